@@ -1,0 +1,110 @@
+/* text.c: text buffers and whole files. */
+#include "base/text.h"
+
+#include "base/arena.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static void text_reserve(Text *t, size_t more) {
+    if (t->cap - t->n > more) return;
+    size_t cap = t->cap ? t->cap : 256;
+    while (cap - t->n <= more) cap *= 2;
+    t->p = mem_realloc(t->p, cap);
+    t->cap = cap;
+}
+
+void text_add_n(Text *t, const char *s, size_t n) {
+    text_reserve(t, n);
+    if (n) memcpy(t->p + t->n, s, n);
+    t->n += n;
+    t->p[t->n] = 0;
+}
+
+void text_add(Text *t, const char *s) { text_add_n(t, s, strlen(s)); }
+
+void text_vprintf(Text *t, const char *format, va_list ap) {
+    va_list again;
+    va_copy(again, ap);
+    int n = vsnprintf(NULL, 0, format, ap);
+    if (n < 0) fatal_oom();
+    text_reserve(t, (size_t)n);
+    vsnprintf(t->p + t->n, (size_t)n + 1, format, again);
+    va_end(again);
+    t->n += (size_t)n;
+}
+
+void text_printf(Text *t, const char *format, ...) {
+    va_list ap;
+    va_start(ap, format);
+    text_vprintf(t, format, ap);
+    va_end(ap);
+}
+
+const char *text_str(Text *t) { return t->p ? t->p : ""; }
+
+void text_free(Text *t) {
+    free(t->p);
+    *t = (Text){0};
+}
+
+const char *text_read(Text *t, const char *path, size_t limit) {
+    FILE *f = fopen(path, "rb");
+    if (!f) return strerror(errno);
+    char piece[65536];
+    size_t n;
+    while (t->n <= limit && (n = fread(piece, 1, sizeof piece, f)) > 0) text_add_n(t, piece, n);
+    int failed = ferror(f) ? errno : 0;
+    fclose(f);
+    if (failed) return strerror(failed);
+    return t->n > limit ? "file too large" : NULL;
+}
+
+static char *unfinished; /* removed at exit: a process that dies of out-of-memory leaves nothing half-written */
+
+static void remove_unfinished(void) {
+    if (unfinished) unlink(unfinished);
+}
+
+static int write_all(int fd, const char *p, size_t n) {
+    while (n) {
+        ssize_t k = write(fd, p, n);
+        if (k < 0 && errno == EINTR) continue;
+        if (k < 0) return errno;
+        p += k;
+        n -= (size_t)k;
+    }
+    return 0;
+}
+
+static mode_t file_mode(void) {
+    mode_t mask = umask(0);
+    umask(mask);
+    return 0666 & ~mask;
+}
+
+const char *text_write(const Text *t, const char *path) {
+    static bool registered;
+    if (!registered) registered = atexit(remove_unfinished) == 0;
+    size_t len = strlen(path);
+    char *temporary = mem_realloc(NULL, len + 8);
+    memcpy(temporary, path, len);
+    memcpy(temporary + len, ".XXXXXX", 8);
+    int fd = mkstemp(temporary), failed = fd < 0 ? errno : 0;
+    if (fd >= 0) {
+        unfinished = temporary;
+        failed = write_all(fd, t->p, t->n);
+        if (fchmod(fd, file_mode()) && !failed) failed = errno;
+        if (close(fd) && !failed) failed = errno;
+        if (!failed && rename(temporary, path)) failed = errno;
+        if (failed) unlink(temporary);
+        unfinished = NULL;
+    }
+    free(temporary);
+    return failed ? strerror(failed) : NULL;
+}

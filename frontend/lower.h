@@ -1,0 +1,28 @@
+/* lower.h: from syntax trees to a verified module in value form. */
+#ifndef TILEC_FRONTEND_LOWER_H
+#define TILEC_FRONTEND_LOWER_H
+
+#include "frontend/ast.h"
+#include "ir/ir.h"
+
+typedef struct {
+    const char *name; /* -D NAME=N, or a mesh axis whose ranks are set by --ranks */
+    int64_t value;
+} Define;
+
+typedef struct {
+    const Define *define;
+    int ndefine;
+    const char *const *root; /* -I folders for imports */
+    int nroot;
+    const char *program;     /* only this program, or NULL for all */
+    int64_t ranks;           /* > 0: ranks of the (only) mesh axis */
+} LowerOptions;
+
+/* Reads a file and what it imports (the standard library is built in), checks names, ranges, types and placements, and
+   instantiates every kernel for the sizes, types and constants it is called with. Kernels that no program calls are
+   checked too. NULL after errors. Paths read are pushed to *files (for -MD) when it is not NULL. */
+typedef VEC(const char *) Paths;
+Module *lower_file(Arena *, Names *, Diags *, const char *path, const LowerOptions *, Paths *files);
+
+#endif

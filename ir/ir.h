@@ -1,0 +1,393 @@
+/* ir.h: the one IR: modules, tensors, kernels, nodes, flags.
+   Value form: bodies are SSA over tiles with named ranges; programs are nodes over tensors.
+   Everything lives in the module's arena. DESIGN in docs/ir.md; the text form is in print.c and parse.c. */
+#ifndef TILEC_IR_IR_H
+#define TILEC_IR_IR_H
+
+#include "base/diag.h"
+#include "base/names.h"
+#include "base/vec.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { MAX_DIMS = 8, MAX_RANGES = 8, MAX_AXES = 3, MAX_TERMS = 6 };
+
+/* ---- element types ---- */
+
+typedef enum {
+#define ELEM(name, text, bits, class, c) ELEM_##name,
+#include "ir/elem.def"
+#undef ELEM
+    ELEM_COUNT
+} Elem;
+
+const char *elem_text(Elem);
+int elem_bits(Elem);
+bool elem_is_float(Elem);
+bool elem_is_int(Elem); /* bool is not an integer */
+const char *elem_c(Elem);
+bool elem_parse(const char *text, Elem *);
+Elem elem_arith(Elem); /* the type arithmetic happens in: f32 for floats of 16 bits and less, i32 for packed integers */
+
+/* ---- extents ---- */
+
+/* An extent in elements: n = c + (sym < 0 ? 0 : value of run-time dimension sym).
+   axis < 0: n itself. axis >= 0: this rank's block of n split over that mesh axis: with p ranks,
+   B = ceil(n / p), rank r owns [r B, min(n, (r + 1) B)): the last ranks are short or empty. */
+typedef struct {
+    int64_t c;
+    int16_t sym, axis;
+} Size;
+
+typedef struct {
+    Name name;
+    int64_t bound; /* inclusive upper bound of a run-time dimension */
+    Loc loc;
+} Symbol;
+
+typedef struct {
+    Name name;
+    int64_t ranks;
+    Loc loc;
+} Axis;
+
+/* ---- types of values ---- */
+
+/* A tile: element type and a set of ranges, kept in ascending order of range number. No range: a scalar. */
+typedef struct {
+    Elem elem;
+    int8_t nrange;
+    int16_t range[MAX_RANGES];
+} Type;
+
+/* ---- affine expressions ---- */
+
+/* A sum of terms mul * floor(var / div), plus c. Used for subscripts, flag indices and ranks. */
+typedef enum {
+    TERM_POS,   /* id: range; its positions (a tile over that range; a scalar for a position range) */
+    TERM_INDEX, /* id: range; the number of its current tile (scalar) */
+    TERM_RANK,  /* id: mesh axis; this rank's coordinate */
+    TERM_BLOCK, /* id: range (a position range over ranks); its value times the block B of .size */
+    TERM_VALUE, /* value: an integer scalar or tile (a gather): opaque to analysis */
+    TERM_SIZE,  /* size: its value on this rank */
+} TermKind;
+
+typedef struct Value Value;
+
+typedef struct {
+    TermKind kind;
+    int16_t id;
+    Value *value;
+    Size size;
+    int64_t mul, div; /* div >= 1 */
+} Term;
+
+typedef struct {
+    int64_t c;
+    int nterm;
+    Term term[MAX_TERMS];
+} Affine;
+
+/* lo..hi inclusive; a subscript has lo = hi, and only .lo is used. */
+typedef struct {
+    Affine lo, hi;
+} Span;
+
+/* ---- kernels ---- */
+
+typedef enum {
+    RANGE_TILE,     /* i: 128 of m: .size positions a tile */
+    RANGE_WHOLE,    /* c: * of d: one tile over everything */
+    RANGE_POSITION, /* r of rows: one position at a time, a scalar */
+} RangeKind;
+
+/* A range of the grid runs over [0, of); a range of a `for` over its operands [lo, hi).
+   .owner >= 0: a grid range inside the block of rank number POS(owner): positions are local to that block
+   (0 .. its length), .of is split over the mesh axis of that owner, and the number of tiles is that of a full block. */
+typedef struct {
+    Name name;
+    RangeKind kind;
+    int64_t size; /* positions a tile; 1 for POSITION; 0 for WHOLE */
+    Size of;      /* grid ranges only */
+    int16_t owner;
+    bool grid, tunable; /* tunable: written `auto`, or a default that tuning may replace */
+    Loc loc;
+} Range;
+
+typedef struct {
+    Name name;
+    Elem elem;
+    int ndim; /* 0: a scalar passed by value */
+    Size dim[MAX_DIMS];
+    bool out, inout;
+    int16_t ranks; /* >= 0: symmetric: the first subscript of every access is a rank along this mesh axis, before .dim */
+    bool packet;   /* of a packet tensor: a load waits for its elements */
+    Loc loc;
+} Param;
+
+typedef enum { LEVEL_WAVE, LEVEL_GROUP, LEVEL_CHIPLET, LEVEL_DEVICE } Level;
+
+typedef enum {
+#define OP(name, text, n, class) OP_##name,
+#include "ir/ops.def"
+#undef OP
+    OP_COUNT
+} OpKind;
+
+typedef enum {
+    CLASS_CONST, CLASS_INDEX, CLASS_UNARY, CLASS_BINARY, CLASS_COMPARE, CLASS_SELECT, CLASS_CAST, CLASS_REDUCE,
+    CLASS_PREFIX, CLASS_DOT, CLASS_MEMORY, CLASS_CONTROL, CLASS_SYNC,
+} OpClass;
+
+typedef struct {
+    const char *text;
+    int8_t operands;
+    OpClass class;
+} OpInfo;
+extern const OpInfo op_info[OP_COUNT];
+
+typedef struct Op Op;
+typedef struct Region Region;
+
+struct Value {
+    int id; /* unique in the kernel */
+    Type type;
+    Name name;   /* from the source, or NULL */
+    Op *def;     /* NULL for a region's argument */
+    Region *arg_of;
+    int index;   /* which result, or which argument */
+};
+
+struct Region {
+    Op *first, *last;
+    VEC(Value *) arg; /* body of a for: the carried values; merge: carried, then the other part's */
+    Op *parent;       /* NULL for a kernel's body */
+};
+
+typedef enum { STORE_SET, STORE_ADD, STORE_UNIQUE } StoreMode; /* ADD: atomic scatter; UNIQUE: scatter to declared-unique places */
+typedef enum { ORDER_RELAXED, ORDER_ACQ_REL } SyncOrder;       /* the compiler emits only ACQ_REL; tests weaken it */
+typedef enum { SCOPE_DEVICE, SCOPE_SYSTEM } SyncScope;
+
+struct Op {
+    OpKind kind;
+    Loc loc;
+    VEC(Value *) arg;
+    VEC(Value *) res;
+    Region *region[2];
+    Op *prev, *next;
+    Region *in;
+    /* attributes; which ones count is said in ops.def */
+    double fimm;     /* CONST of a float type */
+    int64_t imm;     /* CONST of an integer type or bool */
+    int16_t range;   /* POS, BEGIN, END, FOR, ARGMAX, CUMSUM, .. */
+    int8_t nover;    /* REDUCE, PREFIX, DOT: ranges that are contracted */
+    int16_t over[MAX_RANGES];
+    Size size;       /* SIZE, ORIGIN */
+    int16_t axis;    /* RANK */
+    int16_t param;   /* LOAD, STORE */
+    StoreMode mode;  /* STORE */
+    VEC(Span) sub;   /* LOAD, STORE: one a dimension (rank first on a symmetric parameter); WAIT, SIGNAL: one a flag dimension */
+    int flag;        /* WAIT, SIGNAL */
+    Span dest;       /* SIGNAL: ranks along the flag's axis */
+    SyncOrder order;
+    SyncScope scope;
+    int64_t lag;     /* WAIT: generations back: wants g - lag */
+    bool equal;      /* WAIT: compares == instead of >= (packets; tests) */
+};
+
+typedef struct Kernel {
+    int id;
+    Name name;
+    Loc loc;
+    Level level;
+    VEC(Param) param;
+    VEC(Range) range; /* the grid's first, in the order of `each` */
+    int ngrid;
+    Region *body;
+    int nvalue;
+} Kernel;
+
+/* ---- programs ---- */
+
+typedef enum { ROLE_INPUT, ROLE_STATE, ROLE_OUTPUT, ROLE_TEMP } Role;
+typedef enum { PLACE_R, PLACE_S, PLACE_P, PLACE_V } PlaceKind;
+typedef enum { PART_SUM, PART_MAX } PartOp;
+
+typedef struct {
+    PlaceKind kind; /* S: the dimension is the one whose Size has this axis */
+    PartOp op;      /* P */
+} Place;
+
+/* What each rank stores: .dim are local extents (Size.axis says which are split). */
+typedef struct {
+    int id;
+    Name name;
+    Elem elem;
+    int ndim; /* 0: a scalar argument of the program, passed by value */
+    Size dim[MAX_DIMS];
+    Place place[MAX_AXES];
+    Role role;
+    int16_t symmetric; /* mesh axis along which peers may address it (in peer-visible memory); -1: private */
+    int slots;         /* copies in turn: slot = generation mod slots; 1 for most */
+    bool packet;       /* symmetric, elements of at most 32 bits, each stored with its 32-bit generation in one word */
+    Loc loc;
+} Tensor;
+
+typedef enum { NODE_CALL, NODE_COLLECTIVE } NodeKind;
+typedef enum { COLL_ALL_GATHER, COLL_REDUCE_SCATTER, COLL_ALL_REDUCE, COLL_ALL_TO_ALL, COLL_PERMUTE, COLL_BROADCAST, COLL_STACK } Coll;
+typedef enum { COMM_AUTO, COMM_UNFUSED, COMM_PULL, COMM_STAGED, COMM_PUSH, COMM_PACKET } CommForm;
+
+/* A tensor as an argument: all of it, or this rank's block of it (replicated sliced to split). */
+typedef struct {
+    int tensor;
+    int16_t slice[MAX_DIMS]; /* mesh axis: only this rank's block along that dimension; -1: all */
+} Arg;
+
+typedef struct {
+    int id;
+    NodeKind kind;
+    Loc loc;
+    Kernel *kernel; /* CALL: arguments in the order of kernel->param */
+    VEC(Arg) arg;
+    Coll coll;      /* COLLECTIVE: dst = coll(src) along mesh axis .axis */
+    int axis, dim, dim2; /* dim: of the split (gathered, scattered, stacked at 0); dim2: ALL_TO_ALL S(dim) -> S(dim2) */
+    int64_t shift;  /* PERMUTE: rank r receives from r - shift; BROADCAST: the root */
+    int src, dst;
+    CommForm form;  /* chosen by comm */
+} Node;
+
+/* A family of flag words. Index space = the producer's grid, each dimension kept (group 1), divided (group G)
+   or dropped (group 0); a DEST dimension says which rank the word lives on and is not part of the index.
+   One word per index and, across ranks, per source rank. A word holds the generation g of its last completion:
+   `arrivals` signals of generation g (their number is the product of the dropped and divided extents) complete it.
+   Protocol, memory model and proof: docs/synchronisation.md. */
+enum { GROUP_DROP = 0, GROUP_DEST = -1 };
+
+typedef struct {
+    Size of;       /* the grid dimension runs over ceil(of / size) tasks */
+    int64_t size;
+    bool block;    /* `of` is split: count the tasks of a full block */
+    int64_t group; /* 1 keep, G divide, GROUP_DROP, GROUP_DEST */
+} FlagDim;
+
+typedef struct {
+    int id;
+    Name name;
+    int producer, consumer; /* node ids */
+    int16_t axis;           /* mesh axis it crosses; -1: inside one rank */
+    SyncScope scope;
+    VEC(FlagDim) dim;       /* one per dimension of the producer's grid */
+    int64_t arrivals;       /* 0: exactly the group's tasks (always so from the compiler); else this number (tests) */
+} Flag;
+
+typedef struct {
+    Name name;
+    Loc loc;
+    VEC(Tensor) tensor;
+    VEC(int) io;    /* tensors of the interface: inputs, state and outputs, in declared order */
+    VEC(Node *) node; /* in order: a node's tasks take tickets after those of the nodes before it */
+    VEC(Flag) flag;
+} Program;
+
+enum { FORM_FLAGS = 1, FORM_BUFFER = 2 }; /* bits of Module.form */
+
+typedef struct Module {
+    Arena *arena;
+    Names *names;
+    Diags *diags;
+    int form;
+    VEC(Symbol) symbol;
+    VEC(Axis) axis;
+    VEC(Kernel *) kernel;
+    VEC(Program *) program;
+} Module;
+
+/* ---- building ---- */
+
+Module *module_new(Arena *, Names *, Diags *);
+Kernel *kernel_new(Module *, Name, Loc); /* appended to the module */
+int kernel_param(Module *, Kernel *, Param);
+int kernel_range(Module *, Kernel *, Range);
+Program *program_new(Module *, Name, Loc);
+int program_tensor(Module *, Program *, Tensor);
+Node *program_node(Module *, Program *, Node); /* appended; its id is its index */
+
+Region *region_new(Module *, Op *parent);
+Value *region_arg(Module *, Kernel *, Region *, Type, Name);
+
+/* Operations are appended to a region at the builder's end. */
+typedef struct {
+    Module *m;
+    Kernel *k;
+    Region *at;
+    Loc loc;
+} Builder;
+
+Op *op_new(Module *, OpKind, Loc);                              /* unattached */
+Op *op_append(Builder *, OpKind);                               /* attached at the end, no results yet */
+Value *op_result(Module *, Kernel *, Op *, Type);               /* adds a result */
+void op_insert_before(Op *at, Op *fresh);
+void op_remove(Op *);
+Value *build_const_f(Builder *, Elem, double);
+Value *build_const_i(Builder *, Elem, int64_t);
+Value *build_index(Builder *, OpKind, int range);               /* POS, BEGIN, END */
+Value *build_size(Builder *, OpKind, Size);                     /* SIZE, ORIGIN */
+Value *build_rank(Builder *, int axis);
+Value *build_unary(Builder *, OpKind, Value *);                 /* also CAST-free type-preserving operations */
+Value *build_binary(Builder *, OpKind, Value *, Value *);       /* also COMPARE; element types must agree */
+Value *build_select(Builder *, Value *cond, Value *, Value *);
+Value *build_cast(Builder *, Elem, Value *);                    /* no operation when the type is already that */
+Value *build_reduce(Builder *, OpKind, Value *, const int16_t *over, int nover);
+Value *build_prefix(Builder *, OpKind, Value *, int over);
+Value *build_dot(Builder *, Value *, Value *, Value *acc);      /* over = ranges that x and y share; acc may be NULL */
+Value *build_load(Builder *, int param, const Span *sub, int nsub);
+Op *build_store(Builder *, int param, const Span *sub, int nsub, Value *, StoreMode);
+/* for: returns the op with its body region and one body argument and one result per initial value;
+   end the body with build_yield. */
+Op *build_for(Builder *, int range, Value *lo, Value *hi, Value *const *init, int ninit);
+Op *build_if(Builder *, Value *cond, const Type *result, int nresult);
+Op *build_yield(Builder *, Value *const *value, int n);
+
+/* ---- types, sizes, affine expressions ---- */
+
+Type type_scalar(Elem);
+Type type_union(Type a, Type b); /* ranges united, element type of a */
+bool type_has(Type, int range);
+Type type_without(Type, int range);
+bool type_equal(Type, Type);
+Type affine_type(const Kernel *, const Affine *); /* i64 over the ranges of its POS and VALUE terms */
+
+Size size_number(int64_t);
+bool size_is_number(Size); /* a compile-time number, the same on every rank */
+bool size_equal(Size, Size);
+Size size_whole(Size); /* without its split */
+int64_t size_bound(const Module *, Size);  /* largest value on any rank */
+int64_t size_block(const Module *, Size, const int64_t *sym); /* B of a split size; sym: values of symbols */
+int64_t size_eval(const Module *, Size, const int64_t *sym, const int *coord); /* coord: rank's coordinate per mesh axis */
+int64_t size_origin(const Module *, Size, const int64_t *sym, const int *coord);
+
+Affine affine_const(int64_t);
+Affine affine_term(TermKind, int id, int64_t mul, int64_t div);
+Affine affine_value(Value *);
+bool affine_add(Affine *to, const Affine *from, int64_t mul); /* false: too many terms */
+bool affine_equal(const Affine *, const Affine *);
+bool affine_is_const(const Affine *);
+Span span_of(Affine); /* lo = hi */
+
+int64_t range_tiles(const Module *, const Kernel *, int grid_range, const int64_t *sym, const int *coord);
+int64_t mesh_ranks(const Module *); /* product over the axes */
+void mesh_coord(const Module *, int rank, int *coord); /* row-major: the first axis is the slowest */
+
+/* ---- whole-module services ---- */
+
+struct Text;
+void module_print(const Module *, FILE *);
+char *module_text(const Module *, Arena *); /* the same as text */
+/* Parses what module_print printed; NULL after errors (reported to diags). */
+Module *module_parse(Arena *, Names *, Diags *, int file);
+/* Reports every violation as an internal error with id "invalid-ir"; true when there is none. */
+bool module_verify(const Module *);
+Module *module_clone(const Module *, Arena *); /* a deep copy, for tests, the mutator and comparing passes */
+
+#endif

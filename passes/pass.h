@@ -1,0 +1,46 @@
+/* pass.h: passes, the pipelines that run them, and what they tell the user. */
+#ifndef TILEC_PASSES_PASS_H
+#define TILEC_PASSES_PASS_H
+
+#include "ir/ir.h"
+
+typedef struct {
+    const char *target;     /* "host" */
+    CommForm comm;          /* --comm=..: COMM_AUTO lets the model choose */
+    const char *const *off; /* --off=PASS */
+    int noff;
+    bool verify_each, print_after_all, time_passes;
+    const char *print_after; /* NULL, or a pass's name */
+    FILE *out;              /* where --print-after and --time-passes write */
+} PassOptions;
+
+/* What `tilec explain` prints: one line per decision, in the order they were made. */
+typedef struct {
+    const char *pass;
+    Loc loc;
+    const char *text;
+} Remark;
+
+typedef struct {
+    Module *m;
+    const PassOptions *options;
+    VEC(Remark) remark;
+} PassContext;
+
+typedef struct {
+    const char *name, *help;
+    int needs;  /* FORM_ bits the module must have */
+    int breaks; /* FORM_ bits it must not have yet */
+    bool (*run)(PassContext *); /* false after errors */
+} Pass;
+
+void remark(PassContext *, const char *pass, Loc, const char *format, ...) __attribute__((format(printf, 4, 5)));
+
+extern const Pass pass_fuse, pass_comm, pass_flags, pass_barriers;
+
+const Pass *pass_find(const char *name);
+const Pass *const *pipeline_of(const char *target, int *n); /* the default list for a target */
+/* Runs a list of passes; the verifier runs between them as the options say. */
+bool pipeline_run(PassContext *, const Pass *const *list, int n);
+
+#endif

@@ -1,0 +1,82 @@
+/* tile.h: the public interface of the tile runtime, version 1.
+
+   A mesh joins the ranks of one job; a program instance (made by a generated NAME_open) runs on it.
+   Functions return TILE_OK or a negative TILE_E_* code; tile_last_error() has the sentence.
+   Thread-safety: different meshes are independent; one mesh and its instances are driven by one caller per rank at a time. */
+#ifndef TILE_H
+#define TILE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define TILE_ABI 1
+
+enum {
+    TILE_OK = 0,
+    TILE_E_ARG = -1,      /* an argument is wrong; nothing was done */
+    TILE_E_NOMEM = -2,    /* out of memory */
+    TILE_E_SYS = -3,      /* the operating system refused; tile_last_error() says what */
+    TILE_E_TIMEOUT = -4,  /* a wait passed its deadline; the mesh is poisoned; see tile_mesh_status() */
+    TILE_E_POISONED = -5, /* the mesh is poisoned: only tile_mesh_recover() or tile_mesh_close() */
+    TILE_E_BUSY = -6,     /* an execution of this instance is in flight */
+    TILE_E_MISMATCH = -7, /* the ranks disagree: another program, version or size */
+    TILE_E_UNSUPPORTED = -8
+};
+
+/* The sentence for the last error of this thread; never NULL. */
+const char *tile_last_error(void);
+const char *tile_error_name(int code); /* "TILE_E_TIMEOUT" */
+
+typedef struct tile_mesh tile_mesh;
+typedef struct tile_stream_s *tile_stream; /* an in-order queue; NULL: the mesh's own */
+
+typedef struct {
+    size_t size;       /* sizeof(tile_mesh_config), for versions to come */
+    int rank, nranks;  /* nranks 0: from RANK/WORLD_SIZE, or Open MPI's variables; else 1 rank */
+    int device;        /* ignored on the host */
+    int reserve_sms;   /* ignored on the host */
+    /* Collective exchange of `each` bytes a rank, for start-up; NULL: ranks are threads of this process that pass the
+       same `group`, or, when nranks came from the environment, processes of this host. Returns 0. */
+    int (*allgather)(void *ctx, const void *in, void *out, size_t each);
+    void *ctx;
+    int workers;       /* worker threads of this rank; 0: cores divided by the ranks of this host */
+    int timeout_ms;    /* deadline of every wait from its start; 0: 30,000 */
+    const char *group; /* name under which ranks of one host meet; NULL: TILE_GROUP from the environment, else "tile" */
+} tile_mesh_config;
+
+/* Who gave up, where: the first record on any rank. */
+typedef struct {
+    int rank;          /* the rank that gave up; -1: no fault */
+    int missing;       /* the rank whose signal did not come; -1: unknown */
+    int64_t task;      /* ticket of the task that waited */
+    int flag;          /* flag family in the manifest */
+    char name[64];     /* of that flag */
+    uint64_t expected, seen;
+} tile_fault;
+
+/* Collective over the ranks. The mesh is owned by the caller until tile_mesh_close(). */
+int tile_mesh_open(const tile_mesh_config *, tile_mesh **);
+void tile_mesh_close(tile_mesh *);
+int tile_mesh_rank(const tile_mesh *);
+int tile_mesh_size(const tile_mesh *);
+/* Copies the fault record without blocking: TILE_OK (no fault) or TILE_E_TIMEOUT. */
+int tile_mesh_status(tile_mesh *, tile_fault *);
+/* Collective: drains, meets the others, clears flags and poison, starts a new incarnation. */
+int tile_mesh_recover(tile_mesh *);
+int tile_mesh_barrier(tile_mesh *); /* collective; TILE_E_TIMEOUT past the deadline */
+
+/* Waits until everything enqueued on the stream has run; returns the first error of those runs. */
+int tile_stream_sync(tile_mesh *, tile_stream);
+
+/* Trace of all runs since the last call, Chrome/Perfetto JSON; enabled by TILE_TRACE=1 or `on`. */
+int tile_trace(tile_mesh *, int on);
+int tile_trace_write(tile_mesh *, const char *path);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,69 @@
+/* tile_program.h: what a generated program tells the runtime. Not for users: NAME.h of the program is theirs. */
+#ifndef TILE_PROGRAM_H
+#define TILE_PROGRAM_H
+
+#include "tile.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct tile_task tile_task; /* runtime/device/host.h: what a running task sees */
+
+typedef enum { TILE_ROLE_INPUT, TILE_ROLE_STATE, TILE_ROLE_OUTPUT } tile_role;
+
+enum { TILE_MAX_DIMS = 8 };
+
+/* One argument of the program: a tensor (dense, row-major, the rank's own part) or a scalar by value. */
+typedef struct {
+    const char *name, *elem; /* "A", "bf16" */
+    tile_role role;
+    int ndim;                          /* 0: scalar */
+    int64_t dim[TILE_MAX_DIMS];        /* global extents: constant part */
+    int sym[TILE_MAX_DIMS];            /* plus this run-time dimension; -1: none */
+    int split[TILE_MAX_DIMS];          /* over this mesh axis, in blocks of ceil(n / ranks); -1: not split */
+} tile_arg;
+
+typedef struct {
+    const char *name;
+    int64_t bound; /* inclusive */
+} tile_dim;
+
+typedef struct {
+    const char *name;       /* of a flag family, for fault records */
+    const char *producer, *consumer;
+} tile_flag_info;
+
+typedef struct {
+    int abi;                /* TILE_ABI */
+    const char *name;
+    uint64_t hash;          /* of the source, the target and the options: equal on all ranks */
+    int naxes;
+    int axis[3];            /* ranks along each mesh axis; their product is the mesh size */
+    int nargs;
+    const tile_arg *arg;
+    int ndims;
+    const tile_dim *dim;
+    int nflags;
+    const tile_flag_info *flag;
+    size_t local_bytes;     /* workspace in private memory, for the largest sizes */
+    size_t symmetric_bytes; /* workspace in peer-visible memory */
+    size_t words;           /* flag words of one rank, each TILE_WORD_STRIDE bytes, peer-visible */
+    size_t counts;          /* arrival counters of one rank, private */
+    size_t scratch_bytes;   /* per worker */
+    int64_t (*tasks)(const tile_task *);         /* number of tickets of a run of these sizes */
+    int (*task)(const tile_task *, int64_t ticket); /* 0, or a TILE_E_ code: the run stops */
+} tile_program;
+
+typedef struct tile_instance tile_instance;
+
+/* Collective. `nargs` pointers in manifest order are given to each run; scalars are passed by pointer too and copied at enqueue. */
+int tile_instance_open(tile_mesh *, const tile_program *, tile_instance **);
+/* Only enqueues. arg: nargs pointers; dim: run-time sizes (within their bounds, the same on all ranks). */
+int tile_instance_run(tile_instance *, void *const *arg, const int64_t *dim, tile_stream);
+void tile_instance_close(tile_instance *);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
