@@ -1,0 +1,41 @@
+# Which files are tests, and what their RUN lines may name. See docs/testing.md.
+import os
+import shutil
+
+import lit.formats
+
+config.name = "tilec"
+config.test_format = lit.formats.ShTest(execute_external=False)
+config.suffixes = [".tile", ".tir", ".test"]
+config.excludes = ["Inputs", "fuzz", "unit", "gen"]
+config.test_source_root = os.path.join(config.tilec_source, "test")
+config.test_exec_root = os.path.join(config.tilec_build, "test")
+
+
+def first_tool(*names):
+    for name in names:
+        if shutil.which(name):
+            return shutil.which(name)
+    lit_config.fatal("none of these is installed: " + ", ".join(names))
+
+
+shared = os.environ.get("TILEC_SHARED_DATA", os.path.join(config.tilec_source, "..", "shared", "data"))
+config.substitutions += [
+    ("%tilec", os.path.join(config.tilec_build, "bin", "tilec")),
+    ("%unit", os.path.join(config.tilec_build, "unit")),
+    ("%build", config.tilec_build),
+    ("%source", config.tilec_source),
+    ("%examples", os.path.join(config.tilec_source, "examples")),
+    ("%shared", shared),
+    (r"\bFileCheck\b", first_tool("FileCheck-22", "FileCheck-14", "FileCheck")
+     + " --dump-input-filter=error --allow-unused-prefixes=false"),
+]
+# Features that a test may REQUIRE; without one it counts as unsupported, by name.
+if os.path.isdir(shared):
+    config.available_features.add("shared-data")
+for tool in ("clang-22", "nvcc", "mpirun"):
+    if shutil.which(tool):
+        config.available_features.add(tool)
+for name in ("TILEC_SHARED_DATA", "HOME", "TSAN_OPTIONS", "ASAN_OPTIONS", "UBSAN_OPTIONS"):
+    if name in os.environ:
+        config.environment[name] = os.environ[name]
