@@ -20,6 +20,7 @@ typedef struct {
     const char *path;
     const char *text;
     size_t len;
+    VEC(uint32_t) line; /* offsets of the lines' first bytes */
 } SourceFile;
 
 typedef enum { DIAG_ERROR, DIAG_WARNING, DIAG_PERF, DIAG_NOTE } DiagKind;
@@ -37,7 +38,7 @@ typedef struct Diags {
     VEC(SourceFile) file;
     VEC(Diag) diag; /* in order of report; notes follow what they explain */
     int errors, warnings;
-    int limit; /* errors after which the rest are counted, not kept; 0: none */
+    int limit; /* errors after which the rest are counted, not kept; 0: none (diags_new: 200) */
 } Diags;
 
 Diags *diags_new(Arena *);

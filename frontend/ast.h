@@ -5,6 +5,7 @@
 
 #include "base/diag.h"
 #include "base/names.h"
+#include "base/text.h"
 #include "base/vec.h"
 
 #include <stdbool.h>
@@ -49,6 +50,7 @@ typedef struct {
     Expr *value;
     Loc loc;
 } ChooseArm;
+typedef VEC(ChooseArm) ChooseArms;
 
 struct Expr {
     ExprKind kind;
@@ -60,8 +62,13 @@ struct Expr {
     Expr *base;     /* INDEX, FIELD, UNARY */
     Expr *lhs, *rhs, *cond;
     Exprs args;     /* CALL, INDEX, LIST, TUPLE */
-    VEC(ChooseArm) arms;
+    ChooseArms arms;
+    uint32_t close;  /* CHOOSE: offset of its '}' */
+    bool parens;    /* written in parentheses */
+    int depth;      /* of the tree below, at most SYNTAX_NESTING */
 };
+
+enum { SYNTAX_NESTING = 256, SYNTAX_BYTES = 16 << 20 };
 
 /* `elem [extents]`, a record's name, with `as format(args)`. A name that is no element type is a generic or a record. */
 typedef struct {
@@ -83,6 +90,7 @@ typedef struct {
     bool is_unique; /* unique idx: i32[n] */
     TypeExpr type;
 } ParamDecl;
+typedef VEC(ParamDecl) ParamDecls;
 
 /* i: 128 of m | r of rows | c: * of d | j: 128 in lo .. hi | j in lo .. hi | r in i */
 typedef struct {
@@ -92,6 +100,7 @@ typedef struct {
     Expr *of;      /* `of` extent; NULL when `in` */
     Expr *lo, *hi; /* `in lo .. hi`; for `in i` lo is the range's NAME and hi is NULL */
 } RangeDecl;
+typedef VEC(RangeDecl) RangeDecls;
 
 typedef enum { ASSIGN_SET, ASSIGN_ADD, ASSIGN_SUB, ASSIGN_MUL, ASSIGN_DIV } AssignOp;
 
@@ -105,7 +114,7 @@ struct Stmt {
     TypeExpr type;
     AssignOp op;
     Expr *value;        /* ASSIGN, LET; IF: the condition */
-    VEC(RangeDecl) ranges; /* EACH: one or more; FOR, REPEAT: one */
+    RangeDecls ranges;  /* EACH: one or more; FOR, REPEAT: one */
     Name level;         /* EACH: `on wave` or NULL */
     Stmts body;         /* EACH, FOR, IF, REPEAT */
     Stmts other;        /* IF: else */
@@ -113,6 +122,9 @@ struct Stmt {
     VEC(Loc) merge_loc;
     Stmts merge_body;
     bool has_merge, has_else;
+    Loc span;           /* all of the statement; .loc is the head of one with a block */
+    uint32_t body_close, other_close; /* offsets of the '}' of body, and of other or merge_body */
+    int depth;          /* of the statements below, at most SYNTAX_NESTING */
 };
 
 typedef enum { DECL_DIM, DECL_MESH, DECL_KERNEL, DECL_PROGRAM, DECL_RECORD, DECL_FORMAT, DECL_IMPORT } DeclKind;
@@ -123,20 +135,29 @@ typedef struct Decl {
     Loc loc;            /* of the name */
     Expr *value;        /* DIM: the number or, with .bounded, the upper bound; MESH: ranks */
     bool bounded;       /* dim S <= 131072 */
-    VEC(ParamDecl) params;  /* KERNEL, PROGRAM, FORMAT; RECORD: its fields */
-    VEC(ParamDecl) results; /* KERNEL, PROGRAM */
+    ParamDecls params;  /* KERNEL, PROGRAM, FORMAT; RECORD: its fields */
+    ParamDecls results; /* KERNEL, PROGRAM */
     Stmts body;         /* KERNEL, PROGRAM */
     TypeExpr stands_for;    /* FORMAT: for T[..] */
     VEC(struct Decl *) inner; /* FORMAT: apply, as PROGRAM-like declarations */
+    Loc span;           /* all of the declaration */
+    uint32_t close;     /* offset of the last '}' */
+    bool joined;        /* DIM, MESH: goes on with the list of the declaration before */
 } Decl;
+typedef VEC(Decl *) Decls;
 
 typedef struct {
     int file;           /* number in Diags */
-    VEC(Decl *) decls;
+    Decls decls;
+    VEC(Loc) comments;  /* in source order */
 } Unit;
 
 /* Parses one source file. All syntax errors are reported; the unit holds what was understood.
    Never NULL; look at diags->errors. Names and nodes are made in `arena` and `names`. */
 Unit *parse_source(Arena *, Names *, Diags *, int file);
+
+/* The canonical text of a unit without errors, comments kept: what `tilec fmt` writes. Parsing that and printing again
+   changes nothing. */
+void unit_print(Text *, const Unit *, const Diags *);
 
 #endif

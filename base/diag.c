@@ -1,0 +1,78 @@
+/* diag.c: what is reported, and where it stands.
+   Printing as text is diag_text.c, as JSON and SARIF diag_json.c. */
+#include "base/diag.h"
+
+#include "base/text.h"
+
+#include <stdarg.h>
+#include <string.h>
+
+enum { ERRORS_KEPT = 200 };
+
+Diags *diags_new(Arena *a) {
+    Diags *d = ARENA_NEW(a, Diags);
+    d->arena = a;
+    d->limit = ERRORS_KEPT;
+    return d;
+}
+
+int diags_file(Diags *d, const char *path, const char *text, size_t len) {
+    SourceFile file = {.path = arena_text(d->arena, path, strlen(path)), .text = text, .len = len};
+    vec_push(d->arena, &file.line, 0);
+    for (size_t i = 0; i < len && i < UINT32_MAX; i++)
+        if (text[i] == '\n') vec_push(d->arena, &file.line, (uint32_t)i + 1);
+    vec_push(d->arena, &d->file, file);
+    return d->file.n;
+}
+
+static bool is_dropped(const Diags *d) { return d->limit && d->errors > d->limit; }
+
+static void diag_add(Diags *d, DiagKind kind, Loc loc, const char *id, const char *format, va_list ap) {
+    if (kind == DIAG_ERROR) d->errors++;
+    if (kind == DIAG_WARNING || kind == DIAG_PERF) d->warnings++;
+    if ((kind == DIAG_ERROR || kind == DIAG_NOTE) && is_dropped(d)) return;
+    Text t = {0};
+    text_vprintf(&t, format, ap);
+    Diag diag = {kind, loc, id, arena_text(d->arena, text_str(&t), t.n)};
+    text_free(&t);
+    vec_push(d->arena, &d->diag, diag);
+}
+
+#define ADD(kind, id)                                                                                                  \
+    va_list ap;                                                                                                        \
+    va_start(ap, format);                                                                                              \
+    diag_add(d, kind, loc, id, format, ap);                                                                            \
+    va_end(ap)
+
+void diag_error(Diags *d, Loc loc, const char *id, const char *format, ...) { ADD(DIAG_ERROR, id); }
+void diag_warning(Diags *d, Loc loc, const char *id, const char *format, ...) { ADD(DIAG_WARNING, id); }
+void diag_perf(Diags *d, Loc loc, const char *id, const char *format, ...) { ADD(DIAG_PERF, id); }
+void diag_note(Diags *d, Loc loc, const char *format, ...) { ADD(DIAG_NOTE, NULL); }
+
+static const SourceFile *file_of(const Diags *d, Loc loc) {
+    return loc.file > 0 && loc.file <= d->file.n ? &d->file.p[loc.file - 1] : NULL;
+}
+
+int loc_line(const Diags *d, Loc loc) {
+    const SourceFile *f = file_of(d, loc);
+    if (!f) return 0;
+    int low = 0, high = f->line.n; /* line[low] <= begin < line[high] */
+    while (high - low > 1) {
+        int middle = low + (high - low) / 2;
+        if (f->line.p[middle] <= loc.begin)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low + 1;
+}
+
+int loc_column(const Diags *d, Loc loc) {
+    const SourceFile *f = file_of(d, loc);
+    return f ? (int)(loc.begin - f->line.p[loc_line(d, loc) - 1]) + 1 : 0;
+}
+
+const char *loc_path(const Diags *d, Loc loc) {
+    const SourceFile *f = file_of(d, loc);
+    return f ? f->path : "tilec";
+}

@@ -1,0 +1,146 @@
+/* diag_json.c: diagnostics as a JSON array, and as a SARIF 2.1.0 log.
+   Columns count bytes from 1 in JSON and UTF-16 units, SARIF's default, in SARIF. */
+#include "base/diag_print.h"
+#include "base/text.h"
+
+#include <jansson.h>
+#include <string.h>
+
+static const char *const kind_name[] = {"error", "warning", "performance", "note"};
+static const char *const sarif_level[] = {"error", "warning", "warning", "note"};
+
+/* jansson refuses text that is not UTF-8: its bytes become '?'. */
+static json_t *json_of(const char *s) {
+    Text t = {0};
+    for (size_t n = strlen(s), i = 0; i < n;) {
+        int len = utf8_length(s + i, n - i);
+        text_add_n(&t, len ? s + i : "?", len ? (size_t)len : 1);
+        i += len ? (size_t)len : 1;
+    }
+    json_t *j = json_string(text_str(&t));
+    text_free(&t);
+    return j;
+}
+
+static bool is_placed(const Diags *d, const Diag *g) { return g->loc.file > 0 && g->loc.file <= d->file.n; }
+
+static Loc loc_last(Loc loc) {
+    if (loc.end > loc.begin) loc.begin = loc.end;
+    return loc;
+}
+
+static json_t *json_diag(const Diags *d, const Diag *g) {
+    json_t *o = json_object();
+    json_object_set_new(o, "kind", json_string(kind_name[g->kind]));
+    if (g->id) json_object_set_new(o, "id", json_string(g->id));
+    json_object_set_new(o, "message", json_of(g->message));
+    if (!is_placed(d, g)) return o;
+    json_object_set_new(o, "file", json_of(loc_path(d, g->loc)));
+    json_object_set_new(o, "line", json_integer(loc_line(d, g->loc)));
+    json_object_set_new(o, "column", json_integer(loc_column(d, g->loc)));
+    json_object_set_new(o, "endLine", json_integer(loc_line(d, loc_last(g->loc))));
+    json_object_set_new(o, "endColumn", json_integer(loc_column(d, loc_last(g->loc))));
+    return o;
+}
+
+static void json_write(json_t *root, FILE *out) {
+    json_dumpf(root, out, JSON_INDENT(2));
+    fputc('\n', out);
+    json_decref(root);
+}
+
+void diags_print_json(const Diags *d, FILE *out) {
+    json_t *all = json_array(), *notes = NULL;
+    for (int i = 0; i < d->diag.n; i++) {
+        json_t *o = json_diag(d, &d->diag.p[i]);
+        if (d->diag.p[i].kind == DIAG_NOTE && notes) {
+            json_array_append_new(notes, o);
+            continue;
+        }
+        notes = json_array();
+        json_object_set_new(o, "notes", notes);
+        json_array_append_new(all, o);
+    }
+    json_write(all, out);
+}
+
+static int utf16_column(const Diags *d, Loc loc) {
+    const SourceFile *f = &d->file.p[loc.file - 1];
+    int column = 1;
+    for (size_t i = f->line.p[loc_line(d, loc) - 1]; i < loc.begin && i < f->len; i++) {
+        unsigned char c = (unsigned char)f->text[i];
+        column += (c & 0xc0) == 0x80 ? 0 : c >= 0xf0 ? 2 : 1;
+    }
+    return column;
+}
+
+static json_t *sarif_message(const char *text) {
+    json_t *o = json_object();
+    json_object_set_new(o, "text", json_of(text));
+    return o;
+}
+
+static json_t *sarif_location(const Diags *d, const Diag *g) {
+    json_t *region = json_object(), *artifact = json_object(), *physical = json_object(), *o = json_object();
+    json_object_set_new(region, "startLine", json_integer(loc_line(d, g->loc)));
+    json_object_set_new(region, "startColumn", json_integer(utf16_column(d, g->loc)));
+    json_object_set_new(region, "endLine", json_integer(loc_line(d, loc_last(g->loc))));
+    json_object_set_new(region, "endColumn", json_integer(utf16_column(d, loc_last(g->loc))));
+    json_object_set_new(artifact, "uri", json_of(loc_path(d, g->loc)));
+    json_object_set_new(physical, "artifactLocation", artifact);
+    json_object_set_new(physical, "region", region);
+    json_object_set_new(o, "physicalLocation", physical);
+    if (g->kind == DIAG_NOTE) json_object_set_new(o, "message", sarif_message(g->message));
+    return o;
+}
+
+static json_t *sarif_result(const Diags *d, const Diag *g) {
+    json_t *o = json_object(), *locations = json_array();
+    json_object_set_new(o, "ruleId", json_string(g->id ? g->id : "note"));
+    json_object_set_new(o, "level", json_string(sarif_level[g->kind]));
+    json_object_set_new(o, "message", sarif_message(g->message));
+    if (is_placed(d, g)) json_array_append_new(locations, sarif_location(d, g));
+    json_object_set_new(o, "locations", locations);
+    return o;
+}
+
+/* A note with a place is a related location; one without is added to the message. */
+static void sarif_note(const Diags *d, json_t *result, const Diag *note) {
+    if (is_placed(d, note)) {
+        json_t *related = json_object_get(result, "relatedLocations");
+        if (!related) json_object_set_new(result, "relatedLocations", related = json_array());
+        json_array_append_new(related, sarif_location(d, note));
+        return;
+    }
+    json_t *message = json_object_get(result, "message");
+    Text t = {0};
+    text_printf(&t, "%s; %s", json_string_value(json_object_get(message, "text")), note->message);
+    json_object_set_new(message, "text", json_of(text_str(&t)));
+    text_free(&t);
+}
+
+static json_t *sarif_results(const Diags *d) {
+    json_t *results = json_array(), *last = NULL;
+    for (int i = 0; i < d->diag.n; i++) {
+        const Diag *g = &d->diag.p[i];
+        if (g->kind == DIAG_NOTE && last)
+            sarif_note(d, last, g);
+        else
+            json_array_append_new(results, last = sarif_result(d, g));
+    }
+    return results;
+}
+
+void diags_print_sarif(const Diags *d, FILE *out) {
+    json_t *root = json_object(), *runs = json_array(), *run = json_object(), *tool = json_object(),
+           *driver = json_object();
+    json_object_set_new(driver, "name", json_string("tilec"));
+    json_object_set_new(tool, "driver", driver);
+    json_object_set_new(run, "tool", tool);
+    json_object_set_new(run, "results", sarif_results(d));
+    json_array_append_new(runs, run);
+    json_object_set_new(root, "$schema", json_string("https://json.schemastore.org/sarif-2.1.0.json"));
+    json_object_set_new(root, "version", json_string("2.1.0"));
+    json_object_set_new(root, "runs", runs);
+    json_write(root, out);
+}
