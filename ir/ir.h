@@ -29,6 +29,7 @@ bool elem_is_int(Elem); /* bool is not an integer */
 const char *elem_c(Elem);
 bool elem_parse(const char *text, Elem *);
 Elem elem_arith(Elem); /* the type arithmetic happens in: f32 for floats of 16 bits and less, i32 for packed integers */
+Elem elem_accum(Elem); /* the type products are summed in: f32, f64 for f64; i32, i64 for i64 */
 
 /* ---- extents ---- */
 
@@ -136,8 +137,8 @@ typedef enum {
 } OpKind;
 
 typedef enum {
-    CLASS_CONST, CLASS_INDEX, CLASS_UNARY, CLASS_BINARY, CLASS_COMPARE, CLASS_SELECT, CLASS_CAST, CLASS_REDUCE,
-    CLASS_PREFIX, CLASS_DOT, CLASS_MEMORY, CLASS_CONTROL, CLASS_SYNC,
+    CLASS_CONST, CLASS_INDEX, CLASS_UNARY, CLASS_BINARY, CLASS_COMPARE, CLASS_SELECT, CLASS_CAST,
+    CLASS_BROADCAST, CLASS_REDUCE, CLASS_PREFIX, CLASS_DOT, CLASS_MEMORY, CLASS_CONTROL, CLASS_SYNC,
 } OpClass;
 
 typedef struct {
@@ -327,6 +328,7 @@ typedef struct {
 Op *op_new(Module *, OpKind, Loc);                              /* unattached */
 Op *op_append(Builder *, OpKind);                               /* attached at the end, no results yet */
 Value *op_result(Module *, Kernel *, Op *, Type);               /* adds a result */
+void op_append_to(Region *, Op *fresh);
 void op_insert_before(Op *at, Op *fresh);
 void op_remove(Op *);
 Value *build_const_f(Builder *, Elem, double);
@@ -338,9 +340,12 @@ Value *build_unary(Builder *, OpKind, Value *);                 /* also CAST-fre
 Value *build_binary(Builder *, OpKind, Value *, Value *);       /* also COMPARE; element types must agree */
 Value *build_select(Builder *, Value *cond, Value *, Value *);
 Value *build_cast(Builder *, Elem, Value *);                    /* no operation when the type is already that */
+Value *build_broadcast(Builder *, Type, Value *);              /* over the type's ranges; no operation when it has them */
 Value *build_reduce(Builder *, OpKind, Value *, const int16_t *over, int nover);
 Value *build_prefix(Builder *, OpKind, Value *, int over);
 Value *build_dot(Builder *, Value *, Value *, Value *acc);      /* over = ranges that x and y share; acc may be NULL */
+/* The same over some of the shared ranges; the others stay, as in sum(x * y, c) of batches. */
+Value *build_contract(Builder *, Value *, Value *, Value *acc, const int16_t *over, int nover);
 Value *build_load(Builder *, int param, const Span *sub, int nsub);
 Op *build_store(Builder *, int param, const Span *sub, int nsub, Value *, StoreMode);
 /* for: returns the op with its body region and one body argument and one result per initial value;
@@ -354,6 +359,8 @@ Op *build_yield(Builder *, Value *const *value, int n);
 Type type_scalar(Elem);
 Type type_union(Type a, Type b); /* ranges united, element type of a */
 bool type_has(Type, int range);
+Type type_with(Type, int range);
+bool type_covers(Type a, Type b); /* a has every range of b */
 Type type_without(Type, int range);
 bool type_equal(Type, Type);
 Type affine_type(const Kernel *, const Affine *); /* i64 over the ranges of its POS and VALUE terms */
@@ -364,13 +371,15 @@ bool size_equal(Size, Size);
 Size size_whole(Size); /* without its split */
 int64_t size_bound(const Module *, Size);  /* largest value on any rank */
 int64_t size_block(const Module *, Size, const int64_t *sym); /* B of a split size; sym: values of symbols */
-int64_t size_eval(const Module *, Size, const int64_t *sym, const int *coord); /* coord: rank's coordinate per mesh axis */
+/* coord: the rank's coordinate per mesh axis. A block is never negative; n itself is what c + sym gives. */
+int64_t size_eval(const Module *, Size, const int64_t *sym, const int *coord);
 int64_t size_origin(const Module *, Size, const int64_t *sym, const int *coord);
 
 Affine affine_const(int64_t);
 Affine affine_term(TermKind, int id, int64_t mul, int64_t div);
 Affine affine_value(Value *);
-bool affine_add(Affine *to, const Affine *from, int64_t mul); /* false: too many terms */
+Affine affine_size(Size); /* a number becomes the constant */
+bool affine_add(Affine *to, const Affine *from, int64_t mul); /* false, to unchanged: too many terms, or overflow */
 bool affine_equal(const Affine *, const Affine *);
 bool affine_is_const(const Affine *);
 Span span_of(Affine); /* lo = hi */

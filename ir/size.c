@@ -1,0 +1,63 @@
+/* size.c: extents, their blocks on the ranks of a mesh, and numbers of tiles.
+   Block of n over p ranks: B = ceil(n / p); rank r owns [r B, min(n, (r + 1) B)). */
+#include "ir/ir.h"
+#include "ir/require.h"
+
+static int64_t ceil_div(int64_t n, int64_t d) { return n <= 0 ? 0 : (n - 1) / d + 1; }
+
+static int64_t clamp(int64_t n, int64_t lo, int64_t hi) { return n < lo ? lo : n > hi ? hi : n; }
+
+static int64_t whole_value(Size s, const int64_t *sym) { return s.c + (s.sym < 0 ? 0 : sym[s.sym]); }
+
+static int64_t axis_ranks(const Module *m, Size s) { return s.axis < 0 ? 1 : m->axis.p[s.axis].ranks; }
+
+Size size_number(int64_t n) { return (Size){.c = n, .sym = -1, .axis = -1}; }
+
+bool size_is_number(Size s) { return s.sym < 0 && s.axis < 0; }
+
+bool size_equal(Size a, Size b) { return a.c == b.c && a.sym == b.sym && a.axis == b.axis; }
+
+Size size_whole(Size s) {
+    s.axis = -1;
+    return s;
+}
+
+int64_t size_bound(const Module *m, Size s) {
+    int64_t n = s.c + (s.sym < 0 ? 0 : m->symbol.p[s.sym].bound);
+    return s.axis < 0 ? n : ceil_div(n, axis_ranks(m, s));
+}
+
+int64_t size_block(const Module *m, Size s, const int64_t *sym) {
+    int64_t n = whole_value(s, sym);
+    return s.axis < 0 ? n : ceil_div(n, axis_ranks(m, s));
+}
+
+int64_t size_origin(const Module *m, Size s, const int64_t *sym, const int *coord) {
+    return s.axis < 0 ? 0 : coord[s.axis] * size_block(m, s, sym);
+}
+
+int64_t size_eval(const Module *m, Size s, const int64_t *sym, const int *coord) {
+    if (s.axis < 0) return whole_value(s, sym);
+    return clamp(whole_value(s, sym) - size_origin(m, s, sym, coord), 0, size_block(m, s, sym));
+}
+
+int64_t range_tiles(const Module *m, const Kernel *k, int grid_range, const int64_t *sym, const int *coord) {
+    const Range *r = &k->range.p[grid_range];
+    REQUIRE(r->grid);
+    if (r->kind == RANGE_WHOLE) return 1;
+    int64_t n = r->owner >= 0 ? size_block(m, r->of, sym) : size_eval(m, r->of, sym, coord);
+    return ceil_div(n, r->kind == RANGE_TILE ? r->size : 1);
+}
+
+int64_t mesh_ranks(const Module *m) {
+    int64_t n = 1;
+    for (int i = 0; i < m->axis.n; i++) n *= m->axis.p[i].ranks;
+    return n;
+}
+
+void mesh_coord(const Module *m, int rank, int *coord) {
+    for (int i = m->axis.n - 1; i >= 0; i--) {
+        coord[i] = (int)(rank % m->axis.p[i].ranks);
+        rank /= (int)m->axis.p[i].ranks;
+    }
+}
