@@ -53,6 +53,7 @@ typedef struct {
     size_t scratch_bytes;   /* per worker */
     int64_t (*tasks)(const tile_task *);         /* number of tickets of a run of these sizes */
     int (*task)(const tile_task *, int64_t ticket); /* 0, or a TILE_E_ code: the run stops */
+    const char *(*task_name)(const tile_task *, int64_t ticket); /* the kernel of a ticket, for traces; may be NULL */
 } tile_program;
 
 typedef struct tile_instance tile_instance;
