@@ -106,12 +106,14 @@ static inline bool tile_expired(const tile_task *t, uint64_t start, int from) {
 }
 #endif
 
-/* A test build sleeps here for a random while: TILE_DELAY=seed in the environment. */
+void tile_test_delay(void); /* a random while, chosen by TILE_DELAY=seed in the environment */
+
+/* Stands at every wait and signal; does something only in programs built with TILE_TEST_DELAY. */
+static inline void tile_delay(void) {
 #ifdef TILE_TEST_DELAY
-void tile_delay(void);
-#else
-static inline void tile_delay(void) {}
+    tile_test_delay();
 #endif
+}
 
 /* ---- faults ---- */
 

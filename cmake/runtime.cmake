@@ -1,0 +1,10 @@
+# The runtime: a library of its own, which includes nothing of the compiler.
+file(GLOB runtime_sources CONFIGURE_DEPENDS runtime/src/*.c)
+foreach(kind STATIC SHARED)
+  string(TOLOWER tile_${kind} name)
+  add_library(${name} ${kind} ${runtime_sources})
+  set_target_properties(${name} PROPERTIES OUTPUT_NAME tile)
+  target_include_directories(${name} PUBLIC runtime/include runtime)
+  target_compile_definitions(${name} PRIVATE _GNU_SOURCE)
+  target_link_libraries(${name} PUBLIC Threads::Threads)
+endforeach()

@@ -1,0 +1,173 @@
+/* runtime.h: what the files of the runtime share: groups of ranks, meshes, instances, the queue of runs.
+   Includes nothing of the compiler. */
+#ifndef TILE_RUNTIME_H
+#define TILE_RUNTIME_H
+
+#include "device/host.h"
+
+#include <pthread.h>
+
+#define TILE_HIDDEN __attribute__((visibility("hidden")))
+#pragma GCC visibility push(hidden)
+
+/* ---- error.c ---- */
+
+/* Sets the thread's sentence; returns code. */
+int tile_fail(int code, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* ---- place.c: which rank am I ---- */
+
+typedef struct {
+    int rank, nranks, local_ranks;
+    bool from_environment;
+    char key[96]; /* what tells this job from others of the same user and group */
+} Place;
+
+int place_find(const tile_mesh_config *, Place *);
+int place_workers(const tile_mesh_config *, const Place *);
+
+/* ---- group.c: ranks that meet, exchange a few bytes and share memory; only for open, recover and close ---- */
+
+typedef struct Group Group;
+
+/* Memory of equal parts, one a rank, that all ranks see; zero at first. */
+typedef struct {
+    char *base;
+    size_t stride, bytes; /* of a part; of all */
+    _Atomic int *users;   /* threads: ranks that still use the mapping; NULL: the mapping is this rank's own */
+} Share;
+
+struct Group {
+    int rank, nranks;
+    uint64_t timeout_ns;                                     /* of each step */
+    int missing;                                             /* after a failed step: who did not come; -1: not known */
+    int (*allgather)(Group *, const void *in, void *out, size_t each);
+    int (*share)(Group *, size_t part, Share *);
+    bool (*lost)(const Group *, int rank);                   /* NULL: not known */
+    void (*close)(Group *);
+};
+
+int group_open(const tile_mesh_config *, const Place *, uint64_t timeout_ns, Group **);
+int group_open_threads(const char *name, int rank, int nranks, uint64_t timeout_ns, Group **);
+int group_open_processes(const char *name, int rank, int nranks, uint64_t timeout_ns, Group **);
+void share_close(Share *);
+int group_broken(Group *, int missing, const char *doing); /* sets the sentence; TILE_E_TIMEOUT */
+
+void *pages_map(size_t bytes); /* private, zero, page-aligned; NULL when out of memory; bytes 0 gives one page */
+void pages_unmap(void *, size_t bytes);
+size_t pages_round(size_t bytes);
+
+/* ---- queue.c: runs in order, tickets to workers ---- */
+
+enum { QUEUE_DEPTH = 64, FRAMES = 16 }; /* runs queued on a mesh; of one instance */
+
+/* One run's arguments; they belong to the instance and are used in turn. */
+typedef struct {
+    tile_instance *instance;
+    void **arg;
+    int64_t *dim;
+    uint64_t *scalar; /* copies of scalar arguments */
+    int64_t tickets;
+    uint64_t generation;
+    _Atomic int64_t left;  /* tickets that are not done */
+    _Atomic int error;     /* the first of its tasks */
+} Frame;
+
+typedef struct {
+    const char *name;
+    uint64_t begin, end, waited;
+    uint64_t generation;
+    int64_t ticket;
+} TraceEvent;
+
+typedef struct {
+    tile_mesh *mesh;
+    int id;
+    pthread_t thread;
+    uint64_t waited;
+    TraceEvent *event; /* NULL: no trace */
+    size_t events;
+} Worker;
+
+typedef struct {
+    pthread_mutex_t lock;
+    pthread_cond_t work, idle;
+    Frame *frame[QUEUE_DEPTH];            /* of run number n at n mod depth; runs are numbered from 1 */
+    uint64_t enqueued;                    /* under lock */
+    uint64_t started;                     /* under lock */
+    _Atomic uint64_t finished;
+    _Atomic uint64_t tickets;             /* low half of the run's number, then tickets that nobody took */
+    _Atomic bool stop;
+    int sleepers, waiters;                /* under lock */
+    unsigned spins;                       /* before a worker or waiter sleeps */
+    int error;                            /* first failed run since the last synchronisation; under lock */
+} Queue;
+
+int queue_open(tile_mesh *, int workers);
+void queue_close(tile_mesh *);
+int queue_add(tile_mesh *, Frame *);       /* TILE_E_BUSY when full */
+int queue_drain(tile_mesh *);              /* waits for all that is enqueued; gives and clears the error */
+
+/* ---- mesh.c ---- */
+
+/* One per rank, in the memory that all ranks see. */
+typedef struct {
+    tile_fault_cell fault;
+    tile_word barrier, recover; /* meetings so far */
+} Control;
+
+struct tile_mesh {
+    int rank, nranks, nworkers;
+    Group *group;
+    Share control;
+    tile_fault_cell **cell;         /* [nranks] */
+    tile_word **barrier, **recover; /* [nranks] */
+    tile_fault_hooks fault;         /* of the host's own waits */
+    uint64_t barriers, recoveries;
+    bool broken;                    /* a recovery failed: only close */
+    bool reported;                  /* the fault of this incarnation was returned as TILE_E_TIMEOUT */
+    Queue queue;
+    Worker *worker;
+    tile_instance *instances;
+    uint64_t opened_ns;
+};
+
+/* ---- fault.c ---- */
+
+bool fault_poisoned(const tile_mesh *);
+int fault_report(tile_mesh *);              /* TILE_E_TIMEOUT the first time, then TILE_E_POISONED; with the sentence */
+void fault_fill(const Frame *);             /* NaN into the floating-point results of a failed run */
+int64_t arg_elements(const tile_instance *, const tile_arg *, const int64_t *dim); /* of the rank's own part */
+size_t elem_bits(const char *elem);         /* 0: unknown */
+
+/* ---- instance.c ---- */
+
+struct tile_instance {
+    tile_mesh *mesh;
+    tile_instance *next;
+    const tile_program *program;
+    int coord[3];
+    Share share;                 /* symmetric workspace, then flag words */
+    size_t local_bytes, scratch_stride;
+    char *local, *scratch;
+    char **symmetric;            /* [nranks] */
+    tile_word **word;            /* [nranks] */
+    tile_count *count;
+    tile_fault_hooks fault;
+    uint64_t generation;         /* of the last run that started; under the queue's lock */
+    Frame frame[FRAMES];
+    void *frame_memory;
+    unsigned enqueued;           /* under the queue's lock */
+    _Atomic unsigned finished;
+};
+
+void instance_task(const tile_instance *, const Frame *, tile_task *); /* the part that all tasks of a run share */
+void instance_clear(tile_instance *);                                  /* for a new incarnation */
+
+/* ---- trace.c ---- */
+
+void trace_add(Worker *, const tile_task *, const tile_program *, uint64_t begin);
+enum { TRACE_EVENTS = 1 << 16 }; /* kept per worker */
+
+#pragma GCC visibility pop
+#endif
