@@ -1,0 +1,85 @@
+/* interp.h: the interpreter, which is the meaning of the IR: any value-form module, before or after any pass.
+   Takes global arrays, splits them over the ranks of the module's mesh, runs, and gives global arrays back. */
+#ifndef TILEC_IR_INTERP_H
+#define TILEC_IR_INTERP_H
+
+#include "ir/ir.h"
+
+/* ---- arrays ---- */
+
+/* Dense, row-major. i4 and t2 take a byte an element. ndim 0: one element. */
+typedef struct {
+    Elem elem;
+    int ndim;
+    int64_t dim[MAX_DIMS];
+    void *data;
+    double *bound; /* beside each float element: by how much two legal evaluations may differ; or NULL */
+} Array;
+
+size_t elem_bytes(Elem); /* of an element of an array */
+/* False when the size in bytes does not fit 62 bits or a dimension is negative. */
+bool array_bytes(Elem, int ndim, const int64_t *dim, int64_t *count, size_t *bytes);
+bool array_new(Arena *, Elem, int ndim, const int64_t *dim, Array *out); /* zeros */
+int64_t array_count(const Array *);
+double array_get(const Array *, int64_t i); /* i64 beyond 2^53 rounds */
+int64_t array_get_int(const Array *, int64_t i);
+void array_set(Array *, int64_t i, double);
+void array_set_int(Array *, int64_t i, int64_t);
+/* Zeros with the global extents of a program's tensor; sym: values of the run-time dimensions. */
+bool array_for_tensor(Arena *, const Module *, const Tensor *, const int64_t *sym, Array *out);
+
+/* ---- runs ---- */
+
+typedef struct {
+    const int64_t *sym; /* a value for each of the module's run-time dimensions; NULL: their bounds */
+    int generations;    /* executions one after the other on the same inputs; 0: one */
+    bool bounds;        /* fill .bound of the results, from .bound of the inputs where given */
+    bool concurrent;    /* a module with FORM_FLAGS: agents under a schedule drawn from the seed. Without it: program
+                           order, node by node, every rank completing a node before the next; waits and signals are
+                           then passed over */
+    uint64_t seed;
+    int workers; /* of each rank, concurrent; 0: two */
+} InterpOptions;
+
+typedef enum {
+    FAULT_RACE,     /* two accesses of one element, one of them a write, in no order */
+    FAULT_POISON,   /* a read of a temporary that nothing wrote, or not in this generation */
+    FAULT_DEADLOCK, /* a wait that no schedule step can satisfy any more */
+    FAULT_FLAG,     /* a wait or signal outside the words of its flag */
+    FAULT_RANKS,    /* a replicated result differs between ranks */
+    FAULT_INVALID,  /* a module that the interpreter cannot run; .text says why */
+} FaultKind;
+
+/* One execution of one task. rank < 0: none. */
+typedef struct {
+    int rank;
+    int64_t generation;
+    int node;
+    int64_t task; /* row-major in the node's grid */
+} InterpTask;
+
+typedef struct {
+    FaultKind kind;
+    InterpTask at, other; /* other: of a race, the access that came first */
+    int tensor, home;     /* the element: tensor of the program, the rank whose part it is, .. */
+    int64_t element;      /* .. row-major in that part; -1: none */
+    int flag;             /* of a deadlock; -1: none */
+    int from;             /* source rank of the missing word */
+    int64_t word;         /* its index in the flag's index space */
+    int64_t want, seen;
+    const char *text;
+} InterpFault;
+
+typedef struct {
+    VEC(InterpFault) fault;        /* the first few, at most one for each pair of nodes and tensor */
+    int64_t faults;                /* all of them */
+    int64_t tasks, waits, signals; /* executed */
+} InterpReport;
+
+/* io: one array for each tensor of program->io, in order; inputs and state are read, state and outputs written (their
+   data is made in the arena when NULL). True when there was no fault. The report's vectors live in the arena. */
+bool interp_run(Arena *, const Module *, const Program *, const InterpOptions *, Array *io, InterpReport *);
+
+void interp_report_print(const Module *, const Program *, const InterpReport *, FILE *);
+
+#endif
