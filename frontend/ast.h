@@ -16,6 +16,7 @@ typedef struct Stmt Stmt;
 typedef VEC(Expr *) Exprs;
 typedef VEC(Stmt *) Stmts;
 typedef VEC(Name) NameList;
+typedef VEC(Loc) Locs;
 
 typedef enum {
     EXPR_INT,    /* 42 */
@@ -119,7 +120,7 @@ struct Stmt {
     Stmts body;         /* EACH, FOR, IF, REPEAT */
     Stmts other;        /* IF: else */
     NameList merge;     /* FOR: merge (m2, l2) or empty */
-    VEC(Loc) merge_loc;
+    Locs merge_loc;
     Stmts merge_body;
     bool has_merge, has_else;
     Loc span;           /* all of the statement; .loc is the head of one with a block */
@@ -149,7 +150,7 @@ typedef VEC(Decl *) Decls;
 typedef struct {
     int file;           /* number in Diags */
     Decls decls;
-    VEC(Loc) comments;  /* in source order */
+    Locs comments;      /* in source order */
 } Unit;
 
 /* Parses one source file. All syntax errors are reported; the unit holds what was understood.
