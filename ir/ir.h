@@ -190,7 +190,7 @@ struct Op {
     StoreMode mode;  /* STORE */
     VEC(Span) sub;   /* LOAD, STORE: one a dimension (rank first on a symmetric parameter); WAIT, SIGNAL: one a flag dimension */
     int flag;        /* WAIT, SIGNAL */
-    Span dest;       /* SIGNAL: ranks along the flag's axis */
+    Span dest;       /* along the flag's axis. SIGNAL: ranks whose words are written; WAIT: source ranks waited for */
     SyncOrder order;
     SyncScope scope;
     int64_t lag;     /* WAIT: generations back: wants g - lag */
@@ -262,7 +262,11 @@ typedef struct {
    or dropped (group 0); a DEST dimension says which rank the word lives on and is not part of the index.
    One word per index and, across ranks, per source rank. A word holds the generation g of its last completion:
    `arrivals` signals of generation g (their number is the product of the dropped and divided extents) complete it.
+   .sub of WAIT and SIGNAL count in words (already divided by the group); entries of dropped and DEST dimensions are not
+   looked at. A wait's spans are cut to the words that exist (flag_words) and to the ranks of the axis, and a word that no
+   task completes (flag_arrivals 0: an empty grid) is not waited for. Several DEST tasks of one word differ in .dest only.
    Protocol, memory model and proof: docs/synchronisation.md. */
+enum { SPAN_END = 1 << 30 }; /* .hi of a span over everything there is */
 enum { GROUP_DROP = 0, GROUP_DEST = -1 };
 
 typedef struct {
@@ -386,6 +390,10 @@ bool affine_is_const(const Affine *);
 Span span_of(Affine); /* lo = hi */
 
 int64_t range_tiles(const Module *, const Kernel *, int grid_range, const int64_t *sym, const int *coord);
+/* Of the tasks of a rank with these coordinates (the source): words along a flag's dimension; tasks that complete a word. */
+int64_t flag_dim_tasks(const Module *, const FlagDim *, const int64_t *sym, const int *coord);
+int64_t flag_words(const Module *, const FlagDim *, const int64_t *sym, const int *coord);
+int64_t flag_arrivals(const Module *, const Flag *, const int64_t *word, const int64_t *sym, const int *coord);
 int64_t mesh_ranks(const Module *); /* product over the axes */
 void mesh_coord(const Module *, int rank, int *coord); /* row-major: the first axis is the slowest */
 

@@ -131,7 +131,7 @@ static void parse_store(Parser *p, Op *op) {
         op->mode = STORE_UNIQUE;
 }
 
-/* sync := '!' INT ['[' span (',' span)* ']'] ['to' span] ['lag' INT] scope ['relaxed'] ['equal'] */
+/* sync := '!' INT ['[' span (',' span)* ']'] [('from' | 'to') span] ['lag' INT] scope ['relaxed'] ['equal'] */
 static void parse_sync(Parser *p, Op *op) {
     need_punct(p, '!');
     int64_t flag = need_int(p, "a flag's number");
@@ -144,7 +144,7 @@ static void parse_sync(Parser *p, Op *op) {
         } while (take_punct(p, ','));
         need_punct(p, ']');
     }
-    if (take_word(p, "to")) op->dest = parse_span(p);
+    if (take_word(p, op->kind == OP_WAIT ? "from" : "to")) op->dest = parse_span(p);
     if (take_word(p, "lag")) op->lag = need_int(p, "a number of generations");
     op->scope = (SyncScope)need_choice(p, text_scope, TEXT_SCOPES, "a scope");
     if (take_word(p, "relaxed")) op->order = ORDER_RELAXED;

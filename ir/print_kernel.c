@@ -159,7 +159,7 @@ static void print_sync(Printer *p, const Op *op) {
     }
     if (op->sub.n) text_add(&p->out, "]");
     if (!span_is_zero(&op->dest)) {
-        text_add(&p->out, " to ");
+        text_add(&p->out, op->kind == OP_WAIT ? " from " : " to ");
         print_span(p, &op->dest);
     }
     if (op->lag) text_printf(&p->out, " lag %lld", (long long)op->lag);

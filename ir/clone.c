@@ -1,0 +1,104 @@
+/* clone.c: deep copies of kernels and modules.
+   Takes: anything verified. Gives: the same text, nothing shared but names and diagnostics. */
+#include "ir/ir.h"
+
+#include <string.h>
+
+/* A vector of plain elements copied into another arena. */
+#define VEC_COPY(arena, v)                                                                                             \
+    ((v)->p = (v)->n ? arena_copy((arena), (v)->p, sizeof *(v)->p * (size_t)(v)->n) : NULL, (void)((v)->cap = (v)->n))
+
+typedef struct {
+    Module *m;
+    Value **value; /* the copies, by id */
+} Clone;
+
+static Value *value_clone(Clone *c, const Value *v) {
+    Value *fresh = arena_copy(c->m->arena, v, sizeof *v);
+    c->value[v->id] = fresh;
+    return fresh;
+}
+
+static void affine_remap(const Clone *c, Affine *a) {
+    for (int i = 0; i < a->nterm; i++)
+        if (a->term[i].kind == TERM_VALUE) a->term[i].value = c->value[a->term[i].value->id];
+}
+
+static void span_remap(const Clone *c, Span *s) {
+    affine_remap(c, &s->lo);
+    affine_remap(c, &s->hi);
+}
+
+static Region *region_clone(Clone *, const Region *, Op *parent);
+
+static Op *op_clone(Clone *c, const Op *op) {
+    Op *fresh = arena_copy(c->m->arena, op, sizeof *op);
+    VEC_COPY(c->m->arena, &fresh->arg);
+    VEC_COPY(c->m->arena, &fresh->res);
+    VEC_COPY(c->m->arena, &fresh->sub);
+    fresh->prev = fresh->next = NULL;
+    for (int i = 0; i < op->arg.n; i++) fresh->arg.p[i] = c->value[op->arg.p[i]->id];
+    for (int i = 0; i < op->sub.n; i++) span_remap(c, &fresh->sub.p[i]);
+    span_remap(c, &fresh->dest);
+    for (int i = 0; i < 2; i++) fresh->region[i] = region_clone(c, op->region[i], fresh);
+    for (int i = 0; i < op->res.n; i++) {
+        fresh->res.p[i] = value_clone(c, op->res.p[i]);
+        fresh->res.p[i]->def = fresh;
+    }
+    return fresh;
+}
+
+static Region *region_clone(Clone *c, const Region *r, Op *parent) {
+    if (!r) return NULL;
+    Region *fresh = region_new(c->m, parent);
+    for (int i = 0; i < r->arg.n; i++) {
+        Value *v = value_clone(c, r->arg.p[i]);
+        v->arg_of = fresh;
+        vec_push(c->m->arena, &fresh->arg, v);
+    }
+    for (const Op *op = r->first; op; op = op->next) op_append_to(fresh, op_clone(c, op));
+    return fresh;
+}
+
+Kernel *kernel_clone(Module *m, const Kernel *k) {
+    Arena *scratch = arena_new();
+    Kernel *fresh = kernel_new(m, k->name, k->loc);
+    int id = fresh->id;
+    *fresh = *k;
+    fresh->id = id;
+    VEC_COPY(m->arena, &fresh->param);
+    VEC_COPY(m->arena, &fresh->range);
+    Clone c = {m, ARENA_ARRAY(scratch, Value *, k->nvalue + 1)};
+    fresh->body = region_clone(&c, k->body, NULL);
+    arena_free(scratch);
+    return fresh;
+}
+
+static void node_clone(Module *m, Program *p, const Node *n) {
+    Node *fresh = program_node(m, p, *n);
+    VEC_COPY(m->arena, &fresh->arg);
+    if (n->kernel) fresh->kernel = m->kernel.p[n->kernel->id];
+}
+
+static void program_clone(Module *m, const Program *p) {
+    Program *fresh = program_new(m, p->name, p->loc);
+    *fresh = *p;
+    VEC_COPY(m->arena, &fresh->tensor);
+    VEC_COPY(m->arena, &fresh->io);
+    VEC_COPY(m->arena, &fresh->flag);
+    for (int i = 0; i < p->flag.n; i++) VEC_COPY(m->arena, &fresh->flag.p[i].dim);
+    memset(&fresh->node, 0, sizeof fresh->node);
+    for (int i = 0; i < p->node.n; i++) node_clone(m, fresh, p->node.p[i]);
+}
+
+Module *module_clone(const Module *m, Arena *a) {
+    Module *fresh = module_new(a, m->names, m->diags);
+    fresh->form = m->form;
+    fresh->symbol.p = m->symbol.p, fresh->symbol.n = m->symbol.n;
+    fresh->axis.p = m->axis.p, fresh->axis.n = m->axis.n;
+    VEC_COPY(a, &fresh->symbol);
+    VEC_COPY(a, &fresh->axis);
+    for (int i = 0; i < m->kernel.n; i++) kernel_clone(fresh, m->kernel.p[i]);
+    for (int i = 0; i < m->program.n; i++) program_clone(fresh, m->program.p[i]);
+    return fresh;
+}
