@@ -39,6 +39,7 @@ void remark(PassContext *, const char *pass, Loc, const char *format, ...) __att
 extern const Pass pass_fuse, pass_comm, pass_flags, pass_barriers;
 
 const Pass *pass_find(const char *name);
+bool pass_is_off(const PassOptions *, const Pass *);
 const Pass *const *pipeline_of(const char *target, int *n); /* the default list for a target */
 /* Runs a list of passes; the verifier runs between them as the options say. */
 bool pipeline_run(PassContext *, const Pass *const *list, int n);

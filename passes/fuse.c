@@ -1,0 +1,252 @@
+/* fuse.c: an elementwise consumer becomes the epilogue of the kernel that produces what it reads, so that the
+   intermediate never goes to memory. Takes: value form without flags. Gives: the same results, fewer nodes.
+   A declared tensor stays a rounding point: the value is converted to its element type and back. */
+#include "passes/inline.h"
+#include "passes/pass.h"
+
+#include <string.h>
+
+/* ---- what may be fused ---- */
+
+static bool plain_pos(const Affine *a) {
+    return a->nterm == 1 && a->c == 0 && a->term[0].kind == TERM_POS && a->term[0].mul == 1 && a->term[0].div == 1;
+}
+
+/* Every subscript is the position of a grid range of its own: the element is stored (loaded) by one task, once. */
+static bool identity_access(const Kernel *k, const Op *op, int16_t *range) {
+    for (int d = 0; d < op->sub.n; d++) {
+        if (!plain_pos(&op->sub.p[d].lo)) return false;
+        range[d] = op->sub.p[d].lo.term[0].id;
+        const Range *r = &k->range.p[range[d]];
+        if (!r->grid || r->owner >= 0) return false;
+        for (int e = 0; e < d; e++)
+            if (range[e] == range[d]) return false;
+    }
+    return true;
+}
+
+/* The only access of a parameter, wherever it stands; NULL when there are more. */
+static Op *only_access(const Region *r, int param, int *count) {
+    Op *found = NULL;
+    for (Op *op = r->first; op; op = op->next) {
+        for (int i = 0; i < 2; i++) {
+            Op *inner = op->region[i] ? only_access(op->region[i], param, count) : NULL;
+            found = inner ? inner : found;
+        }
+        if (op_info[op->kind].class == CLASS_MEMORY && op->param == param) {
+            ++*count;
+            found = op;
+        }
+    }
+    return *count == 1 ? found : NULL;
+}
+
+/* A body without control flow whose grid is exactly the dimensions of what it loads. */
+static bool elementwise(const Kernel *k, const Op *load) {
+    for (const Op *op = k->body->first; op; op = op->next) {
+        OpClass class = op_info[op->kind].class;
+        if (class == CLASS_CONTROL || class == CLASS_REDUCE || class == CLASS_PREFIX || class == CLASS_DOT) return false;
+        if (op->kind == OP_BEGIN || op->kind == OP_END) return false;
+        if (op->kind == OP_STORE && op->mode != STORE_SET) return false;
+    }
+    return k->ngrid == load->sub.n;
+}
+
+static bool same_grid(const Kernel *a, const int16_t *ra, const Kernel *b, const int16_t *rb, int n) {
+    for (int d = 0; d < n; d++)
+        if (!size_equal(a->range.p[ra[d]].of, b->range.p[rb[d]].of)) return false;
+    return true;
+}
+
+/* INDEX counts tiles, and tiles differ between the two kernels. */
+static bool counts_tiles(const Region *r) {
+    for (const Op *op = r->first; op; op = op->next)
+        for (int i = 0; i < op->sub.n; i++)
+            for (int t = 0; t < op->sub.p[i].lo.nterm; t++)
+                if (op->sub.p[i].lo.term[t].kind == TERM_INDEX) return true;
+    return false;
+}
+
+typedef struct {
+    Program *p;
+    Node *producer, *consumer;
+    int tensor, out, in; /* out: parameter of the producer, in: of the consumer */
+    Op *store, *load;
+    int16_t stored[MAX_DIMS], loaded[MAX_DIMS];
+} Pair;
+
+static bool pair_fits(Pair *f) {
+    int stores = 0, loads = 0;
+    const Kernel *a = f->producer->kernel, *b = f->consumer->kernel;
+    f->store = only_access(a->body, f->out, &stores);
+    f->load = only_access(b->body, f->in, &loads);
+    return f->store && f->load && f->store->mode == STORE_SET && identity_access(a, f->store, f->stored) &&
+           identity_access(b, f->load, f->loaded) && elementwise(b, f->load) &&
+           same_grid(a, f->stored, b, f->loaded, f->load->sub.n) && !counts_tiles(b->body);
+}
+
+/* ---- who reads what ---- */
+
+static bool sliced(const Arg *a) {
+    for (int d = 0; d < MAX_DIMS; d++)
+        if (a->slice[d] >= 0) return true;
+    return false;
+}
+
+static int uses_of(const Program *p, int tensor) {
+    int n = 0;
+    for (int i = 0; i < p->node.n; i++) {
+        const Node *node = p->node.p[i];
+        n += node->kind == NODE_COLLECTIVE && (node->src == tensor || node->dst == tensor);
+        for (int a = 0; a < node->arg.n; a++) n += node->arg.p[a].tensor == tensor;
+    }
+    return n;
+}
+
+/* State is updated in place, so a kernel that touches it stays where it is. */
+static bool touches_state(const Node *n) {
+    for (int a = 0; a < n->kernel->param.n; a++)
+        if (n->kernel->param.p[a].inout) return true;
+    return false;
+}
+
+/* The producer moves down to the consumer: nothing between may read its other results. */
+static bool other_results_read_before(const Program *p, const Node *producer, const Node *consumer, int tensor) {
+    for (int a = 0; a < producer->arg.n; a++) {
+        if (!producer->kernel->param.p[a].out || producer->arg.p[a].tensor == tensor) continue;
+        for (int i = producer->id + 1; i < consumer->id; i++) {
+            const Node *n = p->node.p[i];
+            if (n->kind == NODE_COLLECTIVE && n->src == producer->arg.p[a].tensor) return true;
+            for (int b = 0; b < n->arg.n; b++)
+                if (n->arg.p[b].tensor == producer->arg.p[a].tensor) return true;
+        }
+    }
+    return false;
+}
+
+static bool find_producer(Pair *f) {
+    const Tensor *t = &f->p->tensor.p[f->tensor];
+    if (t->role != ROLE_TEMP || t->symmetric >= 0 || uses_of(f->p, f->tensor) != 2) return false;
+    for (int i = 0; i < f->consumer->id; i++) {
+        Node *n = f->p->node.p[i];
+        for (int a = 0; n->kind == NODE_CALL && a < n->arg.n; a++) {
+            if (n->arg.p[a].tensor != f->tensor || !n->kernel->param.p[a].out) continue;
+            f->producer = n;
+            f->out = a;
+            return !sliced(&n->arg.p[a]);
+        }
+    }
+    return false;
+}
+
+/* ---- fusing ---- */
+
+typedef struct {
+    Inline *in;
+    const Pair *pair;
+    Builder b;
+    Value *value; /* what the producer would have stored, rounded */
+} Epilogue;
+
+static bool take_value(void *ctx, const Op *op) {
+    Epilogue *e = ctx;
+    if (op != e->pair->load) return false;
+    e->in->value[op->res.p[0]->id] = e->value;
+    return true;
+}
+
+static void splice_before(Op *at, Region *aside) {
+    for (Op *op = aside->first, *next; op; op = next) {
+        next = op->next;
+        op_remove(op);
+        op_insert_before(at, op);
+    }
+}
+
+/* The consumer's parameters become the fused kernel's; the intermediate's parameter goes. */
+static void take_params(Module *m, const Pair *f, Node *fused, Inline *in) {
+    for (int i = 0; i < in->from->param.n; i++) {
+        if (i == f->in) continue;
+        in->param[i] = kernel_param(m, fused->kernel, in->from->param.p[i]);
+        vec_push(m->arena, &fused->arg, f->consumer->arg.p[i]);
+    }
+}
+
+static void shift_params(Region *r, int gone) {
+    for (Op *op = r->first; op; op = op->next) {
+        for (int i = 0; i < 2; i++)
+            if (op->region[i]) shift_params(op->region[i], gone);
+        if (op_info[op->kind].class == CLASS_MEMORY && op->param > gone) op->param--;
+    }
+}
+
+static void drop_param(Node *n, int gone) {
+    Kernel *k = n->kernel;
+    memmove(&k->param.p[gone], &k->param.p[gone + 1], sizeof(Param) * (size_t)(k->param.n - gone - 1));
+    memmove(&n->arg.p[gone], &n->arg.p[gone + 1], sizeof(Arg) * (size_t)(n->arg.n - gone - 1));
+    k->param.n--;
+    n->arg.n--;
+    shift_params(k->body, gone);
+}
+
+static void fuse_pair(PassContext *c, Pair *f) {
+    Module *m = c->m;
+    Node *n = f->producer;
+    n->kernel = kernel_clone(m, n->kernel);
+    n->kernel->name = name_of(m->names, arena_format(m->arena, "%s_%s", n->kernel->name, f->consumer->kernel->name));
+    int count = 0;
+    Op *store = only_access(n->kernel->body, f->out, &count);
+    Region *aside = region_new(m, store->in->parent);
+    Inline in = inline_begin(m, f->consumer->kernel, n->kernel, aside);
+    for (int d = 0; d < f->load->sub.n; d++) in.range[f->loaded[d]] = f->stored[d];
+    take_params(m, f, n, &in);
+    Builder b = {.m = m, .k = n->kernel, .at = aside, .loc = store->loc};
+    Elem declared = n->kernel->param.p[f->out].elem;
+    Epilogue e = {&in, f, b, build_cast(&b, declared, store->arg.p[0])};
+    in.access = take_value;
+    in.ctx = &e;
+    inline_region(&in, f->consumer->kernel->body);
+    splice_before(store, aside);
+    op_remove(store);
+    drop_param(n, f->out);
+}
+
+/* The fused node takes the consumer's place. */
+static void replace_nodes(Program *p, Node *fused, Node *gone) {
+    int n = 0;
+    for (int i = 0; i < p->node.n; i++) {
+        Node *at = p->node.p[i];
+        if (at == fused) continue;
+        p->node.p[n++] = at == gone ? fused : at;
+    }
+    p->node.n = n;
+    for (int i = 0; i < n; i++) p->node.p[i]->id = i;
+}
+
+static bool fuse_into_producer(PassContext *c, Program *p, Node *consumer) {
+    for (int a = 0; consumer->kind == NODE_CALL && a < consumer->arg.n; a++) {
+        Pair f = {.p = p, .consumer = consumer, .tensor = consumer->arg.p[a].tensor, .in = a};
+        if (consumer->kernel->param.p[a].out || sliced(&consumer->arg.p[a]) || !find_producer(&f)) continue;
+        if (touches_state(f.producer) || touches_state(consumer) || !pair_fits(&f)) continue;
+        if (other_results_read_before(p, f.producer, consumer, f.tensor)) continue;
+        remark(c, "fuse", consumer->loc, "%s runs in the epilogue of %s: '%s' stays out of memory", consumer->kernel->name,
+               f.producer->kernel->name, p->tensor.p[f.tensor].name);
+        fuse_pair(c, &f);
+        replace_nodes(p, f.producer, consumer);
+        return true;
+    }
+    return false;
+}
+
+static bool fuse_module(PassContext *c) {
+    for (int i = 0; i < c->m->program.n; i++) {
+        Program *p = c->m->program.p[i];
+        for (int n = 0; n < p->node.n;) n = fuse_into_producer(c, p, p->node.p[n]) ? 0 : n + 1;
+    }
+    return true;
+}
+
+const Pass pass_fuse = {
+    .name = "fuse", .help = "run elementwise consumers in the epilogue of their producer",
+    .needs = 0, .breaks = FORM_FLAGS, .run = fuse_module,
+};

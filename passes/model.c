@@ -1,0 +1,21 @@
+/* model.c: predicted times from counts and facts. */
+#include "passes/model.h"
+
+#include <string.h>
+
+static const TargetFacts facts[] = {
+#define TARGET(...) {__VA_ARGS__},
+#include "passes/model.def"
+#undef TARGET
+};
+
+const TargetFacts *target_facts(const char *target) {
+    for (size_t i = 0; i < sizeof facts / sizeof *facts; i++)
+        if (strcmp(facts[i].name, target) == 0) return &facts[i];
+    return NULL;
+}
+
+double model_comm(const TargetFacts *f, const CommCost *c) {
+    return c->copied / f->memory + c->moved / f->link + c->flags * f->flag + c->barriers * f->barrier +
+           c->tasks * f->task;
+}

@@ -1,0 +1,73 @@
+/* pass.c: the table of passes, the pipeline of each target, and running a list of them. */
+#include "passes/pass.h"
+
+#include <stdarg.h>
+#include <string.h>
+#include <time.h>
+
+static const Pass *const passes[] = {&pass_fuse, &pass_comm, &pass_flags, &pass_barriers};
+static const Pass *const host_pipeline[] = {&pass_fuse, &pass_comm, &pass_flags, &pass_barriers};
+
+const Pass *pass_find(const char *name) {
+    for (size_t i = 0; i < sizeof passes / sizeof *passes; i++)
+        if (strcmp(passes[i]->name, name) == 0) return passes[i];
+    return NULL;
+}
+
+const Pass *const *pipeline_of(const char *target, int *n) {
+    if (strcmp(target, "host")) return NULL;
+    *n = (int)(sizeof host_pipeline / sizeof *host_pipeline);
+    return host_pipeline;
+}
+
+void remark(PassContext *c, const char *pass, Loc loc, const char *format, ...) {
+    char text[1024];
+    va_list ap;
+    va_start(ap, format);
+    int n = vsnprintf(text, sizeof text, format, ap);
+    va_end(ap);
+    Remark r = {pass, loc, arena_text(c->m->arena, text, n < (int)sizeof text ? (size_t)n : sizeof text - 1)};
+    vec_push(c->m->arena, &c->remark, r);
+}
+
+bool pass_is_off(const PassOptions *o, const Pass *p) {
+    for (int i = 0; i < o->noff; i++)
+        if (strcmp(o->off[i], p->name) == 0) return true;
+    return false;
+}
+
+static bool form_fits(PassContext *c, const Pass *p) {
+    int form = c->m->form;
+    if ((form & p->needs) == p->needs && !(form & p->breaks)) return true;
+    diag_error(c->m->diags, (Loc){0}, "wrong-form", "the pass '%s' cannot run on a module in this form", p->name);
+    return false;
+}
+
+static double seconds_now(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static void print_after(PassContext *c, const Pass *p, double seconds) {
+    const PassOptions *o = c->options;
+    if (o->time_passes) fprintf(o->out, "%10.3f ms  %s\n", seconds * 1e3, p->name);
+    if (!o->print_after_all && (!o->print_after || strcmp(o->print_after, p->name))) return;
+    fprintf(o->out, "// after %s\n", p->name);
+    module_print(c->m, o->out);
+}
+
+bool pipeline_run(PassContext *c, const Pass *const *list, int n) {
+    for (int i = 0; i < n; i++) {
+        const Pass *p = list[i];
+        /* Collectives always become kernels: without comm, unfused ones. `barriers` stands in for `flags`. */
+        if (pass_is_off(c->options, p) && p != &pass_comm) continue;
+        if (p == &pass_barriers && c->m->form & FORM_FLAGS) continue;
+        if (!form_fits(c, p)) return false;
+        double start = seconds_now();
+        bool good = p->run(c) && c->m->diags->errors == 0;
+        print_after(c, p, seconds_now() - start);
+        if (!good || (c->options->verify_each && !module_verify(c->m))) return false;
+    }
+    return true;
+}
