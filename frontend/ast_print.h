@@ -1,0 +1,22 @@
+/* ast_print.h: pieces of the syntax tree as text on one line; ast_format.c lays units out with them. */
+#ifndef TILEC_FRONTEND_AST_PRINT_H
+#define TILEC_FRONTEND_AST_PRINT_H
+
+#include "frontend/ast.h"
+
+typedef struct {
+    Text *out;
+    const SourceFile *source; /* numbers are printed as they were written */
+} Writer;
+
+void print_expr(Writer, const Expr *);
+void print_type(Writer, const TypeExpr *);
+void print_param(Writer, const ParamDecl *);
+void print_params(Writer, const ParamDecls *);
+void print_range(Writer, const RangeDecl *);
+/* An assignment or a `let` up to the start of its value: "x: f32[i] = ". */
+void print_targets(Writer, const Stmt *);
+/* What stands before the block of a statement: "each i: 128 of m on wave". */
+void print_head(Writer, const Stmt *);
+
+#endif
