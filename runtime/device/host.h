@@ -239,4 +239,13 @@ static inline int tile_meet(const tile_task *t) {
     return TILE_OK;
 }
 
+/* The ranks, each with no work in flight, meet; each clears what is its own; they meet again. */
+static inline int tile_recover(tile_task *t, void (*clear)(void *), void *ctx) {
+    int error = tile_meet(t);
+    if (error) return error;
+    clear(ctx);
+    t->generation++;
+    return tile_meet(t);
+}
+
 #endif

@@ -7,7 +7,6 @@
 
 #include <pthread.h>
 
-#define TILE_HIDDEN __attribute__((visibility("hidden")))
 #pragma GCC visibility push(hidden)
 
 /* ---- error.c ---- */
@@ -51,6 +50,7 @@ int group_open(const tile_mesh_config *, const Place *, uint64_t timeout_ns, Gro
 int group_open_threads(const char *name, int rank, int nranks, uint64_t timeout_ns, Group **);
 int group_open_processes(const char *name, int rank, int nranks, uint64_t timeout_ns, Group **);
 void share_close(Share *);
+int group_agree(Group *, int status);                      /* the first rank's error if any has one */
 int group_broken(Group *, int missing, const char *doing); /* sets the sentence; TILE_E_TIMEOUT */
 
 void *pages_map(size_t bytes); /* private, zero, page-aligned; NULL when out of memory; bytes 0 gives one page */
@@ -100,13 +100,15 @@ typedef struct {
     _Atomic bool stop;
     int sleepers, waiters;                /* under lock */
     unsigned spins;                       /* before a worker or waiter sleeps */
-    int error;                            /* first failed run since the last synchronisation; under lock */
+    int error;                            /* of the first failed run since the last synchronisation; under lock */
 } Queue;
 
 int queue_open(tile_mesh *, int workers);
 void queue_close(tile_mesh *);
-int queue_add(tile_mesh *, Frame *);       /* TILE_E_BUSY when full */
-int queue_drain(tile_mesh *);              /* waits for all that is enqueued; gives and clears the error */
+/* Takes the instance's next frame, fills it and hands it to the workers; TILE_E_BUSY when too many are queued. */
+int queue_add(tile_instance *, void *const *arg, const int64_t *dim);
+void queue_wait(tile_mesh *);              /* for all that is enqueued */
+int queue_drain(tile_mesh *);              /* the same; gives and clears the error */
 
 /* ---- mesh.c ---- */
 
@@ -129,7 +131,6 @@ struct tile_mesh {
     Queue queue;
     Worker *worker;
     tile_instance *instances;
-    uint64_t opened_ns;
 };
 
 /* ---- fault.c ---- */
@@ -158,9 +159,10 @@ struct tile_instance {
     Frame frame[FRAMES];
     void *frame_memory;
     unsigned enqueued;           /* under the queue's lock */
-    _Atomic unsigned finished;
+    unsigned finished;           /* likewise */
 };
 
+void frame_fill(Frame *, void *const *arg, const int64_t *dim); /* copies the arguments, counts the tickets */
 void instance_task(const tile_instance *, const Frame *, tile_task *); /* the part that all tasks of a run share */
 void instance_clear(tile_instance *);                                  /* for a new incarnation */
 

@@ -1,0 +1,80 @@
+/* fault.c: what a poisoned mesh tells: the record as a sentence, and NaN in the results of runs that failed. */
+#include "runtime.h"
+
+typedef struct {
+    const char *name;
+    uint8_t bits;
+    uint64_t nan; /* 0: the type has none */
+} ElemFacts;
+
+static const ElemFacts elem_facts[] = {
+    {"f64", 64, 0x7ff8000000000000u}, {"f32", 32, 0x7fc00000u}, {"f16", 16, 0x7e00u},  {"bf16", 16, 0x7fc0u},
+    {"f8e4m3", 8, 0x7fu},             {"f8e5m2", 8, 0x7eu},     {"f8e4m3fnuz", 8, 0x80u}, {"i64", 64, 0},
+    {"i32", 32, 0},                   {"i16", 16, 0},           {"i8", 8, 0},          {"u8", 8, 0},
+    {"i4", 4, 0},                     {"t2", 2, 0},             {"bool", 8, 0},
+};
+
+static const ElemFacts *elem_find(const char *elem) {
+    for (size_t i = 0; i < sizeof elem_facts / sizeof *elem_facts; i++)
+        if (strcmp(elem_facts[i].name, elem) == 0) return &elem_facts[i];
+    return NULL;
+}
+
+size_t elem_bits(const char *elem) {
+    const ElemFacts *e = elem_find(elem);
+    return e ? e->bits : 0;
+}
+
+/* The rank's block of a split extent: ceil(n / ranks), the last ones short or empty. */
+static int64_t block_extent(int64_t n, int64_t ranks, int64_t coord) {
+    int64_t block = (n + ranks - 1) / ranks, left = n - coord * block;
+    return left < 0 ? 0 : left < block ? left : block;
+}
+
+int64_t arg_elements(const tile_instance *p, const tile_arg *a, const int64_t *dim) {
+    int64_t all = 1;
+    for (int d = 0; d < a->ndim; d++) {
+        int64_t n = a->dim[d] + (a->sym[d] >= 0 ? dim[a->sym[d]] : 0);
+        int axis = a->split[d];
+        all *= axis >= 0 ? block_extent(n, p->program->axis[axis], p->coord[axis]) : n;
+    }
+    return all;
+}
+
+static void nan_fill(void *to, const ElemFacts *e, int64_t n) {
+    size_t each = e->bits / 8;
+    for (int64_t i = 0; i < n; i++) memcpy((char *)to + (size_t)i * each, &e->nan, each);
+}
+
+void fault_fill(const Frame *f) {
+    const tile_program *p = f->instance->program;
+    for (int i = 0; i < p->nargs; i++) {
+        const ElemFacts *e = elem_find(p->arg[i].elem);
+        if (p->arg[i].role != TILE_ROLE_INPUT && e && e->nan) nan_fill(f->arg[i], e, arg_elements(f->instance, &p->arg[i], f->dim));
+    }
+}
+
+bool fault_poisoned(const tile_mesh *m) {
+    return atomic_load_explicit(&m->cell[m->rank]->poison, memory_order_relaxed) != 0;
+}
+
+int fault_report(tile_mesh *m) {
+    tile_record why;
+    int code = m->reported ? TILE_E_POISONED : TILE_E_TIMEOUT;
+    m->reported = true;
+    if (!tile_fault_read(&m->fault, m->rank, &why)) return tile_fail(code, "a rank gave up");
+    if (why.missing < 0) return tile_fail(code, "rank %d gave up: %s (task %lld)", why.rank, why.name, (long long)why.task);
+    return tile_fail(code, "rank %d gave up: rank %d is missing at flag '%s': generation %llu expected, %llu seen (task %lld)",
+                     why.rank, why.missing, why.name, (unsigned long long)why.expected, (unsigned long long)why.seen,
+                     (long long)why.task);
+}
+
+int tile_mesh_status(tile_mesh *m, tile_fault *out) {
+    tile_record why;
+    *out = (tile_fault){.rank = -1, .missing = -1, .flag = -1};
+    if (!tile_fault_read(&m->fault, m->rank, &why)) return TILE_OK;
+    *out = (tile_fault){.rank = why.rank, .missing = why.missing, .task = why.task, .flag = why.flag,
+                        .expected = why.expected, .seen = why.seen};
+    memcpy(out->name, why.name, sizeof out->name);
+    return TILE_E_TIMEOUT;
+}

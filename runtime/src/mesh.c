@@ -1,0 +1,131 @@
+/* mesh.c: a mesh: the group of ranks, the memory that all of them see, this rank's workers. */
+#include "runtime.h"
+
+#include <stdlib.h>
+
+enum { DEFAULT_TIMEOUT_MS = 30000 };
+
+static bool mesh_lost(const tile_fault_hooks *fault, int rank) {
+    const Group *g = fault->ctx;
+    return g->lost && g->lost(g, rank);
+}
+
+static Control *control_of(const tile_mesh *m, int rank) { return (Control *)(m->control.base + m->control.stride * (size_t)rank); }
+
+static int control_open(tile_mesh *m) {
+    size_t n = (size_t)m->nranks;
+    m->cell = calloc(n, sizeof *m->cell);
+    m->barrier = calloc(n, sizeof *m->barrier);
+    m->recover = calloc(n, sizeof *m->recover);
+    if (!m->cell || !m->barrier || !m->recover) return tile_fail(TILE_E_NOMEM, "out of memory");
+    for (int r = 0; r < m->nranks; r++) {
+        m->cell[r] = &control_of(m, r)->fault;
+        m->barrier[r] = &control_of(m, r)->barrier;
+        m->recover[r] = &control_of(m, r)->recover;
+    }
+    return TILE_OK;
+}
+
+static int mesh_start(tile_mesh *m, const tile_mesh_config *c, const Place *p) {
+    int error = control_open(m);
+    uint64_t timeout_ns = m->group->timeout_ns;
+    m->fault = (tile_fault_hooks){.cell = m->cell, .timeout_ns = timeout_ns, .what = "mesh barrier", .lost = mesh_lost, .ctx = m->group};
+    if (!error) error = queue_open(m, place_workers(c, p));
+    const char *trace = getenv("TILE_TRACE");
+    return !error && trace && strcmp(trace, "0") != 0 ? tile_trace(m, 1) : error;
+}
+
+static void mesh_free(tile_mesh *m) {
+    share_close(&m->control);
+    if (m->group) m->group->close(m->group);
+    free(m->cell);
+    free(m->barrier);
+    free(m->recover);
+    free(m);
+}
+
+static int mesh_join(tile_mesh *m, const tile_mesh_config *c, const Place *p) {
+    uint64_t timeout_ns = (uint64_t)(c->timeout_ms ? c->timeout_ms : DEFAULT_TIMEOUT_MS) * 1000000u;
+    int error = group_open(c, p, timeout_ns, &m->group);
+    if (!error) error = m->group->share(m->group, sizeof(Control), &m->control);
+    if (error) return error;
+    error = group_agree(m->group, mesh_start(m, c, p));
+    if (error && m->worker) queue_close(m);
+    return error;
+}
+
+int tile_mesh_open(const tile_mesh_config *c, tile_mesh **out) {
+    Place p;
+    *out = NULL;
+    if (c->size != sizeof *c) return tile_fail(TILE_E_ARG, "tile_mesh_config.size is %zu, this runtime knows %zu", c->size, sizeof *c);
+    if (c->timeout_ms < 0 || c->workers < 0) return tile_fail(TILE_E_ARG, "workers and timeout_ms must not be negative");
+    int error = place_find(c, &p);
+    if (error) return error;
+    tile_mesh *m = calloc(1, sizeof *m);
+    if (!m) return tile_fail(TILE_E_NOMEM, "out of memory");
+    m->rank = p.rank;
+    m->nranks = p.nranks;
+    error = mesh_join(m, c, &p);
+    if (error) mesh_free(m);
+    else *out = m;
+    return error;
+}
+
+void tile_mesh_close(tile_mesh *m) {
+    if (!m) return;
+    queue_drain(m);
+    queue_close(m);
+    mesh_free(m);
+}
+
+int tile_mesh_rank(const tile_mesh *m) { return m->rank; }
+int tile_mesh_size(const tile_mesh *m) { return m->nranks; }
+
+static tile_task meeting_task(const tile_mesh *m, tile_word *const *word, const tile_fault_hooks *fault, uint64_t meeting) {
+    return (tile_task){.rank = m->rank, .nranks = m->nranks, .word = word, .fault = fault, .generation = meeting, .ticket = -1};
+}
+
+int tile_mesh_barrier(tile_mesh *m) {
+    if (fault_poisoned(m)) return fault_report(m);
+    tile_task t = meeting_task(m, m->barrier, &m->fault, ++m->barriers);
+    return tile_meet(&t) ? fault_report(m) : TILE_OK;
+}
+
+/* What this rank owns; the other ranks have nothing in flight. */
+static void mesh_clear(void *arg) {
+    tile_mesh *m = arg;
+    Control *own = control_of(m, m->rank);
+    for (tile_instance *p = m->instances; p; p = p->next) instance_clear(p);
+    memset(&own->fault.record, 0, sizeof own->fault.record);
+    atomic_store_explicit(&own->fault.claim, 0, memory_order_relaxed);
+    atomic_store_explicit(&own->fault.poison, 0, memory_order_relaxed);
+    atomic_store_explicit(&own->barrier.value, 0, memory_order_relaxed);
+}
+
+static int recovery_failed(tile_mesh *m, const tile_task *t) {
+    int missing = 0;
+    m->broken = true;
+    while (missing < m->nranks - 1 && TILE_REACHED(atomic_load(&m->recover[missing]->value), t->generation)) missing++;
+    return tile_fail(TILE_E_TIMEOUT, "rank %d gave up: rank %d is missing at the recovery", m->rank, missing);
+}
+
+int tile_mesh_recover(tile_mesh *m) {
+    if (m->broken) return tile_fail(TILE_E_POISONED, "an earlier recovery failed: the mesh can only be closed");
+    queue_drain(m);
+    tile_fault_hooks fault = m->fault;
+    fault.recovering = true;
+    tile_task t = meeting_task(m, m->recover, &fault, m->recoveries + 1);
+    m->recoveries += 2;
+    if (tile_recover(&t, mesh_clear, m)) return recovery_failed(m, &t);
+    m->barriers = 0;
+    m->reported = false;
+    return TILE_OK;
+}
+
+/* A run's own error if it has one, else the fault that stopped it. */
+int tile_stream_sync(tile_mesh *m, tile_stream stream) {
+    if (stream) return tile_fail(TILE_E_UNSUPPORTED, "the host has no stream but the mesh's own: pass NULL");
+    int error = queue_drain(m);
+    if (error == TILE_E_TIMEOUT || error == TILE_E_POISONED) return fault_report(m);
+    return error ? tile_fail(error, "a task failed: %s", tile_error_name(error)) : TILE_OK;
+}

@@ -1,0 +1,195 @@
+/* queue.c: runs in the order in which they were enqueued, one at a time; their tickets go to the workers in order.
+   A worker that holds a ticket keeps its run from ending; whoever finishes the last ticket ends the run and starts the next. */
+#include "runtime.h"
+
+#include <stdlib.h>
+
+/* Takes the lowest ticket that nobody took; NULL: there is none. */
+static Frame *ticket_take(Queue *q, int64_t *ticket) {
+    uint64_t seen = atomic_load_explicit(&q->tickets, memory_order_acquire);
+    while ((uint32_t)seen) {
+        if (!atomic_compare_exchange_weak_explicit(&q->tickets, &seen, seen - 1, memory_order_acq_rel, memory_order_acquire)) continue;
+        Frame *f = q->frame[(seen >> 32) % QUEUE_DEPTH];
+        *ticket = f->tickets - (int64_t)(uint32_t)seen;
+        return f;
+    }
+    return NULL;
+}
+
+/* The rest with the queue's lock. */
+
+static void run_end(Queue *q, Frame *f) {
+    int error = atomic_load_explicit(&f->error, memory_order_relaxed);
+    if (error && !q->error) q->error = error;
+    f->instance->finished++;
+    atomic_fetch_add_explicit(&q->finished, 1, memory_order_release);
+    if (q->waiters) pthread_cond_broadcast(&q->idle);
+}
+
+static void workers_wake(Queue *q, int64_t tickets) {
+    int n = tickets < q->sleepers ? (int)tickets : q->sleepers;
+    for (int i = 0; i < n; i++) pthread_cond_signal(&q->work);
+}
+
+static void run_start(tile_mesh *m, Frame *f) {
+    Queue *q = &m->queue;
+    f->generation = ++f->instance->generation;
+    atomic_store_explicit(&f->error, fault_poisoned(m) ? TILE_E_POISONED : TILE_OK, memory_order_relaxed);
+    if (f->tickets && !f->error) {
+        atomic_store_explicit(&f->left, f->tickets, memory_order_relaxed);
+        atomic_store_explicit(&q->tickets, q->started << 32 | (uint64_t)f->tickets, memory_order_release);
+        workers_wake(q, f->tickets);
+        return;
+    }
+    if (f->error) fault_fill(f);
+    run_end(q, f);
+}
+
+static void runs_start(tile_mesh *m) {
+    Queue *q = &m->queue;
+    while (q->started == q->finished && q->started < q->enqueued) {
+        q->started++;
+        run_start(m, q->frame[q->started % QUEUE_DEPTH]);
+    }
+}
+
+int queue_add(tile_instance *p, void *const *arg, const int64_t *dim) {
+    Queue *q = &p->mesh->queue;
+    pthread_mutex_lock(&q->lock);
+    bool full = q->enqueued - q->finished == QUEUE_DEPTH || p->enqueued - p->finished == FRAMES;
+    if (!full) {
+        Frame *f = &p->frame[p->enqueued++ % FRAMES];
+        frame_fill(f, arg, dim);
+        q->enqueued++;
+        q->frame[q->enqueued % QUEUE_DEPTH] = f;
+        runs_start(p->mesh);
+    }
+    pthread_mutex_unlock(&q->lock);
+    return full ? tile_fail(TILE_E_BUSY, "too many runs are queued: at most %d, of one instance %d", QUEUE_DEPTH, FRAMES) : TILE_OK;
+}
+
+void queue_wait(tile_mesh *m) {
+    Queue *q = &m->queue;
+    pthread_mutex_lock(&q->lock);
+    uint64_t all = q->enqueued;
+    pthread_mutex_unlock(&q->lock);
+    for (unsigned spin = 1; spin < q->spins && atomic_load_explicit(&q->finished, memory_order_acquire) < all; spin++) tile_relax(spin);
+    pthread_mutex_lock(&q->lock);
+    q->waiters++;
+    while (q->finished < all) pthread_cond_wait(&q->idle, &q->lock);
+    q->waiters--;
+    pthread_mutex_unlock(&q->lock);
+}
+
+int queue_drain(tile_mesh *m) {
+    Queue *q = &m->queue;
+    queue_wait(m);
+    pthread_mutex_lock(&q->lock);
+    int error = q->error;
+    q->error = TILE_OK;
+    pthread_mutex_unlock(&q->lock);
+    return error;
+}
+
+/* ---- workers, without the lock ---- */
+
+/* The peers will miss what a failed task was to signal: they are told at once. */
+static void task_failed(Frame *f, const tile_task *t, int error) {
+    int none = TILE_OK;
+    atomic_compare_exchange_strong(&f->error, &none, error);
+    if (error == TILE_E_TIMEOUT || error == TILE_E_POISONED) return;
+    tile_record why = tile_record_make(t, -1, -1, 0, 0);
+    strcpy(why.name, "a task failed");
+    tile_give_up(t, why);
+}
+
+static void task_execute(Worker *w, Frame *f, tile_task *t, int64_t ticket) {
+    const tile_program *p = f->instance->program;
+    uint64_t begin = w->event ? tile_now() : 0;
+    if (atomic_load_explicit(&f->error, memory_order_relaxed)) return;
+    t->ticket = ticket;
+    w->waited = 0;
+    int error = p->task(t, ticket);
+    if (w->event) trace_add(w, t, p, begin);
+    if (error) task_failed(f, t, error);
+}
+
+static void run_finish(tile_mesh *m, Frame *f) {
+    if (atomic_load_explicit(&f->error, memory_order_relaxed)) fault_fill(f);
+    pthread_mutex_lock(&m->queue.lock);
+    run_end(&m->queue, f);
+    runs_start(m);
+    pthread_mutex_unlock(&m->queue.lock);
+}
+
+/* All tickets of a run that this worker can get. */
+static void worker_execute(Worker *w, Frame *f, int64_t ticket) {
+    const tile_instance *p = f->instance;
+    int64_t done = 0;
+    tile_task t;
+    instance_task(p, f, &t);
+    t.scratch = p->scratch + p->scratch_stride * (size_t)w->id;
+    t.waited = w->event ? &w->waited : NULL;
+    do {
+        task_execute(w, f, &t, ticket);
+        done++;
+    } while (ticket_take(&w->mesh->queue, &ticket));
+    if (atomic_fetch_sub_explicit(&f->left, done, memory_order_acq_rel) == done) run_finish(w->mesh, f);
+}
+
+static void worker_sleep(Queue *q) {
+    pthread_mutex_lock(&q->lock);
+    if (!(uint32_t)atomic_load(&q->tickets) && !atomic_load(&q->stop)) {
+        q->sleepers++;
+        pthread_cond_wait(&q->work, &q->lock);
+        q->sleepers--;
+    }
+    pthread_mutex_unlock(&q->lock);
+}
+
+static void *worker_main(void *arg) {
+    Worker *w = arg;
+    Queue *q = &w->mesh->queue;
+    for (unsigned spin = 1; !atomic_load_explicit(&q->stop, memory_order_relaxed); spin++) {
+        int64_t ticket;
+        Frame *f = ticket_take(q, &ticket);
+        if (f) worker_execute(w, f, ticket);
+        else if (spin < q->spins) tile_relax(spin);
+        else worker_sleep(q);
+        if (f || spin >= q->spins) spin = 0;
+    }
+    return NULL;
+}
+
+int queue_open(tile_mesh *m, int workers) {
+    Queue *q = &m->queue;
+    pthread_mutex_init(&q->lock, NULL);
+    pthread_cond_init(&q->work, NULL);
+    pthread_cond_init(&q->idle, NULL);
+    q->spins = 500;
+    m->worker = calloc((size_t)workers, sizeof *m->worker);
+    if (!m->worker) return tile_fail(TILE_E_NOMEM, "out of memory");
+    for (int i = 0; i < workers; i++) {
+        m->worker[i] = (Worker){.mesh = m, .id = i};
+        int error = pthread_create(&m->worker[i].thread, NULL, worker_main, &m->worker[i]);
+        if (error) return tile_fail(TILE_E_SYS, "thread %d of %d: %s", i + 1, workers, strerror(error));
+        m->nworkers++;
+    }
+    return TILE_OK;
+}
+
+void queue_close(tile_mesh *m) {
+    Queue *q = &m->queue;
+    pthread_mutex_lock(&q->lock);
+    atomic_store(&q->stop, true);
+    pthread_cond_broadcast(&q->work);
+    pthread_mutex_unlock(&q->lock);
+    for (int i = 0; i < m->nworkers; i++) {
+        pthread_join(m->worker[i].thread, NULL);
+        free(m->worker[i].event);
+    }
+    free(m->worker);
+    pthread_mutex_destroy(&q->lock);
+    pthread_cond_destroy(&q->work);
+    pthread_cond_destroy(&q->idle);
+}
