@@ -135,7 +135,7 @@ static void print_node(Printer *p, const Program *g, Name *name, int i) {
 void print_program(Printer *p, const Program *g) {
     NameMap taken = {.arena = p->scratch};
     Name *name = ARENA_ARRAY(p->scratch, Name, g->tensor.n + 1);
-    text_add(&p->out, "\nprogram @");
+    text_add(&p->out, p->out.n ? "\nprogram @" : "program @");
     print_name(p, g->name);
     text_add(&p->out, " {");
     p->depth++;
@@ -174,7 +174,7 @@ static void print_kernels(Printer *p) {
     for (int i = 0; i < n; i++) {
         Name own = p->m->kernel.p[i]->name;
         p->kernel[i] = name_claim(&taken, p->m->names, own ? own : name_of(p->m->names, "_"));
-        text_add(&p->out, "\nkernel @");
+        text_add(&p->out, p->out.n ? "\nkernel @" : "kernel @");
         print_name(p, p->kernel[i]);
         text_add(&p->out, "(");
         print_kernel(p, p->m->kernel.p[i]);

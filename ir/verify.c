@@ -1,26 +1,74 @@
 /* verify.c: what every module must satisfy.
    Takes: any module. Gives: every violation as an error with id "invalid-ir". */
-#include "ir/ir.h"
+#include "ir/verify.h"
+#include "base/text.h"
 
-static bool op_verify(const Module *m, const Kernel *k, const Op *op) {
-    int want = op_info[op->kind].operands;
-    if (want < 0 || op->arg.n == want) return true;
-    diag_error(m->diags, op->loc, "invalid-ir", "kernel '%s': %s takes %d operands, not %d", k->name,
-               op_info[op->kind].text, want, op->arg.n);
-    return false;
+void violation(Verifier *v, Loc loc, const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    Text message = {0};
+    text_vprintf(&message, format, args);
+    va_end(args);
+    if (v->name)
+        diag_error(v->m->diags, loc, "invalid-ir", "%s '%s': %s", v->what, v->name, text_str(&message));
+    else
+        diag_error(v->m->diags, loc, "invalid-ir", "%s", text_str(&message));
+    text_free(&message);
+    v->violations++;
 }
 
-static bool region_verify(const Module *m, const Kernel *k, const Region *r) {
-    bool good = true;
-    for (const Op *op = r ? r->first : NULL; op; op = op->next) {
-        good &= op_verify(m, k, op);
-        for (int i = 0; i < 2; i++) good &= region_verify(m, k, op->region[i]);
+static void symbols_verify(Verifier *v) {
+    const Module *m = v->m;
+    for (int i = 0; i < m->symbol.n; i++) {
+        const Symbol *s = &m->symbol.p[i];
+        if (!s->name) violation(v, s->loc, "dim %d has no name", i);
+        if (s->bound < 0 || s->bound > VERIFY_EXTENT)
+            violation(v, s->loc, "the bound of dim '%s' is not between 0 and 2^40", s->name);
     }
-    return good;
+}
+
+static void axes_verify(Verifier *v) {
+    const Module *m = v->m;
+    int64_t ranks = 1;
+    if (m->axis.n > MAX_AXES) violation(v, (Loc){0}, "there are %d mesh axes, more than %d", m->axis.n, MAX_AXES);
+    for (int i = 0; i < m->axis.n; i++) {
+        const Axis *a = &m->axis.p[i];
+        if (!a->name) violation(v, a->loc, "mesh axis %d has no name", i);
+        bool good = a->ranks >= 1 && a->ranks <= 4096 && ranks * a->ranks <= 4096;
+        if (good)
+            ranks *= a->ranks;
+        else
+            violation(v, a->loc, "mesh axis '%s' makes the ranks fewer than 1 or more than 4096", a->name);
+    }
+}
+
+static void kernels_verify(Verifier *v) {
+    for (int i = 0; i < v->m->kernel.n; i++) {
+        const Kernel *k = v->m->kernel.p[i];
+        v->what = "kernel";
+        v->name = k->name ? k->name : "_";
+        if (!k->name) violation(v, k->loc, "it has no name");
+        if (k->id != i) violation(v, k->loc, "it is number %d of the module and has id %d", i, k->id);
+        kernel_verify(v, k);
+    }
+}
+
+static void programs_verify(Verifier *v) {
+    for (int i = 0; i < v->m->program.n; i++) {
+        const Program *g = v->m->program.p[i];
+        v->what = "program";
+        v->name = g->name ? g->name : "_";
+        if (!g->name) violation(v, g->loc, "it has no name");
+        program_verify(v, g);
+    }
 }
 
 bool module_verify(const Module *m) {
-    bool good = true;
-    for (int i = 0; i < m->kernel.n; i++) good &= region_verify(m, m->kernel.p[i], m->kernel.p[i]->body);
-    return good;
+    Verifier v = {.m = m, .scratch = arena_new()};
+    symbols_verify(&v);
+    axes_verify(&v);
+    if (v.violations == 0) kernels_verify(&v);
+    if (v.violations == 0) programs_verify(&v);
+    arena_free(v.scratch);
+    return v.violations == 0;
 }
