@@ -98,6 +98,7 @@ static void comm_program(PassContext *pass, Program *p, const TargetFacts *facts
 static bool comm_module(PassContext *pass) {
     const TargetFacts *facts = target_facts(pass->options->target);
     for (int i = 0; i < pass->m->program.n; i++) comm_program(pass, pass->m->program.p[i], facts);
+    module_prune(pass->m);
     return pass->m->diags->errors == 0;
 }
 

@@ -243,6 +243,7 @@ static bool fuse_module(PassContext *c) {
         Program *p = c->m->program.p[i];
         for (int n = 0; n < p->node.n;) n = fuse_into_producer(c, p, p->node.p[n]) ? 0 : n + 1;
     }
+    module_prune(c->m);
     return true;
 }
 

@@ -36,6 +36,9 @@ typedef struct {
 
 void remark(PassContext *, const char *pass, Loc, const char *format, ...) __attribute__((format(printf, 4, 5)));
 
+/* Removes kernels and temporaries that nothing uses any more. */
+void module_prune(Module *);
+
 extern const Pass pass_fuse, pass_comm, pass_flags, pass_barriers;
 
 const Pass *pass_find(const char *name);
