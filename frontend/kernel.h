@@ -1,0 +1,173 @@
+/* kernel.h: shared by the files that lower kernels (kernel*.c); nobody else includes it.
+   bind -> scope -> statements -> expressions; one Kern per instance, its errors go to the module's diagnostics. */
+#ifndef TILEC_FRONTEND_KERNEL_H
+#define TILEC_FRONTEND_KERNEL_H
+
+#include "frontend/const.h"
+#include "frontend/instance.h"
+
+/* ---- what a call fixes ---- */
+
+typedef struct {
+    Name name;
+    Size size;
+    Loc loc;          /* of the parameter that binds it */
+    const char *from; /* its name */
+} BoundDim;
+
+typedef struct {
+    Name name;
+    Elem elem;
+} BoundElem;
+
+typedef enum { BOUND_NOTHING, BOUND_INT, BOUND_FLOAT, BOUND_BOOL } ConstKind;
+
+/* A parameter after binding: a tensor, a run-time scalar (ndim 0), or a constant. */
+typedef struct {
+    const ParamDecl *decl;
+    ConstKind constant;
+    int64_t i;
+    double f;
+    Elem elem;
+    int ndim;
+    Size dim[MAX_DIMS];
+} BoundParam;
+
+typedef struct {
+    const Decl *decl;
+    VEC(BoundDim) dim;
+    VEC(BoundElem) elem;
+    VEC(BoundParam) param; /* parameters, then results */
+} Binding;
+
+/* ---- values of expressions ---- */
+
+/* INDEX: an i64 sum that is still affine (no operation was made); INT, FLOAT, BOOL: compile-time numbers. */
+typedef enum { VAL_ERROR, VAL_INT, VAL_FLOAT, VAL_BOOL, VAL_INDEX, VAL_TILE } ValKind;
+
+typedef struct {
+    ValKind kind;
+    bool literal;   /* INT: written in the source, so that it adapts to floats too */
+    bool fresh_dot; /* TILE: a contraction that nothing else uses */
+    int64_t i;      /* INT, BOOL */
+    double f;       /* FLOAT */
+    const Affine *index;
+    Value *v;
+} Val;
+
+/* ---- names ---- */
+
+typedef enum { NAME_DIM, NAME_ELEM, NAME_CONST, NAME_SCALAR, NAME_TENSOR, NAME_RESULT, NAME_RANGE, NAME_VAR, NAME_BROKEN } NameKind;
+
+typedef struct {
+    Name name;
+    NameKind kind;
+    Loc loc;
+    int index;   /* TENSOR, RESULT, SCALAR: Param; RANGE: Range */
+    Size size;   /* DIM */
+    Elem elem;   /* ELEM */
+    Val val;     /* CONST, VAR; SCALAR once loaded */
+    bool typed;  /* VAR: .type is fixed (declared, or carried by a loop) */
+    Type type;
+    bool fixed;  /* VAR of a let: cannot be updated */
+    bool read;
+    int stamp;
+} Entry;
+
+typedef struct {
+    int entry; /* -1: not in scope */
+    Loc last;  /* where it was declared last */
+} NameSlot;
+
+typedef struct Kern {
+    Lower *lw;
+    Module *m;
+    Arena *arena;
+    Diags *diags;
+    const Binding *bound;
+    Builder b;
+    VEC(Entry) entry; /* everything in scope, innermost last */
+    PtrMap slot;      /* name -> NameSlot */
+    VEC(Size) range_of; /* of each Range of the kernel: the dimension it runs over, if split */
+    Op *head;         /* the last load of a scalar argument at the kernel's head */
+    VEC(int) loop;    /* ranges of the loops around */
+    VEC(Op *) store;
+    bool *stored;     /* per Param: on every path so far */
+    int stamp;        /* of the last set of entries collected */
+    bool in_merge;
+    bool in_index;    /* inside a subscript: ranges stand for their positions */
+    bool local_dims;  /* inside a bound: names of dimensions are local extents */
+    Size bound_dim;   /* the split dimension named in a bound */
+    bool checking;    /* sizes are guesses: no judgement that depends on them */
+} Kern;
+
+/* kernel_bind.c: parameters against arguments. false after errors. */
+bool binding_of_call(Lower *, const Decl *, const ActualArg *, int narg, const ExpectedResult *, int nresult, Loc call,
+                     Binding *);
+
+/* kernel.c: lowers a kernel whose binding is known; NULL after errors. */
+Kernel *kernel_lower(Lower *, const Binding *, Name name, bool checking);
+
+/* kernel_scope.c */
+int scope_mark(const Kern *);
+void scope_close(Kern *, int mark); /* leaves a block: what it declared must have been read */
+Entry *scope_find(Kern *, Name);    /* NULL: not in scope */
+Entry *scope_declare(Kern *, Name, NameKind, Loc); /* reports a name that is taken, and gives an entry all the same */
+Entry *scope_use(Kern *, Name, Loc);               /* reports a name that is not in scope; never NULL */
+void scope_touch(Kern *, const Expr *);            /* marks what an expression that is not lowered reads */
+void scope_touch_all(Kern *, const Stmts *);
+
+/* kernel.c, kernel_assign.c, kernel_store.c, kernel_flow.c */
+void stmts_lower(Kern *, const Stmts *);
+void assign_lower(Kern *, const Stmt *);
+void let_lower(Kern *, const Stmt *);
+void store_lower(Kern *, const Stmt *, const Expr *target);
+void for_lower(Kern *, const Stmt *);
+void if_lower(Kern *, const Stmt *);
+Type variable_type(Kern *, Entry *); /* fixes it */
+Value *variable_value(Kern *, Entry *); /* as a tile of exactly that type */
+void variable_update(Kern *, Entry *, Val, Loc);
+
+/* kernel_range.c */
+int range_declare(Kern *, const RangeDecl *, bool grid, bool last); /* -1 after errors */
+Entry *range_named(Kern *, const Expr *); /* the range an expression names, or NULL without a report */
+Val range_function(Kern *, const Expr *call);
+
+/* kernel_value.c */
+Val val_tile(Value *);
+Val val_index(Kern *, Affine);
+Val val_int(int64_t);
+Val val_float(double);
+Val val_bool(bool);
+extern const Val val_error;
+bool val_is_const(Val);
+Type val_type(const Kern *, Val);
+Value *val_value(Kern *, Val);            /* makes the operations */
+Value *val_as(Kern *, Val, Elem);         /* the same converted; constants are made in that type */
+Val val_convert(Kern *, Val, Elem);       /* f32(x) and the like */
+/* What a variable or result of element type e takes: reports a change of class or a loss; NULL after errors. */
+Value *val_assign(Kern *, Val, Elem, Loc, const char *what);
+bool vals_unify(Kern *, const Val *, int n, Elem *, Loc); /* the type that arithmetic on these happens in */
+bool types_fit(Kern *, Type, Type, Loc);  /* their union has at most MAX_RANGES ranges, else reports */
+const char *tile_text(Kern *, Type);
+
+/* kernel_expr.c, kernel_arith.c, kernel_fold.c, kernel_index.c, kernel_call.c, kernel_reduce.c */
+Val expr_lower(Kern *, const Expr *);
+Val condition_lower(Kern *, const Expr *); /* a scalar bool */
+bool const_of_expr(Kern *, const Expr *, int64_t *); /* must be known at compile time, else reports */
+Val arith_binary(Kern *, AstOp, Val, Val, Loc);
+Val arith_unary(Kern *, OpKind, Val, Loc);
+Val arith_matmul(Kern *, Val, Val, Loc);
+Val arith_op(Kern *, OpKind, Val, Val, Loc);
+Val arith_select(Kern *, Val cond, Val, Val, Loc);
+Val arith_contract(Kern *, Val, Val, const int16_t *over, int nover, Loc);
+bool fold_binary(Kern *, AstOp, Val, Val, Loc, Val *);
+bool fold_unary(OpKind, Val, Val *);
+bool index_binary(Kern *, AstOp, Val, Val, Val *);
+Value *index_value(Kern *, const Affine *);
+bool subscripts_lower(Kern *, const Expr *, const Entry *, Span *);
+Val load_lower(Kern *, const Expr *);
+Val call_lower(Kern *, const Expr *);
+Val reduce_lower(Kern *, const Expr *, OpKind);
+
+#endif

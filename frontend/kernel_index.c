@@ -1,0 +1,172 @@
+/* kernel_index.c: affine sums of positions, kept without operations as long as they last, and reads through them.
+   Subscripts of a split dimension count inside the rank's block; the same sum as a value is global. */
+#include "frontend/kernel.h"
+
+#include <string.h>
+
+/* ---- arithmetic on sums ---- */
+
+static Affine affine_of(const Val *v) {
+    if (v->kind == VAL_INT) return affine_const(v->i);
+    return v->kind == VAL_TILE ? affine_value(v->v) : *v->index;
+}
+
+static bool is_affine(Val v) {
+    return v.kind == VAL_INT || v.kind == VAL_INDEX || (v.kind == VAL_TILE && elem_is_int(v.v->type.elem));
+}
+
+static int64_t floor_div(int64_t a, int64_t b) { return a / b - (a % b != 0 && (a % b < 0) != (b < 0)); }
+
+/* floor((d * x + c) / d) = x + floor(c / d); floor(floor(v / a) / b) = floor(v / (a b)), a, b > 0. */
+static bool affine_divide(Affine *a, int64_t d) {
+    if (d <= 0) return false;
+    bool whole = true;
+    for (int i = 0; i < a->nterm; i++) whole &= a->term[i].mul % d == 0;
+    if (whole) {
+        for (int i = 0; i < a->nterm; i++) a->term[i].mul /= d;
+        a->c = floor_div(a->c, d);
+        return true;
+    }
+    Term *t = &a->term[0];
+    return a->nterm == 1 && a->c == 0 && t->mul == 1 && !__builtin_mul_overflow(t->div, d, &t->div);
+}
+
+/* x mod d = x - d floor(x / d) */
+static bool affine_modulo(Affine *a, int64_t d) {
+    Affine q = *a;
+    return affine_divide(&q, d) && affine_add(a, &q, -d);
+}
+
+static bool affine_scale(Affine *a, int64_t by) {
+    Affine r = affine_const(0);
+    return affine_add(&r, a, by) ? (*a = r, true) : false;
+}
+
+/* One of the two is still a sum, or nothing is gained by making one. */
+bool index_binary(Kern *c, AstOp op, Val x, Val y, Val *r) {
+    if (!is_affine(x) || !is_affine(y) || (x.kind != VAL_INDEX && y.kind != VAL_INDEX)) return false;
+    if (!types_fit(c, val_type(c, x), val_type(c, y), c->b.loc)) return *r = val_error, true;
+    Affine a = affine_of(&x), b = affine_of(&y);
+    bool good = false;
+    if (op == AST_ADD) good = affine_add(&a, &b, 1);
+    if (op == AST_SUB) good = affine_add(&a, &b, -1);
+    if (op == AST_MUL && y.kind == VAL_INT) good = affine_scale(&a, y.i);
+    if (op == AST_MUL && x.kind == VAL_INT) good = affine_scale(&b, x.i), a = b;
+    if (op == AST_DIV && y.kind == VAL_INT) good = affine_divide(&a, y.i);
+    if (op == AST_MOD && y.kind == VAL_INT) good = affine_modulo(&a, y.i);
+    if (good) *r = val_index(c, a);
+    return good;
+}
+
+/* ---- sums as values ---- */
+
+static Value *const_of(Kern *c, int64_t n) { return build_const_i(&c->b, ELEM_I64, n); }
+
+static Value *divided(Kern *c, Value *v, int64_t by) {
+    return by == 1 ? v : build_binary(&c->b, OP_DIV, v, const_of(c, by));
+}
+
+static Value *multiplied(Kern *c, Value *v, int64_t by) {
+    return by == 1 ? v : build_binary(&c->b, OP_MUL, v, const_of(c, by));
+}
+
+static Value *global_value(Kern *c, Value *v, int range) {
+    Size of = c->range_of.p[range];
+    return of.axis < 0 ? v : build_binary(&c->b, OP_ADD, v, build_size(&c->b, OP_ORIGIN, of));
+}
+
+static Value *term_variable(Kern *c, const Term *t) {
+    switch (t->kind) {
+    case TERM_POS: return global_value(c, build_index(&c->b, OP_POS, t->id), t->id);
+    case TERM_INDEX: return divided(c, build_index(&c->b, OP_BEGIN, t->id), c->b.k->range.p[t->id].size);
+    case TERM_VALUE: return build_cast(&c->b, ELEM_I64, t->value);
+    default: return build_size(&c->b, OP_SIZE, t->size);
+    }
+}
+
+/* The first tile of a grid range begins at 0: its number times its size is where a tile begins. */
+static Value *term_value(Kern *c, const Term *t) {
+    if (t->kind == TERM_INDEX && t->div == 1 && t->mul % c->b.k->range.p[t->id].size == 0)
+        return multiplied(c, build_index(&c->b, OP_BEGIN, t->id), t->mul / c->b.k->range.p[t->id].size);
+    return multiplied(c, divided(c, term_variable(c, t), t->div), t->mul);
+}
+
+Value *index_value(Kern *c, const Affine *a) {
+    Value *sum = NULL;
+    for (int i = 0; i < a->nterm; i++) {
+        Term t = a->term[i];
+        bool minus = sum && t.mul < 0 && t.mul != INT64_MIN;
+        if (minus) t.mul = -t.mul;
+        Value *v = term_value(c, &t);
+        sum = sum ? build_binary(&c->b, minus ? OP_SUB : OP_ADD, sum, v) : v;
+    }
+    if (!sum) return const_of(c, a->c);
+    return a->c ? build_binary(&c->b, OP_ADD, sum, const_of(c, a->c)) : sum;
+}
+
+/* ---- subscripts ---- */
+
+/* Inside a subscript a range stands for its positions. */
+static Val subscript_value(Kern *c, const Expr *e) {
+    bool outer = c->in_index, outer_local = c->local_dims;
+    c->in_index = true;
+    c->local_dims = false;
+    Val v = expr_lower(c, e);
+    c->in_index = outer;
+    c->local_dims = outer_local;
+    return v;
+}
+
+static bool subscript_lower(Kern *c, const Expr *e, Span *sub) {
+    Val v = subscript_value(c, e);
+    if (v.kind == VAL_ERROR) return false;
+    if (!is_affine(v)) {
+        diag_error(c->diags, e->loc, "subscript-type", "a subscript is an integer, this is %s", elem_text(val_type(c, v).elem));
+        return false;
+    }
+    *sub = span_of(affine_of(&v));
+    return true;
+}
+
+static bool subscript_count(Kern *c, const Expr *e, const Entry *tensor) {
+    int want = c->b.k->param.p[tensor->index].ndim;
+    if (e->args.n == want) return true;
+    diag_error(c->diags, e->loc, "wrong-rank", "'%s' has %d dimension%s, %d subscript%s given", tensor->name, want,
+               want == 1 ? "" : "s", e->args.n, e->args.n == 1 ? " is" : "s are");
+    diag_note(c->diags, tensor->loc, "declared here");
+    return false;
+}
+
+bool subscripts_lower(Kern *c, const Expr *e, const Entry *tensor, Span *sub) {
+    bool good = subscript_count(c, e, tensor);
+    Type t = type_scalar(ELEM_I64);
+    for (int i = 0; i < e->args.n && i < MAX_DIMS; i++)
+        if (!subscript_lower(c, e->args.p[i], &sub[i])) good = false;
+    for (int i = 0; good && i < e->args.n; i++) {
+        Type more = affine_type(c->b.k, &sub[i].lo);
+        if (!types_fit(c, t, more, e->loc)) return false;
+        t = type_union(t, more);
+    }
+    return good;
+}
+
+static Val load_refuse(Kern *c, const Expr *e, const Entry *named) {
+    if (named->kind == NAME_BROKEN) return val_error;
+    if (named->kind == NAME_RESULT)
+        diag_error(c->diags, e->loc, "unsupported", "not supported yet: reading '%s', a result of the kernel itself", named->name);
+    else diag_error(c->diags, e->loc, "not-a-tensor", "'%s' is not a tensor: it takes no subscripts", named->name);
+    return val_error;
+}
+
+Val load_lower(Kern *c, const Expr *e) {
+    if (e->base->kind != EXPR_NAME) {
+        diag_error(c->diags, e->loc, "not-a-tensor", "only a tensor takes subscripts");
+        return val_error;
+    }
+    Entry tensor = *scope_use(c, e->base->name, e->base->loc);
+    if (tensor.kind != NAME_TENSOR) return load_refuse(c, e, &tensor);
+    Span sub[MAX_DIMS];
+    if (!subscripts_lower(c, e, &tensor, sub)) return val_error;
+    c->b.loc = e->loc;
+    return val_tile(build_load(&c->b, tensor.index, sub, e->args.n));
+}

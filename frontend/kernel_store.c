@@ -1,0 +1,155 @@
+/* kernel_store.c: stores to results, and the rule that every element of every result is written exactly once.
+   Takes and gives: a statement whose target is a result; what can be judged from names and subscripts is. */
+#include "frontend/kernel.h"
+
+enum { STORES_COMPARED = 64 };
+
+/* ---- where a store goes ---- */
+
+static bool affine_uses(const Affine *a, int range) {
+    for (int i = 0; i < a->nterm; i++) {
+        const Term *t = &a->term[i];
+        if (t->kind == TERM_VALUE || ((t->kind == TERM_POS || t->kind == TERM_INDEX) && t->id == range)) return true;
+    }
+    return false;
+}
+
+static bool subscripts_use(const Span *sub, int n, int range) {
+    for (int i = 0; i < n; i++)
+        if (affine_uses(&sub[i].lo, range)) return true;
+    return false;
+}
+
+/* Only one tile or position: nothing repeats. */
+static bool range_single(const Kern *c, int range) {
+    const Range *r = &c->b.k->range.p[range];
+    return r->kind == RANGE_WHOLE || (r->grid && size_is_number(r->of) && r->of.c <= r->size);
+}
+
+static void repeated_report(Kern *c, const Entry *result, int range, Loc loc) {
+    const Range *r = &c->b.k->range.p[range];
+    diag_error(c->diags, loc, "result-written-twice", "each %s along '%s' writes the same elements of '%s'",
+               r->grid ? "task" : "iteration", r->name, result->name);
+    diag_note(c->diags, r->loc, "'%s' has to appear in the subscripts", r->name);
+}
+
+static bool ranges_covered(Kern *c, const Entry *result, const Span *sub, int n, Loc loc) {
+    for (int i = 0; i < c->b.k->ngrid; i++)
+        if (!range_single(c, i) && !subscripts_use(sub, n, i)) return repeated_report(c, result, i, loc), false;
+    for (int i = 0; i < c->loop.n; i++)
+        if (!range_single(c, c->loop.p[i]) && !subscripts_use(sub, n, c->loop.p[i]))
+            return repeated_report(c, result, c->loop.p[i], loc), false;
+    return true;
+}
+
+static int bare_range(const Affine *a) {
+    bool bare = a->nterm == 1 && a->c == 0 && a->term[0].kind == TERM_POS && a->term[0].mul == 1 && a->term[0].div == 1;
+    return bare ? a->term[0].id : -1;
+}
+
+/* A subscript that is just a range of the grid runs over that range's dimension, which has to be the result's. */
+static bool extents_covered(Kern *c, const Entry *result, const Span *sub, int n, Loc loc) {
+    for (int d = 0; d < n; d++) {
+        int r = bare_range(&sub[d].lo);
+        if (r < 0 || r >= c->b.k->ngrid) continue;
+        const Range *range = &c->b.k->range.p[r];
+        if (size_equal(range->of, c->b.k->param.p[result->index].dim[d])) continue;
+        diag_error(c->diags, loc, "result-not-covered", "'%s' runs over another extent than dimension %d of '%s'", range->name, d + 1,
+                   result->name);
+        diag_note(c->diags, range->loc, "every element of '%s' has to be written exactly once", result->name);
+        return false;
+    }
+    return true;
+}
+
+/* ---- stores that meet ---- */
+
+/* In different branches of one `if`. */
+static bool exclusive(const Region *a, const Region *b) {
+    for (; a->parent; a = a->parent->in)
+        for (const Region *x = b; x->parent; x = x->parent->in)
+            if (x->parent == a->parent) return x != a;
+    return false;
+}
+
+static bool same_place(const Op *a, const Op *b) {
+    for (int i = 0; i < a->sub.n; i++)
+        if (!affine_equal(&a->sub.p[i].lo, &b->sub.p[i].lo)) return false;
+    return true;
+}
+
+static void twice_check(Kern *c, const Entry *result, const Op *op) {
+    for (int i = c->store.n - 1; i >= 0 && i >= c->store.n - STORES_COMPARED; i--) {
+        const Op *held = c->store.p[i];
+        if (held->param != op->param || !same_place(held, op) || exclusive(held->in, op->in)) continue;
+        diag_error(c->diags, op->loc, "result-written-twice", "the same elements of '%s' are written a second time", result->name);
+        diag_note(c->diags, held->loc, "first written here");
+        return;
+    }
+}
+
+/* ---- the statement ---- */
+
+static bool target_refuse(Kern *c, const Stmt *s, const Expr *target, const Entry *e) {
+    if (e->kind == NAME_BROKEN) return true;
+    if (e->kind != NAME_RESULT) {
+        diag_error(c->diags, target->loc, "not-assignable", "'%s' is not a result: it cannot be stored to", e->name);
+        diag_note(c->diags, e->loc, "declared here");
+    } else if (s->op != ASSIGN_SET)
+        diag_error(c->diags, s->loc, "unsupported", "not supported yet: stores that add to a result");
+    else if (c->in_merge) diag_error(c->diags, s->loc, "store-in-merge", "a merge block cannot store to a result");
+    else return false;
+    return true;
+}
+
+static bool scatter_refuse(Kern *c, const Span *sub, int n, Loc loc) {
+    for (int i = 0; i < n; i++)
+        for (int t = 0; t < sub[i].lo.nterm; t++)
+            if (sub[i].lo.term[t].kind == TERM_VALUE) {
+                diag_error(c->diags, loc, "unsupported", "not supported yet: stores to computed places");
+                return true;
+            }
+    return false;
+}
+
+static bool value_fits(Kern *c, const Entry *result, Val v, const Span *sub, int n, Loc loc) {
+    Type place = type_scalar(ELEM_I64), t = val_type(c, v);
+    for (int i = 0; i < n; i++) place = type_union(place, affine_type(c->b.k, &sub[i].lo));
+    for (int i = 0; i < t.nrange; i++) {
+        if (type_has(place, t.range[i])) continue;
+        const char *name = c->b.k->range.p[t.range[i]].name;
+        diag_error(c->diags, loc, "store-ranges", "this is %s, and '%s' is not among the subscripts of '%s'", tile_text(c, t), name,
+                   result->name);
+        diag_note(c->diags, loc, "reduce it: sum(.., %s)", name);
+        return false;
+    }
+    return true;
+}
+
+/* Rounding is the store's: the value keeps the type of its arithmetic. */
+static Value *stored_value(Kern *c, const Entry *result, Val v, Loc loc) {
+    Elem want = c->b.k->param.p[result->index].elem;
+    const char *what = arena_format(c->arena, "'%s'", result->name);
+    if (v.kind == VAL_TILE && elem_is_float(v.v->type.elem) && elem_is_float(want)) return v.v;
+    return val_assign(c, v, val_is_const(v) ? elem_arith(want) : want, loc, what);
+}
+
+void store_lower(Kern *c, const Stmt *s, const Expr *target) {
+    const Expr *base = target->kind == EXPR_INDEX ? target->base : target;
+    Val v = expr_lower(c, s->value);
+    Entry result = *scope_use(c, base->name, base->loc);
+    Span sub[MAX_DIMS];
+    int n = target->args.n;
+    if (target_refuse(c, s, target, &result) || !subscripts_lower(c, target, &result, sub)) return;
+    c->stored[result.index] = true;
+    if (v.kind == VAL_ERROR || scatter_refuse(c, sub, n, target->loc)) return;
+    if (!value_fits(c, &result, v, sub, n, s->value->loc) || !ranges_covered(c, &result, sub, n, target->loc)) return;
+    if (!extents_covered(c, &result, sub, n, target->loc)) return;
+    c->b.loc = s->loc;
+    Value *x = stored_value(c, &result, v, s->value->loc);
+    if (!x) return;
+    c->b.loc = s->loc;
+    Op *op = build_store(&c->b, result.index, sub, n, x, STORE_SET);
+    twice_check(c, &result, op);
+    vec_push(c->arena, &c->store, op);
+}
