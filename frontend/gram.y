@@ -61,6 +61,7 @@ static void syntax_error(const Loc *loc, Parse *p, const char *message);
 %token OF "'of'" ON "'on'" BY "'by'" AS "'as'" CONST "'const'" STATE "'state'" INOUT "'inout'" UNIQUE "'unique'"
 %token DOTS "'..'" ARROW "'->'" LE "'<='" GE "'>='" EQ "'=='" NE "'!='" AND "'&&'" OR "'||'" SHL "'<<'" SHR "'>>'"
 %token ADD_SET "'+='" SUB_SET "'-='" MUL_SET "'*='" DIV_SET "'/='"
+%token BREAK "the next declaration" /* stands before a declaration where the one before is not ended */
 %token <name> NAME "a name" STRING "a text in quotes"
 %token <i> INT "a number"
 %token <f> FLOAT "a number with a fraction"
@@ -103,8 +104,11 @@ declaration:
     decl                        { vec_push(p->arena, &p->unit->decls, $decl); }
   | DIM bounds ';'              { for (int i = 0; i < $bounds.n; i++) vec_push(p->arena, &p->unit->decls, $bounds.p[i]); }
   | MESH axes ';'               { for (int i = 0; i < $axes.n; i++) vec_push(p->arena, &p->unit->decls, $axes.p[i]); }
-  | error ';' | error '}' | KERNEL error block | PROGRAM error block | FORMAT error '{' applies '}'
-  | DIM error ';' | MESH error ';' | RECORD error '}' | IMPORT error ';';
+  | error ';' | error '}' | error BREAK
+  | DIM error ';' | MESH error ';' | IMPORT error ';' | RECORD error '}' | FORMAT error '{' applies '}'
+  | KERNEL error block | PROGRAM error block
+  | DIM error BREAK | MESH error BREAK | IMPORT error BREAK | RECORD error BREAK | FORMAT error BREAK
+  | KERNEL error BREAK | PROGRAM error BREAK;
 
 decl:
     IMPORT STRING ';'           { $$ = decl_new(p, DECL_IMPORT, $2, @2, @$); }
@@ -176,7 +180,7 @@ stmt:
   | FOR loop block merge        { $$ = stmt_for(p, loc_join(@1, @loop), $loop, $block, $merge); }
   | REPEAT loop block           { $$ = stmt_ranges(p, STMT_REPEAT, loc_join(@1, @loop), $loop, $block); }
   | if
-  | error ';'                   { $$ = stmt_error(p, @$); }
+  | error ';'                   { $$ = stmt_error(p, @$); yyerrok; }
   | EACH error block            { $$ = stmt_error(p, @$); }
   | FOR error block merge       { $$ = stmt_error(p, @$); }
   | REPEAT error block          { $$ = stmt_error(p, @$); }
@@ -363,7 +367,7 @@ static int yyreport_syntax_error(const yypcontext_t *context, Parse *p) {
     yysymbol_kind_t found = yypcontext_token(context), kind[YYNTOKENS];
     int n = yypcontext_expected_tokens(context, kind, YYNTOKENS);
     SyntaxError e = {.loc = *yypcontext_location(context), .found = yysymbol_name(found)};
-    e.found_ends = found == YYSYMBOL_YYEOF || strchr(")]}", e.found[1]);
+    e.found_ends = found == YYSYMBOL_YYEOF || found == YYSYMBOL_BREAK || strchr(")]}", e.found[1]);
     want_kinds(&e, kind, n > 0 ? n : 0);
     syntax_report(p, &e);
     return 0;

@@ -109,7 +109,11 @@ static void missing_report(Parse *p, int token) {
     p->quiet_to = p->held_loc.end + (token == TOK_YYEOF);
 }
 
-/* The next token; where brackets are missing before p->held, the brackets first. */
+static bool is_declaration_unended(const Parse *p) {
+    return p->held != TOK_YYEOF && p->last && p->last != ';' && p->last != '}' && p->last != TOK_BREAK;
+}
+
+/* The next token: p->held, but first the brackets that are missing before it, and a mark if no declaration ends there. */
 static int token_held(Parse *p, Loc *loc) {
     int token = p->held;
     if (p->nopen) {
@@ -118,6 +122,7 @@ static int token_held(Parse *p, Loc *loc) {
         return p->open[--p->nopen].close;
     }
     *loc = p->held_loc;
+    if (is_declaration_unended(p)) return TOK_BREAK;
     if (token != TOK_YYEOF) p->held = 0;
     return token;
 }
@@ -138,9 +143,9 @@ static int token_next(Parse *p, SYNTAX_STYPE *value, Loc *loc) {
 
 int syntax_lex(SYNTAX_STYPE *value, Loc *loc, Parse *p) {
     p->before = p->newest;
-    int token = token_next(p, value, loc);
-    p->newest = *loc;
-    return token;
+    p->last = token_next(p, value, loc);
+    if (p->last != TOK_BREAK) p->newest = *loc;
+    return p->last;
 }
 
 static void parse_text(Parse *p) {

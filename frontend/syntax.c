@@ -47,7 +47,10 @@ static void wish_report(Parse *p, const SyntaxError *e) {
 }
 
 static bool wants_name(const SyntaxError *e) {
-    return e->nwanted == 1 && (strcmp(e->wanted[0], "a name") == 0 || strcmp(e->wanted[0], "an expression") == 0);
+    static const char *const word[] = {"a name", "an expression", "a statement"};
+    for (int i = 0; i < 3 && e->nwanted > 0; i++)
+        if (strcmp(e->wanted[0], word[i]) == 0) return true;
+    return false;
 }
 
 void syntax_report(Parse *p, const SyntaxError *e) {
