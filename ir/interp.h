@@ -80,6 +80,6 @@ typedef struct {
    data is made in the arena when NULL). True when there was no fault. The report's vectors live in the arena. */
 bool interp_run(Arena *, const Module *, const Program *, const InterpOptions *, Array *io, InterpReport *);
 
-void interp_report_print(const Module *, const Program *, const InterpReport *, FILE *);
+void interp_report_print(const Program *, const InterpReport *, FILE *);
 
 #endif

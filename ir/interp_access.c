@@ -1,0 +1,61 @@
+/* interp_access.c: loads and stores.
+   A load of a position outside its tensor reads 0, a store there is dropped. */
+#include "ir/interp_state.h"
+
+#include <string.h>
+
+static Copy *view_copy(const Task *t, const View *v) { return &v->part->copy[t->generation % v->part->t->slots]; }
+
+static void load_zeros(Task *t, const Op *op) {
+    Tile *z = tile_make(t, op->res.p[0]);
+    memset(z->data, 0, (size_t)z->n * lane_bytes(lane_of(op->res.p[0]->type.elem)));
+    if (z->bound) memset(z->bound, 0, (size_t)z->n * sizeof(double));
+}
+
+static void load_bounds(const Copy *c, const int64_t *offset, Tile *z) {
+    for (int64_t i = 0; i < z->n; i++) z->bound[i] = c->bound && offset[i] >= 0 ? c->bound[offset[i]] : 0;
+}
+
+Step eval_load(Task *t, const Op *op) {
+    Type over;
+    const View *view;
+    int64_t n;
+    const int64_t *offset = access_offsets(t, op, &over, &view, &n);
+    if (!offset) {
+        load_zeros(t, op);
+        return STEP_DONE;
+    }
+    const Copy *c = view_copy(t, view);
+    if (t->w->agents && c->packet && !agents_packet_ready(t, c, view, offset, n)) return STEP_BLOCKED;
+    if (t->w->agents) agents_read(t, view->part, c, offset, n);
+    Tile *z = tile_make(t, op->res.p[0]);
+    elems_load(view->part->t->elem, c->data, offset, n, z->data);
+    if (z->bound) load_bounds(c, offset, z);
+    return STEP_DONE;
+}
+
+static void store_bounds(const Copy *c, Elem e, Lane l, const int64_t *offset, const Tile *x, bool add) {
+    for (int64_t i = 0; i < x->n; i++) {
+        if (offset[i] < 0) continue;
+        double b = bound_round(e, lane_get(l, x->data, i), l != LANE_INT ? x->bound[i] : 0);
+        c->bound[offset[i]] = add ? c->bound[offset[i]] + b : b;
+    }
+}
+
+Step eval_store(Task *t, const Op *op) {
+    Type over;
+    const View *view;
+    int64_t n;
+    const int64_t *offset = access_offsets(t, op, &over, &view, &n);
+    if (!offset) return STEP_DONE;
+    const Value *v = op->arg.p[0];
+    const Tile *x = tile_as(t, v, over, 3);
+    const Copy *c = view_copy(t, view);
+    Elem e = view->part->t->elem;
+    Lane l = lane_of(v->type.elem);
+    bool add = op->mode == STORE_ADD;
+    if (t->w->agents) agents_write(t, view->part, c, offset, n, add);
+    elems_store(e, c->data, offset, n, l, x->data, add);
+    if (c->bound) store_bounds(c, e, l, offset, x, add);
+    return STEP_DONE;
+}

@@ -1,0 +1,163 @@
+/* interp_bound.c: beside each float, by how much two legal evaluations may differ.
+   An operation passes on what its operands differ by (derivative or interval) and adds c eps |result|; where operands
+   cannot differ and the operation is exact, neither does the result. */
+#include "ir/half.h"
+#include "ir/interp_state.h"
+
+#include <math.h>
+
+static double eps_of(Lane l) { return l == LANE_DOUBLE ? 0x1p-52 : 0x1p-23; }
+
+/* An invalid bound means that nothing is known. An infinite or NaN result has no neighbours to differ by. */
+static double settle(double z, double b) {
+    if (!isfinite(z)) return 0;
+    return isnan(b) ? INFINITY : b;
+}
+
+double bound_round(Elem e, double x, double b) {
+    if (b == 0 || !isfinite(x)) return b == 0 ? 0 : settle(x, b);
+    if (e == ELEM_F32 || e == ELEM_F64) return b;
+    return b + ldexp(fabs(x), -float_digits(e)) + (elem_bits(e) == 8 ? 0x1p-9 : 0x1p-24);
+}
+
+/* ---- unary: z = f(x), |dx| <= b ---- */
+
+static double away_exp(double z, double b) { return fabs(z) * expm1(b); }
+
+static double away_log(double x, double b) { return x > b ? -log1p(-b / x) : INFINITY; }
+
+static double away_sqrt(double x, double b) { return x > b ? b / (sqrt(x) + sqrt(x - b)) : sqrt(x + b); }
+
+static double away_rsqrt(double x, double z, double b) { return x > b ? 1 / sqrt(x - b) - z : INFINITY; }
+
+static double away_step(OpKind op, double x, double b) {
+    double lo = x - b, hi = x + b;
+    if (op == OP_FLOOR) return floor(hi) - floor(lo);
+    return op == OP_CEIL ? ceil(hi) - ceil(lo) : rint(hi) - rint(lo);
+}
+
+/* The steepest tanh is in the interval is at the point nearest to 0. */
+static double away_tanh(double x, double b) {
+    double nearest = fabs(x) > b ? tanh(fabs(x) - b) : 0;
+    return fmin(2, b * (1 - nearest * nearest));
+}
+
+static double unary_away(OpKind op, double x, double z, double b) {
+    switch (op) {
+    case OP_EXP:
+        return away_exp(z, b);
+    case OP_EXP2:
+        return away_exp(z, b * 0.6931471805599454);
+    case OP_LOG:
+        return away_log(x, b);
+    case OP_LOG2:
+        return away_log(x, b) * 1.4426950408889635;
+    case OP_SQRT:
+        return away_sqrt(x, b);
+    case OP_RSQRT:
+        return away_rsqrt(x, z, b);
+    case OP_SIN:
+    case OP_COS:
+        return fmin(2, b);
+    case OP_TANH:
+        return away_tanh(x, b);
+    case OP_ERF:
+        return fmin(2, b * 1.1283791670955126);
+    case OP_FLOOR:
+    case OP_CEIL:
+    case OP_ROUND:
+        return away_step(op, x, b);
+    default:
+        return b;
+    }
+}
+
+/* In units of eps |z|: what a good library or a short polynomial may be off by, twice. */
+static double unary_own(OpKind op) {
+    switch (op) {
+    case OP_SQRT:
+        return 1;
+    case OP_RSQRT:
+        return 4;
+    case OP_EXP:
+    case OP_EXP2:
+    case OP_LOG:
+    case OP_LOG2:
+    case OP_TANH:
+    case OP_ERF:
+        return 8;
+    case OP_SIN:
+    case OP_COS:
+        return 8;
+    default:
+        return 0;
+    }
+}
+
+/* Near its zero a function's own error is not relative to its value: logarithms and sines are off by eps of 1. */
+static double unary_floor(OpKind op) {
+    bool absolute = op == OP_SIN || op == OP_COS || op == OP_LOG || op == OP_LOG2;
+    return absolute ? 1 : unary_own(op) > 1 ? 0x1p-100 : 0;
+}
+
+void bound_unary(OpKind op, Lane l, const Tile *x, Tile *z) {
+    double own = unary_own(op) * eps_of(l), least = unary_floor(op) * eps_of(l);
+    for (int64_t i = 0; i < z->n; i++) {
+        double value = lane_get(l, z->data, i), b = x->bound[i];
+        double away = b == 0 ? 0 : unary_away(op, lane_get(l, x->data, i), value, b);
+        z->bound[i] = settle(value, away + own * fabs(value) + least);
+    }
+}
+
+/* ---- binary ---- */
+
+static double away_div(double y, double z, double bx, double by) {
+    return fabs(y) > by ? (bx + fabs(z) * by) / (fabs(y) - by) : bx == 0 && by == 0 ? 0 : INFINITY;
+}
+
+static double away_pow(double x, double y, double z, double bx, double by) {
+    if (bx == 0 && by == 0) return 0;
+    return x > 0 ? away_exp(z, fabs(y) * away_log(x, bx) + fabs(log(x)) * by + bx * by) : INFINITY;
+}
+
+static double binary_away(OpKind op, double x, double y, double z, double bx, double by) {
+    switch (op) {
+    case OP_ADD:
+    case OP_SUB:
+        return bx + by;
+    case OP_MUL:
+        return (bx ? bx * fabs(y) : 0) + (by ? by * fabs(x) : 0) + bx * by;
+    case OP_DIV:
+        return away_div(y, z, bx, by);
+    case OP_MOD:
+        return bx == 0 && by == 0 ? 0 : fabs(y) + by + bx;
+    case OP_POW:
+        return away_pow(x, y, z, bx, by);
+    default:
+        return fmax(bx, by); /* min, max */
+    }
+}
+
+static double binary_own(OpKind op) {
+    switch (op) {
+    case OP_MIN:
+    case OP_MAX:
+        return 0;
+    case OP_POW:
+        return 16;
+    case OP_DIV:
+        return 2;
+    default:
+        return 1;
+    }
+}
+
+void bound_binary(OpKind op, Lane l, const Tile *x, const Tile *y, Tile *z) {
+    double own = binary_own(op) * eps_of(l);
+    for (int64_t i = 0; i < z->n; i++) {
+        double value = lane_get(l, z->data, i);
+        double away =
+            binary_away(op, lane_get(l, x->data, i), lane_get(l, y->data, i), value, x->bound[i], y->bound[i]);
+        z->bound[i] = settle(value, away + own * fabs(value));
+    }
+}
