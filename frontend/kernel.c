@@ -109,8 +109,9 @@ Kernel *kernel_lower(Lower *lw, const Binding *bound, Name name, bool checking) 
     c.b = (Builder){.m = m, .k = k, .at = k->body, .loc = bound->decl->loc};
     params_declare(&c);
     body_lower(&c, bound->decl);
-    if (m->diags->errors == before) results_check(&c);
     scope_close(&c, 0);
+    if (m->diags->errors == before) scope_report_unread(&c);
+    if (m->diags->errors == before) results_check(&c);
     if (m->diags->errors == before) return k;
     m->kernel.n--;
     return NULL;

@@ -87,6 +87,7 @@ typedef struct Kern {
     const Binding *bound;
     Builder b;
     VEC(Entry) entry; /* everything in scope, innermost last */
+    VEC(Entry) unread; /* variables out of scope that nothing read */
     PtrMap slot;      /* name -> NameSlot */
     VEC(Size) range_of; /* of each Range of the kernel: the dimension it runs over, if split */
     Op *head;         /* the last load of a scalar argument at the kernel's head */
@@ -110,7 +111,8 @@ Kernel *kernel_lower(Lower *, const Binding *, Name name, bool checking);
 
 /* kernel_scope.c */
 int scope_mark(const Kern *);
-void scope_close(Kern *, int mark); /* leaves a block: what it declared must have been read */
+void scope_close(Kern *, int mark); /* leaves a block */
+void scope_report_unread(Kern *);       /* at the end of the kernel */
 Entry *scope_find(Kern *, Name);    /* NULL: not in scope */
 Entry *scope_declare(Kern *, Name, NameKind, Loc); /* reports a name that is taken, and gives an entry all the same */
 Entry *scope_use(Kern *, Name, Loc);               /* reports a name that is not in scope; never NULL */

@@ -240,9 +240,14 @@ bool binding_of_call(Lower *lw, const Decl *d, const ActualArg *arg, int narg, c
     Bind c = {lw, d, arg, narg, expected, nresult, call, b, true};
     *b = (Binding){.decl = d};
     if (!counts_match(&c)) return false;
-    for (int i = 0; i < narg; i++) vec_push(lw->m->arena, &b->param, param_bind(&c, &d->params.p[i], &arg[i]));
+    for (int i = 0; i < narg; i++) {
+        BoundParam p = param_bind(&c, &d->params.p[i], &arg[i]);
+        vec_push(lw->m->arena, &b->param, p);
+    }
     if (c.good) extents_bind(&c);
-    for (int i = 0; i < d->results.n && c.good; i++)
-        vec_push(lw->m->arena, &b->param, result_bind(&c, &d->results.p[i], i));
+    for (int i = 0; i < d->results.n && c.good; i++) {
+        BoundParam p = result_bind(&c, &d->results.p[i], i);
+        vec_push(lw->m->arena, &b->param, p);
+    }
     return c.good;
 }

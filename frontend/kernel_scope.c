@@ -15,14 +15,19 @@ static NameSlot *slot_make(Kern *c, Name name) {
 
 int scope_mark(const Kern *c) { return c->entry.n; }
 
-static void unused_report(Kern *c, const Entry *e) {
-    if (e->kind != NAME_VAR || e->read) return;
-    diag_error(c->diags, e->loc, "unused-value", "the value of '%s' is never read", e->name);
+/* Reported at the end, if nothing else is: an expression with an error may be what reads it. */
+static void unread_note(Kern *c, const Entry *e) {
+    if (e->kind == NAME_VAR && !e->read) vec_push(c->arena, &c->unread, *e);
+}
+
+void scope_report_unread(Kern *c) {
+    for (int i = 0; i < c->unread.n; i++)
+        diag_error(c->diags, c->unread.p[i].loc, "unused-value", "the value of '%s' is never read", c->unread.p[i].name);
 }
 
 void scope_close(Kern *c, int mark) {
     for (int i = mark; i < c->entry.n; i++) {
-        unused_report(c, &c->entry.p[i]);
+        unread_note(c, &c->entry.p[i]);
         slot_of(c, c->entry.p[i].name)->entry = -1;
     }
     c->entry.n = mark;
