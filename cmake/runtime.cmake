@@ -8,3 +8,11 @@ foreach(kind STATIC SHARED)
   target_compile_definitions(${name} PRIVATE _GNU_SOURCE)
   target_link_libraries(${name} PUBLIC Threads::Threads)
 endforeach()
+
+# The exhaustive check of the protocol runs the text of device/host.h over its own memory.
+file(GLOB protocol_sources CONFIGURE_DEPENDS test/protocol/*.c)
+add_executable(unit_protocol EXCLUDE_FROM_ALL ${protocol_sources})
+set_target_properties(unit_protocol PROPERTIES OUTPUT_NAME protocol RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/unit)
+target_include_directories(unit_protocol PRIVATE runtime/include runtime test/protocol)
+target_compile_definitions(unit_protocol PRIVATE TILE_MODEL="model.h")
+cmake_language(DEFER CALL add_dependencies unit unit_protocol)
