@@ -1,0 +1,11 @@
+# Fuzz targets: one libFuzzer program a file of test/fuzz. Only in a build that test/fuzz/run.sh configures, with clang.
+if(NOT TILEC_FUZZ)
+  return()
+endif()
+file(GLOB fuzz_sources CONFIGURE_DEPENDS test/fuzz/*.c)
+foreach(source ${fuzz_sources})
+  get_filename_component(name ${source} NAME_WE)
+  add_executable(fuzz_${name} EXCLUDE_FROM_ALL ${source})
+  target_link_options(fuzz_${name} PRIVATE -fsanitize=fuzzer,address,undefined)
+  target_link_libraries(fuzz_${name} PRIVATE tilec_frontend tilec_ir)
+endforeach()

@@ -1,0 +1,17 @@
+#!/usr/bin/env bash
+# run.sh BUILD TARGET SEEDS DICTIONARY SECONDS: builds a fuzz target with clang's sanitizers under BUILD/fuzz and runs it
+# for so long, from the seeds. Inputs it learns stay in BUILD/fuzz/corpus; one that fails is kept and named.
+set -euo pipefail
+build=$1 target=$2 seeds=$3 dictionary=$4 seconds=$5
+source=$(cd "$(dirname "$0")/../.." && pwd)
+for clang in clang-22 clang-14 clang; do command -v "$clang" >/dev/null && break; done
+mkdir -p "$build/fuzz/corpus/$target" "$build/fuzz/found"
+(
+    flock 9 # tests run side by side and share the build
+    [ -f "$build/fuzz/build.ninja" ] || cmake -G Ninja -S "$source" -B "$build/fuzz" -DTILEC_FUZZ=ON \
+        -DCMAKE_C_COMPILER="$clang" -DCMAKE_BUILD_TYPE=None -DCMAKE_C_FLAGS="-O1 -g" >"$build/fuzz/cmake.log"
+    ninja -C "$build/fuzz" --quiet "fuzz_$target"
+) 9>"$build/fuzz/lock"
+"$build/fuzz/bin/fuzz_$target" -max_total_time="$seconds" -dict="$source/test/fuzz/$dictionary" -max_len=4096 \
+    -artifact_prefix="$build/fuzz/found/$target-" -verbosity=0 -print_final_stats=1 \
+    "$build/fuzz/corpus/$target" "$source/test/fuzz/seeds/$seeds"
