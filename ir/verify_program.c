@@ -177,7 +177,8 @@ void program_verify(Verifier *v, const Program *g) {
     int before = v->violations;
     tensors_verify(v, g);
     if (v->violations == before) io_verify(v, g);
-    for (int i = 0; i < g->node.n && v->violations == before; i++) {
+    int nodes = v->violations == before ? g->node.n : 0;
+    for (int i = 0; i < nodes; i++) {
         if (g->node.p[i]->id != i) violation(v, g->node.p[i]->loc, "node %d has id %d", i, g->node.p[i]->id);
         node_verify(v, g, g->node.p[i]);
     }
