@@ -1,0 +1,39 @@
+/* relation.h: what the statement instances of a node read and write, and the dependences between nodes.
+   Boxes are plain affine data and the truth; isl objects are built from them on demand (docs/synchronisation.md). */
+#ifndef TILEC_IR_RELATION_H
+#define TILEC_IR_RELATION_H
+
+#include "ir/ir.h"
+
+typedef enum { PROVED, REFUTED, UNKNOWN } Verdict;
+
+/* Positions [start, start + extent) along a dimension. start: a sum over the tile numbers of grid ranges and of loops from
+   0, the rank, sizes and scalars. limit: start less its constant and rank parts, plus extent, never exceeds it.
+   Not known: any position of the dimension. */
+typedef struct {
+    bool known;
+    Affine start;
+    int64_t extent, limit;
+} Box;
+
+typedef struct {
+    Op *op;
+    int node, tensor, number; /* number: in the order of the body */
+    bool write, remote;
+    Box rank;                 /* remote: whose memory, along the tensor's axis */
+    int ndim;
+    Box dim[MAX_DIMS];
+} Access;
+typedef VEC(Access) AccessList;
+
+/* Loads and stores of a CALL node, in the order of the body. */
+AccessList node_accesses(const Module *, const Program *, int node, Arena *);
+
+/* floor(a / q) where it is affine again: false otherwise. */
+bool affine_floor_div(const Affine *, int64_t q, Affine *);
+/* An integer scalar as a sum over what tiles and ranks decide; false when it depends on data or is not affine. */
+bool value_affine(const Module *, const Kernel *, const Value *, Affine *);
+/* Is a loop's trip count decided by sizes, ranks and enclosing tiles alone? */
+bool loop_is_known(const Op *);
+
+#endif

@@ -1,0 +1,142 @@
+/* proof.c: the proof of a synchronised program for given sizes, and of every program of a module.
+   Takes: a module with flags. Gives: the same module; what is not proved is an internal error with its witness. */
+#include "passes/proof_run.h"
+
+#include <stdarg.h>
+#include <string.h>
+
+enum { MAX_LAG = 4 };
+
+bool run_fail(Run *r, Loc loc, const char *format, ...) {
+    va_list list;
+    va_start(list, format);
+    char text[512];
+    vsnprintf(text, sizeof text, format, list);
+    va_end(list);
+    if (!r->proof->why) r->proof->why = arena_text(r->arena, text, strlen(text)), r->proof->loc = loc;
+    return false;
+}
+
+bool run_fail_flag(Run *r, int flag, const Op *op, const char *format, ...) {
+    va_list list;
+    va_start(list, format);
+    char text[256];
+    vsnprintf(text, sizeof text, format, list);
+    va_end(list);
+    if (!r->proof->why) r->proof->flag = flag;
+    return run_fail(r, op->loc, "flag '%s': %s", r->p->flag.p[flag].name, text);
+}
+
+void run_note(Run *r, const char *format, ...) {
+    va_list list;
+    va_start(list, format);
+    char text[512];
+    vsnprintf(text, sizeof text, format, list);
+    va_end(list);
+    for (int i = 0; i < 3; i++)
+        if (!r->proof->note[i]) {
+            r->proof->note[i] = arena_text(r->arena, text, strlen(text));
+            return;
+        }
+}
+
+/* ---- the words of a witness ---- */
+
+const char *task_text(Run *r, const Task *t) {
+    const Kernel *k = r->p->node.p[t->node]->kernel;
+    const char *at = "";
+    int64_t number = t->number;
+    for (int i = k->ngrid - 1; i >= 0; i--) {
+        int64_t n = range_tiles(r->m, k, i, r->sym, r->coord[t->rank]);
+        at = arena_format(r->arena, "%s %lld%s%s", k->range.p[i].name, (long long)(number % n), *at ? ", " : "", at);
+        number /= n;
+    }
+    return arena_format(r->arena, "task '%s' [%s] of rank %d (node %d)", k->name, at, t->rank, t->node);
+}
+
+static const char *box_text(Run *r, const Event *e) {
+    const Tensor *t = &r->p->tensor.p[e->ref];
+    const char *text = "";
+    for (int d = 0; d < t->ndim; d++) {
+        Interval a = r->box.p[e->box + d];
+        text = arena_format(r->arena, "%s%s%lld..%lld", text, d ? ", " : "", (long long)a.lo, (long long)a.hi);
+    }
+    if (t->symmetric >= 0)
+        return arena_format(r->arena, "'%s'[%s] of rank %d..%d", t->name, text, e->rank_lo, e->rank_hi);
+    return arena_format(r->arena, "'%s'[%s]", t->name, text);
+}
+
+bool run_fail_pair(Run *r, const Event *a, const Event *b, int64_t later) {
+    if (r->proof->why) return false;
+    Proof *p = r->proof;
+    p->from = a->op, p->to = b->op, p->later = later;
+    p->from_node = r->task.p[a->task].node, p->to_node = r->task.p[b->task].node;
+    run_fail(r, b->op->loc, "nothing orders %s before %s on '%s'", a->kind == EVENT_WRITE ? "a write" : "a read",
+             b->kind == EVENT_WRITE ? "a write" : "a read", r->p->tensor.p[a->ref].name);
+    run_note(r, "first: %s, %s", task_text(r, &r->task.p[a->task]), box_text(r, a));
+    run_note(r, "then: %s, %s, %lld generations later", task_text(r, &r->task.p[b->task]), box_text(r, b), (long long)later);
+    return false;
+}
+
+/* ---- one program ---- */
+
+static void find_written(Run *r) {
+    r->written = ARENA_ARRAY(r->arena, bool, r->p->tensor.n + 1);
+    for (int i = 0; i < r->p->node.n; i++) {
+        const Node *n = r->p->node.p[i];
+        for (int a = 0; n->kind == NODE_CALL && a < n->arg.n; a++)
+            if (n->kernel->param.p[a].out || n->kernel->param.p[a].inout) r->written[n->arg.p[a].tensor] = true;
+    }
+}
+
+static void list_accesses(Run *r) {
+    r->access = ARENA_ARRAY(r->arena, Accesses, r->p->tensor.n + 1);
+    for (int i = 0; i < r->event.n; i++) {
+        const Event *e = &r->event.p[i];
+        switch (e->kind) {
+        case EVENT_WAIT: r->proof->waits++; break;
+        case EVENT_SIGNAL: r->proof->signals++; break;
+        default: vec_push(r->arena, &r->access[e->ref], i);
+        }
+    }
+}
+
+static bool run_check(Run *r) {
+    find_written(r);
+    bool ok = trace_program(r);
+    r->proof->tasks = r->task.n;
+    if (!ok) return false;
+    list_accesses(r);
+    return words_check(r) && cells_check(r) && turns_check(r);
+}
+
+Proof proof_program(const Module *m, const Program *p, const int64_t *sym, Arena *out) {
+    Proof proof = {.loc = p->loc, .flag = -1};
+    Run r = {.m = m, .p = p, .sym = sym, .arena = arena_new(), .ranks = (int)mesh_ranks(m), .lags = MAX_LAG + 1, .proof = &proof};
+    r.coord = arena_alloc(r.arena, sizeof *r.coord * (size_t)r.ranks);
+    for (int i = 0; i < r.ranks; i++) mesh_coord(m, i, r.coord[i]);
+    proof.proved = run_check(&r);
+    if (proof.why) proof.why = arena_text(out, proof.why, strlen(proof.why));
+    for (int i = 0; i < 3; i++)
+        if (proof.note[i]) proof.note[i] = arena_text(out, proof.note[i], strlen(proof.note[i]));
+    arena_free(r.arena);
+    return proof;
+}
+
+static void proof_report(PassContext *c, const Program *p, const Proof *proof) {
+    diag_error(c->m->diags, proof->loc, "sync-unproved", "internal error: the synchronisation of '%s' is not proved: %s", p->name, proof->why);
+    for (int i = 0; i < 3 && proof->note[i]; i++) diag_note(c->m->diags, proof->loc, "%s", proof->note[i]);
+}
+
+bool proof_check(PassContext *c) {
+    bool ok = true;
+    if (!(c->m->form & FORM_FLAGS)) return true;
+    for (int i = 0; i < c->m->program.n; i++) {
+        const Program *p = c->m->program.p[i];
+        Proof proof = proof_program(c->m, p, NULL, c->m->arena);
+        if (!proof.proved) proof_report(c, p, &proof), ok = false;
+        else remark(c, "proof", p->loc, "'%s': %lld tasks, %lld waits, %lld signals and %lld ordered pairs of accesses checked", p->name,
+                    (long long)proof.tasks, (long long)proof.waits, (long long)proof.signals, (long long)proof.pairs);
+    }
+    return ok;
+}

@@ -1,0 +1,26 @@
+/* proof.h: the checker of synchronised programs, independent of the passes that made them.
+   What is proved, under which memory model: docs/synchronisation.md. */
+#ifndef TILEC_PASSES_PROOF_H
+#define TILEC_PASSES_PROOF_H
+
+#include "passes/pass.h"
+
+typedef struct {
+    bool proved;
+    const char *why;           /* not proved: the missing edge, or what is wrong with a wait or signal */
+    const char *note[3];       /* the two tasks and the tile that they share, where there are such */
+    Loc loc;
+    const Op *from, *to;       /* the missing edge: these accesses of these nodes, `later` generations apart */
+    int from_node, to_node;
+    int64_t later;
+    int flag;                  /* not an edge: this flag is wrong; -1 */
+    int64_t tasks, waits, signals, pairs; /* of one generation, over all ranks; pairs: ordered accesses checked */
+} Proof;
+
+/* One program for these values of the run-time dimensions (NULL: there are none). Texts lie in the arena. */
+Proof proof_program(const Module *, const Program *, const int64_t *sym, Arena *);
+
+/* Every program of a module with flags; what is not proved is an internal error "sync-unproved". Without flags: true. */
+bool proof_check(PassContext *);
+
+#endif

@@ -1,0 +1,86 @@
+/* proof_run.h: what the files of the checker share: every task of every rank in one generation, as a list of events.
+   Generations are alike, so one of them, and the distance between two, is all there is to check. */
+#ifndef TILEC_PASSES_PROOF_RUN_H
+#define TILEC_PASSES_PROOF_RUN_H
+
+#include "passes/proof.h"
+#include "passes/proof_eval.h"
+
+enum { ALWAYS = INT32_MAX, MAX_EVENTS = 1 << 26 };
+
+typedef enum { EVENT_WAIT, EVENT_SIGNAL, EVENT_READ, EVENT_WRITE } EventKind;
+
+/* In the order in which the task executes them. The box is intervals in Run.box: a wait's words, a signal's word,
+   an access's cells. The ranks are a wait's sources, a signal's destinations, where accessed memory lies. */
+typedef struct {
+    const Op *op;
+    EventKind kind;
+    int task, ref; /* ref: flag or tensor */
+    int box;
+    int until;     /* the last event before which it has certainly been executed */
+    bool sync;     /* WAIT, SIGNAL: acquires, releases; a wait of unknown words does not */
+    int rank_lo, rank_hi;
+} Event;
+
+typedef struct {
+    int node, rank;
+    int64_t number; /* in its grid */
+    int first, n;   /* events */
+} Task;
+
+/* The words of a flag family: [home][source][word], homes and sources as mesh ranks. */
+typedef struct {
+    int64_t words;    /* of the largest source */
+    int64_t *extent;  /* [rank][dimension] */
+    int32_t *count;   /* signals that a word gets in a generation; NULL without words */
+    bool *waited;     /* some wait of the home certainly acquires it, of this generation */
+    bool late;        /* in every task its signal follows every access */
+    int32_t *signal;  /* events that signal it, sorted by (source, word) */
+    int32_t *first;   /* [source * words + word]: where in signal */
+} Words;
+
+typedef VEC(int32_t) Accesses; /* events of one tensor, in order of nodes */
+
+typedef struct {
+    const Module *m;
+    const Program *p;
+    const int64_t *sym;
+    Arena *arena;
+    int ranks;
+    int (*coord)[MAX_AXES];
+    VEC(Task) task;
+    VEC(Event) event;
+    VEC(Interval) box;
+    Words *words;    /* per flag */
+    bool *written;   /* per tensor: by some node */
+    Accesses *access; /* per tensor */
+    bool *turn;      /* [lag][source][rank]: some task acquires one of the source, lag generations back */
+    int lags;
+    Proof *proof;
+} Run;
+
+/* Records the first failure; false, for returning. */
+bool run_fail(Run *, Loc, const char *format, ...) __attribute__((format(printf, 3, 4)));
+bool run_fail_flag(Run *, int flag, const Op *, const char *format, ...) __attribute__((format(printf, 4, 5)));
+void run_note(Run *, const char *format, ...) __attribute__((format(printf, 2, 3)));
+const char *task_text(Run *, const Task *);
+
+bool trace_program(Run *);              /* fills task, event, box */
+bool words_check(Run *);                /* words are completed exactly, waits go forward; fills words, turn */
+int64_t word_linear(const Run *, int flag, int source, const Interval *box); /* of an exact box; -1: no such word */
+size_t word_slot(const Run *, int flag, int home, int source, int64_t word); /* in Words.count and .waited */
+bool wait_has_source(const Run *, const Event *wait, int source);
+int rank_along(const Run *, int rank, int axis, int coord); /* the rank whose coordinate is changed */
+
+/* a happens before b: a's access is released after it and acquired before b's, in one generation. */
+bool order_direct(const Run *, const Event *a, const Event *b, int64_t lag);
+bool order_holds(const Run *, const Event *a, const Event *b);
+/* Every task of the node happens before the event: on every rank along the axis; on the event's own rank (-1). */
+bool order_after_node(const Run *, int node, int axis, const Event *);
+
+bool run_fail_pair(Run *, const Event *a, const Event *b, int64_t later); /* b of a generation that much later */
+
+bool cells_check(Run *); /* within a generation, tile by tile */
+bool turns_check(Run *); /* reuse of slots by later generations */
+
+#endif
