@@ -20,7 +20,7 @@ static const ElemFacts *elem_find(const char *elem) {
     return NULL;
 }
 
-size_t elem_bits(const char *elem) {
+size_t tile_elem_bits(const char *elem) {
     const ElemFacts *e = elem_find(elem);
     return e ? e->bits : 0;
 }

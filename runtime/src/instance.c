@@ -164,7 +164,7 @@ void frame_fill(Frame *f, void *const *arg, const int64_t *dim) {
     for (int i = 0; i < g->nargs; i++) {
         f->arg[i] = arg[i];
         if (g->arg[i].ndim > 0) continue;
-        memcpy(&f->scalar[i], arg[i], (elem_bits(g->arg[i].elem) + 7) / 8);
+        memcpy(&f->scalar[i], arg[i], (tile_elem_bits(g->arg[i].elem) + 7) / 8);
         f->arg[i] = &f->scalar[i];
     }
     instance_task(f->instance, f, &t);

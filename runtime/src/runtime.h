@@ -139,7 +139,7 @@ bool fault_poisoned(const tile_mesh *);
 int fault_report(tile_mesh *);              /* TILE_E_TIMEOUT the first time, then TILE_E_POISONED; with the sentence */
 void fault_fill(const Frame *);             /* NaN into the floating-point results of a failed run */
 int64_t arg_elements(const tile_instance *, const tile_arg *, const int64_t *dim); /* of the rank's own part */
-size_t elem_bits(const char *elem);         /* 0: unknown */
+size_t tile_elem_bits(const char *elem);    /* 0: unknown */
 
 /* ---- instance.c ---- */
 
