@@ -28,23 +28,42 @@ static bool number_of(const Resolver *r, const Expr *e, int64_t *n) {
     return true;
 }
 
-static int64_t floor_div(int64_t a, int64_t b) { return a / b - (a % b != 0 && (a % b < 0) != (b < 0)); }
+int64_t int_floor_div(int64_t a, int64_t b) { return a / b - (a % b != 0 && (a % b < 0) != (b < 0)); }
 
 /* false: overflow. The divisor is not 0. */
 static bool number_binary(AstOp op, int64_t a, int64_t b, int64_t *n) {
     if ((op == AST_DIV || op == AST_MOD) && b == -1) return *n = 0, op == AST_MOD || !__builtin_sub_overflow(0, a, n);
     switch (op) {
-    case AST_ADD: return !__builtin_add_overflow(a, b, n);
-    case AST_SUB: return !__builtin_sub_overflow(a, b, n);
-    case AST_MUL: return !__builtin_mul_overflow(a, b, n);
-    case AST_DIV: *n = floor_div(a, b); return true;
-    case AST_MOD: *n = a - floor_div(a, b) * b; return true;
-    case AST_EQ: *n = a == b; return true;
-    case AST_NE: *n = a != b; return true;
-    case AST_LT: *n = a < b; return true;
-    case AST_LE: *n = a <= b; return true;
-    case AST_GT: *n = a > b; return true;
-    default: *n = a >= b; return true;
+    case AST_ADD:
+        return !__builtin_add_overflow(a, b, n);
+    case AST_SUB:
+        return !__builtin_sub_overflow(a, b, n);
+    case AST_MUL:
+        return !__builtin_mul_overflow(a, b, n);
+    case AST_DIV:
+        *n = int_floor_div(a, b);
+        return true;
+    case AST_MOD:
+        *n = a - int_floor_div(a, b) * b;
+        return true;
+    case AST_EQ:
+        *n = a == b;
+        return true;
+    case AST_NE:
+        *n = a != b;
+        return true;
+    case AST_LT:
+        *n = a < b;
+        return true;
+    case AST_LE:
+        *n = a <= b;
+        return true;
+    case AST_GT:
+        *n = a > b;
+        return true;
+    default:
+        *n = a >= b;
+        return true;
     }
 }
 
@@ -54,7 +73,8 @@ static bool operator_known(AstOp op) { return (op >= AST_ADD && op <= AST_MOD) |
 static bool size_shift(const Resolver *r, const Expr *e, Size a, Size b, Size *s) {
     bool sum = e->op == AST_ADD && (size_is_number(a) || size_is_number(b));
     if (!sum && !(e->op == AST_SUB && size_is_number(b)))
-        return error_at(r, e, "unsupported", "not supported yet: an extent that is more than a run-time dimension plus a number");
+        return error_at(r, e, "unsupported",
+                        "not supported yet: an extent that is more than a run-time dimension plus a number");
     if (a.axis >= 0 || b.axis >= 0)
         return error_at(r, e, "unsupported", "not supported yet: arithmetic on a dimension that is split over ranks");
     *s = size_is_number(a) ? b : a;
@@ -65,9 +85,11 @@ static bool size_binary(const Resolver *r, const Expr *e, Size *s) {
     Size a, b;
     bool good = size_of_expr(r, e->lhs, &a);
     if (!size_of_expr(r, e->rhs, &b) || !good) return false;
-    if (!operator_known(e->op)) return error_at(r, e, "bad-extent", "an extent is made of names, numbers and + - * / %");
+    if (!operator_known(e->op))
+        return error_at(r, e, "bad-extent", "an extent is made of names, numbers and + - * / %");
     if (!size_is_number(a) || !size_is_number(b)) return size_shift(r, e, a, b, s);
-    if ((e->op == AST_DIV || e->op == AST_MOD) && b.c == 0) return error_at(r, e, "division-by-zero", "division by zero");
+    if ((e->op == AST_DIV || e->op == AST_MOD) && b.c == 0)
+        return error_at(r, e, "division-by-zero", "division by zero");
     *s = size_number(0);
     return number_binary(e->op, a.c, b.c, &s->c) || error_at(r, e, "overflow", "this does not fit in 64 bits");
 }
@@ -106,14 +128,23 @@ static bool size_named(const Resolver *r, const Expr *e, Size *s) {
 bool size_of_expr(const Resolver *r, const Expr *e, Size *s) {
     switch (e->kind) {
     case EXPR_INT:
-    case EXPR_BOOL: *s = size_number(e->i); return true;
-    case EXPR_NAME: return size_named(r, e, s);
-    case EXPR_BINARY: return size_binary(r, e, s);
-    case EXPR_UNARY: return size_negated(r, e, s);
-    case EXPR_COND: return size_cond(r, e, s);
-    case EXPR_CALL: return size_min_max(r, e, s);
-    case EXPR_ERROR: return false;
-    default: return error_at(r, e, "bad-extent", "an extent is made of names, numbers, + - * / %, min and max");
+    case EXPR_BOOL:
+        *s = size_number(e->i);
+        return true;
+    case EXPR_NAME:
+        return size_named(r, e, s);
+    case EXPR_BINARY:
+        return size_binary(r, e, s);
+    case EXPR_UNARY:
+        return size_negated(r, e, s);
+    case EXPR_COND:
+        return size_cond(r, e, s);
+    case EXPR_CALL:
+        return size_min_max(r, e, s);
+    case EXPR_ERROR:
+        return false;
+    default:
+        return error_at(r, e, "bad-extent", "an extent is made of names, numbers, + - * / %, min and max");
     }
 }
 
@@ -149,8 +180,11 @@ static Size symbol_new(Lower *lw, const Decl *d, int64_t bound) {
 
 static bool global_in_range(Lower *lw, const Decl *d, int64_t n, int64_t bound) {
     if (n >= 0 && n <= bound) return true;
-    if (n < 0) diag_error(lw->m->diags, d->loc, "bad-extent", "'%s' is %" PRId64 ": an extent is not negative", d->name, n);
-    else diag_error(lw->m->diags, d->loc, "bad-extent", "'%s' is %" PRId64 ", beyond its bound %" PRId64, d->name, n, bound);
+    if (n < 0)
+        diag_error(lw->m->diags, d->loc, "bad-extent", "'%s' is %" PRId64 ": an extent is not negative", d->name, n);
+    else
+        diag_error(lw->m->diags, d->loc, "bad-extent", "'%s' is %" PRId64 ", beyond its bound %" PRId64, d->name, n,
+                   bound);
     return false;
 }
 
@@ -167,9 +201,12 @@ static bool global_value(Lower *lw, GlobalDim *g) {
     if (!by_define && !const_int(lw, d->value, &n)) return false;
     fixed = define ? define->value : n;
     if (!global_in_range(lw, d, fixed, d->bounded ? n : INT64_MAX)) return false;
-    if (!d->bounded || define) g->size = size_number(fixed);
-    else if (lw->m->symbol.n == INT16_MAX) diag_error(lw->m->diags, d->loc, "too-many-dims", "too many run-time dimensions");
-    else g->size = symbol_new(lw, d, n);
+    if (!d->bounded || define)
+        g->size = size_number(fixed);
+    else if (lw->m->symbol.n == INT16_MAX)
+        diag_error(lw->m->diags, d->loc, "too-many-dims", "too many run-time dimensions");
+    else
+        g->size = symbol_new(lw, d, n);
     return true;
 }
 
@@ -189,7 +226,9 @@ Found global_find(Lower *lw, Name name, Loc use, Size *s) {
     return g->state == DIM_KNOWN ? FOUND : FOUND_ERROR;
 }
 
-static Found find_global_name(const Resolver *r, Name name, Loc loc, Size *s) { return global_find(r->lw, name, loc, s); }
+static Found find_global_name(const Resolver *r, Name name, Loc loc, Size *s) {
+    return global_find(r->lw, name, loc, s);
+}
 
 static void unknown_global_name(const Resolver *r, const Expr *e) {
     diag_error(r->lw->m->diags, e->loc, "undefined", "'%s' is not a dim or a mesh axis", e->name);

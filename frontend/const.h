@@ -10,7 +10,7 @@ typedef struct Instance Instance;
 
 /* The state behind Lower.instances: what was found or made once for the whole module. */
 struct Instances {
-    PtrMap global;   /* name -> GlobalDim, of the first ndecl declarations */
+    PtrMap global; /* name -> GlobalDim, of the first ndecl declarations */
     int ndecl;
     PtrMap decl;     /* kernel declaration -> DeclState */
     PtrMap taken;    /* names of kernels in the module */
@@ -33,6 +33,7 @@ struct Resolver {
 
 /* A number, or a run-time dimension plus a number; a bare name keeps its split. Reports errors. */
 bool size_of_expr(const Resolver *, const Expr *, Size *);
+int64_t int_floor_div(int64_t, int64_t); /* the divisor is neither 0 nor -1 */
 /* A name of the whole file: a dim, or a mesh axis (its ranks). */
 Found global_find(Lower *, Name, Loc, Size *);
 

@@ -33,7 +33,8 @@ static uint64_t param_hash(uint64_t h, const BoundParam *p) {
     memcpy(&number, &p->f, sizeof number);
     h = mix(mix(mix(h, p->constant), (uint64_t)p->elem), (uint64_t)p->i ^ number);
     for (int d = 0; d < p->ndim; d++)
-        h = mix(h, (uint64_t)p->dim[d].c ^ (uint64_t)(uint16_t)p->dim[d].sym << 32 ^ (uint64_t)(uint16_t)p->dim[d].axis << 48);
+        h = mix(h, (uint64_t)p->dim[d].c ^ (uint64_t)(uint16_t)p->dim[d].sym << 32 ^
+                       (uint64_t)(uint16_t)p->dim[d].axis << 48);
     return h;
 }
 
@@ -145,8 +146,10 @@ static void guess_unknown(const Resolver *r, const Expr *e) {
     diag_error(r->lw->m->diags, e->loc, "undefined", "'%s' is not a dimension", e->name);
 }
 
-static ActualArg guess_arg(Guess *g, const ParamDecl *p) {
-    ActualArg a = {.is_const = p->is_const, .number = 1, .is_integer = true, .ndim = p->type.shape.n, .loc = p->loc};
+static ActualArg guess_arg(Guess *g, const ParamDecl *p, bool truth) {
+    bool number = strcmp(p->type.elem, "bool") != 0;
+    ActualArg a = {
+        .is_const = p->is_const, .number = number || truth, .is_integer = true, .ndim = p->type.shape.n, .loc = p->loc};
     Resolver r = {.lw = g->lw, .context = g, .find = guess_resolve, .unknown = guess_unknown};
     if (!elem_parse(p->type.elem, &a.elem)) a.elem = ELEM_F32;
     for (int d = 0; d < a.ndim && d < MAX_DIMS; d++)
@@ -155,8 +158,7 @@ static ActualArg guess_arg(Guess *g, const ParamDecl *p) {
 }
 
 /* Lowered into a module of its own, which is then forgotten. */
-void kernel_check(Lower *lw, const Decl *d) {
-    if (state_of(lw, d)->instances > 0 || state_of(lw, d)->broken) return;
+static void check_with(Lower *lw, const Decl *d, bool truth) {
     Lower scratch = *lw;
     scratch.m = module_new(lw->m->arena, lw->m->names, lw->m->diags);
     scratch.instances = NULL;
@@ -164,7 +166,18 @@ void kernel_check(Lower *lw, const Decl *d) {
     ActualArg *arg = ARENA_ARRAY(lw->m->arena, ActualArg, d->params.n);
     for (int i = 0; i < d->params.n; i++)
         for (int k = 0; k < d->params.p[i].type.shape.n; k++) guess_name(&g, d->params.p[i].type.shape.p[k]);
-    for (int i = 0; i < d->params.n; i++) arg[i] = guess_arg(&g, &d->params.p[i]);
+    for (int i = 0; i < d->params.n; i++) arg[i] = guess_arg(&g, &d->params.p[i], truth);
     Binding b;
     if (binding_of_call(&scratch, d, arg, d->params.n, NULL, 0, d->loc, &b)) kernel_lower(&scratch, &b, d->name, true);
+}
+
+/* Both branches of conditions on a const bool are looked at. */
+void kernel_check(Lower *lw, const Decl *d) {
+    bool conditions = false;
+    if (state_of(lw, d)->instances > 0 || state_of(lw, d)->broken) return;
+    for (int i = 0; i < d->params.n; i++)
+        conditions |= d->params.p[i].is_const && strcmp(d->params.p[i].type.elem, "bool") == 0;
+    int before = lw->m->diags->errors;
+    check_with(lw, d, true);
+    if (conditions && lw->m->diags->errors == before) check_with(lw, d, false);
 }

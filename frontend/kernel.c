@@ -54,17 +54,27 @@ static void each_lower(Kern *c, const Stmt *s) {
     for (int i = 0; i < s->ranges.n; i++)
         if (range_declare(c, &s->ranges.p[i], true, i == s->ranges.n - 1) < 0) good = false;
     c->b.k->level = level_lower(c, s);
-    if (good) stmts_lower(c, &s->body);
-    else scope_touch_all(c, &s->body);
+    if (good)
+        stmts_lower(c, &s->body);
+    else
+        scope_touch_all(c, &s->body);
     scope_close(c, mark);
 }
 
 static void stmt_lower(Kern *c, const Stmt *s) {
     switch (s->kind) {
-    case STMT_ASSIGN: assign_lower(c, s); return;
-    case STMT_LET: let_lower(c, s); return;
-    case STMT_FOR: for_lower(c, s); return;
-    case STMT_IF: if_lower(c, s); return;
+    case STMT_ASSIGN:
+        assign_lower(c, s);
+        return;
+    case STMT_LET:
+        let_lower(c, s);
+        return;
+    case STMT_FOR:
+        for_lower(c, s);
+        return;
+    case STMT_IF:
+        if_lower(c, s);
+        return;
     case STMT_EACH:
         diag_error(c->diags, s->loc, "one-each", "each stands at the top of a kernel, once");
         diag_note(c->diags, s->loc, "inside a task, iterate with for");
@@ -73,7 +83,8 @@ static void stmt_lower(Kern *c, const Stmt *s) {
         diag_error(c->diags, s->loc, "repeat-in-kernel", "repeat belongs to programs");
         diag_note(c->diags, s->loc, "inside a task, iterate with for");
         return;
-    case STMT_ERROR: return;
+    case STMT_ERROR:
+        return;
     }
 }
 
@@ -87,9 +98,12 @@ static void body_lower(Kern *c, const Decl *d) {
     int each = 0;
     for (int i = 0; i < d->body.n; i++) {
         const Stmt *s = d->body.p[i];
-        if (s->kind == STMT_EACH && each++ == 0) each_lower(c, s);
-        else if (each && s->kind != STMT_EACH) diag_error(c->diags, s->loc, "after-each", "nothing follows the tasks of a kernel");
-        else stmt_lower(c, s);
+        if (s->kind == STMT_EACH && each++ == 0)
+            each_lower(c, s);
+        else if (each && s->kind != STMT_EACH)
+            diag_error(c->diags, s->loc, "after-each", "nothing follows the tasks of a kernel");
+        else
+            stmt_lower(c, s);
     }
     if (each == 0) diag_error(c->diags, d->loc, "one-each", "kernel '%s' has no each: what are its tasks?", d->name);
 }
@@ -97,7 +111,8 @@ static void body_lower(Kern *c, const Decl *d) {
 static void results_check(Kern *c) {
     for (int i = 0; i < c->b.k->param.n; i++) {
         const Param *p = &c->b.k->param.p[i];
-        if (p->out && !c->stored[i]) diag_error(c->diags, p->loc, "result-not-written", "the result '%s' is never written", p->name);
+        if (p->out && !c->stored[i])
+            diag_error(c->diags, p->loc, "result-not-written", "the result '%s' is never written", p->name);
     }
 }
 

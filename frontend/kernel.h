@@ -57,19 +57,29 @@ typedef struct {
 
 /* ---- names ---- */
 
-typedef enum { NAME_DIM, NAME_ELEM, NAME_CONST, NAME_SCALAR, NAME_TENSOR, NAME_RESULT, NAME_RANGE, NAME_VAR, NAME_BROKEN } NameKind;
+typedef enum {
+    NAME_DIM,
+    NAME_ELEM,
+    NAME_CONST,
+    NAME_SCALAR,
+    NAME_TENSOR,
+    NAME_RESULT,
+    NAME_RANGE,
+    NAME_VAR,
+    NAME_BROKEN
+} NameKind;
 
 typedef struct {
     Name name;
     NameKind kind;
     Loc loc;
-    int index;   /* TENSOR, RESULT, SCALAR: Param; RANGE: Range */
-    Size size;   /* DIM */
-    Elem elem;   /* ELEM */
-    Val val;     /* CONST, VAR; SCALAR once loaded */
-    bool typed;  /* VAR: .type is fixed (declared, or carried by a loop) */
+    int index;  /* TENSOR, RESULT, SCALAR: Param; RANGE: Range */
+    Size size;  /* DIM */
+    Elem elem;  /* ELEM */
+    Val val;    /* CONST, VAR; SCALAR once loaded */
+    bool typed; /* VAR: .type is fixed (declared, or carried by a loop) */
     Type type;
-    bool fixed;  /* VAR of a let: cannot be updated */
+    bool fixed; /* VAR of a let: cannot be updated */
     bool read;
     int stamp;
 } Entry;
@@ -86,20 +96,20 @@ typedef struct Kern {
     Diags *diags;
     const Binding *bound;
     Builder b;
-    VEC(Entry) entry; /* everything in scope, innermost last */
-    VEC(Entry) unread; /* variables out of scope that nothing read */
-    PtrMap slot;      /* name -> NameSlot */
+    VEC(Entry) entry;   /* everything in scope, innermost last */
+    VEC(Entry) unread;  /* variables out of scope that nothing read */
+    PtrMap slot;        /* name -> NameSlot */
     VEC(Size) range_of; /* of each Range of the kernel: the dimension it runs over, if split */
-    Op *head;         /* the last load of a scalar argument at the kernel's head */
-    VEC(int) loop;    /* ranges of the loops around */
+    Op *head;           /* the last load of a scalar argument at the kernel's head */
+    VEC(int) loop;      /* ranges of the loops around */
     VEC(Op *) store;
-    bool *stored;     /* per Param: on every path so far */
-    int stamp;        /* of the last set of entries collected */
+    bool *stored; /* per Param: on every path so far */
+    int stamp;    /* of the last set of entries collected */
     bool in_merge;
-    bool in_index;    /* inside a subscript: ranges stand for their positions */
-    bool local_dims;  /* inside a bound: names of dimensions are local extents */
-    Size bound_dim;   /* the split dimension named in a bound */
-    bool checking;    /* sizes are guesses: no judgement that depends on them */
+    bool in_index;   /* inside a subscript: ranges stand for their positions */
+    bool local_dims; /* inside a bound: names of dimensions are local extents */
+    Size bound_dim;  /* the split dimension named in a bound */
+    bool checking;   /* sizes are guesses: no judgement that depends on them */
 } Kern;
 
 /* kernel_bind.c: parameters against arguments. false after errors. */
@@ -111,9 +121,9 @@ Kernel *kernel_lower(Lower *, const Binding *, Name name, bool checking);
 
 /* kernel_scope.c */
 int scope_mark(const Kern *);
-void scope_close(Kern *, int mark); /* leaves a block */
-void scope_report_unread(Kern *);       /* at the end of the kernel */
-Entry *scope_find(Kern *, Name);    /* NULL: not in scope */
+void scope_close(Kern *, int mark);                /* leaves a block */
+void scope_report_unread(Kern *);                  /* at the end of the kernel */
+Entry *scope_find(Kern *, Name);                   /* NULL: not in scope */
 Entry *scope_declare(Kern *, Name, NameKind, Loc); /* reports a name that is taken, and gives an entry all the same */
 Entry *scope_use(Kern *, Name, Loc);               /* reports a name that is not in scope; never NULL */
 void scope_touch(Kern *, const Expr *);            /* marks what an expression that is not lowered reads */
@@ -126,7 +136,7 @@ void let_lower(Kern *, const Stmt *);
 void store_lower(Kern *, const Stmt *, const Expr *target);
 void for_lower(Kern *, const Stmt *);
 void if_lower(Kern *, const Stmt *);
-Type variable_type(Kern *, Entry *); /* fixes it */
+Type variable_type(Kern *, Entry *);    /* fixes it */
 Value *variable_value(Kern *, Entry *); /* as a tile of exactly that type */
 void variable_update(Kern *, Entry *, Val, Loc);
 
@@ -144,18 +154,18 @@ Val val_bool(bool);
 extern const Val val_error;
 bool val_is_const(Val);
 Type val_type(const Kern *, Val);
-Value *val_value(Kern *, Val);            /* makes the operations */
-Value *val_as(Kern *, Val, Elem);         /* the same converted; constants are made in that type */
-Val val_convert(Kern *, Val, Elem);       /* f32(x) and the like */
+Value *val_value(Kern *, Val);      /* makes the operations */
+Value *val_as(Kern *, Val, Elem);   /* the same converted; constants are made in that type */
+Val val_convert(Kern *, Val, Elem); /* f32(x) and the like */
 /* What a variable or result of element type e takes: reports a change of class or a loss; NULL after errors. */
 Value *val_assign(Kern *, Val, Elem, Loc, const char *what);
 bool vals_unify(Kern *, const Val *, int n, Elem *, Loc); /* the type that arithmetic on these happens in */
-bool types_fit(Kern *, Type, Type, Loc);  /* their union has at most MAX_RANGES ranges, else reports */
+bool types_fit(Kern *, Type, Type, Loc);                  /* their union has at most MAX_RANGES ranges, else reports */
 const char *tile_text(Kern *, Type);
 
 /* kernel_expr.c, kernel_arith.c, kernel_fold.c, kernel_index.c, kernel_call.c, kernel_reduce.c */
 Val expr_lower(Kern *, const Expr *);
-Val condition_lower(Kern *, const Expr *); /* a scalar bool */
+Val condition_lower(Kern *, const Expr *);           /* a scalar bool */
 bool const_of_expr(Kern *, const Expr *, int64_t *); /* must be known at compile time, else reports */
 Val arith_binary(Kern *, AstOp, Val, Val, Loc);
 Val arith_unary(Kern *, OpKind, Val, Loc);

@@ -6,9 +6,10 @@
 
 static OpKind op_of(AstOp op) {
     static const OpKind table[] = {
-        [AST_ADD] = OP_ADD,  [AST_SUB] = OP_SUB, [AST_MUL] = OP_MUL,  [AST_DIV] = OP_DIV, [AST_MOD] = OP_MOD, [AST_EQ] = OP_EQ,
-        [AST_NE] = OP_NE,    [AST_LT] = OP_LT,   [AST_LE] = OP_LE,    [AST_GT] = OP_GT,   [AST_GE] = OP_GE,   [AST_AND] = OP_AND,
-        [AST_OR] = OP_OR,    [AST_BAND] = OP_AND, [AST_BOR] = OP_OR,  [AST_BXOR] = OP_XOR, [AST_SHL] = OP_SHL, [AST_SHR] = OP_SHR,
+        [AST_ADD] = OP_ADD,  [AST_SUB] = OP_SUB, [AST_MUL] = OP_MUL, [AST_DIV] = OP_DIV,  [AST_MOD] = OP_MOD,
+        [AST_EQ] = OP_EQ,    [AST_NE] = OP_NE,   [AST_LT] = OP_LT,   [AST_LE] = OP_LE,    [AST_GT] = OP_GT,
+        [AST_GE] = OP_GE,    [AST_AND] = OP_AND, [AST_OR] = OP_OR,   [AST_BAND] = OP_AND, [AST_BOR] = OP_OR,
+        [AST_BXOR] = OP_XOR, [AST_SHL] = OP_SHL, [AST_SHR] = OP_SHR,
     };
     return table[op];
 }
@@ -17,13 +18,18 @@ static bool op_takes(OpKind op, Elem e) {
     switch (op) {
     case OP_AND:
     case OP_OR:
-    case OP_XOR: return !elem_is_float(e);
+    case OP_XOR:
+        return !elem_is_float(e);
     case OP_SHL:
-    case OP_SHR: return elem_is_int(e);
+    case OP_SHR:
+        return elem_is_int(e);
     case OP_EQ:
-    case OP_NE: return true;
-    case OP_POW: return elem_is_float(e);
-    default: return e != ELEM_BOOL;
+    case OP_NE:
+        return true;
+    case OP_POW:
+        return elem_is_float(e);
+    default:
+        return e != ELEM_BOOL;
     }
 }
 
@@ -96,7 +102,8 @@ Val arith_select(Kern *c, Val cond, Val x, Val y, Loc loc) {
     Elem e;
     if (cond.kind == VAL_ERROR || !operands_ready(c, OP_EQ, (Val[]){x, y}, 2, &e, loc)) return val_error;
     if (val_type(c, cond).elem != ELEM_BOOL) {
-        diag_error(c->diags, loc, "condition-type", "a condition is bool, this is %s", elem_text(val_type(c, cond).elem));
+        diag_error(c->diags, loc, "condition-type", "a condition is bool, this is %s",
+                   elem_text(val_type(c, cond).elem));
         return val_error;
     }
     if (!types_fit(c, val_type(c, cond), type_union(val_type(c, x), val_type(c, y)), loc)) return val_error;
@@ -110,7 +117,8 @@ Val arith_select(Kern *c, Val cond, Val x, Val y, Loc loc) {
 /* Operands of one type are taken as they are (bf16 @ bf16 sums in f32); others are brought to one. */
 Val arith_contract(Kern *c, Val x, Val y, const int16_t *over, int nover, Loc loc) {
     Elem e;
-    if (!vals_unify(c, (Val[]){x, y}, 2, &e, loc) || !types_fit(c, val_type(c, x), val_type(c, y), loc)) return val_error;
+    if (!vals_unify(c, (Val[]){x, y}, 2, &e, loc) || !types_fit(c, val_type(c, x), val_type(c, y), loc))
+        return val_error;
     if (e == ELEM_BOOL) return operand_report(c, OP_DOT, e, loc), val_error;
     Elem ex = val_type(c, x).elem, ey = val_type(c, y).elem;
     if (ex == ey) e = ex;
@@ -130,7 +138,8 @@ Val arith_matmul(Kern *c, Val x, Val y, Loc loc) {
     for (int i = 0; i < tx.nrange; i++)
         if (type_has(ty, tx.range[i])) over[n++] = tx.range[i];
     if (n > 0) return arith_contract(c, x, y, over, n, loc);
-    diag_error(c->diags, loc, "no-common-range", "%s and %s have no range in common to contract", tile_text(c, tx), tile_text(c, ty));
+    diag_error(c->diags, loc, "no-common-range", "%s and %s have no range in common to contract", tile_text(c, tx),
+               tile_text(c, ty));
     diag_note(c->diags, loc, "use '*' for a product of elements");
     return val_error;
 }

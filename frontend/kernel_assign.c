@@ -29,7 +29,8 @@ static bool type_declared(Kern *c, const TypeExpr *t, Type *r) {
 
 static bool covers_or_report(Kern *c, Type held, Type fresh, Name name, Loc loc) {
     if (type_covers(held, fresh)) return true;
-    diag_error(c->diags, loc, "widened-update", "'%s' is %s, this is %s", name, tile_text(c, held), tile_text(c, fresh));
+    diag_error(c->diags, loc, "widened-update", "'%s' is %s, this is %s", name, tile_text(c, held),
+               tile_text(c, fresh));
     diag_note(c->diags, loc, "declare it with all its ranges, or reduce what is assigned");
     return false;
 }
@@ -103,13 +104,16 @@ static void update(Kern *c, const Stmt *s, Name name) {
 
 static void update_refuse(Kern *c, const Stmt *s, const Entry *held, Loc loc) {
     if (held->kind == NAME_BROKEN) return;
-    if (held->kind == NAME_VAR && s->has_type) diag_error(c->diags, loc, "redefined", "'%s' is already a variable", held->name);
-    else if (held->kind == NAME_VAR) diag_error(c->diags, loc, "not-assignable", "'%s' is a let: it keeps its value", held->name);
+    if (held->kind == NAME_VAR && s->has_type)
+        diag_error(c->diags, loc, "redefined", "'%s' is already a variable", held->name);
+    else if (held->kind == NAME_VAR)
+        diag_error(c->diags, loc, "not-assignable", "'%s' is a let: it keeps its value", held->name);
     else if (held->kind == NAME_RESULT) {
         diag_error(c->diags, loc, "not-assignable", "'%s' is a whole tensor, not a tile", held->name);
         diag_note(c->diags, loc, "store a tile of it: %s[..] = ..", held->name);
         return;
-    } else diag_error(c->diags, loc, "not-assignable", "'%s' cannot be assigned", held->name);
+    } else
+        diag_error(c->diags, loc, "not-assignable", "'%s' cannot be assigned", held->name);
     diag_note(c->diags, held->loc, "declared here");
 }
 
@@ -129,7 +133,10 @@ void assign_lower(Kern *c, const Stmt *s) {
     if (s->targets.n != 1) {
         diag_error(c->diags, s->loc, "one-target", "a statement of a kernel assigns one name");
         scope_touch(c, s->value);
-    } else if (target->kind == EXPR_NAME) name_assign(c, s, target);
-    else if (target->kind == EXPR_INDEX && target->base->kind == EXPR_NAME) store_lower(c, s, target);
-    else if (target->kind != EXPR_ERROR) diag_error(c->diags, target->loc, "not-assignable", "this cannot be assigned");
+    } else if (target->kind == EXPR_NAME)
+        name_assign(c, s, target);
+    else if (target->kind == EXPR_INDEX && target->base->kind == EXPR_NAME)
+        store_lower(c, s, target);
+    else if (target->kind != EXPR_ERROR)
+        diag_error(c->diags, target->loc, "not-assignable", "this cannot be assigned");
 }

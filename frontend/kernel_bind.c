@@ -53,8 +53,8 @@ static Found extent_find(const Resolver *r, Name name, Loc loc, Size *s) {
 
 static void extent_unknown(const Resolver *r, const Expr *e) {
     diag_error(r->lw->m->diags, e->loc, "unbound-dim", "no parameter binds the extent '%s'", e->name);
-    diag_note(r->lw->m->diags, e->loc, "a parameter binds it whose shape names it alone or plus a number: [%s] or [%s + 1]",
-              e->name, e->name);
+    diag_note(r->lw->m->diags, e->loc,
+              "a parameter binds it whose shape names it alone or plus a number: [%s] or [%s + 1]", e->name, e->name);
 }
 
 static bool extent_eval(Bind *c, const Expr *e, Size *s) {
@@ -80,9 +80,11 @@ static void mismatch_report(Bind *c, const BoundParam *p, int d, Size want, Loc 
     const BoundDim *by = e->kind == EXPR_NAME ? dim_find(c, e->name) : NULL;
     const char *is = size_text(c, p->dim[d]), *should = size_text(c, want);
     if (by)
-        diag_error(diags_of(c), at, "shape-mismatch", "'%s' has extent %s where '%s' gave %s = %s", p->decl->name, is, by->from,
-                   e->name, should);
-    else diag_error(diags_of(c), at, "shape-mismatch", "'%s' has extent %s where its shape says %s", p->decl->name, is, should);
+        diag_error(diags_of(c), at, "shape-mismatch", "'%s' has extent %s where '%s' gave %s = %s", p->decl->name, is,
+                   by->from, e->name, should);
+    else
+        diag_error(diags_of(c), at, "shape-mismatch", "'%s' has extent %s where its shape says %s", p->decl->name, is,
+                   should);
     if (by) diag_note(diags_of(c), by->loc, "'%s' is bound here", e->name);
     diag_note(diags_of(c), e->loc, "dimension %d of '%s'", d + 1, p->decl->name);
 }
@@ -90,8 +92,10 @@ static void mismatch_report(Bind *c, const BoundParam *p, int d, Size want, Loc 
 static void extents_check(Bind *c, const BoundParam *p, Loc at) {
     for (int d = 0; d < p->ndim; d++) {
         Size want;
-        if (!extent_eval(c, p->decl->type.shape.p[d], &want)) c->good = false;
-        else if (!size_equal(want, p->dim[d])) mismatch_report(c, p, d, want, at), c->good = false;
+        if (!extent_eval(c, p->decl->type.shape.p[d], &want))
+            c->good = false;
+        else if (!size_equal(want, p->dim[d]))
+            mismatch_report(c, p, d, want, at), c->good = false;
     }
 }
 
@@ -101,8 +105,10 @@ static void extents_bind(Bind *c) {
             const BoundParam *p = &c->b->param.p[i];
             for (int d = 0; d < p->ndim; d++) {
                 const Expr *e = p->decl->type.shape.p[d];
-                if (pass == 1) dim_bind_shifted(c, e, p->dim[d], p->decl);
-                else if (e->kind == EXPR_NAME) dim_bind(c, e, p->dim[d], p->decl);
+                if (pass == 1)
+                    dim_bind_shifted(c, e, p->dim[d], p->decl);
+                else if (e->kind == EXPR_NAME)
+                    dim_bind(c, e, p->dim[d], p->decl);
             }
         }
     for (int i = 0; i < c->b->param.n; i++) extents_check(c, &c->b->param.p[i], c->arg[i].loc);
@@ -154,16 +160,18 @@ static Elem result_elem(Bind *c, const ParamDecl *p, int i) {
 /* ---- parameters ---- */
 
 static bool param_refuse(Bind *c, const ParamDecl *p) {
-    const char *what = p->type.format       ? "a weight format on a kernel's parameter"
+    const char *what = p->type.format           ? "a weight format on a kernel's parameter"
                        : p->mode == PARAM_STATE ? "state parameters of kernels"
                        : p->mode == PARAM_INOUT ? "inout parameters of kernels"
                        : p->is_unique           ? "unique parameters"
                                                 : NULL;
-    if (what) diag_error(diags_of(c), p->loc, "unsupported", "not supported yet: %s", what);
+    if (what)
+        diag_error(diags_of(c), p->loc, "unsupported", "not supported yet: %s", what);
     else if (p->type.shape.n > MAX_DIMS)
         diag_error(diags_of(c), p->loc, "too-many-dims", "'%s' has %d dimensions, at most %d are possible", p->name,
                    p->type.shape.n, MAX_DIMS);
-    else return false;
+    else
+        return false;
     c->good = false;
     return true;
 }
@@ -230,13 +238,14 @@ static bool counts_match(Bind *c) {
     else if (c->nresult > d->results.n)
         diag_error(diags_of(c), c->call, "wrong-results", "%s gives %d result%s, not %d", d->name, d->results.n,
                    d->results.n == 1 ? "" : "s", c->nresult);
-    else return true;
+    else
+        return true;
     diag_note(diags_of(c), d->loc, "'%s' is declared here", d->name);
     return false;
 }
 
-bool binding_of_call(Lower *lw, const Decl *d, const ActualArg *arg, int narg, const ExpectedResult *expected, int nresult,
-                     Loc call, Binding *b) {
+bool binding_of_call(Lower *lw, const Decl *d, const ActualArg *arg, int narg, const ExpectedResult *expected,
+                     int nresult, Loc call, Binding *b) {
     Bind c = {lw, d, arg, narg, expected, nresult, call, b, true};
     *b = (Binding){.decl = d};
     if (!counts_match(&c)) return false;

@@ -17,21 +17,36 @@ static Val make_silu(Kern *, Val, Loc);
 static Val make_gelu(Kern *, Val, Loc);
 
 static const Fn functions[] = {
-    {"abs", FN_UNARY, OP_ABS, 0, NULL},      {"exp", FN_UNARY, OP_EXP, 0, NULL},
-    {"exp2", FN_UNARY, OP_EXP2, 0, NULL},    {"log", FN_UNARY, OP_LOG, 0, NULL},
-    {"log2", FN_UNARY, OP_LOG2, 0, NULL},    {"sqrt", FN_UNARY, OP_SQRT, 0, NULL},
-    {"rsqrt", FN_UNARY, OP_RSQRT, 0, NULL},  {"sin", FN_UNARY, OP_SIN, 0, NULL},
-    {"cos", FN_UNARY, OP_COS, 0, NULL},      {"tanh", FN_UNARY, OP_TANH, 0, NULL},
-    {"erf", FN_UNARY, OP_ERF, 0, NULL},      {"floor", FN_UNARY, OP_FLOOR, 0, NULL},
-    {"ceil", FN_UNARY, OP_CEIL, 0, NULL},    {"round", FN_UNARY, OP_ROUND, 0, NULL},
-    {"pow", FN_BINARY, OP_POW, 0, NULL},     {"min", FN_EXTREME, OP_MIN, OP_RMIN, NULL},
-    {"max", FN_EXTREME, OP_MAX, OP_RMAX, NULL}, {"sum", FN_REDUCE, OP_SUM, 0, NULL},
-    {"any", FN_REDUCE, OP_ANY, 0, NULL},     {"all", FN_REDUCE, OP_ALL, 0, NULL},
-    {"argmax", FN_REDUCE, OP_ARGMAX, 0, NULL}, {"argmin", FN_REDUCE, OP_ARGMIN, 0, NULL},
-    {"cumsum", FN_PREFIX, OP_CUMSUM, 0, NULL}, {"cummax", FN_PREFIX, OP_CUMMAX, 0, NULL},
-    {"where", FN_WHERE, 0, 0, NULL},         {"pos", FN_RANGE, 0, 0, NULL},
-    {"begin", FN_RANGE, 0, 0, NULL},         {"end", FN_RANGE, 0, 0, NULL},
-    {"sigmoid", FN_MADE, 0, 0, make_sigmoid}, {"silu", FN_MADE, 0, 0, make_silu},
+    {"abs", FN_UNARY, OP_ABS, 0, NULL},
+    {"exp", FN_UNARY, OP_EXP, 0, NULL},
+    {"exp2", FN_UNARY, OP_EXP2, 0, NULL},
+    {"log", FN_UNARY, OP_LOG, 0, NULL},
+    {"log2", FN_UNARY, OP_LOG2, 0, NULL},
+    {"sqrt", FN_UNARY, OP_SQRT, 0, NULL},
+    {"rsqrt", FN_UNARY, OP_RSQRT, 0, NULL},
+    {"sin", FN_UNARY, OP_SIN, 0, NULL},
+    {"cos", FN_UNARY, OP_COS, 0, NULL},
+    {"tanh", FN_UNARY, OP_TANH, 0, NULL},
+    {"erf", FN_UNARY, OP_ERF, 0, NULL},
+    {"floor", FN_UNARY, OP_FLOOR, 0, NULL},
+    {"ceil", FN_UNARY, OP_CEIL, 0, NULL},
+    {"round", FN_UNARY, OP_ROUND, 0, NULL},
+    {"pow", FN_BINARY, OP_POW, 0, NULL},
+    {"min", FN_EXTREME, OP_MIN, OP_RMIN, NULL},
+    {"max", FN_EXTREME, OP_MAX, OP_RMAX, NULL},
+    {"sum", FN_REDUCE, OP_SUM, 0, NULL},
+    {"any", FN_REDUCE, OP_ANY, 0, NULL},
+    {"all", FN_REDUCE, OP_ALL, 0, NULL},
+    {"argmax", FN_REDUCE, OP_ARGMAX, 0, NULL},
+    {"argmin", FN_REDUCE, OP_ARGMIN, 0, NULL},
+    {"cumsum", FN_PREFIX, OP_CUMSUM, 0, NULL},
+    {"cummax", FN_PREFIX, OP_CUMMAX, 0, NULL},
+    {"where", FN_WHERE, 0, 0, NULL},
+    {"pos", FN_RANGE, 0, 0, NULL},
+    {"begin", FN_RANGE, 0, 0, NULL},
+    {"end", FN_RANGE, 0, 0, NULL},
+    {"sigmoid", FN_MADE, 0, 0, make_sigmoid},
+    {"silu", FN_MADE, 0, 0, make_silu},
     {"gelu", FN_MADE, 0, 0, make_gelu},
 };
 enum { NFUNCTION = sizeof functions / sizeof functions[0] };
@@ -59,7 +74,9 @@ static Val make_sigmoid(Kern *c, Val x, Loc loc) {
     return arith_binary(c, AST_DIV, val_float(1), logistic_denominator(c, x, loc), loc);
 }
 
-static Val make_silu(Kern *c, Val x, Loc loc) { return arith_binary(c, AST_DIV, x, logistic_denominator(c, x, loc), loc); }
+static Val make_silu(Kern *c, Val x, Loc loc) {
+    return arith_binary(c, AST_DIV, x, logistic_denominator(c, x, loc), loc);
+}
 
 /* x / 2 (1 + erf(x / sqrt 2)) */
 static Val make_gelu(Kern *c, Val x, Loc loc) {
@@ -72,7 +89,8 @@ static Val make_gelu(Kern *c, Val x, Loc loc) {
 
 static bool argument_count(Kern *c, const Expr *e, int want) {
     if (e->args.n == want) return true;
-    diag_error(c->diags, e->loc, "wrong-arguments", "%s takes %d argument%s, not %d", e->name, want, want == 1 ? "" : "s", e->args.n);
+    diag_error(c->diags, e->loc, "wrong-arguments", "%s takes %d argument%s, not %d", e->name, want,
+               want == 1 ? "" : "s", e->args.n);
     return false;
 }
 
@@ -101,7 +119,8 @@ static Val extreme_lower(Kern *c, const Expr *e, const Fn *f) {
         return val_error;
     }
     Entry *range = range_named(c, e->args.p[1]);
-    if (range && !c->in_index && c->b.k->range.p[range->index].kind != RANGE_POSITION) return reduce_lower(c, e, f->reduce);
+    if (range && !c->in_index && c->b.k->range.p[range->index].kind != RANGE_POSITION)
+        return reduce_lower(c, e, f->reduce);
     Val r = expr_lower(c, e->args.p[0]);
     for (int i = 1; i < e->args.n; i++) r = extreme_of(c, f->op, r, expr_lower(c, e->args.p[i]), e->loc);
     return r;
@@ -132,13 +151,19 @@ static Val unknown_function(Kern *c, const Expr *e) {
 static Val function_lower(Kern *c, const Expr *e, const Fn *f) {
     switch (f->kind) {
     case FN_UNARY:
-    case FN_MADE: return unary_lower(c, e, f);
-    case FN_BINARY: return pair_lower(c, e, f);
-    case FN_EXTREME: return extreme_lower(c, e, f);
+    case FN_MADE:
+        return unary_lower(c, e, f);
+    case FN_BINARY:
+        return pair_lower(c, e, f);
+    case FN_EXTREME:
+        return extreme_lower(c, e, f);
     case FN_REDUCE:
-    case FN_PREFIX: return reduce_lower(c, e, f->op);
-    case FN_WHERE: return where_lower(c, e);
-    case FN_RANGE: return range_function(c, e);
+    case FN_PREFIX:
+        return reduce_lower(c, e, f->op);
+    case FN_WHERE:
+        return where_lower(c, e);
+    case FN_RANGE:
+        return range_function(c, e);
     }
     return val_error;
 }

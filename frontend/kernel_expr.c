@@ -32,14 +32,17 @@ static Val range_value(Kern *c, const Entry *e, Loc loc) {
     if (c->in_index || c->b.k->range.p[e->index].kind == RANGE_POSITION)
         return val_index(c, affine_term(TERM_POS, e->index, 1, 1));
     diag_error(c->diags, loc, "range-as-value", "the range '%s' is used as a value", e->name);
-    diag_note(c->diags, loc, "its positions are pos(%s); its first is begin(%s), one past its last end(%s)", e->name, e->name, e->name);
+    diag_note(c->diags, loc, "its positions are pos(%s); its first is begin(%s), one past its last end(%s)", e->name,
+              e->name, e->name);
     return val_error;
 }
 
 static Val name_refuse(Kern *c, const Entry *e, Loc loc) {
     if (e->kind == NAME_ELEM)
         diag_error(c->diags, loc, "type-as-value", "'%s' is an element type, not a value", e->name);
-    else if (e->kind == NAME_RESULT) diag_error(c->diags, loc, "unsupported", "not supported yet: reading '%s', a result of the kernel itself", e->name);
+    else if (e->kind == NAME_RESULT)
+        diag_error(c->diags, loc, "unsupported", "not supported yet: reading '%s', a result of the kernel itself",
+                   e->name);
     else {
         diag_error(c->diags, loc, "tensor-as-value", "'%s' is a whole tensor, not a tile", e->name);
         diag_note(c->diags, loc, "read a tile of it: %s[..]", e->name);
@@ -50,13 +53,19 @@ static Val name_refuse(Kern *c, const Entry *e, Loc loc) {
 static Val name_lower(Kern *c, const Expr *e) {
     Entry *held = scope_use(c, e->name, e->loc);
     switch (held->kind) {
-    case NAME_BROKEN: return val_error;
-    case NAME_DIM: return dim_value(c, held);
+    case NAME_BROKEN:
+        return val_error;
+    case NAME_DIM:
+        return dim_value(c, held);
     case NAME_CONST:
-    case NAME_VAR: return held->val;
-    case NAME_SCALAR: return scalar_value(c, held);
-    case NAME_RANGE: return range_value(c, held, e->loc);
-    default: return name_refuse(c, held, e->loc);
+    case NAME_VAR:
+        return held->val;
+    case NAME_SCALAR:
+        return scalar_value(c, held);
+    case NAME_RANGE:
+        return range_value(c, held, e->loc);
+    default:
+        return name_refuse(c, held, e->loc);
     }
 }
 
@@ -86,9 +95,11 @@ Val condition_lower(Kern *c, const Expr *e) {
     if (v.kind == VAL_ERROR || v.kind == VAL_BOOL) return v;
     Type t = val_type(c, v);
     if (t.elem == ELEM_BOOL && t.nrange == 0) return v;
-    if (t.elem != ELEM_BOOL) diag_error(c->diags, e->loc, "condition-type", "a condition is bool, this is %s", elem_text(t.elem));
+    if (t.elem != ELEM_BOOL)
+        diag_error(c->diags, e->loc, "condition-type", "a condition is bool, this is %s", elem_text(t.elem));
     else {
-        diag_error(c->diags, e->loc, "tile-condition", "this condition is a tile, %s: it decides element by element", tile_text(c, t));
+        diag_error(c->diags, e->loc, "tile-condition", "this condition is a tile, %s: it decides element by element",
+                   tile_text(c, t));
         diag_note(c->diags, e->loc, "choose elements with where(condition, x, y), or reduce it with any or all");
     }
     return val_error;
@@ -117,23 +128,40 @@ static Val misplaced(Kern *c, const Expr *e, const char *what) {
 Val expr_lower(Kern *c, const Expr *e) {
     Val r = val_error;
     switch (e->kind) {
-    case EXPR_INT: r = val_int(e->i); return r.literal = true, r;
-    case EXPR_FLOAT: return val_float(e->f);
-    case EXPR_BOOL: return val_bool(e->i);
-    case EXPR_INF: return val_float((double)INFINITY);
-    case EXPR_NAME: return name_lower(c, e);
-    case EXPR_CALL: return call_lower(c, e);
-    case EXPR_INDEX: return load_lower(c, e);
-    case EXPR_UNARY: return arith_unary(c, e->op == AST_NEG ? OP_NEG : OP_NOT, expr_lower(c, e->base), e->loc);
-    case EXPR_BINARY: return binary_lower(c, e);
-    case EXPR_COND: return cond_lower(c, e);
-    case EXPR_FIELD: return unsupported(c, e, "records in kernels");
-    case EXPR_CHOOSE: return misplaced(c, e, "a choice");
-    case EXPR_STAR: return misplaced(c, e, "'*'");
-    case EXPR_AUTO: return misplaced(c, e, "'auto'");
+    case EXPR_INT:
+        r = val_int(e->i);
+        return r.literal = true, r;
+    case EXPR_FLOAT:
+        return val_float(e->f);
+    case EXPR_BOOL:
+        return val_bool(e->i);
+    case EXPR_INF:
+        return val_float((double)INFINITY);
+    case EXPR_NAME:
+        return name_lower(c, e);
+    case EXPR_CALL:
+        return call_lower(c, e);
+    case EXPR_INDEX:
+        return load_lower(c, e);
+    case EXPR_UNARY:
+        return arith_unary(c, e->op == AST_NEG ? OP_NEG : OP_NOT, expr_lower(c, e->base), e->loc);
+    case EXPR_BINARY:
+        return binary_lower(c, e);
+    case EXPR_COND:
+        return cond_lower(c, e);
+    case EXPR_FIELD:
+        return unsupported(c, e, "records in kernels");
+    case EXPR_CHOOSE:
+        return misplaced(c, e, "a choice");
+    case EXPR_STAR:
+        return misplaced(c, e, "'*'");
+    case EXPR_AUTO:
+        return misplaced(c, e, "'auto'");
     case EXPR_LIST:
-    case EXPR_TUPLE: return misplaced(c, e, "a list");
-    case EXPR_ERROR: return r;
+    case EXPR_TUPLE:
+        return misplaced(c, e, "a list");
+    case EXPR_ERROR:
+        return r;
     }
     return r;
 }
@@ -141,6 +169,7 @@ Val expr_lower(Kern *c, const Expr *e) {
 bool const_of_expr(Kern *c, const Expr *e, int64_t *n) {
     Val v = expr_lower(c, e);
     if (v.kind == VAL_INT) return *n = v.i, true;
-    if (v.kind != VAL_ERROR) diag_error(c->diags, e->loc, "not-constant", "this must be an integer known at compile time");
+    if (v.kind != VAL_ERROR)
+        diag_error(c->diags, e->loc, "not-constant", "this must be an integer known at compile time");
     return false;
 }

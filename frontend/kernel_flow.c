@@ -72,7 +72,8 @@ static bool bounds_lower(Kern *c, const RangeDecl *d, Value **lo, Value **hi, Si
     } else if (d->lo && d->hi) {
         *lo = bound_lower(c, d->lo, &none);
         *hi = bound_lower(c, d->hi, dim);
-    } else return true;
+    } else
+        return true;
     return *lo && *hi;
 }
 
@@ -89,8 +90,8 @@ static void merge_names(Kern *c, const Stmt *s, Region *r, const EntryList *carr
 
 static bool merge_count(Kern *c, const Stmt *s, const EntryList *carried) {
     if (s->merge.n == carried->n) return true;
-    diag_error(c->diags, s->loc, "merge-count", "the loop carries %d variable%s, merge names %d", carried->n, carried->n == 1 ? "" : "s",
-               s->merge.n);
+    diag_error(c->diags, s->loc, "merge-count", "the loop carries %d variable%s, merge names %d", carried->n,
+               carried->n == 1 ? "" : "s", s->merge.n);
     for (int i = 0; i < carried->n; i++) {
         const Entry *e = &c->entry.p[carried->p[i]];
         diag_note(c->diags, e->loc, "'%s' is carried", e->name);
@@ -217,8 +218,8 @@ static Value *fresh_value(Kern *c, const Fresh *f) {
         Value *x = val_assign(c, e->val, f->type.elem, e->loc, arena_format(c->arena, "'%s'", f->name));
         return x ? build_broadcast(&c->b, f->type, x) : NULL;
     }
-    diag_error(c->diags, e->loc, "widened-update", "'%s' is %s in the other branch, %s here", f->name, tile_text(c, f->type),
-               tile_text(c, e->type));
+    diag_error(c->diags, e->loc, "widened-update", "'%s' is %s in the other branch, %s here", f->name,
+               tile_text(c, f->type), tile_text(c, e->type));
     return NULL;
 }
 
@@ -247,7 +248,8 @@ static void results_declare(Kern *c, Op *op, const EntryList *updated, const Fre
 static void stored_check(Kern *c, const Stmt *s, const bool *before, const bool *first) {
     for (int i = 0; i < c->b.k->param.n; i++) {
         if (first[i] == c->stored[i] || before[i]) continue;
-        diag_error(c->diags, s->loc, "result-not-written", "'%s' is written in one branch only", c->b.k->param.p[i].name);
+        diag_error(c->diags, s->loc, "result-not-written", "'%s' is written in one branch only",
+                   c->b.k->param.p[i].name);
         diag_note(c->diags, s->loc, "every element of a result is written exactly once: write it in both, or after");
         c->stored[i] = true;
     }

@@ -15,8 +15,6 @@ static bool is_affine(Val v) {
     return v.kind == VAL_INT || v.kind == VAL_INDEX || (v.kind == VAL_TILE && elem_is_int(v.v->type.elem));
 }
 
-static int64_t floor_div(int64_t a, int64_t b) { return a / b - (a % b != 0 && (a % b < 0) != (b < 0)); }
-
 /* floor((d * x + c) / d) = x + floor(c / d); floor(floor(v / a) / b) = floor(v / (a b)), a, b > 0. */
 static bool affine_divide(Affine *a, int64_t d) {
     if (d <= 0) return false;
@@ -24,7 +22,7 @@ static bool affine_divide(Affine *a, int64_t d) {
     for (int i = 0; i < a->nterm; i++) whole &= a->term[i].mul % d == 0;
     if (whole) {
         for (int i = 0; i < a->nterm; i++) a->term[i].mul /= d;
-        a->c = floor_div(a->c, d);
+        a->c = int_floor_div(a->c, d);
         return true;
     }
     Term *t = &a->term[0];
@@ -42,9 +40,10 @@ static bool affine_scale(Affine *a, int64_t by) {
     return affine_add(&r, a, by) ? (*a = r, true) : false;
 }
 
-/* One of the two is still a sum, or nothing is gained by making one. */
+/* Outside of subscripts one of the two is a sum already, or nothing is gained by making one. */
 bool index_binary(Kern *c, AstOp op, Val x, Val y, Val *r) {
-    if (!is_affine(x) || !is_affine(y) || (x.kind != VAL_INDEX && y.kind != VAL_INDEX)) return false;
+    if (!is_affine(x) || !is_affine(y)) return false;
+    if (!c->in_index && x.kind != VAL_INDEX && y.kind != VAL_INDEX) return false;
     if (!types_fit(c, val_type(c, x), val_type(c, y), c->b.loc)) return *r = val_error, true;
     Affine a = affine_of(&x), b = affine_of(&y);
     bool good = false;
@@ -77,10 +76,14 @@ static Value *global_value(Kern *c, Value *v, int range) {
 
 static Value *term_variable(Kern *c, const Term *t) {
     switch (t->kind) {
-    case TERM_POS: return global_value(c, build_index(&c->b, OP_POS, t->id), t->id);
-    case TERM_INDEX: return divided(c, build_index(&c->b, OP_BEGIN, t->id), c->b.k->range.p[t->id].size);
-    case TERM_VALUE: return build_cast(&c->b, ELEM_I64, t->value);
-    default: return build_size(&c->b, OP_SIZE, t->size);
+    case TERM_POS:
+        return global_value(c, build_index(&c->b, OP_POS, t->id), t->id);
+    case TERM_INDEX:
+        return divided(c, build_index(&c->b, OP_BEGIN, t->id), c->b.k->range.p[t->id].size);
+    case TERM_VALUE:
+        return build_cast(&c->b, ELEM_I64, t->value);
+    default:
+        return build_size(&c->b, OP_SIZE, t->size);
     }
 }
 
@@ -121,7 +124,8 @@ static bool subscript_lower(Kern *c, const Expr *e, Span *sub) {
     Val v = subscript_value(c, e);
     if (v.kind == VAL_ERROR) return false;
     if (!is_affine(v)) {
-        diag_error(c->diags, e->loc, "subscript-type", "a subscript is an integer, this is %s", elem_text(val_type(c, v).elem));
+        diag_error(c->diags, e->loc, "subscript-type", "a subscript is an integer, this is %s",
+                   elem_text(val_type(c, v).elem));
         return false;
     }
     *sub = span_of(affine_of(&v));
@@ -153,8 +157,10 @@ bool subscripts_lower(Kern *c, const Expr *e, const Entry *tensor, Span *sub) {
 static Val load_refuse(Kern *c, const Expr *e, const Entry *named) {
     if (named->kind == NAME_BROKEN) return val_error;
     if (named->kind == NAME_RESULT)
-        diag_error(c->diags, e->loc, "unsupported", "not supported yet: reading '%s', a result of the kernel itself", named->name);
-    else diag_error(c->diags, e->loc, "not-a-tensor", "'%s' is not a tensor: it takes no subscripts", named->name);
+        diag_error(c->diags, e->loc, "unsupported", "not supported yet: reading '%s', a result of the kernel itself",
+                   named->name);
+    else
+        diag_error(c->diags, e->loc, "not-a-tensor", "'%s' is not a tensor: it takes no subscripts", named->name);
     return val_error;
 }
 

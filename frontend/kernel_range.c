@@ -35,16 +35,19 @@ static bool tile_size(Kern *c, const Expr *e, int64_t automatic, Range *r) {
     if (e->kind == EXPR_AUTO) return true;
     if (!const_of_expr(c, e, &r->size)) return false;
     if (r->size >= 1 && r->size <= TILE_LIMIT) return true;
-    diag_error(c->diags, e->loc, "bad-size", "a tile has 1 to %d positions along a range, not %" PRId64, TILE_LIMIT, r->size);
+    diag_error(c->diags, e->loc, "bad-size", "a tile has 1 to %d positions along a range, not %" PRId64, TILE_LIMIT,
+               r->size);
     return false;
 }
 
 static bool range_refuse(Kern *c, const RangeDecl *d, bool grid) {
-    if (d->lo && !d->hi) diag_error(c->diags, d->loc, "unsupported", "not supported yet: the positions of a range in order");
+    if (d->lo && !d->hi)
+        diag_error(c->diags, d->loc, "unsupported", "not supported yet: the positions of a range in order");
     else if (grid && !d->of) {
         diag_error(c->diags, d->loc, "each-bounds", "a range of each runs over a whole dimension");
         diag_note(c->diags, d->loc, "write: %s of n", d->name);
-    } else return false;
+    } else
+        return false;
     return true;
 }
 
@@ -54,7 +57,8 @@ int range_declare(Kern *c, const RangeDecl *d, bool grid, bool last) {
     Size of = size_number(0);
     bool good = !range_refuse(c, d, grid) && (!d->of || extent_lower(c, d->of, &of));
     r.kind = !d->size ? RANGE_POSITION : d->size->kind == EXPR_STAR ? RANGE_WHOLE : RANGE_TILE;
-    if (r.kind == RANGE_TILE && !tile_size(c, d->size, !grid ? AUTO_FOR : last ? AUTO_LAST : AUTO_OTHER, &r)) good = false;
+    if (r.kind == RANGE_TILE && !tile_size(c, d->size, !grid ? AUTO_FOR : last ? AUTO_LAST : AUTO_OTHER, &r))
+        good = false;
     if (c->b.k->range.n >= INT16_MAX - 1 || (grid && c->b.k->ngrid == MAX_RANGES)) {
         diag_error(c->diags, d->loc, "too-many-ranges", "too many ranges: each takes at most %d", MAX_RANGES);
         good = false;
@@ -98,7 +102,8 @@ static Val range_begin(Kern *c, int range) {
 }
 
 static Val range_end(Kern *c, int range) {
-    if (c->b.k->range.p[range].kind == RANGE_POSITION) return arith_binary(c, AST_ADD, range_pos(c, range), val_int(1), c->b.loc);
+    if (c->b.k->range.p[range].kind == RANGE_POSITION)
+        return arith_binary(c, AST_ADD, range_pos(c, range), val_int(1), c->b.loc);
     return value_of_index(c, OP_END, range);
 }
 

@@ -19,7 +19,10 @@ static bool ranges_named(Kern *c, const Expr *e, int16_t *over, int *n) {
     for (int i = 1; i < e->args.n; i++) {
         if (!range_argument(c, e->args.p[i], &over[*n])) return false;
         for (int k = 0; k < *n; k++)
-            if (over[k] == over[*n]) return diag_error(c->diags, e->args.p[i]->loc, "not-a-range", "'%s' is named twice", e->args.p[i]->name), false;
+            if (over[k] == over[*n])
+                return diag_error(c->diags, e->args.p[i]->loc, "not-a-range", "'%s' is named twice",
+                                  e->args.p[i]->name),
+                       false;
         ++*n;
     }
     return true;
@@ -52,9 +55,7 @@ static Val operand_lower(Kern *c, const Expr *call, OpKind op, const int16_t *ov
     return *contracted ? arith_contract(c, x, y, over, n, call->loc) : arith_binary(c, AST_MUL, x, y, e->loc);
 }
 
-static Elem operand_elem(OpKind op, Elem e) {
-    return op == OP_SUM || op == OP_CUMSUM ? elem_accum(e) : elem_arith(e);
-}
+static Elem operand_elem(OpKind op, Elem e) { return op == OP_SUM || op == OP_CUMSUM ? elem_accum(e) : elem_arith(e); }
 
 static bool operand_fits(Kern *c, const Expr *e, OpKind op, Elem elem) {
     bool logic = op == OP_ANY || op == OP_ALL;

@@ -22,7 +22,8 @@ static void unread_note(Kern *c, const Entry *e) {
 
 void scope_report_unread(Kern *c) {
     for (int i = 0; i < c->unread.n; i++)
-        diag_error(c->diags, c->unread.p[i].loc, "unused-value", "the value of '%s' is never read", c->unread.p[i].name);
+        diag_error(c->diags, c->unread.p[i].loc, "unused-value", "the value of '%s' is never read",
+                   c->unread.p[i].name);
 }
 
 void scope_close(Kern *c, int mark) {
@@ -40,14 +41,20 @@ Entry *scope_find(Kern *c, Name name) {
 
 static const char *kind_text(NameKind k) {
     switch (k) {
-    case NAME_DIM: return "a dimension";
-    case NAME_ELEM: return "an element type";
+    case NAME_DIM:
+        return "a dimension";
+    case NAME_ELEM:
+        return "an element type";
     case NAME_CONST:
     case NAME_SCALAR:
-    case NAME_TENSOR: return "a parameter";
-    case NAME_RESULT: return "a result";
-    case NAME_RANGE: return "a range";
-    default: return "a variable";
+    case NAME_TENSOR:
+        return "a parameter";
+    case NAME_RESULT:
+        return "a result";
+    case NAME_RANGE:
+        return "a range";
+    default:
+        return "a variable";
     }
 }
 

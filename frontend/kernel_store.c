@@ -54,8 +54,8 @@ static bool extents_covered(Kern *c, const Entry *result, const Span *sub, int n
         if (r < 0 || r >= c->b.k->ngrid) continue;
         const Range *range = &c->b.k->range.p[r];
         if (size_equal(range->of, c->b.k->param.p[result->index].dim[d])) continue;
-        diag_error(c->diags, loc, "result-not-covered", "'%s' runs over another extent than dimension %d of '%s'", range->name, d + 1,
-                   result->name);
+        diag_error(c->diags, loc, "result-not-covered", "'%s' runs over another extent than dimension %d of '%s'",
+                   range->name, d + 1, result->name);
         diag_note(c->diags, range->loc, "every element of '%s' has to be written exactly once", result->name);
         return false;
     }
@@ -82,7 +82,8 @@ static void twice_check(Kern *c, const Entry *result, const Op *op) {
     for (int i = c->store.n - 1; i >= 0 && i >= c->store.n - STORES_COMPARED; i--) {
         const Op *held = c->store.p[i];
         if (held->param != op->param || !same_place(held, op) || exclusive(held->in, op->in)) continue;
-        diag_error(c->diags, op->loc, "result-written-twice", "the same elements of '%s' are written a second time", result->name);
+        diag_error(c->diags, op->loc, "result-written-twice", "the same elements of '%s' are written a second time",
+                   result->name);
         diag_note(c->diags, held->loc, "first written here");
         return;
     }
@@ -97,8 +98,10 @@ static bool target_refuse(Kern *c, const Stmt *s, const Expr *target, const Entr
         diag_note(c->diags, e->loc, "declared here");
     } else if (s->op != ASSIGN_SET)
         diag_error(c->diags, s->loc, "unsupported", "not supported yet: stores that add to a result");
-    else if (c->in_merge) diag_error(c->diags, s->loc, "store-in-merge", "a merge block cannot store to a result");
-    else return false;
+    else if (c->in_merge)
+        diag_error(c->diags, s->loc, "store-in-merge", "a merge block cannot store to a result");
+    else
+        return false;
     return true;
 }
 
@@ -118,8 +121,8 @@ static bool value_fits(Kern *c, const Entry *result, Val v, const Span *sub, int
     for (int i = 0; i < t.nrange; i++) {
         if (type_has(place, t.range[i])) continue;
         const char *name = c->b.k->range.p[t.range[i]].name;
-        diag_error(c->diags, loc, "store-ranges", "this is %s, and '%s' is not among the subscripts of '%s'", tile_text(c, t), name,
-                   result->name);
+        diag_error(c->diags, loc, "store-ranges", "this is %s, and '%s' is not among the subscripts of '%s'",
+                   tile_text(c, t), name, result->name);
         diag_note(c->diags, loc, "reduce it: sum(.., %s)", name);
         return false;
     }

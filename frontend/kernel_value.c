@@ -21,22 +21,33 @@ bool val_is_const(Val v) { return v.kind == VAL_INT || v.kind == VAL_FLOAT || v.
 
 Type val_type(const Kern *c, Val v) {
     switch (v.kind) {
-    case VAL_FLOAT: return type_scalar(ELEM_F32);
-    case VAL_BOOL: return type_scalar(ELEM_BOOL);
-    case VAL_INDEX: return affine_type(c->b.k, v.index);
-    case VAL_TILE: return v.v->type;
-    default: return type_scalar(ELEM_I64);
+    case VAL_FLOAT:
+        return type_scalar(ELEM_F32);
+    case VAL_BOOL:
+        return type_scalar(ELEM_BOOL);
+    case VAL_INDEX:
+        return affine_type(c->b.k, v.index);
+    case VAL_TILE:
+        return v.v->type;
+    default:
+        return type_scalar(ELEM_I64);
     }
 }
 
 Value *val_value(Kern *c, Val v) {
     switch (v.kind) {
-    case VAL_ERROR: return NULL;
-    case VAL_INT: return build_const_i(&c->b, ELEM_I64, v.i);
-    case VAL_FLOAT: return build_const_f(&c->b, ELEM_F32, v.f);
-    case VAL_BOOL: return build_const_i(&c->b, ELEM_BOOL, v.i);
-    case VAL_INDEX: return index_value(c, v.index);
-    case VAL_TILE: return v.v;
+    case VAL_ERROR:
+        return NULL;
+    case VAL_INT:
+        return build_const_i(&c->b, ELEM_I64, v.i);
+    case VAL_FLOAT:
+        return build_const_f(&c->b, ELEM_F32, v.f);
+    case VAL_BOOL:
+        return build_const_i(&c->b, ELEM_BOOL, v.i);
+    case VAL_INDEX:
+        return index_value(c, v.index);
+    case VAL_TILE:
+        return v.v;
     }
     return NULL;
 }
@@ -44,14 +55,16 @@ Value *val_value(Kern *c, Val v) {
 static bool int_fits(Elem e, int64_t i) {
     int bits = elem_bits(e);
     if (bits == 64) return true;
-    int64_t lo = e == ELEM_U8 ? 0 : -((int64_t)1 << (bits - 1)), hi = e == ELEM_U8 ? 255 : ((int64_t)1 << (bits - 1)) - 1;
+    int64_t lo = e == ELEM_U8 ? 0 : -((int64_t)1 << (bits - 1)),
+            hi = e == ELEM_U8 ? 255 : ((int64_t)1 << (bits - 1)) - 1;
     return lo <= i && i <= hi;
 }
 
 Value *val_as(Kern *c, Val v, Elem e) {
     if (v.kind == VAL_INT && elem_is_float(e) && elem_bits(e) >= 32) return build_const_f(&c->b, e, (double)v.i);
     if (v.kind == VAL_FLOAT && elem_is_float(e) && elem_bits(e) >= 32) return build_const_f(&c->b, e, v.f);
-    if (v.kind == VAL_INT && elem_is_int(e) && elem_bits(e) >= 8 && int_fits(e, v.i)) return build_const_i(&c->b, e, v.i);
+    if (v.kind == VAL_INT && elem_is_int(e) && elem_bits(e) >= 8 && int_fits(e, v.i))
+        return build_const_i(&c->b, e, v.i);
     Value *x = val_value(c, v);
     return x ? build_cast(&c->b, e, x) : NULL;
 }
@@ -68,7 +81,8 @@ static Val convert_to_bool(Kern *c, Val v) {
 Val val_convert(Kern *c, Val v, Elem e) {
     if (v.kind == VAL_ERROR) return v;
     if (e == ELEM_BOOL) return convert_to_bool(c, v);
-    if (v.kind == VAL_INT && (e == ELEM_F32 || e == ELEM_F64)) return val_float(e == ELEM_F32 ? (float)v.i : (double)v.i);
+    if (v.kind == VAL_INT && (e == ELEM_F32 || e == ELEM_F64))
+        return val_float(e == ELEM_F32 ? (float)v.i : (double)v.i);
     if (v.kind == VAL_FLOAT && (e == ELEM_F32 || e == ELEM_F64)) return val_float(e == ELEM_F32 ? (float)v.f : v.f);
     if (v.kind == VAL_INT && elem_is_int(e) && int_fits(e, v.i)) return val_int(v.i);
     if (v.kind == VAL_INDEX && e == ELEM_I64) return v;
@@ -92,7 +106,8 @@ static ElemKind elem_kind(Elem e) { return elem_is_float(e) ? KIND_FLOAT : e == 
 
 /* A literal is silent about its type where others speak. */
 static bool val_adapts(Val v, ElemKind to) {
-    return (v.kind == VAL_FLOAT && to == KIND_FLOAT) || (v.kind == VAL_INT && (to == KIND_INT || (v.literal && to == KIND_FLOAT)));
+    return (v.kind == VAL_FLOAT && to == KIND_FLOAT) ||
+           (v.kind == VAL_INT && (to == KIND_INT || (v.literal && to == KIND_FLOAT)));
 }
 
 static Elem elem_wider(Elem a, Elem b) {
@@ -106,7 +121,8 @@ static void mixed_report(Kern *c, Elem a, Elem b, Loc loc) {
     diag_error(c->diags, loc, "mixed-types", "%s and %s are mixed", elem_text(a), elem_text(b));
     if (elem_kind(a) == KIND_BOOL || elem_kind(b) == KIND_BOOL)
         diag_note(c->diags, loc, "choose numbers by a condition: where(c, x, y)");
-    else diag_note(c->diags, loc, "convert: %s(x)", elem_text(elem_is_float(a) ? a : b));
+    else
+        diag_note(c->diags, loc, "convert: %s(x)", elem_text(elem_is_float(a) ? a : b));
 }
 
 static bool unify_constants(const Val *v, int n, Elem *e) {
@@ -141,7 +157,8 @@ bool vals_unify(Kern *c, const Val *v, int n, Elem *e, Loc loc) {
         if (!val_is_const(v[i]) || val_adapts(v[i], elem_kind(*e)) || elem_kind(x) == elem_kind(*e)) continue;
         return mixed_report(c, *e, x, loc), false;
     }
-    if (elem_is_int(*e) && !int_constants_fit(v, n, *e)) *e = int_constants_fit(v, n, ELEM_I32) && elem_bits(*e) < 32 ? ELEM_I32 : ELEM_I64;
+    if (elem_is_int(*e) && !int_constants_fit(v, n, *e))
+        *e = int_constants_fit(v, n, ELEM_I32) && elem_bits(*e) < 32 ? ELEM_I32 : ELEM_I64;
     return true;
 }
 
@@ -156,7 +173,8 @@ bool types_fit(Kern *c, Type a, Type b, Loc loc) {
 /* ---- assignment ---- */
 
 static void assign_report(Kern *c, Elem is, Elem want, Loc loc, const char *what) {
-    diag_error(c->diags, loc, "mixed-types", "%s has element type %s, this is %s", what, elem_text(want), elem_text(is));
+    diag_error(c->diags, loc, "mixed-types", "%s has element type %s, this is %s", what, elem_text(want),
+               elem_text(is));
     diag_note(c->diags, loc, "convert: %s(x)", elem_text(want));
 }
 
