@@ -34,36 +34,17 @@ int64_t int_floor_div(int64_t a, int64_t b) { return a / b - (a % b != 0 && (a %
 static bool number_binary(AstOp op, int64_t a, int64_t b, int64_t *n) {
     if ((op == AST_DIV || op == AST_MOD) && b == -1) return *n = 0, op == AST_MOD || !__builtin_sub_overflow(0, a, n);
     switch (op) {
-    case AST_ADD:
-        return !__builtin_add_overflow(a, b, n);
-    case AST_SUB:
-        return !__builtin_sub_overflow(a, b, n);
-    case AST_MUL:
-        return !__builtin_mul_overflow(a, b, n);
-    case AST_DIV:
-        *n = int_floor_div(a, b);
-        return true;
-    case AST_MOD:
-        *n = a - int_floor_div(a, b) * b;
-        return true;
-    case AST_EQ:
-        *n = a == b;
-        return true;
-    case AST_NE:
-        *n = a != b;
-        return true;
-    case AST_LT:
-        *n = a < b;
-        return true;
-    case AST_LE:
-        *n = a <= b;
-        return true;
-    case AST_GT:
-        *n = a > b;
-        return true;
-    default:
-        *n = a >= b;
-        return true;
+    case AST_ADD: return !__builtin_add_overflow(a, b, n);
+    case AST_SUB: return !__builtin_sub_overflow(a, b, n);
+    case AST_MUL: return !__builtin_mul_overflow(a, b, n);
+    case AST_DIV: *n = int_floor_div(a, b); return true;
+    case AST_MOD: *n = a - int_floor_div(a, b) * b; return true;
+    case AST_EQ: *n = a == b; return true;
+    case AST_NE: *n = a != b; return true;
+    case AST_LT: *n = a < b; return true;
+    case AST_LE: *n = a <= b; return true;
+    case AST_GT: *n = a > b; return true;
+    default: *n = a >= b; return true;
     }
 }
 
@@ -128,23 +109,14 @@ static bool size_named(const Resolver *r, const Expr *e, Size *s) {
 bool size_of_expr(const Resolver *r, const Expr *e, Size *s) {
     switch (e->kind) {
     case EXPR_INT:
-    case EXPR_BOOL:
-        *s = size_number(e->i);
-        return true;
-    case EXPR_NAME:
-        return size_named(r, e, s);
-    case EXPR_BINARY:
-        return size_binary(r, e, s);
-    case EXPR_UNARY:
-        return size_negated(r, e, s);
-    case EXPR_COND:
-        return size_cond(r, e, s);
-    case EXPR_CALL:
-        return size_min_max(r, e, s);
-    case EXPR_ERROR:
-        return false;
-    default:
-        return error_at(r, e, "bad-extent", "an extent is made of names, numbers, + - * / %, min and max");
+    case EXPR_BOOL: *s = size_number(e->i); return true;
+    case EXPR_NAME: return size_named(r, e, s);
+    case EXPR_BINARY: return size_binary(r, e, s);
+    case EXPR_UNARY: return size_negated(r, e, s);
+    case EXPR_COND: return size_cond(r, e, s);
+    case EXPR_CALL: return size_min_max(r, e, s);
+    case EXPR_ERROR: return false;
+    default: return error_at(r, e, "bad-extent", "an extent is made of names, numbers, + - * / %, min and max");
     }
 }
 

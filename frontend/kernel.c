@@ -63,18 +63,10 @@ static void each_lower(Kern *c, const Stmt *s) {
 
 static void stmt_lower(Kern *c, const Stmt *s) {
     switch (s->kind) {
-    case STMT_ASSIGN:
-        assign_lower(c, s);
-        return;
-    case STMT_LET:
-        let_lower(c, s);
-        return;
-    case STMT_FOR:
-        for_lower(c, s);
-        return;
-    case STMT_IF:
-        if_lower(c, s);
-        return;
+    case STMT_ASSIGN: assign_lower(c, s); return;
+    case STMT_LET: let_lower(c, s); return;
+    case STMT_FOR: for_lower(c, s); return;
+    case STMT_IF: if_lower(c, s); return;
     case STMT_EACH:
         diag_error(c->diags, s->loc, "one-each", "each stands at the top of a kernel, once");
         diag_note(c->diags, s->loc, "inside a task, iterate with for");
@@ -83,8 +75,7 @@ static void stmt_lower(Kern *c, const Stmt *s) {
         diag_error(c->diags, s->loc, "repeat-in-kernel", "repeat belongs to programs");
         diag_note(c->diags, s->loc, "inside a task, iterate with for");
         return;
-    case STMT_ERROR:
-        return;
+    case STMT_ERROR: return;
     }
 }
 

@@ -18,18 +18,13 @@ static bool op_takes(OpKind op, Elem e) {
     switch (op) {
     case OP_AND:
     case OP_OR:
-    case OP_XOR:
-        return !elem_is_float(e);
+    case OP_XOR: return !elem_is_float(e);
     case OP_SHL:
-    case OP_SHR:
-        return elem_is_int(e);
+    case OP_SHR: return elem_is_int(e);
     case OP_EQ:
-    case OP_NE:
-        return true;
-    case OP_POW:
-        return elem_is_float(e);
-    default:
-        return e != ELEM_BOOL;
+    case OP_NE: return true;
+    case OP_POW: return elem_is_float(e);
+    default: return e != ELEM_BOOL;
     }
 }
 

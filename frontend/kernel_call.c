@@ -151,19 +151,13 @@ static Val unknown_function(Kern *c, const Expr *e) {
 static Val function_lower(Kern *c, const Expr *e, const Fn *f) {
     switch (f->kind) {
     case FN_UNARY:
-    case FN_MADE:
-        return unary_lower(c, e, f);
-    case FN_BINARY:
-        return pair_lower(c, e, f);
-    case FN_EXTREME:
-        return extreme_lower(c, e, f);
+    case FN_MADE: return unary_lower(c, e, f);
+    case FN_BINARY: return pair_lower(c, e, f);
+    case FN_EXTREME: return extreme_lower(c, e, f);
     case FN_REDUCE:
-    case FN_PREFIX:
-        return reduce_lower(c, e, f->op);
-    case FN_WHERE:
-        return where_lower(c, e);
-    case FN_RANGE:
-        return range_function(c, e);
+    case FN_PREFIX: return reduce_lower(c, e, f->op);
+    case FN_WHERE: return where_lower(c, e);
+    case FN_RANGE: return range_function(c, e);
     }
     return val_error;
 }

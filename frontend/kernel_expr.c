@@ -53,19 +53,13 @@ static Val name_refuse(Kern *c, const Entry *e, Loc loc) {
 static Val name_lower(Kern *c, const Expr *e) {
     Entry *held = scope_use(c, e->name, e->loc);
     switch (held->kind) {
-    case NAME_BROKEN:
-        return val_error;
-    case NAME_DIM:
-        return dim_value(c, held);
+    case NAME_BROKEN: return val_error;
+    case NAME_DIM: return dim_value(c, held);
     case NAME_CONST:
-    case NAME_VAR:
-        return held->val;
-    case NAME_SCALAR:
-        return scalar_value(c, held);
-    case NAME_RANGE:
-        return range_value(c, held, e->loc);
-    default:
-        return name_refuse(c, held, e->loc);
+    case NAME_VAR: return held->val;
+    case NAME_SCALAR: return scalar_value(c, held);
+    case NAME_RANGE: return range_value(c, held, e->loc);
+    default: return name_refuse(c, held, e->loc);
     }
 }
 
@@ -128,40 +122,23 @@ static Val misplaced(Kern *c, const Expr *e, const char *what) {
 Val expr_lower(Kern *c, const Expr *e) {
     Val r = val_error;
     switch (e->kind) {
-    case EXPR_INT:
-        r = val_int(e->i);
-        return r.literal = true, r;
-    case EXPR_FLOAT:
-        return val_float(e->f);
-    case EXPR_BOOL:
-        return val_bool(e->i);
-    case EXPR_INF:
-        return val_float((double)INFINITY);
-    case EXPR_NAME:
-        return name_lower(c, e);
-    case EXPR_CALL:
-        return call_lower(c, e);
-    case EXPR_INDEX:
-        return load_lower(c, e);
-    case EXPR_UNARY:
-        return arith_unary(c, e->op == AST_NEG ? OP_NEG : OP_NOT, expr_lower(c, e->base), e->loc);
-    case EXPR_BINARY:
-        return binary_lower(c, e);
-    case EXPR_COND:
-        return cond_lower(c, e);
-    case EXPR_FIELD:
-        return unsupported(c, e, "records in kernels");
-    case EXPR_CHOOSE:
-        return misplaced(c, e, "a choice");
-    case EXPR_STAR:
-        return misplaced(c, e, "'*'");
-    case EXPR_AUTO:
-        return misplaced(c, e, "'auto'");
+    case EXPR_INT: r = val_int(e->i); return r.literal = true, r;
+    case EXPR_FLOAT: return val_float(e->f);
+    case EXPR_BOOL: return val_bool(e->i);
+    case EXPR_INF: return val_float((double)INFINITY);
+    case EXPR_NAME: return name_lower(c, e);
+    case EXPR_CALL: return call_lower(c, e);
+    case EXPR_INDEX: return load_lower(c, e);
+    case EXPR_UNARY: return arith_unary(c, e->op == AST_NEG ? OP_NEG : OP_NOT, expr_lower(c, e->base), e->loc);
+    case EXPR_BINARY: return binary_lower(c, e);
+    case EXPR_COND: return cond_lower(c, e);
+    case EXPR_FIELD: return unsupported(c, e, "records in kernels");
+    case EXPR_CHOOSE: return misplaced(c, e, "a choice");
+    case EXPR_STAR: return misplaced(c, e, "'*'");
+    case EXPR_AUTO: return misplaced(c, e, "'auto'");
     case EXPR_LIST:
-    case EXPR_TUPLE:
-        return misplaced(c, e, "a list");
-    case EXPR_ERROR:
-        return r;
+    case EXPR_TUPLE: return misplaced(c, e, "a list");
+    case EXPR_ERROR: return r;
     }
     return r;
 }

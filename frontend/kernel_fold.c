@@ -6,26 +6,13 @@
 
 static bool fold_compare(AstOp op, int order, Val *r) {
     switch (op) {
-    case AST_EQ:
-        *r = val_bool(order == 0);
-        return true;
-    case AST_NE:
-        *r = val_bool(order != 0);
-        return true;
-    case AST_LT:
-        *r = val_bool(order < 0);
-        return true;
-    case AST_LE:
-        *r = val_bool(order <= 0);
-        return true;
-    case AST_GT:
-        *r = val_bool(order > 0);
-        return true;
-    case AST_GE:
-        *r = val_bool(order >= 0);
-        return true;
-    default:
-        return false;
+    case AST_EQ: *r = val_bool(order == 0); return true;
+    case AST_NE: *r = val_bool(order != 0); return true;
+    case AST_LT: *r = val_bool(order < 0); return true;
+    case AST_LE: *r = val_bool(order <= 0); return true;
+    case AST_GT: *r = val_bool(order > 0); return true;
+    case AST_GE: *r = val_bool(order >= 0); return true;
+    default: return false;
     }
 }
 
@@ -44,76 +31,41 @@ static bool fold_int(Kern *c, AstOp op, int64_t a, int64_t b, Loc loc, Val *r) {
     uint64_t x = (uint64_t)a, y = (uint64_t)b;
     *r = val_int(0);
     switch (op) {
-    case AST_ADD:
-        r->i = (int64_t)(x + y);
-        return true;
-    case AST_SUB:
-        r->i = (int64_t)(x - y);
-        return true;
-    case AST_MUL:
-        r->i = (int64_t)(x * y);
-        return true;
+    case AST_ADD: r->i = (int64_t)(x + y); return true;
+    case AST_SUB: r->i = (int64_t)(x - y); return true;
+    case AST_MUL: r->i = (int64_t)(x * y); return true;
     case AST_DIV:
     case AST_MOD:
         if (!fold_divide(c, op, a, b, loc, &r->i)) *r = val_error;
         return true;
-    case AST_BAND:
-        r->i = a & b;
-        return true;
-    case AST_BOR:
-        r->i = a | b;
-        return true;
-    case AST_BXOR:
-        r->i = a ^ b;
-        return true;
-    case AST_SHL:
-        r->i = b < 0 || b > 63 ? 0 : (int64_t)(x << b);
-        return true;
-    case AST_SHR:
-        r->i = b < 0 || b > 63 ? -(a < 0) : a >> b;
-        return true;
-    default:
-        return fold_compare(op, (a > b) - (a < b), r);
+    case AST_BAND: r->i = a & b; return true;
+    case AST_BOR: r->i = a | b; return true;
+    case AST_BXOR: r->i = a ^ b; return true;
+    case AST_SHL: r->i = b < 0 || b > 63 ? 0 : (int64_t)(x << b); return true;
+    case AST_SHR: r->i = b < 0 || b > 63 ? -(a < 0) : a >> b; return true;
+    default: return fold_compare(op, (a > b) - (a < b), r);
     }
 }
 
 static bool fold_float(AstOp op, double a, double b, Val *r) {
     switch (op) {
-    case AST_ADD:
-        *r = val_float(a + b);
-        return true;
-    case AST_SUB:
-        *r = val_float(a - b);
-        return true;
-    case AST_MUL:
-        *r = val_float(a * b);
-        return true;
-    case AST_DIV:
-        *r = val_float(a / b);
-        return true;
-    case AST_MOD:
-        *r = val_float(a - floor(a / b) * b);
-        return true;
-    default:
-        return a == a && b == b && fold_compare(op, (a > b) - (a < b), r);
+    case AST_ADD: *r = val_float(a + b); return true;
+    case AST_SUB: *r = val_float(a - b); return true;
+    case AST_MUL: *r = val_float(a * b); return true;
+    case AST_DIV: *r = val_float(a / b); return true;
+    case AST_MOD: *r = val_float(a - floor(a / b) * b); return true;
+    default: return a == a && b == b && fold_compare(op, (a > b) - (a < b), r);
     }
 }
 
 static bool fold_bool(AstOp op, bool a, bool b, Val *r) {
     switch (op) {
     case AST_AND:
-    case AST_BAND:
-        *r = val_bool(a && b);
-        return true;
+    case AST_BAND: *r = val_bool(a && b); return true;
     case AST_OR:
-    case AST_BOR:
-        *r = val_bool(a || b);
-        return true;
-    case AST_BXOR:
-        *r = val_bool(a != b);
-        return true;
-    default:
-        return fold_compare(op, a - b, r);
+    case AST_BOR: *r = val_bool(a || b); return true;
+    case AST_BXOR: *r = val_bool(a != b); return true;
+    default: return fold_compare(op, a - b, r);
     }
 }
 
@@ -134,53 +86,22 @@ bool fold_binary(Kern *c, AstOp op, Val a, Val b, Loc loc, Val *r) {
 
 static bool fold_function(OpKind op, double x, double *r) {
     switch (op) {
-    case OP_NEG:
-        *r = -x;
-        return true;
-    case OP_ABS:
-        *r = fabs(x);
-        return true;
-    case OP_EXP:
-        *r = exp(x);
-        return true;
-    case OP_EXP2:
-        *r = exp2(x);
-        return true;
-    case OP_LOG:
-        *r = log(x);
-        return true;
-    case OP_LOG2:
-        *r = log2(x);
-        return true;
-    case OP_SQRT:
-        *r = sqrt(x);
-        return true;
-    case OP_RSQRT:
-        *r = 1 / sqrt(x);
-        return true;
-    case OP_SIN:
-        *r = sin(x);
-        return true;
-    case OP_COS:
-        *r = cos(x);
-        return true;
-    case OP_TANH:
-        *r = tanh(x);
-        return true;
-    case OP_ERF:
-        *r = erf(x);
-        return true;
-    case OP_FLOOR:
-        *r = floor(x);
-        return true;
-    case OP_CEIL:
-        *r = ceil(x);
-        return true;
-    case OP_ROUND:
-        *r = nearbyint(x);
-        return true;
-    default:
-        return false;
+    case OP_NEG: *r = -x; return true;
+    case OP_ABS: *r = fabs(x); return true;
+    case OP_EXP: *r = exp(x); return true;
+    case OP_EXP2: *r = exp2(x); return true;
+    case OP_LOG: *r = log(x); return true;
+    case OP_LOG2: *r = log2(x); return true;
+    case OP_SQRT: *r = sqrt(x); return true;
+    case OP_RSQRT: *r = 1 / sqrt(x); return true;
+    case OP_SIN: *r = sin(x); return true;
+    case OP_COS: *r = cos(x); return true;
+    case OP_TANH: *r = tanh(x); return true;
+    case OP_ERF: *r = erf(x); return true;
+    case OP_FLOOR: *r = floor(x); return true;
+    case OP_CEIL: *r = ceil(x); return true;
+    case OP_ROUND: *r = nearbyint(x); return true;
+    default: return false;
     }
 }
 

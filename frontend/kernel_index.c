@@ -76,14 +76,10 @@ static Value *global_value(Kern *c, Value *v, int range) {
 
 static Value *term_variable(Kern *c, const Term *t) {
     switch (t->kind) {
-    case TERM_POS:
-        return global_value(c, build_index(&c->b, OP_POS, t->id), t->id);
-    case TERM_INDEX:
-        return divided(c, build_index(&c->b, OP_BEGIN, t->id), c->b.k->range.p[t->id].size);
-    case TERM_VALUE:
-        return build_cast(&c->b, ELEM_I64, t->value);
-    default:
-        return build_size(&c->b, OP_SIZE, t->size);
+    case TERM_POS: return global_value(c, build_index(&c->b, OP_POS, t->id), t->id);
+    case TERM_INDEX: return divided(c, build_index(&c->b, OP_BEGIN, t->id), c->b.k->range.p[t->id].size);
+    case TERM_VALUE: return build_cast(&c->b, ELEM_I64, t->value);
+    default: return build_size(&c->b, OP_SIZE, t->size);
     }
 }
 

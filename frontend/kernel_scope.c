@@ -41,20 +41,14 @@ Entry *scope_find(Kern *c, Name name) {
 
 static const char *kind_text(NameKind k) {
     switch (k) {
-    case NAME_DIM:
-        return "a dimension";
-    case NAME_ELEM:
-        return "an element type";
+    case NAME_DIM: return "a dimension";
+    case NAME_ELEM: return "an element type";
     case NAME_CONST:
     case NAME_SCALAR:
-    case NAME_TENSOR:
-        return "a parameter";
-    case NAME_RESULT:
-        return "a result";
-    case NAME_RANGE:
-        return "a range";
-    default:
-        return "a variable";
+    case NAME_TENSOR: return "a parameter";
+    case NAME_RESULT: return "a result";
+    case NAME_RANGE: return "a range";
+    default: return "a variable";
     }
 }
 

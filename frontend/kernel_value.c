@@ -21,33 +21,22 @@ bool val_is_const(Val v) { return v.kind == VAL_INT || v.kind == VAL_FLOAT || v.
 
 Type val_type(const Kern *c, Val v) {
     switch (v.kind) {
-    case VAL_FLOAT:
-        return type_scalar(ELEM_F32);
-    case VAL_BOOL:
-        return type_scalar(ELEM_BOOL);
-    case VAL_INDEX:
-        return affine_type(c->b.k, v.index);
-    case VAL_TILE:
-        return v.v->type;
-    default:
-        return type_scalar(ELEM_I64);
+    case VAL_FLOAT: return type_scalar(ELEM_F32);
+    case VAL_BOOL: return type_scalar(ELEM_BOOL);
+    case VAL_INDEX: return affine_type(c->b.k, v.index);
+    case VAL_TILE: return v.v->type;
+    default: return type_scalar(ELEM_I64);
     }
 }
 
 Value *val_value(Kern *c, Val v) {
     switch (v.kind) {
-    case VAL_ERROR:
-        return NULL;
-    case VAL_INT:
-        return build_const_i(&c->b, ELEM_I64, v.i);
-    case VAL_FLOAT:
-        return build_const_f(&c->b, ELEM_F32, v.f);
-    case VAL_BOOL:
-        return build_const_i(&c->b, ELEM_BOOL, v.i);
-    case VAL_INDEX:
-        return index_value(c, v.index);
-    case VAL_TILE:
-        return v.v;
+    case VAL_ERROR: return NULL;
+    case VAL_INT: return build_const_i(&c->b, ELEM_I64, v.i);
+    case VAL_FLOAT: return build_const_f(&c->b, ELEM_F32, v.f);
+    case VAL_BOOL: return build_const_i(&c->b, ELEM_BOOL, v.i);
+    case VAL_INDEX: return index_value(c, v.index);
+    case VAL_TILE: return v.v;
     }
     return NULL;
 }
