@@ -16,7 +16,7 @@
 
 typedef struct {
     Group group;
-    int *peer;  /* rank 0: the socket to each rank; others: peer[0]; -1: none */
+    int *peer;  /* rank 0: the socket to each rank; others: peer[0]; NOT_YET or LEFT: none */
     int *pidfd; /* [nranks]; -1: not known */
 } ProcessGroup;
 
@@ -35,6 +35,7 @@ typedef struct {
 } Identity;
 
 enum { HELLO_MAGIC = 0x74696c65 + TILE_ABI, MAX_PROCESSES = 1024, RETRY_NS = 5000000, HELLO_NS = 1000000000 };
+enum { NOT_YET = -1, LEFT = -2 };
 typedef enum { GOT, GONE, LATE } Received;
 
 /* ---- sockets: one message is one datagram of a known size; a dead peer is the end of the stream ---- */
@@ -133,7 +134,7 @@ static int root_judge(const ProcessGroup *p, const Hello *h) {
     if (h->magic != HELLO_MAGIC) return tile_fail(TILE_E_MISMATCH, "a rank of the group has another version of the runtime");
     if (h->nranks != g->nranks || h->rank < 1 || h->rank >= g->nranks)
         return tile_fail(TILE_E_MISMATCH, "rank 0 expects %d ranks, rank %d expects %d", g->nranks, h->rank, h->nranks);
-    return p->peer[h->rank] >= 0 ? TILE_E_BUSY : TILE_OK;
+    return p->peer[h->rank] == NOT_YET ? TILE_OK : TILE_E_BUSY;
 }
 
 /* Lets one rank in, if it is one; an error ends the meeting for all. */
@@ -168,23 +169,30 @@ static int root_watch(const ProcessGroup *p, int listener, struct pollfd *fd, bo
     return -1;
 }
 
+/* A rank that came and left, else one that has not come; -1: all are here. */
 static int first_missing(const ProcessGroup *p) {
-    int r = 1;
-    while (r < p->group.nranks && p->peer[r] >= 0) r++;
-    return r;
+    for (int state = LEFT; state <= NOT_YET; state++)
+        for (int r = 1; r < p->group.nranks; r++)
+            if (p->peer[r] == state) return r;
+    return -1;
 }
 
+/* Goes on when a rank has left, so that those who are still to come hear who it was. */
 static int root_gather(ProcessGroup *p, int listener, struct pollfd *fd, uint64_t deadline) {
     Group *g = &p->group;
     int error = TILE_OK, come = 1;
-    while (come < g->nranks && !error) {
+    while (come < g->nranks && !error && tile_now() < deadline) {
         bool knock;
         int left = root_watch(p, listener, fd, &knock);
-        if (left >= 0) error = group_broken(g, left, "meet");
-        else if (knock) error = root_admit(p, listener, &come);
-        else if (tile_now() > deadline) error = group_broken(g, first_missing(p), "meet");
+        if (left >= 0) {
+            close(p->peer[left]);
+            p->peer[left] = LEFT;
+        } else if (knock) {
+            error = root_admit(p, listener, &come);
+        }
     }
-    return error;
+    int missing = first_missing(p);
+    return error || missing < 0 ? error : group_broken(g, missing, "meet");
 }
 
 static int root_meet(ProcessGroup *p, const char *name, uint64_t deadline) {
@@ -343,7 +351,7 @@ static ProcessGroup *processes_new(int rank, int nranks, uint64_t timeout_ns) {
         free(pidfd);
         return NULL;
     }
-    for (int r = 0; r < nranks; r++) peer[r] = pidfd[r] = -1;
+    for (int r = 0; r < nranks; r++) peer[r] = pidfd[r] = NOT_YET;
     *p = (ProcessGroup){.peer = peer, .pidfd = pidfd};
     p->group = (Group){.rank = rank, .nranks = nranks, .timeout_ns = timeout_ns, .missing = -1, .allgather = processes_allgather,
                        .share = processes_share, .lost = processes_lost, .close = processes_close};
