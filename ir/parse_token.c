@@ -43,8 +43,8 @@ static bool two_chars(const Parser *p, const char *pair) {
 
 static void lex_word(Parser *p) {
     const char *s = p->at;
-    while (p->at < p->end && (is_word_char(*p->at) || (*p->at == '.' && p->at + 1 < p->end &&
-                                                       isalnum((unsigned char)p->at[1]))))
+    while (p->at < p->end &&
+           (is_word_char(*p->at) || (*p->at == '.' && p->at + 1 < p->end && isalnum((unsigned char)p->at[1]))))
         p->at++;
     p->tok.kind = TOK_WORD;
     p->tok.name = name_of_n(p->m->names, s, (size_t)(p->at - s));

@@ -124,8 +124,8 @@ void print_value(Printer *p, const Value *v) {
         return;
     }
     if (!p->value[v->id]) {
-        p->value[v->id] = v->name ? name_claim(&p->taken, p->m->names, v->name)
-                                  : arena_format(p->scratch, "%d", p->unnamed++);
+        p->value[v->id] =
+            v->name ? name_claim(&p->taken, p->m->names, v->name) : arena_format(p->scratch, "%d", p->unnamed++);
     }
     if (v->name)
         print_name(p, p->value[v->id]);

@@ -17,6 +17,7 @@ typedef struct {
     bool *visible;            /* by id: defined here or in an enclosing region */
     VEC(const Value *) scope; /* the visible ones, innermost last */
     int depth;
+    int *writer;              /* by tensor of the program: 1 + the argument of this call that writes it; 0 between calls */
 } Verifier;
 
 enum { VERIFY_NESTING = 256 };

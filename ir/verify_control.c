@@ -121,7 +121,8 @@ static void store_verify(Verifier *v, const Op *op, const Param *p, Type t) {
     if (!p->out && !p->inout) violation(v, op->loc, "'%s' is not a result, and stored to", p->name);
     if (!stores_as(x.elem, p->elem))
         violation(v, op->loc, "%s is stored to '%s' of %s", elem_text(x.elem), p->name, elem_text(p->elem));
-    if (!type_covers(t, x)) violation(v, op->loc, "the subscripts of '%s' lack a range of %s", p->name, type_text(v, x));
+    if (!type_covers(t, x))
+        violation(v, op->loc, "the subscripts of '%s' lack a range of %s", p->name, type_text(v, x));
     if (op->res.n) violation(v, op->loc, "store has results");
 }
 

@@ -30,8 +30,7 @@ static void range_form_verify(Verifier *v, int i, const Range *r) {
     if (r->size < least[r->kind] || r->size > (tile ? VERIFY_FACTOR : least[r->kind]))
         violation(v, r->loc, "range '%s' has tiles of %lld", r->name, (long long)r->size);
     if (r->tunable && r->kind == RANGE_POSITION) violation(v, r->loc, "position range '%s' is tunable", r->name);
-    if (r->grid != (i < v->k->ngrid))
-        violation(v, r->loc, "range '%s': the ranges of the grid come first", r->name);
+    if (r->grid != (i < v->k->ngrid)) violation(v, r->loc, "range '%s': the ranges of the grid come first", r->name);
 }
 
 static void ranges_verify(Verifier *v) {

@@ -82,9 +82,9 @@ static void const_verify(Verifier *v, const Op *op) {
 
 static void index_verify(Verifier *v, const Op *op) {
     Type t = type_scalar(ELEM_I64);
-    bool good = op->kind == OP_RANK                             ? axis_verify(v, op->loc, op->axis)
+    bool good = op->kind == OP_RANK                            ? axis_verify(v, op->loc, op->axis)
                 : op->kind == OP_SIZE || op->kind == OP_ORIGIN ? size_verify(v, op->loc, op->size)
-                                                                : range_verify(v, op->loc, op->range);
+                                                               : range_verify(v, op->loc, op->range);
     if (!good) return;
     if (op->kind == OP_POS && v->k->range.p[op->range].kind != RANGE_POSITION) t = type_with(t, op->range);
     result_expect(v, op, t);
@@ -129,7 +129,8 @@ static void convert_verify(Verifier *v, const Op *op) {
 static bool over_verify(Verifier *v, const Op *op, Type operand) {
     for (int i = 0; i < op->nover; i++) {
         if (!type_has(operand, op->over[i])) {
-            violation(v, op->loc, "%s over a range that %s does not have, or twice", text_of(op), type_text(v, operand));
+            violation(v, op->loc, "%s over a range that %s does not have, or twice", text_of(op),
+                      type_text(v, operand));
             return false;
         }
         operand = type_without(operand, op->over[i]);

@@ -78,7 +78,8 @@ static void arg_verify(Verifier *v, const Program *g, const Node *n, int i) {
     const Tensor *t = &g->tensor.p[a->tensor];
     arg_shape_verify(v, n, t, a, p);
     if (t->elem != p->elem)
-        violation(v, n->loc, "'%s' is %s, and parameter '%s' %s", t->name, elem_text(t->elem), p->name, elem_text(p->elem));
+        violation(v, n->loc, "'%s' is %s, and parameter '%s' %s", t->name, elem_text(t->elem), p->name,
+                  elem_text(p->elem));
     if (p->ranks >= 0 && p->ranks != t->symmetric)
         violation(v, n->loc, "'%s' is not symmetric along the axis of parameter '%s'", t->name, p->name);
     if (p->ranks >= 0 && p->packet != t->packet)
@@ -87,14 +88,14 @@ static void arg_verify(Verifier *v, const Program *g, const Node *n, int i) {
 }
 
 static void aliases_verify(Verifier *v, const Program *g, const Node *n) {
-    int *writer = ARENA_ARRAY(v->scratch, int, g->tensor.n);
     for (int i = 0; i < n->arg.n; i++)
-        if (n->kernel->param.p[i].out || n->kernel->param.p[i].inout) writer[n->arg.p[i].tensor] = i + 1;
+        if (n->kernel->param.p[i].out || n->kernel->param.p[i].inout) v->writer[n->arg.p[i].tensor] = i + 1;
     for (int i = 0; i < n->arg.n; i++) {
         const Tensor *t = &g->tensor.p[n->arg.p[i].tensor];
-        if (t->symmetric < 0 && writer[t->id] && writer[t->id] != i + 1)
+        if (t->symmetric < 0 && v->writer[t->id] && v->writer[t->id] != i + 1)
             violation(v, n->loc, "the call writes '%s' and uses it a second time", t->name);
     }
+    for (int i = 0; i < n->arg.n; i++) v->writer[n->arg.p[i].tensor] = 0;
 }
 
 static void call_verify(Verifier *v, const Program *g, const Node *n) {
@@ -175,6 +176,7 @@ void node_verify(Verifier *v, const Program *g, const Node *n) {
 
 void program_verify(Verifier *v, const Program *g) {
     int before = v->violations;
+    v->writer = ARENA_ARRAY(v->scratch, int, g->tensor.n + 1);
     tensors_verify(v, g);
     if (v->violations == before) io_verify(v, g);
     int nodes = v->violations == before ? g->node.n : 0;

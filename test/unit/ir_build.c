@@ -19,7 +19,8 @@ static Fixture fixture(Arena *a) {
     vec_push(a, &f.m->axis, dp);
     f.k = kernel_new(f.m, x, (Loc){0});
     Size n = size_number(100);
-    f.i = kernel_range(f.m, f.k, (Range){.name = x, .kind = RANGE_TILE, .size = 16, .of = n, .owner = -1, .grid = true});
+    f.i =
+        kernel_range(f.m, f.k, (Range){.name = x, .kind = RANGE_TILE, .size = 16, .of = n, .owner = -1, .grid = true});
     f.r = kernel_range(f.m, f.k, (Range){.name = x, .kind = RANGE_POSITION, .of = n, .owner = -1, .grid = true});
     f.j = kernel_range(f.m, f.k, (Range){.name = x, .kind = RANGE_WHOLE, .of = n, .owner = -1, .grid = true});
     f.p = kernel_range(f.m, f.k, (Range){.name = x, .kind = RANGE_TILE, .size = 8, .owner = -1});

@@ -116,9 +116,9 @@ static void break_order(Module *m) { op_insert_before(m->kernel.p[0]->body->firs
 
 /* What only a pass can get wrong: reported, and printed without a crash. */
 static int test_broken(void) {
-    void (*const break_it[])(Module *) = {break_list, break_id,     break_def,       break_parent, break_range,
-                                          break_kind, break_param,  break_size,      break_kernel_id, break_callee,
-                                          break_tensor, break_node, break_grid, break_order};
+    void (*const break_it[])(Module *) = {break_list,   break_id,    break_def,  break_parent,    break_range,
+                                          break_kind,   break_param, break_size, break_kernel_id, break_callee,
+                                          break_tensor, break_node,  break_grid, break_order};
     int failures = 0;
     for (size_t i = 0; i < sizeof break_it / sizeof *break_it; i++) {
         Parsed p = parse(sample, sizeof sample - 1);
