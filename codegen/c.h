@@ -1,0 +1,217 @@
+/* c.h: what the parts of the C generator share: the function being written, where values are held, loop nests. */
+#ifndef TILEC_CODEGEN_C_H
+#define TILEC_CODEGEN_C_H
+
+#include "base/text.h"
+#include "ir/ir.h"
+
+/* ---- names ---- */
+
+/* Identifiers in use, interned. */
+typedef struct {
+    Arena *arena;
+    VEC(const char *) used;
+} CNames;
+
+/* A C identifier that reads like `wanted`, is no keyword and is not in use yet. */
+const char *c_name(CNames *, const char *wanted);
+/* `wanted` itself, or with a trailing underscore where C has taken it: for names that the user must be able to guess. */
+const char *c_public_name(Arena *, const char *wanted);
+
+/* ---- values ---- */
+
+/* A tile in scratch memory: element (e0, e1, ..) at sum of e * stride; the last range has stride 1. */
+typedef struct {
+    Elem elem;
+    int n;
+    int16_t range[MAX_RANGES];
+    int64_t stride[MAX_RANGES];
+    int64_t count; /* elements, padding included */
+    const char *name;
+} Tile;
+
+typedef enum {
+    HOLD_UNUSED, /* nobody reads it: not computed */
+    HOLD_INLINE, /* an expression inside the loops of the step that reads it */
+    HOLD_SCALAR, /* a variable */
+    HOLD_TILE,   /* in scratch memory */
+} Hold;
+
+/* A step: an operation that makes loops of its own. An operand of a loop, a yield or a dot is a step of its own. */
+typedef struct {
+    const Op *op;
+    int operand;
+    int at; /* position in the body, in program order */
+    int nrange;
+} Step;
+
+/* What is decided about a value. */
+typedef struct {
+    Hold hold;
+    Step reader;     /* the only step that reads it; .op NULL: none */
+    bool shared;     /* more than one step does */
+    int at, last;    /* position of its operation; of the last step that reads it */
+    int16_t fastest; /* range that should have stride 1: a dot asks for it; -1: any */
+    const char *name;
+    Tile tile;       /* HOLD_TILE, once made */
+    const Tile *into; /* where it should be made, if its reader offered a place */
+    int nest;        /* number of the nest in which .text stands for it */
+    const char *text;
+} Held;
+
+/* ---- functions ---- */
+
+/* C texts for a range: `pos` counts inside the tile (of a position range: is the position). */
+typedef struct {
+    const char *pos, *begin, *count, *index;
+    int64_t most; /* positions of a tile, at most; -1: no bound is known */
+    bool natural; /* positions are never negative */
+} RangeText;
+
+typedef struct {
+    Size size;
+    bool block;
+    const char *coord, *text;
+} SizeText;
+
+/* A constant at the head of a function, printed where it is used. */
+typedef struct {
+    const char *name, *value;
+} Constant;
+
+/* Words and counters of a flag family on one rank. */
+typedef struct {
+    int64_t word, count; /* number of the first */
+    int64_t words;       /* per source rank */
+    int64_t extent[MAX_RANGES];
+} FlagPlace;
+
+/* Where a program's tensors and flags are. */
+typedef struct {
+    int64_t *offset;  /* of a temporary in its workspace */
+    int64_t *bytes;   /* of one of its slots */
+    int *arg;         /* position among the arguments; -1: a temporary */
+    FlagPlace *flag;
+    int64_t local, symmetric, words, counts, scratch;
+} Layout;
+
+typedef struct {
+    const Module *m;
+    const Program *p;
+    const Layout *layout;
+    Arena *arena;
+    const Kernel *k;   /* NULL in the functions of the program */
+    const Node *node;  /* a node that calls it: the layout of its arguments */
+    CNames names;
+    VEC(Constant) head; /* sizes, and where tiles begin */
+    Text body;
+    int indent;
+    RangeText *range;
+    const char **param;
+    Held *held;        /* by value id */
+    VEC(SizeText) size;
+    int64_t scratch, scratch_most;
+    int nests, line;
+    bool failed;
+} Fn;
+
+const char *fn_text(Fn *, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void fn_line(Fn *, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void fn_unsupported(Fn *, Loc, const char *what);
+void fn_source_line(Fn *, Loc); /* a comment, where the line is another than before */
+Held *fn_held(Fn *, const Value *);
+
+/* Sizes, c_size.c. coord: C text of the coordinate along the size's axis; NULL: this rank's. */
+const char *size_text(Fn *, Size);
+const char *size_text_at(Fn *, Size, const char *coord);
+const char *size_block_text(Fn *, Size);
+const char *size_origin_text(Fn *, Size);
+bool text_is_number(const char *, int64_t *);
+const char *text_add_terms(Fn *, const char *a, const char *b); /* "a + b", folded where both are numbers or one is 0 */
+const char *text_mul(Fn *, const char *a, const char *b);
+const char *text_min(Fn *, const char *a, const char *b);
+const char *text_atom(Fn *, const char *); /* in parentheses where it is more than an operand */
+const char *text_bare(Fn *, const char *); /* without its outer parentheses */
+const char *text_ceil_div(Fn *, const char *, int64_t);
+/* Extent of a dimension of the tensor behind a parameter, as it lies in memory. */
+const char *param_extent(Fn *, int param, int dim);
+int64_t size_most(const Module *, Size);
+
+/* ---- nests: loops around the statements of one step ---- */
+
+typedef struct {
+    Fn *f;
+    int n, id;
+    int16_t range[MAX_RANGES];    /* outermost first */
+    Text at[MAX_RANGES + 1];      /* lines inside the first n loops, before the next one */
+    Text after[MAX_RANGES + 1];   /* lines after the next loop */
+    const char *pragma;           /* before the innermost loop, or NULL */
+} Nest;
+
+Nest nest_new(Fn *, const int16_t *range, int n);
+void nest_line(Nest *, int depth, const char *format, ...) __attribute__((format(printf, 3, 4)));
+void nest_after(Nest *, int depth, const char *format, ...) __attribute__((format(printf, 3, 4)));
+void nest_print(Nest *);
+int nest_depth(const Nest *, const Type *);
+const char *nest_value(Nest *, const Value *);        /* of the element that the loops are at */
+const char *nest_definition(Nest *, const Value *);   /* the same, computed now even where it is held in memory */
+const char *nest_tile(Nest *, const Tile *);          /* that element of a tile, by the loops' ranges */
+const char *nest_affine(Nest *, const Affine *);
+int nest_affine_depth(const Nest *, const Affine *);
+const char *nest_convert(Nest *, Elem to, Elem from, const char *text);
+const char *nest_place(Nest *, const Op *access, const char **inside); /* the lvalue; *inside: condition or NULL */
+const char *op_text(Fn *, const Op *, const char *const *arg); /* expression of an elementwise operation */
+const char *literal_text(Fn *, Elem, const Op *);
+
+/* ---- planning, c_plan.c ---- */
+
+void plan_kernel(Fn *);
+int16_t value_fastest(Fn *, const Value *); /* range with stride 1 in most of what the expression reads; -1: none */
+bool reads(Fn *, const Value *expression, const Value *leaf);
+Tile tile_for(Fn *, Type, Elem, int16_t fastest);
+void tile_place(Fn *, Tile *, const char *name); /* takes scratch and declares it */
+
+/* ---- steps ---- */
+
+void emit_region(Fn *, const Region *);
+void emit_compute(Fn *, const Value *);                 /* an expression, into its variable or tile */
+void emit_copy(Fn *, const Tile *, const Value *);     /* tile = value; nothing when it is that tile */
+void emit_store(Fn *, const Op *);
+void emit_reduce(Fn *, const Op *);
+void emit_prefix(Fn *, const Op *);
+void emit_dot(Fn *, const Op *);
+void emit_wait(Fn *, const Op *);
+void emit_signal(Fn *, const Op *);
+const Tile *held_tile(Fn *, const Value *);            /* the place of a value about to be made */
+
+/* A dot as a product of matrices: the operand `left` is m x k, the other k x n; other ranges are loops around it. */
+typedef struct {
+    int left;
+    int16_t m, n, k;
+} DotRanges;
+bool dot_ranges(Fn *, const Op *, DotRanges *); /* false: better done by loops over elements */
+/* result = initial value plus the products, by loops; c_reduce.c. */
+void emit_contract(Fn *, const Op *);
+
+/* ---- functions and files ---- */
+
+void fn_constant(Fn *, const char *name, const char *value);
+void fn_head_print(Fn *, Text *to); /* those that the body uses */
+void range_text_grid(Fn *);
+void range_text_for(Fn *, const Op *loop, const char *lo, const char *hi);
+int64_t value_most(Fn *, const Value *); /* -1: not known */
+bool text_has_word(const char *text, const char *word);
+const char *peer_text(Fn *, int axis, const char *coord); /* number of the rank with that coordinate */
+
+/* false after an error */
+bool layout_make(Arena *, const Module *, const Program *, Layout *);
+Fn fn_new(Arena *, const Module *, const Program *, const Layout *);
+const char *grid_tasks(Fn *, const Kernel *, int range); /* number of tasks along a range of the grid */
+/* Appends the function of a node's kernel; name: its own, unique in the file. */
+bool kernel_emit(Text *to, Layout *, Arena *, const Module *, const Program *, const Node *, const char *name);
+/* What the runtime and callers see: descriptions of arguments, public functions. The hash is of all text so far. */
+uint64_t public_source(Text *to, Arena *, const Module *, const Program *, const Layout *);
+void public_header(Text *to, Arena *, const Module *, const Program *);
+void manifest_write(Text *to, Arena *, const Module *, const Program *, const Layout *, uint64_t hash);
+
+#endif

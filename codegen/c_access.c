@@ -1,0 +1,122 @@
+/* c_access.c: elements of parameters in memory, and which subscripts need a check.
+   Positions outside a tensor read 0 and are not stored; most subscripts are proved to be inside. */
+#include "codegen/c.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/* hi <= size, where that can be seen. */
+static bool value_within(Fn *f, const Value *hi, Size s) {
+    const Op *d = hi->def;
+    if (!d) return false;
+    switch (d->kind) {
+    case OP_CONST: return size_is_number(s) && d->imm <= s.c;
+    case OP_SIZE: return size_equal(d->size, s) || (size_is_number(d->size) && size_is_number(s) && d->size.c <= s.c);
+    case OP_END:
+        return f->k->range.p[d->range].grid && size_equal(f->k->range.p[d->range].of, s);
+    case OP_MIN: return value_within(f, d->arg.p[0], s) || value_within(f, d->arg.p[1], s);
+    case OP_CAST: return value_within(f, d->arg.p[0], s);
+    default: return false;
+    }
+}
+
+/* of + c <= dim, for c >= 0 */
+static bool size_within(Size of, int64_t c, Size dim) {
+    if (size_equal(of, dim)) return c <= 0;
+    return of.sym == dim.sym && of.axis < 0 && dim.axis < 0 && of.c + c <= dim.c;
+}
+
+static const Op *loop_of(const Region *r, int range) {
+    for (const Op *op = r ? r->first : NULL; op; op = op->next) {
+        if (op->kind == OP_FOR && op->range == range) return op;
+        for (int i = 0; i < 2; i++) {
+            const Op *found = loop_of(op->region[i], range);
+            if (found) return found;
+        }
+    }
+    return NULL;
+}
+
+/* Every position of the range, plus c, is a position of the dimension. */
+static bool range_within(Fn *f, int range, int64_t c, Size dim) {
+    const Range *r = &f->k->range.p[range];
+    if (c < 0 || !f->range[range].natural) return false;
+    if (r->grid) return size_within(r->of, c, dim);
+    const Op *loop = loop_of(f->k->body, range);
+    return loop && c == 0 && value_within(f, loop->arg.p[1], dim);
+}
+
+/* Largest value of a term that is never negative; -1: not known. */
+static int64_t term_most(Fn *f, const Term *t) {
+    if (t->mul < 0) return -1;
+    int64_t most = -1;
+    const Range *r = t->kind == TERM_POS ? &f->k->range.p[t->id] : NULL;
+    if (r && r->grid) most = size_most(f->m, r->of) - 1;
+    if (r && !r->grid && f->range[t->id].natural) {
+        const Op *loop = loop_of(f->k->body, t->id);
+        most = loop ? value_most(f, loop->arg.p[1]) - 1 : -1;
+    }
+    if (t->kind == TERM_RANK) most = f->m->axis.p[t->id].ranks - 1;
+    return most < 0 ? -1 : most / t->div * t->mul;
+}
+
+static bool numbers_within(Fn *f, const Affine *a, Size dim) {
+    if (!size_is_number(dim) || a->c < 0) return false;
+    int64_t most = a->c;
+    for (int i = 0; i < a->nterm; i++) {
+        int64_t term = term_most(f, &a->term[i]);
+        if (term < 0) return false;
+        most += term;
+    }
+    return most < dim.c;
+}
+
+static bool subscript_within(Fn *f, const Affine *a, Size dim) {
+    const Term *t = &a->term[0];
+    if (a->nterm == 1 && t->kind == TERM_POS && t->mul == 1 && t->div == 1 && range_within(f, t->id, a->c, dim)) return true;
+    return numbers_within(f, a, dim);
+}
+
+/* ---- places ---- */
+
+const char *peer_text(Fn *f, int axis, const char *coord) {
+    if (f->m->axis.n == 1) return coord;
+    int64_t step = 1;
+    for (int i = axis + 1; i < f->m->axis.n; i++) step *= f->m->axis.p[i].ranks;
+    return fn_text(f, "t->rank + (%s - t->coord[%d]) * %" PRId64, text_atom(f, coord), axis, step);
+}
+
+/* Pointer to a rank's part of a symmetric parameter, declared where its rank is known. */
+static const char *peer_base(Nest *n, const Op *access, const Param *p) {
+    Fn *f = n->f;
+    const Affine *rank = &access->sub.p[0].lo;
+    const char *coord = peer_text(f, p->ranks, nest_affine(n, rank));
+    const char *name = c_name(&f->names, fn_text(f, "%s_at", f->param[access->param]));
+    const char *type = p->packet ? "tile_packet" : elem_c(p->elem);
+    nest_line(n, nest_affine_depth(n, rank), "%s *const %s = (%s *)(t->symmetric[%s] + %s);", type, name, type, coord,
+              f->param[access->param]);
+    return name;
+}
+
+static const char *conjoin(Fn *f, const char *a, const char *b) { return a ? fn_text(f, "%s && %s", a, b) : b; }
+
+static const char *check_text(Fn *f, const char *sub, const char *extent) {
+    return fn_text(f, "tile_inside(%s, %s)", sub, extent);
+}
+
+const char *nest_place(Nest *n, const Op *access, const char **inside) {
+    Fn *f = n->f;
+    const Param *p = &f->k->param.p[access->param];
+    int first = p->ranks >= 0;
+    const char *index = "0";
+    *inside = NULL;
+    const char *base = first ? peer_base(n, access, p) : f->param[access->param];
+    if (p->ndim == 0) return first ? fn_text(f, "%s[0]", base) : base;
+    for (int d = 0; d < p->ndim; d++) {
+        const Affine *a = &access->sub.p[first + d].lo;
+        const char *sub = nest_affine(n, a);
+        index = text_add_terms(f, d ? text_mul(f, index, text_atom(f, param_extent(f, access->param, d))) : "0", sub);
+        if (!subscript_within(f, a, p->dim[d])) *inside = conjoin(f, *inside, check_text(f, sub, size_text(f, p->dim[d])));
+    }
+    return fn_text(f, "%s[%s]", base, index);
+}

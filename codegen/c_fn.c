@@ -1,0 +1,185 @@
+/* c_fn.c: a C function in the making: its lines, its constants, and the texts of its ranges. */
+#include "codegen/c.h"
+
+#include <ctype.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+Fn fn_new(Arena *a, const Module *m, const Program *p, const Layout *l) {
+    return (Fn){.m = m, .p = p, .layout = l, .arena = a, .names = {.arena = a}, .indent = 1, .line = -1};
+}
+
+const char *fn_text(Fn *f, const char *format, ...) {
+    va_list ap, again;
+    va_start(ap, format);
+    va_copy(again, ap);
+    int n = vsnprintf(NULL, 0, format, again);
+    va_end(again);
+    char *s = arena_alloc(f->arena, (size_t)n + 1);
+    vsnprintf(s, (size_t)n + 1, format, ap);
+    va_end(ap);
+    return s;
+}
+
+void fn_line(Fn *f, const char *format, ...) {
+    va_list ap;
+    va_start(ap, format);
+    text_printf(&f->body, "%*s", 4 * f->indent, "");
+    text_vprintf(&f->body, format, ap);
+    text_add(&f->body, "\n");
+    va_end(ap);
+}
+
+void fn_unsupported(Fn *f, Loc loc, const char *what) {
+    f->failed = true;
+    diag_error(f->m->diags, loc, "unsupported", "not supported yet by the host's code generator: %s", what);
+}
+
+void fn_source_line(Fn *f, Loc loc) {
+    if (!loc.file) return;
+    int line = loc_line(f->m->diags, loc);
+    if (line == f->line) return;
+    f->line = line;
+    const char *path = loc_path(f->m->diags, loc), *slash = strrchr(path, '/');
+    fn_line(f, "// %s:%d", slash ? slash + 1 : path, line);
+}
+
+Held *fn_held(Fn *f, const Value *v) { return &f->held[v->id]; }
+
+static bool is_word_char(char c) { return isalnum((unsigned char)c) || c == '_'; }
+
+bool text_has_word(const char *text, const char *word) {
+    size_t n = strlen(word);
+    for (const char *p = strstr(text, word); p; p = strstr(p + 1, word))
+        if ((p == text || !is_word_char(p[-1])) && !is_word_char(p[n])) return true;
+    return false;
+}
+
+void fn_constant(Fn *f, const char *name, const char *value) { vec_push(f->arena, &f->head, ((Constant){name, value})); }
+
+void fn_head_print(Fn *f, Text *to) {
+    bool *used = ARENA_ARRAY(f->arena, bool, f->head.n + 1);
+    for (int i = f->head.n - 1; i >= 0; i--) {
+        const Constant *c = &f->head.p[i];
+        used[i] = text_has_word(text_str(&f->body), c->name);
+        for (int j = i + 1; j < f->head.n && !used[i]; j++) used[i] = used[j] && text_has_word(f->head.p[j].value, c->name);
+    }
+    for (int i = 0; i < f->head.n; i++)
+        if (used[i]) text_printf(to, "    const int64_t %s = %s;\n", f->head.p[i].name, f->head.p[i].value);
+}
+
+/* ---- ranges ---- */
+
+static int64_t smaller(int64_t a, int64_t b) { return a < 0 ? b : b < 0 ? a : a < b ? a : b; }
+
+int64_t value_most(Fn *f, const Value *v) {
+    const Op *d = v->def;
+    if (!d) return -1;
+    switch (d->kind) {
+    case OP_CONST: return d->imm;
+    case OP_SIZE: return size_most(f->m, d->size);
+    case OP_END:
+    case OP_POS:
+        return f->k->range.p[d->range].grid ? size_most(f->m, f->k->range.p[d->range].of) : -1;
+    case OP_MIN: return smaller(value_most(f, d->arg.p[0]), value_most(f, d->arg.p[1]));
+    case OP_CAST: return value_most(f, d->arg.p[0]);
+    default: return -1;
+    }
+}
+
+/* Extent of a grid range: of the block of the owner that another range is at, or of this rank's. */
+static const char *grid_extent(Fn *f, const Range *r) {
+    return r->owner >= 0 ? size_text_at(f, r->of, f->range[r->owner].pos) : size_text(f, r->of);
+}
+
+static const char *count_text(Fn *f, int64_t size, const char *begin, const char *end) {
+    int64_t n, b;
+    if (text_is_number(end, &n)) {
+        if (text_is_number(begin, &b)) return fn_text(f, "%" PRId64, n - b < 0 ? 0 : n - b < size ? n - b : size);
+        if (n % size == 0) return fn_text(f, "%" PRId64, size);
+    }
+    return fn_text(f, "tile_least(%" PRId64 ", %s - %s)", size, end, begin);
+}
+
+static void grid_tile(Fn *f, RangeText *t, const Range *r, const char *name) {
+    const char *end = grid_extent(f, r), *begin = c_name(&f->names, fn_text(f, "%s0", name));
+    t->index = c_name(&f->names, fn_text(f, "%s_tile", name));
+    fn_constant(f, begin, text_mul(f, fn_text(f, "%" PRId64, r->size), t->index));
+    t->begin = begin;
+    t->most = smaller(r->size, size_most(f->m, r->of));
+    t->count = count_text(f, r->size, begin, end);
+    int64_t n;
+    if (text_is_number(t->count, &n)) return;
+    const char *count = c_name(&f->names, fn_text(f, "n%s", name));
+    fn_constant(f, count, r->owner >= 0 ? fn_text(f, "tile_most(0, %s)", t->count) : t->count);
+    t->count = count;
+}
+
+static void grid_whole(Fn *f, RangeText *t, const Range *r) {
+    t->begin = t->index = "0";
+    t->most = size_most(f->m, r->of);
+    t->count = grid_extent(f, r);
+}
+
+/* Sizes of the tiles of inner loops, for those who plan before the loops are opened. */
+static void for_sizes(Fn *f, const Region *r) {
+    for (const Op *op = r ? r->first : NULL; op; op = op->next) {
+        for_sizes(f, op->region[0]);
+        for_sizes(f, op->region[1]);
+        if (op->kind != OP_FOR) continue;
+        const Range *range = &f->k->range.p[op->range];
+        int64_t most = value_most(f, op->arg.p[1]);
+        f->range[op->range].most = range->kind == RANGE_WHOLE ? most : smaller(range->size, most);
+    }
+}
+
+void range_text_grid(Fn *f) {
+    f->range = ARENA_ARRAY(f->arena, RangeText, f->k->range.n + 1);
+    for_sizes(f, f->k->body);
+    for (int i = 0; i < f->k->ngrid; i++) {
+        const Range *r = &f->k->range.p[i];
+        RangeText *t = &f->range[i];
+        t->natural = true;
+        t->pos = c_name(&f->names, r->name);
+        if (r->kind == RANGE_TILE) grid_tile(f, t, r, t->pos);
+        else if (r->kind == RANGE_WHOLE) grid_whole(f, t, r);
+        else *t = (RangeText){.pos = t->pos, .begin = t->pos, .count = "1", .index = t->pos, .most = 1, .natural = true};
+    }
+}
+
+static bool starts_natural(const Op *loop) {
+    const Op *d = loop->arg.p[0]->def;
+    return d && ((d->kind == OP_CONST && d->imm >= 0) || d->kind == OP_SIZE || d->kind == OP_BEGIN || d->kind == OP_END);
+}
+
+/* Index of the current tile, counted from the loop's start. */
+static const char *for_index(Fn *f, const RangeText *t, const char *lo, int64_t size) {
+    const char *from = strcmp(lo, "0") ? fn_text(f, "(%s - %s)", t->begin, text_atom(f, lo)) : t->begin;
+    return size == 1 ? from : fn_text(f, "(%s / %" PRId64 ")", from, size);
+}
+
+void range_text_for(Fn *f, const Op *loop, const char *lo, const char *hi) {
+    const Range *r = &f->k->range.p[loop->range];
+    RangeText *t = &f->range[loop->range];
+    *t = (RangeText){.natural = starts_natural(loop)};
+    t->pos = c_name(&f->names, r->name);
+    int64_t most = value_most(f, loop->arg.p[1]);
+    if (r->kind == RANGE_POSITION) {
+        t->begin = t->pos;
+        t->count = "1";
+        t->most = 1;
+        t->index = for_index(f, t, lo, 1);
+    } else if (r->kind == RANGE_WHOLE) {
+        t->begin = lo;
+        t->count = strcmp(lo, "0") ? fn_text(f, "%s - %s", hi, text_atom(f, lo)) : hi;
+        t->index = "0";
+        t->most = most;
+    } else {
+        t->begin = c_name(&f->names, fn_text(f, "%s0", r->name));
+        t->most = smaller(r->size, most);
+        t->count = strcmp(lo, "0") ? fn_text(f, "tile_least(%" PRId64 ", %s - %s)", r->size, hi, t->begin)
+                                   : count_text(f, r->size, t->begin, hi);
+        t->index = for_index(f, t, lo, r->size);
+    }
+}

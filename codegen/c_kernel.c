@@ -1,0 +1,72 @@
+/* c_kernel.c: the C function of a kernel: one task of its grid. */
+#include "codegen/c.h"
+
+#include <string.h>
+
+static bool is_written(const Param *p) { return p->out || p->inout; }
+
+/* The same tensor is also another argument, and one of the two is written. */
+static bool has_alias(const Kernel *k, const Node *n, int param) {
+    for (int i = 0; i < n->arg.n; i++)
+        if (i != param && n->arg.p[i].tensor == n->arg.p[param].tensor &&
+            (is_written(&k->param.p[i]) || is_written(&k->param.p[param])))
+            return true;
+    return false;
+}
+
+static const char *param_text(Fn *f, int i) {
+    const Param *p = &f->k->param.p[i];
+    if (p->ranks >= 0) return fn_text(f, "const size_t %s", f->param[i]);
+    const char *type = p->packet ? "tile_packet" : elem_c(p->elem);
+    if (p->ndim == 0 && !is_written(p)) return fn_text(f, "const %s %s", type, f->param[i]);
+    bool constant = !is_written(p) && !p->packet;
+    return fn_text(f, "%s%s *%s%s", constant ? "const " : "", type, has_alias(f->k, f->node, i) ? "" : "restrict ", f->param[i]);
+}
+
+static void signature(Fn *f, Text *to, const char *name) {
+    text_printf(to, "static int %s(const tile_task *t", name);
+    for (int i = 0; i < f->k->param.n; i++) text_printf(to, ", %s", param_text(f, i));
+    for (int i = 0; i < f->k->ngrid; i++)
+        if (f->k->range.p[i].kind != RANGE_WHOLE) text_printf(to, ", int64_t %s", f->range[i].index);
+    text_add(to, ") {\n");
+}
+
+static void name_params(Fn *f) {
+    f->param = ARENA_ARRAY(f->arena, const char *, f->k->param.n + 1);
+    for (int i = 0; i < f->k->param.n; i++) f->param[i] = c_name(&f->names, f->k->param.p[i].name);
+}
+
+/* A scalar result is stored through its pointer. */
+static void point_scalars(Fn *f) {
+    for (int i = 0; i < f->k->param.n; i++) {
+        const Param *p = &f->k->param.p[i];
+        if (p->ndim == 0 && p->ranks < 0 && is_written(p)) f->param[i] = fn_text(f, "(*%s)", f->param[i]);
+    }
+}
+
+static void source_comment(Fn *f, Text *to) {
+    Loc loc = f->k->loc;
+    if (!loc.file) return;
+    const char *path = loc_path(f->m->diags, loc), *slash = strrchr(path, '/');
+    text_printf(to, "/* kernel %s, %s:%d */\n", f->k->name, slash ? slash + 1 : path, loc_line(f->m->diags, loc));
+}
+
+bool kernel_emit(Text *to, Layout *l, Arena *a, const Module *m, const Program *p, const Node *n, const char *name) {
+    Fn f = fn_new(a, m, p, l);
+    f.k = n->kernel;
+    f.node = n;
+    name_params(&f);
+    range_text_grid(&f);
+    source_comment(&f, to);
+    signature(&f, to, name);
+    point_scalars(&f);
+    plan_kernel(&f);
+    emit_region(&f, f.k->body);
+    fn_line(&f, "return 0;");
+    fn_head_print(&f, to);
+    text_add(to, text_str(&f.body));
+    text_add(to, "}\n\n");
+    text_free(&f.body);
+    if (f.scratch_most > l->scratch) l->scratch = f.scratch_most;
+    return !f.failed;
+}

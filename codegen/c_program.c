@@ -1,0 +1,212 @@
+/* c_program.c: a program as C: its kernels, and the function that finds a ticket's kernel and tile. */
+#include "codegen/codegen.h"
+
+#include "codegen/c.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/* ---- kernels, one function for all nodes that see them alike ---- */
+
+static bool same_arg(const Program *p, const Arg *a, const Arg *b) {
+    const Tensor *x = &p->tensor.p[a->tensor], *y = &p->tensor.p[b->tensor];
+    bool same = (x->role == ROLE_TEMP) == (y->role == ROLE_TEMP) && x->ndim == y->ndim;
+    for (int d = 0; d < x->ndim && same; d++) same = size_equal(x->dim[d], y->dim[d]);
+    return same;
+}
+
+/* Repeated tensors decide which pointers are restricted. */
+static bool same_aliases(const Node *a, const Node *b) {
+    for (int i = 0; i < a->arg.n; i++)
+        for (int j = 0; j < i; j++)
+            if ((a->arg.p[i].tensor == a->arg.p[j].tensor) != (b->arg.p[i].tensor == b->arg.p[j].tensor)) return false;
+    return true;
+}
+
+static bool same_function(const Program *p, const Node *a, const Node *b) {
+    if (a->kernel != b->kernel || !same_aliases(a, b)) return false;
+    for (int i = 0; i < a->arg.n; i++)
+        if (!same_arg(p, &a->arg.p[i], &b->arg.p[i])) return false;
+    return true;
+}
+
+typedef struct {
+    Arena *arena;
+    const Module *m;
+    const Program *p;
+    Layout layout;
+    CNames names;      /* of the file */
+    const char **function; /* by node */
+    VEC(const Node *) *by_kernel; /* nodes with a function of their own, by kernel id */
+} Writer;
+
+static bool emit_function(Writer *w, Text *to, const Node *n) {
+    for (int i = 0; i < w->by_kernel[n->kernel->id].n; i++) {
+        const Node *other = w->by_kernel[n->kernel->id].p[i];
+        if (!same_function(w->p, n, other)) continue;
+        w->function[n->id] = w->function[other->id];
+        return true;
+    }
+    w->function[n->id] = c_name(&w->names, n->kernel->name);
+    vec_push(w->arena, &w->by_kernel[n->kernel->id], n);
+    return kernel_emit(to, &w->layout, w->arena, w->m, w->p, n, w->function[n->id]);
+}
+
+static bool emit_functions(Writer *w, Text *to) {
+    bool good = true;
+    for (int i = 0; i < w->p->node.n; i++) {
+        const Node *n = w->p->node.p[i];
+        if (n->kind == NODE_CALL) good &= emit_function(w, to, n);
+        else {
+            diag_error(w->m->diags, n->loc, "unsupported", "the host's code generator has no collectives of its own");
+            diag_note(w->m->diags, n->loc, "the pass 'comm' turns them into kernels");
+            good = false;
+        }
+    }
+    return good;
+}
+
+/* ---- arguments of a call ---- */
+
+static const char *slot_text(Fn *f, const Tensor *t) {
+    const char *offset = fn_text(f, "%" PRId64, f->layout->offset[t->id]);
+    if (t->slots == 1) return offset;
+    return fn_text(f, "%s + t->generation %% %d * %" PRId64, offset, t->slots, f->layout->bytes[t->id]);
+}
+
+static const char *tensor_text(Fn *f, const Tensor *t) {
+    int arg = f->layout->arg[t->id];
+    if (arg >= 0) return fn_text(f, "t->arg[%d]", arg);
+    if (t->symmetric >= 0) return fn_text(f, "tile_at(t->symmetric[t->rank], %s)", slot_text(f, t));
+    return fn_text(f, "tile_at(t->local, %s)", slot_text(f, t));
+}
+
+/* First element of a slice, in elements of the whole. */
+static const char *slice_text(Fn *f, const Tensor *t, const Arg *a, int param) {
+    const char *sum = "0";
+    for (int d = 0; d < t->ndim; d++) {
+        Size whole = t->dim[d];
+        const char *origin = "0";
+        if (a->slice[d] >= 0) {
+            whole.axis = a->slice[d];
+            origin = size_origin_text(f, whole);
+        }
+        sum = text_add_terms(f, d ? text_mul(f, sum, text_atom(f, param_extent(f, param, d))) : "0", origin);
+    }
+    return sum;
+}
+
+static const char *argument_text(Fn *f, const Node *n, int i) {
+    const Arg *a = &n->arg.p[i];
+    const Tensor *t = &f->p->tensor.p[a->tensor];
+    const Param *p = &n->kernel->param.p[i];
+    if (p->ranks >= 0) return slot_text(f, t);
+    if (t->ndim == 0 && !p->out && !p->inout) return fn_text(f, "*(const %s *)%s", elem_c(t->elem), tensor_text(f, t));
+    const char *first = slice_text(f, t, a, i);
+    if (strcmp(first, "0") == 0) return tensor_text(f, t);
+    return fn_text(f, "(%s *)%s + %s", elem_c(t->elem), tensor_text(f, t), first);
+}
+
+/* ---- tickets ---- */
+
+const char *grid_tasks(Fn *f, const Kernel *k, int range) {
+    const Range *r = &k->range.p[range];
+    if (r->kind == RANGE_WHOLE) return "1";
+    const char *n = r->owner >= 0 ? size_block_text(f, r->of) : size_text(f, r->of);
+    return text_ceil_div(f, n, r->kind == RANGE_TILE ? r->size : 1);
+}
+
+static const char *node_tasks(Fn *f, const Kernel *k) {
+    const char *n = "1";
+    for (int i = 0; i < k->ngrid; i++) n = text_mul(f, n, text_atom(f, grid_tasks(f, k, i)));
+    return n;
+}
+
+/* Row-major: the last range is the fastest. */
+static const char *grid_index(Fn *f, const Kernel *k, int range) {
+    const char *inner = "1", *own = grid_tasks(f, k, range), *outer = "1";
+    for (int i = 0; i < k->ngrid; i++) {
+        const char **side = i < range ? &outer : &inner;
+        if (i != range) *side = text_mul(f, *side, text_atom(f, grid_tasks(f, k, i)));
+    }
+    if (strcmp(own, "1") == 0) return "0";
+    const char *index = strcmp(inner, "1") ? fn_text(f, "ticket / %s", text_atom(f, inner)) : "ticket";
+    return strcmp(outer, "1") ? fn_text(f, "%s %% %s", index, text_atom(f, own)) : index;
+}
+
+static void call_node(Fn *f, const Node *n, const char *function) {
+    f->node = n;
+    Text call = {0};
+    text_printf(&call, "%s(t", function);
+    for (int i = 0; i < n->arg.n; i++) text_printf(&call, ", %s", argument_text(f, n, i));
+    for (int i = 0; i < n->kernel->ngrid; i++)
+        if (n->kernel->range.p[i].kind != RANGE_WHOLE) text_printf(&call, ", %s", grid_index(f, n->kernel, i));
+    const char *tasks = node_tasks(f, n->kernel);
+    fn_line(f, "if (ticket < %s) return %s);", text_atom(f, tasks), text_str(&call));
+    fn_line(f, "ticket -= %s;", tasks);
+    text_free(&call);
+}
+
+static void function_end(Fn *f, Text *to, const char *head) {
+    text_printf(to, "%s {\n", head);
+    fn_head_print(f, to);
+    text_add(to, text_str(&f->body));
+    text_add(to, "}\n\n");
+    text_free(&f->body);
+}
+
+static void emit_tasks(Writer *w, Text *to) {
+    Fn f = fn_new(w->arena, w->m, w->p, &w->layout);
+    const char *sum = "0";
+    c_name(&f.names, "ticket");
+    fn_line(&f, "(void)t;");
+    for (int i = 0; i < w->p->node.n; i++) sum = text_add_terms(&f, node_tasks(&f, w->p->node.p[i]->kernel), sum);
+    fn_line(&f, "return %s;", sum);
+    function_end(&f, to, fn_text(&f, "static int64_t %s_tasks(const tile_task *t)", w->p->name));
+}
+
+static void emit_task(Writer *w, Text *to) {
+    Fn f = fn_new(w->arena, w->m, w->p, &w->layout);
+    c_name(&f.names, "ticket");
+    for (int i = 0; i < w->p->node.n; i++) call_node(&f, w->p->node.p[i], w->function[i]);
+    fn_line(&f, "return 0;");
+    function_end(&f, to, fn_text(&f, "static int %s_task(const tile_task *t, int64_t ticket)", w->p->name));
+}
+
+static void emit_task_name(Writer *w, Text *to) {
+    Fn f = fn_new(w->arena, w->m, w->p, &w->layout);
+    c_name(&f.names, "ticket");
+    fn_line(&f, "(void)t;");
+    for (int i = 0; i < w->p->node.n; i++) {
+        const Kernel *k = w->p->node.p[i]->kernel;
+        const char *tasks = node_tasks(&f, k);
+        fn_line(&f, "if (ticket < %s) return \"%s\";", text_atom(&f, tasks), k->name);
+        fn_line(&f, "ticket -= %s;", tasks);
+    }
+    fn_line(&f, "return \"\";");
+    function_end(&f, to, fn_text(&f, "static const char *%s_task_name(const tile_task *t, int64_t ticket)", w->p->name));
+}
+
+static const char *const suffix[] = {"", "_program", "_tasks", "_task", "_task_name", "_workspace", "_open", "_run", "_close",
+                                     "_config", "_args", "_arg", "_dim", "_flag"};
+
+bool c_emit(const Module *m, const Program *p, Text *source, Text *header, Text *manifest) {
+    Writer w = {.arena = arena_new(), .m = m, .p = p};
+    w.names.arena = w.arena;
+    w.function = ARENA_ARRAY(w.arena, const char *, p->node.n + 1);
+    w.by_kernel = arena_alloc(w.arena, sizeof *w.by_kernel * (size_t)(m->kernel.n + 1));
+    for (size_t i = 0; i < sizeof suffix / sizeof *suffix; i++) c_name(&w.names, arena_format(w.arena, "%s%s", p->name, suffix[i]));
+    text_printf(source, "/* %s.c: the program %s for the host, made by tilec. */\n", p->name, p->name);
+    text_printf(source, "#include \"%s.h\"\n\n#include \"device/tile_host.h\"\n\n", p->name);
+    bool good = layout_make(w.arena, m, p, &w.layout) && emit_functions(&w, source);
+    if (good) {
+        emit_tasks(&w, source);
+        emit_task(&w, source);
+        emit_task_name(&w, source);
+        uint64_t hash = public_source(source, w.arena, m, p, &w.layout);
+        public_header(header, w.arena, m, p);
+        manifest_write(manifest, w.arena, m, p, &w.layout, hash);
+    }
+    arena_free(w.arena);
+    return good;
+}

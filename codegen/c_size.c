@@ -1,0 +1,78 @@
+/* c_size.c: extents as C text: a number where it is one on every rank, else a constant declared at the head of the function. */
+#include "codegen/c.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+int64_t size_most(const Module *m, Size s) {
+    int64_t n = size_bound(m, s);
+    return n < 0 ? 0 : n;
+}
+
+static bool size_same(const SizeText *a, Size s, bool block, const char *coord) {
+    return size_equal(a->size, s) && a->block == block && (a->coord == coord || (coord && a->coord && !strcmp(a->coord, coord)));
+}
+
+static const char *declared(Fn *f, Size s, bool block, const char *coord) {
+    for (int i = 0; i < f->size.n; i++)
+        if (size_same(&f->size.p[i], s, block, coord)) return f->size.p[i].text;
+    return NULL;
+}
+
+static const char *declare(Fn *f, Size s, bool block, const char *coord, const char *wanted, const char *value) {
+    const char *name = c_name(&f->names, wanted);
+    fn_constant(f, name, value);
+    vec_push(f->arena, &f->size, ((SizeText){s, block, coord, name}));
+    return name;
+}
+
+static const char *symbol_text(Fn *f, Size s) {
+    Size bare = {.sym = s.sym, .axis = -1};
+    const char *name = declared(f, bare, false, NULL);
+    if (!name)
+        name = declare(f, bare, false, NULL, f->m->symbol.p[s.sym].name, fn_text(f, "t->dim[%d]", s.sym));
+    return text_add_terms(f, name, fn_text(f, "%" PRId64, s.c));
+}
+
+static const char *whole_text(Fn *f, Size s) {
+    return s.sym < 0 ? fn_text(f, "%" PRId64, s.c) : symbol_text(f, s);
+}
+
+static const char *own_coord(Fn *f, int axis) { return fn_text(f, "t->coord[%d]", axis); }
+
+static bool splits_evenly(const Module *m, Size s) { return s.sym < 0 && s.c >= 0 && s.c % m->axis.p[s.axis].ranks == 0; }
+
+static const char *size_name(Fn *f, Size s, const char *what) {
+    const char *axis = f->m->axis.p[s.axis].name;
+    if (s.sym < 0) return fn_text(f, "%s_%" PRId64 "_%s", what, s.c, axis);
+    return fn_text(f, "%s_%s_%s", what, f->m->symbol.p[s.sym].name, axis);
+}
+
+const char *size_text_at(Fn *f, Size s, const char *coord) {
+    if (s.axis < 0) return whole_text(f, s);
+    int64_t ranks = f->m->axis.p[s.axis].ranks;
+    if (splits_evenly(f->m, s)) return fn_text(f, "%" PRId64, s.c / ranks);
+    if (coord) return fn_text(f, "tile_share(%s, %" PRId64 ", %s)", whole_text(f, s), ranks, coord);
+    const char *name = declared(f, s, false, NULL);
+    if (name) return name;
+    return declare(f, s, false, NULL, size_name(f, s, "part"),
+                   fn_text(f, "tile_share(%s, %" PRId64 ", %s)", whole_text(f, s), ranks, own_coord(f, s.axis)));
+}
+
+const char *size_text(Fn *f, Size s) { return size_text_at(f, s, NULL); }
+
+const char *size_block_text(Fn *f, Size s) {
+    return s.axis < 0 ? whole_text(f, s) : text_ceil_div(f, whole_text(f, s), f->m->axis.p[s.axis].ranks);
+}
+
+const char *size_origin_text(Fn *f, Size s) {
+    if (s.axis < 0) return "0";
+    return text_mul(f, own_coord(f, s.axis), text_atom(f, size_block_text(f, s)));
+}
+
+/* Arguments of the program are dense in the rank's own extents; temporaries have those of a full block on every rank. */
+const char *param_extent(Fn *f, int param, int dim) {
+    const Arg *a = &f->node->arg.p[param];
+    const Tensor *t = &f->p->tensor.p[a->tensor];
+    return t->role == ROLE_TEMP ? size_block_text(f, t->dim[dim]) : size_text(f, t->dim[dim]);
+}

@@ -1,0 +1,115 @@
+/* c_step.c: steps that make, copy and store tiles element by element. */
+#include "codegen/c.h"
+
+#include <string.h>
+
+static const char simd[] = "#pragma omp simd";
+
+static bool is_packet(const Fn *f, const Op *op) {
+    return (op->kind == OP_LOAD || op->kind == OP_STORE) && f->k->param.p[op->param].packet;
+}
+
+/* A load of packets waits for each of them. */
+static void packet_load(Nest *n, const Op *op, const char *to) {
+    const char *inside, *place = nest_place(n, op, &inside), *bits = c_name(&n->f->names, "bits");
+    const char *error = c_name(&n->f->names, "error");
+    Elem e = op->res.p[0]->type.elem;
+    n->pragma = NULL;
+    nest_line(n, n->n, "uint32_t %s;", bits);
+    nest_line(n, n->n, "const int %s = tile_packet_get(t, &%s, &%s, -1, -1);", error, place, bits);
+    nest_line(n, n->n, "if (%s) return %s;", error, error);
+    nest_line(n, n->n, e == ELEM_F32 ? "%s = tile_f32_of_bits(%s);" : "%s = (%s)%s;", to,
+              e == ELEM_F32 ? bits : elem_c(e), bits);
+}
+
+static void compute_scalar(Fn *f, const Value *v) {
+    Held *h = fn_held(f, v);
+    Nest n = nest_new(f, NULL, 0);
+    h->name = c_name(&f->names, v->name ? v->name : "v");
+    if (is_packet(f, v->def)) {
+        nest_line(&n, 0, "%s %s;", elem_c(v->type.elem), h->name);
+        packet_load(&n, v->def, h->name);
+    } else {
+        const char *text = nest_definition(&n, v);
+        nest_line(&n, 0, "const %s %s = %s;", elem_c(v->type.elem), h->name, text_bare(f, text));
+    }
+    nest_print(&n);
+}
+
+void emit_compute(Fn *f, const Value *v) {
+    if (!v->type.nrange) {
+        compute_scalar(f, v);
+        return;
+    }
+    const Tile *to = held_tile(f, v);
+    Nest n = nest_new(f, to->range, to->n);
+    n.pragma = simd;
+    if (is_packet(f, v->def)) packet_load(&n, v->def, nest_tile(&n, to));
+    else {
+        const char *text = nest_definition(&n, v);
+        nest_line(&n, n.n, "%s = %s;", nest_tile(&n, to), text_bare(f, text));
+    }
+    nest_print(&n);
+}
+
+void emit_copy(Fn *f, const Tile *to, const Value *v) {
+    Held *h = fn_held(f, v);
+    if (h->hold == HOLD_TILE && h->tile.name == to->name) return;
+    Nest n = nest_new(f, to->range, to->n);
+    n.pragma = simd;
+    const char *text = nest_convert(&n, to->elem, v->type.elem, nest_value(&n, v));
+    nest_line(&n, n.n, "%s = %s;", nest_tile(&n, to), text_bare(f, text));
+    nest_print(&n);
+}
+
+/* ---- stores ---- */
+
+static bool mentions(const Affine *a, int range) {
+    for (int i = 0; i < a->nterm; i++) {
+        const Term *t = &a->term[i];
+        if (t->kind == TERM_POS && t->id == range) return true;
+        if (t->kind == TERM_VALUE && type_has(t->value->type, range)) return true;
+    }
+    return false;
+}
+
+/* Ranges in the order of the subscripts that use them: neighbours in memory innermost. */
+static int store_order(Fn *f, const Op *op, int16_t *order) {
+    Type t = op->arg.p[0]->type;
+    for (int d = 0; d < op->sub.n; d++) t = type_union(t, affine_type(f->k, &op->sub.p[d].lo));
+    int n = 0;
+    for (int d = -1; d < op->sub.n; d++)
+        for (int i = 0; i < t.nrange; i++) {
+            bool here = d >= 0 && mentions(&op->sub.p[d].lo, t.range[i]), later = false;
+            for (int e = d + 1; e < op->sub.n; e++) later |= mentions(&op->sub.p[e].lo, t.range[i]);
+            if (!later && (here || d < 0)) order[n++] = t.range[i];
+        }
+    return n;
+}
+
+static const char *packet_bits(Fn *f, Elem e, const char *x) {
+    return e == ELEM_F32 ? fn_text(f, "tile_bits_of_f32(%s)", text_bare(f, x)) : fn_text(f, "(uint32_t)%s", text_atom(f, x));
+}
+
+static const char *store_text(Nest *n, const Op *op, const char *place) {
+    Fn *f = n->f;
+    const Param *p = &f->k->param.p[op->param];
+    Elem from = op->arg.p[0]->type.elem;
+    const char *x = nest_convert(n, p->elem, from, nest_value(n, op->arg.p[0]));
+    if (p->packet) return fn_text(f, "tile_packet_put(t, &%s, %s);", place, packet_bits(f, p->elem, x));
+    if (op->mode != STORE_ADD) return fn_text(f, "%s = %s;", place, text_bare(f, x));
+    if (p->elem != ELEM_F32 && p->elem != ELEM_I32 && p->elem != ELEM_I64 && p->elem != ELEM_F64)
+        fn_unsupported(f, op->loc, fn_text(f, "an atomic sum in %s", elem_text(p->elem)));
+    return fn_text(f, "tile_atomic_add_%s(&%s, %s);", elem_text(p->elem), place, text_bare(f, x));
+}
+
+void emit_store(Fn *f, const Op *op) {
+    int16_t order[MAX_RANGES];
+    Nest n = nest_new(f, order, 0);
+    n.n = store_order(f, op, n.range);
+    if (op->mode == STORE_SET && !f->k->param.p[op->param].packet && n.n) n.pragma = simd;
+    const char *inside, *place = nest_place(&n, op, &inside), *text = store_text(&n, op, place);
+    if (inside) nest_line(&n, n.n, "if (%s) %s", inside, text);
+    else nest_line(&n, n.n, "%s", text);
+    nest_print(&n);
+}

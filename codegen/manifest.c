@@ -1,0 +1,101 @@
+/* manifest.c: what a program expects and needs, as JSON for other programs. */
+#include "codegen/c.h"
+
+#include <inttypes.h>
+
+static void quote(Text *to, const char *s) {
+    text_add(to, "\"");
+    for (; *s; s++) {
+        if (*s == '"' || *s == '\\') text_printf(to, "\\%c", *s);
+        else if ((unsigned char)*s < 32) text_printf(to, "\\u%04x", *s);
+        else text_add_n(to, s, 1);
+    }
+    text_add(to, "\"");
+}
+
+static void member(Text *to, const char *name, const char *value) {
+    text_printf(to, "\"%s\": ", name);
+    quote(to, value);
+}
+
+static void write_size(Text *to, const Module *m, Size s) {
+    text_printf(to, "{\"constant\": %" PRId64, s.c);
+    if (s.sym >= 0) {
+        text_add(to, ", ");
+        member(to, "dim", m->symbol.p[s.sym].name);
+    }
+    if (s.axis >= 0) {
+        text_add(to, ", ");
+        member(to, "split", m->axis.p[s.axis].name);
+    }
+    text_add(to, "}");
+}
+
+static void write_arg(Text *to, const Module *m, const Tensor *t) {
+    static const char *const role[] = {"input", "state", "output", "temporary"};
+    text_add(to, "    {");
+    member(to, "name", t->name);
+    text_add(to, ", ");
+    member(to, "elem", elem_text(t->elem));
+    text_add(to, ", ");
+    member(to, "role", role[t->role]);
+    text_printf(to, ", \"alignment\": %d, \"shape\": [", elem_bits(t->elem) / 8);
+    for (int d = 0; d < t->ndim; d++) {
+        if (d) text_add(to, ", ");
+        write_size(to, m, t->dim[d]);
+    }
+    text_add(to, "]}");
+}
+
+static void write_list(Text *to, const char *name, int n) { text_printf(to, "  \"%s\": [%s", name, n ? "\n" : ""); }
+
+static void end_item(Text *to, int i, int n) { text_add(to, i + 1 < n ? ",\n" : "\n  "); }
+
+static void write_flag(Text *to, const Module *m, const Flag *f) {
+    text_add(to, "    {");
+    member(to, "name", f->name ? f->name : "");
+    text_printf(to, ", \"producer\": %d, \"consumer\": %d", f->producer, f->consumer);
+    if (f->axis >= 0) {
+        text_add(to, ", ");
+        member(to, "axis", m->axis.p[f->axis].name);
+    }
+    text_add(to, "}");
+}
+
+void manifest_write(Text *to, Arena *a, const Module *m, const Program *p, const Layout *l, uint64_t hash) {
+    text_add(to, "{\n  \"version\": 1,\n  \"abi\": 1,\n  ");
+    member(to, "program", p->name);
+    text_add(to, ",\n  ");
+    member(to, "target", "host");
+    text_add(to, ",\n  ");
+    member(to, "hash", arena_format(a, "%016" PRIx64, hash));
+    text_add(to, ",\n");
+    write_list(to, "mesh", m->axis.n);
+    for (int i = 0; i < m->axis.n; i++) {
+        text_add(to, "    {");
+        member(to, "axis", m->axis.p[i].name);
+        text_printf(to, ", \"ranks\": %" PRId64 "}", m->axis.p[i].ranks);
+        end_item(to, i, m->axis.n);
+    }
+    text_add(to, "],\n");
+    write_list(to, "dims", m->symbol.n);
+    for (int i = 0; i < m->symbol.n; i++) {
+        text_add(to, "    {");
+        member(to, "name", m->symbol.p[i].name);
+        text_printf(to, ", \"bound\": %" PRId64 "}", m->symbol.p[i].bound);
+        end_item(to, i, m->symbol.n);
+    }
+    text_add(to, "],\n");
+    write_list(to, "args", p->io.n);
+    for (int i = 0; i < p->io.n; i++) {
+        write_arg(to, m, &p->tensor.p[p->io.p[i]]);
+        end_item(to, i, p->io.n);
+    }
+    text_add(to, "],\n");
+    write_list(to, "flags", p->flag.n);
+    for (int i = 0; i < p->flag.n; i++) {
+        write_flag(to, m, &p->flag.p[i]);
+        end_item(to, i, p->flag.n);
+    }
+    text_printf(to, "],\n  \"workspace\": {\"local\": %" PRId64 ", \"symmetric\": %" PRId64 ", \"words\": %" PRId64 "}\n}\n", l->local, l->symmetric, l->words);
+}
