@@ -104,8 +104,7 @@ static const char *store_text(Nest *n, const Op *op, const char *place) {
 }
 
 void emit_store(Fn *f, const Op *op) {
-    int16_t order[MAX_RANGES];
-    Nest n = nest_new(f, order, 0);
+    Nest n = nest_new(f, NULL, 0);
     n.n = store_order(f, op, n.range);
     if (op->mode == STORE_SET && !f->k->param.p[op->param].packet && n.n) n.pragma = simd;
     const char *inside, *place = nest_place(&n, op, &inside), *text = store_text(&n, op, place);
