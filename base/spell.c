@@ -16,7 +16,8 @@ static int word_distance(const char *a, int na, const char *b, int nb) {
         now[0] = i;
         for (int j = 1; j <= nb; j++) {
             now[j] = min2(before[j - 1] + (a[i - 1] != b[j - 1]), min2(before[j], now[j - 1]) + 1);
-            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) now[j] = min2(now[j], second[j - 2] + 1);
+            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+                now[j] = min2(now[j], second[j - 2] + 1);
         }
     }
     return row[na % 3][nb];

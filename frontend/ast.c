@@ -115,8 +115,8 @@ RangeDecl range_of(Name name, Loc loc, Expr *size, Expr *of) {
 RangeDecl range_in(Parse *p, Name name, Loc loc, Expr *size, Expr *lo, Expr *hi) {
     if (!hi && (size || lo->kind != EXPR_NAME)) {
         diag_error(p->diags, size ? size->loc : lo->loc, "range-bounds", "'in' needs bounds or the name of a range");
-        diag_note(p->diags, (Loc){0}, "write: %s in 0 .. n, %s of n, or %s in i for the positions of range i", name, name,
-                  name);
+        diag_note(p->diags, (Loc){0}, "write: %s in 0 .. n, %s of n, or %s in i for the positions of range i", name,
+                  name, name);
     }
     return (RangeDecl){.name = name, .loc = loc, .size = size, .lo = lo, .hi = hi};
 }

@@ -2,9 +2,9 @@
 #include "frontend/ast_print.h"
 
 static const char *const op_text[] = {
-    [AST_NEG] = "-",  [AST_NOT] = "!",  [AST_ADD] = "+",  [AST_SUB] = "-",  [AST_MUL] = "*",  [AST_DIV] = "/",
-    [AST_MOD] = "%",  [AST_AT] = "@",   [AST_EQ] = "==",  [AST_NE] = "!=",  [AST_LT] = "<",   [AST_LE] = "<=",
-    [AST_GT] = ">",   [AST_GE] = ">=",  [AST_AND] = "&&", [AST_OR] = "||",  [AST_BAND] = "&", [AST_BOR] = "|",
+    [AST_NEG] = "-",  [AST_NOT] = "!",  [AST_ADD] = "+",  [AST_SUB] = "-", [AST_MUL] = "*",  [AST_DIV] = "/",
+    [AST_MOD] = "%",  [AST_AT] = "@",   [AST_EQ] = "==",  [AST_NE] = "!=", [AST_LT] = "<",   [AST_LE] = "<=",
+    [AST_GT] = ">",   [AST_GE] = ">=",  [AST_AND] = "&&", [AST_OR] = "||", [AST_BAND] = "&", [AST_BOR] = "|",
     [AST_BXOR] = "^", [AST_SHL] = "<<", [AST_SHR] = ">>",
 };
 static const char *const assign_text[] = {
@@ -63,10 +63,19 @@ static void print_bare(Writer w, const Expr *e) {
     case EXPR_NAME: text_add(w.out, e->name); break;
     case EXPR_STAR: text_add(w.out, "*"); break;
     case EXPR_AUTO: text_add(w.out, "auto"); break;
-    case EXPR_CALL: text_add(w.out, e->name); print_exprs(w, "(", &e->args, ")"); break;
-    case EXPR_INDEX: print_expr(w, e->base); print_exprs(w, "[", &e->args, "]"); break;
+    case EXPR_CALL:
+        text_add(w.out, e->name);
+        print_exprs(w, "(", &e->args, ")");
+        break;
+    case EXPR_INDEX:
+        print_expr(w, e->base);
+        print_exprs(w, "[", &e->args, "]");
+        break;
     case EXPR_FIELD: print_field(w, e); break;
-    case EXPR_UNARY: text_add(w.out, op_text[e->op]); print_expr(w, e->base); break;
+    case EXPR_UNARY:
+        text_add(w.out, op_text[e->op]);
+        print_expr(w, e->base);
+        break;
     case EXPR_BINARY: print_binary(w, e); break;
     case EXPR_COND: print_cond(w, e); break;
     case EXPR_LIST: print_exprs(w, "[", &e->args, "]"); break;

@@ -20,6 +20,9 @@ int syntax_lex(SYNTAX_STYPE *, Loc *, Parse *);
 #define LIST_ADD(list, old, x) ((list) = (old), vec_push(p->arena, &(list), x))
 
 static Loc loc_join(Loc a, Loc b) { return (Loc){a.file, a.begin, b.end}; }
+static void decls_add(Parse *p, Decls *to, const Decls *from) {
+    for (int i = 0; i < from->n; i++) vec_push(p->arena, to, from->p[i]);
+}
 static void syntax_error(const Loc *loc, Parse *p, const char *message);
 }
 
@@ -102,8 +105,8 @@ unit: %empty | unit declaration;
 
 declaration:
     decl                        { vec_push(p->arena, &p->unit->decls, $decl); }
-  | DIM bounds ';'              { for (int i = 0; i < $bounds.n; i++) vec_push(p->arena, &p->unit->decls, $bounds.p[i]); }
-  | MESH axes ';'               { for (int i = 0; i < $axes.n; i++) vec_push(p->arena, &p->unit->decls, $axes.p[i]); }
+  | DIM bounds ';'              { decls_add(p, &p->unit->decls, &$bounds); }
+  | MESH axes ';'               { decls_add(p, &p->unit->decls, &$axes); }
   | error ';' | error '}' | error BREAK
   | DIM error ';' | MESH error ';' | IMPORT error ';' | RECORD error '}' | FORMAT error '{' applies '}'
   | KERNEL error block | PROGRAM error block
@@ -112,12 +115,13 @@ declaration:
 
 decl:
     IMPORT STRING ';'           { $$ = decl_new(p, DECL_IMPORT, $2, @2, @$); }
-  | RECORD name '{' fields '}'  { $$ = decl_new(p, DECL_RECORD, $name, @name, @$); $$->params = $fields; $$->close = @5.begin; }
+  | RECORD name '{' fields '}'  { $$ = decl_new(p, DECL_RECORD, $name, @name, @$); $$->params = $fields;
+                                  $$->close = @5.begin; }
   | head block                  { $$ = $head; decl_body($$, $block, @$); }
   | FORMAT name '(' params ')' FOR type '{' applies '}'
                                 { $$ = decl_new(p, DECL_FORMAT, $name, @name, @$); $$->params = $params;
                                   $$->stands_for = $type; $$->close = @10.begin;
-                                  for (int i = 0; i < $applies.n; i++) vec_push(p->arena, &$$->inner, $applies.p[i]); };
+                                  $$->inner.p = $applies.p; $$->inner.n = $applies.n; $$->inner.cap = $applies.cap; };
 
 head:
     KERNEL signature            { $$ = $signature; $$->kind = DECL_KERNEL; }
@@ -176,7 +180,8 @@ stmt:
   | LET target ':' type '=' value ';'
                                 { $$ = stmt_let(p, @$, $target, $value); $$->has_type = true; $$->type = $type; }
   | targets ';'                 { $$ = stmt_no_effect(p, @targets); }
-  | EACH ranges level block     { $$ = stmt_ranges(p, STMT_EACH, loc_join(@1, @level), $ranges, $block); $$->level = $level; }
+  | EACH ranges level block     { $$ = stmt_ranges(p, STMT_EACH, loc_join(@1, @level), $ranges, $block);
+                                  $$->level = $level; }
   | FOR loop block merge        { $$ = stmt_for(p, loc_join(@1, @loop), $loop, $block, $merge); }
   | REPEAT loop block           { $$ = stmt_ranges(p, STMT_REPEAT, loc_join(@1, @loop), $loop, $block); }
   | if
@@ -205,7 +210,8 @@ merge: %empty                   { $$ = (MergeClause){0}; }
 
 names: name                     { $$ = (MergeClause){0}; vec_push(p->arena, &$$.names, $name);
                                   vec_push(p->arena, &$$.locs, @name); }
-  | names[old] ',' name         { $$ = $old; vec_push(p->arena, &$$.names, $name); vec_push(p->arena, &$$.locs, @name); };
+  | names[old] ',' name         { $$ = $old; vec_push(p->arena, &$$.names, $name);
+                                  vec_push(p->arena, &$$.locs, @name); };
 
 loop: range                     { LIST_ONE($$, $range); };
 

@@ -113,7 +113,7 @@ static bool is_declaration_unended(const Parse *p) {
     return p->held != TOK_YYEOF && p->last && p->last != ';' && p->last != '}' && p->last != TOK_BREAK;
 }
 
-/* The next token: p->held, but first the brackets that are missing before it, and a mark if no declaration ends there. */
+/* The next token: p->held, but first the brackets that are missing before it, and a mark where no declaration ends. */
 static int token_held(Parse *p, Loc *loc) {
     int token = p->held;
     if (p->nopen) {

@@ -31,8 +31,9 @@ static void wanted_text(Text *t, const SyntaxError *e) {
 static void found_text(Text *t, const Parse *p, const SyntaxError *e) {
     size_t len = e->loc.end - e->loc.begin;
     bool told = e->found[0] == 'a' && e->found[1] == ' ' && len > 0 && len <= 40;
-    if (told) text_printf(t, "%s'%.*s'", isdigit((unsigned char)p->source->text[e->loc.begin]) ? "number " : "",
-                          (int)len, p->source->text + e->loc.begin);
+    if (told)
+        text_printf(t, "%s'%.*s'", isdigit((unsigned char)p->source->text[e->loc.begin]) ? "number " : "", (int)len,
+                    p->source->text + e->loc.begin);
 }
 
 static void wish_report(Parse *p, const SyntaxError *e) {

@@ -33,7 +33,8 @@ static void renderings_check(void) {
     rendering_check("foo bar", 4, 7, "x.tile:1:5: error: bad 'thing' [some-id]\nfoo bar\n    ^~~\n");
     rendering_check("\tx = y", 1, 2, "x.tile:1:2: error: bad 'thing' [some-id]\n        x = y\n        ^\n");
     rendering_check("ab\tx", 3, 4, "x.tile:1:4: error: bad 'thing' [some-id]\nab      x\n        ^\n");
-    rendering_check("\xc3\xa4\xe6\x9b\xb4 b", 6, 7, "x.tile:1:7: error: bad 'thing' [some-id]\n\xc3\xa4\xe6\x9b\xb4 b\n   ^\n");
+    rendering_check("\xc3\xa4\xe6\x9b\xb4 b", 6, 7,
+                    "x.tile:1:7: error: bad 'thing' [some-id]\n\xc3\xa4\xe6\x9b\xb4 b\n   ^\n");
     rendering_check("a\xff\x01 b", 1, 2, "x.tile:1:2: error: bad 'thing' [some-id]\na<FF><01> b\n ^~~~\n");
     rendering_check("ab\r\ncd", 1, 4, "x.tile:1:2: error: bad 'thing' [some-id]\nab\n ^\n");
     rendering_check("ab", 2, 2, "x.tile:1:3: error: bad 'thing' [some-id]\nab\n  ^\n");
