@@ -99,7 +99,7 @@ typedef struct Kern {
     VEC(Entry) entry;   /* everything in scope, innermost last */
     VEC(Entry) unread;  /* variables out of scope that nothing read */
     PtrMap slot;        /* name -> NameSlot */
-    VEC(Size) range_of; /* of each Range of the kernel: the dimension it runs over, if split */
+    VEC(Size) range_of; /* of each Range of the kernel: the dimension it runs over, 0 where unknown */
     Op *head;           /* the last load of a scalar argument at the kernel's head */
     VEC(int) loop;      /* ranges of the loops around */
     VEC(Op *) store;
@@ -118,6 +118,9 @@ bool binding_of_call(Lower *, const Decl *, const ActualArg *, int narg, const E
 
 /* kernel.c: lowers a kernel whose binding is known; NULL after errors. */
 Kernel *kernel_lower(Lower *, const Binding *, Name name, bool checking);
+
+/* kernel_limit.c */
+void tiles_check(Kern *);
 
 /* kernel_scope.c */
 int scope_mark(const Kern *);

@@ -149,7 +149,7 @@ void for_lower(Kern *c, const Stmt *s) {
     bool good = bounds_lower(c, d, &lo, &hi, &dim);
     int range = range_declare(c, d, false, true);
     if (range >= 0 && good) {
-        c->range_of.p[range] = dim;
+        if (!d->of) c->range_of.p[range] = dim;
         loop_lower(c, s, range, lo, hi);
     } else {
         scope_touch_all(c, &s->body);
