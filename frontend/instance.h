@@ -7,7 +7,7 @@
 
 /* What a call passes for one parameter. */
 typedef struct {
-    bool is_const;      /* a compile-time scalar: .number */
+    bool is_const;      /* a compile-time scalar: .number; folded (no Param) also where the parameter is not const */
     double number;      /* integers up to 2^53 and bools too */
     bool is_integer;
     Elem elem;          /* tensors and run-time scalars */
