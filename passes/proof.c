@@ -101,8 +101,15 @@ static void list_accesses(Run *r) {
     }
 }
 
+Run run_begin(const Module *m, const Program *p, const int64_t *sym, Arena *arena, Proof *proof) {
+    Run r = {.m = m, .p = p, .sym = sym, .arena = arena, .ranks = (int)mesh_ranks(m), .lags = MAX_LAG + 1, .proof = proof};
+    r.coord = arena_alloc(arena, sizeof *r.coord * (size_t)r.ranks);
+    for (int i = 0; i < r.ranks; i++) mesh_coord(m, i, r.coord[i]);
+    find_written(&r);
+    return r;
+}
+
 static bool run_check(Run *r) {
-    find_written(r);
     bool ok = trace_program(r);
     r->proof->tasks = r->task.n;
     if (!ok) return false;
@@ -112,9 +119,7 @@ static bool run_check(Run *r) {
 
 Proof proof_program(const Module *m, const Program *p, const int64_t *sym, Arena *out) {
     Proof proof = {.loc = p->loc, .flag = -1};
-    Run r = {.m = m, .p = p, .sym = sym, .arena = arena_new(), .ranks = (int)mesh_ranks(m), .lags = MAX_LAG + 1, .proof = &proof};
-    r.coord = arena_alloc(r.arena, sizeof *r.coord * (size_t)r.ranks);
-    for (int i = 0; i < r.ranks; i++) mesh_coord(m, i, r.coord[i]);
+    Run r = run_begin(m, p, sym, arena_new(), &proof);
     proof.proved = run_check(&r);
     if (proof.why) proof.why = arena_text(out, proof.why, strlen(proof.why));
     for (int i = 0; i < 3; i++)

@@ -65,6 +65,7 @@ bool run_fail_flag(Run *, int flag, const Op *, const char *format, ...) __attri
 void run_note(Run *, const char *format, ...) __attribute__((format(printf, 2, 3)));
 const char *task_text(Run *, const Task *);
 
+Run run_begin(const Module *, const Program *, const int64_t *sym, Arena *, Proof *);
 bool trace_program(Run *);              /* fills task, event, box */
 bool words_check(Run *);                /* words are completed exactly, waits go forward; fills words, turn */
 int64_t word_linear(const Run *, int flag, int source, const Interval *box); /* of an exact box; -1: no such word */
