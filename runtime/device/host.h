@@ -87,7 +87,7 @@ static inline uint64_t tile_now(void) {
 
 /* Spin first, then let other threads of the core run, then sleep. */
 static inline void tile_relax(unsigned spin) {
-    if (spin < 128) {
+    if (spin < 32) {
 #if defined __x86_64__ || defined __i386__
         __builtin_ia32_pause();
 #elif defined __aarch64__

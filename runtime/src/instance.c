@@ -73,7 +73,7 @@ static int memory_open(tile_instance *p) {
     p->local_bytes = g->local_bytes;
     p->scratch_stride = pages_round(g->scratch_bytes);
     p->local = pages_map(p->local_bytes);
-    p->scratch = pages_map(p->scratch_stride * (size_t)p->mesh->nworkers);
+    p->scratch = pages_map(p->scratch_stride * ((size_t)p->mesh->nworkers + 1));
     p->symmetric = calloc(n, sizeof *p->symmetric);
     p->word = calloc(n, sizeof *p->word);
     p->count = calloc(g->counts + 1, sizeof *p->count);
@@ -110,7 +110,7 @@ static int instance_start(tile_instance *p) {
 static void instance_free(tile_instance *p) {
     if (p->share.base) share_close(&p->share);
     if (p->local) pages_unmap(p->local, p->local_bytes);
-    if (p->scratch) pages_unmap(p->scratch, p->scratch_stride * (size_t)p->mesh->nworkers);
+    if (p->scratch) pages_unmap(p->scratch, p->scratch_stride * ((size_t)p->mesh->nworkers + 1));
     free(p->symmetric);
     free(p->word);
     free((void *)p->count);

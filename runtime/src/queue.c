@@ -1,8 +1,10 @@
 /* queue.c: runs in the order in which they were enqueued, one at a time; their tickets go to the workers in order.
-   A worker that holds a ticket keeps its run from ending; whoever finishes the last ticket ends the run and starts the next. */
+   Who holds a ticket keeps its run from ending; who finishes the last one ends the run and starts the next. */
 #include "runtime.h"
 
 #include <stdlib.h>
+
+enum { IDLE_SPINS = 500 }; /* before a worker or a waiting caller sleeps */
 
 /* Takes the lowest ticket that nobody took; NULL: there is none. */
 static Frame *ticket_take(Queue *q, int64_t *ticket) {
@@ -37,7 +39,7 @@ static void run_start(tile_mesh *m, Frame *f) {
     atomic_store_explicit(&f->error, fault_poisoned(m) ? TILE_E_POISONED : TILE_OK, memory_order_relaxed);
     if (f->tickets && !f->error) {
         atomic_store_explicit(&f->left, f->tickets, memory_order_relaxed);
-        atomic_store_explicit(&q->tickets, q->started << 32 | (uint64_t)f->tickets, memory_order_release);
+        atomic_store(&q->tickets, q->started << 32 | (uint64_t)f->tickets);
         workers_wake(q, f->tickets);
         return;
     }
@@ -66,29 +68,6 @@ int queue_add(tile_instance *p, void *const *arg, const int64_t *dim) {
     }
     pthread_mutex_unlock(&q->lock);
     return full ? tile_fail(TILE_E_BUSY, "too many runs are queued: at most %d, of one instance %d", QUEUE_DEPTH, FRAMES) : TILE_OK;
-}
-
-void queue_wait(tile_mesh *m) {
-    Queue *q = &m->queue;
-    pthread_mutex_lock(&q->lock);
-    uint64_t all = q->enqueued;
-    pthread_mutex_unlock(&q->lock);
-    for (unsigned spin = 1; spin < q->spins && atomic_load_explicit(&q->finished, memory_order_acquire) < all; spin++) tile_relax(spin);
-    pthread_mutex_lock(&q->lock);
-    q->waiters++;
-    while (q->finished < all) pthread_cond_wait(&q->idle, &q->lock);
-    q->waiters--;
-    pthread_mutex_unlock(&q->lock);
-}
-
-int queue_drain(tile_mesh *m) {
-    Queue *q = &m->queue;
-    queue_wait(m);
-    pthread_mutex_lock(&q->lock);
-    int error = q->error;
-    q->error = TILE_OK;
-    pthread_mutex_unlock(&q->lock);
-    return error;
 }
 
 /* ---- workers, without the lock ---- */
@@ -137,9 +116,38 @@ static void worker_execute(Worker *w, Frame *f, int64_t ticket) {
     if (atomic_fetch_sub_explicit(&f->left, done, memory_order_acq_rel) == done) run_finish(w->mesh, f);
 }
 
+/* At most as many threads work at once as the rank has workers: its worker threads, and the caller while it waits. */
+static bool permit_take(Queue *q) {
+    if (!(uint32_t)atomic_load_explicit(&q->tickets, memory_order_relaxed)) return false;
+    int n = atomic_load_explicit(&q->permits, memory_order_relaxed);
+    while (n > 0 && !atomic_compare_exchange_weak(&q->permits, &n, n - 1)) continue;
+    return n > 0;
+}
+
+/* Whoever found no permit may be asleep. */
+static void permit_give(Queue *q) {
+    atomic_fetch_add(&q->permits, 1);
+    if (!(uint32_t)atomic_load(&q->tickets)) return;
+    pthread_mutex_lock(&q->lock);
+    workers_wake(q, 1);
+    pthread_mutex_unlock(&q->lock);
+}
+
+/* True if there was something to do. */
+static bool worker_try(Worker *w) {
+    Queue *q = &w->mesh->queue;
+    int64_t ticket;
+    if (!permit_take(q)) return false;
+    Frame *f = ticket_take(q, &ticket);
+    if (f) worker_execute(w, f, ticket);
+    permit_give(q);
+    return f != NULL;
+}
+
 static void worker_sleep(Queue *q) {
     pthread_mutex_lock(&q->lock);
-    if (!(uint32_t)atomic_load(&q->tickets) && !atomic_load(&q->stop)) {
+    bool work = (uint32_t)atomic_load(&q->tickets) && atomic_load(&q->permits) > 0;
+    if (!work && !atomic_load(&q->stop)) {
         q->sleepers++;
         pthread_cond_wait(&q->work, &q->lock);
         q->sleepers--;
@@ -151,14 +159,50 @@ static void *worker_main(void *arg) {
     Worker *w = arg;
     Queue *q = &w->mesh->queue;
     for (unsigned spin = 1; !atomic_load_explicit(&q->stop, memory_order_relaxed); spin++) {
-        int64_t ticket;
-        Frame *f = ticket_take(q, &ticket);
-        if (f) worker_execute(w, f, ticket);
-        else if (spin < q->spins) tile_relax(spin);
-        else worker_sleep(q);
-        if (f || spin >= q->spins) spin = 0;
+        if (worker_try(w)) {
+            spin = 0;
+        } else if (spin < IDLE_SPINS) {
+            tile_relax(spin);
+        } else {
+            worker_sleep(q);
+            spin = 0;
+        }
     }
     return NULL;
+}
+
+/* The caller works on what it waits for; only one caller at a time. */
+static void queue_help(tile_mesh *m, uint64_t all) {
+    Queue *q = &m->queue;
+    if (atomic_exchange(&q->helped, true)) return;
+    for (unsigned spin = 1; spin < IDLE_SPINS && atomic_load_explicit(&q->finished, memory_order_acquire) < all; spin++) {
+        if (worker_try(&m->worker[m->nworkers])) spin = 0;
+        else tile_relax(spin);
+    }
+    atomic_store(&q->helped, false);
+}
+
+void queue_wait(tile_mesh *m) {
+    Queue *q = &m->queue;
+    pthread_mutex_lock(&q->lock);
+    uint64_t all = q->enqueued;
+    pthread_mutex_unlock(&q->lock);
+    queue_help(m, all);
+    pthread_mutex_lock(&q->lock);
+    q->waiters++;
+    while (q->finished < all) pthread_cond_wait(&q->idle, &q->lock);
+    q->waiters--;
+    pthread_mutex_unlock(&q->lock);
+}
+
+int queue_drain(tile_mesh *m) {
+    Queue *q = &m->queue;
+    queue_wait(m);
+    pthread_mutex_lock(&q->lock);
+    int error = q->error;
+    q->error = TILE_OK;
+    pthread_mutex_unlock(&q->lock);
+    return error;
 }
 
 int queue_open(tile_mesh *m, int workers) {
@@ -166,11 +210,11 @@ int queue_open(tile_mesh *m, int workers) {
     pthread_mutex_init(&q->lock, NULL);
     pthread_cond_init(&q->work, NULL);
     pthread_cond_init(&q->idle, NULL);
-    q->spins = 500;
-    m->worker = calloc((size_t)workers, sizeof *m->worker);
+    atomic_store(&q->permits, workers);
+    m->worker = calloc((size_t)workers + 1, sizeof *m->worker);
     if (!m->worker) return tile_fail(TILE_E_NOMEM, "out of memory");
+    for (int i = 0; i <= workers; i++) m->worker[i] = (Worker){.mesh = m, .id = i};
     for (int i = 0; i < workers; i++) {
-        m->worker[i] = (Worker){.mesh = m, .id = i};
         int error = pthread_create(&m->worker[i].thread, NULL, worker_main, &m->worker[i]);
         if (error) return tile_fail(TILE_E_SYS, "thread %d of %d: %s", i + 1, workers, strerror(error));
         m->nworkers++;
@@ -184,10 +228,8 @@ void queue_close(tile_mesh *m) {
     atomic_store(&q->stop, true);
     pthread_cond_broadcast(&q->work);
     pthread_mutex_unlock(&q->lock);
-    for (int i = 0; i < m->nworkers; i++) {
-        pthread_join(m->worker[i].thread, NULL);
-        free(m->worker[i].event);
-    }
+    for (int i = 0; i < m->nworkers; i++) pthread_join(m->worker[i].thread, NULL);
+    for (int i = 0; i <= m->nworkers; i++) free(m->worker[i].event);
     free(m->worker);
     pthread_mutex_destroy(&q->lock);
     pthread_cond_destroy(&q->work);

@@ -99,7 +99,8 @@ typedef struct {
     _Atomic uint64_t tickets;             /* low half of the run's number, then tickets that nobody took */
     _Atomic bool stop;
     int sleepers, waiters;                /* under lock */
-    unsigned spins;                       /* before a worker or waiter sleeps */
+    _Atomic int permits;                  /* threads that may still begin to work */
+    _Atomic bool helped;                  /* a caller works while it waits */
     int error;                            /* of the first failed run since the last synchronisation; under lock */
 } Queue;
 
@@ -129,7 +130,7 @@ struct tile_mesh {
     bool broken;                    /* a recovery failed: only close */
     bool reported;                  /* the fault of this incarnation was returned as TILE_E_TIMEOUT */
     Queue queue;
-    Worker *worker;
+    Worker *worker;                 /* [nworkers + 1]: the last is the caller, while it waits */
     tile_instance *instances;
 };
 

@@ -13,7 +13,7 @@ void trace_add(Worker *w, const tile_task *t, const tile_program *p, uint64_t be
 
 int tile_trace(tile_mesh *m, int on) {
     queue_wait(m);
-    for (int i = 0; i < m->nworkers; i++) {
+    for (int i = 0; i <= m->nworkers; i++) {
         Worker *w = &m->worker[i];
         free(w->event);
         w->event = NULL;
@@ -35,7 +35,7 @@ int tile_trace_write(tile_mesh *m, const char *path) {
     FILE *f = fopen(path, "w");
     if (!f) return tile_fail(TILE_E_SYS, "%s: %s", path, strerror(errno));
     fprintf(f, "{\"traceEvents\":[\n{\"name\":\"process_name\",\"ph\":\"M\",\"pid\":%d,\"args\":{\"name\":\"rank %d\"}}", m->rank, m->rank);
-    for (int i = 0; i < m->nworkers; i++) {
+    for (int i = 0; i <= m->nworkers; i++) {
         for (size_t e = 0; e < m->worker[i].events; e++) event_print(f, &m->worker[i].event[e], m->rank, i);
         m->worker[i].events = 0;
     }
