@@ -13,10 +13,11 @@ static bool nodes_of_flag(Verifier *v, const Program *g, const Flag *f) {
     return false;
 }
 
-static void flag_dim_verify(Verifier *v, const Program *g, const Flag *f, const FlagDim *d) {
-    extent_verify(v, g->loc, d->of);
-    if (d->size < 0 || d->size > VERIFY_FACTOR)
-        violation(v, g->loc, "a dimension of flag '%s' has tiles of %lld", f->name, (long long)d->size);
+static void flag_dim_verify(Verifier *v, const Program *g, const Flag *f, int i) {
+    const FlagDim *d = &f->dim.p[i];
+    const Range *r = &g->node.p[f->producer]->kernel->range.p[i];
+    if (!size_equal(d->of, r->of) || d->size != r->size || d->block != (r->owner >= 0))
+        violation(v, g->loc, "dimension %d of flag '%s' is not that of its producer's grid", i, f->name);
     if (d->group < GROUP_DEST || d->group > VERIFY_EXTENT)
         violation(v, g->loc, "a dimension of flag '%s' is divided by %lld", f->name, (long long)d->group);
     if (d->group == GROUP_DEST && f->axis < 0)
@@ -35,7 +36,7 @@ static void flag_verify(Verifier *v, const Program *g, const Flag *f, int i) {
     int ngrid = g->node.p[f->producer]->kernel->ngrid;
     if (f->dim.n != ngrid)
         violation(v, g->loc, "flag '%s' has %d dimensions, and its producer's grid %d", f->name, f->dim.n, ngrid);
-    for (int d = 0; d < f->dim.n; d++) flag_dim_verify(v, g, f, &f->dim.p[d]);
+    for (int d = 0; d < f->dim.n && d < ngrid; d++) flag_dim_verify(v, g, f, d);
 }
 
 static void sync_of_node(Verifier *v, const Program *g, const Node *n, const Op *op) {
