@@ -62,7 +62,7 @@ static bool binding_equal(const Binding *a, const Binding *b) {
 static Instance **slot_find(const struct Instances *in, const Binding *b, uint64_t hash) {
     for (uint64_t i = hash;; i++) {
         Instance **s = &in->slot[i & (uint64_t)(in->cap - 1)];
-        if (!*s || ((*s)->hash == hash && (!b || binding_equal(&(*s)->bound, b)))) return s;
+        if (!*s || ((*s)->hash == hash && binding_equal(&(*s)->bound, b))) return s;
     }
 }
 

@@ -230,9 +230,14 @@ static BoundParam result_bind(Bind *c, const ParamDecl *p, int i) {
     return r;
 }
 
+enum { PARAM_LIMIT = 1024 };
+
 static bool counts_match(Bind *c) {
     const Decl *d = c->decl;
-    if (c->narg != d->params.n)
+    if (d->params.n + d->results.n > PARAM_LIMIT)
+        diag_error(diags_of(c), c->call, "too-many-params", "%s has more than %d parameters and results", d->name,
+                   PARAM_LIMIT);
+    else if (c->narg != d->params.n)
         diag_error(diags_of(c), c->call, "wrong-arguments", "%s takes %d argument%s, not %d", d->name, d->params.n,
                    d->params.n == 1 ? "" : "s", c->narg);
     else if (c->nresult > d->results.n)

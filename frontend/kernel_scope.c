@@ -2,6 +2,8 @@
    Entries are a stack; a table finds the one of a name that is in scope. */
 #include "frontend/kernel.h"
 
+enum { SPELLING_ERRORS = 100 }; /* a file with more is no misspelling */
+
 static NameSlot *slot_of(Kern *c, Name name) { return ptrmap_get(&c->slot, name); }
 
 static NameSlot *slot_make(Kern *c, Name name) {
@@ -72,6 +74,7 @@ Entry *scope_declare(Kern *c, Name name, NameKind kind, Loc loc) {
 }
 
 static void nearest_note(Kern *c, Name name, Loc loc) {
+    if (c->diags->errors > SPELLING_ERRORS) return;
     const char **candidate = ARENA_ARRAY(c->arena, const char *, c->entry.n + 1);
     int n = 0;
     for (int i = 0; i < c->entry.n; i++)

@@ -54,7 +54,8 @@ Value *val_as(Kern *c, Val v, Elem e) {
     if (v.kind == VAL_FLOAT && elem_is_float(e) && elem_bits(e) >= 32) return build_const_f(&c->b, e, v.f);
     if (v.kind == VAL_INT && elem_is_int(e) && elem_bits(e) >= 8 && int_fits(e, v.i))
         return build_const_i(&c->b, e, v.i);
-    Value *x = val_value(c, v);
+    bool narrow_float = v.kind == VAL_INT && elem_is_float(e);
+    Value *x = narrow_float ? build_const_f(&c->b, ELEM_F32, (double)v.i) : val_value(c, v);
     return x ? build_cast(&c->b, e, x) : NULL;
 }
 

@@ -63,6 +63,7 @@ static void call_run(Call *c, char *line) {
     bool results = false;
     c->narg = c->nresult = 0;
     while ((word = strtok_r(NULL, " ", &save))) {
+        if (c->narg == 16 || c->nresult == 4) exit(2);
         if (strcmp(word, "->") == 0)
             results = true;
         else if (results)
