@@ -34,10 +34,8 @@ void ints_wrap(Elem e, int64_t n, int64_t *x) {
 }
 
 static void int_limits(Elem e, int64_t *lo, int64_t *hi) {
-    int bits = elem_bits(e);
-    bool plain = e == ELEM_U8 || e == ELEM_BOOL;
-    *lo = plain ? 0 : -(int64_t)((uint64_t)1 << (bits - 1));
-    *hi = e == ELEM_U8 ? 255 : (int64_t)(((uint64_t)1 << (bits - 1)) - 1);
+    *hi = e == ELEM_U8 ? 255 : (int64_t)(((uint64_t)1 << (elem_bits(e) - 1)) - 1);
+    *lo = e == ELEM_U8 ? 0 : -*hi - 1;
 }
 
 static int64_t float_to_int(Elem to, double x) {

@@ -168,15 +168,6 @@ static int64_t int_mod(int64_t x, int64_t y) {
     return r != 0 && (r < 0) != (y < 0) ? r + y : r;
 }
 
-/* By squaring, modulo 2^64; a negative power is 1 / x^-y, floored: 0 but for x = 1 and -1. */
-static int64_t int_pow(int64_t x, int64_t y) {
-    uint64_t base = (uint64_t)x, z = 1;
-    if (y < 0) return x == 1 ? 1 : x == -1 ? (y & 1 ? -1 : 1) : 0;
-    for (; y; y >>= 1, base *= base)
-        if (y & 1) z *= base;
-    return (int64_t)z;
-}
-
 static void binary_int(OpKind op, int64_t n, const int64_t *x, const int64_t *y, int64_t *z) {
     switch (op) {
     case OP_ADD:
@@ -193,8 +184,6 @@ static void binary_int(OpKind op, int64_t n, const int64_t *x, const int64_t *y,
         EACH(x[i] < y[i] ? x[i] : y[i]);
     case OP_MAX:
         EACH(x[i] > y[i] ? x[i] : y[i]);
-    case OP_POW:
-        EACH(int_pow(x[i], y[i]));
     case OP_AND:
         EACH(x[i] & y[i]);
     case OP_OR:

@@ -94,8 +94,9 @@ static inline Array *bench_arrays(Bench *t, const int64_t *sym) {
 }
 
 static inline bool bench_run(Bench *t, InterpOptions o, Array *io, InterpReport *report) {
-    bool good = interp_run(t->a, t->m, t->p, &o, io, report);
-    return good;
+    bool good = module_verify(t->m);
+    diags_print(t->m->diags, stderr, DIAG_TEXT, false);
+    return good && interp_run(t->a, t->m, t->p, &o, io, report);
 }
 
 /* a[m, k] b[k, n] -> c[m, n] with tiles tm, tn, tk of any size. */
