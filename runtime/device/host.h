@@ -1,6 +1,7 @@
 /* host.h: the flag protocol of the CPU in C11 atomics, as generated code and the runtime use it.
-   Everything of the protocol (publish, wait, arrive, packets, poison, deadlines, meeting) stands here once; the exhaustive
-   checker in test/protocol runs this very text over its own memory (TILE_MODEL). Meaning: docs/synchronisation.md. */
+   Everything of the protocol (publish, wait, arrive, packets, poison, deadlines, meeting) stands here once; the
+   exhaustive checker in test/protocol runs this very text over its own memory (TILE_MODEL). Meaning:
+   docs/synchronisation.md. */
 #ifndef TILE_DEVICE_HOST_H
 #define TILE_DEVICE_HOST_H
 
@@ -39,28 +40,28 @@ typedef struct {
 typedef struct tile_fault_hooks {
     tile_fault_cell *const *cell; /* [nranks] */
     uint64_t timeout_ns;
-    bool recovering;              /* the poison of the last incarnation is ignored */
-    const tile_flag_info *flag;   /* names for the record: flag[n].name */
-    const char *what;             /* the name where a wait is not of a flag family (flag < 0) */
+    bool recovering;            /* the poison of the last incarnation is ignored */
+    const tile_flag_info *flag; /* names for the record: flag[n].name */
+    const char *what;           /* the name where a wait is not of a flag family (flag < 0) */
     bool (*lost)(const struct tile_fault_hooks *, int rank); /* has that rank's process ended? NULL: not known */
-    const void *ctx;              /* for lost */
+    const void *ctx;                                         /* for lost */
 } tile_fault_hooks;
 
 /* What a task sees. All pointers are valid for the whole run. */
 struct tile_task {
     int rank, nranks;
-    int coord[3];              /* along each mesh axis */
-    uint64_t generation;       /* g, from 1 */
-    void *const *arg;          /* the caller's tensors and scalars */
-    const int64_t *dim;        /* run-time sizes */
-    char *local;               /* private workspace */
-    char *const *symmetric;    /* [nranks] peer-visible workspace of each rank */
-    tile_word *const *word;    /* [nranks] flag words of each rank */
-    tile_count *count;         /* arrival counters of this rank */
-    void *scratch;             /* of this worker, 64-byte aligned */
+    int coord[3];           /* along each mesh axis */
+    uint64_t generation;    /* g, from 1 */
+    void *const *arg;       /* the caller's tensors and scalars */
+    const int64_t *dim;     /* run-time sizes */
+    char *local;            /* private workspace */
+    char *const *symmetric; /* [nranks] peer-visible workspace of each rank */
+    tile_word *const *word; /* [nranks] flag words of each rank */
+    tile_count *count;      /* arrival counters of this rank */
+    void *scratch;          /* of this worker, 64-byte aligned */
     const tile_fault_hooks *fault;
     int64_t ticket;
-    uint64_t *waited;          /* nanoseconds that this worker has spent in waits; NULL: not measured */
+    uint64_t *waited; /* nanoseconds that this worker has spent in waits; NULL: not measured */
 };
 
 /* The atomic operations of the protocol. The checker defines TILE_MODEL as the name of a header with its own. */
@@ -71,8 +72,8 @@ struct tile_task {
 #define TILE_STORE(p, v, order) atomic_store_explicit((p), (v), memory_order_##order)
 #define TILE_ADD(p, v, order) atomic_fetch_add_explicit((p), (v), memory_order_##order)
 #define TILE_REACHED(seen, want) ((int64_t)((seen) - (want)) >= 0)
-#define TILE_POLL 256           /* spins between looks at the poison word and the clock */
-#define TILE_PLAIN_READ(p)      /* marks an ordinary access for the checker */
+#define TILE_POLL 256      /* spins between looks at the poison word and the clock */
+#define TILE_PLAIN_READ(p) /* marks an ordinary access for the checker */
 #define TILE_PLAIN_WRITE(p)
 
 /* A strong compare-and-swap from `from`: acquires and releases nothing when it fails. */
@@ -136,8 +137,10 @@ static inline int tile_give_up(const tile_task *t, tile_record why) {
     return TILE_E_TIMEOUT;
 }
 
-static inline tile_record tile_record_make(const tile_task *t, int flag, int missing, uint64_t expected, uint64_t seen) {
-    tile_record why = {.rank = t->rank, .missing = missing, .flag = flag, .task = t->ticket, .expected = expected, .seen = seen};
+static inline tile_record tile_record_make(const tile_task *t, int flag, int missing, uint64_t expected,
+                                           uint64_t seen) {
+    tile_record why = {
+        .rank = t->rank, .missing = missing, .flag = flag, .task = t->ticket, .expected = expected, .seen = seen};
     const char *name = flag >= 0 && t->fault->flag ? t->fault->flag[flag].name : t->fault->what;
     if (name) strncpy(why.name, name, sizeof why.name - 1);
     return why;
@@ -203,6 +206,7 @@ static inline void tile_publish(const tile_task *t, tile_word *w) {
 /* ---- packets: data and generation in one word; every slot is written in every generation that uses it ---- */
 
 static inline void tile_packet_put(const tile_task *t, tile_packet *p, uint32_t data) {
+    tile_delay();
     TILE_STORE(p, t->generation << 32 | data, release);
 }
 
@@ -222,6 +226,7 @@ static inline int tile_packet_slow(const tile_task *t, tile_packet *p, uint32_t 
 
 /* Waits for this generation's packet; errors as tile_wait. */
 static inline int tile_packet_get(const tile_task *t, tile_packet *p, uint32_t *data, int flag, int from_rank) {
+    tile_delay();
     uint64_t seen = TILE_LOAD(p, acquire);
     *data = (uint32_t)seen;
     if (seen >> 32 == (uint32_t)t->generation) return TILE_OK;

@@ -24,6 +24,8 @@ void tile_test_delay(void) {
     state ^= state >> 7;
     state ^= state << 17;
     unsigned draw = (unsigned)(state >> 32);
-    if (draw % 8 == 0) nanosleep(&(struct timespec){.tv_nsec = (long)(draw >> 8) % 128 * 1000}, NULL);
-    else if (draw % 2) sched_yield();
+    if (draw % 8 == 0)
+        nanosleep(&(struct timespec){.tv_nsec = (long)(draw >> 8) % 128 * 1000}, NULL);
+    else if (draw % 2)
+        sched_yield();
 }

@@ -8,10 +8,21 @@ typedef struct {
 } ElemFacts;
 
 static const ElemFacts elem_facts[] = {
-    {"f64", 64, 0x7ff8000000000000u}, {"f32", 32, 0x7fc00000u}, {"f16", 16, 0x7e00u},  {"bf16", 16, 0x7fc0u},
-    {"f8e4m3", 8, 0x7fu},             {"f8e5m2", 8, 0x7eu},     {"f8e4m3fnuz", 8, 0x80u}, {"i64", 64, 0},
-    {"i32", 32, 0},                   {"i16", 16, 0},           {"i8", 8, 0},          {"u8", 8, 0},
-    {"i4", 4, 0},                     {"t2", 2, 0},             {"bool", 8, 0},
+    {"f64", 64, 0x7ff8000000000000u},
+    {"f32", 32, 0x7fc00000u},
+    {"f16", 16, 0x7e00u},
+    {"bf16", 16, 0x7fc0u},
+    {"f8e4m3", 8, 0x7fu},
+    {"f8e5m2", 8, 0x7eu},
+    {"f8e4m3fnuz", 8, 0x80u},
+    {"i64", 64, 0},
+    {"i32", 32, 0},
+    {"i16", 16, 0},
+    {"i8", 8, 0},
+    {"u8", 8, 0},
+    {"i4", 4, 0},
+    {"t2", 2, 0},
+    {"bool", 8, 0},
 };
 
 static const ElemFacts *elem_find(const char *elem) {
@@ -50,7 +61,8 @@ void fault_fill(const Frame *f) {
     const tile_program *p = f->instance->program;
     for (int i = 0; i < p->nargs; i++) {
         const ElemFacts *e = elem_find(p->arg[i].elem);
-        if (p->arg[i].role != TILE_ROLE_INPUT && e && e->nan) nan_fill(f->arg[i], e, arg_elements(f->instance, &p->arg[i], f->dim));
+        if (p->arg[i].role != TILE_ROLE_INPUT && e && e->nan)
+            nan_fill(f->arg[i], e, arg_elements(f->instance, &p->arg[i], f->dim));
     }
 }
 
@@ -63,18 +75,24 @@ int fault_report(tile_mesh *m) {
     int code = m->reported ? TILE_E_POISONED : TILE_E_TIMEOUT;
     m->reported = true;
     if (!tile_fault_read(&m->fault, m->rank, &why)) return tile_fail(code, "a rank gave up");
-    if (why.missing < 0) return tile_fail(code, "rank %d gave up: %s (task %lld)", why.rank, why.name, (long long)why.task);
-    return tile_fail(code, "rank %d gave up: rank %d is missing at flag '%s': generation %llu expected, %llu seen (task %lld)",
-                     why.rank, why.missing, why.name, (unsigned long long)why.expected, (unsigned long long)why.seen,
-                     (long long)why.task);
+    if (why.missing < 0)
+        return tile_fail(code, "rank %d gave up: %s (task %lld)", why.rank, why.name, (long long)why.task);
+    return tile_fail(
+        code, "rank %d gave up: rank %d is missing at flag '%s': generation %llu expected, %llu seen (task %lld)",
+        why.rank, why.missing, why.name, (unsigned long long)why.expected, (unsigned long long)why.seen,
+        (long long)why.task);
 }
 
 int tile_mesh_status(tile_mesh *m, tile_fault *out) {
     tile_record why;
     *out = (tile_fault){.rank = -1, .missing = -1, .flag = -1};
     if (!tile_fault_read(&m->fault, m->rank, &why)) return TILE_OK;
-    *out = (tile_fault){.rank = why.rank, .missing = why.missing, .task = why.task, .flag = why.flag,
-                        .expected = why.expected, .seen = why.seen};
+    *out = (tile_fault){.rank = why.rank,
+                        .missing = why.missing,
+                        .task = why.task,
+                        .flag = why.flag,
+                        .expected = why.expected,
+                        .seen = why.seen};
     memcpy(out->name, why.name, sizeof out->name);
     return TILE_E_TIMEOUT;
 }

@@ -36,7 +36,8 @@ static int exchange_open(const tile_mesh_config *c, const Place *p, uint64_t tim
     if (!all) return tile_fail(TILE_E_NOMEM, "out of memory");
     host_read(mine.host, sizeof mine.host);
     int error = TILE_OK;
-    if (getrandom(&mine.name, sizeof mine.name, 0) != sizeof mine.name || c->allgather(c->ctx, &mine, all, sizeof mine) != 0)
+    if (getrandom(&mine.name, sizeof mine.name, 0) != sizeof mine.name ||
+        c->allgather(c->ctx, &mine, all, sizeof mine) != 0)
         error = tile_fail(TILE_E_SYS, "the allgather function of the configuration failed");
     else if (!same_host(all, p->nranks))
         error = tile_fail(TILE_E_UNSUPPORTED, "ranks of several hosts are not supported");

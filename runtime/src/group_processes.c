@@ -1,5 +1,6 @@
-/* group_processes.c: ranks that are processes of one host meet at an abstract socket of rank 0 and share anonymous memory.
-   Neither leaves a name in any file system: whatever ranks are killed, and when, the kernel takes everything back. */
+/* group_processes.c: ranks that are processes of one host meet at an abstract socket of rank 0 and share anonymous
+   memory. Neither leaves a name in any file system: whatever ranks are killed, and when, the kernel takes everything
+   back. */
 #include "runtime.h"
 
 #include <errno.h>
@@ -89,7 +90,8 @@ static void message_send(int fd, const void *p, size_t n, int passed) {
     if (passed >= 0) {
         m.msg_control = control.bytes;
         m.msg_controllen = sizeof control.bytes;
-        *CMSG_FIRSTHDR(&m) = (struct cmsghdr){.cmsg_len = CMSG_LEN(sizeof(int)), .cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS};
+        *CMSG_FIRSTHDR(&m) =
+            (struct cmsghdr){.cmsg_len = CMSG_LEN(sizeof(int)), .cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS};
         memcpy(CMSG_DATA(CMSG_FIRSTHDR(&m)), &passed, sizeof(int));
     }
     sendmsg(fd, &m, MSG_NOSIGNAL); /* a peer that is gone is noticed by the next receive */
@@ -114,8 +116,9 @@ static int root_listen(const char *name, uint64_t deadline, int *out) {
             continue;
         }
         close(fd);
-        return error == EADDRINUSE ? tile_fail(TILE_E_TIMEOUT, "another group '%s' is still meeting; set TILE_GROUP", name)
-                                   : tile_fail(TILE_E_SYS, "bind: %s", strerror(error));
+        return error == EADDRINUSE
+                   ? tile_fail(TILE_E_TIMEOUT, "another group '%s' is still meeting; set TILE_GROUP", name)
+                   : tile_fail(TILE_E_SYS, "bind: %s", strerror(error));
     }
     listen(fd, MAX_PROCESSES);
     *out = fd;
@@ -131,7 +134,8 @@ static bool same_user(int fd) {
 /* The answer to one that knocks: TILE_E_BUSY means that it should knock again later. */
 static int root_judge(const ProcessGroup *p, const Hello *h) {
     const Group *g = &p->group;
-    if (h->magic != HELLO_MAGIC) return tile_fail(TILE_E_MISMATCH, "a rank of the group has another version of the runtime");
+    if (h->magic != HELLO_MAGIC)
+        return tile_fail(TILE_E_MISMATCH, "a rank of the group has another version of the runtime");
     if (h->nranks != g->nranks || h->rank < 1 || h->rank >= g->nranks)
         return tile_fail(TILE_E_MISMATCH, "rank 0 expects %d ranks, rank %d expects %d", g->nranks, h->rank, h->nranks);
     return p->peer[h->rank] == NOT_YET ? TILE_OK : TILE_E_BUSY;
@@ -221,15 +225,18 @@ static int peer_knock(ProcessGroup *p, const struct sockaddr_un *address, sockle
         message_send(fd, &hello, sizeof hello, -1);
         if (message_receive(fd, &v, sizeof v, deadline, NULL) == GOT) error = v.status;
     }
-    if (error) close(fd);
-    else p->peer[0] = fd;
+    if (error)
+        close(fd);
+    else
+        p->peer[0] = fd;
     return error;
 }
 
 static int verdict_apply(Group *g, Received got, const Verdict *v, const char *doing) {
     if (got != GOT) return group_broken(g, 0, doing);
     if (v->status == TILE_E_TIMEOUT) return group_broken(g, v->missing, doing);
-    return v->status ? tile_fail(v->status, "rank 0 ended it: %s while the ranks %s", tile_error_name(v->status), doing) : TILE_OK;
+    return v->status ? tile_fail(v->status, "rank 0 ended it: %s while the ranks %s", tile_error_name(v->status), doing)
+                     : TILE_OK;
 }
 
 static int peer_meet(ProcessGroup *p, const char *name, uint64_t deadline) {
@@ -242,7 +249,8 @@ static int peer_meet(ProcessGroup *p, const char *name, uint64_t deadline) {
         nanosleep(&(struct timespec){.tv_nsec = RETRY_NS}, NULL);
     }
     if (error == TILE_E_MISMATCH)
-        return tile_fail(error, "rank %d of %d does not fit rank 0's group: another size or version", p->group.rank, p->group.nranks);
+        return tile_fail(error, "rank %d of %d does not fit rank 0's group: another size or version", p->group.rank,
+                         p->group.nranks);
     if (error) return error;
     Received got = message_receive(p->peer[0], &v, sizeof v, deadline + HELLO_NS, NULL);
     return verdict_apply(&p->group, got, &v, "meet");
@@ -255,7 +263,8 @@ static int root_collect(ProcessGroup *p, const void *in, char *out, size_t each)
     uint64_t deadline = tile_now() + g->timeout_ns;
     memcpy(out, in, each);
     for (int r = 1; r < g->nranks; r++)
-        if (message_receive(p->peer[r], out + (size_t)r * each, each, deadline, NULL) != GOT) return group_broken(g, r, "exchange");
+        if (message_receive(p->peer[r], out + (size_t)r * each, each, deadline, NULL) != GOT)
+            return group_broken(g, r, "exchange");
     return TILE_OK;
 }
 
@@ -272,7 +281,8 @@ static int processes_allgather(Group *g, const void *in, void *out, size_t each)
     message_send(p->peer[0], in, each, -1);
     int error = verdict_apply(g, message_receive(p->peer[0], &v, sizeof v, deadline, NULL), &v, "exchange");
     if (error) return error;
-    return verdict_apply(g, message_receive(p->peer[0], out, each * (size_t)g->nranks, deadline, NULL), &(Verdict){0}, "exchange");
+    return verdict_apply(g, message_receive(p->peer[0], out, each * (size_t)g->nranks, deadline, NULL), &(Verdict){0},
+                         "exchange");
 }
 
 /* ---- memory ---- */
@@ -301,8 +311,11 @@ static int processes_share(Group *g, size_t part, Share *out) {
     Verdict v;
     *out = (Share){.stride = pages_round(part), .bytes = pages_round(part) * (size_t)g->nranks};
     int fd = -1, error = TILE_OK;
-    if (g->rank == 0) fd = root_memory(p, out->bytes);
-    else error = verdict_apply(g, message_receive(p->peer[0], &v, sizeof v, tile_now() + g->timeout_ns, &fd), &v, "share memory");
+    if (g->rank == 0)
+        fd = root_memory(p, out->bytes);
+    else
+        error = verdict_apply(g, message_receive(p->peer[0], &v, sizeof v, tile_now() + g->timeout_ns, &fd), &v,
+                              "share memory");
     if (error) return error;
     error = group_agree(g, memory_map(out, fd, g->rank));
     if (fd >= 0) close(fd);
@@ -326,7 +339,8 @@ static int identities_exchange(ProcessGroup *p) {
     Identity *all = calloc((size_t)g->nranks, sizeof *all);
     int error = all ? g->allgather(g, &mine, all, sizeof mine) : tile_fail(TILE_E_NOMEM, "out of memory");
     for (int r = 0; r < g->nranks && !error; r++)
-        if (r != g->rank && all[r].space == mine.space) p->pidfd[r] = (int)syscall(SYS_pidfd_open, (pid_t)all[r].pid, 0);
+        if (r != g->rank && all[r].space == mine.space)
+            p->pidfd[r] = (int)syscall(SYS_pidfd_open, (pid_t)all[r].pid, 0);
     free(all);
     return error;
 }
@@ -353,19 +367,28 @@ static ProcessGroup *processes_new(int rank, int nranks, uint64_t timeout_ns) {
     }
     for (int r = 0; r < nranks; r++) peer[r] = pidfd[r] = NOT_YET;
     *p = (ProcessGroup){.peer = peer, .pidfd = pidfd};
-    p->group = (Group){.rank = rank, .nranks = nranks, .timeout_ns = timeout_ns, .missing = -1, .allgather = processes_allgather,
-                       .share = processes_share, .lost = processes_lost, .close = processes_close};
+    p->group = (Group){.rank = rank,
+                       .nranks = nranks,
+                       .timeout_ns = timeout_ns,
+                       .missing = -1,
+                       .allgather = processes_allgather,
+                       .share = processes_share,
+                       .lost = processes_lost,
+                       .close = processes_close};
     return p;
 }
 
 int group_open_processes(const char *name, int rank, int nranks, uint64_t timeout_ns, Group **out) {
-    if (nranks > MAX_PROCESSES) return tile_fail(TILE_E_ARG, "%d ranks; at most %d processes can meet", nranks, MAX_PROCESSES);
+    if (nranks > MAX_PROCESSES)
+        return tile_fail(TILE_E_ARG, "%d ranks; at most %d processes can meet", nranks, MAX_PROCESSES);
     ProcessGroup *p = processes_new(rank, nranks, timeout_ns);
     if (!p) return tile_fail(TILE_E_NOMEM, "out of memory");
     uint64_t deadline = tile_now() + timeout_ns;
     int error = rank == 0 ? root_meet(p, name, deadline) : peer_meet(p, name, deadline);
     if (!error) error = identities_exchange(p);
-    if (error) processes_close(&p->group);
-    else *out = &p->group;
+    if (error)
+        processes_close(&p->group);
+    else
+        *out = &p->group;
     return error;
 }

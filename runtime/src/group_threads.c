@@ -12,12 +12,12 @@ typedef struct Meeting {
 
     int come, users; /* these under meetings_lock */
     bool listed;
-    bool *joined;    /* [nranks] */
+    bool *joined; /* [nranks] */
 
     pthread_mutex_t lock; /* the rest under this one */
     pthread_cond_t moved;
     bool broken;
-    int waiting;        /* ranks that stand at the current step */
+    int waiting; /* ranks that stand at the current step */
     uint64_t step;
     bool *here;         /* [nranks] stands at the current step */
     const void **given; /* [nranks] */
@@ -78,7 +78,8 @@ static void meeting_unlist(Meeting *m) {
 /* With meetings_lock. */
 static int meeting_enter(Meeting *m, int rank, int nranks) {
     if (m->nranks != nranks)
-        return tile_fail(TILE_E_MISMATCH, "rank %d expects %d ranks, another of the group expects %d", rank, nranks, m->nranks);
+        return tile_fail(TILE_E_MISMATCH, "rank %d expects %d ranks, another of the group expects %d", rank, nranks,
+                         m->nranks);
     if (m->joined[rank]) return tile_fail(TILE_E_ARG, "rank %d is already in the group '%s'", rank, m->name);
     m->joined[rank] = true;
     m->users++;
@@ -144,7 +145,8 @@ static int threads_allgather(Group *g, const void *in, void *out, size_t each) {
 
 /* With the meeting's lock, on rank 0. */
 static void share_make(Share *s, size_t part, int nranks) {
-    *s = (Share){.stride = pages_round(part), .bytes = pages_round(part) * (size_t)nranks, .users = malloc(sizeof *s->users)};
+    *s = (Share){
+        .stride = pages_round(part), .bytes = pages_round(part) * (size_t)nranks, .users = malloc(sizeof *s->users)};
     if (!s->users) return;
     atomic_init(s->users, nranks);
     s->base = pages_map(s->bytes);
@@ -177,8 +179,13 @@ static void threads_close(Group *g) {
 int group_open_threads(const char *name, int rank, int nranks, uint64_t timeout_ns, Group **out) {
     ThreadGroup *t = calloc(1, sizeof *t);
     if (!t) return tile_fail(TILE_E_NOMEM, "out of memory");
-    t->group = (Group){.rank = rank, .nranks = nranks, .timeout_ns = timeout_ns, .missing = -1,
-                       .allgather = threads_allgather, .share = threads_share, .close = threads_close};
+    t->group = (Group){.rank = rank,
+                       .nranks = nranks,
+                       .timeout_ns = timeout_ns,
+                       .missing = -1,
+                       .allgather = threads_allgather,
+                       .share = threads_share,
+                       .close = threads_close};
     int error = meeting_join(name, rank, nranks, &t->meeting);
     if (error) {
         free(t);
@@ -187,7 +194,9 @@ int group_open_threads(const char *name, int rank, int nranks, uint64_t timeout_
     pthread_mutex_lock(&t->meeting->lock);
     error = meeting_step(&t->group, t->meeting, "meet");
     pthread_mutex_unlock(&t->meeting->lock);
-    if (error) threads_close(&t->group);
-    else *out = &t->group;
+    if (error)
+        threads_close(&t->group);
+    else
+        *out = &t->group;
     return error;
 }

@@ -22,11 +22,15 @@ static Identity identity_of(const tile_program *p) {
 static int identity_compare(const Identity *a, const Identity *b, int rank) {
     if (strcmp(a->name, b->name) != 0)
         return tile_fail(TILE_E_MISMATCH, "rank 0 opens program '%s', rank %d opens '%s'", a->name, rank, b->name);
-    if (a->abi != b->abi) return tile_fail(TILE_E_MISMATCH, "program '%s': ABI %d on rank 0, %d on rank %d", a->name, a->abi, b->abi, rank);
+    if (a->abi != b->abi)
+        return tile_fail(TILE_E_MISMATCH, "program '%s': ABI %d on rank 0, %d on rank %d", a->name, a->abi, b->abi,
+                         rank);
     if (a->hash != b->hash)
-        return tile_fail(TILE_E_MISMATCH, "program '%s': rank %d has another build of it (hash %016llx, rank 0 has %016llx)", a->name, rank,
-                         (unsigned long long)b->hash, (unsigned long long)a->hash);
-    if (a->symmetric_bytes != b->symmetric_bytes || a->words != b->words || memcmp(a->axes, b->axes, sizeof a->axes) != 0)
+        return tile_fail(TILE_E_MISMATCH,
+                         "program '%s': rank %d has another build of it (hash %016llx, rank 0 has %016llx)", a->name,
+                         rank, (unsigned long long)b->hash, (unsigned long long)a->hash);
+    if (a->symmetric_bytes != b->symmetric_bytes || a->words != b->words ||
+        memcmp(a->axes, b->axes, sizeof a->axes) != 0)
         return tile_fail(TILE_E_MISMATCH, "program '%s': rank %d has other sizes than rank 0", a->name, rank);
     return TILE_OK;
 }
@@ -35,9 +39,11 @@ static int program_check(const tile_mesh *m, const tile_program *p) {
     int ranks = 1;
     for (int a = 0; a < p->naxes; a++) ranks *= p->axis[a];
     if (p->abi != TILE_ABI)
-        return tile_fail(TILE_E_MISMATCH, "program '%s' was made for ABI %d, this runtime has %d", p->name, p->abi, TILE_ABI);
+        return tile_fail(TILE_E_MISMATCH, "program '%s' was made for ABI %d, this runtime has %d", p->name, p->abi,
+                         TILE_ABI);
     if (ranks != m->nranks)
-        return tile_fail(TILE_E_MISMATCH, "program '%s' was made for %d ranks, the mesh has %d", p->name, ranks, m->nranks);
+        return tile_fail(TILE_E_MISMATCH, "program '%s' was made for %d ranks, the mesh has %d", p->name, ranks,
+                         m->nranks);
     return TILE_OK;
 }
 
@@ -63,7 +69,8 @@ static int frames_open(tile_instance *p) {
     if (!memory) return tile_fail(TILE_E_NOMEM, "out of memory");
     p->frame_memory = memory;
     for (int i = 0; i < FRAMES; i++, memory += each)
-        p->frame[i] = (Frame){.instance = p, .arg = (void **)memory, .scalar = memory + args, .dim = (int64_t *)(memory + 2 * args)};
+        p->frame[i] = (Frame){
+            .instance = p, .arg = (void **)memory, .scalar = memory + args, .dim = (int64_t *)(memory + 2 * args)};
     return TILE_OK;
 }
 
@@ -78,8 +85,9 @@ static int memory_open(tile_instance *p) {
     p->word = calloc(n, sizeof *p->word);
     p->count = calloc(g->counts + 1, sizeof *p->count);
     if (!p->local || !p->scratch || !p->symmetric || !p->word || !p->count)
-        return tile_fail(TILE_E_NOMEM, "program '%s': no memory for %zu bytes of workspace and %zu of scratch for each of %d workers", g->name,
-                         g->local_bytes, g->scratch_bytes, p->mesh->nworkers);
+        return tile_fail(TILE_E_NOMEM,
+                         "program '%s': no memory for %zu bytes of workspace and %zu of scratch for each of %d workers",
+                         g->name, g->local_bytes, g->scratch_bytes, p->mesh->nworkers);
     return frames_open(p);
 }
 
@@ -97,7 +105,8 @@ static int instance_start(tile_instance *p) {
     int error = identities_compare(m, g);
     if (!error) error = group_agree(m->group, memory_open(p));
     if (!error)
-        error = m->group->share(m->group, round_up(g->symmetric_bytes, TILE_WORD_STRIDE) + g->words * TILE_WORD_STRIDE, &p->share);
+        error = m->group->share(m->group, round_up(g->symmetric_bytes, TILE_WORD_STRIDE) + g->words * TILE_WORD_STRIDE,
+                                &p->share);
     if (error) return error;
     share_divide(p);
     coord_set(p, m->rank);
@@ -152,8 +161,16 @@ void instance_clear(tile_instance *p) {
 }
 
 void instance_task(const tile_instance *p, const Frame *f, tile_task *t) {
-    *t = (tile_task){.rank = p->mesh->rank, .nranks = p->mesh->nranks, .generation = f->generation, .arg = f->arg, .dim = f->dim,
-                     .local = p->local, .symmetric = p->symmetric, .word = p->word, .count = p->count, .fault = &p->fault};
+    *t = (tile_task){.rank = p->mesh->rank,
+                     .nranks = p->mesh->nranks,
+                     .generation = f->generation,
+                     .arg = f->arg,
+                     .dim = f->dim,
+                     .local = p->local,
+                     .symmetric = p->symmetric,
+                     .word = p->word,
+                     .count = p->count,
+                     .fault = &p->fault};
     memcpy(t->coord, p->coord, sizeof t->coord);
 }
 
@@ -175,8 +192,8 @@ static int args_check(const tile_instance *p, void *const *arg, const int64_t *d
     const tile_program *g = p->program;
     for (int i = 0; i < g->ndims; i++)
         if (dim[i] < 0 || dim[i] > g->dim[i].bound)
-            return tile_fail(TILE_E_ARG, "program '%s': %s = %lld is not in 0 .. %lld", g->name, g->dim[i].name, (long long)dim[i],
-                             (long long)g->dim[i].bound);
+            return tile_fail(TILE_E_ARG, "program '%s': %s = %lld is not in 0 .. %lld", g->name, g->dim[i].name,
+                             (long long)dim[i], (long long)g->dim[i].bound);
     for (int i = 0; i < g->nargs; i++)
         if (!arg[i] && arg_elements(p, &g->arg[i], dim) > 0)
             return tile_fail(TILE_E_ARG, "program '%s': argument '%s' is NULL", g->name, g->arg[i].name);

@@ -10,7 +10,9 @@ static bool mesh_lost(const tile_fault_hooks *fault, int rank) {
     return g->lost && g->lost(g, rank);
 }
 
-static Control *control_of(const tile_mesh *m, int rank) { return (Control *)(m->control.base + m->control.stride * (size_t)rank); }
+static Control *control_of(const tile_mesh *m, int rank) {
+    return (Control *)(m->control.base + m->control.stride * (size_t)rank);
+}
 
 static int control_open(tile_mesh *m) {
     size_t n = (size_t)m->nranks;
@@ -29,7 +31,8 @@ static int control_open(tile_mesh *m) {
 static int mesh_start(tile_mesh *m, const tile_mesh_config *c, const Place *p) {
     int error = control_open(m);
     uint64_t timeout_ns = m->group->timeout_ns;
-    m->fault = (tile_fault_hooks){.cell = m->cell, .timeout_ns = timeout_ns, .what = "mesh barrier", .lost = mesh_lost, .ctx = m->group};
+    m->fault = (tile_fault_hooks){
+        .cell = m->cell, .timeout_ns = timeout_ns, .what = "mesh barrier", .lost = mesh_lost, .ctx = m->group};
     if (!error) error = queue_open(m, place_workers(c, p));
     const char *trace = getenv("TILE_TRACE");
     return !error && trace && strcmp(trace, "0") != 0 ? tile_trace(m, 1) : error;
@@ -57,8 +60,10 @@ static int mesh_join(tile_mesh *m, const tile_mesh_config *c, const Place *p) {
 int tile_mesh_open(const tile_mesh_config *c, tile_mesh **out) {
     Place p;
     *out = NULL;
-    if (c->size != sizeof *c) return tile_fail(TILE_E_ARG, "tile_mesh_config.size is %zu, this runtime knows %zu", c->size, sizeof *c);
-    if (c->timeout_ms < 0 || c->workers < 0) return tile_fail(TILE_E_ARG, "workers and timeout_ms must not be negative");
+    if (c->size != sizeof *c)
+        return tile_fail(TILE_E_ARG, "tile_mesh_config.size is %zu, this runtime knows %zu", c->size, sizeof *c);
+    if (c->timeout_ms < 0 || c->workers < 0)
+        return tile_fail(TILE_E_ARG, "workers and timeout_ms must not be negative");
     int error = place_find(c, &p);
     if (error) return error;
     tile_mesh *m = calloc(1, sizeof *m);
@@ -66,8 +71,10 @@ int tile_mesh_open(const tile_mesh_config *c, tile_mesh **out) {
     m->rank = p.rank;
     m->nranks = p.nranks;
     error = mesh_join(m, c, &p);
-    if (error) mesh_free(m);
-    else *out = m;
+    if (error)
+        mesh_free(m);
+    else
+        *out = m;
     return error;
 }
 
@@ -81,8 +88,10 @@ void tile_mesh_close(tile_mesh *m) {
 int tile_mesh_rank(const tile_mesh *m) { return m->rank; }
 int tile_mesh_size(const tile_mesh *m) { return m->nranks; }
 
-static tile_task meeting_task(const tile_mesh *m, tile_word *const *word, const tile_fault_hooks *fault, uint64_t meeting) {
-    return (tile_task){.rank = m->rank, .nranks = m->nranks, .word = word, .fault = fault, .generation = meeting, .ticket = -1};
+static tile_task meeting_task(const tile_mesh *m, tile_word *const *word, const tile_fault_hooks *fault,
+                              uint64_t meeting) {
+    return (tile_task){
+        .rank = m->rank, .nranks = m->nranks, .word = word, .fault = fault, .generation = meeting, .ticket = -1};
 }
 
 int tile_mesh_barrier(tile_mesh *m) {

@@ -15,7 +15,8 @@ static const Launcher launchers[] = {
 };
 
 /* The variables that differ between jobs of one user on one host. */
-static const char *const job_variables[] = {"PMIX_NAMESPACE", "OMPI_MCA_ess_base_jobid", "TORCHELASTIC_RUN_ID", "MASTER_PORT"};
+static const char *const job_variables[] = {"PMIX_NAMESPACE", "OMPI_MCA_ess_base_jobid", "TORCHELASTIC_RUN_ID",
+                                            "MASTER_PORT"};
 
 enum { MAX_RANKS = 4096 };
 
@@ -24,7 +25,8 @@ static int number_read(const char *variable, int least, int *out) {
     const char *text = getenv(variable);
     long n = text ? strtol(text, &end, 10) : 0;
     if (!text || end == text || *end || n < least || n > MAX_RANKS)
-        return tile_fail(TILE_E_ARG, "%s=%s is not a number from %d to %d", variable, text ? text : "", least, MAX_RANKS);
+        return tile_fail(TILE_E_ARG, "%s=%s is not a number from %d to %d", variable, text ? text : "", least,
+                         MAX_RANKS);
     *out = (int)n;
     return TILE_OK;
 }
@@ -36,8 +38,8 @@ static int launcher_read(const Launcher *l, Place *p) {
     if (!error && getenv(l->local_size)) error = number_read(l->local_size, 1, &p->local_ranks);
     if (error) return error;
     if (p->local_ranks != p->nranks)
-        return tile_fail(TILE_E_UNSUPPORTED, "%s=%d but %s=%d: ranks of several hosts are not supported", l->size, p->nranks,
-                         l->local_size, p->local_ranks);
+        return tile_fail(TILE_E_UNSUPPORTED, "%s=%d but %s=%d: ranks of several hosts are not supported", l->size,
+                         p->nranks, l->local_size, p->local_ranks);
     p->from_environment = true;
     return TILE_OK;
 }

@@ -10,7 +10,9 @@ enum { IDLE_SPINS = 500 }; /* before a worker or a waiting caller sleeps */
 static Frame *ticket_take(Queue *q, int64_t *ticket) {
     uint64_t seen = atomic_load_explicit(&q->tickets, memory_order_acquire);
     while ((uint32_t)seen) {
-        if (!atomic_compare_exchange_weak_explicit(&q->tickets, &seen, seen - 1, memory_order_acq_rel, memory_order_acquire)) continue;
+        if (!atomic_compare_exchange_weak_explicit(&q->tickets, &seen, seen - 1, memory_order_acq_rel,
+                                                   memory_order_acquire))
+            continue;
         Frame *f = q->frame[(seen >> 32) % QUEUE_DEPTH];
         *ticket = f->tickets - (int64_t)(uint32_t)seen;
         return f;
@@ -67,7 +69,9 @@ int queue_add(tile_instance *p, void *const *arg, const int64_t *dim) {
         runs_start(p->mesh);
     }
     pthread_mutex_unlock(&q->lock);
-    return full ? tile_fail(TILE_E_BUSY, "too many runs are queued: at most %d, of one instance %d", QUEUE_DEPTH, FRAMES) : TILE_OK;
+    return full
+               ? tile_fail(TILE_E_BUSY, "too many runs are queued: at most %d, of one instance %d", QUEUE_DEPTH, FRAMES)
+               : TILE_OK;
 }
 
 /* ---- workers, without the lock ---- */
@@ -175,9 +179,12 @@ static void *worker_main(void *arg) {
 static void queue_help(tile_mesh *m, uint64_t all) {
     Queue *q = &m->queue;
     if (atomic_exchange(&q->helped, true)) return;
-    for (unsigned spin = 1; spin < IDLE_SPINS && atomic_load_explicit(&q->finished, memory_order_acquire) < all; spin++) {
-        if (worker_try(&m->worker[m->nworkers])) spin = 0;
-        else tile_relax(spin);
+    for (unsigned spin = 1; spin < IDLE_SPINS && atomic_load_explicit(&q->finished, memory_order_acquire) < all;
+         spin++) {
+        if (worker_try(&m->worker[m->nworkers]))
+            spin = 0;
+        else
+            tile_relax(spin);
     }
     atomic_store(&q->helped, false);
 }

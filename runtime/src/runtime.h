@@ -38,11 +38,11 @@ typedef struct {
 
 struct Group {
     int rank, nranks;
-    uint64_t timeout_ns;                                     /* of each step */
-    int missing;                                             /* after a failed step: who did not come; -1: not known */
+    uint64_t timeout_ns; /* of each step */
+    int missing;         /* after a failed step: who did not come; -1: not known */
     int (*allgather)(Group *, const void *in, void *out, size_t each);
     int (*share)(Group *, size_t part, Share *);
-    bool (*lost)(const Group *, int rank);                   /* NULL: not known */
+    bool (*lost)(const Group *, int rank); /* NULL: not known */
     void (*close)(Group *);
 };
 
@@ -69,8 +69,8 @@ typedef struct {
     uint64_t *scalar; /* copies of scalar arguments */
     int64_t tickets;
     uint64_t generation;
-    _Atomic int64_t left;  /* tickets that are not done */
-    _Atomic int error;     /* the first of its tasks */
+    _Atomic int64_t left; /* tickets that are not done */
+    _Atomic int error;    /* the first of its tasks */
 } Frame;
 
 typedef struct {
@@ -92,24 +92,24 @@ typedef struct {
 typedef struct {
     pthread_mutex_t lock;
     pthread_cond_t work, idle;
-    Frame *frame[QUEUE_DEPTH];            /* of run number n at n mod depth; runs are numbered from 1 */
-    uint64_t enqueued;                    /* under lock */
-    uint64_t started;                     /* under lock */
+    Frame *frame[QUEUE_DEPTH]; /* of run number n at n mod depth; runs are numbered from 1 */
+    uint64_t enqueued;         /* under lock */
+    uint64_t started;          /* under lock */
     _Atomic uint64_t finished;
-    _Atomic uint64_t tickets;             /* low half of the run's number, then tickets that nobody took */
+    _Atomic uint64_t tickets; /* low half of the run's number, then tickets that nobody took */
     _Atomic bool stop;
-    int sleepers, waiters;                /* under lock */
-    _Atomic int permits;                  /* threads that may still begin to work */
-    _Atomic bool helped;                  /* a caller works while it waits */
-    int error;                            /* of the first failed run since the last synchronisation; under lock */
+    int sleepers, waiters; /* under lock */
+    _Atomic int permits;   /* threads that may still begin to work */
+    _Atomic bool helped;   /* a caller works while it waits */
+    int error;             /* of the first failed run since the last synchronisation; under lock */
 } Queue;
 
 int queue_open(tile_mesh *, int workers);
 void queue_close(tile_mesh *);
 /* Takes the instance's next frame, fills it and hands it to the workers; TILE_E_BUSY when too many are queued. */
 int queue_add(tile_instance *, void *const *arg, const int64_t *dim);
-void queue_wait(tile_mesh *);              /* for all that is enqueued */
-int queue_drain(tile_mesh *);              /* the same; gives and clears the error */
+void queue_wait(tile_mesh *); /* for all that is enqueued */
+int queue_drain(tile_mesh *); /* the same; gives and clears the error */
 
 /* ---- mesh.c ---- */
 
@@ -127,20 +127,20 @@ struct tile_mesh {
     tile_word **barrier, **recover; /* [nranks] */
     tile_fault_hooks fault;         /* of the host's own waits */
     uint64_t barriers, recoveries;
-    bool broken;                    /* a recovery failed: only close */
-    bool reported;                  /* the fault of this incarnation was returned as TILE_E_TIMEOUT */
+    bool broken;   /* a recovery failed: only close */
+    bool reported; /* the fault of this incarnation was returned as TILE_E_TIMEOUT */
     Queue queue;
-    Worker *worker;                 /* [nworkers + 1]: the last is the caller, while it waits */
+    Worker *worker; /* [nworkers + 1]: the last is the caller, while it waits */
     tile_instance *instances;
 };
 
 /* ---- fault.c ---- */
 
 bool fault_poisoned(const tile_mesh *);
-int fault_report(tile_mesh *);              /* TILE_E_TIMEOUT the first time, then TILE_E_POISONED; with the sentence */
-void fault_fill(const Frame *);             /* NaN into the floating-point results of a failed run */
+int fault_report(tile_mesh *);  /* TILE_E_TIMEOUT the first time, then TILE_E_POISONED; with the sentence */
+void fault_fill(const Frame *); /* NaN into the floating-point results of a failed run */
 int64_t arg_elements(const tile_instance *, const tile_arg *, const int64_t *dim); /* of the rank's own part */
-size_t tile_elem_bits(const char *elem);    /* 0: unknown */
+size_t tile_elem_bits(const char *elem);                                           /* 0: unknown */
 
 /* ---- instance.c ---- */
 
@@ -149,21 +149,21 @@ struct tile_instance {
     tile_instance *next;
     const tile_program *program;
     int coord[3];
-    Share share;                 /* symmetric workspace, then flag words */
+    Share share; /* symmetric workspace, then flag words */
     size_t local_bytes, scratch_stride;
     char *local, *scratch;
-    char **symmetric;            /* [nranks] */
-    tile_word **word;            /* [nranks] */
+    char **symmetric; /* [nranks] */
+    tile_word **word; /* [nranks] */
     tile_count *count;
     tile_fault_hooks fault;
-    uint64_t generation;         /* of the last run that started; under the queue's lock */
+    uint64_t generation; /* of the last run that started; under the queue's lock */
     Frame frame[FRAMES];
     void *frame_memory;
-    unsigned enqueued;           /* under the queue's lock */
-    unsigned finished;           /* likewise */
+    unsigned enqueued; /* under the queue's lock */
+    unsigned finished; /* likewise */
 };
 
-void frame_fill(Frame *, void *const *arg, const int64_t *dim); /* copies the arguments, counts the tickets */
+void frame_fill(Frame *, void *const *arg, const int64_t *dim);        /* copies the arguments, counts the tickets */
 void instance_task(const tile_instance *, const Frame *, tile_task *); /* the part that all tasks of a run share */
 void instance_clear(tile_instance *);                                  /* for a new incarnation */
 

@@ -1,6 +1,6 @@
-/* check.c: runs the threads of a scenario as fibers and searches all their interleavings and all values that loads may give.
-   Depth first; a state that was seen is not entered again. Stores to words with a single writer are no steps of their own:
-   whoever reads may still read what was there before, so their moment does not matter. */
+/* check.c: runs the threads of a scenario as fibers and searches all their interleavings and all values that loads may
+   give. Depth first; a state that was seen is not entered again. Stores to words with a single writer are no steps of
+   their own: whoever reads may still read what was there before, so their moment does not matter. */
 #include "check.h"
 
 #include "memory.h"
@@ -21,16 +21,16 @@ typedef struct {
 
 typedef struct {
     ucontext_t context;
-    char *low;         /* of the stack in use */
-    Op op;             /* what it is about to do */
+    char *low; /* of the stack in use */
+    Op op;     /* what it is about to do */
     uint64_t result;
     View view;
     uint64_t position; /* hash of where it is and what it knows */
     uint64_t loop;     /* position at the head of the wait loop */
     int marks;
-    uint64_t base;     /* position at the last at() */
+    uint64_t base;                        /* position at the last at() */
     int polled[8], polled_at[8], npolled; /* read in this turn of the loop */
-    int late;          /* location whose reset is late; -1: none */
+    int late;                             /* location whose reset is late; -1: none */
     bool dead;
 } Fiber;
 
@@ -116,22 +116,31 @@ void model_store(void *p, uint64_t value, ModelOrder order, int line, const char
         f->late = location;
         return;
     }
-    if (memory_shared(&S.memory, location)) step((Op){.kind = OP_STORE, .location = location, .order = order, .operand = value});
-    else memory_store(&S.memory, location, value, order, &f->view);
+    if (memory_shared(&S.memory, location))
+        step((Op){.kind = OP_STORE, .location = location, .order = order, .operand = value});
+    else
+        memory_store(&S.memory, location, value, order, &f->view);
     int late = f->late;
     f->late = -1;
     if (late >= 0) step((Op){.kind = OP_STORE, .location = late, .order = MODEL_relaxed});
 }
 
 uint64_t model_add(void *p, uint64_t value, ModelOrder order, int line) {
-    return step((Op){.kind = OP_ADD, .location = memory_find(&S.memory, p), .order = order_at(order, line), .operand = value});
+    return step(
+        (Op){.kind = OP_ADD, .location = memory_find(&S.memory, p), .order = order_at(order, line), .operand = value});
 }
 
 bool model_swap(void *p, uint64_t from, uint64_t to, ModelOrder order, int line) {
-    return step((Op){.kind = OP_SWAP, .location = memory_find(&S.memory, p), .order = order_at(order, line), .operand = to, .from = from});
+    return step((Op){.kind = OP_SWAP,
+                     .location = memory_find(&S.memory, p),
+                     .order = order_at(order, line),
+                     .operand = to,
+                     .from = from});
 }
 
-bool model_reached(uint64_t seen, uint64_t want) { return S.mutation->equal ? seen == want : (int64_t)(seen - want) >= 0; }
+bool model_reached(uint64_t seen, uint64_t want) {
+    return S.mutation->equal ? seen == want : (int64_t)(seen - want) >= 0;
+}
 bool model_expired(void) { return S.scenario->faults && step((Op){.kind = OP_EXPIRE}); }
 
 /* The head of a wait loop: what the loop read before does not matter any more. */
@@ -157,7 +166,8 @@ void tile_test_delay(void) {
 }
 
 void model_read(const void *p) {
-    if (!memory_read(&S.memory, memory_find(&S.memory, p), S.running, &self()->view)) fail("race: a read beside a write");
+    if (!memory_read(&S.memory, memory_find(&S.memory, p), S.running, &self()->view))
+        fail("race: a read beside a write");
 }
 
 void model_write(const void *p) {
@@ -176,7 +186,8 @@ void plain_write(const void *p) { model_write(p); }
 
 void plain_read(const void *p, int version) {
     model_read(p);
-    if (memory_version(&S.memory, memory_find(&S.memory, p)) != version) fail("a read found another version than the one it waited for");
+    if (memory_version(&S.memory, memory_find(&S.memory, p)) != version)
+        fail("a read found another version than the one it waited for");
 }
 
 void require(bool condition, const char *what) {
@@ -233,7 +244,8 @@ static int ways(int thread) {
     const Fiber *f = &S.fiber[thread];
     if (f->dead || f->op.kind == OP_DONE) return 0;
     int n = 1;
-    if (f->op.kind == OP_LOAD) n = memory_newest(&S.memory, f->op.location) - memory_oldest(&S.memory, f->op.location, &f->view) + 1;
+    if (f->op.kind == OP_LOAD)
+        n = memory_newest(&S.memory, f->op.location) - memory_oldest(&S.memory, f->op.location, &f->view) + 1;
     if (f->op.kind == OP_EXPIRE) n = S.expiries > 0 || !news(f) ? 2 : 1;
     if (f->op.kind == OP_RELAX) n = news(f) || S.scenario->faults;
     return n + (S.scenario->kills && thread == 0);
@@ -242,8 +254,10 @@ static int ways(int thread) {
 static void load(Fiber *f, int option) {
     int time = memory_newest(&S.memory, f->op.location) - option;
     f->result = memory_load(&S.memory, f->op.location, time, f->op.order, &f->view);
-    if (f->npolled == 8) fail("a wait loop reads too many words");
-    else f->polled[f->npolled] = f->op.location, f->polled_at[f->npolled++] = time;
+    if (f->npolled == 8)
+        fail("a wait loop reads too many words");
+    else
+        f->polled[f->npolled] = f->op.location, f->polled_at[f->npolled++] = time;
 }
 
 static void expire(Fiber *f, int option) {
@@ -259,11 +273,16 @@ static void perform(int thread, int option) {
         f->dead = true;
         return;
     }
-    if (op->kind == OP_LOAD) load(f, option);
-    else if (op->kind == OP_ADD) f->result = memory_add(&S.memory, op->location, op->operand, op->order, &f->view);
-    else if (op->kind == OP_SWAP) f->result = memory_swap(&S.memory, op->location, op->from, op->operand, op->order, &f->view);
-    else if (op->kind == OP_STORE) memory_store(&S.memory, op->location, op->operand, op->order, &f->view);
-    else if (op->kind == OP_EXPIRE) expire(f, option);
+    if (op->kind == OP_LOAD)
+        load(f, option);
+    else if (op->kind == OP_ADD)
+        f->result = memory_add(&S.memory, op->location, op->operand, op->order, &f->view);
+    else if (op->kind == OP_SWAP)
+        f->result = memory_swap(&S.memory, op->location, op->from, op->operand, op->order, &f->view);
+    else if (op->kind == OP_STORE)
+        memory_store(&S.memory, op->location, op->operand, op->order, &f->view);
+    else if (op->kind == OP_EXPIRE)
+        expire(f, option);
     fiber_resume(thread);
 }
 
@@ -274,9 +293,11 @@ static uint64_t state_hash(void) {
     const View *view[MAX_THREADS];
     for (int t = 0; t < S.scenario->threads; t++) {
         const Fiber *f = &S.fiber[t];
-        h = mix(mix(mix(h, f->position), (uint64_t)f->op.kind), (uint64_t)(f->op.location * 4 + f->dead) ^ f->op.operand << 16);
+        h = mix(mix(mix(h, f->position), (uint64_t)f->op.kind),
+                (uint64_t)(f->op.location * 4 + f->dead) ^ f->op.operand << 16);
         h = mix(h, (uint64_t)f->late);
-        for (int i = 0; f->op.kind == OP_RELAX && i < f->npolled; i++) h = mix(h, (uint64_t)(f->polled[i] << 8 | f->polled_at[i]));
+        for (int i = 0; f->op.kind == OP_RELAX && i < f->npolled; i++)
+            h = mix(h, (uint64_t)(f->polled[i] << 8 | f->polled_at[i]));
         view[t] = &f->view;
     }
     h = memory_hash(&S.memory, view, S.scenario->threads, h);
@@ -342,10 +363,13 @@ static void state_free(Snapshot *s) {
 /* ---- search ---- */
 
 static void path_print(int depth) {
-    static const char *const name[] = {"starts", "loads", "adds to", "swaps", "stores", "waits on", "looks at the clock", "ends"};
+    static const char *const name[] = {
+        "starts", "loads", "adds to", "swaps", "stores", "waits on", "looks at the clock", "ends"};
     for (int i = 0; i < depth; i++)
         printf("  thread %d %s %s (way %d): %lld\n", S.path[i].thread, name[S.path[i].op.kind],
-               S.path[i].op.kind >= OP_LOAD && S.path[i].op.kind <= OP_STORE ? memory_name(&S.memory, S.path[i].op.location) : "",
+               S.path[i].op.kind >= OP_LOAD && S.path[i].op.kind <= OP_STORE
+                   ? memory_name(&S.memory, S.path[i].op.location)
+                   : "",
                S.path[i].option, (long long)S.path[i].value);
 }
 
@@ -383,8 +407,10 @@ static void explore(int depth, bool show_path) {
         }
     }
     if (!total && !S.result.error) {
-        if (all_done()) S.result.ends++;
-        else fail("threads wait for ever");
+        if (all_done())
+            S.result.ends++;
+        else
+            fail("threads wait for ever");
         if (S.result.error && show_path) path_print(depth);
     }
     state_free(here);

@@ -10,20 +10,20 @@ enum { MAX_THREADS = 4, MAX_LOCATIONS = 192, PLAIN_BYTES = 2048 };
 
 /* One deliberate fault in the protocol, which the search must notice. */
 typedef struct {
-    int line;         /* of host.h: this operation ... */
-    ModelOrder lost;  /* ... loses its acquire or its release half */
-    bool late_reset;  /* the arrival counter is reset after the publication */
-    bool equal;       /* waits compare == instead of >= */
-    int slots;        /* 0: the scenario's own */
-    bool no_clear;    /* recovery leaves everything as it is */
+    int line;        /* of host.h: this operation ... */
+    ModelOrder lost; /* ... loses its acquire or its release half */
+    bool late_reset; /* the arrival counter is reset after the publication */
+    bool equal;      /* waits compare == instead of >= */
+    int slots;       /* 0: the scenario's own */
+    bool no_clear;   /* recovery leaves everything as it is */
 } Mutation;
 
 typedef struct Scenario {
     const char *name;
     int threads;
-    bool faults;              /* any wait may expire */
-    bool kills;               /* thread 0 may stop for ever at any step */
-    void (*setup)(void);      /* names the locations */
+    bool faults;         /* any wait may expire */
+    bool kills;          /* thread 0 may stop for ever at any step */
+    void (*setup)(void); /* names the locations */
     void (*body)(int thread);
 } Scenario;
 

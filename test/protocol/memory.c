@@ -1,5 +1,6 @@
 /* memory.c: see memory.h. Release sequences are those of C11: a read-modify-write passes on the view of what it read.
-   A plain location has a time of its last write and, per thread, of its last read; an access that has not seen them races. */
+   A plain location has a time of its last write and, per thread, of its last read; an access that has not seen them
+   races. */
 #include "memory.h"
 
 #include <stdio.h>
@@ -97,7 +98,9 @@ static void modify(Memory *m, int location, uint64_t value, ModelOrder order, Vi
     view_join(&g->view, &before->view);
 }
 
-static uint64_t newest_value(const Memory *m, int location) { return m->message[m->location[location].message[m->newest[location]]].value; }
+static uint64_t newest_value(const Memory *m, int location) {
+    return m->message[m->location[location].message[m->newest[location]]].value;
+}
 
 uint64_t memory_add(Memory *m, int location, uint64_t operand, ModelOrder order, View *v) {
     uint64_t value = newest_value(m, location);

@@ -1,5 +1,6 @@
 /* model.h: the memory in which the protocol of runtime/device/host.h is checked, in place of C11 atomics.
-   Included by host.h (TILE_MODEL). Every operation that other threads can notice is a step that the scheduler chooses. */
+   Included by host.h (TILE_MODEL). Every operation that other threads can notice is a step that the scheduler chooses.
+ */
 #ifndef MODEL_H
 #define MODEL_H
 

@@ -118,8 +118,10 @@ static void counter_arrive(tile_task *t, int arrivals, int generations) {
 static void counter_body(int thread, int arrivals, int generations) {
     tile_fault_hooks fault = {.cell = cells()};
     tile_task t = {.rank = thread, .nranks = 1, .fault = &fault};
-    if (thread == arrivals) counter_consume(&t, arrivals, generations);
-    else counter_arrive(&t, arrivals, generations);
+    if (thread == arrivals)
+        counter_consume(&t, arrivals, generations);
+    else
+        counter_arrive(&t, arrivals, generations);
 }
 
 static void counter2_setup(void) { counter_name(2); }
@@ -134,7 +136,8 @@ static const uint64_t packet_base = 0xfffffffe;
 static void packets_setup(void) {
     for (int r = 0; r < 2; r++)
         for (int k = 0; k < SLOTS; k++) {
-            location_atomic(&packet[r][k], (packet_base - (uint64_t)((int)packet_base % SLOTS != k)) << 32, false, "packet");
+            location_atomic(&packet[r][k], (packet_base - (uint64_t)((int)packet_base % SLOTS != k)) << 32, false,
+                            "packet");
             location_plain(&inbox[r][1 - r][k], "inbox");
         }
     faults_name(2);
@@ -150,7 +153,8 @@ static void packets_body(int rank) {
         plain_write(&inbox[1 - rank][rank][slot]);
         tile_packet_put(&t, &packet[1 - rank][slot], (uint32_t)(10 * g));
         at(g);
-        require(tile_packet_get(&t, &packet[rank][slot], &data, 0, 1 - rank) == TILE_OK, "a wait failed without a fault");
+        require(tile_packet_get(&t, &packet[rank][slot], &data, 0, 1 - rank) == TILE_OK,
+                "a wait failed without a fault");
         require(data == (uint32_t)(10 * g), "a packet of another generation");
         at(g);
         plain_read(&inbox[rank][1 - rank][slot], version_of(g));
@@ -218,9 +222,12 @@ static void poison2_setup(void) {
 static void poison2_body(int thread) {
     tile_fault_hooks fault = {.cell = cells()};
     tile_task t = {.rank = 1, .nranks = 2, .fault = &fault, .generation = 1};
-    if (thread == 3) record_check(&fault, 1, false);
-    else if (thread == 2) tile_publish(&t, &word[0][1]), at(0), wait_and_check(1, 2, 0);
-    else wait_and_check(0, 2, 1);
+    if (thread == 3)
+        record_check(&fault, 1, false);
+    else if (thread == 2)
+        tile_publish(&t, &word[0][1]), at(0), wait_and_check(1, 2, 0);
+    else
+        wait_and_check(0, 2, 1);
 }
 
 static void poison3_setup(void) {
@@ -231,8 +238,10 @@ static void poison3_setup(void) {
 /* A ring of three ranks of which nobody signals; thread 3: a caller that looks at rank 2's state. */
 static void poison3_body(int thread) {
     tile_fault_hooks fault = {.cell = cells()};
-    if (thread == 3) record_check(&fault, 2, false);
-    else wait_and_check(thread, 3, (thread + 1) % 3);
+    if (thread == 3)
+        record_check(&fault, 2, false);
+    else
+        wait_and_check(thread, 3, (thread + 1) % 3);
 }
 
 /* Rank 0 may die at any step. */

@@ -1,5 +1,5 @@
-/* rt_kill.c: kills a random rank process at a random moment. Every survivor must return an error that names the missing rank
-   (and the flag, once programs run) within its deadline + 1 s, and the next mesh of the same name must work.
+/* rt_kill.c: kills a random rank process at a random moment. Every survivor must return an error that names the missing
+   rank (and the flag, once programs run) within its deadline + 1 s, and the next mesh of the same name must work.
    usage: rt_kill [kills] [seed] */
 #include "rt_processes.h"
 

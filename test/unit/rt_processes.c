@@ -1,5 +1,5 @@
-/* rt_processes.c: ranks as processes: launchers' variables, late starts, meshes one after another, the caller's exchange,
-   disagreement about the size, a rank that ends without a word. usage: rt_processes [steps] */
+/* rt_processes.c: ranks as processes: launchers' variables, late starts, meshes one after another, the caller's
+   exchange, disagreement about the size, a rank that ends without a word. usage: rt_processes [steps], or rt_processes rank under a launcher */
 #include "rt_processes.h"
 
 #include <sys/mman.h>
@@ -44,10 +44,19 @@ static int body_open_mpi(int rank) {
     return mesh_use(m, 10);
 }
 
+/* This process is a rank that a real launcher has started. */
+static int body_launched(void) {
+    tile_mesh *m = mesh_of_process(0);
+    CHECK(m);
+    printf("rank %d of %d\n", tile_mesh_rank(m), tile_mesh_size(m));
+    return mesh_use(m, 10);
+}
+
 static int body_disagree(int rank) {
     if (rank == 1) setenv("WORLD_SIZE", "7", 1);
     CHECK(!mesh_of_process(3000));
-    CHECK(strstr(tile_last_error(), rank == 0 ? "rank 0 expects 2 ranks, rank 1 expects 7" : "does not fit rank 0's group"));
+    CHECK(strstr(tile_last_error(),
+                 rank == 0 ? "rank 0 expects 2 ranks, rank 1 expects 7" : "does not fit rank 0's group"));
     return 0;
 }
 
@@ -126,7 +135,12 @@ static int board_allgather(void *ctx, const void *in, void *out, size_t each) {
 static int body_exchange(int rank) {
     tile_mesh *m;
     Caller caller = {.rank = rank};
-    tile_mesh_config config = {.size = sizeof config, .rank = rank, .nranks = RANKS, .workers = 1, .allgather = board_allgather, .ctx = &caller};
+    tile_mesh_config config = {.size = sizeof config,
+                               .rank = rank,
+                               .nranks = RANKS,
+                               .workers = 1,
+                               .allgather = board_allgather,
+                               .ctx = &caller};
     CHECK(tile_mesh_open(&config, &m) == TILE_OK);
     return mesh_use(m, 10);
 }
@@ -140,6 +154,7 @@ static void case_run(int nranks, int (*body)(int rank)) {
 int main(int argc, char **argv) {
     char group[32];
     int names = shared_names();
+    if (argc > 1 && strcmp(argv[1], "rank") == 0) return body_launched();
     if (argc > 1) steps = atoi(argv[1]);
     snprintf(group, sizeof group, "test-%d", (int)getpid());
     setenv("TILE_GROUP", group, 1);

@@ -63,10 +63,24 @@ static const tile_dim rt_dims[] = {{.name = "N", .bound = RT_BOUND}};
 static const tile_flag_info rt_flags[] = {{.name = "pushed", .producer = "push", .consumer = "add"}};
 
 static inline tile_program rt_program(int nranks) {
-    return (tile_program){.abi = TILE_ABI, .name = "sum", .hash = 42, .naxes = 1, .axis = {nranks}, .nargs = 3, .arg = rt_args,
-                          .ndims = 1, .dim = rt_dims, .nflags = 1, .flag = rt_flags,
-                          .symmetric_bytes = sizeof(float) * 2 * RT_BOUND * (size_t)nranks, .words = (size_t)nranks,
-                          .counts = (size_t)nranks, .scratch_bytes = 100, .tasks = rt_tasks, .task = rt_task, .task_name = rt_task_name};
+    return (tile_program){.abi = TILE_ABI,
+                          .name = "sum",
+                          .hash = 42,
+                          .naxes = 1,
+                          .axis = {nranks},
+                          .nargs = 3,
+                          .arg = rt_args,
+                          .ndims = 1,
+                          .dim = rt_dims,
+                          .nflags = 1,
+                          .flag = rt_flags,
+                          .symmetric_bytes = sizeof(float) * 2 * RT_BOUND * (size_t)nranks,
+                          .words = (size_t)nranks,
+                          .counts = (size_t)nranks,
+                          .scratch_bytes = 100,
+                          .tasks = rt_tasks,
+                          .task = rt_task,
+                          .task_name = rt_task_name};
 }
 
 static inline float rt_input(int rank, int64_t i, int step) { return (float)((rank + 1) * (i % 17) + step % 31); }

@@ -12,7 +12,11 @@ struct Case {
 
 static tile_mesh *mesh_open(const Case *c, int timeout_ms) {
     tile_mesh *m;
-    tile_mesh_config config = {.size = sizeof config, .rank = c->rank, .nranks = c->nranks, .workers = c->workers, .timeout_ms = timeout_ms,
+    tile_mesh_config config = {.size = sizeof config,
+                               .rank = c->rank,
+                               .nranks = c->nranks,
+                               .workers = c->workers,
+                               .timeout_ms = timeout_ms,
                                .group = "test"};
     CHECK(tile_mesh_open(&config, &m) == TILE_OK);
     CHECK(tile_mesh_rank(m) == c->rank && tile_mesh_size(m) == c->nranks);
@@ -80,7 +84,8 @@ static void body_wrong(const Case *c) {
     g.abi = 77;
     CHECK(tile_instance_open(m, &g, &p) == TILE_E_MISMATCH && strstr(tile_last_error(), "ABI 77"));
     g = rt_program(c->nranks + 1);
-    CHECK(tile_instance_open(m, &g, &p) == TILE_E_MISMATCH && strstr(tile_last_error(), "made for 3 ranks, the mesh has 2"));
+    CHECK(tile_instance_open(m, &g, &p) == TILE_E_MISMATCH &&
+          strstr(tile_last_error(), "made for 3 ranks, the mesh has 2"));
     g = rt_program(c->nranks);
     g.local_bytes = (size_t)1 << 60;
     CHECK(tile_instance_open(m, &g, &p) == TILE_E_NOMEM);
@@ -88,7 +93,8 @@ static void body_wrong(const Case *c) {
     CHECK(tile_instance_open(m, &g, &p) == TILE_OK);
     CHECK(tile_instance_run(p, (void *[]){x, &scale, x}, (int64_t[]){RT_BOUND + 1}, NULL) == TILE_E_ARG);
     CHECK(strstr(tile_last_error(), "N = 1025 is not in 0 .. 1024"));
-    CHECK(tile_instance_run(p, (void *[]){x, &scale, NULL}, (int64_t[]){4}, NULL) == TILE_E_ARG && strstr(tile_last_error(), "'y' is NULL"));
+    CHECK(tile_instance_run(p, (void *[]){x, &scale, NULL}, (int64_t[]){4}, NULL) == TILE_E_ARG &&
+          strstr(tile_last_error(), "'y' is NULL"));
     CHECK(tile_instance_run(p, (void *[]){NULL, &scale, NULL}, (int64_t[]){0}, NULL) == TILE_OK);
     CHECK(tile_stream_sync(m, NULL) == TILE_OK);
     tile_instance_close(p);
@@ -110,8 +116,10 @@ static void body_fault(const Case *c) {
         CHECK(tile_mesh_status(m, &f) == TILE_OK && f.rank == -1);
         if (c->rank > 0) {
             CHECK(tile_instance_run(p, (void *[]){x, &scale, y}, (int64_t[]){4}, NULL) == TILE_OK);
-            CHECK(tile_stream_sync(m, NULL) == TILE_E_TIMEOUT && strstr(tile_last_error(), "rank 0 is missing at flag 'pushed': generation 6"));
-            CHECK(tile_mesh_status(m, &f) == TILE_E_TIMEOUT && f.rank > 0 && f.missing == 0 && f.expected == 6 && f.seen == 5);
+            CHECK(tile_stream_sync(m, NULL) == TILE_E_TIMEOUT &&
+                  strstr(tile_last_error(), "rank 0 is missing at flag 'pushed': generation 6"));
+            CHECK(tile_mesh_status(m, &f) == TILE_E_TIMEOUT && f.rank > 0 && f.missing == 0 && f.expected == 6 &&
+                  f.seen == 5);
             CHECK(strcmp(f.name, "pushed") == 0 && f.flag == 0 && isnan(y[0]) && isnan(y[3]));
             CHECK(tile_instance_run(p, (void *[]){x, &scale, y}, (int64_t[]){4}, NULL) == TILE_E_POISONED);
             CHECK(tile_mesh_barrier(m) == TILE_E_POISONED);
@@ -129,7 +137,8 @@ static void body_fault(const Case *c) {
 static void body_alone(const Case *c) {
     tile_mesh *m = mesh_open(c, 150);
     if (c->rank == 1) {
-        CHECK(tile_mesh_barrier(m) == TILE_E_TIMEOUT && strstr(tile_last_error(), "rank 0 is missing at flag 'mesh barrier'"));
+        CHECK(tile_mesh_barrier(m) == TILE_E_TIMEOUT &&
+              strstr(tile_last_error(), "rank 0 is missing at flag 'mesh barrier'"));
         CHECK(tile_mesh_recover(m) == TILE_E_TIMEOUT && strstr(tile_last_error(), "rank 0 is missing at the recovery"));
         CHECK(tile_mesh_recover(m) == TILE_E_POISONED);
     }
@@ -139,10 +148,13 @@ static void body_alone(const Case *c) {
 static void body_missing(const Case *c) {
     tile_mesh *m;
     tile_mesh_config config = {.size = sizeof config, .rank = c->rank, .nranks = c->nranks + 1, .timeout_ms = 100};
-    CHECK(tile_mesh_open(&config, &m) == TILE_E_TIMEOUT && strstr(tile_last_error(), "rank 2 is missing while the ranks meet"));
+    CHECK(tile_mesh_open(&config, &m) == TILE_E_TIMEOUT &&
+          strstr(tile_last_error(), "rank 2 is missing while the ranks meet"));
 }
 
-static int failing_task(const tile_task *t, int64_t ticket) { return t->rank == 1 && ticket == 0 ? TILE_E_ARG : rt_task(t, ticket); }
+static int failing_task(const tile_task *t, int64_t ticket) {
+    return t->rank == 1 && ticket == 0 ? TILE_E_ARG : rt_task(t, ticket);
+}
 
 static void body_task_fails(const Case *c) {
     tile_program g = rt_program(c->nranks);
@@ -154,7 +166,6 @@ static void body_task_fails(const Case *c) {
     tile_instance_close(p);
     tile_mesh_close(m);
 }
-
 
 /* Rank 1 stays away until rank 0 has filled the queue. */
 static void body_busy(const Case *c) {
