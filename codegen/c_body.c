@@ -91,7 +91,7 @@ static bool may_be_made_in(Fn *f, const Op *op, const Value *carried) {
 static void offer_places(Fn *f, const Op *loop) {
     const Region *body = loop->region[0];
     const Op *yield = body->last;
-    for (int i = 0; i < yield->arg.n; i++) {
+    for (int i = 0; i < loop->res.n; i++) {
         const Value *v = yield->arg.p[i], *carried = body->arg.p[i];
         Held *h = fn_held(f, v);
         if (!v->type.nrange || !v->def || v->def->in != body || h->into || !type_equal(v->type, carried->type)) continue;
