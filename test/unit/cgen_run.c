@@ -1,8 +1,10 @@
 /* cgen_run.c: runs the programs of an IR file twice, as generated C and in the interpreter, and compares the results.
-   usage: cgen_run FILE.tir [NAME=VALUE of run-time dimensions ..] */
+   The generated code is that of the module after all passes of the host, the interpreter runs it before them.
+   usage: cgen_run FILE.tir [comm=N: form of communication] [NAME=VALUE of run-time dimensions ..] */
 #include "base/text.h"
 #include "codegen/codegen.h"
 #include "ir/interp.h"
+#include "passes/pass.h"
 #include "tile_program.h"
 
 #include <dlfcn.h>
@@ -55,6 +57,16 @@ static void read_sizes(Case *c, char **argument, int n) {
                 c->sym[i] = atoll(value + 1);
         }
     }
+}
+
+static void run_passes(Module *m, CommForm comm) {
+    int n;
+    PassOptions options = {.target = "host", .comm = comm, .verify_each = true, .out = stderr};
+    PassContext context = {.m = m, .options = &options};
+    const Pass *const *list = pipeline_of("host", &n);
+    bool good = pipeline_run(&context, list, n);
+    diags_print(m->diags, stderr, DIAG_TEXT, false);
+    if (!good || m->diags->errors) die("the passes failed", "");
 }
 
 /* ---- the generated code ---- */
@@ -217,24 +229,30 @@ static void interpret(Case *c) {
     die("the interpreter found faults in ", c->p->name);
 }
 
+static void code_and_compare(Case *c, const char *folder) {
+    emit(c, folder);
+    load(c, folder);
+    run_ranks(c);
+    compare(c);
+    printf("%s: same\n", c->p->name);
+}
+
 int main(int argc, char **argv) {
-    if (argc < 2) die("usage: cgen_run FILE.tir [NAME=VALUE ..]", "");
+    if (argc < 2) die("usage: cgen_run FILE.tir [comm=N] [NAME=VALUE ..]", "");
     Arena *a = arena_new();
     const char *keep = getenv("CGEN_KEEP");
     char made[] = "/tmp/cgen.XXXXXX";
     const char *folder = keep ? keep : mkdtemp(made);
     Module *m = read_module(a, argv[1]);
+    Case *c = ARENA_ARRAY(a, Case, m->program.n);
     for (int i = 0; i < m->program.n; i++) {
-        Case c = {.arena = a, .m = m, .p = m->program.p[i]};
-        read_sizes(&c, argv + 2, argc - 2);
-        prepare(&c);
-        emit(&c, folder);
-        load(&c, folder);
-        run_ranks(&c);
-        interpret(&c);
-        compare(&c);
-        printf("%s: same\n", c.p->name);
+        c[i] = (Case){.arena = a, .m = m, .p = m->program.p[i]};
+        read_sizes(&c[i], argv + 2, argc - 2);
+        prepare(&c[i]);
+        interpret(&c[i]);
     }
+    run_passes(m, argc > 2 && !strncmp(argv[2], "comm=", 5) ? (CommForm)atoi(argv[2] + 5) : COMM_AUTO);
+    for (int i = 0; i < m->program.n; i++) code_and_compare(&c[i], folder);
     if (!keep && system(arena_format(a, "rm -rf %s", folder))) die("cannot remove ", folder);
     arena_free(a);
     return 0;
