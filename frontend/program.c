@@ -1,0 +1,328 @@
+/* program.c: a program's interface and statements.
+   Takes a declaration; gives a Program of nodes over placed tensors, or errors. */
+#include "frontend/program.h"
+
+#include "frontend/const.h"
+
+#include <string.h>
+
+/* ---- tensors ---- */
+
+static Name name_free(Prog *c, Name name) {
+    Name found = name;
+    for (int n = 2; ptrmap_get(&c->taken, found); n++)
+        found = name_of(c->m->names, arena_format(c->arena, "%s_%d", name, n));
+    ptrmap_put(c->arena, &c->taken, found, c);
+    return found;
+}
+
+int tensor_new(Prog *c, Tensor t, const TensorInfo *info) {
+    t.name = name_free(c, t.name);
+    t.symmetric = -1;
+    t.slots = 1;
+    vec_push(c->arena, &c->info, *info);
+    return program_tensor(c->m, c->p, t);
+}
+
+const char *tensor_text(Prog *c, const ProgValue *v) {
+    const SourceFile *f = v->loc.file ? &c->diags->file.p[v->loc.file - 1] : NULL;
+    size_t n = v->loc.end > v->loc.begin ? v->loc.end - v->loc.begin : 0;
+    if (!f || n == 0 || n > 60 || memchr(f->text + v->loc.begin, '\n', n)) return c->p->tensor.p[v->tensor].name;
+    return arena_text(c->arena, f->text + v->loc.begin, n);
+}
+
+/* ---- names ---- */
+
+Variable *variable_find(Prog *c, Name name) {
+    size_t at = (size_t)ptrmap_get(&c->var_of, name);
+    return at ? &c->var.p[at - 1] : NULL;
+}
+
+static bool name_taken(Prog *c, Name name, Loc loc) {
+    const Variable *v = variable_find(c, name);
+    const Decl *d = ptrmap_get(&c->f->visible, name);
+    if (!v && !d) return false;
+    diag_error(c->diags, loc, "redefined", "'%s' is already declared", name);
+    diag_note(c->diags, v ? v->loc : d->loc, "declared here; choose another name");
+    return true;
+}
+
+static Variable *variable_new(Prog *c, Variable v) {
+    vec_push(c->arena, &c->var, v);
+    ptrmap_put(c->arena, &c->var_of, v.name, (void *)(size_t)c->var.n);
+    return &vec_last(&c->var);
+}
+
+/* ---- the interface ---- */
+
+static Found extent_find(const Resolver *r, Name name, Loc loc, Size *s) { return global_find(r->lw, name, loc, s); }
+
+static void extent_unknown(const Resolver *r, const Expr *e) {
+    diag_error(r->lw->m->diags, e->loc, "undefined", "'%s' is not a dim", e->name);
+    diag_note(r->lw->m->diags, e->loc, "declare it: dim %s = ..;", e->name);
+}
+
+/* `K @ tp`: the extent, and the axis that splits it. */
+static bool split_lower(Prog *c, const Expr *e, Size *s) {
+    if (e->rhs->kind != EXPR_NAME) {
+        diag_error(c->diags, e->rhs->loc, "unsupported", "not supported yet: a dimension split over several mesh axes");
+        return false;
+    }
+    for (int a = 0; a < c->m->axis.n; a++)
+        if (c->m->axis.p[a].name == e->rhs->name) return s->axis = (int16_t)a, true;
+    diag_error(c->diags, e->rhs->loc, "undefined", "'%s' is not a mesh axis", e->rhs->name);
+    diag_note(c->diags, e->rhs->loc, "declare it: mesh %s = 4;", e->rhs->name);
+    return false;
+}
+
+static bool extent_lower(Prog *c, const Expr *e, Size *s, DimName *name) {
+    Resolver r = {.lw = &c->f->lower, .find = extent_find, .unknown = extent_unknown};
+    bool split = e->kind == EXPR_BINARY && e->op == AST_AT;
+    const Expr *of = split ? e->lhs : e;
+    if (of->kind == EXPR_NAME) name->whole = of->name;
+    if (!size_of_expr(&r, of, s)) return false;
+    if (size_is_number(*s) && s->c < 0) {
+        diag_error(c->diags, of->loc, "bad-extent", "this extent is %lld", (long long)s->c);
+        return false;
+    }
+    return !split || split_lower(c, e, s);
+}
+
+static bool type_refuse(Prog *c, const TypeExpr *t) {
+    const Decl *d = ptrmap_get(&c->f->visible, t->elem);
+    if (t->format) diag_error(c->diags, t->loc, "unsupported", "not supported yet: weight formats");
+    else if (d && d->kind == DECL_RECORD) diag_error(c->diags, t->loc, "unsupported", "not supported yet: records");
+    else if (t->shape.n > MAX_DIMS)
+        diag_error(c->diags, t->loc, "too-many-dims", "%d dimensions, at most %d are possible", t->shape.n, MAX_DIMS);
+    else return false;
+    return true;
+}
+
+static void elem_unknown(Prog *c, const TypeExpr *t) {
+    const char *list[ELEM_COUNT];
+    for (int i = 0; i < ELEM_COUNT; i++) list[i] = elem_text((Elem)i);
+    diag_error(c->diags, t->loc, "unknown-type", "'%s' is not an element type", t->elem);
+    const char *near = spelling_nearest(t->elem, list, ELEM_COUNT);
+    if (near) diag_note(c->diags, t->loc, "did you mean '%s'?", near);
+}
+
+static void places_of_dims(Prog *c, Tensor *t) {
+    for (int d = 0; d < t->ndim; d++) {
+        int a = t->dim[d].axis;
+        if (a >= 0 && t->place[a].kind == PLACE_S)
+            diag_error(c->diags, t->loc, "split-twice", "'%s' is split over '%s' along two dimensions", t->name, c->m->axis.p[a].name);
+        if (a >= 0) t->place[a].kind = PLACE_S;
+    }
+}
+
+static bool type_lower(Prog *c, const TypeExpr *e, Tensor *t, TensorInfo *info) {
+    bool good = true;
+    if (type_refuse(c, e)) return false;
+    if (!elem_parse(e->elem, &t->elem)) return elem_unknown(c, e), false;
+    info->whole_elem = t->elem;
+    t->ndim = e->shape.n;
+    for (int d = 0; d < t->ndim; d++) good = extent_lower(c, e->shape.p[d], &t->dim[d], &info->dim[d]) && good;
+    if (good) places_of_dims(c, t);
+    return good;
+}
+
+static void param_lower(Prog *c, const ParamDecl *p, Role role) {
+    TensorInfo info = {0};
+    Tensor t = {.name = p->name, .role = role, .loc = p->loc};
+    Variable v = {.name = p->name, .loc = p->loc, .value = prog_error(p->loc), .read = true, .output = role == ROLE_OUTPUT,
+                  .state = role == ROLE_STATE, .fixed = role == ROLE_INPUT};
+    if (name_taken(c, p->name, p->loc)) return;
+    bool good = type_lower(c, &p->type, &t, &info);
+    const char *what = p->is_const ? "const parameters of programs" : p->mode == PARAM_INOUT ? "inout parameters of programs"
+                       : p->is_unique ? "unique parameters" : good && t.ndim == 0 && role != ROLE_INPUT ? "scalars that a program gives" : NULL;
+    if (what) diag_error(c->diags, p->loc, "unsupported", "not supported yet: %s", what);
+    if (good && !what) {
+        int id = tensor_new(c, t, &info);
+        vec_push(c->arena, &c->p->io, id);
+        v.value = prog_tensor(c, id, p->loc);
+    } else v.made = true;
+    variable_new(c, v);
+}
+
+static void interface_lower(Prog *c, const Decl *d) {
+    for (int i = 0; i < d->params.n; i++)
+        param_lower(c, &d->params.p[i], d->params.p[i].mode == PARAM_STATE ? ROLE_STATE : ROLE_INPUT);
+    for (int i = 0; i < d->results.n; i++) param_lower(c, &d->results.p[i], ROLE_OUTPUT);
+}
+
+/* ---- assignments ---- */
+
+static void unread_report(Prog *c, const Variable *v) {
+    if (v->read || !v->made || v->value.kind == PROG_ERROR) return;
+    diag_error(c->diags, v->loc, "unused-value", "the value of '%s' is never read", v->name);
+}
+
+static bool target_check(Prog *c, const Expr *t) {
+    if (t->kind != EXPR_NAME) {
+        diag_error(c->diags, t->loc, "unsupported", "not supported yet: a part of a tensor as the target");
+        return false;
+    }
+    const Variable *v = variable_find(c, t->name);
+    if (!v) return !name_taken(c, t->name, t->loc);
+    if (v->fixed) {
+        diag_error(c->diags, t->loc, "not-assignable", "'%s' is an input", t->name);
+        diag_note(c->diags, v->loc, "declared here; make it state to update it");
+    } else if (v->output && v->made) {
+        if (v->value.kind == PROG_ERROR) return false;
+        diag_error(c->diags, t->loc, "assigned-twice", "the output '%s' is assigned a second time", t->name);
+        diag_note(c->diags, v->loc, "declared here; use another name for what comes before");
+    } else return true;
+    return false;
+}
+
+/* What is declared about a target before its value is known. `typed`: room for an annotation. */
+static bool target_expected(Prog *c, const Stmt *s, const Expr *t, Tensor *typed, Expected *want) {
+    const Variable *v = variable_find(c, t->name);
+    bool declared = v && (v->output || v->state) && v->value.kind == PROG_TENSOR;
+    *want = (Expected){.into = declared && v->output ? v->value.tensor : -1, .name = t->name};
+    if (declared) *typed = c->p->tensor.p[v->value.tensor];
+    if (s->has_type && declared) {
+        diag_error(c->diags, s->type.loc, "redefined", "'%s' has its type already", t->name);
+        return false;
+    }
+    TensorInfo info = {0};
+    if (s->has_type && (typed->name = t->name, !type_lower(c, &s->type, typed, &info))) return false;
+    want->has_elem = declared || s->has_type;
+    want->elem = typed->elem;
+    if (declared || (s->has_type && s->type.has_shape)) want->like = arena_copy(c->arena, typed, sizeof *typed);
+    return true;
+}
+
+static const char *size_text(Prog *c, Size s) {
+    const char *split = s.axis < 0 ? "" : arena_format(c->arena, " @ %s", c->m->axis.p[s.axis].name);
+    if (s.sym < 0) return arena_format(c->arena, "%lld%s", (long long)s.c, split);
+    const char *name = c->m->symbol.p[s.sym].name;
+    return s.c ? arena_format(c->arena, "%s%+lld%s", name, (long long)s.c, split) : arena_format(c->arena, "%s%s", name, split);
+}
+
+static bool shape_fits(Prog *c, const ProgValue *v, const Tensor *like, Loc loc) {
+    const Tensor *t = &c->p->tensor.p[v->tensor];
+    if (t->ndim != like->ndim) {
+        diag_error(c->diags, v->loc, "shape-mismatch", "this has %d dimensions, and '%s' has %d", t->ndim, like->name, like->ndim);
+        return false;
+    }
+    for (int d = 0; d < t->ndim; d++) {
+        if (size_equal(size_whole(t->dim[d]), size_whole(like->dim[d]))) continue;
+        diag_error(c->diags, v->loc, "shape-mismatch", "dimension %d of this is %s, and that of '%s' is %s", d + 1,
+                   size_text(c, t->dim[d]), like->name, size_text(c, like->dim[d]));
+        diag_note(c->diags, loc, "'%s' is declared here", like->name);
+        return false;
+    }
+    return true;
+}
+
+/* An annotation says what is so; it does not move or round anything. */
+static bool annotation_fits(Prog *c, const ProgValue *v, const Expected *want, Loc loc) {
+    const Tensor *t = &c->p->tensor.p[v->tensor];
+    if (want->like && !shape_fits(c, v, want->like, loc)) return false;
+    for (int d = 0; want->like && d < t->ndim; d++)
+        if (!size_equal(t->dim[d], want->like->dim[d])) {
+            diag_error(c->diags, v->loc, "placement-mismatch", "dimension %d of this is %s, and '%s' is declared as %s", d + 1,
+                       size_text(c, t->dim[d]), want->name, size_text(c, want->like->dim[d]));
+            return false;
+        }
+    bool partial = false;
+    for (int a = 0; a < c->m->axis.n; a++) partial = partial || v->place[a].kind == PLACE_P;
+    if (partial || t->elem == want->elem) return true;
+    diag_error(c->diags, v->loc, "type-mismatch", "this is %s, and '%s' is declared as %s", elem_text(t->elem), want->name, elem_text(want->elem));
+    return false;
+}
+
+static void bind_declared(Prog *c, int var, ProgValue v, const Expected *want) {
+    Variable *to = &c->var.p[var];
+    int target = to->value.tensor;
+    Loc loc = to->loc;
+    to->made = true;
+    if (v.tensor == target || !shape_fits(c, &v, want->like, loc) || !place_fits(c, &v, target, loc)) return;
+    map_copy(c, v, target, v.loc);
+}
+
+static void bind_name(Prog *c, const Stmt *s, const Expr *t, ProgValue v, const Expected *want) {
+    Variable *held = variable_find(c, t->name);
+    bool made = s->value->kind != EXPR_NAME;
+    if (v.kind == PROG_TENSOR && s->has_type && !annotation_fits(c, &v, want, s->type.loc)) v = prog_error(v.loc);
+    Variable fresh = {.name = t->name, .loc = t->loc, .value = v, .made = made};
+    if (!held) {
+        variable_new(c, fresh);
+        return;
+    }
+    if (held->fixed) return;
+    unread_report(c, held);
+    *held = fresh;
+}
+
+static void bind(Prog *c, const Stmt *s, const Expr *t, ProgValue v, const Expected *want) {
+    Variable *held = variable_find(c, t->name);
+    if (!held || !(held->output || held->state)) bind_name(c, s, t, v, want);
+    else if (v.kind == PROG_TENSOR && held->value.kind == PROG_TENSOR) bind_declared(c, (int)(held - c->var.p), v, want);
+    else held->made = true, held->value = prog_error(t->loc);
+}
+
+static bool targets_check(Prog *c, const Stmt *s, Expected *want) {
+    bool good = true;
+    for (int i = 0; i < s->targets.n; i++) {
+        const Expr *t = s->targets.p[i];
+        Tensor typed = {0};
+        good = target_check(c, t) && target_expected(c, s, t, &typed, &want[i]) && good;
+        for (int k = 0; k < i && t->kind == EXPR_NAME; k++)
+            if (s->targets.p[k]->name == t->name) {
+                diag_error(c->diags, t->loc, "assigned-twice", "'%s' is named twice", t->name);
+                good = false;
+            }
+    }
+    return good;
+}
+
+static void assign_lower(Prog *c, const Stmt *s) {
+    int n = s->targets.n;
+    Expected *want = ARENA_ARRAY(c->arena, Expected, n);
+    ProgValue *v = ARENA_ARRAY(c->arena, ProgValue, n);
+    if (s->op != ASSIGN_SET) {
+        diag_error(c->diags, s->loc, "unsupported", "not supported yet: updates of a whole tensor");
+        diag_note(c->diags, s->loc, "write: x = add(x, ..)");
+        return;
+    }
+    bool good = targets_check(c, s, want) && values_lower(c, s->value, want, n, v);
+    for (int i = 0; i < n; i++)
+        if (s->targets.p[i]->kind == EXPR_NAME) bind(c, s, s->targets.p[i], good ? v[i] : prog_error(s->loc), &want[i]);
+}
+
+/* ---- statements ---- */
+
+static void stmt_refuse(Prog *c, const Stmt *s) {
+    if (s->kind == STMT_EACH || s->kind == STMT_FOR) {
+        diag_error(c->diags, s->loc, "tasks-in-program", "%s belongs to kernels", s->kind == STMT_EACH ? "each" : "for");
+        diag_note(c->diags, s->loc, "a program is a dataflow of kernel calls; write a kernel and call it");
+    } else diag_error(c->diags, s->loc, "unsupported", "not supported yet: %s in programs", s->kind == STMT_REPEAT ? "repeat" : "if");
+}
+
+static void stmt_lower(Prog *c, const Stmt *s) {
+    if (s->kind == STMT_ASSIGN || s->kind == STMT_LET) assign_lower(c, s);
+    else if (s->kind != STMT_ERROR) stmt_refuse(c, s);
+}
+
+static void variables_check(Prog *c) {
+    for (int i = 0; i < c->var.n; i++) {
+        const Variable *v = &c->var.p[i];
+        if (v->output && !v->made) {
+            diag_error(c->diags, v->loc, "output-not-assigned", "the output '%s' is never assigned", v->name);
+            diag_note(c->diags, v->loc, "assign it once: %s = ..;", v->name);
+        } else if (!v->output && !v->state) unread_report(c, v);
+    }
+}
+
+void program_lower(Front *f, const Decl *d) {
+    Module *m = f->lower.m;
+    Prog c = {.f = f, .m = m, .arena = f->arena, .diags = f->diags};
+    int before = f->diags->errors;
+    c.p = program_new(m, d->name, d->loc);
+    interface_lower(&c, d);
+    if (f->diags->errors != before) return;
+    for (int i = 0; i < d->body.n; i++) stmt_lower(&c, d->body.p[i]);
+    if (f->diags->errors == before) variables_check(&c);
+}

@@ -1,0 +1,105 @@
+/* program.h: shared by the files that lower programs (program*.c); nobody else includes it.
+   statements -> expressions -> kernel calls and collectives -> nodes over tensors with placements. */
+#ifndef TILEC_FRONTEND_PROGRAM_H
+#define TILEC_FRONTEND_PROGRAM_H
+
+#include "frontend/unit.h"
+
+/* What a dimension may be called in `reduce_scatter(x, tp, m)`: by the kernel that made it, by the program's extents. */
+typedef struct {
+    Name own, whole;
+} DimName;
+
+/* Beside each tensor of the program. */
+typedef struct {
+    DimName dim[MAX_DIMS];
+    Elem whole_elem;   /* P: the type of the sum; .elem of the tensor is that of the shares */
+    Loc cause;         /* P: the argument that made it partial, .. */
+    const char *why;   /* .. and a sentence about it; NULL: none */
+} TensorInfo;
+
+typedef enum { PROG_ERROR, PROG_NUMBER, PROG_TENSOR } ProgKind;
+
+/* What an expression gives. .place is the tensor's, or V of local(x). */
+typedef struct {
+    ProgKind kind;
+    Loc loc;
+    double number;
+    bool is_integer;
+    int tensor;
+    Place place[MAX_AXES];
+} ProgValue;
+
+/* What is known about a result before it is made. */
+typedef struct {
+    bool has_elem;
+    Elem elem;
+    bool reduced;       /* goes into a reduction over ranks: shares are carried in f32 */
+    const Tensor *like; /* declared extents and placement, or NULL */
+    int into;           /* the output that it may be written to at once, or -1 */
+    Name name;          /* for a new tensor, or NULL */
+} Expected;
+
+typedef struct {
+    Name name;
+    Loc loc;
+    ProgValue value;
+    bool read, made;    /* made: the result of a call, which has to be read */
+    bool output;        /* .value.tensor is an output, defined once .made */
+    bool state, fixed;
+} Variable;
+
+typedef struct Prog {
+    Front *f;
+    Module *m;
+    Arena *arena;
+    Diags *diags;
+    Program *p;
+    VEC(Variable) var;
+    PtrMap var_of; /* name -> index in var + 1 */
+    PtrMap taken;  /* names of tensors */
+    VEC(TensorInfo) info;
+} Prog;
+
+/* program.c */
+int tensor_new(Prog *, Tensor, const TensorInfo *); /* private, one slot, a name that is free */
+Variable *variable_find(Prog *, Name);
+const char *tensor_text(Prog *, const ProgValue *); /* the expression as written, for messages */
+
+/* program_number.c: compile-time numbers. false: not one, nothing reported. */
+bool number_of_expr(Prog *, const Expr *, ProgValue *);
+
+/* program_expr.c */
+extern const Expected expected_nothing;
+ProgValue prog_error(Loc);
+ProgValue prog_tensor(Prog *, int tensor, Loc);
+ProgValue tensor_lower(Prog *, const Expr *, const Expected *); /* one tensor; ERROR after a report */
+bool values_lower(Prog *, const Expr *, const Expected *, int n, ProgValue *out);
+
+/* program_call.c */
+bool call_values(Prog *, const Expr *, const Decl *, const Expected *, int n, ProgValue *out);
+/* The same for a call whose tensor arguments are there already. */
+bool call_apply(Prog *, const Decl *, ProgValue *arg, int narg, Loc, const Expected *, int n, ProgValue *out);
+
+/* Calls a kernel that copies one tensor: this rank's part of it where `to` is split and the other is not. */
+bool call_copy(Prog *, const Decl *, ProgValue *from, int to, Loc);
+
+/* program_slice.c: which arguments are taken in part, so that their dimensions agree. false after errors. */
+bool slices_find(Prog *, const Decl *, const ProgValue *, int n, Arg *);
+
+/* program_place.c */
+bool places_find(Prog *, const Decl *, const Kernel *, const ProgValue *, int n, Place (*out)[MAX_AXES], TensorInfo *cause);
+/* Reports a value that is partial, or differs per rank, where a whole one is needed. */
+bool value_is_whole(Prog *, const ProgValue *, const char *where);
+/* Into a declared tensor: true when the placements agree, or a replicated value is taken in part. */
+bool place_fits(Prog *, const ProgValue *, int target, Loc);
+
+/* program_coll.c: collectives, and local */
+bool collective_named(Name);
+ProgValue collective_lower(Prog *, const Expr *, const Expected *);
+
+/* program_map.c: whole-tensor expressions and copies, as kernels made on the spot. */
+ProgValue map_lower(Prog *, const Expr *, const Expected *);
+bool map_copy(Prog *, ProgValue from, int to, Loc);
+
+#endif

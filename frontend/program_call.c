@@ -1,0 +1,212 @@
+/* program_call.c: calls of kernels: arguments, the instance for them, placements, the node.
+   Takes a call and what is expected of its results; gives one tensor for each. */
+#include "frontend/program.h"
+
+#include <string.h>
+
+typedef struct {
+    Prog *c;
+    const Decl *d;
+    ProgValue *arg;
+    int narg;
+    Loc loc;
+    const Expected *want;
+    int n;
+    Arg *part;             /* of each argument */
+    Kernel *k;
+    Place (*place)[MAX_AXES]; /* of each parameter of the instance */
+    TensorInfo cause;
+} Call;
+
+/* ---- arguments ---- */
+
+static ProgValue scalar_lower(Prog *c, const Expr *e) {
+    ProgValue v;
+    if (number_of_expr(c, e, &v)) return v;
+    Variable *var = e->kind == EXPR_NAME ? variable_find(c, e->name) : NULL;
+    if (var || e->kind == EXPR_ERROR) return tensor_lower(c, e, &expected_nothing);
+    diag_error(c->diags, e->loc, "not-constant", "a scalar argument is a parameter of the program or known at compile time");
+    return prog_error(e->loc);
+}
+
+static ProgValue argument_lower(Prog *c, const Expr *e, const ParamDecl *p) {
+    if (!p->type.has_shape) return scalar_lower(c, e);
+    Expected want = expected_nothing;
+    want.has_elem = elem_parse(p->type.elem, &want.elem);
+    return tensor_lower(c, e, &want);
+}
+
+static bool count_fits(Prog *c, const Expr *e, const Decl *d) {
+    if (e->args.n == d->params.n) return true;
+    diag_error(c->diags, e->loc, "wrong-arguments", "%s takes %d argument%s, not %d", d->name, d->params.n,
+               d->params.n == 1 ? "" : "s", e->args.n);
+    diag_note(c->diags, d->loc, "'%s' is declared here", d->name);
+    return false;
+}
+
+static ActualArg actual_of(const Call *k, int i) {
+    const ProgValue *v = &k->arg[i];
+    ActualArg a = {.is_const = v->kind == PROG_NUMBER, .number = v->number, .is_integer = v->is_integer, .loc = v->loc};
+    if (a.is_const) return a;
+    const Tensor *t = &k->c->p->tensor.p[v->tensor];
+    a.elem = t->elem;
+    a.ndim = t->ndim;
+    for (int d = 0; d < t->ndim; d++) {
+        a.dim[d] = t->dim[d];
+        if (k->part[i].slice[d] >= 0) a.dim[d].axis = k->part[i].slice[d];
+    }
+    return a;
+}
+
+/* ---- the instance ---- */
+
+static bool instance_find(Call *k, const ExpectedResult *expected) {
+    ActualArg *actual = ARENA_ARRAY(k->c->arena, ActualArg, k->narg + 1);
+    for (int i = 0; i < k->narg; i++) actual[i] = actual_of(k, i);
+    k->k = kernel_instantiate(&k->c->f->lower, k->d, actual, k->narg, expected, k->n, k->loc);
+    if (!k->k) return false;
+    k->place = arena_alloc(k->c->arena, sizeof *k->place * (size_t)(k->k->param.n + 1));
+    k->cause = (TensorInfo){0};
+    return places_find(k->c, k->d, k->k, k->arg, k->narg, k->place, &k->cause);
+}
+
+static int result_param(const Call *k, int i) { return k->k->param.n - k->d->results.n + i; }
+
+static bool is_partial(const Call *k, int param) {
+    for (int a = 0; a < k->c->m->axis.n; a++)
+        if (k->place[param][a].kind == PLACE_P) return true;
+    return false;
+}
+
+static bool is_generic(const Call *k, int i) {
+    Elem e;
+    return !elem_parse(k->d->results.p[i].type.elem, &e);
+}
+
+/* Shares of a sum are carried in f32 where the result's type is the caller's to choose. */
+static bool carry_shares(Call *k, ExpectedResult *expected, Elem *whole) {
+    bool again = false;
+    for (int i = 0; i < k->n; i++) {
+        const Param *p = &k->k->param.p[result_param(k, i)];
+        if (!k->want[i].reduced) whole[i] = p->elem;
+        if (!is_generic(k, i) || !is_partial(k, result_param(k, i)) || elem_arith(p->elem) == p->elem) continue;
+        expected[i] = (ExpectedResult){elem_arith(p->elem), true};
+        again = true;
+    }
+    return !again || instance_find(k, expected);
+}
+
+static Elem first_elem(const Call *k) {
+    for (int i = 0; i < k->narg; i++)
+        if (k->arg[i].kind == PROG_TENSOR && k->c->p->tensor.p[k->arg[i].tensor].ndim > 0) return k->c->p->tensor.p[k->arg[i].tensor].elem;
+    return ELEM_F32;
+}
+
+/* The type a result has as a whole; *expected: that of this call. */
+static Elem whole_elem(const Call *k, int i, ExpectedResult *expected) {
+    Elem e = ELEM_F32;
+    const Expected *want = &k->want[i];
+    if (!elem_parse(k->d->results.p[i].type.elem, &e)) e = want->has_elem ? want->elem : first_elem(k);
+    *expected = (ExpectedResult){want->has_elem ? want->elem : e, want->has_elem};
+    if (want->reduced) *expected = (ExpectedResult){elem_arith(e), true};
+    return e;
+}
+
+/* ---- results ---- */
+
+static Name tensor_name(const Call *k, int i) {
+    if (k->want[i].name) return k->want[i].name;
+    if (k->d->results.n == 1) return k->d->name;
+    return name_of(k->c->m->names, arena_format(k->c->arena, "%s_%s", k->d->name, k->d->results.p[i].name));
+}
+
+/* The program's name for the dimension that the kernel calls `own`. */
+static Name dim_whole(const Call *k, Name own) {
+    for (int i = 0; i < k->narg; i++) {
+        const Exprs *shape = &k->d->params.p[i].type.shape;
+        for (int d = 0; k->arg[i].kind == PROG_TENSOR && d < shape->n; d++)
+            if (shape->p[d]->kind == EXPR_NAME && shape->p[d]->name == own) return k->c->info.p[k->arg[i].tensor].dim[d].whole;
+    }
+    return NULL;
+}
+
+static TensorInfo result_info(const Call *k, int i, Elem whole) {
+    TensorInfo info = k->cause;
+    const Exprs *shape = &k->d->results.p[i].type.shape;
+    info.whole_elem = whole;
+    for (int d = 0; d < shape->n; d++)
+        if (shape->p[d]->kind == EXPR_NAME) info.dim[d] = (DimName){shape->p[d]->name, dim_whole(k, shape->p[d]->name)};
+    return info;
+}
+
+static bool fits_output(const Call *k, const Tensor *t, int into) {
+    if (into < 0) return false;
+    const Tensor *out = &k->c->p->tensor.p[into];
+    if (out->ndim != t->ndim || out->elem != t->elem) return false;
+    for (int d = 0; d < t->ndim; d++)
+        if (!size_equal(out->dim[d], t->dim[d])) return false;
+    for (int a = 0; a < k->c->m->axis.n; a++)
+        if (t->place[a].kind == PLACE_P || t->place[a].kind == PLACE_V) return false;
+    return true;
+}
+
+static int result_tensor(const Call *k, int i, Elem whole) {
+    const Param *p = &k->k->param.p[result_param(k, i)];
+    Tensor t = {.name = tensor_name(k, i), .elem = p->elem, .ndim = p->ndim, .role = ROLE_TEMP, .loc = k->loc};
+    memcpy(t.dim, p->dim, sizeof t.dim);
+    memcpy(t.place, k->place[result_param(k, i)], sizeof t.place);
+    if (fits_output(k, &t, k->want[i].into)) return k->want[i].into;
+    TensorInfo info = result_info(k, i, whole);
+    return tensor_new(k->c, t, &info);
+}
+
+static void node_add(const Call *k, const int *result) {
+    Node n = {.kind = NODE_CALL, .loc = k->loc, .kernel = k->k};
+    Arg whole = {.slice = {-1, -1, -1, -1, -1, -1, -1, -1}};
+    for (int i = 0; i < k->narg; i++)
+        if (k->arg[i].kind == PROG_TENSOR) vec_push(k->c->arena, &n.arg, k->part[i]);
+    for (int i = 0; i < k->n; i++) {
+        whole.tensor = result[i];
+        vec_push(k->c->arena, &n.arg, whole);
+    }
+    program_node(k->c->m, k->c->p, n);
+}
+
+bool call_apply(Prog *c, const Decl *d, ProgValue *arg, int narg, Loc loc, const Expected *want, int n, ProgValue *out) {
+    Call k = {.c = c, .d = d, .arg = arg, .narg = narg, .loc = loc, .want = want, .n = n, .part = ARENA_ARRAY(c->arena, Arg, narg + 1)};
+    ExpectedResult *expected = ARENA_ARRAY(c->arena, ExpectedResult, n + 1);
+    Elem *whole = ARENA_ARRAY(c->arena, Elem, n + 1);
+    int *result = ARENA_ARRAY(c->arena, int, n + 1);
+    for (int i = 0; i < narg; i++)
+        if (arg[i].kind == PROG_ERROR) return false;
+    for (int i = 0; i < n; i++) whole[i] = whole_elem(&k, i, &expected[i]);
+    if (!slices_find(c, d, arg, narg, k.part) || !instance_find(&k, expected) || !carry_shares(&k, expected, whole)) return false;
+    for (int i = 0; i < n; i++) result[i] = result_tensor(&k, i, whole[i]);
+    node_add(&k, result);
+    for (int i = 0; i < n; i++) out[i] = prog_tensor(c, result[i], loc);
+    return true;
+}
+
+bool call_copy(Prog *c, const Decl *d, ProgValue *from, int to, Loc loc) {
+    Arg part = {.tensor = from->tensor};
+    const Tensor *have = &c->p->tensor.p[from->tensor], *want = &c->p->tensor.p[to];
+    Call k = {.c = c, .d = d, .arg = from, .narg = 1, .loc = loc, .n = 1, .part = &part};
+    for (int i = 0; i < MAX_DIMS; i++) part.slice[i] = i < have->ndim && have->dim[i].axis < 0 ? want->dim[i].axis : -1;
+    ActualArg actual = actual_of(&k, 0);
+    ExpectedResult expected = {want->elem, true};
+    k.k = kernel_instantiate(&c->f->lower, d, &actual, 1, &expected, 1, loc);
+    if (k.k) node_add(&k, &to);
+    return k.k != NULL;
+}
+
+bool call_values(Prog *c, const Expr *e, const Decl *d, const Expected *want, int n, ProgValue *out) {
+    if (!count_fits(c, e, d)) return false;
+    if (d->results.n != n) {
+        diag_error(c->diags, e->loc, "wrong-results", "%s gives %d results, and one is taken", d->name, d->results.n);
+        diag_note(c->diags, e->loc, "name each of them: a, b = %s(..)", d->name);
+        return false;
+    }
+    ProgValue *arg = ARENA_ARRAY(c->arena, ProgValue, e->args.n + 1);
+    for (int i = 0; i < e->args.n; i++) arg[i] = argument_lower(c, e->args.p[i], &d->params.p[i]);
+    return call_apply(c, d, arg, e->args.n, e->loc, want, n, out);
+}

@@ -1,0 +1,110 @@
+/* program_expr.c: expressions of programs: names, calls, local, and what is made on the spot. */
+#include "frontend/program.h"
+
+#include <string.h>
+
+const Expected expected_nothing = {.into = -1};
+
+ProgValue prog_error(Loc loc) { return (ProgValue){.kind = PROG_ERROR, .loc = loc}; }
+
+ProgValue prog_tensor(Prog *c, int tensor, Loc loc) {
+    ProgValue v = {.kind = PROG_TENSOR, .loc = loc, .tensor = tensor};
+    memcpy(v.place, c->p->tensor.p[tensor].place, sizeof v.place);
+    return v;
+}
+
+static ProgValue unsupported(Prog *c, const Expr *e, const char *what) {
+    diag_error(c->diags, e->loc, "unsupported", "not supported yet: %s", what);
+    return prog_error(e->loc);
+}
+
+/* ---- names ---- */
+
+static ProgValue name_unknown(Prog *c, const Expr *e) {
+    diag_error(c->diags, e->loc, "undefined", "'%s' is not defined", e->name);
+    const char **list = ARENA_ARRAY(c->arena, const char *, c->var.n + 1);
+    for (int i = 0; i < c->var.n; i++) list[i] = c->var.p[i].name;
+    const char *near = spelling_nearest(e->name, list, c->var.n);
+    if (near) diag_note(c->diags, e->loc, "did you mean '%s'?", near);
+    return prog_error(e->loc);
+}
+
+static ProgValue name_lower(Prog *c, const Expr *e) {
+    Variable *v = variable_find(c, e->name);
+    if (!v) return name_unknown(c, e);
+    if (v->output && !v->made) {
+        diag_error(c->diags, e->loc, "undefined", "the output '%s' is not assigned yet", e->name);
+        return prog_error(e->loc);
+    }
+    v->read = true;
+    ProgValue r = v->value;
+    r.loc = e->loc;
+    return r;
+}
+
+/* ---- calls ---- */
+
+static ProgValue call_unknown(Prog *c, const Expr *e) {
+    diag_error(c->diags, e->loc, "undefined", "there is no kernel '%s'", e->name);
+    const char *near = front_near(c->f, e->name);
+    if (near) diag_note(c->diags, e->loc, "did you mean '%s'?", near);
+    return prog_error(e->loc);
+}
+
+static const Decl *callee_of(Prog *c, const Expr *e) {
+    const Decl *d = front_find(c->f, e->name);
+    return d && d->kind == DECL_KERNEL ? d : NULL;
+}
+
+static bool is_tile_function(Name name) {
+    static const char *const list[] = {"abs", "exp", "exp2", "log", "log2", "sqrt", "rsqrt", "sin", "cos", "tanh", "erf", "floor",
+                                       "ceil", "round", "pow", "min", "max", "where", "sigmoid"};
+    Elem elem;
+    for (size_t i = 0; i < sizeof list / sizeof *list; i++)
+        if (strcmp(list[i], name) == 0) return true;
+    return elem_parse(name, &elem);
+}
+
+static ProgValue call_lower_one(Prog *c, const Expr *e, const Expected *want) {
+    ProgValue v = prog_error(e->loc);
+    if (collective_named(e->name)) return collective_lower(c, e, want);
+    const Decl *d = front_find(c->f, e->name);
+    if (d && d->kind == DECL_PROGRAM) return unsupported(c, e, "a program that calls a program");
+    if (d && d->kind == DECL_KERNEL) return call_values(c, e, d, want, 1, &v) ? v : prog_error(e->loc);
+    if (strcmp(e->name, "view") == 0) return unsupported(c, e, "views");
+    return is_tile_function(e->name) ? map_lower(c, e, want) : call_unknown(c, e);
+}
+
+/* ---- expressions ---- */
+
+ProgValue tensor_lower(Prog *c, const Expr *e, const Expected *want) {
+    switch (e->kind) {
+    case EXPR_NAME: return name_lower(c, e);
+    case EXPR_CALL: return call_lower_one(c, e, want);
+    case EXPR_UNARY:
+    case EXPR_BINARY: return map_lower(c, e, want);
+    case EXPR_INDEX: return unsupported(c, e, "a part of a tensor as a value");
+    case EXPR_FIELD: return unsupported(c, e, "records");
+    case EXPR_CHOOSE: return unsupported(c, e, "choose");
+    case EXPR_COND: return unsupported(c, e, "a choice between tensors");
+    case EXPR_ERROR: return prog_error(e->loc);
+    default:
+        diag_error(c->diags, e->loc, "not-a-tensor", "a tensor is expected here");
+        return prog_error(e->loc);
+    }
+}
+
+static bool results_mismatch(Prog *c, const Expr *e, int n, int have) {
+    diag_error(c->diags, e->loc, "wrong-results", "this gives %d result%s, and %d name%s to take %s", have, have == 1 ? "" : "s", n,
+               n == 1 ? " is there" : "s are there", n == 1 ? "it" : "them");
+    return false;
+}
+
+bool values_lower(Prog *c, const Expr *e, const Expected *want, int n, ProgValue *out) {
+    const Decl *d = e->kind == EXPR_CALL && !collective_named(e->name) ? callee_of(c, e) : NULL;
+    int have = d ? d->results.n : 1;
+    if (have != n) return results_mismatch(c, e, n, have);
+    if (d) return call_values(c, e, d, want, n, out);
+    out[0] = tensor_lower(c, e, &want[0]);
+    return out[0].kind == PROG_TENSOR;
+}

@@ -1,0 +1,185 @@
+/* program_map.c: whole-tensor expressions and copies. Each becomes a kernel of its own, element by element:
+   kernel map(a: A[d0, d1], b: B[d0, d1]) -> (y: U[d0, d1]) { each i0: 16 of d0, i1: 256 of d1 { y[i0, i1] = a[i0, i1] + ..; } } */
+#include "frontend/program.h"
+
+#include <string.h>
+
+enum { TILE_LAST = 256, TILE_OTHER = 16 };
+
+typedef struct {
+    Prog *c;
+    Arena *a;
+    Loc loc;
+    VEC(ProgValue) arg;
+    VEC(Name) name;  /* of each argument's parameter */
+    bool good;
+} Map;
+
+static Name name_made(const Map *m, const char *what, int i) {
+    return name_of(m->c->m->names, arena_format(m->a, "%s%d", what, i));
+}
+
+static Expr *expr_made(const Map *m, ExprKind kind, Name name) {
+    Expr *e = ARENA_NEW(m->a, Expr);
+    *e = (Expr){.kind = kind, .loc = m->loc, .name = name};
+    return e;
+}
+
+static Expr *size_made(const Map *m, int64_t n) {
+    Expr *e = expr_made(m, EXPR_INT, NULL);
+    e->i = n;
+    return e;
+}
+
+/* name[i0, i1, ..], or the name of a scalar */
+static Expr *access_made(const Map *m, Name name, int ndim) {
+    if (ndim == 0) return expr_made(m, EXPR_NAME, name);
+    Expr *e = expr_made(m, EXPR_INDEX, NULL);
+    e->base = expr_made(m, EXPR_NAME, name);
+    for (int d = 0; d < ndim; d++) vec_push(m->a, &e->args, expr_made(m, EXPR_NAME, name_made(m, "i", d)));
+    return e;
+}
+
+/* ---- the declaration ---- */
+
+static TypeExpr type_made(const Map *m, Name elem, int ndim) {
+    TypeExpr t = {.loc = m->loc, .elem = elem, .has_shape = ndim > 0};
+    for (int d = 0; d < ndim; d++) vec_push(m->a, &t.shape, expr_made(m, EXPR_NAME, name_made(m, "d", d)));
+    return t;
+}
+
+static ParamDecl param_made(const Map *m, Name name, Name elem, int ndim, Loc loc) {
+    return (ParamDecl){.name = name, .loc = loc, .type = type_made(m, elem, ndim)};
+}
+
+static Stmt *each_made(const Map *m, int ndim, Stmt *store) {
+    Stmt *s = ARENA_NEW(m->a, Stmt);
+    *s = (Stmt){.kind = STMT_EACH, .loc = m->loc};
+    for (int d = 0; d < ndim; d++) {
+        RangeDecl r = {.name = name_made(m, "i", d), .loc = m->loc, .of = expr_made(m, EXPR_NAME, name_made(m, "d", d))};
+        if (d >= ndim - 2) r.size = size_made(m, d == ndim - 1 ? TILE_LAST : TILE_OTHER);
+        vec_push(m->a, &s->ranges, r);
+    }
+    vec_push(m->a, &s->body, store);
+    return s;
+}
+
+static Decl *kernel_made(Map *m, const char *name, Expr *value, int ndim) {
+    Decl *d = ARENA_NEW(m->a, Decl);
+    Names *names = m->c->m->names;
+    *d = (Decl){.kind = DECL_KERNEL, .name = name_of(names, name), .loc = m->loc};
+    for (int i = 0; i < m->arg.n; i++) {
+        int n = m->arg.p[i].kind == PROG_TENSOR ? m->c->p->tensor.p[m->arg.p[i].tensor].ndim : 0;
+        vec_push(m->a, &d->params, param_made(m, m->name.p[i], name_made(m, "T", i), n, m->arg.p[i].loc));
+    }
+    vec_push(m->a, &d->results, param_made(m, name_of(names, "y"), name_of(names, "U"), ndim, m->loc));
+    Stmt *store = ARENA_NEW(m->a, Stmt);
+    *store = (Stmt){.kind = STMT_ASSIGN, .loc = m->loc, .op = ASSIGN_SET, .value = value};
+    vec_push(m->a, &store->targets, access_made(m, name_of(names, "y"), ndim));
+    vec_push(m->a, &d->body, each_made(m, ndim, store));
+    return d;
+}
+
+/* ---- leaves ---- */
+
+static Expr *leaf_of(Map *m, ProgValue v) {
+    if (v.kind != PROG_TENSOR) {
+        m->good = false;
+        return expr_made(m, EXPR_ERROR, NULL);
+    }
+    Name name = name_made(m, "x", m->arg.n);
+    for (int i = 0; i < m->arg.n; i++)
+        if (m->arg.p[i].tensor == v.tensor && memcmp(m->arg.p[i].place, v.place, sizeof v.place) == 0) name = m->name.p[i];
+    if (m->arg.n == 0 || name == name_made(m, "x", m->arg.n)) {
+        vec_push(m->a, &m->arg, v);
+        vec_push(m->a, &m->name, name);
+    }
+    return access_made(m, name, m->c->p->tensor.p[v.tensor].ndim);
+}
+
+static Expr *number_made(const Map *m, const ProgValue *v) {
+    Expr *e = expr_made(m, v->is_integer ? EXPR_INT : EXPR_FLOAT, NULL);
+    e->i = v->is_integer ? (int64_t)v->number : 0;
+    e->f = v->number;
+    return e;
+}
+
+static Expr *map_expr(Map *, const Expr *);
+
+static Expr *map_copy_of(Map *m, const Expr *e) {
+    Expr *r = ARENA_NEW(m->a, Expr);
+    *r = *e;
+    r->args = (Exprs){0};
+    if (e->base) r->base = map_expr(m, e->base);
+    if (e->lhs) r->lhs = map_expr(m, e->lhs);
+    if (e->rhs) r->rhs = map_expr(m, e->rhs);
+    for (int i = 0; i < e->args.n; i++) vec_push(m->a, &r->args, map_expr(m, e->args.p[i]));
+    return r;
+}
+
+static bool is_map(const Map *m, const Expr *e) {
+    if (e->kind == EXPR_UNARY) return true;
+    if (e->kind == EXPR_BINARY) return e->op != AST_AT;
+    return e->kind == EXPR_CALL && !collective_named(e->name) && !front_find(m->c->f, e->name);
+}
+
+/* A literal number is copied as it stands, so that it adapts to its neighbour's type. */
+static Expr *map_expr(Map *m, const Expr *e) {
+    ProgValue v;
+    bool literal = e->kind == EXPR_INT || e->kind == EXPR_FLOAT || e->kind == EXPR_INF || e->kind == EXPR_BOOL;
+    if (literal) return map_copy_of(m, e);
+    if (number_of_expr(m->c, e, &v)) return number_made(m, &v);
+    return is_map(m, e) ? map_copy_of(m, e) : leaf_of(m, tensor_lower(m->c, e, &expected_nothing));
+}
+
+/* ---- the call ---- */
+
+static int map_dims(const Map *m) {
+    int ndim = 0;
+    for (int i = 0; i < m->arg.n; i++) {
+        int n = m->c->p->tensor.p[m->arg.p[i].tensor].ndim;
+        if (n > ndim) ndim = n;
+    }
+    return ndim;
+}
+
+static bool dims_agree(Map *m, int ndim) {
+    for (int i = 0; i < m->arg.n; i++) {
+        const Tensor *t = &m->c->p->tensor.p[m->arg.p[i].tensor];
+        if (t->ndim == 0 || t->ndim == ndim) continue;
+        diag_error(m->c->diags, m->arg.p[i].loc, "shape-mismatch", "'%s' has %d dimensions, and another operand has %d",
+                   tensor_text(m->c, &m->arg.p[i]), t->ndim, ndim);
+        diag_note(m->c->diags, m->arg.p[i].loc, "operands of a whole-tensor expression have one shape; write a kernel to repeat one");
+        return false;
+    }
+    return true;
+}
+
+static bool map_apply(Map *m, const char *name, Expr *value, const Expected *want, ProgValue *out) {
+    int ndim = map_dims(m);
+    if (!m->good || !dims_agree(m, ndim)) return false;
+    if (ndim == 0) {
+        diag_error(m->c->diags, m->loc, "not-a-tensor", "a tensor is expected here, this is a scalar");
+        return false;
+    }
+    const Decl *d = kernel_made(m, name, value, ndim);
+    return call_apply(m->c, d, m->arg.p, m->arg.n, m->loc, want, 1, out);
+}
+
+ProgValue map_lower(Prog *c, const Expr *e, const Expected *want) {
+    Map m = {.c = c, .a = c->arena, .loc = e->loc, .good = true};
+    ProgValue out = prog_error(e->loc);
+    if (e->kind == EXPR_BINARY && e->op == AST_AT) {
+        diag_error(c->diags, e->loc, "not-elementwise", "'@' contracts the ranges of tiles, and whole tensors have none");
+        diag_note(c->diags, e->loc, "call a kernel: matmul(a, b)");
+        return out;
+    }
+    Expr *value = map_expr(&m, e);
+    return map_apply(&m, "map", value, want, &out) ? out : prog_error(e->loc);
+}
+
+bool map_copy(Prog *c, ProgValue from, int to, Loc loc) {
+    Map m = {.c = c, .a = c->arena, .loc = loc, .good = true};
+    Expr *value = leaf_of(&m, from);
+    return call_copy(c, kernel_made(&m, "copy", value, c->p->tensor.p[to].ndim), &from, to, loc);
+}

@@ -1,0 +1,150 @@
+/* program_place.c: placements of what calls give, and the messages about placements that do not fit.
+   Takes lowered kernels and placed arguments; the judgement about bodies is place.c's. */
+#include "frontend/program.h"
+
+#include "frontend/place.h"
+
+static Name axis_name(const Prog *c, int axis) { return c->m->axis.p[axis].name; }
+
+/* ---- whole values ---- */
+
+static bool partial_report(Prog *c, const ProgValue *v, int axis, const char *where) {
+    const TensorInfo *info = &c->info.p[v->tensor];
+    if (info->why) diag_error(c->diags, info->cause, "partial-as-whole", "%s", info->why);
+    else diag_error(c->diags, v->loc, "partial-as-whole", "'%s' is a partial sum over '%s'", tensor_text(c, v), axis_name(c, axis));
+    diag_note(c->diags, v->loc, "%s takes a whole value; reduce it: all_reduce(..) or reduce_scatter(..)%s", where,
+              info->why ? ", or gather first: all_gather(..)" : "");
+    return false;
+}
+
+static bool varies_report(Prog *c, const ProgValue *v, int axis, const char *where) {
+    diag_error(c->diags, v->loc, "varies-as-whole", "'%s' is different on each rank of '%s'", tensor_text(c, v), axis_name(c, axis));
+    diag_note(c->diags, v->loc, "%s takes one value; gather the ranks' values under a new dimension: stack(..)", where);
+    return false;
+}
+
+bool value_is_whole(Prog *c, const ProgValue *v, const char *where) {
+    for (int a = 0; a < c->m->axis.n; a++) {
+        if (v->place[a].kind == PLACE_P) return partial_report(c, v, a, where);
+        if (v->place[a].kind == PLACE_V) return varies_report(c, v, a, where);
+    }
+    return true;
+}
+
+static int split_dim(const Tensor *t, int axis) {
+    for (int d = 0; d < t->ndim; d++)
+        if (t->dim[d].axis == axis) return d;
+    return -1;
+}
+
+bool place_fits(Prog *c, const ProgValue *v, int target, Loc loc) {
+    const char *where = arena_format(c->arena, "'%s'", c->p->tensor.p[target].name);
+    if (!value_is_whole(c, v, where)) return false;
+    const Tensor *from = &c->p->tensor.p[v->tensor], *to = &c->p->tensor.p[target];
+    for (int a = 0; a < c->m->axis.n; a++) {
+        int have = split_dim(from, a), want = split_dim(to, a);
+        if (have < 0 || have == want) continue;
+        diag_error(c->diags, v->loc, "split-as-whole", "'%s' is split over '%s' along dimension %d, and %s is %s", tensor_text(c, v),
+                   axis_name(c, a), have + 1, where, want < 0 ? "whole" : "split along another");
+        diag_note(c->diags, loc, want < 0 ? "gather it: all_gather(..), or declare %s split" : "move the split: all_to_all(..) to %s", where);
+        return false;
+    }
+    return true;
+}
+
+/* ---- results of calls ---- */
+
+typedef struct {
+    Prog *c;
+    const Decl *d;
+    const Kernel *k;
+    const ProgValue *arg;
+    int narg, axis;
+} Judge;
+
+static int placed(const Judge *j, PlaceKind kind) {
+    for (int i = 0; i < j->narg; i++)
+        if (j->arg[i].kind == PROG_TENSOR && j->arg[i].place[j->axis].kind == kind) return i;
+    return -1;
+}
+
+/* The kernel's name for the split dimension of argument i. */
+static const char *dim_text(const Judge *j, int i) {
+    int d = split_dim(&j->c->p->tensor.p[j->arg[i].tensor], j->axis);
+    const Exprs *shape = &j->d->params.p[i].type.shape;
+    return d >= 0 && d < shape->n && shape->p[d]->kind == EXPR_NAME ? shape->p[d]->name : "a dimension";
+}
+
+static const char *split_text(const Judge *j, int i) {
+    return arena_format(j->c->arena, "'%s' is split over '%s' along '%s'", tensor_text(j->c, &j->arg[i]), axis_name(j->c, j->axis),
+                        dim_text(j, i));
+}
+
+static void fault_note(const Judge *j, const PlaceQuery *q) {
+    Diags *diags = j->c->diags;
+    if (!q->at) return;
+    const char *op = op_info[q->at->kind].text;
+    if (q->fault == PLACE_NOT_PARALLEL) diag_note(diags, q->at->loc, "this is not the task's own place of that dimension alone");
+    else if (q->fault == PLACE_BOUND) diag_note(diags, q->at->loc, "the length of the dimension is used here");
+    else diag_note(diags, q->at->loc, "partial results do not add up through '%s' here", op);
+}
+
+static bool fault_report(const Judge *j, const PlaceQuery *q) {
+    Diags *diags = j->c->diags;
+    int split = placed(j, PLACE_S), part = placed(j, PLACE_P);
+    int i = part >= 0 ? part : split;
+    const char *arg = tensor_text(j->c, &j->arg[i]);
+    if (part >= 0)
+        diag_error(diags, j->arg[i].loc, "partial-not-linear", "'%s' is a partial sum over '%s', and %s is not linear in it", arg,
+                   axis_name(j->c, j->axis), j->d->name);
+    else if (q->fault == PLACE_NOT_PARALLEL)
+        diag_error(diags, j->arg[i].loc, "split-not-parallel", "%s, where %s reaches beyond its own block", split_text(j, i), j->d->name);
+    else
+        diag_error(diags, j->arg[i].loc, "split-not-reducible", "%s, which %s needs whole", split_text(j, i), j->d->name);
+    fault_note(j, q);
+    if (part >= 0) diag_note(diags, j->arg[i].loc, "reduce it first: all_reduce(%s) or reduce_scatter(%s)", arg, arg);
+    else diag_note(diags, j->arg[i].loc, "gather it first: all_gather(%s)", arg);
+    return false;
+}
+
+static void cause_set(const Judge *j, TensorInfo *cause) {
+    int split = placed(j, PLACE_S), part = placed(j, PLACE_P);
+    if (cause->why) return;
+    if (part >= 0) {
+        cause->cause = j->c->info.p[j->arg[part].tensor].cause;
+        cause->why = j->c->info.p[j->arg[part].tensor].why;
+    } else if (split >= 0) {
+        cause->cause = j->arg[split].loc;
+        cause->why = arena_format(j->c->arena, "%s, which %s contracts: the result is a partial sum", split_text(j, split), j->d->name);
+    }
+}
+
+static bool judge_axis(const Judge *j, Place (*out)[MAX_AXES], TensorInfo *cause) {
+    const Kernel *k = j->k;
+    Arena *arena = j->c->arena;
+    if (placed(j, PLACE_V) >= 0) {
+        for (int i = 0; i < k->param.n; i++) out[i][j->axis] = (Place){.kind = PLACE_V};
+        return true;
+    }
+    if (placed(j, PLACE_S) < 0 && placed(j, PLACE_P) < 0) return true;
+    Place *in = ARENA_ARRAY(arena, Place, k->param.n);
+    PlaceQuery q = {.m = j->c->m, .k = k, .axis = j->axis, .in = in, .out = ARENA_ARRAY(arena, Place, k->param.n)};
+    for (int i = 0, p = 0; i < j->narg; i++)
+        if (j->arg[i].kind == PROG_TENSOR) in[p++] = j->arg[i].place[j->axis];
+    if (!kernel_place(&q)) return fault_report(j, &q);
+    for (int i = 0; i < k->param.n; i++) {
+        out[i][j->axis] = q.out[i];
+        if (q.out[i].kind == PLACE_P) cause_set(j, cause);
+    }
+    return true;
+}
+
+bool places_find(Prog *c, const Decl *d, const Kernel *k, const ProgValue *arg, int n, Place (*out)[MAX_AXES],
+                 TensorInfo *cause) {
+    bool good = true;
+    for (int a = 0; a < c->m->axis.n; a++) {
+        Judge j = {c, d, k, arg, n, a};
+        good = judge_axis(&j, out, cause) && good;
+    }
+    return good;
+}

@@ -1,0 +1,32 @@
+/* unit.h: the files of one compilation and the names that they declare; used by what lowers programs. */
+#ifndef TILEC_FRONTEND_UNIT_H
+#define TILEC_FRONTEND_UNIT_H
+
+#include "frontend/instance.h"
+#include "frontend/ptrmap.h"
+
+typedef struct {
+    Lower lower;
+    Arena *arena;
+    Names *names;
+    Diags *diags;
+    Paths *files;     /* read so far, or NULL */
+    const char *home; /* folder of the first file: imports stay below it or below a root */
+    VEC(const char *) seen; /* files read: real paths, or std/.. */
+    VEC(Decl *) own;  /* declarations of the user's files */
+    PtrMap visible;   /* name -> Decl */
+    PtrMap library;   /* name -> Decl of the standard library, visible without an import */
+    bool library_read;
+} Front;
+
+/* Reads a file and what it imports, and enters what they declare. false when the first file cannot be read. */
+bool front_read(Front *, const char *path);
+/* A declaration by name; one of the standard library where the files have none. NULL: no such. */
+const Decl *front_find(Front *, Name);
+/* The name of a declaration near to a misspelt one, or NULL. */
+const char *front_near(Front *, Name);
+
+/* program.c: lowers one program into the module. */
+void program_lower(Front *, const Decl *);
+
+#endif
