@@ -1,5 +1,6 @@
 /* rt_processes.c: ranks as processes: launchers' variables, late starts, meshes one after another, the caller's
-   exchange, disagreement about the size, a rank that ends without a word. usage: rt_processes [steps], or rt_processes rank under a launcher */
+   exchange, disagreement about the size, a rank that ends without a word.
+   usage: rt_processes [steps], or rt_processes rank under a launcher */
 #include "rt_processes.h"
 
 #include <sys/mman.h>
