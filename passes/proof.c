@@ -58,7 +58,7 @@ static const char *box_text(Run *r, const Event *e) {
     const Tensor *t = &r->p->tensor.p[e->ref];
     const char *text = "";
     for (int d = 0; d < t->ndim; d++) {
-        Interval a = r->box.p[e->box + d];
+        Bounds a = r->box.p[e->box + d];
         text = arena_format(r->arena, "%s%s%lld..%lld", text, d ? ", " : "", (long long)a.lo, (long long)a.hi);
     }
     if (t->symmetric >= 0)

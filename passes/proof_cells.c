@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-enum { MAX_CELLS = 1 << 25 };
+enum { MAX_CELLS = 1 << 25, WIDE = 16 };
 
 typedef struct {
     int32_t event, next; /* next: in Cells.link, -1 ends */
@@ -40,7 +40,7 @@ static int compare(const void *a, const void *b) {
 
 /* Most tasks of a grid repeat the cuts of their neighbours: a small table of those seen last drops them. */
 static void cut_add(Cells *c, int d, int64_t at, int64_t *recent) {
-    int64_t *slot = &recent[at & 1023];
+    int64_t *slot = &recent[((uint64_t)at * 0x9E3779B97F4A7C15u) >> 54];
     if (*slot == at) return;
     *slot = at;
     vec_push(c->run->arena, &c->cuts[d], at);
@@ -51,9 +51,9 @@ static void cells_cut(Cells *c, const Accesses *list, int d) {
     for (int i = 0; i < 1024; i++) recent[i] = -1;
     for (int i = 0; i < list->n; i++) {
         const Event *e = &c->run->event.p[list->p[i]];
-        Interval a = c->run->box.p[e->box + d];
+        Bounds a = c->run->box.p[e->box + d];
         cut_add(c, d, a.lo, recent);
-        cut_add(c, d, a.hi + 1, recent);
+        cut_add(c, d, (int64_t)a.hi + 1, recent);
     }
     int64_t *p = c->cuts[d].p;
     int n = 0;
@@ -115,12 +115,21 @@ static bool cell_visit(Cells *c, int64_t at, const Event *e) {
     return true;
 }
 
+static int64_t cells_in(const Cells *c, const Event *e) {
+    int64_t n = 1;
+    for (int d = 0; d < c->ndim; d++) {
+        Bounds a = c->run->box.p[e->box + d];
+        n *= cell_at(c, d, (int64_t)a.hi + 1) - cell_at(c, d, a.lo);
+    }
+    return n;
+}
+
 static bool visit_rank(Cells *c, const Event *e, int rank) {
     int64_t lo[MAX_DIMS], hi[MAX_DIMS], at[MAX_DIMS];
     for (int d = 0; d < c->ndim; d++) {
-        Interval a = c->run->box.p[e->box + d];
+        Bounds a = c->run->box.p[e->box + d];
         lo[d] = at[d] = cell_at(c, d, a.lo);
-        hi[d] = cell_at(c, d, a.hi + 1) - 1;
+        hi[d] = cell_at(c, d, (int64_t)a.hi + 1) - 1;
     }
     for (int d = 0; d >= 0;) {
         int64_t cell = 0;
@@ -141,7 +150,7 @@ static bool read_is_clear(Cells *c, const Event *e) {
 static bool access_visit(Cells *c, const Event *e) {
     const Run *r = c->run;
     int axis = r->p->tensor.p[c->tensor].symmetric, rank = r->task.p[e->task].rank;
-    if (read_is_clear(c, e)) return true;
+    if (cells_in(c, e) >= WIDE && read_is_clear(c, e)) return true;
     if (axis < 0) return visit_rank(c, e, rank);
     for (int i = e->rank_lo; i <= e->rank_hi; i++)
         if (!visit_rank(c, e, rank_along(r, rank, axis, i))) return false;

@@ -12,7 +12,7 @@ static bool wait_meets(const Run *r, const Event *wait, const Event *signal) {
     const Flag *f = &r->p->flag.p[wait->ref];
     int to = task_at(r, wait)->rank;
     if (f->axis >= 0 && (r->coord[to][f->axis] < signal->rank_lo || r->coord[to][f->axis] > signal->rank_hi)) return false;
-    const Interval *want = &r->box.p[wait->box], *have = &r->box.p[signal->box];
+    const Bounds *want = &r->box.p[wait->box], *have = &r->box.p[signal->box];
     for (int d = 0; d < f->dim.n; d++)
         if (have[d].lo < want[d].lo || have[d].lo > want[d].hi) return false;
     return true;
@@ -56,13 +56,13 @@ static bool search_word(const Run *r, const Event *a, const Event *w, int64_t at
 static bool search_source(const Run *r, const Event *a, const Event *w, int source, int depth, int *budget) {
     int n = r->p->flag.p[w->ref].dim.n;
     const int64_t *extent = r->words[w->ref].extent + source * n;
-    const Interval *box = &r->box.p[w->box];
-    Interval at[MAX_RANGES], cut[MAX_RANGES];
+    const Bounds *box = &r->box.p[w->box];
+    Bounds at[MAX_RANGES], cut[MAX_RANGES];
     for (int d = 0; d < n; d++) {
         cut[d].lo = box[d].lo < 0 ? 0 : box[d].lo;
-        cut[d].hi = box[d].hi < extent[d] ? box[d].hi : extent[d] - 1;
+        cut[d].hi = box[d].hi < extent[d] ? box[d].hi : (int32_t)extent[d] - 1;
         at[d] = cut[d];
-        if (interval_empty(cut[d])) return false;
+        if (cut[d].lo > cut[d].hi) return false;
     }
     for (int d = 0; d >= 0 && *budget > 0;) {
         int64_t word = source * r->words[w->ref].words + word_linear(r, w->ref, source, at);
@@ -92,7 +92,7 @@ bool order_holds(const Run *r, const Event *a, const Event *b) {
 
 static bool wait_has_all(const Run *r, const Event *w) {
     const Flag *f = &r->p->flag.p[w->ref];
-    const Interval *box = &r->box.p[w->box];
+    const Bounds *box = &r->box.p[w->box];
     if (!r->words[w->ref].late || (f->axis >= 0 && w->rank_hi - w->rank_lo + 1 != r->m->axis.p[f->axis].ranks)) return false;
     for (int d = 0; d < f->dim.n; d++) {
         if (f->dim.p[d].group == GROUP_DEST || box[d].lo > 0) return false;

@@ -10,16 +10,20 @@ enum { ALWAYS = INT32_MAX, MAX_EVENTS = 1 << 26 };
 
 typedef enum { EVENT_WAIT, EVENT_SIGNAL, EVENT_READ, EVENT_WRITE } EventKind;
 
-/* In the order in which the task executes them. The box is intervals in Run.box: a wait's words, a signal's word,
+typedef struct {
+    int32_t lo, hi;
+} Bounds;
+
+/* In the order in which the task executes them. The box is bounds in Run.box: a wait's words, a signal's word,
    an access's cells. The ranks are a wait's sources, a signal's destinations, where accessed memory lies. */
 typedef struct {
     const Op *op;
-    EventKind kind;
-    int task, ref; /* ref: flag or tensor */
-    int box;
-    int until;     /* the last event before which it has certainly been executed */
+    int32_t task, ref; /* ref: flag or tensor */
+    int32_t box;
+    int32_t until;     /* the last event before which it has certainly been executed */
+    int16_t rank_lo, rank_hi;
+    uint8_t kind;  /* EventKind */
     bool sync;     /* WAIT, SIGNAL: acquires, releases; a wait of unknown words does not */
-    int rank_lo, rank_hi;
 } Event;
 
 typedef struct {
@@ -50,7 +54,7 @@ typedef struct {
     int (*coord)[MAX_AXES];
     VEC(Task) task;
     VEC(Event) event;
-    VEC(Interval) box;
+    VEC(Bounds) box;
     Words *words;    /* per flag */
     bool *written;   /* per tensor: by some node */
     Accesses *access; /* per tensor */
@@ -68,7 +72,7 @@ const char *task_text(Run *, const Task *);
 Run run_begin(const Module *, const Program *, const int64_t *sym, Arena *, Proof *);
 bool trace_program(Run *);              /* fills task, event, box */
 bool words_check(Run *);                /* words are completed exactly, waits go forward; fills words, turn */
-int64_t word_linear(const Run *, int flag, int source, const Interval *box); /* of an exact box; -1: no such word */
+int64_t word_linear(const Run *, int flag, int source, const Bounds *box); /* of an exact box; -1: no such word */
 size_t word_slot(const Run *, int flag, int home, int source, int64_t word); /* in Words.count and .waited */
 bool wait_has_source(const Run *, const Event *wait, int source);
 int rank_along(const Run *, int rank, int axis, int coord); /* the rank whose coordinate is changed */

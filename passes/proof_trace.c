@@ -88,8 +88,14 @@ static Interval cut(Interval a, int64_t lo, int64_t hi) {
     return (Interval){a.lo < lo ? lo : a.lo, a.hi > hi ? hi : a.hi};
 }
 
+static void box_push(Run *r, Interval a) {
+    a = (Interval){a.lo < INT32_MIN ? INT32_MIN : a.lo, a.hi > INT32_MAX ? INT32_MAX : a.hi};
+    Bounds b = {(int32_t)(a.lo > INT32_MAX ? INT32_MAX : a.lo), (int32_t)(a.hi < INT32_MIN ? INT32_MIN : a.hi)};
+    vec_push(r->arena, &r->box, b);
+}
+
 static Event event_new(Trace *t, const Op *op, EventKind kind, int ref) {
-    return (Event){.op = op, .kind = kind, .task = t->task, .ref = ref, .box = t->run->box.n, .until = ALWAYS};
+    return (Event){.op = op, .kind = (uint8_t)kind, .task = t->task, .ref = ref, .box = t->run->box.n, .until = ALWAYS};
 }
 
 static bool event_push(Trace *t, Event e) {
@@ -122,7 +128,7 @@ static bool trace_access(Trace *t, const Step *s) {
     if (lead) {
         Interval at = cut(env_affine(&t->env, &s->op->sub.p[0].lo), 0, r->m->axis.p[tensor->symmetric].ranks - 1);
         if (interval_empty(at)) return true;
-        e.rank_lo = (int)at.lo, e.rank_hi = (int)at.hi;
+        e.rank_lo = (int16_t)at.lo, e.rank_hi = (int16_t)at.hi;
     }
     for (int d = 0; d < tensor->ndim; d++) {
         Interval a = access_cells(t, arg, d, &s->op->sub.p[d + lead].lo);
@@ -130,7 +136,8 @@ static bool trace_access(Trace *t, const Step *s) {
             r->box.n = e.box;
             return true;
         }
-        vec_push(r->arena, &r->box, a);
+        if (a.hi >= INT32_MAX) return run_fail(r, s->op->loc, "'%s' is too large to check", tensor->name);
+        box_push(r, a);
     }
     return event_push(t, e);
 }
@@ -151,13 +158,13 @@ static bool trace_wait(Trace *t, const Op *op) {
         Interval lo = interval_of(0), hi = lo;
         if (dim_counts(f, d)) lo = env_affine(&t->env, &op->sub.p[d].lo), hi = env_affine(&t->env, &op->sub.p[d].hi);
         exact = exact && interval_exact(lo) && interval_exact(hi);
-        vec_push(r->arena, &r->box, ((Interval){lo.lo, hi.hi}));
+        box_push(r, (Interval){lo.lo, hi.hi});
     }
     if (f->axis >= 0) {
         Interval lo = env_affine(&t->env, &op->dest.lo), hi = env_affine(&t->env, &op->dest.hi);
         exact = exact && interval_exact(lo) && interval_exact(hi);
         Interval at = cut((Interval){lo.lo, hi.hi}, 0, r->m->axis.p[f->axis].ranks - 1);
-        e.rank_lo = (int)at.lo, e.rank_hi = (int)at.hi;
+        e.rank_lo = (int16_t)at.lo, e.rank_hi = (int16_t)at.hi;
     }
     e.sync = exact && !weakened(r, op, f->axis >= 0 && (e.rank_lo != e.rank_hi || e.rank_lo != t->env.coord[f->axis]));
     return event_push(t, e);
@@ -171,13 +178,13 @@ static bool trace_signal(Trace *t, const Op *op) {
     for (int d = 0; d < f->dim.n; d++) {
         Interval a = dim_counts(f, d) ? env_affine(&t->env, &op->sub.p[d].lo) : interval_of(0);
         if (!interval_exact(a)) return run_fail_flag(r, op->flag, op, "the word of a signal is not known");
-        vec_push(r->arena, &r->box, a);
+        box_push(r, a);
     }
     if (f->axis >= 0) {
         Interval lo = env_affine(&t->env, &op->dest.lo), hi = env_affine(&t->env, &op->dest.hi);
         if (!interval_exact(lo) || !interval_exact(hi) || lo.lo < 0 || hi.lo >= r->m->axis.p[f->axis].ranks)
             return run_fail_flag(r, op->flag, op, "the ranks that a signal goes to are not known");
-        e.rank_lo = (int)lo.lo, e.rank_hi = (int)hi.lo;
+        e.rank_lo = (int16_t)lo.lo, e.rank_hi = (int16_t)hi.lo;
     }
     e.sync = !weakened(r, op, f->axis >= 0 && (e.rank_lo != e.rank_hi || e.rank_lo != t->env.coord[f->axis]));
     return event_push(t, e);

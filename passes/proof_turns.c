@@ -44,7 +44,7 @@ static void turns_fill(Turns *t) {
 static bool boxes_meet(const Run *r, const Event *a, const Event *b) {
     if (a->rank_hi < b->rank_lo || b->rank_hi < a->rank_lo) return false;
     for (int d = 0; d < r->p->tensor.p[a->ref].ndim; d++) {
-        Interval x = r->box.p[a->box + d], y = r->box.p[b->box + d];
+        Bounds x = r->box.p[a->box + d], y = r->box.p[b->box + d];
         if (x.hi < y.lo || y.hi < x.lo) return false;
     }
     return true;
@@ -73,7 +73,7 @@ static bool wait_acquires(const Run *r, const Event *w, int source) {
     int64_t word[MAX_RANGES];
     if (!wait_has_source(r, w, source)) return false;
     for (int d = 0; d < f->dim.n; d++) {
-        Interval a = r->box.p[w->box + d];
+        Bounds a = r->box.p[w->box + d];
         int64_t last = r->words[w->ref].extent[source * f->dim.n + d] - 1;
         word[d] = a.lo < 0 ? 0 : a.lo;
         if (word[d] > a.hi || word[d] > last) return false;

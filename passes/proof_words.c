@@ -16,7 +16,7 @@ size_t word_slot(const Run *r, int flag, int home, int source, int64_t word) {
     return (((size_t)home * (size_t)r->ranks) + (size_t)source) * (size_t)r->words[flag].words + (size_t)word;
 }
 
-int64_t word_linear(const Run *r, int flag, int source, const Interval *box) {
+int64_t word_linear(const Run *r, int flag, int source, const Bounds *box) {
     const Flag *f = flag_at(r, flag);
     const int64_t *extent = r->words[flag].extent + source * f->dim.n;
     int64_t at = 0;
@@ -125,7 +125,7 @@ static bool check_word(Run *r, const Event *e, int source, const int64_t *index)
 static bool check_source(Run *r, const Event *e, int source) {
     const Flag *f = flag_at(r, e->ref);
     const int64_t *extent = r->words[e->ref].extent + source * f->dim.n;
-    const Interval *box = &r->box.p[e->box];
+    const Bounds *box = &r->box.p[e->box];
     int64_t lo[MAX_RANGES], hi[MAX_RANGES], at[MAX_RANGES];
     for (int d = 0; d < f->dim.n; d++) {
         lo[d] = at[d] = box[d].lo < 0 ? 0 : box[d].lo;
@@ -144,7 +144,7 @@ static bool same_wait(const Run *r, const Event *a, const Event *b) {
     if (a->sync != b->sync || (a->until == ALWAYS) != (b->until == ALWAYS)) return false;
     if (a->rank_lo != b->rank_lo || a->rank_hi != b->rank_hi) return false;
     int n = flag_at(r, a->ref)->dim.n;
-    return memcmp(&r->box.p[a->box], &r->box.p[b->box], (size_t)n * sizeof(Interval)) == 0;
+    return memcmp(&r->box.p[a->box], &r->box.p[b->box], (size_t)n * sizeof(Bounds)) == 0;
 }
 
 static bool check_wait(Run *r, const Event *e) {

@@ -12,7 +12,7 @@ typedef struct {
     uint64_t seed;
     Module *m;
     Program *p;
-    int ranks;
+    int ranks, tile; /* tile: of every range; 0: drawn */
     int split[64]; /* per tensor: the dimension that is split; -1 replicated, -2 partial sums, -3 differs per rank */
 } Gen;
 
@@ -71,6 +71,10 @@ static int gen_param(Make *k, int tensor, bool out) {
 static int gen_range(Make *k, const char *name, Size of, bool grid) {
     static const int sizes[] = {2, 3, 4, 6, 8, 16};
     Range r = {.name = name_of(k->g->m->names, name), .kind = RANGE_TILE, .size = sizes[gen_below(k->g, 6)], .of = of, .owner = -1, .grid = grid};
+    if (k->g->tile) {
+        r.size = k->g->tile;
+        return kernel_range(k->g->m, k->k, r);
+    }
     if (grid && gen_below(k->g, 6) == 0) r.kind = RANGE_WHOLE;
     if (gen_below(k->g, 8) == 0) r.kind = RANGE_POSITION;
     return kernel_range(k->g->m, k->k, r);
@@ -196,7 +200,7 @@ static int gen_step(Gen *g, int a) {
 }
 
 /* A module with one program of a few nodes; its result is an output. */
-static Module *gen_module(Arena *arena, uint64_t seed) {
+__attribute__((unused)) static Module *gen_module(Arena *arena, uint64_t seed) {
     Gen g = {.seed = seed * 0x9E3779B97F4A7C15u + 1};
     for (int i = 0; i < 4; i++) gen_next(&g);
     g.m = module_new(arena, names_new(arena), diags_new(arena));

@@ -98,7 +98,7 @@ static void oracle_wait(Oracle *o, const Event *e, int gen, uint16_t *clock) {
         int64_t lo[MAX_RANGES], hi[MAX_RANGES], at[MAX_RANGES];
         bool some = wait_has_source(o->r, e, source);
         for (int d = 0; d < f->dim.n; d++) {
-            Interval a = o->r->box.p[e->box + d];
+            Bounds a = o->r->box.p[e->box + d];
             int64_t n = flag_words(o->r->m, &f->dim.p[d], o->r->sym, o->r->coord[source]);
             lo[d] = at[d] = a.lo < 0 ? 0 : a.lo;
             hi[d] = a.hi < n ? a.hi : n - 1;
