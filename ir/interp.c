@@ -123,8 +123,9 @@ static void world_run(World *w, const InterpOptions *o, Array *io) {
     bool concurrent = o->concurrent && (w->m->form & FORM_FLAGS);
     w->sym = symbol_values(w, o->sym);
     world_mesh(w);
+    if (!world_check_arrays(w, io)) return;
     if (concurrent) agents_make(w, o);
-    world_make_parts(w);
+    world_make_parts(w, io);
     w->view = ARENA_ARRAY(w->arena, View *, w->ranks * w->p->node.n);
     w->idle = ARENA_ARRAY(w->arena, Task *, w->m->kernel.n);
     world_scatter(w, io);

@@ -44,53 +44,37 @@ static double away_tanh(double x, double b) {
 
 static double unary_away(OpKind op, double x, double z, double b) {
     switch (op) {
-    case OP_EXP:
-        return away_exp(z, b);
-    case OP_EXP2:
-        return away_exp(z, b * 0.6931471805599454);
-    case OP_LOG:
-        return away_log(x, b);
-    case OP_LOG2:
-        return away_log(x, b) * 1.4426950408889635;
-    case OP_SQRT:
-        return away_sqrt(x, b);
-    case OP_RSQRT:
-        return away_rsqrt(x, z, b);
+    case OP_EXP: return away_exp(z, b);
+    case OP_EXP2: return away_exp(z, b * 0.6931471805599454);
+    case OP_LOG: return away_log(x, b);
+    case OP_LOG2: return away_log(x, b) * 1.4426950408889635;
+    case OP_SQRT: return away_sqrt(x, b);
+    case OP_RSQRT: return away_rsqrt(x, z, b);
     case OP_SIN:
-    case OP_COS:
-        return fmin(2, b);
-    case OP_TANH:
-        return away_tanh(x, b);
-    case OP_ERF:
-        return fmin(2, b * 1.1283791670955126);
+    case OP_COS: return fmin(2, b);
+    case OP_TANH: return away_tanh(x, b);
+    case OP_ERF: return fmin(2, b * 1.1283791670955126);
     case OP_FLOOR:
     case OP_CEIL:
-    case OP_ROUND:
-        return away_step(op, x, b);
-    default:
-        return b;
+    case OP_ROUND: return away_step(op, x, b);
+    default: return b;
     }
 }
 
 /* In units of eps |z|: what a good library or a short polynomial may be off by, twice. */
 static double unary_own(OpKind op) {
     switch (op) {
-    case OP_SQRT:
-        return 1;
-    case OP_RSQRT:
-        return 4;
+    case OP_SQRT: return 1;
+    case OP_RSQRT: return 4;
     case OP_EXP:
     case OP_EXP2:
     case OP_LOG:
     case OP_LOG2:
     case OP_TANH:
-    case OP_ERF:
-        return 8;
+    case OP_ERF: return 8;
     case OP_SIN:
-    case OP_COS:
-        return 8;
-    default:
-        return 0;
+    case OP_COS: return 8;
+    default: return 0;
     }
 }
 
@@ -123,32 +107,22 @@ static double away_pow(double x, double y, double z, double bx, double by) {
 static double binary_away(OpKind op, double x, double y, double z, double bx, double by) {
     switch (op) {
     case OP_ADD:
-    case OP_SUB:
-        return bx + by;
-    case OP_MUL:
-        return (bx ? bx * fabs(y) : 0) + (by ? by * fabs(x) : 0) + bx * by;
-    case OP_DIV:
-        return away_div(y, z, bx, by);
-    case OP_MOD:
-        return bx == 0 && by == 0 ? 0 : fabs(y) + by + bx;
-    case OP_POW:
-        return away_pow(x, y, z, bx, by);
-    default:
-        return fmax(bx, by); /* min, max */
+    case OP_SUB: return bx + by;
+    case OP_MUL: return (bx ? bx * fabs(y) : 0) + (by ? by * fabs(x) : 0) + bx * by;
+    case OP_DIV: return away_div(y, z, bx, by);
+    case OP_MOD: return bx == 0 && by == 0 ? 0 : fabs(y) + by + bx;
+    case OP_POW: return away_pow(x, y, z, bx, by);
+    default: return fmax(bx, by); /* min, max */
     }
 }
 
 static double binary_own(OpKind op) {
     switch (op) {
     case OP_MIN:
-    case OP_MAX:
-        return 0;
-    case OP_POW:
-        return 16;
-    case OP_DIV:
-        return 2;
-    default:
-        return 1;
+    case OP_MAX: return 0;
+    case OP_POW: return 16;
+    case OP_DIV: return 2;
+    default: return 1;
     }
 }
 

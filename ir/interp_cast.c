@@ -9,22 +9,14 @@
 
 int64_t int_wrap(Elem e, int64_t x) {
     switch (e) {
-    case ELEM_I32:
-        return (int32_t)x;
-    case ELEM_I16:
-        return (int16_t)x;
-    case ELEM_I8:
-        return (int8_t)x;
-    case ELEM_U8:
-        return (uint8_t)x;
-    case ELEM_I4:
-        return (int64_t)((uint64_t)x << 60) >> 60;
-    case ELEM_T2:
-        return (int64_t)((uint64_t)x << 62) >> 62;
-    case ELEM_BOOL:
-        return x & 1;
-    default:
-        return x;
+    case ELEM_I32: return (int32_t)x;
+    case ELEM_I16: return (int16_t)x;
+    case ELEM_I8: return (int8_t)x;
+    case ELEM_U8: return (uint8_t)x;
+    case ELEM_I4: return (int64_t)((uint64_t)x << 60) >> 60;
+    case ELEM_T2: return (int64_t)((uint64_t)x << 62) >> 62;
+    case ELEM_BOOL: return x & 1;
+    default: return x;
     }
 }
 
@@ -111,29 +103,19 @@ static void load_small(Elem e, const uint8_t *memory, const int64_t *offset, int
 
 void elems_load(Elem e, const void *memory, const int64_t *offset, int64_t n, void *lane) {
     switch (e) {
-    case ELEM_F64:
-        LOAD_EACH(double, double, );
-    case ELEM_F32:
-        LOAD_EACH(float, float, );
-    case ELEM_BF16:
-        LOAD_EACH(float, uint16_t, bf16_decode);
-    case ELEM_F16:
-        LOAD_EACH(float, uint16_t, f16_value);
-    case ELEM_I64:
-        LOAD_EACH(int64_t, int64_t, );
-    case ELEM_I32:
-        LOAD_EACH(int64_t, int32_t, );
-    case ELEM_I16:
-        LOAD_EACH(int64_t, int16_t, );
+    case ELEM_F64: LOAD_EACH(double, double, );
+    case ELEM_F32: LOAD_EACH(float, float, );
+    case ELEM_BF16: LOAD_EACH(float, uint16_t, bf16_decode);
+    case ELEM_F16: LOAD_EACH(float, uint16_t, f16_value);
+    case ELEM_I64: LOAD_EACH(int64_t, int64_t, );
+    case ELEM_I32: LOAD_EACH(int64_t, int32_t, );
+    case ELEM_I16: LOAD_EACH(int64_t, int16_t, );
     case ELEM_U8:
-    case ELEM_BOOL:
-        LOAD_EACH(int64_t, uint8_t, );
+    case ELEM_BOOL: LOAD_EACH(int64_t, uint8_t, );
     case ELEM_I8:
     case ELEM_I4:
-    case ELEM_T2:
-        LOAD_EACH(int64_t, int8_t, );
-    default:
-        load_small(e, memory, offset, n, lane);
+    case ELEM_T2: LOAD_EACH(int64_t, int8_t, );
+    default: load_small(e, memory, offset, n, lane);
     }
 }
 

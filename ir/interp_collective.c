@@ -48,15 +48,10 @@ static int64_t element_source(const Collective *c, int64_t *at) {
         at[n->dim] -= owner * split_block(c, first, n->dim);
         at[n->dim2] += split_origin(c, c->dst, n->dim2);
         return owner;
-    case COLL_REDUCE_SCATTER:
-        at[n->dim] += split_origin(c, c->dst, n->dim);
-        return -1;
-    case COLL_ALL_REDUCE:
-        return -1;
-    case COLL_PERMUTE:
-        return ((c->coord[n->axis] - n->shift) % c->ranks + c->ranks) % c->ranks;
-    case COLL_BROADCAST:
-        return n->shift;
+    case COLL_REDUCE_SCATTER: at[n->dim] += split_origin(c, c->dst, n->dim); return -1;
+    case COLL_ALL_REDUCE: return -1;
+    case COLL_PERMUTE: return ((c->coord[n->axis] - n->shift) % c->ranks + c->ranks) % c->ranks;
+    case COLL_BROADCAST: return n->shift;
     case COLL_STACK:
         owner = at[0];
         memmove(at, at + 1, sizeof *at * (MAX_DIMS - 1));

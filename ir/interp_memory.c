@@ -9,7 +9,8 @@
 static void part_shape(const World *w, Part *p) {
     p->count = 1;
     for (int d = p->t->ndim - 1; d >= 0; d--) {
-        p->dim[d] = size_eval(w->m, p->t->dim[d], w->sym, w->coord[p->rank]);
+        int64_t n = size_eval(w->m, p->t->dim[d], w->sym, w->coord[p->rank]);
+        p->dim[d] = n < 0 ? 0 : n;
         p->stride[d] = p->count;
         p->count *= p->dim[d];
     }
@@ -25,9 +26,19 @@ static void fill_poison(const Part *p, Copy *c) {
     }
 }
 
-static void part_make(World *w, Part *p, const Tensor *t, int rank) {
+/* An input that is whole on every rank stays where the caller has it: nothing writes it. */
+static bool part_share(Part *p, const Array *given) {
+    if (p->t->role != ROLE_INPUT) return false;
+    for (int d = 0; d < p->t->ndim; d++)
+        if (p->t->dim[d].axis >= 0) return false;
+    p->copy[0] = (Copy){.data = given->data, .bound = given->bound};
+    return true;
+}
+
+static void part_make(World *w, Part *p, const Tensor *t, int rank, const Array *given) {
     *p = (Part){.t = t, .rank = rank, .copy = ARENA_ARRAY(w->arena, Copy, t->slots)};
     part_shape(w, p);
+    if (part_share(p, given)) return;
     for (int s = 0; s < t->slots; s++) {
         Copy *c = &p->copy[s];
         c->data = arena_alloc(w->arena, (size_t)p->count * elem_bytes(t->elem));
@@ -37,11 +48,13 @@ static void part_make(World *w, Part *p, const Tensor *t, int rank) {
     }
 }
 
-void world_make_parts(World *w) {
+void world_make_parts(World *w, const Array *io) {
     int n = w->p->tensor.n;
+    const Array **given = ARENA_ARRAY(w->arena, const Array *, n);
+    for (int i = 0; i < w->p->io.n; i++) given[w->p->io.p[i]] = &io[i];
     w->part = ARENA_ARRAY(w->arena, Part, w->ranks * n);
     for (int r = 0; r < w->ranks; r++)
-        for (int i = 0; i < n; i++) part_make(w, &w->part[r * n + i], &w->p->tensor.p[i], r);
+        for (int i = 0; i < n; i++) part_make(w, &w->part[r * n + i], &w->p->tensor.p[i], r, given[i]);
 }
 
 /* ---- between a part and the global array: rows along the last dimension ---- */
@@ -80,12 +93,40 @@ static void part_fill(const World *w, const Part *p, const Array *a) {
     Copy *c = &p->copy[0];
     size_t each = elem_bytes(a->elem);
     int64_t at[MAX_DIMS] = {0}, global = b.start, local = 0;
-    if (p->count == 0) return;
+    if (p->count == 0 || c->data == a->data) return;
     do {
         memcpy(c->data + (size_t)local * each, (const char *)a->data + (size_t)global * each, (size_t)b.row * each);
         if (c->bound && a->bound) memcpy(c->bound + local, a->bound + global, (size_t)b.row * sizeof(double));
         local += b.row;
     } while (block_next(&b, at, &global));
+}
+
+/* The caller's arrays must have the global extents; results that it has no memory for get it here. */
+static bool array_fits(World *w, const Tensor *t, Array *a) {
+    int64_t dim[MAX_DIMS];
+    for (int d = 0; d < t->ndim; d++) dim[d] = size_eval(w->m, size_whole(t->dim[d]), w->sym, NULL);
+    if (t->role == ROLE_OUTPUT && !a->data) {
+        double *bound = a->bound;
+        if (!array_new(w->report_arena, t->elem, t->ndim, dim, a)) return false;
+        a->bound = bound;
+    }
+    return a->elem == t->elem && a->ndim == t->ndim && a->data &&
+           memcmp(a->dim, dim, sizeof *dim * (size_t)t->ndim) == 0;
+}
+
+bool world_check_arrays(World *w, Array *io) {
+    for (int i = 0; i < w->p->io.n; i++) {
+        const Tensor *t = &w->p->tensor.p[w->p->io.p[i]];
+        if (array_fits(w, t, &io[i])) continue;
+        world_fault(w, (InterpFault){.kind = FAULT_INVALID,
+                                     .at = {.rank = -1, .node = -1},
+                                     .other.rank = -1,
+                                     .tensor = t->id,
+                                     .element = -1,
+                                     .flag = -1,
+                                     .text = "an array is not of its tensor's type and extents"});
+    }
+    return w->report->faults == 0;
 }
 
 void world_scatter(World *w, const Array *io) {
@@ -143,7 +184,6 @@ static void part_take(World *w, const Part *p, Array *a, uint8_t *taken) {
 }
 
 static void tensor_gather(World *w, const Tensor *t, Array *a) {
-    if (!a->data) array_for_tensor(w->report_arena, w->m, t, w->sym, a);
     if (!w->bounds || !elem_is_float(t->elem))
         a->bound = NULL;
     else if (!a->bound)

@@ -90,23 +90,15 @@ static void reduce_row(const Task *t, const Op *op, const void *row, int64_t n, 
     Elem from = op->arg.p[0]->type.elem, to = op->res.p[0]->type.elem;
     int64_t at;
     switch (op->kind) {
-    case OP_SUM:
-        set_sum(lane_of(from), to, row, n, z, r);
-        break;
-    case OP_RMAX:
-        set_extreme(from, row, n, 1, z, r);
-        break;
-    case OP_RMIN:
-        set_extreme(from, row, n, -1, z, r);
-        break;
+    case OP_SUM: set_sum(lane_of(from), to, row, n, z, r); break;
+    case OP_RMAX: set_extreme(from, row, n, 1, z, r); break;
+    case OP_RMIN: set_extreme(from, row, n, -1, z, r); break;
     case OP_ARGMAX:
     case OP_ARGMIN:
         at = extreme(lane_of(from), row, n, op->kind == OP_ARGMAX ? 1 : -1);
         ((int64_t *)z)[r] = t->range[op->over[0]].begin + (at < 0 ? 0 : at);
         break;
-    default:
-        ((int64_t *)z)[r] = all_or_any(op->kind, row, n);
-        break;
+    default: ((int64_t *)z)[r] = all_or_any(op->kind, row, n); break;
     }
 }
 

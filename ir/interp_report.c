@@ -38,13 +38,9 @@ static void print_access(const Program *p, const InterpFault *x, FILE *f) {
 
 static void print_fault(const Program *p, const InterpFault *x, FILE *f) {
     switch (x->kind) {
-    case FAULT_DEADLOCK:
-        print_deadlock(p, x, f);
-        break;
+    case FAULT_DEADLOCK: print_deadlock(p, x, f); break;
     case FAULT_RACE:
-    case FAULT_POISON:
-        print_access(p, x, f);
-        break;
+    case FAULT_POISON: print_access(p, x, f); break;
     case FAULT_RANKS:
         fputs("ranks differ: ", f);
         print_element(p, x, f);

@@ -100,7 +100,8 @@ int64_t world_tasks(const World *, int rank, const Node *);
 int world_rank_along(const World *, int rank, int axis, int64_t coordinate);
 
 /* interp_memory.c */
-void world_make_parts(World *);
+bool world_check_arrays(World *, Array *io); /* false after faults */
+void world_make_parts(World *, const Array *io);
 void world_scatter(World *, const Array *io);
 void world_gather(World *, Array *io);
 

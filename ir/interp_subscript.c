@@ -8,31 +8,30 @@ static const int64_t OUTSIDE = INT64_MIN / 32; /* of up to MAX_DIMS dimensions t
 
 static int64_t floor_div(int64_t x, int64_t d) { return x / d - (x % d < 0); }
 
-static int64_t term_scaled(const Term *term, int64_t variable) { return term->mul * floor_div(variable, term->div); }
+/* Subscripts wrap like all integers: what wraps is far outside of any tensor, or the program meant it. */
+static int64_t sum_wrapping(int64_t x, int64_t y) { return (int64_t)((uint64_t)x + (uint64_t)y); }
+
+static int64_t term_scaled(const Term *term, int64_t variable) {
+    return (int64_t)((uint64_t)term->mul * (uint64_t)floor_div(variable, term->div));
+}
 
 /* A term that is the same for the whole tile; of POS: the first position. */
 static int64_t term_scalar(const Task *t, const Term *term) {
     const World *w = t->w;
     switch (term->kind) {
-    case TERM_POS:
-        return t->range[term->id].begin;
-    case TERM_INDEX:
-        return t->range[term->id].index;
-    case TERM_RANK:
-        return t->coord[term->id];
-    case TERM_BLOCK:
-        return t->range[term->id].begin * size_block(w->m, term->size, w->sym);
-    case TERM_VALUE:
-        return tile_int(t, term->value);
-    case TERM_SIZE:
-        return size_eval(w->m, term->size, w->sym, t->coord);
+    case TERM_POS: return t->range[term->id].begin;
+    case TERM_INDEX: return t->range[term->id].index;
+    case TERM_RANK: return t->coord[term->id];
+    case TERM_BLOCK: return t->range[term->id].begin * size_block(w->m, term->size, w->sym);
+    case TERM_VALUE: return tile_int(t, term->value);
+    case TERM_SIZE: return size_eval(w->m, term->size, w->sym, t->coord);
     }
     return 0;
 }
 
 int64_t affine_scalar(const Task *t, const Affine *a) {
     int64_t sum = a->c;
-    for (int i = 0; i < a->nterm; i++) sum += term_scaled(&a->term[i], term_scalar(t, &a->term[i]));
+    for (int i = 0; i < a->nterm; i++) sum = sum_wrapping(sum, term_scaled(&a->term[i], term_scalar(t, &a->term[i])));
     return sum;
 }
 
@@ -48,14 +47,14 @@ static void add_positions(Task *t, const Term *term, Type own, int64_t *sum) {
     for (int i = own.nrange - 1; own.range[i] != term->id; i--) inner *= range_extent(t, own.range[i]);
     for (int64_t at = 0, p = 0; at < all; p = p + 1 == n ? 0 : p + 1) {
         int64_t x = term_scaled(term, begin + p);
-        for (int64_t end = at + inner; at < end; at++) sum[at] += x;
+        for (int64_t end = at + inner; at < end; at++) sum[at] = sum_wrapping(sum[at], x);
     }
 }
 
 static void add_values(Task *t, const Term *term, Type own, int64_t *sum) {
     const Tile *v = tile_as(t, term->value, own, 0);
     const int64_t *x = v->data;
-    for (int64_t i = 0; i < v->n; i++) sum[i] += term_scaled(term, x[i]);
+    for (int64_t i = 0; i < v->n; i++) sum[i] = sum_wrapping(sum[i], term_scaled(term, x[i]));
 }
 
 /* The affine sum over the ranges it depends on, in the temporary. */
@@ -64,7 +63,8 @@ static const Tile *affine_tile(Task *t, const Affine *a, Type own, int temp) {
     tile_reserve(t->w, out, ranges_count(t, own.range, own.nrange));
     int64_t *sum = out->data, base = a->c;
     for (int i = 0; i < a->nterm; i++)
-        if (term_is_scalar(t, &a->term[i])) base += term_scaled(&a->term[i], term_scalar(t, &a->term[i]));
+        if (term_is_scalar(t, &a->term[i]))
+            base = sum_wrapping(base, term_scaled(&a->term[i], term_scalar(t, &a->term[i])));
     for (int64_t i = 0; i < out->n; i++) sum[i] = base;
     for (int i = 0; i < a->nterm; i++) {
         if (term_is_scalar(t, &a->term[i])) continue;

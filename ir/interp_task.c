@@ -99,18 +99,12 @@ static void eval_const(Task *t, const Op *op) {
 static int64_t index_value(const Task *t, const Op *op) {
     const World *w = t->w;
     switch (op->kind) {
-    case OP_BEGIN:
-        return t->range[op->range].begin;
-    case OP_END:
-        return t->range[op->range].end;
-    case OP_SIZE:
-        return size_eval(w->m, op->size, w->sym, t->coord);
-    case OP_ORIGIN:
-        return size_origin(w->m, op->size, w->sym, t->coord);
-    case OP_RANK:
-        return t->coord[op->axis];
-    default:
-        return 0;
+    case OP_BEGIN: return t->range[op->range].begin;
+    case OP_END: return t->range[op->range].end;
+    case OP_SIZE: return size_eval(w->m, op->size, w->sym, t->coord);
+    case OP_ORIGIN: return size_origin(w->m, op->size, w->sym, t->coord);
+    case OP_RANK: return t->coord[op->axis];
+    default: return 0;
     }
 }
 
@@ -217,6 +211,11 @@ static void loop_enter(Task *t, const Op *op) {
     RangeState *s = &t->range[op->range];
     s->lo = tile_int(t, op->arg.p[0]);
     s->hi = tile_int(t, op->arg.p[1]);
+    if (s->hi < s->lo) s->hi = s->lo;
+    if ((uint64_t)s->hi - (uint64_t)s->lo > INT64_MAX) {
+        world_invalid(t, "a loop over more than 2^63 positions");
+        s->hi = s->lo;
+    }
     for (int i = 2; i < op->arg.n; i++) value_copy(t, op->arg.p[i], op->region[0]->arg.p[i - 2]);
     loop_iterate(t, op, 0);
 }
@@ -253,15 +252,9 @@ static void eval_yield(Task *t, const Op *op) {
 
 static void eval_control(Task *t, const Op *op) {
     switch (op->kind) {
-    case OP_FOR:
-        loop_enter(t, op);
-        break;
-    case OP_IF:
-        branch_enter(t, op);
-        break;
-    default:
-        eval_yield(t, op);
-        break;
+    case OP_FOR: loop_enter(t, op); break;
+    case OP_IF: branch_enter(t, op); break;
+    default: eval_yield(t, op); break;
     }
 }
 
@@ -275,45 +268,20 @@ static Step eval_sync(Task *t, const Op *op) {
 
 static Step eval(Task *t, const Op *op) {
     switch (op_info[op->kind].class) {
-    case CLASS_CONST:
-        eval_const(t, op);
-        break;
-    case CLASS_INDEX:
-        eval_index(t, op);
-        break;
-    case CLASS_UNARY:
-        eval_unary(t, op);
-        break;
-    case CLASS_BINARY:
-        eval_binary(t, op);
-        break;
-    case CLASS_COMPARE:
-        eval_compare(t, op);
-        break;
-    case CLASS_SELECT:
-        eval_select(t, op);
-        break;
-    case CLASS_CAST:
-        eval_cast(t, op);
-        break;
-    case CLASS_BROADCAST:
-        eval_broadcast(t, op);
-        break;
-    case CLASS_REDUCE:
-        eval_reduce(t, op);
-        break;
-    case CLASS_PREFIX:
-        eval_prefix(t, op);
-        break;
-    case CLASS_DOT:
-        eval_dot(t, op);
-        break;
-    case CLASS_MEMORY:
-        return op->kind == OP_LOAD ? eval_load(t, op) : eval_store(t, op);
-    case CLASS_SYNC:
-        return eval_sync(t, op);
-    case CLASS_CONTROL:
-        break;
+    case CLASS_CONST: eval_const(t, op); break;
+    case CLASS_INDEX: eval_index(t, op); break;
+    case CLASS_UNARY: eval_unary(t, op); break;
+    case CLASS_BINARY: eval_binary(t, op); break;
+    case CLASS_COMPARE: eval_compare(t, op); break;
+    case CLASS_SELECT: eval_select(t, op); break;
+    case CLASS_CAST: eval_cast(t, op); break;
+    case CLASS_BROADCAST: eval_broadcast(t, op); break;
+    case CLASS_REDUCE: eval_reduce(t, op); break;
+    case CLASS_PREFIX: eval_prefix(t, op); break;
+    case CLASS_DOT: eval_dot(t, op); break;
+    case CLASS_MEMORY: return op->kind == OP_LOAD ? eval_load(t, op) : eval_store(t, op);
+    case CLASS_SYNC: return eval_sync(t, op);
+    case CLASS_CONTROL: break;
     }
     return STEP_DONE;
 }
