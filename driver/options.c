@@ -1,0 +1,225 @@
+/* options.c: reads the command line by the table below, and prints help from it. */
+#include "driver/options.h"
+
+#include <errno.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { COMPILE = 1, RUN = 2, CHECK = 4, EXPLAIN = 8, OPT = 16, TARGETS = 32, SOURCE = COMPILE | RUN | CHECK | EXPLAIN, ANY = 63 };
+
+const Command commands[] = {
+    {"compile", "FILE.tile", "write C, a header and a manifest for every program of a file", command_compile},
+    {"run", "FILE.tile", "compile a program and run it on this machine", command_run},
+    {"check", "FILE.tile", "check names, shapes, placements and the synchronisation", command_check},
+    {"explain", "FILE.tile", "tell what each pass did and why", command_explain},
+    {"opt", "FILE.tir", "run passes on a file of IR", command_opt},
+    {"targets", "", "list the targets", command_targets},
+};
+const int ncommand = (int)(sizeof commands / sizeof *commands);
+
+typedef enum { FLAG, TEXT, NUMBER, DEFINE, LIST, BINDING } OptionKind;
+
+typedef struct {
+    const char *name, *value, *help;
+    int commands; /* which accept it */
+    OptionKind kind;
+    size_t at; /* offset in Options */
+} Option;
+
+#define AT(field) offsetof(Options, field)
+
+static const Option table[] = {
+    {"-o", "DIR", "write outputs to DIR (default: .)", COMPILE, TEXT, AT(outdir)},
+    {"-D", "NAME=N", "give dimension NAME the value N", SOURCE, DEFINE, AT(define)},
+    {"-I", "DIR", "search DIR for imports", SOURCE, LIST, AT(root)},
+    {"-MD", NULL, "write a Make dependency file beside each output", COMPILE, FLAG, AT(depfiles)},
+    {"-MF", "FILE", "name of the dependency file", COMPILE, TEXT, AT(depfile)},
+    {"--target", "NAME", "host (default), or interp for run", SOURCE | OPT, TEXT, AT(target)},
+    {"--emit", "KIND", "src (default), ir, deps, obj or lib", COMPILE, TEXT, AT(emit)},
+    {"--program", "NAME", "only this program", SOURCE, TEXT, AT(program)},
+    {"--ranks", "N", "ranks of the mesh", SOURCE, NUMBER, AT(ranks)},
+    {"--comm", "FORM", "auto (default), unfused, pull, staged, push or packet", SOURCE | OPT, TEXT, AT(comm)},
+    {"--off", "PASS", "leave out a pass", SOURCE | OPT, LIST, AT(off)},
+    {"--passes", "A,B,..", "run these passes instead of the target's", COMPILE | OPT, LIST, AT(pass)},
+    {"--print-after", "PASS", "print the IR after a pass, or after all", COMPILE | OPT, TEXT, AT(print_after)},
+    {"--verify-each", NULL, "verify the IR after every pass", SOURCE | OPT, FLAG, AT(verify_each)},
+    {"--time-passes", NULL, "print how long each pass took", SOURCE | OPT, FLAG, AT(time_passes)},
+    {"--in", "NAME=FILE.npy", "value of an input (default: drawn from the seed)", RUN, BINDING, AT(in)},
+    {"--out", "NAME=FILE.npy", "write an output", RUN, BINDING, AT(out)},
+    {"--seed", "N", "seed of inputs that are not given, and of interp's schedule", RUN, NUMBER, AT(seed)},
+    {"--check", NULL, "compare every output with the interpreter on one rank", RUN, FLAG, AT(check)},
+    {"--time", "N", "run N times more and print the median time", RUN, NUMBER, AT(time)},
+    {"--trace", "FILE", "write a Chrome trace of the run", RUN, TEXT, AT(trace)},
+    {"--processes", NULL, "ranks are processes instead of threads", RUN, FLAG, AT(processes)},
+    {"--workers", "N", "worker threads of each rank (default: cores / ranks)", RUN, NUMBER, AT(workers)},
+    {"--timeout", "MS", "deadline of every wait (default: 30000)", RUN, NUMBER, AT(timeout_ms)},
+    {"--diagnostics", "STYLE", "text (default), json or sarif", SOURCE | OPT, TEXT, AT(diagnostics)},
+    {"--help", NULL, "print this and exit", ANY, FLAG, AT(help)},
+    {"--version", NULL, "print the version and exit", ANY, FLAG, AT(version)},
+};
+
+enum { NOPTION = sizeof table / sizeof *table };
+
+static int usage_error(const char *format, const char *a, const char *b) {
+    fputs("tilec: error: ", stderr);
+    fprintf(stderr, format, a, b);
+    fputs("\ntilec: note: see tilec --help\n", stderr);
+    return EXIT_USAGE;
+}
+
+static int command_bit(const char *name) {
+    for (int i = 0; i < ncommand; i++)
+        if (name && strcmp(name, commands[i].name) == 0) return 1 << i;
+    return 0;
+}
+
+static void help_line(const Option *o) {
+    char left[40];
+    bool joined = o->name[1] == '-';
+    snprintf(left, sizeof left, "%s%s%s", o->name, !o->value ? "" : joined ? "=" : " ", o->value ? o->value : "");
+    printf("  %-24s %s\n", left, o->help);
+}
+
+static int print_help(const char *command) {
+    int bit = command_bit(command);
+    if (bit) {
+        for (int i = 0; i < ncommand; i++)
+            if (bit == 1 << i)
+                printf("usage: tilec %s [options] %s\n%s\n\noptions:\n", command, commands[i].operand, commands[i].help);
+    } else {
+        printf("usage: tilec COMMAND [options] FILE\n\ncommands:\n");
+        for (int i = 0; i < ncommand; i++) printf("  %-10s %-12s %s\n", commands[i].name, commands[i].operand, commands[i].help);
+        printf("\noptions (tilec COMMAND --help lists those of one command):\n");
+    }
+    for (int i = 0; i < NOPTION; i++)
+        if (!bit || table[i].commands & bit) help_line(&table[i]);
+    printf("\nexit codes: 0, 1 (the program is wrong), 2 (usage), 3 (the run failed), 4 (--check differs)\n");
+    return EXIT_OK;
+}
+
+static bool parse_number(const char *s, int64_t *value) {
+    char *end;
+    errno = 0;
+    long long n = strtoll(s, &end, 10);
+    if (errno || end == s || *end || n < 0) return false;
+    *value = n;
+    return true;
+}
+
+/* "NAME=VALUE" in two parts; false without a '='. */
+static bool split_pair(Arena *a, const char *text, const char **name, const char **value) {
+    const char *eq = strchr(text, '=');
+    if (!eq || eq == text) return false;
+    *name = arena_text(a, text, (size_t)(eq - text));
+    *value = eq + 1;
+    return true;
+}
+
+typedef VEC(const char *) Strings;
+typedef VEC(Define) Defines;
+typedef VEC(Binding) Bindings;
+
+static int set_define(Options *o, Defines *to, const char *value) {
+    Define d = {0};
+    const char *number;
+    if (!split_pair(o->arena, value, &d.name, &number) || !parse_number(number, &d.value))
+        return usage_error("-D wants NAME=N, not '%s'", value, "");
+    vec_push(o->arena, to, d);
+    return -1;
+}
+
+static int set_binding(Options *o, Bindings *to, const char *value) {
+    Binding b = {0};
+    if (!split_pair(o->arena, value, &b.name, &b.path)) return usage_error("expected NAME=FILE.npy, not '%s'", value, "");
+    vec_push(o->arena, to, b);
+    return -1;
+}
+
+static void set_list(Options *o, Strings *to, const char *value) {
+    while (*value) {
+        size_t n = strcspn(value, ",");
+        vec_push(o->arena, to, arena_text(o->arena, value, n));
+        value += n + (value[n] == ',');
+    }
+}
+
+static int set_option(Options *o, const Option *t, const char *value) {
+    char *at = (char *)o + t->at;
+    switch (t->kind) {
+    case FLAG: *(bool *)at = true; return -1;
+    case TEXT: *(const char **)at = value; return -1;
+    case NUMBER:
+        if (parse_number(value, (int64_t *)at)) return -1;
+        return usage_error("%s wants a number, not '%s'", t->name, value);
+    case DEFINE: return set_define(o, (Defines *)at, value);
+    case LIST: set_list(o, (Strings *)at, value); return -1;
+    case BINDING: return set_binding(o, (Bindings *)at, value);
+    }
+    return -1;
+}
+
+/* The option that an argument names, and where its value starts: "--x=v" and "-Dv" carry it, else it is the next argument. */
+static const Option *find_option(const char *arg, const char **value) {
+    *value = NULL;
+    for (int i = 0; i < NOPTION; i++) {
+        const Option *t = &table[i];
+        size_t n = strlen(t->name);
+        if (strcmp(arg, t->name) == 0) return t;
+        if (strncmp(arg, t->name, n) || !t->value) continue;
+        bool joined = t->name[1] == '-';
+        if (joined && arg[n] != '=') continue;
+        if (!joined && n != 2) continue;
+        *value = arg + n + (joined ? 1 : 0);
+        return t;
+    }
+    return NULL;
+}
+
+static int take_option(Options *o, int argc, char **argv, int *i) {
+    const char *value;
+    const Option *t = find_option(argv[*i], &value);
+    if (!t) {
+        const char *names[NOPTION];
+        for (int k = 0; k < NOPTION; k++) names[k] = table[k].name;
+        const char *near = spelling_nearest(argv[*i], names, NOPTION);
+        return usage_error(near ? "unknown option '%s'; did you mean '%s'?" : "unknown option '%s'", argv[*i], near ? near : "");
+    }
+    if (o->command && !(t->commands & command_bit(o->command)))
+        return usage_error("'%s' is not an option of 'tilec %s'", t->name, o->command);
+    if (t->value && !value) {
+        if (*i + 1 >= argc) return usage_error("%s wants %s", t->name, t->value);
+        value = argv[++*i];
+    }
+    return set_option(o, t, value);
+}
+
+static int take_word(Options *o, const char *word) {
+    if (!o->command) {
+        const char *names[16];
+        for (int k = 0; k < ncommand; k++) names[k] = commands[k].name;
+        if (!command_bit(word)) {
+            const char *near = spelling_nearest(word, names, ncommand);
+            return usage_error(near ? "unknown command '%s'; did you mean '%s'?" : "unknown command '%s'", word, near ? near : "");
+        }
+        o->command = word;
+    } else if (!o->file) {
+        o->file = word;
+    } else {
+        return usage_error("one file at a time: '%s'%s", word, "");
+    }
+    return -1;
+}
+
+int options_parse(Options *o, int argc, char **argv) {
+    for (int i = 1, code; i < argc; i++) {
+        bool word = argv[i][0] != '-' || argv[i][1] == 0;
+        if ((code = word ? take_word(o, argv[i]) : take_option(o, argc, argv, &i)) >= 0) return code;
+    }
+    if (o->version) return printf("tilec %s\n", TILEC_VERSION), EXIT_OK;
+    if (o->help) return print_help(o->command);
+    if (!o->command) return print_help(NULL), EXIT_USAGE;
+    if (!o->file && strcmp(o->command, "targets")) return usage_error("'tilec %s' wants a file%s", o->command, "");
+    return -1;
+}

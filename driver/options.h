@@ -1,0 +1,45 @@
+/* options.h: the command line, as one table that parsing, --help and the manual page share. */
+#ifndef TILEC_DRIVER_OPTIONS_H
+#define TILEC_DRIVER_OPTIONS_H
+
+#include "base/diag.h"
+#include "base/vec.h"
+#include "frontend/lower.h"
+#include "passes/pass.h"
+
+typedef struct {
+    const char *name, *path; /* --in NAME=FILE.npy */
+} Binding;
+
+typedef struct {
+    Arena *arena;
+    const char *command, *file;
+    VEC(Define) define;
+    VEC(const char *) root, off, pass;
+    VEC(Binding) in, out;
+    const char *outdir, *target, *emit, *program, *print_after, *depfile, *comm, *diagnostics, *trace;
+    bool depfiles, verify_each, time_passes, relaxed, check, processes, help, version, list, no_flags;
+    int64_t ranks, seed, time, timeout_ms, workers, generations;
+} Options;
+
+enum { EXIT_OK = 0, EXIT_WRONG = 1, EXIT_USAGE = 2, EXIT_RUN = 3, EXIT_DIFFERS = 4 };
+
+typedef struct {
+    const char *name, *operand, *help;
+    int (*run)(Options *);
+} Command;
+
+extern const Command commands[];
+extern const int ncommand;
+
+/* Fills o from the arguments; -1 to go on, else the exit code (a usage error was printed, or help was). */
+int options_parse(Options *o, int argc, char **argv);
+
+int command_compile(Options *);
+int command_run(Options *);
+int command_check(Options *);
+int command_explain(Options *);
+int command_opt(Options *);
+int command_targets(Options *);
+
+#endif

@@ -1,0 +1,90 @@
+/* session.c: the phases of a compilation, in order: lower (parse, check, instantiate), passes, report. */
+#include "driver/session.h"
+
+#include "base/text.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { SOURCE_LIMIT = 16 * 1024 * 1024 };
+
+static const char *const comm_text[] = {"auto", "unfused", "pull", "staged", "push", "packet"};
+static const char *const style_text[] = {"text", "json", "sarif"};
+
+/* The position of a word in a list; the first when it is not given; -1 with a message when it is not there. */
+static int word_index(const char *option, const char *word, const char *const *list, int n) {
+    if (!word) return 0;
+    for (int i = 0; i < n; i++)
+        if (strcmp(word, list[i]) == 0) return i;
+    fprintf(stderr, "tilec: error: %s does not know '%s'\n", option, word);
+    return -1;
+}
+
+static bool known_passes(const Options *o) {
+    for (int i = 0; i < o->off.n + o->pass.n; i++) {
+        const char *name = i < o->off.n ? o->off.p[i] : o->pass.p[i - o->off.n];
+        if (pass_find(name)) continue;
+        fprintf(stderr, "tilec: error: there is no pass '%s'\n", name);
+        return false;
+    }
+    return true;
+}
+
+bool session_open(Session *s, const Options *o) {
+    *s = (Session){.o = o, .arena = o->arena};
+    s->names = names_new(s->arena);
+    s->diags = diags_new(s->arena);
+    s->diags->limit = 100;
+    int comm = word_index("--comm", o->comm, comm_text, 6);
+    if (comm < 0 || word_index("--diagnostics", o->diagnostics, style_text, 3) < 0 || !known_passes(o)) return false;
+    bool all = o->print_after && strcmp(o->print_after, "all") == 0;
+    s->pass = (PassOptions){.target = o->target && strcmp(o->target, "interp") ? o->target : "host",
+                            .comm = (CommForm)comm, .off = o->off.p, .noff = o->off.n,
+                            .verify_each = o->verify_each, .print_after_all = all, .time_passes = o->time_passes,
+                            .print_after = all ? NULL : o->print_after, .out = stderr};
+    return true;
+}
+
+bool session_lower(Session *s) {
+    const Options *o = s->o;
+    LowerOptions lo = {o->define.p, o->define.n, o->root.p, o->root.n, o->program, o->ranks};
+    s->m = lower_file(s->arena, s->names, s->diags, o->file, &lo, &s->files);
+    return s->m && s->diags->errors == 0;
+}
+
+bool session_read_ir(Session *s) {
+    Text text = {0};
+    const char *failed = text_read(&text, s->o->file, SOURCE_LIMIT);
+    if (failed) {
+        fprintf(stderr, "tilec: error: %s: %s\n", s->o->file, failed);
+        return false;
+    }
+    const char *kept = arena_text(s->arena, text_str(&text), text.n);
+    int file = diags_file(s->diags, s->o->file, kept, text.n);
+    text_free(&text);
+    s->m = module_parse(s->arena, s->names, s->diags, file);
+    return s->m && s->diags->errors == 0 && module_verify(s->m);
+}
+
+bool session_passes(Session *s) {
+    s->context = (PassContext){.m = s->m, .options = &s->pass};
+    int n = 0;
+    const Pass *const *list = NULL;
+    if (s->o->pass.n) {
+        n = s->o->pass.n;
+        const Pass **own = ARENA_ARRAY(s->arena, const Pass *, n);
+        for (int i = 0; i < n; i++) own[i] = pass_find(s->o->pass.p[i]);
+        list = own;
+    } else if (!(list = pipeline_of(s->pass.target, &n))) {
+        fprintf(stderr, "tilec: error: there is no target '%s'; see tilec targets\n", s->pass.target);
+        return false;
+    }
+    return pipeline_run(&s->context, list, n);
+}
+
+int session_close(Session *s, int code) {
+    int style = word_index("--diagnostics", s->o->diagnostics, style_text, 3);
+    if (s->diags->diag.n || style) diags_print(s->diags, stderr, (DiagStyle)style, isatty(STDERR_FILENO));
+    return code == EXIT_OK && s->diags->errors ? EXIT_WRONG : code;
+}

@@ -1,0 +1,24 @@
+/* session.h: one compilation: source to module, module through passes, diagnostics to the terminal. */
+#ifndef TILEC_DRIVER_SESSION_H
+#define TILEC_DRIVER_SESSION_H
+
+#include "driver/options.h"
+
+typedef struct {
+    const Options *o;
+    Arena *arena;
+    Names *names;
+    Diags *diags;
+    Module *m;
+    PassOptions pass;
+    PassContext context;
+    Paths files; /* read while lowering, for dependency files */
+} Session;
+
+bool session_open(Session *, const Options *);   /* false: a usage error was printed */
+bool session_lower(Session *);                   /* source file -> s->m */
+bool session_read_ir(Session *);                 /* IR file -> s->m */
+bool session_passes(Session *);                  /* the pipeline of --passes or of the target */
+int session_close(Session *, int code);          /* prints diagnostics; returns the exit code */
+
+#endif
