@@ -1,0 +1,16 @@
+/* emit.h: a program's C text, and libraries made from it with the system's C compiler. */
+#ifndef TILEC_DRIVER_EMIT_H
+#define TILEC_DRIVER_EMIT_H
+
+#include "driver/session.h"
+
+/* Writes DIR/NAME.c, NAME.h and NAME.json; false after a message. */
+bool emit_source(const Session *, const Program *, const char *dir);
+/* Compiles DIR/NAME.c to DIR/NAME.o, or to DIR/libNAME.so; false after a message. */
+bool emit_object(const Session *, const Program *, const char *dir);
+bool emit_library(const Session *, const Program *, const char *dir);
+const char *library_path(const Session *, const Program *, const char *dir);
+/* The folder with device/ and include/: TILEC_RUNTIME, beside the installed binary, or the source tree. */
+const char *runtime_folder(Arena *);
+
+#endif

@@ -1,0 +1,12 @@
+/* shard.h: whole arrays and the ranks' own parts of them. */
+#ifndef TILEC_DRIVER_SHARD_H
+#define TILEC_DRIVER_SHARD_H
+
+#include "ir/interp.h"
+
+/* Local extents of a tensor on a rank; the number of elements. */
+int64_t shard_shape(const Module *, const Tensor *, const int64_t *sym, const int *coord, int64_t *dim);
+/* Copies the rank's part of `whole` into `part`, or back. */
+void shard_copy(const Module *, const Tensor *, const int64_t *sym, const int *coord, const Array *whole, void *part, bool back);
+
+#endif
