@@ -6,4 +6,5 @@ target_compile_definitions(tilec PRIVATE TILEC_VERSION="${PROJECT_VERSION}"
 target_link_libraries(tilec PRIVATE tilec_frontend tilec_passes tilec_codegen tilec_ir tilec_base
   $<LINK_LIBRARY:WHOLE_ARCHIVE,tile_static> ${JANSSON_LIBRARY} Threads::Threads dl m)
 # Generated libraries that `tilec run` loads find the runtime in the command itself.
+target_include_directories(tilec PRIVATE runtime/include runtime)
 set_target_properties(tilec PROPERTIES ENABLE_EXPORTS ON)

@@ -33,6 +33,7 @@ typedef struct {
 static const Option table[] = {
     {"-o", "DIR", "write outputs to DIR (default: .)", COMPILE, TEXT, AT(outdir)},
     {"-D", "NAME=N", "give dimension NAME the value N", SOURCE, DEFINE, AT(define)},
+    {"--size", "NAME=N", "value of a run-time dimension (default: from the inputs, else its bound)", RUN, DEFINE, AT(size)},
     {"-I", "DIR", "search DIR for imports", SOURCE, LIST, AT(root)},
     {"-MD", NULL, "write a Make dependency file beside each output", COMPILE, FLAG, AT(depfiles)},
     {"-MF", "FILE", "name of the dependency file", COMPILE, TEXT, AT(depfile)},
@@ -125,7 +126,7 @@ static int set_define(Options *o, Defines *to, const char *value) {
     Define d = {0};
     const char *number;
     if (!split_pair(o->arena, value, &d.name, &number) || !parse_number(number, &d.value))
-        return usage_error("-D wants NAME=N, not '%s'", value, "");
+        return usage_error("expected NAME=N, not '%s'", value, "");
     vec_push(o->arena, to, d);
     return -1;
 }

@@ -14,12 +14,12 @@ typedef struct {
 typedef struct {
     Arena *arena;
     const char *command, *file;
-    VEC(Define) define;
+    VEC(Define) define, size;
     VEC(const char *) root, off, pass;
     VEC(Binding) in, out;
     const char *outdir, *target, *emit, *program, *print_after, *depfile, *comm, *diagnostics, *trace;
-    bool depfiles, verify_each, time_passes, relaxed, check, processes, help, version, list, no_flags;
-    int64_t ranks, seed, time, timeout_ms, workers, generations;
+    bool depfiles, verify_each, time_passes, relaxed, check, processes, help, version;
+    int64_t ranks, seed, time, timeout_ms, workers;
 } Options;
 
 enum { EXIT_OK = 0, EXIT_WRONG = 1, EXIT_USAGE = 2, EXIT_RUN = 3, EXIT_DIFFERS = 4 };
