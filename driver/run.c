@@ -236,7 +236,7 @@ static int run_interp(Run *r, bool bounds) {
     InterpOptions io = {.sym = r->sym, .seed = (uint64_t)r->s.o->seed, .bounds = bounds};
     InterpReport report = {0};
     if (interp_run(r->s.arena, r->s.m, r->p, &io, r->io, &report)) return EXIT_OK;
-    interp_report_print(r->s.m, r->p, &report, stderr);
+    interp_report_print(r->p, &report, stderr);
     return EXIT_RUN;
 }
 

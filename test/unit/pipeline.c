@@ -75,7 +75,7 @@ static bool run(Test *t, const Module *m, InterpOptions o, Array **io, const cha
     t->runs++;
     if (interp_run(t->arena, m, p, &o, *io, &report)) return true;
     fprintf(stderr, "%s: %s:\n", t->file, what);
-    interp_report_print(m, p, &report, stderr);
+    interp_report_print(p, &report, stderr);
     t->failures++;
     return false;
 }
