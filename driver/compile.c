@@ -2,7 +2,6 @@
 #include "driver/emit.h"
 
 #include "base/text.h"
-#include "ir/relation.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -48,14 +47,13 @@ static bool write_outputs(Session *s) {
 }
 
 int command_compile(Options *o) {
-    static const char *const kinds[] = {"src", "ir", "deps", "obj", "lib"};
+    static const char *const kinds[] = {"src", "ir", "obj", "lib"};
     bool known = !o->emit;
-    for (int i = 0; i < 5; i++) known = known || strcmp(o->emit, kinds[i]) == 0;
+    for (int i = 0; i < 4; i++) known = known || strcmp(o->emit, kinds[i]) == 0;
     if (!known) return fprintf(stderr, "tilec: error: --emit does not know '%s'\n", o->emit), EXIT_USAGE;
     Session s;
     if (!session_open(&s, o)) return EXIT_USAGE;
     bool good = session_lower(&s);
-    if (good && o->emit && strcmp(o->emit, "deps") == 0) deps_print(s.m, stdout);
-    else good = good && session_passes(&s) && write_outputs(&s);
+    good = good && session_passes(&s) && write_outputs(&s);
     return session_close(&s, good ? EXIT_OK : EXIT_WRONG);
 }
