@@ -7,7 +7,7 @@
 #include <stdarg.h>
 #include <string.h>
 
-enum { ERRORS_KEPT = 200 };
+enum { ERRORS_KEPT = 100 };
 
 Diags *diags_new(Arena *a) {
     Diags *d = ARENA_NEW(a, Diags);

@@ -38,7 +38,7 @@ typedef struct Diags {
     VEC(SourceFile) file;
     VEC(Diag) diag; /* in order of report; notes follow what they explain */
     int errors, warnings;
-    int limit; /* errors after which the rest are counted, not kept; 0: none (diags_new: 200) */
+    int limit; /* errors after which the rest are counted, not kept; 0: none (diags_new: 100) */
 } Diags;
 
 Diags *diags_new(Arena *);

@@ -7,7 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { COMPILE = 1, RUN = 2, CHECK = 4, EXPLAIN = 8, OPT = 16, TARGETS = 32, SOURCE = COMPILE | RUN | CHECK | EXPLAIN, ANY = 63 };
+enum { COMPILE = 1, RUN = 2, CHECK = 4, EXPLAIN = 8, OPT = 16, TARGETS = 32, FMT = 64,
+       SOURCE = COMPILE | RUN | CHECK | EXPLAIN, ANY = 127 };
 
 const Command commands[] = {
     {"compile", "FILE.tile", "write C, a header and a manifest for every program of a file", command_compile},
@@ -16,6 +17,7 @@ const Command commands[] = {
     {"explain", "FILE.tile", "tell what each pass did and why", command_explain},
     {"opt", "FILE.tir", "run passes on a file of IR", command_opt},
     {"targets", "", "list the targets", command_targets},
+    {"fmt", "FILE.tile", "print a file in its canonical layout", command_fmt},
 };
 const int ncommand = (int)(sizeof commands / sizeof *commands);
 
@@ -50,13 +52,14 @@ static const Option table[] = {
     {"--in", "NAME=FILE.npy", "value of an input (default: drawn from the seed)", RUN, BINDING, AT(in)},
     {"--out", "NAME=FILE.npy", "write an output", RUN, BINDING, AT(out)},
     {"--seed", "N", "seed of inputs that are not given, and of interp's schedule", RUN, NUMBER, AT(seed)},
-    {"--check", NULL, "compare every output with the interpreter on one rank", RUN, FLAG, AT(check)},
+    {"--check", NULL, "run: compare every output with the interpreter on one rank; fmt: only compare", RUN | FMT, FLAG, AT(check)},
+    {"--write", NULL, "rewrite the file instead of printing", FMT, FLAG, AT(write)},
     {"--time", "N", "run N times more and print the median time", RUN, NUMBER, AT(time)},
     {"--trace", "FILE", "write a Chrome trace of the run", RUN, TEXT, AT(trace)},
     {"--processes", NULL, "ranks are processes instead of threads", RUN, FLAG, AT(processes)},
     {"--workers", "N", "worker threads of each rank (default: cores / ranks)", RUN, NUMBER, AT(workers)},
     {"--timeout", "MS", "deadline of every wait (default: 30000)", RUN, NUMBER, AT(timeout_ms)},
-    {"--diagnostics", "STYLE", "text (default), json or sarif", SOURCE | OPT, TEXT, AT(diagnostics)},
+    {"--diagnostics", "STYLE", "text (default), json or sarif", SOURCE | OPT | FMT, TEXT, AT(diagnostics)},
     {"--help", NULL, "print this and exit", ANY, FLAG, AT(help)},
     {"--version", NULL, "print the version and exit", ANY, FLAG, AT(version)},
 };

@@ -18,7 +18,7 @@ typedef struct {
     VEC(const char *) root, off, pass;
     VEC(Binding) in, out;
     const char *outdir, *target, *emit, *program, *print_after, *depfile, *comm, *diagnostics, *trace;
-    bool depfiles, verify_each, time_passes, relaxed, check, processes, help, version;
+    bool depfiles, verify_each, time_passes, relaxed, check, write, processes, help, version;
     int64_t ranks, seed, time, timeout_ms, workers;
 } Options;
 
@@ -41,5 +41,6 @@ int command_check(Options *);
 int command_explain(Options *);
 int command_opt(Options *);
 int command_targets(Options *);
+int command_fmt(Options *);
 
 #endif

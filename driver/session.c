@@ -35,7 +35,6 @@ bool session_open(Session *s, const Options *o) {
     *s = (Session){.o = o, .arena = o->arena};
     s->names = names_new(s->arena);
     s->diags = diags_new(s->arena);
-    s->diags->limit = 100;
     int comm = word_index("--comm", o->comm, comm_text, 6);
     if (comm < 0 || word_index("--diagnostics", o->diagnostics, style_text, 3) < 0 || !known_passes(o)) return false;
     bool all = o->print_after && strcmp(o->print_after, "all") == 0;

@@ -89,8 +89,8 @@ static void block_format(Layout *l, const Stmts *v, uint32_t end, uint32_t close
 }
 
 static void simple_print(Writer w, const Stmt *s) {
-    print_targets(w, s);
-    print_expr(w, s->value);
+    ast_print_targets(w, s);
+    ast_print_expr(w, s->value);
     text_add(w.out, ";");
 }
 
@@ -105,7 +105,7 @@ static bool short_print(Layout *l, const Stmt *s) {
         if (!is_simple(s->body.p[i])) return false;
     Text line = {0};
     Writer w = {&line, l->w.source};
-    print_head(w, s);
+    ast_print_head(w, s);
     text_add(&line, " {");
     for (int i = 0; i < s->body.n; i++) {
         text_add(&line, " ");
@@ -129,7 +129,7 @@ static void choose_format(Layout *l, const Expr *e) {
         const ChooseArm *arm = &e->arms.p[i];
         item_start(l, arm->loc.begin, arm->value->loc.end);
         text_printf(l->w.out, "%s: ", arm->name);
-        print_expr(l->w, arm->value);
+        ast_print_expr(l->w, arm->value);
         text_add(l->w.out, ";");
         line_end(l, arm->value->loc.end, i + 1 < e->arms.n ? arm[1].loc.begin : e->close);
     }
@@ -144,14 +144,14 @@ static void assign_format(Layout *l, const Stmt *s) {
         simple_print(l->w, s);
         return;
     }
-    print_targets(l->w, s);
+    ast_print_targets(l->w, s);
     choose_format(l, s->value);
 }
 
 static void rest_format(Layout *, const Stmt *);
 
 static void head_and_block(Layout *l, const Stmt *s) {
-    print_head(l->w, s);
+    ast_print_head(l->w, s);
     block_format(l, &s->body, s->loc.end, s->body_close);
     rest_format(l, s);
 }
@@ -197,7 +197,7 @@ static void stmt_format(Layout *l, const Stmt *s, uint32_t limit) {
 static void params_format(Layout *l, const ParamDecls *v, uint32_t close, const char *end) {
     for (int i = 0; i < v->n; i++) {
         item_start(l, v->p[i].loc.begin, v->p[i].type.loc.end);
-        print_param(l->w, &v->p[i]);
+        ast_print_param(l->w, &v->p[i]);
         text_add(l->w.out, i + 1 < v->n ? "," : end);
         if (i + 1 < v->n || *end == 0) line_end(l, v->p[i].type.loc.end, i + 1 < v->n ? v->p[i + 1].loc.begin : close);
     }
@@ -217,7 +217,7 @@ static size_t line_width(const Layout *l) {
 
 static bool is_fitting(Layout *l, const ParamDecls *v, size_t more) {
     Text line = {0};
-    print_params((Writer){&line, l->w.source}, v);
+    ast_print_params((Writer){&line, l->w.source}, v);
     size_t width = line_width(l) + line.n + more;
     text_free(&line);
     return width <= WIDTH;
@@ -226,7 +226,7 @@ static bool is_fitting(Layout *l, const ParamDecls *v, size_t more) {
 /* The parameters and the ')': on the line if they fit and hold no comments. */
 static void head_params(Layout *l, const Decl *d, size_t more) {
     if (!comment_before(l, params_end(&d->params, 0)) && is_fitting(l, &d->params, more)) {
-        print_params(l->w, &d->params);
+        ast_print_params(l->w, &d->params);
         text_add(l->w.out, ")");
         return;
     }
@@ -241,7 +241,7 @@ static void signature_format(Layout *l, const Decl *d) {
     text_printf(l->w.out, "%s(", d->name);
     head_params(l, d, 1);
     Text results = {0};
-    print_params((Writer){&results, l->w.source}, &d->results);
+    ast_print_params((Writer){&results, l->w.source}, &d->results);
     bool fits = line_width(l) + results.n + strlen(" -> () {") <= WIDTH;
     if (!fits) text_printf(l->w.out, "\n%*s", (l->level + 2) * INDENT - 1, "");
     text_printf(l->w.out, " -> (%s)", text_str(&results));
@@ -254,7 +254,7 @@ static void record_format(Layout *l, const Decl *d) {
     text_printf(l->w.out, "record %s {", d->name);
     if (one_line && is_fitting(l, &d->params, strlen("  }"))) {
         text_add(l->w.out, d->params.n ? " " : "");
-        print_params(l->w, &d->params);
+        ast_print_params(l->w, &d->params);
         text_add(l->w.out, " }");
         return;
     }
@@ -269,9 +269,9 @@ static void record_format(Layout *l, const Decl *d) {
 
 static void format_format(Layout *l, const Decl *d) {
     text_printf(l->w.out, "format %s(", d->name);
-    print_params(l->w, &d->params);
+    ast_print_params(l->w, &d->params);
     text_add(l->w.out, ") for ");
-    print_type(l->w, &d->stands_for);
+    ast_print_type(l->w, &d->stands_for);
     text_add(l->w.out, " {");
     line_end(l, d->stands_for.loc.end, d->inner.n ? d->inner.p[0]->span.begin : d->close);
     l->level++;
@@ -289,7 +289,7 @@ static void format_format(Layout *l, const Decl *d) {
 
 static void bound_print(Writer w, const Decl *d) {
     text_printf(w.out, "%s %s ", d->name, d->bounded ? "<=" : "=");
-    print_expr(w, d->value);
+    ast_print_expr(w, d->value);
 }
 
 static void bounds_line(Writer w, Decl *const *d, int n) {

@@ -15,7 +15,7 @@ static void print_exprs(Writer w, const char *open, const Exprs *v, const char *
     text_add(w.out, open);
     for (int i = 0; i < v->n; i++) {
         if (i) text_add(w.out, ", ");
-        print_expr(w, v->p[i]);
+        ast_print_expr(w, v->p[i]);
     }
     text_add(w.out, close);
 }
@@ -24,22 +24,22 @@ static void print_source(Writer w, Loc loc) { text_add_n(w.out, w.source->text +
 
 static void print_field(Writer w, const Expr *e) {
     bool number = !e->base->parens && (e->base->kind == EXPR_INT || e->base->kind == EXPR_FLOAT);
-    print_expr(w, e->base);
+    ast_print_expr(w, e->base);
     text_printf(w.out, "%s.%s", number ? " " : "", e->name); /* 1.x would be one malformed number */
 }
 
 static void print_binary(Writer w, const Expr *e) {
-    print_expr(w, e->lhs);
+    ast_print_expr(w, e->lhs);
     text_printf(w.out, " %s ", op_text[e->op]);
-    print_expr(w, e->rhs);
+    ast_print_expr(w, e->rhs);
 }
 
 static void print_cond(Writer w, const Expr *e) {
-    print_expr(w, e->cond);
+    ast_print_expr(w, e->cond);
     text_add(w.out, " ? ");
-    print_expr(w, e->lhs);
+    ast_print_expr(w, e->lhs);
     text_add(w.out, " : ");
-    print_expr(w, e->rhs);
+    ast_print_expr(w, e->rhs);
 }
 
 static void print_choose(Writer w, const Expr *e) {
@@ -48,7 +48,7 @@ static void print_choose(Writer w, const Expr *e) {
     text_add(w.out, "{");
     for (int i = 0; i < e->arms.n; i++) {
         text_printf(w.out, " %s: ", e->arms.p[i].name);
-        print_expr(w, e->arms.p[i].value);
+        ast_print_expr(w, e->arms.p[i].value);
         text_add(w.out, ";");
     }
     text_add(w.out, " }");
@@ -68,13 +68,13 @@ static void print_bare(Writer w, const Expr *e) {
         print_exprs(w, "(", &e->args, ")");
         break;
     case EXPR_INDEX:
-        print_expr(w, e->base);
+        ast_print_expr(w, e->base);
         print_exprs(w, "[", &e->args, "]");
         break;
     case EXPR_FIELD: print_field(w, e); break;
     case EXPR_UNARY:
         text_add(w.out, op_text[e->op]);
-        print_expr(w, e->base);
+        ast_print_expr(w, e->base);
         break;
     case EXPR_BINARY: print_binary(w, e); break;
     case EXPR_COND: print_cond(w, e); break;
@@ -85,13 +85,13 @@ static void print_bare(Writer w, const Expr *e) {
     }
 }
 
-void print_expr(Writer w, const Expr *e) {
+void ast_print_expr(Writer w, const Expr *e) {
     if (e->parens) text_add(w.out, "(");
     print_bare(w, e);
     if (e->parens) text_add(w.out, ")");
 }
 
-void print_type(Writer w, const TypeExpr *t) {
+void ast_print_type(Writer w, const TypeExpr *t) {
     text_add(w.out, t->elem);
     if (t->has_shape) print_exprs(w, "[", &t->shape, "]");
     if (!t->format) return;
@@ -99,54 +99,54 @@ void print_type(Writer w, const TypeExpr *t) {
     print_exprs(w, "(", &t->format_args, ")");
 }
 
-void print_param(Writer w, const ParamDecl *d) {
+void ast_print_param(Writer w, const ParamDecl *d) {
     if (d->is_const) text_add(w.out, "const ");
     if (d->mode != PARAM_IN) text_add(w.out, d->mode == PARAM_STATE ? "state " : "inout ");
     if (d->is_unique) text_add(w.out, "unique ");
     text_printf(w.out, "%s: ", d->name);
-    print_type(w, &d->type);
+    ast_print_type(w, &d->type);
 }
 
-void print_params(Writer w, const ParamDecls *v) {
+void ast_print_params(Writer w, const ParamDecls *v) {
     for (int i = 0; i < v->n; i++) {
         if (i) text_add(w.out, ", ");
-        print_param(w, &v->p[i]);
+        ast_print_param(w, &v->p[i]);
     }
 }
 
-void print_range(Writer w, const RangeDecl *r) {
+void ast_print_range(Writer w, const RangeDecl *r) {
     text_add(w.out, r->name);
     if (r->size) {
         text_add(w.out, ": ");
-        print_expr(w, r->size);
+        ast_print_expr(w, r->size);
     }
     text_add(w.out, r->of ? " of " : " in ");
-    print_expr(w, r->of ? r->of : r->lo);
+    ast_print_expr(w, r->of ? r->of : r->lo);
     if (!r->hi) return;
     text_add(w.out, " .. ");
-    print_expr(w, r->hi);
+    ast_print_expr(w, r->hi);
 }
 
-void print_targets(Writer w, const Stmt *s) {
+void ast_print_targets(Writer w, const Stmt *s) {
     print_exprs(w, s->kind == STMT_LET ? "let " : "", &s->targets, "");
     if (s->has_type) {
         text_add(w.out, ": ");
-        print_type(w, &s->type);
+        ast_print_type(w, &s->type);
     }
     text_printf(w.out, " %s ", assign_text[s->op]);
 }
 
-void print_head(Writer w, const Stmt *s) {
+void ast_print_head(Writer w, const Stmt *s) {
     static const char *const word[] = {[STMT_EACH] = "each ", [STMT_FOR] = "for ", [STMT_REPEAT] = "repeat "};
     if (s->kind == STMT_IF) {
         text_add(w.out, "if ");
-        print_expr(w, s->value);
+        ast_print_expr(w, s->value);
         return;
     }
     text_add(w.out, word[s->kind]);
     for (int i = 0; i < s->ranges.n; i++) {
         if (i) text_add(w.out, ", ");
-        print_range(w, &s->ranges.p[i]);
+        ast_print_range(w, &s->ranges.p[i]);
     }
     if (s->level) text_printf(w.out, " on %s", s->level);
 }

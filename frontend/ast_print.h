@@ -9,14 +9,14 @@ typedef struct {
     const SourceFile *source; /* numbers are printed as they were written */
 } Writer;
 
-void print_expr(Writer, const Expr *);
-void print_type(Writer, const TypeExpr *);
-void print_param(Writer, const ParamDecl *);
-void print_params(Writer, const ParamDecls *);
-void print_range(Writer, const RangeDecl *);
+void ast_print_expr(Writer, const Expr *);
+void ast_print_type(Writer, const TypeExpr *);
+void ast_print_param(Writer, const ParamDecl *);
+void ast_print_params(Writer, const ParamDecls *);
+void ast_print_range(Writer, const RangeDecl *);
 /* An assignment or a `let` up to the start of its value: "x: f32[i] = ". */
-void print_targets(Writer, const Stmt *);
+void ast_print_targets(Writer, const Stmt *);
 /* What stands before the block of a statement: "each i: 128 of m on wave". */
-void print_head(Writer, const Stmt *);
+void ast_print_head(Writer, const Stmt *);
 
 #endif
