@@ -120,6 +120,7 @@ void fn_line(Fn *, const char *format, ...) __attribute__((format(printf, 2, 3))
 void fn_unsupported(Fn *, Loc, const char *what);
 void fn_source_line(Fn *, Loc); /* a comment, where the line is another than before */
 Held *fn_held(Fn *, const Value *);
+const char *fn_value_name(Fn *, const Value *); /* from the source, or from what computes it; not unique */
 
 /* Sizes, c_size.c. coord: C text of the coordinate along the size's axis; NULL: this rank's. */
 const char *size_text(Fn *, Size);

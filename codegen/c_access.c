@@ -71,8 +71,30 @@ static bool numbers_within(Fn *f, const Affine *a, Size dim) {
     return most < dim.c;
 }
 
+/* The multiple of a block that starts the block in which a range's positions count. */
+static bool is_origin_of(Fn *f, const Term *t, const Range *r) {
+    Size whole = size_whole(r->of);
+    if (t->div != 1) return false;
+    if (t->kind == TERM_BLOCK) return t->id == r->owner && t->mul == 1 && size_equal(t->size, r->of);
+    if (whole.sym >= 0 || t->mul != size_block(f->m, r->of, NULL)) return false;
+    return r->owner >= 0 ? t->kind == TERM_POS && t->id == r->owner : t->kind == TERM_RANK && t->id == r->of.axis;
+}
+
+/* A position of a block, plus where the block begins, is a position of the whole dimension. */
+static bool block_within(Fn *f, const Affine *a, Size dim) {
+    if (a->nterm != 2 || a->c != 0) return false;
+    for (int i = 0; i < 2; i++) {
+        const Term *t = &a->term[i];
+        if (t->kind != TERM_POS || t->mul != 1 || t->div != 1) continue;
+        const Range *r = &f->k->range.p[t->id];
+        if (r->grid && r->of.axis >= 0 && size_equal(size_whole(r->of), dim) && is_origin_of(f, &a->term[1 - i], r)) return true;
+    }
+    return false;
+}
+
 static bool subscript_within(Fn *f, const Affine *a, Size dim) {
     const Term *t = &a->term[0];
+    if (block_within(f, a, dim)) return true;
     if (a->nterm == 1 && t->kind == TERM_POS && t->mul == 1 && t->div == 1 && range_within(f, t->id, a->c, dim)) return true;
     return numbers_within(f, a, dim);
 }
@@ -116,7 +138,11 @@ const char *nest_place(Nest *n, const Op *access, const char **inside) {
         const Affine *a = &access->sub.p[first + d].lo;
         const char *sub = nest_affine(n, a);
         index = text_add_terms(f, d ? text_mul(f, index, text_atom(f, param_extent(f, access->param, d))) : "0", sub);
-        if (!subscript_within(f, a, p->dim[d])) *inside = conjoin(f, *inside, check_text(f, sub, size_text(f, p->dim[d])));
+        if (subscript_within(f, a, p->dim[d])) continue;
+        const char *check = check_text(f, sub, size_text(f, p->dim[d]));
+        int depth = nest_affine_depth(n, a);
+        if (access->kind == OP_STORE && depth > 0 && depth < n->n) nest_line(n, depth, "if (!%s) continue;", check);
+        else *inside = conjoin(f, *inside, check);
     }
     return fn_text(f, "%s[%s]", base, index);
 }

@@ -11,8 +11,6 @@ static const char *scalar_text(Fn *f, const Value *v) {
     return text_bare(f, text);
 }
 
-static const char *name_of_value(const Value *v) { return v->name ? v->name : "v"; }
-
 /* ---- yields ---- */
 
 /* The values that a yield gives on: arguments of the loop, or results of the condition. */
@@ -31,12 +29,12 @@ static void move_aside(Fn *f, const Value *v, Held *held) {
     *held = *fn_held(f, v);
     if (v->type.nrange) {
         Tile aside = tile_for(f, v->type, v->type.elem, -1);
-        tile_place(f, &aside, name_of_value(v));
+        tile_place(f, &aside, fn_value_name(f, v));
         emit_copy(f, &aside, v);
         held->tile = aside;
         held->hold = HOLD_TILE;
     } else {
-        held->name = c_name(&f->names, name_of_value(v));
+        held->name = c_name(&f->names, fn_value_name(f, v));
         fn_line(f, "const %s %s = %s;", elem_c(v->type.elem), held->name, scalar_text(f, v));
         held->hold = HOLD_SCALAR;
     }
@@ -102,7 +100,7 @@ static void offer_places(Fn *f, const Op *loop) {
 static void carry(Fn *f, const Op *loop, int i) {
     const Value *init = loop->arg.p[i + 2], *arg = loop->region[0]->arg.p[i];
     Held *result = fn_held(f, loop->res.p[i]), *carried = fn_held(f, arg);
-    const char *name = arg->name ? arg->name : name_of_value(loop->res.p[i]);
+    const char *name = arg->name ? arg->name : fn_value_name(f, loop->res.p[i]);
     if (arg->type.nrange) {
         int16_t fastest = carried->fastest >= 0 ? carried->fastest : result->fastest;
         carried->tile = tile_for(f, arg->type, arg->type.elem, fastest);
@@ -173,9 +171,9 @@ static void result_place(Fn *f, const Value *v) {
     Held *h = fn_held(f, v);
     if (v->type.nrange) {
         h->tile = tile_for(f, v->type, v->type.elem, h->fastest);
-        tile_place(f, &h->tile, name_of_value(v));
+        tile_place(f, &h->tile, fn_value_name(f, v));
     } else {
-        h->name = c_name(&f->names, name_of_value(v));
+        h->name = c_name(&f->names, fn_value_name(f, v));
         fn_line(f, "%s %s;", elem_c(v->type.elem), h->name);
     }
 }

@@ -43,18 +43,11 @@ static int64_t stride_of(const Tile *t, int16_t range) {
     return 0;
 }
 
-static const char *operand_name(Fn *f, const Value *v) {
-    if (v->name) return v->name;
-    const Op *d = v->def;
-    while (d && (d->kind == OP_CAST || d->kind == OP_BROADCAST)) d = d->arg.p[0]->def;
-    return d && d->kind == OP_LOAD ? fn_text(f, "%s_tile", f->k->param.p[d->param].name) : "operand";
-}
-
 /* The transpose of a tile of two ranges whose rows run the other way. */
 static void emit_transposed(Fn *f, const Tile *to, const Value *v) {
     Type t = v->type;
     Tile from = tile_for(f, t, to->elem, to->range[0]);
-    tile_place(f, &from, fn_text(f, "%s_rows", operand_name(f, v)));
+    tile_place(f, &from, fn_text(f, "%s_rows", fn_value_name(f, v)));
     emit_copy(f, &from, v);
     const RangeText *rows = &f->range[from.range[0]], *columns = &f->range[from.range[1]];
     fn_line(f, "tile_transpose_%s(%s, %s, %s, %lld, %s, %lld);", elem_text(to->elem), text_bare(f, rows->count),
@@ -66,7 +59,7 @@ static Tile operand_tile(Fn *f, const Value *v, Elem elem, int16_t row) {
     const Held *h = fn_held(f, v);
     if (h->hold == HOLD_TILE && rows_end_with(&h->tile, row) && h->tile.elem == elem) return h->tile;
     Tile t = tile_for(f, v->type, elem, row);
-    tile_place(f, &t, operand_name(f, v));
+    tile_place(f, &t, fn_value_name(f, v));
     bool turned = t.n == 2 && elem == ELEM_F32 && value_fastest(f, v) == t.range[0];
     if (turned) emit_transposed(f, &t, v);
     else emit_copy(f, &t, v);

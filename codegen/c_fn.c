@@ -45,6 +45,15 @@ void fn_source_line(Fn *f, Loc loc) {
     fn_line(f, "// %s:%d", slash ? slash + 1 : path, line);
 }
 
+const char *fn_value_name(Fn *f, const Value *v) {
+    if (v->name) return v->name;
+    const Op *d = v->def;
+    while (d && (d->kind == OP_CAST || d->kind == OP_BROADCAST)) d = d->arg.p[0]->def;
+    if (!d) return "carried";
+    if (d->kind == OP_LOAD) return fn_text(f, "%s_tile", f->k->param.p[d->param].name);
+    return d->kind == OP_DOT ? "product" : op_info[d->kind].text;
+}
+
 Held *fn_held(Fn *f, const Value *v) { return &f->held[v->id]; }
 
 static bool is_word_char(char c) { return isalnum((unsigned char)c) || c == '_'; }

@@ -23,11 +23,22 @@ static const char *param_text(Fn *f, int i) {
     return fn_text(f, "%s%s *%s%s", constant ? "const " : "", type, has_alias(f->k, f->node, i) ? "" : "restrict ", f->param[i]);
 }
 
+enum { WIDTH = 118 };
+
+/* Appends a parameter, on a new line where this one is full; gives the column after it. */
+static int text_line(Text *to, int column, const char *text) {
+    int n = (int)strlen(text);
+    bool full = column && column + n + 2 > WIDTH;
+    if (column) text_add(to, full ? ",\n        " : ", ");
+    text_add(to, text);
+    return (full ? 8 : column + 2) + n;
+}
+
 static void signature(Fn *f, Text *to, const char *name) {
-    text_printf(to, "static int %s(const tile_task *t", name);
-    for (int i = 0; i < f->k->param.n; i++) text_printf(to, ", %s", param_text(f, i));
+    int column = text_line(to, 0, fn_text(f, "static int %s(const tile_task *t", name));
+    for (int i = 0; i < f->k->param.n; i++) column = text_line(to, column, param_text(f, i));
     for (int i = 0; i < f->k->ngrid; i++)
-        if (f->k->range.p[i].kind != RANGE_WHOLE) text_printf(to, ", int64_t %s", f->range[i].index);
+        if (f->k->range.p[i].kind != RANGE_WHOLE) column = text_line(to, column, fn_text(f, "int64_t %s", f->range[i].index));
     text_add(to, ") {\n");
 }
 

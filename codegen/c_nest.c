@@ -168,7 +168,7 @@ static bool is_simple(const Value *v) {
 
 static const char *keep_in_variable(Nest *n, const Value *v, const char *text) {
     Held *h = fn_held(n->f, v);
-    if (!h->name) h->name = c_name(&n->f->names, v->name ? v->name : "v");
+    if (!h->name) h->name = c_name(&n->f->names, fn_value_name(n->f, v));
     nest_line(n, nest_depth(n, &v->type), "const %s %s = %s;", elem_c(v->type.elem), h->name, text_bare(n->f, text));
     return h->name;
 }

@@ -84,7 +84,7 @@ static void reduce_inside(Fn *f, const Op *op, const Tile *to, int16_t fastest) 
     Nest n = nest_new(f, NULL, 0);
     int rest = to ? order_rest(to, -1, n.range) : 0;
     n.n = rest + order_over(op, fastest, n.range + rest);
-    const char *run = c_name(&f->names, v->name && !to ? v->name : "run");
+    const char *run = c_name(&f->names, to ? "run" : fn_value_name(f, v));
     nest_line(&n, rest, "%s %s = %s;", elem_c(e), run, start_value(&n, op, e));
     n.pragma = fn_text(f, "#pragma omp simd reduction(%s : %s)", reduce_text[op->kind].clause, run);
     const char *term = term_value(&n, op);
@@ -132,7 +132,7 @@ static void emit_arg(Fn *f, const Op *op) {
     n.range[rest] = op->over[0];
     n.n = rest + 1;
     const RangeText *r = &f->range[op->over[0]];
-    const char *best = c_name(&f->names, "best"), *at = c_name(&f->names, v->name && !to ? v->name : "at");
+    const char *best = c_name(&f->names, "best"), *at = c_name(&f->names, to ? "at" : fn_value_name(f, v));
     const char *type = elem_c(x->type.elem), *next = c_name(&f->names, "next");
     nest_line(&n, rest, "%s %s = %s;", type, best, start_text(f, largest ? OP_RMAX : OP_RMIN, x->type.elem));
     nest_line(&n, rest, "int64_t %s = %s;", at, r->begin);

@@ -25,7 +25,7 @@ static void packet_load(Nest *n, const Op *op, const char *to) {
 static void compute_scalar(Fn *f, const Value *v) {
     Held *h = fn_held(f, v);
     Nest n = nest_new(f, NULL, 0);
-    h->name = c_name(&f->names, v->name ? v->name : "v");
+    h->name = c_name(&f->names, fn_value_name(f, v));
     if (is_packet(f, v->def)) {
         nest_line(&n, 0, "%s %s;", elem_c(v->type.elem), h->name);
         packet_load(&n, v->def, h->name);
@@ -57,7 +57,8 @@ void emit_copy(Fn *f, const Tile *to, const Value *v) {
     if (h->hold == HOLD_TILE && h->tile.name == to->name) return;
     Nest n = nest_new(f, to->range, to->n);
     n.pragma = simd;
-    const char *text = nest_convert(&n, to->elem, v->type.elem, nest_value(&n, v));
+    const char *value = h->hold == HOLD_INLINE ? nest_definition(&n, v) : nest_value(&n, v);
+    const char *text = nest_convert(&n, to->elem, v->type.elem, value);
     nest_line(&n, n.n, "%s = %s;", nest_tile(&n, to), text_bare(f, text));
     nest_print(&n);
 }
@@ -108,7 +109,9 @@ void emit_store(Fn *f, const Op *op) {
     n.n = store_order(f, op, n.range);
     if (op->mode == STORE_SET && !f->k->param.p[op->param].packet && n.n) n.pragma = simd;
     const char *inside, *place = nest_place(&n, op, &inside), *text = store_text(&n, op, place);
-    if (inside) nest_line(&n, n.n, "if (%s) %s", inside, text);
-    else nest_line(&n, n.n, "%s", text);
+    if (inside) {
+        nest_line(&n, n.n, "if (%s)", inside);
+        nest_line(&n, n.n, "    %s", text);
+    } else nest_line(&n, n.n, "%s", text);
     nest_print(&n);
 }

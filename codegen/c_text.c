@@ -33,7 +33,7 @@ static bool is_enclosed(const char *s) {
 /* A call or subscript: a word, then brackets up to the end. */
 static bool is_postfix(const char *s) {
     const char *p = s;
-    while (isalnum((unsigned char)*p) || *p == '_') p++;
+    while (isalnum((unsigned char)*p) || *p == '_' || (*p == '-' && p[1] == '>') || (*p == '>' && p > s && p[-1] == '-')) p++;
     if (p == s || (*p != '(' && *p != '[')) return false;
     int depth = 0;
     for (; *p; p++) {

@@ -90,8 +90,6 @@ void tile_place(Fn *f, Tile *t, const char *wanted) {
     }
 }
 
-static const char *wanted_name(const Value *v) { return v->name ? v->name : "v"; }
-
 const Tile *held_tile(Fn *f, const Value *v) {
     Held *h = fn_held(f, v);
     if (h->into) {
@@ -105,6 +103,6 @@ const Tile *held_tile(Fn *f, const Value *v) {
         h->hold = HOLD_TILE;
     }
     h->tile = tile_for(f, v->type, v->type.elem, fastest);
-    tile_place(f, &h->tile, wanted_name(v));
+    tile_place(f, &h->tile, fn_value_name(f, v));
     return &h->tile;
 }
