@@ -29,7 +29,8 @@ static void kernels_part(Module *m, Program *p) {
 Flags flags_begin(PassContext *c, Program *p) {
     Flags f = {.pass = c, .m = c->m, .p = p};
     kernels_part(c->m, p);
-    f.access = ARENA_ARRAY(c->m->arena, AccessList, p->node.n + 1);
+    f.access = ARENA_ARRAY(c->m->arena, AccessList, p->node.n + MAX_AXES);
+    for (int i = 0; i < MAX_AXES; i++) f.turn[i] = -1;
     for (int i = 0; i < p->node.n; i++) f.access[i] = node_accesses(c->m, p, i, c->m->arena);
     return f;
 }
@@ -247,16 +248,6 @@ static void order_program(Flags *f, bool whole) {
     }
 }
 
-bool program_has_symbols(const Program *p) {
-    for (int i = 0; i < p->tensor.n; i++)
-        for (int d = 0; d < p->tensor.p[i].ndim; d++)
-            if (p->tensor.p[i].dim[d].sym >= 0) return true;
-    for (int i = 0; i < p->node.n; i++)
-        for (int d = 0; d < p->node.p[i]->kernel->ngrid; d++)
-            if (p->node.p[i]->kernel->range.p[d].of.sym >= 0) return true;
-    return false;
-}
-
 static bool program_is_plain(PassContext *c, const Program *p) {
     for (int i = 0; i < p->node.n; i++)
         if (p->node.p[i]->kind != NODE_CALL) {
@@ -290,7 +281,7 @@ bool flags_synchronise(PassContext *c, bool whole) {
     c->m->form |= FORM_FLAGS;
     for (int i = 0; i < c->m->program.n; i++) {
         Flags f = flags_begin(c, c->m->program.p[i]);
-        order_program(&f, whole || program_has_symbols(f.p));
+        order_program(&f, whole);
         flags_repair(&f);
         if (!whole) flags_prune(&f);
         explain(&f);

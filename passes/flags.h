@@ -34,6 +34,7 @@ typedef struct {
     Module *m;
     Program *p;
     AccessList *access; /* per node */
+    int turn[MAX_AXES]; /* the node whose flag says that a rank is done with its and its peers' memory; -1: none */
     int waits, signals;
     int64_t events;     /* of the last proof: its cost */
 } Flags;
@@ -42,8 +43,6 @@ Flags flags_begin(PassContext *, Program *);
 /* The family for this edge (a new one, or one that has the same words), its signal, and the wait: before the access, or
    first thing in the consumer's tasks. */
 void flags_insert(Flags *, const Edge *, int64_t lag, bool first);
-/* Some size of its tensors or grids is known at run time only. */
-bool program_has_symbols(const Program *);
 /* Accesses of two nodes that meet in a tensor, one of them a write; packets need none. */
 bool accesses_conflict(const Program *, const Access *from, const Access *to);
 

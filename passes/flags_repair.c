@@ -39,6 +39,37 @@ static bool flag_coarsen(Flags *f, int flag) {
     return changed;
 }
 
+/* ---- reuse of slots where sizes, and with them the tasks that could wait, differ from run to run ---- */
+
+static Node *turn_node(Flags *f, Loc loc) {
+    Kernel *k = kernel_new(f->m, name_of(f->m->names, "turn"), loc);
+    Range one = {.name = name_of(f->m->names, "t"), .kind = RANGE_POSITION, .size = 1, .of = size_number(1), .owner = -1, .grid = true};
+    kernel_range(f->m, k, one);
+    Node n = {.kind = NODE_CALL, .loc = loc, .kernel = k, .src = -1, .dst = -1};
+    return program_node(f->m, f->p, n);
+}
+
+static void wait_for_users(Flags *f, int axis, int turn, Op *at) {
+    Access to = {.op = at, .node = turn};
+    for (int n = 0; n < turn; n++)
+        for (int i = 0; i < f->access[n].n; i++) {
+            const Access *a = &f->access[n].p[i];
+            Edge e = {.from = a, .to = &to, .axis = -1, .dest_dim = -1, .owner_dim = -1};
+            if (f->p->tensor.p[a->tensor].symmetric == axis) flags_insert(f, &e, 0, true);
+        }
+}
+
+/* A task of its own that follows every access of a rank to peer-visible memory, in every generation. */
+static void turn_edge(Flags *f, const Access *to, const Tensor *t) {
+    int axis = t->symmetric;
+    bool fresh = f->turn[axis] < 0;
+    if (fresh) f->turn[axis] = turn_node(f, t->loc)->id;
+    Access from = {.op = op_new(f->m, OP_SIGNAL, t->loc), .node = f->turn[axis]};
+    Edge e = {.from = &from, .to = to, .axis = axis, .dest_dim = -1, .owner_dim = -1};
+    flags_insert(f, &e, t->slots, true);
+    if (fresh) wait_for_users(f, axis, f->turn[axis], f->p->node.p[f->turn[axis]]->kernel->body->last);
+}
+
 /* ---- missing edges ---- */
 
 static const Access *access_of(const Flags *f, int node, const Op *op) {
@@ -50,6 +81,10 @@ static const Access *access_of(const Flags *f, int node, const Op *op) {
 static void edge_add(Flags *f, const Proof *why) {
     const Access *from = access_of(f, why->from_node, why->from), *to = access_of(f, why->to_node, why->to);
     const Tensor *t = &f->p->tensor.p[from->tensor];
+    if (why->later && program_has_symbols(f->p)) {
+        turn_edge(f, to, t);
+        return;
+    }
     Edge e = edge_whole(f->p, from, to);
     e.axis = t->symmetric;
     flags_insert(f, &e, why->later, why->later > 0);
@@ -82,7 +117,7 @@ static bool repair_step(Flags *f, const Proof *why) {
 void flags_repair(Flags *f) {
     for (;;) {
         Arena *scratch = arena_new();
-        Proof proof = proof_program(f->m, f->p, NULL, scratch);
+        Proof proof = proof_for(f->m, f->p, scratch);
         bool again = !proof.proved && repair_step(f, &proof);
         f->events = proof.tasks + proof.waits + proof.signals + proof.pairs;
         arena_free(scratch);
@@ -109,7 +144,7 @@ static void op_restore(Op *op, Op *next, Region *in) {
 
 static bool is_proved(const Flags *f) {
     Arena *scratch = arena_new();
-    bool proved = proof_program(f->m, f->p, NULL, scratch).proved;
+    bool proved = proof_for(f->m, f->p, scratch).proved;
     arena_free(scratch);
     return proved;
 }
@@ -155,7 +190,7 @@ static void drop_unused_flags(Flags *f) {
 void flags_prune(Flags *f) {
     Ops waits = {0};
     for (int i = 0; i < f->p->node.n; i++) collect_waits(f->m->arena, f->p->node.p[i]->kernel->body, &waits);
-    if (waits.n < 2 || f->events * waits.n > PRUNE_BUDGET || !is_proved(f)) return;
+    if (waits.n < 2 || program_has_symbols(f->p) || f->events * waits.n > PRUNE_BUDGET || !is_proved(f)) return;
     int dropped = 0;
     for (int i = 0; i < waits.n; i++) dropped += wait_drop(f, waits.p[i]);
     drop_unused_flags(f);

@@ -3,7 +3,7 @@
 #define TILEC_PASSES_FLAGS_REPAIR_H
 
 #include "passes/flags.h"
-#include "passes/proof.h"
+#include "passes/proof_symbolic.h"
 
 /* Makes families or edges coarser, and adds waits of later generations, until the program is proved. */
 void flags_repair(Flags *);

@@ -1,6 +1,7 @@
 /* proof.c: the proof of a synchronised program for given sizes, and of every program of a module.
    Takes: a module with flags. Gives: the same module; what is not proved is an internal error with its witness. */
 #include "passes/proof_run.h"
+#include "passes/proof_symbolic.h"
 
 #include <stdarg.h>
 #include <string.h>
@@ -138,8 +139,11 @@ bool proof_check(PassContext *c) {
     if (!(c->m->form & FORM_FLAGS)) return true;
     for (int i = 0; i < c->m->program.n; i++) {
         const Program *p = c->m->program.p[i];
-        Proof proof = proof_program(c->m, p, NULL, c->m->arena);
+        Proof proof = proof_for(c->m, p, c->m->arena);
         if (!proof.proved) proof_report(c, p, &proof), ok = false;
+        else if (program_has_symbols(p))
+            remark(c, "proof", p->loc, "'%s': %lld nodes, %lld waits and %lld signals proved for all sizes", p->name,
+                   (long long)proof.tasks, (long long)proof.waits, (long long)proof.signals);
         else remark(c, "proof", p->loc, "'%s': %lld tasks, %lld waits, %lld signals and %lld ordered pairs of accesses checked", p->name,
                     (long long)proof.tasks, (long long)proof.waits, (long long)proof.signals, (long long)proof.pairs);
     }

@@ -1,0 +1,450 @@
+/* proof_symbolic.c: the proof where sizes are known at run time only: for all of them at once, over isl.
+   Takes: a program with flags. Narrower than the proof of given sizes: every pair of accesses must be covered directly by a
+   wait that dominates the later one, flags must have the plain form that the compiler gives them, and reuse of slots must
+   be covered by a wait for tasks that exist for all sizes. Ranks are numbers, so that blocks are affine. */
+#include "passes/proof_symbolic.h"
+
+#include "base/text.h"
+#include "ir/relation.h"
+
+#include <isl/ctx.h>
+#include <isl/options.h>
+#include <isl/set.h>
+#include <stdarg.h>
+#include <string.h>
+
+enum { MAX_OPERATIONS = 2000000 };
+
+typedef struct {
+    const Module *m;
+    const Program *p;
+    Arena *arena, *out;
+    AccessList *access; /* per node */
+    isl_ctx *isl;
+    int ranks;
+    int (*coord)[MAX_AXES];
+    Proof *proof;
+} Symbolic;
+
+static bool fail(Symbolic *y, Loc loc, const char *format, ...) {
+    va_list list;
+    va_start(list, format);
+    char text[512];
+    vsnprintf(text, sizeof text, format, list);
+    va_end(list);
+    if (!y->proof->why) y->proof->why = arena_text(y->out, text, strlen(text)), y->proof->loc = loc;
+    return false;
+}
+
+static bool fail_pair(Symbolic *y, const Access *a, const Access *b, int64_t later) {
+    Proof *p = y->proof;
+    if (p->why) return false;
+    p->from = a->op, p->to = b->op, p->from_node = a->node, p->to_node = b->node, p->later = later;
+    return fail(y, b->op->loc, "nothing orders %s of '%s' before %s of '%s' on '%s' for all sizes%s", a->write ? "a write" : "a read",
+                y->p->node.p[a->node]->kernel->name, b->write ? "a write" : "a read", y->p->node.p[b->node]->kernel->name,
+                y->p->tensor.p[a->tensor].name, later ? ", generations later" : "");
+}
+
+/* ---- flags in plain form ---- */
+
+static const Op *signal_of(const Kernel *k, int flag) {
+    for (const Op *op = k->body->last; op && op->kind == OP_SIGNAL; op = op->prev)
+        if (op->flag == flag) return op;
+    return NULL;
+}
+
+static int count_signals(const Region *r, int flag) {
+    int n = 0;
+    for (const Op *op = r->first; op; op = op->next) {
+        n += op->kind == OP_SIGNAL && op->flag == flag;
+        for (int i = 0; i < 2; i++)
+            if (op->region[i]) n += count_signals(op->region[i], flag);
+    }
+    return n;
+}
+
+static bool names_all(const Module *m, int axis, const Span *s) {
+    if (axis < 0) return true;
+    return affine_is_const(&s->lo) && affine_is_const(&s->hi) && s->lo.c <= 0 && s->hi.c >= m->axis.p[axis].ranks - 1;
+}
+
+static bool is_index(const Affine *a, int range, int64_t div) {
+    Affine plain = affine_term(TERM_INDEX, range, 1, div);
+    return affine_equal(a, &plain);
+}
+
+/* One signal, last in every task, of the task's own word, to all ranks or to each rank by one task. */
+static bool flag_is_plain(const Symbolic *y, const Flag *f) {
+    const Kernel *k = y->p->node.p[f->producer]->kernel;
+    const Op *s = signal_of(k, f->id);
+    if (!s || count_signals(k->body, f->id) != 1 || f->arrivals || s->order != ORDER_ACQ_REL) return false;
+    if (f->axis >= 0 && (s->scope != SCOPE_SYSTEM || f->scope != SCOPE_SYSTEM)) return false;
+    int dest = -1;
+    for (int d = 0; d < f->dim.n; d++) {
+        if (f->dim.p[d].group == GROUP_DEST) dest = d;
+        if (f->dim.p[d].group > 0 && !is_index(&s->sub.p[d].lo, d, f->dim.p[d].group)) return false;
+    }
+    if (dest < 0) return names_all(y->m, f->axis, &s->dest);
+    const Range *r = &k->range.p[dest];
+    bool every = r->kind == RANGE_POSITION && size_is_number(r->of) && f->axis >= 0 && r->of.c == y->m->axis.p[f->axis].ranks;
+    return every && is_index(&s->dest.lo, dest, 1) && is_index(&s->dest.hi, dest, 1);
+}
+
+/* Does the node have tasks on every rank, whatever the sizes? Waits for older generations need that. */
+static bool node_never_empty(const Symbolic *y, int node) {
+    const Kernel *k = y->p->node.p[node]->kernel;
+    for (int d = 0; d < k->ngrid; d++) {
+        const Range *r = &k->range.p[d];
+        if (r->kind == RANGE_WHOLE) continue;
+        if (r->of.sym >= 0) return false;
+        for (int rank = 0; rank < y->ranks; rank++)
+            if (range_tiles(y->m, k, d, NULL, y->coord[rank]) == 0) return false;
+    }
+    return true;
+}
+
+static bool check_wait(Symbolic *y, int node, const Op *w) {
+    const Flag *f = &y->p->flag.p[w->flag];
+    bool good = !w->equal && w->lag >= 0 && (w->lag > 0 || f->producer < node) && flag_is_plain(y, f);
+    if (good && (w->lag == 0 || node_never_empty(y, f->producer))) return true;
+    y->proof->flag = w->flag;
+    return fail(y, w->loc, "flag '%s': a wait is not for earlier tasks that signal for all sizes", f->name);
+}
+
+static bool check_waits(Symbolic *y, int node, const Region *r) {
+    for (const Op *op = r->first; op; op = op->next) {
+        if (op->kind == OP_WAIT && !check_wait(y, node, op)) return false;
+        y->proof->waits += op->kind == OP_WAIT;
+        y->proof->signals += op->kind == OP_SIGNAL;
+        for (int i = 0; i < 2; i++)
+            if (op->region[i] && !check_waits(y, node, op->region[i])) return false;
+    }
+    return true;
+}
+
+/* ---- relations as text ---- */
+
+typedef struct {
+    const Symbolic *y;
+    const Kernel *k;
+    char letter;     /* of its tile numbers */
+    int rank;
+    Text *text;
+    int value[16];   /* scalars met, by id */
+    int nvalue;
+} Writer;
+
+static void write_variable(Writer *w, const Term *t) {
+    if (t->kind == TERM_INDEX) text_printf(w->text, "%c%d", w->letter, t->id);
+    else if (t->kind == TERM_RANK) text_printf(w->text, "%d", w->y->coord[w->rank][t->id]);
+    else {
+        int i = 0;
+        while (i < w->nvalue && w->value[i] != t->value->id) i++;
+        if (i == w->nvalue && i < 16) w->value[w->nvalue++] = t->value->id;
+        text_printf(w->text, "v%d", t->value->id);
+    }
+}
+
+static bool affine_can_write(const Affine *a, bool values) {
+    for (int i = 0; i < a->nterm; i++) {
+        TermKind k = a->term[i].kind;
+        if (k != TERM_INDEX && k != TERM_RANK && !(values && k == TERM_VALUE)) return false;
+    }
+    return true;
+}
+
+static void write_affine(Writer *w, const Affine *a) {
+    text_printf(w->text, "%lld", (long long)a->c);
+    for (int i = 0; i < a->nterm; i++) {
+        text_printf(w->text, " + %lld*floor((", (long long)a->term[i].mul);
+        write_variable(w, &a->term[i]);
+        text_printf(w->text, ")/%lld)", (long long)a->term[i].div);
+    }
+}
+
+static void write_box(Writer *w, const Box *b, const char *x, int d) {
+    if (!b->known || !affine_can_write(&b->start, w->letter == 'c')) return;
+    text_printf(w->text, " and %s%d >= ", x, d);
+    write_affine(w, &b->start);
+    text_printf(w->text, " and %s%d < %lld + ", x, d, (long long)b->extent);
+    write_affine(w, &b->start);
+}
+
+static void write_size(Text *t, Size s) {
+    text_printf(t, "%lld", (long long)s.c);
+    if (s.sym >= 0) text_printf(t, " + n%d", s.sym);
+}
+
+static void write_ranges(Writer *w) {
+    for (int i = 0; i < w->k->range.n; i++) {
+        const Range *r = &w->k->range.p[i];
+        text_printf(w->text, " and %c%d >= 0", w->letter, i);
+        if (!r->grid || r->of.axis >= 0 || r->kind == RANGE_WHOLE) continue;
+        text_printf(w->text, " and %lld*%c%d < ", (long long)r->size, w->letter, i);
+        write_size(w->text, r->of);
+    }
+}
+
+static void write_tensor(Writer *w, const Tensor *t) {
+    if (t->symmetric >= 0) text_printf(w->text, " and 0 <= m0 < %lld", (long long)w->y->m->axis.p[t->symmetric].ranks);
+    for (int d = 0; d < t->ndim; d++) {
+        text_printf(w->text, " and x%d >= 0", d);
+        if (t->dim[d].axis >= 0) continue;
+        text_printf(w->text, " and x%d < ", d);
+        write_size(w->text, t->dim[d]);
+    }
+}
+
+/* Instances of the two accesses, on these ranks, that meet in an element. */
+typedef struct {
+    Writer from, to;
+    const Tensor *tensor;
+    Text text;
+} Meeting;
+
+static Meeting *meeting_of(const Symbolic *y, const Access *a, const Access *b, int source, int rank) {
+    Meeting *m = ARENA_NEW(y->arena, Meeting);
+    m->tensor = &y->p->tensor.p[a->tensor];
+    m->from = (Writer){.y = y, .k = y->p->node.p[a->node]->kernel, .letter = 'p', .rank = source, .text = &m->text};
+    m->to = (Writer){.y = y, .k = y->p->node.p[b->node]->kernel, .letter = 'c', .rank = rank, .text = &m->text};
+    write_ranges(&m->from);
+    write_ranges(&m->to);
+    write_tensor(&m->to, m->tensor);
+    if (m->tensor->symmetric >= 0) {
+        write_box(&m->from, &a->rank, "m", 0);
+        write_box(&m->to, &b->rank, "m", 0);
+    }
+    for (int d = 0; d < a->ndim; d++) {
+        write_box(&m->from, &a->dim[d], "x", d);
+        write_box(&m->to, &b->dim[d], "x", d);
+    }
+    return m;
+}
+
+static void write_names(Text *t, const char *letter, int n, bool *some) {
+    for (int i = 0; i < n; i++, *some = true) text_printf(t, "%s%s%d", *some ? ", " : "", letter, i);
+}
+
+/* No such instances with this as well? */
+static bool meeting_empty(const Symbolic *y, const Meeting *m, const char *also) {
+    Text t = {0};
+    bool some = false;
+    text_add(&t, "[");
+    write_names(&t, "n", y->m->symbol.n, &some);
+    text_add(&t, "] -> { [");
+    some = false;
+    write_names(&t, "p", m->from.k->range.n, &some);
+    write_names(&t, "c", m->to.k->range.n, &some);
+    write_names(&t, "m", m->tensor->symmetric >= 0, &some);
+    write_names(&t, "x", m->tensor->ndim, &some);
+    for (int i = 0; i < m->to.nvalue; i++) text_printf(&t, ", v%d", m->to.value[i]);
+    text_add(&t, "] : 1 > 0");
+    for (int i = 0; i < y->m->symbol.n; i++)
+        text_printf(&t, " and 0 <= n%d <= %lld", i, (long long)y->m->symbol.p[i].bound);
+    text_add(&t, m->text.n ? m->text.p : "");
+    text_add(&t, also);
+    text_add(&t, " }");
+    isl_ctx_reset_operations(y->isl);
+    isl_set *set = isl_set_read_from_str(y->isl, t.p);
+    bool empty = isl_set_is_empty(set) == isl_bool_true;
+    isl_set_free(set);
+    text_free(&t);
+    return empty;
+}
+
+/* ---- cover ---- */
+
+/* Never x < lo and never x > hi, where x is text; bounds in terms of the writer. */
+static bool always_within(const Symbolic *y, Meeting *m, const char *x, Writer *w, const Affine *lo, const Affine *hi) {
+    const Affine *side[2] = {lo, hi};
+    for (int i = 0; i < 2; i++) {
+        if (!affine_can_write(side[i], w->letter == 'c')) return false;
+        Text also = {0};
+        w->text = &also;
+        text_printf(&also, " and %s %s ", x, i ? ">" : "<");
+        write_affine(w, side[i]);
+        w->text = &m->text;
+        bool never = meeting_empty(y, m, also.p);
+        text_free(&also);
+        if (!never) return false;
+    }
+    return true;
+}
+
+static bool words_cover(const Symbolic *y, Meeting *m, const Flag *f, const Op *w) {
+    for (int d = 0; d < f->dim.n; d++) {
+        char word[64];
+        if (f->dim.p[d].group <= 0) continue;
+        snprintf(word, sizeof word, "floor((p%d)/%lld)", d, (long long)f->dim.p[d].group);
+        if (!always_within(y, m, word, &m->to, &w->sub.p[d].lo, &w->sub.p[d].hi)) return false;
+    }
+    if (f->axis < 0) return true;
+    char source[16], rank[16];
+    snprintf(source, sizeof source, "%d", y->coord[m->from.rank][f->axis]);
+    snprintf(rank, sizeof rank, "%d", y->coord[m->to.rank][f->axis]);
+    const Op *s = signal_of(m->from.k, f->id);
+    return always_within(y, m, source, &m->to, &w->dest.lo, &w->dest.hi) && always_within(y, m, rank, &m->from, &s->dest.lo, &s->dest.hi);
+}
+
+static bool wait_acquires(const Flag *f, const Op *w) {
+    return w->order == ORDER_ACQ_REL && (f->axis < 0 || w->scope == SCOPE_SYSTEM);
+}
+
+static bool wait_is_whole(const Symbolic *y, const Flag *f, const Op *w) {
+    for (int d = 0; d < f->dim.n; d++)
+        if (f->dim.p[d].group != GROUP_DROP) return false;
+    return names_all(y->m, f->axis, &w->dest);
+}
+
+/* Is there a wait before the access that covers the meeting (NULL: any meeting)? */
+static bool some_wait_covers(const Symbolic *y, Meeting *m, const Access *a, const Access *b, bool same_rank) {
+    for (const Op *at = b->op; at; at = at->in->parent)
+        for (const Op *w = at->prev; w; w = w->prev) {
+            if (w->kind != OP_WAIT || w->lag || y->p->flag.p[w->flag].producer != a->node) continue;
+            const Flag *f = &y->p->flag.p[w->flag];
+            if (!wait_acquires(f, w) || (f->axis < 0 && !same_rank)) continue;
+            if (m ? words_cover(y, m, f, w) : wait_is_whole(y, f, w)) return true;
+        }
+    return false;
+}
+
+static bool pair_covered(const Symbolic *y, const Access *a, const Access *b, int source, int rank) {
+    if (some_wait_covers(y, NULL, a, b, source == rank)) return true;
+    Meeting *m = meeting_of(y, a, b, source, rank);
+    bool covered = meeting_empty(y, m, "") || some_wait_covers(y, m, a, b, source == rank);
+    text_free(&m->text);
+    return covered;
+}
+
+static bool same_group(const Symbolic *y, int axis, int q, int r) {
+    for (int i = 0; i < y->m->axis.n; i++)
+        if (i != axis && y->coord[q][i] != y->coord[r][i]) return false;
+    return true;
+}
+
+static bool box_names_rank(const Box *b) {
+    for (int i = 0; b->known && i < b->start.nterm; i++)
+        if (b->start.term[i].kind == TERM_RANK) return true;
+    return false;
+}
+
+/* Private memory at places that do not depend on the rank: one rank stands for all. */
+static bool ranks_alike(const Access *a, const Access *b) {
+    for (int d = 0; d < a->ndim; d++)
+        if (box_names_rank(&a->dim[d]) || box_names_rank(&b->dim[d])) return false;
+    return !a->remote;
+}
+
+static bool pair_check(Symbolic *y, const Access *a, const Access *b) {
+    const Tensor *t = &y->p->tensor.p[a->tensor];
+    if (a->tensor != b->tensor || (!a->write && !b->write) || (t->packet && a->write && !b->write)) return true;
+    int ranks = ranks_alike(a, b) ? 1 : y->ranks;
+    for (int q = 0; q < ranks; q++)
+        for (int r = 0; r < ranks; r++) {
+            if (t->symmetric < 0 ? q != r : !same_group(y, t->symmetric, q, r)) continue;
+            y->proof->pairs++;
+            if (!pair_covered(y, a, b, q, r)) return fail_pair(y, a, b, 0);
+        }
+    return true;
+}
+
+static bool nodes_check(Symbolic *y, int from, int to) {
+    for (int i = 0; i < y->access[to].n; i++)
+        for (int j = 0; j < y->access[from].n; j++)
+            if (!pair_check(y, &y->access[from].p[j], &y->access[to].p[i])) return false;
+    return true;
+}
+
+/* ---- later generations ---- */
+
+static bool waits_for_all_of(const Symbolic *y, const Region *body, int node, const Op *before) {
+    for (const Op *w = body->first; w && w != before; w = w->next) {
+        if (w->kind != OP_WAIT || w->lag || y->p->flag.p[w->flag].producer != node) continue;
+        const Flag *f = &y->p->flag.p[w->flag];
+        if (wait_acquires(f, w) && wait_is_whole(y, f, w)) return true;
+    }
+    return false;
+}
+
+/* A wait of b's task for tasks of every rank, `slots` generations back, that follow all of a's node on their rank. */
+static bool turn_covered(const Symbolic *y, const Access *a, const Access *b, const Tensor *t) {
+    for (const Op *at = b->op; at; at = at->in->parent)
+        for (const Op *w = at->prev; w; w = w->prev) {
+            if (w->kind != OP_WAIT || w->lag < 1 || w->lag > t->slots) continue;
+            const Flag *f = &y->p->flag.p[w->flag];
+            const Kernel *k = y->p->node.p[f->producer]->kernel;
+            if (f->axis != t->symmetric || !wait_acquires(f, w) || !wait_is_whole(y, f, w)) continue;
+            if (f->producer == a->node || waits_for_all_of(y, k->body, a->node, signal_of(k, f->id))) return true;
+        }
+    return false;
+}
+
+static bool turns_check(Symbolic *y, int from, int to) {
+    for (int i = 0; i < y->access[to].n; i++)
+        for (int j = 0; j < y->access[from].n; j++) {
+            const Access *a = &y->access[from].p[j], *b = &y->access[to].p[i];
+            const Tensor *t = &y->p->tensor.p[a->tensor];
+            bool follows = b->write || (a->write && a->node >= b->node); /* other reads follow a write that does */
+            if (a->tensor != b->tensor || t->symmetric < 0 || !follows || y->m->axis.p[t->symmetric].ranks == 1) continue;
+            if (!turn_covered(y, a, b, t)) return fail_pair(y, a, b, t->slots);
+        }
+    return true;
+}
+
+/* ---- a program ---- */
+
+static bool kernels_are_own(Symbolic *y) {
+    for (int i = 0; i < y->p->node.n; i++)
+        for (int j = 0; j < i; j++)
+            if (y->p->node.p[i]->kernel == y->p->node.p[j]->kernel && y->p->flag.n)
+                return fail(y, y->p->loc, "two nodes share kernel '%s'", y->p->node.p[i]->kernel->name);
+    return true;
+}
+
+static bool program_check(Symbolic *y) {
+    int n = y->p->node.n;
+    if (!kernels_are_own(y)) return false;
+    for (int i = 0; i < n; i++) {
+        if (y->p->node.p[i]->kind != NODE_CALL) return fail(y, y->p->node.p[i]->loc, "a collective has no flags");
+        y->access[i] = node_accesses(y->m, y->p, i, y->arena);
+    }
+    for (int i = 0; i < n; i++)
+        if (!check_waits(y, i, y->p->node.p[i]->kernel->body)) return false;
+    for (int to = 0; to < n; to++)
+        for (int from = 0; from < to; from++)
+            if (!nodes_check(y, from, to)) return false;
+    for (int to = 0; to < n; to++)
+        for (int from = 0; from < n; from++)
+            if (!turns_check(y, from, to)) return false;
+    return true;
+}
+
+bool program_has_symbols(const Program *p) {
+    for (int i = 0; i < p->tensor.n; i++)
+        for (int d = 0; d < p->tensor.p[i].ndim; d++)
+            if (p->tensor.p[i].dim[d].sym >= 0) return true;
+    for (int i = 0; i < p->node.n; i++)
+        for (int d = 0; p->node.p[i]->kernel && d < p->node.p[i]->kernel->ngrid; d++)
+            if (p->node.p[i]->kernel->range.p[d].of.sym >= 0) return true;
+    return false;
+}
+
+Proof proof_symbolic(const Module *m, const Program *p, Arena *out) {
+    Proof proof = {.loc = p->loc, .flag = -1};
+    Symbolic y = {.m = m, .p = p, .arena = arena_new(), .out = out, .ranks = (int)mesh_ranks(m), .proof = &proof};
+    y.access = ARENA_ARRAY(y.arena, AccessList, p->node.n + 1);
+    y.coord = arena_alloc(y.arena, sizeof *y.coord * (size_t)y.ranks);
+    for (int i = 0; i < y.ranks; i++) mesh_coord(m, i, y.coord[i]);
+    y.isl = isl_ctx_alloc();
+    isl_options_set_on_error(y.isl, ISL_ON_ERROR_CONTINUE);
+    isl_ctx_set_max_operations(y.isl, MAX_OPERATIONS);
+    proof.proved = program_check(&y);
+    for (int i = 0; i < p->node.n; i++) proof.tasks += p->node.p[i]->kind == NODE_CALL;
+    isl_ctx_free(y.isl);
+    arena_free(y.arena);
+    return proof;
+}
+
+Proof proof_for(const Module *m, const Program *p, Arena *out) {
+    return program_has_symbols(p) ? proof_symbolic(m, p, out) : proof_program(m, p, NULL, out);
+}

@@ -1,0 +1,15 @@
+/* proof_symbolic.h: the proof for every value of the run-time dimensions. */
+#ifndef TILEC_PASSES_PROOF_SYMBOLIC_H
+#define TILEC_PASSES_PROOF_SYMBOLIC_H
+
+#include "passes/proof.h"
+
+Proof proof_symbolic(const Module *, const Program *, Arena *);
+
+/* Some extent of its tensors or kernels is known at run time only. */
+bool program_has_symbols(const Program *);
+
+/* The proof that fits: for all sizes where some are run-time dimensions, else of the given ones. */
+Proof proof_for(const Module *, const Program *, Arena *);
+
+#endif
