@@ -66,7 +66,7 @@ static bool run_command(const char *const *argv) {
 static bool compile_c(const Session *s, const Program *p, const char *dir, bool library, const char *to) {
     const char *cc = getenv("CC"), *runtime = runtime_folder(s->arena);
     const char *argv[] = {cc && *cc ? cc : "cc", "-std=gnu11", "-O3", "-march=native", "-ffp-contract=fast", "-fno-math-errno",
-                          "-fPIC", library ? "-shared" : "-c", "-I", arena_format(s->arena, "%s/include", runtime), "-I", runtime,
+                          "-fno-trapping-math", "-fopenmp-simd", "-fPIC", library ? "-shared" : "-c", "-I", arena_format(s->arena, "%s/include", runtime), "-I", runtime,
                           arena_format(s->arena, "%s/%s.c", dir, p->name), "-o", to, "-lm", NULL};
     if (run_command(argv)) return true;
     fprintf(stderr, "tilec: error: the C compiler failed on %s/%s.c\n", dir, p->name);
