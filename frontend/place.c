@@ -154,10 +154,14 @@ static State flow_dot(Flow *f, const Op *op) {
 
 /* ---- memory ---- */
 
+/* floor(pos / d) is the own place where a block of positions is d blocks of the dimension, as of heads and their groups. */
 static bool is_own_place(const Flow *f, const Affine *a, Size dim) {
     if (a->nterm != 1 || a->c != 0) return false;
     const Term *t = &a->term[0];
-    return t->kind == TERM_POS && t->mul == 1 && t->div == 1 && size_equal(f->split[t->id], dim);
+    if (t->kind != TERM_POS || t->mul != 1 || !is_split(f, t->id)) return false;
+    Size of = f->split[t->id];
+    if (t->div == 1) return size_equal(of, dim);
+    return of.sym < 0 && dim.sym < 0 && size_block(f->q->m, of, NULL) == t->div * size_block(f->q->m, dim, NULL);
 }
 
 /* In a dimension that is not split: nothing that counts inside a block. */

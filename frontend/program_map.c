@@ -180,6 +180,8 @@ ProgValue map_lower(Prog *c, const Expr *e, const Expected *want) {
 
 bool map_copy(Prog *c, ProgValue from, int to, Loc loc) {
     Map m = {.c = c, .a = c->arena, .loc = loc, .good = true};
+    int ndim = c->p->tensor.p[to].ndim;
     Expr *value = leaf_of(&m, from);
-    return call_copy(c, kernel_made(&m, "copy", value, c->p->tensor.p[to].ndim), &from, to, loc);
+    if (!c->f->copy[ndim]) c->f->copy[ndim] = kernel_made(&m, "copy", value, ndim);
+    return call_copy(c, c->f->copy[ndim], &from, to, loc);
 }

@@ -89,11 +89,28 @@ static void fault_note(const Judge *j, const PlaceQuery *q) {
     else diag_note(diags, q->at->loc, "partial results do not add up through '%s' here", op);
 }
 
+/* Another argument whose split dimension has another name than that of argument i; -1: none. */
+static int split_elsewhere(const Judge *j, int i) {
+    for (int k = i + 1; k < j->narg; k++)
+        if (j->arg[k].kind == PROG_TENSOR && j->arg[k].place[j->axis].kind == PLACE_S && dim_text(j, k) != dim_text(j, i)) return k;
+    return -1;
+}
+
+static bool twice_report(const Judge *j, int i, int k) {
+    const char *other = tensor_text(j->c, &j->arg[k]);
+    diag_error(j->c->diags, j->arg[k].loc, "split-twice", "%s of %s, and '%s' along '%s'", split_text(j, i), j->d->name, other,
+               dim_text(j, k));
+    diag_note(j->c->diags, j->arg[k].loc, "a mesh axis splits one of them; gather the other: all_gather(%s)", other);
+    return false;
+}
+
 static bool fault_report(const Judge *j, const PlaceQuery *q) {
     Diags *diags = j->c->diags;
     int split = placed(j, PLACE_S), part = placed(j, PLACE_P);
     int i = part >= 0 ? part : split;
+    int other = part < 0 && q->fault == PLACE_NOT_PARALLEL ? split_elsewhere(j, i) : -1;
     const char *arg = tensor_text(j->c, &j->arg[i]);
+    if (other >= 0) return twice_report(j, i, other);
     if (part >= 0)
         diag_error(diags, j->arg[i].loc, "partial-not-linear", "'%s' is a partial sum over '%s', and %s is not linear in it", arg,
                    axis_name(j->c, j->axis), j->d->name);

@@ -49,16 +49,14 @@ static int split_dim(const Slice *s, int i) {
     return -1;
 }
 
-static void twice_report(const Slice *s, int i, Name a, Name b) {
-    Prog *c = s->c;
-    diag_error(c->diags, s->arg[i].loc, "split-twice", "'%s' is split over '%s' along '%s' of %s, and another argument along '%s'",
-               tensor_text(c, &s->arg[i]), c->m->axis.p[s->axis].name, b, s->d->name, a);
-    diag_note(c->diags, s->arg[i].loc, "gather one of them: all_gather(%s)", tensor_text(c, &s->arg[i]));
+static bool is_named(const NameList *names, Name name) {
+    for (int i = 0; i < names->n; i++)
+        if (names->p[i] == name) return true;
+    return false;
 }
 
-/* The dimension of the kernel that is split over the axis. false after errors; *name NULL: none. */
-static bool split_name(const Slice *s, Name *name) {
-    *name = NULL;
+/* The dimensions of the kernel that are split over the axis; more than one may be right, such as heads and their groups. */
+static bool split_names(const Slice *s, NameList *names) {
     for (int i = 0; i < s->narg; i++) {
         int d = split_dim(s, i);
         if (d < 0 || d >= arg_shape(s, i)->n) continue;
@@ -69,8 +67,7 @@ static bool split_name(const Slice *s, Name *name) {
             diag_note(s->c->diags, s->arg[i].loc, "gather it first: all_gather(%s)", tensor_text(s->c, &s->arg[i]));
             return false;
         }
-        if (*name && *name != e->name) return twice_report(s, i, *name, e->name), false;
-        *name = e->name;
+        if (!is_named(names, e->name)) vec_push(s->c->arena, names, e->name);
     }
     return true;
 }
@@ -80,13 +77,13 @@ static bool two_axes(const Slice *s, int i, Name name) {
     return false;
 }
 
-static bool slice_argument(const Slice *s, int i, Name name, Arg *out) {
+static bool slice_argument(const Slice *s, int i, const NameList *names, Arg *out) {
     const Tensor *t = arg_tensor(s, i);
     if (!t || s->arg[i].place[s->axis].kind != PLACE_R) return true;
     for (int d = 0; d < t->ndim && d < arg_shape(s, i)->n; d++) {
         const Expr *e = arg_shape(s, i)->p[d];
-        if (e->kind != EXPR_NAME || e->name != name) continue;
-        if (t->dim[d].axis >= 0 || out->slice[d] >= 0) return two_axes(s, i, name);
+        if (e->kind != EXPR_NAME || !is_named(names, e->name)) continue;
+        if (t->dim[d].axis >= 0 || out->slice[d] >= 0) return two_axes(s, i, e->name);
         out->slice[d] = (int16_t)s->axis;
     }
     return true;
@@ -99,10 +96,10 @@ bool slices_find(Prog *c, const Decl *d, const ProgValue *arg, int n, Arg *out) 
     }
     for (int a = 0; a < c->m->axis.n; a++) {
         Slice s = {c, d, arg, n < d->params.n ? n : d->params.n, a};
-        Name name;
-        if (!kinds_agree(&s) || !split_name(&s, &name)) return false;
-        for (int i = 0; i < s.narg && name; i++)
-            if (!slice_argument(&s, i, name, &out[i])) return false;
+        NameList names = {0};
+        if (!kinds_agree(&s) || !split_names(&s, &names)) return false;
+        for (int i = 0; i < s.narg; i++)
+            if (!slice_argument(&s, i, &names, &out[i])) return false;
     }
     return true;
 }

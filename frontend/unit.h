@@ -17,6 +17,7 @@ typedef struct {
     PtrMap visible;   /* name -> Decl */
     PtrMap library;   /* name -> Decl of the standard library, visible without an import */
     bool library_read;
+    const Decl *copy[MAX_DIMS + 1]; /* kernels that copy a tensor, by its number of dimensions */
 } Front;
 
 /* Reads a file and what it imports, and enters what they declare. false when the first file cannot be read. */
