@@ -8,10 +8,14 @@ static Name axis_name(const Prog *c, int axis) { return c->m->axis.p[axis].name;
 
 /* ---- whole values ---- */
 
+static const char *part_text(PartOp op) { return op == PART_SUM ? "sum" : "maximum"; }
+
 static bool partial_report(Prog *c, const ProgValue *v, int axis, const char *where) {
     const TensorInfo *info = &c->info.p[v->tensor];
     if (info->why) diag_error(c->diags, info->cause, "partial-as-whole", "%s", info->why);
-    else diag_error(c->diags, v->loc, "partial-as-whole", "'%s' is a partial sum over '%s'", tensor_text(c, v), axis_name(c, axis));
+    else
+        diag_error(c->diags, v->loc, "partial-as-whole", "'%s' is a partial %s over '%s'", tensor_text(c, v),
+                   part_text(v->place[axis].op), axis_name(c, axis));
     diag_note(c->diags, v->loc, "%s takes a whole value; reduce it: all_reduce(..) or reduce_scatter(..)%s", where,
               info->why ? ", or gather first: all_gather(..)" : "");
     return false;
@@ -112,8 +116,8 @@ static bool fault_report(const Judge *j, const PlaceQuery *q) {
     const char *arg = tensor_text(j->c, &j->arg[i]);
     if (other >= 0) return twice_report(j, i, other);
     if (part >= 0)
-        diag_error(diags, j->arg[i].loc, "partial-not-linear", "'%s' is a partial sum over '%s', and %s is not linear in it", arg,
-                   axis_name(j->c, j->axis), j->d->name);
+        diag_error(diags, j->arg[i].loc, "partial-not-linear", "'%s' is a partial %s over '%s', and %s does not keep it one", arg,
+                   part_text(j->arg[i].place[j->axis].op), axis_name(j->c, j->axis), j->d->name);
     else if (q->fault == PLACE_NOT_PARALLEL)
         diag_error(diags, j->arg[i].loc, "split-not-parallel", "%s, where %s reaches beyond its own block", split_text(j, i), j->d->name);
     else
@@ -124,7 +128,7 @@ static bool fault_report(const Judge *j, const PlaceQuery *q) {
     return false;
 }
 
-static void cause_set(const Judge *j, TensorInfo *cause) {
+static void cause_set(const Judge *j, PartOp op, TensorInfo *cause) {
     int split = placed(j, PLACE_S), part = placed(j, PLACE_P);
     if (cause->why) return;
     if (part >= 0) {
@@ -132,7 +136,8 @@ static void cause_set(const Judge *j, TensorInfo *cause) {
         cause->why = j->c->info.p[j->arg[part].tensor].why;
     } else if (split >= 0) {
         cause->cause = j->arg[split].loc;
-        cause->why = arena_format(j->c->arena, "%s, which %s contracts: the result is a partial sum", split_text(j, split), j->d->name);
+        cause->why = arena_format(j->c->arena, "%s, which %s %s: the result is a partial %s", split_text(j, split), j->d->name,
+                                  op == PART_SUM ? "contracts" : "takes the maximum over", part_text(op));
     }
 }
 
@@ -151,7 +156,7 @@ static bool judge_axis(const Judge *j, Place (*out)[MAX_AXES], TensorInfo *cause
     if (!kernel_place(&q)) return fault_report(j, &q);
     for (int i = 0; i < k->param.n; i++) {
         out[i][j->axis] = q.out[i];
-        if (q.out[i].kind == PLACE_P) cause_set(j, cause);
+        if (q.out[i].kind == PLACE_P) cause_set(j, q.out[i].op, cause);
     }
     return true;
 }
