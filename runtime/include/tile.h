@@ -22,7 +22,7 @@ enum {
     TILE_E_SYS = -3,      /* the operating system refused; tile_last_error() says what */
     TILE_E_TIMEOUT = -4,  /* a wait passed its deadline; the mesh is poisoned; see tile_mesh_status() */
     TILE_E_POISONED = -5, /* the mesh is poisoned: only tile_mesh_recover() or tile_mesh_close() */
-    TILE_E_BUSY = -6,     /* an execution of this instance is in flight */
+    TILE_E_BUSY = -6,     /* too many runs are queued: 16 of an instance, 64 of a mesh; nothing was done */
     TILE_E_MISMATCH = -7, /* the ranks disagree: another program, version or size */
     TILE_E_UNSUPPORTED = -8
 };
@@ -32,15 +32,16 @@ const char *tile_last_error(void);
 const char *tile_error_name(int code); /* "TILE_E_TIMEOUT" */
 
 typedef struct tile_mesh tile_mesh;
-typedef struct tile_stream_s *tile_stream; /* an in-order queue; NULL: the mesh's own */
+typedef struct tile_stream_s *tile_stream; /* an in-order queue; NULL: the mesh's own (on the host: the only one) */
 
 typedef struct {
     size_t size;       /* sizeof(tile_mesh_config), for versions to come */
     int rank, nranks;  /* nranks 0: from RANK/WORLD_SIZE, or Open MPI's variables; else 1 rank */
     int device;        /* ignored on the host */
     int reserve_sms;   /* ignored on the host */
-    /* Collective exchange of `each` bytes a rank, for start-up; NULL: ranks are threads of this process that pass the
-       same `group`, or, when nranks came from the environment, processes of this host. Returns 0. */
+    /* Collective exchange of `each` bytes a rank (out: in rank order), called once at open; NULL: ranks are threads of
+       this process that pass the same `group`, or, when nranks came from the environment, processes of this host.
+       Returns 0. */
     int (*allgather)(void *ctx, const void *in, void *out, size_t each);
     void *ctx;
     int workers;       /* worker threads of this rank; 0: cores divided by the ranks of this host */
@@ -58,21 +59,26 @@ typedef struct {
     uint64_t expected, seen;
 } tile_fault;
 
-/* Collective over the ranks. The mesh is owned by the caller until tile_mesh_close(). */
+/* Collective over the ranks. The mesh is owned by the caller until tile_mesh_close(), which runs what is still queued;
+   its instances must be closed before. Closing is not collective: a rank may close while others still run. */
 int tile_mesh_open(const tile_mesh_config *, tile_mesh **);
 void tile_mesh_close(tile_mesh *);
 int tile_mesh_rank(const tile_mesh *);
 int tile_mesh_size(const tile_mesh *);
 /* Copies the fault record without blocking: TILE_OK (no fault) or TILE_E_TIMEOUT. */
 int tile_mesh_status(tile_mesh *, tile_fault *);
-/* Collective: drains, meets the others, clears flags and poison, starts a new incarnation. */
+/* Collective: drains, meets the others, clears flags and poison, starts a new incarnation. If it fails the mesh can
+   only be closed. */
 int tile_mesh_recover(tile_mesh *);
-int tile_mesh_barrier(tile_mesh *); /* collective; TILE_E_TIMEOUT past the deadline */
+/* Collective: callers meet; what is queued goes on meanwhile. TILE_E_TIMEOUT past the deadline. */
+int tile_mesh_barrier(tile_mesh *);
 
-/* Waits until everything enqueued on the stream has run; returns the first error of those runs. */
+/* Waits until everything enqueued on the stream has run, working on it meanwhile; returns the first error of those
+   runs: TILE_E_TIMEOUT when a wait of theirs, here or on another rank, gave up. */
 int tile_stream_sync(tile_mesh *, tile_stream);
 
-/* Trace of all runs since the last call, Chrome/Perfetto JSON; enabled by TILE_TRACE=1 or `on`. */
+/* Trace of all runs since the last call (65,536 tasks a worker), Chrome/Perfetto JSON; enabled by TILE_TRACE=1 or `on`.
+   Allocates: not between runs that are being measured. */
 int tile_trace(tile_mesh *, int on);
 int tile_trace_write(tile_mesh *, const char *path);
 

@@ -11,7 +11,9 @@ size_t pages_round(size_t bytes) {
 
 void *pages_map(size_t bytes) {
     void *p = mmap(NULL, pages_round(bytes), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    return p == MAP_FAILED ? NULL : p;
+    if (p == MAP_FAILED) return NULL;
+    madvise(p, pages_round(bytes), MADV_HUGEPAGE); /* only advice: where there are none, nothing is lost */
+    return p;
 }
 
 void pages_unmap(void *p, size_t bytes) {

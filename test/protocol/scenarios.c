@@ -46,21 +46,24 @@ static void exchange_name(int ranks, uint64_t base, bool shared) {
         }
 }
 
-/* One generation of rank t->rank; first: writes before, that other scenarios made. */
-static int exchange_run(tile_task *t, int g, int first) {
-    int slot = g % slots();
+static void exchange_send(const tile_task *t, int g) {
     for (int r = 0; r < t->nranks; r++) {
         if (r == t->rank) continue;
-        plain_write(&inbox[r][t->rank][slot]);
+        plain_write(&inbox[r][t->rank][g % slots()]);
         tile_publish(t, &word[r][t->rank]);
     }
     at(g);
+}
+
+/* One generation of rank t->rank; first: writes before, that other scenarios made. */
+static int exchange_run(tile_task *t, int g, int first) {
+    exchange_send(t, g);
     for (int s = 0; s < t->nranks; s++) {
         if (s == t->rank) continue;
         int error = tile_wait(t, &word[t->rank][s], t->generation, 0, s);
         at(error);
         if (error) return error;
-        plain_read(&inbox[t->rank][s][slot], first + version_of(g));
+        plain_read(&inbox[t->rank][s][g % slots()], first + version_of(g));
     }
     return TILE_OK;
 }
@@ -273,16 +276,19 @@ static void recover_clear(void *arg) {
     at(0);
 }
 
-static void recover_setup(void) {
-    exchange_name(2, 0, true);
-    meeting_name(2);
-    faults_name(2);
+static void recover_name(int ranks) {
+    exchange_name(ranks, 0, true);
+    meeting_name(ranks);
+    faults_name(ranks);
 }
 
-static void recover_body(int rank) {
+static void recover_rank(int rank, int ranks) {
     tile_fault_hooks fault = {.cell = cells()};
-    tile_task t = {.rank = rank, .nranks = 2, .fault = &fault, .word = meetings(), .generation = 1};
-    exchange_run(&t, 1, 0);
+    tile_task t = {.rank = rank, .nranks = ranks, .fault = &fault, .word = meetings(), .generation = 1};
+    if (ranks == 2)
+        exchange_run(&t, 1, 0);
+    else
+        exchange_send(&t, 1);
     fault.recovering = true;
     int error = tile_recover(&t, recover_clear, &t);
     at(error);
@@ -291,17 +297,23 @@ static void recover_body(int rank) {
     if (!error) exchange_run(&t, 1, 1);
 }
 
+static void recover2_setup(void) { recover_name(2); }
+static void recover2_body(int thread) { recover_rank(thread, 2); }
+static void recover3_setup(void) { recover_name(3); }
+static void recover3_body(int thread) { recover_rank(thread, 3); }
+
 const Scenario scenarios[] = {
     {"exchange, 2 ranks, 4 generations", 2, false, false, exchange2_setup, exchange2_body},
     {"counter, 2 arrivals, 3 generations", 3, false, false, counter2_setup, counter2_body},
     {"packets, 2 ranks, 3 generations", 2, false, false, packets_setup, packets_body},
     {"counter, 3 arrivals, 2 generations", 4, false, false, counter3_setup, counter3_body},
-    {"recovery, 2 ranks", 2, true, false, recover_setup, recover_body},
+    {"recovery, 2 ranks", 2, true, false, recover2_setup, recover2_body},
     {"poison, 2 ranks, 2 workers", 4, true, false, poison2_setup, poison2_body},
     {"poison, 3 ranks", 4, true, false, poison3_setup, poison3_body},
     {"kill, 3 ranks", 3, true, true, poison3_setup, kill_body},
     {"meetings, 3 ranks", 3, false, false, meet_setup, meet_body},
     {"exchange, 4 ranks", 4, false, false, exchange4_setup, exchange4_body},
+    {"recovery, 3 ranks, all gave up", 3, false, false, recover3_setup, recover3_body},
     {"exchange, 3 ranks, 3 generations", 3, false, false, exchange3_setup, exchange3_body},
 };
 const int nscenarios = sizeof scenarios / sizeof *scenarios;

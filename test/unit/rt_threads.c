@@ -52,6 +52,30 @@ static void body_steps(const Case *c) {
     tile_mesh_close(m);
 }
 
+static pthread_barrier_t board_barrier;
+static char board[4096];
+
+static int board_allgather(void *ctx, const void *in, void *out, size_t each) {
+    memcpy(board + (size_t)((const Case *)ctx)->rank * each, in, each);
+    pthread_barrier_wait(&board_barrier);
+    memcpy(out, board, each * (size_t)((const Case *)ctx)->nranks);
+    return 0;
+}
+
+/* The caller's own exchange, between threads. */
+static void body_exchange(const Case *c) {
+    tile_program g = rt_program(c->nranks);
+    tile_mesh *m;
+    tile_instance *p;
+    tile_mesh_config config = {
+        .size = sizeof config, .rank = c->rank, .nranks = c->nranks, .allgather = board_allgather};
+    config.ctx = (void *)c;
+    CHECK(tile_mesh_open(&config, &m) == TILE_OK && tile_instance_open(m, &g, &p) == TILE_OK);
+    for (int i = 0; i < 5; i++) CHECK(rt_step(m, p, i) == TILE_OK);
+    tile_instance_close(p);
+    tile_mesh_close(m);
+}
+
 /* Several runs in the queue at once, each with its own arguments; scalars are copied. */
 static void body_queue(const Case *c) {
     enum { RUNS = 12 };
@@ -207,6 +231,8 @@ int main(int argc, char **argv) {
     int steps = argc > 1 ? atoi(argv[1]) : 100;
     for (int n = 1; n <= 4; n++)
         for (int workers = 1; workers <= 3; workers++) case_run(body_steps, n, workers, steps);
+    CHECK(pthread_barrier_init(&board_barrier, NULL, 3) == 0);
+    case_run(body_exchange, 3, 1, 0);
     case_run(body_queue, 3, 2, steps / 10 + 1);
     case_run(body_wrong, 2, 1, 0);
     case_run(body_fault, 3, 2, 0);
