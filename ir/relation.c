@@ -199,7 +199,7 @@ static Box sub_box(const Walk *w, const Affine *sub, const Op *at) {
         Box b;
         if (!term_box(w, &sub->term[i], at, &b) || !affine_add(&sum.start, &b.start, 1)) return anywhere;
         sum.extent += b.extent - 1;
-        if (sub->term[i].kind == TERM_POS && ++varying == 1) sum.limit = b.limit;
+        if (sub->term[i].kind == TERM_POS && sub->term[i].mul == 1 && ++varying == 1) sum.limit = b.limit;
     }
     if (varying != 1 || sub->c) sum.limit = INT64_MAX;
     return sum;

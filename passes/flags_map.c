@@ -71,28 +71,45 @@ static void solve_ranks(const Kernel *k, Edge *e) {
 
 /* ---- dimensions ---- */
 
-/* A producer's start, taken apart. */
+/* A producer's start, taken apart: Z * I + B * rank, or Z * I + B * I', and what the consumer knows. */
 typedef struct {
     int dim;          /* grid dimension, or -1 */
     int64_t tile;     /* Z */
+    int outer;        /* a grid dimension that counts blocks of which .dim is inside, or -1 */
+    int64_t outer_block;
     int64_t block;    /* B of the rank term; 0: none */
     Affine rest;      /* in terms of the consumer: constant, and floor(I / n) where that is the consumer's rank */
 } Start;
 
-static bool start_take_apart(const Kernel *k, const Edge *e, const Affine *start, Start *s) {
-    *s = (Start){.dim = -1, .rest = affine_const(start->c)};
-    for (int i = 0; i < start->nterm; i++) {
-        const Term *t = &start->term[i];
-        Affine owner = affine_term(TERM_RANK, e->axis, t->mul, 1);
-        if (t->kind == TERM_RANK && t->id == e->axis) s->block = t->mul;
-        else if (t->kind == TERM_INDEX && t->id == e->owner_dim && t->div == e->owner_group) {
-            if (!affine_add(&s->rest, &owner, 1)) return false;
-        } else if (t->kind == TERM_INDEX && t->id < k->ngrid && t->div == 1 && s->dim < 0 && t->mul > 0) s->dim = t->id, s->tile = t->mul;
-        else if (t->kind == TERM_RANK && e->axis < 0) {
-            Affine same = {.nterm = 1, .term = {*t}};
-            if (!affine_add(&s->rest, &same, 1)) return false;
-        } else return false;
+/* One grid dimension, or two of which the finer is inside the coarser. */
+static bool start_index(Start *s, int dim, int64_t mul) {
+    if (s->dim < 0) {
+        s->dim = dim, s->tile = mul;
+        return true;
     }
+    if (s->outer >= 0 || mul == s->tile) return false;
+    bool coarser = mul > s->tile;
+    s->outer = coarser ? dim : s->dim, s->outer_block = coarser ? mul : s->tile;
+    if (!coarser) s->dim = dim, s->tile = mul;
+    return true;
+}
+
+static bool start_term(const Kernel *k, const Edge *e, const Term *t, Start *s) {
+    Affine same = {.nterm = 1, .term = {*t}}, owner = affine_term(TERM_RANK, e->axis, t->mul, 1);
+    if (t->kind == TERM_RANK) {
+        if (e->axis < 0) return affine_add(&s->rest, &same, 1);
+        s->block = t->mul;
+        return t->id == e->axis;
+    }
+    if (t->kind != TERM_INDEX) return false;
+    if (t->id == e->owner_dim && t->div == e->owner_group) return affine_add(&s->rest, &owner, 1);
+    return t->id < k->ngrid && t->div == 1 && t->mul > 0 && start_index(s, t->id, t->mul);
+}
+
+static bool start_take_apart(const Kernel *k, const Edge *e, const Affine *start, Start *s) {
+    *s = (Start){.dim = -1, .outer = -1, .rest = affine_const(start->c)};
+    for (int i = 0; i < start->nterm; i++)
+        if (!start_term(k, e, &start->term[i], s)) return false;
     return true;
 }
 
@@ -121,6 +138,11 @@ static void solve_dim(const Kernel *k, Edge *e, const Box *from, const Box *to) 
     if (s.block) {
         if (!solve_source(e, &s, from, &at, to->extent) || !affine_equal(&e->source.lo, &e->source.hi)) return;
         if (!affine_add(&at, &e->source.lo, -s.block)) return;
+    }
+    if (s.outer >= 0) {
+        Need *outer = &e->dim[s.outer];
+        if (from->limit > s.outer_block || (!outer->known && !need_div(&at, 0, to->extent - 1, s.outer_block, outer))) return;
+        if (!affine_equal(&outer->lo, &outer->hi) || !affine_add(&at, &outer->lo, -s.outer_block)) return;
     }
     if (s.dim < 0 || e->dim[s.dim].known) return;
     need_div(&at, s.tile - from->extent, to->extent - 1, s.tile, &e->dim[s.dim]);
