@@ -43,9 +43,9 @@ Affine move_in_mine(const Move *, int dim, Size split);
 Affine move_in_peers(const Move *, int dim, Size split);
 /* out[to] = in[from] */
 void move_end_copy(Move *, Nodes *into, CommForm);
-/* out[to] = sum over s of in[from], s appended by the caller through move_sum_range(); ranks in order, in f32 (f64). */
+/* out[to] = sum (or maximum) over s of in[from], s appended by the caller through move_sum_range(); ranks in order, in f32 (f64). */
 int move_sum_range(Move *, int axis);
-void move_end_sum(Move *, Nodes *into, CommForm);
+void move_end_sum(Move *, PartOp, Nodes *into, CommForm);
 
 /* ---- ends.c: the kernels that produce and consume what a collective moves ---- */
 

@@ -2,6 +2,8 @@
    Used by every form of every collective; tiles are sized so that one is worth a task. */
 #include "passes/comm.h"
 
+#include <math.h>
+
 enum { TILE_ELEMENTS = 32768 };
 
 static Param param_of(const Comm *c, int tensor, bool out) {
@@ -93,12 +95,18 @@ void move_end_copy(Move *mv, Nodes *into, CommForm form) {
 
 int move_sum_range(Move *mv, int axis) { return peer_range(mv, axis, "s", false); }
 
+/* What changes nothing when it is combined with a value. */
+static Value *neutral(Builder *b, Elem elem, PartOp op) {
+    if (elem_is_float(elem)) return build_const_f(b, elem, op == PART_SUM ? 0 : -INFINITY);
+    return build_const_i(b, elem, op == PART_SUM ? 0 : elem == ELEM_I64 ? INT64_MIN : INT32_MIN);
+}
+
 /* The range of the sum is the kernel's last. */
-void move_end_sum(Move *mv, Nodes *into, CommForm form) {
+void move_end_sum(Move *mv, PartOp op, Nodes *into, CommForm form) {
     Builder *b = &mv->b;
     int s = mv->k->range.n - 1;
     Elem elem = elem_arith(mv->k->param.p[0].elem);
-    Value *zero = elem_is_float(elem) ? build_const_f(b, elem, 0) : build_const_i(b, elem, 0);
+    Value *zero = neutral(b, elem, op);
     Type tile = type_scalar(elem);
     for (int d = 0; d < mv->ndim; d++) tile = type_with(tile, mv->range[d]);
     Value *acc = build_broadcast(b, tile, zero);
@@ -107,7 +115,7 @@ void move_end_sum(Move *mv, Nodes *into, CommForm form) {
     Builder in = *b;
     in.at = loop->region[0];
     Value *x = build_cast(&in, elem, build_load(&in, 0, mv->from, mv->nfrom));
-    Value *sum = build_binary(&in, OP_ADD, loop->region[0]->arg.p[0], x);
+    Value *sum = build_binary(&in, op == PART_SUM ? OP_ADD : OP_MAX, loop->region[0]->arg.p[0], x);
     build_yield(&in, &sum, 1);
     build_store(b, 1, mv->to, mv->nto, stored(mv, loop->res.p[0]), STORE_SET);
     finish(mv, into, form);

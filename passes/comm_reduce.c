@@ -13,6 +13,8 @@ typedef struct {
     double bytes;  /* of a whole partial */
 } Reduce;
 
+static PartOp part_op(const Reduce *r) { return r->c->p->tensor.p[r->n->src].place[r->axis].op; }
+
 static Node *fusable_producer(const Reduce *r) {
     const Tensor *src = &r->c->p->tensor.p[r->n->src];
     return src->role == ROLE_TEMP && src->symmetric < 0 ? comm_producer(r->c, r->n->src) : NULL;
@@ -36,21 +38,21 @@ static CommForm choose(const Reduce *r) {
 static void sum_partials(const Reduce *r, int sym, CommForm form) {
     Comm *c = r->c;
     const Tensor *dst = &c->p->tensor.p[r->n->dst];
-    Move mv = move_begin(c, "sum", sym, r->n->dst, r->axis, false, dst->dim, dst->ndim, -1);
+    Move mv = move_begin(c, part_op(r) == PART_SUM ? "sum" : "max", sym, r->n->dst, r->axis, false, dst->dim, dst->ndim, -1);
     int s = move_sum_range(&mv, r->axis);
     move_from(&mv, affine_term(TERM_POS, s, 1, 1));
     for (int d = 0; d < mv.ndim; d++) {
         move_from(&mv, d == r->dim ? move_in_mine(&mv, d, dst->dim[d]) : move_pos(&mv, d));
         move_to(&mv, move_pos(&mv, d));
     }
-    move_end_sum(&mv, &c->out, form);
+    move_end_sum(&mv, part_op(r), &c->out, form);
 }
 
 /* dst[i] = sum over s of inbox@me[s, i] */
 static void sum_inbox(const Reduce *r, int inbox) {
     Comm *c = r->c;
     const Tensor *dst = &c->p->tensor.p[r->n->dst];
-    Move mv = move_begin(c, "sum", inbox, r->n->dst, r->axis, false, dst->dim, dst->ndim, -1);
+    Move mv = move_begin(c, part_op(r) == PART_SUM ? "sum" : "max", inbox, r->n->dst, r->axis, false, dst->dim, dst->ndim, -1);
     int s = move_sum_range(&mv, r->axis);
     move_from(&mv, affine_rank(r->axis));
     move_from(&mv, affine_term(TERM_POS, s, 1, 1));
@@ -58,7 +60,7 @@ static void sum_inbox(const Reduce *r, int inbox) {
         move_from(&mv, move_pos(&mv, d));
         move_to(&mv, move_pos(&mv, d));
     }
-    move_end_sum(&mv, &c->out, COMM_PUSH);
+    move_end_sum(&mv, part_op(r), &c->out, COMM_PUSH);
 }
 
 /* A partial that is not stored by a kernel of its own program (or is needed elsewhere) is copied first. */

@@ -104,9 +104,9 @@ static int uses_of(const Program *p, int tensor) {
 }
 
 /* State is updated in place, so a kernel that touches it stays where it is. */
-static bool touches_state(const Node *n) {
-    for (int a = 0; a < n->kernel->param.n; a++)
-        if (n->kernel->param.p[a].inout) return true;
+static bool touches_state(const Program *p, const Node *n) {
+    for (int a = 0; a < n->arg.n; a++)
+        if (p->tensor.p[n->arg.p[a].tensor].role == ROLE_STATE) return true;
     return false;
 }
 
@@ -227,7 +227,7 @@ static bool fuse_into_producer(PassContext *c, Program *p, Node *consumer) {
     for (int a = 0; consumer->kind == NODE_CALL && a < consumer->arg.n; a++) {
         Pair f = {.p = p, .consumer = consumer, .tensor = consumer->arg.p[a].tensor, .in = a};
         if (consumer->kernel->param.p[a].out || sliced(&consumer->arg.p[a]) || !find_producer(&f)) continue;
-        if (touches_state(f.producer) || touches_state(consumer) || !pair_fits(&f)) continue;
+        if (touches_state(p, f.producer) || touches_state(p, consumer) || !pair_fits(&f)) continue;
         if (other_results_read_before(p, f.producer, consumer, f.tensor)) continue;
         remark(c, "fuse", consumer->loc, "%s runs in the epilogue of %s: '%s' stays out of memory", consumer->kernel->name,
                f.producer->kernel->name, p->tensor.p[f.tensor].name);

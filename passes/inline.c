@@ -16,10 +16,23 @@ static int16_t range_copy(Inline *in, int16_t range) {
     return in->range[range];
 }
 
+/* A range of positions in one kernel may be a range of tiles in the other: then types differ by that range. */
 static Type type_copy(Inline *in, Type t) {
     Type copy = type_scalar(t.elem);
-    for (int i = 0; i < t.nrange; i++) copy = type_with(copy, range_copy(in, t.range[i]));
+    for (int i = 0; i < t.nrange; i++) {
+        int16_t range = range_copy(in, t.range[i]);
+        if (in->into->range.p[range].kind != RANGE_POSITION) copy = type_with(copy, range);
+    }
     return copy;
+}
+
+static Type result_type(Inline *in, const Op *copy, Type t) {
+    OpClass class = op_info[copy->kind].class;
+    bool united = class >= CLASS_UNARY && class <= CLASS_BROADCAST;
+    for (int i = 0; united && i < copy->arg.n; i++) t = type_union(t, copy->arg.p[i]->type);
+    for (int i = 0; copy->kind == OP_LOAD && i < copy->sub.n; i++) t = type_union(t, affine_type(in->into, &copy->sub.p[i].lo));
+    if (copy->kind == OP_POS && in->into->range.p[copy->range].kind != RANGE_POSITION) t = type_with(t, copy->range);
+    return t;
 }
 
 Affine inline_affine(Inline *in, const Affine *a) {
@@ -76,7 +89,7 @@ static void op_copy(Inline *in, const Op *op) {
     for (int i = 0; i < 2; i++)
         if (op->region[i]) copy->region[i] = region_copy(in, op->region[i], copy);
     for (int i = 0; i < op->res.n; i++) {
-        Value *v = op_result(in->m, in->into, copy, type_copy(in, op->res.p[i]->type));
+        Value *v = op_result(in->m, in->into, copy, result_type(in, copy, type_copy(in, op->res.p[i]->type)));
         v->name = op->res.p[i]->name;
         in->value[op->res.p[i]->id] = v;
     }
