@@ -57,6 +57,7 @@ void agents_make(World *w, const InterpOptions *o) {
     int each = o->workers > 0 ? o->workers : 2;
     a->w = w;
     a->random = o->seed;
+    a->patience = (uint64_t)1 << (1 + random_next(a) % 12);
     a->workers = each * w->ranks;
     a->worker = ARENA_ARRAY(w->arena, Worker, a->workers);
     a->rank = ARENA_ARRAY(w->arena, RankRun, w->ranks);
@@ -146,13 +147,13 @@ static bool worker_can_run(const Agents *a, const Worker *worker) {
 static Worker *worker_pick(Agents *a) {
     Worker *best = NULL;
     uint64_t draw = random_next(a), number = 0;
-    bool any = (draw & 3) == 0;
-    if ((draw >> 2 & 31) == 0) a->worker[(draw >> 8) % (uint64_t)a->workers].priority = random_next(a);
+    bool any = (draw & (a->patience - 1) & 63) == 0;
+    if ((draw >> 8 & (a->patience - 1)) == 0) a->worker[(draw >> 20) % (uint64_t)a->workers].priority = random_next(a);
     for (int i = 0; i < a->workers; i++) {
         Worker *x = &a->worker[i];
         if (!worker_can_run(a, x)) continue;
         number++;
-        if (!best || (any ? (draw >> 16) % number == 0 : x->priority > best->priority)) best = x;
+        if (!best || (any ? (draw >> 32) % number == 0 : x->priority > best->priority)) best = x;
     }
     return best;
 }

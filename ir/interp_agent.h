@@ -45,10 +45,19 @@ typedef struct {
     Clock *start, *finish;
 } RankRun;
 
+/* What one store of a word published; clock NULL: nothing. */
+typedef struct {
+    int64_t generation;
+    Clock *clock;
+    SyncScope scope;
+} Release;
+
+/* The last few releases are kept: a wait that finds a later generation than it wants has the past of the one it wants,
+   which is all that it can rely on. */
+enum { RELEASES = 4 };
 typedef struct {
     uint64_t value;
-    Clock *clock; /* what its last release published; NULL: nothing */
-    SyncScope scope;
+    Release past[RELEASES]; /* past[generation % RELEASES] */
 } Word;
 
 typedef struct {
@@ -75,6 +84,7 @@ typedef struct {
 struct Agents {
     World *w;
     uint64_t random;
+    uint64_t patience; /* a power of two: turns, about, until some worker's priority changes */
     int64_t generations, entries;
     int64_t *first_ticket; /* first_ticket[rank * nodes + node] */
     RankRun *rank;

@@ -114,10 +114,13 @@ static void block_on(const Wait *w, const Word *word, int source_rank, int64_t n
 }
 
 static void acquire(const Wait *w, const Word *word, int source_rank) {
+    int64_t generation = (int64_t)w->want, oldest = (int64_t)word->value - RELEASES + 1;
+    if (generation <= 0 || w->op->order != ORDER_ACQ_REL) return;
+    if (generation < oldest) generation = oldest;
+    const Release *r = &word->past[generation % RELEASES];
     bool near = source_rank == w->t->rank;
-    bool reaches = near || (w->op->scope == SCOPE_SYSTEM && word->scope == SCOPE_SYSTEM);
-    if (word->clock && reaches && w->op->order == ORDER_ACQ_REL)
-        clock_join(w->t->w->agents, w->t->worker->clock, word->clock);
+    bool reaches = near || (w->op->scope == SCOPE_SYSTEM && r->scope == SCOPE_SYSTEM);
+    if (r->clock && r->generation == generation && reaches) clock_join(w->t->w->agents, w->t->worker->clock, r->clock);
 }
 
 /* First to see whether all words of a source have come (join false), then to join them. */
@@ -163,11 +166,13 @@ Step agents_wait(Task *t, const Op *op) {
 
 /* ---- signals ---- */
 
+/* Of several completions in one generation the first is what waits can rely on. */
 static void word_publish(Agents *a, Word *word, int64_t generation, Clock *clock, SyncScope scope) {
-    clock_drop(a, word->clock);
+    Release *r = &word->past[generation % RELEASES];
     word->value = (uint64_t)generation;
-    word->clock = clock;
-    word->scope = scope;
+    if (r->generation == generation) return;
+    clock_drop(a, r->clock);
+    *r = (Release){.generation = generation, .clock = clock, .scope = scope};
     if (clock) clock->refs++;
 }
 
@@ -195,10 +200,11 @@ static void signal_ranks(Task *t, const Op *op, FlagState *s, const int64_t *ind
     int64_t number = word_number(s, index), arrivals = flag_arrivals(w->m, s->f, index, w->sym, t->coord);
     Counter *c = &s->counter[(t->rank * s->ranks + (s->by_dest ? lo : 0)) * s->words + number];
     Clock *released = NULL;
+    SyncScope scope = s->f->scope == SCOPE_SYSTEM ? op->scope : SCOPE_DEVICE;
     if (!counter_arrive(t, op, c, arrivals, &released)) return;
     for (int64_t r = lo; r <= hi; r++)
         word_publish(w->agents, word_at(s, rank_of(w, s, t->rank, r), coordinate_along(w, s, t->rank), number),
-                     t->generation, released, op->scope);
+                     t->generation, released, scope);
     clock_drop(w->agents, released);
 }
 
