@@ -125,6 +125,7 @@ const char *fn_value_name(Fn *, const Value *); /* from the source, or from what
 /* Sizes, c_size.c. coord: C text of the coordinate along the size's axis; NULL: this rank's. */
 const char *size_text(Fn *, Size);
 const char *size_text_at(Fn *, Size, const char *coord);
+const char *tasks_text(Fn *, Size of, int64_t size); /* grid_tasks(of, size): never less than 1 */
 const char *size_block_text(Fn *, Size);
 const char *size_origin_text(Fn *, Size);
 bool text_is_number(const char *, int64_t *);
@@ -207,7 +208,7 @@ const char *peer_text(Fn *, int axis, const char *coord); /* number of the rank 
 /* false after an error */
 bool layout_make(Arena *, const Module *, const Program *, Layout *);
 Fn fn_new(Arena *, const Module *, const Program *, const Layout *);
-const char *grid_tasks(Fn *, const Kernel *, int range); /* number of tasks along a range of the grid */
+const char *range_tasks(Fn *, const Kernel *, int range); /* number of tasks along a range of the grid */
 /* Appends the function of a node's kernel; name: its own, unique in the file. */
 bool kernel_emit(Text *to, Layout *, Arena *, const Module *, const Program *, const Node *, const char *name);
 /* What the runtime and callers see: descriptions of arguments, public functions. The hash is of all text so far. */

@@ -109,25 +109,24 @@ static const char *argument_text(Fn *f, const Node *n, int i) {
 
 /* ---- tickets ---- */
 
-const char *grid_tasks(Fn *f, const Kernel *k, int range) {
+const char *range_tasks(Fn *f, const Kernel *k, int range) {
     const Range *r = &k->range.p[range];
     if (r->kind == RANGE_WHOLE) return "1";
-    const char *n = r->owner >= 0 ? size_block_text(f, r->of) : size_text(f, r->of);
-    return text_ceil_div(f, n, r->kind == RANGE_TILE ? r->size : 1);
+    return tasks_text(f, r->of, r->size);
 }
 
 static const char *node_tasks(Fn *f, const Kernel *k) {
     const char *n = "1";
-    for (int i = 0; i < k->ngrid; i++) n = text_mul(f, n, text_atom(f, grid_tasks(f, k, i)));
+    for (int i = 0; i < k->ngrid; i++) n = text_mul(f, n, text_atom(f, range_tasks(f, k, i)));
     return n;
 }
 
 /* Row-major: the last range is the fastest. */
 static const char *grid_index(Fn *f, const Kernel *k, int range) {
-    const char *inner = "1", *own = grid_tasks(f, k, range), *outer = "1";
+    const char *inner = "1", *own = range_tasks(f, k, range), *outer = "1";
     for (int i = 0; i < k->ngrid; i++) {
         const char **side = i < range ? &outer : &inner;
-        if (i != range) *side = text_mul(f, *side, text_atom(f, grid_tasks(f, k, i)));
+        if (i != range) *side = text_mul(f, *side, text_atom(f, range_tasks(f, k, i)));
     }
     if (strcmp(own, "1") == 0) return "0";
     const char *index = strcmp(inner, "1") ? fn_text(f, "ticket / %s", text_atom(f, inner)) : "ticket";

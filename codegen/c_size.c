@@ -76,3 +76,11 @@ const char *param_extent(Fn *f, int param, int dim) {
     const Tensor *t = &f->p->tensor.p[a->tensor];
     return t->role == ROLE_TEMP ? size_block_text(f, t->dim[dim]) : size_text(f, t->dim[dim]);
 }
+
+const char *tasks_text(Fn *f, Size of, int64_t size) {
+    int64_t n;
+    if (size == 0) return "1";
+    const char *tasks = text_ceil_div(f, size_block_text(f, of), size);
+    if (text_is_number(tasks, &n)) return n > 0 ? tasks : "1";
+    return fn_text(f, "tile_most(1, %s)", tasks);
+}

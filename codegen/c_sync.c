@@ -12,17 +12,7 @@ static const char *scalar_affine(Fn *f, const Affine *a) {
     return nest_affine(&n, a);
 }
 
-/* Tasks of a dimension of the producer's grid on the rank with that coordinate (NULL: this one). */
-static const char *dim_tasks(Fn *f, const Flag *flag, const FlagDim *d, const char *source) {
-    if (d->size == 0) return "1";
-    bool from_source = d->of.axis >= 0 && d->of.axis == flag->axis;
-    const char *n = d->block ? size_block_text(f, d->of) : size_text_at(f, d->of, from_source ? source : NULL);
-    return text_ceil_div(f, n, d->size);
-}
-
-static const char *dim_words(Fn *f, const Flag *flag, const FlagDim *d, const char *source) {
-    return text_ceil_div(f, dim_tasks(f, flag, d, source), d->group);
-}
+static const char *dim_words(Fn *f, const FlagDim *d) { return text_ceil_div(f, tasks_text(f, d->of, d->size), d->group); }
 
 /* Number of a word: first + (source * extent + index) * extent + index .. */
 static const char *word_text(Fn *f, const FlagPlace *at, const char *source, const char *const *index, int n, int64_t first) {
@@ -57,21 +47,6 @@ static void close_loops(Fn *f, int n) {
     }
 }
 
-/* A dropped dimension without tasks: nothing completes the word. */
-static int open_if_any_tasks(Fn *f, const Flag *flag, const char *source) {
-    int opened = 0;
-    for (int i = 0; i < flag->dim.n; i++) {
-        int64_t n;
-        if (flag->dim.p[i].group != GROUP_DROP) continue;
-        const char *tasks = dim_tasks(f, flag, &flag->dim.p[i], source);
-        if (text_is_number(tasks, &n) && n > 0) continue;
-        fn_line(f, "if (%s > 0) {", tasks);
-        f->indent++;
-        opened++;
-    }
-    return opened;
-}
-
 void emit_wait(Fn *f, const Op *op) {
     const FlagPlace *at;
     const Flag *flag = flag_at(f, op, &at);
@@ -83,11 +58,10 @@ void emit_wait(Fn *f, const Op *op) {
         from = peer_text(f, flag->axis, source);
         opened++;
     }
-    opened += open_if_any_tasks(f, flag, flag->axis >= 0 ? source : NULL);
     for (int i = 0; i < flag->dim.n; i++) {
         const FlagDim *d = &flag->dim.p[i];
         if (d->group <= 0) continue;
-        index[i] = span_open(f, &op->sub.p[i], dim_words(f, flag, d, flag->axis >= 0 ? source : NULL), "word");
+        index[i] = span_open(f, &op->sub.p[i], dim_words(f, d), "word");
         opened++;
     }
     const char *want = op->lag ? fn_text(f, "t->generation - %" PRId64, op->lag) : "t->generation";
@@ -107,7 +81,7 @@ static const char *arrivals_text(Fn *f, const Op *op, const Flag *flag) {
     for (int i = 0; i < flag->dim.n; i++) {
         const FlagDim *d = &flag->dim.p[i];
         if (d->group == 1 || d->group == GROUP_DEST) continue;
-        const char *tasks = dim_tasks(f, flag, d, NULL);
+        const char *tasks = tasks_text(f, d->of, d->size);
         if (d->group > 1) {
             const char *group = number(f, d->group), *word = scalar_affine(f, &op->sub.p[i].lo);
             int64_t n;

@@ -4,27 +4,26 @@
 
 static int64_t ceil_div(int64_t n, int64_t d) { return n <= 0 ? 0 : (n - 1) / d + 1; }
 
-int64_t flag_dim_tasks(const Module *m, const FlagDim *d, const int64_t *sym, const int *coord) {
-    int64_t n = d->block ? size_block(m, d->of, sym) : size_eval(m, d->of, sym, coord);
-    return d->size == 0 ? 1 : ceil_div(n, d->size);
+int64_t flag_dim_tasks(const Module *m, const FlagDim *d, const int64_t *sym) {
+    return grid_tasks(m, d->of, d->size, sym);
 }
 
-int64_t flag_words(const Module *m, const FlagDim *d, const int64_t *sym, const int *coord) {
+int64_t flag_words(const Module *m, const FlagDim *d, const int64_t *sym) {
     if (d->group <= 0) return 1;
-    return ceil_div(flag_dim_tasks(m, d, sym, coord), d->group);
+    return ceil_div(flag_dim_tasks(m, d, sym), d->group);
 }
 
-static int64_t dim_arrivals(const Module *m, const FlagDim *d, int64_t word, const int64_t *sym, const int *coord) {
+static int64_t dim_arrivals(const Module *m, const FlagDim *d, int64_t word, const int64_t *sym) {
     if (d->group == GROUP_DEST) return 1;
-    int64_t n = flag_dim_tasks(m, d, sym, coord);
+    int64_t n = flag_dim_tasks(m, d, sym);
     if (d->group == GROUP_DROP) return n;
     int64_t left = n - word * d->group;
     return left < 0 ? 0 : left < d->group ? left : d->group;
 }
 
-int64_t flag_arrivals(const Module *m, const Flag *f, const int64_t *word, const int64_t *sym, const int *coord) {
+int64_t flag_arrivals(const Module *m, const Flag *f, const int64_t *word, const int64_t *sym) {
     if (f->arrivals) return f->arrivals;
     int64_t n = 1;
-    for (int i = 0; i < f->dim.n; i++) n *= dim_arrivals(m, &f->dim.p[i], word[i], sym, coord);
+    for (int i = 0; i < f->dim.n; i++) n *= dim_arrivals(m, &f->dim.p[i], word[i], sym);
     return n;
 }

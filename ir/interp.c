@@ -75,10 +75,10 @@ const View *world_view(World *w, int rank, const Node *node) {
     return *slot;
 }
 
-int64_t world_tasks(const World *w, int rank, const Node *node) {
+int64_t world_tasks(const World *w, const Node *node) {
     int64_t n = 1;
     if (node->kind != NODE_CALL) return 0;
-    for (int i = 0; i < node->kernel->ngrid; i++) n *= range_tiles(w->m, node->kernel, i, w->sym, w->coord[rank]);
+    for (int i = 0; i < node->kernel->ngrid; i++) n *= range_tiles(w->m, node->kernel, i, w->sym);
     return n;
 }
 
@@ -88,7 +88,7 @@ static void node_run(World *w, const Node *node, int64_t generation) {
         return;
     }
     for (int rank = 0; rank < w->ranks; rank++) {
-        int64_t n = world_tasks(w, rank, node);
+        int64_t n = world_tasks(w, node);
         for (int64_t i = 0; i < n; i++) {
             Task *t = task_begin(w, node, rank, generation, i);
             while (task_step(t) == STEP_DONE) continue;

@@ -26,7 +26,7 @@ static void count_tickets(Agents *a) {
         RankRun *rank = &a->rank[r];
         for (int i = 0; i < w->p->node.n; i++) {
             a->first_ticket[r * w->p->node.n + i] = rank->tickets;
-            rank->tickets += world_tasks(w, r, w->p->node.p[i]);
+            rank->tickets += world_tasks(w, w->p->node.p[i]);
         }
         rank->entry = a->entries;
         a->entries += rank->tickets;

@@ -14,7 +14,7 @@ static void flag_extents(Agents *a, FlagState *s) {
     for (int d = 0; d < n; d++) {
         s->by_dest |= s->f->dim.p[d].group == GROUP_DEST;
         for (int r = 0; r < w->ranks; r++) {
-            int64_t words = flag_words(w->m, &s->f->dim.p[d], w->sym, w->coord[r]);
+            int64_t words = flag_words(w->m, &s->f->dim.p[d], w->sym);
             s->extent[r * n + d] = words;
             if (words > s->most[d]) s->most[d] = words;
         }
@@ -133,7 +133,6 @@ static bool wait_source(Wait *w, int64_t source, bool join) {
     do {
         int64_t number = word_number(w->s, index);
         const Word *word = word_at(w->s, w->t->rank, source, number);
-        if (flag_arrivals(world->m, w->s->f, index, world->sym, world->coord[rank]) == 0) continue;
         if (join) {
             acquire(w, word, rank);
         } else if (!word_passes(w, word)) {
@@ -197,7 +196,7 @@ static bool counter_arrive(Task *t, const Op *op, Counter *c, int64_t arrivals, 
 /* One arrival at a counter; the last one writes the words of ranks lo..hi. */
 static void signal_ranks(Task *t, const Op *op, FlagState *s, const int64_t *index, int64_t lo, int64_t hi) {
     const World *w = t->w;
-    int64_t number = word_number(s, index), arrivals = flag_arrivals(w->m, s->f, index, w->sym, t->coord);
+    int64_t number = word_number(s, index), arrivals = flag_arrivals(w->m, s->f, index, w->sym);
     Counter *c = &s->counter[(t->rank * s->ranks + (s->by_dest ? lo : 0)) * s->words + number];
     Clock *released = NULL;
     SyncScope scope = s->f->scope == SCOPE_SYSTEM ? op->scope : SCOPE_DEVICE;

@@ -33,7 +33,7 @@ static void grid_place(Task *t) {
     const World *w = t->w;
     int64_t left = t->linear;
     for (int i = t->k->ngrid - 1; i >= 0; i--) {
-        int64_t n = range_tiles(w->m, t->k, i, w->sym, t->coord);
+        int64_t n = range_tiles(w->m, t->k, i, w->sym);
         t->range[i].index = left % n;
         left /= n;
     }

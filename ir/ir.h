@@ -105,7 +105,7 @@ typedef enum {
 
 /* A range of the grid runs over [0, of); a range of a `for` over its operands [lo, hi).
    .owner >= 0: a grid range inside the block of rank number POS(owner): positions are local to that block
-   (0 .. its length), .of is split over the mesh axis of that owner, and the number of tiles is that of a full block. */
+   (0 .. its length), and .of is split over the mesh axis of that owner. */
 typedef struct {
     Name name;
     RangeKind kind;
@@ -263,16 +263,14 @@ typedef struct {
    One word per index and, across ranks, per source rank. A word holds the generation g of its last completion:
    `arrivals` signals of generation g (their number is the product of the dropped and divided extents) complete it.
    .sub of WAIT and SIGNAL count in words (already divided by the group); entries of dropped and DEST dimensions are not
-   looked at. A wait's spans are cut to the words that exist (flag_words) and to the ranks of the axis, and a word that no
-   task completes (flag_arrivals 0: an empty grid) is not waited for. Several DEST tasks of one word differ in .dest only.
+   looked at. A wait's spans are cut to the words that exist (flag_words) and to the ranks of the axis. Several DEST tasks of one word differ in .dest only.
    Protocol, memory model and proof: docs/synchronisation.md. */
 enum { SPAN_END = 1 << 30 }; /* .hi of a span over everything there is */
 enum { GROUP_DROP = 0, GROUP_DEST = -1 };
 
 typedef struct {
-    Size of;       /* the grid dimension runs over ceil(of / size) tasks */
+    Size of;       /* the grid dimension runs over grid_tasks(of, size) tasks */
     int64_t size;
-    bool block;    /* `of` is split: count the tasks of a full block */
     int64_t group; /* 1 keep, G divide, GROUP_DROP, GROUP_DEST */
 } FlagDim;
 
@@ -389,11 +387,14 @@ bool affine_equal(const Affine *, const Affine *);
 bool affine_is_const(const Affine *);
 Span span_of(Affine); /* lo = hi */
 
-int64_t range_tiles(const Module *, const Kernel *, int grid_range, const int64_t *sym, const int *coord);
-/* Of the tasks of a rank with these coordinates (the source): words along a flag's dimension; tasks that complete a word. */
-int64_t flag_dim_tasks(const Module *, const FlagDim *, const int64_t *sym, const int *coord);
-int64_t flag_words(const Module *, const FlagDim *, const int64_t *sym, const int *coord);
-int64_t flag_arrivals(const Module *, const Flag *, const int64_t *word, const int64_t *sym, const int *coord);
+/* Tasks along a grid dimension: max(1, ceil(B / size)), B the full block of a split extent. A grid is the same on every
+   rank and never empty: tasks beyond the edge of a short block find no positions, but wait and signal like the others. */
+int64_t grid_tasks(const Module *, Size of, int64_t size, const int64_t *sym);
+int64_t range_tiles(const Module *, const Kernel *, int grid_range, const int64_t *sym);
+/* Words along a flag's dimension; tasks that complete a word. */
+int64_t flag_dim_tasks(const Module *, const FlagDim *, const int64_t *sym);
+int64_t flag_words(const Module *, const FlagDim *, const int64_t *sym);
+int64_t flag_arrivals(const Module *, const Flag *, const int64_t *word, const int64_t *sym);
 int64_t mesh_ranks(const Module *); /* product over the axes */
 void mesh_coord(const Module *, int rank, int *coord); /* row-major: the first axis is the slowest */
 

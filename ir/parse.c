@@ -74,12 +74,11 @@ static int need_number(Parser *p, const char *what, int64_t limit) {
     return p->failed ? 0 : (int)n;
 }
 
-/* group := size 'by' INT ['block'] ('keep' | 'drop' | 'dest' | '/' INT) */
+/* group := size 'by' INT ('keep' | 'drop' | 'dest' | '/' INT) */
 static void parse_group(Parser *p, Flag *f) {
     FlagDim d = {.of = parse_size(p)};
     need_word(p, "by");
     d.size = need_int(p, "a tile size");
-    d.block = take_word(p, "block");
     if (take_word(p, "keep"))
         d.group = 1;
     else if (take_word(p, "dest"))

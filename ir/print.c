@@ -47,7 +47,7 @@ static void print_io(Printer *p, const Program *g, Name *name) {
 
 static void print_group(Printer *p, const FlagDim *d) {
     print_size(p, d->of);
-    text_printf(&p->out, " by %lld%s ", (long long)d->size, d->block ? " block" : "");
+    text_printf(&p->out, " by %lld ", (long long)d->size);
     if (d->group == 1)
         text_add(&p->out, "keep");
     else if (d->group == GROUP_DROP)

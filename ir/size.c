@@ -41,12 +41,15 @@ int64_t size_eval(const Module *m, Size s, const int64_t *sym, const int *coord)
     return clamp(whole_value(s, sym) - size_origin(m, s, sym, coord), 0, size_block(m, s, sym));
 }
 
-int64_t range_tiles(const Module *m, const Kernel *k, int grid_range, const int64_t *sym, const int *coord) {
+int64_t grid_tasks(const Module *m, Size of, int64_t size, const int64_t *sym) {
+    int64_t n = size == 0 ? 1 : ceil_div(size_block(m, of, sym), size);
+    return n > 0 ? n : 1;
+}
+
+int64_t range_tiles(const Module *m, const Kernel *k, int grid_range, const int64_t *sym) {
     const Range *r = &k->range.p[grid_range];
     REQUIRE(r->grid);
-    if (r->kind == RANGE_WHOLE) return 1;
-    int64_t n = r->owner >= 0 ? size_block(m, r->of, sym) : size_eval(m, r->of, sym, coord);
-    return ceil_div(n, r->kind == RANGE_TILE ? r->size : 1);
+    return grid_tasks(m, r->of, r->size, sym);
 }
 
 int64_t mesh_ranks(const Module *m) {

@@ -16,7 +16,7 @@ static bool nodes_of_flag(Verifier *v, const Program *g, const Flag *f) {
 static void flag_dim_verify(Verifier *v, const Program *g, const Flag *f, int i) {
     const FlagDim *d = &f->dim.p[i];
     const Range *r = &g->node.p[f->producer]->kernel->range.p[i];
-    if (!size_equal(d->of, r->of) || d->size != r->size || d->block != (r->owner >= 0))
+    if (!size_equal(d->of, r->of) || d->size != r->size)
         violation(v, g->loc, "dimension %d of flag '%s' is not that of its producer's grid", i, f->name);
     if (d->group < GROUP_DEST || d->group > VERIFY_EXTENT)
         violation(v, g->loc, "a dimension of flag '%s' is divided by %lld", f->name, (long long)d->group);

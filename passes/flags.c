@@ -68,7 +68,7 @@ static Span need_span(const Need *n, int64_t group) {
 /* How words run along a grid dimension of the producer, and which of them the wait names. */
 static FlagDim dim_of(const Flags *f, const Edge *e, int d, Span *wait) {
     const Range *r = &f->p->node.p[e->from->node]->kernel->range.p[d];
-    FlagDim fd = {.of = r->of, .size = r->size, .block = r->owner >= 0, .group = GROUP_DROP};
+    FlagDim fd = {.of = r->of, .size = r->size, .group = GROUP_DROP};
     *wait = (Span){.lo = zero, .hi = zero};
     if (e->dest_known && d == e->dest_dim) fd.group = GROUP_DEST;
     else if (e->dest_known && d == e->owner_dim && !e->dim[d].known) {

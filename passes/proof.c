@@ -48,7 +48,7 @@ const char *task_text(Run *r, const Task *t) {
     const char *at = "";
     int64_t number = t->number;
     for (int i = k->ngrid - 1; i >= 0; i--) {
-        int64_t n = range_tiles(r->m, k, i, r->sym, r->coord[t->rank]);
+        int64_t n = range_tiles(r->m, k, i, r->sym);
         at = arena_format(r->arena, "%s %lld%s%s", k->range.p[i].name, (long long)(number % n), *at ? ", " : "", at);
         number /= n;
     }

@@ -90,23 +90,10 @@ static bool flag_is_plain(const Symbolic *y, const Flag *f) {
     return every && is_index(&s->dest.lo, dest, 1) && is_index(&s->dest.hi, dest, 1);
 }
 
-/* Does the node have tasks on every rank, whatever the sizes? Waits for older generations need that. */
-static bool node_never_empty(const Symbolic *y, int node) {
-    const Kernel *k = y->p->node.p[node]->kernel;
-    for (int d = 0; d < k->ngrid; d++) {
-        const Range *r = &k->range.p[d];
-        if (r->kind == RANGE_WHOLE) continue;
-        if (r->of.sym >= 0) return false;
-        for (int rank = 0; rank < y->ranks; rank++)
-            if (range_tiles(y->m, k, d, NULL, y->coord[rank]) == 0) return false;
-    }
-    return true;
-}
-
 static bool check_wait(Symbolic *y, int node, const Op *w) {
     const Flag *f = &y->p->flag.p[w->flag];
     bool good = !w->equal && w->lag >= 0 && (w->lag > 0 || f->producer < node) && flag_is_plain(y, f);
-    if (good && (w->lag == 0 || node_never_empty(y, f->producer))) return true;
+    if (good) return true;
     y->proof->flag = w->flag;
     return fail(y, w->loc, "flag '%s': a wait is not for earlier tasks that signal for all sizes", f->name);
 }

@@ -266,7 +266,7 @@ static bool trace_rank(Trace *t, const Steps *steps, int rank) {
     int64_t extent[MAX_RANGES], tasks = 1;
     t->env.coord = r->coord[rank];
     for (int i = 0; i < k->ngrid; i++) {
-        extent[i] = range_tiles(r->m, k, i, r->sym, r->coord[rank]);
+        extent[i] = range_tiles(r->m, k, i, r->sym);
         tasks = extent[i] && tasks > MAX_TASKS / extent[i] ? MAX_TASKS + 1 : tasks * extent[i];
     }
     if (r->task.n + tasks > MAX_TASKS) return run_fail(r, k->loc, "kernel '%s' has too many tasks to check", k->name);

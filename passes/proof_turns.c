@@ -78,7 +78,7 @@ static bool wait_acquires(const Run *r, const Event *w, int source) {
         word[d] = a.lo < 0 ? 0 : a.lo;
         if (word[d] > a.hi || word[d] > last) return false;
     }
-    return flag_arrivals(r->m, f, word, r->sym, r->coord[source]) > 0;
+    return flag_arrivals(r->m, f, word, r->sym) > 0;
 }
 
 /* By what b's task has waited for: of q, in a generation after a's; or of a rank that follows q. */

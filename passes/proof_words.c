@@ -41,7 +41,7 @@ static bool words_new(Run *r, int flag) {
     for (int rank = 0; rank < r->ranks; rank++) {
         int64_t n = 1;
         for (int d = 0; d < f->dim.n; d++) {
-            int64_t extent = flag_words(r->m, &f->dim.p[d], r->sym, r->coord[rank]);
+            int64_t extent = flag_words(r->m, &f->dim.p[d], r->sym);
             w->extent[rank * f->dim.n + d] = extent;
             n = extent && n > MAX_EVENTS / extent ? MAX_EVENTS : n * extent;
         }
@@ -108,7 +108,7 @@ static void sort_signals(Run *r) {
 static bool check_word(Run *r, const Event *e, int source, const int64_t *index) {
     const Flag *f = flag_at(r, e->ref);
     const Task *t = &r->task.p[e->task];
-    int64_t want = flag_arrivals(r->m, f, index, r->sym, r->coord[source]), word = 0;
+    int64_t want = flag_arrivals(r->m, f, index, r->sym), word = 0;
     if (want == 0) return true;
     for (int d = 0; d < f->dim.n; d++) word = word * r->words[e->ref].extent[source * f->dim.n + d] + index[d];
     size_t slot = word_slot(r, e->ref, t->rank, source, word);

@@ -39,18 +39,18 @@ static int64_t word_slots(const Oracle *o, int flag) {
     for (int rank = 0; rank < o->r->ranks; rank++) {
         int64_t words = 1;
         const Flag *f = &o->r->p->flag.p[flag];
-        for (int d = 0; d < f->dim.n; d++) words *= flag_words(o->r->m, &f->dim.p[d], o->r->sym, o->r->coord[rank]);
+        for (int d = 0; d < f->dim.n; d++) words *= flag_words(o->r->m, &f->dim.p[d], o->r->sym);
         if (words > n) n = words;
     }
     return n;
 }
 
 /* Row-major in the source's own extents; -1 outside. */
-static int64_t word_index(const Oracle *o, int flag, int source, const int64_t *at) {
+static int64_t word_index(const Oracle *o, int flag, const int64_t *at) {
     const Flag *f = &o->r->p->flag.p[flag];
     int64_t index = 0;
     for (int d = 0; d < f->dim.n; d++) {
-        int64_t n = flag_words(o->r->m, &f->dim.p[d], o->r->sym, o->r->coord[source]);
+        int64_t n = flag_words(o->r->m, &f->dim.p[d], o->r->sym);
         if (at[d] < 0 || at[d] >= n) return -1;
         index = index * n + at[d];
     }
@@ -67,7 +67,7 @@ static void oracle_signal(Oracle *o, const Event *e, int gen, const uint16_t *cl
     int rank = o->r->task.p[e->task].rank;
     int64_t at[MAX_RANGES];
     for (int d = 0; d < f->dim.n; d++) at[d] = o->r->box.p[e->box + d].lo;
-    int64_t index = word_index(o, e->ref, rank, at);
+    int64_t index = word_index(o, e->ref, at);
     if (index < 0) {
         o->why = "signals a word that there is not";
         return;
@@ -84,9 +84,9 @@ static void oracle_signal(Oracle *o, const Event *e, int gen, const uint16_t *cl
 static void oracle_wait_word(Oracle *o, const Event *e, int gen, int source, const int64_t *at, uint16_t *clock) {
     const Flag *f = &o->r->p->flag.p[e->ref];
     int64_t want = gen - e->op->lag;
-    int64_t arrivals = flag_arrivals(o->r->m, f, at, o->r->sym, o->r->coord[source]);
+    int64_t arrivals = flag_arrivals(o->r->m, f, at, o->r->sym);
     if (want < 0 || arrivals == 0) return;
-    int64_t index = word_index(o, e->ref, source, at);
+    int64_t index = word_index(o, e->ref, at);
     int64_t place = place_of(o, e->ref, o->r->task.p[e->task].rank, source, index, (int)want);
     if (want > gen || o->arrived[place] != arrivals) o->why = "waits for a word that is not completed by earlier tasks";
     else if (e->sync) clock_join(o, clock, o->release[place]);
@@ -99,7 +99,7 @@ static void oracle_wait(Oracle *o, const Event *e, int gen, uint16_t *clock) {
         bool some = wait_has_source(o->r, e, source);
         for (int d = 0; d < f->dim.n; d++) {
             Bounds a = o->r->box.p[e->box + d];
-            int64_t n = flag_words(o->r->m, &f->dim.p[d], o->r->sym, o->r->coord[source]);
+            int64_t n = flag_words(o->r->m, &f->dim.p[d], o->r->sym);
             lo[d] = at[d] = a.lo < 0 ? 0 : a.lo;
             hi[d] = a.hi < n ? a.hi : n - 1;
             some = some && lo[d] <= hi[d];

@@ -79,11 +79,11 @@ static int test_sizes(Arena *a) {
     int coord[2];
     mesh_coord(f.m, 7, coord);
     CHECK(mesh_ranks(f.m) == 12 && coord[0] == 2 && coord[1] == 1);
-    CHECK(range_tiles(f.m, f.k, f.i, sym, coord) == 7 && range_tiles(f.m, f.k, f.j, sym, coord) == 1);
-    CHECK(range_tiles(f.m, f.k, f.r, sym, coord) == 100);
+    CHECK(range_tiles(f.m, f.k, f.i, sym) == 7 && range_tiles(f.m, f.k, f.j, sym) == 1);
+    CHECK(range_tiles(f.m, f.k, f.r, sym) == 100);
     f.k->range.p[f.i].of = s;
     sym[0] = 60; /* 61 over 4: 16, 16, 16, 13 */
-    CHECK(range_tiles(f.m, f.k, f.i, sym, (int[]){3, 0}) == 1);
+    CHECK(range_tiles(f.m, f.k, f.i, sym) == 1);
     return failures;
 }
 
