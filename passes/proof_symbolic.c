@@ -1,7 +1,7 @@
 /* proof_symbolic.c: the proof where sizes are known at run time only: for all of them at once, over isl.
    Takes: a program with flags. Narrower than the proof of given sizes: every pair of accesses must be covered directly by a
    wait that dominates the later one, flags must have the plain form that the compiler gives them, and reuse of slots must
-   be covered by a wait for tasks that exist for all sizes. Ranks are numbers, so that blocks are affine. */
+   be covered by a wait for tasks of all sizes. Ranks are numbers, so that blocks are affine. */
 #include "passes/proof_symbolic.h"
 
 #include "base/text.h"
