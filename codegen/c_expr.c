@@ -81,7 +81,10 @@ static const char *cast_text(Fn *f, Elem to, Elem from, const char *x) {
         const char *wide = fn_text(f, "tile_f32_of_%s(%s)", elem_text(from), text_bare(f, x));
         return cast_text(f, to, ELEM_F32, wide);
     }
-    if (is_small_float(to)) return fn_text(f, "tile_%s_of_f32(%s)", elem_text(to), text_bare(f, cast_text(f, ELEM_F32, from, x)));
+    if (is_small_float(to)) {
+        const char *near = from == ELEM_F32 ? text_bare(f, x) : fn_text(f, "tile_f32_odd(%s)", text_bare(f, x));
+        return fn_text(f, "tile_%s_of_f32(%s)", elem_text(to), near);
+    }
     if (to == ELEM_BOOL) return fn_text(f, "(%s != 0)", x);
     if (elem_is_float(from) && elem_is_int(to)) return fn_text(f, "tile_%s_of_%s(%s)", elem_text(to), elem_text(from), text_bare(f, x));
     return fn_text(f, "(%s)%s", elem_c(to), text_atom(f, x));

@@ -86,7 +86,9 @@ static void reduce_inside(Fn *f, const Op *op, const Tile *to, int16_t fastest) 
     n.n = rest + order_over(op, fastest, n.range + rest);
     const char *run = c_name(&f->names, to ? "run" : fn_value_name(f, v));
     nest_line(&n, rest, "%s %s = %s;", elem_c(e), run, start_value(&n, op, e));
-    n.pragma = fn_text(f, "#pragma omp simd reduction(%s : %s)", reduce_text[op->kind].clause, run);
+    const char *clause = reduce_text[op->kind].clause;
+    bool extreme = (op->kind == OP_RMAX || op->kind == OP_RMIN) && elem_is_float(e);
+    n.pragma = fn_text(f, "#pragma omp simd reduction(%s%s : %s)", extreme ? "tile_" : "", clause, run);
     const char *term = term_value(&n, op);
     nest_line(&n, n.n, "%s", combine_text(f, op->kind, e, run, term));
     if (to) nest_after(&n, rest, "%s = %s;", nest_tile(&n, to), run);
@@ -121,7 +123,7 @@ void emit_contract(Fn *f, const Op *op) {
     else reduce_outside(f, op, to, fastest);
 }
 
-/* The lowest position of the largest (smallest) element. */
+/* The lowest position of the largest (smallest) element; a NaN counts as larger (smaller) than all. */
 static void emit_arg(Fn *f, const Op *op) {
     const Value *v = op->res.p[0], *x = op->arg.p[0];
     const Tile *to = v->type.nrange ? held_tile(f, v) : NULL;
@@ -138,8 +140,10 @@ static void emit_arg(Fn *f, const Op *op) {
     nest_line(&n, rest, "int64_t %s = %s;", at, r->begin);
     const char *text = nest_value(&n, x);
     nest_line(&n, n.n, "const %s %s = %s;", type, next, text_bare(f, text));
-    nest_line(&n, n.n, "%s = %s %s %s ? %s : %s;", at, next, largest ? ">" : "<", best, text_add_terms(f, r->begin, r->pos), at);
-    nest_line(&n, n.n, "%s = %s %s %s ? %s : %s;", best, next, largest ? ">" : "<", best, next, best);
+    const char *better = c_name(&f->names, "better");
+    nest_line(&n, n.n, "const bool %s = %s == %s && !(%s %s %s);", better, best, best, next, largest ? "<=" : ">=", best);
+    nest_line(&n, n.n, "%s = %s ? %s : %s;", at, better, text_add_terms(f, r->begin, r->pos), at);
+    nest_line(&n, n.n, "%s = %s ? %s : %s;", best, better, next, best);
     if (to) nest_after(&n, rest, "%s = %s;", nest_tile(&n, to), at);
     else fn_held(f, v)->name = at;
     nest_print(&n);

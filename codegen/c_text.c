@@ -14,9 +14,13 @@ bool text_is_number(const char *s, int64_t *n) {
     return !errno && *s && !*end && !isspace((unsigned char)*s);
 }
 
+/* A name or a number, which may have an exponent. */
 static bool is_word(const char *s) {
-    for (; *s; s++)
-        if (!isalnum((unsigned char)*s) && *s != '_' && *s != '.') return false;
+    bool number = isdigit((unsigned char)*s);
+    for (const char *p = s; *p; p++) {
+        bool exponent = number && (*p == '-' || *p == '+') && p > s && p[-1] == 'e';
+        if (!isalnum((unsigned char)*p) && *p != '_' && *p != '.' && !exponent) return false;
+    }
     return true;
 }
 

@@ -29,9 +29,9 @@ static inline int64_t tile_share(int64_t n, int64_t ranks, int64_t coord) {
     return tile_most(0, tile_least(block, n - coord * block));
 }
 
-/* ---- integers: they wrap; division is floor, by zero it gives 0; shifts by the width or more give 0 or the sign ---- */
+/* ---- integers: they wrap; division is floor, by zero it gives 0; shifts happen in 64 bits, modulo 64 ---- */
 
-#define TILE_INTEGER(name, T, U, BITS, LEAST)                                                                          \
+#define TILE_INTEGER(name, T, U, LEAST)                                                                                \
     static inline T tile_add_##name(T a, T b) { return (T)((U)a + (U)b); }                                             \
     static inline T tile_sub_##name(T a, T b) { return (T)((U)a - (U)b); }                                             \
     static inline T tile_mul_##name(T a, T b) { return (T)((uint64_t)a * (uint64_t)b); }                               \
@@ -48,8 +48,8 @@ static inline int64_t tile_share(int64_t n, int64_t ranks, int64_t coord) {
         T r = (T)(a % b);                                                                                              \
         return r != 0 && (r < 0) != (b < 0) ? (T)(r + b) : r;                                                          \
     }                                                                                                                  \
-    static inline T tile_shl_##name(T a, T b) { return b < 0 || b >= BITS ? 0 : (T)((uint64_t)a << b); }               \
-    static inline T tile_shr_##name(T a, T b) { return b < 0 || b >= BITS ? (T)(a < 0 ? -1 : 0) : (T)(a >> b); }
+    static inline T tile_shl_##name(T a, T b) { return (T)((uint64_t)a << (b & 63)); }                                 \
+    static inline T tile_shr_##name(T a, T b) { return (T)((int64_t)a >> (b & 63)); }
 
 #define TILE_MIN_i64 INT64_MIN
 #define TILE_MAX_i64 INT64_MAX
@@ -66,11 +66,11 @@ static inline int64_t tile_share(int64_t n, int64_t ranks, int64_t coord) {
 
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wtype-limits" /* signs of unsigned numbers */
-TILE_INTEGER(i64, int64_t, uint64_t, 64, INT64_MIN)
-TILE_INTEGER(i32, int32_t, uint32_t, 32, INT32_MIN)
-TILE_INTEGER(i16, int16_t, uint16_t, 16, INT16_MIN)
-TILE_INTEGER(i8, int8_t, uint8_t, 8, INT8_MIN)
-TILE_INTEGER(u8, uint8_t, uint8_t, 8, 0)
+TILE_INTEGER(i64, int64_t, uint64_t, INT64_MIN)
+TILE_INTEGER(i32, int32_t, uint32_t, INT32_MIN)
+TILE_INTEGER(i16, int16_t, uint16_t, INT16_MIN)
+TILE_INTEGER(i8, int8_t, uint8_t, INT8_MIN)
+TILE_INTEGER(u8, uint8_t, uint8_t, 0)
 #pragma GCC diagnostic pop
 
 static inline uint8_t tile_min_bool(uint8_t a, uint8_t b) { return a & b; }
@@ -88,6 +88,15 @@ static inline float tile_f32_of_bits(uint32_t u) {
     float x;
     memcpy(&x, &u, sizeof x);
     return x;
+}
+
+/* Rounded to odd: rounding the result once more gives what rounding x once would give. */
+static inline float tile_f32_odd(double x) {
+    float near = (float)x;
+    uint32_t u = tile_bits_of_f32(near);
+    bool inexact = (double)near != x && x == x && fabsf(near) <= 3.40282347e38f;
+    u -= inexact && fabs((double)near) > fabs(x);
+    return tile_f32_of_bits(inexact ? u | 1u : u);
 }
 
 static inline float tile_f32_of_bf16(tile_bf16 x) { return tile_f32_of_bits((uint32_t)x << 16); }
