@@ -1,5 +1,6 @@
 /* compile.c: tilec compile: C, header and manifest for every program; or IR, dependences, objects, libraries. */
 #include "driver/emit.h"
+#include "ir/relation_deps.h"
 
 #include "base/text.h"
 
@@ -41,15 +42,16 @@ static bool write_program(const Session *s, const Program *p, const char *emit) 
 static bool write_outputs(Session *s) {
     const char *emit = s->o->emit ? s->o->emit : "src";
     if (strcmp(emit, "ir") == 0) return module_print(s->m, stdout), true;
+    if (strcmp(emit, "deps") == 0) return deps_print(s->m, stdout), true;
     for (int i = 0; i < s->m->program.n; i++)
         if (!write_program(s, s->m->program.p[i], emit)) return false;
     return true;
 }
 
 int command_compile(Options *o) {
-    static const char *const kinds[] = {"src", "ir", "obj", "lib"};
+    static const char *const kinds[] = {"src", "ir", "deps", "obj", "lib"};
     bool known = !o->emit;
-    for (int i = 0; i < 4; i++) known = known || strcmp(o->emit, kinds[i]) == 0;
+    for (int i = 0; i < 5; i++) known = known || strcmp(o->emit, kinds[i]) == 0;
     if (!known) return fprintf(stderr, "tilec: error: --emit does not know '%s'\n", o->emit), EXIT_USAGE;
     Session s;
     if (!session_open(&s, o)) return EXIT_USAGE;

@@ -40,7 +40,7 @@ static const Option table[] = {
     {"-MD", NULL, "write a Make dependency file beside each output", COMPILE, FLAG, AT(depfiles)},
     {"-MF", "FILE", "name of the dependency file", COMPILE, TEXT, AT(depfile)},
     {"--target", "NAME", "host (default), or interp for run", SOURCE | OPT, TEXT, AT(target)},
-    {"--emit", "KIND", "src (default), ir, obj or lib", COMPILE, TEXT, AT(emit)},
+    {"--emit", "KIND", "src (default), ir, deps, obj or lib", COMPILE, TEXT, AT(emit)},
     {"--program", "NAME", "only this program", SOURCE, TEXT, AT(program)},
     {"--ranks", "N", "ranks of the mesh", SOURCE, NUMBER, AT(ranks)},
     {"--comm", "FORM", "auto (default), unfused, pull, staged, push or packet", SOURCE | OPT, TEXT, AT(comm)},

@@ -5,8 +5,6 @@
 
 #include "ir/ir.h"
 
-typedef enum { PROVED, REFUTED, UNKNOWN } Verdict;
-
 /* Positions [start, start + extent) along a dimension. start: a sum over the tile numbers of grid ranges and of loops from
    0, the rank, sizes and scalars. limit: start less its constant and rank parts, plus extent, never exceeds it.
    Not known: any position of the dimension. */

@@ -30,7 +30,6 @@ Flags flags_begin(PassContext *c, Program *p) {
     Flags f = {.pass = c, .m = c->m, .p = p};
     kernels_part(c->m, p);
     f.access = ARENA_ARRAY(c->m->arena, AccessList, p->node.n + MAX_AXES);
-    for (int i = 0; i < MAX_AXES; i++) f.turn[i] = -1;
     for (int i = 0; i < p->node.n; i++) f.access[i] = node_accesses(c->m, p, i, c->m->arena);
     return f;
 }

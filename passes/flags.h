@@ -34,7 +34,6 @@ typedef struct {
     Module *m;
     Program *p;
     AccessList *access; /* per node */
-    int turn[MAX_AXES]; /* the node whose flag says that a rank is done with its and its peers' memory; -1: none */
     int waits, signals;
     int64_t events;     /* of the last proof: its cost */
 } Flags;

@@ -60,14 +60,17 @@ static void wait_for_users(Flags *f, int axis, int turn, Op *at) {
 }
 
 /* A task of its own that follows every access of a rank to peer-visible memory, in every generation. */
-static void turn_edge(Flags *f, const Access *to, const Tensor *t) {
-    int axis = t->symmetric;
-    bool fresh = f->turn[axis] < 0;
-    if (fresh) f->turn[axis] = turn_node(f, t->loc)->id;
-    Access from = {.op = op_new(f->m, OP_SIGNAL, t->loc), .node = f->turn[axis]};
-    Edge e = {.from = &from, .to = to, .axis = axis, .dest_dim = -1, .owner_dim = -1};
-    flags_insert(f, &e, t->slots, true);
-    if (fresh) wait_for_users(f, axis, f->turn[axis], f->p->node.p[f->turn[axis]]->kernel->body->last);
+static void turn_edges(Flags *f, int axis) {
+    int turn = turn_node(f, f->p->loc)->id;
+    Access from = {.op = op_new(f->m, OP_SIGNAL, f->p->loc), .node = turn};
+    for (int n = 0; n < turn; n++)
+        for (int i = 0; i < f->access[n].n; i++) {
+            const Access *a = &f->access[n].p[i];
+            const Tensor *t = &f->p->tensor.p[a->tensor];
+            Edge e = {.from = &from, .to = a, .axis = axis, .dest_dim = -1, .owner_dim = -1};
+            if (t->symmetric == axis && a->write) flags_insert(f, &e, t->slots, true);
+        }
+    wait_for_users(f, axis, turn, f->p->node.p[turn]->kernel->body->last);
 }
 
 /* ---- missing edges ---- */
@@ -82,7 +85,7 @@ static void edge_add(Flags *f, const Proof *why) {
     const Access *from = access_of(f, why->from_node, why->from), *to = access_of(f, why->to_node, why->to);
     const Tensor *t = &f->p->tensor.p[from->tensor];
     if (why->later && program_has_symbols(f->p)) {
-        turn_edge(f, to, t);
+        turn_edges(f, t->symmetric);
         return;
     }
     Edge e = edge_whole(f->p, from, to);

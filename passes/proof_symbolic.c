@@ -4,8 +4,7 @@
    be covered by a wait for tasks of all sizes. Ranks are numbers, so that blocks are affine. */
 #include "passes/proof_symbolic.h"
 
-#include "base/text.h"
-#include "ir/relation.h"
+#include "ir/relation_text.h"
 
 #include <isl/ctx.h>
 #include <isl/options.h>
@@ -111,80 +110,10 @@ static bool check_waits(Symbolic *y, int node, const Region *r) {
 
 /* ---- relations as text ---- */
 
-typedef struct {
-    const Symbolic *y;
-    const Kernel *k;
-    char letter;     /* of its tile numbers */
-    int rank;
-    Text *text;
-    int value[16];   /* scalars met, by id */
-    int nvalue;
-} Writer;
-
-static void write_variable(Writer *w, const Term *t) {
-    if (t->kind == TERM_INDEX) text_printf(w->text, "%c%d", w->letter, t->id);
-    else if (t->kind == TERM_RANK) text_printf(w->text, "%d", w->y->coord[w->rank][t->id]);
-    else {
-        int i = 0;
-        while (i < w->nvalue && w->value[i] != t->value->id) i++;
-        if (i == w->nvalue && i < 16) w->value[w->nvalue++] = t->value->id;
-        text_printf(w->text, "v%d", t->value->id);
-    }
-}
-
-static bool affine_can_write(const Affine *a, bool values) {
-    for (int i = 0; i < a->nterm; i++) {
-        TermKind k = a->term[i].kind;
-        if (k != TERM_INDEX && k != TERM_RANK && !(values && k == TERM_VALUE)) return false;
-    }
-    return true;
-}
-
-static void write_affine(Writer *w, const Affine *a) {
-    text_printf(w->text, "%lld", (long long)a->c);
-    for (int i = 0; i < a->nterm; i++) {
-        text_printf(w->text, " + %lld*floor((", (long long)a->term[i].mul);
-        write_variable(w, &a->term[i]);
-        text_printf(w->text, ")/%lld)", (long long)a->term[i].div);
-    }
-}
-
-static void write_box(Writer *w, const Box *b, const char *x, int d) {
-    if (!b->known || !affine_can_write(&b->start, w->letter == 'c')) return;
-    text_printf(w->text, " and %s%d >= ", x, d);
-    write_affine(w, &b->start);
-    text_printf(w->text, " and %s%d < %lld + ", x, d, (long long)b->extent);
-    write_affine(w, &b->start);
-}
-
-static void write_size(Text *t, Size s) {
-    text_printf(t, "%lld", (long long)s.c);
-    if (s.sym >= 0) text_printf(t, " + n%d", s.sym);
-}
-
-static void write_ranges(Writer *w) {
-    for (int i = 0; i < w->k->range.n; i++) {
-        const Range *r = &w->k->range.p[i];
-        text_printf(w->text, " and %c%d >= 0", w->letter, i);
-        if (!r->grid || r->of.axis >= 0 || r->kind == RANGE_WHOLE) continue;
-        text_printf(w->text, " and %lld*%c%d < ", (long long)r->size, w->letter, i);
-        write_size(w->text, r->of);
-    }
-}
-
-static void write_tensor(Writer *w, const Tensor *t) {
-    if (t->symmetric >= 0) text_printf(w->text, " and 0 <= m0 < %lld", (long long)w->y->m->axis.p[t->symmetric].ranks);
-    for (int d = 0; d < t->ndim; d++) {
-        text_printf(w->text, " and x%d >= 0", d);
-        if (t->dim[d].axis >= 0) continue;
-        text_printf(w->text, " and x%d < ", d);
-        write_size(w->text, t->dim[d]);
-    }
-}
-
 /* Instances of the two accesses, on these ranks, that meet in an element. */
 typedef struct {
-    Writer from, to;
+    RelationText from, to;
+    int source, rank;
     const Tensor *tensor;
     Text text;
 } Meeting;
@@ -192,24 +121,22 @@ typedef struct {
 static Meeting *meeting_of(const Symbolic *y, const Access *a, const Access *b, int source, int rank) {
     Meeting *m = ARENA_NEW(y->arena, Meeting);
     m->tensor = &y->p->tensor.p[a->tensor];
-    m->from = (Writer){.y = y, .k = y->p->node.p[a->node]->kernel, .letter = 'p', .rank = source, .text = &m->text};
-    m->to = (Writer){.y = y, .k = y->p->node.p[b->node]->kernel, .letter = 'c', .rank = rank, .text = &m->text};
-    write_ranges(&m->from);
-    write_ranges(&m->to);
-    write_tensor(&m->to, m->tensor);
+    m->source = source, m->rank = rank;
+    m->from = (RelationText){.m = y->m, .k = y->p->node.p[a->node]->kernel, .letter = 'p', .coord = y->coord[source], .text = &m->text};
+    m->to = (RelationText){.m = y->m, .k = y->p->node.p[b->node]->kernel, .letter = 'c', .coord = y->coord[rank], .text = &m->text};
+    m->to.values = true;
+    relation_ranges(&m->from);
+    relation_ranges(&m->to);
+    relation_tensor(&m->to, m->tensor);
     if (m->tensor->symmetric >= 0) {
-        write_box(&m->from, &a->rank, "m", 0);
-        write_box(&m->to, &b->rank, "m", 0);
+        relation_box(&m->from, &a->rank, "m", 0);
+        relation_box(&m->to, &b->rank, "m", 0);
     }
     for (int d = 0; d < a->ndim; d++) {
-        write_box(&m->from, &a->dim[d], "x", d);
-        write_box(&m->to, &b->dim[d], "x", d);
+        relation_box(&m->from, &a->dim[d], "x", d);
+        relation_box(&m->to, &b->dim[d], "x", d);
     }
     return m;
-}
-
-static void write_names(Text *t, const char *letter, int n, bool *some) {
-    for (int i = 0; i < n; i++, *some = true) text_printf(t, "%s%s%d", *some ? ", " : "", letter, i);
 }
 
 /* No such instances with this as well? */
@@ -217,13 +144,13 @@ static bool meeting_empty(const Symbolic *y, const Meeting *m, const char *also)
     Text t = {0};
     bool some = false;
     text_add(&t, "[");
-    write_names(&t, "n", y->m->symbol.n, &some);
+    relation_names(&t, "n", y->m->symbol.n, &some);
     text_add(&t, "] -> { [");
     some = false;
-    write_names(&t, "p", m->from.k->range.n, &some);
-    write_names(&t, "c", m->to.k->range.n, &some);
-    write_names(&t, "m", m->tensor->symmetric >= 0, &some);
-    write_names(&t, "x", m->tensor->ndim, &some);
+    relation_names(&t, "p", m->from.k->range.n, &some);
+    relation_names(&t, "c", m->to.k->range.n, &some);
+    relation_names(&t, "m", m->tensor->symmetric >= 0, &some);
+    relation_names(&t, "x", m->tensor->ndim, &some);
     for (int i = 0; i < m->to.nvalue; i++) text_printf(&t, ", v%d", m->to.value[i]);
     text_add(&t, "] : 1 > 0");
     for (int i = 0; i < y->m->symbol.n; i++)
@@ -242,20 +169,27 @@ static bool meeting_empty(const Symbolic *y, const Meeting *m, const char *also)
 /* ---- cover ---- */
 
 /* Never x < lo and never x > hi, where x is text; bounds in terms of the writer. */
-static bool always_within(const Symbolic *y, Meeting *m, const char *x, Writer *w, const Affine *lo, const Affine *hi) {
+static bool always_within(const Symbolic *y, Meeting *m, const char *x, RelationText *w, const Affine *lo, const Affine *hi) {
     const Affine *side[2] = {lo, hi};
     for (int i = 0; i < 2; i++) {
-        if (!affine_can_write(side[i], w->letter == 'c')) return false;
+        if (!relation_can_write(w, side[i])) return false;
         Text also = {0};
         w->text = &also;
         text_printf(&also, " and %s %s ", x, i ? ">" : "<");
-        write_affine(w, side[i]);
+        relation_affine(w, side[i]);
         w->text = &m->text;
         bool never = meeting_empty(y, m, also.p);
         text_free(&also);
         if (!never) return false;
     }
     return true;
+}
+
+static bool rank_within(const Symbolic *y, Meeting *m, int rank, RelationText *w, const Span *s) {
+    if (affine_is_const(&s->lo) && affine_is_const(&s->hi)) return rank >= s->lo.c && rank <= s->hi.c;
+    char text[16];
+    snprintf(text, sizeof text, "%d", rank);
+    return always_within(y, m, text, w, &s->lo, &s->hi);
 }
 
 static bool words_cover(const Symbolic *y, Meeting *m, const Flag *f, const Op *w) {
@@ -266,11 +200,9 @@ static bool words_cover(const Symbolic *y, Meeting *m, const Flag *f, const Op *
         if (!always_within(y, m, word, &m->to, &w->sub.p[d].lo, &w->sub.p[d].hi)) return false;
     }
     if (f->axis < 0) return true;
-    char source[16], rank[16];
-    snprintf(source, sizeof source, "%d", y->coord[m->from.rank][f->axis]);
-    snprintf(rank, sizeof rank, "%d", y->coord[m->to.rank][f->axis]);
     const Op *s = signal_of(m->from.k, f->id);
-    return always_within(y, m, source, &m->to, &w->dest.lo, &w->dest.hi) && always_within(y, m, rank, &m->from, &s->dest.lo, &s->dest.hi);
+    return rank_within(y, m, y->coord[m->source][f->axis], &m->to, &w->dest) &&
+           rank_within(y, m, y->coord[m->rank][f->axis], &m->from, &s->dest);
 }
 
 static bool wait_acquires(const Flag *f, const Op *w) {

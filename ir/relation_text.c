@@ -1,0 +1,86 @@
+/* relation_text.c: boxes, grids and tensors written as constraints that isl reads.
+   What is not affine is left out: the relation then holds more, never less. */
+#include "ir/relation_text.h"
+
+static void write_variable(RelationText *w, const Term *t) {
+    if (t->kind == TERM_INDEX) text_printf(w->text, "%c%d", w->letter, t->id);
+    else if (t->kind == TERM_RANK && w->coord) text_printf(w->text, "%d", w->coord[t->id]);
+    else if (t->kind == TERM_RANK) text_printf(w->text, "%cr%d", w->letter, t->id);
+    else {
+        int i = 0;
+        while (i < w->nvalue && w->value[i] != t->value->id) i++;
+        if (i == w->nvalue && i < MAX_VALUES) w->value[w->nvalue++] = t->value->id;
+        text_printf(w->text, "v%d", t->value->id);
+    }
+}
+
+bool relation_can_write(const RelationText *w, const Affine *a) {
+    for (int i = 0; i < a->nterm; i++) {
+        TermKind k = a->term[i].kind;
+        if (k != TERM_INDEX && k != TERM_RANK && !(w->values && k == TERM_VALUE)) return false;
+    }
+    return true;
+}
+
+void relation_affine(RelationText *w, const Affine *a) {
+    text_printf(w->text, "%lld", (long long)a->c);
+    for (int i = 0; i < a->nterm; i++) {
+        text_printf(w->text, " + %lld*floor((", (long long)a->term[i].mul);
+        write_variable(w, &a->term[i]);
+        text_printf(w->text, ")/%lld)", (long long)a->term[i].div);
+    }
+}
+
+void relation_size(Text *t, Size s) {
+    text_printf(t, "%lld", (long long)s.c);
+    if (s.sym >= 0) text_printf(t, " + n%d", s.sym);
+}
+
+void relation_box(RelationText *w, const Box *b, const char *x, int d) {
+    if (!b->known || !relation_can_write(w, &b->start)) return;
+    text_printf(w->text, " and %s%d >= ", x, d);
+    relation_affine(w, &b->start);
+    text_printf(w->text, " and %s%d < %lld + ", x, d, (long long)b->extent);
+    relation_affine(w, &b->start);
+}
+
+/* Of a split extent: tiles of a block, and of what this rank has of it. */
+static void write_split(RelationText *w, int range) {
+    const Range *r = &w->k->range.p[range];
+    if (r->of.sym >= 0) return;
+    long long block = size_block(w->m, r->of, NULL), size = r->size;
+    text_printf(w->text, " and %lld*%c%d < %lld", size, w->letter, range, block);
+    if (r->owner >= 0) return;
+    Term rank = {.kind = TERM_RANK, .id = r->of.axis};
+    text_printf(w->text, " and %lld*%c%d < %lld - %lld*", size, w->letter, range, (long long)r->of.c, block);
+    write_variable(w, &rank);
+}
+
+void relation_ranges(RelationText *w) {
+    for (int i = 0; i < w->k->range.n; i++) {
+        const Range *r = &w->k->range.p[i];
+        text_printf(w->text, " and %c%d >= 0", w->letter, i);
+        if (r->grid && r->kind == RANGE_WHOLE) text_printf(w->text, " and %c%d < 1", w->letter, i);
+        if (!r->grid || r->kind == RANGE_WHOLE) continue;
+        if (r->of.axis >= 0) {
+            write_split(w, i);
+            continue;
+        }
+        text_printf(w->text, " and %lld*%c%d < ", (long long)r->size, w->letter, i);
+        relation_size(w->text, r->of);
+    }
+}
+
+void relation_tensor(RelationText *w, const Tensor *t) {
+    if (t->symmetric >= 0) text_printf(w->text, " and 0 <= m0 < %lld", (long long)w->m->axis.p[t->symmetric].ranks);
+    for (int d = 0; d < t->ndim; d++) {
+        text_printf(w->text, " and x%d >= 0", d);
+        if (t->dim[d].axis >= 0) continue;
+        text_printf(w->text, " and x%d < ", d);
+        relation_size(w->text, t->dim[d]);
+    }
+}
+
+void relation_names(Text *t, const char *stem, int n, bool *some) {
+    for (int i = 0; i < n; i++, *some = true) text_printf(t, "%s%s%d", *some ? ", " : "", stem, i);
+}

@@ -1,0 +1,29 @@
+/* relation_text.h: accesses as constraints in isl's notation.
+   Names: n<symbol>, <letter><range> tile numbers, <letter>r<axis> ranks, v<value> scalars, m0 whose memory, x<dimension>. */
+#ifndef TILEC_IR_RELATION_TEXT_H
+#define TILEC_IR_RELATION_TEXT_H
+
+#include "base/text.h"
+#include "ir/relation.h"
+
+enum { MAX_VALUES = 16 };
+
+typedef struct {
+    const Module *m;
+    const Kernel *k;
+    char letter;
+    const int *coord; /* numbers for the ranks; NULL: variables */
+    bool values;      /* scalars are variables; else what depends on them is unknown */
+    Text *text;
+    int value[MAX_VALUES], nvalue; /* scalars met, by id */
+} RelationText;
+
+bool relation_can_write(const RelationText *, const Affine *);
+void relation_affine(RelationText *, const Affine *);
+void relation_size(Text *, Size);                                     /* of a size that is not split */
+void relation_box(RelationText *, const Box *, const char *x, int d); /* and x<d> inside the box */
+void relation_ranges(RelationText *);                                 /* and tile numbers that exist */
+void relation_tensor(RelationText *, const Tensor *);                 /* and places that exist */
+void relation_names(Text *, const char *stem, int n, bool *some);     /* a, b, .. for a tuple */
+
+#endif
