@@ -1,0 +1,22 @@
+# Every example with a mesh, in every form of communication, under random schedules: the results must be the same bits.
+# usage: schedules.sh TILEC SOURCE FOLDER RUNS "FORMS" [SANITIZER]
+set -e
+tilec=$1 source=$2 out=$3 runs=$4 forms=$5 sanitize=${6:+-fsanitize=$6}
+mkdir -p "$out"
+build() { cc -std=gnu11 -g $sanitize -D_GNU_SOURCE -I"$source/runtime/include" -I"$source/runtime" "$@" -lpthread -ldl -lm; }
+build -O1 -rdynamic "$source"/test/unit/rt_schedules.c "$source"/runtime/src/*.c -o "$out/rt_schedules"
+for example in ag_gemm gemm_rs gemm_ar flash_decode mlp_tp; do
+    case $example in
+        mlp_tp) defines="" ;;
+        flash_decode) defines="-D B=2 -D H=4 -D G=2 -D S=99 -D D=32" ;;
+        *) defines="-D M=150 -D N=90 -D K=113" ;;
+    esac
+    for form in $forms; do
+        dir=$out/$example-$form
+        mkdir -p "$dir"
+        "$tilec" compile "$source/examples/$example.tile" $defines --comm=$form -o "$dir" 2> "$dir/log"
+        build -O2 -ffp-contract=fast -fno-math-errno -fopenmp-simd -fPIC -shared -DTILE_TEST_DELAY \
+            "$dir/$example.c" -o "$dir/lib.so"
+        echo "$form, $(TILE_DELAY=${SEED:-1} "$out/rt_schedules" "$dir/lib.so" $example "$runs")"
+    done
+done
