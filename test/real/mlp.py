@@ -17,4 +17,4 @@ assert got.dtype == np.float32 and got.shape == want.shape, (got.dtype, got.shap
 bound = 1e-5 * np.abs(want).max()
 error = np.abs(got - want).max()
 print(f"largest error {error:.3g}, bound {bound:.3g}")
-sys.exit(error > bound)
+sys.exit(int(error > bound))
