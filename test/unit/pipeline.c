@@ -20,6 +20,7 @@ typedef struct {
     int nsize, seeds;
     Array *in;        /* what every run reads, in the order of io */
     Array *expected;  /* of the interpreter on one rank, with bounds */
+    int axes;         /* of the mesh: without one there is one rank */
     int failures, runs;
 } Test;
 
@@ -106,6 +107,7 @@ static void compare(Test *t, const Module *m, const Array *want, const Array *go
 static void make_inputs(Test *t) {
     Module *m = lowered(t, 1);
     t->in = ARENA_ARRAY(t->arena, Array, m->program.p[0]->io.n + 1);
+    t->axes = m->axis.n;
     for (int i = 0; i < m->program.p[0]->io.n; i++) {
         if (!array_for_tensor(t->arena, m, io_tensor(m, i), symbols(t, m), &t->in[i])) exit(1);
         draw(&t->in[i], (uint64_t)i + 1);
@@ -171,6 +173,7 @@ int main(int argc, char **argv) {
     }
     t.lower.define = t.define;
     make_inputs(&t);
+    if (!t.axes) most = single = 1;
     for (int64_t ranks = single ? most : 1; ranks <= most; ranks++)
         for (int form = 0; form < 6; form++) {
             check_pipeline(&t, ranks, (CommForm)form, NULL);
