@@ -2,7 +2,8 @@
 
    A mesh joins the ranks of one job; a program instance (made by a generated NAME_open) runs on it.
    Functions return TILE_OK or a negative TILE_E_* code; tile_last_error() has the sentence.
-   Thread-safety: different meshes are independent; one mesh and its instances are driven by one caller per rank at a time. */
+   Thread-safety: different meshes are independent; one mesh and its instances are driven by one caller per rank at a
+   time. */
 #ifndef TILE_H
 #define TILE_H
 

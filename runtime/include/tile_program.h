@@ -59,7 +59,8 @@ typedef struct {
 typedef struct tile_instance tile_instance;
 
 /* Collective; TILE_E_MISMATCH when the ranks open different programs. `program` must outlive the instance.
-   Ranks are numbered along the mesh axes with the last one fastest. `nargs` pointers in manifest order are given to each run; scalars are passed by pointer too and copied at enqueue. */
+   Each run is given `nargs` pointers in manifest order; scalars are passed by pointer too and copied at enqueue.
+   Ranks are numbered along the mesh axes with the last one fastest. */
 int tile_instance_open(tile_mesh *, const tile_program *, tile_instance **);
 /* Only enqueues. arg: nargs pointers; dim: run-time sizes (within their bounds, the same on all ranks). */
 int tile_instance_run(tile_instance *, void *const *arg, const int64_t *dim, tile_stream);

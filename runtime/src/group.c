@@ -59,6 +59,7 @@ int group_open(const tile_mesh_config *c, const Place *p, uint64_t timeout_ns, G
 
 int group_broken(Group *g, int missing, const char *doing) {
     g->missing = missing;
+    g->broken = true;
     if (missing < 0) return tile_fail(TILE_E_TIMEOUT, "rank %d gave up while the ranks %s", g->rank, doing);
     return tile_fail(TILE_E_TIMEOUT, "rank %d gave up: rank %d is missing while the ranks %s", g->rank, missing, doing);
 }

@@ -274,6 +274,7 @@ static int root_collect(ProcessGroup *p, const void *in, char *out, size_t each)
 static int processes_allgather(Group *g, const void *in, void *out, size_t each) {
     ProcessGroup *p = (ProcessGroup *)g;
     Verdict v;
+    if (g->broken) return group_broken(g, g->missing, "exchange");
     if (g->rank == 0) {
         int error = root_collect(p, in, out, each);
         tell_all(p, (Verdict){error, g->missing});
@@ -313,7 +314,8 @@ static int processes_share(Group *g, size_t part, Share *out) {
     ProcessGroup *p = (ProcessGroup *)g;
     Verdict v;
     *out = (Share){.stride = pages_round(part), .bytes = pages_round(part) * (size_t)g->nranks};
-    int fd = -1, error = TILE_OK;
+    int fd = -1, error = g->broken ? group_broken(g, g->missing, "share memory") : TILE_OK;
+    if (error) return error;
     if (g->rank == 0)
         fd = root_memory(p, out->bytes);
     else

@@ -174,9 +174,9 @@ void instance_task(const tile_instance *p, const Frame *f, tile_task *t) {
     memcpy(t->coord, p->coord, sizeof t->coord);
 }
 
-void frame_fill(Frame *f, void *const *arg, const int64_t *dim) {
+void frame_fill(Frame *f, void *const *arg, const int64_t *dim, int64_t tickets) {
     const tile_program *g = f->instance->program;
-    tile_task t;
+    f->tickets = tickets;
     for (int i = 0; i < g->ndims; i++) f->dim[i] = dim[i];
     for (int i = 0; i < g->nargs; i++) {
         f->arg[i] = arg[i];
@@ -184,8 +184,12 @@ void frame_fill(Frame *f, void *const *arg, const int64_t *dim) {
         memcpy(&f->scalar[i], arg[i], (tile_elem_bits(g->arg[i].elem) + 7) / 8);
         f->arg[i] = &f->scalar[i];
     }
-    instance_task(f->instance, f, &t);
-    f->tickets = g->tasks(&t);
+}
+
+static int64_t tickets_count(const tile_instance *p, void *const *arg, const int64_t *dim) {
+    tile_task t;
+    instance_task(p, &(Frame){.arg = (void **)arg, .dim = (int64_t *)dim}, &t);
+    return p->program->tasks(&t);
 }
 
 static int args_check(const tile_instance *p, void *const *arg, const int64_t *dim) {
@@ -204,5 +208,10 @@ int tile_instance_run(tile_instance *p, void *const *arg, const int64_t *dim, ti
     if (stream) return tile_fail(TILE_E_UNSUPPORTED, "the host has no stream but the mesh's own: pass NULL");
     if (fault_poisoned(p->mesh)) return fault_report(p->mesh);
     int error = args_check(p, arg, dim);
-    return error ? error : queue_add(p, arg, dim);
+    if (error) return error;
+    int64_t tickets = tickets_count(p, arg, dim);
+    if (tickets < 0 || tickets > UINT32_MAX)
+        return tile_fail(TILE_E_ARG, "program '%s': %lld tasks, at most 2^32 - 1 fit a run", p->program->name,
+                         (long long)tickets);
+    return queue_add(p, arg, dim, tickets);
 }

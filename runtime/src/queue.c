@@ -57,13 +57,13 @@ static void runs_start(tile_mesh *m) {
     }
 }
 
-int queue_add(tile_instance *p, void *const *arg, const int64_t *dim) {
+int queue_add(tile_instance *p, void *const *arg, const int64_t *dim, int64_t tickets) {
     Queue *q = &p->mesh->queue;
     pthread_mutex_lock(&q->lock);
     bool full = q->enqueued - q->finished == QUEUE_DEPTH || p->enqueued - p->finished == FRAMES;
     if (!full) {
         Frame *f = &p->frame[p->enqueued++ % FRAMES];
-        frame_fill(f, arg, dim);
+        frame_fill(f, arg, dim, tickets);
         q->enqueued++;
         q->frame[q->enqueued % QUEUE_DEPTH] = f;
         runs_start(p->mesh);

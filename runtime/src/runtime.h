@@ -40,6 +40,7 @@ struct Group {
     int rank, nranks;
     uint64_t timeout_ns; /* of each step */
     int missing;         /* after a failed step: who did not come; -1: not known */
+    bool broken;         /* a step failed: the next ones do too, as messages of it may still be under way */
     int (*allgather)(Group *, const void *in, void *out, size_t each);
     int (*share)(Group *, size_t part, Share *);
     bool (*lost)(const Group *, int rank); /* NULL: not known */
@@ -107,7 +108,7 @@ typedef struct {
 int queue_open(tile_mesh *, int workers);
 void queue_close(tile_mesh *);
 /* Takes the instance's next frame, fills it and hands it to the workers; TILE_E_BUSY when too many are queued. */
-int queue_add(tile_instance *, void *const *arg, const int64_t *dim);
+int queue_add(tile_instance *, void *const *arg, const int64_t *dim, int64_t tickets);
 void queue_wait(tile_mesh *); /* for all that is enqueued */
 int queue_drain(tile_mesh *); /* the same; gives and clears the error */
 
@@ -163,7 +164,7 @@ struct tile_instance {
     unsigned finished; /* likewise */
 };
 
-void frame_fill(Frame *, void *const *arg, const int64_t *dim);        /* copies the arguments, counts the tickets */
+void frame_fill(Frame *, void *const *arg, const int64_t *dim, int64_t tickets); /* copies the arguments */
 void instance_task(const tile_instance *, const Frame *, tile_task *); /* the part that all tasks of a run share */
 void instance_clear(tile_instance *);                                  /* for a new incarnation */
 

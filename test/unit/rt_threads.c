@@ -176,6 +176,24 @@ static void body_missing(const Case *c) {
           strstr(tile_last_error(), "rank 2 is missing while the ranks meet"));
 }
 
+static int64_t many_tasks(const tile_task *t) { return t->dim[0] == 4 ? (int64_t)1 << 32 : 0; }
+
+/* One task more than a run can have; a run of no tasks. */
+static void body_tasks(const Case *c) {
+    float x[4] = {0}, scale = 1;
+    tile_program g = rt_program(c->nranks);
+    tile_mesh *m = mesh_open(c, 0);
+    tile_instance *p;
+    g.tasks = many_tasks;
+    CHECK(tile_instance_open(m, &g, &p) == TILE_OK);
+    CHECK(tile_instance_run(p, (void *[]){x, &scale, x}, (int64_t[]){4}, NULL) == TILE_E_ARG);
+    CHECK(strstr(tile_last_error(), "4294967296 tasks"));
+    CHECK(tile_instance_run(p, (void *[]){x, &scale, x}, (int64_t[]){3}, NULL) == TILE_OK);
+    CHECK(tile_stream_sync(m, NULL) == TILE_OK);
+    tile_instance_close(p);
+    tile_mesh_close(m);
+}
+
 static int failing_task(const tile_task *t, int64_t ticket) {
     return t->rank == 1 && ticket == 0 ? TILE_E_ARG : rt_task(t, ticket);
 }
@@ -238,6 +256,7 @@ int main(int argc, char **argv) {
     case_run(body_fault, 3, 2, 0);
     case_run(body_alone, 2, 1, 0);
     case_run(body_missing, 2, 1, 0);
+    case_run(body_tasks, 1, 1, 0);
     case_run(body_task_fails, 3, 1, 0);
     case_run(body_busy, 2, 1, 0);
     case_run(body_trace, 2, 2, 0);
