@@ -50,13 +50,15 @@ static void axis_add(Front *f, const Decl *d) {
         diag_error(f->diags, d->loc, "bad-mesh", "a mesh axis has 1 to %d ranks", RANKS_LIMIT);
     else if (m->axis.n == MAX_AXES)
         diag_error(f->diags, d->loc, "too-many-axes", "a mesh has at most %d axes", MAX_AXES);
-    else vec_push(m->arena, &m->axis, ((Axis){.name = d->name, .ranks = s.c, .loc = d->loc}));
+    else
+        vec_push(m->arena, &m->axis, ((Axis){.name = d->name, .ranks = s.c, .loc = d->loc}));
 }
 
 static void ranks_check(Front *f, int axes) {
     int64_t ranks = f->lower.options->ranks;
     if (ranks <= 1 || axes == 1) return;
-    diag_error(f->diags, (Loc){0}, "ranks", "--ranks=%" PRId64 " needs a file with one mesh axis, this one has %d", ranks, axes);
+    diag_error(f->diags, (Loc){0}, "ranks", "--ranks=%" PRId64 " needs a file with one mesh axis, this one has %d",
+               ranks, axes);
     diag_note(f->diags, (Loc){0}, axes ? "set each axis with -D NAME=N" : "declare one: mesh tp = %" PRId64 ";", ranks);
 }
 
@@ -93,7 +95,8 @@ static void kernels_prune(Module *m) {
     m->kernel.n = n;
 }
 
-Module *lower_file(Arena *arena, Names *names, Diags *diags, const char *path, const LowerOptions *options, Paths *files) {
+Module *lower_file(Arena *arena, Names *names, Diags *diags, const char *path, const LowerOptions *options,
+                   Paths *files) {
     Front *f = ARENA_NEW(arena, Front);
     *f = (Front){.arena = arena, .names = names, .diags = diags, .files = files};
     f->lower.m = module_new(arena, names, diags);

@@ -58,7 +58,8 @@ static bool is_inside(const Flow *f, const Value *v) {
 }
 
 static State add_states(Flow *f, const Op *op, State a, const Value *other, State b) {
-    if (a == CARRY || a == CARRY_SUM) return (is_whole(b) || (b == SUM && is_inside(f, other))) ? CARRY_SUM : not_linear(f, op);
+    if (a == CARRY || a == CARRY_SUM)
+        return (is_whole(b) || (b == SUM && is_inside(f, other))) ? CARRY_SUM : not_linear(f, op);
     if (a == ZERO) return b;
     if (b == ZERO) return a;
     if (is_whole(a) && is_whole(b)) return WHOLE;
@@ -154,7 +155,8 @@ static State flow_dot(Flow *f, const Op *op) {
 
 /* ---- memory ---- */
 
-/* floor(pos / d) is the own place where a block of positions is d blocks of the dimension, as of heads and their groups. */
+/* floor(pos / d) is the own place where a block of positions is d blocks of the dimension, as of heads and their
+ * groups. */
 static bool is_own_place(const Flow *f, const Affine *a, Size dim) {
     if (a->nterm != 1 || a->c != 0) return false;
     const Term *t = &a->term[0];
@@ -235,7 +237,8 @@ static void flow_split_loop(Flow *f, const Op *op) {
     flow_region(f, body);
     f->loop = NULL;
     for (int i = 0; i < op->res.n; i++)
-        f->state[op->res.p[i]->id] = loop_result(f, op, state_of(f, op->arg.p[i + 2]), state_of(f, yield_of(body)->arg.p[i]));
+        f->state[op->res.p[i]->id] =
+            loop_result(f, op, state_of(f, op->arg.p[i + 2]), state_of(f, yield_of(body)->arg.p[i]));
 }
 
 /* One round with the carried values as they are known; true when that changed none of them. */
@@ -269,9 +272,12 @@ static void flow_for(Flow *f, const Op *op) {
     if (is_local_size(f, hi) && zero) {
         f->split[op->range] = hi->def->size;
         flow_split_loop(f, op);
-    } else if (is_local_size(f, hi) || is_local_size(f, lo)) fault(f, op, PLACE_BOUND);
-    else if (!is_whole(state_of(f, lo)) || !is_whole(state_of(f, hi))) not_linear(f, op);
-    else flow_plain_loop(f, op);
+    } else if (is_local_size(f, hi) || is_local_size(f, lo))
+        fault(f, op, PLACE_BOUND);
+    else if (!is_whole(state_of(f, lo)) || !is_whole(state_of(f, hi)))
+        not_linear(f, op);
+    else
+        flow_plain_loop(f, op);
 }
 
 /* ---- operations ---- */
@@ -299,7 +305,8 @@ static State flow_value(Flow *f, const Op *op) {
     case CLASS_SELECT: return flow_select(f, op);
     case CLASS_CAST: return flow_cast(f, op);
     case CLASS_BROADCAST: return state_of(f, op->arg.p[0]);
-    case CLASS_REDUCE: return op->kind == OP_SUM || op->kind == OP_RMAX ? flow_reduce(f, op) : flow_argument_reduce(f, op);
+    case CLASS_REDUCE:
+        return op->kind == OP_SUM || op->kind == OP_RMAX ? flow_reduce(f, op) : flow_argument_reduce(f, op);
     case CLASS_PREFIX: return flow_prefix(f, op);
     case CLASS_DOT: return flow_dot(f, op);
     case CLASS_MEMORY: return flow_load(f, op);
@@ -309,10 +316,14 @@ static State flow_value(Flow *f, const Op *op) {
 
 static void flow_op(Flow *f, const Op *op) {
     if (uses_local_size(f, op)) return;
-    if (op->kind == OP_FOR) flow_for(f, op);
-    else if (op->kind == OP_IF) flow_if(f, op);
-    else if (op->kind == OP_STORE) flow_store(f, op);
-    else if (op->res.n == 1) f->state[op->res.p[0]->id] = flow_value(f, op);
+    if (op->kind == OP_FOR)
+        flow_for(f, op);
+    else if (op->kind == OP_IF)
+        flow_if(f, op);
+    else if (op->kind == OP_STORE)
+        flow_store(f, op);
+    else if (op->res.n == 1)
+        f->state[op->res.p[0]->id] = flow_value(f, op);
 }
 
 static void flow_region(Flow *f, const Region *r) {
@@ -342,7 +353,9 @@ static void splits_find(Flow *f) {
 bool kernel_place(PlaceQuery *q) {
     Arena *a = arena_new();
     const Kernel *k = q->k;
-    Flow f = {.q = q, .state = ARENA_ARRAY(a, State, k->nvalue + 1), .split = ARENA_ARRAY(a, Size, k->range.n + 1),
+    Flow f = {.q = q,
+              .state = ARENA_ARRAY(a, State, k->nvalue + 1),
+              .split = ARENA_ARRAY(a, Size, k->range.n + 1),
               .result = ARENA_ARRAY(a, State, k->param.n + 1)};
     q->fault = PLACE_FINE;
     splits_find(&f);

@@ -1,4 +1,5 @@
-/* place.h: what a kernel makes of arguments that are split or partial along one mesh axis, judged from its lowered body. */
+/* place.h: what a kernel makes of arguments that are split or partial along one mesh axis, judged from its lowered
+ * body. */
 #ifndef TILEC_FRONTEND_PLACE_H
 #define TILEC_FRONTEND_PLACE_H
 

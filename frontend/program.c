@@ -2,8 +2,6 @@
    Takes a declaration; gives a Program of nodes over placed tensors, or errors. */
 #include "frontend/program.h"
 
-#include "frontend/const.h"
-
 #include <string.h>
 
 /* ---- tensors ---- */
@@ -55,92 +53,30 @@ static Variable *variable_new(Prog *c, Variable v) {
 
 /* ---- the interface ---- */
 
-static Found extent_find(const Resolver *r, Name name, Loc loc, Size *s) { return global_find(r->lw, name, loc, s); }
-
-static void extent_unknown(const Resolver *r, const Expr *e) {
-    diag_error(r->lw->m->diags, e->loc, "undefined", "'%s' is not a dim", e->name);
-    diag_note(r->lw->m->diags, e->loc, "declare it: dim %s = ..;", e->name);
-}
-
-/* `K @ tp`: the extent, and the axis that splits it. */
-static bool split_lower(Prog *c, const Expr *e, Size *s) {
-    if (e->rhs->kind != EXPR_NAME) {
-        diag_error(c->diags, e->rhs->loc, "unsupported", "not supported yet: a dimension split over several mesh axes");
-        return false;
-    }
-    for (int a = 0; a < c->m->axis.n; a++)
-        if (c->m->axis.p[a].name == e->rhs->name) return s->axis = (int16_t)a, true;
-    diag_error(c->diags, e->rhs->loc, "undefined", "'%s' is not a mesh axis", e->rhs->name);
-    diag_note(c->diags, e->rhs->loc, "declare it: mesh %s = 4;", e->rhs->name);
-    return false;
-}
-
-static bool extent_lower(Prog *c, const Expr *e, Size *s, DimName *name) {
-    Resolver r = {.lw = &c->f->lower, .find = extent_find, .unknown = extent_unknown};
-    bool split = e->kind == EXPR_BINARY && e->op == AST_AT;
-    const Expr *of = split ? e->lhs : e;
-    if (of->kind == EXPR_NAME) name->whole = of->name;
-    if (!size_of_expr(&r, of, s)) return false;
-    if (size_is_number(*s) && s->c < 0) {
-        diag_error(c->diags, of->loc, "bad-extent", "this extent is %lld", (long long)s->c);
-        return false;
-    }
-    return !split || split_lower(c, e, s);
-}
-
-static bool type_refuse(Prog *c, const TypeExpr *t) {
-    const Decl *d = ptrmap_get(&c->f->visible, t->elem);
-    if (t->format) diag_error(c->diags, t->loc, "unsupported", "not supported yet: weight formats");
-    else if (d && d->kind == DECL_RECORD) diag_error(c->diags, t->loc, "unsupported", "not supported yet: records");
-    else if (t->shape.n > MAX_DIMS)
-        diag_error(c->diags, t->loc, "too-many-dims", "%d dimensions, at most %d are possible", t->shape.n, MAX_DIMS);
-    else return false;
-    return true;
-}
-
-static void elem_unknown(Prog *c, const TypeExpr *t) {
-    const char *list[ELEM_COUNT];
-    for (int i = 0; i < ELEM_COUNT; i++) list[i] = elem_text((Elem)i);
-    diag_error(c->diags, t->loc, "unknown-type", "'%s' is not an element type", t->elem);
-    const char *near = spelling_nearest(t->elem, list, ELEM_COUNT);
-    if (near) diag_note(c->diags, t->loc, "did you mean '%s'?", near);
-}
-
-static void places_of_dims(Prog *c, Tensor *t) {
-    for (int d = 0; d < t->ndim; d++) {
-        int a = t->dim[d].axis;
-        if (a >= 0 && t->place[a].kind == PLACE_S)
-            diag_error(c->diags, t->loc, "split-twice", "'%s' is split over '%s' along two dimensions", t->name, c->m->axis.p[a].name);
-        if (a >= 0) t->place[a].kind = PLACE_S;
-    }
-}
-
-static bool type_lower(Prog *c, const TypeExpr *e, Tensor *t, TensorInfo *info) {
-    bool good = true;
-    if (type_refuse(c, e)) return false;
-    if (!elem_parse(e->elem, &t->elem)) return elem_unknown(c, e), false;
-    info->whole_elem = t->elem;
-    t->ndim = e->shape.n;
-    for (int d = 0; d < t->ndim; d++) good = extent_lower(c, e->shape.p[d], &t->dim[d], &info->dim[d]) && good;
-    if (good) places_of_dims(c, t);
-    return good;
-}
-
 static void param_lower(Prog *c, const ParamDecl *p, Role role) {
     TensorInfo info = {0};
     Tensor t = {.name = p->name, .role = role, .loc = p->loc};
-    Variable v = {.name = p->name, .loc = p->loc, .value = prog_error(p->loc), .read = true, .output = role == ROLE_OUTPUT,
-                  .state = role == ROLE_STATE, .fixed = role == ROLE_INPUT};
+    Variable v = {.name = p->name,
+                  .loc = p->loc,
+                  .value = prog_error(p->loc),
+                  .read = true,
+                  .output = role == ROLE_OUTPUT,
+                  .state = role == ROLE_STATE,
+                  .fixed = role == ROLE_INPUT};
     if (name_taken(c, p->name, p->loc)) return;
     bool good = type_lower(c, &p->type, &t, &info);
-    const char *what = p->is_const ? "const parameters of programs" : p->mode == PARAM_INOUT ? "inout parameters of programs"
-                       : p->is_unique ? "unique parameters" : good && t.ndim == 0 && role != ROLE_INPUT ? "scalars that a program gives" : NULL;
+    const char *what = p->is_const                                 ? "const parameters of programs"
+                       : p->mode == PARAM_INOUT                    ? "inout parameters of programs"
+                       : p->is_unique                              ? "unique parameters"
+                       : good && t.ndim == 0 && role != ROLE_INPUT ? "scalars that a program gives"
+                                                                   : NULL;
     if (what) diag_error(c->diags, p->loc, "unsupported", "not supported yet: %s", what);
     if (good && !what) {
         int id = tensor_new(c, t, &info);
         vec_push(c->arena, &c->p->io, id);
         v.value = prog_tensor(c, id, p->loc);
-    } else v.made = true;
+    } else
+        v.made = true;
     variable_new(c, v);
 }
 
@@ -171,7 +107,8 @@ static bool target_check(Prog *c, const Expr *t) {
         if (v->value.kind == PROG_ERROR) return false;
         diag_error(c->diags, t->loc, "assigned-twice", "the output '%s' is assigned a second time", t->name);
         diag_note(c->diags, v->loc, "declared here; use another name for what comes before");
-    } else return true;
+    } else
+        return true;
     return false;
 }
 
@@ -197,13 +134,15 @@ static const char *size_text(Prog *c, Size s) {
     const char *split = s.axis < 0 ? "" : arena_format(c->arena, " @ %s", c->m->axis.p[s.axis].name);
     if (s.sym < 0) return arena_format(c->arena, "%lld%s", (long long)s.c, split);
     const char *name = c->m->symbol.p[s.sym].name;
-    return s.c ? arena_format(c->arena, "%s%+lld%s", name, (long long)s.c, split) : arena_format(c->arena, "%s%s", name, split);
+    return s.c ? arena_format(c->arena, "%s%+lld%s", name, (long long)s.c, split)
+               : arena_format(c->arena, "%s%s", name, split);
 }
 
 static bool shape_fits(Prog *c, const ProgValue *v, const Tensor *like, Loc loc) {
     const Tensor *t = &c->p->tensor.p[v->tensor];
     if (t->ndim != like->ndim) {
-        diag_error(c->diags, v->loc, "shape-mismatch", "this has %d dimensions, and '%s' has %d", t->ndim, like->name, like->ndim);
+        diag_error(c->diags, v->loc, "shape-mismatch", "this has %d dimensions, and '%s' has %d", t->ndim, like->name,
+                   like->ndim);
         return false;
     }
     for (int d = 0; d < t->ndim; d++) {
@@ -222,14 +161,15 @@ static bool annotation_fits(Prog *c, const ProgValue *v, const Expected *want, L
     if (want->like && !shape_fits(c, v, want->like, loc)) return false;
     for (int d = 0; want->like && d < t->ndim; d++)
         if (!size_equal(t->dim[d], want->like->dim[d])) {
-            diag_error(c->diags, v->loc, "placement-mismatch", "dimension %d of this is %s, and '%s' is declared as %s", d + 1,
-                       size_text(c, t->dim[d]), want->name, size_text(c, want->like->dim[d]));
+            diag_error(c->diags, v->loc, "placement-mismatch", "dimension %d of this is %s, and '%s' is declared as %s",
+                       d + 1, size_text(c, t->dim[d]), want->name, size_text(c, want->like->dim[d]));
             return false;
         }
     bool partial = false;
     for (int a = 0; a < c->m->axis.n; a++) partial = partial || v->place[a].kind == PLACE_P;
     if (partial || t->elem == want->elem) return true;
-    diag_error(c->diags, v->loc, "type-mismatch", "this is %s, and '%s' is declared as %s", elem_text(t->elem), want->name, elem_text(want->elem));
+    diag_error(c->diags, v->loc, "type-mismatch", "this is %s, and '%s' is declared as %s", elem_text(t->elem),
+               want->name, elem_text(want->elem));
     return false;
 }
 
@@ -258,9 +198,12 @@ static void bind_name(Prog *c, const Stmt *s, const Expr *t, ProgValue v, const 
 
 static void bind(Prog *c, const Stmt *s, const Expr *t, ProgValue v, const Expected *want) {
     Variable *held = variable_find(c, t->name);
-    if (!held || !(held->output || held->state)) bind_name(c, s, t, v, want);
-    else if (v.kind == PROG_TENSOR && held->value.kind == PROG_TENSOR) bind_declared(c, (int)(held - c->var.p), v, want);
-    else held->made = true, held->value = prog_error(t->loc);
+    if (!held || !(held->output || held->state))
+        bind_name(c, s, t, v, want);
+    else if (v.kind == PROG_TENSOR && held->value.kind == PROG_TENSOR)
+        bind_declared(c, (int)(held - c->var.p), v, want);
+    else
+        held->made = true, held->value = prog_error(t->loc);
 }
 
 static bool targets_check(Prog *c, const Stmt *s, Expected *want) {
@@ -296,14 +239,19 @@ static void assign_lower(Prog *c, const Stmt *s) {
 
 static void stmt_refuse(Prog *c, const Stmt *s) {
     if (s->kind == STMT_EACH || s->kind == STMT_FOR) {
-        diag_error(c->diags, s->loc, "tasks-in-program", "%s belongs to kernels", s->kind == STMT_EACH ? "each" : "for");
+        diag_error(c->diags, s->loc, "tasks-in-program", "%s belongs to kernels",
+                   s->kind == STMT_EACH ? "each" : "for");
         diag_note(c->diags, s->loc, "a program is a dataflow of kernel calls; write a kernel and call it");
-    } else diag_error(c->diags, s->loc, "unsupported", "not supported yet: %s in programs", s->kind == STMT_REPEAT ? "repeat" : "if");
+    } else
+        diag_error(c->diags, s->loc, "unsupported", "not supported yet: %s in programs",
+                   s->kind == STMT_REPEAT ? "repeat" : "if");
 }
 
 static void stmt_lower(Prog *c, const Stmt *s) {
-    if (s->kind == STMT_ASSIGN || s->kind == STMT_LET) assign_lower(c, s);
-    else if (s->kind != STMT_ERROR) stmt_refuse(c, s);
+    if (s->kind == STMT_ASSIGN || s->kind == STMT_LET)
+        assign_lower(c, s);
+    else if (s->kind != STMT_ERROR)
+        stmt_refuse(c, s);
 }
 
 static void variables_check(Prog *c) {
@@ -312,7 +260,8 @@ static void variables_check(Prog *c) {
         if (v->output && !v->made) {
             diag_error(c->diags, v->loc, "output-not-assigned", "the output '%s' is never assigned", v->name);
             diag_note(c->diags, v->loc, "assign it once: %s = ..;", v->name);
-        } else if (!v->output && !v->state) unread_report(c, v);
+        } else if (!v->output && !v->state)
+            unread_report(c, v);
     }
 }
 

@@ -5,7 +5,8 @@
 
 #include "frontend/unit.h"
 
-/* What a dimension may be called in `reduce_scatter(x, tp, m)`: by the kernel that made it, by the program's extents. */
+/* What a dimension may be called in `reduce_scatter(x, tp, m)`: by the kernel that made it, by the program's extents.
+ */
 typedef struct {
     Name own, whole;
 } DimName;
@@ -13,9 +14,9 @@ typedef struct {
 /* Beside each tensor of the program. */
 typedef struct {
     DimName dim[MAX_DIMS];
-    Elem whole_elem;   /* P: the type of the sum; .elem of the tensor is that of the shares */
-    Loc cause;         /* P: the argument that made it partial, .. */
-    const char *why;   /* .. and a sentence about it; NULL: none */
+    Elem whole_elem; /* P: the type of the sum; .elem of the tensor is that of the shares */
+    Loc cause;       /* P: the argument that made it partial, .. */
+    const char *why; /* .. and a sentence about it; NULL: none */
 } TensorInfo;
 
 typedef enum { PROG_ERROR, PROG_NUMBER, PROG_TENSOR } ProgKind;
@@ -44,8 +45,8 @@ typedef struct {
     Name name;
     Loc loc;
     ProgValue value;
-    bool read, made;    /* made: the result of a call, which has to be read */
-    bool output;        /* .value.tensor is an output, defined once .made */
+    bool read, made; /* made: the result of a call, which has to be read */
+    bool output;     /* .value.tensor is an output, defined once .made */
     bool state, fixed;
 } Variable;
 
@@ -65,6 +66,9 @@ typedef struct Prog {
 int tensor_new(Prog *, Tensor, const TensorInfo *); /* private, one slot, a name that is free */
 Variable *variable_find(Prog *, Name);
 const char *tensor_text(Prog *, const ProgValue *); /* the expression as written, for messages */
+
+/* program_type.c: fills element type, extents and placement. false after errors. */
+bool type_lower(Prog *, const TypeExpr *, Tensor *, TensorInfo *);
 
 /* program_number.c: compile-time numbers. false: not one, nothing reported. */
 bool number_of_expr(Prog *, const Expr *, ProgValue *);
@@ -88,7 +92,12 @@ bool call_copy(Prog *, const Decl *, ProgValue *from, int to, Loc);
 bool slices_find(Prog *, const Decl *, const ProgValue *, int n, Arg *);
 
 /* program_place.c */
-bool places_find(Prog *, const Decl *, const Kernel *, const ProgValue *, int n, Place (*out)[MAX_AXES], TensorInfo *cause);
+bool places_find(Prog *, const Decl *, const Kernel *, const ProgValue *, int n, Place (*out)[MAX_AXES],
+                 TensorInfo *cause);
+/* The dimension that is split over the axis; -1: none. */
+int tensor_split(const Tensor *, int axis);
+/* May a result like `t` be written to this output (-1: none) at once? */
+bool output_takes(Prog *, const Tensor *, int output);
 /* Reports a value that is partial, or differs per rank, where a whole one is needed. */
 bool value_is_whole(Prog *, const ProgValue *, const char *where);
 /* Into a declared tensor: true when the placements agree, or a replicated value is taken in part. */

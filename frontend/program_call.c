@@ -12,7 +12,7 @@ typedef struct {
     Loc loc;
     const Expected *want;
     int n;
-    Arg *part;             /* of each argument */
+    Arg *part; /* of each argument */
     Kernel *k;
     Place (*place)[MAX_AXES]; /* of each parameter of the instance */
     TensorInfo cause;
@@ -25,7 +25,8 @@ static ProgValue scalar_lower(Prog *c, const Expr *e) {
     if (number_of_expr(c, e, &v)) return v;
     Variable *var = e->kind == EXPR_NAME ? variable_find(c, e->name) : NULL;
     if (var || e->kind == EXPR_ERROR) return tensor_lower(c, e, &expected_nothing);
-    diag_error(c->diags, e->loc, "not-constant", "a scalar argument is a parameter of the program or known at compile time");
+    diag_error(c->diags, e->loc, "not-constant",
+               "a scalar argument is a parameter of the program or known at compile time");
     return prog_error(e->loc);
 }
 
@@ -98,7 +99,8 @@ static bool carry_shares(Call *k, ExpectedResult *expected, Elem *whole) {
 
 static Elem first_elem(const Call *k) {
     for (int i = 0; i < k->narg; i++)
-        if (k->arg[i].kind == PROG_TENSOR && k->c->p->tensor.p[k->arg[i].tensor].ndim > 0) return k->c->p->tensor.p[k->arg[i].tensor].elem;
+        if (k->arg[i].kind == PROG_TENSOR && k->c->p->tensor.p[k->arg[i].tensor].ndim > 0)
+            return k->c->p->tensor.p[k->arg[i].tensor].elem;
     return ELEM_F32;
 }
 
@@ -125,7 +127,8 @@ static Name dim_whole(const Call *k, Name own) {
     for (int i = 0; i < k->narg; i++) {
         const Exprs *shape = &k->d->params.p[i].type.shape;
         for (int d = 0; k->arg[i].kind == PROG_TENSOR && d < shape->n; d++)
-            if (shape->p[d]->kind == EXPR_NAME && shape->p[d]->name == own) return k->c->info.p[k->arg[i].tensor].dim[d].whole;
+            if (shape->p[d]->kind == EXPR_NAME && shape->p[d]->name == own)
+                return k->c->info.p[k->arg[i].tensor].dim[d].whole;
     }
     return NULL;
 }
@@ -139,23 +142,12 @@ static TensorInfo result_info(const Call *k, int i, Elem whole) {
     return info;
 }
 
-static bool fits_output(const Call *k, const Tensor *t, int into) {
-    if (into < 0) return false;
-    const Tensor *out = &k->c->p->tensor.p[into];
-    if (out->ndim != t->ndim || out->elem != t->elem) return false;
-    for (int d = 0; d < t->ndim; d++)
-        if (!size_equal(out->dim[d], t->dim[d])) return false;
-    for (int a = 0; a < k->c->m->axis.n; a++)
-        if (t->place[a].kind == PLACE_P || t->place[a].kind == PLACE_V) return false;
-    return true;
-}
-
 static int result_tensor(const Call *k, int i, Elem whole) {
     const Param *p = &k->k->param.p[result_param(k, i)];
     Tensor t = {.name = tensor_name(k, i), .elem = p->elem, .ndim = p->ndim, .role = ROLE_TEMP, .loc = k->loc};
     memcpy(t.dim, p->dim, sizeof t.dim);
     memcpy(t.place, k->place[result_param(k, i)], sizeof t.place);
-    if (fits_output(k, &t, k->want[i].into)) return k->want[i].into;
+    if (output_takes(k->c, &t, k->want[i].into)) return k->want[i].into;
     TensorInfo info = result_info(k, i, whole);
     return tensor_new(k->c, t, &info);
 }
@@ -172,15 +164,24 @@ static void node_add(const Call *k, const int *result) {
     program_node(k->c->m, k->c->p, n);
 }
 
-bool call_apply(Prog *c, const Decl *d, ProgValue *arg, int narg, Loc loc, const Expected *want, int n, ProgValue *out) {
-    Call k = {.c = c, .d = d, .arg = arg, .narg = narg, .loc = loc, .want = want, .n = n, .part = ARENA_ARRAY(c->arena, Arg, narg + 1)};
+bool call_apply(Prog *c, const Decl *d, ProgValue *arg, int narg, Loc loc, const Expected *want, int n,
+                ProgValue *out) {
+    Call k = {.c = c,
+              .d = d,
+              .arg = arg,
+              .narg = narg,
+              .loc = loc,
+              .want = want,
+              .n = n,
+              .part = ARENA_ARRAY(c->arena, Arg, narg + 1)};
     ExpectedResult *expected = ARENA_ARRAY(c->arena, ExpectedResult, n + 1);
     Elem *whole = ARENA_ARRAY(c->arena, Elem, n + 1);
     int *result = ARENA_ARRAY(c->arena, int, n + 1);
     for (int i = 0; i < narg; i++)
         if (arg[i].kind == PROG_ERROR) return false;
     for (int i = 0; i < n; i++) whole[i] = whole_elem(&k, i, &expected[i]);
-    if (!slices_find(c, d, arg, narg, k.part) || !instance_find(&k, expected) || !carry_shares(&k, expected, whole)) return false;
+    if (!slices_find(c, d, arg, narg, k.part) || !instance_find(&k, expected) || !carry_shares(&k, expected, whole))
+        return false;
     for (int i = 0; i < n; i++) result[i] = result_tensor(&k, i, whole[i]);
     node_add(&k, result);
     for (int i = 0; i < n; i++) out[i] = prog_tensor(c, result[i], loc);

@@ -1,5 +1,6 @@
 /* program_coll.c: collectives and local: what they take, what they give, their optional arguments.
-   all_gather S to R, reduce_scatter P to S, all_reduce P to R, all_to_all S(d) to S(e), stack, broadcast and permute of V. */
+   all_gather S to R, reduce_scatter P to S, all_reduce P to R, all_to_all S(d) to S(e), stack, broadcast and permute of
+   V. */
 #include "frontend/program.h"
 
 #include <string.h>
@@ -71,7 +72,8 @@ static bool option_name(CollCall *k, const Expr *e) {
     int axis = axis_named(k->c, e->name), dim = dim_named(k, e->name);
     if (axis >= 0) return k->axis = axis, true;
     if (dim >= 0) return k->dim = dim, true;
-    return refuse(k, e->loc, "undefined", SAY(k, "'%s' is neither a mesh axis nor a dimension of '%s'", e->name, tensor_text(k->c, &k->x)),
+    return refuse(k, e->loc, "undefined",
+                  SAY(k, "'%s' is neither a mesh axis nor a dimension of '%s'", e->name, tensor_text(k->c, &k->x)),
                   "a dimension is named as in the shape of the tensor or of the kernel that made it");
 }
 
@@ -80,10 +82,13 @@ static bool takes_number(const CollCall *k) { return k->info->coll == COLL_PERMU
 static bool option_number(CollCall *k, const Expr *e) {
     ProgValue v;
     if (!number_of_expr(k->c, e, &v) || !v.is_integer)
-        return refuse(k, e->loc, "wrong-arguments", SAY(k, "%s does not take this", k->info->name), "it takes a mesh axis, a dimension or a number");
+        return refuse(k, e->loc, "wrong-arguments", SAY(k, "%s does not take this", k->info->name),
+                      "it takes a mesh axis, a dimension or a number");
     if (takes_number(k)) return k->number = (int64_t)v.number, k->has_number = true;
     if (v.number >= 0 && v.number < source_of(k)->ndim) return k->dim = (int)v.number, true;
-    return refuse(k, e->loc, "wrong-arguments", SAY(k, "'%s' has no dimension %d", tensor_text(k->c, &k->x), (int)v.number), "dimensions count from 0");
+    return refuse(k, e->loc, "wrong-arguments",
+                  SAY(k, "'%s' has no dimension %d", tensor_text(k->c, &k->x), (int)v.number),
+                  "dimensions count from 0");
 }
 
 static bool options_read(CollCall *k) {
@@ -102,12 +107,16 @@ static const char *kind_text(PlaceKind p) {
 }
 
 static bool source_report(const CollCall *k) {
-    const char *id = k->info->takes == PLACE_S ? "not-split" : k->info->takes == PLACE_P ? "not-partial" : "not-different";
+    const char *id = k->info->takes == PLACE_S   ? "not-split"
+                     : k->info->takes == PLACE_P ? "not-partial"
+                                                 : "not-different";
     const char *over = k->axis >= 0 ? SAY(k, " over '%s'", k->c->m->axis.p[k->axis].name) : "";
     const char *note = k->c->m->axis.n == 0 ? "this file has no mesh: declare one, such as mesh tp = 4;"
-                       : k->info->takes == PLACE_V ? "take each rank's block with local(..)"
-                       : SAY(k, "%s is for values that are; leave it away here", k->info->name);
-    return refuse(k, k->x.loc, id, SAY(k, "'%s' is not %s%s", tensor_text(k->c, &k->x), kind_text(k->info->takes), over), note);
+                       : k->info->takes == PLACE_V
+                           ? "take each rank's block with local(..)"
+                           : SAY(k, "%s is for values that are; leave it away here", k->info->name);
+    return refuse(k, k->x.loc, id,
+                  SAY(k, "'%s' is not %s%s", tensor_text(k->c, &k->x), kind_text(k->info->takes), over), note);
 }
 
 static bool axis_find(CollCall *k) {
@@ -115,57 +124,61 @@ static bool axis_find(CollCall *k) {
     for (int a = k->c->m->axis.n - 1; a >= 0; a--)
         if (k->x.place[a].kind == k->info->takes && (k->axis < 0 || k->axis == a)) found++, first = a;
     if (found > 1)
-        return refuse(k, k->e->loc, "which-axis", SAY(k, "'%s' is %s over several mesh axes", tensor_text(k->c, &k->x), kind_text(k->info->takes)),
+        return refuse(k, k->e->loc, "which-axis",
+                      SAY(k, "'%s' is %s over several mesh axes", tensor_text(k->c, &k->x), kind_text(k->info->takes)),
                       SAY(k, "name one: %s(.., %s)", k->info->name, k->c->m->axis.p[first].name));
     if (found == 0) return source_report(k);
     k->axis = first;
     return true;
 }
 
-static int split_dim(const Tensor *t, int axis) {
-    for (int d = 0; t && d < t->ndim; d++)
-        if (t->dim[d].axis == axis) return d;
-    return -1;
-}
-
 /* The dimension that becomes split: as named, as the declared result has it, or the only one possible. */
 static bool target_dim(CollCall *k, int taken) {
     const Tensor *t = source_of(k);
-    int wanted = k->want->like && k->want->like->ndim == t->ndim ? split_dim(k->want->like, k->axis) : -1;
+    const Tensor *like = k->want->like;
+    int wanted = like && like->ndim == t->ndim ? tensor_split(like, k->axis) : -1;
     if (k->dim < 0) k->dim = wanted;
     for (int d = 0, n = 0; k->dim < 0 && d < t->ndim && t->ndim - (taken >= 0) == 1; d++)
         if (d != taken && n++ == 0) k->dim = d;
+    Name own = k->c->info.p[k->x.tensor].dim[0].own;
     if (k->dim < 0)
-        return refuse(k, k->e->loc, "which-dimension", SAY(k, "which dimension of '%s' is split over '%s'?", tensor_text(k->c, &k->x), k->c->m->axis.p[k->axis].name),
-                      SAY(k, "name it: %s(.., %s), or declare the result's placement", k->info->name, k->c->info.p[k->x.tensor].dim[0].own ? k->c->info.p[k->x.tensor].dim[0].own : "0"));
+        return refuse(k, k->e->loc, "which-dimension",
+                      SAY(k, "which dimension of '%s' is split over '%s'?", tensor_text(k->c, &k->x),
+                          k->c->m->axis.p[k->axis].name),
+                      SAY(k, "name it: %s(.., %s), or declare the result's placement", k->info->name, own ? own : "0"));
     if (t->dim[k->dim].axis < 0) return true;
-    return refuse(k, k->e->loc, "unsupported", "not supported yet: a dimension that is split twice", "choose another dimension");
+    return refuse(k, k->e->loc, "unsupported", "not supported yet: a dimension that is split twice",
+                  "choose another dimension");
 }
 
 /* Blocks of different lengths have no common shape. */
 static bool blocks_equal(const CollCall *k) {
-    int d = split_dim(source_of(k), k->axis);
+    int d = tensor_split(source_of(k), k->axis);
     if (d < 0) return true;
     Size s = source_of(k)->dim[d];
     if (k->info->coll == COLL_PERMUTE && s.sym < 0 && s.c % k->c->m->axis.p[k->axis].ranks == 0) return true;
-    return refuse(k, k->x.loc, "uneven-blocks", SAY(k, "the ranks' values of '%s' may differ in extent, and %s needs equal ones", tensor_text(k->c, &k->x), k->info->name),
+    return refuse(k, k->x.loc, "uneven-blocks",
+                  SAY(k, "the ranks' values of '%s' may differ in extent, and %s needs equal ones",
+                      tensor_text(k->c, &k->x), k->info->name),
                   "a kernel that reduces the split dimension gives equal ones; all_gather(..) takes blocks");
 }
 
 static bool number_fits(CollCall *k) {
     int64_t ranks = k->c->m->axis.p[k->axis].ranks;
     if (!k->has_number && k->info->coll == COLL_PERMUTE)
-        return refuse(k, k->e->loc, "wrong-arguments", "permute takes a shift", "write permute(x, 1): each rank receives from the rank before it");
+        return refuse(k, k->e->loc, "wrong-arguments", "permute takes a shift",
+                      "write permute(x, 1): each rank receives from the rank before it");
     if (k->info->coll == COLL_PERMUTE) return k->number %= ranks, true;
     if (k->number >= 0 && k->number < ranks) return true;
-    return refuse(k, k->e->loc, "wrong-arguments", SAY(k, "there is no rank %lld", (long long)k->number), "ranks count from 0");
+    return refuse(k, k->e->loc, "wrong-arguments", SAY(k, "there is no rank %lld", (long long)k->number),
+                  "ranks count from 0");
 }
 
 static bool call_fits(CollCall *k) {
     if (!options_read(k) || !axis_find(k)) return false;
     switch (k->info->coll) {
     case COLL_REDUCE_SCATTER: return target_dim(k, -1);
-    case COLL_ALL_TO_ALL: return target_dim(k, split_dim(source_of(k), k->axis));
+    case COLL_ALL_TO_ALL: return target_dim(k, tensor_split(source_of(k), k->axis));
     case COLL_PERMUTE:
     case COLL_BROADCAST: return number_fits(k) && blocks_equal(k);
     case COLL_STACK: return blocks_equal(k);
@@ -176,9 +189,10 @@ static bool call_fits(CollCall *k) {
 /* ---- what it gives ---- */
 
 static void dims_of_result(const CollCall *k, Tensor *t, TensorInfo *info) {
-    int split = split_dim(t, k->axis);
+    int split = tensor_split(t, k->axis);
     if (k->info->coll == COLL_ALL_GATHER || k->info->coll == COLL_ALL_TO_ALL) t->dim[split].axis = -1;
-    if (k->info->coll == COLL_REDUCE_SCATTER || k->info->coll == COLL_ALL_TO_ALL) t->dim[k->dim].axis = (int16_t)k->axis;
+    if (k->info->coll == COLL_REDUCE_SCATTER || k->info->coll == COLL_ALL_TO_ALL)
+        t->dim[k->dim].axis = (int16_t)k->axis;
     if (k->info->coll != COLL_STACK) return;
     memmove(t->dim + 1, t->dim, sizeof *t->dim * (size_t)t->ndim);
     memmove(info->dim + 1, info->dim, sizeof *info->dim * (size_t)t->ndim);
@@ -188,17 +202,6 @@ static void dims_of_result(const CollCall *k, Tensor *t, TensorInfo *info) {
 }
 
 static bool is_reduction(const CollCall *k) { return k->info->takes == PLACE_P; }
-
-static bool fits_output(const CollCall *k, const Tensor *t) {
-    if (k->want->into < 0) return false;
-    const Tensor *out = &k->c->p->tensor.p[k->want->into];
-    if (out->ndim != t->ndim || out->elem != t->elem) return false;
-    for (int d = 0; d < t->ndim; d++)
-        if (!size_equal(out->dim[d], t->dim[d])) return false;
-    for (int a = 0; a < k->c->m->axis.n; a++)
-        if (t->place[a].kind == PLACE_P || t->place[a].kind == PLACE_V) return false;
-    return true;
-}
 
 static int result_tensor(const CollCall *k) {
     Prog *c = k->c;
@@ -213,17 +216,24 @@ static int result_tensor(const CollCall *k) {
         t.elem = k->want->has_elem && elem_is_float(k->want->elem) ? k->want->elem : info.whole_elem;
     dims_of_result(k, &t, &info);
     info.whole_elem = t.elem;
-    return fits_output(k, &t) ? k->want->into : tensor_new(c, t, &info);
+    return output_takes(c, &t, k->want->into) ? k->want->into : tensor_new(c, t, &info);
 }
 
 static ProgValue node_add(CollCall *k) {
     Prog *c = k->c;
-    int split = split_dim(source_of(k), k->axis);
+    int split = tensor_split(source_of(k), k->axis);
     if (k->info->coll == COLL_STACK && source_of(k)->ndim == MAX_DIMS) {
-        refuse(k, k->x.loc, "too-many-dims", SAY(k, "'%s' has %d dimensions, at most %d are possible", tensor_text(c, &k->x), MAX_DIMS, MAX_DIMS), "stack adds one");
+        refuse(k, k->x.loc, "too-many-dims",
+               SAY(k, "'%s' has %d dimensions, at most %d are possible", tensor_text(c, &k->x), MAX_DIMS, MAX_DIMS),
+               "stack adds one");
         return prog_error(k->e->loc);
     }
-    Node n = {.kind = NODE_COLLECTIVE, .loc = k->e->loc, .coll = (Coll)k->info->coll, .axis = k->axis, .shift = k->number, .src = k->x.tensor};
+    Node n = {.kind = NODE_COLLECTIVE,
+              .loc = k->e->loc,
+              .coll = (Coll)k->info->coll,
+              .axis = k->axis,
+              .shift = k->number,
+              .src = k->x.tensor};
     n.dim = k->info->coll == COLL_REDUCE_SCATTER ? k->dim : split >= 0 && k->info->coll != COLL_STACK ? split : 0;
     n.dim2 = k->info->coll == COLL_ALL_TO_ALL ? k->dim : 0;
     n.dst = result_tensor(k);
@@ -247,7 +257,8 @@ static Expected source_expected(const CollInfo *info, const Expected *want) {
 ProgValue collective_lower(Prog *c, const Expr *e, const Expected *want) {
     CollCall k = {.c = c, .e = e, .info = info_of(e->name), .want = want, .axis = -1, .dim = -1};
     if (e->args.n == 0) {
-        refuse(&k, e->loc, "wrong-arguments", SAY(&k, "%s takes a tensor", e->name), "the mesh axis and the dimension may follow it");
+        refuse(&k, e->loc, "wrong-arguments", SAY(&k, "%s takes a tensor", e->name),
+               "the mesh axis and the dimension may follow it");
         return prog_error(e->loc);
     }
     Expected inner = source_expected(k.info, want);

@@ -57,8 +57,9 @@ static const Decl *callee_of(Prog *c, const Expr *e) {
 }
 
 static bool is_tile_function(Name name) {
-    static const char *const list[] = {"abs", "exp", "exp2", "log", "log2", "sqrt", "rsqrt", "sin", "cos", "tanh", "erf", "floor",
-                                       "ceil", "round", "pow", "min", "max", "where", "sigmoid"};
+    static const char *const list[] = {"abs", "exp", "exp2", "log",   "log2",   "sqrt", "rsqrt",
+                                       "sin", "cos", "tanh", "erf",   "floor",  "ceil", "round",
+                                       "pow", "min", "max",  "where", "sigmoid"};
     Elem elem;
     for (size_t i = 0; i < sizeof list / sizeof *list; i++)
         if (strcmp(list[i], name) == 0) return true;
@@ -88,15 +89,13 @@ ProgValue tensor_lower(Prog *c, const Expr *e, const Expected *want) {
     case EXPR_CHOOSE: return unsupported(c, e, "choose");
     case EXPR_COND: return unsupported(c, e, "a choice between tensors");
     case EXPR_ERROR: return prog_error(e->loc);
-    default:
-        diag_error(c->diags, e->loc, "not-a-tensor", "a tensor is expected here");
-        return prog_error(e->loc);
+    default: diag_error(c->diags, e->loc, "not-a-tensor", "a tensor is expected here"); return prog_error(e->loc);
     }
 }
 
 static bool results_mismatch(Prog *c, const Expr *e, int n, int have) {
-    diag_error(c->diags, e->loc, "wrong-results", "this gives %d result%s, and %d name%s to take %s", have, have == 1 ? "" : "s", n,
-               n == 1 ? " is there" : "s are there", n == 1 ? "it" : "them");
+    diag_error(c->diags, e->loc, "wrong-results", "this gives %d result%s, and %d name%s to take %s", have,
+               have == 1 ? "" : "s", n, n == 1 ? " is there" : "s are there", n == 1 ? "it" : "them");
     return false;
 }
 

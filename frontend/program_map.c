@@ -1,5 +1,6 @@
 /* program_map.c: whole-tensor expressions and copies. Each becomes a kernel of its own, element by element:
-   kernel map(a: A[d0, d1], b: B[d0, d1]) -> (y: U[d0, d1]) { each i0: 16 of d0, i1: 256 of d1 { y[i0, i1] = a[i0, i1] + ..; } } */
+   kernel map(a: A[d0, d1], b: B[d0, d1]) -> (y: U[d0, d1]) { each i0: 16 of d0, i1: 256 of d1 { y[i0, i1] = a[i0, i1] +
+   ..; } } */
 #include "frontend/program.h"
 
 #include <string.h>
@@ -11,7 +12,7 @@ typedef struct {
     Arena *a;
     Loc loc;
     VEC(ProgValue) arg;
-    VEC(Name) name;  /* of each argument's parameter */
+    VEC(Name) name; /* of each argument's parameter */
     bool good;
 } Map;
 
@@ -56,7 +57,8 @@ static Stmt *each_made(const Map *m, int ndim, Stmt *store) {
     Stmt *s = ARENA_NEW(m->a, Stmt);
     *s = (Stmt){.kind = STMT_EACH, .loc = m->loc};
     for (int d = 0; d < ndim; d++) {
-        RangeDecl r = {.name = name_made(m, "i", d), .loc = m->loc, .of = expr_made(m, EXPR_NAME, name_made(m, "d", d))};
+        RangeDecl r = {
+            .name = name_made(m, "i", d), .loc = m->loc, .of = expr_made(m, EXPR_NAME, name_made(m, "d", d))};
         if (d >= ndim - 2) r.size = size_made(m, d == ndim - 1 ? TILE_LAST : TILE_OTHER);
         vec_push(m->a, &s->ranges, r);
     }
@@ -89,7 +91,8 @@ static Expr *leaf_of(Map *m, ProgValue v) {
     }
     Name name = name_made(m, "x", m->arg.n);
     for (int i = 0; i < m->arg.n; i++)
-        if (m->arg.p[i].tensor == v.tensor && memcmp(m->arg.p[i].place, v.place, sizeof v.place) == 0) name = m->name.p[i];
+        if (m->arg.p[i].tensor == v.tensor && memcmp(m->arg.p[i].place, v.place, sizeof v.place) == 0)
+            name = m->name.p[i];
     if (m->arg.n == 0 || name == name_made(m, "x", m->arg.n)) {
         vec_push(m->a, &m->arg, v);
         vec_push(m->a, &m->name, name);
@@ -149,7 +152,8 @@ static bool dims_agree(Map *m, int ndim) {
         if (t->ndim == 0 || t->ndim == ndim) continue;
         diag_error(m->c->diags, m->arg.p[i].loc, "shape-mismatch", "'%s' has %d dimensions, and another operand has %d",
                    tensor_text(m->c, &m->arg.p[i]), t->ndim, ndim);
-        diag_note(m->c->diags, m->arg.p[i].loc, "operands of a whole-tensor expression have one shape; write a kernel to repeat one");
+        diag_note(m->c->diags, m->arg.p[i].loc,
+                  "operands of a whole-tensor expression have one shape; write a kernel to repeat one");
         return false;
     }
     return true;
@@ -170,7 +174,8 @@ ProgValue map_lower(Prog *c, const Expr *e, const Expected *want) {
     Map m = {.c = c, .a = c->arena, .loc = e->loc, .good = true};
     ProgValue out = prog_error(e->loc);
     if (e->kind == EXPR_BINARY && e->op == AST_AT) {
-        diag_error(c->diags, e->loc, "not-elementwise", "'@' contracts the ranges of tiles, and whole tensors have none");
+        diag_error(c->diags, e->loc, "not-elementwise",
+                   "'@' contracts the ranges of tiles, and whole tensors have none");
         diag_note(c->diags, e->loc, "call a kernel: matmul(a, b)");
         return out;
     }

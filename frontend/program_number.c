@@ -12,7 +12,8 @@ static ProgValue number_new(double x, bool is_integer, Loc loc) {
 
 static bool number_named(Prog *c, const Expr *e, ProgValue *v) {
     Size s;
-    if (variable_find(c, e->name) || global_find(&c->f->lower, e->name, e->loc, &s) != FOUND || !size_is_number(s)) return false;
+    if (variable_find(c, e->name) || global_find(&c->f->lower, e->name, e->loc, &s) != FOUND || !size_is_number(s))
+        return false;
     *v = number_new((double)s.c, true, e->loc);
     return true;
 }
@@ -47,10 +48,14 @@ static bool number_pair(Prog *c, const Expr *e, ProgValue *v) {
 static bool number_call(Prog *c, const Expr *e, ProgValue *v) {
     ProgValue a;
     if (e->args.n != 1 || !number_of_expr(c, e->args.p[0], &a)) return false;
-    if (strcmp(e->name, "sqrt") == 0) *v = number_new(sqrt(a.number), false, e->loc);
-    else if (strcmp(e->name, "rsqrt") == 0) *v = number_new(1 / sqrt(a.number), false, e->loc);
-    else if (strcmp(e->name, "f32") == 0) *v = number_new((float)a.number, false, e->loc);
-    else return false;
+    if (strcmp(e->name, "sqrt") == 0)
+        *v = number_new(sqrt(a.number), false, e->loc);
+    else if (strcmp(e->name, "rsqrt") == 0)
+        *v = number_new(1 / sqrt(a.number), false, e->loc);
+    else if (strcmp(e->name, "f32") == 0)
+        *v = number_new((float)a.number, false, e->loc);
+    else
+        return false;
     return true;
 }
 
@@ -67,8 +72,7 @@ bool number_of_expr(Prog *c, const Expr *e, ProgValue *v) {
         if (!number_of_expr(c, e->base, v)) return false;
         v->number = e->op == AST_NEG ? -v->number : v->number == 0;
         return true;
-    case EXPR_COND:
-        return number_of_expr(c, e->cond, v) && number_of_expr(c, v->number != 0 ? e->lhs : e->rhs, v);
+    case EXPR_COND: return number_of_expr(c, e->cond, v) && number_of_expr(c, v->number != 0 ? e->lhs : e->rhs, v);
     default: return false;
     }
 }

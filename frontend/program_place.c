@@ -12,7 +12,8 @@ static const char *part_text(PartOp op) { return op == PART_SUM ? "sum" : "maxim
 
 static bool partial_report(Prog *c, const ProgValue *v, int axis, const char *where) {
     const TensorInfo *info = &c->info.p[v->tensor];
-    if (info->why) diag_error(c->diags, info->cause, "partial-as-whole", "%s", info->why);
+    if (info->why)
+        diag_error(c->diags, info->cause, "partial-as-whole", "%s", info->why);
     else
         diag_error(c->diags, v->loc, "partial-as-whole", "'%s' is a partial %s over '%s'", tensor_text(c, v),
                    part_text(v->place[axis].op), axis_name(c, axis));
@@ -22,7 +23,8 @@ static bool partial_report(Prog *c, const ProgValue *v, int axis, const char *wh
 }
 
 static bool varies_report(Prog *c, const ProgValue *v, int axis, const char *where) {
-    diag_error(c->diags, v->loc, "varies-as-whole", "'%s' is different on each rank of '%s'", tensor_text(c, v), axis_name(c, axis));
+    diag_error(c->diags, v->loc, "varies-as-whole", "'%s' is different on each rank of '%s'", tensor_text(c, v),
+               axis_name(c, axis));
     diag_note(c->diags, v->loc, "%s takes one value; gather the ranks' values under a new dimension: stack(..)", where);
     return false;
 }
@@ -35,10 +37,21 @@ bool value_is_whole(Prog *c, const ProgValue *v, const char *where) {
     return true;
 }
 
-static int split_dim(const Tensor *t, int axis) {
+int tensor_split(const Tensor *t, int axis) {
     for (int d = 0; d < t->ndim; d++)
         if (t->dim[d].axis == axis) return d;
     return -1;
+}
+
+bool output_takes(Prog *c, const Tensor *t, int output) {
+    if (output < 0) return false;
+    const Tensor *out = &c->p->tensor.p[output];
+    if (out->ndim != t->ndim || out->elem != t->elem) return false;
+    for (int d = 0; d < t->ndim; d++)
+        if (!size_equal(out->dim[d], t->dim[d])) return false;
+    for (int a = 0; a < c->m->axis.n; a++)
+        if (t->place[a].kind == PLACE_P || t->place[a].kind == PLACE_V) return false;
+    return true;
 }
 
 bool place_fits(Prog *c, const ProgValue *v, int target, Loc loc) {
@@ -46,11 +59,13 @@ bool place_fits(Prog *c, const ProgValue *v, int target, Loc loc) {
     if (!value_is_whole(c, v, where)) return false;
     const Tensor *from = &c->p->tensor.p[v->tensor], *to = &c->p->tensor.p[target];
     for (int a = 0; a < c->m->axis.n; a++) {
-        int have = split_dim(from, a), want = split_dim(to, a);
+        int have = tensor_split(from, a), want = tensor_split(to, a);
         if (have < 0 || have == want) continue;
-        diag_error(c->diags, v->loc, "split-as-whole", "'%s' is split over '%s' along dimension %d, and %s is %s", tensor_text(c, v),
-                   axis_name(c, a), have + 1, where, want < 0 ? "whole" : "split along another");
-        diag_note(c->diags, loc, want < 0 ? "gather it: all_gather(..), or declare %s split" : "move the split: all_to_all(..) to %s", where);
+        diag_error(c->diags, v->loc, "split-as-whole", "'%s' is split over '%s' along dimension %d, and %s is %s",
+                   tensor_text(c, v), axis_name(c, a), have + 1, where, want < 0 ? "whole" : "split along another");
+        diag_note(c->diags, loc,
+                  want < 0 ? "gather it: all_gather(..), or declare %s split" : "move the split: all_to_all(..) to %s",
+                  where);
         return false;
     }
     return true;
@@ -74,36 +89,41 @@ static int placed(const Judge *j, PlaceKind kind) {
 
 /* The kernel's name for the split dimension of argument i. */
 static const char *dim_text(const Judge *j, int i) {
-    int d = split_dim(&j->c->p->tensor.p[j->arg[i].tensor], j->axis);
+    int d = tensor_split(&j->c->p->tensor.p[j->arg[i].tensor], j->axis);
     const Exprs *shape = &j->d->params.p[i].type.shape;
     return d >= 0 && d < shape->n && shape->p[d]->kind == EXPR_NAME ? shape->p[d]->name : "a dimension";
 }
 
 static const char *split_text(const Judge *j, int i) {
-    return arena_format(j->c->arena, "'%s' is split over '%s' along '%s'", tensor_text(j->c, &j->arg[i]), axis_name(j->c, j->axis),
-                        dim_text(j, i));
+    return arena_format(j->c->arena, "'%s' is split over '%s' along '%s'", tensor_text(j->c, &j->arg[i]),
+                        axis_name(j->c, j->axis), dim_text(j, i));
 }
 
 static void fault_note(const Judge *j, const PlaceQuery *q) {
     Diags *diags = j->c->diags;
     if (!q->at) return;
     const char *op = op_info[q->at->kind].text;
-    if (q->fault == PLACE_NOT_PARALLEL) diag_note(diags, q->at->loc, "this is not the task's own place of that dimension alone");
-    else if (q->fault == PLACE_BOUND) diag_note(diags, q->at->loc, "the length of the dimension is used here");
-    else diag_note(diags, q->at->loc, "partial results do not add up through '%s' here", op);
+    if (q->fault == PLACE_NOT_PARALLEL)
+        diag_note(diags, q->at->loc, "this is not the task's own place of that dimension alone");
+    else if (q->fault == PLACE_BOUND)
+        diag_note(diags, q->at->loc, "the length of the dimension is used here");
+    else
+        diag_note(diags, q->at->loc, "partial results do not add up through '%s' here", op);
 }
 
 /* Another argument whose split dimension has another name than that of argument i; -1: none. */
 static int split_elsewhere(const Judge *j, int i) {
     for (int k = i + 1; k < j->narg; k++)
-        if (j->arg[k].kind == PROG_TENSOR && j->arg[k].place[j->axis].kind == PLACE_S && dim_text(j, k) != dim_text(j, i)) return k;
+        if (j->arg[k].kind == PROG_TENSOR && j->arg[k].place[j->axis].kind == PLACE_S &&
+            dim_text(j, k) != dim_text(j, i))
+            return k;
     return -1;
 }
 
 static bool twice_report(const Judge *j, int i, int k) {
     const char *other = tensor_text(j->c, &j->arg[k]);
-    diag_error(j->c->diags, j->arg[k].loc, "split-twice", "%s of %s, and '%s' along '%s'", split_text(j, i), j->d->name, other,
-               dim_text(j, k));
+    diag_error(j->c->diags, j->arg[k].loc, "split-twice", "%s of %s, and '%s' along '%s'", split_text(j, i), j->d->name,
+               other, dim_text(j, k));
     diag_note(j->c->diags, j->arg[k].loc, "a mesh axis splits one of them; gather the other: all_gather(%s)", other);
     return false;
 }
@@ -116,15 +136,20 @@ static bool fault_report(const Judge *j, const PlaceQuery *q) {
     const char *arg = tensor_text(j->c, &j->arg[i]);
     if (other >= 0) return twice_report(j, i, other);
     if (part >= 0)
-        diag_error(diags, j->arg[i].loc, "partial-not-linear", "'%s' is a partial %s over '%s', and %s does not keep it one", arg,
+        diag_error(diags, j->arg[i].loc, "partial-not-linear",
+                   "'%s' is a partial %s over '%s', and %s does not keep it one", arg,
                    part_text(j->arg[i].place[j->axis].op), axis_name(j->c, j->axis), j->d->name);
     else if (q->fault == PLACE_NOT_PARALLEL)
-        diag_error(diags, j->arg[i].loc, "split-not-parallel", "%s, where %s reaches beyond its own block", split_text(j, i), j->d->name);
+        diag_error(diags, j->arg[i].loc, "split-not-parallel", "%s, where %s reaches beyond its own block",
+                   split_text(j, i), j->d->name);
     else
-        diag_error(diags, j->arg[i].loc, "split-not-reducible", "%s, which %s needs whole", split_text(j, i), j->d->name);
+        diag_error(diags, j->arg[i].loc, "split-not-reducible", "%s, which %s needs whole", split_text(j, i),
+                   j->d->name);
     fault_note(j, q);
-    if (part >= 0) diag_note(diags, j->arg[i].loc, "reduce it first: all_reduce(%s) or reduce_scatter(%s)", arg, arg);
-    else diag_note(diags, j->arg[i].loc, "gather it first: all_gather(%s)", arg);
+    if (part >= 0)
+        diag_note(diags, j->arg[i].loc, "reduce it first: all_reduce(%s) or reduce_scatter(%s)", arg, arg);
+    else
+        diag_note(diags, j->arg[i].loc, "gather it first: all_gather(%s)", arg);
     return false;
 }
 
@@ -136,8 +161,8 @@ static void cause_set(const Judge *j, PartOp op, TensorInfo *cause) {
         cause->why = j->c->info.p[j->arg[part].tensor].why;
     } else if (split >= 0) {
         cause->cause = j->arg[split].loc;
-        cause->why = arena_format(j->c->arena, "%s, which %s %s: the result is a partial %s", split_text(j, split), j->d->name,
-                                  op == PART_SUM ? "contracts" : "takes the maximum over", part_text(op));
+        cause->why = arena_format(j->c->arena, "%s, which %s %s: the result is a partial %s", split_text(j, split),
+                                  j->d->name, op == PART_SUM ? "contracts" : "takes the maximum over", part_text(op));
     }
 }
 

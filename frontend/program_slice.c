@@ -1,5 +1,6 @@
 /* program_slice.c: agreement of the arguments of a call along each mesh axis.
-   Takes placements; gives, for each replicated argument, the dimensions of which the kernel sees only this rank's block. */
+   Takes placements; gives, for each replicated argument, the dimensions of which the kernel sees only this rank's
+   block. */
 #include "frontend/program.h"
 
 typedef struct {
@@ -24,8 +25,8 @@ static int first_placed(const Slice *s, PlaceKind kind) {
 static bool mixed_report(const Slice *s, int a, int b, const char *what_a, const char *what_b, const char *fix) {
     Prog *c = s->c;
     Name axis = c->m->axis.p[s->axis].name;
-    diag_error(c->diags, s->arg[a].loc, "mixed-placements", "'%s' is %s along '%s', and '%s' is %s", tensor_text(c, &s->arg[a]),
-               what_a, axis, tensor_text(c, &s->arg[b]), what_b);
+    diag_error(c->diags, s->arg[a].loc, "mixed-placements", "'%s' is %s along '%s', and '%s' is %s",
+               tensor_text(c, &s->arg[a]), what_a, axis, tensor_text(c, &s->arg[b]), what_b);
     diag_note(c->diags, s->arg[a].loc, "%s", fix);
     return false;
 }
@@ -34,19 +35,19 @@ static bool mixed_report(const Slice *s, int a, int b, const char *what_a, const
 static bool kinds_agree(const Slice *s) {
     int split = first_placed(s, PLACE_S), part = first_placed(s, PLACE_P), own = first_placed(s, PLACE_V);
     if (own >= 0 && split >= 0)
-        return mixed_report(s, split, own, "split", "different on each rank", "gather it with all_gather(..), or take each rank's block with local(..)");
+        return mixed_report(s, split, own, "split", "different on each rank",
+                            "gather it with all_gather(..), or take each rank's block with local(..)");
     if (own >= 0 && part >= 0)
         return mixed_report(s, part, own, "partial", "different on each rank", "reduce it first: all_reduce(..)");
     if (part >= 0 && split >= 0)
-        return mixed_report(s, part, split, "partial", "split", "reduce it first: all_reduce(..) or reduce_scatter(..)");
+        return mixed_report(s, part, split, "partial", "split",
+                            "reduce it first: all_reduce(..) or reduce_scatter(..)");
     return true;
 }
 
 static int split_dim(const Slice *s, int i) {
     const Tensor *t = arg_tensor(s, i);
-    for (int d = 0; t && d < t->ndim; d++)
-        if (t->dim[d].axis == s->axis && s->arg[i].place[s->axis].kind == PLACE_S) return d;
-    return -1;
+    return t && s->arg[i].place[s->axis].kind == PLACE_S ? tensor_split(t, s->axis) : -1;
 }
 
 static bool is_named(const NameList *names, Name name) {
@@ -55,14 +56,16 @@ static bool is_named(const NameList *names, Name name) {
     return false;
 }
 
-/* The dimensions of the kernel that are split over the axis; more than one may be right, such as heads and their groups. */
+/* The dimensions of the kernel that are split over the axis; more than one may be right, such as heads and their
+ * groups. */
 static bool split_names(const Slice *s, NameList *names) {
     for (int i = 0; i < s->narg; i++) {
         int d = split_dim(s, i);
         if (d < 0 || d >= arg_shape(s, i)->n) continue;
         const Expr *e = arg_shape(s, i)->p[d];
         if (e->kind != EXPR_NAME) {
-            diag_error(s->c->diags, s->arg[i].loc, "split-not-parallel", "'%s' is split over '%s' along a dimension that %s does not take in parts",
+            diag_error(s->c->diags, s->arg[i].loc, "split-not-parallel",
+                       "'%s' is split over '%s' along a dimension that %s does not take in parts",
                        tensor_text(s->c, &s->arg[i]), s->c->m->axis.p[s->axis].name, s->d->name);
             diag_note(s->c->diags, s->arg[i].loc, "gather it first: all_gather(%s)", tensor_text(s->c, &s->arg[i]));
             return false;
@@ -73,7 +76,8 @@ static bool split_names(const Slice *s, NameList *names) {
 }
 
 static bool two_axes(const Slice *s, int i, Name name) {
-    diag_error(s->c->diags, s->arg[i].loc, "unsupported", "not supported yet: '%s' of %s split over two mesh axes", name, s->d->name);
+    diag_error(s->c->diags, s->arg[i].loc, "unsupported", "not supported yet: '%s' of %s split over two mesh axes",
+               name, s->d->name);
     return false;
 }
 

@@ -12,9 +12,9 @@ static void unit_enter(Front *, const Unit *, const char *folder, bool own);
 /* ---- names ---- */
 
 static const char *kind_text(const Decl *d) {
-    static const char *const text[] = {
-        [DECL_DIM] = "dim", [DECL_MESH] = "mesh", [DECL_KERNEL] = "kernel", [DECL_PROGRAM] = "program",
-        [DECL_RECORD] = "record", [DECL_FORMAT] = "format", [DECL_IMPORT] = "import"};
+    static const char *const text[] = {[DECL_DIM] = "dim",         [DECL_MESH] = "mesh",     [DECL_KERNEL] = "kernel",
+                                       [DECL_PROGRAM] = "program", [DECL_RECORD] = "record", [DECL_FORMAT] = "format",
+                                       [DECL_IMPORT] = "import"};
     return text[d->kind];
 }
 
@@ -29,7 +29,8 @@ static void decl_enter(Front *f, Decl *d, bool own) {
     vec_push(f->arena, &f->lower.decl, d);
     if (own) vec_push(f->arena, &f->own, d);
     if (d->kind == DECL_RECORD || d->kind == DECL_FORMAT)
-        diag_error(f->diags, d->loc, "unsupported", "not supported yet: %s", d->kind == DECL_RECORD ? "records" : "weight formats");
+        diag_error(f->diags, d->loc, "unsupported", "not supported yet: %s",
+                   d->kind == DECL_RECORD ? "records" : "weight formats");
 }
 
 static const Unit *library_parse(Front *f, const LibraryFile *file) {
@@ -52,8 +53,7 @@ const Decl *front_find(Front *f, Name name) {
     return ptrmap_get(&f->library, name);
 }
 
-static void names_collect(Front *f, const PtrMap *map, const char **list, int *n) {
-    (void)f;
+static void names_collect(const PtrMap *map, const char **list, int *n) {
     for (int i = 0; i < map->cap; i++)
         if (map->slot[i].key) list[(*n)++] = map->slot[i].key;
 }
@@ -61,8 +61,8 @@ static void names_collect(Front *f, const PtrMap *map, const char **list, int *n
 const char *front_near(Front *f, Name name) {
     const char **list = ARENA_ARRAY(f->arena, const char *, f->visible.n + f->library.n + 1);
     int n = 0;
-    names_collect(f, &f->visible, list, &n);
-    names_collect(f, &f->library, list, &n);
+    names_collect(&f->visible, list, &n);
+    names_collect(&f->library, list, &n);
     return spelling_nearest(name, list, n);
 }
 
@@ -118,7 +118,8 @@ static bool path_allowed(Front *f, const char *real) {
     return false;
 }
 
-/* Where an import's file is: beside the importing file, else below a root. NULL: nowhere; *outside: it may not be read. */
+/* Where an import's file is: beside the importing file, else below a root. NULL: nowhere; *outside: it may not be read.
+ */
 static const char *import_find(Front *f, const char *path, const char *folder, bool *outside) {
     for (int i = -1; i < f->lower.options->nroot; i++) {
         const char *from = i < 0 ? folder : f->lower.options->root[i];
@@ -141,7 +142,8 @@ static bool import_library(Front *f, const Decl *d) {
 
 static void import_missing(Front *f, const Decl *d, bool outside) {
     if (outside) {
-        diag_error(f->diags, d->loc, "import-outside", "'%s' lies outside the file's folder and every -I folder", d->name);
+        diag_error(f->diags, d->loc, "import-outside", "'%s' lies outside the file's folder and every -I folder",
+                   d->name);
         diag_note(f->diags, d->loc, "allow its folder with -I");
         return;
     }
@@ -156,15 +158,19 @@ static void import_enter(Front *f, const Decl *d, const char *folder) {
     bool outside = d->name[0] == '/';
     if (import_library(f, d)) return;
     const char *path = outside ? NULL : import_find(f, d->name, folder, &outside);
-    if (!path) import_missing(f, d, outside);
-    else if (!file_seen(f, path_real(f, path))) file_parse(f, path, d->loc);
+    if (!path)
+        import_missing(f, d, outside);
+    else if (!file_seen(f, path_real(f, path)))
+        file_parse(f, path, d->loc);
 }
 
 static void unit_enter(Front *f, const Unit *u, const char *folder, bool own) {
     for (int i = 0; i < u->decls.n; i++) {
         Decl *d = u->decls.p[i];
-        if (d->kind == DECL_IMPORT) import_enter(f, d, folder);
-        else decl_enter(f, d, own);
+        if (d->kind == DECL_IMPORT)
+            import_enter(f, d, folder);
+        else
+            decl_enter(f, d, own);
     }
 }
 

@@ -10,12 +10,12 @@ typedef struct {
     Arena *arena;
     Names *names;
     Diags *diags;
-    Paths *files;     /* read so far, or NULL */
-    const char *home; /* folder of the first file: imports stay below it or below a root */
+    Paths *files;           /* read so far, or NULL */
+    const char *home;       /* folder of the first file: imports stay below it or below a root */
     VEC(const char *) seen; /* files read: real paths, or std/.. */
-    VEC(Decl *) own;  /* declarations of the user's files */
-    PtrMap visible;   /* name -> Decl */
-    PtrMap library;   /* name -> Decl of the standard library, visible without an import */
+    VEC(Decl *) own;        /* declarations of the user's files */
+    PtrMap visible;         /* name -> Decl */
+    PtrMap library;         /* name -> Decl of the standard library, visible without an import */
     bool library_read;
     const Decl *copy[MAX_DIMS + 1]; /* kernels that copy a tensor, by its number of dimensions */
 } Front;

@@ -1,0 +1,80 @@
+/* program_type.c: the types of a program's parameters, results and annotations: element, extents, placement.
+   Takes a type as written; gives a tensor's fields and what its dimensions are called. */
+#include "frontend/program.h"
+
+#include "frontend/const.h"
+
+static Found extent_find(const Resolver *r, Name name, Loc loc, Size *s) { return global_find(r->lw, name, loc, s); }
+
+static void extent_unknown(const Resolver *r, const Expr *e) {
+    diag_error(r->lw->m->diags, e->loc, "undefined", "'%s' is not a dim", e->name);
+    diag_note(r->lw->m->diags, e->loc, "declare it: dim %s = ..;", e->name);
+}
+
+/* `K @ tp`: the extent, and the axis that splits it. */
+static bool split_lower(Prog *c, const Expr *e, Size *s) {
+    if (e->rhs->kind != EXPR_NAME) {
+        diag_error(c->diags, e->rhs->loc, "unsupported", "not supported yet: a dimension split over several mesh axes");
+        return false;
+    }
+    for (int a = 0; a < c->m->axis.n; a++)
+        if (c->m->axis.p[a].name == e->rhs->name) return s->axis = (int16_t)a, true;
+    diag_error(c->diags, e->rhs->loc, "undefined", "'%s' is not a mesh axis", e->rhs->name);
+    diag_note(c->diags, e->rhs->loc, "declare it: mesh %s = 4;", e->rhs->name);
+    return false;
+}
+
+static bool extent_lower(Prog *c, const Expr *e, Size *s, DimName *name) {
+    Resolver r = {.lw = &c->f->lower, .find = extent_find, .unknown = extent_unknown};
+    bool split = e->kind == EXPR_BINARY && e->op == AST_AT;
+    const Expr *of = split ? e->lhs : e;
+    if (of->kind == EXPR_NAME) name->whole = of->name;
+    if (!size_of_expr(&r, of, s)) return false;
+    if (size_is_number(*s) && s->c < 0) {
+        diag_error(c->diags, of->loc, "bad-extent", "this extent is %lld", (long long)s->c);
+        return false;
+    }
+    return !split || split_lower(c, e, s);
+}
+
+static bool type_refuse(Prog *c, const TypeExpr *t) {
+    const Decl *d = ptrmap_get(&c->f->visible, t->elem);
+    if (t->format)
+        diag_error(c->diags, t->loc, "unsupported", "not supported yet: weight formats");
+    else if (d && d->kind == DECL_RECORD)
+        diag_error(c->diags, t->loc, "unsupported", "not supported yet: records");
+    else if (t->shape.n > MAX_DIMS)
+        diag_error(c->diags, t->loc, "too-many-dims", "%d dimensions, at most %d are possible", t->shape.n, MAX_DIMS);
+    else
+        return false;
+    return true;
+}
+
+static void elem_unknown(Prog *c, const TypeExpr *t) {
+    const char *list[ELEM_COUNT];
+    for (int i = 0; i < ELEM_COUNT; i++) list[i] = elem_text((Elem)i);
+    diag_error(c->diags, t->loc, "unknown-type", "'%s' is not an element type", t->elem);
+    const char *near = spelling_nearest(t->elem, list, ELEM_COUNT);
+    if (near) diag_note(c->diags, t->loc, "did you mean '%s'?", near);
+}
+
+static void places_of_dims(Prog *c, Tensor *t) {
+    for (int d = 0; d < t->ndim; d++) {
+        int a = t->dim[d].axis;
+        if (a >= 0 && t->place[a].kind == PLACE_S)
+            diag_error(c->diags, t->loc, "split-twice", "'%s' is split over '%s' along two dimensions", t->name,
+                       c->m->axis.p[a].name);
+        if (a >= 0) t->place[a].kind = PLACE_S;
+    }
+}
+
+bool type_lower(Prog *c, const TypeExpr *e, Tensor *t, TensorInfo *info) {
+    bool good = true;
+    if (type_refuse(c, e)) return false;
+    if (!elem_parse(e->elem, &t->elem)) return elem_unknown(c, e), false;
+    info->whole_elem = t->elem;
+    t->ndim = e->shape.n;
+    for (int d = 0; d < t->ndim; d++) good = extent_lower(c, e->shape.p[d], &t->dim[d], &info->dim[d]) && good;
+    if (good) places_of_dims(c, t);
+    return good;
+}
