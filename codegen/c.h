@@ -66,6 +66,7 @@ typedef struct {
     const char *pos, *begin, *count, *index;
     int64_t most; /* positions of a tile, at most; -1: no bound is known */
     bool natural; /* positions are never negative */
+    bool missing; /* a position of the grid that may lie beyond the end: a task that finds nothing */
 } RangeText;
 
 typedef struct {
@@ -200,6 +201,7 @@ void emit_contract(Fn *, const Op *);
 void fn_constant(Fn *, const char *name, const char *value);
 void fn_head_print(Fn *, Text *to); /* those that the body uses */
 void range_text_grid(Fn *);
+void skip_missing_tasks(Fn *); /* returns at once from tasks beyond the end, where they do nothing */
 void range_text_for(Fn *, const Op *loop, const char *lo, const char *hi);
 int64_t value_most(Fn *, const Value *); /* -1: not known */
 bool text_has_word(const char *text, const char *word);

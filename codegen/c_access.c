@@ -40,7 +40,7 @@ static const Op *loop_of(const Region *r, int range) {
 /* Every position of the range, plus c, is a position of the dimension. */
 static bool range_within(Fn *f, int range, int64_t c, Size dim) {
     const Range *r = &f->k->range.p[range];
-    if (c < 0 || !f->range[range].natural) return false;
+    if (c < 0 || !f->range[range].natural || f->range[range].missing) return false;
     if (r->grid) return size_within(r->of, c, dim);
     const Op *loop = loop_of(f->k->body, range);
     return loop && c == 0 && value_within(f, loop->arg.p[1], dim);
@@ -51,6 +51,7 @@ static int64_t term_most(Fn *f, const Term *t) {
     if (t->mul < 0) return -1;
     int64_t most = -1;
     const Range *r = t->kind == TERM_POS ? &f->k->range.p[t->id] : NULL;
+    if (r && r->grid && f->range[t->id].missing) return -1;
     if (r && r->grid) most = size_most(f->m, r->of) - 1;
     if (r && !r->grid && f->range[t->id].natural) {
         const Op *loop = loop_of(f->k->body, t->id);
@@ -87,6 +88,7 @@ static bool block_within(Fn *f, const Affine *a, Size dim) {
         const Term *t = &a->term[i];
         if (t->kind != TERM_POS || t->mul != 1 || t->div != 1) continue;
         const Range *r = &f->k->range.p[t->id];
+        if (f->range[t->id].missing) return false;
         if (r->grid && r->of.axis >= 0 && size_equal(size_whole(r->of), dim) && is_origin_of(f, &a->term[1 - i], r)) return true;
     }
     return false;

@@ -143,6 +143,12 @@ static void for_sizes(Fn *f, const Region *r) {
     }
 }
 
+/* Grids have the tasks of a full block, and at least one. */
+static bool may_be_missing(const Module *m, Size of) {
+    if (of.sym >= 0 || of.c < 1) return true;
+    return of.axis >= 0 && of.c % m->axis.p[of.axis].ranks != 0;
+}
+
 void range_text_grid(Fn *f) {
     f->range = ARENA_ARRAY(f->arena, RangeText, f->k->range.n + 1);
     for_sizes(f, f->k->body);
@@ -153,7 +159,39 @@ void range_text_grid(Fn *f) {
         t->pos = c_name(&f->names, r->name);
         if (r->kind == RANGE_TILE) grid_tile(f, t, r, t->pos);
         else if (r->kind == RANGE_WHOLE) grid_whole(f, t, r);
-        else *t = (RangeText){.pos = t->pos, .begin = t->pos, .count = "1", .index = t->pos, .most = 1, .natural = true};
+        else
+            *t = (RangeText){.pos = t->pos, .begin = t->pos, .count = "1", .index = t->pos, .most = 1, .natural = true,
+                             .missing = may_be_missing(f->m, r->of)};
+    }
+}
+
+/* The access has one subscript that is the position alone, of a dimension of the same extent. */
+static bool access_is_at(const Kernel *k, const Op *op, int range) {
+    const Param *p = &k->param.p[op->param];
+    for (int d = 0; d < p->ndim; d++) {
+        const Affine *a = &op->sub.p[d + (p->ranks >= 0)].lo;
+        bool alone = a->nterm == 1 && a->c == 0 && a->term[0].kind == TERM_POS && a->term[0].id == range;
+        if (alone && a->term[0].mul == 1 && a->term[0].div == 1 && size_equal(p->dim[d], k->range.p[range].of)) return true;
+    }
+    return false;
+}
+
+/* Nothing that others see happens beyond the end of the range. */
+static bool only_stores_at(const Kernel *k, const Region *r, int range) {
+    for (const Op *op = r ? r->first : NULL; op; op = op->next) {
+        if (op->kind == OP_SIGNAL || op->kind == OP_WAIT) return false;
+        if (op->kind == OP_STORE && !access_is_at(k, op, range)) return false;
+        if (!only_stores_at(k, op->region[0], range) || !only_stores_at(k, op->region[1], range)) return false;
+    }
+    return true;
+}
+
+void skip_missing_tasks(Fn *f) {
+    for (int i = 0; i < f->k->ngrid; i++) {
+        RangeText *t = &f->range[i];
+        if (!t->missing || !only_stores_at(f->k, f->k->body, i)) continue;
+        fn_line(f, "if (%s >= %s) return 0;", t->pos, grid_extent(f, &f->k->range.p[i]));
+        t->missing = false;
     }
 }
 

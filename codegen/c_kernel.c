@@ -18,7 +18,7 @@ static const char *param_text(Fn *f, int i) {
     const Param *p = &f->k->param.p[i];
     if (p->ranks >= 0) return fn_text(f, "const size_t %s", f->param[i]);
     const char *type = p->packet ? "tile_packet" : elem_c(p->elem);
-    if (p->ndim == 0 && !is_written(p)) return fn_text(f, "const %s %s", type, f->param[i]);
+    if (p->ndim == 0) return fn_text(f, "const %s %s", type, f->param[i]);
     bool constant = !is_written(p) && !p->packet;
     return fn_text(f, "%s%s *%s%s", constant ? "const " : "", type, has_alias(f->k, f->node, i) ? "" : "restrict ", f->param[i]);
 }
@@ -47,14 +47,6 @@ static void name_params(Fn *f) {
     for (int i = 0; i < f->k->param.n; i++) f->param[i] = c_name(&f->names, f->k->param.p[i].name);
 }
 
-/* A scalar result is stored through its pointer. */
-static void point_scalars(Fn *f) {
-    for (int i = 0; i < f->k->param.n; i++) {
-        const Param *p = &f->k->param.p[i];
-        if (p->ndim == 0 && p->ranks < 0 && is_written(p)) f->param[i] = fn_text(f, "(*%s)", f->param[i]);
-    }
-}
-
 static void source_comment(Fn *f, Text *to) {
     Loc loc = f->k->loc;
     if (!loc.file) return;
@@ -70,7 +62,7 @@ bool kernel_emit(Text *to, Layout *l, Arena *a, const Module *m, const Program *
     range_text_grid(&f);
     source_comment(&f, to);
     signature(&f, to, name);
-    point_scalars(&f);
+    skip_missing_tasks(&f);
     plan_kernel(&f);
     emit_region(&f, f.k->body);
     fn_line(&f, "return 0;");

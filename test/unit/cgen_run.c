@@ -95,8 +95,9 @@ static void load(Case *c, const char *folder) {
     const char *flags = "-std=gnu11 -O3 -march=native -fopenmp-simd -fno-math-errno -fno-trapping-math -fPIC -shared "
                         "-Wall -Wextra -Wno-unused-parameter -Werror";
     const char *library = arena_format(c->arena, "%s/%s.so", folder, c->p->name);
-    const char *command = arena_format(c->arena, "cc %s -I%s/runtime -I%s/runtime/include %s/%s.c -o %s -lm", flags, TILEC_SOURCE,
-                                       TILEC_SOURCE, folder, c->p->name, library);
+    const char *more = getenv("CGEN_FLAGS"); /* sanitizers */
+    const char *command = arena_format(c->arena, "cc %s %s -I%s/runtime -I%s/runtime/include %s/%s.c -o %s -lm", flags,
+                                       more ? more : "", TILEC_SOURCE, TILEC_SOURCE, folder, c->p->name, library);
     if (system(command)) die("the C compiler failed: ", command);
     void *lib = dlopen(library, RTLD_NOW | RTLD_LOCAL);
     if (!lib) die("cannot load: ", dlerror());
@@ -179,8 +180,10 @@ static void run_ranks(Case *c) {
         pthread_create(&thread[r], NULL, rank_main, &own[r]);
     }
     for (int r = 0; r < n; r++) pthread_join(thread[r], NULL);
-    for (int r = 0; r < n; r++)
+    for (int r = 0; r < n; r++) {
         if (own[r].failed) die("the run failed: ", own[r].failed);
+        arena_free(own[r].arena);
+    }
 }
 
 /* ---- comparison ---- */
