@@ -3,7 +3,7 @@
 set -euo pipefail
 tilec=$1/bin/tilec
 program=examples/ag_gemm.tile
-size=(-D M=768 -D N=768 -D K=768 --ranks=4)
+size=(-D M=1024 -D N=1024 -D K=1024 --ranks=4)
 
 step() { printf '\n\033[1m%s\033[0m\n' "$*"; }
 

@@ -19,14 +19,21 @@ static int peer_range(Move *mv, int axis, const char *name, bool grid) {
     return kernel_range(mv->c->m, mv->k, r);
 }
 
+/* Powers of two, so that the tiles of a kernel at either end are whole numbers of ours. */
+static int64_t tile_extent(int64_t n, int64_t most) {
+    int64_t size = 1;
+    if (n <= most) return n < 1 ? 1 : n;
+    while (size * 2 <= most) size *= 2;
+    return size;
+}
+
 /* Tile extents from the innermost dimension outwards, until a tile has TILE_ELEMENTS. */
 static void add_ranges(Move *mv, const Size *dim, int owned) {
     static const char *const names[MAX_DIMS] = {"i", "j", "k", "l", "i1", "j1", "k1", "l1"};
     Module *m = mv->c->m;
     int64_t size[MAX_DIMS], left = TILE_ELEMENTS;
     for (int d = mv->ndim - 1; d >= 0; d--) {
-        int64_t n = size_bound(m, dim[d]);
-        size[d] = n < 1 ? 1 : n < left ? n : left;
+        size[d] = tile_extent(size_bound(m, dim[d]), left);
         left = left / size[d] ? left / size[d] : 1;
     }
     for (int d = 0; d < mv->ndim; d++) {
