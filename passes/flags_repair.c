@@ -39,40 +39,6 @@ static bool flag_coarsen(Flags *f, int flag) {
     return changed;
 }
 
-/* ---- reuse of slots where sizes, and with them the tasks that could wait, differ from run to run ---- */
-
-static Node *turn_node(Flags *f, Loc loc) {
-    Kernel *k = kernel_new(f->m, name_of(f->m->names, "turn"), loc);
-    Range one = {.name = name_of(f->m->names, "t"), .kind = RANGE_POSITION, .size = 1, .of = size_number(1), .owner = -1, .grid = true};
-    kernel_range(f->m, k, one);
-    Node n = {.kind = NODE_CALL, .loc = loc, .kernel = k, .src = -1, .dst = -1};
-    return program_node(f->m, f->p, n);
-}
-
-static void wait_for_users(Flags *f, int axis, int turn, Op *at) {
-    Access to = {.op = at, .node = turn};
-    for (int n = 0; n < turn; n++)
-        for (int i = 0; i < f->access[n].n; i++) {
-            const Access *a = &f->access[n].p[i];
-            Edge e = {.from = a, .to = &to, .axis = -1, .dest_dim = -1, .owner_dim = -1};
-            if (f->p->tensor.p[a->tensor].symmetric == axis) flags_insert(f, &e, 0, true);
-        }
-}
-
-/* A task of its own that follows every access of a rank to peer-visible memory, in every generation. */
-static void turn_edges(Flags *f, int axis) {
-    int turn = turn_node(f, f->p->loc)->id;
-    Access from = {.op = op_new(f->m, OP_SIGNAL, f->p->loc), .node = turn};
-    for (int n = 0; n < turn; n++)
-        for (int i = 0; i < f->access[n].n; i++) {
-            const Access *a = &f->access[n].p[i];
-            const Tensor *t = &f->p->tensor.p[a->tensor];
-            Edge e = {.from = &from, .to = a, .axis = axis, .dest_dim = -1, .owner_dim = -1};
-            if (t->symmetric == axis && a->write) flags_insert(f, &e, t->slots, true);
-        }
-    wait_for_users(f, axis, turn, f->p->node.p[turn]->kernel->body->last);
-}
-
 /* ---- missing edges ---- */
 
 static const Access *access_of(const Flags *f, int node, const Op *op) {
@@ -84,10 +50,6 @@ static const Access *access_of(const Flags *f, int node, const Op *op) {
 static void edge_add(Flags *f, const Proof *why) {
     const Access *from = access_of(f, why->from_node, why->from), *to = access_of(f, why->to_node, why->to);
     const Tensor *t = &f->p->tensor.p[from->tensor];
-    if (why->later && program_has_symbols(f->p)) {
-        turn_edges(f, t->symmetric);
-        return;
-    }
     Edge e = edge_whole(f->p, from, to);
     e.axis = t->symmetric;
     flags_insert(f, &e, why->later, why->later > 0);

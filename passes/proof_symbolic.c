@@ -118,20 +118,25 @@ typedef struct {
     Text text;
 } Meeting;
 
-static Meeting *meeting_of(const Symbolic *y, const Access *a, const Access *b, int source, int rank) {
+static Meeting *meeting_new(const Symbolic *y, const Access *a, const Access *b, int source, int rank) {
     Meeting *m = ARENA_NEW(y->arena, Meeting);
     m->tensor = &y->p->tensor.p[a->tensor];
     m->source = source, m->rank = rank;
     m->from = (RelationText){.m = y->m, .k = y->p->node.p[a->node]->kernel, .letter = 'p', .coord = y->coord[source], .text = &m->text};
     m->to = (RelationText){.m = y->m, .k = y->p->node.p[b->node]->kernel, .letter = 'c', .coord = y->coord[rank], .text = &m->text};
     m->to.values = true;
-    relation_ranges(&m->from);
-    relation_ranges(&m->to);
-    relation_tensor(&m->to, m->tensor);
     if (m->tensor->symmetric >= 0) {
         relation_box(&m->from, &a->rank, "m", 0);
         relation_box(&m->to, &b->rank, "m", 0);
     }
+    return m;
+}
+
+static Meeting *meeting_of(const Symbolic *y, const Access *a, const Access *b, int source, int rank) {
+    Meeting *m = meeting_new(y, a, b, source, rank);
+    relation_ranges(&m->from);
+    relation_ranges(&m->to);
+    relation_tensor(&m->to, m->tensor);
     for (int d = 0; d < a->ndim; d++) {
         relation_box(&m->from, &a->dim[d], "x", d);
         relation_box(&m->to, &b->dim[d], "x", d);
@@ -276,24 +281,28 @@ static bool nodes_check(Symbolic *y, int from, int to) {
 
 /* ---- later generations ---- */
 
-static bool waits_for_all_of(const Symbolic *y, const Region *body, int node, const Op *before) {
-    for (const Op *w = body->first; w && w != before; w = w->next) {
-        if (w->kind != OP_WAIT || w->lag || y->p->flag.p[w->flag].producer != node) continue;
-        const Flag *f = &y->p->flag.p[w->flag];
-        if (wait_acquires(f, w) && wait_is_whole(y, f, w)) return true;
-    }
-    return false;
-}
-
-/* A wait of b's task for tasks of every rank, `slots` generations back, that follow all of a's node on their rank. */
+/* A wait of b's task for all of a's node on every rank, no more than `slots` generations back. */
 static bool turn_covered(const Symbolic *y, const Access *a, const Access *b, const Tensor *t) {
     for (const Op *at = b->op; at; at = at->in->parent)
         for (const Op *w = at->prev; w; w = w->prev) {
             if (w->kind != OP_WAIT || w->lag < 1 || w->lag > t->slots) continue;
             const Flag *f = &y->p->flag.p[w->flag];
-            const Kernel *k = y->p->node.p[f->producer]->kernel;
-            if (f->axis != t->symmetric || !wait_acquires(f, w) || !wait_is_whole(y, f, w)) continue;
-            if (f->producer == a->node || waits_for_all_of(y, k->body, a->node, signal_of(k, f->id))) return true;
+            if (f->producer != a->node || f->axis != t->symmetric) continue;
+            if (wait_acquires(f, w) && wait_is_whole(y, f, w)) return true;
+        }
+    return false;
+}
+
+/* Can instances of two ranks touch the memory of one? On one rank, generations follow each other. Sizes, and with them
+   where an element lies, differ between generations: places are not compared. */
+static bool ranks_meet(const Symbolic *y, const Access *a, const Access *b, int axis) {
+    for (int q = 0; q < y->ranks; q++)
+        for (int r = 0; r < y->ranks; r++) {
+            if (q == r || !same_group(y, axis, q, r)) continue;
+            Meeting *m = meeting_new(y, a, b, q, r);
+            bool empty = meeting_empty(y, m, "");
+            text_free(&m->text);
+            if (!empty) return true;
         }
     return false;
 }
@@ -304,8 +313,8 @@ static bool turns_check(Symbolic *y, int from, int to) {
             const Access *a = &y->access[from].p[j], *b = &y->access[to].p[i];
             const Tensor *t = &y->p->tensor.p[a->tensor];
             bool follows = b->write || (a->write && a->node >= b->node); /* other reads follow a write that does */
-            if (a->tensor != b->tensor || t->symmetric < 0 || !follows || y->m->axis.p[t->symmetric].ranks == 1) continue;
-            if (!turn_covered(y, a, b, t)) return fail_pair(y, a, b, t->slots);
+            if (a->tensor != b->tensor || t->symmetric < 0 || !follows || turn_covered(y, a, b, t)) continue;
+            if (ranks_meet(y, a, b, t->symmetric)) return fail_pair(y, a, b, t->slots);
         }
     return true;
 }

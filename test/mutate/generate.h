@@ -25,7 +25,8 @@ static int gen_below(Gen *g, int n) { return (int)((gen_next(g) >> 20) % (uint64
 
 static Name gen_name(Gen *g, const char *stem) { return name_of(g->m->names, arena_format(g->m->arena, "%s%d", stem, g->p->tensor.n)); }
 
-static Size gen_size(int64_t n, bool split) { return (Size){n, -1, (int16_t)(split ? 0 : -1)}; }
+/* 0 stands for the run-time dimension. */
+static Size gen_size(int64_t n, bool split) { return (Size){n, (int16_t)(n ? -1 : 0), (int16_t)(split ? 0 : -1)}; }
 
 static int gen_tensor(Gen *g, Role role, int64_t rows, int64_t cols, int split) {
     Tensor t = {.name = gen_name(g, "t"), .elem = ELEM_F32, .ndim = 2, .role = role, .symmetric = -1, .slots = 1};
@@ -199,15 +200,19 @@ static int gen_step(Gen *g, int a) {
     }
 }
 
-/* A module with one program of a few nodes; its result is an output. */
-__attribute__((unused)) static Module *gen_module(Arena *arena, uint64_t seed) {
+enum { GEN_BOUND = 40 }; /* of the run-time dimension */
+
+/* A module with one program of a few nodes; its result is an output. sizes: one extent is known at run time only. */
+__attribute__((unused)) static Module *gen_sized(Arena *arena, uint64_t seed, bool sizes) {
     Gen g = {.seed = seed * 0x9E3779B97F4A7C15u + 1};
     for (int i = 0; i < 4; i++) gen_next(&g);
     g.m = module_new(arena, names_new(arena), diags_new(arena));
     g.ranks = 1 + gen_below(&g, 4);
     vec_push(arena, &g.m->axis, ((Axis){.name = name_of(g.m->names, "tp"), .ranks = g.ranks}));
     g.p = program_new(g.m, name_of(g.m->names, "main"), (Loc){0});
-    int t = gen_input(&g, 5 + gen_below(&g, 36), 5 + gen_below(&g, 36)), first = -1;
+    if (sizes) vec_push(arena, &g.m->symbol, ((Symbol){.name = name_of(g.m->names, "S"), .bound = GEN_BOUND}));
+    int rows = 5 + gen_below(&g, 36), cols = 5 + gen_below(&g, 36), first = -1;
+    int t = gen_input(&g, sizes ? 0 : rows, cols);
     int steps = 2 + gen_below(&g, 5);
     for (int i = 0; i < steps; i++) {
         t = gen_step(&g, t);
@@ -220,10 +225,12 @@ __attribute__((unused)) static Module *gen_module(Arena *arena, uint64_t seed) {
     return g.m;
 }
 
+__attribute__((unused)) static Module *gen_module(Arena *arena, uint64_t seed) { return gen_sized(arena, seed, false); }
+
 /* Through comm in a form drawn from the seed, then flags (or barriers). */
 static bool gen_lower(Module *m, uint64_t seed, bool flags, FILE *log) {
     static const CommForm forms[] = {COMM_AUTO, COMM_UNFUSED, COMM_PULL, COMM_STAGED, COMM_PUSH, COMM_PACKET};
-    PassOptions o = {.target = "host", .comm = forms[seed % 6], .out = log, .verify_each = true};
+    PassOptions o = {.verify_each = true, .target = "host", .comm = forms[seed % 6], .out = log};
     PassContext c = {.m = m, .options = &o};
     const Pass *list[] = {&pass_comm, flags ? &pass_flags : &pass_barriers};
     return pipeline_run(&c, list, 2);

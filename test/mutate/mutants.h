@@ -139,7 +139,7 @@ static bool scope_edit(SyncScope *scope) {
 
 static bool arrivals_edit(const Sites *s, const Op *op, int64_t by) {
     Flag *f = &s->p->flag.p[op->flag];
-    int64_t word[MAX_RANGES] = {0}, n = flag_arrivals(s->m, f, word, NULL);
+    int64_t word[MAX_RANGES] = {0}, size = 40, n = flag_arrivals(s->m, f, word, &size);
     if (n + by < 1) return false;
     f->arrivals = n + by;
     return true;

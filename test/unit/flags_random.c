@@ -4,9 +4,9 @@
 
 #include <stdlib.h>
 
-static int check_seed(uint64_t seed, bool flags) {
+static int check_seed(uint64_t seed, bool flags, bool sizes) {
     Arena *arena = arena_new();
-    Module *m = gen_module(arena, seed);
+    Module *m = gen_sized(arena, seed, sizes);
     bool good = gen_lower(m, seed, flags, stderr);
     int boundaries = 0;
     for (int i = 0; i < m->diags->diag.n; i++) {
@@ -22,8 +22,8 @@ static int check_seed(uint64_t seed, bool flags) {
 int main(int argc, char **argv) {
     int count = argc > 1 ? atoi(argv[1]) : 200, first = argc > 2 ? atoi(argv[2]) : 1, failed = 0, coarse = 0;
     for (int i = 0; i < count; i++)
-        for (int flags = 0; flags < 2; flags++) {
-            int got = check_seed((uint64_t)(first + i), flags);
+        for (int form = 0; form < 4; form++) {
+            int flags = form & 1, got = check_seed((uint64_t)(first + i), flags, form >> 1);
             failed += got < 0;
             if (flags && got > 0) coarse += got;
         }
