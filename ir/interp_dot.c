@@ -9,7 +9,7 @@
 typedef struct {
     int16_t x[MAX_RANGES], y[MAX_RANGES], z[MAX_RANGES];
     int nx, ny, nz;
-    int64_t batch, m, n, k;
+    Product size;
 } Shape;
 
 static bool is_over(const Op *op, int range) {
@@ -44,72 +44,65 @@ static Shape shape_of(const Task *t, const Op *op) {
     const Type *x = &op->arg.p[0]->type;
     for (int i = 0; i < x->nrange; i++)
         if (is_over(op, x->range[i])) k[nk++] = x->range[i];
-    Shape s = {.batch = ranges_count(t, b, nb),
-               .m = ranges_count(t, m, nm),
-               .n = ranges_count(t, n, nn),
-               .k = ranges_count(t, k, nk)};
+    Shape s = {
+        .size = {ranges_count(t, b, nb), ranges_count(t, m, nm), ranges_count(t, n, nn), ranges_count(t, k, nk)}};
     append(s.x, &s.nx, b, nb), append(s.x, &s.nx, m, nm), append(s.x, &s.nx, k, nk);
     append(s.y, &s.ny, b, nb), append(s.y, &s.ny, k, nk), append(s.y, &s.ny, n, nn);
     append(s.z, &s.nz, b, nb), append(s.z, &s.nz, m, nm), append(s.z, &s.nz, n, nn);
     return s;
 }
 
-/* z[m][n] += x[m][k] y[k][n]. Four rows at a time share what is read of y; the order of the additions is that of k. */
-#define DOT(name, T)                                                                                                   \
-    static void name##_rows(const T *x, const T *y, T *restrict z, int64_t rows, int64_t n, int64_t k) {               \
-        for (int64_t p = 0; p < k; p++)                                                                                \
-            for (int64_t r = 0; r < rows; r++) {                                                                       \
-                T a = x[r * k + p];                                                                                    \
-                for (int64_t j = 0; j < n; j++) z[r * n + j] += a * y[p * n + j];                                      \
-            }                                                                                                          \
-    }                                                                                                                  \
-    static void name(const Shape *s, const T *x, const T *y, T *z) {                                                   \
-        for (int64_t b = 0; b < s->batch; b++)                                                                         \
-            for (int64_t i = 0; i < s->m; i += 4)                                                                      \
-                name##_rows(x + (b * s->m + i) * s->k, y + b * s->k * s->n, z + (b * s->m + i) * s->n,                 \
-                            s->m - i < 4 ? s->m - i : 4, s->n, s->k);                                                  \
-    }
-
-DOT(dot_float, float)
-DOT(dot_double, double)
-DOT(dot_int, uint64_t)
-
-static void dot_any(Lane l, const Shape *s, const void *x, const void *y, void *z) {
-    if (l == LANE_FLOAT)
-        dot_float(s, x, y, z);
-    else if (l == LANE_DOUBLE)
-        dot_double(s, x, y, z);
+static void lane_set(Lane l, void *p, int64_t i, double x) {
+    if (l == LANE_DOUBLE)
+        ((double *)p)[i] = x;
     else
-        dot_int(s, x, y, z);
+        ((float *)p)[i] = (float)x;
 }
 
-/* |x|, or |x| + b: what the products may be made of. */
-static const double *magnitudes(Task *t, Lane l, const Tile *x, bool grown, int temp) {
+/* |v|, plus its bound where that is asked for, as a tile of its own. */
+static void magnitudes(Task *t, Lane l, const Tile *v, bool grown, int temp) {
     Tile *out = &t->temp[temp];
-    tile_reserve(t->w, out, x->n);
-    double *z = out->data;
-    for (int64_t i = 0; i < x->n; i++) z[i] = fabs(lane_get(l, x->data, i)) + (grown ? x->bound[i] : 0);
-    return z;
+    tile_reserve(t->w, out, v->n);
+    for (int64_t i = 0; i < v->n; i++)
+        lane_set(l, out->data, i, fabs(lane_get(l, v->data, i)) + (grown ? v->bound[i] : 0));
 }
 
-/* Sums of products of magnitudes. */
-static const double *magnitude_dot(Task *t, Lane l, const Shape *s, const Tile *x, const Tile *y, bool grown,
-                                   int temp) {
+/* The bounds as a tile of their own. False when they are zero. */
+static bool bounds_tile(Task *t, Lane l, const Tile *v, int temp) {
     Tile *out = &t->temp[temp];
-    tile_reserve(t->w, out, s->batch * s->m * s->n);
-    memset(out->data, 0, (size_t)out->n * sizeof(double));
-    dot_double(s, magnitudes(t, l, x, grown, 3), magnitudes(t, l, y, grown, 4), out->data);
-    return out->data;
+    bool any = false;
+    tile_reserve(t->w, out, v->n);
+    for (int64_t i = 0; i < v->n; i++) {
+        any |= v->bound[i] != 0;
+        lane_set(l, out->data, i, v->bound[i]);
+    }
+    return any;
 }
 
-/* n eps (|acc| + sum |x||y|), plus what differs already: sum (|x| + bx)(|y| + by) - |x||y|, plus the bound of acc. */
-static void bound_dot(Task *t, Lane l, const Shape *s, const Tile *x, const Tile *y, Tile *z) {
-    const double *plain = magnitude_dot(t, l, s, x, y, false, 5), *grown = magnitude_dot(t, l, s, x, y, true, 6);
-    double eps = (double)(s->k + 1) * (l == LANE_DOUBLE ? 0x1p-52 : 0x1p-23);
+/* Adds to each bound the factor times the sum of products of what two temporaries hold. */
+static void bound_product(Task *t, Lane l, const Product *s, int x, int y, double factor, Tile *z) {
+    Tile *sum = &t->temp[7];
+    tile_reserve(t->w, sum, z->n);
+    memset(sum->data, 0, (size_t)z->n * lane_bytes(l));
+    product_add(l, s, t->temp[x].data, t->temp[y].data, sum->data);
     for (int64_t i = 0; i < z->n; i++) {
-        double b = z->bound[i] + eps * (fabs(lane_get(l, z->data, i)) + plain[i]) + fmax(0, grown[i] - plain[i]);
+        double b = z->bound[i] + factor * lane_get(l, sum->data, i);
         z->bound[i] = isnan(b) ? INFINITY : b;
     }
+}
+
+/* To the bound of acc: n eps (|acc| + sum |x||y|) + sum |x| by + sum bx (|y| + by), and 1 % for the roundings of these
+   sums themselves. */
+static void bound_dot(Task *t, Lane l, const Product *s, const Tile *x, const Tile *y, Tile *z) {
+    double eps = (double)(s->k + 1) * (l == LANE_DOUBLE ? 0x1p-52 : 0x1p-23);
+    for (int64_t i = 0; i < z->n; i++) z->bound[i] += eps * fabs(lane_get(l, z->data, i));
+    magnitudes(t, l, x, false, 3);
+    magnitudes(t, l, y, false, 4);
+    bound_product(t, l, s, 3, 4, 1.01 * eps, z);
+    if (bounds_tile(t, l, y, 5)) bound_product(t, l, s, 3, 5, 1.01, z);
+    if (!bounds_tile(t, l, x, 6)) return;
+    magnitudes(t, l, y, true, 4);
+    bound_product(t, l, s, 6, 4, 1.01, z);
 }
 
 static void tile_zero(Tile *z) {
@@ -123,14 +116,14 @@ void eval_dot(Task *t, const Op *op) {
     Lane l = lane_of(r->type.elem);
     const Tile *x = tile_over(t, op->arg.p[0], s.x, s.nx, 0), *y = tile_over(t, op->arg.p[1], s.y, s.ny, 1);
     Tile *sum = &t->temp[2];
-    tile_reserve(t->w, sum, s.batch * s.m * s.n);
+    tile_reserve(t->w, sum, s.size.batch * s.size.m * s.size.n);
     if (op->arg.n < 3)
         tile_zero(sum);
     else
         tile_reorder(t, l, tile_of(t, op->arg.p[2]), op->arg.p[2]->type.range, op->arg.p[2]->type.nrange, sum, s.z,
                      s.nz);
-    if (sum->bound && l != LANE_INT) bound_dot(t, l, &s, x, y, sum);
-    dot_any(l, &s, x->data, y->data, sum->data);
+    if (sum->bound && l != LANE_INT) bound_dot(t, l, &s.size, x, y, sum);
+    product_add(l, &s.size, x->data, y->data, sum->data);
     tile_reorder(t, l, sum, s.z, s.nz, tile_make(t, r), r->type.range, r->type.nrange);
     if (l == LANE_INT) ints_wrap(r->type.elem, sum->n, tile_of(t, r)->data);
 }

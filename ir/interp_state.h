@@ -51,7 +51,7 @@ typedef struct {
     int64_t lo, hi, begin, end, index;
 } RangeState;
 
-enum { TEMPS = 7 };
+enum { TEMPS = 8 };
 
 struct Task {
     World *w;
@@ -145,6 +145,12 @@ void elems_store(Elem, void *memory, const int64_t *offset, int64_t n, Lane, con
 double bound_round(Elem, double x, double b); /* after rounding x to the type */
 void bound_unary(OpKind, Lane, const Tile *x, Tile *z);
 void bound_binary(OpKind, Lane, const Tile *x, const Tile *y, Tile *z);
+
+/* interp_product.c */
+typedef struct {
+    int64_t batch, m, n, k;
+} Product;
+void product_add(Lane, const Product *, const void *x, const void *y, void *z);
 
 /* interp_reduce.c, interp_dot.c */
 void eval_reduce(Task *, const Op *);
