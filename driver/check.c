@@ -1,9 +1,24 @@
-/* check.c: tilec check: everything that compile verifies, without output. */
+/* check.c: tilec check: everything that compile verifies, without output. Of an IR file with flags: their proof. */
 #include "driver/session.h"
+#include "passes/proof.h"
+
+#include <string.h>
+
+static bool is_ir(const char *path) {
+    size_t n = strlen(path);
+    return n > 4 && strcmp(path + n - 4, ".tir") == 0;
+}
+
+static bool check_ir(Session *s) {
+    if (!session_read_ir(s)) return false;
+    if (!(s->m->form & FORM_FLAGS)) return session_passes(s);
+    s->context = (PassContext){.m = s->m, .options = &s->pass};
+    return proof_check(&s->context);
+}
 
 int command_check(Options *o) {
     Session s;
     if (!session_open(&s, o)) return EXIT_USAGE;
-    bool good = session_lower(&s) && session_passes(&s);
+    bool good = is_ir(o->file) ? check_ir(&s) : session_lower(&s) && session_passes(&s);
     return session_close(&s, good ? EXIT_OK : EXIT_WRONG);
 }
