@@ -149,6 +149,7 @@ typedef struct {
     Text at[MAX_RANGES + 1];      /* lines inside the first n loops, before the next one */
     Text after[MAX_RANGES + 1];   /* lines after the next loop */
     const char *pragma;           /* before the innermost loop, or NULL */
+    const char *guard;            /* condition of all loops, or NULL */
 } Nest;
 
 Nest nest_new(Fn *, const int16_t *range, int n);
@@ -205,6 +206,8 @@ void skip_missing_tasks(Fn *); /* returns at once from tasks beyond the end, whe
 void range_text_for(Fn *, const Op *loop, const char *lo, const char *hi);
 int64_t value_most(Fn *, const Value *); /* -1: not known */
 bool text_has_word(const char *text, const char *word);
+bool affine_within(Fn *, const Affine *, int64_t end); /* certainly at least 0 and below end */
+bool affine_is_natural(Fn *, const Affine *);          /* certainly at least 0 */
 const char *peer_text(Fn *, int axis, const char *coord); /* number of the rank with that coordinate */
 
 /* false after an error */

@@ -50,26 +50,37 @@ static bool range_within(Fn *f, int range, int64_t c, Size dim) {
 static int64_t term_most(Fn *f, const Term *t) {
     if (t->mul < 0) return -1;
     int64_t most = -1;
-    const Range *r = t->kind == TERM_POS ? &f->k->range.p[t->id] : NULL;
+    const Range *r = t->kind == TERM_POS || t->kind == TERM_INDEX ? &f->k->range.p[t->id] : NULL;
     if (r && r->grid && f->range[t->id].missing) return -1;
-    if (r && r->grid) most = size_most(f->m, r->of) - 1;
-    if (r && !r->grid && f->range[t->id].natural) {
+    if (t->kind == TERM_POS && r->grid) most = size_most(f->m, r->of) - 1;
+    if (t->kind == TERM_POS && !r->grid && f->range[t->id].natural) {
         const Op *loop = loop_of(f->k->body, t->id);
         most = loop ? value_most(f, loop->arg.p[1]) - 1 : -1;
     }
+    if (t->kind == TERM_INDEX && r->grid && r->size) most = (size_most(f->m, r->of) - 1) / r->size;
     if (t->kind == TERM_RANK) most = f->m->axis.p[t->id].ranks - 1;
     return most < 0 ? -1 : most / t->div * t->mul;
 }
 
-static bool numbers_within(Fn *f, const Affine *a, Size dim) {
-    if (!size_is_number(dim) || a->c < 0) return false;
+bool affine_is_natural(Fn *f, const Affine *a) {
+    bool natural = a->c >= 0;
+    for (int i = 0; i < a->nterm; i++) {
+        const Term *t = &a->term[i];
+        bool over_range = t->kind == TERM_POS || t->kind == TERM_INDEX || t->kind == TERM_BLOCK;
+        natural &= t->mul > 0 && t->kind != TERM_VALUE && (!over_range || f->range[t->id].natural);
+    }
+    return natural;
+}
+
+bool affine_within(Fn *f, const Affine *a, int64_t end) {
+    if (a->c < 0) return false;
     int64_t most = a->c;
     for (int i = 0; i < a->nterm; i++) {
         int64_t term = term_most(f, &a->term[i]);
         if (term < 0) return false;
         most += term;
     }
-    return most < dim.c;
+    return most < end;
 }
 
 /* The multiple of a block that starts the block in which a range's positions count. */
@@ -98,7 +109,7 @@ static bool subscript_within(Fn *f, const Affine *a, Size dim) {
     const Term *t = &a->term[0];
     if (block_within(f, a, dim)) return true;
     if (a->nterm == 1 && t->kind == TERM_POS && t->mul == 1 && t->div == 1 && range_within(f, t->id, a->c, dim)) return true;
-    return numbers_within(f, a, dim);
+    return size_is_number(dim) && affine_within(f, a, dim.c);
 }
 
 /* ---- places ---- */
@@ -143,7 +154,8 @@ const char *nest_place(Nest *n, const Op *access, const char **inside) {
         if (subscript_within(f, a, p->dim[d])) continue;
         const char *check = check_text(f, sub, size_text(f, p->dim[d]));
         int depth = nest_affine_depth(n, a);
-        if (access->kind == OP_STORE && depth > 0 && depth < n->n) nest_line(n, depth, "if (!%s) continue;", check);
+        if (access->kind == OP_STORE && depth == 0) n->guard = conjoin(f, n->guard, check);
+        else if (access->kind == OP_STORE && depth < n->n) nest_line(n, depth, "if (!%s) continue;", check);
         else *inside = conjoin(f, *inside, check);
     }
     return fn_text(f, "%s[%s]", base, index);

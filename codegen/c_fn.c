@@ -49,7 +49,8 @@ const char *fn_value_name(Fn *f, const Value *v) {
     if (v->name) return v->name;
     const Op *d = v->def;
     while (d && (d->kind == OP_CAST || d->kind == OP_BROADCAST)) d = d->arg.p[0]->def;
-    if (!d) return "carried";
+    if (!d || d->kind == OP_FOR) return "carried";
+    if (d->kind == OP_IF) return "chosen";
     if (d->kind == OP_LOAD) return fn_text(f, "%s_tile", f->k->param.p[d->param].name);
     return d->kind == OP_DOT ? "product" : op_info[d->kind].text;
 }

@@ -11,8 +11,7 @@ Nest nest_new(Fn *f, const int16_t *range, int n) {
     return nest;
 }
 
-static void add_line(Text *t, int indent, const char *format, va_list ap) {
-    text_printf(t, "%*s", 4 * indent, "");
+static void add_line(Text *t, const char *format, va_list ap) {
     text_vprintf(t, format, ap);
     text_add(t, "\n");
 }
@@ -20,19 +19,22 @@ static void add_line(Text *t, int indent, const char *format, va_list ap) {
 void nest_line(Nest *n, int depth, const char *format, ...) {
     va_list ap;
     va_start(ap, format);
-    add_line(&n->at[depth], n->f->indent + depth, format, ap);
+    add_line(&n->at[depth], format, ap);
     va_end(ap);
 }
 
 void nest_after(Nest *n, int depth, const char *format, ...) {
     va_list ap;
     va_start(ap, format);
-    add_line(&n->after[depth], n->f->indent + depth, format, ap);
+    add_line(&n->after[depth], format, ap);
     va_end(ap);
 }
 
-static void put_text(Nest *n, Text *t) {
-    text_add(&n->f->body, text_str(t));
+static void put_lines(Nest *n, Text *t) {
+    for (const char *p = text_str(t), *end; *p; p = end + 1) {
+        end = strchr(p, '\n');
+        fn_line(n->f, "%.*s", (int)(end - p), p);
+    }
     text_free(t);
 }
 
@@ -44,8 +46,12 @@ static void loop_open(Nest *n, int depth) {
 }
 
 void nest_print(Nest *n) {
+    if (n->guard) {
+        fn_line(n->f, "if (%s) {", n->guard);
+        n->f->indent++;
+    }
     for (int d = 0; d <= n->n; d++) {
-        put_text(n, &n->at[d]);
+        put_lines(n, &n->at[d]);
         if (d < n->n) loop_open(n, d);
     }
     for (int d = n->n; d >= 0; d--) {
@@ -53,7 +59,11 @@ void nest_print(Nest *n) {
             n->f->indent--;
             fn_line(n->f, "}");
         }
-        put_text(n, &n->after[d]);
+        put_lines(n, &n->after[d]);
+    }
+    if (n->guard) {
+        n->f->indent--;
+        fn_line(n->f, "}");
     }
 }
 

@@ -29,12 +29,21 @@ static const Flag *flag_at(Fn *f, const Op *op, const FlagPlace **at) {
 
 /* ---- waits ---- */
 
-/* Opens a loop over lo..hi (inclusive), cut to [0, end) where the span is not one constant in it; returns its variable. */
-static const char *span_open(Fn *f, const Span *s, const char *end, const char *wanted) {
-    const char *lo = scalar_affine(f, &s->lo), *hi = scalar_affine(f, &s->hi), *name = c_name(&f->names, wanted);
-    const char *from = s->lo.nterm || s->lo.c < 0 ? fn_text(f, "tile_most(0, %s)", lo) : lo;
-    bool all = affine_is_const(&s->hi) && s->hi.c >= SPAN_END;
-    const char *past = all ? end : fn_text(f, "tile_least(%s, %s)", text_add_terms(f, hi, "1"), end);
+/* Goes through lo..hi (inclusive), cut to [0, end): a loop, a condition, or nothing where one place is certain.
+   Gives the place, and counts what was opened. */
+static const char *span_open(Fn *f, const Span *s, const char *end, const char *wanted, int *opened) {
+    int64_t n;
+    const char *lo = scalar_affine(f, &s->lo), *hi = scalar_affine(f, &s->hi);
+    bool one = affine_equal(&s->lo, &s->hi), all = affine_is_const(&s->hi) && s->hi.c >= SPAN_END;
+    if (one && text_is_number(end, &n) && affine_within(f, &s->lo, n)) return text_atom(f, lo);
+    ++*opened;
+    if (one) {
+        fn_line(f, "if (tile_inside(%s, %s)) {", lo, end);
+        f->indent++;
+        return text_atom(f, lo);
+    }
+    const char *name = c_name(&f->names, wanted), *from = affine_is_natural(f, &s->lo) ? lo : fn_text(f, "tile_most(0, %s)", lo);
+    const char *past = all ? end : text_min(f, text_add_terms(f, hi, "1"), end);
     fn_line(f, "for (int64_t %s = %s; %s < %s; %s++) {", name, from, name, past, name);
     f->indent++;
     return name;
@@ -54,19 +63,17 @@ void emit_wait(Fn *f, const Op *op) {
     int opened = 0;
     fn_line(f, "// wait for %s", flag->name);
     if (flag->axis >= 0) {
-        source = span_open(f, &op->dest, number(f, f->m->axis.p[flag->axis].ranks), "source");
+        source = span_open(f, &op->dest, number(f, f->m->axis.p[flag->axis].ranks), "source", &opened);
         from = peer_text(f, flag->axis, source);
-        opened++;
     }
     for (int i = 0; i < flag->dim.n; i++) {
         const FlagDim *d = &flag->dim.p[i];
         if (d->group <= 0) continue;
-        index[i] = span_open(f, &op->sub.p[i], dim_words(f, d), "word");
-        opened++;
+        index[i] = span_open(f, &op->sub.p[i], dim_words(f, d), "word", &opened);
     }
     const char *want = op->lag ? fn_text(f, "t->generation - %" PRId64, op->lag) : "t->generation";
     const char *error = c_name(&f->names, "error");
-    fn_line(f, "const int %s = tile_wait(t, &t->word[t->rank][%s], %s, %d, (int)(%s));", error,
+    fn_line(f, "const int %s = tile_wait(t, &t->word[t->rank][%s], %s, %d, %s);", error,
             word_text(f, at, source, index, flag->dim.n, at->word), want, op->flag, from);
     fn_line(f, "if (%s) return %s;", error, error);
     close_loops(f, opened);
@@ -105,11 +112,12 @@ static void emit_publish(Fn *f, const Op *op, const Flag *flag, const FlagPlace 
         return;
     }
     const char *source = fn_text(f, "t->coord[%d]", flag->axis), *dest = scalar_affine(f, &op->dest.lo);
-    bool several = !affine_equal(&op->dest.lo, &op->dest.hi);
-    if (several) dest = span_open(f, &op->dest, number(f, f->m->axis.p[flag->axis].ranks), "dest");
+    int opened = 0;
+    if (!affine_equal(&op->dest.lo, &op->dest.hi))
+        dest = span_open(f, &op->dest, number(f, f->m->axis.p[flag->axis].ranks), "dest", &opened);
     fn_line(f, "tile_publish(t, &t->word[%s][%s]);", peer_text(f, flag->axis, dest),
             word_text(f, at, source, index, flag->dim.n, at->word));
-    close_loops(f, several);
+    close_loops(f, opened);
 }
 
 void emit_signal(Fn *f, const Op *op) {
@@ -123,7 +131,7 @@ void emit_signal(Fn *f, const Op *op) {
     fn_line(f, "// signal %s", flag->name);
     if (!alone) {
         const char *dest = has_dest(flag) ? scalar_affine(f, &op->dest.lo) : "0";
-        fn_line(f, "if (tile_arrive(t, &t->count[%s], (uint64_t)(%s))) {",
+        fn_line(f, "if (tile_arrive(t, &t->count[%s], %s)) {",
                 word_text(f, at, dest, index, flag->dim.n, at->count), arrivals);
         f->indent++;
     }
