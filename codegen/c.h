@@ -15,7 +15,11 @@ typedef struct {
 
 /* A C identifier that reads like `wanted`, is no keyword and is not in use yet. */
 const char *c_name(CNames *, const char *wanted);
-/* `wanted` itself, or with a trailing underscore where C has taken it: for names that the user must be able to guess. */
+/* Names of a module may be any text: as part of an identifier, and as what stands between the quotes of a C string. */
+const char *c_identifier(Arena *, const char *name);
+const char *c_string(Arena *, const char *name);
+/* `wanted` itself, or with a trailing underscore where C has taken it: for names that the user must be able to guess.
+ */
 const char *c_public_name(Arena *, const char *wanted);
 
 /* ---- values ---- */
@@ -53,9 +57,9 @@ typedef struct {
     int at, last;    /* position of its operation; of the last step that reads it */
     int16_t fastest; /* range that should have stride 1: a dot asks for it; -1: any */
     const char *name;
-    Tile tile;       /* HOLD_TILE, once made */
+    Tile tile;        /* HOLD_TILE, once made */
     const Tile *into; /* where it should be made, if its reader offered a place */
-    int nest;        /* number of the nest in which .text stands for it */
+    int nest;         /* number of the nest in which .text stands for it */
     const char *text;
 } Held;
 
@@ -89,9 +93,9 @@ typedef struct {
 
 /* Where a program's tensors and flags are. */
 typedef struct {
-    int64_t *offset;  /* of a temporary in its workspace */
-    int64_t *bytes;   /* of one of its slots */
-    int *arg;         /* position among the arguments; -1: a temporary */
+    int64_t *offset; /* of a temporary in its workspace */
+    int64_t *bytes;  /* of one of its slots */
+    int *arg;        /* position among the arguments; -1: a temporary */
     FlagPlace *flag;
     int64_t local, symmetric, words, counts, scratch;
 } Layout;
@@ -101,15 +105,15 @@ typedef struct {
     const Program *p;
     const Layout *layout;
     Arena *arena;
-    const Kernel *k;   /* NULL in the functions of the program */
-    const Node *node;  /* a node that calls it: the layout of its arguments */
+    const Kernel *k;  /* NULL in the functions of the program */
+    const Node *node; /* a node that calls it: the layout of its arguments */
     CNames names;
     VEC(Constant) head; /* sizes, and where tiles begin */
     Text body;
     int indent;
     RangeText *range;
     const char **param;
-    Held *held;        /* by value id */
+    Held *held; /* by value id */
     VEC(SizeText) size;
     int64_t scratch, scratch_most;
     int nests, line;
@@ -145,11 +149,11 @@ int64_t size_most(const Module *, Size);
 typedef struct {
     Fn *f;
     int n, id;
-    int16_t range[MAX_RANGES];    /* outermost first */
-    Text at[MAX_RANGES + 1];      /* lines inside the first n loops, before the next one */
-    Text after[MAX_RANGES + 1];   /* lines after the next loop */
-    const char *pragma;           /* before the innermost loop, or NULL */
-    const char *guard;            /* condition of all loops, or NULL */
+    int16_t range[MAX_RANGES];  /* outermost first */
+    Text at[MAX_RANGES + 1];    /* lines inside the first n loops, before the next one */
+    Text after[MAX_RANGES + 1]; /* lines after the next loop */
+    const char *pragma;         /* before the innermost loop, or NULL */
+    const char *guard;          /* condition of all loops, or NULL */
 } Nest;
 
 Nest nest_new(Fn *, const int16_t *range, int n);
@@ -157,14 +161,14 @@ void nest_line(Nest *, int depth, const char *format, ...) __attribute__((format
 void nest_after(Nest *, int depth, const char *format, ...) __attribute__((format(printf, 3, 4)));
 void nest_print(Nest *);
 int nest_depth(const Nest *, const Type *);
-const char *nest_value(Nest *, const Value *);        /* of the element that the loops are at */
-const char *nest_definition(Nest *, const Value *);   /* the same, computed now even where it is held in memory */
-const char *nest_tile(Nest *, const Tile *);          /* that element of a tile, by the loops' ranges */
+const char *nest_value(Nest *, const Value *);      /* of the element that the loops are at */
+const char *nest_definition(Nest *, const Value *); /* the same, computed now even where it is held in memory */
+const char *nest_tile(Nest *, const Tile *);        /* that element of a tile, by the loops' ranges */
 const char *nest_affine(Nest *, const Affine *);
 int nest_affine_depth(const Nest *, const Affine *);
 const char *nest_convert(Nest *, Elem to, Elem from, const char *text);
 const char *nest_place(Nest *, const Op *access, const char **inside); /* the lvalue; *inside: condition or NULL */
-const char *op_text(Fn *, const Op *, const char *const *arg); /* expression of an elementwise operation */
+const char *op_text(Fn *, const Op *, const char *const *arg);         /* expression of an elementwise operation */
 const char *literal_text(Fn *, Elem, const Op *);
 
 /* ---- planning, c_plan.c ---- */
@@ -178,15 +182,15 @@ void tile_place(Fn *, Tile *, const char *name); /* takes scratch and declares i
 /* ---- steps ---- */
 
 void emit_region(Fn *, const Region *);
-void emit_compute(Fn *, const Value *);                 /* an expression, into its variable or tile */
-void emit_copy(Fn *, const Tile *, const Value *);     /* tile = value; nothing when it is that tile */
+void emit_compute(Fn *, const Value *);            /* an expression, into its variable or tile */
+void emit_copy(Fn *, const Tile *, const Value *); /* tile = value; nothing when it is that tile */
 void emit_store(Fn *, const Op *);
 void emit_reduce(Fn *, const Op *);
 void emit_prefix(Fn *, const Op *);
 void emit_dot(Fn *, const Op *);
 void emit_wait(Fn *, const Op *);
 void emit_signal(Fn *, const Op *);
-const Tile *held_tile(Fn *, const Value *);            /* the place of a value about to be made */
+const Tile *held_tile(Fn *, const Value *); /* the place of a value about to be made */
 
 /* A dot as a product of matrices: the operand `left` is m x k, the other k x n; other ranges are loops around it. */
 typedef struct {
@@ -206,8 +210,8 @@ void skip_missing_tasks(Fn *); /* returns at once from tasks beyond the end, whe
 void range_text_for(Fn *, const Op *loop, const char *lo, const char *hi);
 int64_t value_most(Fn *, const Value *); /* -1: not known */
 bool text_has_word(const char *text, const char *word);
-bool affine_within(Fn *, const Affine *, int64_t end); /* certainly at least 0 and below end */
-bool affine_is_natural(Fn *, const Affine *);          /* certainly at least 0 */
+bool affine_within(Fn *, const Affine *, int64_t end);    /* certainly at least 0 and below end */
+bool affine_is_natural(Fn *, const Affine *);             /* certainly at least 0 */
 const char *peer_text(Fn *, int axis, const char *coord); /* number of the rank with that coordinate */
 
 /* false after an error */

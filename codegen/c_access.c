@@ -12,8 +12,7 @@ static bool value_within(Fn *f, const Value *hi, Size s) {
     switch (d->kind) {
     case OP_CONST: return size_is_number(s) && d->imm <= s.c;
     case OP_SIZE: return size_equal(d->size, s) || (size_is_number(d->size) && size_is_number(s) && d->size.c <= s.c);
-    case OP_END:
-        return f->k->range.p[d->range].grid && size_equal(f->k->range.p[d->range].of, s);
+    case OP_END: return f->k->range.p[d->range].grid && size_equal(f->k->range.p[d->range].of, s);
     case OP_MIN: return value_within(f, d->arg.p[0], s) || value_within(f, d->arg.p[1], s);
     case OP_CAST: return value_within(f, d->arg.p[0], s);
     default: return false;
@@ -100,7 +99,8 @@ static bool block_within(Fn *f, const Affine *a, Size dim) {
         if (t->kind != TERM_POS || t->mul != 1 || t->div != 1) continue;
         const Range *r = &f->k->range.p[t->id];
         if (f->range[t->id].missing) return false;
-        if (r->grid && r->of.axis >= 0 && size_equal(size_whole(r->of), dim) && is_origin_of(f, &a->term[1 - i], r)) return true;
+        if (r->grid && r->of.axis >= 0 && size_equal(size_whole(r->of), dim) && is_origin_of(f, &a->term[1 - i], r))
+            return true;
     }
     return false;
 }
@@ -108,7 +108,8 @@ static bool block_within(Fn *f, const Affine *a, Size dim) {
 static bool subscript_within(Fn *f, const Affine *a, Size dim) {
     const Term *t = &a->term[0];
     if (block_within(f, a, dim)) return true;
-    if (a->nterm == 1 && t->kind == TERM_POS && t->mul == 1 && t->div == 1 && range_within(f, t->id, a->c, dim)) return true;
+    if (a->nterm == 1 && t->kind == TERM_POS && t->mul == 1 && t->div == 1 && range_within(f, t->id, a->c, dim))
+        return true;
     return size_is_number(dim) && affine_within(f, a, dim.c);
 }
 
@@ -154,9 +155,12 @@ const char *nest_place(Nest *n, const Op *access, const char **inside) {
         if (subscript_within(f, a, p->dim[d])) continue;
         const char *check = check_text(f, sub, size_text(f, p->dim[d]));
         int depth = nest_affine_depth(n, a);
-        if (access->kind == OP_STORE && depth == 0) n->guard = conjoin(f, n->guard, check);
-        else if (access->kind == OP_STORE && depth < n->n) nest_line(n, depth, "if (!%s) continue;", check);
-        else *inside = conjoin(f, *inside, check);
+        if (access->kind == OP_STORE && depth == 0)
+            n->guard = conjoin(f, n->guard, check);
+        else if (access->kind == OP_STORE && depth < n->n)
+            nest_line(n, depth, "if (!%s) continue;", check);
+        else
+            *inside = conjoin(f, *inside, check);
     }
     return fn_text(f, "%s[%s]", base, index);
 }

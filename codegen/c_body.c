@@ -92,7 +92,8 @@ static void offer_places(Fn *f, const Op *loop) {
     for (int i = 0; i < loop->res.n; i++) {
         const Value *v = yield->arg.p[i], *carried = body->arg.p[i];
         Held *h = fn_held(f, v);
-        if (!v->type.nrange || !v->def || v->def->in != body || h->into || !type_equal(v->type, carried->type)) continue;
+        if (!v->type.nrange || !v->def || v->def->in != body || h->into || !type_equal(v->type, carried->type))
+            continue;
         if (may_be_made_in(f, v->def, carried)) h->into = &fn_held(f, carried)->tile;
     }
 }
@@ -125,9 +126,12 @@ static const char *bound_text(Fn *f, const Value *v, const char *wanted) {
 static void loop_open(Fn *f, const Op *op, const char *lo, const char *hi) {
     const Range *r = &f->k->range.p[op->range];
     const char *var = f->range[op->range].begin;
-    if (r->kind == RANGE_WHOLE) fn_line(f, "{");
-    else if (r->kind == RANGE_POSITION) fn_line(f, "for (int64_t %s = %s; %s < %s; %s++) {", var, lo, var, hi, var);
-    else fn_line(f, "for (int64_t %s = %s; %s < %s; %s += %" PRId64 ") {", var, lo, var, hi, var, r->size);
+    if (r->kind == RANGE_WHOLE)
+        fn_line(f, "{");
+    else if (r->kind == RANGE_POSITION)
+        fn_line(f, "for (int64_t %s = %s; %s < %s; %s++) {", var, lo, var, hi, var);
+    else
+        fn_line(f, "for (int64_t %s = %s; %s < %s; %s += %" PRId64 ") {", var, lo, var, hi, var, r->size);
 }
 
 /* The extent of the current tile gets a name where the body uses it and it is no number. */
@@ -211,8 +215,10 @@ static void emit_op(Fn *f, const Op *op) {
     case OP_CUMSUM:
     case OP_CUMMAX: emit_prefix(f, op); break;
     default:
-        if (op_info[op->kind].class == CLASS_REDUCE) emit_reduce(f, op);
-        else emit_compute(f, op->res.p[0]);
+        if (op_info[op->kind].class == CLASS_REDUCE)
+            emit_reduce(f, op);
+        else
+            emit_compute(f, op->res.p[0]);
     }
 }
 

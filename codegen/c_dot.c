@@ -20,7 +20,8 @@ static Ranges ranges_only_in(const Type *a, const Type *b) {
 static int16_t largest(Fn *f, const int16_t *range, int n) {
     int16_t best = -1;
     for (int i = 0; i < n; i++)
-        if (f->range[range[i]].most != 1 && (best < 0 || f->range[range[i]].most >= f->range[best].most)) best = range[i];
+        if (f->range[range[i]].most != 1 && (best < 0 || f->range[range[i]].most >= f->range[best].most))
+            best = range[i];
     return best;
 }
 
@@ -61,8 +62,10 @@ static Tile operand_tile(Fn *f, const Value *v, Elem elem, int16_t row) {
     Tile t = tile_for(f, v->type, elem, row);
     tile_place(f, &t, fn_value_name(f, v));
     bool turned = t.n == 2 && elem == ELEM_F32 && value_fastest(f, v) == t.range[0];
-    if (turned) emit_transposed(f, &t, v);
-    else emit_copy(f, &t, v);
+    if (turned)
+        emit_transposed(f, &t, v);
+    else
+        emit_copy(f, &t, v);
     return t;
 }
 
@@ -85,9 +88,10 @@ static void emit_product(Fn *f, const Op *op, const DotRanges *d, const Tile *x,
     Nest n = nest_new(f, NULL, 0);
     for (int i = 0; i < all.nrange; i++)
         if (all.range[i] != d->m && all.range[i] != d->n && all.range[i] != d->k) n.range[n.n++] = all.range[i];
-    nest_line(&n, n.n, "tile_dot_%s(%s, %s, %s, %s, %lld, %s, %lld, %s, %lld);", elem_text(to->elem), extent_text(f, d->m),
-              extent_text(f, d->n), extent_text(f, d->k), block_at(f, x, d), (long long)stride_of(x, d->m), block_at(f, y, d),
-              (long long)stride_of(y, d->k), block_at(f, to, d), (long long)stride_of(to, d->m));
+    nest_line(&n, n.n, "tile_dot_%s(%s, %s, %s, %s, %lld, %s, %lld, %s, %lld);", elem_text(to->elem),
+              extent_text(f, d->m), extent_text(f, d->n), extent_text(f, d->k), block_at(f, x, d),
+              (long long)stride_of(x, d->m), block_at(f, y, d), (long long)stride_of(y, d->k), block_at(f, to, d),
+              (long long)stride_of(to, d->m));
     nest_print(&n);
 }
 
@@ -122,7 +126,8 @@ void emit_dot(Fn *f, const Op *op) {
         own = tile_for(f, v->type, to->elem, d.n);
         tile_place(f, &own, "product");
     }
-    Tile x = operand_tile(f, op->arg.p[d.left], to->elem, d.k), y = operand_tile(f, op->arg.p[1 - d.left], to->elem, d.n);
+    Tile x = operand_tile(f, op->arg.p[d.left], to->elem, d.k),
+         y = operand_tile(f, op->arg.p[1 - d.left], to->elem, d.n);
     emit_start(f, op, &own);
     emit_product(f, op, &d, &x, &y, &own);
     if (own.name != to->name) {

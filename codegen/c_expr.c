@@ -12,29 +12,25 @@ typedef struct {
 } UnaryText;
 
 static const UnaryText unary[OP_COUNT] = {
-    [OP_NEG] = {"(-$)", "(-$)", "tile_sub_@(0, $)"},
-    [OP_ABS] = {"fabsf($)", "fabs($)", "tile_abs_@($)"},
-    [OP_EXP] = {"tile_exp($)", "exp($)", NULL},
-    [OP_EXP2] = {"tile_exp2($)", "exp2($)", NULL},
-    [OP_LOG] = {"tile_log($)", "log($)", NULL},
-    [OP_LOG2] = {"tile_log2($)", "log2($)", NULL},
-    [OP_SQRT] = {"sqrtf($)", "sqrt($)", NULL},
-    [OP_RSQRT] = {"(1.0f / sqrtf($))", "(1.0 / sqrt($))", NULL},
-    [OP_SIN] = {"sinf($)", "sin($)", NULL},
-    [OP_COS] = {"cosf($)", "cos($)", NULL},
-    [OP_TANH] = {"tile_tanh($)", "tanh($)", NULL},
-    [OP_ERF] = {"erff($)", "erf($)", NULL},
-    [OP_FLOOR] = {"floorf($)", "floor($)", "$"},
-    [OP_CEIL] = {"ceilf($)", "ceil($)", "$"},
+    [OP_NEG] = {"(-$)", "(-$)", "tile_sub_@(0, $)"}, [OP_ABS] = {"fabsf($)", "fabs($)", "tile_abs_@($)"},
+    [OP_EXP] = {"tile_exp($)", "exp($)", NULL},      [OP_EXP2] = {"tile_exp2($)", "exp2($)", NULL},
+    [OP_LOG] = {"tile_log($)", "log($)", NULL},      [OP_LOG2] = {"tile_log2($)", "log2($)", NULL},
+    [OP_SQRT] = {"sqrtf($)", "sqrt($)", NULL},       [OP_RSQRT] = {"(1.0f / sqrtf($))", "(1.0 / sqrt($))", NULL},
+    [OP_SIN] = {"sinf($)", "sin($)", NULL},          [OP_COS] = {"cosf($)", "cos($)", NULL},
+    [OP_TANH] = {"tile_tanh($)", "tanh($)", NULL},   [OP_ERF] = {"erff($)", "erf($)", NULL},
+    [OP_FLOOR] = {"floorf($)", "floor($)", "$"},     [OP_CEIL] = {"ceilf($)", "ceil($)", "$"},
     [OP_ROUND] = {"rintf($)", "rint($)", "$"},
 };
 
 static const char *filled(Fn *f, const char *format, Elem e, const char *operand) {
     Text t = {0};
     for (; *format; format++) {
-        if (*format == '$') text_add(&t, operand);
-        else if (*format == '@') text_add(&t, elem_text(e));
-        else text_add_n(&t, format, 1);
+        if (*format == '$')
+            text_add(&t, operand);
+        else if (*format == '@')
+            text_add(&t, elem_text(e));
+        else
+            text_add_n(&t, format, 1);
     }
     const char *s = arena_text(f->arena, text_str(&t), t.n);
     text_free(&t);
@@ -43,8 +39,8 @@ static const char *filled(Fn *f, const char *format, Elem e, const char *operand
 
 /* Operands of floats and comparisons as a C operator, or NULL. */
 static const char *const operator_text[OP_COUNT] = {
-    [OP_ADD] = "+", [OP_SUB] = "-", [OP_MUL] = "*", [OP_DIV] = "/", [OP_AND] = "&", [OP_OR] = "|", [OP_XOR] = "^",
-    [OP_EQ] = "==", [OP_NE] = "!=", [OP_LT] = "<", [OP_LE] = "<=", [OP_GT] = ">", [OP_GE] = ">=",
+    [OP_ADD] = "+", [OP_SUB] = "-", [OP_MUL] = "*", [OP_DIV] = "/", [OP_AND] = "&", [OP_OR] = "|",  [OP_XOR] = "^",
+    [OP_EQ] = "==", [OP_NE] = "!=", [OP_LT] = "<",  [OP_LE] = "<=", [OP_GT] = ">",  [OP_GE] = ">=",
 };
 
 static const char *unary_text(Fn *f, const Op *op, const char *x) {
@@ -60,8 +56,16 @@ static const char *unary_text(Fn *f, const Op *op, const char *x) {
 
 static bool is_function(const Op *op, Elem e) {
     switch (op->kind) {
-    case OP_MIN: case OP_MAX: case OP_POW: case OP_MOD: case OP_SHL: case OP_SHR: return true;
-    case OP_ADD: case OP_SUB: case OP_MUL: case OP_DIV: return elem_is_int(e);
+    case OP_MIN:
+    case OP_MAX:
+    case OP_POW:
+    case OP_MOD:
+    case OP_SHL:
+    case OP_SHR: return true;
+    case OP_ADD:
+    case OP_SUB:
+    case OP_MUL:
+    case OP_DIV: return elem_is_int(e);
     default: return false;
     }
 }
@@ -86,7 +90,8 @@ static const char *cast_text(Fn *f, Elem to, Elem from, const char *x) {
         return fn_text(f, "tile_%s_of_f32(%s)", elem_text(to), near);
     }
     if (to == ELEM_BOOL) return fn_text(f, "(%s != 0)", x);
-    if (elem_is_float(from) && elem_is_int(to)) return fn_text(f, "tile_%s_of_%s(%s)", elem_text(to), elem_text(from), text_bare(f, x));
+    if (elem_is_float(from) && elem_is_int(to))
+        return fn_text(f, "tile_%s_of_%s(%s)", elem_text(to), elem_text(from), text_bare(f, x));
     return fn_text(f, "(%s)%s", elem_c(to), text_atom(f, x));
 }
 
@@ -97,7 +102,8 @@ const char *op_text(Fn *f, const Op *op, const char *const *arg) {
     case CLASS_UNARY: return unary_text(f, op, arg[0]);
     case CLASS_BINARY:
     case CLASS_COMPARE: return binary_text(f, op, text_atom(f, arg[0]), text_atom(f, arg[1]));
-    case CLASS_SELECT: return fn_text(f, "(%s ? %s : %s)", text_atom(f, arg[0]), text_atom(f, arg[1]), text_atom(f, arg[2]));
+    case CLASS_SELECT:
+        return fn_text(f, "(%s ? %s : %s)", text_atom(f, arg[0]), text_atom(f, arg[1]), text_atom(f, arg[2]));
     case CLASS_CAST: return cast_text(f, op->res.p[0]->type.elem, op->arg.p[0]->type.elem, arg[0]);
     default: fn_unsupported(f, op->loc, op_info[op->kind].text); return "0";
     }

@@ -42,7 +42,7 @@ void fn_source_line(Fn *f, Loc loc) {
     if (line == f->line) return;
     f->line = line;
     const char *path = loc_path(f->m->diags, loc), *slash = strrchr(path, '/');
-    fn_line(f, "// %s:%d", slash ? slash + 1 : path, line);
+    fn_line(f, "// %s:%d", c_string(f->arena, slash ? slash + 1 : path), line);
 }
 
 const char *fn_value_name(Fn *f, const Value *v) {
@@ -66,14 +66,17 @@ bool text_has_word(const char *text, const char *word) {
     return false;
 }
 
-void fn_constant(Fn *f, const char *name, const char *value) { vec_push(f->arena, &f->head, ((Constant){name, value})); }
+void fn_constant(Fn *f, const char *name, const char *value) {
+    vec_push(f->arena, &f->head, ((Constant){name, value}));
+}
 
 void fn_head_print(Fn *f, Text *to) {
     bool *used = ARENA_ARRAY(f->arena, bool, f->head.n + 1);
     for (int i = f->head.n - 1; i >= 0; i--) {
         const Constant *c = &f->head.p[i];
         used[i] = text_has_word(text_str(&f->body), c->name);
-        for (int j = i + 1; j < f->head.n && !used[i]; j++) used[i] = used[j] && text_has_word(f->head.p[j].value, c->name);
+        for (int j = i + 1; j < f->head.n && !used[i]; j++)
+            used[i] = used[j] && text_has_word(f->head.p[j].value, c->name);
     }
     for (int i = 0; i < f->head.n; i++)
         if (used[i]) text_printf(to, "    const int64_t %s = %s;\n", f->head.p[i].name, f->head.p[i].value);
@@ -90,8 +93,7 @@ int64_t value_most(Fn *f, const Value *v) {
     case OP_CONST: return d->imm;
     case OP_SIZE: return size_most(f->m, d->size);
     case OP_END:
-    case OP_POS:
-        return f->k->range.p[d->range].grid ? size_most(f->m, f->k->range.p[d->range].of) : -1;
+    case OP_POS: return f->k->range.p[d->range].grid ? size_most(f->m, f->k->range.p[d->range].of) : -1;
     case OP_MIN: return smaller(value_most(f, d->arg.p[0]), value_most(f, d->arg.p[1]));
     case OP_CAST: return value_most(f, d->arg.p[0]);
     default: return -1;
@@ -158,10 +160,17 @@ void range_text_grid(Fn *f) {
         RangeText *t = &f->range[i];
         t->natural = true;
         t->pos = c_name(&f->names, r->name);
-        if (r->kind == RANGE_TILE) grid_tile(f, t, r, t->pos);
-        else if (r->kind == RANGE_WHOLE) grid_whole(f, t, r);
+        if (r->kind == RANGE_TILE)
+            grid_tile(f, t, r, t->pos);
+        else if (r->kind == RANGE_WHOLE)
+            grid_whole(f, t, r);
         else
-            *t = (RangeText){.pos = t->pos, .begin = t->pos, .count = "1", .index = t->pos, .most = 1, .natural = true,
+            *t = (RangeText){.pos = t->pos,
+                             .begin = t->pos,
+                             .count = "1",
+                             .index = t->pos,
+                             .most = 1,
+                             .natural = true,
                              .missing = may_be_missing(f->m, r->of)};
     }
 }
@@ -172,7 +181,8 @@ static bool access_is_at(const Kernel *k, const Op *op, int range) {
     for (int d = 0; d < p->ndim; d++) {
         const Affine *a = &op->sub.p[d + (p->ranks >= 0)].lo;
         bool alone = a->nterm == 1 && a->c == 0 && a->term[0].kind == TERM_POS && a->term[0].id == range;
-        if (alone && a->term[0].mul == 1 && a->term[0].div == 1 && size_equal(p->dim[d], k->range.p[range].of)) return true;
+        if (alone && a->term[0].mul == 1 && a->term[0].div == 1 && size_equal(p->dim[d], k->range.p[range].of))
+            return true;
     }
     return false;
 }
@@ -198,7 +208,8 @@ void skip_missing_tasks(Fn *f) {
 
 static bool starts_natural(const Op *loop) {
     const Op *d = loop->arg.p[0]->def;
-    return d && ((d->kind == OP_CONST && d->imm >= 0) || d->kind == OP_SIZE || d->kind == OP_BEGIN || d->kind == OP_END);
+    return d &&
+           ((d->kind == OP_CONST && d->imm >= 0) || d->kind == OP_SIZE || d->kind == OP_BEGIN || d->kind == OP_END);
 }
 
 /* Index of the current tile, counted from the loop's start. */

@@ -8,7 +8,8 @@ static bool is_written(const Param *p) { return p->out || p->inout; }
 /* What other ranks and tasks write between a wait and its end must not be declared unshared. */
 static bool synchronises(const Region *r) {
     for (const Op *op = r ? r->first : NULL; op; op = op->next)
-        if (op_info[op->kind].class == CLASS_SYNC || synchronises(op->region[0]) || synchronises(op->region[1])) return true;
+        if (op_info[op->kind].class == CLASS_SYNC || synchronises(op->region[0]) || synchronises(op->region[1]))
+            return true;
     return false;
 }
 
@@ -45,7 +46,8 @@ static void signature(Fn *f, Text *to, const char *name) {
     int column = text_line(to, 0, fn_text(f, "static int %s(const tile_task *t", name));
     for (int i = 0; i < f->k->param.n; i++) column = text_line(to, column, param_text(f, i));
     for (int i = 0; i < f->k->ngrid; i++)
-        if (f->k->range.p[i].kind != RANGE_WHOLE) column = text_line(to, column, fn_text(f, "int64_t %s", f->range[i].index));
+        if (f->k->range.p[i].kind != RANGE_WHOLE)
+            column = text_line(to, column, fn_text(f, "int64_t %s", f->range[i].index));
     text_add(to, ") {\n");
 }
 
@@ -58,7 +60,8 @@ static void source_comment(Fn *f, Text *to) {
     Loc loc = f->k->loc;
     if (!loc.file) return;
     const char *path = loc_path(f->m->diags, loc), *slash = strrchr(path, '/');
-    text_printf(to, "/* kernel %s, %s:%d */\n", f->k->name, slash ? slash + 1 : path, loc_line(f->m->diags, loc));
+    text_printf(to, "/* kernel %s, %s:%d */\n", c_identifier(f->arena, f->k->name),
+                c_string(f->arena, slash ? slash + 1 : path), loc_line(f->m->diags, loc));
 }
 
 bool kernel_emit(Text *to, Layout *l, Arena *a, const Module *m, const Program *p, const Node *n, const char *name) {

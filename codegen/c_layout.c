@@ -21,17 +21,22 @@ static bool place_temporary(Layout *l, const Module *m, const Tensor *t) {
     *end += l->bytes[t->id] * t->slots;
     if (*end < byte_limit && elem_bits(t->elem) >= 8) return true;
     if (elem_bits(t->elem) < 8)
-        diag_error(m->diags, t->loc, "unsupported", "not supported yet by the host's code generator: tensors of %s", elem_text(t->elem));
-    else diag_error(m->diags, t->loc, "tensor-too-large", "temporary '%s' does not fit the address space", t->name);
+        diag_error(m->diags, t->loc, "unsupported", "not supported yet by the host's code generator: tensors of %s",
+                   elem_text(t->elem));
+    else
+        diag_error(m->diags, t->loc, "tensor-too-large", "temporary '%s' does not fit the address space", t->name);
     return false;
 }
 
 static bool check_argument(const Module *m, const Tensor *t) {
     if (t->symmetric >= 0 || t->slots > 1)
-        diag_error(m->diags, t->loc, "unsupported", "not supported yet: argument '%s' in memory that other ranks address", t->name);
+        diag_error(m->diags, t->loc, "unsupported",
+                   "not supported yet: argument '%s' in memory that other ranks address", t->name);
     else if (elem_bits(t->elem) < 8)
-        diag_error(m->diags, t->loc, "unsupported", "not supported yet by the host's code generator: tensors of %s", elem_text(t->elem));
-    else return true;
+        diag_error(m->diags, t->loc, "unsupported", "not supported yet by the host's code generator: tensors of %s",
+                   elem_text(t->elem));
+    else
+        return true;
     return false;
 }
 
@@ -51,8 +56,10 @@ static FlagPlace place_flag(Layout *l, const Module *m, const Flag *flag) {
 }
 
 bool layout_make(Arena *a, const Module *m, const Program *p, Layout *l) {
-    *l = (Layout){.offset = ARENA_ARRAY(a, int64_t, p->tensor.n + 1), .bytes = ARENA_ARRAY(a, int64_t, p->tensor.n + 1),
-                  .arg = ARENA_ARRAY(a, int, p->tensor.n + 1), .flag = ARENA_ARRAY(a, FlagPlace, p->flag.n + 1)};
+    *l = (Layout){.offset = ARENA_ARRAY(a, int64_t, p->tensor.n + 1),
+                  .bytes = ARENA_ARRAY(a, int64_t, p->tensor.n + 1),
+                  .arg = ARENA_ARRAY(a, int, p->tensor.n + 1),
+                  .flag = ARENA_ARRAY(a, FlagPlace, p->flag.n + 1)};
     bool good = true;
     for (int i = 0; i < p->tensor.n; i++) l->arg[i] = -1;
     for (int i = 0; i < p->io.n; i++) l->arg[p->io.p[i]] = i;

@@ -96,7 +96,8 @@ const char *nest_tile(Nest *n, const Tile *t) {
 /* Variable of a term; *natural: it is never negative. */
 static const char *term_variable(Nest *n, const Term *t, bool *natural) {
     Fn *f = n->f;
-    const RangeText *r = t->kind == TERM_POS || t->kind == TERM_INDEX || t->kind == TERM_BLOCK ? &f->range[t->id] : NULL;
+    const RangeText *r =
+        t->kind == TERM_POS || t->kind == TERM_INDEX || t->kind == TERM_BLOCK ? &f->range[t->id] : NULL;
     *natural = r ? r->natural : t->kind != TERM_VALUE;
     switch (t->kind) {
     case TERM_POS: return r->begin == r->pos ? r->pos : text_add_terms(f, r->begin, r->pos);
@@ -116,15 +117,19 @@ static const char *term_text(Nest *n, const Term *t, int64_t mul) {
     if (t->div != 1)
         v = natural ? fn_text(n->f, "%s / %" PRId64, text_atom(n->f, v), t->div)
                     : fn_text(n->f, "tile_div_i64(%s, %" PRId64 ")", v, t->div);
-    return mul == 1 ? v : text_mul(n->f, t->div != 1 && natural ? fn_text(n->f, "(%s)", v) : v, fn_text(n->f, "%" PRId64, mul));
+    return mul == 1
+               ? v
+               : text_mul(n->f, t->div != 1 && natural ? fn_text(n->f, "(%s)", v) : v, fn_text(n->f, "%" PRId64, mul));
 }
 
 const char *nest_affine(Nest *n, const Affine *a) {
     const char *sum = "0";
     for (int i = 0; i < a->nterm; i++) {
         const Term *t = &a->term[i];
-        if (t->mul < 0 && strcmp(sum, "0")) sum = fn_text(n->f, "%s - %s", sum, text_atom(n->f, term_text(n, t, -t->mul)));
-        else sum = text_add_terms(n->f, sum, term_text(n, t, t->mul));
+        if (t->mul < 0 && strcmp(sum, "0"))
+            sum = fn_text(n->f, "%s - %s", sum, text_atom(n->f, term_text(n, t, -t->mul)));
+        else
+            sum = text_add_terms(n->f, sum, term_text(n, t, t->mul));
     }
     return text_add_terms(n->f, sum, fn_text(n->f, "%" PRId64, a->c));
 }
@@ -152,7 +157,8 @@ static const char *index_text(Nest *n, const Op *op) {
     switch (op->kind) {
     case OP_POS: return r->begin == r->pos ? r->pos : text_atom(f, text_add_terms(f, r->begin, r->pos));
     case OP_BEGIN: return r->begin;
-    case OP_END: return text_atom(f, r->begin == r->pos ? fn_text(f, "%s + 1", r->pos) : text_add_terms(f, r->begin, r->count));
+    case OP_END:
+        return text_atom(f, r->begin == r->pos ? fn_text(f, "%s + 1", r->pos) : text_add_terms(f, r->begin, r->count));
     case OP_SIZE: return text_atom(f, size_text(f, op->size));
     case OP_ORIGIN: return text_atom(f, size_origin_text(f, op->size));
     default: return fn_text(f, "t->coord[%d]", op->axis);

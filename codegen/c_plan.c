@@ -14,8 +14,10 @@ enum { CHEAP = 4 }; /* worth computing again in an inner loop */
 
 static void note_read(Plan *p, const Value *v, Step s, int16_t fastest) {
     Held *h = fn_held(p->f, v);
-    if (!h->reader.op) h->reader = s;
-    else if (h->reader.op != s.op || h->reader.operand != s.operand) h->shared = true;
+    if (!h->reader.op)
+        h->reader = s;
+    else if (h->reader.op != s.op || h->reader.operand != s.operand)
+        h->shared = true;
     if (s.at > h->last) h->last = s.at;
     if (fastest >= 0 && h->fastest < 0 && type_has(v->type, fastest)) h->fastest = fastest;
 }
@@ -33,23 +35,33 @@ static void note_subscripts(Plan *p, const Op *op, const Held *by, Step s) {
         for (int i = 0; i < op->sub.p[d].lo.nterm; i++) {
             const Term *t = &op->sub.p[d].lo.term[i];
             if (t->kind != TERM_VALUE) continue;
-            if (by) note_through(p, t->value, by);
-            else note_read(p, t->value, s, -1);
+            if (by)
+                note_through(p, t->value, by);
+            else
+                note_read(p, t->value, s, -1);
         }
 }
 
 static void note_operands(Plan *p, const Op *op, const Held *by, Step s) {
     for (int i = 0; i < op->arg.n; i++) {
-        if (by) note_through(p, op->arg.p[i], by);
-        else note_read(p, op->arg.p[i], s, fn_held(p->f, op->res.p[0])->fastest);
+        if (by)
+            note_through(p, op->arg.p[i], by);
+        else
+            note_read(p, op->arg.p[i], s, fn_held(p->f, op->res.p[0])->fastest);
     }
     if (op->kind == OP_LOAD) note_subscripts(p, op, by, s);
 }
 
 static int op_cost(const Op *op) {
     switch (op->kind) {
-    case OP_CONST: case OP_POS: case OP_BROADCAST: return 0;
-    case OP_DIV: case OP_MOD: case OP_SQRT: case OP_RSQRT: case OP_POW: return CHEAP;
+    case OP_CONST:
+    case OP_POS:
+    case OP_BROADCAST: return 0;
+    case OP_DIV:
+    case OP_MOD:
+    case OP_SQRT:
+    case OP_RSQRT:
+    case OP_POW: return CHEAP;
     default: return op_info[op->kind].class == CLASS_UNARY && op->kind >= OP_EXP && op->kind <= OP_ERF ? 2 * CHEAP : 1;
     }
 }
@@ -68,13 +80,15 @@ static bool load_is_fixed(const Fn *f, const Op *load, const Op *reader) {
     for (const Op *op = load->next; op && op != reader; op = op->next) {
         if (op->kind == OP_SIGNAL) return false;
         if (op->kind == OP_STORE && (op->param == load->param || from->ranks >= 0)) return false;
-        if ((op->kind == OP_FOR || op->kind == OP_IF) && (from->out || from->inout || f->m->form & FORM_FLAGS)) return false;
+        if ((op->kind == OP_FOR || op->kind == OP_IF) && (from->out || from->inout || f->m->form & FORM_FLAGS))
+            return false;
     }
     return true;
 }
 
 static bool is_free(const Op *op) {
-    return op->kind == OP_CONST || op->kind == OP_POS || op->kind == OP_BROADCAST || op_info[op->kind].class == CLASS_INDEX;
+    return op->kind == OP_CONST || op->kind == OP_POS || op->kind == OP_BROADCAST ||
+           op_info[op->kind].class == CLASS_INDEX;
 }
 
 static bool can_be_inline(Plan *p, const Op *op, const Held *h) {
@@ -106,8 +120,7 @@ static void plan_result(Plan *p, const Value *v) {
 }
 
 static void plan_each_operand(Plan *p, const Op *op) {
-    for (int i = 0; i < op->arg.n; i++)
-        note_read(p, op->arg.p[i], (Step){op, i, p->at, op->arg.p[i]->type.nrange}, -1);
+    for (int i = 0; i < op->arg.n; i++) note_read(p, op->arg.p[i], (Step){op, i, p->at, op->arg.p[i]->type.nrange}, -1);
 }
 
 /* An operation that makes loops over all ranges of its operands. */
@@ -157,8 +170,11 @@ static void plan_op(Plan *p, const Op *op) {
     for (int i = 0; i < op->res.n; i++) plan_result(p, op->res.p[i]);
     switch (op->kind) {
     case OP_DOT: plan_dot(p, op); break;
-    case OP_FOR: case OP_IF: case OP_YIELD: plan_each_operand(p, op); break;
-    case OP_WAIT: case OP_SIGNAL: plan_sync(p, op); break;
+    case OP_FOR:
+    case OP_IF:
+    case OP_YIELD: plan_each_operand(p, op); break;
+    case OP_WAIT:
+    case OP_SIGNAL: plan_sync(p, op); break;
     default: plan_loops(p, op); break;
     }
 }
@@ -171,7 +187,8 @@ static void plan_region(Plan *p, const Region *r) {
 
 static int count_ops(const Region *r) {
     int n = 0;
-    for (const Op *op = r ? r->first : NULL; op; op = op->next) n += 1 + count_ops(op->region[0]) + count_ops(op->region[1]);
+    for (const Op *op = r ? r->first : NULL; op; op = op->next)
+        n += 1 + count_ops(op->region[0]) + count_ops(op->region[1]);
     return n;
 }
 

@@ -35,9 +35,9 @@ typedef struct {
     const Module *m;
     const Program *p;
     Layout layout;
-    CNames names;      /* of the file */
-    const char **function; /* by node */
-    VEC(const Node *) *by_kernel; /* nodes with a function of their own, by kernel id */
+    CNames names;                  /* of the file */
+    const char **function;         /* by node */
+    VEC(const Node *) * by_kernel; /* nodes with a function of their own, by kernel id */
 } Writer;
 
 static bool emit_function(Writer *w, Text *to, const Node *n) {
@@ -56,7 +56,8 @@ static bool emit_functions(Writer *w, Text *to) {
     bool good = true;
     for (int i = 0; i < w->p->node.n; i++) {
         const Node *n = w->p->node.p[i];
-        if (n->kind == NODE_CALL) good &= emit_function(w, to, n);
+        if (n->kind == NODE_CALL)
+            good &= emit_function(w, to, n);
         else {
             diag_error(w->m->diags, n->loc, "unsupported", "the host's code generator has no collectives of its own");
             diag_note(w->m->diags, n->loc, "the pass 'comm' turns them into kernels");
@@ -179,25 +180,34 @@ static void emit_task_name(Writer *w, Text *to) {
     for (int i = 0; i < w->p->node.n; i++) {
         const Kernel *k = w->p->node.p[i]->kernel;
         const char *tasks = node_tasks(&f, k);
-        fn_line(&f, "if (ticket < %s) return \"%s\";", text_atom(&f, tasks), k->name);
+        fn_line(&f, "if (ticket < %s) return \"%s\";", text_atom(&f, tasks), c_string(w->arena, k->name));
         fn_line(&f, "ticket -= %s;", tasks);
     }
     fn_line(&f, "return \"\";");
-    function_end(&f, to, fn_text(&f, "static const char *%s_task_name(const tile_task *t, int64_t ticket)", w->p->name));
+    function_end(&f, to,
+                 fn_text(&f, "static const char *%s_task_name(const tile_task *t, int64_t ticket)", w->p->name));
 }
 
-static const char *const suffix[] = {"", "_program", "_tasks", "_task", "_task_name", "_workspace", "_open", "_run", "_close",
-                                     "_config", "_args", "_arg", "_dim", "_flag"};
+static const char *const suffix[] = {"",     "_program", "_tasks",  "_task", "_task_name", "_workspace", "_open",
+                                     "_run", "_close",   "_config", "_args", "_arg",       "_dim",       "_flag"};
+
+/* Its name begins those of its functions and files. */
+static bool is_identifier(const Module *m, const Program *p) {
+    if (strcmp(c_identifier(m->arena, p->name), p->name) == 0) return true;
+    diag_error(m->diags, p->loc, "unsupported", "the name of program '%s' is no C identifier", p->name);
+    return false;
+}
 
 bool c_emit(const Module *m, const Program *p, Text *source, Text *header, Text *manifest) {
     Writer w = {.arena = arena_new(), .m = m, .p = p};
     w.names.arena = w.arena;
     w.function = ARENA_ARRAY(w.arena, const char *, p->node.n + 1);
     w.by_kernel = arena_alloc(w.arena, sizeof *w.by_kernel * (size_t)(m->kernel.n + 1));
-    for (size_t i = 0; i < sizeof suffix / sizeof *suffix; i++) c_name(&w.names, arena_format(w.arena, "%s%s", p->name, suffix[i]));
+    for (size_t i = 0; i < sizeof suffix / sizeof *suffix; i++)
+        c_name(&w.names, arena_format(w.arena, "%s%s", p->name, suffix[i]));
     text_printf(source, "/* %s.c: the program %s for the host, made by tilec. */\n", p->name, p->name);
     text_printf(source, "#include \"%s.h\"\n\n#include \"device/tile_host.h\"\n\n", p->name);
-    bool good = layout_make(w.arena, m, p, &w.layout) && emit_functions(&w, source);
+    bool good = is_identifier(m, p) && layout_make(w.arena, m, p, &w.layout) && emit_functions(&w, source);
     if (good) {
         emit_tasks(&w, source);
         emit_task(&w, source);

@@ -22,12 +22,13 @@ static void list(Text *to, const char *field, const Tensor *t, int which) {
     text_add(to, "}");
 }
 
-static void write_args(Text *to, const Program *p) {
+static void write_args(Text *to, Arena *a, const Program *p) {
     if (p->io.n == 0) return;
     text_printf(to, "static const tile_arg %s_arg[] = {\n", p->name);
     for (int i = 0; i < p->io.n; i++) {
         const Tensor *t = &p->tensor.p[p->io.p[i]];
-        text_printf(to, "    {.name = \"%s\", .elem = \"%s\", .role = %s, .ndim = %d", t->name, elem_text(t->elem), role_text(t), t->ndim);
+        text_printf(to, "    {.name = \"%s\", .elem = \"%s\", .role = %s, .ndim = %d", c_string(a, t->name),
+                    elem_text(t->elem), role_text(t), t->ndim);
         if (t->ndim) {
             list(to, "dim", t, 0);
             list(to, "sym", t, 1);
@@ -38,11 +39,12 @@ static void write_args(Text *to, const Program *p) {
     text_add(to, "};\n\n");
 }
 
-static void write_dims(Text *to, const Module *m, const Program *p) {
+static void write_dims(Text *to, Arena *a, const Module *m, const Program *p) {
     if (m->symbol.n == 0) return;
     text_printf(to, "static const tile_dim %s_dim[] = {\n", p->name);
     for (int i = 0; i < m->symbol.n; i++)
-        text_printf(to, "    {.name = \"%s\", .bound = %" PRId64 "},\n", m->symbol.p[i].name, m->symbol.p[i].bound);
+        text_printf(to, "    {.name = \"%s\", .bound = %" PRId64 "},\n", c_string(a, m->symbol.p[i].name),
+                    m->symbol.p[i].bound);
     text_add(to, "};\n\n");
 }
 
@@ -51,28 +53,34 @@ static const char *node_name(const Program *p, int node) {
     return p->node.p[node]->kernel->name;
 }
 
-static void write_flags(Text *to, const Program *p) {
+static void write_flags(Text *to, Arena *a, const Program *p) {
     if (p->flag.n == 0) return;
     text_printf(to, "static const tile_flag_info %s_flag[] = {\n", p->name);
     for (int i = 0; i < p->flag.n; i++) {
         const Flag *f = &p->flag.p[i];
-        text_printf(to, "    {.name = \"%s\", .producer = \"%s\", .consumer = \"%s\"},\n", f->name ? f->name : "",
-                    node_name(p, f->producer), node_name(p, f->consumer));
+        text_printf(to, "    {.name = \"%s\", .producer = \"%s\", .consumer = \"%s\"},\n",
+                    f->name ? c_string(a, f->name) : "", c_string(a, node_name(p, f->producer)),
+                    c_string(a, node_name(p, f->consumer)));
     }
     text_add(to, "};\n\n");
 }
 
 static void write_program(Text *to, const Module *m, const Program *p, const Layout *l, uint64_t hash) {
     const char *name = p->name;
-    text_printf(to, "const tile_program %s_program = {\n    .abi = TILE_ABI, .name = \"%s\", .hash = UINT64_C(0x%016" PRIx64 "),\n", name, name, hash);
+    text_printf(to,
+                "const tile_program %s_program = {\n    .abi = TILE_ABI, .name = \"%s\", .hash = UINT64_C(0x%016" PRIx64
+                "),\n",
+                name, name, hash);
     text_printf(to, "    .naxes = %d, .axis = {", m->axis.n);
     for (int i = 0; i < 3; i++) text_printf(to, "%s%" PRId64, i ? ", " : "", i < m->axis.n ? m->axis.p[i].ranks : 1);
     text_add(to, "},\n");
     if (p->io.n) text_printf(to, "    .nargs = %d, .arg = %s_arg,\n", p->io.n, name);
     if (m->symbol.n) text_printf(to, "    .ndims = %d, .dim = %s_dim,\n", m->symbol.n, name);
     if (p->flag.n) text_printf(to, "    .nflags = %d, .flag = %s_flag,\n", p->flag.n, name);
-    text_printf(to, "    .local_bytes = %" PRId64 ", .symmetric_bytes = %" PRId64 ", .words = %" PRId64 ", .counts = %" PRId64 ",\n", l->local,
-                l->symmetric, l->words, l->counts);
+    text_printf(to,
+                "    .local_bytes = %" PRId64 ", .symmetric_bytes = %" PRId64 ", .words = %" PRId64
+                ", .counts = %" PRId64 ",\n",
+                l->local, l->symmetric, l->words, l->counts);
     text_printf(to, "    .scratch_bytes = %" PRId64 ",\n", l->scratch);
     text_printf(to, "    .tasks = %s_tasks, .task = %s_task, .task_name = %s_task_name,\n};\n\n", name, name, name);
 }
@@ -99,14 +107,19 @@ static void write_run(Text *to, Arena *a, const Module *m, const Program *p) {
 
 uint64_t public_source(Text *to, Arena *a, const Module *m, const Program *p, const Layout *l) {
     const char *n = p->name;
-    write_args(to, p);
-    write_dims(to, m, p);
-    write_flags(to, p);
+    write_args(to, a, p);
+    write_dims(to, a, m, p);
+    write_flags(to, a, p);
     uint64_t hash = text_hash(to->p, to->n);
     write_program(to, m, p, l, hash);
-    text_printf(to, "int %s_workspace(const %s_config *config, size_t *local, size_t *symmetric) {\n    (void)config;\n", n, n);
-    text_printf(to, "    *local = %s_program.local_bytes;\n    *symmetric = %s_program.symmetric_bytes;\n    return TILE_OK;\n}\n\n", n, n);
-    text_printf(to, "int %s_open(tile_mesh *mesh, const %s_config *config, %s **instance) {\n    (void)config;\n", n, n, n);
+    text_printf(
+        to, "int %s_workspace(const %s_config *config, size_t *local, size_t *symmetric) {\n    (void)config;\n", n, n);
+    text_printf(to,
+                "    *local = %s_program.local_bytes;\n    *symmetric = %s_program.symmetric_bytes;\n    return "
+                "TILE_OK;\n}\n\n",
+                n, n);
+    text_printf(to, "int %s_open(tile_mesh *mesh, const %s_config *config, %s **instance) {\n    (void)config;\n", n, n,
+                n);
     text_printf(to, "    return tile_instance_open(mesh, &%s_program, (tile_instance **)instance);\n}\n\n", n);
     write_run(to, a, m, p);
     text_printf(to, "void %s_close(%s *instance) { tile_instance_close((tile_instance *)instance); }\n", n, n);
@@ -121,21 +134,26 @@ static const char *public_type(Elem e) {
     return elem_is_float(e) ? elem_bits(e) == 16 ? "uint16_t" : "uint8_t" : elem_c(e);
 }
 
-static void write_extent(Text *to, const Module *m, Size s) {
-    if (s.sym < 0) text_printf(to, "%" PRId64, s.c);
-    else if (s.c) text_printf(to, "%s %c %" PRId64, m->symbol.p[s.sym].name, s.c < 0 ? '-' : '+', s.c < 0 ? -s.c : s.c);
-    else text_add(to, m->symbol.p[s.sym].name);
-    if (s.axis >= 0) text_printf(to, " @ %s", m->axis.p[s.axis].name);
+static void write_extent(Text *to, Arena *a, const Module *m, Size s) {
+    const char *symbol = s.sym < 0 ? "" : c_identifier(a, m->symbol.p[s.sym].name);
+    if (s.sym < 0)
+        text_printf(to, "%" PRId64, s.c);
+    else if (s.c)
+        text_printf(to, "%s %c %" PRId64, symbol, s.c < 0 ? '-' : '+', s.c < 0 ? -s.c : s.c);
+    else
+        text_add(to, symbol);
+    if (s.axis >= 0) text_printf(to, " @ %s", c_identifier(a, m->axis.p[s.axis].name));
 }
 
-static void write_member(Text *to, const Module *m, const Tensor *t, const char *name) {
+static void write_member(Text *to, Arena *a, const Module *m, const Tensor *t, const char *name) {
     const char *type = public_type(t->elem);
-    if (t->ndim == 0 && t->role == ROLE_INPUT) text_printf(to, "    %s %s; /* %s */\n", type, name, elem_text(t->elem));
+    if (t->ndim == 0 && t->role == ROLE_INPUT)
+        text_printf(to, "    %s %s; /* %s */\n", type, name, elem_text(t->elem));
     else {
         text_printf(to, "    %s%s *%s; /* %s[", t->role == ROLE_INPUT ? "const " : "", type, name, elem_text(t->elem));
         for (int d = 0; d < t->ndim; d++) {
             if (d) text_add(to, ", ");
-            write_extent(to, m, t->dim[d]);
+            write_extent(to, a, m, t->dim[d]);
         }
         text_printf(to, "], %s */\n", t->role == ROLE_OUTPUT ? "output" : t->role == ROLE_STATE ? "state" : "input");
     }
@@ -144,7 +162,9 @@ static void write_member(Text *to, const Module *m, const Tensor *t, const char 
 static void write_functions(Text *to, const char *n) {
     text_add(to, "/* Bytes of private and of peer-visible memory that an instance takes. */\n");
     text_printf(to, "int %s_workspace(const %s_config *, size_t *local, size_t *symmetric);\n", n, n);
-    text_add(to, "/* Collective over the ranks of the mesh; config may be NULL. The instance is the caller's to close. */\n");
+    text_add(
+        to,
+        "/* Collective over the ranks of the mesh; config may be NULL. The instance is the caller's to close. */\n");
     text_printf(to, "int %s_open(tile_mesh *, const %s_config *, %s **);\n", n, n, n);
     text_add(to, "/* Only enqueues; tensors stay the caller's and must live until the stream is synchronised. */\n");
     text_printf(to, "int %s_run(%s *, const %s_args *, tile_stream);\nvoid %s_close(%s *);\n", n, n, n, n, n);
@@ -155,10 +175,14 @@ void public_header(Text *to, Arena *a, const Module *m, const Program *p) {
     text_printf(to, "/* %s.h: the program %s, made by tilec. Errors: negative TILE_E_ codes, see tile.h. */\n", n, n);
     text_printf(to, "#ifndef TILE_PROGRAM_%s_H\n#define TILE_PROGRAM_%s_H\n\n#include \"tile_program.h\"\n\n", n, n);
     text_add(to, "#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n");
-    text_printf(to, "typedef struct %s %s;\n\ntypedef struct {\n    size_t size; /* sizeof(%s_config) */\n} %s_config;\n\n", n, n, n, n);
-    text_add(to, "/* Tensors are dense and row-major; of a dimension `n @ axis` they hold this rank's block of ceil(n / ranks). */\ntypedef struct {\n");
-    for (int i = 0; i < p->io.n; i++) write_member(to, m, &p->tensor.p[p->io.p[i]], member[i]);
-    for (int i = 0; i < m->symbol.n; i++) text_printf(to, "    int64_t %s; /* at most %" PRId64 " */\n", member[p->io.n + i], m->symbol.p[i].bound);
+    text_printf(to,
+                "typedef struct %s %s;\n\ntypedef struct {\n    size_t size; /* sizeof(%s_config) */\n} %s_config;\n\n",
+                n, n, n, n);
+    text_add(to, "/* Tensors are dense and row-major; of a dimension `n @ axis` they hold this rank's block of ceil(n "
+                 "/ ranks). */\ntypedef struct {\n");
+    for (int i = 0; i < p->io.n; i++) write_member(to, a, m, &p->tensor.p[p->io.p[i]], member[i]);
+    for (int i = 0; i < m->symbol.n; i++)
+        text_printf(to, "    int64_t %s; /* at most %" PRId64 " */\n", member[p->io.n + i], m->symbol.p[i].bound);
     if (p->io.n + m->symbol.n == 0) text_add(to, "    char unused;\n");
     text_printf(to, "} %s_args;\n\n", n);
     write_functions(to, n);

@@ -4,16 +4,21 @@
 
 #include <string.h>
 
-/* start: of f32, f64, integers (@: upper-case type). combine: $ the running value, % the next. clause: of omp simd, or NULL. */
+/* start: of f32, f64, integers (@: upper-case type). combine: $ the running value, % the next. clause: of omp simd, or
+ * NULL. */
 typedef struct {
     const char *start_float, *start_integer, *combine, *clause;
 } ReduceText;
 
 static const ReduceText reduce_text[OP_COUNT] = {
-    [OP_SUM] = {"0", "0", "sum", "+"},         [OP_RMAX] = {"-INFINITY", "TILE_MIN_", "max", "max"},
-    [OP_RMIN] = {"INFINITY", "TILE_MAX_", "min", "min"}, [OP_ANY] = {"0", "0", "or", "|"},
-    [OP_ALL] = {"1", "1", "and", "&"},         [OP_DOT] = {"0", "0", "sum", "+"},
-    [OP_CUMSUM] = {"0", "0", "sum", NULL},     [OP_CUMMAX] = {"-INFINITY", "TILE_MIN_", "max", NULL},
+    [OP_SUM] = {"0", "0", "sum", "+"},
+    [OP_RMAX] = {"-INFINITY", "TILE_MIN_", "max", "max"},
+    [OP_RMIN] = {"INFINITY", "TILE_MAX_", "min", "min"},
+    [OP_ANY] = {"0", "0", "or", "|"},
+    [OP_ALL] = {"1", "1", "and", "&"},
+    [OP_DOT] = {"0", "0", "sum", "+"},
+    [OP_CUMSUM] = {"0", "0", "sum", NULL},
+    [OP_CUMMAX] = {"-INFINITY", "TILE_MIN_", "max", NULL},
 };
 
 static const char *start_text(Fn *f, OpKind kind, Elem e) {
@@ -27,7 +32,8 @@ static const char *combine_text(Fn *f, OpKind kind, Elem e, const char *run, con
     if (strcmp(how, "or") == 0) return fn_text(f, "%s |= %s;", run, text_bare(f, x));
     if (strcmp(how, "and") == 0) return fn_text(f, "%s &= %s;", run, text_bare(f, x));
     if (strcmp(how, "sum") == 0 && elem_is_float(e)) return fn_text(f, "%s += %s;", run, text_bare(f, x));
-    if (strcmp(how, "sum") == 0) return fn_text(f, "%s = tile_add_%s(%s, %s);", run, elem_text(e), run, text_bare(f, x));
+    if (strcmp(how, "sum") == 0)
+        return fn_text(f, "%s = tile_add_%s(%s, %s);", run, elem_text(e), run, text_bare(f, x));
     return fn_text(f, "%s = tile_%s_%s(%s, %s);", run, how, elem_text(e), run, text_bare(f, x));
 }
 
@@ -43,7 +49,8 @@ static const char *term_value(Nest *n, const Op *op) {
     Elem e = op->res.p[0]->type.elem;
     const char *x = nest_convert(n, e, op->arg.p[0]->type.elem, nest_value(n, op->arg.p[0]));
     const char *y = nest_convert(n, e, op->arg.p[1]->type.elem, nest_value(n, op->arg.p[1]));
-    if (elem_is_int(e)) return fn_text(n->f, "tile_mul_%s(%s, %s)", elem_text(e), text_bare(n->f, x), text_bare(n->f, y));
+    if (elem_is_int(e))
+        return fn_text(n->f, "tile_mul_%s(%s, %s)", elem_text(e), text_bare(n->f, x), text_bare(n->f, y));
     return fn_text(n->f, "%s * %s", text_atom(n->f, x), text_atom(n->f, y));
 }
 
@@ -91,8 +98,10 @@ static void reduce_inside(Fn *f, const Op *op, const Tile *to, int16_t fastest) 
     n.pragma = fn_text(f, "#pragma omp simd reduction(%s%s : %s)", extreme ? "tile_" : "", clause, run);
     const char *term = term_value(&n, op);
     nest_line(&n, n.n, "%s", combine_text(f, op->kind, e, run, term));
-    if (to) nest_after(&n, rest, "%s = %s;", nest_tile(&n, to), run);
-    else fn_held(f, v)->name = run;
+    if (to)
+        nest_after(&n, rest, "%s = %s;", nest_tile(&n, to), run);
+    else
+        fn_held(f, v)->name = run;
     nest_print(&n);
 }
 
@@ -119,8 +128,10 @@ void emit_contract(Fn *f, const Op *op) {
     const Value *v = op->res.p[0];
     int16_t fastest = fastest_of(f, op);
     const Tile *to = v->type.nrange ? held_tile(f, v) : NULL;
-    if (!to || fastest < 0 || is_over(op, fastest) || !type_has(v->type, fastest)) reduce_inside(f, op, to, fastest);
-    else reduce_outside(f, op, to, fastest);
+    if (!to || fastest < 0 || is_over(op, fastest) || !type_has(v->type, fastest))
+        reduce_inside(f, op, to, fastest);
+    else
+        reduce_outside(f, op, to, fastest);
 }
 
 /* The lowest position of the largest (smallest) element; a NaN counts as larger (smaller) than all. */
@@ -141,19 +152,24 @@ static void emit_arg(Fn *f, const Op *op) {
     const char *text = nest_value(&n, x);
     nest_line(&n, n.n, "const %s %s = %s;", type, next, text_bare(f, text));
     const char *better = c_name(&f->names, "better");
-    nest_line(&n, n.n, "const bool %s = %s == %s && !(%s %s %s);", better, best, best, next, largest ? "<=" : ">=", best);
+    nest_line(&n, n.n, "const bool %s = %s == %s && !(%s %s %s);", better, best, best, next,
+              largest ? "<=" : ">=", best);
     nest_line(&n, n.n, "%s = %s ? %s : %s;", at, better, text_add_terms(f, r->begin, r->pos), at);
     nest_line(&n, n.n, "%s = %s ? %s : %s;", best, better, next, best);
-    if (to) nest_after(&n, rest, "%s = %s;", nest_tile(&n, to), at);
-    else fn_held(f, v)->name = at;
+    if (to)
+        nest_after(&n, rest, "%s = %s;", nest_tile(&n, to), at);
+    else
+        fn_held(f, v)->name = at;
     nest_print(&n);
 }
 
 void emit_reduce(Fn *f, const Op *op) {
     Elem e = op->arg.p[0]->type.elem;
     if (elem_is_float(e) && e != ELEM_F32 && e != ELEM_F64) fn_unsupported(f, op->loc, "a reduction of a 16-bit type");
-    if (op->kind == OP_ARGMAX || op->kind == OP_ARGMIN) emit_arg(f, op);
-    else emit_contract(f, op);
+    if (op->kind == OP_ARGMAX || op->kind == OP_ARGMIN)
+        emit_arg(f, op);
+    else
+        emit_contract(f, op);
 }
 
 void emit_prefix(Fn *f, const Op *op) {

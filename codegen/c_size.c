@@ -1,4 +1,5 @@
-/* c_size.c: extents as C text: a number where it is one on every rank, else a constant declared at the head of the function. */
+/* c_size.c: extents as C text: a number where it is one on every rank, else a constant declared at the head of the
+ * function. */
 #include "codegen/c.h"
 
 #include <inttypes.h>
@@ -10,7 +11,8 @@ int64_t size_most(const Module *m, Size s) {
 }
 
 static bool size_same(const SizeText *a, Size s, bool block, const char *coord) {
-    return size_equal(a->size, s) && a->block == block && (a->coord == coord || (coord && a->coord && !strcmp(a->coord, coord)));
+    return size_equal(a->size, s) && a->block == block &&
+           (a->coord == coord || (coord && a->coord && !strcmp(a->coord, coord)));
 }
 
 static const char *declared(Fn *f, Size s, bool block, const char *coord) {
@@ -29,18 +31,17 @@ static const char *declare(Fn *f, Size s, bool block, const char *coord, const c
 static const char *symbol_text(Fn *f, Size s) {
     Size bare = {.sym = s.sym, .axis = -1};
     const char *name = declared(f, bare, false, NULL);
-    if (!name)
-        name = declare(f, bare, false, NULL, f->m->symbol.p[s.sym].name, fn_text(f, "t->dim[%d]", s.sym));
+    if (!name) name = declare(f, bare, false, NULL, f->m->symbol.p[s.sym].name, fn_text(f, "t->dim[%d]", s.sym));
     return text_add_terms(f, name, fn_text(f, "%" PRId64, s.c));
 }
 
-static const char *whole_text(Fn *f, Size s) {
-    return s.sym < 0 ? fn_text(f, "%" PRId64, s.c) : symbol_text(f, s);
-}
+static const char *whole_text(Fn *f, Size s) { return s.sym < 0 ? fn_text(f, "%" PRId64, s.c) : symbol_text(f, s); }
 
 static const char *own_coord(Fn *f, int axis) { return fn_text(f, "t->coord[%d]", axis); }
 
-static bool splits_evenly(const Module *m, Size s) { return s.sym < 0 && s.c >= 0 && s.c % m->axis.p[s.axis].ranks == 0; }
+static bool splits_evenly(const Module *m, Size s) {
+    return s.sym < 0 && s.c >= 0 && s.c % m->axis.p[s.axis].ranks == 0;
+}
 
 static const char *size_name(Fn *f, Size s, const char *what) {
     const char *axis = f->m->axis.p[s.axis].name;
@@ -70,7 +71,8 @@ const char *size_origin_text(Fn *f, Size s) {
     return text_mul(f, own_coord(f, s.axis), text_atom(f, size_block_text(f, s)));
 }
 
-/* Arguments of the program are dense in the rank's own extents; temporaries have those of a full block on every rank. */
+/* Arguments of the program are dense in the rank's own extents; temporaries have those of a full block on every rank.
+ */
 const char *param_extent(Fn *f, int param, int dim) {
     const Arg *a = &f->node->arg.p[param];
     const Tensor *t = &f->p->tensor.p[a->tensor];

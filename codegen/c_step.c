@@ -44,7 +44,8 @@ void emit_compute(Fn *f, const Value *v) {
     const Tile *to = held_tile(f, v);
     Nest n = nest_new(f, to->range, to->n);
     n.pragma = simd;
-    if (is_packet(f, v->def)) packet_load(&n, v->def, nest_tile(&n, to));
+    if (is_packet(f, v->def))
+        packet_load(&n, v->def, nest_tile(&n, to));
     else {
         const char *text = nest_definition(&n, v);
         nest_line(&n, n.n, "%s = %s;", nest_tile(&n, to), text_bare(f, text));
@@ -89,7 +90,8 @@ static int store_order(Fn *f, const Op *op, int16_t *order) {
 }
 
 static const char *packet_bits(Fn *f, Elem e, const char *x) {
-    return e == ELEM_F32 ? fn_text(f, "tile_bits_of_f32(%s)", text_bare(f, x)) : fn_text(f, "(uint32_t)%s", text_atom(f, x));
+    return e == ELEM_F32 ? fn_text(f, "tile_bits_of_f32(%s)", text_bare(f, x))
+                         : fn_text(f, "(uint32_t)%s", text_atom(f, x));
 }
 
 static const char *store_text(Nest *n, const Op *op, const char *place) {
@@ -112,6 +114,7 @@ void emit_store(Fn *f, const Op *op) {
     if (inside) {
         nest_line(&n, n.n, "if (%s)", inside);
         nest_line(&n, n.n, "    %s", text);
-    } else nest_line(&n, n.n, "%s", text);
+    } else
+        nest_line(&n, n.n, "%s", text);
     nest_print(&n);
 }

@@ -1,5 +1,6 @@
 /* c_sync.c: waits and signals: which words, and on which ranks.
-   A rank's words of a flag: for each source rank along the flag's axis, the words of the kept and divided dimensions. */
+   A rank's words of a flag: for each source rank along the flag's axis, the words of the kept and divided dimensions.
+ */
 #include "codegen/c.h"
 
 #include <inttypes.h>
@@ -12,10 +13,13 @@ static const char *scalar_affine(Fn *f, const Affine *a) {
     return nest_affine(&n, a);
 }
 
-static const char *dim_words(Fn *f, const FlagDim *d) { return text_ceil_div(f, tasks_text(f, d->of, d->size), d->group); }
+static const char *dim_words(Fn *f, const FlagDim *d) {
+    return text_ceil_div(f, tasks_text(f, d->of, d->size), d->group);
+}
 
 /* Number of a word: first + (source * extent + index) * extent + index .. */
-static const char *word_text(Fn *f, const FlagPlace *at, const char *source, const char *const *index, int n, int64_t first) {
+static const char *word_text(Fn *f, const FlagPlace *at, const char *source, const char *const *index, int n,
+                             int64_t first) {
     const char *sum = source;
     for (int i = 0; i < n; i++)
         if (index[i]) sum = text_add_terms(f, text_mul(f, sum, number(f, at->extent[i])), text_atom(f, index[i]));
@@ -26,6 +30,8 @@ static const Flag *flag_at(Fn *f, const Op *op, const FlagPlace **at) {
     *at = &f->layout->flag[op->flag];
     return &f->p->flag.p[op->flag];
 }
+
+static const char *flag_text(Fn *f, const Flag *flag) { return flag->name ? c_string(f->arena, flag->name) : "a flag"; }
 
 /* ---- waits ---- */
 
@@ -42,7 +48,8 @@ static const char *span_open(Fn *f, const Span *s, const char *end, const char *
         f->indent++;
         return text_atom(f, lo);
     }
-    const char *name = c_name(&f->names, wanted), *from = affine_is_natural(f, &s->lo) ? lo : fn_text(f, "tile_most(0, %s)", lo);
+    const char *name = c_name(&f->names, wanted),
+               *from = affine_is_natural(f, &s->lo) ? lo : fn_text(f, "tile_most(0, %s)", lo);
     const char *past = all ? end : text_min(f, text_add_terms(f, hi, "1"), end);
     fn_line(f, "for (int64_t %s = %s; %s < %s; %s++) {", name, from, name, past, name);
     f->indent++;
@@ -61,7 +68,7 @@ void emit_wait(Fn *f, const Op *op) {
     const Flag *flag = flag_at(f, op, &at);
     const char *index[MAX_RANGES] = {0}, *source = "0", *from = "t->rank";
     int opened = 0;
-    fn_line(f, "// wait for %s", flag->name);
+    fn_line(f, "// wait for %s", flag_text(f, flag));
     if (flag->axis >= 0) {
         source = span_open(f, &op->dest, number(f, f->m->axis.p[flag->axis].ranks), "source", &opened);
         from = peer_text(f, flag->axis, source);
@@ -93,7 +100,8 @@ static const char *arrivals_text(Fn *f, const Op *op, const Flag *flag) {
             const char *group = number(f, d->group), *word = scalar_affine(f, &op->sub.p[i].lo);
             int64_t n;
             bool exact = text_is_number(tasks, &n) && n % d->group == 0;
-            tasks = exact ? group : fn_text(f, "tile_least(%s, %s - %s)", group, tasks, text_atom(f, text_mul(f, group, word)));
+            tasks = exact ? group
+                          : fn_text(f, "tile_least(%s, %s - %s)", group, tasks, text_atom(f, text_mul(f, group, word)));
         }
         product = text_mul(f, product, tasks);
     }
@@ -128,11 +136,11 @@ void emit_signal(Fn *f, const Op *op) {
         if (flag->dim.p[i].group > 0) index[i] = scalar_affine(f, &op->sub.p[i].lo);
     const char *arrivals = arrivals_text(f, op, flag);
     bool alone = strcmp(arrivals, "1") == 0;
-    fn_line(f, "// signal %s", flag->name);
+    fn_line(f, "// signal %s", flag_text(f, flag));
     if (!alone) {
         const char *dest = has_dest(flag) ? scalar_affine(f, &op->dest.lo) : "0";
-        fn_line(f, "if (tile_arrive(t, &t->count[%s], %s)) {",
-                word_text(f, at, dest, index, flag->dim.n, at->count), arrivals);
+        fn_line(f, "if (tile_arrive(t, &t->count[%s], %s)) {", word_text(f, at, dest, index, flag->dim.n, at->count),
+                arrivals);
         f->indent++;
     }
     emit_publish(f, op, flag, at, index);

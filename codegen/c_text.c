@@ -37,7 +37,9 @@ static bool is_enclosed(const char *s) {
 /* A call or subscript: a word, then brackets up to the end. */
 static bool is_postfix(const char *s) {
     const char *p = s;
-    while (isalnum((unsigned char)*p) || *p == '_' || (*p == '-' && p[1] == '>') || (*p == '>' && p > s && p[-1] == '-')) p++;
+    while (isalnum((unsigned char)*p) || *p == '_' || (*p == '-' && p[1] == '>') ||
+           (*p == '>' && p > s && p[-1] == '-'))
+        p++;
     if (p == s || (*p != '(' && *p != '[')) return false;
     int depth = 0;
     for (; *p; p++) {
@@ -51,9 +53,7 @@ const char *text_atom(Fn *f, const char *s) {
     return is_word(s) || is_enclosed(s) || is_postfix(s) ? s : fn_text(f, "(%s)", s);
 }
 
-const char *text_bare(Fn *f, const char *s) {
-    return is_enclosed(s) ? arena_text(f->arena, s + 1, strlen(s) - 2) : s;
-}
+const char *text_bare(Fn *f, const char *s) { return is_enclosed(s) ? arena_text(f->arena, s + 1, strlen(s) - 2) : s; }
 
 /* The sum in text that ends in " + 7" is open to further folding; others are not touched. */
 const char *text_add_terms(Fn *f, const char *a, const char *b) {

@@ -34,8 +34,10 @@ static void fastest_walk(Fn *f, const Value *v, int *most, int16_t *fastest) {
     const Held *h = fn_held(f, v);
     int16_t own = -1;
     if (v->type.nrange == 0) return;
-    if (h->hold == HOLD_TILE) own = h->tile.n ? h->tile.range[h->tile.n - 1] : -1;
-    else if (v->def->kind == OP_LOAD) own = load_fastest(f->k, v->def);
+    if (h->hold == HOLD_TILE)
+        own = h->tile.n ? h->tile.range[h->tile.n - 1] : -1;
+    else if (v->def->kind == OP_LOAD)
+        own = load_fastest(f->k, v->def);
     else
         for (int i = 0; i < v->def->arg.n; i++) fastest_walk(f, v->def->arg.p[i], most, fastest);
     if (own < 0 || v->type.nrange <= *most) return;
@@ -50,7 +52,8 @@ int16_t value_fastest(Fn *f, const Value *v) {
     return fastest;
 }
 
-/* Rows are whole cache lines, an odd number of them when long, so that columns do not fall into one set of the cache. */
+/* Rows are whole cache lines, an odd number of them when long, so that columns do not fall into one set of the cache.
+ */
 static int64_t row_elements(int64_t n, int64_t bytes) {
     if (n * bytes < LINE) return n;
     int64_t lines = (n * bytes + LINE - 1) / LINE;
@@ -86,7 +89,8 @@ void tile_place(Fn *f, Tile *t, const char *wanted) {
     if (f->scratch > f->scratch_most) f->scratch_most = f->scratch;
     if (f->scratch > scratch_limit && !f->failed) {
         f->failed = true;
-        diag_error(f->m->diags, f->k->loc, "tile-too-large", "the tiles of a task of '%s' need more than 2 GiB", f->k->name);
+        diag_error(f->m->diags, f->k->loc, "tile-too-large", "the tiles of a task of '%s' need more than 2 GiB",
+                   f->k->name);
     }
 }
 

@@ -6,9 +6,12 @@
 static void quote(Text *to, const char *s) {
     text_add(to, "\"");
     for (; *s; s++) {
-        if (*s == '"' || *s == '\\') text_printf(to, "\\%c", *s);
-        else if ((unsigned char)*s < 32) text_printf(to, "\\u%04x", *s);
-        else text_add_n(to, s, 1);
+        if (*s == '"' || *s == '\\')
+            text_printf(to, "\\%c", *s);
+        else if ((unsigned char)*s < 32)
+            text_printf(to, "\\u%04x", *s);
+        else
+            text_add_n(to, s, 1);
     }
     text_add(to, "\"");
 }
@@ -97,5 +100,7 @@ void manifest_write(Text *to, Arena *a, const Module *m, const Program *p, const
         write_flag(to, m, &p->flag.p[i]);
         end_item(to, i, p->flag.n);
     }
-    text_printf(to, "],\n  \"workspace\": {\"local\": %" PRId64 ", \"symmetric\": %" PRId64 ", \"words\": %" PRId64 "}\n}\n", l->local, l->symmetric, l->words);
+    text_printf(
+        to, "],\n  \"workspace\": {\"local\": %" PRId64 ", \"symmetric\": %" PRId64 ", \"words\": %" PRId64 "}\n}\n",
+        l->local, l->symmetric, l->words);
 }

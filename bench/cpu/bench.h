@@ -28,7 +28,8 @@ static inline double bench_median(double *t, int n) {
 }
 
 /* Two ways to do the same, in turns (A B B A ..), after one turn of each to warm up. */
-static inline void bench_pair(void (*ours)(void *), void (*peer)(void *), void *context, double *median_ours, double *median_peer) {
+static inline void bench_pair(void (*ours)(void *), void (*peer)(void *), void *context, double *median_ours,
+                              double *median_peer) {
     double a[TURNS], b[TURNS];
     ours(context), peer(context);
     for (int i = 0; i < TURNS; i++)
@@ -60,8 +61,10 @@ static inline void bench_check(int error, const char *what) {
 }
 
 /* ratio: peer's time over ours; more is better. */
-static inline void bench_print(const char *name, const char *peer, double ours, double theirs, double flops, double difference) {
-    printf("{\"bench\": \"%s\", \"peer\": \"%s\", \"ms\": %.3f, \"peer_ms\": %.3f, \"ratio\": %.2f, \"gflops\": %.1f, \"difference\": %.3g}\n",
+static inline void bench_print(const char *name, const char *peer, double ours, double theirs, double flops,
+                               double difference) {
+    printf("{\"bench\": \"%s\", \"peer\": \"%s\", \"ms\": %.3f, \"peer_ms\": %.3f, \"ratio\": %.2f, \"gflops\": %.1f, "
+           "\"difference\": %.3g}\n",
            name, peer, ours * 1e3, theirs * 1e3, theirs / ours, flops / ours * 1e-9, difference);
 }
 

@@ -27,7 +27,8 @@ void plain_rmsnorm(int rows, int columns, const float *x, const float *w, float 
     }
 }
 
-static void attend_row(int i, int s, int d, const float *q, const float *k, const float *v, float scale, float *p, float *o) {
+static void attend_row(int i, int s, int d, const float *q, const float *k, const float *v, float scale, float *p,
+                       float *o) {
     (void)s;
     float most = -INFINITY, sum = 0;
     for (int j = 0; j <= i; j++) {
@@ -42,7 +43,8 @@ static void attend_row(int i, int s, int d, const float *q, const float *k, cons
         for (int c = 0; c < d; c++) o[(long)i * d + c] += p[j] / sum * v[(long)j * d + c];
 }
 
-void plain_attention(int heads, int groups, int s, int d, const float *q, const float *k, const float *v, float scale, float *o) {
+void plain_attention(int heads, int groups, int s, int d, const float *q, const float *k, const float *v, float scale,
+                     float *o) {
     float *p = malloc(sizeof *p * (unsigned)s);
     if (!p) abort();
     for (int h = 0; h < heads; h++) {

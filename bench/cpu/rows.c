@@ -57,8 +57,12 @@ static void compare(const char *name, void (*ours)(void *), void (*plain)(void *
 int main(void) {
     tile_mesh_config config = {.size = sizeof config, .nranks = 1};
     size_t n = (size_t)ROWS * COLUMNS;
-    Rows r = {.x = bench_floats(n), .y = bench_floats(n), .z = bench_floats(n), .w = bench_floats(COLUMNS),
-              .k = bench_floats(GROUPS * S * D), .v = bench_floats(GROUPS * S * D)};
+    Rows r = {.x = bench_floats(n),
+              .y = bench_floats(n),
+              .z = bench_floats(n),
+              .w = bench_floats(COLUMNS),
+              .k = bench_floats(GROUPS * S * D),
+              .v = bench_floats(GROUPS * S * D)};
     bench_check(tile_mesh_open(&config, &r.mesh), "mesh");
     bench_check(softmax_open(r.mesh, NULL, &r.softmax), "open");
     bench_check(rmsnorm_open(r.mesh, NULL, &r.rmsnorm), "open");

@@ -27,18 +27,18 @@ enum { TILE_VECTOR = 16, TILE_ROWS = 6 };
                                        int64_t ldb, T *c, int64_t ldc) {                                               \
         tile_vector_##NAME s[TILE_ROWS][2];                                                                            \
         _Pragma("GCC unroll 8") for (int r = 0; r < rows; r++)                                                         \
-            _Pragma("GCC unroll 2") for (int v = 0; v < vectors; v++)                                                  \
-                s[r][v] = *(const tile_vector_##NAME *)(c + r * ldc + v * TILE_LANES_##NAME);                          \
+            _Pragma("GCC unroll 2") for (int v = 0; v < vectors; v++) s[r][v] =                                        \
+                *(const tile_vector_##NAME *)(c + r * ldc + v * TILE_LANES_##NAME);                                    \
         for (int64_t p = 0; p < k; p++) {                                                                              \
             tile_vector_##NAME y[2];                                                                                   \
-            _Pragma("GCC unroll 2") for (int v = 0; v < vectors; v++)                                                  \
-                y[v] = *(const tile_vector_##NAME *)(b + p * ldb + v * TILE_LANES_##NAME);                             \
+            _Pragma("GCC unroll 2") for (int v = 0; v < vectors; v++) y[v] =                                           \
+                *(const tile_vector_##NAME *)(b + p * ldb + v * TILE_LANES_##NAME);                                    \
             _Pragma("GCC unroll 8") for (int r = 0; r < rows; r++)                                                     \
                 _Pragma("GCC unroll 2") for (int v = 0; v < vectors; v++) s[r][v] += a[r * lda + p] * y[v];            \
         }                                                                                                              \
         _Pragma("GCC unroll 8") for (int r = 0; r < rows; r++)                                                         \
-            _Pragma("GCC unroll 2") for (int v = 0; v < vectors; v++)                                                  \
-                *(tile_vector_##NAME *)(c + r * ldc + v * TILE_LANES_##NAME) = s[r][v];                                \
+                _Pragma("GCC unroll 2") for (int v = 0; v < vectors; v++) *                                            \
+            (tile_vector_##NAME *)(c + r * ldc + v * TILE_LANES_##NAME) = s[r][v];                                     \
     }                                                                                                                  \
                                                                                                                        \
     TILE_INLINE void tile_columns_##NAME(int vectors, int64_t m, int64_t k, const T *a, int64_t lda, const T *b,       \
@@ -60,9 +60,8 @@ enum { TILE_VECTOR = 16, TILE_ROWS = 6 };
         }                                                                                                              \
     }                                                                                                                  \
                                                                                                                        \
-    static __attribute__((noinline, unused)) void tile_dot_##NAME(int64_t m, int64_t n, int64_t k, const T *a,         \
-                                                                  int64_t lda, const T *b, int64_t ldb, T *c,          \
-                                                                  int64_t ldc) {                                       \
+    static __attribute__((noinline, unused)) void tile_dot_##NAME(                                                     \
+        int64_t m, int64_t n, int64_t k, const T *a, int64_t lda, const T *b, int64_t ldb, T *c, int64_t ldc) {        \
         const int64_t wide = 2 * TILE_LANES_##NAME;                                                                    \
         int64_t j = 0;                                                                                                 \
         for (; j + wide <= n; j += wide) tile_columns_##NAME(2, m, k, a, lda, b + j, ldb, c + j, ldc);                 \
@@ -78,8 +77,8 @@ TILE_DOT(f64, double)
 TILE_DOT(u32, uint32_t)
 
 /* The same bits as unsigned, which wraps. */
-TILE_INLINE void tile_dot_i32(int64_t m, int64_t n, int64_t k, const int32_t *a, int64_t lda, const int32_t *b, int64_t ldb,
-                              int32_t *c, int64_t ldc) {
+TILE_INLINE void tile_dot_i32(int64_t m, int64_t n, int64_t k, const int32_t *a, int64_t lda, const int32_t *b,
+                              int64_t ldb, int32_t *c, int64_t ldc) {
     tile_dot_u32(m, n, k, (const uint32_t *)a, lda, (const uint32_t *)b, ldb, (uint32_t *)c, ldc);
 }
 
@@ -108,7 +107,8 @@ static __attribute__((noinline, unused)) void tile_transpose_f32(int64_t rows, i
                                                                  int64_t ld_from, float *to, int64_t ld_to) {
     int64_t j8 = columns / 8 * 8, i8 = rows / 8 * 8;
     for (int64_t j = 0; j < j8; j += 8)
-        for (int64_t i = 0; i < i8; i += 8) tile_transpose_8x8(from + i * ld_from + j, ld_from, to + j * ld_to + i, ld_to);
+        for (int64_t i = 0; i < i8; i += 8)
+            tile_transpose_8x8(from + i * ld_from + j, ld_from, to + j * ld_to + i, ld_to);
     for (int64_t i = 0; i < rows; i++)
         for (int64_t j = i < i8 ? j8 : 0; j < columns; j++) to[j * ld_to + i] = from[i * ld_from + j];
 }

@@ -13,10 +13,13 @@ static inline double tile_max_f64(double a, double b) { return a > b || a != a ?
 /* The same for `reduction` clauses, whose own min and max may lose a NaN. */
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wunknown-pragmas"
-#pragma omp declare reduction(tile_min : float : omp_out = tile_min_f32(omp_out, omp_in)) initializer(omp_priv = INFINITY)
-#pragma omp declare reduction(tile_max : float : omp_out = tile_max_f32(omp_out, omp_in)) initializer(omp_priv = -INFINITY)
-#pragma omp declare reduction(tile_min : double : omp_out = tile_min_f64(omp_out, omp_in)) initializer(omp_priv = INFINITY)
-#pragma omp declare reduction(tile_max : double : omp_out = tile_max_f64(omp_out, omp_in)) initializer(omp_priv = -INFINITY)
+#pragma omp declare reduction(tile_min:float : omp_out = tile_min_f32(omp_out, omp_in)) initializer(omp_priv = INFINITY)
+#pragma omp declare reduction(tile_max:float                                                                           \
+                              : omp_out = tile_max_f32(omp_out, omp_in)) initializer(omp_priv = -INFINITY)
+#pragma omp declare reduction(tile_min:double                                                                          \
+                              : omp_out = tile_min_f64(omp_out, omp_in)) initializer(omp_priv = INFINITY)
+#pragma omp declare reduction(tile_max:double                                                                          \
+                              : omp_out = tile_max_f64(omp_out, omp_in)) initializer(omp_priv = -INFINITY)
 #pragma GCC diagnostic pop
 
 static inline float tile_mod_f32(float a, float b) { return a - floorf(a / b) * b; }

@@ -39,7 +39,8 @@ static Module *read_module(Arena *a, const char *path) {
     const char *failed = text_read(&text, path, 1 << 24);
     if (failed) die(path, failed);
     Diags *diags = diags_new(a);
-    Module *m = module_parse(a, names_new(a), diags, diags_file(diags, path, arena_text(a, text_str(&text), text.n), text.n));
+    Module *m =
+        module_parse(a, names_new(a), diags, diags_file(diags, path, arena_text(a, text_str(&text), text.n), text.n));
     text_free(&text);
     bool good = m && diags->errors == 0 && module_verify(m);
     diags_print(diags, stderr, DIAG_TEXT, false);
@@ -155,8 +156,12 @@ static void *rank_main(void *p) {
     }
     tile_mesh *mesh;
     bool ordered = c->m->form & FORM_FLAGS;
-    tile_mesh_config config = {.size = sizeof config, .rank = c->rank, .nranks = (int)mesh_ranks(c->m), .workers = ordered ? 2 : 1,
-                               .timeout_ms = 20000, .group = "cgen"};
+    tile_mesh_config config = {.size = sizeof config,
+                               .rank = c->rank,
+                               .nranks = (int)mesh_ranks(c->m),
+                               .workers = ordered ? 2 : 1,
+                               .timeout_ms = 20000,
+                               .group = "cgen"};
     int error = tile_mesh_open(&config, &mesh);
     if (!error) error = run_instance(c, mesh, arg, coord);
     if (error) c->failed = arena_format(c->arena, "%s: %s", tile_error_name(error), tile_last_error());
@@ -191,8 +196,10 @@ static void run_ranks(Case *c) {
 static void fill(Array *a, unsigned seed) {
     for (int64_t k = 0, n = array_count(a); k < n; k++) {
         seed = seed * 1664525u + 1013904223u;
-        if (elem_is_float(a->elem)) array_set(a, k, (double)(seed >> 8) / (1 << 23) - 1);
-        else array_set_int(a, k, (seed >> 16) % (a->elem == ELEM_BOOL ? 2 : 8));
+        if (elem_is_float(a->elem))
+            array_set(a, k, (double)(seed >> 8) / (1 << 23) - 1);
+        else
+            array_set_int(a, k, (seed >> 16) % (a->elem == ELEM_BOOL ? 2 : 8));
     }
 }
 
@@ -200,7 +207,8 @@ static void prepare(Case *c) {
     for (int i = 0; i < c->p->io.n; i++)
         for (int side = 0; side < 2; side++) {
             Array *a = side ? &c->expected[i] : &c->io[i];
-            if (!array_for_tensor(c->arena, c->m, io_tensor(c, i), c->sym, a)) die("too large: ", io_tensor(c, i)->name);
+            if (!array_for_tensor(c->arena, c->m, io_tensor(c, i), c->sym, a))
+                die("too large: ", io_tensor(c, i)->name);
             if (io_tensor(c, i)->role != ROLE_OUTPUT) fill(a, (unsigned)i + 1);
         }
 }
@@ -216,8 +224,8 @@ static void compare(const Case *c) {
         if (io_tensor(c, i)->role == ROLE_INPUT) continue;
         for (int64_t k = 0, n = array_count(&c->io[i]); k < n; k++) {
             if (is_close(&c->io[i], &c->expected[i], k)) continue;
-            fprintf(stderr, "%s: '%s' element %lld: %.9g, the interpreter has %.9g (bound %.3g)\n", c->p->name, io_tensor(c, i)->name,
-                    (long long)k, array_get(&c->io[i], k), array_get(&c->expected[i], k),
+            fprintf(stderr, "%s: '%s' element %lld: %.9g, the interpreter has %.9g (bound %.3g)\n", c->p->name,
+                    io_tensor(c, i)->name, (long long)k, array_get(&c->io[i], k), array_get(&c->expected[i], k),
                     c->expected[i].bound ? c->expected[i].bound[k] : 0.0);
             exit(1);
         }
