@@ -79,15 +79,29 @@ static bool repair_step(Flags *f, const Proof *why) {
     return f->waits > waits;
 }
 
-void flags_repair(Flags *f) {
+bool flags_repair(Flags *f) {
     for (;;) {
         Arena *scratch = arena_new();
         Proof proof = proof_for(f->m, f->p, scratch);
         bool again = !proof.proved && repair_step(f, &proof);
         f->events = proof.tasks + proof.waits + proof.signals + proof.pairs;
         arena_free(scratch);
-        if (!again) return;
+        if (!again) return !proof.too_large;
     }
+}
+
+static void drop_op(void *unused, Op *op) {
+    (void)unused;
+    op_remove(op);
+}
+
+void flags_strip(Flags *f) {
+    for (int i = 0; i < f->p->flag.n; i++) {
+        const Flag *g = &f->p->flag.p[i];
+        ops_of_flag(f->p->node.p[g->producer]->kernel->body, i, drop_op, NULL);
+        ops_of_flag(f->p->node.p[g->consumer]->kernel->body, i, drop_op, NULL);
+    }
+    f->p->flag.n = 0;
 }
 
 /* ---- redundant waits ---- */
@@ -124,11 +138,6 @@ static bool wait_drop(Flags *f, Op *wait) {
 }
 
 static void count_use(void *uses, Op *op) { ((int *)uses)[op->kind == OP_WAIT]++; }
-
-static void drop_op(void *unused, Op *op) {
-    (void)unused;
-    op_remove(op);
-}
 
 static void renumber(void *to, Op *op) { op->flag = *(int *)to; }
 

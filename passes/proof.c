@@ -18,6 +18,11 @@ bool run_fail(Run *r, Loc loc, const char *format, ...) {
     return false;
 }
 
+bool run_fail_size(Run *r, Loc loc, const char *what) {
+    r->proof->too_large = true;
+    return run_fail(r, loc, "'%s' has more tasks or tiles than can be checked", what);
+}
+
 bool run_fail_flag(Run *r, int flag, const Op *op, const char *format, ...) {
     va_list list;
     va_start(list, format);

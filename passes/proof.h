@@ -13,6 +13,7 @@ typedef struct {
     const Op *from, *to;       /* the missing edge: these accesses of these nodes, `later` generations apart */
     int from_node, to_node;
     int64_t later;
+    bool too_large;            /* not looked at: more tasks or tiles than the checker takes */
     int flag;                  /* not an edge: this flag is wrong; -1 */
     int64_t tasks, waits, signals, pairs; /* of one generation, over all ranks; pairs: ordered accesses checked */
 } Proof;

@@ -210,7 +210,7 @@ static bool tensor_check(Run *r, int tensor) {
         cells_cut(&c, list, d);
         c.per_rank = c.per_rank > MAX_CELLS / c.cuts[d].n ? MAX_CELLS : c.per_rank * c.cuts[d].n;
     }
-    if (c.per_rank * r->ranks > MAX_CELLS) return run_fail(r, t->loc, "'%s' has too many tiles to check", t->name);
+    if (c.per_rank * r->ranks > MAX_CELLS) return run_fail_size(r, t->loc, t->name);
     c.cell = ARENA_ARRAY(r->arena, Cell, c.per_rank * r->ranks);
     for (int64_t i = 0; i < c.per_rank * r->ranks; i++) c.cell[i] = (Cell){-1, -1, -1, -1};
     return tensor_visit(&c, list);

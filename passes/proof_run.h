@@ -6,7 +6,7 @@
 #include "passes/proof.h"
 #include "passes/proof_eval.h"
 
-enum { ALWAYS = INT32_MAX, MAX_EVENTS = 1 << 26 };
+enum { ALWAYS = INT32_MAX, MAX_EVENTS = 1 << 24 };
 
 typedef enum { EVENT_WAIT, EVENT_SIGNAL, EVENT_READ, EVENT_WRITE } EventKind;
 
@@ -65,6 +65,7 @@ typedef struct {
 
 /* Records the first failure; false, for returning. */
 bool run_fail(Run *, Loc, const char *format, ...) __attribute__((format(printf, 3, 4)));
+bool run_fail_size(Run *, Loc, const char *what);
 bool run_fail_flag(Run *, int flag, const Op *, const char *format, ...) __attribute__((format(printf, 4, 5)));
 void run_note(Run *, const char *format, ...) __attribute__((format(printf, 2, 3)));
 const char *task_text(Run *, const Task *);

@@ -100,7 +100,7 @@ static Event event_new(Trace *t, const Op *op, EventKind kind, int ref) {
 
 static bool event_push(Trace *t, Event e) {
     Run *r = t->run;
-    if (r->event.n >= MAX_EVENTS) return run_fail(r, e.op->loc, "the program has too many task events to check");
+    if (r->event.n >= MAX_EVENTS) return run_fail_size(r, e.op->loc, r->p->name);
     vec_push(r->arena, &r->event, e);
     return true;
 }
@@ -136,7 +136,7 @@ static bool trace_access(Trace *t, const Step *s) {
             r->box.n = e.box;
             return true;
         }
-        if (a.hi >= INT32_MAX) return run_fail(r, s->op->loc, "'%s' is too large to check", tensor->name);
+        if (a.hi >= INT32_MAX) return run_fail_size(r, s->op->loc, tensor->name);
         box_push(r, a);
     }
     return event_push(t, e);
@@ -269,7 +269,7 @@ static bool trace_rank(Trace *t, const Steps *steps, int rank) {
         extent[i] = range_tiles(r->m, k, i, r->sym);
         tasks = extent[i] && tasks > MAX_TASKS / extent[i] ? MAX_TASKS + 1 : tasks * extent[i];
     }
-    if (r->task.n + tasks > MAX_TASKS) return run_fail(r, k->loc, "kernel '%s' has too many tasks to check", k->name);
+    if (r->task.n + tasks > MAX_TASKS) return run_fail_size(r, k->loc, k->name);
     for (int64_t i = 0; i < tasks; i++) {
         t->task = r->task.n;
         grid_set(t, extent, i);

@@ -127,7 +127,7 @@ static bool tensor_turns(const Turns *t, int tensor) {
     const Tensor *x = &r->p->tensor.p[tensor];
     const Accesses *list = &r->access[tensor];
     if (x->symmetric < 0 || !r->written[tensor] || all_turn(t, x->symmetric, x->slots)) return true;
-    if ((int64_t)list->n * list->n > MAX_PAIRS) return run_fail(r, x->loc, "'%s' has too many tasks to check its reuse", x->name);
+    if ((int64_t)list->n * list->n > MAX_PAIRS) return run_fail_size(r, x->loc, x->name);
     for (int i = 0; i < list->n; i++)
         for (int j = 0; j < list->n; j++) {
             const Event *a = &r->event.p[list->p[i]], *b = &r->event.p[list->p[j]];

@@ -48,7 +48,7 @@ static bool words_new(Run *r, int flag) {
         if (n > w->words) w->words = n;
     }
     int64_t slots = w->words * r->ranks * r->ranks;
-    if (slots > MAX_EVENTS) return run_fail(r, r->p->loc, "flag '%s' has too many words", f->name);
+    if (slots > MAX_EVENTS) return run_fail_size(r, r->p->loc, f->name);
     w->count = ARENA_ARRAY(r->arena, int32_t, slots + 1);
     w->waited = ARENA_ARRAY(r->arena, bool, slots + 1);
     w->late = true;

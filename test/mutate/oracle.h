@@ -199,9 +199,9 @@ static void oracle_begin(Oracle *o) {
 }
 
 /* NULL when every element's accesses are ordered and every wait ends. */
-static const char *oracle_program(const Module *m, const Program *p) {
+static const char *oracle_program(const Module *m, const Program *p, const int64_t *sym) {
     Proof proof = {0};
-    Run r = run_begin(m, p, NULL, arena_new(), &proof);
+    Run r = run_begin(m, p, sym, arena_new(), &proof);
     Oracle o = {.r = &r};
     r.access = ARENA_ARRAY(r.arena, Accesses, p->tensor.n + 1);
     if (!trace_program(&r)) o.why = "the events are not known";

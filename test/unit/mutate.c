@@ -1,6 +1,7 @@
-/* mutate.c [MUTANTS [FIRST]]: weakens generated programs step by step. Every mutant is caught by the proof, or a second
-   opinion that looks at every element finds nothing wrong with it. Prints a table by kind. */
-#include "passes/proof.h"
+/* mutate.c [MUTANTS [FIRST]] | FILE.tir..: weakens generated programs, or these, step by step. Every mutant is caught by the
+   proof, or a second opinion that looks at every element finds nothing wrong with it. Prints a table by kind. */
+#include "base/text.h"
+#include "passes/proof_symbolic.h"
 #include "test/mutate/generate.h"
 #include "test/mutate/mutants.h"
 #include "test/mutate/oracle.h"
@@ -17,10 +18,21 @@ typedef struct {
 /* Every seventh program is bulk-synchronous. */
 static bool by_flags(uint64_t seed) { return seed % 7 != 0; }
 
-static bool proved(const Module *m, Arena *a) { return proof_program(m, m->program.p[0], NULL, a).proved; }
+static bool proved(const Module *m, Arena *a) { return proof_for(m, m->program.p[0], a).proved; }
+
+/* NULL: nothing is wrong; of run-time sizes a few are tried. */
+static const char *second_opinion(const Module *m) {
+    static const int64_t sizes[] = {1, 40, 130};
+    const char *why = NULL;
+    for (int i = 0; i < (m->symbol.n ? 3 : 1) && !why; i++) {
+        int64_t sym[] = {sizes[i], sizes[i], sizes[i], sizes[i]};
+        why = oracle_program(m, m->program.p[0], sym);
+    }
+    return why;
+}
 
 static void judge_accepted(const Module *m, uint64_t seed, Mutation kind, int at, Count *c) {
-    const char *why = oracle_program(m, m->program.p[0]);
+    const char *why = second_opinion(m);
     if (!why) c->harmless++;
     else c->escaped++;
     if (why) printf("escaped: seed %llu, %s, place %d: %s\n", (unsigned long long)seed, mutation_text[kind], at, why);
@@ -33,7 +45,7 @@ static void judge(const Module *m, uint64_t seed, Mutation kind, int at, Count *
     if (proved(m, scratch)) judge_accepted(m, seed, kind, at, c);
     else if (++c->caught % SAMPLE == 0) {
         c->asked++;
-        c->agreed += oracle_program(m, m->program.p[0]) != NULL;
+        c->agreed += second_opinion(m) != NULL;
     }
     arena_free(scratch);
 }
@@ -52,33 +64,62 @@ static void mutate_all(const Module *m, uint64_t seed, Count *count) {
     }
 }
 
-static bool seed_run(uint64_t seed, Count *count) {
-    Arena *arena = arena_new();
-    Module *m = gen_module(arena, seed);
-    bool good = gen_lower(m, seed, by_flags(seed), stderr);
-    const char *why = good ? oracle_program(m, m->program.p[0]) : "not proved";
+static bool module_run(const Module *m, uint64_t seed, bool good, Count *count) {
+    const char *why = good ? second_opinion(m) : "not proved";
     if (why) printf("seed %llu: %s\n", (unsigned long long)seed, why);
     else mutate_all(m, seed, count);
-    arena_free(arena);
     return !why;
 }
 
-int main(int argc, char **argv) {
-    int want = argc > 1 ? atoi(argv[1]) : 2000, programs = 0, bad = 0, total = 0;
-    uint64_t seed = argc > 2 ? strtoull(argv[2], NULL, 10) : 1;
-    Count count[MUTATE_COUNT] = {0}, sum = {0};
-    for (; total < want; seed++, programs++) {
-        bad += !seed_run(seed, count);
-        total = 0;
-        for (int k = 0; k < MUTATE_COUNT; k++) total += count[k].made;
-    }
+static bool seed_run(uint64_t seed, Count *count) {
+    Arena *arena = arena_new();
+    Module *m = gen_module(arena, seed);
+    bool good = module_run(m, seed, gen_lower(m, seed, by_flags(seed), stderr), count);
+    arena_free(arena);
+    return good;
+}
+
+/* IR that the compiler printed, with flags. */
+static bool file_run(const char *path, Count *count) {
+    Arena *arena = arena_new();
+    Diags *diags = diags_new(arena);
+    Text text = {0};
+    if (text_read(&text, path, 1 << 24)) return false;
+    Module *m = module_parse(arena, names_new(arena), diags, diags_file(diags, path, text_str(&text), text.n));
+    bool good = m && module_run(m, 1, proved(m, arena), count);
+    text_free(&text);
+    arena_free(arena);
+    return good;
+}
+
+static int made(const Count *count) {
+    int n = 0;
+    for (int k = 0; k < MUTATE_COUNT; k++) n += count[k].made;
+    return n;
+}
+
+static int table_print(const Count *count) {
+    Count sum = {0};
     printf("%-28s %8s %8s %9s %8s %17s\n", "mutation", "made", "caught", "harmless", "escaped", "agreed of sampled");
     for (int k = 0; k < MUTATE_COUNT; k++) {
         const Count *c = &count[k];
         printf("%-28s %8d %8d %9d %8d %8d of %5d\n", mutation_text[k], c->made, c->caught, c->harmless, c->escaped, c->agreed, c->asked);
-        sum.caught += count[k].caught, sum.harmless += count[k].harmless, sum.escaped += count[k].escaped;
+        sum.caught += c->caught, sum.harmless += c->harmless, sum.escaped += c->escaped;
     }
-    printf("%-28s %8d %8d %9d %8d\n", "all", total, sum.caught, sum.harmless, sum.escaped);
+    printf("%-28s %8d %8d %9d %8d\n", "all", made(count), sum.caught, sum.harmless, sum.escaped);
+    return sum.escaped;
+}
+
+int main(int argc, char **argv) {
+    bool files = argc > 1 && strchr(argv[1], '.');
+    int want = argc > 1 && !files ? atoi(argv[1]) : 2000, programs = 0, bad = 0;
+    uint64_t seed = argc > 2 && !files ? strtoull(argv[2], NULL, 10) : 1;
+    Count count[MUTATE_COUNT] = {0};
+    if (files)
+        for (; programs + 1 < argc; programs++) bad += !file_run(argv[programs + 1], count);
+    else
+        for (; made(count) < want; seed++, programs++) bad += !seed_run(seed, count);
+    int escaped = table_print(count);
     printf("%d programs, %d wrong before mutation\n", programs, bad);
-    return sum.escaped || bad;
+    return escaped || bad;
 }
