@@ -25,22 +25,8 @@ _Noreturn void fatal_oom(void) {
     exit(1);
 }
 
-#ifdef TILEC_TEST_ALLOC
-static int allocation_must_fail(void) {
-    static long left = -1;
-    if (left < 0) {
-        const char *n = getenv("TILEC_FAIL_ALLOC");
-        left = n ? strtol(n, NULL, 10) : 0;
-        if (left <= 0) left = 0x7fffffffL;
-    }
-    return --left == 0;
-}
-#else
-static int allocation_must_fail(void) { return 0; }
-#endif
-
 void *mem_realloc(void *old, size_t bytes) {
-    void *p = allocation_must_fail() ? NULL : realloc(old, bytes ? bytes : 1);
+    void *p = realloc(old, bytes ? bytes : 1);
     if (!p) fatal_oom();
     return p;
 }

@@ -22,8 +22,7 @@ size_t arena_bytes(const Arena *); /* allocated so far */
 /* Prints "tilec: error: out of memory", removes unfinished outputs (atexit handlers run) and exits 1. */
 _Noreturn void fatal_oom(void);
 
-/* malloc and realloc of the whole compiler. With TILEC_FAIL_ALLOC=n in the environment of a test
-   build (-DTILEC_TEST_ALLOC) the n-th call fails. */
+/* malloc and realloc of the whole compiler; never NULL either. */
 void *mem_realloc(void *, size_t bytes);
 
 #endif

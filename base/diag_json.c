@@ -4,10 +4,13 @@
 #include "base/text.h"
 
 #include <jansson.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const char *const kind_name[] = {"error", "warning", "performance", "note"};
 static const char *const sarif_level[] = {"error", "warning", "warning", "note"};
+
+static void *json_memory(size_t n) { return mem_realloc(NULL, n); }
 
 /* jansson refuses text that is not UTF-8: its bytes become '?'. */
 static json_t *json_of(const char *s) {
@@ -50,6 +53,7 @@ static void json_write(json_t *root, FILE *out) {
 }
 
 void diags_print_json(const Diags *d, FILE *out) {
+    json_set_alloc_funcs(json_memory, free);
     json_t *all = json_array(), *notes = NULL;
     for (int i = 0; i < d->diag.n; i++) {
         json_t *o = json_diag(d, &d->diag.p[i]);
@@ -132,6 +136,7 @@ static json_t *sarif_results(const Diags *d) {
 }
 
 void diags_print_sarif(const Diags *d, FILE *out) {
+    json_set_alloc_funcs(json_memory, free);
     json_t *root = json_object(), *runs = json_array(), *run = json_object(), *tool = json_object(),
            *driver = json_object();
     json_object_set_new(driver, "name", json_string("tilec"));

@@ -65,10 +65,15 @@ const char *text_read(Text *t, const char *path, size_t limit) {
     return t->n > limit ? "file too large" : NULL;
 }
 
-static char *unfinished; /* removed at exit: a process that dies of out-of-memory leaves nothing half-written */
+/* Removed at exit: a process that ends because memory is exhausted leaves nothing half-written. */
+static struct {
+    char **path;
+    int n;
+} unfinished;
 
 static void remove_unfinished(void) {
-    if (unfinished) unlink(unfinished);
+    for (int i = 0; i < unfinished.n; i++)
+        if (unfinished.path[i]) unlink(unfinished.path[i]);
 }
 
 static int write_all(int fd, const char *p, size_t n) {
@@ -88,23 +93,65 @@ static mode_t file_mode(void) {
     return 0666 & ~mask;
 }
 
-const char *text_write(const Text *t, const char *path) {
+/* A name in path's folder, for mkstemp; short, since path's own may be as long as names can be. */
+static char *temporary_name(const char *path) {
+    static const char name[] = ".tilec-XXXXXX";
+    const char *slash = strrchr(path, '/');
+    size_t n = slash ? (size_t)(slash - path) + 1 : 0;
+    char *temporary = mem_realloc(NULL, n + sizeof name);
+    memcpy(temporary, path, n);
+    memcpy(temporary + n, name, sizeof name);
+    return temporary;
+}
+
+static int temporary_write(const Text *t, const char *path, char **temporary) {
+    struct stat held;
+    if (stat(path, &held) == 0 && S_ISDIR(held.st_mode)) return EISDIR;
+    char *name = temporary_name(path);
+    int fd = mkstemp(name), failed = fd < 0 ? errno : 0;
+    if (failed) return free(name), failed;
+    *temporary = name;
+    failed = write_all(fd, t->p, t->n);
+    if (fchmod(fd, file_mode()) && !failed) failed = errno;
+    if (close(fd) && !failed) failed = errno;
+    return failed;
+}
+
+static int temporaries_rename(const OutFile *file, int n) {
+    for (int i = 0; i < n; i++) {
+        if (rename(unfinished.path[i], file[i].path)) return errno;
+        free(unfinished.path[i]);
+        unfinished.path[i] = NULL;
+    }
+    return 0;
+}
+
+static void temporaries_forget(void) {
+    for (int i = 0; i < unfinished.n; i++) free(unfinished.path[i]);
+    free(unfinished.path);
+    unfinished.path = NULL;
+    unfinished.n = 0;
+}
+
+const char *files_write(const OutFile *file, int n, const char **culprit) {
     static bool registered;
     if (!registered) registered = atexit(remove_unfinished) == 0;
-    size_t len = strlen(path);
-    char *temporary = mem_realloc(NULL, len + 8);
-    memcpy(temporary, path, len);
-    memcpy(temporary + len, ".XXXXXX", 8);
-    int fd = mkstemp(temporary), failed = fd < 0 ? errno : 0;
-    if (fd >= 0) {
-        unfinished = temporary;
-        failed = write_all(fd, t->p, t->n);
-        if (fchmod(fd, file_mode()) && !failed) failed = errno;
-        if (close(fd) && !failed) failed = errno;
-        if (!failed && rename(temporary, path)) failed = errno;
-        if (failed) unlink(temporary);
-        unfinished = NULL;
+    int failed = 0;
+    size_t bytes = sizeof *unfinished.path * (size_t)n;
+    unfinished.path = mem_realloc(NULL, bytes);
+    memset(unfinished.path, 0, bytes);
+    unfinished.n = n;
+    for (int i = 0; i < n && !failed; i++) {
+        *culprit = file[i].path;
+        failed = temporary_write(file[i].text, file[i].path, &unfinished.path[i]);
     }
-    free(temporary);
+    if (!failed) failed = temporaries_rename(file, n);
+    remove_unfinished();
+    temporaries_forget();
     return failed ? strerror(failed) : NULL;
+}
+
+const char *text_write(const Text *t, const char *path) {
+    const char *culprit;
+    return files_write(&(OutFile){t, path}, 1, &culprit);
 }

@@ -20,6 +20,13 @@ void text_free(Text *);
 
 /* Reads a whole file; returns NULL or a message such as "no such file or directory". */
 const char *text_read(Text *, const char *path, size_t limit);
+typedef struct {
+    const Text *text;
+    const char *path;
+} OutFile;
+
+/* Writes all of the files or, short of a failing rename, none; NULL, or a message about *culprit. */
+const char *files_write(const OutFile *, int n, const char **culprit);
 /* Writes through a temporary file beside path and renames it; returns NULL or a message. */
 const char *text_write(const Text *, const char *path);
 

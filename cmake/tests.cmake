@@ -12,5 +12,14 @@ foreach(source ${unit_sources})
   add_dependencies(unit unit_${name})
 endforeach()
 
+# Libraries that tests preload into a command, to make what it asks of the system fail.
+file(GLOB preload_sources CONFIGURE_DEPENDS test/preload/*.c)
+foreach(source ${preload_sources})
+  get_filename_component(name ${source} NAME_WE)
+  add_library(${name} MODULE EXCLUDE_FROM_ALL ${source})
+  set_target_properties(${name} PROPERTIES PREFIX "" LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/unit)
+  add_dependencies(unit ${name})
+endforeach()
+
 find_package(Python3 REQUIRED COMPONENTS Interpreter)
 configure_file(test/lit.site.cfg.py.in ${CMAKE_BINARY_DIR}/test/lit.site.cfg.py @ONLY)

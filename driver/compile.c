@@ -2,8 +2,6 @@
 #include "driver/emit.h"
 #include "ir/relation_deps.h"
 
-#include "base/text.h"
-
 #include <stdio.h>
 #include <string.h>
 
@@ -15,37 +13,58 @@ static void add_make_name(Text *t, const char *name) {
     }
 }
 
-static bool write_depfile(const Session *s, const Program *p, const char *dir) {
-    const char *path = s->o->depfile ? s->o->depfile : arena_format(s->arena, "%s/%s.d", dir, p->name);
-    Text t = {0};
-    add_make_name(&t, arena_format(s->arena, "%s/%s.c", dir, p->name));
-    text_add(&t, ":");
-    for (int i = 0; i < s->files.n; i++) {
-        text_add(&t, " \\\n  ");
-        add_make_name(&t, s->files.p[i]);
-    }
-    text_add(&t, "\n");
-    const char *failed = text_write(&t, path);
-    text_free(&t);
-    if (failed) fprintf(stderr, "tilec: error: cannot write %s: %s\n", path, failed);
-    return !failed;
+/* What a rebuild makes: the file that the dependencies are those of. */
+static const char *target_path(const Session *s, const Program *p, const char *dir, const char *emit) {
+    if (strcmp(emit, "obj") == 0) return object_path(s, p, dir);
+    return strcmp(emit, "lib") ? arena_format(s->arena, "%s/%s.c", dir, p->name) : library_path(s, p, dir);
 }
 
-static bool write_program(const Session *s, const Program *p, const char *emit) {
-    const char *dir = s->o->outdir ? s->o->outdir : ".";
-    if (!emit_source(s, p, dir)) return false;
-    if (s->o->depfiles && !write_depfile(s, p, dir)) return false;
-    if (strcmp(emit, "obj") == 0) return emit_object(s, p, dir);
-    return strcmp(emit, "lib") ? true : emit_library(s, p, dir);
+/* One rule: the files of n programs depend on every file that was read. */
+static void add_depfile(Outputs *out, Program *const *p, int n, const char *dir, const char *emit, const char *path) {
+    const Session *s = out->s;
+    Text *t = ARENA_NEW(s->arena, Text);
+    for (int i = 0; i < n; i++) {
+        if (i) text_add(t, " ");
+        add_make_name(t, target_path(s, p[i], dir, emit));
+    }
+    text_add(t, ":");
+    for (int i = 0; i < s->files.n; i++) {
+        text_add(t, " \\\n  ");
+        add_make_name(t, s->files.p[i]);
+    }
+    text_add(t, "\n");
+    vec_push(s->arena, &out->file, ((OutFile){t, path}));
+}
+
+static void add_depfiles(Outputs *out, const char *dir, const char *emit) {
+    const Session *s = out->s;
+    Program *const *p = s->m->program.p;
+    int n = s->m->program.n;
+    if (s->o->depfile) add_depfile(out, p, n, dir, emit, s->o->depfile);
+    for (int i = 0; i < n && !s->o->depfile; i++)
+        add_depfile(out, p + i, 1, dir, emit, arena_format(s->arena, "%s/%s.d", dir, p[i]->name));
+}
+
+static bool write_sources(const Session *s, const char *dir, const char *emit) {
+    Outputs out = {.s = s};
+    bool good = true;
+    for (int i = 0; i < s->m->program.n; i++) good = outputs_add_source(&out, s->m->program.p[i], dir) && good;
+    if (s->o->depfiles || s->o->depfile) add_depfiles(&out, dir, emit);
+    good = good && outputs_write(&out, dir);
+    outputs_free(&out);
+    return good;
 }
 
 static bool write_outputs(Session *s) {
-    const char *emit = s->o->emit ? s->o->emit : "src";
+    const char *emit = s->o->emit ? s->o->emit : "src", *dir = s->o->outdir ? s->o->outdir : ".";
     if (strcmp(emit, "ir") == 0) return module_print(s->m, stdout), true;
     if (strcmp(emit, "deps") == 0) return deps_print(s->m, stdout), true;
-    for (int i = 0; i < s->m->program.n; i++)
-        if (!write_program(s, s->m->program.p[i], emit)) return false;
-    return true;
+    bool good = write_sources(s, dir, emit);
+    for (int i = 0; i < s->m->program.n && good; i++) {
+        if (strcmp(emit, "obj") == 0) good = emit_object(s, s->m->program.p[i], dir);
+        if (strcmp(emit, "lib") == 0) good = emit_library(s, s->m->program.p[i], dir);
+    }
+    return good;
 }
 
 int command_compile(Options *o) {

@@ -1,8 +1,8 @@
 /* emit.c: writes what codegen makes, and calls the system's C compiler on it. */
 #include "driver/emit.h"
 
-#include "base/text.h"
 #include "codegen/codegen.h"
+#include "driver/progress.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -11,23 +11,31 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static bool write_part(const Session *s, Text *text, const char *dir, const char *name, const char *ending) {
-    const char *path = arena_format(s->arena, "%s/%s.%s", dir, name, ending);
-    const char *failed = text_write(text, path);
-    text_free(text);
-    if (failed) fprintf(stderr, "tilec: error: cannot write %s: %s\n", path, failed);
+static void add_part(Outputs *out, const char *dir, const Program *p, const char *ending, Text *text) {
+    Arena *a = out->s->arena;
+    Text *kept = ARENA_NEW(a, Text);
+    *kept = *text;
+    vec_push(a, &out->file, ((OutFile){kept, arena_format(a, "%s/%s.%s", dir, p->name, ending)}));
+}
+
+bool outputs_add_source(Outputs *out, const Program *p, const char *dir) {
+    Text source = {0}, header = {0}, manifest = {0};
+    bool good = c_emit(out->s->m, p, &source, &header, &manifest);
+    add_part(out, dir, p, "c", &source);
+    add_part(out, dir, p, "h", &header);
+    add_part(out, dir, p, "json", &manifest);
+    return good;
+}
+
+bool outputs_write(Outputs *out, const char *dir) {
+    const char *culprit = dir, *failed = mkdir(dir, 0777) && errno != EEXIST ? strerror(errno) : NULL;
+    if (!failed) failed = files_write(out->file.p, out->file.n, &culprit);
+    if (failed) fprintf(stderr, "tilec: error: cannot write %s: %s\n", culprit, failed);
     return !failed;
 }
 
-bool emit_source(const Session *s, const Program *p, const char *dir) {
-    Text source = {0}, header = {0}, manifest = {0};
-    if (mkdir(dir, 0777) && errno != EEXIST) {
-        fprintf(stderr, "tilec: error: cannot make %s: %s\n", dir, strerror(errno));
-        return false;
-    }
-    if (!c_emit(s->m, p, &source, &header, &manifest)) return false;
-    return write_part(s, &source, dir, p->name, "c") & write_part(s, &header, dir, p->name, "h") &
-           write_part(s, &manifest, dir, p->name, "json");
+void outputs_free(Outputs *out) {
+    for (int i = 0; i < out->file.n; i++) free((void *)out->file.p[i].text->p);
 }
 
 static bool is_runtime(const char *folder, Arena *a) {
@@ -63,22 +71,39 @@ static bool run_command(const char *const *argv) {
 }
 
 /* -ffp-contract=fast is in the language (multiply-add may be fused); other reordering is not. */
-static bool compile_c(const Session *s, const Program *p, const char *dir, bool library, const char *to) {
+static bool run_compiler(const Session *s, const char *source, bool library, const char *to) {
     const char *cc = getenv("CC"), *runtime = runtime_folder(s->arena);
     const char *argv[] = {cc && *cc ? cc : "cc", "-std=gnu11", "-O3", "-march=native", "-ffp-contract=fast", "-fno-math-errno",
                           "-fno-trapping-math", "-fopenmp-simd", "-fPIC", library ? "-shared" : "-c", "-I", arena_format(s->arena, "%s/include", runtime), "-I", runtime,
-                          arena_format(s->arena, "%s/%s.c", dir, p->name), "-o", to, "-lm", NULL};
-    if (run_command(argv)) return true;
-    fprintf(stderr, "tilec: error: the C compiler failed on %s/%s.c\n", dir, p->name);
+                          source, "-o", to, "-lm", NULL};
+    Progress *progress = progress_begin(s->arena, arena_format(s->arena, "compiling %s", source));
+    bool good = run_command(argv);
+    progress_end(progress);
+    return good;
+}
+
+/* The compiler writes beside its output, so that one that dies leaves an older output as it was. */
+static bool compile_c(const Session *s, const Program *p, const char *dir, bool library, const char *to) {
+    const char *source = arena_format(s->arena, "%s/%s.c", dir, p->name);
+    const char *temporary = arena_format(s->arena, "%s/.tilec-%ld", dir, (long)getpid());
+    bool compiled = run_compiler(s, source, library, temporary);
+    if (compiled && rename(temporary, to) == 0) return true;
+    if (compiled) fprintf(stderr, "tilec: error: cannot write %s: %s\n", to, strerror(errno));
+    else fprintf(stderr, "tilec: error: the C compiler failed on %s\n", source);
+    unlink(temporary);
     return false;
 }
 
-bool emit_object(const Session *s, const Program *p, const char *dir) {
-    return compile_c(s, p, dir, false, arena_format(s->arena, "%s/%s.o", dir, p->name));
+const char *object_path(const Session *s, const Program *p, const char *dir) {
+    return arena_format(s->arena, "%s/%s.o", dir, p->name);
 }
 
 const char *library_path(const Session *s, const Program *p, const char *dir) {
     return arena_format(s->arena, "%s/lib%s.so", dir, p->name);
+}
+
+bool emit_object(const Session *s, const Program *p, const char *dir) {
+    return compile_c(s, p, dir, false, object_path(s, p, dir));
 }
 
 bool emit_library(const Session *s, const Program *p, const char *dir) {

@@ -2,13 +2,24 @@
 #ifndef TILEC_DRIVER_EMIT_H
 #define TILEC_DRIVER_EMIT_H
 
+#include "base/text.h"
 #include "driver/session.h"
 
-/* Writes DIR/NAME.c, NAME.h and NAME.json; false after a message. */
-bool emit_source(const Session *, const Program *, const char *dir);
+/* Files that a command will write, all or none. */
+typedef struct {
+    const Session *s;
+    VEC(OutFile) file;
+} Outputs;
+
+/* Adds DIR/NAME.c, NAME.h and NAME.json; false after a message. */
+bool outputs_add_source(Outputs *, const Program *, const char *dir);
+bool outputs_write(Outputs *, const char *dir); /* makes the folder; false after a message */
+void outputs_free(Outputs *);
+
 /* Compiles DIR/NAME.c to DIR/NAME.o, or to DIR/libNAME.so; false after a message. */
 bool emit_object(const Session *, const Program *, const char *dir);
 bool emit_library(const Session *, const Program *, const char *dir);
+const char *object_path(const Session *, const Program *, const char *dir);
 const char *library_path(const Session *, const Program *, const char *dir);
 /* The folder with device/ and include/: TILEC_RUNTIME, beside the installed binary, or the source tree. */
 const char *runtime_folder(Arena *);

@@ -33,20 +33,13 @@ static int file_write(Session *s, const Text *out) {
     return failed ? EXIT_WRONG : EXIT_OK;
 }
 
-static int text_show(Session *s, Text *out) {
-    fputs(text_str(out), stdout);
-    if (fflush(stdout) == 0) return EXIT_OK;
-    diag_error(s->diags, (Loc){0}, "cannot-write", "cannot write to the standard output");
-    return EXIT_WRONG;
-}
-
 int command_fmt(Options *o) {
     Session s;
     Text source = {0}, out = {0};
     if (!session_open(&s, o)) return EXIT_USAGE;
     int code = EXIT_WRONG;
     if (file_format(&s, &source, &out))
-        code = o->check ? file_compare(&s, &source, &out) : o->write ? file_write(&s, &out) : text_show(&s, &out);
+        code = o->check ? file_compare(&s, &source, &out) : o->write ? file_write(&s, &out) : (fputs(text_str(&out), stdout), EXIT_OK);
     code = session_close(&s, code);
     text_free(&source);
     text_free(&out);

@@ -2,6 +2,7 @@
 #include "driver/options.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,7 +22,7 @@ const Command commands[] = {
 };
 const int ncommand = (int)(sizeof commands / sizeof *commands);
 
-typedef enum { FLAG, TEXT, NUMBER, DEFINE, LIST, BINDING } OptionKind;
+typedef enum { FLAG, TEXT, NUMBER, COUNT, DEFINE, LIST, BINDING } OptionKind; /* a count fits int */
 
 typedef struct {
     const char *name, *value, *help;
@@ -42,7 +43,7 @@ static const Option table[] = {
     {"--target", "NAME", "host (default), or interp for run", SOURCE | OPT, TEXT, AT(target)},
     {"--emit", "KIND", "src (default), ir, deps, obj or lib", COMPILE, TEXT, AT(emit)},
     {"--program", "NAME", "only this program", SOURCE, TEXT, AT(program)},
-    {"--ranks", "N", "ranks of the mesh", SOURCE, NUMBER, AT(ranks)},
+    {"--ranks", "N", "ranks of the mesh", SOURCE, COUNT, AT(ranks)},
     {"--comm", "FORM", "auto (default), unfused, pull, staged, push or packet", SOURCE | OPT, TEXT, AT(comm)},
     {"--off", "PASS", "leave out a pass", SOURCE | OPT, LIST, AT(off)},
     {"--passes", "A,B,..", "run these passes instead of the target's", COMPILE | OPT, LIST, AT(pass)},
@@ -52,13 +53,13 @@ static const Option table[] = {
     {"--in", "NAME=FILE.npy", "value of an input (default: drawn from the seed)", RUN, BINDING, AT(in)},
     {"--out", "NAME=FILE.npy", "write an output", RUN, BINDING, AT(out)},
     {"--seed", "N", "seed of inputs that are not given, and of interp's schedule", RUN, NUMBER, AT(seed)},
-    {"--check", NULL, "run: compare every output with the interpreter on one rank; fmt: only compare", RUN | FMT, FLAG, AT(check)},
+    {"--check", NULL, "run: compare outputs with the interpreter on one rank; fmt: only compare", RUN | FMT, FLAG, AT(check)},
     {"--write", NULL, "rewrite the file instead of printing", FMT, FLAG, AT(write)},
-    {"--time", "N", "run N times more and print the median time", RUN, NUMBER, AT(time)},
+    {"--time", "N", "run N times more and print the median time", RUN, COUNT, AT(time)},
     {"--trace", "FILE", "write a Chrome trace of the run", RUN, TEXT, AT(trace)},
     {"--processes", NULL, "ranks are processes instead of threads", RUN, FLAG, AT(processes)},
-    {"--workers", "N", "worker threads of each rank (default: cores / ranks)", RUN, NUMBER, AT(workers)},
-    {"--timeout", "MS", "deadline of every wait (default: 30000)", RUN, NUMBER, AT(timeout_ms)},
+    {"--workers", "N", "worker threads of each rank (default: cores / ranks)", RUN, COUNT, AT(workers)},
+    {"--timeout", "MS", "deadline of every wait (default: 30000)", RUN, COUNT, AT(timeout_ms)},
     {"--diagnostics", "STYLE", "text (default), json or sarif", SOURCE | OPT | FMT, TEXT, AT(diagnostics)},
     {"--help", NULL, "print this and exit", ANY, FLAG, AT(help)},
     {"--version", NULL, "print the version and exit", ANY, FLAG, AT(version)},
@@ -107,7 +108,7 @@ static bool parse_number(const char *s, int64_t *value) {
     char *end;
     errno = 0;
     long long n = strtoll(s, &end, 10);
-    if (errno || end == s || *end || n < 0) return false;
+    if (errno || end == s || *end || *s < '0' || *s > '9') return false;
     *value = n;
     return true;
 }
@@ -155,7 +156,8 @@ static int set_option(Options *o, const Option *t, const char *value) {
     case FLAG: *(bool *)at = true; return -1;
     case TEXT: *(const char **)at = value; return -1;
     case NUMBER:
-        if (parse_number(value, (int64_t *)at)) return -1;
+    case COUNT:
+        if (parse_number(value, (int64_t *)at) && (t->kind == NUMBER || *(int64_t *)at < INT_MAX)) return -1;
         return usage_error("%s wants a number, not '%s'", t->name, value);
     case DEFINE: return set_define(o, (Defines *)at, value);
     case LIST: set_list(o, (Strings *)at, value); return -1;

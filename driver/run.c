@@ -1,6 +1,7 @@
 /* run.c: tilec run: inputs from files or a seed, the program on the host or in the interpreter, outputs to files,
    and the comparison of --check. */
 #include "driver/emit.h"
+#include "driver/progress.h"
 #include "driver/ranks.h"
 #include "driver/shard.h"
 #include "ir/npy.h"
@@ -181,8 +182,15 @@ static void take_parts(const Run *r) {
     }
 }
 
+static bool write_library(const Run *r, const char *dir) {
+    Outputs out = {.s = &r->s};
+    bool good = outputs_add_source(&out, r->p, dir) && outputs_write(&out, dir);
+    outputs_free(&out);
+    return good && emit_library(&r->s, r->p, dir);
+}
+
 static bool load_program(Run *r, const char *dir) {
-    if (!emit_source(&r->s, r->p, dir) || !emit_library(&r->s, r->p, dir)) return false;
+    if (!write_library(r, dir)) return false;
     void *library = dlopen(library_path(&r->s, r->p, dir), RTLD_NOW | RTLD_LOCAL);
     const char *symbol = arena_format(r->s.arena, "%s_program", r->p->name);
     r->program = library ? dlsym(library, symbol) : NULL;
@@ -235,7 +243,10 @@ static int run_compiled(Run *r) {
 static int run_interp(Run *r, bool bounds) {
     InterpOptions io = {.sym = r->sym, .seed = (uint64_t)r->s.o->seed, .bounds = bounds};
     InterpReport report = {0};
-    if (interp_run(r->s.arena, r->s.m, r->p, &io, r->io, &report)) return EXIT_OK;
+    Progress *progress = progress_begin(r->s.arena, bounds ? "checking with the interpreter" : "interpreting");
+    bool good = interp_run(r->s.arena, r->s.m, r->p, &io, r->io, &report);
+    progress_end(progress);
+    if (good) return EXIT_OK;
     interp_report_print(r->p, &report, stderr);
     return EXIT_RUN;
 }

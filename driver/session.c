@@ -21,14 +21,17 @@ static int word_index(const char *option, const char *word, const char *const *l
     return -1;
 }
 
+static bool known_pass(const char *name) {
+    if (pass_find(name)) return true;
+    fprintf(stderr, "tilec: error: there is no pass '%s'\n", name);
+    return false;
+}
+
 static bool known_passes(const Options *o) {
-    for (int i = 0; i < o->off.n + o->pass.n; i++) {
-        const char *name = i < o->off.n ? o->off.p[i] : o->pass.p[i - o->off.n];
-        if (pass_find(name)) continue;
-        fprintf(stderr, "tilec: error: there is no pass '%s'\n", name);
-        return false;
-    }
-    return true;
+    bool good = !o->print_after || strcmp(o->print_after, "all") == 0 || known_pass(o->print_after);
+    for (int i = 0; i < o->off.n; i++) good = known_pass(o->off.p[i]) && good;
+    for (int i = 0; i < o->pass.n; i++) good = known_pass(o->pass.p[i]) && good;
+    return good;
 }
 
 bool session_open(Session *s, const Options *o) {

@@ -99,10 +99,8 @@ static bool file_parse(Front *f, const char *path, Loc at) {
 
 /* The real path of an existing file, in the arena; NULL when there is none. */
 static const char *path_real(Front *f, const char *path) {
-    char *real = realpath(path, NULL);
-    const char *kept = real ? arena_text(f->arena, real, strlen(real)) : NULL;
-    free(real);
-    return kept;
+    char real[PATH_MAX];
+    return realpath(path, real) ? arena_text(f->arena, real, strlen(real)) : NULL;
 }
 
 static bool path_below(Front *f, const char *path, const char *folder) {

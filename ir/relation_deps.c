@@ -3,12 +3,11 @@
    loops are projected out; writes that cannot be told exactly never hide older ones. Generations are not looked at. */
 #include "ir/relation_deps.h"
 
+#include "ir/isl_context.h"
 #include "ir/relation_text.h"
 
-#include <isl/ctx.h>
 #include <isl/flow.h>
 #include <isl/map.h>
-#include <isl/options.h>
 #include <isl/set.h>
 #include <isl/union_map.h>
 #include <isl/val.h>
@@ -208,11 +207,9 @@ static void print_program(Deps *d) {
 
 void deps_print(const Module *m, FILE *out) {
     for (int i = 0; i < m->program.n; i++) {
-        Deps d = {.m = m, .p = m->program.p[i], .arena = arena_new(), .isl = isl_ctx_alloc(), .out = out};
-        isl_options_set_on_error(d.isl, ISL_ON_ERROR_CONTINUE);
-        isl_ctx_set_max_operations(d.isl, MAX_OPERATIONS);
+        Deps d = {.m = m, .p = m->program.p[i], .arena = arena_new(), .isl = isl_context_open(MAX_OPERATIONS), .out = out};
         print_program(&d);
-        isl_ctx_free(d.isl);
+        isl_context_close(d.isl);
         arena_free(d.arena);
     }
 }

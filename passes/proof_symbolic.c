@@ -4,10 +4,9 @@
    be covered by a wait for tasks of all sizes. Ranks are numbers, so that blocks are affine. */
 #include "passes/proof_symbolic.h"
 
+#include "ir/isl_context.h"
 #include "ir/relation_text.h"
 
-#include <isl/ctx.h>
-#include <isl/options.h>
 #include <isl/set.h>
 #include <stdarg.h>
 #include <string.h>
@@ -166,6 +165,7 @@ static bool meeting_empty(const Symbolic *y, const Meeting *m, const char *also)
     isl_ctx_reset_operations(y->isl);
     isl_set *set = isl_set_read_from_str(y->isl, t.p);
     bool empty = isl_set_is_empty(set) == isl_bool_true;
+    isl_context_check(y->isl);
     isl_set_free(set);
     text_free(&t);
     return empty;
@@ -363,12 +363,10 @@ Proof proof_symbolic(const Module *m, const Program *p, Arena *out) {
     y.access = ARENA_ARRAY(y.arena, AccessList, p->node.n + 1);
     y.coord = arena_alloc(y.arena, sizeof *y.coord * (size_t)y.ranks);
     for (int i = 0; i < y.ranks; i++) mesh_coord(m, i, y.coord[i]);
-    y.isl = isl_ctx_alloc();
-    isl_options_set_on_error(y.isl, ISL_ON_ERROR_CONTINUE);
-    isl_ctx_set_max_operations(y.isl, MAX_OPERATIONS);
+    y.isl = isl_context_open(MAX_OPERATIONS);
     proof.proved = program_check(&y);
     for (int i = 0; i < p->node.n; i++) proof.tasks += p->node.p[i]->kind == NODE_CALL;
-    isl_ctx_free(y.isl);
+    isl_context_close(y.isl);
     arena_free(y.arena);
     return proof;
 }

@@ -1,0 +1,13 @@
+/* progress.h: what a command is busy with, shown on a terminal when it takes longer than a second. */
+#ifndef TILEC_DRIVER_PROGRESS_H
+#define TILEC_DRIVER_PROGRESS_H
+
+#include "base/arena.h"
+
+typedef struct Progress Progress;
+
+/* NULL, which is no progress at all, when standard error is not a terminal. what: must live until the end. */
+Progress *progress_begin(Arena *, const char *what);
+void progress_end(Progress *);
+
+#endif
