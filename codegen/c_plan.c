@@ -74,9 +74,16 @@ static int value_cost(Plan *p, const Value *v, int depth) {
     return cost;
 }
 
+static bool same_place(const Op *a, const Op *b) {
+    for (int i = 0; i < a->sub.n; i++)
+        if (!affine_equal(&a->sub.p[i].lo, &b->sub.p[i].lo)) return false;
+    return true;
+}
+
 /* Something between a load and its reader may change what the load sees, or allow others to. */
 static bool load_is_fixed(const Fn *f, const Op *load, const Op *reader) {
     const Param *from = &f->k->param.p[load->param];
+    if (reader->kind == OP_STORE && reader->param == load->param && !same_place(load, reader)) return false;
     for (const Op *op = load->next; op && op != reader; op = op->next) {
         if (op->kind == OP_SIGNAL) return false;
         if (op->kind == OP_STORE && (op->param == load->param || from->ranks >= 0)) return false;

@@ -10,15 +10,22 @@ static Val const_value(const BoundParam *p) {
     return p->constant == BOUND_BOOL ? val_bool(p->i) : p->constant == BOUND_INT ? val_int(p->i) : val_float(p->f);
 }
 
+static NameKind param_kind(const BoundParam *p, bool out) {
+    if (p->constant != BOUND_NOTHING) return NAME_CONST;
+    if (p->decl->mode == PARAM_INOUT) return NAME_INOUT;
+    return out ? NAME_RESULT : p->ndim ? NAME_TENSOR : NAME_SCALAR;
+}
+
 static void param_declare(Kern *c, const BoundParam *p, bool out) {
-    NameKind kind = p->constant != BOUND_NOTHING ? NAME_CONST : out ? NAME_RESULT : p->ndim ? NAME_TENSOR : NAME_SCALAR;
+    NameKind kind = param_kind(p, out);
     Entry *e = scope_declare(c, p->decl->name, kind, p->decl->loc);
     if (e->kind == NAME_BROKEN) return;
     if (kind == NAME_CONST) {
         e->val = const_value(p);
         return;
     }
-    Param q = {.name = p->decl->name, .elem = p->elem, .ndim = p->ndim, .out = out, .ranks = -1, .loc = p->decl->loc};
+    Param q = {.name = p->decl->name, .elem = p->elem, .ndim = p->ndim, .out = out, .inout = kind == NAME_INOUT, .ranks = -1,
+               .loc = p->decl->loc};
     memcpy(q.dim, p->dim, sizeof q.dim);
     e->index = kernel_param(c->m, c->b.k, q);
 }
@@ -102,8 +109,9 @@ static void body_lower(Kern *c, const Decl *d) {
 static void results_check(Kern *c) {
     for (int i = 0; i < c->b.k->param.n; i++) {
         const Param *p = &c->b.k->param.p[i];
-        if (p->out && !c->stored[i])
-            diag_error(c->diags, p->loc, "result-not-written", "the result '%s' is never written", p->name);
+        if ((p->out || p->inout) && !c->stored[i])
+            diag_error(c->diags, p->loc, "result-not-written", "the %s '%s' is never written",
+                       p->out ? "result" : "inout parameter", p->name);
     }
 }
 
@@ -118,6 +126,7 @@ Kernel *kernel_lower(Lower *lw, const Binding *bound, Name name, bool checking) 
     scope_close(&c, 0);
     if (m->diags->errors == before) scope_report_unread(&c);
     if (m->diags->errors == before) results_check(&c);
+    if (m->diags->errors == before) inouts_check(&c);
     if (m->diags->errors == before && !checking) tiles_check(&c);
     if (m->diags->errors == before) return k;
     m->kernel.n--;

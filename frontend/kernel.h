@@ -64,6 +64,7 @@ typedef enum {
     NAME_SCALAR,
     NAME_TENSOR,
     NAME_RESULT,
+    NAME_INOUT,
     NAME_RANGE,
     NAME_VAR,
     NAME_BROKEN
@@ -73,7 +74,7 @@ typedef struct {
     Name name;
     NameKind kind;
     Loc loc;
-    int index;  /* TENSOR, RESULT, SCALAR: Param; RANGE: Range */
+    int index;  /* TENSOR, RESULT, INOUT, SCALAR: Param; RANGE: Range */
     Size size;  /* DIM */
     Elem elem;  /* ELEM */
     Val val;    /* CONST, VAR; SCALAR once loaded */
@@ -121,6 +122,10 @@ Kernel *kernel_lower(Lower *, const Binding *, Name name, bool checking);
 
 /* kernel_limit.c */
 void tiles_check(Kern *);
+
+/* kernel_inout.c: parameters that are updated in place */
+void inouts_check(Kern *);
+bool store_is_unique(const Kern *, const Span *, int n); /* goes to places of a `unique` parameter */
 
 /* kernel_scope.c */
 int scope_mark(const Kern *);
@@ -171,6 +176,7 @@ Val expr_lower(Kern *, const Expr *);
 Val condition_lower(Kern *, const Expr *);           /* a scalar bool */
 bool const_of_expr(Kern *, const Expr *, int64_t *); /* must be known at compile time, else reports */
 Val arith_binary(Kern *, AstOp, Val, Val, Loc);
+Val arith_assign(Kern *, AssignOp, Val held, Val, Loc); /* x += y and the like */
 Val arith_unary(Kern *, OpKind, Val, Loc);
 Val arith_matmul(Kern *, Val, Val, Loc);
 Val arith_op(Kern *, OpKind, Val, Val, Loc);

@@ -89,16 +89,16 @@ Value *variable_value(Kern *c, Entry *e) {
     return build_broadcast(&c->b, t, x);
 }
 
-static AstOp assign_operator(AssignOp op) {
+Val arith_assign(Kern *c, AssignOp op, Val held, Val v, Loc loc) {
     static const AstOp table[] = {
         [ASSIGN_ADD] = AST_ADD, [ASSIGN_SUB] = AST_SUB, [ASSIGN_MUL] = AST_MUL, [ASSIGN_DIV] = AST_DIV};
-    return table[op];
+    return arith_binary(c, table[op], held, v, loc);
 }
 
 static void update(Kern *c, const Stmt *s, Name name) {
     Val v = expr_lower(c, s->value);
     Entry *e = scope_find(c, name); /* after the value: new entries may have moved the others */
-    if (s->op != ASSIGN_SET) v = arith_binary(c, assign_operator(s->op), e->val, v, s->loc);
+    if (s->op != ASSIGN_SET) v = arith_assign(c, s->op, e->val, v, s->loc);
     variable_update(c, e, v, s->value->loc);
 }
 
@@ -108,7 +108,7 @@ static void update_refuse(Kern *c, const Stmt *s, const Entry *held, Loc loc) {
         diag_error(c->diags, loc, "redefined", "'%s' is already a variable", held->name);
     else if (held->kind == NAME_VAR)
         diag_error(c->diags, loc, "not-assignable", "'%s' is a let: it keeps its value", held->name);
-    else if (held->kind == NAME_RESULT) {
+    else if (held->kind == NAME_RESULT || held->kind == NAME_INOUT) {
         diag_error(c->diags, loc, "not-assignable", "'%s' is a whole tensor, not a tile", held->name);
         diag_note(c->diags, loc, "store a tile of it: %s[..] = ..", held->name);
         return;

@@ -159,14 +159,28 @@ static Elem result_elem(Bind *c, const ParamDecl *p, int i) {
 
 /* ---- parameters ---- */
 
+static bool mode_fits(Bind *c, const ParamDecl *p) {
+    const Decl *d = c->decl;
+    Elem e;
+    bool result = d->results.n > 0 && p >= d->results.p && p < d->results.p + d->results.n;
+    const char *what = p->mode == PARAM_STATE ? "state belongs to programs"
+                       : result && (p->mode != PARAM_IN || p->is_unique) ? "a result is neither inout nor unique"
+                       : p->mode == PARAM_INOUT && !p->type.has_shape ? "a scalar is not updated in place"
+                       : p->is_unique && (!p->type.has_shape || !elem_parse(p->type.elem, &e) || !elem_is_int(e))
+                           ? "unique places are a tensor of integers" : NULL;
+    if (!what) return true;
+    diag_error(diags_of(c), p->loc, "parameter-mode", "'%s' of %s: %s", p->name, d->name, what);
+    if (p->mode == PARAM_STATE) diag_note(diags_of(c), p->loc, "a kernel that updates a tensor takes it as inout");
+    return c->good = false;
+}
+
 static bool param_refuse(Bind *c, const ParamDecl *p) {
     const char *what = p->type.format           ? "a weight format on a kernel's parameter"
-                       : p->mode == PARAM_STATE ? "state parameters of kernels"
-                       : p->mode == PARAM_INOUT ? "inout parameters of kernels"
-                       : p->is_unique           ? "unique parameters"
                                                 : NULL;
     if (what)
         diag_error(diags_of(c), p->loc, "unsupported", "not supported yet: %s", what);
+    else if (!mode_fits(c, p))
+        return true;
     else if (p->type.shape.n > MAX_DIMS)
         diag_error(diags_of(c), p->loc, "too-many-dims", "'%s' has %d dimensions, at most %d are possible", p->name,
                    p->type.shape.n, MAX_DIMS);

@@ -166,7 +166,7 @@ Val load_lower(Kern *c, const Expr *e) {
         return val_error;
     }
     Entry tensor = *scope_use(c, e->base->name, e->base->loc);
-    if (tensor.kind != NAME_TENSOR) return load_refuse(c, e, &tensor);
+    if (tensor.kind != NAME_TENSOR && tensor.kind != NAME_INOUT) return load_refuse(c, e, &tensor);
     Span sub[MAX_DIMS];
     if (!subscripts_lower(c, e, &tensor, sub)) return val_error;
     c->b.loc = e->loc;

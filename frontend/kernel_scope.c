@@ -49,6 +49,7 @@ static const char *kind_text(NameKind k) {
     case NAME_SCALAR:
     case NAME_TENSOR: return "a parameter";
     case NAME_RESULT: return "a result";
+    case NAME_INOUT: return "a parameter";
     case NAME_RANGE: return "a range";
     default: return "a variable";
     }

@@ -93,10 +93,11 @@ static void twice_check(Kern *c, const Entry *result, const Op *op) {
 
 static bool target_refuse(Kern *c, const Stmt *s, const Expr *target, const Entry *e) {
     if (e->kind == NAME_BROKEN) return true;
-    if (e->kind != NAME_RESULT) {
+    if (e->kind != NAME_RESULT && e->kind != NAME_INOUT) {
         diag_error(c->diags, target->loc, "not-assignable", "'%s' is not a result: it cannot be stored to", e->name);
-        diag_note(c->diags, e->loc, "declared here");
-    } else if (s->op != ASSIGN_SET)
+        diag_note(c->diags, e->loc, e->kind == NAME_TENSOR ? "declared here; declare it inout to update it in place"
+                                                           : "declared here");
+    } else if (s->op != ASSIGN_SET && e->kind == NAME_RESULT)
         diag_error(c->diags, s->loc, "unsupported", "not supported yet: stores that add to a result");
     else if (c->in_merge)
         diag_error(c->diags, s->loc, "store-in-merge", "a merge block cannot store to a result");
@@ -105,14 +106,23 @@ static bool target_refuse(Kern *c, const Stmt *s, const Expr *target, const Entr
     return true;
 }
 
-static bool scatter_refuse(Kern *c, const Span *sub, int n, Loc loc) {
+/* A result is written exactly once, which computed places cannot promise. */
+static bool scatter_refuse(Kern *c, const Entry *result, const Span *sub, int n, Loc loc) {
     for (int i = 0; i < n; i++)
         for (int t = 0; t < sub[i].lo.nterm; t++)
             if (sub[i].lo.term[t].kind == TERM_VALUE) {
-                diag_error(c->diags, loc, "unsupported", "not supported yet: stores to computed places");
+                diag_error(c->diags, loc, "result-not-covered", "stores to computed places need not reach every element of '%s'",
+                           result->name);
+                diag_note(c->diags, result->loc, "make it an inout parameter, which keeps what is not written");
                 return true;
             }
     return false;
+}
+
+static bool result_covered(Kern *c, const Entry *result, const Span *sub, int n, Loc loc) {
+    if (result->kind == NAME_INOUT) return true; /* judged at the end of the kernel */
+    return !scatter_refuse(c, result, sub, n, loc) && ranges_covered(c, result, sub, n, loc) &&
+           extents_covered(c, result, sub, n, loc);
 }
 
 static bool value_fits(Kern *c, const Entry *result, Val v, const Span *sub, int n, Loc loc) {
@@ -140,19 +150,21 @@ static Value *stored_value(Kern *c, const Entry *result, Val v, Loc loc) {
 void store_lower(Kern *c, const Stmt *s, const Expr *target) {
     const Expr *base = target->kind == EXPR_INDEX ? target->base : target;
     Val v = expr_lower(c, s->value);
+    c->b.loc = s->loc;
     Entry result = *scope_use(c, base->name, base->loc);
     Span sub[MAX_DIMS];
     int n = target->args.n;
     if (target_refuse(c, s, target, &result) || !subscripts_lower(c, target, &result, sub)) return;
     c->stored[result.index] = true;
-    if (v.kind == VAL_ERROR || scatter_refuse(c, sub, n, target->loc)) return;
-    if (!value_fits(c, &result, v, sub, n, s->value->loc) || !ranges_covered(c, &result, sub, n, target->loc)) return;
-    if (!extents_covered(c, &result, sub, n, target->loc)) return;
+    if (v.kind != VAL_ERROR && s->op != ASSIGN_SET)
+        v = arith_assign(c, s->op, val_tile(build_load(&c->b, result.index, sub, n)), v, s->loc);
+    if (v.kind == VAL_ERROR || !value_fits(c, &result, v, sub, n, s->value->loc)) return;
+    if (!result_covered(c, &result, sub, n, target->loc)) return;
     c->b.loc = s->loc;
     Value *x = stored_value(c, &result, v, s->value->loc);
     if (!x) return;
     c->b.loc = s->loc;
-    Op *op = build_store(&c->b, result.index, sub, n, x, STORE_SET);
-    twice_check(c, &result, op);
+    Op *op = build_store(&c->b, result.index, sub, n, x, store_is_unique(c, sub, n) ? STORE_UNIQUE : STORE_SET);
+    if (result.kind == NAME_RESULT) twice_check(c, &result, op);
     vec_push(c->arena, &c->store, op);
 }

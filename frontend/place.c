@@ -361,7 +361,7 @@ bool kernel_place(PlaceQuery *q) {
     splits_find(&f);
     flow_region(&f, k->body);
     for (int i = 0; i < k->param.n; i++)
-        if (k->param.p[i].out) q->out[i] = place_of(&f, i);
+        if (k->param.p[i].out || k->param.p[i].inout) q->out[i] = place_of(&f, i);
     arena_free(a);
     return q->fault == PLACE_FINE;
 }

@@ -17,7 +17,7 @@ typedef struct {
     const Kernel *k;
     int axis;
     const Place *in;  /* of each parameter that is read: R, S or P along the axis */
-    Place *out;       /* of each parameter: filled for results */
+    Place *out;       /* of each parameter: filled for results and inout parameters */
     PlaceFault fault; /* the first one, .. */
     const Op *at;     /* .. and where */
 } PlaceQuery;

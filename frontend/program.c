@@ -36,6 +36,11 @@ Variable *variable_find(Prog *c, Name name) {
     return at ? &c->var.p[at - 1] : NULL;
 }
 
+void tensor_consume(Prog *c, int tensor, Loc loc) {
+    for (int i = 0; i < c->var.n; i++)
+        if (c->var.p[i].value.kind == PROG_TENSOR && c->var.p[i].value.tensor == tensor) c->var.p[i].consumed = loc;
+}
+
 static bool name_taken(Prog *c, Name name, Loc loc) {
     const Variable *v = variable_find(c, name);
     const Decl *d = ptrmap_get(&c->f->visible, name);
@@ -178,6 +183,8 @@ static void bind_declared(Prog *c, int var, ProgValue v, const Expected *want) {
     int target = to->value.tensor;
     Loc loc = to->loc;
     to->made = true;
+    if (to->state && v.tensor != target) tensor_consume(c, target, v.loc);
+    to->consumed = (Loc){0};
     if (v.tensor == target || !shape_fits(c, &v, want->like, loc) || !place_fits(c, &v, target, loc)) return;
     map_copy(c, v, target, v.loc);
 }
@@ -204,6 +211,17 @@ static void bind(Prog *c, const Stmt *s, const Expr *t, ProgValue v, const Expec
         bind_declared(c, (int)(held - c->var.p), v, want);
     else
         held->made = true, held->value = prog_error(t->loc);
+}
+
+/* An update in place has happened: only the state itself can go on with it. */
+static void states_check(Prog *c) {
+    for (int i = 0; i < c->var.n; i++) {
+        Variable *v = &c->var.p[i];
+        if (!v->state || !v->consumed.file) continue;
+        diag_error(c->diags, v->consumed, "state-not-assigned", "this updates the state '%s', and does not assign it", v->name);
+        diag_note(c->diags, v->consumed, "write: %s = ..", v->name);
+        v->consumed = (Loc){0};
+    }
 }
 
 static bool targets_check(Prog *c, const Stmt *s, Expected *want) {
@@ -233,6 +251,7 @@ static void assign_lower(Prog *c, const Stmt *s) {
     bool good = targets_check(c, s, want) && values_lower(c, s->value, want, n, v);
     for (int i = 0; i < n; i++)
         if (s->targets.p[i]->kind == EXPR_NAME) bind(c, s, s->targets.p[i], good ? v[i] : prog_error(s->loc), &want[i]);
+    states_check(c);
 }
 
 /* ---- statements ---- */

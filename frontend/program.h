@@ -48,6 +48,7 @@ typedef struct {
     bool read, made; /* made: the result of a call, which has to be read */
     bool output;     /* .value.tensor is an output, defined once .made */
     bool state, fixed;
+    Loc consumed;       /* .file: of the call that took it as inout; there is a next version */
 } Variable;
 
 typedef struct Prog {
@@ -65,6 +66,8 @@ typedef struct Prog {
 /* program.c */
 int tensor_new(Prog *, Tensor, const TensorInfo *); /* private, one slot, a name that is free */
 Variable *variable_find(Prog *, Name);
+void tensor_consume(Prog *, int tensor, Loc); /* what names the tensor now names an old version of it */
+int decl_inouts(const Decl *);                /* inout parameters: a call gives their next versions before its results */
 const char *tensor_text(Prog *, const ProgValue *); /* the expression as written, for messages */
 
 /* program_type.c: fills element type, extents and placement. false after errors. */
@@ -98,6 +101,8 @@ bool places_find(Prog *, const Decl *, const Kernel *, const ProgValue *, int n,
 int tensor_split(const Tensor *, int axis);
 /* May a result like `t` be written to this output (-1: none) at once? */
 bool output_takes(Prog *, const Tensor *, int output);
+/* An inout parameter keeps the placement of its argument. */
+bool inout_stays(Prog *, const Param *, const ProgValue *arg, const Arg *part, const Place *next);
 /* Reports a value that is partial, or differs per rank, where a whole one is needed. */
 bool value_is_whole(Prog *, const ProgValue *, const char *where);
 /* Into a declared tensor: true when the placements agree, or a replicated value is taken in part. */

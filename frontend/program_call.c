@@ -10,8 +10,8 @@ typedef struct {
     ProgValue *arg;
     int narg;
     Loc loc;
-    const Expected *want;
-    int n;
+    const Expected *want; /* of each declared result */
+    int n; /* declared results */
     Arg *part; /* of each argument */
     Kernel *k;
     Place (*place)[MAX_AXES]; /* of each parameter of the instance */
@@ -114,6 +114,53 @@ static Elem whole_elem(const Call *k, int i, ExpectedResult *expected) {
     return e;
 }
 
+/* ---- inout arguments ---- */
+
+int decl_inouts(const Decl *d) {
+    int n = 0;
+    for (int i = 0; i < d->params.n; i++) n += d->params.p[i].mode == PARAM_INOUT;
+    return n;
+}
+
+static bool inout_argument(const Call *k, int i) {
+    Prog *c = k->c;
+    const ProgValue *v = &k->arg[i];
+    const Tensor *t = &c->p->tensor.p[v->tensor];
+    if (t->role == ROLE_INPUT || t->role == ROLE_OUTPUT) {
+        diag_error(c->diags, v->loc, "not-assignable", "'%s' is %s: %s cannot update it in place", tensor_text(c, v),
+                   t->role == ROLE_INPUT ? "an input" : "an output", k->d->name);
+        diag_note(c->diags, t->loc, t->role == ROLE_INPUT ? "declared here; make it state" : "declared here; use a name of its own");
+        return false;
+    }
+    for (int j = 0; j < k->narg; j++)
+        if (j != i && k->arg[j].kind == PROG_TENSOR && k->arg[j].tensor == v->tensor) {
+            diag_error(c->diags, k->arg[j].loc, "inout-overlap", "%s updates '%s' in place, and this is the same tensor", k->d->name,
+                       t->name);
+            return false;
+        }
+    return true;
+}
+
+/* Parameters of the instance leave out constants. */
+static bool inouts_fit(const Call *k) {
+    bool good = true;
+    for (int i = 0, p = 0; i < k->narg; i++) {
+        if (k->arg[i].kind != PROG_TENSOR) continue;
+        if (k->d->params.p[i].mode == PARAM_INOUT)
+            good = inout_argument(k, i) && inout_stays(k->c, &k->k->param.p[p], &k->arg[i], &k->part[i], k->place[p]) && good;
+        p++;
+    }
+    return good;
+}
+
+static void inouts_give(const Call *k, ProgValue *out) {
+    for (int i = 0, n = 0; i < k->narg; i++) {
+        if (k->d->params.p[i].mode != PARAM_INOUT) continue;
+        tensor_consume(k->c, k->arg[i].tensor, k->loc);
+        out[n++] = prog_tensor(k->c, k->arg[i].tensor, k->loc);
+    }
+}
+
 /* ---- results ---- */
 
 static Name tensor_name(const Call *k, int i) {
@@ -166,12 +213,14 @@ static void node_add(const Call *k, const int *result) {
 
 bool call_apply(Prog *c, const Decl *d, ProgValue *arg, int narg, Loc loc, const Expected *want, int n,
                 ProgValue *out) {
+    int inouts = decl_inouts(d);
+    n -= inouts;
     Call k = {.c = c,
               .d = d,
               .arg = arg,
               .narg = narg,
               .loc = loc,
-              .want = want,
+              .want = want + inouts,
               .n = n,
               .part = ARENA_ARRAY(c->arena, Arg, narg + 1)};
     ExpectedResult *expected = ARENA_ARRAY(c->arena, ExpectedResult, n + 1);
@@ -182,9 +231,11 @@ bool call_apply(Prog *c, const Decl *d, ProgValue *arg, int narg, Loc loc, const
     for (int i = 0; i < n; i++) whole[i] = whole_elem(&k, i, &expected[i]);
     if (!slices_find(c, d, arg, narg, k.part) || !instance_find(&k, expected) || !carry_shares(&k, expected, whole))
         return false;
+    if (!inouts_fit(&k)) return false;
     for (int i = 0; i < n; i++) result[i] = result_tensor(&k, i, whole[i]);
     node_add(&k, result);
-    for (int i = 0; i < n; i++) out[i] = prog_tensor(c, result[i], loc);
+    inouts_give(&k, out);
+    for (int i = 0; i < n; i++) out[inouts + i] = prog_tensor(c, result[i], loc);
     return true;
 }
 
@@ -202,8 +253,9 @@ bool call_copy(Prog *c, const Decl *d, ProgValue *from, int to, Loc loc) {
 
 bool call_values(Prog *c, const Expr *e, const Decl *d, const Expected *want, int n, ProgValue *out) {
     if (!count_fits(c, e, d)) return false;
-    if (d->results.n != n) {
-        diag_error(c->diags, e->loc, "wrong-results", "%s gives %d results, and one is taken", d->name, d->results.n);
+    int have = decl_inouts(d) + d->results.n;
+    if (have != n) {
+        diag_error(c->diags, e->loc, "wrong-results", "%s gives %d results, and one is taken", d->name, have);
         diag_note(c->diags, e->loc, "name each of them: a, b = %s(..)", d->name);
         return false;
     }

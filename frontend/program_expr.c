@@ -37,6 +37,11 @@ static ProgValue name_lower(Prog *c, const Expr *e) {
         return prog_error(e->loc);
     }
     v->read = true;
+    if (v->consumed.file) {
+        diag_error(c->diags, e->loc, "consumed", "'%s' was updated in place: this version is gone", e->name);
+        diag_note(c->diags, v->consumed, "updated here; use what the call gives");
+        return prog_error(e->loc);
+    }
     ProgValue r = v->value;
     r.loc = e->loc;
     return r;
@@ -59,7 +64,7 @@ static const Decl *callee_of(Prog *c, const Expr *e) {
 static bool is_tile_function(Name name) {
     static const char *const list[] = {"abs", "exp", "exp2", "log",   "log2",   "sqrt", "rsqrt",
                                        "sin", "cos", "tanh", "erf",   "floor",  "ceil", "round",
-                                       "pow", "min", "max",  "where", "sigmoid"};
+                                       "pow", "min", "max",  "where", "sigmoid", "silu", "gelu"};
     Elem elem;
     for (size_t i = 0; i < sizeof list / sizeof *list; i++)
         if (strcmp(list[i], name) == 0) return true;
@@ -101,7 +106,7 @@ static bool results_mismatch(Prog *c, const Expr *e, int n, int have) {
 
 bool values_lower(Prog *c, const Expr *e, const Expected *want, int n, ProgValue *out) {
     const Decl *d = e->kind == EXPR_CALL && !collective_named(e->name) ? callee_of(c, e) : NULL;
-    int have = d ? d->results.n : 1;
+    int have = d ? decl_inouts(d) + d->results.n : 1;
     if (have != n) return results_mismatch(c, e, n, have);
     if (d) return call_values(c, e, d, want, n, out);
     out[0] = tensor_lower(c, e, &want[0]);

@@ -54,6 +54,20 @@ bool output_takes(Prog *c, const Tensor *t, int output) {
     return true;
 }
 
+bool inout_stays(Prog *c, const Param *p, const ProgValue *v, const Arg *part, const Place *next) {
+    if (!value_is_whole(c, v, arena_format(c->arena, "the inout parameter '%s'", p->name))) return false;
+    for (int a = 0; a < c->m->axis.n; a++) {
+        bool sliced = false;
+        for (int d = 0; d < p->ndim; d++) sliced = sliced || part->slice[d] == a;
+        if (!sliced && next[a].kind == v->place[a].kind) continue;
+        diag_error(c->diags, v->loc, "inout-placement", "the ranks of '%s' would update '%s' differently", axis_name(c, a), tensor_text(c, v));
+        diag_note(c->diags, v->loc, sliced ? "each updates a block: declare it split over '%s'" : "gather or reduce what it is updated with over '%s'",
+                  axis_name(c, a));
+        return false;
+    }
+    return true;
+}
+
 bool place_fits(Prog *c, const ProgValue *v, int target, Loc loc) {
     const char *where = arena_format(c->arena, "'%s'", c->p->tensor.p[target].name);
     if (!value_is_whole(c, v, where)) return false;

@@ -40,7 +40,21 @@ static void sub_set(Module *m, Op *op, const Span *sub, int n) {
 
 /* ---- producers, readers, new tensors ---- */
 
+static bool updates(const Node *n, int tensor) {
+    for (int a = 0; n->kind == NODE_CALL && a < n->arg.n; a++)
+        if (n->arg.p[a].tensor == tensor && n->kernel->param.p[a].inout) return true;
+    return false;
+}
+
+bool comm_updates(const Comm *c, int tensor) {
+    for (int i = 0; i < c->p->node.n; i++)
+        if (updates(c->p->node.p[i], tensor)) return true;
+    return false;
+}
+
+/* None where the tensor is updated in place: what its producer stores is not what the collective takes. */
 Node *comm_producer(Comm *c, int tensor) {
+    if (comm_updates(c, tensor)) return NULL;
     for (int i = c->out.n - 1; i >= 0; i--) {
         Node *n = &c->out.p[i];
         for (int a = 0; n->kind == NODE_CALL && a < n->arg.n; a++) {

@@ -16,7 +16,8 @@ typedef struct {
     Size split;      /* extent of the gathered dimension, split: (ranks, split) for stack */
     double block;    /* bytes of a rank's part */
     int64_t ranks;
-    bool from_input; /* the part is in the caller's memory */
+    bool from_caller; /* the part is in the caller's memory */
+    bool early;       /* and never changes */
 } Gather;
 
 static Gather gather_of(Comm *c, const Node *n) {
@@ -25,25 +26,28 @@ static Gather gather_of(Comm *c, const Node *n) {
     g.ranks = c->m->axis.p[n->axis].ranks;
     g.split = g.stacked ? (Size){g.ranks, -1, (int16_t)n->axis} : src->dim[n->dim];
     g.block = comm_bytes(c, n->src);
-    g.from_input = src->role != ROLE_TEMP;
+    g.from_caller = src->role != ROLE_TEMP;
+    g.early = src->role == ROLE_INPUT;
     return g;
 }
 
 static bool can_pull(const Gather *g) {
-    return comm_can_pull(g->c, g->n->dst, g->dim, g->split);
+    bool later = !g->from_caller && comm_updates(g->c, g->n->src); /* what is read then may be gone */
+    return !later && comm_can_pull(g->c, g->n->dst, g->dim, g->split);
 }
 
 static CommForm choose(const Gather *g) {
     const Tensor *src = &g->c->p->tensor.p[g->n->src];
-    double b = g->block, all = b * (double)g->ranks, publish = g->from_input ? 2 * b : 0;
-    bool packet = b <= PACKET_BYTES && elem_bits(src->elem) <= 32;
+    double b = g->block, all = b * (double)g->ranks, publish = g->from_caller ? 2 * b : 0;
+    bool inbox = !comm_updates(g->c, g->n->dst); /* readers see the inbox itself */
+    bool packet = inbox && b <= PACKET_BYTES && elem_bits(src->elem) <= 32;
     CommCost pull = {publish, 0, 1, 0, 1}, staged = {publish + all, all, 1, 0, (int)g->ranks},
              push = {b, all, 1, 0, (int)g->ranks}, packets = {b, 2 * all, 0, 0, (int)g->ranks},
              unfused = {publish + all, all, 0, 2, (int)g->ranks};
     Choice choice[] = {
-        {COMM_PULL, can_pull(g), "a reader's tile straddles two owners, or it is not read by a kernel alone", 0},
+        {COMM_PULL, inbox && can_pull(g), "a reader's tile straddles two owners, or it is not read by a kernel alone", 0},
         {COMM_STAGED, true, NULL, model_comm(g->c->facts, &staged)},
-        {COMM_PUSH, true, NULL, model_comm(g->c->facts, &push)},
+        {COMM_PUSH, inbox, "what is gathered is updated in place", model_comm(g->c->facts, &push)},
         {COMM_PACKET, packet, "packets carry up to 64 KB of elements of at most 32 bits", model_comm(g->c->facts, &packets)},
         {COMM_UNFUSED, true, NULL, model_comm(g->c->facts, &unfused)},
     };
@@ -57,7 +61,7 @@ static int published(const Gather *g, CommForm form) {
     const Tensor *src = &c->p->tensor.p[g->n->src];
     int id = g->n->src;
     if (src->symmetric >= 0) return id;
-    if (!g->from_input) return comm_publish_temp(c, id, g->axis), id;
+    if (!g->from_caller) return comm_publish_temp(c, id, g->axis), id;
     int to = comm_symmetric(c, id, "sym", g->axis, src->dim, src->ndim, src->elem);
     src = &c->p->tensor.p[id];
     Move mv = move_begin(c, "publish", id, to, g->axis, false, src->dim, src->ndim, -1);
@@ -66,7 +70,7 @@ static int published(const Gather *g, CommForm form) {
         move_from(&mv, move_pos(&mv, d));
         move_to(&mv, move_pos(&mv, d));
     }
-    move_end_copy(&mv, &c->first, form);
+    move_end_copy(&mv, g->early ? &c->first : &c->out, form);
     return to;
 }
 
@@ -98,7 +102,7 @@ static void push_kernel(const Gather *g, int to, CommForm form) {
         move_from(&mv, move_pos(&mv, d));
         move_to(&mv, whole ? move_in_mine(&mv, d, g->split) : move_pos(&mv, d));
     }
-    move_end_copy(&mv, g->from_input ? &c->first : &c->out, form);
+    move_end_copy(&mv, g->early ? &c->first : &c->out, form);
 }
 
 /* An output, or what a later collective takes, lies in private memory too. */

@@ -103,10 +103,20 @@ static int uses_of(const Program *p, int tensor) {
     return n;
 }
 
-/* State is updated in place, so a kernel that touches it stays where it is. */
-static bool touches_state(const Program *p, const Node *n) {
+static bool updated_in_place(const Program *p, int tensor) {
+    if (p->tensor.p[tensor].role == ROLE_STATE) return true;
+    for (int i = 0; i < p->node.n; i++) {
+        const Node *n = p->node.p[i];
+        for (int a = 0; n->kind == NODE_CALL && a < n->arg.n; a++)
+            if (n->arg.p[a].tensor == tensor && n->kernel->param.p[a].inout) return true;
+    }
+    return false;
+}
+
+/* A kernel that touches what is updated in place stays where it is. */
+static bool touches_updated(const Program *p, const Node *n) {
     for (int a = 0; a < n->arg.n; a++)
-        if (p->tensor.p[n->arg.p[a].tensor].role == ROLE_STATE) return true;
+        if (updated_in_place(p, n->arg.p[a].tensor)) return true;
     return false;
 }
 
@@ -227,7 +237,7 @@ static bool fuse_into_producer(PassContext *c, Program *p, Node *consumer) {
     for (int a = 0; consumer->kind == NODE_CALL && a < consumer->arg.n; a++) {
         Pair f = {.p = p, .consumer = consumer, .tensor = consumer->arg.p[a].tensor, .in = a};
         if (consumer->kernel->param.p[a].out || sliced(&consumer->arg.p[a]) || !find_producer(&f)) continue;
-        if (touches_state(p, f.producer) || touches_state(p, consumer) || !pair_fits(&f)) continue;
+        if (touches_updated(p, f.producer) || touches_updated(p, consumer) || !pair_fits(&f)) continue;
         if (other_results_read_before(p, f.producer, consumer, f.tensor)) continue;
         remark(c, "fuse", consumer->loc, "%s runs in the epilogue of %s: '%s' stays out of memory", consumer->kernel->name,
                f.producer->kernel->name, p->tensor.p[f.tensor].name);
