@@ -179,6 +179,7 @@ const char *nest_definition(Nest *n, const Value *v) { return inline_text(n, v->
 
 static bool is_simple(const Value *v) {
     OpKind k = v->def->kind;
+    if (k == OP_LOAD && v->def->sub.n == 0) return true;
     return k == OP_CONST || k == OP_BROADCAST || op_info[k].class == CLASS_INDEX;
 }
 

@@ -94,6 +94,7 @@ static bool load_is_fixed(const Fn *f, const Op *load, const Op *reader) {
 }
 
 static bool is_free(const Op *op) {
+    if (op->kind == OP_LOAD && op->sub.n == 0) return true; /* an argument by value */
     return op->kind == OP_CONST || op->kind == OP_POS || op->kind == OP_BROADCAST ||
            op_info[op->kind].class == CLASS_INDEX;
 }

@@ -56,10 +56,16 @@ static const char *term_value(Nest *n, const Op *op) {
 
 static const Value *accumulator(const Op *op) { return op->kind == OP_DOT && op->arg.n == 3 ? op->arg.p[2] : NULL; }
 
+static double element_count(Fn *f, const Value *v) {
+    double n = 1;
+    for (int i = 0; i < v->type.nrange; i++) n *= (double)f->range[v->type.range[i]].most;
+    return n;
+}
+
+/* Of the larger operand, which decides how much memory is read. */
 static int16_t fastest_of(Fn *f, const Op *op) {
-    const Value *x = op->arg.p[0];
-    if (op->kind == OP_DOT && op->arg.p[1]->type.nrange > x->type.nrange) x = op->arg.p[1];
-    return value_fastest(f, x);
+    const Value *x = op->arg.p[0], *y = op->arg.p[op->kind == OP_DOT];
+    return value_fastest(f, element_count(f, y) > element_count(f, x) ? y : x);
 }
 
 /* Ranges of `over`, the fastest last. */
