@@ -274,14 +274,6 @@ static void explain(Flags *f) {
     }
 }
 
-/* Too many tasks to prove an order of tiles: of whole nodes, waits are fewer. */
-static void order_wholly(Flags *f) {
-    diag_perf(f->m->diags, f->p->loc, "kernel-boundary", "'%s' has too many tiles to prove their order: whole kernels wait", f->p->name);
-    flags_strip(f);
-    order_program(f, true);
-    flags_repair(f);
-}
-
 bool flags_synchronise(PassContext *c, bool whole) {
     for (int i = 0; i < c->m->program.n; i++)
         if (!program_is_plain(c, c->m->program.p[i])) return false;
@@ -289,7 +281,7 @@ bool flags_synchronise(PassContext *c, bool whole) {
     for (int i = 0; i < c->m->program.n; i++) {
         Flags f = flags_begin(c, c->m->program.p[i]);
         order_program(&f, whole);
-        if (!flags_repair(&f) && !whole) order_wholly(&f);
+        flags_repair(&f);
         if (!whole) flags_prune(&f);
         explain(&f);
     }

@@ -79,29 +79,15 @@ static bool repair_step(Flags *f, const Proof *why) {
     return f->waits > waits;
 }
 
-bool flags_repair(Flags *f) {
+void flags_repair(Flags *f) {
     for (;;) {
         Arena *scratch = arena_new();
         Proof proof = proof_for(f->m, f->p, scratch);
         bool again = !proof.proved && repair_step(f, &proof);
-        f->events = proof.tasks + proof.waits + proof.signals + proof.pairs;
+        f->events = proof.symbolic ? PRUNE_BUDGET : proof.tasks + proof.waits + proof.signals + proof.pairs;
         arena_free(scratch);
-        if (!again) return !proof.too_large;
+        if (!again) return;
     }
-}
-
-static void drop_op(void *unused, Op *op) {
-    (void)unused;
-    op_remove(op);
-}
-
-void flags_strip(Flags *f) {
-    for (int i = 0; i < f->p->flag.n; i++) {
-        const Flag *g = &f->p->flag.p[i];
-        ops_of_flag(f->p->node.p[g->producer]->kernel->body, i, drop_op, NULL);
-        ops_of_flag(f->p->node.p[g->consumer]->kernel->body, i, drop_op, NULL);
-    }
-    f->p->flag.n = 0;
 }
 
 /* ---- redundant waits ---- */
@@ -139,6 +125,11 @@ static bool wait_drop(Flags *f, Op *wait) {
 
 static void count_use(void *uses, Op *op) { ((int *)uses)[op->kind == OP_WAIT]++; }
 
+static void drop_op(void *unused, Op *op) {
+    (void)unused;
+    op_remove(op);
+}
+
 static void renumber(void *to, Op *op) { op->flag = *(int *)to; }
 
 /* Flags that nobody waits for go, with their signals; the others close up. */
@@ -164,7 +155,7 @@ static void drop_unused_flags(Flags *f) {
 void flags_prune(Flags *f) {
     Ops waits = {0};
     for (int i = 0; i < f->p->node.n; i++) collect_waits(f->m->arena, f->p->node.p[i]->kernel->body, &waits);
-    if (waits.n < 2 || program_has_symbols(f->p) || f->events * waits.n > PRUNE_BUDGET || !is_proved(f)) return;
+    if (waits.n < 2 || f->events * waits.n > PRUNE_BUDGET || !is_proved(f)) return;
     int dropped = 0;
     for (int i = 0; i < waits.n; i++) dropped += wait_drop(f, waits.p[i]);
     drop_unused_flags(f);

@@ -5,11 +5,8 @@
 #include "passes/flags.h"
 #include "passes/proof_symbolic.h"
 
-/* Makes families or edges coarser, and adds waits of later generations, until the program is proved.
-   False: it has more tasks than can be checked. */
-bool flags_repair(Flags *);
-/* Without any wait, signal and flag again. */
-void flags_strip(Flags *);
+/* Makes families or edges coarser, and adds waits of later generations, until the program is proved. */
+void flags_repair(Flags *);
 /* Removes waits that are proved without them, and flags that nobody waits for. */
 void flags_prune(Flags *);
 /* Flags between all nodes of all programs that depend on each other; whole: bulk-synchronously. */

@@ -146,7 +146,7 @@ bool proof_check(PassContext *c) {
         const Program *p = c->m->program.p[i];
         Proof proof = proof_for(c->m, p, c->m->arena);
         if (!proof.proved) proof_report(c, p, &proof), ok = false;
-        else if (program_has_symbols(p))
+        else if (proof.symbolic)
             remark(c, "proof", p->loc, "'%s': %lld nodes, %lld waits and %lld signals proved for all sizes", p->name,
                    (long long)proof.tasks, (long long)proof.waits, (long long)proof.signals);
         else remark(c, "proof", p->loc, "'%s': %lld tasks, %lld waits, %lld signals and %lld ordered pairs of accesses checked", p->name,

@@ -14,6 +14,7 @@ typedef struct {
     int from_node, to_node;
     int64_t later;
     bool too_large;            /* not looked at: more tasks or tiles than the checker takes */
+    bool symbolic;             /* for all sizes, from the structure: then the tasks counted are nodes */
     int flag;                  /* not an edge: this flag is wrong; -1 */
     int64_t tasks, waits, signals, pairs; /* of one generation, over all ranks; pairs: ordered accesses checked */
 } Proof;

@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-enum { MAX_CELLS = 1 << 25, WIDE = 16 };
+enum { MAX_CELLS = 1 << 23, WIDE = 16 };
 
 typedef struct {
     int32_t event, next; /* next: in Cells.link, -1 ends */

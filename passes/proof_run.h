@@ -6,7 +6,7 @@
 #include "passes/proof.h"
 #include "passes/proof_eval.h"
 
-enum { ALWAYS = INT32_MAX, MAX_EVENTS = 1 << 24 };
+enum { ALWAYS = INT32_MAX, MAX_EVENTS = 1 << 22 };
 
 typedef enum { EVENT_WAIT, EVENT_SIGNAL, EVENT_READ, EVENT_WRITE } EventKind;
 

@@ -358,7 +358,7 @@ bool program_has_symbols(const Program *p) {
 }
 
 Proof proof_symbolic(const Module *m, const Program *p, Arena *out) {
-    Proof proof = {.loc = p->loc, .flag = -1};
+    Proof proof = {.loc = p->loc, .flag = -1, .symbolic = true};
     Symbolic y = {.m = m, .p = p, .arena = arena_new(), .out = out, .ranks = (int)mesh_ranks(m), .proof = &proof};
     y.access = ARENA_ARRAY(y.arena, AccessList, p->node.n + 1);
     y.coord = arena_alloc(y.arena, sizeof *y.coord * (size_t)y.ranks);
@@ -372,5 +372,7 @@ Proof proof_symbolic(const Module *m, const Program *p, Arena *out) {
 }
 
 Proof proof_for(const Module *m, const Program *p, Arena *out) {
-    return program_has_symbols(p) ? proof_symbolic(m, p, out) : proof_program(m, p, NULL, out);
+    if (program_has_symbols(p)) return proof_symbolic(m, p, out);
+    Proof proof = proof_program(m, p, NULL, out);
+    return proof.too_large ? proof_symbolic(m, p, out) : proof;
 }

@@ -2,7 +2,7 @@
    Takes: kernels with flags. Gives: events with intervals for subscripts; loops are run where a wait or a rank needs it. */
 #include "passes/proof_run.h"
 
-enum { USE_BUDGET = 64, MAX_TASKS = 1 << 24 };
+enum { USE_BUDGET = 64, MAX_TASKS = 1 << 21 };
 
 typedef struct Step Step;
 typedef VEC(Step) Steps;
