@@ -1,0 +1,56 @@
+#!/usr/bin/env python3
+"""Fused programs on four ranks against their bulk-synchronous twins (--off=comm,flags), in turn (ABBA) in one run.
+
+usage: bench/ranks/run.py [BUILD] [RESULTS.jsonl]
+Prints a JSON line for each program: medians in ms, and ratio = bulk-synchronous / fused (above 1: fused is faster).
+"""
+import datetime
+import json
+import re
+import statistics
+import subprocess
+import sys
+
+ROUNDS, RUNS = 6, 15
+PROGRAMS = {"ag_gemm": [], "gemm_rs": [], "gemm_ar": [], "flash_decode": [], "mlp_tp": ["--size", "N=64"]}
+TWIN = ["--off=comm,flags"]
+
+
+def measure(tilec, name, sizes, options):
+    command = [tilec, "run", f"examples/{name}.tile", "--ranks=4", f"--time={RUNS}", *sizes, *options]
+    out = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    return float(re.search(r": ([0-9.]+) ms", out)[1])
+
+
+def compare(tilec, name, sizes):
+    fused, twin = [], []
+    for i in range(ROUNDS):
+        for which in ((fused, []), (twin, TWIN)) if i % 2 else ((twin, TWIN), (fused, [])):
+            which[0].append(measure(tilec, name, sizes, which[1]))
+    return statistics.median(fused), statistics.median(twin), max(fused) / min(fused)
+
+
+def main():
+    build = sys.argv[1] if len(sys.argv) > 1 else "build"
+    results = sys.argv[2] if len(sys.argv) > 2 else None
+    about = {"date": datetime.date.today().isoformat(), "machine": machine(), "command": "bench/ranks/run.py",
+             "commit": subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True).stdout.strip()}
+    for name, sizes in PROGRAMS.items():
+        fused, twin, spread = compare(f"{build}/bin/tilec", name, sizes)
+        line = json.dumps({**about, "work": name, "ranks": 4, "fused_ms": fused, "twin_ms": twin,
+                           "ratio": round(twin / fused, 3), "spread": round(spread, 2)})
+        print(line, flush=True)
+        if results:
+            with open(results, "a") as file:
+                file.write(line + "\n")
+
+
+def machine():
+    with open("/proc/cpuinfo") as file:
+        text = file.read()
+    name = re.search(r"model name\s*: (.*)", text)
+    return f"{name[1] if name else 'unknown'}, {text.count('processor')} cores"
+
+
+if __name__ == "__main__":
+    main()
