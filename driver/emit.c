@@ -70,11 +70,13 @@ static bool run_command(const char *const *argv) {
     return child > 0 && WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
-/* -ffp-contract=fast is in the language (multiply-add may be fused); other reordering is not. */
+/* TILE_DELAY=seed asks for delays at waits and signals (runtime/device/host.h).
+   -ffp-contract=fast is in the language (multiply-add may be fused); other reordering is not. */
 static bool run_compiler(const Session *s, const char *source, bool library, const char *to) {
     const char *cc = getenv("CC"), *runtime = runtime_folder(s->arena);
     const char *argv[] = {cc && *cc ? cc : "cc", "-std=gnu11", "-O3", "-march=native", "-ffp-contract=fast", "-fno-math-errno",
-                          "-fno-trapping-math", "-fopenmp-simd", "-fPIC", library ? "-shared" : "-c", "-I", arena_format(s->arena, "%s/include", runtime), "-I", runtime,
+                          "-fno-trapping-math", "-fopenmp-simd", "-fPIC",
+                          getenv("TILE_DELAY") ? "-DTILE_TEST_DELAY" : "-DNDEBUG", library ? "-shared" : "-c", "-I", arena_format(s->arena, "%s/include", runtime), "-I", runtime,
                           source, "-o", to, "-lm", NULL};
     Progress *progress = progress_begin(s->arena, arena_format(s->arena, "compiling %s", source));
     bool good = run_command(argv);
