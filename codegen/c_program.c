@@ -47,7 +47,7 @@ static bool emit_function(Writer *w, Text *to, const Node *n) {
         w->function[n->id] = w->function[other->id];
         return true;
     }
-    w->function[n->id] = c_name(&w->names, n->kernel->name);
+    w->function[n->id] = c_function_name(&w->names, n->kernel->name);
     vec_push(w->arena, &w->by_kernel[n->kernel->id], n);
     return kernel_emit(to, &w->layout, w->arena, w->m, w->p, n, w->function[n->id]);
 }
@@ -198,8 +198,10 @@ static bool is_identifier(const Module *m, const Program *p) {
     return false;
 }
 
-bool c_emit(const Module *m, const Program *p, Text *source, Text *header, Text *manifest) {
+bool c_emit(const Module *m, const Program *program, Text *source, Text *header, Text *manifest) {
+    Program named = *program, *p = &named;
     Writer w = {.arena = arena_new(), .m = m, .p = p};
+    named.name = c_program_name(w.arena, program);
     w.names.arena = w.arena;
     w.function = ARENA_ARRAY(w.arena, const char *, p->node.n + 1);
     w.by_kernel = arena_alloc(w.arena, sizeof *w.by_kernel * (size_t)(m->kernel.n + 1));

@@ -15,8 +15,8 @@ static void add_make_name(Text *t, const char *name) {
 
 /* What a rebuild makes: the file that the dependencies are those of. */
 static const char *target_path(const Session *s, const Program *p, const char *dir, const char *emit) {
-    if (strcmp(emit, "obj") == 0) return object_path(s, p, dir);
-    return strcmp(emit, "lib") ? arena_format(s->arena, "%s/%s.c", dir, p->name) : library_path(s, p, dir);
+    if (strcmp(emit, "obj") == 0) return program_path(s, p, dir, "o");
+    return strcmp(emit, "lib") ? program_path(s, p, dir, "c") : library_path(s, p, dir);
 }
 
 /* One rule: the files of n programs depend on every file that was read. */
@@ -42,7 +42,7 @@ static void add_depfiles(Outputs *out, const char *dir, const char *emit) {
     int n = s->m->program.n;
     if (s->o->depfile) add_depfile(out, p, n, dir, emit, s->o->depfile);
     for (int i = 0; i < n && !s->o->depfile; i++)
-        add_depfile(out, p + i, 1, dir, emit, arena_format(s->arena, "%s/%s.d", dir, p[i]->name));
+        add_depfile(out, p + i, 1, dir, emit, program_path(s, p[i], dir, "d"));
 }
 
 static bool write_sources(const Session *s, const char *dir, const char *emit) {

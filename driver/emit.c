@@ -11,11 +11,15 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+const char *program_path(const Session *s, const Program *p, const char *dir, const char *ending) {
+    return arena_format(s->arena, "%s/%s.%s", dir, c_program_name(s->arena, p), ending);
+}
+
 static void add_part(Outputs *out, const char *dir, const Program *p, const char *ending, Text *text) {
     Arena *a = out->s->arena;
     Text *kept = ARENA_NEW(a, Text);
     *kept = *text;
-    vec_push(a, &out->file, ((OutFile){kept, arena_format(a, "%s/%s.%s", dir, p->name, ending)}));
+    vec_push(a, &out->file, ((OutFile){kept, program_path(out->s, p, dir, ending)}));
 }
 
 bool outputs_add_source(Outputs *out, const Program *p, const char *dir) {
@@ -86,7 +90,7 @@ static bool run_compiler(const Session *s, const char *source, bool library, con
 
 /* The compiler writes beside its output, so that one that dies leaves an older output as it was. */
 static bool compile_c(const Session *s, const Program *p, const char *dir, bool library, const char *to) {
-    const char *source = arena_format(s->arena, "%s/%s.c", dir, p->name);
+    const char *source = program_path(s, p, dir, "c");
     const char *temporary = arena_format(s->arena, "%s/.tilec-%ld", dir, (long)getpid());
     bool compiled = run_compiler(s, source, library, temporary);
     if (compiled && rename(temporary, to) == 0) return true;
@@ -96,16 +100,12 @@ static bool compile_c(const Session *s, const Program *p, const char *dir, bool 
     return false;
 }
 
-const char *object_path(const Session *s, const Program *p, const char *dir) {
-    return arena_format(s->arena, "%s/%s.o", dir, p->name);
-}
-
 const char *library_path(const Session *s, const Program *p, const char *dir) {
-    return arena_format(s->arena, "%s/lib%s.so", dir, p->name);
+    return arena_format(s->arena, "%s/lib%s.so", dir, c_program_name(s->arena, p));
 }
 
 bool emit_object(const Session *s, const Program *p, const char *dir) {
-    return compile_c(s, p, dir, false, object_path(s, p, dir));
+    return compile_c(s, p, dir, false, program_path(s, p, dir, "o"));
 }
 
 bool emit_library(const Session *s, const Program *p, const char *dir) {

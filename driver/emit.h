@@ -19,7 +19,7 @@ void outputs_free(Outputs *);
 /* Compiles DIR/NAME.c to DIR/NAME.o, or to DIR/libNAME.so; false after a message. */
 bool emit_object(const Session *, const Program *, const char *dir);
 bool emit_library(const Session *, const Program *, const char *dir);
-const char *object_path(const Session *, const Program *, const char *dir);
+const char *program_path(const Session *, const Program *, const char *dir, const char *ending);
 const char *library_path(const Session *, const Program *, const char *dir);
 /* The folder with device/ and include/: TILEC_RUNTIME, beside the installed binary, or the source tree. */
 const char *runtime_folder(Arena *);

@@ -1,6 +1,7 @@
 /* main.c: the command line is read, then one subcommand runs. The phases of each stand in order in driver/session.c. */
 #include "driver/options.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -13,6 +14,7 @@ static int output_error(int code) {
 }
 
 int main(int argc, char **argv) {
+    signal(SIGXFSZ, SIG_IGN); /* a limit of file sizes is an error of write() like a full disk */
     Arena *arena = arena_new();
     Options o = {.arena = arena};
     int code = options_parse(&o, argc, argv);

@@ -1,5 +1,6 @@
 /* run.c: tilec run: inputs from files or a seed, the program on the host or in the interpreter, outputs to files,
    and the comparison of --check. */
+#include "codegen/codegen.h"
 #include "driver/emit.h"
 #include "driver/progress.h"
 #include "driver/ranks.h"
@@ -192,7 +193,7 @@ static bool write_library(const Run *r, const char *dir) {
 static bool load_program(Run *r, const char *dir) {
     if (!write_library(r, dir)) return false;
     void *library = dlopen(library_path(&r->s, r->p, dir), RTLD_NOW | RTLD_LOCAL);
-    const char *symbol = arena_format(r->s.arena, "%s_program", r->p->name);
+    const char *symbol = arena_format(r->s.arena, "%s_program", c_program_name(r->s.arena, r->p));
     r->program = library ? dlsym(library, symbol) : NULL;
     if (!r->program) fprintf(stderr, "tilec: error: %s\n", dlerror());
     return r->program != NULL;
@@ -200,7 +201,7 @@ static bool load_program(Run *r, const char *dir) {
 
 static void remove_folder(const Run *r, const char *dir) {
     static const char *const ending[] = {"c", "h", "json"};
-    for (int i = 0; i < 3; i++) unlink(arena_format(r->s.arena, "%s/%s.%s", dir, r->p->name, ending[i]));
+    for (int i = 0; i < 3; i++) unlink(program_path(&r->s, r->p, dir, ending[i]));
     unlink(library_path(&r->s, r->p, dir));
     rmdir(dir);
 }

@@ -148,9 +148,11 @@ int syntax_lex(SYNTAX_STYPE *value, Loc *loc, Parse *p) {
     return p->last;
 }
 
+/* A mark of UTF-8 at the beginning, as some editors write it, is skipped. */
 static void parse_text(Parse *p) {
+    p->at = p->source->len >= 3 && memcmp(p->source->text, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
     scan_lex_init_extra(p, &p->scanner);
-    scan__scan_bytes(p->source->text, (int)p->source->len, p->scanner);
+    scan__scan_bytes(p->source->text + p->at, (int)(p->source->len - p->at), p->scanner);
     syntax_parse(p);
     scan_lex_destroy(p->scanner);
 }
