@@ -31,7 +31,8 @@ int main(void) {
     Gemm g = {.args = {.A = bench_floats(n), .B = bench_floats(n), .C = bench_floats(n)}, .peer = bench_floats(n)};
     bench_check(tile_mesh_open(&config, &g.mesh), "mesh");
     bench_check(gemm_open(g.mesh, NULL, &g.instance), "open");
-    double a, b, difference = 0;
+    BenchTime a, b;
+    double difference = 0;
     bench_pair(ours, openblas, &g, &a, &b);
     for (size_t i = 0; i < n; i++) difference = fmax(difference, fabs((double)((float *)g.args.C)[i] - g.peer[i]));
     bench_print("gemm_f32_2048", "openblas", a, b, 2.0 * N * N * N, difference);

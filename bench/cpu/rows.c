@@ -48,7 +48,8 @@ static void attend_plain(void *p) {
 }
 
 static void compare(const char *name, void (*ours)(void *), void (*plain)(void *), Rows *r, double flops, size_t n) {
-    double a, b, difference = 0;
+    BenchTime a, b;
+    double difference = 0;
     bench_pair(ours, plain, r, &a, &b);
     for (size_t i = 0; i < n; i++) difference = fmax(difference, fabs((double)r->y[i] - r->z[i]));
     bench_print(name, "plain -O3", a, b, flops, difference);

@@ -15,6 +15,6 @@ cc "${flags[@]}" "$work/softmax.c" "$work/rmsnorm.c" "$work/attend.c" bench/cpu/
 # Debian's OpenBLAS does not recognise new processors and then falls back to very old kernels.
 if grep -q avx512f /proc/cpuinfo; then export OPENBLAS_CORETYPE=${OPENBLAS_CORETYPE:-SkylakeX}; fi
 machine=$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1)
-about="\"date\": \"$(date -u +%FT%TZ)\", \"machine\": \"$machine, $(nproc) cores\", \"commit\": \"$(git rev-parse --short HEAD)\", \"command\": \"bench/cpu/run.sh\""
+about="\"date\": \"$(date -u +%FT%TZ)\", \"machine\": \"$machine, $(nproc) cores\", \"load\": \"$(cut -d ' ' -f 1 /proc/loadavg)\", \"commit\": \"$(git rev-parse --short HEAD)\", \"command\": \"bench/cpu/run.sh\""
 mkdir -p "$(dirname "$results")"
 for program in gemm rows; do "$work/$program" | sed "s|^{|{$about, |" | tee -a "$results"; done
