@@ -131,10 +131,10 @@ static void body_fault(const Case *c) {
     float scale = 1, y[4] = {0};
     tile_fault f;
     tile_program g = rt_program(c->nranks);
-    tile_mesh *m = mesh_open(c, 200);
+    tile_mesh *m = mesh_open(c, 1500); /* ample for a loaded machine and sanitizers */
     tile_instance *p;
     CHECK(tile_instance_open(m, &g, &p) == TILE_OK);
-    for (int round = 0; round < 3; round++) {
+    for (int round = 0; round < 2; round++) {
         for (int i = 0; i < 5; i++) CHECK(rt_step(m, p, i) == TILE_OK);
         CHECK(tile_mesh_barrier(m) == TILE_OK);
         CHECK(tile_mesh_status(m, &f) == TILE_OK && f.rank == -1);
@@ -159,7 +159,7 @@ static void body_fault(const Case *c) {
 
 /* A barrier that nobody else comes to; then a recovery that nobody else comes to. */
 static void body_alone(const Case *c) {
-    tile_mesh *m = mesh_open(c, 150);
+    tile_mesh *m = mesh_open(c, 600);
     if (c->rank == 1) {
         CHECK(tile_mesh_barrier(m) == TILE_E_TIMEOUT &&
               strstr(tile_last_error(), "rank 0 is missing at flag 'mesh barrier'"));
