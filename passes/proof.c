@@ -135,11 +135,6 @@ Proof proof_program(const Module *m, const Program *p, const int64_t *sym, Arena
 }
 
 static void proof_report(PassContext *c, const Program *p, const Proof *proof) {
-    if (proof->too_large) {
-        diag_error(c->m->diags, proof->loc, "too-many-tasks", "the synchronisation of '%s' cannot be checked: %s", p->name, proof->why);
-        diag_note(c->m->diags, proof->loc, "larger tiles make fewer tasks");
-        return;
-    }
     diag_error(c->m->diags, proof->loc, "sync-unproved", "internal error: the synchronisation of '%s' is not proved: %s", p->name, proof->why);
     for (int i = 0; i < 3 && proof->note[i]; i++) diag_note(c->m->diags, proof->loc, "%s", proof->note[i]);
 }
