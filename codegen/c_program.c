@@ -205,6 +205,7 @@ bool c_emit(const Module *m, const Program *program, Text *source, Text *header,
     w.names.arena = w.arena;
     w.function = ARENA_ARRAY(w.arena, const char *, p->node.n + 1);
     w.by_kernel = arena_alloc(w.arena, sizeof *w.by_kernel * (size_t)(m->kernel.n + 1));
+    c_name(&w.names, "ticket");
     for (size_t i = 0; i < sizeof suffix / sizeof *suffix; i++)
         c_name(&w.names, arena_format(w.arena, "%s%s", p->name, suffix[i]));
     text_printf(source, "/* %s.c: the program %s for the host, made by tilec. */\n", p->name, p->name);

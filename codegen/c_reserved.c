@@ -17,6 +17,7 @@ static const char *const words[] = {
     "template", "namespace", "operator", "private",  "public", "protected", "virtual", "try",    "catch",
     "throw",    "using",     "friend",   "stdin",    "stdout", "stderr",    "and",     "or",     "not",
     "xor",      "typename",  "export",   "explicit", "nullptr", "sched_priority", "math_errhandling",
+    "size_t",   "int8_t",    "int16_t",  "int32_t",  "int64_t", "uint8_t",  "uint16_t", "uint32_t", "uint64_t",
     "HUGE_VAL", "HUGE_VALF", "HUGE_VALL", "TIME_UTC", "TIMER_ABSTIME",
 };
 

@@ -45,12 +45,23 @@ static void add_depfiles(Outputs *out, const char *dir, const char *emit) {
         add_depfile(out, p + i, 1, dir, emit, program_path(s, p[i], dir, "d"));
 }
 
+/* Programs named `do` and `do_` would both be do_.c. */
+static bool outputs_differ(const Outputs *out) {
+    for (int i = 0; i < out->file.n; i++)
+        for (int j = 0; j < i; j++) {
+            if (strcmp(out->file.p[i].path, out->file.p[j].path)) continue;
+            fprintf(stderr, "tilec: error: two programs would be written to %s\n", out->file.p[i].path);
+            return false;
+        }
+    return true;
+}
+
 static bool write_sources(const Session *s, const char *dir, const char *emit) {
     Outputs out = {.s = s};
     bool good = true;
     for (int i = 0; i < s->m->program.n; i++) good = outputs_add_source(&out, s->m->program.p[i], dir) && good;
     if (s->o->depfiles || s->o->depfile) add_depfiles(&out, dir, emit);
-    good = good && outputs_write(&out, dir);
+    good = good && outputs_differ(&out) && outputs_write(&out, dir);
     outputs_free(&out);
     return good;
 }
