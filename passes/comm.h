@@ -38,6 +38,7 @@ void move_from(Move *, Affine);
 void move_to(Move *, Affine);
 Affine move_pos(const Move *, int dim);
 Affine move_peer(const Move *);
+void move_from_own(Move *); /* the own rank first, if the source is peer-visible */
 /* Position `dim` in the whole dimension: inside this rank's block (mine) or the peer's. */
 Affine move_in_mine(const Move *, int dim, Size split);
 Affine move_in_peers(const Move *, int dim, Size split);
@@ -46,6 +47,9 @@ void move_end_copy(Move *, Nodes *into, CommForm);
 /* out[to] = sum (or maximum) over s of in[from], s appended by the caller through move_sum_range(); ranks in order, in f32 (f64). */
 int move_sum_range(Move *, int axis);
 void move_end_sum(Move *, PartOp, Nodes *into, CommForm);
+
+/* What peers along the axis may address: the tensor itself, or a copy of it (of an input: made before anything else). */
+int comm_published(Comm *, int tensor, int axis, CommForm);
 
 /* ---- ends.c: the kernels that produce and consume what a collective moves ---- */
 

@@ -15,24 +15,12 @@ static CommForm choose(Comm *c, const Node *n) {
     return comm_choose(c, n, choice, 5);
 }
 
-static void move_plain(Move *mv, bool from_own, bool to_own, int axis) {
-    if (from_own) move_from(mv, affine_rank(axis));
-    if (to_own) move_to(mv, affine_rank(axis));
+/* To the same place. */
+static void move_plain(Move *mv) {
     for (int d = 0; d < mv->ndim; d++) {
         move_from(mv, move_pos(mv, d));
         move_to(mv, move_pos(mv, d));
     }
-}
-
-static int publish(Comm *c, const Node *n, CommForm form) {
-    const Tensor *src = &c->p->tensor.p[n->src];
-    if (src->symmetric >= 0) return n->src;
-    int to = comm_symmetric(c, n->src, "sym", n->axis, src->dim, src->ndim, src->elem);
-    src = &c->p->tensor.p[n->src];
-    Move mv = move_begin(c, "publish", n->src, to, n->axis, false, src->dim, src->ndim, -1);
-    move_plain(&mv, false, true, n->axis);
-    move_end_copy(&mv, &c->out, form);
-    return to;
 }
 
 /* The rank this one receives from: the root, or (me - shift) mod ranks. */
@@ -62,7 +50,8 @@ static void fetch(Comm *c, const Node *n, int sym, CommForm form) {
 static void take(Comm *c, const Node *n, int inbox) {
     const Tensor *dst = &c->p->tensor.p[n->dst];
     Move mv = move_begin(c, "take", inbox, n->dst, n->axis, false, dst->dim, dst->ndim, -1);
-    move_plain(&mv, true, false, n->axis);
+    move_from_own(&mv);
+    move_plain(&mv);
     move_end_copy(&mv, &c->out, COMM_PUSH);
 }
 
@@ -72,7 +61,7 @@ static void push_all_to_all(Comm *c, const Node *n, int inbox) {
     Size dim[MAX_DIMS];
     for (int d = 0; d < src->ndim; d++) dim[d] = d == n->dim2 ? dst->dim[d] : src->dim[d];
     Move mv = move_begin(c, "push", n->src, inbox, n->axis, true, dim, src->ndim, n->dim2);
-    if (src->symmetric >= 0) move_from(&mv, affine_rank(n->axis));
+    move_from_own(&mv);
     move_to(&mv, move_peer(&mv));
     for (int d = 0; d < mv.ndim; d++) {
         move_from(&mv, d == n->dim2 ? move_in_peers(&mv, d, dim[d]) : move_pos(&mv, d));
@@ -87,16 +76,16 @@ static void push_shift(Comm *c, const Node *n, int inbox) {
     Move mv = move_begin(c, "push", n->src, inbox, n->axis, false, src->dim, src->ndim, -1);
     Node back = *n;
     back.shift = -n->shift;
-    if (src->symmetric >= 0) move_from(&mv, affine_rank(n->axis));
+    move_from_own(&mv);
     move_to(&mv, source_rank(&mv, &back));
-    move_plain(&mv, false, false, n->axis);
+    move_plain(&mv);
     move_end_copy(&mv, &c->out, COMM_PUSH);
 }
 
 void comm_exchange(Comm *c, const Node *n) {
     CommForm form = n->coll == COLL_BROADCAST ? COMM_STAGED : choose(c, n);
     if (form != COMM_PUSH) {
-        fetch(c, n, publish(c, n, form), form);
+        fetch(c, n, comm_published(c, n->src, n->axis, form), form);
         return;
     }
     const Tensor *dst = &c->p->tensor.p[n->dst];
@@ -110,6 +99,7 @@ void comm_copy(Comm *c, const Node *n) {
     const Tensor *src = &c->p->tensor.p[n->src];
     Move mv = move_begin(c, "copy", n->src, n->dst, n->axis, false, src->dim, src->ndim, -1);
     if (n->coll == COLL_STACK) move_to(&mv, affine_const(0));
-    move_plain(&mv, src->symmetric >= 0, false, n->axis);
+    move_from_own(&mv);
+    move_plain(&mv);
     move_end_copy(&mv, &c->out, COMM_UNFUSED);
 }

@@ -55,25 +55,6 @@ static CommForm choose(const Gather *g) {
     return comm_choose(g->c, g->n, choice, 5);
 }
 
-/* The part, peer-visible: the temporary itself, or a copy of the caller's memory made before anything else. */
-static int published(const Gather *g, CommForm form) {
-    Comm *c = g->c;
-    const Tensor *src = &c->p->tensor.p[g->n->src];
-    int id = g->n->src;
-    if (src->symmetric >= 0) return id;
-    if (!g->from_caller) return comm_publish_temp(c, id, g->axis), id;
-    int to = comm_symmetric(c, id, "sym", g->axis, src->dim, src->ndim, src->elem);
-    src = &c->p->tensor.p[id];
-    Move mv = move_begin(c, "publish", id, to, g->axis, false, src->dim, src->ndim, -1);
-    move_to(&mv, affine_rank(g->axis));
-    for (int d = 0; d < src->ndim; d++) {
-        move_from(&mv, move_pos(&mv, d));
-        move_to(&mv, move_pos(&mv, d));
-    }
-    move_end_copy(&mv, g->early ? &c->first : &c->out, form);
-    return to;
-}
-
 /* dst[own place of the peer's block] = sym@peer */
 static void fetch(const Gather *g, int sym, CommForm form) {
     Comm *c = g->c;
@@ -94,7 +75,7 @@ static void push_kernel(const Gather *g, int to, CommForm form) {
     Comm *c = g->c;
     const Tensor *s = &c->p->tensor.p[g->n->src];
     Move mv = move_begin(c, "push", g->n->src, to, g->axis, true, s->dim, s->ndim, -1);
-    if (s->symmetric >= 0) move_from(&mv, affine_rank(g->axis));
+    move_from_own(&mv);
     move_to(&mv, move_peer(&mv));
     if (g->stacked) move_to(&mv, affine_rank(g->axis));
     for (int d = 0; d < mv.ndim; d++) {
@@ -127,9 +108,10 @@ static void gather_push(const Gather *g, CommForm form) {
     const Tensor *dst = &c->p->tensor.p[g->n->dst];
     int to = comm_symmetric(c, g->n->dst, "inbox", g->axis, dst->dim, dst->ndim, dst->elem);
     c->p->tensor.p[to].packet = form == COMM_PACKET;
-    Node *producer = comm_producer(c, g->n->src);
-    bool same = c->p->tensor.p[g->n->src].elem == c->p->tensor.p[to].elem;
-    if (producer && same && c->p->tensor.p[g->n->src].role == ROLE_TEMP) {
+    const Tensor *src = &c->p->tensor.p[g->n->src];
+    bool fits = src->role == ROLE_TEMP && src->symmetric < 0 && src->elem == c->p->tensor.p[to].elem;
+    Node *producer = fits ? comm_producer(c, g->n->src) : NULL;
+    if (producer) {
         bool keep = comm_readers(c, g->n->src) > 0;
         comm_store_to_peers(c, producer, g->n->src, to, g->axis, g->dim, g->split, g->stacked, keep);
         producer->form = form;
@@ -145,12 +127,12 @@ void comm_gather(Comm *c, const Node *n) {
     CommForm form = choose(&g);
     switch (form) {
     case COMM_PULL: {
-        int sym = published(&g, form);
+        int sym = comm_published(c, n->src, g.axis, form);
         comm_read_owner(c, n->dst, sym, g.axis, g.dim, g.split, g.stacked);
         break;
     }
     case COMM_PUSH:
     case COMM_PACKET: gather_push(&g, form); break;
-    default: fetch(&g, published(&g, form), form);
+    default: fetch(&g, comm_published(c, n->src, g.axis, form), form);
     }
 }

@@ -57,6 +57,11 @@ Move move_begin(Comm *c, const char *what, int in, int out, int axis, bool peer,
 }
 
 void move_from(Move *mv, Affine a) { mv->from[mv->nfrom++] = span_of(a); }
+void move_from_own(Move *mv) {
+    int axis = mv->c->p->tensor.p[mv->in].symmetric;
+    if (axis >= 0) move_from(mv, affine_rank(axis));
+}
+
 void move_to(Move *mv, Affine a) { mv->to[mv->nto++] = span_of(a); }
 Affine move_pos(const Move *mv, int dim) { return affine_term(TERM_POS, mv->range[dim], 1, 1); }
 Affine move_peer(const Move *mv) { return affine_term(TERM_POS, mv->peer, 1, 1); }
@@ -126,4 +131,23 @@ void move_end_sum(Move *mv, PartOp op, Nodes *into, CommForm form) {
     build_yield(&in, &sum, 1);
     build_store(b, 1, mv->to, mv->nto, stored(mv, loop->res.p[0]), STORE_SET);
     finish(mv, into, form);
+}
+
+/* ---- publishing ---- */
+
+int comm_published(Comm *c, int tensor, int axis, CommForm form) {
+    const Tensor *t = &c->p->tensor.p[tensor];
+    if (t->symmetric == axis) return tensor;
+    if (t->role == ROLE_TEMP && t->symmetric < 0) return comm_publish_temp(c, tensor, axis), tensor;
+    int to = comm_symmetric(c, tensor, "sym", axis, t->dim, t->ndim, t->elem);
+    t = &c->p->tensor.p[tensor];
+    Move mv = move_begin(c, "publish", tensor, to, axis, false, t->dim, t->ndim, -1);
+    move_from_own(&mv);
+    move_to(&mv, affine_rank(axis));
+    for (int d = 0; d < t->ndim; d++) {
+        move_from(&mv, move_pos(&mv, d));
+        move_to(&mv, move_pos(&mv, d));
+    }
+    move_end_copy(&mv, t->role == ROLE_INPUT ? &c->first : &c->out, form);
+    return to;
 }

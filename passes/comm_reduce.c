@@ -63,30 +63,12 @@ static void sum_inbox(const Reduce *r, int inbox) {
     move_end_sum(&mv, part_op(r), &c->out, COMM_PUSH);
 }
 
-/* A partial that is not stored by a kernel of its own program (or is needed elsewhere) is copied first. */
-static int publish_partial(const Reduce *r, CommForm form) {
-    Comm *c = r->c;
-    const Tensor *src = &c->p->tensor.p[r->n->src];
-    if (src->symmetric >= 0) return r->n->src;
-    if (src->role == ROLE_TEMP) return comm_publish_temp(c, r->n->src, r->axis), r->n->src;
-    int to = comm_symmetric(c, r->n->src, "sym", r->axis, src->dim, src->ndim, src->elem);
-    src = &c->p->tensor.p[r->n->src];
-    Move mv = move_begin(c, "publish", r->n->src, to, r->axis, false, src->dim, src->ndim, -1);
-    move_to(&mv, affine_rank(r->axis));
-    for (int d = 0; d < src->ndim; d++) {
-        move_from(&mv, move_pos(&mv, d));
-        move_to(&mv, move_pos(&mv, d));
-    }
-    move_end_copy(&mv, &c->out, form);
-    return to;
-}
-
 /* inbox@peer[me, i] = src[i in the whole], where no producer can store it there itself */
 static void push_partial(const Reduce *r, int inbox) {
     Comm *c = r->c;
-    const Tensor *dst = &c->p->tensor.p[r->n->dst], *src = &c->p->tensor.p[r->n->src];
+    const Tensor *dst = &c->p->tensor.p[r->n->dst];
     Move mv = move_begin(c, "push", r->n->src, inbox, r->axis, true, dst->dim, dst->ndim, r->dim);
-    if (src->symmetric >= 0) move_from(&mv, affine_rank(r->axis));
+    move_from_own(&mv);
     move_to(&mv, move_peer(&mv));
     move_to(&mv, affine_rank(r->axis));
     for (int d = 0; d < mv.ndim; d++) {
@@ -115,7 +97,7 @@ static void reduce_push(const Reduce *r) {
 static void reduce(const Reduce *r) {
     CommForm form = choose(r);
     if (form == COMM_PUSH) reduce_push(r);
-    else sum_partials(r, publish_partial(r, form), form);
+    else sum_partials(r, comm_published(r->c, r->n->src, r->axis, form), form);
 }
 
 void comm_reduce_scatter(Comm *c, const Node *n) {
