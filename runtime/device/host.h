@@ -155,11 +155,17 @@ static inline bool tile_fault_read(const tile_fault_hooks *fault, int rank, tile
     return true;
 }
 
-/* One look at poison and clock: TILE_OK to go on waiting. */
-static inline int tile_wait_look(const tile_task *t, uint64_t start, int flag, int from, uint64_t want, uint64_t seen) {
+/* One look at poison and clock, before the word itself is looked at once more: what a rank published before it ended
+   has come. TILE_OK to go on waiting. */
+static inline int tile_wait_look(const tile_task *t, unsigned spin, uint64_t start, int from) {
+    if (spin % TILE_POLL) return TILE_OK;
     if (!t->fault->recovering && TILE_LOAD(&t->fault->cell[t->rank]->poison, relaxed)) return TILE_E_POISONED;
-    if (tile_expired(t, start, from)) return tile_give_up(t, tile_record_make(t, flag, from, want, seen));
-    return TILE_OK;
+    return tile_expired(t, start, from) ? TILE_E_TIMEOUT : TILE_OK;
+}
+
+/* Ends a wait for what has not come; TILE_OK: not yet. */
+static inline int tile_wait_end(const tile_task *t, int look, int flag, int from, uint64_t want, uint64_t seen) {
+    return look == TILE_E_TIMEOUT ? tile_give_up(t, tile_record_make(t, flag, from, want, seen)) : look;
 }
 
 /* ---- flags ---- */
@@ -168,9 +174,10 @@ static inline int tile_wait_slow(const tile_task *t, const tile_word *w, uint64_
     uint64_t start = tile_now();
     int error = TILE_OK;
     for (unsigned spin = 1; !error; spin++) {
+        int look = tile_wait_look(t, spin, start, from);
         uint64_t seen = TILE_LOAD(&w->value, acquire);
         if (TILE_REACHED(seen, want)) break;
-        if (spin % TILE_POLL == 0) error = tile_wait_look(t, start, flag, from, want, seen);
+        error = tile_wait_end(t, look, flag, from, want, seen);
         tile_relax(spin);
     }
     if (t->waited) *t->waited += tile_now() - start;
@@ -214,10 +221,11 @@ static inline int tile_packet_slow(const tile_task *t, tile_packet *p, uint32_t 
     uint64_t start = tile_now(), want = (uint32_t)t->generation;
     int error = TILE_OK;
     for (unsigned spin = 1; !error; spin++) {
+        int look = tile_wait_look(t, spin, start, from);
         uint64_t seen = TILE_LOAD(p, acquire);
         *data = (uint32_t)seen;
         if (seen >> 32 == want) break;
-        if (spin % TILE_POLL == 0) error = tile_wait_look(t, start, flag, from, want, seen >> 32);
+        error = tile_wait_end(t, look, flag, from, want, seen >> 32);
         tile_relax(spin);
     }
     if (t->waited) *t->waited += tile_now() - start;

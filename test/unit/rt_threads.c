@@ -245,6 +245,26 @@ static void body_trace(const Case *c) {
     tile_mesh_close(m);
 }
 
+/* A rank that publishes and ends at once: noticing its end must not hide what it published. */
+static bool publishes_and_ends(const tile_fault_hooks *fault, int rank) {
+    atomic_store_explicit(&((tile_word *)(uintptr_t)fault->ctx)[rank].value, 1, memory_order_release);
+    atomic_store_explicit((tile_packet *)(uintptr_t)fault->ctx, (uint64_t)1 << 32 | 7, memory_order_release);
+    return true;
+}
+
+static void body_last_words(const Case *c) {
+    static tile_fault_cell cell;
+    static tile_word word[2];
+    tile_fault_hooks fault = {
+        .cell = &(tile_fault_cell *){&cell}, .timeout_ns = UINT64_MAX, .lost = publishes_and_ends, .ctx = word};
+    tile_task t = {.nranks = c->nranks, .generation = 1, .fault = &fault};
+    uint32_t data = 0;
+    CHECK(tile_wait(&t, &word[1], 1, -1, 1) == TILE_OK);
+    atomic_store(&word[0].value, 0);
+    CHECK(tile_packet_get(&t, &word[0].value, &data, -1, 1) == TILE_OK && data == 7);
+    CHECK(atomic_load(&cell.poison) == 0);
+}
+
 int main(int argc, char **argv) {
     int steps = argc > 1 ? atoi(argv[1]) : 100;
     for (int n = 1; n <= 4; n++)
@@ -260,5 +280,6 @@ int main(int argc, char **argv) {
     case_run(body_task_fails, 3, 1, 0);
     case_run(body_busy, 2, 1, 0);
     case_run(body_trace, 2, 2, 0);
+    case_run(body_last_words, 1, 1, 0);
     return 0;
 }
