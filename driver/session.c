@@ -34,12 +34,21 @@ static bool known_passes(const Options *o) {
     return good;
 }
 
+static bool known_target(const Options *o) {
+    int n;
+    if (!o->target || pipeline_of(o->target, &n)) return true;
+    if (strcmp(o->target, "interp") == 0 && strcmp(o->command, "run") == 0) return true;
+    fprintf(stderr, "tilec: error: there is no target '%s'; see tilec targets\n", o->target);
+    return false;
+}
+
 bool session_open(Session *s, const Options *o) {
     *s = (Session){.o = o, .arena = o->arena};
     s->names = names_new(s->arena);
     s->diags = diags_new(s->arena);
     int comm = word_index("--comm", o->comm, comm_text, 6);
-    if (comm < 0 || word_index("--diagnostics", o->diagnostics, style_text, 3) < 0 || !known_passes(o)) return false;
+    if (comm < 0 || word_index("--diagnostics", o->diagnostics, style_text, 3) < 0 || !known_passes(o) || !known_target(o))
+        return false;
     bool all = o->print_after && strcmp(o->print_after, "all") == 0;
     s->pass = (PassOptions){.target = o->target && strcmp(o->target, "interp") ? o->target : "host",
                             .comm = (CommForm)comm, .off = o->off.p, .noff = o->off.n,
@@ -78,9 +87,8 @@ bool session_passes(Session *s) {
         const Pass **own = ARENA_ARRAY(s->arena, const Pass *, n);
         for (int i = 0; i < n; i++) own[i] = pass_find(s->o->pass.p[i]);
         list = own;
-    } else if (!(list = pipeline_of(s->pass.target, &n))) {
-        fprintf(stderr, "tilec: error: there is no target '%s'; see tilec targets\n", s->pass.target);
-        return false;
+    } else {
+        list = pipeline_of(s->pass.target, &n);
     }
     return pipeline_run(&s->context, list, n);
 }

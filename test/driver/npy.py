@@ -1,0 +1,74 @@
+"""usage: npy.py TILEC: every element type goes through `run`, from both byte orders and both orders of dimensions, and
+comes back as numpy has it; a malformed file names the byte."""
+import subprocess
+import sys
+
+import numpy as np
+
+TYPES = {"f64": "f8", "f32": "f4", "f16": "f2", "bf16": "V2", "i64": "i8", "i32": "i4", "i16": "i2", "i8": "i1", "u8": "u1",
+         "bool": "b1", "f8e4m3": "V1", "f8e5m2": "V1", "f8e4m3fnuz": "V1", "i4": "i1", "t2": "i1"}
+SOURCE = """kernel turn(x: {t}[n, m, k]) -> (y: {t}[n, m, k]) {{ each i: 2 of n, j: 2 of m, l: 2 of k {{ y[i, j, l] = x[i, j, l]; }} }}
+program p(X: {t}[3, 5, 2]) -> (Y: {t}[3, 5, 2]) {{ Y = turn(X); }}
+"""
+
+
+def values_of(elem, code):
+    rng = np.random.default_rng(1)
+    if elem in ("bool", "i4", "t2"):
+        low, high = {"bool": (0, 2), "i4": (-8, 8), "t2": (-1, 2)}[elem]
+        return rng.integers(low, high, (3, 5, 2)).astype(code)
+    if code[0] == "V":
+        return rng.integers(0, 120, (3, 5, 2)).astype("u" + code[1]).view(code)
+    return (rng.standard_normal((3, 5, 2)) * 100).astype(code)
+
+
+def run(tilec, target):
+    command = [tilec, "run", "npy.tile", f"--target={target}", "--in", "X=x.npy", "--out", "Y=y.npy"]
+    return subprocess.run(command, capture_output=True, text=True)
+
+
+def check(tilec, elem, code):
+    with open("npy.tile", "w") as f:
+        f.write(SOURCE.format(t=elem))
+    good = values_of(elem, code)
+    for order in "<>":
+        for layout in "CF":
+            typed = good if code[0] == "V" or code[1] == "1" else good.astype(order + code)
+            np.save("x.npy", np.asarray(typed, order=layout))
+            done = run(tilec, "interp")
+            assert done.returncode == 0, (elem, done.stderr)
+            back = np.load("y.npy")
+            assert back.tobytes() == good.tobytes() and back.shape == good.shape, (elem, order, layout, back, good)
+    done = run(tilec, "host")
+    if elem in ("i4", "t2"):
+        assert "not supported yet" in done.stderr
+        return
+    assert done.returncode == 0 and np.load("y.npy").tobytes() == good.tobytes(), (elem, done.stderr)
+
+
+def check_malformed(tilec):
+    with open("npy.tile", "w") as f:
+        f.write(SOURCE.format(t="f32"))
+    np.save("x.npy", values_of("f32", "f4"))
+    whole = open("x.npy", "rb").read()
+    for at, byte, text in ((0, b"x", "byte 0: not an .npy file"), (6, b"\x09", "byte 6: unknown version"),
+                           (10, b"[", "byte 10: expected '{'"), (11, b"x", "byte 11: expected a string"),
+                           (len(whole), b"x", "byte 128: the shape needs 120 bytes of data, the file has 121")):
+        with open("x.npy", "wb") as f:
+            f.write(whole[:at] + byte + whole[at + 1:])
+        done = run(tilec, "interp")
+        assert done.returncode == 3 and text in done.stderr, (text, done.returncode, done.stderr)
+    np.save("x.npy", np.zeros((3, 5, 2), "f8"))
+    assert "'X' is f32 with 3 dimensions, the file has f64 with 3" in run(tilec, "interp").stderr
+    np.save("x.npy", np.zeros((3, 2, 5), "f4"))
+    assert "the shape of 'X' does not match" in run(tilec, "interp").stderr
+
+
+def main(tilec):
+    for elem, code in TYPES.items():
+        check(tilec, elem, code)
+    check_malformed(tilec)
+    print(f"{len(TYPES)} types")
+
+
+main(sys.argv[1])
