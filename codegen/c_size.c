@@ -76,7 +76,8 @@ const char *size_origin_text(Fn *f, Size s) {
 const char *param_extent(Fn *f, int param, int dim) {
     const Arg *a = &f->node->arg.p[param];
     const Tensor *t = &f->p->tensor.p[a->tensor];
-    return t->role == ROLE_TEMP ? size_block_text(f, t->dim[dim]) : size_text(f, t->dim[dim]);
+    Size s = t->dim[a->lead + dim];
+    return t->role == ROLE_TEMP ? size_block_text(f, s) : size_text(f, s);
 }
 
 const char *tasks_text(Fn *f, Size of, int64_t size) {

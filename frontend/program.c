@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+enum { NODES_UNROLLED = 4096 };
+
 /* ---- tensors ---- */
 
 static Name name_free(Prog *c, Name name) {
@@ -36,9 +38,9 @@ Variable *variable_find(Prog *c, Name name) {
     return at ? &c->var.p[at - 1] : NULL;
 }
 
-void tensor_consume(Prog *c, int tensor, Loc loc) {
+void value_consume(Prog *c, const ProgValue *v, Loc loc) {
     for (int i = 0; i < c->var.n; i++)
-        if (c->var.p[i].value.kind == PROG_TENSOR && c->var.p[i].value.tensor == tensor) c->var.p[i].consumed = loc;
+        if (value_overlaps(&c->var.p[i].value, v)) c->var.p[i].gone = *v, c->var.p[i].gone.loc = loc;
 }
 
 static bool name_taken(Prog *c, Name name, Loc loc) {
@@ -85,9 +87,31 @@ static void param_lower(Prog *c, const ParamDecl *p, Role role) {
     variable_new(c, v);
 }
 
+static const Decl *record_of(Prog *c, const TypeExpr *t) {
+    const Decl *d = ptrmap_get(&c->f->visible, t->elem);
+    return d && d->kind == DECL_RECORD && !t->has_shape && !t->format ? d : NULL;
+}
+
+/* Flattened: one parameter for each field. */
+static void record_lower(Prog *c, const ParamDecl *p, const Decl *d, Role role) {
+    if (name_taken(c, p->name, p->loc)) return;
+    variable_new(c, (Variable){.name = p->name, .loc = p->loc, .value = prog_error(p->loc), .read = true, .fixed = true, .record = d});
+    for (int i = 0; i < d->params.n; i++) {
+        ParamDecl field = d->params.p[i];
+        field.name = name_of(c->m->names, arena_format(c->arena, "%s.%s", p->name, field.name));
+        param_lower(c, &field, role);
+    }
+}
+
+static void input_lower(Prog *c, const ParamDecl *p) {
+    Role role = p->mode == PARAM_STATE ? ROLE_STATE : ROLE_INPUT;
+    const Decl *record = record_of(c, &p->type);
+    if (record) record_lower(c, p, record, role);
+    else param_lower(c, p, role);
+}
+
 static void interface_lower(Prog *c, const Decl *d) {
-    for (int i = 0; i < d->params.n; i++)
-        param_lower(c, &d->params.p[i], d->params.p[i].mode == PARAM_STATE ? ROLE_STATE : ROLE_INPUT);
+    for (int i = 0; i < d->params.n; i++) input_lower(c, &d->params.p[i]);
     for (int i = 0; i < d->results.n; i++) param_lower(c, &d->results.p[i], ROLE_OUTPUT);
 }
 
@@ -98,16 +122,24 @@ static void unread_report(Prog *c, const Variable *v) {
     diag_error(c->diags, v->loc, "unused-value", "the value of '%s' is never read", v->name);
 }
 
+/* x[l] = ..: of a state. */
+static bool part_check(Prog *c, const Expr *t) {
+    const Variable *v = t->kind == EXPR_INDEX && t->base->kind == EXPR_NAME ? variable_find(c, t->base->name) : NULL;
+    if (v && v->state) return true;
+    if (v && v->fixed) diag_error(c->diags, t->loc, "not-assignable", "'%s' is an input", v->name);
+    else diag_error(c->diags, t->loc, "unsupported", "not supported yet: a part of what is no state as the target");
+    return false;
+}
+
 static bool target_check(Prog *c, const Expr *t) {
-    if (t->kind != EXPR_NAME) {
-        diag_error(c->diags, t->loc, "unsupported", "not supported yet: a part of a tensor as the target");
-        return false;
-    }
+    if (t->kind != EXPR_NAME) return part_check(c, t);
     const Variable *v = variable_find(c, t->name);
     if (!v) return !name_taken(c, t->name, t->loc);
     if (v->fixed) {
-        diag_error(c->diags, t->loc, "not-assignable", "'%s' is an input", t->name);
-        diag_note(c->diags, v->loc, "declared here; make it state to update it");
+        bool number = v->value.kind == PROG_NUMBER;
+        diag_error(c->diags, t->loc, "not-assignable", "'%s' is %s", t->name,
+                   number ? "counted by repeat" : v->record ? "a record" : "an input");
+        diag_note(c->diags, v->loc, number || v->record ? "declared here" : "declared here; make it state to update it");
     } else if (v->output && v->made) {
         if (v->value.kind == PROG_ERROR) return false;
         diag_error(c->diags, t->loc, "assigned-twice", "the output '%s' is assigned a second time", t->name);
@@ -135,6 +167,15 @@ static bool target_expected(Prog *c, const Stmt *s, const Expr *t, Tensor *typed
     return true;
 }
 
+static bool part_expected(Prog *c, const Expr *t, ProgValue *to, Expected *want) {
+    *to = part_lower(c, t);
+    if (to->kind != PROG_TENSOR) return false;
+    Tensor part = value_tensor(c, to);
+    *want = (Expected){.into = -1, .name = t->base->name, .has_elem = true, .elem = part.elem};
+    want->like = arena_copy(c->arena, &part, sizeof part);
+    return true;
+}
+
 static const char *size_text(Prog *c, Size s) {
     const char *split = s.axis < 0 ? "" : arena_format(c->arena, " @ %s", c->m->axis.p[s.axis].name);
     if (s.sym < 0) return arena_format(c->arena, "%lld%s", (long long)s.c, split);
@@ -144,7 +185,7 @@ static const char *size_text(Prog *c, Size s) {
 }
 
 static bool shape_fits(Prog *c, const ProgValue *v, const Tensor *like, Loc loc) {
-    const Tensor *t = &c->p->tensor.p[v->tensor];
+    const Tensor seen = value_tensor(c, v), *t = &seen;
     if (t->ndim != like->ndim) {
         diag_error(c->diags, v->loc, "shape-mismatch", "this has %d dimensions, and '%s' has %d", t->ndim, like->name,
                    like->ndim);
@@ -162,7 +203,7 @@ static bool shape_fits(Prog *c, const ProgValue *v, const Tensor *like, Loc loc)
 
 /* An annotation says what is so; it does not move or round anything. */
 static bool annotation_fits(Prog *c, const ProgValue *v, const Expected *want, Loc loc) {
-    const Tensor *t = &c->p->tensor.p[v->tensor];
+    const Tensor seen = value_tensor(c, v), *t = &seen;
     if (want->like && !shape_fits(c, v, want->like, loc)) return false;
     for (int d = 0; want->like && d < t->ndim; d++)
         if (!size_equal(t->dim[d], want->like->dim[d])) {
@@ -178,14 +219,22 @@ static bool annotation_fits(Prog *c, const ProgValue *v, const Expected *want, L
     return false;
 }
 
-static void bind_declared(Prog *c, int var, ProgValue v, const Expected *want) {
+/* `target`: an output, a state or a part of one. */
+static void bind_declared(Prog *c, int var, ProgValue v, const ProgValue *target, const Expected *want) {
     Variable *to = &c->var.p[var];
-    int target = to->value.tensor;
     Loc loc = to->loc;
+    bool stays = value_equal(&v, target);
     to->made = true;
-    if (to->state && v.tensor != target) tensor_consume(c, target, v.loc);
-    to->consumed = (Loc){0};
-    if (v.tensor == target || !shape_fits(c, &v, want->like, loc) || !place_fits(c, &v, target, loc)) return;
+    if (!stays && value_overlaps(&v, target)) {
+        diag_error(c->diags, v.loc, "overlap", "this is a part of '%s' itself, at another place", to->name);
+        return;
+    }
+    if (v.tensor == target->tensor && !stays) v = value_whole(c, v);
+    ProgValue was = to->gone;
+    if (to->state && !stays) value_consume(c, target, v.loc);
+    to->gone = target->lead <= was.lead && value_overlaps(&was, target) ? (ProgValue){0} : was;
+    if (v.kind != PROG_TENSOR) return;
+    if (stays || !shape_fits(c, &v, want->like, loc) || !place_fits(c, &v, target, loc)) return;
     map_copy(c, v, target, v.loc);
 }
 
@@ -203,13 +252,13 @@ static void bind_name(Prog *c, const Stmt *s, const Expr *t, ProgValue v, const 
     *held = fresh;
 }
 
-static void bind(Prog *c, const Stmt *s, const Expr *t, ProgValue v, const Expected *want) {
-    Variable *held = variable_find(c, t->name);
+static void bind(Prog *c, const Stmt *s, const Expr *t, ProgValue v, const ProgValue *part, const Expected *want) {
+    Variable *held = variable_find(c, t->kind == EXPR_INDEX ? t->base->name : t->name);
     if (!held || !(held->output || held->state))
         bind_name(c, s, t, v, want);
     else if (v.kind == PROG_TENSOR && held->value.kind == PROG_TENSOR)
-        bind_declared(c, (int)(held - c->var.p), v, want);
-    else
+        bind_declared(c, (int)(held - c->var.p), v, part->kind == PROG_TENSOR ? part : &held->value, want);
+    else if (t->kind == EXPR_NAME)
         held->made = true, held->value = prog_error(t->loc);
 }
 
@@ -217,22 +266,25 @@ static void bind(Prog *c, const Stmt *s, const Expr *t, ProgValue v, const Expec
 static void states_check(Prog *c) {
     for (int i = 0; i < c->var.n; i++) {
         Variable *v = &c->var.p[i];
-        if (!v->state || !v->consumed.file) continue;
-        diag_error(c->diags, v->consumed, "state-not-assigned", "this updates the state '%s', and does not assign it", v->name);
-        diag_note(c->diags, v->consumed, "write: %s = ..", v->name);
-        v->consumed = (Loc){0};
+        if (!v->state || v->gone.kind != PROG_TENSOR) continue;
+        diag_error(c->diags, v->gone.loc, "state-not-assigned", "this updates the state '%s', and does not assign it", v->name);
+        diag_note(c->diags, v->gone.loc, "assign what the call gives: %s = ..", v->name);
+        v->gone = (ProgValue){0};
     }
 }
 
-static bool targets_check(Prog *c, const Stmt *s, Expected *want) {
+static bool targets_check(Prog *c, const Stmt *s, ProgValue *part, Expected *want) {
     bool good = true;
     for (int i = 0; i < s->targets.n; i++) {
         const Expr *t = s->targets.p[i];
         Tensor typed = {0};
-        good = target_check(c, t) && target_expected(c, s, t, &typed, &want[i]) && good;
-        for (int k = 0; k < i && t->kind == EXPR_NAME; k++)
-            if (s->targets.p[k]->name == t->name) {
-                diag_error(c->diags, t->loc, "assigned-twice", "'%s' is named twice", t->name);
+        bool known = target_check(c, t);
+        if (t->kind == EXPR_NAME) known = known && target_expected(c, s, t, &typed, &want[i]);
+        else known = known && part_expected(c, t, &part[i], &want[i]);
+        good = good && known;
+        for (int k = 0; k < i && known; k++)
+            if (t->kind == EXPR_NAME ? s->targets.p[k]->name == t->name : value_overlaps(&part[k], &part[i])) {
+                diag_error(c->diags, t->loc, "assigned-twice", "'%s' is named twice", want[i].name);
                 good = false;
             }
     }
@@ -242,19 +294,65 @@ static bool targets_check(Prog *c, const Stmt *s, Expected *want) {
 static void assign_lower(Prog *c, const Stmt *s) {
     int n = s->targets.n;
     Expected *want = ARENA_ARRAY(c->arena, Expected, n);
-    ProgValue *v = ARENA_ARRAY(c->arena, ProgValue, n);
+    ProgValue *v = ARENA_ARRAY(c->arena, ProgValue, n), *part = ARENA_ARRAY(c->arena, ProgValue, n);
     if (s->op != ASSIGN_SET) {
         diag_error(c->diags, s->loc, "unsupported", "not supported yet: updates of a whole tensor");
         diag_note(c->diags, s->loc, "write: x = add(x, ..)");
         return;
     }
-    bool good = targets_check(c, s, want) && values_lower(c, s->value, want, n, v);
+    bool good = targets_check(c, s, part, want) && values_lower(c, s->value, want, n, v);
     for (int i = 0; i < n; i++)
-        if (s->targets.p[i]->kind == EXPR_NAME) bind(c, s, s->targets.p[i], good ? v[i] : prog_error(s->loc), &want[i]);
+        if (s->targets.p[i]->kind == EXPR_NAME || part[i].kind == PROG_TENSOR)
+            bind(c, s, s->targets.p[i], good ? v[i] : prog_error(s->loc), &part[i], &want[i]);
     states_check(c);
 }
 
 /* ---- statements ---- */
+
+static void stmts_lower(Prog *, const Stmts *);
+
+static bool repeat_count(Prog *c, const Stmt *s, int64_t *n) {
+    const RangeDecl *r = &s->ranges.p[0];
+    ProgValue v;
+    if (r->size || !r->of) {
+        diag_error(c->diags, r->loc, "repeat-range", "repeat counts from 0, one at a time");
+        diag_note(c->diags, r->loc, "write: repeat %s of N { .. }", r->name);
+        return false;
+    }
+    if (!number_of_expr(c, r->of, &v) || !v.is_integer || v.number < 0) {
+        diag_error(c->diags, r->of->loc, "not-constant", "how often repeat runs must be known at compile time");
+        return false;
+    }
+    *n = (int64_t)v.number;
+    return true;
+}
+
+/* What an iteration declares ends with it; names from outside go on into the next. */
+static void scope_end(Prog *c, int mark) {
+    for (; c->var.n > mark; c->var.n--) {
+        Variable *v = &vec_last(&c->var);
+        if (v->value.kind != PROG_NUMBER) unread_report(c, v);
+        ptrmap_put(c->arena, &c->var_of, v->name, NULL);
+    }
+}
+
+/* Unrolled: each iteration has nodes and temporaries of its own. */
+static void repeat_lower(Prog *c, const Stmt *s) {
+    const RangeDecl *r = &s->ranges.p[0];
+    int64_t n;
+    int before = c->diags->errors;
+    if (!repeat_count(c, s, &n) || name_taken(c, r->name, r->loc)) return;
+    for (int64_t i = 0; i < n && c->diags->errors == before; i++) {
+        int mark = c->var.n;
+        ProgValue number = {.kind = PROG_NUMBER, .loc = r->loc, .number = (double)i, .is_integer = true};
+        variable_new(c, (Variable){.name = r->name, .loc = r->loc, .value = number, .read = true, .fixed = true});
+        stmts_lower(c, &s->body);
+        scope_end(c, mark);
+        if (c->p->node.n <= NODES_UNROLLED) continue;
+        diag_error(c->diags, s->loc, "too-many-nodes", "this makes more than %d calls", NODES_UNROLLED);
+        return;
+    }
+}
 
 static void stmt_refuse(Prog *c, const Stmt *s) {
     if (s->kind == STMT_EACH || s->kind == STMT_FOR) {
@@ -262,15 +360,20 @@ static void stmt_refuse(Prog *c, const Stmt *s) {
                    s->kind == STMT_EACH ? "each" : "for");
         diag_note(c->diags, s->loc, "a program is a dataflow of kernel calls; write a kernel and call it");
     } else
-        diag_error(c->diags, s->loc, "unsupported", "not supported yet: %s in programs",
-                   s->kind == STMT_REPEAT ? "repeat" : "if");
+        diag_error(c->diags, s->loc, "unsupported", "not supported yet: if in programs");
 }
 
 static void stmt_lower(Prog *c, const Stmt *s) {
     if (s->kind == STMT_ASSIGN || s->kind == STMT_LET)
         assign_lower(c, s);
+    else if (s->kind == STMT_REPEAT)
+        repeat_lower(c, s);
     else if (s->kind != STMT_ERROR)
         stmt_refuse(c, s);
+}
+
+static void stmts_lower(Prog *c, const Stmts *list) {
+    for (int i = 0; i < list->n; i++) stmt_lower(c, list->p[i]);
 }
 
 static void variables_check(Prog *c) {
@@ -291,6 +394,6 @@ void program_lower(Front *f, const Decl *d) {
     c.p = program_new(m, d->name, d->loc);
     interface_lower(&c, d);
     if (f->diags->errors != before) return;
-    for (int i = 0; i < d->body.n; i++) stmt_lower(&c, d->body.p[i]);
+    stmts_lower(&c, &d->body);
     if (f->diags->errors == before) variables_check(&c);
 }

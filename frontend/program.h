@@ -21,13 +21,15 @@ typedef struct {
 
 typedef enum { PROG_ERROR, PROG_NUMBER, PROG_TENSOR } ProgKind;
 
-/* What an expression gives. .place is the tensor's, or V of local(x). */
+/* What an expression gives: a number, or a tensor, of which the first .lead dimensions are fixed at .at.
+   .place is the tensor's, or V of local(x). */
 typedef struct {
     ProgKind kind;
     Loc loc;
     double number;
     bool is_integer;
-    int tensor;
+    int tensor, lead;
+    int64_t at[MAX_DIMS];
     Place place[MAX_AXES];
 } ProgValue;
 
@@ -48,7 +50,8 @@ typedef struct {
     bool read, made; /* made: the result of a call, which has to be read */
     bool output;     /* .value.tensor is an output, defined once .made */
     bool state, fixed;
-    Loc consumed;       /* .file: of the call that took it as inout; there is a next version */
+    const Decl *record; /* or NULL: its fields are variables of their own, named w.field */
+    ProgValue gone; /* a TENSOR: what a call at .loc took as inout; there is a next version */
 } Variable;
 
 typedef struct Prog {
@@ -66,8 +69,8 @@ typedef struct Prog {
 /* program.c */
 int tensor_new(Prog *, Tensor, const TensorInfo *); /* private, one slot, a name that is free */
 Variable *variable_find(Prog *, Name);
-void tensor_consume(Prog *, int tensor, Loc); /* what names the tensor now names an old version of it */
-int decl_inouts(const Decl *);                /* inout parameters: a call gives their next versions before its results */
+void value_consume(Prog *, const ProgValue *, Loc); /* what names the tensor, or some of it, now names an old version */
+int decl_inouts(const Decl *); /* inout parameters: a call gives their next versions before its results */
 const char *tensor_text(Prog *, const ProgValue *); /* the expression as written, for messages */
 
 /* program_type.c: fills element type, extents and placement. false after errors. */
@@ -89,10 +92,18 @@ bool call_values(Prog *, const Expr *, const Decl *, const Expected *, int n, Pr
 bool call_apply(Prog *, const Decl *, ProgValue *arg, int narg, Loc, const Expected *, int n, ProgValue *out);
 
 /* Calls a kernel that copies one tensor: this rank's part of it where `to` is split and the other is not. */
-bool call_copy(Prog *, const Decl *, ProgValue *from, int to, Loc);
+bool call_copy(Prog *, const Decl *, ProgValue *from, const ProgValue *to, Loc);
 
 /* program_slice.c: which arguments are taken in part, so that their dimensions agree. false after errors. */
 bool slices_find(Prog *, const Decl *, const ProgValue *, int n, Arg *);
+
+/* program_part.c */
+Tensor value_tensor(const Prog *, const ProgValue *); /* as its reader sees it: without the dimensions that are fixed */
+Arg value_arg(const ProgValue *);
+bool value_equal(const ProgValue *, const ProgValue *);    /* the same part of one tensor */
+bool value_overlaps(const ProgValue *, const ProgValue *); /* parts of one tensor that share elements */
+ProgValue value_whole(Prog *, ProgValue part);             /* a copy, as a tensor of its own */
+ProgValue part_lower(Prog *, const Expr *);                /* x[l] */
 
 /* program_place.c */
 bool places_find(Prog *, const Decl *, const Kernel *, const ProgValue *, int n, Place (*out)[MAX_AXES],
@@ -106,7 +117,7 @@ bool inout_stays(Prog *, const Param *, const ProgValue *arg, const Arg *part, c
 /* Reports a value that is partial, or differs per rank, where a whole one is needed. */
 bool value_is_whole(Prog *, const ProgValue *, const char *where);
 /* Into a declared tensor: true when the placements agree, or a replicated value is taken in part. */
-bool place_fits(Prog *, const ProgValue *, int target, Loc);
+bool place_fits(Prog *, const ProgValue *, const ProgValue *target, Loc);
 
 /* program_coll.c: collectives, and local */
 bool collective_named(Name);
@@ -114,6 +125,6 @@ ProgValue collective_lower(Prog *, const Expr *, const Expected *);
 
 /* program_map.c: whole-tensor expressions and copies, as kernels made on the spot. */
 ProgValue map_lower(Prog *, const Expr *, const Expected *);
-bool map_copy(Prog *, ProgValue from, int to, Loc);
+bool map_copy(Prog *, ProgValue from, const ProgValue *to, Loc);
 
 #endif

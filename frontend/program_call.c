@@ -49,12 +49,12 @@ static ActualArg actual_of(const Call *k, int i) {
     const ProgValue *v = &k->arg[i];
     ActualArg a = {.is_const = v->kind == PROG_NUMBER, .number = v->number, .is_integer = v->is_integer, .loc = v->loc};
     if (a.is_const) return a;
-    const Tensor *t = &k->c->p->tensor.p[v->tensor];
-    a.elem = t->elem;
-    a.ndim = t->ndim;
-    for (int d = 0; d < t->ndim; d++) {
-        a.dim[d] = t->dim[d];
-        if (k->part[i].slice[d] >= 0) a.dim[d].axis = k->part[i].slice[d];
+    Tensor t = value_tensor(k->c, v);
+    a.elem = t.elem;
+    a.ndim = t.ndim;
+    for (int d = 0; d < t.ndim; d++) {
+        a.dim[d] = t.dim[d];
+        if (k->part[i].slice[v->lead + d] >= 0) a.dim[d].axis = k->part[i].slice[v->lead + d];
     }
     return a;
 }
@@ -156,8 +156,9 @@ static bool inouts_fit(const Call *k) {
 static void inouts_give(const Call *k, ProgValue *out) {
     for (int i = 0, n = 0; i < k->narg; i++) {
         if (k->d->params.p[i].mode != PARAM_INOUT) continue;
-        tensor_consume(k->c, k->arg[i].tensor, k->loc);
-        out[n++] = prog_tensor(k->c, k->arg[i].tensor, k->loc);
+        value_consume(k->c, &k->arg[i], k->loc);
+        out[n] = k->arg[i];
+        out[n++].loc = k->loc;
     }
 }
 
@@ -175,7 +176,7 @@ static Name dim_whole(const Call *k, Name own) {
         const Exprs *shape = &k->d->params.p[i].type.shape;
         for (int d = 0; k->arg[i].kind == PROG_TENSOR && d < shape->n; d++)
             if (shape->p[d]->kind == EXPR_NAME && shape->p[d]->name == own)
-                return k->c->info.p[k->arg[i].tensor].dim[d].whole;
+                return k->c->info.p[k->arg[i].tensor].dim[k->arg[i].lead + d].whole;
     }
     return NULL;
 }
@@ -199,15 +200,11 @@ static int result_tensor(const Call *k, int i, Elem whole) {
     return tensor_new(k->c, t, &info);
 }
 
-static void node_add(const Call *k, const int *result) {
+static void node_add(const Call *k, const ProgValue *result) {
     Node n = {.kind = NODE_CALL, .loc = k->loc, .kernel = k->k};
-    Arg whole = {.slice = {-1, -1, -1, -1, -1, -1, -1, -1}};
     for (int i = 0; i < k->narg; i++)
         if (k->arg[i].kind == PROG_TENSOR) vec_push(k->c->arena, &n.arg, k->part[i]);
-    for (int i = 0; i < k->n; i++) {
-        whole.tensor = result[i];
-        vec_push(k->c->arena, &n.arg, whole);
-    }
+    for (int i = 0; i < k->n; i++) vec_push(k->c->arena, &n.arg, value_arg(&result[i]));
     program_node(k->c->m, k->c->p, n);
 }
 
@@ -225,29 +222,28 @@ bool call_apply(Prog *c, const Decl *d, ProgValue *arg, int narg, Loc loc, const
               .part = ARENA_ARRAY(c->arena, Arg, narg + 1)};
     ExpectedResult *expected = ARENA_ARRAY(c->arena, ExpectedResult, n + 1);
     Elem *whole = ARENA_ARRAY(c->arena, Elem, n + 1);
-    int *result = ARENA_ARRAY(c->arena, int, n + 1);
     for (int i = 0; i < narg; i++)
         if (arg[i].kind == PROG_ERROR) return false;
     for (int i = 0; i < n; i++) whole[i] = whole_elem(&k, i, &expected[i]);
     if (!slices_find(c, d, arg, narg, k.part) || !instance_find(&k, expected) || !carry_shares(&k, expected, whole))
         return false;
     if (!inouts_fit(&k)) return false;
-    for (int i = 0; i < n; i++) result[i] = result_tensor(&k, i, whole[i]);
-    node_add(&k, result);
+    for (int i = 0; i < n; i++) out[inouts + i] = prog_tensor(c, result_tensor(&k, i, whole[i]), loc);
+    node_add(&k, out + inouts);
     inouts_give(&k, out);
-    for (int i = 0; i < n; i++) out[inouts + i] = prog_tensor(c, result[i], loc);
     return true;
 }
 
-bool call_copy(Prog *c, const Decl *d, ProgValue *from, int to, Loc loc) {
-    Arg part = {.tensor = from->tensor};
-    const Tensor *have = &c->p->tensor.p[from->tensor], *want = &c->p->tensor.p[to];
+bool call_copy(Prog *c, const Decl *d, ProgValue *from, const ProgValue *to, Loc loc) {
+    Arg part = value_arg(from);
+    Tensor have = value_tensor(c, from), want = value_tensor(c, to);
     Call k = {.c = c, .d = d, .arg = from, .narg = 1, .loc = loc, .n = 1, .part = &part};
-    for (int i = 0; i < MAX_DIMS; i++) part.slice[i] = i < have->ndim && have->dim[i].axis < 0 ? want->dim[i].axis : -1;
+    for (int i = 0; i < have.ndim; i++)
+        if (have.dim[i].axis < 0) part.slice[from->lead + i] = want.dim[i].axis;
     ActualArg actual = actual_of(&k, 0);
-    ExpectedResult expected = {want->elem, true};
+    ExpectedResult expected = {want.elem, true};
     k.k = kernel_instantiate(&c->f->lower, d, &actual, 1, &expected, 1, loc);
-    if (k.k) node_add(&k, &to);
+    if (k.k) node_add(&k, to);
     return k.k != NULL;
 }
 

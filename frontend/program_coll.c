@@ -43,7 +43,10 @@ static const CollInfo *info_of(Name name) {
 
 bool collective_named(Name name) { return info_of(name) != NULL; }
 
-static const Tensor *source_of(const CollCall *k) { return &k->c->p->tensor.p[k->x.tensor]; }
+static const Tensor *source_of(const CollCall *k) {
+    Tensor t = value_tensor(k->c, &k->x);
+    return arena_copy(k->c->arena, &t, sizeof t);
+}
 
 static bool refuse(const CollCall *k, Loc loc, const char *id, const char *message, const char *note) {
     diag_error(k->c->diags, loc, id, "%s", message);
@@ -64,7 +67,7 @@ static int axis_named(const Prog *c, Name name) {
 static int dim_named(const CollCall *k, Name name) {
     const TensorInfo *info = &k->c->info.p[k->x.tensor];
     for (int d = 0; d < source_of(k)->ndim; d++)
-        if (info->dim[d].own == name || info->dim[d].whole == name) return d;
+        if (info->dim[k->x.lead + d].own == name || info->dim[k->x.lead + d].whole == name) return d;
     return -1;
 }
 
@@ -263,6 +266,7 @@ ProgValue collective_lower(Prog *c, const Expr *e, const Expected *want) {
     }
     Expected inner = source_expected(k.info, want);
     k.x = tensor_lower(c, e->args.p[0], &inner);
+    if (k.x.lead && k.x.kind == PROG_TENSOR && k.info->coll != COLL_LOCAL) k.x = value_whole(c, k.x);
     if (k.x.kind != PROG_TENSOR || !call_fits(&k)) return prog_error(e->loc);
     return k.info->coll == COLL_LOCAL ? local_view(&k) : node_add(&k);
 }

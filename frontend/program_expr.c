@@ -37,14 +37,42 @@ static ProgValue name_lower(Prog *c, const Expr *e) {
         return prog_error(e->loc);
     }
     v->read = true;
-    if (v->consumed.file) {
+    if (v->record) {
+        diag_error(c->diags, e->loc, "not-a-tensor", "'%s' is a record: name one of its fields", e->name);
+        return prog_error(e->loc);
+    }
+    if (v->gone.kind == PROG_TENSOR) {
         diag_error(c->diags, e->loc, "consumed", "'%s' was updated in place: this version is gone", e->name);
-        diag_note(c->diags, v->consumed, "updated here; use what the call gives");
+        diag_note(c->diags, v->gone.loc, "updated here; use what the call gives");
         return prog_error(e->loc);
     }
     ProgValue r = v->value;
     r.loc = e->loc;
     return r;
+}
+
+/* ---- fields of records ---- */
+
+static ProgValue field_unknown(Prog *c, const Expr *e, const Decl *record) {
+    const char **list = ARENA_ARRAY(c->arena, const char *, record->params.n + 1);
+    for (int i = 0; i < record->params.n; i++) list[i] = record->params.p[i].name;
+    const char *near = spelling_nearest(e->name, list, record->params.n);
+    diag_error(c->diags, e->loc, "undefined", "the record '%s' has no field '%s'", record->name, e->name);
+    if (near) diag_note(c->diags, e->loc, "did you mean '%s'?", near);
+    else diag_note(c->diags, record->loc, "'%s' is declared here", record->name);
+    return prog_error(e->loc);
+}
+
+static ProgValue field_lower(Prog *c, const Expr *e) {
+    const Variable *v = e->base->kind == EXPR_NAME ? variable_find(c, e->base->name) : NULL;
+    if (!v && e->base->kind == EXPR_NAME) return name_unknown(c, e->base);
+    if (!v || !v->record) {
+        diag_error(c->diags, e->loc, "not-a-record", "only a record has fields");
+        return prog_error(e->loc);
+    }
+    Expr field = *e;
+    field.name = name_of(c->m->names, arena_format(c->arena, "%s.%s", v->name, e->name));
+    return variable_find(c, field.name) ? name_lower(c, &field) : field_unknown(c, e, v->record);
 }
 
 /* ---- calls ---- */
@@ -89,8 +117,8 @@ ProgValue tensor_lower(Prog *c, const Expr *e, const Expected *want) {
     case EXPR_CALL: return call_lower_one(c, e, want);
     case EXPR_UNARY:
     case EXPR_BINARY: return map_lower(c, e, want);
-    case EXPR_INDEX: return unsupported(c, e, "a part of a tensor as a value");
-    case EXPR_FIELD: return unsupported(c, e, "records");
+    case EXPR_INDEX: return part_lower(c, e);
+    case EXPR_FIELD: return field_lower(c, e);
     case EXPR_CHOOSE: return unsupported(c, e, "choose");
     case EXPR_COND: return unsupported(c, e, "a choice between tensors");
     case EXPR_ERROR: return prog_error(e->loc);

@@ -71,7 +71,7 @@ static Decl *kernel_made(Map *m, const char *name, Expr *value, int ndim) {
     Names *names = m->c->m->names;
     *d = (Decl){.kind = DECL_KERNEL, .name = name_of(names, name), .loc = m->loc};
     for (int i = 0; i < m->arg.n; i++) {
-        int n = m->arg.p[i].kind == PROG_TENSOR ? m->c->p->tensor.p[m->arg.p[i].tensor].ndim : 0;
+        int n = m->arg.p[i].kind == PROG_TENSOR ? value_tensor(m->c, &m->arg.p[i]).ndim : 0;
         vec_push(m->a, &d->params, param_made(m, m->name.p[i], name_made(m, "T", i), n, m->arg.p[i].loc));
     }
     vec_push(m->a, &d->results, param_made(m, name_of(names, "y"), name_of(names, "U"), ndim, m->loc));
@@ -91,13 +91,13 @@ static Expr *leaf_of(Map *m, ProgValue v) {
     }
     Name name = name_made(m, "x", m->arg.n);
     for (int i = 0; i < m->arg.n; i++)
-        if (m->arg.p[i].tensor == v.tensor && memcmp(m->arg.p[i].place, v.place, sizeof v.place) == 0)
+        if (value_equal(&m->arg.p[i], &v) && memcmp(m->arg.p[i].place, v.place, sizeof v.place) == 0)
             name = m->name.p[i];
     if (m->arg.n == 0 || name == name_made(m, "x", m->arg.n)) {
         vec_push(m->a, &m->arg, v);
         vec_push(m->a, &m->name, name);
     }
-    return access_made(m, name, m->c->p->tensor.p[v.tensor].ndim);
+    return access_made(m, name, value_tensor(m->c, &v).ndim);
 }
 
 static Expr *number_made(const Map *m, const ProgValue *v) {
@@ -140,7 +140,7 @@ static Expr *map_expr(Map *m, const Expr *e) {
 static int map_dims(const Map *m) {
     int ndim = 0;
     for (int i = 0; i < m->arg.n; i++) {
-        int n = m->c->p->tensor.p[m->arg.p[i].tensor].ndim;
+        int n = value_tensor(m->c, &m->arg.p[i]).ndim;
         if (n > ndim) ndim = n;
     }
     return ndim;
@@ -148,10 +148,10 @@ static int map_dims(const Map *m) {
 
 static bool dims_agree(Map *m, int ndim) {
     for (int i = 0; i < m->arg.n; i++) {
-        const Tensor *t = &m->c->p->tensor.p[m->arg.p[i].tensor];
-        if (t->ndim == 0 || t->ndim == ndim) continue;
+        int n = value_tensor(m->c, &m->arg.p[i]).ndim;
+        if (n == 0 || n == ndim) continue;
         diag_error(m->c->diags, m->arg.p[i].loc, "shape-mismatch", "'%s' has %d dimensions, and another operand has %d",
-                   tensor_text(m->c, &m->arg.p[i]), t->ndim, ndim);
+                   tensor_text(m->c, &m->arg.p[i]), n, ndim);
         diag_note(m->c->diags, m->arg.p[i].loc,
                   "operands of a whole-tensor expression have one shape; write a kernel to repeat one");
         return false;
@@ -183,9 +183,9 @@ ProgValue map_lower(Prog *c, const Expr *e, const Expected *want) {
     return map_apply(&m, "map", value, want, &out) ? out : prog_error(e->loc);
 }
 
-bool map_copy(Prog *c, ProgValue from, int to, Loc loc) {
+bool map_copy(Prog *c, ProgValue from, const ProgValue *to, Loc loc) {
     Map m = {.c = c, .a = c->arena, .loc = loc, .good = true};
-    int ndim = c->p->tensor.p[to].ndim;
+    int ndim = value_tensor(c, to).ndim;
     Expr *value = leaf_of(&m, from);
     if (!c->f->copy[ndim]) c->f->copy[ndim] = kernel_made(&m, "copy", value, ndim);
     return call_copy(c, c->f->copy[ndim], &from, to, loc);

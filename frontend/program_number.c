@@ -12,7 +12,9 @@ static ProgValue number_new(double x, bool is_integer, Loc loc) {
 
 static bool number_named(Prog *c, const Expr *e, ProgValue *v) {
     Size s;
-    if (variable_find(c, e->name) || global_find(&c->f->lower, e->name, e->loc, &s) != FOUND || !size_is_number(s))
+    const Variable *held = variable_find(c, e->name);
+    if (held && held->value.kind == PROG_NUMBER) return *v = held->value, v->loc = e->loc, true;
+    if (held || global_find(&c->f->lower, e->name, e->loc, &s) != FOUND || !size_is_number(s))
         return false;
     *v = number_new((double)s.c, true, e->loc);
     return true;

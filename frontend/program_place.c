@@ -58,7 +58,7 @@ bool inout_stays(Prog *c, const Param *p, const ProgValue *v, const Arg *part, c
     if (!value_is_whole(c, v, arena_format(c->arena, "the inout parameter '%s'", p->name))) return false;
     for (int a = 0; a < c->m->axis.n; a++) {
         bool sliced = false;
-        for (int d = 0; d < p->ndim; d++) sliced = sliced || part->slice[d] == a;
+        for (int d = 0; d < MAX_DIMS; d++) sliced = sliced || part->slice[d] == a;
         if (!sliced && next[a].kind == v->place[a].kind) continue;
         diag_error(c->diags, v->loc, "inout-placement", "the ranks of '%s' would update '%s' differently", axis_name(c, a), tensor_text(c, v));
         diag_note(c->diags, v->loc, sliced ? "each updates a block: declare it split over '%s'" : "gather or reduce what it is updated with over '%s'",
@@ -68,12 +68,12 @@ bool inout_stays(Prog *c, const Param *p, const ProgValue *v, const Arg *part, c
     return true;
 }
 
-bool place_fits(Prog *c, const ProgValue *v, int target, Loc loc) {
-    const char *where = arena_format(c->arena, "'%s'", c->p->tensor.p[target].name);
+bool place_fits(Prog *c, const ProgValue *v, const ProgValue *target, Loc loc) {
+    const char *where = arena_format(c->arena, "'%s'", c->p->tensor.p[target->tensor].name);
     if (!value_is_whole(c, v, where)) return false;
-    const Tensor *from = &c->p->tensor.p[v->tensor], *to = &c->p->tensor.p[target];
+    Tensor from = value_tensor(c, v), to = value_tensor(c, target);
     for (int a = 0; a < c->m->axis.n; a++) {
-        int have = tensor_split(from, a), want = tensor_split(to, a);
+        int have = tensor_split(&from, a), want = tensor_split(&to, a);
         if (have < 0 || have == want) continue;
         diag_error(c->diags, v->loc, "split-as-whole", "'%s' is split over '%s' along dimension %d, and %s is %s",
                    tensor_text(c, v), axis_name(c, a), have + 1, where, want < 0 ? "whole" : "split along another");
@@ -103,7 +103,8 @@ static int placed(const Judge *j, PlaceKind kind) {
 
 /* The kernel's name for the split dimension of argument i. */
 static const char *dim_text(const Judge *j, int i) {
-    int d = tensor_split(&j->c->p->tensor.p[j->arg[i].tensor], j->axis);
+    Tensor t = value_tensor(j->c, &j->arg[i]);
+    int d = tensor_split(&t, j->axis);
     const Exprs *shape = &j->d->params.p[i].type.shape;
     return d >= 0 && d < shape->n && shape->p[d]->kind == EXPR_NAME ? shape->p[d]->name : "a dimension";
 }

@@ -11,7 +11,9 @@ typedef struct {
 } Slice;
 
 static const Tensor *arg_tensor(const Slice *s, int i) {
-    return s->arg[i].kind == PROG_TENSOR ? &s->c->p->tensor.p[s->arg[i].tensor] : NULL;
+    if (s->arg[i].kind != PROG_TENSOR) return NULL;
+    Tensor t = value_tensor(s->c, &s->arg[i]);
+    return s->arg[i].lead ? arena_copy(s->c->arena, &t, sizeof t) : &s->c->p->tensor.p[t.id];
 }
 
 static const Exprs *arg_shape(const Slice *s, int i) { return &s->d->params.p[i].type.shape; }
@@ -87,16 +89,15 @@ static bool slice_argument(const Slice *s, int i, const NameList *names, Arg *ou
     for (int d = 0; d < t->ndim && d < arg_shape(s, i)->n; d++) {
         const Expr *e = arg_shape(s, i)->p[d];
         if (e->kind != EXPR_NAME || !is_named(names, e->name)) continue;
-        if (t->dim[d].axis >= 0 || out->slice[d] >= 0) return two_axes(s, i, e->name);
-        out->slice[d] = (int16_t)s->axis;
+        if (t->dim[d].axis >= 0 || out->slice[s->arg[i].lead + d] >= 0) return two_axes(s, i, e->name);
+        out->slice[s->arg[i].lead + d] = (int16_t)s->axis;
     }
     return true;
 }
 
 bool slices_find(Prog *c, const Decl *d, const ProgValue *arg, int n, Arg *out) {
     for (int i = 0; i < n; i++) {
-        out[i].tensor = arg[i].tensor;
-        for (int k = 0; k < MAX_DIMS; k++) out[i].slice[k] = -1;
+        out[i] = value_arg(&arg[i]);
     }
     for (int a = 0; a < c->m->axis.n; a++) {
         Slice s = {c, d, arg, n < d->params.n ? n : d->params.n, a};

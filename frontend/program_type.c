@@ -42,7 +42,7 @@ static bool type_refuse(Prog *c, const TypeExpr *t) {
     if (t->format)
         diag_error(c->diags, t->loc, "unsupported", "not supported yet: weight formats");
     else if (d && d->kind == DECL_RECORD)
-        diag_error(c->diags, t->loc, "unsupported", "not supported yet: records");
+        diag_error(c->diags, t->loc, "unsupported", "not supported yet: a record as part of a type");
     else if (t->shape.n > MAX_DIMS)
         diag_error(c->diags, t->loc, "too-many-dims", "%d dimensions, at most %d are possible", t->shape.n, MAX_DIMS);
     else

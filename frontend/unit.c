@@ -28,9 +28,7 @@ static void decl_enter(Front *f, Decl *d, bool own) {
     ptrmap_put(f->arena, &f->visible, d->name, d);
     vec_push(f->arena, &f->lower.decl, d);
     if (own) vec_push(f->arena, &f->own, d);
-    if (d->kind == DECL_RECORD || d->kind == DECL_FORMAT)
-        diag_error(f->diags, d->loc, "unsupported", "not supported yet: %s",
-                   d->kind == DECL_RECORD ? "records" : "weight formats");
+    if (d->kind == DECL_FORMAT) diag_error(f->diags, d->loc, "unsupported", "not supported yet: weight formats");
 }
 
 static const Unit *library_parse(Front *f, const LibraryFile *file) {

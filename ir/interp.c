@@ -41,12 +41,14 @@ void world_invalid(const Task *t, const char *text) {
 
 static View view_of(const World *w, const Arg *arg, Part *part) {
     View v = {.part = part};
-    for (int d = 0; d < part->t->ndim; d++) {
+    for (int d = 0; d < arg->lead; d++) v.offset += arg->at[d] * part->stride[d];
+    for (int d = arg->lead; d < part->t->ndim; d++) {
         Size s = part->t->dim[d];
-        v.dim[d] = part->dim[d];
+        v.dim[d - arg->lead] = part->dim[d];
+        v.stride[d - arg->lead] = part->stride[d];
         if (arg->slice[d] < 0) continue;
         s.axis = arg->slice[d];
-        v.dim[d] = size_eval(w->m, s, w->sym, w->coord[part->rank]);
+        v.dim[d - arg->lead] = size_eval(w->m, s, w->sym, w->coord[part->rank]);
         v.offset += size_origin(w->m, s, w->sym, w->coord[part->rank]) * part->stride[d];
     }
     return v;

@@ -29,10 +29,10 @@ typedef struct {
     Copy *copy; /* t->slots of them */
 } Part;
 
-/* A node's argument as its kernel sees it: a part, or this rank's block of it. */
+/* A node's argument as its kernel sees it. */
 typedef struct {
     Part *part;
-    int64_t offset, dim[MAX_DIMS];
+    int64_t offset, dim[MAX_DIMS], stride[MAX_DIMS];
 } View;
 
 /* ---- tiles ---- */

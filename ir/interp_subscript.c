@@ -122,6 +122,6 @@ const int64_t *access_offsets(Task *t, const Op *op, Type *over, const View **vi
     offsets_reserve(t, *n);
     for (int64_t i = 0; i < *n; i++) t->offset[i] = (*view)->offset;
     for (int d = 0; d + first < op->sub.n; d++)
-        add_dimension(t, &op->sub.p[d + first].lo, *over, (*view)->dim[d], (*view)->part->stride[d], *n);
+        add_dimension(t, &op->sub.p[d + first].lo, *over, (*view)->dim[d], (*view)->stride[d], *n);
     return t->offset;
 }

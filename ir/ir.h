@@ -239,9 +239,12 @@ typedef enum { NODE_CALL, NODE_COLLECTIVE } NodeKind;
 typedef enum { COLL_ALL_GATHER, COLL_REDUCE_SCATTER, COLL_ALL_REDUCE, COLL_ALL_TO_ALL, COLL_PERMUTE, COLL_BROADCAST, COLL_STACK } Coll;
 typedef enum { COMM_AUTO, COMM_UNFUSED, COMM_PULL, COMM_STAGED, COMM_PUSH, COMM_PACKET } CommForm;
 
-/* A tensor as an argument: all of it, or this rank's block of it (replicated sliced to split). */
+/* A tensor as an argument: all of it, this rank's block of it (replicated sliced to split), or what is left when the
+   first .lead dimensions, which are whole numbers and not split, are fixed: the parameter has the others. */
 typedef struct {
     int tensor;
+    int lead;
+    int64_t at[MAX_DIMS];    /* of each of the first .lead dimensions */
     int16_t slice[MAX_DIMS]; /* mesh axis: only this rank's block along that dimension; -1: all */
 } Arg;
 

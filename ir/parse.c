@@ -113,7 +113,15 @@ static void parse_flag(Parser *p) {
     if (!p->failed) vec_push(p->m->arena, &p->g->flag, f);
 }
 
-/* arg := '%' name ['[' ('*' | axis) (',' ..)* ']'] */
+/* One dimension of an argument: fixed (only behind others that are), whole, or this rank's block. */
+static void parse_arg_dim(Parser *p, Arg *a, int d) {
+    if (d == a->lead && p->tok.kind == TOK_INT)
+        a->at[a->lead++] = need_int(p, "a place");
+    else if (!take_punct(p, '*'))
+        a->slice[d] = (int16_t)need_known(p, &p->axes, "mesh axis");
+}
+
+/* arg := '%' name ['[' (INT | '*' | axis) (',' ..)* ']'] */
 static void parse_arg(Parser *p, Node *n) {
     Arg a = {0};
     for (int i = 0; i < MAX_DIMS; i++) a.slice[i] = -1;
@@ -122,7 +130,7 @@ static void parse_arg(Parser *p, Node *n) {
         int ndim = p->failed ? 0 : p->g->tensor.p[a.tensor].ndim;
         for (int i = 0; i < ndim && !p->failed; i++) {
             if (i) need_punct(p, ',');
-            if (!take_punct(p, '*')) a.slice[i] = (int16_t)need_known(p, &p->axes, "mesh axis");
+            parse_arg_dim(p, &a, i);
         }
         need_punct(p, ']');
     }

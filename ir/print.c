@@ -77,6 +77,7 @@ static void print_flag(Printer *p, const Flag *f, int i) {
 
 static int slices_of(const Program *g, const Arg *a) {
     int ndim = a->tensor >= 0 && a->tensor < g->tensor.n ? g->tensor.p[a->tensor].ndim : 0;
+    if (a->lead > 0) return ndim;
     for (int i = 0; i < ndim; i++)
         if (a->slice[i] >= 0) return ndim;
     return 0;
@@ -87,7 +88,9 @@ static void print_arg(Printer *p, const Program *g, Name *name, const Arg *a) {
     print_tensor_name(p, g, name, a->tensor);
     for (int i = 0; i < n; i++) {
         text_add(&p->out, i ? ", " : "[");
-        if (a->slice[i] < 0)
+        if (i < a->lead)
+            text_printf(&p->out, "%lld", (long long)a->at[i]);
+        else if (a->slice[i] < 0)
             text_add(&p->out, "*");
         else
             print_symbol(p, a->slice[i], true);

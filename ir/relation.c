@@ -220,8 +220,10 @@ static void access_add(Walk *w, Op *op) {
     a.remote = t->symmetric >= 0;
     a.ndim = t->ndim;
     if (a.remote) a.rank = sub_box(w, &op->sub.p[0].lo, op);
-    for (int d = 0; d < a.ndim; d++) {
-        a.dim[d] = sub_box(w, &op->sub.p[d + a.remote].lo, op);
+    for (int d = 0; d < arg->lead; d++)
+        a.dim[d] = (Box){.known = true, .start = affine_const(arg->at[d]), .extent = 1, .limit = arg->at[d] + 1};
+    for (int d = arg->lead; d < a.ndim; d++) {
+        a.dim[d] = sub_box(w, &op->sub.p[d - arg->lead + a.remote].lo, op);
         if (arg->slice[d] >= 0) a.dim[d] = box_sliced(w, a.dim[d], t->dim[d], arg->slice[d]);
     }
     vec_push(w->arena, &w->list, a);

@@ -51,20 +51,33 @@ static void io_verify(Verifier *v, const Program *g) {
     }
 }
 
+/* Of dimension d of the tensor. */
 static bool dim_matches(const Tensor *t, const Arg *a, const Param *p, int d) {
-    Size s = t->dim[d];
-    if (a->slice[d] < 0) return size_equal(s, p->dim[d]);
+    Size s = t->dim[d], want = p->dim[d - a->lead];
+    if (a->slice[d] < 0) return size_equal(s, want);
     if (s.axis >= 0) return false;
     s.axis = a->slice[d];
-    return size_equal(s, p->dim[d]);
+    return size_equal(s, want);
+}
+
+static bool lead_fits(const Tensor *t, const Arg *a) {
+    if (a->lead < 0 || a->lead > t->ndim || (a->lead && a->lead == t->ndim)) return false;
+    for (int d = 0; d < a->lead; d++)
+        if (!size_is_number(t->dim[d]) || a->at[d] < 0 || a->at[d] >= t->dim[d].c || a->slice[d] >= 0) return false;
+    return true;
 }
 
 static void arg_shape_verify(Verifier *v, const Node *n, const Tensor *t, const Arg *a, const Param *p) {
-    if (t->ndim != p->ndim) {
-        violation(v, n->loc, "'%s' has %d dimensions, and parameter '%s' %d", t->name, t->ndim, p->name, p->ndim);
+    if (!lead_fits(t, a)) {
+        violation(v, n->loc, "'%s' has no part at these places", t->name);
         return;
     }
-    for (int d = 0; d < t->ndim; d++) {
+    if (t->ndim - a->lead != p->ndim) {
+        violation(v, n->loc, "'%s' has %d dimensions, and parameter '%s' %d", t->name, t->ndim - a->lead, p->name,
+                  p->ndim);
+        return;
+    }
+    for (int d = a->lead; d < t->ndim; d++) {
         if (a->slice[d] != -1 && !axis_verify(v, n->loc, a->slice[d])) return;
         if (!dim_matches(t, a, p, d))
             violation(v, n->loc, "dimension %d of '%s' is not that of parameter '%s'", d, t->name, p->name);

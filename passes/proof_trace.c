@@ -106,10 +106,11 @@ static bool event_push(Trace *t, Event e) {
 }
 
 /* Cells of dimension d of the argument that a subscript can reach. */
-static Interval access_cells(Trace *t, const Arg *arg, int d, const Affine *sub) {
+static Interval access_cells(Trace *t, const Arg *arg, int d, const Span *sub) {
     const Run *r = t->run;
     const Tensor *tensor = &r->p->tensor.p[arg->tensor];
-    Interval a = env_affine(&t->env, sub);
+    if (d < arg->lead) return interval_of(arg->at[d]);
+    Interval a = env_affine(&t->env, &sub[d - arg->lead].lo);
     if (interval_empty(a)) return a;
     Size extent = tensor->dim[d];
     if (arg->slice[d] < 0) return cut(a, 0, size_block(r->m, extent, r->sym) - 1);
@@ -131,7 +132,7 @@ static bool trace_access(Trace *t, const Step *s) {
         e.rank_lo = (int16_t)at.lo, e.rank_hi = (int16_t)at.hi;
     }
     for (int d = 0; d < tensor->ndim; d++) {
-        Interval a = access_cells(t, arg, d, &s->op->sub.p[d + lead].lo);
+        Interval a = access_cells(t, arg, d, s->op->sub.p + lead);
         if (interval_empty(a)) {
             r->box.n = e.box;
             return true;
