@@ -145,11 +145,14 @@ static Interval eval_compare(OpKind kind, Interval a, Interval b) {
     return interval_of(always != flip);
 }
 
+/* A sum or product that may leave 64 bits wraps. */
+static Interval unwrapped(Interval a) { return a.lo <= -UNBOUNDED || a.hi >= UNBOUNDED ? anything : a; }
+
 static Interval eval_binary(OpKind kind, Interval a, Interval b) {
     switch (kind) {
-    case OP_ADD: return interval_add(a, b);
-    case OP_SUB: return interval_add(a, interval_mul(b, interval_of(-1)));
-    case OP_MUL: return interval_mul(a, b);
+    case OP_ADD: return unwrapped(interval_add(a, b));
+    case OP_SUB: return unwrapped(interval_add(a, interval_mul(b, interval_of(-1))));
+    case OP_MUL: return unwrapped(interval_mul(a, b));
     case OP_DIV: return interval_exact(b) && b.lo > 0 ? interval_div(a, b.lo) : anything;
     case OP_MOD: return interval_exact(b) && b.lo > 0 ? interval_mod(a, b.lo) : anything;
     case OP_MIN: return (Interval){min_of(a.lo, b.lo), min_of(a.hi, b.hi)};
@@ -176,12 +179,15 @@ static Interval eval_select(Env *e, const Op *op) {
     return interval_hull(eval(e, op->arg.p[1]), eval(e, op->arg.p[2]));
 }
 
-/* What may have wrapped is unknown. */
+/* What may have wrapped is unknown; a bool is 0 or 1. */
 static Interval fit(Elem elem, Interval a) {
     int bits = elem_bits(elem);
-    if (bits >= 64 || elem == ELEM_BOOL || interval_empty(a)) return a;
-    int64_t half = (int64_t)1 << (bits - 1);
-    return a.lo >= -half && a.hi < half ? a : anything;
+    if (interval_empty(a)) return a;
+    if (elem == ELEM_BOOL) return eval_compare(OP_NE, a, interval_of(0));
+    if (bits >= 64) return a;
+    bool sign = elem != ELEM_U8;
+    int64_t least = sign ? -((int64_t)1 << (bits - 1)) : 0, most = ((int64_t)1 << (bits - sign)) - 1;
+    return a.lo >= least && a.hi <= most ? a : anything;
 }
 
 static Interval eval_raw(Env *e, const Value *v) {

@@ -38,6 +38,7 @@ typedef struct {
     int64_t *extent;  /* [rank][dimension] */
     int32_t *count;   /* signals that a word gets in a generation; NULL without words */
     bool *waited;     /* some wait of the home certainly acquires it, of this generation */
+    bool weak;        /* some signal of it releases nothing, or not far enough */
     bool late;        /* in every task its signal follows every access */
     int32_t *signal;  /* events that signal it, sorted by (source, word) */
     int32_t *first;   /* [source * words + word]: where in signal */

@@ -71,7 +71,7 @@ static void packet_turns(Run *r, int tensor) {
 static bool wait_acquires(const Run *r, const Event *w, int source) {
     const Flag *f = &r->p->flag.p[w->ref];
     int64_t word[MAX_RANGES];
-    if (!wait_has_source(r, w, source)) return false;
+    if (r->words[w->ref].weak || !wait_has_source(r, w, source)) return false;
     for (int d = 0; d < f->dim.n; d++) {
         Bounds a = r->box.p[w->box + d];
         int64_t last = r->words[w->ref].extent[source * f->dim.n + d] - 1;

@@ -71,6 +71,18 @@ static bool count_signal(Run *r, const Event *e) {
     return true;
 }
 
+/* A completion releases what all of its arrivals do, or nothing: one weak signal makes its family weak. */
+static void spread_weakness(Run *r) {
+    for (int i = 0; i < r->event.n; i++) {
+        const Event *e = &r->event.p[i];
+        if (e->kind == EVENT_SIGNAL && !e->sync) r->words[e->ref].weak = true;
+    }
+    for (int i = 0; i < r->event.n; i++) {
+        Event *e = &r->event.p[i];
+        if (e->kind == EVENT_SIGNAL && r->words[e->ref].weak) e->sync = false;
+    }
+}
+
 static void note_late(Run *r, const Task *t) {
     bool access = false;
     for (int i = t->first + t->n - 1; i >= t->first; i--) {
@@ -116,7 +128,7 @@ static bool check_word(Run *r, const Event *e, int source, const int64_t *index)
     if (got != want)
         return run_fail_flag(r, e->ref, e->op, "%s waits for word %lld from rank %d, which gets %d of %lld signals",
                              task_text(r, t), (long long)word, source, got, (long long)want);
-    if (!e->sync || e->until != ALWAYS) return true;
+    if (!e->sync || e->until != ALWAYS || r->words[e->ref].weak) return true;
     if (e->op->lag == 0) r->words[e->ref].waited[slot] = true;
     r->turn[((size_t)e->op->lag * (size_t)r->ranks + (size_t)source) * (size_t)r->ranks + (size_t)t->rank] = true;
     return true;
@@ -141,7 +153,7 @@ static bool check_source(Run *r, const Event *e, int source) {
 
 static bool same_wait(const Run *r, const Event *a, const Event *b) {
     if (!a || r->task.p[a->task].rank != r->task.p[b->task].rank || a->op->lag != b->op->lag) return false;
-    if (a->sync != b->sync || (a->until == ALWAYS) != (b->until == ALWAYS)) return false;
+    if (a->sync != b->sync || a->op->equal != b->op->equal || (a->until == ALWAYS) != (b->until == ALWAYS)) return false;
     if (a->rank_lo != b->rank_lo || a->rank_hi != b->rank_hi) return false;
     int n = flag_at(r, a->ref)->dim.n;
     return memcmp(&r->box.p[a->box], &r->box.p[b->box], (size_t)n * sizeof(Bounds)) == 0;
@@ -168,6 +180,7 @@ bool words_check(Run *r) {
         if (!words_new(r, f)) return false;
     for (int i = 0; i < r->event.n; i++)
         if (r->event.p[i].kind == EVENT_SIGNAL && !count_signal(r, &r->event.p[i])) return false;
+    spread_weakness(r);
     for (int i = 0; i < r->task.n; i++) note_late(r, &r->task.p[i]);
     sort_signals(r);
     for (int i = 0; i < r->event.n; i++) {
