@@ -1,0 +1,34 @@
+"""Sparse matrix times vector; see library.py for the arguments."""
+import numpy as np
+
+from library import normal, random, run
+
+
+def matrix(rows, columns):
+    """Entries in the order of rows; some rows are empty, one is full and long."""
+    counts = random.integers(0, 9, rows)
+    counts[rows // 2] = columns
+    row = np.repeat(np.arange(rows), counts).astype(np.int32)
+    return row, random.integers(0, columns, row.size).astype(np.int32), normal(row.size)
+
+
+def product(row, col, val, x, rows):
+    return np.bincount(row, val.astype(np.float64) * x[col].astype(np.float64), minlength=rows)
+
+
+for rows, columns in ((1, 3), (64, 200), (131, 77)):
+    row, col, val = matrix(rows, columns)
+    x = normal(columns)
+    ptr = np.concatenate(([0], np.cumsum(np.bincount(row, minlength=rows)))).astype(np.int32)
+    for kernel in ("lane", "wave"):
+        run(kernel, {"ptr": ptr, "col": col, "val": val, "x": x}, {"y": product(row, col, val, x, rows)})
+
+row = np.sort(random.integers(3, 125, 1000)).astype(np.int32)
+col, val, x = random.integers(0, 50, 1000).astype(np.int32), normal(1000), normal(50)
+run("coo", {"row": row, "col": col, "val": val, "x": x}, {"y": product(row, col, val, x, 130)})
+
+used = random.random((70, 9)) < 0.6
+col = np.where(used, random.integers(0, 50, used.shape), -1).astype(np.int32)
+val = normal(*used.shape)
+run("ell", {"col": col, "val": val, "x": x},
+    {"y": np.where(used, val.astype(np.float64) * x[np.maximum(col, 0)], 0).sum(axis=1)})
