@@ -1,0 +1,58 @@
+/* tape.h: the decisions of a random program, as a list of small numbers.
+   Takes a seed, or a list that was edited; gives numbers. 0 is always the simplest choice, so that lists with fewer and
+   smaller numbers are smaller programs; past the end of an edited list every choice is 0. */
+#ifndef TILEC_TEST_GEN_TAPE_H
+#define TILEC_TEST_GEN_TAPE_H
+
+#include "base/vec.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+typedef struct {
+    int first, end; /* the decisions of one part of the program: shrinking removes them together */
+} TapeSpan;
+
+typedef struct {
+    Arena *arena;
+    VEC(int) v;
+    VEC(TapeSpan) span;
+    int at;
+    uint64_t seed; /* 0: an edited list */
+} Tape;
+
+static Tape tape_new(Arena *a, uint64_t seed) {
+    return (Tape){.arena = a, .seed = seed ? seed * 0x9E3779B97F4A7C15u | 1 : 0};
+}
+
+static Tape tape_edited(Arena *a, const int *v, int n) {
+    Tape t = tape_new(a, 0);
+    for (int i = 0; i < n; i++) vec_push(a, &t.v, v[i]);
+    return t;
+}
+
+/* One of 0 .. n - 1. */
+static int tape_draw(Tape *t, int n) {
+    int x = 0;
+    if (t->at < t->v.n) x = t->v.p[t->at] % n;
+    else if (t->seed) {
+        t->seed ^= t->seed << 13, t->seed ^= t->seed >> 7, t->seed ^= t->seed << 17;
+        x = (int)((t->seed >> 20) % (uint64_t)n);
+    }
+    if (t->at == t->v.n) vec_push(t->arena, &t->v, x);
+    t->v.p[t->at++] = x;
+    return x;
+}
+
+/* True once in n times. */
+static bool tape_rarely(Tape *t, int n) { return tape_draw(t, n) == n - 1; }
+
+static int tape_open(Tape *t) {
+    vec_push(t->arena, &t->span, ((TapeSpan){t->at, t->at}));
+    return t->span.n - 1;
+}
+
+static void tape_close(Tape *t, int span) { t->span.p[span].end = t->at; }
+
+#endif
