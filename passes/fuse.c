@@ -121,11 +121,12 @@ static bool touches_updated(const Program *p, const Node *n) {
     return false;
 }
 
-/* The producer moves down to the consumer: nothing between may read its other results. */
-static bool other_results_read_before(const Program *p, const Node *producer, const Node *consumer, int tensor) {
+/* The producer moves down to the consumer and becomes one with it: nothing between, nor the consumer, may read its other
+   results. */
+static bool other_results_read(const Program *p, const Node *producer, const Node *consumer, int tensor) {
     for (int a = 0; a < producer->arg.n; a++) {
         if (!producer->kernel->param.p[a].out || producer->arg.p[a].tensor == tensor) continue;
-        for (int i = producer->id + 1; i < consumer->id; i++) {
+        for (int i = producer->id + 1; i <= consumer->id; i++) {
             const Node *n = p->node.p[i];
             if (n->kind == NODE_COLLECTIVE && n->src == producer->arg.p[a].tensor) return true;
             for (int b = 0; b < n->arg.n; b++)
@@ -200,6 +201,15 @@ static void drop_param(Node *n, int gone) {
     shift_params(k->body, gone);
 }
 
+/* What the consumer would have loaded: a store repeats its value along the ranges that the value lacks. */
+static Value *loaded_value(Builder *b, const Pair *f, const Op *store) {
+    Value *v = build_cast(b, b->k->param.p[f->out].elem, store->arg.p[0]);
+    Type t = v->type;
+    for (int d = 0; d < store->sub.n; d++)
+        if (b->k->range.p[f->stored[d]].kind != RANGE_POSITION) t = type_with(t, f->stored[d]);
+    return build_broadcast(b, t, v);
+}
+
 static void fuse_pair(PassContext *c, Pair *f) {
     Module *m = c->m;
     Node *n = f->producer;
@@ -212,8 +222,7 @@ static void fuse_pair(PassContext *c, Pair *f) {
     for (int d = 0; d < f->load->sub.n; d++) in.range[f->loaded[d]] = f->stored[d];
     take_params(m, f, n, &in);
     Builder b = {.m = m, .k = n->kernel, .at = aside, .loc = store->loc};
-    Elem declared = n->kernel->param.p[f->out].elem;
-    Epilogue e = {&in, f, b, build_cast(&b, declared, store->arg.p[0])};
+    Epilogue e = {&in, f, b, loaded_value(&b, f, store)};
     in.access = take_value;
     in.ctx = &e;
     inline_region(&in, f->consumer->kernel->body);
@@ -239,7 +248,7 @@ static bool fuse_into_producer(PassContext *c, Program *p, Node *consumer) {
         Pair f = {.p = p, .consumer = consumer, .tensor = consumer->arg.p[a].tensor, .in = a};
         if (consumer->kernel->param.p[a].out || sliced(&consumer->arg.p[a]) || !find_producer(&f)) continue;
         if (touches_updated(p, f.producer) || touches_updated(p, consumer) || !pair_fits(&f)) continue;
-        if (other_results_read_before(p, f.producer, consumer, f.tensor)) continue;
+        if (other_results_read(p, f.producer, consumer, f.tensor)) continue;
         remark(c, "fuse", consumer->loc, "%s runs in the epilogue of %s: '%s' stays out of memory", consumer->kernel->name,
                f.producer->kernel->name, p->tensor.p[f.tensor].name);
         fuse_pair(c, &f);

@@ -7,7 +7,7 @@ import lit.formats
 config.name = "tilec"
 config.test_format = lit.formats.ShTest(execute_external=False)
 config.suffixes = [".tile", ".tir", ".test"]
-config.excludes = ["Inputs", "fuzz", "unit", "gen"]
+config.excludes = ["Inputs", "fuzz", "unit"]
 config.test_source_root = os.path.join(config.tilec_source, "test")
 config.test_exec_root = os.path.join(config.tilec_build, "test")
 

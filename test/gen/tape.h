@@ -22,8 +22,15 @@ typedef struct {
     uint64_t seed; /* 0: an edited list */
 } Tape;
 
+static uint64_t tape_step(uint64_t x) {
+    x ^= x << 13, x ^= x >> 7;
+    return x ^ x << 17;
+}
+
 static Tape tape_new(Arena *a, uint64_t seed) {
-    return (Tape){.arena = a, .seed = seed ? seed * 0x9E3779B97F4A7C15u | 1 : 0};
+    Tape t = {.arena = a, .seed = seed * 0x9E3779B97F4A7C15u};
+    for (int i = 0; i < 8; i++) t.seed = tape_step(t.seed);
+    return t;
 }
 
 static Tape tape_edited(Arena *a, const int *v, int n) {
@@ -37,7 +44,7 @@ static int tape_draw(Tape *t, int n) {
     int x = 0;
     if (t->at < t->v.n) x = t->v.p[t->at] % n;
     else if (t->seed) {
-        t->seed ^= t->seed << 13, t->seed ^= t->seed >> 7, t->seed ^= t->seed << 17;
+        t->seed = tape_step(t->seed);
         x = (int)((t->seed >> 20) % (uint64_t)n);
     }
     if (t->at == t->v.n) vec_push(t->arena, &t->v, x);

@@ -1,0 +1,206 @@
+/* tile_random.c: random .tile programs mean the same in every form. Each is run by the interpreter on one rank (or on its
+   own mesh, where results depend on it) and compared with its mesh, every prefix of the pipeline in several forms, random
+   schedules, compiled code, and its own canonical layout. What differs is made smaller and printed.
+   usage: tile_random [--programs=N] [--first=SEED] [--compile=EVERY] [--show=SEED] [--seconds=N] [--folder=DIR] */
+#include "test/gen/program.h"
+#include "test/gen/shrink.h"
+#include "test/pipeline/check.h"
+
+#include <fcntl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { TESTS = 400, SECONDS_EACH = 60 };
+
+typedef struct {
+    int programs, compile, seconds;
+    uint64_t first, show;
+    const char *folder, *tools;
+} Settings;
+
+typedef struct {
+    const Settings *o;
+    uint64_t seed;
+    const char *file;
+    Text text;
+    bool varies, compiled;
+    int outcome;
+} Case;
+
+/* ---- one program, in a process of its own ---- */
+
+static void sizes_set(Test *t) {
+    for (t->nsize = 0; t->nsize < SRC_DIMS; t->nsize++) t->size[t->nsize].name = arena_format(t->arena, "N%d", t->nsize);
+    Module *m = lowered(t, 0);
+    for (int i = 0; i < m->symbol.n; i++)
+        for (int k = 0; k < t->nsize; k++)
+            if (strcmp(t->size[k].name, m->symbol.p[i].name) == 0) t->size[k].value = m->symbol.p[i].bound - m->symbol.p[i].bound / 4;
+    t->axes = m->axis.n;
+}
+
+static void write_file(const char *path, const char *text) {
+    Text t = {0};
+    text_add(&t, text);
+    const char *failed = text_write(&t, path);
+    if (failed) fprintf(stderr, "%s: %s\n", path, failed), exit(2);
+    text_free(&t);
+}
+
+/* The canonical layout of a program is the same program, and its own canonical layout. */
+static void check_layout(Test *t) {
+    const char *file = t->file, *other = arena_format(t->arena, "%s.fmt.tile", file);
+    Text text = {0}, once = {0}, twice = {0};
+    Diags *d = diags_new(t->arena);
+    text_read(&text, file, 1 << 24);
+    unit_print(&once, parse_source(t->arena, names_new(t->arena), d, diags_file(d, file, text_str(&text), text.n)), d);
+    unit_print(&twice, parse_source(t->arena, names_new(t->arena), d, diags_file(d, other, text_str(&once), once.n)), d);
+    if (strcmp(text_str(&once), text_str(&twice))) t->failures++, fprintf(stderr, "the canonical layout changes\n");
+    write_file(other, text_str(&once));
+    char *before = module_text(lowered(t, 0), t->arena);
+    t->file = other;
+    if (strcmp(before, module_text(lowered(t, 0), t->arena))) t->failures++, fprintf(stderr, "another program in canonical layout\n");
+    t->file = file;
+    unlink(other);
+}
+
+/* Elements smaller than a byte are not compiled yet. */
+static bool has_packed(const Program *p) {
+    for (int i = 0; i < p->tensor.n; i++)
+        if (elem_bits(p->tensor.p[i].elem) < 8) return true;
+    return false;
+}
+
+static void check_compiled(Test *t, const Case *c, int form) {
+    Module *m = lowered(t, 0);
+    if (has_packed(m->program.p[0])) return;
+    const char *ir = arena_format(t->arena, "%s.tir", t->file), *sizes = "";
+    write_file(ir, module_text(m, t->arena));
+    for (int i = 0; i < t->nsize; i++) sizes = arena_format(t->arena, "%s %s=%" PRId64, sizes, t->size[i].name, t->size[i].value);
+    setenv("CGEN_FLAGS", c->seed % 4 ? "-O1" : "-O3", 1);
+    if (system(arena_format(t->arena, "%s/cgen_run %s comm=%d%s >&2", c->o->tools, ir, form, sizes))) t->failures++;
+    unlink(ir);
+}
+
+static void check_case(const Case *c) {
+    Test t = {.arena = arena_new(), .file = c->file, .seeds = 2};
+    static const Define one[] = {{"tp", 1}, {"dp", 1}};
+    int form = (int)(c->seed % 6), other = (int)(c->seed / 6 % 5);
+    sizes_set(&t);
+    t.lower.define = one;
+    t.lower.ndefine = c->varies ? 0 : t.axes;
+    make_inputs(&t, 0);
+    t.lower.ndefine = 0;
+    check_layout(&t);
+    check_pipeline(&t, 0, (CommForm)form, NULL);
+    if (t.axes) check_pipeline(&t, 0, (CommForm)(other + (other >= form)), c->seed % 5 == 0 ? "flags" : c->seed % 5 == 1 ? "fuse" : NULL);
+    if (c->compiled) check_compiled(&t, c, form);
+    exit(t.failures != 0);
+}
+
+/* 0: all is the same. */
+static int case_run(const Case *c, const char *log) {
+    write_file(c->file, c->text.p);
+    pid_t child = fork();
+    if (child == 0) {
+        int to = open(log, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+        dup2(to, 1), dup2(to, 2);
+        alarm(SECONDS_EACH);
+        check_case(c);
+    }
+    int status = 0;
+    waitpid(child, &status, 0);
+    return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+/* ---- failures ---- */
+
+static bool still_fails(Shrink *s, Tape *tape) {
+    Case c = *(Case *)s->ctx;
+    c.text = (Text){0};
+    bool fails = program_generate(s->arena, tape, &c.text, &c.varies) && case_run(&c, "/dev/null") == c.outcome;
+    text_free(&c.text);
+    return fails;
+}
+
+static void print_file(const char *path) {
+    Text t = {0};
+    if (!text_read(&t, path, 1 << 16)) fputs(text_str(&t), stdout);
+    text_free(&t);
+}
+
+static void report_failure(Case *c, Arena *arena, const Tape *tape, const char *log) {
+    Shrink s = {.arena = arena, .best = *tape, .left = TESTS, .fails = still_fails, .ctx = c};
+    s.best.v.n = tape->at;
+    printf("seed %" PRIu64 ": %s (%d)\n", c->seed, c->outcome == CHECK_REFUSED ? "refused" : c->outcome > 128 ? "crashed or late" : "differs", c->outcome);
+    shrink_run(&s);
+    Text text = {0};
+    Tape best = tape_edited(arena, s.best.v.p, s.best.v.n);
+    program_generate(arena, &best, &text, &c->varies);
+    c->text = text;
+    case_run(c, log);
+    print_file(log);
+    printf("%s\n", text_str(&text));
+    fflush(stdout);
+    text_free(&text);
+}
+
+/* 1: a program, -1: a failure, 0: no program from this seed. */
+static int seed_run(const Settings *o, uint64_t seed) {
+    Arena *arena = arena_new();
+    Tape tape = tape_new(arena, seed);
+    Case c = {.o = o, .seed = seed, .compiled = o->compile && seed % (uint64_t)o->compile == 0};
+    const char *log = arena_format(arena, "%s/random-%d.log", o->folder, (int)getpid());
+    int result = 0;
+    c.file = arena_format(arena, "%s/random-%d.tile", o->folder, (int)getpid());
+    if (program_generate(arena, &tape, &c.text, &c.varies)) {
+        c.outcome = case_run(&c, log);
+        result = c.outcome ? -1 : 1;
+        if (c.outcome) report_failure(&c, arena, &tape, log);
+        unlink(log), unlink(c.file);
+    }
+    arena_free(arena);
+    return result;
+}
+
+static int show(uint64_t seed) {
+    Arena *arena = arena_new();
+    Tape tape = tape_new(arena, seed);
+    Text text = {0};
+    bool varies, good = program_generate(arena, &tape, &text, &varies);
+    if (good) fputs(text_str(&text), stdout);
+    text_free(&text);
+    arena_free(arena);
+    return !good;
+}
+
+static const char *value_of(const char *arg, const char *option) {
+    size_t n = strlen(option);
+    return strncmp(arg, option, n) == 0 ? arg + n : NULL;
+}
+
+int main(int argc, char **argv) {
+    Settings o = {.programs = 100, .first = 1, .compile = 20, .seconds = 1 << 30, .folder = "/tmp"};
+    const char *v, *slash = strrchr(argv[0], '/');
+    Arena *arena = arena_new();
+    o.tools = arena_text(arena, argv[0], slash ? (size_t)(slash - argv[0]) : 0);
+    for (int i = 1; i < argc; i++) {
+        if ((v = value_of(argv[i], "--programs="))) o.programs = atoi(v);
+        else if ((v = value_of(argv[i], "--first="))) o.first = strtoull(v, NULL, 10);
+        else if ((v = value_of(argv[i], "--compile="))) o.compile = atoi(v);
+        else if ((v = value_of(argv[i], "--seconds="))) o.seconds = atoi(v);
+        else if ((v = value_of(argv[i], "--folder="))) o.folder = v;
+        else if ((v = value_of(argv[i], "--show="))) return show(strtoull(v, NULL, 10));
+        else return 2;
+    }
+    int made = 0, failed = 0;
+    time_t start = time(NULL);
+    for (uint64_t seed = o.first; made < o.programs && time(NULL) - start < o.seconds; seed++) {
+        int r = seed_run(&o, seed);
+        made += r != 0;
+        failed += r < 0;
+    }
+    printf("%d programs, %d differ\n", made, failed);
+    arena_free(arena);
+    return failed != 0;
+}
