@@ -14,7 +14,7 @@ import numpy as np
 
 
 def read_checkpoint(path):
-    """Returns the header and the tensors that the feed-forward block and the embedding need."""
+    """Returns the header and the tensors."""
     with open(path, "rb") as file:
         raw = file.read()
     dim, hidden, layers, heads, kv_heads, vocab, seq = header = struct.unpack("7i", raw[:28])
@@ -22,7 +22,8 @@ def read_checkpoint(path):
     kv = dim // heads * kv_heads
     shapes = [("emb", (vocab, dim)), ("norm1", (layers, dim)), ("wq", (layers, dim, dim)), ("wk", (layers, kv, dim)),
               ("wv", (layers, kv, dim)), ("wo", (layers, dim, dim)), ("norm2", (layers, dim)),
-              ("w1", (layers, hidden, dim)), ("w2", (layers, dim, hidden)), ("w3", (layers, hidden, dim))]
+              ("w1", (layers, hidden, dim)), ("w2", (layers, dim, hidden)), ("w3", (layers, hidden, dim)),
+              ("norm", (dim,))]
     tensors, at = {}, 28
     for name, shape in shapes:
         count = int(np.prod(shape))
