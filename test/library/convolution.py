@@ -1,0 +1,23 @@
+"""Convolutions and a stencil; see library.py for the arguments."""
+import numpy as np
+
+from library import normal, run
+
+B, C, H, W, O, KH, KW = 2, 5, 13, 70, 35, 3, 5
+x, k, a = normal(B, C, H, W), normal(O, C, KH, KW), normal(H, W)
+
+
+def convolution(stride, pad):
+    padded = np.pad(x.astype(np.float64), ((0, 0), (0, 0), (pad, pad), (pad, pad)))
+    windows = np.lib.stride_tricks.sliding_window_view(padded, (KH, KW), axis=(2, 3))[:, :, ::stride, ::stride]
+    return np.einsum("bcijrs,ocrs->boij", windows, k.astype(np.float64))
+
+
+for stride, pad in ((1, 0), (2, 2), (3, 1)):
+    options = ["-D", f"STRIDE={stride}", "-D", f"PAD={pad}"]
+    want = convolution(stride, pad)
+    run("direct", {"x": x, "k": k}, {"y": want}, options=options)
+    run("product", {"x": x, "k": k.reshape(O, -1)}, {"y": want.transpose(0, 2, 3, 1).reshape(-1, O)}, options=options)
+
+A = np.pad(a.astype(np.float64), 1)
+run("five", {"a": a}, {"b": 0.2 * (A[1:-1, 1:-1] + A[:-2, 1:-1] + A[2:, 1:-1] + A[1:-1, :-2] + A[1:-1, 2:])})
