@@ -20,12 +20,8 @@ static int dims_bits(const LayoutDim *dim, int n) {
     return bits;
 }
 
-int layout_place(const Layout *l, const char *name, int *first) {
-    return dims_find(l->place, l->nplace, name, first);
-}
-int layout_index(const Layout *l, const char *name, int *first) {
-    return dims_find(l->index, l->nindex, name, first);
-}
+int layout_place(const Layout *l, const char *name, int *first) { return dims_find(l->place, l->nplace, name, first); }
+int layout_index(const Layout *l, const char *name, int *first) { return dims_find(l->index, l->nindex, name, first); }
 int layout_place_bits(const Layout *l) { return dims_bits(l->place, l->nplace); }
 int layout_index_bits(const Layout *l) { return dims_bits(l->index, l->nindex); }
 
@@ -89,7 +85,8 @@ bool layout_same_tile(const Layout *a, const Layout *b) {
     return true;
 }
 
-/* Moves the bits of an index of `from` to where `to` has the same ranges; bits of ranges that `to` lacks are dropped. */
+/* Moves the bits of an index of `from` to where `to` has the same ranges; bits of ranges that `to` lacks are dropped.
+ */
 static uint64_t index_move(const Layout *from, const Layout *to, uint64_t index) {
     uint64_t moved = 0;
     int bit = 0, first;

@@ -12,7 +12,8 @@ typedef struct {
     uint64_t sum[64];   /* which of the added vectors basis[i] is the sum of */
 } Span;
 
-bool span_add(Span *, uint64_t vector); /* false when it lies in the span already; counted among the added all the same */
+bool span_add(Span *,
+              uint64_t vector); /* false when it lies in the span already; counted among the added all the same */
 bool span_has(const Span *, uint64_t vector);
 /* The added vectors whose sum is `vector`, as bits; only vectors that were independent when added take part. */
 bool span_solve(const Span *, uint64_t vector, uint64_t *sum);

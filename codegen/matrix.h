@@ -1,0 +1,57 @@
+/* matrix.h: the matrix instructions of the GPUs, as data: element types, shapes, layouts of the operands, cycles.
+   The rows are in codegen/targets/NAME.def, what they mean is in docs/layout.md. */
+#ifndef TILEC_CODEGEN_MATRIX_H
+#define TILEC_CODEGEN_MATRIX_H
+
+#include "ir/layout_lds.h"
+
+typedef enum { MATRIX_MFMA, MATRIX_MMA, MATRIX_WGMMA } MatrixKind;
+
+/* Layouts as text; ranges i, j, k, and b for an instruction that multiplies several blocks at once. b is NULL where B
+   must lie in shared memory. */
+typedef struct {
+    const char *name;
+    int m, n, k, blocks;
+    const char *a, *b, *d;
+} MatrixShape;
+
+typedef struct {
+    MatrixKind kind;
+    const char
+        *name; /* MFMA: what follows __builtin_amdgcn_mfma_; others: the PTX name, with N in place of n for wgmma */
+    const char *a, *b, *d;      /* element types */
+    const MatrixShape *ad, *bd; /* the shape of A and D, and that of B */
+    int cycles;                 /* wgmma: for n = 8 */
+    int step;                   /* wgmma: n is a multiple of 8 up to 32, of this up to 256 */
+} MatrixOp;
+
+/* A panel of shared memory that wgmma reads through a descriptor: 8 rows of it, ranges j (or i) and k. */
+typedef struct {
+    const char *name;
+    int swizzle, width;
+    const char *layout;
+} MatrixPanel;
+
+typedef struct {
+    const char *name;
+    int wave, lds_bytes;
+    LdsMachine lds;
+    const MatrixOp *op;
+    int nops;
+    const MatrixPanel *panel;
+    int npanels;
+} MatrixTarget;
+
+extern const MatrixTarget matrix_targets[];
+extern const int matrix_target_count;
+
+const MatrixTarget *matrix_target(const char *name); /* NULL: none */
+const MatrixOp *matrix_op(const MatrixTarget *, const char *name, const char *a, const char *b);
+int matrix_width(const char *type);     /* bits of an element */
+bool matrix_n(const MatrixOp *, int n); /* whether it exists with this n */
+int matrix_cycles(const MatrixOp *, int n);
+
+/* The registers of operand 'a', 'b' or 'd' for this n; false: the operand has no registers. */
+bool matrix_layout(Arena *, Layout *, const MatrixOp *, char operand, int n);
+
+#endif
