@@ -226,23 +226,26 @@ static void order_nodes(Flags *f, int from, int to, bool whole) {
         }
 }
 
-/* Which earlier nodes touch a tensor that this one touches: no pair of unrelated nodes is looked at. */
+/* Which earlier nodes wrote a tensor that this one reads, or touched one that it writes: no other pair is looked at. */
 static void order_program(Flags *f, bool whole) {
     typedef VEC(int) Nodes;
-    Nodes *touch = ARENA_ARRAY(f->m->arena, Nodes, f->p->tensor.n + 1);
+    Nodes *touched = ARENA_ARRAY(f->m->arena, Nodes, f->p->tensor.n + 1), *wrote = ARENA_ARRAY(f->m->arena, Nodes, f->p->tensor.n + 1);
     int *seen = ARENA_ARRAY(f->m->arena, int, f->p->node.n + 1);
     for (int n = 0; n < f->p->node.n; n++) {
         for (int i = 0; i < f->access[n].n; i++) {
-            const Nodes *t = &touch[f->access[n].p[i].tensor];
+            const Access *x = &f->access[n].p[i];
+            const Nodes *t = x->write ? &touched[x->tensor] : &wrote[x->tensor];
             for (int j = 0; j < t->n; j++) {
-                if (t->p[j] == n || seen[t->p[j]] == n + 1) continue;
+                if (seen[t->p[j]] == n + 1) continue;
                 seen[t->p[j]] = n + 1;
                 order_nodes(f, t->p[j], n, whole);
             }
         }
         for (int i = 0; i < f->access[n].n; i++) {
-            Nodes *t = &touch[f->access[n].p[i].tensor];
+            const Access *x = &f->access[n].p[i];
+            Nodes *t = &touched[x->tensor], *w = &wrote[x->tensor];
             if (t->n == 0 || vec_last(t) != n) vec_push(f->m->arena, t, n);
+            if (x->write && (w->n == 0 || vec_last(w) != n)) vec_push(f->m->arena, w, n);
         }
     }
 }

@@ -94,30 +94,35 @@ static bool sliced(const Arg *a) {
     return false;
 }
 
-static int uses_of(const Program *p, int tensor) {
-    int n = 0;
-    for (int i = 0; i < p->node.n; i++) {
-        const Node *node = p->node.p[i];
-        n += node->kind == NODE_COLLECTIVE && (node->src == tensor || node->dst == tensor);
-        for (int a = 0; a < node->arg.n; a++) n += node->arg.p[a].tensor == tensor;
+/* Of a program's tensors, counted in one walk over its nodes. */
+typedef struct {
+    int uses, out;  /* out: parameter of the producer */
+    Node *producer; /* the first */
+    bool updated;   /* in place */
+} Use;
+
+static void use_count(Use *use, Node *n) {
+    if (n->kind == NODE_COLLECTIVE) use[n->src].uses++, use[n->dst].uses += n->src != n->dst;
+    for (int a = 0; a < n->arg.n; a++) {
+        Use *u = &use[n->arg.p[a].tensor];
+        u->uses++;
+        if (n->kind != NODE_CALL) continue;
+        u->updated |= n->kernel->param.p[a].inout;
+        if (!n->kernel->param.p[a].out || u->producer) continue;
+        u->producer = n;
+        u->out = a;
     }
-    return n;
 }
 
-static bool updated_in_place(const Program *p, int tensor) {
-    if (p->tensor.p[tensor].role == ROLE_STATE) return true;
-    for (int i = 0; i < p->node.n; i++) {
-        const Node *n = p->node.p[i];
-        for (int a = 0; n->kind == NODE_CALL && a < n->arg.n; a++)
-            if (n->arg.p[a].tensor == tensor && n->kernel->param.p[a].inout) return true;
-    }
-    return false;
+static void uses_count(const Program *p, Use *use) {
+    for (int i = 0; i < p->tensor.n; i++) use[i] = (Use){.updated = p->tensor.p[i].role == ROLE_STATE};
+    for (int i = 0; i < p->node.n; i++) use_count(use, p->node.p[i]);
 }
 
 /* A kernel that touches what is updated in place stays where it is. */
-static bool touches_updated(const Program *p, const Node *n) {
+static bool touches_updated(const Use *use, const Node *n) {
     for (int a = 0; a < n->arg.n; a++)
-        if (updated_in_place(p, n->arg.p[a].tensor)) return true;
+        if (use[n->arg.p[a].tensor].updated) return true;
     return false;
 }
 
@@ -136,19 +141,14 @@ static bool other_results_read(const Program *p, const Node *producer, const Nod
     return false;
 }
 
-static bool find_producer(Pair *f) {
+static bool find_producer(Pair *f, const Use *use) {
     const Tensor *t = &f->p->tensor.p[f->tensor];
-    if (t->role != ROLE_TEMP || t->symmetric >= 0 || uses_of(f->p, f->tensor) != 2) return false;
-    for (int i = 0; i < f->consumer->id; i++) {
-        Node *n = f->p->node.p[i];
-        for (int a = 0; n->kind == NODE_CALL && a < n->arg.n; a++) {
-            if (n->arg.p[a].tensor != f->tensor || !n->kernel->param.p[a].out) continue;
-            f->producer = n;
-            f->out = a;
-            return !sliced(&n->arg.p[a]);
-        }
-    }
-    return false;
+    const Use *u = &use[f->tensor];
+    if (t->role != ROLE_TEMP || t->symmetric >= 0 || u->uses != 2) return false;
+    if (!u->producer || u->producer->id >= f->consumer->id) return false;
+    f->producer = u->producer;
+    f->out = u->out;
+    return !sliced(&u->producer->arg.p[u->out]);
 }
 
 /* ---- fusing ---- */
@@ -210,11 +210,24 @@ static Value *loaded_value(Builder *b, const Pair *f, const Op *store) {
     return build_broadcast(b, t, v);
 }
 
+static bool is_called_once(const Module *m, const Kernel *k) {
+    int calls = 0;
+    for (int i = 0; i < m->program.n; i++)
+        for (int n = 0; n < m->program.p[i]->node.n; n++) calls += m->program.p[i]->node.p[n]->kernel == k;
+    return calls == 1;
+}
+
+/* A long chain is called after its beginning. */
+static Name fused_name(Module *m, const Kernel *a, const Kernel *b) {
+    if (strlen(a->name) + strlen(b->name) > 100) return a->name;
+    return name_of(m->names, arena_format(m->arena, "%s_%s", a->name, b->name));
+}
+
 static void fuse_pair(PassContext *c, Pair *f) {
     Module *m = c->m;
     Node *n = f->producer;
-    n->kernel = kernel_clone(m, n->kernel);
-    n->kernel->name = name_of(m->names, arena_format(m->arena, "%s_%s", n->kernel->name, f->consumer->kernel->name));
+    if (!is_called_once(m, n->kernel)) n->kernel = kernel_clone(m, n->kernel);
+    n->kernel->name = fused_name(m, n->kernel, f->consumer->kernel);
     int count = 0;
     Op *store = only_access(n->kernel->body, f->out, &count);
     Region *aside = region_new(m, store->in->parent);
@@ -243,11 +256,11 @@ static void replace_nodes(Program *p, Node *fused, Node *gone) {
     for (int i = 0; i < n; i++) p->node.p[i]->id = i;
 }
 
-static bool fuse_into_producer(PassContext *c, Program *p, Node *consumer) {
+static bool fuse_into_producer(PassContext *c, Program *p, Node *consumer, const Use *use) {
     for (int a = 0; consumer->kind == NODE_CALL && a < consumer->arg.n; a++) {
         Pair f = {.p = p, .consumer = consumer, .tensor = consumer->arg.p[a].tensor, .in = a};
-        if (consumer->kernel->param.p[a].out || sliced(&consumer->arg.p[a]) || !find_producer(&f)) continue;
-        if (touches_updated(p, f.producer) || touches_updated(p, consumer) || !pair_fits(&f)) continue;
+        if (consumer->kernel->param.p[a].out || sliced(&consumer->arg.p[a]) || !find_producer(&f, use)) continue;
+        if (touches_updated(use, f.producer) || touches_updated(use, consumer) || !pair_fits(&f)) continue;
         if (other_results_read(p, f.producer, consumer, f.tensor)) continue;
         remark(c, "fuse", consumer->loc, "%s runs in the epilogue of %s: '%s' stays out of memory", consumer->kernel->name,
                f.producer->kernel->name, p->tensor.p[f.tensor].name);
@@ -258,11 +271,19 @@ static bool fuse_into_producer(PassContext *c, Program *p, Node *consumer) {
     return false;
 }
 
-static bool fuse_module(PassContext *c) {
-    for (int i = 0; i < c->m->program.n; i++) {
-        Program *p = c->m->program.p[i];
-        for (int n = 0; n < p->node.n;) n = fuse_into_producer(c, p, p->node.p[n]) ? 0 : n + 1;
+/* A fused node stands one place before its consumer did, and may be a consumer itself. */
+static void fuse_program(PassContext *c, Program *p) {
+    Use *use = ARENA_ARRAY(c->m->arena, Use, p->tensor.n + 1);
+    uses_count(p, use);
+    for (int n = 0; n < p->node.n;) {
+        bool fused = fuse_into_producer(c, p, p->node.p[n], use);
+        if (fused) uses_count(p, use);
+        n += fused ? -1 : 1;
     }
+}
+
+static bool fuse_module(PassContext *c) {
+    for (int i = 0; i < c->m->program.n; i++) fuse_program(c, c->m->program.p[i]);
     module_prune(c->m);
     return true;
 }
