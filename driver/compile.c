@@ -82,7 +82,10 @@ int command_compile(Options *o) {
     static const char *const kinds[] = {"src", "ir", "deps", "obj", "lib"};
     bool known = !o->emit;
     for (int i = 0; i < 5; i++) known = known || strcmp(o->emit, kinds[i]) == 0;
-    if (!known) return fprintf(stderr, "tilec: error: --emit does not know '%s'\n", o->emit), EXIT_USAGE;
+    if (!known) {
+        fprintf(stderr, "tilec: error: --emit does not know '%s'; it takes src, ir, deps, obj or lib\n", o->emit);
+        return EXIT_USAGE;
+    }
     Session s;
     if (!session_open(&s, o)) return EXIT_USAGE;
     bool good = session_lower(&s);

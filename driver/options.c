@@ -22,7 +22,7 @@ const Command commands[] = {
 };
 const int ncommand = (int)(sizeof commands / sizeof *commands);
 
-typedef enum { FLAG, TEXT, NUMBER, COUNT, DEFINE, LIST, BINDING } OptionKind; /* a count fits int */
+typedef enum { FLAG, TEXT, NUMBER, COUNT, SOME, DEFINE, LIST, BINDING } OptionKind; /* a count fits int, some: > 0 */
 
 typedef struct {
     const char *name, *value, *help;
@@ -43,7 +43,7 @@ static const Option table[] = {
     {"--target", "NAME", "host (default), or interp for run", SOURCE | OPT, TEXT, AT(target)},
     {"--emit", "KIND", "src (default), ir, deps, obj or lib", COMPILE, TEXT, AT(emit)},
     {"--program", "NAME", "only this program", SOURCE, TEXT, AT(program)},
-    {"--ranks", "N", "ranks of the mesh", SOURCE, COUNT, AT(ranks)},
+    {"--ranks", "N", "ranks of the mesh", SOURCE, SOME, AT(ranks)},
     {"--comm", "FORM", "auto (default), unfused, pull, staged, push or packet", SOURCE | OPT, TEXT, AT(comm)},
     {"--off", "PASS", "leave out a pass", SOURCE | OPT, LIST, AT(off)},
     {"--passes", "A,B,..", "run these passes instead of the target's", COMPILE | OPT, LIST, AT(pass)},
@@ -58,7 +58,7 @@ static const Option table[] = {
     {"--time", "N", "run N times more and print the median time", RUN, COUNT, AT(time)},
     {"--trace", "FILE", "write a Chrome trace of the run", RUN, TEXT, AT(trace)},
     {"--processes", NULL, "ranks are processes instead of threads", RUN, FLAG, AT(processes)},
-    {"--workers", "N", "worker threads of each rank (default: cores / ranks)", RUN, COUNT, AT(workers)},
+    {"--workers", "N", "worker threads of each rank (default: cores / ranks)", RUN, SOME, AT(workers)},
     {"--timeout", "MS", "deadline of every wait (default: 30000)", RUN, COUNT, AT(timeout_ms)},
     {"--diagnostics", "STYLE", "text (default), json or sarif", SOURCE | OPT | FMT, TEXT, AT(diagnostics)},
     {"--help", NULL, "print this and exit", ANY, FLAG, AT(help)},
@@ -157,8 +157,10 @@ static int set_option(Options *o, const Option *t, const char *value) {
     case TEXT: *(const char **)at = value; return -1;
     case NUMBER:
     case COUNT:
-        if (parse_number(value, (int64_t *)at) && (t->kind == NUMBER || *(int64_t *)at < INT_MAX)) return -1;
-        return usage_error("%s wants a number, not '%s'", t->name, value);
+    case SOME:
+        if (!parse_number(value, (int64_t *)at) || (t->kind != NUMBER && *(int64_t *)at >= INT_MAX))
+            return usage_error("%s wants a number, not '%s'", t->name, value);
+        return t->kind == SOME && *(int64_t *)at == 0 ? usage_error("%s wants at least 1%s", t->name, "") : -1;
     case DEFINE: return set_define(o, (Defines *)at, value);
     case LIST: set_list(o, (Strings *)at, value); return -1;
     case BINDING: return set_binding(o, (Bindings *)at, value);

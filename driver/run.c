@@ -54,18 +54,67 @@ static bool known_bindings(const Run *r) {
     return good;
 }
 
+static bool known_sizes(const Run *r) {
+    for (int i = 0; i < r->s.o->size.n; i++) {
+        const char *name = r->s.o->size.p[i].name;
+        bool known = false;
+        for (int k = 0; k < r->s.m->symbol.n; k++) known = known || strcmp(r->s.m->symbol.p[k].name, name) == 0;
+        if (known) continue;
+        fprintf(stderr, "tilec: error: --size: '%s' is no run-time dimension; -D gives a compile-time one its value\n", name);
+        return false;
+    }
+    return true;
+}
+
 /* ---- sizes and inputs ---- */
+
+/* f32[N, 64]: extents as numbers where the run-time sizes are known. */
+static const char *declared_text(const Run *r, const Tensor *t) {
+    const char *s = arena_format(r->s.arena, "%s[", elem_text(t->elem));
+    for (int d = 0; d < t->ndim; d++) {
+        Size e = size_whole(t->dim[d]);
+        const char *comma = d ? ", " : "";
+        if (size_is_number(e) || r->sym)
+            s = arena_format(r->s.arena, "%s%s%" PRId64, s, comma, size_eval(r->s.m, e, r->sym, NULL));
+        else
+            s = arena_format(r->s.arena, "%s%s%s", s, comma, r->s.m->symbol.p[e.sym].name);
+    }
+    return arena_format(r->s.arena, "%s]", s);
+}
+
+static const char *loaded_text(const Run *r, const Array *a) {
+    const char *s = arena_format(r->s.arena, "%s[", elem_text(a->elem));
+    for (int d = 0; d < a->ndim; d++) s = arena_format(r->s.arena, "%s%s%" PRId64, s, d ? ", " : "", a->dim[d]);
+    return arena_format(r->s.arena, "%s]", s);
+}
+
+/* Of a dimension that is split, the file has one rank's block. */
+static bool is_part(const Run *r, const Tensor *t, const Array *a) {
+    int coord[MAX_AXES] = {0};
+    bool split = false;
+    for (int d = 0; d < t->ndim && r->sym; d++) {
+        if (a->dim[d] == size_eval(r->s.m, size_whole(t->dim[d]), r->sym, coord)) continue;
+        if (a->dim[d] != size_eval(r->s.m, t->dim[d], r->sym, coord)) return false;
+        split = true;
+    }
+    return split;
+}
+
+static bool file_report(const Run *r, int i, const char *path) {
+    const Tensor *t = io_tensor(r, i);
+    const Array *a = &r->io[i];
+    fprintf(stderr, "tilec: error: %s: '%s' is %s, the file has %s\n", path, t->name, declared_text(r, t), loaded_text(r, a));
+    if (a->ndim == t->ndim && a->elem == t->elem && is_part(r, t, a))
+        fputs("tilec: note: files hold whole tensors; the ranks' parts are cut out of them\n", stderr);
+    return false;
+}
 
 static bool load_inputs(Run *r) {
     for (int i = 0; i < r->p->io.n; i++) {
         const Tensor *t = io_tensor(r, i);
         const char *path = is_read(t) ? binding_of(r, t->name, false) : NULL;
         const char *failed = path ? npy_load(r->s.arena, path, t->elem, &r->io[i]) : NULL;
-        if (!failed && path && (r->io[i].elem != t->elem || r->io[i].ndim != t->ndim)) {
-            fprintf(stderr, "tilec: error: %s: '%s' is %s with %d dimensions, the file has %s with %d\n", path, t->name,
-                    elem_text(t->elem), t->ndim, elem_text(r->io[i].elem), r->io[i].ndim);
-            return false;
-        }
+        if (!failed && path && (r->io[i].elem != t->elem || r->io[i].ndim != t->ndim)) return file_report(r, i, path);
         if (failed) return fprintf(stderr, "tilec: error: %s: %s\n", path, failed), false;
     }
     return true;
@@ -127,10 +176,7 @@ static bool make_arrays(Run *r) {
             fprintf(stderr, "tilec: error: '%s' is too large for this machine\n", t->name);
             return false;
         }
-        if (r->io[i].data && !same_shape(&r->io[i], &whole)) {
-            fprintf(stderr, "tilec: error: the shape of '%s' does not match the program's\n", t->name);
-            return false;
-        }
+        if (r->io[i].data && !same_shape(&r->io[i], &whole)) return file_report(r, i, binding_of(r, t->name, false));
         bool drawn = !r->io[i].data && is_read(t);
         if (!r->io[i].data) r->io[i] = whole;
         if (drawn) draw_input(r, i);
@@ -324,7 +370,7 @@ static Array *inputs_copy(const Run *r) {
 
 static int run_program(Run *r) {
     r->io = ARENA_ARRAY(r->s.arena, Array, r->p->io.n + 1);
-    if (!known_bindings(r)) return EXIT_USAGE;
+    if (!known_bindings(r) || !known_sizes(r)) return EXIT_USAGE;
     if (!load_inputs(r) || !find_sizes(r) || !make_arrays(r)) return EXIT_RUN;
     r->nranks = (int)mesh_ranks(r->s.m);
     Array *before = inputs_copy(r);

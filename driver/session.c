@@ -17,7 +17,9 @@ static int word_index(const char *option, const char *word, const char *const *l
     if (!word) return 0;
     for (int i = 0; i < n; i++)
         if (strcmp(word, list[i]) == 0) return i;
-    fprintf(stderr, "tilec: error: %s does not know '%s'\n", option, word);
+    fprintf(stderr, "tilec: error: %s does not know '%s'; it takes", option, word);
+    for (int i = 0; i < n; i++) fprintf(stderr, "%s%s", i == 0 ? " " : i + 1 < n ? ", " : " or ", list[i]);
+    fputs("\n", stderr);
     return -1;
 }
 

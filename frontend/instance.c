@@ -95,6 +95,16 @@ static Instance *instance_new(Lower *lw, const Binding *b, uint64_t hash) {
     return fresh;
 }
 
+/* Errors in another file's kernel: which call has made it so. */
+static void instance_note(Lower *lw, const Binding *b, Loc call) {
+    const char *types = "";
+    for (int i = 0; i < b->param.n; i++)
+        if (b->param.p[i].constant == BOUND_NOTHING)
+            types = arena_format(lw->m->arena, "%s%s%s: %s", types, *types ? ", " : "", b->param.p[i].decl->name,
+                                 elem_text(b->param.p[i].elem));
+    diag_note(lw->m->diags, call, "%s is called here with %s", b->decl->name, types);
+}
+
 Kernel *kernel_instantiate(Lower *lw, const Decl *d, const ActualArg *arg, int narg, const ExpectedResult *expected,
                            int nresult, Loc call) {
     struct Instances *in = instances_of(lw);
@@ -104,8 +114,10 @@ Kernel *kernel_instantiate(Lower *lw, const Decl *d, const ActualArg *arg, int n
     uint64_t hash = binding_hash(&b);
     Instance **slot = slot_find(in, &b, hash);
     if (!*slot) {
+        int errors = lw->m->diags->errors;
         *slot = instance_new(lw, &b, hash);
         in->n++;
+        if (lw->m->diags->errors > errors && call.file != d->loc.file) instance_note(lw, &b, call);
     }
     return (*slot)->kernel;
 }

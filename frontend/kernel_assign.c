@@ -27,11 +27,20 @@ static bool type_declared(Kern *c, const TypeExpr *t, Type *r) {
     return true;
 }
 
+/* A range that the variable lacks. */
+static const char *widening_range(const Kern *c, Type held, Type fresh) {
+    for (int i = 0; i < fresh.nrange; i++)
+        if (!type_covers(held, type_with(type_scalar(fresh.elem), fresh.range[i])))
+            return c->b.k->range.p[fresh.range[i]].name;
+    return "..";
+}
+
 static bool covers_or_report(Kern *c, Type held, Type fresh, Name name, Loc loc) {
     if (type_covers(held, fresh)) return true;
     diag_error(c->diags, loc, "widened-update", "'%s' is %s, this is %s", name, tile_text(c, held),
                tile_text(c, fresh));
-    diag_note(c->diags, loc, "declare it with all its ranges, or reduce what is assigned");
+    diag_note(c->diags, loc, "declare it with all its ranges, or reduce what is assigned: sum(.., %s)",
+              widening_range(c, held, fresh));
     return false;
 }
 

@@ -86,7 +86,7 @@ static void mismatch_report(Bind *c, const BoundParam *p, int d, Size want, Loc 
         diag_error(diags_of(c), at, "shape-mismatch", "'%s' has extent %s where its shape says %s", p->decl->name, is,
                    should);
     if (by) diag_note(diags_of(c), by->loc, "'%s' is bound here", e->name);
-    diag_note(diags_of(c), e->loc, "dimension %d of '%s'", d + 1, p->decl->name);
+    diag_note(diags_of(c), e->loc, "dimension %d of '%s', counted from 0", d, p->decl->name);
 }
 
 static void extents_check(Bind *c, const BoundParam *p, Loc at) {
@@ -130,6 +130,7 @@ static void elem_report(Bind *c, const ParamDecl *p, Elem is, Elem want, Loc at)
     diag_error(diags_of(c), at, "type-mismatch", "'%s' has element type %s where %s takes %s", p->name, elem_text(is),
                c->decl->name, elem_text(want));
     diag_note(diags_of(c), p->type.loc, "declared as %s here", p->type.elem);
+    if (at.file) diag_note(diags_of(c), at, "convert it: %s(..)", elem_text(want));
     c->good = false;
 }
 
@@ -193,7 +194,12 @@ static bool param_refuse(Bind *c, const ParamDecl *p) {
 static bool rank_match(Bind *c, const ParamDecl *p, const ActualArg *a) {
     int want = p->type.shape.n;
     if (a->ndim == want && !(want > 0 && a->is_const)) return true;
-    diag_error(diags_of(c), a->loc, "shape-mismatch", "'%s' takes %d dimensions, this has %d", p->name, want, a->ndim);
+    if (p->is_const || want == 0)
+        diag_error(diags_of(c), a->loc, "shape-mismatch", "'%s' is a %s, this is a tensor of %d dimension%s", p->name,
+                   p->is_const ? "constant" : "scalar", a->ndim, a->ndim == 1 ? "" : "s");
+    else
+        diag_error(diags_of(c), a->loc, "shape-mismatch", "'%s' takes %d dimension%s, this has %d", p->name, want,
+                   want == 1 ? "" : "s", a->ndim);
     diag_note(diags_of(c), p->type.loc, "'%s' is declared here", p->name);
     return c->good = false;
 }

@@ -30,7 +30,10 @@ static void repeated_report(Kern *c, const Entry *result, int range, Loc loc) {
     const Range *r = &c->b.k->range.p[range];
     diag_error(c->diags, loc, "result-written-twice", "each %s along '%s' writes the same elements of '%s'",
                r->grid ? "task" : "iteration", r->name, result->name);
-    diag_note(c->diags, r->loc, "'%s' has to appear in the subscripts", r->name);
+    diag_note(c->diags, r->loc,
+              r->grid ? "'%s' has to appear in the subscripts; to reduce over it, make it a loop: for %s .."
+                      : "'%s' has to appear in the subscripts, or the store stands after the loop",
+              r->name, r->name);
 }
 
 static bool ranges_covered(Kern *c, const Entry *result, const Span *sub, int n, Loc loc) {
@@ -55,7 +58,7 @@ static bool extents_covered(Kern *c, const Entry *result, const Span *sub, int n
         const Range *range = &c->b.k->range.p[r];
         if (size_equal(range->of, c->b.k->param.p[result->index].dim[d])) continue;
         diag_error(c->diags, loc, "result-not-covered", "'%s' runs over another extent than dimension %d of '%s'",
-                   range->name, d + 1, result->name);
+                   range->name, d, result->name);
         diag_note(c->diags, range->loc, "every element of '%s' has to be written exactly once", result->name);
         return false;
     }

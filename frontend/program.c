@@ -184,16 +184,22 @@ static const char *size_text(Prog *c, Size s) {
                : arena_format(c->arena, "%s%s", name, split);
 }
 
+const char *shape_text(Prog *c, const Tensor *t) {
+    const char *s = "[";
+    for (int d = 0; d < t->ndim; d++) s = arena_format(c->arena, "%s%s%s", s, d ? ", " : "", size_text(c, t->dim[d]));
+    return arena_format(c->arena, "%s]", s);
+}
+
 static bool shape_fits(Prog *c, const ProgValue *v, const Tensor *like, Loc loc) {
     const Tensor seen = value_tensor(c, v), *t = &seen;
     if (t->ndim != like->ndim) {
-        diag_error(c->diags, v->loc, "shape-mismatch", "this has %d dimensions, and '%s' has %d", t->ndim, like->name,
-                   like->ndim);
+        diag_error(c->diags, v->loc, "shape-mismatch", "this is %s, and '%s' is %s", shape_text(c, t), like->name,
+                   shape_text(c, like));
         return false;
     }
     for (int d = 0; d < t->ndim; d++) {
         if (size_equal(size_whole(t->dim[d]), size_whole(like->dim[d]))) continue;
-        diag_error(c->diags, v->loc, "shape-mismatch", "dimension %d of this is %s, and that of '%s' is %s", d + 1,
+        diag_error(c->diags, v->loc, "shape-mismatch", "dimension %d of this is %s, and that of '%s' is %s", d,
                    size_text(c, t->dim[d]), like->name, size_text(c, like->dim[d]));
         diag_note(c->diags, loc, "'%s' is declared here", like->name);
         return false;
@@ -208,7 +214,7 @@ static bool annotation_fits(Prog *c, const ProgValue *v, const Expected *want, L
     for (int d = 0; want->like && d < t->ndim; d++)
         if (!size_equal(t->dim[d], want->like->dim[d])) {
             diag_error(c->diags, v->loc, "placement-mismatch", "dimension %d of this is %s, and '%s' is declared as %s",
-                       d + 1, size_text(c, t->dim[d]), want->name, size_text(c, want->like->dim[d]));
+                       d, size_text(c, t->dim[d]), want->name, size_text(c, want->like->dim[d]));
             return false;
         }
     bool partial = false;

@@ -72,6 +72,7 @@ Variable *variable_find(Prog *, Name);
 void value_consume(Prog *, const ProgValue *, Loc); /* what names the tensor, or some of it, now names an old version */
 int decl_inouts(const Decl *); /* inout parameters: a call gives their next versions before its results */
 const char *tensor_text(Prog *, const ProgValue *); /* the expression as written, for messages */
+const char *shape_text(Prog *, const Tensor *);     /* [64, 32 @ tp] */
 
 /* program_type.c: fills element type, extents and placement. false after errors. */
 bool type_lower(Prog *, const TypeExpr *, Tensor *, TensorInfo *);
@@ -121,6 +122,7 @@ bool place_fits(Prog *, const ProgValue *, const ProgValue *target, Loc);
 
 /* program_coll.c: collectives, and local */
 bool collective_named(Name);
+const char *collective_near(Name); /* the nearest to a misspelt one; NULL: none */
 ProgValue collective_lower(Prog *, const Expr *, const Expected *);
 
 /* program_map.c: whole-tensor expressions and copies, as kernels made on the spot. */

@@ -43,6 +43,12 @@ static const CollInfo *info_of(Name name) {
 
 bool collective_named(Name name) { return info_of(name) != NULL; }
 
+const char *collective_near(Name name) {
+    const char *list[sizeof infos / sizeof *infos];
+    for (size_t i = 0; i < sizeof infos / sizeof *infos; i++) list[i] = infos[i].name;
+    return spelling_nearest(name, list, (int)(sizeof infos / sizeof *infos));
+}
+
 static const Tensor *source_of(const CollCall *k) {
     Tensor t = value_tensor(k->c, &k->x);
     return arena_copy(k->c->arena, &t, sizeof t);

@@ -80,6 +80,7 @@ static ProgValue field_lower(Prog *c, const Expr *e) {
 static ProgValue call_unknown(Prog *c, const Expr *e) {
     diag_error(c->diags, e->loc, "undefined", "there is no kernel '%s'", e->name);
     const char *near = front_near(c->f, e->name);
+    if (!near) near = collective_near(e->name);
     if (near) diag_note(c->diags, e->loc, "did you mean '%s'?", near);
     return prog_error(e->loc);
 }

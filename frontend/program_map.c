@@ -146,17 +146,51 @@ static int map_dims(const Map *m) {
     return ndim;
 }
 
-static bool dims_agree(Map *m, int ndim) {
-    for (int i = 0; i < m->arg.n; i++) {
-        int n = value_tensor(m->c, &m->arg.p[i]).ndim;
-        if (n == 0 || n == ndim) continue;
-        diag_error(m->c->diags, m->arg.p[i].loc, "shape-mismatch", "'%s' has %d dimensions, and another operand has %d",
-                   tensor_text(m->c, &m->arg.p[i]), n, ndim);
-        diag_note(m->c->diags, m->arg.p[i].loc,
-                  "operands of a whole-tensor expression have one shape; write a kernel to repeat one");
-        return false;
+static bool shapes_report(const Map *m, int i, int like, const char *fix) {
+    const ProgValue *v = &m->arg.p[i], *o = &m->arg.p[like];
+    Tensor t = value_tensor(m->c, v), u = value_tensor(m->c, o);
+    diag_error(m->c->diags, v->loc, "shape-mismatch", "'%s' is %s, and '%s' is %s", tensor_text(m->c, v),
+               shape_text(m->c, &t), tensor_text(m->c, o), shape_text(m->c, &u));
+    diag_note(m->c->diags, v->loc, "%s", fix);
+    return false;
+}
+
+/* Two tensors of as many dimensions. A replicated one is taken in part where the other is split. */
+static bool extents_agree(const Map *m, int i, int like) {
+    Tensor t = value_tensor(m->c, &m->arg.p[i]), u = value_tensor(m->c, &m->arg.p[like]);
+    for (int d = 0; d < t.ndim; d++) {
+        int axis = t.dim[d].axis;
+        if (!size_equal(size_whole(t.dim[d]), size_whole(u.dim[d])))
+            return shapes_report(m, i, like, "operands of a whole-tensor expression have one shape");
+        if (axis >= 0 && u.dim[d].axis != axis && tensor_split(&u, axis) >= 0)
+            return shapes_report(m, i, like, "a mesh axis splits one dimension of both; move the split: all_to_all(..)");
     }
     return true;
+}
+
+static bool dims_agree(const Map *m, int ndim) {
+    int like = 0;
+    while (like < m->arg.n && value_tensor(m->c, &m->arg.p[like]).ndim != ndim) like++;
+    for (int i = 0; i < m->arg.n; i++) {
+        int n = value_tensor(m->c, &m->arg.p[i]).ndim;
+        if (n && n != ndim)
+            return shapes_report(m, i, like,
+                                 "operands of a whole-tensor expression have one shape; write a kernel to repeat one");
+        if (n && !extents_agree(m, i, like)) return false;
+    }
+    return true;
+}
+
+/* The type of an expression: what a conversion says, else the widest of its tensors'. */
+static Elem map_elem(const Map *m, const Expr *e) {
+    Elem r = ELEM_BOOL, t;
+    if (e->kind == EXPR_CALL && elem_parse(e->name, &r)) return r;
+    for (int i = 0; i < m->arg.n; i++) {
+        t = value_tensor(m->c, &m->arg.p[i]).elem;
+        bool wider = elem_is_float(t) == elem_is_float(r) ? elem_bits(t) > elem_bits(r) : elem_is_float(t);
+        if (i == 0 || wider) r = t;
+    }
+    return r;
 }
 
 static bool map_apply(Map *m, const char *name, Expr *value, const Expected *want, ProgValue *out) {
@@ -180,7 +214,9 @@ ProgValue map_lower(Prog *c, const Expr *e, const Expected *want) {
         return out;
     }
     Expr *value = map_expr(&m, e);
-    return map_apply(&m, "map", value, want, &out) ? out : prog_error(e->loc);
+    Expected typed = *want;
+    if (m.good && !want->has_elem && m.arg.n > 0) typed.has_elem = true, typed.elem = map_elem(&m, e);
+    return map_apply(&m, "map", value, &typed, &out) ? out : prog_error(e->loc);
 }
 
 bool map_copy(Prog *c, ProgValue from, const ProgValue *to, Loc loc) {

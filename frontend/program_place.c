@@ -76,7 +76,7 @@ bool place_fits(Prog *c, const ProgValue *v, const ProgValue *target, Loc loc) {
         int have = tensor_split(&from, a), want = tensor_split(&to, a);
         if (have < 0 || have == want) continue;
         diag_error(c->diags, v->loc, "split-as-whole", "'%s' is split over '%s' along dimension %d, and %s is %s",
-                   tensor_text(c, v), axis_name(c, a), have + 1, where, want < 0 ? "whole" : "split along another");
+                   tensor_text(c, v), axis_name(c, a), have, where, want < 0 ? "whole" : "split along another");
         diag_note(c->diags, loc,
                   want < 0 ? "gather it: all_gather(..), or declare %s split" : "move the split: all_to_all(..) to %s",
                   where);
@@ -114,16 +114,20 @@ static const char *split_text(const Judge *j, int i) {
                         axis_name(j->c, j->axis), dim_text(j, i));
 }
 
+/* An operation as the source writes it. */
+static const char *op_written(OpKind kind) {
+    return kind == OP_ADD ? "+" : kind == OP_SUB ? "-" : kind == OP_MUL ? "*" : kind == OP_DIV ? "/" : op_info[kind].text;
+}
+
 static void fault_note(const Judge *j, const PlaceQuery *q) {
     Diags *diags = j->c->diags;
     if (!q->at) return;
-    const char *op = op_info[q->at->kind].text;
     if (q->fault == PLACE_NOT_PARALLEL)
         diag_note(diags, q->at->loc, "this is not the task's own place of that dimension alone");
     else if (q->fault == PLACE_BOUND)
         diag_note(diags, q->at->loc, "the length of the dimension is used here");
     else
-        diag_note(diags, q->at->loc, "partial results do not add up through '%s' here", op);
+        diag_note(diags, q->at->loc, "partial results do not add up through '%s' here", op_written(q->at->kind));
 }
 
 /* Another argument whose split dimension has another name than that of argument i; -1: none. */

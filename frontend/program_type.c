@@ -68,6 +68,20 @@ static void places_of_dims(Prog *c, Tensor *t) {
     }
 }
 
+/* No more bytes than the verifier takes: INT64_MAX / 4096. */
+static bool bytes_fit(Prog *c, Loc loc, const Tensor *t) {
+    int64_t bytes = (elem_bits(t->elem) + 7) / 8;
+    bool over = false;
+    for (int d = 0; d < t->ndim; d++) {
+        int64_t n = size_bound(c->m, size_whole(t->dim[d]));
+        over |= n > 0 && __builtin_mul_overflow(bytes, n, &bytes);
+    }
+    if (!over && bytes <= INT64_MAX / 4096) return true;
+    diag_error(c->diags, loc, "too-large", "'%s' is %s of %s: more than 2^51 bytes", t->name, shape_text(c, t),
+               elem_text(t->elem));
+    return false;
+}
+
 bool type_lower(Prog *c, const TypeExpr *e, Tensor *t, TensorInfo *info) {
     bool good = true;
     if (type_refuse(c, e)) return false;
@@ -75,6 +89,6 @@ bool type_lower(Prog *c, const TypeExpr *e, Tensor *t, TensorInfo *info) {
     info->whole_elem = t->elem;
     t->ndim = e->shape.n;
     for (int d = 0; d < t->ndim; d++) good = extent_lower(c, e->shape.p[d], &t->dim[d], &info->dim[d]) && good;
-    if (good) places_of_dims(c, t);
+    if (good) places_of_dims(c, t), good = bytes_fit(c, e->loc, t);
     return good;
 }

@@ -54,16 +54,32 @@ static bool wants_name(const SyntaxError *e) {
     return false;
 }
 
+static bool word_is(const Parse *p, Loc at, const char *word) {
+    size_t n = strlen(word);
+    return at.end - at.begin == n && memcmp(p->source->text + at.begin, word, n) == 0;
+}
+
+/* What other languages write here. */
+static const char *familiar_fix(const Parse *p, const SyntaxError *e) {
+    if (word_is(p, p->before, "return")) return "there is no return: assign to the results by their names";
+    if (p->nopen && p->open[p->nopen - 1].close == ']' && strcmp(e->found, "':'") == 0)
+        return "there are no slices: a whole dimension is a range, each c: * of d, and its subscript is c";
+    return NULL;
+}
+
 void syntax_report(Parse *p, const SyntaxError *e) {
     if (e->loc.begin < p->quiet_to) return;
     if (is_unended(p, e)) {
         Loc end = {p->before.file, p->before.end, p->before.end};
-        diag_error(p->diags, end, "syntax", "expected ';' after this %s", p->nopen ? "statement" : "declaration");
+        diag_error(p->diags, end, "syntax", "expected ';' after this %s",
+                   p->nopen || e->found[1] == '}' ? "statement" : "declaration");
         return;
     }
     wish_report(p, e);
     if (wants_name(e) && e->found[0] == '\'' && isalpha((unsigned char)e->found[1]))
         diag_note(p->diags, (Loc){0}, "%s is a keyword", e->found);
+    const char *fix = familiar_fix(p, e);
+    if (fix) diag_note(p->diags, (Loc){0}, "%s", fix);
     if (e->found_ends && p->mismatch.file)
         diag_note(p->diags, p->mismatch, "to match this '%c'", p->source->text[p->mismatch.begin]);
 }

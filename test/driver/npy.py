@@ -59,9 +59,21 @@ def check_malformed(tilec):
         done = run(tilec, "interp")
         assert done.returncode == 3 and text in done.stderr, (text, done.returncode, done.stderr)
     np.save("x.npy", np.zeros((3, 5, 2), "f8"))
-    assert "'X' is f32 with 3 dimensions, the file has f64 with 3" in run(tilec, "interp").stderr
+    assert "x.npy: 'X' is f32[3, 5, 2], the file has f64[3, 5, 2]" in run(tilec, "interp").stderr
     np.save("x.npy", np.zeros((3, 2, 5), "f4"))
-    assert "the shape of 'X' does not match" in run(tilec, "interp").stderr
+    assert "x.npy: 'X' is f32[3, 5, 2], the file has f32[3, 2, 5]" in run(tilec, "interp").stderr
+    check_parts(tilec)
+
+
+def check_parts(tilec):
+    """A file with one rank's part of a tensor that is split, and an extent that is told at run time."""
+    with open("npy.tile", "w") as f:
+        f.write("dim N <= 8; mesh tp = 2; program p(X: f32[N, 6 @ tp]) -> (Y: f32[N, 6 @ tp]) { Y = X * 2; }")
+    np.save("x.npy", np.zeros((5, 3), "f4"))
+    said = run(tilec, "host").stderr
+    assert "x.npy: 'X' is f32[5, 6], the file has f32[5, 3]" in said and "files hold whole tensors" in said, said
+    np.save("x.npy", np.zeros(5, "f4"))
+    assert "x.npy: 'X' is f32[N, 6], the file has f32[5]" in run(tilec, "host").stderr
 
 
 def main(tilec):
