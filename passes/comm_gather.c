@@ -36,11 +36,18 @@ static bool can_pull(const Gather *g) {
     return !later && comm_can_pull(g->c, g->n->dst, g->dim, g->split);
 }
 
-static CommForm choose(const Gather *g) {
+/* Its 32 bits of generation are enough where every run writes every word. */
+static bool fits_packets(const Gather *g) {
     const Tensor *src = &g->c->p->tensor.p[g->n->src];
+    for (int d = 0; d < src->ndim; d++)
+        if (src->dim[d].sym >= 0) return false;
+    return g->block <= PACKET_BYTES && elem_bits(src->elem) <= 32;
+}
+
+static CommForm choose(const Gather *g) {
     double b = g->block, all = b * (double)g->ranks, publish = g->from_caller ? 2 * b : 0;
     bool inbox = !comm_updates(g->c, g->n->dst); /* readers see the inbox itself */
-    bool packet = inbox && b <= PACKET_BYTES && elem_bits(src->elem) <= 32;
+    bool packet = inbox && fits_packets(g);
     CommCost pull = {publish, 0, 1, 0, 1}, staged = {publish + all, all, 1, 0, (int)g->ranks},
              push = {b, all, 1, 0, (int)g->ranks}, packets = {b, 2 * all, 0, 0, (int)g->ranks},
              unfused = {publish + all, all, 0, 2, (int)g->ranks};
@@ -48,7 +55,7 @@ static CommForm choose(const Gather *g) {
         {COMM_PULL, inbox && can_pull(g), "a reader's tile straddles two owners, or it is not read by a kernel alone", 0},
         {COMM_STAGED, true, NULL, model_comm(g->c->facts, &staged)},
         {COMM_PUSH, inbox, "what is gathered is updated in place", model_comm(g->c->facts, &push)},
-        {COMM_PACKET, packet, "packets carry up to 64 KB of elements of at most 32 bits", model_comm(g->c->facts, &packets)},
+        {COMM_PACKET, packet, "packets carry up to 64 KB of elements of at most 32 bits, of sizes known at compile time", model_comm(g->c->facts, &packets)},
         {COMM_UNFUSED, true, NULL, model_comm(g->c->facts, &unfused)},
     };
     choice[0].seconds = model_comm(g->c->facts, &pull);

@@ -23,6 +23,7 @@ typedef struct {
     int32_t until;     /* the last event before which it has certainly been executed */
     int16_t rank_lo, rank_hi;
     uint8_t kind;  /* EventKind */
+    bool dense;    /* READ, WRITE of packets: every cell of the box, not only some */
     bool sync;     /* WAIT, SIGNAL: acquires, releases; a wait of unknown words does not */
 } Event;
 

@@ -120,12 +120,36 @@ static Interval access_cells(Trace *t, const Arg *arg, int d, const Span *sub) {
     return (Interval){a.lo + origin, a.hi + origin};
 }
 
+/* One whole range of positions in a dimension, or one place; no range twice. */
+static bool sub_is_dense(Trace *t, const Affine *a, uint64_t *ranges) {
+    bool found = false;
+    for (int i = 0; i < a->nterm; i++) {
+        const Term *x = &a->term[i];
+        Affine alone = {.nterm = 1, .term = {*x}};
+        if (interval_exact(env_affine(&t->env, &alone))) continue;
+        bool pos = x->kind == TERM_POS && x->id < 64 && x->div == 1 && (x->mul == 1 || x->mul == -1);
+        uint64_t bit = pos ? (uint64_t)1 << x->id : 0;
+        if (!pos || found || (*ranges & bit)) return false;
+        *ranges |= bit;
+        found = true;
+    }
+    return true;
+}
+
+static bool access_is_dense(Trace *t, const Op *op) {
+    uint64_t ranges = 0;
+    for (int d = 0; d < op->sub.n; d++)
+        if (!sub_is_dense(t, &op->sub.p[d].lo, &ranges)) return false;
+    return true;
+}
+
 static bool trace_access(Trace *t, const Step *s) {
     Run *r = t->run;
     const Arg *arg = &t->node->arg.p[s->op->param];
     const Tensor *tensor = &r->p->tensor.p[arg->tensor];
     Event e = event_new(t, s->op, s->op->kind == OP_STORE ? EVENT_WRITE : EVENT_READ, arg->tensor);
     int lead = tensor->symmetric >= 0;
+    e.dense = tensor->packet && access_is_dense(t, s->op);
     if (lead) {
         Interval at = cut(env_affine(&t->env, &s->op->sub.p[0].lo), 0, r->m->axis.p[tensor->symmetric].ranks - 1);
         if (interval_empty(at)) return true;

@@ -62,6 +62,7 @@ static void packet_turns(Run *r, int tensor) {
         for (int j = 0; j < list->n; j++) {
             const Event *a = &r->event.p[list->p[i]], *b = &r->event.p[list->p[j]];
             if (a->kind != EVENT_WRITE || b->kind != EVENT_READ || a->until != ALWAYS || b->until != ALWAYS) continue;
+            if (!a->dense || !b->dense) continue;
             bool *turn = &r->turn[(size_t)rank_of(r, a) * (size_t)r->ranks + (size_t)rank_of(r, b)];
             if (!*turn) *turn = same_group(r, axis, rank_of(r, a), rank_of(r, b)) && boxes_meet(r, a, b);
         }
@@ -108,7 +109,8 @@ static bool ordered_by_signals(const Turns *t, const Event *a, int to, int64_t s
 
 static bool pair_check(const Turns *t, const Event *a, const Event *b, int64_t slots) {
     Run *r = t->run;
-    if (a->kind == EVENT_READ && b->kind == EVENT_READ) return true;
+    bool packet = r->p->tensor.p[a->ref].packet; /* its reads tell generations apart */
+    if (b->kind == EVENT_READ && (packet || a->kind == EVENT_READ)) return true;
     if (*turn_at(t, slots, rank_of(r, a), rank_of(r, b)) || !boxes_meet(r, a, b)) return true;
     r->proof->pairs++;
     if (ordered_by_waits(t, a, b, slots) || ordered_by_signals(t, a, rank_of(r, b), slots)) return true;
