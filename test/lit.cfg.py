@@ -36,6 +36,8 @@ if os.path.isdir(shared):
 for tool in ("clang-22", "nvcc", "mpirun"):
     if shutil.which(tool):
         config.available_features.add(tool)
+if os.path.exists("/dev/nvidia0"):
+    config.available_features.add("nvidia-gpu")
 if any(shutil.which(name) for name in ("clang-22", "clang-14", "clang")):
     config.available_features.add("clang")
 for name in ("TILEC_SHARED_DATA", "HOME", "TSAN_OPTIONS", "ASAN_OPTIONS", "UBSAN_OPTIONS"):
