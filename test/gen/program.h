@@ -33,6 +33,7 @@ typedef struct {
     const char *args;
     bool varies[SRC_AXES];  /* some argument differs along the axis */
     bool is_split[SRC_AXES]; /* some argument is split, as planned in k.dim */
+    bool gathered[SRC_AXES]; /* the first argument, before it is taken */
     int summed;             /* the split dimension that is in no result, or -1 */
 } Call;
 
@@ -59,7 +60,8 @@ static void argument_take(Call *c, KernParam *p, int tensor, const char *text) {
     const SrcTensor *t = &c->g->tensor.p[tensor];
     p->elem = t->elem;
     p->exact = t->exact;
-    for (int a = 0; a < c->g->naxis; a++) c->is_split[a] = c->is_split[a] || (t->place[a] == PLACE_S && planned(c, a) >= 0 && !c->varies[a]);
+    for (int a = 0; a < c->g->naxis; a++) 
+        c->is_split[a] = c->is_split[a] || (t->place[a] == PLACE_S && planned(c, a) >= 0 && !c->varies[a] && !(text && c->gathered[a]));
     c->args = SAY(c->g, "%s%s%s", c->args, *c->args ? ", " : "", text ? text : read_tensor(c->g, tensor));
     c->g->tensor.p[tensor].read = true;
 }
@@ -92,6 +94,7 @@ static void argument_find(Call *c, KernParam *p) {
     const char *text = NULL;
     if (n && DRAW(c->g, 3)) t = found[DRAW(c->g, n)];
     else text = argument_input(c, p, &t);
+    memset(c->gathered, 0, sizeof c->gathered);
     argument_take(c, p, t, text);
 }
 
@@ -129,7 +132,7 @@ static const char *base_take(Call *c, int base) {
             c->varies[a] = g->varies = true;
             k->dim += EXTENT_LOCAL * (a + 1);
             k->reduced = true;
-        } else if (form == 3) text = SAY(g, "all_gather(%s, %s)", text, axis_name[a]);
+        } else if (form == 3) text = SAY(g, "all_gather(%s, %s)", text, axis_name[a]), c->gathered[a] = true;
         else k->axis = a;
     }
     return text;

@@ -35,11 +35,14 @@ static uint64_t next_random(uint64_t *state) {
     return *state >> 33;
 }
 
+/* Numbers that the type has. */
+static int64_t draw_limit(Elem e) { return e == ELEM_BOOL || e == ELEM_T2 ? 2 : 8; }
+
 static void draw(Array *a, uint64_t seed) {
     for (int64_t i = 0, n = array_count(a); i < n; i++) {
         uint64_t x = next_random(&seed);
         if (elem_is_float(a->elem)) array_set(a, i, (double)x / (double)(1u << 30) - 1.0);
-        else array_set_int(a, i, (int64_t)(x % (a->elem == ELEM_BOOL ? 2 : 8)));
+        else array_set_int(a, i, (int64_t)x % draw_limit(a->elem));
     }
 }
 
