@@ -443,7 +443,7 @@ static void results_finish(Src *g) {
 static void source_print(Src *g, Text *to) {
     for (int d = 0; d < g->ndim; d++) text_printf(to, "dim N%d %s %" PRId64 ";\n", d, g->dim[d].runtime ? "<=" : "=", g->dim[d].size);
     for (int a = 0; a < g->naxis; a++) text_printf(to, "mesh %s = %" PRId64 ";\n", axis_name[a], g->ranks[a]);
-    text_printf(to, "%sprogram main(%s) -> (%s) {\n%s}\n", text_str(&g->kernels), text_str(&g->inputs), text_str(&g->outputs), text_str(&g->body));
+    text_printf(to, "%sprogram generated(%s) -> (%s) {\n%s}\n", text_str(&g->kernels), text_str(&g->inputs), text_str(&g->outputs), text_str(&g->body));
 }
 
 /* False where the decisions give no program. *varies: its results depend on the number of ranks. */

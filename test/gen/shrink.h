@@ -15,6 +15,12 @@ struct Shrink {
     void *ctx;
 };
 
+static Tape tape_edited(Arena *a, const int *v, int n) {
+    Tape t = tape_new(a, 0);
+    for (int i = 0; i < n; i++) vec_push(a, &t.v, v[i]);
+    return t;
+}
+
 /* True when the edited list fails too: it is the best one then. */
 static bool shrink_try(Shrink *s, const int *v, int n) {
     if (s->left <= 0) return false;

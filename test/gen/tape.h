@@ -33,12 +33,6 @@ static Tape tape_new(Arena *a, uint64_t seed) {
     return t;
 }
 
-static Tape tape_edited(Arena *a, const int *v, int n) {
-    Tape t = tape_new(a, 0);
-    for (int i = 0; i < n; i++) vec_push(a, &t.v, v[i]);
-    return t;
-}
-
 /* One of 0 .. n - 1. */
 static int tape_draw(Tape *t, int n) {
     int x = 0;
