@@ -25,12 +25,12 @@ def run(program, inputs, want, tolerance=1e-5, options=()):
         np.save(f"{FOLDER}/{name}.npy", value)
         words += ["--in", f"{name}={FOLDER}/{name}.npy"]
     for target in (["--check"], ["--target=interp"]):
-        outs = [word for name in want for word in ("--out", f"{name}={FOLDER}/{name}.npy")]
+        outs = [word for name in want for word in ("--out", f"{name}={FOLDER}/out-{name}.npy")]
         done = subprocess.run([TILEC, "run", SOURCE, *words, *target, *outs], capture_output=True, text=True, check=False)
         if done.returncode:
             sys.exit(f"{program} {target}: exit code {done.returncode}\n{done.stdout}{done.stderr}")
         for name, value in want.items():
-            compare(f"{program} {target} {name}", np.load(f"{FOLDER}/{name}.npy"), np.asarray(value), tolerance)
+            compare(f"{program} {target} {name}", np.load(f"{FOLDER}/out-{name}.npy"), np.asarray(value), tolerance)
 
 
 def compare(what, got, want, tolerance):
