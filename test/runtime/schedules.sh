@@ -1,7 +1,7 @@
 # Every example with a mesh, in every form of communication, under random schedules: the results must be the same bits.
 # usage: schedules.sh TILEC SOURCE FOLDER RUNS "FORMS" [SANITIZER]
 set -e
-tilec=$1 source=$2 out=$3 runs=$4 forms=$5 sanitize=${6:+-fsanitize=$6}
+tilec=$1 source=$2 out=$3 runs=$4 forms=$5 sanitize=${6:+-fsanitize=$6 -fno-sanitize-recover=all}
 mkdir -p "$out"
 build() { cc -std=gnu11 -g $sanitize -D_GNU_SOURCE -I"$source/runtime/include" -I"$source/runtime" "$@" -lpthread -ldl -lm; }
 build -O1 -rdynamic "$source"/test/unit/rt_schedules.c "$source"/runtime/src/*.c -o "$out/rt_schedules"
