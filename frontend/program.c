@@ -8,11 +8,14 @@ enum { NODES_UNROLLED = 4096 };
 
 /* ---- tensors ---- */
 
+/* The map holds the number to try next, so that a name made a thousand times is found at once. */
 static Name name_free(Prog *c, Name name) {
+    intptr_t next = (intptr_t)ptrmap_get(&c->taken, name);
     Name found = name;
-    for (int n = 2; ptrmap_get(&c->taken, found); n++)
-        found = name_of(c->m->names, arena_format(c->arena, "%s_%d", name, n));
-    ptrmap_put(c->arena, &c->taken, found, c);
+    while (next && ptrmap_get(&c->taken, found))
+        found = name_of(c->m->names, arena_format(c->arena, "%s_%lld", name, (long long)next++));
+    ptrmap_put(c->arena, &c->taken, name, (void *)(next ? next : 2));
+    if (found != name) ptrmap_put(c->arena, &c->taken, found, (void *)2);
     return found;
 }
 

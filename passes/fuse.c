@@ -75,9 +75,13 @@ typedef struct {
     int16_t stored[MAX_DIMS], loaded[MAX_DIMS];
 } Pair;
 
+/* Longer bodies gain nothing, and take longer to look through at each step of a chain. */
+enum { MOST_VALUES = 512 };
+
 static bool pair_fits(Pair *f) {
     int stores = 0, loads = 0;
     const Kernel *a = f->producer->kernel, *b = f->consumer->kernel;
+    if (a->nvalue + b->nvalue > MOST_VALUES) return false;
     f->store = only_access(a->body, f->out, &stores);
     f->load = only_access(b->body, f->in, &loads);
     return f->store && f->load && f->store->mode == STORE_SET && identity_access(a, f->store, f->stored) &&
