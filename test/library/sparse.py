@@ -20,7 +20,7 @@ for rows, columns in ((1, 3), (64, 200), (131, 77)):
     row, col, val = matrix(rows, columns)
     x = normal(columns)
     ptr = np.concatenate(([0], np.cumsum(np.bincount(row, minlength=rows)))).astype(np.int32)
-    for kernel in ("lane", "wave"):
+    for kernel in ("lane", "wave", "merge_parts"):
         run(kernel, {"ptr": ptr, "col": col, "val": val, "x": x}, {"y": product(row, col, val, x, rows)})
 
 row = np.sort(random.integers(3, 125, 1000)).astype(np.int32)
