@@ -10,7 +10,8 @@
 typedef uint32_t Stamp;
 enum { STAMP_SHIFT = 20, STAMP_LAST = (1 << STAMP_SHIFT) - 1 };
 
-/* A stamp for each task of every rank. weak: also what the arrival of packets tells; it orders packets only. */
+/* A stamp for each task of every rank. weak: also what the arrival of packets tells; it orders packets, and stores after what
+   their senders did; reads of other memory need more. */
 typedef struct Clock {
     int refs;
     Stamp *at, *weak;

@@ -109,10 +109,11 @@ static void packets_write(Task *t, const Copy *c, const int64_t *offset, int64_t
     clock_drop(a, past);
 }
 
+/* What a packet's sender did before it sent, such as reading this copy two generations ago, is before this store. */
 void agents_write(Task *t, const Part *p, const Copy *c, const int64_t *offset, int64_t n, bool add) {
     const Clock *clock = t->worker->clock;
     for (int64_t i = 0; i < n; i++)
-        if (offset[i] >= 0) cell_write(t, p, &c->cell[offset[i]], offset[i], c->packet ? clock->weak : clock->at, add);
+        if (offset[i] >= 0) cell_write(t, p, &c->cell[offset[i]], offset[i], clock->weak, add);
     if (c->packet) packets_write(t, c, offset, n);
 }
 
