@@ -97,7 +97,7 @@ static void condition(Kern *k, unsigned use) {
 
 static const char *tile_size(Kern *k) {
     static const char *const size[] = {"4", "1", "3", "8", "16", "7", "32", "64"};
-    return size[DRAW(k->g, 8)];
+    return size[DRAW(k->g, k->ndim > 3 ? 5 : 8)]; /* a tile has a limit */
 }
 
 static int range_push(Kern *k, const char *stem, int kd, bool tile) {

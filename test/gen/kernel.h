@@ -26,7 +26,7 @@ static int summed_dim(const Kern *k) {
 /* ---- the grid ---- */
 
 static const char *range_of_result(Kern *k, int d) {
-    int form = DRAW(k->g, 7), r = range_push(k, "i", d, form != 4);
+    int form = DRAW(k->g, k->ndim > 3 ? 6 : 7), r = range_push(k, "i", d, form != 4);
     const char *name = k->range[r].name;
     k->range[r].whole = form == 5;
     k->dim[d].range = r;
