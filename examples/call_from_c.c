@@ -1,6 +1,7 @@
 /* call_from_c.c: the program of docs/quickstart.md called from C, with four ranks as threads of one process.
    tilec compile mine.tile -o out
-   cc -O3 -march=native -I runtime/include -I runtime -I out out/mine.c examples/call_from_c.c build/libtile.a -lpthread -lm */
+   cc -O3 -march=native -fopenmp-simd -I runtime/include -I runtime -I out out/mine.c examples/call_from_c.c \
+      build/libtile.a -lpthread -lm */
 #include "mine.h"
 
 #include <pthread.h>

@@ -22,7 +22,8 @@ double bound_round(Elem e, double x, double b) {
 
 /* ---- unary: z = f(x), |dx| <= b ---- */
 
-static double away_exp(double z, double b) { return fabs(z) * expm1(b); }
+/* Far below 0 no difference matters: the result's neighbours are 0 too. */
+static double away_exp(double x, double z, double b) { return fmin(fabs(z) * expm1(b), exp(x + b)); }
 
 static double away_log(double x, double b) { return x > b ? -log1p(-b / x) : INFINITY; }
 
@@ -44,8 +45,8 @@ static double away_tanh(double x, double b) {
 
 static double unary_away(OpKind op, double x, double z, double b) {
     switch (op) {
-    case OP_EXP: return away_exp(z, b);
-    case OP_EXP2: return away_exp(z, b * 0.6931471805599454);
+    case OP_EXP: return away_exp(x, z, b);
+    case OP_EXP2: return away_exp(x * 0.6931471805599453, z, b * 0.6931471805599454);
     case OP_LOG: return away_log(x, b);
     case OP_LOG2: return away_log(x, b) * 1.4426950408889635;
     case OP_SQRT: return away_sqrt(x, b);
@@ -101,7 +102,7 @@ static double away_div(double y, double z, double bx, double by) {
 
 static double away_pow(double x, double y, double z, double bx, double by) {
     if (bx == 0 && by == 0) return 0;
-    return x > 0 ? away_exp(z, fabs(y) * away_log(x, bx) + fabs(log(x)) * by + bx * by) : INFINITY;
+    return x > 0 ? away_exp(y * log(x), z, fabs(y) * away_log(x, bx) + fabs(log(x)) * by + bx * by) : INFINITY;
 }
 
 static double binary_away(OpKind op, double x, double y, double z, double bx, double by) {

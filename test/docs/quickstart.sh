@@ -6,10 +6,11 @@ cd "$3"
 PATH=$build/bin:$PATH
 # The first indented block is the program.
 awk '/^    dim M/ { on = 1 } on && /^[^ ]/ { exit } on { print substr($0, 5) }' "$source/docs/quickstart.md" >mine.tile
-# Every command that it shows, but those about files that the reader is to have.
-grep '^    \$ tilec ' "$source/docs/quickstart.md" | sed 's/^    \$ //' | grep -v -e wrong.tile -e '\.npy' >commands
-test "$(wc -l <commands)" -ge 6
+# Every command that it shows, but the one about the file that is wrong.
+grep '^    \$ ' "$source/docs/quickstart.md" | sed -e 's/^    \$ //' -e 's,^python3 ,/usr/bin/python3 ,' | grep -v wrong.tile >commands
+test "$(wc -l <commands)" -ge 8
 sh -eux commands
-cc -O3 -march=native -I "$source/runtime/include" -I "$source/runtime" -I out out/mine.c "$source/examples/call_from_c.c" \
+/usr/bin/python3 -c "import numpy as np; assert np.load('c.npy').shape == (512, 512)"
+cc -Wall -Werror -O3 -march=native -fopenmp-simd -I "$source/runtime/include" -I "$source/runtime" -I out out/mine.c "$source/examples/call_from_c.c" \
     "$build/libtile.a" -lpthread -lm -o call
 ./call

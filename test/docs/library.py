@@ -1,0 +1,60 @@
+"""usage: library.py TILEC SOURCE WORK: every program of docs/library.md runs as printed and agrees with the interpreter, and
+every head of its tables is the one in frontend/std."""
+import glob
+import os
+import re
+import subprocess
+import sys
+
+
+def blocks_of(page):
+    """The indented parts of a page; blank lines do not end one."""
+    block = []
+    for line in page.split("\n") + ["end"]:
+        if line.startswith("    ") or (not line and block):
+            block.append(line[4:])
+        elif block:
+            yield "\n".join(block)
+            block = []
+
+
+def heads_of(source):
+    """Kernel heads of the library on one line each, without the word and an empty result."""
+    heads = {}
+    for path in glob.glob(os.path.join(source, "frontend/std/*.tile")):
+        for name, rest in re.findall(r"^kernel (\w+)(\([^{]*)\{", open(path).read(), re.M):
+            heads[name] = name + " ".join(rest.split()).replace(" -> ()", "")
+    return heads
+
+
+def check_heads(page, source):
+    heads, told = heads_of(source), re.findall(r"^\| `((\w+)\(.*?\))` \|", page, re.M)
+    wrong = [head for head, name in told if not heads.get(name, "").startswith(head)]
+    assert len(told) > 40 and not wrong, "heads that the library does not have: %s" % wrong
+    missing = heads.keys() - {name for _, name in told}
+    assert not missing, "kernels that the page does not have: %s" % missing
+    calls = set(re.findall(r"(\w+)\(", "\n".join(blocks_of(page))))
+    unused = [name for _, name in told if name not in calls]
+    assert not unused, "kernels without an example: %s" % unused
+
+
+def run_blocks(tilec, page, work):
+    os.makedirs(work, exist_ok=True)
+    for i, block in enumerate(blocks_of(page)):
+        path = os.path.join(work, "block%d.tile" % i)
+        with open(path, "w") as f:
+            f.write(block)
+        for name in re.findall(r"^program (\w+)", block, re.M):
+            command = [tilec, "run", path, "--program=" + name, "--check"]
+            done = subprocess.run(command, capture_output=True, text=True)
+            print(name, done.stdout, done.stderr, flush=True)
+            assert done.returncode == 0, (name, done.returncode)
+
+
+def main(tilec, source, work):
+    page = open(os.path.join(source, "docs/library.md")).read()
+    check_heads(page, source)
+    run_blocks(tilec, page, work)
+
+
+main(*sys.argv[1:])
