@@ -16,12 +16,17 @@ def product(row, col, val, x, rows):
     return np.bincount(row, val.astype(np.float64) * x[col].astype(np.float64), minlength=rows)
 
 
-for rows, columns in ((1, 3), (64, 200), (131, 77)):
-    row, col, val = matrix(rows, columns)
+def compressed(rows, columns, row, col, val):
     x = normal(columns)
     ptr = np.concatenate(([0], np.cumsum(np.bincount(row, minlength=rows)))).astype(np.int32)
     for kernel in ("lane", "wave", "merge_parts"):
         run(kernel, {"ptr": ptr, "col": col, "val": val, "x": x}, {"y": product(row, col, val, x, rows)})
+
+
+for rows, columns in ((1, 3), (64, 200), (131, 77)):
+    compressed(rows, columns, *matrix(rows, columns))
+nothing = np.zeros(0, np.int32)
+compressed(5, 4, nothing, nothing, normal(0))
 
 row = np.sort(random.integers(3, 125, 1000)).astype(np.int32)
 col, val, x = random.integers(0, 50, 1000).astype(np.int32), normal(1000), normal(50)
