@@ -168,12 +168,19 @@ static bool same_shape(const Array *a, const Array *b) {
     return true;
 }
 
+/* Does the machine's memory hold the tensor, whatever else there is? */
+static bool memory_holds(const Run *r, const Tensor *t) {
+    double bytes = (double)elem_bytes(t->elem), memory = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
+    for (int d = 0; d < t->ndim; d++) bytes *= (double)size_eval(r->s.m, size_whole(t->dim[d]), r->sym, NULL);
+    return bytes < memory;
+}
+
 static bool make_arrays(Run *r) {
     for (int i = 0; i < r->p->io.n; i++) {
         const Tensor *t = io_tensor(r, i);
         Array whole = {0};
-        if (!array_for_tensor(r->s.arena, r->s.m, t, r->sym, &whole)) {
-            fprintf(stderr, "tilec: error: '%s' is too large for this machine\n", t->name);
+        if (!memory_holds(r, t) || !array_for_tensor(r->s.arena, r->s.m, t, r->sym, &whole)) {
+            fprintf(stderr, "tilec: error: '%s' is %s: too large for this machine\n", t->name, declared_text(r, t));
             return false;
         }
         if (r->io[i].data && !same_shape(&r->io[i], &whole)) return file_report(r, i, binding_of(r, t->name, false));
