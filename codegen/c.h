@@ -144,6 +144,7 @@ const char *text_atom(Fn *, const char *); /* in parentheses where it is more th
 const char *text_bare(Fn *, const char *); /* without its outer parentheses */
 const char *text_ceil_div(Fn *, const char *, int64_t);
 /* Extent of a dimension of the tensor behind a parameter, as it lies in memory. */
+const char *tensor_extent(Fn *, const Tensor *, int dim); /* as it lies in memory */
 const char *param_extent(Fn *, int param, int dim);
 int64_t size_most(const Module *, Size);
 

@@ -85,17 +85,16 @@ static const char *tensor_text(Fn *f, const Tensor *t) {
 static const char *number_text(Fn *f, int64_t n) { return fn_text(f, "%" PRId64, n); }
 
 /* First element of a part, in elements of the whole. */
-static const char *part_text(Fn *f, const Tensor *t, const Arg *a, int param) {
+static const char *part_text(Fn *f, const Tensor *t, const Arg *a) {
     const char *sum = "0";
     for (int d = 0; d < t->ndim; d++) {
         Size whole = t->dim[d];
         const char *origin = d < a->lead ? number_text(f, a->at[d]) : "0";
-        const char *extent = d < a->lead ? number_text(f, whole.c) : param_extent(f, param, d - a->lead);
         if (a->slice[d] >= 0) {
             whole.axis = a->slice[d];
             origin = size_origin_text(f, whole);
         }
-        sum = text_add_terms(f, d ? text_mul(f, sum, text_atom(f, extent)) : "0", origin);
+        sum = text_add_terms(f, d ? text_mul(f, sum, text_atom(f, tensor_extent(f, t, d))) : "0", origin);
     }
     return sum;
 }
@@ -104,7 +103,7 @@ static const char *argument_text(Fn *f, const Node *n, int i) {
     const Arg *a = &n->arg.p[i];
     const Tensor *t = &f->p->tensor.p[a->tensor];
     const Param *p = &n->kernel->param.p[i];
-    const char *first = part_text(f, t, a, i);
+    const char *first = part_text(f, t, a);
     if (p->ranks >= 0) {
         const char *bytes = text_mul(f, text_atom(f, first), number_text(f, p->packet ? 8 : elem_bits(t->elem) / 8));
         return strcmp(first, "0") == 0 ? slot_text(f, t) : fn_text(f, "%s + %s", slot_text(f, t), bytes);

@@ -73,11 +73,15 @@ const char *size_origin_text(Fn *f, Size s) {
 
 /* Arguments of the program are dense in the rank's own extents; temporaries have those of a full block on every rank.
  */
+const char *tensor_extent(Fn *f, const Tensor *t, int dim) {
+    return t->role == ROLE_TEMP ? size_block_text(f, t->dim[dim]) : size_text(f, t->dim[dim]);
+}
+
 const char *param_extent(Fn *f, int param, int dim) {
     const Arg *a = &f->node->arg.p[param];
+    const Param *p = &f->node->kernel->param.p[param];
     const Tensor *t = &f->p->tensor.p[a->tensor];
-    Size s = t->dim[a->lead + dim];
-    return t->role == ROLE_TEMP ? size_block_text(f, s) : size_text(f, s);
+    return dim < arg_same_dims(t, a, p) ? tensor_extent(f, t, a->lead + dim) : size_text(f, p->dim[dim]);
 }
 
 const char *tasks_text(Fn *f, Size of, int64_t size) {

@@ -235,7 +235,7 @@ static void bind_declared(Prog *c, int var, ProgValue v, const ProgValue *target
     bool stays = value_equal(&v, target);
     to->made = true;
     if (!stays && value_overlaps(&v, target)) {
-        diag_error(c->diags, v.loc, "overlap", "this is a part of '%s' itself, at another place", to->name);
+        diag_error(c->diags, v.loc, "overlap", "this is a part or a view of '%s' itself", to->name);
         return;
     }
     if (v.tensor == target->tensor && !stays) v = value_whole(c, v);

@@ -29,6 +29,7 @@ typedef struct {
     double number;
     bool is_integer;
     int tensor, lead;
+    const Tensor *view; /* a TENSOR that is reshaped: its extents, or NULL */
     int64_t at[MAX_DIMS];
     Place place[MAX_AXES];
 } ProgValue;
@@ -75,6 +76,7 @@ const char *tensor_text(Prog *, const ProgValue *); /* the expression as written
 const char *shape_text(Prog *, const Tensor *);     /* [64, 32 @ tp] */
 
 /* program_type.c: fills element type, extents and placement. false after errors. */
+bool extent_of(Prog *, const Expr *, Size *); /* of dims */
 bool type_lower(Prog *, const TypeExpr *, Tensor *, TensorInfo *);
 
 /* program_number.c: compile-time numbers. false: not one, nothing reported. */
@@ -104,6 +106,7 @@ Arg value_arg(const ProgValue *);
 bool value_equal(const ProgValue *, const ProgValue *);    /* the same part of one tensor */
 bool value_overlaps(const ProgValue *, const ProgValue *); /* parts of one tensor that share elements */
 ProgValue value_whole(Prog *, ProgValue part);             /* a copy, as a tensor of its own */
+ProgValue view_lower(Prog *, const Expr *);                /* view(x, [..]) */
 ProgValue part_lower(Prog *, const Expr *);                /* x[l] */
 
 /* program_place.c */

@@ -132,6 +132,10 @@ static bool inout_argument(const Call *k, int i) {
         diag_note(c->diags, t->loc, t->role == ROLE_INPUT ? "declared here; make it state" : "declared here; use a name of its own");
         return false;
     }
+    if (v->view) {
+        diag_error(c->diags, v->loc, "unsupported", "not supported yet: a view that is updated in place");
+        return false;
+    }
     for (int j = 0; j < k->narg; j++)
         if (j != i && k->arg[j].kind == PROG_TENSOR && k->arg[j].tensor == v->tensor) {
             diag_error(c->diags, k->arg[j].loc, "inout-overlap", "%s updates '%s' in place, and this is the same tensor", k->d->name,
@@ -176,7 +180,7 @@ static Name dim_whole(const Call *k, Name own) {
         const Exprs *shape = &k->d->params.p[i].type.shape;
         for (int d = 0; k->arg[i].kind == PROG_TENSOR && d < shape->n; d++)
             if (shape->p[d]->kind == EXPR_NAME && shape->p[d]->name == own)
-                return k->c->info.p[k->arg[i].tensor].dim[k->arg[i].lead + d].whole;
+                return k->arg[i].view ? NULL : k->c->info.p[k->arg[i].tensor].dim[k->arg[i].lead + d].whole;
     }
     return NULL;
 }

@@ -272,7 +272,7 @@ ProgValue collective_lower(Prog *c, const Expr *e, const Expected *want) {
     }
     Expected inner = source_expected(k.info, want);
     k.x = tensor_lower(c, e->args.p[0], &inner);
-    if (k.x.lead && k.x.kind == PROG_TENSOR && k.info->coll != COLL_LOCAL) k.x = value_whole(c, k.x);
+    if ((k.x.lead || k.x.view) && k.x.kind == PROG_TENSOR && k.info->coll != COLL_LOCAL) k.x = value_whole(c, k.x);
     if (k.x.kind != PROG_TENSOR || !call_fits(&k)) return prog_error(e->loc);
     return k.info->coll == COLL_LOCAL ? local_view(&k) : node_add(&k);
 }

@@ -106,7 +106,7 @@ static ProgValue call_lower_one(Prog *c, const Expr *e, const Expected *want) {
     const Decl *d = front_find(c->f, e->name);
     if (d && d->kind == DECL_PROGRAM) return unsupported(c, e, "a program that calls a program");
     if (d && d->kind == DECL_KERNEL) return call_values(c, e, d, want, 1, &v) ? v : prog_error(e->loc);
-    if (strcmp(e->name, "view") == 0) return unsupported(c, e, "views");
+    if (strcmp(e->name, "view") == 0) return view_lower(c, e);
     return is_tile_function(e->name) ? map_lower(c, e, want) : call_unknown(c, e);
 }
 

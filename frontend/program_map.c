@@ -123,7 +123,8 @@ static Expr *map_copy_of(Map *m, const Expr *e) {
 static bool is_map(const Map *m, const Expr *e) {
     if (e->kind == EXPR_UNARY) return true;
     if (e->kind == EXPR_BINARY) return e->op != AST_AT;
-    return e->kind == EXPR_CALL && !collective_named(e->name) && !front_find(m->c->f, e->name);
+    return e->kind == EXPR_CALL && !collective_named(e->name) && !front_find(m->c->f, e->name) &&
+           strcmp(e->name, "view") != 0;
 }
 
 /* A literal number is copied as it stands, so that it adapts to its neighbour's type. */

@@ -13,7 +13,7 @@ typedef struct {
 static const Tensor *arg_tensor(const Slice *s, int i) {
     if (s->arg[i].kind != PROG_TENSOR) return NULL;
     Tensor t = value_tensor(s->c, &s->arg[i]);
-    return s->arg[i].lead ? arena_copy(s->c->arena, &t, sizeof t) : &s->c->p->tensor.p[t.id];
+    return s->arg[i].lead || s->arg[i].view ? arena_copy(s->c->arena, &t, sizeof t) : &s->c->p->tensor.p[t.id];
 }
 
 static const Exprs *arg_shape(const Slice *s, int i) { return &s->d->params.p[i].type.shape; }
@@ -90,6 +90,10 @@ static bool slice_argument(const Slice *s, int i, const NameList *names, Arg *ou
         const Expr *e = arg_shape(s, i)->p[d];
         if (e->kind != EXPR_NAME || !is_named(names, e->name)) continue;
         if (t->dim[d].axis >= 0 || out->slice[s->arg[i].lead + d] >= 0) return two_axes(s, i, e->name);
+        if (s->arg[i].view) {
+            diag_error(s->c->diags, s->arg[i].loc, "unsupported", "not supported yet: a block of a view, along '%s'", e->name);
+            return false;
+        }
         out->slice[s->arg[i].lead + d] = (int16_t)s->axis;
     }
     return true;

@@ -24,12 +24,16 @@ static bool split_lower(Prog *c, const Expr *e, Size *s) {
     return false;
 }
 
-static bool extent_lower(Prog *c, const Expr *e, Size *s, DimName *name) {
+bool extent_of(Prog *c, const Expr *e, Size *s) {
     Resolver r = {.lw = &c->f->lower, .find = extent_find, .unknown = extent_unknown};
+    return size_of_expr(&r, e, s);
+}
+
+static bool extent_lower(Prog *c, const Expr *e, Size *s, DimName *name) {
     bool split = e->kind == EXPR_BINARY && e->op == AST_AT;
     const Expr *of = split ? e->lhs : e;
     if (of->kind == EXPR_NAME) name->whole = of->name;
-    if (!size_of_expr(&r, of, s)) return false;
+    if (!extent_of(c, of, s)) return false;
     if (size_is_number(*s) && s->c < 0) {
         diag_error(c->diags, of->loc, "bad-extent", "this extent is %lld", (long long)s->c);
         return false;

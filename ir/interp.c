@@ -39,7 +39,17 @@ void world_invalid(const Task *t, const char *text) {
                                     .text = text});
 }
 
-static View view_of(const World *w, const Arg *arg, Part *part) {
+/* Behind the dimensions that agree, extents are those of the parameter: numbers, dense and row-major. */
+static void view_reshape(View *v, const Arg *arg, const Param *p) {
+    int64_t stride = 1;
+    for (int d = p->ndim - 1; d >= arg_same_dims(v->part->t, arg, p); d--) {
+        v->dim[d] = p->dim[d].c;
+        v->stride[d] = stride;
+        stride *= p->dim[d].c;
+    }
+}
+
+static View view_of(const World *w, const Arg *arg, const Param *p, Part *part) {
     View v = {.part = part};
     for (int d = 0; d < arg->lead; d++) v.offset += arg->at[d] * part->stride[d];
     for (int d = arg->lead; d < part->t->ndim; d++) {
@@ -51,6 +61,7 @@ static View view_of(const World *w, const Arg *arg, Part *part) {
         v.dim[d - arg->lead] = size_eval(w->m, s, w->sym, w->coord[part->rank]);
         v.offset += size_origin(w->m, s, w->sym, w->coord[part->rank]) * part->stride[d];
     }
+    if (arg->view) view_reshape(&v, arg, p);
     return v;
 }
 
@@ -71,7 +82,7 @@ const View *world_view(World *w, int rank, const Node *node) {
         int64_t peers = axis < 0 ? 1 : w->m->axis.p[axis].ranks;
         for (int64_t p = 0; p < peers; p++) {
             int home = axis < 0 ? rank : world_rank_along(w, rank, axis, p);
-            (*slot)[i * w->peers + p] = view_of(w, &node->arg.p[i], world_part(w, home, node->arg.p[i].tensor));
+            (*slot)[i * w->peers + p] = view_of(w, &node->arg.p[i], &node->kernel->param.p[i], world_part(w, home, node->arg.p[i].tensor));
         }
     }
     return *slot;

@@ -240,10 +240,12 @@ typedef enum { COLL_ALL_GATHER, COLL_REDUCE_SCATTER, COLL_ALL_REDUCE, COLL_ALL_T
 typedef enum { COMM_AUTO, COMM_UNFUSED, COMM_PULL, COMM_STAGED, COMM_PUSH, COMM_PACKET } CommForm;
 
 /* A tensor as an argument: all of it, this rank's block of it (replicated sliced to split), or what is left when the
-   first .lead dimensions, which are whole numbers and not split, are fixed: the parameter has the others. */
+   first .lead dimensions, which are whole numbers and not split, are fixed: the parameter has the others. A view has
+   other extents behind those that agree: as many elements in the same row-major order. */
 typedef struct {
     int tensor;
     int lead;
+    bool view;               /* then nothing is sliced */
     int64_t at[MAX_DIMS];    /* of each of the first .lead dimensions */
     int16_t slice[MAX_DIMS]; /* mesh axis: only this rank's block along that dimension; -1: all */
 } Arg;
@@ -380,6 +382,8 @@ int64_t size_block(const Module *, Size, const int64_t *sym); /* B of a split si
 /* coord: the rank's coordinate per mesh axis. A block is never negative; n itself is what c + sym gives. */
 int64_t size_eval(const Module *, Size, const int64_t *sym, const int *coord);
 int64_t size_origin(const Module *, Size, const int64_t *sym, const int *coord);
+
+int arg_same_dims(const Tensor *, const Arg *, const Param *); /* of a view: dimensions in front that agree; else all */
 
 Affine affine_const(int64_t);
 Affine affine_term(TermKind, int id, int64_t mul, int64_t div);

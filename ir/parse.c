@@ -121,10 +121,11 @@ static void parse_arg_dim(Parser *p, Arg *a, int d) {
         a->slice[d] = (int16_t)need_known(p, &p->axes, "mesh axis");
 }
 
-/* arg := '%' name ['[' (INT | '*' | axis) (',' ..)* ']'] */
+/* arg := ['view'] '%' name ['[' (INT | '*' | axis) (',' ..)* ']'] */
 static void parse_arg(Parser *p, Node *n) {
     Arg a = {0};
     for (int i = 0; i < MAX_DIMS; i++) a.slice[i] = -1;
+    a.view = take_word(p, "view");
     a.tensor = need_tensor(p);
     if (take_punct(p, '[')) {
         int ndim = p->failed ? 0 : p->g->tensor.p[a.tensor].ndim;

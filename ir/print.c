@@ -85,6 +85,7 @@ static int slices_of(const Program *g, const Arg *a) {
 
 static void print_arg(Printer *p, const Program *g, Name *name, const Arg *a) {
     int n = slices_of(g, a);
+    if (a->view) text_add(&p->out, "view ");
     print_tensor_name(p, g, name, a->tensor);
     for (int i = 0; i < n; i++) {
         text_add(&p->out, i ? ", " : "[");

@@ -222,7 +222,10 @@ static void access_add(Walk *w, Op *op) {
     if (a.remote) a.rank = sub_box(w, &op->sub.p[0].lo, op);
     for (int d = 0; d < arg->lead; d++)
         a.dim[d] = (Box){.known = true, .start = affine_const(arg->at[d]), .extent = 1, .limit = arg->at[d] + 1};
-    for (int d = arg->lead; d < a.ndim; d++) {
+    int same = arg->lead + arg_same_dims(t, arg, &w->node->kernel->param.p[op->param]);
+    for (int d = same; d < a.ndim; d++)
+        a.dim[d] = (Box){.known = true, .start = affine_const(0), .extent = t->dim[d].c, .limit = t->dim[d].c};
+    for (int d = arg->lead; d < same; d++) {
         a.dim[d] = sub_box(w, &op->sub.p[d - arg->lead + a.remote].lo, op);
         if (arg->slice[d] >= 0) a.dim[d] = box_sliced(w, a.dim[d], t->dim[d], arg->slice[d]);
     }

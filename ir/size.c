@@ -27,6 +27,13 @@ int64_t size_bound(const Module *m, Size s) {
     return s.axis < 0 ? n : ceil_div(n, axis_ranks(m, s));
 }
 
+int arg_same_dims(const Tensor *t, const Arg *a, const Param *p) {
+    if (!a->view) return p->ndim;
+    int same = 0;
+    while (same < p->ndim && a->lead + same < t->ndim && size_equal(t->dim[a->lead + same], p->dim[same])) same++;
+    return same;
+}
+
 int64_t size_block(const Module *m, Size s, const int64_t *sym) {
     int64_t n = whole_value(s, sym);
     return s.axis < 0 ? n : ceil_div(n, axis_ranks(m, s));

@@ -67,9 +67,26 @@ static bool lead_fits(const Tensor *t, const Arg *a) {
     return true;
 }
 
+/* Both sides are numbers, of one product, behind the dimensions that agree. */
+static bool view_fits(const Tensor *t, const Arg *a, const Param *p) {
+    int64_t have = 1, want = 1;
+    int same = arg_same_dims(t, a, p);
+    for (int d = a->lead + same; d < t->ndim; d++)
+        if (!size_is_number(t->dim[d]) || __builtin_mul_overflow(have, t->dim[d].c, &have)) return false;
+    for (int d = same; d < p->ndim; d++)
+        if (!size_is_number(p->dim[d]) || __builtin_mul_overflow(want, p->dim[d].c, &want)) return false;
+    for (int d = 0; d < t->ndim; d++)
+        if (a->slice[d] >= 0) return false;
+    return have == want;
+}
+
 static void arg_shape_verify(Verifier *v, const Node *n, const Tensor *t, const Arg *a, const Param *p) {
     if (!lead_fits(t, a)) {
         violation(v, n->loc, "'%s' has no part at these places", t->name);
+        return;
+    }
+    if (a->view) {
+        if (!view_fits(t, a, p)) violation(v, n->loc, "parameter '%s' is no view of '%s'", p->name, t->name);
         return;
     }
     if (t->ndim - a->lead != p->ndim) {

@@ -92,7 +92,7 @@ static bool pair_fits(Pair *f) {
 /* ---- who reads what ---- */
 
 static bool sliced(const Arg *a) {
-    if (a->lead) return true;
+    if (a->lead || a->view) return true;
     for (int d = 0; d < MAX_DIMS; d++)
         if (a->slice[d] >= 0) return true;
     return false;

@@ -106,10 +106,11 @@ static bool event_push(Trace *t, Event e) {
 }
 
 /* Cells of dimension d of the argument that a subscript can reach. */
-static Interval access_cells(Trace *t, const Arg *arg, int d, const Span *sub) {
+static Interval access_cells(Trace *t, const Arg *arg, const Param *p, int d, const Span *sub) {
     const Run *r = t->run;
     const Tensor *tensor = &r->p->tensor.p[arg->tensor];
     if (d < arg->lead) return interval_of(arg->at[d]);
+    if (d >= arg->lead + arg_same_dims(tensor, arg, p)) return (Interval){0, tensor->dim[d].c - 1};
     Interval a = env_affine(&t->env, &sub[d - arg->lead].lo);
     if (interval_empty(a)) return a;
     Size extent = tensor->dim[d];
@@ -156,7 +157,7 @@ static bool trace_access(Trace *t, const Step *s) {
         e.rank_lo = (int16_t)at.lo, e.rank_hi = (int16_t)at.hi;
     }
     for (int d = 0; d < tensor->ndim; d++) {
-        Interval a = access_cells(t, arg, d, s->op->sub.p + lead);
+        Interval a = access_cells(t, arg, &t->node->kernel->param.p[s->op->param], d, s->op->sub.p + lead);
         if (interval_empty(a)) {
             r->box.n = e.box;
             return true;
