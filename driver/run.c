@@ -395,7 +395,8 @@ int command_run(Options *o) {
     if (!session_open(&r.s, o)) return EXIT_USAGE;
     if (!session_lower(&r.s)) return session_close(&r.s, EXIT_WRONG);
     if (r.s.m->program.n != 1) {
-        fprintf(stderr, "tilec: error: %s has %d programs; choose one with --program=NAME\n", o->file, r.s.m->program.n);
+        if (r.s.m->program.n == 0) fprintf(stderr, "tilec: error: %s has no program to run\n", o->file);
+        else fprintf(stderr, "tilec: error: %s has %d programs; choose one with --program=NAME\n", o->file, r.s.m->program.n);
         return EXIT_USAGE;
     }
     r.p = r.s.m->program.p[0];

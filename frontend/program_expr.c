@@ -121,7 +121,7 @@ ProgValue tensor_lower(Prog *c, const Expr *e, const Expected *want) {
     case EXPR_INDEX: return part_lower(c, e);
     case EXPR_FIELD: return field_lower(c, e);
     case EXPR_CHOOSE: return unsupported(c, e, "choose");
-    case EXPR_COND: return unsupported(c, e, "a choice between tensors");
+    case EXPR_COND: return unsupported(c, e, "?: between tensors; where(c, x, y) chooses element by element");
     case EXPR_ERROR: return prog_error(e->loc);
     default: diag_error(c->diags, e->loc, "not-a-tensor", "a tensor is expected here"); return prog_error(e->loc);
     }
