@@ -78,10 +78,26 @@ static bool run_command(const char *const *argv) {
    -ffp-contract=fast is in the language (multiply-add may be fused); other reordering is not. */
 static bool run_compiler(const Session *s, const char *source, bool library, const char *to) {
     const char *cc = getenv("CC"), *runtime = runtime_folder(s->arena);
-    const char *argv[] = {cc && *cc ? cc : "cc", "-std=gnu11", "-O3", "-march=native", "-ffp-contract=fast", "-fno-math-errno",
-                          "-fno-trapping-math", "-fopenmp-simd", "-fPIC",
-                          getenv("TILE_DELAY") ? "-DTILE_TEST_DELAY" : "-DNDEBUG", library ? "-shared" : "-c", "-I", arena_format(s->arena, "%s/include", runtime), "-I", runtime,
-                          source, "-o", to, "-lm", NULL};
+    const char *argv[] = {cc && *cc ? cc : "cc",
+                          "-std=gnu11",
+                          "-O3",
+                          "-march=native",
+                          "-ffp-contract=fast",
+                          "-fno-math-errno",
+                          "-fno-trapping-math",
+                          "-fopenmp-simd",
+                          "-fPIC",
+                          getenv("TILE_DELAY") ? "-DTILE_TEST_DELAY" : "-DNDEBUG",
+                          library ? "-shared" : "-c",
+                          "-I",
+                          arena_format(s->arena, "%s/include", runtime),
+                          "-I",
+                          runtime,
+                          source,
+                          "-o",
+                          to,
+                          "-lm",
+                          NULL};
     Progress *progress = progress_begin(s->arena, arena_format(s->arena, "compiling %s", source));
     bool good = run_command(argv);
     progress_end(progress);
@@ -94,8 +110,10 @@ static bool compile_c(const Session *s, const Program *p, const char *dir, bool 
     const char *temporary = arena_format(s->arena, "%s/.tilec-%ld", dir, (long)getpid());
     bool compiled = run_compiler(s, source, library, temporary);
     if (compiled && rename(temporary, to) == 0) return true;
-    if (compiled) fprintf(stderr, "tilec: error: cannot write %s: %s\n", to, strerror(errno));
-    else fprintf(stderr, "tilec: error: the C compiler failed on %s\n", source);
+    if (compiled)
+        fprintf(stderr, "tilec: error: cannot write %s: %s\n", to, strerror(errno));
+    else
+        fprintf(stderr, "tilec: error: the C compiler failed on %s\n", source);
     unlink(temporary);
     return false;
 }

@@ -1,4 +1,5 @@
-/* isl_context.c: isl reports failed allocations as an error of its context; the library of integers below it would abort. */
+/* isl_context.c: isl reports failed allocations as an error of its context; the library of integers below it would
+ * abort. */
 #include "ir/isl_context.h"
 
 #include "base/arena.h"

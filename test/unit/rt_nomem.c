@@ -1,5 +1,6 @@
-/* rt_nomem.c: every allocation of the runtime fails in turn, on one of two ranks: that rank gets TILE_E_NOMEM, or did not
-   need it; the other gets an error or what it asked for, nothing hangs, and afterwards the process opens a mesh again. */
+/* rt_nomem.c: every allocation of the runtime fails in turn, on one of two ranks: that rank gets TILE_E_NOMEM, or did
+   not need it; the other gets an error or what it asked for, nothing hangs, and afterwards the process opens a mesh
+   again. */
 #include "rt_program.h"
 
 #include <errno.h>
@@ -39,8 +40,12 @@ static int rank_steps(tile_mesh *m) {
 static void *rank_main(void *arg) {
     Rank *r = arg;
     tile_mesh *m = NULL;
-    tile_mesh_config config = {.size = sizeof config, .rank = r->rank, .nranks = RANKS, .workers = 1,
-                               .timeout_ms = TIMEOUT_MS, .group = "nomem"};
+    tile_mesh_config config = {.size = sizeof config,
+                               .rank = r->rank,
+                               .nranks = RANKS,
+                               .workers = 1,
+                               .timeout_ms = TIMEOUT_MS,
+                               .group = "nomem"};
     victim = r->rank == 1;
     allocations = 0;
     failing = r->failing;
