@@ -158,8 +158,9 @@ static void emit_arg(Fn *f, const Op *op) {
     const char *text = nest_value(&n, x);
     nest_line(&n, n.n, "const %s %s = %s;", type, next, text_bare(f, text));
     const char *better = c_name(&f->names, "better");
-    nest_line(&n, n.n, "const bool %s = %s == %s && !(%s %s %s);", better, best, best, next,
-              largest ? "<=" : ">=", best);
+    if (elem_is_float(x->type.elem)) /* the first NaN stays */
+        nest_line(&n, n.n, "const bool %s = %s == %s && !(%s %s %s);", better, best, best, next, largest ? "<=" : ">=", best);
+    else nest_line(&n, n.n, "const bool %s = %s %s %s;", better, next, largest ? ">" : "<", best);
     nest_line(&n, n.n, "%s = %s ? %s : %s;", at, better, text_add_terms(f, r->begin, r->pos), at);
     nest_line(&n, n.n, "%s = %s ? %s : %s;", best, better, next, best);
     if (to)
