@@ -193,7 +193,9 @@ static void test_owner(void *arg, Kernel *k, Op *op) {
 
 static bool reader_can_pull(const Comm *c, const Node *n, int a, OwnerEdit *e) {
     (void)c;
-    if (n->arg.p[a].lead || n->arg.p[a].view || n->arg.p[a].slice[e->dim] >= 0) return false;
+    if (n->arg.p[a].lead || n->arg.p[a].view) return false;
+    for (int d = 0; d < MAX_DIMS; d++)
+        if (n->arg.p[a].slice[d] >= 0) return false;
     each_access(n->kernel, OP_LOAD, a, test_owner, e);
     return e->legal;
 }
