@@ -1,6 +1,7 @@
 /* comm_ends.c: edits of the kernels at both ends of a collective: stores that go to peers, loads that come from them.
    A kernel is cloned before it is edited, since other calls may share it. */
 #include "passes/comm.h"
+#include "passes/inline.h"
 
 #include <string.h>
 
@@ -258,15 +259,6 @@ static void add_origin(PeerEdit *e, Builder *b, Affine *a) {
     affine_add(a, &own, 1);
 }
 
-/* Moves what was built aside to where it is wanted. */
-static void splice_before(Op *at, Region *aside) {
-    for (Op *op = aside->first, *next; op; op = next) {
-        next = op->next;
-        op_remove(op);
-        op_insert_before(at, op);
-    }
-}
-
 /* store x  becomes  for r of ranks { store x to r } */
 static void store_to_peers(void *arg, Kernel *k, Op *op) {
     PeerEdit *e = arg;
@@ -290,7 +282,7 @@ static void store_to_peers(void *arg, Kernel *k, Op *op) {
     in.at = loop->region[0];
     build_store(&in, e->to_param, sub, n, op->arg.p[0], op->mode);
     build_yield(&in, NULL, 0);
-    splice_before(op, aside);
+    region_splice_before(op, aside);
     if (!e->keep) op_remove(op);
 }
 

@@ -171,14 +171,6 @@ static bool take_value(void *ctx, const Op *op) {
     return true;
 }
 
-static void splice_before(Op *at, Region *aside) {
-    for (Op *op = aside->first, *next; op; op = next) {
-        next = op->next;
-        op_remove(op);
-        op_insert_before(at, op);
-    }
-}
-
 /* The consumer's parameters become the fused kernel's; the intermediate's parameter goes. */
 static void take_params(Module *m, const Pair *f, Node *fused, Inline *in) {
     for (int i = 0; i < in->from->param.n; i++) {
@@ -243,7 +235,7 @@ static void fuse_pair(PassContext *c, Pair *f) {
     in.access = take_value;
     in.ctx = &e;
     inline_region(&in, f->consumer->kernel->body);
-    splice_before(store, aside);
+    region_splice_before(store, aside);
     op_remove(store);
     drop_param(n, f->out);
 }

@@ -99,3 +99,11 @@ void inline_region(Inline *in, const Region *r) {
     for (const Op *op = r->first; op; op = op->next)
         if (!in->access || op_info[op->kind].class != CLASS_MEMORY || !in->access(in->ctx, op)) op_copy(in, op);
 }
+
+void region_splice_before(Op *at, Region *aside) {
+    for (Op *op = aside->first, *next; op; op = next) {
+        next = op->next;
+        op_remove(op);
+        op_insert_before(at, op);
+    }
+}
