@@ -1,8 +1,10 @@
-# The command itself.
+# The command itself. The build tree has the shape of an installed prefix: bin/tilec beside include/tilec.
 file(GLOB driver_sources CONFIGURE_DEPENDS driver/*.c)
 add_executable(tilec ${driver_sources})
-target_compile_definitions(tilec PRIVATE TILEC_VERSION="${PROJECT_VERSION}"
-  TILEC_SOURCE_RUNTIME="${CMAKE_SOURCE_DIR}/runtime")
+file(RELATIVE_PATH runtime_from_bin /prefix/${CMAKE_INSTALL_BINDIR} /prefix/${CMAKE_INSTALL_INCLUDEDIR}/tilec)
+target_compile_definitions(tilec PRIVATE TILEC_VERSION="${PROJECT_VERSION}" TILEC_RUNTIME_FROM_BIN="${runtime_from_bin}")
+file(MAKE_DIRECTORY ${CMAKE_BINARY_DIR}/${CMAKE_INSTALL_INCLUDEDIR})
+file(CREATE_LINK ${CMAKE_SOURCE_DIR}/runtime ${CMAKE_BINARY_DIR}/${CMAKE_INSTALL_INCLUDEDIR}/tilec SYMBOLIC)
 target_link_libraries(tilec PRIVATE tilec_frontend tilec_passes tilec_codegen tilec_ir tilec_base
   $<LINK_LIBRARY:WHOLE_ARCHIVE,tile_static> ${JANSSON_LIBRARY} Threads::Threads dl m)
 # Generated libraries that `tilec run` loads find the runtime in the command itself.

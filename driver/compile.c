@@ -1,4 +1,5 @@
 /* compile.c: tilec compile: C, header and manifest for every program; or IR, dependences, objects, libraries. */
+#include "codegen/codegen.h"
 #include "driver/emit.h"
 #include "ir/relation_deps.h"
 
@@ -66,6 +67,12 @@ static bool write_sources(const Session *s, const char *dir, const char *emit) {
     return good;
 }
 
+/* What the files of the programs are called, without their endings: for build systems. */
+static bool list_programs(const Session *s) {
+    for (int i = 0; i < s->m->program.n; i++) puts(c_program_name(s->arena, s->m->program.p[i]));
+    return true;
+}
+
 static bool write_outputs(Session *s) {
     const char *emit = s->o->emit ? s->o->emit : "src", *dir = s->o->outdir ? s->o->outdir : ".";
     if (strcmp(emit, "ir") == 0) return module_print(s->m, stdout), true;
@@ -79,16 +86,17 @@ static bool write_outputs(Session *s) {
 }
 
 int command_compile(Options *o) {
-    static const char *const kinds[] = {"src", "ir", "deps", "obj", "lib"};
+    static const char *const kinds[] = {"src", "ir", "deps", "obj", "lib", "programs"};
     bool known = !o->emit;
-    for (int i = 0; i < 5; i++) known = known || strcmp(o->emit, kinds[i]) == 0;
+    for (int i = 0; i < 6; i++) known = known || strcmp(o->emit, kinds[i]) == 0;
     if (!known) {
-        fprintf(stderr, "tilec: error: --emit does not know '%s'; it takes src, ir, deps, obj or lib\n", o->emit);
+        fprintf(stderr, "tilec: error: --emit does not know '%s'; it takes src, ir, deps, obj, lib or programs\n", o->emit);
         return EXIT_USAGE;
     }
     Session s;
     if (!session_open(&s, o)) return EXIT_USAGE;
     bool good = session_lower(&s);
-    good = good && session_passes(&s) && write_outputs(&s);
+    if (o->emit && strcmp(o->emit, "programs") == 0) good = good && list_programs(&s);
+    else good = good && session_passes(&s) && write_outputs(&s);
     return session_close(&s, good ? EXIT_OK : EXIT_WRONG);
 }

@@ -5,6 +5,7 @@
 #include "driver/progress.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -46,19 +47,21 @@ static bool is_runtime(const char *folder, Arena *a) {
     return access(arena_format(a, "%s/device/host.h", folder), R_OK) == 0;
 }
 
+/* The build tree and an installed prefix have one shape: the command finds its headers from where it lies itself. */
 const char *runtime_folder(Arena *a) {
-    const char *given = getenv("TILEC_RUNTIME");
-    if (given) return given;
-    char exe[4096];
+    const char *given = getenv("TILEC_RUNTIME"), *folder = NULL;
+    if (given && *given) return given;
+    char exe[4096], real[PATH_MAX];
     ssize_t n = readlink("/proc/self/exe", exe, sizeof exe - 1);
     if (n > 0) {
         exe[n] = 0;
         char *slash = strrchr(exe, '/');
         if (slash) *slash = 0;
-        const char *installed = arena_format(a, "%s/../share/tilec/runtime", exe);
-        if (is_runtime(installed, a)) return installed;
+        folder = realpath(arena_format(a, "%s/" TILEC_RUNTIME_FROM_BIN, exe), real);
     }
-    return TILEC_SOURCE_RUNTIME;
+    if (folder && is_runtime(folder, a)) return arena_text(a, folder, strlen(folder));
+    fputs("tilec: error: the runtime's headers are not beside the command; TILEC_RUNTIME may name their folder\n", stderr);
+    return NULL;
 }
 
 static bool run_command(const char *const *argv) {
@@ -74,32 +77,23 @@ static bool run_command(const char *const *argv) {
     return child > 0 && WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
-/* TILE_DELAY=seed asks for delays at waits and signals (runtime/device/host.h).
-   -ffp-contract=fast is in the language (multiply-add may be fused); other reordering is not. */
+/* -ffp-contract=fast is in the language (multiply-add may be fused); other reordering is not. */
+const char *const host_flags[] = {"-std=gnu11",         "-O3",          "-march=native", "-ffp-contract=fast", "-fno-math-errno",
+                                  "-fno-trapping-math", "-fopenmp-simd", NULL};
+
+/* TILE_DELAY=seed asks for delays at waits and signals (runtime/device/host.h). */
 static bool run_compiler(const Session *s, const char *source, bool library, const char *to) {
     const char *cc = getenv("CC"), *runtime = runtime_folder(s->arena);
-    const char *argv[] = {cc && *cc ? cc : "cc",
-                          "-std=gnu11",
-                          "-O3",
-                          "-march=native",
-                          "-ffp-contract=fast",
-                          "-fno-math-errno",
-                          "-fno-trapping-math",
-                          "-fopenmp-simd",
-                          "-fPIC",
-                          getenv("TILE_DELAY") ? "-DTILE_TEST_DELAY" : "-DNDEBUG",
-                          library ? "-shared" : "-c",
-                          "-I",
-                          arena_format(s->arena, "%s/include", runtime),
-                          "-I",
-                          runtime,
-                          source,
-                          "-o",
-                          to,
-                          "-lm",
-                          NULL};
+    if (!runtime) return false;
+    const char *last[] = {"-fPIC", getenv("TILE_DELAY") ? "-DTILE_TEST_DELAY" : "-DNDEBUG", library ? "-shared" : "-c",
+                          arena_format(s->arena, "-I%s/include", runtime), arena_format(s->arena, "-I%s", runtime),
+                          source, "-o", to, "-lm", NULL};
+    VEC(const char *) argv = {0};
+    vec_push(s->arena, &argv, cc && *cc ? cc : "cc");
+    for (int i = 0; host_flags[i]; i++) vec_push(s->arena, &argv, host_flags[i]);
+    for (int i = 0; i == 0 || last[i - 1]; i++) vec_push(s->arena, &argv, last[i]);
     Progress *progress = progress_begin(s->arena, arena_format(s->arena, "compiling %s", source));
-    bool good = run_command(argv);
+    bool good = run_command(argv.p);
     progress_end(progress);
     return good;
 }

@@ -21,7 +21,8 @@ bool emit_object(const Session *, const Program *, const char *dir);
 bool emit_library(const Session *, const Program *, const char *dir);
 const char *program_path(const Session *, const Program *, const char *dir, const char *ending);
 const char *library_path(const Session *, const Program *, const char *dir);
-/* The folder with device/ and include/: TILEC_RUNTIME, beside the installed binary, or the source tree. */
+/* The folder with device/ and the public headers: TILEC_RUNTIME, or beside the command; NULL after a message. */
 const char *runtime_folder(Arena *);
+extern const char *const host_flags[]; /* what the C compiler is given for the host; ends with NULL */
 
 #endif

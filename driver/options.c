@@ -1,4 +1,4 @@
-/* options.c: reads the command line by the table below, and prints help from it. */
+/* options.c: reads the command line by the table below. What is told of it: help.c. */
 #include "driver/options.h"
 
 #include <errno.h>
@@ -17,23 +17,14 @@ const Command commands[] = {
     {"check", "FILE.tile", "check names, shapes, placements and the synchronisation", command_check},
     {"explain", "FILE.tile", "tell what each pass did and why", command_explain},
     {"opt", "FILE.tir", "run passes on a file of IR", command_opt},
-    {"targets", "", "list the targets", command_targets},
+    {"targets", "[NAME]", "list the targets, or tell about one", command_targets},
     {"fmt", "FILE.tile", "print a file in its canonical layout", command_fmt},
 };
 const int ncommand = (int)(sizeof commands / sizeof *commands);
 
-typedef enum { FLAG, TEXT, NUMBER, COUNT, SOME, DEFINE, LIST, BINDING } OptionKind; /* a count fits int, some: > 0 */
-
-typedef struct {
-    const char *name, *value, *help;
-    int commands; /* which accept it */
-    OptionKind kind;
-    size_t at; /* offset in Options */
-} Option;
-
 #define AT(field) offsetof(Options, field)
 
-static const Option table[] = {
+const Option options[] = {
     {"-o", "DIR", "write outputs to DIR (default: .)", COMPILE, TEXT, AT(outdir)},
     {"-D", "NAME=N", "give dimension NAME the value N", SOURCE, DEFINE, AT(define)},
     {"--size", "NAME=N", "value of a run-time dimension (default: from the inputs, else its bound)", RUN, DEFINE, AT(size)},
@@ -41,7 +32,7 @@ static const Option table[] = {
     {"-MD", NULL, "write a Make dependency file beside each output", COMPILE, FLAG, AT(depfiles)},
     {"-MF", "FILE", "name of the dependency file", COMPILE, TEXT, AT(depfile)},
     {"--target", "NAME", "host (default), or interp for run", SOURCE | OPT, TEXT, AT(target)},
-    {"--emit", "KIND", "src (default), ir, deps, obj or lib", COMPILE, TEXT, AT(emit)},
+    {"--emit", "KIND", "src (default), ir, deps, obj, lib, or programs: their names", COMPILE, TEXT, AT(emit)},
     {"--program", "NAME", "only this program", SOURCE, TEXT, AT(program)},
     {"--ranks", "N", "ranks of the mesh", SOURCE, SOME, AT(ranks)},
     {"--comm", "FORM", "auto (default), unfused, pull, staged, push or packet", SOURCE | OPT, TEXT, AT(comm)},
@@ -60,48 +51,21 @@ static const Option table[] = {
     {"--processes", NULL, "ranks are processes instead of threads", RUN, FLAG, AT(processes)},
     {"--workers", "N", "worker threads of each rank (default: cores / ranks)", RUN, SOME, AT(workers)},
     {"--timeout", "MS", "deadline of every wait (default: 30000)", RUN, COUNT, AT(timeout_ms)},
+    {"--flags", NULL, "print what the C compiler of a target is given", TARGETS, FLAG, AT(flags)},
     {"--diagnostics", "STYLE", "text (default), json or sarif", SOURCE | OPT | FMT, TEXT, AT(diagnostics)},
     {"--help", NULL, "print this and exit", ANY, FLAG, AT(help)},
+    {"--manual", NULL, "print the manual page and exit", ANY, FLAG, AT(manual)},
     {"--version", NULL, "print the version and exit", ANY, FLAG, AT(version)},
 };
 
-enum { NOPTION = sizeof table / sizeof *table };
+enum { NOPTION = sizeof options / sizeof *options };
+const int noption = NOPTION;
 
 static int usage_error(const char *format, const char *a, const char *b) {
     fputs("tilec: error: ", stderr);
     fprintf(stderr, format, a, b);
     fputs("\ntilec: note: see tilec --help\n", stderr);
     return EXIT_USAGE;
-}
-
-static int command_bit(const char *name) {
-    for (int i = 0; i < ncommand; i++)
-        if (name && strcmp(name, commands[i].name) == 0) return 1 << i;
-    return 0;
-}
-
-static void help_line(const Option *o) {
-    char left[40];
-    bool joined = o->name[1] == '-';
-    snprintf(left, sizeof left, "%s%s%s", o->name, !o->value ? "" : joined ? "=" : " ", o->value ? o->value : "");
-    printf("  %-24s %s\n", left, o->help);
-}
-
-static int print_help(const char *command) {
-    int bit = command_bit(command);
-    if (bit) {
-        for (int i = 0; i < ncommand; i++)
-            if (bit == 1 << i)
-                printf("usage: tilec %s [options] %s\n%s\n\noptions:\n", command, commands[i].operand, commands[i].help);
-    } else {
-        printf("usage: tilec COMMAND [options] FILE\n\ncommands:\n");
-        for (int i = 0; i < ncommand; i++) printf("  %-10s %-12s %s\n", commands[i].name, commands[i].operand, commands[i].help);
-        printf("\noptions (tilec COMMAND --help lists those of one command):\n");
-    }
-    for (int i = 0; i < NOPTION; i++)
-        if (!bit || table[i].commands & bit) help_line(&table[i]);
-    printf("\nexit codes: 0, 1 (the program is wrong), 2 (usage), 3 (the run failed), 4 (--check differs)\n");
-    return EXIT_OK;
 }
 
 static bool parse_number(const char *s, int64_t *value) {
@@ -172,7 +136,7 @@ static int set_option(Options *o, const Option *t, const char *value) {
 static const Option *find_option(const char *arg, const char **value) {
     *value = NULL;
     for (int i = 0; i < NOPTION; i++) {
-        const Option *t = &table[i];
+        const Option *t = &options[i];
         size_t n = strlen(t->name);
         if (strcmp(arg, t->name) == 0) return t;
         if (strncmp(arg, t->name, n) || !t->value) continue;
@@ -190,7 +154,7 @@ static int take_option(Options *o, int argc, char **argv, int *i) {
     const Option *t = find_option(argv[*i], &value);
     if (!t) {
         const char *names[NOPTION];
-        for (int k = 0; k < NOPTION; k++) names[k] = table[k].name;
+        for (int k = 0; k < NOPTION; k++) names[k] = options[k].name;
         const char *near = spelling_nearest(argv[*i], names, NOPTION);
         return usage_error(near ? "unknown option '%s'; did you mean '%s'?" : "unknown option '%s'", argv[*i], near ? near : "");
     }
@@ -226,8 +190,9 @@ int options_parse(Options *o, int argc, char **argv) {
         if ((code = word ? take_word(o, argv[i]) : take_option(o, argc, argv, &i)) >= 0) return code;
     }
     if (o->version) return printf("tilec %s\n", TILEC_VERSION), EXIT_OK;
-    if (o->help) return print_help(o->command);
-    if (!o->command) return print_help(NULL), EXIT_USAGE;
+    if (o->manual) return manual_print(), EXIT_OK;
+    if (o->help) return help_print(o->command), EXIT_OK;
+    if (!o->command) return help_print(NULL), EXIT_USAGE;
     if (!o->file && strcmp(o->command, "targets")) return usage_error("'tilec %s' wants a file%s", o->command, "");
     return -1;
 }

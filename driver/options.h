@@ -18,7 +18,7 @@ typedef struct {
     VEC(const char *) root, off, pass;
     VEC(Binding) in, out;
     const char *outdir, *target, *emit, *program, *print_after, *depfile, *comm, *diagnostics, *trace;
-    bool depfiles, verify_each, time_passes, relaxed, check, write, processes, help, version;
+    bool depfiles, verify_each, time_passes, relaxed, check, write, processes, flags, help, manual, version;
     int64_t ranks, seed, time, timeout_ms, workers;
 } Options;
 
@@ -31,9 +31,26 @@ typedef struct {
 
 extern const Command commands[];
 extern const int ncommand;
+int command_bit(const char *name); /* 1 << its place in commands; 0: no such */
+
+typedef enum { FLAG, TEXT, NUMBER, COUNT, SOME, DEFINE, LIST, BINDING } OptionKind; /* a count fits int, some: > 0 */
+
+typedef struct {
+    const char *name, *value, *help;
+    int commands; /* which accept it */
+    OptionKind kind;
+    size_t at; /* offset in Options */
+} Option;
+
+extern const Option options[];
+extern const int noption;
 
 /* Fills o from the arguments; -1 to go on, else the exit code (a usage error was printed, or help was). */
 int options_parse(Options *o, int argc, char **argv);
+
+/* help.c, from the tables above */
+void help_print(const char *command); /* of one command, or NULL */
+void manual_print(void);
 
 int command_compile(Options *);
 int command_run(Options *);

@@ -1,9 +1,50 @@
-/* targets.c: tilec targets: the list of machines that code can be made for. */
-#include "driver/options.h"
+/* targets.c: tilec targets: the machines that code can be made for, and how their C is compiled. */
+#include "driver/emit.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const char *const target[][2] = {
+    {"host", "C11 for this machine's processors, ranks as threads or processes"},
+    {"interp", "the interpreter (tilec run only)"},
+};
+enum { NTARGET = sizeof target / sizeof *target };
+
+static void print_target(int i) { printf("%-9s %s\n", target[i][0], target[i][1]); }
+
+static int unknown_target(const char *name) {
+    fprintf(stderr, "tilec: error: there is no target '%s'; see tilec targets\n", name);
+    return EXIT_USAGE;
+}
+
+/* In quotes where a shell would take it apart. */
+static void print_folder(const char *path, const char *below) {
+    bool plain = strspn(path, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._+-") == strlen(path);
+    printf(plain ? " -I%s%s" : " '-I%s%s'", path, below);
+}
+
+/* One line for a shell, Make's $(shell ..) or CMake's separate_arguments(). */
+static int print_flags(Arena *a, const char *name) {
+    if (!name || strcmp(name, "host")) {
+        fputs("tilec: error: --flags tells how C for the host is compiled: tilec targets host --flags\n", stderr);
+        return EXIT_USAGE;
+    }
+    const char *runtime = runtime_folder(a);
+    if (!runtime) return EXIT_WRONG;
+    for (int i = 0; host_flags[i]; i++) printf("%s%s", i ? " " : "", host_flags[i]);
+    print_folder(runtime, "/include");
+    print_folder(runtime, "");
+    printf("\n");
+    return EXIT_OK;
+}
 
 int command_targets(Options *o) {
-    (void)o;
-    printf("host      C11 for this machine's processors, ranks as threads or processes\n"
-           "interp    the interpreter (tilec run only)\n");
+    int found = -1;
+    for (int i = 0; i < NTARGET; i++)
+        if (o->file && strcmp(o->file, target[i][0]) == 0) found = i;
+    if (o->file && found < 0) return unknown_target(o->file);
+    if (o->flags) return print_flags(o->arena, o->file);
+    for (int i = 0; i < NTARGET; i++)
+        if (found < 0 || i == found) print_target(i);
     return EXIT_OK;
 }

@@ -1,0 +1,21 @@
+# cmake --install: nothing that is installed names a place outside its prefix, which may be moved.
+set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/tilec)
+include(CMakePackageConfigHelpers)
+configure_package_config_file(cmake/tilecConfig.cmake.in ${CMAKE_BINARY_DIR}/package/tilecConfig.cmake
+  INSTALL_DESTINATION ${package_dir} PATH_VARS CMAKE_INSTALL_BINDIR CMAKE_INSTALL_LIBDIR CMAKE_INSTALL_INCLUDEDIR)
+write_basic_package_version_file(${CMAKE_BINARY_DIR}/package/tilecConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+file(RELATIVE_PATH prefix_from_pc /prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig /prefix)
+configure_file(cmake/tilec.pc.in ${CMAKE_BINARY_DIR}/package/tilec.pc @ONLY)
+
+set(manual ${CMAKE_BINARY_DIR}/package/tilec.1)
+add_custom_command(OUTPUT ${manual} COMMAND tilec --manual > ${manual} DEPENDS tilec VERBATIM)
+add_custom_target(manual ALL DEPENDS ${manual})
+
+install(TARGETS tilec tile_static tile_shared)
+install(DIRECTORY runtime/include/ runtime/device DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/tilec FILES_MATCHING PATTERN *.h)
+install(FILES ${CMAKE_BINARY_DIR}/package/tilecConfig.cmake ${CMAKE_BINARY_DIR}/package/tilecConfigVersion.cmake
+  cmake/tilec_add_library.cmake DESTINATION ${package_dir})
+install(FILES ${CMAKE_BINARY_DIR}/package/tilec.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+install(FILES ${manual} DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+install(DIRECTORY docs/ DESTINATION ${CMAKE_INSTALL_DOCDIR} FILES_MATCHING PATTERN *.md)
+install(DIRECTORY frontend/std editors DESTINATION ${CMAKE_INSTALL_DATADIR}/tilec)

@@ -1,0 +1,83 @@
+# tilec_add_library(NAME [STATIC|SHARED] SOURCES FILE.tile.. [TARGETS host] [DEFINES DIM=N..] [INCLUDES DIR..]
+#                   [RANKS N] [OPTIONS OPTION..] [COMPILE_OPTIONS FLAG..])
+#
+# A library of the programs of the sources: link it, and include PROGRAM.h. DEFINES are -D, INCLUDES are -I of tilec
+# compile, RANKS is --ranks, OPTIONS any others; COMPILE_OPTIONS go to the C compiler, behind those of
+# `tilec targets host --flags`. A source is compiled again when it changes, or a file that it imports, or tilec itself.
+# Which programs a source has is asked of tilec when the project is configured, and again when the source changes.
+function(tilec_add_library name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "STATIC;SHARED" "RANKS" "SOURCES;TARGETS;DEFINES;INCLUDES;OPTIONS;COMPILE_OPTIONS")
+  if(arg_UNPARSED_ARGUMENTS OR NOT arg_SOURCES)
+    message(FATAL_ERROR "tilec_add_library(${name}): SOURCES are missing, or not understood: ${arg_UNPARSED_ARGUMENTS}")
+  endif()
+  foreach(target IN LISTS arg_TARGETS)
+    if(NOT target STREQUAL "host")
+      message(FATAL_ERROR "tilec_add_library(${name}): target '${target}' is not supported yet; TARGETS takes host")
+    endif()
+  endforeach()
+  tilec_command_words(words)
+  get_target_property(tilec tilec::tilec IMPORTED_LOCATION)
+  set(generated "")
+  foreach(source IN LISTS arg_SOURCES)
+    tilec_generate(${source})
+  endforeach()
+
+  set(kind STATIC)
+  set(runtime tilec::tile)
+  if(arg_SHARED)
+    set(kind SHARED)
+    set(runtime tilec::tile_shared)
+  endif()
+  add_library(${name} ${kind} ${generated})
+  execute_process(COMMAND ${tilec} targets host --flags OUTPUT_VARIABLE flags OUTPUT_STRIP_TRAILING_WHITESPACE
+    COMMAND_ERROR_IS_FATAL ANY)
+  separate_arguments(flags UNIX_COMMAND "${flags}")
+  list(FILTER flags EXCLUDE REGEX "^-I") # tilec::tile has them
+  target_compile_options(${name} PRIVATE ${flags} ${arg_COMPILE_OPTIONS})
+  target_include_directories(${name} PUBLIC ${CMAKE_CURRENT_BINARY_DIR}/${name}.dir)
+  target_link_libraries(${name} PUBLIC ${runtime})
+  set_target_properties(${name} PROPERTIES LINKER_LANGUAGE C POSITION_INDEPENDENT_CODE ON)
+endfunction()
+
+# The options of the call as words of a tilec command.
+macro(tilec_command_words to)
+  set(${to} ${arg_OPTIONS})
+  if(arg_RANKS)
+    list(APPEND ${to} --ranks=${arg_RANKS})
+  endif()
+  foreach(define IN LISTS arg_DEFINES)
+    list(APPEND ${to} -D ${define})
+  endforeach()
+  foreach(folder IN LISTS arg_INCLUDES)
+    get_filename_component(folder ${folder} ABSOLUTE)
+    list(APPEND ${to} -I ${folder})
+  endforeach()
+endmacro()
+
+# Sets programs: those of a source, one to a line of --emit=programs; the project is configured again when it changes.
+macro(tilec_list_programs path)
+  execute_process(COMMAND ${tilec} compile ${path} ${words} --emit=programs OUTPUT_VARIABLE programs RESULT_VARIABLE failed)
+  if(failed)
+    message(FATAL_ERROR "tilec_add_library(${name}): tilec does not take ${path}")
+  endif()
+  string(REGEX MATCHALL "[^\n]+" programs "${programs}")
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${path})
+endmacro()
+
+# Adds the rule for a folder of generated files; appends the C files to generated.
+macro(tilec_generate source)
+  get_filename_component(path ${source} ABSOLUTE)
+  get_filename_component(stem ${source} NAME_WE)
+  set(dir ${CMAKE_CURRENT_BINARY_DIR}/${name}.dir)
+  set(depfile ${dir}/${stem}.tile.d)
+  tilec_list_programs(${path})
+  set(files "")
+  foreach(program IN LISTS programs)
+    list(APPEND files ${dir}/${program}.c)
+  endforeach()
+  list(TRANSFORM files REPLACE "c$" "h" OUTPUT_VARIABLE headers)
+  file(MAKE_DIRECTORY ${dir})
+  add_custom_command(OUTPUT ${files} ${headers} DEPENDS ${path} ${tilec} DEPFILE ${depfile}
+    COMMAND ${tilec} compile ${path} -o ${dir} -MF ${depfile} ${words} COMMENT "tilec ${source}" VERBATIM)
+  list(APPEND generated ${files} ${headers})
+endmacro()

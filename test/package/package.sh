@@ -1,0 +1,42 @@
+# package.sh BUILD SOURCE WORK: installs to a prefix, moves it, and builds the example project there with CMake (ninja and
+# make) and with Make: first, again, after one source has changed, after what both import has changed. Prints what was
+# compiled each time, and what the program says.
+set -eu
+build=$1 source=$2 work=$3
+rm -rf "$work"
+mkdir -p "$work"
+cmake --install "$build" --prefix "$work/made" --strip >"$work/install.log"
+mv "$work/made" "$work/moved here"
+prefix="$work/moved here"
+! grep -rl -e "$build" -e "$source" -e "$work/made" "$prefix" || exit 1
+export PKG_CONFIG_PATH="$prefix/lib/pkgconfig"
+
+# What a build compiled, by the names of the sources.
+compiled() {
+    "$@" >"$work/log" 2>&1 || { cat "$work/log"; exit 1; }
+    echo $(grep -oE '\b(smooth|total|main)\.(tile|c)\b' "$work/log" | sort -u)
+}
+
+steps() { # NAME BINARY COMMAND..
+    local name=$1 binary=$2
+    shift 2
+    echo "$name first: $(compiled "$@")"
+    "$binary"
+    echo "$name again: $(compiled "$@")"
+    sleep 1.1 # for file systems and builds that count seconds
+    sed -i s/sum_rows/max_rows/ total.tile
+    echo "$name total: $(compiled "$@")"
+    "$binary"
+    sleep 1.1
+    touch shapes.tile
+    echo "$name both: $(compiled "$@")"
+    sed -i s/max_rows/sum_rows/ total.tile
+}
+
+cp -r "$source/examples/project" "$work/project"
+cd "$work/project"
+cmake -G Ninja -S . -B ninja -DCMAKE_PREFIX_PATH="$prefix" >"$work/ninja.log"
+steps ninja ninja/project ninja -C ninja
+cmake -G "Unix Makefiles" -S . -B made -DCMAKE_PREFIX_PATH="$prefix" >"$work/made.log"
+steps cmake made/project make -C made -j2
+steps make out/project make -j2
