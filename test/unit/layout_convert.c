@@ -1,7 +1,7 @@
 /* layout_convert.c: conversions played on a tile, element by element, and bank conflicts of every layout in use; with
    arguments TARGET FROM TO prints the plan. Exits 0 when every element arrives and no computed swizzle has a conflict.
  */
-#include "codegen/matrix.h"
+#include "target/matrix.h"
 #include "ir/layout_convert.h"
 #include "test/unit/check.h"
 #include <stdlib.h>

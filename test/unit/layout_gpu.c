@@ -1,7 +1,7 @@
 /* layout_gpu.c: every mma.sync and wgmma row of sm_90a on a GPU: operands placed as the layouts say give the product as
    D's layout says. The driver is loaded by name, the kernels are PTX made here. Exits 0 when all agree, 2 without a
    GPU. */
-#include "codegen/matrix.h"
+#include "target/matrix.h"
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>

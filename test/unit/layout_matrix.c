@@ -1,6 +1,6 @@
 /* layout_matrix.c: the tables of matrix instructions against the published formulas; with arguments "hip TARGET" or
    "ptx", a source with one kernel for each row, for the vendors' compilers to judge. Exits 0 when all hold. */
-#include "codegen/matrix.h"
+#include "target/matrix.h"
 #include "test/unit/check.h"
 #include <string.h>
 

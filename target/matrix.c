@@ -1,6 +1,6 @@
 /* matrix.c: the tables of matrix instructions, read from the targets' .def files.
    Takes: a target and an instruction. Gives: the layouts and costs of its row. */
-#include "codegen/matrix.h"
+#include "target/matrix.h"
 #include <string.h>
 
 #define TEXT(x) #x
@@ -8,8 +8,8 @@
 enum {
 #define SHAPE(name, m, n, k, blocks, a, b, d) SHAPE_##name,
 #define PANEL(name, swizzle, width, layout)
-#include "codegen/targets/mfma.def"
-#include "codegen/targets/mma.def"
+#include "target/mfma.def"
+#include "target/mma.def"
 #undef SHAPE
 #undef PANEL
 };
@@ -17,8 +17,8 @@ enum {
 static const MatrixShape shapes[] = {
 #define SHAPE(name, m, n, k, blocks, a, b, d) {TEXT(name), m, n, k, blocks, a, b, d},
 #define PANEL(name, swizzle, width, layout)
-#include "codegen/targets/mfma.def"
-#include "codegen/targets/mma.def"
+#include "target/mfma.def"
+#include "target/mma.def"
 #undef SHAPE
 #undef PANEL
 };
@@ -26,7 +26,7 @@ static const MatrixShape shapes[] = {
 static const MatrixPanel panels[] = {
 #define SHAPE(name, m, n, k, blocks, a, b, d)
 #define PANEL(name, swizzle, width, layout) {#name, swizzle, width, layout},
-#include "codegen/targets/mma.def"
+#include "target/mma.def"
 #undef SHAPE
 #undef PANEL
 };
@@ -41,16 +41,16 @@ static const MatrixPanel panels[] = {
 #define LDS_READ(bytes, banks, ...) {false, bytes, banks, __VA_ARGS__},
 #define LDS_WRITE(bytes, banks, ...) {true, bytes, banks, __VA_ARGS__},
 static const LdsPhase gfx90a_phases[] = {
-#include "codegen/targets/gfx90a.def"
+#include "target/gfx90a.def"
 };
 static const LdsPhase gfx942_phases[] = {
-#include "codegen/targets/gfx942.def"
+#include "target/gfx942.def"
 };
 static const LdsPhase gfx950_phases[] = {
-#include "codegen/targets/gfx950.def"
+#include "target/gfx950.def"
 };
 static const LdsPhase sm_90a_phases[] = {
-#include "codegen/targets/sm_90a.def"
+#include "target/sm_90a.def"
 };
 #undef LDS_READ
 #undef LDS_WRITE
@@ -76,16 +76,16 @@ static const LdsPhase sm_90a_phases[] = {
         4,                                                                                                             \
         step},
 static const MatrixOp gfx90a_ops[] = {
-#include "codegen/targets/gfx90a.def"
+#include "target/gfx90a.def"
 };
 static const MatrixOp gfx942_ops[] = {
-#include "codegen/targets/gfx942.def"
+#include "target/gfx942.def"
 };
 static const MatrixOp gfx950_ops[] = {
-#include "codegen/targets/gfx950.def"
+#include "target/gfx950.def"
 };
 static const MatrixOp sm_90a_ops[] = {
-#include "codegen/targets/sm_90a.def"
+#include "target/sm_90a.def"
 };
 #undef MFMA
 #undef MMA
@@ -106,10 +106,10 @@ static const MatrixOp sm_90a_ops[] = {
      wave == 32 ? panels : NULL,                                                                                       \
      wave == 32 ? LENGTH(panels) : 0},
 const MatrixTarget matrix_targets[] = {
-#include "codegen/targets/gfx90a.def"
-#include "codegen/targets/gfx942.def"
-#include "codegen/targets/gfx950.def"
-#include "codegen/targets/sm_90a.def"
+#include "target/gfx90a.def"
+#include "target/gfx942.def"
+#include "target/gfx950.def"
+#include "target/sm_90a.def"
 };
 const int matrix_target_count = LENGTH(matrix_targets);
 

@@ -1,7 +1,7 @@
 /* matrix.h: the matrix instructions of the GPUs, as data: element types, shapes, layouts of the operands, cycles.
-   The rows are in codegen/targets/NAME.def, what they mean is in docs/layout.md. */
-#ifndef TILEC_CODEGEN_MATRIX_H
-#define TILEC_CODEGEN_MATRIX_H
+   The rows are in target/NAME.def, what they mean is in docs/layout.md. */
+#ifndef TILEC_TARGET_MATRIX_H
+#define TILEC_TARGET_MATRIX_H
 
 #include "ir/layout_lds.h"
 
