@@ -99,6 +99,7 @@ typedef struct {
     int64_t *offset; /* of a temporary in its workspace */
     int64_t *bytes;  /* of one of its slots */
     int *arg;        /* position among the arguments; -1: a temporary */
+    bool *past;      /* stored past the caches */
     FlagPlace *flag;
     int64_t local, symmetric, words, counts, scratch;
 } Layout;
@@ -150,6 +151,14 @@ int64_t size_most(const Module *, Size);
 
 /* ---- nests: loops around the statements of one step ---- */
 
+/* The innermost loop in blocks, each made in a small array. */
+typedef struct {
+    const char *begin, *end; /* variables: positions of the block */
+    const char *line, *to;   /* the array, and the element in memory where the block begins */
+    Elem elem;
+    int64_t count;
+} Past;
+
 typedef struct {
     Fn *f;
     int n, id;
@@ -158,12 +167,18 @@ typedef struct {
     Text after[MAX_RANGES + 1]; /* lines after the next loop */
     const char *pragma;         /* before the innermost loop, or NULL */
     const char *guard;          /* condition of all loops, or NULL */
+    Past *past;                 /* of a result that goes past the caches, or NULL */
 } Nest;
 
 Nest nest_new(Fn *, const int16_t *range, int n);
 void nest_line(Nest *, int depth, const char *format, ...) __attribute__((format(printf, 3, 4)));
 void nest_after(Nest *, int depth, const char *format, ...) __attribute__((format(printf, 3, 4)));
 void nest_print(Nest *);
+void past_open(Nest *, const RangeText *innermost);
+void past_close(Nest *);
+/* Where a store's loops put an element instead, when the result goes past the caches; else NULL. c_past.c */
+const char *past_target(Nest *, const Op *store);
+bool tensor_past(const Module *, const Program *, const Tensor *);
 int nest_depth(const Nest *, const Type *);
 const char *nest_value(Nest *, const Value *);      /* of the element that the loops are at */
 const char *nest_definition(Nest *, const Value *); /* the same, computed now even where it is held in memory */

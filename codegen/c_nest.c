@@ -40,9 +40,18 @@ static void put_lines(Nest *n, Text *t) {
 
 static void loop_open(Nest *n, int depth) {
     const RangeText *r = &n->f->range[n->range[depth]];
+    const Past *s = depth == n->n - 1 ? n->past : NULL;
+    if (s) past_open(n, r);
     if (depth == n->n - 1 && n->pragma) fn_line(n->f, "%s", n->pragma);
-    fn_line(n->f, "for (int64_t %s = 0; %s < %s; %s++) {", r->pos, r->pos, text_bare(n->f, r->count), r->pos);
+    fn_line(n->f, "for (int64_t %s = %s; %s < %s; %s++) {", r->pos, s ? s->begin : "0", r->pos,
+            s ? s->end : text_bare(n->f, r->count), r->pos);
     n->f->indent++;
+}
+
+static void loop_close(Nest *n, int depth) {
+    n->f->indent--;
+    fn_line(n->f, "}");
+    if (depth == n->n - 1 && n->past) past_close(n);
 }
 
 void nest_print(Nest *n) {
@@ -55,16 +64,14 @@ void nest_print(Nest *n) {
         if (d < n->n) loop_open(n, d);
     }
     for (int d = n->n; d >= 0; d--) {
-        if (d < n->n) {
-            n->f->indent--;
-            fn_line(n->f, "}");
-        }
+        if (d < n->n) loop_close(n, d);
         put_lines(n, &n->after[d]);
     }
     if (n->guard) {
         n->f->indent--;
         fn_line(n->f, "}");
     }
+    if (n->past) fn_line(n->f, "tile_past_end();");
 }
 
 static int range_depth(const Nest *n, int range) {

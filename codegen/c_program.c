@@ -8,9 +8,10 @@
 
 /* ---- kernels, one function for all nodes that see them alike ---- */
 
-static bool same_arg(const Program *p, const Arg *a, const Arg *b) {
+static bool same_arg(const Program *p, const Layout *l, const Arg *a, const Arg *b) {
     const Tensor *x = &p->tensor.p[a->tensor], *y = &p->tensor.p[b->tensor];
-    bool same = (x->role == ROLE_TEMP) == (y->role == ROLE_TEMP) && x->ndim == y->ndim;
+    bool same =
+        (x->role == ROLE_TEMP) == (y->role == ROLE_TEMP) && x->ndim == y->ndim && l->past[x->id] == l->past[y->id];
     for (int d = 0; d < x->ndim && same; d++) same = size_equal(x->dim[d], y->dim[d]);
     return same;
 }
@@ -23,10 +24,10 @@ static bool same_aliases(const Node *a, const Node *b) {
     return true;
 }
 
-static bool same_function(const Program *p, const Node *a, const Node *b) {
+static bool same_function(const Program *p, const Layout *l, const Node *a, const Node *b) {
     if (a->kernel != b->kernel || !same_aliases(a, b)) return false;
     for (int i = 0; i < a->arg.n; i++)
-        if (!same_arg(p, &a->arg.p[i], &b->arg.p[i])) return false;
+        if (!same_arg(p, l, &a->arg.p[i], &b->arg.p[i])) return false;
     return true;
 }
 
@@ -43,7 +44,7 @@ typedef struct {
 static bool emit_function(Writer *w, Text *to, const Node *n) {
     for (int i = 0; i < w->by_kernel[n->kernel->id].n; i++) {
         const Node *other = w->by_kernel[n->kernel->id].p[i];
-        if (!same_function(w->p, n, other)) continue;
+        if (!same_function(w->p, &w->layout, n, other)) continue;
         w->function[n->id] = w->function[other->id];
         return true;
     }

@@ -110,7 +110,8 @@ void emit_store(Fn *f, const Op *op) {
     Nest n = nest_new(f, NULL, 0);
     n.n = store_order(f, op, n.range);
     if (op->mode == STORE_SET && !f->k->param.p[op->param].packet && n.n) n.pragma = simd;
-    const char *inside, *place = nest_place(&n, op, &inside), *text = store_text(&n, op, place);
+    const char *inside, *place = nest_place(&n, op, &inside), *line = past_target(&n, op);
+    const char *text = store_text(&n, op, line ? line : place);
     if (inside) {
         nest_line(&n, n.n, "if (%s)", inside);
         nest_line(&n, n.n, "    %s", text);

@@ -1,0 +1,43 @@
+/* tile_past.h: results that go to memory past the caches: no line is read before it is written, none is displaced.
+   Such stores are not ordered by a later release: tile_past_end must stand between them and any signal or return. */
+#ifndef TILE_DEVICE_TILE_PAST_H
+#define TILE_DEVICE_TILE_PAST_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+enum { TILE_LINE = 64 };
+
+#if defined __SANITIZE_THREAD__ /* must see the stores */
+#elif defined __AVX512F__
+typedef float tile_line __attribute__((vector_size(64), aligned(4), may_alias));
+#define TILE_PAST_LINE(to, from) __builtin_ia32_movntps512((to), *(const tile_line *)(from))
+#elif defined __AVX__
+typedef float tile_line __attribute__((vector_size(32), aligned(4), may_alias));
+#define TILE_PAST_LINE(to, from)                                                                                       \
+    __builtin_ia32_movntps256((to), ((const tile_line *)(from))[0]),                                                   \
+        __builtin_ia32_movntps256((to) + 8, ((const tile_line *)(from))[1])
+#endif
+
+/* Copies from the worker's own memory. Lines that belong to others too are stored as usual. */
+static inline void tile_past(void *to, const void *from, size_t bytes) {
+#ifdef TILE_PAST_LINE
+    size_t head = -(uintptr_t)to % TILE_LINE, at;
+    if (head > bytes) head = bytes;
+    memcpy(to, from, head);
+    for (at = head; at + TILE_LINE <= bytes; at += TILE_LINE)
+        TILE_PAST_LINE((float *)((char *)to + at), (const char *)from + at);
+    memcpy((char *)to + at, (const char *)from + at, bytes - at);
+#else
+    memcpy(to, from, bytes);
+#endif
+}
+
+static inline void tile_past_end(void) {
+#ifdef TILE_PAST_LINE
+    __builtin_ia32_sfence();
+#endif
+}
+
+#endif
