@@ -108,12 +108,6 @@ static const char *arrivals_text(Fn *f, const Op *op, const Flag *flag) {
     return product;
 }
 
-static bool has_dest(const Flag *flag) {
-    for (int i = 0; i < flag->dim.n; i++)
-        if (flag->dim.p[i].group == GROUP_DEST) return true;
-    return false;
-}
-
 static void emit_publish(Fn *f, const Op *op, const Flag *flag, const FlagPlace *at, const char *const *index) {
     if (flag->axis < 0) {
         fn_line(f, "tile_publish(t, &t->word[t->rank][%s]);", word_text(f, at, "0", index, flag->dim.n, at->word));
@@ -138,7 +132,7 @@ void emit_signal(Fn *f, const Op *op) {
     bool alone = strcmp(arrivals, "1") == 0;
     fn_line(f, "// signal %s", flag_text(f, flag));
     if (!alone) {
-        const char *dest = has_dest(flag) ? scalar_affine(f, &op->dest.lo) : "0";
+        const char *dest = flag_has_dest(flag) ? scalar_affine(f, &op->dest.lo) : "0";
         fn_line(f, "if (tile_arrive(t, &t->count[%s], %s)) {", word_text(f, at, dest, index, flag->dim.n, at->count),
                 arrivals);
         f->indent++;

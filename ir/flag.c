@@ -8,6 +8,12 @@ int64_t flag_dim_tasks(const Module *m, const FlagDim *d, const int64_t *sym) {
     return grid_tasks(m, d->of, d->size, sym);
 }
 
+bool flag_has_dest(const Flag *f) {
+    for (int i = 0; i < f->dim.n; i++)
+        if (f->dim.p[i].group == GROUP_DEST) return true;
+    return false;
+}
+
 int64_t flag_words(const Module *m, const FlagDim *d, const int64_t *sym) {
     if (d->group <= 0) return 1;
     return ceil_div(flag_dim_tasks(m, d, sym), d->group);

@@ -11,8 +11,8 @@ static void flag_extents(Agents *a, FlagState *s) {
     s->extent = ARENA_ARRAY(w->arena, int64_t, w->ranks *n);
     s->most = ARENA_ARRAY(w->arena, int64_t, n);
     s->words = 1;
+    s->by_dest = flag_has_dest(s->f);
     for (int d = 0; d < n; d++) {
-        s->by_dest |= s->f->dim.p[d].group == GROUP_DEST;
         for (int r = 0; r < w->ranks; r++) {
             int64_t words = flag_words(w->m, &s->f->dim.p[d], w->sym);
             s->extent[r * n + d] = words;

@@ -268,7 +268,8 @@ typedef struct {
    One word per index and, across ranks, per source rank. A word holds the generation g of its last completion:
    `arrivals` signals of generation g (their number is the product of the dropped and divided extents) complete it.
    .sub of WAIT and SIGNAL count in words (already divided by the group); entries of dropped and DEST dimensions are not
-   looked at. A wait's spans are cut to the words that exist (flag_words) and to the ranks of the axis. Several DEST tasks of one word differ in .dest only.
+   looked at. A wait's spans are cut to the words that exist (flag_words) and to the ranks of the axis. Several DEST tasks of
+   one word differ in .dest only, which names one rank.
    Protocol, memory model and proof: docs/synchronisation.md. */
 enum { SPAN_END = 1 << 30 }; /* .hi of a span over everything there is */
 enum { GROUP_DROP = 0, GROUP_DEST = -1 };
@@ -400,6 +401,7 @@ int64_t grid_tasks(const Module *, Size of, int64_t size, const int64_t *sym);
 int64_t range_tiles(const Module *, const Kernel *, int grid_range, const int64_t *sym);
 /* Words along a flag's dimension; tasks that complete a word. */
 int64_t flag_dim_tasks(const Module *, const FlagDim *, const int64_t *sym);
+bool flag_has_dest(const Flag *);
 int64_t flag_words(const Module *, const FlagDim *, const int64_t *sym);
 int64_t flag_arrivals(const Module *, const Flag *, const int64_t *word, const int64_t *sym);
 int64_t mesh_ranks(const Module *); /* product over the axes */

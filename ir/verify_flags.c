@@ -51,6 +51,8 @@ static void sync_of_node(Verifier *v, const Program *g, const Node *n, const Op 
         violation(v, op->loc, "%s of flag '%s' has %d subscripts, not %d", text, f->name, op->sub.n, f->dim.n);
     if (op->kind == OP_SIGNAL && f->producer != n->id)
         violation(v, op->loc, "node %d signals flag '%s' of node %d", n->id, f->name, f->producer);
+    if (op->kind == OP_SIGNAL && flag_has_dest(f) && !affine_equal(&op->dest.lo, &op->dest.hi))
+        violation(v, op->loc, "a signal of flag '%s', which has a destination, names several ranks", f->name);
 }
 
 static void syncs_verify(Verifier *v, const Program *g, const Node *n, const Region *r) {
