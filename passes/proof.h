@@ -7,6 +7,7 @@
 
 typedef struct {
     bool proved;
+    const char *id;            /* NULL: the flags are wrong; else the program is, and this names its fault */
     const char *why;           /* not proved: the missing edge, or what is wrong with a wait or signal */
     const char *note[3];       /* the two tasks and the tile that they share, where there are such */
     Loc loc;

@@ -91,6 +91,23 @@ static void list_push(Cells *c, int32_t *head, int32_t event) {
     vec_push(c->run->arena, &c->link, l);
 }
 
+/* Tasks of one node: only what certainly meets is compared; what is scattered or strided is left to the language's rules
+   and to the interpreter. */
+static bool certain(const Event *e) { return e->dense && e->until == ALWAYS; }
+
+static bool adds(const Event *e) { return e->kind == EVENT_WRITE && e->op->mode == STORE_ADD; }
+
+static bool siblings_ordered(Cells *c, int32_t head, const Event *e) {
+    if (!certain(e)) return true;
+    for (int32_t i = head; i >= 0; i = c->link.p[i].next) {
+        const Event *a = &c->run->event.p[c->link.p[i].event];
+        if (a->task == e->task || !certain(a) || (adds(a) && adds(e))) continue;
+        c->run->proof->pairs++;
+        if (!order_holds(c->run, a, e)) return run_fail_siblings(c->run, a, e);
+    }
+    return true;
+}
+
 /* A packet's load waits for its elements: they must come, and order nothing else here. */
 static bool packet_comes(Cells *c, const Cell *cell, const Event *e) {
     if (cell->writers >= 0) return true;
@@ -105,10 +122,12 @@ static bool cell_visit(Cells *c, int64_t at, const Event *e) {
     bool fresh = cell->new_writers < 0 && cell->new_readers < 0;
     if (e->kind == EVENT_WRITE) {
         if (!list_ordered(c, cell->writers, e) || !list_ordered(c, cell->readers, e)) return false;
+        if (!siblings_ordered(c, cell->new_writers, e) || !siblings_ordered(c, cell->new_readers, e)) return false;
         list_push(c, &cell->new_writers, event);
     } else {
         if (c->packet ? !packet_comes(c, cell, e) : !list_ordered(c, cell->writers, e)) return false;
-        if (c->node >= c->last_writer) return true;
+        if (!c->packet && !siblings_ordered(c, cell->new_writers, e)) return false;
+        if (c->node > c->last_writer) return true;
         list_push(c, &cell->new_readers, event);
     }
     if (fresh) vec_push(c->run->arena, &c->touched, at);

@@ -23,7 +23,7 @@ typedef struct {
     int32_t until;     /* the last event before which it has certainly been executed */
     int16_t rank_lo, rank_hi;
     uint8_t kind;  /* EventKind */
-    bool dense;    /* READ, WRITE of packets: every cell of the box, not only some */
+    bool dense;    /* READ, WRITE of packets, and of what its node writes: every cell of the box, not only some */
     bool sync;     /* WAIT, SIGNAL: acquires, releases; a wait of unknown words does not */
 } Event;
 
@@ -87,6 +87,8 @@ bool order_holds(const Run *, const Event *a, const Event *b);
 bool order_after_node(const Run *, int node, int axis, const Event *);
 
 bool run_fail_pair(Run *, const Event *a, const Event *b, int64_t later); /* b of a generation that much later */
+
+bool run_fail_siblings(Run *, const Event *a, const Event *b); /* of two tasks of one node */
 
 bool cells_check(Run *); /* within a generation, tile by tile */
 bool turns_check(Run *); /* reuse of slots by later generations */

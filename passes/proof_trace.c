@@ -10,6 +10,7 @@ typedef VEC(Step) Steps;
 struct Step {
     const Op *op;
     int tensor;
+    bool written; /* LOAD, STORE: of a tensor that this node writes */
     bool iterate; /* FOR: run trip by trip */
     Steps in[2];
 };
@@ -60,6 +61,12 @@ static bool step_needs(const Run *r, const Step *s, int range) {
     return false;
 }
 
+static bool node_writes(const Node *node, int tensor) {
+    for (int i = 0; i < node->arg.n; i++)
+        if (node->arg.p[i].tensor == tensor && (node->kernel->param.p[i].out || node->kernel->param.p[i].inout)) return true;
+    return false;
+}
+
 static Steps steps_of(Run *r, const Node *node, const Region *region);
 
 static void step_add(Run *r, const Node *node, Steps *to, const Op *op) {
@@ -67,6 +74,7 @@ static void step_add(Run *r, const Node *node, Steps *to, const Op *op) {
     if (op->kind == OP_LOAD || op->kind == OP_STORE) {
         s.tensor = node->arg.p[op->param].tensor;
         if (!r->written[s.tensor]) return;
+        s.written = node_writes(node, s.tensor);
     } else if (op->kind == OP_FOR || op->kind == OP_IF) {
         s.in[0] = steps_of(r, node, op->region[0]);
         if (op->kind == OP_IF && op->region[1]) s.in[1] = steps_of(r, node, op->region[1]);
@@ -138,7 +146,10 @@ static bool sub_is_dense(Trace *t, const Affine *a, uint64_t *ranges) {
 }
 
 static bool access_is_dense(Trace *t, const Op *op) {
+    const Arg *arg = &t->node->arg.p[op->param];
+    const Tensor *tensor = &t->run->p->tensor.p[arg->tensor];
     uint64_t ranges = 0;
+    if (arg->lead + arg_same_dims(tensor, arg, &t->node->kernel->param.p[op->param]) < tensor->ndim) return false;
     for (int d = 0; d < op->sub.n; d++)
         if (!sub_is_dense(t, &op->sub.p[d].lo, &ranges)) return false;
     return true;
@@ -150,7 +161,7 @@ static bool trace_access(Trace *t, const Step *s) {
     const Tensor *tensor = &r->p->tensor.p[arg->tensor];
     Event e = event_new(t, s->op, s->op->kind == OP_STORE ? EVENT_WRITE : EVENT_READ, arg->tensor);
     int lead = tensor->symmetric >= 0;
-    e.dense = tensor->packet && access_is_dense(t, s->op);
+    e.dense = (tensor->packet || s->written) && access_is_dense(t, s->op);
     if (lead) {
         Interval at = cut(env_affine(&t->env, &s->op->sub.p[0].lo), 0, r->m->axis.p[tensor->symmetric].ranks - 1);
         if (interval_empty(at)) return true;
