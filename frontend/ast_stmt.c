@@ -26,12 +26,12 @@ static Stmt *stmt_over(Parse *p, Stmt *s) {
     return stmt_error(p, s->loc);
 }
 
-static bool is_assignable(const Expr *e) { return e->kind == EXPR_NAME || e->kind == EXPR_INDEX; }
+static bool is_assignable(const Expr *e) { return e->kind == EXPR_NAME || e->kind == EXPR_INDEX || e->kind == EXPR_FIELD; }
 
 static void target_check(Parse *p, const Expr *e) {
     if (is_assignable(e) || e->kind == EXPR_ERROR) return;
     diag_error(p->diags, e->loc, "assign-target", "this cannot be assigned to");
-    diag_note(p->diags, (Loc){0}, "a statement starts with what it assigns: a name or an element, x or x[i]");
+    diag_note(p->diags, (Loc){0}, "a statement starts with what it assigns: a name, an element or a field, x, x[i] or w.x");
 }
 
 Stmt *stmt_assign(Parse *p, Loc loc, Exprs targets, AssignOp op, Expr *value) {

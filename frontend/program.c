@@ -282,6 +282,21 @@ static void states_check(Prog *c) {
     }
 }
 
+/* Fields of records are variables of their own. */
+static bool target_field(Prog *c, Expr **t) {
+    Expr *e = *t = arena_copy(c->arena, *t, sizeof **t);
+    if (e->kind == EXPR_INDEX) return target_field(c, &e->base);
+    if (e->kind == EXPR_FIELD) *t = field_named(c, e);
+    return *t != NULL;
+}
+
+static bool targets_name(Prog *c, Stmt *s) {
+    s->targets.p = arena_copy(c->arena, s->targets.p, sizeof *s->targets.p * (size_t)s->targets.n);
+    for (int i = 0; i < s->targets.n; i++)
+        if (!target_field(c, &s->targets.p[i])) return false;
+    return true;
+}
+
 static bool targets_check(Prog *c, const Stmt *s, ProgValue *part, Expected *want) {
     bool good = true;
     for (int i = 0; i < s->targets.n; i++) {
@@ -300,7 +315,8 @@ static bool targets_check(Prog *c, const Stmt *s, ProgValue *part, Expected *wan
     return good;
 }
 
-static void assign_lower(Prog *c, const Stmt *s) {
+static void assign_lower(Prog *c, const Stmt *from) {
+    Stmt copy = *from, *s = &copy;
     int n = s->targets.n;
     Expected *want = ARENA_ARRAY(c->arena, Expected, n);
     ProgValue *v = ARENA_ARRAY(c->arena, ProgValue, n), *part = ARENA_ARRAY(c->arena, ProgValue, n);
@@ -309,6 +325,7 @@ static void assign_lower(Prog *c, const Stmt *s) {
         diag_note(c->diags, s->loc, "write: x = add(x, ..)");
         return;
     }
+    if (!targets_name(c, s)) return;
     bool good = targets_check(c, s, part, want) && values_lower(c, s->value, want, n, v);
     for (int i = 0; i < n; i++)
         if (s->targets.p[i]->kind == EXPR_NAME || part[i].kind == PROG_TENSOR)

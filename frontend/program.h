@@ -86,6 +86,7 @@ bool number_of_expr(Prog *, const Expr *, ProgValue *);
 extern const Expected expected_nothing;
 ProgValue prog_error(Loc);
 ProgValue prog_tensor(Prog *, int tensor, Loc);
+Expr *field_named(Prog *, const Expr *); /* w.x as the variable of that name; NULL after a report */
 ProgValue tensor_lower(Prog *, const Expr *, const Expected *); /* one tensor; ERROR after a report */
 bool values_lower(Prog *, const Expr *, const Expected *, int n, ProgValue *out);
 

@@ -53,26 +53,33 @@ static ProgValue name_lower(Prog *c, const Expr *e) {
 
 /* ---- fields of records ---- */
 
-static ProgValue field_unknown(Prog *c, const Expr *e, const Decl *record) {
+static void field_unknown(Prog *c, const Expr *e, const Decl *record) {
     const char **list = ARENA_ARRAY(c->arena, const char *, record->params.n + 1);
     for (int i = 0; i < record->params.n; i++) list[i] = record->params.p[i].name;
     const char *near = spelling_nearest(e->name, list, record->params.n);
     diag_error(c->diags, e->loc, "undefined", "the record '%s' has no field '%s'", record->name, e->name);
     if (near) diag_note(c->diags, e->loc, "did you mean '%s'?", near);
     else diag_note(c->diags, record->loc, "'%s' is declared here", record->name);
-    return prog_error(e->loc);
+}
+
+Expr *field_named(Prog *c, const Expr *e) {
+    const Variable *v = e->base->kind == EXPR_NAME ? variable_find(c, e->base->name) : NULL;
+    if (!v && e->base->kind == EXPR_NAME) return name_unknown(c, e->base), NULL;
+    if (!v || !v->record) {
+        diag_error(c->diags, e->loc, "not-a-record", "only a record has fields");
+        return NULL;
+    }
+    Expr *field = arena_copy(c->arena, e, sizeof *e);
+    field->kind = EXPR_NAME;
+    field->name = name_of(c->m->names, arena_format(c->arena, "%s.%s", v->name, e->name));
+    if (variable_find(c, field->name)) return field;
+    field_unknown(c, e, v->record);
+    return NULL;
 }
 
 static ProgValue field_lower(Prog *c, const Expr *e) {
-    const Variable *v = e->base->kind == EXPR_NAME ? variable_find(c, e->base->name) : NULL;
-    if (!v && e->base->kind == EXPR_NAME) return name_unknown(c, e->base);
-    if (!v || !v->record) {
-        diag_error(c->diags, e->loc, "not-a-record", "only a record has fields");
-        return prog_error(e->loc);
-    }
-    Expr field = *e;
-    field.name = name_of(c->m->names, arena_format(c->arena, "%s.%s", v->name, e->name));
-    return variable_find(c, field.name) ? name_lower(c, &field) : field_unknown(c, e, v->record);
+    const Expr *field = field_named(c, e);
+    return field ? name_lower(c, field) : prog_error(e->loc);
 }
 
 /* ---- calls ---- */
