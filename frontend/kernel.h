@@ -101,6 +101,7 @@ typedef struct Kern {
     VEC(Entry) unread;  /* variables out of scope that nothing read */
     PtrMap slot;        /* name -> NameSlot */
     VEC(Size) range_of; /* of each Range of the kernel: the dimension it runs over, 0 where unknown */
+    VEC(int) inside;    /* of each Range: the range whose positions it goes through in order; -1 */
     Op *head;           /* the last load of a scalar argument at the kernel's head */
     VEC(int) loop;      /* ranges of the loops around */
     VEC(Op *) store;
@@ -151,6 +152,7 @@ void variable_update(Kern *, Entry *, Val, Loc);
 /* kernel_range.c */
 int range_declare(Kern *, const RangeDecl *, bool grid, bool last); /* -1 after errors */
 Entry *range_named(Kern *, const Expr *); /* the range an expression names, or NULL without a report */
+int range_stands_for(const Kern *, int range); /* that whose positions it goes through, else itself */
 Val range_function(Kern *, const Expr *call);
 
 /* kernel_value.c */

@@ -72,9 +72,24 @@ static bool bounds_lower(Kern *c, const RangeDecl *d, Value **lo, Value **hi, Si
     } else if (d->lo && d->hi) {
         *lo = bound_lower(c, d->lo, &none);
         *hi = bound_lower(c, d->hi, dim);
-    } else
-        return true;
+    }
     return *lo && *hi;
+}
+
+/* The range whose positions a loop goes through in order; -1: none, reported where it should be one. */
+static int inside_lower(Kern *c, const RangeDecl *d, Value **lo, Value **hi) {
+    if (!d->lo || d->hi) return -1;
+    Entry *e = range_named(c, d->lo);
+    if (e && c->b.k->range.p[e->index].kind != RANGE_POSITION) {
+        e->read = true;
+        c->b.loc = d->loc;
+        *lo = build_index(&c->b, OP_BEGIN, e->index);
+        *hi = build_index(&c->b, OP_END, e->index);
+        return e->index;
+    }
+    bool broken = d->lo->kind == EXPR_NAME && scope_use(c, d->lo->name, d->lo->loc)->kind == NAME_BROKEN;
+    if (!broken) diag_error(c->diags, d->lo->loc, "not-a-range", "only a range of tiles has positions to go through");
+    return -1;
 }
 
 static void merge_names(Kern *c, const Stmt *s, Region *r, const EntryList *carried) {
@@ -146,10 +161,12 @@ void for_lower(Kern *c, const Stmt *s) {
     Value *lo = NULL, *hi = NULL;
     Size dim;
     int mark = scope_mark(c);
-    bool good = bounds_lower(c, d, &lo, &hi, &dim);
+    int inside = inside_lower(c, d, &lo, &hi);
+    bool good = inside >= 0 || bounds_lower(c, d, &lo, &hi, &dim);
     int range = range_declare(c, d, false, true);
     if (range >= 0 && good) {
-        if (!d->of) c->range_of.p[range] = dim;
+        if (!d->of) c->range_of.p[range] = inside >= 0 ? c->range_of.p[inside] : dim;
+        c->inside.p[range] = inside;
         loop_lower(c, s, range, lo, hi);
     } else {
         scope_touch_all(c, &s->body);

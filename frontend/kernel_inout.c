@@ -37,9 +37,12 @@ bool store_is_unique(const Kern *c, const Span *sub, int n) {
     return false;
 }
 
-static bool names_range(const Op *op, int range) {
+/* The range itself, or the one whose positions it goes through. */
+static int own_range(const Kern *c, const Affine *a) { return range_stands_for(c, bare_range(a)); }
+
+static bool names_range(const Kern *c, const Op *op, int range) {
     for (int d = 0; d < op->sub.n; d++)
-        if (bare_range(&op->sub.p[d].lo) == range) return true;
+        if (own_range(c, &op->sub.p[d].lo) == range) return true;
     return false;
 }
 
@@ -47,9 +50,9 @@ static bool names_range(const Op *op, int range) {
 static bool unique_along(const Kern *c, const Op *store, int range) {
     for (int d = 0; d < store->sub.n; d++) {
         const Op *place = unique_load(c, &store->sub.p[d].lo);
-        if (place && names_range(place, range)) return true;
+        if (place && names_range(c, place, range)) return true;
     }
-    return names_range(store, range);
+    return names_range(c, store, range);
 }
 
 /* ---- the rule ---- */
@@ -60,10 +63,10 @@ static bool range_single(const Kern *c, int range) {
 }
 
 /* One subscript is the range itself wherever the tensor is touched. */
-static bool own_along(const Accesses *list, int ndim, int range) {
+static bool own_along(const Kern *c, const Accesses *list, int ndim, int range) {
     for (int d = 0; d < ndim; d++) {
         int i = 0;
-        while (i < list->n && bare_range(&list->p[i]->sub.p[d].lo) == range) i++;
+        while (i < list->n && own_range(c, &list->p[i]->sub.p[d].lo) == range) i++;
         if (i == list->n) return true;
     }
     return false;
@@ -97,7 +100,7 @@ static void inout_check(Kern *c, int param) {
         if (!places_distinct(c, list.p[i], p)) return;
     bool unique = list.n == 1 && list.p[0]->mode == STORE_UNIQUE;
     for (int r = 0; r < c->b.k->ngrid; r++) {
-        if (range_single(c, r) || own_along(&list, p->ndim, r) || (unique && unique_along(c, list.p[0], r))) continue;
+        if (range_single(c, r) || own_along(c, &list, p->ndim, r) || (unique && unique_along(c, list.p[0], r))) continue;
         overlap_report(c, p, r, list.p[0]->loc);
         return;
     }

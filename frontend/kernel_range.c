@@ -41,13 +41,9 @@ static bool tile_size(Kern *c, const Expr *e, int64_t automatic, Range *r) {
 }
 
 static bool range_refuse(Kern *c, const RangeDecl *d, bool grid) {
-    if (d->lo && !d->hi)
-        diag_error(c->diags, d->loc, "unsupported", "not supported yet: the positions of a range in order");
-    else if (grid && !d->of) {
-        diag_error(c->diags, d->loc, "each-bounds", "a range of each runs over a whole dimension");
-        diag_note(c->diags, d->loc, "write: %s of n", d->name);
-    } else
-        return false;
+    if (!grid || d->of) return false;
+    diag_error(c->diags, d->loc, "each-bounds", "a range of each runs over a whole dimension");
+    diag_note(c->diags, d->loc, "write: %s of n", d->name);
     return true;
 }
 
@@ -69,6 +65,7 @@ int range_declare(Kern *c, const RangeDecl *d, bool grid, bool last) {
     if (grid) r.of = of;
     e->index = kernel_range(c->m, c->b.k, r);
     vec_push(c->arena, &c->range_of, of);
+    vec_push(c->arena, &c->inside, -1);
     return e->index;
 }
 
@@ -78,6 +75,10 @@ Entry *range_named(Kern *c, const Expr *e) {
     if (e->kind != EXPR_NAME) return NULL;
     Entry *held = scope_find(c, e->name);
     return held && held->kind == NAME_RANGE ? held : NULL;
+}
+
+int range_stands_for(const Kern *c, int range) {
+    return range >= 0 && c->inside.p[range] >= 0 ? c->inside.p[range] : range;
 }
 
 static bool range_split(const Kern *c, int range) { return c->range_of.p[range].axis >= 0; }

@@ -6,17 +6,19 @@ enum { STORES_COMPARED = 64 };
 
 /* ---- where a store goes ---- */
 
-static bool affine_uses(const Affine *a, int range) {
+static bool affine_uses(const Kern *c, const Affine *a, int range) {
     for (int i = 0; i < a->nterm; i++) {
         const Term *t = &a->term[i];
-        if (t->kind == TERM_VALUE || ((t->kind == TERM_POS || t->kind == TERM_INDEX) && t->id == range)) return true;
+        if (t->kind == TERM_VALUE) return true;
+        if (t->kind != TERM_POS && t->kind != TERM_INDEX) continue;
+        if (t->id == range || range_stands_for(c, t->id) == range) return true;
     }
     return false;
 }
 
-static bool subscripts_use(const Span *sub, int n, int range) {
+static bool subscripts_use(const Kern *c, const Span *sub, int n, int range) {
     for (int i = 0; i < n; i++)
-        if (affine_uses(&sub[i].lo, range)) return true;
+        if (affine_uses(c, &sub[i].lo, range)) return true;
     return false;
 }
 
@@ -38,9 +40,9 @@ static void repeated_report(Kern *c, const Entry *result, int range, Loc loc) {
 
 static bool ranges_covered(Kern *c, const Entry *result, const Span *sub, int n, Loc loc) {
     for (int i = 0; i < c->b.k->ngrid; i++)
-        if (!range_single(c, i) && !subscripts_use(sub, n, i)) return repeated_report(c, result, i, loc), false;
+        if (!range_single(c, i) && !subscripts_use(c, sub, n, i)) return repeated_report(c, result, i, loc), false;
     for (int i = 0; i < c->loop.n; i++)
-        if (!range_single(c, c->loop.p[i]) && !subscripts_use(sub, n, c->loop.p[i]))
+        if (!range_single(c, c->loop.p[i]) && !subscripts_use(c, sub, n, c->loop.p[i]))
             return repeated_report(c, result, c->loop.p[i], loc), false;
     return true;
 }
@@ -53,7 +55,7 @@ static int bare_range(const Affine *a) {
 /* A subscript that is just a range of the grid runs over that range's dimension, which has to be the result's. */
 static bool extents_covered(Kern *c, const Entry *result, const Span *sub, int n, Loc loc) {
     for (int d = 0; d < n; d++) {
-        int r = bare_range(&sub[d].lo);
+        int r = range_stands_for(c, bare_range(&sub[d].lo));
         if (r < 0 || r >= c->b.k->ngrid) continue;
         const Range *range = &c->b.k->range.p[r];
         if (size_equal(range->of, c->b.k->param.p[result->index].dim[d])) continue;

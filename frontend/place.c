@@ -4,6 +4,8 @@
    partial values may only meet operations that commute with adding up (or taking the maximum of) the ranks' shares. */
 #include "frontend/place.h"
 
+#include "ir/relation.h"
+
 #include <math.h>
 
 /* CARRY: the value that a loop over a split range carries, on its way in; CARRY_SUM: plus this rank's terms. */
@@ -268,6 +270,8 @@ static bool is_local_size(const Flow *f, const Value *v) {
 
 static void flow_for(Flow *f, const Op *op) {
     const Value *lo = op->arg.p[0], *hi = op->arg.p[1];
+    int through = loop_positions_of(op);
+    if (through >= 0) f->split[op->range] = f->split[through]; /* in the block that the range is in */
     bool zero = lo->def && lo->def->kind == OP_CONST && lo->def->imm == 0;
     if (is_local_size(f, hi) && zero) {
         f->split[op->range] = hi->def->size;

@@ -4,9 +4,14 @@
 
 enum { DEPTH = 32 };
 
+/* A loop through the positions of a range: each of them, or the whole of the range's tile. */
+typedef enum { LOOP_AS_TILE, LOOP_EXACT } LoopForm;
+
 typedef struct {
     const Module *m;
-    const Program *p;
+    const Kernel *k;
+    LoopForm form;
+    const Program *p; /* of a node's accesses */
     const Node *node;
     Arena *arena;
     AccessList list;
@@ -63,7 +68,7 @@ bool loop_is_known(const Op *loop) {
     return value_is_known(loop->arg.p[0], DEPTH) && value_is_known(loop->arg.p[1], DEPTH);
 }
 
-static const Op *loop_of(const Op *at, int range) {
+const Op *range_loop(const Op *at, int range) {
     for (const Op *up = at->in->parent; up; up = up->in->parent)
         if (up->kind == OP_FOR && up->range == range) return up;
     return NULL;
@@ -72,8 +77,25 @@ static const Op *loop_of(const Op *at, int range) {
 /* The range's tile number times its size is its first position. */
 static bool range_from_zero(const Kernel *k, int range, const Op *at) {
     if (k->range.p[range].grid) return true;
-    const Op *loop = loop_of(at, range);
+    const Op *loop = range_loop(at, range);
     return loop && is_number(loop->arg.p[0], 0) && loop_is_known(loop);
+}
+
+int loop_positions_of(const Op *loop) {
+    const Op *lo = loop->arg.p[0]->def, *hi = loop->arg.p[1]->def;
+    bool same = lo && hi && lo->kind == OP_BEGIN && hi->kind == OP_END && lo->range == hi->range;
+    return same ? lo->range : -1;
+}
+
+static Affine index_of(int range, int64_t mul) { return affine_term(TERM_INDEX, range, mul, 1); }
+
+bool range_begin(const Module *m, const Kernel *k, int range, const Op *at, Affine *out) {
+    const Range *r = &k->range.p[range];
+    const Op *loop = r->grid ? NULL : range_loop(at, range);
+    *out = affine_const(0);
+    if (!r->grid && !(loop && loop_is_known(loop) && value_affine(m, k, loop->arg.p[0], out))) return false;
+    Affine tile = index_of(range, r->size);
+    return r->kind == RANGE_WHOLE || affine_add(out, &tile, 1);
 }
 
 /* ---- scalars ---- */
@@ -89,8 +111,6 @@ static bool value_sum(const Module *m, const Kernel *k, const Op *op, Affine *ou
     *out = a;
     return affine_add(out, &b, op->kind == OP_ADD ? 1 : -1);
 }
-
-static Affine index_of(int range, int64_t mul) { return affine_term(TERM_INDEX, range, mul, 1); }
 
 static bool size_affine(const Module *m, OpKind kind, Size s, Affine *out) {
     if (kind == OP_SIZE) {
@@ -111,10 +131,7 @@ bool value_affine(const Module *m, const Kernel *k, const Value *v, Affine *out)
     case OP_SIZE:
     case OP_ORIGIN: return size_affine(m, op->kind, op->size, out);
     case OP_POS:
-    case OP_BEGIN:
-        if (!range_from_zero(k, op->range, op)) return false;
-        *out = index_of(op->range, k->range.p[op->range].size);
-        return true;
+    case OP_BEGIN: return range_begin(m, k, op->range, op, out);
     case OP_ADD:
     case OP_SUB:
     case OP_MUL: return value_sum(m, k, op, out);
@@ -126,21 +143,23 @@ bool value_affine(const Module *m, const Kernel *k, const Value *v, Affine *out)
 
 static const Box anywhere = {.known = false};
 
-/* A range's own positions: size * INDEX and size of them; all of `of` for a whole one. */
+/* A range's own positions: from where its tile begins, size of them; all of `of` for a whole one. */
 static bool range_box(const Walk *w, int range, const Op *at, Box *out) {
-    const Kernel *k = w->node->kernel;
+    const Kernel *k = w->k;
     const Range *r = &k->range.p[range];
-    if (!range_from_zero(k, range, at)) return false;
+    int through = r->grid || !range_loop(at, range) ? -1 : loop_positions_of(range_loop(at, range));
+    if (through >= 0 && w->form == LOOP_AS_TILE) return range_box(w, through, at, out);
+    Affine start;
+    if (!range_begin(w->m, k, range, at, &start) || (r->kind == RANGE_WHOLE && !range_from_zero(k, range, at))) return false;
     bool number = r->grid && r->of.sym < 0;
     int64_t length = number ? size_bound(w->m, r->of) : INT64_MAX;
     if (!r->grid) {
-        const Op *hi = loop_of(at, range)->arg.p[1]->def;
+        const Op *hi = range_loop(at, range)->arg.p[1]->def;
         if (hi->kind == OP_CONST) length = hi->imm;
         else if (hi->kind == OP_SIZE && hi->size.sym < 0) length = size_bound(w->m, hi->size);
     }
     if (r->kind == RANGE_WHOLE && length == INT64_MAX) return false;
-    *out = (Box){.known = true, .extent = r->kind == RANGE_WHOLE ? length : r->size, .limit = length};
-    out->start = r->kind == RANGE_WHOLE ? affine_const(0) : index_of(range, r->size);
+    *out = (Box){.known = true, .start = start, .extent = r->kind == RANGE_WHOLE ? length : r->size, .limit = length};
     return true;
 }
 
@@ -169,7 +188,7 @@ static bool term_scalar(const Walk *w, const Term *t, const Op *at, Affine *out)
     Term variable = *t;
     variable.mul = variable.div = 1;
     *out = (Affine){.nterm = 1, .term = {variable}};
-    const Kernel *k = w->node->kernel;
+    const Kernel *k = w->k;
     switch (t->kind) {
     case TERM_VALUE:
         if (t->value->type.nrange) return false;
@@ -179,7 +198,7 @@ static bool term_scalar(const Walk *w, const Term *t, const Op *at, Affine *out)
         if (t->size.sym >= 0 || !range_from_zero(k, t->id, at)) return false;
         *out = index_of(t->id, size_block(w->m, t->size, NULL));
         return true;
-    case TERM_INDEX: return k->range.p[t->id].grid || (loop_of(at, t->id) && loop_is_known(loop_of(at, t->id)));
+    case TERM_INDEX: return k->range.p[t->id].grid || (range_loop(at, t->id) && loop_is_known(range_loop(at, t->id)));
     default: return true;
     }
 }
@@ -242,6 +261,22 @@ static void walk_region(Walk *w, const Region *r) {
 
 AccessList node_accesses(const Module *m, const Program *p, int node, Arena *arena) {
     Walk w = {.m = m, .p = p, .node = p->node.p[node], .arena = arena};
-    if (w.node->kind == NODE_CALL) walk_region(&w, w.node->kernel->body);
+    w.k = w.node->kernel;
+    if (w.node->kind == NODE_CALL) walk_region(&w, w.k->body);
     return w.list;
 }
+
+Box subscript_box(const Module *m, const Kernel *k, const Op *access, int d) {
+    Walk w = {.m = m, .k = k, .form = LOOP_EXACT};
+    return sub_box(&w, &access->sub.p[d].lo, access);
+}
+
+static bool region_reads(const Region *r, int param) {
+    for (const Op *op = r ? r->first : NULL; op; op = op->next) {
+        if (op->kind == OP_LOAD && op->param == param) return true;
+        if (region_reads(op->region[0], param) || region_reads(op->region[1], param)) return true;
+    }
+    return false;
+}
+
+bool kernel_reads_result(const Kernel *k, int param) { return k->param.p[param].out && region_reads(k->body, param); }

@@ -5,8 +5,8 @@
 
 #include "ir/ir.h"
 
-/* Positions [start, start + extent) along a dimension. start: a sum over the tile numbers of grid ranges and of loops from
-   0, the rank, sizes and scalars. limit: start less its constant and rank parts, plus extent, never exceeds it.
+/* Positions [start, start + extent) along a dimension. start: a sum over the tile numbers of grid ranges and of loops that
+   begin at such a sum, the rank, sizes and scalars. limit: start less its constant and rank parts, plus extent, never exceeds it.
    Not known: any position of the dimension. */
 typedef struct {
     bool known;
@@ -24,13 +24,23 @@ typedef struct {
 } Access;
 typedef VEC(Access) AccessList;
 
-/* Loads and stores of a CALL node, in the order of the body. */
+/* Loads and stores of a CALL node, in the order of the body. A loop through the positions of a range stands for them all. */
 AccessList node_accesses(const Module *, const Program *, int node, Arena *);
+/* Places along a dimension of the parameter, in each iteration of the loops around. */
+Box subscript_box(const Module *, const Kernel *, const Op *access, int dim);
+
+/* The parameter is a result, and the kernel's own tasks read what they have written there. */
+bool kernel_reads_result(const Kernel *, int param);
 
 /* floor(a / q) where it is affine again: false otherwise. */
 bool affine_floor_div(const Affine *, int64_t q, Affine *);
 /* An integer scalar as a sum over what tiles and ranks decide; false when it depends on data or is not affine. */
 bool value_affine(const Module *, const Kernel *, const Value *, Affine *);
+/* The first position of the range's current tile; false when it depends on data or is not affine. */
+bool range_begin(const Module *, const Kernel *, int range, const Op *at, Affine *);
+const Op *range_loop(const Op *at, int range); /* the loop around that runs over the range, or NULL */
+/* The range whose positions a loop goes through in order; -1: it is another loop. */
+int loop_positions_of(const Op *loop);
 /* Is a loop's trip count decided by sizes, ranks and enclosing tiles alone? */
 bool loop_is_known(const Op *);
 

@@ -6,6 +6,7 @@ static void write_variable(RelationText *w, const Term *t) {
     if (t->kind == TERM_INDEX) text_printf(w->text, "%c%d", w->letter, t->id);
     else if (t->kind == TERM_RANK && w->coord) text_printf(w->text, "%d", w->coord[t->id]);
     else if (t->kind == TERM_RANK) text_printf(w->text, "%cr%d", w->letter, t->id);
+    else if (t->kind == TERM_SIZE) relation_size(w->text, t->size);
     else {
         int i = 0;
         while (i < w->nvalue && w->value[i] != t->value->id) i++;
@@ -17,7 +18,8 @@ static void write_variable(RelationText *w, const Term *t) {
 bool relation_can_write(const RelationText *w, const Affine *a) {
     for (int i = 0; i < a->nterm; i++) {
         TermKind k = a->term[i].kind;
-        if (k != TERM_INDEX && k != TERM_RANK && !(w->values && k == TERM_VALUE)) return false;
+        bool size = k == TERM_SIZE && a->term[i].size.axis < 0;
+        if (k != TERM_INDEX && k != TERM_RANK && !size && !(w->values && k == TERM_VALUE)) return false;
     }
     return true;
 }
@@ -68,6 +70,46 @@ void relation_ranges(RelationText *w) {
         }
         text_printf(w->text, " and %lld*%c%d < ", (long long)r->size, w->letter, i);
         relation_size(w->text, r->of);
+    }
+}
+
+static void write_less(RelationText *w, const Affine *x, const Affine *bound) {
+    if (!relation_can_write(w, bound)) return;
+    text_add(w->text, " and ");
+    relation_affine(w, x);
+    text_add(w->text, " < ");
+    relation_affine(w, bound);
+}
+
+static void write_below(RelationText *, const Affine *x, const Value *bound);
+
+/* x < end of the range's tile: what a tile has, and what there is. */
+static void write_below_end(RelationText *w, const Affine *x, const Op *end) {
+    const Range *r = &w->k->range.p[end->range];
+    Affine last = affine_const(0), size = affine_const(r->size);
+    if (r->kind != RANGE_WHOLE && range_begin(w->m, w->k, end->range, end, &last) && affine_add(&last, &size, 1))
+        write_less(w, x, &last);
+    Affine of = affine_size(r->of);
+    const Op *loop = range_loop(end, end->range);
+    if (r->grid) write_less(w, x, &of);
+    else if (loop) write_below(w, x, loop->arg.p[1]);
+}
+
+/* x < bound, or each bound of a minimum, where that is affine. */
+static void write_below(RelationText *w, const Affine *x, const Value *bound) {
+    const Op *op = bound->def;
+    Affine a;
+    if (op && op->kind == OP_END) write_below_end(w, x, op);
+    else if (op && op->kind == OP_MIN)
+        for (int i = 0; i < 2; i++) write_below(w, x, op->arg.p[i]);
+    else if (value_affine(w->m, w->k, bound, &a)) write_less(w, x, &a);
+}
+
+void relation_loops(RelationText *w, const Op *access) {
+    for (const Op *up = access->in->parent; up; up = up->in->parent) {
+        Affine first;
+        bool known = up->kind == OP_FOR && up->in && range_begin(w->m, w->k, up->range, access, &first);
+        if (known && relation_can_write(w, &first)) write_below(w, &first, up->arg.p[1]);
     }
 }
 
