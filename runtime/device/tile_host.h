@@ -124,7 +124,7 @@ static inline float tile_f32_of_f8(uint8_t x, int mantissa, int bias) {
 static inline uint8_t tile_f8_of_f32(float x, int mantissa, int bias) {
     int exponent;
     frexpf(x, &exponent);
-    int unit = (exponent - 1 < 1 - bias ? 1 - bias : exponent - 1) - mantissa;
+    int unit = (x == 0 || exponent - 1 < 1 - bias ? 1 - bias : exponent - 1) - mantissa; /* of 0 the exponent is 0 */
     int steps = (int)rintf(ldexpf(x, -unit));
     return (uint8_t)(steps + ((unit + mantissa - (1 - bias)) << mantissa));
 }
