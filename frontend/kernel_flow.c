@@ -265,10 +265,11 @@ static void results_declare(Kern *c, Op *op, const EntryList *updated, const Fre
 static void stored_check(Kern *c, const Stmt *s, const bool *before, const bool *first) {
     for (int i = 0; i < c->b.k->param.n; i++) {
         if (first[i] == c->stored[i] || before[i]) continue;
+        c->stored[i] = true;
+        if (c->b.k->param.p[i].inout) continue; /* keeps what is not written */
         diag_error(c->diags, s->loc, "result-not-written", "'%s' is written in one branch only",
                    c->b.k->param.p[i].name);
         diag_note(c->diags, s->loc, "every element of a result is written exactly once: write it in both, or after");
-        c->stored[i] = true;
     }
 }
 
