@@ -102,12 +102,12 @@ typedef struct {
     bool *past;      /* stored past the caches */
     FlagPlace *flag;
     int64_t local, symmetric, words, counts, scratch;
-} Layout;
+} Memory;
 
 typedef struct {
     const Module *m;
     const Program *p;
-    const Layout *layout;
+    const Memory *memory;
     Arena *arena;
     const Kernel *k;  /* NULL in the functions of the program */
     const Node *node; /* a node that calls it: the layout of its arguments */
@@ -234,14 +234,14 @@ bool affine_is_natural(Fn *, const Affine *);             /* certainly at least 
 const char *peer_text(Fn *, int axis, const char *coord); /* number of the rank with that coordinate */
 
 /* false after an error */
-bool layout_make(Arena *, const Module *, const Program *, Layout *);
-Fn fn_new(Arena *, const Module *, const Program *, const Layout *);
+bool memory_make(Arena *, const Module *, const Program *, Memory *);
+Fn fn_new(Arena *, const Module *, const Program *, const Memory *);
 const char *range_tasks(Fn *, const Kernel *, int range); /* number of tasks along a range of the grid */
 /* Appends the function of a node's kernel; name: its own, unique in the file. */
-bool kernel_emit(Text *to, Layout *, Arena *, const Module *, const Program *, const Node *, const char *name);
+bool kernel_emit(Text *to, Memory *, Arena *, const Module *, const Program *, const Node *, const char *name);
 /* What the runtime and callers see: descriptions of arguments, public functions. The hash is of all text so far. */
-uint64_t public_source(Text *to, Arena *, const Module *, const Program *, const Layout *);
+uint64_t public_source(Text *to, Arena *, const Module *, const Program *, const Memory *);
 void public_header(Text *to, Arena *, const Module *, const Program *);
-void manifest_write(Text *to, Arena *, const Module *, const Program *, const Layout *, uint64_t hash);
+void manifest_write(Text *to, Arena *, const Module *, const Program *, const Memory *, uint64_t hash);
 
 #endif

@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
-Fn fn_new(Arena *a, const Module *m, const Program *p, const Layout *l) {
-    return (Fn){.m = m, .p = p, .layout = l, .arena = a, .names = {.arena = a}, .indent = 1, .line = -1};
+Fn fn_new(Arena *a, const Module *m, const Program *p, const Memory *l) {
+    return (Fn){.m = m, .p = p, .memory = l, .arena = a, .names = {.arena = a}, .indent = 1, .line = -1};
 }
 
 const char *fn_text(Fn *f, const char *format, ...) {

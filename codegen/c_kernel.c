@@ -64,7 +64,7 @@ static void source_comment(Fn *f, Text *to) {
                 c_string(f->arena, slash ? slash + 1 : path), loc_line(f->m->diags, loc));
 }
 
-bool kernel_emit(Text *to, Layout *l, Arena *a, const Module *m, const Program *p, const Node *n, const char *name) {
+bool kernel_emit(Text *to, Memory *l, Arena *a, const Module *m, const Program *p, const Node *n, const char *name) {
     Fn f = fn_new(a, m, p, l);
     f.k = n->kernel;
     f.node = n;

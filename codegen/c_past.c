@@ -61,7 +61,7 @@ static bool goes_past(const Nest *n, const Op *store) {
     const Fn *f = n->f;
     const Param *p = &f->k->param.p[store->param];
     return n->n && store->mode == STORE_SET && p->out && !p->packet && p->ranks < 0 &&
-           f->layout->past[f->node->arg.p[store->param].tensor] && !loads(f->k->body, store->param) &&
+           f->memory->past[f->node->arg.p[store->param].tensor] && !loads(f->k->body, store->param) &&
            is_dense(n, store);
 }
 

@@ -8,7 +8,7 @@
 
 /* ---- kernels, one function for all nodes that see them alike ---- */
 
-static bool same_arg(const Program *p, const Layout *l, const Arg *a, const Arg *b) {
+static bool same_arg(const Program *p, const Memory *l, const Arg *a, const Arg *b) {
     const Tensor *x = &p->tensor.p[a->tensor], *y = &p->tensor.p[b->tensor];
     bool same =
         (x->role == ROLE_TEMP) == (y->role == ROLE_TEMP) && x->ndim == y->ndim && l->past[x->id] == l->past[y->id];
@@ -24,7 +24,7 @@ static bool same_aliases(const Node *a, const Node *b) {
     return true;
 }
 
-static bool same_function(const Program *p, const Layout *l, const Node *a, const Node *b) {
+static bool same_function(const Program *p, const Memory *l, const Node *a, const Node *b) {
     if (a->kernel != b->kernel || !same_aliases(a, b)) return false;
     for (int i = 0; i < a->arg.n; i++)
         if (!same_arg(p, l, &a->arg.p[i], &b->arg.p[i])) return false;
@@ -35,7 +35,7 @@ typedef struct {
     Arena *arena;
     const Module *m;
     const Program *p;
-    Layout layout;
+    Memory memory;
     CNames names;                  /* of the file */
     const char **function;         /* by node */
     VEC(const Node *) * by_kernel; /* nodes with a function of their own, by kernel id */
@@ -44,13 +44,13 @@ typedef struct {
 static bool emit_function(Writer *w, Text *to, const Node *n) {
     for (int i = 0; i < w->by_kernel[n->kernel->id].n; i++) {
         const Node *other = w->by_kernel[n->kernel->id].p[i];
-        if (!same_function(w->p, &w->layout, n, other)) continue;
+        if (!same_function(w->p, &w->memory, n, other)) continue;
         w->function[n->id] = w->function[other->id];
         return true;
     }
     w->function[n->id] = c_function_name(&w->names, n->kernel->name);
     vec_push(w->arena, &w->by_kernel[n->kernel->id], n);
-    return kernel_emit(to, &w->layout, w->arena, w->m, w->p, n, w->function[n->id]);
+    return kernel_emit(to, &w->memory, w->arena, w->m, w->p, n, w->function[n->id]);
 }
 
 static bool emit_functions(Writer *w, Text *to) {
@@ -71,13 +71,13 @@ static bool emit_functions(Writer *w, Text *to) {
 /* ---- arguments of a call ---- */
 
 static const char *slot_text(Fn *f, const Tensor *t) {
-    const char *offset = fn_text(f, "%" PRId64, f->layout->offset[t->id]);
+    const char *offset = fn_text(f, "%" PRId64, f->memory->offset[t->id]);
     if (t->slots == 1) return offset;
-    return fn_text(f, "%s + t->generation %% %d * %" PRId64, offset, t->slots, f->layout->bytes[t->id]);
+    return fn_text(f, "%s + t->generation %% %d * %" PRId64, offset, t->slots, f->memory->bytes[t->id]);
 }
 
 static const char *tensor_text(Fn *f, const Tensor *t) {
-    int arg = f->layout->arg[t->id];
+    int arg = f->memory->arg[t->id];
     if (arg >= 0) return fn_text(f, "t->arg[%d]", arg);
     if (t->symmetric >= 0) return fn_text(f, "tile_at(t->symmetric[t->rank], %s)", slot_text(f, t));
     return fn_text(f, "tile_at(t->local, %s)", slot_text(f, t));
@@ -162,7 +162,7 @@ static void function_end(Fn *f, Text *to, const char *head) {
 }
 
 static void emit_tasks(Writer *w, Text *to) {
-    Fn f = fn_new(w->arena, w->m, w->p, &w->layout);
+    Fn f = fn_new(w->arena, w->m, w->p, &w->memory);
     const char *sum = "0";
     c_name(&f.names, "ticket");
     fn_line(&f, "(void)t;");
@@ -172,7 +172,7 @@ static void emit_tasks(Writer *w, Text *to) {
 }
 
 static void emit_task(Writer *w, Text *to) {
-    Fn f = fn_new(w->arena, w->m, w->p, &w->layout);
+    Fn f = fn_new(w->arena, w->m, w->p, &w->memory);
     c_name(&f.names, "ticket");
     for (int i = 0; i < w->p->node.n; i++) call_node(&f, w->p->node.p[i], w->function[i]);
     fn_line(&f, "return 0;");
@@ -180,7 +180,7 @@ static void emit_task(Writer *w, Text *to) {
 }
 
 static void emit_task_name(Writer *w, Text *to) {
-    Fn f = fn_new(w->arena, w->m, w->p, &w->layout);
+    Fn f = fn_new(w->arena, w->m, w->p, &w->memory);
     c_name(&f.names, "ticket");
     fn_line(&f, "(void)t;");
     for (int i = 0; i < w->p->node.n; i++) {
@@ -216,14 +216,14 @@ bool c_emit(const Module *m, const Program *program, Text *source, Text *header,
         c_name(&w.names, arena_format(w.arena, "%s%s", p->name, suffix[i]));
     text_printf(source, "/* %s.c: the program %s for the host, made by tilec. */\n", p->name, p->name);
     text_printf(source, "#include \"%s.h\"\n\n#include \"device/tile_host.h\"\n\n", p->name);
-    bool good = is_identifier(m, p) && layout_make(w.arena, m, p, &w.layout) && emit_functions(&w, source);
+    bool good = is_identifier(m, p) && memory_make(w.arena, m, p, &w.memory) && emit_functions(&w, source);
     if (good) {
         emit_tasks(&w, source);
         emit_task(&w, source);
         emit_task_name(&w, source);
-        uint64_t hash = public_source(source, w.arena, m, p, &w.layout);
+        uint64_t hash = public_source(source, w.arena, m, p, &w.memory);
         public_header(header, w.arena, m, p);
-        manifest_write(manifest, w.arena, m, p, &w.layout, hash);
+        manifest_write(manifest, w.arena, m, p, &w.memory, hash);
     }
     arena_free(w.arena);
     return good;

@@ -65,7 +65,7 @@ static void write_flags(Text *to, Arena *a, const Program *p) {
     text_add(to, "};\n\n");
 }
 
-static void write_program(Text *to, const Module *m, const Program *p, const Layout *l, uint64_t hash) {
+static void write_program(Text *to, const Module *m, const Program *p, const Memory *l, uint64_t hash) {
     const char *name = p->name;
     text_printf(to,
                 "const tile_program %s_program = {\n    .abi = TILE_ABI, .name = \"%s\", .hash = UINT64_C(0x%016" PRIx64
@@ -105,7 +105,7 @@ static void write_run(Text *to, Arena *a, const Module *m, const Program *p) {
     text_add(to, "0};\n    return tile_instance_run((tile_instance *)instance, arg, dim, stream);\n}\n\n");
 }
 
-uint64_t public_source(Text *to, Arena *a, const Module *m, const Program *p, const Layout *l) {
+uint64_t public_source(Text *to, Arena *a, const Module *m, const Program *p, const Memory *l) {
     const char *n = p->name;
     write_args(to, a, p);
     write_dims(to, a, m, p);

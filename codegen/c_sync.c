@@ -27,7 +27,7 @@ static const char *word_text(Fn *f, const FlagPlace *at, const char *source, con
 }
 
 static const Flag *flag_at(Fn *f, const Op *op, const FlagPlace **at) {
-    *at = &f->layout->flag[op->flag];
+    *at = &f->memory->flag[op->flag];
     return &f->p->flag.p[op->flag];
 }
 

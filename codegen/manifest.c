@@ -65,7 +65,7 @@ static void write_flag(Text *to, const Module *m, const Flag *f) {
     text_add(to, "}");
 }
 
-void manifest_write(Text *to, Arena *a, const Module *m, const Program *p, const Layout *l, uint64_t hash) {
+void manifest_write(Text *to, Arena *a, const Module *m, const Program *p, const Memory *l, uint64_t hash) {
     text_add(to, "{\n  \"version\": 1,\n  \"abi\": 1,\n  ");
     member(to, "program", p->name);
     text_add(to, ",\n  ");

@@ -1,4 +1,4 @@
-/* c_layout.c: where temporaries, flag words and counters of a program lie, for the largest sizes. */
+/* c_memory.c: where temporaries, flag words and counters of a program lie, for the largest sizes. */
 #include "codegen/c.h"
 
 static int64_t round_up(int64_t n, int64_t to) { return (n + to - 1) / to * to; }
@@ -14,7 +14,7 @@ static int64_t tensor_bytes(const Module *m, const Tensor *t) {
     return round_up(bytes, 64);
 }
 
-static bool place_temporary(Layout *l, const Module *m, const Tensor *t) {
+static bool place_temporary(Memory *l, const Module *m, const Tensor *t) {
     int64_t *end = t->symmetric >= 0 ? &l->symmetric : &l->local;
     l->bytes[t->id] = tensor_bytes(m, t);
     l->offset[t->id] = *end;
@@ -40,7 +40,7 @@ static bool check_argument(const Module *m, const Tensor *t) {
     return false;
 }
 
-static FlagPlace place_flag(Layout *l, const Module *m, const Flag *flag) {
+static FlagPlace place_flag(Memory *l, const Module *m, const Flag *flag) {
     FlagPlace at = {.word = l->words, .count = l->counts, .words = 1};
     int64_t ranks = flag->axis >= 0 ? m->axis.p[flag->axis].ranks : 1;
     for (int i = 0; i < flag->dim.n; i++) {
@@ -55,8 +55,8 @@ static FlagPlace place_flag(Layout *l, const Module *m, const Flag *flag) {
     return at;
 }
 
-bool layout_make(Arena *a, const Module *m, const Program *p, Layout *l) {
-    *l = (Layout){.offset = ARENA_ARRAY(a, int64_t, p->tensor.n + 1),
+bool memory_make(Arena *a, const Module *m, const Program *p, Memory *l) {
+    *l = (Memory){.offset = ARENA_ARRAY(a, int64_t, p->tensor.n + 1),
                   .bytes = ARENA_ARRAY(a, int64_t, p->tensor.n + 1),
                   .arg = ARENA_ARRAY(a, int, p->tensor.n + 1),
                   .past = ARENA_ARRAY(a, bool, p->tensor.n + 1),
