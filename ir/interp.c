@@ -65,14 +65,6 @@ static View view_of(const World *w, const Arg *arg, const Param *p, Part *part) 
     return v;
 }
 
-/* The rank with another coordinate along one axis. */
-int world_rank_along(const World *w, int rank, int axis, int64_t coordinate) {
-    int r = 0;
-    for (int a = 0; a < w->m->axis.n; a++)
-        r = r * (int)w->m->axis.p[a].ranks + (a == axis ? (int)coordinate : w->coord[rank][a]);
-    return r;
-}
-
 const View *world_view(World *w, int rank, const Node *node) {
     View **slot = &w->view[rank * w->p->node.n + node->id];
     if (*slot) return *slot;
@@ -81,7 +73,7 @@ const View *world_view(World *w, int rank, const Node *node) {
         int axis = node->kernel->param.p[i].ranks;
         int64_t peers = axis < 0 ? 1 : w->m->axis.p[axis].ranks;
         for (int64_t p = 0; p < peers; p++) {
-            int home = axis < 0 ? rank : world_rank_along(w, rank, axis, p);
+            int home = axis < 0 ? rank : mesh_rank_along(w->m, rank, axis, p);
             (*slot)[i * w->peers + p] = view_of(w, &node->arg.p[i], &node->kernel->param.p[i], world_part(w, home, node->arg.p[i].tensor));
         }
     }

@@ -42,7 +42,7 @@ static int64_t coordinate_along(const World *w, const FlagState *s, int rank) {
 }
 
 static int rank_of(const World *w, const FlagState *s, int rank, int64_t coordinate) {
-    return s->f->axis < 0 ? rank : world_rank_along(w, rank, s->f->axis, coordinate);
+    return s->f->axis < 0 ? rank : mesh_rank_along(w->m, rank, s->f->axis, coordinate);
 }
 
 static int64_t word_number(const FlagState *s, const int64_t *index) {

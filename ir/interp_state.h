@@ -97,7 +97,6 @@ void world_invalid(const Task *, const char *text);
 InterpTask task_id(const Task *);
 const View *world_view(World *, int rank, const Node *); /* of the node's arguments */
 int64_t world_tasks(const World *, const Node *);
-int world_rank_along(const World *, int rank, int axis, int64_t coordinate);
 
 /* interp_memory.c */
 bool world_check_arrays(World *, Array *io); /* false after faults */

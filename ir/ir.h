@@ -406,6 +406,7 @@ int64_t flag_words(const Module *, const FlagDim *, const int64_t *sym);
 int64_t flag_arrivals(const Module *, const Flag *, const int64_t *word, const int64_t *sym);
 int64_t mesh_ranks(const Module *); /* product over the axes */
 void mesh_coord(const Module *, int rank, int *coord); /* row-major: the first axis is the slowest */
+int mesh_rank_along(const Module *, int rank, int axis, int64_t coord); /* the rank whose coordinate is changed */
 
 /* ---- whole-module services ---- */
 

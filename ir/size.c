@@ -71,3 +71,9 @@ void mesh_coord(const Module *m, int rank, int *coord) {
         rank /= (int)m->axis.p[i].ranks;
     }
 }
+
+int mesh_rank_along(const Module *m, int rank, int axis, int64_t coord) {
+    int64_t stride = 1;
+    for (int i = axis + 1; i < m->axis.n; i++) stride *= m->axis.p[i].ranks;
+    return (int)(rank + (coord - rank / stride % m->axis.p[axis].ranks) * stride);
+}

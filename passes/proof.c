@@ -6,15 +6,19 @@
 #include <stdarg.h>
 #include <string.h>
 
-enum { MAX_LAG = 4, SAMPLE = 200 };
+enum { SAMPLE = 200 };
+
+void proof_fail(Proof *p, Arena *arena, Loc loc, const char *format, va_list list) {
+    char text[512];
+    vsnprintf(text, sizeof text, format, list);
+    if (!p->why) p->why = arena_text(arena, text, strlen(text)), p->loc = loc;
+}
 
 bool run_fail(Run *r, Loc loc, const char *format, ...) {
     va_list list;
     va_start(list, format);
-    char text[512];
-    vsnprintf(text, sizeof text, format, list);
+    proof_fail(r->proof, r->arena, loc, format, list);
     va_end(list);
-    if (!r->proof->why) r->proof->why = arena_text(r->arena, text, strlen(text)), r->proof->loc = loc;
     return false;
 }
 
@@ -118,9 +122,10 @@ static void list_accesses(Run *r) {
 }
 
 Run run_begin(const Module *m, const Program *p, const int64_t *sym, Arena *arena, Proof *proof) {
-    Run r = {.m = m, .p = p, .sym = sym, .arena = arena, .ranks = (int)mesh_ranks(m), .lags = MAX_LAG + 1, .proof = proof};
+    Run r = {.m = m, .p = p, .sym = sym, .arena = arena, .ranks = (int)mesh_ranks(m), .proof = proof};
     r.coord = arena_alloc(arena, sizeof *r.coord * (size_t)r.ranks);
     for (int i = 0; i < r.ranks; i++) mesh_coord(m, i, r.coord[i]);
+    r.reach = reach_new(arena, p, r.ranks);
     find_written(&r);
     return r;
 }

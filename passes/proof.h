@@ -5,6 +5,8 @@
 
 #include "passes/pass.h"
 
+#include <stdarg.h>
+
 typedef struct {
     bool proved;
     const char *id;            /* NULL: the flags are wrong; else the program is, and this names its fault */
@@ -19,6 +21,9 @@ typedef struct {
     int flag;                  /* not an edge: this flag is wrong; -1 */
     int64_t tasks, waits, signals, pairs; /* of one generation, over all ranks; pairs: ordered accesses checked */
 } Proof;
+
+/* Keeps the first failure. */
+void proof_fail(Proof *, Arena *, Loc, const char *format, va_list);
 
 /* One program for these values of the run-time dimensions (NULL: there are none). Texts lie in the arena. */
 Proof proof_program(const Module *, const Program *, const int64_t *sym, Arena *);

@@ -172,7 +172,7 @@ static bool access_visit(Cells *c, const Event *e) {
     if (cells_in(c, e) >= WIDE && read_is_clear(c, e)) return true;
     if (axis < 0) return visit_rank(c, e, rank);
     for (int i = e->rank_lo; i <= e->rank_hi; i++)
-        if (!visit_rank(c, e, rank_along(r, rank, axis, i))) return false;
+        if (!visit_rank(c, e, mesh_rank_along(r->m, rank, axis, i))) return false;
     return true;
 }
 

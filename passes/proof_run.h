@@ -5,6 +5,7 @@
 
 #include "passes/proof.h"
 #include "passes/proof_eval.h"
+#include "passes/proof_reach.h"
 
 enum { ALWAYS = INT32_MAX, MAX_EVENTS = 1 << 22 };
 
@@ -60,8 +61,7 @@ typedef struct {
     Words *words;    /* per flag */
     bool *written;   /* per tensor: by some node */
     Accesses *access; /* per tensor */
-    bool *turn;      /* [lag][source][rank]: some task acquires one of the source, lag generations back */
-    int lags;
+    Reach reach;
     Proof *proof;
 } Run;
 
@@ -74,11 +74,10 @@ const char *task_text(Run *, const Task *);
 
 Run run_begin(const Module *, const Program *, const int64_t *sym, Arena *, Proof *);
 bool trace_program(Run *);              /* fills task, event, box */
-bool words_check(Run *);                /* words are completed exactly, waits go forward; fills words, turn */
+bool words_check(Run *);                /* words are completed exactly, waits go forward; fills words, reach */
 int64_t word_linear(const Run *, int flag, int source, const Bounds *box); /* of an exact box; -1: no such word */
 size_t word_slot(const Run *, int flag, int home, int source, int64_t word); /* in Words.count and .waited */
 bool wait_has_source(const Run *, const Event *wait, int source);
-int rank_along(const Run *, int rank, int axis, int coord); /* the rank whose coordinate is changed */
 
 /* a happens before b: a's access is released after it and acquired before b's, in one generation. */
 bool order_direct(const Run *, const Event *a, const Event *b, int64_t lag);

@@ -6,6 +6,7 @@
 
 #include "ir/isl_context.h"
 #include "ir/relation_text.h"
+#include "passes/proof_reach.h"
 
 #include <isl/set.h>
 #include <stdarg.h>
@@ -21,16 +22,15 @@ typedef struct {
     isl_ctx *isl;
     int ranks;
     int (*coord)[MAX_AXES];
+    Reach reach;
     Proof *proof;
 } Symbolic;
 
 static bool fail(Symbolic *y, Loc loc, const char *format, ...) {
     va_list list;
     va_start(list, format);
-    char text[512];
-    vsnprintf(text, sizeof text, format, list);
+    proof_fail(y->proof, y->out, loc, format, list);
     va_end(list);
-    if (!y->proof->why) y->proof->why = arena_text(y->out, text, strlen(text)), y->proof->loc = loc;
     return false;
 }
 
@@ -281,6 +281,25 @@ static bool nodes_check(Symbolic *y, int from, int to) {
 
 /* ---- later generations ---- */
 
+static void wait_reaches(Symbolic *y, const Kernel *k, const Op *w) {
+    const Flag *f = &y->p->flag.p[w->flag];
+    if (!wait_acquires(f, w) || w->lag >= y->reach.lags) return;
+    for (int r = 0; f->axis >= 0 && r < y->ranks; r++) {
+        bool *named = ARENA_ARRAY(y->arena, bool, y->ranks);
+        wait_names_always(y->m, k, f, w, y->coord[r], named);
+        for (int c = 0; c < y->m->axis.p[f->axis].ranks; c++)
+            if (named[c]) *reach_acquired(&y->reach, w->lag, mesh_rank_along(y->m, r, f->axis, c), r) = true;
+    }
+}
+
+static void waits_reach(Symbolic *y, const Kernel *k, const Region *body) {
+    for (const Op *op = body->first; op; op = op->next) {
+        if (op->kind == OP_WAIT) wait_reaches(y, k, op);
+        for (int i = 0; i < 2; i++)
+            if (op->region[i]) waits_reach(y, k, op->region[i]);
+    }
+}
+
 /* A wait of b's task for all of a's node on every rank, no more than `slots` generations back. */
 static bool turn_covered(const Symbolic *y, const Access *a, const Access *b, const Tensor *t) {
     for (const Op *at = b->op; at; at = at->in->parent)
@@ -293,12 +312,12 @@ static bool turn_covered(const Symbolic *y, const Access *a, const Access *b, co
     return false;
 }
 
-/* Can instances of two ranks touch the memory of one? On one rank, generations follow each other. Sizes, and with them
+/* Can instances of two ranks touch the memory of one, in no order? On one rank, generations follow each other. Sizes, and with them
    where an element lies, differ between generations: places are not compared. */
-static bool ranks_meet(const Symbolic *y, const Access *a, const Access *b, int axis) {
+static bool ranks_meet(const Symbolic *y, const Access *a, const Access *b, int axis, int slots) {
     for (int q = 0; q < y->ranks; q++)
         for (int r = 0; r < y->ranks; r++) {
-            if (q == r || !same_group(y, axis, q, r)) continue;
+            if (q == r || !same_group(y, axis, q, r) || reach_after(&y->reach, slots, q, r)) continue;
             Meeting *m = meeting_new(y, a, b, q, r);
             bool empty = meeting_empty(y, m, "");
             text_free(&m->text);
@@ -314,7 +333,7 @@ static bool turns_check(Symbolic *y, int from, int to) {
             const Tensor *t = &y->p->tensor.p[a->tensor];
             bool follows = b->write || (a->write && a->node >= b->node); /* other reads follow a write that does */
             if (a->tensor != b->tensor || t->symmetric < 0 || !follows || turn_covered(y, a, b, t)) continue;
-            if (ranks_meet(y, a, b, t->symmetric)) return fail_pair(y, a, b, t->slots);
+            if (ranks_meet(y, a, b, t->symmetric, t->slots)) return fail_pair(y, a, b, t->slots);
         }
     return true;
 }
@@ -341,6 +360,8 @@ static bool program_check(Symbolic *y) {
     for (int to = 0; to < n; to++)
         for (int from = 0; from < to; from++)
             if (!nodes_check(y, from, to)) return false;
+    for (int i = 0; i < n; i++) waits_reach(y, y->p->node.p[i]->kernel, y->p->node.p[i]->kernel->body);
+    reach_close(&y->reach);
     for (int to = 0; to < n; to++)
         for (int from = 0; from < n; from++)
             if (!turns_check(y, from, to)) return false;
@@ -363,6 +384,7 @@ Proof proof_symbolic(const Module *m, const Program *p, Arena *out) {
     y.access = ARENA_ARRAY(y.arena, AccessList, p->node.n + 1);
     y.coord = arena_alloc(y.arena, sizeof *y.coord * (size_t)y.ranks);
     for (int i = 0; i < y.ranks; i++) mesh_coord(m, i, y.coord[i]);
+    y.reach = reach_new(y.arena, p, y.ranks);
     y.isl = isl_context_open(MAX_OPERATIONS);
     proof.proved = program_check(&y);
     for (int i = 0; i < p->node.n; i++) proof.tasks += p->node.p[i]->kind == NODE_CALL;

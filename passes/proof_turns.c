@@ -1,43 +1,8 @@
 /* proof_turns.c: slots of peer-visible memory are used again `slots` generations later: is that ordered across ranks?
-   W[k][q][r]: everything of generation g on rank q happens before everything of generation g + k on rank r.
-   A rank finishes a generation before it begins the next (W[1][r][r]); a wait of r for a word of q, l generations back,
-   gives W[l + 2][q][r]; and W composes. What W leaves open is looked at access by access. */
+   What the order of whole generations (proof_reach.h) leaves open is looked at access by access. */
 #include "passes/proof_run.h"
 
 enum { MAX_PAIRS = 1 << 28 };
-
-typedef struct {
-    Run *run;
-    int reach; /* k runs over 1 .. reach */
-    bool *w;
-} Turns;
-
-static bool *turn_at(const Turns *t, int64_t k, int q, int r) {
-    return &t->w[((size_t)k * (size_t)t->run->ranks + (size_t)q) * (size_t)t->run->ranks + (size_t)r];
-}
-
-static bool acquired(const Run *r, int64_t lag, int source, int rank) {
-    return r->turn[((size_t)lag * (size_t)r->ranks + (size_t)source) * (size_t)r->ranks + (size_t)rank];
-}
-
-/* ---- W ---- */
-
-static bool turn_composes(const Turns *t, int64_t k, int q, int r) {
-    for (int64_t a = 1; a < k; a++)
-        for (int s = 0; s < t->run->ranks; s++)
-            if (*turn_at(t, a, q, s) && *turn_at(t, k - a, s, r)) return true;
-    return false;
-}
-
-static void turns_fill(Turns *t) {
-    const Run *run = t->run;
-    for (int64_t k = 1; k <= t->reach; k++)
-        for (int q = 0; q < run->ranks; q++)
-            for (int r = 0; r < run->ranks; r++) {
-                bool waits = k >= 2 && k - 2 < run->lags && acquired(run, k - 2, q, r);
-                *turn_at(t, k, q, r) = q == r || waits || turn_composes(t, k, q, r);
-            }
-}
 
 /* ---- accesses ---- */
 
@@ -52,7 +17,7 @@ static bool boxes_meet(const Run *r, const Event *a, const Event *b) {
 
 static int rank_of(const Run *r, const Event *e) { return r->task.p[e->task].rank; }
 
-static bool same_group(const Run *r, int axis, int q, int s) { return rank_along(r, q, axis, r->coord[s][axis]) == s; }
+static bool same_group(const Run *r, int axis, int q, int s) { return mesh_rank_along(r->m, q, axis, r->coord[s][axis]) == s; }
 
 /* A packet that is certainly read is an acquire of its sender. */
 static void packet_turns(Run *r, int tensor) {
@@ -63,7 +28,7 @@ static void packet_turns(Run *r, int tensor) {
             const Event *a = &r->event.p[list->p[i]], *b = &r->event.p[list->p[j]];
             if (a->kind != EVENT_WRITE || b->kind != EVENT_READ || a->until != ALWAYS || b->until != ALWAYS) continue;
             if (!a->dense || !b->dense) continue;
-            bool *turn = &r->turn[(size_t)rank_of(r, a) * (size_t)r->ranks + (size_t)rank_of(r, b)];
+            bool *turn = reach_acquired(&r->reach, 0, rank_of(r, a), rank_of(r, b));
             if (!*turn) *turn = same_group(r, axis, rank_of(r, a), rank_of(r, b)) && boxes_meet(r, a, b);
         }
 }
@@ -83,71 +48,62 @@ static bool wait_acquires(const Run *r, const Event *w, int source) {
 }
 
 /* By what b's task has waited for: of q, in a generation after a's; or of a rank that follows q. */
-static bool ordered_by_waits(const Turns *t, const Event *a, const Event *b, int64_t slots) {
-    const Run *r = t->run;
+static bool ordered_by_waits(const Run *r, const Event *a, const Event *b, int64_t slots) {
     const Task *tb = &r->task.p[b->task];
     for (const Event *w = b - 1; w >= &r->event.p[tb->first]; w--) {
         if (w->kind != EVENT_WAIT || !w->sync || w->until < (int)(b - r->event.p) || w->op->lag >= slots) continue;
         for (int s = 0; s < r->ranks; s++)
-            if (*turn_at(t, slots - w->op->lag, rank_of(r, a), s) && wait_acquires(r, w, s)) return true;
+            if (reach_after(&r->reach, slots - w->op->lag, rank_of(r, a), s) && wait_acquires(r, w, s)) return true;
     }
     return order_direct(r, a, b, slots);
 }
 
 /* By who has waited for a signal that follows a. */
-static bool ordered_by_signals(const Turns *t, const Event *a, int to, int64_t slots) {
-    const Run *r = t->run;
+static bool ordered_by_signals(const Run *r, const Event *a, int to, int64_t slots) {
     const Task *ta = &r->task.p[a->task];
     for (const Event *s = a + 1; s < &r->event.p[ta->first + ta->n]; s++) {
         if (s->kind != EVENT_SIGNAL || !s->sync) continue;
         int64_t word = word_linear(r, s->ref, ta->rank, &r->box.p[s->box]);
         for (int home = 0; home < r->ranks; home++)
-            if (*turn_at(t, slots, home, to) && r->words[s->ref].waited[word_slot(r, s->ref, home, ta->rank, word)]) return true;
+            if (reach_after(&r->reach, slots, home, to) && r->words[s->ref].waited[word_slot(r, s->ref, home, ta->rank, word)]) return true;
     }
     return false;
 }
 
-static bool pair_check(const Turns *t, const Event *a, const Event *b, int64_t slots) {
-    Run *r = t->run;
+static bool pair_check(Run *r, const Event *a, const Event *b, int64_t slots) {
     bool packet = r->p->tensor.p[a->ref].packet; /* its reads tell generations apart */
     if (b->kind == EVENT_READ && (packet || a->kind == EVENT_READ)) return true;
-    if (*turn_at(t, slots, rank_of(r, a), rank_of(r, b)) || !boxes_meet(r, a, b)) return true;
+    if (reach_after(&r->reach, slots, rank_of(r, a), rank_of(r, b)) || !boxes_meet(r, a, b)) return true;
     r->proof->pairs++;
-    if (ordered_by_waits(t, a, b, slots) || ordered_by_signals(t, a, rank_of(r, b), slots)) return true;
+    if (ordered_by_waits(r, a, b, slots) || ordered_by_signals(r, a, rank_of(r, b), slots)) return true;
     return run_fail_pair(r, a, b, slots);
 }
 
-static bool all_turn(const Turns *t, int axis, int64_t slots) {
-    for (int q = 0; q < t->run->ranks; q++)
-        for (int r = 0; r < t->run->ranks; r++)
-            if (same_group(t->run, axis, q, r) && !*turn_at(t, slots, q, r)) return false;
+static bool all_turn(const Run *run, int axis, int64_t slots) {
+    for (int q = 0; q < run->ranks; q++)
+        for (int r = 0; r < run->ranks; r++)
+            if (same_group(run, axis, q, r) && !reach_after(&run->reach, slots, q, r)) return false;
     return true;
 }
 
-static bool tensor_turns(const Turns *t, int tensor) {
-    Run *r = t->run;
+static bool tensor_turns(Run *r, int tensor) {
     const Tensor *x = &r->p->tensor.p[tensor];
     const Accesses *list = &r->access[tensor];
-    if (x->symmetric < 0 || !r->written[tensor] || all_turn(t, x->symmetric, x->slots)) return true;
+    if (x->symmetric < 0 || !r->written[tensor] || all_turn(r, x->symmetric, x->slots)) return true;
     if ((int64_t)list->n * list->n > MAX_PAIRS) return run_fail_size(r, x->loc, x->name);
     for (int i = 0; i < list->n; i++)
         for (int j = 0; j < list->n; j++) {
             const Event *a = &r->event.p[list->p[i]], *b = &r->event.p[list->p[j]];
-            if (same_group(r, x->symmetric, rank_of(r, a), rank_of(r, b)) && !pair_check(t, a, b, x->slots)) return false;
+            if (same_group(r, x->symmetric, rank_of(r, a), rank_of(r, b)) && !pair_check(r, a, b, x->slots)) return false;
         }
     return true;
 }
 
 bool turns_check(Run *r) {
-    Turns t = {.run = r, .reach = 2};
-    for (int i = 0; i < r->p->tensor.n; i++) {
-        const Tensor *x = &r->p->tensor.p[i];
-        if (x->slots > t.reach) t.reach = x->slots;
-        if (x->packet && x->symmetric >= 0) packet_turns(r, i);
-    }
-    t.w = ARENA_ARRAY(r->arena, bool, (t.reach + 1) * r->ranks * r->ranks);
-    turns_fill(&t);
     for (int i = 0; i < r->p->tensor.n; i++)
-        if (!tensor_turns(&t, i)) return false;
+        if (r->p->tensor.p[i].packet && r->p->tensor.p[i].symmetric >= 0) packet_turns(r, i);
+    reach_close(&r->reach);
+    for (int i = 0; i < r->p->tensor.n; i++)
+        if (!tensor_turns(r, i)) return false;
     return true;
 }

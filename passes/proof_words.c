@@ -6,12 +6,6 @@
 
 static const Flag *flag_at(const Run *r, int flag) { return &r->p->flag.p[flag]; }
 
-int rank_along(const Run *r, int rank, int axis, int coord) {
-    int64_t stride = 1;
-    for (int i = axis + 1; i < r->m->axis.n; i++) stride *= r->m->axis.p[i].ranks;
-    return (int)(rank + (coord - r->coord[rank][axis]) * stride);
-}
-
 size_t word_slot(const Run *r, int flag, int home, int source, int64_t word) {
     return (((size_t)home * (size_t)r->ranks) + (size_t)source) * (size_t)r->words[flag].words + (size_t)word;
 }
@@ -31,7 +25,7 @@ bool wait_has_source(const Run *r, const Event *wait, int source) {
     int rank = r->task.p[wait->task].rank, axis = flag_at(r, wait->ref)->axis;
     if (axis < 0) return source == rank;
     int coord = r->coord[source][axis];
-    return coord >= wait->rank_lo && coord <= wait->rank_hi && rank_along(r, rank, axis, coord) == source;
+    return coord >= wait->rank_lo && coord <= wait->rank_hi && mesh_rank_along(r->m, rank, axis, coord) == source;
 }
 
 static bool words_new(Run *r, int flag) {
@@ -67,7 +61,7 @@ static bool count_signal(Run *r, const Event *e) {
     if (f->axis < 0) r->words[e->ref].count[word_slot(r, e->ref, t->rank, t->rank, word)]++;
     else
         for (int c = e->rank_lo; c <= e->rank_hi; c++)
-            r->words[e->ref].count[word_slot(r, e->ref, rank_along(r, t->rank, f->axis, c), t->rank, word)]++;
+            r->words[e->ref].count[word_slot(r, e->ref, mesh_rank_along(r->m, t->rank, f->axis, c), t->rank, word)]++;
     return true;
 }
 
@@ -130,7 +124,7 @@ static bool check_word(Run *r, const Event *e, int source, const int64_t *index)
                              task_text(r, t), (long long)word, source, got, (long long)want);
     if (!e->sync || e->until != ALWAYS || r->words[e->ref].weak) return true;
     if (e->op->lag == 0) r->words[e->ref].waited[slot] = true;
-    r->turn[((size_t)e->op->lag * (size_t)r->ranks + (size_t)source) * (size_t)r->ranks + (size_t)t->rank] = true;
+    *reach_acquired(&r->reach, e->op->lag, source, t->rank) = true;
     return true;
 }
 
@@ -165,7 +159,7 @@ static bool check_wait(Run *r, const Event *e) {
     if (e->op->equal) return run_fail_flag(r, e->ref, e->op, "a wait compares for equality");
     if (e->op->lag < 0 || (e->op->lag == 0 && f->producer >= t->node))
         return run_fail_flag(r, e->ref, e->op, "%s waits for a task that is not earlier", task_text(r, t));
-    if (e->op->lag >= r->lags)
+    if (e->op->lag >= r->reach.lags)
         return run_fail_flag(r, e->ref, e->op, "a wait goes back %lld generations", (long long)e->op->lag);
     for (int source = 0; source < r->ranks; source++)
         if (wait_has_source(r, e, source) && !check_source(r, e, source)) return false;
@@ -174,7 +168,6 @@ static bool check_wait(Run *r, const Event *e) {
 
 bool words_check(Run *r) {
     r->words = ARENA_ARRAY(r->arena, Words, r->p->flag.n + 1);
-    r->turn = ARENA_ARRAY(r->arena, bool, r->lags * r->ranks * r->ranks);
     const Event **last = ARENA_ARRAY(r->arena, const Event *, r->p->flag.n + 1);
     for (int f = 0; f < r->p->flag.n; f++)
         if (!words_new(r, f)) return false;

@@ -73,7 +73,7 @@ static void oracle_signal(Oracle *o, const Event *e, int gen, const uint16_t *cl
         return;
     }
     for (int c = f->axis < 0 ? 0 : e->rank_lo; c <= (f->axis < 0 ? 0 : e->rank_hi); c++) {
-        int home = f->axis < 0 ? rank : rank_along(o->r, rank, f->axis, c);
+        int home = f->axis < 0 ? rank : mesh_rank_along(o->r->m, rank, f->axis, c);
         int64_t place = place_of(o, e->ref, home, rank, index, gen);
         o->arrived[place]++;
         if (!o->release[place]) o->release[place] = ARENA_ARRAY(o->r->arena, uint16_t, o->instances);
@@ -135,7 +135,7 @@ static void oracle_access(Oracle *o, const Event *e, int gen, int instance, cons
     const Tensor *t = &o->r->p->tensor.p[e->ref];
     int rank = o->r->task.p[e->task].rank;
     for (int c = t->symmetric < 0 ? 0 : e->rank_lo; c <= (t->symmetric < 0 ? 0 : e->rank_hi); c++) {
-        int memory = t->symmetric < 0 ? rank : rank_along(o->r, rank, t->symmetric, c);
+        int memory = t->symmetric < 0 ? rank : mesh_rank_along(o->r->m, rank, t->symmetric, c);
         int64_t at[MAX_DIMS];
         for (int d = 0; d < t->ndim; d++) at[d] = o->r->box.p[e->box + d].lo;
         for (int d = 0; d >= 0;) {
@@ -154,7 +154,7 @@ static void oracle_packet(Oracle *o, const Event *e, int gen, uint16_t *clock) {
     for (int i = 0; i < o->r->access[e->ref].n; i++) {
         const Event *w = &o->r->event.p[o->r->access[e->ref].p[i]];
         int from = o->r->task.p[w->task].rank, to = o->r->task.p[e->task].rank, axis = t->symmetric;
-        bool meet = w->kind == EVENT_WRITE && rank_along(o->r, from, axis, o->r->coord[to][axis]) == to;
+        bool meet = w->kind == EVENT_WRITE && mesh_rank_along(o->r->m, from, axis, o->r->coord[to][axis]) == to;
         meet = meet && w->rank_lo <= e->rank_hi && e->rank_lo <= w->rank_hi;
         for (int d = 0; d < t->ndim; d++)
             meet = meet && o->r->box.p[w->box + d].lo <= o->r->box.p[e->box + d].hi && o->r->box.p[e->box + d].lo <= o->r->box.p[w->box + d].hi;

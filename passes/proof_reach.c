@@ -1,0 +1,99 @@
+/* proof_reach.c: order of generations across ranks.
+   A rank finishes a generation before it begins the next: after(1, r, r). A wait of r for a word of q, l generations back,
+   gives after(l + 2, q, r): the word follows all of q's generation before it, and precedes all of r's next. It composes. */
+#include "passes/proof_reach.h"
+
+Reach reach_new(Arena *a, const Program *p, int ranks) {
+    Reach x = {.ranks = ranks, .lags = MAX_LAG + 1, .most = 2};
+    for (int i = 0; i < p->tensor.n; i++)
+        if (p->tensor.p[i].slots > x.most) x.most = p->tensor.p[i].slots;
+    x.acquired = ARENA_ARRAY(a, bool, x.lags * ranks * ranks);
+    x.after = ARENA_ARRAY(a, bool, (x.most + 1) * ranks * ranks);
+    return x;
+}
+
+static size_t place(const Reach *x, int64_t k, int q, int r) {
+    return ((size_t)k * (size_t)x->ranks + (size_t)q) * (size_t)x->ranks + (size_t)r;
+}
+
+bool *reach_acquired(const Reach *x, int64_t lag, int source, int rank) { return &x->acquired[place(x, lag, source, rank)]; }
+
+bool reach_after(const Reach *x, int64_t k, int q, int r) { return x->after[place(x, k, q, r)]; }
+
+static bool composes(const Reach *x, int64_t k, int q, int r) {
+    for (int64_t a = 1; a < k; a++)
+        for (int s = 0; s < x->ranks; s++)
+            if (reach_after(x, a, q, s) && reach_after(x, k - a, s, r)) return true;
+    return false;
+}
+
+void reach_close(Reach *x) {
+    for (int64_t k = 1; k <= x->most; k++)
+        for (int q = 0; q < x->ranks; q++)
+            for (int r = 0; r < x->ranks; r++) {
+                bool waits = k >= 2 && k - 2 < x->lags && *reach_acquired(x, k - 2, q, r);
+                x->after[place(x, k, q, r)] = q == r || waits || composes(x, k, q, r);
+            }
+}
+
+/* ---- waits that are executed whatever the sizes are ---- */
+
+static bool is_number(const Value *v) { return v->def && v->def->kind == OP_CONST; }
+
+/* Only inside loops over numbers, which have a trip. */
+static bool always_executed(const Op *op) {
+    for (const Op *up = op->in->parent; up; up = up->in->parent) {
+        if (up->kind != OP_FOR || !is_number(up->arg.p[0]) || !is_number(up->arg.p[1])) return false;
+        if (up->arg.p[0]->def->imm >= up->arg.p[1]->def->imm) return false;
+    }
+    return true;
+}
+
+/* In the task (0, 0, ..), where the terms are tile numbers of the grid. */
+static bool at_origin(const Kernel *k, const Affine *a, int64_t *value) {
+    *value = a->c;
+    for (int i = 0; i < a->nterm; i++)
+        if (a->term[i].kind != TERM_INDEX || !k->range.p[a->term[i].id].grid) return false;
+    return true;
+}
+
+static bool names_first_word(const Kernel *k, const Flag *f, const Op *w) {
+    for (int d = 0; d < f->dim.n; d++) {
+        int64_t lo, hi;
+        if (f->dim.p[d].group <= 0) continue;
+        if (!at_origin(k, &w->sub.p[d].lo, &lo) || !at_origin(k, &w->sub.p[d].hi, &hi) || lo > 0 || hi < 0) return false;
+    }
+    return true;
+}
+
+static const Op *loop_of(const Op *op, int range) {
+    for (const Op *up = op->in->parent; up; up = up->in->parent)
+        if (up->kind == OP_FOR && up->range == range) return up;
+    return NULL;
+}
+
+/* One coordinate that a loop over numbers counts through, position by position. */
+static bool counted(const Kernel *k, const Op *w, int64_t *lo, int64_t *hi) {
+    const Affine *a = &w->dest.lo;
+    if (!affine_equal(a, &w->dest.hi) || a->nterm != 1 || a->term[0].kind != TERM_INDEX || a->term[0].mul != 1 || a->term[0].div != 1) return false;
+    const Op *loop = loop_of(w, a->term[0].id);
+    if (!loop || k->range.p[loop->range].kind != RANGE_POSITION) return false;
+    *lo = a->c;
+    *hi = a->c + loop->arg.p[1]->def->imm - loop->arg.p[0]->def->imm - 1;
+    return true;
+}
+
+static bool coordinates(const Kernel *k, const Op *w, int axis, const int *coord, int64_t *lo, int64_t *hi) {
+    Affine own = affine_term(TERM_RANK, axis, 1, 1);
+    *lo = w->dest.lo.c, *hi = w->dest.hi.c;
+    if (affine_is_const(&w->dest.lo) && affine_is_const(&w->dest.hi)) return true;
+    if (!affine_equal(&w->dest.lo, &own) || !affine_equal(&w->dest.hi, &own)) return counted(k, w, lo, hi);
+    *lo = *hi = coord[axis];
+    return true;
+}
+
+void wait_names_always(const Module *m, const Kernel *k, const Flag *f, const Op *w, const int *coord, bool *named) {
+    int64_t lo, hi;
+    if (f->axis < 0 || !always_executed(w) || !names_first_word(k, f, w) || !coordinates(k, w, f->axis, coord, &lo, &hi)) return;
+    for (int c = 0; c < m->axis.p[f->axis].ranks; c++) named[c] = named[c] || (c >= lo && c <= hi);
+}
