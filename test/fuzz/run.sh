@@ -4,7 +4,9 @@
 set -euo pipefail
 build=$1 target=$2 seeds=$3 dictionary=$4 seconds=$5
 source=$(cd "$(dirname "$0")/../.." && pwd)
-for clang in clang-22 clang-14 clang; do command -v "$clang" >/dev/null && break; done
+# The first clang that has the fuzzer's library.
+has_fuzzer() { command -v "$1" >/dev/null && compgen -G "$("$1" --print-resource-dir)/lib/*/libclang_rt.fuzzer*.a" >/dev/null; }
+for clang in clang-22 clang-14 clang; do has_fuzzer "$clang" && break; done
 mkdir -p "$build/fuzz/corpus/$target" "$build/fuzz/found"
 (
     flock 9 # tests run side by side and share the build
