@@ -3,42 +3,8 @@
 #ifndef TILEC_FRONTEND_KERNEL_H
 #define TILEC_FRONTEND_KERNEL_H
 
+#include "frontend/bind.h"
 #include "frontend/const.h"
-#include "frontend/instance.h"
-
-/* ---- what a call fixes ---- */
-
-typedef struct {
-    Name name;
-    Size size;
-    Loc loc;          /* of the parameter that binds it */
-    const char *from; /* its name */
-} BoundDim;
-
-typedef struct {
-    Name name;
-    Elem elem;
-} BoundElem;
-
-typedef enum { BOUND_NOTHING, BOUND_INT, BOUND_FLOAT, BOUND_BOOL } ConstKind;
-
-/* A parameter after binding: a tensor, a run-time scalar (ndim 0), or a constant. */
-typedef struct {
-    const ParamDecl *decl;
-    ConstKind constant;
-    int64_t i;
-    double f;
-    Elem elem;
-    int ndim;
-    Size dim[MAX_DIMS];
-} BoundParam;
-
-typedef struct {
-    const Decl *decl;
-    VEC(BoundDim) dim;
-    VEC(BoundElem) elem;
-    VEC(BoundParam) param; /* parameters, then results */
-} Binding;
 
 /* ---- values of expressions ---- */
 
@@ -113,10 +79,6 @@ typedef struct Kern {
     Size bound_dim;  /* the split dimension named in a bound */
     bool checking;   /* sizes are guesses: no judgement that depends on them */
 } Kern;
-
-/* kernel_bind.c: parameters against arguments. false after errors. */
-bool binding_of_call(Lower *, const Decl *, const ActualArg *, int narg, const ExpectedResult *, int nresult, Loc call,
-                     Binding *);
 
 /* kernel.c: lowers a kernel whose binding is known; NULL after errors. */
 Kernel *kernel_lower(Lower *, const Binding *, Name name, bool checking);

@@ -46,7 +46,7 @@ void value_consume(Prog *c, const ProgValue *v, Loc loc) {
         if (value_overlaps(&c->var.p[i].value, v)) c->var.p[i].gone = *v, c->var.p[i].gone.loc = loc;
 }
 
-static bool name_taken(Prog *c, Name name, Loc loc) {
+bool name_taken(Prog *c, Name name, Loc loc) {
     const Variable *v = variable_find(c, name);
     const Decl *d = ptrmap_get(&c->f->visible, name);
     if (!v && !d) return false;
@@ -55,67 +55,10 @@ static bool name_taken(Prog *c, Name name, Loc loc) {
     return true;
 }
 
-static Variable *variable_new(Prog *c, Variable v) {
+Variable *variable_new(Prog *c, Variable v) {
     vec_push(c->arena, &c->var, v);
     ptrmap_put(c->arena, &c->var_of, v.name, (void *)(size_t)c->var.n);
     return &vec_last(&c->var);
-}
-
-/* ---- the interface ---- */
-
-static void param_lower(Prog *c, const ParamDecl *p, Role role) {
-    TensorInfo info = {0};
-    Tensor t = {.name = p->name, .role = role, .loc = p->loc};
-    Variable v = {.name = p->name,
-                  .loc = p->loc,
-                  .value = prog_error(p->loc),
-                  .read = true,
-                  .output = role == ROLE_OUTPUT,
-                  .state = role == ROLE_STATE,
-                  .fixed = role == ROLE_INPUT};
-    if (name_taken(c, p->name, p->loc)) return;
-    bool good = type_lower(c, &p->type, &t, &info);
-    const char *what = p->is_const                                 ? "const parameters of programs"
-                       : p->mode == PARAM_INOUT                    ? "inout parameters of programs"
-                       : p->is_unique                              ? "unique parameters"
-                       : good && t.ndim == 0 && role != ROLE_INPUT ? "scalars that a program gives"
-                                                                   : NULL;
-    if (what) diag_error(c->diags, p->loc, "unsupported", "not supported yet: %s", what);
-    if (good && !what) {
-        int id = tensor_new(c, t, &info);
-        vec_push(c->arena, &c->p->io, id);
-        v.value = prog_tensor(c, id, p->loc);
-    } else
-        v.made = true;
-    variable_new(c, v);
-}
-
-static const Decl *record_of(Prog *c, const TypeExpr *t) {
-    const Decl *d = ptrmap_get(&c->f->visible, t->elem);
-    return d && d->kind == DECL_RECORD && !t->has_shape && !t->format ? d : NULL;
-}
-
-/* Flattened: one parameter for each field. */
-static void record_lower(Prog *c, const ParamDecl *p, const Decl *d, Role role) {
-    if (name_taken(c, p->name, p->loc)) return;
-    variable_new(c, (Variable){.name = p->name, .loc = p->loc, .value = prog_error(p->loc), .read = true, .fixed = true, .record = d});
-    for (int i = 0; i < d->params.n; i++) {
-        ParamDecl field = d->params.p[i];
-        field.name = name_of(c->m->names, arena_format(c->arena, "%s.%s", p->name, field.name));
-        param_lower(c, &field, role);
-    }
-}
-
-static void input_lower(Prog *c, const ParamDecl *p) {
-    Role role = p->mode == PARAM_STATE ? ROLE_STATE : ROLE_INPUT;
-    const Decl *record = record_of(c, &p->type);
-    if (record) record_lower(c, p, record, role);
-    else param_lower(c, p, role);
-}
-
-static void interface_lower(Prog *c, const Decl *d) {
-    for (int i = 0; i < d->params.n; i++) input_lower(c, &d->params.p[i]);
-    for (int i = 0; i < d->results.n; i++) param_lower(c, &d->results.p[i], ROLE_OUTPUT);
 }
 
 /* ---- assignments ---- */

@@ -70,10 +70,15 @@ typedef struct Prog {
 /* program.c */
 int tensor_new(Prog *, Tensor, const TensorInfo *); /* private, one slot, a name that is free */
 Variable *variable_find(Prog *, Name);
+Variable *variable_new(Prog *, Variable);
+bool name_taken(Prog *, Name, Loc); /* reports it */
 void value_consume(Prog *, const ProgValue *, Loc); /* what names the tensor, or some of it, now names an old version */
 int decl_inouts(const Decl *); /* inout parameters: a call gives their next versions before its results */
 const char *tensor_text(Prog *, const ProgValue *); /* the expression as written, for messages */
 const char *shape_text(Prog *, const Tensor *);     /* [64, 32 @ tp] */
+
+/* program_head.c */
+void interface_lower(Prog *, const Decl *);
 
 /* program_type.c: fills element type, extents and placement. false after errors. */
 bool extent_of(Prog *, const Expr *, Size *); /* of dims */

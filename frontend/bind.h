@@ -1,0 +1,43 @@
+/* bind.h: what a call fixes: the dimensions, element types and constants that a head's names stand for. */
+#ifndef TILEC_FRONTEND_BIND_H
+#define TILEC_FRONTEND_BIND_H
+
+#include "frontend/instance.h"
+
+typedef struct {
+    Name name;
+    Size size;
+    Loc loc;          /* of the parameter that binds it */
+    const char *from; /* its name */
+} BoundDim;
+
+typedef struct {
+    Name name;
+    Elem elem;
+} BoundElem;
+
+typedef enum { BOUND_NOTHING, BOUND_INT, BOUND_FLOAT, BOUND_BOOL } ConstKind;
+
+/* A parameter after binding: a tensor, a run-time scalar (ndim 0), or a constant. */
+typedef struct {
+    const ParamDecl *decl;
+    ConstKind constant;
+    int64_t i;
+    double f;
+    Elem elem;
+    int ndim;
+    Size dim[MAX_DIMS];
+} BoundParam;
+
+typedef struct {
+    const Decl *decl;
+    VEC(BoundDim) dim;
+    VEC(BoundElem) elem;
+    VEC(BoundParam) param; /* parameters, then results */
+} Binding;
+
+/* kernel_bind.c: parameters against arguments. false after errors. */
+bool binding_of_call(Lower *, const Decl *, const ActualArg *, int narg, const ExpectedResult *, int nresult, Loc call,
+                     Binding *);
+
+#endif
