@@ -153,6 +153,9 @@ typedef struct {
     Locs comments;      /* in source order */
 } Unit;
 
+/* Every way through the statements assigns the name. */
+bool stmts_assign(const Stmts *, Name);
+
 /* Parses one source file. All syntax errors are reported; the unit holds what was understood.
    Never NULL; look at diags->errors. Names and nodes are made in `arena` and `names`. */
 Unit *parse_source(Arena *, Names *, Diags *, int file);

@@ -186,21 +186,11 @@ typedef struct {
 } Fresh;
 typedef VEC(Fresh) FreshList;
 
-static bool assigns_name(const Stmts *list, Name name) {
-    for (int i = 0; i < list->n; i++) {
-        const Stmt *s = list->p[i];
-        bool named = s->kind == STMT_ASSIGN && s->targets.n == 1 && s->targets.p[0]->kind == EXPR_NAME;
-        if (named && s->targets.p[0]->name == name) return true;
-        if (s->kind == STMT_IF && assigns_name(&s->body, name) && assigns_name(&s->other, name)) return true;
-    }
-    return false;
-}
-
 static FreshList fresh_since(Kern *c, int mark, const Stmts *other) {
     FreshList list = {0};
     for (int i = mark; i < c->entry.n; i++) {
         Entry *e = &c->entry.p[i];
-        if (e->kind != NAME_VAR || e->fixed || !assigns_name(other, e->name)) continue;
+        if (e->kind != NAME_VAR || e->fixed || !stmts_assign(other, e->name)) continue;
         e->read = true;
         vec_push(c->arena, &list, ((Fresh){e->name, e->loc, variable_type(c, e), e->val}));
     }

@@ -69,16 +69,48 @@ static void numbers_evaluate(Front *f) {
         Size s;
         if (d->kind == DECL_DIM) global_find(&f->lower, d->name, d->loc, &s);
         if (d->kind == DECL_MESH) axis_add(f, d), axes++;
+        if (d->kind == DECL_FORMAT) format_check(f, d);
     }
     ranks_check(f, axes);
 }
 
 /* ---- programs and kernels ---- */
 
+static void calls_note(Front *f, const Expr *e) {
+    if (!e) return;
+    if (e->kind == EXPR_CALL) ptrmap_put(f->arena, &f->called, e->name, (void *)e);
+    calls_note(f, e->base), calls_note(f, e->lhs), calls_note(f, e->rhs);
+    for (int i = 0; i < e->args.n; i++) calls_note(f, e->args.p[i]);
+    for (int i = 0; i < e->arms.n; i++) calls_note(f, e->arms.p[i].value);
+}
+
+static void calls_note_all(Front *f, const Stmts *list) {
+    for (int i = 0; i < list->n; i++) {
+        calls_note(f, list->p[i]->value);
+        calls_note_all(f, &list->p[i]->body);
+        calls_note_all(f, &list->p[i]->other);
+    }
+}
+
+/* A program whose names only a call binds is none of its own, unless nothing calls it: then its head is reported. */
+static bool is_entry(Front *f, const Decl *d) {
+    if (!is_program(d)) return false;
+    return !program_called_only(f, d) || (!ptrmap_get(&f->called, d->name) && d->loc.file == f->file);
+}
+
+static void entry_lower(Front *f, const Decl *d) {
+    int before = f->diags->errors;
+    program_lower(f, d);
+    if (f->diags->errors > before && program_called_only(f, d))
+        diag_note(f->diags, d->loc, "no program calls '%s', which would bind names of its own", d->name);
+}
+
 static void programs_lower(Front *f) {
     const char *only = f->lower.options->program;
+    for (int i = 0; i < f->own.n; i++) calls_note_all(f, &f->own.p[i]->body);
     for (int i = 0; i < f->own.n; i++)
-        if (is_program(f->own.p[i]) && (!only || strcmp(f->own.p[i]->name, only) == 0)) program_lower(f, f->own.p[i]);
+        if (only ? is_program(f->own.p[i]) && strcmp(f->own.p[i]->name, only) == 0 : is_entry(f, f->own.p[i]))
+            entry_lower(f, f->own.p[i]);
     for (int i = 0; i < f->own.n; i++)
         if (f->own.p[i]->kind == DECL_KERNEL) kernel_check(&f->lower, f->own.p[i]);
 }

@@ -4,8 +4,6 @@
 
 #include <string.h>
 
-enum { NODES_UNROLLED = 4096 };
-
 /* ---- tensors ---- */
 
 /* The map holds the number to try next, so that a name made a thousand times is found at once. */
@@ -63,7 +61,7 @@ Variable *variable_new(Prog *c, Variable v) {
 
 /* ---- assignments ---- */
 
-static void unread_report(Prog *c, const Variable *v) {
+void unread_report(Prog *c, const Variable *v) {
     if (v->read || !v->made || v->value.kind == PROG_ERROR) return;
     diag_error(c->diags, v->loc, "unused-value", "the value of '%s' is never read", v->name);
 }
@@ -98,10 +96,11 @@ static bool target_check(Prog *c, const Expr *t) {
 /* What is declared about a target before its value is known. `typed`: room for an annotation. */
 static bool target_expected(Prog *c, const Stmt *s, const Expr *t, Tensor *typed, Expected *want) {
     const Variable *v = variable_find(c, t->name);
+    if (v && v->result && !s->has_type) return *want = *v->result, true;
     bool declared = v && (v->output || v->state) && v->value.kind == PROG_TENSOR;
     *want = (Expected){.into = declared && v->output ? v->value.tensor : -1, .name = t->name};
-    if (declared) *typed = c->p->tensor.p[v->value.tensor];
-    if (s->has_type && declared) {
+    if (declared) *typed = value_tensor(c, &v->value);
+    if (s->has_type && (declared || (v && v->result))) {
         diag_error(c->diags, s->type.loc, "redefined", "'%s' has its type already", t->name);
         return false;
     }
@@ -136,7 +135,7 @@ const char *shape_text(Prog *c, const Tensor *t) {
     return arena_format(c->arena, "%s]", s);
 }
 
-static bool shape_fits(Prog *c, const ProgValue *v, const Tensor *like, Loc loc) {
+bool shape_fits(Prog *c, const ProgValue *v, const Tensor *like, Loc loc) {
     const Tensor seen = value_tensor(c, v), *t = &seen;
     if (t->ndim != like->ndim) {
         diag_error(c->diags, v->loc, "shape-mismatch", "this is %s, and '%s' is %s", shape_text(c, t), like->name,
@@ -204,9 +203,24 @@ static void bind_name(Prog *c, const Stmt *s, const Expr *t, ProgValue v, const 
     *held = fresh;
 }
 
+/* A result of a called program: a name for the value, converted where another type is declared. */
+static void bind_result(Prog *c, int var, ProgValue v) {
+    Variable *to = &c->var.p[var];
+    const Expected *want = to->result;
+    bool partial = false;
+    to->made = true;
+    if (v.kind != PROG_TENSOR || !shape_fits(c, &v, want->like, to->loc)) return;
+    for (int a = 0; a < c->m->axis.n; a++) partial = partial || v.place[a].kind == PLACE_P;
+    Tensor t = value_tensor(c, &v);
+    if (t.elem != want->elem && !partial) v = value_cast(c, v, want->elem);
+    c->var.p[var].value = v;
+}
+
 static void bind(Prog *c, const Stmt *s, const Expr *t, ProgValue v, const ProgValue *part, const Expected *want) {
     Variable *held = variable_find(c, t->kind == EXPR_INDEX ? t->base->name : t->name);
-    if (!held || !(held->output || held->state))
+    if (held && held->result)
+        bind_result(c, (int)(held - c->var.p), v);
+    else if (!held || !(held->output || held->state))
         bind_name(c, s, t, v, want);
     else if (v.kind == PROG_TENSOR && held->value.kind == PROG_TENSOR)
         bind_declared(c, (int)(held - c->var.p), v, part->kind == PROG_TENSOR ? part : &held->value, want);
@@ -216,7 +230,7 @@ static void bind(Prog *c, const Stmt *s, const Expr *t, ProgValue v, const ProgV
 
 /* An update in place has happened: only the state itself can go on with it. */
 static void states_check(Prog *c) {
-    for (int i = 0; i < c->var.n; i++) {
+    for (int i = c->base; i < c->var.n; i++) {
         Variable *v = &c->var.p[i];
         if (!v->state || v->gone.kind != PROG_TENSOR) continue;
         diag_error(c->diags, v->gone.loc, "state-not-assigned", "this updates the state '%s', and does not assign it", v->name);
@@ -258,7 +272,7 @@ static bool targets_check(Prog *c, const Stmt *s, ProgValue *part, Expected *wan
     return good;
 }
 
-static void assign_lower(Prog *c, const Stmt *from) {
+void assignment_lower(Prog *c, const Stmt *from) {
     Stmt copy = *from, *s = &copy;
     int n = s->targets.n;
     Expected *want = ARENA_ARRAY(c->arena, Expected, n);
@@ -276,86 +290,6 @@ static void assign_lower(Prog *c, const Stmt *from) {
     states_check(c);
 }
 
-/* ---- statements ---- */
-
-static void stmts_lower(Prog *, const Stmts *);
-
-static bool repeat_count(Prog *c, const Stmt *s, int64_t *n) {
-    const RangeDecl *r = &s->ranges.p[0];
-    ProgValue v;
-    if (r->size || !r->of) {
-        diag_error(c->diags, r->loc, "repeat-range", "repeat counts from 0, one at a time");
-        diag_note(c->diags, r->loc, "write: repeat %s of N { .. }", r->name);
-        return false;
-    }
-    if (!number_of_expr(c, r->of, &v) || !v.is_integer || v.number < 0) {
-        diag_error(c->diags, r->of->loc, "not-constant", "how often repeat runs must be known at compile time");
-        return false;
-    }
-    *n = (int64_t)v.number;
-    return true;
-}
-
-/* What an iteration declares ends with it; names from outside go on into the next. */
-static void scope_end(Prog *c, int mark) {
-    for (; c->var.n > mark; c->var.n--) {
-        Variable *v = &vec_last(&c->var);
-        if (v->value.kind != PROG_NUMBER) unread_report(c, v);
-        ptrmap_put(c->arena, &c->var_of, v->name, NULL);
-    }
-}
-
-/* Unrolled: each iteration has nodes and temporaries of its own. */
-static void repeat_lower(Prog *c, const Stmt *s) {
-    const RangeDecl *r = &s->ranges.p[0];
-    int64_t n;
-    int before = c->diags->errors;
-    if (!repeat_count(c, s, &n) || name_taken(c, r->name, r->loc)) return;
-    for (int64_t i = 0; i < n && c->diags->errors == before; i++) {
-        int mark = c->var.n;
-        ProgValue number = {.kind = PROG_NUMBER, .loc = r->loc, .number = (double)i, .is_integer = true};
-        variable_new(c, (Variable){.name = r->name, .loc = r->loc, .value = number, .read = true, .fixed = true});
-        stmts_lower(c, &s->body);
-        scope_end(c, mark);
-        if (c->p->node.n <= NODES_UNROLLED) continue;
-        diag_error(c->diags, s->loc, "too-many-nodes", "this makes more than %d calls", NODES_UNROLLED);
-        return;
-    }
-}
-
-static void stmt_refuse(Prog *c, const Stmt *s) {
-    if (s->kind == STMT_EACH || s->kind == STMT_FOR) {
-        diag_error(c->diags, s->loc, "tasks-in-program", "%s belongs to kernels",
-                   s->kind == STMT_EACH ? "each" : "for");
-        diag_note(c->diags, s->loc, "a program is a dataflow of kernel calls; write a kernel and call it");
-    } else
-        diag_error(c->diags, s->loc, "unsupported", "not supported yet: if in programs");
-}
-
-static void stmt_lower(Prog *c, const Stmt *s) {
-    if (s->kind == STMT_ASSIGN || s->kind == STMT_LET)
-        assign_lower(c, s);
-    else if (s->kind == STMT_REPEAT)
-        repeat_lower(c, s);
-    else if (s->kind != STMT_ERROR)
-        stmt_refuse(c, s);
-}
-
-static void stmts_lower(Prog *c, const Stmts *list) {
-    for (int i = 0; i < list->n; i++) stmt_lower(c, list->p[i]);
-}
-
-static void variables_check(Prog *c) {
-    for (int i = 0; i < c->var.n; i++) {
-        const Variable *v = &c->var.p[i];
-        if (v->output && !v->made) {
-            diag_error(c->diags, v->loc, "output-not-assigned", "the output '%s' is never assigned", v->name);
-            diag_note(c->diags, v->loc, "assign it once: %s = ..;", v->name);
-        } else if (!v->output && !v->state)
-            unread_report(c, v);
-    }
-}
-
 void program_lower(Front *f, const Decl *d) {
     Module *m = f->lower.m;
     Prog c = {.f = f, .m = m, .arena = f->arena, .diags = f->diags};
@@ -363,6 +297,5 @@ void program_lower(Front *f, const Decl *d) {
     c.p = program_new(m, d->name, d->loc);
     interface_lower(&c, d);
     if (f->diags->errors != before) return;
-    stmts_lower(&c, &d->body);
-    if (f->diags->errors == before) variables_check(&c);
+    statements_lower(&c, &d->body);
 }

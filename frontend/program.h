@@ -3,6 +3,7 @@
 #ifndef TILEC_FRONTEND_PROGRAM_H
 #define TILEC_FRONTEND_PROGRAM_H
 
+#include "frontend/bind.h"
 #include "frontend/unit.h"
 
 /* What a dimension may be called in `reduce_scatter(x, tp, m)`: by the kernel that made it, by the program's extents.
@@ -52,8 +53,19 @@ typedef struct {
     bool output;     /* .value.tensor is an output, defined once .made */
     bool state, fixed;
     const Decl *record; /* or NULL: its fields are variables of their own, named w.field */
+    const Decl *format; /* or NULL: so are the format's parameters */
+    const Tensor *stands;   /* .format: what it stands for */
+    const Expected *result; /* of a called program's result: what it must be */
     ProgValue gone; /* a TENSOR: what a call at .loc took as inout; there is a next version */
 } Variable;
+
+/* A called program that is expanded in place; its names are its own. */
+typedef struct Frame Frame;
+struct Frame {
+    const Decl *decl;
+    Binding bound;
+    Frame *outer;
+};
 
 typedef struct Prog {
     Front *f;
@@ -62,12 +74,18 @@ typedef struct Prog {
     Diags *diags;
     Program *p;
     VEC(Variable) var;
+    int base;         /* of the names of this frame */
+    Frame *frame;     /* NULL: the program itself */
+    int expanded;     /* calls of programs so far */
     PtrMap var_of; /* name -> index in var + 1 */
     PtrMap taken;  /* names of tensors */
     VEC(TensorInfo) info;
 } Prog;
 
 /* program.c */
+void assignment_lower(Prog *, const Stmt *);
+void unread_report(Prog *, const Variable *);
+bool shape_fits(Prog *, const ProgValue *, const Tensor *like, Loc declared);
 int tensor_new(Prog *, Tensor, const TensorInfo *); /* private, one slot, a name that is free */
 Variable *variable_find(Prog *, Name);
 Variable *variable_new(Prog *, Variable);
@@ -77,8 +95,27 @@ int decl_inouts(const Decl *); /* inout parameters: a call gives their next vers
 const char *tensor_text(Prog *, const ProgValue *); /* the expression as written, for messages */
 const char *shape_text(Prog *, const Tensor *);     /* [64, 32 @ tp] */
 
+/* program_flow.c */
+void statements_lower(Prog *, const Stmts *); /* of a whole body: names are checked at its end */
+
 /* program_head.c */
 void interface_lower(Prog *, const Decl *);
+void param_lower(Prog *, const ParamDecl *, Role);
+const Decl *record_of(Prog *, const TypeExpr *); /* or NULL */
+
+/* program_frame.c */
+bool frame_dim(const Prog *, Name, Size *);
+bool frame_elem(const Prog *, Name, Elem *); /* an element type, or a generic of the frame */
+
+/* program_inline.c: calls of programs. */
+bool program_call(Prog *, const Expr *, const Decl *, const Expected *, int n, ProgValue *out);
+/* The same where the arguments are there, one for each parameter. */
+bool program_apply(Prog *, const Decl *, const ProgValue *arg, Loc, const Expected *, ProgValue *out);
+
+/* program_format.c: weights that are stored in a format. */
+void format_lower(Prog *, const ParamDecl *, Role);
+Variable *format_of_call(Prog *, const Expr *call); /* of W in linear(x, W), or NULL */
+bool format_apply(Prog *, const Expr *call, Variable *w, const Expected *, ProgValue *out);
 
 /* program_type.c: fills element type, extents and placement. false after errors. */
 bool extent_of(Prog *, const Expr *, Size *); /* of dims */
@@ -93,9 +130,12 @@ ProgValue prog_error(Loc);
 ProgValue prog_tensor(Prog *, int tensor, Loc);
 Expr *field_named(Prog *, const Expr *); /* w.x as the variable of that name; NULL after a report */
 ProgValue tensor_lower(Prog *, const Expr *, const Expected *); /* one tensor; ERROR after a report */
+const Decl *callee_of(Prog *, const Expr *); /* the kernel or program of a call, or NULL */
 bool values_lower(Prog *, const Expr *, const Expected *, int n, ProgValue *out);
 
 /* program_call.c */
+ProgValue argument_lower(Prog *, const Expr *, const ParamDecl *);
+bool arguments_count(Prog *, const Expr *, const Decl *, int n); /* as many as the head has, and n results */
 bool call_values(Prog *, const Expr *, const Decl *, const Expected *, int n, ProgValue *out);
 /* The same for a call whose tensor arguments are there already. */
 bool call_apply(Prog *, const Decl *, ProgValue *arg, int narg, Loc, const Expected *, int n, ProgValue *out);
@@ -111,7 +151,8 @@ Tensor value_tensor(const Prog *, const ProgValue *); /* as its reader sees it: 
 Arg value_arg(const ProgValue *);
 bool value_equal(const ProgValue *, const ProgValue *);    /* the same part of one tensor */
 bool value_overlaps(const ProgValue *, const ProgValue *); /* parts of one tensor that share elements */
-ProgValue value_whole(Prog *, ProgValue part);             /* a copy, as a tensor of its own */
+ProgValue value_cast(Prog *, ProgValue, Elem);             /* a copy, as a tensor of its own */
+ProgValue value_whole(Prog *, ProgValue part);
 ProgValue view_lower(Prog *, const Expr *);                /* view(x, [..]) */
 ProgValue part_lower(Prog *, const Expr *);                /* x[l] */
 

@@ -30,7 +30,7 @@ static ProgValue scalar_lower(Prog *c, const Expr *e) {
     return prog_error(e->loc);
 }
 
-static ProgValue argument_lower(Prog *c, const Expr *e, const ParamDecl *p) {
+ProgValue argument_lower(Prog *c, const Expr *e, const ParamDecl *p) {
     if (!p->type.has_shape) return scalar_lower(c, e);
     Expected want = expected_nothing;
     want.has_elem = elem_parse(p->type.elem, &want.elem);
@@ -122,6 +122,13 @@ int decl_inouts(const Decl *d) {
     return n;
 }
 
+/* A called program's parameter that is not inout, whatever the caller passed for it. */
+static bool name_fixed(const Prog *c, const ProgValue *v) {
+    for (int i = c->base; c->frame && i < c->var.n; i++)
+        if (c->var.p[i].fixed && value_overlaps(&c->var.p[i].value, v)) return true;
+    return false;
+}
+
 static bool inout_argument(const Call *k, int i) {
     Prog *c = k->c;
     const ProgValue *v = &k->arg[i];
@@ -134,6 +141,11 @@ static bool inout_argument(const Call *k, int i) {
     }
     if (v->view) {
         diag_error(c->diags, v->loc, "unsupported", "not supported yet: a view that is updated in place");
+        return false;
+    }
+    if (name_fixed(c, v)) {
+        diag_error(c->diags, v->loc, "not-assignable", "'%s' is a parameter of %s: it cannot be updated in place",
+                   tensor_text(c, v), c->frame->decl->name);
         return false;
     }
     for (int j = 0; j < k->narg; j++)
@@ -251,14 +263,17 @@ bool call_copy(Prog *c, const Decl *d, ProgValue *from, const ProgValue *to, Loc
     return k.k != NULL;
 }
 
-bool call_values(Prog *c, const Expr *e, const Decl *d, const Expected *want, int n, ProgValue *out) {
-    if (!count_fits(c, e, d)) return false;
+bool arguments_count(Prog *c, const Expr *e, const Decl *d, int n) {
     int have = decl_inouts(d) + d->results.n;
-    if (have != n) {
-        diag_error(c->diags, e->loc, "wrong-results", "%s gives %d results, and one is taken", d->name, have);
-        diag_note(c->diags, e->loc, "name each of them: a, b = %s(..)", d->name);
-        return false;
-    }
+    if (!count_fits(c, e, d)) return false;
+    if (have == n) return true;
+    diag_error(c->diags, e->loc, "wrong-results", "%s gives %d results, and one is taken", d->name, have);
+    diag_note(c->diags, e->loc, "name each of them: a, b = %s(..)", d->name);
+    return false;
+}
+
+bool call_values(Prog *c, const Expr *e, const Decl *d, const Expected *want, int n, ProgValue *out) {
+    if (!arguments_count(c, e, d, n)) return false;
     ProgValue *arg = ARENA_ARRAY(c->arena, ProgValue, e->args.n + 1);
     for (int i = 0; i < e->args.n; i++) arg[i] = argument_lower(c, e->args.p[i], &d->params.p[i]);
     return call_apply(c, d, arg, e->args.n, e->loc, want, n, out);

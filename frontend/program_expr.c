@@ -23,8 +23,9 @@ static ProgValue unsupported(Prog *c, const Expr *e, const char *what) {
 static ProgValue name_unknown(Prog *c, const Expr *e) {
     diag_error(c->diags, e->loc, "undefined", "'%s' is not defined", e->name);
     const char **list = ARENA_ARRAY(c->arena, const char *, c->var.n + 1);
-    for (int i = 0; i < c->var.n; i++) list[i] = c->var.p[i].name;
-    const char *near = spelling_nearest(e->name, list, c->var.n);
+    int n = 0;
+    for (int i = c->base; i < c->var.n; i++) list[n++] = c->var.p[i].name;
+    const char *near = spelling_nearest(e->name, list, n);
     if (near) diag_note(c->diags, e->loc, "did you mean '%s'?", near);
     return prog_error(e->loc);
 }
@@ -41,6 +42,11 @@ static ProgValue name_lower(Prog *c, const Expr *e) {
         diag_error(c->diags, e->loc, "not-a-tensor", "'%s' is a record: name one of its fields", e->name);
         return prog_error(e->loc);
     }
+    if (v->format) {
+        diag_error(c->diags, e->loc, "not-a-tensor", "'%s' is stored as %s: only linear(x, %s) takes it", e->name,
+                   v->format->name, e->name);
+        return prog_error(e->loc);
+    }
     if (v->gone.kind == PROG_TENSOR) {
         diag_error(c->diags, e->loc, "consumed", "'%s' was updated in place: this version is gone", e->name);
         diag_note(c->diags, v->gone.loc, "updated here; use what the call gives");
@@ -54,10 +60,11 @@ static ProgValue name_lower(Prog *c, const Expr *e) {
 /* ---- fields of records ---- */
 
 static void field_unknown(Prog *c, const Expr *e, const Decl *record) {
+    bool format = record->kind == DECL_FORMAT;
     const char **list = ARENA_ARRAY(c->arena, const char *, record->params.n + 1);
     for (int i = 0; i < record->params.n; i++) list[i] = record->params.p[i].name;
     const char *near = spelling_nearest(e->name, list, record->params.n);
-    diag_error(c->diags, e->loc, "undefined", "the record '%s' has no field '%s'", record->name, e->name);
+    diag_error(c->diags, e->loc, "undefined", "the %s '%s' has no field '%s'", format ? "format" : "record", record->name, e->name);
     if (near) diag_note(c->diags, e->loc, "did you mean '%s'?", near);
     else diag_note(c->diags, record->loc, "'%s' is declared here", record->name);
 }
@@ -65,7 +72,8 @@ static void field_unknown(Prog *c, const Expr *e, const Decl *record) {
 Expr *field_named(Prog *c, const Expr *e) {
     const Variable *v = e->base->kind == EXPR_NAME ? variable_find(c, e->base->name) : NULL;
     if (!v && e->base->kind == EXPR_NAME) return name_unknown(c, e->base), NULL;
-    if (!v || !v->record) {
+    const Decl *of = v && v->record ? v->record : v ? v->format : NULL;
+    if (!of) {
         diag_error(c->diags, e->loc, "not-a-record", "only a record has fields");
         return NULL;
     }
@@ -73,7 +81,7 @@ Expr *field_named(Prog *c, const Expr *e) {
     field->kind = EXPR_NAME;
     field->name = name_of(c->m->names, arena_format(c->arena, "%s.%s", v->name, e->name));
     if (variable_find(c, field->name)) return field;
-    field_unknown(c, e, v->record);
+    field_unknown(c, e, of);
     return NULL;
 }
 
@@ -92,29 +100,35 @@ static ProgValue call_unknown(Prog *c, const Expr *e) {
     return prog_error(e->loc);
 }
 
-static const Decl *callee_of(Prog *c, const Expr *e) {
+const Decl *callee_of(Prog *c, const Expr *e) {
+    if (e->kind != EXPR_CALL || collective_named(e->name) || format_of_call(c, e)) return NULL;
     const Decl *d = front_find(c->f, e->name);
-    return d && d->kind == DECL_KERNEL ? d : NULL;
+    return d && (d->kind == DECL_KERNEL || d->kind == DECL_PROGRAM) ? d : NULL;
 }
 
-static bool is_tile_function(Name name) {
+static bool callee_values(Prog *c, const Expr *e, const Decl *d, const Expected *want, int n, ProgValue *out) {
+    return d->kind == DECL_PROGRAM ? program_call(c, e, d, want, n, out) : call_values(c, e, d, want, n, out);
+}
+
+static bool is_tile_function(const Prog *c, Name name) {
     static const char *const list[] = {"abs", "exp", "exp2", "log",   "log2",   "sqrt", "rsqrt",
                                        "sin", "cos", "tanh", "erf",   "floor",  "ceil", "round",
                                        "pow", "min", "max",  "where", "sigmoid", "silu", "gelu"};
     Elem elem;
     for (size_t i = 0; i < sizeof list / sizeof *list; i++)
         if (strcmp(list[i], name) == 0) return true;
-    return elem_parse(name, &elem);
+    return frame_elem(c, name, &elem);
 }
 
 static ProgValue call_lower_one(Prog *c, const Expr *e, const Expected *want) {
     ProgValue v = prog_error(e->loc);
     if (collective_named(e->name)) return collective_lower(c, e, want);
-    const Decl *d = front_find(c->f, e->name);
-    if (d && d->kind == DECL_PROGRAM) return unsupported(c, e, "a program that calls a program");
-    if (d && d->kind == DECL_KERNEL) return call_values(c, e, d, want, 1, &v) ? v : prog_error(e->loc);
+    Variable *w = format_of_call(c, e);
+    if (w) return format_apply(c, e, w, want, &v) ? v : prog_error(e->loc);
+    const Decl *d = callee_of(c, e);
+    if (d) return callee_values(c, e, d, want, 1, &v) ? v : prog_error(e->loc);
     if (strcmp(e->name, "view") == 0) return view_lower(c, e);
-    return is_tile_function(e->name) ? map_lower(c, e, want) : call_unknown(c, e);
+    return is_tile_function(c, e->name) ? map_lower(c, e, want) : call_unknown(c, e);
 }
 
 /* ---- expressions ---- */
@@ -141,10 +155,10 @@ static bool results_mismatch(Prog *c, const Expr *e, int n, int have) {
 }
 
 bool values_lower(Prog *c, const Expr *e, const Expected *want, int n, ProgValue *out) {
-    const Decl *d = e->kind == EXPR_CALL && !collective_named(e->name) ? callee_of(c, e) : NULL;
+    const Decl *d = callee_of(c, e);
     int have = d ? decl_inouts(d) + d->results.n : 1;
     if (have != n) return results_mismatch(c, e, n, have);
-    if (d) return call_values(c, e, d, want, n, out);
+    if (d) return callee_values(c, e, d, want, n, out);
     out[0] = tensor_lower(c, e, &want[0]);
     return out[0].kind == PROG_TENSOR;
 }

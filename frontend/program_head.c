@@ -2,7 +2,7 @@
    Takes a head; gives the interface, records as one parameter for each field. */
 #include "frontend/program.h"
 
-static void param_lower(Prog *c, const ParamDecl *p, Role role) {
+void param_lower(Prog *c, const ParamDecl *p, Role role) {
     TensorInfo info = {0};
     Tensor t = {.name = p->name, .role = role, .loc = p->loc};
     Variable v = {.name = p->name,
@@ -29,9 +29,14 @@ static void param_lower(Prog *c, const ParamDecl *p, Role role) {
     variable_new(c, v);
 }
 
-static const Decl *record_of(Prog *c, const TypeExpr *t) {
+const Decl *record_of(Prog *c, const TypeExpr *t) {
     const Decl *d = ptrmap_get(&c->f->visible, t->elem);
     return d && d->kind == DECL_RECORD && !t->has_shape && !t->format ? d : NULL;
+}
+
+static void field_lower(Prog *c, const ParamDecl *p, Role role) {
+    if (p->type.format) format_lower(c, p, role);
+    else param_lower(c, p, role);
 }
 
 /* Flattened: one parameter for each field. */
@@ -41,7 +46,7 @@ static void record_lower(Prog *c, const ParamDecl *p, const Decl *d, Role role) 
     for (int i = 0; i < d->params.n; i++) {
         ParamDecl field = d->params.p[i];
         field.name = name_of(c->m->names, arena_format(c->arena, "%s.%s", p->name, field.name));
-        param_lower(c, &field, role);
+        field_lower(c, &field, role);
     }
 }
 
@@ -49,7 +54,7 @@ static void input_lower(Prog *c, const ParamDecl *p) {
     Role role = p->mode == PARAM_STATE ? ROLE_STATE : ROLE_INPUT;
     const Decl *record = record_of(c, &p->type);
     if (record) record_lower(c, p, record, role);
-    else param_lower(c, p, role);
+    else field_lower(c, p, role);
 }
 
 void interface_lower(Prog *c, const Decl *d) {

@@ -111,8 +111,10 @@ static Expr *map_expr(Map *, const Expr *);
 
 static Expr *map_copy_of(Map *m, const Expr *e) {
     Expr *r = ARENA_NEW(m->a, Expr);
+    Elem to;
     *r = *e;
     r->args = (Exprs){0};
+    if (e->kind == EXPR_CALL && frame_elem(m->c, e->name, &to)) r->name = name_of(m->c->m->names, elem_text(to));
     if (e->base) r->base = map_expr(m, e->base);
     if (e->lhs) r->lhs = map_expr(m, e->lhs);
     if (e->rhs) r->rhs = map_expr(m, e->rhs);
@@ -185,7 +187,7 @@ static bool dims_agree(const Map *m, int ndim) {
 /* The type of an expression: what a conversion says, else the widest of its tensors'. */
 static Elem map_elem(const Map *m, const Expr *e) {
     Elem r = ELEM_BOOL, t;
-    if (e->kind == EXPR_CALL && elem_parse(e->name, &r)) return r;
+    if (e->kind == EXPR_CALL && frame_elem(m->c, e->name, &r)) return r;
     for (int i = 0; i < m->arg.n; i++) {
         t = value_tensor(m->c, &m->arg.p[i]).elem;
         bool wider = elem_is_float(t) == elem_is_float(r) ? elem_bits(t) > elem_bits(r) : elem_is_float(t);

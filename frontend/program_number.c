@@ -14,8 +14,9 @@ static bool number_named(Prog *c, const Expr *e, ProgValue *v) {
     Size s;
     const Variable *held = variable_find(c, e->name);
     if (held && held->value.kind == PROG_NUMBER) return *v = held->value, v->loc = e->loc, true;
-    if (held || global_find(&c->f->lower, e->name, e->loc, &s) != FOUND || !size_is_number(s))
-        return false;
+    if (held) return false;
+    if (!frame_dim(c, e->name, &s) && global_find(&c->f->lower, e->name, e->loc, &s) != FOUND) return false;
+    if (!size_is_number(s)) return false;
     *v = number_new((double)s.c, true, e->loc);
     return true;
 }

@@ -37,12 +37,15 @@ bool value_overlaps(const ProgValue *a, const ProgValue *b) {
     return same_places(a, b, a->lead < b->lead ? a->lead : b->lead);
 }
 
-ProgValue value_whole(Prog *c, ProgValue part) {
+ProgValue value_whole(Prog *c, ProgValue part) { return value_cast(c, part, value_tensor(c, &part).elem); }
+
+ProgValue value_cast(Prog *c, ProgValue part, Elem elem) {
     Tensor t = value_tensor(c, &part);
     TensorInfo info = c->info.p[part.tensor];
     memmove(info.dim, info.dim + part.lead, sizeof *info.dim * (size_t)(MAX_DIMS - part.lead));
     t.name = name_of(c->m->names, arena_format(c->arena, "%s_part", t.name));
     t.role = ROLE_TEMP;
+    t.elem = info.whole_elem = elem;
     ProgValue whole = prog_tensor(c, tensor_new(c, t, &info), part.loc);
     return map_copy(c, part, &whole, part.loc) ? whole : prog_error(part.loc);
 }

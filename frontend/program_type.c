@@ -4,7 +4,9 @@
 
 #include "frontend/const.h"
 
-static Found extent_find(const Resolver *r, Name name, Loc loc, Size *s) { return global_find(r->lw, name, loc, s); }
+static Found extent_find(const Resolver *r, Name name, Loc loc, Size *s) {
+    return frame_dim(r->context, name, s) ? FOUND : global_find(r->lw, name, loc, s);
+}
 
 static void extent_unknown(const Resolver *r, const Expr *e) {
     diag_error(r->lw->m->diags, e->loc, "undefined", "'%s' is not a dim", e->name);
@@ -25,7 +27,7 @@ static bool split_lower(Prog *c, const Expr *e, Size *s) {
 }
 
 bool extent_of(Prog *c, const Expr *e, Size *s) {
-    Resolver r = {.lw = &c->f->lower, .find = extent_find, .unknown = extent_unknown};
+    Resolver r = {.lw = &c->f->lower, .context = c, .find = extent_find, .unknown = extent_unknown};
     return size_of_expr(&r, e, s);
 }
 
@@ -44,7 +46,7 @@ static bool extent_lower(Prog *c, const Expr *e, Size *s, DimName *name) {
 static bool type_refuse(Prog *c, const TypeExpr *t) {
     const Decl *d = ptrmap_get(&c->f->visible, t->elem);
     if (t->format)
-        diag_error(c->diags, t->loc, "unsupported", "not supported yet: weight formats");
+        diag_error(c->diags, t->loc, "format-place", "only an input of a program is stored in a format");
     else if (d && d->kind == DECL_RECORD)
         diag_error(c->diags, t->loc, "unsupported", "not supported yet: a record as part of a type");
     else if (t->shape.n > MAX_DIMS)
@@ -89,7 +91,7 @@ static bool bytes_fit(Prog *c, Loc loc, const Tensor *t) {
 bool type_lower(Prog *c, const TypeExpr *e, Tensor *t, TensorInfo *info) {
     bool good = true;
     if (type_refuse(c, e)) return false;
-    if (!elem_parse(e->elem, &t->elem)) return elem_unknown(c, e), false;
+    if (!frame_elem(c, e->elem, &t->elem)) return elem_unknown(c, e), false;
     info->whole_elem = t->elem;
     t->ndim = e->shape.n;
     for (int d = 0; d < t->ndim; d++) good = extent_lower(c, e->shape.p[d], &t->dim[d], &info->dim[d]) && good;

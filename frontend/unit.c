@@ -28,7 +28,6 @@ static void decl_enter(Front *f, Decl *d, bool own) {
     ptrmap_put(f->arena, &f->visible, d->name, d);
     vec_push(f->arena, &f->lower.decl, d);
     if (own) vec_push(f->arena, &f->own, d);
-    if (d->kind == DECL_FORMAT) diag_error(f->diags, d->loc, "unsupported", "not supported yet: weight formats");
 }
 
 static const Unit *library_parse(Front *f, const LibraryFile *file) {
@@ -172,6 +171,7 @@ static void unit_enter(Front *f, const Unit *u, const char *folder, bool own) {
 
 bool front_read(Front *f, const char *path) {
     f->home = folder_of(f, path);
+    f->file = f->diags->file.n + 1;
     const char *real = path_real(f, path);
     if (real) file_seen(f, real);
     return file_parse(f, path, (Loc){0});

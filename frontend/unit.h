@@ -11,10 +11,12 @@ typedef struct {
     Names *names;
     Diags *diags;
     Paths *files;           /* read so far, or NULL */
+    int file;               /* the first one, in diags */
     const char *home;       /* folder of the first file: imports stay below it or below a root */
     VEC(const char *) seen; /* files read: real paths, or std/.. */
     VEC(Decl *) own;        /* declarations of the user's files */
     PtrMap visible;         /* name -> Decl */
+    PtrMap called;          /* names that programs call */
     PtrMap library;         /* name -> Decl of the standard library, visible without an import */
     bool library_read;
     const Decl *copy[MAX_DIMS + 1]; /* kernels that copy a tensor, by its number of dimensions */
@@ -29,5 +31,9 @@ const char *front_near(Front *, Name);
 
 /* program.c: lowers one program into the module. */
 void program_lower(Front *, const Decl *);
+bool program_called_only(Front *, const Decl *); /* its head has names or modes that only a call gives a meaning */
+
+/* program_format.c */
+bool format_check(Front *, const Decl *);
 
 #endif

@@ -27,12 +27,19 @@ def heads_of(source):
     return heads
 
 
+def formats_of(source):
+    path = os.path.join(source, "frontend/std/formats.tile")
+    return re.findall(r"^format (.*) \{$", open(path).read(), re.M)
+
+
 def check_heads(page, source):
     heads, told = heads_of(source), re.findall(r"^\| `((\w+)\(.*?\))` \|", page, re.M)
     wrong = [head for head, name in told if not heads.get(name, "").startswith(head)]
     assert len(told) > 40 and not wrong, "heads that the library does not have: %s" % wrong
     missing = heads.keys() - {name for _, name in told}
     assert not missing, "kernels that the page does not have: %s" % missing
+    untold = [head for head in formats_of(source) if "| `%s` |" % head not in page]
+    assert not untold, "formats that the page does not have: %s" % untold
     calls = set(re.findall(r"(\w+)\(", "\n".join(blocks_of(page))))
     unused = [name for _, name in told if name not in calls]
     assert not unused, "kernels without an example: %s" % unused

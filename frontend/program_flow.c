@@ -1,0 +1,137 @@
+/* program_flow.c: the statements of a body in order; repeat is unrolled, of an if the branch that is taken counts.
+   Takes statements; gives nodes, and names checked at the end of each body. */
+#include "frontend/program.h"
+
+enum { NODES_UNROLLED = 4096 };
+
+static void stmts_lower(Prog *, const Stmts *);
+
+/* ---- repeat ---- */
+
+static bool repeat_count(Prog *c, const Stmt *s, int64_t *n) {
+    const RangeDecl *r = &s->ranges.p[0];
+    ProgValue v;
+    if (r->size || !r->of) {
+        diag_error(c->diags, r->loc, "repeat-range", "repeat counts from 0, one at a time");
+        diag_note(c->diags, r->loc, "write: repeat %s of N { .. }", r->name);
+        return false;
+    }
+    if (!number_of_expr(c, r->of, &v) || !v.is_integer || v.number < 0) {
+        diag_error(c->diags, r->of->loc, "not-constant", "how often repeat runs must be known at compile time");
+        return false;
+    }
+    *n = (int64_t)v.number;
+    return true;
+}
+
+/* What an iteration declares ends with it; names from outside go on into the next. */
+static void scope_end(Prog *c, int mark) {
+    for (; c->var.n > mark; c->var.n--) {
+        Variable *v = &vec_last(&c->var);
+        if (v->value.kind != PROG_NUMBER) unread_report(c, v);
+        ptrmap_put(c->arena, &c->var_of, v->name, NULL);
+    }
+}
+
+/* Unrolled: each iteration has nodes and temporaries of its own. */
+static void repeat_lower(Prog *c, const Stmt *s) {
+    const RangeDecl *r = &s->ranges.p[0];
+    int64_t n;
+    int before = c->diags->errors;
+    if (!repeat_count(c, s, &n) || name_taken(c, r->name, r->loc)) return;
+    for (int64_t i = 0; i < n && c->diags->errors == before; i++) {
+        int mark = c->var.n;
+        ProgValue number = {.kind = PROG_NUMBER, .loc = r->loc, .number = (double)i, .is_integer = true};
+        variable_new(c, (Variable){.name = r->name, .loc = r->loc, .value = number, .read = true, .fixed = true});
+        stmts_lower(c, &s->body);
+        scope_end(c, mark);
+        if (c->p->node.n <= NODES_UNROLLED) continue;
+        diag_error(c->diags, s->loc, "too-many-nodes", "this makes more than %d calls", NODES_UNROLLED);
+        return;
+    }
+}
+
+/* ---- if ---- */
+
+static void touch(Prog *c, const Expr *e) {
+    if (!e) return;
+    Variable *v = e->kind == EXPR_NAME ? variable_find(c, e->name) : NULL;
+    if (v) v->read = true;
+    touch(c, e->base), touch(c, e->lhs), touch(c, e->rhs), touch(c, e->cond);
+    for (int i = 0; i < e->args.n; i++) touch(c, e->args.p[i]);
+    for (int i = 0; i < e->arms.n; i++) touch(c, e->arms.p[i].value);
+}
+
+/* What the branch that is not taken reads counts as read. */
+static void touch_all(Prog *c, const Stmts *list) {
+    for (int i = 0; i < list->n; i++) {
+        touch(c, list->p[i]->value);
+        touch_all(c, &list->p[i]->body);
+        touch_all(c, &list->p[i]->other);
+    }
+}
+
+/* Names that both branches give a value live on. */
+static void branch_end(Prog *c, int mark, const Stmts *left) {
+    VEC(Variable) kept = {0};
+    for (int i = mark; i < c->var.n; i++) {
+        if (!stmts_assign(left, c->var.p[i].name)) continue;
+        vec_push(c->arena, &kept, c->var.p[i]);
+        c->var.p[i].read = true;
+    }
+    scope_end(c, mark);
+    for (int i = 0; i < kept.n; i++) variable_new(c, kept.p[i]);
+}
+
+static void if_lower(Prog *c, const Stmt *s) {
+    ProgValue test;
+    if (!number_of_expr(c, s->value, &test)) {
+        diag_error(c->diags, s->value->loc, "unsupported", "not supported yet: a condition that is not known at compile time");
+        diag_note(c->diags, s->value->loc, "choose by \"file\" { .. } decides at run time");
+        return;
+    }
+    const Stmts *taken = test.number != 0 ? &s->body : &s->other, *left = test.number != 0 ? &s->other : &s->body;
+    int mark = c->var.n;
+    touch_all(c, left);
+    stmts_lower(c, taken);
+    branch_end(c, mark, left);
+}
+
+static void stmt_refuse(Prog *c, const Stmt *s) {
+    diag_error(c->diags, s->loc, "tasks-in-program", "%s belongs to kernels", s->kind == STMT_EACH ? "each" : "for");
+    diag_note(c->diags, s->loc, "a program is a dataflow of kernel calls; write a kernel and call it");
+}
+
+/* ---- statements ---- */
+
+static void stmt_lower(Prog *c, const Stmt *s) {
+    if (s->kind == STMT_ASSIGN || s->kind == STMT_LET)
+        assignment_lower(c, s);
+    else if (s->kind == STMT_REPEAT)
+        repeat_lower(c, s);
+    else if (s->kind == STMT_IF)
+        if_lower(c, s);
+    else if (s->kind != STMT_ERROR)
+        stmt_refuse(c, s);
+}
+
+static void stmts_lower(Prog *c, const Stmts *list) {
+    for (int i = 0; i < list->n; i++) stmt_lower(c, list->p[i]);
+}
+
+static void variables_check(Prog *c) {
+    for (int i = c->base; i < c->var.n; i++) {
+        const Variable *v = &c->var.p[i];
+        if (v->output && !v->made) {
+            diag_error(c->diags, v->loc, "output-not-assigned", "the output '%s' is never assigned", v->name);
+            diag_note(c->diags, v->loc, "assign it once: %s = ..;", v->name);
+        } else if (!v->output && !v->state)
+            unread_report(c, v);
+    }
+}
+
+void statements_lower(Prog *c, const Stmts *body) {
+    int before = c->diags->errors;
+    stmts_lower(c, body);
+    if (c->diags->errors == before) variables_check(c);
+}
