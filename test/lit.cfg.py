@@ -27,6 +27,7 @@ config.substitutions += [
     ("%source", config.tilec_source),
     ("%examples", os.path.join(config.tilec_source, "examples")),
     ("%shared", shared),
+    ("%hip", "-x hip --cuda-device-only -nogpulib -nogpuinc -O3 -Wall -Wextra -Werror"),
     (r"\bFileCheck\b", first_tool("FileCheck-22", "FileCheck-14", "FileCheck")
      + " --dump-input-filter=error --allow-unused-prefixes=false"),
 ]

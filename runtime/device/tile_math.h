@@ -5,11 +5,12 @@
 #define TILE_DEVICE_TILE_MATH_H
 
 /* A NaN on either side gives NaN. */
-static inline float tile_min_f32(float a, float b) { return a < b || a != a ? a : b; }
-static inline float tile_max_f32(float a, float b) { return a > b || a != a ? a : b; }
-static inline double tile_min_f64(double a, double b) { return a < b || a != a ? a : b; }
-static inline double tile_max_f64(double a, double b) { return a > b || a != a ? a : b; }
+TILE_FN float tile_min_f32(float a, float b) { return a < b || a != a ? a : b; }
+TILE_FN float tile_max_f32(float a, float b) { return a > b || a != a ? a : b; }
+TILE_FN double tile_min_f64(double a, double b) { return a < b || a != a ? a : b; }
+TILE_FN double tile_max_f64(double a, double b) { return a > b || a != a ? a : b; }
 
+#ifndef TILE_GPU
 /* The same for `reduction` clauses, whose own min and max may lose a NaN. */
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wunknown-pragmas"
@@ -21,17 +22,18 @@ static inline double tile_max_f64(double a, double b) { return a > b || a != a ?
 #pragma omp declare reduction(tile_max:double                                                                          \
                               : omp_out = tile_max_f64(omp_out, omp_in)) initializer(omp_priv = -INFINITY)
 #pragma GCC diagnostic pop
+#endif
 
-static inline float tile_mod_f32(float a, float b) { return a - floorf(a / b) * b; }
-static inline double tile_mod_f64(double a, double b) { return a - floor(a / b) * b; }
-static inline float tile_pow_f32(float a, float b) { return powf(a, b); }
-static inline double tile_pow_f64(double a, double b) { return pow(a, b); }
+TILE_FN float tile_mod_f32(float a, float b) { return a - floorf(a / b) * b; }
+TILE_FN double tile_mod_f64(double a, double b) { return a - floor(a / b) * b; }
+TILE_FN float tile_pow_f32(float a, float b) { return powf(a, b); }
+TILE_FN double tile_pow_f64(double a, double b) { return pow(a, b); }
 
 /* 2^n by its exponent bits, -126 <= n <= 127 */
-static inline float tile_power_of_two(int32_t n) { return tile_f32_of_bits((uint32_t)(n + 127) << 23); }
+TILE_FN float tile_power_of_two(int32_t n) { return tile_f32_of_bits((uint32_t)(n + 127) << 23); }
 
 /* x 2^n in two steps, so that results below the normal range come out right */
-static inline float tile_scale(float x, int32_t n) {
+TILE_FN float tile_scale(float x, int32_t n) {
     int32_t half = n >> 1;
     return x * tile_power_of_two(half) * tile_power_of_two(n - half);
 }
@@ -39,12 +41,12 @@ static inline float tile_scale(float x, int32_t n) {
 /* Nearest integer of |x| < 2^22: adding 1.5 * 2^23 leaves it in the low bits of the sum. */
 #define TILE_ROUNDER 12582912.0f
 
-static inline int32_t tile_rounded_bits(float shifted) {
+TILE_FN int32_t tile_rounded_bits(float shifted) {
     return (int32_t)(tile_bits_of_f32(shifted) - tile_bits_of_f32(TILE_ROUNDER));
 }
 
 /* e^r for |r| <= log(2) / 2 */
-static inline float tile_exp_small(float r) {
+TILE_FN float tile_exp_small(float r) {
     float p = 1.9875691500e-4f;
     p = p * r + 1.3981999507e-3f;
     p = p * r + 8.3334519073e-3f;
@@ -54,7 +56,7 @@ static inline float tile_exp_small(float r) {
     return p * r * r + r + 1.0f;
 }
 
-static inline float tile_exp(float x) {
+TILE_FN float tile_exp(float x) {
     float y = x < -105.0f ? -105.0f : x > 89.0f ? 89.0f : x;
     float shifted = y * 1.44269504f + TILE_ROUNDER, n = shifted - TILE_ROUNDER;
     float r = y - n * 0.693359375f;
@@ -62,14 +64,14 @@ static inline float tile_exp(float x) {
     return tile_scale(tile_exp_small(r), tile_rounded_bits(shifted));
 }
 
-static inline float tile_exp2(float x) {
+TILE_FN float tile_exp2(float x) {
     float y = x < -151.0f ? -151.0f : x > 129.0f ? 129.0f : x;
     float shifted = y + TILE_ROUNDER, n = shifted - TILE_ROUNDER;
     return tile_scale(tile_exp_small((y - n) * 0.693147181f), tile_rounded_bits(shifted));
 }
 
 /* x = m 2^e with sqrt(1/2) <= m < sqrt(2); gives f = m - 1 */
-static inline float tile_split(float x, float *e) {
+TILE_FN float tile_split(float x, float *e) {
     bool tiny = x < 1.17549435e-38f;
     uint32_t bits = tile_bits_of_f32(tiny ? x * 8388608.0f : x);
     int32_t exponent = (int32_t)(bits - 0x3f3504f3u) >> 23;
@@ -78,7 +80,7 @@ static inline float tile_split(float x, float *e) {
 }
 
 /* log(1 + f) - f + f^2 / 2 */
-static inline float tile_log_rest(float f) {
+TILE_FN float tile_log_rest(float f) {
     float p = 7.0376836292e-2f;
     p = p * f - 1.1514610310e-1f;
     p = p * f + 1.1676998740e-1f;
@@ -92,26 +94,26 @@ static inline float tile_log_rest(float f) {
 }
 
 /* What a logarithm gives where the formula does not hold. */
-static inline float tile_log_specials(float x, float y) {
+TILE_FN float tile_log_specials(float x, float y) {
     y = x == INFINITY ? INFINITY : y;
     y = x == 0.0f ? -INFINITY : y;
     return x >= 0.0f ? y : NAN;
 }
 
-static inline float tile_log(float x) {
+TILE_FN float tile_log(float x) {
     float e, f = tile_split(x, &e);
     float y = tile_log_rest(f) - 2.12194440e-4f * e - 0.5f * f * f;
     return tile_log_specials(x, f + y + 0.693359375f * e);
 }
 
-static inline float tile_log2(float x) {
+TILE_FN float tile_log2(float x) {
     float e, f = tile_split(x, &e);
     float y = tile_log_rest(f) - 0.5f * f * f;
     /* log2(e) = 1 + 0.4426..: the large parts are added last */
     return tile_log_specials(x, y * 0.44269504f + f * 0.44269504f + y + f + e);
 }
 
-static inline float tile_tanh(float x) {
+TILE_FN float tile_tanh(float x) {
     float a = fabsf(x), z = x * x;
     float p = -5.70498872745e-3f;
     p = p * z + 2.06390887954e-2f;

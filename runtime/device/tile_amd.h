@@ -1,0 +1,130 @@
+/* tile_amd.h: the machine under the device vocabulary on AMD's CDNA: clang's builtins, no ROCm headers or libraries.
+   Works as plain `clang -x hip -nogpuinc -nogpulib` and below hipcc's own headers. */
+#ifndef TILE_DEVICE_TILE_AMD_H
+#define TILE_DEVICE_TILE_AMD_H
+
+#define TILE_GPU 1
+#define TILE_NO_LIBRARY 1
+
+#ifndef __CLANG_HIP_RUNTIME_WRAPPER_H__
+#define __global__ __attribute__((global))
+#define __device__ __attribute__((device))
+#define __shared__ __attribute__((shared))
+#endif
+
+#define TILE_FN static __device__ inline __attribute__((always_inline))
+#define TILE_GLOBAL __attribute__((address_space(1)))
+
+/* Followed by the kernel's body, which reads its arguments from `c`. */
+#define TILE_KERNEL(name, call, threads)                                                                               \
+    extern "C" __attribute__((amdgpu_flat_work_group_size(threads, threads))) __global__ void name(const call c)
+/* Memory of the workgroup, 128-byte aligned: `char *name`. At most one a kernel. */
+#define TILE_LDS(name, bytes) __shared__ __attribute__((aligned(128))) char name[bytes]
+
+#define tile_check(p, bytes, how) ((void)0)
+
+/* ---- functions of floats: instructions, or tile_libm.h ---- */
+
+#undef INFINITY
+#undef NAN
+#define INFINITY __builtin_inff()
+#define NAN __builtin_nanf("")
+#define fabsf(x) __builtin_fabsf(x)
+#define fabs(x) __builtin_fabs(x)
+#define floorf(x) __builtin_floorf(x)
+#define floor(x) __builtin_floor(x)
+#define ceilf(x) __builtin_ceilf(x)
+#define ceil(x) __builtin_ceil(x)
+#define rintf(x) __builtin_rintf(x)
+#define rint(x) __builtin_rint(x)
+#define sqrtf(x) __builtin_sqrtf(x)
+#define sqrt(x) __builtin_sqrt(x)
+
+#include "device/tile_scalar.h"
+
+#include "device/tile_libm.h"
+
+typedef uint16_t tile_f16;
+typedef uint8_t tile_v1;
+typedef uint16_t __attribute__((may_alias)) tile_v2;
+typedef uint32_t __attribute__((may_alias)) tile_v4;
+typedef uint32_t tile_v8 __attribute__((ext_vector_type(2), may_alias));
+typedef uint32_t tile_v16 __attribute__((ext_vector_type(4), may_alias));
+
+TILE_FN float tile_f32_of_f16(tile_f16 x) { return (float)__builtin_bit_cast(_Float16, x); }
+TILE_FN tile_f16 tile_f16_of_f32(float x) { return __builtin_bit_cast(uint16_t, (_Float16)x); }
+
+/* ---- the workgroup ---- */
+
+TILE_FN int tile_thread(void) { return (int)__builtin_amdgcn_workitem_id_x(); }
+TILE_FN int64_t tile_group(void) { return (int64_t)__builtin_amdgcn_workgroup_id_x(); }
+
+/* All threads of the workgroup meet here; what they wrote to LDS before is seen by all after. */
+TILE_FN void tile_sync(void) {
+    __builtin_amdgcn_fence(__ATOMIC_RELEASE, "workgroup");
+    __builtin_amdgcn_s_barrier();
+    __builtin_amdgcn_fence(__ATOMIC_ACQUIRE, "workgroup");
+}
+
+TILE_FN uint32_t tile_shuffle(uint32_t x, int lane) { return (uint32_t)__builtin_amdgcn_ds_bpermute(lane * 4, (int)x); }
+
+#include "device/tile_gpu.h"
+
+/* ---- matrix instructions: operands as the builtins take them ---- */
+
+typedef _Float16 tile_f16x4 __attribute__((ext_vector_type(4)));
+typedef _Float16 tile_f16x8 __attribute__((ext_vector_type(8)));
+typedef short tile_bf16x2 __attribute__((ext_vector_type(2)));
+typedef short tile_bf16x4 __attribute__((ext_vector_type(4)));
+typedef __bf16 tile_bf16x8 __attribute__((ext_vector_type(8)));
+typedef int32_t tile_i32x4 __attribute__((ext_vector_type(4)));
+typedef int32_t tile_i32x8 __attribute__((ext_vector_type(8)));
+typedef int32_t tile_i32x16 __attribute__((ext_vector_type(16)));
+typedef float tile_f32x4 __attribute__((ext_vector_type(4)));
+typedef float tile_f32x16 __attribute__((ext_vector_type(16)));
+typedef double tile_f64x4 __attribute__((ext_vector_type(4)));
+
+#define TILE_VEC_f16_4 tile_f16x4
+#define TILE_VEC_f16_8 tile_f16x8
+#define TILE_VEC_bf16_2 tile_bf16x2
+#define TILE_VEC_bf16_4 tile_bf16x4
+#define TILE_VEC_bf16_8 tile_bf16x8
+#define TILE_VEC_f8e4m3_8 long
+#define TILE_VEC_f8e5m2_8 long
+#define TILE_VEC_f8e4m3fnuz_8 long
+#define TILE_VEC_f8e5m2fnuz_8 long
+#define TILE_VEC_i8_4 int
+#define TILE_VEC_i8_8 long
+#define TILE_VEC_i8_16 tile_i32x4
+#define TILE_VEC_f32_1 float
+#define TILE_VEC_f64_1 double
+#define TILE_VEC_f32_4 tile_f32x4
+#define TILE_VEC_f32_16 tile_f32x16
+#define TILE_VEC_i32_4 tile_i32x4
+#define TILE_VEC_i32_16 tile_i32x16
+#define TILE_VEC_f64_4 tile_f64x4
+
+#define TILE_MFMA(name, A, B, D, n, nd, M, K)                                                                          \
+    TILE_FN void tile_mfma_##name(TILE_TYPE_##D *d, const TILE_TYPE_##A *a, const TILE_TYPE_##B *b) {                  \
+        TILE_VEC_##A##_##n x;                                                                                          \
+        TILE_VEC_##B##_##n y;                                                                                          \
+        TILE_VEC_##D##_##nd z;                                                                                         \
+        __builtin_memcpy(&x, a, sizeof x);                                                                             \
+        __builtin_memcpy(&y, b, sizeof y);                                                                             \
+        __builtin_memcpy(&z, d, sizeof z);                                                                             \
+        z = __builtin_amdgcn_mfma_##name(x, y, z, 0, 0, 0);                                                            \
+        __builtin_memcpy(d, &z, sizeof z);                                                                             \
+    }
+
+#define TILE_MFMA_SCALED(name, A, B, a_code, b_code, nd, M, K)                                                         \
+    TILE_FN void tile_mfma_##name##_##A##_##B(float *d, const TILE_TYPE_##A *a, const TILE_TYPE_##B *b) {              \
+        tile_i32x8 x, y;                                                                                               \
+        TILE_VEC_f32_##nd z;                                                                                           \
+        __builtin_memcpy(&x, a, sizeof x);                                                                             \
+        __builtin_memcpy(&y, b, sizeof y);                                                                             \
+        __builtin_memcpy(&z, d, sizeof z);                                                                             \
+        z = __builtin_amdgcn_mfma_##name(x, y, z, a_code, b_code, 0, 0, 0, 0);                                         \
+        __builtin_memcpy(d, &z, sizeof z);                                                                             \
+    }
+
+#endif

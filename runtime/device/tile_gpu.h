@@ -1,0 +1,129 @@
+/* tile_gpu.h: the device vocabulary: what emitted GPU kernels are written in, the same on every machine (docs/gpu.md).
+   A machine's header (tile_amd.h, tile_nvidia.h, tile_emu.h) includes it after defining its primitives: TILE_FN,
+   TILE_KERNEL, TILE_LDS, TILE_GLOBAL, tile_check, tile_f16 conversions, tile_thread, tile_group, tile_sync,
+   tile_shuffle, tile_v8, tile_v16. */
+#ifndef TILE_DEVICE_TILE_GPU_H
+#define TILE_DEVICE_TILE_GPU_H
+
+#include "device/tile_math.h"
+
+/* ---- lanes and waves of the workgroup ---- */
+
+TILE_FN int tile_lane(void) { return tile_thread() & (TILE_LANES - 1); }
+TILE_FN int tile_wave(void) { return tile_thread() / TILE_LANES; }
+
+/* ---- memory: global (the arguments, the workspace) and LDS (what TILE_LDS names). Sizes are bytes; addresses are
+   multiples of them; `regs` is the thread's own. ---- */
+
+#define TILE_SIZED(bytes, T)                                                                                           \
+    TILE_FN void tile_load##bytes(const void *from, void *regs) {                                                      \
+        tile_check(from, bytes, TILE_LOADS);                                                                           \
+        T x = *(TILE_GLOBAL const T *)from;                                                                            \
+        __builtin_memcpy(regs, &x, bytes);                                                                             \
+    }                                                                                                                  \
+    TILE_FN void tile_store##bytes(void *to, const void *regs) {                                                       \
+        T x;                                                                                                           \
+        tile_check(to, bytes, TILE_STORES);                                                                            \
+        __builtin_memcpy(&x, regs, bytes);                                                                             \
+        *(TILE_GLOBAL T *)to = x;                                                                                      \
+    }                                                                                                                  \
+    TILE_FN void tile_lds_load##bytes(const void *from, void *regs) {                                                  \
+        tile_check(from, bytes, TILE_LDS_LOADS);                                                                       \
+        T x = *(const T *)from;                                                                                        \
+        __builtin_memcpy(regs, &x, bytes);                                                                             \
+    }                                                                                                                  \
+    TILE_FN void tile_lds_store##bytes(void *to, const void *regs) {                                                   \
+        T x;                                                                                                           \
+        tile_check(to, bytes, TILE_LDS_STORES);                                                                        \
+        __builtin_memcpy(&x, regs, bytes);                                                                             \
+        *(T *)to = x;                                                                                                  \
+    }
+
+TILE_SIZED(1, tile_v1)
+TILE_SIZED(2, tile_v2)
+TILE_SIZED(4, tile_v4)
+TILE_SIZED(8, tile_v8)
+TILE_SIZED(16, tile_v16)
+
+#define TILE_TYPED(name, T, bytes)                                                                                     \
+    TILE_FN T tile_load_##name(const T *from) {                                                                        \
+        T x;                                                                                                           \
+        tile_load##bytes(from, &x);                                                                                    \
+        return x;                                                                                                      \
+    }                                                                                                                  \
+    TILE_FN void tile_store_##name(T *to, T x) { tile_store##bytes(to, &x); }                                          \
+    TILE_FN T tile_lds_load_##name(const void *from) {                                                                 \
+        T x;                                                                                                           \
+        tile_lds_load##bytes(from, &x);                                                                                \
+        return x;                                                                                                      \
+    }                                                                                                                  \
+    TILE_FN void tile_lds_store_##name(void *to, T x) { tile_lds_store##bytes(to, &x); }
+
+TILE_TYPED(f64, double, 8)
+TILE_TYPED(f32, float, 4)
+TILE_TYPED(f16, tile_f16, 2)
+TILE_TYPED(bf16, tile_bf16, 2)
+TILE_TYPED(f8e4m3, tile_f8e4m3, 1)
+TILE_TYPED(f8e5m2, tile_f8e5m2, 1)
+TILE_TYPED(f8e4m3fnuz, tile_f8e4m3fnuz, 1)
+TILE_TYPED(i64, int64_t, 8)
+TILE_TYPED(i32, int32_t, 4)
+TILE_TYPED(i16, int16_t, 2)
+TILE_TYPED(i8, int8_t, 1)
+TILE_TYPED(u8, uint8_t, 1)
+TILE_TYPED(bool, uint8_t, 1)
+
+/* ---- shuffles: all lanes of the wave together; the value of another lane ---- */
+
+TILE_FN uint32_t tile_shuffle_xor(uint32_t x, int mask) { return tile_shuffle(x, tile_lane() ^ mask); }
+
+#define TILE_SHUFFLE_NARROW(name, T)                                                                                   \
+    TILE_FN T tile_shuffle_##name(T x, int lane) {                                                                     \
+        uint32_t u = 0;                                                                                                \
+        __builtin_memcpy(&u, &x, sizeof x);                                                                            \
+        u = tile_shuffle(u, lane);                                                                                     \
+        __builtin_memcpy(&x, &u, sizeof x);                                                                            \
+        return x;                                                                                                      \
+    }                                                                                                                  \
+    TILE_FN T tile_shuffle_xor_##name(T x, int mask) { return tile_shuffle_##name(x, tile_lane() ^ mask); }
+
+#define TILE_SHUFFLE_WIDE(name, T)                                                                                     \
+    TILE_FN T tile_shuffle_##name(T x, int lane) {                                                                     \
+        uint32_t u[2];                                                                                                 \
+        __builtin_memcpy(u, &x, sizeof x);                                                                             \
+        u[0] = tile_shuffle(u[0], lane);                                                                               \
+        u[1] = tile_shuffle(u[1], lane);                                                                               \
+        __builtin_memcpy(&x, u, sizeof x);                                                                             \
+        return x;                                                                                                      \
+    }                                                                                                                  \
+    TILE_FN T tile_shuffle_xor_##name(T x, int mask) { return tile_shuffle_##name(x, tile_lane() ^ mask); }
+
+TILE_SHUFFLE_WIDE(f64, double)
+TILE_SHUFFLE_WIDE(i64, int64_t)
+TILE_SHUFFLE_NARROW(f32, float)
+TILE_SHUFFLE_NARROW(i32, int32_t)
+TILE_SHUFFLE_NARROW(f16, tile_f16)
+TILE_SHUFFLE_NARROW(bf16, tile_bf16)
+TILE_SHUFFLE_NARROW(f8e4m3, tile_f8e4m3)
+TILE_SHUFFLE_NARROW(f8e5m2, tile_f8e5m2)
+TILE_SHUFFLE_NARROW(f8e4m3fnuz, tile_f8e4m3fnuz)
+TILE_SHUFFLE_NARROW(i16, int16_t)
+TILE_SHUFFLE_NARROW(i8, int8_t)
+TILE_SHUFFLE_NARROW(u8, uint8_t)
+TILE_SHUFFLE_NARROW(bool, uint8_t)
+
+/* ---- element types of the matrix instructions, as arrays hold them ---- */
+
+#define TILE_TYPE_f64 double
+#define TILE_TYPE_f32 float
+#define TILE_TYPE_f16 tile_f16
+#define TILE_TYPE_bf16 tile_bf16
+#define TILE_TYPE_f8e4m3 tile_f8e4m3
+#define TILE_TYPE_f8e5m2 tile_f8e5m2
+#define TILE_TYPE_f8e4m3fnuz tile_f8e4m3fnuz
+#define TILE_TYPE_f8e5m2fnuz uint8_t
+#define TILE_TYPE_i32 int32_t
+#define TILE_TYPE_i8 int8_t
+#define TILE_TYPE_u8 uint8_t
+
+#endif

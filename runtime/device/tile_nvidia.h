@@ -1,0 +1,99 @@
+/* tile_nvidia.h: the machine under the device vocabulary on NVIDIA's GPUs, for nvcc. */
+#ifndef TILE_DEVICE_TILE_NVIDIA_H
+#define TILE_DEVICE_TILE_NVIDIA_H
+
+#define TILE_GPU 1
+
+#define TILE_FN static __device__ __forceinline__
+#define TILE_GLOBAL
+
+/* Followed by the kernel's body, which reads its arguments from `c`. */
+#define TILE_KERNEL(name, call, threads) extern "C" __global__ __launch_bounds__(threads) void name(const call c)
+/* Memory of the workgroup, 128-byte aligned: `char *name`. At most one a kernel; the launch gives its size. */
+#define TILE_LDS(name, bytes)                                                                                          \
+    extern __shared__ __align__(128) char tile_lds_memory[];                                                           \
+    char *const name = tile_lds_memory
+
+#define tile_check(p, bytes, how) ((void)0)
+
+#pragma nv_diag_suppress 186 /* comparisons of unsigned numbers with 0 */
+#pragma nv_diag_suppress 68  /* a negative number becomes unsigned */
+#include "device/tile_scalar.h"
+#pragma nv_diag_default 186
+#pragma nv_diag_default 68
+
+typedef uint16_t tile_f16;
+typedef uint8_t tile_v1;
+typedef uint16_t tile_v2;
+typedef uint32_t tile_v4;
+typedef uint2 tile_v8;
+typedef uint4 tile_v16;
+
+TILE_FN float tile_f32_of_f16(tile_f16 x) {
+    float y;
+    asm("cvt.f32.f16 %0, %1;" : "=f"(y) : "h"(x));
+    return y;
+}
+
+TILE_FN tile_f16 tile_f16_of_f32(float x) {
+    uint16_t y;
+    asm("cvt.rn.f16.f32 %0, %1;" : "=h"(y) : "f"(x));
+    return y;
+}
+
+/* ---- the workgroup ---- */
+
+TILE_FN int tile_thread(void) { return (int)threadIdx.x; }
+TILE_FN int64_t tile_group(void) { return (int64_t)blockIdx.x; }
+
+/* All threads of the workgroup meet here; what they wrote to LDS before is seen by all after. */
+TILE_FN void tile_sync(void) { __syncthreads(); }
+
+TILE_FN uint32_t tile_shuffle(uint32_t x, int lane) { return __shfl_sync(0xffffffffu, x, lane); }
+
+#include "device/tile_gpu.h"
+
+/* ---- matrix instructions: registers of A and B hold 32 bits, of f64 a number ---- */
+
+#define TILE_REG_f64 double
+#define TILE_REG_f16 uint32_t
+#define TILE_REG_bf16 uint32_t
+#define TILE_REG_f8e4m3 uint32_t
+#define TILE_REG_f8e5m2 uint32_t
+#define TILE_REG_i8 uint32_t
+#define TILE_REG_u8 uint32_t
+
+/* How asm takes a register: of D, and of the operands below it. */
+#define TILE_AS_f32 "f", "r"
+#define TILE_AS_i32 "r", "r"
+#define TILE_AS_f64 "d", "d"
+
+/* Operands of asm and their numbers in its text, by the registers of D, A and B. */
+#define TILE_ASM_2_1_1(op, of_d, of_a)                                                                                 \
+    asm(op " {%0, %1}, {%2}, {%3}, {%0, %1};" : "+" of_d(d[0]), "+" of_d(d[1]) : of_a(x[0]), of_a(y[0]))
+#define TILE_ASM_4_2_1(op, of_d, of_a)                                                                                 \
+    asm(op " {%0, %1, %2, %3}, {%4, %5}, {%6}, {%0, %1, %2, %3};"                                                      \
+        : "+" of_d(d[0]), "+" of_d(d[1]), "+" of_d(d[2]), "+" of_d(d[3])                                               \
+        : of_a(x[0]), of_a(x[1]), of_a(y[0]))
+#define TILE_ASM_4_4_2(op, of_d, of_a)                                                                                 \
+    asm(op " {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"                                          \
+        : "+" of_d(d[0]), "+" of_d(d[1]), "+" of_d(d[2]), "+" of_d(d[3])                                               \
+        : of_a(x[0]), of_a(x[1]), of_a(x[2]), of_a(x[3]), of_a(y[0]), of_a(y[1]))
+#define TILE_ASM_4_8_4(op, of_d, of_a)                                                                                 \
+    asm(op " {%0, %1, %2, %3}, {%4, %5, %6, %7, %8, %9, %10, %11}, {%12, %13, %14, %15}, {%0, %1, %2, %3};"            \
+        : "+" of_d(d[0]), "+" of_d(d[1]), "+" of_d(d[2]), "+" of_d(d[3])                                               \
+        : of_a(x[0]), of_a(x[1]), of_a(x[2]), of_a(x[3]), of_a(x[4]), of_a(x[5]), of_a(x[6]), of_a(x[7]), of_a(y[0]),  \
+          of_a(y[1]), of_a(y[2]), of_a(y[3]))
+#define TILE_ASM(shape, op, as) TILE_ASM_##shape(op, as)
+
+#define TILE_MMA(shape, pd, pa, pb, A, B, D, na, nb, nd, M, K)                                                         \
+    TILE_FN void tile_mma_##shape##_##pd##_##pa##_##pb##_##pd(TILE_TYPE_##D *d, const TILE_TYPE_##A *a,                \
+                                                              const TILE_TYPE_##B *b) {                                \
+        TILE_REG_##A x[na];                                                                                            \
+        TILE_REG_##B y[nb];                                                                                            \
+        __builtin_memcpy(x, a, sizeof x);                                                                              \
+        __builtin_memcpy(y, b, sizeof y);                                                                              \
+        TILE_ASM(nd##_##na##_##nb, "mma.sync.aligned." #shape ".row.col." #pd "." #pa "." #pb "." #pd, TILE_AS_##D);   \
+    }
+
+#endif
