@@ -147,7 +147,6 @@ const char *text_ceil_div(Fn *, const char *, int64_t);
 /* Extent of a dimension of the tensor behind a parameter, as it lies in memory. */
 const char *tensor_extent(Fn *, const Tensor *, int dim); /* as it lies in memory */
 const char *param_extent(Fn *, int param, int dim);
-int64_t size_most(const Module *, Size);
 
 /* ---- nests: loops around the statements of one step ---- */
 
@@ -227,7 +226,6 @@ void fn_head_print(Fn *, Text *to); /* those that the body uses */
 void range_text_grid(Fn *);
 void skip_missing_tasks(Fn *); /* returns at once from tasks beyond the end, where they do nothing */
 void range_text_for(Fn *, const Op *loop, const char *lo, const char *hi);
-int64_t value_most(Fn *, const Value *); /* -1: not known */
 bool text_has_word(const char *text, const char *word);
 bool affine_within(Fn *, const Affine *, int64_t end);    /* certainly at least 0 and below end */
 bool affine_is_natural(Fn *, const Affine *);             /* certainly at least 0 */

@@ -25,23 +25,12 @@ static bool size_within(Size of, int64_t c, Size dim) {
     return of.sym == dim.sym && of.axis < 0 && dim.axis < 0 && of.c + c <= dim.c;
 }
 
-static const Op *loop_of(const Region *r, int range) {
-    for (const Op *op = r ? r->first : NULL; op; op = op->next) {
-        if (op->kind == OP_FOR && op->range == range) return op;
-        for (int i = 0; i < 2; i++) {
-            const Op *found = loop_of(op->region[i], range);
-            if (found) return found;
-        }
-    }
-    return NULL;
-}
-
 /* Every position of the range, plus c, is a position of the dimension. */
 static bool range_within(Fn *f, int range, int64_t c, Size dim) {
     const Range *r = &f->k->range.p[range];
     if (c < 0 || !f->range[range].natural || f->range[range].missing) return false;
     if (r->grid) return size_within(r->of, c, dim);
-    const Op *loop = loop_of(f->k->body, range);
+    const Op *loop = kernel_loop(f->k, range);
     return loop && c == 0 && value_within(f, loop->arg.p[1], dim);
 }
 
@@ -53,8 +42,8 @@ static int64_t term_most(Fn *f, const Term *t) {
     if (r && r->grid && f->range[t->id].missing) return -1;
     if (t->kind == TERM_POS && r->grid) most = size_most(f->m, r->of) - 1;
     if (t->kind == TERM_POS && !r->grid && f->range[t->id].natural) {
-        const Op *loop = loop_of(f->k->body, t->id);
-        most = loop ? value_most(f, loop->arg.p[1]) - 1 : -1;
+        const Op *loop = kernel_loop(f->k, t->id);
+        most = loop ? value_most(f->m, f->k, loop->arg.p[1]) - 1 : -1;
     }
     if (t->kind == TERM_INDEX && r->grid && r->size) most = (size_most(f->m, r->of) - 1) / r->size;
     if (t->kind == TERM_RANK) most = f->m->axis.p[t->id].ranks - 1;

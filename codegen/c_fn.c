@@ -86,20 +86,6 @@ void fn_head_print(Fn *f, Text *to) {
 
 static int64_t smaller(int64_t a, int64_t b) { return a < 0 ? b : b < 0 ? a : a < b ? a : b; }
 
-int64_t value_most(Fn *f, const Value *v) {
-    const Op *d = v->def;
-    if (!d) return -1;
-    switch (d->kind) {
-    case OP_CONST: return d->imm;
-    case OP_SIZE: return size_most(f->m, d->size);
-    case OP_END:
-    case OP_POS: return f->k->range.p[d->range].grid ? size_most(f->m, f->k->range.p[d->range].of) : -1;
-    case OP_MIN: return smaller(value_most(f, d->arg.p[0]), value_most(f, d->arg.p[1]));
-    case OP_CAST: return value_most(f, d->arg.p[0]);
-    default: return -1;
-    }
-}
-
 /* Extent of a grid range: of the block of the owner that another range is at, or of this rank's. */
 static const char *grid_extent(Fn *f, const Range *r) {
     return r->owner >= 0 ? size_text_at(f, r->of, f->range[r->owner].pos) : size_text(f, r->of);
@@ -134,18 +120,6 @@ static void grid_whole(Fn *f, RangeText *t, const Range *r) {
     t->count = grid_extent(f, r);
 }
 
-/* Sizes of the tiles of inner loops, for those who plan before the loops are opened. */
-static void for_sizes(Fn *f, const Region *r) {
-    for (const Op *op = r ? r->first : NULL; op; op = op->next) {
-        for_sizes(f, op->region[0]);
-        for_sizes(f, op->region[1]);
-        if (op->kind != OP_FOR) continue;
-        const Range *range = &f->k->range.p[op->range];
-        int64_t most = value_most(f, op->arg.p[1]);
-        f->range[op->range].most = range->kind == RANGE_WHOLE ? most : smaller(range->size, most);
-    }
-}
-
 /* Grids have the tasks of a full block, and at least one. */
 static bool may_be_missing(const Module *m, Size of) {
     if (of.sym >= 0 || of.c < 1) return true;
@@ -154,7 +128,7 @@ static bool may_be_missing(const Module *m, Size of) {
 
 void range_text_grid(Fn *f) {
     f->range = ARENA_ARRAY(f->arena, RangeText, f->k->range.n + 1);
-    for_sizes(f, f->k->body);
+    for (int i = f->k->ngrid; i < f->k->range.n; i++) f->range[i].most = range_most(f->m, f->k, i);
     for (int i = 0; i < f->k->ngrid; i++) {
         const Range *r = &f->k->range.p[i];
         RangeText *t = &f->range[i];
@@ -223,7 +197,7 @@ void range_text_for(Fn *f, const Op *loop, const char *lo, const char *hi) {
     RangeText *t = &f->range[loop->range];
     *t = (RangeText){.natural = starts_natural(loop)};
     t->pos = c_name(&f->names, r->name);
-    int64_t most = value_most(f, loop->arg.p[1]);
+    int64_t most = value_most(f->m, f->k, loop->arg.p[1]);
     if (r->kind == RANGE_POSITION) {
         t->begin = t->pos;
         t->count = "1";

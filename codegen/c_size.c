@@ -5,11 +5,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-int64_t size_most(const Module *m, Size s) {
-    int64_t n = size_bound(m, s);
-    return n < 0 ? 0 : n;
-}
-
 static bool size_same(const SizeText *a, Size s, bool block, const char *coord) {
     return size_equal(a->size, s) && a->block == block &&
            (a->coord == coord || (coord && a->coord && !strcmp(a->coord, coord)));

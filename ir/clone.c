@@ -68,6 +68,7 @@ Kernel *kernel_clone(Module *m, const Kernel *k) {
     fresh->id = id;
     VEC_COPY(m->arena, &fresh->param);
     VEC_COPY(m->arena, &fresh->range);
+    VEC_COPY(m->arena, &fresh->layout);
     Clone c = {m, ARENA_ARRAY(scratch, Value *, k->nvalue + 1)};
     fresh->body = region_clone(&c, k->body, NULL);
     arena_free(scratch);

@@ -278,6 +278,7 @@ static Step eval(Task *t, const Op *op) {
     case CLASS_BROADCAST: eval_broadcast(t, op); break;
     case CLASS_REDUCE: eval_reduce(t, op); break;
     case CLASS_PREFIX: eval_prefix(t, op); break;
+    case CLASS_CONVERT: eval_broadcast(t, op); break;
     case CLASS_DOT: eval_dot(t, op); break;
     case CLASS_MEMORY: return op->kind == OP_LOAD ? eval_load(t, op) : eval_store(t, op);
     case CLASS_SYNC: return eval_sync(t, op);

@@ -7,6 +7,7 @@
 #include "base/diag.h"
 #include "base/names.h"
 #include "base/vec.h"
+#include "ir/layout.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -138,7 +139,7 @@ typedef enum {
 
 typedef enum {
     CLASS_CONST, CLASS_INDEX, CLASS_UNARY, CLASS_BINARY, CLASS_COMPARE, CLASS_SELECT, CLASS_CAST,
-    CLASS_BROADCAST, CLASS_REDUCE, CLASS_PREFIX, CLASS_DOT, CLASS_MEMORY, CLASS_CONTROL, CLASS_SYNC,
+    CLASS_BROADCAST, CLASS_REDUCE, CLASS_PREFIX, CLASS_CONVERT, CLASS_DOT, CLASS_MEMORY, CLASS_CONTROL, CLASS_SYNC,
 } OpClass;
 
 typedef struct {
@@ -158,6 +159,7 @@ struct Value {
     Op *def;     /* NULL for a region's argument */
     Region *arg_of;
     int index;   /* which result, or which argument */
+    int layout;  /* in the form `layout`, of a tile: 1 + its number in the kernel's list; else 0 */
 };
 
 struct Region {
@@ -195,6 +197,7 @@ struct Op {
     SyncScope scope;
     int64_t lag;     /* WAIT: generations back: wants g - lag */
     bool equal;      /* WAIT: compares == instead of >= (packets; tests) */
+    Name by;         /* DOT, in the form `layout`: the target's matrix instruction; NULL: sums of products */
 };
 
 typedef struct Kernel {
@@ -207,6 +210,8 @@ typedef struct Kernel {
     int ngrid;
     Region *body;
     int nvalue;
+    int waves;           /* in the form `layout`: of a workgroup; else 0 */
+    VEC(Layout) layout;  /* where tiles lie: places reg, lane and wave; ranges by their names, which then differ */
 } Kernel;
 
 /* ---- programs ---- */
@@ -299,7 +304,7 @@ typedef struct {
     VEC(Flag) flag;
 } Program;
 
-enum { FORM_FLAGS = 1, FORM_BUFFER = 2 }; /* bits of Module.form */
+enum { FORM_FLAGS = 1, FORM_LAYOUT = 2 }; /* bits of Module.form */
 
 typedef struct Module {
     Arena *arena;
@@ -386,6 +391,13 @@ int64_t size_origin(const Module *, Size, const int64_t *sym, const int *coord);
 
 int arg_same_dims(const Tensor *, const Arg *, const Param *); /* of a view: dimensions in front that agree; else all */
 
+/* extent.c */
+const Op *kernel_loop(const Kernel *, int range);                              /* NULL: a range of the grid */
+int64_t size_most(const Module *, Size);                                      /* size_bound, never negative */
+int64_t value_most(const Module *, const Kernel *, const Value *);            /* of an integer scalar; -1: not known */
+int64_t range_most(const Module *, const Kernel *, int range);                /* positions of a tile; -1: not known */
+bool range_is_full(const Kernel *, int range); /* every tile certainly has range_most positions */
+
 Affine affine_const(int64_t);
 Affine affine_term(TermKind, int id, int64_t mul, int64_t div);
 Affine affine_value(Value *);
@@ -407,6 +419,12 @@ int64_t flag_arrivals(const Module *, const Flag *, const int64_t *word, const i
 int64_t mesh_ranks(const Module *); /* product over the axes */
 void mesh_coord(const Module *, int rank, int *coord); /* row-major: the first axis is the slowest */
 int mesh_rank_along(const Module *, int rank, int axis, int64_t coord); /* the rank whose coordinate is changed */
+
+/* ---- the form `layout` ---- */
+
+const Layout *value_layout(const Kernel *, const Value *); /* NULL: none */
+/* Each lane that has an element of `large` has its counterpart of `small`, whose ranges are some of the same. */
+bool layout_serves(const Kernel *, const Value *small, const Value *large);
 
 /* ---- whole-module services ---- */
 

@@ -58,6 +58,8 @@ bool layout_inverse(Layout *to, const Layout *);
 bool layout_product(Layout *to, const Layout *low, const Layout *high); /* bits of `high` above those of `low` */
 bool layout_quotient(Layout *to, const Layout *, const Layout *low);    /* the `high` of which layout is low * high */
 bool layout_sub(Layout *to, const Layout *, const char *const places[], int n, const char *const ranges[], int m);
+/* The layout of a tile with only these ranges beside one laid out like this; places reg, lane, wave. */
+bool layout_slice(Layout *to, const Layout *, const char *const ranges[], int n);
 bool layout_reorder(Layout *to, const Layout *,
                     const Layout *like); /* the same map with the dims in the order of `like` */
 

@@ -233,8 +233,8 @@ static void parse_mesh(Parser *p) {
 }
 
 static void parse_form(Parser *p) {
-    static const char *const form[] = {"flags", "buffer"};
-    p->m->form |= 1 << need_choice(p, form, 2, "'flags' or 'buffer'");
+    static const char *const form[] = {"flags", "layout"};
+    p->m->form |= 1 << need_choice(p, form, 2, "'flags' or 'layout'");
 }
 
 static void parse_item(Parser *p) {

@@ -67,6 +67,11 @@ Size parse_size(Parser *);
 int parse_sizes(Parser *, Size dim[MAX_DIMS]); /* up to and with the closing bracket */
 Elem parse_elem(Parser *);
 Type parse_type(Parser *);
+typedef struct {
+    Type type;
+    int layout;
+} TileType;
+TileType parse_tile_type(Parser *); /* type ['#' INT] */
 Affine parse_affine(Parser *);
 Span parse_span(Parser *);
 Value *parse_value(Parser *);

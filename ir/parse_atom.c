@@ -55,6 +55,16 @@ Type parse_type(Parser *p) {
     return t;
 }
 
+TileType parse_tile_type(Parser *p) {
+    TileType t = {parse_type(p), 0};
+    if (!take_punct(p, '#')) return t;
+    Loc loc = p->tok.loc;
+    int64_t number = need_int(p, "a layout's number");
+    if (number < 0 || number >= p->k->layout.n) parse_fail(p, loc, "there is no layout #%lld", (long long)number);
+    t.layout = p->failed ? 0 : (int)number + 1;
+    return t;
+}
+
 Name parse_value_name(Parser *p, bool *numbered) {
     need_punct(p, '%');
     *numbered = p->tok.kind == TOK_INT;

@@ -77,12 +77,14 @@ void parse_region(Parser *p, Region *r) {
     p->depth--;
 }
 
-static void parse_arg(Parser *p, Region *r, Type t) {
+static void parse_arg(Parser *p, Region *r, const Value *like) {
     Loc loc = p->tok.loc;
     bool numbered;
     Name name = parse_value_name(p, &numbered);
     if (p->failed) return;
-    parse_declare_value(p, region_arg(p->m, p->k, r, t, numbered ? NULL : name), name, loc);
+    Value *v = region_arg(p->m, p->k, r, like->type, numbered ? NULL : name);
+    v->layout = like->layout;
+    parse_declare_value(p, v, name, loc);
 }
 
 /* carried := '%' name '=' value ':' type; the name is an argument of the body */
@@ -93,10 +95,12 @@ static void parse_carried(Parser *p, Op *op) {
     need_punct(p, '=');
     Value *init = parse_value(p);
     need_punct(p, ':');
-    Type t = parse_type(p);
+    TileType t = parse_tile_type(p);
     if (p->failed) return;
     vec_push(p->m->arena, &op->arg, init);
-    parse_declare_value(p, region_arg(p->m, p->k, op->region[0], t, numbered ? NULL : name), name, loc);
+    Value *v = region_arg(p->m, p->k, op->region[0], t.type, numbered ? NULL : name);
+    v->layout = t.layout;
+    parse_declare_value(p, v, name, loc);
 }
 
 /* merge := 'merge' '(' names ';' names ')' region: the carried values, then those of the other part */
@@ -107,7 +111,7 @@ static void parse_merge(Parser *p, Op *op) {
     need_punct(p, '(');
     for (int i = 0; i < 2 * n && !p->failed; i++) {
         if (i) need_punct(p, i == n ? ';' : ',');
-        parse_arg(p, merge, body->arg.p[i % n]->type);
+        parse_arg(p, merge, body->arg.p[i % n]);
     }
     need_punct(p, ')');
     parse_region(p, merge);
@@ -136,6 +140,30 @@ void parse_for(Parser *p, Op *op) {
     if (take_word(p, "merge")) parse_merge(p, op);
 }
 
+/* layouts := ['waves' INT] ('layout' '#' INT '"' layout '"')*, numbered from 0 */
+static void parse_layouts(Parser *p) {
+    enum { MOST_WAVES = 64 };
+    Loc loc = p->tok.loc;
+    int64_t waves = take_word(p, "waves") ? need_int(p, "a number of waves") : 0;
+    if (waves < 0 || waves > MOST_WAVES) parse_fail(p, loc, "a workgroup has 1 to %d waves", MOST_WAVES);
+    p->k->waves = (int)waves;
+    while (take_word(p, "layout")) {
+        need_punct(p, '#');
+        loc = p->tok.loc;
+        if (need_int(p, "a layout's number") != p->k->layout.n) parse_fail(p, loc, "layouts are numbered in order");
+        Layout l;
+        int at;
+        loc = p->tok.loc;
+        Name text = need_name(p, "a layout in quotes");
+        const char *wrong = p->failed ? NULL : layout_parse(p->m->arena, &l, text, &at);
+        if (wrong) parse_fail(p, loc, "%s, before '%s'", wrong, text + at);
+        if (p->failed) return;
+        for (int i = 0; i < l.nindex; i++) l.index[i].name = name_of(p->m->names, l.index[i].name);
+        for (int i = 0; i < l.nplace; i++) l.place[i].name = name_of(p->m->names, l.place[i].name);
+        vec_push(p->m->arena, &p->k->layout, l);
+    }
+}
+
 static void kernel_begin(Parser *p, Kernel *k) {
     p->k = k;
     p->value.n = 0;
@@ -154,5 +182,6 @@ void parse_kernel(Parser *p) {
     parse_list(p, parse_grid_range);
     need_word(p, "on");
     p->k->level = (Level)need_choice(p, text_level, TEXT_LEVELS, "a level");
+    parse_layouts(p);
     parse_region(p, p->k->body);
 }

@@ -28,9 +28,10 @@ static void parse_results(Parser *p, OpText *text) {
     need_punct(p, '=');
 }
 
-static void declare_result(Parser *p, Op *op, const ResultName *r, Type t) {
+static void declare_result(Parser *p, Op *op, const ResultName *r, TileType t) {
     if (p->failed) return;
-    Value *v = op_result(p->m, p->k, op, t);
+    Value *v = op_result(p->m, p->k, op, t.type);
+    v->layout = t.layout;
     v->name = r->numbered ? NULL : r->name;
     parse_declare_value(p, v, r->name, r->loc);
 }
@@ -38,7 +39,7 @@ static void declare_result(Parser *p, Op *op, const ResultName *r, Type t) {
 static void parse_types(Parser *p, Op *op, const OpText *text) {
     for (int i = 0; i < text->result.n && !p->failed; i++) {
         need_punct(p, i ? ',' : ':');
-        declare_result(p, op, &text->result.p[i], parse_type(p));
+        declare_result(p, op, &text->result.p[i], parse_tile_type(p));
     }
 }
 
@@ -104,6 +105,7 @@ static void parse_operands(Parser *p, Op *op) {
         if (!p->failed) vec_push(p->m->arena, &op->arg, v);
     } while (take_punct(p, ','));
     parse_over(p, op);
+    if (op->kind == OP_DOT && take_word(p, "by")) op->by = need_name(p, "a matrix instruction");
 }
 
 /* access := param ['[' affine ((',' | ';') affine)* ']'] */
@@ -153,10 +155,10 @@ static void parse_sync(Parser *p, Op *op) {
 
 static void parse_if(Parser *p, Op *op, const OpText *text) {
     parse_operands(p, op);
-    VEC(Type) type = {0};
+    VEC(TileType) type = {0};
     for (int i = 0; i < text->result.n && !p->failed; i++) {
         need_punct(p, i ? ',' : ':');
-        Type t = parse_type(p);
+        TileType t = parse_tile_type(p);
         vec_push(p->scratch, &type, t);
     }
     op->region[0] = region_new(p->m, op);
@@ -173,7 +175,8 @@ static void for_results(Parser *p, Op *op, const OpText *text) {
     if (op->region[0]->arg.n != text->result.n)
         parse_fail(p, op->loc, "the loop carries %d values and has %d results", op->region[0]->arg.n, text->result.n);
     for (int i = 0; i < text->result.n && !p->failed; i++)
-        declare_result(p, op, &text->result.p[i], op->region[0]->arg.p[i]->type);
+        declare_result(p, op, &text->result.p[i],
+                       (TileType){op->region[0]->arg.p[i]->type, op->region[0]->arg.p[i]->layout});
 }
 
 static void parse_control(Parser *p, Op *op, const OpText *text) {

@@ -49,10 +49,15 @@ static void print_results(Printer *p, const Op *op) {
     if (op->res.n) text_add(&p->out, " = ");
 }
 
+static void print_value_type(Printer *p, const Value *v) {
+    print_type(p, v->type);
+    if (v->layout) text_printf(&p->out, " #%d", v->layout - 1);
+}
+
 static void print_types(Printer *p, const Op *op) {
     for (int i = 0; i < op->res.n; i++) {
         text_add(&p->out, i ? ", " : " : ");
-        print_type(p, op->res.p[i]->type);
+        print_value_type(p, op->res.p[i]);
     }
 }
 
@@ -84,6 +89,9 @@ static void print_operands(Printer *p, const Op *op) {
         text_add(&p->out, i ? ", " : " over ");
         print_range_name(p, op->over[i]);
     }
+    if (!op->by) return;
+    text_add(&p->out, " by ");
+    print_name(p, op->by);
 }
 
 static void print_access(Printer *p, const Op *op) {
@@ -110,7 +118,7 @@ static void print_carried(Printer *p, const Op *op) {
         text_add(&p->out, " = ");
         print_value(p, i + 2 < op->arg.n ? op->arg.p[i + 2] : NULL);
         text_add(&p->out, " : ");
-        print_type(p, body->arg.p[i]->type);
+        print_value_type(p, body->arg.p[i]);
     }
     if (body && body->arg.n) text_add(&p->out, ")");
 }
@@ -218,6 +226,18 @@ static void kernel_begin(Printer *p, const Kernel *k) {
     }
 }
 
+static void print_layouts(Printer *p, const Kernel *k) {
+    if (k->waves) text_printf(&p->out, " waves %d", k->waves);
+    p->depth++;
+    for (int i = 0; i < k->layout.n; i++) {
+        print_line(p);
+        text_printf(&p->out, "layout #%d \"", i);
+        layout_print(&p->out, &k->layout.p[i]);
+        text_add(&p->out, "\"");
+    }
+    p->depth--;
+}
+
 void print_kernel(Printer *p, const Kernel *k) {
     kernel_begin(p, k);
     for (int i = 0; i < k->param.n; i++) {
@@ -230,6 +250,7 @@ void print_kernel(Printer *p, const Kernel *k) {
         print_grid_range(p, i);
     }
     text_printf(&p->out, ") on %s", text_level[k->level]);
+    print_layouts(p, k);
     print_region(p, k->body);
     text_add(&p->out, "\n");
 }

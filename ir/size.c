@@ -27,6 +27,11 @@ int64_t size_bound(const Module *m, Size s) {
     return s.axis < 0 ? n : ceil_div(n, axis_ranks(m, s));
 }
 
+int64_t size_most(const Module *m, Size s) {
+    int64_t n = size_bound(m, s);
+    return n < 0 ? 0 : n;
+}
+
 int arg_same_dims(const Tensor *t, const Arg *a, const Param *p) {
     if (!a->view) return p->ndim;
     int same = 0;

@@ -49,7 +49,9 @@ static void kernels_verify(Verifier *v) {
         v->name = k->name ? k->name : "_";
         if (!k->name) violation(v, k->loc, "it has no name");
         if (k->id != i) violation(v, k->loc, "it is number %d of the module and has id %d", i, k->id);
+        int before = v->violations;
         kernel_verify(v, k);
+        if (v->violations == before) kernel_layout_verify(v, k);
     }
 }
 

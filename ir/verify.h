@@ -44,6 +44,7 @@ void control_verify(Verifier *, const Op *);
 void access_verify(Verifier *, const Op *);
 void sync_verify(Verifier *, const Op *);
 void result_expect(Verifier *, const Op *, Type); /* one result of this type */
+void kernel_layout_verify(Verifier *, const Kernel *); /* after kernel_verify found nothing */
 void program_verify(Verifier *, const Program *);
 void node_verify(Verifier *, const Program *, const Node *);
 void flags_verify(Verifier *, const Program *);

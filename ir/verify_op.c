@@ -205,6 +205,7 @@ void op_verify(Verifier *v, const Op *op) {
     case CLASS_UNARY:
     case CLASS_BINARY:
     case CLASS_COMPARE: elementwise_verify(v, op); return;
+    case CLASS_CONVERT: result_expect(v, op, op->arg.p[0]->type); return;
     case CLASS_SELECT: select_verify(v, op); return;
     case CLASS_CAST:
     case CLASS_BROADCAST: convert_verify(v, op); return;

@@ -1,0 +1,57 @@
+/* extent.c: how many positions the tiles of a range have, at most and exactly.
+   Takes: a kernel in value form. Gives: bounds that hold for all sizes and tasks. */
+#include "ir/ir.h"
+
+static int64_t smaller(int64_t a, int64_t b) { return a < 0 ? b : b < 0 ? a : a < b ? a : b; }
+
+static const Op *region_loop(const Region *r, int range) {
+    for (const Op *op = r ? r->first : NULL; op; op = op->next) {
+        if (op->kind == OP_FOR && op->range == range) return op;
+        for (int i = 0; i < 2; i++) {
+            const Op *found = region_loop(op->region[i], range);
+            if (found) return found;
+        }
+    }
+    return NULL;
+}
+
+const Op *kernel_loop(const Kernel *k, int range) { return region_loop(k->body, range); }
+
+int64_t value_most(const Module *m, const Kernel *k, const Value *v) {
+    const Op *d = v->def;
+    if (!d) return -1;
+    switch (d->kind) {
+    case OP_CONST: return d->imm;
+    case OP_SIZE: return size_most(m, d->size);
+    case OP_END:
+    case OP_POS: return k->range.p[d->range].grid ? size_most(m, k->range.p[d->range].of) : -1;
+    case OP_MIN: return smaller(value_most(m, k, d->arg.p[0]), value_most(m, k, d->arg.p[1]));
+    case OP_CAST: return value_most(m, k, d->arg.p[0]);
+    default: return -1;
+    }
+}
+
+int64_t range_most(const Module *m, const Kernel *k, int range) {
+    const Range *r = &k->range.p[range];
+    if (r->kind == RANGE_POSITION) return 1;
+    const Op *loop = r->grid ? NULL : kernel_loop(k, range);
+    int64_t most = r->grid ? size_most(m, r->of) : loop ? value_most(m, k, loop->arg.p[1]) : -1;
+    return r->kind == RANGE_TILE ? smaller(r->size, most) : most;
+}
+
+static bool number_of(const Value *v, int64_t *n) {
+    const Op *d = v->def;
+    if (!d || (d->kind != OP_CONST && d->kind != OP_SIZE)) return false;
+    *n = d->kind == OP_CONST ? d->imm : d->size.c;
+    return d->kind == OP_CONST || size_is_number(d->size);
+}
+
+bool range_is_full(const Kernel *k, int range) {
+    const Range *r = &k->range.p[range];
+    const Op *loop = r->grid ? NULL : kernel_loop(k, range);
+    int64_t lo = 0, hi = r->of.c;
+    if (r->kind == RANGE_POSITION) return true;
+    if (r->grid ? !size_is_number(r->of) : !loop || !number_of(loop->arg.p[0], &lo) || !number_of(loop->arg.p[1], &hi))
+        return false;
+    return r->kind == RANGE_WHOLE ? lo == 0 : (hi - lo) % r->size == 0;
+}
