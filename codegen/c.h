@@ -185,6 +185,7 @@ const char *nest_tile(Nest *, const Tile *);        /* that element of a tile, b
 const char *nest_affine(Nest *, const Affine *);
 int nest_affine_depth(const Nest *, const Affine *);
 const char *nest_convert(Nest *, Elem to, Elem from, const char *text);
+const char *nest_element(Nest *, const Op *access);                    /* the lvalue, inside the tensor or not */
 const char *nest_place(Nest *, const Op *access, const char **inside); /* the lvalue; *inside: condition or NULL */
 const char *op_text(Fn *, const Op *, const char *const *arg);         /* expression of an elementwise operation */
 const char *literal_text(Fn *, Elem, const Op *);
@@ -216,6 +217,11 @@ typedef struct {
     int16_t m, n, k;
 } DotRanges;
 bool dot_ranges(Fn *, const Op *, DotRanges *); /* false: better done by loops over elements */
+Tile dot_operand(Fn *, const Value *, Elem,
+                 int16_t row);                    /* its tile whose rows run along `row`, made where there is none */
+void dot_start(Fn *, const Op *, const Tile *to); /* to = what the products are added to */
+/* One side has a single row; c_row.c. false: nothing was printed. */
+bool emit_row_product(Fn *, const Op *, const DotRanges *);
 /* result = initial value plus the products, by loops; c_reduce.c. */
 void emit_contract(Fn *, const Op *);
 
@@ -229,6 +235,7 @@ void range_text_for(Fn *, const Op *loop, const char *lo, const char *hi);
 bool text_has_word(const char *text, const char *word);
 bool affine_within(Fn *, const Affine *, int64_t end);    /* certainly at least 0 and below end */
 bool affine_is_natural(Fn *, const Affine *);             /* certainly at least 0 */
+bool load_within(Fn *, const Op *load, int dim);          /* its subscript is certainly inside the tensor */
 const char *peer_text(Fn *, int axis, const char *coord); /* number of the rank with that coordinate */
 
 /* false after an error */

@@ -99,7 +99,12 @@ static bool subscript_within(Fn *f, const Affine *a, Size dim) {
     if (block_within(f, a, dim)) return true;
     if (a->nterm == 1 && t->kind == TERM_POS && t->mul == 1 && t->div == 1 && range_within(f, t->id, a->c, dim))
         return true;
-    return size_is_number(dim) && affine_within(f, a, dim.c);
+    bool known = dim.sym < 0 && (dim.axis < 0 || f->m->axis.p[dim.axis].ranks == 1);
+    return known && affine_within(f, a, dim.c);
+}
+
+bool load_within(Fn *f, const Op *load, int d) {
+    return subscript_within(f, &load->sub.p[d].lo, f->k->param.p[load->param].dim[d]);
 }
 
 /* ---- places ---- */
@@ -129,20 +134,27 @@ static const char *check_text(Fn *f, const char *sub, const char *extent) {
     return fn_text(f, "tile_inside(%s, %s)", sub, extent);
 }
 
+const char *nest_element(Nest *n, const Op *access) {
+    Fn *f = n->f;
+    const Param *p = &f->k->param.p[access->param];
+    int first = p->ranks >= 0;
+    const char *index = "0", *base = first ? peer_base(n, access, p) : f->param[access->param];
+    if (p->ndim == 0) return first ? fn_text(f, "%s[0]", base) : base;
+    for (int d = 0; d < p->ndim; d++)
+        index = text_add_terms(f, d ? text_mul(f, index, text_atom(f, param_extent(f, access->param, d))) : "0",
+                               nest_affine(n, &access->sub.p[first + d].lo));
+    return fn_text(f, "%s[%s]", base, index);
+}
+
 const char *nest_place(Nest *n, const Op *access, const char **inside) {
     Fn *f = n->f;
     const Param *p = &f->k->param.p[access->param];
     int first = p->ranks >= 0;
-    const char *index = "0";
     *inside = NULL;
-    const char *base = first ? peer_base(n, access, p) : f->param[access->param];
-    if (p->ndim == 0) return first ? fn_text(f, "%s[0]", base) : base;
     for (int d = 0; d < p->ndim; d++) {
         const Affine *a = &access->sub.p[first + d].lo;
-        const char *sub = nest_affine(n, a);
-        index = text_add_terms(f, d ? text_mul(f, index, text_atom(f, param_extent(f, access->param, d))) : "0", sub);
         if (subscript_within(f, a, p->dim[d])) continue;
-        const char *check = check_text(f, sub, size_text(f, p->dim[d]));
+        const char *check = check_text(f, nest_affine(n, a), size_text(f, p->dim[d]));
         int depth = nest_affine_depth(n, a);
         if (access->kind == OP_STORE && depth == 0)
             n->guard = conjoin(f, n->guard, check);
@@ -151,5 +163,5 @@ const char *nest_place(Nest *n, const Op *access, const char **inside) {
         else
             *inside = conjoin(f, *inside, check);
     }
-    return fn_text(f, "%s[%s]", base, index);
+    return nest_element(n, access);
 }

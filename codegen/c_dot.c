@@ -31,7 +31,7 @@ bool dot_ranges(Fn *f, const Op *op, DotRanges *d) {
     const Type *x = &op->arg.p[0]->type, *y = &op->arg.p[1]->type, *r = &op->res.p[0]->type;
     Ranges m = ranges_only_in(x, y), n = ranges_only_in(y, x);
     for (int i = 0; i < r->nrange; i++)
-        if (!type_has(*x, r->range[i]) && !type_has(*y, r->range[i])) return false;
+        if (!type_has(*x, r->range[i]) && !type_has(*y, r->range[i])) return *d = (DotRanges){0, -1, -1, -1}, false;
     *d = (DotRanges){0, largest(f, m.range, m.n), largest(f, n.range, n.n), largest(f, op->over, op->nover)};
     return d->m >= 0 && d->n >= 0 && d->k >= 0 && has_block_product(r->elem);
 }
@@ -56,7 +56,7 @@ static void emit_transposed(Fn *f, const Tile *to, const Value *v) {
 }
 
 /* An operand as a tile of the product's element type whose rows run along `row`. */
-static Tile operand_tile(Fn *f, const Value *v, Elem elem, int16_t row) {
+Tile dot_operand(Fn *f, const Value *v, Elem elem, int16_t row) {
     const Held *h = fn_held(f, v);
     if (h->hold == HOLD_TILE && rows_end_with(&h->tile, row) && h->tile.elem == elem) return h->tile;
     Tile t = tile_for(f, v->type, elem, row);
@@ -95,7 +95,7 @@ static void emit_product(Fn *f, const Op *op, const DotRanges *d, const Tile *x,
     nest_print(&n);
 }
 
-static void emit_start(Fn *f, const Op *op, const Tile *to) {
+void dot_start(Fn *f, const Op *op, const Tile *to) {
     if (op->arg.n == 3) {
         const Value *acc = op->arg.p[2];
         const Held *h = fn_held(f, acc);
@@ -114,7 +114,7 @@ void emit_dot(Fn *f, const Op *op) {
     Value *v = op->res.p[0];
     Held *h = fn_held(f, v);
     if (!dot_ranges(f, op, &d)) {
-        emit_contract(f, op);
+        if (!emit_row_product(f, op, &d)) emit_contract(f, op);
         return;
     }
     if (h->fastest < 0) h->fastest = d.n;
@@ -126,9 +126,8 @@ void emit_dot(Fn *f, const Op *op) {
         own = tile_for(f, v->type, to->elem, d.n);
         tile_place(f, &own, "product");
     }
-    Tile x = operand_tile(f, op->arg.p[d.left], to->elem, d.k),
-         y = operand_tile(f, op->arg.p[1 - d.left], to->elem, d.n);
-    emit_start(f, op, &own);
+    Tile x = dot_operand(f, op->arg.p[d.left], to->elem, d.k), y = dot_operand(f, op->arg.p[1 - d.left], to->elem, d.n);
+    dot_start(f, op, &own);
     emit_product(f, op, &d, &x, &y, &own);
     if (own.name != to->name) {
         Tile held = h->tile;

@@ -1,5 +1,6 @@
 # Which files are tests, and what their RUN lines may name. See docs/testing.md.
 import os
+import platform
 import shutil
 
 import lit.formats
@@ -37,6 +38,7 @@ if os.path.isdir(shared):
 for tool in ("clang-22", "nvcc", "mpirun"):
     if shutil.which(tool):
         config.available_features.add(tool)
+config.available_features.add(platform.machine())
 if os.path.exists("/dev/nvidia0"):
     config.available_features.add("nvidia-gpu")
 if any(shutil.which(name) for name in ("clang-22", "clang-14", "clang")):

@@ -36,6 +36,8 @@ TILE_ATOMIC_ADD(i64, int64_t, tile_add_i64(seen, x))
 
 #include "device/tile_dot.h"
 
+#include "device/tile_row.h"
+
 #include "device/tile_past.h"
 
 #endif

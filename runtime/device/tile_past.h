@@ -9,11 +9,15 @@
 
 enum { TILE_LINE = 64 };
 
-#if defined __SANITIZE_THREAD__ /* must see the stores */
+#if defined __SANITIZE_THREAD__ || !defined __AVX__ /* the sanitizer must see the stores */
+#elif defined __clang__
+typedef float tile_line __attribute__((vector_size(64)));
+typedef float tile_line_anywhere __attribute__((vector_size(64), aligned(4), may_alias));
+#define TILE_PAST_LINE(to, from) __builtin_nontemporal_store(*(const tile_line_anywhere *)(from), (tile_line *)(to))
 #elif defined __AVX512F__
 typedef float tile_line __attribute__((vector_size(64), aligned(4), may_alias));
 #define TILE_PAST_LINE(to, from) __builtin_ia32_movntps512((to), *(const tile_line *)(from))
-#elif defined __AVX__
+#else
 typedef float tile_line __attribute__((vector_size(32), aligned(4), may_alias));
 #define TILE_PAST_LINE(to, from)                                                                                       \
     __builtin_ia32_movntps256((to), ((const tile_line *)(from))[0]),                                                   \
