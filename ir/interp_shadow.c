@@ -85,12 +85,14 @@ void agents_read(Task *t, const Part *p, const Copy *c, const int64_t *offset, i
         if (offset[i] >= 0) cell_read(t, p, &c->cell[offset[i]], offset[i], c->packet);
 }
 
-static void cell_write(Task *t, const Part *p, Cell *c, int64_t element, const Stamp *known, bool add) {
-    if (c->writer && known[c->writer - 1] < c->stamp && !(add && c->add))
+static void cell_write(Task *t, const Part *p, Cell *c, int64_t element, bool packet, bool add) {
+    const Clock *clock = t->worker->clock;
+    const Stamp *stored = packet ? clock->weak : clock->at;
+    if (c->writer && stored[c->writer - 1] < c->stamp && !(add && c->add))
         fault_access(t, FAULT_RACE, p, element, c->writer - 1, c->stamp);
-    reads_check(t, p, element, c, known);
+    reads_check(t, p, element, c, clock->weak);
     c->writer = t->worker->entry + 1;
-    c->stamp = known[t->worker->entry];
+    c->stamp = clock->at[t->worker->entry];
     c->add = add;
 }
 
@@ -109,11 +111,11 @@ static void packets_write(Task *t, const Copy *c, const int64_t *offset, int64_t
     clock_drop(a, past);
 }
 
-/* What a packet's sender did before it sent, such as reading this copy two generations ago, is before this store. */
+/* What a packet's sender read before it sent, such as this copy two generations ago, is before this store; what it stored
+   elsewhere may still be on its way. */
 void agents_write(Task *t, const Part *p, const Copy *c, const int64_t *offset, int64_t n, bool add) {
-    const Clock *clock = t->worker->clock;
     for (int64_t i = 0; i < n; i++)
-        if (offset[i] >= 0) cell_write(t, p, &c->cell[offset[i]], offset[i], clock->weak, add);
+        if (offset[i] >= 0) cell_write(t, p, &c->cell[offset[i]], offset[i], c->packet, add);
     if (c->packet) packets_write(t, c, offset, n);
 }
 
