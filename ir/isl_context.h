@@ -1,4 +1,5 @@
-/* isl_context.h: isl with a budget of operations, whose exhausted memory ends the process as any other does. */
+/* isl_context.h: isl with a budget of operations, whose exhausted memory ends the process as any other does: also where isl
+   itself does not notice, and reads through NULL. */
 #ifndef TILEC_IR_ISL_CONTEXT_H
 #define TILEC_IR_ISL_CONTEXT_H
 
