@@ -6,7 +6,11 @@
 Reach reach_new(Arena *a, const Program *p, int ranks) {
     Reach x = {.ranks = ranks, .lags = MAX_LAG + 1, .most = 2};
     for (int i = 0; i < p->tensor.n; i++)
-        if (p->tensor.p[i].slots > x.most) x.most = p->tensor.p[i].slots;
+        if (p->tensor.p[i].symmetric >= 0) {
+            x.needed = true;
+            if (p->tensor.p[i].slots > x.most) x.most = p->tensor.p[i].slots;
+        }
+    if (!x.needed) return x;
     x.acquired = ARENA_ARRAY(a, bool, x.lags * ranks * ranks);
     x.after = ARENA_ARRAY(a, bool, (x.most + 1) * ranks * ranks);
     return x;
@@ -16,24 +20,30 @@ static size_t place(const Reach *x, int64_t k, int q, int r) {
     return ((size_t)k * (size_t)x->ranks + (size_t)q) * (size_t)x->ranks + (size_t)r;
 }
 
-bool *reach_acquired(const Reach *x, int64_t lag, int source, int rank) { return &x->acquired[place(x, lag, source, rank)]; }
+void reach_acquire(Reach *x, int64_t lag, int source, int rank) {
+    if (x->needed) x->acquired[place(x, lag, source, rank)] = true;
+}
+
+static bool acquired(const Reach *x, int64_t lag, int source, int rank) {
+    return lag >= 0 && lag < x->lags && x->acquired[place(x, lag, source, rank)];
+}
 
 bool reach_after(const Reach *x, int64_t k, int q, int r) { return x->after[place(x, k, q, r)]; }
 
+/* One generation alone leads to no other rank. */
 static bool composes(const Reach *x, int64_t k, int q, int r) {
-    for (int64_t a = 1; a < k; a++)
+    if (k > 1 && reach_after(x, k - 1, q, r)) return true;
+    for (int64_t a = 2; a < k - 1; a++)
         for (int s = 0; s < x->ranks; s++)
             if (reach_after(x, a, q, s) && reach_after(x, k - a, s, r)) return true;
     return false;
 }
 
 void reach_close(Reach *x) {
-    for (int64_t k = 1; k <= x->most; k++)
+    for (int64_t k = 1; x->needed && k <= x->most; k++)
         for (int q = 0; q < x->ranks; q++)
-            for (int r = 0; r < x->ranks; r++) {
-                bool waits = k >= 2 && k - 2 < x->lags && *reach_acquired(x, k - 2, q, r);
-                x->after[place(x, k, q, r)] = q == r || waits || composes(x, k, q, r);
-            }
+            for (int r = 0; r < x->ranks; r++)
+                x->after[place(x, k, q, r)] = q == r || acquired(x, k - 2, q, r) || composes(x, k, q, r);
 }
 
 /* ---- waits that are executed whatever the sizes are ---- */

@@ -10,13 +10,14 @@ enum { MAX_LAG = 4 };
 typedef struct {
     int ranks, lags; /* waits go back less than `lags` generations */
     int most; /* k runs over 1 .. most: the slots of the program's tensors, at least 2 */
+    bool needed; /* some memory is visible to peers */
     bool *acquired;
     bool *after;
 } Reach;
 
 Reach reach_new(Arena *, const Program *, int ranks);
-/* To be set: some task of the rank certainly acquires a word of the source, lag generations back. */
-bool *reach_acquired(const Reach *, int64_t lag, int source, int rank);
+/* Some task of the rank certainly acquires a word of the source, lag generations back. */
+void reach_acquire(Reach *, int64_t lag, int source, int rank);
 void reach_close(Reach *);
 bool reach_after(const Reach *, int64_t k, int q, int r);
 

@@ -288,7 +288,7 @@ static void wait_reaches(Symbolic *y, const Kernel *k, const Op *w) {
         bool *named = ARENA_ARRAY(y->arena, bool, y->ranks);
         wait_names_always(y->m, k, f, w, y->coord[r], named);
         for (int c = 0; c < y->m->axis.p[f->axis].ranks; c++)
-            if (named[c]) *reach_acquired(&y->reach, w->lag, mesh_rank_along(y->m, r, f->axis, c), r) = true;
+            if (named[c]) reach_acquire(&y->reach, w->lag, mesh_rank_along(y->m, r, f->axis, c), r);
     }
 }
 

@@ -28,8 +28,8 @@ static void packet_turns(Run *r, int tensor) {
             const Event *a = &r->event.p[list->p[i]], *b = &r->event.p[list->p[j]];
             if (a->kind != EVENT_WRITE || b->kind != EVENT_READ || a->until != ALWAYS || b->until != ALWAYS) continue;
             if (!a->dense || !b->dense) continue;
-            bool *turn = reach_acquired(&r->reach, 0, rank_of(r, a), rank_of(r, b));
-            if (!*turn) *turn = same_group(r, axis, rank_of(r, a), rank_of(r, b)) && boxes_meet(r, a, b);
+            if (same_group(r, axis, rank_of(r, a), rank_of(r, b)) && boxes_meet(r, a, b))
+                reach_acquire(&r->reach, 0, rank_of(r, a), rank_of(r, b));
         }
 }
 

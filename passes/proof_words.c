@@ -124,7 +124,7 @@ static bool check_word(Run *r, const Event *e, int source, const int64_t *index)
                              task_text(r, t), (long long)word, source, got, (long long)want);
     if (!e->sync || e->until != ALWAYS || r->words[e->ref].weak) return true;
     if (e->op->lag == 0) r->words[e->ref].waited[slot] = true;
-    *reach_acquired(&r->reach, e->op->lag, source, t->rank) = true;
+    reach_acquire(&r->reach, e->op->lag, source, t->rank);
     return true;
 }
 
