@@ -18,7 +18,7 @@ static bool place_temporary(Memory *l, const Module *m, const Tensor *t) {
     int64_t *end = t->symmetric >= 0 ? &l->symmetric : &l->local;
     l->bytes[t->id] = tensor_bytes(m, t);
     l->offset[t->id] = *end;
-    *end += l->bytes[t->id] * t->slots;
+    if (*end < byte_limit) *end += l->bytes[t->id] * t->slots;
     if (*end < byte_limit && elem_bits(t->elem) >= 8) return true;
     if (elem_bits(t->elem) < 8)
         diag_error(m->diags, t->loc, "unsupported", "not supported yet by the host's code generator: tensors of %s",
@@ -40,19 +40,24 @@ static bool check_argument(const Module *m, const Tensor *t) {
     return false;
 }
 
-static FlagPlace place_flag(Memory *l, const Module *m, const Flag *flag) {
+/* Words and counters are counted in cache lines: as many bytes of them fit as of temporaries. */
+static bool place_flag(Memory *l, const Module *m, const Program *p, const Flag *flag) {
     FlagPlace at = {.word = l->words, .count = l->counts, .words = 1};
-    int64_t ranks = flag->axis >= 0 ? m->axis.p[flag->axis].ranks : 1;
+    int64_t ranks = flag->axis >= 0 ? m->axis.p[flag->axis].ranks : 1, most = byte_limit / 64 / ranks;
     for (int i = 0; i < flag->dim.n; i++) {
         const FlagDim *d = &flag->dim.p[i];
         int64_t tasks = d->size ? ceil_div(size_most(m, d->of), d->size) : 1;
         at.extent[i] = d->group > 0 ? ceil_div(tasks, d->group) : 1;
         if (at.extent[i] < 1) at.extent[i] = 1;
-        at.words *= at.extent[i];
+        at.words = at.words > most / at.extent[i] ? most : at.words * at.extent[i];
     }
     l->words += at.words * ranks;
     l->counts += at.words * ranks;
-    return at;
+    l->flag[flag->id] = at;
+    if (l->words < byte_limit / 64) return true;
+    diag_error(m->diags, p->loc, "flags-too-large", "the words of flag '%s' do not fit the address space", flag->name);
+    diag_note(m->diags, p->loc, "larger tiles need fewer; --off=flags needs one word for each pair of kernels");
+    return false;
 }
 
 bool memory_make(Arena *a, const Module *m, const Program *p, Memory *l) {
@@ -67,6 +72,6 @@ bool memory_make(Arena *a, const Module *m, const Program *p, Memory *l) {
     for (int i = 0; i < p->tensor.n; i++)
         good &= l->arg[i] < 0 ? place_temporary(l, m, &p->tensor.p[i]) : check_argument(m, &p->tensor.p[i]);
     for (int i = 0; i < p->tensor.n; i++) l->past[i] = tensor_past(m, p, &p->tensor.p[i]);
-    for (int i = 0; i < p->flag.n; i++) l->flag[i] = place_flag(l, m, &p->flag.p[i]);
+    for (int i = 0; good && i < p->flag.n; i++) good = place_flag(l, m, p, &p->flag.p[i]);
     return good;
 }

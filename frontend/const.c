@@ -173,6 +173,10 @@ static bool global_value(Lower *lw, GlobalDim *g) {
     if (!by_define && !const_int(lw, d->value, &n)) return false;
     fixed = define ? define->value : n;
     if (!global_in_range(lw, d, fixed, d->bounded ? n : INT64_MAX)) return false;
+    if (d->bounded && n > MAX_EXTENT) {
+        diag_error(lw->m->diags, d->loc, "too-large", "the bound of '%s' is beyond 2^40", d->name);
+        return false;
+    }
     if (!d->bounded || define)
         g->size = size_number(fixed);
     else if (lw->m->symbol.n == INT16_MAX)

@@ -50,6 +50,8 @@ static void axis_add(Front *f, const Decl *d) {
         diag_error(f->diags, d->loc, "bad-mesh", "a mesh axis has 1 to %d ranks", RANKS_LIMIT);
     else if (m->axis.n == MAX_AXES)
         diag_error(f->diags, d->loc, "too-many-axes", "a mesh has at most %d axes", MAX_AXES);
+    else if (mesh_ranks(m) * s.c > MAX_RANKS)
+        diag_error(f->diags, d->loc, "bad-mesh", "the axes make %" PRId64 " ranks, at most %d are possible", mesh_ranks(m) * s.c, MAX_RANKS);
     else
         vec_push(m->arena, &m->axis, ((Axis){.name = d->name, .ranks = s.c, .loc = d->loc}));
 }

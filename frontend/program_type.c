@@ -40,6 +40,10 @@ static bool extent_lower(Prog *c, const Expr *e, Size *s, DimName *name) {
         diag_error(c->diags, of->loc, "bad-extent", "this extent is %lld", (long long)s->c);
         return false;
     }
+    if (size_bound(c->m, *s) > MAX_EXTENT) {
+        diag_error(c->diags, of->loc, "too-large", "this extent is beyond 2^40");
+        return false;
+    }
     return !split || split_lower(c, e, s);
 }
 
@@ -74,7 +78,6 @@ static void places_of_dims(Prog *c, Tensor *t) {
     }
 }
 
-/* No more bytes than the verifier takes: INT64_MAX / 4096. */
 static bool bytes_fit(Prog *c, Loc loc, const Tensor *t) {
     int64_t bytes = (elem_bits(t->elem) + 7) / 8;
     bool over = false;
@@ -82,8 +85,8 @@ static bool bytes_fit(Prog *c, Loc loc, const Tensor *t) {
         int64_t n = size_bound(c->m, size_whole(t->dim[d]));
         over |= n > 0 && __builtin_mul_overflow(bytes, n, &bytes);
     }
-    if (!over && bytes <= INT64_MAX / 4096) return true;
-    diag_error(c->diags, loc, "too-large", "'%s' is %s of %s: more than 2^51 bytes", t->name, shape_text(c, t),
+    if (!over && bytes <= MAX_BYTES) return true;
+    diag_error(c->diags, loc, "too-large", "'%s' is %s of %s: 2^51 bytes or more", t->name, shape_text(c, t),
                elem_text(t->elem));
     return false;
 }

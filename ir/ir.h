@@ -12,7 +12,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { MAX_DIMS = 8, MAX_RANGES = 8, MAX_AXES = 3, MAX_TERMS = 6 };
+enum { MAX_DIMS = 8, MAX_RANGES = 8, MAX_AXES = 3, MAX_TERMS = 6, MAX_RANKS = 4096 };
+#define MAX_EXTENT ((int64_t)1 << 40)      /* largest extent, offset and bound */
+#define MAX_BYTES (((int64_t)1 << 51) - 1) /* of a tensor: those of all ranks are counted in 64 bits */
 
 /* ---- element types ---- */
 

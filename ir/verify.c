@@ -22,7 +22,7 @@ static void symbols_verify(Verifier *v) {
     for (int i = 0; i < m->symbol.n; i++) {
         const Symbol *s = &m->symbol.p[i];
         if (!s->name) violation(v, s->loc, "dim %d has no name", i);
-        if (s->bound < 0 || s->bound > VERIFY_EXTENT)
+        if (s->bound < 0 || s->bound > MAX_EXTENT)
             violation(v, s->loc, "the bound of dim '%s' is not between 0 and 2^40", s->name);
     }
 }
@@ -34,11 +34,11 @@ static void axes_verify(Verifier *v) {
     for (int i = 0; i < m->axis.n; i++) {
         const Axis *a = &m->axis.p[i];
         if (!a->name) violation(v, a->loc, "mesh axis %d has no name", i);
-        bool good = a->ranks >= 1 && a->ranks <= 4096 && ranks * a->ranks <= 4096;
+        bool good = a->ranks >= 1 && a->ranks <= MAX_RANKS && ranks * a->ranks <= MAX_RANKS;
         if (good)
             ranks *= a->ranks;
         else
-            violation(v, a->loc, "mesh axis '%s' makes the ranks fewer than 1 or more than 4096", a->name);
+            violation(v, a->loc, "mesh axis '%s' makes the ranks fewer than 1 or more than %d", a->name, MAX_RANKS);
     }
 }
 

@@ -21,7 +21,6 @@ typedef struct {
 } Verifier;
 
 enum { VERIFY_NESTING = 256 };
-#define VERIFY_EXTENT ((int64_t)1 << 40) /* largest extent, offset and bound */
 #define VERIFY_FACTOR ((int64_t)1 << 31) /* largest factor and divisor of a term, and tile size */
 
 void violation(Verifier *, Loc, const char *format, ...) __attribute__((format(printf, 3, 4)));

@@ -11,7 +11,7 @@ bool axis_verify(Verifier *v, Loc loc, int axis) {
 bool size_verify(Verifier *v, Loc loc, Size s) {
     int before = v->violations;
     if (s.sym < -1 || s.sym >= v->m->symbol.n) violation(v, loc, "there is no dim %d", s.sym);
-    if (s.c < -VERIFY_EXTENT || s.c > VERIFY_EXTENT)
+    if (s.c < -MAX_EXTENT || s.c > MAX_EXTENT)
         violation(v, loc, "the number %lld of an extent is beyond 2^40", (long long)s.c);
     if (s.axis != -1) axis_verify(v, loc, s.axis);
     return v->violations == before;
@@ -19,7 +19,7 @@ bool size_verify(Verifier *v, Loc loc, Size s) {
 
 bool extent_verify(Verifier *v, Loc loc, Size s) {
     if (!size_verify(v, loc, s)) return false;
-    if (size_bound(v->m, size_whole(s)) >= 0 && size_bound(v->m, size_whole(s)) <= VERIFY_EXTENT) return true;
+    if (size_bound(v->m, size_whole(s)) >= 0 && size_bound(v->m, size_whole(s)) <= MAX_EXTENT) return true;
     violation(v, loc, "an extent is negative or beyond 2^40");
     return false;
 }
@@ -32,7 +32,7 @@ void shape_verify(Verifier *v, Loc loc, const Size *dim, int ndim, Elem e) {
         int64_t n = size_bound(v->m, size_whole(dim[i]));
         over |= __builtin_mul_overflow(bytes, n ? n : 1, &bytes);
     }
-    if (over || bytes > INT64_MAX / 4096) violation(v, loc, "the extents multiply to more bytes than 64 bits count");
+    if (over || bytes > MAX_BYTES) violation(v, loc, "the extents multiply to 2^51 bytes or more");
 }
 
 bool range_verify(Verifier *v, Loc loc, int range) {
@@ -85,7 +85,7 @@ bool affine_verify(Verifier *v, Loc loc, const Affine *a) {
         Affine one = {.nterm = 1, .term = {a->term[i]}};
         if (!term_verify(v, loc, &a->term[i]) || !type_unite(v, loc, &t, affine_type(v->k, &one))) return false;
     }
-    if (a->c >= -VERIFY_EXTENT && a->c <= VERIFY_EXTENT) return true;
+    if (a->c >= -MAX_EXTENT && a->c <= MAX_EXTENT) return true;
     violation(v, loc, "the constant of a sum is beyond 2^40");
     return false;
 }

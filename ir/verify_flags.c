@@ -18,7 +18,7 @@ static void flag_dim_verify(Verifier *v, const Program *g, const Flag *f, int i)
     const Range *r = &g->node.p[f->producer]->kernel->range.p[i];
     if (!size_equal(d->of, r->of) || d->size != r->size)
         violation(v, g->loc, "dimension %d of flag '%s' is not that of its producer's grid", i, f->name);
-    if (d->group < GROUP_DEST || d->group > VERIFY_EXTENT)
+    if (d->group < GROUP_DEST || d->group > MAX_EXTENT)
         violation(v, g->loc, "a dimension of flag '%s' is divided by %lld", f->name, (long long)d->group);
     if (d->group == GROUP_DEST && f->axis < 0)
         violation(v, g->loc, "flag '%s' has a destination and crosses no axis", f->name);
