@@ -38,8 +38,9 @@ static bool known_passes(const Options *o) {
 
 static bool known_target(const Options *o) {
     int n;
-    if (!o->target || pipeline_of(o->target, &n)) return true;
-    if (strcmp(o->target, "interp") == 0 && strcmp(o->command, "run") == 0) return true;
+    bool runs = strcmp(o->command, "run") == 0;
+    if (!o->target || (pipeline_of(o->target, &n) && (!runs || strcmp(o->target, "host") == 0))) return true;
+    if (strcmp(o->target, "interp") == 0 && runs) return true;
     fprintf(stderr, "tilec: error: there is no target '%s'; see tilec targets\n", o->target);
     return false;
 }

@@ -1,12 +1,15 @@
 /* pass.c: the table of passes, the pipeline of each target, and running a list of them. */
 #include "passes/pass.h"
+#include "target/matrix.h"
 
 #include <stdarg.h>
 #include <string.h>
 #include <time.h>
 
-static const Pass *const passes[] = {&pass_fuse, &pass_comm, &pass_flags, &pass_barriers};
+static const Pass *const passes[] = {&pass_fuse, &pass_comm, &pass_flags, &pass_barriers, &pass_layout};
 static const Pass *const host_pipeline[] = {&pass_fuse, &pass_comm, &pass_flags, &pass_barriers};
+/* On a device the order between nodes is that of their launches. */
+static const Pass *const gpu_pipeline[] = {&pass_fuse, &pass_comm, &pass_layout};
 
 const Pass *pass_find(const char *name) {
     for (size_t i = 0; i < sizeof passes / sizeof *passes; i++)
@@ -15,9 +18,10 @@ const Pass *pass_find(const char *name) {
 }
 
 const Pass *const *pipeline_of(const char *target, int *n) {
-    if (strcmp(target, "host")) return NULL;
-    *n = (int)(sizeof host_pipeline / sizeof *host_pipeline);
-    return host_pipeline;
+    bool gpu = matrix_target(target) != NULL;
+    if (!gpu && strcmp(target, "host")) return NULL;
+    *n = (int)(gpu ? sizeof gpu_pipeline / sizeof *gpu_pipeline : sizeof host_pipeline / sizeof *host_pipeline);
+    return gpu ? gpu_pipeline : host_pipeline;
 }
 
 void remark(PassContext *c, const char *pass, Loc loc, const char *format, ...) {

@@ -34,7 +34,7 @@ static const MatrixPanel panels[] = {
 #define COUNT(...) (int)(sizeof((int[]){__VA_ARGS__}) / sizeof(int))
 #define LANES(...)                                                                                                     \
     COUNT(__VA_ARGS__), { __VA_ARGS__ }
-#define MACHINE(name, wave, lds)
+#define MACHINE(...)
 #define MFMA(...)
 #define MMA(...)
 #define WGMMA(...)
@@ -96,10 +96,12 @@ static const MatrixOp sm_90a_ops[] = {
 #define MFMA(...)
 #define MMA(...)
 #define WGMMA(...)
-#define MACHINE(name, wave, lds)                                                                                       \
+#define MACHINE(name, wave, lds, registers, most)                                                                                       \
     {#name,                                                                                                            \
      wave,                                                                                                             \
      lds,                                                                                                              \
+     registers,                                                                                                        \
+     most,                                                                                                             \
      {name##_phases, LENGTH(name##_phases)},                                                                           \
      name##_ops,                                                                                                       \
      LENGTH(name##_ops),                                                                                               \

@@ -35,6 +35,7 @@ typedef struct {
 typedef struct {
     const char *name;
     int wave, lds_bytes;
+    int registers, most_registers; /* of 32 bits: those that a workgroup shares, and at most of a thread */
     LdsMachine lds;
     const MatrixOp *op;
     int nops;

@@ -1,0 +1,63 @@
+/* layout.h: what the parts of the pass layout share: one kernel on its way to the form `layout`. */
+#ifndef TILEC_PASSES_LAYOUT_H
+#define TILEC_PASSES_LAYOUT_H
+
+#include "passes/pass.h"
+#include "target/matrix.h"
+
+enum { LAY_WAVE_BITS = 6 };
+
+/* Tiles that elementwise operations, loops and conditions tie together: they share one layout. */
+typedef struct {
+    Type type;       /* its ranges; the widest element type */
+    int fastest;     /* range along which its loads and stores are contiguous; -1: none */
+    Elem memory;     /* element type of that access */
+    int layout;      /* as in Value.layout; 0: not chosen yet */
+} LayClass;
+
+/* Elements of the smaller tile are wanted beside those of the larger. */
+typedef struct {
+    int small, large; /* values */
+} LayPair;
+
+typedef struct {
+    Module *m;
+    Kernel *k;
+    const MatrixTarget *target;
+    Arena *scratch;
+    int64_t *extent;            /* by range: a power of two */
+    int *parent;                /* by value: union-find; the roots are classes */
+    LayClass *class;            /* by root */
+    int nvalue;                 /* values that have classes */
+    VEC(LayPair) pair;
+    VEC(Value *) value;         /* by id */
+    int wave_bits;
+    struct {
+        int16_t range;          /* the range that waves divide by this bit; -1: none yet */
+        int bit;
+    } wave[LAY_WAVE_BITS];
+    struct {
+        const Value *from;
+        Value *to;
+    } *made;                    /* conversions, so that each is made once */
+    int nmade, cap;
+    bool failed;
+} Lay;
+
+typedef void LayVisit(Lay *, Op *);
+void lay_each(Lay *, Region *, LayVisit *); /* every operation, outer before inner; the visitor may insert */
+Layout lay_slice(const Lay *, const Layout *, Type); /* of the type's ranges */
+int lay_number(Lay *, const Layout *);               /* in the kernel's list, as Value.layout counts */
+int64_t lay_elements(const Lay *, Type);             /* with the extents */
+int lay_words(Elem);                                 /* registers of an element */
+void lay_refuse(Lay *, Loc, const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+void lay_prepare(Lay *);  /* layout_mask.c: masks where positions past the end would count, stores of whole tiles */
+void lay_matrix(Lay *);   /* layout_dot.c: picks matrix instructions, converts their operands */
+bool lay_dot_layouts(Lay *, const Op *dot, Layout *a, Layout *b, Layout *d);
+void lay_classes(Lay *);  /* layout_class.c */
+int lay_class(const Lay *, const Value *);
+void lay_choose(Lay *);   /* layout_choose.c: a layout for every class */
+void lay_insert(Lay *);   /* layout_insert.c: conversions where a layout is not the one that is wanted */
+
+#endif

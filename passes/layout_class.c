@@ -1,0 +1,108 @@
+/* layout_class.c: which tiles must share a layout, and which must lie beside each other.
+   Takes: a kernel. Gives: classes of values (union-find), and pairs where one has some of the other's ranges. */
+#include "passes/layout.h"
+
+static int root_of(const Lay *l, int v) {
+    while (l->parent[v] != v) v = l->parent[v];
+    return v;
+}
+
+int lay_class(const Lay *l, const Value *v) { return v->id < l->nvalue ? root_of(l, v->id) : -1; }
+
+static void unite(Lay *l, const Value *a, const Value *b) {
+    int x = root_of(l, a->id), y = root_of(l, b->id);
+    if (x == y) return;
+    LayClass *cx = &l->class[x], *cy = &l->class[y];
+    if (elem_bits(cy->type.elem) > elem_bits(cx->type.elem)) cx->type.elem = cy->type.elem;
+    if (cx->fastest < 0 || (cy->fastest >= 0 && elem_bits(cy->memory) > elem_bits(cx->memory))) {
+        cx->fastest = cy->fastest >= 0 ? cy->fastest : cx->fastest;
+        cx->memory = cy->fastest >= 0 ? cy->memory : cx->memory;
+    }
+    l->parent[y] = x;
+}
+
+static bool same_ranges(Type a, Type b) {
+    b.elem = a.elem;
+    return type_equal(a, b);
+}
+
+/* An operand that is wanted where the elements of `at` are. */
+static void meet(Lay *l, const Value *x, const Value *at) {
+    if (x->type.nrange == 0 || at->type.nrange == 0) return;
+    if (same_ranges(x->type, at->type))
+        unite(l, at, x);
+    else
+        vec_push(l->scratch, &l->pair, ((LayPair){x->id, at->id}));
+}
+
+static void meet_subscripts(Lay *l, const Op *op, const Value *at) {
+    for (int d = 0; d < op->sub.n; d++)
+        for (int i = 0; i < op->sub.p[d].lo.nterm; i++)
+            if (op->sub.p[d].lo.term[i].kind == TERM_VALUE) meet(l, op->sub.p[d].lo.term[i].value, at);
+}
+
+/* The range whose neighbours are neighbours in memory. */
+static int fastest_of(const Kernel *k, const Op *op) {
+    const Affine *last = op->sub.n ? &op->sub.p[op->sub.n - 1].lo : NULL;
+    for (int i = 0; last && i < last->nterm; i++) {
+        const Term *t = &last->term[i];
+        if (t->kind == TERM_POS && t->mul == 1 && t->div == 1 && k->range.p[t->id].kind != RANGE_POSITION) return t->id;
+    }
+    return -1;
+}
+
+static void note_access(Lay *l, const Op *op, const Value *v) {
+    LayClass *c = &l->class[root_of(l, v->id)];
+    int fastest = fastest_of(l->k, op);
+    if (fastest >= 0 && type_has(v->type, fastest)) {
+        c->fastest = fastest;
+        c->memory = l->k->param.p[op->param].elem;
+    }
+    meet_subscripts(l, op, v);
+}
+
+static void meet_yield(Lay *l, const Op *op, const Region *r) {
+    for (int i = 0; r && i < op->res.n; i++) meet(l, r->last->arg.p[i], op->res.p[i]);
+}
+
+static void meet_op(Lay *l, Op *op) {
+    OpClass class = op_info[op->kind].class;
+    const Value *v = op->res.n ? op->res.p[0] : NULL;
+    bool element = (class >= CLASS_UNARY && class <= CLASS_BROADCAST) || class == CLASS_PREFIX;
+    for (int i = 0; i < op->arg.n && element; i++) meet(l, op->arg.p[i], v);
+    if (class == CLASS_REDUCE) meet(l, v, op->arg.p[0]);
+    if (op->kind == OP_DOT && op->arg.n == 3) meet(l, op->arg.p[2], v);
+    if (op->kind == OP_LOAD && v->type.nrange) note_access(l, op, v);
+    if (op->kind == OP_STORE && op->arg.p[0]->type.nrange) note_access(l, op, op->arg.p[0]);
+    if (op->kind != OP_FOR && op->kind != OP_IF) return;
+    for (int i = 0; i < op->res.n && op->kind == OP_FOR; i++) {
+        meet(l, op->arg.p[i + 2], op->res.p[i]);
+        meet(l, op->region[0]->arg.p[i], op->res.p[i]);
+    }
+    meet_yield(l, op, op->region[0]);
+    if (op->kind == OP_IF) meet_yield(l, op, op->region[1]);
+}
+
+static void note_value(Lay *l, Value *v) {
+    l->value.p[v->id] = v;
+    l->class[v->id] = (LayClass){.type = v->type, .fastest = -1, .memory = v->type.elem};
+}
+
+static void note_values(Lay *l, const Region *r) {
+    for (int i = 0; r && i < r->arg.n; i++) note_value(l, r->arg.p[i]);
+    for (const Op *op = r ? r->first : NULL; op; op = op->next) {
+        for (int i = 0; i < op->res.n; i++) note_value(l, op->res.p[i]);
+        note_values(l, op->region[0]);
+        note_values(l, op->region[1]);
+    }
+}
+
+void lay_classes(Lay *l) {
+    int n = l->nvalue = l->k->nvalue;
+    l->parent = ARENA_ARRAY(l->scratch, int, n + 1);
+    l->class = ARENA_ARRAY(l->scratch, LayClass, n + 1);
+    for (int i = 0; i < n; i++) vec_push(l->scratch, &l->value, NULL);
+    for (int i = 0; i < n; i++) l->parent[i] = i;
+    note_values(l, l->k->body);
+    lay_each(l, l->k->body, meet_op);
+}
