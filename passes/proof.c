@@ -163,11 +163,18 @@ static void proof_tell(PassContext *c, const Program *p, const Proof *proof) {
                 (long long)proof->tasks, (long long)proof->waits, (long long)proof->signals, (long long)proof->pairs);
 }
 
-/* What holds for all sizes must hold for one; there, tasks of one node are compared as well. */
 static Proof proof_sample(const Module *m, const Program *p, Arena *arena) {
-    int64_t *sym = ARENA_ARRAY(arena, int64_t, m->symbol.n);
+    int64_t *sym = ARENA_ARRAY(arena, int64_t, m->symbol.n + 1);
     for (int i = 0; i < m->symbol.n; i++) sym[i] = m->symbol.p[i].bound < SAMPLE ? m->symbol.p[i].bound : SAMPLE;
     return proof_program(m, p, sym, arena);
+}
+
+Proof proof_for(const Module *m, const Program *p, Arena *out) {
+    bool sizes = program_has_symbols(p);
+    Proof proof = sizes ? proof_symbolic(m, p, out) : proof_program(m, p, NULL, out);
+    if (!sizes) return proof.too_large ? proof_symbolic(m, p, out) : proof;
+    Proof sample = proof.proved ? proof_sample(m, p, out) : proof;
+    return sample.proved || sample.too_large ? proof : sample;
 }
 
 bool proof_check(PassContext *c) {
@@ -177,7 +184,6 @@ bool proof_check(PassContext *c) {
         const Program *p = c->m->program.p[i];
         Proof proof = proof_for(c->m, p, c->m->arena);
         if (proof.proved) proof_tell(c, p, &proof);
-        if (proof.proved && proof.symbolic) proof = proof_sample(c->m, p, c->m->arena);
         if (!proof.proved && !proof.too_large) proof_report(c, p, &proof), ok = false;
     }
     return ok;

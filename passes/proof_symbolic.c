@@ -392,9 +392,3 @@ Proof proof_symbolic(const Module *m, const Program *p, Arena *out) {
     arena_free(y.arena);
     return proof;
 }
-
-Proof proof_for(const Module *m, const Program *p, Arena *out) {
-    if (program_has_symbols(p)) return proof_symbolic(m, p, out);
-    Proof proof = proof_program(m, p, NULL, out);
-    return proof.too_large ? proof_symbolic(m, p, out) : proof;
-}

@@ -9,7 +9,4 @@ Proof proof_symbolic(const Module *, const Program *, Arena *);
 /* Some extent of its tensors or kernels is known at run time only. */
 bool program_has_symbols(const Program *);
 
-/* The proof that fits: for all sizes where some are run-time dimensions, or tasks are too many; else of the given ones. */
-Proof proof_for(const Module *, const Program *, Arena *);
-
 #endif
