@@ -90,6 +90,9 @@ void tiles_check(Kern *);
 void inouts_check(Kern *);
 bool store_is_unique(const Kern *, const Span *, int n); /* goes to places of a `unique` parameter */
 
+/* kernel_self.c: results that the kernel reads */
+void self_check(Kern *);
+
 /* kernel_scope.c */
 int scope_mark(const Kern *);
 void scope_close(Kern *, int mark);                /* leaves a block */

@@ -40,9 +40,8 @@ static Val range_value(Kern *c, const Entry *e, Loc loc) {
 static Val name_refuse(Kern *c, const Entry *e, Loc loc) {
     if (e->kind == NAME_ELEM)
         diag_error(c->diags, loc, "type-as-value", "'%s' is an element type, not a value", e->name);
-    else if (e->kind == NAME_RESULT)
-        diag_error(c->diags, loc, "unsupported", "not supported yet: reading '%s', a result of the kernel itself",
-                   e->name);
+    else if (e->kind == NAME_RESULT && c->b.k->param.p[e->index].ndim == 0)
+        diag_error(c->diags, loc, "unsupported", "not supported yet: reading '%s', a result without extents", e->name);
     else {
         diag_error(c->diags, loc, "tensor-as-value", "'%s' is a whole tensor, not a tile", e->name);
         diag_note(c->diags, loc, "read a tile of it: %s[..]", e->name);

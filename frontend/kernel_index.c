@@ -153,8 +153,7 @@ bool subscripts_lower(Kern *c, const Expr *e, const Entry *tensor, Span *sub) {
 static Val load_refuse(Kern *c, const Expr *e, const Entry *named) {
     if (named->kind == NAME_BROKEN) return val_error;
     if (named->kind == NAME_RESULT)
-        diag_error(c->diags, e->loc, "unsupported", "not supported yet: reading '%s', a result of the kernel itself",
-                   named->name);
+        diag_error(c->diags, e->loc, "store-in-merge", "a merge block cannot read '%s', a result", named->name);
     else
         diag_error(c->diags, e->loc, "not-a-tensor", "'%s' is not a tensor: it takes no subscripts", named->name);
     return val_error;
@@ -166,7 +165,8 @@ Val load_lower(Kern *c, const Expr *e) {
         return val_error;
     }
     Entry tensor = *scope_use(c, e->base->name, e->base->loc);
-    if (tensor.kind != NAME_TENSOR && tensor.kind != NAME_INOUT) return load_refuse(c, e, &tensor);
+    bool own = tensor.kind == NAME_RESULT && !c->in_merge;
+    if (tensor.kind != NAME_TENSOR && tensor.kind != NAME_INOUT && !own) return load_refuse(c, e, &tensor);
     Span sub[MAX_DIMS];
     if (!subscripts_lower(c, e, &tensor, sub)) return val_error;
     c->b.loc = e->loc;

@@ -4,7 +4,7 @@
 
 enum { DEPTH = 32 };
 
-/* A loop through the positions of a range: each of them, or the whole of the range's tile. */
+/* A loop through positions of a range's tile: each of them, or the whole of the range's tile. */
 typedef enum { LOOP_AS_TILE, LOOP_EXACT } LoopForm;
 
 typedef struct {
@@ -81,10 +81,19 @@ static bool range_from_zero(const Kernel *k, int range, const Op *at) {
     return loop && is_number(loop->arg.p[0], 0) && loop_is_known(loop);
 }
 
+/* The range of whose current tile v is a position, or where it ends; -1: not known. */
+static int value_inside(const Value *v, OpKind edge) {
+    const Op *op = v->def;
+    if (!op) return -1;
+    if (op->kind == edge) return op->range;
+    if (op->kind == OP_POS && range_loop(op, op->range)) return loop_positions_of(range_loop(op, op->range));
+    bool later = edge == OP_BEGIN && op->kind == OP_ADD && op->arg.p[1]->def && op->arg.p[1]->def->kind == OP_CONST;
+    return later && op->arg.p[1]->def->imm >= 0 ? value_inside(op->arg.p[0], edge) : -1;
+}
+
 int loop_positions_of(const Op *loop) {
-    const Op *lo = loop->arg.p[0]->def, *hi = loop->arg.p[1]->def;
-    bool same = lo && hi && lo->kind == OP_BEGIN && hi->kind == OP_END && lo->range == hi->range;
-    return same ? lo->range : -1;
+    int lo = value_inside(loop->arg.p[0], OP_BEGIN), hi = value_inside(loop->arg.p[1], OP_END);
+    return lo == hi ? lo : -1;
 }
 
 static Affine index_of(int range, int64_t mul) { return affine_term(TERM_INDEX, range, mul, 1); }

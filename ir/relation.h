@@ -24,7 +24,7 @@ typedef struct {
 } Access;
 typedef VEC(Access) AccessList;
 
-/* Loads and stores of a CALL node, in the order of the body. A loop through the positions of a range stands for them all. */
+/* Loads and stores of a CALL node, in the order of the body. A loop inside the tile of a range stands for all of it. */
 AccessList node_accesses(const Module *, const Program *, int node, Arena *);
 /* Places along a dimension of the parameter, in each iteration of the loops around. */
 Box subscript_box(const Module *, const Kernel *, const Op *access, int dim);
@@ -39,7 +39,7 @@ bool value_affine(const Module *, const Kernel *, const Value *, Affine *);
 /* The first position of the range's current tile; false when it depends on data or is not affine. */
 bool range_begin(const Module *, const Kernel *, int range, const Op *at, Affine *);
 const Op *range_loop(const Op *at, int range); /* the loop around that runs over the range, or NULL */
-/* The range whose positions a loop goes through in order; -1: it is another loop. */
+/* The range in whose current tile a loop stays: from its beginning or a position in it, to another or its end; -1: none. */
 int loop_positions_of(const Op *loop);
 /* Is a loop's trip count decided by sizes, ranks and enclosing tiles alone? */
 bool loop_is_known(const Op *);

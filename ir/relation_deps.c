@@ -99,11 +99,22 @@ static isl_union_map *access_map(const Deps *d, const Access *a) {
     return map;
 }
 
+/* Tasks of a node have an order where its kernel reads its own result. */
+static bool tasks_ordered(const Kernel *k) {
+    bool ordered = false;
+    for (int i = 0; i < k->param.n; i++) ordered = ordered || kernel_reads_result(k, i);
+    return ordered;
+}
+
 static isl_union_map *order_map(const Deps *d, int node) {
     Text t = {0};
+    const Kernel *k = d->p->node.p[node]->kernel;
+    bool ordered = tasks_ordered(k);
     write_params(d, &t);
     write_task(d, &t, node);
-    text_printf(&t, " -> [%d] }", node);
+    text_printf(&t, " -> [%d", node);
+    for (int i = 0; i < MAX_RANGES; i++) text_printf(&t, ordered && i < k->ngrid ? ", p%d" : ", 0", i);
+    text_add(&t, "] }");
     isl_union_map *map = isl_union_map_read_from_str(d->isl, t.p);
     text_free(&t);
     return map;

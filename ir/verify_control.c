@@ -138,7 +138,7 @@ void access_verify(Verifier *v, const Op *op) {
         store_verify(v, op, p, t);
         return;
     }
-    if (p->out) violation(v, op->loc, "the kernel reads its own result '%s'", p->name);
+    if (p->out && p->ranks >= 0) violation(v, op->loc, "the kernel reads its result '%s' of other ranks", p->name);
     result_expect(v, op, t);
 }
 

@@ -1,6 +1,8 @@
 /* comm_ends.c: edits of the kernels at both ends of a collective: stores that go to peers, loads that come from them.
    A kernel is cloned before it is edited, since other calls may share it. */
 #include "passes/comm.h"
+
+#include "ir/relation.h"
 #include "passes/inline.h"
 
 #include <string.h>
@@ -41,9 +43,10 @@ static void sub_set(Module *m, Op *op, const Span *sub, int n) {
 
 /* ---- producers, readers, new tensors ---- */
 
+/* In place, or tile by tile where its own tasks read it. */
 static bool updates(const Node *n, int tensor) {
     for (int a = 0; n->kind == NODE_CALL && a < n->arg.n; a++)
-        if (n->arg.p[a].tensor == tensor && n->kernel->param.p[a].inout) return true;
+        if (n->arg.p[a].tensor == tensor && (n->kernel->param.p[a].inout || kernel_reads_result(n->kernel, a))) return true;
     return false;
 }
 

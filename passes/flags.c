@@ -30,6 +30,7 @@ Flags flags_begin(PassContext *c, Program *p) {
     Flags f = {.pass = c, .m = c->m, .p = p};
     kernels_part(c->m, p);
     f.access = ARENA_ARRAY(c->m->arena, AccessList, p->node.n + MAX_AXES);
+    f.coarse = ARENA_ARRAY(c->m->arena, bool, p->node.n + 1);
     for (int i = 0; i < p->node.n; i++) f.access[i] = node_accesses(c->m, p, i, c->m->arena);
     return f;
 }
@@ -42,7 +43,7 @@ static Span span_ranks(const Module *m, int axis) {
     return (Span){.lo = affine_const(0), .hi = affine_const(axis < 0 ? 0 : m->axis.p[axis].ranks - 1)};
 }
 
-static bool one_tile(const Module *m, const Range *r) {
+bool grid_is_one_tile(const Module *m, const Range *r) {
     return r->kind == RANGE_WHOLE || (r->of.sym < 0 && size_bound(m, r->of) <= r->size);
 }
 
@@ -73,7 +74,7 @@ static FlagDim dim_of(const Flags *f, const Edge *e, int d, Span *wait) {
     else if (e->dest_known && d == e->owner_dim && !e->dim[d].known) {
         fd.group = e->owner_group;
         *wait = span_of(affine_term(TERM_RANK, e->axis, 1, 1));
-    } else if (e->dim[d].known && (d == e->owner_dim || !one_tile(f->m, r))) {
+    } else if (e->dim[d].known && (d == e->owner_dim || !grid_is_one_tile(f->m, r))) {
         fd.group = need_group(&e->dim[d]);
         *wait = need_span(&e->dim[d], fd.group);
     }
@@ -131,6 +132,11 @@ static int family_new(Flags *f, const Edge *e, const FlagDim *dim, const Span *d
     return g.id;
 }
 
+int flags_family(Flags *f, const Edge *e, const FlagDim *dim, const Span *dest) {
+    int flag = family_find(f, e, dim, dest);
+    return flag < 0 ? family_new(f, e, dim, dest) : flag;
+}
+
 /* ---- waits ---- */
 
 static bool inside(const Region *r, const Op *op) {
@@ -178,7 +184,7 @@ static bool wait_exists(const Op *wait, const Op *at) {
     return false;
 }
 
-static void wait_add(Flags *f, const Edge *e, int flag, const Span *sub, int64_t lag, bool first) {
+void flags_wait(Flags *f, const Edge *e, int flag, const Span *sub, int64_t lag, bool first) {
     Op *op = op_new(f->m, OP_WAIT, e->to->op->loc);
     op->flag = flag;
     op->lag = lag;
@@ -197,9 +203,7 @@ void flags_insert(Flags *f, const Edge *e, int64_t lag, bool first) {
     int n = f->p->node.p[e->from->node]->kernel->ngrid;
     for (int d = 0; d < n; d++) dim[d] = dim_of(f, e, d, &sub[d]);
     Span dest = e->dest_known ? span_of(e->dest) : span_ranks(f->m, e->axis);
-    int flag = family_find(f, e, dim, &dest);
-    if (flag < 0) flag = family_new(f, e, dim, &dest);
-    wait_add(f, e, flag, sub, lag, first);
+    flags_wait(f, e, flags_family(f, e, dim, &dest), sub, lag, first);
 }
 
 /* ---- a program ---- */
@@ -226,12 +230,21 @@ static void order_nodes(Flags *f, int from, int to, bool whole) {
         }
 }
 
+static void order_tasks(Flags *f, int node) {
+    const AccessList *list = &f->access[node];
+    for (int i = 0; i < list->n; i++)
+        for (int j = 0; j < list->n; j++)
+            if (accesses_need_order(f->p->node.p[node]->kernel, &list->p[j], &list->p[i]))
+                flags_insert_self(f, &list->p[j], &list->p[i]);
+}
+
 /* Which earlier nodes wrote a tensor that this one reads, or touched one that it writes: no other pair is looked at. */
 static void order_program(Flags *f, bool whole) {
     typedef VEC(int) Nodes;
     Nodes *touched = ARENA_ARRAY(f->m->arena, Nodes, f->p->tensor.n + 1), *wrote = ARENA_ARRAY(f->m->arena, Nodes, f->p->tensor.n + 1);
     int *seen = ARENA_ARRAY(f->m->arena, int, f->p->node.n + 1);
     for (int n = 0; n < f->p->node.n; n++) {
+        order_tasks(f, n);
         for (int i = 0; i < f->access[n].n; i++) {
             const Access *x = &f->access[n].p[i];
             const Nodes *t = x->write ? &touched[x->tensor] : &wrote[x->tensor];

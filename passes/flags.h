@@ -34,6 +34,7 @@ typedef struct {
     Module *m;
     Program *p;
     AccessList *access; /* per node */
+    bool *coarse;       /* per node: each task waits for all before it */
     int waits, signals;
     int64_t events;     /* of the last proof: its cost */
 } Flags;
@@ -42,6 +43,17 @@ Flags flags_begin(PassContext *, Program *);
 /* The family for this edge (a new one, or one that has the same words), its signal, and the wait: before the access, or
    first thing in the consumer's tasks. */
 void flags_insert(Flags *, const Edge *, int64_t lag, bool first);
+/* The pieces of that: the family with these words and destinations, and a wait for these of its words. */
+int flags_family(Flags *, const Edge *, const FlagDim *, const Span *dest);
+void flags_wait(Flags *, const Edge *, int flag, const Span *sub, int64_t lag, bool first);
+bool grid_is_one_tile(const Module *, const Range *);
+
+/* flags_self.c: tasks of one node that need each other. */
+bool accesses_need_order(const Kernel *, const Access *from, const Access *to);
+void flags_insert_self(Flags *, const Access *from, const Access *to);
+/* After a proof that failed: every wait of these accesses for all tasks before. false: it was so already. */
+bool flags_coarsen_self(Flags *, int node);
+
 /* Accesses of two nodes that meet in a tensor, one of them a write; packets need none. */
 bool accesses_conflict(const Program *, const Access *from, const Access *to);
 

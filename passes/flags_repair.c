@@ -65,14 +65,25 @@ static void tell_boundary(Flags *f, const Proof *why, int from, int to) {
     remark(f->pass, "flags", b->loc, "'%s' waits for all of '%s': %s", b->name, a->name, why->why);
 }
 
+static bool repair_self(Flags *f, const Proof *why, int node) {
+    const Kernel *k = f->p->node.p[node]->kernel;
+    if (!flags_coarsen_self(f, node)) return false;
+    diag_perf(f->m->diags, why->loc, "task-order", "each task of '%s' waits for all before it: no finer order is proved", k->name);
+    diag_note(f->m->diags, why->loc, "%s", why->why);
+    remark(f->pass, "flags", k->loc, "each task of '%s' waits for all before it: %s", k->name, why->why);
+    return true;
+}
+
 /* False when there is nothing left to make coarser. */
 static bool repair_step(Flags *f, const Proof *why) {
     if (why->flag >= 0) {
         const Flag *g = &f->p->flag.p[why->flag];
+        if (g->producer == g->consumer) return repair_self(f, why, g->producer);
         tell_boundary(f, why, g->producer, g->consumer);
         return flag_coarsen(f, why->flag);
     }
     if (!why->from) return false;
+    if (why->from_node == why->to_node && !why->later) return repair_self(f, why, why->to_node);
     int waits = f->waits;
     if (!why->later) tell_boundary(f, why, why->from_node, why->to_node);
     edge_add(f, why);

@@ -48,6 +48,7 @@ static bool elementwise(const Kernel *k, const Op *load) {
         if (class == CLASS_CONTROL || class == CLASS_REDUCE || class == CLASS_PREFIX || class == CLASS_DOT) return false;
         if (op->kind == OP_BEGIN || op->kind == OP_END) return false;
         if (op->kind == OP_STORE && op->mode != STORE_SET) return false;
+        if (op->kind == OP_LOAD && k->param.p[op->param].out) return false;
     }
     return k->ngrid == load->sub.n;
 }

@@ -90,7 +90,10 @@ bool run_fail_pair(Run *r, const Event *a, const Event *b, int64_t later) {
 
 bool run_fail_siblings(Run *r, const Event *a, const Event *b) {
     if (r->proof->why) return false;
-    r->proof->id = "tasks-collide";
+    Proof *p = r->proof;
+    p->id = "tasks-collide";
+    p->from = a->op, p->to = b->op;
+    p->from_node = p->to_node = r->task.p[b->task].node;
     run_fail(r, b->op->loc, "two tasks of '%s' %s one place of '%s' in no order", r->p->node.p[r->task.p[b->task].node]->kernel->name,
              a->kind == b->kind ? "write" : "read and write", r->p->tensor.p[a->ref].name);
     run_note(r, "one: %s, %s", task_text(r, &r->task.p[a->task]), box_text(r, a));
@@ -107,6 +110,12 @@ static void find_written(Run *r) {
         for (int a = 0; n->kind == NODE_CALL && a < n->arg.n; a++)
             if (n->kernel->param.p[a].out || n->kernel->param.p[a].inout) r->written[n->arg.p[a].tensor] = true;
     }
+}
+
+static void find_own_order(Run *r) {
+    r->own_order = ARENA_ARRAY(r->arena, bool, r->p->node.n + 1);
+    for (int i = 0; i < r->p->flag.n; i++)
+        if (r->p->flag.p[i].producer == r->p->flag.p[i].consumer) r->own_order[r->p->flag.p[i].producer] = true;
 }
 
 static void list_accesses(Run *r) {
@@ -127,6 +136,7 @@ Run run_begin(const Module *m, const Program *p, const int64_t *sym, Arena *aren
     for (int i = 0; i < r.ranks; i++) mesh_coord(m, i, r.coord[i]);
     r.reach = reach_new(arena, p, r.ranks);
     find_written(&r);
+    find_own_order(&r);
     return r;
 }
 

@@ -79,6 +79,7 @@ static int64_t cell_at(const Cells *c, int d, int64_t at) {
 static bool list_ordered(Cells *c, int32_t head, const Event *e) {
     for (int32_t i = head; i >= 0; i = c->link.p[i].next) {
         const Event *a = &c->run->event.p[c->link.p[i].event];
+        if (a->task == e->task) continue;
         c->run->proof->pairs++;
         if (!order_holds(c->run, a, e)) return run_fail_pair(c->run, a, e, 0);
     }
@@ -91,17 +92,27 @@ static void list_push(Cells *c, int32_t *head, int32_t event) {
     vec_push(c->run->arena, &c->link, l);
 }
 
-/* Tasks of one node: only what certainly meets is compared; what is scattered or strided is left to the language's rules
-   and to the interpreter. */
+/* Of other tasks of one node only what certainly meets is compared; what is scattered or strided is left to the language's
+   rules and to the interpreter. */
 static bool certain(const Event *e) { return e->dense && e->until == ALWAYS; }
 
 static bool adds(const Event *e) { return e->kind == EVENT_WRITE && e->op->mode == STORE_ADD; }
 
+/* What a kernel reads of its own result it gets from other tasks: it is compared wherever it may meet. */
+bool event_reads_result(const Run *r, const Event *e) {
+    const Node *n = r->p->node.p[r->task.p[e->task].node];
+    return e->kind == EVENT_READ && n->kernel->param.p[e->op->param].out;
+}
+
+static bool siblings_compared(const Run *r, const Event *a, const Event *b) {
+    if (a->task == b->task || (adds(a) && adds(b))) return false;
+    return event_reads_result(r, a) || event_reads_result(r, b) || (certain(a) && certain(b));
+}
+
 static bool siblings_ordered(Cells *c, int32_t head, const Event *e) {
-    if (!certain(e)) return true;
     for (int32_t i = head; i >= 0; i = c->link.p[i].next) {
         const Event *a = &c->run->event.p[c->link.p[i].event];
-        if (a->task == e->task || !certain(a) || (adds(a) && adds(e))) continue;
+        if (!siblings_compared(c->run, a, e)) continue;
         c->run->proof->pairs++;
         if (!order_holds(c->run, a, e)) return run_fail_siblings(c->run, a, e);
     }

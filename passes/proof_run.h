@@ -60,6 +60,7 @@ typedef struct {
     VEC(Bounds) box;
     Words *words;    /* per flag */
     bool *written;   /* per tensor: by some node */
+    bool *own_order; /* per node: its tasks wait for each other */
     Accesses *access; /* per tensor */
     Reach reach;
     Proof *proof;
@@ -88,6 +89,8 @@ bool order_after_node(const Run *, int node, int axis, const Event *);
 bool run_fail_pair(Run *, const Event *a, const Event *b, int64_t later); /* b of a generation that much later */
 
 bool run_fail_siblings(Run *, const Event *a, const Event *b); /* of two tasks of one node */
+
+bool event_reads_result(const Run *, const Event *); /* which other tasks of the node write */
 
 bool cells_check(Run *); /* within a generation, tile by tile */
 bool turns_check(Run *); /* reuse of slots by later generations */

@@ -5,26 +5,12 @@
 #include "passes/proof_symbolic.h"
 
 #include "ir/isl_context.h"
-#include "ir/relation_text.h"
-#include "passes/proof_reach.h"
+#include "passes/proof_meeting.h"
 
-#include <isl/set.h>
 #include <stdarg.h>
 #include <string.h>
 
 enum { MAX_OPERATIONS = 2000000 };
-
-typedef struct {
-    const Module *m;
-    const Program *p;
-    Arena *arena, *out;
-    AccessList *access; /* per node */
-    isl_ctx *isl;
-    int ranks;
-    int (*coord)[MAX_AXES];
-    Reach reach;
-    Proof *proof;
-} Symbolic;
 
 static bool fail(Symbolic *y, Loc loc, const char *format, ...) {
     va_list list;
@@ -34,7 +20,7 @@ static bool fail(Symbolic *y, Loc loc, const char *format, ...) {
     return false;
 }
 
-static bool fail_pair(Symbolic *y, const Access *a, const Access *b, int64_t later) {
+bool symbolic_fail_pair(Symbolic *y, const Access *a, const Access *b, int64_t later) {
     Proof *p = y->proof;
     if (p->why) return false;
     p->from = a->op, p->to = b->op, p->from_node = a->node, p->to_node = b->node, p->later = later;
@@ -90,7 +76,8 @@ static bool flag_is_plain(const Symbolic *y, const Flag *f) {
 
 static bool check_wait(Symbolic *y, int node, const Op *w) {
     const Flag *f = &y->p->flag.p[w->flag];
-    bool good = !w->equal && w->lag >= 0 && (w->lag > 0 || f->producer < node) && flag_is_plain(y, f);
+    bool earlier = w->lag > 0 || f->producer < node || (f->producer == node && symbolic_names_earlier(y, node, w));
+    bool good = !w->equal && w->lag >= 0 && earlier && flag_is_plain(y, f);
     if (good) return true;
     y->proof->flag = w->flag;
     return fail(y, w->loc, "flag '%s': a wait is not for earlier tasks that signal for all sizes", f->name);
@@ -107,94 +94,13 @@ static bool check_waits(Symbolic *y, int node, const Region *r) {
     return true;
 }
 
-/* ---- relations as text ---- */
-
-/* Instances of the two accesses, on these ranks, that meet in an element. */
-typedef struct {
-    RelationText from, to;
-    int source, rank;
-    const Tensor *tensor;
-    Text text;
-} Meeting;
-
-static Meeting *meeting_new(const Symbolic *y, const Access *a, const Access *b, int source, int rank) {
-    Meeting *m = ARENA_NEW(y->arena, Meeting);
-    m->tensor = &y->p->tensor.p[a->tensor];
-    m->source = source, m->rank = rank;
-    m->from = (RelationText){.m = y->m, .k = y->p->node.p[a->node]->kernel, .letter = 'p', .coord = y->coord[source], .text = &m->text};
-    m->to = (RelationText){.m = y->m, .k = y->p->node.p[b->node]->kernel, .letter = 'c', .coord = y->coord[rank], .text = &m->text};
-    m->to.values = true;
-    if (m->tensor->symmetric >= 0) {
-        relation_box(&m->from, &a->rank, "m", 0);
-        relation_box(&m->to, &b->rank, "m", 0);
-    }
-    return m;
-}
-
-static Meeting *meeting_of(const Symbolic *y, const Access *a, const Access *b, int source, int rank) {
-    Meeting *m = meeting_new(y, a, b, source, rank);
-    relation_ranges(&m->from);
-    relation_ranges(&m->to);
-    relation_tensor(&m->to, m->tensor);
-    for (int d = 0; d < a->ndim; d++) {
-        relation_box(&m->from, &a->dim[d], "x", d);
-        relation_box(&m->to, &b->dim[d], "x", d);
-    }
-    return m;
-}
-
-/* No such instances with this as well? */
-static bool meeting_empty(const Symbolic *y, const Meeting *m, const char *also) {
-    Text t = {0};
-    bool some = false;
-    text_add(&t, "[");
-    relation_names(&t, "n", y->m->symbol.n, &some);
-    text_add(&t, "] -> { [");
-    some = false;
-    relation_names(&t, "p", m->from.k->range.n, &some);
-    relation_names(&t, "c", m->to.k->range.n, &some);
-    relation_names(&t, "m", m->tensor->symmetric >= 0, &some);
-    relation_names(&t, "x", m->tensor->ndim, &some);
-    for (int i = 0; i < m->to.nvalue; i++) text_printf(&t, ", v%d", m->to.value[i]);
-    text_add(&t, "] : 1 > 0");
-    for (int i = 0; i < y->m->symbol.n; i++)
-        text_printf(&t, " and 0 <= n%d <= %lld", i, (long long)y->m->symbol.p[i].bound);
-    text_add(&t, m->text.n ? m->text.p : "");
-    text_add(&t, also);
-    text_add(&t, " }");
-    isl_ctx_reset_operations(y->isl);
-    isl_set *set = isl_set_read_from_str(y->isl, t.p);
-    bool empty = isl_set_is_empty(set) == isl_bool_true;
-    isl_context_check(y->isl);
-    isl_set_free(set);
-    text_free(&t);
-    return empty;
-}
-
 /* ---- cover ---- */
-
-/* Never x < lo and never x > hi, where x is text; bounds in terms of the writer. */
-static bool always_within(const Symbolic *y, Meeting *m, const char *x, RelationText *w, const Affine *lo, const Affine *hi) {
-    const Affine *side[2] = {lo, hi};
-    for (int i = 0; i < 2; i++) {
-        if (!relation_can_write(w, side[i])) return false;
-        Text also = {0};
-        w->text = &also;
-        text_printf(&also, " and %s %s ", x, i ? ">" : "<");
-        relation_affine(w, side[i]);
-        w->text = &m->text;
-        bool never = meeting_empty(y, m, also.p);
-        text_free(&also);
-        if (!never) return false;
-    }
-    return true;
-}
 
 static bool rank_within(const Symbolic *y, Meeting *m, int rank, RelationText *w, const Span *s) {
     if (affine_is_const(&s->lo) && affine_is_const(&s->hi)) return rank >= s->lo.c && rank <= s->hi.c;
     char text[16];
     snprintf(text, sizeof text, "%d", rank);
-    return always_within(y, m, text, w, &s->lo, &s->hi);
+    return meeting_within(y, m, text, w, &s->lo, &s->hi);
 }
 
 static bool words_cover(const Symbolic *y, Meeting *m, const Flag *f, const Op *w) {
@@ -202,7 +108,7 @@ static bool words_cover(const Symbolic *y, Meeting *m, const Flag *f, const Op *
         char word[64];
         if (f->dim.p[d].group <= 0) continue;
         snprintf(word, sizeof word, "floor((p%d)/%lld)", d, (long long)f->dim.p[d].group);
-        if (!always_within(y, m, word, &m->to, &w->sub.p[d].lo, &w->sub.p[d].hi)) return false;
+        if (!meeting_within(y, m, word, &m->to, &w->sub.p[d].lo, &w->sub.p[d].hi)) return false;
     }
     if (f->axis < 0) return true;
     const Op *s = signal_of(m->from.k, f->id);
@@ -220,8 +126,7 @@ static bool wait_is_whole(const Symbolic *y, const Flag *f, const Op *w) {
     return names_all(y->m, f->axis, &w->dest);
 }
 
-/* Is there a wait before the access that covers the meeting (NULL: any meeting)? */
-static bool some_wait_covers(const Symbolic *y, Meeting *m, const Access *a, const Access *b, bool same_rank) {
+bool symbolic_wait_covers(const Symbolic *y, Meeting *m, const Access *a, const Access *b, bool same_rank) {
     for (const Op *at = b->op; at; at = at->in->parent)
         for (const Op *w = at->prev; w; w = w->prev) {
             if (w->kind != OP_WAIT || w->lag || y->p->flag.p[w->flag].producer != a->node) continue;
@@ -233,9 +138,9 @@ static bool some_wait_covers(const Symbolic *y, Meeting *m, const Access *a, con
 }
 
 static bool pair_covered(const Symbolic *y, const Access *a, const Access *b, int source, int rank) {
-    if (some_wait_covers(y, NULL, a, b, source == rank)) return true;
+    if (symbolic_wait_covers(y, NULL, a, b, source == rank)) return true;
     Meeting *m = meeting_of(y, a, b, source, rank);
-    bool covered = meeting_empty(y, m, "") || some_wait_covers(y, m, a, b, source == rank);
+    bool covered = meeting_empty(y, m, "") || symbolic_wait_covers(y, m, a, b, source == rank);
     text_free(&m->text);
     return covered;
 }
@@ -253,7 +158,7 @@ static bool box_names_rank(const Box *b) {
 }
 
 /* Private memory at places that do not depend on the rank: one rank stands for all. */
-static bool ranks_alike(const Access *a, const Access *b) {
+bool symbolic_ranks_alike(const Access *a, const Access *b) {
     for (int d = 0; d < a->ndim; d++)
         if (box_names_rank(&a->dim[d]) || box_names_rank(&b->dim[d])) return false;
     return !a->remote;
@@ -262,12 +167,12 @@ static bool ranks_alike(const Access *a, const Access *b) {
 static bool pair_check(Symbolic *y, const Access *a, const Access *b) {
     const Tensor *t = &y->p->tensor.p[a->tensor];
     if (a->tensor != b->tensor || (!a->write && !b->write) || (t->packet && a->write && !b->write)) return true;
-    int ranks = ranks_alike(a, b) ? 1 : y->ranks;
+    int ranks = symbolic_ranks_alike(a, b) ? 1 : y->ranks;
     for (int q = 0; q < ranks; q++)
         for (int r = 0; r < ranks; r++) {
             if (t->symmetric < 0 ? q != r : !same_group(y, t->symmetric, q, r)) continue;
             y->proof->pairs++;
-            if (!pair_covered(y, a, b, q, r)) return fail_pair(y, a, b, 0);
+            if (!pair_covered(y, a, b, q, r)) return symbolic_fail_pair(y, a, b, 0);
         }
     return true;
 }
@@ -318,7 +223,7 @@ static bool ranks_meet(const Symbolic *y, const Access *a, const Access *b, int 
     for (int q = 0; q < y->ranks; q++)
         for (int r = 0; r < y->ranks; r++) {
             if (q == r || !same_group(y, axis, q, r) || reach_after(&y->reach, slots, q, r)) continue;
-            Meeting *m = meeting_new(y, a, b, q, r);
+            Meeting *m = meeting_of_ranks(y, a, b, q, r);
             bool empty = meeting_empty(y, m, "");
             text_free(&m->text);
             if (!empty) return true;
@@ -333,7 +238,7 @@ static bool turns_check(Symbolic *y, int from, int to) {
             const Tensor *t = &y->p->tensor.p[a->tensor];
             bool follows = b->write || (a->write && a->node >= b->node); /* other reads follow a write that does */
             if (a->tensor != b->tensor || t->symmetric < 0 || !follows || turn_covered(y, a, b, t)) continue;
-            if (ranks_meet(y, a, b, t->symmetric, t->slots)) return fail_pair(y, a, b, t->slots);
+            if (ranks_meet(y, a, b, t->symmetric, t->slots)) return symbolic_fail_pair(y, a, b, t->slots);
         }
     return true;
 }
@@ -357,9 +262,11 @@ static bool program_check(Symbolic *y) {
     }
     for (int i = 0; i < n; i++)
         if (!check_waits(y, i, y->p->node.p[i]->kernel->body)) return false;
-    for (int to = 0; to < n; to++)
+    for (int to = 0; to < n; to++) {
+        if (!symbolic_own_order(y, to)) return false;
         for (int from = 0; from < to; from++)
             if (!nodes_check(y, from, to)) return false;
+    }
     for (int i = 0; i < n; i++) waits_reach(y, y->p->node.p[i]->kernel, y->p->node.p[i]->kernel->body);
     reach_close(&y->reach);
     for (int to = 0; to < n; to++)

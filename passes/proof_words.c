@@ -111,6 +111,17 @@ static void sort_signals(Run *r) {
 
 /* ---- waits ---- */
 
+/* A word of the waiting task's own node: tickets of all that complete it are lower. */
+static bool check_earlier(Run *r, const Event *e, int source, int64_t word) {
+    const Words *w = &r->words[e->ref];
+    const Task *t = &r->task.p[e->task];
+    int64_t at = source * w->words + word;
+    for (int i = w->first[at]; i < w->first[at + 1]; i++)
+        if (r->task.p[r->event.p[w->signal[i]].task].number >= t->number)
+            return run_fail_flag(r, e->ref, e->op, "%s waits for a task that is not earlier", task_text(r, t));
+    return true;
+}
+
 static bool check_word(Run *r, const Event *e, int source, const int64_t *index) {
     const Flag *f = flag_at(r, e->ref);
     const Task *t = &r->task.p[e->task];
@@ -122,6 +133,7 @@ static bool check_word(Run *r, const Event *e, int source, const int64_t *index)
     if (got != want)
         return run_fail_flag(r, e->ref, e->op, "%s waits for word %lld from rank %d, which gets %d of %lld signals",
                              task_text(r, t), (long long)word, source, got, (long long)want);
+    if (f->producer == t->node && e->op->lag == 0 && !check_earlier(r, e, source, word)) return false;
     if (!e->sync || e->until != ALWAYS || r->words[e->ref].weak) return true;
     if (e->op->lag == 0) r->words[e->ref].waited[slot] = true;
     reach_acquire(&r->reach, e->op->lag, source, t->rank);
@@ -157,7 +169,7 @@ static bool check_wait(Run *r, const Event *e) {
     const Flag *f = flag_at(r, e->ref);
     const Task *t = &r->task.p[e->task];
     if (e->op->equal) return run_fail_flag(r, e->ref, e->op, "a wait compares for equality");
-    if (e->op->lag < 0 || (e->op->lag == 0 && f->producer >= t->node))
+    if (e->op->lag < 0 || (e->op->lag == 0 && f->producer > t->node))
         return run_fail_flag(r, e->ref, e->op, "%s waits for a task that is not earlier", task_text(r, t));
     if (e->op->lag >= r->reach.lags)
         return run_fail_flag(r, e->ref, e->op, "a wait goes back %lld generations", (long long)e->op->lag);

@@ -1,5 +1,5 @@
 /* generate.h: random programs over a mesh, as modules with collectives: elementwise kernels, products, stencils,
-   transposes, row statistics and every collective, with sizes and tiles that need not divide each other. */
+   wavefronts, transposes, row statistics and every collective, with sizes and tiles that need not divide each other. */
 #ifndef TILEC_TEST_MUTATE_GENERATE_H
 #define TILEC_TEST_MUTATE_GENERATE_H
 
@@ -121,6 +121,31 @@ static int gen_stencil(Gen *g, int a) {
     return out;
 }
 
+/* The last row or column before the task's tile. */
+static Span gen_before(const Make *k, int range) {
+    int64_t size = k->k->range.p[range].kind == RANGE_WHOLE ? 0 : k->k->range.p[range].size;
+    Affine a = affine_term(TERM_INDEX, range, size ? size : 1, 1);
+    a.c = size ? -1 : -2;
+    return span_of(a);
+}
+
+/* Tasks that read what those before them along a dimension, or both, have written. */
+static int gen_wave(Gen *g, int a) {
+    int out = gen_tensor(g, ROLE_TEMP, gen_rows(g, a), gen_cols(g, a), g->split[a]);
+    Make k = gen_kernel(g, "wave");
+    int x = gen_param(&k, a, false), z = gen_param(&k, out, true), way = 1 + gen_below(g, 7);
+    int i = gen_range(&k, "i", g->p->tensor.p[a].dim[0], true), j = gen_range(&k, "j", g->p->tensor.p[a].dim[1], true);
+    Span above[2] = {gen_before(&k, i), gen_pos(j, -gen_below(g, 2))}, left[2] = {gen_pos(i, 0), gen_before(&k, j)};
+    Span corner[2] = {gen_before(&k, i), gen_before(&k, j)};
+    Value *v = gen_load(&k, x, i, 0, j, 0);
+    if (way & 1) v = build_binary(&k.b, OP_ADD, v, build_load(&k.b, z, above, 2));
+    if (way & 2) v = build_binary(&k.b, OP_ADD, v, build_load(&k.b, z, left, 2));
+    if (way & 4) v = build_binary(&k.b, OP_ADD, v, build_load(&k.b, z, corner, 2));
+    gen_store(&k, z, i, j, v);
+    gen_finish(&k);
+    return out;
+}
+
 static int gen_transpose(Gen *g, int a) {
     int split = g->split[a] >= 0 ? 1 - g->split[a] : g->split[a];
     int out = gen_tensor(g, ROLE_TEMP, gen_cols(g, a), gen_rows(g, a), split);
@@ -185,7 +210,8 @@ static int gen_input(Gen *g, int64_t rows, int64_t cols) {
 }
 
 static int gen_step(Gen *g, int a) {
-    switch (gen_below(g, 8)) {
+    switch (gen_below(g, 9)) {
+    case 8: return gen_wave(g, a);
     case 0: return g->split[a] == 0 || g->split[a] == 1 ? gen_elementwise(g, a, a, ROLE_TEMP) : gen_stencil(g, a);
     case 1: return gen_transpose(g, a);
     case 2: return gen_elementwise(g, a, a, ROLE_TEMP);

@@ -112,6 +112,12 @@ static void oracle_wait(Oracle *o, const Event *e, int gen, uint16_t *clock) {
     if (e->op->equal) o->why = "compares for equality";
 }
 
+/* Of one node, and neither reads what the node writes. */
+static bool siblings(const Oracle *o, const Event *a, const Event *b) {
+    const Task *x = &o->r->task.p[a->task], *y = &o->r->task.p[b->task];
+    return x->node == y->node && !event_reads_result(o->r, a) && !event_reads_result(o->r, b);
+}
+
 static void oracle_touch(Oracle *o, const Event *e, int64_t place, int instance, const uint16_t *clock, bool packet) {
     int number = (int)(e - o->r->event.p) - o->r->task.p[e->task].first;
     Seen *write = &o->element[2 * place], *read = write + 1;
@@ -122,7 +128,7 @@ static void oracle_touch(Oracle *o, const Event *e, int64_t place, int instance,
             int other = s->p[i] / 4096, event = s->p[i] % 4096;
             if (other == instance || clock[other] > event) continue;
             if (other / o->r->task.n == instance / o->r->task.n) {
-                if (o->r->task.p[other % o->r->task.n].node == o->r->task.p[e->task].node) continue;
+                if (siblings(o, e, &o->r->event.p[o->r->task.p[other % o->r->task.n].first + event])) continue;
                 if (packet && k == 0 && e->kind == EVENT_READ) continue;
             }
             o->why = e->kind == EVENT_READ ? "a read follows no write" : "a write follows no access";

@@ -1,0 +1,78 @@
+/* proof_meeting.c: two accesses that meet, as constraints that isl decides, for all sizes.
+   Takes: accesses of nodes and ranks as numbers. Gives: whether there are such instances. */
+#include "passes/proof_meeting.h"
+
+#include "ir/isl_context.h"
+
+#include <isl/set.h>
+
+Meeting *meeting_of_ranks(const Symbolic *y, const Access *a, const Access *b, int source, int rank) {
+    Meeting *m = ARENA_NEW(y->arena, Meeting);
+    m->tensor = &y->p->tensor.p[a->tensor];
+    m->source = source, m->rank = rank;
+    m->from = (RelationText){.m = y->m, .k = y->p->node.p[a->node]->kernel, .letter = 'p', .coord = y->coord[source], .text = &m->text};
+    m->to = (RelationText){.m = y->m, .k = y->p->node.p[b->node]->kernel, .letter = 'c', .coord = y->coord[rank], .text = &m->text};
+    m->to.values = true;
+    if (m->tensor->symmetric >= 0) {
+        relation_box(&m->from, &a->rank, "m", 0);
+        relation_box(&m->to, &b->rank, "m", 0);
+    }
+    return m;
+}
+
+Meeting *meeting_of(const Symbolic *y, const Access *a, const Access *b, int source, int rank) {
+    Meeting *m = meeting_of_ranks(y, a, b, source, rank);
+    relation_ranges(&m->from);
+    relation_ranges(&m->to);
+    relation_loops(&m->from, a->op);
+    relation_loops(&m->to, b->op);
+    relation_tensor(&m->to, m->tensor);
+    for (int d = 0; d < a->ndim; d++) {
+        relation_box(&m->from, &a->dim[d], "x", d);
+        relation_box(&m->to, &b->dim[d], "x", d);
+    }
+    return m;
+}
+
+bool meeting_empty(const Symbolic *y, const Meeting *m, const char *also) {
+    Text t = {0};
+    bool some = false;
+    text_add(&t, "[");
+    relation_names(&t, "n", y->m->symbol.n, &some);
+    text_add(&t, "] -> { [");
+    some = false;
+    relation_names(&t, "p", m->from.k->range.n, &some);
+    relation_names(&t, "c", m->to.k->range.n, &some);
+    relation_names(&t, "m", m->tensor->symmetric >= 0, &some);
+    relation_names(&t, "x", m->tensor->ndim, &some);
+    for (int i = 0; i < m->to.nvalue; i++) text_printf(&t, ", v%d", m->to.value[i]);
+    text_add(&t, "] : 1 > 0");
+    for (int i = 0; i < y->m->symbol.n; i++)
+        text_printf(&t, " and 0 <= n%d <= %lld", i, (long long)y->m->symbol.p[i].bound);
+    text_add(&t, m->text.n ? m->text.p : "");
+    text_add(&t, also);
+    text_add(&t, " }");
+    isl_ctx_reset_operations(y->isl);
+    isl_set *set = isl_set_read_from_str(y->isl, t.p);
+    bool empty = isl_set_is_empty(set) == isl_bool_true;
+    isl_context_check(y->isl);
+    isl_set_free(set);
+    text_free(&t);
+    return empty;
+}
+
+bool meeting_within(const Symbolic *y, Meeting *m, const char *x, RelationText *w, const Affine *lo, const Affine *hi) {
+    const Affine *side[2] = {lo, hi};
+    for (int i = 0; i < 2; i++) {
+        if (!relation_can_write(w, side[i])) return false;
+        Text also = {0};
+        w->text = &also;
+        text_printf(&also, " and %s %s ", x, i ? ">" : "<");
+        relation_affine(w, side[i]);
+        w->text = &m->text;
+        bool never = meeting_empty(y, m, also.p);
+        text_free(&also);
+        if (!never) return false;
+    }
+    return true;
+}
