@@ -1,0 +1,132 @@
+#!/usr/bin/env python3
+"""run.py FOLDER [-o FILE] [--only=WORD]: kernels of the libraries in FOLDER (hand/build.sh) beside cuBLAS and cuDNN on this GPU.
+
+Each row: a CUDA graph of several calls that rotate over input sets larger than the L2, ours and the peer's in turns
+(ABBA) on the same random data, medians; values against f32 arithmetic on sampled rows. One JSON line a row."""
+import argparse, ctypes, datetime, json, os, statistics, subprocess, torch
+import torch.nn.functional as F
+from torch.nn.attention import SDPBackend, sdpa_kernel
+
+GEMM = [(4096, 4096, 4096), (8192, 8192, 8192), (8192, 28672, 8192), (2048, 4096, 4096), (4097, 4096, 4096), (4096, 4104, 4096), (4096, 4096, 4104), (4097, 4104, 4104)]
+ATTENTION = [(1, 32, 32, 4096, 128, 0), (1, 32, 32, 16384, 128, 0), (4, 32, 8, 4096, 128, 1), (1, 64, 8, 16384, 128, 1), (1, 128, 128, 8192, 64, 0),
+             (1, 32, 8, 4097, 128, 1), (1, 32, 32, 4099, 128, 0)]
+L2 = 60e6
+
+
+def pointer(t):
+    return ctypes.c_void_p(t.data_ptr())
+
+
+def stream():
+    return ctypes.c_void_p(torch.cuda.current_stream().cuda_stream)
+
+
+def normal(*shape):
+    return torch.randn(*shape, device="cuda", dtype=torch.bfloat16)
+
+
+def graph(call, calls):
+    for i in range(3):
+        call(i)
+    torch.cuda.synchronize()
+    g = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(g):
+        for i in range(calls):
+            call(i)
+    return g
+
+
+def microseconds(g, calls):
+    begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+    begin.record()
+    g.replay()
+    end.record()
+    end.synchronize()
+    return begin.elapsed_time(end) * 1e3 / calls
+
+
+def side_by_side(ours, peer, calls):
+    a, b = graph(ours, calls), graph(peer, calls)
+    for g in (a, b) * 3:
+        microseconds(g, calls)
+    times = {id(a): [], id(b): []}
+    for g in (a, b, b, a) * 8:
+        times[id(g)].append(microseconds(g, calls))
+    return statistics.median(times[id(a)]), statistics.median(times[id(b)])
+
+
+def error_of(got, want):
+    return ((got.float() - want).norm() / want.norm()).item()
+
+
+def check(code):
+    if code:
+        raise SystemExit(f"CUDA error {code}")
+
+
+def gemm(library, m, n, k, nn):
+    sets = 1 + int(4 * L2 / (2 * (m * k + n * k)))
+    a, b = [normal(m, k) for _ in range(sets)], [normal(k, n) if nn else normal(n, k) for _ in range(sets)]
+    c, d = torch.full((m, n), float("nan"), device="cuda", dtype=torch.bfloat16), torch.empty(m, n, device="cuda", dtype=torch.bfloat16)
+    ours = lambda i: check(library.run_gemm(pointer(a[i % sets]), pointer(b[i % sets]), pointer(c), m, n, k, int(nn), stream()))
+    peer = lambda i: torch.mm(a[i % sets], b[i % sets] if nn else b[i % sets].t(), out=d)
+    ours(0)
+    rows = torch.randint(m, (256,), device="cuda")
+    rows[0], rows[1] = 0, m - 1
+    error = error_of(c[rows], a[0][rows].float() @ (b[0].float() if nn else b[0].float().t()))
+    calls = sets * max(1, round(20e-3 / (m * n * k * 3e-15) / sets))
+    return side_by_side(ours, peer, calls) + (2 * m * n * k, error)
+
+
+def attention(library, b, h, g, s, d, causal):
+    q, k, v = normal(b, h, s, d), normal(b, g, s, d), normal(b, g, s, d)
+    o, count = torch.full_like(q, float("nan")), torch.zeros(1, device="cuda", dtype=torch.int32)
+    ours = lambda i: check(library.run_attention(pointer(q), pointer(k), pointer(v), pointer(o), pointer(count), b, h, g, s, s, causal, stream()))
+    peer = lambda i: F.scaled_dot_product_attention(q, k, v, is_causal=bool(causal), enable_gqa=h != g)
+    ours(0)
+    rows = torch.randint(s, (64,), device="cuda")
+    rows[0], rows[1] = 0, s - 1
+    wide = lambda x: x.float().repeat_interleave(h // g, 1)
+    x = q[:, :, rows].float() @ wide(k).transpose(-1, -2) / d**0.5
+    if causal:
+        x = x.masked_fill(torch.arange(s, device="cuda") > rows[:, None], float("-inf"))
+    error = error_of(o[:, :, rows], x.softmax(-1) @ wide(v))
+    flops = 4 * b * h * s * s * d // (1 + causal)
+    with sdpa_kernel(SDPBackend.CUDNN_ATTENTION):
+        return side_by_side(ours, peer, max(2, round(10e-3 / (flops * 2e-15)))) + (flops, error)
+
+
+def rows(folder):
+    load = lambda name: ctypes.CDLL(os.path.join(os.path.abspath(folder), name + ".so"))
+    for m, n, k in GEMM:
+        for nn in (False, True):
+            yield "gemm " + ("nn" if nn else "tn"), f"{m}x{n}x{k}", "cublas", lambda: gemm(load("gemm"), m, n, k, nn)
+    for shape in ATTENTION:
+        b, h, g, s, d, causal = shape
+        name = f"attention{d}" + ("_causal" if causal and d == 128 else "")
+        yield "attention" + (" causal" if causal else ""), f"B{b} H{h}/{g} S{s} D{d}", "cudnn", lambda: attention(load(name), *shape)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("folder")
+    parser.add_argument("-o", default=os.devnull)
+    parser.add_argument("--only", default="")
+    parser.add_argument("--commit", default="")
+    options = parser.parse_args()
+    torch.manual_seed(0)
+    with open(options.o, "a") as out:
+        for work, shape, peer, measure in rows(options.folder):
+            if options.only not in work:
+                continue
+            ours, theirs, flops, error = measure()
+            line = dict(work=work, shape=shape, dtype="bf16", gpu=torch.cuda.get_device_name(), ours_us=round(ours, 2), peer=peer, peer_us=round(theirs, 2),
+                        ratio=round(theirs / ours, 3), tflops=round(flops / ours * 1e-6, 1), rel_err=float(f"{error:.2e}"), commit=options.commit,
+                        date=datetime.date.today().isoformat())
+            print(f"{work:16} {shape:24} ours {ours:8.1f} us {flops / ours * 1e-6:6.1f} TFLOP/s  {peer} {theirs:8.1f} us  ratio {theirs / ours:.3f}  error {error:.1e}", flush=True)
+            out.write(json.dumps(line) + "\n")
+            torch.cuda.empty_cache()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,117 @@
+/* tile_tma.h: asynchronous copies of sm_90a between global and shared memory, and the barriers that they complete.
+   PTX ISA, "mbarrier", "cp.async.bulk.tensor". Addresses of shared memory are 32-bit (tile_shared); tensors are
+   described by a CUtensorMap in the kernel's parameters, coordinates fastest first; positions outside a tensor are read
+   as 0 and not written. */
+#ifndef TILE_DEVICE_TILE_TMA_H
+#define TILE_DEVICE_TILE_TMA_H
+
+typedef struct __attribute__((aligned(64))) {
+    uint64_t word[16];
+} tile_tensor_map; /* CUtensorMap, as the driver writes it */
+
+TILE_FN uint32_t tile_shared(const void *p) { return (uint32_t)__cvta_generic_to_shared(p); }
+TILE_FN int tile_cluster_rank(void) {
+    uint32_t r;
+    asm volatile("mov.u32 %0, %%cluster_ctarank;" : "=r"(r));
+    return (int)r;
+}
+
+/* ---- barriers in shared memory: a phase ends when `count` arrivals and all expected bytes have come ---- */
+
+TILE_FN void tile_mbar_init(uint32_t bar, int count) {
+    asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(bar), "r"(count));
+}
+TILE_FN void tile_mbar_init_done(void) { asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory"); }
+TILE_FN void tile_mbar_arrive(uint32_t bar) {
+    asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(bar) : "memory");
+}
+/* The barrier at the same place of another workgroup of the cluster. Orders nothing but the arrival itself beyond this
+   workgroup: what follows is a copy, which the barrier orders. (With .release.cluster a matrix product took 25 %
+   longer.) */
+TILE_FN void tile_mbar_arrive_at(uint32_t bar, int rank) {
+    asm volatile(
+        "{.reg .b32 r; mapa.shared::cluster.u32 r, %0, %1; mbarrier.arrive.shared::cluster.b64 _, [r];}" ::"r"(bar),
+        "r"(rank)
+        : "memory");
+}
+/* An arrival that announces `bytes` of copies. */
+TILE_FN void tile_mbar_expect(uint32_t bar, int bytes) {
+    asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(bar), "r"(bytes) : "memory");
+}
+/* Until the phase of this parity has ended: 0 the first, 1 the second, ..; parity 1 passes at a new barrier. */
+TILE_FN void tile_mbar_wait(uint32_t bar, int parity) {
+    asm volatile("{.reg .pred p;\nAGAIN: mbarrier.try_wait.parity.shared::cta.b64 p, [%0], %1;\n@p bra DONE;\nbra "
+                 "AGAIN;\nDONE: }" ::"r"(bar),
+                 "r"(parity)
+                 : "memory");
+}
+
+/* ---- copies ---- */
+
+TILE_FN void tile_tma_load2(uint32_t to, const tile_tensor_map *map, int c0, int c1, uint32_t bar) {
+    asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {%2, "
+                 "%3}], [%4];" ::"r"(to),
+                 "l"(map), "r"(c0), "r"(c1), "r"(bar)
+                 : "memory");
+}
+TILE_FN void tile_tma_load3(uint32_t to, const tile_tensor_map *map, int c0, int c1, int c2, uint32_t bar) {
+    asm volatile("cp.async.bulk.tensor.3d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {%2, %3, "
+                 "%4}], [%5];" ::"r"(to),
+                 "l"(map), "r"(c0), "r"(c1), "r"(c2), "r"(bar)
+                 : "memory");
+}
+/* To the same place of every workgroup of the cluster in `mask`, completing the barrier of each. */
+TILE_FN void tile_tma_load2_all(uint32_t to, const tile_tensor_map *map, int c0, int c1, uint32_t bar, uint16_t mask) {
+    asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.multicast::cluster "
+                 "[%0], [%1, {%2, %3}], "
+                 "[%4], %5;" ::"r"(to),
+                 "l"(map), "r"(c0), "r"(c1), "r"(bar), "h"(mask)
+                 : "memory");
+}
+TILE_FN void tile_tma_store2(const tile_tensor_map *map, int c0, int c1, uint32_t from) {
+    asm volatile("cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group [%0, {%1, %2}], [%3];" ::"l"(map), "r"(c0),
+                 "r"(c1), "r"(from)
+                 : "memory");
+}
+TILE_FN void tile_tma_store3(const tile_tensor_map *map, int c0, int c1, int c2, uint32_t from) {
+    asm volatile("cp.async.bulk.tensor.3d.global.shared::cta.tile.bulk_group [%0, {%1, %2, %3}], [%4];" ::"l"(map),
+                 "r"(c0), "r"(c1), "r"(c2), "r"(from)
+                 : "memory");
+}
+TILE_FN void tile_tma_commit(void) { asm volatile("cp.async.bulk.commit_group;" ::: "memory"); }
+/* Until this thread's stores have read their shared memory; until they are written. */
+TILE_FN void tile_tma_wait_read(void) { asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory"); }
+TILE_FN void tile_tma_wait(void) { asm volatile("cp.async.bulk.wait_group 0;" ::: "memory"); }
+/* By every thread that wrote shared memory, before the barrier behind which a copy or wgmma reads it. */
+TILE_FN void tile_async_fence(void) { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
+
+/* ---- threads: roles, and barriers of some of them (1 to 15) ---- */
+
+TILE_FN void tile_cluster_sync(void) {
+    asm volatile("barrier.cluster.arrive.release.aligned;\nbarrier.cluster.wait.acquire.aligned;" ::: "memory");
+}
+TILE_FN void tile_bar_sync(int bar, int threads) {
+    asm volatile("bar.sync %0, %1;" ::"r"(bar), "r"(threads) : "memory");
+}
+TILE_FN void tile_bar_arrive(int bar, int threads) {
+    asm volatile("bar.arrive %0, %1;" ::"r"(bar), "r"(threads) : "memory");
+}
+/* The warpgroup gives back registers, or takes some: a multiple of 8; all roles together at most what the kernel began
+ * with. */
+#define tile_regs_give(n) asm volatile("setmaxnreg.dec.sync.aligned.u32 " #n ";")
+#define tile_regs_take(n) asm volatile("setmaxnreg.inc.sync.aligned.u32 " #n ";")
+
+/* ---- registers to swizzled shared memory: four 8 x 8 blocks of 16-bit elements by a warp ---- */
+
+TILE_FN void tile_stmatrix4(uint32_t at, uint32_t a, uint32_t b, uint32_t c, uint32_t d) {
+    asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(at), "r"(a), "r"(b), "r"(c),
+                 "r"(d)
+                 : "memory");
+}
+TILE_FN uint32_t tile_bf16x2(float low, float high) {
+    uint32_t r;
+    asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(r) : "f"(high), "f"(low));
+    return r;
+}
+
+#endif
