@@ -6,7 +6,7 @@ target_compile_definitions(tilec PRIVATE TILEC_VERSION="${PROJECT_VERSION}" TILE
 file(MAKE_DIRECTORY ${CMAKE_BINARY_DIR}/${CMAKE_INSTALL_INCLUDEDIR})
 file(CREATE_LINK ${CMAKE_SOURCE_DIR}/runtime ${CMAKE_BINARY_DIR}/${CMAKE_INSTALL_INCLUDEDIR}/tilec SYMBOLIC)
 target_link_libraries(tilec PRIVATE tilec_frontend tilec_passes tilec_codegen tilec_ir tilec_base
-  $<LINK_LIBRARY:WHOLE_ARCHIVE,tile_static> ${JANSSON_LIBRARY} Threads::Threads dl m)
+  $<LINK_LIBRARY:WHOLE_ARCHIVE,tile_static,tile_emu> ${JANSSON_LIBRARY} Threads::Threads dl m)
 # Generated libraries that `tilec run` loads find the runtime in the command itself.
 target_include_directories(tilec PRIVATE runtime/include runtime)
 set_target_properties(tilec PROPERTIES ENABLE_EXPORTS ON)

@@ -6,8 +6,15 @@ foreach(kind STATIC SHARED)
   set_target_properties(${name} PROPERTIES OUTPUT_NAME tile)
   target_include_directories(${name} PUBLIC runtime/include runtime)
   target_compile_definitions(${name} PRIVATE _GNU_SOURCE)
-  target_link_libraries(${name} PUBLIC Threads::Threads)
+  target_link_libraries(${name} PUBLIC Threads::Threads ${CMAKE_DL_LIBS})
 endforeach()
+
+# The emulator of GPUs, in programs that want it: tilec itself, tests.
+file(GLOB emulator_sources CONFIGURE_DEPENDS runtime/emu/*.c)
+add_library(tile_emu STATIC ${emulator_sources})
+target_include_directories(tile_emu PUBLIC runtime/include runtime)
+target_compile_definitions(tile_emu PRIVATE _GNU_SOURCE)
+target_link_libraries(tile_emu PUBLIC m)
 
 # The exhaustive check of the protocol runs the text of device/host.h over its own memory.
 file(GLOB protocol_sources CONFIGURE_DEPENDS test/protocol/*.c)

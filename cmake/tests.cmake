@@ -8,7 +8,7 @@ foreach(source ${unit_sources})
     RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/unit)
   target_compile_definitions(unit_${name} PRIVATE TILEC_SOURCE="${CMAKE_SOURCE_DIR}")
   target_link_libraries(unit_${name} PRIVATE tilec_frontend tilec_passes tilec_codegen tilec_ir tilec_base
-    $<LINK_LIBRARY:WHOLE_ARCHIVE,tile_static> ${JANSSON_LIBRARY} Threads::Threads dl m)
+    $<LINK_LIBRARY:WHOLE_ARCHIVE,tile_static,tile_emu> ${JANSSON_LIBRARY} Threads::Threads dl m)
   add_dependencies(unit unit_${name})
 endforeach()
 

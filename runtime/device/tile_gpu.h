@@ -17,24 +17,24 @@ TILE_FN int tile_wave(void) { return tile_thread() / TILE_LANES; }
 
 #define TILE_SIZED(bytes, T)                                                                                           \
     TILE_FN void tile_load##bytes(const void *from, void *regs) {                                                      \
-        tile_check(from, bytes, TILE_LOADS);                                                                           \
+        tile_check(from, bytes, TILE_LOADS, 0);                                                                        \
         T x = *(TILE_GLOBAL const T *)from;                                                                            \
         __builtin_memcpy(regs, &x, bytes);                                                                             \
     }                                                                                                                  \
     TILE_FN void tile_store##bytes(void *to, const void *regs) {                                                       \
         T x;                                                                                                           \
-        tile_check(to, bytes, TILE_STORES);                                                                            \
+        tile_check(to, bytes, TILE_STORES, regs);                                                                      \
         __builtin_memcpy(&x, regs, bytes);                                                                             \
         *(TILE_GLOBAL T *)to = x;                                                                                      \
     }                                                                                                                  \
     TILE_FN void tile_lds_load##bytes(const void *from, void *regs) {                                                  \
-        tile_check(from, bytes, TILE_LDS_LOADS);                                                                       \
+        tile_check(from, bytes, TILE_LDS_LOADS, 0);                                                                    \
         T x = *(const T *)from;                                                                                        \
         __builtin_memcpy(regs, &x, bytes);                                                                             \
     }                                                                                                                  \
     TILE_FN void tile_lds_store##bytes(void *to, const void *regs) {                                                   \
         T x;                                                                                                           \
-        tile_check(to, bytes, TILE_LDS_STORES);                                                                        \
+        tile_check(to, bytes, TILE_LDS_STORES, regs);                                                                  \
         __builtin_memcpy(&x, regs, bytes);                                                                             \
         *(T *)to = x;                                                                                                  \
     }

@@ -116,12 +116,12 @@ TILE_FN float tile_f32_of_f8(uint8_t x, int mantissa, int bias) {
 
 /* The nearest code of a finite x >= 0 below the overflow limit. Below the normal range, adding a number whose last
    bit is the format's smallest step rounds to such steps. */
-TILE_FN uint8_t tile_f8_of_f32(float x, int mantissa, int bias) {
+TILE_FN uint32_t tile_small_of_f32(float x, int mantissa, int bias) {
     uint32_t u = tile_bits_of_f32(x), cut = (uint32_t)(23 - mantissa);
     uint32_t stepper = (uint32_t)(151 - bias - mantissa) << 23;
-    if (u < (uint32_t)(128 - bias) << 23) return (uint8_t)(tile_bits_of_f32(x + tile_f32_of_bits(stepper)) - stepper);
+    if (u < (uint32_t)(128 - bias) << 23) return tile_bits_of_f32(x + tile_f32_of_bits(stepper)) - stepper;
     u += (1u << (cut - 1)) - 1 + (u >> cut & 1u);
-    return (uint8_t)((u >> cut) - ((uint32_t)(127 - bias) << mantissa));
+    return (u >> cut) - ((uint32_t)(127 - bias) << mantissa);
 }
 
 TILE_FN float tile_f32_of_f8e4m3(tile_f8e4m3 x) { return (x & 0x7f) == 0x7f ? NAN : tile_f32_of_f8(x, 3, 7); }
@@ -139,13 +139,13 @@ TILE_FN float tile_f8_range(float x, float most) {
 TILE_FN uint8_t tile_f8_sign(float x) { return (uint8_t)(tile_bits_of_f32(x) >> 24 & 0x80u); }
 
 TILE_FN tile_f8e4m3 tile_f8e4m3_of_f32(float x) {
-    return tile_f8_sign(x) | (x != x ? 0x7f : tile_f8_of_f32(tile_f8_range(x, 448), 3, 7));
+    return (uint8_t)(tile_f8_sign(x) | (x != x ? 0x7f : tile_small_of_f32(tile_f8_range(x, 448), 3, 7)));
 }
 TILE_FN tile_f8e5m2 tile_f8e5m2_of_f32(float x) {
-    return tile_f8_sign(x) | (x != x ? 0x7e : tile_f8_of_f32(tile_f8_range(x, 57344), 2, 15));
+    return (uint8_t)(tile_f8_sign(x) | (x != x ? 0x7e : tile_small_of_f32(tile_f8_range(x, 57344), 2, 15)));
 }
 TILE_FN tile_f8e4m3fnuz tile_f8e4m3fnuz_of_f32(float x) {
-    uint8_t code = x != x ? 0x80 : tile_f8_of_f32(tile_f8_range(x, 240), 3, 8);
+    uint8_t code = (uint8_t)(x != x ? 0x80 : tile_small_of_f32(tile_f8_range(x, 240), 3, 8));
     return code && code != 0x80 ? code | tile_f8_sign(x) : code;
 }
 

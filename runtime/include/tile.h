@@ -33,7 +33,8 @@ const char *tile_last_error(void);
 const char *tile_error_name(int code); /* "TILE_E_TIMEOUT" */
 
 typedef struct tile_mesh tile_mesh;
-typedef struct tile_stream_s *tile_stream; /* an in-order queue; NULL: the mesh's own (on the host: the only one) */
+/* An in-order queue: CUDA's or HIP's stream; NULL: the mesh's own (on the host: the only one). */
+typedef struct tile_stream_s *tile_stream;
 
 typedef struct {
     size_t size;       /* sizeof(tile_mesh_config), for versions to come */
@@ -48,6 +49,10 @@ typedef struct {
     int workers;       /* worker threads of this rank; 0: cores divided by the ranks of this host */
     int timeout_ms;    /* deadline of every wait from its start; 0: 30,000 */
     const char *group; /* name under which ranks of one host meet; NULL: TILE_GROUP from the environment, else "tile" */
+    /* Where programs run: "host", "gpu" (device number `device`, CUDA's if there are any, else HIP's) or "emu" (the
+       emulator, in a program that is linked with it). NULL: TILE_TARGET from the environment, else "host". Programs on
+       a GPU take tensors in its memory, 16-byte aligned, that do not overlap; a mesh there has one rank. */
+    const char *target;
 } tile_mesh_config;
 
 /* Who gave up, where: the first record on any rank. */
@@ -78,8 +83,15 @@ int tile_mesh_barrier(tile_mesh *);
    runs: TILE_E_TIMEOUT when a wait of theirs, here or on another rank, gave up. */
 int tile_stream_sync(tile_mesh *, tile_stream);
 
+/* Memory where the mesh's programs run: plain memory on the host. Copies are enqueued on the stream (on the host they
+   wait for the runs before them); `from` and `to` on the host's side must live until it is synchronised. */
+int tile_alloc(tile_mesh *, size_t bytes, void **);
+void tile_free(tile_mesh *, void *);
+int tile_copy_in(tile_mesh *, void *to, const void *from_host, size_t bytes, tile_stream);
+int tile_copy_out(tile_mesh *, void *to_host, const void *from, size_t bytes, tile_stream);
+
 /* Trace of all runs since the last call (65,536 tasks a worker), Chrome/Perfetto JSON; enabled by TILE_TRACE=1 or `on`.
-   Allocates: not between runs that are being measured. */
+   Allocates: not between runs that are being measured. Of programs on a GPU there is none. */
 int tile_trace(tile_mesh *, int on);
 int tile_trace_write(tile_mesh *, const char *path);
 

@@ -34,6 +34,23 @@ typedef struct {
     const char *producer, *consumer;
 } tile_flag_info;
 
+/* One kernel launch on a GPU; a program's run is its launches in order. */
+typedef struct {
+    const char *kernel;                    /* name in the code */
+    int threads;                           /* of a workgroup */
+    size_t lds_bytes;                      /* of its memory */
+    int64_t (*groups)(const tile_task *);  /* number of workgroups; only rank, coord, arg and dim are set */
+} tile_launch;
+
+/* A program for one kind of GPU. */
+typedef struct {
+    const char *target;     /* "gfx942", "sm_90a", "emu:gfx942" */
+    const void *code;       /* hsaco, cubin, or the emulator's table */
+    size_t local_bytes;     /* workspace */
+    int nlaunches;
+    const tile_launch *launch;
+} tile_image;
+
 typedef struct {
     int abi;                /* TILE_ABI */
     const char *name;
@@ -51,9 +68,15 @@ typedef struct {
     size_t words;           /* flag words of one rank, each TILE_WORD_STRIDE bytes, peer-visible */
     size_t counts;          /* arrival counters of one rank, private */
     size_t scratch_bytes;   /* per worker */
+    /* On the host; NULL: the program has no code for it. */
     int64_t (*tasks)(const tile_task *);         /* number of tickets of a run of these sizes */
     int (*task)(const tile_task *, int64_t ticket); /* 0, or a TILE_E_ code: the run stops */
     const char *(*task_name)(const tile_task *, int64_t ticket); /* the kernel of a ticket, for traces; may be NULL */
+    /* On GPUs: the kernels' argument is a struct of call_bytes with arguments, sizes and the workspace's address. */
+    int nimages;
+    const tile_image *image;
+    size_t call_bytes, local_at;
+    const size_t *arg_at, *dim_at; /* offsets in it */
 } tile_program;
 
 typedef struct tile_instance tile_instance;

@@ -1,5 +1,5 @@
 /* instance.c: a program on a mesh: its memory, its generation, its runs. */
-#include "runtime.h"
+#include "gpu.h"
 
 #include <stdlib.h>
 
@@ -103,13 +103,18 @@ static int instance_start(tile_instance *p) {
     tile_mesh *m = p->mesh;
     const tile_program *g = p->program;
     int error = identities_compare(m, g);
-    if (!error) error = group_agree(m->group, memory_open(p));
+    if (error) return error;
+    coord_set(p, m->rank);
+    if (m->gpu) return gpu_instance_open(p);
+    if (!g->task)
+        return tile_fail(TILE_E_UNSUPPORTED, "program '%s' has no code for the host: its mesh wants target \"gpu\"",
+                         g->name);
+    error = group_agree(m->group, memory_open(p));
     if (!error)
         error = m->group->share(m->group, round_up(g->symmetric_bytes, TILE_WORD_STRIDE) + g->words * TILE_WORD_STRIDE,
                                 &p->share);
     if (error) return error;
     share_divide(p);
-    coord_set(p, m->rank);
     p->fault = m->fault;
     p->fault.flag = g->flag;
     p->fault.what = g->name;
@@ -117,6 +122,7 @@ static int instance_start(tile_instance *p) {
 }
 
 static void instance_free(tile_instance *p) {
+    if (p->gpu) gpu_instance_close(p);
     if (p->share.base) share_close(&p->share);
     if (p->local) pages_unmap(p->local, p->local_bytes);
     if (p->scratch) pages_unmap(p->scratch, p->scratch_stride * ((size_t)p->mesh->nworkers + 1));
@@ -155,6 +161,7 @@ void tile_instance_close(tile_instance *p) {
 }
 
 void instance_clear(tile_instance *p) {
+    if (p->gpu) return; /* nothing is kept between runs */
     memset(p->symmetric[p->mesh->rank], 0, p->share.stride);
     for (size_t i = 0; i < p->program->counts; i++) atomic_store_explicit(&p->count[i], 0, memory_order_relaxed);
     p->generation = 0;
@@ -205,10 +212,11 @@ static int args_check(const tile_instance *p, void *const *arg, const int64_t *d
 }
 
 int tile_instance_run(tile_instance *p, void *const *arg, const int64_t *dim, tile_stream stream) {
-    if (stream) return tile_fail(TILE_E_UNSUPPORTED, "the host has no stream but the mesh's own: pass NULL");
+    if (stream && !p->gpu) return tile_fail(TILE_E_UNSUPPORTED, "the host has no stream but the mesh's own: pass NULL");
     if (fault_poisoned(p->mesh)) return fault_report(p->mesh);
     int error = args_check(p, arg, dim);
     if (error) return error;
+    if (p->gpu) return gpu_instance_run(p, arg, dim, stream);
     int64_t tickets = tickets_count(p, arg, dim);
     if (tickets < 0 || tickets > UINT32_MAX)
         return tile_fail(TILE_E_ARG, "program '%s': %lld tasks, at most 2^32 - 1 fit a run", p->program->name,

@@ -1,5 +1,5 @@
 /* mesh.c: a mesh: the group of ranks, the memory that all of them see, this rank's workers. */
-#include "runtime.h"
+#include "gpu.h"
 
 #include <stdlib.h>
 
@@ -38,7 +38,16 @@ static int mesh_start(tile_mesh *m, const tile_mesh_config *c, const Place *p) {
     return !error && trace && strcmp(trace, "0") != 0 ? tile_trace(m, 1) : error;
 }
 
+static int target_open(tile_mesh *m, const tile_mesh_config *c) {
+    const char *target = c->target ? c->target : getenv("TILE_TARGET");
+    if (!target || strcmp(target, "host") == 0) return TILE_OK;
+    if (m->nranks > 1)
+        return tile_fail(TILE_E_UNSUPPORTED, "a mesh of %d ranks on GPUs is not supported yet", m->nranks);
+    return gpu_open(target, c->device, &m->gpu);
+}
+
 static void mesh_free(tile_mesh *m) {
+    gpu_close(m->gpu);
     share_close(&m->control);
     if (m->group) m->group->close(m->group);
     free(m->cell);
@@ -70,7 +79,8 @@ int tile_mesh_open(const tile_mesh_config *c, tile_mesh **out) {
     if (!m) return tile_fail(TILE_E_NOMEM, "out of memory");
     m->rank = p.rank;
     m->nranks = p.nranks;
-    error = mesh_join(m, c, &p);
+    error = target_open(m, c);
+    if (!error) error = mesh_join(m, c, &p);
     if (error)
         mesh_free(m);
     else
@@ -80,6 +90,7 @@ int tile_mesh_open(const tile_mesh_config *c, tile_mesh **out) {
 
 void tile_mesh_close(tile_mesh *m) {
     if (!m) return;
+    if (m->gpu) gpu_sync(m->gpu, NULL);
     queue_drain(m);
     queue_close(m);
     mesh_free(m);
@@ -133,6 +144,7 @@ int tile_mesh_recover(tile_mesh *m) {
 
 /* A run's own error if it has one, else the fault that stopped it. */
 int tile_stream_sync(tile_mesh *m, tile_stream stream) {
+    if (m->gpu) return gpu_sync(m->gpu, stream);
     if (stream) return tile_fail(TILE_E_UNSUPPORTED, "the host has no stream but the mesh's own: pass NULL");
     int error = queue_drain(m);
     if (error == TILE_E_TIMEOUT || error == TILE_E_POISONED) return fault_report(m);

@@ -130,6 +130,7 @@ struct tile_mesh {
     uint64_t barriers, recoveries;
     bool broken;   /* a recovery failed: only close */
     bool reported; /* the fault of this incarnation was returned as TILE_E_TIMEOUT */
+    struct Gpu *gpu; /* gpu.h; NULL: the host */
     Queue queue;
     Worker *worker; /* [nworkers + 1]: the last is the caller, while it waits */
     tile_instance *instances;
@@ -159,6 +160,7 @@ struct tile_instance {
     tile_fault_hooks fault;
     uint64_t generation; /* of the last run that started; under the queue's lock */
     Frame frame[FRAMES];
+    struct GpuInstance *gpu; /* gpu.h; NULL: on the host */
     void *frame_memory;
     unsigned enqueued; /* under the queue's lock */
     unsigned finished; /* likewise */

@@ -1,0 +1,121 @@
+/* tile_emu.h: the device vocabulary on the CPU: emitted GPU text compiled as C++, lanes run as fibers by runtime/emu.
+   Global memory and LDS are checked at every access; the text's own variables start as patterns when it is compiled
+   with -ftrivial-auto-var-init=pattern. */
+#ifndef TILE_DEVICE_TILE_EMU_H
+#define TILE_DEVICE_TILE_EMU_H
+
+#include <math.h>
+#include <stddef.h>
+
+#include "device/tile_scalar.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum { TILE_LOADS, TILE_STORES, TILE_LDS_LOADS, TILE_LDS_STORES }; /* how memory is touched */
+
+typedef enum {
+    TILE_EMU_F64,
+    TILE_EMU_F32,
+    TILE_EMU_F16,
+    TILE_EMU_BF16,
+    TILE_EMU_F8E4M3,
+    TILE_EMU_F8E5M2,
+    TILE_EMU_F8E4M3FNUZ,
+    TILE_EMU_F8E5M2FNUZ,
+    TILE_EMU_I32,
+    TILE_EMU_I8,
+    TILE_EMU_U8
+} tile_emu_elem;
+
+typedef enum { TILE_EMU_MFMA, TILE_EMU_MFMA_SCALED, TILE_EMU_MMA } tile_emu_kind;
+
+typedef struct {
+    tile_emu_kind kind;
+    tile_emu_elem a, b, d;
+    int m, n, k;
+} tile_emu_matrix;
+
+int tile_emu_thread(void);
+int64_t tile_emu_group(void);
+void tile_emu_sync(void);
+uint32_t tile_emu_shuffle(uint32_t x, int lane);
+void tile_emu_multiply(const tile_emu_matrix *, void *d, const void *a, const void *b);
+void tile_emu_check(const void *p, size_t bytes, int how, const void *value);
+char *tile_emu_lds(size_t bytes);            /* the workgroup's; an error where the launch gave another size */
+void tile_emu_begin(int threads, int lanes); /* an error where the launch has another number */
+
+#ifdef __cplusplus
+}
+#endif
+
+#ifdef __cplusplus
+
+#define TILE_GPU 1
+#define TILE_FN static inline
+#define TILE_GLOBAL
+
+/* NAME itself is what tables of kernels name: it copies the argument, as a launch does. */
+#define TILE_KERNEL(name, call, threads)                                                                               \
+    static void name##_body(const call c);                                                                             \
+    extern "C" void name(const void *argument);                                                                        \
+    extern "C" void name(const void *argument) {                                                                       \
+        tile_emu_begin(threads, TILE_LANES);                                                                           \
+        name##_body(*(const call *)argument);                                                                          \
+    }                                                                                                                  \
+    static void name##_body(const call c)
+#define TILE_LDS(name, bytes) char *const name = tile_emu_lds(bytes)
+#define tile_check(p, bytes, how, value) tile_emu_check(p, bytes, how, value)
+
+typedef uint16_t tile_f16;
+typedef uint8_t tile_v1;
+typedef uint16_t __attribute__((may_alias)) tile_v2;
+typedef uint32_t __attribute__((may_alias)) tile_v4;
+typedef uint32_t tile_v8 __attribute__((vector_size(8), may_alias));
+typedef uint32_t tile_v16 __attribute__((vector_size(16), may_alias));
+
+TILE_FN float tile_f32_of_f16(tile_f16 x) {
+    uint32_t size = x & 0x7fffu;
+    float y = size < 0x7c00 ? tile_f32_of_bits(size << 13) * 0x1p112f : size == 0x7c00 ? INFINITY : NAN;
+    return x & 0x8000 ? -y : y;
+}
+
+TILE_FN tile_f16 tile_f16_of_f32(float x) {
+    float size = tile_f32_of_bits(tile_bits_of_f32(x) & 0x7fffffffu);
+    uint32_t code = x != x ? 0x7e00 : size >= 65520.0f ? 0x7c00 : tile_small_of_f32(size, 10, 15);
+    return (tile_f16)(code | (tile_bits_of_f32(x) >> 16 & 0x8000u));
+}
+
+TILE_FN int tile_thread(void) { return tile_emu_thread(); }
+TILE_FN int64_t tile_group(void) { return tile_emu_group(); }
+TILE_FN void tile_sync(void) { tile_emu_sync(); }
+TILE_FN uint32_t tile_shuffle(uint32_t x, int lane) { return tile_emu_shuffle(x, lane); }
+
+#include "device/tile_gpu.h"
+
+#define TILE_EMU_f64 TILE_EMU_F64
+#define TILE_EMU_f32 TILE_EMU_F32
+#define TILE_EMU_f16 TILE_EMU_F16
+#define TILE_EMU_bf16 TILE_EMU_BF16
+#define TILE_EMU_f8e4m3 TILE_EMU_F8E4M3
+#define TILE_EMU_f8e5m2 TILE_EMU_F8E5M2
+#define TILE_EMU_f8e4m3fnuz TILE_EMU_F8E4M3FNUZ
+#define TILE_EMU_f8e5m2fnuz TILE_EMU_F8E5M2FNUZ
+#define TILE_EMU_i32 TILE_EMU_I32
+#define TILE_EMU_i8 TILE_EMU_I8
+#define TILE_EMU_u8 TILE_EMU_U8
+
+#define TILE_EMU_FUNCTION(name, kind, A, B, D, m, n, k)                                                                \
+    TILE_FN void name(TILE_TYPE_##D *d, const TILE_TYPE_##A *a, const TILE_TYPE_##B *b) {                              \
+        static const tile_emu_matrix op = {kind, TILE_EMU_##A, TILE_EMU_##B, TILE_EMU_##D, m, n, k};                   \
+        tile_emu_multiply(&op, d, a, b);                                                                               \
+    }
+#define TILE_MFMA(name, A, B, D, each, nd, M, K) TILE_EMU_FUNCTION(tile_mfma_##name, TILE_EMU_MFMA, A, B, D, M, M, K)
+#define TILE_MFMA_SCALED(name, A, B, a_code, b_code, nd, M, K)                                                         \
+    TILE_EMU_FUNCTION(tile_mfma_##name##_##A##_##B, TILE_EMU_MFMA_SCALED, A, B, f32, M, M, K)
+#define TILE_MMA(shape, pd, pa, pb, A, B, D, na, nb, nd, M, K)                                                         \
+    TILE_EMU_FUNCTION(tile_mma_##shape##_##pd##_##pa##_##pb##_##pd, TILE_EMU_MMA, A, B, D, M, 8, K)
+
+#endif
+#endif

@@ -1,0 +1,68 @@
+/* fiber.c: threads of a workgroup as fibers on stacks of their own. */
+#include "emu.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+enum { STACK = 256 * 1024 };
+
+bool fiber_open(Fiber *f) {
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    char *p = mmap(NULL, STACK + page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (p == MAP_FAILED) return false;
+    mprotect(p, page, PROT_NONE); /* a stack that overflows is a crash, not silence */
+    f->stack = p;
+    return true;
+}
+
+void fiber_close(Fiber *f) {
+    if (f->stack) munmap(f->stack, STACK + (size_t)sysconf(_SC_PAGESIZE));
+    f->stack = NULL;
+}
+
+static char *stack_end(const Fiber *f) { return f->stack + STACK + (size_t)sysconf(_SC_PAGESIZE); }
+
+#if defined __x86_64__
+
+/* Saves what a function must keep, swaps stacks, returns on the other one. */
+void fiber_swap(void **from, void *to);
+__asm__(".text\n"
+        ".type fiber_swap, @function\n"
+        "fiber_swap:\n"
+        "    pushq %rbp\n    pushq %rbx\n    pushq %r12\n    pushq %r13\n    pushq %r14\n    pushq %r15\n"
+        "    movq %rsp, (%rdi)\n"
+        "    movq %rsi, %rsp\n"
+        "    popq %r15\n    popq %r14\n    popq %r13\n    popq %r12\n    popq %rbx\n    popq %rbp\n"
+        "    ret\n"
+        ".size fiber_swap, .-fiber_swap\n");
+
+void fiber_begin(Fiber *f, void (*run)(void)) {
+    void **top = (void **)stack_end(f) - 2; /* at run's entry the stack is 8 bytes off a multiple of 16 */
+    top[0] = (void *)run;
+    top[1] = NULL;
+    memset(top - 6, 0, 6 * sizeof *top);
+    f->context = top - 6;
+}
+
+void fiber_switch(Fiber *from, Fiber *to) { fiber_swap(&from->context, to->context); }
+
+#else
+#include <ucontext.h>
+
+static ucontext_t *context_of(const Fiber *f) {
+    static _Thread_local ucontext_t main;
+    return f->stack ? (ucontext_t *)(f->stack + sysconf(_SC_PAGESIZE)) : &main;
+}
+
+void fiber_begin(Fiber *f, void (*run)(void)) {
+    ucontext_t *c = context_of(f);
+    getcontext(c);
+    c->uc_stack.ss_sp = c + 1;
+    c->uc_stack.ss_size = (size_t)(stack_end(f) - (char *)(c + 1));
+    makecontext(c, run, 0);
+}
+
+void fiber_switch(Fiber *from, Fiber *to) { swapcontext(context_of(from), context_of(to)); }
+#endif

@@ -1,0 +1,99 @@
+/* gpu.h: GPUs through the libraries that their drivers bring, found at run time: nothing is linked, so that a program
+   starts everywhere. One table maps the names; what is behind them takes the same arguments in all three. */
+#ifndef TILE_SRC_GPU_H
+#define TILE_SRC_GPU_H
+
+#include "runtime.h"
+
+#pragma GCC visibility push(hidden)
+
+/* Stands where a library has nothing like it. */
+#define GPU_NONE ""
+
+/* GPU(name here, in libcuda, in libamdhip64, arguments); in the emulator it is tile_emu_NAME. Devices, contexts,
+   streams, events, modules and functions are opaque; all return 0 or an error number. */
+#define GPU_FUNCTIONS                                                                                                  \
+    GPU(init, "cuInit", "hipInit", (unsigned flags))                                                                   \
+    GPU(device_count, "cuDeviceGetCount", "hipGetDeviceCount", (int *))                                                \
+    GPU(device_name, "cuDeviceGetName", "hipDeviceGetName", (char *, int bytes, int device))                           \
+    GPU(context_retain, "cuDevicePrimaryCtxRetain", "hipDevicePrimaryCtxRetain", (void **, int device))                \
+    GPU(context_release, "cuDevicePrimaryCtxRelease_v2", "hipDevicePrimaryCtxRelease", (int device))                   \
+    GPU(context_set, "cuCtxSetCurrent", "hipCtxSetCurrent", (void *))                                                  \
+    GPU(alloc, "cuMemAlloc_v2", "hipMalloc", (void **, size_t))                                                        \
+    GPU(release, "cuMemFree_v2", "hipFree", (void *))                                                                  \
+    GPU(block, "cuMemGetAddressRange_v2", "hipMemGetAddressRange", (void **base, size_t *bytes, void *))               \
+    GPU(copy_in, "cuMemcpyHtoDAsync_v2", "hipMemcpyHtoDAsync", (void *, const void *, size_t, void *stream))           \
+    GPU(copy_out, "cuMemcpyDtoHAsync_v2", "hipMemcpyDtoHAsync", (void *, const void *, size_t, void *stream))          \
+    GPU(fill, "cuMemsetD8Async", "hipMemsetD8Async", (void *, unsigned char, size_t, void *stream))                    \
+    GPU(module_load, "cuModuleLoadData", "hipModuleLoadData", (void **, const void *image))                            \
+    GPU(module_unload, "cuModuleUnload", "hipModuleUnload", (void *))                                                  \
+    GPU(function_get, "cuModuleGetFunction", "hipModuleGetFunction", (void **, void *module, const char *))            \
+    GPU(function_set, "cuFuncSetAttribute", GPU_NONE, (void *, int attribute, int value))                              \
+    GPU(launch, "cuLaunchKernel", "hipModuleLaunchKernel",                                                             \
+        (void *, unsigned gx, unsigned gy, unsigned gz, unsigned x, unsigned y, unsigned z, unsigned lds,              \
+         void *stream, void **arguments, void **extra))                                                                \
+    GPU(stream_create, "cuStreamCreate", "hipStreamCreateWithFlags", (void **, unsigned flags))                        \
+    GPU(stream_destroy, "cuStreamDestroy_v2", "hipStreamDestroy", (void *))                                            \
+    GPU(stream_sync, "cuStreamSynchronize", "hipStreamSynchronize", (void *))                                          \
+    GPU(stream_capturing, "cuStreamIsCapturing", "hipStreamIsCapturing", (void *, int *))                              \
+    GPU(event_create, "cuEventCreate", "hipEventCreateWithFlags", (void **, unsigned flags))                           \
+    GPU(event_destroy, "cuEventDestroy_v2", "hipEventDestroy", (void *))                                               \
+    GPU(event_record, "cuEventRecord", "hipEventRecord", (void *, void *stream))                                       \
+    GPU(event_query, "cuEventQuery", "hipEventQuery", (void *))                                                        \
+    GPU(error_text, "cuGetErrorString", "hipDrvGetErrorString", (int, const char **))
+
+/* Numbers that CUDA and HIP have in common. */
+enum {
+    GPU_E_NOMEM = 2,
+    GPU_E_NO_BINARY = 209, /* the code is for another machine */
+    GPU_E_NOT_READY = 600,
+    GPU_STREAM_NON_BLOCKING = 1,
+    GPU_EVENT_NO_TIMING = 2,
+    GPU_MAX_DYNAMIC_LDS = 8 /* attribute of a function, CUDA */
+};
+
+typedef struct {
+#define GPU(name, cuda, hip, arguments) int(*name) arguments;
+    GPU_FUNCTIONS
+#undef GPU
+} GpuApi;
+
+typedef enum { GPU_CUDA, GPU_HIP, GPU_EMU } GpuKind;
+
+typedef struct Gpu {
+    GpuApi api;
+    GpuKind kind;
+    int device;
+    void *context, *stream; /* stream: the mesh's own */
+    char name[64];          /* of the device */
+} Gpu;
+
+/* ---- gpu_load.c ---- */
+
+/* Fills api from the first library that is there and has devices; target: "gpu" or "emu". */
+int gpu_load(const char *target, GpuApi *, GpuKind *, int *devices);
+
+/* ---- gpu.c ---- */
+
+int gpu_open(const char *target, int device, Gpu **);
+void gpu_close(Gpu *);
+int gpu_enter(Gpu *);                                    /* makes its context this thread's */
+int gpu_fail(const Gpu *, int error, const char *doing); /* TILE_E_NOMEM or TILE_E_SYS, with the driver's words */
+int gpu_sync(Gpu *, tile_stream);
+
+/* ---- gpu_instance.c: a program on a GPU ---- */
+
+typedef struct GpuInstance {
+    const tile_image *image;
+    void *module, **function; /* function of each launch */
+    void *local;              /* workspace */
+    char *call, *checked;     /* the kernels' argument; the last one whose tensors were looked at */
+    void *stream, *event;     /* of the last run; event: it has ended */
+} GpuInstance;
+
+int gpu_instance_open(tile_instance *);
+void gpu_instance_close(tile_instance *);
+int gpu_instance_run(tile_instance *, void *const *arg, const int64_t *dim, tile_stream);
+
+#pragma GCC visibility pop
+#endif

@@ -1,0 +1,173 @@
+/* rt_gpu.c: programs on a GPU, which is the emulator here: a run, and each thing that is refused, with its words. */
+#include "device/tile_image.h"
+#include "emu/api.h"
+#include "device/tile_emu.h"
+#include "test/unit/check.h"
+#include "tile_program.h"
+
+#include <string.h>
+
+enum { N = 1000, THREADS = 64 };
+
+static int failures;
+
+typedef struct {
+    struct {
+        const float *x;
+        float *y;
+        float scale;
+        int64_t n;
+    } args;
+    float *local;
+} Call;
+
+static int64_t position(void) { return tile_emu_group() * THREADS + tile_emu_thread(); }
+
+/* local = scale x, then y = local + 1 */
+static void scale_kernel(const void *argument) {
+    const Call *c = argument;
+    int64_t i = position();
+    tile_emu_begin(THREADS, 64);
+    if (i >= c->args.n) return;
+    float y = c->args.x[i] * c->args.scale;
+    tile_emu_check(&c->args.x[i], sizeof(float), TILE_LOADS, NULL);
+    tile_emu_check(&c->local[i], sizeof(float), TILE_STORES, &y);
+    c->local[i] = y;
+}
+
+static void add_kernel(const void *argument) {
+    const Call *c = argument;
+    int64_t i = position();
+    if (i >= c->args.n) return;
+    float y = c->local[i] + 1;
+    tile_emu_check(&c->local[i], sizeof(float), TILE_LOADS, NULL);
+    tile_emu_check(&c->args.y[i], sizeof(float), TILE_STORES, &y);
+    c->args.y[i] = y;
+}
+
+static void outside_kernel(const void *argument) {
+    tile_emu_check(((const Call *)argument)->local + N, sizeof(float), TILE_LOADS, NULL);
+}
+
+static const tile_emu_symbol symbols[] = {
+    {"scale", scale_kernel}, {"add", add_kernel}, {"outside", outside_kernel}, {NULL, NULL}};
+
+static int64_t groups(const tile_task *t) {
+    (void)t;
+    return (N + THREADS - 1) / THREADS;
+}
+
+static const tile_launch good[] = {{"scale", THREADS, 0, groups}, {"add", THREADS, 0, groups}};
+static const tile_launch bad[] = {{"outside", THREADS, 0, groups}};
+static const tile_launch missing[] = {{"nowhere", THREADS, 0, groups}};
+
+static const tile_arg args[] = {
+    {.name = "x", .elem = "f32", .role = TILE_ROLE_INPUT, .ndim = 1, .dim = {0}, .sym = {0}, .split = {-1}},
+    {.name = "y", .elem = "f32", .role = TILE_ROLE_OUTPUT, .ndim = 1, .dim = {0}, .sym = {0}, .split = {-1}},
+    {.name = "scale", .elem = "f32", .role = TILE_ROLE_INPUT},
+};
+static const tile_dim dims[] = {{"n", N}};
+static const size_t arg_at[] = {offsetof(Call, args.x), offsetof(Call, args.y), offsetof(Call, args.scale)};
+static const size_t dim_at[] = {offsetof(Call, args.n)};
+
+static tile_program program(const tile_image *image) {
+    return (tile_program){.abi = TILE_ABI,
+                          .name = "axpy",
+                          .nargs = 3,
+                          .arg = args,
+                          .ndims = 1,
+                          .dim = dims,
+                          .nimages = 1,
+                          .image = image,
+                          .call_bytes = sizeof(Call),
+                          .local_at = offsetof(Call, local),
+                          .arg_at = arg_at,
+                          .dim_at = dim_at};
+}
+
+static void expect(int code, int want, const char *words, int line) {
+    if (code == want && strstr(tile_last_error(), words)) return;
+    printf("%d: %s: %s, instead of %s: %s\n", line, tile_error_name(code), tile_last_error(), tile_error_name(want),
+           words);
+    failures++;
+}
+#define EXPECT(call, want, words) expect(call, want, words, __LINE__)
+
+static int mesh_open(const char *target, int nranks, tile_mesh **m) {
+    tile_mesh_config c = {.size = sizeof c, .nranks = nranks, .target = target, .group = "rt_gpu"};
+    return tile_mesh_open(&c, m);
+}
+
+static void check_run(tile_mesh *m, tile_instance *p, char *x, char *y) {
+    float host[N], scale = 3, back[N];
+    for (int i = 0; i < N; i++) host[i] = (float)i;
+    void *arg[] = {x, y, &scale};
+    CHECK(tile_copy_in(m, x, host, sizeof host, NULL) == TILE_OK);
+    CHECK(tile_instance_run(p, arg, &(int64_t){N}, NULL) == TILE_OK);
+    CHECK(tile_instance_run(p, arg, &(int64_t){0}, NULL) == TILE_OK);
+    CHECK(tile_copy_out(m, back, y, sizeof back, NULL) == TILE_OK);
+    CHECK(tile_stream_sync(m, NULL) == TILE_OK);
+    for (int i = 0; i < N; i++) CHECK(back[i] == 3.0f * (float)i + 1);
+}
+
+static void check_arguments(tile_instance *p, char *x, char *y) {
+    float scale = 3, host[N];
+    int64_t n = N, more = N + 1;
+    EXPECT(tile_instance_run(p, (void *[]){x, NULL, &scale}, &n, NULL), TILE_E_ARG, "'y' is NULL");
+    EXPECT(tile_instance_run(p, (void *[]){x + 4, y, &scale}, &n, NULL), TILE_E_ARG,
+           "address of 'x' is no multiple of 16");
+    EXPECT(tile_instance_run(p, (void *[]){x + 16, y, &scale}, &n, NULL), TILE_E_ARG,
+           "'x' takes 4000 bytes, its memory has 3984");
+    EXPECT(tile_instance_run(p, (void *[]){x, host, &scale}, &n, NULL), TILE_E_ARG,
+           "'y' is not in memory of the device");
+    EXPECT(tile_instance_run(p, (void *[]){x, x, &scale}, &n, NULL), TILE_E_ARG, "'y' and 'x' overlap");
+    EXPECT(tile_instance_run(p, (void *[]){x, y, &scale}, &more, NULL), TILE_E_ARG, "n = 1001 is not in 0 .. 1000");
+}
+
+static void check_programs(tile_mesh *m, char *x, char *y) {
+    tile_image other = {"gfx90a", symbols, 0, 2, good}, none = {"emu:gfx942", symbols, 4 * N, 1, missing};
+    tile_image faulty = {"emu:gfx942", symbols, 4 * N, 1, bad};
+    tile_program p = program(&other), q = program(&none), r = program(&faulty),
+                 host = {.abi = TILE_ABI, .name = "plain"};
+    tile_instance *i = NULL;
+    float scale = 1;
+    EXPECT(tile_instance_open(m, &p, &i), TILE_E_UNSUPPORTED,
+           "'axpy' has no code for this device (emulator): it was compiled for gfx90a");
+    EXPECT(tile_instance_open(m, &q, &i), TILE_E_SYS, "nowhere: the program's text has no such kernel");
+    EXPECT(tile_instance_open(m, &host, &i), TILE_E_UNSUPPORTED, "compiled for the host only");
+    CHECK(tile_instance_open(m, &r, &i) == TILE_OK);
+    EXPECT(tile_instance_run(i, (void *[]){x, y, &scale}, &(int64_t){N}, NULL), TILE_E_SYS,
+           "reads 4 bytes at byte 4000 of a block of 4000 bytes");
+    tile_instance_close(i);
+}
+
+static void check_meshes(const tile_program *p) {
+    tile_mesh *m = NULL;
+    tile_instance *i = NULL;
+    EXPECT(mesh_open("toaster", 1, &m), TILE_E_ARG, "there is no target 'toaster'");
+    EXPECT(mesh_open("emu", 2, &m), TILE_E_UNSUPPORTED, "2 ranks");
+    CHECK(mesh_open("host", 1, &m) == TILE_OK);
+    EXPECT(tile_instance_open(m, p, &i), TILE_E_UNSUPPORTED, "no code for the host");
+    tile_mesh_close(m);
+}
+
+int main(void) {
+    tile_image image = {"emu:gfx942", symbols, 4 * N, 2, good};
+    tile_program p = program(&image);
+    tile_mesh *m = NULL;
+    tile_instance *i = NULL;
+    void *x = NULL, *y = NULL;
+    CHECK(mesh_open("emu", 1, &m) == TILE_OK);
+    if (!m) return printf("%s\n", tile_last_error()), 1;
+    CHECK(!tile_alloc(m, 4 * N, &x) && !tile_alloc(m, 4 * N, &y));
+    CHECK(tile_instance_open(m, &p, &i) == TILE_OK);
+    check_run(m, i, x, y);
+    check_arguments(i, x, y);
+    check_programs(m, x, y);
+    tile_instance_close(i);
+    tile_free(m, x);
+    tile_free(m, y);
+    tile_mesh_close(m);
+    check_meshes(&p);
+    return failures != 0;
+}
