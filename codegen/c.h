@@ -185,6 +185,8 @@ const char *nest_tile(Nest *, const Tile *);        /* that element of a tile, b
 const char *nest_affine(Nest *, const Affine *);
 int nest_affine_depth(const Nest *, const Affine *);
 const char *nest_convert(Nest *, Elem to, Elem from, const char *text);
+/* C type of a tensor's memory. */
+const char *memory_c(Elem);
 const char *nest_element(Nest *, const Op *access);                    /* the lvalue, inside the tensor or not */
 const char *nest_place(Nest *, const Op *access, const char **inside); /* the lvalue; *inside: condition or NULL */
 const char *op_text(Fn *, const Op *, const char *const *arg);         /* expression of an elementwise operation */

@@ -134,6 +134,8 @@ static const char *check_text(Fn *f, const char *sub, const char *extent) {
     return fn_text(f, "tile_inside(%s, %s)", sub, extent);
 }
 
+const char *memory_c(Elem e) { return elem_is_packed(e) ? "tile_packed" : elem_c(e); }
+
 const char *nest_element(Nest *n, const Op *access) {
     Fn *f = n->f;
     const Param *p = &f->k->param.p[access->param];
@@ -143,6 +145,7 @@ const char *nest_element(Nest *n, const Op *access) {
     for (int d = 0; d < p->ndim; d++)
         index = text_add_terms(f, d ? text_mul(f, index, text_atom(f, param_extent(f, access->param, d))) : "0",
                                nest_affine(n, &access->sub.p[first + d].lo));
+    if (elem_is_packed(p->elem)) return fn_text(f, "tile_%s_at(%s, %s)", elem_text(p->elem), base, text_bare(f, index));
     return fn_text(f, "%s[%s]", base, index);
 }
 

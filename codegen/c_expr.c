@@ -104,7 +104,9 @@ const char *op_text(Fn *f, const Op *op, const char *const *arg) {
     case CLASS_COMPARE: return binary_text(f, op, text_atom(f, arg[0]), text_atom(f, arg[1]));
     case CLASS_SELECT:
         return fn_text(f, "(%s ? %s : %s)", text_atom(f, arg[0]), text_atom(f, arg[1]), text_atom(f, arg[2]));
-    case CLASS_CAST: return cast_text(f, op->res.p[0]->type.elem, op->arg.p[0]->type.elem, arg[0]);
+    case CLASS_CAST:
+        if (elem_is_packed(op->res.p[0]->type.elem)) fn_unsupported(f, op->loc, "a conversion to i4 or t2");
+        return cast_text(f, op->res.p[0]->type.elem, op->arg.p[0]->type.elem, arg[0]);
     default: fn_unsupported(f, op->loc, op_info[op->kind].text); return "0";
     }
 }

@@ -28,6 +28,7 @@ static const char *param_text(Fn *f, int i) {
     const char *type = p->packet ? "tile_packet" : elem_c(p->elem);
     if (p->ndim == 0) return fn_text(f, "const %s %s", type, f->param[i]);
     bool constant = !is_written(p) && !p->packet, shared = synchronises(f->k->body) || has_alias(f->k, f->node, i);
+    if (elem_is_packed(p->elem)) type = memory_c(p->elem);
     return fn_text(f, "%s%s *%s%s", constant ? "const " : "", type, shared ? "" : "restrict ", f->param[i]);
 }
 

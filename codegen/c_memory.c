@@ -19,9 +19,9 @@ static bool place_temporary(Memory *l, const Module *m, const Tensor *t) {
     l->bytes[t->id] = tensor_bytes(m, t);
     l->offset[t->id] = *end;
     if (*end < byte_limit) *end += l->bytes[t->id] * t->slots;
-    if (*end < byte_limit && elem_bits(t->elem) >= 8) return true;
-    if (elem_bits(t->elem) < 8)
-        diag_error(m->diags, t->loc, "unsupported", "not supported yet by the host's code generator: tensors of %s",
+    if (*end < byte_limit && !elem_is_packed(t->elem)) return true;
+    if (elem_is_packed(t->elem))
+        diag_error(m->diags, t->loc, "unsupported", "not supported yet by the host's code generator: temporaries of %s",
                    elem_text(t->elem));
     else
         diag_error(m->diags, t->loc, "tensor-too-large", "temporary '%s' does not fit the address space", t->name);
@@ -32,8 +32,8 @@ static bool check_argument(const Module *m, const Tensor *t) {
     if (t->symmetric >= 0 || t->slots > 1)
         diag_error(m->diags, t->loc, "unsupported",
                    "not supported yet: argument '%s' in memory that other ranks address", t->name);
-    else if (elem_bits(t->elem) < 8)
-        diag_error(m->diags, t->loc, "unsupported", "not supported yet by the host's code generator: tensors of %s",
+    else if (elem_is_packed(t->elem) && t->role != ROLE_INPUT)
+        diag_error(m->diags, t->loc, "unsupported", "not supported yet by the host's code generator: results and states of %s",
                    elem_text(t->elem));
     else
         return true;

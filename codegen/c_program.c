@@ -100,6 +100,18 @@ static const char *part_text(Fn *f, const Tensor *t, const Arg *a) {
     return sum;
 }
 
+/* A part that begins within a byte is refused. */
+static const char *packed_text(Fn *f, const Node *n, const Tensor *t, const Arg *a, const char *first) {
+    int64_t step = 1, each = 8 / elem_bits(t->elem);
+    bool whole = true;
+    for (int d = t->ndim - 1; d >= 0; d--) {
+        if (d < a->lead || a->slice[d] >= 0) whole = whole && step % each == 0;
+        step = size_is_number(t->dim[d]) ? step * t->dim[d].c % each : 1;
+    }
+    if (!whole) fn_unsupported(f, n->loc, fn_text(f, "a part of '%s' that begins within a byte", t->name));
+    return fn_text(f, "(tile_packed *)%s + (%s) / %" PRId64, tensor_text(f, t), first, each);
+}
+
 static const char *argument_text(Fn *f, const Node *n, int i) {
     const Arg *a = &n->arg.p[i];
     const Tensor *t = &f->p->tensor.p[a->tensor];
@@ -111,6 +123,7 @@ static const char *argument_text(Fn *f, const Node *n, int i) {
     }
     if (t->ndim == 0 && !p->out && !p->inout) return fn_text(f, "*(const %s *)%s", elem_c(t->elem), tensor_text(f, t));
     if (strcmp(first, "0") == 0) return tensor_text(f, t);
+    if (elem_is_packed(t->elem)) return packed_text(f, n, t, a, first);
     return fn_text(f, "(%s *)%s + %s", elem_c(t->elem), tensor_text(f, t), first);
 }
 

@@ -131,6 +131,7 @@ uint64_t public_source(Text *to, Arena *a, const Module *m, const Program *p, co
 static const char *public_type(Elem e) {
     if (e == ELEM_F32) return "float";
     if (e == ELEM_F64) return "double";
+    if (elem_is_packed(e)) return "uint8_t";
     return elem_is_float(e) ? elem_bits(e) == 16 ? "uint16_t" : "uint8_t" : elem_c(e);
 }
 

@@ -99,6 +99,7 @@ static const char *store_text(Nest *n, const Op *op, const char *place) {
     const Param *p = &f->k->param.p[op->param];
     Elem from = op->arg.p[0]->type.elem;
     const char *x = nest_convert(n, p->elem, from, nest_value(n, op->arg.p[0]));
+    if (elem_is_packed(p->elem)) fn_unsupported(f, op->loc, fn_text(f, "a store of %s", elem_text(p->elem)));
     if (p->packet) return fn_text(f, "tile_packet_put(t, &%s, %s);", place, packet_bits(f, p->elem, x));
     if (op->mode != STORE_ADD) return fn_text(f, "%s = %s;", place, text_bare(f, x));
     if (p->elem != ELEM_F32 && p->elem != ELEM_I32 && p->elem != ELEM_I64 && p->elem != ELEM_F64)

@@ -42,7 +42,7 @@ static void write_arg(Text *to, const Module *m, const Tensor *t) {
     member(to, "elem", elem_text(t->elem));
     text_add(to, ", ");
     member(to, "role", role[t->role]);
-    text_printf(to, ", \"alignment\": %d, \"shape\": [", elem_bits(t->elem) / 8);
+    text_printf(to, ", \"alignment\": %d, \"shape\": [", elem_is_packed(t->elem) ? 1 : elem_bits(t->elem) / 8);
     for (int d = 0; d < t->ndim; d++) {
         if (d) text_add(to, ", ");
         write_size(to, m, t->dim[d]);

@@ -151,13 +151,14 @@ static uint64_t random_next(uint64_t *state) {
     return z ^ (z >> 31);
 }
 
-/* Floats in [-1, 1), integers in [0, 8), drawn from the seed and the argument's place. */
+/* Floats in [-1, 1), integers in [0, 8), of t2 in [-1, 1], drawn from the seed and the argument's place. */
 static void draw_input(const Run *r, int i) {
     uint64_t state = (uint64_t)r->s.o->seed * 1000003 + (uint64_t)i;
     Array *a = &r->io[i];
     for (int64_t k = 0, n = array_count(a); k < n; k++) {
         uint64_t x = random_next(&state);
         if (elem_is_float(a->elem)) array_set(a, k, (double)(x >> 11) * 0x1p-52 - 1.0);
+        else if (a->elem == ELEM_T2) array_set_int(a, k, (int64_t)(x % 3) - 1);
         else array_set_int(a, k, (int64_t)(x % (a->elem == ELEM_BOOL ? 2 : 8)));
     }
 }
@@ -215,7 +216,7 @@ static bool make_parts(Run *r) {
         for (int i = 0; i < n; i++) {
             int64_t dim[MAX_DIMS];
             const Tensor *t = io_tensor(r, i);
-            size_t bytes = (size_t)shard_shape(r->s.m, t, r->sym, coord, dim) * elem_bytes(t->elem);
+            size_t bytes = shard_bytes(t->elem, shard_shape(r->s.m, t, r->sym, coord, dim));
             if (!(part[i] = shared_memory(bytes))) return false;
             shard_copy(r->s.m, t, r->sym, coord, &r->io[i], part[i], false);
         }

@@ -26,6 +26,8 @@ bool elem_is_float(Elem e) { return elem_info[e].class == 'F'; }
 
 bool elem_is_int(Elem e) { return elem_info[e].class == 'I' || elem_info[e].class == 'U'; }
 
+bool elem_is_packed(Elem e) { return elem_bits(e) < 8; }
+
 const char *elem_c(Elem e) { return elem_info[e].c; }
 
 bool elem_parse(const char *text, Elem *e) {

@@ -29,6 +29,7 @@ const char *elem_text(Elem);
 int elem_bits(Elem);
 bool elem_is_float(Elem);
 bool elem_is_int(Elem); /* bool is not an integer */
+bool elem_is_packed(Elem); /* several elements a byte: the first in the lowest bits; rows follow without gaps */
 const char *elem_c(Elem);
 bool elem_parse(const char *text, Elem *);
 Elem elem_arith(Elem); /* the type arithmetic happens in: f32 for floats of 16 bits and less, i32 for packed integers */

@@ -16,6 +16,18 @@ typedef uint8_t tile_f8e4m3;
 typedef uint8_t tile_f8e5m2;
 typedef uint8_t tile_f8e4m3fnuz;
 
+/* ---- packed integers: two i4 or four t2 a byte, the first in the lowest bits ---- */
+
+typedef uint8_t tile_packed;
+
+TILE_FN int8_t tile_i4_at(const tile_packed *p, int64_t i) {
+    return (int8_t)((int8_t)(uint8_t)(p[i >> 1] << (4 - 4 * (i & 1))) >> 4);
+}
+
+TILE_FN int8_t tile_t2_at(const tile_packed *p, int64_t i) {
+    return (int8_t)((int8_t)(uint8_t)(p[i >> 2] << (6 - 2 * (i & 3))) >> 6);
+}
+
 /* ---- extents ---- */
 
 TILE_FN int64_t tile_least(int64_t a, int64_t b) { return a < b ? a : b; }

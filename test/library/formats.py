@@ -40,6 +40,16 @@ check("int8_linear", {"q": q, "scale": s}, q * f64(s)[0][:, None])
 s = normal(M, 5)
 check("int8_grouped", {"q": q, "scale": s}, q * np.repeat(f64(s)[0], 10, axis=1)[:, :K])
 
+q, s = random.integers(-8, 8, (M, K)).astype(np.int8), normal(M, 3)
+check("int4_grouped", {"q": q, "scale": s}, q * np.repeat(f64(s)[0], 16, axis=1))
+
+q, s = random.integers(-1, 2, (M, K)).astype(np.int8), normal(M)
+check("ternary_linear", {"q": q, "scale": s}, q * f64(s)[0][:, None])
+
+c, a, b = random.integers(-1, 2, (M, 25)), normal(25), random.integers(-1, 2, (25, K))
+check("strassen_linear", {"C": c.astype(np.int8), "a": a, "B": b.astype(np.int8)}, c * f64(a)[0] @ b)
+
+q = random.integers(-128, 128, (M, K)).astype(np.int8)
 x = (x.view(np.uint32) & 0xFFFF0000).view(np.float32)
 s = normal(M)
 check("half", {"q": q, "scale": s}, q * f64(s)[0][:, None], 2.0**-8)
