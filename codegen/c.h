@@ -27,13 +27,15 @@ bool c_is_global(const char *name);   /* at file scope */
 
 /* ---- values ---- */
 
-/* A tile in scratch memory: element (e0, e1, ..) at sum of e * stride; the last range has stride 1. */
+/* A tile in scratch memory: element (e0, e1, ..) at sum of e * stride; the last range has stride 1.
+   On a GPU: in the registers of a thread, where its layout says. */
 typedef struct {
+    const Layout *layout; /* NULL: in memory */
     Elem elem;
     int n;
     int16_t range[MAX_RANGES];
     int64_t stride[MAX_RANGES];
-    int64_t count; /* elements, padding included */
+    int64_t count; /* elements, padding included; registers */
     const char *name;
 } Tile;
 
@@ -84,7 +86,7 @@ typedef struct {
 
 /* A constant at the head of a function, printed where it is used. */
 typedef struct {
-    const char *name, *value;
+    const char *type, *name, *value;
 } Constant;
 
 /* Words and counters of a flag family on one rank. */
@@ -104,7 +106,27 @@ typedef struct {
     int64_t local, symmetric, words, counts, scratch;
 } Memory;
 
+typedef struct Fn Fn;
+typedef struct Nest Nest;
+
+/* How a kind of target differs where the generators are one. */
 typedef struct {
+    const char *who, *pragma;                /* in messages; before loops over elements */
+    const char *leave;                       /* the statement that ends a task early */
+    bool loads_apart;                        /* loads of tiles are steps of their own */
+    const char *(*symbol)(Fn *, int symbol); /* value of a run-time dimension */
+    const char *(*coord)(Fn *, int axis);    /* this rank's coordinate */
+    const char *(*read)(Fn *, Elem, const char *place);
+    Nest (*nest)(Fn *, const Tile *);        /* loops over the tile's elements */
+    const char *(*element)(Nest *, const Tile *);
+    Tile (*tile)(Fn *, const Value *, Elem, int16_t fastest);
+    void (*place)(Fn *, Tile *, const char *name);
+    void (*step)(Fn *, const Op *);          /* all but elementwise operations and control; loads_apart: loads of tiles */
+} Backend;
+
+struct Fn {
+    const Backend *back;
+    struct Hip *hip; /* on a GPU */
     const Module *m;
     const Program *p;
     const Memory *memory;
@@ -122,7 +144,7 @@ typedef struct {
     int64_t scratch, scratch_most;
     int nests, line;
     bool failed;
-} Fn;
+};
 
 const char *fn_text(Fn *, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void fn_line(Fn *, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -158,7 +180,7 @@ typedef struct {
     int64_t count;
 } Past;
 
-typedef struct {
+struct Nest {
     Fn *f;
     int n, id;
     int16_t range[MAX_RANGES];  /* outermost first */
@@ -167,7 +189,9 @@ typedef struct {
     const char *pragma;         /* before the innermost loop, or NULL */
     const char *guard;          /* condition of all loops, or NULL */
     Past *past;                 /* of a result that goes past the caches, or NULL */
-} Nest;
+    const Layout *layout;       /* on a GPU: one loop over a thread's registers, .loop its head; ranges are not loops */
+    const char *loop;
+};
 
 Nest nest_new(Fn *, const int16_t *range, int n);
 void nest_line(Nest *, int depth, const char *format, ...) __attribute__((format(printf, 3, 4)));
@@ -198,7 +222,8 @@ void plan_kernel(Fn *);
 int16_t value_fastest(Fn *, const Value *); /* range with stride 1 in most of what the expression reads; -1: none */
 bool reads(Fn *, const Value *expression, const Value *leaf);
 Tile tile_for(Fn *, Type, Elem, int16_t fastest);
-void tile_place(Fn *, Tile *, const char *name); /* takes scratch and declares it */
+Tile tile_of_value(Fn *, const Value *, Elem, int16_t fastest);
+void tile_place(Fn *, Tile *, const char *name); /* declares it */
 
 /* ---- steps ---- */
 
@@ -224,12 +249,23 @@ Tile dot_operand(Fn *, const Value *, Elem,
 void dot_start(Fn *, const Op *, const Tile *to); /* to = what the products are added to */
 /* One side has a single row; c_row.c. false: nothing was printed. */
 bool emit_row_product(Fn *, const Op *, const DotRanges *);
+/* Of reductions and prefixes: what nothing reduces to, and the statement by which `run` takes in x. */
+const char *reduce_start(Fn *, OpKind, Elem);
+const char *reduce_combine(Fn *, OpKind, Elem, const char *run, const char *x);
 /* result = initial value plus the products, by loops; c_reduce.c. */
 void emit_contract(Fn *, const Op *);
+
+/* ---- the host ---- */
+
+extern const Backend c_backend;
+const char *c_element(Nest *, const Tile *);
+Tile c_tile(Fn *, const Value *, Elem, int16_t fastest);
+void c_place(Fn *, Tile *, const char *name);
 
 /* ---- functions and files ---- */
 
 void fn_constant(Fn *, const char *name, const char *value);
+void fn_constant_of(Fn *, const char *type, const char *name, const char *value);
 void fn_head_print(Fn *, Text *to); /* those that the body uses */
 void range_text_grid(Fn *);
 void skip_missing_tasks(Fn *); /* returns at once from tasks beyond the end, where they do nothing */
@@ -244,6 +280,10 @@ const char *peer_text(Fn *, int axis, const char *coord); /* number of the rank 
 bool memory_make(Arena *, const Module *, const Program *, Memory *);
 Fn fn_new(Arena *, const Module *, const Program *, const Memory *);
 const char *range_tasks(Fn *, const Kernel *, int range); /* number of tasks along a range of the grid */
+const char *grid_index(Fn *, const Kernel *, int range, const char *task); /* of a task's tile; the last range is the fastest */
+const char *part_text(Fn *, const Tensor *, const Arg *); /* first element of a part, in elements of the whole */
+void name_params(Fn *);
+void source_comment(Fn *, Text *to);
 /* Appends the function of a node's kernel; name: its own, unique in the file. */
 bool kernel_emit(Text *to, Memory *, Arena *, const Module *, const Program *, const Node *, const char *name);
 /* What the runtime and callers see: descriptions of arguments, public functions. The hash is of all text so far. */

@@ -28,7 +28,7 @@ static bool reads_other_target(Fn *f, const Op *yield, int k) {
 static void move_aside(Fn *f, const Value *v, Held *held) {
     *held = *fn_held(f, v);
     if (v->type.nrange) {
-        Tile aside = tile_for(f, v->type, v->type.elem, -1);
+        Tile aside = tile_of_value(f, v, v->type.elem, -1);
         tile_place(f, &aside, fn_value_name(f, v));
         emit_copy(f, &aside, v);
         held->tile = aside;
@@ -80,6 +80,7 @@ static bool may_be_made_in(Fn *f, const Op *op, const Value *carried) {
     switch (op_info[op->kind].class) {
     case CLASS_DOT: return !operands_read(f, op, 0, 2, carried);
     case CLASS_REDUCE:
+    case CLASS_CONVERT:
     case CLASS_PREFIX: return !operands_read(f, op, 0, 1, carried);
     default: return true;
     }
@@ -104,7 +105,7 @@ static void carry(Fn *f, const Op *loop, int i) {
     const char *name = arg->name ? arg->name : fn_value_name(f, loop->res.p[i]);
     if (arg->type.nrange) {
         int16_t fastest = carried->fastest >= 0 ? carried->fastest : result->fastest;
-        carried->tile = tile_for(f, arg->type, arg->type.elem, fastest);
+        carried->tile = tile_of_value(f, arg, arg->type.elem, fastest);
         tile_place(f, &carried->tile, name);
         emit_copy(f, &carried->tile, init);
     } else {
@@ -174,7 +175,7 @@ static void emit_for(Fn *f, const Op *op) {
 static void result_place(Fn *f, const Value *v) {
     Held *h = fn_held(f, v);
     if (v->type.nrange) {
-        h->tile = tile_for(f, v->type, v->type.elem, h->fastest);
+        h->tile = tile_of_value(f, v, v->type.elem, h->fastest);
         tile_place(f, &h->tile, fn_value_name(f, v));
     } else {
         h->name = c_name(&f->names, fn_value_name(f, v));
@@ -204,21 +205,16 @@ static void emit_if(Fn *f, const Op *op) {
 /* ---- regions ---- */
 
 static void emit_op(Fn *f, const Op *op) {
+    bool tile = op->res.n && op->res.p[0]->type.nrange;
     switch (op->kind) {
     case OP_FOR: emit_for(f, op); break;
     case OP_IF: emit_if(f, op); break;
     case OP_YIELD: emit_yield(f, op); break;
-    case OP_STORE: emit_store(f, op); break;
-    case OP_WAIT: emit_wait(f, op); break;
-    case OP_SIGNAL: emit_signal(f, op); break;
-    case OP_DOT: emit_dot(f, op); break;
-    case OP_CUMSUM:
-    case OP_CUMMAX: emit_prefix(f, op); break;
     default:
-        if (op_info[op->kind].class == CLASS_REDUCE)
-            emit_reduce(f, op);
-        else
+        if (op_info[op->kind].class <= CLASS_BROADCAST || (op->kind == OP_LOAD && !(tile && f->back->loads_apart)))
             emit_compute(f, op->res.p[0]);
+        else
+            f->back->step(f, op);
     }
 }
 

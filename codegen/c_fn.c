@@ -7,7 +7,7 @@
 #include <string.h>
 
 Fn fn_new(Arena *a, const Module *m, const Program *p, const Memory *l) {
-    return (Fn){.m = m, .p = p, .memory = l, .arena = a, .names = {.arena = a}, .indent = 1, .line = -1};
+    return (Fn){.back = &c_backend, .m = m, .p = p, .memory = l, .arena = a, .names = {.arena = a}, .indent = 1, .line = -1};
 }
 
 const char *fn_text(Fn *f, const char *format, ...) {
@@ -33,7 +33,7 @@ void fn_line(Fn *f, const char *format, ...) {
 
 void fn_unsupported(Fn *f, Loc loc, const char *what) {
     f->failed = true;
-    diag_error(f->m->diags, loc, "unsupported", "not supported yet by the host's code generator: %s", what);
+    diag_error(f->m->diags, loc, "unsupported", "not supported yet by %s: %s", f->back->who, what);
 }
 
 void fn_source_line(Fn *f, Loc loc) {
@@ -66,9 +66,11 @@ bool text_has_word(const char *text, const char *word) {
     return false;
 }
 
-void fn_constant(Fn *f, const char *name, const char *value) {
-    vec_push(f->arena, &f->head, ((Constant){name, value}));
+void fn_constant_of(Fn *f, const char *type, const char *name, const char *value) {
+    vec_push(f->arena, &f->head, ((Constant){type, name, value}));
 }
+
+void fn_constant(Fn *f, const char *name, const char *value) { fn_constant_of(f, "int64_t", name, value); }
 
 void fn_head_print(Fn *f, Text *to) {
     bool *used = ARENA_ARRAY(f->arena, bool, f->head.n + 1);
@@ -79,7 +81,7 @@ void fn_head_print(Fn *f, Text *to) {
             used[i] = used[j] && text_has_word(f->head.p[j].value, c->name);
     }
     for (int i = 0; i < f->head.n; i++)
-        if (used[i]) text_printf(to, "    const int64_t %s = %s;\n", f->head.p[i].name, f->head.p[i].value);
+        if (used[i]) text_printf(to, "    const %s %s = %s;\n", f->head.p[i].type, f->head.p[i].name, f->head.p[i].value);
 }
 
 /* ---- ranges ---- */
@@ -175,7 +177,7 @@ void skip_missing_tasks(Fn *f) {
     for (int i = 0; i < f->k->ngrid; i++) {
         RangeText *t = &f->range[i];
         if (!t->missing || !only_stores_at(f->k, f->k->body, i)) continue;
-        fn_line(f, "if (%s >= %s) return 0;", t->pos, grid_extent(f, &f->k->range.p[i]));
+        fn_line(f, "if (%s >= %s) %s", t->pos, grid_extent(f, &f->k->range.p[i]), f->back->leave);
         t->missing = false;
     }
 }

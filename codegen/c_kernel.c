@@ -52,12 +52,12 @@ static void signature(Fn *f, Text *to, const char *name) {
     text_add(to, ") {\n");
 }
 
-static void name_params(Fn *f) {
+void name_params(Fn *f) {
     f->param = ARENA_ARRAY(f->arena, const char *, f->k->param.n + 1);
     for (int i = 0; i < f->k->param.n; i++) f->param[i] = c_name(&f->names, f->k->param.p[i].name);
 }
 
-static void source_comment(Fn *f, Text *to) {
+void source_comment(Fn *f, Text *to) {
     Loc loc = f->k->loc;
     if (!loc.file) return;
     const char *path = loc_path(f->m->diags, loc), *slash = strrchr(path, '/');

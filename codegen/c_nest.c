@@ -39,6 +39,12 @@ static void put_lines(Nest *n, Text *t) {
 }
 
 static void loop_open(Nest *n, int depth) {
+    if (n->loop) {
+        fn_line(n->f, "%s", n->pragma);
+        fn_line(n->f, "%s", n->loop);
+        n->f->indent++;
+        return;
+    }
     const RangeText *r = &n->f->range[n->range[depth]];
     const Past *s = depth == n->n - 1 ? n->past : NULL;
     if (s) past_open(n, r);
@@ -81,15 +87,17 @@ static int range_depth(const Nest *n, int range) {
 }
 
 int nest_depth(const Nest *n, const Type *t) {
-    int depth = 0;
-    for (int i = 0; i < t->nrange; i++) {
+    int depth = n->layout && t->nrange ? n->n : 0;
+    for (int i = 0; i < t->nrange && !n->layout; i++) {
         int d = range_depth(n, t->range[i]);
         if (d > depth) depth = d;
     }
     return depth;
 }
 
-const char *nest_tile(Nest *n, const Tile *t) {
+const char *nest_tile(Nest *n, const Tile *t) { return n->f->back->element(n, t); }
+
+const char *c_element(Nest *n, const Tile *t) {
     const char *index = "0";
     for (int i = 0; i < t->n; i++) {
         const char *step = fn_text(n->f, "%" PRId64, t->stride[i]);
@@ -109,7 +117,7 @@ static const char *term_variable(Nest *n, const Term *t, bool *natural) {
     switch (t->kind) {
     case TERM_POS: return r->begin == r->pos ? r->pos : text_add_terms(f, r->begin, r->pos);
     case TERM_INDEX: return r->index;
-    case TERM_RANK: return fn_text(f, "t->coord[%d]", t->id);
+    case TERM_RANK: return f->back->coord(f, t->id);
     case TERM_BLOCK: return text_mul(f, r->pos, text_atom(f, size_block_text(f, t->size)));
     case TERM_SIZE: return size_text(f, t->size);
     case TERM_VALUE: break;
@@ -153,6 +161,7 @@ enum { LONG_TEXT = 72 };
 static const char *load_text(Nest *n, const Op *op) {
     const char *inside, *place = nest_place(n, op, &inside);
     const Type *t = &op->res.p[0]->type;
+    if (op->sub.n) place = n->f->back->read(n->f, t->elem, place);
     if (!inside) return place;
     const char *zero = t->elem == ELEM_F64 ? "0.0" : t->elem == ELEM_F32 ? "0.0f" : "0";
     return fn_text(n->f, "(%s ? %s : %s)", inside, place, zero);
@@ -168,7 +177,7 @@ static const char *index_text(Nest *n, const Op *op) {
         return text_atom(f, r->begin == r->pos ? fn_text(f, "%s + 1", r->pos) : text_add_terms(f, r->begin, r->count));
     case OP_SIZE: return text_atom(f, size_text(f, op->size));
     case OP_ORIGIN: return text_atom(f, size_origin_text(f, op->size));
-    default: return fn_text(f, "t->coord[%d]", op->axis);
+    default: return f->back->coord(f, op->axis);
     }
 }
 

@@ -120,7 +120,8 @@ static void plan_expression(Plan *p, const Op *op) {
     bool packet = op->kind == OP_LOAD && p->f->k->param.p[op->param].packet;
     h->at = p->at;
     if (!h->reader.op) return;
-    if (!packet && (is_free(op) || (v->type.nrange && can_be_inline(p, op, h)))) {
+    bool apart = op->kind == OP_LOAD && v->type.nrange && p->f->back->loads_apart;
+    if (!packet && !apart && (is_free(op) || (v->type.nrange && can_be_inline(p, op, h)))) {
         h->hold = HOLD_INLINE;
         note_operands(p, op, h, h->reader);
     } else {
@@ -150,12 +151,12 @@ static void plan_loops(Plan *p, const Op *op) {
 
 static void plan_dot(Plan *p, const Op *op) {
     DotRanges d;
-    if (!dot_ranges(p->f, op, &d)) {
+    if (!p->f->back->loads_apart && !dot_ranges(p->f, op, &d)) {
         plan_loops(p, op);
         return;
     }
     for (int i = 0; i < op->arg.n; i++) {
-        int16_t fastest = i == 2 ? -1 : i == d.left ? d.k : d.n;
+        int16_t fastest = i == 2 || p->f->back->loads_apart ? -1 : i == d.left ? d.k : d.n;
         note_read(p, op->arg.p[i], (Step){op, i, p->at, op->arg.p[i]->type.nrange}, fastest);
     }
 }

@@ -86,7 +86,7 @@ static const char *tensor_text(Fn *f, const Tensor *t) {
 static const char *number_text(Fn *f, int64_t n) { return fn_text(f, "%" PRId64, n); }
 
 /* First element of a part, in elements of the whole. */
-static const char *part_text(Fn *f, const Tensor *t, const Arg *a) {
+const char *part_text(Fn *f, const Tensor *t, const Arg *a) {
     const char *sum = "0";
     for (int d = 0; d < t->ndim; d++) {
         Size whole = t->dim[d];
@@ -142,14 +142,14 @@ static const char *node_tasks(Fn *f, const Kernel *k) {
 }
 
 /* Row-major: the last range is the fastest. */
-static const char *grid_index(Fn *f, const Kernel *k, int range) {
+const char *grid_index(Fn *f, const Kernel *k, int range, const char *task) {
     const char *inner = "1", *own = range_tasks(f, k, range), *outer = "1";
     for (int i = 0; i < k->ngrid; i++) {
         const char **side = i < range ? &outer : &inner;
         if (i != range) *side = text_mul(f, *side, text_atom(f, range_tasks(f, k, i)));
     }
     if (strcmp(own, "1") == 0) return "0";
-    const char *index = strcmp(inner, "1") ? fn_text(f, "ticket / %s", text_atom(f, inner)) : "ticket";
+    const char *index = strcmp(inner, "1") ? fn_text(f, "%s / %s", task, text_atom(f, inner)) : task;
     return strcmp(outer, "1") ? fn_text(f, "%s %% %s", index, text_atom(f, own)) : index;
 }
 
@@ -159,7 +159,7 @@ static void call_node(Fn *f, const Node *n, const char *function) {
     text_printf(&call, "%s(t", function);
     for (int i = 0; i < n->arg.n; i++) text_printf(&call, ", %s", argument_text(f, n, i));
     for (int i = 0; i < n->kernel->ngrid; i++)
-        if (n->kernel->range.p[i].kind != RANGE_WHOLE) text_printf(&call, ", %s", grid_index(f, n->kernel, i));
+        if (n->kernel->range.p[i].kind != RANGE_WHOLE) text_printf(&call, ", %s", grid_index(f, n->kernel, i, "ticket"));
     const char *tasks = node_tasks(f, n->kernel);
     fn_line(f, "if (ticket < %s) return %s);", text_atom(f, tasks), text_str(&call));
     fn_line(f, "ticket -= %s;", tasks);

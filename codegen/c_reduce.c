@@ -21,13 +21,13 @@ static const ReduceText reduce_text[OP_COUNT] = {
     [OP_CUMMAX] = {"-INFINITY", "TILE_MIN_", "max", NULL},
 };
 
-static const char *start_text(Fn *f, OpKind kind, Elem e) {
+const char *reduce_start(Fn *f, OpKind kind, Elem e) {
     const ReduceText *r = &reduce_text[kind];
     if (elem_is_float(e)) return r->start_float;
     return r->start_integer[0] == 'T' ? fn_text(f, "%s%s", r->start_integer, elem_text(e)) : r->start_integer;
 }
 
-static const char *combine_text(Fn *f, OpKind kind, Elem e, const char *run, const char *x) {
+const char *reduce_combine(Fn *f, OpKind kind, Elem e, const char *run, const char *x) {
     const char *how = reduce_text[kind].combine;
     if (strcmp(how, "or") == 0) return fn_text(f, "%s |= %s;", run, text_bare(f, x));
     if (strcmp(how, "and") == 0) return fn_text(f, "%s &= %s;", run, text_bare(f, x));
@@ -87,7 +87,7 @@ static int order_rest(const Tile *to, int16_t fastest, int16_t *order) {
 
 static const char *start_value(Nest *n, const Op *op, Elem e) {
     const Value *acc = accumulator(op);
-    return acc ? text_bare(n->f, nest_value(n, acc)) : start_text(n->f, op->kind, e);
+    return acc ? text_bare(n->f, nest_value(n, acc)) : reduce_start(n->f, op->kind, e);
 }
 
 /* One running scalar for each element of the result. */
@@ -103,7 +103,7 @@ static void reduce_inside(Fn *f, const Op *op, const Tile *to, int16_t fastest) 
     bool extreme = (op->kind == OP_RMAX || op->kind == OP_RMIN) && elem_is_float(e);
     n.pragma = fn_text(f, "#pragma omp simd reduction(%s%s : %s)", extreme ? "tile_" : "", clause, run);
     const char *term = term_value(&n, op);
-    nest_line(&n, n.n, "%s", combine_text(f, op->kind, e, run, term));
+    nest_line(&n, n.n, "%s", reduce_combine(f, op->kind, e, run, term));
     if (to)
         nest_after(&n, rest, "%s = %s;", nest_tile(&n, to), run);
     else
@@ -126,7 +126,7 @@ static void reduce_outside(Fn *f, const Op *op, const Tile *to, int16_t fastest)
     n.n += order_rest(to, fastest, n.range + n.n);
     n.pragma = "#pragma omp simd";
     const char *term = term_value(&n, op);
-    nest_line(&n, n.n, "%s", combine_text(f, op->kind, e, nest_tile(&n, to), term));
+    nest_line(&n, n.n, "%s", reduce_combine(f, op->kind, e, nest_tile(&n, to), term));
     nest_print(&n);
 }
 
@@ -153,7 +153,7 @@ static void emit_arg(Fn *f, const Op *op) {
     const RangeText *r = &f->range[op->over[0]];
     const char *best = c_name(&f->names, "best"), *at = c_name(&f->names, to ? "at" : fn_value_name(f, v));
     const char *type = elem_c(x->type.elem), *next = c_name(&f->names, "next");
-    nest_line(&n, rest, "%s %s = %s;", type, best, start_text(f, largest ? OP_RMAX : OP_RMIN, x->type.elem));
+    nest_line(&n, rest, "%s %s = %s;", type, best, reduce_start(f, largest ? OP_RMAX : OP_RMIN, x->type.elem));
     nest_line(&n, rest, "int64_t %s = %s;", at, r->begin);
     const char *text = nest_value(&n, x);
     nest_line(&n, n.n, "const %s %s = %s;", type, next, text_bare(f, text));
@@ -186,9 +186,9 @@ void emit_prefix(Fn *f, const Op *op) {
     Nest n = nest_new(f, NULL, 0);
     n.n = order_rest(to, op->over[0], n.range);
     const char *run = c_name(&f->names, "run");
-    nest_line(&n, n.n - 1, "%s %s = %s;", elem_c(e), run, start_text(f, op->kind, e));
+    nest_line(&n, n.n - 1, "%s %s = %s;", elem_c(e), run, reduce_start(f, op->kind, e));
     const char *text = nest_value(&n, op->arg.p[0]);
-    nest_line(&n, n.n, "%s", combine_text(f, op->kind, e, run, text));
+    nest_line(&n, n.n, "%s", reduce_combine(f, op->kind, e, run, text));
     nest_line(&n, n.n, "%s = %s;", nest_tile(&n, to), run);
     nest_print(&n);
 }

@@ -26,13 +26,13 @@ static const char *declare(Fn *f, Size s, bool block, const char *coord, const c
 static const char *symbol_text(Fn *f, Size s) {
     Size bare = {.sym = s.sym, .axis = -1};
     const char *name = declared(f, bare, false, NULL);
-    if (!name) name = declare(f, bare, false, NULL, f->m->symbol.p[s.sym].name, fn_text(f, "t->dim[%d]", s.sym));
+    if (!name) name = declare(f, bare, false, NULL, f->m->symbol.p[s.sym].name, f->back->symbol(f, s.sym));
     return text_add_terms(f, name, fn_text(f, "%" PRId64, s.c));
 }
 
 static const char *whole_text(Fn *f, Size s) { return s.sym < 0 ? fn_text(f, "%" PRId64, s.c) : symbol_text(f, s); }
 
-static const char *own_coord(Fn *f, int axis) { return fn_text(f, "t->coord[%d]", axis); }
+static const char *own_coord(Fn *f, int axis) { return f->back->coord(f, axis); }
 
 static bool splits_evenly(const Module *m, Size s) {
     return s.sym < 0 && s.c >= 0 && s.c % m->axis.p[s.axis].ranks == 0;

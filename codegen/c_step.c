@@ -42,8 +42,7 @@ void emit_compute(Fn *f, const Value *v) {
         return;
     }
     const Tile *to = held_tile(f, v);
-    Nest n = nest_new(f, to->range, to->n);
-    n.pragma = simd;
+    Nest n = f->back->nest(f, to);
     if (is_packet(f, v->def))
         packet_load(&n, v->def, nest_tile(&n, to));
     else {
@@ -56,8 +55,7 @@ void emit_compute(Fn *f, const Value *v) {
 void emit_copy(Fn *f, const Tile *to, const Value *v) {
     Held *h = fn_held(f, v);
     if (h->hold == HOLD_TILE && h->tile.name == to->name) return;
-    Nest n = nest_new(f, to->range, to->n);
-    n.pragma = simd;
+    Nest n = f->back->nest(f, to);
     const char *value = h->hold == HOLD_INLINE ? nest_definition(&n, v) : nest_value(&n, v);
     const char *text = nest_convert(&n, to->elem, v->type.elem, value);
     nest_line(&n, n.n, "%s = %s;", nest_tile(&n, to), text_bare(f, text));

@@ -81,8 +81,14 @@ Tile tile_for(Fn *f, Type type, Elem elem, int16_t fastest) {
     return t;
 }
 
+void tile_place(Fn *f, Tile *t, const char *wanted) { f->back->place(f, t, wanted); }
+
+Tile tile_of_value(Fn *f, const Value *v, Elem e, int16_t fastest) { return f->back->tile(f, v, e, fastest); }
+
+Tile c_tile(Fn *f, const Value *v, Elem e, int16_t fastest) { return tile_for(f, v->type, e, fastest); }
+
 /* A line more than needed: vectors may read past the last row. */
-void tile_place(Fn *f, Tile *t, const char *wanted) {
+void c_place(Fn *f, Tile *t, const char *wanted) {
     t->name = c_name(&f->names, wanted);
     const char *type = elem_c(t->elem);
     fn_line(f, "%s *const %s = tile_at(t->scratch, %" PRId64 ");", type, t->name, f->scratch);
@@ -108,7 +114,7 @@ const Tile *held_tile(Fn *f, const Value *v) {
         fastest = value_fastest(f, v);
         h->hold = HOLD_TILE;
     }
-    h->tile = tile_for(f, v->type, v->type.elem, fastest);
+    h->tile = tile_of_value(f, v, v->type.elem, fastest);
     tile_place(f, &h->tile, fn_value_name(f, v));
     return &h->tile;
 }
