@@ -34,6 +34,9 @@ static void write_args(Text *to, Arena *a, const Program *p) {
             list(to, "sym", t, 1);
             list(to, "split", t, 2);
         }
+        if (t->checked)
+            text_printf(to, ", .checked = true, .least = {%" PRId64 ", %d}, .past = {%" PRId64 ", %d}", t->least.c,
+                        t->least.sym, t->past.c, t->past.sym);
         text_add(to, "},\n");
     }
     text_add(to, "};\n\n");

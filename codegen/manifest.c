@@ -47,7 +47,14 @@ static void write_arg(Text *to, const Module *m, const Tensor *t) {
         if (d) text_add(to, ", ");
         write_size(to, m, t->dim[d]);
     }
-    text_add(to, "]}");
+    text_add(to, "]");
+    if (t->checked) {
+        text_add(to, ", \"least\": ");
+        write_size(to, m, t->least);
+        text_add(to, ", \"past\": ");
+        write_size(to, m, t->past);
+    }
+    text_add(to, "}");
 }
 
 static void write_list(Text *to, const char *name, int n) { text_printf(to, "  \"%s\": [%s", name, n ? "\n" : ""); }
@@ -66,7 +73,7 @@ static void write_flag(Text *to, const Module *m, const Flag *f) {
 }
 
 void manifest_write(Text *to, Arena *a, const Module *m, const Program *p, const Memory *l, uint64_t hash) {
-    text_add(to, "{\n  \"version\": 1,\n  \"abi\": 1,\n  ");
+    text_add(to, "{\n  \"version\": 1,\n  \"abi\": 2,\n  ");
     member(to, "program", p->name);
     text_add(to, ",\n  ");
     member(to, "target", "host");

@@ -151,15 +151,28 @@ static uint64_t random_next(uint64_t *state) {
     return z ^ (z >> 31);
 }
 
-/* Floats in [-1, 1), integers in [0, 8), of t2 in [-1, 1], drawn from the seed and the argument's place. */
+/* The values that integers are drawn from: their declared range, else 0 .. 8, of t2 -1 .. 2. */
+static void drawn_range(const Run *r, const Tensor *t, int64_t *least, uint64_t *n) {
+    int64_t past = t->elem == ELEM_BOOL || t->elem == ELEM_T2 ? 2 : 8;
+    *least = t->elem == ELEM_T2 ? -1 : 0;
+    if (t->checked) {
+        *least = size_eval(r->s.m, t->least, r->sym, NULL);
+        past = size_eval(r->s.m, t->past, r->sym, NULL);
+    }
+    *n = past > *least ? (uint64_t)past - (uint64_t)*least : 1;
+}
+
+/* Floats in [-1, 1) and integers, drawn from the seed and the argument's place. */
 static void draw_input(const Run *r, int i) {
+    int64_t least;
+    uint64_t range;
+    drawn_range(r, io_tensor(r, i), &least, &range);
     uint64_t state = (uint64_t)r->s.o->seed * 1000003 + (uint64_t)i;
     Array *a = &r->io[i];
     for (int64_t k = 0, n = array_count(a); k < n; k++) {
         uint64_t x = random_next(&state);
         if (elem_is_float(a->elem)) array_set(a, k, (double)(x >> 11) * 0x1p-52 - 1.0);
-        else if (a->elem == ELEM_T2) array_set_int(a, k, (int64_t)(x % 3) - 1);
-        else array_set_int(a, k, (int64_t)(x % (a->elem == ELEM_BOOL ? 2 : 8)));
+        else array_set_int(a, k, least + (int64_t)(x % range));
     }
 }
 

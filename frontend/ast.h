@@ -90,6 +90,7 @@ typedef struct {
     bool is_const;  /* const causal: bool */
     bool is_unique; /* unique idx: i32[n] */
     TypeExpr type;
+    Expr *lo, *hi;  /* ids: i32[n] in lo .. hi, or NULL */
 } ParamDecl;
 typedef VEC(ParamDecl) ParamDecls;
 

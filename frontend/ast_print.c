@@ -99,12 +99,23 @@ void ast_print_type(Writer w, const TypeExpr *t) {
     print_exprs(w, "(", &t->format_args, ")");
 }
 
+/* hi may be NULL */
+static void print_interval(Writer w, const Expr *lo, const Expr *hi) {
+    ast_print_expr(w, lo);
+    if (!hi) return;
+    text_add(w.out, " .. ");
+    ast_print_expr(w, hi);
+}
+
 void ast_print_param(Writer w, const ParamDecl *d) {
     if (d->is_const) text_add(w.out, "const ");
     if (d->mode != PARAM_IN) text_add(w.out, d->mode == PARAM_STATE ? "state " : "inout ");
     if (d->is_unique) text_add(w.out, "unique ");
     text_printf(w.out, "%s: ", d->name);
     ast_print_type(w, &d->type);
+    if (!d->lo) return;
+    text_add(w.out, " in ");
+    print_interval(w, d->lo, d->hi);
 }
 
 void ast_print_params(Writer w, const ParamDecls *v) {
@@ -121,10 +132,7 @@ void ast_print_range(Writer w, const RangeDecl *r) {
         ast_print_expr(w, r->size);
     }
     text_add(w.out, r->of ? " of " : " in ");
-    ast_print_expr(w, r->of ? r->of : r->lo);
-    if (!r->hi) return;
-    text_add(w.out, " .. ");
-    ast_print_expr(w, r->hi);
+    print_interval(w, r->of ? r->of : r->lo, r->hi);
 }
 
 void ast_print_targets(Writer w, const Stmt *s) {

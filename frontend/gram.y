@@ -156,6 +156,8 @@ param_list: param               { LIST_ONE($$, $param); }
 
 param:
     name ':' type               { $$ = (ParamDecl){.name = $name, .loc = @name, .type = $type}; }
+  | name ':' type IN expr[lo] DOTS expr[hi]
+                                { $$ = (ParamDecl){.name = $name, .loc = @name, .type = $type, .lo = $lo, .hi = $hi}; }
   | CONST param[rest]           { $$ = param_mode(p, $rest, PARAM_IN, true, false, @1); }
   | UNIQUE param[rest]          { $$ = param_mode(p, $rest, PARAM_IN, false, true, @1); }
   | STATE param[rest]           { $$ = param_mode(p, $rest, PARAM_STATE, false, false, @1); }

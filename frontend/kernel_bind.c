@@ -165,6 +165,7 @@ static bool mode_fits(Bind *c, const ParamDecl *p) {
     Elem e;
     bool result = d->results.n > 0 && p >= d->results.p && p < d->results.p + d->results.n;
     const char *what = p->mode == PARAM_STATE ? "state belongs to programs"
+                       : p->lo ? "values are checked where they come in: a range belongs to a program's input"
                        : result && (p->mode != PARAM_IN || p->is_unique) ? "a result is neither inout nor unique"
                        : p->mode == PARAM_INOUT && !p->type.has_shape ? "a scalar is not updated in place"
                        : p->is_unique && (!p->type.has_shape || !elem_parse(p->type.elem, &e) || !elem_is_int(e))

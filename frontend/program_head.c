@@ -2,6 +2,18 @@
    Takes a head; gives the interface, records as one parameter for each field. */
 #include "frontend/program.h"
 
+static bool range_refuse(Prog *c, const ParamDecl *p) {
+    diag_error(c->diags, p->loc, "value-range", "'%s' is no input of integers: its values have no range", p->name);
+    return false;
+}
+
+/* `ids: i32[B] in 0 .. V`: each run looks at the values before anything else. */
+static bool values_range(Prog *c, const ParamDecl *p, Tensor *t) {
+    if (t->role != ROLE_INPUT || !elem_is_int(t->elem) || elem_bits(t->elem) < 8) return range_refuse(c, p);
+    t->checked = true;
+    return extent_of(c, p->lo, &t->least) && extent_of(c, p->hi, &t->past);
+}
+
 void param_lower(Prog *c, const ParamDecl *p, Role role) {
     TensorInfo info = {0};
     Tensor t = {.name = p->name, .role = role, .loc = p->loc};
@@ -13,7 +25,7 @@ void param_lower(Prog *c, const ParamDecl *p, Role role) {
                   .state = role == ROLE_STATE,
                   .fixed = role == ROLE_INPUT};
     if (name_taken(c, p->name, p->loc)) return;
-    bool good = type_lower(c, &p->type, &t, &info);
+    bool good = type_lower(c, &p->type, &t, &info) && (!p->lo || values_range(c, p, &t));
     const char *what = p->is_const                                 ? "const parameters of programs"
                        : p->mode == PARAM_INOUT                    ? "inout parameters of programs"
                        : p->is_unique                              ? "unique parameters"
@@ -35,7 +47,8 @@ const Decl *record_of(Prog *c, const TypeExpr *t) {
 }
 
 static void field_lower(Prog *c, const ParamDecl *p, Role role) {
-    if (p->type.format) format_lower(c, p, role);
+    if (p->type.format && p->lo) range_refuse(c, p);
+    else if (p->type.format) format_lower(c, p, role);
     else param_lower(c, p, role);
 }
 

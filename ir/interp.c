@@ -128,7 +128,7 @@ static void world_run(World *w, const InterpOptions *o, Array *io) {
     bool concurrent = o->concurrent && (w->m->form & FORM_FLAGS);
     w->sym = symbol_values(w, o->sym);
     world_mesh(w);
-    if (!world_check_arrays(w, io)) return;
+    if (!world_check_arrays(w, io) || !world_check_values(w, io)) return;
     if (concurrent) agents_make(w, o);
     world_make_parts(w, io);
     w->view = ARENA_ARRAY(w->arena, View *, w->ranks * w->p->node.n);

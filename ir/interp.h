@@ -47,6 +47,7 @@ typedef enum {
     FAULT_DEADLOCK, /* a wait that no schedule step can satisfy any more */
     FAULT_FLAG,     /* a wait or signal outside the words of its flag */
     FAULT_RANKS,    /* a replicated result differs between ranks */
+    FAULT_VALUE,    /* an input with a value (.seen) outside its declared range; nothing ran */
     FAULT_INVALID,  /* a module that the interpreter cannot run; .text says why */
 } FaultKind;
 
@@ -67,6 +68,7 @@ typedef struct {
     int from;             /* source rank of the missing word */
     int64_t word;         /* its index in the flag's index space */
     int64_t want, seen;
+    int64_t past; /* of a value: the end of its range, which begins at .want */
     const char *text;
 } InterpFault;
 

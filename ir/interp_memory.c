@@ -129,6 +129,32 @@ bool world_check_arrays(World *w, Array *io) {
     return w->report->faults == 0;
 }
 
+static void values_check(World *w, const Tensor *t, const Array *a) {
+    int64_t least = size_eval(w->m, t->least, w->sym, NULL), past = size_eval(w->m, t->past, w->sym, NULL);
+    for (int64_t i = 0, n = array_count(a); i < n; i++) {
+        int64_t value = array_get_int(a, i);
+        if (value >= least && value < past) continue;
+        world_fault(w, (InterpFault){.kind = FAULT_VALUE,
+                                     .at = {.rank = -1, .node = -1},
+                                     .other.rank = -1,
+                                     .tensor = t->id,
+                                     .element = i,
+                                     .flag = -1,
+                                     .want = least,
+                                     .past = past,
+                                     .seen = value});
+        return;
+    }
+}
+
+bool world_check_values(World *w, const Array *io) {
+    for (int i = 0; i < w->p->io.n; i++) {
+        const Tensor *t = &w->p->tensor.p[w->p->io.p[i]];
+        if (t->checked && io[i].data) values_check(w, t, &io[i]);
+    }
+    return w->report->faults == 0;
+}
+
 void world_scatter(World *w, const Array *io) {
     for (int i = 0; i < w->p->io.n; i++) {
         const Tensor *t = &w->p->tensor.p[w->p->io.p[i]];

@@ -46,6 +46,10 @@ static void print_fault(const Program *p, const InterpFault *x, FILE *f) {
         print_element(p, x, f);
         fputc('\n', f);
         break;
+    case FAULT_VALUE:
+        fprintf(f, "element %lld of input '%s' is %lld, outside %lld .. %lld\n", (long long)x->element,
+                p->tensor.p[x->tensor].name, (long long)x->seen, (long long)x->want, (long long)x->past);
+        break;
     case FAULT_FLAG:
     case FAULT_INVALID:
         fprintf(f, "%s: ", x->text);

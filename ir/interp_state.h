@@ -100,6 +100,7 @@ int64_t world_tasks(const World *, const Node *);
 
 /* interp_memory.c */
 bool world_check_arrays(World *, Array *io); /* false after faults */
+bool world_check_values(World *, const Array *io); /* likewise */
 void world_make_parts(World *, const Array *io);
 void world_scatter(World *, const Array *io);
 void world_gather(World *, Array *io);

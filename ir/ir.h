@@ -239,6 +239,8 @@ typedef struct {
     Role role;
     int16_t symmetric; /* mesh axis along which peers may address it (in peer-visible memory); -1: private */
     int slots;         /* copies in turn: slot = generation mod slots; 1 for most */
+    bool checked;      /* an input of integers: a run with a value that is not in least .. past - 1 is an error */
+    Size least, past;
     bool packet;       /* symmetric, elements of at most 32 bits, each stored with its 32-bit generation in one word */
     Loc loc;
 } Tensor;

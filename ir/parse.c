@@ -16,6 +16,14 @@ static void parse_place(Parser *p, Tensor *t, PlaceKind kind, PartOp op) {
     t->place[axis] = (Place){kind, op};
 }
 
+/* 'in' size '..' size */
+static void parse_values(Parser *p, Tensor *t) {
+    t->checked = true;
+    t->least = parse_size(p);
+    need_kind(p, TOK_DOTS, "'..'");
+    t->past = parse_size(p);
+}
+
 static bool parse_attribute(Parser *p, Tensor *t) {
     if (take_word(p, "split"))
         parse_place(p, t, PLACE_S, PART_SUM);
@@ -29,6 +37,8 @@ static bool parse_attribute(Parser *p, Tensor *t) {
         t->symmetric = (int16_t)need_known(p, &p->axes, "mesh axis");
     else if (take_word(p, "packet"))
         t->packet = true;
+    else if (take_word(p, "in"))
+        parse_values(p, t);
     else
         return false;
     return true;

@@ -24,6 +24,12 @@ static void print_tensor(Printer *p, const Program *g, Name *name, int i) {
         text_add(&p->out, "]");
     }
     print_places(p, t);
+    if (t->checked) {
+        text_add(&p->out, " in ");
+        print_size(p, t->least);
+        text_add(&p->out, " .. ");
+        print_size(p, t->past);
+    }
     if (t->symmetric >= 0) {
         text_add(&p->out, " symmetric ");
         print_symbol(p, t->symmetric, true);

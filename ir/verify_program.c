@@ -10,6 +10,16 @@ static void place_verify(Verifier *v, const Tensor *t, int axis) {
         violation(v, t->loc, "'%s' is placed on a mesh axis that does not exist", t->name);
 }
 
+/* Bounds are the same on every rank. */
+static void values_verify(Verifier *v, const Tensor *t) {
+    if (t->role != ROLE_INPUT || !elem_is_int(t->elem) || elem_bits(t->elem) < 8)
+        violation(v, t->loc, "'%s' has a range of values, and is no input of integers", t->name);
+    const Size bound[] = {t->least, t->past};
+    for (int i = 0; i < 2; i++)
+        if (bound[i].axis >= 0 || bound[i].sym >= v->m->symbol.n)
+            violation(v, t->loc, "the range of '%s' is no number or run-time dimension", t->name);
+}
+
 static void tensor_verify(Verifier *v, const Tensor *t) {
     if (t->ndim < 0 || t->ndim > MAX_DIMS) {
         violation(v, t->loc, "'%s' has %d dimensions", t->name, t->ndim);
@@ -18,6 +28,7 @@ static void tensor_verify(Verifier *v, const Tensor *t) {
     shape_verify(v, t->loc, t->dim, t->ndim, t->elem);
     for (int i = 0; i < MAX_AXES; i++) place_verify(v, t, i);
     if (t->ndim == 0 && t->role != ROLE_INPUT) violation(v, t->loc, "scalar '%s' is not an input", t->name);
+    if (t->checked) values_verify(v, t);
     if (t->symmetric != -1) axis_verify(v, t->loc, t->symmetric);
     if (t->symmetric >= 0 && t->ndim == 0) violation(v, t->loc, "scalar '%s' is symmetric", t->name);
     if (t->slots < 1 || t->slots > INT16_MAX) violation(v, t->loc, "'%s' has %d slots", t->name, t->slots);

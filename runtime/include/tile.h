@@ -14,7 +14,7 @@
 extern "C" {
 #endif
 
-#define TILE_ABI 1
+#define TILE_ABI 2
 
 enum {
     TILE_OK = 0,
@@ -25,7 +25,8 @@ enum {
     TILE_E_POISONED = -5, /* the mesh is poisoned: only tile_mesh_recover() or tile_mesh_close() */
     TILE_E_BUSY = -6,     /* too many runs are queued: 16 of an instance, 64 of a mesh; nothing was done */
     TILE_E_MISMATCH = -7, /* the ranks disagree: another program, version or size */
-    TILE_E_UNSUPPORTED = -8
+    TILE_E_UNSUPPORTED = -8,
+    TILE_E_RANGE = -9     /* an input has a value outside its declared range; the run was skipped: nothing was written */
 };
 
 /* The sentence for the last error of this thread; never NULL. */

@@ -14,6 +14,12 @@ typedef enum { TILE_ROLE_INPUT, TILE_ROLE_STATE, TILE_ROLE_OUTPUT } tile_role;
 
 enum { TILE_MAX_DIMS = 8 };
 
+/* A number, plus a run-time dimension unless sym is -1. */
+typedef struct {
+    int64_t c;
+    int sym;
+} tile_bound;
+
 /* One argument of the program: a tensor (dense, row-major, the rank's own part) or a scalar by value. */
 typedef struct {
     const char *name, *elem; /* "A", "bf16" */
@@ -22,6 +28,8 @@ typedef struct {
     int64_t dim[TILE_MAX_DIMS];        /* global extents: constant part */
     int sym[TILE_MAX_DIMS];            /* plus this run-time dimension; -1: none */
     int split[TILE_MAX_DIMS];          /* over this mesh axis, in blocks of ceil(n / ranks); -1: not split */
+    int checked;                       /* an input of integers whose values are in least .. past - 1, .. */
+    tile_bound least, past;            /* .. or the run is TILE_E_RANGE */
 } tile_arg;
 
 typedef struct {

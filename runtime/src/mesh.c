@@ -148,5 +148,6 @@ int tile_stream_sync(tile_mesh *m, tile_stream stream) {
     if (stream) return tile_fail(TILE_E_UNSUPPORTED, "the host has no stream but the mesh's own: pass NULL");
     int error = queue_drain(m);
     if (error == TILE_E_TIMEOUT || error == TILE_E_POISONED) return fault_report(m);
+    if (error == TILE_E_RANGE) return tile_fail(error, "%s", m->queue.why);
     return error ? tile_fail(error, "a task failed: %s", tile_error_name(error)) : TILE_OK;
 }

@@ -35,17 +35,25 @@ static void workers_wake(Queue *q, int64_t tickets) {
     for (int i = 0; i < n; i++) pthread_cond_signal(&q->work);
 }
 
+/* A run that its inputs forbid is as if it had never been: all ranks skip it, and the generation stays. */
+static int run_check(tile_mesh *m, Frame *f) {
+    char why[WHY_BYTES];
+    int error = fault_poisoned(m) ? TILE_E_POISONED : frame_check(f, why);
+    if (error == TILE_E_RANGE && !m->queue.error) memcpy(m->queue.why, why, sizeof why);
+    if (error != TILE_E_RANGE) f->generation = ++f->instance->generation;
+    return error;
+}
+
 static void run_start(tile_mesh *m, Frame *f) {
     Queue *q = &m->queue;
-    f->generation = ++f->instance->generation;
-    atomic_store_explicit(&f->error, fault_poisoned(m) ? TILE_E_POISONED : TILE_OK, memory_order_relaxed);
+    atomic_store_explicit(&f->error, run_check(m, f), memory_order_relaxed);
     if (f->tickets && !f->error) {
         atomic_store_explicit(&f->left, f->tickets, memory_order_relaxed);
         atomic_store(&q->tickets, q->started << 32 | (uint64_t)f->tickets);
         workers_wake(q, f->tickets);
         return;
     }
-    if (f->error) fault_fill(f);
+    if (f->error && f->error != TILE_E_RANGE) fault_fill(f);
     run_end(q, f);
 }
 

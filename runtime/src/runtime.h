@@ -61,6 +61,7 @@ size_t pages_round(size_t bytes);
 /* ---- queue.c: runs in order, tickets to workers ---- */
 
 enum { QUEUE_DEPTH = 64, FRAMES = 16 }; /* runs queued on a mesh; of one instance */
+enum { WHY_BYTES = 256 };
 
 /* One run's arguments; they belong to the instance and are used in turn. */
 typedef struct {
@@ -103,6 +104,7 @@ typedef struct {
     _Atomic int permits;   /* threads that may still begin to work */
     _Atomic bool helped;   /* a caller works while it waits */
     int error;             /* of the first failed run since the last synchronisation; under lock */
+    char why[WHY_BYTES];   /* the sentence of its TILE_E_RANGE; likewise */
 } Queue;
 
 int queue_open(tile_mesh *, int workers);
@@ -169,6 +171,11 @@ struct tile_instance {
 void frame_fill(Frame *, void *const *arg, const int64_t *dim, int64_t tickets); /* copies the arguments */
 void instance_task(const tile_instance *, const Frame *, tile_task *); /* the part that all tasks of a run share */
 void instance_clear(tile_instance *);                                  /* for a new incarnation */
+
+/* ---- range.c ---- */
+
+/* TILE_E_RANGE with a sentence when an input has a value outside its declared range. */
+int frame_check(const Frame *, char why[WHY_BYTES]);
 
 /* ---- trace.c ---- */
 
