@@ -83,12 +83,17 @@ static int memory_open(tile_instance *p) {
     p->scratch = pages_map(p->scratch_stride * ((size_t)p->mesh->nworkers + 1));
     p->symmetric = calloc(n, sizeof *p->symmetric);
     p->word = calloc(n, sizeof *p->word);
+    p->sizes = calloc(n, sizeof *p->sizes);
     p->count = calloc(g->counts + 1, sizeof *p->count);
-    if (!p->local || !p->scratch || !p->symmetric || !p->word || !p->count)
+    if (!p->local || !p->scratch || !p->symmetric || !p->word || !p->sizes || !p->count)
         return tile_fail(TILE_E_NOMEM,
                          "program '%s': no memory for %zu bytes of workspace and %zu of scratch for each of %d workers",
                          g->name, g->local_bytes, g->scratch_bytes, p->mesh->nworkers);
     return frames_open(p);
+}
+
+static size_t share_bytes(const tile_program *g) {
+    return round_up(g->symmetric_bytes, TILE_WORD_STRIDE) + g->words * TILE_WORD_STRIDE + sizes_bytes(g);
 }
 
 static void share_divide(tile_instance *p) {
@@ -96,6 +101,7 @@ static void share_divide(tile_instance *p) {
     for (int r = 0; r < p->mesh->nranks; r++) {
         p->symmetric[r] = p->share.base + p->share.stride * (size_t)r;
         p->word[r] = (tile_word *)(p->symmetric[r] + words_at);
+        p->sizes[r] = (_Atomic uint64_t *)(p->word[r] + p->program->words);
     }
 }
 
@@ -111,13 +117,13 @@ static int instance_start(tile_instance *p) {
                          g->name);
     error = group_agree(m->group, memory_open(p));
     if (!error)
-        error = m->group->share(m->group, round_up(g->symmetric_bytes, TILE_WORD_STRIDE) + g->words * TILE_WORD_STRIDE,
-                                &p->share);
+        error = m->group->share(m->group, share_bytes(g), &p->share);
     if (error) return error;
     share_divide(p);
     p->fault = m->fault;
     p->fault.flag = g->flag;
     p->fault.what = g->name;
+    sizes_watch(p);
     return TILE_OK;
 }
 
@@ -128,6 +134,7 @@ static void instance_free(tile_instance *p) {
     if (p->scratch) pages_unmap(p->scratch, p->scratch_stride * ((size_t)p->mesh->nworkers + 1));
     free(p->symmetric);
     free(p->word);
+    free(p->sizes);
     free((void *)p->count);
     free(p->frame_memory);
     free(p);

@@ -40,7 +40,9 @@ static int run_check(tile_mesh *m, Frame *f) {
     char why[WHY_BYTES];
     int error = fault_poisoned(m) ? TILE_E_POISONED : frame_check(f, why);
     if (error == TILE_E_RANGE && !m->queue.error) memcpy(m->queue.why, why, sizeof why);
-    if (error != TILE_E_RANGE) f->generation = ++f->instance->generation;
+    if (error == TILE_E_RANGE) return error;
+    f->generation = ++f->instance->generation;
+    sizes_show(f->instance, f);
     return error;
 }
 
@@ -106,6 +108,8 @@ static void task_execute(Worker *w, Frame *f, tile_task *t, int64_t ticket) {
 }
 
 static void run_finish(tile_mesh *m, Frame *f) {
+    int none = TILE_OK;
+    if (!sizes_agree(f->instance, f->generation)) atomic_compare_exchange_strong(&f->error, &none, TILE_E_TIMEOUT);
     if (atomic_load_explicit(&f->error, memory_order_relaxed)) fault_fill(f);
     pthread_mutex_lock(&m->queue.lock);
     run_end(&m->queue, f);

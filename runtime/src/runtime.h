@@ -153,11 +153,12 @@ struct tile_instance {
     tile_instance *next;
     const tile_program *program;
     int coord[3];
-    Share share; /* symmetric workspace, then flag words */
+    Share share; /* symmetric workspace, then flag words, then shown sizes */
     size_t local_bytes, scratch_stride;
     char *local, *scratch;
     char **symmetric; /* [nranks] */
     tile_word **word; /* [nranks] */
+    _Atomic uint64_t **sizes; /* [nranks] */
     tile_count *count;
     tile_fault_hooks fault;
     uint64_t generation; /* of the last run that started; under the queue's lock */
@@ -176,6 +177,13 @@ void instance_clear(tile_instance *);                                  /* for a 
 
 /* TILE_E_RANGE with a sentence when an input has a value outside its declared range. */
 int frame_check(const Frame *, char why[WHY_BYTES]);
+
+/* ---- sizes.c ---- */
+
+size_t sizes_bytes(const tile_program *);                          /* of a rank's shown sizes */
+void sizes_watch(tile_instance *);                                 /* its waits look at the peers' sizes too */
+void sizes_show(const tile_instance *, const Frame *);             /* before the run's first task */
+bool sizes_agree(const tile_instance *, uint64_t generation);      /* false: a record says which differ */
 
 /* ---- trace.c ---- */
 

@@ -209,6 +209,24 @@ static void body_task_fails(const Case *c) {
     tile_mesh_close(m);
 }
 
+/* Sizes that differ: told at once, with both values, by whom it concerns; also where no wait would have noticed. */
+static void body_sizes(const Case *c) {
+    static _Thread_local float x[RT_BOUND], y[RT_BOUND];
+    float scale = 1;
+    tile_program g = rt_program(c->nranks);
+    tile_mesh *m = mesh_open(c, 10000);
+    tile_instance *p;
+    CHECK(tile_instance_open(m, &g, &p) == TILE_OK);
+    for (int i = 0; i < 20; i++) CHECK(rt_step(m, p, i) == TILE_OK);
+    int64_t n = c->rank == 1 ? 5 : 4;
+    CHECK(tile_instance_run(p, (void *[]){x, &scale, y}, &n, NULL) == TILE_OK);
+    CHECK(tile_stream_sync(m, NULL) == TILE_E_TIMEOUT);
+    CHECK(strstr(tile_last_error(), "gave up: N = 4 on rank 0, 5 on rank 1") || strstr(tile_last_error(), "gave up: N = 5 on rank 1, 4 on rank 0"));
+    CHECK(tile_mesh_recover(m) == TILE_OK && rt_step(m, p, 3) == TILE_OK);
+    tile_instance_close(p);
+    tile_mesh_close(m);
+}
+
 /* Rank 1 stays away until rank 0 has filled the queue. */
 static void body_busy(const Case *c) {
     static _Thread_local float x[4], y[4];
@@ -279,6 +297,7 @@ int main(int argc, char **argv) {
     case_run(body_tasks, 1, 1, 0);
     case_run(body_task_fails, 3, 1, 0);
     case_run(body_busy, 2, 1, 0);
+    case_run(body_sizes, 2, 2, 0);
     case_run(body_trace, 2, 2, 0);
     case_run(body_last_words, 1, 1, 0);
     return 0;
