@@ -3,6 +3,7 @@
 #define TILEC_CODEGEN_C_H
 
 #include "base/text.h"
+#include "codegen/codegen.h"
 #include "ir/ir.h"
 
 /* ---- names ---- */
@@ -286,9 +287,14 @@ void name_params(Fn *);
 void source_comment(Fn *, Text *to);
 /* Appends the function of a node's kernel; name: its own, unique in the file. */
 bool kernel_emit(Text *to, Memory *, Arena *, const Module *, const Program *, const Node *, const char *name);
+const char *node_tasks(Fn *, const Kernel *);
+void fn_print(Fn *, Text *to, const char *head); /* the whole function; frees its body */
 /* What the runtime and callers see: descriptions of arguments, public functions. The hash is of all text so far. */
-uint64_t public_source(Text *to, Arena *, const Module *, const Program *, const Memory *);
+uint64_t public_source(Text *to, Arena *, const Module *, const Program *, const Memory *, const Targets *);
 void public_header(Text *to, Arena *, const Module *, const Program *);
-void manifest_write(Text *to, Arena *, const Module *, const Program *, const Memory *, uint64_t hash);
+const char **public_members(Arena *, const Module *, const Program *); /* of NAME_args: arguments, then sizes */
+void manifest_write(Text *to, Arena *, const Module *, const Program *, const Memory *, const Targets *, uint64_t hash);
+/* launch.c: what launches the kernels of GPU texts; memory: of p. */
+void launch_source(Text *to, Arena *, const Module *, const Program *, const Memory *, const Targets *);
 
 #endif

@@ -1,6 +1,4 @@
 /* c_program.c: a program as C: its kernels, and the function that finds a ticket's kernel and tile. */
-#include "codegen/codegen.h"
-
 #include "codegen/c.h"
 
 #include <inttypes.h>
@@ -135,7 +133,7 @@ const char *range_tasks(Fn *f, const Kernel *k, int range) {
     return tasks_text(f, r->of, r->size);
 }
 
-static const char *node_tasks(Fn *f, const Kernel *k) {
+const char *node_tasks(Fn *f, const Kernel *k) {
     const char *n = "1";
     for (int i = 0; i < k->ngrid; i++) n = text_mul(f, n, text_atom(f, range_tasks(f, k, i)));
     return n;
@@ -166,7 +164,7 @@ static void call_node(Fn *f, const Node *n, const char *function) {
     text_free(&call);
 }
 
-static void function_end(Fn *f, Text *to, const char *head) {
+void fn_print(Fn *f, Text *to, const char *head) {
     text_printf(to, "%s {\n", head);
     fn_head_print(f, to);
     text_add(to, text_str(&f->body));
@@ -181,7 +179,7 @@ static void emit_tasks(Writer *w, Text *to) {
     fn_line(&f, "(void)t;");
     for (int i = 0; i < w->p->node.n; i++) sum = text_add_terms(&f, node_tasks(&f, w->p->node.p[i]->kernel), sum);
     fn_line(&f, "return %s;", sum);
-    function_end(&f, to, fn_text(&f, "static int64_t %s_tasks(const tile_task *t)", w->p->name));
+    fn_print(&f, to, fn_text(&f, "static int64_t %s_tasks(const tile_task *t)", w->p->name));
 }
 
 static void emit_task(Writer *w, Text *to) {
@@ -189,7 +187,7 @@ static void emit_task(Writer *w, Text *to) {
     c_name(&f.names, "ticket");
     for (int i = 0; i < w->p->node.n; i++) call_node(&f, w->p->node.p[i], w->function[i]);
     fn_line(&f, "return 0;");
-    function_end(&f, to, fn_text(&f, "static int %s_task(const tile_task *t, int64_t ticket)", w->p->name));
+    fn_print(&f, to, fn_text(&f, "static int %s_task(const tile_task *t, int64_t ticket)", w->p->name));
 }
 
 static void emit_task_name(Writer *w, Text *to) {
@@ -203,8 +201,7 @@ static void emit_task_name(Writer *w, Text *to) {
         fn_line(&f, "ticket -= %s;", tasks);
     }
     fn_line(&f, "return \"\";");
-    function_end(&f, to,
-                 fn_text(&f, "static const char *%s_task_name(const tile_task *t, int64_t ticket)", w->p->name));
+    fn_print(&f, to, fn_text(&f, "static const char *%s_task_name(const tile_task *t, int64_t ticket)", w->p->name));
 }
 
 static const char *const suffix[] = {"",     "_program", "_tasks",  "_task", "_task_name", "_workspace", "_open",
@@ -217,7 +214,29 @@ static bool is_identifier(const Module *m, const Program *p) {
     return false;
 }
 
-bool c_emit(const Module *m, const Program *program, Text *source, Text *header, Text *manifest) {
+static bool emit_host(Writer *w, Text *to) {
+    if (!emit_functions(w, to)) return false;
+    emit_tasks(w, to);
+    emit_task(w, to);
+    emit_task_name(w, to);
+    return true;
+}
+
+static const char *targets_text(Arena *a, const Targets *t) {
+    const char *s = t->host ? "the host" : "";
+    for (int i = 0; i < t->ngpu; i++)
+        s = arena_format(a, "%s%s%s", s, !*s ? "" : i + 1 < t->ngpu ? ", " : " and ", t->gpu[i].target);
+    return s;
+}
+
+static void emit_head(const Writer *w, Text *to, const Targets *t) {
+    const char *name = w->p->name;
+    text_printf(to, "/* %s.c: the program %s for %s, made by tilec. */\n", name, name, targets_text(w->arena, t));
+    text_printf(to, "#include \"%s.h\"\n\n#include \"device/tile_host.h\"\n", name);
+    text_add(to, t->ngpu ? "#include \"device/tile_image.h\"\n\n" : "\n");
+}
+
+bool c_emit(const Module *m, const Program *program, const Targets *t, Text *source, Text *header, Text *manifest) {
     Program named = *program, *p = &named;
     Writer w = {.arena = arena_new(), .m = m, .p = p};
     named.name = c_program_name(w.arena, program);
@@ -227,16 +246,13 @@ bool c_emit(const Module *m, const Program *program, Text *source, Text *header,
     c_name(&w.names, "ticket");
     for (size_t i = 0; i < sizeof suffix / sizeof *suffix; i++)
         c_name(&w.names, arena_format(w.arena, "%s%s", p->name, suffix[i]));
-    text_printf(source, "/* %s.c: the program %s for the host, made by tilec. */\n", p->name, p->name);
-    text_printf(source, "#include \"%s.h\"\n\n#include \"device/tile_host.h\"\n\n", p->name);
-    bool good = is_identifier(m, p) && memory_make(w.arena, m, p, &w.memory) && emit_functions(&w, source);
+    emit_head(&w, source, t);
+    bool good = is_identifier(m, p) && memory_make(w.arena, m, p, &w.memory) && (!t->host || emit_host(&w, source));
     if (good) {
-        emit_tasks(&w, source);
-        emit_task(&w, source);
-        emit_task_name(&w, source);
-        uint64_t hash = public_source(source, w.arena, m, p, &w.memory);
+        if (t->ngpu) launch_source(source, w.arena, m, p, &w.memory, t);
+        uint64_t hash = public_source(source, w.arena, m, p, &w.memory, t);
         public_header(header, w.arena, m, p);
-        manifest_write(manifest, w.arena, m, p, &w.memory, hash);
+        manifest_write(manifest, w.arena, m, p, &w.memory, t, hash);
     }
     arena_free(w.arena);
     return good;

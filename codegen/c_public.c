@@ -68,7 +68,23 @@ static void write_flags(Text *to, Arena *a, const Program *p) {
     text_add(to, "};\n\n");
 }
 
-static void write_program(Text *to, const Module *m, const Program *p, const Memory *l, uint64_t hash) {
+static void write_host(Text *to, const char *name, const Memory *l) {
+    text_printf(to,
+                "    .local_bytes = %" PRId64 ", .symmetric_bytes = %" PRId64 ", .words = %" PRId64
+                ", .counts = %" PRId64 ",\n",
+                l->local, l->symmetric, l->words, l->counts);
+    text_printf(to, "    .scratch_bytes = %" PRId64 ",\n", l->scratch);
+    text_printf(to, "    .tasks = %s_tasks, .task = %s_task, .task_name = %s_task_name,\n", name, name, name);
+}
+
+static void write_gpus(Text *to, const char *name, int n) {
+    text_printf(to, "    .nimages = %d, .image = %s_image,\n", n, name);
+    text_printf(to, "    .call_bytes = sizeof(%s_call), .local_at = offsetof(%s_call, local),\n", name, name);
+    text_printf(to, "    .arg_at = %s_arg_at, .dim_at = %s_dim_at,\n", name, name);
+}
+
+static void write_program(Text *to, const Module *m, const Program *p, const Memory *l, const Targets *t,
+                          uint64_t hash) {
     const char *name = p->name;
     text_printf(to,
                 "const tile_program %s_program = {\n    .abi = TILE_ABI, .name = \"%s\", .hash = UINT64_C(0x%016" PRIx64
@@ -80,16 +96,13 @@ static void write_program(Text *to, const Module *m, const Program *p, const Mem
     if (p->io.n) text_printf(to, "    .nargs = %d, .arg = %s_arg,\n", p->io.n, name);
     if (m->symbol.n) text_printf(to, "    .ndims = %d, .dim = %s_dim,\n", m->symbol.n, name);
     if (p->flag.n) text_printf(to, "    .nflags = %d, .flag = %s_flag,\n", p->flag.n, name);
-    text_printf(to,
-                "    .local_bytes = %" PRId64 ", .symmetric_bytes = %" PRId64 ", .words = %" PRId64
-                ", .counts = %" PRId64 ",\n",
-                l->local, l->symmetric, l->words, l->counts);
-    text_printf(to, "    .scratch_bytes = %" PRId64 ",\n", l->scratch);
-    text_printf(to, "    .tasks = %s_tasks, .task = %s_task, .task_name = %s_task_name,\n};\n\n", name, name, name);
+    if (t->host) write_host(to, name, l);
+    if (t->ngpu) write_gpus(to, name, t->ngpu);
+    text_add(to, "};\n\n");
 }
 
 /* Members of the struct of arguments: tensors and scalars, then run-time sizes. */
-static const char **member_names(Arena *a, const Module *m, const Program *p) {
+const char **public_members(Arena *a, const Module *m, const Program *p) {
     CNames names = {.arena = a};
     const char **member = ARENA_ARRAY(a, const char *, p->io.n + m->symbol.n + 1);
     for (int i = 0; i < p->io.n; i++) member[i] = c_name(&names, p->tensor.p[p->io.p[i]].name);
@@ -98,7 +111,7 @@ static const char **member_names(Arena *a, const Module *m, const Program *p) {
 }
 
 static void write_run(Text *to, Arena *a, const Module *m, const Program *p) {
-    const char **member = member_names(a, m, p);
+    const char **member = public_members(a, m, p);
     text_printf(to, "int %s_run(%s *instance, const %s_args *args, tile_stream stream) {\n", p->name, p->name, p->name);
     text_add(to, "    void *const arg[] = {");
     for (int i = 0; i < p->io.n; i++)
@@ -108,13 +121,14 @@ static void write_run(Text *to, Arena *a, const Module *m, const Program *p) {
     text_add(to, "0};\n    return tile_instance_run((tile_instance *)instance, arg, dim, stream);\n}\n\n");
 }
 
-uint64_t public_source(Text *to, Arena *a, const Module *m, const Program *p, const Memory *l) {
+uint64_t public_source(Text *to, Arena *a, const Module *m, const Program *p, const Memory *l, const Targets *t) {
     const char *n = p->name;
     write_args(to, a, p);
     write_dims(to, a, m, p);
     write_flags(to, a, p);
     uint64_t hash = text_hash(to->p, to->n);
-    write_program(to, m, p, l, hash);
+    for (int i = 0; i < t->ngpu; i++) hash ^= text_hash(t->gpu[i].text.p, t->gpu[i].text.n);
+    write_program(to, m, p, l, t, hash);
     text_printf(
         to, "int %s_workspace(const %s_config *config, size_t *local, size_t *symmetric) {\n    (void)config;\n", n, n);
     text_printf(to,
@@ -175,7 +189,7 @@ static void write_functions(Text *to, const char *n) {
 }
 
 void public_header(Text *to, Arena *a, const Module *m, const Program *p) {
-    const char **member = member_names(a, m, p), *n = p->name;
+    const char **member = public_members(a, m, p), *n = p->name;
     text_printf(to, "/* %s.h: the program %s, made by tilec. Errors: negative TILE_E_ codes, see tile.h. */\n", n, n);
     text_printf(to, "#ifndef TILE_PROGRAM_%s_H\n#define TILE_PROGRAM_%s_H\n\n#include \"tile_program.h\"\n\n", n, n);
     text_add(to, "#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n");

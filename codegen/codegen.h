@@ -1,5 +1,6 @@
-/* codegen.h: C text from the IR. One .c, one .h and one .json a program.
-   Takes: a module in value form, before or after flags. Gives: text, the same for the same module. */
+/* codegen.h: C text from the IR. One .c, one .h and one .json a program, and one .hip a GPU that it is for.
+   Takes: a module in value form, before or after flags, for the host; after layout for a GPU. Gives: text, the same for
+   the same module. */
 #ifndef TILEC_CODEGEN_CODEGEN_H
 #define TILEC_CODEGEN_CODEGEN_H
 
@@ -8,7 +9,46 @@
 
 /* What the names of a program's files and functions begin with: its own name, unless that is reserved in C. */
 const char *c_program_name(Arena *, const Program *);
-/* false after errors, which are in m->diags. The texts are the caller's to free. */
-bool c_emit(const Module *m, const Program *p, Text *source, Text *header, Text *manifest);
+
+/* ---- GPUs ---- */
+
+/* A node's launch. */
+typedef struct {
+    const Kernel *kernel;
+    const char *function; /* its name in the text */
+    int threads;
+    int64_t lds;
+} GpuLaunch;
+
+/* A program for one GPU. */
+typedef struct {
+    const char *target; /* "gfx942" */
+    bool emulated;
+    const Module *m;
+    const Program *p;
+    Text text;             /* the .hip file */
+    VEC(GpuLaunch) launch; /* in order */
+    int64_t local;         /* bytes of workspace */
+} GpuText;
+
+/* Fills text, launch and local of a GpuText whose other members are set; false after errors, which are in its m->diags.
+ */
+bool gpu_emit(Arena *, GpuText *);
+/* Adds the type of the kernels' one argument: NAME_call, as NAME.c and the .hip files know it. */
+void gpu_call_type(Text *, const char *program);
+const char *gpu_file_name(Arena *, const GpuText *, const char *ending); /* NAME_TARGET.ENDING */
+
+/* ---- programs ---- */
+
+/* What the C of a program is for. */
+typedef struct {
+    bool host;
+    const GpuText *gpu; /* in the order in which the runtime tries them */
+    int ngpu;
+} Targets;
+
+/* m, p: of the host, else of the first GPU. false after errors, which are in m->diags. The texts are the caller's to
+   free. */
+bool c_emit(const Module *m, const Program *p, const Targets *, Text *source, Text *header, Text *manifest);
 
 #endif

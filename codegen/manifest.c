@@ -3,6 +3,8 @@
 
 #include <inttypes.h>
 
+enum { GPU_ALIGNMENT = 16 }; /* bytes, of a tensor */
+
 static void quote(Text *to, const char *s) {
     text_add(to, "\"");
     for (; *s; s++) {
@@ -34,7 +36,12 @@ static void write_size(Text *to, const Module *m, Size s) {
     text_add(to, "}");
 }
 
-static void write_arg(Text *to, const Module *m, const Tensor *t) {
+static int alignment(const Tensor *t, bool gpu) {
+    if (gpu && t->ndim) return GPU_ALIGNMENT;
+    return elem_is_packed(t->elem) ? 1 : elem_bits(t->elem) / 8;
+}
+
+static void write_arg(Text *to, const Module *m, const Tensor *t, bool gpu) {
     static const char *const role[] = {"input", "state", "output", "temporary"};
     text_add(to, "    {");
     member(to, "name", t->name);
@@ -42,7 +49,7 @@ static void write_arg(Text *to, const Module *m, const Tensor *t) {
     member(to, "elem", elem_text(t->elem));
     text_add(to, ", ");
     member(to, "role", role[t->role]);
-    text_printf(to, ", \"alignment\": %d, \"shape\": [", elem_is_packed(t->elem) ? 1 : elem_bits(t->elem) / 8);
+    text_printf(to, ", \"alignment\": %d, \"shape\": [", alignment(t, gpu));
     for (int d = 0; d < t->ndim; d++) {
         if (d) text_add(to, ", ");
         write_size(to, m, t->dim[d]);
@@ -72,11 +79,24 @@ static void write_flag(Text *to, const Module *m, const Flag *f) {
     text_add(to, "}");
 }
 
-void manifest_write(Text *to, Arena *a, const Module *m, const Program *p, const Memory *l, uint64_t hash) {
+/* "target" is the first, for readers that know of one only. */
+static void write_targets(Text *to, const Targets *t) {
+    member(to, "target", t->host ? "host" : t->gpu[0].target);
+    text_add(to, ",\n  \"targets\": [");
+    if (t->host) quote(to, "host");
+    for (int i = 0; i < t->ngpu; i++) {
+        if (t->host || i) text_add(to, ", ");
+        quote(to, t->gpu[i].target);
+    }
+    text_add(to, "]");
+}
+
+void manifest_write(Text *to, Arena *a, const Module *m, const Program *p, const Memory *l, const Targets *t,
+                    uint64_t hash) {
     text_add(to, "{\n  \"version\": 1,\n  \"abi\": 2,\n  ");
     member(to, "program", p->name);
     text_add(to, ",\n  ");
-    member(to, "target", "host");
+    write_targets(to, t);
     text_add(to, ",\n  ");
     member(to, "hash", arena_format(a, "%016" PRIx64, hash));
     text_add(to, ",\n");
@@ -98,7 +118,7 @@ void manifest_write(Text *to, Arena *a, const Module *m, const Program *p, const
     text_add(to, "],\n");
     write_list(to, "args", p->io.n);
     for (int i = 0; i < p->io.n; i++) {
-        write_arg(to, m, &p->tensor.p[p->io.p[i]]);
+        write_arg(to, m, &p->tensor.p[p->io.p[i]], t->ngpu > 0);
         end_item(to, i, p->io.n);
     }
     text_add(to, "],\n");

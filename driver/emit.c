@@ -25,7 +25,7 @@ static void add_part(Outputs *out, const char *dir, const Program *p, const char
 
 bool outputs_add_source(Outputs *out, const Program *p, const char *dir) {
     Text source = {0}, header = {0}, manifest = {0};
-    bool good = c_emit(out->s->m, p, &source, &header, &manifest);
+    bool good = c_emit(out->s->m, p, &(Targets){.host = true}, &source, &header, &manifest);
     add_part(out, dir, p, "c", &source);
     add_part(out, dir, p, "h", &header);
     add_part(out, dir, p, "json", &manifest);

@@ -7,6 +7,9 @@
     extern const char name[];                                                                                          \
     __asm__(".pushsection .rodata\n.balign 4096\n" #name ":\n.incbin \"" file "\"\n.byte 0\n.popsection\n")
 
+/* Kernels in the emulator belong to their library alone. */
+#define TILE_EMULATED __attribute__((visibility("hidden")))
+
 /* A row of what stands for code in the emulator: a table of kernels, ended by a NULL. */
 typedef struct {
     const char *name;

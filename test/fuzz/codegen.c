@@ -9,7 +9,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static bool emit(const Module *m, const Program *p, Text *source) {
     Text header = {0}, manifest = {0};
-    bool good = c_emit(m, p, source, &header, &manifest);
+    bool good = c_emit(m, p, &(Targets){.host = true}, source, &header, &manifest);
     text_free(&header);
     text_free(&manifest);
     return good;

@@ -80,7 +80,9 @@ static void write_text(Text *t, const char *folder, const char *name, const char
 
 static void emit(const Case *c, const char *folder) {
     Text source = {0}, header = {0}, manifest = {0}, again = {0}, other = {0}, another = {0};
-    bool good = c_emit(c->m, c->p, &source, &header, &manifest) && c_emit(c->m, c->p, &again, &other, &another);
+    const Targets host = {.host = true};
+    bool good =
+        c_emit(c->m, c->p, &host, &source, &header, &manifest) && c_emit(c->m, c->p, &host, &again, &other, &another);
     if (!good) {
         diags_print(c->m->diags, stderr, DIAG_TEXT, false);
         die("no code for ", c->p->name);
