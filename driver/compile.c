@@ -57,13 +57,13 @@ static bool outputs_differ(const Outputs *out) {
     return true;
 }
 
-static bool write_sources(const Session *s, const char *dir, const char *emit) {
-    Outputs out = {.s = s};
+static bool write_sources(Outputs *out, const char *dir, const char *emit) {
+    const Session *s = out->s;
     bool good = true;
-    for (int i = 0; i < s->m->program.n; i++) good = outputs_add_source(&out, s->m->program.p[i], dir) && good;
-    if (s->o->depfiles || s->o->depfile) add_depfiles(&out, dir, emit);
-    good = good && outputs_differ(&out) && outputs_write(&out, dir);
-    outputs_free(&out);
+    for (int i = 0; i < s->m->program.n; i++) good = outputs_add_source(out, s->m->program.p[i], dir) && good;
+    if (s->o->depfiles || s->o->depfile) add_depfiles(out, dir, emit);
+    good = good && outputs_differ(out) && outputs_write(out, dir);
+    outputs_free(out);
     return good;
 }
 
@@ -73,30 +73,43 @@ static bool list_programs(const Session *s) {
     return true;
 }
 
-static bool write_outputs(Session *s) {
+static bool write_outputs(const Session *s, int n) {
     const char *emit = s->o->emit ? s->o->emit : "src", *dir = s->o->outdir ? s->o->outdir : ".";
     if (strcmp(emit, "ir") == 0) return module_print(s->m, stdout), true;
     if (strcmp(emit, "deps") == 0) return deps_print(s->m, stdout), true;
-    bool good = write_sources(s, dir, emit);
+    Outputs out = outputs_of(s, n);
+    bool good = write_sources(&out, dir, emit);
     for (int i = 0; i < s->m->program.n && good; i++) {
-        if (strcmp(emit, "obj") == 0) good = emit_object(s, s->m->program.p[i], dir);
-        if (strcmp(emit, "lib") == 0) good = emit_library(s, s->m->program.p[i], dir);
+        if (strcmp(emit, "obj") == 0) good = emit_object(&out, s->m->program.p[i], dir);
+        if (strcmp(emit, "lib") == 0) good = emit_library(&out, s->m->program.p[i], dir);
     }
     return good;
 }
 
-int command_compile(Options *o) {
+static bool known_kind(const Options *o) {
     static const char *const kinds[] = {"src", "ir", "deps", "obj", "lib", "programs"};
     bool known = !o->emit;
     for (int i = 0; i < 6; i++) known = known || strcmp(o->emit, kinds[i]) == 0;
-    if (!known) {
-        fprintf(stderr, "tilec: error: --emit does not know '%s'; it takes src, ir, deps, obj, lib or programs\n", o->emit);
-        return EXIT_USAGE;
-    }
-    Session s;
-    if (!session_open(&s, o)) return EXIT_USAGE;
-    bool good = session_lower(&s);
-    if (o->emit && strcmp(o->emit, "programs") == 0) good = good && list_programs(&s);
-    else good = good && session_passes(&s) && write_outputs(&s);
-    return session_close(&s, good ? EXIT_OK : EXIT_WRONG);
+    if (known) return true;
+    fprintf(stderr, "tilec: error: --emit does not know '%s'; it takes src, ir, deps, obj, lib or programs\n", o->emit);
+    return false;
+}
+
+/* The program once for each target: every one has its own passes. */
+static bool compile_all(Session *s, int n) {
+    bool good = true, list = s->o->emit && strcmp(s->o->emit, "programs") == 0;
+    for (int i = 0; i < n && good; i++) good = session_lower(&s[i]) && (list || session_passes(&s[i]));
+    return good && (list ? list_programs(s) : write_outputs(s, n));
+}
+
+int command_compile(Options *o) {
+    TargetList list;
+    if (!known_kind(o) || !targets_read(o, &list)) return EXIT_USAGE;
+    Session *s = ARENA_ARRAY(o->arena, Session, list.n);
+    for (int i = 0; i < list.n; i++)
+        if (!session_open_for(&s[i], o, &list.p[i])) return EXIT_USAGE;
+    int code = compile_all(s, list.n) ? EXIT_OK : EXIT_WRONG;
+    for (int i = 0; i < list.n; i++)
+        if (i == 0 || s[i].diags->errors) code = session_close(&s[i], code);
+    return code;
 }

@@ -2,6 +2,7 @@
 #include "driver/emit.h"
 
 #include "codegen/codegen.h"
+#include "driver/device.h"
 #include "driver/progress.h"
 
 #include <errno.h>
@@ -16,19 +17,42 @@ const char *program_path(const Session *s, const Program *p, const char *dir, co
     return arena_format(s->arena, "%s/%s.%s", dir, c_program_name(s->arena, p), ending);
 }
 
-static void add_part(Outputs *out, const char *dir, const Program *p, const char *ending, Text *text) {
-    Arena *a = out->s->arena;
-    Text *kept = ARENA_NEW(a, Text);
+Outputs outputs_of(const Session *s, int n) {
+    bool host = !s->target.gpu;
+    return (Outputs){.s = s, .gpu = s + host, .ngpu = n - host};
+}
+
+static void add_part(Outputs *out, const char *path, const Text *text) {
+    Text *kept = ARENA_NEW(out->s->arena, Text);
     *kept = *text;
-    vec_push(a, &out->file, ((OutFile){kept, program_path(out->s, p, dir, ending)}));
+    vec_push(out->s->arena, &out->file, ((OutFile){kept, path}));
+}
+
+static int program_index(const Session *s, const Program *p) {
+    int i = 0;
+    while (s->m->program.p[i] != p) i++;
+    return i;
+}
+
+static bool add_gpu_text(Outputs *out, const Session *s, int program, const char *dir, GpuText *g) {
+    const Program *p = s->m->program.p[program];
+    *g = (GpuText){.target = s->target.machine, .emulated = s->target.emulated, .m = s->m, .p = p};
+    bool good = gpu_emit(s->arena, g);
+    add_part(out, device_source_path(s, p, &s->target, dir), &g->text);
+    return good;
 }
 
 bool outputs_add_source(Outputs *out, const Program *p, const char *dir) {
+    const Session *s = out->s;
     Text source = {0}, header = {0}, manifest = {0};
-    bool good = c_emit(out->s->m, p, &(Targets){.host = true}, &source, &header, &manifest);
-    add_part(out, dir, p, "c", &source);
-    add_part(out, dir, p, "h", &header);
-    add_part(out, dir, p, "json", &manifest);
+    GpuText *gpu = ARENA_ARRAY(s->arena, GpuText, out->ngpu + 1);
+    Targets targets = {!s->target.gpu, gpu, out->ngpu};
+    bool good = true;
+    for (int i = 0; i < out->ngpu; i++) good = add_gpu_text(out, &out->gpu[i], program_index(s, p), dir, &gpu[i]) && good;
+    good = good && c_emit(s->m, p, &targets, &source, &header, &manifest);
+    add_part(out, program_path(s, p, dir, "c"), &source);
+    add_part(out, program_path(s, p, dir, "h"), &header);
+    add_part(out, program_path(s, p, dir, "json"), &manifest);
     return good;
 }
 
@@ -64,7 +88,7 @@ const char *runtime_folder(Arena *a) {
     return NULL;
 }
 
-static bool run_command(const char *const *argv) {
+bool run_command(const char *const *argv) {
     fflush(NULL);
     pid_t child = fork();
     if (child == 0) {
@@ -82,16 +106,21 @@ const char *const host_flags[] = {"-std=gnu11",         "-O3",          "-march=
                                   "-fno-trapping-math", "-fopenmp-simd", NULL};
 
 /* TILE_DELAY=seed asks for delays at waits and signals (runtime/device/host.h). */
-static bool run_compiler(const Session *s, const char *source, bool library, const char *to) {
-    const char *cc = getenv("CC"), *runtime = runtime_folder(s->arena);
+static bool run_compiler(const Outputs *out, const Program *p, const char *dir, bool library, const char *to) {
+    const Session *s = out->s;
+    const char *cc = getenv("CC"), *runtime = runtime_folder(s->arena), *source = program_path(s, p, dir, "c");
     if (!runtime) return false;
     const char *last[] = {"-fPIC", getenv("TILE_DELAY") ? "-DTILE_TEST_DELAY" : "-DNDEBUG", library ? "-shared" : "-c",
                           arena_format(s->arena, "-I%s/include", runtime), arena_format(s->arena, "-I%s", runtime),
-                          source, "-o", to, "-lm", NULL};
+                          arena_format(s->arena, "-Wa,-I,%s", dir), source, "-o", to, "-lm", NULL};
     VEC(const char *) argv = {0};
     vec_push(s->arena, &argv, cc && *cc ? cc : "cc");
     for (int i = 0; host_flags[i]; i++) vec_push(s->arena, &argv, host_flags[i]);
     for (int i = 0; i == 0 || last[i - 1]; i++) vec_push(s->arena, &argv, last[i]);
+    argv.n--;
+    for (int i = 0; i < out->ngpu; i++)
+        if (out->gpu[i].target.emulated) vec_push(s->arena, &argv, device_code_path(s, p, &out->gpu[i].target, dir));
+    vec_push(s->arena, &argv, NULL);
     Progress *progress = progress_begin(s->arena, arena_format(s->arena, "compiling %s", source));
     bool good = run_command(argv.p);
     progress_end(progress);
@@ -99,15 +128,17 @@ static bool run_compiler(const Session *s, const char *source, bool library, con
 }
 
 /* The compiler writes beside its output, so that one that dies leaves an older output as it was. */
-static bool compile_c(const Session *s, const Program *p, const char *dir, bool library, const char *to) {
-    const char *source = program_path(s, p, dir, "c");
+static bool compile_c(const Outputs *out, const Program *p, const char *dir, bool library, const char *to) {
+    const Session *s = out->s;
+    for (int i = 0; i < out->ngpu; i++)
+        if (!device_compile(s, p, &out->gpu[i].target, dir)) return false;
     const char *temporary = arena_format(s->arena, "%s/.tilec-%ld", dir, (long)getpid());
-    bool compiled = run_compiler(s, source, library, temporary);
+    bool compiled = run_compiler(out, p, dir, library, temporary);
     if (compiled && rename(temporary, to) == 0) return true;
     if (compiled)
         fprintf(stderr, "tilec: error: cannot write %s: %s\n", to, strerror(errno));
     else
-        fprintf(stderr, "tilec: error: the C compiler failed on %s\n", source);
+        fprintf(stderr, "tilec: error: the C compiler failed on %s\n", program_path(s, p, dir, "c"));
     unlink(temporary);
     return false;
 }
@@ -116,10 +147,10 @@ const char *library_path(const Session *s, const Program *p, const char *dir) {
     return arena_format(s->arena, "%s/lib%s.so", dir, c_program_name(s->arena, p));
 }
 
-bool emit_object(const Session *s, const Program *p, const char *dir) {
-    return compile_c(s, p, dir, false, program_path(s, p, dir, "o"));
+bool emit_object(const Outputs *out, const Program *p, const char *dir) {
+    return compile_c(out, p, dir, false, program_path(out->s, p, dir, "o"));
 }
 
-bool emit_library(const Session *s, const Program *p, const char *dir) {
-    return compile_c(s, p, dir, true, library_path(s, p, dir));
+bool emit_library(const Outputs *out, const Program *p, const char *dir) {
+    return compile_c(out, p, dir, true, library_path(out->s, p, dir));
 }

@@ -7,18 +7,24 @@
 
 /* Files that a command will write, all or none. */
 typedef struct {
-    const Session *s;
+    const Session *s;   /* of the host, else of the first GPU */
+    const Session *gpu; /* of each GPU */
+    int ngpu;
     VEC(OutFile) file;
 } Outputs;
 
-/* Adds DIR/NAME.c, NAME.h and NAME.json; false after a message. */
+/* What n sessions, one for each target, have made. */
+Outputs outputs_of(const Session *, int n);
+/* Adds DIR/NAME.c, NAME.h, NAME.json and the GPUs' NAME_TARGET.hip; false after a message. p: of out->s. */
 bool outputs_add_source(Outputs *, const Program *, const char *dir);
 bool outputs_write(Outputs *, const char *dir); /* makes the folder; false after a message */
 void outputs_free(Outputs *);
 
-/* Compiles DIR/NAME.c to DIR/NAME.o, or to DIR/libNAME.so; false after a message. */
-bool emit_object(const Session *, const Program *, const char *dir);
-bool emit_library(const Session *, const Program *, const char *dir);
+/* Compiles the GPUs' texts, then DIR/NAME.c with their code in it to DIR/NAME.o, or to DIR/libNAME.so; false after a
+   message. */
+bool emit_object(const Outputs *, const Program *, const char *dir);
+bool emit_library(const Outputs *, const Program *, const char *dir);
+bool run_command(const char *const *argv); /* false: it failed */
 const char *program_path(const Session *, const Program *, const char *dir, const char *ending);
 const char *library_path(const Session *, const Program *, const char *dir);
 /* The folder with device/ and the public headers: TILEC_RUNTIME, or beside the command; NULL after a message. */

@@ -31,7 +31,7 @@ const Option options[] = {
     {"-I", "DIR", "search DIR for imports", SOURCE, LIST, AT(root)},
     {"-MD", NULL, "write a Make dependency file beside each output", COMPILE, FLAG, AT(depfiles)},
     {"-MF", "FILE", "name of the dependency file", COMPILE, TEXT, AT(depfile)},
-    {"--target", "NAME", "host (default), or interp for run", SOURCE | OPT, TEXT, AT(target)},
+    {"--target", "NAME,..", "host (default), a GPU; for run also interp, emu:GPU; see tilec targets", SOURCE | OPT, TEXT, AT(target)},
     {"--emit", "KIND", "src (default), ir, deps, obj, lib, or programs: their names", COMPILE, TEXT, AT(emit)},
     {"--program", "NAME", "only this program", SOURCE, TEXT, AT(program)},
     {"--ranks", "N", "ranks of the mesh", SOURCE, SOME, AT(ranks)},

@@ -27,17 +27,43 @@ static double seconds_now(void) {
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-static int run_all(const Rank *r, tile_mesh *mesh, tile_instance *instance) {
+/* Where the mesh's programs see the arguments: copies on a device of tensors, which go back when `out`. */
+static int move_arguments(const RankJob *j, tile_mesh *mesh, void *const *part, void **device, bool out) {
+    int code = TILE_OK;
+    for (int i = 0; i < j->program->nargs && !code; i++) {
+        if (out) code = j->bytes[i] ? tile_copy_out(mesh, part[i], device[i], j->bytes[i], NULL) : TILE_OK;
+        else if (j->program->arg[i].ndim == 0) device[i] = part[i];
+        else if (!(code = tile_alloc(mesh, j->bytes[i], &device[i])) && j->program->arg[i].role != TILE_ROLE_OUTPUT)
+            code = tile_copy_in(mesh, device[i], part[i], j->bytes[i], NULL);
+    }
+    return code ? code : tile_stream_sync(mesh, NULL);
+}
+
+static int run_times(const Rank *r, tile_mesh *mesh, tile_instance *instance, void *const *arg) {
     const RankJob *j = r->job;
     for (int i = 0; i < j->runs; i++) {
         int code = tile_mesh_barrier(mesh);
         double start = seconds_now();
-        if (!code) code = tile_instance_run(instance, j->part[r->rank], j->dim, NULL);
+        if (!code) code = tile_instance_run(instance, arg, j->dim, NULL);
         if (!code) code = tile_stream_sync(mesh, NULL);
         if (code) return code;
         j->result[r->rank]->seconds[i] = seconds_now() - start;
     }
     return TILE_OK;
+}
+
+static int run_all(const Rank *r, tile_mesh *mesh, tile_instance *instance) {
+    const RankJob *j = r->job;
+    void *const *part = j->part[r->rank];
+    if (strcmp(j->target, "host") == 0) return run_times(r, mesh, instance, part);
+    void **device = calloc((size_t)j->program->nargs + 1, sizeof *device);
+    int code = device ? move_arguments(j, mesh, part, device, false) : TILE_E_NOMEM;
+    if (!code) code = run_times(r, mesh, instance, device);
+    if (!code) code = move_arguments(j, mesh, part, device, true);
+    for (int i = 0; device && i < j->program->nargs; i++)
+        if (j->program->arg[i].ndim) tile_free(mesh, device[i]);
+    free(device);
+    return code;
 }
 
 static int run_instance(const Rank *r, tile_mesh *mesh) {
@@ -56,7 +82,8 @@ static int run_instance(const Rank *r, tile_mesh *mesh) {
 static int run_rank(const Rank *r, bool process) {
     const RankJob *j = r->job;
     tile_mesh_config config = {.size = sizeof config, .rank = process ? 0 : r->rank, .nranks = process ? 0 : j->nranks,
-                               .workers = (int)j->o->workers, .timeout_ms = (int)j->o->timeout_ms, .group = r->group};
+                               .workers = (int)j->o->workers, .timeout_ms = (int)j->o->timeout_ms, .group = r->group,
+                               .target = j->target};
     tile_mesh *mesh = NULL;
     RankResult *result = j->result[r->rank];
     int code = tile_mesh_open(&config, &mesh);

@@ -16,6 +16,8 @@ typedef struct {
     const tile_program *program;
     int nranks, runs;
     const int64_t *dim;   /* run-time sizes */
+    const char *target;   /* of the mesh: host, gpu, emu */
+    const size_t *bytes;  /* of each argument's part, 0 for scalars; only of a mesh that is not on the host */
     void *const *const *part; /* [rank][argument]; in shared memory when ranks are processes */
     RankResult *const *result; /* [rank], likewise */
 } RankJob;

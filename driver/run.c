@@ -1,7 +1,7 @@
 /* run.c: tilec run: inputs from files or a seed, the program on the host or in the interpreter, outputs to files,
    and the comparison of --check. */
 #include "codegen/codegen.h"
-#include "driver/emit.h"
+#include "driver/device.h"
 #include "driver/progress.h"
 #include "driver/ranks.h"
 #include "driver/shard.h"
@@ -251,10 +251,10 @@ static void take_parts(const Run *r) {
 }
 
 static bool write_library(const Run *r, const char *dir) {
-    Outputs out = {.s = &r->s};
+    Outputs out = outputs_of(&r->s, 1);
     bool good = outputs_add_source(&out, r->p, dir) && outputs_write(&out, dir);
     outputs_free(&out);
-    return good && emit_library(&r->s, r->p, dir);
+    return good && emit_library(&out, r->p, dir);
 }
 
 static bool load_program(Run *r, const char *dir) {
@@ -269,6 +269,10 @@ static bool load_program(Run *r, const char *dir) {
 static void remove_folder(const Run *r, const char *dir) {
     static const char *const ending[] = {"c", "h", "json"};
     for (int i = 0; i < 3; i++) unlink(program_path(&r->s, r->p, dir, ending[i]));
+    if (r->s.target.gpu) {
+        unlink(device_source_path(&r->s, r->p, &r->s.target, dir));
+        unlink(device_code_path(&r->s, r->p, &r->s.target, dir));
+    }
     unlink(library_path(&r->s, r->p, dir));
     rmdir(dir);
 }
@@ -280,8 +284,21 @@ static bool report_failure(const RankJob *j) {
     return false;
 }
 
+/* Of rank 0's parts. */
+static const size_t *part_bytes(const Run *r) {
+    size_t *bytes = ARENA_ARRAY(r->s.arena, size_t, r->p->io.n + 1);
+    for (int i = 0; i < r->p->io.n; i++) {
+        int64_t dim[MAX_DIMS];
+        int coord[MAX_AXES] = {0};
+        const Tensor *t = io_tensor(r, i);
+        if (t->ndim) bytes[i] = shard_bytes(t->elem, shard_shape(r->s.m, t, r->sym, coord, dim));
+    }
+    return bytes;
+}
+
 static bool run_host(Run *r) {
-    RankJob job = {r->s.o, r->program, r->nranks, 1, r->sym, r->part, r->result};
+    const char *target = r->s.target.emulated ? "emu" : r->s.target.gpu ? "gpu" : "host";
+    RankJob job = {r->s.o, r->program, r->nranks, 1, r->sym, target, part_bytes(r), r->part, r->result};
     if (!ranks_run(&job)) return report_failure(&job);
     take_parts(r);
     if (!r->s.o->time) return true;
@@ -398,7 +415,7 @@ static int run_program(Run *r) {
     if (!load_inputs(r) || !find_sizes(r) || !make_arrays(r)) return EXIT_RUN;
     r->nranks = (int)mesh_ranks(r->s.m);
     Array *before = inputs_copy(r);
-    bool interp = r->s.o->target && strcmp(r->s.o->target, "interp") == 0;
+    bool interp = r->s.target.interp;
     int code = interp ? run_interp(r, false) : run_compiled(r);
     if (code == EXIT_OK && !write_outputs(r)) code = EXIT_RUN;
     return code == EXIT_OK && r->s.o->check ? check_outputs(r, before) : code;

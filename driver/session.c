@@ -36,24 +36,19 @@ static bool known_passes(const Options *o) {
     return good;
 }
 
-static bool known_target(const Options *o) {
-    int n;
-    bool runs = strcmp(o->command, "run") == 0;
-    if (!o->target || (pipeline_of(o->target, &n) && (!runs || strcmp(o->target, "host") == 0))) return true;
-    if (strcmp(o->target, "interp") == 0 && runs) return true;
-    fprintf(stderr, "tilec: error: there is no target '%s'; see tilec targets\n", o->target);
-    return false;
+bool session_open(Session *s, const Options *o) {
+    TargetList list;
+    return targets_read(o, &list) && session_open_for(s, o, &list.p[0]);
 }
 
-bool session_open(Session *s, const Options *o) {
-    *s = (Session){.o = o, .arena = o->arena};
+bool session_open_for(Session *s, const Options *o, const Target *target) {
+    *s = (Session){.o = o, .arena = o->arena, .target = *target};
     s->names = names_new(s->arena);
     s->diags = diags_new(s->arena);
     int comm = word_index("--comm", o->comm, comm_text, 6);
-    if (comm < 0 || word_index("--diagnostics", o->diagnostics, style_text, 3) < 0 || !known_passes(o) || !known_target(o))
-        return false;
+    if (comm < 0 || word_index("--diagnostics", o->diagnostics, style_text, 3) < 0 || !known_passes(o)) return false;
     bool all = o->print_after && strcmp(o->print_after, "all") == 0;
-    s->pass = (PassOptions){.target = o->target && strcmp(o->target, "interp") ? o->target : "host",
+    s->pass = (PassOptions){.target = target->machine,
                             .comm = (CommForm)comm, .off = o->off.p, .noff = o->off.n,
                             .verify_each = o->verify_each, .print_after_all = all, .time_passes = o->time_passes,
                             .print_after = all ? NULL : o->print_after, .out = stderr};

@@ -2,10 +2,11 @@
 #ifndef TILEC_DRIVER_SESSION_H
 #define TILEC_DRIVER_SESSION_H
 
-#include "driver/options.h"
+#include "driver/target.h"
 
 typedef struct {
     const Options *o;
+    Target target;
     Arena *arena;
     Names *names;
     Diags *diags;
@@ -15,7 +16,8 @@ typedef struct {
     Paths files; /* read while lowering, for dependency files */
 } Session;
 
-bool session_open(Session *, const Options *);   /* false: a usage error was printed */
+bool session_open(Session *, const Options *);   /* for the only target; false: a usage error was printed */
+bool session_open_for(Session *, const Options *, const Target *);
 bool session_lower(Session *);                   /* source file -> s->m */
 bool session_read_ir(Session *);                 /* IR file -> s->m */
 bool session_passes(Session *);                  /* the pipeline of --passes or of the target */

@@ -1,16 +1,9 @@
 /* targets.c: tilec targets: the machines that code can be made for, and how their C is compiled. */
 #include "driver/emit.h"
+#include "driver/target.h"
 
 #include <stdio.h>
 #include <string.h>
-
-static const char *const target[][2] = {
-    {"host", "C11 for this machine's processors, ranks as threads or processes"},
-    {"interp", "the interpreter (tilec run only)"},
-};
-enum { NTARGET = sizeof target / sizeof *target };
-
-static void print_target(int i) { printf("%-9s %s\n", target[i][0], target[i][1]); }
 
 static int unknown_target(const char *name) {
     fprintf(stderr, "tilec: error: there is no target '%s'; see tilec targets\n", name);
@@ -39,12 +32,8 @@ static int print_flags(Arena *a, const char *name) {
 }
 
 int command_targets(Options *o) {
-    int found = -1;
-    for (int i = 0; i < NTARGET; i++)
-        if (o->file && strcmp(o->file, target[i][0]) == 0) found = i;
-    if (o->file && found < 0) return unknown_target(o->file);
+    if (o->file && !target_known(o->file)) return unknown_target(o->file);
     if (o->flags) return print_flags(o->arena, o->file);
-    for (int i = 0; i < NTARGET; i++)
-        if (found < 0 || i == found) print_target(i);
+    targets_print(o->file);
     return EXIT_OK;
 }

@@ -91,7 +91,7 @@ typedef struct {
 
 static Extent extent_of(const tile_instance *p, int i, void *const *arg, const int64_t *dim) {
     const tile_arg *a = &p->program->arg[i];
-    size_t bytes = a->ndim ? (size_t)arg_elements(p, a, dim) * tile_elem_bits(a->elem) / 8 : 0;
+    size_t bytes = a->ndim ? ((size_t)arg_elements(p, a, dim) * tile_elem_bits(a->elem) + 7) / 8 : 0;
     return (Extent){arg[i], (const char *)arg[i] + bytes};
 }
 
