@@ -95,7 +95,11 @@ int decl_inouts(const Decl *); /* inout parameters: a call gives their next vers
 const char *tensor_text(Prog *, const ProgValue *); /* the expression as written, for messages */
 const char *shape_text(Prog *, const Tensor *);     /* [64, 32 @ tp] */
 
+/* program_choose.c */
+bool choose_values(Prog *, const Expr *, const Expected *, int n, ProgValue *out);
+
 /* program_flow.c */
+void touch(Prog *, const Expr *); /* names that an expression reads count as read */
 void statements_lower(Prog *, const Stmts *); /* of a whole body: names are checked at its end */
 
 /* program_head.c */

@@ -141,7 +141,10 @@ ProgValue tensor_lower(Prog *c, const Expr *e, const Expected *want) {
     case EXPR_BINARY: return map_lower(c, e, want);
     case EXPR_INDEX: return part_lower(c, e);
     case EXPR_FIELD: return field_lower(c, e);
-    case EXPR_CHOOSE: return unsupported(c, e, "choose");
+    case EXPR_CHOOSE: {
+        ProgValue v;
+        return choose_values(c, e, want, 1, &v) ? v : prog_error(e->loc);
+    }
     case EXPR_COND: return unsupported(c, e, "?: between tensors; where(c, x, y) chooses element by element");
     case EXPR_ERROR: return prog_error(e->loc);
     default: diag_error(c->diags, e->loc, "not-a-tensor", "a tensor is expected here"); return prog_error(e->loc);
@@ -155,6 +158,7 @@ static bool results_mismatch(Prog *c, const Expr *e, int n, int have) {
 }
 
 bool values_lower(Prog *c, const Expr *e, const Expected *want, int n, ProgValue *out) {
+    if (e->kind == EXPR_CHOOSE) return choose_values(c, e, want, n, out);
     const Decl *d = callee_of(c, e);
     int have = d ? decl_inouts(d) + d->results.n : 1;
     if (have != n) return results_mismatch(c, e, n, have);

@@ -53,7 +53,7 @@ static void repeat_lower(Prog *c, const Stmt *s) {
 
 /* ---- if ---- */
 
-static void touch(Prog *c, const Expr *e) {
+void touch(Prog *c, const Expr *e) {
     if (!e) return;
     Variable *v = e->kind == EXPR_NAME ? variable_find(c, e->name) : NULL;
     if (v) v->read = true;

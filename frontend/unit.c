@@ -78,20 +78,26 @@ static const char *folder_of(Front *f, const char *path) {
     return slash == path ? "/" : arena_text(f->arena, path, (size_t)(slash - path));
 }
 
-static bool file_parse(Front *f, const char *path, Loc at) {
+/* Its number in diags; 0 after an error. */
+static int file_read(Front *f, const char *path, Loc at) {
     Text text = {0};
     const char *failed = text_read(&text, path, SYNTAX_BYTES);
     if (failed) {
         diag_error(f->diags, at, "cannot-read", "cannot read %s: %s", path, failed);
         text_free(&text);
-        return false;
+        return 0;
     }
     const char *kept = arena_text(f->arena, text_str(&text), text.n);
     int file = diags_file(f->diags, arena_text(f->arena, path, strlen(path)), kept, text.n);
     text_free(&text);
     if (f->files) vec_push(f->arena, f->files, f->diags->file.p[file - 1].path);
-    unit_enter(f, parse_source(f->arena, f->names, f->diags, file), folder_of(f, path), true);
-    return true;
+    return file;
+}
+
+static bool file_parse(Front *f, const char *path, Loc at) {
+    int file = file_read(f, path, at);
+    if (file) unit_enter(f, parse_source(f->arena, f->names, f->diags, file), folder_of(f, path), true);
+    return file != 0;
 }
 
 /* The real path of an existing file, in the arena; NULL when there is none. */
@@ -135,14 +141,17 @@ static bool import_library(Front *f, const Decl *d) {
     return false;
 }
 
-static void import_missing(Front *f, const Decl *d, bool outside) {
+static void file_missing(Front *f, const char *path, Loc at, bool outside) {
     if (outside) {
-        diag_error(f->diags, d->loc, "import-outside", "'%s' lies outside the file's folder and every -I folder",
-                   d->name);
-        diag_note(f->diags, d->loc, "allow its folder with -I");
-        return;
-    }
-    diag_error(f->diags, d->loc, "import-not-found", "there is no file '%s'", d->name);
+        diag_error(f->diags, at, "import-outside", "'%s' lies outside the file's folder and every -I folder", path);
+        diag_note(f->diags, at, "allow its folder with -I");
+    } else
+        diag_error(f->diags, at, "import-not-found", "there is no file '%s'", path);
+}
+
+static void import_missing(Front *f, const Decl *d, bool outside) {
+    file_missing(f, d->name, d->loc, outside);
+    if (outside) return;
     const char **list = ARENA_ARRAY(f->arena, const char *, library_count + 1);
     for (int i = 0; i < library_count; i++) list[i] = library_files[i].path;
     const char *near = spelling_nearest(d->name, list, library_count);
@@ -167,6 +176,16 @@ static void unit_enter(Front *f, const Unit *u, const char *folder, bool own) {
         else
             decl_enter(f, d, own);
     }
+}
+
+int front_open(Front *f, const char *path, Loc at) {
+    bool outside = path[0] == '/';
+    const char *found = outside ? NULL : import_find(f, path, folder_of(f, f->diags->file.p[at.file - 1].path), &outside);
+    if (!found) return file_missing(f, path, at, outside), 0;
+    Name name = name_of(f->names, path_real(f, found));
+    intptr_t file = (intptr_t)ptrmap_get(&f->opened, name);
+    if (!file) ptrmap_put(f->arena, &f->opened, name, (void *)(file = file_read(f, found, at)));
+    return (int)file;
 }
 
 bool front_read(Front *f, const char *path) {

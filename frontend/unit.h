@@ -18,12 +18,15 @@ typedef struct {
     PtrMap visible;         /* name -> Decl */
     PtrMap called;          /* names that programs call */
     PtrMap library;         /* name -> Decl of the standard library, visible without an import */
+    PtrMap opened;          /* path, as a name -> number in diags of a file that is no source */
     bool library_read;
     const Decl *copy[MAX_DIMS + 1]; /* kernels that copy a tensor, by its number of dimensions */
 } Front;
 
 /* Reads a file and what it imports, and enters what they declare. false when the first file cannot be read. */
 bool front_read(Front *, const char *path);
+/* A file beside the one that names it at .loc, or below a root: its number in diags, once a file. 0 after errors. */
+int front_open(Front *, const char *path, Loc at);
 /* A declaration by name; one of the standard library where the files have none. NULL: no such. */
 const Decl *front_find(Front *, Name);
 /* The name of a declaration near to a misspelt one, or NULL. */
