@@ -157,6 +157,21 @@ static const char *summand(Kern *k, unsigned use, unsigned tiles, int p) {
     return k->range[p].tile ? SAYK(k, "sum(f32(%s), %s)", e.text, k->range[p].name) : as_class(k, CLASS_F, e);
 }
 
+/* Parameters that nothing has read are read by the loop over a split dimension: nothing else can. */
+static void accumulate_rest(Kern *k, const char *name, unsigned within, int p, bool max) {
+    for (int i = 0; i < k->nparam; i++) {
+        const KernParam *param = &k->param[i];
+        if (param->read || !can_load(k, param, within) || (max && !param->exact)) continue;
+        Piece e = expr_load(k, i, within);
+        e.text = SAYK(k, "f32(%s)", e.text);
+        if (!max) e = with_range(k, CLASS_F, e, p);
+        const char *f = max ? "max" : "sum";
+        const char *one = e.ranges >> p & 1 ? SAYK(k, "%s(%s, %s)", f, e.text, k->range[p].name) : e.text;
+        if (max) line(k, "%s = max(%s, %s);", name, name, one);
+        else line(k, "%s += %s;", name, one);
+    }
+}
+
 /* acc += sum over a dimension; or its maximum, or integers. Gives the variable. */
 static KernVar *loop_accumulate(Kern *k, unsigned use, int kd, int form) {
     unsigned tiles = grid_tiles(k, use) & (unsigned)(form == 0 || DRAW(k->g, 2) ? ~0 : DRAW(k->g, 64));
@@ -175,6 +190,7 @@ static KernVar *loop_accumulate(Kern *k, unsigned use, int kd, int form) {
         else if (k->range[p].tile) line(k, "%s += sum(%s, %s);", name, as_class(k, c, e), q);
         else line(k, "%s += %s;", name, as_class(k, c, e));
     }
+    if (dim_is_split(k, kd)) accumulate_rest(k, name, within, p, form == 1);
     loop_close(k, nrange, nvar);
     KernVar *v = var_add(k, c, tiles, form != 0);
     v->name = name;

@@ -12,6 +12,7 @@ typedef enum { CLASS_F, CLASS_I, CLASS_B } ValueClass;
 typedef struct {
     int dim;        /* extent in the program */
     bool reduced;   /* in no result */
+    bool whole;     /* of a view: never split */
     int axis;       /* split over it, or -1 */
     int range;      /* of the grid, or -1 */
 } KernDim;
@@ -22,7 +23,7 @@ typedef struct {
     Elem elem;
     bool exact;
     bool read;
-    int split[SRC_AXES];    /* dimensions of the kernel that an axis splits, or -1 */
+    bool inout, unique;
 } KernParam;
 
 typedef struct {
@@ -47,8 +48,10 @@ typedef struct {
     KernVar var[KERN_VARS];
     Text out;
     int indent;
-    bool scalar, flag;       /* the kernel has the parameter s, the constant c */
-    bool scalar_read, flag_read;
+    bool scalar, flag, number; /* the kernel has the parameter s, the constants c and m */
+    bool scalar_read, flag_read, number_read;
+    int scattered;           /* the dimension of p0, updated in place, that its stores compute; or -1 */
+    bool places;             /* they take it from p1 */
     bool subscript;          /* inside one a range is a value: max(x, i) is no reduction there */
 } Kern;
 
@@ -106,14 +109,19 @@ static const char *subscript_free(Kern *k, unsigned use, int r, unsigned *ranges
     return e.text;
 }
 
+/* The range of the grid by which every access of an updated parameter names the dimension; -1: it is free. */
+static int update_range(const Kern *k, const KernParam *p, int d) {
+    return p->inout && p->kd[d] != k->scattered ? k->dim[p->kd[d]].range : -1;
+}
+
 /* One read of a parameter. */
 static Piece expr_load(Kern *k, int param, unsigned use) {
     KernParam *p = &k->param[param];
     Piece e = {.text = SAYK(k, "p%d[", param), .exact = p->exact};
     p->read = true;
     for (int d = 0; d < p->ndim; d++) {
-        int r = range_over(k, use, p->kd[d]);
-        bool plain = r >= 0 && (dim_is_split(k, p->kd[d]) || !RARELY(k->g, 6));
+        int own = update_range(k, p, d), r = own >= 0 ? own : range_over(k, use, p->kd[d]);
+        bool plain = own >= 0 || (r >= 0 && (dim_is_split(k, p->kd[d]) || !RARELY(k->g, 6)));
         const char *sub = plain ? k->range[r].name : subscript_free(k, use, r, &e.ranges);
         if (plain) e.ranges |= mask_of(k, r);
         e.text = SAYK(k, "%s%s%s", e.text, d ? ", " : "", sub);
@@ -124,7 +132,10 @@ static Piece expr_load(Kern *k, int param, unsigned use) {
 
 /* A parameter can be read where every split dimension of it has a range in use. */
 static bool can_load(const Kern *k, const KernParam *p, unsigned use) {
+    if (p->inout && k->places) return false;
     for (int d = 0; d < p->ndim; d++) {
+        int own = update_range(k, p, d);
+        if (own >= 0 && !(use >> own & 1)) return false;
         bool some = !dim_is_split(k, p->kd[d]);
         for (int r = 0; r < k->nrange; r++) some = some || ((use >> r & 1) && k->range[r].kd == p->kd[d]);
         if (!some) return false;
@@ -174,6 +185,7 @@ static Piece leaf_number(Kern *k, ValueClass c) {
     static const char *const ints[] = {"1", "3", "-2", "0", "7"};
     const char *text = c == CLASS_F ? floats[DRAW(k->g, 5)] : c == CLASS_I ? ints[DRAW(k->g, 5)] : DRAW(k->g, 2) ? "true" : "false";
     if (c == CLASS_F && k->scalar && DRAW(k->g, 2)) k->scalar_read = true, text = "s";
+    if (c == CLASS_I && k->number && DRAW(k->g, 2)) k->number_read = true, text = "m";
     return (Piece){.text = c == CLASS_B ? text : SAYK(k, "%s(%s)", c == CLASS_F ? "f32" : "i32", text), .exact = true};
 }
 

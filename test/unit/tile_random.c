@@ -1,12 +1,15 @@
 /* tile_random.c: random .tile programs mean the same in every form. Each is run by the interpreter on one rank (or on its
    own mesh, where results depend on it) and compared with its mesh, every prefix of the pipeline in several forms, random
    schedules, compiled code, and its own canonical layout. What differs is made smaller and printed.
-   usage: tile_random [--programs=N] [--first=SEED] [--compile=EVERY] [--show=SEED] [--seconds=N] [--folder=DIR] */
+   usage: tile_random [--programs=N] [--first=SEED] [--compile=EVERY] [--show=SEED] [--seconds=N] [--folder=DIR] [--stats] */
 #include "test/gen/program.h"
 #include "test/gen/shrink.h"
+#include "test/gen/stats.h"
 #include "test/pipeline/check.h"
 
+#include <errno.h>
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -17,6 +20,7 @@ typedef struct {
     int programs, compile, seconds;
     uint64_t first, show;
     const char *folder, *tools;
+    bool stats;
 } Settings;
 
 typedef struct {
@@ -77,8 +81,11 @@ static void check_compiled(Test *t, const Case *c, int form) {
     const char *ir = arena_format(t->arena, "%s.tir", t->file), *sizes = "";
     write_file(ir, module_text(m, t->arena));
     for (int i = 0; i < t->nsize; i++) sizes = arena_format(t->arena, "%s %s=%" PRId64, sizes, t->size[i].name, t->size[i].value);
+    const char *code = arena_format(t->arena, "%s.code", t->file);
     setenv("CGEN_FLAGS", c->seed % 4 ? "-O1" : "-O3", 1);
-    if (system(arena_format(t->arena, "%s/cgen_run %s comm=%d%s >&2", c->o->tools, ir, form, sizes))) t->failures++;
+    if (mkdir(code, 0700) && errno != EEXIST) fprintf(stderr, "cannot make %s\n", code), exit(2);
+    setenv("CGEN_KEEP", code, 1);
+    if (system(arena_format(t->arena, "%s/cgen_run %s comm=%d%s >&2 && rm -r %s", c->o->tools, ir, form, sizes, code))) t->failures++;
     unlink(ir);
 }
 
@@ -174,6 +181,23 @@ static int show(uint64_t seed) {
     return !good;
 }
 
+/* What the programs use: nothing is run. */
+static int stats(const Settings *o) {
+    int made = 0;
+    features_open();
+    for (uint64_t seed = o->first; made < o->programs; seed++) {
+        Arena *arena = arena_new();
+        Tape tape = tape_new(arena, seed);
+        Text text = {0};
+        bool varies;
+        if (program_generate(arena, &tape, &text, &varies)) features_count(text_str(&text)), made++;
+        text_free(&text);
+        arena_free(arena);
+    }
+    features_print(made);
+    return 0;
+}
+
 static const char *value_of(const char *arg, const char *option) {
     size_t n = strlen(option);
     return strncmp(arg, option, n) == 0 ? arg + n : NULL;
@@ -190,9 +214,11 @@ int main(int argc, char **argv) {
         else if ((v = value_of(argv[i], "--compile="))) o.compile = atoi(v);
         else if ((v = value_of(argv[i], "--seconds="))) o.seconds = atoi(v);
         else if ((v = value_of(argv[i], "--folder="))) o.folder = v;
+        else if (strcmp(argv[i], "--stats") == 0) o.stats = true;
         else if ((v = value_of(argv[i], "--show="))) return show(strtoull(v, NULL, 10));
         else return 2;
     }
+    if (o.stats) return stats(&o);
     int made = 0, failed = 0;
     time_t start = time(NULL);
     for (uint64_t seed = o.first; made < o.programs && time(NULL) - start < o.seconds; seed++) {

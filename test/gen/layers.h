@@ -1,0 +1,92 @@
+/* layers.h: repeats: statements that run several times, with a value that they carry on, states, and parts of tensors. */
+#ifndef TILEC_TEST_GEN_LAYERS_H
+#define TILEC_TEST_GEN_LAYERS_H
+
+#include "test/gen/call.h"
+#include "test/gen/move.h"
+#include "test/gen/whole.h"
+
+/* A call, a collective, an expression or a view. */
+static void step_make(Src *g) {
+    int span = tape_open(g->tape), form = DRAW(g, 9);
+    if (form < 4 || g->tensor.n == 0) call_make(g);
+    else if (form < 6) move_some(g);
+    else if (form < 8) map_make(g);
+    else view_make(g);
+    tape_close(g->tape, span);
+}
+
+/* A value that every iteration updates: another name of a tensor, or one of its own. */
+static int carried_make(Src *g) {
+    int base = map_base(g);
+    if (base < 0) return -1;
+    SrcTensor t = g->tensor.p[base];
+    bool copy = t.kind == KIND_STATE || DRAW(g, 2);
+    const char *from = read_tensor(g, base);
+    t.name = SAY(g, "t%d", g->nname++);
+    t.kind = KIND_TEMPORARY;
+    t.read = t.exact = t.part = t.distinct = false;
+    if (copy) t.view = false;
+    statement_print(g, t.name, copy ? SAY(g, "0.5 * %s", from) : from);
+    return copy ? tensor_new(g, t) : tensor_add(g, t);
+}
+
+/* What an iteration leaves in a state the next one finds: nothing can rely on it; and it must be read before it is changed. */
+static void states_enter(Src *g) {
+    for (int i = 0; i < g->tensor.n; i++) {
+        SrcTensor *t = &g->tensor.p[i];
+        if (t->kind != KIND_STATE) continue;
+        t->exact = t->exact && !elem_is_float(t->elem);
+        t->assigned = true, t->read = false;
+    }
+}
+
+/* A value that nothing reads goes into a state of its type. */
+static void value_sink(Src *g, int tensor) {
+    SrcTensor t = g->tensor.p[tensor];
+    const char *from = read_tensor(g, tensor), *op = t.elem == ELEM_BOOL ? "^" : "+";
+    t.view = t.distinct = false;
+    int sink = given_add(g, t, KIND_STATE);
+    SrcTensor *state = &g->tensor.p[sink];
+    statement_print(g, state->name, SAY(g, "%s %s %s", state->name, op, from));
+    state->exact = !elem_is_float(t.elem);
+    state->assigned = true;
+}
+
+static void iteration_finish(Src *g) {
+    for (int i = g->outside; i < g->tensor.n; i++) {
+        if (g->tensor.p[i].read || g->tensor.p[i].kind != KIND_TEMPORARY) continue;
+        if (is_whole_place(g, &g->tensor.p[i])) value_sink(g, i);
+        else move_make(g, i, true);
+    }
+    SrcTensor r;
+    if (g->carried < 0) return;
+    statement_print(g, g->tensor.p[g->carried].name, map_text(g, g->carried, &r, true));
+    g->tensor.p[g->carried].read = false;
+}
+
+/* What the body declared ends with it; what the program is given stays, but for parts that an iteration chose. */
+static void scope_close(Src *g) {
+    int n = g->outside;
+    for (int i = g->outside; i < g->tensor.n; i++)
+        if (g->tensor.p[i].kind != KIND_TEMPORARY && !g->tensor.p[i].part) g->tensor.p[n++] = g->tensor.p[i];
+    g->tensor.n = n;
+    g->repeats = g->outside = 0;
+    g->carried = -1;
+}
+
+static void repeat_make(Src *g) {
+    int span = tape_open(g->tape);
+    g->carried = carried_make(g);
+    states_enter(g);
+    g->repeats = 1 + DRAW(g, 3);
+    g->outside = g->tensor.n;
+    text_printf(&g->body, "  repeat l of %d {\n", g->repeats);
+    for (int n = 1 + DRAW(g, 2); n > 0; n--) step_make(g);
+    iteration_finish(g);
+    text_add(&g->body, "  }\n");
+    scope_close(g);
+    tape_close(g->tape, span);
+}
+
+#endif

@@ -1,0 +1,114 @@
+/* whole.h: expressions over whole tensors, and views. */
+#ifndef TILEC_TEST_GEN_WHOLE_H
+#define TILEC_TEST_GEN_WHOLE_H
+
+#include "test/gen/given.h"
+
+/* Placements of a sum of two tensors; false where there is none. Blocks of views are not taken. */
+static bool places_join(const Src *g, SrcTensor *to, const SrcTensor *t) {
+    for (int a = 0; a < g->naxis; a++) {
+        PlaceKind x = to->place[a], y = t->place[a];
+        if (x == y && (x != PLACE_S || to->split[a] == t->split[a]) && (x != PLACE_P || !(to->max || t->max))) continue;
+        bool free_dim = !to->view && !t->view;
+        if (x == PLACE_R && y == PLACE_S)
+            for (int b = 0; b < g->naxis; b++) free_dim = free_dim && !(b != a && to->place[b] == PLACE_S && to->split[b] == t->split[a]);
+        if (x == PLACE_R && y != PLACE_P && free_dim) to->place[a] = y, to->split[a] = t->split[a];
+        else if (!(y == PLACE_R && x != PLACE_P && free_dim)) return false;
+    }
+    return true;
+}
+
+static bool same_places(const SrcTensor *a, const SrcTensor *b) {
+    return memcmp(a->place, b->place, sizeof a->place) == 0 && memcmp(a->split, b->split, sizeof a->split) == 0;
+}
+
+static int map_base(Src *g) {
+    int found[64], n = 0;
+    for (int i = 0; i < g->tensor.n && n < 64; i++) {
+        const SrcTensor *t = &g->tensor.p[i];
+        if (t->elem == ELEM_F32 && !t->max) found[n++] = i;
+    }
+    return n ? found[n - 1 - DRAW(g, n)] : -1;
+}
+
+/* A function of elements of the tensor, a linear one where it is partial; *text: so far. */
+static const char *map_function(Src *g, const char *text, bool linear) {
+    static const char *const one[] = {"exp(min(%s, 1.0))", "max(%s, 0)", "sigmoid(%s)", "tanh(%s)", "where(%s > 5.0e9, 0.0, 1.0)", "bf16(%s)"};
+    if (linear || DRAW(g, 2) == 0) return text;
+    const char *form = one[DRAW(g, 6)], *at = strstr(form, "%s");
+    return SAY(g, "%.*s%s%s", (int)(at - form), form, text, at + 2);
+}
+
+/* An expression over the base and tensors of its shape. *r: its type; kept: its placement stays that of the base. */
+static const char *map_text(Src *g, int base, SrcTensor *r, bool kept) {
+    *r = g->tensor.p[base];
+    bool linear = any_place(g, r, PLACE_P);
+    const char *text = map_function(g, read_tensor(g, base), linear);
+    for (int i = 0; i < g->tensor.n; i++) {
+        SrcTensor *t = &g->tensor.p[i], joined = *r;
+        if (i == base || t->elem != ELEM_F32 || !same_dims(t, r) || DRAW(g, 2) || !places_join(g, &joined, t)) continue;
+        if (kept && !same_places(&joined, r)) continue;
+        joined.view = joined.view || t->view;
+        *r = joined;
+        text = SAY(g, "%s %s %s", text, linear || DRAW(g, 2) ? "+" : "-", read_tensor(g, i));
+    }
+    r->exact = false;
+    static const char *const scale[] = {"0.5 * (%s)", "(%s) * 2", "a * (%s)"};
+    int form = DRAW(g, 5) % 3;
+    g->scalar = g->scalar || form == 2;
+    const char *at = strstr(scale[form], "%s");
+    return SAY(g, "%.*s%s%s", (int)(at - scale[form]), scale[form], text, at + 2);
+}
+
+static void map_make(Src *g) {
+    int base = map_base(g);
+    if (base < 0) return;
+    SrcTensor r;
+    const char *text = map_text(g, base, &r, false);
+    r.view = false;
+    statement_print(g, target_name(g, &r), text);
+}
+
+/* ---- views ---- */
+
+/* The last dimensions from d on are numbers, and not split. */
+static bool may_view(const Src *g, const SrcTensor *t, int d) {
+    for (int a = 0; a < g->naxis; a++)
+        if (t->place[a] == PLACE_P || t->place[a] == PLACE_V || (t->place[a] == PLACE_S && t->split[a] >= d)) return false;
+    for (; d < t->ndim; d++)
+        if (!is_number(g, t->dim[d])) return false;
+    return true;
+}
+
+static int divisor_of(Src *g, int n) {
+    int d = 1 + DRAW(g, 6);
+    return n % d ? 1 : d;
+}
+
+/* The dimensions from d on are one, two, or change places. */
+static void view_dims(Src *g, SrcTensor *t, int d) {
+    int n = 1, form = DRAW(g, 3), first = (int)extent_value(g, t->dim[d]);
+    for (int i = d; i < t->ndim; i++) n *= (int)extent_value(g, t->dim[i]);
+    int outer = form == 0 ? 1 : form == 1 && first ? n / first : divisor_of(g, n);
+    t->ndim = d;
+    if (form && d + 2 <= SRC_RANK) t->dim[t->ndim++] = EXTENT_NUMBER + outer, n /= outer;
+    t->dim[t->ndim++] = EXTENT_NUMBER + n;
+}
+
+static void view_make(Src *g) {
+    int i = DRAW(g, g->tensor.n);
+    SrcTensor t = g->tensor.p[i];
+    int d = t.ndim ? DRAW(g, t.ndim) : 0;
+    if (t.ndim == 0 || t.kind == KIND_STATE || t.view || tensor_elements(g, &t) == 0 || !may_view(g, &t, d)) return;
+    const char *from = read_tensor(g, i), *extents = "";
+    view_dims(g, &t, d);
+    for (d = 0; d < t.ndim; d++) extents = SAY(g, "%s%s%s", extents, d ? ", " : "", extent_text(g, t.dim[d]));
+    t.name = SAY(g, "t%d", g->nname++);
+    t.kind = KIND_TEMPORARY;
+    t.view = true;
+    t.read = t.part = t.distinct = false;
+    statement_print(g, t.name, SAY(g, "view(%s, [%s])", from, extents));
+    tensor_add(g, t);
+}
+
+#endif
