@@ -1,89 +1,10 @@
 /* rt_gpu.c: programs on a GPU, which is the emulator here: a run, and each thing that is refused, with its words. */
-#include "device/tile_image.h"
-#include "emu/api.h"
-#include "device/tile_emu.h"
-#include "test/unit/check.h"
-#include "tile_program.h"
-
-#include <string.h>
-
-enum { N = 1000, THREADS = 64 };
+#include "test/unit/rt_gpu_program.h"
 
 static int failures;
 
-typedef struct {
-    struct {
-        const float *x;
-        float *y;
-        float scale;
-        int64_t n;
-    } args;
-    float *local;
-} Call;
-
-static int64_t position(void) { return tile_emu_group() * THREADS + tile_emu_thread(); }
-
-/* local = scale x, then y = local + 1 */
-static void scale_kernel(const void *argument) {
-    const Call *c = argument;
-    int64_t i = position();
-    tile_emu_begin(THREADS, 64);
-    if (i >= c->args.n) return;
-    float y = c->args.x[i] * c->args.scale;
-    tile_emu_check(&c->args.x[i], sizeof(float), TILE_LOADS, NULL);
-    tile_emu_check(&c->local[i], sizeof(float), TILE_STORES, &y);
-    c->local[i] = y;
-}
-
-static void add_kernel(const void *argument) {
-    const Call *c = argument;
-    int64_t i = position();
-    if (i >= c->args.n) return;
-    float y = c->local[i] + 1;
-    tile_emu_check(&c->local[i], sizeof(float), TILE_LOADS, NULL);
-    tile_emu_check(&c->args.y[i], sizeof(float), TILE_STORES, &y);
-    c->args.y[i] = y;
-}
-
-static void outside_kernel(const void *argument) {
-    tile_emu_check(((const Call *)argument)->local + N, sizeof(float), TILE_LOADS, NULL);
-}
-
-static const tile_emu_symbol symbols[] = {
-    {"scale", scale_kernel}, {"add", add_kernel}, {"outside", outside_kernel}, {NULL, NULL}};
-
-static int64_t groups(const tile_task *t) {
-    (void)t;
-    return (N + THREADS - 1) / THREADS;
-}
-
-static const tile_launch good[] = {{"scale", THREADS, 0, groups}, {"add", THREADS, 0, groups}};
 static const tile_launch bad[] = {{"outside", THREADS, 0, groups}};
 static const tile_launch missing[] = {{"nowhere", THREADS, 0, groups}};
-
-static const tile_arg args[] = {
-    {.name = "x", .elem = "f32", .role = TILE_ROLE_INPUT, .ndim = 1, .dim = {0}, .sym = {0}, .split = {-1}},
-    {.name = "y", .elem = "f32", .role = TILE_ROLE_OUTPUT, .ndim = 1, .dim = {0}, .sym = {0}, .split = {-1}},
-    {.name = "scale", .elem = "f32", .role = TILE_ROLE_INPUT},
-};
-static const tile_dim dims[] = {{"n", N}};
-static const size_t arg_at[] = {offsetof(Call, args.x), offsetof(Call, args.y), offsetof(Call, args.scale)};
-static const size_t dim_at[] = {offsetof(Call, args.n)};
-
-static tile_program program(const tile_image *image) {
-    return (tile_program){.abi = TILE_ABI,
-                          .name = "axpy",
-                          .nargs = 3,
-                          .arg = args,
-                          .ndims = 1,
-                          .dim = dims,
-                          .nimages = 1,
-                          .image = image,
-                          .call_bytes = sizeof(Call),
-                          .local_at = offsetof(Call, local),
-                          .arg_at = arg_at,
-                          .dim_at = dim_at};
-}
 
 static void expect(int code, int want, const char *words, int line) {
     if (code == want && strstr(tile_last_error(), words)) return;

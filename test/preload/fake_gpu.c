@@ -1,0 +1,52 @@
+/* fake_gpu.c: stands for libcuda.so.1 and libamdhip64.so on a machine without a GPU: the emulator under the drivers'
+   names. FAKE_FAIL=NAME:CODE makes one function fail (names of runtime/src/gpu.h). */
+#include "emu/api.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static int failure(const char *name) {
+    const char *fail = getenv("FAKE_FAIL");
+    size_t n = strlen(name);
+    return fail && strncmp(fail, name, n) == 0 && fail[n] == ':' ? atoi(fail + n + 1) : 0;
+}
+
+/* FAKE(name in the emulator, in CUDA, in HIP, parameters, the same as arguments) */
+#define FAKE(name, cuda, hip, parameters, arguments)                                                                   \
+    int cuda parameters;                                                                                               \
+    int hip parameters;                                                                                                \
+    int cuda parameters {                                                                                              \
+        int error = failure(#name);                                                                                    \
+        return error ? error : tile_emu_##name arguments;                                                              \
+    }                                                                                                                  \
+    int hip parameters { return cuda arguments; }
+
+FAKE(init, cuInit, hipInit, (unsigned a), (a))
+FAKE(device_count, cuDeviceGetCount, hipGetDeviceCount, (int *a), (a))
+FAKE(device_name, cuDeviceGetName, hipDeviceGetName, (char *a, int b, int c), (a, b, c))
+FAKE(context_retain, cuDevicePrimaryCtxRetain, hipDevicePrimaryCtxRetain, (void **a, int b), (a, b))
+FAKE(context_release, cuDevicePrimaryCtxRelease_v2, hipDevicePrimaryCtxRelease, (int a), (a))
+FAKE(context_set, cuCtxSetCurrent, hipCtxSetCurrent, (void *a), (a))
+FAKE(alloc, cuMemAlloc_v2, hipMalloc, (void **a, size_t b), (a, b))
+FAKE(release, cuMemFree_v2, hipFree, (void *a), (a))
+FAKE(block, cuMemGetAddressRange_v2, hipMemGetAddressRange, (void **a, size_t *b, void *c), (a, b, c))
+FAKE(copy_in, cuMemcpyHtoDAsync_v2, hipMemcpyHtoDAsync, (void *a, const void *b, size_t c, void *d), (a, b, c, d))
+FAKE(copy_out, cuMemcpyDtoHAsync_v2, hipMemcpyDtoHAsync, (void *a, const void *b, size_t c, void *d), (a, b, c, d))
+FAKE(fill, cuMemsetD8Async, hipMemsetD8Async, (void *a, unsigned char b, size_t c, void *d), (a, b, c, d))
+FAKE(module_load, cuModuleLoadData, hipModuleLoadData, (void **a, const void *b), (a, b))
+FAKE(module_unload, cuModuleUnload, hipModuleUnload, (void *a), (a))
+FAKE(function_get, cuModuleGetFunction, hipModuleGetFunction, (void **a, void *b, const char *c), (a, b, c))
+FAKE(function_set, cuFuncSetAttribute, hip_has_no_function_set, (void *a, int b, int c), (a, b, c))
+FAKE(launch, cuLaunchKernel, hipModuleLaunchKernel,
+     (void *a, unsigned b, unsigned c, unsigned d, unsigned e, unsigned f, unsigned g, unsigned h, void *i, void **j,
+      void **k),
+     (a, b, c, d, e, f, g, h, i, j, k))
+FAKE(stream_create, cuStreamCreate, hipStreamCreateWithFlags, (void **a, unsigned b), (a, b))
+FAKE(stream_destroy, cuStreamDestroy_v2, hipStreamDestroy, (void *a), (a))
+FAKE(stream_sync, cuStreamSynchronize, hipStreamSynchronize, (void *a), (a))
+FAKE(stream_capturing, cuStreamIsCapturing, hipStreamIsCapturing, (void *a, int *b), (a, b))
+FAKE(event_create, cuEventCreate, hipEventCreateWithFlags, (void **a, unsigned b), (a, b))
+FAKE(event_destroy, cuEventDestroy_v2, hipEventDestroy, (void *a), (a))
+FAKE(event_record, cuEventRecord, hipEventRecord, (void *a, void *b), (a, b))
+FAKE(event_query, cuEventQuery, hipEventQuery, (void *a), (a))
+FAKE(error_text, cuGetErrorString, hipDrvGetErrorString, (int a, const char **b), (a, b))

@@ -1,0 +1,93 @@
+/* rt_gpu_driver.c: a driver whose functions fail, one after the other: each run says which step failed, and nothing
+   else happens. The driver is test/preload/fake_gpu.c, found as libcuda.so.1 or libamdhip64.so. usage: rt_gpu_driver
+   sm_90a|gfx942 */
+#include "test/unit/rt_gpu_program.h"
+
+#include <stdlib.h>
+
+static int failures;
+
+typedef struct {
+    const char *fail; /* for the fake driver */
+    int code;
+    const char *words;
+} Case;
+
+static const Case cases[] = {
+    {"", TILE_OK, ""},
+    {"init:100", TILE_E_UNSUPPORTED, "reports error 100"},
+    {"device_count:3", TILE_E_UNSUPPORTED, "reports error 3"},
+    {"context_retain:2", TILE_E_NOMEM, "opening the device: out of memory"},
+    {"context_set:201", TILE_E_SYS, "choosing the device: an argument is wrong (error 201 of the driver)"},
+    {"stream_create:2", TILE_E_NOMEM, "making a stream"},
+    {"alloc:2", TILE_E_NOMEM, "taking memory of the device: out of memory"},
+    {"copy_in:700", TILE_E_SYS, "copying to the device"},
+    {"module_load:209", TILE_E_UNSUPPORTED, "has no code for this device"},
+    {"module_load:218", TILE_E_SYS, "loading the program's code"},
+    {"function_get:500", TILE_E_SYS, "scale: the program's text has no such kernel"},
+    {"event_create:2", TILE_E_NOMEM, "making an event"},
+    {"fill:700", TILE_E_SYS, "taking the program's workspace"},
+    {"launch:701", TILE_E_SYS, "scale: an argument is wrong (error 701 of the driver)"},
+    {"event_record:700", TILE_E_SYS, "recording the end of a run"},
+    {"copy_out:700", TILE_E_SYS, "copying from the device"},
+    {"stream_sync:700", TILE_E_SYS, "waiting for the stream"},
+    {"block:1", TILE_E_ARG, "'x' is not in memory of the device"},
+};
+
+static int run_once(tile_mesh *m, const tile_program *p, void *x, void *y) {
+    tile_instance *i = NULL;
+    float host[N] = {1}, scale = 2;
+    int code = tile_copy_in(m, x, host, sizeof host, NULL);
+    if (!code) code = tile_instance_open(m, p, &i);
+    if (!code) code = tile_instance_run(i, (void *[]){x, y, &scale}, &(int64_t){N}, NULL);
+    if (!code) code = tile_copy_out(m, host, y, sizeof host, NULL);
+    if (!code) code = tile_stream_sync(m, NULL);
+    if (!code) CHECK(host[0] == 3 && host[1] == 1);
+    return code;
+}
+
+static int run_all(const tile_program *p) {
+    tile_mesh_config c = {.size = sizeof c, .nranks = 1, .target = "gpu", .group = "rt_gpu_driver"};
+    tile_mesh *m = NULL;
+    void *x = NULL, *y = NULL;
+    int code = tile_mesh_open(&c, &m);
+    if (code) return code;
+    code = tile_alloc(m, 4 * N, &x);
+    if (!code) code = tile_alloc(m, 4 * N, &y);
+    return code ? code : run_once(m, p, x, y);
+}
+
+/* The second run is on another stream while the first has not ended. */
+static void check_busy(const tile_program *p) {
+    tile_mesh_config c = {.size = sizeof c, .nranks = 1, .target = "gpu", .group = "rt_gpu_driver"};
+    tile_mesh *m = NULL;
+    tile_instance *i = NULL;
+    void *x = NULL, *y = NULL;
+    float scale = 2, host[N] = {0};
+    CHECK(!tile_mesh_open(&c, &m) && !tile_alloc(m, 4 * N, &x) && !tile_alloc(m, 4 * N, &y));
+    CHECK(!tile_instance_open(m, p, &i) && !tile_copy_in(m, x, host, sizeof host, NULL));
+    void *arg[] = {x, y, &scale};
+    tile_stream other = (tile_stream)(void *)host;
+    CHECK(tile_instance_run(i, arg, &(int64_t){N}, NULL) == TILE_OK);
+    setenv("FAKE_FAIL", "event_query:600", 1);
+    CHECK(tile_instance_run(i, arg, &(int64_t){N}, other) == TILE_E_BUSY);
+    CHECK(tile_instance_run(i, arg, &(int64_t){N}, NULL) == TILE_OK);
+    setenv("FAKE_FAIL", "", 1);
+    CHECK(tile_instance_run(i, arg, &(int64_t){N}, other) == TILE_OK);
+}
+
+int main(int argc, char **argv) {
+    tile_image image = {argc > 1 ? argv[1] : "sm_90a", symbols, 4 * N, 2, good};
+    tile_program p = program(&image);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const Case *c = &cases[i];
+        setenv("FAKE_FAIL", c->fail, 1);
+        int code = run_all(&p);
+        if (code == c->code && (!code || strstr(tile_last_error(), c->words))) continue;
+        printf("%s: %s: %s\n", c->fail, tile_error_name(code), tile_last_error());
+        failures++;
+    }
+    setenv("FAKE_FAIL", "", 1);
+    check_busy(&p);
+    return failures != 0;
+}
