@@ -68,12 +68,13 @@ static void write_flags(Text *to, Arena *a, const Program *p) {
     text_add(to, "};\n\n");
 }
 
-static void write_host(Text *to, const char *name, const Memory *l) {
+static void write_host(Text *to, const char *name, const Memory *l, int workers) {
     text_printf(to,
                 "    .local_bytes = %" PRId64 ", .symmetric_bytes = %" PRId64 ", .words = %" PRId64
                 ", .counts = %" PRId64 ",\n",
                 l->local, l->symmetric, l->words, l->counts);
     text_printf(to, "    .scratch_bytes = %" PRId64 ",\n", l->scratch);
+    if (workers) text_printf(to, "    .workers = %d,\n", workers);
     text_printf(to, "    .tasks = %s_tasks, .task = %s_task, .task_name = %s_task_name,\n", name, name, name);
 }
 
@@ -96,7 +97,7 @@ static void write_program(Text *to, const Module *m, const Program *p, const Mem
     if (p->io.n) text_printf(to, "    .nargs = %d, .arg = %s_arg,\n", p->io.n, name);
     if (m->symbol.n) text_printf(to, "    .ndims = %d, .dim = %s_dim,\n", m->symbol.n, name);
     if (p->flag.n) text_printf(to, "    .nflags = %d, .flag = %s_flag,\n", p->flag.n, name);
-    if (t->host) write_host(to, name, l);
+    if (t->host) write_host(to, name, l, t->workers);
     if (t->ngpu) write_gpus(to, name, t->ngpu);
     text_add(to, "};\n\n");
 }

@@ -43,6 +43,7 @@ const char *gpu_file_name(Arena *, const GpuText *, const char *ending); /* NAME
 /* What the C of a program is for. */
 typedef struct {
     bool host;
+    int workers; /* that a run on the host should use; 0: all */
     const GpuText *gpu; /* in the order in which the runtime tries them */
     int ngpu;
 } Targets;

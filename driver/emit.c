@@ -4,6 +4,7 @@
 #include "codegen/codegen.h"
 #include "driver/device.h"
 #include "driver/progress.h"
+#include "passes/model.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -46,7 +47,8 @@ bool outputs_add_source(Outputs *out, const Program *p, const char *dir) {
     const Session *s = out->s;
     Text source = {0}, header = {0}, manifest = {0};
     GpuText *gpu = ARENA_ARRAY(s->arena, GpuText, out->ngpu + 1);
-    Targets targets = {!s->target.gpu, gpu, out->ngpu};
+    Targets targets = {.host = !s->target.gpu, .gpu = gpu, .ngpu = out->ngpu};
+    if (targets.host) targets.workers = model_workers(target_facts("host"), s->m, p);
     bool good = true;
     for (int i = 0; i < out->ngpu; i++) good = add_gpu_text(out, &out->gpu[i], program_index(s, p), dir, &gpu[i]) && good;
     good = good && c_emit(s->m, p, &targets, &source, &header, &manifest);

@@ -1,5 +1,6 @@
 /* explain.c: tilec explain: what each pass decided, in order, with its reason and prediction. */
 #include "driver/session.h"
+#include "passes/model.h"
 
 #include <stdio.h>
 
@@ -12,6 +13,29 @@ static void print_programs(const Session *s) {
     }
 }
 
+static void print_node(const Session *s, const TargetFacts *f, const Node *n, const int64_t *bound) {
+    if (n->kind != NODE_CALL) return;
+    NodeCost c = model_node(s->arena, s->m, n, bound);
+    printf("model: '%s': %.3g us on a core: %.3g flop in products, %.3g in products with one row, %.3g other operations, "
+           "%.3g bytes, %.3g bytes of peers, %.0f task%s\n",
+           n->kernel->name, model_node_seconds(f, &c, 1) * 1e6, c.dot, c.row, c.ops, c.bytes, c.linked, c.tasks,
+           c.tasks == 1 ? "" : "s");
+}
+
+/* Run-time sizes at their bounds. */
+static void print_model(const Session *s) {
+    const TargetFacts *f = target_facts("host");
+    int64_t *bound = ARENA_ARRAY(s->arena, int64_t, s->m->symbol.n + 1);
+    for (int i = 0; i < s->m->symbol.n; i++) bound[i] = s->m->symbol.p[i].bound;
+    for (int i = 0; i < s->m->program.n; i++) {
+        const Program *p = s->m->program.p[i];
+        for (int k = 0; k < p->node.n; k++) print_node(s, f, p->node.p[k], bound);
+        printf("model: program %s: %.3g us on one core of a rank, %.3g us on two: %s\n", p->name,
+               model_program(f, s->m, p, bound, 1) * 1e6, model_program(f, s->m, p, bound, 2) * 1e6,
+               model_workers(f, s->m, p) == 1 ? "one worker" : "all workers");
+    }
+}
+
 int command_explain(Options *o) {
     Session s;
     if (!session_open(&s, o)) return EXIT_USAGE;
@@ -21,6 +45,7 @@ int command_explain(Options *o) {
         if (r->loc.file) printf("%s:%d:%d: ", loc_path(s.diags, r->loc), loc_line(s.diags, r->loc), loc_column(s.diags, r->loc));
         printf("%s: %s\n", r->pass, r->text);
     }
+    if (good && !s.target.gpu) print_model(&s);
     if (good) print_programs(&s);
     return session_close(&s, good ? EXIT_OK : EXIT_WRONG);
 }

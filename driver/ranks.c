@@ -149,12 +149,12 @@ static int compare_seconds(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-double ranks_median(const RankJob *j, int first) {
+RanksTime ranks_time(const RankJob *j, int first) {
     int n = j->runs - first;
     double *slowest = ARENA_ARRAY(j->o->arena, double, n);
     for (int i = 0; i < n; i++)
         for (int r = 0; r < j->nranks; r++)
             if (j->result[r]->seconds[first + i] > slowest[i]) slowest[i] = j->result[r]->seconds[first + i];
     qsort(slowest, (size_t)n, sizeof *slowest, compare_seconds);
-    return slowest[n / 2];
+    return (RanksTime){slowest[n / 2], slowest[0]};
 }

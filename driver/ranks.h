@@ -25,6 +25,11 @@ typedef struct {
 void *shared_memory(size_t bytes); /* zeroed, shared with children; NULL on failure; lives until exit */
 /* Runs every rank `runs` times; false when one failed (its result says why). */
 bool ranks_run(const RankJob *);
-double ranks_median(const RankJob *, int first); /* of the slowest rank of each run, leaving out the first few */
+typedef struct {
+    double median, best;
+} RanksTime;
+
+/* Seconds of the runs from `first` on, each as long as its slowest rank took. */
+RanksTime ranks_time(const RankJob *, int first);
 
 #endif

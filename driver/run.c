@@ -6,6 +6,7 @@
 #include "driver/ranks.h"
 #include "driver/shard.h"
 #include "ir/npy.h"
+#include "passes/model.h"
 
 #include <dlfcn.h>
 #include <inttypes.h>
@@ -296,6 +297,24 @@ static const size_t *part_bytes(const Run *r) {
     return bytes;
 }
 
+/* Ranks share the cores. */
+static double predict_host(const Run *r) {
+    double cores = r->s.o->workers > 0 ? (double)r->s.o->workers : (double)sysconf(_SC_NPROCESSORS_ONLN) / r->nranks;
+    const TargetFacts *facts = target_facts("host");
+    if (model_workers(facts, r->s.m, r->p) == 1) cores = fmin(cores, 1);
+    return model_program(facts, r->s.m, r->p, r->sym, cores);
+}
+
+static void report_time(const Run *r, RanksTime time, int runs) {
+    printf("%s: %.3f ms, median of %d runs on %d rank%s; best %.4g ms", r->p->name, time.median * 1e3, runs, r->nranks,
+           r->nranks == 1 ? "" : "s", time.best * 1e3);
+    if (!r->s.target.gpu) {
+        double predicted = predict_host(r);
+        printf(", predicted %.4g ms, error %+.0f %%", predicted * 1e3, 100 * (predicted / time.median - 1));
+    }
+    printf("\n");
+}
+
 static bool run_host(Run *r) {
     const char *target = r->s.target.emulated ? "emu" : r->s.target.gpu ? "gpu" : "host";
     RankJob job = {r->s.o, r->program, r->nranks, 1, r->sym, target, part_bytes(r), r->part, r->result};
@@ -307,8 +326,7 @@ static bool run_host(Run *r) {
     job.o = &timed;
     job.runs = (int)r->s.o->time + 1;
     if (!ranks_run(&job)) return report_failure(&job);
-    printf("%s: %.3f ms, median of %d runs on %d rank%s\n", r->p->name, ranks_median(&job, 1) * 1e3, job.runs - 1, r->nranks,
-           r->nranks == 1 ? "" : "s");
+    report_time(r, ranks_time(&job, 1), job.runs - 1);
     return true;
 }
 

@@ -13,6 +13,12 @@ typedef struct {
     double flag;    /* seconds from a signal on one rank to the end of the wait on another */
     double barrier; /* seconds of a barrier of all ranks */
     double task;    /* seconds of taking and starting a task */
+    double start;   /* seconds from the start of a run to its first task, and from its last task to its end */
+    double cache;   /* bytes that a kernel finds in the caches again */
+    double cached;  /* bytes/s of one core from there */
+    double dot;     /* flop/s of one core in products of matrices */
+    double row;     /* flop/s of one core in products with a single row */
+    double ops;     /* elements/s of one core in additions and the like */
 } TargetFacts;
 
 const TargetFacts *target_facts(const char *target); /* NULL: unknown */
@@ -27,5 +33,20 @@ typedef struct {
 } CommCost;
 
 double model_comm(const TargetFacts *, const CommCost *);
+
+/* What a node computes and moves on one rank; sym: values of the run-time sizes. */
+typedef struct {
+    double dot, row;      /* flop */
+    double ops;           /* elements, of additions or as many as take their time */
+    double bytes, linked; /* each tensor once; in memory that peers address */
+    double tasks;
+} NodeCost;
+
+NodeCost model_node(Arena *, const Module *, const Node *, const int64_t *sym);
+double model_node_seconds(const TargetFacts *, const NodeCost *, double cores);
+/* Seconds of a program on a rank that has this many cores, which may be a part of one. */
+double model_program(const TargetFacts *, const Module *, const Program *, const int64_t *sym, double cores);
+/* Workers that a run should use: 1 where handing tasks from core to core costs what it gains, else 0 for all. */
+int model_workers(const TargetFacts *, const Module *, const Program *);
 
 #endif

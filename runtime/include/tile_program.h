@@ -76,6 +76,7 @@ typedef struct {
     size_t words;           /* flag words of one rank, each TILE_WORD_STRIDE bytes, peer-visible */
     size_t counts;          /* arrival counters of one rank, private */
     size_t scratch_bytes;   /* per worker */
+    int workers;            /* that are worth using; 0: all of the rank */
     /* On the host; NULL: the program has no code for it. */
     int64_t (*tasks)(const tile_task *);         /* number of tickets of a run of these sizes */
     int (*task)(const tile_task *, int64_t ticket); /* 0, or a TILE_E_ code: the run stops */

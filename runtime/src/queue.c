@@ -46,13 +46,19 @@ static int run_check(tile_mesh *m, Frame *f) {
     return error;
 }
 
+static int workers_of(const tile_mesh *m, const tile_program *p) {
+    return p->workers > 0 && p->workers < m->nworkers ? p->workers : m->nworkers;
+}
+
 static void run_start(tile_mesh *m, Frame *f) {
     Queue *q = &m->queue;
+    int workers = workers_of(m, f->instance->program);
     atomic_store_explicit(&f->error, run_check(m, f), memory_order_relaxed);
     if (f->tickets && !f->error) {
         atomic_store_explicit(&f->left, f->tickets, memory_order_relaxed);
+        atomic_store(&q->spare, m->nworkers - workers);
         atomic_store(&q->tickets, q->started << 32 | (uint64_t)f->tickets);
-        workers_wake(q, f->tickets);
+        workers_wake(q, f->tickets < workers ? f->tickets : workers);
         return;
     }
     if (f->error && f->error != TILE_E_RANGE) fault_fill(f);
@@ -134,10 +140,10 @@ static void worker_execute(Worker *w, Frame *f, int64_t ticket) {
 
 /* At most as many threads work at once as the rank has workers: its worker threads, and the caller while it waits. */
 static bool permit_take(Queue *q) {
-    if (!(uint32_t)atomic_load_explicit(&q->tickets, memory_order_relaxed)) return false;
-    int n = atomic_load_explicit(&q->permits, memory_order_relaxed);
-    while (n > 0 && !atomic_compare_exchange_weak(&q->permits, &n, n - 1)) continue;
-    return n > 0;
+    if (!(uint32_t)atomic_load_explicit(&q->tickets, memory_order_acquire)) return false;
+    int n = atomic_load_explicit(&q->permits, memory_order_relaxed), spare = atomic_load(&q->spare);
+    while (n > spare && !atomic_compare_exchange_weak(&q->permits, &n, n - 1)) continue;
+    return n > spare;
 }
 
 /* Whoever found no permit may be asleep. */
@@ -162,7 +168,7 @@ static bool worker_try(Worker *w) {
 
 static void worker_sleep(Queue *q) {
     pthread_mutex_lock(&q->lock);
-    bool work = (uint32_t)atomic_load(&q->tickets) && atomic_load(&q->permits) > 0;
+    bool work = (uint32_t)atomic_load(&q->tickets) && atomic_load(&q->permits) > atomic_load(&q->spare);
     if (!work && !atomic_load(&q->stop)) {
         q->sleepers++;
         pthread_cond_wait(&q->work, &q->lock);

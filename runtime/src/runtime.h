@@ -102,6 +102,7 @@ typedef struct {
     _Atomic bool stop;
     int sleepers, waiters; /* under lock */
     _Atomic int permits;   /* threads that may still begin to work */
+    _Atomic int spare;     /* permits that the run in progress has no use for */
     _Atomic bool helped;   /* a caller works while it waits */
     int error;             /* of the first failed run since the last synchronisation; under lock */
     char why[WHY_BYTES];   /* the sentence of its TILE_E_RANGE; likewise */
