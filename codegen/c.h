@@ -253,6 +253,7 @@ bool emit_row_product(Fn *, const Op *, const DotRanges *);
 /* Of reductions and prefixes: what nothing reduces to, and the statement by which `run` takes in x. */
 const char *reduce_start(Fn *, OpKind, Elem);
 const char *reduce_combine(Fn *, OpKind, Elem, const char *run, const char *x);
+const char *reduce_pair(Fn *, OpKind, Elem, const char *a, const char *b); /* an expression */
 /* result = initial value plus the products, by loops; c_reduce.c. */
 void emit_contract(Fn *, const Op *);
 

@@ -27,14 +27,20 @@ const char *reduce_start(Fn *f, OpKind kind, Elem e) {
     return r->start_integer[0] == 'T' ? fn_text(f, "%s%s", r->start_integer, elem_text(e)) : r->start_integer;
 }
 
+const char *reduce_pair(Fn *f, OpKind kind, Elem e, const char *a, const char *b) {
+    const char *how = reduce_text[kind].combine;
+    if (strcmp(how, "or") == 0) return fn_text(f, "%s | %s", a, text_atom(f, b));
+    if (strcmp(how, "and") == 0) return fn_text(f, "%s & %s", a, text_atom(f, b));
+    if (strcmp(how, "sum") == 0 && elem_is_float(e)) return fn_text(f, "%s + %s", a, text_bare(f, b));
+    return fn_text(f, "tile_%s_%s(%s, %s)", strcmp(how, "sum") ? how : "add", elem_text(e), a, text_bare(f, b));
+}
+
 const char *reduce_combine(Fn *f, OpKind kind, Elem e, const char *run, const char *x) {
     const char *how = reduce_text[kind].combine;
     if (strcmp(how, "or") == 0) return fn_text(f, "%s |= %s;", run, text_bare(f, x));
     if (strcmp(how, "and") == 0) return fn_text(f, "%s &= %s;", run, text_bare(f, x));
     if (strcmp(how, "sum") == 0 && elem_is_float(e)) return fn_text(f, "%s += %s;", run, text_bare(f, x));
-    if (strcmp(how, "sum") == 0)
-        return fn_text(f, "%s = tile_add_%s(%s, %s);", run, elem_text(e), run, text_bare(f, x));
-    return fn_text(f, "%s = tile_%s_%s(%s, %s);", run, how, elem_text(e), run, text_bare(f, x));
+    return fn_text(f, "%s = %s;", run, reduce_pair(f, kind, e, run, x));
 }
 
 static bool is_over(const Op *op, int range) {

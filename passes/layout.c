@@ -24,6 +24,21 @@ void lay_each(Lay *l, Region *r, LayVisit *visit) {
     }
 }
 
+void lay_replace(Region *r, const Value *v, Value *by) {
+    for (Op *op = r ? r->first : NULL; op; op = op->next) {
+        for (int i = 0; i < op->arg.n; i++)
+            if (op->arg.p[i] == v) op->arg.p[i] = by;
+        for (int d = 0; d < op->sub.n; d++)
+            for (int i = 0; i < op->sub.p[d].lo.nterm; i++)
+                if (op->sub.p[d].lo.term[i].value == v) {
+                    op->sub.p[d].lo.term[i].value = by;
+                    op->sub.p[d].hi = op->sub.p[d].lo;
+                }
+        lay_replace(op->region[0], v, by);
+        lay_replace(op->region[1], v, by);
+    }
+}
+
 Layout lay_slice(const Lay *l, const Layout *of, Type t) {
     const char *name[MAX_RANGES];
     Layout to = {0};
@@ -171,7 +186,7 @@ static void compact_layouts(Lay *l) {
 
 static bool layout_kernel(PassContext *c, Kernel *k, const MatrixTarget *target) {
     Lay l = {.m = c->m, .k = k, .target = target, .scratch = arena_new()};
-    static void (*const step[])(Lay *) = {name_ranges, measure_ranges, choose_waves, lay_prepare, lay_matrix,
+    static void (*const step[])(Lay *) = {name_ranges, measure_ranges, lay_expand, choose_waves, lay_prepare, lay_matrix,
                                           lay_classes, lay_choose,     lay_insert,   compact_layouts};
     lay_each(&l, k->body, refuse_op);
     refuse_params(&l);

@@ -52,6 +52,8 @@ int64_t lay_elements(const Lay *, Type);             /* with the extents */
 int lay_words(Elem);                                 /* registers of an element */
 void lay_refuse(Lay *, Loc, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
+void lay_expand(Lay *);   /* layout_dot.c: dots without many results become products and sums */
+void lay_replace(Region *, const Value *, Value *by); /* in operands and subscripts */
 void lay_prepare(Lay *);  /* layout_mask.c: masks where positions past the end would count, stores of whole tiles */
 void lay_matrix(Lay *);   /* layout_dot.c: picks matrix instructions, converts their operands */
 bool lay_dot_layouts(Lay *, const Op *dot, Layout *a, Layout *b, Layout *d);

@@ -1,6 +1,7 @@
 /* layout_dot.c: matrix instructions: which one a dot uses, and the layouts of its operands over the workgroup: the
    instruction's own, repeated over registers and divided among waves.
    Takes: dots of two tiles. Gives: dots `by` an instruction, their operands converted; the others are sums of products. */
+#include "passes/inline.h"
 #include "passes/layout.h"
 
 #include <string.h>
@@ -167,6 +168,38 @@ bool lay_dot_layouts(Lay *l, const Op *op, Layout *a, Layout *b, Layout *d) {
     spread(l, d, &fd, &(Side){{r.n, r.m}, {"j", "i"}});
     return true;
 }
+
+/* ---- dots that are reductions of a product ---- */
+
+/* The product of all pairs is hardly larger than what is multiplied. */
+static bool is_slim(const Lay *l, const Op *op) {
+    enum { FEW = 8192, TIMES = 4 };
+    int64_t x = lay_elements(l, op->arg.p[0]->type), y = lay_elements(l, op->arg.p[1]->type);
+    int64_t all = lay_elements(l, type_union(op->arg.p[0]->type, op->arg.p[1]->type));
+    return all <= FEW || all <= TIMES * (x > y ? x : y);
+}
+
+static bool has_matrix_op(const Lay *l, const Op *op) {
+    DotRanges d;
+    bool swap;
+    return dot_ranges(op, &d) && pick(l, op, &d, &swap);
+}
+
+static void expand(Lay *l, Op *op) {
+    if (op->kind != OP_DOT || !is_slim(l, op) || has_matrix_op(l, op)) return;
+    Region *aside = region_new(l->m, NULL);
+    Builder b = {.m = l->m, .k = l->k, .at = aside, .loc = op->loc};
+    Elem e = op->res.p[0]->type.elem;
+    Value *product = build_binary(&b, OP_MUL, build_cast(&b, e, op->arg.p[0]), build_cast(&b, e, op->arg.p[1]));
+    Value *sum = build_reduce(&b, OP_SUM, product, op->over, op->nover);
+    if (op->arg.n == 3) sum = build_binary(&b, OP_ADD, op->arg.p[2], sum);
+    sum->name = op->res.p[0]->name;
+    region_splice_before(op, aside);
+    lay_replace(l->k->body, op->res.p[0], sum);
+    op_remove(op);
+}
+
+void lay_expand(Lay *l) { lay_each(l, l->k->body, expand); }
 
 /* ---- the dots of a kernel ---- */
 

@@ -104,23 +104,13 @@ static void want_subscripts(Lay *l, Op *op, const Value *at) {
 
 /* ---- results that an operation makes in a layout of its own ---- */
 
-static void replace_in(Lay *l, Region *r, const Value *v, Value *by) {
-    for (Op *op = r ? r->first : NULL; op; op = op->next) {
-        for (int i = 0; i < op->arg.n; i++)
-            if (op->arg.p[i] == v && by->def != op) op->arg.p[i] = by;
-        for (int d = 0; d < op->sub.n; d++)
-            for (int i = 0; i < op->sub.p[d].lo.nterm; i++)
-                if (op->sub.p[d].lo.term[i].value == v) op->sub.p[d].lo.term[i].value = by;
-        replace_in(l, op->region[0], v, by);
-        replace_in(l, op->region[1], v, by);
-    }
-}
-
 static void makes_in(Lay *l, Value *v, const Layout *natural, Loc loc) {
     int wanted = v->layout, made = lay_number(l, natural);
     if (v->type.nrange == 0 || wanted == made) return;
     v->layout = made;
-    replace_in(l, l->k->body, v, convert_behind(l, v, wanted, loc));
+    Value *by = convert_behind(l, v, wanted, loc);
+    lay_replace(l->k->body, v, by);
+    by->def->arg.p[0] = v;
 }
 
 static void fit_reduce(Lay *l, Op *op) {

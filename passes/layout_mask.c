@@ -33,6 +33,7 @@ static bool ends_in_zero(const Value *v) {
     const Op *d = v->def;
     if (!d) return false;
     if (d->kind == OP_CAST || d->kind == OP_NEG || d->kind == OP_ABS) return ends_in_zero(d->arg.p[0]);
+    if (d->kind == OP_MUL) return ends_in_zero(d->arg.p[0]) && ends_in_zero(d->arg.p[1]);
     return d->kind == OP_LOAD;
 }
 

@@ -27,6 +27,7 @@ TILE_FN int tile_wave(void) { return tile_thread() / TILE_LANES; }
         __builtin_memcpy(&x, regs, bytes);                                                                             \
         *(TILE_GLOBAL T *)to = x;                                                                                      \
     }                                                                                                                  \
+    TILE_FN void tile_zero##bytes(void *regs) { __builtin_memset(regs, 0, bytes); }                                    \
     TILE_FN void tile_lds_load##bytes(const void *from, void *regs) {                                                  \
         tile_check(from, bytes, TILE_LDS_LOADS, 0);                                                                    \
         T x = *(const T *)from;                                                                                        \

@@ -1,0 +1,73 @@
+/* hip.h: what the parts of the generator of GPU text share. Kernels are in the form `layout`. */
+#ifndef TILEC_CODEGEN_HIP_H
+#define TILEC_CODEGEN_HIP_H
+
+#include "codegen/c.h"
+#include "codegen/codegen.h"
+#include "target/matrix.h"
+
+/* The part of a position that depends on the thread alone, as a constant at the head of the kernel. */
+typedef struct {
+    const char *text, *name;
+} ThreadPart;
+
+typedef struct Hip {
+    const MatrixTarget *target;
+    int lanes, waves, threads;
+    int64_t lds; /* bytes of the workgroup's memory that the kernel takes */
+    VEC(ThreadPart) part;
+    const char **member; /* of the struct of arguments: tensors of the interface, then run-time dimensions */
+} Hip;
+
+extern const Backend hip_backend;
+
+/* ---- bits: linear maps as C expressions ---- */
+
+/* Where each of n bits of a variable goes: the exclusive or of the columns of those that are set. */
+const char *bits_text(Fn *, const char *variable, const uint64_t *column, int n);
+const char *bits_join(Fn *, const char *a, uint64_t a_bits, const char *b, uint64_t b_bits); /* a ^ b; + where it may be */
+
+/* ---- layouts ---- */
+
+int layout_registers(const Layout *);
+const uint64_t *layout_columns(const Layout *, const char *place, int *n);
+uint64_t layout_range_bits(const Layout *, const char *range); /* of an index */
+/* Bits of the thread's number that make no difference. */
+uint64_t layout_copies(Hip *, const Layout *);
+/* Columns of the bits of the thread's number: those of lanes, then of waves. */
+int thread_columns(Hip *, const Layout *, uint64_t column[]);
+const char *thread_part(Fn *, const char *wanted, const uint64_t *column, int n); /* a constant's name; "0" */
+const Layout *held_layout(Fn *, const Value *);
+
+/* ---- nests ---- */
+
+Nest nest_over(Fn *, const Layout *, int skip);       /* registers whose low `skip` bits are 0; sets the positions' texts */
+const char *nest_register(Nest *);                    /* of the loop: "reg", or "0" */
+const char *register_of(Nest *, const Layout *inner); /* text of the register that belongs to the loop's; NULL: there is one */
+const char *tile_at(Fn *, const Tile *, const char *index);           /* a register of a tile; NULL: it has one */
+const char *tile_address(Fn *, const Tile *, const char *index);
+const Tile *made_tile(Fn *, const Value *); /* of an operand: its own, or one made of its expression */
+Tile tile_like(Fn *, const Layout *, Elem, const char *wanted); /* declared */
+const char *mask_text(Nest *, Type);        /* the loop's position exists; NULL: certainly */
+
+/* ---- workgroup memory ---- */
+
+void lds_take(Fn *, Loc, int64_t bytes); /* refuses with the numbers when there is not so much */
+void sync_line(Fn *);
+
+/* ---- kernels ---- */
+
+/* Appends the kernel of a node, by the launch's name; fills its threads and bytes of LDS. */
+bool hip_kernel(GpuText *, Arena *, const Program *, const Memory *, const Node *, const MatrixTarget *, GpuLaunch *);
+
+/* ---- steps ---- */
+
+void hip_load(Fn *, const Op *);
+void hip_store(Fn *, const Op *);
+void hip_reduce(Fn *, const Op *);
+void hip_arg(Fn *, const Op *);
+void hip_prefix(Fn *, const Op *);
+void hip_convert(Fn *, const Op *);
+void hip_dot(Fn *, const Op *);
+
+#endif

@@ -1,0 +1,104 @@
+/* hip_convert.c: a tile from one layout to another: registers under other names, or through the workgroup's memory, laid
+   out so that neither side has bank conflicts (docs/layout.md). */
+#include "codegen/hip.h"
+#include "ir/layout_convert.h"
+
+#include <inttypes.h>
+
+/* Where in memory, in elements, what a layout's places hold lies. */
+typedef struct {
+    Layout offset;
+    int run;       /* low register bits that are neighbours in memory, of which 16 bytes go at once */
+    int bytes;     /* of an element */
+} Way;
+
+static bool way_find(Way *w, const Layout *memory, const Layout *registers, Elem e) {
+    Layout inverse;
+    if (!layout_inverse(&inverse, memory) || !layout_compose(&w->offset, &inverse, registers)) return false;
+    int n;
+    const uint64_t *reg = layout_columns(&w->offset, "reg", &n);
+    w->bytes = elem_bits(e) / 8;
+    for (w->run = 0; w->run < n && w->bytes << (w->run + 1) <= 16 && reg[w->run] == UINT64_C(1) << w->run;) w->run++;
+    return true;
+}
+
+static const char *way_text(Fn *f, const Way *w, const char *r, const char *wanted) {
+    uint64_t thread[64], reg[64], of_thread = 0, of_reg = 0;
+    int n, nt = thread_columns(f->hip, &w->offset, thread);
+    const uint64_t *column = layout_columns(&w->offset, "reg", &n);
+    for (int b = 0; b < n; b++) reg[b] = b < w->run || r[0] == '0' ? 0 : column[b] * (uint64_t)w->bytes;
+    for (int b = 0; b < nt; b++) thread[b] *= (uint64_t)w->bytes;
+    for (int b = 0; b < n; b++) of_reg |= reg[b];
+    for (int b = 0; b < nt; b++) of_thread |= thread[b];
+    return bits_join(f, thread_part(f, wanted, thread, nt), of_thread, bits_text(f, r, reg, n), of_reg);
+}
+
+static const char *copies_guard(Fn *f, const Layout *l) {
+    uint64_t copies = layout_copies(f->hip, l);
+    return copies ? fn_text(f, "(thread & %" PRIu64 ") == 0", copies) : NULL;
+}
+
+static void memory_store(Fn *f, const Value *v, const Way *w, const Layout *from) {
+    const Tile *x = w->run ? made_tile(f, v) : NULL;
+    Nest n = nest_over(f, from, w->run);
+    const char *at = fn_text(f, "lds + %s", way_text(f, w, nest_register(&n), fn_text(f, "%s_to", fn_value_name(f, v))));
+    n.guard = copies_guard(f, from);
+    if (x)
+        nest_line(&n, n.n, "tile_lds_store%d(%s, %s);", w->bytes << w->run, at, tile_address(f, x, nest_register(&n)));
+    else {
+        const char *value = nest_value(&n, v);
+        nest_line(&n, n.n, "tile_lds_store_%s(%s, %s);", elem_text(v->type.elem), at, text_bare(f, value));
+    }
+    nest_print(&n);
+}
+
+static void memory_load(Fn *f, const Value *v, const Way *w, const Layout *to, const Tile *tile) {
+    Nest n = nest_over(f, to, w->run);
+    const char *at = fn_text(f, "lds + %s", way_text(f, w, nest_register(&n), fn_text(f, "%s_from", fn_value_name(f, v))));
+    if (w->run)
+        nest_line(&n, n.n, "tile_lds_load%d(%s, %s);", w->bytes << w->run, at, tile_address(f, tile, nest_register(&n)));
+    else
+        nest_line(&n, n.n, "%s = tile_lds_load_%s(%s);", nest_tile(&n, tile), elem_text(v->type.elem), at);
+    nest_print(&n);
+}
+
+static void through_memory(Fn *f, const Op *op, const Conversion *c, const Layout *from, const Layout *to) {
+    const Value *x = op->arg.p[0];
+    Way in, out;
+    if (!way_find(&in, &c->memory, from, x->type.elem) || !way_find(&out, &c->memory, to, x->type.elem)) {
+        fn_unsupported(f, op->loc, "a conversion between these layouts");
+        return;
+    }
+    lds_take(f, op->loc, (INT64_C(1) << layout_index_bits(from)) * in.bytes);
+    const Tile *tile = held_tile(f, op->res.p[0]);
+    memory_store(f, x, &in, from);
+    sync_line(f);
+    memory_load(f, op->res.p[0], &out, to, tile);
+    sync_line(f);
+}
+
+/* Lanes stay: the register r of the result is another of the operand. */
+static void rename_registers(Fn *f, const Op *op, const Conversion *c, const Layout *to) {
+    const Tile *from = made_tile(f, op->arg.p[0]), *tile = held_tile(f, op->res.p[0]);
+    uint64_t column[64];
+    int n, first, d = layout_index(&c->source, "reg", &first), bits = d < 0 ? 0 : c->source.index[d].bits;
+    const uint64_t *reg = layout_columns(&c->source, "reg", &n);
+    for (int b = 0; b < n; b++) column[b] = reg[b] >> first & ((UINT64_C(1) << bits) - 1);
+    Nest nest = nest_over(f, to, 0);
+    const char *index = text_bare(f, bits_text(f, nest_register(&nest), column, n));
+    nest_line(&nest, nest.n, "%s = %s;", nest_tile(&nest, tile), tile_at(f, from, nest.loop ? index : "0"));
+    nest_print(&nest);
+}
+
+void hip_convert(Fn *f, const Op *op) {
+    Layout from = *held_layout(f, op->arg.p[0]), to = *held_layout(f, op->res.p[0]);
+    Conversion *c = ARENA_NEW(f->arena, Conversion);
+    from.width = to.width = elem_bits(op->arg.p[0]->type.elem);
+    convert_plan(c, &from, &to, &f->hip->target->lds);
+    if (c->kind == CONVERT_FREE)
+        rename_registers(f, op, c, &to);
+    else if (c->kind == CONVERT_LDS || c->through_memory)
+        through_memory(f, op, c, &from, &to);
+    else
+        fn_unsupported(f, op->loc, "a conversion between these layouts");
+}

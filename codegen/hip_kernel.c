@@ -1,0 +1,105 @@
+/* hip_kernel.c: a node as a kernel: one task of its grid is one workgroup. */
+#include "codegen/hip.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/* ---- arguments ---- */
+
+static const char *tensor_text(Fn *f, const Tensor *t) {
+    int arg = f->memory->arg[t->id];
+    if (arg >= 0) return fn_text(f, "c.args.%s", f->hip->member[arg]);
+    return fn_text(f, "(%s *)(c.local + %" PRId64 ")", elem_c(t->elem), f->memory->offset[t->id]);
+}
+
+/* The text of a parameter's pointer, or of its value. */
+static const char *argument_text(Fn *f, int i) {
+    const Arg *a = &f->node->arg.p[i];
+    const Tensor *t = &f->p->tensor.p[a->tensor];
+    const Param *p = &f->k->param.p[i];
+    const char *first = part_text(f, t, a), *base = tensor_text(f, t);
+    bool by_value = t->ndim == 0 && f->memory->arg[t->id] >= 0 && t->role == ROLE_INPUT;
+    if (by_value) return base;
+    const char *at = strcmp(first, "0") ? fn_text(f, "%s + %s", base, first) : base;
+    if (p->ndim == 0 && !p->out && !p->inout) return fn_text(f, "tile_load_%s(%s)", elem_text(t->elem), at);
+    return at;
+}
+
+static void argument_line(Fn *f, Text *to, int i) {
+    const Param *p = &f->k->param.p[i];
+    if (!text_has_word(text_str(&f->body), f->param[i])) return;
+    bool value = p->ndim == 0 && !p->out && !p->inout, written = p->out || p->inout;
+    const char *type = value ? fn_text(f, "const %s ", elem_c(p->elem))
+                             : fn_text(f, "%s%s *const ", written ? "" : "const ", elem_c(p->elem));
+    text_printf(to, "    %s%s = %s;\n", type, f->param[i], argument_text(f, i));
+}
+
+/* ---- what the body begins with ---- */
+
+static void grid_constants(Fn *f) {
+    for (int i = 0; i < f->k->ngrid; i++)
+        if (f->k->range.p[i].kind != RANGE_WHOLE) fn_constant(f, f->range[i].index, grid_index(f, f->k, i, "group"));
+}
+
+static void body_constants(Fn *f) {
+    static const char *const taken[] = {"c", "lds", "thread", "group", "reg", "wave", "fk", "fm", "fn", "apart", "next", "next_at",
+                                        "better", "low", "high", "other"};
+    for (size_t i = 0; i < sizeof taken / sizeof *taken; i++) c_name(&f->names, taken[i]);
+    fn_constant_of(f, "int", "thread", "tile_thread()");
+    fn_constant(f, "group", "tile_group()");
+}
+
+/* Where a tile begins follows from its number, which must stand before. */
+static void order_constants(Fn *f, int first, int count) {
+    Constant *moved = ARENA_ARRAY(f->arena, Constant, f->head.n + 1);
+    int n = 0, body = f->head.n - count;
+    for (int i = 0; i < first; i++) moved[n++] = f->head.p[i];
+    for (int i = body; i < f->head.n; i++) moved[n++] = f->head.p[i];
+    for (int i = first; i < body; i++) moved[n++] = f->head.p[i];
+    memcpy(f->head.p, moved, sizeof *moved * (size_t)n);
+}
+
+static void make_body(Fn *f) {
+    body_constants(f);
+    name_params(f);
+    for (int i = 0; i < f->k->ngrid; i++) (void)range_tasks(f, f->k, i); /* names the run-time sizes first */
+    int first = f->head.n;
+    range_text_grid(f);
+    int before = f->head.n;
+    grid_constants(f);
+    order_constants(f, first, f->head.n - before);
+    skip_missing_tasks(f);
+    plan_kernel(f);
+    emit_region(f, f->k->body);
+}
+
+static void kernel_head(Fn *f, Text *to, const char *name) {
+    text_printf(to, "TILE_KERNEL(%s, %s_call, %d) {\n", name, f->p->name, f->hip->threads);
+    if (f->hip->lds) text_printf(to, "    TILE_LDS(lds, %" PRId64 ");\n", f->hip->lds);
+}
+
+bool hip_kernel(GpuText *g, Arena *a, const Program *p, const Memory *memory, const Node *n, const MatrixTarget *target,
+                GpuLaunch *launch) {
+    Text *to = &g->text;
+    Fn f = fn_new(a, g->m, p, memory);
+    Hip hip = {.target = target, .lanes = target->wave, .waves = n->kernel->waves, .member = public_members(a, g->m, p)};
+    hip.threads = hip.lanes * hip.waves;
+    f.back = &hip_backend;
+    f.hip = &hip;
+    f.k = n->kernel;
+    f.node = n;
+    make_body(&f);
+    source_comment(&f, to);
+    kernel_head(&f, to, launch->function);
+    Text head = {0};
+    fn_head_print(&f, &head);
+    for (int i = 0; i < f.k->param.n; i++) argument_line(&f, to, i);
+    text_add(to, text_str(&head));
+    text_add(to, text_str(&f.body));
+    text_add(to, "}\n\n");
+    text_free(&head);
+    text_free(&f.body);
+    launch->threads = hip.threads;
+    launch->lds = hip.lds;
+    return !f.failed;
+}

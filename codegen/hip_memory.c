@@ -1,0 +1,181 @@
+/* hip_memory.c: loads and stores of tiles: up to 16 bytes of a thread at once where its registers are neighbours in memory
+   and certainly inside together; positions past the end of a range are 0 or dropped. */
+#include "codegen/hip.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/* ---- how many registers go at once ---- */
+
+static bool mentions(const Affine *a, int range) {
+    for (int i = 0; i < a->nterm; i++) {
+        const Term *t = &a->term[i];
+        if ((t->kind == TERM_POS || t->kind == TERM_INDEX) && t->id == range) return true;
+        if (t->kind == TERM_VALUE && type_has(t->value->type, range)) return true;
+    }
+    return false;
+}
+
+/* The range that the lowest register bits count along, and how many of them do. */
+static int run_of_registers(Fn *f, const Layout *l, int *bits) {
+    int n, first;
+    const uint64_t *reg = layout_columns(l, "reg", &n);
+    for (int i = 0; i < f->k->range.n && n; i++) {
+        const char *name = f->k->range.p[i].name;
+        if (!(layout_range_bits(l, name) & reg[0])) continue;
+        layout_index(l, name, &first);
+        for (*bits = 0; *bits < n && reg[*bits] == UINT64_C(1) << (first + *bits);) ++*bits;
+        return i;
+    }
+    return -1;
+}
+
+static bool is_multiple(const Value *v, int64_t of) {
+    const Op *d = v->def;
+    if (!d) return false;
+    if (d->kind == OP_CONST) return d->imm % of == 0;
+    return d->kind == OP_SIZE && size_is_number(d->size) && d->size.c % of == 0;
+}
+
+/* Tiles begin and end at multiples, so that all positions of a run exist or none. */
+static bool range_is_multiple(Fn *f, int range, int64_t of) {
+    const Range *r = &f->k->range.p[range];
+    const Op *loop = kernel_loop(f->k, range);
+    if (r->kind == RANGE_TILE && r->size % of) return false;
+    if (loop) return is_multiple(loop->arg.p[0], of) && (range_is_full(f->k, range) || is_multiple(loop->arg.p[1], of));
+    return size_is_number(r->of) && r->of.c % of == 0 && r->owner < 0;
+}
+
+/* The last subscript is the range's position plus a multiple, and no other depends on it. */
+static bool runs_along(Fn *f, const Op *op, int range, int64_t of) {
+    bool found = false;
+    for (int d = 0; d < op->sub.n - 1; d++)
+        if (mentions(&op->sub.p[d].lo, range)) return false;
+    const Affine *last = &op->sub.p[op->sub.n - 1].lo;
+    for (int i = 0; i < last->nterm; i++) {
+        const Term *t = &last->term[i];
+        bool here = t->kind == TERM_POS && t->id == range;
+        if (here && (t->mul != 1 || t->div != 1 || found)) return false;
+        if (!here && (t->kind == TERM_VALUE || t->kind == TERM_SIZE || t->div != 1 || t->mul % of))
+            return false;
+        found |= here;
+    }
+    (void)f;
+    return found && last->c % of == 0;
+}
+
+/* Rows and the tensor's first element lie at multiples. */
+static bool rows_are_multiple(Fn *f, const Op *op, int64_t of) {
+    const Param *p = &f->k->param.p[op->param];
+    const Arg *a = &f->node->arg.p[op->param];
+    int64_t row, first;
+    if (!text_is_number(part_text(f, &f->p->tensor.p[a->tensor], a), &first) || first % of) return false;
+    return p->ndim == 1 || (text_is_number(param_extent(f, op->param, p->ndim - 1), &row) && row % of == 0);
+}
+
+static int run_bits(Fn *f, const Op *op, const Layout *l) {
+    int bits = 0, bytes = elem_bits(f->k->param.p[op->param].elem) / 8, range = run_of_registers(f, l, &bits);
+    if (range < 0 || op->mode == STORE_ADD || !load_within(f, op, op->sub.n - 1)) return 0;
+    while (bits && bytes << bits > 16) bits--;
+    for (; bits; bits--) {
+        int64_t n = INT64_C(1) << bits;
+        if (range_is_multiple(f, range, n) && runs_along(f, op, range, n) && rows_are_multiple(f, op, n)) return bits;
+    }
+    return 0;
+}
+
+/* ---- loads ---- */
+
+static const char *conjoin(Fn *f, const char *a, const char *b) { return !a ? b : !b ? a : fn_text(f, "%s && %s", a, b); }
+
+static const char *zero_of(Elem e) { return e == ELEM_F64 ? "0.0" : e == ELEM_F32 ? "0.0f" : "0"; }
+
+static void load_run(Nest *n, const Tile *to, int bytes, const char *from, const char *when) {
+    const char *at = tile_address(n->f, to, nest_register(n));
+    if (when) nest_line(n, n->n, "if (%s)", when);
+    nest_line(n, n->n, "%stile_load%d(&%s, %s);", when ? "    " : "", bytes, from, at);
+    if (!when) return;
+    nest_line(n, n->n, "else");
+    nest_line(n, n->n, "    tile_zero%d(%s);", bytes, at);
+}
+
+/* Others of the kernel's threads stored what this one may load, or may still load what it is about to store. */
+static bool meets_store(const Region *r, int param, OpKind kind) {
+    for (const Op *op = r ? r->first : NULL; op; op = op->next)
+        if ((op->kind == kind && op->param == param) || meets_store(op->region[0], param, kind) ||
+            meets_store(op->region[1], param, kind))
+            return true;
+    return false;
+}
+
+static bool is_updated(Fn *f, const Op *op) {
+    return f->k->param.p[op->param].inout && meets_store(f->k->body, op->param, op->kind == OP_LOAD ? OP_STORE : OP_LOAD);
+}
+
+void hip_load(Fn *f, const Op *op) {
+    const Value *v = op->res.p[0];
+    const Tile *to = held_tile(f, v);
+    int bits = run_bits(f, op, to->layout), bytes = elem_bits(to->elem) / 8 << bits;
+    Nest n = nest_over(f, to->layout, bits);
+    const char *inside, *from = nest_place(&n, op, &inside), *when = conjoin(f, mask_text(&n, v->type), inside);
+    if (bits)
+        load_run(&n, to, bytes, from, when);
+    else if (when)
+        nest_line(&n, n.n, "%s = %s ? %s : %s;", nest_tile(&n, to), when, f->back->read(f, to->elem, from), zero_of(to->elem));
+    else
+        nest_line(&n, n.n, "%s = %s;", nest_tile(&n, to), f->back->read(f, to->elem, from));
+    nest_print(&n);
+}
+
+/* ---- stores ---- */
+
+/* One of the threads that hold the same element stores it. */
+static const char *first_copy(Fn *f, const Layout *l) {
+    uint64_t copies = l ? layout_copies(f->hip, l) : (uint64_t)f->hip->threads - 1;
+    if (copies == 0) return NULL;
+    if (copies == (uint64_t)f->hip->threads - 1) return "thread == 0";
+    return fn_text(f, "(thread & %" PRIu64 ") == 0", copies);
+}
+
+static const char *store_text(Nest *n, const Op *op, const char *to) {
+    Fn *f = n->f;
+    Elem e = f->k->param.p[op->param].elem;
+    const char *x = text_bare(f, nest_convert(n, e, op->arg.p[0]->type.elem, nest_value(n, op->arg.p[0])));
+    if (op->mode != STORE_ADD) return fn_text(f, "tile_store_%s(&%s, %s);", elem_text(e), to, x);
+    if (e != ELEM_F32 && e != ELEM_I32 && e != ELEM_I64 && e != ELEM_F64)
+        fn_unsupported(f, op->loc, fn_text(f, "an atomic sum in %s", elem_text(e)));
+    return fn_text(f, "tile_atomic_add_%s(&%s, %s);", elem_text(e), to, x);
+}
+
+/* The registers as they go to memory. */
+static const Tile *stored_tile(Fn *f, const Op *op, const Layout *l) {
+    const Value *v = op->arg.p[0];
+    Elem e = f->k->param.p[op->param].elem;
+    if (v->type.elem == e) return made_tile(f, v);
+    Tile *t = ARENA_NEW(f->arena, Tile);
+    *t = tile_like(f, l, e, fn_text(f, "%s_out", f->param[op->param]));
+    emit_copy(f, t, v);
+    return t;
+}
+
+static void store_lines(Nest *n, const Op *op, const Tile *run, int bytes) {
+    const char *inside, *to = nest_place(n, op, &inside);
+    const Layout *l = n->layout;
+    const char *when = conjoin(n->f, l ? mask_text(n, op->arg.p[0]->type) : NULL, inside);
+    const char *text = run ? fn_text(n->f, "tile_store%d(&%s, %s);", bytes, to, tile_address(n->f, run, nest_register(n)))
+                           : store_text(n, op, to);
+    n->guard = conjoin(n->f, first_copy(n->f, l), n->guard);
+    if (when) nest_line(n, n->n, "if (%s)", when);
+    nest_line(n, n->n, "%s%s", when ? "    " : "", text);
+}
+
+void hip_store(Fn *f, const Op *op) {
+    const Layout *l = held_layout(f, op->arg.p[0]);
+    int bits = l ? run_bits(f, op, l) : 0, bytes = elem_bits(f->k->param.p[op->param].elem) / 8 << bits;
+    const Tile *run = bits ? stored_tile(f, op, l) : NULL;
+    if (is_updated(f, op)) sync_line(f);
+    Nest n = l ? nest_over(f, l, bits) : nest_new(f, NULL, 0);
+    store_lines(&n, op, run, bytes);
+    nest_print(&n);
+    if (is_updated(f, op)) sync_line(f);
+}
