@@ -1,5 +1,5 @@
 /* check.c: tilec check: everything that compile verifies, without output. Of an IR file with flags: their proof. */
-#include "driver/session.h"
+#include "driver/laws.h"
 #include "passes/proof.h"
 
 #include <string.h>
@@ -16,9 +16,14 @@ static bool check_ir(Session *s) {
     return proof_check(&s->context);
 }
 
+/* Merges are tested before any pass, and on one rank as on many. */
+static bool check_source(Session *s) {
+    return session_lower(s) && (!s->o->laws || laws_check(s)) && session_passes(s);
+}
+
 int command_check(Options *o) {
     Session s;
     if (!session_open(&s, o)) return EXIT_USAGE;
-    bool good = is_ir(o->file) ? check_ir(&s) : session_lower(&s) && session_passes(&s);
+    bool good = is_ir(o->file) ? check_ir(&s) : check_source(&s);
     return session_close(&s, good ? EXIT_OK : EXIT_WRONG);
 }

@@ -18,7 +18,7 @@ typedef struct {
     VEC(const char *) root, off, pass;
     VEC(Binding) in, out;
     const char *outdir, *target, *emit, *program, *print_after, *depfile, *comm, *diagnostics, *trace;
-    bool depfiles, verify_each, time_passes, relaxed, check, write, processes, flags, help, manual, version;
+    bool depfiles, verify_each, time_passes, relaxed, check, laws, write, processes, flags, help, manual, version;
     int64_t ranks, seed, time, timeout_ms, workers;
 } Options;
 

@@ -1,6 +1,7 @@
 /* run.c: tilec run: inputs from files or a seed, the program on the host or in the interpreter, outputs to files,
    and the comparison of --check. */
 #include "codegen/codegen.h"
+#include "driver/draw.h"
 #include "driver/device.h"
 #include "driver/progress.h"
 #include "driver/ranks.h"
@@ -145,38 +146,6 @@ static bool find_sizes(Run *r) {
     return true;
 }
 
-static uint64_t random_next(uint64_t *state) {
-    uint64_t z = (*state += 0x9e3779b97f4a7c15u); /* splitmix64 */
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    return z ^ (z >> 31);
-}
-
-/* The values that integers are drawn from: their declared range, else 0 .. 8, of t2 -1 .. 2. */
-static void drawn_range(const Run *r, const Tensor *t, int64_t *least, uint64_t *n) {
-    int64_t past = t->elem == ELEM_BOOL || t->elem == ELEM_T2 ? 2 : 8;
-    *least = t->elem == ELEM_T2 ? -1 : 0;
-    if (t->checked) {
-        *least = size_eval(r->s.m, t->least, r->sym, NULL);
-        past = size_eval(r->s.m, t->past, r->sym, NULL);
-    }
-    *n = past > *least ? (uint64_t)past - (uint64_t)*least : 1;
-}
-
-/* Floats in [-1, 1) and integers, drawn from the seed and the argument's place. */
-static void draw_input(const Run *r, int i) {
-    int64_t least;
-    uint64_t range;
-    drawn_range(r, io_tensor(r, i), &least, &range);
-    uint64_t state = (uint64_t)r->s.o->seed * 1000003 + (uint64_t)i;
-    Array *a = &r->io[i];
-    for (int64_t k = 0, n = array_count(a); k < n; k++) {
-        uint64_t x = random_next(&state);
-        if (elem_is_float(a->elem)) array_set(a, k, (double)(x >> 11) * 0x1p-52 - 1.0);
-        else array_set_int(a, k, least + (int64_t)(x % range));
-    }
-}
-
 static bool same_shape(const Array *a, const Array *b) {
     for (int d = 0; d < a->ndim; d++)
         if (a->dim[d] != b->dim[d]) return false;
@@ -201,7 +170,7 @@ static bool make_arrays(Run *r) {
         if (r->io[i].data && !same_shape(&r->io[i], &whole)) return file_report(r, i, binding_of(r, t->name, false));
         bool drawn = !r->io[i].data && is_read(t);
         if (!r->io[i].data) r->io[i] = whole;
-        if (drawn) draw_input(r, i);
+        if (drawn) array_draw(&r->io[i], r->s.o->seed, i);
     }
     return true;
 }

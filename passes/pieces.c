@@ -1,0 +1,99 @@
+/* pieces.c: cuts a loop into parts that its merge puts together:
+   for piece in 0 .. ceil((hi - lo) / step) with (acc) { part = for p in lo' .. hi' { .. };  piece == 0 ? part : merge(acc, part) }
+   Used to test that a merge says what the loop does. */
+#include "passes/pieces.h"
+
+#include "passes/inline.h"
+
+static Op *merge_loop_in(const Region *r, int *n) {
+    for (Op *op = r ? r->first : NULL; op; op = op->next) {
+        if (op->kind == OP_FOR && op->region[1] && (*n)-- == 0) return op;
+        for (int i = 0; i < 2; i++) {
+            Op *found = merge_loop_in(op->region[i], n);
+            if (found) return found;
+        }
+    }
+    return NULL;
+}
+
+Op *merge_loop(const Kernel *k, int n) { return merge_loop_in(k->body, &n); }
+
+static Value *number(Builder *b, int64_t n) { return build_const_i(b, ELEM_I64, n); }
+
+static Value *sum(Builder *b, Value *x, Value *y) { return build_binary(b, OP_ADD, x, y); }
+
+/* Of a merge region that has become a branch: its arguments are values of outside. */
+static void value_replace(Region *r, const Value *from, Value *to) {
+    for (Op *op = r->first; op; op = op->next) {
+        for (int i = 0; i < op->arg.n; i++)
+            if (op->arg.p[i] == from) op->arg.p[i] = to;
+        for (int s = 0; s < op->sub.n; s++)
+            for (int t = 0; t < op->sub.p[s].lo.nterm; t++)
+                if (op->sub.p[s].lo.term[t].value == from) op->sub.p[s].lo.term[t].value = to;
+        for (int i = 0; i < 2; i++)
+            if (op->region[i]) value_replace(op->region[i], from, to);
+    }
+}
+
+static void merge_move(Op *loop, Op *branch, Value *const *mine, Value *const *other) {
+    Region *merge = loop->region[1], *to = branch->region[1];
+    int n = loop->res.n;
+    for (int i = 0; i < n; i++) value_replace(merge, merge->arg.p[i], mine[i]);
+    for (int i = 0; i < n; i++) value_replace(merge, merge->arg.p[n + i], other[i]);
+    for (Op *op = merge->first, *next; op; op = next) {
+        next = op->next;
+        op_remove(op);
+        op_append_to(to, op);
+    }
+    loop->region[1] = NULL;
+}
+
+/* What the loop gave, the outer one gives now; the parts have results of their own. */
+static void results_swap(Module *m, Kernel *k, Op *loop, Op *outer) {
+    for (int i = 0; i < loop->res.n; i++) {
+        Value *given = loop->res.p[i];
+        given->def = outer;
+        outer->res.p[i] = given;
+    }
+    int n = loop->res.n;
+    loop->res.n = 0;
+    for (int i = 0; i < n; i++) op_result(m, k, loop, outer->res.p[i]->type);
+}
+
+static int piece_range(Module *m, Kernel *k, Loc loc) {
+    Range r = {.name = name_of(m->names, "piece"), .kind = RANGE_POSITION, .size = 1, .owner = -1, .loc = loc};
+    return kernel_range(m, k, r);
+}
+
+void loop_cut(Module *m, Kernel *k, Op *loop, int64_t parts, bool backwards) {
+    Region aside = {.parent = loop->in->parent};
+    Builder b = {.m = m, .k = k, .at = &aside, .loc = loop->loc};
+    int n = loop->res.n, piece = piece_range(m, k, loop->loc);
+    Value *lo = loop->arg.p[0], *hi = loop->arg.p[1], *one = number(&b, 1), *zero = number(&b, 0);
+    Value *length = build_binary(&b, OP_MAX, build_binary(&b, OP_SUB, hi, lo), zero);
+    Value *step = build_binary(&b, OP_DIV, sum(&b, length, number(&b, parts - 1)), number(&b, parts));
+    step = build_binary(&b, OP_MAX, step, one);
+    Value *pieces = build_binary(&b, OP_DIV, sum(&b, length, build_binary(&b, OP_SUB, step, one)), step);
+    Op *outer = build_for(&b, piece, zero, pieces, loop->arg.p + 2, n);
+    b.at = outer->region[0];
+    Value *pos = build_index(&b, OP_POS, piece);
+    Value *at = backwards ? build_binary(&b, OP_SUB, build_binary(&b, OP_SUB, pieces, one), pos) : pos;
+    Value *from = sum(&b, lo, build_binary(&b, OP_MUL, at, step));
+    Value *to = build_binary(&b, OP_MIN, hi, sum(&b, from, step));
+    Value *first = build_binary(&b, OP_EQ, pos, zero);
+    results_swap(m, k, loop, outer);
+    region_splice_before(loop, &aside);
+    op_remove(loop);
+    op_append_to(outer->region[0], loop);
+    loop->arg.p[0] = from;
+    loop->arg.p[1] = to;
+    Type *type = ARENA_ARRAY(m->arena, Type, n + 1);
+    for (int i = 0; i < n; i++) type[i] = loop->res.p[i]->type;
+    Op *branch = build_if(&b, first, type, n);
+    Value *const *held = outer->region[0]->arg.p;
+    b.at = branch->region[0];
+    build_yield(&b, loop->res.p, n);
+    merge_move(loop, branch, backwards ? loop->res.p : held, backwards ? held : loop->res.p);
+    b.at = outer->region[0];
+    build_yield(&b, branch->res.p, n);
+}
