@@ -217,6 +217,7 @@ static int result_tensor(const CollCall *k) {
     Tensor t = *source_of(k);
     TensorInfo info = c->info.p[k->x.tensor];
     t.role = ROLE_TEMP;
+    t.checked = false;
     t.loc = k->e->loc;
     t.name = k->want->name ? k->want->name : name_of(c->m->names, SAY(k, "%s_%s", t.name, k->info->suffix));
     memcpy(t.place, k->x.place, sizeof t.place);

@@ -8,6 +8,7 @@
 
 Tensor value_tensor(const Prog *c, const ProgValue *v) {
     Tensor t = c->p->tensor.p[v->tensor];
+    t.checked = false; /* where it comes in, and not again */
     t.ndim -= v->lead;
     memmove(t.dim, t.dim + v->lead, sizeof *t.dim * (size_t)t.ndim);
     if (!v->view) return t;
