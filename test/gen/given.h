@@ -10,7 +10,9 @@ static const char *parameter_declare(Src *g, const SrcTensor *t) {
     bool state = t->kind == KIND_STATE, field = RARELY(g, 6);
     Text *to = !field ? &g->inputs : state ? &g->state_fields : &g->fields;
     const char *name = SAY(g, "%s%d", state ? "z" : "x", g->nname++);
-    text_printf(to, "%s%s%s: %s", to->n ? ", " : "", state && !field ? "state " : "", name, type_text(g, t));
+    bool whole_number = !elem_is_float(t->elem) && t->elem != ELEM_BOOL && elem_bits(t->elem) >= 8;
+    const char *values = whole_number && !state && !field && RARELY(g, 4) ? " in 0 .. 8" : ""; /* as all tests draw them */
+    text_printf(to, "%s%s%s: %s%s", to->n ? ", " : "", state && !field ? "state " : "", name, type_text(g, t), values);
     return field ? SAY(g, "%s.%s", state ? "s" : "w", name) : name;
 }
 

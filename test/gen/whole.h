@@ -60,13 +60,38 @@ static const char *map_text(Src *g, int base, SrcTensor *r, bool kept) {
     return SAY(g, "%.*s%s%s", (int)(at - scale[form]), scale[form], text, at + 2);
 }
 
+/* Known while compiling. */
+static const char *constant_condition(Src *g) {
+    if (g->repeats && DRAW(g, 2)) return SAY(g, "l %% 2 == %d", DRAW(g, 2));
+    return g->dim[0].runtime ? SAY(g, "%d > 2", DRAW(g, 5)) : SAY(g, "N0 > %d", DRAW(g, 12));
+}
+
+/* One of two expressions: an if whose branches both assign, or a choice, by its first arm or by a tree that compares `a`. */
+static void alternatives_print(Src *g, const char *name, const char *text) {
+    const char *indent = g->repeats ? "    " : "  ", *other = SAY(g, "0.25 * (%s)", text);
+    int form = DRAW(g, 3);
+    if (form == 0) {
+        text_printf(&g->body, "%sif %s {\n%s  %s = %s;\n%s} else {\n%s  %s = %s;\n%s}\n", indent, constant_condition(g), indent, name, text,
+                    indent, indent, name, other, indent);
+        return;
+    }
+    g->scalar = g->scalar || form == 2;
+    statement_print(g, name, SAY(g, "choose%s {\n%s  one: %s;\n%s  other: %s;\n%s}", form == 2 ? " by \"choice.tree\"" : "", indent, text,
+                                 indent, other, indent));
+}
+
+/* What the program's choices need, beside its file. */
+static const char choice_tree[] = "if a < 0.25\n  one\nelse\n  other\n";
+
 static void map_make(Src *g) {
     int base = map_base(g);
     if (base < 0) return;
     SrcTensor r;
     const char *text = map_text(g, base, &r, false);
     r.view = false;
-    statement_print(g, target_name(g, &r), text);
+    const char *name = target_name(g, &r);
+    if (RARELY(g, 5)) alternatives_print(g, name, text);
+    else statement_print(g, name, text);
 }
 
 /* ---- views ---- */

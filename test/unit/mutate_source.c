@@ -20,15 +20,19 @@ static int64_t tasks_of(const Module *m) {
     return all;
 }
 
-static Module *lower_text(Arena *arena, const Text *text) {
-    char path[] = "/tmp/mutate.XXXXXX";
+static Module *lower_text(Arena *arena, Text *text) {
+    char folder[] = "/tmp/mutate.XXXXXX";
+    Text tree = {0};
     Diags *diags = diags_new(arena);
     LowerOptions lower = {0};
-    int fd = mkstemp(path);
-    bool written = fd >= 0 && write(fd, text->p, text->n) == (ssize_t)text->n;
+    if (!mkdtemp(folder)) return NULL;
+    const char *path = arena_format(arena, "%s/program.tile", folder), *beside = arena_format(arena, "%s/choice.tree", folder);
+    text_add(&tree, choice_tree);
+    bool written = !text_write(text, path) && !text_write(&tree, beside);
     Module *m = written ? lower_file(arena, names_new(arena), diags, path, &lower, NULL) : NULL;
     diags_print(diags, stderr, DIAG_TEXT, false);
-    if (fd >= 0) close(fd), unlink(path);
+    unlink(path), unlink(beside), rmdir(folder);
+    text_free(&tree);
     return m;
 }
 

@@ -68,16 +68,8 @@ static void check_layout(Test *t) {
     unlink(other);
 }
 
-/* Elements smaller than a byte are not compiled yet. */
-static bool has_packed(const Program *p) {
-    for (int i = 0; i < p->tensor.n; i++)
-        if (elem_bits(p->tensor.p[i].elem) < 8) return true;
-    return false;
-}
-
 static void check_compiled(Test *t, const Case *c, int form) {
     Module *m = lowered(t, 0);
-    if (has_packed(m->program.p[0])) return;
     const char *ir = arena_format(t->arena, "%s.tir", t->file), *sizes = "";
     write_file(ir, module_text(m, t->arena));
     for (int i = 0; i < t->nsize; i++) sizes = arena_format(t->arena, "%s %s=%" PRId64, sizes, t->size[i].name, t->size[i].value);
@@ -219,6 +211,7 @@ int main(int argc, char **argv) {
         else return 2;
     }
     if (o.stats) return stats(&o);
+    write_file(arena_format(arena, "%s/choice.tree", o.folder), choice_tree);
     int made = 0, failed = 0;
     time_t start = time(NULL);
     for (uint64_t seed = o.first; made < o.programs && time(NULL) - start < o.seconds; seed++) {
