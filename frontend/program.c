@@ -298,4 +298,5 @@ void program_lower(Front *f, const Decl *d) {
     interface_lower(&c, d);
     if (f->diags->errors != before) return;
     statements_lower(&c, &d->body);
+    if (f->diags->errors == before) inputs_check(&c);
 }

@@ -103,6 +103,7 @@ void touch(Prog *, const Expr *); /* names that an expression reads count as rea
 void statements_lower(Prog *, const Stmts *); /* of a whole body: names are checked at its end */
 
 /* program_head.c */
+void inputs_check(Prog *); /* of the whole program: an input that nothing reads is a warning */
 void interface_lower(Prog *, const Decl *);
 void param_lower(Prog *, const ParamDecl *, Role);
 const Decl *record_of(Prog *, const TypeExpr *); /* or NULL */

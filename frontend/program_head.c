@@ -2,6 +2,8 @@
    Takes a head; gives the interface, records as one parameter for each field. */
 #include "frontend/program.h"
 
+#include <string.h>
+
 static bool range_refuse(Prog *c, const ParamDecl *p) {
     diag_error(c->diags, p->loc, "value-range", "'%s' is no input of integers: its values have no range", p->name);
     return false;
@@ -73,4 +75,25 @@ static void input_lower(Prog *c, const ParamDecl *p) {
 void interface_lower(Prog *c, const Decl *d) {
     for (int i = 0; i < d->params.n; i++) input_lower(c, &d->params.p[i]);
     for (int i = 0; i < d->results.n; i++) param_lower(c, &d->results.p[i], ROLE_OUTPUT);
+}
+
+/* ---- what nothing reads ---- */
+
+static bool tensor_is_read(const Program *p, int tensor) {
+    for (int i = 0; i < p->node.n; i++) {
+        const Node *n = p->node.p[i];
+        if (n->kind == NODE_COLLECTIVE && n->src == tensor) return true;
+        for (int a = 0; n->kind == NODE_CALL && a < n->arg.n; a++)
+            if (n->arg.p[a].tensor == tensor) return true;
+    }
+    return false;
+}
+
+/* Fields of records are left out: a record may hold more than one program needs. */
+void inputs_check(Prog *c) {
+    for (int i = 0; i < c->p->io.n; i++) {
+        const Tensor *t = &c->p->tensor.p[c->p->io.p[i]];
+        if (t->role != ROLE_INPUT || strchr(t->name, '.') || tensor_is_read(c->p, t->id)) continue;
+        diag_warning(c->diags, t->loc, "unread-input", "nothing reads the input '%s'", t->name);
+    }
 }
