@@ -104,9 +104,22 @@ Val arith_assign(Kern *c, AssignOp op, Val held, Val v, Loc loc) {
     return arith_binary(c, table[op], held, v, loc);
 }
 
+/* `acc = 0` is an integer: what is added up gives the type it should have. */
+static bool update_is_mixed(Kern *c, const Stmt *s, Entry *e, Val v) {
+    if (s->op == ASSIGN_SET || v.kind == VAL_ERROR || e->val.kind == VAL_ERROR) return false;
+    Type held = val_type(c, e->val), fresh = val_type(c, v);
+    if (held.elem != ELEM_I64 || held.nrange || !elem_is_float(fresh.elem) || v.kind == VAL_FLOAT) return false;
+    fresh.elem = elem_arith(fresh.elem);
+    diag_error(c->diags, s->loc, "mixed-types", "'%s' is i64, this is %s", e->name, tile_text(c, fresh));
+    diag_note(c->diags, e->loc, "declare it with its type: %s: %s = ..", e->name, tile_text(c, fresh));
+    e->kind = NAME_BROKEN;
+    return true;
+}
+
 static void update(Kern *c, const Stmt *s, Name name) {
     Val v = expr_lower(c, s->value);
     Entry *e = scope_find(c, name); /* after the value: new entries may have moved the others */
+    if (update_is_mixed(c, s, e, v)) return;
     if (s->op != ASSIGN_SET) v = arith_assign(c, s->op, e->val, v, s->loc);
     variable_update(c, e, v, s->value->loc);
 }

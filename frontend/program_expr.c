@@ -92,9 +92,22 @@ static ProgValue field_lower(Prog *c, const Expr *e) {
 
 /* ---- calls ---- */
 
+static const char *const tile_functions[] = {"abs", "exp", "exp2", "log",   "log2",   "sqrt", "rsqrt",
+                                             "sin", "cos", "tanh", "erf",   "floor",  "ceil", "round",
+                                             "pow", "min", "max",  "where", "sigmoid", "silu", "gelu"};
+enum { TILE_FUNCTIONS = sizeof tile_functions / sizeof *tile_functions };
+
+static bool is_tile_function(const Prog *c, Name name) {
+    Elem elem;
+    for (int i = 0; i < TILE_FUNCTIONS; i++)
+        if (strcmp(tile_functions[i], name) == 0) return true;
+    return frame_elem(c, name, &elem);
+}
+
 static ProgValue call_unknown(Prog *c, const Expr *e) {
     diag_error(c->diags, e->loc, "undefined", "there is no kernel '%s'", e->name);
-    const char *near = front_near(c->f, e->name);
+    const char *near = spelling_nearest(e->name, tile_functions, TILE_FUNCTIONS);
+    if (!near) near = front_near(c->f, e->name);
     if (!near) near = collective_near(e->name);
     if (near) diag_note(c->diags, e->loc, "did you mean '%s'?", near);
     return prog_error(e->loc);
@@ -108,16 +121,6 @@ const Decl *callee_of(Prog *c, const Expr *e) {
 
 static bool callee_values(Prog *c, const Expr *e, const Decl *d, const Expected *want, int n, ProgValue *out) {
     return d->kind == DECL_PROGRAM ? program_call(c, e, d, want, n, out) : call_values(c, e, d, want, n, out);
-}
-
-static bool is_tile_function(const Prog *c, Name name) {
-    static const char *const list[] = {"abs", "exp", "exp2", "log",   "log2",   "sqrt", "rsqrt",
-                                       "sin", "cos", "tanh", "erf",   "floor",  "ceil", "round",
-                                       "pow", "min", "max",  "where", "sigmoid", "silu", "gelu"};
-    Elem elem;
-    for (size_t i = 0; i < sizeof list / sizeof *list; i++)
-        if (strcmp(list[i], name) == 0) return true;
-    return frame_elem(c, name, &elem);
 }
 
 static ProgValue call_lower_one(Prog *c, const Expr *e, const Expected *want) {

@@ -207,6 +207,12 @@ static bool map_apply(Map *m, const char *name, Expr *value, const Expected *wan
     return call_apply(m->c, d, m->arg.p, m->arg.n, m->loc, want, 1, out);
 }
 
+/* A call of a function is told by its name. */
+static const char *map_name(const Prog *c, const Expr *e) {
+    Elem elem;
+    return e->kind == EXPR_CALL && !frame_elem(c, e->name, &elem) ? e->name : "map";
+}
+
 ProgValue map_lower(Prog *c, const Expr *e, const Expected *want) {
     Map m = {.c = c, .a = c->arena, .loc = e->loc, .good = true};
     ProgValue out = prog_error(e->loc);
@@ -219,7 +225,7 @@ ProgValue map_lower(Prog *c, const Expr *e, const Expected *want) {
     Expr *value = map_expr(&m, e);
     Expected typed = *want;
     if (m.good && !want->has_elem && m.arg.n > 0) typed.has_elem = true, typed.elem = map_elem(&m, e);
-    return map_apply(&m, "map", value, &typed, &out) ? out : prog_error(e->loc);
+    return map_apply(&m, map_name(c, e), value, &typed, &out) ? out : prog_error(e->loc);
 }
 
 bool map_copy(Prog *c, ProgValue from, const ProgValue *to, Loc loc) {
