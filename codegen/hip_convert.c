@@ -12,13 +12,22 @@ typedef struct {
     int bytes;     /* of an element */
 } Way;
 
+/* All other places move by whole runs. */
+static bool is_run(const Layout *offset, int first, int bits) {
+    uint64_t low = (UINT64_C(1) << bits) - 1;
+    for (int b = 0; b < layout_place_bits(offset); b++)
+        if (b >= first && b < first + bits ? offset->column[b] != UINT64_C(1) << (b - first) : offset->column[b] & low)
+            return false;
+    return true;
+}
+
 static bool way_find(Way *w, const Layout *memory, const Layout *registers, Elem e) {
     Layout inverse;
     if (!layout_inverse(&inverse, memory) || !layout_compose(&w->offset, &inverse, registers)) return false;
-    int n;
-    const uint64_t *reg = layout_columns(&w->offset, "reg", &n);
+    int first, d = layout_place(&w->offset, "reg", &first), n = w->offset.place[d].bits;
     w->bytes = elem_bits(e) / 8;
-    for (w->run = 0; w->run < n && w->bytes << (w->run + 1) <= 16 && reg[w->run] == UINT64_C(1) << w->run;) w->run++;
+    while (w->bytes << (w->run + 1) <= 16 && w->run < n) w->run++;
+    while (!is_run(&w->offset, first, w->run)) w->run--;
     return true;
 }
 
@@ -64,7 +73,7 @@ static void memory_load(Fn *f, const Value *v, const Way *w, const Layout *to, c
 
 static void through_memory(Fn *f, const Op *op, const Conversion *c, const Layout *from, const Layout *to) {
     const Value *x = op->arg.p[0];
-    Way in, out;
+    Way in = {0}, out = {0};
     if (!way_find(&in, &c->memory, from, x->type.elem) || !way_find(&out, &c->memory, to, x->type.elem)) {
         fn_unsupported(f, op->loc, "a conversion between these layouts");
         return;

@@ -141,10 +141,8 @@ static const char *store_text(Nest *n, const Op *op, const char *to) {
     Fn *f = n->f;
     Elem e = f->k->param.p[op->param].elem;
     const char *x = text_bare(f, nest_convert(n, e, op->arg.p[0]->type.elem, nest_value(n, op->arg.p[0])));
-    if (op->mode != STORE_ADD) return fn_text(f, "tile_store_%s(&%s, %s);", elem_text(e), to, x);
-    if (e != ELEM_F32 && e != ELEM_I32 && e != ELEM_I64 && e != ELEM_F64)
-        fn_unsupported(f, op->loc, fn_text(f, "an atomic sum in %s", elem_text(e)));
-    return fn_text(f, "tile_atomic_add_%s(&%s, %s);", elem_text(e), to, x);
+    if (op->mode == STORE_ADD) fn_unsupported(f, op->loc, "atomic sums");
+    return fn_text(f, "tile_store_%s(&%s, %s);", elem_text(e), to, x);
 }
 
 /* The registers as they go to memory. */

@@ -66,6 +66,8 @@ int lay_words(Elem e) { return elem_bits(e) > 32 ? 2 : 1; }
 
 static void refuse_op(Lay *l, Op *op) {
     if (op_info[op->kind].class == CLASS_SYNC) lay_refuse(l, op->loc, "waits and signals inside kernels");
+    if (op->kind == OP_LOAD && l->k->param.p[op->param].out)
+        lay_refuse(l, op->loc, "a kernel that reads its own result");
     op->region[1] = op->kind == OP_FOR ? NULL : op->region[1]; /* only `split` looks at merge */
 }
 
