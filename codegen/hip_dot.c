@@ -7,11 +7,16 @@
 
 /* ---- matrix instructions ---- */
 
+/* The text without the first occurrence of a part. */
+static char *without(Arena *a, const char *text, const char *part) {
+    const char *at = strstr(text, part);
+    if (!at) return arena_text(a, text, strlen(text));
+    return arena_format(a, "%.*s%s", (int)(at - text), text, at + strlen(part));
+}
+
 /* tile_mfma_.. or tile_mma_.. of the device header: the row's name without what all have, dots as underscores. */
 static const char *function_of(Fn *f, const MatrixOp *o) {
-    const char *prefix = "mma.sync.aligned.", *name = o->name;
-    if (o->kind == MATRIX_MMA) name += strlen(prefix);
-    char *text = arena_text(f->arena, name, strlen(name));
+    char *text = without(f->arena, without(f->arena, o->name, "mma.sync.aligned."), ".row.col");
     for (char *c = text; *c; c++)
         if (*c == '.') *c = '_';
     return fn_text(f, "tile_%s_%s", o->kind == MATRIX_MMA ? "mma" : "mfma", text);

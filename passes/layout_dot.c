@@ -190,7 +190,8 @@ static void expand(Lay *l, Op *op) {
     Region *aside = region_new(l->m, NULL);
     Builder b = {.m = l->m, .k = l->k, .at = aside, .loc = op->loc};
     Elem e = op->res.p[0]->type.elem;
-    Value *product = build_binary(&b, OP_MUL, build_cast(&b, e, op->arg.p[0]), build_cast(&b, e, op->arg.p[1]));
+    Value *x = build_cast(&b, e, op->arg.p[0]), *y = build_cast(&b, e, op->arg.p[1]);
+    Value *product = build_binary(&b, OP_MUL, x, y);
     Value *sum = build_reduce(&b, OP_SUM, product, op->over, op->nover);
     if (op->arg.n == 3) sum = build_binary(&b, OP_ADD, op->arg.p[2], sum);
     sum->name = op->res.p[0]->name;

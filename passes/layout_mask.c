@@ -38,7 +38,8 @@ static bool ends_in_zero(const Value *v) {
 }
 
 static Value *masked(Builder *b, OpKind kind, Value *v, int range) {
-    Value *inside = build_binary(b, OP_LT, build_index(b, OP_POS, range), build_index(b, OP_END, range));
+    Value *at = build_index(b, OP_POS, range), *end = build_index(b, OP_END, range);
+    Value *inside = build_binary(b, OP_LT, at, end);
     return build_select(b, inside, v, ignored_by(b, kind, v->type.elem));
 }
 

@@ -25,6 +25,7 @@ typedef struct {
     Array *in;        /* what every run reads, in the order of io */
     Array *expected;  /* of the interpreter on one rank, with bounds */
     int axes;         /* of the mesh: without one there is one rank */
+    const char *target; /* whose passes; NULL: the host's */
     int failures, runs;
 } Test;
 
@@ -134,16 +135,17 @@ static void schedules(Test *t, const Module *m, const Array *sequential, const c
 /* One pipeline: after each pass that changes something the results stay. */
 static void check_pipeline(Test *t, int64_t ranks, CommForm form, const char *off) {
     Module *m = lowered(t, ranks);
-    PassOptions o = {.target = "host", .comm = form, .off = &off, .noff = off != NULL, .verify_each = true, .out = stderr};
+    const char *target = t->target ? t->target : "host";
+    PassOptions o = {.target = target, .comm = form, .off = &off, .noff = off != NULL, .verify_each = true, .out = stderr};
     PassContext c = {.m = m, .options = &o};
     int n;
-    const Pass *const *list = pipeline_of("host", &n);
+    const Pass *const *list = pipeline_of(target, &n);
     Array *before, *after;
     if (!run(t, m, (InterpOptions){0}, &before, "before the passes")) return;
     compare(t, m, t->expected, before, false, "before the passes");
     const char *last = module_text(m, t->arena), *now;
     for (int i = 0; i < n; i++) {
-        const char *what = arena_format(t->arena, "%d ranks, form %s%s%s, after %s", (int)ranks, forms[form],
+        const char *what = arena_format(t->arena, "%s, %d ranks, form %s%s%s, after %s", target, (int)ranks, forms[form],
                                         off ? ", without " : "", off ? off : "", list[i]->name);
         if (!pipeline_run(&c, &list[i], 1)) {
             diags_print(m->diags, stderr, DIAG_TEXT, false);

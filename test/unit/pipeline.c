@@ -1,5 +1,7 @@
-/* pipeline.c: checks one file on 1 .. 4 ranks, in every form of its collectives, with and without flags.
+/* pipeline.c: checks one file on 1 .. 4 ranks, in every form of its collectives, with and without flags; on one rank also
+   the passes of every GPU.
    usage: pipeline FILE.tile [--ranks=N] [--seeds=N] [-D NAME=N].. [--size NAME=N].. */
+#include "target/matrix.h"
 #include "test/pipeline/check.h"
 
 static const char *value_of(const char *arg, const char *option) {
@@ -33,6 +35,10 @@ int main(int argc, char **argv) {
             check_pipeline(&t, ranks, (CommForm)form, NULL);
             if (form < 2) check_pipeline(&t, ranks, (CommForm)form, "flags");
         }
+    for (int i = 0; i < matrix_target_count; i++) {
+        t.target = matrix_targets[i].name;
+        check_pipeline(&t, 1, COMM_AUTO, NULL);
+    }
     printf("%s: %d runs, %d differences\n", t.file, t.runs, t.failures);
     arena_free(t.arena);
     return t.failures != 0;
