@@ -106,7 +106,8 @@ static char *temporary_name(const char *path) {
 
 static int temporary_write(const Text *t, const char *path, char **temporary) {
     struct stat held;
-    if (stat(path, &held) == 0 && S_ISDIR(held.st_mode)) return EISDIR;
+    bool exists = stat(path, &held) == 0; /* a device or a pipe is not to be replaced by a file */
+    if (exists && !S_ISREG(held.st_mode)) return S_ISDIR(held.st_mode) ? EISDIR : ENOTSUP;
     char *name = temporary_name(path);
     int fd = mkstemp(name), failed = fd < 0 ? errno : 0;
     if (failed) return free(name), failed;
