@@ -1,5 +1,5 @@
-# Writes OUT: a C table of FILES, as frontend/library.h declares it.
-set(text "#include \"frontend/library.h\"\n\n")
+# Writes OUT: FILES as C tables, LIST and COUNT, of the TYPE that HEADER declares; their paths begin with PREFIX.
+set(text "#include \"${HEADER}\"\n\n")
 set(rows "")
 set(count 0)
 foreach(file ${FILES})
@@ -7,8 +7,8 @@ foreach(file ${FILES})
   file(READ ${file} bytes HEX)
   string(REGEX REPLACE "(..)" "0x\\1," bytes "${bytes}")
   string(APPEND text "static const char file${count}[] = {${bytes}0};\n")
-  string(APPEND rows "    {\"std/${name}\", file${count}, sizeof file${count} - 1},\n")
+  string(APPEND rows "    {\"${PREFIX}${name}\", file${count}, sizeof file${count} - 1},\n")
   math(EXPR count "${count} + 1")
 endforeach()
-string(APPEND text "\nconst LibraryFile library_files[] = {\n${rows}};\nconst int library_count = ${count};\n")
+string(APPEND text "\nconst ${TYPE} ${LIST}[] = {\n${rows}};\nconst int ${COUNT} = ${count};\n")
 file(WRITE ${OUT} "${text}")

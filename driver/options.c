@@ -54,6 +54,7 @@ const Option options[] = {
     {"--timeout", "MS", "deadline of every wait (default: 30000)", RUN, COUNT, AT(timeout_ms)},
     {"--flags", NULL, "print what the C compiler of a target is given", TARGETS, FLAG, AT(flags)},
     {"--diagnostics", "STYLE", "text (default), json or sarif", SOURCE | OPT | FMT, TEXT, AT(diagnostics)},
+    {"--explain", "ID", "tell what a message means, by the id in its brackets, and exit", ANY, TEXT, AT(explain)},
     {"--help", NULL, "print this and exit", ANY, FLAG, AT(help)},
     {"--manual", NULL, "print the manual page and exit", ANY, FLAG, AT(manual)},
     {"--version", NULL, "print the version and exit", ANY, FLAG, AT(version)},
@@ -191,6 +192,7 @@ int options_parse(Options *o, int argc, char **argv) {
         if ((code = word ? take_word(o, argv[i]) : take_option(o, argc, argv, &i)) >= 0) return code;
     }
     if (o->version) return printf("tilec %s\n", TILEC_VERSION), EXIT_OK;
+    if (o->explain) return explain_id(o);
     if (o->manual) return manual_print(), EXIT_OK;
     if (o->help) return help_print(o->command), EXIT_OK;
     if (!o->command) return help_print(NULL), EXIT_USAGE;

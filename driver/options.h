@@ -17,7 +17,7 @@ typedef struct {
     VEC(Define) define, size;
     VEC(const char *) root, off, pass;
     VEC(Binding) in, out;
-    const char *outdir, *target, *emit, *program, *print_after, *depfile, *comm, *diagnostics, *trace;
+    const char *outdir, *target, *emit, *program, *print_after, *depfile, *comm, *diagnostics, *explain, *trace;
     bool depfiles, verify_each, time_passes, relaxed, check, laws, write, processes, flags, help, manual, version;
     int64_t ranks, seed, time, timeout_ms, workers;
 } Options;
@@ -51,6 +51,8 @@ int options_parse(Options *o, int argc, char **argv);
 /* help.c, from the tables above */
 void help_print(const char *command); /* of one command, or NULL */
 void manual_print(void);
+
+int explain_id(Options *); /* explain_id.c */
 
 int command_compile(Options *);
 int command_run(Options *);

@@ -1,0 +1,43 @@
+/* explain_id.c: tilec --explain=ID: what docs/diagnostics.md says about the id of a message. */
+#include "driver/options.h"
+#include "driver/pages.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const char heading[] = "\n## ";
+
+/* The section behind a heading, and how long it is; NULL: there is none. */
+static const char *section_next(const char *p, size_t *n) {
+    const char *from = strstr(p, heading);
+    if (!from) return NULL;
+    from += strlen(heading);
+    const char *end = strstr(from, heading);
+    *n = end ? (size_t)(end - from) : strlen(from);
+    return from;
+}
+
+static const char *id_of(Arena *a, const char *section) { return arena_text(a, section, strcspn(section, "\n")); }
+
+static int unknown_id(Options *o) {
+    VEC(const char *) id = {0};
+    size_t n;
+    for (const char *s = pages[0].text; (s = section_next(s, &n));) vec_push(o->arena, &id, id_of(o->arena, s));
+    const char *near = spelling_nearest(o->explain, id.p, id.n);
+    fprintf(stderr, "tilec: error: no message has the id '%s'", o->explain);
+    fprintf(stderr, near ? "; did you mean '%s'?\n" : "\n", near);
+    return EXIT_USAGE;
+}
+
+int explain_id(Options *o) {
+    size_t n;
+    for (const char *s = pages[0].text; (s = section_next(s, &n));) {
+        size_t head = strcspn(s, "\n");
+        if (strcmp(id_of(o->arena, s), o->explain)) continue;
+        for (; s[head] == '\n'; head++) continue;
+        fwrite(s + head, 1, n - head, stdout);
+        if (s[n - 1] != '\n') putchar('\n');
+        return EXIT_OK;
+    }
+    return unknown_id(o);
+}
