@@ -1,0 +1,57 @@
+#!/usr/bin/env python3
+"""Every example on a GPU (or its emulator) against the interpreter: one JSON line a case.
+
+usage: check.py TILEC EXAMPLES TARGET [JOBS [COMMAND ..]]; COMMAND goes before tilec, such as a sanitizer."""
+import concurrent.futures
+import json
+import re
+import subprocess
+import sys
+
+# Own sizes, then ragged ones; those of meshes on one rank.
+CASES = [
+    ("gemm", ""), ("gemm", "-D M=140 -D N=50 -D K=70"), ("gemm", "-D M=257 -D N=513 -D K=129"),
+    ("attention", ""), ("attention", "-D H=4 -D S=200"), ("attention", "-D H=2 -D G=1 -D S=333 -D D=64"),
+    ("softmax", ""), ("softmax", "-D N=33 -D D=1000"), ("softmax", "-D N=5 -D D=30"),
+    ("rmsnorm", ""), ("rmsnorm", "-D N=33 -D D=1000"), ("rmsnorm", "-D N=5 -D D=30"),
+    ("ag_gemm", "--ranks=1"), ("ag_gemm", "--ranks=1 -D M=37 -D N=50 -D K=40"),
+    ("gemm_rs", "--ranks=1"), ("gemm_rs", "--ranks=1 -D M=150 -D N=50 -D K=40"),
+    ("gemm_ar", "--ranks=1"), ("gemm_ar", "--ranks=1 -D M=30 -D N=50 -D K=41"),
+    ("mlp_tp", "--ranks=1"), ("mlp_tp", "--ranks=1 -D D=16 -D H=23 --size N=9"),
+    ("flash_decode", "--ranks=1"), ("flash_decode", "--ranks=1 -D B=1 -D H=2 -D G=1 -D S=30 -D D=8"),
+    ("stories/stories", ""), ("stories/stories", "-D L=2 -D D=12 -D F=10 -D H=4 -D G=2 -D E=6 -D V=20 -D S=9 -D B=2"),
+]
+LINE = re.compile(r"(\w+): (\w+): largest error (\S+), bound there (\S+): (\w+)")
+
+
+def run(tilec, examples, target, before, case):
+    name, options = case
+    command = before + [tilec, "run", f"--target={target}", f"{examples}/{name}.tile", "--check"] + options.split()
+    p = subprocess.run(command, capture_output=True, text=True)
+    found = LINE.findall(p.stdout)
+    row = {"example": name, "options": options, "target": target, "exit": p.returncode,
+           "outputs": [{"name": n, "error": float(e), "bound": float(b), "agrees": a == "agrees"} for _, n, e, b, a in found]}
+    if p.returncode:
+        row["message"] = (p.stderr or p.stdout)[:400]
+    if before:
+        row["tool"] = " ".join(before)
+        row["summary"] = [line for line in p.stdout.splitlines() if "SUMMARY" in line]
+    return row
+
+
+def main():
+    tilec, examples, target = sys.argv[1:4]
+    jobs = int(sys.argv[4]) if len(sys.argv) > 4 else 1
+    before = sys.argv[5:]
+    cases = [c for c in CASES if not before or (c[1] and c[1] != "--ranks=1")]
+    wrong = 0
+    with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
+        for row in pool.map(lambda c: run(tilec, examples, target, before, c), cases):
+            print(json.dumps(row), flush=True)
+            wrong += row["exit"] != 0 or not all(o["agrees"] for o in row["outputs"])
+    print(f"{len(cases)} cases, {wrong} wrong", file=sys.stderr)
+    return wrong != 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
