@@ -15,8 +15,15 @@ double comm_bytes(const Comm *c, int tensor) {
     return n;
 }
 
+/* By the command line, or by the IR. */
+static CommForm form_asked(const Comm *c, const Node *node) {
+    const PassOptions *o = c->pass->options;
+    if (pass_is_off(o, &pass_comm)) return COMM_UNFUSED;
+    return o->comm != COMM_AUTO ? o->comm : node->form;
+}
+
 static Choice *forced_choice(Comm *c, const Node *node, Choice *choice, int n) {
-    CommForm form = pass_is_off(c->pass->options, &pass_comm) ? COMM_UNFUSED : c->pass->options->comm;
+    CommForm form = form_asked(c, node);
     if (form == COMM_AUTO) return NULL;
     for (int i = 0; i < n; i++) {
         if (choice[i].form != form) continue;

@@ -42,6 +42,7 @@ void move_from_own(Move *); /* the own rank first, if the source is peer-visible
 /* Position `dim` in the whole dimension: inside this rank's block (mine) or the peer's. */
 Affine move_in_mine(const Move *, int dim, Size split);
 Affine move_in_peers(const Move *, int dim, Size split);
+void move_plain(Move *); /* every dimension: to the same place */
 /* out[to] = in[from] */
 void move_end_copy(Move *, Nodes *into, CommForm);
 /* out[to] = sum (or maximum) over s of in[from], s appended by the caller through move_sum_range(); ranks in order, in f32 (f64). */

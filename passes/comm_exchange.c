@@ -6,21 +6,13 @@ static CommForm choose(Comm *c, const Node *n) {
     double b = comm_bytes(c, n->src);
     CommCost push = {b, b, 1, 0, 1}, staged = {3 * b, b, 1, 0, 2}, unfused = {3 * b, b, 0, 2, 2};
     Choice choice[] = {
-        {COMM_PUSH, true, NULL, model_comm(c->facts, &push)},
+        {COMM_PUSH, n->coll != COLL_BROADCAST, "the root alone has it, and the others fetch it", model_comm(c->facts, &push)},
         {COMM_STAGED, true, NULL, model_comm(c->facts, &staged)},
         {COMM_UNFUSED, true, NULL, model_comm(c->facts, &unfused)},
         {COMM_PULL, false, "it is read whole: staging reads it once", 0},
         {COMM_PACKET, false, "packets serve all_gather and stack", 0},
     };
     return comm_choose(c, n, choice, 5);
-}
-
-/* To the same place. */
-static void move_plain(Move *mv) {
-    for (int d = 0; d < mv->ndim; d++) {
-        move_from(mv, move_pos(mv, d));
-        move_to(mv, move_pos(mv, d));
-    }
 }
 
 /* The rank this one receives from: the root, or (me - shift) mod ranks. */
@@ -83,7 +75,7 @@ static void push_shift(Comm *c, const Node *n, int inbox) {
 }
 
 void comm_exchange(Comm *c, const Node *n) {
-    CommForm form = n->coll == COLL_BROADCAST ? COMM_STAGED : choose(c, n);
+    CommForm form = choose(c, n);
     if (form != COMM_PUSH) {
         fetch(c, n, comm_published(c, n->src, n->axis, form), form);
         return;

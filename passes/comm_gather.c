@@ -103,10 +103,7 @@ static void keep_private(const Gather *g, int sym) {
     if (!wanted) return;
     Move mv = move_begin(c, "take", sym, g->n->dst, g->axis, false, dst->dim, dst->ndim, -1);
     move_from(&mv, affine_rank(g->axis));
-    for (int d = 0; d < mv.ndim; d++) {
-        move_from(&mv, move_pos(&mv, d));
-        move_to(&mv, move_pos(&mv, d));
-    }
+    move_plain(&mv);
     move_end_copy(&mv, &c->out, COMM_PUSH);
 }
 

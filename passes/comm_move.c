@@ -66,6 +66,13 @@ void move_to(Move *mv, Affine a) { mv->to[mv->nto++] = span_of(a); }
 Affine move_pos(const Move *mv, int dim) { return affine_term(TERM_POS, mv->range[dim], 1, 1); }
 Affine move_peer(const Move *mv) { return affine_term(TERM_POS, mv->peer, 1, 1); }
 
+void move_plain(Move *mv) {
+    for (int d = 0; d < mv->ndim; d++) {
+        move_from(mv, move_pos(mv, d));
+        move_to(mv, move_pos(mv, d));
+    }
+}
+
 /* p + rank * B. Of a run-time extent B is not a number: then it is the value of `origin`, opaque to analysis. */
 Affine move_in_mine(const Move *mv, int dim, Size split) {
     Affine a = move_pos(mv, dim), own;

@@ -56,10 +56,7 @@ static void sum_inbox(const Reduce *r, int inbox) {
     int s = move_sum_range(&mv, r->axis);
     move_from(&mv, affine_rank(r->axis));
     move_from(&mv, affine_term(TERM_POS, s, 1, 1));
-    for (int d = 0; d < mv.ndim; d++) {
-        move_from(&mv, move_pos(&mv, d));
-        move_to(&mv, move_pos(&mv, d));
-    }
+    move_plain(&mv);
     move_end_sum(&mv, part_op(r), &c->out, COMM_PUSH);
 }
 
