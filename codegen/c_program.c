@@ -151,17 +151,19 @@ const char *grid_index(Fn *f, const Kernel *k, int range, const char *task) {
     return strcmp(outer, "1") ? fn_text(f, "%s %% %s", index, text_atom(f, own)) : index;
 }
 
-static void call_node(Fn *f, const Node *n, const char *function) {
+static void emit_call(const Writer *w, Fn *f, const Node *n) {
     f->node = n;
     Text call = {0};
-    text_printf(&call, "%s(t", function);
+    text_printf(&call, "%s(t", w->function[n->id]);
     for (int i = 0; i < n->arg.n; i++) text_printf(&call, ", %s", argument_text(f, n, i));
     for (int i = 0; i < n->kernel->ngrid; i++)
         if (n->kernel->range.p[i].kind != RANGE_WHOLE) text_printf(&call, ", %s", grid_index(f, n->kernel, i, "ticket"));
-    const char *tasks = node_tasks(f, n->kernel);
-    fn_line(f, "if (ticket < %s) return %s);", text_atom(f, tasks), text_str(&call));
-    fn_line(f, "ticket -= %s;", tasks);
+    fn_line(f, "if (ticket < %s) return %s);", text_atom(f, node_tasks(f, n->kernel)), text_str(&call));
     text_free(&call);
+}
+
+static void emit_name(const Writer *w, Fn *f, const Node *n) {
+    fn_line(f, "if (ticket < %s) return \"%s\";", text_atom(f, node_tasks(f, n->kernel)), c_string(w->arena, n->kernel->name));
 }
 
 void fn_print(Fn *f, Text *to, const char *head) {
@@ -172,20 +174,49 @@ void fn_print(Fn *f, Text *to, const char *head) {
     text_free(&f->body);
 }
 
+/* Tasks of the nodes lo .. hi. */
+static const char *tasks_between(const Writer *w, Fn *f, int lo, int hi) {
+    const char *sum = "0";
+    for (int i = lo; i < hi; i++) sum = text_add_terms(f, node_tasks(f, w->p->node.p[i]->kernel), sum);
+    return sum;
+}
+
+enum { IN_A_ROW = 8 };
+
+/* Lines that return something about the node of a ticket: by halves, so that a long program finds it as fast, and the last
+   few nodes one after the other. */
+static void find_node(const Writer *w, Fn *f, int lo, int hi, void (*found)(const Writer *, Fn *, const Node *)) {
+    int64_t n;
+    int middle = (lo + hi) / 2;
+    const char *first = hi - lo > IN_A_ROW ? tasks_between(w, f, lo, middle) : "";
+    if (text_is_number(first, &n)) {
+        fn_line(f, "if (ticket < %s) {", first);
+        f->indent++;
+        find_node(w, f, lo, middle, found);
+        f->indent--;
+        fn_line(f, "}");
+        fn_line(f, "ticket -= %s;", first);
+        find_node(w, f, middle, hi, found);
+        return;
+    }
+    for (int i = lo; i < hi; i++) {
+        found(w, f, w->p->node.p[i]);
+        fn_line(f, "ticket -= %s;", node_tasks(f, w->p->node.p[i]->kernel));
+    }
+}
+
 static void emit_tasks(Writer *w, Text *to) {
     Fn f = fn_new(w->arena, w->m, w->p, &w->memory);
-    const char *sum = "0";
     c_name(&f.names, "ticket");
     fn_line(&f, "(void)t;");
-    for (int i = 0; i < w->p->node.n; i++) sum = text_add_terms(&f, node_tasks(&f, w->p->node.p[i]->kernel), sum);
-    fn_line(&f, "return %s;", sum);
+    fn_line(&f, "return %s;", tasks_between(w, &f, 0, w->p->node.n));
     fn_print(&f, to, fn_text(&f, "static int64_t %s_tasks(const tile_task *t)", w->p->name));
 }
 
 static void emit_task(Writer *w, Text *to) {
     Fn f = fn_new(w->arena, w->m, w->p, &w->memory);
     c_name(&f.names, "ticket");
-    for (int i = 0; i < w->p->node.n; i++) call_node(&f, w->p->node.p[i], w->function[i]);
+    find_node(w, &f, 0, w->p->node.n, emit_call);
     fn_line(&f, "return 0;");
     fn_print(&f, to, fn_text(&f, "static int %s_task(const tile_task *t, int64_t ticket)", w->p->name));
 }
@@ -194,12 +225,7 @@ static void emit_task_name(Writer *w, Text *to) {
     Fn f = fn_new(w->arena, w->m, w->p, &w->memory);
     c_name(&f.names, "ticket");
     fn_line(&f, "(void)t;");
-    for (int i = 0; i < w->p->node.n; i++) {
-        const Kernel *k = w->p->node.p[i]->kernel;
-        const char *tasks = node_tasks(&f, k);
-        fn_line(&f, "if (ticket < %s) return \"%s\";", text_atom(&f, tasks), c_string(w->arena, k->name));
-        fn_line(&f, "ticket -= %s;", tasks);
-    }
+    find_node(w, &f, 0, w->p->node.n, emit_name);
     fn_line(&f, "return \"\";");
     fn_print(&f, to, fn_text(&f, "static const char *%s_task_name(const tile_task *t, int64_t ticket)", w->p->name));
 }
