@@ -27,7 +27,27 @@ int diags_file(Diags *d, const char *path, const char *text, size_t len) {
 
 static bool is_dropped(const Diags *d) { return d->limit && d->errors > d->limit; }
 
+static bool switch_names(const char *word, DiagKind kind, const char *id) {
+    if (strcmp(word, "all") == 0) return true;
+    return strcmp(word, "performance") == 0 ? kind == DIAG_PERF : strcmp(word, id) == 0;
+}
+
+/* Errors cannot be switched off; with "error" the warnings that are left are errors. */
+static DiagKind kind_switched(Diags *d, DiagKind kind, const char *id) {
+    bool error = false;
+    d->silent = false;
+    for (int i = 0; i < d->switches.n && kind != DIAG_ERROR; i++) {
+        const char *word = d->switches.p[i];
+        bool off = strncmp(word, "no-", 3) == 0;
+        if (strcmp(word, "error") == 0) error = true;
+        else if (switch_names(word + (off ? 3 : 0), kind, id)) d->silent = off;
+    }
+    return error ? DIAG_ERROR : kind;
+}
+
 static void diag_add(Diags *d, DiagKind kind, Loc loc, const char *id, const char *format, va_list ap) {
+    if (kind != DIAG_NOTE) kind = kind_switched(d, kind, id);
+    if (d->silent) return;
     if (kind == DIAG_ERROR) d->errors++;
     if (kind == DIAG_WARNING || kind == DIAG_PERF) d->warnings++;
     if ((kind == DIAG_ERROR || kind == DIAG_NOTE) && is_dropped(d)) return;

@@ -38,6 +38,8 @@ typedef struct Diags {
     VEC(SourceFile) file;
     VEC(Diag) diag; /* in order of report; notes follow what they explain */
     int errors, warnings;
+    VEC(const char *) switches; /* of warnings, the last counts: "performance", an id, "all", or "no-" and one of them; "error" */
+    bool silent; /* the last message was switched off, and its notes are */
     int limit; /* errors after which the rest are counted, not kept; 0: none (diags_new: 100) */
 } Diags;
 

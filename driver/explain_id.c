@@ -19,25 +19,29 @@ static const char *section_next(const char *p, size_t *n) {
 
 static const char *id_of(Arena *a, const char *section) { return arena_text(a, section, strcspn(section, "\n")); }
 
-static int unknown_id(Options *o) {
+bool id_known(Arena *a, const char *wanted) {
     VEC(const char *) id = {0};
     size_t n;
-    for (const char *s = pages[0].text; (s = section_next(s, &n));) vec_push(o->arena, &id, id_of(o->arena, s));
-    const char *near = spelling_nearest(o->explain, id.p, id.n);
-    fprintf(stderr, "tilec: error: no message has the id '%s'", o->explain);
+    for (const char *s = pages[0].text; (s = section_next(s, &n));) {
+        vec_push(a, &id, id_of(a, s));
+        if (strcmp(vec_last(&id), wanted) == 0) return true;
+    }
+    const char *near = spelling_nearest(wanted, id.p, id.n);
+    fprintf(stderr, "tilec: error: no message has the id '%s'", wanted);
     fprintf(stderr, near ? "; did you mean '%s'?\n" : "\n", near);
-    return EXIT_USAGE;
+    return false;
 }
 
 int explain_id(Options *o) {
     size_t n;
+    if (!id_known(o->arena, o->explain)) return EXIT_USAGE;
     for (const char *s = pages[0].text; (s = section_next(s, &n));) {
         size_t head = strcspn(s, "\n");
         if (strcmp(id_of(o->arena, s), o->explain)) continue;
         for (; s[head] == '\n'; head++) continue;
         fwrite(s + head, 1, n - head, stdout);
         if (s[n - 1] != '\n') putchar('\n');
-        return EXIT_OK;
+        break;
     }
-    return unknown_id(o);
+    return EXIT_OK;
 }

@@ -54,6 +54,7 @@ const Option options[] = {
     {"--timeout", "MS", "deadline of every wait (default: 30000)", RUN, COUNT, AT(timeout_ms)},
     {"--flags", NULL, "print what the C compiler of a target is given", TARGETS, FLAG, AT(flags)},
     {"--diagnostics", "STYLE", "text (default), json or sarif", SOURCE | OPT | FMT, TEXT, AT(diagnostics)},
+    {"-W", "[no-]NAME", "switch warnings: performance, all or an id; error makes them errors", SOURCE | OPT, LIST, AT(warn)},
     {"--explain", "ID", "tell what a message means, by the id in its brackets, and exit", ANY, TEXT, AT(explain)},
     {"--help", NULL, "print this and exit", ANY, FLAG, AT(help)},
     {"--manual", NULL, "print the manual page and exit", ANY, FLAG, AT(manual)},

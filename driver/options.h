@@ -15,7 +15,7 @@ typedef struct {
     Arena *arena;
     const char *command, *file;
     VEC(Define) define, size;
-    VEC(const char *) root, off, pass;
+    VEC(const char *) root, off, pass, warn;
     VEC(Binding) in, out;
     const char *outdir, *target, *emit, *program, *print_after, *depfile, *comm, *diagnostics, *explain, *trace;
     bool depfiles, verify_each, time_passes, relaxed, check, laws, write, processes, flags, help, manual, version;
@@ -52,7 +52,9 @@ int options_parse(Options *o, int argc, char **argv);
 void help_print(const char *command); /* of one command, or NULL */
 void manual_print(void);
 
-int explain_id(Options *); /* explain_id.c */
+/* explain_id.c */
+int explain_id(Options *);
+bool id_known(Arena *, const char *id); /* some message has it; else an error is printed */
 
 int command_compile(Options *);
 int command_run(Options *);

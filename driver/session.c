@@ -42,12 +42,26 @@ bool session_open(Session *s, const Options *o) {
     return targets_read(o, &list) && session_open_for(s, o, &list.p[0]);
 }
 
+/* -Wperformance, -Wno-kernel-boundary, -Werror: the last one that names a warning decides. */
+static bool known_warnings(Session *s) {
+    static const char *const classes[] = {"performance", "all", "error"};
+    for (int i = 0; i < s->o->warn.n; i++) {
+        const char *given = s->o->warn.p[i], *name = given + (strncmp(given, "no-", 3) ? 0 : 3);
+        bool known = false;
+        for (int k = 0; k < 3; k++) known = known || strcmp(k == 2 ? given : name, classes[k]) == 0;
+        if (!known && !id_known(s->arena, name)) return false;
+        vec_push(s->arena, &s->diags->switches, given);
+    }
+    return true;
+}
+
 bool session_open_for(Session *s, const Options *o, const Target *target) {
     *s = (Session){.o = o, .arena = o->arena, .target = *target};
     s->names = names_new(s->arena);
     s->diags = diags_new(s->arena);
     int comm = word_index("--comm", o->comm, comm_text, 6);
-    if (comm < 0 || word_index("--diagnostics", o->diagnostics, style_text, 3) < 0 || !known_passes(o)) return false;
+    if (comm < 0 || word_index("--diagnostics", o->diagnostics, style_text, 3) < 0) return false;
+    if (!known_passes(o) || !known_warnings(s)) return false;
     bool all = o->print_after && strcmp(o->print_after, "all") == 0;
     s->pass = (PassOptions){.target = target->machine,
                             .comm = (CommForm)comm, .off = o->off.p, .noff = o->off.n,
