@@ -152,12 +152,12 @@ bool shape_fits(Prog *c, const ProgValue *v, const Tensor *like, Loc loc) {
     return true;
 }
 
-/* An annotation says what is so; it does not move or round anything. */
+/* An annotation says what is so; it does not move or round anything. In a called program only what it splits is said. */
 static bool annotation_fits(Prog *c, const ProgValue *v, const Expected *want, Loc loc) {
     const Tensor seen = value_tensor(c, v), *t = &seen;
     if (want->like && !shape_fits(c, v, want->like, loc)) return false;
     for (int d = 0; want->like && d < t->ndim; d++)
-        if (!size_equal(t->dim[d], want->like->dim[d])) {
+        if (!size_equal(t->dim[d], want->like->dim[d]) && !(c->frame && want->like->dim[d].axis < 0)) {
             diag_error(c->diags, v->loc, "placement-mismatch", "dimension %d of this is %s, and '%s' is declared as %s",
                        d, size_text(c, t->dim[d]), want->name, size_text(c, want->like->dim[d]));
             return false;
