@@ -3,16 +3,18 @@
 #define TILEC_TEST_GEN_LAYERS_H
 
 #include "test/gen/call.h"
+#include "test/gen/called.h"
 #include "test/gen/move.h"
-#include "test/gen/whole.h"
 
 /* A call, a collective, an expression or a view. */
 static void step_make(Src *g) {
-    int span = tape_open(g->tape), form = DRAW(g, 9);
+    int span = tape_open(g->tape), form = DRAW(g, 10);
     if (form < 4 || g->tensor.n == 0) call_make(g);
     else if (form < 6) move_some(g);
     else if (form < 8) map_make(g);
-    else view_make(g);
+    else if (form < 9) view_make(g);
+    else if (DRAW(g, 2)) program_call(g);
+    else linear_call(g);
     tape_close(g->tape, span);
 }
 

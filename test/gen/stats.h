@@ -52,6 +52,8 @@ static Feature features[] = {
     USES("result read by the kernel itself", "o([0-9])\\[[^]\n]*\\] = [^\n]*o\\1\\["),
     USES("positions of a tile in order", "for r[0-9]+ in i"),
     USES("if of a program", "  if [N0-9l]"),
+    USES("call of a program", "program sub"),
+    USES("weight in a format", "\\] as "),
     USES("choice", "choose \\{"),
     USES("choice by a tree", "choose by"),
     USES("input of declared values", " in 0 \\.\\. 8"),

@@ -1,0 +1,75 @@
+/* called.h: calls of what is expanded: programs of one or two tensors, and products with weights in a format. */
+#ifndef TILEC_TEST_GEN_CALLED_H
+#define TILEC_TEST_GEN_CALLED_H
+
+#include "test/gen/whole.h"
+
+/* ---- programs ---- */
+
+static const char *head_type(Src *g, int ndim) {
+    const char *s = "f32";
+    for (int d = 0; d < ndim; d++) s = SAY(g, "%s%sn%d", s, d ? ", " : "[", d);
+    return ndim ? SAY(g, "%s]", s) : s;
+}
+
+/* Another tensor of the shape, whose sum with the first has a placement, which *r then is; -1: none. */
+static int operand_find(Src *g, int base, SrcTensor *r) {
+    for (int i = g->tensor.n - 1; i >= 0; i--) {
+        const SrcTensor *t = &g->tensor.p[i];
+        SrcTensor joined = *r;
+        if (i == base || t->elem != ELEM_F32 || !same_dims(t, r) || DRAW(g, 2) || !places_join(g, &joined, t)) continue;
+        *r = joined;
+        return i;
+    }
+    return -1;
+}
+
+static void program_call(Src *g) {
+    int base = map_base(g);
+    if (base < 0) return;
+    SrcTensor r = g->tensor.p[base];
+    bool linear = any_place(g, &r, PLACE_P);
+    int other = operand_find(g, base, &r);
+    const char *name = SAY(g, "sub%d", g->nname++), *type = head_type(g, r.ndim), *z = other >= 0 ? SAY(g, ", z: %s", type) : "";
+    text_printf(&g->kernels, "program %s(x: %s%s, const c: i64) -> (y: %s) {\n  t = %s;\n", name, type, z, type, linear ? "2 * x" : "tanh(x)");
+    text_printf(&g->kernels, "  if c > 1 { y = t%s; } else { y = 0.5 * t%s; }\n}\n", *z ? " + z" : "", *z ? " - z" : "");
+    const char *args = SAY(g, "%s%s%s, %d", read_tensor(g, base), *z ? ", " : "", *z ? read_tensor(g, other) : "", 1 + DRAW(g, 2));
+    r.view = r.exact = false;
+    statement_print(g, target_name(g, &r), SAY(g, "%s(%s)", name, args));
+}
+
+/* ---- weight formats ---- */
+
+/* A matrix of numbers by numbers whose columns are not split, and whose rows are at most that. */
+static bool takes_weight(const Src *g, const SrcTensor *t) {
+    if (t->elem != ELEM_F32 || t->ndim != 2 || t->view || t->part || t->max || !is_number(g, t->dim[1])) return false;
+    for (int a = 0; a < g->naxis; a++)
+        if (t->place[a] != PLACE_R && (t->place[a] != PLACE_S || t->split[a] != 0)) return false;
+    return extent_value(g, t->dim[0]) > 0 && extent_value(g, t->dim[1]) > 0;
+}
+
+static const char *weight_shapes(Src *g, const char *m, const char *n) {
+    switch (DRAW(g, 6)) {
+    case 0: return SAY(g, "lowrank([%s, 2], [2, %s])", m, n);
+    case 1: return SAY(g, "int8([%s, %s], [%s])", m, n, m);
+    case 2: return SAY(g, "ternary([%s, %s], [%s])", m, n, m);
+    case 3: return SAY(g, "kron([%s, 1], [1, %s])", m, n);
+    case 4: return SAY(g, "strassen([%s, 3], [3], [3, %s])", m, n);
+    default: return SAY(g, "int4_groups([%s, %s], [%s, 1])", m, n, m);
+    }
+}
+
+static void linear_call(Src *g) {
+    int base = g->tensor.n - 1, rows = DRAW(g, g->ndim);
+    while (base >= 0 && !takes_weight(g, &g->tensor.p[base])) base--;
+    if (base < 0 || g->dim[rows].runtime) return;
+    SrcTensor r = g->tensor.p[base];
+    const char *m = extent_text(g, rows), *n = extent_text(g, r.dim[1]), *weight = SAY(g, "W%d", g->nname++);
+    text_printf(&g->inputs, "%s%s: f32[%s, %s] as %s", g->inputs.n ? ", " : "", weight, m, n, weight_shapes(g, m, n));
+    r.dim[1] = rows;
+    r.exact = false;
+    const char *x = read_tensor(g, base);
+    statement_print(g, target_name(g, &r), SAY(g, "linear(%s, %s)", x, weight));
+}
+
+#endif
