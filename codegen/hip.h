@@ -8,7 +8,7 @@
 
 /* The part of a position that depends on the thread alone, as a constant at the head of the kernel. */
 typedef struct {
-    const char *text, *name;
+    const char *wanted, *text, *name;
 } ThreadPart;
 
 typedef struct Hip {

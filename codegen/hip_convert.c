@@ -79,6 +79,7 @@ static void through_memory(Fn *f, const Op *op, const Conversion *c, const Layou
         return;
     }
     lds_take(f, op->loc, (INT64_C(1) << layout_index_bits(from)) * in.bytes);
+    fn_line(f, "// %s to the layout of %s", fn_value_name(f, x), fn_value_name(f, op->res.p[0]));
     const Tile *tile = held_tile(f, op->res.p[0]);
     memory_store(f, x, &in, from);
     sync_line(f);

@@ -8,8 +8,8 @@
 
 static const char *tensor_text(Fn *f, const Tensor *t) {
     int arg = f->memory->arg[t->id];
-    if (arg >= 0) return fn_text(f, "c.args.%s", f->hip->member[arg]);
-    return fn_text(f, "(%s *)(c.local + %" PRId64 ")", elem_c(t->elem), f->memory->offset[t->id]);
+    if (arg >= 0) return fn_text(f, "call.args.%s", f->hip->member[arg]);
+    return fn_text(f, "(%s *)(call.local + %" PRId64 ")", elem_c(t->elem), f->memory->offset[t->id]);
 }
 
 /* The text of a parameter's pointer, or of its value. */
@@ -34,6 +34,15 @@ static void argument_line(Fn *f, Text *to, int i) {
     text_printf(to, "    %s%s = %s;\n", type, f->param[i], argument_text(f, i));
 }
 
+/* Before everything else in the body. */
+static void name_arguments(Fn *f) {
+    Text lines = {0};
+    for (int i = 0; i < f->k->param.n; i++) argument_line(f, &lines, i);
+    text_add(&lines, text_str(&f->body));
+    text_free(&f->body);
+    f->body = lines;
+}
+
 /* ---- what the body begins with ---- */
 
 static void grid_constants(Fn *f) {
@@ -42,7 +51,7 @@ static void grid_constants(Fn *f) {
 }
 
 static void body_constants(Fn *f) {
-    static const char *const taken[] = {"c", "lds", "thread", "group", "reg", "wave", "fk", "fm", "fn", "apart", "next", "next_at",
+    static const char *const taken[] = {"call", "lds", "thread", "group", "reg", "wave", "fk", "fm", "fn", "apart", "next", "next_at",
                                         "better", "low", "high", "other"};
     for (size_t i = 0; i < sizeof taken / sizeof *taken; i++) c_name(&f->names, taken[i]);
     fn_constant_of(f, "int", "thread", "tile_thread()");
@@ -91,13 +100,10 @@ bool hip_kernel(GpuText *g, Arena *a, const Program *p, const Memory *memory, co
     make_body(&f);
     source_comment(&f, to);
     kernel_head(&f, to, launch->function);
-    Text head = {0};
-    fn_head_print(&f, &head);
-    for (int i = 0; i < f.k->param.n; i++) argument_line(&f, to, i);
-    text_add(to, text_str(&head));
+    name_arguments(&f);
+    fn_head_print(&f, to);
     text_add(to, text_str(&f.body));
     text_add(to, "}\n\n");
-    text_free(&head);
     text_free(&f.body);
     launch->threads = hip.threads;
     launch->lds = hip.lds;

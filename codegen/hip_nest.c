@@ -41,10 +41,11 @@ const char *thread_part(Fn *f, const char *wanted, const uint64_t *column, int n
     const char *text = bits_text(f, "thread", column, n);
     if (strcmp(text, "0") == 0 || strcmp(text, "thread") == 0) return text;
     for (int i = 0; i < f->hip->part.n; i++)
-        if (strcmp(f->hip->part.p[i].text, text) == 0) return f->hip->part.p[i].name;
+        if (strcmp(f->hip->part.p[i].text, text) == 0 && strcmp(f->hip->part.p[i].wanted, wanted) == 0)
+            return f->hip->part.p[i].name;
     const char *name = c_name(&f->names, wanted);
     fn_constant_of(f, "int", name, text_bare(f, text));
-    vec_push(f->arena, &f->hip->part, ((ThreadPart){text, name}));
+    vec_push(f->arena, &f->hip->part, ((ThreadPart){wanted, text, name}));
     return name;
 }
 
@@ -181,7 +182,7 @@ void lds_take(Fn *f, Loc loc, int64_t bytes) {
 
 void sync_line(Fn *f) { fn_line(f, "tile_sync();"); }
 
-static const char *symbol(Fn *f, int s) { return fn_text(f, "c.args.%s", f->hip->member[f->p->io.n + s]); }
+static const char *symbol(Fn *f, int s) { return fn_text(f, "call.args.%s", f->hip->member[f->p->io.n + s]); }
 
 static const char *coord(Fn *f, int axis) {
     (void)f, (void)axis;

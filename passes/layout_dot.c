@@ -204,12 +204,23 @@ void lay_expand(Lay *l) { lay_each(l, l->k->body, expand); }
 
 /* ---- the dots of a kernel ---- */
 
+/* After the operand, or the tensor that it comes from. */
+static Name fragment_name(const Lay *l, const Value *v) {
+    const Op *d = v->def;
+    while (d && !v->name && (d->kind == OP_CAST || d->kind == OP_SELECT)) {
+        v = d->arg.p[d->kind == OP_SELECT];
+        d = v->def;
+    }
+    Name name = v->name ? v->name : d && d->kind == OP_LOAD ? l->k->param.p[d->param].name : NULL;
+    return name ? name_of(l->m->names, arena_format(l->m->arena, "%s_frag", name)) : NULL;
+}
+
 static void convert_operand(Lay *l, Op *op, int operand, const Layout *to) {
     Op *convert = op_new(l->m, OP_CONVERT, op->loc);
     vec_push(l->m->arena, &convert->arg, op->arg.p[operand]);
     op_insert_before(op, convert);
     Value *v = op_result(l->m, l->k, convert, op->arg.p[operand]->type);
-    v->name = op->arg.p[operand]->name;
+    v->name = fragment_name(l, op->arg.p[operand]);
     v->layout = lay_number(l, to);
     op->arg.p[operand] = v;
 }

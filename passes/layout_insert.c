@@ -71,7 +71,7 @@ static Value *convert_behind(Lay *l, Value *v, int layout, Loc loc) {
     vec_push(l->m->arena, &convert->arg, v);
     insert_behind(convert, v);
     Value *made = op_result(l->m, l->k, convert, v->type);
-    made->name = v->name;
+    made->name = v->name ? name_of(l->m->names, arena_format(l->m->arena, "%s_moved", v->name)) : NULL;
     made->layout = layout;
     remember(l, v, made);
     return made;

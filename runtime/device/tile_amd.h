@@ -15,9 +15,9 @@
 #define TILE_FN static __device__ inline __attribute__((always_inline))
 #define TILE_GLOBAL __attribute__((address_space(1)))
 
-/* Followed by the kernel's body, which reads its arguments from `c`. */
-#define TILE_KERNEL(name, call, threads)                                                                               \
-    extern "C" __attribute__((amdgpu_flat_work_group_size(threads, threads))) __global__ void name(const call c)
+/* Followed by the kernel's body, which reads its arguments from `call`. */
+#define TILE_KERNEL(name, type, threads)                                                                               \
+    extern "C" __attribute__((amdgpu_flat_work_group_size(threads, threads))) __global__ void name(const type call)
 /* Memory of the workgroup, 128-byte aligned: `char *name`. At most one a kernel. */
 #define TILE_LDS(name, bytes) __shared__ __attribute__((aligned(128))) char name[bytes]
 

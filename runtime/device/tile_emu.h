@@ -57,14 +57,14 @@ void tile_emu_begin(int threads, int lanes); /* an error where the launch has an
 #define TILE_GLOBAL
 
 /* NAME itself is what tables of kernels name: it copies the argument, as a launch does. */
-#define TILE_KERNEL(name, call, threads)                                                                               \
-    static void name##_body(const call c);                                                                             \
+#define TILE_KERNEL(name, type, threads)                                                                               \
+    static void name##_body(const type call);                                                                          \
     extern "C" void name(const void *argument);                                                                        \
     extern "C" void name(const void *argument) {                                                                       \
         tile_emu_begin(threads, TILE_LANES);                                                                           \
-        name##_body(*(const call *)argument);                                                                          \
+        name##_body(*(const type *)argument);                                                                          \
     }                                                                                                                  \
-    static void name##_body(const call c)
+    static void name##_body(const type call)
 #define TILE_LDS(name, bytes) char *const name = tile_emu_lds(bytes)
 #define tile_check(p, bytes, how, value) tile_emu_check(p, bytes, how, value)
 

@@ -7,9 +7,9 @@
 #define TILE_FN static __device__ __forceinline__
 #define TILE_GLOBAL
 
-/* Followed by the kernel's body, which reads its arguments from `c`. */
-#define TILE_KERNEL(name, call, threads)                                                                               \
-    extern "C" __global__ __launch_bounds__(threads) void name(const __grid_constant__ call c)
+/* Followed by the kernel's body, which reads its arguments from `call`. */
+#define TILE_KERNEL(name, type, threads)                                                                               \
+    extern "C" __global__ __launch_bounds__(threads) void name(const __grid_constant__ type call)
 /* Memory of the workgroup, 128-byte aligned: `char *name`. At most one a kernel; the launch gives its size. */
 #define TILE_LDS(name, bytes)                                                                                          \
     extern __shared__ __align__(128) char tile_lds_memory[];                                                           \

@@ -56,7 +56,7 @@ static const char *load_name(const char *type) { return strcmp(type, "f8e5m2fnuz
 
 static void write_array(const char *array, const char *type, int n, int at) {
     printf("    TILE_TYPE_%s %s[%d];\n    for (int e = 0; e < %d; e++)\n", type, array, n, n);
-    printf("        %s[e] = tile_load_%s((const TILE_TYPE_%s *)(c.%s + %d) + tile_lane() * %d + e);\n", array,
+    printf("        %s[e] = tile_load_%s((const TILE_TYPE_%s *)(call.%s + %d) + tile_lane() * %d + e);\n", array,
            load_name(type), type, array, at, n);
 }
 
@@ -68,7 +68,7 @@ static void write_kernel(const MatrixOp *op, int row, int lanes) {
     write_array("b", op->b, elements(&b, lanes), row * BUFFER);
     write_array("d", op->d, n, row * BUFFER);
     printf("    %s(d, a, b);\n    for (int e = 0; e < %d; e++)\n", function_name(op), n);
-    printf("        tile_store_%s((TILE_TYPE_%s *)(c.d + %d) + tile_lane() * %d + e, d[e]);\n}\n", op->d, op->d,
+    printf("        tile_store_%s((TILE_TYPE_%s *)(call.d + %d) + tile_lane() * %d + e, d[e]);\n}\n", op->d, op->d,
            row * BUFFER, n);
 }
 

@@ -12,69 +12,69 @@ TILE_KERNEL(rotate, emu_call, 128) {
     TILE_LDS(lds, 512);
     const int t = tile_thread();
     const int64_t base = tile_group() * 128;
-    tile_lds_store_f32(lds + 4 * t, tile_load_f32(&c.in[base + t]));
+    tile_lds_store_f32(lds + 4 * t, tile_load_f32(&call.in[base + t]));
     tile_sync();
-    tile_store_f32(&c.out[base + t], tile_lds_load_f32(lds + 4 * ((t + 1) % 128)));
+    tile_store_f32(&call.out[base + t], tile_lds_load_f32(lds + 4 * ((t + 1) % 128)));
 }
 
 TILE_KERNEL(rotate_without_barrier, emu_call, 128) {
     TILE_LDS(lds, 512);
     const int t = tile_thread();
-    tile_lds_store_f32(lds + 4 * t, tile_load_f32(&c.in[t]));
-    tile_store_f32(&c.out[t], tile_lds_load_f32(lds + 4 * ((t + 1) % 128)));
+    tile_lds_store_f32(lds + 4 * t, tile_load_f32(&call.in[t]));
+    tile_store_f32(&call.out[t], tile_lds_load_f32(lds + 4 * ((t + 1) % 128)));
 }
 
 TILE_KERNEL(reuse_without_barrier, emu_call, 128) {
     TILE_LDS(lds, 512);
     const int t = tile_thread();
-    tile_lds_store_f32(lds + 4 * t, tile_load_f32(&c.in[t]));
+    tile_lds_store_f32(lds + 4 * t, tile_load_f32(&call.in[t]));
     tile_sync();
     float x = tile_lds_load_f32(lds + 4 * ((t + 1) % 128));
     tile_lds_store_f32(lds + 4 * t, x + 1);
-    tile_store_f32(&c.out[t], x);
+    tile_store_f32(&call.out[t], x);
 }
 
-TILE_KERNEL(store_outside, emu_call, 128) { tile_store_f32(&c.out[tile_thread() + 1], 1); }
-TILE_KERNEL(load_outside, emu_call, 128) { tile_store_f32(&c.out[tile_thread()], tile_load_f32(&c.in[tile_thread() - 1])); }
+TILE_KERNEL(store_outside, emu_call, 128) { tile_store_f32(&call.out[tile_thread() + 1], 1); }
+TILE_KERNEL(load_outside, emu_call, 128) { tile_store_f32(&call.out[tile_thread()], tile_load_f32(&call.in[tile_thread() - 1])); }
 
 TILE_KERNEL(load_misaligned, emu_call, 64) {
     float x[4];
-    tile_load16(c.in + 1, x);
-    tile_store_f32(&c.out[tile_thread()], x[0]);
+    tile_load16(call.in + 1, x);
+    tile_store_f32(&call.out[tile_thread()], x[0]);
 }
 
 TILE_KERNEL(load_unwritten, emu_call, 64) {
-    float x = tile_load_f32(&c.out[tile_thread()]);
-    tile_store_f32(&c.out[tile_thread()], x);
+    float x = tile_load_f32(&call.out[tile_thread()]);
+    tile_store_f32(&call.out[tile_thread()], x);
 }
 
 TILE_KERNEL(groups_collide, emu_call, 64) {
-    tile_store_f32(&c.out[tile_thread()], (float)tile_group());
+    tile_store_f32(&call.out[tile_thread()], (float)tile_group());
 }
 
 TILE_KERNEL(barrier_divergent, emu_call, 128) {
     if (tile_thread() < 100) tile_sync();
-    tile_store_f32(&c.out[tile_thread()], 1);
+    tile_store_f32(&call.out[tile_thread()], 1);
 }
 
 TILE_KERNEL(shuffle_divergent, emu_call, 64) {
     float x = (float)tile_lane();
     if (tile_lane() != 5) x += tile_shuffle_xor_f32(x, 1);
-    tile_store_f32(&c.out[tile_thread()], x);
+    tile_store_f32(&call.out[tile_thread()], x);
 }
 
 TILE_KERNEL(lds_outside, emu_call, 64) {
     TILE_LDS(lds, 512);
-    tile_lds_store_f32(lds + 4 * (tile_thread() + 100), (float)c.n);
+    tile_lds_store_f32(lds + 4 * (tile_thread() + 100), (float)call.n);
 }
 
 /* Sums of all shuffles: lane l gets the values of lanes l ^ 1, .., and of lane (l + 3) of its wave. */
 TILE_KERNEL(shuffles, emu_call, 128) {
     const int t = tile_thread();
-    float x = tile_load_f32(&c.in[t]), y = 0;
+    float x = tile_load_f32(&call.in[t]), y = 0;
     for (int m = 1; m < TILE_LANES; m *= 2) y += tile_shuffle_xor_f32(x, m);
     double z = tile_shuffle_f64(x, (tile_lane() + 3) % TILE_LANES);
     y += (float)z;
     y += (float)tile_shuffle_i8((int8_t)tile_lane(), 0) + (float)tile_shuffle_xor_i64((int64_t)1 << 40 | t, 0) * 0;
-    tile_store_f32(&c.out[t], y);
+    tile_store_f32(&call.out[t], y);
 }

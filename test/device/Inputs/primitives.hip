@@ -12,7 +12,7 @@ TILE_KERNEL(probe, probe_call, 256) {
     const int64_t at = tile_group() * 2048 + t * 8;
     tile_bf16 x[8];
     float y[16] = {0};
-    tile_load16(&c.A[at], x);
+    tile_load16(&call.A[at], x);
     tile_lds_store16(lds + t * 16, x);
     tile_sync();
     tile_lds_load16(lds + (t ^ 69) * 16, x);
@@ -25,6 +25,6 @@ TILE_KERNEL(probe, probe_call, 256) {
 #else
     tile_mma_m16n8k16_f32_bf16_bf16_f32(y, x, x + 4);
 #endif
-    tile_store16(&c.C[at], y);
-    tile_store16(&c.C[at + 4], y + 4);
+    tile_store16(&call.C[at], y);
+    tile_store16(&call.C[at + 4], y + 4);
 }
