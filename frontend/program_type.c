@@ -5,7 +5,11 @@
 #include "frontend/const.h"
 
 static Found extent_find(const Resolver *r, Name name, Loc loc, Size *s) {
-    return frame_dim(r->context, name, s) ? FOUND : global_find(r->lw, name, loc, s);
+    Prog *c = r->context;
+    const Variable *v = variable_find(c, name);
+    bool number = v && v->value.kind == PROG_NUMBER && v->value.is_integer;
+    if (number) *s = size_number((int64_t)v->value.number);
+    return number || frame_dim(c, name, s) ? FOUND : global_find(r->lw, name, loc, s);
 }
 
 static void extent_unknown(const Resolver *r, const Expr *e) {

@@ -19,11 +19,11 @@ def blocks_of(page):
 
 
 def heads_of(source):
-    """Kernel heads of the library on one line each, without the word and an empty result."""
+    """Heads of the library's kernels and programs on one line each, without the word and an empty result."""
     heads = {}
     for path in glob.glob(os.path.join(source, "frontend/std/*.tile")):
-        for name, rest in re.findall(r"^kernel (\w+)(\([^{]*)\{", open(path).read(), re.M):
-            heads[name] = name + " ".join(rest.split()).replace(" -> ()", "")
+        for name, rest in re.findall(r"^(?:kernel|program) (\w+)(\([^{]*)\{", open(path).read(), re.M):
+            heads[name] = name + " ".join(rest.split()).replace(" -> ()", "").replace("( ", "(").replace(" )", ")")
     return heads
 
 

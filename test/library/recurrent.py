@@ -3,7 +3,7 @@ import numpy as np
 
 from library import normal, run
 
-N, K, M = 33, 70, 65
+N, K, M, T = 33, 70, 65, 4
 
 
 def sigmoid(x):
@@ -28,4 +28,12 @@ for name, cell, gates in (("lstm", lstm, 4), ("gru", gru, 3)):
         inputs.update(c=normal(N, M), b=normal(gates * M))
     else:
         inputs.update(bx=normal(gates * M), bh=normal(gates * M))
-    run(name, inputs, cell(**{key: value.astype(np.float64) for key, value in inputs.items()}))
+    wide = {key: value.astype(np.float64) for key, value in inputs.items()}
+    run(f"one_{name}", inputs, cell(**wide))
+    x, ys, carried = normal(T, N, K), [], dict(wide)
+    for step in x:
+        carried["x"] = step
+        last = cell(**carried)
+        carried.update(h=last["hn"], **({"c": last["cn"]} if name == "lstm" else {}))
+        ys.append(last["hn"])
+    run(f"{name}_steps", {**inputs, "x": x, "ys": normal(T, N, M)}, {**last, "ys": np.array(ys)}, 1e-4)

@@ -1,0 +1,34 @@
+"""Mixture of experts; see library.py for the arguments."""
+import numpy as np
+
+from library import normal, random, run
+
+N, D, E, F, P = 45, 20, 6, 70, 90
+
+ids = random.choice([0, 1, 1, 1, 3, 5], P).astype(np.int32)
+order = np.argsort(ids, kind="stable")
+place = np.empty(P, np.int32)
+place[order] = np.arange(P)
+run("order", {"ids": ids}, {"s": np.searchsorted(np.sort(ids), np.arange(E + 1)).astype(np.int32), "p": place,
+                            "r": (order // 2).astype(np.int32)})
+
+
+def mixture(x, gate, w1, w2, k):
+    x, gate, w1, w2 = (t.astype(np.float64) for t in (x, gate, w1, w2))
+    logits = x @ gate.T
+    y = np.zeros_like(x)
+    for r in range(N):
+        best = np.argsort(-logits[r], kind="stable")[:k]
+        weight = np.exp(logits[r, best] - logits[r, best].max())
+        for e, w in zip(best, weight / weight.sum()):
+            h = w1[e] @ x[r]
+            y[r] += w * (w2[e] @ (h / (1 + np.exp(-h))))
+    return y
+
+
+x, gate, w1, w2 = normal(N, D), normal(E, D), normal(E, F, D), normal(E, D, F)
+gate[4] = -gate[2]
+run("mixture", {"x": x, "gate": gate, "w1": w1, "w2": w2}, {"y": mixture(x, gate, w1, w2, 3)})
+
+x, gate, w1, w2 = [(t.view(np.uint32) & 0xFFFF0000).view(np.float32) for t in (x, gate, w1, w2)]
+run("half", {"x": x, "gate": gate, "w1": w1, "w2": w2}, {"y": mixture(x, gate, w1, w2, 1)}, 2.0**-6)
