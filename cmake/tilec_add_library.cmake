@@ -1,20 +1,25 @@
-# tilec_add_library(NAME [STATIC|SHARED] SOURCES FILE.tile.. [TARGETS host] [DEFINES DIM=N..] [INCLUDES DIR..]
+# tilec_add_library(NAME [STATIC|SHARED] SOURCES FILE.tile.. [TARGETS TARGET..] [DEFINES DIM=N..] [INCLUDES DIR..]
 #                   [RANKS N] [OPTIONS OPTION..] [COMPILE_OPTIONS FLAG..])
 #
 # A library of the programs of the sources: link it, and include PROGRAM.h. DEFINES are -D, INCLUDES are -I of tilec
 # compile, RANKS is --ranks, OPTIONS any others; COMPILE_OPTIONS go to the C compiler, behind those of
-# `tilec targets host --flags`. A source is compiled again when it changes, or a file that it imports, or tilec itself.
+# `tilec targets host --flags`. TARGETS are those of `tilec targets`, host if none is said; with a GPU among them tilec calls
+# the compilers itself, and COMPILE_OPTIONS are refused. A source is compiled again when it changes, or a file that it imports, or tilec itself.
 # Which programs a source has is asked of tilec when the project is configured, and again when the source changes.
 function(tilec_add_library name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "STATIC;SHARED" "RANKS" "SOURCES;TARGETS;DEFINES;INCLUDES;OPTIONS;COMPILE_OPTIONS")
   if(arg_UNPARSED_ARGUMENTS OR NOT arg_SOURCES)
     message(FATAL_ERROR "tilec_add_library(${name}): SOURCES are missing, or not understood: ${arg_UNPARSED_ARGUMENTS}")
   endif()
-  foreach(target IN LISTS arg_TARGETS)
-    if(NOT target STREQUAL "host")
-      message(FATAL_ERROR "tilec_add_library(${name}): target '${target}' is not supported yet; TARGETS takes host")
+  set(emit src)
+  set(ending c)
+  if(arg_TARGETS AND NOT arg_TARGETS STREQUAL "host")
+    set(emit obj)
+    set(ending o)
+    if(arg_COMPILE_OPTIONS)
+      message(FATAL_ERROR "tilec_add_library(${name}): COMPILE_OPTIONS are for the host alone, not for ${arg_TARGETS}")
     endif()
-  endforeach()
+  endif()
   tilec_command_words(words)
   get_target_property(tilec tilec::tilec IMPORTED_LOCATION)
   set(generated "")
@@ -42,6 +47,10 @@ endfunction()
 # The options of the call as words of a tilec command.
 macro(tilec_command_words to)
   set(${to} ${arg_OPTIONS})
+  if(arg_TARGETS)
+    list(JOIN arg_TARGETS "," targets)
+    list(APPEND ${to} --target=${targets})
+  endif()
   if(arg_RANKS)
     list(APPEND ${to} --ranks=${arg_RANKS})
   endif()
@@ -64,7 +73,7 @@ macro(tilec_list_programs path)
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${path})
 endmacro()
 
-# Adds the rule for a folder of generated files; appends the C files to generated.
+# Adds the rule for the files made of a source; appends them to generated.
 macro(tilec_generate source)
   get_filename_component(path ${source} ABSOLUTE)
   get_filename_component(stem ${source} NAME_WE)
@@ -73,11 +82,16 @@ macro(tilec_generate source)
   tilec_list_programs(${path})
   set(files "")
   foreach(program IN LISTS programs)
-    list(APPEND files ${dir}/${program}.c)
+    list(APPEND files ${dir}/${program}.${ending})
   endforeach()
-  list(TRANSFORM files REPLACE "c$" "h" OUTPUT_VARIABLE headers)
+  list(TRANSFORM files REPLACE "[co]$" "h" OUTPUT_VARIABLE headers)
+  if(emit STREQUAL "obj")
+    set_source_files_properties(${files} PROPERTIES EXTERNAL_OBJECT TRUE GENERATED TRUE)
+  endif()
   file(MAKE_DIRECTORY ${dir})
   add_custom_command(OUTPUT ${files} ${headers} DEPENDS ${path} ${tilec} DEPFILE ${depfile}
-    COMMAND ${tilec} compile ${path} -o ${dir} -MF ${depfile} ${words} COMMENT "tilec ${source}" VERBATIM)
+    COMMAND ${CMAKE_COMMAND} -E env CC=${CMAKE_C_COMPILER} ${tilec} compile ${path} -o ${dir} -MF ${depfile} ${words}
+      --emit=${emit}
+    COMMENT "tilec ${source}" VERBATIM)
   list(APPEND generated ${files} ${headers})
 endmacro()
