@@ -120,33 +120,86 @@ static void measure_ranges(Lay *l) {
     }
 }
 
+/* ---- tiles that are too large, where their sizes are the compiler's to choose ---- */
+
+static int64_t words_of(const Lay *l, const Value *v) { return lay_elements(l, v->type) * lay_words(v->type.elem); }
+
+/* Registers of the workgroup that an operation wants at once: a dot its result and both operands. */
+static int64_t words_at(const Lay *l, const Op *op) {
+    int64_t words = 0;
+    for (int i = 0; i < op->res.n; i++) words = words > words_of(l, op->res.p[i]) ? words : words_of(l, op->res.p[i]);
+    for (int i = 0; i < 2 && op->kind == OP_DOT; i++) words += words_of(l, op->arg.p[i]);
+    return words;
+}
+
+static const Op *widest_op(const Lay *l, const Region *r, const Op *best) {
+    for (const Op *op = r ? r->first : NULL; op; op = op->next) {
+        if (op->res.n && op->kind != OP_POS && (!best || words_at(l, op) > words_at(l, best))) best = op;
+        best = widest_op(l, op->region[0], best);
+        best = widest_op(l, op->region[1], best);
+    }
+    return best;
+}
+
+/* A subscript that counts tiles ties the size of a range. */
+static bool counts_tiles(const Region *r, int range) {
+    for (const Op *op = r ? r->first : NULL; op; op = op->next) {
+        for (int d = 0; d < op->sub.n; d++)
+            for (int i = 0; i < op->sub.p[d].lo.nterm; i++)
+                if (op->sub.p[d].lo.term[i].kind == TERM_INDEX && op->sub.p[d].lo.term[i].id == range) return true;
+        if (counts_tiles(op->region[0], range) || counts_tiles(op->region[1], range)) return true;
+    }
+    return false;
+}
+
+static int range_to_halve(const Lay *l, Type t) {
+    enum { LEAST = 32 };
+    int best = -1;
+    for (int i = 0; i < t.nrange; i++) {
+        const Range *r = &l->k->range.p[t.range[i]];
+        if (r->kind != RANGE_TILE || !r->tunable || r->size < LEAST || counts_tiles(l->k->body, t.range[i])) continue;
+        if (best < 0 || l->extent[t.range[i]] >= l->extent[best]) best = t.range[i];
+    }
+    return best;
+}
+
+/* Until no operation wants more than half of the workgroup's registers. */
+static void shrink_tiles(Lay *l) {
+    for (;;) {
+        const Op *op = widest_op(l, l->k->body, NULL);
+        if (!op || 2 * words_at(l, op) <= l->target->registers) return;
+        int range = range_to_halve(l, op->res.p[0]->type);
+        if (range < 0) return;
+        Range *r = &l->k->range.p[range];
+        remark(l->c, "layout", r->loc, "'%s': tiles of %lld instead of %lld along %s, so that they fit the registers of %s", l->k->name,
+               (long long)(r->size / 2), (long long)r->size, r->name, l->target->name);
+        r->size /= 2;
+        measure_ranges(l);
+    }
+}
+
 /* ---- waves: so many that a thread has a handful of each tile, and that all of them fit ---- */
 
-static void widest_tile(Lay *l, const Region *r, int64_t *words) {
-    for (const Op *op = r ? r->first : NULL; op; op = op->next) {
-        for (int i = 0; i < op->res.n; i++) {
-            int64_t n = lay_elements(l, op->res.p[i]->type) * lay_words(op->res.p[i]->type.elem);
-            if (n > *words && op->kind != OP_POS) *words = n;
-        }
-        widest_tile(l, op->region[0], words);
-        widest_tile(l, op->region[1], words);
-    }
+/* One tile leaves a quarter of a thread's registers for all else. */
+static void check_registers(Lay *l, int64_t words, int threads) {
+    int most = l->target->registers / threads;
+    if (most > l->target->most_registers) most = l->target->most_registers;
+    if (words / threads <= most * 3 / 4) return;
+    l->failed = true;
+    diag_error(l->m->diags, l->k->loc, "register-budget", "a tile of '%s' takes %lld registers of each of %d threads, of %d on %s",
+               l->k->name, (long long)(words / threads), threads, most, l->target->name);
+    diag_note(l->m->diags, l->k->loc, "smaller tiles take less");
 }
 
 static void choose_waves(Lay *l) {
     enum { HANDFUL = 16, PLENTY = 128, COMMON_THREADS = 256, MOST_THREADS = 1024 };
-    int64_t words = 1;
-    widest_tile(l, l->k->body, &words);
+    const Op *widest = widest_op(l, l->k->body, NULL);
+    int64_t words = widest ? words_of(l, widest->res.p[0]) : 1;
     int waves = 1, lanes = l->target->wave;
     bool alone = l->k->level == LEVEL_WAVE;
     while (!alone && words > HANDFUL * lanes * waves && lanes * waves < COMMON_THREADS) waves *= 2;
     while (!alone && words > PLENTY * lanes * waves && lanes * waves < MOST_THREADS) waves *= 2;
-    int budget = l->target->registers / (lanes * waves);
-    if (budget > l->target->most_registers) budget = l->target->most_registers;
-    int64_t wants = words / (lanes * waves);
-    if (wants > budget * 3 / 4)
-        lay_refuse(l, l->k->loc, "a tile of '%s' takes %lld registers of each of %d threads, of %d that a thread has", l->k->name,
-                   (long long)wants, lanes * waves, budget);
+    check_registers(l, words, lanes * waves);
     l->k->waves = waves;
     l->wave_bits = __builtin_ctz((unsigned)waves);
     for (int b = 0; b < LAY_WAVE_BITS; b++) l->wave[b].range = -1;
@@ -187,8 +240,8 @@ static void compact_layouts(Lay *l) {
 /* ---- the pass ---- */
 
 static bool layout_kernel(PassContext *c, Kernel *k, const MatrixTarget *target) {
-    Lay l = {.m = c->m, .k = k, .target = target, .scratch = arena_new()};
-    static void (*const step[])(Lay *) = {name_ranges, measure_ranges, lay_expand, choose_waves, lay_prepare, lay_matrix,
+    Lay l = {.c = c, .m = c->m, .k = k, .target = target, .scratch = arena_new()};
+    static void (*const step[])(Lay *) = {name_ranges, measure_ranges, lay_expand, shrink_tiles, choose_waves, lay_prepare, lay_matrix,
                                           lay_classes, lay_choose,     lay_insert,   compact_layouts};
     lay_each(&l, k->body, refuse_op);
     refuse_params(&l);

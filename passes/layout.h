@@ -21,6 +21,7 @@ typedef struct {
 } LayPair;
 
 typedef struct {
+    PassContext *c;
     Module *m;
     Kernel *k;
     const MatrixTarget *target;
