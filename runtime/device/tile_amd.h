@@ -76,7 +76,6 @@ typedef _Float16 tile_f16x4 __attribute__((ext_vector_type(4)));
 typedef _Float16 tile_f16x8 __attribute__((ext_vector_type(8)));
 typedef short tile_bf16x2 __attribute__((ext_vector_type(2)));
 typedef short tile_bf16x4 __attribute__((ext_vector_type(4)));
-typedef __bf16 tile_bf16x8 __attribute__((ext_vector_type(8)));
 typedef int32_t tile_i32x4 __attribute__((ext_vector_type(4)));
 typedef int32_t tile_i32x8 __attribute__((ext_vector_type(8)));
 typedef int32_t tile_i32x16 __attribute__((ext_vector_type(16)));
@@ -88,7 +87,6 @@ typedef double tile_f64x4 __attribute__((ext_vector_type(4)));
 #define TILE_VEC_f16_8 tile_f16x8
 #define TILE_VEC_bf16_2 tile_bf16x2
 #define TILE_VEC_bf16_4 tile_bf16x4
-#define TILE_VEC_bf16_8 tile_bf16x8
 #define TILE_VEC_f8e4m3_8 long
 #define TILE_VEC_f8e5m2_8 long
 #define TILE_VEC_f8e4m3fnuz_8 long

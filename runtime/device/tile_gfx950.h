@@ -10,6 +10,9 @@
 #include "device/tile_emu.h"
 #else
 #include "device/tile_amd.h"
+
+typedef __bf16 tile_bf16x8 __attribute__((ext_vector_type(8)));
+#define TILE_VEC_bf16_8 tile_bf16x8
 #endif
 
 TILE_MFMA(f32_32x32x8f16, f16, f16, f32, 4, 16, 32, 8)
