@@ -68,6 +68,12 @@ static void write_list(Text *to, const char *name, int n) { text_printf(to, "  \
 
 static void end_item(Text *to, int i, int n) { text_add(to, i + 1 < n ? ",\n" : "\n  "); }
 
+static void write_number(Text *to, const char *key, const char *name, const char *what, int64_t n) {
+    text_add(to, "    {");
+    member(to, key, name);
+    text_printf(to, ", \"%s\": %" PRId64 "}", what, n);
+}
+
 static void write_flag(Text *to, const Module *m, const Flag *f) {
     text_add(to, "    {");
     member(to, "name", f->name ? f->name : "");
@@ -101,20 +107,12 @@ void manifest_write(Text *to, Arena *a, const Module *m, const Program *p, const
     member(to, "hash", arena_format(a, "%016" PRIx64, hash));
     text_add(to, ",\n");
     write_list(to, "mesh", m->axis.n);
-    for (int i = 0; i < m->axis.n; i++) {
-        text_add(to, "    {");
-        member(to, "axis", m->axis.p[i].name);
-        text_printf(to, ", \"ranks\": %" PRId64 "}", m->axis.p[i].ranks);
-        end_item(to, i, m->axis.n);
-    }
+    for (int i = 0; i < m->axis.n; i++)
+        write_number(to, "axis", m->axis.p[i].name, "ranks", m->axis.p[i].ranks), end_item(to, i, m->axis.n);
     text_add(to, "],\n");
     write_list(to, "dims", m->symbol.n);
-    for (int i = 0; i < m->symbol.n; i++) {
-        text_add(to, "    {");
-        member(to, "name", m->symbol.p[i].name);
-        text_printf(to, ", \"bound\": %" PRId64 "}", m->symbol.p[i].bound);
-        end_item(to, i, m->symbol.n);
-    }
+    for (int i = 0; i < m->symbol.n; i++)
+        write_number(to, "name", m->symbol.p[i].name, "bound", m->symbol.p[i].bound), end_item(to, i, m->symbol.n);
     text_add(to, "],\n");
     write_list(to, "args", p->io.n);
     for (int i = 0; i < p->io.n; i++) {
