@@ -1,6 +1,7 @@
 /* explain.c: tilec explain: what each pass decided, in order, with its reason and prediction. */
 #include "driver/session.h"
 #include "passes/model.h"
+#include "passes/taxes.h"
 
 #include <stdio.h>
 
@@ -22,11 +23,29 @@ static void print_node(const Session *s, const TargetFacts *f, const Node *n, co
            c.tasks == 1 ? "" : "s");
 }
 
-/* Run-time sizes at their bounds. */
-static void print_model(const Session *s) {
-    const TargetFacts *f = target_facts("host");
+static int64_t *sizes_at_bounds(const Session *s) {
     int64_t *bound = ARENA_ARRAY(s->arena, int64_t, s->m->symbol.n + 1);
     for (int i = 0; i < s->m->symbol.n; i++) bound[i] = s->m->symbol.p[i].bound;
+    return bound;
+}
+
+static Taxes *count_taxes(const Session *s) {
+    Taxes *x = ARENA_ARRAY(s->arena, Taxes, s->m->program.n + 1);
+    for (int i = 0; i < s->m->program.n; i++) x[i] = taxes_of(s->m, s->m->program.p[i], sizes_at_bounds(s));
+    return x;
+}
+
+static void print_taxes(const Session *s, const char *when, const Taxes *list) {
+    for (int i = 0; i < s->m->program.n; i++) {
+        const Taxes *x = &list[i];
+        printf("taxes: program %s %s: %d node%s, %d barrier%s of all ranks, %.3g bytes of intermediates through memory\n",
+               s->m->program.p[i]->name, when, x->nodes, x->nodes == 1 ? "" : "s", x->barriers, x->barriers == 1 ? "" : "s", x->bytes);
+    }
+}
+
+static void print_model(const Session *s) {
+    const TargetFacts *f = target_facts("host");
+    int64_t *bound = sizes_at_bounds(s);
     for (int i = 0; i < s->m->program.n; i++) {
         const Program *p = s->m->program.p[i];
         for (int k = 0; k < p->node.n; k++) print_node(s, f, p->node.p[k], bound);
@@ -39,12 +58,15 @@ static void print_model(const Session *s) {
 int command_explain(Options *o) {
     Session s;
     if (!session_open(&s, o)) return EXIT_USAGE;
-    bool good = session_lower(&s) && session_passes(&s);
+    bool good = session_lower(&s);
+    const Taxes *before = good ? count_taxes(&s) : NULL;
+    good = good && session_passes(&s);
     for (int i = 0; i < s.context.remark.n; i++) {
         const Remark *r = &s.context.remark.p[i];
         if (r->loc.file) printf("%s:%d:%d: ", loc_path(s.diags, r->loc), loc_line(s.diags, r->loc), loc_column(s.diags, r->loc));
         printf("%s: %s\n", r->pass, r->text);
     }
+    if (good && !s.target.gpu) print_taxes(&s, "as written", before), print_taxes(&s, "as compiled", count_taxes(&s));
     if (good && !s.target.gpu) print_model(&s);
     if (good) print_programs(&s);
     return session_close(&s, good ? EXIT_OK : EXIT_WRONG);
