@@ -34,6 +34,15 @@ Meeting *meeting_of(const Symbolic *y, const Access *a, const Access *b, int sou
     return m;
 }
 
+static bool set_is_empty(isl_ctx *isl, const char *text) {
+    isl_ctx_reset_operations(isl);
+    isl_set *set = isl_set_read_from_str(isl, text);
+    bool empty = isl_set_is_empty(set) == isl_bool_true;
+    isl_context_check(isl);
+    isl_set_free(set);
+    return empty;
+}
+
 bool meeting_empty(const Symbolic *y, const Meeting *m, const char *also) {
     Text t = {0};
     bool some = false;
@@ -52,13 +61,11 @@ bool meeting_empty(const Symbolic *y, const Meeting *m, const char *also) {
     text_add(&t, m->text.n ? m->text.p : "");
     text_add(&t, also);
     text_add(&t, " }");
-    isl_ctx_reset_operations(y->isl);
-    isl_set *set = isl_set_read_from_str(y->isl, t.p);
-    bool empty = isl_set_is_empty(set) == isl_bool_true;
-    isl_context_check(y->isl);
-    isl_set_free(set);
+    int *empty = name_map_at(y->answer, name_of(y->asked, t.p));
+    if (*empty < 0) *empty = set_is_empty(y->isl, t.p);
+    bool answer = *empty;
     text_free(&t);
-    return empty;
+    return answer;
 }
 
 bool meeting_within(const Symbolic *y, Meeting *m, const char *x, RelationText *w, const Affine *lo, const Affine *hi) {

@@ -2,6 +2,7 @@
 #ifndef TILEC_PASSES_PROOF_MEETING_H
 #define TILEC_PASSES_PROOF_MEETING_H
 
+#include "ir/name_map.h"
 #include "ir/relation_text.h"
 #include "passes/proof.h"
 #include "passes/proof_reach.h"
@@ -14,6 +15,8 @@ typedef struct {
     Arena *arena, *out;
     AccessList *access; /* per node */
     isl_ctx *isl;
+    Names *asked;    /* texts of sets; many pairs of accesses ask for the same */
+    NameMap *answer; /* 1: the set is empty */
     int ranks;
     int (*coord)[MAX_AXES];
     Reach reach;

@@ -291,6 +291,9 @@ Proof proof_symbolic(const Module *m, const Program *p, Arena *out) {
     y.access = ARENA_ARRAY(y.arena, AccessList, p->node.n + 1);
     y.coord = arena_alloc(y.arena, sizeof *y.coord * (size_t)y.ranks);
     for (int i = 0; i < y.ranks; i++) mesh_coord(m, i, y.coord[i]);
+    y.asked = names_new(y.arena);
+    y.answer = ARENA_NEW(y.arena, NameMap);
+    y.answer->arena = y.arena;
     y.reach = reach_new(y.arena, p, y.ranks);
     y.isl = isl_context_open(MAX_OPERATIONS);
     proof.proved = program_check(&y);
