@@ -155,7 +155,7 @@ static void store_update(Kern *k, unsigned use) {
     bool plain = c == CLASS_B || k->places;
     static const char *const op[] = {"=", "+=", "-=", "*="};
     int form = plain ? 0 : DRAW(k->g, 4);
-    const char *at = update_subscripts(k, use), *guard = !plain && RARELY(k->g, 3) ? guard_text(k, use) : NULL;
+    const char *at = update_subscripts(k, use), *guard = !plain && DRAW(k->g, 2) ? guard_text(k, use) : NULL;
     Piece e = result_value(k, c, use, RARELY(k->g, 4));
     const char *text = SAYK(k, "p0[%s] %s %s;", at, op[form], as_stored(k, p->elem, e.text));
     if (guard) line(k, "if %s { %s }", guard, text);
