@@ -11,11 +11,12 @@ set(manual ${CMAKE_BINARY_DIR}/package/tilec.1)
 add_custom_command(OUTPUT ${manual} COMMAND tilec --manual > ${manual} DEPENDS tilec VERBATIM)
 add_custom_target(manual ALL DEPENDS ${manual})
 
-install(TARGETS tilec tile_static tile_shared)
+install(TARGETS tilec tile_static tile_shared tile_emu)
 install(DIRECTORY runtime/include/ runtime/device DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/tilec FILES_MATCHING PATTERN *.h)
 install(FILES ${CMAKE_BINARY_DIR}/package/tilecConfig.cmake ${CMAKE_BINARY_DIR}/package/tilecConfigVersion.cmake
   cmake/tilec_add_library.cmake DESTINATION ${package_dir})
 install(FILES ${CMAKE_BINARY_DIR}/package/tilec.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 install(FILES ${manual} DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(DIRECTORY docs/ DESTINATION ${CMAKE_INSTALL_DOCDIR} FILES_MATCHING PATTERN *.md)
 install(DIRECTORY frontend/std editors DESTINATION ${CMAKE_INSTALL_DATADIR}/tilec)

@@ -112,6 +112,8 @@ static void roff_environment(void) {
         {"TILEC_CLANGXX", "the compiler of GPU code for the emulator (default: clang++-22, clang++-14, clang++)"},
         {"TILEC_RUNTIME", "the folder of the runtime's headers, where it is not beside the command"},
         {"TMPDIR", "where run keeps its files (default: /tmp)"},
+        {"TILE_TARGET", "the target that a mesh is opened for, where a program does not say"},
+        {"TILE_TRACE", "1: a mesh keeps a trace of its tasks"},
         {"TILE_GROUP", "the name under which ranks of one host meet"},
         {"RANK, WORLD_SIZE", "of a rank that is a process of its own"},
     };
