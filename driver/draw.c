@@ -8,16 +8,24 @@ static uint64_t random_next(uint64_t *state) {
     return z ^ (z >> 31);
 }
 
-static int64_t integer_of(Elem e, uint64_t x) {
-    if (e == ELEM_T2) return (int64_t)(x % 3) - 1;
-    return (int64_t)(x % (e == ELEM_BOOL ? 2 : 8));
+/* Of integers: the declared range of an input, else of its type. */
+static void drawn_range(const Module *m, const Tensor *t, const int64_t *sym, int64_t *least, uint64_t *n) {
+    int64_t past = t->elem == ELEM_BOOL || t->elem == ELEM_T2 ? 2 : 8;
+    *least = t->elem == ELEM_T2 ? -1 : 0;
+    if (t->checked) {
+        *least = size_eval(m, t->least, sym, NULL);
+        past = size_eval(m, t->past, sym, NULL);
+    }
+    *n = past > *least ? (uint64_t)past - (uint64_t)*least : 1;
 }
 
-void array_draw(Array *a, int64_t seed, int place) {
-    uint64_t state = (uint64_t)seed * 1000003 + (uint64_t)place;
+void array_draw(Array *a, const Module *m, const Tensor *t, const int64_t *sym, int64_t seed, int place) {
+    uint64_t state = (uint64_t)seed * 1000003 + (uint64_t)place, range;
+    int64_t least;
+    drawn_range(m, t, sym, &least, &range);
     for (int64_t k = 0, n = array_count(a); k < n; k++) {
         uint64_t x = random_next(&state);
         if (elem_is_float(a->elem)) array_set(a, k, (double)(x >> 11) * 0x1p-52 - 1.0);
-        else array_set_int(a, k, integer_of(a->elem, x));
+        else array_set_int(a, k, least + (int64_t)(x % range));
     }
 }

@@ -4,7 +4,8 @@
 
 #include "ir/interp.h"
 
-/* Floats in [-1, 1), integers in [0, 8), of t2 in [-1, 1], drawn from the seed and the argument's place. */
-void array_draw(Array *, int64_t seed, int place);
+/* Values for a tensor of a program, drawn from the seed and the argument's place: floats in [-1, 1), integers in their
+   declared range, else in [0, 8), of t2 in [-1, 1]. */
+void array_draw(Array *, const Module *, const Tensor *, const int64_t *sym, int64_t seed, int place);
 
 #endif
