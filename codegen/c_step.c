@@ -92,12 +92,25 @@ static const char *packet_bits(Fn *f, Elem e, const char *x) {
                          : fn_text(f, "(uint32_t)%s", text_atom(f, x));
 }
 
+/* place += x in the type of the arithmetic; integers wrap. */
+static const char *sum_text(Nest *n, const Op *op, const char *place) {
+    Fn *f = n->f;
+    Elem elem = f->k->param.p[op->param].elem, wide = elem_arith(elem);
+    const char *x = text_bare(f, nest_convert(n, wide, op->arg.p[0]->type.elem, nest_value(n, op->arg.p[0])));
+    if (elem == ELEM_F32 || elem == ELEM_F64) return fn_text(f, "%s += %s;", place, x);
+    if (elem == ELEM_I32 || elem == ELEM_I64) return fn_text(f, "%s = tile_add_%s(%s, %s);", place, elem_text(elem), place, x);
+    const char *sum = fn_text(f, "%s + %s", nest_convert(n, wide, elem, place), text_atom(f, x));
+    if (!elem_is_float(elem)) return fn_text(f, "%s = (%s)(%s);", place, elem_c(elem), sum);
+    return fn_text(f, "%s = %s;", place, text_bare(f, nest_convert(n, elem, wide, sum)));
+}
+
 static const char *store_text(Nest *n, const Op *op, const char *place) {
     Fn *f = n->f;
     const Param *p = &f->k->param.p[op->param];
     Elem from = op->arg.p[0]->type.elem;
     const char *x = nest_convert(n, p->elem, from, nest_value(n, op->arg.p[0]));
     if (elem_is_packed(p->elem)) fn_unsupported(f, op->loc, fn_text(f, "a store of %s", elem_text(p->elem)));
+    if (op->mode == STORE_SUM) return sum_text(n, op, place);
     if (p->packet) return fn_text(f, "tile_packet_put(t, &%s, %s);", place, packet_bits(f, p->elem, x));
     if (op->mode != STORE_ADD) return fn_text(f, "%s = %s;", place, text_bare(f, x));
     if (p->elem != ELEM_F32 && p->elem != ELEM_I32 && p->elem != ELEM_I64 && p->elem != ELEM_F64)

@@ -39,6 +39,7 @@ const Option options[] = {
     {"--off", "PASS", "leave out a pass", SOURCE | OPT, LIST, AT(off)},
     {"--passes", "A,B,..", "run these passes instead of the target's", COMPILE | OPT, LIST, AT(pass)},
     {"--print-after", "PASS", "print the IR after a pass, or after all", COMPILE | OPT, TEXT, AT(print_after)},
+    {"--relaxed", NULL, "sums into shared places in any order: not the same run to run", SOURCE, FLAG, AT(relaxed)},
     {"--verify-each", NULL, "verify the IR after every pass", SOURCE | OPT, FLAG, AT(verify_each)},
     {"--time-passes", NULL, "print how long each pass took", SOURCE | OPT, FLAG, AT(time_passes)},
     {"--in", "NAME=FILE.npy", "value of an input (default: drawn from the seed)", RUN, BINDING, AT(in)},

@@ -72,7 +72,7 @@ bool session_open_for(Session *s, const Options *o, const Target *target) {
 
 bool session_lower(Session *s) {
     const Options *o = s->o;
-    LowerOptions lo = {o->define.p, o->define.n, o->root.p, o->root.n, o->program, o->ranks};
+    LowerOptions lo = {o->define.p, o->define.n, o->root.p, o->root.n, o->program, o->ranks, o->relaxed};
     s->m = lower_file(s->arena, s->names, s->diags, o->file, &lo, &s->files);
     return s->m && s->diags->errors == 0;
 }

@@ -90,6 +90,12 @@ void tiles_check(Kern *);
 void inouts_check(Kern *);
 bool store_is_unique(const Kern *, const Span *, int n); /* goes to places of a `unique` parameter */
 
+/* kernel_sum.c: += to places that tasks share */
+bool store_is_sum(const Kern *, const Stmt *, const Entry *target, const Span *, int n);
+StoreMode sum_mode(Kern *, int param); /* and what is summed into has a value before */
+bool param_is_summed(Kern *, int param);
+void sums_check(Kern *);
+
 /* kernel_self.c: results that the kernel reads */
 void self_check(Kern *);
 

@@ -108,5 +108,5 @@ static void inout_check(Kern *c, int param) {
 
 void inouts_check(Kern *c) {
     for (int i = 0; i < c->b.k->param.n; i++)
-        if (c->b.k->param.p[i].inout) inout_check(c, i);
+        if (c->b.k->param.p[i].inout && !param_is_summed(c, i)) inout_check(c, i);
 }

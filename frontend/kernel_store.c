@@ -102,8 +102,11 @@ static bool target_refuse(Kern *c, const Stmt *s, const Expr *target, const Entr
         diag_error(c->diags, target->loc, "not-assignable", "'%s' is not a result: it cannot be stored to", e->name);
         diag_note(c->diags, e->loc, e->kind == NAME_TENSOR ? "declared here; declare it inout to update it in place"
                                                            : "declared here");
-    } else if (s->op != ASSIGN_SET && e->kind == NAME_RESULT)
-        diag_error(c->diags, s->loc, "unsupported", "not supported yet: stores that add to a result");
+    } else if (e->kind == NAME_RESULT && (s->op == ASSIGN_MUL || s->op == ASSIGN_DIV)) {
+        diag_error(c->diags, s->loc, "result-update", "a result is 0 before: it can only be added to");
+        diag_note(c->diags, e->loc, "make '%s' an inout parameter, which has a value before", e->name);
+    } else if (s->op != ASSIGN_SET && e->kind == NAME_RESULT && target->kind == EXPR_NAME)
+        diag_error(c->diags, s->loc, "unsupported", "not supported yet: stores that add to a result without extents");
     else if (c->in_merge)
         diag_error(c->diags, s->loc, "store-in-merge", "a merge block cannot store to a result");
     else
@@ -161,15 +164,18 @@ void store_lower(Kern *c, const Stmt *s, const Expr *target) {
     int n = target->args.n;
     if (target_refuse(c, s, target, &result) || !subscripts_lower(c, target, &result, sub)) return;
     c->stored[result.index] = true;
-    if (v.kind != VAL_ERROR && s->op != ASSIGN_SET)
+    bool sum = store_is_sum(c, s, &result, sub, n);
+    if (v.kind != VAL_ERROR && sum && s->op == ASSIGN_SUB) v = arith_unary(c, OP_NEG, v, s->loc);
+    if (v.kind != VAL_ERROR && !sum && s->op != ASSIGN_SET)
         v = arith_assign(c, s->op, val_tile(build_load(&c->b, result.index, sub, n)), v, s->loc);
     if (v.kind == VAL_ERROR || !value_fits(c, &result, v, sub, n, s->value->loc)) return;
-    if (!result_covered(c, &result, sub, n, target->loc)) return;
+    if (!sum && !result_covered(c, &result, sub, n, target->loc)) return;
     c->b.loc = s->loc;
     Value *x = stored_value(c, &result, v, s->value->loc);
     if (!x) return;
     c->b.loc = s->loc;
-    Op *op = build_store(&c->b, result.index, sub, n, x, store_is_unique(c, sub, n) ? STORE_UNIQUE : STORE_SET);
-    if (result.kind == NAME_RESULT) twice_check(c, &result, op);
+    StoreMode mode = sum ? sum_mode(c, result.index) : store_is_unique(c, sub, n) ? STORE_UNIQUE : STORE_SET;
+    Op *op = build_store(&c->b, result.index, sub, n, x, mode);
+    if (result.kind == NAME_RESULT && !sum) twice_check(c, &result, op);
     vec_push(c->arena, &c->store, op);
 }

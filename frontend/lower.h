@@ -17,6 +17,7 @@ typedef struct {
     int nroot;
     const char *program;     /* only this program, or NULL for all */
     int64_t ranks;           /* > 0: ranks of the (only) mesh axis */
+    bool relaxed;            /* sums into places that tasks share follow the order in which tasks arrive */
 } LowerOptions;
 
 /* Reads a file and what it imports (the standard library is built in), checks names, ranges, types and placements, and

@@ -196,11 +196,19 @@ static State flow_load(Flow *f, const Op *op) {
     return WHOLE;
 }
 
+/* What += makes of a value: this rank's terms where tasks or iterations are split. */
+static State summed(Flow *f, const Op *op, State s) {
+    if (is_whole(s)) return f->grid || f->loop ? SUM : WHOLE;
+    bool once = !f->grid && is_inside(f, op->arg.p[0]);
+    return s == SUM && once ? SUM : not_linear(f, op);
+}
+
 static void flow_store(Flow *f, const Op *op) {
     State s = state_of(f, op->arg.p[0]);
     if (!access_flow(f, op)) return;
     bool split = false;
     for (int d = 0; d < op->sub.n; d++) split = split || f->q->k->param.p[op->param].dim[d].axis == f->q->axis;
+    if (!split && (op->mode == STORE_SUM || op->mode == STORE_ADD)) s = summed(f, op, s);
     if ((s >= CARRY && s < BAD) || (split && !is_whole(s))) s = not_linear(f, op);
     f->result[op->param] = join(f, op, f->result[op->param], s);
 }

@@ -126,6 +126,9 @@ bool format_apply(Prog *, const Expr *call, Variable *w, const Expected *, ProgV
 bool extent_of(Prog *, const Expr *, Size *); /* of dims */
 bool type_lower(Prog *, const TypeExpr *, Tensor *, TensorInfo *);
 
+/* program_zero.c: a node that fills what the next one adds to. */
+void zero_add(Prog *, const ProgValue *, Loc);
+
 /* program_number.c: compile-time numbers. false: not one, nothing reported. */
 bool number_of_expr(Prog *, const Expr *, ProgValue *);
 

@@ -245,6 +245,8 @@ bool call_apply(Prog *c, const Decl *d, ProgValue *arg, int narg, Loc loc, const
         return false;
     if (!inouts_fit(&k)) return false;
     for (int i = 0; i < n; i++) out[inouts + i] = prog_tensor(c, result_tensor(&k, i, whole[i]), loc);
+    for (int i = 0; i < n; i++)
+        if (k.k->param.p[result_param(&k, i)].inout) zero_add(c, &out[inouts + i], loc);
     node_add(&k, out + inouts);
     inouts_give(&k, out);
     return true;

@@ -2,6 +2,7 @@
    A load of a position outside its tensor reads 0, a store there is dropped. */
 #include "ir/interp_state.h"
 
+#include <math.h>
 #include <string.h>
 
 static Copy *view_copy(const Task *t, const View *v) { return &v->part->copy[t->generation % v->part->t->slots]; }
@@ -34,11 +35,18 @@ Step eval_load(Task *t, const Op *op) {
     return STEP_DONE;
 }
 
+/* A sum may have been made in another order, by as much as its term and what it has come to are rounded. */
+static double sum_bound(const Copy *c, Elem e, int64_t at, double term, double b) {
+    Array a = {.elem = e, .data = c->data};
+    double z = array_get(&a, at), eps = e == ELEM_F64 ? 0x1p-52 : 0x1p-23;
+    return bound_round(e, z, c->bound[at] + b + eps * (fabs(z) + fabs(term)));
+}
+
 static void store_bounds(const Copy *c, Elem e, Lane l, const int64_t *offset, const Tile *x, bool add) {
     for (int64_t i = 0; i < x->n; i++) {
         if (offset[i] < 0) continue;
-        double b = bound_round(e, lane_get(l, x->data, i), l != LANE_INT ? x->bound[i] : 0);
-        c->bound[offset[i]] = add ? c->bound[offset[i]] + b : b;
+        double term = lane_get(l, x->data, i), b = bound_round(e, term, l != LANE_INT ? x->bound[i] : 0);
+        c->bound[offset[i]] = add ? sum_bound(c, e, offset[i], term, b) : b;
     }
 }
 
@@ -53,8 +61,8 @@ Step eval_store(Task *t, const Op *op) {
     const Copy *c = view_copy(t, view);
     Elem e = view->part->t->elem;
     Lane l = lane_of(v->type.elem);
-    bool add = op->mode == STORE_ADD;
-    if (t->w->agents) agents_write(t, view->part, c, offset, n, add);
+    bool add = op->mode == STORE_ADD || op->mode == STORE_SUM;
+    if (t->w->agents) agents_write(t, view->part, c, offset, n, op->mode == STORE_ADD);
     elems_store(e, c->data, offset, n, l, x->data, add);
     if (c->bound) store_bounds(c, e, l, offset, x, add);
     return STEP_DONE;

@@ -171,7 +171,8 @@ struct Region {
     Op *parent;       /* NULL for a kernel's body */
 };
 
-typedef enum { STORE_SET, STORE_ADD, STORE_UNIQUE } StoreMode; /* ADD: atomic scatter; UNIQUE: scatter to declared-unique places */
+/* ADD: atomic sum, in any order; UNIQUE: scatter to declared-unique places; SUM: sum in the order of tasks */
+typedef enum { STORE_SET, STORE_ADD, STORE_UNIQUE, STORE_SUM } StoreMode;
 typedef enum { ORDER_RELAXED, ORDER_ACQ_REL } SyncOrder;       /* the compiler emits only ACQ_REL; tests weaken it */
 typedef enum { SCOPE_DEVICE, SCOPE_SYSTEM } SyncScope;
 

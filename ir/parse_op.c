@@ -131,6 +131,8 @@ static void parse_store(Parser *p, Op *op) {
         op->mode = STORE_ADD;
     else if (take_word(p, "unique"))
         op->mode = STORE_UNIQUE;
+    else if (take_word(p, "sum"))
+        op->mode = STORE_SUM;
 }
 
 /* sync := '!' INT ['[' span (',' span)* ']'] [('from' | 'to') span] ['lag' INT] scope ['relaxed'] ['equal'] */

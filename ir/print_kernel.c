@@ -107,7 +107,8 @@ static void print_access(Printer *p, const Op *op) {
         print_affine(p, &op->sub.p[i].lo);
     }
     if (op->sub.n) text_add(&p->out, "]");
-    if (op->kind == OP_STORE && op->mode != STORE_SET) text_add(&p->out, op->mode == STORE_ADD ? " add" : " unique");
+    static const char *const modes[] = {[STORE_SET] = "", [STORE_ADD] = " add", [STORE_UNIQUE] = " unique", [STORE_SUM] = " sum"};
+    if (op->kind == OP_STORE) text_add(&p->out, modes[op->mode]);
 }
 
 static void print_carried(Printer *p, const Op *op) {

@@ -289,3 +289,9 @@ static bool region_reads(const Region *r, int param) {
 }
 
 bool kernel_reads_result(const Kernel *k, int param) { return k->param.p[param].out && region_reads(k->body, param); }
+
+bool siblings_need_order(const Kernel *k, const Access *from, const Access *to) {
+    if (!from->write || from->tensor != to->tensor || from->op->param != to->op->param) return false;
+    bool sums = to->write && from->op->mode == STORE_SUM && to->op->mode == STORE_SUM;
+    return sums || (!to->write && k->param.p[from->op->param].out);
+}

@@ -39,6 +39,10 @@ bool value_affine(const Module *, const Kernel *, const Value *, Affine *);
 /* The first position of the range's current tile; false when it depends on data or is not affine. */
 bool range_begin(const Module *, const Kernel *, int range, const Op *at, Affine *);
 const Op *range_loop(const Op *at, int range); /* the loop around that runs over the range, or NULL */
+/* Of two tasks of one node, the earlier has `from` and the later `to`: what it reads of the result comes from there, or both
+   add to the same places in the order of tasks. */
+bool siblings_need_order(const Kernel *, const Access *from, const Access *to);
+
 /* The range in whose current tile a loop stays: from its beginning or a position in it, to another or its end; -1: none. */
 int loop_positions_of(const Op *loop);
 /* Is a loop's trip count decided by sizes, ranks and enclosing tiles alone? */

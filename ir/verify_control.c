@@ -119,11 +119,17 @@ static bool stores_as(Elem value, Elem stored) {
 static void store_verify(Verifier *v, const Op *op, const Param *p, Type t) {
     Type x = op->arg.p[0]->type;
     if (!p->out && !p->inout) violation(v, op->loc, "'%s' is not a result, and stored to", p->name);
+    if (op->mode == STORE_SUM && !p->inout) violation(v, op->loc, "'%s' is summed into and has no value before", p->name);
     if (!stores_as(x.elem, p->elem))
         violation(v, op->loc, "%s is stored to '%s' of %s", elem_text(x.elem), p->name, elem_text(p->elem));
     if (!type_covers(t, x))
         violation(v, op->loc, "the subscripts of '%s' lack a range of %s", p->name, type_text(v, x));
     if (op->res.n) violation(v, op->loc, "store has results");
+}
+
+static bool is_own_rank(const Affine *a, int axis) {
+    Affine own = affine_term(TERM_RANK, axis, 1, 1);
+    return affine_equal(a, &own);
 }
 
 void access_verify(Verifier *v, const Op *op) {
@@ -138,7 +144,8 @@ void access_verify(Verifier *v, const Op *op) {
         store_verify(v, op, p, t);
         return;
     }
-    if (p->out && p->ranks >= 0) violation(v, op->loc, "the kernel reads its result '%s' of other ranks", p->name);
+    if (p->out && p->ranks >= 0 && !is_own_rank(&op->sub.p[0].lo, p->ranks))
+        violation(v, op->loc, "the kernel reads its result '%s' of other ranks", p->name);
     result_expect(v, op, t);
 }
 

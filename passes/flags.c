@@ -234,7 +234,7 @@ static void order_tasks(Flags *f, int node) {
     const AccessList *list = &f->access[node];
     for (int i = 0; i < list->n; i++)
         for (int j = 0; j < list->n; j++)
-            if (accesses_need_order(f->p->node.p[node]->kernel, &list->p[j], &list->p[i]))
+            if (siblings_need_order(f->p->node.p[node]->kernel, &list->p[j], &list->p[i]))
                 flags_insert_self(f, &list->p[j], &list->p[i]);
 }
 

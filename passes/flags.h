@@ -49,7 +49,6 @@ void flags_wait(Flags *, const Edge *, int flag, const Span *sub, int64_t lag, b
 bool grid_is_one_tile(const Module *, const Range *);
 
 /* flags_self.c: tasks of one node that need each other. */
-bool accesses_need_order(const Kernel *, const Access *from, const Access *to);
 void flags_insert_self(Flags *, const Access *from, const Access *to);
 /* After a proof that failed: every wait of these accesses for all tasks before. false: it was so already. */
 bool flags_coarsen_self(Flags *, int node);

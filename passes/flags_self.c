@@ -1,13 +1,9 @@
-/* flags_self.c: tasks of one node that read what others of it write: a task waits for those before it, in the order of
-   the grid, that it needs. Takes: accesses of one node. Gives: a word for each task, and waits for words of lower tickets.
+/* flags_self.c: tasks of one node that read what others of it write, or add to one place: a task waits for those before it,
+   in the order of the grid, that it needs. Takes: accesses of one node. Gives: a word for each task, and waits for words of lower tickets.
    Needed tiles [own + a, own + b] along each dimension, without the task itself and what is later: for each dimension
    that decides, own in those before it, own + a .. own + min(b, -1) in it, a .. b in those behind it. */
 #include "passes/flags.h"
-
-bool accesses_need_order(const Kernel *k, const Access *from, const Access *to) {
-    return from->write && !to->write && from->tensor == to->tensor && from->op->param == to->op->param &&
-           k->param.p[from->op->param].out;
-}
+#include "passes/proof_symbolic.h"
 
 /* Tiles needed along a dimension of the grid, relative to the task's own. */
 typedef enum { SHIFT_ALL, SHIFT_FIXED, SHIFT_FREE } ShiftKind; /* FREE: in terms of loops */
@@ -40,8 +36,9 @@ static Span span_needed(const Edge *e, const Shift *s, int dim) {
     return (Span){.lo = e->dim[dim].lo, .hi = e->dim[dim].hi};
 }
 
-static Span span_before(const Shift *s, int dim) {
+static Span span_before(const Shift *s, int dim, bool chain) {
     if (s->kind == SHIFT_FIXED) return span_shifted(dim, s->lo, s->hi < -1 ? s->hi : -1);
+    if (chain) return span_shifted(dim, -1, -1);
     return (Span){.lo = affine_const(0), .hi = own_tile(dim, -1)};
 }
 
@@ -55,6 +52,7 @@ typedef struct {
     const Edge *e;
     const Kernel *k;
     int flag;
+    bool chain; /* the task just before has waited for all before it */
     Shift shift[MAX_RANGES];
 } Self;
 
@@ -77,7 +75,7 @@ static void wait_because(const Self *s, int at) {
     for (int d = 0; d < s->k->ngrid; d++) {
         if (!is_kept(s, d)) sub[d] = span_of(affine_const(0));
         else if (d < at) sub[d] = span_shifted(d, 0, 0);
-        else sub[d] = d == at ? span_before(&s->shift[d], d) : span_needed(s->e, &s->shift[d], d);
+        else sub[d] = d == at ? span_before(&s->shift[d], d, s->chain) : span_needed(s->e, &s->shift[d], d);
     }
     flags_wait(s->f, s->e, s->flag, sub, 0, false);
 }
@@ -101,11 +99,22 @@ static Edge self_edge(const Flags *f, const Access *from, const Access *to) {
     return e;
 }
 
+/* Sums of tasks that all wait for their predecessor, which the proof for given sizes follows. */
+static bool chain_holds(const Self *s) {
+    bool holds = s->e->to->write && !program_has_symbols(s->f->p);
+    for (int d = 0; d < s->k->ngrid; d++) {
+        const Shift *t = &s->shift[d];
+        holds = holds && (!is_kept(s, d) || t->kind == SHIFT_ALL || (t->kind == SHIFT_FIXED && t->lo == 0 && t->hi == 0));
+    }
+    return holds;
+}
+
 void flags_insert_self(Flags *f, const Access *from, const Access *to) {
     Edge e = self_edge(f, from, to);
     Self s = {.f = f, .e = &e, .k = f->p->node.p[from->node]->kernel};
     s.flag = self_family(f, &e);
     for (int d = 0; d < s.k->ngrid; d++) s.shift[d] = shift_of(&e.dim[d], d);
+    s.chain = chain_holds(&s);
     waits_insert(&s);
 }
 
@@ -136,6 +145,6 @@ bool flags_coarsen_self(Flags *f, int node) {
     if (f->coarse[node]) return false;
     for (int i = 0; i < list->n; i++)
         for (int j = 0; j < list->n; j++)
-            if (accesses_need_order(k, &list->p[j], &list->p[i])) insert_coarse(f, &list->p[j], &list->p[i]);
+            if (siblings_need_order(k, &list->p[j], &list->p[i])) insert_coarse(f, &list->p[j], &list->p[i]);
     return f->coarse[node];
 }

@@ -104,9 +104,11 @@ bool event_reads_result(const Run *r, const Event *e) {
     return e->kind == EVENT_READ && n->kernel->param.p[e->op->param].out;
 }
 
+static bool sums(const Event *e) { return e->kind == EVENT_WRITE && e->op->mode == STORE_SUM; }
+
 static bool siblings_compared(const Run *r, const Event *a, const Event *b) {
     if (a->task == b->task || (adds(a) && adds(b))) return false;
-    return event_reads_result(r, a) || event_reads_result(r, b) || (certain(a) && certain(b));
+    return event_reads_result(r, a) || event_reads_result(r, b) || sums(a) || sums(b) || (certain(a) && certain(b));
 }
 
 static bool siblings_ordered(Cells *c, int32_t head, const Event *e) {
@@ -134,6 +136,7 @@ static bool cell_visit(Cells *c, int64_t at, const Event *e) {
     if (e->kind == EVENT_WRITE) {
         if (!list_ordered(c, cell->writers, e) || !list_ordered(c, cell->readers, e)) return false;
         if (!siblings_ordered(c, cell->new_writers, e) || !siblings_ordered(c, cell->new_readers, e)) return false;
+        if (sums(e)) cell->new_writers = -1; /* it follows them all, and stands for them */
         list_push(c, &cell->new_writers, event);
     } else {
         if (c->packet ? !packet_comes(c, cell, e) : !list_ordered(c, cell->writers, e)) return false;

@@ -1,5 +1,5 @@
 /* proof_symbolic_own.c: tasks of one node that read what others of it write, for all sizes.
-   Takes: accesses of a node. Two tasks are told apart by the first dimension of the grid in which they differ: the lower
+   Takes: accesses of a node; of two sums each is the write of the other. Two tasks are told apart by the first dimension of the grid in which they differ: the lower
    one writes and a wait of the other one covers it, and the higher one writes nothing that the lower one reads. */
 #include "passes/proof_meeting.h"
 
@@ -72,8 +72,8 @@ static bool own_pair_check(Symbolic *y, const Access *write, const Access *read)
     for (int rank = 0; rank < ranks; rank++)
         for (int d = 0; d < ngrid; d++) {
             y->proof->pairs++;
-            if (!lower_covered(y, write, read, rank, d) || !higher_apart(y, write, read, rank, d))
-                return symbolic_fail_pair(y, write, read, 0);
+            bool good = lower_covered(y, write, read, rank, d) && (read->write || higher_apart(y, write, read, rank, d));
+            if (!good) return symbolic_fail_pair(y, write, read, 0);
         }
     return true;
 }
@@ -84,8 +84,7 @@ bool symbolic_own_order(Symbolic *y, int node) {
     for (int i = 0; i < list->n; i++)
         for (int j = 0; j < list->n; j++) {
             const Access *write = &list->p[j], *read = &list->p[i];
-            bool own = write->write && !read->write && write->op->param == read->op->param && k->param.p[read->op->param].out;
-            if (own && !own_pair_check(y, write, read)) return false;
+            if (siblings_need_order(k, write, read) && !own_pair_check(y, write, read)) return false;
         }
     return true;
 }

@@ -23,3 +23,7 @@ silu = X / (1 + np.exp(-X))
 run("elements", {"x": x, "y": y, "s": np.array(0.3, np.float32)},
     {"a": X + Y, "m": X * Y, "c": 0.3 * X, "e": silu,
      "f": X * 0.5 * (1 + np.vectorize(math.erf)(X / math.sqrt(2))), "g": silu * Y})
+
+run("gradient", {"ids": ids, "dy": x}, {"table": np.array([X[ids == v].sum(0) for v in range(V)])})
+counts = random.integers(-2, 7, 9000).astype(np.int32)
+run("counts", {"x": counts}, {"count": np.bincount(counts[(counts >= 0) & (counts < 5)], minlength=5).astype(np.int32)})

@@ -32,6 +32,12 @@ row = np.sort(random.integers(3, 125, 1000)).astype(np.int32)
 col, val, x = random.integers(0, 50, 1000).astype(np.int32), normal(1000), normal(50)
 run("coo", {"row": row, "col": col, "val": val, "x": x}, {"y": product(row, col, val, x, 130)})
 
+for rows, entries in ((130, 1000), (5, 4097)):
+    row, col, val = (random.integers(0, n, entries).astype(np.int32) for n in (rows, 50, 9))
+    val = val.astype(np.float32)
+    run("any_order", {"row": row, "col": col, "val": val, "x": x}, {"y": product(row, col, val, x, rows)},
+        options=["-D", f"ROWS={rows}", "-D", f"ENTRIES={entries}"])
+
 used = random.random((70, 9)) < 0.6
 col = np.where(used, random.integers(0, 50, used.shape), -1).astype(np.int32)
 val = normal(*used.shape)

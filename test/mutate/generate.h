@@ -1,5 +1,5 @@
 /* generate.h: random programs over a mesh, as modules with collectives: elementwise kernels, products, stencils,
-   wavefronts, transposes, row statistics and every collective, with sizes and tiles that need not divide each other. */
+   wavefronts, sums in order, transposes, row statistics and every collective, with sizes and tiles that need not divide each other. */
 #ifndef TILEC_TEST_MUTATE_GENERATE_H
 #define TILEC_TEST_MUTATE_GENERATE_H
 
@@ -146,6 +146,21 @@ static int gen_wave(Gen *g, int a) {
     return out;
 }
 
+/* Tasks that all add to one row of what a kernel before them made. */
+static int gen_sum(Gen *g, int a) {
+    int out = gen_elementwise(g, a, a, ROLE_TEMP);
+    Make k = gen_kernel(g, "sum");
+    int x = gen_param(&k, a, false), z = gen_param(&k, out, false);
+    k.k->param.p[z].inout = true;
+    int i = gen_range(&k, "i", g->p->tensor.p[a].dim[0], true), j = gen_range(&k, "j", g->p->tensor.p[a].dim[1], true);
+    Value *v = gen_load(&k, x, i, 0, j, 0);
+    if (k.k->range.p[i].kind != RANGE_POSITION) v = build_reduce(&k.b, OP_SUM, v, (int16_t[]){(int16_t)i}, 1);
+    Span row[2] = {span_of(affine_const(gen_below(g, 5))), gen_pos(j, gen_below(g, 2))};
+    build_store(&k.b, z, row, 2, v, STORE_SUM);
+    gen_finish(&k);
+    return out;
+}
+
 static int gen_transpose(Gen *g, int a) {
     int split = g->split[a] >= 0 ? 1 - g->split[a] : g->split[a];
     int out = gen_tensor(g, ROLE_TEMP, gen_cols(g, a), gen_rows(g, a), split);
@@ -210,8 +225,9 @@ static int gen_input(Gen *g, int64_t rows, int64_t cols) {
 }
 
 static int gen_step(Gen *g, int a) {
-    switch (gen_below(g, 9)) {
+    switch (gen_below(g, 10)) {
     case 8: return gen_wave(g, a);
+    case 9: return gen_sum(g, a);
     case 0: return g->split[a] == 0 || g->split[a] == 1 ? gen_elementwise(g, a, a, ROLE_TEMP) : gen_stencil(g, a);
     case 1: return gen_transpose(g, a);
     case 2: return gen_elementwise(g, a, a, ROLE_TEMP);

@@ -112,10 +112,12 @@ static void oracle_wait(Oracle *o, const Event *e, int gen, uint16_t *clock) {
     if (e->op->equal) o->why = "compares for equality";
 }
 
-/* Of one node, and neither reads what the node writes. */
+static bool is_sum(const Event *e) { return e->kind == EVENT_WRITE && e->op->mode == STORE_SUM; }
+
+/* Of one node, and neither reads what the node writes, nor adds to it in order. */
 static bool siblings(const Oracle *o, const Event *a, const Event *b) {
     const Task *x = &o->r->task.p[a->task], *y = &o->r->task.p[b->task];
-    return x->node == y->node && !event_reads_result(o->r, a) && !event_reads_result(o->r, b);
+    return x->node == y->node && !event_reads_result(o->r, a) && !event_reads_result(o->r, b) && !is_sum(a) && !is_sum(b);
 }
 
 static void oracle_touch(Oracle *o, const Event *e, int64_t place, int instance, const uint16_t *clock, bool packet) {
