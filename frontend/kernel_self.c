@@ -8,7 +8,9 @@
 
 static void self_note(Kern *c, const SelfFault *f, bool same) {
     Loc loc = f->read->loc;
+    const char *other = f->certain ? self_order_other(c->m, c->b.k, f->read->param, c->arena) : NULL;
     if (!f->certain) diag_note(c->diags, loc, "subscripts of a result that the kernel reads are sums of ranges, numbers and sizes");
+    else if (other) diag_note(c->diags, loc, "it holds where the ranges of each stand in the order %s", other);
     else if (same) diag_note(c->diags, loc, "a tile is read whole; one position after another: for r in ..");
     else diag_note(c->diags, loc, "tasks go in the order of each, the last range first; elements of later ones cannot be read");
 }

@@ -10,7 +10,7 @@
 #include <isl/set.h>
 #include <isl/val.h>
 
-enum { MAX_OPERATIONS = 2000000, MAX_DEPTH = 64 };
+enum { MAX_OPERATIONS = 2000000, MAX_DEPTH = 64, MAX_PERMUTED = 4 };
 
 typedef VEC(const Op *) Ops;
 
@@ -21,7 +21,8 @@ typedef struct {
     isl_ctx *isl;
     int param;
     Ops write, read;
-    int coord[MAX_AXES]; /* the first rank: no other has more */
+    int order[MAX_RANGES]; /* of the grid's ranges, slowest first */
+    int coord[MAX_AXES];   /* the first rank: no other has more */
 } Self;
 
 /* A write and a read of one element, as constraints. */
@@ -138,7 +139,7 @@ static int loops_around(const Op *op, const Op **loop) {
 static int shared_ranges(const Meeting *m, int *range) {
     const Op *a[MAX_DEPTH], *b[MAX_DEPTH];
     int na = loops_around(m->write, a), nb = loops_around(m->read, b), n = 0;
-    while (n < m->s->k->ngrid) range[n] = n, n++;
+    for (; n < m->s->k->ngrid; n++) range[n] = m->s->order[n];
     for (int i = 0; i < na && i < nb && a[i] == b[i]; i++) range[n++] = a[i]->range;
     return n;
 }
@@ -185,12 +186,49 @@ static bool pair_holds(const Self *s, const Op *write, const Op *read, SelfFault
     return good;
 }
 
-bool self_order_holds(const Module *m, const Kernel *k, int param, Arena *arena, SelfFault *fault) {
+static Self self_begin(const Module *m, const Kernel *k, int param, Arena *arena) {
     Self s = {.m = m, .k = k, .param = param, .arena = arena, .isl = isl_context_open(MAX_OPERATIONS)};
-    bool good = true;
+    for (int i = 0; i < k->ngrid; i++) s.order[i] = i;
     accesses_find(&s, k->body);
-    for (int r = 0; r < s.read.n && good; r++)
-        for (int w = 0; w < s.write.n && good; w++) good = pair_holds(&s, s.write.p[w], s.read.p[r], fault);
+    return s;
+}
+
+static bool order_holds(const Self *s, SelfFault *fault) {
+    for (int r = 0; r < s->read.n; r++)
+        for (int w = 0; w < s->write.n; w++)
+            if (!pair_holds(s, s->write.p[w], s->read.p[r], fault)) return false;
+    return true;
+}
+
+bool self_order_holds(const Module *m, const Kernel *k, int param, Arena *arena, SelfFault *fault) {
+    Self s = self_begin(m, k, param, arena);
+    bool good = order_holds(&s, fault);
     isl_context_close(s.isl);
     return good;
+}
+
+/* ---- another order ---- */
+
+/* The next permutation; false after the last. */
+static bool order_next(int *order, int n) {
+    int i = n - 2, j = n - 1;
+    while (i >= 0 && order[i] > order[i + 1]) i--;
+    if (i < 0) return false;
+    while (order[j] < order[i]) j--;
+    int held = order[i];
+    order[i] = order[j], order[j] = held;
+    for (int a = i + 1, b = n - 1; a < b; a++, b--) held = order[a], order[a] = order[b], order[b] = held;
+    return true;
+}
+
+const char *self_order_other(const Module *m, const Kernel *k, int param, Arena *arena) {
+    Self s = self_begin(m, k, param, arena);
+    SelfFault fault;
+    bool found = false;
+    while (!found && k->ngrid <= MAX_PERMUTED && order_next(s.order, k->ngrid)) found = order_holds(&s, &fault);
+    isl_context_close(s.isl);
+    const char *text = "";
+    for (int i = 0; found && i < k->ngrid; i++)
+        text = arena_format(arena, "%s%s%s", text, i ? ", " : "", k->range.p[s.order[i]].name);
+    return found ? text : NULL;
 }

@@ -14,5 +14,7 @@ typedef struct {
 /* Is every element of the result written before it is read, where tasks run in the order of the grid, the last range
    fastest, and inside a task loops in order? For all sizes; false also when it cannot be told. */
 bool self_order_holds(const Module *, const Kernel *, int param, Arena *, SelfFault *);
+/* Another order of the grid's ranges in which it is; NULL: none. */
+const char *self_order_other(const Module *, const Kernel *, int param, Arena *);
 
 #endif
