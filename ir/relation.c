@@ -295,3 +295,17 @@ bool siblings_need_order(const Kernel *k, const Access *from, const Access *to) 
     bool sums = to->write && from->op->mode == STORE_SUM && to->op->mode == STORE_SUM;
     return sums || (!to->write && k->param.p[from->op->param].out);
 }
+
+static bool region_sums(const Region *r) {
+    for (const Op *op = r ? r->first : NULL; op; op = op->next) {
+        if (op->kind == OP_STORE && op->mode == STORE_SUM) return true;
+        if (region_sums(op->region[0]) || region_sums(op->region[1])) return true;
+    }
+    return false;
+}
+
+bool kernel_orders_tasks(const Kernel *k) {
+    for (int i = 0; i < k->param.n; i++)
+        if (kernel_reads_result(k, i)) return true;
+    return region_sums(k->body);
+}

@@ -42,6 +42,7 @@ const Op *range_loop(const Op *at, int range); /* the loop around that runs over
 /* Of two tasks of one node, the earlier has `from` and the later `to`: what it reads of the result comes from there, or both
    add to the same places in the order of tasks. */
 bool siblings_need_order(const Kernel *, const Access *from, const Access *to);
+bool kernel_orders_tasks(const Kernel *); /* there are such accesses */
 
 /* The range in whose current tile a loop stays: from its beginning or a position in it, to another or its end; -1: none. */
 int loop_positions_of(const Op *loop);

@@ -99,17 +99,10 @@ static isl_union_map *access_map(const Deps *d, const Access *a) {
     return map;
 }
 
-/* Tasks of a node have an order where its kernel reads its own result. */
-static bool tasks_ordered(const Kernel *k) {
-    bool ordered = false;
-    for (int i = 0; i < k->param.n; i++) ordered = ordered || kernel_reads_result(k, i);
-    return ordered;
-}
-
 static isl_union_map *order_map(const Deps *d, int node) {
     Text t = {0};
     const Kernel *k = d->p->node.p[node]->kernel;
-    bool ordered = tasks_ordered(k);
+    bool ordered = kernel_orders_tasks(k);
     write_params(d, &t);
     write_task(d, &t, node);
     text_printf(&t, " -> [%d", node);

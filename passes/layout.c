@@ -68,6 +68,8 @@ static void refuse_op(Lay *l, Op *op) {
     if (op_info[op->kind].class == CLASS_SYNC) lay_refuse(l, op->loc, "waits and signals inside kernels");
     if (op->kind == OP_LOAD && l->k->param.p[op->param].out)
         lay_refuse(l, op->loc, "a kernel that reads its own result");
+    if (op->kind == OP_STORE && op->mode == STORE_SUM)
+        lay_refuse(l, op->loc, "a sum in the order of tasks");
     op->region[1] = op->kind == OP_FOR ? NULL : op->region[1]; /* only `split` looks at merge */
 }
 
