@@ -14,13 +14,21 @@ static void print_programs(const Session *s) {
     }
 }
 
+static void print_count(double n, const char *what) {
+    if (n > 0) printf(", %.3g %s", n, what);
+}
+
 static void print_node(const Session *s, const TargetFacts *f, const Node *n, const int64_t *bound) {
     if (n->kind != NODE_CALL) return;
     NodeCost c = model_node(s->arena, s->m, n, bound);
-    printf("model: '%s': %.3g us on a core: %.3g flop in products, %.3g in products with one row, %.3g other operations, "
-           "%.3g bytes, %.3g bytes of peers, %.0f task%s\n",
-           n->kernel->name, model_node_seconds(f, &c, 1) * 1e6, c.dot, c.row, c.ops, c.bytes, c.linked, c.tasks,
+    printf("model: '%s': %.3g us on a core: %.0f task%s", n->kernel->name, model_node_seconds(f, &c, 1) * 1e6, c.tasks,
            c.tasks == 1 ? "" : "s");
+    print_count(c.dot, "flop in products");
+    print_count(c.row, "flop in products with one row");
+    print_count(c.ops, "other operations");
+    print_count(c.bytes, "bytes");
+    print_count(c.linked, "bytes of peers");
+    printf("\n");
 }
 
 static int64_t *sizes_at_bounds(const Session *s) {

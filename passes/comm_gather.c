@@ -44,12 +44,20 @@ static bool fits_packets(const Gather *g) {
     return g->block <= PACKET_BYTES && elem_bits(src->elem) <= 32;
 }
 
+/* An output, or what a later collective takes, lies in private memory too. */
+static bool is_kept(const Gather *g) {
+    const Comm *c = g->c;
+    for (int i = c->at + 1; i < c->p->node.n; i++)
+        if (c->p->node.p[i]->kind == NODE_COLLECTIVE && c->p->node.p[i]->src == g->n->dst) return true;
+    return c->p->tensor.p[g->n->dst].role == ROLE_OUTPUT;
+}
+
 static CommForm choose(const Gather *g) {
-    double b = g->block, all = b * (double)g->ranks, publish = g->from_caller ? 2 * b : 0;
+    double b = g->block, all = b * (double)g->ranks, publish = g->from_caller ? 2 * b : 0, kept = is_kept(g) ? 2 * all : 0;
     bool inbox = !comm_updates(g->c, g->n->dst); /* readers see the inbox itself */
     bool packet = inbox && fits_packets(g);
     CommCost pull = {publish, 0, 1, 0, 1}, staged = {publish + all, all, 1, 0, (int)g->ranks},
-             push = {b, all, 1, 0, (int)g->ranks}, packets = {b, 2 * all, 0, 0, (int)g->ranks},
+             push = {b + kept, all, 1, 0, (int)g->ranks}, packets = {b + kept, 2 * all, 0, 0, (int)g->ranks},
              unfused = {publish + all, all, 0, 2, (int)g->ranks};
     Choice choice[] = {
         {COMM_PULL, inbox && can_pull(g), "a reader's tile straddles two owners, or it is not read by a kernel alone", 0},
@@ -93,14 +101,10 @@ static void push_kernel(const Gather *g, int to, CommForm form) {
     move_end_copy(&mv, g->early ? &c->first : &c->out, form);
 }
 
-/* An output, or what a later collective takes, lies in private memory too. */
 static void keep_private(const Gather *g, int sym) {
     Comm *c = g->c;
     const Tensor *dst = &c->p->tensor.p[g->n->dst];
-    bool wanted = dst->role == ROLE_OUTPUT;
-    for (int i = c->at + 1; i < c->p->node.n; i++)
-        wanted = wanted || (c->p->node.p[i]->kind == NODE_COLLECTIVE && c->p->node.p[i]->src == g->n->dst);
-    if (!wanted) return;
+    if (!is_kept(g)) return;
     Move mv = move_begin(c, "take", sym, g->n->dst, g->axis, false, dst->dim, dst->ndim, -1);
     move_from(&mv, affine_rank(g->axis));
     move_plain(&mv);
