@@ -61,6 +61,8 @@ Node *comm_producer(Comm *, int tensor);
 int comm_readers(const Comm *, int tensor);
 /* A symmetric tensor like `like`, named NAME.what, of these extents. */
 int comm_symmetric(Comm *, int like, const char *what, int axis, const Size *dim, int ndim, Elem);
+/* Its producer reads what it has written: that stays in private memory. */
+bool comm_reads_itself(const Comm *, int tensor);
 /* Makes a temporary peer-visible in place: every access of its kernels addresses the own rank. */
 void comm_publish_temp(Comm *, int tensor, int axis);
 /* Every later reader of tensor `from` reads the own copy of symmetric tensor `to`, which has the same extents. */

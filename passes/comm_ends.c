@@ -56,9 +56,10 @@ bool comm_updates(const Comm *c, int tensor) {
     return false;
 }
 
-/* None where the tensor is updated in place: what its producer stores is not what the collective takes. */
+/* None where the tensor is updated in place (what its producer stores is not what the collective takes), or read again by
+   its producer. */
 Node *comm_producer(Comm *c, int tensor) {
-    if (comm_updates(c, tensor)) return NULL;
+    if (comm_updates(c, tensor) || comm_reads_itself(c, tensor)) return NULL;
     for (int i = c->out.n - 1; i >= 0; i--) {
         Node *n = &c->out.p[i];
         for (int a = 0; n->kind == NODE_CALL && a < n->arg.n; a++) {
@@ -130,6 +131,24 @@ static void argument_own(Comm *c, Node *n, int a, int tensor, int axis) {
     p->packet = c->p->tensor.p[tensor].packet;
     each_access(n->kernel, OP_LOAD, a, address_own, &e);
     each_access(n->kernel, OP_STORE, a, address_own, &e);
+}
+
+static bool region_loads(const Region *r, int param) {
+    for (const Op *op = r->first; op; op = op->next) {
+        if (op->kind == OP_LOAD && op->param == param) return true;
+        for (int i = 0; i < 2; i++)
+            if (op->region[i] && region_loads(op->region[i], param)) return true;
+    }
+    return false;
+}
+
+bool comm_reads_itself(const Comm *c, int tensor) {
+    for (int i = 0; i < c->out.n; i++) {
+        const Node *n = &c->out.p[i];
+        for (int a = 0; n->kind == NODE_CALL && a < n->arg.n; a++)
+            if (n->arg.p[a].tensor == tensor && n->kernel->param.p[a].out && region_loads(n->kernel->body, a)) return true;
+    }
+    return false;
 }
 
 void comm_publish_temp(Comm *c, int tensor, int axis) {
