@@ -25,7 +25,9 @@ void array_draw(Array *a, const Module *m, const Tensor *t, const int64_t *sym, 
     drawn_range(m, t, sym, &least, &range);
     for (int64_t k = 0, n = array_count(a); k < n; k++) {
         uint64_t x = random_next(&state);
-        if (elem_is_float(a->elem)) array_set(a, k, (double)(x >> 11) * 0x1p-52 - 1.0);
-        else array_set_int(a, k, least + (int64_t)(x % range));
+        if (elem_is_float(a->elem))
+            array_set(a, k, (double)(x >> 11) * 0x1p-52 - 1.0);
+        else
+            array_set_int(a, k, least + (int64_t)(x % range));
     }
 }

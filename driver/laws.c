@@ -33,7 +33,8 @@ static int64_t *sizes_make(Session *s) {
         const Symbol *d = &s->m->symbol.p[i];
         sym[i] = d->bound < LONGEST ? d->bound : LONGEST;
         for (int k = 0; k < s->o->size.n; k++)
-            if (strcmp(s->o->size.p[k].name, d->name) == 0 && s->o->size.p[k].value <= d->bound) sym[i] = s->o->size.p[k].value;
+            if (strcmp(s->o->size.p[k].name, d->name) == 0 && s->o->size.p[k].value <= d->bound)
+                sym[i] = s->o->size.p[k].value;
     }
     return sym;
 }
@@ -79,9 +80,10 @@ static bool element_report(const Laws *l, Loc loc, int io, int64_t i, const Arra
     int64_t rest = i;
     for (int d = whole->ndim - 1; d >= 0; rest /= whole->dim[d--])
         place = arena_format(l->s->arena, "%" PRId64 "%s%s", rest % whole->dim[d], *place ? ", " : "", place);
-    diag_error(l->s->diags, loc, "merge-law", "the merge of this loop does not put its parts together: %s, '%s'[%s] of program "
-               "'%s' is %.9g, and %.9g with the loop run whole", how, io_tensor(l, io)->name, place, l->p->name,
-               array_get(cut, i), array_get(whole, i));
+    diag_error(l->s->diags, loc, "merge-law",
+               "the merge of this loop does not put its parts together: %s, '%s'[%s] of program "
+               "'%s' is %.9g, and %.9g with the loop run whole",
+               how, io_tensor(l, io)->name, place, l->p->name, array_get(cut, i), array_get(whole, i));
     diag_note(l->s->diags, loc, "inputs are drawn from --seed=%" PRId64 "; two evaluations may differ by %.3g here",
               l->s->o->seed, element_bound(cut, i) + element_bound(whole, i));
     return false;
@@ -103,7 +105,8 @@ static bool cut_agrees(const Laws *l, int program, int kernel, int nth, int64_t 
     Loc loc = loop->loc;
     loop_cut(m, m->kernel.p[kernel], loop, parts, backwards);
     const Array *io = module_verify(m) ? results(l, a, m, m->program.p[program]) : NULL;
-    const char *how = arena_format(l->s->arena, "in %" PRId64 " parts from the %s", parts, backwards ? "right" : "left");
+    const char *how =
+        arena_format(l->s->arena, "in %" PRId64 " parts from the %s", parts, backwards ? "right" : "left");
     bool good = io && agrees(l, loc, io, how);
     arena_free(a);
     return good;

@@ -1,6 +1,6 @@
-/* program_choose.c: y = choose by "file" { lane: ..; wave: ..; }: a decision tree picks one of several ways to compute y.
-   Takes the arms and the tree; gives the arm's nodes where the tree is decided by numbers, else those of every arm it may
-   choose, each with its body under the condition that chooses it. */
+/* program_choose.c: y = choose by "file" { lane: ..; wave: ..; }: a decision tree picks one of several ways to compute
+   y. Takes the arms and the tree; gives the arm's nodes where the tree is decided by numbers, else those of every arm
+   it may choose, each with its body under the condition that chooses it. */
 #include "frontend/program.h"
 
 #include "frontend/const.h"
@@ -34,7 +34,8 @@ static FeatureKind feature_named(Prog *c, const Expr *e, double *x, Size *s, int
     if (held && held->value.kind == PROG_TENSOR && c->p->tensor.p[held->value.tensor].ndim == 0)
         return *tensor = held->value.tensor, FEATURE_SCALAR;
     if (held) return FEATURE_NONE;
-    return frame_dim(c, e->name, s) || global_find(&c->f->lower, e->name, e->loc, s) == FOUND ? FEATURE_DIM : FEATURE_NONE;
+    return frame_dim(c, e->name, s) || global_find(&c->f->lower, e->name, e->loc, s) == FOUND ? FEATURE_DIM
+                                                                                              : FEATURE_NONE;
 }
 
 static double arith(AstOp op, double a, double b) {
@@ -239,8 +240,11 @@ static bool arm_lower(const Choose *k, const ChooseArm *arm, bool first) {
         want[i] = k->want[i];
         if (first) continue;
         Tensor like = value_tensor(c, &k->out[i]);
-        want[i] = (Expected){.has_elem = true, .elem = c->info.p[k->out[i].tensor].whole_elem, .reduced = k->want[i].reduced,
-                             .like = arena_copy(c->arena, &like, sizeof like), .into = k->out[i].tensor,
+        want[i] = (Expected){.has_elem = true,
+                             .elem = c->info.p[k->out[i].tensor].whole_elem,
+                             .reduced = k->want[i].reduced,
+                             .like = arena_copy(c->arena, &like, sizeof like),
+                             .into = k->out[i].tensor,
                              .name = k->want[i].name};
     }
     if (!values_lower(c, arm->value, want, k->n, v)) return false;

@@ -134,6 +134,11 @@ static ProgValue call_lower_one(Prog *c, const Expr *e, const Expected *want) {
     return is_tile_function(c, e->name) ? map_lower(c, e, want) : call_unknown(c, e);
 }
 
+static ProgValue choose_lower(Prog *c, const Expr *e, const Expected *want) {
+    ProgValue v;
+    return choose_values(c, e, want, 1, &v) ? v : prog_error(e->loc);
+}
+
 /* ---- expressions ---- */
 
 ProgValue tensor_lower(Prog *c, const Expr *e, const Expected *want) {
@@ -144,10 +149,7 @@ ProgValue tensor_lower(Prog *c, const Expr *e, const Expected *want) {
     case EXPR_BINARY: return map_lower(c, e, want);
     case EXPR_INDEX: return part_lower(c, e);
     case EXPR_FIELD: return field_lower(c, e);
-    case EXPR_CHOOSE: {
-        ProgValue v;
-        return choose_values(c, e, want, 1, &v) ? v : prog_error(e->loc);
-    }
+    case EXPR_CHOOSE: return choose_lower(c, e, want);
     case EXPR_COND: return unsupported(c, e, "?: between tensors; where(c, x, y) chooses element by element");
     case EXPR_ERROR: return prog_error(e->loc);
     default: diag_error(c->diags, e->loc, "not-a-tensor", "a tensor is expected here"); return prog_error(e->loc);

@@ -20,8 +20,10 @@ bool format_check(Front *f, const Decl *d) {
         good = good && p->type.has_shape && !p->type.format && p->mode == PARAM_IN && !p->is_const && !p->is_unique;
     }
     if (good) return true;
-    diag_error(f->diags, d->loc, "format-head", "a format is made of tensors, stands for a tensor and has one function, apply");
-    diag_note(f->diags, d->loc, "write: format %s(A: T[m, r], B: T[r, n]) for T[m, n] { apply(x: T[b, n]) -> (y: T[b, m]) { .. } }",
+    diag_error(f->diags, d->loc, "format-head",
+               "a format is made of tensors, stands for a tensor and has one function, apply");
+    diag_note(f->diags, d->loc,
+              "write: format %s(A: T[m, r], B: T[r, n]) for T[m, n] { apply(x: T[b, n]) -> (y: T[b, m]) { .. } }",
               d->name);
     return false;
 }
@@ -40,7 +42,8 @@ static const Decl *format_named(Prog *c, const TypeExpr *t) {
 static bool shapes_count(Prog *c, const ParamDecl *p, const Decl *d) {
     bool good = p->type.format_args.n == d->params.n;
     for (int i = 0; good && i < d->params.n; i++)
-        good = p->type.format_args.p[i]->kind == EXPR_LIST && p->type.format_args.p[i]->args.n == d->params.p[i].type.shape.n;
+        good = p->type.format_args.p[i]->kind == EXPR_LIST &&
+               p->type.format_args.p[i]->args.n == d->params.p[i].type.shape.n;
     if (good) return true;
     diag_error(c->diags, p->type.loc, "wrong-arguments", "%s takes the shapes of its %d tensor%s", d->name, d->params.n,
                d->params.n == 1 ? "" : "s");
@@ -92,7 +95,9 @@ static bool whole_lower(Prog *c, const ParamDecl *w, Tensor *whole) {
     plain.format = NULL;
     if (!type_lower(c, &plain, whole, &info)) return false;
     for (int d = 0; d < whole->ndim; d++)
-        if (whole->dim[d].axis >= 0) return report(c, w->type.loc, "format-place", "what is stored in a format is split through its tensors: as kron([32 @ tp, 16], ..)");
+        if (whole->dim[d].axis >= 0)
+            return report(c, w->type.loc, "format-place",
+                          "what is stored in a format is split through its tensors: as kron([32 @ tp, 16], ..)");
     return true;
 }
 
@@ -112,8 +117,13 @@ void format_lower(Prog *c, const ParamDecl *w, Role role) {
         if (good) actual[i] = part_actual(c, part.name, part.type.loc);
     }
     if (good) extents_fit(c, w, d, actual, whole);
-    variable_new(c, (Variable){.name = w->name, .loc = w->loc, .value = prog_error(w->loc), .read = true, .fixed = true,
-                               .format = d, .stands = whole});
+    variable_new(c, (Variable){.name = w->name,
+                               .loc = w->loc,
+                               .value = prog_error(w->loc),
+                               .read = true,
+                               .fixed = true,
+                               .format = d,
+                               .stands = whole});
 }
 
 /* ---- linear(x, W) ---- */

@@ -1,5 +1,5 @@
-/* program_inline.c: calls of programs. The called one's statements are expanded in place, its names bound as a kernel's.
-   Takes a call; gives the values of its results, with the placements that its body makes of the arguments'. */
+/* program_inline.c: calls of programs. The called one's statements are expanded in place, its names bound like a
+   kernel's. Takes a call; gives the values of its results, with the placements that the body makes of its arguments. */
 #include "frontend/program.h"
 
 #include "frontend/const.h"
@@ -101,8 +101,10 @@ static bool arguments_lower(Inline *x, const Expr *call, const Decl *d) {
     bool good = true;
     for (int i = 0; i < call->args.n; i++) {
         const Decl *record = record_of(x->c, &d->params.p[i].type);
-        if (record) good = field_arguments(x, call->args.p[i], record) && good;
-        else vec_push(x->c->arena, &x->arg, argument_lower(x->c, call->args.p[i], &d->params.p[i]));
+        if (record)
+            good = field_arguments(x, call->args.p[i], record) && good;
+        else
+            vec_push(x->c->arena, &x->arg, argument_lower(x->c, call->args.p[i], &d->params.p[i]));
     }
     for (int i = 0; i < x->arg.n; i++) good = good && x->arg.p[i].kind != PROG_ERROR;
     return good;
@@ -164,13 +166,16 @@ static bool inout_check(const Inline *x, int i) {
     const Tensor *t = &c->p->tensor.p[v->tensor];
     if (t->role == ROLE_INPUT || t->role == ROLE_OUTPUT || v->view) {
         diag_error(c->diags, v->loc, "not-assignable", "'%s' is %s: %s cannot update it in place", tensor_text(c, v),
-                   v->view ? "a view" : t->role == ROLE_INPUT ? "an input" : "an output", x->d->name);
+                   v->view                 ? "a view"
+                   : t->role == ROLE_INPUT ? "an input"
+                                           : "an output",
+                   x->d->name);
         return false;
     }
     for (int j = 0; j < x->arg.n; j++)
         if (j != i && x->arg.p[j].kind == PROG_TENSOR && x->arg.p[j].tensor == v->tensor) {
-            diag_error(c->diags, x->arg.p[j].loc, "inout-overlap", "%s updates '%s' in place, and this is the same tensor",
-                       x->d->name, t->name);
+            diag_error(c->diags, x->arg.p[j].loc, "inout-overlap",
+                       "%s updates '%s' in place, and this is the same tensor", x->d->name, t->name);
             return false;
         }
     return true;
@@ -220,14 +225,22 @@ static void names_declare(const Inline *x, const Decl *d) {
     for (int i = 0; i < d->params.n; i++) {
         const Decl *record = record_of(c, &d->params.p[i].type);
         if (record)
-            variable_new(c, (Variable){.name = d->params.p[i].name, .loc = d->params.p[i].loc, .value = prog_error(x->loc),
-                                       .read = true, .fixed = true, .record = record});
+            variable_new(c, (Variable){.name = d->params.p[i].name,
+                                       .loc = d->params.p[i].loc,
+                                       .value = prog_error(x->loc),
+                                       .read = true,
+                                       .fixed = true,
+                                       .record = record});
     }
     for (int i = 0; i < x->d->params.n; i++) {
         const ParamDecl *p = &x->d->params.p[i];
         bool inout = p->mode == PARAM_INOUT;
-        variable_new(c, (Variable){.name = p->name, .loc = p->loc, .value = bound_value(x, i), .read = true,
-                                   .state = inout, .fixed = !inout});
+        variable_new(c, (Variable){.name = p->name,
+                                   .loc = p->loc,
+                                   .value = bound_value(x, i),
+                                   .read = true,
+                                   .state = inout,
+                                   .fixed = !inout});
     }
     for (int i = 0; i < x->d->results.n; i++)
         result_declare(x, &x->frame.bound.param.p[x->d->params.n + i], &x->want[i]);
@@ -304,5 +317,6 @@ bool program_apply(Prog *c, const Decl *d, const ProgValue *arg, Loc loc, const 
 
 bool program_call(Prog *c, const Expr *e, const Decl *d, const Expected *want, int n, ProgValue *out) {
     Inline x = inline_new(c, d, e->loc, want);
-    return arguments_count(c, e, d, n) && mode_refuse(c, d, e->loc) && arguments_lower(&x, e, d) && inline_call(&x, d, out);
+    return arguments_count(c, e, d, n) && mode_refuse(c, d, e->loc) && arguments_lower(&x, e, d) &&
+           inline_call(&x, d, out);
 }

@@ -31,10 +31,12 @@ static bool report(TreeText *t, Loc loc, const char *id, const char *message) {
 
 static void blank_skip(TreeText *t) {
     while (t->at < t->len) {
-        if (isspace((unsigned char)t->text[t->at])) t->at++;
+        if (isspace((unsigned char)t->text[t->at]))
+            t->at++;
         else if (t->at + 1 < t->len && t->text[t->at] == '/' && t->text[t->at + 1] == '/')
             while (t->at < t->len && t->text[t->at] != '\n') t->at++;
-        else return;
+        else
+            return;
     }
 }
 
@@ -59,7 +61,8 @@ static bool number_read(TreeText *t) {
 }
 
 static bool sign_read(TreeText *t, char c) {
-    if (!c || !strchr("<>+-*/()", c)) return report(t, (Loc){t->file, t->at, t->at + 1}, "stray-character", "stray character");
+    if (!c || !strchr("<>+-*/()", c))
+        return report(t, (Loc){t->file, t->at, t->at + 1}, "stray-character", "stray character");
     t->kind = WORD_SIGN;
     t->sign = c;
     if (++t->at < t->len && t->text[t->at] == '=' && (c == '<' || c == '>')) t->at++, t->sign = c == '<' ? 'l' : 'g';
@@ -75,8 +78,10 @@ static bool next(TreeText *t) {
     char c = t->text[t->at];
     if (isdigit((unsigned char)c) || (c == '.' && t->at + 1 < t->len && isdigit((unsigned char)t->text[t->at + 1])))
         good = number_read(t);
-    else if (is_word(c)) name_read(t);
-    else good = sign_read(t, c);
+    else if (is_word(c))
+        name_read(t);
+    else
+        good = sign_read(t, c);
     t->loc.end = t->at;
     return good;
 }
@@ -85,7 +90,8 @@ static bool at_sign(const TreeText *t, char sign) { return t->kind == WORD_SIGN 
 static bool at_name(const TreeText *t, const char *name) { return t->kind == WORD_NAME && strcmp(t->name, name) == 0; }
 
 static bool expected(TreeText *t, const char *what) {
-    diag_error(t->diags, t->loc, "syntax", "expected %s%s", what, t->kind == WORD_END ? " before the end of the tree" : "");
+    diag_error(t->diags, t->loc, "syntax", "expected %s%s", what,
+               t->kind == WORD_END ? " before the end of the tree" : "");
     return false;
 }
 
@@ -99,12 +105,27 @@ static Expr *feature_new(TreeText *t, ExprKind kind) {
     return e;
 }
 
+static Expr *feature_atom(TreeText *);
+
+/* -x is 0 - x */
+static Expr *feature_negated(TreeText *t) {
+    Expr *zero = ARENA_NEW(t->arena, Expr), *e = feature_new(t, EXPR_BINARY);
+    *zero = (Expr){.kind = EXPR_FLOAT, .loc = t->loc};
+    e->op = AST_SUB;
+    e->lhs = zero;
+    if (++t->depth > TREE_NESTING) return report(t, t->loc, "nesting", "nested too deeply"), NULL;
+    e->rhs = next(t) ? feature_atom(t) : NULL;
+    t->depth--;
+    return e->rhs ? e : NULL;
+}
+
 static Expr *feature_atom(TreeText *t) {
     bool name = t->kind == WORD_NAME && !at_name(t, "if") && !at_name(t, "else");
     if (name || t->kind == WORD_NUMBER) {
         Expr *e = feature_new(t, name ? EXPR_NAME : EXPR_FLOAT);
         return next(t) ? e : NULL;
     }
+    if (at_sign(t, '-')) return feature_negated(t);
     if (!at_sign(t, '(')) return expected(t, "a name, a number or '('"), NULL;
     if (++t->depth > TREE_NESTING) return report(t, t->loc, "nesting", "nested too deeply"), NULL;
     Expr *e = next(t) ? feature_sum(t) : NULL;
@@ -113,7 +134,7 @@ static Expr *feature_atom(TreeText *t) {
     return e && next(t) ? e : NULL;
 }
 
-/* A chain of operands; of one length with its depth, and so bounded. */
+/* At most TREE_NESTING + 1 operands in a row. */
 static Expr *feature_chain(TreeText *t, Expr *(*operand)(TreeText *), const char *signs, const AstOp *op) {
     Expr *e = operand(t);
     for (int n = 0; e && t->kind == WORD_SIGN && strchr(signs, t->sign); n++) {
@@ -193,7 +214,8 @@ static bool tree_read(TreeText *t, Tree *tree) {
 
 const Tree *tree_parse(Arena *arena, Names *names, Diags *diags, int file) {
     const SourceFile *f = &diags->file.p[file - 1];
-    TreeText t = {.arena = arena, .names = names, .diags = diags, .file = file, .text = f->text, .len = (uint32_t)f->len};
+    TreeText t = {
+        .arena = arena, .names = names, .diags = diags, .file = file, .text = f->text, .len = (uint32_t)f->len};
     Tree *tree = tree_new(&t);
     if (f->len > TREE_BYTES) return report(&t, (Loc){file, 0, 0}, "source-size", "tree larger than 1 MiB"), NULL;
     if (!next(&t) || !tree_read(&t, tree)) return NULL;
