@@ -16,7 +16,10 @@ static const struct {
     int code;
     const char *meaning;
 } exits[] = {
-    {EXIT_OK, ""}, {EXIT_WRONG, "the program is wrong"}, {EXIT_USAGE, "usage"}, {EXIT_RUN, "the run failed"},
+    {EXIT_OK, ""},
+    {EXIT_WRONG, "the program is wrong"},
+    {EXIT_USAGE, "usage"},
+    {EXIT_RUN, "the run failed"},
     {EXIT_DIFFERS, "--check differs"},
 };
 enum { NEXIT = sizeof exits / sizeof *exits };
@@ -32,10 +35,12 @@ static void help_line(const Option *o) {
 static void help_head(int bit) {
     for (int i = 0; i < ncommand; i++)
         if (bit == 1 << i)
-            printf("usage: tilec %s [options] %s\n%s\n\noptions:\n", commands[i].name, commands[i].operand, commands[i].help);
+            printf("usage: tilec %s [options] %s\n%s\n\noptions:\n", commands[i].name, commands[i].operand,
+                   commands[i].help);
     if (bit) return;
     printf("usage: tilec COMMAND [options] FILE\n\ncommands:\n");
-    for (int i = 0; i < ncommand; i++) printf("  %-10s %-12s %s\n", commands[i].name, commands[i].operand, commands[i].help);
+    for (int i = 0; i < ncommand; i++)
+        printf("  %-10s %-12s %s\n", commands[i].name, commands[i].operand, commands[i].help);
     printf("\noptions (tilec COMMAND --help lists those of one command):\n");
 }
 
@@ -56,9 +61,12 @@ void help_print(const char *command) {
 static void roff(const char *s) {
     if (*s == '.' || *s == '\'') fputs("\\&", stdout);
     for (; *s; s++) {
-        if (*s == '\\') fputs("\\e", stdout);
-        else if (*s == '-') fputs("\\-", stdout);
-        else putchar(*s);
+        if (*s == '\\')
+            fputs("\\e", stdout);
+        else if (*s == '-')
+            fputs("\\-", stdout);
+        else
+            putchar(*s);
     }
 }
 

@@ -83,14 +83,16 @@ static bool word_among(const Reader *r, int i, const char *const *list, int n, i
 }
 
 static bool banner_parse(Reader *r, Entries *e) {
-    static const char *const field[] = {"real", "integer", "pattern"}, *const half[] = {"general", "symmetric", "skew-symmetric"};
+    static const char *const field[] = {"real", "integer", "pattern"};
+    static const char *const half[] = {"general", "symmetric", "skew-symmetric"};
     int which, symmetry;
     if (!line_next(r) || r->words != 5 || !word_is(r, 0, "%%MatrixMarket"))
         return reason_set(r->why, "line 1: '%%%%MatrixMarket matrix coordinate FIELD SYMMETRY' is missing");
     if (!word_is(r, 1, "matrix")) return word_refuse(r, 1, "matrix");
     if (!word_is(r, 2, "coordinate")) return word_refuse(r, 2, "coordinate format");
     if (!word_among(r, 3, field, 3, &which, "field that is read: real, integer, pattern")) return false;
-    if (!word_among(r, 4, half, 3, &symmetry, "symmetry that is read: general, symmetric, skew-symmetric")) return false;
+    if (!word_among(r, 4, half, 3, &symmetry, "symmetry that is read: general, symmetric, skew-symmetric"))
+        return false;
     e->integer = which == 1;
     e->pattern = which == 2;
     e->symmetry = (Symmetry)symmetry;
@@ -101,16 +103,21 @@ static bool sizes_parse(Reader *r, Entries *e) {
     int64_t *const size[] = {&e->rows, &e->columns, &e->count};
     static const int64_t most[] = {MARKET_EXTENT, MARKET_EXTENT, MARKET_ENTRIES};
     if (!line_next(r)) return reason_set(r->why, "line %d: the file ends before the line of sizes", r->line);
-    if (r->words != 3) return reason_set(r->why, "line %d: rows, columns and entries are expected, there are %d words", r->line, r->words);
+    if (r->words != 3)
+        return reason_set(r->why, "line %d: rows, columns and entries are expected, there are %d words", r->line,
+                          r->words);
     for (int i = 0; i < 3; i++) {
         if (!word_integer(r, i, size[i])) return word_refuse(r, i, "size");
         if (*size[i] < 0 || *size[i] > most[i])
-            return reason_set(r->why, "line %d: %lld is not in 0 .. %lld", r->line, (long long)*size[i], (long long)most[i]);
+            return reason_set(r->why, "line %d: %lld is not in 0 .. %lld", r->line, (long long)*size[i],
+                              (long long)most[i]);
     }
     if (e->symmetry != GENERAL && e->rows != e->columns)
-        return reason_set(r->why, "line %d: a symmetric matrix of %lld rows and %lld columns", r->line, (long long)e->rows, (long long)e->columns);
+        return reason_set(r->why, "line %d: a symmetric matrix of %lld rows and %lld columns", r->line,
+                          (long long)e->rows, (long long)e->columns);
     if (e->count > (r->end - r->p + 1) / 4) /* "1 1" and the end of its line */
-        return reason_set(r->why, "line %d: %lld entries do not fit the %lld bytes that are left", r->line, (long long)e->count, (long long)(r->end - r->p));
+        return reason_set(r->why, "line %d: %lld entries do not fit the %lld bytes that are left", r->line,
+                          (long long)e->count, (long long)(r->end - r->p));
     return true;
 }
 
@@ -120,7 +127,8 @@ static bool index_parse(const Reader *r, int i, int64_t extent, int32_t *index) 
     int64_t value;
     if (!word_integer(r, i, &value)) return word_refuse(r, i, i ? "column" : "row");
     if (value < 1 || value > extent)
-        return reason_set(r->why, "line %d: %s %lld is not in 1 .. %lld", r->line, i ? "column" : "row", (long long)value, (long long)extent);
+        return reason_set(r->why, "line %d: %s %lld is not in 1 .. %lld", r->line, i ? "column" : "row",
+                          (long long)value, (long long)extent);
     *index = (int32_t)(value - 1);
     return true;
 }
@@ -137,8 +145,10 @@ static bool value_parse(const Reader *r, const Entries *e, double *value) {
 static bool entry_parse(Reader *r, Entries *e, int64_t k) {
     int want = e->pattern ? 2 : 3;
     if (!line_next(r))
-        return reason_set(r->why, "line %d: the file ends after %lld of %lld entries", r->line, (long long)k, (long long)e->count);
-    if (r->words != want) return reason_set(r->why, "line %d: an entry has %d words, here are %d", r->line, want, r->words);
+        return reason_set(r->why, "line %d: the file ends after %lld of %lld entries", r->line, (long long)k,
+                          (long long)e->count);
+    if (r->words != want)
+        return reason_set(r->why, "line %d: an entry has %d words, here are %d", r->line, want, r->words);
     if (!index_parse(r, 0, e->rows, &e->row[k]) || !index_parse(r, 1, e->columns, &e->col[k])) return false;
     if (e->symmetry == SKEW && e->row[k] == e->col[k])
         return reason_set(r->why, "line %d: a skew-symmetric matrix has no entries on the diagonal", r->line);
@@ -153,7 +163,8 @@ static bool entries_parse(Reader *r, Entries *e) {
     if (!e->row || !e->col || !e->val) return reason_set(r->why, "out of memory");
     for (int64_t k = 0; k < e->count; k++)
         if (!entry_parse(r, e, k)) return false;
-    return !line_next(r) || reason_set(r->why, "line %d: more than the %lld entries of the line of sizes", r->line, (long long)e->count);
+    return !line_next(r) ||
+           reason_set(r->why, "line %d: more than the %lld entries of the line of sizes", r->line, (long long)e->count);
 }
 
 /* ---- CSR ---- */
@@ -188,7 +199,8 @@ static void matrix_fill(Matrix *m, const Entries *e) {
 static bool matrix_make(Matrix *m, const Entries *e, Reason *why) {
     int64_t entries = e->count;
     for (int64_t k = 0; k < e->count; k++) entries += is_mirrored(e, k);
-    if (entries > MARKET_ENTRIES) return reason_set(why, "%lld entries in both halves, at most %d", (long long)entries, MARKET_ENTRIES);
+    if (entries > MARKET_ENTRIES)
+        return reason_set(why, "%lld entries in both halves, at most %d", (long long)entries, MARKET_ENTRIES);
     *m = (Matrix){.rows = (int)e->rows, .columns = (int)e->columns, .entries = (int)entries};
     m->ptr = calloc((size_t)e->rows + 1, sizeof *m->ptr);
     m->col = malloc(((size_t)entries + 1) * sizeof *m->col);

@@ -1,5 +1,5 @@
-/* spmv.c: reads Matrix Market files and multiplies each with a vector by the three programs of spmv.tile; every element is
-   compared with f64, within what rounding a sum of its row's length in f32 may cost. */
+/* spmv.c: reads Matrix Market files and multiplies each with a vector by the three programs of spmv.tile; every element
+   is compared with f64, within what rounding a sum of its row's length in f32 may cost. */
 #include "by_lane.h"
 #include "by_merge.h"
 #include "by_wave.h"
@@ -89,14 +89,17 @@ static int result_check(const Product *p, const char *how, double seconds) {
         worst = fmax(worst, error);
         if (error > 0) part = fmax(part, error / p->bound[i]);
     }
-    printf("  %-5s %8.3f ms, largest error %.3g, %.2f of its bound: %s\n", how, seconds * 1e3, worst, part, wrong ? "WRONG" : "agrees");
+    printf("  %-5s %8.3f ms, largest error %.3g, %.2f of its bound: %s\n", how, seconds * 1e3, worst, part,
+           wrong ? "WRONG" : "agrees");
     return wrong != 0;
 }
 
 /* The three programs have the same arguments, in structs of their own. */
-#define ARGS(p) \
-    {.ptr = (p)->m.ptr, .col = (p)->m.col, .val = (p)->val, .x = (p)->x, .y = (p)->y, \
-     .R = (p)->m.rows, .C = (p)->m.columns, .Z = (p)->m.entries}
+#define ARGS(p)                                                                                                        \
+    {                                                                                                                  \
+        .ptr = (p)->m.ptr, .col = (p)->m.col, .val = (p)->val, .x = (p)->x, .y = (p)->y, .R = (p)->m.rows,             \
+        .C = (p)->m.columns, .Z = (p)->m.entries                                                                       \
+    }
 
 static int run_way(const Programs *g, const Product *p, int way) {
     if (way == 0) return by_lane_run(g->lane, &(by_lane_args)ARGS(p), NULL);

@@ -7,9 +7,10 @@ static const struct {
     const char *name, *tile; /* in messages; the dim of stories.tile */
     int64_t most;
 } number_facts[NUMBERS] = {
-    [DIM] = {"dim", "D", 1 << 16},      [HIDDEN] = {"hidden_dim", "F", 1 << 18}, [LAYERS] = {"n_layers", "L", 1 << 12},
-    [HEADS] = {"n_heads", "H", 1 << 12}, [GROUPS] = {"n_kv_heads", "G", 1 << 12}, [VOCAB] = {"vocab_size", "V", 1 << 20},
-    [PLACES] = {"seq_len", "S", 1 << 20}, [WIDTH] = {"head size", "E", 1 << 16},
+    [DIM] = {"dim", "D", 1 << 16},           [HIDDEN] = {"hidden_dim", "F", 1 << 18},
+    [LAYERS] = {"n_layers", "L", 1 << 12},   [HEADS] = {"n_heads", "H", 1 << 12},
+    [GROUPS] = {"n_kv_heads", "G", 1 << 12}, [VOCAB] = {"vocab_size", "V", 1 << 20},
+    [PLACES] = {"seq_len", "S", 1 << 20},    [WIDTH] = {"head size", "E", 1 << 16},
 };
 
 /* In the order of the file. */
@@ -37,8 +38,10 @@ static bool number_check(const Checkpoint *c, int i, Reason *why) {
     if (i == DIM && n == MAGIC)
         return reason_set(why, "byte 0: a checkpoint of a later format (\"ak42\"); only the first format is read");
     if (i == VOCAB && n < 0)
-        return reason_set(why, "byte %d: vocab_size %" PRId64 ": negative numbers announce a classifier of its own, which "
-                               "stories.tile does not have", 4 * i, n);
+        return reason_set(why,
+                          "byte %d: vocab_size %" PRId64 ": negative numbers announce a classifier of its own, which "
+                          "stories.tile does not have",
+                          4 * i, n);
     if (n >= 1 && n <= number_facts[i].most) return true;
     return reason_set(why, "byte %d: %s %" PRId64 " is not in 1 .. %" PRId64, 4 * i, number_facts[i].name, n,
                       number_facts[i].most);
@@ -46,7 +49,8 @@ static bool number_check(const Checkpoint *c, int i, Reason *why) {
 
 static bool header_parse(Checkpoint *c, const char *bytes, size_t n, Reason *why) {
     int32_t header[HEADER];
-    if (n < sizeof header) return reason_set(why, "byte %zu: the file ends in the header of %zu bytes", n, sizeof header);
+    if (n < sizeof header)
+        return reason_set(why, "byte %zu: the file ends in the header of %zu bytes", n, sizeof header);
     memcpy(header, bytes, sizeof header);
     for (int i = 0; i < HEADER; i++) {
         c->number[i] = header[i];
@@ -54,9 +58,11 @@ static bool header_parse(Checkpoint *c, const char *bytes, size_t n, Reason *why
     }
     int64_t dim = c->number[DIM], heads = c->number[HEADS], groups = c->number[GROUPS];
     if (dim % heads) return reason_set(why, "byte 12: dim %" PRId64 " is no multiple of n_heads %" PRId64, dim, heads);
-    if (heads % groups) return reason_set(why, "byte 16: n_heads %" PRId64 " is no multiple of n_kv_heads %" PRId64, heads, groups);
+    if (heads % groups)
+        return reason_set(why, "byte 16: n_heads %" PRId64 " is no multiple of n_kv_heads %" PRId64, heads, groups);
     c->number[WIDTH] = dim / heads;
-    return c->number[WIDTH] % 2 == 0 || reason_set(why, "byte 12: heads of odd size %" PRId64 " have no rotary positions", dim / heads);
+    return c->number[WIDTH] % 2 == 0 ||
+           reason_set(why, "byte 12: heads of odd size %" PRId64 " have no rotary positions", dim / heads);
 }
 
 /* The limits above keep every product of a shape below 2^48. */
@@ -76,13 +82,15 @@ bool checkpoint_parse(Checkpoint *c, const char *bytes, size_t n, Reason *why) {
     for (int i = 0; i < TENSORS; i++) {
         size_t each = tensor_place(c, i, &c->tensor[i]);
         if (n - at < each)
-            return reason_set(why, "byte %zu: the file ends in '%s', which takes bytes %zu to %zu", n, c->tensor[i].name, at, at + each);
+            return reason_set(why, "byte %zu: the file ends in '%s', which takes bytes %zu to %zu", n,
+                              c->tensor[i].name, at, at + each);
         c->tensor[i].data = bytes + at;
         at += each;
     }
     size_t turns = sizeof(float) * (size_t)(c->number[PLACES] * c->number[WIDTH]); /* tables of cos and sin: not used */
     if (n - at == turns) return true;
-    return reason_set(why, "byte %zu: the header's numbers make a file of %zu bytes, this one has %zu", at, at + turns, n);
+    return reason_set(why, "byte %zu: the header's numbers make a file of %zu bytes, this one has %zu", at, at + turns,
+                      n);
 }
 
 const CheckpointTensor *checkpoint_find(const Checkpoint *c, const char *name) {

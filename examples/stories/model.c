@@ -10,10 +10,12 @@ static const struct {
     const char *name;
     size_t at;
 } slot[] = {
-    {"emb", offsetof(step_args, emb)},         {"w.norm1", offsetof(step_args, w_norm1)}, {"w.wq", offsetof(step_args, w_wq)},
-    {"w.wk", offsetof(step_args, w_wk)},       {"w.wv", offsetof(step_args, w_wv)},       {"w.wo", offsetof(step_args, w_wo)},
-    {"w.norm2", offsetof(step_args, w_norm2)}, {"w.w1", offsetof(step_args, w_w1)},       {"w.w2", offsetof(step_args, w_w2)},
-    {"w.w3", offsetof(step_args, w_w3)},       {"w.norm", offsetof(step_args, w_norm)},   {"kc", offsetof(step_args, kc)},
+    {"emb", offsetof(step_args, emb)},         {"w.norm1", offsetof(step_args, w_norm1)},
+    {"w.wq", offsetof(step_args, w_wq)},       {"w.wk", offsetof(step_args, w_wk)},
+    {"w.wv", offsetof(step_args, w_wv)},       {"w.wo", offsetof(step_args, w_wo)},
+    {"w.norm2", offsetof(step_args, w_norm2)}, {"w.w1", offsetof(step_args, w_w1)},
+    {"w.w2", offsetof(step_args, w_w2)},       {"w.w3", offsetof(step_args, w_w3)},
+    {"w.norm", offsetof(step_args, w_norm)},   {"kc", offsetof(step_args, kc)},
     {"vc", offsetof(step_args, vc)},           {"logits", offsetof(step_args, logits)},
 };
 enum { SLOTS = sizeof slot / sizeof *slot };
@@ -39,10 +41,11 @@ static bool shape_check(const Checkpoint *c, const char *name, const int64_t *di
     shape_text(program, sizeof program, a->dim, a->ndim);
     shape_text(file, sizeof file, dim, ndim);
     const int64_t *n = c->number;
-    return reason_set(why, "'%s' is %s in the program and %s in the checkpoint; compile stories.tile with -D L=%" PRId64
-                      " -D D=%" PRId64 " -D F=%" PRId64 " -D H=%" PRId64 " -D G=%" PRId64 " -D E=%" PRId64 " -D V=%" PRId64
-                      " -D S=%" PRId64, name, program, file, n[LAYERS], n[DIM], n[HIDDEN], n[HEADS], n[GROUPS], n[WIDTH],
-                      n[VOCAB], n[PLACES]);
+    return reason_set(
+        why,
+        "'%s' is %s in the program and %s in the checkpoint; compile stories.tile with -D L=%" PRId64 " -D D=%" PRId64
+        " -D F=%" PRId64 " -D H=%" PRId64 " -D G=%" PRId64 " -D E=%" PRId64 " -D V=%" PRId64 " -D S=%" PRId64,
+        name, program, file, n[LAYERS], n[DIM], n[HIDDEN], n[HEADS], n[GROUPS], n[WIDTH], n[VOCAB], n[PLACES]);
 }
 
 bool model_fits(const Checkpoint *c, Reason *why) {
@@ -62,7 +65,8 @@ typedef struct {
 static Block block_of(const tile_arg *a, int rank, int ranks) {
     Block b = {.elements = 1};
     for (int d = 0; d < a->ndim; d++) {
-        int64_t n = a->dim[d], each = a->split[d] >= 0 ? (n + ranks - 1) / ranks : n, first = a->split[d] >= 0 ? each * rank : 0;
+        int64_t n = a->dim[d], each = a->split[d] >= 0 ? (n + ranks - 1) / ranks : n,
+                first = a->split[d] >= 0 ? each * rank : 0;
         b.first[d] = first < n ? first : n;
         b.extent[d] = n - b.first[d] < each ? n - b.first[d] : each;
         b.elements *= b.extent[d];

@@ -83,7 +83,8 @@ static int decode(Rank *r, tile_mesh *mesh, step *program, Model *m) {
 static int run_program(Rank *r, tile_mesh *mesh) {
     Model m;
     step *program = NULL;
-    if (!model_open(&m, &r->story->checkpoint, tile_mesh_rank(mesh), tile_mesh_size(mesh))) return fail("", "out of memory");
+    if (!model_open(&m, &r->story->checkpoint, tile_mesh_rank(mesh), tile_mesh_size(mesh)))
+        return fail("", "out of memory");
     int code = step_open(mesh, NULL, &program);
     if (!code) code = decode(r, mesh, program, &m);
     if (code) fail(tile_error_name(code), tile_last_error());
@@ -96,8 +97,11 @@ static void *rank_main(void *arg) {
     Rank *r = arg;
     const Options *o = &r->story->o;
     tile_mesh *mesh;
-    tile_mesh_config config = {.size = sizeof config, .rank = r->rank, .nranks = o->processes ? 0 : o->ranks,
-                               .workers = o->workers, .group = o->processes ? NULL : "stories"};
+    tile_mesh_config config = {.size = sizeof config,
+                               .rank = r->rank,
+                               .nranks = o->processes ? 0 : o->ranks,
+                               .workers = o->workers,
+                               .group = o->processes ? NULL : "stories"};
     int code = tile_mesh_open(&config, &mesh);
     if (code) fail(tile_error_name(code), tile_last_error());
     r->failed = code || run_program(r, mesh);
@@ -147,7 +151,8 @@ static bool steps_set(Story *s, Reason *why) {
     s->token = malloc(sizeof *s->token * (strlen(s->o.prompt) + 2));
     if (!s->token) return reason_set(why, "out of memory");
     s->tokens = tokenizer_encode(&s->tokenizer, s->o.prompt, s->token);
-    return s->tokens <= s->o.steps || reason_set(why, "the prompt has %d tokens, there are %lld steps", s->tokens, (long long)s->o.steps);
+    return s->tokens <= s->o.steps ||
+           reason_set(why, "the prompt has %d tokens, there are %lld steps", s->tokens, (long long)s->o.steps);
 }
 
 static int run_story(Story *s) {
@@ -172,7 +177,8 @@ static int usage(void) {
           "  -n  steps, one token each (default: as many as the model has places)\n"
           "  -t  draw from softmax(scores / TEMPERATURE) (default: 0, the best token)\n"
           "  -s  seed of the draws (default: 1)\n"
-          "  -j  worker threads of each rank (default: processors / ranks)\n", stderr);
+          "  -j  worker threads of each rank (default: processors / ranks)\n",
+          stderr);
     return 2;
 }
 
@@ -184,8 +190,9 @@ static bool take_number(const char *text, double least, double most, bool whole,
 
 static bool take_option(Options *o, int letter) {
     double n = 0;
-    bool good = letter == 'p' || (letter == 't' ? take_number(optarg, 0, 1000, false, &n)
-                                                : letter != '?' && take_number(optarg, letter == 's' ? 0 : 1, 1 << 30, true, &n));
+    bool good = letter == 'p' ||
+                (letter == 't' ? take_number(optarg, 0, 1000, false, &n)
+                               : letter != '?' && take_number(optarg, letter == 's' ? 0 : 1, 1 << 30, true, &n));
     if (!good) return false;
     if (letter == 'p') o->prompt = optarg;
     if (letter == 't') o->temperature = (float)n;
@@ -196,7 +203,9 @@ static bool take_option(Options *o, int letter) {
 }
 
 int main(int argc, char **argv) {
-    Story s = {.o = {.prompt = "", .seed = 1, .ranks = 1, .processes = getenv("WORLD_SIZE") || getenv("OMPI_COMM_WORLD_SIZE")}};
+    Story s = {
+        .o = {
+            .prompt = "", .seed = 1, .ranks = 1, .processes = getenv("WORLD_SIZE") || getenv("OMPI_COMM_WORLD_SIZE")}};
     for (int letter; (letter = getopt(argc, argv, "n:t:p:s:j:")) >= 0;)
         if (!take_option(&s.o, letter)) return usage();
     if (argc - optind != 2) return usage();

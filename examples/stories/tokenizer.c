@@ -45,7 +45,8 @@ static bool pieces_parse(Tokenizer *t, const char *bytes, size_t size, Reason *w
     if (most < 1) return reason_set(why, "byte 0: the longest piece has %d bytes", most);
     for (int i = 0; i < t->n; i++)
         if (!piece_parse(&t->piece[i], i, most, bytes, size, &at, why)) return false;
-    if (at < size) return reason_set(why, "byte %zu: %zu bytes are left behind the last of %d tokens", at, size - at, t->n);
+    if (at < size)
+        return reason_set(why, "byte %zu: %zu bytes are left behind the last of %d tokens", at, size - at, t->n);
     return true;
 }
 
@@ -72,8 +73,10 @@ static int token_find(const Tokenizer *t, const char *bytes, int length) {
     while (low < high) {
         int middle = low + (high - low) / 2;
         const Piece *p = &t->piece[t->sorted[middle]];
-        if (bytes_compare(p->bytes, p->length, bytes, length) < 0) low = middle + 1;
-        else high = middle;
+        if (bytes_compare(p->bytes, p->length, bytes, length) < 0)
+            low = middle + 1;
+        else
+            high = middle;
     }
     if (low == t->n) return -1;
     const Piece *p = &t->piece[t->sorted[low]];
@@ -140,6 +143,8 @@ static bool is_byte(const Tokenizer *t, int token) {
 void tokenizer_print(const Tokenizer *t, int before, int token, FILE *to) {
     const Piece *p = &t->piece[token];
     int skip = before == TOKEN_BEGIN && p->length > 0 && p->bytes[0] == ' ';
-    if (is_byte(t, token)) fputc(token - TOKEN_BYTE, to);
-    else fwrite(p->bytes + skip, 1, (size_t)(p->length - skip), to);
+    if (is_byte(t, token))
+        fputc(token - TOKEN_BYTE, to);
+    else
+        fwrite(p->bytes + skip, 1, (size_t)(p->length - skip), to);
 }

@@ -4,7 +4,8 @@
 
 #include <stdio.h>
 
-/* Where the first value lies that is not in least .. past - 1, or n. Whole blocks at first, which become vector code. */
+/* Where the first value lies that is not in least .. past - 1, or n. Whole blocks at first, which become vector code.
+ */
 #define SCAN(T)                                                                                                        \
     static int64_t scan_##T(const void *from, int64_t n, int64_t least, int64_t past) {                                \
         const T *p = from;                                                                                             \
@@ -27,7 +28,8 @@ SCAN(uint8_t)
 static const struct {
     const char *elem;
     int64_t (*scan)(const void *, int64_t n, int64_t least, int64_t past);
-} scans[] = {{"i64", scan_int64_t}, {"i32", scan_int32_t}, {"i16", scan_int16_t}, {"i8", scan_int8_t}, {"u8", scan_uint8_t}};
+} scans[] = {
+    {"i64", scan_int64_t}, {"i32", scan_int32_t}, {"i16", scan_int16_t}, {"i8", scan_int8_t}, {"u8", scan_uint8_t}};
 
 static int64_t elements_scan(const char *elem, const void *from, int64_t n, int64_t least, int64_t past) {
     for (size_t i = 0; i < sizeof scans / sizeof *scans; i++)
@@ -50,8 +52,9 @@ static bool arg_inside(const Frame *f, int arg, char why[WHY_BYTES]) {
     int64_t least = bound_value(f, a->least), past = bound_value(f, a->past);
     int64_t n = arg_elements(f->instance, a, f->dim), i = elements_scan(a->elem, f->arg[arg], n, least, past);
     if (i == n) return true;
-    snprintf(why, WHY_BYTES, "program '%s': element %lld of '%s' is %lld, outside %lld .. %lld; nothing was run", g->name,
-             (long long)i, a->name, (long long)value_read(f->arg[arg], i, a->elem), (long long)least, (long long)past);
+    snprintf(why, WHY_BYTES, "program '%s': element %lld of '%s' is %lld, outside %lld .. %lld; nothing was run",
+             g->name, (long long)i, a->name, (long long)value_read(f->arg[arg], i, a->elem), (long long)least,
+             (long long)past);
     return false;
 }
 

@@ -1,5 +1,6 @@
-/* tokenizer.c: libFuzzer target: no bytes crash the tokenizer's reader, and with what it takes the text behind the first
-   NUL byte becomes tokens of the vocabulary, and text again. Byte 0 is the size of the vocabulary, byte 1 the text's length. */
+/* tokenizer.c: libFuzzer target: no bytes crash the tokenizer's reader, and with what it takes the text behind the
+   first NUL byte becomes tokens of the vocabulary, and text again. Byte 0 is the size of the vocabulary, byte 1 the
+   text's length. */
 #include "stories/tokenizer.h"
 
 #include <stdint.h>

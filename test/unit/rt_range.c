@@ -1,4 +1,5 @@
-/* rt_range.c: inputs with a declared range: a run that they forbid is as if it had never been, on any number of ranks. */
+/* rt_range.c: inputs with a declared range: a run that they forbid is as if it had never been, on any number of ranks.
+ */
 #include "rt_program.h"
 
 #include <pthread.h>
@@ -7,10 +8,26 @@ static const tile_arg checked_args[] = {
     {.name = "x", .elem = "f32", .role = TILE_ROLE_INPUT, .ndim = 1, .sym = {0}, .split = {-1}},
     {.name = "scale", .elem = "f32", .role = TILE_ROLE_INPUT},
     {.name = "y", .elem = "f32", .role = TILE_ROLE_OUTPUT, .ndim = 1, .sym = {0}, .split = {-1}},
-    {.name = "at", .elem = "i32", .role = TILE_ROLE_INPUT, .ndim = 1, .dim = {2}, .sym = {-1}, .split = {-1},
-     .checked = 1, .least = {-1, -1}, .past = {0, 0}}, /* -1 .. N */
-    {.name = "split", .elem = "u8", .role = TILE_ROLE_INPUT, .ndim = 1, .dim = {3 * RT_RANKS}, .sym = {-1}, .split = {0},
-     .checked = 1, .least = {0, -1}, .past = {200, -1}},
+    {.name = "at",
+     .elem = "i32",
+     .role = TILE_ROLE_INPUT,
+     .ndim = 1,
+     .dim = {2},
+     .sym = {-1},
+     .split = {-1},
+     .checked = 1,
+     .least = {-1, -1},
+     .past = {0, 0}}, /* -1 .. N */
+    {.name = "split",
+     .elem = "u8",
+     .role = TILE_ROLE_INPUT,
+     .ndim = 1,
+     .dim = {3 * RT_RANKS},
+     .sym = {-1},
+     .split = {0},
+     .checked = 1,
+     .least = {0, -1},
+     .past = {200, -1}},
 };
 
 typedef struct {
@@ -48,8 +65,10 @@ static void check_replicated(Fixture *f) {
     for (int step = 0; step < 50; step++) {
         f->at[0] = step % 2 ? -1 : RT_BOUND - 1;
         run_good(f, step);
-        if (step % 3) run_bad(f, 1, RT_BOUND, "program 'sum': element 1 of 'at' is 1024, outside -1 .. 1024; nothing was run");
-        if (step % 5 == 0) run_bad(f, 0, -2, "program 'sum': element 0 of 'at' is -2, outside -1 .. 1024; nothing was run");
+        if (step % 3)
+            run_bad(f, 1, RT_BOUND, "program 'sum': element 1 of 'at' is 1024, outside -1 .. 1024; nothing was run");
+        if (step % 5 == 0)
+            run_bad(f, 0, -2, "program 'sum': element 0 of 'at' is -2, outside -1 .. 1024; nothing was run");
     }
 }
 
@@ -76,7 +95,8 @@ static void *case_main(void *arg) {
     const Case *c = arg;
     static _Thread_local Fixture f;
     tile_program g = rt_program(c->nranks);
-    tile_mesh_config config = {.size = sizeof config, .rank = c->rank, .nranks = c->nranks, .workers = 2, .group = "range"};
+    tile_mesh_config config = {
+        .size = sizeof config, .rank = c->rank, .nranks = c->nranks, .workers = 2, .group = "range"};
     g.nargs = 5;
     g.arg = checked_args;
     CHECK(tile_mesh_open(&config, &f.mesh) == TILE_OK);
