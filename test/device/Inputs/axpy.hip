@@ -13,10 +13,10 @@ typedef struct {
 
 TILE_KERNEL(scale, axpy_call, 64) {
     const int64_t i = tile_group() * 64 + tile_thread();
-    if (i < c.args.n) tile_store_f32(&c.local[i], tile_load_f32(&c.args.x[i]) * c.args.scale);
+    if (i < call.args.n) tile_store_f32(&call.local[i], tile_load_f32(&call.args.x[i]) * call.args.scale);
 }
 
 TILE_KERNEL(add, axpy_call, 64) {
     const int64_t i = tile_group() * 64 + tile_thread();
-    if (i < c.args.n) tile_store_f32(&c.args.y[i], tile_load_f32(&c.local[i]) + 1);
+    if (i < call.args.n) tile_store_f32(&call.args.y[i], tile_load_f32(&call.local[i]) + 1);
 }
