@@ -122,6 +122,13 @@ static void write_run(Text *to, Arena *a, const Module *m, const Program *p) {
     text_add(to, "0};\n    return tile_instance_run((tile_instance *)instance, arg, dim, stream);\n}\n\n");
 }
 
+/* What an instance takes where it takes the most. */
+static int64_t most_local(const Memory *l, const Targets *t) {
+    int64_t most = t->host ? l->local : 0;
+    for (int i = 0; i < t->ngpu; i++) most = t->gpu[i].local > most ? t->gpu[i].local : most;
+    return most;
+}
+
 uint64_t public_source(Text *to, Arena *a, const Module *m, const Program *p, const Memory *l, const Targets *t) {
     const char *n = p->name;
     write_args(to, a, p);
@@ -133,9 +140,8 @@ uint64_t public_source(Text *to, Arena *a, const Module *m, const Program *p, co
     text_printf(
         to, "int %s_workspace(const %s_config *config, size_t *local, size_t *symmetric) {\n    (void)config;\n", n, n);
     text_printf(to,
-                "    *local = %s_program.local_bytes;\n    *symmetric = %s_program.symmetric_bytes;\n    return "
-                "TILE_OK;\n}\n\n",
-                n, n);
+                "    *local = %" PRId64 ";\n    *symmetric = %s_program.symmetric_bytes;\n    return TILE_OK;\n}\n\n",
+                most_local(l, t), n);
     text_printf(to, "int %s_open(tile_mesh *mesh, const %s_config *config, %s **instance) {\n    (void)config;\n", n, n,
                 n);
     text_printf(to, "    return tile_instance_open(mesh, &%s_program, (tile_instance **)instance);\n}\n\n", n);

@@ -69,8 +69,8 @@ static int run_all(const Rank *r, tile_mesh *mesh, tile_instance *instance) {
 static int run_instance(const Rank *r, tile_mesh *mesh) {
     tile_instance *instance = NULL;
     bool trace = r->job->o->trace != NULL;
-    if (trace) tile_trace(mesh, 1);
-    int code = tile_instance_open(mesh, r->job->program, &instance);
+    int code = trace ? tile_trace(mesh, 1) : TILE_OK;
+    if (!code) code = tile_instance_open(mesh, r->job->program, &instance);
     if (!code) code = run_all(r, mesh, instance);
     RankResult *result = r->job->result[r->rank];
     if (code) snprintf(result->text, sizeof result->text, "%s", tile_last_error());

@@ -1,9 +1,13 @@
 #!/usr/bin/env python3
-"""Every example on a GPU (or its emulator) against the interpreter: one JSON line a case.
+"""Every example, and every program of the library's tests, on a GPU (or its emulator) against the interpreter: one JSON
+line a case.
 
-usage: check.py TILEC EXAMPLES TARGET [JOBS [COMMAND ..]]; COMMAND goes before tilec, such as a sanitizer."""
+usage: check.py TILEC SOURCE TARGET [JOBS [COMMAND ..]]; COMMAND goes before tilec, such as a sanitizer: then not for the
+examples at their own sizes."""
 import concurrent.futures
+import glob
 import json
+import os
 import re
 import subprocess
 import sys
@@ -24,33 +28,52 @@ CASES = [
 LINE = re.compile(r"(\w+): (\w+): largest error (\S+), bound there (\S+): (\w+)")
 
 
-def run(tilec, examples, target, before, case):
-    name, options = case
-    command = before + [tilec, "run", f"--target={target}", f"{examples}/{name}.tile", "--check"] + options.split()
+def library(tilec, source):
+    """The programs of test/library, those of meshes on one rank."""
+    for path in sorted(glob.glob(f"{source}/test/library/*.tile")):
+        ranks = ["--ranks=1"] if re.search("^mesh", open(path).read(), re.M) else []
+        names = subprocess.run([tilec, "compile", "--emit=programs", path] + ranks, capture_output=True, text=True)
+        for name in names.stdout.split():
+            yield f"test/library/{os.path.basename(path)}", " ".join([f"--program={name}"] + ranks)
+
+
+def run(tilec, source, target, before, case):
+    path, options = case
+    command = before + [tilec, "run", f"--target={target}", f"{source}/{path}", "--check"] + options.split()
     p = subprocess.run(command, capture_output=True, text=True)
-    found = LINE.findall(p.stdout)
-    row = {"example": name, "options": options, "target": target, "exit": p.returncode,
-           "outputs": [{"name": n, "error": float(e), "bound": float(b), "agrees": a == "agrees"} for _, n, e, b, a in found]}
+    row = {"file": path, "options": options, "target": target, "exit": p.returncode,
+           "outputs": [{"name": n, "error": float(e), "bound": float(b), "agrees": a == "agrees"}
+                       for _, n, e, b, a in LINE.findall(p.stdout)]}
     if p.returncode:
-        row["message"] = (p.stderr or p.stdout)[:400]
+        lines = [line for line in (p.stderr or p.stdout).splitlines() if not line.startswith("=")]
+        row["message"] = lines[0][:300] if lines else ""
     if before:
         row["tool"] = " ".join(before)
         row["summary"] = [line for line in p.stdout.splitlines() if "SUMMARY" in line]
     return row
 
 
+def verdict(row):
+    if "not supported yet" in row.get("message", ""):
+        return "refused"
+    clean = all(": 0 " in line for line in row.get("summary", []))
+    return "right" if row["exit"] == 0 and clean and all(o["agrees"] for o in row["outputs"]) else "wrong"
+
+
 def main():
-    tilec, examples, target = sys.argv[1:4]
+    tilec, source, target = sys.argv[1:4]
     jobs = int(sys.argv[4]) if len(sys.argv) > 4 else 1
     before = sys.argv[5:]
-    cases = [c for c in CASES if not before or (c[1] and c[1] != "--ranks=1")]
-    wrong = 0
+    examples = [(f"examples/{n}.tile", o) for n, o in CASES if not before or o not in ("", "--ranks=1")]
+    cases = examples + list(library(tilec, source))
+    count = {"right": 0, "refused": 0, "wrong": 0}
     with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
-        for row in pool.map(lambda c: run(tilec, examples, target, before, c), cases):
+        for row in pool.map(lambda c: run(tilec, source, target, before, c), cases):
+            row["verdict"] = verdict(row)
+            count[row["verdict"]] += 1
             print(json.dumps(row), flush=True)
-            wrong += row["exit"] != 0 or not all(o["agrees"] for o in row["outputs"])
-    print(f"{len(cases)} cases, {wrong} wrong", file=sys.stderr)
-    return wrong != 0
+    print(f"{len(cases)} cases: {count}", file=sys.stderr)
+    return count["wrong"] != 0
 
 
 if __name__ == "__main__":

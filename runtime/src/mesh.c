@@ -34,7 +34,7 @@ static int mesh_start(tile_mesh *m, const tile_mesh_config *c, const Place *p) {
     m->fault = (tile_fault_hooks){
         .cell = m->cell, .timeout_ns = timeout_ns, .what = "mesh barrier", .lost = mesh_lost, .ctx = m->group};
     if (!error) error = queue_open(m, place_workers(c, p));
-    const char *trace = getenv("TILE_TRACE");
+    const char *trace = m->gpu ? NULL : getenv("TILE_TRACE");
     return !error && trace && strcmp(trace, "0") != 0 ? tile_trace(m, 1) : error;
 }
 

@@ -16,6 +16,7 @@ void trace_add(Worker *w, const tile_task *t, const tile_program *p, uint64_t be
 }
 
 int tile_trace(tile_mesh *m, int on) {
+    if (m->gpu && on) return tile_fail(TILE_E_UNSUPPORTED, "programs on a GPU leave no trace yet");
     queue_wait(m);
     for (int i = 0; i <= m->nworkers; i++) {
         Worker *w = &m->worker[i];

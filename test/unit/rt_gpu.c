@@ -84,6 +84,7 @@ int main(void) {
     CHECK(tile_instance_open(m, &p, &i) == TILE_OK);
     check_run(m, i, x, y);
     check_arguments(i, x, y);
+    EXPECT(tile_trace(m, 1), TILE_E_UNSUPPORTED, "no trace");
     check_programs(m, x, y);
     tile_instance_close(i);
     tile_free(m, x);
