@@ -126,11 +126,28 @@ static void measure_ranges(Lay *l) {
 
 static int64_t words_of(const Lay *l, const Value *v) { return lay_elements(l, v->type) * lay_words(v->type.elem); }
 
-/* Registers of the workgroup that an operation wants at once: a dot its result and both operands. */
+static bool is_accumulator(const Region *r, const Value *v) {
+    for (const Op *op = r->first; op; op = op->next)
+        if (op->kind == OP_DOT && type_equal(op->res.p[0]->type, v->type)) return true;
+    return false;
+}
+
+/* Of all dots of a region, results and operands; and what else the region carries. */
+static int64_t words_of_dots(const Lay *l, const Region *r) {
+    int64_t words = 0;
+    for (const Op *op = r->first; op; op = op->next)
+        if (op->kind == OP_DOT)
+            words += words_of(l, op->res.p[0]) + words_of(l, op->arg.p[0]) + words_of(l, op->arg.p[1]);
+    for (int i = 0; i < r->arg.n; i++)
+        if (!is_accumulator(r, r->arg.p[i])) words += words_of(l, r->arg.p[i]);
+    return words;
+}
+
+/* Registers of the workgroup that are wanted at once, as far as an operation tells. */
 static int64_t words_at(const Lay *l, const Op *op) {
     int64_t words = 0;
+    if (op->kind == OP_DOT) return words_of_dots(l, op->in);
     for (int i = 0; i < op->res.n; i++) words = words > words_of(l, op->res.p[i]) ? words : words_of(l, op->res.p[i]);
-    for (int i = 0; i < 2 && op->kind == OP_DOT; i++) words += words_of(l, op->arg.p[i]);
     return words;
 }
 

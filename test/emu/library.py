@@ -1,0 +1,19 @@
+"""usage: library.py TILEC TARGET FILE..: every program of the files, on drawn inputs, in the emulator against the interpreter.
+
+What is refused must say so; anything else that is not within its bound is printed."""
+import re
+import subprocess
+import sys
+
+tilec, target, *files = sys.argv[1:]
+count = {"agree": 0, "refused": 0, "wrong": 0}
+for name in files:
+    for program in re.findall(r"^program (\w+)", open(name, encoding="utf-8").read(), re.M):
+        command = [tilec, "run", name, f"--program={program}", f"--target={target}", "--ranks=1", "--check"]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        refused = done.returncode == 1 and "not supported yet" in done.stderr
+        kind = "agree" if done.returncode == 0 else "refused" if refused else "wrong"
+        count[kind] += 1
+        if kind == "wrong":
+            print(f"{name}: {program}: exit code {done.returncode}\n{done.stdout}{done.stderr}")
+print(", ".join(f"{n} {kind}" for kind, n in count.items()))
