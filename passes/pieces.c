@@ -1,6 +1,6 @@
-/* pieces.c: cuts a loop into parts that its merge puts together:
-   for piece in 0 .. ceil((hi - lo) / step) with (acc) { part = for p in lo' .. hi' { .. };  piece == 0 ? part :
-   merge(acc, part) } Used to test that a merge says what the loop does. */
+/* pieces.c: cuts a loop into parts that its merge puts together; tests whether a merge says what its loop does.
+   for piece in 0 .. ceil((hi - lo) / step) with (acc) {
+     part = for p in lo' .. hi' { .. };  yield piece == 0 ? part : merge(acc, part) } */
 #include "passes/pieces.h"
 
 #include "passes/inline.h"
