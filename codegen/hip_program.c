@@ -44,6 +44,16 @@ static bool emit_node(Arena *a, GpuText *g, const Program *p, const Memory *memo
     return good;
 }
 
+/* Inputs lie in the GPU's memory, which the host does not look into. */
+static void ranges_tell(const GpuText *g) {
+    for (int i = 0; i < g->p->io.n; i++) {
+        const Tensor *t = &g->p->tensor.p[g->p->io.p[i]];
+        if (t->checked)
+            diag_warning(g->m->diags, t->loc, "unchecked-values", "the values of '%s' are not looked at on %s", t->name,
+                         g->target);
+    }
+}
+
 bool gpu_emit(Arena *a, GpuText *g) {
     Program named = *g->p, *p = &named;
     CNames names = {.arena = a};
@@ -54,6 +64,7 @@ bool gpu_emit(Arena *a, GpuText *g) {
     c_name(&names, p->name);
     for (size_t i = 0; i < sizeof suffix / sizeof *suffix; i++) c_name(&names, arena_format(a, "%s%s", p->name, suffix[i]));
     file_head(&g->text, p->name, g->target);
+    ranges_tell(g);
     bool good = true;
     for (int i = 0; i < p->node.n && good; i++) good = emit_node(a, g, p, &memory, &names, p->node.p[i]);
     return good;
