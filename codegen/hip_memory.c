@@ -47,7 +47,7 @@ static bool range_is_multiple(Fn *f, int range, int64_t of) {
 }
 
 /* The last subscript is the range's position plus a multiple, and no other depends on it. */
-static bool runs_along(Fn *f, const Op *op, int range, int64_t of) {
+static bool runs_along(const Op *op, int range, int64_t of) {
     bool found = false;
     for (int d = 0; d < op->sub.n - 1; d++)
         if (mentions(&op->sub.p[d].lo, range)) return false;
@@ -60,7 +60,6 @@ static bool runs_along(Fn *f, const Op *op, int range, int64_t of) {
             return false;
         found |= here;
     }
-    (void)f;
     return found && last->c % of == 0;
 }
 
@@ -79,7 +78,7 @@ static int run_bits(Fn *f, const Op *op, const Layout *l) {
     while (bits && bytes << bits > 16) bits--;
     for (; bits; bits--) {
         int64_t n = INT64_C(1) << bits;
-        if (range_is_multiple(f, range, n) && runs_along(f, op, range, n) && rows_are_multiple(f, op, n)) return bits;
+        if (range_is_multiple(f, range, n) && runs_along(op, range, n) && rows_are_multiple(f, op, n)) return bits;
     }
     return 0;
 }

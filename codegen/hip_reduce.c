@@ -3,7 +3,6 @@
 #include "codegen/hip.h"
 
 #include <inttypes.h>
-#include <string.h>
 
 /* ---- what is reduced lies where ---- */
 
@@ -23,11 +22,9 @@ typedef struct {
     OpKind kind;
     Elem elem;
     Tile tile;        /* count 1 and no layout: a scalar */
-    const char *at;   /* argmax: the tile of positions, or NULL */
+    bool pairs;       /* argmax: with the positions in `place` */
     Tile place;
 } Run;
-
-static const char *run_at(Fn *f, const Tile *t, const char *r) { return tile_at(f, t, r); }
 
 /* A loop over the registers of the result. */
 static void registers_open(Fn *f, int64_t count) {
@@ -54,12 +51,12 @@ static const char *better_text(Fn *f, const Run *run, const char *best, const ch
 
 /* The statements by which the register r takes in another value; of argmax: and its position. */
 static void take(Fn *f, const Run *run, const char *r, const char *x, const char *x_at) {
-    const char *best = run_at(f, &run->tile, r);
-    if (!run->at) {
+    const char *best = tile_at(f, &run->tile, r);
+    if (!run->pairs) {
         fn_line(f, "%s", reduce_combine(f, run->kind, run->elem, best, x));
         return;
     }
-    const char *at = run_at(f, &run->place, r);
+    const char *at = tile_at(f, &run->place, r);
     fn_line(f, "const %s next = %s;", elem_c(run->elem), x);
     fn_line(f, "const int64_t next_at = %s;", x_at);
     fn_line(f, "const bool better = %s;", better_text(f, run, best, at, "next", "next_at"));
@@ -71,8 +68,8 @@ static void take(Fn *f, const Run *run, const char *r, const char *x, const char
 
 static void over_lanes_once(Fn *f, const Run *run, const char *apart) {
     const char *r = run->tile.count == 1 ? NULL : "reg";
-    const char *x = fn_text(f, "tile_shuffle_xor_%s(%s, %s)", elem_text(run->elem), run_at(f, &run->tile, r), apart);
-    const char *at = run->at ? fn_text(f, "tile_shuffle_xor_i64(%s, %s)", run_at(f, &run->place, r), apart) : NULL;
+    const char *x = fn_text(f, "tile_shuffle_xor_%s(%s, %s)", elem_text(run->elem), tile_at(f, &run->tile, r), apart);
+    const char *at = run->pairs ? fn_text(f, "tile_shuffle_xor_i64(%s, %s)", tile_at(f, &run->place, r), apart) : NULL;
     registers_open(f, run->tile.count);
     take(f, run, r, x, at);
     registers_close(f, run->tile.count);
@@ -111,20 +108,21 @@ static int64_t slots_bytes(Fn *f, const Run *run) { return run->tile.count * f->
 static void lds_put(Fn *f, const Run *run, const char *thread) {
     const char *slot = slot_text(f, run, thread), *r = run->tile.count == 1 ? NULL : "reg";
     int64_t bytes = slots_bytes(f, run);
-    lds_take(f, run->op->loc, bytes + (run->at ? run->tile.count * f->hip->threads * 8 : 0));
+    lds_take(f, run->op->loc, bytes + (run->pairs ? run->tile.count * f->hip->threads * 8 : 0));
     registers_open(f, run->tile.count);
-    fn_line(f, "tile_lds_store_%s(%s, %s);", elem_text(run->elem), lds_at(f, run->elem, 0, slot), run_at(f, &run->tile, r));
-    if (run->at) fn_line(f, "tile_lds_store_i64(%s, %s);", lds_at(f, ELEM_I64, bytes, slot), run_at(f, &run->place, r));
+    fn_line(f, "tile_lds_store_%s(%s, %s);", elem_text(run->elem), lds_at(f, run->elem, 0, slot), tile_at(f, &run->tile, r));
+    if (run->pairs) fn_line(f, "tile_lds_store_i64(%s, %s);", lds_at(f, ELEM_I64, bytes, slot), tile_at(f, &run->place, r));
     registers_close(f, run->tile.count);
 }
 
-/* Text of the number of the thread that has the part of wave `w` of those that are combined. */
-static const char *other_thread(Fn *f, uint64_t bits, const char *w) {
+/* Text of the number of the thread that has the part of the wave with this number of those that are combined. */
+static const char *other_thread(Fn *f, uint64_t bits, const char *wave) {
     uint64_t column[64];
     int n = 0;
     for (int b = 0; b < 64; b++)
         if (bits >> b & 1) column[n++] = UINT64_C(1) << b;
-    return fn_text(f, "(thread & %" PRIu64 ") + %s", (uint64_t)(f->hip->threads - 1) & ~bits, bits_text(f, w, column, n));
+    const char *first = fn_text(f, "(thread & %" PRIu64 ")", (uint64_t)(f->hip->threads - 1) & ~bits);
+    return text_add_terms(f, first, bits_text(f, wave, column, n));
 }
 
 static void over_waves(Fn *f, const Run *run, uint64_t bits) {
@@ -134,10 +132,9 @@ static void over_waves(Fn *f, const Run *run, uint64_t bits) {
     sync_line(f);
     registers_open(f, run->tile.count);
     const char *first = slot_text(f, run, other_thread(f, bits, "0")), *other = slot_text(f, run, other_thread(f, bits, "wave"));
-    if (strstr(first, ") + 0")) first = slot_text(f, run, fn_text(f, "(thread & %" PRIu64 ")", (uint64_t)(f->hip->threads - 1) & ~bits));
     int64_t offset = slots_bytes(f, run);
-    fn_line(f, "%s = tile_lds_load_%s(%s);", run_at(f, &run->tile, r), elem_text(run->elem), lds_at(f, run->elem, 0, first));
-    if (run->at) fn_line(f, "%s = tile_lds_load_i64(%s);", run_at(f, &run->place, r), lds_at(f, ELEM_I64, offset, first));
+    fn_line(f, "%s = tile_lds_load_%s(%s);", tile_at(f, &run->tile, r), elem_text(run->elem), lds_at(f, run->elem, 0, first));
+    if (run->pairs) fn_line(f, "%s = tile_lds_load_i64(%s);", tile_at(f, &run->place, r), lds_at(f, ELEM_I64, offset, first));
     fn_line(f, "#pragma unroll");
     fn_line(f, "for (int wave = 1; wave < %d; wave++) {", 1 << __builtin_popcountll(bits));
     f->indent++;
@@ -182,7 +179,7 @@ void hip_reduce(Fn *f, const Op *op) {
     const Layout *l = held_layout(f, op->arg.p[0]);
     Nest n = nest_over(f, l, 0);
     const char *x = nest_value(&n, op->arg.p[0]);
-    nest_line(&n, n.n, "%s", reduce_combine(f, op->kind, run.elem, run_at(f, &run.tile, run_register(&n, &run)), x));
+    nest_line(&n, n.n, "%s", reduce_combine(f, op->kind, run.elem, tile_at(f, &run.tile, run_register(&n, &run)), x));
     nest_print(&n);
     over_threads(f, &run, l);
 }
@@ -192,7 +189,7 @@ void hip_reduce(Fn *f, const Op *op) {
 static Run arg_begin(Fn *f, const Op *op) {
     Value *v = op->res.p[0];
     const Layout *l = v->type.nrange ? held_layout(f, v) : NULL;
-    Run run = {.op = op, .kind = op->kind, .elem = op->arg.p[0]->type.elem, .at = "at"};
+    Run run = {.op = op, .kind = op->kind, .elem = op->arg.p[0]->type.elem, .pairs = true};
     const char *start = reduce_start(f, op->kind == OP_ARGMAX ? OP_RMAX : OP_RMIN, run.elem);
     const char *begin = f->range[op->over[0]].begin;
     if (l) {

@@ -66,10 +66,9 @@ static void place_next(const Lay *l, Layout *to, Bits *b, const char *place) {
     }
 }
 
-static int vector_bits(const Lay *l, const LayClass *c, const Bits *b, int thread_bits) {
+static int vector_bits(const LayClass *c, const Bits *b, int thread_bits) {
     int bits = 0, bytes = elem_bits(c->memory) / 8, spare = bits_left(b) - thread_bits;
     while (bits < spare && bits < b->end[0] && bytes << (bits + 1) <= 16) bits++;
-    (void)l;
     return bits;
 }
 
@@ -80,7 +79,7 @@ static Layout blocked(const Lay *l, const LayClass *c) {
     for (int i = 0; i < c->type.nrange; i++)
         layout_add_index(&to, l->k->range.p[c->type.range[i]].name, l->extent[c->type.range[i]]);
     layout_add_place(&to, "reg", 0);
-    for (int i = vector_bits(l, c, &b, lanes + l->wave_bits); i > 0; i--) place_next(l, &to, &b, "reg");
+    for (int i = vector_bits(c, &b, lanes + l->wave_bits); i > 0; i--) place_next(l, &to, &b, "reg");
     for (int i = 0; i < lanes; i++) place_next(l, &to, &b, "lane");
     layout_add_place(&to, "wave", 0);
     for (int i = 0; i < l->wave_bits; i++) place_next(l, &to, &b, "wave");

@@ -23,10 +23,9 @@ static bool dot_ranges(const Op *op, DotRanges *d) {
 }
 
 /* Exact for these element types, and no larger than the tile. */
-static bool op_fits(const Lay *l, const MatrixOp *o, const Op *op, int64_t m, int64_t n, int64_t k) {
+static bool op_fits(const MatrixOp *o, const Op *op, int64_t m, int64_t n, int64_t k) {
     const char *e = elem_text(op->arg.p[0]->type.elem);
     if (o->kind == MATRIX_WGMMA || o->ad->blocks != 1 || !strncmp(o->name, "scale", 5)) return false;
-    (void)l;
     return !strcmp(o->a, e) && !strcmp(o->b, e) && !strcmp(o->d, elem_text(op->res.p[0]->type.elem)) && o->ad->m <= m &&
            o->ad->n <= n && o->ad->k <= k;
 }
@@ -49,7 +48,7 @@ static const MatrixOp *pick(const Lay *l, const Op *op, const DotRanges *d, bool
         const MatrixOp *o = &l->target->op[i];
         bool turned = rows_in_registers(o) ? d->m > d->n : d->m < d->n;
         int64_t m = l->extent[turned ? d->n : d->m], n = l->extent[turned ? d->m : d->n];
-        if (!op_fits(l, o, op, m, n, l->extent[d->k]) || !is_better(o, best)) continue;
+        if (!op_fits(o, op, m, n, l->extent[d->k]) || !is_better(o, best)) continue;
         best = o;
         *swap = turned;
     }
