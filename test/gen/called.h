@@ -68,8 +68,10 @@ static void linear_call(Src *g) {
     text_printf(&g->inputs, "%s%s: f32[%s, %s] as %s", g->inputs.n ? ", " : "", weight, m, n, weight_shapes(g, m, n));
     r.dim[1] = rows;
     r.exact = false;
-    const char *x = read_tensor(g, base);
-    statement_print(g, target_name(g, &r), SAY(g, "linear(%s, %s)", x, weight));
+    const char *x = read_tensor(g, base), *name = target_name(g, &r);
+    statement_print(g, name, SAY(g, "linear(%s, %s)", x, weight));
+    SrcTensor *y = &g->tensor.p[g->tensor.n - 1];
+    y->view = y->name == name && y->kind == KIND_TEMPORARY; /* a format may give a view of what it computes */
 }
 
 #endif
