@@ -56,10 +56,20 @@ bool comm_updates(const Comm *c, int tensor) {
     return false;
 }
 
-/* None where the tensor is updated in place (what its producer stores is not what the collective takes), or read again by
-   its producer. */
+/* Several nodes store the arms of a choice: each does so only where it is chosen. */
+static int count_producers(const Comm *c, int tensor) {
+    int count = 0;
+    for (int i = 0; i < c->out.n; i++)
+        for (int a = 0; a < c->out.p[i].arg.n; a++)
+            count += c->out.p[i].kind == NODE_CALL && c->out.p[i].arg.p[a].tensor == tensor &&
+                     c->out.p[i].kernel->param.p[a].out;
+    return count;
+}
+
+/* None where the tensor is updated in place (what its producer stores is not what the collective takes), read again by
+   its producer, or stored by several. */
 Node *comm_producer(Comm *c, int tensor) {
-    if (comm_updates(c, tensor) || comm_reads_itself(c, tensor)) return NULL;
+    if (comm_updates(c, tensor) || comm_reads_itself(c, tensor) || count_producers(c, tensor) != 1) return NULL;
     for (int i = c->out.n - 1; i >= 0; i--) {
         Node *n = &c->out.p[i];
         for (int a = 0; n->kind == NODE_CALL && a < n->arg.n; a++) {
