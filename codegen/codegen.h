@@ -12,12 +12,24 @@ const char *c_program_name(Arena *, const Program *);
 
 /* ---- GPUs ---- */
 
+enum { GPU_MAPS = 3 };
+
+/* A matrix that a kernel copies by boxes: tile_map of runtime/include/tile_program.h. */
+typedef struct {
+    int arg;
+    const char *first;
+    int64_t columns, rows;
+    int box;
+} GpuMap;
+
 /* A node's launch. */
 typedef struct {
     const Kernel *kernel;
     const char *function; /* its name in the text */
     int threads;
     int64_t lds;
+    int cluster, nmap; /* 0, but of a schedule's */
+    GpuMap map[GPU_MAPS];
 } GpuLaunch;
 
 /* A program for one GPU. */
@@ -30,6 +42,16 @@ typedef struct {
     VEC(GpuLaunch) launch; /* in order */
     int64_t local;         /* bytes of workspace */
 } GpuText;
+
+/* The texts of schedules, built in (cmake/std.cmake). */
+typedef struct {
+    const char *path; /* "schedules/product_sm_90a.hip" */
+    const char *text;
+    size_t len;
+} ScheduleFile;
+
+extern const ScheduleFile schedule_files[];
+extern const int schedule_count;
 
 /* Fills text, launch and local of a GpuText whose other members are set; false after errors, which are in its m->diags.
  */

@@ -39,7 +39,9 @@ static bool emit_node(Arena *a, GpuText *g, const Program *p, const Memory *memo
     const GpuLaunch *before = launched_before(g, p, n);
     if (before) launch = *before;
     launch.function = before ? before->function : c_function_name(names, n->kernel->name);
-    bool good = before || hip_kernel(g, a, p, memory, n, matrix_target(g->target), &launch);
+    bool good = before != NULL;
+    if (!before && n->kernel->schedule) good = hip_schedule(g, a, p, memory, n, &launch);
+    else if (!before) good = hip_kernel(g, a, p, memory, n, matrix_target(g->target), &launch);
     vec_push(a, &g->launch, launch);
     return good;
 }

@@ -42,12 +42,25 @@ static void write_groups(Text *to, Arena *a, const Memory *memory, const GpuText
 
 /* ---- tables ---- */
 
+static void write_maps(Text *to, Arena *a, const GpuText *g, int launch) {
+    const GpuLaunch *l = &g->launch.p[launch];
+    if (!l->nmap) return;
+    text_printf(to, "/* What %s copies by tiles. */\nstatic const tile_map %s_map_%d[] = {\n", l->function, prefix(a, g), launch);
+    for (int i = 0; i < l->nmap; i++)
+        text_printf(to, "    {.arg = %d, .first = %s, .columns = %" PRId64 ", .rows = %" PRId64 ", .box = %d},\n", l->map[i].arg,
+                    l->map[i].first, l->map[i].columns, l->map[i].rows, l->map[i].box);
+    text_add(to, "};\n\n");
+}
+
 static void write_launches(Text *to, Arena *a, const GpuText *g) {
+    for (int i = 0; i < g->launch.n; i++) write_maps(to, a, g, i);
     text_printf(to, "static const tile_launch %s_launch[] = {\n", prefix(a, g));
     for (int i = 0; i < g->launch.n; i++) {
         const GpuLaunch *l = &g->launch.p[i];
-        text_printf(to, "    {.kernel = \"%s\", .threads = %d, .lds_bytes = %" PRId64 ", .groups = %s},\n", l->function,
+        text_printf(to, "    {.kernel = \"%s\", .threads = %d, .lds_bytes = %" PRId64 ", .groups = %s", l->function,
                     l->threads, l->lds, groups_name(a, g, l->kernel));
+        if (l->nmap) text_printf(to, ", .cluster = %d, .nmaps = %d, .map = %s_map_%d", l->cluster, l->nmap, prefix(a, g), i);
+        text_add(to, "},\n");
     }
     text_add(to, "};\n\n");
 }

@@ -214,6 +214,7 @@ typedef struct Kernel {
     int ngrid;
     Region *body;
     int nvalue;
+    Name schedule;       /* the machine's text for the whole kernel (target/matrix.h); NULL: task by task, as the body says */
     int waves;           /* in the form `layout`: of a workgroup; else 0 */
     VEC(Layout) layout;  /* where tiles lie: places reg, lane and wave; ranges by their names, which then differ */
 } Kernel;

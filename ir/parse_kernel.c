@@ -140,9 +140,10 @@ void parse_for(Parser *p, Op *op) {
     if (take_word(p, "merge")) parse_merge(p, op);
 }
 
-/* layouts := ['waves' INT] ('layout' '#' INT '"' layout '"')*, numbered from 0 */
+/* layouts := ['schedule' NAME] ['waves' INT] ('layout' '#' INT '"' layout '"')*, numbered from 0 */
 static void parse_layouts(Parser *p) {
     enum { MOST_WAVES = 64 };
+    if (take_word(p, "schedule")) p->k->schedule = need_name(p, "a schedule's name");
     Loc loc = p->tok.loc;
     int64_t waves = take_word(p, "waves") ? need_int(p, "a number of waves") : 0;
     if (waves < 0 || waves > MOST_WAVES) parse_fail(p, loc, "a workgroup has 1 to %d waves", MOST_WAVES);

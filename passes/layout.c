@@ -276,7 +276,8 @@ static bool layout_run(PassContext *c) {
         diag_error(c->m->diags, (Loc){0}, "unsupported", "the pass 'layout' wants a GPU: --target=%s", matrix_targets[0].name);
         return false;
     }
-    for (int i = 0; i < c->m->kernel.n; i++) good = layout_kernel(c, c->m->kernel.p[i], target) && good;
+    for (int i = 0; i < c->m->kernel.n; i++)
+        if (!c->m->kernel.p[i]->schedule) good = layout_kernel(c, c->m->kernel.p[i], target) && good;
     c->m->form |= FORM_LAYOUT;
     return good;
 }

@@ -6,10 +6,10 @@
 #include <string.h>
 #include <time.h>
 
-static const Pass *const passes[] = {&pass_fuse, &pass_comm, &pass_flags, &pass_barriers, &pass_layout};
+static const Pass *const passes[] = {&pass_fuse, &pass_comm, &pass_flags, &pass_barriers, &pass_pipe, &pass_layout};
 static const Pass *const host_pipeline[] = {&pass_fuse, &pass_comm, &pass_flags, &pass_barriers};
 /* On a device the order between nodes is that of their launches. */
-static const Pass *const gpu_pipeline[] = {&pass_fuse, &pass_comm, &pass_layout};
+static const Pass *const gpu_pipeline[] = {&pass_fuse, &pass_comm, &pass_pipe, &pass_layout};
 
 const Pass *pass_find(const char *name) {
     for (size_t i = 0; i < sizeof passes / sizeof *passes; i++)

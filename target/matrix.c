@@ -35,6 +35,7 @@ static const MatrixPanel panels[] = {
 #define LANES(...)                                                                                                     \
     COUNT(__VA_ARGS__), { __VA_ARGS__ }
 #define MACHINE(...)
+#define SCHEDULE(...)
 #define MFMA(...)
 #define MMA(...)
 #define WGMMA(...)
@@ -90,12 +91,35 @@ static const MatrixOp sm_90a_ops[] = {
 #undef MFMA
 #undef MMA
 #undef WGMMA
+#undef SCHEDULE
+
+#define MFMA(...)
+#define MMA(...)
+#define WGMMA(...)
+#define SCHEDULE(name, ...) {#name, __VA_ARGS__},
+static const MatrixSchedule gfx90a_schedules[] = {
+#include "target/gfx90a.def"
+    {0}};
+static const MatrixSchedule gfx942_schedules[] = {
+#include "target/gfx942.def"
+    {0}};
+static const MatrixSchedule gfx950_schedules[] = {
+#include "target/gfx950.def"
+    {0}};
+static const MatrixSchedule sm_90a_schedules[] = {
+#include "target/sm_90a.def"
+    {0}};
+#undef MFMA
+#undef MMA
+#undef WGMMA
+#undef SCHEDULE
 #undef MACHINE
 
 #define LENGTH(array) (int)(sizeof(array) / sizeof *(array))
 #define MFMA(...)
 #define MMA(...)
 #define WGMMA(...)
+#define SCHEDULE(...)
 #define MACHINE(name, wave, lds, registers, most)                                                                                       \
     {#name,                                                                                                            \
      wave,                                                                                                             \
@@ -106,7 +130,8 @@ static const MatrixOp sm_90a_ops[] = {
      name##_ops,                                                                                                       \
      LENGTH(name##_ops),                                                                                               \
      wave == 32 ? panels : NULL,                                                                                       \
-     wave == 32 ? LENGTH(panels) : 0},
+     wave == 32 ? LENGTH(panels) : 0,                                                                                  \
+     name##_schedules},
 const MatrixTarget matrix_targets[] = {
 #include "target/gfx90a.def"
 #include "target/gfx942.def"
@@ -124,6 +149,12 @@ const MatrixTarget *matrix_target(const char *name) {
 const MatrixOp *matrix_op(const MatrixTarget *t, const char *name, const char *a, const char *b) {
     for (int i = 0; i < t->nops; i++)
         if (!strcmp(t->op[i].name, name) && !strcmp(t->op[i].a, a) && !strcmp(t->op[i].b, b)) return &t->op[i];
+    return NULL;
+}
+
+const MatrixSchedule *matrix_schedule(const MatrixTarget *t, const char *name) {
+    for (const MatrixSchedule *s = t->schedule; s->name; s++)
+        if (!strcmp(s->name, name)) return s;
     return NULL;
 }
 

@@ -32,6 +32,14 @@ typedef struct {
     const char *layout;
 } MatrixPanel;
 
+/* A whole kernel that the machine has a pipelined text for, codegen/schedules/NAME_TARGET.hip, with the tiles that it works
+   in. Rows of its tensors begin at multiples of `align` bytes. */
+typedef struct {
+    const char *name;
+    int rows, columns, align;
+    int threads, lds_bytes, cluster; /* of a workgroup; workgroups that meet */
+} MatrixSchedule;
+
 typedef struct {
     const char *name;
     int wave, lds_bytes;
@@ -41,6 +49,7 @@ typedef struct {
     int nops;
     const MatrixPanel *panel;
     int npanels;
+    const MatrixSchedule *schedule; /* ends with a row without a name */
 } MatrixTarget;
 
 extern const MatrixTarget matrix_targets[];
@@ -48,6 +57,7 @@ extern const int matrix_target_count;
 
 const MatrixTarget *matrix_target(const char *name); /* NULL: none */
 const MatrixOp *matrix_op(const MatrixTarget *, const char *name, const char *a, const char *b);
+const MatrixSchedule *matrix_schedule(const MatrixTarget *, const char *name); /* NULL: none */
 int matrix_width(const char *type);     /* bits of an element */
 bool matrix_n(const MatrixOp *, int n); /* whether it exists with this n */
 int matrix_cycles(const MatrixOp *, int n);

@@ -10,6 +10,11 @@
 /* Followed by the kernel's body, which reads its arguments from `call`. */
 #define TILE_KERNEL(name, type, threads)                                                                               \
     extern "C" __global__ __launch_bounds__(threads) void name(const __grid_constant__ type call)
+/* The same for workgroups that meet in clusters and copy tensors by tiles: the body reads their descriptions from
+   `maps`. */
+#define TILE_KERNEL_MAPS(name, type, threads, cluster)                                                                 \
+    extern "C" __global__ __cluster_dims__(cluster, 1, 1) __launch_bounds__(threads, 1) void name(                     \
+        const __grid_constant__ type call, const __grid_constant__ name##_maps maps)
 /* Memory of the workgroup, 128-byte aligned: `char *name`. At most one a kernel; the launch gives its size. */
 #define TILE_LDS(name, bytes)                                                                                          \
     extern __shared__ __align__(128) char tile_lds_memory[];                                                           \
@@ -46,6 +51,7 @@ TILE_FN tile_f16 tile_f16_of_f32(float x) {
 
 TILE_FN int tile_thread(void) { return (int)threadIdx.x; }
 TILE_FN int64_t tile_group(void) { return (int64_t)blockIdx.x; }
+TILE_FN int64_t tile_groups(void) { return (int64_t)gridDim.x; }
 
 /* All threads of the workgroup meet here; what they wrote to LDS before is seen by all after. */
 TILE_FN void tile_sync(void) { __syncthreads(); }

@@ -11,6 +11,8 @@
 #include "device/tile_emu.h"
 #else
 #include "device/tile_nvidia.h"
+#include "device/tile_tma.h"
+#include "device/tile_wgmma.h"
 #endif
 
 TILE_MMA(m16n8k8, f32, f16, f16, f16, f16, f32, 2, 1, 4, 16, 8)

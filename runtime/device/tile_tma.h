@@ -90,6 +90,7 @@ TILE_FN void tile_async_fence(void) { asm volatile("fence.proxy.async.shared::ct
 TILE_FN void tile_cluster_sync(void) {
     asm volatile("barrier.cluster.arrive.release.aligned;\nbarrier.cluster.wait.acquire.aligned;" ::: "memory");
 }
+TILE_FN void tile_wave_sync(void) { __syncwarp(); }
 TILE_FN void tile_bar_sync(int bar, int threads) {
     asm volatile("bar.sync %0, %1;" ::"r"(bar), "r"(threads) : "memory");
 }
@@ -111,6 +112,11 @@ TILE_FN void tile_stmatrix4(uint32_t at, uint32_t a, uint32_t b, uint32_t c, uin
 TILE_FN uint32_t tile_bf16x2(float low, float high) {
     uint32_t r;
     asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(r) : "f"(high), "f"(low));
+    return r;
+}
+TILE_FN uint32_t tile_f16x2(float low, float high) {
+    uint32_t r;
+    asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(r) : "f"(high), "f"(low));
     return r;
 }
 

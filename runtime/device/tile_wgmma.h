@@ -169,6 +169,16 @@
                      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(add));                                  \
     }
 
+/* Those of the schedules (codegen/schedules). */
+TILE_WGMMA_SS(256, 16, bf16, 0, 0)
+TILE_WGMMA_SS(256, 16, bf16, 0, 1)
+TILE_WGMMA_SS(64, 16, bf16, 0, 0)
+TILE_WGMMA_SS(64, 16, bf16, 0, 1)
+TILE_WGMMA_SS(256, 16, f16, 0, 0)
+TILE_WGMMA_SS(256, 16, f16, 0, 1)
+TILE_WGMMA_SS(64, 16, f16, 0, 0)
+TILE_WGMMA_SS(64, 16, f16, 0, 1)
+
 /* ---- order ---- */
 
 /* Before the first product that touches registers which other instructions wrote. */

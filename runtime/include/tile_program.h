@@ -42,12 +42,24 @@ typedef struct {
     const char *producer, *consumer;
 } tile_flag_info;
 
+/* A matrix of 16-bit elements that a kernel copies by boxes of 64 columns, swizzled by 128 bytes. */
+typedef struct {
+    int arg;               /* the program's argument that it is in; -1: the workspace */
+    int64_t first;         /* element that it begins with, or byte of the workspace */
+    int64_t columns, rows; /* dense, row-major */
+    int box;               /* rows of a box */
+} tile_map;
+
 /* One kernel launch on a GPU; a program's run is its launches in order. */
 typedef struct {
     const char *kernel;                    /* name in the code */
     int threads;                           /* of a workgroup */
     size_t lds_bytes;                      /* of its memory */
     int64_t (*groups)(const tile_task *);  /* number of workgroups; only rank, coord, arg and dim are set */
+    int cluster;                           /* 0, or workgroups that meet: then the launch has as many workgroups as the
+                                              device has multiprocessors, in multiples of this, and no more than `groups` */
+    int nmaps;
+    const tile_map *map;                   /* their descriptions are the kernel's second argument */
 } tile_launch;
 
 /* A program for one kind of GPU. */

@@ -7,7 +7,7 @@
 
 #pragma GCC visibility push(hidden)
 
-/* Stands where a library has nothing like it. */
+/* Stands where HIP has nothing like it; the emulator need not have it either. */
 #define GPU_NONE ""
 
 /* GPU(name here, in libcuda, in libamdhip64, arguments); in the emulator it is tile_emu_NAME. Devices, contexts,
@@ -16,6 +16,7 @@
     GPU(init, "cuInit", "hipInit", (unsigned flags))                                                                   \
     GPU(device_count, "cuDeviceGetCount", "hipGetDeviceCount", (int *))                                                \
     GPU(device_name, "cuDeviceGetName", "hipDeviceGetName", (char *, int bytes, int device))                           \
+    GPU(device_attribute, "cuDeviceGetAttribute", GPU_NONE, (int *, int attribute, int device))                        \
     GPU(context_retain, "cuDevicePrimaryCtxRetain", "hipDevicePrimaryCtxRetain", (void **, int device))                \
     GPU(context_release, "cuDevicePrimaryCtxRelease_v2", "hipDevicePrimaryCtxRelease", (int device))                   \
     GPU(context_set, "cuCtxSetCurrent", "hipCtxSetCurrent", (void *))                                                  \
@@ -29,6 +30,9 @@
     GPU(module_unload, "cuModuleUnload", "hipModuleUnload", (void *))                                                  \
     GPU(function_get, "cuModuleGetFunction", "hipModuleGetFunction", (void **, void *module, const char *))            \
     GPU(function_set, "cuFuncSetAttribute", GPU_NONE, (void *, int attribute, int value))                              \
+    GPU(map_encode, "cuTensorMapEncodeTiled", GPU_NONE,                                                                \
+        (void *map, int type, unsigned rank, void *base, const uint64_t *dim, const uint64_t *stride,                  \
+         const unsigned *box, const unsigned *step, int interleave, int swizzle, int promotion, int fill))             \
     GPU(launch, "cuLaunchKernel", "hipModuleLaunchKernel",                                                             \
         (void *, unsigned gx, unsigned gy, unsigned gz, unsigned x, unsigned y, unsigned z, unsigned lds,              \
          void *stream, void **arguments, void **extra))                                                                \
@@ -49,7 +53,11 @@ enum {
     GPU_E_NOT_READY = 600,
     GPU_STREAM_NON_BLOCKING = 1,
     GPU_EVENT_NO_TIMING = 2,
-    GPU_MAX_DYNAMIC_LDS = 8 /* attribute of a function, CUDA */
+    GPU_MAX_DYNAMIC_LDS = 8,   /* attribute of a function, CUDA */
+    GPU_MULTIPROCESSORS = 16,  /* attribute of a device, CUDA */
+    GPU_MAP_UINT16 = 1,        /* of tensor maps, CUDA: elements, */
+    GPU_MAP_SWIZZLE_128B = 3,  /* order in workgroup memory, */
+    GPU_MAP_PROMOTE_256B = 3   /* and bytes that L2 fetches */
 };
 
 typedef struct {
@@ -64,6 +72,7 @@ typedef struct Gpu {
     GpuApi api;
     GpuKind kind;
     int device;
+    int multiprocessors;    /* CUDA */
     void *context, *stream; /* stream: the mesh's own */
     char name[64];          /* of the device */
 } Gpu;
@@ -81,6 +90,15 @@ int gpu_enter(Gpu *);                                    /* makes its context th
 int gpu_fail(const Gpu *, int error, const char *doing); /* TILE_E_NOMEM or TILE_E_SYS, with the driver's words */
 int gpu_sync(Gpu *, tile_stream);
 
+/* ---- gpu_map.c: descriptions of tensors that kernels copy by tiles ---- */
+
+typedef struct {
+    _Alignas(64) char bytes[128];
+} GpuMap;
+
+int gpu_maps_fill(const Gpu *, const tile_program *, const tile_image *, void *const *arg, char *local, GpuMap *);
+int gpu_maps_count(const tile_image *, int launches); /* of the first launches */
+
 /* ---- gpu_instance.c: a program on a GPU ---- */
 
 typedef struct GpuInstance {
@@ -88,6 +106,7 @@ typedef struct GpuInstance {
     void *module, **function; /* function of each launch */
     void *local;              /* workspace */
     char *call, *checked;     /* the kernels' argument; the last one whose tensors were looked at */
+    GpuMap *map;              /* of all launches, for `checked` */
     void *stream, *event;     /* of the last run; event: it has ended */
 } GpuInstance;
 

@@ -51,6 +51,8 @@ static int memory_open(GpuInstance *x, const Gpu *gpu, const tile_program *g) {
     x->call = calloc(2, g->call_bytes);
     if (!x->call) return tile_fail(TILE_E_NOMEM, "out of memory");
     x->checked = x->call + g->call_bytes;
+    x->map = aligned_alloc(_Alignof(GpuMap), sizeof(GpuMap) * (size_t)(gpu_maps_count(x->image, x->image->nlaunches) + 1));
+    if (!x->map) return tile_fail(TILE_E_NOMEM, "out of memory");
     int error = gpu->api.event_create(&x->event, GPU_EVENT_NO_TIMING);
     if (error) return gpu_fail(gpu, error, "making an event");
     if (x->image->local_bytes) error = gpu->api.alloc(&x->local, x->image->local_bytes);
@@ -77,6 +79,7 @@ void gpu_instance_close(tile_instance *p) {
     if (x->event) api->event_destroy(x->event);
     if (x->module) api->module_unload(x->module);
     free(x->function);
+    free(x->map);
     free(x->call);
     free(x);
 }
@@ -160,11 +163,19 @@ static int stream_take(const tile_instance *p, void *stream, bool capturing) {
     return TILE_OK;
 }
 
+/* Workgroups that stay and take one task after the other: as many as the device holds. */
+static int64_t groups_staying(const Gpu *gpu, int64_t tasks, int cluster) {
+    int64_t most = gpu->multiprocessors > cluster ? gpu->multiprocessors : cluster;
+    int64_t n = tasks < most ? tasks + cluster - 1 : most;
+    return n / cluster * cluster;
+}
+
 static int launch_one(const tile_instance *p, int i, const tile_task *t, void *stream) {
     const Gpu *gpu = p->mesh->gpu;
     const tile_launch *l = &p->gpu->image->launch[i];
     int64_t groups = l->groups(t);
-    void *arguments[] = {p->gpu->call};
+    void *arguments[] = {p->gpu->call, p->gpu->map + gpu_maps_count(p->gpu->image, i)};
+    if (l->cluster) groups = groups_staying(gpu, groups, l->cluster);
     if (groups <= 0) return TILE_OK;
     if (groups > INT32_MAX || groups * l->threads > UINT32_MAX)
         return tile_fail(TILE_E_ARG, "program '%s': %lld tasks of '%s' are too many for a launch", p->program->name,
@@ -192,6 +203,8 @@ int gpu_instance_run(tile_instance *p, void *const *arg, const int64_t *dim, til
     call_fill(p, arg, dim);
     if (memcmp(x->call, x->checked, p->program->call_bytes) != 0) {
         if ((code = tensors_check(p, arg, dim))) return code;
+        code = gpu_maps_fill(p->mesh->gpu, p->program, x->image, arg, x->local, x->map);
+        if (code) return code;
         memcpy(x->checked, x->call, p->program->call_bytes);
     }
     api->stream_capturing(stream, &capturing);

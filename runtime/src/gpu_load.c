@@ -33,7 +33,8 @@ static const char *functions_find(void *library, GpuKind kind, GpuApi *api) {
     for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
         const char *name = functions[i].name[kind];
         void *f = *name ? dlsym(library, name) : NULL;
-        if (!f && *name && functions[i].at != offsetof(GpuApi, error_text)) return name;
+        bool optional = functions[i].at == offsetof(GpuApi, error_text) || (kind == GPU_EMU && !*functions[i].name[GPU_HIP]);
+        if (!f && *name && !optional) return name;
         memcpy((char *)api + functions[i].at, &f, sizeof f);
     }
     return NULL;

@@ -41,6 +41,16 @@ FAKE(launch, cuLaunchKernel, hipModuleLaunchKernel,
      (void *a, unsigned b, unsigned c, unsigned d, unsigned e, unsigned f, unsigned g, unsigned h, void *i, void **j,
       void **k),
      (a, b, c, d, e, f, g, h, i, j, k))
+int cuDeviceGetAttribute(int *, int, int);
+int cuDeviceGetAttribute(int *value, int attribute, int device) {
+    (void)device;
+    *value = attribute == 16 ? 4 : 0; /* multiprocessors */
+    return failure("device_attribute");
+}
+
+int cuTensorMapEncodeTiled(void);
+int cuTensorMapEncodeTiled(void) { return failure("map_encode"); }
+
 FAKE(stream_create, cuStreamCreate, hipStreamCreateWithFlags, (void **a, unsigned b), (a, b))
 FAKE(stream_destroy, cuStreamDestroy_v2, hipStreamDestroy, (void *a), (a))
 FAKE(stream_sync, cuStreamSynchronize, hipStreamSynchronize, (void *a), (a))

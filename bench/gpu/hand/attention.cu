@@ -4,8 +4,6 @@
    (FlashAttention-3, arXiv 2407.08608). One warp copies keys and values into rings of 2 stages. Tiles are handed out by
    a counter, for causal attention the longest first, heads in sections whose keys and values fit in L2. */
 #include "device/tile_sm_90a.h"
-#include "device/tile_tma.h"
-#include "device/tile_wgmma.h"
 
 enum { ROWS = 128, STAGES = 2, PANELS = D / 64 };
 enum { Q_BYTES = ROWS * D * 2, KV_BYTES = KEYS * D * 2, ATTENTION_THREADS = 384 };

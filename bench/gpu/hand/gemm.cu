@@ -5,8 +5,6 @@
    each. Tiles over the edge come last, first to clusters that the whole tiles leave idle; warpgroups without rows skip
    the products, and the last 64 columns or fewer are multiplied alone. */
 #include "device/tile_sm_90a.h"
-#include "device/tile_tma.h"
-#include "device/tile_wgmma.h"
 
 enum { BM = 128, BN = 256, BK = 64, STAGES = 4, CLUSTER = 2, GROUP = 8 };
 enum { A_BYTES = BM * BK * 2, B_BYTES = BN * BK * 2, STAGE = A_BYTES + B_BYTES, C_BYTES = 2 * 64 * 128 * 2 };
@@ -16,11 +14,6 @@ typedef struct {
     tile_tensor_map a, b, c; /* boxes of 64 x 128 (a), 64 x 128 or 64 x 64 (b: tn or nn), 64 x 64 (c) */
     int M, N, K;
 } gemm_call;
-
-TILE_WGMMA_SS(256, 16, bf16, 0, 0)
-TILE_WGMMA_SS(256, 16, bf16, 0, 1)
-TILE_WGMMA_SS(64, 16, bf16, 0, 0)
-TILE_WGMMA_SS(64, 16, bf16, 0, 1)
 
 typedef struct {
     uint32_t stage, c, full, empty; /* addresses in shared memory */

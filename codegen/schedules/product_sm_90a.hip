@@ -1,0 +1,180 @@
+/* $kernel: a workgroup makes tiles of 128 x 256; two workgroups of a cluster, one above the other, share B's part by multicast. One
+   warp copies 64 positions of k at a time into a ring of 4 stages, two warpgroups multiply, 64 x 256 each. Tiles over the edge come
+   last, first to clusters that the whole tiles leave idle; warpgroups without rows skip the products, and the last 64 columns or
+   fewer are multiplied alone. */
+enum {
+    $kernel_M = $M,
+    $kernel_N = $N,
+    $kernel_STEPS = ($K + 63) / 64,              /* along k */
+    $kernel_ROWS = ($M + 255) / 256,             /* of pairs of tiles, those over the edge too */
+    $kernel_COLUMNS = ($N + 255) / 256,
+    $kernel_WHOLE_ROWS = $M / 256,               /* those that lie inside */
+    $kernel_WHOLE_COLUMNS = $N / 256,
+    $kernel_WHOLE = ($M / 256) * ($N / 256),
+    $kernel_PAIRS = (($M + 255) / 256) * (($N + 255) / 256),
+    /* workgroup memory, from a multiple of 1024 on */
+    $kernel_A_BYTES = 128 * 64 * 2,
+    $kernel_STAGE = (128 + 256) * 64 * 2,
+    $kernel_OUT = 4 * (128 + 256) * 64 * 2,
+    $kernel_FULL = $kernel_OUT + 2 * 64 * 128 * 2, /* barriers */
+    $kernel_EMPTY = $kernel_FULL + 8 * 4
+};
+
+/* Where this workgroup stands: its cluster, its rank in it; the first pair over the edge that the cluster takes, and the next from there. */
+typedef struct {
+    uint32_t lds;
+    int rank, cluster, clusters, edge, edge_step;
+} $kernel_place;
+
+TILE_FN $kernel_place $kernel_here(const char *lds) {
+    $kernel_place at = {(tile_shared(lds) + 1023) & ~1023u, tile_cluster_rank(), (int)tile_group() / 2, (int)tile_groups() / 2, 0, 0};
+    int edges = $kernel_PAIRS - $kernel_WHOLE, busy = $kernel_WHOLE % at.clusters, idle = at.clusters - busy;
+    bool alone = busy && edges <= 2 * idle; /* two of them take about as long as a whole one */
+    at.edge = $kernel_WHOLE + (at.cluster - busy + at.clusters) % at.clusters;
+    at.edge_step = alone ? idle : at.clusters;
+    if (alone && at.cluster < busy) at.edge = $kernel_PAIRS;
+    return at;
+}
+
+TILE_FN int $kernel_first($kernel_place at) { return at.cluster < $kernel_WHOLE ? at.cluster : at.edge; }
+TILE_FN int $kernel_next($kernel_place at, int pair) {
+    if (pair >= $kernel_WHOLE) return pair + at.edge_step;
+    return pair + at.clusters < $kernel_WHOLE ? pair + at.clusters : at.edge;
+}
+
+/* Whole pairs: 8 rows of pairs at a time, down the columns, so that workgroups at work together share rows and columns in L2. Then
+   the last column, then the last row. */
+TILE_FN void $kernel_tile($kernel_place at, int pair, int *i0, int *j0) {
+    int edge = pair - $kernel_WHOLE, row = $kernel_ROWS - 1, column = edge;
+    if (edge < 0) {
+        int first = pair / (8 * $kernel_WHOLE_COLUMNS) * 8, in = pair % (8 * $kernel_WHOLE_COLUMNS);
+        int rows = tile_min_i32(8, $kernel_WHOLE_ROWS - first);
+        row = first + in % rows;
+        column = in / rows;
+    } else if ($kernel_COLUMNS > $kernel_WHOLE_COLUMNS) {
+        column = edge < $kernel_ROWS ? $kernel_COLUMNS - 1 : edge - $kernel_ROWS;
+        row = edge < $kernel_ROWS ? edge : $kernel_ROWS - 1;
+    }
+    *i0 = row * 256 + at.rank * 128;
+    *j0 = column * 256;
+}
+
+/* ---- the copying warp ---- */
+
+TILE_FN void $kernel_copy(const $kernel_maps *maps, $kernel_place at) {
+    int s = 0, phase = 1;
+    for (int pair = $kernel_first(at); pair < $kernel_PAIRS; pair = $kernel_next(at, pair)) {
+        int i0, j0;
+        $kernel_tile(at, pair, &i0, &j0);
+        for (int p0 = 0; p0 < $kernel_STEPS * 64; p0 += 64) {
+            uint32_t a = at.lds + s * $kernel_STAGE, b = a + $kernel_A_BYTES + at.rank * 16384, full = at.lds + $kernel_FULL + 8 * s;
+            tile_mbar_wait(at.lds + $kernel_EMPTY + 8 * s, phase);
+            tile_mbar_expect(full, $kernel_STAGE);
+            tile_tma_load2(a, &maps->map[0], p0, i0, full);
+?rows            tile_tma_load2_all(b, &maps->map[1], p0, j0 + 128 * at.rank, full, 3);
+?columns            tile_tma_load2_all(b, &maps->map[1], j0 + 128 * at.rank, p0, full, 3);
+?columns            tile_tma_load2_all(b + 8192, &maps->map[1], j0 + 128 * at.rank + 64, p0, full, 3);
+            if (++s == 4) s = 0, phase ^= 1;
+        }
+    }
+    for (int i = 0; i < 4; i++) { /* nobody leaves while the other workgroup may still copy to it or arrive here */
+        tile_mbar_wait(at.lds + $kernel_EMPTY + 8 * s, phase);
+        if (++s == 4) s = 0, phase ^= 1;
+    }
+}
+
+/* ---- the multiplying warpgroups ---- */
+
+TILE_FN void $kernel_give_back($kernel_place at, int s, int thread) {
+    if (thread < 2) tile_mbar_arrive_at(at.lds + $kernel_EMPTY + 8 * s, thread);
+}
+
+/* 64 rows and `width` columns (256, 64 or none) of sums over all of k. A stage is given back while the products of the next one
+   run. */
+TILE_FN void $kernel_sums($kernel_place at, int *s, int *phase, float acc[128], int width, int group, int thread) {
+    int before = -1;
+    for (int step = 0; step < $kernel_STEPS; step++) {
+        uint32_t a = at.lds + *s * $kernel_STAGE + group * 8192, b = at.lds + *s * $kernel_STAGE + $kernel_A_BYTES;
+        tile_mbar_wait(at.lds + $kernel_FULL + 8 * *s, *phase);
+        if (width) tile_wgmma_fence();
+#pragma unroll
+        for (int u = 0; u < 4 && width; u++) {
+?rows            uint64_t x = tile_wgmma_panel(a + 32 * u, 0), y = tile_wgmma_panel(b + 32 * u, 0);
+?columns            uint64_t x = tile_wgmma_panel(a + 32 * u, 0), y = tile_wgmma_panel(b + 2048 * u, 8192);
+            if (width == 256) tile_wgmma_ss_n256_$type_0$across(acc, x, y, step | u);
+            else tile_wgmma_ss_n64_$type_0$across(acc, x, y, step | u);
+        }
+        if (width) tile_wgmma_commit();
+        if (width) tile_wgmma_wait1(acc, 0);
+        if (before >= 0) $kernel_give_back(at, before, thread);
+        before = *s;
+        if (++*s == 4) *s = 0, *phase ^= 1;
+    }
+    if (width) tile_wgmma_wait0(acc, width / 2);
+    $kernel_give_back(at, before, thread);
+}
+
+/* 64 x 256 sums to global memory through workgroup memory, 128 columns at a time. */
+TILE_FN void $kernel_store(const tile_tensor_map *c, uint32_t lds, const float acc[128], int i0, int j0, int bar, int thread) {
+    int lane = thread & 31, row = 16 * (thread >> 5) + (lane & 15);
+#pragma unroll
+    for (int half = 0; half < 2; half++) {
+        if (thread == 0) tile_tma_wait_read();
+        tile_bar_sync(bar, 128);
+#pragma unroll
+        for (int q = 0; q < 8; q++) {
+            int chunk = 2 * q + (lane >> 4);
+            const float *x = acc + 64 * half + 8 * q;
+            tile_stmatrix4(lds + (chunk >> 3) * 8192 + row * 128 + (((chunk ^ row) & 7) << 4), tile_$typex2(x[0], x[1]), tile_$typex2(x[2], x[3]),
+                           tile_$typex2(x[4], x[5]), tile_$typex2(x[6], x[7]));
+        }
+        tile_async_fence();
+        tile_bar_sync(bar, 128);
+        if (thread == 0) {
+            tile_tma_store2(c, j0 + 128 * half, i0, lds);
+            tile_tma_store2(c, j0 + 128 * half + 64, i0, lds + 8192);
+            tile_tma_commit();
+        }
+    }
+}
+
+TILE_FN void $kernel_multiply(const $kernel_maps *maps, $kernel_place at) {
+    int group = tile_shuffle(tile_thread() / 128 - 1, 0), thread = tile_thread() & 127, s = 0, phase = 0;
+    float acc[128];
+    for (int pair = $kernel_first(at); pair < $kernel_PAIRS; pair = $kernel_next(at, pair)) {
+        int i0, j0;
+        $kernel_tile(at, pair, &i0, &j0);
+        i0 += 64 * group;
+        if (i0 >= $kernel_M) {
+            $kernel_sums(at, &s, &phase, acc, 0, group, thread);
+            continue;
+        }
+        if ($kernel_N - j0 > 64) $kernel_sums(at, &s, &phase, acc, 256, group, thread);
+        else $kernel_sums(at, &s, &phase, acc, 64, group, thread);
+        $kernel_store(&maps->map[2], at.lds + $kernel_OUT + group * 16384, acc, i0, j0, 1 + group, thread);
+    }
+    if (thread == 0) tile_tma_wait();
+}
+
+TILE_KERNEL_MAPS($kernel, $call, $threads, $cluster) {
+    TILE_LDS(lds, 0);
+    $kernel_place at = $kernel_here(lds);
+    if (tile_thread() == 0) {
+        for (int s = 0; s < 4; s++) {
+            tile_mbar_init(at.lds + $kernel_FULL + 8 * s, 1);
+            tile_mbar_init(at.lds + $kernel_EMPTY + 8 * s, 4);
+        }
+        tile_mbar_init_done();
+    }
+    tile_cluster_sync();
+    if (tile_thread() < 128) {
+        tile_regs_give(40);
+        if (tile_thread() == 0) $kernel_copy(&maps, at);
+    } else {
+        tile_regs_take(232);
+        $kernel_multiply(&maps, at);
+    }
+    tile_wave_sync();
+    tile_cluster_sync();
+}
+
