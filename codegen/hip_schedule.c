@@ -1,5 +1,5 @@
-/* hip_schedule.c: a kernel by the machine's text for its schedule: codegen/schedules/NAME_TARGET.hip with the holes filled.
-   A hole is $word; a line that begins with ?word stands only in kernels of that kind. */
+/* hip_schedule.c: a kernel by the machine's text for its schedule: codegen/schedules/NAME_TARGET.hip with the holes
+   filled. A hole is $word; a line that begins with ?word stands only in kernels of that kind. */
 #include "codegen/hip.h"
 
 #include <inttypes.h>
@@ -35,8 +35,10 @@ static const Hole *hole_at(const Holes *h, const char *text) {
 static void fill_line(Text *to, const Holes *h, const char *line, const char *end) {
     for (const char *at = line; at < end;) {
         const Hole *hole = *at == '$' ? hole_at(h, at + 1) : NULL;
-        if (hole) text_add(to, hole->text);
-        else text_printf(to, "%c", *at);
+        if (hole)
+            text_add(to, hole->text);
+        else
+            text_printf(to, "%c", *at);
         at += 1 + (hole ? strlen(hole->name) : 0);
     }
 }
@@ -63,7 +65,10 @@ static GpuMap map_of(Fn *f, int param, int box) {
     GpuMap m = {.arg = f->memory->arg[t->id], .first = text_bare(f, part_text(f, t, arg)), .box = box};
     m.columns = p->dim[1].c;
     m.rows = p->dim[0].c;
-    if (m.arg < 0) m.first = fn_text(f, "%" PRId64 " + %d * (%s)", f->memory->offset[t->id], elem_bits(t->elem) / 8, m.first);
+    if (m.arg < 0) {
+        const char *bytes = text_mul(f, text_atom(f, m.first), fn_text(f, "%d", elem_bits(t->elem) / 8));
+        m.first = text_add_terms(f, fn_text(f, "%" PRId64, f->memory->offset[t->id]), bytes);
+    }
     return m;
 }
 
@@ -88,14 +93,22 @@ bool hip_schedule(GpuText *g, Arena *a, const Program *p, const Memory *memory, 
         return false;
     }
     bool rows = product_has_rows(k);
-    const char *number[3] = {size_text(&f, k->param.p[2].dim[0]), size_text(&f, k->param.p[2].dim[1]), size_text(&f, k->param.p[0].dim[1])};
-    Hole hole[] = {{"kernel", launch->function}, {"threads", fn_text(&f, "%d", facts->threads)}, {"cluster", fn_text(&f, "%d", facts->cluster)},
-                    {"call", arena_format(a, "%s_call", p->name)}, {"M", number[0]}, {"N", number[1]},
-                   {"K", number[2]}, {"type", elem_text(k->param.p[0].elem)}, {"across", rows ? "0" : "1"}};
+    const char *number[3] = {size_text(&f, k->param.p[2].dim[0]), size_text(&f, k->param.p[2].dim[1]),
+                             size_text(&f, k->param.p[0].dim[1])};
+    Hole hole[] = {{"kernel", launch->function},
+                   {"threads", fn_text(&f, "%d", facts->threads)},
+                   {"cluster", fn_text(&f, "%d", facts->cluster)},
+                   {"call", arena_format(a, "%s_call", p->name)},
+                   {"M", number[0]},
+                   {"N", number[1]},
+                   {"K", number[2]},
+                   {"type", elem_text(k->param.p[0].elem)},
+                   {"across", rows ? "0" : "1"}};
     text_printf(&g->text, "/* kernel %s, by the schedule '%s' */\n", c_string(a, k->name), k->schedule);
-    text_printf(&g->text, "typedef struct {\n    tile_tensor_map map[3]; /* %s, %s, %s */\n} %s_maps;\n\n", k->param.p[0].name,
-                k->param.p[1].name, k->param.p[2].name, launch->function);
-    fill(&g->text, &(Holes){.hole = hole, .n = (int)(sizeof hole / sizeof *hole), .kind = rows ? "rows" : "columns"}, file->text);
+    text_printf(&g->text, "typedef struct {\n    tile_tensor_map map[3]; /* %s, %s, %s */\n} %s_maps;\n\n",
+                k->param.p[0].name, k->param.p[1].name, k->param.p[2].name, launch->function);
+    fill(&g->text, &(Holes){.hole = hole, .n = (int)(sizeof hole / sizeof *hole), .kind = rows ? "rows" : "columns"},
+         file->text);
     launch->threads = facts->threads;
     launch->lds = facts->lds_bytes;
     launch->cluster = facts->cluster;

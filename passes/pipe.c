@@ -37,7 +37,8 @@ static const Op *first_op(const Region *r, OpKind kind) {
 /* [row, column] = [pos of that range, pos of this one], nothing else. */
 static bool reads_ranges(const Op *access, int row, int column) {
     Affine want[2] = {affine_term(TERM_POS, row, 1, 1), affine_term(TERM_POS, column, 1, 1)};
-    return access->sub.n == 2 && affine_equal(&access->sub.p[0].lo, &want[0]) && affine_equal(&access->sub.p[1].lo, &want[1]);
+    return access->sub.n == 2 && affine_equal(&access->sub.p[0].lo, &want[0]) &&
+           affine_equal(&access->sub.p[1].lo, &want[1]);
 }
 
 static bool is_number(const Value *v, OpKind kind, int64_t n) {
@@ -59,7 +60,8 @@ static bool grid_fits(const Kernel *k) {
 static bool params_fit(const Kernel *k) {
     for (int i = 0; i < 3; i++) {
         const Param *p = &k->param.p[i];
-        if (p->ndim != 2 || p->ranks >= 0 || p->inout || p->out != (i == 2) || p->elem != k->param.p[0].elem) return false;
+        if (p->ndim != 2 || p->ranks >= 0 || p->inout || p->out != (i == 2) || p->elem != k->param.p[0].elem)
+            return false;
         if (!size_is_number(p->dim[0]) || !size_is_number(p->dim[1])) return false;
     }
     return k->param.p[0].elem == ELEM_BF16 || k->param.p[0].elem == ELEM_F16;
@@ -71,7 +73,8 @@ static bool loop_fits(Product *f) {
     if (!f->loop || count_ops(body, OP_FOR) != 1 || f->loop->res.n != 1 || !is_zero(f->loop->arg.p[2])) return false;
     inner = f->loop->region[0];
     f->dot = first_op(inner, OP_DOT);
-    if (!f->dot || count_ops(inner, OP_LOAD) != 2 || count_ops(inner, OP_YIELD) != 1 || f->dot->arg.n != 3) return false;
+    if (!f->dot || count_ops(inner, OP_LOAD) != 2 || count_ops(inner, OP_YIELD) != 1 || f->dot->arg.n != 3)
+        return false;
     int ops = 0;
     for (const Op *op = inner->first; op; op = op->next) ops++;
     return ops == 4 && f->dot->arg.p[2] == inner->arg.p[0] && inner->last->arg.p[0] == f->dot->res.p[0];
@@ -79,7 +82,8 @@ static bool loop_fits(Product *f) {
 
 /* Over all of k, from the first position on. */
 static bool loop_is_whole(const Product *f) {
-    return is_number(f->loop->arg.p[0], OP_CONST, 0) && is_number(f->loop->arg.p[1], OP_CONST, f->k->param.p[0].dim[1].c);
+    return is_number(f->loop->arg.p[0], OP_CONST, 0) &&
+           is_number(f->loop->arg.p[1], OP_CONST, f->k->param.p[0].dim[1].c);
 }
 
 static bool operands_fit(const Product *f) {
@@ -91,8 +95,8 @@ static bool operands_fit(const Product *f) {
 
 static bool store_fits(Product *f) {
     f->store = only_user(f->k->body, f->loop->res.p[0]);
-    return f->store && f->store->kind == OP_STORE && count_ops(f->k->body, OP_STORE) == 1 && count_ops(f->k->body, OP_LOAD) == 0 &&
-           f->store->mode == STORE_SET && reads_ranges(f->store, 0, 1);
+    return f->store && f->store->kind == OP_STORE && count_ops(f->k->body, OP_STORE) == 1 &&
+           count_ops(f->k->body, OP_LOAD) == 0 && f->store->mode == STORE_SET && reads_ranges(f->store, 0, 1);
 }
 
 static bool is_product(Product *f) {
@@ -119,7 +123,8 @@ static void product_take(PassContext *c, Kernel *k, const MatrixSchedule *s) {
         return;
     }
     if (!is_large(k, s)) {
-        remark(c, "pipe", k->loc, "'%s': no schedule: the result is smaller than a tile of %d x %d", k->name, s->rows, s->columns);
+        remark(c, "pipe", k->loc, "'%s': no schedule: the result is smaller than a tile of %d x %d", k->name, s->rows,
+               s->columns);
         return;
     }
     k->schedule = name_of(c->m->names, s->name);
@@ -136,6 +141,9 @@ static bool pipe_run(PassContext *c) {
 }
 
 const Pass pass_pipe = {
-    .name = "pipe", .help = "compute kernels by the machine's pipelined schedules, where it has one",
-    .needs = 0, .breaks = FORM_FLAGS | FORM_LAYOUT, .run = pipe_run,
+    .name = "pipe",
+    .help = "compute kernels by the machine's pipelined schedules, where it has one",
+    .needs = 0,
+    .breaks = FORM_FLAGS | FORM_LAYOUT,
+    .run = pipe_run,
 };

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""run.py FOLDER [-o FILE] [--only=WORD]: kernels of the libraries in FOLDER (hand/build.sh) beside cuBLAS and cuDNN on this GPU.
+"""run.py FOLDER [-o FILE] [--only=WORD]: programs compiled into FOLDER (build.sh), and kernels written by hand
+(hand/build.sh), beside cuBLAS and cuDNN on this GPU.
 
 Each row: a CUDA graph of several calls that rotate over input sets larger than the L2, ours and the peer's in turns
 (ABBA) on the same random data, medians; values against f32 arithmetic on sampled rows. One JSON line a row."""
@@ -7,7 +8,7 @@ import argparse, ctypes, datetime, json, os, statistics, subprocess, torch
 import torch.nn.functional as F
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
-GEMM = [(4096, 4096, 4096), (8192, 8192, 8192), (8192, 28672, 8192), (2048, 4096, 4096), (4097, 4096, 4096), (4096, 4104, 4096), (4096, 4096, 4104), (4097, 4104, 4104)]
+GEMM = [(4096, 4096, 4096), (8192, 8192, 8192), (8192, 28672, 8192), (2048, 4096, 4096), (4097, 4096, 4096), (4096, 4104, 4096), (4096, 4096, 4104), (4097, 4104, 4104), (1000, 520, 328)]
 ATTENTION = [(1, 32, 32, 4096, 128, 0), (1, 32, 32, 16384, 128, 0), (4, 32, 8, 4096, 128, 1), (1, 64, 8, 16384, 128, 1), (1, 128, 128, 8192, 64, 0),
              (1, 32, 8, 4097, 128, 1), (1, 32, 32, 4099, 128, 0)]
 L2 = 60e6
@@ -64,11 +65,39 @@ def check(code):
         raise SystemExit(f"CUDA error {code}")
 
 
-def gemm(library, m, n, k, nn):
+class Config(ctypes.Structure):
+    """tile_mesh_config of runtime/include/tile.h"""
+    _fields_ = [("size", ctypes.c_size_t), ("rank", ctypes.c_int), ("nranks", ctypes.c_int), ("device", ctypes.c_int), ("reserve_sms", ctypes.c_int),
+                ("allgather", ctypes.c_void_p), ("ctx", ctypes.c_void_p), ("workers", ctypes.c_int), ("timeout_ms", ctypes.c_int),
+                ("group", ctypes.c_char_p), ("target", ctypes.c_char_p)]
+
+
+class Mesh:
+    def __init__(self, folder):
+        torch.empty(1, device="cuda")
+        self.tile = ctypes.CDLL(os.path.join(folder, "libtile.so"), mode=ctypes.RTLD_GLOBAL)
+        self.tile.tile_last_error.restype = ctypes.c_char_p
+        self.mesh = ctypes.c_void_p()
+        config = Config(size=ctypes.sizeof(Config), nranks=1, target=b"gpu")
+        self.check(self.tile.tile_mesh_open(ctypes.byref(config), ctypes.byref(self.mesh)))
+
+    def check(self, code):
+        if code:
+            raise SystemExit(self.tile.tile_last_error().decode())
+
+    def program(self, path, name):
+        """A function that enqueues a run on the current stream."""
+        library, instance = ctypes.CDLL(path), ctypes.c_void_p()
+        self.check(getattr(library, name + "_open")(self.mesh, None, ctypes.byref(instance)))
+        run = getattr(library, name + "_run")
+        return lambda *tensors: self.check(run(instance, (ctypes.c_void_p * len(tensors))(*(t.data_ptr() for t in tensors)), stream()))
+
+
+def gemm(run, m, n, k, nn):
     sets = 1 + int(4 * L2 / (2 * (m * k + n * k)))
     a, b = [normal(m, k) for _ in range(sets)], [normal(k, n) if nn else normal(n, k) for _ in range(sets)]
     c, d = torch.full((m, n), float("nan"), device="cuda", dtype=torch.bfloat16), torch.empty(m, n, device="cuda", dtype=torch.bfloat16)
-    ours = lambda i: check(library.run_gemm(pointer(a[i % sets]), pointer(b[i % sets]), pointer(c), m, n, k, int(nn), stream()))
+    ours = lambda i: run(a[i % sets], b[i % sets], c)
     peer = lambda i: torch.mm(a[i % sets], b[i % sets] if nn else b[i % sets].t(), out=d)
     ours(0)
     rows = torch.randint(m, (256,), device="cuda")
@@ -97,10 +126,12 @@ def attention(library, b, h, g, s, d, causal):
 
 
 def rows(folder):
-    load = lambda name: ctypes.CDLL(os.path.join(os.path.abspath(folder), name + ".so"))
+    mesh = Mesh(folder)
+    load = lambda name: ctypes.CDLL(os.path.join(folder, name + ".so"))
     for m, n, k in GEMM:
-        for nn in (False, True):
-            yield "gemm " + ("nn" if nn else "tn"), f"{m}x{n}x{k}", "cublas", lambda: gemm(load("gemm"), m, n, k, nn)
+        for name in ("gemm_tn", "gemm_nn"):
+            path = f"{folder}/{m}x{n}x{k}/lib{name}.so"
+            yield name.replace("_", " "), f"{m}x{n}x{k}", "cublas", lambda: gemm(mesh.program(path, name), m, n, k, name == "gemm_nn")
     for shape in ATTENTION:
         b, h, g, s, d, causal = shape
         name = f"attention{d}" + ("_causal" if causal and d == 128 else "")
@@ -115,8 +146,9 @@ def main():
     parser.add_argument("--commit", default="")
     options = parser.parse_args()
     torch.manual_seed(0)
+    torch.cuda.set_stream(torch.cuda.Stream())  # a program's own stream stands for NULL, and does not follow torch's
     with open(options.o, "a") as out:
-        for work, shape, peer, measure in rows(options.folder):
+        for work, shape, peer, measure in rows(os.path.abspath(options.folder)):
             if options.only not in work:
                 continue
             ours, theirs, flops, error = measure()

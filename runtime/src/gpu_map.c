@@ -7,7 +7,8 @@ int gpu_maps_count(const tile_image *image, int launches) {
     return n;
 }
 
-static int map_fill(const Gpu *gpu, const tile_program *g, const tile_map *m, void *const *arg, char *local, GpuMap *to) {
+static int map_fill(const Gpu *gpu, const tile_program *g, const tile_map *m, void *const *arg, char *local,
+                    GpuMap *to) {
     enum { BYTES = 2 };
     char *base = m->arg < 0 ? local + m->first : (char *)arg[m->arg] + m->first * BYTES;
     uint64_t dim[2] = {(uint64_t)m->columns, (uint64_t)m->rows}, stride = (uint64_t)m->columns * BYTES;
@@ -17,7 +18,8 @@ static int map_fill(const Gpu *gpu, const tile_program *g, const tile_map *m, vo
     return error ? gpu_fail(gpu, error, m->arg < 0 ? "describing the workspace" : g->arg[m->arg].name) : TILE_OK;
 }
 
-int gpu_maps_fill(const Gpu *gpu, const tile_program *g, const tile_image *image, void *const *arg, char *local, GpuMap *to) {
+int gpu_maps_fill(const Gpu *gpu, const tile_program *g, const tile_image *image, void *const *arg, char *local,
+                  GpuMap *to) {
     int code = TILE_OK;
     for (int i = 0; i < image->nlaunches && !code; i++)
         for (int k = 0; k < image->launch[i].nmaps && !code; k++)

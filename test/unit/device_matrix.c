@@ -212,7 +212,7 @@ static int run_code(const MatrixTarget *t, const char *path) {
                             .sym = {-1},
                             .split = {-1}};
     for (int i = 0; i < n; i++) {
-        launch[i] = (tile_launch){arena_format(arena, "row_%d", i), t->wave, 0, one_group};
+        launch[i] = (tile_launch){.kernel = arena_format(arena, "row_%d", i), .threads = t->wave, .groups = one_group};
         fill(image[0] + i * BUFFER, row[i], 'a');
         fill(image[1] + i * BUFFER, row[i], 'b');
     }

@@ -35,7 +35,6 @@ static int multiprocessors(void) {
     return n;
 }
 
-#ifdef D
 /* next: four bytes of device memory for the counter of tiles. */
 extern "C" int run_attention(void *q, void *k, void *v, void *o, int *next, int B, int H, int G, int S, int T,
                              int causal, cudaStream_t stream) {
@@ -52,16 +51,3 @@ extern "C" int run_attention(void *q, void *k, void *v, void *o, int *next, int 
     if (!error) attention<<<multiprocessors(), ATTENTION_THREADS, ATTENTION_LDS, stream>>>(c);
     return error ? error : (int)cudaGetLastError();
 }
-#else
-/* nn: b is [K, N], else [N, K]. */
-extern "C" int run_gemm(void *a, void *b, void *out, int M, int N, int K, int nn, cudaStream_t stream) {
-    gemm_call c = {.M = M, .N = N, .K = K};
-    int error = tensor_map(&c.a, a, 2, K, M, 1, 128);
-    if (!error) error = nn ? tensor_map(&c.b, b, 2, N, K, 1, 64) : tensor_map(&c.b, b, 2, K, N, 1, 128);
-    if (!error) error = tensor_map(&c.c, out, 2, N, M, 1, 64);
-    auto *kernel = nn ? gemm_nn : gemm_tn;
-    if (!error) error = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, GEMM_LDS);
-    if (!error) kernel<<<multiprocessors() & ~1, GEMM_THREADS, GEMM_LDS, stream>>>(c);
-    return error ? error : (int)cudaGetLastError();
-}
-#endif
