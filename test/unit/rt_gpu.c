@@ -3,8 +3,8 @@
 
 static int failures;
 
-static const tile_launch bad[] = {{"outside", THREADS, 0, groups}};
-static const tile_launch missing[] = {{"nowhere", THREADS, 0, groups}};
+static const tile_launch bad[] = {{.kernel = "outside", .threads = THREADS, .groups = groups}};
+static const tile_launch missing[] = {{.kernel = "nowhere", .threads = THREADS, .groups = groups}};
 
 static void expect(int code, int want, const char *words, int line) {
     if (code == want && strstr(tile_last_error(), words)) return;
