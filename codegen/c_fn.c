@@ -97,7 +97,7 @@ static const char *count_text(Fn *f, int64_t size, const char *begin, const char
     int64_t n, b;
     if (text_is_number(end, &n)) {
         if (text_is_number(begin, &b)) return fn_text(f, "%" PRId64, n - b < 0 ? 0 : n - b < size ? n - b : size);
-        if (n % size == 0) return fn_text(f, "%" PRId64, size);
+        if (n > 0 && n % size == 0) return fn_text(f, "%" PRId64, size);
     }
     return fn_text(f, "tile_least(%" PRId64 ", %s - %s)", size, end, begin);
 }

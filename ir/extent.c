@@ -53,5 +53,5 @@ bool range_is_full(const Kernel *k, int range) {
     if (r->kind == RANGE_POSITION) return true;
     if (r->grid ? !size_is_number(r->of) : !loop || !number_of(loop->arg.p[0], &lo) || !number_of(loop->arg.p[1], &hi))
         return false;
-    return r->kind == RANGE_WHOLE ? lo == 0 : (hi - lo) % r->size == 0;
+    return hi > lo && (r->kind == RANGE_WHOLE ? lo == 0 : (hi - lo) % r->size == 0);
 }

@@ -187,7 +187,7 @@ static bool owner_known(const Kernel *k, const Span *sub, Size split, int64_t bl
     if (split.sym >= 0 || a->nterm != 1 || a->c || a->term[0].kind != TERM_POS) return false;
     if (a->term[0].mul != 1 || a->term[0].div != 1) return false;
     const Range *r = &k->range.p[a->term[0].id];
-    return r->kind != RANGE_WHOLE && r->owner < 0 && r->size > 0 && block % r->size == 0;
+    return r->kind != RANGE_WHOLE && r->owner < 0 && r->size > 0 && block > 0 && block % r->size == 0;
 }
 
 /* INDEX counts tiles from 0 only where the range starts at 0. */
