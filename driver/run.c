@@ -329,6 +329,7 @@ typedef struct {
     double worst, bound; /* the largest error relative to its bound: both of that element */
     int64_t at, over;    /* where; how many elements are past their bound */
     int64_t open;        /* how many have none: the check says nothing of them */
+    int64_t nan;         /* how many are NaN in both */
 } Difference;
 
 static double element_error(const Array *a, const Array *b, int64_t i) {
@@ -346,10 +347,11 @@ static Difference difference(const Array *a, const Array *b) {
         double e = element_error(a, b, i), bound = b->bound ? b->bound[i] : 0;
         d.over += e > bound;
         d.open += isinf(bound);
+        d.nan += elem_is_float(a->elem) && isnan(array_get(a, i)) && isnan(array_get(b, i));
         double q = isinf(bound) ? -0.5 : e == 0 ? 0 : bound > 0 ? e / bound : INFINITY;
         if (q <= ratio) continue;
         ratio = q;
-        d = (Difference){e, bound, i, d.over, d.open};
+        d = (Difference){e, bound, i, d.over, d.open, d.nan};
     }
     return d;
 }
@@ -379,7 +381,9 @@ static int check_outputs(const Run *r, const Array *before) {
         Difference d = difference(&r->io[i], &reference.io[i]);
         printf("%s: %s: largest error %.3g, bound there %.3g: %s", r->p->name, io_tensor(r, i)->name, d.worst, d.bound,
                d.over ? "differs" : "agrees");
-        printf(d.open ? "; nothing is known of %" PRId64 " elements, which have no bound\n" : "\n", d.open);
+        if (d.open) printf("; nothing is known of %" PRId64 " elements, which have no bound", d.open);
+        if (d.nan) printf("; %" PRId64 " elements are NaN in both", d.nan);
+        printf("\n");
         if (d.over) code = EXIT_DIFFERS;
     }
     return code;
