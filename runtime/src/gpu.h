@@ -97,7 +97,7 @@ typedef struct {
 } GpuMap;
 
 int gpu_maps_fill(const Gpu *, const tile_program *, const tile_image *, void *const *arg, char *local, GpuMap *);
-int gpu_maps_count(const tile_image *, int launches); /* of the first launches */
+int gpu_maps_count(const tile_image *); /* of all launches */
 
 /* ---- gpu_instance.c: a program on a GPU ---- */
 

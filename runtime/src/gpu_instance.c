@@ -51,7 +51,7 @@ static int memory_open(GpuInstance *x, const Gpu *gpu, const tile_program *g) {
     x->call = calloc(2, g->call_bytes);
     if (!x->call) return tile_fail(TILE_E_NOMEM, "out of memory");
     x->checked = x->call + g->call_bytes;
-    x->map = aligned_alloc(_Alignof(GpuMap), sizeof(GpuMap) * (size_t)(gpu_maps_count(x->image, x->image->nlaunches) + 1));
+    x->map = aligned_alloc(_Alignof(GpuMap), sizeof(GpuMap) * (size_t)(gpu_maps_count(x->image) + 1));
     if (!x->map) return tile_fail(TILE_E_NOMEM, "out of memory");
     int error = gpu->api.event_create(&x->event, GPU_EVENT_NO_TIMING);
     if (error) return gpu_fail(gpu, error, "making an event");
@@ -170,11 +170,12 @@ static int64_t groups_staying(const Gpu *gpu, int64_t tasks, int cluster) {
     return n / cluster * cluster;
 }
 
-static int launch_one(const tile_instance *p, int i, const tile_task *t, void *stream) {
+/* map: descriptions of what this launch copies by tiles. */
+static int launch_one(const tile_instance *p, int i, const tile_task *t, GpuMap *map, void *stream) {
     const Gpu *gpu = p->mesh->gpu;
     const tile_launch *l = &p->gpu->image->launch[i];
     int64_t groups = l->groups(t);
-    void *arguments[] = {p->gpu->call, p->gpu->map + gpu_maps_count(p->gpu->image, i)};
+    void *arguments[] = {p->gpu->call, map};
     if (l->cluster) groups = groups_staying(gpu, groups, l->cluster);
     if (groups <= 0) return TILE_OK;
     if (groups > INT32_MAX || groups * l->threads > UINT32_MAX)
@@ -190,7 +191,10 @@ static int launch_all(const tile_instance *p, void *const *arg, const int64_t *d
     tile_task t = {.rank = p->mesh->rank, .nranks = p->mesh->nranks, .arg = arg, .dim = dim};
     int code = TILE_OK;
     memcpy(t.coord, p->coord, sizeof t.coord);
-    for (int i = 0; i < p->gpu->image->nlaunches && !code; i++) code = launch_one(p, i, &t, stream);
+    const tile_image *image = p->gpu->image;
+    GpuMap *map = p->gpu->map;
+    for (int i = 0; i < image->nlaunches && !code; map += image->launch[i++].nmaps)
+        code = launch_one(p, i, &t, map, stream);
     return code;
 }
 

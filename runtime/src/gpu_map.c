@@ -1,9 +1,9 @@
 /* gpu_map.c: descriptions of the tensors that a program's kernels copy by tiles, for CUDA's cuTensorMapEncodeTiled. */
 #include "gpu.h"
 
-int gpu_maps_count(const tile_image *image, int launches) {
+int gpu_maps_count(const tile_image *image) {
     int n = 0;
-    for (int i = 0; i < launches; i++) n += image->launch[i].nmaps;
+    for (int i = 0; i < image->nlaunches; i++) n += image->launch[i].nmaps;
     return n;
 }
 
