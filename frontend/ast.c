@@ -164,3 +164,24 @@ void decl_body(Decl *d, Block block, Loc span) {
     d->close = block.loc.end - 1;
     d->span = span;
 }
+
+/* ---- walks ---- */
+
+void expr_each(const Expr *e, ExprVisit *visit, void *ctx) {
+    if (!e) return;
+    visit(ctx, e);
+    expr_each(e->base, visit, ctx);
+    expr_each(e->lhs, visit, ctx);
+    expr_each(e->rhs, visit, ctx);
+    expr_each(e->cond, visit, ctx);
+    for (int i = 0; i < e->args.n; i++) expr_each(e->args.p[i], visit, ctx);
+    for (int i = 0; i < e->arms.n; i++) expr_each(e->arms.p[i].value, visit, ctx);
+}
+
+void stmts_each_value(const Stmts *list, ExprVisit *visit, void *ctx) {
+    for (int i = 0; i < list->n; i++) {
+        expr_each(list->p[i]->value, visit, ctx);
+        stmts_each_value(&list->p[i]->body, visit, ctx);
+        stmts_each_value(&list->p[i]->other, visit, ctx);
+    }
+}

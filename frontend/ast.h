@@ -157,6 +157,10 @@ typedef struct {
 /* Every way through the statements assigns the name. */
 bool stmts_assign(const Stmts *, Name);
 
+typedef void ExprVisit(void *ctx, const Expr *);
+void expr_each(const Expr *, ExprVisit *, void *ctx);          /* it and all expressions in it; NULL: nothing */
+void stmts_each_value(const Stmts *, ExprVisit *, void *ctx); /* the same of every statement's value, nested ones too */
+
 /* Parses one source file. All syntax errors are reported; the unit holds what was understood.
    Never NULL; look at diags->errors. Names and nodes are made in `arena` and `names`. */
 Unit *parse_source(Arena *, Names *, Diags *, int file);

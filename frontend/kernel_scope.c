@@ -122,16 +122,12 @@ static void touch_args(Kern *c, const Exprs *args) {
     for (int i = 0; i < args->n; i++) scope_touch(c, args->p[i]);
 }
 
-void scope_touch(Kern *c, const Expr *e) {
-    if (!e) return;
-    Entry *held = e->kind == EXPR_NAME ? scope_find(c, e->name) : NULL;
+static void touch_name(void *ctx, const Expr *e) {
+    Entry *held = e->kind == EXPR_NAME ? scope_find(ctx, e->name) : NULL;
     if (held) held->read = true;
-    scope_touch(c, e->base);
-    scope_touch(c, e->lhs);
-    scope_touch(c, e->rhs);
-    scope_touch(c, e->cond);
-    touch_args(c, &e->args);
 }
+
+void scope_touch(Kern *c, const Expr *e) { expr_each(e, touch_name, c); }
 
 static void touch_targets(Kern *c, const Exprs *targets) {
     for (int i = 0; i < targets->n; i++)

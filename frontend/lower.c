@@ -78,20 +78,9 @@ static void numbers_evaluate(Front *f) {
 
 /* ---- programs and kernels ---- */
 
-static void calls_note(Front *f, const Expr *e) {
-    if (!e) return;
+static void call_note(void *ctx, const Expr *e) {
+    Front *f = ctx;
     if (e->kind == EXPR_CALL) ptrmap_put(f->arena, &f->called, e->name, (void *)e);
-    calls_note(f, e->base), calls_note(f, e->lhs), calls_note(f, e->rhs);
-    for (int i = 0; i < e->args.n; i++) calls_note(f, e->args.p[i]);
-    for (int i = 0; i < e->arms.n; i++) calls_note(f, e->arms.p[i].value);
-}
-
-static void calls_note_all(Front *f, const Stmts *list) {
-    for (int i = 0; i < list->n; i++) {
-        calls_note(f, list->p[i]->value);
-        calls_note_all(f, &list->p[i]->body);
-        calls_note_all(f, &list->p[i]->other);
-    }
 }
 
 /* A program whose names only a call binds is none of its own, unless nothing calls it: then its head is reported. */
@@ -109,7 +98,7 @@ static void entry_lower(Front *f, const Decl *d) {
 
 static void programs_lower(Front *f) {
     const char *only = f->lower.options->program;
-    for (int i = 0; i < f->own.n; i++) calls_note_all(f, &f->own.p[i]->body);
+    for (int i = 0; i < f->own.n; i++) stmts_each_value(&f->own.p[i]->body, call_note, f);
     for (int i = 0; i < f->own.n; i++)
         if (only ? is_program(f->own.p[i]) && strcmp(f->own.p[i]->name, only) == 0 : is_entry(f, f->own.p[i]))
             entry_lower(f, f->own.p[i]);

@@ -53,23 +53,15 @@ static void repeat_lower(Prog *c, const Stmt *s) {
 
 /* ---- if ---- */
 
-void touch(Prog *c, const Expr *e) {
-    if (!e) return;
-    Variable *v = e->kind == EXPR_NAME ? variable_find(c, e->name) : NULL;
+static void touch_name(void *ctx, const Expr *e) {
+    Variable *v = e->kind == EXPR_NAME ? variable_find(ctx, e->name) : NULL;
     if (v) v->read = true;
-    touch(c, e->base), touch(c, e->lhs), touch(c, e->rhs), touch(c, e->cond);
-    for (int i = 0; i < e->args.n; i++) touch(c, e->args.p[i]);
-    for (int i = 0; i < e->arms.n; i++) touch(c, e->arms.p[i].value);
 }
 
+void touch(Prog *c, const Expr *e) { expr_each(e, touch_name, c); }
+
 /* What the branch that is not taken reads counts as read. */
-static void touch_all(Prog *c, const Stmts *list) {
-    for (int i = 0; i < list->n; i++) {
-        touch(c, list->p[i]->value);
-        touch_all(c, &list->p[i]->body);
-        touch_all(c, &list->p[i]->other);
-    }
-}
+static void touch_all(Prog *c, const Stmts *list) { stmts_each_value(list, touch_name, c); }
 
 /* Names that both branches give a value live on. */
 static void branch_end(Prog *c, int mark, const Stmts *left) {
