@@ -60,7 +60,7 @@ static void write_params(const Deps *d, Text *t) {
 static void write_ranks(const Deps *d, Text *t) {
     text_add(t, " : 1 > 0");
     for (int i = 0; i < d->m->axis.n; i++) text_printf(t, " and 0 <= pr%d < %lld", i, (long long)d->m->axis.p[i].ranks);
-    for (int i = 0; i < d->m->symbol.n; i++) text_printf(t, " and 0 <= n%d <= %lld", i, (long long)d->m->symbol.p[i].bound);
+    relation_symbols(t, d->m);
 }
 
 static void write_loops(const Kernel *k, Text *t) {

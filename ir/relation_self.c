@@ -77,8 +77,7 @@ static isl_set *set_of(const Meeting *m, const char *also) {
     relation_names(&t, "c", s->k->range.n, &some);
     relation_names(&t, "x", s->k->param.p[s->param].ndim, &some);
     text_add(&t, "] : 1 > 0");
-    for (int i = 0; i < s->m->symbol.n; i++)
-        text_printf(&t, " and 0 <= n%d <= %lld", i, (long long)s->m->symbol.p[i].bound);
+    relation_symbols(&t, s->m);
     text_add(&t, m->text.n ? m->text.p : "");
     text_add(&t, also);
     text_add(&t, " }");

@@ -126,3 +126,8 @@ void relation_tensor(RelationText *w, const Tensor *t) {
 void relation_names(Text *t, const char *stem, int n, bool *some) {
     for (int i = 0; i < n; i++, *some = true) text_printf(t, "%s%s%d", *some ? ", " : "", stem, i);
 }
+
+void relation_symbols(Text *t, const Module *m) {
+    for (int i = 0; i < m->symbol.n; i++)
+        text_printf(t, " and 0 <= n%d <= %lld", i, (long long)m->symbol.p[i].bound);
+}

@@ -25,6 +25,7 @@ void relation_box(RelationText *, const Box *, const char *x, int d); /* and x<d
 void relation_ranges(RelationText *);                                 /* and tile numbers that exist */
 void relation_loops(RelationText *, const Op *access);                 /* and iterations that the loops around it have */
 void relation_tensor(RelationText *, const Tensor *);                 /* and places that exist */
+void relation_symbols(Text *, const Module *);                        /* and run-time sizes that are possible */
 void relation_names(Text *, const char *stem, int n, bool *some);     /* a, b, .. for a tuple */
 
 #endif

@@ -56,8 +56,7 @@ bool meeting_empty(const Symbolic *y, const Meeting *m, const char *also) {
     relation_names(&t, "x", m->tensor->ndim, &some);
     for (int i = 0; i < m->to.nvalue; i++) text_printf(&t, ", v%d", m->to.value[i]);
     text_add(&t, "] : 1 > 0");
-    for (int i = 0; i < y->m->symbol.n; i++)
-        text_printf(&t, " and 0 <= n%d <= %lld", i, (long long)y->m->symbol.p[i].bound);
+    relation_symbols(&t, y->m);
     text_add(&t, m->text.n ? m->text.p : "");
     text_add(&t, also);
     text_add(&t, " }");
