@@ -33,13 +33,13 @@ static const Hole *hole_at(const Holes *h, const char *text) {
 }
 
 static void fill_line(Text *to, const Holes *h, const char *line, const char *end) {
-    for (const char *at = line; at < end;) {
-        const Hole *hole = *at == '$' ? hole_at(h, at + 1) : NULL;
-        if (hole)
-            text_add(to, hole->text);
-        else
-            text_printf(to, "%c", *at);
-        at += 1 + (hole ? strlen(hole->name) : 0);
+    for (const char *at = line, *mark; at < end;) {
+        mark = memchr(at, '$', (size_t)(end - at));
+        text_add_n(to, at, (size_t)((mark ? mark : end) - at));
+        if (!mark) return;
+        const Hole *hole = hole_at(h, mark + 1);
+        text_add(to, hole ? hole->text : "$");
+        at = mark + 1 + (hole ? strlen(hole->name) : 0);
     }
 }
 

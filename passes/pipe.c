@@ -8,7 +8,7 @@
 
 typedef struct {
     const Kernel *k;
-    const Op *loop, *dot, *store;
+    const Op *loop, *dot;
 } Product;
 
 static const Op *only_user(const Region *r, const Value *v) {
@@ -41,13 +41,13 @@ static bool reads_ranges(const Op *access, int row, int column) {
            affine_equal(&access->sub.p[1].lo, &want[1]);
 }
 
-static bool is_number(const Value *v, OpKind kind, int64_t n) {
-    return v->def && v->def->kind == kind && v->def->imm == n && v->def->fimm == 0;
+static bool is_number(const Value *v, int64_t n) {
+    return v->def && v->def->kind == OP_CONST && v->def->imm == n && v->def->fimm == 0;
 }
 
 static bool is_zero(const Value *v) {
     if (v->def && v->def->kind == OP_BROADCAST) v = v->def->arg.p[0];
-    return is_number(v, OP_CONST, 0);
+    return is_number(v, 0);
 }
 
 static bool grid_fits(const Kernel *k) {
@@ -82,8 +82,7 @@ static bool loop_fits(Product *f) {
 
 /* Over all of k, from the first position on. */
 static bool loop_is_whole(const Product *f) {
-    return is_number(f->loop->arg.p[0], OP_CONST, 0) &&
-           is_number(f->loop->arg.p[1], OP_CONST, f->k->param.p[0].dim[1].c);
+    return is_number(f->loop->arg.p[0], 0) && is_number(f->loop->arg.p[1], f->k->param.p[0].dim[1].c);
 }
 
 static bool operands_fit(const Product *f) {
@@ -93,10 +92,10 @@ static bool operands_fit(const Product *f) {
     return reads_ranges(a, 0, p) && (reads_ranges(b, p, 1) || reads_ranges(b, 1, p));
 }
 
-static bool store_fits(Product *f) {
-    f->store = only_user(f->k->body, f->loop->res.p[0]);
-    return f->store && f->store->kind == OP_STORE && count_ops(f->k->body, OP_STORE) == 1 &&
-           count_ops(f->k->body, OP_LOAD) == 0 && f->store->mode == STORE_SET && reads_ranges(f->store, 0, 1);
+static bool store_fits(const Product *f) {
+    const Op *store = only_user(f->k->body, f->loop->res.p[0]);
+    return store && store->kind == OP_STORE && count_ops(f->k->body, OP_STORE) == 1 &&
+           count_ops(f->k->body, OP_LOAD) == 0 && store->mode == STORE_SET && reads_ranges(store, 0, 1);
 }
 
 static bool is_product(Product *f) {
