@@ -1,21 +1,9 @@
-/* tile_gfx942.h: the device vocabulary (tile_gpu.h) on MI300X, and its matrix instructions.
-   TILE_MFMA(name, A, B, C and D, elements of A and of B a lane, of D a lane, rows, depth): D += A B with what follows
-   __builtin_amdgcn_mfma_. Left out: several blocks at once, 4-bit and rounded f32 operands. */
+/* tile_gfx942.h: the device vocabulary (tile_gpu.h) on MI300X, and its matrix instructions. What a row says: tile_cdna.h. */
 #ifndef TILE_DEVICE_TILE_GFX942_H
 #define TILE_DEVICE_TILE_GFX942_H
 
-#define TILE_LANES 64
+#include "device/tile_cdna.h"
 
-#ifdef TILE_EMU
-#include "device/tile_emu.h"
-#else
-#include "device/tile_amd.h"
-#endif
-
-TILE_MFMA(f32_32x32x8f16, f16, f16, f32, 4, 16, 32, 8)
-TILE_MFMA(f32_16x16x16f16, f16, f16, f32, 4, 4, 16, 16)
-TILE_MFMA(f32_32x32x8bf16_1k, bf16, bf16, f32, 4, 16, 32, 8)
-TILE_MFMA(f32_16x16x16bf16_1k, bf16, bf16, f32, 4, 4, 16, 16)
 TILE_MFMA(f32_32x32x16_fp8_fp8, f8e4m3fnuz, f8e4m3fnuz, f32, 8, 16, 32, 16)
 TILE_MFMA(f32_16x16x32_fp8_fp8, f8e4m3fnuz, f8e4m3fnuz, f32, 8, 4, 16, 32)
 TILE_MFMA(f32_32x32x16_fp8_bf8, f8e4m3fnuz, f8e5m2fnuz, f32, 8, 16, 32, 16)
@@ -26,8 +14,5 @@ TILE_MFMA(f32_32x32x16_bf8_bf8, f8e5m2fnuz, f8e5m2fnuz, f32, 8, 16, 32, 16)
 TILE_MFMA(f32_16x16x32_bf8_bf8, f8e5m2fnuz, f8e5m2fnuz, f32, 8, 4, 16, 32)
 TILE_MFMA(i32_32x32x16_i8, i8, i8, i32, 8, 16, 32, 16)
 TILE_MFMA(i32_16x16x32_i8, i8, i8, i32, 8, 4, 16, 32)
-TILE_MFMA(f32_32x32x2f32, f32, f32, f32, 1, 16, 32, 2)
-TILE_MFMA(f32_16x16x4f32, f32, f32, f32, 1, 4, 16, 4)
-TILE_MFMA(f64_16x16x4f64, f64, f64, f64, 1, 4, 16, 4)
 
 #endif

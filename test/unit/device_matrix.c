@@ -4,6 +4,7 @@
 #include "base/text.h"
 #include "device/tile_image.h"
 #include "target/matrix.h"
+#include "test/unit/matrix_values.h"
 #include "tile_program.h"
 
 #include <dlfcn.h>
@@ -85,30 +86,7 @@ static int write_text(const MatrixTarget *t) {
     return 0;
 }
 
-/* ---- values: small integers, exact in every type ---- */
-
-static int value(int row, int column, int seed, bool sign) {
-    int v = (row * 7 + column * 13 + row * column * 5 + seed) % (sign ? 5 : 3);
-    return sign ? v - 2 : v;
-}
-
-static uint64_t encode(int v, const char *type) {
-    static const struct {
-        const char *type;
-        uint64_t one, two, sign;
-    } floats[] = {{"f16", 0x3c00, 0x4000, 0x8000},
-                  {"bf16", 0x3f80, 0x4000, 0x8000},
-                  {"f8e4m3", 0x38, 0x40, 0x80},
-                  {"f8e5m2", 0x3c, 0x40, 0x80},
-                  {"f8e4m3fnuz", 0x40, 0x48, 0x80},
-                  {"f8e5m2fnuz", 0x40, 0x44, 0x80},
-                  {"f32", 0x3f800000, 0x40000000, 1u << 31},
-                  {"f64", UINT64_C(0x3ff) << 52, UINT64_C(0x4) << 60, UINT64_C(1) << 63}};
-    for (int i = 0; i < 8; i++)
-        if (!strcmp(type, floats[i].type))
-            return v == 0 ? 0 : (abs(v) == 1 ? floats[i].one : floats[i].two) | (v < 0 ? floats[i].sign : 0);
-    return (uint64_t)(int64_t)v;
-}
+/* ---- values ---- */
 
 static double decode(const char *p, const char *type) {
     double d = 0;
@@ -119,11 +97,6 @@ static double decode(const char *p, const char *type) {
     return memcpy(&i, p, sizeof i), i;
 }
 
-static int part(const Layout *l, const char *range, uint64_t index) {
-    int first, d = layout_index(l, range, &first);
-    return d < 0 ? 0 : (int)(index >> first & ((UINT64_C(1) << l->index[d].bits) - 1));
-}
-
 static void fill(char *image, const MatrixOp *op, char which) {
     Layout l = operand(op, which);
     const char *type = which == 'a' ? op->a : op->b;
@@ -131,7 +104,7 @@ static void fill(char *image, const MatrixOp *op, char which) {
     for (uint64_t p = 0; p >> layout_place_bits(&l) == 0; p++) {
         uint64_t x = layout_apply(&l, p);
         uint64_t bits =
-            encode(value(part(&l, which == 'a' ? "i" : "j", x), part(&l, "k", x), which, strcmp(type, "u8")), type);
+            encode(element(part(&l, which == 'a' ? "i" : "j", x), part(&l, "k", x), which, strcmp(type, "u8")), type);
         memcpy(image + p * width, &bits, width);
     }
 }
@@ -144,7 +117,7 @@ static bool row_agrees(const MatrixOp *op, const char *image) {
         uint64_t x = layout_apply(&l, p);
         int i = part(&l, "i", x), j = part(&l, "j", x), sum = 0;
         for (int k = 0; k < op->ad->k; k++)
-            sum += value(i, k, 'a', strcmp(op->a, "u8")) * value(j, k, 'b', strcmp(op->b, "u8"));
+            sum += element(i, k, 'a', strcmp(op->a, "u8")) * element(j, k, 'b', strcmp(op->b, "u8"));
         wrong += decode(image + p * width, op->d) != sum;
     }
     if (wrong) printf("%s: %d of %d wrong\n", function_name(op), wrong, 1 << layout_place_bits(&l));

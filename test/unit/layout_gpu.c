@@ -2,6 +2,7 @@
    D's layout says. The driver is loaded by name, the kernels are PTX made here. Exits 0 when all agree, 2 without a
    GPU. */
 #include "target/matrix.h"
+#include "test/unit/matrix_values.h"
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -45,30 +46,6 @@ static bool gpu_open(Gpu *g) {
     return true;
 }
 
-/* Small integers, exact in every type; other values outside of the product's k. */
-static int element(int row, int column, int seed, bool sign) {
-    int v = (row * 7 + column * 13 + row * column * 5 + seed) % (sign ? 5 : 3);
-    return sign ? v - 2 : v;
-}
-
-static uint64_t encode(int v, const char *type) {
-    static const struct {
-        const char *type;
-        unsigned one, two, sign;
-    } floats[] = {{"f16", 0x3c00, 0x4000, 0x8000},
-                  {"bf16", 0x3f80, 0x4000, 0x8000},
-                  {"f8e4m3", 0x38, 0x40, 0x80},
-                  {"f8e5m2", 0x3c, 0x40, 0x80},
-                  {"tf32", 0x3f800000, 0x40000000, 0x80000000}};
-    for (int i = 0; i < 5; i++)
-        if (!strcmp(type, floats[i].type))
-            return v == 0 ? 0 : (abs(v) == 1 ? floats[i].one : floats[i].two) | (v < 0 ? floats[i].sign : 0);
-    double d = v;
-    uint64_t bits = (uint64_t)v & 0xff;
-    if (!strcmp(type, "f64")) memcpy(&bits, &d, 8);
-    return bits;
-}
-
 static double decode(const unsigned char *p, const char *type) {
     double d = 0;
     if (!strcmp(type, "f64")) memcpy(&d, p, 8);
@@ -80,11 +57,6 @@ static double decode(const unsigned char *p, const char *type) {
         if (h >> 15) d = -d;
     }
     return d;
-}
-
-static int part(const Layout *l, const char *range, uint64_t index) {
-    int first, d = layout_index(l, range, &first);
-    return d < 0 ? 0 : (int)(index >> first & ((UINT64_C(1) << l->index[d].bits) - 1));
 }
 
 /* The image of an operand: elements in the order of the places, lanes first in waves, each with its registers; or of
