@@ -118,6 +118,7 @@ typedef struct {
     const char *(*symbol)(Fn *, int symbol); /* value of a run-time dimension */
     const char *(*coord)(Fn *, int axis);    /* this rank's coordinate */
     const char *(*read)(Fn *, Elem, const char *place);
+    const char *(*packed)(Fn *, Elem, const char *base, const char *index); /* the place of a packed element */
     Nest (*nest)(Fn *, const Tile *);        /* loops over the tile's elements */
     const char *(*element)(Nest *, const Tile *);
     Tile (*tile)(Fn *, const Value *, Elem, int16_t fastest);
@@ -284,6 +285,7 @@ Fn fn_new(Arena *, const Module *, const Program *, const Memory *);
 const char *range_tasks(Fn *, const Kernel *, int range); /* number of tasks along a range of the grid */
 const char *grid_index(Fn *, const Kernel *, int range, const char *task); /* of a task's tile; the last range is the fastest */
 const char *part_text(Fn *, const Tensor *, const Arg *); /* first element of a part, in elements of the whole */
+const char *packed_part_text(Fn *, const Node *, const Tensor *, const Arg *); /* its byte; refused within a byte */
 void name_params(Fn *);
 void source_comment(Fn *, Text *to);
 /* Appends the function of a node's kernel; name: its own, unique in the file. */

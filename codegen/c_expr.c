@@ -80,7 +80,7 @@ static const char *binary_text(Fn *f, const Op *op, const char *x, const char *y
 static bool is_small_float(Elem e) { return elem_is_float(e) && e != ELEM_F32 && e != ELEM_F64; }
 
 static const char *cast_text(Fn *f, Elem to, Elem from, const char *x) {
-    if (to == from) return x;
+    if (to == from || (to == ELEM_I8 && elem_is_packed(from))) return x;
     if (is_small_float(from)) {
         const char *wide = fn_text(f, "tile_f32_of_%s(%s)", elem_text(from), text_bare(f, x));
         return cast_text(f, to, ELEM_F32, wide);

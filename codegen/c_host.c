@@ -10,6 +10,10 @@ static const char *read(Fn *f, Elem e, const char *place) {
     return place;
 }
 
+static const char *packed(Fn *f, Elem e, const char *base, const char *index) {
+    return fn_text(f, "tile_%s_at(%s, %s)", elem_text(e), base, index);
+}
+
 static Nest nest(Fn *f, const Tile *t) {
     Nest n = nest_new(f, t->range, t->n);
     n.pragma = f->back->pragma;
@@ -29,6 +33,6 @@ static void step(Fn *f, const Op *op) {
 
 const Backend c_backend = {
     .who = "the host's code generator", .pragma = "#pragma omp simd", .leave = "return 0;",
-    .symbol = symbol, .coord = coord, .read = read, .nest = nest, .element = c_element, .tile = c_tile, .place = c_place,
+    .symbol = symbol, .coord = coord, .read = read, .packed = packed, .nest = nest, .element = c_element, .tile = c_tile, .place = c_place,
     .step = step,
 };

@@ -98,8 +98,7 @@ const char *part_text(Fn *f, const Tensor *t, const Arg *a) {
     return sum;
 }
 
-/* A part that begins within a byte is refused. */
-static const char *packed_text(Fn *f, const Node *n, const Tensor *t, const Arg *a, const char *first) {
+const char *packed_part_text(Fn *f, const Node *n, const Tensor *t, const Arg *a) {
     int64_t step = 1, each = 8 / elem_bits(t->elem);
     bool whole = true;
     for (int d = t->ndim - 1; d >= 0; d--) {
@@ -107,7 +106,7 @@ static const char *packed_text(Fn *f, const Node *n, const Tensor *t, const Arg 
         step = size_is_number(t->dim[d]) ? step * t->dim[d].c % each : 1;
     }
     if (!whole) fn_unsupported(f, n->loc, fn_text(f, "a part of '%s' that begins within a byte", t->name));
-    return fn_text(f, "(tile_packed *)%s + (%s) / %" PRId64, tensor_text(f, t), first, each);
+    return fn_text(f, "(%s) / %" PRId64, part_text(f, t, a), each);
 }
 
 static const char *argument_text(Fn *f, const Node *n, int i) {
@@ -121,7 +120,8 @@ static const char *argument_text(Fn *f, const Node *n, int i) {
     }
     if (t->ndim == 0 && !p->out && !p->inout) return fn_text(f, "*(const %s *)%s", elem_c(t->elem), tensor_text(f, t));
     if (strcmp(first, "0") == 0) return tensor_text(f, t);
-    if (elem_is_packed(t->elem)) return packed_text(f, n, t, a, first);
+    if (elem_is_packed(t->elem))
+        return fn_text(f, "(tile_packed *)%s + %s", tensor_text(f, t), packed_part_text(f, n, t, a));
     return fn_text(f, "(%s *)%s + %s", elem_c(t->elem), tensor_text(f, t), first);
 }
 
@@ -157,13 +157,15 @@ static void emit_call(const Writer *w, Fn *f, const Node *n) {
     text_printf(&call, "%s(t", w->function[n->id]);
     for (int i = 0; i < n->arg.n; i++) text_printf(&call, ", %s", argument_text(f, n, i));
     for (int i = 0; i < n->kernel->ngrid; i++)
-        if (n->kernel->range.p[i].kind != RANGE_WHOLE) text_printf(&call, ", %s", grid_index(f, n->kernel, i, "ticket"));
+        if (n->kernel->range.p[i].kind != RANGE_WHOLE)
+            text_printf(&call, ", %s", grid_index(f, n->kernel, i, "ticket"));
     fn_line(f, "if (ticket < %s) return %s);", text_atom(f, node_tasks(f, n->kernel)), text_str(&call));
     text_free(&call);
 }
 
 static void emit_name(const Writer *w, Fn *f, const Node *n) {
-    fn_line(f, "if (ticket < %s) return \"%s\";", text_atom(f, node_tasks(f, n->kernel)), c_string(w->arena, n->kernel->name));
+    fn_line(f, "if (ticket < %s) return \"%s\";", text_atom(f, node_tasks(f, n->kernel)),
+            c_string(w->arena, n->kernel->name));
 }
 
 void fn_print(Fn *f, Text *to, const char *head) {
@@ -183,8 +185,8 @@ static const char *tasks_between(const Writer *w, Fn *f, int lo, int hi) {
 
 enum { IN_A_ROW = 8 };
 
-/* Lines that return something about the node of a ticket: by halves, so that a long program finds it as fast, and the last
-   few nodes one after the other. */
+/* Lines that return something about the node of a ticket: by halves, so that a long program finds it as fast, and the
+   last few nodes one after the other. */
 static void find_node(const Writer *w, Fn *f, int lo, int hi, void (*found)(const Writer *, Fn *, const Node *)) {
     int64_t n;
     int middle = (lo + hi) / 2;

@@ -61,8 +61,6 @@ static int64_t row_elements(int64_t n, int64_t bytes) {
     return lines * LINE / bytes;
 }
 
-static int value_bits(Elem e) { return elem_is_packed(e) ? 8 : elem_bits(e); }
-
 Tile tile_for(Fn *f, Type type, Elem elem, int16_t fastest) {
     Tile t = {.elem = elem, .n = type.nrange};
     int n = 0;
@@ -75,7 +73,7 @@ Tile tile_for(Fn *f, Type type, Elem elem, int16_t fastest) {
         if (most < 0) fn_unsupported(f, f->k->range.p[t.range[i]].loc, "a tile whose size has no bound");
         if (most < 1) most = 1;
         t.stride[i] = t.count;
-        if (i == t.n - 1 && t.n > 1) most = row_elements(most, value_bits(elem) / 8);
+        if (i == t.n - 1 && t.n > 1) most = row_elements(most, elem_value_bits(elem) / 8);
         if (__builtin_mul_overflow(t.count, most, &t.count)) t.count = scratch_limit;
     }
     return t;
@@ -92,7 +90,7 @@ void c_place(Fn *f, Tile *t, const char *wanted) {
     t->name = c_name(&f->names, wanted);
     const char *type = elem_c(t->elem);
     fn_line(f, "%s *const %s = tile_at(t->scratch, %" PRId64 ");", type, t->name, f->scratch);
-    int64_t bytes = t->count >= scratch_limit ? scratch_limit : t->count * value_bits(t->elem) / 8;
+    int64_t bytes = t->count >= scratch_limit ? scratch_limit : t->count * elem_value_bits(t->elem) / 8;
     f->scratch += (bytes + 2 * LINE - 1) / LINE * LINE;
     if (f->scratch > f->scratch_most) f->scratch_most = f->scratch;
     if (f->scratch > scratch_limit && !f->failed) {

@@ -9,7 +9,7 @@
 static const char *tensor_text(Fn *f, const Tensor *t) {
     int arg = f->memory->arg[t->id];
     if (arg >= 0) return fn_text(f, "call.args.%s", f->hip->member[arg]);
-    return fn_text(f, "(%s *)(call.local + %" PRId64 ")", elem_c(t->elem), f->memory->offset[t->id]);
+    return fn_text(f, "(%s *)(call.local + %" PRId64 ")", memory_c(t->elem), f->memory->offset[t->id]);
 }
 
 /* The text of a parameter's pointer, or of its value. */
@@ -20,6 +20,7 @@ static const char *argument_text(Fn *f, int i) {
     const char *first = part_text(f, t, a), *base = tensor_text(f, t);
     bool by_value = t->ndim == 0 && f->memory->arg[t->id] >= 0 && t->role == ROLE_INPUT;
     if (by_value) return base;
+    if (elem_is_packed(t->elem) && strcmp(first, "0") != 0) first = packed_part_text(f, f->node, t, a);
     const char *at = strcmp(first, "0") ? fn_text(f, "%s + %s", base, first) : base;
     if (p->ndim == 0 && !p->out && !p->inout) return fn_text(f, "tile_load_%s(%s)", elem_text(t->elem), at);
     return at;
@@ -30,7 +31,7 @@ static void argument_line(Fn *f, Text *to, int i) {
     if (!text_has_word(text_str(&f->body), f->param[i])) return;
     bool value = p->ndim == 0 && !p->out && !p->inout, written = p->out || p->inout;
     const char *type = value ? fn_text(f, "const %s ", elem_c(p->elem))
-                             : fn_text(f, "%s%s *const ", written ? "" : "const ", elem_c(p->elem));
+                             : fn_text(f, "%s%s *const ", written ? "" : "const ", memory_c(p->elem));
     text_printf(to, "    %s%s = %s;\n", type, f->param[i], argument_text(f, i));
 }
 

@@ -1,5 +1,5 @@
-/* hip_memory.c: loads and stores of tiles: up to 16 bytes of a thread at once where its registers are neighbours in memory
-   and certainly inside together; positions past the end of a range are 0 or dropped. */
+/* hip_memory.c: loads and stores of tiles: up to 16 bytes of a thread at once where its registers are neighbours in
+   memory and certainly inside together; positions past the end of a range are 0 or dropped. */
 #include "codegen/hip.h"
 
 #include <inttypes.h>
@@ -56,8 +56,7 @@ static bool runs_along(const Op *op, int range, int64_t of) {
         const Term *t = &last->term[i];
         bool here = t->kind == TERM_POS && t->id == range;
         if (here && (t->mul != 1 || t->div != 1 || found)) return false;
-        if (!here && (t->kind == TERM_VALUE || t->kind == TERM_SIZE || t->div != 1 || t->mul % of))
-            return false;
+        if (!here && (t->kind == TERM_VALUE || t->kind == TERM_SIZE || t->div != 1 || t->mul % of)) return false;
         found |= here;
     }
     return found && last->c % of == 0;
@@ -73,10 +72,10 @@ static bool rows_are_multiple(Fn *f, const Op *op, int64_t of) {
 }
 
 static int run_bits(Fn *f, const Op *op, const Layout *l) {
-    int bits = 0, bytes = elem_bits(f->k->param.p[op->param].elem) / 8, range = run_of_registers(f, l, &bits);
+    int bits = 0, width = elem_bits(f->k->param.p[op->param].elem), range = run_of_registers(f, l, &bits);
     if (range < 0 || op->mode == STORE_ADD || !load_within(f, op, op->sub.n - 1)) return 0;
-    while (bits && bytes << bits > 16) bits--;
-    for (; bits; bits--) {
+    while (bits && width << bits > 128) bits--;
+    for (; bits && width << bits >= 8; bits--) {
         int64_t n = INT64_C(1) << bits;
         if (range_is_multiple(f, range, n) && runs_along(op, range, n) && rows_are_multiple(f, op, n)) return bits;
     }
@@ -85,17 +84,25 @@ static int run_bits(Fn *f, const Op *op, const Layout *l) {
 
 /* ---- loads ---- */
 
-static const char *conjoin(Fn *f, const char *a, const char *b) { return !a ? b : !b ? a : fn_text(f, "%s && %s", a, b); }
+static const char *conjoin(Fn *f, const char *a, const char *b) {
+    return !a ? b : !b ? a : fn_text(f, "%s && %s", a, b);
+}
 
 static const char *zero_of(Elem e) { return e == ELEM_F64 ? "0.0" : e == ELEM_F32 ? "0.0f" : "0"; }
 
-static void load_run(Nest *n, const Tile *to, int bytes, const char *from, const char *when) {
+static const char *load_text(Fn *f, const Tile *to, int bits, const char *from, const char *at) {
+    int bytes = elem_bits(to->elem) << bits >> 3;
+    if (elem_is_packed(to->elem)) return fn_text(f, "tile_load%d_%s(%s, %s);", bytes, elem_text(to->elem), from, at);
+    return fn_text(f, "tile_load%d(&%s, %s);", bytes, from, at);
+}
+
+static void load_run(Nest *n, const Tile *to, int bits, const char *from, const char *when) {
     const char *at = tile_address(n->f, to, nest_register(n));
     if (when) nest_line(n, n->n, "if (%s)", when);
-    nest_line(n, n->n, "%stile_load%d(&%s, %s);", when ? "    " : "", bytes, from, at);
+    nest_line(n, n->n, "%s%s", when ? "    " : "", load_text(n->f, to, bits, from, at));
     if (!when) return;
     nest_line(n, n->n, "else");
-    nest_line(n, n->n, "    tile_zero%d(%s);", bytes, at);
+    nest_line(n, n->n, "    tile_zero%d(%s);", elem_value_bits(to->elem) << bits >> 3, at);
 }
 
 /* Others of the kernel's threads stored what this one may load, or may still load what it is about to store. */
@@ -108,19 +115,21 @@ static bool meets_store(const Region *r, int param, OpKind kind) {
 }
 
 static bool is_updated(Fn *f, const Op *op) {
-    return f->k->param.p[op->param].inout && meets_store(f->k->body, op->param, op->kind == OP_LOAD ? OP_STORE : OP_LOAD);
+    return f->k->param.p[op->param].inout &&
+           meets_store(f->k->body, op->param, op->kind == OP_LOAD ? OP_STORE : OP_LOAD);
 }
 
 void hip_load(Fn *f, const Op *op) {
     const Value *v = op->res.p[0];
     const Tile *to = held_tile(f, v);
-    int bits = run_bits(f, op, to->layout), bytes = elem_bits(to->elem) / 8 << bits;
+    int bits = run_bits(f, op, to->layout);
     Nest n = nest_over(f, to->layout, bits);
     const char *inside, *from = nest_place(&n, op, &inside), *when = conjoin(f, mask_text(&n, v->type), inside);
     if (bits)
-        load_run(&n, to, bytes, from, when);
+        load_run(&n, to, bits, from, when);
     else if (when)
-        nest_line(&n, n.n, "%s = %s ? %s : %s;", nest_tile(&n, to), when, f->back->read(f, to->elem, from), zero_of(to->elem));
+        nest_line(&n, n.n, "%s = %s ? %s : %s;", nest_tile(&n, to), when, f->back->read(f, to->elem, from),
+                  zero_of(to->elem));
     else
         nest_line(&n, n.n, "%s = %s;", nest_tile(&n, to), f->back->read(f, to->elem, from));
     nest_print(&n);
@@ -159,8 +168,9 @@ static void store_lines(Nest *n, const Op *op, const Tile *run, int bytes) {
     const char *inside, *to = nest_place(n, op, &inside);
     const Layout *l = n->layout;
     const char *when = conjoin(n->f, l ? mask_text(n, op->arg.p[0]->type) : NULL, inside);
-    const char *text = run ? fn_text(n->f, "tile_store%d(&%s, %s);", bytes, to, tile_address(n->f, run, nest_register(n)))
-                           : store_text(n, op, to);
+    const char *text =
+        run ? fn_text(n->f, "tile_store%d(&%s, %s);", bytes, to, tile_address(n->f, run, nest_register(n)))
+            : store_text(n, op, to);
     n->guard = conjoin(n->f, first_copy(n->f, l), n->guard);
     if (when) nest_line(n, n->n, "if (%s)", when);
     nest_line(n, n->n, "%s%s", when ? "    " : "", text);

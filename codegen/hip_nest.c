@@ -189,7 +189,15 @@ static const char *coord(Fn *f, int axis) {
     return "0";
 }
 
-static const char *read(Fn *f, Elem e, const char *at) { return fn_text(f, "tile_load_%s(&%s)", elem_text(e), at); }
+static const char *read(Fn *f, Elem e, const char *at) {
+    return fn_text(f, elem_is_packed(e) ? "tile_load_%s(%s)" : "tile_load_%s(&%s)", elem_text(e), at);
+}
+
+/* Two arguments of the functions that load packed elements. */
+static const char *packed(Fn *f, Elem e, const char *base, const char *index) {
+    (void)e;
+    return fn_text(f, "%s, %s", base, index);
+}
 
 static void step(Fn *f, const Op *op) {
     switch (op->kind) {
@@ -211,6 +219,6 @@ static void step(Fn *f, const Op *op) {
 
 const Backend hip_backend = {
     .who = "the generator of GPU text", .leave = "return;", .loads_apart = true,
-    .symbol = symbol, .coord = coord, .read = read, .nest = nest_of_tile, .element = element, .tile = tile_new,
+    .symbol = symbol, .coord = coord, .read = read, .packed = packed, .nest = nest_of_tile, .element = element, .tile = tile_new,
     .place = place, .step = step,
 };

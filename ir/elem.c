@@ -28,6 +28,8 @@ bool elem_is_int(Elem e) { return elem_info[e].class == 'I' || elem_info[e].clas
 
 bool elem_is_packed(Elem e) { return elem_bits(e) < 8; }
 
+int elem_value_bits(Elem e) { return elem_is_packed(e) ? 8 : elem_bits(e); }
+
 const char *elem_c(Elem e) { return elem_info[e].c; }
 
 bool elem_parse(const char *text, Elem *e) {

@@ -29,6 +29,7 @@ const char *elem_text(Elem);
 int elem_bits(Elem);
 bool elem_is_float(Elem);
 bool elem_is_int(Elem); /* bool is not an integer */
+int elem_value_bits(Elem); /* of a value outside of tensors: packed elements take a byte */
 bool elem_is_packed(Elem); /* several elements a byte: the first in the lowest bits; rows follow without gaps */
 const char *elem_c(Elem);
 bool elem_parse(const char *text, Elem *);

@@ -77,7 +77,7 @@ static void refuse_params(Lay *l) {
     for (int i = 0; i < l->k->param.n; i++) {
         const Param *p = &l->k->param.p[i];
         if (p->ranks >= 0) lay_refuse(l, p->loc, "memory of other ranks");
-        if (elem_bits(p->elem) < 8) lay_refuse(l, p->loc, "tensors of %s", elem_text(p->elem));
+        if (elem_is_packed(p->elem) && (p->out || p->inout)) lay_refuse(l, p->loc, "results of %s", elem_text(p->elem));
     }
 }
 
@@ -260,7 +260,7 @@ static void compact_layouts(Lay *l) {
 
 static bool layout_kernel(PassContext *c, Kernel *k, const MatrixTarget *target) {
     Lay l = {.c = c, .m = c->m, .k = k, .target = target, .scratch = arena_new()};
-    static void (*const step[])(Lay *) = {name_ranges, measure_ranges, lay_expand, shrink_tiles, choose_waves, lay_prepare, lay_matrix,
+    static void (*const step[])(Lay *) = {name_ranges, measure_ranges, lay_unpack, lay_expand, shrink_tiles, choose_waves, lay_prepare, lay_matrix,
                                           lay_classes, lay_choose,     lay_insert,   compact_layouts};
     lay_each(&l, k->body, refuse_op);
     refuse_params(&l);

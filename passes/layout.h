@@ -53,6 +53,7 @@ int64_t lay_elements(const Lay *, Type);             /* with the extents */
 int lay_words(Elem);                                 /* registers of an element */
 void lay_refuse(Lay *, Loc, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
+void lay_unpack(Lay *);   /* layout_mask.c: packed elements become bytes */
 void lay_expand(Lay *);   /* layout_dot.c: dots without many results become products and sums */
 void lay_replace(Region *, const Value *, Value *by); /* in operands and subscripts */
 void lay_prepare(Lay *);  /* layout_mask.c: masks where positions past the end would count, stores of whole tiles */

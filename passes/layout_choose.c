@@ -67,8 +67,8 @@ static void place_next(const Lay *l, Layout *to, Bits *b, const char *place) {
 }
 
 static int vector_bits(const LayClass *c, const Bits *b, int thread_bits) {
-    int bits = 0, bytes = elem_bits(c->memory) / 8, spare = bits_left(b) - thread_bits;
-    while (bits < spare && bits < b->end[0] && bytes << (bits + 1) <= 16) bits++;
+    int bits = 0, width = elem_bits(c->memory), spare = bits_left(b) - thread_bits;
+    while (bits < spare && bits < b->end[0] && width << (bits + 1) <= 128) bits++;
     return bits;
 }
 

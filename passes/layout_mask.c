@@ -1,6 +1,6 @@
-/* layout_mask.c: tiles are padded to powers of two, and positions past the end of a range do not exist. Loads give 0 there
-   and stores drop; where other values would count, a select puts in what the operation ignores.
-   Takes: value form. Gives: the same results. */
+/* layout_mask.c: tiles are padded to powers of two, and positions past the end of a range do not exist. Loads give 0
+   there and stores drop; where other values would count, a select puts in what the operation ignores. Takes: value
+   form. Gives: the same results. */
 #include "passes/inline.h"
 #include "passes/layout.h"
 
@@ -47,7 +47,8 @@ static Value *masked(Builder *b, OpKind kind, Value *v, int range) {
 static Value *masked_in(Builder *b, OpKind kind, Value *v, int range) {
     Elem e = v->type.elem, wide = elem_arith(e);
     if (e == wide) return masked(b, kind, v, range);
-    bool rounded = v->def && v->def->kind == OP_CAST && elem_arith(v->def->arg.p[0]->type.elem) == v->def->arg.p[0]->type.elem;
+    bool rounded =
+        v->def && v->def->kind == OP_CAST && elem_arith(v->def->arg.p[0]->type.elem) == v->def->arg.p[0]->type.elem;
     Value *from = rounded ? v->def->arg.p[0] : build_cast(b, wide, v);
     return build_cast(b, e, masked(b, kind, from, range));
 }
@@ -61,6 +62,18 @@ static void mask_operand(Lay *l, Op *op, int operand) {
         if (is_padded(l, op->over[i]) && !(sum && ends_in_zero(v))) v = masked_in(&b, op->kind, v, op->over[i]);
     region_splice_before(op, aside);
     op->arg.p[operand] = v;
+}
+
+/* What was loaded of a packed tensor goes on as bytes. */
+static void unpack_load(Lay *l, Op *op) {
+    Value *v = op->res.p[0];
+    if (!elem_is_packed(v->type.elem) || !op->next) return;
+    Region *aside = region_new(l->m, NULL);
+    Builder b = {.m = l->m, .k = l->k, .at = aside, .loc = op->loc};
+    Value *bytes = build_cast(&b, ELEM_I8, v);
+    bytes->name = v->name;
+    lay_replace(l->k->body, v, bytes);
+    region_splice_before(op->next, aside);
 }
 
 /* What is stored has all ranges of the subscripts. */
@@ -80,5 +93,11 @@ static void prepare_op(Lay *l, Op *op) {
         for (int i = 0; i < 2; i++) mask_operand(l, op, i);
     if (op->kind == OP_STORE) widen_store(l, op);
 }
+
+static void unpack_op(Lay *l, Op *op) {
+    if (op->kind == OP_LOAD) unpack_load(l, op);
+}
+
+void lay_unpack(Lay *l) { lay_each(l, l->k->body, unpack_op); }
 
 void lay_prepare(Lay *l) { lay_each(l, l->k->body, prepare_op); }

@@ -74,6 +74,32 @@ TILE_TYPED(i8, int8_t, 1)
 TILE_TYPED(u8, uint8_t, 1)
 TILE_TYPED(bool, uint8_t, 1)
 
+/* Packed elements: one, by its number, or as many as so many bytes hold, into one register each. */
+#define TILE_PACKED_RUN(bytes, name, each)                                                                             \
+    TILE_FN void tile_load##bytes##_##name(const tile_packed *from, int64_t i, int8_t *regs) {                         \
+        tile_packed x[bytes];                                                                                          \
+        tile_load##bytes(&from[i / each], x);                                                                          \
+        for (int k = 0; k < bytes * each; k++) regs[k] = tile_##name##_at(x, k);                                       \
+    }
+
+#define TILE_PACKED(name, each)                                                                                        \
+    TILE_FN int8_t tile_load_##name(const tile_packed *from, int64_t i) {                                              \
+        tile_packed x;                                                                                                 \
+        tile_load1(&from[i / each], &x);                                                                               \
+        return tile_##name##_at(&x, i % each);                                                                         \
+    }                                                                                                                  \
+    TILE_PACKED_RUN(1, name, each)                                                                                     \
+    TILE_PACKED_RUN(2, name, each)                                                                                     \
+    TILE_PACKED_RUN(4, name, each)                                                                                     \
+    TILE_PACKED_RUN(8, name, each)                                                                                     \
+    TILE_PACKED_RUN(16, name, each)
+
+TILE_PACKED(i4, 2)
+TILE_PACKED(t2, 4)
+
+TILE_FN void tile_zero32(void *regs) { __builtin_memset(regs, 0, 32); }
+TILE_FN void tile_zero64(void *regs) { __builtin_memset(regs, 0, 64); }
+
 /* ---- shuffles: all lanes of the wave together; the value of another lane ---- */
 
 TILE_FN uint32_t tile_shuffle_xor(uint32_t x, int mask) { return tile_shuffle(x, tile_lane() ^ mask); }
