@@ -70,6 +70,112 @@ TILE_FN uint32_t tile_shuffle(uint32_t x, int lane) { return (uint32_t)__builtin
 
 #include "device/tile_gpu.h"
 
+/* ---- between workgroups and devices: what tile_flags.h is made of ---- */
+
+enum { TILE_DEVICE, TILE_SYSTEM }; /* who takes part: workgroups of this device, all devices and the host */
+
+TILE_FN int64_t tile_groups(void) {
+    return (int64_t)(__builtin_amdgcn_grid_size_x() / __builtin_amdgcn_workgroup_size_x());
+}
+
+TILE_FN int64_t tile_uniform(int64_t x) {
+    uint32_t low = (uint32_t)__builtin_amdgcn_readfirstlane((int)x),
+             high = (uint32_t)__builtin_amdgcn_readfirstlane((int)(x >> 32));
+    return (int64_t)((uint64_t)high << 32 | low);
+}
+
+/* All threads of the workgroup: thread 0's x. */
+TILE_FN int64_t tile_broadcast(int64_t x) {
+    __shared__ int64_t word;
+    if (tile_thread() == 0) word = x;
+    tile_sync();
+    x = tile_uniform(word);
+    tile_sync();
+    return x;
+}
+
+/* All threads of the workgroup meet: is x true in any? */
+TILE_FN bool tile_any(bool x) {
+    __shared__ int word;
+    if (tile_thread() == 0) word = 0;
+    tile_sync();
+    if (x) word = 1;
+    tile_sync();
+    x = __builtin_amdgcn_readfirstlane(word) != 0;
+    tile_sync();
+    return x;
+}
+
+/* Fences as instructions: the compiler leaves out waits behind a write-back when it sees nothing in flight (LLVM
+   issue 178316), and asm also keeps loads behind it from the scalar cache, which nothing here invalidates. */
+#define TILE_AMD_FENCE(text) __asm__ volatile(text ::: "memory")
+
+/* This wave's loads have returned and its stores have reached L2. */
+TILE_FN void tile_drain(void) { TILE_AMD_FENCE("s_waitcnt vmcnt(0) lgkmcnt(0)"); }
+
+/* What this wave has seen and stored comes before its next stores, for others of that scope. */
+TILE_FN void tile_fence_release(int scope) {
+    TILE_AMD_FENCE("s_waitcnt vmcnt(0) lgkmcnt(0)");
+#ifdef __gfx90a__ /* one L2 a device */
+    if (scope == TILE_SYSTEM) TILE_AMD_FENCE("buffer_wbl2\n\ts_waitcnt vmcnt(0)");
+#else /* an L2 a chiplet */
+    if (scope == TILE_SYSTEM)
+        TILE_AMD_FENCE("buffer_wbl2 sc0 sc1\n\ts_waitcnt vmcnt(0)");
+    else
+        TILE_AMD_FENCE("buffer_wbl2 sc1\n\ts_waitcnt vmcnt(0)");
+#endif
+}
+
+/* What this wave loads next, and the workgroup after it has met, is not older than what it has loaded. */
+TILE_FN void tile_fence_acquire(int scope) {
+#ifdef __gfx90a__
+    if (scope == TILE_SYSTEM) TILE_AMD_FENCE("buffer_invl2");
+    TILE_AMD_FENCE("buffer_wbinvl1_vol\n\ts_waitcnt vmcnt(0)");
+#else
+    if (scope == TILE_SYSTEM)
+        TILE_AMD_FENCE("buffer_inv sc0 sc1\n\ts_waitcnt vmcnt(0)");
+    else
+        TILE_AMD_FENCE("buffer_inv sc1\n\ts_waitcnt vmcnt(0)");
+#endif
+}
+
+typedef TILE_GLOBAL uint64_t tile_global_word;
+
+TILE_FN uint64_t tile_word_load(const uint64_t *p, int scope) {
+    const tile_global_word *w = (const tile_global_word *)p;
+    return scope == TILE_SYSTEM ? __hip_atomic_load(w, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_SYSTEM)
+                                : __hip_atomic_load(w, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT);
+}
+
+TILE_FN void tile_word_store(uint64_t *p, uint64_t v, int scope) {
+    if (scope == TILE_SYSTEM)
+        __hip_atomic_store((tile_global_word *)p, v, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_SYSTEM);
+    else
+        __hip_atomic_store((tile_global_word *)p, v, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT);
+}
+
+/* The value before. */
+TILE_FN uint64_t tile_word_add(uint64_t *p, uint64_t v, int scope) {
+    tile_global_word *w = (tile_global_word *)p;
+    return scope == TILE_SYSTEM ? __hip_atomic_fetch_add(w, v, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_SYSTEM)
+                                : __hip_atomic_fetch_add(w, v, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT);
+}
+
+/* `to` where it was `from`; the value before. */
+TILE_FN uint64_t tile_word_swap(uint64_t *p, uint64_t from, uint64_t to, int scope) {
+    tile_global_word *w = (tile_global_word *)p;
+    if (scope == TILE_SYSTEM)
+        __hip_atomic_compare_exchange_strong(w, &from, to, __ATOMIC_RELAXED, __ATOMIC_RELAXED,
+                                             __HIP_MEMORY_SCOPE_SYSTEM);
+    else
+        __hip_atomic_compare_exchange_strong(w, &from, to, __ATOMIC_RELAXED, __ATOMIC_RELAXED,
+                                             __HIP_MEMORY_SCOPE_AGENT);
+    return from;
+}
+
+TILE_FN uint64_t tile_clock_ns(void) { return __builtin_amdgcn_s_memrealtime() * TILE_TICK_NS; }
+TILE_FN void tile_pause(void) { __builtin_amdgcn_s_sleep(1); }
+
 /* ---- matrix instructions: operands as the builtins take them ---- */
 
 typedef _Float16 tile_f16x4 __attribute__((ext_vector_type(4)));

@@ -13,6 +13,7 @@
 extern "C" {
 #endif
 
+enum { TILE_DEVICE, TILE_SYSTEM }; /* who takes part: workgroups of this device, all devices and the host */
 enum { TILE_LOADS, TILE_STORES, TILE_LDS_LOADS, TILE_LDS_STORES }; /* how memory is touched */
 
 typedef enum {
@@ -45,6 +46,20 @@ void tile_emu_multiply(const tile_emu_matrix *, void *d, const void *a, const vo
 void tile_emu_check(const void *p, size_t bytes, int how, const void *value);
 char *tile_emu_lds(size_t bytes);            /* the workgroup's; an error where the launch gave another size */
 void tile_emu_begin(int threads, int lanes); /* an error where the launch has another number */
+
+/* Between workgroups and devices. */
+int64_t tile_emu_groups(void);
+int64_t tile_emu_broadcast(int64_t);
+bool tile_emu_any(bool);
+void tile_emu_drain(void);
+void tile_emu_fence_release(int scope);
+void tile_emu_fence_acquire(int scope);
+uint64_t tile_emu_word_load(const uint64_t *, int scope);
+void tile_emu_word_store(uint64_t *, uint64_t, int scope);
+uint64_t tile_emu_word_add(uint64_t *, uint64_t, int scope);
+uint64_t tile_emu_word_swap(uint64_t *, uint64_t from, uint64_t to, int scope);
+uint64_t tile_emu_clock_ns(void);
+void tile_emu_pause(void);
 
 #ifdef __cplusplus
 }
@@ -93,6 +108,21 @@ TILE_FN void tile_sync(void) { tile_emu_sync(); }
 TILE_FN uint32_t tile_shuffle(uint32_t x, int lane) { return tile_emu_shuffle(x, lane); }
 
 #include "device/tile_gpu.h"
+
+TILE_FN int64_t tile_groups(void) { return tile_emu_groups(); }
+TILE_FN int64_t tile_broadcast(int64_t x) { return tile_emu_broadcast(x); }
+TILE_FN bool tile_any(bool x) { return tile_emu_any(x); }
+TILE_FN void tile_drain(void) { tile_emu_drain(); }
+TILE_FN void tile_fence_release(int scope) { tile_emu_fence_release(scope); }
+TILE_FN void tile_fence_acquire(int scope) { tile_emu_fence_acquire(scope); }
+TILE_FN uint64_t tile_word_load(const uint64_t *p, int scope) { return tile_emu_word_load(p, scope); }
+TILE_FN void tile_word_store(uint64_t *p, uint64_t v, int scope) { tile_emu_word_store(p, v, scope); }
+TILE_FN uint64_t tile_word_add(uint64_t *p, uint64_t v, int scope) { return tile_emu_word_add(p, v, scope); }
+TILE_FN uint64_t tile_word_swap(uint64_t *p, uint64_t from, uint64_t to, int scope) {
+    return tile_emu_word_swap(p, from, to, scope);
+}
+TILE_FN uint64_t tile_clock_ns(void) { return tile_emu_clock_ns(); }
+TILE_FN void tile_pause(void) { tile_emu_pause(); }
 
 #define TILE_EMU_f64 TILE_EMU_F64
 #define TILE_EMU_f32 TILE_EMU_F32

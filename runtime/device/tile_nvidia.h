@@ -60,6 +60,87 @@ TILE_FN uint32_t tile_shuffle(uint32_t x, int lane) { return __shfl_sync(0xfffff
 
 #include "device/tile_gpu.h"
 
+/* ---- between workgroups and devices: what tile_flags.h is made of ---- */
+
+enum { TILE_DEVICE, TILE_SYSTEM }; /* who takes part: workgroups of this device, all devices and the host */
+
+/* All threads of the workgroup: thread 0's x. */
+TILE_FN int64_t tile_broadcast(int64_t x) {
+    __shared__ int64_t word;
+    if (threadIdx.x == 0) word = x;
+    tile_sync();
+    x = word;
+    tile_sync();
+    return x;
+}
+
+/* All threads of the workgroup meet: is x true in any? */
+TILE_FN bool tile_any(bool x) { return __syncthreads_or(x); }
+
+/* The barrier and the fence behind it take along what other threads stored: nothing is left to do here. */
+TILE_FN void tile_drain(void) {}
+
+/* Orders what this thread has seen and stored, for others of that scope: a release, an acquire, or both. */
+TILE_FN void tile_fence(int scope) {
+    if (scope == TILE_SYSTEM)
+        asm volatile("fence.acq_rel.sys;" ::: "memory");
+    else
+        asm volatile("fence.acq_rel.gpu;" ::: "memory");
+}
+
+TILE_FN void tile_fence_release(int scope) { tile_fence(scope); }
+TILE_FN void tile_fence_acquire(int scope) { tile_fence(scope); }
+
+TILE_FN uint64_t tile_word_load(const uint64_t *p, int scope) {
+    uint64_t v;
+    if (scope == TILE_SYSTEM)
+        asm volatile("ld.relaxed.sys.global.u64 %0, [%1];" : "=l"(v) : "l"(p) : "memory");
+    else
+        asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];" : "=l"(v) : "l"(p) : "memory");
+    return v;
+}
+
+TILE_FN void tile_word_store(uint64_t *p, uint64_t v, int scope) {
+    if (scope == TILE_SYSTEM)
+        asm volatile("st.relaxed.sys.global.u64 [%0], %1;" ::"l"(p), "l"(v) : "memory");
+    else
+        asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" ::"l"(p), "l"(v) : "memory");
+}
+
+/* The value before. */
+TILE_FN uint64_t tile_word_add(uint64_t *p, uint64_t v, int scope) {
+    uint64_t was;
+    if (scope == TILE_SYSTEM)
+        asm volatile("atom.add.relaxed.sys.global.u64 %0, [%1], %2;" : "=l"(was) : "l"(p), "l"(v) : "memory");
+    else
+        asm volatile("atom.add.relaxed.gpu.global.u64 %0, [%1], %2;" : "=l"(was) : "l"(p), "l"(v) : "memory");
+    return was;
+}
+
+/* `to` where it was `from`; the value before. */
+TILE_FN uint64_t tile_word_swap(uint64_t *p, uint64_t from, uint64_t to, int scope) {
+    uint64_t was;
+    if (scope == TILE_SYSTEM)
+        asm volatile("atom.cas.relaxed.sys.global.b64 %0, [%1], %2, %3;"
+                     : "=l"(was)
+                     : "l"(p), "l"(from), "l"(to)
+                     : "memory");
+    else
+        asm volatile("atom.cas.relaxed.gpu.global.b64 %0, [%1], %2, %3;"
+                     : "=l"(was)
+                     : "l"(p), "l"(from), "l"(to)
+                     : "memory");
+    return was;
+}
+
+TILE_FN uint64_t tile_clock_ns(void) {
+    uint64_t now;
+    asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now)::"memory");
+    return now;
+}
+
+TILE_FN void tile_pause(void) { __nanosleep(20); }
+
 /* ---- matrix instructions: registers of A and B hold 32 bits, of f64 a number ---- */
 
 #define TILE_REG_f64 double

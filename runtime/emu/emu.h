@@ -91,6 +91,7 @@ typedef struct {
     int lanes;       /* of a wave; known when the kernel begins */
     int thread;      /* that runs */
     int waiting;     /* at the barrier */
+    int64_t shared;  /* of tile_emu_broadcast, tile_emu_any */
     Lane lane[EMU_THREADS];
     int ready[EMU_THREADS], nready;
     Lds lds;

@@ -67,6 +67,11 @@ typedef struct {
     const char *target;     /* "gfx942", "sm_90a", "emu:gfx942" */
     const void *code;       /* hsaco, cubin, or the emulator's table */
     size_t local_bytes;     /* workspace */
+    size_t symmetric_bytes; /* workspace in memory that all ranks address */
+    size_t words;           /* flag words of one rank, peer-visible (tile_gpu_word) */
+    size_t counts, tickets; /* counters of one rank, private: arrivals, tasks of launches that take tickets */
+    int nflags;
+    const tile_flag_info *flag;
     int nlaunches;
     const tile_launch *launch;
 } tile_image;
@@ -97,6 +102,7 @@ typedef struct {
     int nimages;
     const tile_image *image;
     size_t call_bytes, local_at;
+    size_t task_at;         /* offset in it of a pointer to a tile_gpu_task; 0: the program needs none */
     const size_t *arg_at, *dim_at; /* offsets in it */
 } tile_program;
 

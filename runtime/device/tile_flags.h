@@ -1,0 +1,164 @@
+/* tile_flags.h: the flag protocol of GPUs (docs/synchronisation.md), one text for all machines, over what their headers
+   define: tile_drain, tile_fence_release, tile_fence_acquire, tile_word_load, tile_word_store, tile_word_add,
+   tile_word_swap, tile_any, tile_broadcast, tile_groups, tile_clock_ns, tile_pause. Collective: all threads of the
+   workgroup call it together. */
+#ifndef TILE_DEVICE_TILE_FLAGS_H
+#define TILE_DEVICE_TILE_FLAGS_H
+
+#include "device/tile_gpu_task.h"
+
+#include "tile.h"
+
+#ifndef TILE_POLL
+#define TILE_POLL 256 /* spins between looks at the poison word and the clock */
+#endif
+
+/* ---- faults ---- */
+
+/* Rank 0's word is set first, by whoever comes first, so that all ranks name the same record. */
+TILE_FN void tile_poison(const tile_gpu_task *t) {
+    uint64_t why = (uint64_t)t->rank + 1;
+    for (int r = 0; r < t->nranks; r++) {
+        uint64_t seen = tile_word_swap(&t->fault[r]->poison, 0, why, TILE_SYSTEM);
+        if (seen) why = seen;
+    }
+}
+
+/* What this rank's poison word says, which the host is told; 0: healthy. */
+TILE_FN uint64_t tile_poisoned(const tile_gpu_task *t) {
+    uint64_t why = tile_word_load(&t->fault[t->rank]->poison, TILE_SYSTEM);
+    if (why) tile_word_store(t->notice, why, TILE_SYSTEM);
+    return why;
+}
+
+typedef struct {
+    int code, flag, missing;
+    uint64_t expected, seen;
+    int64_t task;
+} tile_reason;
+
+/* Only the first wait of a rank that gives up leaves a record; the mesh is poisoned after it. */
+TILE_FN void tile_give_up(const tile_gpu_task *t, tile_reason why) {
+    tile_gpu_fault *own = t->fault[t->rank];
+    if (tile_word_add(&own->claim, 1, TILE_SYSTEM)) return;
+    tile_store_i32(&own->record.rank, t->rank);
+    tile_store_i32(&own->record.missing, why.missing);
+    tile_store_i32(&own->record.flag, why.flag);
+    tile_store_i32(&own->record.code, why.code);
+    tile_store_i64(&own->record.task, why.task);
+    tile_store8(&own->record.expected, &why.expected);
+    tile_store8(&own->record.seen, &why.seen);
+    tile_drain();
+    tile_fence_release(TILE_SYSTEM);
+    tile_poison(t);
+    tile_poisoned(t);
+}
+
+/* ---- waits ---- */
+
+/* A word has come to `want`, which may wrap. */
+TILE_FN bool tile_reached(uint64_t seen, uint64_t want) { return (int64_t)(seen - want) >= 0; }
+
+/* One look of a wait at poison and clock, before the word itself is looked at once more. 0: go on. */
+TILE_FN int tile_look(const tile_gpu_task *t, unsigned spin, uint64_t start) {
+    if (spin % TILE_POLL) return 0;
+    if (tile_poisoned(t)) return TILE_E_POISONED;
+    return tile_clock_ns() - start > t->timeout_ns ? TILE_E_TIMEOUT : 0;
+}
+
+/* One thread waits until the word has reached generation `want`: what was published before it is visible to the threads
+   that this one meets afterwards. scope: TILE_SYSTEM unless all who arrive at the word are of this device. from: the
+   rank that publishes it, task: of this workgroup, for the fault record. true: it does not come, and all of the
+   workgroup has to end: `if (tile_any(late)) return;`. */
+TILE_FN bool tile_poll(const tile_gpu_task *t, const tile_gpu_word *w, uint64_t want, int scope, int flag, int from,
+                       int64_t task) {
+    uint64_t start = tile_clock_ns();
+    for (unsigned spin = 1;; spin++) {
+        int look = tile_look(t, spin, start);
+        uint64_t seen = tile_word_load(&w->value, scope);
+        if (tile_reached(seen, want)) break;
+        if (look == TILE_E_TIMEOUT) tile_give_up(t, tile_reason{look, flag, from, want, seen, task});
+        if (look) return true;
+        tile_pause();
+    }
+    tile_fence_acquire(scope);
+    return false;
+}
+
+/* The generation of this run. */
+TILE_FN uint64_t tile_generation(const tile_gpu_task *t) { return tile_word_load(t->generation, TILE_DEVICE) + 1; }
+
+/* ---- signals ---- */
+
+/* Collective. All that the workgroup has stored, and what others published to it, comes before what its thread 0
+   publishes next. */
+TILE_FN void tile_release(int scope) {
+    tile_drain();
+    tile_sync();
+    if (tile_thread() == 0) tile_fence_release(scope);
+}
+
+/* Thread 0, after tile_release: completes generation g of a word, here or on a peer. */
+TILE_FN void tile_publish(tile_gpu_word *w, uint64_t g, int scope) { tile_word_store(&w->value, g, scope); }
+
+/* Collective. One of `arrivals` arrivals of this device; true for the last one, which has everything that the others
+   did before theirs, and publishes. The counter is free again when anyone can see what the last one publishes. */
+TILE_FN bool tile_arrive(uint64_t *count, uint64_t arrivals) {
+    bool last = false;
+    tile_release(TILE_DEVICE);
+    if (tile_thread() == 0 && tile_word_add(count, 1, TILE_DEVICE) + 1 == arrivals) {
+        tile_fence_acquire(TILE_DEVICE);
+        tile_word_store(count, 0, TILE_DEVICE);
+        last = true;
+    }
+    return tile_any(last);
+}
+
+/* ---- packets: data and generation in one word; every slot is written in every generation that uses it ---- */
+
+/* One thread, after tile_release(TILE_SYSTEM): what the workgroup has read came before it. */
+TILE_FN void tile_packet_put(uint64_t *p, uint64_t g, uint32_t data) {
+    tile_word_store(p, g << 32 | data, TILE_SYSTEM);
+}
+
+/* One thread waits for this generation's packet; true as of tile_poll. */
+TILE_FN bool tile_packet_get(const tile_gpu_task *t, const uint64_t *p, uint64_t g, uint32_t *data, int flag, int from,
+                             int64_t task) {
+    uint64_t start = tile_clock_ns(), want = (uint32_t)g;
+    for (unsigned spin = 1;; spin++) {
+        int look = tile_look(t, spin, start);
+        uint64_t seen = tile_word_load(p, TILE_SYSTEM);
+        *data = (uint32_t)seen;
+        if (seen >> 32 == want) return false;
+        if (look == TILE_E_TIMEOUT) tile_give_up(t, tile_reason{look, flag, from, want, seen >> 32, task});
+        if (look) return true;
+        tile_pause();
+    }
+}
+
+/* ---- tickets: tasks of a launch that wait for each other are numbered as they begin ---- */
+
+/* Collective: the task of this workgroup. Whoever takes the last one leaves the counter as it was. */
+TILE_FN int64_t tile_take(uint64_t *ticket) {
+    int64_t mine = 0;
+    if (tile_thread() == 0) {
+        mine = (int64_t)tile_word_add(ticket, 1, TILE_DEVICE);
+        if (mine == tile_groups() - 1) tile_word_store(ticket, 0, TILE_DEVICE);
+    }
+    return tile_broadcast(mine);
+}
+
+/* ---- runs: launches of one workgroup before and after all others ---- */
+
+TILE_FN void tile_run_begin(const tile_gpu_task *t) {
+    if (tile_thread() == 0 && tile_word_swap(t->busy, 0, 1, TILE_DEVICE))
+        tile_give_up(t, tile_reason{TILE_E_BUSY, -1, -1, tile_generation(t), 0, 0});
+}
+
+TILE_FN void tile_run_end(const tile_gpu_task *t) {
+    if (tile_thread() != 0) return;
+    tile_word_store(t->generation, tile_generation(t), TILE_DEVICE);
+    tile_word_store(t->busy, 0, TILE_DEVICE);
+}
+
+#endif

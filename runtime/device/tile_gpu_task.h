@@ -1,0 +1,41 @@
+/* tile_gpu_task.h: what kernels of a program with flags know of the run: where flag words, counters and peers' memory
+   are. Plain C: the runtime fills it, device text reads it. Meaning: docs/synchronisation.md. */
+#ifndef TILE_DEVICE_TILE_GPU_TASK_H
+#define TILE_DEVICE_TILE_GPU_TASK_H
+
+#include <stdint.h>
+
+/* A flag word in a cache line of its own; at multiples of 64 bytes. */
+typedef struct {
+    uint64_t value; /* generation of the last completion */
+    uint64_t pad[7];
+} tile_gpu_word;
+
+/* One per rank, in memory of its device that all ranks address, zero at first. */
+typedef struct {
+    uint64_t poison, pad0[7]; /* 1 + the rank whose record says why; 0: healthy */
+    uint64_t claim, pad1[7];  /* waits of this rank that gave up: the first writes the record */
+    struct {
+        int32_t rank, missing, flag;
+        int32_t code; /* TILE_E_TIMEOUT; TILE_E_BUSY: a run began before the one before had ended */
+        int64_t task;
+        uint64_t expected, seen;
+    } record; /* written before any poison word names this rank */
+} tile_gpu_fault;
+
+/* One per rank and instance, in memory of its device; constant once the instance is open. */
+typedef struct {
+    int32_t rank, nranks;
+    int32_t coord[3], pad;        /* along each mesh axis */
+    uint64_t timeout_ns;          /* of a wait */
+    uint64_t *generation;         /* runs that this rank has completed */
+    uint64_t *busy;               /* 1 while a run is in flight */
+    uint64_t *count;              /* arrival counters, zero between completions */
+    uint64_t *ticket;             /* tasks taken, of each launch that takes tickets; zero between launches */
+    char *const *symmetric;       /* [nranks] peer-visible workspace of each rank */
+    tile_gpu_word *const *word;   /* [nranks] flag words of each rank */
+    tile_gpu_fault *const *fault; /* [nranks] */
+    uint64_t *notice;             /* of this rank, in the host's memory: its poison, once anybody here has seen it */
+} tile_gpu_task;
+
+#endif
