@@ -149,8 +149,7 @@ static const char *store_text(Nest *n, const Op *op, const char *to) {
     Fn *f = n->f;
     Elem e = f->k->param.p[op->param].elem;
     const char *x = text_bare(f, nest_convert(n, e, op->arg.p[0]->type.elem, nest_value(n, op->arg.p[0])));
-    if (op->mode == STORE_ADD) fn_unsupported(f, op->loc, "atomic sums");
-    return fn_text(f, "tile_store_%s(&%s, %s);", elem_text(e), to, x);
+    return fn_text(f, "tile_%s_%s(&%s, %s);", op->mode == STORE_ADD ? "atomic_add" : "store", elem_text(e), to, x);
 }
 
 /* The registers as they go to memory. */

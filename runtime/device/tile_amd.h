@@ -68,6 +68,21 @@ TILE_FN void tile_sync(void) {
 
 TILE_FN uint32_t tile_shuffle(uint32_t x, int lane) { return (uint32_t)__builtin_amdgcn_ds_bpermute(lane * 4, (int)x); }
 
+/* ---- sums into memory that other workgroups also add to: the device's own additions, in any order ---- */
+
+TILE_FN void tile_atomic_add_f32(float *to, float x) {
+    __builtin_amdgcn_global_atomic_fadd_f32((TILE_GLOBAL float *)to, x);
+}
+TILE_FN void tile_atomic_add_f64(double *to, double x) {
+    __builtin_amdgcn_global_atomic_fadd_f64((TILE_GLOBAL double *)to, x);
+}
+TILE_FN void tile_atomic_add_i32(int32_t *to, int32_t x) {
+    __hip_atomic_fetch_add((TILE_GLOBAL int32_t *)to, x, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT);
+}
+TILE_FN void tile_atomic_add_i64(int64_t *to, int64_t x) {
+    __hip_atomic_fetch_add((TILE_GLOBAL int64_t *)to, x, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT);
+}
+
 #include "device/tile_gpu.h"
 
 /* ---- between workgroups and devices: what tile_flags.h is made of ---- */

@@ -58,6 +58,13 @@ TILE_FN void tile_sync(void) { __syncthreads(); }
 
 TILE_FN uint32_t tile_shuffle(uint32_t x, int lane) { return __shfl_sync(0xffffffffu, x, lane); }
 
+/* ---- sums into memory that other workgroups also add to ---- */
+
+TILE_FN void tile_atomic_add_f32(float *to, float x) { atomicAdd(to, x); }
+TILE_FN void tile_atomic_add_f64(double *to, double x) { atomicAdd(to, x); }
+TILE_FN void tile_atomic_add_i32(int32_t *to, int32_t x) { atomicAdd(to, x); }
+TILE_FN void tile_atomic_add_i64(int64_t *to, int64_t x) { atomicAdd((unsigned long long *)to, (unsigned long long)x); }
+
 #include "device/tile_gpu.h"
 
 /* ---- between workgroups and devices: what tile_flags.h is made of ---- */

@@ -59,7 +59,7 @@ char *tile_emu_lds(size_t bytes) {
 }
 
 void tile_emu_check(const void *p, size_t bytes, int how, const void *value) {
-    (how == TILE_LOADS || how == TILE_STORES ? global_check : lds_check)(p, bytes, how, value);
+    (how == TILE_LDS_LOADS || how == TILE_LDS_STORES ? lds_check : global_check)(p, bytes, how, value);
 }
 
 void tile_emu_sync(void) {

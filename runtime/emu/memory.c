@@ -4,7 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { POISON = 0xff, NOBODY = -1, SEVERAL = -2, GAP = 4096 /* between blocks: what misses one a little hits none */ };
+enum {
+    POISON = 0xff,
+    NOBODY = -1,
+    SEVERAL = -2,
+    ATOMIC = -3 /* all who add */,
+    GAP = 4096 /* between blocks: what misses one a little hits none */
+};
 
 static Block *blocks; /* all allocations: one device a process */
 
@@ -70,18 +76,21 @@ static void touch_note(Touch *t, uint32_t epoch, int who, bool store) {
 static void race_report(const char *memory, const char *unit, const Touch *t, int other, bool store, size_t at) {
     const char *what = other == t->writer ? "wrote" : "read";
     const char *now = store ? "writes" : "reads";
-    if (other == SEVERAL)
+    if (other == ATOMIC)
+        emu_fail("%s byte %zu of %s, which others of the launch add to, with nothing between", now, at, memory);
+    else if (other == SEVERAL)
         emu_fail("%s byte %zu of %s, which several %ss read before, with nothing between", now, at, memory, unit);
     else
         emu_fail("%s byte %zu of %s, which %s %d %s before, with nothing between", now, at, memory, unit, other, what);
 }
 
-static void touch_all(Touch *t, size_t bytes, uint32_t epoch, int who, const char *value, const char *memory_now,
-                      const char *memory, const char *unit, size_t at) {
+/* value: what is stored; NULL: it is read, or added to. */
+static void touch_all(Touch *t, size_t bytes, uint32_t epoch, int who, bool store, const char *value,
+                      const char *memory_now, const char *memory, const char *unit, size_t at) {
     for (size_t i = 0; i < bytes; i++) {
-        int other = touch_conflict(&t[i], epoch, who, value != NULL, value && value[i] == memory_now[i]);
-        if (other != NOBODY) race_report(memory, unit, &t[i], other, value != NULL, at + i);
-        touch_note(&t[i], epoch, who, value != NULL);
+        int other = touch_conflict(&t[i], epoch, who, store, value && value[i] == memory_now[i]);
+        if (other != NOBODY) race_report(memory, unit, &t[i], other, store, at + i);
+        touch_note(&t[i], epoch, who, store);
     }
 }
 
@@ -97,10 +106,11 @@ static void check_place(const char *p, size_t bytes, const char *base, size_t si
 
 void global_check(const char *p, size_t bytes, int how, const char *value) {
     Block *b = memory_find(p);
-    bool store = how == TILE_STORES;
-    check_place(p, bytes, b ? b->base : NULL, b ? b->bytes : 0, "a block", store);
+    bool adds = how == TILE_ATOMICS, store = how == TILE_STORES;
+    check_place(p, bytes, b ? b->base : NULL, b ? b->bytes : 0, "a block", store || adds);
     size_t at = (size_t)(p - b->base);
-    touch_all(b->touch + at, bytes, emu->number, (int)emu->group, value, p, "a block", "workgroup", at);
+    touch_all(b->touch + at, bytes, emu->number, adds ? ATOMIC : (int)emu->group, store || adds, value, p, "a block",
+              "workgroup", at);
     for (size_t i = 0; i < bytes; i++) {
         if (!store && !b->written[at + i])
             emu_fail("reads byte %zu of a block of %zu bytes, which nothing wrote", at + i, b->bytes);
@@ -112,5 +122,5 @@ void lds_check(const char *p, size_t bytes, int how, const char *value) {
     Lds *l = &emu->lds;
     check_place(p, bytes, l->base, l->bytes, "LDS", how == TILE_LDS_STORES);
     size_t at = (size_t)(p - l->base);
-    touch_all(l->touch + at, bytes, l->epoch, emu->thread, value, p, "LDS", "thread", at);
+    touch_all(l->touch + at, bytes, l->epoch, emu->thread, how == TILE_LDS_STORES, value, p, "LDS", "thread", at);
 }

@@ -18,7 +18,7 @@ typedef struct {
 #define KERNELS(X)                                                                                                     \
     X(rotate)                                                                                                          \
     X(rotate_without_barrier) X(reuse_without_barrier) X(store_outside) X(load_outside) X(load_misaligned)             \
-        X(load_unwritten) X(groups_collide) X(barrier_divergent) X(shuffle_divergent) X(lds_outside) X(shuffles)
+        X(load_unwritten) X(groups_collide) X(groups_add) X(groups_add_and_read) X(barrier_divergent) X(shuffle_divergent) X(lds_outside) X(shuffles)
 #define DECLARE(name) void name(const void *);
 #define ROW(name) {#name, name},
 KERNELS(DECLARE)
@@ -82,6 +82,9 @@ static void check_mistakes(void) {
     expect("load_outside", 1, 128, 0, "reads 4 bytes");
     expect("groups_collide", 2, 64, 0, "with nothing between");
     expect("groups_collide", 1, 64, 0, NULL);
+    expect("groups_add", 3, 64, 0, NULL);
+    for (int t = 0; t < 64; t++) check(t, 3);
+    expect("groups_add_and_read", 2, 64, 0, "with nothing between");
     expect("barrier_divergent", 1, 128, 0, "100 of 128 threads wait at a barrier");
     expect("shuffle_divergent", 1, 64, 0, "for lanes of their waves that do not come");
     expect("lds_outside", 1, 64, 512, "of LDS of 512 bytes");

@@ -52,6 +52,13 @@ TILE_KERNEL(groups_collide, emu_call, 64) {
     tile_store_f32(&call.out[tile_thread()], (float)tile_group());
 }
 
+TILE_KERNEL(groups_add, emu_call, 64) { tile_atomic_add_f32(&call.out[tile_thread()], 1); }
+
+TILE_KERNEL(groups_add_and_read, emu_call, 64) {
+    if (tile_group()) tile_atomic_add_f32(&call.out[tile_thread()], 1);
+    else tile_load_f32(&call.out[tile_thread()]);
+}
+
 TILE_KERNEL(barrier_divergent, emu_call, 128) {
     if (tile_thread() < 100) tile_sync();
     tile_store_f32(&call.out[tile_thread()], 1);
