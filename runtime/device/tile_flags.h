@@ -45,6 +45,7 @@ TILE_FN void tile_give_up(const tile_gpu_task *t, tile_reason why) {
     tile_store_i32(&own->record.missing, why.missing);
     tile_store_i32(&own->record.flag, why.flag);
     tile_store_i32(&own->record.code, why.code);
+    tile_store_i32(&own->record.instance, t->instance);
     tile_store_i64(&own->record.task, why.task);
     tile_store8(&own->record.expected, &why.expected);
     tile_store8(&own->record.seen, &why.seen);
