@@ -27,7 +27,8 @@ typedef struct {
 /* One per rank and instance, in memory of its device; constant once the instance is open. */
 typedef struct {
     int32_t rank, nranks;
-    int32_t coord[3], pad;        /* along each mesh axis */
+    int32_t coord[3];             /* along each mesh axis */
+    int32_t instance;             /* the runtime's number of it, for fault records */
     uint64_t timeout_ns;          /* of a wait */
     uint64_t *generation;         /* runs that this rank has completed */
     uint64_t *busy;               /* 1 while a run is in flight */
