@@ -189,7 +189,10 @@ static int run_code(const MatrixTarget *t, const char *path) {
         fill(image[0] + i * BUFFER, row[i], 'a');
         fill(image[1] + i * BUFFER, row[i], 'b');
     }
-    tile_image code = {arena_format(arena, "%s%s", emulated ? "emu:" : "", t->name), code_read(path), 0, n, launch};
+    tile_image code = {.target = arena_format(arena, "%s%s", emulated ? "emu:" : "", t->name),
+                       .code = code_read(path),
+                       .nlaunches = n,
+                       .launch = launch};
     tile_program p = {.abi = TILE_ABI,
                       .name = "matrix",
                       .nargs = 3,

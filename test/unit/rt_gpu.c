@@ -46,8 +46,10 @@ static void check_arguments(tile_instance *p, char *x, char *y) {
 }
 
 static void check_programs(tile_mesh *m, char *x, char *y) {
-    tile_image other = {"gfx90a", symbols, 0, 2, good}, none = {"emu:gfx942", symbols, 4 * N, 1, missing};
-    tile_image faulty = {"emu:gfx942", symbols, 4 * N, 1, bad};
+    tile_image other = {.target = "gfx90a", .code = symbols, .nlaunches = 2, .launch = good},
+               none = {
+                   .target = "emu:gfx942", .code = symbols, .local_bytes = 4 * N, .nlaunches = 1, .launch = missing};
+    tile_image faulty = {.target = "emu:gfx942", .code = symbols, .local_bytes = 4 * N, .nlaunches = 1, .launch = bad};
     tile_program p = program(&other), q = program(&none), r = program(&faulty),
                  host = {.abi = TILE_ABI, .name = "plain"};
     tile_instance *i = NULL;
@@ -73,7 +75,7 @@ static void check_meshes(const tile_program *p) {
 }
 
 int main(void) {
-    tile_image image = {"emu:gfx942", symbols, 4 * N, 2, good};
+    tile_image image = {.target = "emu:gfx942", .code = symbols, .local_bytes = 4 * N, .nlaunches = 2, .launch = good};
     tile_program p = program(&image);
     tile_mesh *m = NULL;
     tile_instance *i = NULL;

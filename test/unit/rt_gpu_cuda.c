@@ -111,8 +111,10 @@ static const void *code_read(const char *path) {
 int main(int argc, char **argv) {
     Case c = {.scale = 3};
     if (argc < 3 || !cuda_open(&c.cuda)) return 2;
-    tile_image image = {"sm_90a", code_read(argv[1]), 4 * N, 2, good};
-    tile_image older = {"sm_75", code_read(argv[2]), 4 * N, 2, good};
+    tile_image image = {
+        .target = "sm_90a", .code = code_read(argv[1]), .local_bytes = 4 * N, .nlaunches = 2, .launch = good};
+    tile_image older = {
+        .target = "sm_75", .code = code_read(argv[2]), .local_bytes = 4 * N, .nlaunches = 2, .launch = good};
     tile_program p = program(&image), other = program(&older);
     tile_mesh_config config = {.size = sizeof config, .nranks = 1, .target = "gpu", .group = "rt_gpu_cuda"};
     if (tile_mesh_open(&config, &c.mesh)) return printf("%s\n", tile_last_error()), 2;

@@ -77,7 +77,8 @@ static void check_busy(const tile_program *p) {
 }
 
 int main(int argc, char **argv) {
-    tile_image image = {argc > 1 ? argv[1] : "sm_90a", symbols, 4 * N, 2, good};
+    tile_image image = {
+        .target = argc > 1 ? argv[1] : "sm_90a", .code = symbols, .local_bytes = 4 * N, .nlaunches = 2, .launch = good};
     tile_program p = program(&image);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const Case *c = &cases[i];
