@@ -5,14 +5,6 @@
 
 static bool is_written(const Param *p) { return p->out || p->inout; }
 
-/* What other ranks and tasks write between a wait and its end must not be declared unshared. */
-static bool synchronises(const Region *r) {
-    for (const Op *op = r ? r->first : NULL; op; op = op->next)
-        if (op_info[op->kind].class == CLASS_SYNC || synchronises(op->region[0]) || synchronises(op->region[1]))
-            return true;
-    return false;
-}
-
 /* The same tensor is also another argument, and one of the two is written. */
 static bool has_alias(const Kernel *k, const Node *n, int param) {
     for (int i = 0; i < n->arg.n; i++)
@@ -27,7 +19,8 @@ static const char *param_text(Fn *f, int i) {
     if (p->ranks >= 0) return fn_text(f, "const size_t %s", f->param[i]);
     const char *type = p->packet ? "tile_packet" : elem_c(p->elem);
     if (p->ndim == 0) return fn_text(f, "const %s %s", type, f->param[i]);
-    bool constant = !is_written(p) && !p->packet, shared = synchronises(f->k->body) || has_alias(f->k, f->node, i);
+    /* What other ranks and tasks write between a wait and its end must not be declared unshared. */
+    bool constant = !is_written(p) && !p->packet, shared = region_synchronises(f->k->body) || has_alias(f->k, f->node, i);
     if (elem_is_packed(p->elem)) type = memory_c(p->elem);
     return fn_text(f, "%s%s *%s%s", constant ? "const " : "", type, shared ? "" : "restrict ", f->param[i]);
 }

@@ -83,9 +83,19 @@ static const Node *ticket_node(const Agents *a, int rank, int64_t ticket, int64_
     return p->node.p[i];
 }
 
+
+/* Where nodes are launches: a node's first ticket waits until all before it are done, and follows them. */
+static bool begins_launch(const Agents *a, int rank) {
+    int nodes = a->w->p->node.n;
+    for (int i = 0; a->w->m->form & FORM_LAUNCHES && i < nodes; i++)
+        if (a->first_ticket[rank * nodes + i] == a->rank[rank].next) return true;
+    return false;
+}
+
 static void worker_take(Agents *a, Worker *worker) {
     RankRun *rank = &a->rank[worker->rank];
     int64_t linear;
+    if (begins_launch(a, worker->rank)) clock_join(a, rank->start, rank->finish);
     worker->ticket = rank->next++;
     worker->entry = rank->entry + worker->ticket;
     worker->clock = clock_copy(a, rank->start);
@@ -140,7 +150,8 @@ static bool blocked_passes(const Blocked *b) {
 static bool worker_can_run(const Agents *a, const Worker *worker) {
     const RankRun *rank = &a->rank[worker->rank];
     if (worker->task) return !worker->blocked || blocked_passes(&worker->on);
-    return rank->generation <= a->generations && rank->next < rank->tickets;
+    if (rank->generation > a->generations || rank->next >= rank->tickets) return false;
+    return rank->done == rank->next || !begins_launch(a, worker->rank);
 }
 
 /* Mostly the worker of highest priority, so that some run far ahead of others; priorities change now and then. */

@@ -312,7 +312,9 @@ typedef struct {
     VEC(Flag) flag;
 } Program;
 
-enum { FORM_FLAGS = 1, FORM_LAYOUT = 2 }; /* bits of Module.form */
+/* Bits of Module.form. LAUNCHES: a rank's tasks begin when all of the nodes before theirs have ended on that rank; without
+   it tasks of several nodes run at once. */
+enum { FORM_FLAGS = 1, FORM_LAYOUT = 2, FORM_LAUNCHES = 4 };
 
 typedef struct Module {
     Arena *arena;
@@ -420,6 +422,7 @@ Span span_of(Affine); /* lo = hi */
 int64_t grid_tasks(const Module *, Size of, int64_t size, const int64_t *sym);
 int64_t range_tiles(const Module *, const Kernel *, int grid_range, const int64_t *sym);
 /* Words along a flag's dimension; tasks that complete a word. */
+bool region_synchronises(const Region *); /* it waits or signals */
 int64_t flag_dim_tasks(const Module *, const FlagDim *, const int64_t *sym);
 bool flag_has_dest(const Flag *);
 int64_t flag_words(const Module *, const FlagDim *, const int64_t *sym);

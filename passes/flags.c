@@ -9,6 +9,13 @@
 /* ---- kernels of their own ---- */
 
 
+/* Waits and signals may come into it. Where nodes are launches, kernels of private tensors need none. */
+static bool may_synchronise(const Module *m, const Kernel *k) {
+    bool peers = !(m->form & FORM_LAUNCHES);
+    for (int i = 0; i < k->param.n; i++) peers = peers || k->param.p[i].ranks >= 0;
+    return peers || kernel_orders_tasks(k);
+}
+
 /* Flags belong to one node: a kernel that several call is copied. */
 static void kernels_part(Module *m, Program *p) {
     int *uses = ARENA_ARRAY(m->arena, int, m->kernel.n + 1);
@@ -20,7 +27,7 @@ static void kernels_part(Module *m, Program *p) {
         }
     for (int j = 0; j < p->node.n; j++) {
         Node *n = p->node.p[j];
-        if (n->kind != NODE_CALL || uses[n->kernel->id] == 1) continue;
+        if (n->kind != NODE_CALL || uses[n->kernel->id] == 1 || !may_synchronise(m, n->kernel)) continue;
         uses[n->kernel->id]--;
         n->kernel = kernel_clone(m, n->kernel);
     }
@@ -226,7 +233,7 @@ static void order_nodes(Flags *f, int from, int to, bool whole) {
             const Access *a = &f->access[from].p[j], *b = &f->access[to].p[i];
             if (!accesses_conflict(f->p, a, b)) continue;
             Edge e = edge_for(f, a, b, whole);
-            flags_insert(f, &e, 0, whole);
+            if (e.axis >= 0 || !(f->m->form & FORM_LAUNCHES)) flags_insert(f, &e, 0, whole);
         }
 }
 

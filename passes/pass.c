@@ -6,10 +6,12 @@
 #include <string.h>
 #include <time.h>
 
-static const Pass *const passes[] = {&pass_fuse, &pass_comm, &pass_flags, &pass_barriers, &pass_pipe, &pass_layout};
+static const Pass *const passes[] = {&pass_fuse,     &pass_comm, &pass_launches, &pass_flags,
+                                     &pass_barriers, &pass_pipe, &pass_layout};
 static const Pass *const host_pipeline[] = {&pass_fuse, &pass_comm, &pass_flags, &pass_barriers};
-/* On a device the order between nodes is that of their launches. */
-static const Pass *const gpu_pipeline[] = {&pass_fuse, &pass_comm, &pass_pipe, &pass_layout};
+/* Flags come last: they count tiles, whose sizes the passes before them choose. */
+static const Pass *const gpu_pipeline[] = {&pass_fuse,   &pass_comm,  &pass_launches, &pass_pipe,
+                                           &pass_layout, &pass_flags, &pass_barriers};
 
 const Pass *pass_find(const char *name) {
     for (size_t i = 0; i < sizeof passes / sizeof *passes; i++)
@@ -64,8 +66,9 @@ static void print_after(PassContext *c, const Pass *p, double seconds) {
 bool pipeline_run(PassContext *c, const Pass *const *list, int n) {
     for (int i = 0; i < n; i++) {
         const Pass *p = list[i];
-        /* Collectives always become kernels: without comm, unfused ones. `barriers` stands in for `flags`. */
-        if (pass_is_off(c->options, p) && p != &pass_comm) continue;
+        /* Collectives always become kernels: without comm, unfused ones. `barriers` stands in for `flags`. How nodes
+           run is no choice. */
+        if (pass_is_off(c->options, p) && p != &pass_comm && p != &pass_launches) continue;
         if (p == &pass_barriers && c->m->form & FORM_FLAGS) continue;
         if (!form_fits(c, p)) return false;
         double start = seconds_now();

@@ -135,6 +135,8 @@ Run run_begin(const Module *m, const Program *p, const int64_t *sym, Arena *aren
     r.coord = arena_alloc(arena, sizeof *r.coord * (size_t)r.ranks);
     for (int i = 0; i < r.ranks; i++) mesh_coord(m, i, r.coord[i]);
     r.reach = reach_new(arena, p, r.ranks);
+    r.launches = m->form & FORM_LAUNCHES;
+    if (r.launches) r.heard = ARENA_ARRAY(arena, int32_t, (p->node.n + 1) * r.ranks * r.ranks);
     find_written(&r);
     find_own_order(&r);
     return r;

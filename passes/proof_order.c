@@ -32,6 +32,19 @@ static bool wait_counts(const Run *r, const Event *wait, const Event *b) {
     return wait->kind == EVENT_WAIT && wait->sync && wait->until >= event_number(r, b);
 }
 
+int32_t *run_heard(const Run *r, int node, int source, int rank) {
+    return &r->heard[((int64_t)node * r->ranks + source) * r->ranks + rank];
+}
+
+/* By the order of launches: of one rank; or b's rank has waited, in an earlier node, for a signal that follows a. */
+static bool order_launches(const Run *r, const Event *a, const Event *b) {
+    const Task *ta = task_at(r, a), *tb = task_at(r, b);
+    if (!r->launches) return false;
+    if (ta->rank == tb->rank) return ta->node < tb->node;
+    int32_t first = *run_heard(r, ta->node + 1, ta->rank, tb->rank);
+    return first && first <= tb->node;
+}
+
 bool order_direct(const Run *r, const Event *a, const Event *b, int64_t lag) {
     const Task *ta = task_at(r, a), *tb = task_at(r, b);
     for (const Event *w = b - 1; w >= &r->event.p[tb->first]; w--) {
@@ -73,7 +86,7 @@ static bool search_source(const Run *r, const Event *a, const Event *w, int sour
 }
 
 static bool search(const Run *r, const Event *a, const Event *b, int depth, int *budget) {
-    if (order_direct(r, a, b, 0)) return true;
+    if (order_launches(r, a, b) || order_direct(r, a, b, 0)) return true;
     if (depth == 0) return false;
     const Task *tb = task_at(r, b);
     for (const Event *w = b - 1; w >= &r->event.p[tb->first] && *budget > 0; w--) {
@@ -105,6 +118,7 @@ static bool wait_has_all(const Run *r, const Event *w) {
 
 bool order_after_node(const Run *r, int node, int axis, const Event *b) {
     const Task *tb = task_at(r, b);
+    if (r->launches && axis < 0) return node < tb->node;
     for (const Event *w = b - 1; w >= &r->event.p[tb->first]; w--) {
         if (!wait_counts(r, w, b) || w->op->lag != 0) continue;
         const Flag *f = &r->p->flag.p[w->ref];

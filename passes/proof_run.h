@@ -39,7 +39,7 @@ typedef struct {
     int64_t words;    /* of the largest source */
     int64_t *extent;  /* [rank][dimension] */
     int32_t *count;   /* signals that a word gets in a generation; NULL without words */
-    bool *waited;     /* some wait of the home certainly acquires it, of this generation */
+    int32_t *waited;  /* 1 + the home's first node that certainly acquires it, of this generation; 0: none */
     bool weak;        /* some signal of it releases nothing, or not far enough */
     bool late;        /* in every task its signal follows every access */
     int32_t *signal;  /* events that signal it, sorted by (source, word) */
@@ -61,6 +61,9 @@ typedef struct {
     Words *words;    /* per flag */
     bool *written;   /* per tensor: by some node */
     bool *own_order; /* per node: its tasks wait for each other */
+    bool launches;   /* on each rank, nodes follow each other */
+    int32_t *heard;  /* of launches, [node][source][rank]: 1 + the rank's first node that certainly waits for tasks of that
+                        node of the source, or of a later one */
     Accesses *access; /* per tensor */
     Reach reach;
     Proof *proof;
@@ -83,6 +86,7 @@ bool wait_has_source(const Run *, const Event *wait, int source);
 /* a happens before b: a's access is released after it and acquired before b's, in one generation. */
 bool order_direct(const Run *, const Event *a, const Event *b, int64_t lag);
 bool order_holds(const Run *, const Event *a, const Event *b);
+int32_t *run_heard(const Run *, int node, int source, int rank);
 /* Every task of the node happens before the event: on every rank along the axis; on the event's own rank (-1). */
 bool order_after_node(const Run *, int node, int axis, const Event *);
 

@@ -138,6 +138,7 @@ bool symbolic_wait_covers(const Symbolic *y, Meeting *m, const Access *a, const 
 }
 
 static bool pair_covered(const Symbolic *y, const Access *a, const Access *b, int source, int rank) {
+    if (y->m->form & FORM_LAUNCHES && source == rank) return true;
     if (symbolic_wait_covers(y, NULL, a, b, source == rank)) return true;
     Meeting *m = meeting_of(y, a, b, source, rank);
     bool covered = meeting_empty(y, m, "") || symbolic_wait_covers(y, m, a, b, source == rank);
@@ -248,7 +249,7 @@ static bool turns_check(Symbolic *y, int from, int to) {
 static bool kernels_are_own(Symbolic *y) {
     for (int i = 0; i < y->p->node.n; i++)
         for (int j = 0; j < i; j++)
-            if (y->p->node.p[i]->kernel == y->p->node.p[j]->kernel && y->p->flag.n)
+            if (y->p->node.p[i]->kernel == y->p->node.p[j]->kernel && region_synchronises(y->p->node.p[i]->kernel->body))
                 return fail(y, y->p->loc, "two nodes share kernel '%s'", y->p->node.p[i]->kernel->name);
     return true;
 }

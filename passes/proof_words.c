@@ -44,7 +44,7 @@ static bool words_new(Run *r, int flag) {
     int64_t slots = w->words * r->ranks * r->ranks;
     if (slots > MAX_EVENTS) return run_fail_size(r, r->p->loc, f->name);
     w->count = ARENA_ARRAY(r->arena, int32_t, slots + 1);
-    w->waited = ARENA_ARRAY(r->arena, bool, slots + 1);
+    w->waited = ARENA_ARRAY(r->arena, int32_t, slots + 1);
     w->late = true;
     return true;
 }
@@ -122,6 +122,11 @@ static bool check_earlier(Run *r, const Event *e, int source, int64_t word) {
     return true;
 }
 
+/* Tasks come in the order of their nodes. */
+static void note_waiter(int32_t *first, const Task *t) {
+    if (!*first) *first = t->node + 1;
+}
+
 static bool check_word(Run *r, const Event *e, int source, const int64_t *index) {
     const Flag *f = flag_at(r, e->ref);
     const Task *t = &r->task.p[e->task];
@@ -135,7 +140,8 @@ static bool check_word(Run *r, const Event *e, int source, const int64_t *index)
                              task_text(r, t), (long long)word, source, got, (long long)want);
     if (f->producer == t->node && e->op->lag == 0 && !check_earlier(r, e, source, word)) return false;
     if (!e->sync || e->until != ALWAYS || r->words[e->ref].weak) return true;
-    if (e->op->lag == 0) r->words[e->ref].waited[slot] = true;
+    if (e->op->lag == 0) note_waiter(&r->words[e->ref].waited[slot], t);
+    if (e->op->lag == 0 && r->launches) note_waiter(run_heard(r, f->producer, source, t->rank), t);
     reach_acquire(&r->reach, e->op->lag, source, t->rank);
     return true;
 }
@@ -178,6 +184,16 @@ static bool check_wait(Run *r, const Event *e) {
     return true;
 }
 
+/* Who waits for a later node follows the earlier ones as well. */
+static void spread_hearing(Run *r) {
+    for (int n = r->p->node.n - 1; r->launches && n >= 0; n--)
+        for (int q = 0; q < r->ranks; q++)
+            for (int s = 0; s < r->ranks; s++) {
+                int32_t *first = run_heard(r, n, q, s), later = *run_heard(r, n + 1, q, s);
+                if (later && (!*first || later < *first)) *first = later;
+            }
+}
+
 bool words_check(Run *r) {
     r->words = ARENA_ARRAY(r->arena, Words, r->p->flag.n + 1);
     const Event **last = ARENA_ARRAY(r->arena, const Event *, r->p->flag.n + 1);
@@ -194,5 +210,6 @@ bool words_check(Run *r) {
         if (!check_wait(r, e)) return false;
         last[e->ref] = e;
     }
+    spread_hearing(r);
     return true;
 }

@@ -274,8 +274,10 @@ static bool gen_lower(Module *m, uint64_t seed, bool flags, FILE *log) {
     static const CommForm forms[] = {COMM_AUTO, COMM_UNFUSED, COMM_PULL, COMM_STAGED, COMM_PUSH, COMM_PACKET};
     PassOptions o = {.verify_each = true, .target = "host", .comm = forms[seed % 6], .out = log};
     PassContext c = {.m = m, .options = &o};
-    const Pass *list[] = {&pass_comm, flags ? &pass_flags : &pass_barriers};
-    return pipeline_run(&c, list, 2);
+    const Pass *list[] = {&pass_comm, flags ? &pass_flags : &pass_barriers, NULL};
+    bool launches = seed % 5 >= 3;
+    if (launches) list[2] = list[1], list[1] = &pass_launches;
+    return pipeline_run(&c, list, launches ? 3 : 2);
 }
 
 #endif

@@ -20,6 +20,8 @@ typedef struct {
     int32_t *arrived;
     int64_t *word_base;
     uint16_t *boundary; /* [rank]: clock of everything of the generation before */
+    uint16_t *done, *launch; /* [rank]: of what has ended; of what had when the rank's node began */
+    int *node;               /* [rank] */
     Seen *element;     /* writers and readers: two a place */
     int64_t *element_base;
     const char *why;
@@ -170,11 +172,23 @@ static void oracle_packet(Oracle *o, const Event *e, int gen, uint16_t *clock) {
     }
 }
 
+static uint16_t *of_rank(const Oracle *o, uint16_t *clocks, int rank) { return clocks + (size_t)rank * (size_t)o->instances; }
+
+/* Where nodes are launches, a task follows everything that ended before its node began on its rank. */
+static void oracle_launch(Oracle *o, const Task *t, uint16_t *clock) {
+    uint16_t *launch = of_rank(o, o->launch, t->rank);
+    if (!(o->r->m->form & FORM_LAUNCHES)) return;
+    if (o->node[t->rank] != t->node) clock_join(o, launch, of_rank(o, o->done, t->rank));
+    o->node[t->rank] = t->node;
+    clock_join(o, clock, launch);
+}
+
 static void oracle_task(Oracle *o, int gen, int task) {
     const Task *t = &o->r->task.p[task];
     int instance = instance_of(o, gen, task);
     uint16_t *clock = clock_of(o, instance);
-    clock_join(o, clock, o->boundary + (size_t)t->rank * (size_t)o->instances);
+    clock_join(o, clock, of_rank(o, o->boundary, t->rank));
+    oracle_launch(o, t, clock);
     for (int i = 0; i < t->n && !o->why; i++) {
         const Event *e = &o->r->event.p[t->first + i];
         clock[instance] = (uint16_t)(i + 1);
@@ -185,6 +199,7 @@ static void oracle_task(Oracle *o, int gen, int task) {
             oracle_access(o, e, gen, instance, clock);
         }
     }
+    clock_join(o, of_rank(o, o->done, t->rank), clock);
 }
 
 static void oracle_begin(Oracle *o) {
@@ -201,6 +216,10 @@ static void oracle_begin(Oracle *o) {
         o->element_base[t] = elements, elements += n;
     }
     o->boundary = ARENA_ARRAY(r->arena, uint16_t, r->ranks * o->instances + 1);
+    o->done = ARENA_ARRAY(r->arena, uint16_t, r->ranks * o->instances + 1);
+    o->launch = ARENA_ARRAY(r->arena, uint16_t, r->ranks * o->instances + 1);
+    o->node = ARENA_ARRAY(r->arena, int, r->ranks + 1);
+    for (int i = 0; i < r->ranks; i++) o->node[i] = -1;
     o->release = ARENA_ARRAY(r->arena, uint16_t *, words * GENERATIONS + 1);
     o->arrived = ARENA_ARRAY(r->arena, int32_t, words * GENERATIONS + 1);
     o->element = ARENA_ARRAY(r->arena, Seen, 2 * elements + 1);
