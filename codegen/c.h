@@ -161,6 +161,7 @@ const char *size_text_at(Fn *, Size, const char *coord);
 const char *tasks_text(Fn *, Size of, int64_t size); /* grid_tasks(of, size): never less than 1 */
 const char *size_block_text(Fn *, Size);
 const char *size_origin_text(Fn *, Size);
+const char *size_origin_in_text(Fn *, Size, int axes); /* of the rank's block along more axes, in what it has */
 bool text_is_number(const char *, int64_t *);
 const char *text_add_terms(Fn *, const char *a, const char *b); /* "a + b", folded where both are numbers or one is 0 */
 const char *text_mul(Fn *, const char *a, const char *b);

@@ -71,13 +71,14 @@ bool affine_within(Fn *f, const Affine *a, int64_t end) {
     return most < end;
 }
 
-/* The multiple of a block that starts the block in which a range's positions count. */
+/* The multiple of a block that starts the block in which a range's positions count, in what the axes before it leave.
+ */
 static bool is_origin_of(Fn *f, const Term *t, const Range *r) {
-    Size whole = size_whole(r->of);
     if (t->div != 1) return false;
     if (t->kind == TERM_BLOCK) return t->id == r->owner && t->mul == 1 && size_equal(t->size, r->of);
-    if (whole.sym >= 0 || t->mul != size_block(f->m, r->of, NULL)) return false;
-    return r->owner >= 0 ? t->kind == TERM_POS && t->id == r->owner : t->kind == TERM_RANK && t->id == r->of.axis;
+    if (r->of.sym >= 0 || t->mul != size_block(f->m, r->of, NULL)) return false;
+    return r->owner >= 0 ? t->kind == TERM_POS && t->id == r->owner
+                         : t->kind == TERM_RANK && t->id == axes_last(r->of.axis);
 }
 
 /* A position of a block, plus where the block begins, is a position of the whole dimension. */
@@ -88,7 +89,7 @@ static bool block_within(Fn *f, const Affine *a, Size dim) {
         if (t->kind != TERM_POS || t->mul != 1 || t->div != 1) continue;
         const Range *r = &f->k->range.p[t->id];
         if (f->range[t->id].missing) return false;
-        if (r->grid && r->of.axis >= 0 && size_equal(size_whole(r->of), dim) && is_origin_of(f, &a->term[1 - i], r))
+        if (r->grid && r->of.axis >= 0 && size_equal(size_gathered(r->of), dim) && is_origin_of(f, &a->term[1 - i], r))
             return true;
     }
     return false;
@@ -99,7 +100,7 @@ static bool subscript_within(Fn *f, const Affine *a, Size dim) {
     if (block_within(f, a, dim)) return true;
     if (a->nterm == 1 && t->kind == TERM_POS && t->mul == 1 && t->div == 1 && range_within(f, t->id, a->c, dim))
         return true;
-    bool known = dim.sym < 0 && (dim.axis < 0 || f->m->axis.p[dim.axis].ranks == 1);
+    bool known = dim.sym < 0 && axes_ranks(f->m, dim.axis) == 1;
     return known && affine_within(f, a, dim.c);
 }
 

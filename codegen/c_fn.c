@@ -125,7 +125,7 @@ static void grid_whole(Fn *f, RangeText *t, const Range *r) {
 /* Grids have the tasks of a full block, and at least one. */
 static bool may_be_missing(const Module *m, Size of) {
     if (of.sym >= 0 || of.c < 1) return true;
-    return of.axis >= 0 && of.c % m->axis.p[of.axis].ranks != 0;
+    return of.axis >= 0 && of.c % axes_ranks(m, of.axis) != 0;
 }
 
 void range_text_grid(Fn *f) {

@@ -90,8 +90,7 @@ const char *part_text(Fn *f, const Tensor *t, const Arg *a) {
         Size whole = t->dim[d];
         const char *origin = d < a->lead ? number_text(f, a->at[d]) : "0";
         if (a->slice[d] >= 0) {
-            whole.axis = a->slice[d];
-            origin = size_origin_text(f, whole);
+            origin = size_origin_in_text(f, whole, a->slice[d]);
         }
         sum = text_add_terms(f, d ? text_mul(f, sum, text_atom(f, tensor_extent(f, t, d))) : "0", origin);
     }

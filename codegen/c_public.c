@@ -167,7 +167,8 @@ static void write_extent(Text *to, Arena *a, const Module *m, Size s) {
         text_printf(to, "%s %c %" PRId64, symbol, s.c < 0 ? '-' : '+', s.c < 0 ? -s.c : s.c);
     else
         text_add(to, symbol);
-    if (s.axis >= 0) text_printf(to, " @ %s", c_identifier(a, m->axis.p[s.axis].name));
+    for (int axes = s.axis; axes >= 0; axes = axes_rest(axes))
+        text_printf(to, "%s%s", axes == s.axis ? " @ " : ", ", c_identifier(a, m->axis.p[axes_first(axes)].name));
 }
 
 static void write_member(Text *to, Arena *a, const Module *m, const Tensor *t, const char *name) {

@@ -34,37 +34,47 @@ static const char *whole_text(Fn *f, Size s) { return s.sym < 0 ? fn_text(f, "%"
 
 static const char *own_coord(Fn *f, int axis) { return f->back->coord(f, axis); }
 
-static bool splits_evenly(const Module *m, Size s) {
-    return s.sym < 0 && s.c >= 0 && s.c % m->axis.p[s.axis].ranks == 0;
-}
+static bool splits_evenly(const Module *m, Size s) { return s.sym < 0 && s.c >= 0 && s.c % axes_ranks(m, s.axis) == 0; }
 
 static const char *size_name(Fn *f, Size s, const char *what) {
-    const char *axis = f->m->axis.p[s.axis].name;
+    const char *axis = axes_text(f->m, s.axis, "_");
     if (s.sym < 0) return fn_text(f, "%s_%" PRId64 "_%s", what, s.c, axis);
     return fn_text(f, "%s_%s_%s", what, f->m->symbol.p[s.sym].name, axis);
 }
 
+/* What the rank with this coordinate along the last axis has. */
+static const char *share_text(Fn *f, Size s, const char *coord) {
+    int64_t ranks = f->m->axis.p[axes_last(s.axis)].ranks;
+    Size in = size_gathered(s);
+    if (in.axis < 0) return fn_text(f, "tile_share(%s, %" PRId64 ", %s)", whole_text(f, s), ranks, coord);
+    return fn_text(f, "tile_part(%s, %s, %s)", size_text(f, in), size_block_text(f, s), coord);
+}
+
 const char *size_text_at(Fn *f, Size s, const char *coord) {
     if (s.axis < 0) return whole_text(f, s);
-    int64_t ranks = f->m->axis.p[s.axis].ranks;
-    if (splits_evenly(f->m, s)) return fn_text(f, "%" PRId64, s.c / ranks);
-    if (coord) return fn_text(f, "tile_share(%s, %" PRId64 ", %s)", whole_text(f, s), ranks, coord);
+    if (splits_evenly(f->m, s)) return fn_text(f, "%" PRId64, s.c / axes_ranks(f->m, s.axis));
+    if (coord) return share_text(f, s, coord);
     const char *name = declared(f, s, false, NULL);
     if (name) return name;
-    return declare(f, s, false, NULL, size_name(f, s, "part"),
-                   fn_text(f, "tile_share(%s, %" PRId64 ", %s)", whole_text(f, s), ranks, own_coord(f, s.axis)));
+    const char *share = share_text(f, s, own_coord(f, axes_last(s.axis)));
+    return declare(f, s, false, NULL, size_name(f, s, "part"), share);
 }
 
 const char *size_text(Fn *f, Size s) { return size_text_at(f, s, NULL); }
 
 const char *size_block_text(Fn *f, Size s) {
-    return s.axis < 0 ? whole_text(f, s) : text_ceil_div(f, whole_text(f, s), f->m->axis.p[s.axis].ranks);
+    return s.axis < 0 ? whole_text(f, s) : text_ceil_div(f, whole_text(f, s), axes_ranks(f->m, s.axis));
 }
 
-const char *size_origin_text(Fn *f, Size s) {
-    if (s.axis < 0) return "0";
-    return text_mul(f, own_coord(f, s.axis), text_atom(f, size_block_text(f, s)));
+const char *size_origin_in_text(Fn *f, Size s, int axes) {
+    const char *sum = "0";
+    for (Size in = size_split(s, axes); !size_equal(in, s); in = size_gathered(in))
+        sum =
+            text_add_terms(f, sum, text_mul(f, own_coord(f, axes_last(in.axis)), text_atom(f, size_block_text(f, in))));
+    return sum;
 }
+
+const char *size_origin_text(Fn *f, Size s) { return size_origin_in_text(f, size_whole(s), s.axis); }
 
 /* Arguments of the program are dense in the rank's own extents; temporaries have those of a full block on every rank.
  */

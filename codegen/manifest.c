@@ -29,10 +29,11 @@ static void write_size(Text *to, const Module *m, Size s) {
         text_add(to, ", ");
         member(to, "dim", m->symbol.p[s.sym].name);
     }
-    if (s.axis >= 0) {
-        text_add(to, ", ");
-        member(to, "split", m->axis.p[s.axis].name);
+    for (int a = s.axis; a >= 0; a = axes_rest(a)) {
+        text_add(to, a == s.axis ? ", \"split\": [" : ", ");
+        quote(to, m->axis.p[axes_first(a)].name);
     }
+    if (s.axis >= 0) text_add(to, "]");
     text_add(to, "}");
 }
 

@@ -35,7 +35,7 @@ static const BoundParam *const_find(const Bind *c, Name name) {
 
 static const char *size_text(const Bind *c, Size s) {
     Arena *a = c->lw->m->arena;
-    const char *split = s.axis < 0 ? "" : arena_format(a, " @ %s", c->lw->m->axis.p[s.axis].name);
+    const char *split = size_split_text(c->lw->m, s);
     if (s.sym < 0) return arena_format(a, "%" PRId64 "%s", s.c, split);
     const char *name = c->lw->m->symbol.p[s.sym].name;
     return s.c ? arena_format(a, "(%s %c %" PRId64 ")%s", name, s.c < 0 ? '-' : '+', s.c < 0 ? -s.c : s.c, split)

@@ -31,7 +31,7 @@ static State state_of(const Flow *f, const Value *v) { return f->state[v->id]; }
 
 static bool is_whole(State s) { return s == ZERO || s == LEAST || s == WHOLE; }
 
-static bool is_split(const Flow *f, int range) { return f->split[range].axis == f->q->axis; }
+static bool is_split(const Flow *f, int range) { return size_is_split_over(f->split[range], f->q->axis); }
 
 static bool over_split(const Flow *f, const Op *op) {
     for (int i = 0; i < op->nover; i++)
@@ -157,6 +157,14 @@ static State flow_dot(Flow *f, const Op *op) {
 
 /* ---- memory ---- */
 
+/* Every block of `of`, along each axis, is `times` blocks of `dim`. */
+static bool blocks_nest(const Module *m, Size of, Size dim, int64_t times) {
+    bool nest = of.sym < 0 && dim.sym < 0 && of.axis == dim.axis;
+    for (; nest && of.axis >= 0; of = size_gathered(of), dim = size_gathered(dim))
+        nest = size_block(m, of, NULL) == times * size_block(m, dim, NULL);
+    return nest;
+}
+
 /* floor(pos / d) is the own place where a block of positions is d blocks of the dimension, as of heads and their
  * groups. */
 static bool is_own_place(const Flow *f, const Affine *a, Size dim) {
@@ -164,8 +172,7 @@ static bool is_own_place(const Flow *f, const Affine *a, Size dim) {
     const Term *t = &a->term[0];
     if (t->kind != TERM_POS || t->mul != 1 || !is_split(f, t->id)) return false;
     Size of = f->split[t->id];
-    if (t->div == 1) return size_equal(of, dim);
-    return of.sym < 0 && dim.sym < 0 && size_block(f->q->m, of, NULL) == t->div * size_block(f->q->m, dim, NULL);
+    return t->div == 1 ? size_equal(of, dim) : blocks_nest(f->q->m, of, dim, t->div);
 }
 
 /* In a dimension that is not split: nothing that counts inside a block. */
@@ -173,7 +180,7 @@ static bool is_everywhere(Flow *f, const Op *op, const Affine *a) {
     for (int i = 0; i < a->nterm; i++) {
         const Term *t = &a->term[i];
         if ((t->kind == TERM_POS || t->kind == TERM_INDEX) && is_split(f, t->id)) return false;
-        if (t->kind == TERM_SIZE && t->size.axis == f->q->axis) return false;
+        if (t->kind == TERM_SIZE && size_is_split_over(t->size, f->q->axis)) return false;
         if (t->kind == TERM_VALUE && !is_whole(state_of(f, t->value))) return not_linear(f, op) != BAD;
     }
     return true;
@@ -183,7 +190,7 @@ static bool access_flow(Flow *f, const Op *op) {
     const Param *p = &f->q->k->param.p[op->param];
     for (int d = 0; d < op->sub.n; d++) {
         const Affine *a = &op->sub.p[d].lo;
-        bool good = p->dim[d].axis == f->q->axis ? is_own_place(f, a, p->dim[d]) : is_everywhere(f, op, a);
+        bool good = size_is_split_over(p->dim[d], f->q->axis) ? is_own_place(f, a, p->dim[d]) : is_everywhere(f, op, a);
         if (!good) return fault(f, op, PLACE_NOT_PARALLEL) != BAD;
     }
     return true;
@@ -207,7 +214,8 @@ static void flow_store(Flow *f, const Op *op) {
     State s = state_of(f, op->arg.p[0]);
     if (!access_flow(f, op)) return;
     bool split = false;
-    for (int d = 0; d < op->sub.n; d++) split = split || f->q->k->param.p[op->param].dim[d].axis == f->q->axis;
+    for (int d = 0; d < op->sub.n; d++)
+        split = split || size_is_split_over(f->q->k->param.p[op->param].dim[d], f->q->axis);
     if (!split && (op->mode == STORE_SUM || op->mode == STORE_ADD)) s = summed(f, op, s);
     if ((s >= CARRY && s < BAD) || (split && !is_whole(s))) s = not_linear(f, op);
     f->result[op->param] = join(f, op, f->result[op->param], s);
@@ -273,7 +281,7 @@ static void flow_plain_loop(Flow *f, const Op *op) {
 }
 
 static bool is_local_size(const Flow *f, const Value *v) {
-    return v->def && v->def->kind == OP_SIZE && v->def->size.axis == f->q->axis;
+    return v->def && v->def->kind == OP_SIZE && size_is_split_over(v->def->size, f->q->axis);
 }
 
 static void flow_for(Flow *f, const Op *op) {
@@ -347,7 +355,7 @@ static void flow_region(Flow *f, const Region *r) {
 static Place place_of(const Flow *f, int param) {
     const Param *p = &f->q->k->param.p[param];
     for (int d = 0; d < p->ndim; d++)
-        if (p->dim[d].axis == f->q->axis) return (Place){.kind = PLACE_S};
+        if (size_is_split_over(p->dim[d], f->q->axis)) return (Place){.kind = PLACE_S};
     State s = f->result[param];
     if (s == SUM || s == MAX) return (Place){.kind = PLACE_P, .op = s == SUM ? PART_SUM : PART_MAX};
     return (Place){.kind = PLACE_R};

@@ -122,7 +122,7 @@ static bool part_expected(Prog *c, const Expr *t, ProgValue *to, Expected *want)
 }
 
 static const char *size_text(Prog *c, Size s) {
-    const char *split = s.axis < 0 ? "" : arena_format(c->arena, " @ %s", c->m->axis.p[s.axis].name);
+    const char *split = size_split_text(c->m, s);
     if (s.sym < 0) return arena_format(c->arena, "%lld%s", (long long)s.c, split);
     const char *name = c->m->symbol.p[s.sym].name;
     return s.c ? arena_format(c->arena, "%s%+lld%s", name, (long long)s.c, split)

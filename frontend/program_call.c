@@ -53,8 +53,7 @@ static ActualArg actual_of(const Call *k, int i) {
     a.elem = t.elem;
     a.ndim = t.ndim;
     for (int d = 0; d < t.ndim; d++) {
-        a.dim[d] = t.dim[d];
-        if (k->part[i].slice[v->lead + d] >= 0) a.dim[d].axis = k->part[i].slice[v->lead + d];
+        a.dim[d] = size_split(t.dim[d], k->part[i].slice[v->lead + d]);
     }
     return a;
 }
@@ -256,8 +255,11 @@ bool call_copy(Prog *c, const Decl *d, ProgValue *from, const ProgValue *to, Loc
     Arg part = value_arg(from);
     Tensor have = value_tensor(c, from), want = value_tensor(c, to);
     Call k = {.c = c, .d = d, .arg = from, .narg = 1, .loc = loc, .n = 1, .part = &part};
-    for (int i = 0; i < have.ndim; i++)
-        if (have.dim[i].axis < 0) part.slice[from->lead + i] = want.dim[i].axis;
+    for (int i = 0; i < have.ndim; i++) {
+        int rest;
+        bool more = axes_begin_with(want.dim[i].axis, have.dim[i].axis, &rest);
+        if (more) part.slice[from->lead + i] = (int16_t)rest;
+    }
     ActualArg actual = actual_of(&k, 0);
     ExpectedResult expected = {want.elem, true};
     k.k = kernel_instantiate(&c->f->lower, d, &actual, 1, &expected, 1, loc);

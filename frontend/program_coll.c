@@ -30,6 +30,7 @@ typedef struct {
     const CollInfo *info;
     const Expected *want;
     ProgValue x;
+    int axes;      /* in the order in which they are gone through; -1: not given */
     int axis, dim; /* -1: not given */
     int64_t number;
     bool has_number;
@@ -79,7 +80,7 @@ static int dim_named(const CollCall *k, Name name) {
 
 static bool option_name(CollCall *k, const Expr *e) {
     int axis = axis_named(k->c, e->name), dim = dim_named(k, e->name);
-    if (axis >= 0) return k->axis = axis, true;
+    if (axis >= 0 && !axes_have(k->axes, axis)) return k->axes = axes_join(k->axes, axis), true;
     if (dim >= 0) return k->dim = dim, true;
     return refuse(k, e->loc, "undefined",
                   SAY(k, "'%s' is neither a mesh axis nor a dimension of '%s'", e->name, tensor_text(k->c, &k->x)),
@@ -111,6 +112,8 @@ static bool options_read(CollCall *k) {
 
 /* ---- what it takes ---- */
 
+static bool is_reduction(const CollCall *k) { return k->info->takes == PLACE_P; }
+
 static const char *kind_text(PlaceKind p) {
     return p == PLACE_S ? "split" : p == PLACE_P ? "a partial value" : "different on each rank";
 }
@@ -128,17 +131,63 @@ static bool source_report(const CollCall *k) {
                   SAY(k, "'%s' is not %s%s", tensor_text(k->c, &k->x), kind_text(k->info->takes), over), note);
 }
 
-static bool axis_find(CollCall *k) {
-    int found = 0, first = -1;
-    for (int a = k->c->m->axis.n - 1; a >= 0; a--)
-        if (k->x.place[a].kind == k->info->takes && (k->axis < 0 || k->axis == a)) found++, first = a;
-    if (found > 1)
-        return refuse(k, k->e->loc, "which-axis",
-                      SAY(k, "'%s' is %s over several mesh axes", tensor_text(k->c, &k->x), kind_text(k->info->takes)),
-                      SAY(k, "name one: %s(.., %s)", k->info->name, k->c->m->axis.p[first].name));
-    if (found == 0) return source_report(k);
-    k->axis = first;
+static bool axes_have_all(int axes, int wanted) {
+    for (; wanted >= 0; wanted = axes_rest(wanted))
+        if (!axes_have(axes, axes_first(wanted))) return false;
     return true;
+}
+
+/* All that one dimension is split over, or that the declared result splits one over. */
+static int axes_together(const CollCall *k, int found) {
+    const Tensor *t = k->info->coll == COLL_ALL_GATHER ? source_of(k) : k->want->like;
+    if (k->info->coll != COLL_ALL_GATHER && k->info->coll != COLL_REDUCE_SCATTER) return -1;
+    for (int d = 0; t && d < t->ndim; d++)
+        if (axes_have_all(t->dim[d].axis, found) && axes_have_all(found, t->dim[d].axis)) return t->dim[d].axis;
+    return -1;
+}
+
+static bool axes_choose(CollCall *k) {
+    int found = -1;
+    for (int a = 0; a < k->c->m->axis.n; a++)
+        if (k->x.place[a].kind == k->info->takes) found = axes_join(found, a);
+    k->axes = axes_rest(found) < 0 ? found : axes_together(k, found);
+    if (found < 0) return source_report(k);
+    if (k->axes >= 0) return true;
+    return refuse(k, k->e->loc, "which-axis",
+                  SAY(k, "'%s' is %s over several mesh axes", tensor_text(k->c, &k->x), kind_text(k->info->takes)),
+                  SAY(k, "name one: %s(.., %s)", k->info->name, k->c->m->axis.p[axes_first(found)].name));
+}
+
+/* Blocks are put together from the last axis to the first. */
+static bool gather_order(CollCall *k) {
+    const Tensor *t = source_of(k);
+    int order = -1;
+    for (int d = 0; d < t->ndim; d++)
+        for (int a = t->dim[d].axis; axes_have(k->axes, axes_last(a)); a = axes_without_last(a))
+            order = axes_join(order, axes_last(a));
+    for (int a = k->axes; a >= 0; a = axes_rest(a)) {
+        if (axes_have(order, axes_first(a))) continue;
+        return refuse(
+            k, k->e->loc, "split-order",
+            SAY(k, "'%s' is split further behind '%s'", tensor_text(k->c, &k->x), k->c->m->axis.p[axes_first(a)].name),
+            SAY(k, "the last axis goes first; all_gather(%s) gathers all of them", tensor_text(k->c, &k->x)));
+    }
+    k->axes = order;
+    return true;
+}
+
+static bool axes_find(CollCall *k) {
+    bool gathers = k->info->coll == COLL_ALL_GATHER || k->info->coll == COLL_ALL_TO_ALL;
+    bool several = k->info->coll == COLL_ALL_GATHER || is_reduction(k);
+    if (k->axes < 0 && !axes_choose(k)) return false;
+    for (int a = k->axes; a >= 0; a = axes_rest(a)) {
+        k->axis = axes_first(a);
+        if (k->x.place[k->axis].kind != k->info->takes) return source_report(k);
+    }
+    if (!several && axes_rest(k->axes) >= 0)
+        return refuse(k, k->e->loc, "wrong-arguments", SAY(k, "%s takes one mesh axis", k->info->name),
+                      "write one after the other");
+    return !gathers || gather_order(k);
 }
 
 /* The dimension that becomes split: as named, as the declared result has it, or the only one possible. */
@@ -155,9 +204,7 @@ static bool target_dim(CollCall *k, int taken) {
                       SAY(k, "which dimension of '%s' is split over '%s'?", tensor_text(k->c, &k->x),
                           k->c->m->axis.p[k->axis].name),
                       SAY(k, "name it: %s(.., %s), or declare the result's placement", k->info->name, own ? own : "0"));
-    if (t->dim[k->dim].axis < 0) return true;
-    return refuse(k, k->e->loc, "unsupported", "not supported yet: a dimension that is split twice",
-                  "choose another dimension");
+    return true;
 }
 
 /* Blocks of different lengths have no common shape. */
@@ -165,7 +212,7 @@ static bool blocks_equal(const CollCall *k) {
     int d = tensor_split(source_of(k), k->axis);
     if (d < 0) return true;
     Size s = source_of(k)->dim[d];
-    if (k->info->coll == COLL_PERMUTE && s.sym < 0 && s.c % k->c->m->axis.p[k->axis].ranks == 0) return true;
+    if (k->info->coll == COLL_PERMUTE && s.sym < 0 && s.c % axes_ranks(k->c->m, s.axis) == 0) return true;
     return refuse(k, k->x.loc, "uneven-blocks",
                   SAY(k, "the ranks' values of '%s' may differ in extent, and %s needs equal ones",
                       tensor_text(k->c, &k->x), k->info->name),
@@ -184,7 +231,6 @@ static bool number_fits(CollCall *k) {
 }
 
 static bool call_fits(CollCall *k) {
-    if (!options_read(k) || !axis_find(k)) return false;
     switch (k->info->coll) {
     case COLL_REDUCE_SCATTER: return target_dim(k, -1);
     case COLL_ALL_TO_ALL: return target_dim(k, tensor_split(source_of(k), k->axis));
@@ -199,9 +245,10 @@ static bool call_fits(CollCall *k) {
 
 static void dims_of_result(const CollCall *k, Tensor *t, TensorInfo *info) {
     int split = tensor_split(t, k->axis);
-    if (k->info->coll == COLL_ALL_GATHER || k->info->coll == COLL_ALL_TO_ALL) t->dim[split].axis = -1;
+    if (k->info->coll == COLL_ALL_GATHER || k->info->coll == COLL_ALL_TO_ALL)
+        t->dim[split] = size_gathered(t->dim[split]);
     if (k->info->coll == COLL_REDUCE_SCATTER || k->info->coll == COLL_ALL_TO_ALL)
-        t->dim[k->dim].axis = (int16_t)k->axis;
+        t->dim[k->dim] = size_split(t->dim[k->dim], k->axis);
     if (k->info->coll != COLL_STACK) return;
     memmove(t->dim + 1, t->dim, sizeof *t->dim * (size_t)t->ndim);
     memmove(info->dim + 1, info->dim, sizeof *info->dim * (size_t)t->ndim);
@@ -210,26 +257,34 @@ static void dims_of_result(const CollCall *k, Tensor *t, TensorInfo *info) {
     t->ndim++;
 }
 
-static bool is_reduction(const CollCall *k) { return k->info->takes == PLACE_P; }
+/* Shares of a sum stay as wide as they are until the last axis is summed over. */
+static bool is_partial(const CollCall *k, const Tensor *t) {
+    bool partial = false;
+    for (int a = 0; a < k->c->m->axis.n; a++) partial = partial || t->place[a].kind == PLACE_P;
+    return partial;
+}
 
-static int result_tensor(const CollCall *k) {
+static Elem elem_reduced(const CollCall *k, Elem whole) {
+    return k->want->has_elem && elem_is_float(k->want->elem) ? k->want->elem : whole;
+}
+
+static int result_tensor(const CollCall *k, bool last) {
     Prog *c = k->c;
     Tensor t = *source_of(k);
     TensorInfo info = c->info.p[k->x.tensor];
     t.role = ROLE_TEMP;
     t.checked = false;
     t.loc = k->e->loc;
-    t.name = k->want->name ? k->want->name : name_of(c->m->names, SAY(k, "%s_%s", t.name, k->info->suffix));
+    t.name = last && k->want->name ? k->want->name : name_of(c->m->names, SAY(k, "%s_%s", t.name, k->info->suffix));
     memcpy(t.place, k->x.place, sizeof t.place);
     t.place[k->axis] = (Place){.kind = k->info->gives};
-    if (is_reduction(k) && elem_is_float(t.elem))
-        t.elem = k->want->has_elem && elem_is_float(k->want->elem) ? k->want->elem : info.whole_elem;
+    if (is_reduction(k) && elem_is_float(t.elem) && !is_partial(k, &t)) t.elem = elem_reduced(k, info.whole_elem);
     dims_of_result(k, &t, &info);
-    info.whole_elem = t.elem;
-    return output_takes(c, &t, k->want->into) ? k->want->into : tensor_new(c, t, &info);
+    if (!is_partial(k, &t)) info.whole_elem = t.elem;
+    return last && output_takes(c, &t, k->want->into) ? k->want->into : tensor_new(c, t, &info);
 }
 
-static ProgValue node_add(CollCall *k) {
+static ProgValue node_add(CollCall *k, bool last) {
     Prog *c = k->c;
     int split = tensor_split(source_of(k), k->axis);
     if (k->info->coll == COLL_STACK && source_of(k)->ndim == MAX_DIMS) {
@@ -246,7 +301,7 @@ static ProgValue node_add(CollCall *k) {
               .src = k->x.tensor};
     n.dim = k->info->coll == COLL_REDUCE_SCATTER ? k->dim : split >= 0 && k->info->coll != COLL_STACK ? split : 0;
     n.dim2 = k->info->coll == COLL_ALL_TO_ALL ? k->dim : 0;
-    n.dst = result_tensor(k);
+    n.dst = result_tensor(k, last);
     program_node(c->m, c->p, n);
     return prog_tensor(c, n.dst, k->e->loc);
 }
@@ -264,8 +319,19 @@ static Expected source_expected(const CollInfo *info, const Expected *want) {
     return e;
 }
 
+/* One collective along each axis. */
+static ProgValue axes_lower(CollCall *k) {
+    for (int a = k->axes; a >= 0; a = axes_rest(a)) {
+        k->axis = axes_first(a);
+        if (!call_fits(k)) return prog_error(k->e->loc);
+        k->x = k->info->coll == COLL_LOCAL ? local_view(k) : node_add(k, axes_rest(a) < 0);
+        if (k->x.kind != PROG_TENSOR) return k->x;
+    }
+    return k->x;
+}
+
 ProgValue collective_lower(Prog *c, const Expr *e, const Expected *want) {
-    CollCall k = {.c = c, .e = e, .info = info_of(e->name), .want = want, .axis = -1, .dim = -1};
+    CollCall k = {.c = c, .e = e, .info = info_of(e->name), .want = want, .axes = -1, .axis = -1, .dim = -1};
     if (e->args.n == 0) {
         refuse(&k, e->loc, "wrong-arguments", SAY(&k, "%s takes a tensor", e->name),
                "the mesh axis and the dimension may follow it");
@@ -274,6 +340,6 @@ ProgValue collective_lower(Prog *c, const Expr *e, const Expected *want) {
     Expected inner = source_expected(k.info, want);
     k.x = tensor_lower(c, e->args.p[0], &inner);
     if ((k.x.lead || k.x.view) && k.x.kind == PROG_TENSOR && k.info->coll != COLL_LOCAL) k.x = value_whole(c, k.x);
-    if (k.x.kind != PROG_TENSOR || !call_fits(&k)) return prog_error(e->loc);
-    return k.info->coll == COLL_LOCAL ? local_view(&k) : node_add(&k);
+    if (k.x.kind != PROG_TENSOR || !options_read(&k) || !axes_find(&k)) return prog_error(e->loc);
+    return axes_lower(&k);
 }

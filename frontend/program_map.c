@@ -162,11 +162,13 @@ static bool shapes_report(const Map *m, int i, int like, const char *fix) {
 static bool extents_agree(const Map *m, int i, int like) {
     Tensor t = value_tensor(m->c, &m->arg.p[i]), u = value_tensor(m->c, &m->arg.p[like]);
     for (int d = 0; d < t.ndim; d++) {
-        int axis = t.dim[d].axis;
         if (!size_equal(size_whole(t.dim[d]), size_whole(u.dim[d])))
             return shapes_report(m, i, like, "operands of a whole-tensor expression have one shape");
-        if (axis >= 0 && u.dim[d].axis != axis && tensor_split(&u, axis) >= 0)
+        for (int a = t.dim[d].axis; a >= 0; a = axes_rest(a)) {
+            int other = tensor_split(&u, axes_first(a));
+            if (other < 0 || other == d) continue;
             return shapes_report(m, i, like, "a mesh axis splits one dimension of both; move the split: all_to_all(..)");
+        }
     }
     return true;
 }

@@ -39,7 +39,7 @@ bool value_is_whole(Prog *c, const ProgValue *v, const char *where) {
 
 int tensor_split(const Tensor *t, int axis) {
     for (int d = 0; d < t->ndim; d++)
-        if (t->dim[d].axis == axis) return d;
+        if (size_is_split_over(t->dim[d], axis)) return d;
     return -1;
 }
 
@@ -58,11 +58,24 @@ bool inout_stays(Prog *c, const Param *p, const ProgValue *v, const Arg *part, c
     if (!value_is_whole(c, v, arena_format(c->arena, "the inout parameter '%s'", p->name))) return false;
     for (int a = 0; a < c->m->axis.n; a++) {
         bool sliced = false;
-        for (int d = 0; d < MAX_DIMS; d++) sliced = sliced || part->slice[d] == a;
+        for (int d = 0; d < MAX_DIMS; d++) sliced = sliced || axes_have(part->slice[d], a);
         if (!sliced && next[a].kind == v->place[a].kind) continue;
         diag_error(c->diags, v->loc, "inout-placement", "the ranks of '%s' would update '%s' differently", axis_name(c, a), tensor_text(c, v));
         diag_note(c->diags, v->loc, sliced ? "each updates a block: declare it split over '%s'" : "gather or reduce what it is updated with over '%s'",
                   axis_name(c, a));
+        return false;
+    }
+    return true;
+}
+
+/* A block is split further by axes behind its own. */
+static bool orders_fit(Prog *c, const ProgValue *v, const Tensor *from, const Tensor *to) {
+    int rest;
+    for (int d = 0; d < from->ndim; d++) {
+        if (axes_begin_with(to->dim[d].axis, from->dim[d].axis, &rest)) continue;
+        diag_error(c->diags, v->loc, "placement-mismatch", "dimension %d of '%s' is%s, and '%s' is declared%s", d,
+                   tensor_text(c, v), size_split_text(c->m, from->dim[d]), to->name, size_split_text(c->m, to->dim[d]));
+        diag_note(c->diags, v->loc, "the first axis splits it, each next one what the axes before it leave");
         return false;
     }
     return true;
@@ -82,7 +95,7 @@ bool place_fits(Prog *c, const ProgValue *v, const ProgValue *target, Loc loc) {
                   where);
         return false;
     }
-    return true;
+    return orders_fit(c, v, &from, &to);
 }
 
 /* ---- results of calls ---- */

@@ -47,68 +47,108 @@ static bool kinds_agree(const Slice *s) {
     return true;
 }
 
-static int split_dim(const Slice *s, int i) {
-    const Tensor *t = arg_tensor(s, i);
-    return t && s->arg[i].place[s->axis].kind == PLACE_S ? tensor_split(t, s->axis) : -1;
+/* ---- the dimensions of the kernel that are split ---- */
+
+typedef struct {
+    Name name;
+    int axes;
+    int arg; /* the first that is split so far */
+} SplitName;
+
+typedef VEC(SplitName) SplitNames;
+
+static SplitName *split_named(const SplitNames *names, const Expr *e) {
+    for (int i = 0; i < names->n && e->kind == EXPR_NAME; i++)
+        if (names->p[i].name == e->name) return &names->p[i];
+    return NULL;
 }
 
-static bool is_named(const NameList *names, Name name) {
-    for (int i = 0; i < names->n; i++)
-        if (names->p[i] == name) return true;
+static bool not_in_parts(const Slice *s, int i, int axes) {
+    Prog *c = s->c;
+    diag_error(c->diags, s->arg[i].loc, "split-not-parallel",
+               "'%s' is split over '%s' along a dimension that %s does not take in parts", tensor_text(c, &s->arg[i]),
+               axes_text(c->m, axes, "', '"), s->d->name);
+    diag_note(c->diags, s->arg[i].loc, "gather it first: all_gather(%s)", tensor_text(c, &s->arg[i]));
     return false;
 }
 
-/* The dimensions of the kernel that are split over the axis; more than one may be right, such as heads and their
- * groups. */
-static bool split_names(const Slice *s, NameList *names) {
+static bool orders_differ(const Slice *s, const SplitName *n, int i, int axes) {
+    Prog *c = s->c;
+    diag_error(c->diags, s->arg[i].loc, "split-twice", "'%s' of %s is split over '%s' in '%s', and over '%s' in '%s'",
+               n->name, s->d->name, axes_text(c->m, axes, "', '"), tensor_text(c, &s->arg[i]),
+               axes_text(c->m, n->axes, "', '"), tensor_text(c, &s->arg[n->arg]));
+    diag_note(c->diags, s->arg[n->arg].loc, "gather one of them; a block is split further only by axes behind its own");
+    return false;
+}
+
+/* What local(..) gives is different on each rank, not split. */
+static int split_axes(const ProgValue *v, Size s) {
+    int axes = -1;
+    for (int a = s.axis; a >= 0 && v->place[axes_first(a)].kind == PLACE_S; a = axes_rest(a))
+        axes = axes_join(axes, axes_first(a));
+    return axes;
+}
+
+/* Of arguments split over tp, and over (tp, dp), the first are taken in part. */
+static bool split_add(const Slice *s, SplitNames *names, int i, const Expr *e, int axes) {
+    SplitName *n = split_named(names, e);
+    int rest;
+    if (e->kind != EXPR_NAME) return not_in_parts(s, i, axes);
+    if (!n) {
+        vec_push(s->c->arena, names, ((SplitName){e->name, axes, i}));
+    } else if (axes_begin_with(axes, n->axes, &rest)) {
+        n->axes = axes;
+        n->arg = i;
+    } else if (!axes_begin_with(n->axes, axes, &rest))
+        return orders_differ(s, n, i, axes);
+    return true;
+}
+
+/* More than one may be split over an axis, such as heads and their groups. */
+static bool split_names(const Slice *s, SplitNames *names) {
     for (int i = 0; i < s->narg; i++) {
-        int d = split_dim(s, i);
-        if (d < 0 || d >= arg_shape(s, i)->n) continue;
-        const Expr *e = arg_shape(s, i)->p[d];
-        if (e->kind != EXPR_NAME) {
-            diag_error(s->c->diags, s->arg[i].loc, "split-not-parallel",
-                       "'%s' is split over '%s' along a dimension that %s does not take in parts",
-                       tensor_text(s->c, &s->arg[i]), s->c->m->axis.p[s->axis].name, s->d->name);
-            diag_note(s->c->diags, s->arg[i].loc, "gather it first: all_gather(%s)", tensor_text(s->c, &s->arg[i]));
-            return false;
+        const Tensor *t = arg_tensor(s, i);
+        for (int d = 0; t && d < t->ndim && d < arg_shape(s, i)->n; d++) {
+            int axes = split_axes(&s->arg[i], t->dim[d]);
+            if (axes >= 0 && !split_add(s, names, i, arg_shape(s, i)->p[d], axes)) return false;
         }
-        if (!is_named(names, e->name)) vec_push(s->c->arena, names, e->name);
     }
     return true;
 }
 
-static bool two_axes(const Slice *s, int i, Name name) {
-    diag_error(s->c->diags, s->arg[i].loc, "unsupported", "not supported yet: '%s' of %s split over two mesh axes",
-               name, s->d->name);
-    return false;
+/* ---- arguments taken in part ---- */
+
+static bool is_replicated(const ProgValue *v, int axes) {
+    for (; axes >= 0; axes = axes_rest(axes))
+        if (v->place[axes_first(axes)].kind != PLACE_R) return false;
+    return true;
 }
 
-static bool slice_argument(const Slice *s, int i, const NameList *names, Arg *out) {
+static bool slice_argument(const Slice *s, int i, const SplitNames *names, Arg *out) {
     const Tensor *t = arg_tensor(s, i);
-    if (!t || s->arg[i].place[s->axis].kind != PLACE_R) return true;
-    for (int d = 0; d < t->ndim && d < arg_shape(s, i)->n; d++) {
-        const Expr *e = arg_shape(s, i)->p[d];
-        if (e->kind != EXPR_NAME || !is_named(names, e->name)) continue;
-        if (t->dim[d].axis >= 0 || out->slice[s->arg[i].lead + d] >= 0) return two_axes(s, i, e->name);
+    for (int d = 0; t && d < t->ndim && d < arg_shape(s, i)->n; d++) {
+        const SplitName *n = split_named(names, arg_shape(s, i)->p[d]);
+        int rest;
+        if (!n || !axes_begin_with(n->axes, t->dim[d].axis, &rest) || rest < 0) continue;
+        if (!is_replicated(&s->arg[i], rest)) continue;
         if (s->arg[i].view) {
-            diag_error(s->c->diags, s->arg[i].loc, "unsupported", "not supported yet: a block of a view, along '%s'", e->name);
+            diag_error(s->c->diags, s->arg[i].loc, "unsupported", "not supported yet: a block of a view, along '%s'",
+                       n->name);
             return false;
         }
-        out->slice[s->arg[i].lead + d] = (int16_t)s->axis;
+        out->slice[s->arg[i].lead + d] = (int16_t)rest;
     }
     return true;
 }
 
 bool slices_find(Prog *c, const Decl *d, const ProgValue *arg, int n, Arg *out) {
-    for (int i = 0; i < n; i++) {
-        out[i] = value_arg(&arg[i]);
-    }
-    for (int a = 0; a < c->m->axis.n; a++) {
-        Slice s = {c, d, arg, n < d->params.n ? n : d->params.n, a};
-        NameList names = {0};
-        if (!kinds_agree(&s) || !split_names(&s, &names)) return false;
-        for (int i = 0; i < s.narg; i++)
-            if (!slice_argument(&s, i, &names, &out[i])) return false;
-    }
+    Slice s = {c, d, arg, n < d->params.n ? n : d->params.n, 0};
+    SplitNames names = {0};
+    for (int i = 0; i < n; i++) out[i] = value_arg(&arg[i]);
+    for (s.axis = 0; s.axis < c->m->axis.n; s.axis++)
+        if (!kinds_agree(&s)) return false;
+    if (!split_names(&s, &names)) return false;
+    for (int i = 0; i < s.narg; i++)
+        if (!slice_argument(&s, i, &names, &out[i])) return false;
     return true;
 }

@@ -17,17 +17,27 @@ static void extent_unknown(const Resolver *r, const Expr *e) {
     diag_note(r->lw->m->diags, e->loc, "declare it: dim %s = ..;", e->name);
 }
 
-/* `K @ tp`: the extent, and the axis that splits it. */
-static bool split_lower(Prog *c, const Expr *e, Size *s) {
-    if (e->rhs->kind != EXPR_NAME) {
-        diag_error(c->diags, e->rhs->loc, "unsupported", "not supported yet: a dimension split over several mesh axes");
-        return false;
-    }
+static bool axis_lower(Prog *c, const Expr *e, Size *s) {
+    int axis = -1;
     for (int a = 0; a < c->m->axis.n; a++)
-        if (c->m->axis.p[a].name == e->rhs->name) return s->axis = (int16_t)a, true;
-    diag_error(c->diags, e->rhs->loc, "undefined", "'%s' is not a mesh axis", e->rhs->name);
-    diag_note(c->diags, e->rhs->loc, "declare it: mesh %s = 4;", e->rhs->name);
+        if (e->kind == EXPR_NAME && c->m->axis.p[a].name == e->name) axis = a;
+    if (axis >= 0 && !size_is_split_over(*s, axis)) return *s = size_split(*s, axis), true;
+    if (axis >= 0) {
+        diag_error(c->diags, e->loc, "split-twice", "this dimension is split over '%s' twice", e->name);
+    } else if (e->kind == EXPR_NAME) {
+        diag_error(c->diags, e->loc, "undefined", "'%s' is not a mesh axis", e->name);
+        diag_note(c->diags, e->loc, "declare it: mesh %s = 4;", e->name);
+    } else
+        diag_error(c->diags, e->loc, "undefined", "a mesh axis is expected here");
     return false;
+}
+
+/* `K @ tp`, `K @ (tp, dp)`: the extent, and the axes that split it, major first. */
+static bool split_lower(Prog *c, const Expr *e, Size *s) {
+    if (e->kind != EXPR_TUPLE) return axis_lower(c, e, s);
+    for (int i = 0; i < e->args.n; i++)
+        if (!axis_lower(c, e->args.p[i], s)) return false;
+    return true;
 }
 
 bool extent_of(Prog *c, const Expr *e, Size *s) {
@@ -48,7 +58,7 @@ static bool extent_lower(Prog *c, const Expr *e, Size *s, DimName *name) {
         diag_error(c->diags, of->loc, "too-large", "this extent is beyond 2^40");
         return false;
     }
-    return !split || split_lower(c, e, s);
+    return !split || split_lower(c, e->rhs, s);
 }
 
 static bool type_refuse(Prog *c, const TypeExpr *t) {
@@ -74,11 +84,13 @@ static void elem_unknown(Prog *c, const TypeExpr *t) {
 
 static void places_of_dims(Prog *c, Tensor *t) {
     for (int d = 0; d < t->ndim; d++) {
-        int a = t->dim[d].axis;
-        if (a >= 0 && t->place[a].kind == PLACE_S)
-            diag_error(c->diags, t->loc, "split-twice", "'%s' is split over '%s' along two dimensions", t->name,
-                       c->m->axis.p[a].name);
-        if (a >= 0) t->place[a].kind = PLACE_S;
+        for (int a = 0; a < c->m->axis.n; a++) {
+            if (!size_is_split_over(t->dim[d], a)) continue;
+            if (t->place[a].kind == PLACE_S)
+                diag_error(c->diags, t->loc, "split-twice", "'%s' is split over '%s' along two dimensions", t->name,
+                           c->m->axis.p[a].name);
+            t->place[a].kind = PLACE_S;
+        }
     }
 }
 

@@ -57,9 +57,10 @@ static View view_of(const World *w, const Arg *arg, const Param *p, Part *part) 
         v.dim[d - arg->lead] = part->dim[d];
         v.stride[d - arg->lead] = part->stride[d];
         if (arg->slice[d] < 0) continue;
-        s.axis = arg->slice[d];
-        v.dim[d - arg->lead] = size_eval(w->m, s, w->sym, w->coord[part->rank]);
-        v.offset += size_origin(w->m, s, w->sym, w->coord[part->rank]) * part->stride[d];
+        const int *coord = w->coord[part->rank];
+        Size own = size_split(s, arg->slice[d]);
+        v.dim[d - arg->lead] = size_eval(w->m, own, w->sym, coord);
+        v.offset += (size_origin(w->m, own, w->sym, coord) - size_origin(w->m, s, w->sym, coord)) * part->stride[d];
     }
     if (arg->view) view_reshape(&v, arg, p);
     return v;

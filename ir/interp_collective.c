@@ -29,8 +29,9 @@ static int64_t split_block(const Collective *c, const Part *p, int dim) {
     return size_block(c->w->m, p->t->dim[dim], c->w->sym);
 }
 
+/* In what the axes before the collective's have left. */
 static int64_t split_origin(const Collective *c, const Part *p, int dim) {
-    return size_origin(c->w->m, p->t->dim[dim], c->w->sym, c->coord);
+    return c->coord[c->node->axis] * split_block(c, p, dim);
 }
 
 /* Which rank's element becomes at[], and where it is there (at[] is changed to that); -1: all ranks' are combined. */

@@ -25,7 +25,7 @@ static int64_t grid_end(const Task *t, const Range *r) {
     if (r->owner < 0 || r->of.axis < 0) return size_eval(w->m, r->of, w->sym, t->coord);
     int coord[MAX_AXES];
     memcpy(coord, t->coord, sizeof coord);
-    coord[r->of.axis] = (int)t->range[r->owner].begin;
+    coord[axes_last(r->of.axis)] = (int)t->range[r->owner].begin;
     return size_eval(w->m, r->of, w->sym, coord);
 }
 

@@ -40,11 +40,21 @@ Elem elem_accum(Elem); /* the type products are summed in: f32, f64 for f64; i32
 
 /* An extent in elements: n = c + (sym < 0 ? 0 : value of run-time dimension sym).
    axis < 0: n itself. axis >= 0: this rank's block of n split over that mesh axis: with p ranks,
-   B = ceil(n / p), rank r owns [r B, min(n, (r + 1) B)): the last ranks are short or empty. */
+   B = ceil(n / p), rank r owns [r B, min(n, (r + 1) B)): the last ranks are short or empty.
+   axis may be a list of axes, major first (axes.c): each splits the block of those before it, B = ceil(B / p). */
 typedef struct {
     int64_t c;
     int16_t sym, axis;
 } Size;
+
+/* axes.c: lists of different mesh axes; -1: the empty one. A list of one axis is its number. */
+int axes_first(int axes);
+int axes_rest(int axes); /* without the first */
+int axes_last(int axes);
+int axes_without_last(int axes);
+int axes_join(int axes, int more);
+bool axes_have(int axes, int axis);
+bool axes_begin_with(int axes, int begin, int *rest); /* *rest: what follows */
 
 typedef struct {
     Name name;
@@ -227,7 +237,7 @@ typedef enum { PLACE_R, PLACE_S, PLACE_P, PLACE_V } PlaceKind;
 typedef enum { PART_SUM, PART_MAX } PartOp;
 
 typedef struct {
-    PlaceKind kind; /* S: the dimension is the one whose Size has this axis */
+    PlaceKind kind; /* S: the dimension is the one whose Size is split over this axis */
     PartOp op;      /* P */
 } Place;
 
@@ -260,7 +270,7 @@ typedef struct {
     int lead;
     bool view;               /* then nothing is sliced */
     int64_t at[MAX_DIMS];    /* of each of the first .lead dimensions */
-    int16_t slice[MAX_DIMS]; /* mesh axis: only this rank's block along that dimension; -1: all */
+    int16_t slice[MAX_DIMS]; /* mesh axes: only this rank's block along that dimension; -1: all */
 } Arg;
 
 typedef struct {
@@ -393,8 +403,12 @@ Size size_number(int64_t);
 bool size_is_number(Size); /* a compile-time number, the same on every rank */
 bool size_equal(Size, Size);
 Size size_whole(Size); /* without its split */
+Size size_split(Size, int axes); /* split further */
+Size size_gathered(Size);        /* without the last axis of its split */
+bool size_is_split_over(Size, int axis);
 int64_t size_bound(const Module *, Size);  /* largest value on any rank */
-int64_t size_block(const Module *, Size, const int64_t *sym); /* B of a split size; sym: values of symbols */
+int64_t size_block(const Module *, Size,
+                   const int64_t *sym); /* B of a split size, of its last axis; sym: values of symbols */
 /* coord: the rank's coordinate per mesh axis. A block is never negative; n itself is what c + sym gives. */
 int64_t size_eval(const Module *, Size, const int64_t *sym, const int *coord);
 int64_t size_origin(const Module *, Size, const int64_t *sym, const int *coord);
@@ -427,7 +441,10 @@ int64_t flag_dim_tasks(const Module *, const FlagDim *, const int64_t *sym);
 bool flag_has_dest(const Flag *);
 int64_t flag_words(const Module *, const FlagDim *, const int64_t *sym);
 int64_t flag_arrivals(const Module *, const Flag *, const int64_t *word, const int64_t *sym);
-int64_t mesh_ranks(const Module *); /* product over the axes */
+int64_t axes_ranks(const Module *, int axes);                         /* product over a list of axes */
+const char *axes_text(const Module *, int axes, const char *between); /* their names */
+const char *size_split_text(const Module *, Size);                    /* " @ tp", " @ (tp, dp)", or nothing */
+int64_t mesh_ranks(const Module *);                                   /* product over all axes */
 void mesh_coord(const Module *, int rank, int *coord); /* row-major: the first axis is the slowest */
 int mesh_rank_along(const Module *, int rank, int axis, int64_t coord); /* the rank whose coordinate is changed */
 

@@ -128,7 +128,7 @@ static void parse_arg_dim(Parser *p, Arg *a, int d) {
     if (d == a->lead && p->tok.kind == TOK_INT)
         a->at[a->lead++] = need_int(p, "a place");
     else if (!take_punct(p, '*'))
-        a->slice[d] = (int16_t)need_known(p, &p->axes, "mesh axis");
+        a->slice[d] = (int16_t)parse_axes(p);
 }
 
 /* arg := ['view'] '%' name ['[' (INT | '*' | axis) (',' ..)* ']'] */

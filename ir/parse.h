@@ -63,6 +63,7 @@ int need_known(Parser *, NameMap *, const char *what); /* the number of a declar
 bool declare(Parser *, NameMap *, Name, Loc, int number, const char *what);
 bool signed_value(uint64_t magnitude, bool negative, int64_t *);
 
+int parse_axes(Parser *);
 Size parse_size(Parser *);
 int parse_sizes(Parser *, Size dim[MAX_DIMS]); /* up to and with the closing bracket */
 Elem parse_elem(Parser *);

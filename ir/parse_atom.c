@@ -1,7 +1,28 @@
 /* parse_atom.c: reads sizes, types and affine sums of the text form. */
 #include "ir/parse.h"
 
-/* size := (INT | NAME [('+' | '-') INT]) ['@' NAME] */
+static void parse_axis(Parser *p, int *axes) {
+    Loc loc = p->tok.loc;
+    int axis = need_known(p, &p->axes, "mesh axis");
+    if (p->failed) return;
+    if (axes_have(*axes, axis)) parse_fail(p, loc, "the axis stands here twice");
+    *axes = axes_join(*axes, axis);
+}
+
+/* axes := NAME | '(' NAME (',' NAME)* ')' */
+int parse_axes(Parser *p) {
+    int axes = -1;
+    if (!take_punct(p, '(')) {
+        parse_axis(p, &axes);
+        return axes;
+    }
+    do parse_axis(p, &axes);
+    while (!p->failed && take_punct(p, ','));
+    need_punct(p, ')');
+    return axes;
+}
+
+/* size := (INT | NAME [('+' | '-') INT]) ['@' axes] */
 Size parse_size(Parser *p) {
     Size s = size_number(0);
     if (p->tok.kind == TOK_WORD) {
@@ -14,7 +35,7 @@ Size parse_size(Parser *p) {
     } else {
         s.c = need_int(p, "an extent");
     }
-    if (take_punct(p, '@')) s.axis = (int16_t)need_known(p, &p->axes, "mesh axis");
+    if (take_punct(p, '@')) s.axis = (int16_t)parse_axes(p);
     return s;
 }
 

@@ -100,7 +100,7 @@ static void print_arg(Printer *p, const Program *g, Name *name, const Arg *a) {
         else if (a->slice[i] < 0)
             text_add(&p->out, "*");
         else
-            print_symbol(p, a->slice[i], true);
+            print_axes(p, a->slice[i]);
     }
     if (n) text_add(&p->out, "]");
 }

@@ -22,6 +22,7 @@ typedef struct {
 bool text_is_word(const char *);
 void print_name(Printer *, const char *);
 void print_symbol(Printer *, int axis_or_symbol, bool axis);
+void print_axes(Printer *, int axes);
 void print_size(Printer *, Size);
 void print_sizes(Printer *, const Size *, int n);
 void print_type(Printer *, Type);

@@ -59,6 +59,16 @@ static void print_offset(Printer *p, int64_t c) {
     if (c) text_printf(&p->out, " %c %llu", c < 0 ? '-' : '+', (unsigned long long)magnitude(c));
 }
 
+void print_axes(Printer *p, int axes) {
+    bool several = axes_rest(axes) >= 0;
+    if (several) text_add(&p->out, "(");
+    for (int a = axes; a >= 0; a = axes_rest(a)) {
+        if (a != axes) text_add(&p->out, ", ");
+        print_symbol(p, axes_first(a), true);
+    }
+    if (several) text_add(&p->out, ")");
+}
+
 void print_size(Printer *p, Size s) {
     if (s.sym < 0) {
         text_printf(&p->out, "%lld", (long long)s.c);
@@ -68,7 +78,7 @@ void print_size(Printer *p, Size s) {
     }
     if (s.axis < 0) return;
     text_add(&p->out, " @ ");
-    print_symbol(p, s.axis, true);
+    print_axes(p, s.axis);
 }
 
 void print_sizes(Printer *p, const Size *s, int n) {

@@ -126,8 +126,11 @@ static bool size_affine(const Module *m, OpKind kind, Size s, Affine *out) {
         *out = affine_size(s);
         return true;
     }
-    if (s.axis >= 0 && s.sym >= 0) return false;
-    *out = s.axis < 0 ? affine_const(0) : affine_term(TERM_RANK, s.axis, size_block(m, s, NULL), 1);
+    *out = affine_const(0);
+    for (; s.axis >= 0; s = size_gathered(s)) {
+        Affine own = affine_term(TERM_RANK, axes_last(s.axis), s.sym < 0 ? size_block(m, s, NULL) : 0, 1);
+        if (s.sym >= 0 || !affine_add(out, &own, 1)) return false;
+    }
     return true;
 }
 
@@ -233,11 +236,12 @@ static Box sub_box(const Walk *w, const Affine *sub, const Op *at) {
     return sum;
 }
 
-/* The argument is this rank's block of a replicated tensor. */
-static Box box_sliced(const Walk *w, Box b, Size extent, int axis) {
-    Affine own;
-    extent.axis = (int16_t)axis;
-    if (!b.known || !size_affine(w->m, OP_ORIGIN, extent, &own) || !affine_add(&b.start, &own, 1)) return anywhere;
+/* The argument is this rank's block of the tensor. */
+static Box box_sliced(const Walk *w, Box b, Size extent, int axes) {
+    Affine own, held;
+    bool known = b.known && size_affine(w->m, OP_ORIGIN, size_split(extent, axes), &own) &&
+                 size_affine(w->m, OP_ORIGIN, extent, &held);
+    if (!known || !affine_add(&b.start, &own, 1) || !affine_add(&b.start, &held, -1)) return anywhere;
     return b;
 }
 

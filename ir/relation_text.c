@@ -46,16 +46,25 @@ void relation_box(RelationText *w, const Box *b, const char *x, int d) {
     relation_affine(w, &b->start);
 }
 
+/* - rank*B for each axis of the split that `in` does not have: where the block lies in that of `in` */
+static void write_origin(RelationText *w, Size block, Size in) {
+    for (; !size_equal(block, in); block = size_gathered(block)) {
+        Term rank = {.kind = TERM_RANK, .id = (int16_t)axes_last(block.axis)};
+        text_printf(w->text, " - %lld*", (long long)size_block(w->m, block, NULL));
+        write_variable(w, &rank);
+    }
+}
+
 /* Of a split extent: tiles of a block, and of what this rank has of it. */
 static void write_split(RelationText *w, int range) {
     const Range *r = &w->k->range.p[range];
     if (r->of.sym >= 0) return;
-    long long block = size_block(w->m, r->of, NULL), size = r->size;
-    text_printf(w->text, " and %lld*%c%d < %lld", size, w->letter, range, block);
-    if (r->owner >= 0) return;
-    Term rank = {.kind = TERM_RANK, .id = r->of.axis};
-    text_printf(w->text, " and %lld*%c%d < %lld - %lld*", size, w->letter, range, (long long)r->of.c, block);
-    write_variable(w, &rank);
+    for (Size in = r->of;; in = size_gathered(in)) {
+        text_printf(w->text, " and %lld*%c%d < %lld", (long long)r->size, w->letter, range,
+                    (long long)size_block(w->m, in, NULL));
+        write_origin(w, r->of, in);
+        if (in.axis < 0 || r->owner >= 0) return;
+    }
 }
 
 void relation_ranges(RelationText *w) {

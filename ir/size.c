@@ -1,5 +1,5 @@
 /* size.c: extents, their blocks on the ranks of a mesh, and numbers of tiles.
-   Block of n over p ranks: B = ceil(n / p); rank r owns [r B, min(n, (r + 1) B)). */
+   Block of n over p ranks: B = ceil(n / p); rank r owns [r B, min(n, (r + 1) B)). Over q more: ceil(B / q) of that. */
 #include "ir/ir.h"
 #include "ir/require.h"
 
@@ -8,8 +8,6 @@ static int64_t ceil_div(int64_t n, int64_t d) { return n <= 0 ? 0 : (n - 1) / d 
 static int64_t clamp(int64_t n, int64_t lo, int64_t hi) { return n < lo ? lo : n > hi ? hi : n; }
 
 static int64_t whole_value(Size s, const int64_t *sym) { return s.c + (s.sym < 0 ? 0 : sym[s.sym]); }
-
-static int64_t axis_ranks(const Module *m, Size s) { return s.axis < 0 ? 1 : m->axis.p[s.axis].ranks; }
 
 Size size_number(int64_t n) { return (Size){.c = n, .sym = -1, .axis = -1}; }
 
@@ -22,9 +20,21 @@ Size size_whole(Size s) {
     return s;
 }
 
+Size size_split(Size s, int axes) {
+    s.axis = (int16_t)axes_join(s.axis, axes);
+    return s;
+}
+
+Size size_gathered(Size s) {
+    s.axis = (int16_t)axes_without_last(s.axis);
+    return s;
+}
+
+bool size_is_split_over(Size s, int axis) { return axes_have(s.axis, axis); }
+
 int64_t size_bound(const Module *m, Size s) {
     int64_t n = s.c + (s.sym < 0 ? 0 : m->symbol.p[s.sym].bound);
-    return s.axis < 0 ? n : ceil_div(n, axis_ranks(m, s));
+    return s.axis < 0 ? n : ceil_div(n, axes_ranks(m, s.axis));
 }
 
 int64_t size_most(const Module *m, Size s) {
@@ -41,16 +51,22 @@ int arg_same_dims(const Tensor *t, const Arg *a, const Param *p) {
 
 int64_t size_block(const Module *m, Size s, const int64_t *sym) {
     int64_t n = whole_value(s, sym);
-    return s.axis < 0 ? n : ceil_div(n, axis_ranks(m, s));
+    return s.axis < 0 ? n : ceil_div(n, axes_ranks(m, s.axis)); /* ceil(ceil(n / p) / q) = ceil(n / p q) */
+}
+
+/* In the block of the axes before the last one. */
+static int64_t last_origin(const Module *m, Size s, const int64_t *sym, const int *coord) {
+    return coord[axes_last(s.axis)] * size_block(m, s, sym);
 }
 
 int64_t size_origin(const Module *m, Size s, const int64_t *sym, const int *coord) {
-    return s.axis < 0 ? 0 : coord[s.axis] * size_block(m, s, sym);
+    return s.axis < 0 ? 0 : size_origin(m, size_gathered(s), sym, coord) + last_origin(m, s, sym, coord);
 }
 
 int64_t size_eval(const Module *m, Size s, const int64_t *sym, const int *coord) {
     if (s.axis < 0) return whole_value(s, sym);
-    return clamp(whole_value(s, sym) - size_origin(m, s, sym, coord), 0, size_block(m, s, sym));
+    int64_t left = size_eval(m, size_gathered(s), sym, coord) - last_origin(m, s, sym, coord);
+    return clamp(left, 0, size_block(m, s, sym));
 }
 
 int64_t grid_tasks(const Module *m, Size of, int64_t size, const int64_t *sym) {

@@ -28,6 +28,7 @@ void violation(Verifier *, Loc, const char *format, ...) __attribute__((format(p
 bool size_verify(Verifier *, Loc, Size);    /* the symbol and the axis exist */
 bool extent_verify(Verifier *, Loc, Size);  /* also not negative */
 bool axis_verify(Verifier *, Loc, int axis);
+bool axis_list_verify(Verifier *, Loc, int axes);                    /* each once */
 void shape_verify(Verifier *, Loc, const Size *dim, int ndim, Elem); /* extents and their product in bytes */
 bool range_verify(Verifier *, Loc, int range); /* in scope */
 bool affine_verify(Verifier *, Loc, const Affine *);

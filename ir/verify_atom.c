@@ -8,12 +8,22 @@ bool axis_verify(Verifier *v, Loc loc, int axis) {
     return false;
 }
 
+bool axis_list_verify(Verifier *v, Loc loc, int axes) {
+    for (int a = axes; a >= 0; a = axes_rest(a)) {
+        if (!axis_verify(v, loc, axes_first(a))) return false;
+        if (!axes_have(axes_rest(a), axes_first(a))) continue;
+        violation(v, loc, "a dimension is split twice over one mesh axis");
+        return false;
+    }
+    return true;
+}
+
 bool size_verify(Verifier *v, Loc loc, Size s) {
     int before = v->violations;
     if (s.sym < -1 || s.sym >= v->m->symbol.n) violation(v, loc, "there is no dim %d", s.sym);
     if (s.c < -MAX_EXTENT || s.c > MAX_EXTENT)
         violation(v, loc, "the number %lld of an extent is beyond 2^40", (long long)s.c);
-    if (s.axis != -1) axis_verify(v, loc, s.axis);
+    axis_list_verify(v, loc, s.axis);
     return v->violations == before;
 }
 

@@ -3,7 +3,7 @@
 
 static void place_verify(Verifier *v, const Tensor *t, int axis) {
     int split = 0;
-    for (int d = 0; d < t->ndim; d++) split += t->dim[d].axis == axis;
+    for (int d = 0; d < t->ndim; d++) split += size_is_split_over(t->dim[d], axis);
     if (axis < v->m->axis.n && t->place[axis].kind == PLACE_S && split != 1)
         violation(v, t->loc, "'%s' is split over '%s' along %d dimensions", t->name, v->m->axis.p[axis].name, split);
     if (axis >= v->m->axis.n && t->place[axis].kind != PLACE_R)
@@ -65,10 +65,7 @@ static void io_verify(Verifier *v, const Program *g) {
 /* Of dimension d of the tensor. */
 static bool dim_matches(const Tensor *t, const Arg *a, const Param *p, int d) {
     Size s = t->dim[d], want = p->dim[d - a->lead];
-    if (a->slice[d] < 0) return size_equal(s, want);
-    if (s.axis >= 0) return false;
-    s.axis = a->slice[d];
-    return size_equal(s, want);
+    return size_equal(size_split(s, a->slice[d]), want);
 }
 
 static bool lead_fits(const Tensor *t, const Arg *a) {
@@ -106,7 +103,7 @@ static void arg_shape_verify(Verifier *v, const Node *n, const Tensor *t, const 
         return;
     }
     for (int d = a->lead; d < t->ndim; d++) {
-        if (a->slice[d] != -1 && !axis_verify(v, n->loc, a->slice[d])) return;
+        if (!axis_list_verify(v, n->loc, size_split(t->dim[d], a->slice[d]).axis)) return;
         if (!dim_matches(t, a, p, d))
             violation(v, n->loc, "dimension %d of '%s' is not that of parameter '%s'", d, t->name, p->name);
     }
@@ -154,17 +151,12 @@ static void call_verify(Verifier *v, const Program *g, const Node *n) {
     if (v->violations == before) aliases_verify(v, g, n);
 }
 
-static Size size_split(Size s, int axis) {
-    s.axis = (int16_t)axis;
-    return s;
-}
-
 /* The extent of the result along dimension d of the source. */
 static Size result_dim(const Node *n, const Tensor *src, int d) {
     Size s = src->dim[d];
-    if (n->coll == COLL_ALL_GATHER && d == n->dim) return size_whole(s);
+    if (n->coll == COLL_ALL_GATHER && d == n->dim) return size_gathered(s);
     if (n->coll == COLL_REDUCE_SCATTER && d == n->dim) return size_split(s, n->axis);
-    if (n->coll == COLL_ALL_TO_ALL && d == n->dim) return size_whole(s);
+    if (n->coll == COLL_ALL_TO_ALL && d == n->dim) return size_gathered(s);
     if (n->coll == COLL_ALL_TO_ALL && d == n->dim2) return size_split(s, n->axis);
     return s;
 }
@@ -174,10 +166,10 @@ static bool source_fits(const Node *n, const Tensor *src) {
     if (n->coll == COLL_PERMUTE || n->coll == COLL_BROADCAST || n->coll == COLL_STACK || n->coll == COLL_ALL_REDUCE)
         return true;
     if (n->dim < 0 || n->dim >= src->ndim) return false;
-    if (n->coll == COLL_REDUCE_SCATTER) return src->dim[n->dim].axis < 0;
-    if (src->dim[n->dim].axis != n->axis) return false;
-    return n->coll == COLL_ALL_GATHER ||
-           (n->dim2 >= 0 && n->dim2 < src->ndim && n->dim2 != n->dim && src->dim[n->dim2].axis < 0);
+    if (n->coll == COLL_REDUCE_SCATTER) return !size_is_split_over(src->dim[n->dim], n->axis);
+    if (axes_last(src->dim[n->dim].axis) != n->axis) return false;
+    return n->coll == COLL_ALL_GATHER || (n->dim2 >= 0 && n->dim2 < src->ndim && n->dim2 != n->dim &&
+                                          !size_is_split_over(src->dim[n->dim2], n->axis));
 }
 
 static bool result_fits(const Module *m, const Node *n, const Tensor *src, const Tensor *dst) {

@@ -39,7 +39,9 @@ void move_to(Move *, Affine);
 Affine move_pos(const Move *, int dim);
 Affine move_peer(const Move *);
 void move_from_own(Move *); /* the own rank first, if the source is peer-visible */
-/* Position `dim` in the whole dimension: inside this rank's block (mine) or the peer's. */
+/* Where this rank's block begins, along the last axis of the split. */
+Affine comm_own_block(Builder *, Size split);
+/* Position `dim` in the gathered dimension: inside this rank's block (mine) or the peer's. */
 Affine move_in_mine(const Move *, int dim, Size split);
 Affine move_in_peers(const Move *, int dim, Size split);
 void move_plain(Move *); /* every dimension: to the same place */

@@ -283,14 +283,6 @@ typedef struct {
     bool stacked, keep;
 } PeerEdit;
 
-/* The own block's place: + rank * B. */
-static void add_origin(PeerEdit *e, Builder *b, Affine *a) {
-    Affine own;
-    if (e->split.sym < 0) own = affine_term(TERM_RANK, e->axis, size_block(e->c->m, e->split, NULL), 1);
-    else own = affine_value(build_size(b, OP_ORIGIN, e->split));
-    affine_add(a, &own, 1);
-}
-
 /* store x  becomes  for r of ranks { store x to r } */
 static void store_to_peers(void *arg, Kernel *k, Op *op) {
     PeerEdit *e = arg;
@@ -306,8 +298,8 @@ static void store_to_peers(void *arg, Kernel *k, Op *op) {
     if (e->stacked) sub[n++] = span_of(affine_rank(e->axis));
     for (int d = 0; d < op->sub.n; d++) {
         sub[n] = op->sub.p[d];
-        if (!e->stacked && d == e->dim) add_origin(e, &b, &sub[n].lo);
-        n++;
+        Affine own = e->stacked || d != e->dim ? affine_const(0) : comm_own_block(&b, e->split);
+        affine_add(&sub[n++].lo, &own, 1);
     }
     Op *loop = build_for(&b, r, lo, hi, NULL, 0);
     Builder in = b;

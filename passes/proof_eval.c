@@ -74,7 +74,7 @@ static int64_t grid_length(const Env *e, const Range *r) {
     if (r->owner < 0) return size_eval(e->m, r->of, e->sym, e->coord);
     int coord[MAX_AXES] = {0};
     for (int i = 0; i < e->m->axis.n; i++) coord[i] = e->coord[i];
-    if (r->of.axis >= 0) coord[r->of.axis] = (int)e->at[r->owner].index.lo;
+    if (r->of.axis >= 0) coord[axes_last(r->of.axis)] = (int)e->at[r->owner].index.lo;
     return size_eval(e->m, r->of, e->sym, coord);
 }
 

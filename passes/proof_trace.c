@@ -123,9 +123,9 @@ static Interval access_cells(Trace *t, const Arg *arg, const Param *p, int d, co
     if (interval_empty(a)) return a;
     Size extent = tensor->dim[d];
     if (arg->slice[d] < 0) return cut(a, 0, size_block(r->m, extent, r->sym) - 1);
-    extent.axis = arg->slice[d];
-    int64_t origin = size_origin(r->m, extent, r->sym, t->env.coord);
-    a = cut(a, 0, size_eval(r->m, extent, r->sym, t->env.coord) - 1);
+    Size own = size_split(extent, arg->slice[d]);
+    int64_t origin = size_origin(r->m, own, r->sym, t->env.coord) - size_origin(r->m, extent, r->sym, t->env.coord);
+    a = cut(a, 0, size_eval(r->m, own, r->sym, t->env.coord) - 1);
     return (Interval){a.lo + origin, a.hi + origin};
 }
 

@@ -35,11 +35,14 @@ TILE_FN int64_t tile_most(int64_t a, int64_t b) { return a > b ? a : b; }
 TILE_FN int64_t tile_ceil_div(int64_t n, int64_t d) { return n <= 0 ? 0 : (n - 1) / d + 1; }
 TILE_FN bool tile_inside(int64_t i, int64_t n) { return (uint64_t)i < (uint64_t)n; }
 
-/* Elements of the block of n that the rank at a coordinate owns: [coord B, min(n, (coord + 1) B)), B = ceil(n / ranks).
- */
-TILE_FN int64_t tile_share(int64_t n, int64_t ranks, int64_t coord) {
-    int64_t block = tile_ceil_div(n, ranks);
+/* Elements of n in the block that the rank at a coordinate owns: [coord B, min(n, (coord + 1) B)). */
+TILE_FN int64_t tile_part(int64_t n, int64_t block, int64_t coord) {
     return tile_most(0, tile_least(block, n - coord * block));
+}
+
+/* The same where B = ceil(n / ranks). */
+TILE_FN int64_t tile_share(int64_t n, int64_t ranks, int64_t coord) {
+    return tile_part(n, tile_ceil_div(n, ranks), coord);
 }
 
 /* ---- integers: they wrap; division is floor, by zero it gives 0; shifts happen in 64 bits, modulo 64 ---- */

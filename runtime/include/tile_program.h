@@ -27,7 +27,8 @@ typedef struct {
     int ndim;                          /* 0: scalar */
     int64_t dim[TILE_MAX_DIMS];        /* global extents: constant part */
     int sym[TILE_MAX_DIMS];            /* plus this run-time dimension; -1: none */
-    int split[TILE_MAX_DIMS];          /* over this mesh axis, in blocks of ceil(n / ranks); -1: not split */
+    int split[TILE_MAX_DIMS]; /* over this mesh axis, in blocks of ceil(n / ranks); -1: not split; a + 4 (b + 1):
+                                 over a, and each block of n over b, in blocks of ceil(block / ranks) */
     int checked;                       /* an input of integers whose values are in least .. past - 1, .. */
     tile_bound least, past;            /* .. or the run is TILE_E_RANGE */
 } tile_arg;

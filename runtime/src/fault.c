@@ -36,18 +36,24 @@ size_t tile_elem_bits(const char *elem) {
     return e ? e->bits : 0;
 }
 
-/* The rank's block of a split extent: ceil(n / ranks), the last ones short or empty. */
-static int64_t block_extent(int64_t n, int64_t ranks, int64_t coord) {
-    int64_t block = (n + ranks - 1) / ranks, left = n - coord * block;
-    return left < 0 ? 0 : left < block ? left : block;
+/* The rank's block of an extent split over axes, major first: blocks of ceil(n / ranks), the last ones short or empty.
+ */
+static int64_t block_extent(const tile_instance *p, int64_t n, int axes) {
+    int64_t block = n;
+    for (; axes >= 0; axes = (axes >> 2) - 1) {
+        int64_t ranks = p->program->axis[axes & 3];
+        block = (block + ranks - 1) / ranks;
+        n -= p->coord[axes & 3] * block;
+        n = n < 0 ? 0 : n < block ? n : block;
+    }
+    return n;
 }
 
 int64_t arg_elements(const tile_instance *p, const tile_arg *a, const int64_t *dim) {
     int64_t all = 1;
     for (int d = 0; d < a->ndim; d++) {
         int64_t n = a->dim[d] + (a->sym[d] >= 0 ? dim[a->sym[d]] : 0);
-        int axis = a->split[d];
-        all *= axis >= 0 ? block_extent(n, p->program->axis[axis], p->coord[axis]) : n;
+        all *= block_extent(p, n, a->split[d]);
     }
     return all;
 }
