@@ -12,13 +12,16 @@ const char *c_program_name(Arena *, const Program *);
 
 /* ---- GPUs ---- */
 
-enum { GPU_MAPS = 3 };
+enum { GPU_MAPS = 4 };
 
-/* A matrix that a kernel copies by boxes: tile_map of runtime/include/tile_program.h. */
+/* Matrices that a kernel copies by boxes: tile_map of runtime/include/tile_program.h. */
 typedef struct {
     int arg;
     const char *first;
-    int64_t columns, rows;
+    Elem elem;
+    int64_t columns;
+    Size rows;
+    int64_t planes;
     int box;
 } GpuMap;
 

@@ -1,19 +1,9 @@
 /* hip_schedule.c: a kernel by the machine's text for its schedule: codegen/schedules/NAME_TARGET.hip with the holes
    filled. A hole is $word; a line that begins with ?word stands only in kernels of that kind. */
-#include "codegen/hip.h"
+#include "codegen/hip_schedule.h"
 
 #include <inttypes.h>
 #include <string.h>
-
-typedef struct {
-    const char *name, *text;
-} Hole;
-
-typedef struct {
-    const Hole *hole;
-    int n;
-    const char *kind; /* lines of other kinds are left out */
-} Holes;
 
 static const ScheduleFile *schedule_find(Arena *a, const char *name, const char *target) {
     const char *path = arena_format(a, "schedules/%s_%s.hip", name, target);
@@ -23,48 +13,63 @@ static const ScheduleFile *schedule_find(Arena *a, const char *name, const char 
 }
 
 /* The hole whose name the text begins with, the longest of them. */
-static const Hole *hole_at(const Holes *h, const char *text) {
+static const Hole *hole_at(const Schedule *s, const char *text) {
     const Hole *found = NULL;
-    for (int i = 0; i < h->n; i++) {
-        size_t n = strlen(h->hole[i].name);
-        if (strncmp(text, h->hole[i].name, n) == 0 && (!found || n > strlen(found->name))) found = &h->hole[i];
+    for (int i = 0; i < s->hole.n; i++) {
+        const Hole *h = &s->hole.p[i];
+        size_t n = strlen(h->name);
+        if (strncmp(text, h->name, n) == 0 && (!found || n > strlen(found->name))) found = h;
     }
     return found;
 }
 
-static void fill_line(Text *to, const Holes *h, const char *line, const char *end) {
+static void fill_line(Text *to, const Schedule *s, const char *line, const char *end) {
     for (const char *at = line, *mark; at < end;) {
         mark = memchr(at, '$', (size_t)(end - at));
         text_add_n(to, at, (size_t)((mark ? mark : end) - at));
         if (!mark) return;
-        const Hole *hole = hole_at(h, mark + 1);
+        const Hole *hole = hole_at(s, mark + 1);
         text_add(to, hole ? hole->text : "$");
         at = mark + 1 + (hole ? strlen(hole->name) : 0);
     }
 }
 
-static void fill(Text *to, const Holes *h, const char *text) {
+static void fill(Text *to, const Schedule *s, const char *text) {
     for (const char *line = text, *end; *line; line = end) {
         end = strchr(line, '\n');
         end = end ? end + 1 : line + strlen(line);
         if (*line != '?') {
-            fill_line(to, h, line, end);
+            fill_line(to, s, line, end);
             continue;
         }
-        size_t kind = strlen(h->kind);
-        if (strncmp(line + 1, h->kind, kind) == 0 && line[1 + kind] == ' ') fill_line(to, h, line + 1 + kind, end);
+        size_t kind = strlen(s->kind);
+        if (strncmp(line + 1, s->kind, kind) == 0 && line[1 + kind] == ' ') fill_line(to, s, line + 1 + kind, end);
     }
 }
 
-/* ---- the product ---- */
+/* ---- what all schedules have in common ---- */
 
-static GpuMap map_of(Fn *f, int param, int box) {
+void schedule_hole(Schedule *s, const char *name, const char *text) {
+    vec_push(s->f.arena, &s->hole, ((Hole){name, text}));
+}
+
+void schedule_number(Schedule *s, const char *name, int64_t n) {
+    schedule_hole(s, name, fn_text(&s->f, "%" PRId64, n));
+}
+
+/* Of a parameter's matrices: its last two dimensions; planes: how many there are, 0 where it is a matrix. */
+GpuMap schedule_map(Schedule *s, int param, int64_t planes, int box) {
+    Fn *f = &s->f;
     const Arg *arg = &f->node->arg.p[param];
     const Tensor *t = &f->p->tensor.p[arg->tensor];
     const Param *p = &f->k->param.p[param];
-    GpuMap m = {.arg = f->memory->arg[t->id], .first = text_bare(f, part_text(f, t, arg)), .box = box};
-    m.columns = p->dim[1].c;
-    m.rows = p->dim[0].c;
+    GpuMap m = {.arg = f->memory->arg[t->id],
+                .first = text_bare(f, part_text(f, t, arg)),
+                .elem = t->elem,
+                .planes = planes,
+                .box = box};
+    m.columns = p->dim[p->ndim - 1].c;
+    m.rows = p->dim[p->ndim - 2];
     if (m.arg < 0) {
         const char *bytes = text_mul(f, text_atom(f, m.first), fn_text(f, "%d", elem_bits(t->elem) / 8));
         m.first = text_add_terms(f, fn_text(f, "%" PRId64, f->memory->offset[t->id]), bytes);
@@ -72,49 +77,54 @@ static GpuMap map_of(Fn *f, int param, int box) {
     return m;
 }
 
-/* b[j, p], its rows along what is summed over, or b[p, j]. */
-static bool product_has_rows(const Kernel *k) {
-    const Op *loop = k->body->first;
-    while (loop->kind != OP_FOR) loop = loop->next;
-    const Op *load = loop->region[0]->first;
-    while (load->kind != OP_LOAD || load->param != 1) load = load->next;
-    return load->sub.p[1].lo.term[0].id == loop->range;
+void schedule_maps(Schedule *s, const GpuMap *map, const int *param, int n) {
+    Text *to = s->text;
+    text_printf(to, "typedef struct {\n    tile_tensor_map map[%d]; /* ", n);
+    for (int i = 0; i < n; i++) {
+        text_printf(to, "%s%s", i ? ", " : "", s->f.k->param.p[param[i]].name);
+        s->launch->map[i] = map[i];
+    }
+    text_printf(to, " */\n} %s_maps;\n\n", s->launch->function);
+    s->launch->nmap = n;
+}
+
+static void launch_facts(Schedule *s) {
+    const MatrixSchedule *facts = s->facts;
+    schedule_hole(s, "kernel", s->launch->function);
+    schedule_number(s, "threads", facts->threads);
+    schedule_number(s, "cluster", facts->cluster);
+    schedule_hole(s, "call", fn_text(&s->f, "%s_call", s->f.p->name));
+    s->launch->threads = facts->threads;
+    s->launch->lds = facts->lds_bytes;
+    s->launch->cluster = facts->cluster;
+}
+
+static const struct {
+    const char *name;
+    bool (*prepare)(Schedule *);
+} schedules[] = {{"product", product_prepare}, {"attention", attention_prepare}};
+
+static bool prepare(Schedule *s) {
+    for (size_t i = 0; i < sizeof schedules / sizeof *schedules; i++)
+        if (strcmp(schedules[i].name, s->f.k->schedule) == 0) return schedules[i].prepare(s);
+    return false;
 }
 
 bool hip_schedule(GpuText *g, Arena *a, const Program *p, const Memory *memory, const Node *n, GpuLaunch *launch) {
     const Kernel *k = n->kernel;
     const ScheduleFile *file = schedule_find(a, k->schedule, g->target);
-    const MatrixSchedule *facts = matrix_schedule(matrix_target(g->target), k->schedule);
-    Fn f = fn_new(a, g->m, p, memory);
-    f.k = k;
-    f.node = n;
-    if (!file || !facts) {
-        fn_unsupported(&f, k->loc, fn_text(&f, "the schedule '%s' on %s", k->schedule, g->target));
+    Hip hip = {.target = matrix_target(g->target), .member = public_members(a, g->m, p)};
+    Schedule s = {.f = fn_new(a, g->m, p, memory), .text = &g->text, .launch = launch};
+    s.f.back = &hip_backend;
+    s.f.hip = &hip;
+    s.f.k = k;
+    s.f.node = n;
+    text_printf(s.text, "/* kernel %s, by the schedule '%s' */\n", c_string(a, k->name), k->schedule);
+    if (!file || !prepare(&s)) {
+        fn_unsupported(&s.f, k->loc, fn_text(&s.f, "the schedule '%s' on %s", k->schedule, g->target));
         return false;
     }
-    bool rows = product_has_rows(k);
-    const char *number[3] = {size_text(&f, k->param.p[2].dim[0]), size_text(&f, k->param.p[2].dim[1]),
-                             size_text(&f, k->param.p[0].dim[1])};
-    Hole hole[] = {{"kernel", launch->function},
-                   {"threads", fn_text(&f, "%d", facts->threads)},
-                   {"cluster", fn_text(&f, "%d", facts->cluster)},
-                   {"call", arena_format(a, "%s_call", p->name)},
-                   {"M", number[0]},
-                   {"N", number[1]},
-                   {"K", number[2]},
-                   {"type", elem_text(k->param.p[0].elem)},
-                   {"across", rows ? "0" : "1"}};
-    text_printf(&g->text, "/* kernel %s, by the schedule '%s' */\n", c_string(a, k->name), k->schedule);
-    text_printf(&g->text, "typedef struct {\n    tile_tensor_map map[3]; /* %s, %s, %s */\n} %s_maps;\n\n",
-                k->param.p[0].name, k->param.p[1].name, k->param.p[2].name, launch->function);
-    fill(&g->text, &(Holes){.hole = hole, .n = (int)(sizeof hole / sizeof *hole), .kind = rows ? "rows" : "columns"},
-         file->text);
-    launch->threads = facts->threads;
-    launch->lds = facts->lds_bytes;
-    launch->cluster = facts->cluster;
-    launch->nmap = 3;
-    launch->map[0] = map_of(&f, 0, 128);
-    launch->map[1] = map_of(&f, 1, rows ? 128 : 64);
-    launch->map[2] = map_of(&f, 2, 64);
-    return !f.failed;
+    launch_facts(&s);
+    fill(s.text, &s, file->text);
+    return !s.f.failed;
 }

@@ -46,9 +46,13 @@ static void write_maps(Text *to, Arena *a, const GpuText *g, int launch) {
     const GpuLaunch *l = &g->launch.p[launch];
     if (!l->nmap) return;
     text_printf(to, "/* What %s copies by tiles. */\nstatic const tile_map %s_map_%d[] = {\n", l->function, prefix(a, g), launch);
-    for (int i = 0; i < l->nmap; i++)
-        text_printf(to, "    {.arg = %d, .first = %s, .columns = %" PRId64 ", .rows = %" PRId64 ", .box = %d},\n", l->map[i].arg,
-                    l->map[i].first, l->map[i].columns, l->map[i].rows, l->map[i].box);
+    for (int i = 0; i < l->nmap; i++) {
+        const GpuMap *m = &l->map[i];
+        text_printf(to, "    {.arg = %d, .first = %s, .bytes = %d, .columns = %" PRId64 ", .rows = {%" PRId64 ", %d}, ", m->arg, m->first,
+                    elem_bits(m->elem) / 8, m->columns, m->rows.c, m->rows.sym);
+        if (m->planes) text_printf(to, ".planes = %" PRId64 ", ", m->planes);
+        text_printf(to, ".box = %d},\n", m->box);
+    }
     text_add(to, "};\n\n");
 }
 

@@ -1,8 +1,7 @@
 /* pipe.c: a kernel that the machine has a pipelined schedule for is computed by that: copies, products and stores of
    different tiles at the same time. So far: the product of two matrices.
    Takes: value form without flags. Gives: the same, kernels marked with their schedule, its tiles in their grids. */
-#include "passes/pass.h"
-#include "target/matrix.h"
+#include "passes/pipe.h"
 
 /* ---- c[i, j] = sum of a[i, p] * b over p, b[p, j] or b[j, p] ---- */
 
@@ -114,28 +113,35 @@ static bool is_large(const Kernel *k, const MatrixSchedule *s) {
     return k->param.p[2].dim[0].c >= s->rows && k->param.p[2].dim[1].c >= s->columns;
 }
 
-static void product_take(PassContext *c, Kernel *k, const MatrixSchedule *s) {
-    Product f = {.k = k};
-    if (!is_product(&f)) return;
-    if (!rows_align(k, s->align)) {
-        remark(c, "pipe", k->loc, "'%s': no schedule: rows are not multiples of %d bytes", k->name, s->align);
-        return;
-    }
-    if (!is_large(k, s)) {
-        remark(c, "pipe", k->loc, "'%s': no schedule: the result is smaller than a tile of %d x %d", k->name, s->rows,
-               s->columns);
-        return;
-    }
+void pipe_refuse(PassContext *c, const Kernel *k, const char *why) {
+    remark(c, "pipe", k->loc, "'%s': no schedule: %s", k->name, why);
+}
+
+void pipe_mark(PassContext *c, Kernel *k, const MatrixSchedule *s, int row, int column) {
     k->schedule = name_of(c->m->names, s->name);
-    k->range.p[0].size = s->rows;
-    k->range.p[1].size = s->columns;
+    k->range.p[row].size = s->rows;
+    k->range.p[column].size = s->columns;
     remark(c, "pipe", k->loc, "'%s': the schedule '%s', tiles of %d x %d", k->name, s->name, s->rows, s->columns);
+}
+
+static void product_take(PassContext *c, Kernel *k, const MatrixTarget *t) {
+    Product f = {.k = k};
+    const MatrixSchedule *s = matrix_schedule(t, "product", 0);
+    if (!s || !is_product(&f)) return;
+    if (!rows_align(k, s->align))
+        pipe_refuse(c, k, "rows are not multiples of 16 bytes");
+    else if (!is_large(k, s))
+        pipe_refuse(c, k, "the result is smaller than a tile");
+    else
+        pipe_mark(c, k, s, 0, 1);
 }
 
 static bool pipe_run(PassContext *c) {
     const MatrixTarget *target = matrix_target(c->options->target);
-    const MatrixSchedule *product = target && !c->options->emulated ? matrix_schedule(target, "product") : NULL;
-    for (int i = 0; product && i < c->m->kernel.n; i++) product_take(c, c->m->kernel.p[i], product);
+    for (int i = 0; target && !c->options->emulated && i < c->m->kernel.n; i++) {
+        product_take(c, c->m->kernel.p[i], target);
+        pipe_attention(c, c->m->kernel.p[i], target);
+    }
     return true;
 }
 

@@ -152,9 +152,9 @@ const MatrixOp *matrix_op(const MatrixTarget *t, const char *name, const char *a
     return NULL;
 }
 
-const MatrixSchedule *matrix_schedule(const MatrixTarget *t, const char *name) {
+const MatrixSchedule *matrix_schedule(const MatrixTarget *t, const char *name, int64_t width) {
     for (const MatrixSchedule *s = t->schedule; s->name; s++)
-        if (!strcmp(s->name, name)) return s;
+        if (!strcmp(s->name, name) && width <= s->width) return s;
     return NULL;
 }
 

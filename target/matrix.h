@@ -33,9 +33,10 @@ typedef struct {
 } MatrixPanel;
 
 /* A whole kernel that the machine has a pipelined text for, codegen/schedules/NAME_TARGET.hip, with the tiles that it works
-   in. Rows of its tensors begin at multiples of `align` bytes. */
+   in; there may be several for rows of different widths. Rows of its tensors begin at multiples of `align` bytes. */
 typedef struct {
     const char *name;
+    int width; /* of rows that one workgroup holds as a whole, at most; 0: none are */
     int rows, columns, align;
     int threads, lds_bytes, cluster; /* of a workgroup; workgroups that meet */
 } MatrixSchedule;
@@ -57,7 +58,7 @@ extern const int matrix_target_count;
 
 const MatrixTarget *matrix_target(const char *name); /* NULL: none */
 const MatrixOp *matrix_op(const MatrixTarget *, const char *name, const char *a, const char *b);
-const MatrixSchedule *matrix_schedule(const MatrixTarget *, const char *name); /* NULL: none */
+const MatrixSchedule *matrix_schedule(const MatrixTarget *, const char *name, int64_t width); /* NULL: none */
 int matrix_width(const char *type);     /* bits of an element */
 bool matrix_n(const MatrixOp *, int n); /* whether it exists with this n */
 int matrix_cycles(const MatrixOp *, int n);

@@ -18,3 +18,14 @@ done <<'SIZES'
 4097 4104 4104
 1000 520 328
 SIZES
+while read -r b h g s d name; do
+    "$tilec" compile "$here/attention.tile" --target=sm_90a --emit=lib --program="$name" -o "$folder/B${b}_H${h}_${g}_S${s}_D$d" -D B="$b" -D H="$h" -D G="$g" -D S="$s" -D D="$d"
+done <<'SIZES'
+1 32 32 4096 128 attention_full
+1 32 32 16384 128 attention_full
+4 32 8 4096 128 attention_causal
+1 64 8 16384 128 attention_causal
+1 128 128 8192 64 attention_full
+1 32 8 4097 128 attention_causal
+1 32 32 4099 128 attention_full
+SIZES

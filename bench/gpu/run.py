@@ -1,6 +1,5 @@
 #!/usr/bin/env python3
-"""run.py FOLDER [-o FILE] [--only=WORD]: programs compiled into FOLDER (build.sh), and kernels written by hand
-(hand/build.sh), beside cuBLAS and cuDNN on this GPU.
+"""run.py FOLDER [-o FILE] [--only=WORD]: programs compiled into FOLDER (build.sh) beside cuBLAS and cuDNN on this GPU.
 
 Each row: a CUDA graph of several calls that rotate over input sets larger than the L2, ours and the peer's in turns
 (ABBA) on the same random data, medians; values against f32 arithmetic on sampled rows. One JSON line a row."""
@@ -12,10 +11,6 @@ GEMM = [(4096, 4096, 4096), (8192, 8192, 8192), (8192, 28672, 8192), (2048, 4096
 ATTENTION = [(1, 32, 32, 4096, 128, 0), (1, 32, 32, 16384, 128, 0), (4, 32, 8, 4096, 128, 1), (1, 64, 8, 16384, 128, 1), (1, 128, 128, 8192, 64, 0),
              (1, 32, 8, 4097, 128, 1), (1, 32, 32, 4099, 128, 0)]
 L2 = 60e6
-
-
-def pointer(t):
-    return ctypes.c_void_p(t.data_ptr())
 
 
 def stream():
@@ -60,11 +55,6 @@ def error_of(got, want):
     return ((got.float() - want).norm() / want.norm()).item()
 
 
-def check(code):
-    if code:
-        raise SystemExit(f"CUDA error {code}")
-
-
 class Config(ctypes.Structure):
     """tile_mesh_config of runtime/include/tile.h"""
     _fields_ = [("size", ctypes.c_size_t), ("rank", ctypes.c_int), ("nranks", ctypes.c_int), ("device", ctypes.c_int), ("reserve_sms", ctypes.c_int),
@@ -107,10 +97,10 @@ def gemm(run, m, n, k, nn):
     return side_by_side(ours, peer, calls) + (2 * m * n * k, error)
 
 
-def attention(library, b, h, g, s, d, causal):
+def attention(run, b, h, g, s, d, causal):
     q, k, v = normal(b, h, s, d), normal(b, g, s, d), normal(b, g, s, d)
-    o, count = torch.full_like(q, float("nan")), torch.zeros(1, device="cuda", dtype=torch.int32)
-    ours = lambda i: check(library.run_attention(pointer(q), pointer(k), pointer(v), pointer(o), pointer(count), b, h, g, s, s, causal, stream()))
+    o = torch.full_like(q, float("nan"))
+    ours = lambda i: run(q, k, v, o)
     peer = lambda i: F.scaled_dot_product_attention(q, k, v, is_causal=bool(causal), enable_gqa=h != g)
     ours(0)
     rows = torch.randint(s, (64,), device="cuda")
@@ -127,15 +117,15 @@ def attention(library, b, h, g, s, d, causal):
 
 def rows(folder):
     mesh = Mesh(folder)
-    load = lambda name: ctypes.CDLL(os.path.join(folder, name + ".so"))
     for m, n, k in GEMM:
         for name in ("gemm_tn", "gemm_nn"):
             path = f"{folder}/{m}x{n}x{k}/lib{name}.so"
             yield name.replace("_", " "), f"{m}x{n}x{k}", "cublas", lambda: gemm(mesh.program(path, name), m, n, k, name == "gemm_nn")
     for shape in ATTENTION:
         b, h, g, s, d, causal = shape
-        name = f"attention{d}" + ("_causal" if causal and d == 128 else "")
-        yield "attention" + (" causal" if causal else ""), f"B{b} H{h}/{g} S{s} D{d}", "cudnn", lambda: attention(load(name), *shape)
+        name = "attention_causal" if causal else "attention_full"
+        path = f"{folder}/B{b}_H{h}_{g}_S{s}_D{d}/lib{name}.so"
+        yield name.replace("_", " "), f"B{b} H{h}/{g} S{s} D{d}", "cudnn", lambda: attention(mesh.program(path, name), *shape)
 
 
 def main():

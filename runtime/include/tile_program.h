@@ -43,12 +43,15 @@ typedef struct {
     const char *producer, *consumer;
 } tile_flag_info;
 
-/* A matrix of 16-bit elements that a kernel copies by boxes of 64 columns, swizzled by 128 bytes. */
+/* Matrices, one behind the other, that a kernel copies by boxes of 128 bytes a row, swizzled by as many. */
 typedef struct {
-    int arg;               /* the program's argument that it is in; -1: the workspace */
-    int64_t first;         /* element that it begins with, or byte of the workspace */
-    int64_t columns, rows; /* dense, row-major */
-    int box;               /* rows of a box */
+    int arg;         /* the program's argument that they are in; -1: the workspace */
+    int64_t first;   /* element that they begin with, or byte of the workspace */
+    int bytes;       /* of an element: 1, 2 or 4 */
+    int64_t columns; /* dense, row-major */
+    tile_bound rows; /* of each */
+    int64_t planes;  /* how many; 0: there is one, and it has two coordinates, not three */
+    int box;         /* rows of a box */
 } tile_map;
 
 /* One kernel launch on a GPU; a program's run is its launches in order. */

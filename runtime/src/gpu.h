@@ -55,7 +55,9 @@ enum {
     GPU_EVENT_NO_TIMING = 2,
     GPU_MAX_DYNAMIC_LDS = 8,   /* attribute of a function, CUDA */
     GPU_MULTIPROCESSORS = 16,  /* attribute of a device, CUDA */
-    GPU_MAP_UINT16 = 1,        /* of tensor maps, CUDA: elements, */
+    GPU_MAP_UINT8 = 0,         /* of tensor maps, CUDA: elements, */
+    GPU_MAP_UINT16 = 1,
+    GPU_MAP_UINT32 = 2,
     GPU_MAP_SWIZZLE_128B = 3,  /* order in workgroup memory, */
     GPU_MAP_PROMOTE_256B = 3   /* and bytes that L2 fetches */
 };
@@ -96,7 +98,7 @@ typedef struct {
     _Alignas(64) char bytes[128];
 } GpuMap;
 
-int gpu_maps_fill(const Gpu *, const tile_program *, const tile_image *, void *const *arg, char *local, GpuMap *);
+int gpu_maps_fill(const Gpu *, const tile_program *, const tile_image *, void *const *arg, const int64_t *dim, char *local, GpuMap *);
 int gpu_maps_count(const tile_image *); /* of all launches */
 
 /* ---- gpu_instance.c: a program on a GPU ---- */

@@ -7,22 +7,27 @@ int gpu_maps_count(const tile_image *image) {
     return n;
 }
 
-static int map_fill(const Gpu *gpu, const tile_program *g, const tile_map *m, void *const *arg, char *local,
-                    GpuMap *to) {
-    enum { BYTES = 2 };
-    char *base = m->arg < 0 ? local + m->first : (char *)arg[m->arg] + m->first * BYTES;
-    uint64_t dim[2] = {(uint64_t)m->columns, (uint64_t)m->rows}, stride = (uint64_t)m->columns * BYTES;
-    unsigned box[2] = {64, (unsigned)m->box}, step[2] = {1, 1};
-    int error = gpu->api.map_encode(to, GPU_MAP_UINT16, 2, base, dim, &stride, box, step, 0, GPU_MAP_SWIZZLE_128B,
-                                    GPU_MAP_PROMOTE_256B, 0);
+static int map_type(int bytes) {
+    return bytes == 1 ? GPU_MAP_UINT8 : bytes == 2 ? GPU_MAP_UINT16 : GPU_MAP_UINT32;
+}
+
+static int map_fill(const Gpu *gpu, const tile_program *g, const tile_map *m, void *const *arg, const int64_t *size,
+                    char *local, GpuMap *to) {
+    char *base = m->arg < 0 ? local + m->first : (char *)arg[m->arg] + m->first * m->bytes;
+    uint64_t rows = (uint64_t)(m->rows.c + (m->rows.sym < 0 ? 0 : size[m->rows.sym]));
+    uint64_t dim[3] = {(uint64_t)m->columns, rows ? rows : 1, (uint64_t)m->planes}; /* of none nothing is copied */
+    uint64_t stride[2] = {dim[0] * (uint64_t)m->bytes, dim[0] * dim[1] * (uint64_t)m->bytes};
+    unsigned box[3] = {128u / (unsigned)m->bytes, (unsigned)m->box, 1}, step[3] = {1, 1, 1};
+    int error = gpu->api.map_encode(to, map_type(m->bytes), m->planes ? 3 : 2, base, dim, stride, box, step, 0,
+                                    GPU_MAP_SWIZZLE_128B, GPU_MAP_PROMOTE_256B, 0);
     return error ? gpu_fail(gpu, error, m->arg < 0 ? "describing the workspace" : g->arg[m->arg].name) : TILE_OK;
 }
 
-int gpu_maps_fill(const Gpu *gpu, const tile_program *g, const tile_image *image, void *const *arg, char *local,
-                  GpuMap *to) {
+int gpu_maps_fill(const Gpu *gpu, const tile_program *g, const tile_image *image, void *const *arg, const int64_t *dim,
+                  char *local, GpuMap *to) {
     int code = TILE_OK;
     for (int i = 0; i < image->nlaunches && !code; i++)
         for (int k = 0; k < image->launch[i].nmaps && !code; k++)
-            code = map_fill(gpu, g, &image->launch[i].map[k], arg, local, to++);
+            code = map_fill(gpu, g, &image->launch[i].map[k], arg, dim, local, to++);
     return code;
 }

@@ -1,0 +1,85 @@
+/* hip_attention.c: what the schedule of attention wants to know of a kernel. */
+#include "codegen/hip_schedule.h"
+#include "target/match.h"
+
+#include <inttypes.h>
+
+static int64_t matrices(const Param *p) {
+    int64_t n = 1;
+    for (int d = 0; d < p->ndim - 2; d++) n *= p->dim[d].c;
+    return n;
+}
+
+/* A position of the grid, of the number of q's matrix. */
+static const char *position_text(Fn *f, int range, const char *head) {
+    int64_t inner = 1, outer = 1;
+    for (int r = 0; r < f->k->ngrid - 2; r++) {
+        if (r > range) inner *= f->k->range.p[r].of.c;
+        if (r < range) outer *= f->k->range.p[r].of.c;
+    }
+    const char *at = inner == 1 ? head : fn_text(f, "%s / %" PRId64, head, inner);
+    return outer == 1 ? at : fn_text(f, "%s %% %" PRId64, at, f->k->range.p[range].of.c);
+}
+
+static const char *subscript_text(Fn *f, const Affine *a, const char *head) {
+    const char *sum = fn_text(f, "%" PRId64, a->c);
+    for (int i = 0; i < a->nterm; i++) {
+        const Term *t = &a->term[i];
+        const char *at = position_text(f, t->id, head);
+        if (t->div > 1) at = fn_text(f, "%s / %" PRId64, text_atom(f, at), t->div);
+        sum = text_add_terms(f, sum, text_mul(f, text_atom(f, at), fn_text(f, "%" PRId64, t->mul)));
+    }
+    return sum;
+}
+
+/* The number of k's matrix that belongs to q's. */
+static const char *keys_text(Fn *f, const Attention *a, const char *head) {
+    const Param *p = &f->k->param.p[a->k];
+    const char *number = "0";
+    for (int d = 0; d < p->ndim - 2; d++) {
+        const char *outer = text_mul(f, text_atom(f, number), fn_text(f, "%" PRId64, p->dim[d].c));
+        number = text_add_terms(f, outer, subscript_text(f, &a->keys_at->sub.p[d].lo, head));
+    }
+    return text_bare(f, number);
+}
+
+static const char *row_text(Fn *f, int64_t by) {
+    return by < 0 ? fn_text(f, "row - %" PRId64, -by) : text_add_terms(f, "row", fn_text(f, "%" PRId64, by));
+}
+
+static const char *size_of(Fn *f, Size s) {
+    if (s.sym < 0) return fn_text(f, "%" PRId64, s.c);
+    return text_add_terms(f, fn_text(f, "(int)%s", hip_backend.symbol(f, s.sym)), fn_text(f, "%" PRId64, s.c));
+}
+
+static void fill_holes(Schedule *s, const Attention *a, int64_t heads, int64_t keyed) {
+    Fn *f = &s->f;
+    int64_t width = a->width.c <= 64 ? 64 : (a->width.c + 15) / 16 * 16;
+    schedule_hole(s, "type", elem_text(f->k->param.p[a->q].elem));
+    schedule_number(s, "KEYS", s->facts->columns);
+    schedule_number(s, "D", width);
+    schedule_number(s, "panels", (width + 63) / 64);
+    schedule_number(s, "heads", heads);
+    schedule_number(s, "share", heads > keyed ? heads / keyed : 1);
+    schedule_hole(s, "rows", size_of(f, a->rows));
+    schedule_hole(s, "keys", size_of(f, a->keys));
+    schedule_hole(s, "matrix", keys_text(f, a, "head"));
+    schedule_hole(s, "scale", fn_text(f, "%.9gf", a->scale * 1.4426950408889634));
+    schedule_hole(s, "from", a->from ? fn_text(f, "tile_max_i32(0, %s)", row_text(f, a->first)) : "0");
+    schedule_hole(s, "to", a->to ? fn_text(f, "tile_min_i32(at.T, %s)", row_text(f, a->last + 1)) : "at.T");
+}
+
+bool attention_prepare(Schedule *s) {
+    Attention a;
+    if (attention_match(s->f.k, &a)) return false;
+    s->facts = matrix_schedule(s->f.hip->target, "attention", a.width.c);
+    if (!s->facts) return false;
+    int64_t heads = matrices(&s->f.k->param.p[a.q]), keyed = matrices(&s->f.k->param.p[a.k]);
+    int keys = s->facts->columns;
+    schedule_maps(s,
+                  (GpuMap[]){schedule_map(s, a.q, heads, 64), schedule_map(s, a.k, keyed, keys),
+                             schedule_map(s, a.v, keyed, keys), schedule_map(s, a.o, heads, 64)},
+                  (int[]){a.q, a.k, a.v, a.o}, 4);
+    fill_holes(s, &a, heads, keyed);
+    return true;
+}

@@ -1,0 +1,30 @@
+/* hip_schedule.h: what the generators of kernels by schedules share; one file each, hip_NAME.c. */
+#ifndef TILEC_CODEGEN_HIP_SCHEDULE_H
+#define TILEC_CODEGEN_HIP_SCHEDULE_H
+
+#include "codegen/hip.h"
+
+typedef struct {
+    const char *name, *text;
+} Hole;
+
+/* A kernel by a schedule. */
+typedef struct {
+    Fn f;
+    const MatrixSchedule *facts;
+    Text *text; /* where it goes */
+    GpuLaunch *launch;
+    VEC(Hole) hole;
+    const char *kind; /* lines of other kinds are left out */
+} Schedule;
+
+void schedule_hole(Schedule *, const char *name, const char *text);
+void schedule_number(Schedule *, const char *name, int64_t);
+GpuMap schedule_map(Schedule *, int param, int64_t planes, int box);     /* planes: 0, or matrices of the parameter */
+void schedule_maps(Schedule *, const GpuMap *, const int *param, int n); /* the kernel's second argument */
+
+/* Fill in facts, maps, and the schedule's own holes; false: the kernel is none that the schedule computes. */
+bool product_prepare(Schedule *);
+bool attention_prepare(Schedule *);
+
+#endif

@@ -1,0 +1,12 @@
+/* pipe.h: what the parts of `pipe` share. Each looks at one kernel, and marks it with a schedule where it can. */
+#ifndef TILEC_PASSES_PIPE_H
+#define TILEC_PASSES_PIPE_H
+
+#include "passes/pass.h"
+#include "target/matrix.h"
+
+void pipe_attention(PassContext *, Kernel *, const MatrixTarget *);
+void pipe_mark(PassContext *, Kernel *, const MatrixSchedule *, int row, int column); /* ranges that take its tiles */
+void pipe_refuse(PassContext *, const Kernel *, const char *why);
+
+#endif

@@ -1,0 +1,33 @@
+/* match.h: kernels that a machine has a schedule for are recognised by their dataflow: passes mark them, and code
+   generation asks again for what fills the schedule's text. */
+#ifndef TILEC_TARGET_MATCH_H
+#define TILEC_TARGET_MATCH_H
+
+#include "ir/ir.h"
+
+/* ---- reading values ---- */
+
+const Op *match_op(const Value *, OpKind); /* what computes it, when of that kind; else NULL */
+const Value *match_bare(const Value *);    /* without broadcasts */
+bool match_number(const Value *, double *);
+/* The other operand of an operation on two values, one of them `known`; NULL: it is no such operation. */
+const Value *match_other(const Value *, OpKind, const Value *known);
+void match_sum(const Value *v, const Value **base, int64_t *c); /* v = base + c, as many numbers as there are in c */
+bool match_is_pos(const Affine *, int range);                   /* the range's positions as they are */
+
+/* ---- o = softmax(scale q k^T, masked) v, the scores of some keys at a time ---- */
+
+typedef struct {
+    int q, k, v, o;           /* parameters [.., rows or keys, width] */
+    int row, key, column;     /* ranges: rows of q and o, the loop's, the width */
+    const Op *loop, *keys_at; /* keys_at: the load of k, and which of its matrices belongs to which of q's */
+    Size rows, keys, width;
+    double scale;
+    bool from, to; /* there are bounds: row i sees the keys j of i + first <= j, and of j <= i + last */
+    int64_t first, last;
+} Attention;
+
+/* NULL: it is that, and *a says which. Else what keeps it from it; "": it has not two products in a loop. */
+const char *attention_match(const Kernel *, Attention *a);
+
+#endif
