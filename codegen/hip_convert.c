@@ -1,5 +1,5 @@
-/* hip_convert.c: a tile from one layout to another: registers under other names, or through the workgroup's memory, laid
-   out so that neither side has bank conflicts (docs/layout.md). */
+/* hip_convert.c: a tile from one layout to another: registers under other names, or through the workgroup's memory,
+   laid out so that neither side has bank conflicts (docs/layout.md). */
 #include "codegen/hip.h"
 #include "ir/layout_convert.h"
 
@@ -8,17 +8,20 @@
 /* Where in memory, in elements, what a layout's places hold lies. */
 typedef struct {
     Layout offset;
-    int run;       /* low register bits that are neighbours in memory, of which 16 bytes go at once */
-    int bytes;     /* of an element */
+    int run;    /* so many register bits run along memory, of which 16 bytes go at once .. */
+    int bit[8]; /* .. these, from the lowest offset up */
+    int bytes;  /* of an element */
 } Way;
 
-/* All other places move by whole runs. */
-static bool is_run(const Layout *offset, int first, int bits) {
-    uint64_t low = (UINT64_C(1) << bits) - 1;
-    for (int b = 0; b < layout_place_bits(offset); b++)
-        if (b >= first && b < first + bits ? offset->column[b] != UINT64_C(1) << (b - first) : offset->column[b] & low)
-            return false;
-    return true;
+/* The register bit that moves by the offset alone; -1: there is none, or others move within it. */
+static int bit_of_offset(const Layout *offset, int first, int n, uint64_t by) {
+    int found = -1;
+    for (int b = 0; b < layout_place_bits(offset); b++) {
+        if (!(offset->column[b] & by)) continue;
+        if (found >= 0 || offset->column[b] != by || b < first || b >= first + n) return -1;
+        found = b - first;
+    }
+    return found;
 }
 
 static bool way_find(Way *w, const Layout *memory, const Layout *registers, Elem e) {
@@ -26,16 +29,54 @@ static bool way_find(Way *w, const Layout *memory, const Layout *registers, Elem
     if (!layout_inverse(&inverse, memory) || !layout_compose(&w->offset, &inverse, registers)) return false;
     int first, d = layout_place(&w->offset, "reg", &first), n = w->offset.place[d].bits;
     w->bytes = elem_bits(e) / 8;
-    while (w->bytes << (w->run + 1) <= 16 && w->run < n) w->run++;
-    while (!is_run(&w->offset, first, w->run)) w->run--;
+    while (w->bytes << (w->run + 1) <= 16) {
+        int bit = bit_of_offset(&w->offset, first, n, UINT64_C(1) << w->run);
+        if (bit < 0) break;
+        w->bit[w->run++] = bit;
+    }
     return true;
 }
 
-static const char *way_text(Fn *f, const Way *w, const char *r, const char *wanted) {
-    uint64_t thread[64], reg[64], of_thread = 0, of_reg = 0;
-    int n, nt = thread_columns(f->hip, &w->offset, thread);
+/* The registers of a run are neighbours as well. */
+static bool is_straight(const Way *w) {
+    for (int b = 0; b < w->run; b++)
+        if (w->bit[b] != b) return false;
+    return true;
+}
+
+static bool in_run(const Way *w, int bit) {
+    for (int b = 0; b < w->run; b++)
+        if (w->bit[b] == bit) return true;
+    return false;
+}
+
+/* One turn of the loop moves a run. Where it is straight the loop counts registers, else it counts runs. */
+static Nest way_nest(Fn *f, const Way *w, const Layout *registers) {
+    if (is_straight(w)) return nest_over(f, registers, w->run);
+    Nest n = nest_over(f, registers, 0);
+    int runs = layout_registers(registers) >> w->run;
+    n.n = runs > 1;
+    n.loop = runs > 1 ? fn_text(f, "for (int reg = 0; reg < %d; reg++) {", runs) : NULL;
+    return n;
+}
+
+/* Columns of the loop's bits: in memory, in bytes, and in the tile's registers. */
+static int way_columns(const Way *w, uint64_t *memory, uint64_t *tile) {
+    int n, k = 0;
+    bool straight = is_straight(w);
     const uint64_t *column = layout_columns(&w->offset, "reg", &n);
-    for (int b = 0; b < n; b++) reg[b] = b < w->run || r[0] == '0' ? 0 : column[b] * (uint64_t)w->bytes;
+    for (int b = 0; b < n; b++) {
+        if (!straight && in_run(w, b)) continue;
+        memory[k] = b < w->run && straight ? 0 : column[b] * (uint64_t)w->bytes;
+        tile[k++] = UINT64_C(1) << b;
+    }
+    return k;
+}
+
+static const char *way_text(Fn *f, const Way *w, const char *r, const char *wanted) {
+    uint64_t thread[64], reg[64], tile[64], of_thread = 0, of_reg = 0;
+    int nt = thread_columns(f->hip, &w->offset, thread), n = way_columns(w, reg, tile);
+    if (r[0] == '0') n = 0;
     for (int b = 0; b < nt; b++) thread[b] *= (uint64_t)w->bytes;
     for (int b = 0; b < n; b++) of_reg |= reg[b];
     for (int b = 0; b < nt; b++) of_thread |= thread[b];
@@ -47,14 +88,37 @@ static const char *copies_guard(Fn *f, const Layout *l) {
     return copies ? fn_text(f, "(thread & %" PRIu64 ") == 0", copies) : NULL;
 }
 
+/* The register of a run that is not straight, `elem` counting along it. */
+static const char *run_element(Nest *n, const Way *w, const Tile *t) {
+    Fn *f = n->f;
+    uint64_t memory[64], tile[64], along[64];
+    int bits = way_columns(w, memory, tile);
+    for (int b = 0; b < w->run; b++) along[b] = UINT64_C(1) << w->bit[b];
+    const char *first = bits_text(f, nest_register(n), tile, n->loop ? bits : 0);
+    return tile_at(f, t, text_bare(f, text_add_terms(f, first, bits_text(f, "elem", along, w->run))));
+}
+
+static void run_loop(Nest *n, const Way *w, const char *format, const char *element) {
+    nest_line(n, n->n, "#pragma unroll");
+    nest_line(n, n->n, "for (int elem = 0; elem < %d; elem++) {", 1 << w->run);
+    nest_line(n, n->n, format, element);
+    nest_line(n, n->n, "}");
+}
+
 static void memory_store(Fn *f, const Value *v, const Way *w, const Layout *from) {
     const Tile *x = w->run ? made_tile(f, v) : NULL;
-    Nest n = nest_over(f, from, w->run);
-    const char *at = fn_text(f, "lds + %s", way_text(f, w, nest_register(&n), fn_text(f, "%s_to", fn_value_name(f, v))));
+    Nest n = way_nest(f, w, from);
+    int bytes = w->bytes << w->run;
+    const char *at =
+        fn_text(f, "lds + %s", way_text(f, w, nest_register(&n), fn_text(f, "%s_to", fn_value_name(f, v))));
     n.guard = copies_guard(f, from);
-    if (x)
-        nest_line(&n, n.n, "tile_lds_store%d(%s, %s);", w->bytes << w->run, at, tile_address(f, x, nest_register(&n)));
-    else {
+    if (x && is_straight(w))
+        nest_line(&n, n.n, "tile_lds_store%d(%s, %s);", bytes, at, tile_address(f, x, nest_register(&n)));
+    else if (x) {
+        nest_line(&n, n.n, "%s run[%d];", elem_c(x->elem), 1 << w->run);
+        run_loop(&n, w, "    run[elem] = %s;", run_element(&n, w, x));
+        nest_line(&n, n.n, "tile_lds_store%d(%s, run);", bytes, at);
+    } else {
         const char *value = nest_value(&n, v);
         nest_line(&n, n.n, "tile_lds_store_%s(%s, %s);", elem_text(v->type.elem), at, text_bare(f, value));
     }
@@ -62,12 +126,19 @@ static void memory_store(Fn *f, const Value *v, const Way *w, const Layout *from
 }
 
 static void memory_load(Fn *f, const Value *v, const Way *w, const Layout *to, const Tile *tile) {
-    Nest n = nest_over(f, to, w->run);
-    const char *at = fn_text(f, "lds + %s", way_text(f, w, nest_register(&n), fn_text(f, "%s_from", fn_value_name(f, v))));
-    if (w->run)
-        nest_line(&n, n.n, "tile_lds_load%d(%s, %s);", w->bytes << w->run, at, tile_address(f, tile, nest_register(&n)));
-    else
+    Nest n = way_nest(f, w, to);
+    int bytes = w->bytes << w->run;
+    const char *at =
+        fn_text(f, "lds + %s", way_text(f, w, nest_register(&n), fn_text(f, "%s_from", fn_value_name(f, v))));
+    if (!w->run)
         nest_line(&n, n.n, "%s = tile_lds_load_%s(%s);", nest_tile(&n, tile), elem_text(v->type.elem), at);
+    else if (is_straight(w))
+        nest_line(&n, n.n, "tile_lds_load%d(%s, %s);", bytes, at, tile_address(f, tile, nest_register(&n)));
+    else {
+        nest_line(&n, n.n, "%s run[%d];", elem_c(tile->elem), 1 << w->run);
+        nest_line(&n, n.n, "tile_lds_load%d(%s, run);", bytes, at);
+        run_loop(&n, w, "    %s = run[elem];", run_element(&n, w, tile));
+    }
     nest_print(&n);
 }
 

@@ -53,7 +53,7 @@ static void grid_constants(Fn *f) {
 
 static void body_constants(Fn *f) {
     static const char *const taken[] = {"call", "lds", "thread", "group", "reg", "wave", "fk", "fm", "fn", "apart", "next", "next_at",
-                                        "better", "low", "high", "other"};
+                                        "better", "low", "high", "other", "run", "elem"};
     for (size_t i = 0; i < sizeof taken / sizeof *taken; i++) c_name(&f->names, taken[i]);
     fn_constant_of(f, "int", "thread", "tile_thread()");
     fn_constant(f, "group", "tile_group()");

@@ -78,11 +78,20 @@ static bool columns_fill(Columns *c, Span *all, const Span *from, int n) {
     return true;
 }
 
+/* The side's registers that are in `from`, by their numbers: neighbours go together without being moved. */
+static void columns_registers(Columns *c, Span *all, const Side *s, const Span *from, int n) {
+    int first, d = layout_place(s->layout, "reg", &first);
+    for (int b = 0; d >= 0 && b < s->layout->place[d].bits && c->n < n; b++)
+        if (span_has(from, s->layout->column[first + b])) columns_add(c, all, s->layout->column[first + b]);
+}
+
 /* Offsets within a word, and within one access: the narrower access inside the wider one. */
 static bool columns_low(Columns *c, const Side *s, const Side *l, int word, int bits) {
     Span meet = span_meet(&s->registers, &l->registers), all = {0}, whole = {0};
     const Side *wide = s->vector > l->vector ? s : l, *narrow = wide == s ? l : s;
+    columns_registers(c, &all, narrow, &meet, narrow->vector);
     if (!columns_fill(c, &all, &meet, narrow->vector)) return false;
+    columns_registers(c, &all, wide, &wide->registers, wide->vector);
     if (!columns_fill(c, &all, &wide->registers, wide->vector)) return false;
     for (int b = 0; b < bits; b++) span_add(&whole, UINT64_C(1) << b);
     return c->n >= word || columns_fill(c, &all, &whole, word < bits ? word : bits);

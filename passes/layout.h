@@ -13,6 +13,8 @@ typedef struct {
     int fastest;     /* range along which its loads and stores are contiguous; -1: none */
     Elem memory;     /* element type of that access */
     int layout;      /* as in Value.layout; 0: not chosen yet */
+    int inner;       /* range that an instruction wants in neighbouring registers; -1: none */
+    int inner_bits;  /* of how many positions of it */
 } LayClass;
 
 /* Elements of the smaller tile are wanted beside those of the larger. */

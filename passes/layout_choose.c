@@ -55,15 +55,28 @@ static int bits_left(const Bits *b) {
     return n;
 }
 
+static void place_bit(const Lay *l, Layout *to, Bits *b, int i, const char *place) {
+    int at = layout_add_place(to, place, 1), first;
+    layout_index(to, l->k->range.p[b->range[i]].name, &first);
+    to->column[at] = UINT64_C(1) << (first + b->next[i]++);
+}
+
 /* The next bit of the first range that has any left goes to a place; a place beyond all bits holds copies. */
 static void place_next(const Lay *l, Layout *to, Bits *b, const char *place) {
-    int at = layout_add_place(to, place, 1), first;
-    for (int i = 0; i < b->n; i++) {
-        if (b->next[i] == b->end[i]) continue;
-        layout_index(to, l->k->range.p[b->range[i]].name, &first);
-        to->column[at] = UINT64_C(1) << (first + b->next[i]++);
-        return;
-    }
+    for (int i = 0; i < b->n; i++)
+        if (b->next[i] < b->end[i]) {
+            place_bit(l, to, b, i, place);
+            return;
+        }
+    layout_add_place(to, place, 1);
+}
+
+/* What an instruction wants side by side is loaded by one thread, as far as it has registers. */
+static void place_inner(const Lay *l, Layout *to, Bits *b, const LayClass *c, int thread_bits) {
+    for (int i = 1; i < b->n && c->inner >= 0; i++)
+        while (b->range[i] == c->inner && b->next[i] < b->end[i] && b->next[i] < c->inner_bits &&
+               bits_left(b) > thread_bits)
+            place_bit(l, to, b, i, "reg");
 }
 
 static int vector_bits(const LayClass *c, const Bits *b, int thread_bits) {
@@ -80,6 +93,7 @@ static Layout blocked(const Lay *l, const LayClass *c) {
         layout_add_index(&to, l->k->range.p[c->type.range[i]].name, l->extent[c->type.range[i]]);
     layout_add_place(&to, "reg", 0);
     for (int i = vector_bits(c, &b, lanes + l->wave_bits); i > 0; i--) place_next(l, &to, &b, "reg");
+    place_inner(l, &to, &b, c, lanes + l->wave_bits);
     for (int i = 0; i < lanes; i++) place_next(l, &to, &b, "lane");
     layout_add_place(&to, "wave", 0);
     for (int i = 0; i < l->wave_bits; i++) place_next(l, &to, &b, "wave");

@@ -83,9 +83,28 @@ static void meet_op(Lay *l, Op *op) {
     if (op->kind == OP_IF) meet_yield(l, op, op->region[1]);
 }
 
+/* An operand that is converted for an instruction: the registers of its fragment that count along what is contracted.
+ */
+static void note_operand(Lay *l, const Value *fragment, int range) {
+    if (!fragment->def || fragment->def->kind != OP_CONVERT || !fragment->layout) return;
+    LayClass *c = &l->class[root_of(l, fragment->def->arg.p[0]->id)];
+    const Layout *to = &l->k->layout.p[fragment->layout - 1];
+    int at, first, d = layout_place(to, "reg", &first);
+    layout_index(to, l->k->range.p[range].name, &at);
+    c->inner = range;
+    c->inner_bits = 0;
+    while (c->inner_bits < to->place[d].bits && to->column[first + c->inner_bits] == UINT64_C(1)
+                                                                                         << (at + c->inner_bits))
+        c->inner_bits++;
+}
+
+static void note_operands(Lay *l, Op *op) {
+    for (int i = 0; i < 2 && op->kind == OP_DOT && op->by; i++) note_operand(l, op->arg.p[i], op->over[0]);
+}
+
 static void note_value(Lay *l, Value *v) {
     l->value.p[v->id] = v;
-    l->class[v->id] = (LayClass){.type = v->type, .fastest = -1, .memory = v->type.elem};
+    l->class[v->id] = (LayClass){.type = v->type, .fastest = -1, .memory = v->type.elem, .inner = -1};
 }
 
 static void note_values(Lay *l, const Region *r) {
@@ -105,4 +124,5 @@ void lay_classes(Lay *l) {
     for (int i = 0; i < n; i++) l->parent[i] = i;
     note_values(l, l->k->body);
     lay_each(l, l->k->body, meet_op);
+    lay_each(l, l->k->body, note_operands);
 }
