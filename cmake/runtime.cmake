@@ -14,7 +14,7 @@ file(GLOB emulator_sources CONFIGURE_DEPENDS runtime/emu/*.c)
 add_library(tile_emu STATIC ${emulator_sources})
 target_include_directories(tile_emu PUBLIC runtime/include runtime)
 target_compile_definitions(tile_emu PRIVATE _GNU_SOURCE)
-target_link_libraries(tile_emu PUBLIC m)
+target_link_libraries(tile_emu PUBLIC m Threads::Threads)
 
 # The exhaustive check of the protocol runs the text of device/host.h over its own memory.
 file(GLOB protocol_sources CONFIGURE_DEPENDS test/protocol/*.c)

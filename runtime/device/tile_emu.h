@@ -38,14 +38,24 @@ typedef struct {
     int m, n, k;
 } tile_emu_matrix;
 
+/* What the memory of a machine promises. */
+typedef struct {
+    int lanes;    /* of a wave */
+    int chiplets; /* with an L2 of their own */
+    bool holds;   /* waves keep stores back at a barrier */
+} tile_emu_machine;
+
 int tile_emu_thread(void);
 int64_t tile_emu_group(void);
 void tile_emu_sync(void);
 uint32_t tile_emu_shuffle(uint32_t x, int lane);
 void tile_emu_multiply(const tile_emu_matrix *, void *d, const void *a, const void *b);
 void tile_emu_check(const void *p, size_t bytes, int how, const void *value);
-char *tile_emu_lds(size_t bytes);            /* the workgroup's; an error where the launch gave another size */
-void tile_emu_begin(int threads, int lanes); /* an error where the launch has another number */
+char *tile_emu_lds(size_t bytes); /* the workgroup's; an error where the launch gave another size */
+
+/* Stands before a kernel's body. Without an argument the kernel only describes itself and does not run (false). Threads:
+   an error where the launch has another number. */
+bool tile_emu_begin(const void *argument, size_t bytes, int threads, const tile_emu_machine *);
 
 /* Between workgroups and devices. */
 int64_t tile_emu_groups(void);
@@ -76,8 +86,8 @@ void tile_emu_pause(void);
     static void name##_body(const type call);                                                                          \
     extern "C" void name(const void *argument);                                                                        \
     extern "C" void name(const void *argument) {                                                                       \
-        tile_emu_begin(threads, TILE_LANES);                                                                           \
-        name##_body(*(const type *)argument);                                                                          \
+        static const tile_emu_machine machine = {TILE_LANES, TILE_CHIPLETS, TILE_HOLDS};                       \
+        if (tile_emu_begin(argument, sizeof(type), threads, &machine)) name##_body(*(const type *)argument);           \
     }                                                                                                                  \
     static void name##_body(const type call)
 #define TILE_LDS(name, bytes) char *const name = tile_emu_lds(bytes)

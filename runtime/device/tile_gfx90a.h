@@ -2,6 +2,8 @@
 #ifndef TILE_DEVICE_TILE_GFX90A_H
 #define TILE_DEVICE_TILE_GFX90A_H
 
+#define TILE_CHIPLETS 1 /* each with an L2 of its own */
+
 #include "device/tile_cdna.h"
 
 TILE_MFMA(f32_32x32x4bf16, bf16, bf16, f32, 2, 16, 32, 4)

@@ -2,6 +2,8 @@
 #ifndef TILE_DEVICE_TILE_GFX942_H
 #define TILE_DEVICE_TILE_GFX942_H
 
+#define TILE_CHIPLETS 8 /* each with an L2 of its own */
+
 #include "device/tile_cdna.h"
 
 TILE_MFMA(f32_32x32x16_fp8_fp8, f8e4m3fnuz, f8e4m3fnuz, f32, 8, 16, 32, 16)

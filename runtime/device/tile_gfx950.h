@@ -2,6 +2,8 @@
 #ifndef TILE_DEVICE_TILE_GFX950_H
 #define TILE_DEVICE_TILE_GFX950_H
 
+#define TILE_CHIPLETS 8 /* each with an L2 of its own */
+
 #include "device/tile_cdna.h"
 
 #ifndef TILE_EMU

@@ -6,6 +6,8 @@
 #define TILE_DEVICE_TILE_SM_90A_H
 
 #define TILE_LANES 32
+#define TILE_CHIPLETS 1 /* all share one L2 */
+#define TILE_HOLDS 0 /* a fence behind a barrier takes the stores of all waves along */
 
 #ifdef TILE_EMU
 #include "device/tile_emu.h"

@@ -1,66 +1,235 @@
-/* api.c: the emulator as a driver: what runtime/src/gpu.h finds under the names tile_emu_*. Everything happens at once;
-   streams and events are names only. */
+/* api.c: the emulator as a driver: what runtime/src/gpu.h finds under the names tile_emu_*. Launches and events are put
+   on their stream; everything else happens at once, where it names a stream when that is idle. */
 #include "api.h"
 
 #include "emu.h"
 
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-enum { E_NOMEM = 2, E_INVALID = 1, E_NOT_FOUND = 500, E_LAUNCH = 719 };
+enum {
+    E_INVALID = 1,
+    E_NOMEM = 2,
+    E_NOT_FOUND = 500,
+    E_NOT_READY = 600,
+    E_PEER_ENABLED = 704,
+    E_LAUNCH = 719,
+    HOST = -1
+};
+
+static _Thread_local int current; /* device */
+
+static int leave_with(int error) {
+    engine_leave();
+    return error;
+}
+
+/* ---- devices ---- */
+
+static int device_count(void) {
+    const char *text = getenv("TILE_EMU_DEVICES");
+    int n = text ? atoi(text) : EMU_DEVICES;
+    return n < 0 ? 0 : n < EMU_DEVICES ? n : EMU_DEVICES;
+}
+
+static bool is_device(int i) { return i >= 0 && i < device_count(); }
 
 int tile_emu_init(unsigned flags) { return (int)flags; }
 
 int tile_emu_device_count(int *n) {
-    *n = 1;
+    *n = device_count();
     return 0;
 }
 
 int tile_emu_device_name(char *name, int bytes, int device) {
-    (void)device;
     strncpy(name, "emulator", (size_t)bytes);
-    return 0;
+    return is_device(device) ? 0 : E_INVALID;
+}
+
+int tile_emu_device_bus(char *id, int bytes, int device) {
+    snprintf(id, (size_t)bytes, "emu:%d", device);
+    return is_device(device) ? 0 : E_INVALID;
+}
+
+int tile_emu_device_by_bus(int *device, const char *id) {
+    return sscanf(id, "emu:%d", device) == 1 && is_device(*device) ? 0 : E_INVALID;
 }
 
 int tile_emu_context_retain(void **context, int device) {
-    (void)device;
-    *context = (void *)tile_emu_context_retain; /* anything but NULL */
+    *context = is_device(device) ? device_of(device) : NULL;
+    return *context ? 0 : E_INVALID;
+}
+
+int tile_emu_context_release(int device) { return is_device(device) ? 0 : E_INVALID; }
+
+int tile_emu_context_set(void *context) {
+    if (!context) return E_INVALID;
+    current = (int)((Device *)context - device_of(0));
     return 0;
 }
 
-int tile_emu_context_release(int device) { return device; }
-int tile_emu_context_set(void *context) { return context ? 0 : E_INVALID; }
+/* Every device can reach every other, atomic operations included. */
+int tile_emu_peer_can(int *can, int device, int peer) {
+    *can = device != peer;
+    return is_device(device) && is_device(peer) ? 0 : E_INVALID;
+}
+
+int tile_emu_peer_attribute(int *value, int attribute, int device, int peer) {
+    (void)attribute;
+    return tile_emu_peer_can(value, device, peer);
+}
+
+int tile_emu_peer_enable(void *context, unsigned flags) {
+    if (!context || flags || context == device_of(current)) return E_INVALID;
+    engine_enter();
+    int *peers = &device_of(current)->peers, bit = 1 << (int)((Device *)context - device_of(0));
+    bool was = *peers & bit;
+    *peers |= bit;
+    return leave_with(was ? E_PEER_ENABLED : 0);
+}
+
+/* ---- streams ---- */
+
+/* The stream that is meant by `stream`; NULL: no memory. */
+static Stream *stream_of(void *stream) {
+    Stream **own = &device_of(current)->stream;
+    if (stream) return stream;
+    return *own ? *own : (*own = stream_open(current));
+}
+
+static int stream_idle(void *stream) {
+    Stream *s = stream_of(stream);
+    return !s ? E_NOMEM : stream_wait(s) ? 0 : E_LAUNCH;
+}
+
+int tile_emu_stream_create(void **stream, unsigned flags) {
+    (void)flags;
+    engine_enter();
+    *stream = stream_open(current);
+    return leave_with(*stream ? 0 : E_NOMEM);
+}
+
+int tile_emu_stream_destroy(void *stream) {
+    if (!stream) return E_INVALID;
+    engine_enter();
+    stream_close(stream);
+    return leave_with(0);
+}
+
+int tile_emu_stream_sync(void *stream) {
+    engine_enter();
+    return leave_with(stream_idle(stream));
+}
+
+int tile_emu_stream_capturing(void *stream, int *capturing) {
+    (void)stream;
+    *capturing = 0;
+    return 0;
+}
+
+/* ---- events ---- */
+
+int tile_emu_event_create(void **event, unsigned flags) {
+    (void)flags;
+    return (*event = calloc(1, sizeof(Event))) ? 0 : E_NOMEM;
+}
+
+int tile_emu_event_destroy(void *event) {
+    if (!event) return E_INVALID;
+    engine_enter();
+    for (Event *e = event; e->pending;) engine_wait();
+    free(event);
+    return leave_with(0);
+}
+
+int tile_emu_event_record(void *event, void *stream) {
+    if (!event) return E_INVALID;
+    engine_enter();
+    Event *e = event;
+    e->stream = stream_of(stream);
+    e->pending++;
+    bool good = e->stream && stream_put(e->stream, &(Command){.event = e});
+    if (!good) e->pending--;
+    return leave_with(good ? 0 : E_NOMEM);
+}
+
+int tile_emu_event_query(void *event) {
+    if (!event) return E_INVALID;
+    engine_enter();
+    Event *e = event;
+    if (e->pending) return leave_with(E_NOT_READY);
+    known_join(&host_clock, &e->clock);
+    return leave_with(e->stream && e->stream->failed ? E_LAUNCH : 0);
+}
+
+int tile_emu_event_elapsed(float *ms, void *from, void *to) {
+    *ms = (float)(((Event *)to)->ns - ((Event *)from)->ns) * 1e-6f;
+    return 0;
+}
 
 /* ---- memory ---- */
 
-int tile_emu_alloc(void **p, size_t bytes) { return (*p = memory_alloc(bytes)) ? 0 : E_NOMEM; }
-int tile_emu_release(void *p) { return memory_free(p) ? 0 : E_INVALID; }
+static int alloc(void **p, size_t bytes, int device) {
+    engine_enter();
+    *p = memory_alloc(bytes, device);
+    return leave_with(*p ? 0 : E_NOMEM);
+}
+
+int tile_emu_alloc(void **p, size_t bytes) { return alloc(p, bytes, current); }
+
+int tile_emu_alloc_fine(void **p, size_t bytes, unsigned flags) {
+    (void)flags;
+    return tile_emu_alloc(p, bytes);
+}
+
+int tile_emu_host_alloc(void **p, size_t bytes, unsigned flags) {
+    (void)flags;
+    int error = alloc(p, bytes, HOST);
+    if (!error) memory_by_host(*p, bytes, HISTORY_HOST);
+    return error;
+}
+
+int tile_emu_release(void *p) {
+    engine_enter();
+    return leave_with(memory_free(p) ? 0 : E_INVALID);
+}
+
+int tile_emu_host_release(void *p) { return tile_emu_release(p); }
 
 int tile_emu_block(void **base, size_t *bytes, void *p) {
+    engine_enter();
     Block *b = memory_find(p);
-    if (!b || (char *)p >= b->base + b->bytes) return E_INVALID;
+    if (!b || (char *)p >= b->base + b->bytes) return leave_with(E_INVALID);
     *base = b->base;
     *bytes = b->bytes;
-    return 0;
+    return leave_with(0);
 }
 
 int tile_emu_copy_in(void *to, const void *from, size_t bytes, void *stream) {
-    (void)stream;
+    engine_enter();
+    int error = stream_idle(stream);
+    if (error) return leave_with(error);
     memcpy(to, from, bytes);
-    memory_written(to, bytes);
-    return 0;
+    memory_by_host(to, bytes, HISTORY_HOST);
+    return leave_with(0);
 }
 
 int tile_emu_copy_out(void *to, const void *from, size_t bytes, void *stream) {
-    (void)stream;
-    memcpy(to, from, bytes);
-    return 0;
+    engine_enter();
+    int error = stream_idle(stream);
+    if (!error) memcpy(to, from, bytes);
+    return leave_with(error);
 }
 
-/* What is filled counts as poison still: the runtime fills workspaces so. */
+/* What is filled with the poison counts as poison still: the runtime fills workspaces so. */
 int tile_emu_fill(void *to, unsigned char value, size_t bytes, void *stream) {
-    (void)stream;
+    engine_enter();
+    int error = stream_idle(stream);
+    if (error) return leave_with(error);
     memset(to, value, bytes);
-    return 0;
+    memory_by_host(to, bytes, value == 0xff ? HISTORY_NONE : HISTORY_HOST);
+    return leave_with(0);
 }
 
 /* ---- code: a table of the kernels, ended by a NULL ---- */
@@ -83,45 +252,53 @@ int tile_emu_function_set(void *function, int attribute, int value) {
     return function && value >= 0 ? 0 : E_INVALID;
 }
 
+/* ---- launches ---- */
+
+static size_t described_bytes;
+static const tile_emu_machine *described;
+
+/* Called with NULL a kernel describes itself. */
+bool tile_emu_begin(const void *argument, size_t bytes, int threads, const tile_emu_machine *machine) {
+    if (!argument) {
+        described_bytes = bytes;
+        described = machine;
+    } else if (threads != emu->launch->threads) {
+        emu_fail("belongs to a workgroup of %d, the launch has %d", threads, emu->launch->threads);
+    }
+    return argument;
+}
+
+static int launch_put(const tile_emu_symbol *s, Launch l, const void *argument, void *stream) {
+    Stream *to = stream_of(stream);
+    s->run(NULL);
+    l.machine = described;
+    l.call = malloc(described_bytes + 1);
+    l.device = to ? to->device : 0;
+    if (to && l.call) memcpy(l.call, argument, described_bytes);
+    if (to && l.call && stream_put(to, &(Command){.launch = l})) return 0;
+    free(l.call);
+    return E_NOMEM;
+}
+
 int tile_emu_launch(void *function, unsigned gx, unsigned gy, unsigned gz, unsigned x, unsigned y, unsigned z,
                     unsigned lds, void *stream, void **arguments, void **extra) {
     const tile_emu_symbol *s = function;
-    Launch l = {s->name, s->run, arguments[0], (int64_t)gx * gy * gz, (int)(x * y * z), lds};
-    (void)stream;
+    Launch l = {.kernel = s->name,
+                .run = s->run,
+                .ngroups = (int64_t)gx * gy * gz,
+                .threads = (int)(x * y * z),
+                .lds_bytes = lds};
     if (extra || l.threads < 1 || l.threads > EMU_THREADS) return E_INVALID;
-    return emu_launch(&l) ? 0 : E_LAUNCH;
+    engine_enter();
+    return leave_with(launch_put(s, l, arguments[0], stream));
 }
-
-/* ---- streams and events ---- */
-
-int tile_emu_stream_create(void **stream, unsigned flags) {
-    (void)flags;
-    *stream = (void *)tile_emu_stream_create; /* anything but NULL */
-    return 0;
-}
-
-int tile_emu_stream_destroy(void *stream) { return stream ? 0 : E_INVALID; }
-int tile_emu_stream_sync(void *stream) { return stream ? 0 : E_INVALID; }
-
-int tile_emu_stream_capturing(void *stream, int *capturing) {
-    *capturing = 0;
-    return stream ? 0 : E_INVALID;
-}
-
-int tile_emu_event_create(void **event, unsigned flags) {
-    (void)flags;
-    *event = (void *)tile_emu_event_create; /* anything but NULL */
-    return 0;
-}
-
-int tile_emu_event_destroy(void *event) { return event ? 0 : E_INVALID; }
-int tile_emu_event_record(void *event, void *stream) { return event && stream ? 0 : E_INVALID; }
-int tile_emu_event_query(void *event) { return event ? 0 : E_INVALID; }
 
 int tile_emu_error_text(int error, const char **text) {
-    *text = error == E_LAUNCH      ? emu_text()
-            : error == E_NOMEM     ? "out of memory"
-            : error == E_NOT_FOUND ? "the program's text has no such kernel"
-                                   : "an argument is wrong";
+    *text = error == E_LAUNCH         ? engine_text()
+            : error == E_NOMEM        ? "out of memory"
+            : error == E_NOT_FOUND    ? "the program's text has no such kernel"
+            : error == E_PEER_ENABLED ? "peer access is enabled already"
+            : error == E_NOT_READY    ? "not ready"
+                                      : "an argument is wrong";
     return 0;
 }

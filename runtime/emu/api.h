@@ -9,11 +9,19 @@
 int tile_emu_init(unsigned flags);
 int tile_emu_device_count(int *);
 int tile_emu_device_name(char *, int bytes, int device);
+int tile_emu_device_bus(char *, int bytes, int device);
+int tile_emu_device_by_bus(int *device, const char *);
+int tile_emu_peer_can(int *, int device, int peer);
+int tile_emu_peer_attribute(int *, int attribute, int device, int peer);
+int tile_emu_peer_enable(void *context, unsigned flags);
 int tile_emu_context_retain(void **, int device);
 int tile_emu_context_release(int device);
 int tile_emu_context_set(void *);
 int tile_emu_alloc(void **, size_t);
 int tile_emu_release(void *);
+int tile_emu_alloc_fine(void **, size_t, unsigned flags);
+int tile_emu_host_alloc(void **, size_t, unsigned flags);
+int tile_emu_host_release(void *);
 int tile_emu_block(void **base, size_t *bytes, void *);
 int tile_emu_copy_in(void *, const void *, size_t, void *stream);
 int tile_emu_copy_out(void *, const void *, size_t, void *stream);
@@ -32,6 +40,7 @@ int tile_emu_event_create(void **, unsigned flags);
 int tile_emu_event_destroy(void *);
 int tile_emu_event_record(void *, void *stream);
 int tile_emu_event_query(void *);
+int tile_emu_event_elapsed(float *ms, void *from, void *to);
 int tile_emu_error_text(int, const char **);
 
 #endif

@@ -1,4 +1,4 @@
-/* fiber.c: threads of a workgroup as fibers on stacks of their own. */
+/* fiber.c: threads of a workgroup as fibers on stacks of their own, which are kept. */
 #include "emu.h"
 
 #include <stdlib.h>
@@ -8,18 +8,28 @@
 
 enum { STACK = 256 * 1024 };
 
-bool fiber_open(Fiber *f) {
+static Fiber *idle; /* the last one used first: its stack is in the caches */
+
+static Fiber *fiber_make(void) {
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    Fiber *f = calloc(1, sizeof *f);
     char *p = mmap(NULL, STACK + page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (p == MAP_FAILED) return false;
+    if (!f || p == MAP_FAILED) return free(f), NULL;
     mprotect(p, page, PROT_NONE); /* a stack that overflows is a crash, not silence */
     f->stack = p;
-    return true;
+    return f;
 }
 
-void fiber_close(Fiber *f) {
-    if (f->stack) munmap(f->stack, STACK + (size_t)sysconf(_SC_PAGESIZE));
-    f->stack = NULL;
+Fiber *fiber_take(void) {
+    Fiber *f = idle;
+    if (!f) return fiber_make();
+    idle = f->next;
+    return f;
+}
+
+void fiber_give(Fiber *f) {
+    f->next = idle;
+    idle = f;
 }
 
 static char *stack_end(const Fiber *f) { return f->stack + STACK + (size_t)sysconf(_SC_PAGESIZE); }

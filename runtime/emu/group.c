@@ -1,5 +1,5 @@
-/* group.c: runs the workgroups of a launch: threads in random order, until all have ended. A thread stops where it
-   waits for others: at the barrier, or at an operation of its wave. */
+/* group.c: a workgroup on a device: its threads run in random order, until all have ended. A thread stops where it
+   waits for others: at the barrier, at an operation of its wave, at a word that has not come. */
 #include "emu.h"
 
 #include <stdarg.h>
@@ -7,26 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-_Thread_local Group *emu;
-static _Thread_local char last_text[512];
-
-const char *emu_text(void) { return last_text; }
-
-uint64_t emu_random(void) {
-    uint64_t z = (emu->random += 0x9e3779b97f4a7c15u); /* splitmix64 */
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    return z ^ (z >> 31);
-}
-
-static void text_set(const char *format, va_list args) {
-    int n = snprintf(emu->text, sizeof emu->text, "kernel '%s', workgroup %lld, thread %d ", emu->launch->kernel,
-                     (long long)emu->group, emu->thread);
-    vsnprintf(emu->text + n, sizeof emu->text - (size_t)n, format, args);
-}
+Group *emu;
+static Fiber back; /* the emulator's thread */
 
 static Lane *lane_now(void) { return &emu->lane[emu->thread]; }
-static void lane_leave(void) { fiber_switch(&lane_now()->fiber, &emu->main); }
+static void lane_leave(void) { fiber_switch(lane_now()->fiber, &back); }
 
 static void lane_ready(int thread) {
     emu->lane[thread].state = LANE_READY;
@@ -34,24 +19,34 @@ static void lane_ready(int thread) {
 }
 
 void emu_fail(const char *format, ...) {
+    char text[512];
     va_list args;
+    int n = snprintf(text, sizeof text, "kernel '%s', workgroup %lld, thread %d ", emu->launch->kernel,
+                     (long long)emu->number, emu->thread);
     va_start(args, format);
-    text_set(format, args);
+    vsnprintf(text + n, sizeof text - (size_t)n, format, args);
     va_end(args);
-    emu->failed = true;
+    engine_mistake(text);
     for (;;) lane_leave();
+}
+
+static int lanes(void) { return emu->launch->machine->lanes; }
+
+int group_waves(void) { return (emu->launch->threads + lanes() - 1) / lanes(); }
+
+void group_pass_time(void) { emu->tick += 2; }
+
+void group_yield(bool polling) {
+    emu->polling |= polling;
+    lane_ready(emu->thread);
+    lane_leave();
 }
 
 /* ---- what a thread calls ---- */
 
 int tile_emu_thread(void) { return emu->thread; }
-int64_t tile_emu_group(void) { return emu->group; }
-
-void tile_emu_begin(int threads, int lanes) {
-    if (threads != emu->launch->threads)
-        emu_fail("belongs to a workgroup of %d, the launch has %d", threads, emu->launch->threads);
-    emu->lanes = lanes;
-}
+int64_t tile_emu_group(void) { return emu->number; }
+int64_t tile_emu_groups(void) { return emu->launch->ngroups; }
 
 char *tile_emu_lds(size_t bytes) {
     if (bytes != emu->lds.bytes) emu_fail("wants %zu bytes of LDS, the launch gives %zu", bytes, emu->lds.bytes);
@@ -59,7 +54,21 @@ char *tile_emu_lds(size_t bytes) {
 }
 
 void tile_emu_check(const void *p, size_t bytes, int how, const void *value) {
-    (how == TILE_LDS_LOADS || how == TILE_LDS_STORES ? lds_check : global_check)(p, bytes, how, value);
+    static const TouchKind kind[] = {
+        [TILE_LOADS] = TOUCH_READ, [TILE_STORES] = TOUCH_STORE, [TILE_ATOMICS] = TOUCH_ATOMIC};
+    if (how == TILE_LDS_LOADS || how == TILE_LDS_STORES)
+        lds_check(p, bytes, how == TILE_LDS_STORES, value);
+    else
+        global_check(p, bytes, kind[how], value);
+}
+
+/* What a wave has acquired is known to all, and what it has drained is out. */
+static void wave_sync(Wave *w) {
+    if (!emu->launch->machine->holds) w->undrained = 0;
+    w->held = w->undrained;
+    if (!w->talk) return;
+    known_join(&emu->known, &w->talk->acquired);
+    w->talk->acquired = (Clock){0};
 }
 
 void tile_emu_sync(void) {
@@ -70,18 +79,39 @@ void tile_emu_sync(void) {
     }
     emu->waiting = 0;
     emu->lds.epoch++;
+    emu->synced = emu->tick + 1;
+    group_pass_time();
+    for (int i = 0; i < group_waves(); i++) wave_sync(&emu->waves[i]);
     for (int i = 0; i < emu->launch->threads; i++)
         if (i != emu->thread) lane_ready(i);
     lane_now()->state = LANE_READY;
 }
 
+int64_t tile_emu_broadcast(int64_t x) {
+    if (emu->thread == 0) emu->shared = x;
+    tile_emu_sync();
+    x = emu->shared;
+    tile_emu_sync();
+    return x;
+}
+
+bool tile_emu_any(bool x) {
+    if (emu->thread == 0) emu->shared = 0;
+    tile_emu_sync();
+    if (x) emu->shared = 1;
+    tile_emu_sync();
+    x = emu->shared != 0;
+    tile_emu_sync();
+    return x;
+}
+
 /* ---- operations of a wave ---- */
 
-static int wave_first(void) { return emu->thread / emu->lanes * emu->lanes; }
+static int wave_first(void) { return emu->thread / lanes() * lanes(); }
 
 static int wave_size(void) {
     int left = emu->launch->threads - wave_first();
-    return left < emu->lanes ? left : emu->lanes;
+    return left < lanes() ? left : lanes();
 }
 
 static bool wave_complete(void) {
@@ -113,9 +143,9 @@ static void wave_shuffle(void) {
 
 static void wave_multiply(void) {
     const WaveArg *arg[EMU_LANES];
-    if (wave_size() < emu->lanes) emu_fail("multiplies in a wave of %d lanes", wave_size());
-    for (int i = 0; i < emu->lanes; i++) arg[i] = &emu->lane[wave_first() + i].arg;
-    matrix_multiply(arg[0]->op, arg, emu->lanes);
+    if (wave_size() < lanes()) emu_fail("multiplies in a wave of %d lanes", wave_size());
+    for (int i = 0; i < lanes(); i++) arg[i] = &emu->lane[wave_first() + i].arg;
+    matrix_multiply(arg[0]->op, arg, lanes());
 }
 
 /* The last lane that comes does the work of all. */
@@ -145,88 +175,76 @@ void tile_emu_multiply(const tile_emu_matrix *op, void *d, const void *a, const 
     wave_meet((WaveArg){.kind = WAVE_MULTIPLY, .op = op, .d = d, .a = a, .b = b});
 }
 
-/* ---- launches ---- */
+/* ---- turns ---- */
 
 static void lane_main(void) {
     emu->launch->run(emu->launch->call);
     lane_now()->state = LANE_DONE;
+    emu->left--;
     for (;;) lane_leave();
 }
 
-static void check_all_ended(void) {
-    int left = 0, sync = 0;
-    for (int i = 0; i < emu->launch->threads; i++) {
-        left += emu->lane[i].state != LANE_DONE;
-        sync += emu->lane[i].state == LANE_SYNC;
-    }
-    if (!left) return;
-    emu->failed = true;
-    snprintf(emu->text, sizeof emu->text,
+static void stuck_report(void) {
+    char text[512];
+    int sync = 0;
+    for (int i = 0; i < emu->launch->threads; i++) sync += emu->lane[i].state == LANE_SYNC;
+    snprintf(text, sizeof text,
              "kernel '%s', workgroup %lld: %d of %d threads wait at a barrier and %d for lanes of their waves that do "
              "not come",
-             emu->launch->kernel, (long long)emu->group, sync, emu->launch->threads, left - sync);
+             emu->launch->kernel, (long long)emu->number, sync, emu->launch->threads, emu->left - sync);
+    engine_mistake(text);
 }
 
-static void group_run(int64_t number) {
-    emu->group = number;
-    emu->waiting = emu->nready = 0;
-    emu->lds.epoch++;
-    if (emu->lds.bytes) memset(emu->lds.base, 0xff, emu->lds.bytes);
-    for (int i = 0; i < emu->launch->threads; i++) {
-        fiber_begin(&emu->lane[i].fiber, lane_main);
+bool group_begin(Group *g, Launch *l, int64_t number) {
+    emu = g;
+    g->launch = l;
+    g->number = number;
+    g->waiting = g->nready = 0;
+    g->polling = false;
+    g->left = l->threads;
+    g->start = g->tick += 2;
+    g->synced = g->start - 1;
+    g->known = l->begin;
+    memset(g->waves, 0, sizeof g->waves);
+    bool good = lds_open(&g->lds, l->lds_bytes);
+    for (int i = 0; i < l->threads; i++) {
+        g->lane[i].fiber = fiber_take();
+        if (!g->lane[i].fiber) return false;
+        fiber_begin(g->lane[i].fiber, lane_main);
         lane_ready(i);
     }
-    while (emu->nready && !emu->failed) {
-        int pick = (int)(emu_random() % (uint64_t)emu->nready);
-        emu->thread = emu->ready[pick];
-        emu->ready[pick] = emu->ready[--emu->nready];
-        fiber_switch(&emu->main, &lane_now()->fiber);
-    }
-    if (!emu->failed) check_all_ended();
-}
-
-static bool group_open(Group *g, const Launch *l) {
-    bool good = true;
-    g->launch = l;
-    g->lds = (Lds){.base = aligned_alloc(256, (l->lds_bytes + 256) / 256 * 256),
-                   .bytes = l->lds_bytes,
-                   .touch = calloc(l->lds_bytes + 1, sizeof(Touch))};
-    for (int i = 0; i < l->threads; i++) good = good && fiber_open(&g->lane[i].fiber);
-    return good && g->lds.base && g->lds.touch;
-}
-
-static void group_close(Group *g) {
-    for (int i = 0; i < EMU_THREADS; i++) fiber_close(&g->lane[i].fiber);
-    free(g->lds.base);
-    free(g->lds.touch);
-    free(g);
-}
-
-/* A random order of all workgroups: i times an odd step, shifted, within a power of two. */
-static void groups_run(void) {
-    uint64_t n = (uint64_t)emu->launch->ngroups, size = 1;
-    while (size < n) size *= 2;
-    uint64_t step = emu_random() | 1, shift = emu_random();
-    for (uint64_t i = 0; i < size && !emu->failed; i++) {
-        uint64_t number = (i * step + shift) & (size - 1);
-        if (number < n) group_run((int64_t)number);
-    }
-}
-
-bool emu_launch(const Launch *l) {
-    static _Atomic uint32_t launches;
-    const char *seed = getenv("TILE_EMU_SEED");
-    Group *g = calloc(1, sizeof *g);
-    bool good = g && group_open(g, l);
-    if (good) {
-        g->number = ++launches;
-        g->random = (seed ? strtoull(seed, NULL, 10) : 0) * 0x2545f4914f6cdd1du + g->number;
-        emu = g;
-        groups_run();
-        emu = NULL;
-        good = !g->failed;
-    }
-    snprintf(last_text, sizeof last_text, "%s", g && g->failed ? g->text : good ? "" : "out of memory");
-    if (g) group_close(g);
     return good;
+}
+
+bool group_turn(Group *g) {
+    emu = g;
+    g->polling = false;
+    int steps = 1 + (int)(engine_random() % 1024);
+    while (steps-- && g->nready && !g->polling && !engine_interrupts()) {
+        int pick = (int)((engine_random() >> 32) * (uint64_t)g->nready >> 32);
+        g->thread = g->ready[pick];
+        g->wave = g->thread / lanes();
+        g->ready[pick] = g->ready[--g->nready];
+        fiber_switch(&back, lane_now()->fiber);
+    }
+    if (!g->nready && g->left) stuck_report();
+    return !g->left;
+}
+
+/* All that it did is known to the launches behind. */
+void group_end(Group *g) {
+    Launch *l = g->launch;
+    uint64_t all = g->tick + 1;
+    g->known.place[g->place] = (Known){all, all, all};
+    for (int i = 0; i < EMU_WAVES; i++) {
+        if (g->waves[i].talk) known_join(&g->known, &g->waves[i].talk->acquired);
+        talk_end(g->waves[i].talk);
+    }
+    known_join(&l->end, &g->known);
+    for (int i = 0; i < l->threads && g->lane[i].fiber; i++) {
+        fiber_give(g->lane[i].fiber);
+        g->lane[i].fiber = NULL;
+    }
+    g->launch = NULL;
+    l->ended++;
 }

@@ -1,32 +1,24 @@
-/* memory.c: the emulator's global memory and LDS: what an access may touch, and who touched it before. */
+/* memory.c: the emulator's global memory and LDS: what an access may touch, and whether it is ordered after what others
+   did there. */
 #include "emu.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-    POISON = 0xff,
-    NOBODY = -1,
-    SEVERAL = -2,
-    ATOMIC = -3 /* all who add */,
-    GAP = 4096 /* between blocks: what misses one a little hits none */
-};
+enum { POISON = 0xff, NOBODY = -1, SEVERAL = -2, GAP = 4096 /* between blocks: what misses one a little hits none */ };
 
-static Block *blocks; /* all allocations: one device a process */
+static Block *blocks; /* of all devices; the last one found first */
 
-void *memory_alloc(size_t bytes) {
+void *memory_alloc(size_t bytes, int device) {
     Block *b = calloc(1, sizeof *b);
     size_t padded = (bytes + GAP - 1) / GAP * GAP + 2 * GAP;
     char *memory = b ? aligned_alloc(GAP, padded) : NULL;
-    if (!memory) return free(b), NULL;
+    History *history = b ? calloc(bytes + 1, sizeof *history) : NULL;
+    if (!memory || !history) return free(memory), free(history), free(b), NULL;
     memset(memory, POISON, padded);
-    *b = (Block){.next = blocks, .base = memory + GAP, .bytes = bytes};
-    b->touch = calloc(bytes + 1, sizeof *b->touch);
-    b->written = calloc(bytes + 1, 1);
+    *b = (Block){blocks, memory + GAP, bytes, device, history};
     blocks = b;
-    if (b->touch && b->written) return b->base;
-    memory_free(b->base);
-    return NULL;
+    return b->base;
 }
 
 bool memory_free(void *base) {
@@ -34,64 +26,44 @@ bool memory_free(void *base) {
     while (*link && (*link)->base != base) link = &(*link)->next;
     Block *b = *link;
     if (!b) return false;
+    words_forget(b->base, b->bytes);
     *link = b->next;
     free(b->base - GAP);
-    free(b->touch);
-    free(b->written);
+    free(b->history);
     free(b);
     return true;
 }
 
+static bool block_has(const Block *b, const char *p) { return p >= b->base && p < b->base + b->bytes; }
+
+static Block *block_first(Block **link) {
+    Block *b = *link;
+    *link = b->next;
+    b->next = blocks;
+    return blocks = b;
+}
+
 Block *memory_find(const void *p) {
     Block *best = NULL;
-    for (Block *b = blocks; b; b = b->next)
+    for (Block **link = &blocks; *link; link = &(*link)->next) {
+        Block *b = *link;
+        if (block_has(b, p)) return block_first(link);
         if (b->base <= (const char *)p && (!best || b->base > best->base)) best = b;
+    }
     return best;
 }
 
-void memory_written(void *p, size_t bytes) {
+void memory_by_host(void *p, size_t bytes, History history) {
     Block *b = memory_find(p);
-    if (b && (size_t)((char *)p - b->base) + bytes <= b->bytes) memset(b->written + ((char *)p - b->base), 1, bytes);
+    size_t at = b ? (size_t)((char *)p - b->base) : 0;
+    if (!b || at + bytes > b->bytes) return;
+    words_forget(p, bytes);
+    for (size_t i = 0; i < bytes; i++) b->history[at + i] = history;
 }
 
-/* ---- who touched a byte ---- */
-
-static bool is_other(int32_t last, int who) { return last != NOBODY && last != who; }
-
-/* The one that this access races with, or NOBODY. Storing what is there already harms nobody. */
-static int touch_conflict(const Touch *t, uint32_t epoch, int who, bool store, bool same) {
-    if (t->epoch != epoch || (store && same)) return NOBODY;
-    if (is_other(t->writer, who)) return t->writer;
-    return store && is_other(t->reader, who) ? t->reader : NOBODY;
-}
-
-static void touch_note(Touch *t, uint32_t epoch, int who, bool store) {
-    if (t->epoch != epoch) *t = (Touch){epoch, NOBODY, NOBODY};
-    if (store)
-        t->writer = who;
-    else
-        t->reader = is_other(t->reader, who) ? SEVERAL : who;
-}
-
-static void race_report(const char *memory, const char *unit, const Touch *t, int other, bool store, size_t at) {
-    const char *what = other == t->writer ? "wrote" : "read";
-    const char *now = store ? "writes" : "reads";
-    if (other == ATOMIC)
-        emu_fail("%s byte %zu of %s, which others of the launch add to, with nothing between", now, at, memory);
-    else if (other == SEVERAL)
-        emu_fail("%s byte %zu of %s, which several %ss read before, with nothing between", now, at, memory, unit);
-    else
-        emu_fail("%s byte %zu of %s, which %s %d %s before, with nothing between", now, at, memory, unit, other, what);
-}
-
-/* value: what is stored; NULL: it is read, or added to. */
-static void touch_all(Touch *t, size_t bytes, uint32_t epoch, int who, bool store, const char *value,
-                      const char *memory_now, const char *memory, const char *unit, size_t at) {
-    for (size_t i = 0; i < bytes; i++) {
-        int other = touch_conflict(&t[i], epoch, who, store, value && value[i] == memory_now[i]);
-        if (other != NOBODY) race_report(memory, unit, &t[i], other, store, at + i);
-        touch_note(&t[i], epoch, who, store);
-    }
+void memory_forget(void) {
+    for (Block *b = blocks; b; b = b->next)
+        for (size_t i = 0; i < b->bytes; i++) b->history[i] = b->history[i] ? HISTORY_HOST : HISTORY_NONE;
 }
 
 /* ---- checks ---- */
@@ -104,23 +76,104 @@ static void check_place(const char *p, size_t bytes, const char *base, size_t si
         emu_fail("%s %zu bytes at byte %td of %s: no multiple of %zu", verb, bytes, p - base, memory, bytes);
 }
 
-void global_check(const char *p, size_t bytes, int how, const char *value) {
-    Block *b = memory_find(p);
-    bool adds = how == TILE_ATOMICS, store = how == TILE_STORES;
-    check_place(p, bytes, b ? b->base : NULL, b ? b->bytes : 0, "a block", store || adds);
-    size_t at = (size_t)(p - b->base);
-    touch_all(b->touch + at, bytes, emu->number, adds ? ATOMIC : (int)emu->group, store || adds, value, p, "a block",
-              "workgroup", at);
-    for (size_t i = 0; i < bytes; i++) {
-        if (!store && !b->written[at + i])
-            emu_fail("reads byte %zu of a block of %zu bytes, which nothing wrote", at + i, b->bytes);
-        b->written[at + i] = true;
-    }
+static void check_device(const Block *b, bool store) {
+    int here = emu->launch->device;
+    if (b->device >= 0 && b->device != here && !(device_of(here)->peers >> b->device & 1))
+        emu_fail("%s memory of device %d, which device %d has no access to", store ? "writes" : "reads", b->device,
+                 here);
 }
 
-void lds_check(const char *p, size_t bytes, int how, const char *value) {
+static void touch_report(size_t at, TouchKind kind, const Touch *other) {
+    static const char *const now[] = {"reads", "writes", "looks at", "changes"};
+    static const char *const then[] = {"read", "wrote", "looked at", "changed"};
+    if (other->place == emu->place && other->tick >= emu->start)
+        emu_fail("%s byte %zu of a block, which wave %d of its workgroup %s before, with nothing between", now[kind],
+                 at, other->wave, then[other->kind]);
+    int device = other->place / EMU_PLACES;
+    if (device != emu->place / EMU_PLACES)
+        emu_fail("%s byte %zu of a block, which device %d %s before, with nothing between", now[kind], at, device,
+                 then[other->kind]);
+    emu_fail("%s byte %zu of a block, which another workgroup %s before, with nothing between", now[kind], at,
+             then[other->kind]);
+}
+
+/* The first bytes of n, all of one history; their number. Storing what is there already harms nobody. */
+static size_t touch_alike(Block *b, size_t at, size_t n, TouchKind kind, const char *value) {
+    Touch other;
+    History *h = &b->history[at], from = *h;
+    if (from == HISTORY_NONE && kind != TOUCH_STORE)
+        emu_fail("reads byte %zu of a block of %zu bytes, which nothing wrote", at, b->bytes);
+    History to = history_next(from, kind, &other);
+    size_t i = 0;
+    for (; i < n && h[i] == from; i++) {
+        h[i] = to;
+        if (other.kind != UINT8_MAX && !(value && value[i] == b->base[at + i])) touch_report(at + i, kind, &other);
+    }
+    return i;
+}
+
+void global_check(const char *p, size_t bytes, TouchKind kind, const char *value) {
+    Block *b = memory_find(p);
+    bool store = kind == TOUCH_STORE || kind == TOUCH_ATOMIC;
+    check_place(p, bytes, b ? b->base : NULL, b ? b->bytes : 0, "a block", store);
+    check_device(b, store);
+    Wave *w = &emu->waves[emu->wave];
+    if (store && !w->undrained) w->undrained = emu->tick;
+    size_t at = (size_t)(p - b->base);
+    for (size_t i = 0; i < bytes;) i += touch_alike(b, at + i, bytes - i, kind, value ? value + i : NULL);
+}
+
+/* ---- LDS ---- */
+
+/* Room grows with what launches want. */
+bool lds_open(Lds *l, size_t bytes) {
+    if (bytes > l->room || !l->base) {
+        free(l->base);
+        free(l->touch);
+        l->room = bytes;
+        l->base = aligned_alloc(256, (bytes + 256) / 256 * 256);
+        l->touch = calloc(bytes + 1, sizeof *l->touch);
+    }
+    if (!l->base || !l->touch) return l->room = 0, false;
+    l->bytes = bytes;
+    l->epoch++;
+    if (bytes) memset(l->base, POISON, bytes);
+    return true;
+}
+
+static bool is_other(int32_t last, int who) { return last != NOBODY && last != who; }
+
+/* The one that this access races with, or NOBODY. */
+static int lds_conflict(const LdsTouch *t, uint32_t epoch, int who, bool store, bool same) {
+    if (t->epoch != epoch || (store && same)) return NOBODY;
+    if (is_other(t->writer, who)) return t->writer;
+    return store && is_other(t->reader, who) ? t->reader : NOBODY;
+}
+
+static void lds_note(LdsTouch *t, uint32_t epoch, int who, bool store) {
+    if (t->epoch != epoch) *t = (LdsTouch){epoch, NOBODY, NOBODY};
+    if (store)
+        t->writer = who;
+    else
+        t->reader = is_other(t->reader, who) ? SEVERAL : who;
+}
+
+static void lds_report(const LdsTouch *t, int other, bool store, size_t at) {
+    const char *now = store ? "writes" : "reads";
+    if (other == SEVERAL)
+        emu_fail("%s byte %zu of LDS, which several threads read before, with nothing between", now, at);
+    emu_fail("%s byte %zu of LDS, which thread %d %s before, with nothing between", now, at, other,
+             other == t->writer ? "wrote" : "read");
+}
+
+void lds_check(const char *p, size_t bytes, bool store, const char *value) {
     Lds *l = &emu->lds;
-    check_place(p, bytes, l->base, l->bytes, "LDS", how == TILE_LDS_STORES);
+    check_place(p, bytes, l->base, l->bytes, "LDS", store);
     size_t at = (size_t)(p - l->base);
-    touch_all(l->touch + at, bytes, l->epoch, emu->thread, how == TILE_LDS_STORES, value, p, "LDS", "thread", at);
+    for (size_t i = 0; i < bytes; i++) {
+        LdsTouch *t = &l->touch[at + i];
+        int other = lds_conflict(t, l->epoch, emu->thread, store, value && value[i] == p[i]);
+        if (other != NOBODY) lds_report(t, other, store, at + i);
+        lds_note(t, l->epoch, emu->thread, store);
+    }
 }

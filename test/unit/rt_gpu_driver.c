@@ -3,6 +3,7 @@
    sm_90a|gfx942 */
 #include "test/unit/rt_gpu_program.h"
 
+#include <dlfcn.h>
 #include <stdlib.h>
 
 static int failures;
@@ -57,6 +58,15 @@ static int run_all(const tile_program *p) {
     return code ? code : run_once(m, p, x, y);
 }
 
+static void *stream_make(void) {
+    void *library = dlopen("libcuda.so.1", RTLD_NOW), *stream = NULL;
+    int (*make)(void **, unsigned);
+    if (!library) library = dlopen("libamdhip64.so", RTLD_NOW);
+    *(void **)&make = library ? dlsym(library, "cuStreamCreate") : NULL;
+    CHECK(make && make(&stream, 1) == 0);
+    return stream;
+}
+
 /* The second run is on another stream while the first has not ended. */
 static void check_busy(const tile_program *p) {
     tile_mesh_config c = {.size = sizeof c, .nranks = 1, .target = "gpu", .group = "rt_gpu_driver"};
@@ -67,12 +77,13 @@ static void check_busy(const tile_program *p) {
     CHECK(!tile_mesh_open(&c, &m) && !tile_alloc(m, 4 * N, &x) && !tile_alloc(m, 4 * N, &y));
     CHECK(!tile_instance_open(m, p, &i) && !tile_copy_in(m, x, host, sizeof host, NULL));
     void *arg[] = {x, y, &scale};
-    tile_stream other = (tile_stream)(void *)host;
+    void *other = stream_make();
     CHECK(tile_instance_run(i, arg, &(int64_t){N}, NULL) == TILE_OK);
     setenv("FAKE_FAIL", "event_query:600", 1);
     CHECK(tile_instance_run(i, arg, &(int64_t){N}, other) == TILE_E_BUSY);
     CHECK(tile_instance_run(i, arg, &(int64_t){N}, NULL) == TILE_OK);
     setenv("FAKE_FAIL", "", 1);
+    CHECK(tile_stream_sync(m, NULL) == TILE_OK);
     CHECK(tile_instance_run(i, arg, &(int64_t){N}, other) == TILE_OK);
 }
 

@@ -23,12 +23,16 @@ typedef struct {
 
 static int64_t position(void) { return tile_emu_group() * THREADS + tile_emu_thread(); }
 
+static bool begin(const void *argument) {
+    static const tile_emu_machine machine = {.lanes = 64, .chiplets = 1};
+    return tile_emu_begin(argument, sizeof(Call), THREADS, &machine);
+}
+
 /* local = scale x, then y = local + 1 */
 static void scale_kernel(const void *argument) {
     const Call *c = argument;
+    if (!begin(argument) || position() >= c->args.n) return;
     int64_t i = position();
-    tile_emu_begin(THREADS, 64);
-    if (i >= c->args.n) return;
     float y = c->args.x[i] * c->args.scale;
     tile_emu_check(&c->args.x[i], sizeof(float), TILE_LOADS, NULL);
     tile_emu_check(&c->local[i], sizeof(float), TILE_STORES, &y);
@@ -37,8 +41,8 @@ static void scale_kernel(const void *argument) {
 
 static void add_kernel(const void *argument) {
     const Call *c = argument;
+    if (!begin(argument) || position() >= c->args.n) return;
     int64_t i = position();
-    if (i >= c->args.n) return;
     float y = c->local[i] + 1;
     tile_emu_check(&c->local[i], sizeof(float), TILE_LOADS, NULL);
     tile_emu_check(&c->args.y[i], sizeof(float), TILE_STORES, &y);
@@ -46,7 +50,7 @@ static void add_kernel(const void *argument) {
 }
 
 static void outside_kernel(const void *argument) {
-    tile_emu_check(((const Call *)argument)->local + N, sizeof(float), TILE_LOADS, NULL);
+    if (begin(argument)) tile_emu_check(((const Call *)argument)->local + N, sizeof(float), TILE_LOADS, NULL);
 }
 
 static const tile_emu_symbol symbols[] = {

@@ -32,7 +32,8 @@ static int launch(const char *name, int groups, int threads, size_t lds) {
     Call call = {in, out, N};
     void *arguments[] = {&call};
     if (tile_emu_function_get(&f, (void *)symbols, name)) exit(1);
-    return tile_emu_launch(f, (unsigned)groups, 1, 1, (unsigned)threads, 1, 1, (unsigned)lds, NULL, arguments, NULL);
+    int error = tile_emu_launch(f, (unsigned)groups, 1, 1, (unsigned)threads, 1, 1, (unsigned)lds, NULL, arguments, NULL);
+    return error ? error : tile_emu_stream_sync(NULL);
 }
 
 static void expect(const char *name, int groups, int threads, size_t lds, const char *words) {
