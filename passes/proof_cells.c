@@ -15,6 +15,7 @@ typedef struct {
 typedef struct {
     int32_t writers, readers;         /* of earlier nodes */
     int32_t new_writers, new_readers; /* of the node being looked at */
+    bool stands;                      /* some new writer certainly follows everything older */
 } Cell;
 
 typedef struct {
@@ -121,6 +122,21 @@ static bool siblings_ordered(Cells *c, int32_t head, const Event *e) {
     return true;
 }
 
+/* Whoever comes after the task also comes after this: what was waited for where the write may not happen does not
+ * count. */
+static bool list_precedes(Cells *c, int32_t head, const Event *e) {
+    const Task *t = &c->run->task.p[e->task];
+    const Event *leaves = e, *last = &c->run->event.p[t->first + t->n - 1];
+    while (leaves < last && leaves->kind != EVENT_SIGNAL) leaves++;
+    for (int32_t i = head; i >= 0; i = c->link.p[i].next)
+        if (!order_holds(c->run, &c->run->event.p[c->link.p[i].event], leaves)) return false;
+    return true;
+}
+
+static bool stands_for_older(Cells *c, const Cell *cell, const Event *e) {
+    return e->until == ALWAYS || (list_precedes(c, cell->writers, e) && list_precedes(c, cell->readers, e));
+}
+
 /* A packet's load waits for its elements: they must come, and order nothing else here. */
 static bool packet_comes(Cells *c, const Cell *cell, const Event *e) {
     if (cell->writers >= 0) return true;
@@ -136,7 +152,8 @@ static bool cell_visit(Cells *c, int64_t at, const Event *e) {
     if (e->kind == EVENT_WRITE) {
         if (!list_ordered(c, cell->writers, e) || !list_ordered(c, cell->readers, e)) return false;
         if (!siblings_ordered(c, cell->new_writers, e) || !siblings_ordered(c, cell->new_readers, e)) return false;
-        if (sums(e)) cell->new_writers = -1; /* it follows them all, and stands for them */
+        cell->stands = cell->stands || stands_for_older(c, cell, e);
+        if (sums(e) && e->until == ALWAYS) cell->new_writers = -1; /* it follows them all, and stands for them */
         list_push(c, &cell->new_writers, event);
     } else {
         if (c->packet ? !packet_comes(c, cell, e) : !list_ordered(c, cell->writers, e)) return false;
@@ -192,20 +209,23 @@ static bool access_visit(Cells *c, const Event *e) {
 
 /* ---- node by node ---- */
 
-/* What the node wrote follows everything older; where it only read, its readers join. */
+/* The list before, with those of the new one in front. */
+static int32_t lists_join(Cells *c, int32_t fresh, int32_t older) {
+    int32_t tail = fresh;
+    if (fresh < 0) return older;
+    while (c->link.p[tail].next >= 0) tail = c->link.p[tail].next;
+    c->link.p[tail].next = older;
+    return fresh;
+}
+
+/* What the node certainly wrote follows everything older; else its accesses join. */
 static void node_end(Cells *c) {
     for (int i = 0; i < c->touched.n; i++) {
         Cell *cell = &c->cell[c->touched.p[i]];
-        if (cell->new_writers >= 0) {
-            cell->writers = cell->new_writers;
-            cell->readers = cell->new_readers;
-        } else {
-            int32_t tail = cell->new_readers;
-            while (c->link.p[tail].next >= 0) tail = c->link.p[tail].next;
-            c->link.p[tail].next = cell->readers;
-            cell->readers = cell->new_readers;
-        }
+        cell->writers = lists_join(c, cell->new_writers, cell->stands ? -1 : cell->writers);
+        cell->readers = lists_join(c, cell->new_readers, cell->stands ? -1 : cell->readers);
         cell->new_writers = cell->new_readers = -1;
+        cell->stands = false;
     }
     c->touched.n = 0;
 }
@@ -245,7 +265,7 @@ static bool tensor_check(Run *r, int tensor) {
     }
     if (c.per_rank * r->ranks > MAX_CELLS) return run_fail_size(r, t->loc, t->name);
     c.cell = ARENA_ARRAY(r->arena, Cell, c.per_rank * r->ranks);
-    for (int64_t i = 0; i < c.per_rank * r->ranks; i++) c.cell[i] = (Cell){-1, -1, -1, -1};
+    for (int64_t i = 0; i < c.per_rank * r->ranks; i++) c.cell[i] = (Cell){-1, -1, -1, -1, false};
     return tensor_visit(&c, list);
 }
 
