@@ -25,6 +25,7 @@ typedef _Atomic uint64_t tile_packet; /* 32 bits of data below the low 32 bits o
 /* Why a wait gave up. */
 typedef struct {
     int32_t rank, missing, flag;
+    int32_t code; /* 0: TILE_E_TIMEOUT */
     int64_t task;
     uint64_t expected, seen;
     char name[64]; /* of the flag */

@@ -37,10 +37,13 @@ typedef struct tile_mesh tile_mesh;
 /* An in-order queue: CUDA's or HIP's stream; NULL: the mesh's own (on the host: the only one). */
 typedef struct tile_stream_s *tile_stream;
 
+enum { TILE_DEVICE_OF_RANK = -1 };
+
 typedef struct {
     size_t size;       /* sizeof(tile_mesh_config), for versions to come */
     int rank, nranks;  /* nranks 0: from RANK/WORLD_SIZE, or Open MPI's variables; else 1 rank */
-    int device;        /* ignored on the host */
+    int device;        /* on GPUs; TILE_DEVICE_OF_RANK: the rank's number, modulo how many there are; each rank needs
+                          its own */
     int reserve_sms;   /* ignored on the host */
     /* Collective exchange of `each` bytes a rank (out: in rank order), called once at open; NULL: ranks are threads of
        this process that pass the same `group`, or, when nranks came from the environment, processes of this host.
@@ -52,7 +55,7 @@ typedef struct {
     const char *group; /* name under which ranks of one host meet; NULL: TILE_GROUP from the environment, else "tile" */
     /* Where programs run: "host", "gpu" (device number `device`, CUDA's if there are any, else HIP's) or "emu" (the
        emulator, in a program that is linked with it). NULL: TILE_TARGET from the environment, else "host". Programs on
-       a GPU take tensors in its memory, 16-byte aligned, that do not overlap; a mesh there has one rank. */
+       a GPU take tensors in its memory, 16-byte aligned, that do not overlap. */
     const char *target;
 } tile_mesh_config;
 
@@ -92,7 +95,8 @@ int tile_copy_in(tile_mesh *, void *to, const void *from_host, size_t bytes, til
 int tile_copy_out(tile_mesh *, void *to_host, const void *from, size_t bytes, tile_stream);
 
 /* Trace of all runs since the last call (65,536 tasks a worker), Chrome/Perfetto JSON; enabled by TILE_TRACE=1 or `on`.
-   Allocates: not between runs that are being measured. Of programs on a GPU there is none. */
+   Allocates: not between runs that are being measured. On a GPU: of launches (16,384), each between two events, so that
+   they do not overlap. */
 int tile_trace(tile_mesh *, int on);
 int tile_trace_write(tile_mesh *, const char *path);
 

@@ -1,5 +1,5 @@
 /* fault.c: what a poisoned mesh tells: the record as a sentence, and NaN in the results of runs that failed. */
-#include "runtime.h"
+#include "gpu.h"
 
 typedef struct {
     const char *name;
@@ -34,6 +34,11 @@ static const ElemFacts *elem_find(const char *elem) {
 size_t tile_elem_bits(const char *elem) {
     const ElemFacts *e = elem_find(elem);
     return e ? e->bits : 0;
+}
+
+bool elem_has_nan(const char *elem) {
+    const ElemFacts *e = elem_find(elem);
+    return e && e->nan;
 }
 
 /* The rank's block of an extent split over axes, major first: blocks of ceil(n / ranks), the last ones short or empty.
@@ -78,9 +83,13 @@ bool fault_poisoned(const tile_mesh *m) {
 
 int fault_report(tile_mesh *m) {
     tile_record why;
-    int code = m->reported ? TILE_E_POISONED : TILE_E_TIMEOUT;
+    bool known = tile_fault_read(&m->fault, m->rank, &why);
+    int code = m->reported ? TILE_E_POISONED : known && why.code ? why.code : TILE_E_TIMEOUT;
     m->reported = true;
-    if (!tile_fault_read(&m->fault, m->rank, &why)) return tile_fail(code, "a rank gave up");
+    if (!known) return tile_fail(code, "a rank gave up");
+    if (why.code == TILE_E_BUSY)
+        return tile_fail(code, "rank %d gave up: a run of program '%s' began before the one before had ended", why.rank,
+                         why.name);
     if (why.missing < 0)
         return tile_fail(code, "rank %d gave up: %s (task %lld)", why.rank, why.name, (long long)why.task);
     return tile_fail(
@@ -91,6 +100,7 @@ int fault_report(tile_mesh *m) {
 
 int tile_mesh_status(tile_mesh *m, tile_fault *out) {
     tile_record why;
+    if (m->gpu) gpu_fault_learn(m);
     *out = (tile_fault){.rank = -1, .missing = -1, .flag = -1};
     if (!tile_fault_read(&m->fault, m->rank, &why)) return TILE_OK;
     *out = (tile_fault){.rank = why.rank,

@@ -10,12 +10,13 @@ int gpu_fail(const Gpu *g, int error, const char *doing) {
                      text ? text : "failed", error);
 }
 
-int gpu_enter(Gpu *g) {
+int gpu_enter(const Gpu *g) {
     int error = g->api.context_set(g->context);
     return error ? gpu_fail(g, error, "choosing the device") : TILE_OK;
 }
 
-static int context_open(Gpu *g, int devices) {
+static int context_open(Gpu *g, int devices, int rank) {
+    if (g->device == TILE_DEVICE_OF_RANK) g->device = rank % devices;
     if (g->device < 0 || g->device >= devices)
         return tile_fail(TILE_E_ARG, "there is no device %d: this machine has %d", g->device, devices);
     g->api.device_name(g->name, sizeof g->name, g->device);
@@ -28,13 +29,13 @@ static int context_open(Gpu *g, int devices) {
     return error ? gpu_fail(g, error, "making a stream") : TILE_OK;
 }
 
-int gpu_open(const char *target, int device, Gpu **out) {
+int gpu_open(const char *target, int device, int rank, Gpu **out) {
     int devices = 0;
     Gpu *g = calloc(1, sizeof *g);
     if (!g) return tile_fail(TILE_E_NOMEM, "out of memory");
     g->device = device;
     int error = gpu_load(target, &g->api, &g->kind, &devices);
-    if (!error) error = context_open(g, devices);
+    if (!error) error = context_open(g, devices, rank);
     if (error)
         gpu_close(g);
     else
@@ -47,13 +48,6 @@ void gpu_close(Gpu *g) {
     if (g->stream) g->api.stream_destroy(g->stream);
     if (g->context) g->api.context_release(g->device);
     free(g);
-}
-
-int gpu_sync(Gpu *g, tile_stream stream) {
-    int code = gpu_enter(g);
-    if (code) return code;
-    int error = g->api.stream_sync(stream ? (void *)stream : g->stream);
-    return error ? gpu_fail(g, error, "waiting for the stream") : TILE_OK;
 }
 
 /* ---- memory, on the host or on the device ---- */

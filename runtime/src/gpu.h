@@ -5,9 +5,16 @@
 
 #include "runtime.h"
 
+#include "device/tile_gpu_task.h"
+
 #pragma GCC visibility push(hidden)
 
-/* Stands where HIP has nothing like it; the emulator need not have it either. */
+/* Memory of a device as another process can map it. */
+typedef struct {
+    char bytes[64];
+} GpuHandle;
+
+/* Stands where CUDA or HIP has nothing like it; the emulator need not have it either. */
 #define GPU_NONE ""
 
 /* GPU(name here, in libcuda, in libamdhip64, arguments); in the emulator it is tile_emu_NAME. Devices, contexts,
@@ -17,12 +24,24 @@
     GPU(device_count, "cuDeviceGetCount", "hipGetDeviceCount", (int *))                                                \
     GPU(device_name, "cuDeviceGetName", "hipDeviceGetName", (char *, int bytes, int device))                           \
     GPU(device_attribute, "cuDeviceGetAttribute", GPU_NONE, (int *, int attribute, int device))                        \
+    GPU(device_bus, "cuDeviceGetPCIBusId", "hipDeviceGetPCIBusId", (char *, int bytes, int device))                    \
+    GPU(device_by_bus, "cuDeviceGetByPCIBusId", "hipDeviceGetByPCIBusId", (int *, const char *))                       \
+    GPU(peer_can, "cuDeviceCanAccessPeer", "hipDeviceCanAccessPeer", (int *, int device, int peer))                    \
+    GPU(peer_attribute, "cuDeviceGetP2PAttribute", "hipDeviceGetP2PAttribute",                                         \
+        (int *, int attribute, int device, int peer))                                                                  \
+    GPU(peer_enable, "cuCtxEnablePeerAccess", "hipCtxEnablePeerAccess", (void *context, unsigned flags))               \
     GPU(context_retain, "cuDevicePrimaryCtxRetain", "hipDevicePrimaryCtxRetain", (void **, int device))                \
     GPU(context_release, "cuDevicePrimaryCtxRelease_v2", "hipDevicePrimaryCtxRelease", (int device))                   \
     GPU(context_set, "cuCtxSetCurrent", "hipCtxSetCurrent", (void *))                                                  \
     GPU(alloc, "cuMemAlloc_v2", "hipMalloc", (void **, size_t))                                                        \
+    GPU(alloc_fine, GPU_NONE, "hipExtMallocWithFlags", (void **, size_t, unsigned flags))                              \
     GPU(release, "cuMemFree_v2", "hipFree", (void *))                                                                  \
     GPU(block, "cuMemGetAddressRange_v2", "hipMemGetAddressRange", (void **base, size_t *bytes, void *))               \
+    GPU(host_alloc, "cuMemHostAlloc", "hipHostMalloc", (void **, size_t, unsigned flags))                              \
+    GPU(host_release, "cuMemFreeHost", "hipHostFree", (void *))                                                        \
+    GPU(ipc_get, "cuIpcGetMemHandle", "hipIpcGetMemHandle", (GpuHandle *, void *))                                     \
+    GPU(ipc_open, "cuIpcOpenMemHandle_v2", "hipIpcOpenMemHandle", (void **, GpuHandle, unsigned flags))                \
+    GPU(ipc_close, "cuIpcCloseMemHandle", "hipIpcCloseMemHandle", (void *))                                            \
     GPU(copy_in, "cuMemcpyHtoDAsync_v2", "hipMemcpyHtoDAsync", (void *, const void *, size_t, void *stream))           \
     GPU(copy_out, "cuMemcpyDtoHAsync_v2", "hipMemcpyDtoHAsync", (void *, const void *, size_t, void *stream))          \
     GPU(fill, "cuMemsetD8Async", "hipMemsetD8Async", (void *, unsigned char, size_t, void *stream))                    \
@@ -44,13 +63,21 @@
     GPU(event_destroy, "cuEventDestroy_v2", "hipEventDestroy", (void *))                                               \
     GPU(event_record, "cuEventRecord", "hipEventRecord", (void *, void *stream))                                       \
     GPU(event_query, "cuEventQuery", "hipEventQuery", (void *))                                                        \
+    GPU(event_elapsed, "cuEventElapsedTime", "hipEventElapsedTime", (float *ms, void *begin, void *end))               \
     GPU(error_text, "cuGetErrorString", "hipDrvGetErrorString", (int, const char **))
 
 /* Numbers that CUDA and HIP have in common. */
 enum {
+    GPU_E_INVALID = 1,
     GPU_E_NOMEM = 2,
     GPU_E_NO_BINARY = 209, /* the code is for another machine */
     GPU_E_NOT_READY = 600,
+    GPU_E_PEER_ENABLED = 704,  /* already */
+    GPU_HOST_PORTABLE = 1,     /* memory of the host, for all devices */
+    GPU_HOST_MAPPED = 2,       /* at the same address there */
+    GPU_FINE_GRAINED = 1,      /* memory that other devices see at once, HIP */
+    GPU_PEER_ATOMICS_CUDA = 3, /* attributes of two devices */
+    GPU_PEER_ATOMICS_HIP = 2,
     GPU_STREAM_NON_BLOCKING = 1,
     GPU_EVENT_NO_TIMING = 2,
     GPU_MAX_DYNAMIC_LDS = 8,   /* attribute of a function, CUDA */
@@ -70,13 +97,26 @@ typedef struct {
 
 typedef enum { GPU_CUDA, GPU_HIP, GPU_EMU } GpuKind;
 
+/* Memory of equal parts, one a rank. */
+typedef struct {
+    char **base;  /* [nranks] as this rank's device addresses them */
+    void *own;    /* this rank's */
+    size_t bytes; /* of a part */
+    Share host;   /* who has left */
+} GpuShare;
+
 typedef struct Gpu {
     GpuApi api;
     GpuKind kind;
     int device;
-    int multiprocessors;    /* CUDA */
-    void *context, *stream; /* stream: the mesh's own */
-    char name[64];          /* of the device */
+    int multiprocessors;      /* CUDA */
+    void *context, *stream;   /* stream: the mesh's own */
+    void *aside, *done;       /* a stream for looks at the device while it runs; an event: all enqueued has ended */
+    GpuShare control;         /* a tile_gpu_fault each */
+    _Atomic uint64_t *notice; /* tile_gpu_task.notice */
+    struct GpuTrace *trace;   /* NULL: none is wanted */
+    bool told;                /* the device knows of the host's fault */
+    char name[64];            /* of the device */
 } Gpu;
 
 /* ---- gpu_load.c ---- */
@@ -86,11 +126,32 @@ int gpu_load(const char *target, GpuApi *, GpuKind *, int *devices);
 
 /* ---- gpu.c ---- */
 
-int gpu_open(const char *target, int device, Gpu **);
+/* device -1: that of the rank's number. */
+int gpu_open(const char *target, int device, int rank, Gpu **);
 void gpu_close(Gpu *);
-int gpu_enter(Gpu *);                                    /* makes its context this thread's */
+int gpu_enter(const Gpu *);                              /* makes its context this thread's */
 int gpu_fail(const Gpu *, int error, const char *doing); /* TILE_E_NOMEM or TILE_E_SYS, with the driver's words */
-int gpu_sync(Gpu *, tile_stream);
+
+static inline void nap(uint64_t ns) { nanosleep(&(struct timespec){.tv_nsec = (long)ns}, NULL); }
+
+/* ---- gpu_peers.c ---- */
+
+/* Collective. TILE_E_UNSUPPORTED, with both devices, where one cannot reach the other. */
+int gpu_peers_open(const Gpu *, Group *);
+
+/* ---- gpu_share.c: collective; zero at first ---- */
+
+int gpu_share_open(tile_mesh *, size_t bytes, GpuShare *);
+void gpu_share_close(tile_mesh *, GpuShare *); /* not collective; nothing of this rank is in flight */
+
+/* ---- gpu_fault.c ---- */
+
+int gpu_control_open(tile_mesh *); /* collective */
+void gpu_control_close(tile_mesh *);
+void gpu_notice_look(tile_mesh *); /* has a kernel of this rank told of a fault? */
+void gpu_fault_learn(tile_mesh *); /* from the device: then fault_poisoned() tells */
+int gpu_fault_clear(tile_mesh *);
+int gpu_stream_wait(tile_mesh *, tile_stream); /* also ends when a peer is lost: then fault_poisoned() tells */
 
 /* ---- gpu_map.c: descriptions of tensors that kernels copy by tiles ---- */
 
@@ -105,16 +166,42 @@ int gpu_maps_count(const tile_image *); /* of all launches */
 
 typedef struct GpuInstance {
     const tile_image *image;
+    int number;      /* on the mesh: the same on all ranks */
+    GpuShare shared; /* symmetric tensors, then flag words */
+    void *task;      /* a tile_gpu_task on the device, and what it points to; NULL: the program needs none */
+    size_t task_bytes;
     void *module, **function; /* function of each launch */
     void *local;              /* workspace */
     char *call, *checked;     /* the kernels' argument; the last one whose tensors were looked at */
     GpuMap *map;              /* of all launches, for `checked` */
     void *stream, *event;     /* of the last run; event: it has ended */
+    struct GpuRecent *recent; /* runs that nobody has waited for */
 } GpuInstance;
 
 int gpu_instance_open(tile_instance *);
 void gpu_instance_close(tile_instance *);
+void gpu_instance_wait(tile_instance *); /* for its last run */
 int gpu_instance_run(tile_instance *, void *const *arg, const int64_t *dim, tile_stream);
+
+/* ---- gpu_recent.c ---- */
+
+struct GpuRecent *gpu_recent_new(const tile_program *); /* one block; NULL: no memory */
+void gpu_recent_add(tile_instance *, void *const *arg, const int64_t *dim);
+void gpu_recent_end(tile_mesh *, const void *stream); /* has ended: after a fault results become NaN */
+
+/* ---- gpu_trace.c ---- */
+
+int gpu_trace_open(tile_mesh *);
+void gpu_trace_close(tile_mesh *);
+/* Before a launch: the event that is to be recorded after it, or NULL. */
+void *gpu_trace_begin(const Gpu *, const char *name, uint64_t run, int number, void *stream);
+void gpu_trace_collect(tile_mesh *); /* to worker 0; all launches have ended */
+
+/* ---- gpu_task.c ---- */
+
+int gpu_task_open(tile_instance *); /* collective */
+void gpu_task_close(tile_instance *);
+int gpu_task_clear(tile_instance *);
 
 #pragma GCC visibility pop
 #endif

@@ -51,6 +51,8 @@ static int memory_open(GpuInstance *x, const Gpu *gpu, const tile_program *g) {
     x->call = calloc(2, g->call_bytes);
     if (!x->call) return tile_fail(TILE_E_NOMEM, "out of memory");
     x->checked = x->call + g->call_bytes;
+    x->recent = gpu_recent_new(g);
+    if (!x->recent) return tile_fail(TILE_E_NOMEM, "out of memory");
     x->map = aligned_alloc(_Alignof(GpuMap), sizeof(GpuMap) * (size_t)(gpu_maps_count(x->image) + 1));
     if (!x->map) return tile_fail(TILE_E_NOMEM, "out of memory");
     int error = gpu->api.event_create(&x->event, GPU_EVENT_NO_TIMING);
@@ -60,9 +62,9 @@ static int memory_open(GpuInstance *x, const Gpu *gpu, const tile_program *g) {
     return error ? gpu_fail(gpu, error, "taking the program's workspace") : TILE_OK;
 }
 
-int gpu_instance_open(tile_instance *p) {
+static int own_open(tile_instance *p) {
     GpuInstance *x = p->gpu = calloc(1, sizeof *x);
-    Gpu *gpu = p->mesh->gpu;
+    const Gpu *gpu = p->mesh->gpu;
     if (!x) return tile_fail(TILE_E_NOMEM, "out of memory");
     int code = gpu_enter(gpu);
     if (!code) code = image_load(x, gpu, p->program);
@@ -70,17 +72,45 @@ int gpu_instance_open(tile_instance *p) {
     return code ? code : memory_open(x, gpu, p->program);
 }
 
+/* All ranks took code for the same target. */
+static int images_compare(const tile_instance *p) {
+    const tile_program *g = p->program;
+    int n = p->mesh->nranks, mine = (int)(p->gpu->image - g->image), *all = calloc((size_t)n, sizeof *all);
+    int code = all ? p->mesh->group->allgather(p->mesh->group, &mine, all, sizeof mine)
+                   : tile_fail(TILE_E_NOMEM, "out of memory");
+    for (int r = 1; r < n && !code; r++)
+        if (all[r] != all[0])
+            code = tile_fail(TILE_E_MISMATCH, "program '%s': rank %d takes its code for %s, rank 0 for %s", g->name, r,
+                             g->image[all[r]].target, g->image[all[0]].target);
+    free(all);
+    return code;
+}
+
+int gpu_instance_open(tile_instance *p) {
+    int code = group_agree(p->mesh->group, own_open(p));
+    if (code) return code;
+    p->gpu->number = p->mesh->opened++;
+    code = images_compare(p);
+    return code ? code : gpu_task_open(p);
+}
+
+void gpu_instance_wait(tile_instance *p) {
+    if (p->gpu->stream && !gpu_enter(p->mesh->gpu)) p->mesh->gpu->api.stream_sync(p->gpu->stream);
+}
+
 void gpu_instance_close(tile_instance *p) {
     GpuInstance *x = p->gpu;
     const GpuApi *api = &p->mesh->gpu->api;
     if (!x || gpu_enter(p->mesh->gpu)) return;
-    if (x->stream) api->stream_sync(x->stream);
+    gpu_instance_wait(p);
+    gpu_task_close(p);
     if (x->local) api->release(x->local);
     if (x->event) api->event_destroy(x->event);
     if (x->module) api->module_unload(x->module);
     free(x->function);
     free(x->map);
     free(x->call);
+    free(x->recent);
     free(x);
 }
 
@@ -152,6 +182,16 @@ static void call_fill(const tile_instance *p, void *const *arg, const int64_t *d
     }
     for (int i = 0; i < g->ndims; i++) memcpy(x->call + g->dim_at[i], &dim[i], sizeof dim[i]);
     memcpy(x->call + g->local_at, &x->local, sizeof x->local);
+    if (g->task_at) memcpy(x->call + g->task_at, &x->task, sizeof x->task);
+}
+
+/* Ranks that meet run with the same sizes: the one that comes later sees that they differ. */
+static int sizes_check(tile_instance *p, const int64_t *dim) {
+    Frame f = {.dim = (int64_t *)dim, .generation = ++p->generation};
+    if (!p->sizes) return TILE_OK;
+    sizes_show(p, &f);
+    atomic_thread_fence(memory_order_seq_cst);
+    return sizes_agree(p, f.generation) ? TILE_OK : fault_report(p->mesh);
 }
 
 /* The workspace is one: runs follow each other on a stream; another stream may follow when all has ended. */
@@ -171,7 +211,7 @@ static int64_t groups_staying(const Gpu *gpu, int64_t tasks, int cluster) {
 }
 
 /* map: descriptions of what this launch copies by tiles. */
-static int launch_one(const tile_instance *p, int i, const tile_task *t, GpuMap *map, void *stream) {
+static int launch_one(const tile_instance *p, int i, const tile_task *t, GpuMap *map, void *stream, bool capturing) {
     const Gpu *gpu = p->mesh->gpu;
     const tile_launch *l = &p->gpu->image->launch[i];
     int64_t groups = l->groups(t);
@@ -182,19 +222,21 @@ static int launch_one(const tile_instance *p, int i, const tile_task *t, GpuMap 
         return tile_fail(TILE_E_ARG, "program '%s': %lld tasks of '%s' are too many for a launch", p->program->name,
                          (long long)groups, l->kernel);
     unsigned lds = gpu->kind == GPU_HIP ? 0 : (unsigned)l->lds_bytes; /* HIP's is in the code */
+    void *traced = capturing ? NULL : gpu_trace_begin(gpu, l->kernel, p->generation, i, stream);
     int error = gpu->api.launch(p->gpu->function[i], (unsigned)groups, 1, 1, (unsigned)l->threads, 1, 1, lds, stream,
                                 arguments, NULL);
+    if (traced) gpu->api.event_record(traced, stream);
     return error ? gpu_fail(gpu, error, l->kernel) : TILE_OK;
 }
 
-static int launch_all(const tile_instance *p, void *const *arg, const int64_t *dim, void *stream) {
+static int launch_all(const tile_instance *p, void *const *arg, const int64_t *dim, void *stream, bool capturing) {
     tile_task t = {.rank = p->mesh->rank, .nranks = p->mesh->nranks, .arg = arg, .dim = dim};
     int code = TILE_OK;
     memcpy(t.coord, p->coord, sizeof t.coord);
     const tile_image *image = p->gpu->image;
     GpuMap *map = p->gpu->map;
     for (int i = 0; i < image->nlaunches && !code; map += image->launch[i++].nmaps)
-        code = launch_one(p, i, &t, map, stream);
+        code = launch_one(p, i, &t, map, stream, capturing);
     return code;
 }
 
@@ -212,7 +254,10 @@ int gpu_instance_run(tile_instance *p, void *const *arg, const int64_t *dim, til
         memcpy(x->checked, x->call, p->program->call_bytes);
     }
     api->stream_capturing(stream, &capturing);
-    if ((code = stream_take(p, stream, capturing)) || (code = launch_all(p, arg, dim, stream))) return code;
+    if ((code = stream_take(p, stream, capturing)) || (code = sizes_check(p, dim)) ||
+        (code = launch_all(p, arg, dim, stream, capturing)))
+        return code;
+    gpu_recent_add(p, arg, dim);
     int error = capturing ? 0 : api->event_record(x->event, stream);
     return error ? gpu_fail(p->mesh->gpu, error, "recording the end of a run") : TILE_OK;
 }

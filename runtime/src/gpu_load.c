@@ -28,13 +28,21 @@ static void *library_open(GpuKind kind) {
     return library;
 }
 
-/* The name that is missing, or NULL. What only makes messages better may be. */
+/* What only makes messages better may be missing; in the emulator what one of the drivers has not, and what serves
+   processes. */
+static bool is_optional(size_t i, GpuKind kind) {
+    size_t at = functions[i].at;
+    bool processes = at >= offsetof(GpuApi, ipc_get) && at <= offsetof(GpuApi, ipc_close);
+    bool special = !*functions[i].name[GPU_CUDA] || !*functions[i].name[GPU_HIP];
+    return at == offsetof(GpuApi, error_text) || (kind == GPU_EMU && (processes || special));
+}
+
+/* The name that is missing, or NULL. */
 static const char *functions_find(void *library, GpuKind kind, GpuApi *api) {
     for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
         const char *name = functions[i].name[kind];
         void *f = *name ? dlsym(library, name) : NULL;
-        bool optional = functions[i].at == offsetof(GpuApi, error_text) || (kind == GPU_EMU && !*functions[i].name[GPU_HIP]);
-        if (!f && *name && !optional) return name;
+        if (!f && *name && !is_optional(i, kind)) return name;
         memcpy((char *)api + functions[i].at, &f, sizeof f);
     }
     return NULL;

@@ -183,6 +183,7 @@ int group_open_threads(const char *name, int rank, int nranks, uint64_t timeout_
                        .nranks = nranks,
                        .timeout_ns = timeout_ns,
                        .missing = -1,
+                       .threads = true,
                        .allgather = threads_allgather,
                        .share = threads_share,
                        .close = threads_close};

@@ -105,13 +105,27 @@ static void share_divide(tile_instance *p) {
     }
 }
 
+/* Of what the ranks share in the host's memory, a program on GPUs has its shown sizes. */
+static int gpu_start(tile_instance *p) {
+    Group *g = p->mesh->group;
+    int error = gpu_instance_open(p);
+    if (error || !sizes_bytes(p->program)) return error;
+    p->sizes = calloc((size_t)g->nranks, sizeof *p->sizes);
+    error = group_agree(g, p->sizes ? TILE_OK : tile_fail(TILE_E_NOMEM, "out of memory"));
+    if (!error) error = g->share(g, sizes_bytes(p->program), &p->share);
+    for (int r = 0; r < g->nranks && !error; r++)
+        p->sizes[r] = (_Atomic uint64_t *)(p->share.base + p->share.stride * (size_t)r);
+    p->fault = p->mesh->fault;
+    return error;
+}
+
 static int instance_start(tile_instance *p) {
     tile_mesh *m = p->mesh;
     const tile_program *g = p->program;
     int error = identities_compare(m, g);
     if (error) return error;
     coord_set(p, m->rank);
-    if (m->gpu) return gpu_instance_open(p);
+    if (m->gpu) return gpu_start(p);
     if (!g->task)
         return tile_fail(TILE_E_UNSUPPORTED, "program '%s' has no code for the host: its mesh wants target \"gpu\"",
                          g->name);
@@ -167,11 +181,12 @@ void tile_instance_close(tile_instance *p) {
     instance_free(p);
 }
 
-void instance_clear(tile_instance *p) {
-    if (p->gpu) return; /* nothing is kept between runs */
-    memset(p->symmetric[p->mesh->rank], 0, p->share.stride);
-    for (size_t i = 0; i < p->program->counts; i++) atomic_store_explicit(&p->count[i], 0, memory_order_relaxed);
+int instance_clear(tile_instance *p) {
     p->generation = 0;
+    if (p->share.base) memset(p->share.base + p->share.stride * (size_t)p->mesh->rank, 0, p->share.stride);
+    if (p->gpu) return gpu_task_clear(p);
+    for (size_t i = 0; i < p->program->counts; i++) atomic_store_explicit(&p->count[i], 0, memory_order_relaxed);
+    return TILE_OK;
 }
 
 void instance_task(const tile_instance *p, const Frame *f, tile_task *t) {
@@ -220,6 +235,7 @@ static int args_check(const tile_instance *p, void *const *arg, const int64_t *d
 
 int tile_instance_run(tile_instance *p, void *const *arg, const int64_t *dim, tile_stream stream) {
     if (stream && !p->gpu) return tile_fail(TILE_E_UNSUPPORTED, "the host has no stream but the mesh's own: pass NULL");
+    if (p->gpu) gpu_notice_look(p->mesh);
     if (fault_poisoned(p->mesh)) return fault_report(p->mesh);
     int error = args_check(p, arg, dim);
     if (error) return error;

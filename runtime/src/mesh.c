@@ -28,25 +28,25 @@ static int control_open(tile_mesh *m) {
     return TILE_OK;
 }
 
+static int target_open(tile_mesh *m, const tile_mesh_config *c) {
+    const char *target = c->target ? c->target : getenv("TILE_TARGET");
+    if (!target || strcmp(target, "host") == 0) return TILE_OK;
+    return gpu_open(target, c->device, m->rank, &m->gpu);
+}
+
 static int mesh_start(tile_mesh *m, const tile_mesh_config *c, const Place *p) {
     int error = control_open(m);
     uint64_t timeout_ns = m->group->timeout_ns;
     m->fault = (tile_fault_hooks){
         .cell = m->cell, .timeout_ns = timeout_ns, .what = "mesh barrier", .lost = mesh_lost, .ctx = m->group};
+    if (!error) error = target_open(m, c);
     if (!error) error = queue_open(m, place_workers(c, p));
-    const char *trace = m->gpu ? NULL : getenv("TILE_TRACE");
+    const char *trace = getenv("TILE_TRACE");
     return !error && trace && strcmp(trace, "0") != 0 ? tile_trace(m, 1) : error;
 }
 
-static int target_open(tile_mesh *m, const tile_mesh_config *c) {
-    const char *target = c->target ? c->target : getenv("TILE_TARGET");
-    if (!target || strcmp(target, "host") == 0) return TILE_OK;
-    if (m->nranks > 1)
-        return tile_fail(TILE_E_UNSUPPORTED, "a mesh of %d ranks on GPUs is not supported yet", m->nranks);
-    return gpu_open(target, c->device, &m->gpu);
-}
-
 static void mesh_free(tile_mesh *m) {
+    if (m->gpu) gpu_control_close(m);
     gpu_close(m->gpu);
     share_close(&m->control);
     if (m->group) m->group->close(m->group);
@@ -62,6 +62,8 @@ static int mesh_join(tile_mesh *m, const tile_mesh_config *c, const Place *p) {
     if (!error) error = m->group->share(m->group, sizeof(Control), &m->control);
     if (error) return error;
     error = group_agree(m->group, mesh_start(m, c, p));
+    if (!error && m->gpu) error = gpu_peers_open(m->gpu, m->group);
+    if (!error && m->gpu) error = gpu_control_open(m);
     if (error && m->worker) queue_close(m);
     return error;
 }
@@ -79,8 +81,7 @@ int tile_mesh_open(const tile_mesh_config *c, tile_mesh **out) {
     if (!m) return tile_fail(TILE_E_NOMEM, "out of memory");
     m->rank = p.rank;
     m->nranks = p.nranks;
-    error = target_open(m, c);
-    if (!error) error = mesh_join(m, c, &p);
+    error = mesh_join(m, c, &p);
     if (error)
         mesh_free(m);
     else
@@ -90,7 +91,7 @@ int tile_mesh_open(const tile_mesh_config *c, tile_mesh **out) {
 
 void tile_mesh_close(tile_mesh *m) {
     if (!m) return;
-    if (m->gpu) gpu_sync(m->gpu, NULL);
+    if (m->gpu) gpu_stream_wait(m, NULL);
     queue_drain(m);
     queue_close(m);
     mesh_free(m);
@@ -115,7 +116,8 @@ int tile_mesh_barrier(tile_mesh *m) {
 static void mesh_clear(void *arg) {
     tile_mesh *m = arg;
     Control *own = control_of(m, m->rank);
-    for (tile_instance *p = m->instances; p; p = p->next) instance_clear(p);
+    for (tile_instance *p = m->instances; p; p = p->next) m->broken |= instance_clear(p) != TILE_OK;
+    if (m->gpu) m->broken |= gpu_fault_clear(m) != TILE_OK;
     memset(&own->fault.record, 0, sizeof own->fault.record);
     atomic_store_explicit(&own->fault.claim, 0, memory_order_relaxed);
     atomic_store_explicit(&own->fault.poison, 0, memory_order_relaxed);
@@ -129,14 +131,21 @@ static int recovery_failed(tile_mesh *m, const tile_task *t) {
     return tile_fail(TILE_E_TIMEOUT, "rank %d gave up: rank %d is missing at the recovery", m->rank, missing);
 }
 
+static void mesh_drain(tile_mesh *m) {
+    queue_drain(m);
+    if (m->gpu) gpu_stream_wait(m, NULL);
+    for (tile_instance *p = m->instances; m->gpu && p; p = p->next) gpu_instance_wait(p);
+}
+
 int tile_mesh_recover(tile_mesh *m) {
     if (m->broken) return tile_fail(TILE_E_POISONED, "an earlier recovery failed: the mesh can only be closed");
-    queue_drain(m);
+    mesh_drain(m);
     tile_fault_hooks fault = m->fault;
     fault.recovering = true;
     tile_task t = meeting_task(m, m->recover, &fault, m->recoveries + 1);
     m->recoveries += 2;
     if (tile_recover(&t, mesh_clear, m)) return recovery_failed(m, &t);
+    if (m->broken) return TILE_E_SYS; /* with the driver's sentence */
     m->barriers = 0;
     m->reported = false;
     return TILE_OK;
@@ -144,7 +153,10 @@ int tile_mesh_recover(tile_mesh *m) {
 
 /* A run's own error if it has one, else the fault that stopped it. */
 int tile_stream_sync(tile_mesh *m, tile_stream stream) {
-    if (m->gpu) return gpu_sync(m->gpu, stream);
+    if (m->gpu) {
+        int error = gpu_stream_wait(m, stream);
+        return error ? error : fault_poisoned(m) ? fault_report(m) : TILE_OK;
+    }
     if (stream) return tile_fail(TILE_E_UNSUPPORTED, "the host has no stream but the mesh's own: pass NULL");
     int error = queue_drain(m);
     if (error == TILE_E_TIMEOUT || error == TILE_E_POISONED) return fault_report(m);

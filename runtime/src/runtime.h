@@ -40,6 +40,7 @@ struct Group {
     int rank, nranks;
     uint64_t timeout_ns; /* of each step */
     int missing;         /* after a failed step: who did not come; -1: not known */
+    bool threads;        /* of this process; false: processes */
     bool broken;         /* a step failed: the next ones do too, as messages of it may still be under way */
     int (*allgather)(Group *, const void *in, void *out, size_t each);
     int (*share)(Group *, size_t part, Share *);
@@ -137,6 +138,7 @@ struct tile_mesh {
     Queue queue;
     Worker *worker; /* [nworkers + 1]: the last is the caller, while it waits */
     tile_instance *instances;
+    int opened; /* instances so far */
 };
 
 /* ---- fault.c ---- */
@@ -145,6 +147,7 @@ bool fault_poisoned(const tile_mesh *);
 int fault_report(tile_mesh *);  /* TILE_E_TIMEOUT the first time, then TILE_E_POISONED; with the sentence */
 void fault_fill(const Frame *); /* NaN into the floating-point results of a failed run */
 int64_t arg_elements(const tile_instance *, const tile_arg *, const int64_t *dim); /* of the rank's own part */
+bool elem_has_nan(const char *elem);
 size_t tile_elem_bits(const char *elem);                                           /* 0: unknown */
 
 /* ---- instance.c ---- */
@@ -172,7 +175,7 @@ struct tile_instance {
 
 void frame_fill(Frame *, void *const *arg, const int64_t *dim, int64_t tickets); /* copies the arguments */
 void instance_task(const tile_instance *, const Frame *, tile_task *); /* the part that all tasks of a run share */
-void instance_clear(tile_instance *);                                  /* for a new incarnation */
+int instance_clear(tile_instance *);                                   /* for a new incarnation */
 
 /* ---- range.c ---- */
 

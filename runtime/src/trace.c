@@ -1,5 +1,5 @@
 /* trace.c: when each task ran and how long it waited, as Chrome/Perfetto JSON: a process a rank, a thread a worker. */
-#include "runtime.h"
+#include "gpu.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -16,7 +16,8 @@ void trace_add(Worker *w, const tile_task *t, const tile_program *p, uint64_t be
 }
 
 int tile_trace(tile_mesh *m, int on) {
-    if (m->gpu && on) return tile_fail(TILE_E_UNSUPPORTED, "programs on a GPU leave no trace yet");
+    int error = !m->gpu ? TILE_OK : on ? gpu_trace_open(m) : (gpu_trace_close(m), TILE_OK);
+    if (error) return error;
     queue_wait(m);
     for (int i = 0; i <= m->nworkers; i++) {
         Worker *w = &m->worker[i];
@@ -40,6 +41,9 @@ static void event_print(FILE *f, const TraceEvent *e, int rank, int worker) {
 
 int tile_trace_write(tile_mesh *m, const char *path) {
     queue_wait(m);
+    int error = m->gpu ? gpu_stream_wait(m, NULL) : TILE_OK;
+    if (error) return error;
+    if (m->gpu) gpu_trace_collect(m);
     FILE *f = fopen(path, "w");
     if (!f) return tile_fail(TILE_E_SYS, "%s: %s", path, strerror(errno));
     fprintf(f,

@@ -1,14 +1,20 @@
 /* fake_gpu.c: stands for libcuda.so.1 and libamdhip64.so on a machine without a GPU: the emulator under the drivers'
-   names. FAKE_FAIL=NAME:CODE makes one function fail (names of runtime/src/gpu.h). */
+   names. FAKE_FAIL=NAME:CODE makes one function fail (names of runtime/src/gpu.h), NAME:CODE:N from its call N + 1 on. */
 #include "emu/api.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 static int failure(const char *name) {
+    static const char *last;
+    static _Atomic int calls;
     const char *fail = getenv("FAKE_FAIL");
     size_t n = strlen(name);
-    return fail && strncmp(fail, name, n) == 0 && fail[n] == ':' ? atoi(fail + n + 1) : 0;
+    if (fail != last) calls = 0;
+    last = fail;
+    if (!fail || strncmp(fail, name, n) != 0 || fail[n] != ':') return 0;
+    const char *skip = strchr(fail + n + 1, ':');
+    return skip && calls++ < atoi(skip + 1) ? 0 : atoi(fail + n + 1);
 }
 
 /* FAKE(name in the emulator, in CUDA, in HIP, parameters, the same as arguments) */
@@ -24,11 +30,27 @@ static int failure(const char *name) {
 FAKE(init, cuInit, hipInit, (unsigned a), (a))
 FAKE(device_count, cuDeviceGetCount, hipGetDeviceCount, (int *a), (a))
 FAKE(device_name, cuDeviceGetName, hipDeviceGetName, (char *a, int b, int c), (a, b, c))
+FAKE(device_bus, cuDeviceGetPCIBusId, hipDeviceGetPCIBusId, (char *a, int b, int c), (a, b, c))
+FAKE(device_by_bus, cuDeviceGetByPCIBusId, hipDeviceGetByPCIBusId, (int *a, const char *b), (a, b))
+FAKE(peer_can, cuDeviceCanAccessPeer, hipDeviceCanAccessPeer, (int *a, int b, int c), (a, b, c))
+FAKE(peer_attribute, cuDeviceGetP2PAttribute, hipDeviceGetP2PAttribute, (int *a, int b, int c, int d), (a, b, c, d))
+FAKE(peer_enable, cuCtxEnablePeerAccess, hipCtxEnablePeerAccess, (void *a, unsigned b), (a, b))
 FAKE(context_retain, cuDevicePrimaryCtxRetain, hipDevicePrimaryCtxRetain, (void **a, int b), (a, b))
 FAKE(context_release, cuDevicePrimaryCtxRelease_v2, hipDevicePrimaryCtxRelease, (int a), (a))
 FAKE(context_set, cuCtxSetCurrent, hipCtxSetCurrent, (void *a), (a))
 FAKE(alloc, cuMemAlloc_v2, hipMalloc, (void **a, size_t b), (a, b))
 FAKE(release, cuMemFree_v2, hipFree, (void *a), (a))
+FAKE(host_alloc, cuMemHostAlloc, hipHostMalloc, (void **a, size_t b, unsigned c), (a, b, c))
+FAKE(host_release, cuMemFreeHost, hipHostFree, (void *a), (a))
+#define FAKE_NONE(name)                                                                                                \
+    int name(void);                                                                                                    \
+    int name(void) { return 801; }
+FAKE_NONE(cuIpcGetMemHandle)
+FAKE_NONE(cuIpcOpenMemHandle_v2)
+FAKE_NONE(cuIpcCloseMemHandle)
+FAKE_NONE(hipIpcGetMemHandle)
+FAKE_NONE(hipIpcOpenMemHandle)
+FAKE_NONE(hipIpcCloseMemHandle)
 FAKE(block, cuMemGetAddressRange_v2, hipMemGetAddressRange, (void **a, size_t *b, void *c), (a, b, c))
 FAKE(copy_in, cuMemcpyHtoDAsync_v2, hipMemcpyHtoDAsync, (void *a, const void *b, size_t c, void *d), (a, b, c, d))
 FAKE(copy_out, cuMemcpyDtoHAsync_v2, hipMemcpyDtoHAsync, (void *a, const void *b, size_t c, void *d), (a, b, c, d))
@@ -48,6 +70,13 @@ int cuDeviceGetAttribute(int *value, int attribute, int device) {
     return failure("device_attribute");
 }
 
+int hipExtMallocWithFlags(void **, size_t, unsigned);
+int hipExtMallocWithFlags(void **p, size_t bytes, unsigned flags) {
+    int error = failure("alloc_fine");
+    (void)flags;
+    return error ? error : tile_emu_alloc(p, bytes);
+}
+
 int cuTensorMapEncodeTiled(void);
 int cuTensorMapEncodeTiled(void) { return failure("map_encode"); }
 
@@ -59,4 +88,5 @@ FAKE(event_create, cuEventCreate, hipEventCreateWithFlags, (void **a, unsigned b
 FAKE(event_destroy, cuEventDestroy_v2, hipEventDestroy, (void *a), (a))
 FAKE(event_record, cuEventRecord, hipEventRecord, (void *a, void *b), (a, b))
 FAKE(event_query, cuEventQuery, hipEventQuery, (void *a), (a))
+FAKE(event_elapsed, cuEventElapsedTime, hipEventElapsedTime, (float *a, void *b, void *c), (a, b, c))
 FAKE(error_text, cuGetErrorString, hipDrvGetErrorString, (int a, const char **b), (a, b))
