@@ -18,7 +18,8 @@ typedef struct {
 
 typedef enum { BOUND_NOTHING, BOUND_INT, BOUND_FLOAT, BOUND_BOOL } ConstKind;
 
-/* A parameter after binding: a tensor, a run-time scalar (ndim 0), or a constant. */
+/* A parameter after binding: a tensor, a run-time scalar (ndim 0), or a constant. A result without extents is a tensor
+   of one element. */
 typedef struct {
     const ParamDecl *decl;
     ConstKind constant;

@@ -28,8 +28,6 @@ static bool number_of(const Resolver *r, const Expr *e, int64_t *n) {
     return true;
 }
 
-int64_t int_floor_div(int64_t a, int64_t b) { return a / b - (a % b != 0 && (a % b < 0) != (b < 0)); }
-
 /* false: overflow. The divisor is not 0. */
 static bool number_binary(AstOp op, int64_t a, int64_t b, int64_t *n) {
     if ((op == AST_DIV || op == AST_MOD) && b == -1) return *n = 0, op == AST_MOD || !__builtin_sub_overflow(0, a, n);

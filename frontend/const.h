@@ -33,7 +33,6 @@ struct Resolver {
 
 /* A number, or a run-time dimension plus a number; a bare name keeps its split. Reports errors. */
 bool size_of_expr(const Resolver *, const Expr *, Size *);
-int64_t int_floor_div(int64_t, int64_t); /* the divisor is neither 0 nor -1 */
 /* A name of the whole file: a dim, or a mesh axis (its ranks). */
 Found global_find(Lower *, Name, Loc, Size *);
 

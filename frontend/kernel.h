@@ -47,6 +47,7 @@ typedef struct {
     bool typed; /* VAR: .type is fixed (declared, or carried by a loop) */
     Type type;
     bool fixed; /* VAR of a let: cannot be updated */
+    bool scalar; /* RESULT without extents: one element, named without subscripts */
     bool read;
     int stamp;
 } Entry;

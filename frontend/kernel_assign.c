@@ -144,8 +144,7 @@ static void name_assign(Kern *c, const Stmt *s, const Expr *target) {
     if (!held && s->op == ASSIGN_SET) return declare(c, s, target, false);
     if (!held) held = scope_use(c, target->name, target->loc);
     if (held->kind == NAME_VAR && !held->fixed && !s->has_type) return update(c, s, target->name);
-    bool scalar_result = held->kind == NAME_RESULT && c->b.k->param.p[held->index].ndim == 0;
-    if (scalar_result) return store_lower(c, s, target);
+    if (held->scalar) return store_lower(c, s, target);
     update_refuse(c, s, held, target->loc);
     expr_lower(c, s->value);
 }

@@ -245,8 +245,9 @@ static BoundParam result_bind(Bind *c, const ParamDecl *p, int i) {
     BoundParam r = {.decl = p};
     if (param_refuse(c, p)) return r;
     r.elem = result_elem(c, p, i);
-    r.ndim = p->type.shape.n;
-    for (int d = 0; d < r.ndim; d++)
+    r.ndim = p->type.has_shape ? p->type.shape.n : 1;
+    if (!p->type.has_shape) r.dim[0] = size_number(1);
+    for (int d = 0; d < p->type.shape.n; d++)
         if (!extent_eval(c, p->type.shape.p[d], &r.dim[d])) c->good = false, r.dim[d] = size_number(0);
     return r;
 }

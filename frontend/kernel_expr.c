@@ -40,8 +40,6 @@ static Val range_value(Kern *c, const Entry *e, Loc loc) {
 static Val name_refuse(Kern *c, const Entry *e, Loc loc) {
     if (e->kind == NAME_ELEM)
         diag_error(c->diags, loc, "type-as-value", "'%s' is an element type, not a value", e->name);
-    else if (e->kind == NAME_RESULT && c->b.k->param.p[e->index].ndim == 0)
-        diag_error(c->diags, loc, "unsupported", "not supported yet: reading '%s', a result without extents", e->name);
     else {
         diag_error(c->diags, loc, "tensor-as-value", "'%s' is a whole tensor, not a tile", e->name);
         diag_note(c->diags, loc, "read a tile of it: %s[..]", e->name);
@@ -58,6 +56,7 @@ static Val name_lower(Kern *c, const Expr *e) {
     case NAME_VAR: return held->val;
     case NAME_SCALAR: return scalar_value(c, held);
     case NAME_RANGE: return range_value(c, held, e->loc);
+    case NAME_RESULT: return held->scalar ? load_lower(c, e) : name_refuse(c, held, e->loc);
     default: return name_refuse(c, held, e->loc);
     }
 }

@@ -15,31 +15,6 @@ static bool is_affine(Val v) {
     return v.kind == VAL_INT || v.kind == VAL_INDEX || (v.kind == VAL_TILE && elem_is_int(v.v->type.elem));
 }
 
-/* floor((d * x + c) / d) = x + floor(c / d); floor(floor(v / a) / b) = floor(v / (a b)), a, b > 0. */
-static bool affine_divide(Affine *a, int64_t d) {
-    if (d <= 0) return false;
-    bool whole = true;
-    for (int i = 0; i < a->nterm; i++) whole &= a->term[i].mul % d == 0;
-    if (whole) {
-        for (int i = 0; i < a->nterm; i++) a->term[i].mul /= d;
-        a->c = int_floor_div(a->c, d);
-        return true;
-    }
-    Term *t = &a->term[0];
-    return a->nterm == 1 && a->c == 0 && t->mul == 1 && !__builtin_mul_overflow(t->div, d, &t->div);
-}
-
-/* x mod d = x - d floor(x / d) */
-static bool affine_modulo(Affine *a, int64_t d) {
-    Affine q = *a;
-    return affine_divide(&q, d) && affine_add(a, &q, -d);
-}
-
-static bool affine_scale(Affine *a, int64_t by) {
-    Affine r = affine_const(0);
-    return affine_add(&r, a, by) ? (*a = r, true) : false;
-}
-
 /* Outside of subscripts one of the two is a sum already, or nothing is gained by making one. */
 bool index_binary(Kern *c, AstOp op, Val x, Val y, Val *r) {
     if (!is_affine(x) || !is_affine(y)) return false;
@@ -129,7 +104,7 @@ static bool subscript_lower(Kern *c, const Expr *e, Span *sub) {
 }
 
 static bool subscript_count(Kern *c, const Expr *e, const Entry *tensor) {
-    int want = c->b.k->param.p[tensor->index].ndim;
+    int want = tensor->scalar ? 0 : c->b.k->param.p[tensor->index].ndim;
     if (e->args.n == want) return true;
     diag_error(c->diags, e->loc, "wrong-rank", "'%s' has %d dimension%s, %d subscript%s given", tensor->name, want,
                want == 1 ? "" : "s", e->args.n, e->args.n == 1 ? " is" : "s are");
@@ -140,6 +115,7 @@ static bool subscript_count(Kern *c, const Expr *e, const Entry *tensor) {
 bool subscripts_lower(Kern *c, const Expr *e, const Entry *tensor, Span *sub) {
     bool good = subscript_count(c, e, tensor);
     Type t = type_scalar(ELEM_I64);
+    if (tensor->scalar) sub[0] = span_of(affine_const(0));
     for (int i = 0; i < e->args.n && i < MAX_DIMS; i++)
         if (!subscript_lower(c, e->args.p[i], &sub[i])) good = false;
     for (int i = 0; good && i < e->args.n; i++) {
@@ -160,15 +136,16 @@ static Val load_refuse(Kern *c, const Expr *e, const Entry *named) {
 }
 
 Val load_lower(Kern *c, const Expr *e) {
-    if (e->base->kind != EXPR_NAME) {
+    const Expr *base = e->kind == EXPR_INDEX ? e->base : e;
+    if (base->kind != EXPR_NAME) {
         diag_error(c->diags, e->loc, "not-a-tensor", "only a tensor takes subscripts");
         return val_error;
     }
-    Entry tensor = *scope_use(c, e->base->name, e->base->loc);
+    Entry tensor = *scope_use(c, base->name, base->loc);
     bool own = tensor.kind == NAME_RESULT && !c->in_merge;
     if (tensor.kind != NAME_TENSOR && tensor.kind != NAME_INOUT && !own) return load_refuse(c, e, &tensor);
     Span sub[MAX_DIMS];
     if (!subscripts_lower(c, e, &tensor, sub)) return val_error;
     c->b.loc = e->loc;
-    return val_tile(build_load(&c->b, tensor.index, sub, e->args.n));
+    return val_tile(build_load(&c->b, tensor.index, sub, c->b.k->param.p[tensor.index].ndim));
 }

@@ -105,9 +105,7 @@ static bool target_refuse(Kern *c, const Stmt *s, const Expr *target, const Entr
     } else if (e->kind == NAME_RESULT && (s->op == ASSIGN_MUL || s->op == ASSIGN_DIV)) {
         diag_error(c->diags, s->loc, "result-update", "a result is 0 before: it can only be added to");
         diag_note(c->diags, e->loc, "make '%s' an inout parameter, which has a value before", e->name);
-    } else if (s->op != ASSIGN_SET && e->kind == NAME_RESULT && target->kind == EXPR_NAME)
-        diag_error(c->diags, s->loc, "unsupported", "not supported yet: stores that add to a result without extents");
-    else if (c->in_merge)
+    } else if (c->in_merge)
         diag_error(c->diags, s->loc, "store-in-merge", "a merge block cannot store to a result");
     else
         return false;
@@ -155,13 +153,38 @@ static Value *stored_value(Kern *c, const Entry *result, Val v, Loc loc) {
     return val_assign(c, v, val_is_const(v) ? elem_arith(want) : want, loc, what);
 }
 
+/* A grid has as many tasks on every rank, and one where nothing is: positions that do not exist store nothing. */
+static Value *positions_exist(Kern *c, const Span *sub, int n) {
+    Value *all = NULL;
+    for (int r = 0; r < c->b.k->ngrid; r++) {
+        const Range *range = &c->b.k->range.p[r];
+        bool full = size_is_number(range->of) && range->of.c > 0, named = false;
+        for (int d = 0; d < n; d++) named = named || range_stands_for(c, bare_range(&sub[d].lo)) == r;
+        if (range->kind != RANGE_POSITION || full || named) continue;
+        Value *at = build_index(&c->b, OP_POS, r), *past = build_size(&c->b, OP_SIZE, range->of);
+        Value *exists = build_binary(&c->b, OP_LT, at, past);
+        all = all ? build_binary(&c->b, OP_AND, all, exists) : exists;
+    }
+    return all;
+}
+
+/* Where computed places do not say so themselves. */
+static Op *store_build(Kern *c, const Entry *result, const Span *sub, int n, Value *x, StoreMode mode) {
+    Region *outer = c->b.at;
+    Value *exist = result->kind == NAME_INOUT || mode != STORE_SET ? positions_exist(c, sub, n) : NULL;
+    if (exist) c->b.at = build_if(&c->b, exist, NULL, 0)->region[0];
+    Op *op = build_store(&c->b, result->index, sub, n, x, mode);
+    c->b.at = outer;
+    return op;
+}
+
 void store_lower(Kern *c, const Stmt *s, const Expr *target) {
     const Expr *base = target->kind == EXPR_INDEX ? target->base : target;
     Val v = expr_lower(c, s->value);
     c->b.loc = s->loc;
     Entry result = *scope_use(c, base->name, base->loc);
     Span sub[MAX_DIMS];
-    int n = target->args.n;
+    int n = result.scalar ? 1 : target->args.n;
     if (target_refuse(c, s, target, &result) || !subscripts_lower(c, target, &result, sub)) return;
     c->stored[result.index] = true;
     bool sum = store_is_sum(c, s, &result, sub, n);
@@ -175,7 +198,7 @@ void store_lower(Kern *c, const Stmt *s, const Expr *target) {
     if (!x) return;
     c->b.loc = s->loc;
     StoreMode mode = sum ? sum_mode(c, result.index) : store_is_unique(c, sub, n) ? STORE_UNIQUE : STORE_SET;
-    Op *op = build_store(&c->b, result.index, sub, n, x, mode);
+    Op *op = store_build(c, &result, sub, n, x, mode);
     if (result.kind == NAME_RESULT && !sum) twice_check(c, &result, op);
     vec_push(c->arena, &c->store, op);
 }

@@ -203,11 +203,30 @@ static State flow_load(Flow *f, const Op *op) {
     return WHOLE;
 }
 
+/* A value that is added once a tile, and not once a position, counts tiles: the blocks of ranks are cut into others. */
+static bool counts_tiles(const Flow *f, const Op *op) {
+    Type t = op->arg.p[0]->type;
+    for (int d = 0; d < op->sub.n; d++) t = type_union(t, affine_type(f->q->k, &op->sub.p[d].lo));
+    for (int r = 0; r < f->q->k->range.n; r++)
+        if (is_split(f, r) && f->q->k->range.p[r].kind != RANGE_POSITION && !type_has(t, r)) return true;
+    return false;
+}
+
 /* What += makes of a value: this rank's terms where tasks or iterations are split. */
 static State summed(Flow *f, const Op *op, State s) {
-    if (is_whole(s)) return f->grid || f->loop ? SUM : WHOLE;
-    bool once = !f->grid && is_inside(f, op->arg.p[0]);
+    bool split = f->grid || f->loop;
+    if (is_whole(s) && s != ZERO && split && counts_tiles(f, op)) return not_linear(f, op);
+    if (is_whole(s)) return split ? SUM : WHOLE;
+    bool once = f->grid || is_inside(f, op->arg.p[0]);
     return s == SUM && once ? SUM : not_linear(f, op);
+}
+
+/* A rank would store to its own such places alone. */
+static bool is_computed(const Op *op) {
+    for (int d = 0; d < op->sub.n; d++)
+        for (int t = 0; t < op->sub.p[d].lo.nterm; t++)
+            if (op->sub.p[d].lo.term[t].kind == TERM_VALUE) return true;
+    return false;
 }
 
 static void flow_store(Flow *f, const Op *op) {
@@ -216,7 +235,9 @@ static void flow_store(Flow *f, const Op *op) {
     bool split = false;
     for (int d = 0; d < op->sub.n; d++)
         split = split || size_is_split_over(f->q->k->param.p[op->param].dim[d], f->q->axis);
-    if (!split && (op->mode == STORE_SUM || op->mode == STORE_ADD)) s = summed(f, op, s);
+    bool sum = op->mode == STORE_SUM || op->mode == STORE_ADD;
+    if (!split && sum) s = summed(f, op, s);
+    if (!split && !sum && (f->grid || f->loop) && is_computed(op)) s = fault(f, op, PLACE_NOT_PARALLEL);
     if ((s >= CARRY && s < BAD) || (split && !is_whole(s))) s = not_linear(f, op);
     f->result[op->param] = join(f, op, f->result[op->param], s);
 }
@@ -308,9 +329,16 @@ static State flow_const(const Op *op) {
     return op->imm == 0 ? ZERO : WHOLE;
 }
 
+/* Is there such a position? */
+static bool asks_existence(const Flow *f, const Op *op) {
+    const Op *pos = op->kind == OP_LT ? op->arg.p[0]->def : NULL, *size = pos ? op->arg.p[1]->def : NULL;
+    return size && pos->kind == OP_POS && size->kind == OP_SIZE && is_split(f, pos->range) &&
+           size_equal(f->split[pos->range], size->size);
+}
+
 /* The length of a block only bounds loops: flow_for looks at it. Anything else that reads it is a fault. */
 static bool uses_local_size(Flow *f, const Op *op) {
-    for (int i = 0; i < op->arg.n && op->kind != OP_FOR; i++)
+    for (int i = 0; i < op->arg.n && op->kind != OP_FOR && !asks_existence(f, op); i++)
         if (is_local_size(f, op->arg.p[i])) return fault(f, op, PLACE_BOUND) == BAD;
     return false;
 }

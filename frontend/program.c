@@ -39,10 +39,40 @@ Variable *variable_find(Prog *c, Name name) {
     return at ? &c->var.p[at - 1] : NULL;
 }
 
-void value_consume(Prog *c, const ProgValue *v, Loc loc) {
-    for (int i = 0; i < c->var.n; i++)
-        if (value_overlaps(&c->var.p[i].value, v)) c->var.p[i].gone = *v, c->var.p[i].gone.loc = loc;
+static bool places_use(const Prog *c, const ProgValue *v, const ProgValue *of) {
+    for (int d = 0; v->kind == PROG_TENSOR && d < v->nspot; d++)
+        for (int t = 0; t < v->spot[d].nterm; t++) {
+            const ProgValue *source = &c->source.p[v->spot[d].term[t].id];
+            if (value_overlaps(source, of) || places_use(c, source, of)) return true;
+        }
+    return false;
 }
+
+static bool value_uses(const Prog *c, const ProgValue *v, const ProgValue *of) {
+    return value_overlaps(v, of) || places_use(c, v, of);
+}
+
+void value_consume(Prog *c, const ProgValue *v, Loc loc) {
+    ProgValue gone = *v;
+    gone.loc = loc;
+    vec_push(c->arena, &c->updated, gone);
+    for (int i = 0; i < c->var.n; i++)
+        if (value_uses(c, &c->var.p[i].value, v)) c->var.p[i].gone = gone;
+}
+
+typedef bool UsesFn(const Prog *, const ProgValue *, const ProgValue *of);
+
+static bool lives(Prog *c, const ProgValue *v, UsesFn *uses) {
+    for (int i = v->born; v->kind == PROG_TENSOR && i < c->updated.n; i++) {
+        if (!uses(c, v, &c->updated.p[i])) continue;
+        diag_error(c->diags, v->loc, "consumed", "'%s' was updated in place: this version is gone", tensor_text(c, v));
+        diag_note(c->diags, c->updated.p[i].loc, "updated here, before this version is used");
+        return false;
+    }
+    return true;
+}
+
+bool value_lives(Prog *c, const ProgValue *v) { return lives(c, v, value_uses); }
 
 bool name_taken(Prog *c, Name name, Loc loc) {
     const Variable *v = variable_find(c, name);
@@ -66,17 +96,8 @@ void unread_report(Prog *c, const Variable *v) {
     diag_error(c->diags, v->loc, "unused-value", "the value of '%s' is never read", v->name);
 }
 
-/* x[l] = ..: of a state. */
-static bool part_check(Prog *c, const Expr *t) {
-    const Variable *v = t->kind == EXPR_INDEX && t->base->kind == EXPR_NAME ? variable_find(c, t->base->name) : NULL;
-    if (v && v->state) return true;
-    if (v && v->fixed) diag_error(c->diags, t->loc, "not-assignable", "'%s' is an input", v->name);
-    else diag_error(c->diags, t->loc, "unsupported", "not supported yet: a part of what is no state as the target");
-    return false;
-}
-
 static bool target_check(Prog *c, const Expr *t) {
-    if (t->kind != EXPR_NAME) return part_check(c, t);
+    if (t->kind != EXPR_NAME) return part_target_check(c, t);
     const Variable *v = variable_find(c, t->name);
     if (!v) return !name_taken(c, t->name, t->loc);
     if (v->fixed) {
@@ -109,15 +130,6 @@ static bool target_expected(Prog *c, const Stmt *s, const Expr *t, Tensor *typed
     want->has_elem = declared || s->has_type;
     want->elem = typed->elem;
     if (declared || (s->has_type && s->type.has_shape)) want->like = arena_copy(c->arena, typed, sizeof *typed);
-    return true;
-}
-
-static bool part_expected(Prog *c, const Expr *t, ProgValue *to, Expected *want) {
-    *to = part_lower(c, t);
-    if (to->kind != PROG_TENSOR) return false;
-    Tensor part = value_tensor(c, to);
-    *want = (Expected){.into = -1, .name = t->base->name, .has_elem = true, .elem = part.elem};
-    want->like = arena_copy(c->arena, &part, sizeof part);
     return true;
 }
 
@@ -170,20 +182,27 @@ static bool annotation_fits(Prog *c, const ProgValue *v, const Expected *want, L
     return false;
 }
 
-/* `target`: an output, a state or a part of one. */
-static void bind_declared(Prog *c, int var, ProgValue v, const ProgValue *target, const Expected *want) {
+/* The next version of a view of the target. */
+static bool is_viewed(const ProgValue *v, const ProgValue *target, const ProgValue *updated) {
+    ProgValue plain = *v;
+    plain.view = NULL;
+    return value_equal(&plain, target) && value_equal(v, updated);
+}
+
+/* `part`: an output, a state or a part of one. */
+static void bind_declared(Prog *c, int var, ProgValue v, const ProgValue *part, const Expected *want) {
     Variable *to = &c->var.p[var];
+    ProgValue fresh = *part, *target = &fresh;
     Loc loc = to->loc;
-    bool stays = value_equal(&v, target);
+    bool stays = value_equal(&v, target) || is_viewed(&v, target, &to->gone);
     to->made = true;
-    if (!stays && value_overlaps(&v, target)) {
-        diag_error(c->diags, v.loc, "overlap", "this is a part or a view of '%s' itself", to->name);
-        return;
-    }
-    if (v.tensor == target->tensor && !stays) v = value_whole(c, v);
+    if (!stays && (v.tensor == target->tensor || places_use(c, &v, target))) v = value_whole(c, v);
     ProgValue was = to->gone;
+    if (!lives(c, target, places_use)) return;
     if (to->state && !stays) value_consume(c, target, v.loc);
-    to->gone = target->lead <= was.lead && value_overlaps(&was, target) ? (ProgValue){0} : was;
+    bool whole = stays || (target->lead <= was.lead && target->nspot == 0);
+    to->gone = value_equal(&was, target) || (whole && value_overlaps(&was, target)) ? (ProgValue){0} : was;
+    target->born = c->updated.n;
     if (v.kind != PROG_TENSOR) return;
     if (stays || !shape_fits(c, &v, want->like, loc) || !place_fits(c, &v, target, loc)) return;
     map_copy(c, v, target, v.loc);
@@ -218,7 +237,9 @@ static void bind_result(Prog *c, int var, ProgValue v) {
 
 static void bind(Prog *c, const Stmt *s, const Expr *t, ProgValue v, const ProgValue *part, const Expected *want) {
     Variable *held = variable_find(c, t->kind == EXPR_INDEX ? t->base->name : t->name);
-    if (held && held->result)
+    if (t->kind == EXPR_INDEX && !held->state)
+        part_bind(c, t, (int)(held - c->var.p), v, part, want);
+    else if (held && held->result)
         bind_result(c, (int)(held - c->var.p), v);
     else if (!held || !(held->output || held->state))
         bind_name(c, s, t, v, want);
@@ -261,7 +282,7 @@ static bool targets_check(Prog *c, const Stmt *s, ProgValue *part, Expected *wan
         Tensor typed = {0};
         bool known = target_check(c, t);
         if (t->kind == EXPR_NAME) known = known && target_expected(c, s, t, &typed, &want[i]);
-        else known = known && part_expected(c, t, &part[i], &want[i]);
+        else known = known && part_target_expected(c, t, &part[i], &want[i]);
         good = good && known;
         for (int k = 0; k < i && known; k++)
             if (t->kind == EXPR_NAME ? s->targets.p[k]->name == t->name : value_overlaps(&part[k], &part[i])) {
@@ -272,18 +293,34 @@ static bool targets_check(Prog *c, const Stmt *s, ProgValue *part, Expected *wan
     return good;
 }
 
+/* x += y as x = x + y */
+static Expr *updated_value(Prog *c, const Stmt *s) {
+    static const AstOp op[] = {
+        [ASSIGN_ADD] = AST_ADD, [ASSIGN_SUB] = AST_SUB, [ASSIGN_MUL] = AST_MUL, [ASSIGN_DIV] = AST_DIV};
+    Expr *e = ARENA_NEW(c->arena, Expr);
+    *e = (Expr){.kind = EXPR_BINARY, .loc = s->loc, .op = op[s->op], .lhs = s->targets.p[0], .rhs = s->value};
+    return e;
+}
+
+/* A value that another target of the statement stores over is copied first. */
+static void value_separate(Prog *c, const Stmt *s, ProgValue *v, const ProgValue *part, int i) {
+    for (int k = 0; k < s->targets.n; k++) {
+        const Variable *held = part[k].kind ? NULL : variable_find(c, s->targets.p[k]->name);
+        const ProgValue *to = part[k].kind ? &part[k] : held && held->state ? &held->value : NULL;
+        if (!to || k == i || value_equal(&v[k], to) || !value_overlaps(&v[i], to)) continue;
+        v[i] = value_whole(c, v[i]);
+    }
+}
+
 void assignment_lower(Prog *c, const Stmt *from) {
     Stmt copy = *from, *s = &copy;
     int n = s->targets.n;
     Expected *want = ARENA_ARRAY(c->arena, Expected, n);
     ProgValue *v = ARENA_ARRAY(c->arena, ProgValue, n), *part = ARENA_ARRAY(c->arena, ProgValue, n);
-    if (s->op != ASSIGN_SET) {
-        diag_error(c->diags, s->loc, "unsupported", "not supported yet: updates of a whole tensor");
-        diag_note(c->diags, s->loc, "write: x = add(x, ..)");
-        return;
-    }
+    if (s->op != ASSIGN_SET) s->value = updated_value(c, s);
     if (!targets_name(c, s)) return;
     bool good = targets_check(c, s, part, want) && values_lower(c, s->value, want, n, v);
+    for (int i = 0; good && n > 1 && i < n; i++) value_separate(c, s, v, part, i);
     for (int i = 0; i < n; i++)
         if (s->targets.p[i]->kind == EXPR_NAME || part[i].kind == PROG_TENSOR)
             bind(c, s, s->targets.p[i], good ? v[i] : prog_error(s->loc), &part[i], &want[i]);

@@ -22,16 +22,19 @@ typedef struct {
 
 typedef enum { PROG_ERROR, PROG_NUMBER, PROG_TENSOR } ProgKind;
 
-/* What an expression gives: a number, or a tensor, of which the first .lead dimensions are fixed at .at.
-   .place is the tensor's, or V of local(x). */
+/* What an expression gives: a number, or a tensor, of which the first .lead dimensions are fixed at .at; of what is
+   left, or of the view of that, the first .nspot dimensions are fixed at places known at run time, sums over
+   Prog.source. .place is the tensor's, or V of local(x). */
 typedef struct {
     ProgKind kind;
     Loc loc;
     double number;
     bool is_integer;
-    int tensor, lead;
+    int tensor, lead, nspot;
     const Tensor *view; /* a TENSOR that is reshaped: its extents, or NULL */
     int64_t at[MAX_DIMS];
+    const Affine *spot;
+    int born; /* so many updates in place were before it */
     Place place[MAX_AXES];
 } ProgValue;
 
@@ -56,6 +59,7 @@ typedef struct {
     const Decl *format; /* or NULL: so are the format's parameters */
     const Tensor *stands;   /* .format: what it stands for */
     const Expected *result; /* of a called program's result: what it must be */
+    VEC(ProgValue) part; /* of an output: what is assigned so far, part by part */
     ProgValue gone; /* a TENSOR: what a call at .loc took as inout; there is a next version */
 } Variable;
 
@@ -79,6 +83,8 @@ typedef struct Prog {
     int expanded;     /* calls of programs so far */
     PtrMap var_of; /* name -> index in var + 1 */
     PtrMap taken;  /* names of tensors */
+    VEC(ProgValue) source;  /* scalars and elements of integer tensors that are places */
+    VEC(ProgValue) updated; /* in place, in order; .loc: where */
     VEC(TensorInfo) info;
 } Prog;
 
@@ -91,11 +97,18 @@ Variable *variable_find(Prog *, Name);
 Variable *variable_new(Prog *, Variable);
 bool name_taken(Prog *, Name, Loc); /* reports it */
 void value_consume(Prog *, const ProgValue *, Loc); /* what names the tensor, or some of it, now names an old version */
+bool value_lives(Prog *, const ProgValue *); /* reports a value that was updated in place after it was named */
 int decl_inouts(const Decl *); /* inout parameters: a call gives their next versions before its results */
 const char *tensor_text(Prog *, const ProgValue *); /* the expression as written, for messages */
 const char *shape_text(Prog *, const Tensor *);     /* [64, 32 @ tp] */
 
+/* program_target.c: x[l] = .. */
+bool part_target_check(Prog *, const Expr *);
+bool part_target_expected(Prog *, const Expr *, ProgValue *to, Expected *);
+void part_bind(Prog *, const Expr *, int var, ProgValue, const ProgValue *to, const Expected *); /* of what is no state */
+
 /* program_choose.c */
+void region_take(Region *to, Region *from); /* all operations, to the end */
 bool choose_values(Prog *, const Expr *, const Expected *, int n, ProgValue *out);
 
 /* program_flow.c */
@@ -123,11 +136,13 @@ Variable *format_of_call(Prog *, const Expr *call); /* of W in linear(x, W), or 
 bool format_apply(Prog *, const Expr *call, Variable *w, const Expected *, ProgValue *out);
 
 /* program_type.c: fills element type, extents and placement. false after errors. */
+void dims_place(Tensor *); /* split as its dimensions say, else replicated */
 bool extent_of(Prog *, const Expr *, Size *); /* of dims */
 bool type_lower(Prog *, const TypeExpr *, Tensor *, TensorInfo *);
 
-/* program_zero.c: a node that fills what the next one adds to. */
+/* program_fill.c: nodes that fill a tensor: what the next one adds to, and what a number is assigned to. */
 void zero_add(Prog *, const ProgValue *, Loc);
+ProgValue number_fill(Prog *, const ProgValue *number, const Expected *);
 
 /* program_number.c: compile-time numbers. false: not one, nothing reported. */
 bool number_of_expr(Prog *, const Expr *, ProgValue *);
@@ -152,9 +167,21 @@ bool call_apply(Prog *, const Decl *, ProgValue *arg, int narg, Loc, const Expec
 bool call_copy(Prog *, const Decl *, ProgValue *from, const ProgValue *to, Loc);
 
 /* program_slice.c: which arguments are taken in part, so that their dimensions agree. false after errors. */
-bool slices_find(Prog *, const Decl *, const ProgValue *, int n, Arg *);
+bool slices_find(Prog *, const Decl *, ProgValue *, int n, Arg *);
+
+/* program_spot.c: places known at run time */
+bool spot_lower(Prog *, const Expr *, Affine *);
+/* A node's first n arguments are these values: the kernel of parts at such places is one of the whole tensors. */
+bool node_widen(Prog *, Node *, const ProgValue *const *, int n);
 
 /* program_part.c */
+bool value_is_part(const ProgValue *); /* or a view */
+int value_lead(const ProgValue *);     /* how many dimensions of the tensor are fixed */
+ProgValue value_unspotted(const ProgValue *);
+/* A scalar that is computed is a tensor of one element, taken at place 0. */
+ProgValue scalar_new(Prog *, Tensor, const TensorInfo *, Loc);
+ProgValue scalar_of(Prog *, ProgValue);
+bool value_is_scalar(const Prog *, const ProgValue *); /* such a one, whole */
 Tensor value_tensor(const Prog *, const ProgValue *); /* as its reader sees it: without the dimensions that are fixed */
 Arg value_arg(const ProgValue *);
 bool value_equal(const ProgValue *, const ProgValue *);    /* the same part of one tensor */

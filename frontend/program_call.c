@@ -20,20 +20,11 @@ typedef struct {
 
 /* ---- arguments ---- */
 
-static ProgValue scalar_lower(Prog *c, const Expr *e) {
-    ProgValue v;
-    if (number_of_expr(c, e, &v)) return v;
-    Variable *var = e->kind == EXPR_NAME ? variable_find(c, e->name) : NULL;
-    if (var || e->kind == EXPR_ERROR) return tensor_lower(c, e, &expected_nothing);
-    diag_error(c->diags, e->loc, "not-constant",
-               "a scalar argument is a parameter of the program or known at compile time");
-    return prog_error(e->loc);
-}
-
 ProgValue argument_lower(Prog *c, const Expr *e, const ParamDecl *p) {
-    if (!p->type.has_shape) return scalar_lower(c, e);
+    ProgValue v;
     Expected want = expected_nothing;
     want.has_elem = elem_parse(p->type.elem, &want.elem);
+    if (!p->type.has_shape && number_of_expr(c, e, &v)) return v;
     return tensor_lower(c, e, &want);
 }
 
@@ -53,7 +44,7 @@ static ActualArg actual_of(const Call *k, int i) {
     a.elem = t.elem;
     a.ndim = t.ndim;
     for (int d = 0; d < t.ndim; d++) {
-        a.dim[d] = size_split(t.dim[d], k->part[i].slice[v->lead + d]);
+        a.dim[d] = size_split(t.dim[d], k->part[i].slice[value_lead(v) + d]);
     }
     return a;
 }
@@ -138,10 +129,6 @@ static bool inout_argument(const Call *k, int i) {
         diag_note(c->diags, t->loc, t->role == ROLE_INPUT ? "declared here; make it state" : "declared here; use a name of its own");
         return false;
     }
-    if (v->view) {
-        diag_error(c->diags, v->loc, "unsupported", "not supported yet: a view that is updated in place");
-        return false;
-    }
     if (name_fixed(c, v)) {
         diag_error(c->diags, v->loc, "not-assignable", "'%s' is a parameter of %s: it cannot be updated in place",
                    tensor_text(c, v), c->frame->decl->name);
@@ -173,6 +160,7 @@ static void inouts_give(const Call *k, ProgValue *out) {
         if (k->d->params.p[i].mode != PARAM_INOUT) continue;
         value_consume(k->c, &k->arg[i], k->loc);
         out[n] = k->arg[i];
+        out[n].born = k->c->updated.n;
         out[n++].loc = k->loc;
     }
 }
@@ -191,7 +179,7 @@ static Name dim_whole(const Call *k, Name own) {
         const Exprs *shape = &k->d->params.p[i].type.shape;
         for (int d = 0; k->arg[i].kind == PROG_TENSOR && d < shape->n; d++)
             if (shape->p[d]->kind == EXPR_NAME && shape->p[d]->name == own)
-                return k->arg[i].view ? NULL : k->c->info.p[k->arg[i].tensor].dim[k->arg[i].lead + d].whole;
+                return k->arg[i].view ? NULL : k->c->info.p[k->arg[i].tensor].dim[value_lead(&k->arg[i]) + d].whole;
     }
     return NULL;
 }
@@ -215,12 +203,25 @@ static int result_tensor(const Call *k, int i, Elem whole) {
     return tensor_new(k->c, t, &info);
 }
 
-static void node_add(const Call *k, const ProgValue *result) {
+static bool node_add(const Call *k, const ProgValue *result) {
     Node n = {.kind = NODE_CALL, .loc = k->loc, .kernel = k->k};
-    for (int i = 0; i < k->narg; i++)
-        if (k->arg[i].kind == PROG_TENSOR) vec_push(k->c->arena, &n.arg, k->part[i]);
-    for (int i = 0; i < k->n; i++) vec_push(k->c->arena, &n.arg, value_arg(&result[i]));
+    VEC(const ProgValue *) value = {0};
+    for (int i = 0; i < k->narg; i++) {
+        if (k->arg[i].kind != PROG_TENSOR) continue;
+        vec_push(k->c->arena, &n.arg, k->part[i]);
+        vec_push(k->c->arena, &value, &k->arg[i]);
+    }
+    for (int i = 0; i < k->n; i++) {
+        ProgValue *to = arena_copy(k->c->arena, &result[i], sizeof *to);
+        if (value_is_scalar(k->c, to)) *to = value_unspotted(to);
+        vec_push(k->c->arena, &n.arg, value_arg(to));
+        vec_push(k->c->arena, &value, to);
+    }
+    for (int i = 0; i < value.n; i++)
+        if (!value_lives(k->c, value.p[i])) return false;
+    if (!node_widen(k->c, &n, value.p, value.n)) return false;
     program_node(k->c->m, k->c->p, n);
+    return true;
 }
 
 bool call_apply(Prog *c, const Decl *d, ProgValue *arg, int narg, Loc loc, const Expected *want, int n,
@@ -246,25 +247,30 @@ bool call_apply(Prog *c, const Decl *d, ProgValue *arg, int narg, Loc loc, const
     for (int i = 0; i < n; i++) out[inouts + i] = prog_tensor(c, result_tensor(&k, i, whole[i]), loc);
     for (int i = 0; i < n; i++)
         if (k.k->param.p[result_param(&k, i)].inout) zero_add(c, &out[inouts + i], loc);
-    node_add(&k, out + inouts);
+    if (!node_add(&k, out + inouts)) return false;
+    for (int i = 0; i < n; i++)
+        if (!d->results.p[i].type.has_shape) out[inouts + i] = scalar_of(c, out[inouts + i]);
     inouts_give(&k, out);
     return true;
 }
 
 bool call_copy(Prog *c, const Decl *d, ProgValue *from, const ProgValue *to, Loc loc) {
-    Arg part = value_arg(from);
     Tensor have = value_tensor(c, from), want = value_tensor(c, to);
+    bool sliced = false;
+    for (int i = 0; i < have.ndim; i++) sliced = sliced || have.dim[i].axis != want.dim[i].axis;
+    if (sliced && from->view) *from = value_whole(c, *from);
+    if (from->kind != PROG_TENSOR) return false;
+    Arg part = value_arg(from);
     Call k = {.c = c, .d = d, .arg = from, .narg = 1, .loc = loc, .n = 1, .part = &part};
     for (int i = 0; i < have.ndim; i++) {
         int rest;
         bool more = axes_begin_with(want.dim[i].axis, have.dim[i].axis, &rest);
-        if (more) part.slice[from->lead + i] = (int16_t)rest;
+        if (more) part.slice[value_lead(from) + i] = (int16_t)rest;
     }
     ActualArg actual = actual_of(&k, 0);
     ExpectedResult expected = {want.elem, true};
     k.k = kernel_instantiate(&c->f->lower, d, &actual, 1, &expected, 1, loc);
-    if (k.k) node_add(&k, to);
-    return k.k != NULL;
+    return k.k && node_add(&k, to);
 }
 
 bool arguments_count(Prog *c, const Expr *e, const Decl *d, int n) {

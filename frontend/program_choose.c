@@ -166,7 +166,7 @@ static Value *arm_condition(Guard *g, const Tree *t, Name arm) {
     return build_select(&g->b, test, yes, no);
 }
 
-static void region_take(Region *to, Region *from) {
+void region_take(Region *to, Region *from) {
     for (Op *op = from->first, *next; op; op = next) {
         next = op->next;
         op_remove(op);
@@ -212,7 +212,7 @@ static bool same_place(const Prog *c, const ProgValue *a, const ProgValue *b) {
 /* The first arm's value becomes the one that all arms store, unless it is no tensor of its own. */
 static bool first_store(const Choose *k, ProgValue *v, int tensors, const Expected *want) {
     Prog *c = k->c;
-    if ((v->tensor >= tensors || v->tensor == want->into) && !v->lead && !v->view) return true;
+    if ((v->tensor >= tensors || v->tensor == want->into) && !value_is_part(v)) return true;
     *v = value_whole(c, *v);
     return v->kind == PROG_TENSOR;
 }
@@ -220,7 +220,7 @@ static bool first_store(const Choose *k, ProgValue *v, int tensors, const Expect
 static bool other_store(const Choose *k, ProgValue v, const ProgValue *to) {
     Prog *c = k->c;
     Tensor t = value_tensor(c, &v), u = value_tensor(c, to);
-    if (v.tensor == to->tensor && !v.lead && !v.view) return true;
+    if (v.tensor == to->tensor && !value_is_part(&v)) return true;
     if (!shape_fits(c, &v, &u, to->loc)) return false;
     if (t.elem != u.elem || !same_place(c, &v, to)) {
         diag_error(c->diags, v.loc, t.elem != u.elem ? "type-mismatch" : "placement-mismatch",

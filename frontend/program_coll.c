@@ -74,7 +74,7 @@ static int axis_named(const Prog *c, Name name) {
 static int dim_named(const CollCall *k, Name name) {
     const TensorInfo *info = &k->c->info.p[k->x.tensor];
     for (int d = 0; d < source_of(k)->ndim; d++)
-        if (info->dim[k->x.lead + d].own == name || info->dim[k->x.lead + d].whole == name) return d;
+        if (info->dim[value_lead(&k->x) + d].own == name || info->dim[value_lead(&k->x) + d].whole == name) return d;
     return -1;
 }
 
@@ -330,6 +330,13 @@ static ProgValue axes_lower(CollCall *k) {
     return k->x;
 }
 
+/* Collectives take whole tensors: of a scalar, the tensor of one element. */
+static ProgValue source_whole(Prog *c, ProgValue v) {
+    if (v.kind != PROG_TENSOR || !value_is_part(&v)) return v;
+    if (!value_is_scalar(c, &v)) v = value_whole(c, v);
+    return value_is_scalar(c, &v) ? value_unspotted(&v) : v;
+}
+
 ProgValue collective_lower(Prog *c, const Expr *e, const Expected *want) {
     CollCall k = {.c = c, .e = e, .info = info_of(e->name), .want = want, .axes = -1, .axis = -1, .dim = -1};
     if (e->args.n == 0) {
@@ -339,7 +346,10 @@ ProgValue collective_lower(Prog *c, const Expr *e, const Expected *want) {
     }
     Expected inner = source_expected(k.info, want);
     k.x = tensor_lower(c, e->args.p[0], &inner);
-    if ((k.x.lead || k.x.view) && k.x.kind == PROG_TENSOR && k.info->coll != COLL_LOCAL) k.x = value_whole(c, k.x);
+    bool scalar = k.x.kind == PROG_TENSOR && value_tensor(c, &k.x).ndim == 0;
+    if (k.info->coll != COLL_LOCAL) k.x = source_whole(c, k.x);
     if (k.x.kind != PROG_TENSOR || !options_read(&k) || !axes_find(&k)) return prog_error(e->loc);
-    return axes_lower(&k);
+    ProgValue r = axes_lower(&k);
+    bool whole = r.kind == PROG_TENSOR && k.info->coll != COLL_STACK && k.info->coll != COLL_LOCAL;
+    return scalar && whole ? scalar_of(c, r) : r;
 }

@@ -8,7 +8,7 @@ const Expected expected_nothing = {.into = -1};
 ProgValue prog_error(Loc loc) { return (ProgValue){.kind = PROG_ERROR, .loc = loc}; }
 
 ProgValue prog_tensor(Prog *c, int tensor, Loc loc) {
-    ProgValue v = {.kind = PROG_TENSOR, .loc = loc, .tensor = tensor};
+    ProgValue v = {.kind = PROG_TENSOR, .loc = loc, .tensor = tensor, .born = c->updated.n};
     memcpy(v.place, c->p->tensor.p[tensor].place, sizeof v.place);
     return v;
 }
@@ -54,6 +54,7 @@ static ProgValue name_lower(Prog *c, const Expr *e) {
     }
     ProgValue r = v->value;
     r.loc = e->loc;
+    r.born = c->updated.n;
     return r;
 }
 
@@ -156,6 +157,13 @@ ProgValue tensor_lower(Prog *c, const Expr *e, const Expected *want) {
     }
 }
 
+/* A number that is assigned fills what its target's declaration says. */
+static ProgValue assigned_lower(Prog *c, const Expr *e, const Expected *want) {
+    ProgValue n;
+    if (!want->like || !number_of_expr(c, e, &n)) return tensor_lower(c, e, want);
+    return number_fill(c, &n, want);
+}
+
 static bool results_mismatch(Prog *c, const Expr *e, int n, int have) {
     diag_error(c->diags, e->loc, "wrong-results", "this gives %d result%s, and %d name%s to take %s", have,
                have == 1 ? "" : "s", n, n == 1 ? " is there" : "s are there", n == 1 ? "it" : "them");
@@ -168,6 +176,6 @@ bool values_lower(Prog *c, const Expr *e, const Expected *want, int n, ProgValue
     int have = d ? decl_inouts(d) + d->results.n : 1;
     if (have != n) return results_mismatch(c, e, n, have);
     if (d) return callee_values(c, e, d, want, n, out);
-    out[0] = tensor_lower(c, e, &want[0]);
+    out[0] = assigned_lower(c, e, &want[0]);
     return out[0].kind == PROG_TENSOR;
 }

@@ -115,7 +115,8 @@ static void variables_check(Prog *c) {
     for (int i = c->base; i < c->var.n; i++) {
         const Variable *v = &c->var.p[i];
         if (v->output && !v->made) {
-            diag_error(c->diags, v->loc, "output-not-assigned", "the output '%s' is never assigned", v->name);
+            diag_error(c->diags, v->loc, "output-not-assigned", "%sthe output '%s' is never assigned",
+                       v->part.n ? "a part of " : "", v->name);
             diag_note(c->diags, v->loc, "assign it once: %s = ..;", v->name);
         } else if (!v->output && !v->state)
             unread_report(c, v);

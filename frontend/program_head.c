@@ -31,13 +31,11 @@ void param_lower(Prog *c, const ParamDecl *p, Role role) {
     const char *what = p->is_const                                 ? "const parameters of programs"
                        : p->mode == PARAM_INOUT                    ? "inout parameters of programs"
                        : p->is_unique                              ? "unique parameters"
-                       : good && t.ndim == 0 && role != ROLE_INPUT ? "scalars that a program gives"
                                                                    : NULL;
     if (what) diag_error(c->diags, p->loc, "unsupported", "not supported yet: %s", what);
     if (good && !what) {
-        int id = tensor_new(c, t, &info);
-        vec_push(c->arena, &c->p->io, id);
-        v.value = prog_tensor(c, id, p->loc);
+        v.value = t.ndim || role == ROLE_INPUT ? prog_tensor(c, tensor_new(c, t, &info), p->loc) : scalar_new(c, t, &info, p->loc);
+        vec_push(c->arena, &c->p->io, v.value.tensor);
     } else
         v.made = true;
     variable_new(c, v);

@@ -55,8 +55,6 @@ static bool mode_refuse(Prog *c, const Decl *d, Loc call) {
         if (d->params.p[i].is_unique) what = "unique parameters of programs";
         if (d->params.p[i].type.format) what = "a weight format in a called program's head";
     }
-    for (int i = 0; i < d->results.n; i++)
-        if (!d->results.p[i].type.has_shape) what = "scalars that a program gives";
     if (!what) return true;
     diag_error(c->diags, call, "unsupported", "not supported yet: %s", what);
     diag_note(c->diags, d->loc, "'%s' is declared here", d->name);
@@ -164,12 +162,9 @@ static bool inout_check(const Inline *x, int i) {
     Prog *c = x->c;
     const ProgValue *v = &x->arg.p[i];
     const Tensor *t = &c->p->tensor.p[v->tensor];
-    if (t->role == ROLE_INPUT || t->role == ROLE_OUTPUT || v->view) {
+    if (t->role == ROLE_INPUT || t->role == ROLE_OUTPUT) {
         diag_error(c->diags, v->loc, "not-assignable", "'%s' is %s: %s cannot update it in place", tensor_text(c, v),
-                   v->view                 ? "a view"
-                   : t->role == ROLE_INPUT ? "an input"
-                                           : "an output",
-                   x->d->name);
+                   t->role == ROLE_INPUT ? "an input" : "an output", x->d->name);
         return false;
     }
     for (int j = 0; j < x->arg.n; j++)
@@ -192,10 +187,10 @@ static bool inouts_check(const Inline *x) {
 
 static const Tensor *result_like(const Inline *x, const BoundParam *p, const Expected *want) {
     Tensor *t = ARENA_NEW(x->c->arena, Tensor);
-    *t = (Tensor){.name = p->decl->name, .elem = p->elem, .ndim = p->ndim, .loc = p->decl->loc};
-    for (int d = 0; d < p->ndim; d++) {
+    *t = (Tensor){.name = p->decl->name, .elem = p->elem, .ndim = p->decl->type.shape.n, .loc = p->decl->loc};
+    for (int d = 0; d < t->ndim; d++) {
         t->dim[d] = p->dim[d];
-        if (want->like && want->like->ndim == p->ndim) t->dim[d].axis = want->like->dim[d].axis;
+        if (want->like && want->like->ndim == t->ndim) t->dim[d].axis = want->like->dim[d].axis;
     }
     return t;
 }
@@ -258,6 +253,13 @@ static bool expansion_check(Prog *c, const Decl *d, Loc call) {
     return false;
 }
 
+static bool version_is_there(Prog *c, const Variable *v) {
+    if (v->gone.kind != PROG_TENSOR) return true;
+    diag_error(c->diags, v->gone.loc, "consumed", "'%s' was updated in place: this version is gone", v->name);
+    diag_note(c->diags, v->loc, "the program gives it; copy it before: %s = 1 * ..", v->name);
+    return false;
+}
+
 static bool results_take(const Inline *x, ProgValue *out) {
     bool good = true;
     int n = 0;
@@ -265,7 +267,7 @@ static bool results_take(const Inline *x, ProgValue *out) {
         if (x->d->params.p[i].mode == PARAM_INOUT) out[n++] = x->arg.p[i];
     for (int i = 0; i < x->d->results.n; i++) {
         const Variable *v = variable_find(x->c, x->d->results.p[i].name);
-        good = good && v && v->value.kind == PROG_TENSOR;
+        good = good && v && v->value.kind == PROG_TENSOR && version_is_there(x->c, v);
         if (good) out[n++] = v->value;
     }
     for (int i = 0; i < n; i++) out[i].loc = x->loc;
@@ -299,6 +301,7 @@ static bool inline_call(Inline *x, const Decl *d, ProgValue *out) {
     if (!expansion_check(c, d, x->loc) || !frame_bind(x) || !inouts_check(x) || !body_expand(x, d, out)) return false;
     for (int i = 0; i < x->arg.n; i++)
         if (x->d->params.p[i].mode == PARAM_INOUT) value_consume(c, &out[n++], x->loc);
+    for (int i = 0; i < n + x->d->results.n; i++) out[i].born = c->updated.n;
     return true;
 }
 

@@ -56,6 +56,7 @@ static ParamDecl param_made(const Map *m, Name name, Name elem, int ndim, Loc lo
 static Stmt *each_made(const Map *m, int ndim, Stmt *store) {
     Stmt *s = ARENA_NEW(m->a, Stmt);
     *s = (Stmt){.kind = STMT_EACH, .loc = m->loc};
+    if (ndim == 0) vec_push(m->a, &s->ranges, ((RangeDecl){.name = name_made(m, "i", 0), .loc = m->loc, .of = size_made(m, 1)}));
     for (int d = 0; d < ndim; d++) {
         RangeDecl r = {
             .name = name_made(m, "i", d), .loc = m->loc, .of = expr_made(m, EXPR_NAME, name_made(m, "d", d))};
@@ -201,10 +202,6 @@ static Elem map_elem(const Map *m, const Expr *e) {
 static bool map_apply(Map *m, const char *name, Expr *value, const Expected *want, ProgValue *out) {
     int ndim = map_dims(m);
     if (!m->good || !dims_agree(m, ndim)) return false;
-    if (ndim == 0) {
-        diag_error(m->c->diags, m->loc, "not-a-tensor", "a tensor is expected here, this is a scalar");
-        return false;
-    }
     const Decl *d = kernel_made(m, name, value, ndim);
     return call_apply(m->c, d, m->arg.p, m->arg.n, m->loc, want, 1, out);
 }

@@ -6,15 +6,49 @@
 
 /* ---- parts ---- */
 
+static void dims_drop(Tensor *t, int n) {
+    t->ndim -= n;
+    memmove(t->dim, t->dim + n, sizeof *t->dim * (size_t)t->ndim);
+}
+
 Tensor value_tensor(const Prog *c, const ProgValue *v) {
     Tensor t = c->p->tensor.p[v->tensor];
     t.checked = false; /* where it comes in, and not again */
-    t.ndim -= v->lead;
-    memmove(t.dim, t.dim + v->lead, sizeof *t.dim * (size_t)t.ndim);
-    if (!v->view) return t;
-    t.ndim = v->view->ndim;
-    memcpy(t.dim, v->view->dim, sizeof t.dim);
+    dims_drop(&t, v->lead);
+    if (v->view) {
+        t.ndim = v->view->ndim;
+        memcpy(t.dim, v->view->dim, sizeof t.dim);
+    }
+    dims_drop(&t, v->nspot);
     return t;
+}
+
+bool value_is_part(const ProgValue *v) { return v->lead || v->view || v->nspot; }
+
+int value_lead(const ProgValue *v) { return v->lead + v->nspot; }
+
+ProgValue scalar_of(Prog *c, ProgValue v) {
+    v.spot = ARENA_NEW(c->arena, Affine);
+    v.nspot = 1;
+    return v;
+}
+
+ProgValue scalar_new(Prog *c, Tensor t, const TensorInfo *info, Loc loc) {
+    t.ndim = 1;
+    t.dim[0] = size_number(1);
+    return scalar_of(c, prog_tensor(c, tensor_new(c, t, info), loc));
+}
+
+bool value_is_scalar(const Prog *c, const ProgValue *v) {
+    const Tensor *t = &c->p->tensor.p[v->tensor];
+    return v->kind == PROG_TENSOR && t->ndim == 1 && v->nspot == 1 && !v->view && affine_is_const(&v->spot[0]) &&
+           size_is_number(t->dim[0]) && t->dim[0].c == 1;
+}
+
+ProgValue value_unspotted(const ProgValue *v) {
+    ProgValue r = *v;
+    r.nspot = 0;
+    return r;
 }
 
 Arg value_arg(const ProgValue *v) {
@@ -24,18 +58,36 @@ Arg value_arg(const ProgValue *v) {
     return a;
 }
 
-static bool same_places(const ProgValue *a, const ProgValue *b, int n) {
-    for (int d = 0; d < n; d++)
-        if (a->at[d] != b->at[d]) return false;
+/* Where a dimension of the tensor is fixed, if that is known at compile time. */
+static bool place_known(const ProgValue *v, int d, int64_t *at) {
+    if (d < v->lead) return *at = v->at[d], true;
+    bool known = !v->view && d < value_lead(v) && affine_is_const(&v->spot[d - v->lead]);
+    return known ? *at = v->spot[d - v->lead].c, true : false;
+}
+
+static bool same_places(const ProgValue *a, const ProgValue *b) {
+    int64_t x, y;
+    for (int d = 0; d < MAX_DIMS; d++)
+        if (place_known(a, d, &x) && place_known(b, d, &y) && x != y) return false;
     return a->kind == PROG_TENSOR && b->kind == PROG_TENSOR && a->tensor == b->tensor;
 }
 
+static bool dims_equal(const Tensor *a, const Tensor *b) {
+    if (!a || !b) return a == b;
+    bool same = a->ndim == b->ndim;
+    for (int d = 0; same && d < a->ndim; d++) same = size_equal(a->dim[d], b->dim[d]);
+    return same;
+}
+
 bool value_equal(const ProgValue *a, const ProgValue *b) {
-    return a->lead == b->lead && a->view == b->view && same_places(a, b, a->lead);
+    if (a->lead != b->lead || !dims_equal(a->view, b->view) || a->nspot != b->nspot) return false;
+    for (int i = 0; i < a->nspot; i++)
+        if (!affine_equal(&a->spot[i], &b->spot[i])) return false;
+    return same_places(a, b);
 }
 
 bool value_overlaps(const ProgValue *a, const ProgValue *b) {
-    return same_places(a, b, a->lead < b->lead ? a->lead : b->lead);
+    return same_places(a, b);
 }
 
 ProgValue value_whole(Prog *c, ProgValue part) { return value_cast(c, part, value_tensor(c, &part).elem); }
@@ -43,11 +95,11 @@ ProgValue value_whole(Prog *c, ProgValue part) { return value_cast(c, part, valu
 ProgValue value_cast(Prog *c, ProgValue part, Elem elem) {
     Tensor t = value_tensor(c, &part);
     TensorInfo info = c->info.p[part.tensor];
-    memmove(info.dim, info.dim + part.lead, sizeof *info.dim * (size_t)(MAX_DIMS - part.lead));
+    memmove(info.dim, info.dim + value_lead(&part), sizeof *info.dim * (size_t)(MAX_DIMS - value_lead(&part)));
     t.name = name_of(c->m->names, arena_format(c->arena, "%s_part", t.name));
     t.role = ROLE_TEMP;
     t.elem = info.whole_elem = elem;
-    ProgValue whole = prog_tensor(c, tensor_new(c, t, &info), part.loc);
+    ProgValue whole = t.ndim ? prog_tensor(c, tensor_new(c, t, &info), part.loc) : scalar_new(c, t, &info, part.loc);
     return map_copy(c, part, &whole, part.loc) ? whole : prog_error(part.loc);
 }
 
@@ -58,38 +110,45 @@ static bool report(Prog *c, Loc loc, const char *id, const char *text) {
     return false;
 }
 
-static bool place_lower(Prog *c, const Expr *e, const ProgValue *v, int64_t *at) {
-    ProgValue n;
-    Size extent = c->p->tensor.p[v->tensor].dim[v->lead];
-    if (!number_of_expr(c, e, &n) || !n.is_integer)
-        return report(c, e->loc, "not-constant", "a part of a tensor is taken at a place known at compile time");
+/* At a number, in front of everything else, the tensor itself is taken in part; else the kernel is told the place. */
+static void place_take(Prog *c, ProgValue *v, const Affine *at) {
+    bool leaves = v->lead + 1 < c->p->tensor.p[v->tensor].ndim;
+    if (affine_is_const(at) && !v->view && !v->nspot && leaves && size_is_number(c->p->tensor.p[v->tensor].dim[v->lead])) {
+        v->at[v->lead++] = at->c;
+        return;
+    }
+    Affine *spot = ARENA_ARRAY(c->arena, Affine, v->nspot + 1);
+    for (int i = 0; i < v->nspot; i++) spot[i] = v->spot[i];
+    spot[v->nspot++] = *at;
+    v->spot = spot;
+}
+
+static bool place_lower(Prog *c, const Expr *e, ProgValue *v) {
+    Affine at;
+    Size extent = value_tensor(c, v).dim[0];
     if (extent.axis >= 0)
         return report(c, e->loc, "split-part", "this dimension is split: gather it first, all_gather(..)");
-    if (extent.sym >= 0)
-        return report(c, e->loc, "unsupported",
-                      "not supported yet: a part along a dimension that is known at run time only");
-    *at = (int64_t)n.number;
-    if (n.number >= 0 && n.number < (double)extent.c) return true;
-    diag_error(c->diags, e->loc, "out-of-range", "%lld is outside of the dimension, which has %lld",
-               (long long)n.number, (long long)extent.c);
-    return false;
+    if (!spot_lower(c, e, &at)) return false;
+    if (affine_is_const(&at) && (at.c < 0 || at.c >= size_bound(c->m, extent))) {
+        diag_error(c->diags, e->loc, "out-of-range", "%lld is outside of the dimension, which has %lld", (long long)at.c,
+                   (long long)size_bound(c->m, extent));
+        return false;
+    }
+    place_take(c, v, &at);
+    return true;
 }
 
 ProgValue part_lower(Prog *c, const Expr *e) {
     ProgValue v = tensor_lower(c, e->base, &expected_nothing);
     if (v.kind != PROG_TENSOR) return prog_error(e->loc);
-    if (v.view) {
-        report(c, e->loc, "unsupported", "not supported yet: a part of a view; view the part");
+    int ndim = value_tensor(c, &v).ndim;
+    if (e->args.n > ndim) {
+        diag_error(c->diags, e->loc, "wrong-rank", "'%s' has %d dimension%s, %d subscripts are given",
+                   tensor_text(c, &v), ndim, ndim == 1 ? "" : "s", e->args.n);
         return prog_error(e->loc);
     }
-    if (e->args.n >= value_tensor(c, &v).ndim) {
-        report(c, e->loc, "unsupported", "not supported yet: an element of a tensor as a value; leave a dimension");
-        return prog_error(e->loc);
-    }
-    for (int i = 0; i < e->args.n; i++) {
-        if (!place_lower(c, e->args.p[i], &v, &v.at[v.lead])) return prog_error(e->loc);
-        v.lead++;
-    }
+    for (int i = 0; i < e->args.n; i++)
+        if (!place_lower(c, e->args.p[i], &v)) return prog_error(e->loc);
     v.loc = e->loc;
     return v;
 }
@@ -133,13 +192,15 @@ ProgValue view_lower(Prog *c, const Expr *e) {
     }
     ProgValue v = tensor_lower(c, e->args.p[0], &expected_nothing);
     if (v.kind != PROG_TENSOR) return prog_error(e->loc);
+    if (v.nspot) v = value_whole(c, v);
+    if (v.kind != PROG_TENSOR) return v;
     v.view = NULL;
     Tensor from = value_tensor(c, &v), to = from;
     to.ndim = shape->args.n;
     for (int d = 0; d < to.ndim; d++)
         if (!extent_of(c, shape->args.p[d], &to.dim[d])) return prog_error(e->loc);
     if (!view_fits(c, e, &from, &to)) return prog_error(e->loc);
-    v.view = arena_copy(c->arena, &to, sizeof to);
+    if (!dims_equal(&from, &to)) v.view = arena_copy(c->arena, &to, sizeof to);
     v.loc = e->loc;
     return v;
 }

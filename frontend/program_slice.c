@@ -6,14 +6,14 @@
 typedef struct {
     Prog *c;
     const Decl *d;
-    const ProgValue *arg;
+    ProgValue *arg;
     int narg, axis;
 } Slice;
 
 static const Tensor *arg_tensor(const Slice *s, int i) {
     if (s->arg[i].kind != PROG_TENSOR) return NULL;
     Tensor t = value_tensor(s->c, &s->arg[i]);
-    return s->arg[i].lead || s->arg[i].view ? arena_copy(s->c->arena, &t, sizeof t) : &s->c->p->tensor.p[t.id];
+    return value_is_part(&s->arg[i]) ? arena_copy(s->c->arena, &t, sizeof t) : &s->c->p->tensor.p[t.id];
 }
 
 static const Exprs *arg_shape(const Slice *s, int i) { return &s->d->params.p[i].type.shape; }
@@ -124,6 +124,13 @@ static bool is_replicated(const ProgValue *v, int axes) {
     return true;
 }
 
+/* A block of a view is taken of a copy. */
+static bool view_copy(const Slice *s, int i, Arg *out) {
+    s->arg[i] = value_whole(s->c, s->arg[i]);
+    *out = value_arg(&s->arg[i]);
+    return s->arg[i].kind == PROG_TENSOR;
+}
+
 static bool slice_argument(const Slice *s, int i, const SplitNames *names, Arg *out) {
     const Tensor *t = arg_tensor(s, i);
     for (int d = 0; t && d < t->ndim && d < arg_shape(s, i)->n; d++) {
@@ -131,17 +138,13 @@ static bool slice_argument(const Slice *s, int i, const SplitNames *names, Arg *
         int rest;
         if (!n || !axes_begin_with(n->axes, t->dim[d].axis, &rest) || rest < 0) continue;
         if (!is_replicated(&s->arg[i], rest)) continue;
-        if (s->arg[i].view) {
-            diag_error(s->c->diags, s->arg[i].loc, "unsupported", "not supported yet: a block of a view, along '%s'",
-                       n->name);
-            return false;
-        }
-        out->slice[s->arg[i].lead + d] = (int16_t)rest;
+        if (s->arg[i].view && !view_copy(s, i, out)) return false;
+        out->slice[value_lead(&s->arg[i]) + d] = (int16_t)rest;
     }
     return true;
 }
 
-bool slices_find(Prog *c, const Decl *d, const ProgValue *arg, int n, Arg *out) {
+bool slices_find(Prog *c, const Decl *d, ProgValue *arg, int n, Arg *out) {
     Slice s = {c, d, arg, n < d->params.n ? n : d->params.n, 0};
     SplitNames names = {0};
     for (int i = 0; i < n; i++) out[i] = value_arg(&arg[i]);

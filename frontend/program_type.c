@@ -4,6 +4,8 @@
 
 #include "frontend/const.h"
 
+#include <string.h>
+
 static Found extent_find(const Resolver *r, Name name, Loc loc, Size *s) {
     Prog *c = r->context;
     const Variable *v = variable_find(c, name);
@@ -92,6 +94,12 @@ static void places_of_dims(Prog *c, Tensor *t) {
             t->place[a].kind = PLACE_S;
         }
     }
+}
+
+void dims_place(Tensor *t) {
+    memset(t->place, 0, sizeof t->place);
+    for (int d = 0; d < t->ndim; d++)
+        for (int a = t->dim[d].axis; a >= 0; a = axes_rest(a)) t->place[axes_first(a)].kind = PLACE_S;
 }
 
 static bool bytes_fit(Prog *c, Loc loc, const Tensor *t) {

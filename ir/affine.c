@@ -67,6 +67,33 @@ bool affine_add(Affine *to, const Affine *from, int64_t mul) {
     return true;
 }
 
+int64_t int_floor_div(int64_t a, int64_t b) { return a / b - (a % b != 0 && (a % b < 0) != (b < 0)); }
+
+/* floor((d * x + c) / d) = x + floor(c / d); floor(floor(v / a) / b) = floor(v / (a b)), a, b > 0. */
+bool affine_divide(Affine *a, int64_t d) {
+    if (d <= 0) return false;
+    bool whole = true;
+    for (int i = 0; i < a->nterm; i++) whole &= a->term[i].mul % d == 0;
+    if (whole) {
+        for (int i = 0; i < a->nterm; i++) a->term[i].mul /= d;
+        a->c = int_floor_div(a->c, d);
+        return true;
+    }
+    Term *t = &a->term[0];
+    return a->nterm == 1 && a->c == 0 && t->mul == 1 && !__builtin_mul_overflow(t->div, d, &t->div);
+}
+
+/* x mod d = x - d floor(x / d) */
+bool affine_modulo(Affine *a, int64_t d) {
+    Affine q = *a;
+    return affine_divide(&q, d) && affine_add(a, &q, -d);
+}
+
+bool affine_scale(Affine *a, int64_t by) {
+    Affine r = affine_const(0);
+    return affine_add(&r, a, by) ? (*a = r, true) : false;
+}
+
 bool affine_equal(const Affine *a, const Affine *b) {
     Affine difference = *a;
     for (int i = 0; i < b->nterm; i++) {

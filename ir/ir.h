@@ -422,11 +422,15 @@ int64_t value_most(const Module *, const Kernel *, const Value *);            /*
 int64_t range_most(const Module *, const Kernel *, int range);                /* positions of a tile; -1: not known */
 bool range_is_full(const Kernel *, int range); /* every tile certainly has range_most positions */
 
+int64_t int_floor_div(int64_t, int64_t); /* the divisor is neither 0 nor -1 */
 Affine affine_const(int64_t);
 Affine affine_term(TermKind, int id, int64_t mul, int64_t div);
 Affine affine_value(Value *);
 Affine affine_size(Size); /* a number becomes the constant */
 bool affine_add(Affine *to, const Affine *from, int64_t mul); /* false, to unchanged: too many terms, or overflow */
+bool affine_scale(Affine *, int64_t by);
+bool affine_divide(Affine *, int64_t d); /* floor; this and the next: false where it is no such sum */
+bool affine_modulo(Affine *, int64_t d);
 bool affine_equal(const Affine *, const Affine *);
 bool affine_is_const(const Affine *);
 Span span_of(Affine); /* lo = hi */

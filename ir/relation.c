@@ -17,8 +17,6 @@ typedef struct {
     AccessList list;
 } Walk;
 
-static int64_t floor_div(int64_t a, int64_t b) { return a / b - (a % b != 0 && (a < 0) != (b < 0)); }
-
 /* ---- affine division ---- */
 
 /* floor(mul * y / q) of one term, 0 <= c < mul: floor(y / (q / mul)) = floor(x / (div q / mul)). */
@@ -38,10 +36,10 @@ bool affine_floor_div(const Affine *a, int64_t q, Affine *out) {
         else t.mul /= q, whole.term[whole.nterm++] = t;
     }
     if (rest.nterm > 1) return false;
-    if (rest.nterm == 0) whole.c = floor_div(rest.c, q);
+    if (rest.nterm == 0) whole.c = int_floor_div(rest.c, q);
     Affine part = {0};
     if (rest.nterm == 1) {
-        int64_t turns = floor_div(rest.c, q);
+        int64_t turns = int_floor_div(rest.c, q);
         whole.c = turns;
         if (!term_div(rest.term[0], rest.c - turns * q, q, &part)) return false;
     }
@@ -184,7 +182,7 @@ static bool box_scaled(const Box *b, int64_t mul, int64_t div, Box *out) {
         last.c += b->extent - 1;
         if (!affine_floor_div(&last, div, &end) || !affine_add(&end, &out->start, -1) || !affine_is_const(&end)) return false;
         out->extent = end.c + 1;
-        if (b->limit < INT64_MAX) out->limit = floor_div(b->limit - 1, div) + 1;
+        if (b->limit < INT64_MAX) out->limit = int_floor_div(b->limit - 1, div) + 1;
     }
     Affine scaled = affine_const(mul < 0 ? mul * (out->extent - 1) : 0);
     if (!affine_add(&scaled, &out->start, mul)) return false;

@@ -23,10 +23,8 @@ static int64_t saturate(__int128 x) {
     return x > UNBOUNDED ? UNBOUNDED : x < -UNBOUNDED ? -UNBOUNDED : (int64_t)x;
 }
 
-static int64_t floor_div(int64_t a, int64_t b) { return a / b - (a % b != 0 && (a < 0) != (b < 0)); }
-
 static int64_t floor_bound(int64_t a, int64_t b) {
-    return a >= UNBOUNDED || a <= -UNBOUNDED ? a : floor_div(a, b);
+    return a >= UNBOUNDED || a <= -UNBOUNDED ? a : int_floor_div(a, b);
 }
 
 static Interval interval_add(Interval a, Interval b) {
@@ -49,9 +47,9 @@ static Interval interval_div(Interval a, int64_t d) {
 }
 
 static Interval interval_mod(Interval a, int64_t d) {
-    if (interval_exact(a)) return interval_of(a.lo - d * floor_div(a.lo, d));
+    if (interval_exact(a)) return interval_of(a.lo - d * int_floor_div(a.lo, d));
     if (floor_bound(a.lo, d) == floor_bound(a.hi, d) && a.hi < UNBOUNDED)
-        return (Interval){a.lo - d * floor_div(a.lo, d), a.hi - d * floor_div(a.hi, d)};
+        return (Interval){a.lo - d * int_floor_div(a.lo, d), a.hi - d * int_floor_div(a.hi, d)};
     return (Interval){0, d - 1};
 }
 
