@@ -28,13 +28,16 @@ static double seconds_now(void) {
 }
 
 /* Where the mesh's programs see the arguments: copies on a device of tensors, which go back when `out`. */
-static int move_arguments(const RankJob *j, tile_mesh *mesh, void *const *part, void **device, bool out) {
+static int move_arguments(const Rank *r, tile_mesh *mesh, void **device, bool out) {
+    const tile_program *p = r->job->program;
+    void *const *part = r->job->part[r->rank];
+    const size_t *bytes = r->job->bytes[r->rank];
     int code = TILE_OK;
-    for (int i = 0; i < j->program->nargs && !code; i++) {
-        if (out) code = j->bytes[i] ? tile_copy_out(mesh, part[i], device[i], j->bytes[i], NULL) : TILE_OK;
-        else if (j->program->arg[i].ndim == 0) device[i] = part[i];
-        else if (!(code = tile_alloc(mesh, j->bytes[i], &device[i])) && j->program->arg[i].role != TILE_ROLE_OUTPUT)
-            code = tile_copy_in(mesh, device[i], part[i], j->bytes[i], NULL);
+    for (int i = 0; i < p->nargs && !code; i++) {
+        if (out) code = bytes[i] ? tile_copy_out(mesh, part[i], device[i], bytes[i], NULL) : TILE_OK;
+        else if (p->arg[i].ndim == 0) device[i] = part[i];
+        else if (!(code = tile_alloc(mesh, bytes[i], &device[i])) && p->arg[i].role != TILE_ROLE_OUTPUT)
+            code = tile_copy_in(mesh, device[i], part[i], bytes[i], NULL);
     }
     return code ? code : tile_stream_sync(mesh, NULL);
 }
@@ -54,12 +57,11 @@ static int run_times(const Rank *r, tile_mesh *mesh, tile_instance *instance, vo
 
 static int run_all(const Rank *r, tile_mesh *mesh, tile_instance *instance) {
     const RankJob *j = r->job;
-    void *const *part = j->part[r->rank];
-    if (strcmp(j->target, "host") == 0) return run_times(r, mesh, instance, part);
+    if (strcmp(j->target, "host") == 0) return run_times(r, mesh, instance, j->part[r->rank]);
     void **device = calloc((size_t)j->program->nargs + 1, sizeof *device);
-    int code = device ? move_arguments(j, mesh, part, device, false) : TILE_E_NOMEM;
+    int code = device ? move_arguments(r, mesh, device, false) : TILE_E_NOMEM;
     if (!code) code = run_times(r, mesh, instance, device);
-    if (!code) code = move_arguments(j, mesh, part, device, true);
+    if (!code) code = move_arguments(r, mesh, device, true);
     for (int i = 0; device && i < j->program->nargs; i++)
         if (j->program->arg[i].ndim) tile_free(mesh, device[i]);
     free(device);
@@ -82,6 +84,7 @@ static int run_instance(const Rank *r, tile_mesh *mesh) {
 static int run_rank(const Rank *r, bool process) {
     const RankJob *j = r->job;
     tile_mesh_config config = {.size = sizeof config, .rank = process ? 0 : r->rank, .nranks = process ? 0 : j->nranks,
+                               .device = TILE_DEVICE_OF_RANK,
                                .workers = (int)j->o->workers, .timeout_ms = (int)j->o->timeout_ms, .group = r->group,
                                .target = j->target};
     tile_mesh *mesh = NULL;

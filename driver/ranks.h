@@ -17,7 +17,7 @@ typedef struct {
     int nranks, runs;
     const int64_t *dim;   /* run-time sizes */
     const char *target;   /* of the mesh: host, gpu, emu */
-    const size_t *bytes;  /* of each argument's part, 0 for scalars; only of a mesh that is not on the host */
+    size_t *const *bytes; /* [rank][argument] of its part, 0 for scalars */
     void *const *const *part; /* [rank][argument]; in shared memory when ranks are processes */
     RankResult *const *result; /* [rank], likewise */
 } RankJob;

@@ -23,6 +23,7 @@ typedef struct {
     Array *io;      /* whole arrays, in the order of p->io */
     int nranks;
     void *const **part;
+    size_t **bytes; /* [rank][argument], 0 for scalars */
     RankResult **result;
     const tile_program *program;
 } Run;
@@ -192,14 +193,17 @@ static bool make_parts(Run *r) {
     int n = r->p->io.n, coord[MAX_AXES];
     size_t result = sizeof(RankResult) + sizeof(double) * (size_t)(r->s.o->time + 1);
     r->part = ARENA_ARRAY(a, void *const *, r->nranks);
+    r->bytes = ARENA_ARRAY(a, size_t *, r->nranks);
     r->result = ARENA_ARRAY(a, RankResult *, r->nranks);
     for (int k = 0; k < r->nranks; k++) {
         void **part = ARENA_ARRAY(a, void *, n);
         mesh_coord(r->s.m, k, coord);
+        r->bytes[k] = ARENA_ARRAY(a, size_t, n + 1);
         for (int i = 0; i < n; i++) {
             int64_t dim[MAX_DIMS];
             const Tensor *t = io_tensor(r, i);
             size_t bytes = shard_bytes(t->elem, shard_shape(r->s.m, t, r->sym, coord, dim));
+            if (t->ndim) r->bytes[k][i] = bytes;
             if (!(part[i] = shared_memory(bytes))) return false;
             shard_copy(r->s.m, t, r->sym, coord, &r->io[i], part[i], false);
         }
@@ -254,18 +258,6 @@ static bool report_failure(const RankJob *j) {
     return false;
 }
 
-/* Of rank 0's parts. */
-static const size_t *part_bytes(const Run *r) {
-    size_t *bytes = ARENA_ARRAY(r->s.arena, size_t, r->p->io.n + 1);
-    for (int i = 0; i < r->p->io.n; i++) {
-        int64_t dim[MAX_DIMS];
-        int coord[MAX_AXES] = {0};
-        const Tensor *t = io_tensor(r, i);
-        if (t->ndim) bytes[i] = shard_bytes(t->elem, shard_shape(r->s.m, t, r->sym, coord, dim));
-    }
-    return bytes;
-}
-
 /* Ranks share the cores. */
 static double predict_host(const Run *r) {
     double cores = r->s.o->workers > 0 ? (double)r->s.o->workers : (double)sysconf(_SC_NPROCESSORS_ONLN) / r->nranks;
@@ -286,7 +278,7 @@ static void report_time(const Run *r, RanksTime time, int runs) {
 
 static bool run_host(Run *r) {
     const char *target = r->s.target.emulated ? "emu" : r->s.target.gpu ? "gpu" : "host";
-    RankJob job = {r->s.o, r->program, r->nranks, 1, r->sym, target, part_bytes(r), r->part, r->result};
+    RankJob job = {r->s.o, r->program, r->nranks, 1, r->sym, target, r->bytes, r->part, r->result};
     if (!ranks_run(&job)) return report_failure(&job);
     take_parts(r);
     if (!r->s.o->time) return true;
