@@ -74,6 +74,9 @@ static const char *binary_text(Fn *f, const Op *op, const char *x, const char *y
     Elem e = op->arg.p[0]->type.elem;
     if (is_function(op, e))
         return fn_text(f, "tile_%s_%s(%s, %s)", op_info[op->kind].text, elem_text(e), text_bare(f, x), text_bare(f, y));
+    bool by_number = op->arg.p[1]->def && op->arg.p[1]->def->kind == OP_CONST;
+    if (op->kind == OP_DIV && e == ELEM_F32 && f->back->quotient && !by_number)
+        return fn_text(f, "%s(%s, %s)", f->back->quotient, text_bare(f, x), text_bare(f, y));
     return fn_text(f, "(%s %s %s)", x, operator_text[op->kind], y);
 }
 

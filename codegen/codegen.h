@@ -25,9 +25,9 @@ typedef struct {
     int box;
 } GpuMap;
 
-/* A node's launch; or what begins or ends a run, in one workgroup. */
+/* A node's launch. */
 typedef struct {
-    const Kernel *kernel; /* NULL: of a run */
+    const Kernel *kernel;
     const char *function; /* its name in the text */
     int threads;
     int64_t lds;
@@ -43,9 +43,7 @@ typedef struct {
     const Program *p;
     Text text;             /* the .hip file */
     VEC(GpuLaunch) launch; /* in order */
-    int64_t local, symmetric; /* bytes of workspace */
-    int64_t words, counts;
-    int tickets;
+    int64_t local;         /* bytes of workspace */
 } GpuText;
 
 /* The texts of schedules, built in (cmake/std.cmake). */
@@ -62,9 +60,7 @@ extern const int schedule_count;
  */
 bool gpu_emit(Arena *, GpuText *);
 /* Adds the type of the kernels' one argument: NAME_call, as NAME.c and the .hip files know it. */
-void gpu_call_type(Text *, const Module *, const Program *);
-/* Its kernels are told of ranks, flags and tickets. */
-bool gpu_has_task(const Module *, const Program *);
+void gpu_call_type(Text *, const char *program);
 const char *gpu_file_name(Arena *, const GpuText *, const char *ending); /* NAME_TARGET.ENDING */
 
 /* ---- programs ---- */

@@ -5,8 +5,10 @@
 #define TILE_DEVICE_TILE_MATH_H
 
 /* A NaN on either side gives NaN. */
+#ifndef TILE_OWN_MAX /* the machine has an instruction */
 TILE_FN float tile_min_f32(float a, float b) { return a < b || a != a ? a : b; }
 TILE_FN float tile_max_f32(float a, float b) { return a > b || a != a ? a : b; }
+#endif
 TILE_FN double tile_min_f64(double a, double b) { return a < b || a != a ? a : b; }
 TILE_FN double tile_max_f64(double a, double b) { return a > b || a != a ? a : b; }
 
@@ -22,6 +24,10 @@ TILE_FN double tile_max_f64(double a, double b) { return a > b || a != a ? a : b
 #pragma omp declare reduction(tile_max:double                                                                          \
                               : omp_out = tile_max_f64(omp_out, omp_in)) initializer(omp_priv = -INFINITY)
 #pragma GCC diagnostic pop
+#endif
+
+#ifndef TILE_OWN_DIV
+TILE_FN float tile_div_f32(float a, float b) { return a / b; }
 #endif
 
 TILE_FN float tile_mod_f32(float a, float b) { return a - floorf(a / b) * b; }
@@ -56,6 +62,16 @@ TILE_FN float tile_exp_small(float r) {
     return p * r * r + r + 1.0f;
 }
 
+#ifdef TILE_OWN_EXP
+/* 2^t times what t = x log2(e) lost by rounding */
+TILE_FN float tile_exp(float x) {
+    float y = tile_max_f32(-105.0f, tile_min_f32(x, 89.0f)), t = y * 1.44269504f;
+    float lost = fmaf(y, 1.92596299e-8f, fmaf(y, 1.44269504f, -t));
+    return tile_exp2_near(t) * fmaf(lost, 0.693147181f, 1.0f);
+}
+
+TILE_FN float tile_exp2(float x) { return tile_exp2_near(x); }
+#else
 TILE_FN float tile_exp(float x) {
     float y = x < -105.0f ? -105.0f : x > 89.0f ? 89.0f : x;
     float shifted = y * 1.44269504f + TILE_ROUNDER, n = shifted - TILE_ROUNDER;
@@ -69,6 +85,7 @@ TILE_FN float tile_exp2(float x) {
     float shifted = y + TILE_ROUNDER, n = shifted - TILE_ROUNDER;
     return tile_scale(tile_exp_small((y - n) * 0.693147181f), tile_rounded_bits(shifted));
 }
+#endif
 
 /* x = m 2^e with sqrt(1/2) <= m < sqrt(2); gives f = m - 1 */
 TILE_FN float tile_split(float x, float *e) {

@@ -2,6 +2,8 @@
 #ifndef TILE_DEVICE_TILE_NVIDIA_H
 #define TILE_DEVICE_TILE_NVIDIA_H
 
+#include <stdint.h>
+
 #define TILE_GPU 1
 
 #define TILE_FN static __device__ __forceinline__
@@ -21,6 +23,45 @@
     char *const name = tile_lds_memory
 
 #define tile_check(p, bytes, how, value) ((void)0) /* the emulator looks at each access */
+
+/* ---- what the machine has instructions for, in place of the common text ---- */
+
+#define TILE_OWN_BF16
+#define TILE_OWN_MAX
+#define TILE_OWN_EXP
+#define TILE_OWN_DIV
+
+TILE_FN uint16_t tile_bf16_of_f32(float x) {
+    uint16_t y;
+    asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(y) : "f"(x));
+    return y;
+}
+
+TILE_FN float tile_min_f32(float a, float b) {
+    float y;
+    asm("min.NaN.f32 %0, %1, %2;" : "=f"(y) : "f"(a), "f"(b));
+    return y;
+}
+
+TILE_FN float tile_max_f32(float a, float b) {
+    float y;
+    asm("max.NaN.f32 %0, %1, %2;" : "=f"(y) : "f"(a), "f"(b));
+    return y;
+}
+
+/* 2^x within 2^-22.5 of the result (PTX ISA, ex2.approx), also where that is below the normal range */
+TILE_FN float tile_exp2_near(float x) {
+    float y;
+    asm("ex2.approx.f32 %0, %1;" : "=f"(y) : "f"(x));
+    return y;
+}
+
+/* a / b within 2 units in the last place (PTX ISA, div.full) */
+TILE_FN float tile_div_f32(float a, float b) {
+    float y;
+    asm("div.full.f32 %0, %1, %2;" : "=f"(y) : "f"(a), "f"(b));
+    return y;
+}
 
 #pragma nv_diag_suppress 186 /* comparisons of unsigned numbers with 0 */
 #pragma nv_diag_suppress 68  /* a negative number becomes unsigned */

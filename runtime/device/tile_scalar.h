@@ -117,11 +117,13 @@ TILE_FN float tile_f32_odd(double x) {
 
 TILE_FN float tile_f32_of_bf16(tile_bf16 x) { return tile_f32_of_bits((uint32_t)x << 16); }
 
+#ifndef TILE_OWN_BF16 /* the machine has an instruction */
 TILE_FN tile_bf16 tile_bf16_of_f32(float x) {
     uint32_t u = tile_bits_of_f32(x), nan = (u & 0x7fffffffu) > 0x7f800000u;
     uint32_t rounded = u + 0x7fffu + (u >> 16 & 1u);
     return (tile_bf16)((nan ? u | 0x400000u : rounded) >> 16);
 }
+#endif
 
 /* A format of 8 bits with `mantissa` bits below `bias`: its bits are those of a float, up to a power of two. */
 TILE_FN float tile_f32_of_f8(uint8_t x, int mantissa, int bias) {
