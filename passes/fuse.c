@@ -1,8 +1,7 @@
-/* fuse.c: an elementwise consumer becomes the epilogue of the kernel that produces what it reads, so that the
-   intermediate never goes to memory. Takes: value form without flags. Gives: the same results, fewer nodes.
+/* fuse.c: an elementwise consumer becomes the epilogue of the kernel that produces what it reads, or an elementwise
+   producer the prologue of the kernel that reads it (fuse_prologue.c), so that the intermediate is not read from memory. Takes: value form without flags. Gives: the same results, fewer nodes.
    A declared tensor stays a rounding point: the value is converted to its element type and back. */
-#include "passes/inline.h"
-#include "passes/pass.h"
+#include "passes/fuse.h"
 
 #include <string.h>
 
@@ -25,12 +24,11 @@ static bool identity_access(const Kernel *k, const Op *op, int16_t *range) {
     return true;
 }
 
-/* The only access of a parameter, wherever it stands; NULL when there are more. */
-static Op *only_access(const Region *r, int param, int *count) {
+Op *fuse_only_access(const Region *r, int param, int *count) {
     Op *found = NULL;
     for (Op *op = r->first; op; op = op->next) {
         for (int i = 0; i < 2; i++) {
-            Op *inner = op->region[i] ? only_access(op->region[i], param, count) : NULL;
+            Op *inner = op->region[i] ? fuse_only_access(op->region[i], param, count) : NULL;
             found = inner ? inner : found;
         }
         if (op_info[op->kind].class == CLASS_MEMORY && op->param == param) {
@@ -39,24 +37,6 @@ static Op *only_access(const Region *r, int param, int *count) {
         }
     }
     return *count == 1 ? found : NULL;
-}
-
-/* A body without control flow whose grid is exactly the dimensions of what it loads. */
-static bool elementwise(const Kernel *k, const Op *load) {
-    for (const Op *op = k->body->first; op; op = op->next) {
-        OpClass class = op_info[op->kind].class;
-        if (class == CLASS_CONTROL || class == CLASS_REDUCE || class == CLASS_PREFIX || class == CLASS_DOT) return false;
-        if (op->kind == OP_BEGIN || op->kind == OP_END) return false;
-        if (op->kind == OP_STORE && op->mode != STORE_SET) return false;
-        if (op->kind == OP_LOAD && k->param.p[op->param].out) return false;
-    }
-    return k->ngrid == load->sub.n;
-}
-
-static bool same_grid(const Kernel *a, const int16_t *ra, const Kernel *b, const int16_t *rb, int n) {
-    for (int d = 0; d < n; d++)
-        if (!size_equal(a->range.p[ra[d]].of, b->range.p[rb[d]].of)) return false;
-    return true;
 }
 
 /* INDEX counts tiles, and tiles differ between the two kernels. */
@@ -68,43 +48,46 @@ static bool counts_tiles(const Region *r) {
     return false;
 }
 
-typedef struct {
-    Program *p;
-    Node *producer, *consumer;
-    int tensor, out, in; /* out: parameter of the producer, in: of the consumer */
-    Op *store, *load;
-    int16_t stored[MAX_DIMS], loaded[MAX_DIMS];
-} Pair;
+bool fuse_elementwise(const Kernel *k, const Op *access) {
+    for (const Op *op = k->body->first; op; op = op->next) {
+        OpClass class = op_info[op->kind].class;
+        if (class == CLASS_CONTROL || class == CLASS_REDUCE || class == CLASS_PREFIX || class == CLASS_DOT) return false;
+        if (op->kind == OP_BEGIN || op->kind == OP_END) return false;
+        if (op->kind == OP_STORE && op->mode != STORE_SET) return false;
+        if (op->kind == OP_LOAD && k->param.p[op->param].out) return false;
+    }
+    return k->ngrid == access->sub.n && !counts_tiles(k->body);
+}
+
+static bool same_grid(const Kernel *a, const int16_t *ra, const Kernel *b, const int16_t *rb, int n) {
+    for (int d = 0; d < n; d++)
+        if (!size_equal(a->range.p[ra[d]].of, b->range.p[rb[d]].of)) return false;
+    return true;
+}
 
 /* Longer bodies gain nothing, and take longer to look through at each step of a chain. */
 enum { MOST_VALUES = 512 };
 
-static bool pair_fits(Pair *f) {
+bool fuse_accesses_meet(Pair *f) {
     int stores = 0, loads = 0;
     const Kernel *a = f->producer->kernel, *b = f->consumer->kernel;
     if (a->nvalue + b->nvalue > MOST_VALUES) return false;
-    f->store = only_access(a->body, f->out, &stores);
-    f->load = only_access(b->body, f->in, &loads);
+    f->store = fuse_only_access(a->body, f->out, &stores);
+    f->load = fuse_only_access(b->body, f->in, &loads);
     return f->store && f->load && f->store->mode == STORE_SET && identity_access(a, f->store, f->stored) &&
-           identity_access(b, f->load, f->loaded) && elementwise(b, f->load) &&
-           same_grid(a, f->stored, b, f->loaded, f->load->sub.n) && !counts_tiles(b->body);
+           identity_access(b, f->load, f->loaded) && same_grid(a, f->stored, b, f->loaded, f->load->sub.n);
 }
+
+static bool pair_fits(Pair *f) { return fuse_accesses_meet(f) && fuse_elementwise(f->consumer->kernel, f->load); }
 
 /* ---- who reads what ---- */
 
-static bool sliced(const Arg *a) {
+bool fuse_sliced(const Arg *a) {
     if (a->lead || a->view) return true;
     for (int d = 0; d < MAX_DIMS; d++)
         if (a->slice[d] >= 0) return true;
     return false;
 }
-
-/* Of a program's tensors, counted in one walk over its nodes. */
-typedef struct {
-    int uses, out;  /* out: parameter of the producer */
-    Node *producer; /* the first */
-    bool updated;   /* in place */
-} Use;
 
 static void use_count(Use *use, Node *n) {
     if (n->kind == NODE_COLLECTIVE) use[n->src].uses++, use[n->dst].uses += n->src != n->dst;
@@ -125,7 +108,7 @@ static void uses_count(const Program *p, Use *use) {
 }
 
 /* A kernel that touches what is updated in place stays where it is. */
-static bool touches_updated(const Use *use, const Node *n) {
+bool fuse_touches_updated(const Use *use, const Node *n) {
     for (int a = 0; a < n->arg.n; a++)
         if (use[n->arg.p[a].tensor].updated) return true;
     return false;
@@ -153,7 +136,7 @@ static bool find_producer(Pair *f, const Use *use) {
     if (!u->producer || u->producer->id >= f->consumer->id) return false;
     f->producer = u->producer;
     f->out = u->out;
-    return !sliced(&u->producer->arg.p[u->out]);
+    return !fuse_sliced(&u->producer->arg.p[u->out]);
 }
 
 /* ---- fusing ---- */
@@ -172,12 +155,11 @@ static bool take_value(void *ctx, const Op *op) {
     return true;
 }
 
-/* The consumer's parameters become the fused kernel's; the intermediate's parameter goes. */
-static void take_params(Module *m, const Pair *f, Node *fused, Inline *in) {
+void fuse_take_params(Module *m, const Node *from, int but, Node *to, Inline *in) {
     for (int i = 0; i < in->from->param.n; i++) {
-        if (i == f->in) continue;
-        in->param[i] = kernel_param(m, fused->kernel, in->from->param.p[i]);
-        vec_push(m->arena, &fused->arg, f->consumer->arg.p[i]);
+        if (i == but) continue;
+        in->param[i] = kernel_param(m, to->kernel, in->from->param.p[i]);
+        vec_push(m->arena, &to->arg, from->arg.p[i]);
     }
 }
 
@@ -189,7 +171,7 @@ static void shift_params(Region *r, int gone) {
     }
 }
 
-static void drop_param(Node *n, int gone) {
+void fuse_drop_param(Node *n, int gone) {
     Kernel *k = n->kernel;
     memmove(&k->param.p[gone], &k->param.p[gone + 1], sizeof(Param) * (size_t)(k->param.n - gone - 1));
     memmove(&n->arg.p[gone], &n->arg.p[gone + 1], sizeof(Arg) * (size_t)(n->arg.n - gone - 1));
@@ -214,8 +196,13 @@ static bool is_called_once(const Module *m, const Kernel *k) {
     return calls == 1;
 }
 
+Kernel *fuse_own_kernel(Module *m, Node *n) {
+    if (!is_called_once(m, n->kernel)) n->kernel = kernel_clone(m, n->kernel);
+    return n->kernel;
+}
+
 /* A long chain is called after its beginning. */
-static Name fused_name(Module *m, const Kernel *a, const Kernel *b) {
+Name fuse_name(Module *m, const Kernel *a, const Kernel *b) {
     if (strlen(a->name) + strlen(b->name) > 100) return a->name;
     return name_of(m->names, arena_format(m->arena, "%s_%s", a->name, b->name));
 }
@@ -223,14 +210,14 @@ static Name fused_name(Module *m, const Kernel *a, const Kernel *b) {
 static void fuse_pair(PassContext *c, Pair *f) {
     Module *m = c->m;
     Node *n = f->producer;
-    if (!is_called_once(m, n->kernel)) n->kernel = kernel_clone(m, n->kernel);
-    n->kernel->name = fused_name(m, n->kernel, f->consumer->kernel);
+    Kernel *k = fuse_own_kernel(m, n);
+    k->name = fuse_name(m, n->kernel, f->consumer->kernel);
     int count = 0;
-    Op *store = only_access(n->kernel->body, f->out, &count);
+    Op *store = fuse_only_access(n->kernel->body, f->out, &count);
     Region *aside = region_new(m, store->in->parent);
     Inline in = inline_begin(m, f->consumer->kernel, n->kernel, aside);
     for (int d = 0; d < f->load->sub.n; d++) in.range[f->loaded[d]] = f->stored[d];
-    take_params(m, f, n, &in);
+    fuse_take_params(m, f->consumer, f->in, n, &in);
     Builder b = {.m = m, .k = n->kernel, .at = aside, .loc = store->loc};
     Epilogue e = {&in, f, b, loaded_value(&b, f, store)};
     in.access = take_value;
@@ -238,11 +225,10 @@ static void fuse_pair(PassContext *c, Pair *f) {
     inline_region(&in, f->consumer->kernel->body);
     region_splice_before(store, aside);
     op_remove(store);
-    drop_param(n, f->out);
+    fuse_drop_param(n, f->out);
 }
 
-/* The fused node takes the consumer's place. */
-static void replace_nodes(Program *p, Node *fused, Node *gone) {
+void fuse_replace_nodes(Program *p, Node *fused, Node *gone) {
     int n = 0;
     for (int i = 0; i < p->node.n; i++) {
         Node *at = p->node.p[i];
@@ -256,13 +242,13 @@ static void replace_nodes(Program *p, Node *fused, Node *gone) {
 static bool fuse_into_producer(PassContext *c, Program *p, Node *consumer, const Use *use) {
     for (int a = 0; consumer->kind == NODE_CALL && a < consumer->arg.n; a++) {
         Pair f = {.p = p, .consumer = consumer, .tensor = consumer->arg.p[a].tensor, .in = a};
-        if (consumer->kernel->param.p[a].out || sliced(&consumer->arg.p[a]) || !find_producer(&f, use)) continue;
-        if (touches_updated(use, f.producer) || touches_updated(use, consumer) || !pair_fits(&f)) continue;
+        if (consumer->kernel->param.p[a].out || fuse_sliced(&consumer->arg.p[a]) || !find_producer(&f, use)) continue;
+        if (fuse_touches_updated(use, f.producer) || fuse_touches_updated(use, consumer) || !pair_fits(&f)) continue;
         if (other_results_read(p, f.producer, consumer, f.tensor)) continue;
         remark(c, "fuse", consumer->loc, "%s runs in the epilogue of %s: '%s' stays out of memory", consumer->kernel->name,
                f.producer->kernel->name, p->tensor.p[f.tensor].name);
         fuse_pair(c, &f);
-        replace_nodes(p, f.producer, consumer);
+        fuse_replace_nodes(p, f.producer, consumer);
         return true;
     }
     return false;
@@ -273,7 +259,7 @@ static void fuse_program(PassContext *c, Program *p) {
     Use *use = ARENA_ARRAY(c->m->arena, Use, p->tensor.n + 1);
     uses_count(p, use);
     for (int n = 0; n < p->node.n;) {
-        bool fused = fuse_into_producer(c, p, p->node.p[n], use);
+        bool fused = fuse_into_producer(c, p, p->node.p[n], use) || fuse_prologue(c, p, p->node.p[n], use);
         if (fused) uses_count(p, use);
         n += fused ? -1 : 1;
     }
@@ -286,6 +272,6 @@ static bool fuse_module(PassContext *c) {
 }
 
 const Pass pass_fuse = {
-    .name = "fuse", .help = "run elementwise consumers in the epilogue of their producer",
+    .name = "fuse", .help = "run elementwise kernels in the epilogue of what they read, or where their result is read",
     .needs = 0, .breaks = FORM_FLAGS, .run = fuse_module,
 };

@@ -107,3 +107,18 @@ void region_splice_before(Op *at, Region *aside) {
         op_insert_before(at, op);
     }
 }
+
+void region_replace(Region *r, const Value *v, Value *by) {
+    for (Op *op = r ? r->first : NULL; op; op = op->next) {
+        for (int i = 0; i < op->arg.n; i++)
+            if (op->arg.p[i] == v) op->arg.p[i] = by;
+        for (int d = 0; d < op->sub.n; d++)
+            for (int i = 0; i < op->sub.p[d].lo.nterm; i++)
+                if (op->sub.p[d].lo.term[i].value == v) {
+                    op->sub.p[d].lo.term[i].value = by;
+                    op->sub.p[d].hi = op->sub.p[d].lo;
+                }
+        region_replace(op->region[0], v, by);
+        region_replace(op->region[1], v, by);
+    }
+}

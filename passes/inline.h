@@ -21,5 +21,6 @@ void inline_region(Inline *, const Region *); /* all operations, in order */
 Affine inline_affine(Inline *, const Affine *);
 /* Moves the operations that were built aside to before `at`. */
 void region_splice_before(Op *at, Region *aside);
+void region_replace(Region *, const Value *, Value *by); /* in operands and subscripts */
 
 #endif

@@ -24,21 +24,6 @@ void lay_each(Lay *l, Region *r, LayVisit *visit) {
     }
 }
 
-void lay_replace(Region *r, const Value *v, Value *by) {
-    for (Op *op = r ? r->first : NULL; op; op = op->next) {
-        for (int i = 0; i < op->arg.n; i++)
-            if (op->arg.p[i] == v) op->arg.p[i] = by;
-        for (int d = 0; d < op->sub.n; d++)
-            for (int i = 0; i < op->sub.p[d].lo.nterm; i++)
-                if (op->sub.p[d].lo.term[i].value == v) {
-                    op->sub.p[d].lo.term[i].value = by;
-                    op->sub.p[d].hi = op->sub.p[d].lo;
-                }
-        lay_replace(op->region[0], v, by);
-        lay_replace(op->region[1], v, by);
-    }
-}
-
 Layout lay_slice(const Lay *l, const Layout *of, Type t) {
     const char *name[MAX_RANGES];
     Layout to = {0};
@@ -67,6 +52,11 @@ int lay_words(Elem e) { return elem_bits(e) > 32 ? 2 : 1; }
 static bool adds_atomically(Elem e) { return e == ELEM_F32 || e == ELEM_F64 || e == ELEM_I32 || e == ELEM_I64; }
 
 static void refuse_op(Lay *l, Op *op) {
+    if (op_info[op->kind].class == CLASS_SYNC) lay_refuse(l, op->loc, "waits and signals inside kernels");
+    if (op->kind == OP_LOAD && l->k->param.p[op->param].out)
+        lay_refuse(l, op->loc, "a kernel that reads its own result");
+    if (op->kind == OP_STORE && op->mode == STORE_SUM)
+        lay_refuse(l, op->loc, "a sum in the order of tasks");
     if (op->kind == OP_STORE && op->mode == STORE_ADD && !adds_atomically(l->k->param.p[op->param].elem))
         lay_refuse(l, op->loc, "an atomic sum of %s", elem_text(l->k->param.p[op->param].elem));
     op->region[1] = op->kind == OP_FOR ? NULL : op->region[1]; /* only `split` looks at merge */
@@ -75,6 +65,7 @@ static void refuse_op(Lay *l, Op *op) {
 static void refuse_params(Lay *l) {
     for (int i = 0; i < l->k->param.n; i++) {
         const Param *p = &l->k->param.p[i];
+        if (p->ranks >= 0) lay_refuse(l, p->loc, "memory of other ranks");
         if (elem_is_packed(p->elem) && (p->out || p->inout)) lay_refuse(l, p->loc, "results of %s", elem_text(p->elem));
     }
 }
@@ -109,7 +100,7 @@ static int64_t power_above(int64_t n) {
     return p;
 }
 
-static void measure_ranges(Lay *l) {
+void lay_measure(Lay *l) {
     const int64_t most_positions = 1 << 24;
     l->extent = ARENA_ARRAY(l->scratch, int64_t, l->k->range.n + 1);
     for (int i = 0; i < l->k->range.n; i++) {
@@ -159,12 +150,12 @@ static const Op *widest_op(const Lay *l, const Region *r, const Op *best) {
 }
 
 /* A subscript that counts tiles ties the size of a range. */
-static bool counts_tiles(const Region *r, int range) {
+bool lay_counts_tiles(const Region *r, int range) {
     for (const Op *op = r ? r->first : NULL; op; op = op->next) {
         for (int d = 0; d < op->sub.n; d++)
             for (int i = 0; i < op->sub.p[d].lo.nterm; i++)
                 if (op->sub.p[d].lo.term[i].kind == TERM_INDEX && op->sub.p[d].lo.term[i].id == range) return true;
-        if (counts_tiles(op->region[0], range) || counts_tiles(op->region[1], range)) return true;
+        if (lay_counts_tiles(op->region[0], range) || lay_counts_tiles(op->region[1], range)) return true;
     }
     return false;
 }
@@ -174,7 +165,7 @@ static int range_to_halve(const Lay *l, Type t) {
     int best = -1;
     for (int i = 0; i < t.nrange; i++) {
         const Range *r = &l->k->range.p[t.range[i]];
-        if (r->kind != RANGE_TILE || !r->tunable || r->size < LEAST || counts_tiles(l->k->body, t.range[i])) continue;
+        if (r->kind != RANGE_TILE || !r->tunable || r->size < LEAST || lay_counts_tiles(l->k->body, t.range[i])) continue;
         if (best < 0 || l->extent[t.range[i]] >= l->extent[best]) best = t.range[i];
     }
     return best;
@@ -191,7 +182,7 @@ static void shrink_tiles(Lay *l) {
         remark(l->c, "layout", r->loc, "'%s': tiles of %lld instead of %lld along %s, so that they fit the registers of %s", l->k->name,
                (long long)(r->size / 2), (long long)r->size, r->name, l->target->name);
         r->size /= 2;
-        measure_ranges(l);
+        lay_measure(l);
     }
 }
 
@@ -258,8 +249,8 @@ static void compact_layouts(Lay *l) {
 
 static bool layout_kernel(PassContext *c, Kernel *k, const MatrixTarget *target) {
     Lay l = {.c = c, .m = c->m, .k = k, .target = target, .scratch = arena_new()};
-    static void (*const step[])(Lay *) = {name_ranges, measure_ranges, lay_unpack, lay_expand, shrink_tiles, choose_waves, lay_prepare, lay_matrix,
-                                          lay_classes, lay_choose,     lay_insert,   compact_layouts};
+    static void (*const step[])(Lay *) = {name_ranges, lay_measure, lay_unpack, lay_expand, shrink_tiles, lay_spread, choose_waves, lay_prepare, lay_matrix,
+                                          lay_classes, lay_turn, lay_choose, lay_insert, lay_early, compact_layouts};
     lay_each(&l, k->body, refuse_op);
     refuse_params(&l);
     for (size_t i = 0; i < sizeof step / sizeof *step && !l.failed; i++) step[i](&l);

@@ -12,6 +12,7 @@ typedef struct {
     Type type;       /* its ranges; the widest element type */
     int fastest;     /* range along which its loads and stores are contiguous; -1: none */
     Elem memory;     /* element type of that access */
+    int run;         /* elements that each of its accesses may take at once, a power of two; at least 1 */
     int layout;      /* as in Value.layout; 0: not chosen yet */
     int inner;       /* range that an instruction wants in neighbouring registers; -1: none */
     int inner_bits;  /* of how many positions of it */
@@ -51,19 +52,24 @@ typedef void LayVisit(Lay *, Op *);
 void lay_each(Lay *, Region *, LayVisit *); /* every operation, outer before inner; the visitor may insert */
 Layout lay_slice(const Lay *, const Layout *, Type); /* of the type's ranges */
 int lay_number(Lay *, const Layout *);               /* in the kernel's list, as Value.layout counts */
+void lay_measure(Lay *);                             /* the extents, after a range has changed */
+bool lay_counts_tiles(const Region *, int range);    /* whether a subscript ties the range's size */
 int64_t lay_elements(const Lay *, Type);             /* with the extents */
 int lay_words(Elem);                                 /* registers of an element */
 void lay_refuse(Lay *, Loc, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
 void lay_unpack(Lay *);   /* layout_mask.c: packed elements become bytes */
 void lay_expand(Lay *);   /* layout_dot.c: dots without many results become products and sums */
-void lay_replace(Region *, const Value *, Value *by); /* in operands and subscripts */
 void lay_prepare(Lay *);  /* layout_mask.c: masks where positions past the end would count, stores of whole tiles */
 void lay_matrix(Lay *);   /* layout_dot.c: picks matrix instructions, converts their operands */
 bool lay_dot_layouts(Lay *, const Op *dot, Layout *a, Layout *b, Layout *d);
+void lay_spread(Lay *);   /* layout_spread.c: smaller tiles where a grid has fewer tasks than the machine has processors */
 void lay_classes(Lay *);  /* layout_class.c */
 int lay_class(const Lay *, const Value *);
+int lay_fastest(const Kernel *, const Op *access); /* the range whose neighbours are neighbours in memory; -1: none */
+void lay_turn(Lay *);     /* layout_turn.c: tiles that are stored in another order than they are loaded in */
 void lay_choose(Lay *);   /* layout_choose.c: a layout for every class */
 void lay_insert(Lay *);   /* layout_insert.c: conversions where a layout is not the one that is wanted */
+void lay_early(Lay *);    /* layout_early.c: loads before what does not need them */
 
 #endif

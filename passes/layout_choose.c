@@ -1,6 +1,6 @@
 /* layout_choose.c: a layout for every class. Results of matrix instructions lie as the instruction makes them; what is
    broadcast into a tile, or reduced from it, is its slice; the rest is blocked: 16 bytes a lane along the range that is
-   contiguous in memory, then lanes and waves along it and the others, then further registers. */
+   contiguous in memory (less where its rows are no multiples of that), then lanes and waves along it and the others, then further registers. */
 #include "passes/layout.h"
 
 static void assign(Lay *l, int class, const Layout *layout) { l->class[class].layout = lay_number(l, layout); }
@@ -81,7 +81,7 @@ static void place_inner(const Lay *l, Layout *to, Bits *b, const LayClass *c, in
 
 static int vector_bits(const LayClass *c, const Bits *b, int thread_bits) {
     int bits = 0, width = elem_bits(c->memory), spare = bits_left(b) - thread_bits;
-    while (bits < spare && bits < b->end[0] && width << (bits + 1) <= 128) bits++;
+    while (bits < spare && bits < b->end[0] && width << (bits + 1) <= 128 && 2 << bits <= c->run) bits++;
     return bits;
 }
 

@@ -18,6 +18,7 @@ static void unite(Lay *l, const Value *a, const Value *b) {
         cx->fastest = cy->fastest >= 0 ? cy->fastest : cx->fastest;
         cx->memory = cy->fastest >= 0 ? cy->memory : cx->memory;
     }
+    if (cy->run < cx->run) cx->run = cy->run;
     l->parent[y] = x;
 }
 
@@ -41,8 +42,7 @@ static void meet_subscripts(Lay *l, const Op *op, const Value *at) {
             if (op->sub.p[d].lo.term[i].kind == TERM_VALUE) meet(l, op->sub.p[d].lo.term[i].value, at);
 }
 
-/* The range whose neighbours are neighbours in memory. */
-static int fastest_of(const Kernel *k, const Op *op) {
+int lay_fastest(const Kernel *k, const Op *op) {
     const Affine *last = op->sub.n ? &op->sub.p[op->sub.n - 1].lo : NULL;
     for (int i = 0; last && i < last->nterm; i++) {
         const Term *t = &last->term[i];
@@ -51,12 +51,29 @@ static int fastest_of(const Kernel *k, const Op *op) {
     return -1;
 }
 
+enum { LONGEST_RUN = 16 };
+
+static int run_in(Size s, int run) {
+    if (!size_is_number(s)) return 1;
+    while (s.c % run) run /= 2;
+    return run;
+}
+
+/* Rows, and the range along them, are multiples of a run: then its elements exist together. */
+static int run_of(const Kernel *k, const Op *op, int fastest) {
+    const Param *p = &k->param.p[op->param];
+    int run = k->range.p[fastest].grid ? run_in(k->range.p[fastest].of, LONGEST_RUN) : LONGEST_RUN;
+    return p->ndim > 1 ? run_in(p->dim[p->ndim - 1], run) : run;
+}
+
 static void note_access(Lay *l, const Op *op, const Value *v) {
     LayClass *c = &l->class[root_of(l, v->id)];
-    int fastest = fastest_of(l->k, op);
+    int fastest = lay_fastest(l->k, op);
     if (fastest >= 0 && type_has(v->type, fastest)) {
         c->fastest = fastest;
         c->memory = l->k->param.p[op->param].elem;
+        int run = run_of(l->k, op, fastest);
+        if (run < c->run) c->run = run;
     }
     meet_subscripts(l, op, v);
 }
@@ -104,7 +121,7 @@ static void note_operands(Lay *l, Op *op) {
 
 static void note_value(Lay *l, Value *v) {
     l->value.p[v->id] = v;
-    l->class[v->id] = (LayClass){.type = v->type, .fastest = -1, .memory = v->type.elem, .inner = -1};
+    l->class[v->id] = (LayClass){.type = v->type, .fastest = -1, .memory = v->type.elem, .inner = -1, .run = LONGEST_RUN};
 }
 
 static void note_values(Lay *l, const Region *r) {
@@ -118,6 +135,7 @@ static void note_values(Lay *l, const Region *r) {
 
 void lay_classes(Lay *l) {
     int n = l->nvalue = l->k->nvalue;
+    l->value.n = l->pair.n = 0;
     l->parent = ARENA_ARRAY(l->scratch, int, n + 1);
     l->class = ARENA_ARRAY(l->scratch, LayClass, n + 1);
     for (int i = 0; i < n; i++) vec_push(l->scratch, &l->value, NULL);

@@ -195,7 +195,7 @@ static void expand(Lay *l, Op *op) {
     if (op->arg.n == 3) sum = build_binary(&b, OP_ADD, op->arg.p[2], sum);
     sum->name = op->res.p[0]->name;
     region_splice_before(op, aside);
-    lay_replace(l->k->body, op->res.p[0], sum);
+    region_replace(l->k->body, op->res.p[0], sum);
     op_remove(op);
 }
 

@@ -1,5 +1,6 @@
 /* layout_insert.c: gives every value the layout of its class, and conversions where an operation wants or makes another.
    A conversion stands behind the definition of what it converts; what costs nothing is computed again instead. */
+#include "passes/inline.h"
 #include "passes/layout.h"
 
 enum { REMAKE_DEPTH = 6 };
@@ -109,7 +110,7 @@ static void makes_in(Lay *l, Value *v, const Layout *natural, Loc loc) {
     if (v->type.nrange == 0 || wanted == made) return;
     v->layout = made;
     Value *by = convert_behind(l, v, wanted, loc);
-    lay_replace(l->k->body, v, by);
+    region_replace(l->k->body, v, by);
     by->def->arg.p[0] = v;
 }
 

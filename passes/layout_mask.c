@@ -72,7 +72,7 @@ static void unpack_load(Lay *l, Op *op) {
     Builder b = {.m = l->m, .k = l->k, .at = aside, .loc = op->loc};
     Value *bytes = build_cast(&b, ELEM_I8, v);
     bytes->name = v->name;
-    lay_replace(l->k->body, v, bytes);
+    region_replace(l->k->body, v, bytes);
     region_splice_before(op->next, aside);
 }
 

@@ -120,8 +120,9 @@ static const MatrixSchedule sm_90a_schedules[] = {
 #define MMA(...)
 #define WGMMA(...)
 #define SCHEDULE(...)
-#define MACHINE(name, wave, lds, registers, most)                                                                                       \
+#define MACHINE(name, processors, wave, lds, registers, most)                                                                                       \
     {#name,                                                                                                            \
+     processors, \
      wave,                                                                                                             \
      lds,                                                                                                              \
      registers,                                                                                                        \

@@ -43,6 +43,7 @@ typedef struct {
 
 typedef struct {
     const char *name;
+    int processors; /* compute units of the device (AMD), multiprocessors (NVIDIA) */
     int wave, lds_bytes;
     int registers, most_registers; /* of 32 bits: those that a workgroup shares, and at most of a thread */
     LdsMachine lds;

@@ -1,0 +1,39 @@
+/* fuse.h: what the parts of the pass fuse share: a producer and a consumer of one tensor. */
+#ifndef TILEC_PASSES_FUSE_H
+#define TILEC_PASSES_FUSE_H
+
+#include "passes/inline.h"
+#include "passes/pass.h"
+
+typedef struct {
+    Program *p;
+    Node *producer, *consumer;
+    int tensor, out, in; /* out: parameter of the producer, in: of the consumer */
+    Op *store, *load;
+    int16_t stored[MAX_DIMS], loaded[MAX_DIMS]; /* ranges of the two kernels, by dimension */
+} Pair;
+
+/* Of a program's tensors, counted in one walk over its nodes. */
+typedef struct {
+    int uses, out;  /* out: parameter of the producer */
+    Node *producer; /* the first */
+    bool updated;   /* in place */
+} Use;
+
+Op *fuse_only_access(const Region *, int param, int *count); /* wherever it stands; NULL when there are more */
+/* Both kernels touch the tensor once, in every element, by positions of grid ranges of their own. */
+bool fuse_accesses_meet(Pair *);
+/* A body without control flow whose grid is exactly the dimensions of an access, and that does not know its tiles. */
+bool fuse_elementwise(const Kernel *, const Op *access);
+bool fuse_sliced(const Arg *);
+bool fuse_touches_updated(const Use *, const Node *);
+Kernel *fuse_own_kernel(Module *, Node *); /* the node's kernel, copied if others call it */
+Name fuse_name(Module *, const Kernel *, const Kernel *);
+void fuse_take_params(Module *, const Node *from, int but, Node *to, Inline *);
+void fuse_drop_param(Node *, int gone);
+void fuse_replace_nodes(Program *, Node *fused, Node *gone); /* the fused node takes the other's place */
+
+/* fuse_prologue.c: an elementwise producer moves to where the consumer loads its result; false: nothing to do */
+bool fuse_prologue(PassContext *, Program *, Node *consumer, const Use *);
+
+#endif

@@ -1,0 +1,102 @@
+/* fuse_prologue.c: an elementwise kernel runs where its result is loaded, once, by a kernel that is not elementwise itself
+   (a norm, a softmax). The result is still stored where others read it, or the program gives it.
+   Products of matrices load what they read again and again, and have schedules: they stay apart. */
+#include "passes/fuse.h"
+
+/* A contraction that gives a matrix; sums of squares are contractions as well. */
+static bool has_product(const Region *r) {
+    for (const Op *op = r ? r->first : NULL; op; op = op->next)
+        if ((op->kind == OP_DOT && op->res.p[0]->type.nrange > 1) || has_product(op->region[0]) || has_product(op->region[1]))
+            return true;
+    return false;
+}
+
+static int results(const Kernel *k) {
+    int n = 0;
+    for (int i = 0; i < k->param.n; i++) n += k->param.p[i].out || k->param.p[i].inout;
+    return n;
+}
+
+static bool pair_fits(Pair *f) {
+    const Kernel *a = f->producer->kernel, *b = f->consumer->kernel;
+    return fuse_accesses_meet(f) && fuse_elementwise(a, f->store) && results(a) == 1 && f->load->in == b->body &&
+           b->ngrid == f->load->sub.n && !has_product(b->body);
+}
+
+static bool reads(const Node *n, int tensor) {
+    if (n->kind == NODE_COLLECTIVE && n->src == tensor) return true;
+    for (int a = 0; a < n->arg.n; a++)
+        if (n->arg.p[a].tensor == tensor) return true;
+    return false;
+}
+
+/* The producer moves down to the consumer: nothing between may read its result. */
+static bool is_read_between(const Pair *f) {
+    for (int i = f->producer->id + 1; i < f->consumer->id; i++)
+        if (reads(f->p->node.p[i], f->tensor)) return true;
+    return false;
+}
+
+static bool find_producer(Pair *f, const Use *use) {
+    const Tensor *t = &f->p->tensor.p[f->tensor];
+    const Use *u = &use[f->tensor];
+    if ((t->role != ROLE_TEMP && t->role != ROLE_OUTPUT) || t->symmetric >= 0) return false;
+    if (!u->producer || u->updated || u->producer->id >= f->consumer->id) return false;
+    f->producer = u->producer;
+    f->out = u->out;
+    return !fuse_sliced(&u->producer->arg.p[u->out]) && !is_read_between(f);
+}
+
+typedef struct {
+    Inline *in;
+    const Pair *pair;
+    Builder b;
+    Value *value; /* what the consumer would have loaded */
+    bool kept;    /* the result is stored as well */
+} Prologue;
+
+static bool take_value(void *ctx, const Op *op) {
+    Prologue *p = ctx;
+    if (op != p->pair->store) return false;
+    Elem stored = p->in->from->param.p[op->param].elem;
+    Value *v = build_cast(&p->b, stored, p->in->value[op->arg.p[0]->id]);
+    p->value = build_broadcast(&p->b, p->pair->load->res.p[0]->type, v);
+    return !p->kept;
+}
+
+static void fuse_pair(PassContext *c, Pair *f, bool kept) {
+    Module *m = c->m;
+    Node *n = f->consumer;
+    Kernel *k = fuse_own_kernel(m, n);
+    int count = 0;
+    f->load = fuse_only_access(k->body, f->in, &count);
+    k->name = fuse_name(m, f->producer->kernel, k);
+    Region *aside = region_new(m, NULL);
+    Inline in = inline_begin(m, f->producer->kernel, k, aside);
+    for (int d = 0; d < f->load->sub.n; d++) in.range[f->stored[d]] = f->loaded[d];
+    fuse_take_params(m, f->producer, kept ? -1 : f->out, n, &in);
+    Prologue p = {.in = &in, .pair = f, .b = {.m = m, .k = k, .at = aside, .loc = f->load->loc}, .kept = kept};
+    in.access = take_value;
+    in.ctx = &p;
+    inline_region(&in, f->producer->kernel->body);
+    region_splice_before(f->load, aside);
+    region_replace(k->body, f->load->res.p[0], p.value);
+    op_remove(f->load);
+    fuse_drop_param(n, f->in);
+}
+
+bool fuse_prologue(PassContext *c, Program *p, Node *consumer, const Use *use) {
+    for (int a = 0; consumer->kind == NODE_CALL && a < consumer->arg.n; a++) {
+        Pair f = {.p = p, .consumer = consumer, .tensor = consumer->arg.p[a].tensor, .in = a};
+        if (consumer->kernel->param.p[a].out || fuse_sliced(&consumer->arg.p[a]) || !find_producer(&f, use)) continue;
+        if (fuse_touches_updated(use, f.producer) || fuse_touches_updated(use, consumer) || !pair_fits(&f)) continue;
+        const Tensor *t = &p->tensor.p[f.tensor];
+        bool kept = t->role != ROLE_TEMP || use[f.tensor].uses != 2;
+        remark(c, "fuse", consumer->loc, "%s runs where %s reads '%s'%s", f.producer->kernel->name, consumer->kernel->name, t->name,
+               kept ? ", and stores it as well" : ": it stays out of memory");
+        fuse_pair(c, &f, kept);
+        fuse_replace_nodes(p, consumer, f.producer);
+        return true;
+    }
+    return false;
+}
