@@ -127,6 +127,7 @@ Kernel *kernel_lower(Lower *lw, const Binding *bound, Name name, bool checking) 
     scope_close(&c, 0);
     if (m->diags->errors == before) scope_report_unread(&c);
     if (m->diags->errors == before) results_check(&c);
+    if (m->diags->errors == before) covers_check(&c);
     if (m->diags->errors == before) sums_check(&c);
     if (m->diags->errors == before) inouts_check(&c);
     if (m->diags->errors == before && !checking) tiles_check(&c);

@@ -95,6 +95,8 @@ bool store_is_unique(const Kern *, const Span *, int n); /* goes to places of a 
 bool store_is_sum(const Kern *, const Stmt *, const Entry *target, const Span *, int n);
 StoreMode sum_mode(Kern *, int param); /* and what is summed into has a value before */
 bool param_is_summed(Kern *, int param);
+int shifted_range(const Affine *); /* of a subscript `range + c`; -1: it is another */
+void covers_check(Kern *);         /* kernel_cover.c */
 void sums_check(Kern *);
 
 /* kernel_self.c: results that the kernel reads */

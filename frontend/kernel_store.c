@@ -47,26 +47,6 @@ static bool ranges_covered(Kern *c, const Entry *result, const Span *sub, int n,
     return true;
 }
 
-static int bare_range(const Affine *a) {
-    bool bare = a->nterm == 1 && a->c == 0 && a->term[0].kind == TERM_POS && a->term[0].mul == 1 && a->term[0].div == 1;
-    return bare ? a->term[0].id : -1;
-}
-
-/* A subscript that is just a range of the grid runs over that range's dimension, which has to be the result's. */
-static bool extents_covered(Kern *c, const Entry *result, const Span *sub, int n, Loc loc) {
-    for (int d = 0; d < n; d++) {
-        int r = range_stands_for(c, bare_range(&sub[d].lo));
-        if (r < 0 || r >= c->b.k->ngrid) continue;
-        const Range *range = &c->b.k->range.p[r];
-        if (size_equal(range->of, c->b.k->param.p[result->index].dim[d])) continue;
-        diag_error(c->diags, loc, "result-not-covered", "'%s' runs over another extent than dimension %d of '%s'",
-                   range->name, d, result->name);
-        diag_note(c->diags, range->loc, "every element of '%s' has to be written exactly once", result->name);
-        return false;
-    }
-    return true;
-}
-
 /* ---- stores that meet ---- */
 
 /* In different branches of one `if`. */
@@ -127,8 +107,7 @@ static bool scatter_refuse(Kern *c, const Entry *result, const Span *sub, int n,
 
 static bool result_covered(Kern *c, const Entry *result, const Span *sub, int n, Loc loc) {
     if (result->kind == NAME_INOUT) return true; /* judged at the end of the kernel */
-    return !scatter_refuse(c, result, sub, n, loc) && ranges_covered(c, result, sub, n, loc) &&
-           extents_covered(c, result, sub, n, loc);
+    return !scatter_refuse(c, result, sub, n, loc) && ranges_covered(c, result, sub, n, loc);
 }
 
 static bool value_fits(Kern *c, const Entry *result, Val v, const Span *sub, int n, Loc loc) {
@@ -152,6 +131,8 @@ static Value *stored_value(Kern *c, const Entry *result, Val v, Loc loc) {
     if (v.kind == VAL_TILE && elem_is_float(v.v->type.elem) && elem_is_float(want)) return v.v;
     return val_assign(c, v, val_is_const(v) ? elem_arith(want) : want, loc, what);
 }
+
+static int bare_range(const Affine *a) { return a->c == 0 ? shifted_range(a) : -1; }
 
 /* A grid has as many tasks on every rank, and one where nothing is: positions that do not exist store nothing. */
 static Value *positions_exist(Kern *c, const Span *sub, int n) {
