@@ -29,3 +29,14 @@ done <<'SIZES'
 1 32 8 4097 128 attention_causal
 1 32 32 4099 128 attention_full
 SIZES
+while read -r r c; do
+    for program in rms_norm row_softmax gated turned residual_norm $([ $((c % 128)) = 0 ] && echo turned_pairs); do
+        "$tilec" compile "$here/rows.tile" --program="$program" --target=sm_90a --emit=lib -o "$folder/${r}x$c" -D R="$r" -D C="$c"
+    done
+done <<'SIZES'
+8192 8192
+16 4096
+8193 8193
+8191 8191
+17 4097
+SIZES

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""run.py FOLDER [-o FILE] [--only=WORD]: programs compiled into FOLDER (build.sh) beside cuBLAS and cuDNN on this GPU.
+"""run.py FOLDER [-o FILE] [--only=WORD]: programs compiled into FOLDER (build.sh) beside cuBLAS, cuDNN and PyTorch's own
+compiler on this GPU.
 
 Each row: a CUDA graph of several calls that rotate over input sets larger than the L2, ours and the peer's in turns
 (ABBA) on the same random data, medians; values against f32 arithmetic on sampled rows. One JSON line a row."""
@@ -10,6 +11,7 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 GEMM = [(4096, 4096, 4096), (8192, 8192, 8192), (8192, 28672, 8192), (2048, 4096, 4096), (4097, 4096, 4096), (4096, 4104, 4096), (4096, 4096, 4104), (4097, 4104, 4104), (1000, 520, 328)]
 ATTENTION = [(1, 32, 32, 4096, 128, 0), (1, 32, 32, 16384, 128, 0), (4, 32, 8, 4096, 128, 1), (1, 64, 8, 16384, 128, 1), (1, 128, 128, 8192, 64, 0),
              (1, 32, 8, 4097, 128, 1), (1, 32, 32, 4099, 128, 0)]
+ROWS = [(8192, 8192), (16, 4096), (8193, 8193), (8191, 8191), (17, 4097)]
 L2 = 60e6
 
 
@@ -115,17 +117,89 @@ def attention(run, b, h, g, s, d, causal):
         return side_by_side(ours, peer, max(2, round(10e-3 / (flops * 2e-15)))) + (flops, error)
 
 
+def pairs(x, at):
+    half = x.shape[-1] // 2
+    angle = at[:, None, None] * 10000.0 ** (torch.arange(half, device="cuda") / -half)
+    a, b = x[..., :half].float(), x[..., half:].float()
+    return torch.cat((a * angle.cos() - b * angle.sin(), a * angle.sin() + b * angle.cos()), -1).bfloat16()
+
+
+def residual_norm(x, r, w):
+    s = x + r
+    return s, rms_norm(s, w)
+
+
+def rms_norm(x, w):
+    v = x.float()
+    return (v * torch.rsqrt((v * v).mean(-1, keepdim=True) + 1e-5) * w.float()).bfloat16()
+
+
+# What a program of rows.tile computes, and the shapes of its arguments; results come behind them.
+BOUND_BY_MEMORY = {
+    "rms_norm": (rms_norm, lambda r, c: [(r, c), (c,)]),
+    "row_softmax": (lambda x: x.float().softmax(-1).bfloat16(), lambda r, c: [(r, c)]),
+    "gated": (lambda g, u: (F.silu(g.float()) * u.float()).bfloat16(), lambda r, c: [(r, c), (r, c)]),
+    "turned": (lambda x: x.t().contiguous(), lambda r, c: [(r, c)]),
+    "turned_pairs": (pairs, lambda r, c: [(r, c // 128, 128), r]),
+    "residual_norm": (residual_norm, lambda r, c: [(r, c), (r, c), (c,)]),
+}
+
+
+def argument(shape):
+    return torch.randint(1 << 13, (shape,), device="cuda", dtype=torch.int32) if isinstance(shape, int) else normal(*shape)
+
+
+def results(f, arguments):
+    y = f(*arguments)
+    return y if isinstance(y, tuple) else (y,)
+
+
+def bytes_of(tensors):
+    return sum(t.nbytes for t in tensors)
+
+
+def bound_by_memory(run, name, r, c):
+    f, shapes = BOUND_BY_MEMORY[name]
+    first = [argument(s) for s in shapes(r, c)]
+    want = results(f, first)
+    moved = bytes_of(first) + bytes_of(want)
+    sets = min(64, 1 + int(4 * L2 / moved))
+    given = [first] + [[argument(s) for s in shapes(r, c)] for _ in range(sets - 1)]
+    made = [[torch.full_like(y, float("nan")) for y in want] for _ in range(sets)]
+    peer = torch.compile(f, dynamic=False)
+    ours = lambda i: run(*given[i % sets], *made[i % sets])
+    ours(0)
+    error = max(error_of(got, y.float()) for got, y in zip(made[0], want))
+    calls = sets * max(1, round(2e9 / moved / sets))
+    return side_by_side(ours, lambda i: peer(*given[i % sets]), min(calls, 512)) + (moved, error)
+
+
 def rows(folder):
     mesh = Mesh(folder)
     for m, n, k in GEMM:
         for name in ("gemm_tn", "gemm_nn"):
             path = f"{folder}/{m}x{n}x{k}/lib{name}.so"
-            yield name.replace("_", " "), f"{m}x{n}x{k}", "cublas", lambda: gemm(mesh.program(path, name), m, n, k, name == "gemm_nn")
+            if os.path.exists(path):
+                yield name.replace("_", " "), f"{m}x{n}x{k}", "cublas", lambda: gemm(mesh.program(path, name), m, n, k, name == "gemm_nn")
     for shape in ATTENTION:
         b, h, g, s, d, causal = shape
         name = "attention_causal" if causal else "attention_full"
         path = f"{folder}/B{b}_H{h}_{g}_S{s}_D{d}/lib{name}.so"
-        yield name.replace("_", " "), f"B{b} H{h}/{g} S{s} D{d}", "cudnn", lambda: attention(mesh.program(path, name), *shape)
+        if os.path.exists(path):
+            yield name.replace("_", " "), f"B{b} H{h}/{g} S{s} D{d}", "cudnn", lambda: attention(mesh.program(path, name), *shape)
+    for r, c in ROWS:
+        for name in BOUND_BY_MEMORY:
+            path = f"{folder}/{r}x{c}/lib{name}.so"
+            if os.path.exists(path):
+                yield name.replace("_", " "), f"{r}x{c}", "torch.compile", lambda: bound_by_memory(mesh.program(path, name), name, r, c)
+
+
+def bandwidth():
+    """Bytes a microsecond that the library's own kernel reads and writes, of 512 MB each."""
+    x = torch.empty(1 << 27, device="cuda", dtype=torch.float32)
+    y = torch.empty_like(x)
+    g = graph(lambda i: torch.neg(x, out=y), 8)  # a copy would take the copy engine
+    return 2 * x.nbytes / statistics.median(microseconds(g, 8) for _ in range(20))
 
 
 def main():
@@ -137,15 +211,19 @@ def main():
     options = parser.parse_args()
     torch.manual_seed(0)
     torch.cuda.set_stream(torch.cuda.Stream())  # a program's own stream stands for NULL, and does not follow torch's
+    copied = bandwidth()
+    print(f"copy {copied * 1e-6:.2f} TB/s")
     with open(options.o, "a") as out:
         for work, shape, peer, measure in rows(os.path.abspath(options.folder)):
             if options.only not in work:
                 continue
-            ours, theirs, flops, error = measure()
+            ours, theirs, work_done, error = measure()
+            memory = peer == "torch.compile"
+            rate = work_done / ours * 1e-6
             line = dict(work=work, shape=shape, dtype="bf16", gpu=torch.cuda.get_device_name(), ours_us=round(ours, 2), peer=peer, peer_us=round(theirs, 2),
-                        ratio=round(theirs / ours, 3), tflops=round(flops / ours * 1e-6, 1), rel_err=float(f"{error:.2e}"), commit=options.commit,
+                        ratio=round(theirs / ours, 3), **({"bandwidth": round(rate, 2), "floor_us": round(work_done / copied, 2)} if memory else {"tflops": round(rate, 1)}), rel_err=float(f"{error:.2e}"), commit=options.commit,
                         date=datetime.date.today().isoformat())
-            print(f"{work:16} {shape:24} ours {ours:8.1f} us {flops / ours * 1e-6:6.1f} TFLOP/s  {peer} {theirs:8.1f} us  ratio {theirs / ours:.3f}  error {error:.1e}", flush=True)
+            print(f"{work:16} {shape:24} ours {ours:8.1f} us {rate:6.2f} {'TB/s' if memory else 'TFLOP/s'}  {peer} {theirs:8.1f} us  ratio {theirs / ours:.3f}  error {error:.1e}", flush=True)
             out.write(json.dumps(line) + "\n")
             torch.cuda.empty_cache()
 
