@@ -60,6 +60,9 @@ void sync_line(Fn *);
 /* Appends the kernel of a node, by the launch's name; fills its threads and bytes of LDS. */
 bool hip_kernel(GpuText *, Arena *, const Program *, const Memory *, const Node *, const MatrixTarget *, GpuLaunch *);
 
+const char *hip_argument(Fn *, int param); /* text of its pointer, or of its value */
+void hip_arguments(Fn *); /* constants of those parameters that the body reads, before it */
+
 /* The same by the machine's text for the kernel's schedule (codegen/schedules). */
 bool hip_schedule(GpuText *, Arena *, const Program *, const Memory *, const Node *, GpuLaunch *);
 

@@ -12,8 +12,7 @@ static const char *tensor_text(Fn *f, const Tensor *t) {
     return fn_text(f, "(%s *)(call.local + %" PRId64 ")", memory_c(t->elem), f->memory->offset[t->id]);
 }
 
-/* The text of a parameter's pointer, or of its value. */
-static const char *argument_text(Fn *f, int i) {
+const char *hip_argument(Fn *f, int i) {
     const Arg *a = &f->node->arg.p[i];
     const Tensor *t = &f->p->tensor.p[a->tensor];
     const Param *p = &f->k->param.p[i];
@@ -32,11 +31,10 @@ static void argument_line(Fn *f, Text *to, int i) {
     bool value = p->ndim == 0 && !p->out && !p->inout, written = p->out || p->inout;
     const char *type = value ? fn_text(f, "const %s ", elem_c(p->elem))
                              : fn_text(f, "%s%s *const ", written ? "" : "const ", memory_c(p->elem));
-    text_printf(to, "    %s%s = %s;\n", type, f->param[i], argument_text(f, i));
+    text_printf(to, "    %s%s = %s;\n", type, f->param[i], hip_argument(f, i));
 }
 
-/* Before everything else in the body. */
-static void name_arguments(Fn *f) {
+void hip_arguments(Fn *f) {
     Text lines = {0};
     for (int i = 0; i < f->k->param.n; i++) argument_line(f, &lines, i);
     text_add(&lines, text_str(&f->body));
@@ -101,7 +99,7 @@ bool hip_kernel(GpuText *g, Arena *a, const Program *p, const Memory *memory, co
     make_body(&f);
     source_comment(&f, to);
     kernel_head(&f, to, launch->function);
-    name_arguments(&f);
+    hip_arguments(&f);
     fn_head_print(&f, to);
     text_add(to, text_str(&f.body));
     text_add(to, "}\n\n");

@@ -34,6 +34,12 @@ static void fill_line(Text *to, const Schedule *s, const char *line, const char 
     }
 }
 
+static bool kind_is(const Schedule *s, const char *word, size_t n) {
+    for (int i = 0; i < s->kind.n; i++)
+        if (strncmp(s->kind.p[i], word, n) == 0 && !s->kind.p[i][n]) return true;
+    return false;
+}
+
 static void fill(Text *to, const Schedule *s, const char *text) {
     for (const char *line = text, *end; *line; line = end) {
         end = strchr(line, '\n');
@@ -42,8 +48,8 @@ static void fill(Text *to, const Schedule *s, const char *text) {
             fill_line(to, s, line, end);
             continue;
         }
-        size_t kind = strlen(s->kind);
-        if (strncmp(line + 1, s->kind, kind) == 0 && line[1 + kind] == ' ') fill_line(to, s, line + 1 + kind, end);
+        const char *rest = strchr(line, ' ') + 1;
+        if (kind_is(s, line + 1, (size_t)(rest - line - 2))) fill_line(to, s, rest, end);
     }
 }
 
@@ -52,6 +58,8 @@ static void fill(Text *to, const Schedule *s, const char *text) {
 void schedule_hole(Schedule *s, const char *name, const char *text) {
     vec_push(s->f.arena, &s->hole, ((Hole){name, text}));
 }
+
+void schedule_kind(Schedule *s, const char *kind) { vec_push(s->f.arena, &s->kind, kind); }
 
 void schedule_number(Schedule *s, const char *name, int64_t n) {
     schedule_hole(s, name, fn_text(&s->f, "%" PRId64, n));
@@ -104,6 +112,13 @@ static const struct {
     bool (*prepare)(Schedule *);
 } schedules[] = {{"product", product_prepare}, {"attention", attention_prepare}};
 
+/* Names of the schedules' own functions. */
+static void names_take(Fn *f) {
+    static const char *const taken[] = {"call", "x", "i", "j"};
+    for (size_t i = 0; i < sizeof taken / sizeof *taken; i++) c_name(&f->names, taken[i]);
+    name_params(f);
+}
+
 static bool prepare(Schedule *s) {
     for (size_t i = 0; i < sizeof schedules / sizeof *schedules; i++)
         if (strcmp(schedules[i].name, s->f.k->schedule) == 0) return schedules[i].prepare(s);
@@ -119,6 +134,7 @@ bool hip_schedule(GpuText *g, Arena *a, const Program *p, const Memory *memory, 
     s.f.hip = &hip;
     s.f.k = k;
     s.f.node = n;
+    names_take(&s.f);
     text_printf(s.text, "/* kernel %s, by the schedule '%s' */\n", c_string(a, k->name), k->schedule);
     if (!file || !prepare(&s)) {
         fn_unsupported(&s.f, k->loc, fn_text(&s.f, "the schedule '%s' on %s", k->schedule, g->target));

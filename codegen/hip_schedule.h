@@ -15,15 +15,19 @@ typedef struct {
     Text *text; /* where it goes */
     GpuLaunch *launch;
     VEC(Hole) hole;
-    const char *kind; /* lines of other kinds are left out */
+    VEC(const char *) kind; /* lines of other kinds are left out */
 } Schedule;
 
 void schedule_hole(Schedule *, const char *name, const char *text);
+void schedule_kind(Schedule *, const char *);
 void schedule_number(Schedule *, const char *name, int64_t);
 GpuMap schedule_map(Schedule *, int param, int64_t planes, int box);     /* planes: 0, or matrices of the parameter */
 void schedule_maps(Schedule *, const GpuMap *, const int *param, int n); /* the kernel's second argument */
 
 /* Fill in facts, maps, and the schedule's own holes; false: the kernel is none that the schedule computes. */
+/* A function `float NAME(..)` of what is stored for a sum x at [i, j] by a kernel; its text. */
+const char *epilogue_text(Schedule *, const Op *store, const Value *sum, const char *name);
+
 bool product_prepare(Schedule *);
 bool attention_prepare(Schedule *);
 

@@ -5,6 +5,7 @@
 #include "passes/pass.h"
 #include "target/matrix.h"
 
+void pipe_product(PassContext *, Kernel *, const MatrixTarget *);
 void pipe_attention(PassContext *, Kernel *, const MatrixTarget *);
 void pipe_mark(PassContext *, Kernel *, const MatrixSchedule *, int row, int column); /* ranges that take its tiles */
 void pipe_refuse(PassContext *, const Kernel *, const char *why);

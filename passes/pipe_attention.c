@@ -2,6 +2,8 @@
 #include "passes/pipe.h"
 #include "target/match.h"
 
+#include <string.h>
+
 static const Param *param_of(const Kernel *k, int i) { return &k->param.p[i]; }
 
 static bool types_fit(const Kernel *k, const Attention *a) {
@@ -55,12 +57,19 @@ static bool lengths_fit(const Module *m, const Attention *a) {
     return size_most(m, a->rows) < 1 << 30 && size_most(m, a->keys) < 1 << 30 && (a->keys.sym >= 0 || a->keys.c > 0);
 }
 
+/* The first that is wide enough. */
+static const MatrixSchedule *schedule_for(const MatrixTarget *t, int64_t width) {
+    for (const MatrixSchedule *s = t->schedule; s->name; s++)
+        if (!strcmp(s->name, "attention") && width <= s->width) return s;
+    return NULL;
+}
+
 void pipe_attention(PassContext *c, Kernel *k, const MatrixTarget *t) {
     Attention a;
     if (!matrix_schedule(t, "attention", 0)) return;
     const char *why = attention_match(k, &a);
     if (why && !*why) return;
-    const MatrixSchedule *s = why ? NULL : matrix_schedule(t, "attention", a.width.c);
+    const MatrixSchedule *s = why ? NULL : schedule_for(t, a.width.c);
     int64_t heads = why ? 0 : matrices(param_of(k, a.q));
     if (why)
         pipe_refuse(c, k, why);

@@ -153,9 +153,9 @@ const MatrixOp *matrix_op(const MatrixTarget *t, const char *name, const char *a
     return NULL;
 }
 
-const MatrixSchedule *matrix_schedule(const MatrixTarget *t, const char *name, int64_t width) {
+const MatrixSchedule *matrix_schedule(const MatrixTarget *t, const char *name, int64_t columns) {
     for (const MatrixSchedule *s = t->schedule; s->name; s++)
-        if (!strcmp(s->name, name) && width <= s->width) return s;
+        if (!strcmp(s->name, name) && (columns == 0 || columns == s->columns)) return s;
     return NULL;
 }
 

@@ -33,12 +33,13 @@ typedef struct {
 } MatrixPanel;
 
 /* A whole kernel that the machine has a pipelined text for, codegen/schedules/NAME_TARGET.hip, with the tiles that it works
-   in; there may be several for rows of different widths. Rows of its tensors begin at multiples of `align` bytes. */
+   in; there may be several of one name. Rows of its tensors begin at multiples of `align` bytes. */
 typedef struct {
     const char *name;
     int width; /* of rows that one workgroup holds as a whole, at most; 0: none are */
     int rows, columns, align;
     int threads, lds_bytes, cluster; /* of a workgroup; workgroups that meet */
+    int at_once, cost; /* workgroups that the machine runs at once; time of a tile, beside others of the name */
 } MatrixSchedule;
 
 typedef struct {
@@ -59,7 +60,8 @@ extern const int matrix_target_count;
 
 const MatrixTarget *matrix_target(const char *name); /* NULL: none */
 const MatrixOp *matrix_op(const MatrixTarget *, const char *name, const char *a, const char *b);
-const MatrixSchedule *matrix_schedule(const MatrixTarget *, const char *name, int64_t width); /* NULL: none */
+/* With tiles of so many columns; 0: the first of that name. NULL: none. */
+const MatrixSchedule *matrix_schedule(const MatrixTarget *, const char *name, int64_t columns);
 int matrix_width(const char *type);     /* bits of an element */
 bool matrix_n(const MatrixOp *, int n); /* whether it exists with this n */
 int matrix_cycles(const MatrixOp *, int n);

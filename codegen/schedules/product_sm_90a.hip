@@ -1,5 +1,5 @@
-/* $kernel: a workgroup makes tiles of 128 x 256; two workgroups of a cluster, one above the other, share B's part by multicast. One
-   warp copies 64 positions of k at a time into a ring of 4 stages, two warpgroups multiply, 64 x 256 each. Tiles over the edge come
+/* $kernel: a workgroup makes tiles of 128 x $COLUMNS; two workgroups of a cluster, one above the other, share B's part by multicast. One
+   warp copies 64 positions of k at a time into a ring of $STAGES stages, two warpgroups multiply, 64 x $COLUMNS each. Tiles over the edge come
    last, first to clusters that the whole tiles leave idle; warpgroups without rows skip the products, and the last 64 columns or
    fewer are multiplied alone. */
 enum {
@@ -7,17 +7,18 @@ enum {
     $kernel_N = $N,
     $kernel_STEPS = ($K + 63) / 64,              /* along k */
     $kernel_ROWS = ($M + 255) / 256,             /* of pairs of tiles, those over the edge too */
-    $kernel_COLUMNS = ($N + 255) / 256,
+    $kernel_COLUMNS = ($N + $COLUMNS - 1) / $COLUMNS,
     $kernel_WHOLE_ROWS = $M / 256,               /* those that lie inside */
-    $kernel_WHOLE_COLUMNS = $N / 256,
-    $kernel_WHOLE = ($M / 256) * ($N / 256),
-    $kernel_PAIRS = (($M + 255) / 256) * (($N + 255) / 256),
+    $kernel_WHOLE_COLUMNS = $N / $COLUMNS,
+    $kernel_WHOLE = ($M / 256) * ($N / $COLUMNS),
+    $kernel_PAIRS = (($M + 255) / 256) * (($N + $COLUMNS - 1) / $COLUMNS),
     /* workgroup memory, from a multiple of 1024 on */
     $kernel_A_BYTES = 128 * 64 * 2,
-    $kernel_STAGE = (128 + 256) * 64 * 2,
-    $kernel_OUT = 4 * (128 + 256) * 64 * 2,
+    $kernel_B_BYTES = $COLUMNS * 64, /* of the half that a workgroup copies */
+    $kernel_STAGE = (128 + $COLUMNS) * 64 * 2,
+    $kernel_OUT = $STAGES * $kernel_STAGE,
     $kernel_FULL = $kernel_OUT + 2 * 64 * 128 * 2, /* barriers */
-    $kernel_EMPTY = $kernel_FULL + 8 * 4
+    $kernel_EMPTY = $kernel_FULL + 8 * $STAGES
 };
 
 /* Where this workgroup stands: its cluster, its rank in it; the first pair over the edge that the cluster takes, and the next from there. */
@@ -56,7 +57,7 @@ TILE_FN void $kernel_tile($kernel_place at, int pair, int *i0, int *j0) {
         row = edge < $kernel_ROWS ? edge : $kernel_ROWS - 1;
     }
     *i0 = row * 256 + at.rank * 128;
-    *j0 = column * 256;
+    *j0 = column * $COLUMNS;
 }
 
 /* ---- the copying warp ---- */
@@ -67,19 +68,20 @@ TILE_FN void $kernel_copy(const $kernel_maps *maps, $kernel_place at) {
         int i0, j0;
         $kernel_tile(at, pair, &i0, &j0);
         for (int p0 = 0; p0 < $kernel_STEPS * 64; p0 += 64) {
-            uint32_t a = at.lds + s * $kernel_STAGE, b = a + $kernel_A_BYTES + at.rank * 16384, full = at.lds + $kernel_FULL + 8 * s;
+            uint32_t a = at.lds + s * $kernel_STAGE, b = a + $kernel_A_BYTES + at.rank * $kernel_B_BYTES, full = at.lds + $kernel_FULL + 8 * s;
             tile_mbar_wait(at.lds + $kernel_EMPTY + 8 * s, phase);
             tile_mbar_expect(full, $kernel_STAGE);
             tile_tma_load2(a, &maps->map[0], p0, i0, full);
-?rows            tile_tma_load2_all(b, &maps->map[1], p0, j0 + 128 * at.rank, full, 3);
-?columns            tile_tma_load2_all(b, &maps->map[1], j0 + 128 * at.rank, p0, full, 3);
-?columns            tile_tma_load2_all(b + 8192, &maps->map[1], j0 + 128 * at.rank + 64, p0, full, 3);
-            if (++s == 4) s = 0, phase ^= 1;
+?rows             tile_tma_load2_all(b, &maps->map[1], p0, j0 + $COLUMNS / 2 * at.rank, full, 3);
+?panels             for (int u = 0; u < $COLUMNS / 128; u++)
+?panels                 tile_tma_load2_all(b + 8192 * u, &maps->map[1], j0 + $COLUMNS / 2 * at.rank + 64 * u, p0, full, 3);
+?panel             tile_tma_load2_all(b, &maps->map[1], j0, p0 + 32 * at.rank, full, 3);
+            if (++s == $STAGES) s = 0, phase ^= 1;
         }
     }
-    for (int i = 0; i < 4; i++) { /* nobody leaves while the other workgroup may still copy to it or arrive here */
+    for (int i = 0; i < $STAGES; i++) { /* nobody leaves while the other workgroup may still copy to it or arrive here */
         tile_mbar_wait(at.lds + $kernel_EMPTY + 8 * s, phase);
-        if (++s == 4) s = 0, phase ^= 1;
+        if (++s == $STAGES) s = 0, phase ^= 1;
     }
 }
 
@@ -89,9 +91,9 @@ TILE_FN void $kernel_give_back($kernel_place at, int s, int thread) {
     if (thread < 2) tile_mbar_arrive_at(at.lds + $kernel_EMPTY + 8 * s, thread);
 }
 
-/* 64 rows and `width` columns (256, 64 or none) of sums over all of k. A stage is given back while the products of the next one
+/* 64 rows and `width` columns ($widths or none) of sums over all of k. A stage is given back while the products of the next one
    run. */
-TILE_FN void $kernel_sums($kernel_place at, int *s, int *phase, float acc[128], int width, int group, int thread) {
+TILE_FN void $kernel_sums($kernel_place at, int *s, int *phase, float acc[$COLUMNS / 2], int width, int group, int thread) {
     int before = -1;
     for (int step = 0; step < $kernel_STEPS; step++) {
         uint32_t a = at.lds + *s * $kernel_STAGE + group * 8192, b = at.lds + *s * $kernel_STAGE + $kernel_A_BYTES;
@@ -99,48 +101,74 @@ TILE_FN void $kernel_sums($kernel_place at, int *s, int *phase, float acc[128], 
         if (width) tile_wgmma_fence();
 #pragma unroll
         for (int u = 0; u < 4 && width; u++) {
-?rows            uint64_t x = tile_wgmma_panel(a + 32 * u, 0), y = tile_wgmma_panel(b + 32 * u, 0);
-?columns            uint64_t x = tile_wgmma_panel(a + 32 * u, 0), y = tile_wgmma_panel(b + 2048 * u, 8192);
-            if (width == 256) tile_wgmma_ss_n256_$type_0$across(acc, x, y, step | u);
-            else tile_wgmma_ss_n64_$type_0$across(acc, x, y, step | u);
+?rows             uint64_t x = tile_wgmma_panel(a + 32 * u, 0), y = tile_wgmma_panel(b + 32 * u, 0);
+?columns             uint64_t x = tile_wgmma_panel(a + 32 * u, 0), y = tile_wgmma_panel(b + 2048 * u, 8192);
+?broad             if (width == $COLUMNS) tile_wgmma_ss_n$COLUMNS_$type_0$across(acc, x, y, step | u);
+?broad             else tile_wgmma_ss_n64_$type_0$across(acc, x, y, step | u);
+?small             tile_wgmma_ss_n64_$type_0$across(acc, x, y, step | u);
         }
         if (width) tile_wgmma_commit();
         if (width) tile_wgmma_wait1(acc, 0);
         if (before >= 0) $kernel_give_back(at, before, thread);
         before = *s;
-        if (++*s == 4) *s = 0, *phase ^= 1;
+        if (++*s == $STAGES) *s = 0, *phase ^= 1;
     }
     if (width) tile_wgmma_wait0(acc, width / 2);
     $kernel_give_back(at, before, thread);
 }
 
-/* 64 x 256 sums to global memory through workgroup memory, 128 columns at a time. */
-TILE_FN void $kernel_store(const tile_tensor_map *c, uint32_t lds, const float acc[128], int i0, int j0, int bar, int thread) {
-    int lane = thread & 31, row = 16 * (thread >> 5) + (lane & 15);
-#pragma unroll
-    for (int half = 0; half < 2; half++) {
-        if (thread == 0) tile_tma_wait_read();
-        tile_bar_sync(bar, 128);
-#pragma unroll
-        for (int q = 0; q < 8; q++) {
-            int chunk = 2 * q + (lane >> 4);
-            const float *x = acc + 64 * half + 8 * q;
-            tile_stmatrix4(lds + (chunk >> 3) * 8192 + row * 128 + (((chunk ^ row) & 7) << 4), tile_$typex2(x[0], x[1]), tile_$typex2(x[2], x[3]),
-                           tile_$typex2(x[4], x[5]), tile_$typex2(x[6], x[7]));
-        }
-        tile_async_fence();
-        tile_bar_sync(bar, 128);
-        if (thread == 0) {
-            tile_tma_store2(c, j0 + 128 * half, i0, lds);
-            tile_tma_store2(c, j0 + 128 * half + 64, i0, lds + 8192);
-            tile_tma_commit();
-        }
-    }
-}
+?result /* What is stored for a sum x at [i, j]. */
+?result $epilogue
+?tiled /* 64 x $COLUMNS sums to global memory through workgroup memory, $PASS columns at a time. */
+?tiled TILE_FN void $kernel_store($takeconst tile_tensor_map *c, uint32_t lds, const float acc[$COLUMNS / 2], int i0, int j0, int bar, int thread) {
+?tiled     int lane = thread & 31, row = 16 * (thread >> 5) + (lane & 15);
+?result_tiled     int above = i0 + 16 * (thread >> 5) + lane / 4, i[2] = {$clamp_iabove$end_i, $clamp_iabove + 8$end_i};
+?tiled #pragma unroll
+?tiled     for (int half = 0; half < $COLUMNS / $PASS; half++) {
+?tiled         if (thread == 0) tile_tma_wait_read();
+?tiled         tile_bar_sync(bar, 128);
+?tiled #pragma unroll
+?tiled         for (int q = 0; q < $PASS / 16; q++) {
+?tiled             int chunk = 2 * q + (lane >> 4);
+?plain_tiled             const float *x = acc + 64 * half + 8 * q;
+?result_tiled             float x[8];
+?result_tiled #pragma unroll
+?result_tiled             for (int r = 0; r < 8; r++) {
+?result_tiled                 int j = j0 + 128 * half + 16 * q + 8 * (r >> 2) + 2 * (lane & 3) + (r & 1);
+?result_tiled                 x[r] = $kernel_result(call, acc[64 * half + 8 * q + r], i[(r >> 1) & 1], $clamp_jj$end_j);
+?result_tiled             }
+?tiled             tile_stmatrix4(lds + (chunk >> 3) * 8192 + row * 128 + (((chunk ^ row) & 7) << 4), tile_$outx2(x[0], x[1]), tile_$outx2(x[2], x[3]),
+?tiled                            tile_$outx2(x[4], x[5]), tile_$outx2(x[6], x[7]));
+?tiled         }
+?tiled         tile_async_fence();
+?tiled         tile_bar_sync(bar, 128);
+?tiled         if (thread == 0) {
+?tiled             for (int u = 0; u < $PASS / 64; u++) tile_tma_store2(c, j0 + 128 * half + 64 * u, i0, lds + 8192 * u);
+?tiled             tile_tma_commit();
+?tiled         }
+?tiled     }
+?tiled }
+?straight /* 64 x $COLUMNS sums from registers to global memory, two neighbours at a time. */
+?straight TILE_FN void $kernel_store($call call, const float acc[$COLUMNS / 2], int i0, int j0, int thread) {
+?straight     $elem *const c = $c;
+?straight     int lane = thread & 31, above = i0 + 16 * (thread >> 5) + lane / 4;
+?straight #pragma unroll
+?straight     for (int r = 0; r < $COLUMNS / 2; r += 2) {
+?straight         int i = above + 8 * ((r >> 1) & 1), j = j0 + 8 * (r >> 2) + 2 * (lane & 3);
+?straight         if (i >= $kernel_M || j >= $kernel_N) continue;
+?plain_straight         const float x[2] = {acc[r], acc[r + 1]};
+?result_straight         const float x[2] = {$kernel_result(call, acc[r], i, j), $kernel_result(call, acc[r + 1], i, $clamp_jj + 1$end_j)};
+?wide         tile_store8(&c[(int64_t)i * $kernel_N + j], x);
+?pair         const uint32_t two = tile_$outx2(x[0], x[1]);
+?pair         tile_store4(&c[(int64_t)i * $kernel_N + j], &two);
+?single         tile_store_$out(&c[(int64_t)i * $kernel_N + j], $narrow(x[0]));
+?single         if (j + 1 < $kernel_N) tile_store_$out(&c[(int64_t)i * $kernel_N + j + 1], $narrow(x[1]));
+?straight     }
+?straight }
 
-TILE_FN void $kernel_multiply(const $kernel_maps *maps, $kernel_place at) {
+TILE_FN void $kernel_multiply($takeconst $kernel_maps *maps, $kernel_place at) {
     int group = tile_shuffle(tile_thread() / 128 - 1, 0), thread = tile_thread() & 127, s = 0, phase = 0;
-    float acc[128];
+    float acc[$COLUMNS / 2];
     for (int pair = $kernel_first(at); pair < $kernel_PAIRS; pair = $kernel_next(at, pair)) {
         int i0, j0;
         $kernel_tile(at, pair, &i0, &j0);
@@ -149,18 +177,21 @@ TILE_FN void $kernel_multiply(const $kernel_maps *maps, $kernel_place at) {
             $kernel_sums(at, &s, &phase, acc, 0, group, thread);
             continue;
         }
-        if ($kernel_N - j0 > 64) $kernel_sums(at, &s, &phase, acc, 256, group, thread);
-        else $kernel_sums(at, &s, &phase, acc, 64, group, thread);
-        $kernel_store(&maps->map[2], at.lds + $kernel_OUT + group * 16384, acc, i0, j0, 1 + group, thread);
+?broad         if ($kernel_N - j0 > 64) $kernel_sums(at, &s, &phase, acc, $COLUMNS, group, thread);
+?broad         else $kernel_sums(at, &s, &phase, acc, 64, group, thread);
+?small         $kernel_sums(at, &s, &phase, acc, 64, group, thread);
+?result         tile_bar_sync(1 + group, 128); /* keeps what follows out of the products, which would run one by one */
+?tiled         $kernel_store($give&maps->map[2], at.lds + $kernel_OUT + group * 16384, acc, i0, j0, 1 + group, thread);
+?straight         $kernel_store(call, acc, i0, j0, thread);
     }
-    if (thread == 0) tile_tma_wait();
+?tiled     if (thread == 0) tile_tma_wait();
 }
 
 TILE_KERNEL_MAPS($kernel, $call, $threads, $cluster) {
     TILE_LDS(lds, 0);
     $kernel_place at = $kernel_here(lds);
     if (tile_thread() == 0) {
-        for (int s = 0; s < 4; s++) {
+        for (int s = 0; s < $STAGES; s++) {
             tile_mbar_init(at.lds + $kernel_FULL + 8 * s, 1);
             tile_mbar_init(at.lds + $kernel_EMPTY + 8 * s, 4);
         }
@@ -172,7 +203,7 @@ TILE_KERNEL_MAPS($kernel, $call, $threads, $cluster) {
         if (tile_thread() == 0) $kernel_copy(&maps, at);
     } else {
         tile_regs_take(232);
-        $kernel_multiply(&maps, at);
+        $kernel_multiply($give&maps, at);
     }
     tile_wave_sync();
     tile_cluster_sync();

@@ -1,0 +1,57 @@
+/* pipe_product.c: products of two matrices by a schedule: which sizes and types it takes, and in which tiles. */
+#include "passes/pipe.h"
+#include "target/match.h"
+
+#include <string.h>
+
+static bool types_fit(const Kernel *k, const Product *f) {
+    Elem a = k->param.p[f->a].elem, c = k->param.p[f->c].elem;
+    if (k->param.p[f->b].elem != a || (a != ELEM_BF16 && a != ELEM_F16)) return false;
+    return c == a || c == ELEM_F32;
+}
+
+static bool rows_align(const Kernel *k, const Product *f, int bytes) {
+    const int copied[] = {f->a, f->b};
+    for (int i = 0; i < 2; i++) {
+        const Param *p = &k->param.p[copied[i]];
+        if (p->dim[1].c * elem_bits(p->elem) / 8 % bytes) return false;
+    }
+    return true;
+}
+
+static int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
+/* Clusters of workgroups take whole tiles in rounds; those over the edge, which take half as long, come last, first to
+   clusters that the last round leaves idle. */
+static double time_of(const Kernel *k, const MatrixSchedule *s) {
+    int64_t m = k->range.p[0].of.c, n = k->range.p[1].of.c, tall = (int64_t)s->rows * s->cluster,
+            once = s->at_once / s->cluster;
+    int64_t whole = m / tall * (n / s->columns), edge = ceil_div(m, tall) * ceil_div(n, s->columns) - whole;
+    int64_t rounds = ceil_div(whole, once), idle = rounds * once - whole;
+    int64_t more = edge > 2 * idle ? ceil_div(edge, once) : 0;
+    return (double)s->cost * ((double)rounds + 0.5 * (double)more);
+}
+
+static const MatrixSchedule *fastest(const Kernel *k, const MatrixTarget *t) {
+    const MatrixSchedule *best = NULL;
+    for (const MatrixSchedule *s = t->schedule; s->name; s++)
+        if (!strcmp(s->name, "product") && (!best || time_of(k, s) < time_of(k, best))) best = s;
+    return best;
+}
+
+void pipe_product(PassContext *c, Kernel *k, const MatrixTarget *t) {
+    Product f;
+    const char *why = matrix_schedule(t, "product", 0) ? product_match(k, &f) : "";
+    if (why && !*why) return;
+    const MatrixSchedule *s = fastest(k, t);
+    if (why)
+        pipe_refuse(c, k, why);
+    else if (!types_fit(k, &f))
+        pipe_refuse(c, k, "its operands are not both bf16, or both f16, and its result that or f32");
+    else if (!rows_align(k, &f, s->align))
+        pipe_refuse(c, k, "rows are not multiples of 16 bytes");
+    else if (k->range.p[0].of.c < s->rows / 2)
+        pipe_refuse(c, k, "the result has few rows");
+    else
+        pipe_mark(c, k, s, 0, 1);
+}
