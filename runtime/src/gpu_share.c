@@ -57,7 +57,8 @@ static int parts_map(tile_mesh *m, GpuShare *s, const Part *all) {
 int gpu_share_open(tile_mesh *m, size_t bytes, GpuShare *s) {
     Part mine = {0}, *all = calloc((size_t)m->nranks, sizeof *all);
     Group *group = m->group;
-    size_t grain = group->threads ? 1 : GRAIN;
+    size_t grain = group->threads ? 64 : GRAIN;
+    if (!bytes) bytes = 1; /* drivers refuse none */
     *s = (GpuShare){.bytes = (bytes + grain - 1) / grain * grain};
     if (!all) return tile_fail(TILE_E_NOMEM, "out of memory");
     int code = group->share(group, sizeof(Leave), &s->host);

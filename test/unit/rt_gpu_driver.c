@@ -34,7 +34,7 @@ static const Case cases[] = {
     {"launch:701", TILE_E_SYS, "scale: an argument is wrong (error 701 of the driver)"},
     {"event_record:700", TILE_E_SYS, "recording the end of a run"},
     {"copy_out:700", TILE_E_SYS, "copying from the device"},
-    {"stream_sync:700:1", TILE_E_SYS, "waiting for the stream"},
+    {"stream_sync:700:3", TILE_E_SYS, "waiting for the stream"},
     {"block:1", TILE_E_ARG, "'x' is not in memory of the device"},
 };
 

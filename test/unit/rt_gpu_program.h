@@ -19,6 +19,7 @@ typedef struct {
         int64_t n;
     } args;
     float *local;
+    const void *task; /* a program that needs one, and no flags in it */
 } Call;
 
 static int64_t position(void) { return tile_emu_group() * THREADS + tile_emu_thread(); }
@@ -83,6 +84,7 @@ static tile_program program(const tile_image *image) {
                           .image = image,
                           .call_bytes = sizeof(Call),
                           .local_at = offsetof(Call, local),
+                          .task_at = offsetof(Call, task),
                           .arg_at = arg_at,
                           .dim_at = dim_at};
 }
