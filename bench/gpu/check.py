@@ -2,8 +2,8 @@
 """Every example, and every program of the library's tests, on a GPU (or its emulator) against the interpreter: one JSON
 line a case.
 
-usage: check.py TILEC SOURCE TARGET [JOBS [COMMAND ..]]; COMMAND goes before tilec, such as a sanitizer: then not for the
-examples at their own sizes."""
+usage: check.py [--ranks=N] TILEC SOURCE TARGET [JOBS [COMMAND ..]]; COMMAND goes before tilec, such as a sanitizer: then
+not for the examples at their own sizes. With --ranks the meshes alone, on so many GPUs: as threads and as processes."""
 import concurrent.futures
 import glob
 import json
@@ -12,26 +12,29 @@ import re
 import subprocess
 import sys
 
-# Own sizes, then ragged ones; those of meshes on one rank.
+# Own sizes, then ragged ones.
 CASES = [
     ("gemm", ""), ("gemm", "-D M=140 -D N=50 -D K=70"), ("gemm", "-D M=257 -D N=513 -D K=129"),
     ("attention", ""), ("attention", "-D H=4 -D S=200"), ("attention", "-D H=2 -D G=1 -D S=333 -D D=64"),
     ("softmax", ""), ("softmax", "-D N=33 -D D=1000"), ("softmax", "-D N=5 -D D=30"),
     ("rmsnorm", ""), ("rmsnorm", "-D N=33 -D D=1000"), ("rmsnorm", "-D N=5 -D D=30"),
-    ("ag_gemm", "--ranks=1"), ("ag_gemm", "--ranks=1 -D M=37 -D N=50 -D K=40"),
-    ("gemm_rs", "--ranks=1"), ("gemm_rs", "--ranks=1 -D M=150 -D N=50 -D K=40"),
-    ("gemm_ar", "--ranks=1"), ("gemm_ar", "--ranks=1 -D M=30 -D N=50 -D K=41"),
-    ("mlp_tp", "--ranks=1"), ("mlp_tp", "--ranks=1 -D D=16 -D H=23 --size N=9"),
-    ("flash_decode", "--ranks=1"), ("flash_decode", "--ranks=1 -D B=1 -D H=2 -D G=1 -D S=30 -D D=8"),
     ("stories/stories", ""), ("stories/stories", "-D L=2 -D D=12 -D F=10 -D H=4 -D G=2 -D E=6 -D V=20 -D S=9 -D B=2"),
+]
+MESHES = [
+    ("ag_gemm", ""), ("ag_gemm", "-D M=37 -D N=50 -D K=40"), ("gemm_rs", ""), ("gemm_rs", "-D M=150 -D N=50 -D K=40"),
+    ("gemm_ar", ""), ("gemm_ar", "-D M=30 -D N=50 -D K=41"), ("mlp_tp", ""), ("mlp_tp", "-D D=16 -D H=23 --size N=9"),
+    ("flash_decode", ""), ("flash_decode", "-D B=1 -D H=2 -D G=1 -D S=30 -D D=8"),
 ]
 LINE = re.compile(r"(\w+): (\w+): largest error (\S+), bound there (\S+): (\w+)")
 
 
-def library(tilec, source):
-    """The programs of test/library, those of meshes on one rank."""
+def library(tilec, source, meshes=None):
+    """The programs of test/library, those of meshes on one rank; or those of meshes alone, with these options."""
     for path in sorted(glob.glob(f"{source}/test/library/*.tile")):
-        ranks = ["--ranks=1"] if re.search("^mesh", open(path).read(), re.M) else []
+        is_mesh = re.search("^mesh", open(path).read(), re.M)
+        if meshes and not is_mesh:
+            continue
+        ranks = (meshes or ["--ranks=1"]) if is_mesh else []
         names = subprocess.run([tilec, "compile", "--emit=programs", path] + ranks, capture_output=True, text=True)
         for name in names.stdout.split():
             yield f"test/library/{os.path.basename(path)}", " ".join([f"--program={name}"] + ranks)
@@ -60,12 +63,22 @@ def verdict(row):
     return "right" if row["exit"] == 0 and clean and all(o["agrees"] for o in row["outputs"]) else "wrong"
 
 
+def cases_of(tilec, source, ranks, small):
+    """All on one rank; or the meshes on `ranks`, as threads, then as processes."""
+    chosen = [(n, o, "") for n, o in CASES] + [(n, o, "--ranks=1") for n, o in MESHES]
+    ways = [f"--ranks={ranks}", f"--ranks={ranks} --processes"]
+    if ranks:
+        chosen = [(n, o, way) for n, o in MESHES for way in ways]
+    examples = [(f"examples/{n}.tile", f"{way} {o}".strip()) for n, o, way in chosen if o or not small]
+    return examples + list(library(tilec, source, ways[:1] if ranks else None))
+
+
 def main():
-    tilec, source, target = sys.argv[1:4]
-    jobs = int(sys.argv[4]) if len(sys.argv) > 4 else 1
-    before = sys.argv[5:]
-    examples = [(f"examples/{n}.tile", o) for n, o in CASES if not before or o not in ("", "--ranks=1")]
-    cases = examples + list(library(tilec, source))
+    ranks = next((int(a[8:]) for a in sys.argv if a.startswith("--ranks=")), 0)
+    tilec, source, target, *rest = [a for a in sys.argv[1:] if not a.startswith("--ranks=")]
+    jobs = int(rest[0]) if rest else 1
+    before = rest[1:]
+    cases = cases_of(tilec, source, ranks, bool(before))
     count = {"right": 0, "refused": 0, "wrong": 0}
     with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
         for row in pool.map(lambda c: run(tilec, source, target, before, c), cases):
