@@ -2,6 +2,7 @@
    producer the prologue of the kernel that reads it (fuse_prologue.c), so that the intermediate is not read from memory. Takes: value form without flags. Gives: the same results, fewer nodes.
    A declared tensor stays a rounding point: the value is converted to its element type and back. */
 #include "passes/fuse.h"
+#include "passes/pipe.h"
 
 #include <string.h>
 
@@ -244,7 +245,7 @@ static bool fuse_into_producer(PassContext *c, Program *p, Node *consumer, const
         Pair f = {.p = p, .consumer = consumer, .tensor = consumer->arg.p[a].tensor, .in = a};
         if (consumer->kernel->param.p[a].out || fuse_sliced(&consumer->arg.p[a]) || !find_producer(&f, use)) continue;
         if (fuse_touches_updated(use, f.producer) || fuse_touches_updated(use, consumer) || !pair_fits(&f)) continue;
-        if (other_results_read(p, f.producer, consumer, f.tensor)) continue;
+        if (other_results_read(p, f.producer, consumer, f.tensor) || pipe_takes_alone(c, f.producer->kernel)) continue;
         remark(c, "fuse", consumer->loc, "%s runs in the epilogue of %s: '%s' stays out of memory", consumer->kernel->name,
                f.producer->kernel->name, p->tensor.p[f.tensor].name);
         fuse_pair(c, &f);

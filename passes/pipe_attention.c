@@ -64,27 +64,34 @@ static const MatrixSchedule *schedule_for(const MatrixTarget *t, int64_t width) 
     return NULL;
 }
 
-void pipe_attention(PassContext *c, Kernel *k, const MatrixTarget *t) {
+/* NULL: the schedule takes it. Else what keeps it from that; "": it is no attention. */
+static const char *refused(const Module *m, const Kernel *k, const MatrixTarget *t, Attention *a,
+                           const MatrixSchedule **s) {
+    const char *why = matrix_schedule(t, "attention", 0) ? attention_match(k, a) : "";
+    if (why) return why;
+    *s = schedule_for(t, a->width.c);
+    if (!types_fit(k, a)) return "its tensors are not all bf16, or all f16";
+    if (!*s || !size_is_number(a->width)) return "its rows are too wide";
+    if (a->width.c * 2 % (*s)->align) return "its rows are not multiples of 16 bytes";
+    if (matrices(param_of(k, a->q)) <= 0 || matrices(param_of(k, a->k)) <= 0 || !keys_inside(k, a))
+        return "its heads are not known numbers";
+    if (!lengths_fit(m, a)) return "the number of its keys is known at run time only";
+    return size_most(m, a->rows) < (*s)->rows / 2 ? "it has few rows" : NULL;
+}
+
+bool pipe_takes_alone(const PassContext *c, const Kernel *k) {
+    const MatrixTarget *t = matrix_target(c->options->target);
+    const MatrixSchedule *s;
     Attention a;
-    if (!matrix_schedule(t, "attention", 0)) return;
-    const char *why = attention_match(k, &a);
-    if (why && !*why) return;
-    const MatrixSchedule *s = why ? NULL : schedule_for(t, a.width.c);
-    int64_t heads = why ? 0 : matrices(param_of(k, a.q));
-    if (why)
-        pipe_refuse(c, k, why);
-    else if (!types_fit(k, &a))
-        pipe_refuse(c, k, "its tensors are not all bf16, or all f16");
-    else if (!s || !size_is_number(a.width))
-        pipe_refuse(c, k, "its rows are too wide");
-    else if (a.width.c * 2 % s->align)
-        pipe_refuse(c, k, "its rows are not multiples of 16 bytes");
-    else if (heads <= 0 || matrices(param_of(k, a.k)) <= 0 || !keys_inside(k, &a))
-        pipe_refuse(c, k, "its heads are not known numbers");
-    else if (!lengths_fit(c->m, &a))
-        pipe_refuse(c, k, "the number of its keys is known at run time only");
-    else if (size_most(c->m, a.rows) < s->rows / 2)
-        pipe_refuse(c, k, "it has few rows");
-    else
+    return t && !c->options->emulated && !pass_is_off(c->options, &pass_pipe) && !refused(c->m, k, t, &a, &s);
+}
+
+void pipe_attention(PassContext *c, Kernel *k, const MatrixTarget *t) {
+    const MatrixSchedule *s;
+    Attention a;
+    const char *why = refused(c->m, k, t, &a, &s);
+    if (!why)
         pipe_mark(c, k, s, a.row, a.key);
+    else if (*why)
+        pipe_refuse(c, k, why);
 }
