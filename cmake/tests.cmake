@@ -11,6 +11,7 @@ foreach(source ${unit_sources})
     $<LINK_LIBRARY:WHOLE_ARCHIVE,tile_static,tile_emu> ${JANSSON_LIBRARY} Threads::Threads dl m)
   add_dependencies(unit unit_${name})
 endforeach()
+target_sources(unit_cgen_run PRIVATE driver/shard.c)
 
 # Libraries that tests preload into a command, to make what it asks of the system fail.
 file(GLOB preload_sources CONFIGURE_DEPENDS test/preload/*.c)

@@ -110,6 +110,26 @@ typedef struct {
 typedef struct Fn Fn;
 typedef struct Nest Nest;
 
+/* A word that is waited for: texts of it, of the generation wanted and of the rank that publishes it. */
+typedef struct {
+    const Op *op;
+    const char *word, *want, *from;
+    bool one; /* not in a loop over words */
+} Poll;
+
+/* Waits and signals, where they differ. */
+typedef struct {
+    const char *generation;
+    const char *(*each)(Fn *, const char *name, const char *from, const char *past); /* head of the outer loop over words */
+    void (*begin)(Fn *, const Op *), (*end)(Fn *, const Op *);                       /* around what it polls */
+    void (*poll)(Fn *, const Poll *);
+    int (*publish_begin)(Fn *, SyncScope);                                           /* blocks that it opened */
+    const char *(*publish)(Fn *, const char *word, SyncScope);                       /* a statement */
+    const char *(*arrive)(Fn *, const char *count, const char *arrivals, SyncScope); /* a condition */
+    void (*packet_get)(Nest *, const char *place, const char *bits);                 /* between begin and end */
+    const char *(*packet_put)(Fn *, const char *place, const char *bits);
+} SyncBackend;
+
 /* How a kind of target differs where the generators are one. */
 typedef struct {
     const char *who, *pragma;                /* in messages; before loops over elements */
@@ -124,6 +144,7 @@ typedef struct {
     const char *(*element)(Nest *, const Tile *);
     Tile (*tile)(Fn *, const Value *, Elem, int16_t fastest);
     void (*place)(Fn *, Tile *, const char *name);
+    const SyncBackend *sync;
     void (*step)(Fn *, const Op *);          /* all but elementwise operations and control; loads_apart: loads of tiles */
 } Backend;
 
@@ -262,6 +283,14 @@ void emit_contract(Fn *, const Op *);
 
 /* ---- the host ---- */
 
+extern const SyncBackend c_sync;
+const char *loop_each(Fn *, const char *name, const char *from, const char *past);
+const char *sum_value(Nest *, const Op *store, const char *old); /* of a sum in order */
+const char *packet_bits(Fn *, Elem, const char *x);
+const char *packet_value(Fn *, Elem, const char *bits);
+const char *tensor_slot(Fn *, const Tensor *); /* byte of the workspace where this generation's copy begins */
+const char *symmetric_text(Fn *, const Tensor *, const char *first); /* the same of a part, by its first element */
+
 extern const Backend c_backend;
 const char *c_element(Nest *, const Tile *);
 Tile c_tile(Fn *, const Value *, Elem, int16_t fastest);
@@ -299,6 +328,7 @@ uint64_t public_source(Text *to, Arena *, const Module *, const Program *, const
 void public_header(Text *to, Arena *, const Module *, const Program *);
 const char **public_members(Arena *, const Module *, const Program *); /* of NAME_args: arguments, then sizes */
 void manifest_write(Text *to, Arena *, const Module *, const Program *, const Memory *, const Targets *, uint64_t hash);
+void flags_source(Text *to, Arena *, const Program *, const char *name); /* their names, for fault records */
 /* launch.c: what launches the kernels of GPU texts; memory: of p. */
 void launch_source(Text *to, Arena *, const Module *, const Program *, const Memory *, const Targets *);
 

@@ -105,7 +105,8 @@ static bool subscript_within(Fn *f, const Affine *a, Size dim) {
 }
 
 bool load_within(Fn *f, const Op *load, int d) {
-    return subscript_within(f, &load->sub.p[d].lo, f->k->param.p[load->param].dim[d]);
+    const Param *p = &f->k->param.p[load->param];
+    return subscript_within(f, &load->sub.p[(p->ranks >= 0) + d].lo, p->dim[d]);
 }
 
 /* ---- places ---- */

@@ -34,5 +34,5 @@ static void step(Fn *f, const Op *op) {
 const Backend c_backend = {
     .who = "the host's code generator", .pragma = "#pragma omp simd", .leave = "return 0;",
     .symbol = symbol, .coord = coord, .read = read, .packed = packed, .nest = nest, .element = c_element, .tile = c_tile, .place = c_place,
-    .step = step,
+    .sync = &c_sync, .step = step,
 };

@@ -68,17 +68,18 @@ static bool emit_functions(Writer *w, Text *to) {
 
 /* ---- arguments of a call ---- */
 
-static const char *slot_text(Fn *f, const Tensor *t) {
-    const char *offset = fn_text(f, "%" PRId64, f->memory->offset[t->id]);
+const char *tensor_slot(Fn *f, const Tensor *t) {
+    const char *offset = fn_text(f, "%" PRId64, f->memory->offset[t->id]), *generation = f->back->sync->generation;
     if (t->slots == 1) return offset;
-    return fn_text(f, "%s + t->generation %% %d * %" PRId64, offset, t->slots, f->memory->bytes[t->id]);
+    const char *slot = fn_text(f, "%s %% %d * %" PRId64, generation, t->slots, f->memory->bytes[t->id]);
+    return text_add_terms(f, offset, slot);
 }
 
 static const char *tensor_text(Fn *f, const Tensor *t) {
     int arg = f->memory->arg[t->id];
     if (arg >= 0) return fn_text(f, "t->arg[%d]", arg);
-    if (t->symmetric >= 0) return fn_text(f, "tile_at(t->symmetric[t->rank], %s)", slot_text(f, t));
-    return fn_text(f, "tile_at(t->local, %s)", slot_text(f, t));
+    if (t->symmetric >= 0) return fn_text(f, "tile_at(t->symmetric[t->rank], %s)", tensor_slot(f, t));
+    return fn_text(f, "tile_at(t->local, %s)", tensor_slot(f, t));
 }
 
 static const char *number_text(Fn *f, int64_t n) { return fn_text(f, "%" PRId64, n); }
@@ -108,15 +109,17 @@ const char *packed_part_text(Fn *f, const Node *n, const Tensor *t, const Arg *a
     return fn_text(f, "(%s) / %" PRId64, part_text(f, t, a), each);
 }
 
+const char *symmetric_text(Fn *f, const Tensor *t, const char *first) {
+    const char *bytes = text_mul(f, text_atom(f, first), number_text(f, t->packet ? 8 : elem_bits(t->elem) / 8));
+    return strcmp(first, "0") == 0 ? tensor_slot(f, t) : fn_text(f, "%s + %s", tensor_slot(f, t), bytes);
+}
+
 static const char *argument_text(Fn *f, const Node *n, int i) {
     const Arg *a = &n->arg.p[i];
     const Tensor *t = &f->p->tensor.p[a->tensor];
     const Param *p = &n->kernel->param.p[i];
     const char *first = part_text(f, t, a);
-    if (p->ranks >= 0) {
-        const char *bytes = text_mul(f, text_atom(f, first), number_text(f, p->packet ? 8 : elem_bits(t->elem) / 8));
-        return strcmp(first, "0") == 0 ? slot_text(f, t) : fn_text(f, "%s + %s", slot_text(f, t), bytes);
-    }
+    if (p->ranks >= 0) return symmetric_text(f, t, first);
     if (t->ndim == 0 && !p->out && !p->inout) return fn_text(f, "*(const %s *)%s", elem_c(t->elem), tensor_text(f, t));
     if (strcmp(first, "0") == 0) return tensor_text(f, t);
     if (elem_is_packed(t->elem))

@@ -56,9 +56,9 @@ static const char *node_name(const Program *p, int node) {
     return p->node.p[node]->kernel->name;
 }
 
-static void write_flags(Text *to, Arena *a, const Program *p) {
+void flags_source(Text *to, Arena *a, const Program *p, const char *name) {
     if (p->flag.n == 0) return;
-    text_printf(to, "static const tile_flag_info %s_flag[] = {\n", p->name);
+    text_printf(to, "static const tile_flag_info %s[] = {\n", name);
     for (int i = 0; i < p->flag.n; i++) {
         const Flag *f = &p->flag.p[i];
         text_printf(to, "    {.name = \"%s\", .producer = \"%s\", .consumer = \"%s\"},\n",
@@ -78,9 +78,10 @@ static void write_host(Text *to, const char *name, const Memory *l, int workers)
     text_printf(to, "    .tasks = %s_tasks, .task = %s_task, .task_name = %s_task_name,\n", name, name, name);
 }
 
-static void write_gpus(Text *to, const char *name, int n) {
+static void write_gpus(Text *to, const char *name, int n, bool task) {
     text_printf(to, "    .nimages = %d, .image = %s_image,\n", n, name);
     text_printf(to, "    .call_bytes = sizeof(%s_call), .local_at = offsetof(%s_call, local),\n", name, name);
+    if (task) text_printf(to, "    .task_at = offsetof(%s_call, task),\n", name);
     text_printf(to, "    .arg_at = %s_arg_at, .dim_at = %s_dim_at,\n", name, name);
 }
 
@@ -96,9 +97,9 @@ static void write_program(Text *to, const Module *m, const Program *p, const Mem
     text_add(to, "},\n");
     if (p->io.n) text_printf(to, "    .nargs = %d, .arg = %s_arg,\n", p->io.n, name);
     if (m->symbol.n) text_printf(to, "    .ndims = %d, .dim = %s_dim,\n", m->symbol.n, name);
-    if (p->flag.n) text_printf(to, "    .nflags = %d, .flag = %s_flag,\n", p->flag.n, name);
+    if (t->host && p->flag.n) text_printf(to, "    .nflags = %d, .flag = %s_flag,\n", p->flag.n, name);
     if (t->host) write_host(to, name, l, t->workers);
-    if (t->ngpu) write_gpus(to, name, t->ngpu);
+    if (t->ngpu) write_gpus(to, name, t->ngpu, gpu_has_task(m, p));
     text_add(to, "};\n\n");
 }
 
@@ -129,19 +130,25 @@ static int64_t most_local(const Memory *l, const Targets *t) {
     return most;
 }
 
+static int64_t most_symmetric(const Memory *l, const Targets *t) {
+    int64_t most = t->host ? l->symmetric : 0;
+    for (int i = 0; i < t->ngpu; i++) most = t->gpu[i].symmetric > most ? t->gpu[i].symmetric : most;
+    return most;
+}
+
 uint64_t public_source(Text *to, Arena *a, const Module *m, const Program *p, const Memory *l, const Targets *t) {
     const char *n = p->name;
     write_args(to, a, p);
     write_dims(to, a, m, p);
-    write_flags(to, a, p);
+    if (t->host) flags_source(to, a, p, arena_format(a, "%s_flag", p->name));
     uint64_t hash = text_hash(to->p, to->n);
     for (int i = 0; i < t->ngpu; i++) hash ^= text_hash(t->gpu[i].text.p, t->gpu[i].text.n);
     write_program(to, m, p, l, t, hash);
     text_printf(
         to, "int %s_workspace(const %s_config *config, size_t *local, size_t *symmetric) {\n    (void)config;\n", n, n);
     text_printf(to,
-                "    *local = %" PRId64 ";\n    *symmetric = %s_program.symmetric_bytes;\n    return TILE_OK;\n}\n\n",
-                most_local(l, t), n);
+                "    *local = %" PRId64 ";\n    *symmetric = %" PRId64 ";\n    return TILE_OK;\n}\n\n",
+                most_local(l, t), most_symmetric(l, t));
     text_printf(to, "int %s_open(tile_mesh *mesh, const %s_config *config, %s **instance) {\n    (void)config;\n", n, n,
                 n);
     text_printf(to, "    return tile_instance_open(mesh, &%s_program, (tile_instance **)instance);\n}\n\n", n);

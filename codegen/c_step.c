@@ -9,17 +9,24 @@ static bool is_packet(const Fn *f, const Op *op) {
     return (op->kind == OP_LOAD || op->kind == OP_STORE) && f->k->param.p[op->param].packet;
 }
 
+const char *packet_value(Fn *f, Elem e, const char *bits) {
+    return e == ELEM_F32 ? fn_text(f, "tile_f32_of_bits(%s)", bits) : fn_text(f, "(%s)%s", elem_c(e), bits);
+}
+
 /* A load of packets waits for each of them. */
 static void packet_load(Nest *n, const Op *op, const char *to) {
     const char *inside, *place = nest_place(n, op, &inside), *bits = c_name(&n->f->names, "bits");
-    const char *error = c_name(&n->f->names, "error");
-    Elem e = op->res.p[0]->type.elem;
     n->pragma = NULL;
     nest_line(n, n->n, "uint32_t %s;", bits);
-    nest_line(n, n->n, "const int %s = tile_packet_get(t, &%s, &%s, -1, -1);", error, place, bits);
-    nest_line(n, n->n, "if (%s) return %s;", error, error);
-    nest_line(n, n->n, e == ELEM_F32 ? "%s = tile_f32_of_bits(%s);" : "%s = (%s)%s;", to,
-              e == ELEM_F32 ? bits : elem_c(e), bits);
+    n->f->back->sync->packet_get(n, place, bits);
+    nest_line(n, n->n, "%s = %s;", to, packet_value(n->f, op->res.p[0]->type.elem, bits));
+}
+
+static void packet_step(Nest *n, const Op *op, const char *to) {
+    n->f->back->sync->begin(n->f, op);
+    packet_load(n, op, to);
+    nest_print(n);
+    n->f->back->sync->end(n->f, op);
 }
 
 static void compute_scalar(Fn *f, const Value *v) {
@@ -27,12 +34,12 @@ static void compute_scalar(Fn *f, const Value *v) {
     Nest n = nest_new(f, NULL, 0);
     h->name = c_name(&f->names, fn_value_name(f, v));
     if (is_packet(f, v->def)) {
-        nest_line(&n, 0, "%s %s;", elem_c(v->type.elem), h->name);
-        packet_load(&n, v->def, h->name);
-    } else {
-        const char *text = nest_definition(&n, v);
-        nest_line(&n, 0, "const %s %s = %s;", elem_c(v->type.elem), h->name, text_bare(f, text));
+        fn_line(f, "%s %s;", elem_c(v->type.elem), h->name);
+        packet_step(&n, v->def, h->name);
+        return;
     }
+    const char *text = nest_definition(&n, v);
+    nest_line(&n, 0, "const %s %s = %s;", elem_c(v->type.elem), h->name, text_bare(f, text));
     nest_print(&n);
 }
 
@@ -43,12 +50,12 @@ void emit_compute(Fn *f, const Value *v) {
     }
     const Tile *to = held_tile(f, v);
     Nest n = f->back->nest(f, to);
-    if (is_packet(f, v->def))
-        packet_load(&n, v->def, nest_tile(&n, to));
-    else {
-        const char *text = nest_definition(&n, v);
-        nest_line(&n, n.n, "%s = %s;", nest_tile(&n, to), text_bare(f, text));
+    if (is_packet(f, v->def)) {
+        packet_step(&n, v->def, nest_tile(&n, to));
+        return;
     }
+    const char *text = nest_definition(&n, v);
+    nest_line(&n, n.n, "%s = %s;", nest_tile(&n, to), text_bare(f, text));
     nest_print(&n);
 }
 
@@ -87,21 +94,19 @@ static int store_order(Fn *f, const Op *op, int16_t *order) {
     return n;
 }
 
-static const char *packet_bits(Fn *f, Elem e, const char *x) {
+const char *packet_bits(Fn *f, Elem e, const char *x) {
     return e == ELEM_F32 ? fn_text(f, "tile_bits_of_f32(%s)", text_bare(f, x))
                          : fn_text(f, "(uint32_t)%s", text_atom(f, x));
 }
 
-/* place += x in the type of the arithmetic; integers wrap. */
-static const char *sum_text(Nest *n, const Op *op, const char *place) {
+/* What is at the place, plus x, in the type of the arithmetic; integers wrap. */
+const char *sum_value(Nest *n, const Op *op, const char *old) {
     Fn *f = n->f;
     Elem elem = f->k->param.p[op->param].elem, wide = elem_arith(elem);
     const char *x = text_bare(f, nest_convert(n, wide, op->arg.p[0]->type.elem, nest_value(n, op->arg.p[0])));
-    if (elem == ELEM_F32 || elem == ELEM_F64) return fn_text(f, "%s += %s;", place, x);
-    if (elem == ELEM_I32 || elem == ELEM_I64) return fn_text(f, "%s = tile_add_%s(%s, %s);", place, elem_text(elem), place, x);
-    const char *sum = fn_text(f, "%s + %s", nest_convert(n, wide, elem, place), text_atom(f, x));
-    if (!elem_is_float(elem)) return fn_text(f, "%s = (%s)(%s);", place, elem_c(elem), sum);
-    return fn_text(f, "%s = %s;", place, text_bare(f, nest_convert(n, elem, wide, sum)));
+    if (elem == ELEM_I32 || elem == ELEM_I64) return fn_text(f, "tile_add_%s(%s, %s)", elem_text(elem), old, x);
+    const char *sum = fn_text(f, "(%s + %s)", nest_convert(n, wide, elem, old), text_atom(f, x));
+    return elem_is_float(elem) ? nest_convert(n, elem, wide, sum) : fn_text(f, "(%s)%s", elem_c(elem), sum);
 }
 
 static const char *store_text(Nest *n, const Op *op, const char *place) {
@@ -110,8 +115,8 @@ static const char *store_text(Nest *n, const Op *op, const char *place) {
     Elem from = op->arg.p[0]->type.elem;
     const char *x = nest_convert(n, p->elem, from, nest_value(n, op->arg.p[0]));
     if (elem_is_packed(p->elem)) fn_unsupported(f, op->loc, fn_text(f, "a store of %s", elem_text(p->elem)));
-    if (op->mode == STORE_SUM) return sum_text(n, op, place);
-    if (p->packet) return fn_text(f, "tile_packet_put(t, &%s, %s);", place, packet_bits(f, p->elem, x));
+    if (op->mode == STORE_SUM) return fn_text(f, "%s = %s;", place, text_bare(f, sum_value(n, op, place)));
+    if (p->packet) return f->back->sync->packet_put(f, place, packet_bits(f, p->elem, x));
     if (op->mode != STORE_ADD) return fn_text(f, "%s = %s;", place, text_bare(f, x));
     if (p->elem != ELEM_F32 && p->elem != ELEM_I32 && p->elem != ELEM_I64 && p->elem != ELEM_F64)
         fn_unsupported(f, op->loc, fn_text(f, "an atomic sum in %s", elem_text(p->elem)));

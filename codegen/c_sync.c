@@ -1,4 +1,4 @@
-/* c_sync.c: waits and signals: which words, and on which ranks.
+/* c_sync.c: waits and signals: which words, and on which ranks; and how the host waits.
    A rank's words of a flag: for each source rank along the flag's axis, the words of the kept and divided dimensions.
  */
 #include "codegen/c.h"
@@ -35,14 +35,23 @@ static const char *flag_text(Fn *f, const Flag *flag) { return flag->name ? c_st
 
 /* ---- waits ---- */
 
-/* Goes through lo..hi (inclusive), cut to [0, end): a loop, a condition, or nothing where one place is certain.
-   Gives the place, and counts what was opened. */
-static const char *span_open(Fn *f, const Span *s, const char *end, const char *wanted, int *opened) {
+/* What a wait has opened so far. */
+typedef struct {
+    int blocks;
+    bool looped;
+} Opened;
+
+const char *loop_each(Fn *f, const char *name, const char *from, const char *past) {
+    return fn_text(f, "for (int64_t %s = %s; %s < %s; %s++) {", name, from, name, past, name);
+}
+
+/* Goes through lo..hi (inclusive), cut to [0, end): a loop, a condition, or nothing where one place is certain. */
+static const char *span_open(Fn *f, const Span *s, const char *end, const char *wanted, Opened *o) {
     int64_t n;
     const char *lo = scalar_affine(f, &s->lo), *hi = scalar_affine(f, &s->hi);
     bool one = affine_equal(&s->lo, &s->hi), all = affine_is_const(&s->hi) && s->hi.c >= SPAN_END;
     if (one && text_is_number(end, &n) && affine_within(f, &s->lo, n)) return text_atom(f, lo);
-    ++*opened;
+    o->blocks++;
     if (one) {
         fn_line(f, "if (tile_inside(%s, %s)) {", lo, end);
         f->indent++;
@@ -51,7 +60,8 @@ static const char *span_open(Fn *f, const Span *s, const char *end, const char *
     const char *name = c_name(&f->names, wanted),
                *from = affine_is_natural(f, &s->lo) ? lo : fn_text(f, "tile_most(0, %s)", lo);
     const char *past = all ? end : text_min(f, text_add_terms(f, hi, "1"), end);
-    fn_line(f, "for (int64_t %s = %s; %s < %s; %s++) {", name, from, name, past, name);
+    fn_line(f, "%s", (o->looped ? loop_each : f->back->sync->each)(f, name, from, past));
+    o->looped = true;
     f->indent++;
     return name;
 }
@@ -66,24 +76,26 @@ static void close_loops(Fn *f, int n) {
 void emit_wait(Fn *f, const Op *op) {
     const FlagPlace *at;
     const Flag *flag = flag_at(f, op, &at);
-    const char *index[MAX_RANGES] = {0}, *source = "0", *from = "t->rank";
-    int opened = 0;
+    const char *index[MAX_RANGES] = {0}, *source = "0", *generation = f->back->sync->generation;
+    Opened opened = {0};
+    Poll poll = {.op = op, .from = "t->rank"};
     fn_line(f, "// wait for %s", flag_text(f, flag));
+    f->back->sync->begin(f, op);
     if (flag->axis >= 0) {
         source = span_open(f, &op->dest, number(f, f->m->axis.p[flag->axis].ranks), "source", &opened);
-        from = peer_text(f, flag->axis, source);
+        poll.from = peer_text(f, flag->axis, source);
     }
     for (int i = 0; i < flag->dim.n; i++) {
         const FlagDim *d = &flag->dim.p[i];
         if (d->group <= 0) continue;
         index[i] = span_open(f, &op->sub.p[i], dim_words(f, d), "word", &opened);
     }
-    const char *want = op->lag ? fn_text(f, "t->generation - %" PRId64, op->lag) : "t->generation";
-    const char *error = c_name(&f->names, "error");
-    fn_line(f, "const int %s = tile_wait(t, &t->word[t->rank][%s], %s, %d, %s);", error,
-            word_text(f, at, source, index, flag->dim.n, at->word), want, op->flag, from);
-    fn_line(f, "if (%s) return %s;", error, error);
-    close_loops(f, opened);
+    poll.want = op->lag ? fn_text(f, "%s - %" PRId64, generation, op->lag) : generation;
+    poll.word = fn_text(f, "t->word[t->rank][%s]", word_text(f, at, source, index, flag->dim.n, at->word));
+    poll.one = !opened.looped;
+    f->back->sync->poll(f, &poll);
+    close_loops(f, opened.blocks);
+    f->back->sync->end(f, op);
 }
 
 /* ---- signals ---- */
@@ -108,17 +120,25 @@ static const char *arrivals_text(Fn *f, const Op *op, const Flag *flag) {
     return product;
 }
 
-static void emit_publish(Fn *f, const Op *op, const Flag *flag, const FlagPlace *at, const char *const *index) {
-    if (flag->axis < 0) {
-        fn_line(f, "tile_publish(t, &t->word[t->rank][%s]);", word_text(f, at, "0", index, flag->dim.n, at->word));
-        return;
-    }
+static const char *publish_text(Fn *f, const Flag *flag, const char *rank, const char *word) {
+    return f->back->sync->publish(f, fn_text(f, "t->word[%s][%s]", rank, word), flag->scope);
+}
+
+static void publish_ranks(Fn *f, const Op *op, const Flag *flag, const FlagPlace *at, const char *const *index) {
     const char *source = fn_text(f, "t->coord[%d]", flag->axis), *dest = scalar_affine(f, &op->dest.lo);
-    int opened = 0;
+    Opened opened = {.looped = true};
     if (!affine_equal(&op->dest.lo, &op->dest.hi))
         dest = span_open(f, &op->dest, number(f, f->m->axis.p[flag->axis].ranks), "dest", &opened);
-    fn_line(f, "tile_publish(t, &t->word[%s][%s]);", peer_text(f, flag->axis, dest),
-            word_text(f, at, source, index, flag->dim.n, at->word));
+    fn_line(f, "%s", publish_text(f, flag, peer_text(f, flag->axis, dest), word_text(f, at, source, index, flag->dim.n, at->word)));
+    close_loops(f, opened.blocks);
+}
+
+static void emit_publish(Fn *f, const Op *op, const Flag *flag, const FlagPlace *at, const char *const *index) {
+    int opened = f->back->sync->publish_begin(f, flag->scope);
+    if (flag->axis < 0)
+        fn_line(f, "%s", publish_text(f, flag, "t->rank", word_text(f, at, "0", index, flag->dim.n, at->word)));
+    else
+        publish_ranks(f, op, flag, at, index);
     close_loops(f, opened);
 }
 
@@ -133,10 +153,58 @@ void emit_signal(Fn *f, const Op *op) {
     fn_line(f, "// signal %s", flag_text(f, flag));
     if (!alone) {
         const char *dest = flag_has_dest(flag) ? scalar_affine(f, &op->dest.lo) : "0";
-        fn_line(f, "if (tile_arrive(t, &t->count[%s], %s)) {", word_text(f, at, dest, index, flag->dim.n, at->count),
-                arrivals);
+        const char *count = fn_text(f, "t->count[%s]", word_text(f, at, dest, index, flag->dim.n, at->count));
+        fn_line(f, "if (%s) {", f->back->sync->arrive(f, count, arrivals, flag->scope));
         f->indent++;
     }
     emit_publish(f, op, flag, at, index);
     close_loops(f, !alone);
 }
+
+/* ---- on the host ---- */
+
+static void nothing(Fn *f, const Op *op) { (void)f, (void)op; }
+
+static void host_poll(Fn *f, const Poll *p) {
+    const char *error = c_name(&f->names, "error");
+    fn_line(f, "const int %s = tile_wait(t, &%s, %s, %d, %s);", error, p->word, p->want, p->op->flag, p->from);
+    fn_line(f, "if (%s) return %s;", error, error);
+}
+
+static int host_publish_begin(Fn *f, SyncScope scope) {
+    (void)f, (void)scope;
+    return 0;
+}
+
+static const char *host_publish(Fn *f, const char *word, SyncScope scope) {
+    (void)scope;
+    return fn_text(f, "tile_publish(t, &%s);", word);
+}
+
+static const char *host_arrive(Fn *f, const char *count, const char *arrivals, SyncScope scope) {
+    (void)scope;
+    return fn_text(f, "tile_arrive(t, &%s, %s)", count, arrivals);
+}
+
+static void host_packet_get(Nest *n, const char *place, const char *bits) {
+    const char *error = c_name(&n->f->names, "error");
+    nest_line(n, n->n, "const int %s = tile_packet_get(t, &%s, &%s, -1, -1);", error, place, bits);
+    nest_line(n, n->n, "if (%s) return %s;", error, error);
+}
+
+static const char *host_packet_put(Fn *f, const char *place, const char *bits) {
+    return fn_text(f, "tile_packet_put(t, &%s, %s);", place, bits);
+}
+
+const SyncBackend c_sync = {
+    .generation = "t->generation",
+    .each = loop_each,
+    .begin = nothing,
+    .poll = host_poll,
+    .end = nothing,
+    .publish_begin = host_publish_begin,
+    .publish = host_publish,
+    .arrive = host_arrive,
+    .packet_get = host_packet_get,
+    .packet_put = host_packet_put,
+};

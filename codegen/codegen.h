@@ -25,9 +25,9 @@ typedef struct {
     int box;
 } GpuMap;
 
-/* A node's launch. */
+/* A node's launch; or what begins or ends a run, in one workgroup. */
 typedef struct {
-    const Kernel *kernel;
+    const Kernel *kernel; /* NULL: of a run */
     const char *function; /* its name in the text */
     int threads;
     int64_t lds;
@@ -43,7 +43,9 @@ typedef struct {
     const Program *p;
     Text text;             /* the .hip file */
     VEC(GpuLaunch) launch; /* in order */
-    int64_t local;         /* bytes of workspace */
+    int64_t local, symmetric; /* bytes of workspace */
+    int64_t words, counts;
+    int tickets;
 } GpuText;
 
 /* The texts of schedules, built in (cmake/std.cmake). */
@@ -60,7 +62,9 @@ extern const int schedule_count;
  */
 bool gpu_emit(Arena *, GpuText *);
 /* Adds the type of the kernels' one argument: NAME_call, as NAME.c and the .hip files know it. */
-void gpu_call_type(Text *, const char *program);
+void gpu_call_type(Text *, const Module *, const Program *);
+/* Its kernels are told of ranks, flags and tickets. */
+bool gpu_has_task(const Module *, const Program *);
 const char *gpu_file_name(Arena *, const GpuText *, const char *ending); /* NAME_TARGET.ENDING */
 
 /* ---- programs ---- */

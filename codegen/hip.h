@@ -15,11 +15,14 @@ typedef struct Hip {
     const MatrixTarget *target;
     int lanes, waves, threads;
     int64_t lds; /* bytes of the workgroup's memory that the kernel takes */
+    int ticket;       /* number of the counter that its tasks take; -1: none */
+    const char *late; /* of the wait in hand: this thread's words do not come */
     VEC(ThreadPart) part;
     const char **member; /* of the struct of arguments: tensors of the interface, then run-time dimensions */
 } Hip;
 
 extern const Backend hip_backend;
+extern const SyncBackend hip_sync;
 
 /* ---- bits: linear maps as C expressions ---- */
 
@@ -48,6 +51,7 @@ const char *tile_at(Fn *, const Tile *, const char *index);           /* a regis
 const char *tile_address(Fn *, const Tile *, const char *index);
 const Tile *made_tile(Fn *, const Value *); /* of an operand: its own, or one made of its expression */
 Tile tile_like(Fn *, const Layout *, Elem, const char *wanted); /* declared */
+const char *conjoin(Fn *, const char *a, const char *b); /* of two conditions, NULL: always */
 const char *mask_text(Nest *, Type);        /* the loop's position exists; NULL: certainly */
 
 /* ---- workgroup memory ---- */
@@ -66,8 +70,22 @@ void hip_arguments(Fn *); /* constants of those parameters that the body reads, 
 /* The same by the machine's text for the kernel's schedule (codegen/schedules). */
 bool hip_schedule(GpuText *, Arena *, const Program *, const Memory *, const Node *, GpuLaunch *);
 
+/* ---- sums in order: loops over positions that may meet in one place ---- */
+
+typedef struct {
+    int n;
+    int16_t range[MAX_RANGES];
+    const char *at[MAX_RANGES];
+} SumLoops;
+
+void sum_open(Fn *, const Op *store, SumLoops *);        /* none for other stores */
+const char *sum_condition(Fn *, const SumLoops *);       /* this element's turn; NULL: always */
+void sum_close(Fn *, const SumLoops *);
+
 /* ---- steps ---- */
 
+void hip_packet_load(Fn *, const Op *);
+bool takes_tickets(const Program *, const Node *); /* its tasks wait for lower ones: they are numbered as they begin */
 void hip_load(Fn *, const Op *);
 void hip_store(Fn *, const Op *);
 void hip_reduce(Fn *, const Op *);

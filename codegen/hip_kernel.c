@@ -9,7 +9,8 @@
 static const char *tensor_text(Fn *f, const Tensor *t) {
     int arg = f->memory->arg[t->id];
     if (arg >= 0) return fn_text(f, "call.args.%s", f->hip->member[arg]);
-    return fn_text(f, "(%s *)(call.local + %" PRId64 ")", memory_c(t->elem), f->memory->offset[t->id]);
+    const char *memory = t->symmetric >= 0 ? "t->symmetric[t->rank]" : "call.local";
+    return fn_text(f, "(%s *)(%s + %s)", memory_c(t->elem), memory, tensor_slot(f, t));
 }
 
 const char *hip_argument(Fn *f, int i) {
@@ -19,6 +20,7 @@ const char *hip_argument(Fn *f, int i) {
     const char *first = part_text(f, t, a), *base = tensor_text(f, t);
     bool by_value = t->ndim == 0 && f->memory->arg[t->id] >= 0 && t->role == ROLE_INPUT;
     if (by_value) return base;
+    if (p->ranks >= 0) return symmetric_text(f, t, first);
     if (elem_is_packed(t->elem) && strcmp(first, "0") != 0) first = packed_part_text(f, f->node, t, a);
     const char *at = strcmp(first, "0") ? fn_text(f, "%s + %s", base, first) : base;
     if (p->ndim == 0 && !p->out && !p->inout) return fn_text(f, "tile_load_%s(%s)", elem_text(t->elem), at);
@@ -29,7 +31,7 @@ static void argument_line(Fn *f, Text *to, int i) {
     const Param *p = &f->k->param.p[i];
     if (!text_has_word(text_str(&f->body), f->param[i])) return;
     bool value = p->ndim == 0 && !p->out && !p->inout, written = p->out || p->inout;
-    const char *type = value ? fn_text(f, "const %s ", elem_c(p->elem))
+    const char *type = p->ranks >= 0 ? "const size_t " : value ? fn_text(f, "const %s ", elem_c(p->elem))
                              : fn_text(f, "%s%s *const ", written ? "" : "const ", memory_c(p->elem));
     text_printf(to, "    %s%s = %s;\n", type, f->param[i], hip_argument(f, i));
 }
@@ -50,11 +52,13 @@ static void grid_constants(Fn *f) {
 }
 
 static void body_constants(Fn *f) {
-    static const char *const taken[] = {"call", "lds", "thread", "group", "reg", "wave", "fk", "fm", "fn", "apart", "next", "next_at",
+    static const char *const taken[] = {"call", "lds", "thread", "group", "generation", "reg", "wave", "fk", "fm", "fn", "apart", "next", "next_at",
                                         "better", "low", "high", "other", "run", "elem"};
     for (size_t i = 0; i < sizeof taken / sizeof *taken; i++) c_name(&f->names, taken[i]);
     fn_constant_of(f, "int", "thread", "tile_thread()");
-    fn_constant(f, "group", "tile_group()");
+    fn_constant_of(f, "tile_gpu_task *const", "t", "call.task");
+    fn_constant(f, "group", f->hip->ticket < 0 ? "tile_group()" : fn_text(f, "tile_take(&t->ticket[%d])", f->hip->ticket));
+    fn_constant_of(f, "uint64_t", "generation", "tile_generation(t)");
 }
 
 /* Where a tile begins follows from its number, which must stand before. */
@@ -91,6 +95,7 @@ bool hip_kernel(GpuText *g, Arena *a, const Program *p, const Memory *memory, co
     Text *to = &g->text;
     Fn f = fn_new(a, g->m, p, memory);
     Hip hip = {.target = target, .lanes = target->wave, .waves = n->kernel->waves, .member = public_members(a, g->m, p)};
+    hip.ticket = takes_tickets(p, n) ? g->tickets++ : -1;
     hip.threads = hip.lanes * hip.waves;
     f.back = &hip_backend;
     f.hip = &hip;

@@ -72,8 +72,10 @@ static bool rows_are_multiple(Fn *f, const Op *op, int64_t of) {
 }
 
 static int run_bits(Fn *f, const Op *op, const Layout *l) {
-    int bits = 0, width = elem_bits(f->k->param.p[op->param].elem), range = run_of_registers(f, l, &bits);
-    if (range < 0 || op->mode == STORE_ADD || !load_within(f, op, op->sub.n - 1)) return 0;
+    const Param *p = &f->k->param.p[op->param];
+    bool sum = op->mode == STORE_ADD || op->mode == STORE_SUM;
+    int bits = 0, width = elem_bits(p->elem), range = run_of_registers(f, l, &bits);
+    if (range < 0 || sum || p->packet || !load_within(f, op, p->ndim - 1)) return 0;
     while (bits && width << bits > 128) bits--;
     for (; bits && width << bits >= 8; bits--) {
         int64_t n = INT64_C(1) << bits;
@@ -84,7 +86,7 @@ static int run_bits(Fn *f, const Op *op, const Layout *l) {
 
 /* ---- loads ---- */
 
-static const char *conjoin(Fn *f, const char *a, const char *b) {
+const char *conjoin(Fn *f, const char *a, const char *b) {
     return !a ? b : !b ? a : fn_text(f, "%s && %s", a, b);
 }
 
@@ -114,13 +116,17 @@ static bool meets_store(const Region *r, int param, OpKind kind) {
     return false;
 }
 
+/* A sum in order also loads. */
 static bool is_updated(Fn *f, const Op *op) {
-    return f->k->param.p[op->param].inout &&
-           meets_store(f->k->body, op->param, op->kind == OP_LOAD ? OP_STORE : OP_LOAD);
+    return op->mode == STORE_SUM || meets_store(f->k->body, op->param, op->kind == OP_LOAD ? OP_STORE : OP_LOAD);
 }
 
 void hip_load(Fn *f, const Op *op) {
     const Value *v = op->res.p[0];
+    if (f->k->param.p[op->param].packet) {
+        hip_packet_load(f, op);
+        return;
+    }
     const Tile *to = held_tile(f, v);
     int bits = run_bits(f, op, to->layout);
     Nest n = nest_over(f, to->layout, bits);
@@ -148,7 +154,10 @@ static const char *first_copy(Fn *f, const Layout *l) {
 static const char *store_text(Nest *n, const Op *op, const char *to) {
     Fn *f = n->f;
     Elem e = f->k->param.p[op->param].elem;
-    const char *x = text_bare(f, nest_convert(n, e, op->arg.p[0]->type.elem, nest_value(n, op->arg.p[0])));
+    const char *x = op->mode == STORE_SUM ? sum_value(n, op, f->back->read(f, e, to))
+                                          : nest_convert(n, e, op->arg.p[0]->type.elem, nest_value(n, op->arg.p[0]));
+    x = text_bare(f, x);
+    if (f->k->param.p[op->param].packet) return f->back->sync->packet_put(f, to, packet_bits(f, e, x));
     return fn_text(f, "tile_%s_%s(&%s, %s);", op->mode == STORE_ADD ? "atomic_add" : "store", elem_text(e), to, x);
 }
 
@@ -163,10 +172,11 @@ static const Tile *stored_tile(Fn *f, const Op *op, const Layout *l) {
     return t;
 }
 
-static void store_lines(Nest *n, const Op *op, const Tile *run, int bytes) {
+static void store_lines(Nest *n, const Op *op, const Tile *run, int bytes, const SumLoops *sum) {
     const char *inside, *to = nest_place(n, op, &inside);
     const Layout *l = n->layout;
     const char *when = conjoin(n->f, l ? mask_text(n, op->arg.p[0]->type) : NULL, inside);
+    when = conjoin(n->f, when, sum_condition(n->f, sum));
     const char *text =
         run ? fn_text(n->f, "tile_store%d(&%s, %s);", bytes, to, tile_address(n->f, run, nest_register(n)))
             : store_text(n, op, to);
@@ -180,8 +190,12 @@ void hip_store(Fn *f, const Op *op) {
     int bits = l ? run_bits(f, op, l) : 0, bytes = elem_bits(f->k->param.p[op->param].elem) / 8 << bits;
     const Tile *run = bits ? stored_tile(f, op, l) : NULL;
     if (is_updated(f, op)) sync_line(f);
+    if (f->k->param.p[op->param].packet) fn_line(f, "tile_release_each(TILE_SYSTEM);");
+    SumLoops sum;
+    sum_open(f, op, &sum);
     Nest n = l ? nest_over(f, l, bits) : nest_new(f, NULL, 0);
-    store_lines(&n, op, run, bytes);
+    store_lines(&n, op, run, bytes, &sum);
     nest_print(&n);
-    if (is_updated(f, op)) sync_line(f);
+    sum_close(f, &sum);
+    if (is_updated(f, op) && !sum.n) sync_line(f);
 }

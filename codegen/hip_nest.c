@@ -171,12 +171,15 @@ static Nest nest_of_tile(Fn *f, const Tile *t) { return nest_over(f, t->layout, 
 
 /* ---- the rest of the table ---- */
 
+/* Waits and tickets have words of their own there. */
 void lds_take(Fn *f, Loc loc, int64_t bytes) {
+    enum { SYNC_BYTES = 128 };
+    int most = f->hip->target->lds_bytes - (region_synchronises(f->k->body) ? SYNC_BYTES : 0);
     if (bytes > f->hip->lds) f->hip->lds = bytes;
-    if (bytes <= f->hip->target->lds_bytes || f->failed) return;
+    if (bytes <= most || f->failed) return;
     f->failed = true;
     diag_error(f->m->diags, loc, "lds-budget", "this takes %" PRId64 " bytes of a workgroup's memory, of %d on %s", bytes,
-               f->hip->target->lds_bytes, f->hip->target->name);
+               most, f->hip->target->name);
     diag_note(f->m->diags, loc, "smaller tiles take less");
 }
 
@@ -185,8 +188,7 @@ void sync_line(Fn *f) { fn_line(f, "tile_sync();"); }
 static const char *symbol(Fn *f, int s) { return fn_text(f, "call.args.%s", f->hip->member[f->p->io.n + s]); }
 
 static const char *coord(Fn *f, int axis) {
-    (void)f, (void)axis;
-    return "0";
+    return f->m->axis.p[axis].ranks == 1 ? "0" : fn_text(f, "t->coord[%d]", axis);
 }
 
 static const char *read(Fn *f, Elem e, const char *at) {
@@ -203,6 +205,8 @@ static void step(Fn *f, const Op *op) {
     switch (op->kind) {
     case OP_LOAD: hip_load(f, op); break;
     case OP_STORE: hip_store(f, op); break;
+    case OP_WAIT: emit_wait(f, op); break;
+    case OP_SIGNAL: emit_signal(f, op); break;
     case OP_DOT: hip_dot(f, op); break;
     case OP_CONVERT: hip_convert(f, op); break;
     case OP_CUMSUM:
@@ -220,5 +224,5 @@ static void step(Fn *f, const Op *op) {
 const Backend hip_backend = {
     .who = "the generator of GPU text", .leave = "return;", .quotient = "tile_div_f32", .loads_apart = true,
     .symbol = symbol, .coord = coord, .read = read, .packed = packed, .nest = nest_of_tile, .element = element, .tile = tile_new,
-    .place = place, .step = step,
+    .place = place, .sync = &hip_sync, .step = step,
 };

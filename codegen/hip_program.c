@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-static const char *const suffix[] = {"_call", "_config", "_args", "_program", "_workspace", "_open", "_run", "_close"};
+static const char *const suffix[] = {"_call", "_config", "_args", "_program", "_workspace", "_open", "_run", "_close", "_begin", "_end"};
 
 static bool same_arguments(const Node *a, const Node *b) {
     if (a->kernel != b->kernel || a->arg.n != b->arg.n) return false;
@@ -19,15 +19,19 @@ static bool same_arguments(const Node *a, const Node *b) {
 }
 
 static const GpuLaunch *launched_before(const GpuText *g, const Program *p, const Node *n) {
+    int first = gpu_has_task(g->m, p); /* after that of the run's beginning */
     for (int i = 0; i < n->id; i++)
-        if (same_arguments(p->node.p[i], n)) return &g->launch.p[i];
+        if (same_arguments(p->node.p[i], n)) return &g->launch.p[first + i];
     return NULL;
 }
 
-static void file_head(Text *to, const char *name, const char *target) {
+static void file_head(Text *to, const Module *m, const Program *p, const char *target) {
+    const char *name = p->name;
     text_printf(to, "/* %s_%s.hip: the program %s for %s, made by tilec. */\n", name, target, name, target);
-    text_printf(to, "#include \"device/tile_%s.h\"\n\n#include \"%s.h\"\n\n", target, name);
-    gpu_call_type(to, name);
+    text_printf(to, "#include \"device/tile_%s.h\"\n", target);
+    if (gpu_has_task(m, p)) text_add(to, "#include \"device/tile_flags.h\"\n");
+    text_printf(to, "\n#include \"%s.h\"\n\n", name);
+    gpu_call_type(to, m, p);
 }
 
 static bool emit_node(Arena *a, GpuText *g, const Program *p, const Memory *memory, CNames *names, const Node *n) {
@@ -46,6 +50,15 @@ static bool emit_node(Arena *a, GpuText *g, const Program *p, const Memory *memo
     return good;
 }
 
+/* A launch of one wave: NAME_begin, NAME_end. */
+static void emit_run(Arena *a, GpuText *g, const Program *p, const char *what) {
+    GpuLaunch launch = {.function = arena_format(a, "%s_%s", p->name, what), .threads = matrix_target(g->target)->wave};
+    if (!gpu_has_task(g->m, p)) return;
+    text_printf(&g->text, "TILE_KERNEL(%s, %s_call, %d) { tile_run_%s(call.task); }\n\n", launch.function, p->name,
+                launch.threads, what);
+    vec_push(a, &g->launch, launch);
+}
+
 /* Inputs lie in the GPU's memory, which the host does not look into. */
 static void ranges_tell(const GpuText *g) {
     for (int i = 0; i < g->p->io.n; i++) {
@@ -62,12 +75,15 @@ bool gpu_emit(Arena *a, GpuText *g) {
     Memory memory;
     named.name = c_program_name(a, g->p);
     if (!memory_make(a, g->m, p, &memory)) return false;
-    g->local = memory.local;
+    g->local = memory.local, g->symmetric = memory.symmetric;
+    g->words = memory.words, g->counts = memory.counts;
     c_name(&names, p->name);
     for (size_t i = 0; i < sizeof suffix / sizeof *suffix; i++) c_name(&names, arena_format(a, "%s%s", p->name, suffix[i]));
-    file_head(&g->text, p->name, g->target);
+    file_head(&g->text, g->m, p, g->target);
     ranges_tell(g);
+    emit_run(a, g, p, "begin");
     bool good = true;
     for (int i = 0; i < p->node.n && good; i++) good = emit_node(a, g, p, &memory, &names, p->node.p[i]);
+    emit_run(a, g, p, "end");
     return good;
 }

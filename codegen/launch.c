@@ -1,13 +1,22 @@
 /* launch.c: what launches a program's kernels on GPUs: their code, workgroups and the struct that they take, as tables
    that the runtime reads. */
 #include "codegen/c.h"
+#include "ir/relation.h"
 
 #include <inttypes.h>
 #include <string.h>
 
-void gpu_call_type(Text *to, const char *program) {
-    text_printf(to, "typedef struct {\n    %s_args args;\n    char *local; /* workspace */\n} %s_call;\n\n", program,
-                program);
+bool gpu_has_task(const Module *m, const Program *p) {
+    bool has = mesh_ranks(m) > 1;
+    for (int i = 0; i < p->node.n && !has; i++)
+        has = p->node.p[i]->kind == NODE_CALL && kernel_orders_tasks(p->node.p[i]->kernel);
+    return has;
+}
+
+void gpu_call_type(Text *to, const Module *m, const Program *p) {
+    text_printf(to, "typedef struct {\n    %s_args args;\n    char *local; /* workspace */\n", p->name);
+    if (gpu_has_task(m, p)) text_add(to, "    const struct tile_gpu_task *task;\n");
+    text_printf(to, "} %s_call;\n\n", p->name);
 }
 
 const char *gpu_file_name(Arena *a, const GpuText *g, const char *ending) {
@@ -22,6 +31,7 @@ static const char *prefix(Arena *a, const GpuText *g) {
 /* ---- number of workgroups, a function for each kernel ---- */
 
 static const char *groups_name(Arena *a, const GpuText *g, const Kernel *k) {
+    if (!k) return arena_format(a, "%s_one_group", prefix(a, g));
     return arena_format(a, "%s_groups_%d", prefix(a, g), k->id);
 }
 
@@ -32,6 +42,11 @@ static bool is_first(const GpuText *g, int launch) {
 }
 
 static void write_groups(Text *to, Arena *a, const Memory *memory, const GpuText *g, const Kernel *k) {
+    if (!k) {
+        text_printf(to, "/* Of what begins and ends a run. */\nstatic int64_t %s(const tile_task *t) {\n", groups_name(a, g, k));
+        text_add(to, "    (void)t;\n    return 1;\n}\n\n");
+        return;
+    }
     Fn f = fn_new(a, g->m, g->p, memory);
     const char *n = node_tasks(&f, k);
     if (!text_has_word(n, "t")) fn_line(&f, "(void)t;");
@@ -91,6 +106,18 @@ static void write_code(Text *to, Arena *a, const GpuText *g) {
     text_add(to, "    {0},\n};\n\n");
 }
 
+/* Names for fault records. */
+static void write_flags(Text *to, Arena *a, const GpuText *g) {
+    const Program *p = g->p;
+    if (p->flag.n) flags_source(to, a, p, arena_format(a, "%s_flag", prefix(a, g)));
+}
+
+static void write_sharing(Text *to, Arena *a, const GpuText *g) {
+    text_printf(to, "     .symmetric_bytes = %" PRId64 ", .words = %" PRId64 ", .counts = %" PRId64 ", .tickets = %d,\n",
+                g->symmetric, g->words, g->counts, g->tickets);
+    if (g->p->flag.n) text_printf(to, "     .nflags = %d, .flag = %s_flag,\n", g->p->flag.n, prefix(a, g));
+}
+
 static void write_images(Text *to, Arena *a, const char *program, const Targets *t) {
     text_printf(to, "static const tile_image %s_image[] = {\n", program);
     for (int i = 0; i < t->ngpu; i++) {
@@ -98,6 +125,7 @@ static void write_images(Text *to, Arena *a, const char *program, const Targets 
         const char *name = prefix(a, g);
         text_printf(to, "    {.target = \"%s%s\", .code = %s_code, .local_bytes = %" PRId64 ",\n",
                     g->emulated ? "emu:" : "", g->target, name, g->local);
+        if (gpu_has_task(g->m, g->p)) write_sharing(to, a, g);
         text_printf(to, "     .nlaunches = %d, .launch = %s_launch},\n", g->launch.n, name);
     }
     text_add(to, "};\n\n");
@@ -111,7 +139,7 @@ static void write_offsets(Text *to, const char *program, const char *what, const
 
 void launch_source(Text *to, Arena *a, const Module *m, const Program *p, const Memory *memory, const Targets *t) {
     const char **member = public_members(a, m, p);
-    gpu_call_type(to, p->name);
+    gpu_call_type(to, m, p);
     write_offsets(to, p->name, "arg", member, p->io.n);
     write_offsets(to, p->name, "dim", member + p->io.n, m->symbol.n);
     for (int i = 0; i < t->ngpu; i++) {
@@ -119,6 +147,7 @@ void launch_source(Text *to, Arena *a, const Module *m, const Program *p, const 
         for (int k = 0; k < g->launch.n; k++)
             if (is_first(g, k)) write_groups(to, a, memory, g, g->launch.p[k].kernel);
         write_launches(to, a, g);
+        write_flags(to, a, g);
         write_code(to, a, g);
     }
     write_images(to, a, p->name, t);

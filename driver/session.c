@@ -91,15 +91,6 @@ bool session_read_ir(Session *s) {
     return s->m && s->diags->errors == 0 && module_verify(s->m);
 }
 
-static bool ranks_fit(const Session *s) {
-    int64_t ranks = mesh_ranks(s->m);
-    if (ranks <= 1 || s->m->program.n == 0) return true;
-    Loc at = s->m->program.p[0]->loc;
-    diag_error(s->diags, at, "unsupported", "not supported yet on %s: programs of %" PRId64 " ranks", s->target.machine, ranks);
-    diag_note(s->diags, at, "--ranks=1 makes it for one");
-    return false;
-}
-
 bool session_passes(Session *s) {
     s->context = (PassContext){.m = s->m, .options = &s->pass};
     int n = 0;
@@ -110,7 +101,6 @@ bool session_passes(Session *s) {
         for (int i = 0; i < n; i++) own[i] = pass_find(s->o->pass.p[i]);
         list = own;
     } else {
-        if (s->target.gpu && !ranks_fit(s)) return false;
         list = pipeline_of(s->pass.target, &n);
     }
     return pipeline_run(&s->context, list, n);

@@ -52,11 +52,6 @@ int lay_words(Elem e) { return elem_bits(e) > 32 ? 2 : 1; }
 static bool adds_atomically(Elem e) { return e == ELEM_F32 || e == ELEM_F64 || e == ELEM_I32 || e == ELEM_I64; }
 
 static void refuse_op(Lay *l, Op *op) {
-    if (op_info[op->kind].class == CLASS_SYNC) lay_refuse(l, op->loc, "waits and signals inside kernels");
-    if (op->kind == OP_LOAD && l->k->param.p[op->param].out)
-        lay_refuse(l, op->loc, "a kernel that reads its own result");
-    if (op->kind == OP_STORE && op->mode == STORE_SUM)
-        lay_refuse(l, op->loc, "a sum in the order of tasks");
     if (op->kind == OP_STORE && op->mode == STORE_ADD && !adds_atomically(l->k->param.p[op->param].elem))
         lay_refuse(l, op->loc, "an atomic sum of %s", elem_text(l->k->param.p[op->param].elem));
     op->region[1] = op->kind == OP_FOR ? NULL : op->region[1]; /* only `split` looks at merge */
@@ -65,7 +60,6 @@ static void refuse_op(Lay *l, Op *op) {
 static void refuse_params(Lay *l) {
     for (int i = 0; i < l->k->param.n; i++) {
         const Param *p = &l->k->param.p[i];
-        if (p->ranks >= 0) lay_refuse(l, p->loc, "memory of other ranks");
         if (elem_is_packed(p->elem) && (p->out || p->inout)) lay_refuse(l, p->loc, "results of %s", elem_text(p->elem));
     }
 }

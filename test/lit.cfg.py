@@ -44,6 +44,8 @@ for tool in ("clang-22", "nvcc", "hipcc", "mpirun"):
 config.available_features.add(platform.machine())
 if os.path.exists("/dev/nvidia0"):
     config.available_features.add("nvidia-gpu")
+if os.path.exists("/dev/nvidia1"):
+    config.available_features.add("nvidia-gpus")
 if any(shutil.which(name) for name in ("clang-22", "clang-14", "clang")):
     config.available_features.add("clang")
 for name in ("TILEC_SHARED_DATA", "HOME", "TSAN_OPTIONS", "ASAN_OPTIONS", "UBSAN_OPTIONS"):

@@ -99,14 +99,21 @@ TILE_FN void tile_release(int scope) {
     if (tile_thread() == 0) tile_fence_release(scope);
 }
 
+/* The same before each of its threads. */
+TILE_FN void tile_release_each(int scope) {
+    tile_drain();
+    tile_sync();
+    tile_fence_release(scope);
+}
+
 /* Thread 0, after tile_release: completes generation g of a word, here or on a peer. */
 TILE_FN void tile_publish(tile_gpu_word *w, uint64_t g, int scope) { tile_word_store(&w->value, g, scope); }
 
 /* Collective. One of `arrivals` arrivals of this device; true for the last one, which has everything that the others
-   did before theirs, and publishes. The counter is free again when anyone can see what the last one publishes. */
-TILE_FN bool tile_arrive(uint64_t *count, uint64_t arrivals) {
+   did before theirs, and publishes at this scope. The counter is free again when anyone can see what it publishes. */
+TILE_FN bool tile_arrive(uint64_t *count, uint64_t arrivals, int scope) {
     bool last = false;
-    tile_release(TILE_DEVICE);
+    tile_release(scope); /* a chiplet publishes to other devices only what it wrote itself: each arrival its own */
     if (tile_thread() == 0 && tile_word_add(count, 1, TILE_DEVICE) + 1 == arrivals) {
         tile_fence_acquire(TILE_DEVICE);
         tile_word_store(count, 0, TILE_DEVICE);
@@ -117,13 +124,15 @@ TILE_FN bool tile_arrive(uint64_t *count, uint64_t arrivals) {
 
 /* ---- packets: data and generation in one word; every slot is written in every generation that uses it ---- */
 
-/* One thread, after tile_release(TILE_SYSTEM): what the workgroup has read came before it. */
-TILE_FN void tile_packet_put(uint64_t *p, uint64_t g, uint32_t data) {
+typedef uint64_t tile_packet;
+
+/* Any thread, after tile_release_each(TILE_SYSTEM): what the workgroup has read came before it. */
+TILE_FN void tile_packet_put(tile_packet *p, uint64_t g, uint32_t data) {
     tile_word_store(p, g << 32 | data, TILE_SYSTEM);
 }
 
 /* One thread waits for this generation's packet; true as of tile_poll. */
-TILE_FN bool tile_packet_get(const tile_gpu_task *t, const uint64_t *p, uint64_t g, uint32_t *data, int flag, int from,
+TILE_FN bool tile_packet_get(const tile_gpu_task *t, const tile_packet *p, uint64_t g, uint32_t *data, int flag, int from,
                              int64_t task) {
     uint64_t start = tile_clock_ns(), want = (uint32_t)g;
     for (unsigned spin = 1;; spin++) {

@@ -25,7 +25,7 @@ typedef struct {
 } tile_gpu_fault;
 
 /* One per rank and instance, in memory of its device; constant once the instance is open. */
-typedef struct {
+typedef struct tile_gpu_task {
     int32_t rank, nranks;
     int32_t coord[3];             /* along each mesh axis */
     int32_t instance;             /* the runtime's number of it, for fault records */

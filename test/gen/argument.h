@@ -11,11 +11,11 @@ typedef struct {
     Src *g;
     Kern k;
     const char *args;
-    bool varies[SRC_AXES];  /* some argument differs along the axis */
+    bool varies[SRC_AXES];   /* some argument differs along the axis */
     bool is_split[SRC_AXES]; /* some argument is split, as planned in k.dim */
     bool gathered[SRC_AXES]; /* the first argument, before it is taken */
-    int summed;             /* the split dimension that is in no result, or -1 */
-    int updated;            /* the tensor that is updated in place, or -1 */
+    int summed;              /* the split dimension that is in no result, or -1 */
+    int updated;             /* the tensor that is updated in place, or -1 */
 } Call;
 
 static int planned(const Call *c, int axis) {
@@ -44,7 +44,8 @@ static void argument_take(Call *c, KernParam *p, int tensor, const char *text) {
     p->elem = t->elem;
     p->exact = t->exact;
     for (int a = 0; a < c->g->naxis; a++)
-        c->is_split[a] = c->is_split[a] || (t->place[a] == PLACE_S && planned(c, a) >= 0 && !c->varies[a] && !(text && c->gathered[a]));
+        c->is_split[a] = c->is_split[a] ||
+                         (t->place[a] == PLACE_S && planned(c, a) >= 0 && !c->varies[a] && !(text && c->gathered[a]));
     c->args = SAY(c->g, "%s%s%s", c->args, *c->args ? ", " : "", text ? text : read_tensor(c->g, tensor));
     c->g->tensor.p[tensor].read = true;
 }
@@ -59,8 +60,10 @@ static const char *argument_input(Call *c, const KernParam *p, int *tensor) {
         int kd = p->kd[d], dim = c->k.dim[kd].dim, a = dim / EXTENT_LOCAL - 1;
         bool is_local = is_local_dim(dim);
         t.dim[d] = d == p->plus ? EXTENT_PLUS + dim : is_local ? dim % EXTENT_LOCAL : dim;
-        if (!is_local && c->k.dim[kd].axis >= 0 && DRAW(g, 3)) a = c->k.dim[kd].axis;
-        else if (!is_local) continue;
+        if (!is_local && c->k.dim[kd].axis >= 0 && DRAW(g, 3))
+            a = c->k.dim[kd].axis;
+        else if (!is_local)
+            continue;
         if (t.place[a] != PLACE_R) continue;
         t.place[a] = PLACE_S;
         t.split[a] = d;
@@ -75,8 +78,10 @@ static void argument_find(Call *c, KernParam *p) {
     for (int i = 0; i < c->g->tensor.n && n < 64; i++)
         if (argument_fits(c, &c->g->tensor.p[i], p)) found[n++] = i;
     const char *text = NULL;
-    if (n && DRAW(c->g, 3)) t = found[DRAW(c->g, n)];
-    else text = argument_input(c, p, &t);
+    if (n && DRAW(c->g, 3))
+        t = found[DRAW(c->g, n)];
+    else
+        text = argument_input(c, p, &t);
     memset(c->gathered, 0, sizeof c->gathered);
     argument_take(c, p, t, text);
 }

@@ -38,7 +38,9 @@ static KernVar *var_add(Kern *k, ValueClass c, unsigned ranges, bool exact) {
 }
 
 /* f32(x) where an expression of 16 bits could stay narrow. */
-static const char *as_class(Kern *k, ValueClass c, Piece e) { return c == CLASS_B ? e.text : SAYK(k, "%s(%s)", class_type[c], e.text); }
+static const char *as_class(Kern *k, ValueClass c, Piece e) {
+    return c == CLASS_B ? e.text : SAYK(k, "%s(%s)", class_type[c], e.text);
+}
 
 static void define_variable(Kern *k, unsigned use) {
     ValueClass c = (ValueClass)DRAW(k->g, 3);
@@ -50,7 +52,8 @@ static void define_variable(Kern *k, unsigned use) {
     if (form == 2) {
         v->ranges |= grid_tiles(k, use) & (unsigned)DRAW(k->g, 64);
         line(k, "%s: %s%s = %s;", v->name, class_type[c], ranges_text(k, v->ranges), as_class(k, c, e));
-    } else line(k, "%s%s = %s;", form == 1 ? "let " : "", v->name, as_class(k, c, e));
+    } else
+        line(k, "%s%s = %s;", form == 1 ? "let " : "", v->name, as_class(k, c, e));
 }
 
 static KernVar *variable_to_change(Kern *k, int first) {
@@ -110,7 +113,8 @@ static const char *loop_bounds(Kern *k, unsigned use, int kd) {
     int ptr = -1, row = -1;
     for (int i = 0; i < k->nparam; i++)
         for (int r = 0; r < k->nrange; r++)
-            if (k->param[i].plus >= 0 && (use >> r & 1) && !k->range[r].tile && k->range[r].kd == k->param[i].kd[0]) ptr = i, row = r;
+            if (k->param[i].plus >= 0 && (use >> r & 1) && !k->range[r].tile && k->range[r].kd == k->param[i].kd[0])
+                ptr = i, row = r;
     if (ptr >= 0 && DRAW(k->g, 2)) {
         k->param[ptr].read = true;
         return SAYK(k, "p%d[%s] .. p%d[%s + 1]", ptr, k->range[row].name, ptr, k->range[row].name);
@@ -143,7 +147,8 @@ static const char *product(Kern *k, unsigned use, unsigned tiles, int p) {
     int depth = DRAW(k->g, 3) == 2;
     Piece a = with_range(k, CLASS_F, expr_make(k, CLASS_F, position | left | 1u << p, depth, false), p);
     Piece b = with_range(k, CLASS_F, expr_make(k, CLASS_F, position | (tiles & ~left) | 1u << p, depth, false), p);
-    const char *at = DRAW(k->g, 2) ? SAYK(k, "sum(%s * %s, %s)", a.text, b.text, k->range[p].name) : SAYK(k, "%s @ %s", a.text, b.text);
+    const char *at = DRAW(k->g, 2) ? SAYK(k, "sum(%s * %s, %s)", a.text, b.text, k->range[p].name)
+                                   : SAYK(k, "%s @ %s", a.text, b.text);
     static const char *const cast[] = {"", "bf16", "f16"};
     const char *to = cast[DRAW(k->g, 3)];
     if (*to && at[0] != 's') at = SAYK(k, "%s(%s) @ %s(%s)", to, a.text, to, b.text);
@@ -167,8 +172,10 @@ static void accumulate_rest(Kern *k, const char *name, unsigned within, int p, b
         if (!max) e = with_range(k, CLASS_F, e, p);
         const char *f = max ? "max" : "sum";
         const char *one = e.ranges >> p & 1 ? SAYK(k, "%s(%s, %s)", f, e.text, k->range[p].name) : e.text;
-        if (max) line(k, "%s = max(%s, %s);", name, name, one);
-        else line(k, "%s += %s;", name, one);
+        if (max)
+            line(k, "%s = max(%s, %s);", name, name, one);
+        else
+            line(k, "%s += %s;", name, one);
     }
 }
 
@@ -177,18 +184,26 @@ static KernVar *loop_accumulate(Kern *k, unsigned use, int kd, int form) {
     unsigned tiles = grid_tiles(k, use) & (unsigned)(form == 0 || DRAW(k->g, 2) ? ~0 : DRAW(k->g, 64));
     int nrange = k->nrange, nvar = k->nvar;
     ValueClass c = form == 2 ? CLASS_I : CLASS_F;
-    const char *name = SAYK(k, "acc%d", k->nname++), *start = form == 1 ? "-9.0" : form == 2 ? "3" : dim_is_split(k, kd) || DRAW(k->g, 2) ? "0" : "0.5";
+    const char *name = SAYK(k, "acc%d", k->nname++), *start = form == 1                              ? "-9.0"
+                                                              : form == 2                            ? "3"
+                                                              : dim_is_split(k, kd) || DRAW(k->g, 2) ? "0"
+                                                                                                     : "0.5";
     line(k, "%s: %s%s = %s;", name, class_type[c], ranges_text(k, tiles), start);
     int p = loop_open(k, use, kd, !dim_is_split(k, kd));
     unsigned within = (use & ~grid_tiles(k, use)) | tiles | 1u << p;
     const char *q = k->range[p].name;
-    if (form == 0) line(k, "%s += %s;", name, summand(k, use, tiles, p));
+    if (form == 0)
+        line(k, "%s += %s;", name, summand(k, use, tiles, p));
     else {
         Piece e = with_range(k, c, expr_make(k, c, within, 2, true), p);
-        if (form == 1 && k->range[p].tile) line(k, "%s = max(%s, max(%s, %s));", name, name, as_class(k, c, e), q);
-        else if (form == 1) line(k, "%s = max(%s, %s);", name, name, as_class(k, c, e));
-        else if (k->range[p].tile) line(k, "%s += sum(%s, %s);", name, as_class(k, c, e), q);
-        else line(k, "%s += %s;", name, as_class(k, c, e));
+        if (form == 1 && k->range[p].tile)
+            line(k, "%s = max(%s, max(%s, %s));", name, name, as_class(k, c, e), q);
+        else if (form == 1)
+            line(k, "%s = max(%s, %s);", name, name, as_class(k, c, e));
+        else if (k->range[p].tile)
+            line(k, "%s += sum(%s, %s);", name, as_class(k, c, e), q);
+        else
+            line(k, "%s += %s;", name, as_class(k, c, e));
     }
     if (dim_is_split(k, kd)) accumulate_rest(k, name, within, p, form == 1);
     loop_close(k, nrange, nvar);
@@ -198,7 +213,8 @@ static KernVar *loop_accumulate(Kern *k, unsigned use, int kd, int form) {
     return v;
 }
 
-/* A softmax of scores over a dimension, weighted: two variables that rescale, with the rule that puts parts together. */
+/* A softmax of scores over a dimension, weighted: two variables that rescale, with the rule that puts parts together.
+ */
 static void loop_online(Kern *k, unsigned use, int kd) {
     unsigned tiles = grid_tiles(k, use), rows = tiles & (unsigned)DRAW(k->g, 64), position = use & ~tiles;
     int nrange = k->nrange, nvar = k->nvar, id = k->nname++;

@@ -5,7 +5,8 @@
 #include "test/gen/argument.h"
 
 static void call_dim(Call *c, int dim, bool reduced) {
-    if (c->k.ndim < KERN_DIMS) c->k.dim[c->k.ndim++] = (KernDim){.dim = dim, .reduced = reduced, .axis = -1, .range = -1};
+    if (c->k.ndim < KERN_DIMS)
+        c->k.dim[c->k.ndim++] = (KernDim){.dim = dim, .reduced = reduced, .axis = -1, .range = -1};
 }
 
 static int results_of(const Call *c) {
@@ -31,14 +32,17 @@ static const char *base_take(Call *c, int base) {
         if (t->place[a] != PLACE_S) continue;
         int form = DRAW(g, 4);
         KernDim *k = &c->k.dim[t->split[a]];
-        if (c->updated >= 0) k->axis = a;
+        if (c->updated >= 0)
+            k->axis = a;
         else if (form == 3 && t->ndim > 1 && !has_local(c)) {
             text = SAY(g, "local(%s, %s)", text, axis_name[a]);
             c->varies[a] = g->varies = true;
             k->dim += EXTENT_LOCAL * (a + 1);
             k->reduced = true;
-        } else if (form == 2) text = SAY(g, "all_gather(%s, %s)", text, axis_name[a]), c->gathered[a] = true;
-        else k->axis = a;
+        } else if (form == 2)
+            text = SAY(g, "all_gather(%s, %s)", text, axis_name[a]), c->gathered[a] = true;
+        else
+            k->axis = a;
     }
     return text;
 }
@@ -46,22 +50,27 @@ static const char *base_take(Call *c, int base) {
 static void roles_choose(Call *c) {
     bool update = c->updated >= 0;
     for (int d = 0; d < c->k.ndim && !update; d++)
-        if (!is_local_dim(c->k.dim[d].dim)) c->k.dim[d].reduced = RARELY(c->g, c->k.dim[d].axis >= 0 ? 2 : 4) && results_of(c) > 1;
-    while (RARELY(c->g, 3) && c->k.ndim < KERN_DIMS) call_dim(c, DRAW(c->g, c->g->ndim), RARELY(c->g, 2) || update);
+        if (!is_local_dim(c->k.dim[d].dim))
+            c->k.dim[d].reduced = RARELY(c->g, c->k.dim[d].axis >= 0 ? 2 : 4) && results_of(c) > 1;
+    while (RARELY(c->g, 3) && c->k.ndim < KERN_DIMS)
+        call_dim(c, DRAW(c->g, c->g->ndim), RARELY(c->g, 2) || (update && !c->k.adds));
 }
 
 /* Along axes that the first argument leaves free a dimension may be split, for the other arguments. */
 static void splits_choose(Call *c) {
     for (int a = 0; a < c->g->naxis && c->updated < 0; a++) {
         int d = DRAW(c->g, c->k.ndim);
-        bool free = planned(c, a) < 0 && !c->varies[a] && c->k.dim[d].axis < 0 && is_plain_dim(c->k.dim[d].dim) && !c->k.dim[d].whole;
+        bool free = planned(c, a) < 0 && !c->varies[a] && c->k.dim[d].axis < 0 && is_plain_dim(c->k.dim[d].dim) &&
+                    !c->k.dim[d].whole;
         if (free && RARELY(c->g, 2)) c->k.dim[d].axis = a;
     }
     c->summed = -1;
     for (int d = 0; d < c->k.ndim; d++) {
         if (!c->k.dim[d].reduced || c->k.dim[d].axis < 0) continue;
-        if (c->summed >= 0) c->k.dim[d].reduced = false;
-        else c->summed = d;
+        if (c->summed >= 0)
+            c->k.dim[d].reduced = false;
+        else
+            c->summed = d;
     }
 }
 
@@ -108,9 +117,28 @@ static KernResult result_choose(Call *c) {
         int j = i - DRAW(g, i + 1), x = r.kd[i];
         r.kd[i] = r.kd[j], r.kd[j] = x;
     }
-    if (c->summed < 0) elem_random(g, &r.elem);
-    else r.max = RARELY(g, 4);
+    if (c->summed < 0)
+        elem_random(g, &r.elem);
+    else
+        r.max = RARELY(g, 4);
     return r;
+}
+
+/* A result to which the kernel adds at computed places: some of the grid's ranges are summed over. */
+static void result_adds(Call *c, KernResult *r) {
+    static const Elem list[] = {ELEM_F32, ELEM_I32, ELEM_F64, ELEM_I64, ELEM_BF16,
+                                ELEM_F16, ELEM_I8,  ELEM_I16, ELEM_U8};
+    int kept = 0;
+    bool partial = false;
+    for (int d = 0; d < r->ndim; d++) {
+        if (DRAW(c->g, 2))
+            r->kd[kept++] = r->kd[d];
+        else
+            partial = partial || c->k.dim[r->kd[d]].axis >= 0;
+    }
+    r->ndim = kept == SRC_RANK ? kept - 1 : kept;
+    r->places = 2 + DRAW(c->g, 6);
+    r->elem = list[DRAW(c->g, partial || DRAW(c->g, 2) ? 2 : (int)(sizeof list / sizeof *list))];
 }
 
 static SrcTensor result_tensor(const Call *c, const KernResult *r) {
@@ -118,11 +146,12 @@ static SrcTensor result_tensor(const Call *c, const KernResult *r) {
     for (int d = 0; d < r->ndim; d++) t.dim[d] = c->k.dim[r->kd[d]].dim;
     for (int a = 0; a < c->g->naxis; a++) {
         int kd = c->is_split[a] ? planned(c, a) : -1;
-        if (kd >= 0) t.place[a] = c->k.dim[kd].reduced ? PLACE_P : PLACE_S;
+        if (kd >= 0) t.place[a] = PLACE_P;
         for (int d = 0; d < r->ndim; d++)
-            if (r->kd[d] == kd) t.split[a] = d;
+            if (r->kd[d] == kd) t.place[a] = PLACE_S, t.split[a] = d;
         if (c->varies[a]) t.place[a] = PLACE_V;
     }
+    if (r->places) dim_prepend(c->g, &t, EXTENT_NUMBER + r->places);
     return t;
 }
 
@@ -166,6 +195,7 @@ static bool call_write(Call *c) {
     KernResult r[2] = {result_choose(c), {0}};
     int n = c->summed < 0 && RARELY(g, 4) ? 2 : 1;
     if (n == 2) r[1] = result_choose(c);
+    if (c->summed < 0 && c->updated < 0 && RARELY(g, 6)) result_adds(c, &r[0]);
     if (c->updated >= 0 && DRAW(g, 2)) n--;
     const char *name = SAY(g, "k%d", g->nkernel++), *left = "";
     c->k.scalar = RARELY(g, 3);
@@ -189,10 +219,11 @@ static void reads_restore(Src *g, const bool *read, int n) {
 
 /* ---- updates in place ---- */
 
-/* States and temporaries whose memory no other name means; inside a repeat no temporary of outside but the one it carries. */
+/* States and temporaries whose memory no other name means; inside a repeat no temporary of outside but the one it
+ * carries. */
 static bool may_update(const Src *g, int tensor) {
     const SrcTensor *t = &g->tensor.p[tensor];
-    bool own = t->kind == KIND_TEMPORARY && (tensor >= g->outside || tensor == g->carried);
+    bool own = t->kind == KIND_TEMPORARY && !t->view && (tensor >= g->outside || tensor == g->carried);
     for (int i = 0; i < g->tensor.n; i++) own = own && (i == tensor || g->tensor.p[i].root != t->root);
     return (own || t->kind == KIND_STATE) && is_whole_place(g, t) && !has_local_dim(t) && t->ndim > 0;
 }
@@ -203,7 +234,8 @@ static int places_make(Src *g) {
     SrcTensor t = {.ndim = 1, .dim = {DRAW(g, g->ndim)}, .elem = ELEM_I32};
     int from = given_add(g, t, KIND_INPUT);
     const char *name = SAY(g, "k%d", g->nkernel++);
-    text_printf(&g->kernels, "kernel %s(x: i32[n]) -> (o: i32[n]) {\n  each i: 4 of n { o[i] = i32(%s) + (x[i] & 0); }\n}\n", name,
+    text_printf(&g->kernels,
+                "kernel %s(x: i32[n]) -> (o: i32[n]) {\n  each i: 4 of n { o[i] = i32(%s) + (x[i] & 0); }\n}\n", name,
                 form[DRAW(g, 5)]);
     t.name = SAY(g, "t%d", g->nname++);
     t.exact = t.distinct = true;
@@ -218,14 +250,17 @@ static int places_find(Src *g, int updated) {
     return n && DRAW(g, 2) ? found[DRAW(g, n)] : places_make(g);
 }
 
-/* Stores to computed places along a dimension that is not split: one at a time, or a tile of different ones. */
+/* Stores to computed places along a dimension that is not split: one at a time, a tile of different ones, or sums. */
 static void scatter_choose(Call *c, int *places) {
     Kern *k = &c->k;
-    int form = DRAW(c->g, 4), d = DRAW(c->g, k->ndim);
+    int form = DRAW(c->g, 5), d = DRAW(c->g, k->ndim);
     if (form < 2 || k->dim[d].axis >= 0 || (form == 2 && k->ndim < 2) || k->ndim == KERN_DIMS) return;
+    if (form == 4 && c->g->tensor.p[c->updated].elem == ELEM_BOOL) return;
+    k->adds = form == 4;
     k->scattered = d;
     k->dim[d].reduced = true;
-    if (form == 2) return;
+    if (k->adds) call_dim(c, DRAW(c->g, c->g->ndim), false);
+    if (form != 3) return;
     *places = places_find(c->g, c->updated);
     k->places = true;
     call_dim(c, c->g->tensor.p[*places].dim[0], false);
@@ -255,7 +290,7 @@ static void call_make(Src *g) {
         if (may_update(g, base) && DRAW(g, 2)) c.updated = base;
         text = base_take(&c, base);
         if (c.updated >= 0) scatter_choose(&c, &places);
-        first = c.k.ndim;
+        first = c.k.ndim - c.k.adds;
     } else
         for (int n = 1 + DRAW(g, 3); n > 0; n--) call_dim(&c, DRAW(g, g->ndim), false);
     roles_choose(&c);

@@ -30,10 +30,14 @@ static void program_call(Src *g) {
     SrcTensor r = g->tensor.p[base];
     bool linear = any_place(g, &r, PLACE_P);
     int other = operand_find(g, base, &r);
-    const char *name = SAY(g, "sub%d", g->nname++), *type = head_type(g, r.ndim), *z = other >= 0 ? SAY(g, ", z: %s", type) : "";
-    text_printf(&g->kernels, "program %s(x: %s%s, const c: i64) -> (y: %s) {\n  t = %s;\n", name, type, z, type, linear ? "2 * x" : "tanh(x)");
-    text_printf(&g->kernels, "  if c > 1 { y = t%s; } else { y = 0.5 * t%s; }\n}\n", *z ? " + z" : "", *z ? " - z" : "");
-    const char *args = SAY(g, "%s%s%s, %d", read_tensor(g, base), *z ? ", " : "", *z ? read_tensor(g, other) : "", 1 + DRAW(g, 2));
+    const char *name = SAY(g, "sub%d", g->nname++), *type = head_type(g, r.ndim),
+               *z = other >= 0 ? SAY(g, ", z: %s", type) : "";
+    text_printf(&g->kernels, "program %s(x: %s%s, const c: i64) -> (y: %s) {\n  t = %s;\n", name, type, z, type,
+                linear ? "2 * x" : "tanh(x)");
+    text_printf(&g->kernels, "  if c > 1 { y = t%s; } else { y = 0.5 * t%s; }\n}\n", *z ? " + z" : "",
+                *z ? " - z" : "");
+    const char *args =
+        SAY(g, "%s%s%s, %d", read_tensor(g, base), *z ? ", " : "", *z ? read_tensor(g, other) : "", 1 + DRAW(g, 2));
     r.view = r.exact = false;
     statement_print(g, target_name(g, &r), SAY(g, "%s(%s)", name, args));
 }
@@ -48,14 +52,19 @@ static bool takes_weight(const Src *g, const SrcTensor *t) {
     return extent_value(g, t->dim[0]) > 0 && extent_value(g, t->dim[1]) > 0;
 }
 
-static const char *weight_shapes(Src *g, const char *m, const char *n) {
-    switch (DRAW(g, 6)) {
+/* Weights of a format, m rows by n columns; the hybrid ones need two rows. */
+static const char *weight_shapes(Src *g, const char *m, const char *n, bool rows) {
+    switch (DRAW(g, rows ? 10 : 7)) {
     case 0: return SAY(g, "lowrank([%s, 2], [2, %s])", m, n);
     case 1: return SAY(g, "int8([%s, %s], [%s])", m, n, m);
     case 2: return SAY(g, "ternary([%s, %s], [%s])", m, n, m);
     case 3: return SAY(g, "kron([%s, 1], [1, %s])", m, n);
     case 4: return SAY(g, "strassen([%s, 3], [3], [3, %s])", m, n);
-    default: return SAY(g, "int4_groups([%s, %s], [%s, 1])", m, n, m);
+    case 5: return SAY(g, "int4_groups([%s, %s], [%s, 1])", m, n, m);
+    case 6: return SAY(g, "int8_groups([%s, %s], [%s, 2])", m, n, m);
+    case 7: return SAY(g, "hmd([1, %s], [1, %s - 1], [1, %s])", n, m, n);
+    case 8: return SAY(g, "hmf([1, %s], [%s - 1], [%s])", n, m, n);
+    default: return SAY(g, "hkron([%s - 1, %s], [1, 1], [1, %s])", m, n, n);
     }
 }
 
@@ -65,11 +74,14 @@ static void linear_call(Src *g) {
     if (base < 0 || g->dim[rows].runtime) return;
     SrcTensor r = g->tensor.p[base];
     const char *m = extent_text(g, rows), *n = extent_text(g, r.dim[1]), *weight = SAY(g, "W%d", g->nname++);
-    text_printf(&g->inputs, "%s%s: f32[%s, %s] as %s", g->inputs.n ? ", " : "", weight, m, n, weight_shapes(g, m, n));
+    bool field = RARELY(g, 5);
+    Text *to = field ? &g->fields : &g->inputs;
+    const char *shapes = weight_shapes(g, m, n, extent_value(g, rows) > 1);
+    text_printf(to, "%s%s: f32[%s, %s] as %s", to->n ? ", " : "", weight, m, n, shapes);
     r.dim[1] = rows;
     r.exact = false;
     const char *x = read_tensor(g, base), *name = target_name(g, &r);
-    statement_print(g, name, SAY(g, "linear(%s, %s)", x, weight));
+    statement_print(g, name, SAY(g, "linear(%s, %s%s)", x, field ? "w." : "", weight));
     SrcTensor *y = &g->tensor.p[g->tensor.n - 1];
     y->view = y->name == name && y->kind == KIND_TEMPORARY; /* a format may give a view of what it computes */
 }

@@ -10,11 +10,11 @@ enum { KERN_DIMS = 5, KERN_PARAMS = 8, KERN_RANGES = 12, KERN_VARS = 24 };
 typedef enum { CLASS_F, CLASS_I, CLASS_B } ValueClass;
 
 typedef struct {
-    int dim;        /* extent in the program */
-    bool reduced;   /* in no result */
-    bool whole;     /* of a view: never split */
-    int axis;       /* split over it, or -1 */
-    int range;      /* of the grid, or -1 */
+    int dim;      /* extent in the program */
+    bool reduced; /* in no result */
+    bool whole;   /* of a view: never split */
+    int axis;     /* split over it, or -1 */
+    int range;    /* of the grid, or -1 */
 } KernDim;
 
 typedef struct {
@@ -50,9 +50,11 @@ typedef struct {
     int indent;
     bool scalar, flag, number; /* the kernel has the parameter s, the constants c and m */
     bool scalar_read, flag_read, number_read;
-    int scattered;           /* the dimension of p0, updated in place, that its stores compute; or -1 */
-    bool places;             /* they take it from p1 */
-    bool subscript;          /* inside one a range is a value: max(x, i) is no reduction there */
+    int scattered;  /* the dimension of p0, updated in place, that its stores compute; or -1 */
+    bool places;    /* they take it from p1 */
+    bool adds;      /* all they do is to add, to places that tasks share */
+    int64_t tasks;  /* of the grid so far */
+    bool subscript; /* inside one a range is a value: max(x, i) is no reduction there */
 } Kern;
 
 typedef struct {
@@ -132,7 +134,7 @@ static Piece expr_load(Kern *k, int param, unsigned use) {
 
 /* A parameter can be read where every split dimension of it has a range in use. */
 static bool can_load(const Kern *k, const KernParam *p, unsigned use) {
-    if (p->inout && k->places) return false;
+    if (p->inout && (k->places || k->adds)) return false;
     for (int d = 0; d < p->ndim; d++) {
         int own = update_range(k, p, d);
         if (own >= 0 && !(use >> own & 1)) return false;
@@ -146,7 +148,8 @@ static bool can_load(const Kern *k, const KernParam *p, unsigned use) {
 static int param_for(Kern *k, ValueClass c, unsigned use, bool exact) {
     int found[KERN_PARAMS], n = 0;
     for (int i = 0; i < k->nparam; i++)
-        if (class_of(k->param[i].elem) == c && can_load(k, &k->param[i], use) && (!exact || k->param[i].exact)) found[n++] = i;
+        if (class_of(k->param[i].elem) == c && can_load(k, &k->param[i], use) && (!exact || k->param[i].exact))
+            found[n++] = i;
     return n ? found[DRAW(k->g, n)] : -1;
 }
 
@@ -183,7 +186,10 @@ static Piece expr_position(Kern *k, int r) {
 static Piece leaf_number(Kern *k, ValueClass c) {
     static const char *const floats[] = {"0.5", "-1.25", "2.0", "0.0", "0.1"};
     static const char *const ints[] = {"1", "3", "-2", "0", "7"};
-    const char *text = c == CLASS_F ? floats[DRAW(k->g, 5)] : c == CLASS_I ? ints[DRAW(k->g, 5)] : DRAW(k->g, 2) ? "true" : "false";
+    const char *text = c == CLASS_F    ? floats[DRAW(k->g, 5)]
+                       : c == CLASS_I  ? ints[DRAW(k->g, 5)]
+                       : DRAW(k->g, 2) ? "true"
+                                       : "false";
     if (c == CLASS_F && k->scalar && DRAW(k->g, 2)) k->scalar_read = true, text = "s";
     if (c == CLASS_I && k->number && DRAW(k->g, 2)) k->number_read = true, text = "m";
     return (Piece){.text = c == CLASS_B ? text : SAYK(k, "%s(%s)", c == CLASS_F ? "f32" : "i32", text), .exact = true};
@@ -207,7 +213,8 @@ static Piece leaf_make(Kern *k, ValueClass c, unsigned use, bool exact) {
         return keep ? e : expr_cast(k, c == CLASS_F ? "f32" : "i32", e);
     }
     int r = any_range(k, use);
-    if (r >= 0 && c == CLASS_B) return (Piece){SAYK(k, "(pos(%s) > %d)", k->range[r].name, DRAW(k->g, 4)), mask_of(k, r), true};
+    if (r >= 0 && c == CLASS_B)
+        return (Piece){SAYK(k, "(pos(%s) > %d)", k->range[r].name, DRAW(k->g, 4)), mask_of(k, r), true};
     if (r < 0 || RARELY(k->g, 3)) return leaf_number(k, c);
     Piece e = expr_cast(k, c == CLASS_F ? "f32" : "i32", expr_position(k, r));
     if (c == CLASS_F) e.text = SAYK(k, "(%s * 0.125)", e.text);
@@ -228,23 +235,29 @@ static Piece call1(Kern *k, const char *f, Piece a, bool exact) {
 static Piece with_range(Kern *k, ValueClass c, Piece e, int r) {
     if (e.ranges >> r & 1 || !k->range[r].tile) return e;
     const char *p = k->range[r].name;
-    if (c == CLASS_F) e.text = SAYK(k, "(%s + f32(pos(%s)) * 0.0625)", e.text, p), e.exact = false;
-    else if (c == CLASS_I) e.text = SAYK(k, "(%s + i32(pos(%s)))", e.text, p);
-    else e.text = SAYK(k, "(%s && pos(%s) > 1)", e.text, p);
+    if (c == CLASS_F)
+        e.text = SAYK(k, "(%s + f32(pos(%s)) * 0.0625)", e.text, p), e.exact = false;
+    else if (c == CLASS_I)
+        e.text = SAYK(k, "(%s + i32(pos(%s)))", e.text, p);
+    else
+        e.text = SAYK(k, "(%s && pos(%s) > 1)", e.text, p);
     e.ranges |= 1u << r;
     return e;
 }
 
 static Piece expr_reduce(Kern *k, ValueClass c, unsigned use, int depth, bool exact, int r) {
-    static const char *const of[][4] = {{"sum", "max", "min", "sum"}, {"sum", "max", "min", "arg"}, {"any", "all", "any", "all"}};
+    static const char *const of[][4] = {
+        {"sum", "max", "min", "sum"}, {"sum", "max", "min", "arg"}, {"any", "all", "any", "all"}};
     const char *f = of[c][DRAW(k->g, 4)], *p = k->range[r].name;
     if (k->subscript && f[0] == 'm') f = c == CLASS_I ? "sum" : "max";
     bool is_sum = f[0] == 's';
     use |= 1u << r;
     if (c == CLASS_F && exact && is_sum) f = "max", is_sum = false;
-    if (f[1] == 'r') { /* an argument: of floats that are exact */
-        Piece e = with_range(k, CLASS_I, expr_make(k, CLASS_I, use, depth - 1, true), r);
-        return (Piece){SAYK(k, "i32(arg%s(%s, %s))", DRAW(k->g, 2) ? "min" : "max", e.text, p), e.ranges & ~(1u << r), true};
+    if (f[1] == 'r') { /* an argument: of floats that are exact, or of integers */
+        ValueClass best = DRAW(k->g, 2) ? CLASS_F : CLASS_I;
+        Piece e = with_range(k, best, expr_make(k, best, use, depth - 1, true), r);
+        return (Piece){SAYK(k, "i32(arg%s(%s, %s))", DRAW(k->g, 2) ? "min" : "max", e.text, p), e.ranges & ~(1u << r),
+                       true};
     }
     Piece e = with_range(k, c, expr_make(k, c, use, depth - 1, exact), r);
     const char *type = c == CLASS_F ? "f32" : "i32";
@@ -263,7 +276,8 @@ static Piece expr_prefix(Kern *k, ValueClass c, unsigned use, int depth, bool ex
 static Piece expr_where(Kern *k, ValueClass c, unsigned use, int depth, bool exact) {
     Piece q = expr_make(k, CLASS_B, use, depth - 1, true);
     Piece a = expr_make(k, c, use, depth - 1, exact), b = expr_make(k, c, use, depth - 1, exact);
-    return (Piece){SAYK(k, "where(%s, %s, %s)", q.text, a.text, b.text), q.ranges | a.ranges | b.ranges, a.exact && b.exact};
+    return (Piece){SAYK(k, "where(%s, %s, %s)", q.text, a.text, b.text), q.ranges | a.ranges | b.ranges,
+                   a.exact && b.exact};
 }
 
 static Piece binary(Kern *k, ValueClass c, const char *op, unsigned use, int depth, bool exact, bool keeps) {
@@ -274,20 +288,37 @@ static Piece binary(Kern *k, ValueClass c, const char *op, unsigned use, int dep
 static Piece extremum(Kern *k, ValueClass c, unsigned use, int depth, bool exact) {
     const char *f = DRAW(k->g, 2) ? "max" : "min", *type = c == CLASS_F ? "f32" : "i32";
     Piece a = expr_make(k, c, use, depth - 1, exact), b = expr_make(k, c, use, depth - 1, exact);
-    return (Piece){SAYK(k, "%s(%s(%s), %s(%s))", f, type, a.text, type, b.text), a.ranges | b.ranges, a.exact && b.exact};
+    return (Piece){SAYK(k, "%s(%s(%s), %s(%s))", f, type, a.text, type, b.text), a.ranges | b.ranges,
+                   a.exact && b.exact};
 }
 
 /* A function of elements whose argument is first made legal and small. */
 static Piece function_safe(Kern *k, Piece a) {
-    static const char *const form[] = {"abs(%s)",           "exp(min(f32(%s), 1.0))",  "tanh(%s)",     "sqrt(abs(%s))",       "rsqrt(abs(%s) + 0.5)",
-                                       "log(abs(%s) + 0.5)", "sigmoid(%s)",            "silu(%s)",     "gelu(%s)",            "sin(min(max(f32(%s), -4.0), 4.0))",
-                                       "erf(%s)",           "exp2(min(f32(%s), 2.0))", "log2(abs(%s) + 1.5)", "cos(min(max(f32(%s), -4.0), 4.0))",
-                                       "pow(abs(%s) + 0.5, f32(1.5))", "f32(bf16(%s))", "f32(f16(min(max(f32(%s), -99.0), 99.0)))",
-                                       "(-%s)",             "f32(f8e4m3(min(max(f32(%s), -9.0), 9.0)))", "f32(f64(%s))"};
+    static const char *const form[] = {"abs(%s)",
+                                       "exp(min(f32(%s), 1.0))",
+                                       "tanh(%s)",
+                                       "sqrt(abs(%s))",
+                                       "rsqrt(abs(%s) + 0.5)",
+                                       "log(abs(%s) + 0.5)",
+                                       "sigmoid(%s)",
+                                       "silu(%s)",
+                                       "gelu(%s)",
+                                       "sin(min(max(f32(%s), -4.0), 4.0))",
+                                       "erf(%s)",
+                                       "exp2(min(f32(%s), 2.0))",
+                                       "log2(abs(%s) + 1.5)",
+                                       "cos(min(max(f32(%s), -4.0), 4.0))",
+                                       "pow(abs(%s) + 0.5, f32(1.5))",
+                                       "f32(bf16(%s))",
+                                       "f32(f16(min(max(f32(%s), -99.0), 99.0)))",
+                                       "(-%s)",
+                                       "f32(f8e4m3(min(max(f32(%s), -9.0), 9.0)))",
+                                       "f32(f64(%s))"};
     int which = DRAW(k->g, (int)(sizeof form / sizeof *form));
     const char *at = strstr(form[which], "%s");
     bool keeps = which == 0 || which == 17 || which == 15 || which == 16 || which == 18 || which == 19;
-    return (Piece){SAYK(k, "%.*s%s%s", (int)(at - form[which]), form[which], a.text, at + 2), a.ranges, keeps && a.exact};
+    return (Piece){SAYK(k, "%.*s%s%s", (int)(at - form[which]), form[which], a.text, at + 2), a.ranges,
+                   keeps && a.exact};
 }
 
 static Piece float_exact(Kern *k, unsigned use, int depth) {
@@ -357,7 +388,8 @@ static Piece bool_make(Kern *k, unsigned use, int depth) {
     ValueClass of = form < 4 ? CLASS_I : CLASS_F;
     Piece a = expr_make(k, of, use, depth - 1, true), b = expr_make(k, of, use, depth - 1, true);
     r = any_range(k, use);
-    if (r >= 0 && !(a.ranges | b.ranges)) a = join(k, expr_cast(k, class_type[of], expr_position(k, r)), "-", a, true); /* not known in advance */
+    if (r >= 0 && !(a.ranges | b.ranges))
+        a = join(k, expr_cast(k, class_type[of], expr_position(k, r)), "-", a, true); /* not known in advance */
     return join(k, a, op[DRAW(k->g, 6)], b, true);
 }
 
@@ -366,9 +398,12 @@ static Piece expr_make(Kern *k, ValueClass c, unsigned use, int depth, bool exac
     int span = tape_open(k->g->tape);
     bool leaf = depth <= 0 || DRAW(k->g, 4) == 0;
     Piece e;
-    if (leaf) e = leaf_make(k, c, use, exact);
-    else if (c == CLASS_F) e = float_make(k, use, depth, exact);
-    else e = c == CLASS_I ? int_make(k, use, depth) : bool_make(k, use, depth);
+    if (leaf)
+        e = leaf_make(k, c, use, exact);
+    else if (c == CLASS_F)
+        e = float_make(k, use, depth, exact);
+    else
+        e = c == CLASS_I ? int_make(k, use, depth) : bool_make(k, use, depth);
     if (exact) e.exact = true;
     tape_close(k->g->tape, span);
     return e;

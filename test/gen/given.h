@@ -1,5 +1,5 @@
-/* given.h: what a program is given and what its statements assign: inputs and states, alone or as fields of records, whole or
-   in parts; results and temporaries. */
+/* given.h: what a program is given and what its statements assign: inputs and states, alone or as fields of records,
+   whole or in parts; results and temporaries. */
 #ifndef TILEC_TEST_GEN_GIVEN_H
 #define TILEC_TEST_GEN_GIVEN_H
 
@@ -11,7 +11,8 @@ static const char *parameter_declare(Src *g, const SrcTensor *t) {
     Text *to = !field ? &g->inputs : state ? &g->state_fields : &g->fields;
     const char *name = SAY(g, "%s%d", state ? "z" : "x", g->nname++);
     bool whole_number = !elem_is_float(t->elem) && t->elem != ELEM_BOOL && elem_bits(t->elem) >= 8;
-    const char *values = whole_number && !state && !field && RARELY(g, 4) ? " in 0 .. 8" : ""; /* as all tests draw them */
+    const char *values =
+        whole_number && !state && !field && RARELY(g, 4) ? " in 0 .. 8" : ""; /* as all tests draw them */
     text_printf(to, "%s%s%s: %s%s", to->n ? ", " : "", state && !field ? "state " : "", name, type_text(g, t), values);
     return field ? SAY(g, "%s.%s", state ? "s" : "w", name) : name;
 }
@@ -21,7 +22,9 @@ static const char *part_place(Src *g, int *extent) {
     int n = g->repeats ? g->repeats + DRAW(g, 2) : 1 + DRAW(g, 3);
     *extent = EXTENT_NUMBER + n;
     if (!g->repeats) return SAY(g, "%d", DRAW(g, n));
-    return DRAW(g, 2) ? SAY(g, "%d - l", n - 1) : n > g->repeats ? "l + 1" : "l";
+    return DRAW(g, 2)       ? SAY(g, "%d - %s", n - 1, g->iteration)
+           : n > g->repeats ? SAY(g, "%s + 1", g->iteration)
+                            : g->iteration;
 }
 
 static void dim_prepend(Src *g, SrcTensor *t, int dim) {
@@ -30,7 +33,8 @@ static void dim_prepend(Src *g, SrcTensor *t, int dim) {
     for (int a = 0; a < g->naxis; a++) t->split[a]++;
 }
 
-/* An input or a state of this type, or a part of one. Iterations of a repeat see what those before them left in a state. */
+/* An input or a state of this type, or a part of one. Iterations of a repeat see what those before them left in a
+ * state. */
 static int given_add(Src *g, SrcTensor t, SrcKind kind) {
     SrcTensor whole = t;
     const char *place = NULL;
@@ -49,7 +53,9 @@ static int given_add(Src *g, SrcTensor t, SrcKind kind) {
 
 /* A value of this type may be stored to the state; a whole one is cut into blocks where the state is split. */
 static bool state_takes(const Src *g, const SrcTensor *state, const SrcTensor *t) {
-    if (state->kind != KIND_STATE || (state->assigned && !state->read) || state->elem != t->elem || !same_dims(state, t)) return false;
+    if (state->kind != KIND_STATE || (state->assigned && !state->read) || state->elem != t->elem ||
+        !same_dims(state, t))
+        return false;
     for (int a = 0; a < g->naxis; a++) {
         bool same = state->place[a] == t->place[a] && (t->place[a] != PLACE_S || state->split[a] == t->split[a]);
         if (!same && (state->place[a] != PLACE_S || t->place[a] != PLACE_R || t->view)) return false;

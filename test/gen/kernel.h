@@ -5,10 +5,19 @@
 
 #include "test/gen/store.h"
 
+#include <stdlib.h>
+
+enum { GRID_TASKS = 48 };
+
 static const char *extents_text(Kern *k, const int *kd, int n, int plus) {
     const char *s = "";
     for (int d = 0; d < n; d++) s = SAYK(k, "%s%sn%d%s", s, d ? ", " : "[", kd[d], d == plus ? " + 1" : "");
     return n ? SAYK(k, "%s]", s) : s;
+}
+
+static const char *result_extents(Kern *k, const KernResult *r) {
+    const char *s = extents_text(k, r->kd, r->ndim, -1);
+    return r->places ? SAYK(k, "[%d%s%s", r->places, *s ? ", " : "]", *s ? s + 1 : "") : s;
 }
 
 static int summed_dim(const Kern *k) {
@@ -19,14 +28,29 @@ static int summed_dim(const Kern *k) {
 
 /* ---- the grid ---- */
 
+/* Tiles of this size make no more tasks than a program can be checked with; they are large ones otherwise. */
+static const char *few_tasks(Kern *k, int d, const char *size) {
+    int64_t tasks = k->tasks * ((extent_value(k->g, k->dim[d].dim) + atoi(size) - 1) / atoi(size));
+    if (tasks > GRID_TASKS) return "64";
+    k->tasks = tasks;
+    return size;
+}
+
 static const char *range_of_result(Kern *k, int d) {
-    int form = DRAW(k->g, k->ndim > 3 ? 6 : 7), r = range_push(k, "i", d, form != 4);
+    int form = DRAW(k->g, k->ndim > 3 ? 6 : 7);
+    int64_t n = extent_value(k->g, k->dim[d].dim);
+    if (form == 4 && k->tasks * n > GRID_TASKS) form = 5;
+    int r = range_push(k, "i", d, form != 4);
     const char *name = k->range[r].name;
     k->range[r].whole = form == 5;
     k->dim[d].range = r;
-    if (form == 4) return SAYK(k, "%s of n%d", name, d);
-    return form == 5 ? SAYK(k, "%s: * of n%d", name, d) : form == 6 ? SAYK(k, "%s: auto of n%d", name, d)
-                                                                    : SAYK(k, "%s: %s of n%d", name, tile_size(k), d);
+    if (form == 4) {
+        k->tasks *= n ? n : 1;
+        return SAYK(k, "%s of n%d", name, d);
+    }
+    return form == 5   ? SAYK(k, "%s: * of n%d", name, d)
+           : form == 6 ? SAYK(k, "%s: auto of n%d", name, d)
+                       : SAYK(k, "%s: %s of n%d", name, few_tasks(k, d, tile_size(k)), d);
 }
 
 static const char *grid_text(Kern *k) {
@@ -60,9 +84,12 @@ static void read_rest(Kern *k, unsigned use) {
         if (k->param[i].read) continue;
         const KernParam *p = &k->param[i];
         Piece e = {0};
-        if (p->plus >= 0) e = (Piece){SAYK(k, "p%d[0]", i), 0, true}, k->param[i].read = true;
-        else if (can_load(k, p, use)) e = expr_load(k, i, use);
-        else continue;
+        if (p->plus >= 0)
+            e = (Piece){SAYK(k, "p%d[0]", i), 0, true}, k->param[i].read = true;
+        else if (can_load(k, p, use))
+            e = expr_load(k, i, use);
+        else
+            continue;
         ValueClass c = class_of(p->elem);
         KernVar *v = var_add(k, c, e.ranges, e.exact);
         line(k, "%s = %s;", v->name, as_class(k, c, e));
@@ -78,7 +105,8 @@ static void body_write(Kern *k, KernResult *result, int nresult, unsigned use) {
     if (summed < 0 || !result->max) read_rest(k, use);
     if (update) store_update(k, use);
     if (update && nresult && DRAW(g, 2)) read_update(k, use);
-    if (summed >= 0) store_sum(k, result, summed, use);
+    if (summed >= 0)
+        store_sum(k, result, summed, use);
     else
         for (int o = 0; o < nresult; o++) store(k, o, &result[o], use);
 }
@@ -86,8 +114,11 @@ static void body_write(Kern *k, KernResult *result, int nresult, unsigned use) {
 static void params_print(Kern *k, Text *to) {
     for (int i = 0; i < k->nparam; i++) {
         const KernParam *p = &k->param[i];
-        text_printf(to, "%s%sp%d: %s%s", i ? ", " : "", p->inout ? "inout " : p->unique ? "unique " : "", i, elem_text(p->elem),
-                    extents_text(k, p->kd, p->ndim, p->plus));
+        text_printf(to, "%s%sp%d: %s%s", i ? ", " : "",
+                    p->inout    ? "inout "
+                    : p->unique ? "unique "
+                                : "",
+                    i, elem_text(p->elem), extents_text(k, p->kd, p->ndim, p->plus));
     }
     if (k->scalar_read) text_add(to, ", s: f32");
     if (k->flag_read) text_add(to, ", const c: bool");
@@ -98,6 +129,7 @@ static void params_print(Kern *k, Text *to) {
 static bool kernel_write(Kern *k, const char *name, KernResult *result, int nresult) {
     Src *g = k->g;
     int span = tape_open(g->tape);
+    k->tasks = 1;
     for (int d = 0; d < k->ndim; d++) k->dim[d].range = -1;
     const char *grid = grid_text(k);
     k->indent = 2;
@@ -109,7 +141,7 @@ static bool kernel_write(Kern *k, const char *name, KernResult *result, int nres
     text_add(&g->kernels, ") -> (");
     for (int o = 0; o < nresult; o++)
         text_printf(&g->kernels, "%so%d: %s%s", o ? ", " : "", o, elem_text(result[o].elem),
-                    extents_text(k, result[o].kd, result[o].ndim, -1));
+                    result_extents(k, &result[o]));
     text_printf(&g->kernels, ") {\n  each %s {\n%s  }\n}\n", grid, text_str(&k->out));
     return true;
 }

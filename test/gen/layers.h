@@ -1,20 +1,30 @@
-/* layers.h: repeats: statements that run several times, with a value that they carry on, states, and parts of tensors. */
+/* layers.h: repeats: statements that run several times, with a value that they carry on, states, and parts of tensors.
+ */
 #ifndef TILEC_TEST_GEN_LAYERS_H
 #define TILEC_TEST_GEN_LAYERS_H
 
 #include "test/gen/call.h"
 #include "test/gen/called.h"
+#include "test/gen/library.h"
 #include "test/gen/move.h"
 
 /* A call, a collective, an expression or a view. */
 static void step_make(Src *g) {
-    int span = tape_open(g->tape), form = DRAW(g, 10);
-    if (form < 4 || g->tensor.n == 0) call_make(g);
-    else if (form < 6) move_some(g);
-    else if (form < 8) map_make(g);
-    else if (form < 9) view_make(g);
-    else if (DRAW(g, 2)) program_call(g);
-    else linear_call(g);
+    int span = tape_open(g->tape), form = DRAW(g, 11);
+    if (form < 4 || g->tensor.n == 0)
+        call_make(g);
+    else if (form < 6)
+        move_some(g);
+    else if (form < 8)
+        map_make(g);
+    else if (form < 9)
+        view_make(g);
+    else if (form < 10)
+        library_call(g);
+    else if (DRAW(g, 2))
+        program_call(g);
+    else
+        linear_call(g);
     tape_close(g->tape, span);
 }
 
@@ -33,7 +43,8 @@ static int carried_make(Src *g) {
     return copy ? tensor_new(g, t) : tensor_add(g, t);
 }
 
-/* What an iteration leaves in a state the next one finds: nothing can rely on it; and it must be read before it is changed. */
+/* What an iteration leaves in a state the next one finds: nothing can rely on it; and it must be read before it is
+ * changed. */
 static void states_enter(Src *g) {
     for (int i = 0; i < g->tensor.n; i++) {
         SrcTensor *t = &g->tensor.p[i];
@@ -58,8 +69,10 @@ static void value_sink(Src *g, int tensor) {
 static void iteration_finish(Src *g) {
     for (int i = g->outside; i < g->tensor.n; i++) {
         if (g->tensor.p[i].read || g->tensor.p[i].kind != KIND_TEMPORARY) continue;
-        if (is_whole_place(g, &g->tensor.p[i])) value_sink(g, i);
-        else move_make(g, i, true);
+        if (is_whole_place(g, &g->tensor.p[i]))
+            value_sink(g, i);
+        else
+            move_make(g, i, true);
     }
     SrcTensor r;
     if (g->carried < 0) return;
@@ -68,26 +81,31 @@ static void iteration_finish(Src *g) {
 }
 
 /* What the body declared ends with it; what the program is given stays, but for parts that an iteration chose. */
-static void scope_close(Src *g) {
+static void tensors_leave(Src *g) {
     int n = g->outside;
     for (int i = g->outside; i < g->tensor.n; i++)
         if (g->tensor.p[i].kind != KIND_TEMPORARY && !g->tensor.p[i].part) g->tensor.p[n++] = g->tensor.p[i];
     g->tensor.n = n;
-    g->repeats = g->outside = 0;
-    g->carried = -1;
 }
 
 static void repeat_make(Src *g) {
-    int span = tape_open(g->tape);
+    int span = tape_open(g->tape), around = g->repeats, outside = g->outside, carried = g->carried;
+    const char *iteration = g->iteration, *own = g->depth ? "j" : "l";
     g->carried = carried_make(g);
     states_enter(g);
-    g->repeats = 1 + DRAW(g, 3);
+    int times = 1 + DRAW(g, g->depth ? 2 : 3);
+    g->repeats = (around ? around : 1) * times;
+    g->iteration = around ? SAY(g, "(%s * %d + %s)", iteration, times, own) : own;
     g->outside = g->tensor.n;
-    text_printf(&g->body, "  repeat l of %d {\n", g->repeats);
+    text_printf(&g->body, "%*srepeat %s of %d {\n", 2 + 2 * g->depth, "", own, times);
+    g->depth++;
     for (int n = 1 + DRAW(g, 2); n > 0; n--) step_make(g);
+    if (g->depth == 1 && RARELY(g, 4)) repeat_make(g);
     iteration_finish(g);
-    text_add(&g->body, "  }\n");
-    scope_close(g);
+    g->depth--;
+    text_printf(&g->body, "%*s}\n", 2 + 2 * g->depth, "");
+    tensors_leave(g);
+    g->repeats = around, g->outside = outside, g->iteration = iteration, g->carried = carried;
     tape_close(g->tape, span);
 }
 

@@ -49,10 +49,14 @@ static void move_make(Src *g, int tensor, bool last) {
     SrcTensor t = g->tensor.p[tensor];
     for (int a = 0; a < g->naxis; a++) {
         const char *x = g->tensor.p[tensor].name, *text;
-        if (t.place[a] == PLACE_S && !last) text = move_split(g, &t, a, x);
-        else if (t.place[a] == PLACE_P) text = move_partial(g, &t, a, x);
-        else if (t.place[a] == PLACE_V) text = move_different(g, &t, a, x);
-        else continue;
+        if (t.place[a] == PLACE_S && !last)
+            text = move_split(g, &t, a, x);
+        else if (t.place[a] == PLACE_P)
+            text = move_partial(g, &t, a, x);
+        else if (t.place[a] == PLACE_V)
+            text = move_different(g, &t, a, x);
+        else
+            continue;
         read_tensor(g, tensor);
         statement_print(g, target_name(g, &t), text);
         return;

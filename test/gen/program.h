@@ -1,5 +1,5 @@
-/* program.h: a random program: calls of random kernels, expressions over whole tensors, collectives, repeats, over a mesh.
-   Takes a tape; gives the text of a .tile file that the front end accepts. */
+/* program.h: a random program: calls of random kernels, expressions over whole tensors, collectives, repeats, over a
+   mesh. Takes a tape; gives the text of a .tile file that the front end accepts. */
 #ifndef TILEC_TEST_GEN_PROGRAM_H
 #define TILEC_TEST_GEN_PROGRAM_H
 
@@ -13,8 +13,9 @@ static void dims_choose(Src *g) {
         g->dim[d].size = RARELY(g, 4) ? edge[DRAW(g, 10)] : 1 + DRAW(g, RARELY(g, 3) ? 24 : 8);
         g->dim[d].runtime = runtime && RARELY(g, 3);
     }
-    g->naxis = DRAW(g, 4) ? RARELY(g, 4) ? 2 : 1 : 0;
-    for (int a = 0; a < g->naxis; a++) g->ranks[a] = g->naxis == 1 ? 1 + (DRAW(g, 5) + 1) % 5 : 1 + (DRAW(g, 3) + 1) % 3;
+    g->naxis = DRAW(g, 4) ? RARELY(g, 4) ? RARELY(g, 3) ? 3 : 2 : 1 : 0;
+    for (int a = 0, most = g->naxis == 1 ? 5 : 5 - g->naxis; a < g->naxis; a++)
+        g->ranks[a] = 1 + (DRAW(g, most) + 1) % most;
 }
 
 static void results_finish(Src *g) {
@@ -34,14 +35,16 @@ static void text_join(Text *to, const char *head, const Text *fields) {
 }
 
 static void source_print(Src *g, Text *to) {
-    for (int d = 0; d < g->ndim; d++) text_printf(to, "dim N%d %s %" PRId64 ";\n", d, g->dim[d].runtime ? "<=" : "=", g->dim[d].size);
+    for (int d = 0; d < g->ndim; d++)
+        text_printf(to, "dim N%d %s %" PRId64 ";\n", d, g->dim[d].runtime ? "<=" : "=", g->dim[d].size);
     for (int a = 0; a < g->naxis; a++) text_printf(to, "mesh %s = %" PRId64 ";\n", axis_name[a], g->ranks[a]);
     if (g->fields.n) text_printf(to, "record weights { %s }\n", text_str(&g->fields));
     if (g->state_fields.n) text_printf(to, "record memory { %s }\n", text_str(&g->state_fields));
     text_join(&g->inputs, "w: weights", &g->fields);
     text_join(&g->inputs, "state s: memory", &g->state_fields);
     if (g->scalar) text_printf(&g->inputs, "%sa: f32", g->inputs.n ? ", " : "");
-    text_printf(to, "%sprogram generated(%s) -> (%s) {\n%s}\n", text_str(&g->kernels), text_str(&g->inputs), text_str(&g->outputs), text_str(&g->body));
+    text_printf(to, "%sprogram generated(%s) -> (%s) {\n%s}\n", text_str(&g->kernels), text_str(&g->inputs),
+                text_str(&g->outputs), text_str(&g->body));
 }
 
 /* False where the decisions give no program. *varies: its results depend on the number of ranks. */
@@ -49,8 +52,10 @@ static bool program_generate(Arena *arena, Tape *tape, Text *to, bool *varies) {
     Src g = {.arena = arena, .tape = tape, .carried = -1};
     dims_choose(&g);
     for (int n = 2 + DRAW(&g, 6); n > 0; n--) {
-        if (RARELY(&g, 6)) repeat_make(&g);
-        else step_make(&g);
+        if (RARELY(&g, 6))
+            repeat_make(&g);
+        else
+            step_make(&g);
     }
     results_finish(&g);
     bool good = g.outputs.n && (g.inputs.n || g.fields.n || g.state_fields.n);

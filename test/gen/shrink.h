@@ -10,7 +10,7 @@ typedef struct Shrink Shrink;
 struct Shrink {
     Arena *arena;
     Tape best;
-    int left; /* tests that may still be made */
+    int left;                        /* tests that may still be made */
     bool (*fails)(Shrink *, Tape *); /* generates from the tape, which then holds what was drawn */
     void *ctx;
 };
@@ -69,7 +69,8 @@ static bool shrink_numbers(Shrink *s) {
     for (int n = 8; n >= 1; n /= 2)
         for (int i = s->best.v.n - n; i >= 0; i -= n) any = shrink_without(s, i, n) || any;
     for (int i = 0; i < s->best.v.n; i++)
-        any = shrink_lower(s, i, 1, 0) || shrink_lower(s, i, 1, s->best.v.p[i] / 2) || shrink_lower(s, i, 1, s->best.v.p[i] - 1) || any;
+        any = shrink_lower(s, i, 1, 0) || shrink_lower(s, i, 1, s->best.v.p[i] / 2) ||
+              shrink_lower(s, i, 1, s->best.v.p[i] - 1) || any;
     return any;
 }
 

@@ -1,4 +1,5 @@
-/* source.h: what the parts of the generator share: dimensions, tensors with their placements, the text being written. */
+/* source.h: what the parts of the generator share: dimensions, tensors with their placements, the text being written.
+ */
 #ifndef TILEC_TEST_GEN_SOURCE_H
 #define TILEC_TEST_GEN_SOURCE_H
 
@@ -8,9 +9,10 @@
 
 #include <inttypes.h>
 
-enum { SRC_DIMS = 6, SRC_AXES = 2, SRC_RANK = 5 };
+enum { SRC_DIMS = 6, SRC_AXES = 3, SRC_RANK = 5 };
 
-/* Numbers of extents beyond the declared dims: a rank's block of one, the ranks of an axis, a dim plus one, a number. */
+/* Numbers of extents beyond the declared dims: a rank's block of one, the ranks of an axis, a dim plus one, a number.
+ */
 enum { EXTENT_LOCAL = 100, EXTENT_RANKS = 1000, EXTENT_PLUS = 2000, EXTENT_NUMBER = 10000 };
 
 typedef struct {
@@ -42,8 +44,9 @@ typedef struct {
     Tape *tape;
     Text kernels, fields, state_fields, inputs, outputs, body;
     int ndim, naxis, nkernel, nname, nroot;
-    int repeats, outside; /* inside a repeat: how often it runs, the tensors declared before it */
-    int carried;          /* of them the one that every iteration updates */
+    int depth, repeats, outside; /* inside repeats: how many, how often their body runs, the tensors declared before */
+    const char *iteration;       /* its number */
+    int carried;                 /* of the tensors before the one that every iteration updates */
     int64_t ranks[SRC_AXES];
     bool scalar; /* the program has the parameter a */
     SrcDim dim[SRC_DIMS];
@@ -51,7 +54,7 @@ typedef struct {
     bool varies; /* the result depends on the number of ranks */
 } Src;
 
-static const char *const axis_name[] = {"tp", "dp"};
+static const char *const axis_name[] = {"tp", "dp", "pp"};
 
 #define DRAW(g, n) tape_draw((g)->tape, n)
 #define RARELY(g, n) tape_rarely((g)->tape, n)
@@ -61,7 +64,9 @@ static bool is_plain_dim(int dim) { return dim < EXTENT_LOCAL; }
 static bool is_local_dim(int dim) { return dim >= EXTENT_LOCAL && dim < EXTENT_RANKS; }
 
 /* Known at compile time. */
-static bool is_number(const Src *g, int dim) { return dim >= EXTENT_NUMBER || (is_plain_dim(dim) && !g->dim[dim].runtime); }
+static bool is_number(const Src *g, int dim) {
+    return dim >= EXTENT_NUMBER || (is_plain_dim(dim) && !g->dim[dim].runtime);
+}
 
 static const char *extent_text(const Src *g, int dim) {
     if (dim >= EXTENT_NUMBER) return SAY(g, "%d", dim - EXTENT_NUMBER);
@@ -133,14 +138,15 @@ static bool has_local_dim(const SrcTensor *t) {
 }
 
 static const char *elem_random(Src *g, Elem *e) {
-    static const Elem list[] = {ELEM_F32, ELEM_BF16, ELEM_F16, ELEM_I32, ELEM_F64, ELEM_I8, ELEM_BOOL, ELEM_F8E4M3, ELEM_I64, ELEM_U8, ELEM_I16,
-                                ELEM_F8E5M2, ELEM_F8E4M3FNUZ, ELEM_I4, ELEM_T2};
+    static const Elem list[] = {ELEM_F32, ELEM_BF16,   ELEM_F16,        ELEM_I32, ELEM_F64,
+                                ELEM_I8,  ELEM_BOOL,   ELEM_F8E4M3,     ELEM_I64, ELEM_U8,
+                                ELEM_I16, ELEM_F8E5M2, ELEM_F8E4M3FNUZ, ELEM_I4,  ELEM_T2};
     *e = list[DRAW(g, 2) ? DRAW(g, (int)(sizeof list / sizeof *list)) : 0];
     return elem_text(*e);
 }
 
 static void statement_print(Src *g, const char *left, const char *right) {
-    text_printf(&g->body, "%s%s = %s;\n", g->repeats ? "    " : "  ", left, right);
+    text_printf(&g->body, "%*s%s = %s;\n", 2 + 2 * g->depth, "", left, right);
 }
 
 #endif

@@ -13,8 +13,10 @@ typedef struct {
     int programs;
 } Feature;
 
-#define USES(what, how) {.name = what, .pattern = how}
-#define ELEMENT(t) {.name = "element type " t, .pattern = ": " t "[[,)]"}
+#define USES(what, how)                                                                                                \
+    { .name = what, .pattern = how }
+#define ELEMENT(t)                                                                                                     \
+    { .name = "element type " t, .pattern = ": " t "[[,)]" }
 
 static Feature features[] = {
     USES("run-time dimension", "dim N[0-9] <="),
@@ -23,7 +25,10 @@ static Feature features[] = {
     USES("extent of a tile's size", "dim N[0-9] <?= (4|8|16|32|64);"),
     USES("mesh of one axis", "mesh tp"),
     USES("mesh of two axes", "mesh dp"),
-    USES("split tensor", " @ (tp|dp)[],]"),
+    USES("mesh of three axes", "mesh pp"),
+    USES("split tensor", " @ (tp|dp|pp)[],]"),
+    USES("run-time dimension on a mesh", "dim N[0-9] <=.*mesh"),
+    USES("split run-time dimension", "dim (N[0-9]) <=.*\\1 @"),
     USES("all_gather", "all_gather\\("),
     USES("reduce_scatter", "reduce_scatter\\("),
     USES("all_reduce", "all_reduce\\("),
@@ -33,13 +38,14 @@ static Feature features[] = {
     USES("stack", "stack\\("),
     USES("local", "local\\("),
     USES("one value in several collectives",
-        "(all_gather|reduce_scatter|all_reduce|all_to_all|permute|broadcast|stack)\\(([a-z.]*[0-9]+).*"
-        "(all_gather|reduce_scatter|all_reduce|all_to_all|permute|broadcast|stack)\\(\\2[,)]"),
+         "(all_gather|reduce_scatter|all_reduce|all_to_all|permute|broadcast|stack)\\(([a-z.]*[0-9]+).*"
+         "(all_gather|reduce_scatter|all_reduce|all_to_all|permute|broadcast|stack)\\(\\2[,)]"),
     USES("state", "state [sz]"),
     USES("record", "record "),
     USES("record of states", "record memory"),
     USES("part of a tensor", "[(,= ][wxzs.]+[0-9]+\\[[0-9l]"),
     USES("repeat", "repeat l"),
+    USES("repeat inside a repeat", "repeat j"),
     USES("view", "view\\("),
     USES("whole-tensor expression", "= [^;\n]*(0\\.5|2|a) \\*|\\) \\* 2;"),
     USES("scalar parameter of a program", "a: f32\\) ->"),
@@ -54,6 +60,14 @@ static Feature features[] = {
     USES("if of a program", "  if [N0-9l]"),
     USES("call of a program", "program sub"),
     USES("weight in a format", "\\] as "),
+    USES("weight in a format in a record", "record weights [^}]* as "),
+    USES("kernel of the library", "= "
+                                  "(softmax|rmsnorm|add|mul|swiglu|transpose|sum_|mean_|max_|cum[a-z]*_|arg[a-z]*_|"
+                                  "matmul|linear_?[a-z]*\\([^W]*\\);)"),
+    USES("sum into computed places", "(o0|p0)\\[[^\n]*\\^[^\n]* [-+]= "),
+    USES("sum into an inout parameter", "p0\\[[^\n]*\\^[^\n]*\\] [-+]= "),
+    USES("partial sum into computed places",
+         "o0\\[[^\n]*\\^[^\n]* [-+]= .*all_reduce|o0\\[[^\n]*\\^[^\n]* [-+]= .*reduce_scatter"),
     USES("choice", "choose \\{"),
     USES("choice by a tree", "choose by"),
     USES("input of declared values", " in 0 \\.\\. 8"),
@@ -69,18 +83,31 @@ static Feature features[] = {
     USES("shifted or strided read", "p[0-9]+\\[[^]\n]*(i[0-9]+ [-+] [0-9]|[23] \\* [iq]|- 1 - [iq])"),
     USES("mask", "where\\("),
     USES("reduction", "(sum|max|min|any|all)\\([^\n]*, [iqw][0-9]+\\)"),
-    USES("argmax, argmin", "arg(max|min)\\("),
+    USES("argmax, argmin", "arg(max|min)(_rows)?\\("),
+    USES("three ranges of the grid", "each i[^\n]*, i[^\n]*, i"),
     USES("cumsum, cummax", "cum(sum|max)\\("),
-    ELEMENT("f64"),     ELEMENT("bf16"),   ELEMENT("f16"),        ELEMENT("f8e4m3"), ELEMENT("f8e5m2"),
-    ELEMENT("f8e4m3fnuz"), ELEMENT("i64"), ELEMENT("i32"),        ELEMENT("i16"),    ELEMENT("i8"),
-    ELEMENT("u8"),      ELEMENT("i4"),     ELEMENT("t2"),         ELEMENT("bool"),
+    ELEMENT("f64"),
+    ELEMENT("bf16"),
+    ELEMENT("f16"),
+    ELEMENT("f8e4m3"),
+    ELEMENT("f8e5m2"),
+    ELEMENT("f8e4m3fnuz"),
+    ELEMENT("i64"),
+    ELEMENT("i32"),
+    ELEMENT("i16"),
+    ELEMENT("i8"),
+    ELEMENT("u8"),
+    ELEMENT("i4"),
+    ELEMENT("t2"),
+    ELEMENT("bool"),
 };
 
 enum { FEATURES = sizeof features / sizeof *features };
 
 static void features_open(void) {
     for (int i = 0; i < FEATURES; i++)
-        if (regcomp(&features[i].match, features[i].pattern, REG_EXTENDED)) printf("not a pattern: %s\n", features[i].pattern);
+        if (regcomp(&features[i].match, features[i].pattern, REG_EXTENDED))
+            printf("not a pattern: %s\n", features[i].pattern);
 }
 
 static void features_count(const char *text) {

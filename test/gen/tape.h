@@ -36,7 +36,8 @@ static Tape tape_new(Arena *a, uint64_t seed) {
 /* One of 0 .. n - 1. */
 static int tape_draw(Tape *t, int n) {
     int x = 0;
-    if (t->at < t->v.n) x = t->v.p[t->at] % n;
+    if (t->at < t->v.n)
+        x = t->v.p[t->at] % n;
     else if (t->seed) {
         t->seed = tape_step(t->seed);
         x = (int)((t->seed >> 20) % (uint64_t)n);

@@ -11,9 +11,12 @@ static bool places_join(const Src *g, SrcTensor *to, const SrcTensor *t) {
         if (x == y && (x != PLACE_S || to->split[a] == t->split[a]) && (x != PLACE_P || !(to->max || t->max))) continue;
         bool free_dim = !to->view && !t->view;
         if (x == PLACE_R && y == PLACE_S)
-            for (int b = 0; b < g->naxis; b++) free_dim = free_dim && !(b != a && to->place[b] == PLACE_S && to->split[b] == t->split[a]);
-        if (x == PLACE_R && y != PLACE_P && free_dim) to->place[a] = y, to->split[a] = t->split[a];
-        else if (!(y == PLACE_R && x != PLACE_P && free_dim)) return false;
+            for (int b = 0; b < g->naxis; b++)
+                free_dim = free_dim && !(b != a && to->place[b] == PLACE_S && to->split[b] == t->split[a]);
+        if (x == PLACE_R && y != PLACE_P && free_dim)
+            to->place[a] = y, to->split[a] = t->split[a];
+        else if (!(y == PLACE_R && x != PLACE_P && free_dim))
+            return false;
     }
     return true;
 }
@@ -33,7 +36,8 @@ static int map_base(Src *g) {
 
 /* A function of elements of the tensor, a linear one where it is partial; *text: so far. */
 static const char *map_function(Src *g, const char *text, bool linear) {
-    static const char *const one[] = {"exp(min(%s, 1.0))", "max(%s, 0)", "sigmoid(%s)", "tanh(%s)", "where(%s > 5.0e9, 0.0, 1.0)", "bf16(%s)"};
+    static const char *const one[] = {"exp(min(%s, 1.0))",           "max(%s, 0)", "sigmoid(%s)", "tanh(%s)",
+                                      "where(%s > 5.0e9, 0.0, 1.0)", "bf16(%s)"};
     if (linear || DRAW(g, 2) == 0) return text;
     const char *form = one[DRAW(g, 6)], *at = strstr(form, "%s");
     return SAY(g, "%.*s%s%s", (int)(at - form), form, text, at + 2);
@@ -62,22 +66,24 @@ static const char *map_text(Src *g, int base, SrcTensor *r, bool kept) {
 
 /* Known while compiling. */
 static const char *constant_condition(Src *g) {
-    if (g->repeats && DRAW(g, 2)) return SAY(g, "l %% 2 == %d", DRAW(g, 2));
+    if (g->repeats && DRAW(g, 2)) return SAY(g, "%s %% 2 == %d", g->iteration, DRAW(g, 2));
     return g->dim[0].runtime ? SAY(g, "%d > 2", DRAW(g, 5)) : SAY(g, "N0 > %d", DRAW(g, 12));
 }
 
-/* One of two expressions: an if whose branches both assign, or a choice, by its first arm or by a tree that compares `a`. */
+/* One of two expressions: an if whose branches both assign, or a choice, by its first arm or by a tree that compares
+ * `a`. */
 static void alternatives_print(Src *g, const char *name, const char *text) {
-    const char *indent = g->repeats ? "    " : "  ", *other = SAY(g, "0.25 * (%s)", text);
+    const char *indent = SAY(g, "%*s", 2 + 2 * g->depth, ""), *other = SAY(g, "0.25 * (%s)", text);
     int form = DRAW(g, 3);
     if (form == 0) {
-        text_printf(&g->body, "%sif %s {\n%s  %s = %s;\n%s} else {\n%s  %s = %s;\n%s}\n", indent, constant_condition(g), indent, name, text,
-                    indent, indent, name, other, indent);
+        text_printf(&g->body, "%sif %s {\n%s  %s = %s;\n%s} else {\n%s  %s = %s;\n%s}\n", indent, constant_condition(g),
+                    indent, name, text, indent, indent, name, other, indent);
         return;
     }
     g->scalar = g->scalar || form == 2;
-    statement_print(g, name, SAY(g, "choose%s {\n%s  one: %s;\n%s  other: %s;\n%s}", form == 2 ? " by \"choice.tree\"" : "", indent, text,
-                                 indent, other, indent));
+    statement_print(g, name,
+                    SAY(g, "choose%s {\n%s  one: %s;\n%s  other: %s;\n%s}", form == 2 ? " by \"choice.tree\"" : "",
+                        indent, text, indent, other, indent));
 }
 
 /* What the program's choices need, beside its file. */
@@ -90,8 +96,10 @@ static void map_make(Src *g) {
     const char *text = map_text(g, base, &r, false);
     r.view = false;
     const char *name = target_name(g, &r);
-    if (RARELY(g, 5)) alternatives_print(g, name, text);
-    else statement_print(g, name, text);
+    if (RARELY(g, 5))
+        alternatives_print(g, name, text);
+    else
+        statement_print(g, name, text);
 }
 
 /* ---- views ---- */
@@ -99,7 +107,8 @@ static void map_make(Src *g) {
 /* The last dimensions from d on are numbers, and not split. */
 static bool may_view(const Src *g, const SrcTensor *t, int d) {
     for (int a = 0; a < g->naxis; a++)
-        if (t->place[a] == PLACE_P || t->place[a] == PLACE_V || (t->place[a] == PLACE_S && t->split[a] >= d)) return false;
+        if (t->place[a] == PLACE_P || t->place[a] == PLACE_V || (t->place[a] == PLACE_S && t->split[a] >= d))
+            return false;
     for (; d < t->ndim; d++)
         if (!is_number(g, t->dim[d])) return false;
     return true;

@@ -1,5 +1,6 @@
 /* fake_gpu.c: stands for libcuda.so.1 and libamdhip64.so on a machine without a GPU: the emulator under the drivers'
-   names. FAKE_FAIL=NAME:CODE makes one function fail (names of runtime/src/gpu.h), NAME:CODE:N from its call N + 1 on. */
+   names. FAKE_FAIL=NAME:CODE makes one function fail (names of runtime/src/gpu.h), NAME:CODE:N from its call N + 1 on;
+   no_peer:1 and no_atomics:1: devices cannot work together. */
 #include "emu/api.h"
 
 #include <stdlib.h>
@@ -32,8 +33,21 @@ FAKE(device_count, cuDeviceGetCount, hipGetDeviceCount, (int *a), (a))
 FAKE(device_name, cuDeviceGetName, hipDeviceGetName, (char *a, int b, int c), (a, b, c))
 FAKE(device_bus, cuDeviceGetPCIBusId, hipDeviceGetPCIBusId, (char *a, int b, int c), (a, b, c))
 FAKE(device_by_bus, cuDeviceGetByPCIBusId, hipDeviceGetByPCIBusId, (int *a, const char *b), (a, b))
-FAKE(peer_can, cuDeviceCanAccessPeer, hipDeviceCanAccessPeer, (int *a, int b, int c), (a, b, c))
-FAKE(peer_attribute, cuDeviceGetP2PAttribute, hipDeviceGetP2PAttribute, (int *a, int b, int c, int d), (a, b, c, d))
+/* A yes of the emulator is a no where FAKE_FAIL says so. */
+#define FAKE_ANSWER(name, no, cuda, hip, parameters, arguments)                                                        \
+    int cuda parameters;                                                                                               \
+    int hip parameters;                                                                                                \
+    int cuda parameters {                                                                                              \
+        int error = failure(#name);                                                                                    \
+        if (!error) error = tile_emu_##name arguments;                                                                 \
+        if (failure(no)) *a = 0;                                                                                       \
+        return error;                                                                                                  \
+    }                                                                                                                  \
+    int hip parameters { return cuda arguments; }
+
+FAKE_ANSWER(peer_can, "no_peer", cuDeviceCanAccessPeer, hipDeviceCanAccessPeer, (int *a, int b, int c), (a, b, c))
+FAKE_ANSWER(peer_attribute, "no_atomics", cuDeviceGetP2PAttribute, hipDeviceGetP2PAttribute,
+            (int *a, int b, int c, int d), (a, b, c, d))
 FAKE(peer_enable, cuCtxEnablePeerAccess, hipCtxEnablePeerAccess, (void *a, unsigned b), (a, b))
 FAKE(context_retain, cuDevicePrimaryCtxRetain, hipDevicePrimaryCtxRetain, (void **a, int b), (a, b))
 FAKE(context_release, cuDevicePrimaryCtxRelease_v2, hipDevicePrimaryCtxRelease, (int a), (a))

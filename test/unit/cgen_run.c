@@ -3,6 +3,7 @@
    usage: cgen_run FILE.tir [comm=N: form of communication] [NAME=VALUE of run-time dimensions ..] */
 #include "base/text.h"
 #include "codegen/codegen.h"
+#include "driver/shard.h"
 #include "ir/interp.h"
 #include "passes/pass.h"
 #include "tile_program.h"
@@ -110,26 +111,8 @@ static void load(Case *c, const char *folder) {
 
 /* ---- ranks ---- */
 
-static int64_t part_shape(const Case *c, const Tensor *t, const int *coord, int64_t *dim) {
-    int64_t n = 1;
-    for (int d = 0; d < t->ndim; d++) n *= dim[d] = size_eval(c->m, t->dim[d], c->sym, coord);
-    return n;
-}
-
-static void copy_part(const Case *c, int i, const int *coord, char *part, bool back) {
-    const Tensor *t = io_tensor(c, i);
-    int64_t dim[MAX_DIMS], n = part_shape(c, t, coord, dim);
-    size_t each = elem_bytes(t->elem);
-    for (int64_t k = 0; k < n; k++) {
-        int64_t rest = k, index = 0, scale = 1;
-        for (int d = t->ndim - 1; d >= 0; d--) {
-            index += scale * (rest % dim[d] + size_origin(c->m, t->dim[d], c->sym, coord));
-            scale *= c->io[i].dim[d];
-            rest /= dim[d];
-        }
-        char *w = (char *)c->io[i].data + (size_t)index * each;
-        memcpy(back ? w : part + (size_t)k * each, back ? part + (size_t)k * each : w, each);
-    }
+static void copy_part(const Case *c, int i, const int *coord, void *part, bool back) {
+    shard_copy(c->m, io_tensor(c, i), c->sym, coord, &c->io[i], part, back);
 }
 
 static int run_instance(Case *c, tile_mesh *mesh, void **arg, const int *coord) {
@@ -151,8 +134,8 @@ static void *rank_main(void *p) {
     void *arg[ARGS];
     mesh_coord(c->m, c->rank, coord);
     for (int i = 0; i < c->p->io.n; i++) {
-        int64_t dim[MAX_DIMS];
-        size_t bytes = (size_t)part_shape(c, io_tensor(c, i), coord, dim) * elem_bytes(io_tensor(c, i)->elem);
+        int64_t dim[MAX_DIMS], n = shard_shape(c->m, io_tensor(c, i), c->sym, coord, dim);
+        size_t bytes = shard_bytes(io_tensor(c, i)->elem, n);
         arg[i] = aligned_alloc(64, (bytes + 127) / 64 * 64);
         memset(arg[i], 0x7f, bytes);
     }
@@ -201,7 +184,7 @@ static void fill(Array *a, unsigned seed) {
         if (elem_is_float(a->elem))
             array_set(a, k, (double)(seed >> 8) / (1 << 23) - 1);
         else
-            array_set_int(a, k, (seed >> 16) % (a->elem == ELEM_BOOL ? 2 : 8));
+            array_set_int(a, k, (seed >> 16) % (a->elem == ELEM_BOOL || a->elem == ELEM_T2 ? 2 : 8));
     }
 }
 

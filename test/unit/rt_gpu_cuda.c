@@ -2,27 +2,12 @@
    what is refused; code for another machine. Exits 2 without a GPU.
    usage: rt_gpu_cuda CUBIN CUBIN-FOR-ANOTHER-MACHINE */
 #include "base/text.h"
+#include "test/unit/cuda_graph.h"
 #include "test/unit/rt_gpu_program.h"
 
-#include <dlfcn.h>
 #include <stdlib.h>
 
 static int failures;
-
-typedef struct {
-    int (*stream_create)(void **, unsigned), (*begin)(void *, int), (*end)(void *, void **);
-    int (*instantiate)(void **, void *, unsigned long long), (*launch)(void *, void *), (*sync)(void *);
-} Cuda;
-
-static bool cuda_open(Cuda *c) {
-    static const char *const name[] = {"cuStreamCreate",     "cuStreamBeginCapture_v2",
-                                       "cuStreamEndCapture", "cuGraphInstantiateWithFlags",
-                                       "cuGraphLaunch",      "cuStreamSynchronize"};
-    void *library = dlopen("libcuda.so.1", RTLD_NOW), **slot = (void **)c;
-    for (int i = 0; i < 6; i++)
-        if (!library || !(slot[i] = dlsym(library, name[i]))) return false;
-    return true;
-}
 
 typedef struct {
     Cuda cuda;

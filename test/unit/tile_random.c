@@ -1,7 +1,7 @@
-/* tile_random.c: random .tile programs mean the same in every form. Each is run by the interpreter on one rank (or on its
-   own mesh, where results depend on it) and compared with its mesh, every prefix of the pipeline in several forms, random
-   schedules, compiled code, and its own canonical layout. What differs is made smaller and printed.
-   usage: tile_random [--programs=N] [--first=SEED] [--compile=EVERY] [--show=SEED] [--seconds=N] [--folder=DIR] [--stats] */
+/* tile_random.c: random .tile programs mean the same in every form. Each is run by the interpreter on one rank (or on
+   its own mesh, where results depend on it) and compared with its mesh, every prefix of the pipeline in several forms,
+   random schedules, compiled code, and its own canonical layout. What differs is made smaller and printed. usage:
+   tile_random [--programs=N] [--first=SEED] [--compile=EVERY] [--show=SEED] [--seconds=N] [--folder=DIR] [--stats] */
 #include "test/gen/program.h"
 #include "test/gen/shrink.h"
 #include "test/gen/stats.h"
@@ -37,11 +37,13 @@ typedef struct {
 /* ---- one program, in a process of its own ---- */
 
 static void sizes_set(Test *t) {
-    for (t->nsize = 0; t->nsize < SRC_DIMS; t->nsize++) t->size[t->nsize].name = arena_format(t->arena, "N%d", t->nsize);
+    for (t->nsize = 0; t->nsize < SRC_DIMS; t->nsize++)
+        t->size[t->nsize].name = arena_format(t->arena, "N%d", t->nsize);
     Module *m = lowered(t, 0);
     for (int i = 0; i < m->symbol.n; i++)
         for (int k = 0; k < t->nsize; k++)
-            if (strcmp(t->size[k].name, m->symbol.p[i].name) == 0) t->size[k].value = m->symbol.p[i].bound - m->symbol.p[i].bound / 4;
+            if (strcmp(t->size[k].name, m->symbol.p[i].name) == 0)
+                t->size[k].value = m->symbol.p[i].bound - m->symbol.p[i].bound / 4;
     t->axes = m->axis.n;
 }
 
@@ -60,12 +62,14 @@ static void check_layout(Test *t) {
     Diags *d = diags_new(t->arena);
     text_read(&text, file, 1 << 24);
     unit_print(&once, parse_source(t->arena, names_new(t->arena), d, diags_file(d, file, text_str(&text), text.n)), d);
-    unit_print(&twice, parse_source(t->arena, names_new(t->arena), d, diags_file(d, other, text_str(&once), once.n)), d);
+    unit_print(&twice, parse_source(t->arena, names_new(t->arena), d, diags_file(d, other, text_str(&once), once.n)),
+               d);
     if (strcmp(text_str(&once), text_str(&twice))) t->failures++, fprintf(stderr, "the canonical layout changes\n");
     write_file(other, text_str(&once));
     char *before = module_text(lowered(t, 0), t->arena);
     t->file = other;
-    if (strcmp(before, module_text(lowered(t, 0), t->arena))) t->failures++, fprintf(stderr, "another program in canonical layout\n");
+    if (strcmp(before, module_text(lowered(t, 0), t->arena)))
+        t->failures++, fprintf(stderr, "another program in canonical layout\n");
     t->file = file;
     unlink(other);
 }
@@ -82,19 +86,22 @@ static void check_compiled(Test *t, const Case *c, int form) {
     if (makes_packed(m->program.p[0])) return;
     const char *ir = arena_format(t->arena, "%s.tir", t->file), *sizes = "";
     write_file(ir, module_text(m, t->arena));
-    for (int i = 0; i < t->nsize; i++) sizes = arena_format(t->arena, "%s %s=%" PRId64, sizes, t->size[i].name, t->size[i].value);
+    for (int i = 0; i < t->nsize; i++)
+        sizes = arena_format(t->arena, "%s %s=%" PRId64, sizes, t->size[i].name, t->size[i].value);
     const char *code = arena_format(t->arena, "%s.code", t->file);
     setenv("CGEN_FLAGS", c->seed % 4 ? "-O1" : "-O3", 1);
     if (mkdir(code, 0700) && errno != EEXIST) fprintf(stderr, "cannot make %s\n", code), exit(2);
     setenv("CGEN_KEEP", code, 1);
-    if (system(arena_format(t->arena, "%s/cgen_run %s comm=%d%s >&2 && rm -r %s", c->o->tools, ir, form, sizes, code))) t->failures++;
+    if (system(arena_format(t->arena, "%s/cgen_run %s comm=%d%s >&2 && rm -r %s", c->o->tools, ir, form, sizes, code)))
+        t->failures++;
     unlink(ir);
 }
 
 static void check_case(const Case *c) {
     Test t = {.arena = arena_new(), .file = c->file, .seeds = 2};
-    static const Define one[] = {{"tp", 1}, {"dp", 1}};
+    static const Define one[] = {{"tp", 1}, {"dp", 1}, {"pp", 1}};
     int form = (int)(c->seed % 6), other = (int)(c->seed / 6 % 5);
+    t.lower.relaxed = c->seed % 3 == 0;
     sizes_set(&t);
     t.lower.define = one;
     t.lower.ndefine = c->varies ? 0 : t.axes;
@@ -102,7 +109,11 @@ static void check_case(const Case *c) {
     t.lower.ndefine = 0;
     check_layout(&t);
     check_pipeline(&t, 0, (CommForm)form, NULL);
-    if (t.axes) check_pipeline(&t, 0, (CommForm)(other + (other >= form)), c->seed % 5 == 0 ? "flags" : c->seed % 5 == 1 ? "fuse" : NULL);
+    if (t.axes)
+        check_pipeline(&t, 0, (CommForm)(other + (other >= form)),
+                       c->seed % 5 == 0   ? "flags"
+                       : c->seed % 5 == 1 ? "fuse"
+                                          : NULL);
     if (c->compiled) check_compiled(&t, c, form);
     exit(t.failures != 0);
 }
@@ -129,7 +140,8 @@ static bool still_fails(Shrink *s, Tape *tape) {
     Case c = *(Case *)s->ctx;
     c.text = (Text){0};
     if (time(NULL) - c.o->start >= c.o->seconds) s->left = 0;
-    bool fails = s->left > 0 && program_generate(s->arena, tape, &c.text, &c.varies) && case_run(&c, "/dev/null") == c.outcome;
+    bool fails =
+        s->left > 0 && program_generate(s->arena, tape, &c.text, &c.varies) && case_run(&c, "/dev/null") == c.outcome;
     text_free(&c.text);
     return fails;
 }
@@ -143,7 +155,11 @@ static void print_file(const char *path) {
 static void report_failure(Case *c, Arena *arena, const Tape *tape, const char *log) {
     Shrink s = {.arena = arena, .best = *tape, .left = TESTS, .fails = still_fails, .ctx = c};
     s.best.v.n = tape->at;
-    printf("seed %" PRIu64 ": %s (%d)\n", c->seed, c->outcome == CHECK_REFUSED ? "refused" : c->outcome > 128 ? "crashed or late" : "differs", c->outcome);
+    printf("seed %" PRIu64 ": %s (%d)\n", c->seed,
+           c->outcome == CHECK_REFUSED ? "refused"
+           : c->outcome > 128          ? "crashed or late"
+                                       : "differs",
+           c->outcome);
     shrink_run(&s);
     Text text = {0};
     Tape best = tape_edited(arena, s.best.v.p, s.best.v.n);
@@ -213,14 +229,22 @@ int main(int argc, char **argv) {
     Arena *arena = arena_new();
     o.tools = arena_text(arena, argv[0], slash ? (size_t)(slash - argv[0]) : 0);
     for (int i = 1; i < argc; i++) {
-        if ((v = value_of(argv[i], "--programs="))) o.programs = atoi(v);
-        else if ((v = value_of(argv[i], "--first="))) o.first = strtoull(v, NULL, 10);
-        else if ((v = value_of(argv[i], "--compile="))) o.compile = atoi(v);
-        else if ((v = value_of(argv[i], "--seconds="))) o.seconds = atoi(v);
-        else if ((v = value_of(argv[i], "--folder="))) o.folder = v;
-        else if (strcmp(argv[i], "--stats") == 0) o.stats = true;
-        else if ((v = value_of(argv[i], "--show="))) return show(strtoull(v, NULL, 10));
-        else return 2;
+        if ((v = value_of(argv[i], "--programs=")))
+            o.programs = atoi(v);
+        else if ((v = value_of(argv[i], "--first=")))
+            o.first = strtoull(v, NULL, 10);
+        else if ((v = value_of(argv[i], "--compile=")))
+            o.compile = atoi(v);
+        else if ((v = value_of(argv[i], "--seconds=")))
+            o.seconds = atoi(v);
+        else if ((v = value_of(argv[i], "--folder=")))
+            o.folder = v;
+        else if (strcmp(argv[i], "--stats") == 0)
+            o.stats = true;
+        else if ((v = value_of(argv[i], "--show=")))
+            return show(strtoull(v, NULL, 10));
+        else
+            return 2;
     }
     if (o.stats) return stats(&o);
     write_file(arena_format(arena, "%s/choice.tree", o.folder), choice_tree);

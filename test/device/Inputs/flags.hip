@@ -16,7 +16,7 @@ TILE_KERNEL(waits, waits_call, 256) {
         late |= tile_poll(call.task, &call.task->word[call.task->rank][source], g, TILE_SYSTEM, 0, source, group);
     if (tile_any(late)) return;
     tile_store_f32(&call.x[1 + tile_thread()], tile_load_f32(&call.x[0]));
-    if (tile_arrive(&call.task->count[3], 4)) {
+    if (tile_arrive(&call.task->count[3], 4, TILE_SYSTEM)) {
         tile_release(TILE_SYSTEM);
         if (tile_thread() == 0) tile_publish(&call.task->word[1][7], g, TILE_SYSTEM);
     }

@@ -1,0 +1,278 @@
+/* rt_gpu_mesh.c: a program of several ranks on GPUs (test/device/Inputs/ranks.hip): values, runs behind each other,
+   ranks that do not come, sizes that differ, recovery; with CUDA graphs, and a run that begins too early; with
+   processes a rank that is killed. usage: rt_gpu_mesh threads|processes CODE RANKS [RUNS]; CODE: a cubin, or for the
+   emulator a library */
+#include "test/unit/check.h"
+#include "test/unit/cuda_graph.h"
+#include "test/unit/rt_gpu_ranks.h"
+
+#include <math.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static int failures;
+static bool processes, emulated;
+static int nranks, runs = 100;
+static tile_program program;
+
+typedef struct {
+    int rank;
+    tile_mesh *mesh;
+    tile_instance *instance;
+    void *x, *y, *z;
+    float host[RANKS_MOST];
+} Rank;
+
+static const tile_launch sums[] = {{.kernel = "ranks_begin", .threads = 64, .groups = one_group},
+                                   {.kernel = "give", .threads = 64, .groups = all_groups},
+                                   {.kernel = "sum", .threads = 64, .groups = all_groups},
+                                   {.kernel = "chain", .threads = 64, .groups = all_groups},
+                                   {.kernel = "ranks_end", .threads = 64, .groups = one_group}};
+
+static void expect(const Rank *r, int code, int want, const char *words, int line) {
+    if (code == want && strstr(tile_last_error(), words)) return;
+    fprintf(stderr, "%d: rank %d: %s: %s, instead of %s: %s\n", line, r->rank, tile_error_name(code), tile_last_error(),
+            tile_error_name(want), words);
+    failures++;
+}
+#define EXPECT(call, want, words) expect(r, call, want, words, __LINE__)
+#define MUST(call) expect(r, call, TILE_OK, "", __LINE__)
+
+static int run(Rank *r, int64_t n, void *stream) {
+    return tile_instance_run(r->instance, (void *[]){r->x, r->y, r->z}, &n, stream);
+}
+
+static float value_of(int rank, int i, int turn) { return (float)(rank * 3 + i % 17 + turn % 5); }
+
+static void put(Rank *r, int turn) {
+    for (int i = 0; i < RANKS_MOST; i++) r->host[i] = value_of(r->rank, i, turn);
+    MUST(tile_copy_in(r->mesh, r->x, r->host, sizeof r->host, NULL));
+    MUST(tile_stream_sync(r->mesh, NULL));
+}
+
+static void check_sum(Rank *r, int64_t n, int turn) {
+    float y[RANKS_MOST];
+    MUST(tile_copy_out(r->mesh, y, r->y, sizeof y, NULL));
+    MUST(tile_stream_sync(r->mesh, NULL));
+    for (int i = 0; i < n; i++) {
+        float want = 0;
+        for (int q = 0; q < nranks; q++) want += value_of(q, i, turn);
+        if (y[i] == want) continue;
+        fprintf(stderr, "rank %d: y[%d] = %g, not %g\n", r->rank, i, (double)y[i], (double)want);
+        failures++;
+        return;
+    }
+}
+
+static void check_chain(Rank *r, int64_t n, int turn) {
+    float z[RANKS_MOST], want[RANKS_THREADS] = {0};
+    MUST(tile_copy_out(r->mesh, z, r->z, sizeof z, NULL));
+    MUST(tile_stream_sync(r->mesh, NULL));
+    for (int i = 0; i < n; i++) {
+        want[i % RANKS_THREADS] += value_of(r->rank, i, turn);
+        if (z[i] == want[i % RANKS_THREADS]) continue;
+        fprintf(stderr, "rank %d: z[%d] = %g, not %g\n", r->rank, i, (double)z[i], (double)want[i % RANKS_THREADS]);
+        failures++;
+        return;
+    }
+}
+
+/* ---- what works ---- */
+
+static void check_values(Rank *r) {
+    static const int64_t size[] = {1000, 1, 64, 1024, 65, 0, 333};
+    for (int turn = 0; turn < 7; turn++) {
+        put(r, turn);
+        MUST(run(r, size[turn], NULL));
+        check_sum(r, size[turn], turn);
+        check_chain(r, size[turn], turn);
+    }
+}
+
+static void check_many(Rank *r) {
+    put(r, 1);
+    for (int i = 0; i < runs; i++) MUST(run(r, 700, NULL));
+    check_sum(r, 700, 1);
+    check_chain(r, 700, 1);
+}
+
+/* ---- what does not ---- */
+
+/* All ranks stand here; none is still in the barrier when one of them leaves a fault. */
+static void together(Rank *r) {
+    MUST(tile_mesh_barrier(r->mesh));
+    usleep(50000);
+}
+
+static void recover(Rank *r, int line) {
+    expect(r, tile_mesh_recover(r->mesh), TILE_OK, "", line);
+    tile_fault f;
+    CHECK(tile_mesh_status(r->mesh, &f) == TILE_OK);
+    check_values(r);
+}
+
+static void check_spoilt(Rank *r) {
+    float y[RANKS_MOST];
+    MUST(tile_copy_out(r->mesh, y, r->y, sizeof y, NULL));
+    tile_stream_sync(r->mesh, NULL);
+    for (int i = 0; i < 100; i++) CHECK(isnan(y[i]));
+}
+
+static void check_missing(Rank *r) {
+    int last = nranks - 1;
+    char words[64];
+    tile_fault f;
+    together(r);
+    snprintf(words, sizeof words, "rank %d is missing at flag 'given'", last);
+    if (r->rank == last) {
+        while (tile_mesh_status(r->mesh, &f) == TILE_OK) usleep(1000);
+        CHECK(f.missing == last && strcmp(f.name, "given") == 0 && f.flag == 0);
+        EXPECT(run(r, 100, NULL), TILE_E_TIMEOUT, words);
+        EXPECT(tile_stream_sync(r->mesh, NULL), TILE_E_POISONED, words);
+    } else {
+        MUST(run(r, 100, NULL));
+        EXPECT(tile_stream_sync(r->mesh, NULL), TILE_E_TIMEOUT, words);
+        EXPECT(run(r, 100, NULL), TILE_E_POISONED, words);
+        check_spoilt(r);
+    }
+    recover(r, __LINE__);
+}
+
+static void check_sizes(Rank *r) {
+    together(r);
+    int code = run(r, r->rank == 0 ? 100 : 200, NULL);
+    if (!code) code = tile_stream_sync(r->mesh, NULL);
+    expect(r, code, TILE_E_TIMEOUT, "n = ", __LINE__);
+    expect(r, code, TILE_E_TIMEOUT, "100 on rank 0", __LINE__);
+    recover(r, __LINE__);
+}
+
+/* ---- with CUDA ---- */
+
+static void graph_make(Rank *r, const Cuda *c, void *stream, void **replay) {
+    void *graph = NULL;
+    MUST(tile_mesh_barrier(r->mesh));
+    CHECK(c->begin(stream, 2) == 0); /* of this stream alone: other ranks may be threads of this process */
+    MUST(run(r, 700, stream));
+    MUST(run(r, 700, stream));
+    CHECK(c->end(stream, &graph) == 0 && c->instantiate(replay, graph, 0) == 0);
+}
+
+static void check_graph(Rank *r, const Cuda *c) {
+    void *stream = NULL, *other = NULL, *replay = NULL, *again = NULL;
+    CHECK(c->stream_create(&stream, 1) == 0 && c->stream_create(&other, 1) == 0);
+    graph_make(r, c, stream, &replay);
+    graph_make(r, c, stream, &again);
+    for (int turn = 2; turn < 6; turn++) {
+        put(r, turn);
+        for (int i = 0; i < runs / 10; i++) CHECK(c->launch(replay, stream) == 0);
+        MUST(tile_stream_sync(r->mesh, (tile_stream)stream));
+        check_sum(r, 700, turn);
+        MUST(tile_mesh_barrier(r->mesh));
+    }
+    /* Two at once on rank 0, while the others do not come. */
+    if (r->rank == 0) {
+        CHECK(c->launch(replay, stream) == 0);
+        CHECK(c->launch(again, other) == 0);
+        EXPECT(tile_stream_sync(r->mesh, (tile_stream)other), TILE_E_BUSY, "before the one before had ended");
+        c->sync(stream);
+    } else {
+        tile_fault f;
+        while (tile_mesh_status(r->mesh, &f) == TILE_OK) usleep(1000);
+    }
+    recover(r, __LINE__);
+}
+
+static void check_kill(Rank *r) {
+    char words[32];
+    together(r);
+    if (r->rank == nranks - 1) raise(SIGKILL);
+    MUST(run(r, 700, NULL));
+    snprintf(words, sizeof words, "rank %d is missing", nranks - 1);
+    EXPECT(tile_stream_sync(r->mesh, NULL), TILE_E_TIMEOUT, words);
+}
+
+/* ---- a rank ---- */
+
+static bool rank_open(Rank *r) {
+    tile_mesh_config c = {.size = sizeof c,
+                          .rank = processes ? 0 : r->rank,
+                          .nranks = processes ? 0 : nranks,
+                          .device = TILE_DEVICE_OF_RANK,
+                          .timeout_ms = 1500,
+                          .group = processes ? NULL : "rt_gpu_mesh",
+                          .target = emulated ? "emu" : "gpu"};
+    int code = tile_mesh_open(&c, &r->mesh);
+    if (!code) code = tile_instance_open(r->mesh, &program, &r->instance);
+    if (!code) code = tile_alloc(r->mesh, sizeof r->host, &r->x);
+    if (!code) code = tile_alloc(r->mesh, sizeof r->host, &r->y);
+    if (!code) code = tile_alloc(r->mesh, sizeof r->host, &r->z);
+    MUST(code);
+    return !code;
+}
+
+static void rank_main(Rank *r) {
+    Cuda cuda;
+    if (!rank_open(r)) return;
+    check_values(r);
+    check_many(r);
+    check_missing(r);
+    check_sizes(r);
+    check_many(r);
+    if (!emulated && cuda_open(&cuda)) check_graph(r, &cuda);
+    if (processes) check_kill(r);
+    tile_instance_close(r->instance);
+    tile_free(r->mesh, r->x);
+    tile_free(r->mesh, r->y);
+    tile_free(r->mesh, r->z);
+    tile_mesh_close(r->mesh);
+}
+
+static void *thread_main(void *r) {
+    rank_main(r);
+    return NULL;
+}
+
+static void run_threads(Rank *rank) {
+    pthread_t thread[RANKS_RANKS];
+    for (int r = 0; r < nranks; r++) CHECK(pthread_create(&thread[r], NULL, thread_main, &rank[r]) == 0);
+    for (int r = 0; r < nranks; r++) pthread_join(thread[r], NULL);
+}
+
+static void run_processes(Rank *rank) {
+    char text[16], group[32];
+    pid_t child[RANKS_RANKS];
+    snprintf(group, sizeof group, "rt_gpu_mesh-%d", (int)getpid());
+    setenv("TILE_GROUP", group, 1);
+    snprintf(text, sizeof text, "%d", nranks);
+    setenv("WORLD_SIZE", text, 1);
+    for (int r = 0; r < nranks; r++) {
+        snprintf(text, sizeof text, "%d", r);
+        setenv("RANK", text, 1);
+        if ((child[r] = fork()) == 0) {
+            rank_main(&rank[r]);
+            _exit(failures != 0);
+        }
+    }
+    for (int r = 0, status; r < nranks; r++) {
+        waitpid(child[r], &status, 0);
+        CHECK(r == nranks - 1 ? WIFSIGNALED(status) : WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    }
+}
+
+int main(int argc, char **argv) {
+    static Rank rank[RANKS_RANKS];
+    if (argc < 4 || (nranks = atoi(argv[3])) < 2 || nranks > RANKS_RANKS) return 2;
+    if (argc > 4) runs = atoi(argv[4]);
+    processes = strcmp(argv[1], "processes") == 0;
+    emulated = strstr(argv[2], ".so") != NULL;
+    program = ranks_program(argv[2], nranks, sums, 5);
+    for (int r = 0; r < nranks; r++) rank[r].rank = r;
+    (processes ? run_processes : run_threads)(rank);
+    printf("%d failures\n", failures);
+    return failures != 0;
+}
