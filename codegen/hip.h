@@ -56,6 +56,7 @@ const char *mask_text(Nest *, Type);        /* the loop's position exists; NULL:
 
 /* ---- workgroup memory ---- */
 
+enum { SYNC_LDS = 8 };                   /* what waits, arrivals and tickets take */
 void lds_take(Fn *, Loc, int64_t bytes); /* refuses with the numbers when there is not so much */
 void sync_line(Fn *);
 

@@ -55,9 +55,10 @@ static void body_constants(Fn *f) {
     static const char *const taken[] = {"call", "lds", "thread", "group", "generation", "reg", "wave", "fk", "fm", "fn", "apart", "next", "next_at",
                                         "better", "low", "high", "other", "run", "elem"};
     for (size_t i = 0; i < sizeof taken / sizeof *taken; i++) c_name(&f->names, taken[i]);
+    if (f->hip->ticket >= 0) lds_take(f, f->k->loc, SYNC_LDS);
     fn_constant_of(f, "int", "thread", "tile_thread()");
     fn_constant_of(f, "tile_gpu_task *const", "t", "call.task");
-    fn_constant(f, "group", f->hip->ticket < 0 ? "tile_group()" : fn_text(f, "tile_take(&t->ticket[%d])", f->hip->ticket));
+    fn_constant(f, "group", f->hip->ticket < 0 ? "tile_group()" : fn_text(f, "tile_take(lds, &t->ticket[%d])", f->hip->ticket));
     fn_constant_of(f, "uint64_t", "generation", "tile_generation(t)");
 }
 

@@ -171,15 +171,12 @@ static Nest nest_of_tile(Fn *f, const Tile *t) { return nest_over(f, t->layout, 
 
 /* ---- the rest of the table ---- */
 
-/* Waits and tickets have words of their own there. */
 void lds_take(Fn *f, Loc loc, int64_t bytes) {
-    enum { SYNC_BYTES = 128 };
-    int most = f->hip->target->lds_bytes - (region_synchronises(f->k->body) ? SYNC_BYTES : 0);
     if (bytes > f->hip->lds) f->hip->lds = bytes;
-    if (bytes <= most || f->failed) return;
+    if (bytes <= f->hip->target->lds_bytes || f->failed) return;
     f->failed = true;
     diag_error(f->m->diags, loc, "lds-budget", "this takes %" PRId64 " bytes of a workgroup's memory, of %d on %s", bytes,
-               most, f->hip->target->name);
+               f->hip->target->lds_bytes, f->hip->target->name);
     diag_note(f->m->diags, loc, "smaller tiles take less");
 }
 

@@ -29,7 +29,8 @@ static void poll(Fn *f, const Poll *p) {
 }
 
 static void end(Fn *f, const Op *op) {
-    if (!is_wait(op) || !is_wait(op->next)) fn_line(f, "if (tile_any(%s)) return;", f->hip->late);
+    lds_take(f, op->loc, SYNC_LDS);
+    if (!is_wait(op) || !is_wait(op->next)) fn_line(f, "if (tile_any(lds, %s)) return;", f->hip->late);
 }
 
 /* ---- signals ---- */
@@ -46,7 +47,8 @@ static const char *publish(Fn *f, const char *word, SyncScope scope) {
 }
 
 static const char *arrive(Fn *f, const char *count, const char *arrivals, SyncScope scope) {
-    return fn_text(f, "tile_arrive(&%s, %s, %s)", count, arrivals, scope_text(scope));
+    lds_take(f, f->k->loc, SYNC_LDS);
+    return fn_text(f, "tile_arrive(lds, &%s, %s, %s)", count, arrivals, scope_text(scope));
 }
 
 /* ---- packets ---- */

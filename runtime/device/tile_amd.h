@@ -99,24 +99,22 @@ TILE_FN int64_t tile_uniform(int64_t x) {
     return (int64_t)((uint64_t)high << 32 | low);
 }
 
-/* All threads of the workgroup: thread 0's x. */
-TILE_FN int64_t tile_broadcast(int64_t x) {
-    __shared__ int64_t word;
-    if (tile_thread() == 0) word = x;
+/* All threads of the workgroup: thread 0's x. lds: of the workgroup, 8 bytes that nobody uses across the call. */
+TILE_FN int64_t tile_broadcast(char *lds, int64_t x) {
+    if (tile_thread() == 0) *(int64_t *)lds = x;
     tile_sync();
-    x = tile_uniform(word);
+    x = tile_uniform(*(int64_t *)lds);
     tile_sync();
     return x;
 }
 
-/* All threads of the workgroup meet: is x true in any? */
-TILE_FN bool tile_any(bool x) {
-    __shared__ int word;
-    if (tile_thread() == 0) word = 0;
+/* All threads of the workgroup meet: is x true in any? lds as above. */
+TILE_FN bool tile_any(char *lds, bool x) {
+    if (tile_thread() == 0) *(int *)lds = 0;
     tile_sync();
-    if (x) word = 1;
+    if (x) *(int *)lds = 1;
     tile_sync();
-    x = __builtin_amdgcn_readfirstlane(word) != 0;
+    x = __builtin_amdgcn_readfirstlane(*(int *)lds) != 0;
     tile_sync();
     return x;
 }

@@ -131,8 +131,8 @@ TILE_EMU_ATOMIC_ADD(i64, int64_t, tile_add_i64(*to, x))
 #include "device/tile_gpu.h"
 
 TILE_FN int64_t tile_groups(void) { return tile_emu_groups(); }
-TILE_FN int64_t tile_broadcast(int64_t x) { return tile_emu_broadcast(x); }
-TILE_FN bool tile_any(bool x) { return tile_emu_any(x); }
+TILE_FN int64_t tile_broadcast(char *, int64_t x) { return tile_emu_broadcast(x); }
+TILE_FN bool tile_any(char *, bool x) { return tile_emu_any(x); }
 TILE_FN void tile_drain(void) { tile_emu_drain(); }
 TILE_FN void tile_fence_release(int scope) { tile_emu_fence_release(scope); }
 TILE_FN void tile_fence_acquire(int scope) { tile_emu_fence_acquire(scope); }

@@ -1,7 +1,7 @@
 /* tile_flags.h: the flag protocol of GPUs (docs/synchronisation.md), one text for all machines, over what their headers
    define: tile_drain, tile_fence_release, tile_fence_acquire, tile_word_load, tile_word_store, tile_word_add,
    tile_word_swap, tile_any, tile_broadcast, tile_groups, tile_clock_ns, tile_pause. Collective: all threads of the
-   workgroup call it together. */
+   workgroup call it together; lds: memory of the workgroup that nothing else uses meanwhile. */
 #ifndef TILE_DEVICE_TILE_FLAGS_H
 #define TILE_DEVICE_TILE_FLAGS_H
 
@@ -70,7 +70,7 @@ TILE_FN int tile_look(const tile_gpu_task *t, unsigned spin, uint64_t start) {
 /* One thread waits until the word has reached generation `want`: what was published before it is visible to the threads
    that this one meets afterwards. scope: TILE_SYSTEM unless all who arrive at the word are of this device. from: the
    rank that publishes it, task: of this workgroup, for the fault record. true: it does not come, and all of the
-   workgroup has to end: `if (tile_any(late)) return;`. */
+   workgroup has to end: `if (tile_any(lds, late)) return;`. */
 TILE_FN bool tile_poll(const tile_gpu_task *t, const tile_gpu_word *w, uint64_t want, int scope, int flag, int from,
                        int64_t task) {
     uint64_t start = tile_clock_ns();
@@ -111,7 +111,7 @@ TILE_FN void tile_publish(tile_gpu_word *w, uint64_t g, int scope) { tile_word_s
 
 /* Collective. One of `arrivals` arrivals of this device; true for the last one, which has everything that the others
    did before theirs, and publishes at this scope. The counter is free again when anyone can see what it publishes. */
-TILE_FN bool tile_arrive(uint64_t *count, uint64_t arrivals, int scope) {
+TILE_FN bool tile_arrive(char *lds, uint64_t *count, uint64_t arrivals, int scope) {
     bool last = false;
     tile_release(scope); /* a chiplet publishes to other devices only what it wrote itself: each arrival its own */
     if (tile_thread() == 0 && tile_word_add(count, 1, TILE_DEVICE) + 1 == arrivals) {
@@ -119,7 +119,7 @@ TILE_FN bool tile_arrive(uint64_t *count, uint64_t arrivals, int scope) {
         tile_word_store(count, 0, TILE_DEVICE);
         last = true;
     }
-    return tile_any(last);
+    return tile_any(lds, last);
 }
 
 /* ---- packets: data and generation in one word; every slot is written in every generation that uses it ---- */
@@ -149,13 +149,13 @@ TILE_FN bool tile_packet_get(const tile_gpu_task *t, const tile_packet *p, uint6
 /* ---- tickets: tasks of a launch that wait for each other are numbered as they begin ---- */
 
 /* Collective: the task of this workgroup. Whoever takes the last one leaves the counter as it was. */
-TILE_FN int64_t tile_take(uint64_t *ticket) {
+TILE_FN int64_t tile_take(char *lds, uint64_t *ticket) {
     int64_t mine = 0;
     if (tile_thread() == 0) {
         mine = (int64_t)tile_word_add(ticket, 1, TILE_DEVICE);
         if (mine == tile_groups() - 1) tile_word_store(ticket, 0, TILE_DEVICE);
     }
-    return tile_broadcast(mine);
+    return tile_broadcast(lds, mine);
 }
 
 /* ---- runs: launches of one workgroup before and after all others ---- */

@@ -112,18 +112,17 @@ TILE_FN void tile_atomic_add_i64(int64_t *to, int64_t x) { atomicAdd((unsigned l
 
 enum { TILE_DEVICE, TILE_SYSTEM }; /* who takes part: workgroups of this device, all devices and the host */
 
-/* All threads of the workgroup: thread 0's x. */
-TILE_FN int64_t tile_broadcast(int64_t x) {
-    __shared__ int64_t word;
-    if (threadIdx.x == 0) word = x;
+/* All threads of the workgroup: thread 0's x. lds: of the workgroup, 8 bytes that nobody uses across the call. */
+TILE_FN int64_t tile_broadcast(char *lds, int64_t x) {
+    if (threadIdx.x == 0) *(int64_t *)lds = x;
     tile_sync();
-    x = word;
+    x = *(int64_t *)lds;
     tile_sync();
     return x;
 }
 
-/* All threads of the workgroup meet: is x true in any? */
-TILE_FN bool tile_any(bool x) { return __syncthreads_or(x); }
+/* All threads of the workgroup meet: is x true in any? lds: for machines that need it. */
+TILE_FN bool tile_any(char *, bool x) { return __syncthreads_or(x); }
 
 /* The barrier and the fence behind it take along what other threads stored: nothing is left to do here. */
 TILE_FN void tile_drain(void) {}

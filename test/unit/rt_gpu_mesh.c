@@ -29,8 +29,8 @@ typedef struct {
 
 static const tile_launch sums[] = {{.kernel = "ranks_begin", .threads = 64, .groups = one_group},
                                    {.kernel = "give", .threads = 64, .groups = all_groups},
-                                   {.kernel = "sum", .threads = 64, .groups = all_groups},
-                                   {.kernel = "chain", .threads = 64, .groups = all_groups},
+                                   {.kernel = "sum", .threads = 64, .lds_bytes = 8, .groups = all_groups},
+                                   {.kernel = "chain", .threads = 64, .lds_bytes = 8, .groups = all_groups},
                                    {.kernel = "ranks_end", .threads = 64, .groups = one_group}};
 
 static void expect(const Rank *r, int code, int want, const char *words, int line) {

@@ -9,14 +9,15 @@ typedef struct {
 } waits_call;
 
 TILE_KERNEL(waits, waits_call, 256) {
-    const int64_t group = tile_take(&call.task->ticket[0]);
+    TILE_LDS(lds, 8);
+    const int64_t group = tile_take(lds, &call.task->ticket[0]);
     const uint64_t g = tile_generation(call.task);
     bool late = false;
     for (int source = tile_thread(); source < 8; source += 256)
         late |= tile_poll(call.task, &call.task->word[call.task->rank][source], g, TILE_SYSTEM, 0, source, group);
-    if (tile_any(late)) return;
+    if (tile_any(lds, late)) return;
     tile_store_f32(&call.x[1 + tile_thread()], tile_load_f32(&call.x[0]));
-    if (tile_arrive(&call.task->count[3], 4, TILE_SYSTEM)) {
+    if (tile_arrive(lds, &call.task->count[3], 4, TILE_SYSTEM)) {
         tile_release(TILE_SYSTEM);
         if (tile_thread() == 0) tile_publish(&call.task->word[1][7], g, TILE_SYSTEM);
     }

@@ -38,26 +38,28 @@ TILE_KERNEL(give, ranks_call, 64) {
 }
 
 TILE_KERNEL(sum, ranks_call, 64) {
+    TILE_LDS(lds, 8);
     const tile_gpu_task *const t = call.task;
     const uint64_t g = tile_generation(t);
     const int64_t i = tile_group() * THREADS + tile_thread();
     bool late = false;
     for (int from = tile_thread(); from < t->nranks; from += THREADS)
         late |= tile_poll(t, &t->word[t->rank][from * GROUPS + tile_group()], g, TILE_SYSTEM, 0, from, tile_group());
-    if (tile_any(late)) return;
+    if (tile_any(lds, late)) return;
     float y = 0;
     for (int r = 0; r < t->nranks && i < call.args.n; r++) y += tile_load_f32(&slot_of(t, r, g)[i]);
     if (i < call.args.n) tile_store_f32(&call.args.y[i], y);
 }
 
 TILE_KERNEL(chain, ranks_call, 64) {
+    TILE_LDS(lds, 8);
     const tile_gpu_task *const t = call.task;
     const uint64_t g = tile_generation(t);
-    const int64_t task = tile_take(&t->ticket[0]), i = task * THREADS + tile_thread();
+    const int64_t task = tile_take(lds, &t->ticket[0]), i = task * THREADS + tile_thread();
     tile_gpu_word *const done = &t->word[t->rank][t->nranks * GROUPS];
     bool late = false;
     if (task > 0 && tile_thread() == 0) late = tile_poll(t, &done[task - 1], g, TILE_DEVICE, 1, t->rank, task);
-    if (tile_any(late)) return;
+    if (tile_any(lds, late)) return;
     if (i < call.args.n) {
         const float before = task > 0 ? tile_load_f32(&call.args.z[i - THREADS]) : 0;
         tile_store_f32(&call.args.z[i], before + tile_load_f32(&call.args.x[i]));
