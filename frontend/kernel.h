@@ -149,6 +149,7 @@ const char *tile_text(Kern *, Type);
 
 /* kernel_expr.c, kernel_arith.c, kernel_fold.c, kernel_index.c, kernel_call.c, kernel_reduce.c */
 Val expr_lower(Kern *, const Expr *);
+const Expr *field_name(Kern *, const Expr *); /* w.x as the name of a parameter; else the expression itself */
 Val condition_lower(Kern *, const Expr *);           /* a scalar bool */
 bool const_of_expr(Kern *, const Expr *, int64_t *); /* must be known at compile time, else reports */
 Val arith_binary(Kern *, AstOp, Val, Val, Loc);

@@ -150,13 +150,13 @@ static void name_assign(Kern *c, const Stmt *s, const Expr *target) {
 }
 
 void assign_lower(Kern *c, const Stmt *s) {
-    const Expr *target = s->targets.p[0];
+    const Expr *target = field_name(c, s->targets.p[0]);
     if (s->targets.n != 1) {
         diag_error(c->diags, s->loc, "one-target", "a statement of a kernel assigns one name");
         scope_touch(c, s->value);
     } else if (target->kind == EXPR_NAME)
         name_assign(c, s, target);
-    else if (target->kind == EXPR_INDEX && target->base->kind == EXPR_NAME)
+    else if (target->kind == EXPR_INDEX && field_name(c, target->base)->kind == EXPR_NAME)
         store_lower(c, s, target);
     else if (target->kind != EXPR_ERROR)
         diag_error(c->diags, target->loc, "not-assignable", "this cannot be assigned");

@@ -107,8 +107,27 @@ static Val cond_lower(Kern *c, const Expr *e) {
     return arith_select(c, test, x, y, e->loc);
 }
 
-static Val unsupported(Kern *c, const Expr *e, const char *what) {
-    diag_error(c->diags, e->loc, "unsupported", "not supported yet: %s", what);
+/* ---- fields of records: parameters whose names have dots ---- */
+
+static Name path_of(const Kern *c, const Expr *e) {
+    if (e->kind == EXPR_NAME) return e->name;
+    Name base = e->kind == EXPR_FIELD ? path_of(c, e->base) : NULL;
+    return base ? name_of(c->m->names, arena_format(c->arena, "%s.%s", base, e->name)) : NULL;
+}
+
+const Expr *field_name(Kern *c, const Expr *e) {
+    Name path = e->kind == EXPR_FIELD ? path_of(c, e) : NULL;
+    if (!path) return e;
+    Expr *name = arena_copy(c->arena, e, sizeof *e);
+    name->kind = EXPR_NAME;
+    name->name = path;
+    return name;
+}
+
+static Val field_lower(Kern *c, const Expr *e) {
+    const Expr *name = field_name(c, e);
+    if (name->kind == EXPR_NAME) return name_lower(c, name);
+    diag_error(c->diags, e->loc, "not-a-record", "only a record has fields");
     return val_error;
 }
 
@@ -130,7 +149,7 @@ Val expr_lower(Kern *c, const Expr *e) {
     case EXPR_UNARY: return arith_unary(c, e->op == AST_NEG ? OP_NEG : OP_NOT, expr_lower(c, e->base), e->loc);
     case EXPR_BINARY: return binary_lower(c, e);
     case EXPR_COND: return cond_lower(c, e);
-    case EXPR_FIELD: return unsupported(c, e, "records in kernels");
+    case EXPR_FIELD: return field_lower(c, e);
     case EXPR_CHOOSE: return misplaced(c, e, "a choice");
     case EXPR_STAR: return misplaced(c, e, "'*'");
     case EXPR_AUTO: return misplaced(c, e, "'auto'");

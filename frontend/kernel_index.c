@@ -136,7 +136,7 @@ static Val load_refuse(Kern *c, const Expr *e, const Entry *named) {
 }
 
 Val load_lower(Kern *c, const Expr *e) {
-    const Expr *base = e->kind == EXPR_INDEX ? e->base : e;
+    const Expr *base = field_name(c, e->kind == EXPR_INDEX ? e->base : e);
     if (base->kind != EXPR_NAME) {
         diag_error(c->diags, e->loc, "not-a-tensor", "only a tensor takes subscripts");
         return val_error;

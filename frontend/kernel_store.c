@@ -160,7 +160,7 @@ static Op *store_build(Kern *c, const Entry *result, const Span *sub, int n, Val
 }
 
 void store_lower(Kern *c, const Stmt *s, const Expr *target) {
-    const Expr *base = target->kind == EXPR_INDEX ? target->base : target;
+    const Expr *base = field_name(c, target->kind == EXPR_INDEX ? target->base : target);
     Val v = expr_lower(c, s->value);
     c->b.loc = s->loc;
     Entry result = *scope_use(c, base->name, base->loc);

@@ -249,13 +249,13 @@ static void bind(Prog *c, const Stmt *s, const Expr *t, ProgValue v, const ProgV
         held->made = true, held->value = prog_error(t->loc);
 }
 
-/* An update in place has happened: only the state itself can go on with it. */
-static void states_check(Prog *c) {
+/* An update in place has happened: only the state itself can go on with it. `good`: its value came about. */
+static void states_check(Prog *c, bool good) {
     for (int i = c->base; i < c->var.n; i++) {
         Variable *v = &c->var.p[i];
         if (!v->state || v->gone.kind != PROG_TENSOR) continue;
-        diag_error(c->diags, v->gone.loc, "state-not-assigned", "this updates the state '%s', and does not assign it", v->name);
-        diag_note(c->diags, v->gone.loc, "assign what the call gives: %s = ..", v->name);
+        if (good) diag_error(c->diags, v->gone.loc, "state-not-assigned", "this updates the state '%s', and does not assign it", v->name);
+        if (good) diag_note(c->diags, v->gone.loc, "assign what the call gives: %s = ..", v->name);
         v->gone = (ProgValue){0};
     }
 }
@@ -314,6 +314,8 @@ static void value_separate(Prog *c, const Stmt *s, ProgValue *v, const ProgValue
 
 void assignment_lower(Prog *c, const Stmt *from) {
     Stmt copy = *from, *s = &copy;
+    if (record_assign(c, s)) return;
+    targets_flatten(c, s);
     int n = s->targets.n;
     Expected *want = ARENA_ARRAY(c->arena, Expected, n);
     ProgValue *v = ARENA_ARRAY(c->arena, ProgValue, n), *part = ARENA_ARRAY(c->arena, ProgValue, n);
@@ -324,7 +326,7 @@ void assignment_lower(Prog *c, const Stmt *from) {
     for (int i = 0; i < n; i++)
         if (s->targets.p[i]->kind == EXPR_NAME || part[i].kind == PROG_TENSOR)
             bind(c, s, s->targets.p[i], good ? v[i] : prog_error(s->loc), &part[i], &want[i]);
-    states_check(c);
+    states_check(c, good);
 }
 
 void program_lower(Front *f, const Decl *d) {

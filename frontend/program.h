@@ -38,6 +38,8 @@ typedef struct {
     Place place[MAX_AXES];
 } ProgValue;
 
+typedef VEC(ProgValue) ProgValues;
+
 /* What is known about a result before it is made. */
 typedef struct {
     bool has_elem;
@@ -98,7 +100,7 @@ Variable *variable_new(Prog *, Variable);
 bool name_taken(Prog *, Name, Loc); /* reports it */
 void value_consume(Prog *, const ProgValue *, Loc); /* what names the tensor, or some of it, now names an old version */
 bool value_lives(Prog *, const ProgValue *); /* reports a value that was updated in place after it was named */
-int decl_inouts(const Decl *); /* inout parameters: a call gives their next versions before its results */
+int decl_inouts(const Decl *flat); /* inout parameters: a call gives their next versions before its results */
 const char *tensor_text(Prog *, const ProgValue *); /* the expression as written, for messages */
 const char *shape_text(Prog *, const Tensor *);     /* [64, 32 @ tp] */
 
@@ -125,6 +127,16 @@ const Decl *record_of(Prog *, const TypeExpr *); /* or NULL */
 bool frame_dim(const Prog *, Name, Size *);
 bool frame_elem(const Prog *, Name, Elem *); /* an element type, or a generic of the frame */
 
+/* program_record.c: records and weights in formats, as several tensors. */
+Name name_inside(Prog *, Name of, Name field);      /* w.gain */
+Name name_path(Prog *, const Expr *);               /* the same of an expression; NULL: no name or field */
+bool head_is_sound(Prog *, const Decl *);           /* records end, results are in no format; reports */
+const Decl *decl_flat(Prog *, const Decl *);        /* one parameter or result for each tensor; a program's state is inout */
+void group_declare(Prog *, const ParamDecl *);      /* the names of records and formats in a body */
+bool argument_flatten(Prog *, const Expr *, const ParamDecl *, ProgValues *out);
+void targets_flatten(Prog *, Stmt *);               /* of a call that gives records */
+bool record_assign(Prog *, const Stmt *);           /* a = w, field by field; false: no record */
+
 /* program_inline.c: calls of programs. */
 bool program_call(Prog *, const Expr *, const Decl *, const Expected *, int n, ProgValue *out);
 /* The same where the arguments are there, one for each parameter. */
@@ -132,6 +144,10 @@ bool program_apply(Prog *, const Decl *, const ProgValue *arg, Loc, const Expect
 
 /* program_format.c: weights that are stored in a format. */
 void format_lower(Prog *, const ParamDecl *, Role);
+void format_declare(Prog *, const ParamDecl *);
+const Decl *format_named(Prog *, const TypeExpr *); /* NULL after a report; so is the next: false */
+bool shapes_count(Prog *, const ParamDecl *, const Decl *format);
+ParamDecl format_part(Prog *, const ParamDecl *, const Decl *format, int i);
 Variable *format_of_call(Prog *, const Expr *call); /* of W in linear(x, W), or NULL */
 bool format_apply(Prog *, const Expr *call, Variable *w, const Expected *, ProgValue *out);
 

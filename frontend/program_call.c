@@ -274,7 +274,8 @@ bool call_copy(Prog *c, const Decl *d, ProgValue *from, const ProgValue *to, Loc
 }
 
 bool arguments_count(Prog *c, const Expr *e, const Decl *d, int n) {
-    int have = decl_inouts(d) + d->results.n;
+    const Decl *flat = decl_flat(c, d);
+    int have = decl_inouts(flat) + flat->results.n;
     if (!count_fits(c, e, d)) return false;
     if (have == n) return true;
     diag_error(c->diags, e->loc, "wrong-results", "%s gives %d results, and one is taken", d->name, have);
@@ -284,7 +285,8 @@ bool arguments_count(Prog *c, const Expr *e, const Decl *d, int n) {
 
 bool call_values(Prog *c, const Expr *e, const Decl *d, const Expected *want, int n, ProgValue *out) {
     if (!arguments_count(c, e, d, n)) return false;
-    ProgValue *arg = ARENA_ARRAY(c->arena, ProgValue, e->args.n + 1);
-    for (int i = 0; i < e->args.n; i++) arg[i] = argument_lower(c, e->args.p[i], &d->params.p[i]);
-    return call_apply(c, d, arg, e->args.n, e->loc, want, n, out);
+    ProgValues arg = {0};
+    bool good = true;
+    for (int i = 0; i < e->args.n; i++) good = argument_flatten(c, e->args.p[i], &d->params.p[i], &arg) && good;
+    return good && call_apply(c, decl_flat(c, d), arg.p, arg.n, e->loc, want, n, out);
 }

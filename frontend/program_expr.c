@@ -71,7 +71,8 @@ static void field_unknown(Prog *c, const Expr *e, const Decl *record) {
 }
 
 Expr *field_named(Prog *c, const Expr *e) {
-    const Variable *v = e->base->kind == EXPR_NAME ? variable_find(c, e->base->name) : NULL;
+    Name base = name_path(c, e->base);
+    const Variable *v = base ? variable_find(c, base) : NULL;
     if (!v && e->base->kind == EXPR_NAME) return name_unknown(c, e->base), NULL;
     const Decl *of = v && v->record ? v->record : v ? v->format : NULL;
     if (!of) {
@@ -80,7 +81,7 @@ Expr *field_named(Prog *c, const Expr *e) {
     }
     Expr *field = arena_copy(c->arena, e, sizeof *e);
     field->kind = EXPR_NAME;
-    field->name = name_of(c->m->names, arena_format(c->arena, "%s.%s", v->name, e->name));
+    field->name = name_inside(c, v->name, e->name);
     if (variable_find(c, field->name)) return field;
     field_unknown(c, e, of);
     return NULL;
@@ -173,7 +174,8 @@ static bool results_mismatch(Prog *c, const Expr *e, int n, int have) {
 bool values_lower(Prog *c, const Expr *e, const Expected *want, int n, ProgValue *out) {
     if (e->kind == EXPR_CHOOSE) return choose_values(c, e, want, n, out);
     const Decl *d = callee_of(c, e);
-    int have = d ? decl_inouts(d) + d->results.n : 1;
+    const Decl *flat = d ? decl_flat(c, d) : NULL;
+    int have = d ? decl_inouts(flat) + flat->results.n : 1;
     if (have != n) return results_mismatch(c, e, n, have);
     if (d) return callee_values(c, e, d, want, n, out);
     out[0] = assigned_lower(c, e, &want[0]);

@@ -28,7 +28,7 @@ bool format_check(Front *f, const Decl *d) {
     return false;
 }
 
-static const Decl *format_named(Prog *c, const TypeExpr *t) {
+const Decl *format_named(Prog *c, const TypeExpr *t) {
     const Decl *d = front_find(c->f, t->format);
     if (d && d->kind == DECL_FORMAT) return d;
     diag_error(c->diags, t->loc, "undefined", "there is no format '%s'", t->format);
@@ -39,7 +39,7 @@ static const Decl *format_named(Prog *c, const TypeExpr *t) {
 
 /* ---- parameters ---- */
 
-static bool shapes_count(Prog *c, const ParamDecl *p, const Decl *d) {
+bool shapes_count(Prog *c, const ParamDecl *p, const Decl *d) {
     bool good = p->type.format_args.n == d->params.n;
     for (int i = 0; good && i < d->params.n; i++)
         good = p->type.format_args.p[i]->kind == EXPR_LIST &&
@@ -52,9 +52,9 @@ static bool shapes_count(Prog *c, const ParamDecl *p, const Decl *d) {
 }
 
 /* One tensor of the weight: W.A, with the shape that `as` lists for it. */
-static ParamDecl part_of(Prog *c, const ParamDecl *w, const Decl *d, int i) {
+ParamDecl format_part(Prog *c, const ParamDecl *w, const Decl *d, int i) {
     const ParamDecl *p = &d->params.p[i];
-    ParamDecl r = {.name = name_of(c->m->names, arena_format(c->arena, "%s.%s", w->name, p->name)), .loc = w->loc};
+    ParamDecl r = {.name = name_inside(c, w->name, p->name), .loc = w->loc};
     r.type = (TypeExpr){.loc = w->type.format_args.p[i]->loc, .elem = p->type.elem, .has_shape = true};
     r.type.shape = w->type.format_args.p[i]->args;
     if (p->type.elem == d->stands_for.elem) r.type.elem = w->type.elem;
@@ -101,6 +101,28 @@ static bool whole_lower(Prog *c, const ParamDecl *w, Tensor *whole) {
     return true;
 }
 
+static void stored_declare(Prog *c, const ParamDecl *w, const Decl *format, const Tensor *whole) {
+    variable_new(c, (Variable){.name = w->name,
+                               .loc = w->loc,
+                               .value = prog_error(w->loc),
+                               .read = true,
+                               .fixed = true,
+                               .format = format,
+                               .stands = whole});
+}
+
+/* In a called program's body, where its tensors have names already. */
+void format_declare(Prog *c, const ParamDecl *w) {
+    Tensor *whole = ARENA_NEW(c->arena, Tensor);
+    const Decl *d = format_named(c, &w->type);
+    whole->name = w->name;
+    if (!d || !whole_lower(c, w, whole)) return;
+    ActualArg *actual = ARENA_ARRAY(c->arena, ActualArg, d->params.n + 1);
+    for (int i = 0; i < d->params.n; i++)
+        actual[i] = part_actual(c, name_inside(c, w->name, d->params.p[i].name), w->type.loc);
+    if (extents_fit(c, w, d, actual, whole)) stored_declare(c, w, d, whole);
+}
+
 void format_lower(Prog *c, const ParamDecl *w, Role role) {
     Tensor *whole = ARENA_NEW(c->arena, Tensor);
     int before = c->diags->errors;
@@ -111,32 +133,20 @@ void format_lower(Prog *c, const ParamDecl *w, Role role) {
     bool good = whole_lower(c, w, whole) && shapes_count(c, w, d);
     ActualArg *actual = ARENA_ARRAY(c->arena, ActualArg, d->params.n + 1);
     for (int i = 0; good && i < d->params.n; i++) {
-        ParamDecl part = part_of(c, w, d, i);
+        ParamDecl part = format_part(c, w, d, i);
         param_lower(c, &part, ROLE_INPUT);
         good = c->diags->errors == before;
         if (good) actual[i] = part_actual(c, part.name, part.type.loc);
     }
     if (good) extents_fit(c, w, d, actual, whole);
-    variable_new(c, (Variable){.name = w->name,
-                               .loc = w->loc,
-                               .value = prog_error(w->loc),
-                               .read = true,
-                               .fixed = true,
-                               .format = d,
-                               .stands = whole});
+    stored_declare(c, w, d, whole);
 }
 
 /* ---- linear(x, W) ---- */
 
-static Name name_written(Prog *c, const Expr *e) {
-    if (e->kind == EXPR_NAME) return e->name;
-    if (e->kind != EXPR_FIELD || e->base->kind != EXPR_NAME) return NULL;
-    return name_of(c->m->names, arena_format(c->arena, "%s.%s", e->base->name, e->name));
-}
-
 Variable *format_of_call(Prog *c, const Expr *e) {
     if (strcmp(e->name, "linear") != 0 || e->args.n != 2) return NULL;
-    Name name = name_written(c, e->args.p[1]);
+    Name name = name_path(c, e->args.p[1]);
     Variable *v = name ? variable_find(c, name) : NULL;
     return v && v->format ? v : NULL;
 }
@@ -166,7 +176,7 @@ bool format_apply(Prog *c, const Expr *e, Variable *w, const Expected *want, Pro
     Name name = w->name;
     ProgValue *arg = ARENA_ARRAY(c->arena, ProgValue, format->params.n + 1);
     for (int i = 0; i < format->params.n; i++) {
-        Name part = name_of(c->m->names, arena_format(c->arena, "%s.%s", name, format->params.p[i].name));
+        Name part = name_inside(c, name, format->params.p[i].name);
         arg[i] = variable_find(c, part)->value;
         arg[i].loc = e->args.p[1]->loc;
     }

@@ -28,12 +28,8 @@ void param_lower(Prog *c, const ParamDecl *p, Role role) {
                   .fixed = role == ROLE_INPUT};
     if (name_taken(c, p->name, p->loc)) return;
     bool good = type_lower(c, &p->type, &t, &info) && (!p->lo || values_range(c, p, &t));
-    const char *what = p->is_const                                 ? "const parameters of programs"
-                       : p->mode == PARAM_INOUT                    ? "inout parameters of programs"
-                       : p->is_unique                              ? "unique parameters"
-                                                                   : NULL;
-    if (what) diag_error(c->diags, p->loc, "unsupported", "not supported yet: %s", what);
-    if (good && !what) {
+    if (p->is_const) diag_error(c->diags, p->loc, "parameter-mode", "'%s' is a constant, and only a call gives it a value", p->name);
+    if (good && !p->is_const) {
         v.value = t.ndim || role == ROLE_INPUT ? prog_tensor(c, tensor_new(c, t, &info), p->loc) : scalar_new(c, t, &info, p->loc);
         vec_push(c->arena, &c->p->io, v.value.tensor);
     } else
@@ -46,11 +42,7 @@ const Decl *record_of(Prog *c, const TypeExpr *t) {
     return d && d->kind == DECL_RECORD && !t->has_shape && !t->format ? d : NULL;
 }
 
-static void field_lower(Prog *c, const ParamDecl *p, Role role) {
-    if (p->type.format && p->lo) range_refuse(c, p);
-    else if (p->type.format) format_lower(c, p, role);
-    else param_lower(c, p, role);
-}
+static void head_lower(Prog *, const ParamDecl *, Role);
 
 /* Flattened: one parameter for each field. */
 static void record_lower(Prog *c, const ParamDecl *p, const Decl *d, Role role) {
@@ -58,21 +50,24 @@ static void record_lower(Prog *c, const ParamDecl *p, const Decl *d, Role role) 
     variable_new(c, (Variable){.name = p->name, .loc = p->loc, .value = prog_error(p->loc), .read = true, .fixed = true, .record = d});
     for (int i = 0; i < d->params.n; i++) {
         ParamDecl field = d->params.p[i];
-        field.name = name_of(c->m->names, arena_format(c->arena, "%s.%s", p->name, field.name));
-        field_lower(c, &field, role);
+        field.name = name_inside(c, p->name, field.name);
+        head_lower(c, &field, role);
     }
 }
 
-static void input_lower(Prog *c, const ParamDecl *p) {
-    Role role = p->mode == PARAM_STATE ? ROLE_STATE : ROLE_INPUT;
+static void head_lower(Prog *c, const ParamDecl *p, Role role) {
     const Decl *record = record_of(c, &p->type);
     if (record) record_lower(c, p, record, role);
-    else field_lower(c, p, role);
+    else if (p->type.format && p->lo) range_refuse(c, p);
+    else if (p->type.format) format_lower(c, p, role);
+    else param_lower(c, p, role);
 }
 
+/* What a program that is run updates in place lives across its runs. */
 void interface_lower(Prog *c, const Decl *d) {
-    for (int i = 0; i < d->params.n; i++) input_lower(c, &d->params.p[i]);
-    for (int i = 0; i < d->results.n; i++) param_lower(c, &d->results.p[i], ROLE_OUTPUT);
+    if (!head_is_sound(c, d)) return;
+    for (int i = 0; i < d->params.n; i++) head_lower(c, &d->params.p[i], d->params.p[i].mode == PARAM_IN ? ROLE_INPUT : ROLE_STATE);
+    for (int i = 0; i < d->results.n; i++) head_lower(c, &d->results.p[i], ROLE_OUTPUT);
 }
 
 /* ---- what nothing reads ---- */

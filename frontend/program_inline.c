@@ -11,55 +11,13 @@ enum { EXPANSIONS = 4096 };
 typedef struct {
     Prog *c;
     const Decl *d; /* flat: records as their fields, extents without placements */
-    VEC(ProgValue) arg;
+    ProgValues arg;
     Loc loc;
     const Expected *want; /* of each declared result */
     Frame frame;
 } Inline;
 
 /* ---- heads ---- */
-
-static Name field_name(Prog *c, Name record, Name field) {
-    return name_of(c->m->names, arena_format(c->arena, "%s.%s", record, field));
-}
-
-/* Extents without placements: those follow from the arguments. */
-static ParamDecl param_whole(Prog *c, const ParamDecl *p) {
-    ParamDecl r = *p;
-    r.type.shape = (Exprs){0};
-    for (int d = 0; d < p->type.shape.n; d++) {
-        Expr *e = p->type.shape.p[d];
-        vec_push(c->arena, &r.type.shape, e->kind == EXPR_BINARY && e->op == AST_AT ? e->lhs : e);
-    }
-    return r;
-}
-
-/* Constants are numbers in the body; inout is this file's own, and none of the binding's. */
-static void params_flatten(Prog *c, const Decl *d, Decl *flat) {
-    for (int i = 0; i < d->params.n; i++) {
-        const Decl *record = record_of(c, &d->params.p[i].type);
-        if (!record) vec_push(c->arena, &flat->params, param_whole(c, &d->params.p[i]));
-        for (int f = 0; record && f < record->params.n; f++) {
-            ParamDecl field = param_whole(c, &record->params.p[f]);
-            field.name = field_name(c, d->params.p[i].name, field.name);
-            vec_push(c->arena, &flat->params, field);
-        }
-    }
-    for (int i = 0; i < d->results.n; i++) vec_push(c->arena, &flat->results, param_whole(c, &d->results.p[i]));
-}
-
-static bool mode_refuse(Prog *c, const Decl *d, Loc call) {
-    const char *what = NULL;
-    for (int i = 0; i < d->params.n; i++) {
-        if (d->params.p[i].mode == PARAM_STATE) what = "a called program with state; take it as inout";
-        if (d->params.p[i].is_unique) what = "unique parameters of programs";
-        if (d->params.p[i].type.format) what = "a weight format in a called program's head";
-    }
-    if (!what) return true;
-    diag_error(c->diags, call, "unsupported", "not supported yet: %s", what);
-    diag_note(c->diags, d->loc, "'%s' is declared here", d->name);
-    return false;
-}
 
 static bool extents_are_global(Front *f, const ParamDecls *list) {
     for (int i = 0; i < list->n; i++)
@@ -80,31 +38,10 @@ bool program_called_only(Front *f, const Decl *d) {
 
 /* ---- arguments ---- */
 
-static bool field_arguments(Inline *x, const Expr *e, const Decl *record) {
-    Prog *c = x->c;
-    const Variable *v = e->kind == EXPR_NAME ? variable_find(c, e->name) : NULL;
-    if (!v || v->record != record) {
-        diag_error(c->diags, e->loc, "type-mismatch", "a record '%s' is expected here", record->name);
-        diag_note(c->diags, record->loc, "declared here");
-        return false;
-    }
-    for (int f = 0; f < record->params.n; f++) {
-        Expr field = {.kind = EXPR_FIELD, .loc = e->loc, .name = record->params.p[f].name, .base = (Expr *)e};
-        vec_push(c->arena, &x->arg, tensor_lower(c, &field, &expected_nothing));
-    }
-    return true;
-}
-
 static bool arguments_lower(Inline *x, const Expr *call, const Decl *d) {
     bool good = true;
-    for (int i = 0; i < call->args.n; i++) {
-        const Decl *record = record_of(x->c, &d->params.p[i].type);
-        if (record)
-            good = field_arguments(x, call->args.p[i], record) && good;
-        else
-            vec_push(x->c->arena, &x->arg, argument_lower(x->c, call->args.p[i], &d->params.p[i]));
-    }
-    for (int i = 0; i < x->arg.n; i++) good = good && x->arg.p[i].kind != PROG_ERROR;
+    for (int i = 0; i < call->args.n; i++)
+        good = argument_flatten(x->c, call->args.p[i], &d->params.p[i], &x->arg) && good;
     return good;
 }
 
@@ -217,16 +154,6 @@ static ProgValue bound_value(const Inline *x, int i) {
 
 static void names_declare(const Inline *x, const Decl *d) {
     Prog *c = x->c;
-    for (int i = 0; i < d->params.n; i++) {
-        const Decl *record = record_of(c, &d->params.p[i].type);
-        if (record)
-            variable_new(c, (Variable){.name = d->params.p[i].name,
-                                       .loc = d->params.p[i].loc,
-                                       .value = prog_error(x->loc),
-                                       .read = true,
-                                       .fixed = true,
-                                       .record = record});
-    }
     for (int i = 0; i < x->d->params.n; i++) {
         const ParamDecl *p = &x->d->params.p[i];
         bool inout = p->mode == PARAM_INOUT;
@@ -239,6 +166,8 @@ static void names_declare(const Inline *x, const Decl *d) {
     }
     for (int i = 0; i < x->d->results.n; i++)
         result_declare(x, &x->frame.bound.param.p[x->d->params.n + i], &x->want[i]);
+    for (int i = 0; i < d->params.n; i++) group_declare(c, &d->params.p[i]);
+    for (int i = 0; i < d->results.n; i++) group_declare(c, &d->results.p[i]);
 }
 
 static bool expansion_check(Prog *c, const Decl *d, Loc call) {
@@ -306,10 +235,8 @@ static bool inline_call(Inline *x, const Decl *d, ProgValue *out) {
 }
 
 static Inline inline_new(Prog *c, const Decl *d, Loc loc, const Expected *want) {
-    Decl *flat = arena_copy(c->arena, d, sizeof *d);
-    flat->params = flat->results = (ParamDecls){0};
-    params_flatten(c, d, flat);
-    return (Inline){.c = c, .d = flat, .loc = loc, .want = want + decl_inouts(d)};
+    const Decl *flat = decl_flat(c, d);
+    return (Inline){.c = c, .d = flat, .loc = loc, .want = want + decl_inouts(flat)};
 }
 
 bool program_apply(Prog *c, const Decl *d, const ProgValue *arg, Loc loc, const Expected *want, ProgValue *out) {
@@ -320,6 +247,6 @@ bool program_apply(Prog *c, const Decl *d, const ProgValue *arg, Loc loc, const 
 
 bool program_call(Prog *c, const Expr *e, const Decl *d, const Expected *want, int n, ProgValue *out) {
     Inline x = inline_new(c, d, e->loc, want);
-    return arguments_count(c, e, d, n) && mode_refuse(c, d, e->loc) && arguments_lower(&x, e, d) &&
+    return arguments_count(c, e, d, n) && arguments_lower(&x, e, d) &&
            inline_call(&x, d, out);
 }

@@ -20,6 +20,7 @@ typedef struct {
     PtrMap library;         /* name -> Decl of the standard library, visible without an import */
     PtrMap opened;          /* path, as a name -> number in diags of a file that is no source */
     bool library_read;
+    PtrMap flat;            /* Decl -> the same without records and formats in its head */
     const Decl *copy[MAX_DIMS + 1]; /* kernels that copy a tensor, by its number of dimensions */
 } Front;
 
@@ -35,6 +36,9 @@ const char *front_near(Front *, Name);
 /* program.c: lowers one program into the module. */
 void program_lower(Front *, const Decl *);
 bool program_called_only(Front *, const Decl *); /* its head has names or modes that only a call gives a meaning */
+
+/* program_record.c: a kernel without records in its head */
+const Decl *kernel_flat(Front *, const Decl *);
 
 /* program_format.c */
 bool format_check(Front *, const Decl *);
