@@ -193,14 +193,22 @@ static void check_registers(Lay *l, int64_t words, int threads) {
     diag_note(l->m->diags, l->k->loc, "smaller tiles take less");
 }
 
+bool lay_has_dot(const Region *r) {
+    for (const Op *op = r ? r->first : NULL; op; op = op->next)
+        if (op->kind == OP_DOT || lay_has_dot(op->region[0]) || lay_has_dot(op->region[1])) return true;
+    return false;
+}
+
+/* Products reuse what a thread holds; all else is faster the more workgroups a processor can hold. */
 static void choose_waves(Lay *l) {
-    enum { HANDFUL = 16, PLENTY = 128, COMMON_THREADS = 256, MOST_THREADS = 1024 };
+    enum { HANDFUL = 16, COMMON_THREADS = 256, MOST_THREADS = 1024 };
+    const int64_t plenty = lay_has_dot(l->k->body) ? 128 : 32;
     const Op *widest = widest_op(l, l->k->body, NULL);
     int64_t words = widest ? words_of(l, widest->res.p[0]) : 1;
     int waves = 1, lanes = l->target->wave;
     bool alone = l->k->level == LEVEL_WAVE;
     while (!alone && words > HANDFUL * lanes * waves && lanes * waves < COMMON_THREADS) waves *= 2;
-    while (!alone && words > PLENTY * lanes * waves && lanes * waves < MOST_THREADS) waves *= 2;
+    while (!alone && words > plenty * lanes * waves && lanes * waves < MOST_THREADS) waves *= 2;
     check_registers(l, words, lanes * waves);
     l->k->waves = waves;
     l->wave_bits = __builtin_ctz((unsigned)waves);

@@ -28,12 +28,6 @@ static bool stops(const Op *op, const Op *load) {
     return (op->kind == OP_STORE && op->param == load->param) || is_needed(op, load);
 }
 
-static bool has_dot(const Region *r) {
-    for (const Op *op = r->first; op; op = op->next)
-        if (op->kind == OP_DOT) return true;
-    return false;
-}
-
 static void move_up(Lay *l, Op *load, int64_t *spare) {
     Op *at = load;
     while (at->prev && !stops(at->prev, load)) at = at->prev;
@@ -46,7 +40,7 @@ static void move_up(Lay *l, Op *load, int64_t *spare) {
 
 static void early_region(Lay *l, Region *r) {
     int64_t spare = spare_bits(l);
-    bool fixed = !r || has_dot(r);
+    bool fixed = !r || lay_has_dot(r);
     for (Op *op = r ? r->first : NULL, *next; op; op = next) {
         next = op->next;
         if (!fixed && op->kind == OP_LOAD && op->res.p[0]->type.nrange) move_up(l, op, &spare);

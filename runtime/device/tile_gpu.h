@@ -15,6 +15,10 @@ TILE_FN int tile_wave(void) { return tile_thread() / TILE_LANES; }
 /* ---- memory: global (the arguments, the workspace) and LDS (what TILE_LDS names). Sizes are bytes; addresses are
    multiples of them; `regs` is the thread's own. ---- */
 
+#ifndef TILE_PUT
+#define TILE_PUT(to, x) (*(to) = (x))
+#endif
+
 #define TILE_SIZED(bytes, T)                                                                                           \
     TILE_FN void tile_load##bytes(const void *from, void *regs) {                                                      \
         tile_check(from, bytes, TILE_LOADS, 0);                                                                        \
@@ -25,7 +29,7 @@ TILE_FN int tile_wave(void) { return tile_thread() / TILE_LANES; }
         T x;                                                                                                           \
         tile_check(to, bytes, TILE_STORES, regs);                                                                      \
         __builtin_memcpy(&x, regs, bytes);                                                                             \
-        *(TILE_GLOBAL T *)to = x;                                                                                      \
+        TILE_PUT((TILE_GLOBAL T *)to, x);                                                                              \
     }                                                                                                                  \
     TILE_FN void tile_zero##bytes(void *regs) { __builtin_memset(regs, 0, bytes); }                                    \
     TILE_FN void tile_lds_load##bytes(const void *from, void *regs) {                                                  \

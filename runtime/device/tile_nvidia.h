@@ -106,6 +106,19 @@ TILE_FN void tile_atomic_add_f64(double *to, double x) { atomicAdd(to, x); }
 TILE_FN void tile_atomic_add_i32(int32_t *to, int32_t x) { atomicAdd(to, x); }
 TILE_FN void tile_atomic_add_i64(int64_t *to, int64_t x) { atomicAdd((unsigned long long *)to, (unsigned long long)x); }
 
+/* nvcc would take some vectors apart and store their parts. */
+TILE_FN void tile_put(tile_v16 *to, tile_v16 x) {
+    asm volatile("st.global.v4.b32 [%0], {%1, %2, %3, %4};" ::"l"(__cvta_generic_to_global(to)), "r"(x.x), "r"(x.y), "r"(x.z), "r"(x.w)
+                 : "memory");
+}
+TILE_FN void tile_put(tile_v8 *to, tile_v8 x) {
+    asm volatile("st.global.v2.b32 [%0], {%1, %2};" ::"l"(__cvta_generic_to_global(to)), "r"(x.x), "r"(x.y) : "memory");
+}
+TILE_FN void tile_put(tile_v4 *to, tile_v4 x) { *to = x; }
+TILE_FN void tile_put(tile_v2 *to, tile_v2 x) { *to = x; }
+TILE_FN void tile_put(tile_v1 *to, tile_v1 x) { *to = x; }
+#define TILE_PUT(to, x) tile_put(to, x)
+
 #include "device/tile_gpu.h"
 
 /* ---- between workgroups and devices: what tile_flags.h is made of ---- */
