@@ -108,17 +108,32 @@ void global_check(const char *p, size_t bytes, TouchKind, const char *value);
 bool lds_open(Lds *, size_t bytes);
 void lds_check(const char *p, size_t bytes, bool store, const char *value);
 
-/* ---- words.c ---- */
+/* ---- fences.c, words.c ---- */
 
-/* What a wave has to do with words: acquired is known to it, and to others behind the next barrier. */
 typedef struct {
-    Clock acquired, seen_near, seen_far; /* seen: loaded, an acquire is still to come; from this device, from others */
-    Snapshot *released, *released_far;   /* by its last fence; by its last one for all devices */
+    uint64_t *at, value;
+    int scope;
+    Snapshot *near, *far; /* what goes with it: for this device, for others */
+} WordStore;
+
+enum { TALK_STORES = 4 };
+
+/* What a wave has to do with words. */
+typedef struct {
+    Clock acquired;                    /* known to it, and to the others behind the next barrier */
+    Clock seen_near, seen_far;         /* loaded, an acquire is still to come; from this device, from others */
+    Snapshot *released, *released_far; /* by its last fence; by its last one for all devices */
+    WordStore store[TALK_STORES];      /* on their way */
+    int nstores;
 } Talk;
 
-void words_forget(const char *base, size_t bytes); /* NULL: all */
-Clock *talk_acquired(int wave);                    /* NULL: nothing */
+Talk *talk_now(void);           /* of the wave that runs */
+Clock *talk_acquired(int wave); /* NULL: nothing */
 void talk_end(Talk *);
+bool known_raise(uint64_t *known, uint64_t to);    /* was it less? */
+void words_send(Talk *);                           /* all of its stores arrive */
+void words_drift(Talk *);                          /* some of them do */
+void words_forget(const char *base, size_t bytes); /* NULL: all */
 
 /* ---- group.c: a workgroup that is on a device ---- */
 

@@ -219,6 +219,8 @@ bool group_begin(Group *g, Launch *l, int64_t number) {
 bool group_turn(Group *g) {
     emu = g;
     g->polling = false;
+    for (int i = 0; i < group_waves(); i++)
+        if (g->waves[i].talk) words_drift(g->waves[i].talk);
     int steps = 1 + (int)(engine_random() % 1024);
     while (steps-- && g->nready && !g->polling && !engine_interrupts()) {
         int pick = (int)((engine_random() >> 32) * (uint64_t)g->nready >> 32);
@@ -234,6 +236,7 @@ bool group_turn(Group *g) {
 /* All that it did is known to the launches behind. */
 void group_end(Group *g) {
     Launch *l = g->launch;
+    emu = g;
     uint64_t all = g->tick + 1;
     g->known.place[g->place] = (Known){all, all, all};
     for (int i = 0; i < EMU_WAVES; i++) {

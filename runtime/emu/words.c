@@ -1,15 +1,9 @@
-/* words.c: words that workgroups and devices share, and the fences around them. Who loads what another stored after a
-   release takes, with its next acquire, the other's clock at that release, if the scopes of both fences and of both
-   accesses reach from one to the other. A release takes along
-   * of its own wave, everything; of others of the workgroup, what is behind the last barrier and, where waves keep
-     stores back (machine->holds), had been drained before it;
-   * for other devices, of the stores of others on this device only what these released for other devices themselves,
-     unless all share one L2 (machine->chiplets).
-   Between launches of a stream, and at the host's waits, everything is in order. */
+/* words.c: words that workgroups and devices share. Who loads what another stored after a release takes, with its next
+   acquire, the other's clock at that release, if the scopes of both fences and of both accesses reach from one to the
+   other. Stores of a wave to several words arrive in any order, unless a release or a drain stands between. */
 #include "emu.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 typedef struct Word {
     struct Word *next;
@@ -56,140 +50,110 @@ void words_forget(const char *base, size_t bytes) {
         }
 }
 
-/* ---- fences ---- */
+/* ---- stores on their way ---- */
 
-static Talk *talk(void) {
-    Wave *w = &emu->waves[emu->wave];
-    if (!w->talk && !(w->talk = calloc(1, sizeof *w->talk))) emu_fail("finds no memory in the emulator");
-    return w->talk;
+static void store_arrive(const WordStore *s) {
+    Word *w = *word_link(s->at);
+    snapshot_drop(w->near);
+    snapshot_drop(w->far);
+    w->near = s->near;
+    w->far = s->far;
+    w->device = emu->launch->device;
+    w->scope = s->scope;
+    __atomic_store_n(s->at, s->value, __ATOMIC_SEQ_CST);
 }
 
-Clock *talk_acquired(int wave) { return emu->waves[wave].talk ? &emu->waves[wave].talk->acquired : NULL; }
-
-void talk_end(Talk *t) {
-    if (!t) return;
-    snapshot_drop(t->released);
-    snapshot_drop(t->released_far);
-    free(t);
+static void store_send(Talk *t, int i) {
+    store_arrive(&t->store[i]);
+    t->store[i] = t->store[--t->nstores];
 }
 
-void tile_emu_drain(void) { emu->waves[emu->wave].undrained = 0; }
-
-/* The last tick up to which the stores of the workgroup have left their waves, for a fence of the wave that runs. */
-static uint64_t stores_out(uint64_t upto) {
-    for (int i = 0; i < group_waves(); i++)
-        if (i != emu->wave && emu->waves[i].held && emu->waves[i].held <= upto) upto = emu->waves[i].held - 1;
-    return upto;
+void words_send(Talk *t) {
+    while (t->nstores) store_send(t, (int)(engine_random() % (uint64_t)t->nstores));
 }
 
-static void known_raise(uint64_t *known, uint64_t to) {
-    if (*known < to) *known = to;
+void words_drift(Talk *t) {
+    while (t->nstores && engine_random() % 2) store_send(t, (int)(engine_random() % (uint64_t)t->nstores));
 }
 
-static bool is_same_l2(int place) {
-    int chiplets = emu->launch->machine->chiplets;
-    return place / EMU_PLACES == emu->place / EMU_PLACES && place % chiplets == emu->place % chiplets;
+/* Accesses of one wave to one word stay in order. */
+static void store_send_to(Talk *t, const uint64_t *p) {
+    for (int i = 0; i < t->nstores; i++)
+        if (t->store[i].at == p) return store_send(t, i);
 }
 
-/* What a release of the wave that runs publishes. The first wave's accesses since the barrier have the tick before the
-   other waves'. */
-static Clock clock_to_release(int scope) {
-    Clock c = emu->known;
-    uint64_t upto = emu->wave == 0 || group_waves() == 1 ? emu->tick : emu->synced;
-    known_join(&c, &talk()->acquired);
-    Known *own = &c.place[emu->place];
-    known_raise(&own->read, upto);
-    known_raise(&own->near, stores_out(upto));
-    for (int i = 0; i < EMU_DEVICES * EMU_PLACES && scope == TILE_SYSTEM; i++)
-        if (is_same_l2(i)) known_raise(&c.place[i].far, c.place[i].near);
-    return c;
-}
-
-void tile_emu_fence_release(int scope) {
-    Talk *t = talk();
-    tile_emu_drain();
-    Clock c = clock_to_release(scope);
-    emu->known.place[emu->place] = c.place[emu->place];
-    snapshot_drop(t->released);
-    t->released = snapshot_make(&c);
-    if (scope == TILE_SYSTEM) {
-        snapshot_drop(t->released_far);
-        t->released_far = snapshot_share(t->released);
-    }
-    group_pass_time();
-}
-
-void tile_emu_fence_acquire(int scope) {
-    Talk *t = talk();
-    known_join(&t->acquired, &t->seen_near);
-    if (scope == TILE_SYSTEM) known_join(&t->acquired, &t->seen_far);
-    group_pass_time();
-}
-
-/* ---- words ---- */
+/* ---- what kernels call ---- */
 
 /* Others may come in between. */
-static void word_check(const uint64_t *p, TouchKind kind) {
+static void word_check(const uint64_t *p, TouchKind kind, int scope) {
     if (engine_random() % 4 == 0) group_yield(false);
+    Block *b = memory_find(p);
+    if (b && b->device < 0 && scope == TILE_DEVICE) emu_fail("uses a word of the host's memory for device scope");
     global_check((const char *)p, sizeof *p, kind, NULL);
+    store_send_to(talk_now(), p);
+}
+
+/* The reads that came before a release are over for whoever sees its word: what he stores, he stores later. */
+static void reads_seen(Talk *t, const Clock *c) {
+    bool news = false;
+    for (int i = 0; i < EMU_DEVICES * EMU_PLACES; i++)
+        news |= known_raise(&t->acquired.place[i].read, c->place[i].read);
+    if (news) group_pass_time();
 }
 
 /* What the last store released comes with the next acquire. */
 static void word_seen(const uint64_t *p, int scope) {
     Word *w = *word_link(p);
-    Talk *t = talk();
+    Talk *t = talk_now();
     if (!w || w->device < 0) return;
     bool here = w->device == emu->launch->device;
     if (!here && scope == TILE_DEVICE) emu_fail("looks for device scope at a word that device %d stored", w->device);
     if (!here && w->scope == TILE_DEVICE) emu_fail("looks at a word that device %d stored for device scope", w->device);
     Snapshot *s = here ? w->near : w->far;
-    if (s) known_join(here ? &t->seen_near : &t->seen_far, &s->clock);
-}
-
-static void word_written(Word *w, int scope) {
-    w->device = emu->launch->device;
-    w->scope = scope;
+    if (!s) return;
+    known_join(here ? &t->seen_near : &t->seen_far, &s->clock);
+    reads_seen(t, &s->clock);
 }
 
 /* A word that is changed goes on carrying what it carried. */
 static void word_changed(const uint64_t *p, int scope) {
     Word *w = word_make(p);
-    Talk *t = talk();
+    Talk *t = talk_now();
     if (w->device != emu->launch->device) {
         snapshot_drop(w->near);
         w->near = snapshot_share(w->far);
     }
     w->near = snapshot_join(w->near, t->released);
     if (scope == TILE_SYSTEM) w->far = snapshot_join(w->far, t->released_far);
-    word_written(w, scope);
+    w->device = emu->launch->device;
+    w->scope = scope;
 }
 
 uint64_t tile_emu_word_load(const uint64_t *p, int scope) {
-    word_check(p, TOUCH_LOOK);
+    word_check(p, TOUCH_LOOK, scope);
     word_seen(p, scope);
     return __atomic_load_n(p, __ATOMIC_SEQ_CST);
 }
 
 void tile_emu_word_store(uint64_t *p, uint64_t v, int scope) {
-    word_check(p, TOUCH_ATOMIC);
-    Word *w = word_make(p);
-    snapshot_drop(w->near);
-    snapshot_drop(w->far);
-    w->near = snapshot_share(talk()->released);
-    w->far = scope == TILE_SYSTEM ? snapshot_share(talk()->released_far) : NULL;
-    word_written(w, scope);
-    __atomic_store_n(p, v, __ATOMIC_SEQ_CST);
+    word_check(p, TOUCH_ATOMIC, scope);
+    Talk *t = talk_now();
+    word_make(p);
+    if (t->nstores == TALK_STORES) store_send(t, 0);
+    t->store[t->nstores++] = (WordStore){p, v, scope, snapshot_share(t->released),
+                                         scope == TILE_SYSTEM ? snapshot_share(t->released_far) : NULL};
+    words_drift(t);
 }
 
 uint64_t tile_emu_word_add(uint64_t *p, uint64_t v, int scope) {
-    word_check(p, TOUCH_ATOMIC);
+    word_check(p, TOUCH_ATOMIC, scope);
     word_seen(p, scope);
     word_changed(p, scope);
     return __atomic_fetch_add(p, v, __ATOMIC_SEQ_CST);
 }
 
 uint64_t tile_emu_word_swap(uint64_t *p, uint64_t from, uint64_t to, int scope) {
-    word_check(p, TOUCH_ATOMIC);
+    word_check(p, TOUCH_ATOMIC, scope);
     word_seen(p, scope);
     if (__atomic_compare_exchange_n(p, &from, to, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)) word_changed(p, scope);
     return from;
