@@ -40,7 +40,7 @@ typedef struct {
 /* Only the first wait of a rank that gives up leaves a record; the mesh is poisoned after it. */
 TILE_FN void tile_give_up(const tile_gpu_task *t, tile_reason why) {
     tile_gpu_fault *own = t->fault[t->rank];
-    if (tile_word_add(&own->claim, 1, TILE_SYSTEM)) return;
+    if (tile_word_add(&own->claim, 1, TILE_DEVICE)) return;
     tile_store_i32(&own->record.rank, t->rank);
     tile_store_i32(&own->record.missing, why.missing);
     tile_store_i32(&own->record.flag, why.flag);
@@ -49,7 +49,6 @@ TILE_FN void tile_give_up(const tile_gpu_task *t, tile_reason why) {
     tile_store_i64(&own->record.task, why.task);
     tile_store8(&own->record.expected, &why.expected);
     tile_store8(&own->record.seen, &why.seen);
-    tile_drain();
     tile_fence_release(TILE_SYSTEM);
     tile_poison(t);
     tile_poisoned(t);
