@@ -6,7 +6,7 @@
 #define TILE_DEVICE_TILE_CDNA_H
 
 #define TILE_LANES 64
-#define TILE_HOLDS 1 /* a barrier does not wait for the stores of its waves */
+#define TILE_HOLDS 1 /* a barrier does not wait for the loads and stores of its waves */
 #define TILE_TICK_NS 10u /* of the clock that runs at a constant rate */
 
 #ifdef TILE_EMU

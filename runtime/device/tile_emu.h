@@ -42,7 +42,7 @@ typedef struct {
 typedef struct {
     int lanes;    /* of a wave */
     int chiplets; /* with an L2 of their own */
-    bool holds;   /* waves keep stores back at a barrier */
+    bool holds;   /* loads and stores of waves may go on behind a barrier */
 } tile_emu_machine;
 
 int tile_emu_thread(void);

@@ -7,7 +7,7 @@
 
 #define TILE_LANES 32
 #define TILE_CHIPLETS 1 /* all share one L2 */
-#define TILE_HOLDS 0 /* a fence behind a barrier takes the stores of all waves along */
+#define TILE_HOLDS 0 /* a fence behind a barrier takes along what all waves loaded and stored */
 
 #ifdef TILE_EMU
 #include "device/tile_emu.h"

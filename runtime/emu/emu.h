@@ -157,7 +157,7 @@ typedef struct {
 } Lane;
 
 typedef struct {
-    uint64_t undrained; /* tick of its first store that may not have left it; 0: none */
+    uint64_t undrained; /* tick of its first load or store that may not be over; 0: none */
     uint64_t held;      /* the same at the last barrier */
     Talk *talk;         /* NULL: has touched no word */
 } Wave;

@@ -1,6 +1,6 @@
 /* fences.c: what a wave tells and learns by fences. A release takes along
-   * of its own wave, everything; of others of the workgroup, what is behind the last barrier and, where waves keep
-     stores back (machine->holds), had been drained before it;
+   * of its own wave, everything; of others of the workgroup, what is behind the last barrier and, where that does
+     not wait for loads and stores (machine->holds), had been drained before it;
    * for other devices, of the stores of others on this device only what these released for other devices themselves,
      unless all share one L2 (machine->chiplets).
    An acquire makes known what was released with the words that the wave has loaded before. */
@@ -30,8 +30,8 @@ void tile_emu_drain(void) {
     if (w->talk) words_send(w->talk);
 }
 
-/* The last tick up to which the stores of the workgroup have left their waves, for a fence of the wave that runs. */
-static uint64_t stores_out(uint64_t upto) {
+/* The last tick up to which the accesses of the workgroup are over, for a fence of the wave that runs. */
+static uint64_t tick_drained(uint64_t upto) {
     for (int i = 0; i < group_waves(); i++)
         if (i != emu->wave && emu->waves[i].held && emu->waves[i].held <= upto) upto = emu->waves[i].held - 1;
     return upto;
@@ -52,11 +52,11 @@ static bool is_same_l2(int place) {
    other waves'. */
 static Clock clock_to_release(int scope) {
     Clock c = emu->known;
-    uint64_t upto = emu->wave == 0 || group_waves() == 1 ? emu->tick : emu->synced;
+    uint64_t upto = tick_drained(emu->wave == 0 || group_waves() == 1 ? emu->tick : emu->synced);
     known_join(&c, &talk_now()->acquired);
     Known *own = &c.place[emu->place];
     known_raise(&own->read, upto);
-    known_raise(&own->near, stores_out(upto));
+    known_raise(&own->near, upto);
     for (int i = 0; i < EMU_DEVICES * EMU_PLACES && scope == TILE_SYSTEM; i++)
         if (is_same_l2(i)) known_raise(&c.place[i].far, c.place[i].near);
     return c;

@@ -118,7 +118,7 @@ void global_check(const char *p, size_t bytes, TouchKind kind, const char *value
     check_place(p, bytes, b ? b->base : NULL, b ? b->bytes : 0, "a block", store);
     check_device(b, store);
     Wave *w = &emu->waves[emu->wave];
-    if (store && !w->undrained) w->undrained = emu->tick;
+    if (!w->undrained) w->undrained = emu->tick;
     size_t at = (size_t)(p - b->base);
     for (size_t i = 0; i < bytes;) i += touch_alike(b, at + i, bytes - i, kind, value ? value + i : NULL);
 }

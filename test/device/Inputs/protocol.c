@@ -52,7 +52,7 @@ typedef struct {
 enum {
     TILE_BYTES = THREADS * 4,
     AT_PACKETS = AREAS * 2 * TILES * TILE_BYTES,
-    AT_WORDS = AT_PACKETS + (PACKETS + 7) / 8 * 64,
+    AT_WORDS = AT_PACKETS + PACKETS * 8,
     AT_FAULT = AT_WORDS + WORDS * 64,
     SHARED = AT_FAULT + (int)sizeof(tile_gpu_fault),
     AT_OUT = 128,

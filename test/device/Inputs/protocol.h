@@ -21,8 +21,8 @@ enum {
     WORD_GATHER = WORD_CHAIN + TILES,
     WORD_VAIN,
     WORDS,
-    THANKS = 2 * RANKS * THREADS, /* a packet behind those of the exchange */
-    PACKETS
+    THANKS = 2 * RANKS * THREADS, /* packets behind those of the exchange */
+    PACKETS = THANKS + THREADS
 };
 
 typedef struct {

@@ -24,6 +24,7 @@ extern "C" bool taken(char kind, int line);
 #define tile_packet_get(t, p, g, data, flag, from, task)                                                               \
     (taken('P', __LINE__) ? false : tile_packet_get(t, p, g, data, flag, from, task))
 #define tile_release(scope) (taken('R', __LINE__) ? (void)0 : tile_release(NARROW_HERE(scope, __LINE__)))
+#define tile_release_each(scope) (taken('R', __LINE__) ? (void)0 : tile_release_each(NARROW_HERE(scope, __LINE__)))
 #define tile_arrive(count, n, scope) tile_arrive(count, n, NARROW_HERE(scope, __LINE__))
 
 #include "protocol.h"
@@ -128,11 +129,11 @@ TILE_KERNEL(packet_receive, protocol_call, THREADS) {
     result(call, 0, sum);
 }
 
-/* Rank 0 stores to the next rank, which reads and thanks; before it stores again it has the thanks. */
+/* Rank 0 stores to the next rank, which reads and thanks; before it stores again it has the thanks of the last thread. */
 TILE_KERNEL(thanks_send, protocol_call, THREADS) {
     const uint64_t g = tile_generation(call.task);
     const int rank = call.task->rank, t = tile_thread(), to = (rank + 1) % call.task->nranks;
-    uint64_t *const thanks = &call.packets[rank][THANKS];
+    uint64_t *const thanks = &call.packets[rank][THANKS + THREADS - 1];
     uint32_t data;
     if (tile_any(g > 1 && t == 0 && tile_packet_get(call.task, thanks, g - 1, &data, 8, to, 0))) return;
     tile_store_f32(tile_of(call, to, COPY, 0, 0) + t, value(g, rank, 0, t));
@@ -145,8 +146,8 @@ TILE_KERNEL(thanks_receive, protocol_call, THREADS) {
     const int rank = call.task->rank, nranks = call.task->nranks, t = tile_thread();
     if (!await(call, WORD_COPY, 1, g, TILE_SYSTEM)) return;
     result(call, 0, tile_load_f32(tile_of(call, rank, COPY, 0, 0) + (t + 65) % THREADS));
-    tile_release(TILE_SYSTEM);
-    if (t == 0) tile_packet_put(&call.packets[(rank + nranks - 1) % nranks][THANKS], g, 0);
+    tile_release_each(TILE_SYSTEM);
+    tile_packet_put(&call.packets[(rank + nranks - 1) % nranks][THANKS + t], g, 0);
 }
 
 /* ---- tasks of one launch ---- */
