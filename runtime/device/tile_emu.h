@@ -59,8 +59,6 @@ bool tile_emu_begin(const void *argument, size_t bytes, int threads, const tile_
 
 /* Between workgroups and devices. */
 int64_t tile_emu_groups(void);
-int64_t tile_emu_broadcast(int64_t);
-bool tile_emu_any(bool);
 void tile_emu_drain(void);
 void tile_emu_fence_release(int scope);
 void tile_emu_fence_acquire(int scope);
@@ -131,8 +129,25 @@ TILE_EMU_ATOMIC_ADD(i64, int64_t, tile_add_i64(*to, x))
 #include "device/tile_gpu.h"
 
 TILE_FN int64_t tile_groups(void) { return tile_emu_groups(); }
-TILE_FN int64_t tile_broadcast(char *, int64_t x) { return tile_emu_broadcast(x); }
-TILE_FN bool tile_any(char *, bool x) { return tile_emu_any(x); }
+
+TILE_FN int64_t tile_broadcast(char *lds, int64_t x) {
+    if (tile_thread() == 0) tile_lds_store_i64((int64_t *)lds, x);
+    tile_sync();
+    x = tile_lds_load_i64(lds);
+    tile_sync();
+    return x;
+}
+
+TILE_FN bool tile_any(char *lds, bool x) {
+    if (tile_thread() == 0) tile_lds_store_i32((int32_t *)lds, 0);
+    tile_sync();
+    if (x) tile_lds_store_i32((int32_t *)lds, 1);
+    tile_sync();
+    x = tile_lds_load_i32(lds) != 0;
+    tile_sync();
+    return x;
+}
+
 TILE_FN void tile_drain(void) { tile_emu_drain(); }
 TILE_FN void tile_fence_release(int scope) { tile_emu_fence_release(scope); }
 TILE_FN void tile_fence_acquire(int scope) { tile_emu_fence_acquire(scope); }

@@ -172,7 +172,6 @@ typedef struct {
     int waiting;      /* at the barrier */
     int left;         /* threads that have not ended */
     bool polling;     /* its last turn ended because it waits for others */
-    int64_t shared;   /* of tile_emu_broadcast, tile_emu_any */
     Lane lane[EMU_THREADS];
     int ready[EMU_THREADS], nready;
     Lds lds;

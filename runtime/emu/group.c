@@ -87,24 +87,6 @@ void tile_emu_sync(void) {
     lane_now()->state = LANE_READY;
 }
 
-int64_t tile_emu_broadcast(int64_t x) {
-    if (emu->thread == 0) emu->shared = x;
-    tile_emu_sync();
-    x = emu->shared;
-    tile_emu_sync();
-    return x;
-}
-
-bool tile_emu_any(bool x) {
-    if (emu->thread == 0) emu->shared = 0;
-    tile_emu_sync();
-    if (x) emu->shared = 1;
-    tile_emu_sync();
-    x = emu->shared != 0;
-    tile_emu_sync();
-    return x;
-}
-
 /* ---- operations of a wave ---- */
 
 static int wave_first(void) { return emu->thread / lanes() * lanes(); }

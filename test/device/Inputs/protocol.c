@@ -34,8 +34,9 @@ bool taken(char kind, int line) {
 #define KERNELS(X)                                                                                                     \
     X(begin)                                                                                                           \
     X(end)                                                                                                             \
-    X(pull_send) X(pull_receive) X(push_send) X(push_receive) X(packet_send) X(packet_receive) X(thanks_send)          \
-        X(thanks_receive) X(chain) X(gather) X(waits_in_vain) X(onlooker)
+    X(pull_send)                                                                                                       \
+    X(pull_receive) X(push_send) X(push_receive) X(packet_send) X(packet_receive) X(thanks_send) X(thanks_receive)     \
+        X(chain) X(gather) X(waits_in_vain) X(onlooker)
 #define DECLARE(name) void name(const void *);
 #define ROW(name) {#name, name},
 KERNELS(DECLARE)
@@ -121,7 +122,8 @@ static void launch(Rank *r, const char *kernel, int groups, int threads) {
     void *f = NULL, *arguments[] = {&r->call};
     must(tile_emu_function_get(&f, (void *)symbols, kernel));
     must(tile_emu_context_set(r->context));
-    must(tile_emu_launch(f, (unsigned)groups, 1, 1, (unsigned)threads, 1, 1, 0, r->stream, arguments, NULL));
+    must(tile_emu_launch(f, (unsigned)groups, 1, 1, (unsigned)threads, 1, 1, threads == THREADS ? 8 : 0, r->stream,
+                         arguments, NULL));
 }
 
 /* ---- scenarios ---- */

@@ -25,7 +25,7 @@ extern "C" bool taken(char kind, int line);
     (taken('P', __LINE__) ? false : tile_packet_get(t, p, g, data, flag, from, task))
 #define tile_release(scope) (taken('R', __LINE__) ? (void)0 : tile_release(NARROW_HERE(scope, __LINE__)))
 #define tile_release_each(scope) (taken('R', __LINE__) ? (void)0 : tile_release_each(NARROW_HERE(scope, __LINE__)))
-#define tile_arrive(count, n, scope) tile_arrive(count, n, NARROW_HERE(scope, __LINE__))
+#define tile_arrive(lds, count, n, scope) tile_arrive(lds, count, n, NARROW_HERE(scope, __LINE__))
 
 #include "protocol.h"
 
@@ -44,12 +44,12 @@ static void tell_all(const protocol_call &call, int word, uint64_t g) {
 }
 
 /* All threads: false when one of n words does not come. */
-static bool await(const protocol_call &call, int word, int n, uint64_t g, int scope) {
+static bool await(const protocol_call &call, char *lds, int word, int n, uint64_t g, int scope) {
     const tile_gpu_task *t = call.task;
     bool late = false;
     for (int i = tile_thread(); i < n; i += THREADS)
         late |= tile_poll(t, &t->word[t->rank][word + i], g, scope, word, i % t->nranks, tile_group());
-    return !tile_any(late);
+    return !tile_any(lds, late);
 }
 
 TILE_KERNEL(begin, protocol_call, 64) { tile_run_begin(call.task); }
@@ -72,9 +72,10 @@ TILE_KERNEL(pull_send, protocol_call, THREADS) {
 }
 
 TILE_KERNEL(pull_receive, protocol_call, THREADS) {
+    TILE_LDS(lds, 8);
     const uint64_t g = tile_generation(call.task);
     const int t = tile_thread(), from = (t + 65) % THREADS;
-    if (!await(call, WORD_PULL, call.task->nranks * TILES, g, TILE_SYSTEM)) return;
+    if (!await(call, lds, WORD_PULL, call.task->nranks * TILES, g, TILE_SYSTEM)) return;
     float sum = 0;
     for (int r = 0; r < call.task->nranks; r++) sum += tile_load_f32(tile_of(call, r, PULL, g, tile_group()) + from);
     result(call, tile_group(), sum);
@@ -83,19 +84,21 @@ TILE_KERNEL(pull_receive, protocol_call, THREADS) {
 /* ---- push: several tasks store at the peers, the last one tells them ---- */
 
 TILE_KERNEL(push_send, protocol_call, THREADS) {
+    TILE_LDS(lds, 8);
     const uint64_t g = tile_generation(call.task);
     const int rank = call.task->rank, t = tile_thread();
     for (int r = 0; r < call.task->nranks; r++)
         tile_store_f32(tile_of(call, r, PUSH + rank, g, tile_group()) + t, value(g, rank, tile_group(), t));
-    if (!tile_arrive(&call.task->count[0], TILES, TILE_SYSTEM)) return;
+    if (!tile_arrive(lds, &call.task->count[0], TILES, TILE_SYSTEM)) return;
     tile_release(TILE_SYSTEM);
     tell_all(call, WORD_PUSH + rank, g);
 }
 
 TILE_KERNEL(push_receive, protocol_call, THREADS) {
+    TILE_LDS(lds, 8);
     const uint64_t g = tile_generation(call.task);
     const int t = tile_thread(), from = (t + 65) % THREADS;
-    if (!await(call, WORD_PUSH, call.task->nranks, g, TILE_SYSTEM)) return;
+    if (!await(call, lds, WORD_PUSH, call.task->nranks, g, TILE_SYSTEM)) return;
     float sum = 0;
     for (int r = 0; r < call.task->nranks; r++)
         sum += tile_load_f32(tile_of(call, call.task->rank, PUSH + r, g, tile_group()) + from);
@@ -116,6 +119,7 @@ TILE_KERNEL(packet_send, protocol_call, THREADS) {
 }
 
 TILE_KERNEL(packet_receive, protocol_call, THREADS) {
+    TILE_LDS(lds, 8);
     const uint64_t g = tile_generation(call.task);
     const int t = tile_thread(), from = (t + 65) % THREADS;
     float sum = 0;
@@ -125,26 +129,28 @@ TILE_KERNEL(packet_receive, protocol_call, THREADS) {
         late |= tile_packet_get(call.task, &packets(call, call.task->rank, g, r)[from], g, &data, 7, r, tile_group());
         sum += (float)data;
     }
-    if (tile_any(late)) return;
+    if (tile_any(lds, late)) return;
     result(call, 0, sum);
 }
 
 /* Rank 0 stores to the next rank, which reads and thanks; before it stores again it has the thanks of the last thread. */
 TILE_KERNEL(thanks_send, protocol_call, THREADS) {
+    TILE_LDS(lds, 8);
     const uint64_t g = tile_generation(call.task);
     const int rank = call.task->rank, t = tile_thread(), to = (rank + 1) % call.task->nranks;
     uint64_t *const thanks = &call.packets[rank][THANKS + THREADS - 1];
     uint32_t data;
-    if (tile_any(g > 1 && t == 0 && tile_packet_get(call.task, thanks, g - 1, &data, 8, to, 0))) return;
+    if (tile_any(lds, g > 1 && t == 0 && tile_packet_get(call.task, thanks, g - 1, &data, 8, to, 0))) return;
     tile_store_f32(tile_of(call, to, COPY, 0, 0) + t, value(g, rank, 0, t));
     tile_release(TILE_SYSTEM);
     if (t == 0) tile_publish(&call.task->word[to][WORD_COPY], g, TILE_SYSTEM);
 }
 
 TILE_KERNEL(thanks_receive, protocol_call, THREADS) {
+    TILE_LDS(lds, 8);
     const uint64_t g = tile_generation(call.task);
     const int rank = call.task->rank, nranks = call.task->nranks, t = tile_thread();
-    if (!await(call, WORD_COPY, 1, g, TILE_SYSTEM)) return;
+    if (!await(call, lds, WORD_COPY, 1, g, TILE_SYSTEM)) return;
     result(call, 0, tile_load_f32(tile_of(call, rank, COPY, 0, 0) + (t + 65) % THREADS));
     tile_release_each(TILE_SYSTEM);
     tile_packet_put(&call.packets[(rank + nranks - 1) % nranks][THANKS + t], g, 0);
@@ -154,10 +160,11 @@ TILE_KERNEL(thanks_receive, protocol_call, THREADS) {
 
 /* Each adds 1 to what the task before it stored. */
 TILE_KERNEL(chain, protocol_call, THREADS) {
+    TILE_LDS(lds, 8);
     const uint64_t g = tile_generation(call.task);
-    const int64_t task = tile_take(&call.task->ticket[0]);
+    const int64_t task = tile_take(lds, &call.task->ticket[0]);
     const int t = tile_thread(), from = (t + 65) % THREADS, rank = call.task->rank;
-    if (task > 0 && !await(call, WORD_CHAIN + (int)task - 1, 1, g, TILE_DEVICE)) return;
+    if (task > 0 && !await(call, lds, WORD_CHAIN + (int)task - 1, 1, g, TILE_DEVICE)) return;
     const float x = task ? tile_load_f32(&call.out[(task - 1) * THREADS + from]) + 1 : (float)g;
     tile_store_f32(&call.out[task * THREADS + t], x);
     tile_release(TILE_DEVICE);
@@ -166,17 +173,18 @@ TILE_KERNEL(chain, protocol_call, THREADS) {
 
 /* The last task sums what all others stored. */
 TILE_KERNEL(gather, protocol_call, THREADS) {
+    TILE_LDS(lds, 8);
     const uint64_t g = tile_generation(call.task);
-    const int64_t task = tile_take(&call.task->ticket[1]), last = tile_groups() - 1;
+    const int64_t task = tile_take(lds, &call.task->ticket[1]), last = tile_groups() - 1;
     const int t = tile_thread(), from = (t + 65) % THREADS, rank = call.task->rank;
     if (task < last) {
         tile_store_f32(&call.out[task * THREADS + t], (float)g + task);
-        if (!tile_arrive(&call.task->count[1], (uint64_t)last, TILE_DEVICE)) return;
+        if (!tile_arrive(lds, &call.task->count[1], (uint64_t)last, TILE_DEVICE)) return;
         tile_release(TILE_DEVICE);
         if (t == 0) tile_publish(&call.task->word[rank][WORD_GATHER], g, TILE_DEVICE);
         return;
     }
-    if (!await(call, WORD_GATHER, 1, g, TILE_DEVICE)) return;
+    if (!await(call, lds, WORD_GATHER, 1, g, TILE_DEVICE)) return;
     float sum = 0;
     for (int i = 0; i < last; i++) sum += tile_load_f32(&call.out[i * THREADS + from]);
     tile_store_f32(&call.out[last * THREADS + t], sum);
@@ -184,7 +192,10 @@ TILE_KERNEL(gather, protocol_call, THREADS) {
 
 /* ---- faults ---- */
 
-TILE_KERNEL(waits_in_vain, protocol_call, THREADS) { await(call, WORD_VAIN, 1, 1, TILE_SYSTEM); }
+TILE_KERNEL(waits_in_vain, protocol_call, THREADS) {
+    TILE_LDS(lds, 8);
+    await(call, lds, WORD_VAIN, 1, 1, TILE_SYSTEM);
+}
 
 /* Looks at the record as soon as its rank is poisoned. */
 TILE_KERNEL(onlooker, protocol_call, 64) {
