@@ -17,6 +17,8 @@ static const struct {
     {"w.w2", offsetof(step_args, w_w2)},       {"w.w3", offsetof(step_args, w_w3)},
     {"w.norm", offsetof(step_args, w_norm)},   {"kc", offsetof(step_args, kc)},
     {"vc", offsetof(step_args, vc)},           {"logits", offsetof(step_args, logits)},
+    {"ids", offsetof(step_args, ids)},         {"at", offsetof(step_args, at)},
+    {"next", offsetof(step_args, next)},
 };
 enum { SLOTS = sizeof slot / sizeof *slot };
 
@@ -85,32 +87,44 @@ static void block_copy(const tile_arg *a, const Block *b, const char *whole, flo
     }
 }
 
-static float **slot_of(Model *m, int i) { return (float **)((char *)&m->args + slot[i].at); }
+static void **slot_of(Model *m, int i) { return (void **)((char *)&m->args + slot[i].at); }
 
-/* Zero, or a part of the checkpoint; on cache lines of its own. */
-static bool slot_fill(Model *m, const Checkpoint *c, int i, int rank, int ranks) {
+/* Zero, or a part of the checkpoint; numbers all have four bytes. */
+static int slot_fill(Model *m, const Checkpoint *c, int i) {
     const tile_arg *a = arg_find(slot[i].name);
     const CheckpointTensor *t = checkpoint_find(c, slot[i].name);
-    Block b = block_of(a, rank, ranks);
-    size_t bytes = (sizeof(float) * (size_t)b.elements + 63) / 64 * 64 + 64;
-    float *part = aligned_alloc(64, bytes);
-    if (!part) return false;
-    memset(part, 0, bytes);
+    Block b = block_of(a, tile_mesh_rank(m->mesh), tile_mesh_size(m->mesh));
+    float *part = calloc((size_t)b.elements + 1, sizeof *part);
+    if (!part) return TILE_E_NOMEM;
     if (t) block_copy(a, &b, t->data, part);
-    *slot_of(m, i) = part;
-    return true;
+    size_t bytes = sizeof *part * (size_t)b.elements;
+    int code = tile_alloc(m->mesh, bytes, slot_of(m, i));
+    if (!code) code = tile_copy_in(m->mesh, *slot_of(m, i), part, bytes, NULL);
+    if (!code) code = tile_stream_sync(m->mesh, NULL);
+    free(part);
+    return code;
 }
 
-bool model_open(Model *m, const Checkpoint *c, int rank, int ranks) {
-    *m = (Model){.vocab = c->number[VOCAB], .places = c->number[PLACES]};
-    m->args.ids = m->ids;
-    m->args.at = m->at;
-    m->args.next = m->next;
-    for (int i = 0; i < SLOTS; i++)
-        if (!slot_fill(m, c, i, rank, ranks)) return model_close(m), false;
-    return true;
+int model_open(Model *m, tile_mesh *mesh, const Checkpoint *c) {
+    *m = (Model){.mesh = mesh, .vocab = c->number[VOCAB], .places = c->number[PLACES]};
+    m->logits = calloc((size_t)m->vocab, sizeof *m->logits);
+    int code = m->logits ? TILE_OK : TILE_E_NOMEM;
+    for (int i = 0; i < SLOTS && !code; i++) code = slot_fill(m, c, i);
+    return code;
+}
+
+/* Copies and run follow each other on the mesh's stream. */
+int model_step(Model *m, step *program, int token, int64_t at) {
+    int32_t in[2] = {token, (int32_t)at};
+    int code = tile_copy_in(m->mesh, (void *)m->args.ids, &in[0], sizeof in[0], NULL);
+    if (!code) code = tile_copy_in(m->mesh, (void *)m->args.at, &in[1], sizeof in[1], NULL);
+    if (!code) code = step_run(program, &m->args, NULL);
+    if (!code) code = tile_copy_out(m->mesh, &m->next, m->args.next, sizeof m->next, NULL);
+    if (!code) code = tile_copy_out(m->mesh, m->logits, m->args.logits, sizeof *m->logits * (size_t)m->vocab, NULL);
+    return code ? code : tile_stream_sync(m->mesh, NULL);
 }
 
 void model_close(Model *m) {
-    for (int i = 0; i < SLOTS; i++) free(*slot_of(m, i));
+    for (int i = 0; i < SLOTS; i++) tile_free(m->mesh, *slot_of(m, i));
+    free(m->logits);
 }

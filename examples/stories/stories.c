@@ -1,6 +1,7 @@
 /* stories.c: decodes a llama2.c checkpoint with the program of stories.tile: text on standard output as it is decoded,
    tokens per second on standard error. Each rank runs the same loop on its own part of the model, in a thread of this
-   process, or in a process of its own where a launcher says so (RANK and WORLD_SIZE, or Open MPI's variables). */
+   process, or in a process of its own where a launcher says so (RANK and WORLD_SIZE, or Open MPI's variables). With
+   TILE_TARGET=gpu each rank runs on a GPU, if the program was compiled for it. */
 #include "model.h"
 #include "sample.h"
 #include "tokenizer.h"
@@ -55,8 +56,8 @@ typedef struct {
 /* The token behind the one that was computed: the prompt's next one while there is one. */
 static int next_token(const Story *s, const Model *m, int64_t at, uint64_t *random) {
     if (at + 1 < s->tokens) return s->token[at + 1];
-    if (s->o.temperature == 0) return m->next[0];
-    return sample_draw(m->args.logits, (int)m->vocab, s->o.temperature, random);
+    if (s->o.temperature == 0) return m->next;
+    return sample_draw(m->logits, (int)m->vocab, s->o.temperature, random);
 }
 
 static int decode(Rank *r, tile_mesh *mesh, step *program, Model *m) {
@@ -64,17 +65,15 @@ static int decode(Rank *r, tile_mesh *mesh, step *program, Model *m) {
     uint64_t random = s->o.seed;
     bool speaks = tile_mesh_rank(mesh) == 0;
     double start = 0;
-    m->ids[0] = s->token[0];
+    int last = s->token[0];
     for (r->steps = 0; r->steps < s->o.steps; r->steps++) {
-        m->at[0] = (int32_t)r->steps;
-        int code = step_run(program, &m->args, NULL);
-        if (!code) code = tile_stream_sync(mesh, NULL);
+        int code = model_step(m, program, last, r->steps);
         if (code) return code;
         if (r->steps == 0) start = seconds_now();
         int token = next_token(s, m, r->steps, &random);
         if (token == TOKEN_BEGIN) break;
-        if (speaks) tokenizer_print(&s->tokenizer, m->ids[0], token, stdout), fflush(stdout);
-        m->ids[0] = token;
+        if (speaks) tokenizer_print(&s->tokenizer, last, token, stdout), fflush(stdout);
+        last = token;
     }
     r->seconds = seconds_now() - start;
     return TILE_OK;
@@ -83,9 +82,8 @@ static int decode(Rank *r, tile_mesh *mesh, step *program, Model *m) {
 static int run_program(Rank *r, tile_mesh *mesh) {
     Model m;
     step *program = NULL;
-    if (!model_open(&m, &r->story->checkpoint, tile_mesh_rank(mesh), tile_mesh_size(mesh)))
-        return fail("", "out of memory");
-    int code = step_open(mesh, NULL, &program);
+    int code = model_open(&m, mesh, &r->story->checkpoint);
+    if (!code) code = step_open(mesh, NULL, &program);
     if (!code) code = decode(r, mesh, program, &m);
     if (code) fail(tile_error_name(code), tile_last_error());
     if (program) step_close(program);
@@ -100,6 +98,7 @@ static void *rank_main(void *arg) {
     tile_mesh_config config = {.size = sizeof config,
                                .rank = r->rank,
                                .nranks = o->processes ? 0 : o->ranks,
+                               .device = TILE_DEVICE_OF_RANK,
                                .workers = o->workers,
                                .group = o->processes ? NULL : "stories"};
     int code = tile_mesh_open(&config, &mesh);
