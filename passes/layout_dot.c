@@ -99,7 +99,12 @@ static void divide_waves(Lay *l, int first, int first_bits, int second, int seco
 typedef struct {
     int16_t range[2];
     const char *name[2];
+    int16_t whole; /* a range that is summed over: each wave needs all of it; -1: none */
 } Side;
+
+static bool is_divided(const Side *s, int range) {
+    return range != s->whole && (range == s->range[0] || range == s->range[1]);
+}
 
 static uint64_t moved_column(const Layout *to, const Layout *frag, const Side *s, const Lay *l, uint64_t column) {
     uint64_t moved = 0;
@@ -127,14 +132,14 @@ static uint64_t bit_of(const Lay *l, const Layout *to, int range, int bit) {
 /* The fragment's repetitions along a range, in registers: the bits above the fragment's, below those of waves. */
 static void repeat_fragment(const Lay *l, Layout *to, const Layout *frag, const Side *s, int side) {
     int range = s->range[side], d = layout_index(frag, s->name[side], NULL);
-    int from = frag->index[d].bits, end = bits_of(l, range) - taken_bits(l, range);
+    int from = frag->index[d].bits, end = bits_of(l, range) - (is_divided(s, range) ? taken_bits(l, range) : 0);
     for (int b = from; b < end; b++) to->column[layout_add_place(to, "reg", 1)] = bit_of(l, to, range, b);
 }
 
 static void place_waves(const Lay *l, Layout *to, const Side *s) {
     for (int b = 0; b < l->wave_bits; b++) {
         int range = l->wave[b].range, at = layout_add_place(to, "wave", 1);
-        if (range == s->range[0] || range == s->range[1]) to->column[at] = bit_of(l, to, range, l->wave[b].bit);
+        if (is_divided(s, range)) to->column[at] = bit_of(l, to, range, l->wave[b].bit);
     }
 }
 
@@ -162,9 +167,9 @@ bool lay_dot_layouts(Lay *l, const Op *op, Layout *a, Layout *b, Layout *d) {
     if (!matrix_layout(l->scratch, &fa, o, 'a', o->ad->n) || !matrix_layout(l->scratch, &fb, o, 'b', o->ad->n) ||
         !matrix_layout(l->scratch, &fd, o, 'd', o->ad->n))
         return false;
-    spread(l, a, &fa, &(Side){{r.k, r.m}, {"k", "i"}});
-    spread(l, b, &fb, &(Side){{r.k, r.n}, {"k", "j"}});
-    spread(l, d, &fd, &(Side){{r.n, r.m}, {"j", "i"}});
+    spread(l, a, &fa, &(Side){{r.k, r.m}, {"k", "i"}, r.k});
+    spread(l, b, &fb, &(Side){{r.k, r.n}, {"k", "j"}, r.k});
+    spread(l, d, &fd, &(Side){{r.n, r.m}, {"j", "i"}, -1});
     return true;
 }
 
