@@ -74,6 +74,7 @@ typedef struct {
 /* C texts for a range: `pos` counts inside the tile (of a position range: is the position). */
 typedef struct {
     const char *pos, *begin, *count, *index;
+    const char *first, *end; /* of a loop: where its first tile begins, and past the last position */
     int64_t most; /* positions of a tile, at most; -1: no bound is known */
     bool natural; /* positions are never negative */
     bool missing; /* a position of the grid that may lie beyond the end: a task that finds nothing */
@@ -145,6 +146,8 @@ typedef struct {
     Tile (*tile)(Fn *, const Value *, Elem, int16_t fastest);
     void (*place)(Fn *, Tile *, const char *name);
     const SyncBackend *sync;
+    void (*before_loop)(Fn *, const Op *);   /* NULL: nothing */
+    void (*before)(Fn *, const Op *);        /* any operation, a step or not; NULL: nothing */
     void (*step)(Fn *, const Op *);          /* all but elementwise operations and control; loads_apart: loads of tiles */
 } Backend;
 
@@ -253,6 +256,7 @@ void tile_place(Fn *, Tile *, const char *name); /* declares it */
 /* ---- steps ---- */
 
 void emit_region(Fn *, const Region *);
+bool is_step(Fn *, const Op *); /* inline and unused values have no step of their own; loops and conditions always have */
 void emit_compute(Fn *, const Value *);            /* an expression, into its variable or tile */
 void emit_copy(Fn *, const Tile *, const Value *); /* tile = value; nothing when it is that tile */
 void emit_store(Fn *, const Op *);
@@ -304,6 +308,7 @@ void fn_head_print(Fn *, Text *to); /* those that the body uses */
 void range_text_grid(Fn *);
 void skip_missing_tasks(Fn *); /* returns at once from tasks beyond the end, where they do nothing */
 void range_text_for(Fn *, const Op *loop, const char *lo, const char *hi);
+void range_text_tile(Fn *, int range, const char *begin); /* of the loop's tile that begins there */
 bool text_has_word(const char *text, const char *word);
 bool affine_within(Fn *, const Affine *, int64_t end);    /* certainly at least 0 and below end */
 bool affine_is_natural(Fn *, const Affine *);             /* certainly at least 0 */

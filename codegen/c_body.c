@@ -152,6 +152,7 @@ static void emit_for(Fn *f, const Op *op) {
     for (int i = 0; i < op->res.n; i++) carry(f, op, i);
     offer_places(f, op);
     range_text_for(f, op, lo, hi);
+    if (f->back->before_loop) f->back->before_loop(f, op);
     loop_open(f, op, lo, hi);
     const char *count = count_line(f, op->range);
     Text before = f->body;
@@ -218,8 +219,7 @@ static void emit_op(Fn *f, const Op *op) {
     }
 }
 
-/* Inline and unused values have no step of their own; loops and conditions always have. */
-static bool is_step(Fn *f, const Op *op) {
+bool is_step(Fn *f, const Op *op) {
     if (op->kind == OP_YIELD) return op->arg.n > 0;
     if (op->res.n == 0 || op->kind == OP_FOR || op->kind == OP_IF) return true;
     const Held *h = fn_held(f, op->res.p[0]);
@@ -228,6 +228,7 @@ static bool is_step(Fn *f, const Op *op) {
 
 void emit_region(Fn *f, const Region *r) {
     for (const Op *op = r->first; op && !f->failed; op = op->next) {
+        if (f->back->before) f->back->before(f, op);
         if (!is_step(f, op)) continue;
         if (op->kind != OP_YIELD) fn_source_line(f, op->loc);
         emit_op(f, op);

@@ -99,7 +99,8 @@ static const char *count_text(Fn *f, int64_t size, const char *begin, const char
         if (text_is_number(begin, &b)) return fn_text(f, "%" PRId64, n - b < 0 ? 0 : n - b < size ? n - b : size);
         if (n > 0 && n % size == 0) return fn_text(f, "%" PRId64, size);
     }
-    return fn_text(f, "tile_least(%" PRId64 ", %s - %s)", size, end, begin);
+    if (!strcmp(begin, "0")) return fn_text(f, "tile_least(%" PRId64 ", %s)", size, end);
+    return fn_text(f, "tile_least(%" PRId64 ", %s - %s)", size, end, text_atom(f, begin));
 }
 
 static void grid_tile(Fn *f, RangeText *t, const Range *r, const char *name) {
@@ -211,10 +212,18 @@ void range_text_for(Fn *f, const Op *loop, const char *lo, const char *hi) {
         t->index = "0";
         t->most = most;
     } else {
-        t->begin = c_name(&f->names, fn_text(f, "%s0", r->name));
         t->most = smaller(r->size, most);
-        t->count = strcmp(lo, "0") ? fn_text(f, "tile_least(%" PRId64 ", %s - %s)", r->size, hi, t->begin)
-                                   : count_text(f, r->size, t->begin, hi);
-        t->index = for_index(f, t, lo, r->size);
+        t->first = lo;
+        t->end = hi;
+        range_text_tile(f, loop->range, c_name(&f->names, fn_text(f, "%s0", r->name)));
     }
+}
+
+void range_text_tile(Fn *f, int range, const char *begin) {
+    RangeText *t = &f->range[range];
+    int64_t size = f->k->range.p[range].size;
+    const char *left = strcmp(begin, "0") ? fn_text(f, "%s - %s", t->end, text_atom(f, begin)) : t->end;
+    t->begin = begin;
+    t->count = strcmp(t->first, "0") ? fn_text(f, "tile_least(%" PRId64 ", %s)", size, left) : count_text(f, size, begin, t->end);
+    t->index = for_index(f, t, t->first, size);
 }

@@ -18,6 +18,7 @@ typedef struct Hip {
     int ticket;       /* number of the counter that its tasks take; -1: none */
     const char *late; /* of the wait in hand: this thread's words do not come */
     VEC(ThreadPart) part;
+    const Op *moved; /* the last conversion whose text is written */
     const char **member; /* of the struct of arguments: tensors of the interface, then run-time dimensions */
 } Hip;
 
@@ -88,6 +89,9 @@ void sum_close(Fn *, const SumLoops *);
 void hip_packet_load(Fn *, const Op *);
 bool takes_tickets(const Program *, const Node *); /* its tasks wait for lower ones: they are numbered as they begin */
 void hip_load(Fn *, const Op *);
+void hip_load_tile(Fn *, const Op *, const Tile *to);
+void hip_first_tiles(Fn *, const Op *loop); /* hip_ahead.c */
+void hip_next_tiles(Fn *, const Op *);
 void hip_store(Fn *, const Op *);
 void hip_reduce(Fn *, const Op *);
 void hip_arg(Fn *, const Op *);

@@ -105,12 +105,27 @@ static void run_loop(Nest *n, const Way *w, const char *format, const char *elem
     nest_line(n, n->n, "}");
 }
 
-static void memory_store(Fn *f, const Value *v, const Way *w, const Layout *from) {
+/* A conversion through memory, in its part of LDS. */
+typedef struct {
+    const Op *op;
+    Layout from, to;
+    Conversion plan;
+    Way in, out;
+    int64_t offset;
+    const Tile *tile;
+} Move;
+
+static const char *move_place(Fn *f, const Move *m, const char *way) {
+    return m->offset ? fn_text(f, "lds + %" PRId64 " + %s", m->offset, way) : fn_text(f, "lds + %s", way);
+}
+
+static void memory_store(Fn *f, const Value *v, const Move *m) {
+    const Way *w = &m->in;
+    const Layout *from = &m->from;
     const Tile *x = w->run ? made_tile(f, v) : NULL;
     Nest n = way_nest(f, w, from);
     int bytes = w->bytes << w->run;
-    const char *at =
-        fn_text(f, "lds + %s", way_text(f, w, nest_register(&n), fn_text(f, "%s_to", fn_value_name(f, v))));
+    const char *at = move_place(f, m, way_text(f, w, nest_register(&n), fn_text(f, "%s_to", fn_value_name(f, v))));
     n.guard = copies_guard(f, from);
     if (x && is_straight(w))
         nest_line(&n, n.n, "tile_lds_store%d(%s, %s);", bytes, at, tile_address(f, x, nest_register(&n)));
@@ -125,11 +140,12 @@ static void memory_store(Fn *f, const Value *v, const Way *w, const Layout *from
     nest_print(&n);
 }
 
-static void memory_load(Fn *f, const Value *v, const Way *w, const Layout *to, const Tile *tile) {
-    Nest n = way_nest(f, w, to);
+static void memory_load(Fn *f, const Value *v, const Move *m) {
+    const Way *w = &m->out;
+    const Tile *tile = m->tile;
+    Nest n = way_nest(f, w, &m->to);
     int bytes = w->bytes << w->run;
-    const char *at =
-        fn_text(f, "lds + %s", way_text(f, w, nest_register(&n), fn_text(f, "%s_from", fn_value_name(f, v))));
+    const char *at = move_place(f, m, way_text(f, w, nest_register(&n), fn_text(f, "%s_from", fn_value_name(f, v))));
     if (!w->run)
         nest_line(&n, n.n, "%s = tile_lds_load_%s(%s);", nest_tile(&n, tile), elem_text(v->type.elem), at);
     else if (is_straight(w))
@@ -142,19 +158,62 @@ static void memory_load(Fn *f, const Value *v, const Way *w, const Layout *to, c
     nest_print(&n);
 }
 
-static void through_memory(Fn *f, const Op *op, const Conversion *c, const Layout *from, const Layout *to) {
-    const Value *x = op->arg.p[0];
-    Way in = {0}, out = {0};
-    if (!way_find(&in, &c->memory, from, x->type.elem) || !way_find(&out, &c->memory, to, x->type.elem)) {
-        fn_unsupported(f, op->loc, "a conversion between these layouts");
-        return;
+static bool move_plan(Fn *f, Move *m, const Op *op) {
+    *m = (Move){.op = op, .from = *held_layout(f, op->arg.p[0]), .to = *held_layout(f, op->res.p[0])};
+    m->from.width = m->to.width = elem_bits(op->arg.p[0]->type.elem);
+    convert_plan(&m->plan, &m->from, &m->to, &f->hip->target->lds);
+    bool memory = m->plan.kind == CONVERT_LDS || m->plan.through_memory;
+    Elem e = op->arg.p[0]->type.elem;
+    return memory && m->plan.kind != CONVERT_FREE && way_find(&m->in, &m->plan.memory, &m->from, e) &&
+           way_find(&m->out, &m->plan.memory, &m->to, e);
+}
+
+static int64_t move_bytes(const Move *m) {
+    enum { LINE = 128 };
+    return ((INT64_C(1) << layout_index_bits(&m->from)) * m->in.bytes + LINE - 1) / LINE * LINE;
+}
+
+static const Op *next_step(Fn *f, const Op *op) {
+    for (op = op->next; op && !is_step(f, op); op = op->next) {
     }
-    lds_take(f, op->loc, (INT64_C(1) << layout_index_bits(from)) * in.bytes);
-    fn_line(f, "// %s to the layout of %s", fn_value_name(f, x), fn_value_name(f, op->res.p[0]));
-    const Tile *tile = held_tile(f, op->res.p[0]);
-    memory_store(f, x, &in, from);
+    return op;
+}
+
+static bool reads_result(Fn *f, const Op *op, const Move *m, int n) {
+    for (int i = 0; i < n; i++)
+        if (reads(f, op->arg.p[0], m[i].op->res.p[0])) return true;
+    return false;
+}
+
+/* Conversions that follow each other go together, as far as they leave room for another workgroup. */
+static int moves_collect(Fn *f, Move *m, int most, const Op *op) {
+    int n = 1;
+    int64_t bytes = move_bytes(&m[0]);
+    for (op = next_step(f, op); op && op->kind == OP_CONVERT && n < most; op = next_step(f, op)) {
+        if (reads_result(f, op, m, n) || !move_plan(f, &m[n], op)) break;
+        m[n].offset = bytes;
+        bytes += move_bytes(&m[n]);
+        if (2 * bytes > f->hip->target->lds_bytes) break;
+        n++;
+    }
+    return n;
+}
+
+static void through_memory(Fn *f, const Move *first) {
+    enum { MOST = 4 };
+    Move *m = ARENA_ARRAY(f->arena, Move, MOST);
+    m[0] = *first;
+    int n = moves_collect(f, m, MOST, first->op);
+    lds_take(f, first->op->loc, m[n - 1].offset + move_bytes(&m[n - 1]));
+    for (int i = 0; i < n; i++) {
+        const Value *x = m[i].op->arg.p[0], *y = m[i].op->res.p[0];
+        fn_line(f, "// %s to the layout of %s", fn_value_name(f, x), fn_value_name(f, y));
+        memory_store(f, x, &m[i]);
+        f->hip->moved = m[i].op;
+    }
+    for (int i = 0; i < n; i++) m[i].tile = held_tile(f, m[i].op->res.p[0]);
     sync_line(f);
-    memory_load(f, op->res.p[0], &out, to, tile);
+    for (int i = 0; i < n; i++) memory_load(f, m[i].op->res.p[0], &m[i]);
     sync_line(f);
 }
 
@@ -171,15 +230,20 @@ static void rename_registers(Fn *f, const Op *op, const Conversion *c, const Lay
     nest_print(&nest);
 }
 
+/* Those that went with the one before are done. */
+static bool is_moved(Fn *f, const Op *op) {
+    for (const Op *x = f->hip->moved; x; x = x->prev)
+        if (x == op) return true;
+    return false;
+}
+
 void hip_convert(Fn *f, const Op *op) {
-    Layout from = *held_layout(f, op->arg.p[0]), to = *held_layout(f, op->res.p[0]);
-    Conversion *c = ARENA_NEW(f->arena, Conversion);
-    from.width = to.width = elem_bits(op->arg.p[0]->type.elem);
-    convert_plan(c, &from, &to, &f->hip->target->lds);
-    if (c->kind == CONVERT_FREE)
-        rename_registers(f, op, c, &to);
-    else if (c->kind == CONVERT_LDS || c->through_memory)
-        through_memory(f, op, c, &from, &to);
+    Move *m = ARENA_NEW(f->arena, Move);
+    if (is_moved(f, op)) return;
+    if (move_plan(f, m, op))
+        through_memory(f, m);
+    else if (m->plan.kind == CONVERT_FREE)
+        rename_registers(f, op, &m->plan, &m->to);
     else
         fn_unsupported(f, op->loc, "a conversion between these layouts");
 }

@@ -122,12 +122,14 @@ static bool is_updated(Fn *f, const Op *op) {
 }
 
 void hip_load(Fn *f, const Op *op) {
-    const Value *v = op->res.p[0];
-    if (f->k->param.p[op->param].packet) {
+    if (f->k->param.p[op->param].packet)
         hip_packet_load(f, op);
-        return;
-    }
-    const Tile *to = held_tile(f, v);
+    else if (!op->ahead)
+        hip_load_tile(f, op, held_tile(f, op->res.p[0]));
+}
+
+void hip_load_tile(Fn *f, const Op *op, const Tile *to) {
+    const Value *v = op->res.p[0];
     int bits = run_bits(f, op, to->layout);
     Nest n = nest_over(f, to->layout, bits);
     const char *inside, *from = nest_place(&n, op, &inside), *when = conjoin(f, mask_text(&n, v->type), inside);

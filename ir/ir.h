@@ -205,6 +205,7 @@ struct Op {
     int16_t axis;    /* RANK */
     int16_t param;   /* LOAD, STORE */
     StoreMode mode;  /* STORE */
+    bool ahead;      /* LOAD of a tile in a loop's body, in the form `layout`: fetched a step before it is read */
     VEC(Span) sub;   /* LOAD, STORE: one a dimension (rank first on a symmetric parameter); WAIT, SIGNAL: one a flag dimension */
     int flag;        /* WAIT, SIGNAL */
     Span dest;       /* along the flag's axis. SIGNAL: ranks whose words are written; WAIT: source ranks waited for */
@@ -456,6 +457,7 @@ int mesh_rank_along(const Module *, int rank, int axis, int64_t coord); /* the r
 
 const Layout *value_layout(const Kernel *, const Value *); /* NULL: none */
 /* Each lane that has an element of `large` has its counterpart of `small`, whose ranges are some of the same. */
+bool load_may_be_ahead(const Kernel *, const Op *load); /* of the tiles of the loop around it, before its body begins */
 bool layout_serves(const Kernel *, const Value *small, const Value *large);
 
 /* ---- whole-module services ---- */

@@ -122,6 +122,11 @@ static void parse_access(Parser *p, Op *op) {
     need_punct(p, ']');
 }
 
+static void parse_load(Parser *p, Op *op) {
+    parse_access(p, op);
+    op->ahead = take_word(p, "ahead");
+}
+
 static void parse_store(Parser *p, Op *op) {
     Value *v = parse_value(p);
     need_punct(p, ',');
@@ -215,7 +220,7 @@ void parse_op(Parser *p, Region *r) {
     switch (op_info[kind].class) {
     case CLASS_CONST: parse_literal(p, &text); break;
     case CLASS_INDEX: parse_index(p, op); break;
-    case CLASS_MEMORY: (kind == OP_STORE ? parse_store : parse_access)(p, op); break;
+    case CLASS_MEMORY: (kind == OP_STORE ? parse_store : parse_load)(p, op); break;
     case CLASS_SYNC: parse_sync(p, op); break;
     case CLASS_CONTROL: parse_control(p, op, &text); return;
     default: parse_operands(p, op);

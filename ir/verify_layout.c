@@ -82,10 +82,40 @@ static void operands_serve(Verifier *v, const Op *op) {
     if (class == CLASS_CONTROL && op->kind != OP_YIELD) control_serves(v, op);
 }
 
+static bool is_inside(const Region *r, const Region *outer) {
+    while (r && r != outer) r = r->parent ? r->parent->in : NULL;
+    return r != NULL;
+}
+
+/* What a load's subscripts name is known before the step in which it is read. */
+static bool subscripts_ahead(const Op *load) {
+    for (int d = 0; d < load->sub.n; d++)
+        for (int i = 0; i < load->sub.p[d].lo.nterm; i++) {
+            const Value *x = load->sub.p[d].lo.term[i].kind == TERM_VALUE ? load->sub.p[d].lo.term[i].value : NULL;
+            if (x && is_inside(x->def ? x->def->in : x->arg_of, load->in)) return false;
+        }
+    return true;
+}
+
+bool load_may_be_ahead(const Kernel *k, const Op *load) {
+    const Op *loop = load->in->parent;
+    const Param *p = &k->param.p[load->param];
+    if (!loop || loop->kind != OP_FOR || k->range.p[loop->range].kind != RANGE_TILE) return false;
+    if (p->out || p->inout || p->ranks >= 0 || load->res.p[0]->type.nrange == 0) return false;
+    for (const Op *op = load->in->first; op; op = op->next)
+        if (op->kind == OP_WAIT) return false;
+    return subscripts_ahead(load);
+}
+
+static void ahead_verify(Verifier *v, const Op *op) {
+    if (!(v->m->form & FORM_LAYOUT) || !load_may_be_ahead(v->k, op)) violation(v, op->loc, "a load that cannot be made a step ahead");
+}
+
 static void region_layout_verify(Verifier *v, const Region *r) {
     for (int i = 0; i < r->arg.n; i++) value_verify(v, v->k->loc, r->arg.p[i]);
     for (const Op *op = r->first; op; op = op->next) {
         for (int i = 0; i < op->res.n; i++) value_verify(v, op->loc, op->res.p[i]);
+        if (op->ahead) ahead_verify(v, op);
         for (int i = 0; i < 2; i++)
             if (op->region[i]) region_layout_verify(v, op->region[i]);
     }

@@ -165,19 +165,41 @@ static int range_to_halve(const Lay *l, Type t) {
     return best;
 }
 
+static void halve(Lay *l, int range, const char *what) {
+    Range *r = &l->k->range.p[range];
+    remark(l->c, "layout", r->loc, "'%s': tiles of %lld instead of %lld along %s, so that they fit the %s of %s", l->k->name,
+           (long long)(r->size / 2), (long long)r->size, r->name, what, l->target->name);
+    r->size /= 2;
+    lay_measure(l);
+}
+
+static int64_t bytes_of_operands(const Lay *l, const Region *r) {
+    int64_t bytes = 0;
+    for (const Op *op = r->first; op; op = op->next)
+        for (int i = 0; i < 2 && op->kind == OP_DOT; i++)
+            bytes += lay_elements(l, op->arg.p[i]->type) * elem_value_bits(op->arg.p[i]->type.elem) / 8;
+    return bytes;
+}
+
+/* What is contracted goes in smaller pieces until the operands of a step leave room for another workgroup's. */
+static void shrink_depth(Lay *l, Op *op) {
+    enum { LEAST = 32 };
+    if (op->kind != OP_DOT || op->nover != 1) return;
+    const Range *r = &l->k->range.p[op->over[0]];
+    bool free = r->kind == RANGE_TILE && r->tunable && !counts_tiles(l->k->body, op->over[0]);
+    while (free && r->size > LEAST && 2 * bytes_of_operands(l, op->in) > l->target->lds_bytes) halve(l, op->over[0], "memory");
+}
+
 /* Until no operation wants more than half of the workgroup's registers. */
 static void shrink_tiles(Lay *l) {
     for (;;) {
         const Op *op = widest_op(l, l->k->body, NULL);
-        if (!op || 2 * words_at(l, op) <= l->target->registers) return;
+        if (!op || 2 * words_at(l, op) <= l->target->registers) break;
         int range = range_to_halve(l, op->res.p[0]->type);
-        if (range < 0) return;
-        Range *r = &l->k->range.p[range];
-        remark(l->c, "layout", r->loc, "'%s': tiles of %lld instead of %lld along %s, so that they fit the registers of %s", l->k->name,
-               (long long)(r->size / 2), (long long)r->size, r->name, l->target->name);
-        r->size /= 2;
-        lay_measure(l);
+        if (range < 0) break;
+        halve(l, range, "registers");
     }
+    lay_each(l, l->k->body, shrink_depth);
 }
 
 /* ---- waves: so many that a thread has a handful of each tile, and that all of them fit ---- */
@@ -251,8 +273,9 @@ static void compact_layouts(Lay *l) {
 
 static bool layout_kernel(PassContext *c, Kernel *k, const MatrixTarget *target) {
     Lay l = {.c = c, .m = c->m, .k = k, .target = target, .scratch = arena_new()};
-    static void (*const step[])(Lay *) = {name_ranges, lay_measure, lay_unpack, lay_expand, shrink_tiles, lay_spread, choose_waves, lay_prepare, lay_matrix,
-                                          lay_classes, lay_turn, lay_choose, lay_insert, lay_early, compact_layouts};
+    static void (*const step[])(Lay *) = {name_ranges, lay_measure, lay_unpack, lay_hoist, lay_expand, shrink_tiles, lay_spread, choose_waves,
+                                          lay_prepare, lay_matrix, lay_classes, lay_turn, lay_choose, lay_insert, lay_early, lay_ahead,
+                                          compact_layouts};
     lay_each(&l, k->body, refuse_op);
     refuse_params(&l);
     for (size_t i = 0; i < sizeof step / sizeof *step && !l.failed; i++) step[i](&l);

@@ -61,6 +61,8 @@ void lay_refuse(Lay *, Loc, const char *format, ...) __attribute__((format(print
 
 void lay_unpack(Lay *);   /* layout_mask.c: packed elements become bytes */
 void lay_expand(Lay *);   /* layout_dot.c: dots without many results become products and sums */
+void lay_hoist(Lay *);    /* layout_hoist.c: loads that a loop does not change, before it */
+void lay_insert_behind(Op *fresh, const Value *); /* the definition of the value */
 void lay_prepare(Lay *);  /* layout_mask.c: masks where positions past the end would count, stores of whole tiles */
 void lay_matrix(Lay *);   /* layout_dot.c: picks matrix instructions, converts their operands */
 bool lay_dot_layouts(Lay *, const Op *dot, Layout *a, Layout *b, Layout *d);
@@ -70,6 +72,7 @@ int lay_class(const Lay *, const Value *);
 int lay_fastest(const Kernel *, const Op *access); /* the range whose neighbours are neighbours in memory; -1: none */
 void lay_turn(Lay *);     /* layout_turn.c: tiles that are stored in another order than they are loaded in */
 void lay_choose(Lay *);   /* layout_choose.c: a layout for every class */
+void lay_ahead(Lay *);    /* layout_ahead.c: loads that are made a step ahead */
 void lay_insert(Lay *);   /* layout_insert.c: conversions where a layout is not the one that is wanted */
 void lay_early(Lay *);    /* layout_early.c: loads before what does not need them */
 

@@ -219,10 +219,15 @@ static Name fragment_name(const Lay *l, const Value *v) {
     return name ? name_of(l->m->names, arena_format(l->m->arena, "%s_frag", name)) : NULL;
 }
 
+/* In front of the dot, or behind a definition outside of its loop. */
 static void convert_operand(Lay *l, Op *op, int operand, const Layout *to) {
+    const Value *x = op->arg.p[operand];
     Op *convert = op_new(l->m, OP_CONVERT, op->loc);
     vec_push(l->m->arena, &convert->arg, op->arg.p[operand]);
-    op_insert_before(op, convert);
+    if (x->def && x->def->in != op->in)
+        lay_insert_behind(convert, x);
+    else
+        op_insert_before(op, convert);
     Value *v = op_result(l->m, l->k, convert, op->arg.p[operand]->type);
     v->name = fragment_name(l, op->arg.p[operand]);
     v->layout = lay_number(l, to);

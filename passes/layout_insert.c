@@ -59,7 +59,7 @@ static void remember(Lay *l, const Value *from, Value *to) {
     l->made[l->nmade++].to = to;
 }
 
-static void insert_behind(Op *fresh, const Value *v) {
+void lay_insert_behind(Op *fresh, const Value *v) {
     Op *next = v->def ? v->def->next : v->arg_of->first;
     if (next)
         op_insert_before(next, fresh);
@@ -70,7 +70,7 @@ static void insert_behind(Op *fresh, const Value *v) {
 static Value *convert_behind(Lay *l, Value *v, int layout, Loc loc) {
     Op *convert = op_new(l->m, OP_CONVERT, loc);
     vec_push(l->m->arena, &convert->arg, v);
-    insert_behind(convert, v);
+    lay_insert_behind(convert, v);
     Value *made = op_result(l->m, l->k, convert, v->type);
     made->name = v->name ? name_of(l->m->names, arena_format(l->m->arena, "%s_moved", v->name)) : NULL;
     made->layout = layout;
