@@ -98,5 +98,6 @@ void hip_arg(Fn *, const Op *);
 void hip_prefix(Fn *, const Op *);
 void hip_convert(Fn *, const Op *);
 void hip_dot(Fn *, const Op *);
+bool hip_sum_of_products(Fn *, const Op *, const Tile *to); /* hip_contract.c; false: not this one, nothing was printed */
 
 #endif

@@ -171,6 +171,6 @@ void hip_dot(Fn *f, const Op *op) {
     start(f, op, to);
     if (o)
         matrix_product(f, op, o, to);
-    else
+    else if (!hip_sum_of_products(f, op, to))
         sums_of_products(f, op, to);
 }

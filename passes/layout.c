@@ -186,7 +186,7 @@ static void shrink_depth(Lay *l, Op *op) {
     enum { LEAST = 32 };
     if (op->kind != OP_DOT || op->nover != 1) return;
     const Range *r = &l->k->range.p[op->over[0]];
-    bool free = r->kind == RANGE_TILE && r->tunable && !counts_tiles(l->k->body, op->over[0]);
+    bool free = r->kind == RANGE_TILE && r->tunable && !lay_counts_tiles(l->k->body, op->over[0]);
     while (free && r->size > LEAST && 2 * bytes_of_operands(l, op->in) > l->target->lds_bytes) halve(l, op->over[0], "memory");
 }
 
