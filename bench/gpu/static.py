@@ -1,0 +1,141 @@
+#!/usr/bin/env python3
+"""What the assembly of AMD kernels says of their speed, without a machine: one JSON line a kernel.
+
+usage: static.py TILEC SOURCE [--all]; --all: every program of the examples and of the library's tests too.
+
+Of the loop with the most matrix instructions (none: of no loop), for each wave and step: `mfma`, cycles of the matrix pipe by
+target/*.def; `valu`, of the vector instructions and the issue of matrix instructions (4 cycles each, 16 for exp2, log2, rcp,
+rsq, sqrt, sin and cos); `lds`, bytes over 128 a cycle and unit (reads of 8 and 16 bytes on gfx950: 256), all conflict-free,
+of the four SIMDs that share it. share = mfma / max(mfma, valu, lds)."""
+import glob
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+TARGETS = ("gfx90a", "gfx942", "gfx950")
+SIZES = "-D M=4096 -D N=4096 -D K=4096"
+WORK = [("bench/gpu/gemm.tile", "gemm_nn", SIZES), ("bench/gpu/gemm.tile", "gemm_tn", SIZES),
+        ("examples/gemm.tile", "gemm", SIZES), ("examples/attention.tile", "attend", "-D S=4096"),
+        ("examples/attention.tile", "attend", "-D S=4096 -D D=128"), ("examples/flash_decode.tile", "flash_decode", "--ranks=1"),
+        ("examples/mlp_tp.tile", "mlp_tp", "--ranks=1")]
+INSTRUCTION = re.compile(r"\s+([a-z]\w+)(?:\s+([^;]*))?")
+LABEL = re.compile(r"([.\w]+):")
+SLOW = re.compile(r"v_(exp|log|rcp|rsq|sqrt|sin|cos)_")
+LDS_BYTES = {"b8": 1, "b16": 2, "b32": 4, "b64": 8, "b96": 12, "b128": 16}
+FACTS = {"vgprs": "vgpr_count", "spilled": "vgpr_spill_count", "private": "private_segment_fixed_size",
+         "lds_bytes": "group_segment_fixed_size", "threads": "max_flat_workgroup_size"}
+CU_LDS = {"gfx90a": 65536, "gfx942": 65536, "gfx950": 163840}
+
+
+def run(*command):
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+def letters(name):
+    return re.sub(r"[^a-z0-9]", "", name)
+
+
+def matrix_cycles(source, target):
+    """By the instruction's letters; of several rows for one (element types) the slowest."""
+    cycles = {}
+    for name, n in re.findall(r"^MFMA\((\w+),.*, (\d+)\)$", open(f"{source}/target/{target}.def", encoding="utf-8").read(), re.M):
+        key = letters(name.removeprefix("scale_").removesuffix("_1k"))
+        cycles[key] = max(int(n), cycles.get(key, 0))
+    return cycles
+
+
+def cycles_of(target, matrix, op):
+    """The unit that an instruction keeps busy, and for how long."""
+    if "mfma" in op:
+        name = re.sub(r"^v_mfma_(scale_)?|_1k$|_e64$", "", op)
+        return "mfma", matrix[letters(name)]
+    if op.startswith("ds_"):
+        width = next((b for w, b in LDS_BYTES.items() if op.endswith(w)), 4) * (2 if "2" in op.split("_")[1] else 1)
+        fast = target == "gfx950" and "read" in op and width in (8, 16)
+        return "lds", 4 * 64 * width / (256 if fast else 128)
+    if op.startswith("v_"):
+        return "valu", 16 if SLOW.match(op) else 4
+    return "other", 4
+
+
+def kernels(text):
+    """Name, instructions with their labels, and metadata of each kernel of an assembly file."""
+    for name in re.findall(r"^\s+\.amdhsa_kernel (\w+)", text, re.M):
+        body = text[text.index(f"\n{name}:"):text.index(".section", text.index(f"\n{name}:"))]
+        notes = next(n for n in text.split("  - .agpr_count")[1:] if f".name:           {name}\n" in n)
+        yield name, body, {k: int(re.search(rf"\.{v}:\s*(\d+)", notes)[1]) for k, v in FACTS.items()}
+
+
+def main_loop(body):
+    """The instructions of the innermost loop with the most matrix instructions."""
+    place, ops, best = {}, [], []
+    for line in body.splitlines():
+        label, op = LABEL.match(line), INSTRUCTION.match(line)
+        if label:
+            place[label[1]] = len(ops)
+        elif op:
+            ops.append(op[1])
+            start = place.get((op[2] or "").strip()) if "branch" in op[1] else None
+            loop = ops[start:] if start is not None else []
+            if sum("mfma" in o for o in loop) > sum("mfma" in o for o in best):
+                best = loop
+    return best
+
+
+def occupancy(target, facts):
+    """Waves of a SIMD that registers and LDS leave room for."""
+    by_registers = min(8, 512 // (-(-max(facts["vgprs"], 1) // 8) * 8))
+    groups = CU_LDS[target] // max(facts["lds_bytes"], 1)
+    return min(by_registers, max(1, groups * facts["threads"] // 256)) if facts["lds_bytes"] else by_registers
+
+
+def measure(source, target, text):
+    matrix = matrix_cycles(source, target)
+    for name, body, facts in kernels(text):
+        row = {"kernel": name, **facts, "waves": occupancy(target, facts)}
+        loop = main_loop(body)
+        if loop:
+            busy = {"mfma": 0, "valu": 0, "lds": 0, "other": 0}
+            for op in loop:
+                unit, n = cycles_of(target, matrix, op)
+                busy[unit] += n
+                busy["valu"] += 4 if unit == "mfma" else 0
+            row.update({k: round(busy[k]) for k in ("mfma", "valu", "lds")})
+            row["share"] = round(busy["mfma"] / max(busy["mfma"], busy["valu"], busy["lds"]), 3)
+        yield row
+
+
+def assembly(tilec, source, target, case, folder):
+    path, program, options = case
+    made = run(tilec, "compile", f"{source}/{path}", f"--program={program}", f"--target={target}", "-o", folder, *options.split())
+    if made.returncode:
+        return None, made.stderr.splitlines()[0]
+    texts = glob.glob(f"{folder}/{program}*_{target}.hip")
+    flags = ["-x", "hip", f"--offload-arch={target}", "--cuda-device-only", "-nogpulib", "-nogpuinc", "-O3", "-S", "-o", "-"]
+    done = run("clang-22", *flags, "-I", f"{source}/runtime", "-I", f"{source}/runtime/include", texts[0])
+    return (done.stdout, None) if done.returncode == 0 else (None, done.stderr.splitlines()[0])
+
+
+def everything(tilec, source):
+    for path in sorted(glob.glob(f"{source}/examples/*.tile") + glob.glob(f"{source}/test/library/*.tile")):
+        names = run(tilec, "compile", "--emit=programs", path, "--ranks=1").stdout.split()
+        yield from ((os.path.relpath(path, source), name, "--ranks=1") for name in names)
+
+
+def main():
+    tilec, source, *rest = sys.argv[1:]
+    work = WORK + (list(everything(tilec, source)) if rest else [])
+    for case in work:
+        for target in TARGETS:
+            with tempfile.TemporaryDirectory() as folder:
+                text, message = assembly(tilec, source, target, case, folder)
+            head = {"file": case[0], "program": case[1], "options": case[2], "target": target}
+            for row in measure(source, target, text) if text else [{"message": message[:200]}]:
+                print(json.dumps({**head, **row}), flush=True)
+
+
+if __name__ == "__main__":
+    main()
