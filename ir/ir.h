@@ -407,6 +407,7 @@ Size size_whole(Size); /* without its split */
 Size size_split(Size, int axes); /* split further */
 Size size_gathered(Size);        /* without the last axis of its split */
 bool size_is_split_over(Size, int axis);
+Size size_even(const Module *, Size); /* the number that it is on every rank; itself where it is none */
 int64_t size_bound(const Module *, Size);  /* largest value on any rank */
 int64_t size_block(const Module *, Size,
                    const int64_t *sym); /* B of a split size, of its last axis; sym: values of symbols */

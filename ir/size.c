@@ -32,6 +32,11 @@ Size size_gathered(Size s) {
 
 bool size_is_split_over(Size s, int axis) { return axes_have(s.axis, axis); }
 
+Size size_even(const Module *m, Size s) {
+    int64_t ranks = axes_ranks(m, s.axis);
+    return s.sym < 0 && s.c % ranks == 0 ? size_number(s.c / ranks) : s;
+}
+
 int64_t size_bound(const Module *m, Size s) {
     int64_t n = s.c + (s.sym < 0 ? 0 : m->symbol.p[s.sym].bound);
     return s.axis < 0 ? n : ceil_div(n, axes_ranks(m, s.axis));

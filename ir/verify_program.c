@@ -63,9 +63,9 @@ static void io_verify(Verifier *v, const Program *g) {
 }
 
 /* Of dimension d of the tensor. */
-static bool dim_matches(const Tensor *t, const Arg *a, const Param *p, int d) {
+static bool dim_matches(const Module *m, const Tensor *t, const Arg *a, const Param *p, int d) {
     Size s = t->dim[d], want = p->dim[d - a->lead];
-    return size_equal(size_split(s, a->slice[d]), want);
+    return size_equal(size_even(m, size_split(s, a->slice[d])), size_even(m, want));
 }
 
 static bool lead_fits(const Tensor *t, const Arg *a) {
@@ -104,7 +104,7 @@ static void arg_shape_verify(Verifier *v, const Node *n, const Tensor *t, const 
     }
     for (int d = a->lead; d < t->ndim; d++) {
         if (!axis_list_verify(v, n->loc, size_split(t->dim[d], a->slice[d]).axis)) return;
-        if (!dim_matches(t, a, p, d))
+        if (!dim_matches(v->m, t, a, p, d))
             violation(v, n->loc, "dimension %d of '%s' is not that of parameter '%s'", d, t->name, p->name);
     }
 }
