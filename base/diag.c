@@ -7,7 +7,7 @@
 #include <stdarg.h>
 #include <string.h>
 
-enum { ERRORS_KEPT = 100 };
+enum { ERRORS_KEPT = 100, REPEATS_FOUND = 256 };
 
 Diags *diags_new(Arena *a) {
     Diags *d = ARENA_NEW(a, Diags);
@@ -45,16 +45,29 @@ static DiagKind kind_switched(Diags *d, DiagKind kind, const char *id) {
     return error ? DIAG_ERROR : kind;
 }
 
+/* What one call of a kernel reports, the next would again. */
+static bool is_repeated(const Diags *d, const Diag *fresh) {
+    if (fresh->kind == DIAG_NOTE || !fresh->loc.file) return false;
+    for (int i = d->diag.n - 1; i >= 0 && i >= d->diag.n - REPEATS_FOUND; i--) {
+        const Diag *held = &d->diag.p[i];
+        bool same = held->kind == fresh->kind && held->loc.file == fresh->loc.file && held->loc.begin == fresh->loc.begin;
+        if (same && strcmp(held->id, fresh->id) == 0 && strcmp(held->message, fresh->message) == 0) return true;
+    }
+    return false;
+}
+
 static void diag_add(Diags *d, DiagKind kind, Loc loc, const char *id, const char *format, va_list ap) {
     if (kind != DIAG_NOTE) kind = kind_switched(d, kind, id);
     if (d->silent) return;
-    if (kind == DIAG_ERROR) d->errors++;
-    if (kind == DIAG_WARNING || kind == DIAG_PERF) d->warnings++;
-    if ((kind == DIAG_ERROR || kind == DIAG_NOTE) && is_dropped(d)) return;
     Text t = {0};
     text_vprintf(&t, format, ap);
     Diag diag = {kind, loc, id, arena_text(d->arena, text_str(&t), t.n)};
     text_free(&t);
+    d->silent = is_repeated(d, &diag);
+    if (d->silent) return;
+    if (kind == DIAG_ERROR) d->errors++;
+    if (kind == DIAG_WARNING || kind == DIAG_PERF) d->warnings++;
+    if ((kind == DIAG_ERROR || kind == DIAG_NOTE) && is_dropped(d)) return;
     vec_push(d->arena, &d->diag, diag);
 }
 

@@ -39,7 +39,7 @@ typedef struct Diags {
     VEC(Diag) diag; /* in order of report; notes follow what they explain */
     int errors, warnings;
     VEC(const char *) switches; /* of warnings, the last counts: "performance", an id, "all", or "no-" and one of them; "error" */
-    bool silent; /* the last message was switched off, and its notes are */
+    bool silent; /* the last message was switched off, or said before, and so are its notes */
     int limit; /* errors after which the rest are counted, not kept; 0: none (diags_new: 100) */
 } Diags;
 

@@ -27,7 +27,7 @@ const char *spelling_nearest(const char *word, const char *const *candidate, int
     size_t len = strlen(word);
     const char *best = NULL;
     if (len > WORD) return NULL;
-    int limit = len < 2 ? 0 : len < 3 ? 1 : (int)(len + 2) / 3;
+    int limit = len < 2 ? 0 : len < 5 ? 1 : (int)(len + 1) / 3;
     for (int i = 0; i < n; i++) {
         size_t other = strlen(candidate[i]);
         if (other > WORD || other > len + (size_t)limit || len > other + (size_t)limit) continue;

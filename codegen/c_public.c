@@ -192,6 +192,20 @@ static void write_member(Text *to, Arena *a, const Module *m, const Tensor *t, c
     }
 }
 
+/* Extents that are numbers, for arrays and checks: enum { gemm_args_A_0 = 512 }. */
+static void write_extents(Text *to, const Program *p, const char **member) {
+    int n = 0;
+    for (int i = 0; i < p->io.n; i++) {
+        const Tensor *t = &p->tensor.p[p->io.p[i]];
+        for (int d = 0; d < t->ndim; d++) {
+            if (!size_is_number(size_whole(t->dim[d])) || t->dim[d].c > INT32_MAX) continue;
+            const char *begin = n++ ? "    " : "/* Extents of all ranks together, where they are numbers. */\nenum {\n    ";
+            text_printf(to, "%s%s_args_%s_%d = %" PRId64 ",\n", begin, p->name, member[i], d, t->dim[d].c);
+        }
+    }
+    if (n) text_add(to, "};\n\n");
+}
+
 static void write_functions(Text *to, const char *n) {
     text_add(to, "/* Bytes of private and of peer-visible memory that an instance takes. */\n");
     text_printf(to, "int %s_workspace(const %s_config *, size_t *local, size_t *symmetric);\n", n, n);
@@ -218,6 +232,7 @@ void public_header(Text *to, Arena *a, const Module *m, const Program *p) {
         text_printf(to, "    int64_t %s; /* at most %" PRId64 " */\n", member[p->io.n + i], m->symbol.p[i].bound);
     if (p->io.n + m->symbol.n == 0) text_add(to, "    char unused;\n");
     text_printf(to, "} %s_args;\n\n", n);
+    write_extents(to, p, member);
     write_functions(to, n);
     text_printf(to, "extern const tile_program %s_program;\n\n#ifdef __cplusplus\n}\n#endif\n#endif\n", n);
 }

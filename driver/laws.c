@@ -74,6 +74,11 @@ static double element_error(const Array *a, const Array *b, int64_t i) {
 
 static double element_bound(const Array *a, int64_t i) { return a->bound ? a->bound[i] : 0; }
 
+/* The sign of what is no number says nothing. */
+static const char *number_text(const Laws *l, double x) {
+    return isnan(x) ? "nan" : arena_format(l->s->arena, "%.9g", x);
+}
+
 static bool element_report(const Laws *l, Loc loc, int io, int64_t i, const Array *cut, const char *how) {
     const Array *whole = &l->whole[io];
     const char *place = "";
@@ -82,8 +87,10 @@ static bool element_report(const Laws *l, Loc loc, int io, int64_t i, const Arra
         place = arena_format(l->s->arena, "%" PRId64 "%s%s", rest % whole->dim[d], *place ? ", " : "", place);
     diag_error(l->s->diags, loc, "merge-law",
                "the merge of this loop does not put its parts together: %s, '%s'[%s] of program "
-               "'%s' is %.9g, and %.9g with the loop run whole",
-               how, io_tensor(l, io)->name, place, l->p->name, array_get(cut, i), array_get(whole, i));
+               "'%s' is %s, and %s with the loop run whole",
+               how, io_tensor(l, io)->name, place, l->p->name, number_text(l, array_get(cut, i)), number_text(l, array_get(whole, i)));
+    if (isnan(array_get(cut, i)))
+        diag_note(l->s->diags, loc, "a part in which nothing counts may carry infinities: where(m == mx, 1, exp(m - mx))");
     diag_note(l->s->diags, loc, "inputs are drawn from --seed=%" PRId64 "; two evaluations may differ by %.3g here",
               l->s->o->seed, element_bound(cut, i) + element_bound(whole, i));
     return false;

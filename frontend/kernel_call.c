@@ -12,6 +12,7 @@ typedef struct {
     Val (*make)(Kern *, Val, Loc);
 } Fn;
 
+static Val make_relu(Kern *, Val, Loc);
 static Val make_sigmoid(Kern *, Val, Loc);
 static Val make_silu(Kern *, Val, Loc);
 static Val make_gelu(Kern *, Val, Loc);
@@ -45,6 +46,7 @@ static const Fn functions[] = {
     {"pos", FN_RANGE, 0, 0, NULL},
     {"begin", FN_RANGE, 0, 0, NULL},
     {"end", FN_RANGE, 0, 0, NULL},
+    {"relu", FN_MADE, 0, 0, make_relu},
     {"sigmoid", FN_MADE, 0, 0, make_sigmoid},
     {"silu", FN_MADE, 0, 0, make_silu},
     {"gelu", FN_MADE, 0, 0, make_gelu},
@@ -68,6 +70,12 @@ static Val one_plus(Kern *c, Val v, Loc loc) {
 /* 1 + exp(-x) */
 static Val logistic_denominator(Kern *c, Val x, Loc loc) {
     return one_plus(c, arith_unary(c, OP_EXP, arith_unary(c, OP_NEG, x, loc), loc), loc);
+}
+
+static Val make_relu(Kern *c, Val x, Loc loc) {
+    Val zero = val_int(0);
+    zero.literal = true;
+    return arith_op(c, OP_MAX, x, zero, loc);
 }
 
 static Val make_sigmoid(Kern *c, Val x, Loc loc) {

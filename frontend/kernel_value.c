@@ -112,7 +112,8 @@ static void mixed_report(Kern *c, Elem a, Elem b, Loc loc) {
     if (elem_kind(a) == KIND_BOOL || elem_kind(b) == KIND_BOOL)
         diag_note(c->diags, loc, "choose numbers by a condition: where(c, x, y)");
     else
-        diag_note(c->diags, loc, "convert: %s(x)", elem_text(elem_is_float(a) ? a : b));
+        diag_note(c->diags, loc, "convert the %s: %s(..)%s", elem_text(elem_is_float(a) ? b : a), elem_text(elem_is_float(a) ? a : b),
+                  a == ELEM_I64 || b == ELEM_I64 ? "; positions and dimensions are i64" : "");
 }
 
 static bool unify_constants(const Val *v, int n, Elem *e) {

@@ -96,7 +96,7 @@ static ProgValue field_lower(Prog *c, const Expr *e) {
 
 static const char *const tile_functions[] = {"abs", "exp", "exp2", "log",   "log2",   "sqrt", "rsqrt",
                                              "sin", "cos", "tanh", "erf",   "floor",  "ceil", "round",
-                                             "pow", "min", "max",  "where", "sigmoid", "silu", "gelu"};
+                                             "pow", "min", "max",  "where", "relu", "sigmoid", "silu", "gelu"};
 enum { TILE_FUNCTIONS = sizeof tile_functions / sizeof *tile_functions };
 
 static bool is_tile_function(const Prog *c, Name name) {

@@ -122,6 +122,9 @@ static const char *dim_text(const Judge *j, int i) {
     return d >= 0 && d < shape->n && shape->p[d]->kind == EXPR_NAME ? shape->p[d]->name : "a dimension";
 }
 
+/* What a whole-tensor expression is made into has no name. */
+static const char *kernel_text(const Judge *j) { return j->d->made ? "this expression" : j->d->name; }
+
 static const char *split_text(const Judge *j, int i) {
     return arena_format(j->c->arena, "'%s' is split over '%s' along '%s'", tensor_text(j->c, &j->arg[i]),
                         axis_name(j->c, j->axis), dim_text(j, i));
@@ -154,7 +157,7 @@ static int split_elsewhere(const Judge *j, int i) {
 
 static bool twice_report(const Judge *j, int i, int k) {
     const char *other = tensor_text(j->c, &j->arg[k]);
-    diag_error(j->c->diags, j->arg[k].loc, "split-twice", "%s of %s, and '%s' along '%s'", split_text(j, i), j->d->name,
+    diag_error(j->c->diags, j->arg[k].loc, "split-twice", "%s of %s, and '%s' along '%s'", split_text(j, i), kernel_text(j),
                other, dim_text(j, k));
     diag_note(j->c->diags, j->arg[k].loc, "a mesh axis splits one of them; gather the other: all_gather(%s)", other);
     return false;
@@ -170,18 +173,19 @@ static bool fault_report(const Judge *j, const PlaceQuery *q) {
     if (part >= 0)
         diag_error(diags, j->arg[i].loc, "partial-not-linear",
                    "'%s' is a partial %s over '%s', and %s does not keep it one", arg,
-                   part_text(j->arg[i].place[j->axis].op), axis_name(j->c, j->axis), j->d->name);
+                   part_text(j->arg[i].place[j->axis].op), axis_name(j->c, j->axis), kernel_text(j));
     else if (q->fault == PLACE_NOT_PARALLEL)
         diag_error(diags, j->arg[i].loc, "split-not-parallel", "%s, where %s reaches beyond its own block",
-                   split_text(j, i), j->d->name);
+                   split_text(j, i), kernel_text(j));
     else
         diag_error(diags, j->arg[i].loc, "split-not-reducible", "%s, which %s needs whole", split_text(j, i),
-                   j->d->name);
+                   kernel_text(j));
     fault_note(j, q);
     if (part >= 0)
         diag_note(diags, j->arg[i].loc, "reduce it first: all_reduce(%s) or reduce_scatter(%s)", arg, arg);
     else
-        diag_note(diags, j->arg[i].loc, "gather it first: all_gather(%s)", arg);
+        diag_note(diags, j->arg[i].loc, "gather it first: all_gather(%s)%s", arg,
+                  q->fault == PLACE_NOT_LINEAR ? "; or end the kernel before this, reduce what it gives, all_reduce(..), and go on with that" : "");
     return false;
 }
 
@@ -194,7 +198,7 @@ static void cause_set(const Judge *j, PartOp op, TensorInfo *cause) {
     } else if (split >= 0) {
         cause->cause = j->arg[split].loc;
         cause->why = arena_format(j->c->arena, "%s, which %s %s: the result is a partial %s", split_text(j, split),
-                                  j->d->name, op == PART_SUM ? "contracts" : "takes the maximum over", part_text(op));
+                                  kernel_text(j), op == PART_SUM ? "contracts" : "takes the maximum over", part_text(op));
     }
 }
 

@@ -68,6 +68,8 @@ static void spelling_check(void) {
     CHECK(nearest_is("smu", "sum"));
     CHECK(nearest_is("cumsm", "cumsum"));
     CHECK(nearest_is("attention", NULL));
+    CHECK(nearest_is("smum", "sum"));
+    CHECK(nearest_is("smux", NULL));
     CHECK(nearest_is("y", NULL));
     CHECK(nearest_is("", NULL));
 }
