@@ -23,7 +23,8 @@ enum {
     TILE_E_SYS = -3,      /* the operating system refused; tile_last_error() says what */
     TILE_E_TIMEOUT = -4,  /* a wait passed its deadline; the mesh is poisoned; see tile_mesh_status() */
     TILE_E_POISONED = -5, /* the mesh is poisoned: only tile_mesh_recover() or tile_mesh_close() */
-    TILE_E_BUSY = -6,     /* too many runs are queued: 16 of an instance, 64 of a mesh; nothing was done */
+    TILE_E_BUSY = -6,     /* too many runs are queued: 16 of an instance, 64 of a mesh; nothing was done. On a GPU: the
+                             instance still runs on another stream */
     TILE_E_MISMATCH = -7, /* the ranks disagree: another program, version or size */
     TILE_E_UNSUPPORTED = -8,
     TILE_E_RANGE = -9     /* an input has a value outside its declared range; the run was skipped: nothing was written */
@@ -44,7 +45,7 @@ typedef struct {
     int rank, nranks;  /* nranks 0: from RANK/WORLD_SIZE, or Open MPI's variables; else 1 rank */
     int device;        /* on GPUs; TILE_DEVICE_OF_RANK: the rank's number, modulo how many there are; each rank needs
                           its own */
-    int reserve_sms;   /* ignored on the host */
+    int reserve_sms;   /* not used yet */
     /* Collective exchange of `each` bytes a rank (out: in rank order), called once at open; NULL: ranks are threads of
        this process that pass the same `group`, or, when nranks came from the environment, processes of this host.
        Returns 0. */
@@ -70,7 +71,8 @@ typedef struct {
 } tile_fault;
 
 /* Collective over the ranks. The mesh is owned by the caller until tile_mesh_close(), which runs what is still queued;
-   its instances must be closed before. Closing is not collective: a rank may close while others still run. */
+   its instances must be closed before. Closing is not collective: a rank may close while others still run. (A process
+   on a GPU waits for the others for up to a second: they have its memory mapped.) */
 int tile_mesh_open(const tile_mesh_config *, tile_mesh **);
 void tile_mesh_close(tile_mesh *);
 int tile_mesh_rank(const tile_mesh *);

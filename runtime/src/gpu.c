@@ -46,7 +46,8 @@ int gpu_open(const char *target, int device, int rank, Gpu **out) {
 void gpu_close(Gpu *g) {
     if (!g) return;
     if (g->stream) g->api.stream_destroy(g->stream);
-    if (g->context) g->api.context_release(g->device);
+    gpu_peers_close(g);
+    if (g->context && !g->kept) g->api.context_release(g->device);
     free(g);
 }
 

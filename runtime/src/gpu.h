@@ -105,6 +105,11 @@ typedef struct {
     Share host;   /* who has left */
 } GpuShare;
 
+typedef struct {
+    int device;
+    void *context; /* retained: it outlives the rank that made it */
+} GpuPeer;
+
 typedef struct Gpu {
     GpuApi api;
     GpuKind kind;
@@ -115,6 +120,9 @@ typedef struct Gpu {
     GpuShare control;         /* a tile_gpu_fault each */
     _Atomic uint64_t *notice; /* tile_gpu_task.notice */
     struct GpuTrace *trace;   /* NULL: none is wanted */
+    GpuPeer *peer;            /* [nranks] of ranks that are threads; NULL: processes, or one rank */
+    int npeers;
+    bool kept;                /* other processes may still use memory of the context */
     bool told;                /* the device knows of the host's fault */
     char name[64];            /* of the device */
 } Gpu;
@@ -137,7 +145,8 @@ static inline void nap(uint64_t ns) { nanosleep(&(struct timespec){.tv_nsec = (l
 /* ---- gpu_peers.c ---- */
 
 /* Collective. TILE_E_UNSUPPORTED, with both devices, where one cannot reach the other. */
-int gpu_peers_open(const Gpu *, Group *);
+int gpu_peers_open(Gpu *, Group *);
+void gpu_peers_close(Gpu *);
 
 /* ---- gpu_share.c: collective; zero at first ---- */
 

@@ -7,7 +7,6 @@
 typedef struct {
     char bus[32], name[64];
     int32_t kind, device;
-    void *context; /* of ranks that are threads */
 } Identity;
 
 enum { BUS_BYTES = sizeof((Identity *)0)->bus };
@@ -54,20 +53,39 @@ static int peer_open(const Gpu *g, const Identity *all, int rank, int peer, bool
     if (!can) return unreachable(all, rank, peer, "cannot reach the memory of");
     int code = atomics_check(g, all, rank, peer, number);
     if (code || !threads) return code;
-    error = g->api.peer_enable(all[peer].context, 0);
+    error = g->api.peer_enable(g->peer[peer].context, 0);
     return error && error != GPU_E_PEER_ENABLED ? gpu_fail(g, error, "opening access between devices") : TILE_OK;
 }
 
-static int peers_open(const Gpu *g, const Identity *all, const Group *group) {
+/* Contexts of a process live until nobody retains them. */
+static int peers_retain(Gpu *g, const Identity *all, int n) {
+    g->peer = calloc((size_t)n, sizeof *g->peer);
+    if (!g->peer) return tile_fail(TILE_E_NOMEM, "out of memory");
+    for (; g->npeers < n; g->npeers++) {
+        GpuPeer *p = &g->peer[g->npeers];
+        p->device = all[g->npeers].device;
+        int error = g->api.context_retain(&p->context, p->device);
+        if (error) return gpu_fail(g, error, "opening the device of another rank");
+    }
+    return TILE_OK;
+}
+
+void gpu_peers_close(Gpu *g) {
+    while (g->npeers) g->api.context_release(g->peer[--g->npeers].device);
+    free(g->peer);
+}
+
+static int peers_open(Gpu *g, const Identity *all, const Group *group) {
     int code = gpu_enter(g);
+    if (!code && group->threads) code = peers_retain(g, all, group->nranks);
     for (int r = 0; r < group->nranks && !code; r++)
         if (r != group->rank && !same_device(&all[r], &all[group->rank]))
             code = peer_open(g, all, group->rank, r, group->threads);
     return code;
 }
 
-int gpu_peers_open(const Gpu *g, Group *group) {
-    Identity mine = {.kind = (int32_t)g->kind, .device = g->device, .context = g->context}, *all;
+int gpu_peers_open(Gpu *g, Group *group) {
+    Identity mine = {.kind = (int32_t)g->kind, .device = g->device}, *all;
     if (group->nranks == 1) return TILE_OK;
     if (g->kind == GPU_EMU && !group->threads)
         return tile_fail(TILE_E_UNSUPPORTED, "emulated devices are of one process: ranks on them must be its threads");

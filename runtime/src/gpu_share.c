@@ -73,9 +73,11 @@ int gpu_share_open(tile_mesh *m, size_t bytes, GpuShare *s) {
 
 /* Threads: the last one gives back all parts. */
 static void leave_threads(tile_mesh *m, GpuShare *s) {
+    Gpu *g = m->gpu;
     if (atomic_fetch_add(&leave_of(s, 0)->left, 1) + 1 < m->nranks) return;
     for (int r = 0; r < m->nranks; r++)
-        if (s->base[r]) m->gpu->api.release(s->base[r]);
+        if (s->base[r] && (!g->peer || !g->api.context_set(g->peer[r].context))) g->api.release(s->base[r]);
+    gpu_enter(g);
 }
 
 static bool all_left(const tile_mesh *m, const GpuShare *s) {
@@ -92,7 +94,10 @@ static void leave_processes(tile_mesh *m, GpuShare *s) {
         if (r != m->rank && s->base[r]) m->gpu->api.ipc_close(s->base[r]);
     atomic_store(&leave_of(s, m->rank)->left, 1);
     while (!all_left(m, s) && tile_now() - begin < PATIENCE_NS) nap(100000);
-    if (s->own && all_left(m, s)) m->gpu->api.release(s->own);
+    if (!all_left(m, s))
+        m->gpu->kept = true;
+    else if (s->own)
+        m->gpu->api.release(s->own);
 }
 
 void gpu_share_close(tile_mesh *m, GpuShare *s) {
