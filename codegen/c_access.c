@@ -161,7 +161,9 @@ const char *nest_place(Nest *n, const Op *access, const char **inside) {
         if (subscript_within(f, a, p->dim[d])) continue;
         const char *check = check_text(f, nest_affine(n, a), size_text(f, p->dim[d]));
         int depth = nest_affine_depth(n, a);
-        if (access->kind == OP_STORE && depth == 0)
+        /* Where one loop runs over registers, texts of tiles are made inside of it, even if it has one turn. */
+        bool of_tile = n->layout && affine_type(f->k, a).nrange;
+        if (access->kind == OP_STORE && depth == 0 && !of_tile)
             n->guard = conjoin(f, n->guard, check);
         else if (access->kind == OP_STORE && depth < n->n)
             nest_line(n, depth, "if (!%s) continue;", check);
