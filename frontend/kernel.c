@@ -132,7 +132,7 @@ Kernel *kernel_lower(Lower *lw, const Binding *bound, Name name, bool checking) 
     if (m->diags->errors == before) inouts_check(&c);
     if (m->diags->errors == before && !checking) tiles_check(&c);
     if (m->diags->errors == before && !checking) self_check(&c);
-    if (m->diags->errors == before) return k;
+    if (m->diags->errors == before) return kernel_remove_dead(k), k;
     m->kernel.n--;
     return NULL;
 }

@@ -349,6 +349,7 @@ Program *program_new(Module *, Name, Loc);
 int program_tensor(Module *, Program *, Tensor);
 Node *program_node(Module *, Program *, Node); /* appended; its id is its index */
 
+void kernel_remove_dead(Kernel *); /* what no store needs; before there are waits and signals (dead.c) */
 Region *region_new(Module *, Op *parent);
 Value *region_arg(Module *, Kernel *, Region *, Type, Name);
 
