@@ -9,8 +9,10 @@ static bool is_packet(const Fn *f, const Op *op) {
     return (op->kind == OP_LOAD || op->kind == OP_STORE) && f->k->param.p[op->param].packet;
 }
 
+/* Floats that C may have as a type keep their bits. */
 const char *packet_value(Fn *f, Elem e, const char *bits) {
-    return e == ELEM_F32 ? fn_text(f, "tile_f32_of_bits(%s)", bits) : fn_text(f, "(%s)%s", elem_c(e), bits);
+    bool is_float = e == ELEM_F32 || e == ELEM_F16;
+    return is_float ? fn_text(f, "tile_%s_of_bits(%s)", elem_text(e), bits) : fn_text(f, "(%s)%s", elem_c(e), bits);
 }
 
 /* A load of packets waits for each of them. */
@@ -95,8 +97,9 @@ static int store_order(Fn *f, const Op *op, int16_t *order) {
 }
 
 const char *packet_bits(Fn *f, Elem e, const char *x) {
-    return e == ELEM_F32 ? fn_text(f, "tile_bits_of_f32(%s)", text_bare(f, x))
-                         : fn_text(f, "(uint32_t)%s", text_atom(f, x));
+    bool is_float = e == ELEM_F32 || e == ELEM_F16;
+    return is_float ? fn_text(f, "tile_bits_of_%s(%s)", elem_text(e), text_bare(f, x))
+                    : fn_text(f, "(uint32_t)%s", text_atom(f, x));
 }
 
 /* What is at the place, plus x, in the type of the arithmetic; integers wrap. */

@@ -7,6 +7,9 @@
 
 #include "device/tile_math.h"
 
+TILE_FN uint32_t tile_bits_of_f16(tile_f16 x) { return x; }
+TILE_FN tile_f16 tile_f16_of_bits(uint32_t u) { return (tile_f16)u; }
+
 /* ---- lanes and waves of the workgroup ---- */
 
 TILE_FN int tile_lane(void) { return tile_thread() & (TILE_LANES - 1); }

@@ -15,6 +15,18 @@ typedef _Float16 tile_f16;
 static inline float tile_f32_of_f16(tile_f16 x) { return (float)x; }
 static inline tile_f16 tile_f16_of_f32(float x) { return (tile_f16)x; }
 
+static inline uint32_t tile_bits_of_f16(tile_f16 x) {
+    uint16_t u;
+    __builtin_memcpy(&u, &x, sizeof u);
+    return u;
+}
+
+static inline tile_f16 tile_f16_of_bits(uint32_t u) {
+    tile_f16 x;
+    __builtin_memcpy(&x, &(uint16_t){(uint16_t)u}, sizeof x);
+    return x;
+}
+
 static inline void *tile_at(void *base, size_t bytes) { return (char *)base + bytes; }
 
 /* ---- sums into memory that other tasks also add to ---- */
