@@ -55,10 +55,13 @@ static void write_origin(RelationText *w, Size block, Size in) {
     }
 }
 
-/* Of a split extent: tiles of a block, and of what this rank has of it. */
+/* Of a split extent: tiles of a block, and of what this rank has of it; of a run-time one, of the largest block. */
 static void write_split(RelationText *w, int range) {
     const Range *r = &w->k->range.p[range];
-    if (r->of.sym >= 0) return;
+    if (r->of.sym >= 0) {
+        text_printf(w->text, " and %lld*%c%d < %lld", (long long)r->size, w->letter, range, (long long)size_bound(w->m, r->of));
+        return;
+    }
     for (Size in = r->of;; in = size_gathered(in)) {
         text_printf(w->text, " and %lld*%c%d < %lld", (long long)r->size, w->letter, range,
                     (long long)size_block(w->m, in, NULL));

@@ -124,7 +124,9 @@ static void make_inputs(Test *t, int64_t ranks) {
     run(t, m, (InterpOptions){.bounds = true}, &t->expected, "one rank");
 }
 
+/* (Copies of a relaxed sum need not have the same bits on all ranks, which the interpreter asks for.) */
 static void schedules(Test *t, const Module *m, const Array *sequential, const char *what) {
+    if (t->lower.relaxed && mesh_ranks(m) > 1) return;
     for (int s = 0; s < t->seeds; s++) {
         Array *got;
         InterpOptions o = {.concurrent = true, .seed = (uint64_t)s, .generations = s % 2 ? 4 : 1, .workers = 1 + s % 3};
