@@ -42,8 +42,10 @@ static void need_carried(Dead *d, const Op *loop, int i) {
 static void need_sources(Dead *d, const Value *v) {
     const Op *op = v->def ? v->def : v->arg_of->parent;
     if (!v->def && v->arg_of == op->region[1]) return;
-    if (op->kind == OP_FOR) need_carried(d, op, v->index);
-    else if (op->kind != OP_IF) need_operands(d, op);
+    if (op->kind == OP_FOR)
+        need_carried(d, op, v->index);
+    else if (op->kind != OP_IF)
+        need_operands(d, op);
     else
         for (int i = 0; i < 2; i++) need(d, end_of(op->region[i])->arg.p[v->index]);
 }
@@ -88,7 +90,9 @@ static void result_remove(Op *op, int i) {
     for (int r = 0; r < 2 && !(loop && r); r++) operand_remove(end_of(op->region[r]), i);
 }
 
-static bool is_empty(const Region *r) { return !r || !r->first || (r->first->kind == OP_YIELD && r->first->arg.n == 0); }
+static bool is_empty(const Region *r) {
+    return !r || !r->first || (r->first->kind == OP_YIELD && r->first->arg.n == 0);
+}
 
 static void sweep(Dead *d, Region *r);
 

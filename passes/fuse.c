@@ -229,15 +229,19 @@ static void fuse_pair(PassContext *c, Pair *f) {
     fuse_drop_param(n, f->out);
 }
 
-void fuse_replace_nodes(Program *p, Node *fused, Node *gone) {
+void fuse_drop_node(Program *p, const Node *gone) {
     int n = 0;
-    for (int i = 0; i < p->node.n; i++) {
-        Node *at = p->node.p[i];
-        if (at == fused) continue;
-        p->node.p[n++] = at == gone ? fused : at;
-    }
+    for (int i = 0; i < p->node.n; i++)
+        if (p->node.p[i] != gone) p->node.p[n++] = p->node.p[i];
     p->node.n = n;
     for (int i = 0; i < n; i++) p->node.p[i]->id = i;
+}
+
+/* The producer, with the consumer in it, stands where the consumer did. */
+static void move_down(Program *p, Node *producer, Node *consumer) {
+    fuse_drop_node(p, producer);
+    producer->id = consumer->id;
+    p->node.p[producer->id] = producer;
 }
 
 static bool fuse_into_producer(PassContext *c, Program *p, Node *consumer, const Use *use) {
@@ -249,7 +253,7 @@ static bool fuse_into_producer(PassContext *c, Program *p, Node *consumer, const
         remark(c, "fuse", consumer->loc, "%s runs in the epilogue of %s: '%s' stays out of memory", consumer->kernel->name,
                f.producer->kernel->name, p->tensor.p[f.tensor].name);
         fuse_pair(c, &f);
-        fuse_replace_nodes(p, f.producer, consumer);
+        move_down(p, f.producer, consumer);
         return true;
     }
     return false;

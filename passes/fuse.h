@@ -31,7 +31,7 @@ Kernel *fuse_own_kernel(Module *, Node *); /* the node's kernel, copied if other
 Name fuse_name(Module *, const Kernel *, const Kernel *);
 void fuse_take_params(Module *, const Node *from, int but, Node *to, Inline *);
 void fuse_drop_param(Node *, int gone);
-void fuse_replace_nodes(Program *, Node *fused, Node *gone); /* the fused node takes the other's place */
+void fuse_drop_node(Program *, const Node *gone);
 
 /* fuse_prologue.c: an elementwise producer moves to where the consumer loads its result; false: nothing to do */
 bool fuse_prologue(PassContext *, Program *, Node *consumer, const Use *);

@@ -95,7 +95,7 @@ bool fuse_prologue(PassContext *c, Program *p, Node *consumer, const Use *use) {
         remark(c, "fuse", consumer->loc, "%s runs where %s reads '%s'%s", f.producer->kernel->name, consumer->kernel->name, t->name,
                kept ? ", and stores it as well" : ": it stays out of memory");
         fuse_pair(c, &f, kept);
-        fuse_replace_nodes(p, consumer, f.producer);
+        fuse_drop_node(p, f.producer);
         return true;
     }
     return false;
