@@ -65,6 +65,7 @@ bool gpu_emit(Arena *, GpuText *);
 void gpu_call_type(Text *, const Module *, const Program *);
 /* Its kernels are told of ranks, flags and tickets. */
 bool gpu_has_task(const Module *, const Program *);
+bool gpu_looks_at_values(const Program *); /* some input has a declared range */
 const char *gpu_file_name(Arena *, const GpuText *, const char *ending); /* NAME_TARGET.ENDING */
 
 /* ---- programs ---- */

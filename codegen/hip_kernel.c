@@ -81,6 +81,7 @@ static void make_body(Fn *f) {
     int before = f->head.n;
     grid_constants(f);
     order_constants(f, first, f->head.n - before);
+    if (gpu_looks_at_values(f->p)) fn_line(f, "if (tile_refused(call.task)) return;");
     skip_missing_tasks(f);
     plan_kernel(f);
     emit_region(f, f->k->body);

@@ -50,23 +50,19 @@ static bool emit_node(Arena *a, GpuText *g, const Program *p, const Memory *memo
     return good;
 }
 
-/* A launch of one wave: NAME_begin, NAME_end. */
+/* A launch of one workgroup: NAME_begin, NAME_end. */
 static void emit_run(Arena *a, GpuText *g, const Program *p, const char *what) {
     GpuLaunch launch = {.function = arena_format(a, "%s_%s", p->name, what), .threads = matrix_target(g->target)->wave};
-    if (!gpu_has_task(g->m, p)) return;
     text_printf(&g->text, "TILE_KERNEL(%s, %s_call, %d) { tile_run_%s(call.task); }\n\n", launch.function, p->name,
                 launch.threads, what);
     vec_push(a, &g->launch, launch);
 }
 
-/* Inputs lie in the GPU's memory, which the host does not look into. */
-static void ranges_tell(const GpuText *g) {
-    for (int i = 0; i < g->p->io.n; i++) {
-        const Tensor *t = &g->p->tensor.p[g->p->io.p[i]];
-        if (t->checked)
-            diag_warning(g->m->diags, t->loc, "unchecked-values", "the values of '%s' are not looked at on %s", t->name,
-                         g->target);
-    }
+static void run_begins(Arena *a, GpuText *g, const Program *p, const Memory *memory) {
+    if (gpu_looks_at_values(p))
+        hip_look(g, a, p, memory);
+    else if (gpu_has_task(g->m, p))
+        emit_run(a, g, p, "begin");
 }
 
 bool gpu_emit(Arena *a, GpuText *g) {
@@ -80,10 +76,9 @@ bool gpu_emit(Arena *a, GpuText *g) {
     c_name(&names, p->name);
     for (size_t i = 0; i < sizeof suffix / sizeof *suffix; i++) c_name(&names, arena_format(a, "%s%s", p->name, suffix[i]));
     file_head(&g->text, g->m, p, g->target);
-    ranges_tell(g);
-    emit_run(a, g, p, "begin");
+    run_begins(a, g, p, &memory);
     bool good = true;
     for (int i = 0; i < p->node.n && good; i++) good = emit_node(a, g, p, &memory, &names, p->node.p[i]);
-    emit_run(a, g, p, "end");
+    if (gpu_has_task(g->m, p)) emit_run(a, g, p, "end");
     return good;
 }

@@ -101,6 +101,7 @@ static void launch_facts(Schedule *s) {
     schedule_hole(s, "kernel", s->launch->function);
     schedule_number(s, "threads", facts->threads);
     schedule_number(s, "cluster", facts->cluster);
+    schedule_hole(s, "refuse", gpu_looks_at_values(s->f.p) ? "\n    if (tile_refused(call.task)) return;" : "");
     schedule_hole(s, "call", fn_text(&s->f, "%s_call", s->f.p->name));
     s->launch->threads = facts->threads;
     s->launch->lds = facts->lds_bytes;

@@ -6,8 +6,14 @@
 #include <inttypes.h>
 #include <string.h>
 
+bool gpu_looks_at_values(const Program *p) {
+    for (int i = 0; i < p->io.n; i++)
+        if (p->tensor.p[p->io.p[i]].checked) return true;
+    return false;
+}
+
 bool gpu_has_task(const Module *m, const Program *p) {
-    bool has = mesh_ranks(m) > 1;
+    bool has = mesh_ranks(m) > 1 || gpu_looks_at_values(p);
     for (int i = 0; i < p->node.n && !has; i++)
         has = p->node.p[i]->kind == NODE_CALL && kernel_orders_tasks(p->node.p[i]->kernel);
     return has;

@@ -235,7 +235,7 @@ TILE_FN void $kernel_attend(const $kernel_maps *maps, $kernel_place at) {
 }
 
 TILE_KERNEL_MAPS($kernel, $call, $threads, $cluster) {
-    TILE_LDS(lds, 0);
+    TILE_LDS(lds, 0);$refuse
     $kernel_place at = $kernel_here(lds, $rows, $keys);
     if (tile_thread() == 0) {
         tile_mbar_init(at.lds + $kernel_Q_FULL, 1);

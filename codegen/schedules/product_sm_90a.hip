@@ -188,7 +188,7 @@ TILE_FN void $kernel_multiply($takeconst $kernel_maps *maps, $kernel_place at) {
 }
 
 TILE_KERNEL_MAPS($kernel, $call, $threads, $cluster) {
-    TILE_LDS(lds, 0);
+    TILE_LDS(lds, 0);$refuse
     $kernel_place at = $kernel_here(lds);
     if (tile_thread() == 0) {
         for (int s = 0; s < $STAGES; s++) {

@@ -164,6 +164,18 @@ TILE_FN void tile_run_begin(const tile_gpu_task *t) {
         tile_give_up(t, tile_reason{TILE_E_BUSY, -1, -1, tile_generation(t), 0, 0});
 }
 
+/* ---- inputs whose values have a declared range, looked at before anything is written ---- */
+
+enum { TILE_REFUSED = 2 }; /* of the busy word: until the run ends, its kernels do nothing */
+
+TILE_FN void tile_look_at(const tile_gpu_task *t, int arg, int64_t at, int64_t value, int64_t least, int64_t past) {
+    if (value >= least && value < past) return;
+    tile_word_store(t->busy, TILE_REFUSED, TILE_DEVICE);
+    tile_give_up(t, tile_reason{TILE_E_RANGE, -1, arg, 0, (uint64_t)value, at});
+}
+
+TILE_FN bool tile_refused(const tile_gpu_task *t) { return tile_word_load(t->busy, TILE_DEVICE) == TILE_REFUSED; }
+
 TILE_FN void tile_run_end(const tile_gpu_task *t) {
     if (tile_thread() != 0) return;
     tile_word_store(t->generation, tile_generation(t), TILE_DEVICE);

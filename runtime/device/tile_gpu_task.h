@@ -17,7 +17,8 @@ typedef struct {
     uint64_t claim, pad1[7];  /* waits of this rank that gave up: the first writes the record */
     struct {
         int32_t rank, missing, flag;
-        int32_t code;          /* TILE_E_TIMEOUT; TILE_E_BUSY: a run began before the one before had ended */
+        int32_t code;          /* TILE_E_TIMEOUT; TILE_E_BUSY: a run began before the one before had ended;
+                                  TILE_E_RANGE: element `task` of argument `missing` is `seen` */
         int32_t instance, pad; /* whose flag it is */
         int64_t task;
         uint64_t expected, seen;

@@ -81,6 +81,11 @@ bool fault_poisoned(const tile_mesh *m) {
     return atomic_load_explicit(&m->cell[m->rank]->poison, memory_order_relaxed) != 0;
 }
 
+bool fault_refused(const tile_mesh *m) {
+    tile_record why;
+    return tile_fault_read(&m->fault, m->rank, &why) && why.code == TILE_E_RANGE && why.rank == m->rank;
+}
+
 int fault_report(tile_mesh *m) {
     tile_record why;
     bool known = tile_fault_read(&m->fault, m->rank, &why);
@@ -90,6 +95,9 @@ int fault_report(tile_mesh *m) {
     if (why.code == TILE_E_BUSY)
         return tile_fail(code, "rank %d gave up: a run of program '%s' began before the one before had ended", why.rank,
                          why.name);
+    if (why.code == TILE_E_RANGE)
+        return tile_fail(code, "element %lld of '%s' is %lld on rank %d, outside its declared range; nothing was run",
+                         (long long)why.task, why.name, (long long)why.seen, why.rank);
     if (why.missing < 0)
         return tile_fail(code, "rank %d gave up: %s (task %lld)", why.rank, why.name, (long long)why.task);
     return tile_fail(

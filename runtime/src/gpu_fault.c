@@ -47,6 +47,7 @@ static const char *flag_name(const tile_mesh *m, const tile_gpu_fault *f) {
     const tile_instance *p = m->instances;
     while (p && p->gpu->number != f->record.instance) p = p->next;
     if (!p) return "a program that was closed";
+    if (f->record.code == TILE_E_RANGE) return p->program->arg[f->record.missing].name;
     const tile_image *i = p->gpu->image;
     return f->record.flag >= 0 && f->record.flag < i->nflags ? i->flag[f->record.flag].name : p->program->name;
 }

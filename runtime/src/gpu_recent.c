@@ -47,7 +47,7 @@ static void results_spoil(const tile_instance *p) {
 void gpu_recent_end(tile_mesh *m, const void *stream) {
     for (tile_instance *p = m->instances; p; p = p->next) {
         if (p->gpu->stream != stream) continue;
-        if (p->gpu->recent->runs && fault_poisoned(m)) results_spoil(p);
+        if (p->gpu->recent->runs && fault_poisoned(m) && !fault_refused(m)) results_spoil(p);
         p->gpu->recent->runs = 0;
     }
     if (fault_poisoned(m)) m->gpu->api.stream_sync(m->gpu->aside);
