@@ -3,6 +3,8 @@
 #ifndef TILE_DEVICE_TILE_AMD_H
 #define TILE_DEVICE_TILE_AMD_H
 
+#include <stdint.h>
+
 #define TILE_GPU 1
 #define TILE_NO_LIBRARY 1
 
@@ -37,8 +39,22 @@
 #define ceil(x) __builtin_ceil(x)
 #define rintf(x) __builtin_rintf(x)
 #define rint(x) __builtin_rint(x)
+#define fmaf(x, y, z) __builtin_fmaf(x, y, z)
 #define sqrtf(x) __builtin_sqrtf(x)
 #define sqrt(x) __builtin_sqrt(x)
+
+/* ---- what the machine has instructions for, in place of the common text ---- */
+
+#define TILE_OWN_EXP
+
+/* 2^x within a unit in the last place (v_exp_f32), also where that is below the normal range */
+TILE_FN float tile_exp2_near(float x) { return __builtin_exp2f(x); }
+
+#ifdef __gfx950__
+#define TILE_OWN_BF16
+
+TILE_FN uint16_t tile_bf16_of_f32(float x) { return __builtin_bit_cast(uint16_t, (__bf16)x); }
+#endif
 
 #include "device/tile_scalar.h"
 

@@ -63,11 +63,10 @@ TILE_FN float tile_exp_small(float r) {
 }
 
 #ifdef TILE_OWN_EXP
-/* 2^t times what t = x log2(e) lost by rounding */
+/* 2^t times what t = x log2(e) lost by rounding; beyond 2^8 the result is 0 or infinite */
 TILE_FN float tile_exp(float x) {
-    float y = tile_max_f32(-105.0f, tile_min_f32(x, 89.0f)), t = y * 1.44269504f;
-    float lost = fmaf(y, 1.92596299e-8f, fmaf(y, 1.44269504f, -t));
-    return tile_exp2_near(t) * fmaf(lost, 0.693147181f, 1.0f);
+    float t = x * 1.44269504f, lost = fmaf(x, 1.92596299e-8f, fmaf(x, 1.44269504f, -t));
+    return tile_exp2_near(t) * fmaf(fabsf(t) < 256.0f ? lost : 0.0f, 0.693147181f, 1.0f);
 }
 
 TILE_FN float tile_exp2(float x) { return tile_exp2_near(x); }
