@@ -146,6 +146,7 @@ typedef struct {
     Tile (*tile)(Fn *, const Value *, Elem, int16_t fastest);
     void (*place)(Fn *, Tile *, const char *name);
     const SyncBackend *sync;
+    void (*settle)(Fn *);                    /* before control flow parts or meets; NULL: nothing */
     void (*before_loop)(Fn *, const Op *);   /* NULL: nothing */
     void (*before)(Fn *, const Op *);        /* any operation, a step or not; NULL: nothing */
     void (*step)(Fn *, const Op *);          /* all but elementwise operations and control; loads_apart: loads of tiles */

@@ -145,6 +145,10 @@ static const char *count_line(Fn *f, int range) {
     return value;
 }
 
+static void settle(Fn *f) {
+    if (f->back->settle) f->back->settle(f);
+}
+
 static void emit_for(Fn *f, const Op *op) {
     const char *range = f->k->range.p[op->range].name;
     const char *lo = bound_text(f, op->arg.p[0], fn_text(f, "%s_begin", range));
@@ -152,6 +156,7 @@ static void emit_for(Fn *f, const Op *op) {
     for (int i = 0; i < op->res.n; i++) carry(f, op, i);
     offer_places(f, op);
     range_text_for(f, op, lo, hi);
+    settle(f);
     if (f->back->before_loop) f->back->before_loop(f, op);
     loop_open(f, op, lo, hi);
     const char *count = count_line(f, op->range);
@@ -160,6 +165,7 @@ static void emit_for(Fn *f, const Op *op) {
     f->body = (Text){0};
     f->indent++;
     emit_region(f, op->region[0]);
+    settle(f);
     Text inside = f->body;
     f->body = before;
     const char *name = f->range[op->range].count;
@@ -188,12 +194,14 @@ static void emit_branch(Fn *f, const Region *r) {
     int64_t mark = f->scratch;
     f->indent++;
     emit_region(f, r);
+    settle(f);
     f->indent--;
     f->scratch = mark;
 }
 
 static void emit_if(Fn *f, const Op *op) {
     for (int i = 0; i < op->res.n; i++) result_place(f, op->res.p[i]);
+    settle(f);
     fn_line(f, "if (%s) {", scalar_text(f, op->arg.p[0]));
     emit_branch(f, op->region[0]);
     if (op->region[1] && op->region[1]->first && (op->res.n || op->region[1]->first->kind != OP_YIELD)) {

@@ -16,6 +16,7 @@ typedef struct Hip {
     int lanes, waves, threads;
     int64_t lds; /* bytes of the workgroup's memory that the kernel takes */
     int ticket;       /* number of the counter that its tasks take; -1: none */
+    bool reading;     /* others may still read that memory: a barrier comes before the next use */
     const char *late; /* of the wait in hand: this thread's words do not come */
     VEC(ThreadPart) part;
     const Op *moved; /* the last conversion whose text is written */
@@ -59,6 +60,7 @@ const char *mask_text(Nest *, Type);        /* the loop's position exists; NULL:
 
 enum { SYNC_LDS = 8 };                   /* what waits, arrivals and tickets take */
 void lds_take(Fn *, Loc, int64_t bytes); /* refuses with the numbers when there is not so much */
+void lds_done(Fn *); /* what was taken has been read */
 void sync_line(Fn *);
 
 /* ---- kernels ---- */

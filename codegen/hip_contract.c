@@ -142,6 +142,6 @@ bool hip_sum_of_products(Fn *f, const Op *op, const Tile *to) {
     add_products(f, to, &part[0], &part[1], step);
     if (step) loop_end(f);
     if (bits > step) loop_end(f);
-    sync_line(f);
+    lds_done(f);
     return true;
 }

@@ -48,7 +48,7 @@ static void through_memory(Fn *f, const Op *op, const Move *first) {
     for (int i = 0; i < n; i++) m[i].tile = held_tile(f, m[i].to);
     sync_line(f);
     for (int i = 0; i < n; i++) move_load(f, &m[i]);
-    sync_line(f);
+    lds_done(f);
 }
 
 /* Lanes stay: the register r of the result is another of the operand. */

@@ -133,7 +133,7 @@ static void sums_of_products(Fn *f, const Op *op, const Tile *to) {
     }
     add_products(f, op, to, &x, &y);
     loops_close(f, op->nover);
-    sync_line(f);
+    lds_done(f);
 }
 
 /* ---- */

@@ -171,7 +171,19 @@ static Nest nest_of_tile(Fn *f, const Tile *t) { return nest_over(f, t->layout, 
 
 /* ---- the rest of the table ---- */
 
+void sync_line(Fn *f) {
+    fn_line(f, "tile_sync();");
+    f->hip->reading = false;
+}
+
+void lds_done(Fn *f) { f->hip->reading = true; }
+
+static void lds_settle(Fn *f) {
+    if (f->hip->reading) sync_line(f);
+}
+
 void lds_take(Fn *f, Loc loc, int64_t bytes) {
+    lds_settle(f);
     if (bytes > f->hip->lds) f->hip->lds = bytes;
     if (bytes <= f->hip->target->lds_bytes || f->failed) return;
     f->failed = true;
@@ -179,8 +191,6 @@ void lds_take(Fn *f, Loc loc, int64_t bytes) {
                f->hip->target->lds_bytes, f->hip->target->name);
     diag_note(f->m->diags, loc, "smaller tiles take less");
 }
-
-void sync_line(Fn *f) { fn_line(f, "tile_sync();"); }
 
 static const char *symbol(Fn *f, int s) { return fn_text(f, "call.args.%s", f->hip->member[f->p->io.n + s]); }
 
@@ -221,5 +231,5 @@ static void step(Fn *f, const Op *op) {
 const Backend hip_backend = {
     .who = "the generator of GPU text", .leave = "return;", .quotient = "tile_div_f32", .loads_apart = true,
     .symbol = symbol, .coord = coord, .read = read, .packed = packed, .nest = nest_of_tile, .element = element, .tile = tile_new,
-    .place = place, .sync = &hip_sync, .before_loop = hip_first_tiles, .before = hip_next_tiles, .step = step,
+    .place = place, .sync = &hip_sync, .settle = lds_settle, .before_loop = hip_first_tiles, .before = hip_next_tiles, .step = step,
 };

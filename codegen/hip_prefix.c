@@ -82,7 +82,7 @@ static void over_wave(const Scan *s, int bit) {
     loop_open(f, s->run.count);
     take_other(s, bit, "reg", fn_text(f, "tile_lds_load_%s(%s)", elem_text(s->elem), slot(s, fn_text(f, "(thread ^ %d)", 1 << bit))));
     loop_close(f);
-    sync_line(f);
+    lds_done(f);
 }
 
 /* The place that moves the position by this bit. */

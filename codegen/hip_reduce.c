@@ -143,7 +143,7 @@ static void over_waves(Fn *f, const Run *run, uint64_t bits) {
     f->indent--;
     fn_line(f, "}");
     registers_close(f, run->tile.count);
-    sync_line(f);
+    lds_done(f);
 }
 
 static void over_threads(Fn *f, const Run *run, const Layout *l) {
