@@ -157,6 +157,7 @@ typedef struct {
 
 /* Every way through the statements assigns the name. */
 bool stmts_assign(const Stmts *, Name);
+bool stmts_name(const Stmts *, Name); /* some way does */
 
 typedef void ExprVisit(void *ctx, const Expr *);
 void expr_each(const Expr *, ExprVisit *, void *ctx);          /* it and all expressions in it; NULL: nothing */

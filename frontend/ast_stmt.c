@@ -105,11 +105,24 @@ Stmt *stmt_if(Parse *p, Loc head, Expr *cond, Block block, const Block *other) {
     return stmt_over(p, s);
 }
 
+static bool stmt_names(const Stmt *s, Name name) {
+    for (int i = 0; i < s->targets.n && s->kind == STMT_ASSIGN; i++)
+        if (s->targets.p[i]->kind == EXPR_NAME && s->targets.p[i]->name == name) return true;
+    return false;
+}
+
+bool stmts_name(const Stmts *list, Name name) {
+    for (int i = 0; i < list->n; i++) {
+        const Stmt *s = list->p[i];
+        if (stmt_names(s, name) || stmts_name(&s->body, name) || stmts_name(&s->other, name)) return true;
+    }
+    return false;
+}
+
 bool stmts_assign(const Stmts *list, Name name) {
     for (int i = 0; i < list->n; i++) {
         const Stmt *s = list->p[i];
-        bool named = s->kind == STMT_ASSIGN && s->targets.n == 1 && s->targets.p[0]->kind == EXPR_NAME;
-        if (named && s->targets.p[0]->name == name) return true;
+        if (stmt_names(s, name)) return true;
         if (s->kind == STMT_IF && stmts_assign(&s->body, name) && stmts_assign(&s->other, name)) return true;
     }
     return false;

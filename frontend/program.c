@@ -25,6 +25,11 @@ int tensor_new(Prog *c, Tensor t, const TensorInfo *info) {
     return program_tensor(c->m, c->p, t);
 }
 
+void node_new(Prog *c, Node n) {
+    n.when = c->when;
+    program_node(c->m, c->p, n);
+}
+
 const char *tensor_text(Prog *c, const ProgValue *v) {
     const SourceFile *f = v->loc.file ? &c->diags->file.p[v->loc.file - 1] : NULL;
     size_t n = v->loc.end > v->loc.begin ? v->loc.end - v->loc.begin : 0;

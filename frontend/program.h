@@ -87,6 +87,7 @@ typedef struct Prog {
     PtrMap taken;  /* names of tensors */
     VEC(ProgValue) source;  /* scalars and elements of integer tensors that are places */
     VEC(ProgValue) updated; /* in place, in order; .loc: where */
+    int when;               /* of the nodes that are made: as Node.when */
     VEC(TensorInfo) info;
 } Prog;
 
@@ -95,6 +96,7 @@ void assignment_lower(Prog *, const Stmt *);
 void unread_report(Prog *, const Variable *);
 bool shape_fits(Prog *, const ProgValue *, const Tensor *like, Loc declared);
 int tensor_new(Prog *, Tensor, const TensorInfo *); /* private, one slot, a name that is free */
+void node_new(Prog *, Node);
 Variable *variable_find(Prog *, Name);
 Variable *variable_new(Prog *, Variable);
 bool name_taken(Prog *, Name, Loc); /* reports it */
@@ -109,12 +111,45 @@ bool part_target_check(Prog *, const Expr *);
 bool part_target_expected(Prog *, const Expr *, ProgValue *to, Expected *);
 void part_bind(Prog *, const Expr *, int var, ProgValue, const ProgValue *to, const Expected *); /* of what is no state */
 
+/* program_if.c */
+void branches_lower(Prog *, const Stmt *);
+
+/* program_arms.c: what may be executed or not: nodes under a condition, and what names stand for behind it. */
+typedef struct {
+    int when;      /* of the arm's nodes: as Node.when */
+    Variable *var; /* as the arm leaves them */
+    int nvar;
+    ProgValue *updated;
+    int nupdated, before; /* so many it has; so many were there before it */
+} Arm;
+
+bool condition_of_expr(Prog *, const Expr *, ProgValue *);    /* a scalar of bool that all ranks have; reports errors */
+int condition_new(Prog *, const ProgValue *test, bool holds); /* .when: the test holds, or not, where Prog.when does */
+
+/* A kernel that gives one bool; it runs always. */
+typedef struct {
+    Prog *c;
+    Node node;
+    Builder b;
+} CondKernel;
+
+CondKernel cond_begin(Prog *, Loc);
+Value *cond_load(CondKernel *, const ProgValue *); /* a scalar, or a tensor of one element */
+int cond_end(CondKernel *, Value *);               /* Node.when */
+Arm arm_begin(Prog *, int when);                   /* .var: as they are before */
+void arm_end(Prog *, const Arm *before, Arm *arm); /* names are again as before; arm: as they were left */
+void arm_happens(Prog *, const Arm *);             /* what it read and updated counts from here on */
+/* Behind two arms: names that they left different are tensors that either may have stored. */
+void arms_join(Prog *, const Arm *, const Arm *, int mark, Loc);
+
 /* program_choose.c */
-void region_take(Region *to, Region *from); /* all operations, to the end */
 bool choose_values(Prog *, const Expr *, const Expected *, int n, ProgValue *out);
 
 /* program_flow.c */
 void touch(Prog *, const Expr *); /* names that an expression reads count as read */
+void touch_all(Prog *, const Stmts *);
+void flow_lower(Prog *, const Stmts *);
+void scope_end(Prog *, int mark);             /* names from c->var[mark] on end */
 void statements_lower(Prog *, const Stmts *); /* of a whole body: names are checked at its end */
 
 /* program_head.c */

@@ -220,7 +220,7 @@ static bool node_add(const Call *k, const ProgValue *result) {
     for (int i = 0; i < value.n; i++)
         if (!value_lives(k->c, value.p[i])) return false;
     if (!node_widen(k->c, &n, value.p, value.n)) return false;
-    program_node(k->c->m, k->c->p, n);
+    node_new(k->c, n);
     return true;
 }
 

@@ -122,28 +122,9 @@ static bool arms_check(const Choose *k) {
     return true;
 }
 
-/* ---- the condition of an arm, in a kernel ---- */
+/* ---- the condition of an arm ---- */
 
-typedef struct {
-    Prog *c;
-    Builder b;
-    Node *node;
-} Guard;
-
-static Value *scalar_value(Guard *g, int tensor) {
-    const Tensor *t = &g->c->p->tensor.p[tensor];
-    int param = -1;
-    for (int i = 0; i < g->node->arg.n; i++)
-        if (g->node->arg.p[i].tensor == tensor) param = i;
-    if (param < 0) {
-        ProgValue v = prog_tensor(g->c, tensor, t->loc);
-        param = kernel_param(g->b.m, g->b.k, (Param){.name = t->name, .elem = t->elem, .ranks = -1, .loc = t->loc});
-        vec_push(g->c->arena, &g->node->arg, value_arg(&v));
-    }
-    return build_load(&g->b, param, NULL, 0);
-}
-
-static Value *feature_value(Guard *g, const Expr *e) {
+static Value *feature_value(CondKernel *g, const Expr *e) {
     static const OpKind op[] = {[AST_ADD] = OP_ADD, [AST_SUB] = OP_SUB, [AST_MUL] = OP_MUL, [AST_DIV] = OP_DIV,
                                 [AST_LT] = OP_LT,   [AST_LE] = OP_LE,   [AST_GT] = OP_GT,   [AST_GE] = OP_GE};
     double x;
@@ -155,10 +136,11 @@ static Value *feature_value(Guard *g, const Expr *e) {
         return build_binary(&g->b, op[e->op], a, b);
     }
     bool dim = feature_named(g->c, e, &x, &s, &tensor) == FEATURE_DIM;
-    return build_cast(&g->b, ELEM_F64, dim ? build_size(&g->b, OP_SIZE, s) : scalar_value(g, tensor));
+    ProgValue v = dim ? prog_error(e->loc) : prog_tensor(g->c, tensor, e->loc);
+    return build_cast(&g->b, ELEM_F64, dim ? build_size(&g->b, OP_SIZE, s) : cond_load(g, &v));
 }
 
-static Value *arm_condition(Guard *g, const Tree *t, Name arm) {
+static Value *arm_condition(CondKernel *g, const Tree *t, Name arm) {
     t = tree_fold(g->c, t);
     if (t->arm) return build_const_i(&g->b, ELEM_BOOL, t->arm == arm);
     if (!tree_reaches(g->c, t, arm)) return build_const_i(&g->b, ELEM_BOOL, 0);
@@ -166,39 +148,16 @@ static Value *arm_condition(Guard *g, const Tree *t, Name arm) {
     return build_select(&g->b, test, yes, no);
 }
 
-void region_take(Region *to, Region *from) {
-    for (Op *op = from->first, *next; op; op = next) {
-        next = op->next;
-        op_remove(op);
-        op_append_to(to, op);
-    }
-}
-
-/* The kernel's whole body under the condition; who waits and signals for it does so all the same. */
-static void node_guard(Prog *c, Node *n, const Tree *tree, Name arm) {
-    Region aside = {0};
-    n->kernel = kernel_clone(c->m, n->kernel);
-    region_take(&aside, n->kernel->body);
-    Guard g = {.c = c, .node = n, .b = {.m = c->m, .k = n->kernel, .at = n->kernel->body, .loc = n->loc}};
-    Op *op = build_if(&g.b, arm_condition(&g, tree, arm), NULL, 0);
-    region_take(op->region[0], &aside);
+/* Of the nodes that compute an arm; inside of an arm, of that one too. Numbers, dims and scalars are always there. */
+static int arm_when(const Choose *k, Name arm) {
+    Prog *c = k->c;
+    CondKernel g = cond_begin(c, k->e->loc);
+    Value *v = arm_condition(&g, k->tree, arm);
+    ProgValue around = prog_tensor(c, c->when ? c->when - 1 : 0, k->e->loc);
+    return cond_end(&g, c->when ? build_binary(&g.b, OP_AND, cond_load(&g, &around), v) : v);
 }
 
 /* ---- arms ---- */
-
-static bool nodes_check(const Choose *k, const ChooseArm *arm, int from) {
-    for (int i = from; i < k->c->p->node.n; i++) {
-        const Node *n = k->c->p->node.p[i];
-        const char *what = n->kind == NODE_COLLECTIVE ? "a collective in an arm that is chosen at run time" : NULL;
-        for (int p = 0; n->kernel && p < n->kernel->param.n; p++)
-            if (n->kernel->param.p[p].inout) what = "an update in place in an arm that is chosen at run time";
-        if (!what) continue;
-        diag_error(k->c->diags, n->loc, "unsupported", "not supported yet: %s", what);
-        diag_note(k->c->diags, arm->loc, "this arm");
-        return false;
-    }
-    return true;
-}
 
 static bool same_place(const Prog *c, const ProgValue *a, const ProgValue *b) {
     for (int i = 0; i < c->m->axis.n; i++)
@@ -233,7 +192,7 @@ static bool other_store(const Choose *k, ProgValue v, const ProgValue *to) {
 
 static bool arm_lower(const Choose *k, const ChooseArm *arm, bool first) {
     Prog *c = k->c;
-    int tensors = c->p->tensor.n, nodes = c->p->node.n;
+    int tensors = c->p->tensor.n;
     Expected *want = ARENA_ARRAY(c->arena, Expected, k->n);
     ProgValue *v = ARENA_ARRAY(c->arena, ProgValue, k->n);
     for (int i = 0; i < k->n; i++) {
@@ -252,20 +211,28 @@ static bool arm_lower(const Choose *k, const ChooseArm *arm, bool first) {
         if (first ? !first_store(k, &v[i], tensors, &want[i]) : !other_store(k, v[i], &k->out[i])) return false;
         if (first) k->out[i] = v[i];
     }
-    if (!nodes_check(k, arm, nodes)) return false;
-    for (int i = nodes; i < c->p->node.n; i++) node_guard(c, c->p->node.p[i], k->tree, arm->name);
     return true;
+}
+
+static bool arm_choose(const Choose *k, const ChooseArm *arm, bool first, Arm *left) {
+    Arm before = arm_begin(k->c, arm_when(k, arm->name));
+    bool good = arm_lower(k, arm, first);
+    arm_end(k->c, &before, left);
+    return good;
 }
 
 /* One that the numbers choose is all there is. */
 static bool arms_lower(Choose *k, const Tree *t) {
-    bool first = true;
+    Arm *left = ARENA_ARRAY(k->c->arena, Arm, k->e->arms.n);
+    int n = 0;
     if (t->arm) return values_lower(k->c, arm_named(k->e, t->arm)->value, k->want, k->n, k->out);
     for (int i = 0; i < k->e->arms.n; i++) {
         if (!tree_reaches(k->c, t, k->e->arms.p[i].name)) continue;
-        if (!arm_lower(k, &k->e->arms.p[i], first)) return false;
-        first = false;
+        if (!arm_choose(k, &k->e->arms.p[i], n == 0, &left[n])) return false;
+        n++;
     }
+    for (int i = 0; i < n; i++) arm_happens(k->c, &left[i]);
+    for (int i = 0; i < k->n; i++) k->out[i].born = k->c->updated.n;
     return true;
 }
 

@@ -302,7 +302,7 @@ static ProgValue node_add(CollCall *k, bool last) {
     n.dim = k->info->coll == COLL_REDUCE_SCATTER ? k->dim : split >= 0 && k->info->coll != COLL_STACK ? split : 0;
     n.dim2 = k->info->coll == COLL_ALL_TO_ALL ? k->dim : 0;
     n.dst = result_tensor(k, last);
-    program_node(c->m, c->p, n);
+    node_new(c, n);
     return prog_tensor(c, n.dst, k->e->loc);
 }
 

@@ -36,7 +36,7 @@ static void fill_add(Prog *c, const ProgValue *to, double x, Loc loc) {
     Tensor t = value_tensor(c, to);
     Node n = {.kind = NODE_CALL, .loc = loc, .kernel = fill_kernel(c, &t, x)};
     vec_push(c->arena, &n.arg, value_arg(to));
-    program_node(c->m, c->p, n);
+    node_new(c, n);
 }
 
 void zero_add(Prog *c, const ProgValue *result, Loc loc) { fill_add(c, result, 0, loc); }

@@ -1,10 +1,9 @@
-/* program_flow.c: the statements of a body in order; repeat is unrolled, of an if the branch that is taken counts.
+/* program_flow.c: the statements of a body in order; repeat is unrolled: what an iteration declares ends with it, names
+   from outside go on into the next.
    Takes statements; gives nodes, and names checked at the end of each body. */
 #include "frontend/program.h"
 
 enum { NODES_UNROLLED = 4096 };
-
-static void stmts_lower(Prog *, const Stmts *);
 
 /* ---- repeat ---- */
 
@@ -24,8 +23,7 @@ static bool repeat_count(Prog *c, const Stmt *s, int64_t *n) {
     return true;
 }
 
-/* What an iteration declares ends with it; names from outside go on into the next. */
-static void scope_end(Prog *c, int mark) {
+void scope_end(Prog *c, int mark) {
     for (; c->var.n > mark; c->var.n--) {
         Variable *v = &vec_last(&c->var);
         if (v->value.kind != PROG_NUMBER) unread_report(c, v);
@@ -43,7 +41,7 @@ static void repeat_lower(Prog *c, const Stmt *s) {
         int mark = c->var.n;
         ProgValue number = {.kind = PROG_NUMBER, .loc = r->loc, .number = (double)i, .is_integer = true};
         variable_new(c, (Variable){.name = r->name, .loc = r->loc, .value = number, .read = true, .fixed = true});
-        stmts_lower(c, &s->body);
+        flow_lower(c, &s->body);
         scope_end(c, mark);
         if (c->p->node.n <= NODES_UNROLLED) continue;
         diag_error(c->diags, s->loc, "too-many-nodes", "this makes more than %d calls", NODES_UNROLLED);
@@ -51,7 +49,7 @@ static void repeat_lower(Prog *c, const Stmt *s) {
     }
 }
 
-/* ---- if ---- */
+/* ---- names ---- */
 
 static void touch_name(void *ctx, const Expr *e) {
     Variable *v = e->kind == EXPR_NAME ? variable_find(ctx, e->name) : NULL;
@@ -60,34 +58,7 @@ static void touch_name(void *ctx, const Expr *e) {
 
 void touch(Prog *c, const Expr *e) { expr_each(e, touch_name, c); }
 
-/* What the branch that is not taken reads counts as read. */
-static void touch_all(Prog *c, const Stmts *list) { stmts_each_value(list, touch_name, c); }
-
-/* Names that both branches give a value live on. */
-static void branch_end(Prog *c, int mark, const Stmts *left) {
-    VEC(Variable) kept = {0};
-    for (int i = mark; i < c->var.n; i++) {
-        if (!stmts_assign(left, c->var.p[i].name)) continue;
-        vec_push(c->arena, &kept, c->var.p[i]);
-        c->var.p[i].read = true;
-    }
-    scope_end(c, mark);
-    for (int i = 0; i < kept.n; i++) variable_new(c, kept.p[i]);
-}
-
-static void if_lower(Prog *c, const Stmt *s) {
-    ProgValue test;
-    if (!number_of_expr(c, s->value, &test)) {
-        diag_error(c->diags, s->value->loc, "unsupported", "not supported yet: a condition that is not known at compile time");
-        diag_note(c->diags, s->value->loc, "choose by \"file\" { .. } decides at run time");
-        return;
-    }
-    const Stmts *taken = test.number != 0 ? &s->body : &s->other, *left = test.number != 0 ? &s->other : &s->body;
-    int mark = c->var.n;
-    touch_all(c, left);
-    stmts_lower(c, taken);
-    branch_end(c, mark, left);
-}
+void touch_all(Prog *c, const Stmts *list) { stmts_each_value(list, touch_name, c); }
 
 static void stmt_refuse(Prog *c, const Stmt *s) {
     diag_error(c->diags, s->loc, "tasks-in-program", "%s belongs to kernels", s->kind == STMT_EACH ? "each" : "for");
@@ -102,12 +73,12 @@ static void stmt_lower(Prog *c, const Stmt *s) {
     else if (s->kind == STMT_REPEAT)
         repeat_lower(c, s);
     else if (s->kind == STMT_IF)
-        if_lower(c, s);
+        branches_lower(c, s);
     else if (s->kind != STMT_ERROR)
         stmt_refuse(c, s);
 }
 
-static void stmts_lower(Prog *c, const Stmts *list) {
+void flow_lower(Prog *c, const Stmts *list) {
     for (int i = 0; i < list->n; i++) stmt_lower(c, list->p[i]);
 }
 
@@ -125,6 +96,6 @@ static void variables_check(Prog *c) {
 
 void statements_lower(Prog *c, const Stmts *body) {
     int before = c->diags->errors;
-    stmts_lower(c, body);
+    flow_lower(c, body);
     if (c->diags->errors == before) variables_check(c);
 }

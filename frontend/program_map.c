@@ -3,6 +3,8 @@
    ..; } } */
 #include "frontend/program.h"
 
+#include "frontend/const.h"
+
 #include <string.h>
 
 enum { TILE_LAST = 256, TILE_OTHER = 16 };
@@ -130,12 +132,28 @@ static bool is_map(const Map *m, const Expr *e) {
            strcmp(e->name, "view") != 0;
 }
 
+/* A run-time dimension, by its own name. */
+static Expr *dim_made(const Map *m, const Expr *e) {
+    Size s;
+    bool named = e->kind == EXPR_NAME && !variable_find(m->c, e->name);
+    if (!named || (!frame_dim(m->c, e->name, &s) && global_find(&m->c->f->lower, e->name, e->loc, &s) != FOUND))
+        return NULL;
+    if (s.sym < 0) return NULL;
+    Expr *sum = expr_made(m, EXPR_BINARY, NULL);
+    sum->op = AST_ADD;
+    sum->lhs = expr_made(m, EXPR_NAME, m->c->m->symbol.p[s.sym].name);
+    sum->rhs = size_made(m, s.c);
+    return s.c ? sum : sum->lhs;
+}
+
 /* A literal number is copied as it stands, so that it adapts to its neighbour's type. */
 static Expr *map_expr(Map *m, const Expr *e) {
     ProgValue v;
     bool literal = e->kind == EXPR_INT || e->kind == EXPR_FLOAT || e->kind == EXPR_INF || e->kind == EXPR_BOOL;
     if (literal) return map_copy_of(m, e);
     if (number_of_expr(m->c, e, &v)) return number_made(m, &v);
+    Expr *dim = dim_made(m, e);
+    if (dim) return dim;
     return is_map(m, e) ? map_copy_of(m, e) : leaf_of(m, tensor_lower(m->c, e, &expected_nothing));
 }
 

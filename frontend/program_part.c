@@ -98,7 +98,7 @@ ProgValue value_cast(Prog *c, ProgValue part, Elem elem) {
     memmove(info.dim, info.dim + value_lead(&part), sizeof *info.dim * (size_t)(MAX_DIMS - value_lead(&part)));
     t.name = name_of(c->m->names, arena_format(c->arena, "%s_part", t.name));
     t.role = ROLE_TEMP;
-    t.elem = info.whole_elem = elem;
+    if (t.elem != elem) t.elem = info.whole_elem = elem;
     ProgValue whole = t.ndim ? prog_tensor(c, tensor_new(c, t, &info), part.loc) : scalar_new(c, t, &info, part.loc);
     return map_copy(c, part, &whole, part.loc) ? whole : prog_error(part.loc);
 }

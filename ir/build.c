@@ -118,3 +118,11 @@ void op_remove(Op *op) {
     op->prev = op->next = NULL;
     op->in = NULL;
 }
+
+void region_take(Region *to, Region *from) {
+    for (Op *op = from->first, *next; op; op = next) {
+        next = op->next;
+        op_remove(op);
+        op_append_to(to, op);
+    }
+}

@@ -88,13 +88,19 @@ int64_t world_tasks(const World *w, const Node *node) {
     return n;
 }
 
+bool world_chosen(World *w, const Node *node, int rank, int64_t generation) {
+    if (!node->when) return true;
+    const Part *p = world_part(w, rank, node->when - 1);
+    return *(const bool *)p->copy[generation % p->t->slots].data;
+}
+
 static void node_run(World *w, const Node *node, int64_t generation) {
     if (node->kind == NODE_COLLECTIVE) {
         collective_run(w, node, generation);
         return;
     }
     for (int rank = 0; rank < w->ranks; rank++) {
-        int64_t n = world_tasks(w, node);
+        int64_t n = world_chosen(w, node, rank, generation) ? world_tasks(w, node) : 0;
         for (int64_t i = 0; i < n; i++) {
             Task *t = task_begin(w, node, rank, generation, i);
             while (task_step(t) == STEP_DONE) continue;

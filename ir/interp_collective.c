@@ -155,6 +155,6 @@ void collective_run(World *w, const Node *node, int64_t generation) {
                         .rank = rank,
                         .dst = world_part(w, rank, node->dst)};
         memcpy(c.coord, w->coord[rank], sizeof c.coord);
-        rank_receive(&c);
+        if (world_chosen(w, node, rank, generation)) rank_receive(&c);
     }
 }

@@ -96,6 +96,7 @@ void world_fault(World *, InterpFault);
 void world_invalid(const Task *, const char *text);
 InterpTask task_id(const Task *);
 const View *world_view(World *, int rank, const Node *); /* of the node's arguments */
+bool world_chosen(World *, const Node *, int rank, int64_t generation); /* by the node's condition */
 int64_t world_tasks(const World *, const Node *);
 
 /* interp_memory.c */

@@ -285,6 +285,7 @@ typedef struct {
     int64_t shift;  /* PERMUTE: rank r receives from r - shift; BROADCAST: the root */
     int src, dst;
     CommForm form;  /* chosen by comm */
+    int when;       /* 1 + a tensor of one bool, the same on every rank: the node does nothing where it is false; 0: none */
 } Node;
 
 /* A family of flag words. Index space = the producer's grid, each dimension kept (group 1), divided (group G)
@@ -367,6 +368,7 @@ Value *op_result(Module *, Kernel *, Op *, Type);               /* adds a result
 void op_append_to(Region *, Op *fresh);
 void op_insert_before(Op *at, Op *fresh);
 void op_remove(Op *);
+void region_take(Region *to, Region *from); /* all operations, to the end */
 Value *build_const_f(Builder *, Elem, double);
 Value *build_const_i(Builder *, Elem, int64_t);
 Value *build_index(Builder *, OpKind, int range);               /* POS, BEGIN, END */

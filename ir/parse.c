@@ -181,7 +181,7 @@ static void parse_collective(Parser *p, Node *n) {
     }
 }
 
-/* node := INT ':' ('call' .. | collective) ['form' word] */
+/* node := INT ':' ('call' .. | collective) ['when' '%' name] ['form' word] */
 static void parse_node(Parser *p) {
     Node n = {.loc = p->tok.loc};
     int id = need_number(p, "a node's number", INT32_MAX);
@@ -192,6 +192,7 @@ static void parse_node(Parser *p) {
         parse_call(p, &n);
     else
         parse_collective(p, &n);
+    if (take_word(p, "when")) n.when = 1 + need_tensor(p);
     if (take_word(p, "form")) n.form = (CommForm)need_choice(p, text_form, TEXT_FORMS, "a form");
     if (!p->failed) program_node(p->m, p->g, n);
 }

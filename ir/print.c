@@ -139,6 +139,10 @@ static void print_node(Printer *p, const Program *g, Name *name, int i) {
         print_call(p, g, name, n);
     else
         print_collective(p, g, name, n);
+    if (n->when) {
+        text_add(&p->out, " when ");
+        print_tensor_name(p, g, name, n->when - 1);
+    }
     if (n->form != COMM_AUTO) text_printf(&p->out, " form %s", text_form[n->form]);
 }
 

@@ -200,7 +200,21 @@ static void collective_verify(Verifier *v, const Program *g, const Node *n) {
         violation(v, n->loc, "a shift by %lld ranks", (long long)n->shift);
 }
 
+/* The condition of a node is one bool, everywhere the same, and not what the node itself makes. */
+static void when_verify(Verifier *v, const Program *g, const Node *n) {
+    if (!n->when || !tensor_there(v, g, n->loc, n->when - 1)) return;
+    const Tensor *t = &g->tensor.p[n->when - 1];
+    bool one = t->elem == ELEM_BOOL && t->ndim == 1 && size_equal(t->dim[0], size_number(1)) && t->symmetric < 0;
+    for (int a = 0; a < v->m->axis.n; a++) one = one && t->place[a].kind == PLACE_R;
+    if (!one) violation(v, n->loc, "the condition '%s' is not one bool that every rank has", t->name);
+    bool made = n->kind == NODE_COLLECTIVE && n->dst == t->id;
+    for (int i = 0; i < n->arg.n; i++) made = made || n->arg.p[i].tensor == t->id;
+    if (made) violation(v, n->loc, "a node has its own condition '%s' as an argument", t->name);
+    if (v->m->form) violation(v, n->loc, "a node has a condition of its own in this form");
+}
+
 void node_verify(Verifier *v, const Program *g, const Node *n) {
+    when_verify(v, g, n);
     if (n->kind == NODE_CALL)
         call_verify(v, g, n);
     else

@@ -64,6 +64,7 @@ CommForm comm_choose(Comm *c, const Node *node, Choice *choice, int n) {
 }
 
 static void replace_collective(Comm *c, const Node *n) {
+    c->when = n->when;
     if (c->m->axis.p[n->axis].ranks == 1) {
         comm_copy(c, n);
         return;

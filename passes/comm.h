@@ -15,6 +15,7 @@ typedef struct {
     Nodes first; /* nodes that read only inputs: they go before everything else */
     Nodes out;   /* the program's nodes so far, rewritten */
     int at;      /* index in p->node of the collective being replaced */
+    int when;    /* its condition */
 } Comm;
 
 /* ---- move.c: kernels that copy or sum tiles between tensors ---- */
@@ -59,6 +60,8 @@ int comm_published(Comm *, int tensor, int axis, CommForm);
 Affine affine_rank(int axis);
 /* The CALL that writes a tensor, among the nodes already rewritten; NULL for inputs. Its kernel is made private. */
 Node *comm_producer(Comm *, int tensor);
+/* Does nothing but the collective being replaced store it? */
+bool comm_alone(const Comm *, int tensor);
 /* How many node arguments read the tensor, the collective at c->at left out. */
 int comm_readers(const Comm *, int tensor);
 /* A symmetric tensor like `like`, named NAME.what, of these extents. */

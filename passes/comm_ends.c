@@ -57,13 +57,23 @@ bool comm_updates(const Comm *c, int tensor) {
 }
 
 /* Several nodes store the arms of a choice: each does so only where it is chosen. */
+static bool node_stores(const Node *n, int tensor) {
+    if (n->kind == NODE_COLLECTIVE) return n->dst == tensor;
+    for (int a = 0; a < n->arg.n; a++)
+        if (n->arg.p[a].tensor == tensor && n->kernel->param.p[a].out) return true;
+    return false;
+}
+
 static int count_producers(const Comm *c, int tensor) {
     int count = 0;
-    for (int i = 0; i < c->out.n; i++)
-        for (int a = 0; a < c->out.p[i].arg.n; a++)
-            count += c->out.p[i].kind == NODE_CALL && c->out.p[i].arg.p[a].tensor == tensor &&
-                     c->out.p[i].kernel->param.p[a].out;
+    for (int i = 0; i < c->out.n; i++) count += node_stores(&c->out.p[i], tensor);
     return count;
+}
+
+bool comm_alone(const Comm *c, int tensor) {
+    for (int i = c->at + 1; i < c->p->node.n; i++)
+        if (node_stores(c->p->node.p[i], tensor)) return false;
+    return count_producers(c, tensor) == 0;
 }
 
 /* None where the tensor is updated in place (what its producer stores is not what the collective takes), read again by
@@ -74,6 +84,7 @@ Node *comm_producer(Comm *c, int tensor) {
         Node *n = &c->out.p[i];
         for (int a = 0; n->kind == NODE_CALL && a < n->arg.n; a++) {
             if (n->arg.p[a].tensor != tensor || !n->kernel->param.p[a].out) continue;
+            if (n->when != c->when) return NULL;
             n->kernel = kernel_clone(c->m, n->kernel);
             return n;
         }

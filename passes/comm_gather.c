@@ -41,7 +41,7 @@ static bool fits_packets(const Gather *g) {
     const Tensor *src = &g->c->p->tensor.p[g->n->src];
     for (int d = 0; d < src->ndim; d++)
         if (src->dim[d].sym >= 0) return false;
-    return g->block <= PACKET_BYTES && elem_bits(src->elem) <= 32;
+    return !g->n->when && g->block <= PACKET_BYTES && elem_bits(src->elem) <= 32;
 }
 
 /* An output, or what a later collective takes, lies in private memory too. */
@@ -54,7 +54,7 @@ static bool is_kept(const Gather *g) {
 
 static CommForm choose(const Gather *g) {
     double b = g->block, all = b * (double)g->ranks, publish = g->from_caller ? 2 * b : 0, kept = is_kept(g) ? 2 * all : 0;
-    bool inbox = !comm_updates(g->c, g->n->dst); /* readers see the inbox itself */
+    bool inbox = !comm_updates(g->c, g->n->dst) && comm_alone(g->c, g->n->dst); /* readers see the inbox itself */
     bool packet = inbox && fits_packets(g);
     CommCost pull = {publish, 0, 1, 0, 1}, staged = {publish + all, all, 1, 0, (int)g->ranks},
              push = {b + kept, all, 1, 0, (int)g->ranks}, packets = {b + kept, 2 * all, 0, 0, (int)g->ranks},
@@ -62,8 +62,8 @@ static CommForm choose(const Gather *g) {
     Choice choice[] = {
         {COMM_PULL, inbox && can_pull(g), "a reader's tile straddles two owners, or it is not read by a kernel alone", 0},
         {COMM_STAGED, true, NULL, model_comm(g->c->facts, &staged)},
-        {COMM_PUSH, inbox, "what is gathered is updated in place", model_comm(g->c->facts, &push)},
-        {COMM_PACKET, packet, "packets carry up to 64 KB of elements of at most 32 bits, of sizes known at compile time", model_comm(g->c->facts, &packets)},
+        {COMM_PUSH, inbox, "what is gathered is updated in place, or made by several nodes", model_comm(g->c->facts, &push)},
+        {COMM_PACKET, packet, "packets carry up to 64 KB of elements of at most 32 bits, of sizes known at compile time, in every run", model_comm(g->c->facts, &packets)},
         {COMM_UNFUSED, true, NULL, model_comm(g->c->facts, &unfused)},
     };
     choice[0].seconds = model_comm(g->c->facts, &pull);

@@ -97,13 +97,13 @@ Affine move_in_peers(const Move *mv, int dim, Size split) {
 }
 
 static void finish(Move *mv, Nodes *into, CommForm form) {
-    Node n = {.kind = NODE_CALL, .loc = mv->k->loc, .kernel = mv->k, .src = -1, .dst = -1, .form = form};
+    Node n = {.kind = NODE_CALL, .loc = mv->k->loc, .kernel = mv->k, .src = -1, .dst = -1, .form = form, .when = mv->c->when};
     for (int i = 0; i < 2; i++) {
         Arg a = {.tensor = i ? mv->out : mv->in};
         for (int d = 0; d < MAX_DIMS; d++) a.slice[d] = -1;
         vec_push(mv->c->m->arena, &n.arg, a);
     }
-    vec_push(mv->c->m->arena, into, n);
+    vec_push(mv->c->m->arena, n.when ? &mv->c->out : into, n); /* conditions are computed behind what goes first */
 }
 
 static Value *stored(Move *mv, Value *v) {

@@ -270,10 +270,10 @@ static void order_program(Flags *f, bool whole) {
     }
 }
 
-static bool program_is_plain(PassContext *c, const Program *p) {
+static bool conditions_gone(PassContext *c, const Program *p) {
     for (int i = 0; i < p->node.n; i++)
-        if (p->node.p[i]->kind != NODE_CALL) {
-            diag_error(c->m->diags, p->node.p[i]->loc, "wrong-form", "a collective is left: comm must run before flags");
+        if (p->node.p[i]->when) {
+            diag_error(c->m->diags, p->node.p[i]->loc, "wrong-form", "a node has a condition: when must run before flags");
             return false;
         }
     return true;
@@ -299,7 +299,7 @@ static void explain(Flags *f) {
 
 bool flags_synchronise(PassContext *c, bool whole) {
     for (int i = 0; i < c->m->program.n; i++)
-        if (!program_is_plain(c, c->m->program.p[i])) return false;
+        if (!collectives_gone(c, c->m->program.p[i], "flags") || !conditions_gone(c, c->m->program.p[i])) return false;
     c->m->form |= FORM_FLAGS;
     for (int i = 0; i < c->m->program.n; i++) {
         Flags f = flags_begin(c, c->m->program.p[i]);

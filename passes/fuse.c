@@ -92,6 +92,7 @@ bool fuse_sliced(const Arg *a) {
 
 static void use_count(Use *use, Node *n) {
     if (n->kind == NODE_COLLECTIVE) use[n->src].uses++, use[n->dst].uses += n->src != n->dst;
+    if (n->when) use[n->when - 1].uses += 2; /* it stays a tensor */
     for (int a = 0; a < n->arg.n; a++) {
         Use *u = &use[n->arg.p[a].tensor];
         u->uses++;
@@ -135,6 +136,7 @@ static bool find_producer(Pair *f, const Use *use) {
     const Use *u = &use[f->tensor];
     if (t->role != ROLE_TEMP || t->symmetric >= 0 || u->uses != 2) return false;
     if (!u->producer || u->producer->id >= f->consumer->id) return false;
+    if (u->producer->when != f->consumer->when) return false;
     f->producer = u->producer;
     f->out = u->out;
     return !fuse_sliced(&u->producer->arg.p[u->out]);

@@ -24,7 +24,7 @@ static bool pair_fits(Pair *f) {
 }
 
 static int count_reads(const Node *n, int tensor) {
-    int count = n->kind == NODE_COLLECTIVE && n->src == tensor;
+    int count = (n->kind == NODE_COLLECTIVE && n->src == tensor) + (n->when == tensor + 1);
     for (int a = 0; a < n->arg.n; a++) count += n->arg.p[a].tensor == tensor;
     return count;
 }
@@ -42,6 +42,7 @@ static bool find_producer(Pair *f, const Use *use) {
     if ((t->role != ROLE_TEMP && t->role != ROLE_OUTPUT) || t->symmetric >= 0) return false;
     if (count_reads(f->consumer, f->tensor) > 1) return false; /* also as another argument, which would come too early */
     if (!u->producer || u->updated || u->producer->id >= f->consumer->id) return false;
+    if (u->producer->when != f->consumer->when) return false;
     f->producer = u->producer;
     f->out = u->out;
     return !fuse_sliced(&u->producer->arg.p[u->out]) && !is_read_between(f);

@@ -6,11 +6,11 @@
 #include <string.h>
 #include <time.h>
 
-static const Pass *const passes[] = {&pass_fuse,  &pass_comm,     &pass_even, &pass_launches,
+static const Pass *const passes[] = {&pass_fuse,  &pass_comm,     &pass_when, &pass_even,  &pass_launches,
                                      &pass_flags, &pass_barriers, &pass_pipe, &pass_layout};
-static const Pass *const host_pipeline[] = {&pass_fuse, &pass_comm, &pass_flags, &pass_barriers};
+static const Pass *const host_pipeline[] = {&pass_fuse, &pass_comm, &pass_when, &pass_flags, &pass_barriers};
 /* Flags come last: they count tiles, whose sizes the passes before them choose. */
-static const Pass *const gpu_pipeline[] = {&pass_fuse, &pass_comm,   &pass_even,  &pass_launches,
+static const Pass *const gpu_pipeline[] = {&pass_fuse, &pass_comm,   &pass_when,  &pass_even,    &pass_launches,
                                            &pass_pipe, &pass_layout, &pass_flags, &pass_barriers};
 
 const Pass *pass_find(const char *name) {
@@ -34,6 +34,15 @@ void remark(PassContext *c, const char *pass, Loc loc, const char *format, ...) 
     va_end(ap);
     Remark r = {pass, loc, arena_text(c->m->arena, text, n < (int)sizeof text ? (size_t)n : sizeof text - 1)};
     vec_push(c->m->arena, &c->remark, r);
+}
+
+bool collectives_gone(PassContext *c, const Program *p, const char *pass) {
+    for (int i = 0; i < p->node.n; i++)
+        if (p->node.p[i]->kind != NODE_CALL) {
+            diag_error(c->m->diags, p->node.p[i]->loc, "wrong-form", "a collective is left: comm must run before %s", pass);
+            return false;
+        }
+    return true;
 }
 
 bool pass_is_off(const PassOptions *o, const Pass *p) {
@@ -66,9 +75,9 @@ static void print_after(PassContext *c, const Pass *p, double seconds) {
 bool pipeline_run(PassContext *c, const Pass *const *list, int n) {
     for (int i = 0; i < n; i++) {
         const Pass *p = list[i];
-        /* Collectives always become kernels: without comm, unfused ones. `barriers` stands in for `flags`. How nodes
-           run is no choice. */
-        if (pass_is_off(c->options, p) && p != &pass_comm && p != &pass_launches) continue;
+        /* Collectives always become kernels: without comm, unfused ones. `barriers` stands in for `flags`. Whether and
+           how nodes run is no choice. */
+        if (pass_is_off(c->options, p) && p != &pass_comm && p != &pass_when && p != &pass_launches) continue;
         if (p == &pass_barriers && c->m->form & FORM_FLAGS) continue;
         if (!form_fits(c, p)) return false;
         double start = seconds_now();

@@ -37,10 +37,13 @@ typedef struct {
 
 void remark(PassContext *, const char *pass, Loc, const char *format, ...) __attribute__((format(printf, 4, 5)));
 
+/* false, reported: a collective is left before this pass. */
+bool collectives_gone(PassContext *, const Program *, const char *pass);
+
 /* Removes kernels and temporaries that nothing uses any more. */
 void module_prune(Module *);
 
-extern const Pass pass_fuse, pass_comm, pass_even, pass_launches, pass_flags, pass_barriers, pass_pipe, pass_layout;
+extern const Pass pass_fuse, pass_comm, pass_when, pass_even, pass_launches, pass_flags, pass_barriers, pass_pipe, pass_layout;
 
 const Pass *pass_find(const char *name);
 bool pass_is_off(const PassOptions *, const Pass *);

@@ -22,6 +22,7 @@ static void mark_used(const Program *p, bool *used) {
         const Node *n = p->node.p[k];
         for (int a = 0; a < n->arg.n; a++) used[n->arg.p[a].tensor] = true;
         if (n->kind == NODE_COLLECTIVE) used[n->src] = used[n->dst] = true;
+        if (n->when) used[n->when - 1] = true;
     }
 }
 
@@ -41,6 +42,7 @@ static void prune_tensors(Module *m, Program *p) {
         Node *node = p->node.p[k];
         for (int a = 0; a < node->arg.n; a++) node->arg.p[a].tensor = number[node->arg.p[a].tensor];
         if (node->kind == NODE_COLLECTIVE) node->src = number[node->src], node->dst = number[node->dst];
+        if (node->when) node->when = 1 + number[node->when - 1];
     }
 }
 
