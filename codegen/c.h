@@ -322,6 +322,9 @@ Fn fn_new(Arena *, const Module *, const Program *, const Memory *);
 const char *range_tasks(Fn *, const Kernel *, int range); /* number of tasks along a range of the grid */
 const char *grid_index(Fn *, const Kernel *, int range, const char *task); /* of a task's tile; the last range is the fastest */
 const char *part_text(Fn *, const Tensor *, const Arg *); /* first element of a part, in elements of the whole */
+/* c_packed.c: values that become i4 and t2, and which tasks may store them */
+const char *packed_cast_text(Fn *, Elem to, Elem from, const char *);
+void packed_store_check(Fn *, const Op *);
 const char *packed_part_text(Fn *, const Node *, const Tensor *, const Arg *); /* its byte; refused within a byte */
 void name_params(Fn *);
 void source_comment(Fn *, Text *to);

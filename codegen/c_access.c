@@ -147,6 +147,7 @@ const char *nest_element(Nest *n, const Op *access) {
     for (int d = 0; d < p->ndim; d++)
         index = text_add_terms(f, d ? text_mul(f, index, text_atom(f, param_extent(f, access->param, d))) : "0",
                                nest_affine(n, &access->sub.p[first + d].lo));
+    if (elem_is_packed(p->elem) && access->kind == OP_STORE) return fn_text(f, "%s, %s", base, text_bare(f, index));
     if (elem_is_packed(p->elem)) return f->back->packed(f, p->elem, base, text_bare(f, index));
     return fn_text(f, "%s[%s]", base, index);
 }

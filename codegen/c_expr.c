@@ -93,6 +93,7 @@ static const char *cast_text(Fn *f, Elem to, Elem from, const char *x) {
         return fn_text(f, "tile_%s_of_f32(%s)", elem_text(to), near);
     }
     if (to == ELEM_BOOL) return fn_text(f, "(%s != 0)", x);
+    if (elem_is_packed(to)) return packed_cast_text(f, to, from, x);
     if (elem_is_float(from) && elem_is_int(to))
         return fn_text(f, "tile_%s_of_%s(%s)", elem_text(to), elem_text(from), text_bare(f, x));
     return fn_text(f, "(%s)%s", elem_c(to), text_atom(f, x));
@@ -108,7 +109,6 @@ const char *op_text(Fn *f, const Op *op, const char *const *arg) {
     case CLASS_SELECT:
         return fn_text(f, "(%s ? %s : %s)", text_atom(f, arg[0]), text_atom(f, arg[1]), text_atom(f, arg[2]));
     case CLASS_CAST:
-        if (elem_is_packed(op->res.p[0]->type.elem)) fn_unsupported(f, op->loc, "a conversion to i4 or t2");
         return cast_text(f, op->res.p[0]->type.elem, op->arg.p[0]->type.elem, arg[0]);
     default: fn_unsupported(f, op->loc, op_info[op->kind].text); return "0";
     }

@@ -8,10 +8,10 @@ static int64_t ceil_div(int64_t n, int64_t d) { return n <= 0 ? 0 : (n - 1) / d 
 static const int64_t byte_limit = INT64_C(1) << 46;
 
 static int64_t tensor_bytes(const Module *m, const Tensor *t) {
-    int64_t bytes = t->packet ? 8 : elem_bits(t->elem) / 8;
+    int64_t bytes = t->packet ? 8 : (elem_bits(t->elem) + 7) / 8;
     for (int d = 0; d < t->ndim; d++)
         if (__builtin_mul_overflow(bytes, size_most(m, t->dim[d]), &bytes) || bytes > byte_limit) return byte_limit;
-    return round_up(bytes, 64);
+    return round_up(elem_is_packed(t->elem) ? ceil_div(bytes * elem_bits(t->elem), 8) : bytes, 64);
 }
 
 static bool place_temporary(Memory *l, const Module *m, const Tensor *t) {
@@ -19,9 +19,10 @@ static bool place_temporary(Memory *l, const Module *m, const Tensor *t) {
     l->bytes[t->id] = tensor_bytes(m, t);
     l->offset[t->id] = *end;
     if (*end < byte_limit) *end += l->bytes[t->id] * t->slots;
-    if (*end < byte_limit && !elem_is_packed(t->elem)) return true;
-    if (elem_is_packed(t->elem))
-        diag_error(m->diags, t->loc, "unsupported", "not supported yet by the host's code generator: temporaries of %s",
+    bool shared = elem_is_packed(t->elem) && t->symmetric >= 0;
+    if (*end < byte_limit && !shared) return true;
+    if (shared)
+        diag_error(m->diags, t->loc, "unsupported", "not supported yet by the host's code generator: collectives of %s",
                    elem_text(t->elem));
     else
         diag_error(m->diags, t->loc, "tensor-too-large", "temporary '%s' does not fit the address space", t->name);
@@ -32,9 +33,6 @@ static bool check_argument(const Module *m, const Tensor *t) {
     if (t->symmetric >= 0 || t->slots > 1)
         diag_error(m->diags, t->loc, "unsupported",
                    "not supported yet: argument '%s' in memory that other ranks address", t->name);
-    else if (elem_is_packed(t->elem) && t->role != ROLE_INPUT)
-        diag_error(m->diags, t->loc, "unsupported", "not supported yet by the host's code generator: results and states of %s",
-                   elem_text(t->elem));
     else
         return true;
     return false;

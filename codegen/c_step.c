@@ -117,7 +117,7 @@ static const char *store_text(Nest *n, const Op *op, const char *place) {
     const Param *p = &f->k->param.p[op->param];
     Elem from = op->arg.p[0]->type.elem;
     const char *x = nest_convert(n, p->elem, from, nest_value(n, op->arg.p[0]));
-    if (elem_is_packed(p->elem)) fn_unsupported(f, op->loc, fn_text(f, "a store of %s", elem_text(p->elem)));
+    if (elem_is_packed(p->elem)) return fn_text(f, "tile_%s_put(%s, %s);", elem_text(p->elem), place, text_bare(f, x));
     if (op->mode == STORE_SUM) return fn_text(f, "%s = %s;", place, text_bare(f, sum_value(n, op, place)));
     if (p->packet) return f->back->sync->packet_put(f, place, packet_bits(f, p->elem, x));
     if (op->mode != STORE_ADD) return fn_text(f, "%s = %s;", place, text_bare(f, x));
@@ -129,7 +129,9 @@ static const char *store_text(Nest *n, const Op *op, const char *place) {
 void emit_store(Fn *f, const Op *op) {
     Nest n = nest_new(f, NULL, 0);
     n.n = store_order(f, op, n.range);
-    if (op->mode == STORE_SET && !f->k->param.p[op->param].packet && n.n) n.pragma = simd;
+    const Param *p = &f->k->param.p[op->param];
+    if (elem_is_packed(p->elem)) packed_store_check(f, op);
+    else if (op->mode == STORE_SET && !p->packet && n.n) n.pragma = simd;
     const char *inside, *place = nest_place(&n, op, &inside), *line = past_target(&n, op);
     const char *text = store_text(&n, op, line ? line : place);
     if (inside) {

@@ -22,6 +22,13 @@ static void row_pack(uint8_t *part, int64_t at, const uint8_t *from, int64_t n, 
     }
 }
 
+static void row_unpack(const uint8_t *part, int64_t at, int8_t *to, int64_t n, int bits) {
+    for (int64_t i = 0; i < n; i++) {
+        int64_t bit = (at + i) * bits;
+        to[i] = (int8_t)((int8_t)(uint8_t)(part[bit / 8] << (8 - bits - bit % 8)) >> (8 - bits));
+    }
+}
+
 void shard_copy(const Module *m, const Tensor *t, const int64_t *sym, const int *coord, const Array *whole, void *part, bool back) {
     int64_t dim[MAX_DIMS], start[MAX_DIMS], at[MAX_DIMS] = {0};
     const int64_t left = shard_shape(m, t, sym, coord, dim);
@@ -33,7 +40,8 @@ void shard_copy(const Module *m, const Tensor *t, const int64_t *sym, const int 
         int64_t index = 0;
         for (int d = 0; d < t->ndim; d++) index = index * whole->dim[d] + start[d] + at[d];
         char *w = (char *)whole->data + (size_t)index * each;
-        if (elem_is_packed(t->elem)) row_pack(part, done, (const uint8_t *)w, row, elem_bits(t->elem));
+        if (elem_is_packed(t->elem) && back) row_unpack(part, done, (int8_t *)w, row, elem_bits(t->elem));
+        else if (elem_is_packed(t->elem)) row_pack(part, done, (const uint8_t *)w, row, elem_bits(t->elem));
         else memcpy(back ? w : p, back ? p : w, (size_t)row * each);
         for (int d = t->ndim - 2; d >= 0 && ++at[d] == dim[d]; d--) at[d] = 0;
     }

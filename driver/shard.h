@@ -8,7 +8,7 @@
 int64_t shard_shape(const Module *, const Tensor *, const int64_t *sym, const int *coord, int64_t *dim);
 /* Bytes of so many elements in a program's memory, where i4 and t2 are packed. */
 size_t shard_bytes(Elem, int64_t n);
-/* Copies the rank's part of `whole` into `part`, or back; packed elements only into it. */
+/* Copies the rank's part of `whole` into `part`, or back. */
 void shard_copy(const Module *, const Tensor *, const int64_t *sym, const int *coord, const Array *whole, void *part, bool back);
 
 #endif

@@ -28,6 +28,20 @@ TILE_FN int8_t tile_t2_at(const tile_packed *p, int64_t i) {
     return (int8_t)((int8_t)(uint8_t)(p[i >> 2] << (6 - 2 * (i & 3))) >> 6);
 }
 
+/* A byte's elements are stored by one task, one after the other. */
+TILE_FN void tile_i4_put(tile_packed *p, int64_t i, int8_t x) {
+    const int at = 4 * (int)(i & 1);
+    p[i >> 1] = (tile_packed)((p[i >> 1] & ~(15 << at)) | (x & 15) << at);
+}
+
+TILE_FN void tile_t2_put(tile_packed *p, int64_t i, int8_t x) {
+    const int at = 2 * (int)(i & 3);
+    p[i >> 2] = (tile_packed)((p[i >> 2] & ~(3 << at)) | (x & 3) << at);
+}
+
+TILE_FN int8_t tile_i4_wrap(int64_t x) { return (int8_t)((int8_t)(uint8_t)((uint64_t)x << 4) >> 4); }
+TILE_FN int8_t tile_t2_wrap(int64_t x) { return (int8_t)((int8_t)(uint8_t)((uint64_t)x << 6) >> 6); }
+
 /* ---- extents ---- */
 
 TILE_FN int64_t tile_least(int64_t a, int64_t b) { return a < b ? a : b; }
