@@ -145,7 +145,8 @@ Value *build_dot(Builder *b, Value *x, Value *y, Value *acc) {
 static void set_access(Builder *b, Op *op, int param, const Span *sub, int nsub) {
     REQUIRE(param >= 0 && param < b->k->param.n);
     op->param = (int16_t)param;
-    for (int i = 0; i < nsub; i++) vec_push(b->m->arena, &op->sub, sub[i]);
+    op->sub.p = arena_copy(b->m->arena, sub, sizeof *sub * (size_t)nsub);
+    op->sub.n = op->sub.cap = nsub;
 }
 
 Value *build_load(Builder *b, int param, const Span *sub, int nsub) {

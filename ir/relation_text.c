@@ -24,12 +24,21 @@ bool relation_can_write(const RelationText *w, const Affine *a) {
     return true;
 }
 
+static bool is_number(const RelationText *w, const Term *t) { return t->kind == TERM_RANK && w->coord; }
+
+/* The fewer operations and brackets, the faster isl reads it. */
 void relation_affine(RelationText *w, const Affine *a) {
-    text_printf(w->text, "%lld", (long long)a->c);
+    int64_t c = a->c;
+    for (int i = 0; i < a->nterm; i++)
+        if (is_number(w, &a->term[i])) c += a->term[i].mul * int_floor_div(w->coord[a->term[i].id], a->term[i].div);
+    text_printf(w->text, "%lld", (long long)c);
     for (int i = 0; i < a->nterm; i++) {
-        text_printf(w->text, " + %lld*floor((", (long long)a->term[i].mul);
-        write_variable(w, &a->term[i]);
-        text_printf(w->text, ")/%lld)", (long long)a->term[i].div);
+        const Term *t = &a->term[i];
+        if (is_number(w, t)) continue;
+        text_printf(w->text, t->div == 1 ? " + %lld*(" : " + %lld*floor((", (long long)t->mul);
+        write_variable(w, t);
+        if (t->div == 1) text_add(w->text, ")");
+        else text_printf(w->text, ")/%lld)", (long long)t->div);
     }
 }
 
