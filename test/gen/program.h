@@ -7,7 +7,7 @@
 
 static void dims_choose(Src *g) {
     static const int edge[] = {15, 16, 17, 31, 32, 33, 63, 64, 65, 70};
-    bool runtime = RARELY(g, 5); /* proofs for all sizes take most of the time */
+    bool runtime = RARELY(g, 8); /* proofs for all sizes take most of the time */
     g->ndim = 1 + DRAW(g, 5);
     for (int d = 0; d < g->ndim; d++) {
         g->dim[d].size = RARELY(g, 4) ? edge[DRAW(g, 10)] : 1 + DRAW(g, RARELY(g, 3) ? 24 : 8);

@@ -16,6 +16,14 @@
 
 enum { CHECK_REFUSED = 3 };
 
+/* What a file was lowered to: the same text gives the same module again, faster. */
+typedef struct {
+    const char *file;
+    int64_t ranks;
+    int ndefine;
+    const char *text;
+} Lowered;
+
 typedef struct {
     Arena *arena;
     const char *file;
@@ -26,6 +34,8 @@ typedef struct {
     Array *expected;  /* of the interpreter on one rank, with bounds */
     int axes;         /* of the mesh: without one there is one rank */
     const char *target; /* whose passes; NULL: the host's */
+    VEC(Lowered) lowered;
+    int64_t judged; /* 1 + the ranks whose module was the last one compared before the passes */
     int failures, runs;
 } Test;
 
@@ -47,16 +57,32 @@ static void draw(Array *a, uint64_t seed) {
     }
 }
 
+static _Noreturn void refuse(const Test *t, Diags *d) {
+    diags_print(d, stderr, DIAG_TEXT, false);
+    fprintf(stderr, "%s: not one correct program\n", t->file);
+    exit(CHECK_REFUSED);
+}
+
+static const char *lowered_before(const Test *t, int64_t ranks) {
+    for (int i = 0; i < t->lowered.n; i++) {
+        const Lowered *l = &t->lowered.p[i];
+        if (l->file == t->file && l->ranks == ranks && l->ndefine == t->lower.ndefine) return l->text;
+    }
+    return NULL;
+}
+
 /* ranks: of the only axis; 0: as the file has them. */
 static Module *lowered(Test *t, int64_t ranks) {
     Diags *d = diags_new(t->arena);
     LowerOptions o = t->lower;
     o.ranks = ranks;
-    Module *m = lower_file(t->arena, names_new(t->arena), d, t->file, &o, NULL);
-    if (m && d->errors == 0 && m->program.n == 1 && module_verify(m)) return m;
-    diags_print(d, stderr, DIAG_TEXT, false);
-    fprintf(stderr, "%s: not one correct program\n", t->file);
-    exit(CHECK_REFUSED);
+    const char *text = lowered_before(t, ranks);
+    Names *names = names_new(t->arena);
+    Module *m = text ? module_parse(t->arena, names, d, diags_file(d, t->file, text, strlen(text)))
+                     : lower_file(t->arena, names, d, t->file, &o, NULL);
+    if (!m || d->errors || m->program.n != 1 || !module_verify(m)) refuse(t, d);
+    if (!text) vec_push(t->arena, &t->lowered, ((Lowered){t->file, ranks, o.ndefine, module_text(m, t->arena)}));
+    return m;
 }
 
 static int64_t *symbols(const Test *t, const Module *m) {
@@ -144,8 +170,11 @@ static void check_pipeline(Test *t, int64_t ranks, CommForm form, const char *of
     int n;
     const Pass *const *list = pipeline_of(target, &n);
     Array *before, *after;
-    if (!run(t, m, (InterpOptions){0}, &before, "before the passes")) return;
-    compare(t, m, t->expected, before, false, "before the passes");
+    if (t->judged != 1 + ranks) {
+        if (!run(t, m, (InterpOptions){0}, &before, "before the passes")) return;
+        compare(t, m, t->expected, before, false, "before the passes");
+        t->judged = 1 + ranks;
+    }
     const char *last = module_text(m, t->arena), *now;
     for (int i = 0; i < n; i++) {
         const char *what = arena_format(t->arena, "%s, %d ranks, form %s%s%s, after %s", target, (int)ranks, forms[form],

@@ -109,6 +109,7 @@ static void check_case(const Case *c) {
     t.lower.ndefine = 0;
     check_layout(&t);
     check_pipeline(&t, 0, (CommForm)form, NULL);
+    t.seeds = 1;
     if (t.axes)
         check_pipeline(&t, 0, (CommForm)(other + (other >= form)),
                        c->seed % 5 == 0   ? "flags"
