@@ -171,7 +171,8 @@ typedef struct {
     int thread, wave; /* that run */
     int waiting;      /* at the barrier */
     int left;         /* threads that have not ended */
-    bool polling;     /* its last turn ended because it waits for others */
+    bool polling;     /* it waits for others, as far as is known */
+    bool yields;      /* its turn ends here */
     Lane lane[EMU_THREADS];
     int ready[EMU_THREADS], nready;
     Lds lds;

@@ -13,6 +13,8 @@ static struct {
     pthread_mutex_t lock;
     pthread_cond_t work, happened;
     _Atomic int waiting; /* threads that want the lock */
+    int sleeping;        /* threads that wait for news */
+    uint64_t news;
     bool started, failed;
     uint64_t random;
     Group *group[EMU_DEVICES * EMU_PLACES];
@@ -28,8 +30,22 @@ void engine_enter(void) {
 }
 
 void engine_leave(void) { pthread_mutex_unlock(&engine.lock); }
-void engine_wait(void) { pthread_cond_wait(&engine.happened, &engine.lock); }
-void engine_happened(void) { pthread_cond_broadcast(&engine.happened); }
+
+/* Who sleeps here wants the lock as soon as there is news. */
+void engine_wait(void) {
+    uint64_t seen = engine.news;
+    engine.sleeping++;
+    while (engine.news == seen) pthread_cond_wait(&engine.happened, &engine.lock);
+    engine.waiting--;
+}
+
+void engine_happened(void) {
+    engine.news++;
+    engine.waiting += engine.sleeping;
+    engine.sleeping = 0;
+    pthread_cond_broadcast(&engine.happened);
+}
+
 const char *engine_text(void) { return engine.text; }
 
 uint64_t engine_random(void) {
@@ -54,15 +70,23 @@ void engine_mistake(const char *text) {
 
 /* ---- whose turn it is ---- */
 
-static Group *place_free(int device) {
+static Group *group_at(int place) {
+    Group **g = &engine.group[place];
+    if (!*g && (*g = calloc(1, sizeof **g))) (*g)->place = place;
+    return *g;
+}
+
+/* Clocks do not tell the workgroups of one place apart: best one whose last workgroup the launch knows of. */
+static Group *place_free(const Launch *l) {
     int first = (int)(engine_random() % EMU_PLACES);
+    Group *any = NULL;
     for (int i = 0; i < EMU_PLACES; i++) {
-        int place = device * EMU_PLACES + (first + i) % EMU_PLACES;
-        Group **g = &engine.group[place];
-        if (!*g && (*g = calloc(1, sizeof **g))) (*g)->place = place;
-        if (*g && !(*g)->launch) return *g;
+        Group *g = group_at(l->device * EMU_PLACES + (first + i) % EMU_PLACES);
+        if (!g || g->launch) continue;
+        if (g->tick <= l->begin.place[g->place].near) return g;
+        any = g;
     }
-    return NULL;
+    return any;
 }
 
 /* A random order of all workgroups: i times an odd step, shifted, within a power of two. */
@@ -76,7 +100,7 @@ static int64_t launch_next(Launch *l) {
 }
 
 static Group *launch_group(Launch *l) {
-    Group *g = place_free(l->device);
+    Group *g = place_free(l);
     if (!g) return NULL;
     if (group_begin(g, l, launch_next(l))) return g;
     engine_mistake("the emulator has no memory for a workgroup");
@@ -103,7 +127,9 @@ static Group *group_choose(void) {
         fresh = launch_group(launch[engine_random() % (uint64_t)nlaunch]);
     engine.idle = nready || fresh ? 0 : engine.idle + 1;
     if (fresh) return fresh;
-    if (npolling && (!nready || engine_random() % 8 == 0)) return polling[engine_random() % (uint64_t)npolling];
+    int seldom = engine.last && engine.last->yields ? 2 : 8;
+    if (npolling && (!nready || engine_random() % (uint64_t)seldom == 0))
+        return polling[engine_random() % (uint64_t)npolling];
     if (!nready) return NULL;
     bool stay = engine.last && engine.last->launch && !engine.last->polling && engine_random() % 4;
     return stay ? engine.last : ready[engine_random() % (uint64_t)nready];

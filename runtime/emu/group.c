@@ -38,6 +38,7 @@ void group_pass_time(void) { emu->tick += 2; }
 
 void group_yield(bool polling) {
     emu->polling |= polling;
+    emu->yields = true;
     lane_ready(emu->thread);
     lane_leave();
 }
@@ -78,6 +79,7 @@ void tile_emu_sync(void) {
         return;
     }
     emu->waiting = 0;
+    emu->polling = false;
     emu->lds.epoch++;
     emu->synced = emu->tick + 1;
     group_pass_time();
@@ -200,11 +202,11 @@ bool group_begin(Group *g, Launch *l, int64_t number) {
 
 bool group_turn(Group *g) {
     emu = g;
-    g->polling = false;
+    g->yields = false;
     for (int i = 0; i < group_waves(); i++)
         if (g->waves[i].talk) words_drift(g->waves[i].talk);
     int steps = 1 + (int)(engine_random() % 1024);
-    while (steps-- && g->nready && !g->polling && !engine_interrupts()) {
+    while (steps-- && g->nready && !g->yields && !engine_interrupts()) {
         int pick = (int)((engine_random() >> 32) * (uint64_t)g->nready >> 32);
         g->thread = g->ready[pick];
         g->wave = g->thread / lanes();

@@ -84,9 +84,12 @@ static void store_send_to(Talk *t, const uint64_t *p) {
 
 /* ---- what kernels call ---- */
 
-/* Others may come in between. */
-static void word_check(const uint64_t *p, TouchKind kind, int scope) {
+static void others_in_between(void) {
     if (engine_random() % 4 == 0) group_yield(false);
+}
+
+static void word_check(const uint64_t *p, TouchKind kind, int scope) {
+    others_in_between();
     Block *b = memory_find(p);
     if (b && b->device < 0 && scope == TILE_DEVICE) emu_fail("uses a word of the host's memory for device scope");
     global_check((const char *)p, sizeof *p, kind, NULL);
@@ -143,6 +146,7 @@ void tile_emu_word_store(uint64_t *p, uint64_t v, int scope) {
     t->store[t->nstores++] = (WordStore){p, v, scope, snapshot_share(t->released),
                                          scope == TILE_SYSTEM ? snapshot_share(t->released_far) : NULL};
     words_drift(t);
+    others_in_between();
 }
 
 uint64_t tile_emu_word_add(uint64_t *p, uint64_t v, int scope) {
