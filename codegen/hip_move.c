@@ -101,10 +101,17 @@ static const char *run_element(Nest *n, const Way *w, const Tile *t) {
     return tile_at(f, t, text_bare(f, text_add_terms(f, first, bits_text(f, "elem", along, w->run))));
 }
 
-static void run_loop(Nest *n, const Way *w, const char *format, const char *element) {
+/* The array in which a run that is not straight is put together: a name of its own where no loop closes its scope. */
+static const char *run_array(Nest *n, const Way *w, Elem e) {
+    const char *name = n->loop ? "run" : c_name(&n->f->names, "run");
+    nest_line(n, n->n, "%s %s[%d];", elem_c(e), name, 1 << w->run);
+    return name;
+}
+
+static void run_loop(Nest *n, const Way *w, const char *to, const char *from) {
     nest_line(n, n->n, "#pragma unroll");
     nest_line(n, n->n, "for (int elem = 0; elem < %d; elem++) {", 1 << w->run);
-    nest_line(n, n->n, format, element);
+    nest_line(n, n->n, "    %s = %s;", to, from);
     nest_line(n, n->n, "}");
 }
 
@@ -124,9 +131,9 @@ void move_store(Fn *f, const Move *m) {
     if (x && is_straight(w))
         nest_line(&n, n.n, "tile_lds_store%d(%s, %s);", bytes, at, tile_address(f, x, nest_register(&n)));
     else if (x) {
-        nest_line(&n, n.n, "%s run[%d];", elem_c(x->elem), 1 << w->run);
-        run_loop(&n, w, "    run[elem] = %s;", run_element(&n, w, x));
-        nest_line(&n, n.n, "tile_lds_store%d(%s, run);", bytes, at);
+        const char *run = run_array(&n, w, x->elem);
+        run_loop(&n, w, fn_text(f, "%s[elem]", run), run_element(&n, w, x));
+        nest_line(&n, n.n, "tile_lds_store%d(%s, %s);", bytes, at, run);
     } else {
         const char *value = nest_value(&n, v);
         nest_line(&n, n.n, "tile_lds_store_%s(%s, %s);", elem_text(v->type.elem), at, text_bare(f, value));
@@ -146,9 +153,9 @@ void move_load(Fn *f, const Move *m) {
     else if (is_straight(w))
         nest_line(&n, n.n, "tile_lds_load%d(%s, %s);", bytes, at, tile_address(f, tile, nest_register(&n)));
     else {
-        nest_line(&n, n.n, "%s run[%d];", elem_c(tile->elem), 1 << w->run);
-        nest_line(&n, n.n, "tile_lds_load%d(%s, run);", bytes, at);
-        run_loop(&n, w, "    %s = run[elem];", run_element(&n, w, tile));
+        const char *run = run_array(&n, w, tile->elem);
+        nest_line(&n, n.n, "tile_lds_load%d(%s, %s);", bytes, at, run);
+        run_loop(&n, w, run_element(&n, w, tile), fn_text(f, "%s[elem]", run));
     }
     nest_print(&n);
 }
