@@ -51,6 +51,18 @@ static void grid_constants(Fn *f) {
         if (f->k->range.p[i].kind != RANGE_WHOLE) fn_constant(f, f->range[i].index, grid_index(f, f->k, i, "group"));
 }
 
+static bool reads_peers(const Kernel *k) {
+    for (int i = 0; i < k->param.n; i++)
+        if (k->param.p[i].ranks >= 0 && !k->param.p[i].out) return true;
+    return false;
+}
+
+/* Ranks that read each other's memory begin with their own, and go round: else all ask the first one at a time. */
+static const char *group_number(Fn *f) {
+    if (f->hip->ticket >= 0) return fn_text(f, "tile_take(lds, &t->ticket[%d])", f->hip->ticket);
+    return reads_peers(f->k) ? "(tile_group() + t->rank * tile_groups() / t->nranks) % tile_groups()" : "tile_group()";
+}
+
 static void body_constants(Fn *f) {
     static const char *const taken[] = {"call", "lds", "thread", "group", "generation", "reg", "wave", "fk", "fm", "fn", "apart", "next", "next_at",
                                         "better", "low", "high", "other", "run", "elem"};
@@ -58,7 +70,7 @@ static void body_constants(Fn *f) {
     if (f->hip->ticket >= 0) lds_take(f, f->k->loc, SYNC_LDS);
     fn_constant_of(f, "int", "thread", "tile_thread()");
     fn_constant_of(f, "tile_gpu_task *const", "t", "call.task");
-    fn_constant(f, "group", f->hip->ticket < 0 ? "tile_group()" : fn_text(f, "tile_take(lds, &t->ticket[%d])", f->hip->ticket));
+    fn_constant(f, "group", group_number(f));
     fn_constant_of(f, "uint64_t", "generation", "tile_generation(t)");
 }
 
