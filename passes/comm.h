@@ -62,6 +62,8 @@ Affine affine_rank(int axis);
 Node *comm_producer(Comm *, int tensor);
 /* Does nothing but the collective being replaced store it? */
 bool comm_alone(const Comm *, int tensor);
+/* A schedule of the machine computes a kernel that reads or writes the tensor: it stays as it is, in private memory. */
+bool comm_is_scheduled(const Comm *, int tensor);
 /* How many node arguments read the tensor, the collective at c->at left out. */
 int comm_readers(const Comm *, int tensor);
 /* A symmetric tensor like `like`, named NAME.what, of these extents. */

@@ -4,6 +4,7 @@
 
 #include "ir/relation.h"
 #include "passes/inline.h"
+#include "passes/pipe.h"
 
 #include <string.h>
 
@@ -76,10 +77,25 @@ bool comm_alone(const Comm *c, int tensor) {
     return count_producers(c, tensor) == 0;
 }
 
+static bool touches(const Node *n, int tensor) {
+    for (int a = 0; n->kind == NODE_CALL && a < n->arg.n; a++)
+        if (n->arg.p[a].tensor == tensor) return true;
+    return false;
+}
+
+bool comm_is_scheduled(const Comm *c, int tensor) {
+    for (int i = 0; i < c->out.n; i++)
+        if (touches(&c->out.p[i], tensor) && pipe_would_take(c->pass, c->out.p[i].kernel)) return true;
+    for (int i = c->at + 1; i < c->p->node.n; i++)
+        if (touches(c->p->node.p[i], tensor) && pipe_would_take(c->pass, c->p->node.p[i]->kernel)) return true;
+    return false;
+}
+
 /* None where the tensor is updated in place (what its producer stores is not what the collective takes), read again by
    its producer, or stored by several. */
 Node *comm_producer(Comm *c, int tensor) {
     if (comm_updates(c, tensor) || comm_reads_itself(c, tensor) || count_producers(c, tensor) != 1) return NULL;
+    if (comm_is_scheduled(c, tensor)) return NULL;
     for (int i = c->out.n - 1; i >= 0; i--) {
         Node *n = &c->out.p[i];
         for (int a = 0; n->kind == NODE_CALL && a < n->arg.n; a++) {

@@ -53,17 +53,19 @@ static bool is_kept(const Gather *g) {
 }
 
 static CommForm choose(const Gather *g) {
+    static const char schedule[] = "a reader is computed by the machine's schedule, from private memory";
     double b = g->block, all = b * (double)g->ranks, publish = g->from_caller ? 2 * b : 0, kept = is_kept(g) ? 2 * all : 0;
-    bool inbox = !comm_updates(g->c, g->n->dst) && comm_alone(g->c, g->n->dst); /* readers see the inbox itself */
+    bool scheduled = comm_is_scheduled(g->c, g->n->dst);
+    bool inbox = !scheduled && !comm_updates(g->c, g->n->dst) && comm_alone(g->c, g->n->dst); /* readers see the inbox itself */
     bool packet = inbox && fits_packets(g);
     CommCost pull = {publish, 0, 1, 0, 1}, staged = {publish + all, all, 1, 0, (int)g->ranks},
              push = {b + kept, all, 1, 0, (int)g->ranks}, packets = {b + kept, 2 * all, 0, 0, (int)g->ranks},
              unfused = {publish + all, all, 0, 2, (int)g->ranks};
     Choice choice[] = {
-        {COMM_PULL, inbox && can_pull(g), "a reader's tile straddles two owners, or it is not read by a kernel alone", 0},
+        {COMM_PULL, inbox && can_pull(g), scheduled ? schedule : "a reader's tile straddles two owners, or it is not read by a kernel alone", 0},
         {COMM_STAGED, true, NULL, model_comm(g->c->facts, &staged)},
-        {COMM_PUSH, inbox, "what is gathered is updated in place, or made by several nodes", model_comm(g->c->facts, &push)},
-        {COMM_PACKET, packet, "packets carry up to 64 KB of elements of at most 32 bits, of sizes known at compile time, in every run", model_comm(g->c->facts, &packets)},
+        {COMM_PUSH, inbox, scheduled ? schedule : "what is gathered is updated in place, or made by several nodes", model_comm(g->c->facts, &push)},
+        {COMM_PACKET, packet, scheduled ? schedule : "packets carry up to 64 KB of elements of at most 32 bits, of sizes known at compile time, in every run", model_comm(g->c->facts, &packets)},
         {COMM_UNFUSED, true, NULL, model_comm(g->c->facts, &unfused)},
     };
     choice[0].seconds = model_comm(g->c->facts, &pull);

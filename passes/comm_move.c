@@ -150,7 +150,8 @@ void move_end_sum(Move *mv, PartOp op, Nodes *into, CommForm form) {
 int comm_published(Comm *c, int tensor, int axis, CommForm form) {
     const Tensor *t = &c->p->tensor.p[tensor];
     if (t->symmetric == axis) return tensor;
-    if (t->role == ROLE_TEMP && t->symmetric < 0 && !comm_reads_itself(c, tensor)) return comm_publish_temp(c, tensor, axis), tensor;
+    bool in_place = t->role == ROLE_TEMP && t->symmetric < 0 && !comm_reads_itself(c, tensor) && !comm_is_scheduled(c, tensor);
+    if (in_place) return comm_publish_temp(c, tensor, axis), tensor;
     int to = comm_symmetric(c, tensor, "sym", axis, t->dim, t->ndim, t->elem);
     t = &c->p->tensor.p[tensor];
     Move mv = move_begin(c, "publish", tensor, to, axis, false, t->dim, t->ndim, -1);

@@ -36,7 +36,7 @@ static void region_make(const Module *m, Region *r) {
 }
 
 /* Ranges inside the block of another rank count in its extent. */
-static void kernel_make(const Module *m, Kernel *k) {
+void even_kernel(const Module *m, Kernel *k) {
     for (int i = 0; i < k->param.n; i++)
         for (int d = 0; d < k->param.p[i].ndim; d++) size_make(m, &k->param.p[i].dim[d]);
     for (int i = 0; i < k->ngrid; i++)
@@ -56,7 +56,7 @@ static bool has_view(const Module *m, const Kernel *k) {
 
 static bool even_run(PassContext *c) {
     for (int i = 0; i < c->m->kernel.n; i++)
-        if (!has_view(c->m, c->m->kernel.p[i])) kernel_make(c->m, c->m->kernel.p[i]);
+        if (!has_view(c->m, c->m->kernel.p[i])) even_kernel(c->m, c->m->kernel.p[i]);
     return true;
 }
 

@@ -40,6 +40,9 @@ void remark(PassContext *, const char *pass, Loc, const char *format, ...) __att
 /* false, reported: a collective is left before this pass. */
 bool collectives_gone(PassContext *, const Program *, const char *pass);
 
+/* even.c: of one kernel. */
+void even_kernel(const Module *, Kernel *);
+
 /* Removes kernels and temporaries that nothing uses any more. */
 void module_prune(Module *);
 

@@ -14,12 +14,31 @@ void pipe_mark(PassContext *c, Kernel *k, const MatrixSchedule *s, int row, int 
     remark(c, "pipe", k->loc, "'%s': the schedule '%s', tiles of %d x %d", k->name, s->name, s->rows, s->columns);
 }
 
-static bool pipe_run(PassContext *c) {
+/* NULL: a machine without schedules; the emulator has none. */
+static const MatrixTarget *target_of(const PassContext *c) {
     const MatrixTarget *target = matrix_target(c->options->target);
-    for (int i = 0; target && !c->options->emulated && i < c->m->kernel.n; i++) {
-        pipe_product(c, c->m->kernel.p[i], target);
-        pipe_attention(c, c->m->kernel.p[i], target);
-    }
+    return target && target->schedule && !c->options->emulated ? target : NULL;
+}
+
+static void pipe_kernel(PassContext *c, Kernel *k) {
+    if (!target_of(c)) return;
+    pipe_product(c, k, target_of(c));
+    pipe_attention(c, k, target_of(c));
+}
+
+bool pipe_would_take(PassContext *c, const Kernel *k) {
+    if (!target_of(c) || pass_is_off(c->options, &pass_pipe)) return false;
+    int remarks = c->remark.n;
+    Kernel *copy = kernel_clone(c->m, k);
+    even_kernel(c->m, copy);
+    pipe_kernel(c, copy);
+    c->remark.n = remarks;
+    c->m->kernel.n--;
+    return copy->schedule != NULL;
+}
+
+static bool pipe_run(PassContext *c) {
+    for (int i = 0; i < c->m->kernel.n; i++) pipe_kernel(c, c->m->kernel.p[i]);
     return true;
 }
 
