@@ -282,6 +282,15 @@ Box subscript_box(const Module *m, const Kernel *k, const Op *access, int d) {
     return sub_box(&w, &access->sub.p[d].lo, access);
 }
 
+bool accesses_apart(const Access *a, const Access *b) {
+    for (int d = 0; d < a->ndim; d++) {
+        const Box *x = &a->dim[d], *y = &b->dim[d];
+        if (!x->known || !y->known || !affine_is_const(&x->start) || !affine_is_const(&y->start)) continue;
+        if (x->start.c + x->extent <= y->start.c || y->start.c + y->extent <= x->start.c) return true;
+    }
+    return false;
+}
+
 static bool region_reads(const Region *r, int param) {
     for (const Op *op = r ? r->first : NULL; op; op = op->next) {
         if (op->kind == OP_LOAD && op->param == param) return true;

@@ -26,6 +26,8 @@ typedef VEC(Access) AccessList;
 
 /* Loads and stores of a CALL node, in the order of the body. A loop inside the tile of a range stands for all of it. */
 AccessList node_accesses(const Module *, const Program *, int node, Arena *);
+/* Of one tensor: numbers, such as the layers of a cache, tell them apart along some dimension. */
+bool accesses_apart(const Access *, const Access *);
 /* Places along a dimension of the parameter, in each iteration of the loops around. */
 Box subscript_box(const Module *, const Kernel *, const Op *access, int dim);
 

@@ -216,7 +216,7 @@ void flags_insert(Flags *f, const Edge *e, int64_t lag, bool first) {
 /* ---- a program ---- */
 
 bool accesses_conflict(const Program *p, const Access *from, const Access *to) {
-    if (from->tensor != to->tensor || (!from->write && !to->write)) return false;
+    if (from->tensor != to->tensor || (!from->write && !to->write) || accesses_apart(from, to)) return false;
     return !(p->tensor.p[from->tensor].packet && from->write && !to->write);
 }
 

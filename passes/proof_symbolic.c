@@ -168,6 +168,7 @@ bool symbolic_ranks_alike(const Access *a, const Access *b) {
 static bool pair_check(Symbolic *y, const Access *a, const Access *b) {
     const Tensor *t = &y->p->tensor.p[a->tensor];
     if (a->tensor != b->tensor || (!a->write && !b->write) || (t->packet && a->write && !b->write)) return true;
+    if (accesses_apart(a, b)) return true;
     int ranks = symbolic_ranks_alike(a, b) ? 1 : y->ranks;
     for (int q = 0; q < ranks; q++)
         for (int r = 0; r < ranks; r++) {
