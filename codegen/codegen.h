@@ -31,7 +31,7 @@ typedef struct {
     const char *function; /* its name in the text */
     int threads;
     int64_t lds;
-    int cluster, nmap; /* 0, but of a schedule's */
+    int cluster, parts, nmap; /* 0, but of a schedule's */
     GpuMap map[GPU_MAPS];
 } GpuLaunch;
 

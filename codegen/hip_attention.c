@@ -72,8 +72,9 @@ static void fill_holes(Schedule *s, const Attention *a, int64_t heads, int64_t k
 bool attention_prepare(Schedule *s) {
     Attention a;
     if (attention_match(s->f.k, &a)) return false;
-    s->facts = matrix_schedule(s->f.hip->target, "attention", s->f.k->range.p[a.key].size);
-    if (!s->facts) return false;
+    const MatrixSchedule *facts = matrix_schedule(s->f.hip->target, "attention", s->f.k->range.p[a.key].size);
+    if (!facts) return false;
+    schedule_begin(s, facts);
     int64_t heads = matrices(&s->f.k->param.p[a.q]), keyed = matrices(&s->f.k->param.p[a.k]);
     int keys = s->facts->columns;
     schedule_maps(s,

@@ -18,26 +18,43 @@ static void fill_clamp(Schedule *s, char range, int64_t extent, int64_t tile) {
     schedule_hole(s, fn_text(f, "end_%c", range), past ? fn_text(f, ", %" PRId64 ")", extent - 1) : "");
 }
 
+/* What is common to the schedules of products: the type of the result, and what is stored for a sum. */
 static void fill_result(Schedule *s, const Product *p) {
     Fn *f = &s->f;
     const Param *c = &f->k->param.p[p->c];
-    bool tiled = stores_by_tiles(c), wide = elem_bits(c->elem) == 32;
-    const char *how = tiled ? "tiled" : "straight", *what = p->plain ? "plain" : "result";
-    schedule_kind(s, how);
-    schedule_kind(s, what);
-    schedule_kind(s, fn_text(f, "%s_%s", what, how));
-    if (!tiled) schedule_kind(s, c->dim[1].c % 2 ? "single" : wide ? "wide" : "pair");
     schedule_hole(s, "out", elem_text(c->elem));
     schedule_hole(s, "elem", elem_c(c->elem));
-    schedule_hole(s, "narrow", wide ? "" : fn_text(f, "tile_%s_of_f32", elem_text(c->elem)));
+    schedule_hole(s, "narrow", c->elem == ELEM_F32 ? "" : fn_text(f, "tile_%s_of_f32", elem_text(c->elem)));
     schedule_hole(s, "c", hip_argument(f, p->c));
-    schedule_hole(s, "take", tiled && p->plain ? "" : fn_text(f, "%s_call call, ", f->p->name));
-    schedule_hole(s, "give", tiled && p->plain ? "" : "call, ");
+    schedule_kind(s, p->plain ? "plain" : "result");
+    if (p->plain) return;
+    const char *name = fn_text(f, "%s_result", s->launch->function);
+    schedule_hole(s, "epilogue", epilogue_text(s, p->store, p->loop->res.p[0], name));
+}
+
+static void fill_sizes(Schedule *s, const Product *p) {
+    const Kernel *k = s->f.k;
+    schedule_kind(s, p->across ? "columns" : "rows");
+    schedule_number(s, "M", k->range.p[0].of.c);
+    schedule_number(s, "N", k->range.p[1].of.c);
+    schedule_number(s, "K", p->depth);
+    schedule_hole(s, "type", elem_text(k->param.p[p->a].elem));
+}
+
+/* ---- tiles of both ---- */
+
+static void fill_stores(Schedule *s, const Product *p) {
+    Fn *f = &s->f;
+    const Param *c = &f->k->param.p[p->c];
+    bool tiled = stores_by_tiles(c), bare = tiled && p->plain;
+    const char *how = tiled ? "tiled" : "straight";
+    schedule_kind(s, how);
+    schedule_kind(s, fn_text(f, "%s_%s", p->plain ? "plain" : "result", how));
+    if (!tiled) schedule_kind(s, c->dim[1].c % 2 ? "single" : c->elem == ELEM_F32 ? "wide" : "pair");
+    schedule_hole(s, "take", bare ? "" : fn_text(f, "%s_call call, ", f->p->name));
+    schedule_hole(s, "give", bare ? "" : "call, ");
     fill_clamp(s, 'i', c->dim[0].c, 256);
     fill_clamp(s, 'j', c->dim[1].c, s->facts->columns);
-    if (!p->plain)
-        schedule_hole(s, "epilogue",
-                      epilogue_text(s, p->store, p->loop->res.p[0], fn_text(f, "%s_result", s->launch->function)));
 }
 
 static void fill_maps(Schedule *s, const Product *p) {
@@ -51,22 +68,53 @@ bool product_prepare(Schedule *s) {
     Product p;
     const Kernel *k = s->f.k;
     if (product_match(k, &p)) return false;
-    s->facts = matrix_schedule(s->f.hip->target, "product", k->range.p[1].size);
-    if (!s->facts) return false;
-    int columns = s->facts->columns;
+    const MatrixSchedule *facts = matrix_schedule(s->f.hip->target, "product", k->range.p[1].size);
+    if (!facts) return false;
+    int columns = facts->columns;
+    schedule_begin(s, facts);
     fill_maps(s, &p);
-    schedule_kind(s, p.across ? "columns" : "rows");
+    fill_sizes(s, &p);
+    fill_result(s, &p);
+    fill_stores(s, &p);
     if (p.across) schedule_kind(s, columns > 64 ? "panels" : "panel");
     schedule_kind(s, columns > 64 ? "broad" : "small");
     schedule_hole(s, "widths", columns > 64 ? fn_text(&s->f, "%d, 64", columns) : "64");
     schedule_number(s, "PASS", columns > 64 ? 128 : 64);
-    schedule_number(s, "M", k->range.p[0].of.c);
-    schedule_number(s, "N", k->range.p[1].of.c);
-    schedule_number(s, "K", p.depth);
     schedule_number(s, "COLUMNS", columns);
     schedule_number(s, "STAGES", STAGE_BYTES / ((128 + columns) * 128));
-    schedule_hole(s, "type", elem_text(k->param.p[p.a].elem));
     schedule_hole(s, "across", p.across ? "1" : "0");
+    return true;
+}
+
+/* ---- few rows: b is streamed, and takes the left side of the products ---- */
+
+/* Workgroups that share a tile: more than one where that many run at once and each has some steps. */
+static int parts_of(const MatrixSchedule *facts, int64_t columns, int64_t steps) {
+    int64_t tiles = (columns + facts->columns - 1) / facts->columns;
+    return tiles * facts->cluster <= facts->at_once && steps >= 4 * facts->cluster ? facts->cluster : 1;
+}
+
+bool skinny_prepare(Schedule *s) {
+    Product p;
+    const Kernel *k = s->f.k;
+    if (product_match(k, &p)) return false;
+    const MatrixSchedule *facts = matrix_schedule(s->f.hip->target, "skinny", k->range.p[1].size);
+    if (!facts) return false;
+    int64_t m = k->range.p[0].of.c, n = k->range.p[1].of.c;
+    int rows = 8, parts = parts_of(facts, n, (p.depth + 63) / 64);
+    while (rows < m) rows *= 2;
+    int tall = facts->columns, sums = rows / 2, sent = (sums + parts - 1) / parts * parts * tall * 8,
+        stage = (tall + rows) * 128;
+    schedule_begin(s, facts);
+    s->launch->cluster = s->launch->parts = parts;
+    schedule_maps(s, (GpuMap[]){schedule_map(s, p.a, 0, rows), schedule_map(s, p.b, 0, p.across ? 64 : tall)},
+                  (int[]){p.a, p.b}, 2);
+    fill_sizes(s, &p);
     fill_result(s, &p);
+    schedule_kind(s, parts > 1 ? "split" : "whole");
+    schedule_number(s, "ROWS", rows);
+    schedule_number(s, "TALL", tall);
+    schedule_number(s, "PARTS", parts);
+    schedule_number(s, "STAGES", (facts->lds_bytes - 2048 - sent) / stage);
     return true;
 }

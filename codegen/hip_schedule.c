@@ -96,8 +96,9 @@ void schedule_maps(Schedule *s, const GpuMap *map, const int *param, int n) {
     s->launch->nmap = n;
 }
 
-static void launch_facts(Schedule *s) {
-    const MatrixSchedule *facts = s->facts;
+/* Before what is a schedule's own. */
+void schedule_begin(Schedule *s, const MatrixSchedule *facts) {
+    s->facts = facts;
     schedule_hole(s, "kernel", s->launch->function);
     schedule_number(s, "threads", facts->threads);
     schedule_number(s, "cluster", facts->cluster);
@@ -111,7 +112,7 @@ static void launch_facts(Schedule *s) {
 static const struct {
     const char *name;
     bool (*prepare)(Schedule *);
-} schedules[] = {{"product", product_prepare}, {"attention", attention_prepare}};
+} schedules[] = {{"product", product_prepare}, {"skinny", skinny_prepare}, {"attention", attention_prepare}};
 
 /* Names of the schedules' own functions. */
 static void names_take(Fn *f) {
@@ -141,7 +142,6 @@ bool hip_schedule(GpuText *g, Arena *a, const Program *p, const Memory *memory, 
         fn_unsupported(&s.f, k->loc, fn_text(&s.f, "the schedule '%s' on %s", k->schedule, g->target));
         return false;
     }
-    launch_facts(&s);
     fill(s.text, &s, file->text);
     return !s.f.failed;
 }

@@ -18,6 +18,7 @@ typedef struct {
     VEC(const char *) kind; /* lines of other kinds are left out */
 } Schedule;
 
+void schedule_begin(Schedule *, const MatrixSchedule *);
 void schedule_hole(Schedule *, const char *name, const char *text);
 void schedule_kind(Schedule *, const char *);
 void schedule_number(Schedule *, const char *name, int64_t);
@@ -29,6 +30,7 @@ void schedule_maps(Schedule *, const GpuMap *, const int *param, int n); /* the 
 const char *epilogue_text(Schedule *, const Op *store, const Value *sum, const char *name);
 
 bool product_prepare(Schedule *);
+bool skinny_prepare(Schedule *);
 bool attention_prepare(Schedule *);
 
 #endif

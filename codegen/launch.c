@@ -84,6 +84,7 @@ static void write_launches(Text *to, Arena *a, const GpuText *g) {
         const GpuLaunch *l = &g->launch.p[i];
         text_printf(to, "    {.kernel = \"%s\", .threads = %d, .lds_bytes = %" PRId64 ", .groups = %s", l->function,
                     l->threads, l->lds, groups_name(a, g, l->kernel));
+        if (l->parts) text_printf(to, ", .parts = %d", l->parts);
         if (l->nmap) text_printf(to, ", .cluster = %d, .nmaps = %d, .map = %s_map_%d", l->cluster, l->nmap, prefix(a, g), i);
         text_add(to, "},\n");
     }

@@ -39,19 +39,35 @@ static const MatrixSchedule *fastest(const Kernel *k, const MatrixTarget *t) {
     return best;
 }
 
+/* Workgroups that read at once, on the average, in a product with few rows: they may share tiles. */
+static int64_t groups_at_once(const Kernel *k, const MatrixSchedule *s) {
+    int64_t tiles = ceil_div(k->range.p[1].of.c, s->columns);
+    int64_t groups = tiles * s->cluster <= s->at_once ? tiles * s->cluster : tiles;
+    return groups / ceil_div(groups, s->at_once);
+}
+
+static const MatrixSchedule *skinny(const Kernel *k, const MatrixTarget *t) {
+    const MatrixSchedule *best = NULL;
+    for (const MatrixSchedule *s = t->schedule; s->name; s++) {
+        if (strcmp(s->name, "skinny") || k->range.p[0].of.c > s->rows) continue;
+        if (!best || groups_at_once(k, s) >= groups_at_once(k, best)) best = s;
+    }
+    return best;
+}
+
 void pipe_product(PassContext *c, Kernel *k, const MatrixTarget *t) {
     Product f;
     const char *why = matrix_schedule(t, "product", 0) ? product_match(k, &f) : "";
     if (why && !*why) return;
-    const MatrixSchedule *s = fastest(k, t);
+    const MatrixSchedule *few = skinny(k, t), *s = few ? few : fastest(k, t);
     if (why)
         pipe_refuse(c, k, why);
     else if (!types_fit(k, &f))
         pipe_refuse(c, k, "its operands are not both bf16, or both f16, and its result that or f32");
     else if (!rows_align(k, &f, s->align))
         pipe_refuse(c, k, "rows are not multiples of 16 bytes");
-    else if (k->range.p[0].of.c < s->rows / 2)
-        pipe_refuse(c, k, "the result has few rows");
+    else if (k->range.p[1].of.c < s->columns)
+        pipe_refuse(c, k, "the result is small");
     else
         pipe_mark(c, k, s, 0, 1);
 }

@@ -34,6 +34,12 @@ TILE_FN void tile_mbar_arrive_at(uint32_t bar, int rank) {
         "r"(rank)
         : "memory");
 }
+/* To shared memory at the same place of another workgroup of the cluster. */
+TILE_FN void tile_cluster_store(uint32_t at, int rank, float x) {
+    asm volatile("{.reg .b32 r; mapa.shared::cluster.u32 r, %0, %1; st.shared::cluster.f32 [r], %2;}" ::"r"(at),
+                 "r"(rank), "f"(x)
+                 : "memory");
+}
 /* An arrival that announces `bytes` of copies. */
 TILE_FN void tile_mbar_expect(uint32_t bar, int bytes) {
     asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(bar), "r"(bytes) : "memory");

@@ -62,6 +62,7 @@ typedef struct {
     int64_t (*groups)(const tile_task *);  /* number of workgroups; only rank, coord, arg and dim are set */
     int cluster;                           /* 0, or workgroups that meet: then the launch has as many workgroups as the
                                               device has multiprocessors, in multiples of this, and no more than `groups` */
+    int parts;                             /* 0, or workgroups that share a task of `groups` */
     int nmaps;
     const tile_map *map;                   /* their descriptions are the kernel's second argument */
 } tile_launch;

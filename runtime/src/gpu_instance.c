@@ -216,6 +216,7 @@ static int launch_one(const tile_instance *p, int i, const tile_task *t, GpuMap 
     const tile_launch *l = &p->gpu->image->launch[i];
     int64_t groups = l->groups(t);
     void *arguments[] = {p->gpu->call, map};
+    if (l->parts) groups *= l->parts;
     if (l->cluster) groups = groups_staying(gpu, groups, l->cluster);
     if (groups <= 0) return TILE_OK;
     if (groups > INT32_MAX || groups * l->threads > UINT32_MAX)
