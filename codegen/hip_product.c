@@ -32,13 +32,16 @@ static void fill_result(Schedule *s, const Product *p) {
     schedule_hole(s, "epilogue", epilogue_text(s, p->store, p->loop->res.p[0], name));
 }
 
+/* As the machine's instructions call it. */
+static const char *type_text(Elem e) { return e == ELEM_F8E4M3 ? "e4m3" : e == ELEM_F8E5M2 ? "e5m2" : elem_text(e); }
+
 static void fill_sizes(Schedule *s, const Product *p) {
     const Kernel *k = s->f.k;
     schedule_kind(s, p->across ? "columns" : "rows");
     schedule_number(s, "M", k->range.p[0].of.c);
     schedule_number(s, "N", k->range.p[1].of.c);
     schedule_number(s, "K", p->depth);
-    schedule_hole(s, "type", elem_text(k->param.p[p->a].elem));
+    schedule_hole(s, "type", type_text(k->param.p[p->a].elem));
 }
 
 /* ---- tiles of both ---- */
@@ -70,15 +73,21 @@ bool product_prepare(Schedule *s) {
     if (product_match(k, &p)) return false;
     const MatrixSchedule *facts = matrix_schedule(s->f.hip->target, "product", k->range.p[1].size);
     if (!facts) return false;
-    int columns = facts->columns;
+    int columns = facts->columns, bytes = elem_bits(k->param.p[p.a].elem) / 8;
     schedule_begin(s, facts);
     fill_maps(s, &p);
     fill_sizes(s, &p);
     fill_result(s, &p);
     fill_stores(s, &p);
     if (p.across) schedule_kind(s, columns > 64 ? "panels" : "panel");
-    schedule_kind(s, columns > 64 ? "broad" : "small");
-    schedule_hole(s, "widths", columns > 64 ? fn_text(&s->f, "%d, 64", columns) : "64");
+    const char *breadth = columns > 64 ? "broad" : "small", *sums = bytes == 1 ? "parts" : "whole";
+    schedule_kind(s, breadth);
+    schedule_kind(s, sums);
+    schedule_kind(s, fn_text(&s->f, "%s_%s", breadth, sums));
+    schedule_kind(s, fn_text(&s->f, "%s_%s", p.plain ? "plain" : "result", sums));
+    schedule_number(s, "DEEP", 128 / bytes);
+    schedule_hole(s, "widths",
+                  columns > 64 && bytes > 1 ? fn_text(&s->f, "%d, 64", columns) : fn_text(&s->f, "%d", columns));
     schedule_number(s, "PASS", columns > 64 ? 128 : 64);
     schedule_number(s, "COLUMNS", columns);
     schedule_number(s, "STAGES", STAGE_BYTES / ((128 + columns) * 128));

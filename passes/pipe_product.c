@@ -4,10 +4,21 @@
 
 #include <string.h>
 
+/* Sums of 8-bit types are f32 only from 128 to 128 positions, to 14 bits between: from so many positions on that is no
+   more than what f32 sums in another order differ by. */
+enum { LEAST_DEPTH_8 = 2048 };
+
+static bool is_f8(const Kernel *k, const Product *f) {
+    Elem a = k->param.p[f->a].elem;
+    return a == ELEM_F8E4M3 || a == ELEM_F8E5M2;
+}
+
 static bool types_fit(const Kernel *k, const Product *f) {
     Elem a = k->param.p[f->a].elem, c = k->param.p[f->c].elem;
-    if (k->param.p[f->b].elem != a || (a != ELEM_BF16 && a != ELEM_F16)) return false;
-    return c == a || c == ELEM_F32;
+    if (k->param.p[f->b].elem != a) return false;
+    if (is_f8(k, f))
+        return !f->across && f->depth >= LEAST_DEPTH_8 && (c == ELEM_F32 || elem_bits(c) == 16) && elem_is_float(c);
+    return (a == ELEM_BF16 || a == ELEM_F16) && (c == a || c == ELEM_F32);
 }
 
 static bool rows_align(const Kernel *k, const Product *f, int bytes) {
@@ -32,10 +43,12 @@ static double time_of(const Kernel *k, const MatrixSchedule *s) {
     return (double)s->cost * ((double)rounds + 0.5 * (double)more);
 }
 
-static const MatrixSchedule *fastest(const Kernel *k, const MatrixTarget *t) {
+/* 8-bit types take twice the registers. */
+static const MatrixSchedule *fastest(const Kernel *k, const MatrixTarget *t, bool f8) {
     const MatrixSchedule *best = NULL;
     for (const MatrixSchedule *s = t->schedule; s->name; s++)
-        if (!strcmp(s->name, "product") && (!best || time_of(k, s) < time_of(k, best))) best = s;
+        if (!strcmp(s->name, "product") && (!f8 || s->columns <= 128) && (!best || time_of(k, s) < time_of(k, best)))
+            best = s;
     return best;
 }
 
@@ -59,11 +72,12 @@ void pipe_product(PassContext *c, Kernel *k, const MatrixTarget *t) {
     Product f;
     const char *why = matrix_schedule(t, "product", 0) ? product_match(k, &f) : "";
     if (why && !*why) return;
-    const MatrixSchedule *few = skinny(k, t), *s = few ? few : fastest(k, t);
+    bool f8 = !why && is_f8(k, &f);
+    const MatrixSchedule *few = f8 ? NULL : skinny(k, t), *s = few ? few : fastest(k, t, f8);
     if (why)
         pipe_refuse(c, k, why);
     else if (!types_fit(k, &f))
-        pipe_refuse(c, k, "its operands are not both bf16, or both f16, and its result that or f32");
+        pipe_refuse(c, k, "its operands and result have not the types of one");
     else if (!rows_align(k, &f, s->align))
         pipe_refuse(c, k, "rows are not multiples of 16 bytes");
     else if (k->range.p[1].of.c < s->columns)

@@ -17,7 +17,18 @@ done <<'SIZES'
 4096 4096 4104
 4097 4104 4104
 1000 520 328
+512 4096 4096
+1024 1024 1024
+1 4096 14336
+16 4096 14336
+64 4096 14336
+1 7168 8192
+16 7168 8192
+64 7168 8192
 SIZES
+for n in 4096 8192; do
+    "$tilec" compile "$here/gemm8.tile" --target=sm_90a --emit=lib -o "$folder/${n}x${n}x$n" -D M="$n" -D N="$n" -D K="$n"
+done
 while read -r b h g s d name; do
     "$tilec" compile "$here/attention.tile" --target=sm_90a --emit=lib --program="$name" -o "$folder/B${b}_H${h}_${g}_S${s}_D$d" -D B="$b" -D H="$h" -D G="$g" -D S="$s" -D D="$d"
 done <<'SIZES'

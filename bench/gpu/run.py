@@ -8,7 +8,9 @@ import argparse, ctypes, datetime, json, os, statistics, subprocess, torch
 import torch.nn.functional as F
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
-GEMM = [(4096, 4096, 4096), (8192, 8192, 8192), (8192, 28672, 8192), (2048, 4096, 4096), (4097, 4096, 4096), (4096, 4104, 4096), (4096, 4096, 4104), (4097, 4104, 4104), (1000, 520, 328)]
+GEMM = [(4096, 4096, 4096), (8192, 8192, 8192), (8192, 28672, 8192), (2048, 4096, 4096), (4097, 4096, 4096), (4096, 4104, 4096), (4096, 4096, 4104), (4097, 4104, 4104), (1000, 520, 328),
+        (512, 4096, 4096), (1024, 1024, 1024)] + [(m, n, k) for n, k in ((4096, 14336), (7168, 8192)) for m in (1, 16, 64)]
+GEMM8 = [(8192, 8192, 8192), (4096, 4096, 4096)]
 ATTENTION = [(1, 32, 32, 4096, 128, 0), (1, 32, 32, 16384, 128, 0), (4, 32, 8, 4096, 128, 1), (1, 64, 8, 16384, 128, 1), (1, 128, 128, 8192, 64, 0),
              (1, 32, 8, 4097, 128, 1), (1, 32, 32, 4099, 128, 0)]
 ROWS = [(8192, 8192), (16, 4096), (8193, 8193), (8191, 8191), (17, 4097)]
@@ -95,8 +97,20 @@ def gemm(run, m, n, k, nn):
     rows = torch.randint(m, (256,), device="cuda")
     rows[0], rows[1] = 0, m - 1
     error = error_of(c[rows], a[0][rows].float() @ (b[0].float() if nn else b[0].float().t()))
-    calls = sets * max(1, round(20e-3 / (m * n * k * 3e-15) / sets))
+    calls = sets * max(1, min(round(400 / sets), round(20e-3 / (m * n * k * 3e-15) / sets)))
     return side_by_side(ours, peer, calls) + (2 * m * n * k, error)
+
+
+def gemm8(run, m, n, k):
+    sets, one = 1 + int(4 * L2 / (m * k + n * k)), torch.ones((), device="cuda")
+    a, b = ([normal(*shape).to(torch.float8_e4m3fn) for _ in range(sets)] for shape in ((m, k), (n, k)))
+    c = torch.full((m, n), float("nan"), device="cuda", dtype=torch.bfloat16)
+    ours = lambda i: run(a[i % sets], b[i % sets], c)
+    peer = lambda i: torch._scaled_mm(a[i % sets], b[i % sets].t(), one, one, out_dtype=torch.bfloat16, use_fast_accum=False)
+    ours(0)
+    rows = torch.randint(m, (256,), device="cuda")
+    error = error_of(c[rows], a[0][rows].float() @ b[0].float().t())
+    return side_by_side(ours, peer, sets * max(1, round(10e-3 / (m * n * k * 3e-15) / sets))) + (2 * m * n * k, error)
 
 
 def attention(run, b, h, g, s, d, causal):
@@ -181,6 +195,10 @@ def rows(folder):
             path = f"{folder}/{m}x{n}x{k}/lib{name}.so"
             if os.path.exists(path):
                 yield name.replace("_", " "), f"{m}x{n}x{k}", "cublas", lambda: gemm(mesh.program(path, name), m, n, k, name == "gemm_nn")
+    for m, n, k in GEMM8:
+        path = f"{folder}/{m}x{n}x{k}/libgemm_f8.so"
+        if os.path.exists(path):
+            yield "gemm f8e4m3", f"{m}x{n}x{k}", "cublaslt", lambda: gemm8(mesh.program(path, "gemm_f8"), m, n, k)
     for shape in ATTENTION:
         b, h, g, s, d, causal = shape
         name = "attention_causal" if causal else "attention_full"

@@ -1,11 +1,11 @@
 /* $kernel: a workgroup makes tiles of 128 x $COLUMNS; two workgroups of a cluster, one above the other, share B's part by multicast. One
-   warp copies 64 positions of k at a time into a ring of $STAGES stages, two warpgroups multiply, 64 x $COLUMNS each. Tiles over the edge come
+   warp copies $DEEP positions of k at a time into a ring of $STAGES stages, two warpgroups multiply, 64 x $COLUMNS each. Tiles over the edge come
    last, first to clusters that the whole tiles leave idle; warpgroups without rows skip the products, and the last 64 columns or
    fewer are multiplied alone. */
 enum {
     $kernel_M = $M,
     $kernel_N = $N,
-    $kernel_STEPS = ($K + 63) / 64,              /* along k */
+    $kernel_STEPS = ($K + $DEEP - 1) / $DEEP,    /* along k */
     $kernel_ROWS = ($M + 255) / 256,             /* of pairs of tiles, those over the edge too */
     $kernel_COLUMNS = ($N + $COLUMNS - 1) / $COLUMNS,
     $kernel_WHOLE_ROWS = $M / 256,               /* those that lie inside */
@@ -67,7 +67,7 @@ TILE_FN void $kernel_copy(const $kernel_maps *maps, $kernel_place at) {
     for (int pair = $kernel_first(at); pair < $kernel_PAIRS; pair = $kernel_next(at, pair)) {
         int i0, j0;
         $kernel_tile(at, pair, &i0, &j0);
-        for (int p0 = 0; p0 < $kernel_STEPS * 64; p0 += 64) {
+        for (int p0 = 0; p0 < $kernel_STEPS * $DEEP; p0 += $DEEP) {
             uint32_t a = at.lds + s * $kernel_STAGE, b = a + $kernel_A_BYTES + at.rank * $kernel_B_BYTES, full = at.lds + $kernel_FULL + 8 * s;
             tile_mbar_wait(at.lds + $kernel_EMPTY + 8 * s, phase);
             tile_mbar_expect(full, $kernel_STAGE);
@@ -91,10 +91,11 @@ TILE_FN void $kernel_give_back($kernel_place at, int s, int thread) {
     if (thread < 2) tile_mbar_arrive_at(at.lds + $kernel_EMPTY + 8 * s, thread);
 }
 
-/* 64 rows and `width` columns ($widths or none) of sums over all of k. A stage is given back while the products of the next one
-   run. */
+?parts /* Products of 8-bit types are summed in less than f32: by 64 x `width`, $DEEP positions of k at a time, and those in f32. */
+/* 64 rows and `width` columns ($widths or none) of sums over all of k. */
 TILE_FN void $kernel_sums($kernel_place at, int *s, int *phase, float acc[$COLUMNS / 2], int width, int group, int thread) {
-    int before = -1;
+?whole     int before = -1; /* a stage is given back while the products of the next one run */
+?parts     float part[$COLUMNS / 2];
     for (int step = 0; step < $kernel_STEPS; step++) {
         uint32_t a = at.lds + *s * $kernel_STAGE + group * 8192, b = at.lds + *s * $kernel_STAGE + $kernel_A_BYTES;
         tile_mbar_wait(at.lds + $kernel_FULL + 8 * *s, *phase);
@@ -103,18 +104,24 @@ TILE_FN void $kernel_sums($kernel_place at, int *s, int *phase, float acc[$COLUM
         for (int u = 0; u < 4 && width; u++) {
 ?rows             uint64_t x = tile_wgmma_panel(a + 32 * u, 0), y = tile_wgmma_panel(b + 32 * u, 0);
 ?columns             uint64_t x = tile_wgmma_panel(a + 32 * u, 0), y = tile_wgmma_panel(b + 2048 * u, 8192);
-?broad             if (width == $COLUMNS) tile_wgmma_ss_n$COLUMNS_$type_0$across(acc, x, y, step | u);
-?broad             else tile_wgmma_ss_n64_$type_0$across(acc, x, y, step | u);
-?small             tile_wgmma_ss_n64_$type_0$across(acc, x, y, step | u);
+?broad_whole             if (width == $COLUMNS) tile_wgmma_ss_n$COLUMNS_$type_0$across(acc, x, y, step | u);
+?broad_whole             else tile_wgmma_ss_n64_$type_0$across(acc, x, y, step | u);
+?small_whole             tile_wgmma_ss_n64_$type_0$across(acc, x, y, step | u);
+?parts             tile_wgmma_ss_n$COLUMNS_$type(part, x, y, u);
         }
         if (width) tile_wgmma_commit();
-        if (width) tile_wgmma_wait1(acc, 0);
-        if (before >= 0) $kernel_give_back(at, before, thread);
-        before = *s;
+?whole         if (width) tile_wgmma_wait1(acc, 0);
+?parts         if (width) tile_wgmma_wait0(part, width / 2);
+?whole         if (before >= 0) $kernel_give_back(at, before, thread);
+?whole         before = *s;
+?parts         $kernel_give_back(at, *s, thread);
         if (++*s == $STAGES) *s = 0, *phase ^= 1;
+?parts #pragma unroll
+?parts         for (int i = 0; i < $COLUMNS / 2; i++)
+?parts             if (i < width / 2) acc[i] = step ? acc[i] + part[i] : part[i];
     }
-    if (width) tile_wgmma_wait0(acc, width / 2);
-    $kernel_give_back(at, before, thread);
+?whole     if (width) tile_wgmma_wait0(acc, width / 2);
+?whole     $kernel_give_back(at, before, thread);
 }
 
 ?result /* What is stored for a sum x at [i, j]. */
@@ -177,10 +184,12 @@ TILE_FN void $kernel_multiply($takeconst $kernel_maps *maps, $kernel_place at) {
             $kernel_sums(at, &s, &phase, acc, 0, group, thread);
             continue;
         }
-?broad         if ($kernel_N - j0 > 64) $kernel_sums(at, &s, &phase, acc, $COLUMNS, group, thread);
-?broad         else $kernel_sums(at, &s, &phase, acc, 64, group, thread);
-?small         $kernel_sums(at, &s, &phase, acc, 64, group, thread);
-?result         tile_bar_sync(1 + group, 128); /* keeps what follows out of the products, which would run one by one */
+?broad_whole         if ($kernel_N - j0 > 64) $kernel_sums(at, &s, &phase, acc, $COLUMNS, group, thread);
+?broad_whole         else $kernel_sums(at, &s, &phase, acc, 64, group, thread);
+?small_whole         $kernel_sums(at, &s, &phase, acc, 64, group, thread);
+?parts         $kernel_sums(at, &s, &phase, acc, $COLUMNS, group, thread);
+?parts         tile_bar_sync(1 + group, 128); /* keeps what follows out of the products, which would run one by one */
+?result_whole         tile_bar_sync(1 + group, 128); /* keeps what follows out of the products, which would run one by one */
 ?tiled         $kernel_store($give&maps->map[2], at.lds + $kernel_OUT + group * 16384, acc, i0, j0, 1 + group, thread);
 ?straight         $kernel_store(call, acc, i0, j0, thread);
     }
