@@ -97,13 +97,12 @@ static bool subscripts_ahead(const Op *load) {
     return true;
 }
 
+/* Memory of this rank that no task of the launch writes: waits say nothing of it. */
 bool load_may_be_ahead(const Kernel *k, const Op *load) {
     const Op *loop = load->in->parent;
     const Param *p = &k->param.p[load->param];
     if (!loop || loop->kind != OP_FOR || k->range.p[loop->range].kind != RANGE_TILE) return false;
     if (p->out || p->inout || p->ranks >= 0 || load->res.p[0]->type.nrange == 0) return false;
-    for (const Op *op = load->in->first; op; op = op->next)
-        if (op->kind == OP_WAIT) return false;
     return subscripts_ahead(load);
 }
 

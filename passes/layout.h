@@ -61,6 +61,7 @@ void lay_refuse(Lay *, Loc, const char *format, ...) __attribute__((format(print
 
 void lay_unpack(Lay *);   /* layout_mask.c: packed elements become bytes */
 void lay_expand(Lay *);   /* layout_dot.c: dots without many results become products and sums */
+void lay_same(Lay *);     /* layout_same.c: a tile that is loaded twice is loaded once */
 void lay_hoist(Lay *);    /* layout_hoist.c: loads that a loop does not change, before it */
 void lay_insert_behind(Op *fresh, const Value *); /* the definition of the value */
 void lay_prepare(Lay *);  /* layout_mask.c: masks where positions past the end would count, stores of whole tiles */
