@@ -5,7 +5,7 @@
 #include "test/gen/given.h"
 #include "test/gen/kernel.h"
 
-enum { CALL_WORK = 12000 }; /* positions of a call's dimensions, all multiplied */
+enum { CALL_WORK = 12000 }; /* positions of a call's dimensions, all multiplied; elements of an argument */
 
 typedef struct {
     Src *g;

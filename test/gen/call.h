@@ -78,11 +78,14 @@ static bool dims_of_param(Call *c, KernParam *p, int must) {
     Src *g = c->g;
     *p = (KernParam){.plus = -1};
     if (must >= 0) p->kd[p->ndim++] = must;
+    int64_t elements = must >= 0 ? extent_value(g, c->k.dim[must].dim) : 1;
     for (int n = 1 + DRAW(g, 3); p->ndim < n;) {
         int d = DRAW(g, c->k.ndim);
         bool twice = false;
         for (int i = 0; i < p->ndim; i++) twice = twice || p->kd[i] == d;
         if (twice && (c->k.dim[d].axis >= 0 || !is_plain_dim(c->k.dim[d].dim) || DRAW(g, 3))) break;
+        elements *= extent_value(g, c->k.dim[d].dim);
+        if (elements > CALL_WORK) break;
         p->kd[p->ndim++] = d;
     }
     if (p->ndim > 1 && DRAW(g, 2)) {

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 enum { TESTS = 400, SECONDS_EACH = 60, SECONDS_LATE = 600 }; /* of the processor; of the clock, when others use it */
+static const rlim_t MEMORY_EACH = (rlim_t)4 << 30;
 
 typedef struct {
     int programs, compile, seconds;
@@ -127,6 +128,7 @@ static int case_run(const Case *c, const char *log) {
         int to = open(log, O_WRONLY | O_CREAT | O_TRUNC, 0600);
         dup2(to, 1), dup2(to, 2);
         setrlimit(RLIMIT_CPU, &(struct rlimit){SECONDS_EACH, SECONDS_EACH});
+        setrlimit(RLIMIT_AS, &(struct rlimit){MEMORY_EACH, MEMORY_EACH});
         alarm(SECONDS_LATE);
         check_case(c);
     }
