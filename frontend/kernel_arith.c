@@ -43,11 +43,19 @@ static bool operands_ready(Kern *c, OpKind op, const Val *v, int n, Elem *e, Loc
     return op_takes(op, *e) || operand_report(c, op, *e, loc);
 }
 
+/* A comparison of an integer with itself, which C compilers warn about. */
+static Value *compare_itself(Kern *c, OpKind op, Value *v) {
+    Type t = v->type;
+    t.elem = ELEM_BOOL;
+    return build_broadcast(&c->b, t, build_const_i(&c->b, ELEM_BOOL, op == OP_EQ || op == OP_LE || op == OP_GE));
+}
+
 Val arith_op(Kern *c, OpKind op, Val x, Val y, Loc loc) {
     Elem e;
     if (!operands_ready(c, op, (Val[]){x, y}, 2, &e, loc)) return val_error;
     c->b.loc = loc;
     Value *a = val_as(c, x, e), *b = val_as(c, y, e);
+    if (a == b && op_info[op].class == CLASS_COMPARE && !elem_is_float(e)) return val_tile(compare_itself(c, op, a));
     return val_tile(build_binary(&c->b, op, a, b));
 }
 
