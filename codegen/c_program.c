@@ -269,6 +269,7 @@ static void emit_head(const Writer *w, Text *to, const Targets *t) {
 bool c_emit(const Module *m, const Program *program, const Targets *t, Text *source, Text *header, Text *manifest) {
     Program named = *program, *p = &named;
     Writer w = {.arena = arena_new(), .m = m, .p = p};
+    int before = m->diags->errors;
     named.name = c_program_name(w.arena, program);
     w.names.arena = w.arena;
     w.function = ARENA_ARRAY(w.arena, const char *, p->node.n + 1);
@@ -285,5 +286,5 @@ bool c_emit(const Module *m, const Program *program, const Targets *t, Text *sou
         manifest_write(manifest, w.arena, m, p, &w.memory, t, hash);
     }
     arena_free(w.arena);
-    return good;
+    return good && m->diags->errors == before;
 }

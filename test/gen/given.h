@@ -21,6 +21,7 @@ static const char *parameter_declare(Src *g, const SrcTensor *t) {
 static const char *part_place(Src *g, int *extent) {
     int n = g->repeats ? g->repeats + DRAW(g, 2) : 1 + DRAW(g, 3);
     *extent = EXTENT_NUMBER + n;
+    if (!g->repeats && RARELY(g, 4)) return g->integer = true, DRAW(g, 2) ? "b / 4" : "b";
     if (!g->repeats) return SAY(g, "%d", DRAW(g, n));
     return DRAW(g, 2)       ? SAY(g, "%d - %s", n - 1, g->iteration)
            : n > g->repeats ? SAY(g, "%s + 1", g->iteration)

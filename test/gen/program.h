@@ -43,6 +43,7 @@ static void source_print(Src *g, Text *to) {
     text_join(&g->inputs, "w: weights", &g->fields);
     text_join(&g->inputs, "state s: memory", &g->state_fields);
     if (g->scalar) text_printf(&g->inputs, "%sa: f32", g->inputs.n ? ", " : "");
+    if (g->integer) text_printf(&g->inputs, "%sb: i32", g->inputs.n ? ", " : "");
     text_printf(to, "%sprogram generated(%s) -> (%s) {\n%s}\n", text_str(&g->kernels), text_str(&g->inputs),
                 text_str(&g->outputs), text_str(&g->body));
 }

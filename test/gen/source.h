@@ -48,7 +48,7 @@ typedef struct {
     const char *iteration;       /* its number */
     int carried;                 /* of the tensors before the one that every iteration updates */
     int64_t ranks[SRC_AXES];
-    bool scalar; /* the program has the parameter a */
+    bool scalar, integer; /* the program has the parameters a, b */
     SrcDim dim[SRC_DIMS];
     VEC(SrcTensor) tensor;
     bool varies; /* the result depends on the number of ranks */

@@ -70,13 +70,21 @@ static const char *constant_condition(Src *g) {
     return g->dim[0].runtime ? SAY(g, "%d > 2", DRAW(g, 5)) : SAY(g, "N0 > %d", DRAW(g, 12));
 }
 
+static const char *program_condition(Src *g) {
+    int form = DRAW(g, 4);
+    if (form < 2) return constant_condition(g);
+    if (form == 2) g->scalar = true;
+    else g->integer = true;
+    return form == 2 ? SAY(g, "a < %s", DRAW(g, 2) ? "0.25" : "-0.5") : SAY(g, "b %% %d == 0", 2 + DRAW(g, 2));
+}
+
 /* One of two expressions: an if whose branches both assign, or a choice, by its first arm or by a tree that compares
  * `a`. */
 static void alternatives_print(Src *g, const char *name, const char *text) {
     const char *indent = SAY(g, "%*s", 2 + 2 * g->depth, ""), *other = SAY(g, "0.25 * (%s)", text);
     int form = DRAW(g, 3);
     if (form == 0) {
-        text_printf(&g->body, "%sif %s {\n%s  %s = %s;\n%s} else {\n%s  %s = %s;\n%s}\n", indent, constant_condition(g),
+        text_printf(&g->body, "%sif %s {\n%s  %s = %s;\n%s} else {\n%s  %s = %s;\n%s}\n", indent, program_condition(g),
                     indent, name, text, indent, indent, name, other, indent);
         return;
     }
