@@ -70,6 +70,14 @@ static bool is_function(const Op *op, Elem e) {
     }
 }
 
+/* Conditions are no bits, where the compiler does not make vectors of them anyway. */
+static const char *operator_of(Fn *f, const Op *op, Elem e) {
+    bool condition = e == ELEM_BOOL && f->hip;
+    if (condition && op->kind == OP_AND) return "&&";
+    if (condition && op->kind == OP_OR) return "||";
+    return operator_text[op->kind];
+}
+
 static const char *binary_text(Fn *f, const Op *op, const char *x, const char *y) {
     Elem e = op->arg.p[0]->type.elem;
     if (is_function(op, e))
@@ -77,7 +85,7 @@ static const char *binary_text(Fn *f, const Op *op, const char *x, const char *y
     bool by_number = op->arg.p[1]->def && op->arg.p[1]->def->kind == OP_CONST;
     if (op->kind == OP_DIV && e == ELEM_F32 && f->back->quotient && !by_number)
         return fn_text(f, "%s(%s, %s)", f->back->quotient, text_bare(f, x), text_bare(f, y));
-    return fn_text(f, "(%s %s %s)", x, operator_text[op->kind], y);
+    return fn_text(f, "(%s %s %s)", x, operator_of(f, op, e), y);
 }
 
 static bool is_small_float(Elem e) { return elem_is_float(e) && e != ELEM_F32 && e != ELEM_F64; }
