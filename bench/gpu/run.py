@@ -238,7 +238,7 @@ def main():
             ours, theirs, work_done, error = measure()
             memory = peer == "torch.compile"
             rate = work_done / ours * 1e-6
-            line = dict(work=work, shape=shape, dtype="bf16", gpu=torch.cuda.get_device_name(), ours_us=round(ours, 2), peer=peer, peer_us=round(theirs, 2),
+            line = dict(work=work, shape=shape, dtype="f8e4m3" if "f8" in work else "bf16", gpu=torch.cuda.get_device_name(), ours_us=round(ours, 2), peer=peer, peer_us=round(theirs, 2),
                         ratio=round(theirs / ours, 3), **({"bandwidth": round(rate, 2), "floor_us": round(work_done / copied, 2)} if memory else {"tflops": round(rate, 1)}), rel_err=float(f"{error:.2e}"), commit=options.commit,
                         date=datetime.date.today().isoformat())
             print(f"{work:16} {shape:24} ours {ours:8.1f} us {rate:6.2f} {'TB/s' if memory else 'TFLOP/s'}  {peer} {theirs:8.1f} us  ratio {theirs / ours:.3f}  error {error:.1e}", flush=True)
