@@ -15,6 +15,11 @@ static bool is_affine(Val v) {
     return v.kind == VAL_INT || v.kind == VAL_INDEX || (v.kind == VAL_TILE && elem_is_int(v.v->type.elem));
 }
 
+/* i - i and i % 1 are numbers, and still tiles over i. */
+static bool keeps_ranges(Kern *c, const Affine *sum, Val x, Val y) {
+    return type_covers(affine_type(c->b.k, sum), type_union(val_type(c, x), val_type(c, y)));
+}
+
 /* Outside of subscripts one of the two is a sum already, or nothing is gained by making one. */
 bool index_binary(Kern *c, AstOp op, Val x, Val y, Val *r) {
     if (!is_affine(x) || !is_affine(y)) return false;
@@ -28,6 +33,7 @@ bool index_binary(Kern *c, AstOp op, Val x, Val y, Val *r) {
     if (op == AST_MUL && x.kind == VAL_INT) good = affine_scale(&b, x.i), a = b;
     if (op == AST_DIV && y.kind == VAL_INT) good = affine_divide(&a, y.i);
     if (op == AST_MOD && y.kind == VAL_INT) good = affine_modulo(&a, y.i);
+    good = good && keeps_ranges(c, &a, x, y);
     if (good) *r = val_index(c, a);
     return good;
 }
