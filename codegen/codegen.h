@@ -17,7 +17,7 @@ enum { GPU_MAPS = 4 };
 /* Matrices that a kernel copies by boxes: tile_map of runtime/include/tile_program.h. */
 typedef struct {
     int arg;
-    const char *first;
+    int64_t first, before;
     Elem elem;
     int64_t columns;
     Size rows;

@@ -65,23 +65,30 @@ void schedule_number(Schedule *s, const char *name, int64_t n) {
     schedule_hole(s, name, fn_text(&s->f, "%" PRId64, n));
 }
 
+/* Which of the parts of that shape it is, in the tensor's order; refused where that is known at run time only. */
+static int64_t part_number(Fn *f, const Tensor *t, const Arg *a) {
+    int64_t number = 0;
+    bool known = true;
+    for (int d = 0; d < t->ndim; d++) {
+        known = known && a->slice[d] < 0 && (d == 0 || d >= a->lead || size_is_number(t->dim[d]));
+        if (d < a->lead) number = number * (d ? t->dim[d].c : 1) + a->at[d];
+    }
+    if (!known)
+        fn_unsupported(f, f->node->loc, fn_text(f, "a part of '%s' whose place is known at run time only", t->name));
+    return known ? number : 0;
+}
+
 /* Of a parameter's matrices: its last two dimensions; planes: how many there are, 0 where it is a matrix. */
 GpuMap schedule_map(Schedule *s, int param, int64_t planes, int box) {
     Fn *f = &s->f;
     const Arg *arg = &f->node->arg.p[param];
     const Tensor *t = &f->p->tensor.p[arg->tensor];
     const Param *p = &f->k->param.p[param];
-    GpuMap m = {.arg = f->memory->arg[t->id],
-                .first = text_bare(f, part_text(f, t, arg)),
-                .elem = t->elem,
-                .planes = planes,
-                .box = box};
+    GpuMap m = {.arg = f->memory->arg[t->id], .elem = t->elem, .planes = planes, .box = box};
+    if (m.arg < 0) m.first = f->memory->offset[t->id];
+    m.before = part_number(f, t, arg) * (planes ? planes : 1);
     m.columns = p->dim[p->ndim - 1].c;
     m.rows = p->dim[p->ndim - 2];
-    if (m.arg < 0) {
-        const char *bytes = text_mul(f, text_atom(f, m.first), fn_text(f, "%d", elem_bits(t->elem) / 8));
-        m.first = text_add_terms(f, fn_text(f, "%" PRId64, f->memory->offset[t->id]), bytes);
-    }
     return m;
 }
 

@@ -69,7 +69,7 @@ static void write_maps(Text *to, Arena *a, const GpuText *g, int launch) {
     text_printf(to, "/* What %s copies by tiles. */\nstatic const tile_map %s_map_%d[] = {\n", l->function, prefix(a, g), launch);
     for (int i = 0; i < l->nmap; i++) {
         const GpuMap *m = &l->map[i];
-        text_printf(to, "    {.arg = %d, .first = %s, .bytes = %d, .columns = %" PRId64 ", .rows = {%" PRId64 ", %d}, ", m->arg, m->first,
+        text_printf(to, "    {.arg = %d, .first = %" PRId64 ", .before = %" PRId64 ", .bytes = %d, .columns = %" PRId64 ", .rows = {%" PRId64 ", %d}, ", m->arg, m->first, m->before,
                     elem_bits(m->elem) / 8, m->columns, m->rows.c, m->rows.sym);
         if (m->planes) text_printf(to, ".planes = %" PRId64 ", ", m->planes);
         text_printf(to, ".box = %d},\n", m->box);

@@ -46,7 +46,8 @@ typedef struct {
 /* Matrices, one behind the other, that a kernel copies by boxes of 128 bytes a row, swizzled by as many. */
 typedef struct {
     int arg;         /* the program's argument that they are in; -1: the workspace */
-    int64_t first;   /* element that they begin with, or byte of the workspace */
+    int64_t first;   /* byte of the workspace */
+    int64_t before;  /* matrices that lie before them there */
     int bytes;       /* of an element: 1, 2 or 4 */
     int64_t columns; /* dense, row-major */
     tile_bound rows; /* of each */
