@@ -223,13 +223,15 @@ bool lay_has_dot(const Region *r) {
 
 /* Products reuse what a thread holds; all else is faster the more workgroups a processor can hold. */
 static void choose_waves(Lay *l) {
-    enum { HANDFUL = 16, COMMON_THREADS = 256, MOST_THREADS = 1024 };
-    const int64_t plenty = lay_has_dot(l->k->body) ? 128 : 32;
+    enum { MOST_THREADS = 1024 };
+    const int64_t some = 3 * (int64_t)l->target->processors; /* tasks that keep the machine busy */
+    const bool product = lay_has_dot(l->k->body), few = !product && lay_tasks(l, some) < some;
+    const int64_t handful = few ? 4 : 16, common_threads = few ? 512 : 256, plenty = product ? 128 : 64;
     const Op *widest = widest_op(l, l->k->body, NULL);
     int64_t words = widest ? words_of(l, widest->res.p[0]) : 1;
     int waves = 1, lanes = l->target->wave;
     bool alone = l->k->level == LEVEL_WAVE;
-    while (!alone && words > HANDFUL * lanes * waves && lanes * waves < COMMON_THREADS) waves *= 2;
+    while (!alone && words > handful * lanes * waves && lanes * waves < common_threads) waves *= 2;
     while (!alone && words > plenty * lanes * waves && lanes * waves < MOST_THREADS) waves *= 2;
     check_registers(l, words, lanes * waves);
     l->k->waves = waves;

@@ -8,9 +8,9 @@ static int64_t tasks_along(const Lay *l, int range) {
     return r->kind == RANGE_WHOLE ? 1 : r->kind == RANGE_TILE ? (n + r->size - 1) / r->size : n;
 }
 
-static int64_t tasks_of(const Lay *l) {
+int64_t lay_tasks(const Lay *l, int64_t most) {
     int64_t n = 1;
-    for (int i = 0; i < l->k->ngrid && n < l->target->processors; i++) n *= tasks_along(l, i);
+    for (int i = 0; i < l->k->ngrid && n < most; i++) n *= tasks_along(l, i);
     return n;
 }
 
@@ -49,7 +49,7 @@ void lay_spread(Lay *l) {
     const int64_t least_tile = 4 * (int64_t)l->target->wave; /* a few elements a lane */
     int range;
     if (l->k->level != LEVEL_GROUP || tasks_share(l->k->body)) return;
-    while (tasks_of(l) < l->target->processors && largest_tile(l, l->k->body) >= 2 * least_tile && (range = range_to_halve(l)) >= 0) {
+    while (lay_tasks(l, l->target->processors) < l->target->processors && largest_tile(l, l->k->body) >= 2 * least_tile && (range = range_to_halve(l)) >= 0) {
         Range *r = &l->k->range.p[range];
         remark(l->c, "layout", r->loc, "'%s': tiles of %lld instead of %lld along %s, so that more processors work", l->k->name,
                (long long)(r->size / 2), (long long)r->size, r->name);

@@ -47,8 +47,14 @@
 
 #define TILE_OWN_EXP
 
-/* 2^x within a unit in the last place (v_exp_f32), also where that is below the normal range */
-TILE_FN float tile_exp2_near(float x) { return __builtin_exp2f(x); }
+/* Within a unit in the last place (v_exp_f32), also where that is below the normal range. */
+TILE_FN float tile_exp2(float x) { return __builtin_exp2f(x); }
+
+/* 2^t times what t = x log2(e) lost by rounding; beyond 2^8 the result is 0 or infinite */
+TILE_FN float tile_exp(float x) {
+    float t = x * 1.44269504f, lost = fmaf(x, 1.92596299e-8f, fmaf(x, 1.44269504f, -t));
+    return tile_exp2(t) * fmaf(fabsf(t) < 256.0f ? lost : 0.0f, 0.693147181f, 1.0f);
+}
 
 #ifdef __gfx950__
 #define TILE_OWN_BF16

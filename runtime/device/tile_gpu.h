@@ -18,10 +18,6 @@ TILE_FN int tile_wave(void) { return tile_thread() / TILE_LANES; }
 /* ---- memory: global (the arguments, the workspace) and LDS (what TILE_LDS names). Sizes are bytes; addresses are
    multiples of them; `regs` is the thread's own. ---- */
 
-#ifndef TILE_PUT
-#define TILE_PUT(to, x) (*(to) = (x))
-#endif
-
 #define TILE_SIZED(bytes, T)                                                                                           \
     TILE_FN void tile_load##bytes(const void *from, void *regs) {                                                      \
         tile_check(from, bytes, TILE_LOADS, 0);                                                                        \
@@ -32,7 +28,7 @@ TILE_FN int tile_wave(void) { return tile_thread() / TILE_LANES; }
         T x;                                                                                                           \
         tile_check(to, bytes, TILE_STORES, regs);                                                                      \
         __builtin_memcpy(&x, regs, bytes);                                                                             \
-        TILE_PUT((TILE_GLOBAL T *)to, x);                                                                              \
+        *(TILE_GLOBAL T *)to = x;                                                                                      \
     }                                                                                                                  \
     TILE_FN void tile_zero##bytes(void *regs) { __builtin_memset(regs, 0, bytes); }                                    \
     TILE_FN void tile_lds_load##bytes(const void *from, void *regs) {                                                  \
@@ -52,6 +48,22 @@ TILE_SIZED(2, tile_v2)
 TILE_SIZED(4, tile_v4)
 TILE_SIZED(8, tile_v8)
 TILE_SIZED(16, tile_v16)
+
+/* Stores of what came in pieces, as one. */
+#ifndef TILE_PUT
+#define TILE_PUT(to, x) (*(to) = (x))
+#endif
+
+#define TILE_WHOLE(bytes, T)                                                                                           \
+    TILE_FN void tile_put##bytes(void *to, const void *regs) {                                                         \
+        T x;                                                                                                           \
+        tile_check(to, bytes, TILE_STORES, regs);                                                                      \
+        __builtin_memcpy(&x, regs, bytes);                                                                             \
+        TILE_PUT((TILE_GLOBAL T *)to, x);                                                                              \
+    }
+
+TILE_WHOLE(8, tile_v8)
+TILE_WHOLE(16, tile_v16)
 
 #define TILE_TYPED(name, T, bytes)                                                                                     \
     TILE_FN T tile_load_##name(const T *from) {                                                                        \

@@ -62,15 +62,7 @@ TILE_FN float tile_exp_small(float r) {
     return p * r * r + r + 1.0f;
 }
 
-#ifdef TILE_OWN_EXP
-/* 2^t times what t = x log2(e) lost by rounding; beyond 2^8 the result is 0 or infinite */
-TILE_FN float tile_exp(float x) {
-    float t = x * 1.44269504f, lost = fmaf(x, 1.92596299e-8f, fmaf(x, 1.44269504f, -t));
-    return tile_exp2_near(t) * fmaf(fabsf(t) < 256.0f ? lost : 0.0f, 0.693147181f, 1.0f);
-}
-
-TILE_FN float tile_exp2(float x) { return tile_exp2_near(x); }
-#else
+#ifndef TILE_OWN_EXP /* the machine has an instruction for 2^x */
 TILE_FN float tile_exp(float x) {
     float y = x < -105.0f ? -105.0f : x > 89.0f ? 89.0f : x;
     float shifted = y * 1.44269504f + TILE_ROUNDER, n = shifted - TILE_ROUNDER;
