@@ -127,10 +127,10 @@ TILE_INLINE void tile_row_sums_wide(int64_t k, const float *x, const float *w, i
 /* Up to a vector of columns; four sums at a time, of every fourth row. */
 TILE_INLINE void tile_row_sums_narrow(int64_t n, int64_t k, const float *x, const float *w, int64_t ld, float *y) {
     tile_row_vector s[4] = {{0}};
-    int64_t p = 0;
-    for (; p + 4 <= k; p += 4)
+    const int64_t fours = k - k % 4; /* (of numbers gcc takes "p < k" for a loop that may not end) */
+    for (int64_t p = 0; p < fours; p += 4)
         _Pragma("GCC unroll 4") for (int v = 0; v < 4; v++) s[v] += tile_row_part(w + (p + v) * ld, n) * x[p + v];
-    for (; p < k; p++) s[0] += tile_row_part(w + p * ld, n) * x[p];
+    for (int64_t p = fours; p < fours + k % 4; p++) s[0] += tile_row_part(w + p * ld, n) * x[p];
     tile_row_store_part(y, tile_row_part(y, n) + (s[0] + s[1] + (s[2] + s[3])), n);
 }
 
