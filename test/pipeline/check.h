@@ -35,6 +35,7 @@ typedef struct {
     int axes;         /* of the mesh: without one there is one rank */
     const char *target; /* whose passes; NULL: the host's */
     VEC(Lowered) lowered;
+    int64_t tasks;  /* a program of more is not run concurrently; 0: all are */
     int64_t judged; /* 1 + the ranks whose module was the last one compared before the passes */
     int failures, runs;
 } Test;
@@ -150,9 +151,22 @@ static void make_inputs(Test *t, int64_t ranks) {
     run(t, m, (InterpOptions){.bounds = true}, &t->expected, "one rank");
 }
 
+/* Concurrent runs take memory with the square of this: of all ranks together. */
+static int64_t count_tasks(const Test *t, const Module *m) {
+    const int64_t *sym = symbols(t, m);
+    int64_t sum = 0;
+    for (int i = 0; i < m->program.p[0]->node.n; i++) {
+        const Kernel *k = m->program.p[0]->node.p[i]->kernel;
+        int64_t tasks = 1;
+        for (int d = 0; k && d < k->ngrid; d++) tasks *= range_tiles(m, k, d, sym);
+        sum += tasks;
+    }
+    return sum * mesh_ranks(m);
+}
+
 /* (Copies of a relaxed sum need not have the same bits on all ranks, which the interpreter asks for.) */
 static void schedules(Test *t, const Module *m, const Array *sequential, const char *what) {
-    if (t->lower.relaxed && mesh_ranks(m) > 1) return;
+    if ((t->lower.relaxed && mesh_ranks(m) > 1) || (t->tasks && count_tasks(t, m) > t->tasks)) return;
     for (int s = 0; s < t->seeds; s++) {
         Array *got;
         InterpOptions o = {.concurrent = true, .seed = (uint64_t)s, .generations = s % 2 ? 4 : 1, .workers = 1 + s % 3};
