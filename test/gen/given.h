@@ -83,7 +83,7 @@ static const char *target_name(Src *g, const SrcTensor *value) {
         s->assigned = true, s->read = false, s->exact = value->exact;
         return s->name;
     }
-    t.kind = whole && !g->repeats && RARELY(g, 4) ? KIND_OUTPUT : KIND_TEMPORARY;
+    t.kind = whole && !g->depth && RARELY(g, 4) ? KIND_OUTPUT : KIND_TEMPORARY;
     t.name = SAY(g, "%s%d", t.kind == KIND_OUTPUT ? "y" : "t", g->nname++);
     if (t.kind == KIND_OUTPUT) text_printf(&g->outputs, "%s%s: %s", g->outputs.n ? ", " : "", t.name, type_text(g, &t));
     tensor_new(g, t);

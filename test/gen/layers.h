@@ -1,5 +1,5 @@
-/* layers.h: repeats: statements that run several times, with a value that they carry on, states, and parts of tensors.
- */
+/* layers.h: repeats and branches: statements that run several times, or perhaps, with a value that they carry on,
+   states, and parts of tensors. */
 #ifndef TILEC_TEST_GEN_LAYERS_H
 #define TILEC_TEST_GEN_LAYERS_H
 
@@ -88,6 +88,27 @@ static void tensors_leave(Src *g) {
     g->tensor.n = n;
 }
 
+static void block_finish(Src *g) {
+    iteration_finish(g);
+    g->depth--;
+    text_printf(&g->body, "%*s}\n", 2 + 2 * g->depth, "");
+    tensors_leave(g);
+}
+
+/* What is decided at run time, with collectives and updates in place. */
+static void branch_make(Src *g) {
+    int span = tape_open(g->tape), outside = g->outside, carried = g->carried;
+    g->carried = carried_make(g);
+    states_enter(g);
+    g->outside = g->tensor.n;
+    text_printf(&g->body, "%*sif %s {\n", 2 + 2 * g->depth, "", program_condition(g));
+    g->depth++;
+    for (int n = 1 + DRAW(g, 2); n > 0; n--) step_make(g);
+    block_finish(g);
+    g->outside = outside, g->carried = carried;
+    tape_close(g->tape, span);
+}
+
 static void repeat_make(Src *g) {
     int span = tape_open(g->tape), around = g->repeats, outside = g->outside, carried = g->carried;
     const char *iteration = g->iteration, *own = g->depth ? "j" : "l";
@@ -101,10 +122,8 @@ static void repeat_make(Src *g) {
     g->depth++;
     for (int n = 1 + DRAW(g, 2); n > 0; n--) step_make(g);
     if (g->depth == 1 && RARELY(g, 4)) repeat_make(g);
-    iteration_finish(g);
-    g->depth--;
-    text_printf(&g->body, "%*s}\n", 2 + 2 * g->depth, "");
-    tensors_leave(g);
+    if (RARELY(g, 4)) branch_make(g);
+    block_finish(g);
     g->repeats = around, g->outside = outside, g->iteration = iteration, g->carried = carried;
     tape_close(g->tape, span);
 }

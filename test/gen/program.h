@@ -55,6 +55,8 @@ static bool program_generate(Arena *arena, Tape *tape, Text *to, bool *varies) {
     for (int n = 2 + DRAW(&g, 6); n > 0; n--) {
         if (RARELY(&g, 6))
             repeat_make(&g);
+        else if (RARELY(&g, 8))
+            branch_make(&g);
         else
             step_make(&g);
     }
