@@ -167,6 +167,7 @@ static ProgValue values_join(const Join *j, Name name, ProgValue v, ProgValue w)
     if (v.kind != PROG_TENSOR || w.kind != PROG_TENSOR) return v.kind == PROG_ERROR ? v : w;
     if (value_equal(&v, &w) && same_places(c, &v, &w)) return v;
     if (!values_agree(j, name, &v, &w)) return prog_error(w.loc);
+    v.born = w.born = c->updated.n; /* what the other arm updates does not happen to it */
     c->when = j->a->when;
     ProgValue both = value_whole(c, v);
     memcpy(both.place, v.place, sizeof both.place);

@@ -54,6 +54,10 @@ for a, n in ((0.75, (1, 1, 0)), (0.75, (2, -1, 1)), (0.25, (1, -1, -1)), (50, (1
 for n in ((1, 1, 1), (0, 0, 0), (-1, 0, 2), (3, -1, -1)):
     n, h, g = np.array(n, np.int32), normal(M, N), normal(L, M, N)
     run("steps", {"x": x, "n": n, "h": h, "g": g}, steps(n, h, g), tolerance=2e-6)
+for a in (1.0, -1.0):
+    t = X + 1 + 2 * X
+    want = {"y": 2 * t, "z": t} if a > 0 else {"y": X + 1, "z": X}
+    run("updated", {"x": x, "a": np.array(a, np.float32)}, want, tolerance=2e-6)
 for a, n in ((0.75, (2, 1, 0)), (0.75, (1, 1, 0)), (0.25, (0, 0, 0))):
     n, arrays = np.array(n, np.int32), [normal(M, K), normal(K, N), normal(M, N), normal(M, N)]
     inputs = dict(zip("ABCh", arrays)) | {"a": np.array(a, np.float32), "n": n}
