@@ -45,9 +45,9 @@ static DiagKind kind_switched(Diags *d, DiagKind kind, const char *id) {
     return error ? DIAG_ERROR : kind;
 }
 
-/* What is slow about one call of a kernel, the next would say again. */
+/* What one call of a kernel reports, the next would again. */
 static bool is_repeated(const Diags *d, const Diag *fresh) {
-    if (fresh->kind != DIAG_WARNING && fresh->kind != DIAG_PERF) return false;
+    if (fresh->kind == DIAG_NOTE || !fresh->loc.file) return false;
     for (int i = d->diag.n - 1; i >= 0 && i >= d->diag.n - REPEATS_FOUND; i--) {
         const Diag *held = &d->diag.p[i];
         bool same = held->kind == fresh->kind && held->loc.file == fresh->loc.file && held->loc.begin == fresh->loc.begin;
