@@ -203,7 +203,7 @@ static bool rank_open(Rank *r) {
                           .rank = processes ? 0 : r->rank,
                           .nranks = processes ? 0 : nranks,
                           .device = TILE_DEVICE_OF_RANK,
-                          .timeout_ms = 1500,
+                          .timeout_ms = 4000, /* a loaded machine emulates slowly */
                           .group = processes ? NULL : "rt_gpu_mesh",
                           .target = emulated ? "emu" : "gpu"};
     int code = tile_mesh_open(&c, &r->mesh);
