@@ -99,6 +99,11 @@ static void make_body(Fn *f) {
     emit_region(f, f->k->body);
 }
 
+/* A grid of one task takes no ticket, nor memory for it. */
+static void lds_unless_used(Fn *f, Text *head) {
+    if (!text_has_word(text_str(&f->body), "lds") && !text_has_word(text_str(head), "lds")) f->hip->lds = 0;
+}
+
 static void kernel_head(Fn *f, Text *to, const char *name) {
     text_printf(to, "TILE_KERNEL(%s, %s_call, %d) {\n", name, f->p->name, f->hip->threads);
     if (f->hip->lds) text_printf(to, "    TILE_LDS(lds, %" PRId64 ");\n", f->hip->lds);
@@ -115,12 +120,16 @@ bool hip_kernel(GpuText *g, Arena *a, const Program *p, const Memory *memory, co
     f.hip = &hip;
     f.k = n->kernel;
     f.node = n;
+    Text head = {0};
     make_body(&f);
+    hip_arguments(&f);
+    fn_head_print(&f, &head);
+    lds_unless_used(&f, &head);
     source_comment(&f, to);
     kernel_head(&f, to, launch->function);
-    hip_arguments(&f);
-    fn_head_print(&f, to);
+    text_add(to, text_str(&head));
     text_add(to, text_str(&f.body));
+    text_free(&head);
     text_add(to, "}\n\n");
     text_free(&f.body);
     launch->threads = hip.threads;
