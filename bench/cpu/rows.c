@@ -1,4 +1,4 @@
-/* rows.c: softmax, rmsnorm and attention of examples/ against plain C loops. */
+/* rows.c: softmax and rmsnorm of examples/, and attention in f32, against plain C loops. */
 #include "attend.h"
 #include "bench.h"
 #include "plain.h"

@@ -8,7 +8,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 flags=(-std=gnu11 -O3 -march=native -fopenmp-simd -fno-math-errno -fno-trapping-math -I runtime -I runtime/include -I "$work" -I bench/cpu)
 libraries=("$build/libtile.a" -lopenblas -lm -lpthread)
-for e in gemm softmax rmsnorm attention stories/stories; do "$build/bin/tilec" compile "examples/$e.tile" -o "$work"; done
+for e in examples/{gemm,softmax,rmsnorm,stories/stories} bench/cpu/attention; do "$build/bin/tilec" compile "$e.tile" -o "$work"; done
 cc -O3 -march=native -c bench/cpu/plain.c -o "$work/plain.o"
 cc -Ofast -march=native -c bench/cpu/plain_decode.c -o "$work/plain_decode.o"
 cc "${flags[@]}" "$work/gemm.c" bench/cpu/gemm.c -o "$work/gemm" "${libraries[@]}"
