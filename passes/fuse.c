@@ -109,6 +109,12 @@ static void uses_count(const Program *p, Use *use) {
     for (int i = 0; i < p->node.n; i++) use_count(use, p->node.p[i]);
 }
 
+int fuse_uses(const Node *n, int tensor) {
+    int count = (n->kind == NODE_COLLECTIVE && n->src == tensor) + (n->when == tensor + 1);
+    for (int a = 0; a < n->arg.n; a++) count += n->arg.p[a].tensor == tensor;
+    return count;
+}
+
 /* A kernel that touches what is updated in place stays where it is. */
 bool fuse_touches_updated(const Use *use, const Node *n) {
     for (int a = 0; a < n->arg.n; a++)
@@ -121,12 +127,8 @@ bool fuse_touches_updated(const Use *use, const Node *n) {
 static bool other_results_read(const Program *p, const Node *producer, const Node *consumer, int tensor) {
     for (int a = 0; a < producer->arg.n; a++) {
         if (!producer->kernel->param.p[a].out || producer->arg.p[a].tensor == tensor) continue;
-        for (int i = producer->id + 1; i <= consumer->id; i++) {
-            const Node *n = p->node.p[i];
-            if (n->kind == NODE_COLLECTIVE && n->src == producer->arg.p[a].tensor) return true;
-            for (int b = 0; b < n->arg.n; b++)
-                if (n->arg.p[b].tensor == producer->arg.p[a].tensor) return true;
-        }
+        for (int i = producer->id + 1; i <= consumer->id; i++)
+            if (fuse_uses(p->node.p[i], producer->arg.p[a].tensor)) return true;
     }
     return false;
 }

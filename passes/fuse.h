@@ -26,6 +26,7 @@ bool fuse_accesses_meet(Pair *);
 /* A body without control flow whose grid is exactly the dimensions of an access, and that does not know its tiles. */
 bool fuse_elementwise(const Kernel *, const Op *access);
 bool fuse_sliced(const Arg *);
+int fuse_uses(const Node *, int tensor); /* as an argument, by a collective, as its condition */
 bool fuse_touches_updated(const Use *, const Node *);
 Kernel *fuse_own_kernel(Module *, Node *); /* the node's kernel, copied if others call it */
 Name fuse_name(Module *, const Kernel *, const Kernel *);

@@ -23,16 +23,10 @@ static bool pair_fits(Pair *f) {
            b->ngrid == f->load->sub.n && !has_product(b->body);
 }
 
-static int count_reads(const Node *n, int tensor) {
-    int count = (n->kind == NODE_COLLECTIVE && n->src == tensor) + (n->when == tensor + 1);
-    for (int a = 0; a < n->arg.n; a++) count += n->arg.p[a].tensor == tensor;
-    return count;
-}
-
 /* The producer moves down to the consumer: nothing between may read its result. */
 static bool is_read_between(const Pair *f) {
     for (int i = f->producer->id + 1; i < f->consumer->id; i++)
-        if (count_reads(f->p->node.p[i], f->tensor)) return true;
+        if (fuse_uses(f->p->node.p[i], f->tensor)) return true;
     return false;
 }
 
@@ -40,7 +34,7 @@ static bool find_producer(Pair *f, const Use *use) {
     const Tensor *t = &f->p->tensor.p[f->tensor];
     const Use *u = &use[f->tensor];
     if ((t->role != ROLE_TEMP && t->role != ROLE_OUTPUT) || t->symmetric >= 0) return false;
-    if (count_reads(f->consumer, f->tensor) > 1) return false; /* also as another argument, which would come too early */
+    if (fuse_uses(f->consumer, f->tensor) > 1) return false; /* also as another argument, which would come too early */
     if (!u->producer || u->updated || u->producer->id >= f->consumer->id) return false;
     if (u->producer->when != f->consumer->when) return false;
     f->producer = u->producer;
