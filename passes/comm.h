@@ -64,7 +64,7 @@ Node *comm_producer(Comm *, int tensor);
 bool comm_alone(const Comm *, int tensor);
 /* A schedule of the machine computes a kernel that reads or writes the tensor: it stays as it is, in private memory. */
 bool comm_is_scheduled(const Comm *, int tensor);
-/* How many node arguments read the tensor, the collective at c->at left out. */
+/* How many node arguments and conditions read the tensor, the collective at c->at left out. */
 int comm_readers(const Comm *, int tensor);
 /* A symmetric tensor like `like`, named NAME.what, of these extents. */
 int comm_symmetric(Comm *, int like, const char *what, int axis, const Size *dim, int ndim, Elem);
@@ -74,8 +74,9 @@ bool comm_reads_itself(const Comm *, int tensor);
 void comm_publish_temp(Comm *, int tensor, int axis);
 /* Every later reader of tensor `from` reads the own copy of symmetric tensor `to`, which has the same extents. */
 void comm_read_own(Comm *, int from, int to, int axis);
-/* May every later reader address the owner of what it reads along dim (block B = ceil(n / ranks)) directly? */
 bool comm_updates(const Comm *, int tensor); /* some node updates it in place */
+bool comm_decides(const Comm *, int tensor); /* it is the condition of a later node */
+/* May every later reader address the owner of what it reads along dim (block B = ceil(n / ranks)) directly? */
 bool comm_can_pull(const Comm *, int tensor, int dim, Size split);
 /* Every later reader of `from` reads symmetric `to` at the owner's rank. stacked: the dimension itself is the rank. */
 void comm_read_owner(Comm *, int from, int to, int axis, int dim, Size split, bool stacked);

@@ -113,7 +113,7 @@ static bool reads(const Node *n, int a, int tensor) {
 }
 
 static int count_reads(const Node *n, int tensor) {
-    int count = n->kind == NODE_COLLECTIVE && n->src == tensor;
+    int count = (n->kind == NODE_COLLECTIVE && n->src == tensor) + (n->when == tensor + 1);
     for (int a = 0; a < n->arg.n; a++) count += reads(n, a, tensor);
     return count;
 }
@@ -123,6 +123,12 @@ int comm_readers(const Comm *c, int tensor) {
     for (int i = 0; i < c->out.n; i++) count += count_reads(&c->out.p[i], tensor);
     for (int i = c->at + 1; i < c->p->node.n; i++) count += count_reads(c->p->node.p[i], tensor);
     return count;
+}
+
+bool comm_decides(const Comm *c, int tensor) {
+    for (int i = c->at + 1; i < c->p->node.n; i++)
+        if (c->p->node.p[i]->when == tensor + 1) return true;
+    return false;
 }
 
 int comm_symmetric(Comm *c, int like, const char *what, int axis, const Size *dim, int ndim, Elem elem) {
@@ -263,7 +269,7 @@ static bool reader_can_pull(const Comm *c, const Node *n, int a, OwnerEdit *e) {
 bool comm_can_pull(const Comm *c, int tensor, int dim, Size split) {
     if (split.sym >= 0) return false;
     OwnerEdit e = {.dim = dim, .split = split, .block = size_block(c->m, split, NULL), .legal = true};
-    if (c->p->tensor.p[tensor].role == ROLE_OUTPUT) return false;
+    if (c->p->tensor.p[tensor].role == ROLE_OUTPUT || comm_decides(c, tensor)) return false;
     for (int i = c->at + 1; i < c->p->node.n; i++) {
         const Node *n = c->p->node.p[i];
         if (n->kind == NODE_COLLECTIVE && n->src == tensor) return false;

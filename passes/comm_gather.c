@@ -44,12 +44,12 @@ static bool fits_packets(const Gather *g) {
     return !g->n->when && g->block <= PACKET_BYTES && elem_bits(src->elem) <= 32;
 }
 
-/* An output, or what a later collective takes, lies in private memory too. */
+/* An output, what a later collective takes, or a condition lies in private memory too. */
 static bool is_kept(const Gather *g) {
     const Comm *c = g->c;
     for (int i = c->at + 1; i < c->p->node.n; i++)
         if (c->p->node.p[i]->kind == NODE_COLLECTIVE && c->p->node.p[i]->src == g->n->dst) return true;
-    return c->p->tensor.p[g->n->dst].role == ROLE_OUTPUT;
+    return c->p->tensor.p[g->n->dst].role == ROLE_OUTPUT || comm_decides(c, g->n->dst);
 }
 
 static CommForm choose(const Gather *g) {
