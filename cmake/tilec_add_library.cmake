@@ -5,7 +5,8 @@
 # compile, RANKS is --ranks, OPTIONS any others; COMPILE_OPTIONS go to the C compiler, behind those of
 # `tilec targets host --flags`. TARGETS are those of `tilec targets`, host if none is said; with a GPU among them tilec calls
 # the compilers itself, and COMPILE_OPTIONS are refused. A source is compiled again when it changes, or a file that it imports, or tilec itself.
-# Which programs a source has is asked of tilec when the project is configured, and again when the source changes.
+# Which programs a source has is asked of tilec when the project is configured. Ninja asks again when the source changes,
+# and configures only if the answer is another one; with other generators a changed source configures.
 function(tilec_add_library name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "STATIC;SHARED" "RANKS" "SOURCES;TARGETS;DEFINES;INCLUDES;OPTIONS;COMPILE_OPTIONS")
   if(arg_UNPARSED_ARGUMENTS OR NOT arg_SOURCES)
@@ -63,14 +64,30 @@ macro(tilec_command_words to)
   endforeach()
 endmacro()
 
-# Sets programs: those of a source, one to a line of --emit=programs; the project is configured again when it changes.
+# Sets programs: those of a source, one to a line of --emit=programs.
 macro(tilec_list_programs path)
-  execute_process(COMMAND ${tilec} compile ${path} ${words} --emit=programs OUTPUT_VARIABLE programs RESULT_VARIABLE failed)
+  set(ask ${tilec} compile ${path} ${words} --emit=programs)
+  execute_process(COMMAND ${ask} OUTPUT_VARIABLE programs RESULT_VARIABLE failed)
   if(failed)
     message(FATAL_ERROR "tilec_add_library(${name}): tilec does not take ${path}")
   endif()
+  tilec_watch_programs(${path})
   string(REGEX MATCHALL "[^\n]+" programs "${programs}")
-  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${path})
+endmacro()
+
+# Ninja brings what the configuration depends on up to date before it looks whether to configure; make does not.
+macro(tilec_watch_programs path)
+  set(watched ${path})
+  if(CMAKE_GENERATOR MATCHES "Ninja")
+    set(watched ${dir}/${stem}.tile.programs)
+    file(WRITE ${watched}.new "${programs}")
+    file(COPY_FILE ${watched}.new ${watched} ONLY_IF_DIFFERENT)
+    add_custom_command(OUTPUT ${watched} DEPENDS ${path} COMMAND ${ask} > ${watched}.new
+      COMMAND ${CMAKE_COMMAND} -E copy_if_different ${watched}.new ${watched} COMMENT "tilec ${source}: its programs"
+      VERBATIM)
+    list(APPEND generated ${watched}) # a rule that no target has is not written
+  endif()
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${watched})
 endmacro()
 
 # Adds the rule for the files made of a source; appends them to generated.
@@ -78,8 +95,9 @@ macro(tilec_generate source)
   get_filename_component(path ${source} ABSOLUTE)
   get_filename_component(stem ${source} NAME_WE)
   set(dir ${CMAKE_CURRENT_BINARY_DIR}/${name}.dir)
-  set(depfile ${dir}/${stem}.tile.d)
   tilec_list_programs(${path})
+  string(MD5 key "${programs}") # a depfile of other programs names files that no rule makes
+  set(depfile ${dir}/${stem}.${key}.d)
   set(files "")
   foreach(program IN LISTS programs)
     list(APPEND files ${dir}/${program}.${ending})

@@ -11,10 +11,10 @@ prefix="$work/moved here"
 ! grep -rl -e "$build" -e "$source" -e "$work/made" "$prefix" || exit 1
 export PKG_CONFIG_PATH="$prefix/lib/pkgconfig"
 
-# What a build compiled, by the names of the sources.
+# What a build compiled, by the names of the sources, and whether it configured.
 compiled() {
     "$@" >"$work/log" 2>&1 || { cat "$work/log"; exit 1; }
-    echo $(grep -oE '\b(smooth|total|main)\.(tile|c)\b' "$work/log" | sort -u)
+    echo $(grep -oE '\b(smooth|total|main|more)\.(tile|c)\b|Configuring' "$work/log" | sort -u)
 }
 
 steps() { # NAME BINARY COMMAND..
@@ -33,10 +33,23 @@ steps() { # NAME BINARY COMMAND..
     sed -i s/max_rows/sum_rows/ total.tile
 }
 
+grows() { # NAME COMMAND..: a program more in a source, and one fewer
+    local name=$1
+    shift
+    sleep 1.1
+    echo "program more(b: f32[N, D]) -> (s: f32[N]) { s = sum_rows(b); }" >>total.tile
+    echo "$name more: $(compiled "$@")"
+    sleep 1.1
+    sed -i '$d' total.tile
+    echo "$name fewer: $(compiled "$@")"
+}
+
 cp -r "$source/examples/project" "$work/project"
 cd "$work/project"
 cmake -G Ninja -S . -B ninja -DCMAKE_PREFIX_PATH="$prefix" >"$work/ninja.log"
 steps ninja ninja/project ninja -C ninja
+grows ninja ninja -C ninja
 cmake -G "Unix Makefiles" -S . -B made -DCMAKE_PREFIX_PATH="$prefix" >"$work/made.log"
 steps cmake made/project make -C made -j2
+grows cmake make -C made -j2
 steps make out/project make -j2
