@@ -4,11 +4,11 @@
 #include <dlfcn.h>
 #include <stdio.h>
 
-enum { KINDS = 3 };
+enum { KINDS = 3, LIBRARIES = 4 };
 
-static const char *const libraries[KINDS][3] = {
+static const char *const libraries[KINDS][LIBRARIES] = {
     [GPU_CUDA] = {"libcuda.so.1"},
-    [GPU_HIP] = {"libamdhip64.so", "libamdhip64.so.6", "libamdhip64.so.5"},
+    [GPU_HIP] = {"libamdhip64.so", "libamdhip64.so.7", "libamdhip64.so.6", "libamdhip64.so.5"},
     [GPU_EMU] = {NULL}, /* the program itself, if it was linked with the emulator */
 };
 
@@ -24,7 +24,7 @@ static const struct {
 static void *library_open(GpuKind kind) {
     if (kind == GPU_EMU) return dlopen(NULL, RTLD_NOW);
     void *library = NULL;
-    for (int i = 0; i < 3 && libraries[kind][i] && !library; i++) library = dlopen(libraries[kind][i], RTLD_NOW);
+    for (int i = 0; i < LIBRARIES && libraries[kind][i] && !library; i++) library = dlopen(libraries[kind][i], RTLD_NOW);
     return library;
 }
 
