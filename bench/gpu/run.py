@@ -61,7 +61,7 @@ def error_of(got, want):
 
 class Config(ctypes.Structure):
     """tile_mesh_config of runtime/include/tile.h"""
-    _fields_ = [("size", ctypes.c_size_t), ("rank", ctypes.c_int), ("nranks", ctypes.c_int), ("device", ctypes.c_int), ("reserve_sms", ctypes.c_int),
+    _fields_ = [("size", ctypes.c_size_t), ("rank", ctypes.c_int), ("nranks", ctypes.c_int), ("device", ctypes.c_int), 
                 ("allgather", ctypes.c_void_p), ("ctx", ctypes.c_void_p), ("workers", ctypes.c_int), ("timeout_ms", ctypes.c_int),
                 ("group", ctypes.c_char_p), ("target", ctypes.c_char_p)]
 

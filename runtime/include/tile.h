@@ -45,7 +45,6 @@ typedef struct {
     int rank, nranks;  /* nranks 0: from RANK/WORLD_SIZE, or Open MPI's variables; else 1 rank */
     int device;        /* on GPUs; TILE_DEVICE_OF_RANK: the rank's number, modulo how many there are; each rank needs
                           its own */
-    int reserve_sms;   /* not used yet */
     /* Collective exchange of `each` bytes a rank (out: in rank order), called once at open; NULL: ranks are threads of
        this process that pass the same `group`, or, when nranks came from the environment, processes of this host.
        Returns 0. */
