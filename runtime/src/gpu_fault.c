@@ -10,16 +10,18 @@ enum { LOOK_NS = 2000000, NAP_NS = 20000, SPIN_NS = 200000 };
 
 /* ---- open and close ---- */
 
-int gpu_control_open(tile_mesh *m) {
-    Gpu *g = m->gpu;
-    int code = gpu_share_open(m, sizeof(tile_gpu_fault), &g->control);
-    if (code) return code;
+static int own_open(Gpu *g) {
     int error = g->api.host_alloc((void **)&g->notice, sizeof *g->notice, GPU_HOST_PORTABLE | GPU_HOST_MAPPED);
     if (!error) error = g->api.stream_create(&g->aside, GPU_STREAM_NON_BLOCKING);
     if (!error) error = g->api.event_create(&g->done, GPU_EVENT_NO_TIMING);
     if (error) return gpu_fail(g, error, "preparing the device");
     atomic_store(g->notice, 0);
     return TILE_OK;
+}
+
+int gpu_control_open(tile_mesh *m) {
+    int code = gpu_share_open(m, sizeof(tile_gpu_fault), &m->gpu->control);
+    return code ? code : group_agree(m->group, own_open(m->gpu));
 }
 
 void gpu_control_close(tile_mesh *m) {

@@ -250,6 +250,7 @@ int gpu_instance_run(tile_instance *p, void *const *arg, const int64_t *dim, til
     call_fill(p, arg, dim);
     if (memcmp(x->call, x->checked, p->program->call_bytes) != 0) {
         if ((code = tensors_check(p, arg, dim))) return code;
+        memset(x->checked, 0, p->program->call_bytes); /* until all maps are filled */
         code = gpu_maps_fill(p->mesh->gpu, p->program, x->image, arg, dim, x->local, x->map);
         if (code) return code;
         memcpy(x->checked, x->call, p->program->call_bytes);

@@ -45,10 +45,11 @@ static int part_map(const Gpu *g, void **base, const Part *from) {
 
 static int parts_map(tile_mesh *m, GpuShare *s, const Part *all) {
     int error = 0;
+    s->base[m->rank] = s->own;
     for (int r = 0; r < m->nranks && !error; r++) {
-        if (r == m->rank || m->group->threads)
+        if (m->group->threads)
             s->base[r] = all[r].base;
-        else
+        else if (r != m->rank)
             error = part_map(m->gpu, (void **)&s->base[r], &all[r]);
     }
     return error ? gpu_fail(m->gpu, error, "mapping the memory of another rank") : TILE_OK;
@@ -100,8 +101,14 @@ static void leave_processes(tile_mesh *m, GpuShare *s) {
         m->gpu->api.release(s->own);
 }
 
+/* A part that no other rank was told of: one of them had no memory. */
+static void leave_alone(tile_mesh *m, GpuShare *s) {
+    if (s->own) m->gpu->api.release(s->own);
+}
+
 void gpu_share_close(tile_mesh *m, GpuShare *s) {
-    if (s->host.base && s->base && !gpu_enter(m->gpu)) (m->group->threads ? leave_threads : leave_processes)(m, s);
+    bool told = s->base && s->base[m->rank];
+    if (!gpu_enter(m->gpu)) (!told ? leave_alone : m->group->threads ? leave_threads : leave_processes)(m, s);
     if (s->host.base) share_close(&s->host);
     free(s->base);
     *s = (GpuShare){0};

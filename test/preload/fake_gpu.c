@@ -1,6 +1,6 @@
 /* fake_gpu.c: stands for libcuda.so.1 and libamdhip64.so on a machine without a GPU: the emulator under the drivers'
    names. FAKE_FAIL=NAME:CODE makes one function fail (names of runtime/src/gpu.h), NAME:CODE:N from its call N + 1 on;
-   no_peer:1 and no_atomics:1: devices cannot work together. */
+   no_peer:1 and no_atomics:1: devices cannot work together. fake_alive: blocks of memory that nobody has given back. */
 #include "emu/api.h"
 
 #include <stdlib.h>
@@ -52,9 +52,22 @@ FAKE(peer_enable, cuCtxEnablePeerAccess, hipCtxEnablePeerAccess, (void *a, unsig
 FAKE(context_retain, cuDevicePrimaryCtxRetain, hipDevicePrimaryCtxRetain, (void **a, int b), (a, b))
 FAKE(context_release, cuDevicePrimaryCtxRelease_v2, hipDevicePrimaryCtxRelease, (int a), (a))
 FAKE(context_set, cuCtxSetCurrent, hipCtxSetCurrent, (void *a), (a))
+extern _Atomic int fake_alive;
+_Atomic int fake_alive;
 int fake_alloc(void **, size_t);
-int fake_alloc(void **p, size_t bytes) { return bytes ? tile_emu_alloc(p, bytes) : 1; } /* as the drivers do */
+int fake_alloc(void **p, size_t bytes) {
+    if (!bytes) return 1; /* as the drivers do */
+    int error = tile_emu_alloc(p, bytes);
+    fake_alive += !error;
+    return error;
+}
+int fake_release(void *);
+int fake_release(void *p) {
+    fake_alive--;
+    return tile_emu_release(p);
+}
 #define tile_emu_alloc fake_alloc
+#define tile_emu_release fake_release
 FAKE(alloc, cuMemAlloc_v2, hipMalloc, (void **a, size_t b), (a, b))
 FAKE(release, cuMemFree_v2, hipFree, (void *a), (a))
 FAKE(host_alloc, cuMemHostAlloc, hipHostMalloc, (void **a, size_t b, unsigned c), (a, b, c))
@@ -89,9 +102,8 @@ int cuDeviceGetAttribute(int *value, int attribute, int device) {
 
 int hipExtMallocWithFlags(void **, size_t, unsigned);
 int hipExtMallocWithFlags(void **p, size_t bytes, unsigned flags) {
-    int error = failure("alloc_fine");
     (void)flags;
-    return error ? error : tile_emu_alloc(p, bytes);
+    return hipMalloc(p, bytes);
 }
 
 int cuTensorMapEncodeTiled(void);

@@ -61,6 +61,13 @@ static int run_all(const tile_program *p) {
     return code ? code : run_once(m, p, x, y);
 }
 
+static tile_mesh *mesh_open(void) {
+    tile_mesh_config c = {.size = sizeof c, .nranks = 1, .target = "gpu", .group = "rt_gpu_driver"};
+    tile_mesh *m = NULL;
+    CHECK(!tile_mesh_open(&c, &m));
+    return m;
+}
+
 static void *stream_make(void) {
     void *library = dlopen("libcuda.so.1", RTLD_NOW), *stream = NULL;
     int (*make)(void **, unsigned);
@@ -72,12 +79,11 @@ static void *stream_make(void) {
 
 /* The second run is on another stream while the first has not ended. */
 static void check_busy(const tile_program *p) {
-    tile_mesh_config c = {.size = sizeof c, .nranks = 1, .target = "gpu", .group = "rt_gpu_driver"};
-    tile_mesh *m = NULL;
+    tile_mesh *m = mesh_open();
     tile_instance *i = NULL;
     void *x = NULL, *y = NULL;
     float scale = 2, host[N] = {0};
-    CHECK(!tile_mesh_open(&c, &m) && !tile_alloc(m, 4 * N, &x) && !tile_alloc(m, 4 * N, &y));
+    CHECK(!tile_alloc(m, 4 * N, &x) && !tile_alloc(m, 4 * N, &y));
     CHECK(!tile_instance_open(m, p, &i) && !tile_copy_in(m, x, host, sizeof host, NULL));
     void *arg[] = {x, y, &scale};
     void *other = stream_make();
@@ -88,6 +94,32 @@ static void check_busy(const tile_program *p) {
     setenv("FAKE_FAIL", "", 1);
     CHECK(tile_stream_sync(m, NULL) == TILE_OK);
     CHECK(tile_instance_run(i, arg, &(int64_t){N}, other) == TILE_OK);
+}
+
+/* A description of a tensor fails: those of the run before are not taken for whole. */
+static void check_maps(const tile_program *of) {
+    static const tile_map map[] = {{.arg = 0, .bytes = 4, .columns = N, .rows = {1, -1}, .box = 1}};
+    tile_launch mapped[] = {good[0], good[1]};
+    tile_image image = *of->image;
+    tile_program p = *of;
+    mapped[0].nmaps = 1;
+    mapped[0].map = map;
+    image.launch = mapped;
+    p.image = &image;
+    tile_mesh *m = mesh_open();
+    tile_instance *i = NULL;
+    void *x = NULL, *y = NULL, *z = NULL;
+    float scale = 2, host[N] = {0};
+    CHECK(!tile_alloc(m, 4 * N, &x) && !tile_alloc(m, 4 * N, &y) && !tile_alloc(m, 4 * N, &z));
+    CHECK(!tile_instance_open(m, &p, &i) && !tile_copy_in(m, x, host, sizeof host, NULL));
+    CHECK(tile_instance_run(i, (void *[]){x, y, &scale}, &(int64_t){N}, NULL) == TILE_OK);
+    setenv("FAKE_FAIL", "map_encode:1", 1);
+    CHECK(tile_instance_run(i, (void *[]){x, y, &scale}, &(int64_t){N}, NULL) == TILE_OK);
+    CHECK(tile_instance_run(i, (void *[]){x, z, &scale}, &(int64_t){N}, NULL) == TILE_E_SYS);
+    CHECK(tile_instance_run(i, (void *[]){x, y, &scale}, &(int64_t){N}, NULL) == TILE_E_SYS);
+    setenv("FAKE_FAIL", "", 1);
+    CHECK(tile_instance_run(i, (void *[]){x, y, &scale}, &(int64_t){N}, NULL) == TILE_OK);
+    CHECK(tile_stream_sync(m, NULL) == TILE_OK);
 }
 
 int main(int argc, char **argv) {
@@ -104,5 +136,6 @@ int main(int argc, char **argv) {
     }
     setenv("FAKE_FAIL", "", 1);
     check_busy(&p);
+    if (strcmp(image.target, "sm_90a") == 0) check_maps(&p);
     return failures != 0;
 }

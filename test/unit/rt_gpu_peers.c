@@ -1,8 +1,10 @@
 /* rt_gpu_peers.c: devices of two ranks (threads) that cannot work together, over a driver whose functions fail
-   (test/preload/fake_gpu.c as libcuda.so.1 or libamdhip64.so): both ranks get an error, and the sentence is in one. */
+   (test/preload/fake_gpu.c as libcuda.so.1 or libamdhip64.so): both ranks get an error, the sentence is in one, and
+   all memory is given back. */
 #include "test/unit/check.h"
 #include "tile.h"
 
+#include <dlfcn.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -36,6 +38,9 @@ static const Case cases[] = {
     {"peer_enable:217", {0, 1}, {TILE_E_SYS, TILE_E_SYS}, "opening access between devices"},
     {"device_bus:101", {0, 1}, {TILE_E_SYS, TILE_E_SYS}, "asking for the device's number"},
     {"fill:700", {0, 1}, {TILE_E_SYS, TILE_E_SYS}, "taking memory that the ranks share"},
+    {"alloc:2:1", {0, 1}, {TILE_E_NOMEM, TILE_E_NOMEM}, "taking memory that the ranks share: out of memory"},
+    {"host_alloc:2:1", {0, 1}, {TILE_E_NOMEM, TILE_E_NOMEM}, "preparing the device: out of memory"},
+    {"event_create:2:1", {0, 1}, {TILE_E_NOMEM, TILE_E_NOMEM}, "preparing the device: out of memory"},
 };
 
 typedef struct {
@@ -43,6 +48,14 @@ typedef struct {
     int rank, code;
     char words[512];
 } Rank;
+
+/* Blocks of device memory in use. */
+static int alive(void) {
+    void *library = dlopen("libcuda.so.1", RTLD_NOW);
+    if (!library) library = dlopen("libamdhip64.so", RTLD_NOW);
+    int *n = library ? dlsym(library, "fake_alive") : NULL;
+    return n ? *n : -1;
+}
 
 static void *rank_main(void *arg) {
     Rank *r = arg;
@@ -68,6 +81,7 @@ static void check_case(const Case *c) {
     rank_main(&rank[0]);
     pthread_join(other, NULL);
     for (int r = 0; r < 2; r++) CHECK(rank[r].code == c->code[r]);
+    CHECK(alive() == 0);
     bool said = strstr(rank[0].words, c->words) || strstr(rank[1].words, c->words);
     if (!CHECK(said)) return;
     printf("%s: %s; %s\n", c->fail, rank[0].words, rank[1].words);
