@@ -90,7 +90,7 @@ static bool element_report(const Laws *l, Loc loc, int io, int64_t i, const Arra
                "'%s' is %s, and %s with the loop run whole",
                how, io_tensor(l, io)->name, place, l->p->name, number_text(l, array_get(cut, i)), number_text(l, array_get(whole, i)));
     if (isnan(array_get(cut, i)))
-        diag_note(l->s->diags, loc, "a part in which nothing counts may carry infinities: where(m == mx, 1, exp(m - mx))");
+        diag_note(l->s->diags, loc, "a part may carry infinities, and their difference is no number: where(m == mx, 1, exp(m - mx))");
     diag_note(l->s->diags, loc, "inputs are drawn from --seed=%" PRId64 "; two evaluations may differ by %.3g here",
               l->s->o->seed, element_bound(cut, i) + element_bound(whole, i));
     return false;

@@ -1,9 +1,11 @@
 /* pieces.c: cuts a loop into parts that its merge puts together; tests whether a merge says what its loop does.
    for piece in 0 .. ceil((hi - lo) / step) with (acc) {
-     part = for p in lo' .. hi' { .. };  yield piece == 0 ? part : merge(acc, part) } */
+     part = for p in lo' .. hi' { .. };  yield piece == 0 ? part : merge(mend(acc), mend(part)) } */
 #include "passes/pieces.h"
 
 #include "passes/inline.h"
+
+#include <math.h>
 
 static Op *merge_loop_in(const Region *r, int *n) {
     for (Op *op = r ? r->first : NULL; op; op = op->next) {
@@ -48,6 +50,32 @@ static void merge_move(Op *loop, Op *branch, Value *const *mine, Value *const *o
     loop->region[1] = NULL;
 }
 
+/* A maximum or minimum of nothing: -inf or inf. */
+static bool begins_infinite(const Value *init) {
+    const Op *op = init->def;
+    if (op && op->kind == OP_BROADCAST) op = op->arg.p[0]->def;
+    return op && op->kind == OP_CONST && elem_is_float(init->type.elem) && isinf(op->fimm);
+}
+
+/* part[v] = begin[e] == part[e] && part[v] != part[v] ? begin[v] : part[v] */
+static Value *value_mend(Builder *b, Value *const *begin, Value *const *part, int e, int v) {
+    Value *still = build_binary(b, OP_EQ, part[e], begin[e]), *is_nan = build_binary(b, OP_NE, part[v], part[v]);
+    return build_select(b, build_binary(b, OP_AND, still, is_nan), begin[v], part[v]);
+}
+
+Value **part_mend(Builder *b, Value *const *begin, Value *const *part, int n) {
+    Value **out = ARENA_ARRAY(b->m->arena, Value *, n + 1);
+    for (int v = 0; v < n; v++) {
+        out[v] = part[v];
+        for (int e = 0; e < n && elem_is_float(part[v]->type.elem); e++)
+            if (e != v && begins_infinite(begin[e]) && type_covers(part[v]->type, part[e]->type)) {
+                out[v] = value_mend(b, begin, part, e, v);
+                break;
+            }
+    }
+    return out;
+}
+
 /* What the loop gave, the outer one gives now; the parts have results of their own. */
 static void results_swap(Module *m, Kernel *k, Op *loop, Op *outer) {
     for (int i = 0; i < loop->res.n; i++) {
@@ -69,12 +97,13 @@ void loop_cut(Module *m, Kernel *k, Op *loop, int64_t parts, bool backwards) {
     Region aside = {.parent = loop->in->parent};
     Builder b = {.m = m, .k = k, .at = &aside, .loc = loop->loc};
     int n = loop->res.n, piece = piece_range(m, k, loop->loc);
+    Value *const *begin = arena_copy(m->arena, loop->arg.p + 2, sizeof *begin * (size_t)n);
     Value *lo = loop->arg.p[0], *hi = loop->arg.p[1], *one = number(&b, 1), *zero = number(&b, 0);
     Value *length = build_binary(&b, OP_MAX, build_binary(&b, OP_SUB, hi, lo), zero);
     Value *step = build_binary(&b, OP_DIV, sum(&b, length, number(&b, parts - 1)), number(&b, parts));
     step = build_binary(&b, OP_MAX, step, one);
     Value *pieces = build_binary(&b, OP_DIV, sum(&b, length, build_binary(&b, OP_SUB, step, one)), step);
-    Op *outer = build_for(&b, piece, zero, pieces, loop->arg.p + 2, n);
+    Op *outer = build_for(&b, piece, zero, pieces, begin, n);
     b.at = outer->region[0];
     Value *pos = build_index(&b, OP_POS, piece);
     Value *at = backwards ? build_binary(&b, OP_SUB, build_binary(&b, OP_SUB, pieces, one), pos) : pos;
@@ -90,10 +119,12 @@ void loop_cut(Module *m, Kernel *k, Op *loop, int64_t parts, bool backwards) {
     Type *type = ARENA_ARRAY(m->arena, Type, n + 1);
     for (int i = 0; i < n; i++) type[i] = loop->res.p[i]->type;
     Op *branch = build_if(&b, first, type, n);
-    Value *const *held = outer->region[0]->arg.p;
     b.at = branch->region[0];
     build_yield(&b, loop->res.p, n);
-    merge_move(loop, branch, backwards ? loop->res.p : held, backwards ? held : loop->res.p);
+    b.at = branch->region[1];
+    Value *const *held = part_mend(&b, begin, outer->region[0]->arg.p, n);
+    Value *const *part = part_mend(&b, begin, loop->res.p, n);
+    merge_move(loop, branch, backwards ? part : held, backwards ? held : part);
     b.at = outer->region[0];
     build_yield(&b, branch->res.p, n);
 }
