@@ -127,7 +127,8 @@ typedef struct {
     int (*publish_begin)(Fn *, SyncScope);                                           /* blocks that it opened */
     const char *(*publish)(Fn *, const char *word, SyncScope);                       /* a statement */
     const char *(*arrive)(Fn *, const char *count, const char *arrivals, SyncScope); /* a condition */
-    void (*packet_get)(Nest *, const char *place, const char *bits);                 /* between begin and end */
+    /* Between begin and end, where the condition holds; NULL: always. */
+    void (*packet_get)(Nest *, const char *when, const char *place, const char *bits);
     const char *(*packet_put)(Fn *, const char *place, const char *bits);
 } SyncBackend;
 

@@ -15,12 +15,12 @@ const char *packet_value(Fn *f, Elem e, const char *bits) {
     return is_float ? fn_text(f, "tile_%s_of_bits(%s)", elem_text(e), bits) : fn_text(f, "(%s)%s", elem_c(e), bits);
 }
 
-/* A load of packets waits for each of them. */
+/* A load of packets waits for each of them; there are none outside of the tensor. */
 static void packet_load(Nest *n, const Op *op, const char *to) {
     const char *inside, *place = nest_place(n, op, &inside), *bits = c_name(&n->f->names, "bits");
     n->pragma = NULL;
-    nest_line(n, n->n, "uint32_t %s;", bits);
-    n->f->back->sync->packet_get(n, place, bits);
+    nest_line(n, n->n, inside ? "uint32_t %s = 0;" : "uint32_t %s;", bits);
+    n->f->back->sync->packet_get(n, inside, place, bits);
     nest_line(n, n->n, "%s = %s;", to, packet_value(n->f, op->res.p[0]->type.elem, bits));
 }
 

@@ -186,9 +186,10 @@ static const char *host_arrive(Fn *f, const char *count, const char *arrivals, S
     return fn_text(f, "tile_arrive(t, &%s, %s)", count, arrivals);
 }
 
-static void host_packet_get(Nest *n, const char *place, const char *bits) {
-    const char *error = c_name(&n->f->names, "error");
-    nest_line(n, n->n, "const int %s = tile_packet_get(t, &%s, &%s, -1, -1);", error, place, bits);
+static void host_packet_get(Nest *n, const char *when, const char *place, const char *bits) {
+    const char *error = c_name(&n->f->names, "error"),
+               *get = fn_text(n->f, "tile_packet_get(t, &%s, &%s, -1, -1)", place, bits);
+    nest_line(n, n->n, "const int %s = %s;", error, when ? fn_text(n->f, "%s ? %s : TILE_OK", when, get) : get);
     nest_line(n, n->n, "if (%s) return %s;", error, error);
 }
 

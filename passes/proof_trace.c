@@ -2,6 +2,8 @@
    Takes: kernels with flags. Gives: events with intervals for subscripts; loops are run where a wait or a rank needs it. */
 #include "passes/proof_run.h"
 
+#include <string.h>
+
 enum { USE_BUDGET = 64, MAX_TASKS = 1 << 21 };
 
 typedef struct Step Step;
@@ -113,8 +115,8 @@ static bool event_push(Trace *t, Event e) {
     return true;
 }
 
-/* Cells of dimension d of the argument that a subscript can reach. */
-static Interval access_cells(Trace *t, const Arg *arg, const Param *p, int d, const Span *sub) {
+/* Cells of dimension d of the argument that a subscript can reach, in memory of the rank with these coordinates. */
+static Interval access_cells(Trace *t, const Arg *arg, const Param *p, int d, const Span *sub, const int *owner) {
     const Run *r = t->run;
     const Tensor *tensor = &r->p->tensor.p[arg->tensor];
     if (d < arg->lead) return interval_of(arg->at[d]);
@@ -122,7 +124,7 @@ static Interval access_cells(Trace *t, const Arg *arg, const Param *p, int d, co
     Interval a = env_affine(&t->env, &sub[d - arg->lead].lo);
     if (interval_empty(a)) return a;
     Size extent = tensor->dim[d];
-    if (arg->slice[d] < 0) return cut(a, 0, size_block(r->m, extent, r->sym) - 1);
+    if (arg->slice[d] < 0) return cut(a, 0, size_eval(r->m, extent, r->sym, owner) - 1);
     Size own = size_split(extent, arg->slice[d]);
     int64_t origin = size_origin(r->m, own, r->sym, t->env.coord) - size_origin(r->m, extent, r->sym, t->env.coord);
     a = cut(a, 0, size_eval(r->m, own, r->sym, t->env.coord) - 1);
@@ -160,15 +162,17 @@ static bool trace_access(Trace *t, const Step *s) {
     const Arg *arg = &t->node->arg.p[s->op->param];
     const Tensor *tensor = &r->p->tensor.p[arg->tensor];
     Event e = event_new(t, s->op, s->op->kind == OP_STORE ? EVENT_WRITE : EVENT_READ, arg->tensor);
-    int lead = tensor->symmetric >= 0;
+    int lead = tensor->symmetric >= 0, owner[MAX_AXES];
+    memcpy(owner, t->env.coord, sizeof owner);
     e.dense = (tensor->packet || s->written) && access_is_dense(t, s->op);
     if (lead) {
         Interval at = cut(env_affine(&t->env, &s->op->sub.p[0].lo), 0, r->m->axis.p[tensor->symmetric].ranks - 1);
         if (interval_empty(at)) return true;
         e.rank_lo = (int16_t)at.lo, e.rank_hi = (int16_t)at.hi;
+        owner[tensor->symmetric] = e.rank_lo; /* of several, the first one's blocks are the longest */
     }
     for (int d = 0; d < tensor->ndim; d++) {
-        Interval a = access_cells(t, arg, &t->node->kernel->param.p[s->op->param], d, s->op->sub.p + lead);
+        Interval a = access_cells(t, arg, &t->node->kernel->param.p[s->op->param], d, s->op->sub.p + lead, owner);
         if (interval_empty(a)) {
             r->box.n = e.box;
             return true;
