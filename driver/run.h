@@ -1,0 +1,37 @@
+/* run.h: one program of a session, the arrays it is run on, and its compiled form. */
+#ifndef TILEC_DRIVER_RUN_H
+#define TILEC_DRIVER_RUN_H
+
+#include "driver/emit.h"
+#include "driver/ranks.h"
+#include "ir/interp.h"
+
+typedef struct {
+    Session s;
+    const Program *p;
+    int64_t *sym;
+    Array *io; /* whole arrays, in the order of p->io */
+    int nranks;
+    void *const **part; /* of each rank, its parts of them */
+    size_t **bytes;     /* [rank][argument], 0 for scalars */
+    RankResult **result;
+    const tile_program *program;
+} Run;
+
+/* run_input.c: false after a message. */
+int run_open(Run *, const Options *); /* a session and its only program; -1 to go on, else the exit code */
+bool run_options_known(const Run *);  /* --in, --out and --size name what the program has */
+bool run_inputs(Run *);               /* sizes, and the arrays of all arguments */
+bool run_write(const Run *);          /* the files of --out */
+const Tensor *run_tensor(const Run *, int i);
+bool run_reads(const Tensor *);
+
+/* run_host.c: of a program that went through the passes; false after a message. */
+bool run_compile(Run *);         /* to a library, which is loaded */
+bool run_parts(Run *, int runs); /* the arrays cut up for the ranks, and room for the times of so many runs */
+bool run_ranks(const Run *, const Options *, int runs);
+RanksTime run_time(const Run *, int runs); /* of the last so many, without the first */
+void run_take(const Run *);                /* results, from the ranks' parts to the arrays */
+double run_predicted(const Run *);         /* seconds on the host */
+
+#endif

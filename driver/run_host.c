@@ -1,0 +1,122 @@
+/* run_host.c: a program compiled to a library, loaded, and run by all ranks. */
+#include "codegen/codegen.h"
+#include "driver/device.h"
+#include "driver/run.h"
+#include "driver/shard.h"
+#include "passes/model.h"
+
+#include <dlfcn.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static bool make_parts(Run *r, int runs) {
+    Arena *a = r->s.arena;
+    int n = r->p->io.n, coord[MAX_AXES];
+    size_t result = sizeof(RankResult) + sizeof(double) * (size_t)runs;
+    r->part = ARENA_ARRAY(a, void *const *, r->nranks);
+    r->bytes = ARENA_ARRAY(a, size_t *, r->nranks);
+    r->result = ARENA_ARRAY(a, RankResult *, r->nranks);
+    for (int k = 0; k < r->nranks; k++) {
+        void **part = ARENA_ARRAY(a, void *, n);
+        mesh_coord(r->s.m, k, coord);
+        r->bytes[k] = ARENA_ARRAY(a, size_t, n + 1);
+        for (int i = 0; i < n; i++) {
+            int64_t dim[MAX_DIMS];
+            const Tensor *t = run_tensor(r, i);
+            size_t bytes = shard_bytes(t->elem, shard_shape(r->s.m, t, r->sym, coord, dim));
+            if (t->ndim) r->bytes[k][i] = bytes;
+            if (!(part[i] = shared_memory(bytes))) return false;
+            shard_copy(r->s.m, t, r->sym, coord, &r->io[i], part[i], false);
+        }
+        r->part[k] = part;
+        if (!(r->result[k] = shared_memory(result))) return false;
+    }
+    return true;
+}
+
+bool run_parts(Run *r, int runs) {
+    if (make_parts(r, runs)) return true;
+    fprintf(stderr, "tilec: error: out of memory\n");
+    return false;
+}
+
+/* Rank 0 last: what is replicated is taken from it. */
+void run_take(const Run *r) {
+    int coord[MAX_AXES];
+    for (int k = r->nranks - 1; k >= 0; k--) {
+        mesh_coord(r->s.m, k, coord);
+        for (int i = 0; i < r->p->io.n; i++)
+            if (run_tensor(r, i)->role != ROLE_INPUT)
+                shard_copy(r->s.m, run_tensor(r, i), r->sym, coord, &r->io[i], r->part[k][i], true);
+    }
+}
+
+static bool write_library(const Run *r, const char *dir) {
+    Outputs out = outputs_of(&r->s, 1);
+    bool good = outputs_add_source(&out, r->p, dir) && outputs_write(&out, dir);
+    outputs_free(&out);
+    return good && emit_library(&out, r->p, dir);
+}
+
+static bool load_program(Run *r, const char *dir) {
+    if (!write_library(r, dir)) return false;
+    void *library = dlopen(library_path(&r->s, r->p, dir), RTLD_NOW | RTLD_LOCAL);
+    const char *symbol = arena_format(r->s.arena, "%s_program", c_program_name(r->s.arena, r->p));
+    r->program = library ? dlsym(library, symbol) : NULL;
+    if (!r->program) fprintf(stderr, "tilec: error: %s\n", dlerror());
+    return r->program != NULL;
+}
+
+static void remove_folder(const Run *r, const char *dir) {
+    static const char *const ending[] = {"c", "h", "json"};
+    for (int i = 0; i < 3; i++) unlink(program_path(&r->s, r->p, dir, ending[i]));
+    if (r->s.target.gpu) {
+        unlink(device_source_path(&r->s, r->p, &r->s.target, dir));
+        unlink(device_code_path(&r->s, r->p, &r->s.target, dir));
+    }
+    unlink(library_path(&r->s, r->p, dir));
+    rmdir(dir);
+}
+
+static bool report_failure(const RankJob *j) {
+    for (int k = 0; k < j->nranks; k++)
+        if (j->result[k]->code)
+            fprintf(stderr, "tilec: error: rank %d: %s: %s\n", k, tile_error_name(j->result[k]->code),
+                    j->result[k]->text);
+    return false;
+}
+
+/* Ranks share the cores. */
+double run_predicted(const Run *r) {
+    double cores = r->s.o->workers > 0 ? (double)r->s.o->workers : (double)sysconf(_SC_NPROCESSORS_ONLN) / r->nranks;
+    const TargetFacts *facts = target_facts("host");
+    if (model_workers(facts, r->s.m, r->p) == 1) cores = fmin(cores, 1);
+    return model_program(facts, r->s.m, r->p, r->sym, cores);
+}
+
+static RankJob job_of(const Run *r, const Options *o, int runs) {
+    const char *target = r->s.target.emulated ? "emu" : r->s.target.gpu ? "gpu" : "host";
+    return (RankJob){o, r->program, r->nranks, runs, r->sym, target, r->bytes, r->part, r->result};
+}
+
+bool run_ranks(const Run *r, const Options *o, int runs) {
+    RankJob job = job_of(r, o, runs);
+    return ranks_run(&job) || report_failure(&job);
+}
+
+RanksTime run_time(const Run *r, int runs) {
+    RankJob job = job_of(r, r->s.o, runs);
+    return ranks_time(&job, 1);
+}
+
+bool run_compile(Run *r) {
+    const char *base = getenv("TMPDIR");
+    char *dir = arena_format(r->s.arena, "%s/tilec-XXXXXX", base && *base ? base : "/tmp");
+    if (!mkdtemp(dir))
+        return fprintf(stderr, "tilec: error: cannot make a folder in %s\n", base ? base : "/tmp"), false;
+    bool good = load_program(r, dir);
+    remove_folder(r, dir);
+    return good;
+}

@@ -1,0 +1,188 @@
+/* run_input.c: what a program is run on: sizes, inputs from files or drawn from the seed; and outputs to files. */
+#include "driver/draw.h"
+#include "driver/run.h"
+#include "ir/npy.h"
+
+#include <inttypes.h>
+#include <string.h>
+#include <unistd.h>
+
+const Tensor *run_tensor(const Run *r, int i) { return &r->p->tensor.p[r->p->io.p[i]]; }
+
+bool run_reads(const Tensor *t) { return t->role == ROLE_INPUT || t->role == ROLE_STATE; }
+
+static const char *binding_of(const Run *r, const char *name, bool output) {
+    const Options *o = r->s.o;
+    int n = output ? o->out.n : o->in.n;
+    for (int i = 0; i < n; i++) {
+        const Binding *b = output ? &o->out.p[i] : &o->in.p[i];
+        if (strcmp(b->name, name) == 0) return b->path;
+    }
+    return NULL;
+}
+
+static bool known_binding(const Run *r, const Binding *b, bool output) {
+    for (int i = 0; i < r->p->io.n; i++)
+        if (strcmp(run_tensor(r, i)->name, b->name) == 0 &&
+            (output ? run_tensor(r, i)->role != ROLE_INPUT : run_reads(run_tensor(r, i))))
+            return true;
+    fprintf(stderr, "tilec: error: program '%s' has no %s '%s'\n", r->p->name, output ? "output" : "input", b->name);
+    return false;
+}
+
+static bool known_sizes(const Run *r) {
+    for (int i = 0; i < r->s.o->size.n; i++) {
+        const char *name = r->s.o->size.p[i].name;
+        bool known = false;
+        for (int k = 0; k < r->s.m->symbol.n; k++) known = known || strcmp(r->s.m->symbol.p[k].name, name) == 0;
+        if (known) continue;
+        fprintf(stderr, "tilec: error: --size: '%s' is no run-time dimension; -D gives a compile-time one its value\n",
+                name);
+        return false;
+    }
+    return true;
+}
+
+int run_open(Run *r, const Options *o) {
+    if (!session_open(&r->s, o)) return EXIT_USAGE;
+    if (!session_lower(&r->s)) return session_close(&r->s, EXIT_WRONG);
+    int n = r->s.m->program.n;
+    if (n == 0) fprintf(stderr, "tilec: error: %s has no program to run\n", o->file);
+    if (n > 1) fprintf(stderr, "tilec: error: %s has %d programs; choose one with --program=NAME\n", o->file, n);
+    if (n != 1) return EXIT_USAGE;
+    r->p = r->s.m->program.p[0];
+    r->nranks = (int)mesh_ranks(r->s.m);
+    return -1;
+}
+
+bool run_options_known(const Run *r) {
+    bool good = known_sizes(r);
+    for (int i = 0; i < r->s.o->in.n; i++) good = known_binding(r, &r->s.o->in.p[i], false) && good;
+    for (int i = 0; i < r->s.o->out.n; i++) good = known_binding(r, &r->s.o->out.p[i], true) && good;
+    return good;
+}
+
+/* ---- sizes and inputs ---- */
+
+/* f32[N, 64]: extents as numbers where the run-time sizes are known. */
+static const char *declared_text(const Run *r, const Tensor *t) {
+    const char *s = arena_format(r->s.arena, "%s[", elem_text(t->elem));
+    for (int d = 0; d < t->ndim; d++) {
+        Size e = size_whole(t->dim[d]);
+        const char *comma = d ? ", " : "";
+        if (size_is_number(e) || r->sym)
+            s = arena_format(r->s.arena, "%s%s%" PRId64, s, comma, size_eval(r->s.m, e, r->sym, NULL));
+        else
+            s = arena_format(r->s.arena, "%s%s%s", s, comma, r->s.m->symbol.p[e.sym].name);
+    }
+    return arena_format(r->s.arena, "%s]", s);
+}
+
+static const char *loaded_text(const Run *r, const Array *a) {
+    const char *s = arena_format(r->s.arena, "%s[", elem_text(a->elem));
+    for (int d = 0; d < a->ndim; d++) s = arena_format(r->s.arena, "%s%s%" PRId64, s, d ? ", " : "", a->dim[d]);
+    return arena_format(r->s.arena, "%s]", s);
+}
+
+/* Of a dimension that is split, the file has one rank's block. */
+static bool is_part(const Run *r, const Tensor *t, const Array *a) {
+    int coord[MAX_AXES] = {0};
+    bool split = false;
+    for (int d = 0; d < t->ndim && r->sym; d++) {
+        if (a->dim[d] == size_eval(r->s.m, size_whole(t->dim[d]), r->sym, coord)) continue;
+        if (a->dim[d] != size_eval(r->s.m, t->dim[d], r->sym, coord)) return false;
+        split = true;
+    }
+    return split;
+}
+
+static bool file_report(const Run *r, int i, const char *path) {
+    const Tensor *t = run_tensor(r, i);
+    const Array *a = &r->io[i];
+    fprintf(stderr, "tilec: error: %s: '%s' is %s, the file has %s\n", path, t->name, declared_text(r, t),
+            loaded_text(r, a));
+    if (a->ndim == t->ndim && a->elem == t->elem && is_part(r, t, a))
+        fputs("tilec: note: files hold whole tensors; the ranks' parts are cut out of them\n", stderr);
+    return false;
+}
+
+static bool load_inputs(Run *r) {
+    for (int i = 0; i < r->p->io.n; i++) {
+        const Tensor *t = run_tensor(r, i);
+        const char *path = run_reads(t) ? binding_of(r, t->name, false) : NULL;
+        const char *failed = path ? npy_load(r->s.arena, path, t->elem, &r->io[i]) : NULL;
+        if (!failed && path && (r->io[i].elem != t->elem || r->io[i].ndim != t->ndim)) return file_report(r, i, path);
+        if (failed) return fprintf(stderr, "tilec: error: %s: %s\n", path, failed), false;
+    }
+    return true;
+}
+
+/* A run-time dimension is told by --size, else by an input's extent, else it is its bound. */
+static int64_t symbol_value(const Run *r, int sym) {
+    const Options *o = r->s.o;
+    for (int i = 0; i < o->size.n; i++)
+        if (strcmp(o->size.p[i].name, r->s.m->symbol.p[sym].name) == 0) return o->size.p[i].value;
+    for (int i = 0; i < r->p->io.n; i++)
+        for (int d = 0; r->io[i].data && d < run_tensor(r, i)->ndim; d++)
+            if (run_tensor(r, i)->dim[d].sym == sym) return r->io[i].dim[d] - run_tensor(r, i)->dim[d].c;
+    return r->s.m->symbol.p[sym].bound;
+}
+
+static bool find_sizes(Run *r) {
+    int n = r->s.m->symbol.n;
+    r->sym = ARENA_ARRAY(r->s.arena, int64_t, n + 1);
+    for (int i = 0; i < n; i++) {
+        const Symbol *s = &r->s.m->symbol.p[i];
+        r->sym[i] = symbol_value(r, i);
+        if (r->sym[i] >= 0 && r->sym[i] <= s->bound) continue;
+        fprintf(stderr, "tilec: error: %s = %" PRId64 " is outside its bound %" PRId64 "\n", s->name, r->sym[i],
+                s->bound);
+        return false;
+    }
+    return true;
+}
+
+static bool same_shape(const Array *a, const Array *b) {
+    for (int d = 0; d < a->ndim; d++)
+        if (a->dim[d] != b->dim[d]) return false;
+    return true;
+}
+
+/* Does the machine's memory hold the tensor, whatever else there is? */
+static bool memory_holds(const Run *r, const Tensor *t) {
+    double bytes = (double)elem_bytes(t->elem),
+           memory = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
+    for (int d = 0; d < t->ndim; d++) bytes *= (double)size_eval(r->s.m, size_whole(t->dim[d]), r->sym, NULL);
+    return bytes < memory;
+}
+
+static bool make_arrays(Run *r) {
+    for (int i = 0; i < r->p->io.n; i++) {
+        const Tensor *t = run_tensor(r, i);
+        Array whole = {0};
+        if (!memory_holds(r, t) || !array_for_tensor(r->s.arena, r->s.m, t, r->sym, &whole)) {
+            fprintf(stderr, "tilec: error: '%s' is %s: too large for this machine\n", t->name, declared_text(r, t));
+            return false;
+        }
+        if (r->io[i].data && !same_shape(&r->io[i], &whole)) return file_report(r, i, binding_of(r, t->name, false));
+        bool drawn = !r->io[i].data && run_reads(t);
+        if (!r->io[i].data) r->io[i] = whole;
+        if (drawn) array_draw(&r->io[i], r->s.m, t, r->sym, r->s.o->seed, i);
+    }
+    return true;
+}
+
+bool run_inputs(Run *r) {
+    r->io = ARENA_ARRAY(r->s.arena, Array, r->p->io.n + 1);
+    return load_inputs(r) && find_sizes(r) && make_arrays(r);
+}
+
+bool run_write(const Run *r) {
+    for (int i = 0; i < r->p->io.n; i++) {
+        const Tensor *t = run_tensor(r, i);
+        const char *path = t->role == ROLE_INPUT ? NULL : binding_of(r, t->name, true);
+        const char *failed = path ? npy_save(path, &r->io[i]) : NULL;
+        if (failed) return fprintf(stderr, "tilec: error: %s: %s\n", path, failed), false;
+    }
+    return true;
+}
