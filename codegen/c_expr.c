@@ -50,7 +50,7 @@ static const char *unary_text(Fn *f, const Op *op, const char *x) {
     const UnaryText *u = &unary[op->kind];
     const char *format = e == ELEM_F32 ? u->f32 : e == ELEM_F64 ? u->f64 : elem_is_int(e) ? u->integer : NULL;
     if (format) return filled(f, format, e, format[0] == '(' || format[0] == '$' ? text_atom(f, x) : text_bare(f, x));
-    fn_unsupported(f, op->loc, fn_text(f, "'%s' of %s", op_info[op->kind].text, elem_text(e)));
+    fn_unsupported(f, op->loc, fn_text(f, "%s of %s", op_phrase(op->kind), elem_text(e)));
     return x;
 }
 
@@ -118,7 +118,7 @@ const char *op_text(Fn *f, const Op *op, const char *const *arg) {
         return fn_text(f, "(%s ? %s : %s)", text_atom(f, arg[0]), text_atom(f, arg[1]), text_atom(f, arg[2]));
     case CLASS_CAST:
         return cast_text(f, op->res.p[0]->type.elem, op->arg.p[0]->type.elem, arg[0]);
-    default: fn_unsupported(f, op->loc, op_info[op->kind].text); return "0";
+    default: fn_unsupported(f, op->loc, op_phrase(op->kind)); return "0";
     }
 }
 

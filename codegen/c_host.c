@@ -27,7 +27,7 @@ static void step(Fn *f, const Op *op) {
     case CLASS_PREFIX: emit_prefix(f, op); break;
     case CLASS_REDUCE: emit_reduce(f, op); break;
     case CLASS_SYNC: (op->kind == OP_WAIT ? emit_wait : emit_signal)(f, op); break;
-    default: fn_unsupported(f, op->loc, op_info[op->kind].text);
+    default: fn_unsupported(f, op->loc, op_phrase(op->kind));
     }
 }
 

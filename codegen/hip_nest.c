@@ -224,7 +224,7 @@ static void step(Fn *f, const Op *op) {
         if (op_info[op->kind].class == CLASS_REDUCE)
             hip_reduce(f, op);
         else
-            fn_unsupported(f, op->loc, op_info[op->kind].text);
+            fn_unsupported(f, op->loc, op_phrase(op->kind));
     }
 }
 

@@ -29,7 +29,7 @@ static bool op_takes(OpKind op, Elem e) {
 }
 
 static bool operand_report(Kern *c, OpKind op, Elem e, Loc loc) {
-    diag_error(c->diags, loc, "operand-type", "%s does not apply to %s", op_info[op].text, elem_text(e));
+    diag_error(c->diags, loc, "operand-type", "%s does not apply to %s", op_phrase(op), elem_text(e));
     return false;
 }
 

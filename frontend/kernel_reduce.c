@@ -74,7 +74,7 @@ static Elem operand_elem(OpKind op, Elem e) { return op == OP_SUM || op == OP_CU
 static bool operand_fits(Kern *c, const Expr *e, OpKind op, Elem elem) {
     bool logic = op == OP_ANY || op == OP_ALL;
     if (logic == (elem == ELEM_BOOL)) return true;
-    diag_error(c->diags, e->loc, "operand-type", "%s does not apply to %s", e->name, elem_text(elem));
+    diag_error(c->diags, e->loc, "operand-type", "'%s' does not apply to %s", e->name, elem_text(elem));
     if (!logic) diag_note(c->diags, e->loc, "make it a number: %s(where(condition, 1, 0), ..)", e->name);
     return false;
 }

@@ -83,7 +83,10 @@ bool name_taken(Prog *c, Name name, Loc loc) {
     const Variable *v = variable_find(c, name);
     const Decl *d = ptrmap_get(&c->f->visible, name);
     if (!v && !d) return false;
-    diag_error(c->diags, loc, "redefined", "'%s' is already declared", name);
+    if (v)
+        diag_error(c->diags, loc, "redefined", "'%s' is already declared", name);
+    else
+        diag_error(c->diags, loc, "redefined", "'%s' is already a %s of the file", name, decl_kind_text(d));
     diag_note(c->diags, v ? v->loc : d->loc, "declared here; choose another name");
     return true;
 }

@@ -136,6 +136,11 @@ static ProgValue call_lower_one(Prog *c, const Expr *e, const Expected *want) {
     return is_tile_function(c, e->name) ? map_lower(c, e, want) : call_unknown(c, e);
 }
 
+static bool is_unknown(Prog *c, const Expr *e) {
+    return e->kind == EXPR_CALL && !collective_named(e->name) && !format_of_call(c, e) && !callee_of(c, e) &&
+           strcmp(e->name, "view") != 0 && !is_tile_function(c, e->name);
+}
+
 static ProgValue choose_lower(Prog *c, const Expr *e, const Expected *want) {
     ProgValue v;
     return choose_values(c, e, want, 1, &v) ? v : prog_error(e->loc);
@@ -176,6 +181,7 @@ bool values_lower(Prog *c, const Expr *e, const Expected *want, int n, ProgValue
     const Decl *d = callee_of(c, e);
     const Decl *flat = d ? decl_flat(c, d) : NULL;
     int have = d ? decl_inouts(flat) + flat->results.n : 1;
+    if (have != n && is_unknown(c, e)) return call_unknown(c, e), false;
     if (have != n) return results_mismatch(c, e, n, have);
     if (d) return callee_values(c, e, d, want, n, out);
     out[0] = assigned_lower(c, e, &want[0]);

@@ -130,11 +130,6 @@ static const char *split_text(const Judge *j, int i) {
                         axis_name(j->c, j->axis), dim_text(j, i));
 }
 
-/* An operation as the source writes it. */
-static const char *op_written(OpKind kind) {
-    return kind == OP_ADD ? "+" : kind == OP_SUB ? "-" : kind == OP_MUL ? "*" : kind == OP_DIV ? "/" : op_info[kind].text;
-}
-
 static void fault_note(const Judge *j, const PlaceQuery *q) {
     Diags *diags = j->c->diags;
     if (!q->at) return;
@@ -143,7 +138,7 @@ static void fault_note(const Judge *j, const PlaceQuery *q) {
     else if (q->fault == PLACE_BOUND)
         diag_note(diags, q->at->loc, "the length of the dimension is used here");
     else
-        diag_note(diags, q->at->loc, "partial results do not add up through '%s' here", op_written(q->at->kind));
+        diag_note(diags, q->at->loc, "partial results do not add up through %s here", op_phrase(q->at->kind));
 }
 
 /* Another argument whose split dimension has another name than that of argument i; -1: none. */

@@ -11,17 +11,17 @@ static void unit_enter(Front *, const Unit *, const char *folder, bool own);
 
 /* ---- names ---- */
 
-static const char *kind_text(const Decl *d) {
-    static const char *const text[] = {[DECL_DIM] = "dim",         [DECL_MESH] = "mesh",     [DECL_KERNEL] = "kernel",
-                                       [DECL_PROGRAM] = "program", [DECL_RECORD] = "record", [DECL_FORMAT] = "format",
-                                       [DECL_IMPORT] = "import"};
+const char *decl_kind_text(const Decl *d) {
+    static const char *const text[] = {
+        [DECL_DIM] = "dim",       [DECL_MESH] = "mesh axis", [DECL_KERNEL] = "kernel", [DECL_PROGRAM] = "program",
+        [DECL_RECORD] = "record", [DECL_FORMAT] = "format",  [DECL_IMPORT] = "import"};
     return text[d->kind];
 }
 
 static void decl_enter(Front *f, Decl *d, bool own) {
     const Decl *held = ptrmap_get(&f->visible, d->name);
     if (held) {
-        diag_error(f->diags, d->loc, "redefined", "'%s' is already a %s", d->name, kind_text(held));
+        diag_error(f->diags, d->loc, "redefined", "'%s' is already a %s", d->name, decl_kind_text(held));
         diag_note(f->diags, held->loc, "declared here; choose another name");
         return;
     }

@@ -30,6 +30,8 @@ bool front_read(Front *, const char *path);
 int front_open(Front *, const char *path, Loc at);
 /* A declaration by name; one of the standard library where the files have none. NULL: no such. */
 const Decl *front_find(Front *, Name);
+/* dim, kernel, .. */
+const char *decl_kind_text(const Decl *);
 /* The name of a declaration near to a misspelt one, or NULL. */
 const char *front_near(Front *, Name);
 

@@ -162,6 +162,7 @@ typedef struct {
     OpClass class;
 } OpInfo;
 extern const OpInfo op_info[OP_COUNT];
+const char *op_phrase(OpKind); /* for messages: as the source writes it, with its quotes */
 
 typedef struct Op Op;
 typedef struct Region Region;
