@@ -25,7 +25,10 @@ int diags_file(Diags *d, const char *path, const char *text, size_t len) {
     return d->file.n;
 }
 
-static bool is_dropped(const Diags *d) { return d->limit && d->errors > d->limit; }
+int diags_unshown(const Diags *d) {
+    int said = d->errors - d->repeated;
+    return d->limit && said > d->limit ? said - d->limit : 0;
+}
 
 static bool switch_names(const char *word, DiagKind kind, const char *id) {
     if (strcmp(word, "all") == 0) return true;
@@ -45,7 +48,8 @@ static DiagKind kind_switched(Diags *d, DiagKind kind, const char *id) {
     return error ? DIAG_ERROR : kind;
 }
 
-/* What one call of a kernel reports, the next would again. */
+/* What one call of a kernel reports, the next would again: it is said once, and counted as an error, so that
+   whoever asks "was there an error since?" is told. */
 static bool is_repeated(const Diags *d, const Diag *fresh) {
     if (fresh->kind == DIAG_NOTE || !fresh->loc.file) return false;
     for (int i = d->diag.n - 1; i >= 0 && i >= d->diag.n - REPEATS_FOUND; i--) {
@@ -64,10 +68,10 @@ static void diag_add(Diags *d, DiagKind kind, Loc loc, const char *id, const cha
     Diag diag = {kind, loc, id, arena_text(d->arena, text_str(&t), t.n)};
     text_free(&t);
     d->silent = is_repeated(d, &diag);
+    if (kind == DIAG_ERROR) d->errors++, d->repeated += d->silent;
     if (d->silent) return;
-    if (kind == DIAG_ERROR) d->errors++;
     if (kind == DIAG_WARNING || kind == DIAG_PERF) d->warnings++;
-    if ((kind == DIAG_ERROR || kind == DIAG_NOTE) && is_dropped(d)) return;
+    if ((kind == DIAG_ERROR || kind == DIAG_NOTE) && diags_unshown(d)) return;
     vec_push(d->arena, &d->diag, diag);
 }
 

@@ -38,13 +38,15 @@ typedef struct Diags {
     VEC(SourceFile) file;
     VEC(Diag) diag; /* in order of report; notes follow what they explain */
     int errors, warnings;
+    int repeated; /* of the errors: those that were said before at the same place, and are not said again */
     VEC(const char *) switches; /* of warnings, the last counts: "performance", an id, "all", or "no-" and one of them; "error" */
     bool silent; /* the last message was switched off, or said before, and so are its notes */
-    int limit; /* errors after which the rest are counted, not kept; 0: none (diags_new: 100) */
+    int limit; /* errors said after which the rest are counted, not kept; 0: none (diags_new: 100) */
 } Diags;
 
 Diags *diags_new(Arena *);
 int diags_file(Diags *, const char *path, const char *text, size_t len); /* returns the file's number */
+int diags_unshown(const Diags *); /* errors beyond the limit */
 
 /* Messages: lower case, factual, no final period; the fix goes into a note. */
 void diag_error(Diags *, Loc, const char *id, const char *format, ...) __attribute__((format(printf, 4, 5)));

@@ -99,7 +99,7 @@ static void print_one(const Diags *d, FILE *out, const Diag *g, bool colour) {
 
 void diags_print_text(const Diags *d, FILE *out, bool colour) {
     for (int i = 0; i < d->diag.n; i++) print_one(d, out, &d->diag.p[i], colour);
-    if (d->limit && d->errors > d->limit) fprintf(out, "note: %d more errors are not shown\n", d->errors - d->limit);
+    if (diags_unshown(d)) fprintf(out, "note: %d more errors are not shown\n", diags_unshown(d));
 }
 
 void diags_print(const Diags *d, FILE *out, DiagStyle style, bool colour) {

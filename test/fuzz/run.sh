@@ -1,19 +1,25 @@
 #!/usr/bin/env bash
-# run.sh BUILD TARGET SEEDS DICTIONARY SECONDS: builds a fuzz target with clang's sanitizers under BUILD/fuzz and runs it
-# for so long, from the seeds. Inputs it learns stay in BUILD/fuzz/corpus; one that fails is kept and named.
+# run.sh BUILD TARGET SEEDS DICTIONARY LIMIT: builds a fuzz target with clang's sanitizers under BUILD/fuzz and runs it
+# from the seeds. LIMIT is a time ("600s"), and what it learns stays in BUILD/fuzz/corpus for the next time; or a number
+# of inputs, and then they are the same ones every time. An input that fails is kept and named.
 set -euo pipefail
-build=$1 target=$2 seeds=$3 dictionary=$4 seconds=$5
+build=$1 target=$2 seeds=$3 dictionary=$4 limit=$5
 source=$(cd "$(dirname "$0")/../.." && pwd)
 # The first clang that has the fuzzer's library.
 has_fuzzer() { command -v "$1" >/dev/null && compgen -G "$("$1" --print-resource-dir)/lib/*/libclang_rt.fuzzer*.a" >/dev/null; }
 for clang in clang-22 clang-14 clang; do has_fuzzer "$clang" && break; done
-mkdir -p "$build/fuzz/corpus/$target" "$build/fuzz/found"
+case $limit in
+*s) corpus=$build/fuzz/corpus/$target how=(-max_total_time="${limit%s}") ;;
+*) # what comparisons saw and when is left out of it: both depend on addresses and on the clock
+    corpus=$(mktemp -d) how=(-runs="$limit" -seed=1 -use_cmp=0 -reload=0) && trap 'rm -rf "$corpus"' EXIT ;;
+esac
+mkdir -p "$corpus" "$build/fuzz/found"
 (
     flock 9 # tests run side by side and share the build
     [ -f "$build/fuzz/build.ninja" ] || cmake -G Ninja -S "$source" -B "$build/fuzz" -DTILEC_FUZZ=ON \
         -DCMAKE_C_COMPILER="$clang" -DCMAKE_BUILD_TYPE=None -DCMAKE_C_FLAGS="-O1 -g" >"$build/fuzz/cmake.log"
     ninja -C "$build/fuzz" --quiet "fuzz_$target"
 ) 9>"$build/fuzz/lock"
-"$build/fuzz/bin/fuzz_$target" -max_total_time="$seconds" -dict="$source/test/fuzz/$dictionary" -max_len=4096 \
+"$build/fuzz/bin/fuzz_$target" "${how[@]}" -dict="$source/test/fuzz/$dictionary" -max_len=4096 \
     -artifact_prefix="$build/fuzz/found/$target-" -verbosity=0 -print_final_stats=1 \
-    "$build/fuzz/corpus/$target" "$source/test/fuzz/seeds/$seeds"
+    "$corpus" "$source/test/fuzz/seeds/$seeds"

@@ -17,6 +17,18 @@ static char *rendering_of(const Diags *d, bool colour) {
     return text;
 }
 
+/* The same error at the same place is said once, and counts each time: "an error since?" must not miss it. */
+static void repeated_check(void) {
+    Arena *a = arena_new();
+    Diags *d = diags_new(a);
+    Loc place = {diags_file(d, "x.tile", "a", 1), 0, 1};
+    for (int i = 0; i < 200; i++) diag_error(d, place, "some-id", "bad");
+    CHECK(d->diag.n == 1 && d->errors == 200 && diags_unshown(d) == 0);
+    for (int i = 0; i < 101; i++) diag_error(d, place, "some-id", "bad %d", i);
+    CHECK(d->diag.n == 100 && diags_unshown(d) == 2);
+    arena_free(a);
+}
+
 /* One error at [begin, end) of a source, as it is printed. */
 static void rendering_check(const char *source, uint32_t begin, uint32_t end, const char *want) {
     Arena *a = arena_new();
@@ -75,6 +87,7 @@ static void spelling_check(void) {
 }
 
 int main(void) {
+    repeated_check();
     renderings_check();
     kinds_check();
     spelling_check();
