@@ -193,6 +193,7 @@ bool text_is_number(const char *, int64_t *);
 const char *text_add_terms(Fn *, const char *a, const char *b); /* "a + b", folded where both are numbers or one is 0 */
 const char *text_mul(Fn *, const char *a, const char *b);
 const char *text_min(Fn *, const char *a, const char *b);
+const char *conjoin(Fn *, const char *a, const char *b); /* of two conditions, NULL: always */
 const char *text_atom(Fn *, const char *); /* in parentheses where it is more than an operand */
 const char *text_bare(Fn *, const char *); /* without its outer parentheses */
 const char *text_ceil_div(Fn *, const char *, int64_t);

@@ -130,8 +130,6 @@ static const char *peer_base(Nest *n, const Op *access, const Param *p) {
     return name;
 }
 
-static const char *conjoin(Fn *f, const char *a, const char *b) { return a ? fn_text(f, "%s && %s", a, b) : b; }
-
 static const char *check_text(Fn *f, const char *sub, const char *extent) {
     return fn_text(f, "tile_inside(%s, %s)", sub, extent);
 }

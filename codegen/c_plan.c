@@ -74,24 +74,11 @@ static int value_cost(Plan *p, const Value *v, int depth) {
     return cost;
 }
 
-static bool same_place(const Op *a, const Op *b) {
-    for (int i = 0; i < a->sub.n; i++)
-        if (!affine_equal(&a->sub.p[i].lo, &b->sub.p[i].lo)) return false;
-    return true;
-}
-
-static bool same_subscripts(const Op *a, const Op *b) {
-    for (int d = 0; d < a->sub.n; d++)
-        if (!affine_equal(&a->sub.p[d].lo, &b->sub.p[d].lo)) return false;
-    return true;
-}
-
 /* Nothing between a load and its reader changes what the load sees, or allows others to. */
 static bool load_is_fixed(const Fn *f, const Op *load, const Op *reader) {
     const Param *from = &f->k->param.p[load->param];
     /* A store of other elements of the same tensor would change what its own loop reads later. */
-    if (reader->kind == OP_STORE && reader->param == load->param && !same_subscripts(load, reader)) return false;
-    if (reader->kind == OP_STORE && reader->param == load->param && !same_place(load, reader)) return false;
+    if (reader->kind == OP_STORE && reader->param == load->param && !access_equal(load, reader)) return false;
     for (const Op *op = load->next; op && op != reader; op = op->next) {
         if (op->kind == OP_SIGNAL) return false;
         if (op->kind == OP_STORE && (op->param == load->param || from->ranks >= 0)) return false;

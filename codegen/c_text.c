@@ -49,6 +49,10 @@ static bool is_postfix(const char *s) {
     return depth == 0;
 }
 
+const char *conjoin(Fn *f, const char *a, const char *b) {
+    return !a ? b : !b ? a : fn_text(f, "%s && %s", a, b);
+}
+
 const char *text_atom(Fn *f, const char *s) {
     return is_word(s) || is_enclosed(s) || is_postfix(s) ? s : fn_text(f, "(%s)", s);
 }

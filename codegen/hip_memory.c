@@ -86,10 +86,6 @@ static int run_bits(Fn *f, const Op *op, const Layout *l) {
 
 /* ---- loads ---- */
 
-const char *conjoin(Fn *f, const char *a, const char *b) {
-    return !a ? b : !b ? a : fn_text(f, "%s && %s", a, b);
-}
-
 static const char *zero_of(Elem e) { return e == ELEM_F64 ? "0.0" : e == ELEM_F32 ? "0.0f" : "0"; }
 
 static const char *load_text(Fn *f, const Tile *to, int bits, const char *from, const char *at) {

@@ -134,15 +134,6 @@ static bool prepare(Schedule *s) {
     return false;
 }
 
-static bool has_flags(const Region *r) {
-    for (const Op *op = r->first; op; op = op->next) {
-        if (op_info[op->kind].class == CLASS_SYNC) return true;
-        for (int i = 0; i < 2; i++)
-            if (op->region[i] && has_flags(op->region[i])) return true;
-    }
-    return false;
-}
-
 bool hip_schedule(GpuText *g, Arena *a, const Program *p, const Memory *memory, const Node *n, GpuLaunch *launch) {
     const Kernel *k = n->kernel;
     const ScheduleFile *file = schedule_find(a, k->schedule, g->target);
@@ -154,7 +145,7 @@ bool hip_schedule(GpuText *g, Arena *a, const Program *p, const Memory *memory, 
     s.f.node = n;
     names_take(&s.f);
     text_printf(s.text, "/* kernel %s, by the schedule '%s' */\n", c_string(a, k->name), k->schedule);
-    if (!file || has_flags(k->body) || !prepare(&s)) {
+    if (!file || region_synchronises(k->body) || !prepare(&s)) {
         fn_unsupported(&s.f, k->loc, fn_text(&s.f, "the schedule '%s' on %s", k->schedule, g->target));
         return false;
     }

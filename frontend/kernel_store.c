@@ -57,16 +57,10 @@ static bool exclusive(const Region *a, const Region *b) {
     return false;
 }
 
-static bool same_place(const Op *a, const Op *b) {
-    for (int i = 0; i < a->sub.n; i++)
-        if (!affine_equal(&a->sub.p[i].lo, &b->sub.p[i].lo)) return false;
-    return true;
-}
-
 static void twice_check(Kern *c, const Entry *result, const Op *op) {
     for (int i = c->store.n - 1; i >= 0 && i >= c->store.n - STORES_COMPARED; i--) {
         const Op *held = c->store.p[i];
-        if (held->param != op->param || !same_place(held, op) || exclusive(held->in, op->in)) continue;
+        if (held->param != op->param || !access_equal(held, op) || exclusive(held->in, op->in)) continue;
         diag_error(c->diags, op->loc, "result-written-twice", "the same elements of '%s' are written a second time",
                    result->name);
         diag_note(c->diags, held->loc, "first written here");

@@ -4,13 +4,6 @@
 
 static int64_t ceil_div(int64_t n, int64_t d) { return n <= 0 ? 0 : (n - 1) / d + 1; }
 
-bool region_synchronises(const Region *r) {
-    for (const Op *op = r ? r->first : NULL; op; op = op->next)
-        if (op_info[op->kind].class == CLASS_SYNC || region_synchronises(op->region[0]) || region_synchronises(op->region[1]))
-            return true;
-    return false;
-}
-
 int64_t flag_dim_tasks(const Module *m, const FlagDim *d, const int64_t *sym) {
     return grid_tasks(m, d->of, d->size, sym);
 }

@@ -40,15 +40,6 @@ Op *fuse_only_access(const Region *r, int param, int *count) {
     return *count == 1 ? found : NULL;
 }
 
-/* INDEX counts tiles, and tiles differ between the two kernels. */
-static bool counts_tiles(const Region *r) {
-    for (const Op *op = r->first; op; op = op->next)
-        for (int i = 0; i < op->sub.n; i++)
-            for (int t = 0; t < op->sub.p[i].lo.nterm; t++)
-                if (op->sub.p[i].lo.term[t].kind == TERM_INDEX) return true;
-    return false;
-}
-
 bool fuse_elementwise(const Kernel *k, const Op *access) {
     for (const Op *op = k->body->first; op; op = op->next) {
         OpClass class = op_info[op->kind].class;
@@ -57,7 +48,7 @@ bool fuse_elementwise(const Kernel *k, const Op *access) {
         if (op->kind == OP_STORE && op->mode != STORE_SET) return false;
         if (op->kind == OP_LOAD && k->param.p[op->param].out) return false;
     }
-    return k->ngrid == access->sub.n && !counts_tiles(k->body);
+    return k->ngrid == access->sub.n && !region_counts_tiles(k->body, -1);
 }
 
 static bool same_grid(const Kernel *a, const int16_t *ra, const Kernel *b, const int16_t *rb, int n) {

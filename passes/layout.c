@@ -143,23 +143,12 @@ static const Op *widest_op(const Lay *l, const Region *r, const Op *best) {
     return best;
 }
 
-/* A subscript that counts tiles ties the size of a range. */
-bool lay_counts_tiles(const Region *r, int range) {
-    for (const Op *op = r ? r->first : NULL; op; op = op->next) {
-        for (int d = 0; d < op->sub.n; d++)
-            for (int i = 0; i < op->sub.p[d].lo.nterm; i++)
-                if (op->sub.p[d].lo.term[i].kind == TERM_INDEX && op->sub.p[d].lo.term[i].id == range) return true;
-        if (lay_counts_tiles(op->region[0], range) || lay_counts_tiles(op->region[1], range)) return true;
-    }
-    return false;
-}
-
 static int range_to_halve(const Lay *l, Type t) {
     enum { LEAST = 32 };
     int best = -1;
     for (int i = 0; i < t.nrange; i++) {
         const Range *r = &l->k->range.p[t.range[i]];
-        if (r->kind != RANGE_TILE || !r->tunable || r->size < LEAST || lay_counts_tiles(l->k->body, t.range[i])) continue;
+        if (r->kind != RANGE_TILE || !r->tunable || r->size < LEAST || region_counts_tiles(l->k->body, t.range[i])) continue;
         if (best < 0 || l->extent[t.range[i]] >= l->extent[best]) best = t.range[i];
     }
     return best;
@@ -186,7 +175,7 @@ static void shrink_depth(Lay *l, Op *op) {
     enum { LEAST = 32 };
     if (op->kind != OP_DOT || op->nover != 1) return;
     const Range *r = &l->k->range.p[op->over[0]];
-    bool free = r->kind == RANGE_TILE && r->tunable && !lay_counts_tiles(l->k->body, op->over[0]);
+    bool free = r->kind == RANGE_TILE && r->tunable && !region_counts_tiles(l->k->body, op->over[0]);
     while (free && r->size > LEAST && 2 * bytes_of_operands(l, op->in) > l->target->lds_bytes) halve(l, op->over[0], "memory");
 }
 

@@ -34,17 +34,10 @@ static bool can_move(const Lay *l, const Op *op, const Op *loop) {
     return from && from->kind == OP_LOAD && from->in == loop->in;
 }
 
-static bool waits_inside(const Region *r) {
-    for (const Op *op = r ? r->first : NULL; op; op = op->next)
-        if (op_info[op->kind].class == CLASS_SYNC || waits_inside(op->region[0]) || waits_inside(op->region[1]))
-            return true;
-    return false;
-}
-
 static void hoist(Lay *l, Region *r);
 
 static void hoist_from(Lay *l, Op *loop) {
-    if (waits_inside(loop->region[0])) return;
+    if (region_synchronises(loop->region[0])) return;
     for (Op *op = loop->region[0]->first, *next; op; op = next) {
         next = op->next;
         if (!can_move(l, op, loop)) continue;

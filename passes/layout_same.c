@@ -8,10 +8,7 @@ static bool is_fixed(const Lay *l, const Op *op) {
 }
 
 static bool is_same(const Op *a, const Op *b) {
-    if (a->param != b->param || a->sub.n != b->sub.n || !type_equal(a->res.p[0]->type, b->res.p[0]->type)) return false;
-    for (int d = 0; d < a->sub.n; d++)
-        if (!affine_equal(&a->sub.p[d].lo, &b->sub.p[d].lo)) return false;
-    return true;
+    return a->param == b->param && access_equal(a, b) && type_equal(a->res.p[0]->type, b->res.p[0]->type);
 }
 
 static void load_once(Lay *l, Op *op) {

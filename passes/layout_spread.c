@@ -15,13 +15,10 @@ int64_t lay_tasks(const Lay *l, int64_t most) {
 }
 
 /* Products read the same operands in each task; the words of flags count tiles. */
-static bool tasks_share(const Region *r) {
-    for (const Op *op = r ? r->first : NULL; op; op = op->next) {
+static bool tasks_share(const Region *body) {
+    for (const Op *op = body->first; op; op = op->next) {
         OpClass class = op_info[op->kind].class;
-        if (class == CLASS_DOT || class == CLASS_SYNC || class == CLASS_CONTROL) {
-            if (op->kind != OP_YIELD) return true;
-        }
-        if (tasks_share(op->region[0]) || tasks_share(op->region[1])) return true;
+        if (class == CLASS_DOT || class == CLASS_SYNC || class == CLASS_CONTROL) return true;
     }
     return false;
 }
@@ -40,7 +37,7 @@ static int64_t largest_tile(const Lay *l, const Region *r) {
 static int range_to_halve(const Lay *l) {
     for (int i = 0; i < l->k->ngrid; i++) {
         const Range *r = &l->k->range.p[i];
-        if (r->kind == RANGE_TILE && r->tunable && r->size > 1 && !lay_counts_tiles(l->k->body, i)) return i;
+        if (r->kind == RANGE_TILE && r->tunable && r->size > 1 && !region_counts_tiles(l->k->body, i)) return i;
     }
     return -1;
 }

@@ -14,20 +14,21 @@ void pipe_mark(PassContext *c, Kernel *k, const MatrixSchedule *s, int row, int 
     remark(c, "pipe", k->loc, "'%s': the schedule '%s', tiles of %d x %d", k->name, s->name, s->rows, s->columns);
 }
 
-/* NULL: a machine without schedules; the emulator has none. */
-static const MatrixTarget *target_of(const PassContext *c) {
+const MatrixTarget *pipe_target(const PassContext *c) {
     const MatrixTarget *target = matrix_target(c->options->target);
-    return target && target->schedule && !c->options->emulated ? target : NULL;
+    bool used = target && target->schedule && !c->options->emulated && !pass_is_off(c->options, &pass_pipe);
+    return used ? target : NULL;
 }
 
 static void pipe_kernel(PassContext *c, Kernel *k) {
-    if (!target_of(c)) return;
-    pipe_product(c, k, target_of(c));
-    pipe_attention(c, k, target_of(c));
+    const MatrixTarget *target = pipe_target(c);
+    if (!target) return;
+    pipe_product(c, k, target);
+    pipe_attention(c, k, target);
 }
 
 bool pipe_would_take(PassContext *c, const Kernel *k) {
-    if (!target_of(c) || pass_is_off(c->options, &pass_pipe)) return false;
+    if (!pipe_target(c)) return false;
     int remarks = c->remark.n;
     Kernel *copy = kernel_clone(c->m, k);
     even_kernel(c->m, copy);

@@ -5,6 +5,8 @@
 #include "passes/pass.h"
 #include "target/matrix.h"
 
+/* NULL: a machine without schedules, or the pass is off; the emulator has none. */
+const MatrixTarget *pipe_target(const PassContext *);
 void pipe_product(PassContext *, Kernel *, const MatrixTarget *);
 /* A schedule computes it as it is, and not with more behind it. */
 bool pipe_takes_alone(const PassContext *, const Kernel *);

@@ -80,10 +80,10 @@ static const char *refused(const Module *m, const Kernel *k, const MatrixTarget 
 }
 
 bool pipe_takes_alone(const PassContext *c, const Kernel *k) {
-    const MatrixTarget *t = matrix_target(c->options->target);
+    const MatrixTarget *t = pipe_target(c);
     const MatrixSchedule *s;
     Attention a;
-    return t && !c->options->emulated && !pass_is_off(c->options, &pass_pipe) && !refused(c->m, k, t, &a, &s);
+    return t && !refused(c->m, k, t, &a, &s);
 }
 
 void pipe_attention(PassContext *c, Kernel *k, const MatrixTarget *t) {

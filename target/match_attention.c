@@ -185,13 +185,6 @@ static bool find_products(Finding *f) {
 
 /* ---- where they lie ---- */
 
-static bool same_places(const Op *a, const Op *b, int but) {
-    if (a->sub.n != b->sub.n) return false;
-    for (int d = 0; d < a->sub.n; d++)
-        if (d != but && !affine_equal(&a->sub.p[d].lo, &b->sub.p[d].lo)) return false;
-    return true;
-}
-
 /* [.., positions of `row`, positions of the width] */
 static bool is_rows(const Finding *f, const Op *access, int row) {
     int n = access->sub.n;
@@ -222,7 +215,7 @@ static bool find_places(Finding *f) {
         return false;
     a->rows = q->dim[q->ndim - 2], a->keys = keys->dim[keys->ndim - 2], a->width = q->dim[q->ndim - 1];
     return is_rows(f, f->queries_at, a->row) && is_rows(f, a->keys_at, a->key) && grid_fits(f) &&
-           same_places(f->store, f->queries_at, -1) && same_places(a->keys_at, f->values_at, -1);
+           access_equal(f->store, f->queries_at) && access_equal(a->keys_at, f->values_at);
 }
 
 static int count_ops(const Region *r, OpKind kind) {

@@ -18,18 +18,23 @@ TILE_FN int tile_wave(void) { return tile_thread() / TILE_LANES; }
 /* ---- memory: global (the arguments, the workspace) and LDS (what TILE_LDS names). Sizes are bytes; addresses are
    multiples of them; `regs` is the thread's own. ---- */
 
+#define TILE_ASSIGN(to, x) (*(to) = (x))
+
+#define TILE_STORING(name, bytes, T, put)                                                                              \
+    TILE_FN void tile_##name##bytes(void *to, const void *regs) {                                                      \
+        T x;                                                                                                           \
+        tile_check(to, bytes, TILE_STORES, regs);                                                                      \
+        __builtin_memcpy(&x, regs, bytes);                                                                             \
+        put((TILE_GLOBAL T *)to, x);                                                                                   \
+    }
+
 #define TILE_SIZED(bytes, T)                                                                                           \
     TILE_FN void tile_load##bytes(const void *from, void *regs) {                                                      \
         tile_check(from, bytes, TILE_LOADS, 0);                                                                        \
         T x = *(TILE_GLOBAL const T *)from;                                                                            \
         __builtin_memcpy(regs, &x, bytes);                                                                             \
     }                                                                                                                  \
-    TILE_FN void tile_store##bytes(void *to, const void *regs) {                                                       \
-        T x;                                                                                                           \
-        tile_check(to, bytes, TILE_STORES, regs);                                                                      \
-        __builtin_memcpy(&x, regs, bytes);                                                                             \
-        *(TILE_GLOBAL T *)to = x;                                                                                      \
-    }                                                                                                                  \
+    TILE_STORING(store, bytes, T, TILE_ASSIGN)                                                                         \
     TILE_FN void tile_zero##bytes(void *regs) { __builtin_memset(regs, 0, bytes); }                                    \
     TILE_FN void tile_lds_load##bytes(const void *from, void *regs) {                                                  \
         tile_check(from, bytes, TILE_LDS_LOADS, 0);                                                                    \
@@ -51,19 +56,11 @@ TILE_SIZED(16, tile_v16)
 
 /* Stores of what came in pieces, as one. */
 #ifndef TILE_PUT
-#define TILE_PUT(to, x) (*(to) = (x))
+#define TILE_PUT TILE_ASSIGN
 #endif
 
-#define TILE_WHOLE(bytes, T)                                                                                           \
-    TILE_FN void tile_put##bytes(void *to, const void *regs) {                                                         \
-        T x;                                                                                                           \
-        tile_check(to, bytes, TILE_STORES, regs);                                                                      \
-        __builtin_memcpy(&x, regs, bytes);                                                                             \
-        TILE_PUT((TILE_GLOBAL T *)to, x);                                                                              \
-    }
-
-TILE_WHOLE(8, tile_v8)
-TILE_WHOLE(16, tile_v16)
+TILE_STORING(put, 8, tile_v8, TILE_PUT)
+TILE_STORING(put, 16, tile_v16, TILE_PUT)
 
 #define TILE_TYPED(name, T, bytes)                                                                                     \
     TILE_FN T tile_load_##name(const T *from) {                                                                        \

@@ -1,0 +1,72 @@
+/* size.h: what types, sizes, affine sums, grids, flags and meshes come to. Part of ir.h, which has the structs. */
+#ifndef TILEC_IR_SIZE_H
+#define TILEC_IR_SIZE_H
+
+#include "ir/ir.h"
+
+Type type_scalar(Elem);
+Type type_union(Type a, Type b); /* ranges united, element type of a */
+bool type_has(Type, int range);
+Type type_with(Type, int range);
+bool type_covers(Type a, Type b); /* a has every range of b */
+Type type_without(Type, int range);
+bool type_equal(Type, Type);
+Type affine_type(const Kernel *, const Affine *); /* i64 over the ranges of its POS and VALUE terms */
+
+Size size_number(int64_t);
+bool size_is_number(Size); /* a compile-time number, the same on every rank */
+bool size_equal(Size, Size);
+Size size_whole(Size); /* without its split */
+Size size_split(Size, int axes); /* split further */
+Size size_gathered(Size);        /* without the last axis of its split */
+bool size_is_split_over(Size, int axis);
+Size size_even(const Module *, Size); /* the number that it is on every rank; itself where it is none */
+int64_t size_bound(const Module *, Size);  /* largest value on any rank */
+int64_t size_block(const Module *, Size,
+                   const int64_t *sym); /* B of a split size, of its last axis; sym: values of symbols */
+/* coord: the rank's coordinate per mesh axis. A block is never negative; n itself is what c + sym gives. */
+int64_t size_eval(const Module *, Size, const int64_t *sym, const int *coord);
+int64_t size_origin(const Module *, Size, const int64_t *sym, const int *coord);
+
+int arg_same_dims(const Tensor *, const Arg *, const Param *); /* of a view: dimensions in front that agree; else all */
+
+/* extent.c */
+const Op *kernel_loop(const Kernel *, int range);                              /* NULL: a range of the grid */
+int64_t size_most(const Module *, Size);                                      /* size_bound, never negative */
+int64_t value_most(const Module *, const Kernel *, const Value *);            /* of an integer scalar; -1: not known */
+int64_t range_most(const Module *, const Kernel *, int range);                /* positions of a tile; -1: not known */
+bool range_is_full(const Kernel *, int range); /* every tile certainly has range_most positions */
+
+int64_t int_floor_div(int64_t, int64_t); /* the divisor is neither 0 nor -1 */
+Affine affine_const(int64_t);
+Affine affine_term(TermKind, int id, int64_t mul, int64_t div);
+Affine affine_value(Value *);
+Affine affine_size(Size); /* a number becomes the constant */
+bool affine_add(Affine *to, const Affine *from, int64_t mul); /* false, to unchanged: too many terms, or overflow */
+bool affine_scale(Affine *, int64_t by);
+bool affine_divide(Affine *, int64_t d); /* floor; this and the next: false where it is no such sum */
+bool affine_modulo(Affine *, int64_t d);
+bool affine_equal(const Affine *, const Affine *);
+bool access_equal(const Op *, const Op *); /* the same subscripts */
+bool affine_is_const(const Affine *);
+Span span_of(Affine); /* lo = hi */
+
+/* Tasks along a grid dimension: max(1, ceil(B / size)), B the full block of a split extent. A grid is the same on every
+   rank and never empty: tasks beyond the edge of a short block find no positions, but wait and signal like the others. */
+int64_t grid_tasks(const Module *, Size of, int64_t size, const int64_t *sym);
+int64_t range_tiles(const Module *, const Kernel *, int grid_range, const int64_t *sym);
+bool region_synchronises(const Region *);            /* it waits or signals */
+bool region_counts_tiles(const Region *, int range); /* a subscript has the number of a tile of it; -1: of any range */
+/* Words along a flag's dimension; tasks that complete a word. */
+int64_t flag_dim_tasks(const Module *, const FlagDim *, const int64_t *sym);
+bool flag_has_dest(const Flag *);
+int64_t flag_words(const Module *, const FlagDim *, const int64_t *sym);
+int64_t flag_arrivals(const Module *, const Flag *, const int64_t *word, const int64_t *sym);
+int64_t axes_ranks(const Module *, int axes);                         /* product over a list of axes */
+const char *axes_text(const Module *, int axes, const char *between); /* their names */
+const char *size_split_text(const Module *, Size);                    /* " @ tp", " @ (tp, dp)", or nothing */
+int64_t mesh_ranks(const Module *);                                   /* product over all axes */
+void mesh_coord(const Module *, int rank, int *coord); /* row-major: the first axis is the slowest */
+int mesh_rank_along(const Module *, int rank, int axis, int64_t coord); /* the rank whose coordinate is changed */
+
+#endif
