@@ -9,8 +9,8 @@ static uint64_t random_next(uint64_t *state) {
 }
 
 /* Of integers: the declared range of an input, else of its type. */
-static void drawn_range(const Module *m, const Tensor *t, const int64_t *sym, int64_t *least, uint64_t *n) {
-    int64_t past = t->elem == ELEM_BOOL || t->elem == ELEM_T2 ? 2 : 8;
+static void drawn_range(const Module *m, const Tensor *t, const int64_t *sym, int64_t past, int64_t *least, uint64_t *n) {
+    if (t->elem == ELEM_BOOL || t->elem == ELEM_T2) past = 2;
     *least = t->elem == ELEM_T2 ? -1 : 0;
     if (t->checked) {
         *least = size_eval(m, t->least, sym, NULL);
@@ -19,11 +19,24 @@ static void drawn_range(const Module *m, const Tensor *t, const int64_t *sym, in
     *n = past > *least ? (uint64_t)past - (uint64_t)*least : 1;
 }
 
-void array_draw(Array *a, const Module *m, const Tensor *t, const int64_t *sym, int64_t seed, int place) {
+/* Places that are declared unique: those of the range, in a drawn order; after `range` of them they come again. */
+static void distinct_draw(Array *a, int64_t least, uint64_t range, uint64_t state) {
+    int64_t n = array_count(a);
+    for (int64_t k = 0; k < n; k++) array_set_int(a, k, least + (int64_t)((uint64_t)k % range));
+    for (int64_t k = n - 1; k > 0; k--) {
+        int64_t other = (int64_t)(random_next(&state) % (uint64_t)(k + 1)), held = array_get_int(a, k);
+        array_set_int(a, k, array_get_int(a, other));
+        array_set_int(a, other, held);
+    }
+}
+
+void array_draw(Array *a, const Module *m, const Program *p, const Tensor *t, const int64_t *sym, int64_t seed, int place) {
     uint64_t state = (uint64_t)seed * 1000003 + (uint64_t)place, range;
     int64_t least;
-    drawn_range(m, t, sym, &least, &range);
-    for (int64_t k = 0, n = array_count(a); k < n; k++) {
+    bool distinct = elem_is_int(t->elem) && tensor_has_unique_places(p, t->id);
+    drawn_range(m, t, sym, distinct ? array_count(a) : 8, &least, &range);
+    if (distinct) distinct_draw(a, least, range, state);
+    for (int64_t k = 0, n = distinct ? 0 : array_count(a); k < n; k++) {
         uint64_t x = random_next(&state);
         if (elem_is_float(a->elem))
             array_set(a, k, (double)(x >> 11) * 0x1p-52 - 1.0);

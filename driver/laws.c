@@ -44,7 +44,7 @@ static bool inputs_make(const Laws *l, Array *input) {
         const Tensor *t = io_tensor(l, i);
         if (t->role == ROLE_OUTPUT) continue;
         if (!array_for_tensor(l->s->arena, l->s->m, t, l->sym, &input[i])) return false;
-        array_draw(&input[i], l->s->m, t, l->sym, l->s->o->seed, i);
+        array_draw(&input[i], l->s->m, l->p, t, l->sym, l->s->o->seed, i);
     }
     return true;
 }

@@ -167,7 +167,7 @@ static bool make_arrays(Run *r) {
         if (r->io[i].data && !same_shape(&r->io[i], &whole)) return file_report(r, i, binding_of(r, t->name, false));
         bool drawn = !r->io[i].data && run_reads(t);
         if (!r->io[i].data) r->io[i] = whole;
-        if (drawn) array_draw(&r->io[i], r->s.m, t, r->sym, r->s.o->seed, i);
+        if (drawn) array_draw(&r->io[i], r->s.m, r->p, t, r->sym, r->s.o->seed, i);
     }
     return true;
 }

@@ -28,6 +28,9 @@ void array_set_int(Array *, int64_t i, int64_t);
 /* Zeros with the global extents of a program's tensor; sym: values of the run-time dimensions. */
 bool array_for_tensor(Arena *, const Module *, const Tensor *, const int64_t *sym, Array *out);
 
+/* A call stores to places that it takes from this tensor and that are declared unique. */
+bool tensor_has_unique_places(const Program *, int tensor);
+
 /* ---- runs ---- */
 
 typedef struct {
@@ -48,6 +51,7 @@ typedef enum {
     FAULT_FLAG,     /* a wait or signal outside the words of its flag */
     FAULT_RANKS,    /* a replicated result differs between ranks */
     FAULT_VALUE,    /* an input with a value (.seen) outside its declared range; nothing ran */
+    FAULT_UNIQUE,   /* elements .want and .element of a tensor of unique places are both .seen, and were both stored to */
     FAULT_INVALID,  /* a module that the interpreter cannot run; .text says why */
 } FaultKind;
 

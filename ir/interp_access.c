@@ -58,12 +58,13 @@ Step eval_store(Task *t, const Op *op) {
     if (!offset) return STEP_DONE;
     const Value *v = op->arg.p[0];
     const Tile *x = tile_as(t, v, over, 3);
-    const Copy *c = view_copy(t, view);
+    Copy *c = view_copy(t, view);
     Elem e = view->part->t->elem;
     Lane l = lane_of(v->type.elem);
     bool add = op->mode == STORE_ADD || op->mode == STORE_SUM;
     if (t->w->agents) agents_write(t, view->part, c, offset, n, op->mode == STORE_ADD);
     elems_store(e, c->data, offset, n, l, x->data, add);
     if (c->bound) store_bounds(c, e, l, offset, x, add);
+    if (op->mode == STORE_UNIQUE) unique_check(t, op, view, c, over, offset, n);
     return STEP_DONE;
 }

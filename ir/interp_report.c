@@ -36,6 +36,15 @@ static void print_access(const Program *p, const InterpFault *x, FILE *f) {
     fputc('\n', f);
 }
 
+static void print_unique(const Program *p, const InterpFault *x, FILE *f) {
+    fprintf(f, "places that are not unique: elements %lld and %lld of '%s' are both %lld: ", (long long)x->want,
+            (long long)x->element, p->tensor.p[x->tensor].name, (long long)x->seen);
+    print_task(p, &x->other, f);
+    fputs(" and ", f);
+    print_task(p, &x->at, f);
+    fputc('\n', f);
+}
+
 static void print_fault(const Program *p, const InterpFault *x, FILE *f) {
     switch (x->kind) {
     case FAULT_DEADLOCK: print_deadlock(p, x, f); break;
@@ -50,6 +59,7 @@ static void print_fault(const Program *p, const InterpFault *x, FILE *f) {
         fprintf(f, "element %lld of input '%s' is %lld, outside %lld .. %lld\n", (long long)x->element,
                 p->tensor.p[x->tensor].name, (long long)x->seen, (long long)x->want, (long long)x->past);
         break;
+    case FAULT_UNIQUE: print_unique(p, x, f); break;
     case FAULT_FLAG:
     case FAULT_INVALID:
         fprintf(f, "%s: ", x->text);

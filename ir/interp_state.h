@@ -11,6 +11,7 @@ typedef struct Task Task;
 typedef struct Agents Agents;
 typedef struct Cell Cell;
 typedef struct Packet Packet;
+typedef struct Mark Mark;
 
 /* ---- memory ---- */
 
@@ -20,6 +21,7 @@ typedef struct {
     double *bound;  /* NULL without bounds, and for tensors that are not floats */
     Cell *cell;     /* who wrote and read each element; NULL where no race is possible */
     Packet *packet; /* of a packet tensor, concurrent */
+    Mark *mark;     /* of what is written to places declared unique */
 } Copy;
 
 typedef struct {
@@ -161,6 +163,9 @@ void eval_dot(Task *, const Op *);
 /* interp_access.c */
 Step eval_load(Task *, const Op *);
 Step eval_store(Task *, const Op *);
+
+/* interp_unique.c: after such a store, with its offsets, which do not last */
+void unique_check(Task *, const Op *store, const View *, Copy *, Type over, const int64_t *offset, int64_t n);
 
 /* interp_collective.c */
 void collective_run(World *, const Node *, int64_t generation);
