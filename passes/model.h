@@ -16,6 +16,7 @@ typedef struct {
     double start;   /* seconds from the start of a run to its first task, and from its last task to its end */
     double cache;   /* bytes that a kernel finds in the caches again */
     double cached;  /* bytes/s of one core from there */
+    double staged;  /* bytes/s of one core to and from where products find their operands and keep their sums */
     double dot;     /* flop/s of one core in products of matrices */
     double row;     /* flop/s of one core in products with a single row */
     double ops;     /* elements/s of one core in additions and the like */
@@ -39,6 +40,7 @@ typedef struct {
     double dot, row;      /* flop */
     double ops;           /* elements, of additions or as many as take their time */
     double bytes, linked; /* each tensor once; in memory that peers address */
+    double staged;        /* of the operands of products, copied tile by tile, and of their sums, at each step of a loop */
     double tasks;
 } NodeCost;
 

@@ -104,10 +104,15 @@ static bool has_own_range(const Count *c, Type own, Type other) {
     return false;
 }
 
+static double type_bytes(const Count *c, Type t) { return elements(c, t) * elem_value_bits(t.elem) / 8; }
+
+/* What a product takes is read and written once a step, and so are its sums; a single row is used where it lies. */
 static void count_dot(Count *c, const Op *op) {
     Type x = op->arg.p[0]->type, y = op->arg.p[1]->type;
     double flops = 2 * elements(c, type_union(x, y));
-    *(has_own_range(c, x, y) && has_own_range(c, y, x) ? &c->cost.dot : &c->cost.row) += flops;
+    bool product = has_own_range(c, x, y) && has_own_range(c, y, x);
+    *(product ? &c->cost.dot : &c->cost.row) += flops;
+    if (product) c->cost.staged += 2 * (type_bytes(c, x) + type_bytes(c, y) + type_bytes(c, op->res.p[0]->type));
 }
 
 static void count_region(Count *c, const Region *r);
@@ -176,9 +181,10 @@ NodeCost model_node(Arena *a, const Module *m, const Node *n, const int64_t *sym
 /* ---- how long ---- */
 
 double model_node_seconds(const TargetFacts *f, const NodeCost *n, double cores) {
-    double compute = n->dot / f->dot + n->row / f->row + n->ops / f->ops;
+    double compute = n->dot / f->dot + n->row / f->row + n->ops / f->ops + n->staged / f->staged;
     double moved = n->bytes / (n->bytes + n->linked > f->cache ? f->memory : f->cached) + n->linked / f->link;
-    double at_once = fmin(cores, n->tasks);
+    double rounds = ceil(n->tasks / fmax(cores, 1)); /* in the last one some cores may be idle */
+    double at_once = fmin(cores, 1) * n->tasks / rounds;
     return fmax(compute, moved) / at_once + n->tasks * f->task / cores + (cores > 1 || n->linked > 0 ? f->flag : 0);
 }
 

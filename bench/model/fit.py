@@ -36,7 +36,7 @@ def facts(tilec):
     flag = (best(tilec, "ranks", "rounds") - start) / 100
     barrier = (best(tilec, "ranks", "rounds", "--off=comm,flags") - start) / 100
     return {"memory": memory, "link": memory, "flag": flag, "barrier": barrier, "task": task, "start": start,
-            "cache": 16e6, "cached": cached, "dot": dot, "row": row, "ops": ops}
+            "cache": 16e6, "cached": cached, "staged": cached, "dot": dot, "row": row, "ops": ops}
 
 
 def main():
