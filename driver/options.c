@@ -28,6 +28,7 @@ const Option options[] = {
     {"-o", "DIR", "write outputs to DIR (default: .)", COMPILE, TEXT, AT(outdir)},
     {"-D", "NAME=N", "give dimension NAME the value N", SOURCE, DEFINE, AT(define)},
     {"--size", "NAME=N", "value of a run-time dimension (default: from the inputs, else its bound)", RUN | CHECK, DEFINE, AT(size)},
+    {"--tuned", "FILE", "sizes that tilec tune has measured, or written by hand", SOURCE, TEXT, AT(tuned)},
     {"-I", "DIR", "search DIR for imports", SOURCE, LIST, AT(root)},
     {"-MD", NULL, "write a Make dependency file beside each output", COMPILE, FLAG, AT(depfiles)},
     {"-MF", "FILE", "name of the dependency file", COMPILE, TEXT, AT(depfile)},

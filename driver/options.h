@@ -17,7 +17,7 @@ typedef struct {
     VEC(Define) define, size;
     VEC(const char *) root, off, pass, warn;
     VEC(Binding) in, out;
-    const char *outdir, *target, *emit, *program, *print_after, *depfile, *comm, *diagnostics, *explain, *trace;
+    const char *outdir, *target, *emit, *program, *print_after, *depfile, *comm, *diagnostics, *explain, *trace, *tuned;
     bool depfiles, verify_each, time_passes, relaxed, check, laws, write, processes, flags, help, manual, version;
     int64_t ranks, seed, time, timeout_ms, workers;
 } Options;

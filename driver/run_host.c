@@ -92,7 +92,8 @@ static bool report_failure(const RankJob *j) {
 double run_predicted(const Run *r) {
     double cores = r->s.o->workers > 0 ? (double)r->s.o->workers : (double)sysconf(_SC_NPROCESSORS_ONLN) / r->nranks;
     const TargetFacts *facts = target_facts("host");
-    if (model_workers(facts, r->s.m, r->p) == 1) cores = fmin(cores, 1);
+    int workers = r->p->workers ? r->p->workers : model_workers(facts, r->s.m, r->p);
+    if (workers) cores = fmin(cores, workers);
     return model_program(facts, r->s.m, r->p, r->sym, cores);
 }
 

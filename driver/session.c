@@ -70,23 +70,37 @@ bool session_open_for(Session *s, const Options *o, const Target *target) {
     return true;
 }
 
+/* A file that passes never see: its number in diags; 0 after a message. */
+static int read_file(Session *s, const char *path) {
+    Text text = {0};
+    const char *failed = text_read(&text, path, SOURCE_LIMIT);
+    if (failed) fprintf(stderr, "tilec: error: %s: %s\n", path, failed);
+    int file = failed ? 0 : diags_file(s->diags, path, arena_text(s->arena, text_str(&text), text.n), text.n);
+    text_free(&text);
+    return file;
+}
+
+static bool read_tuned(Session *s) {
+    if (!s->o->tuned || s->tuned) return true;
+    Tuned *t = ARENA_NEW(s->arena, Tuned);
+    int file = read_file(s, s->o->tuned);
+    if (file) vec_push(s->arena, &s->files, s->o->tuned);
+    s->tuned = t;
+    return file && tuned_parse(s->arena, s->diags, file, t);
+}
+
 bool session_lower(Session *s) {
     const Options *o = s->o;
-    LowerOptions lo = {o->define.p, o->define.n, o->root.p, o->root.n, o->program, o->ranks, o->relaxed};
+    if (!read_tuned(s)) return false;
+    LowerOptions lo = {.define = o->define.p, .ndefine = o->define.n, .root = o->root.p, .nroot = o->root.n, .program = o->program,
+                       .ranks = o->ranks, .relaxed = o->relaxed, .tuned = s->tuned, .target = s->target.machine, .sites = &s->sites};
     s->m = lower_file(s->arena, s->names, s->diags, o->file, &lo, &s->files);
     return s->m && s->diags->errors == 0;
 }
 
 bool session_read_ir(Session *s) {
-    Text text = {0};
-    const char *failed = text_read(&text, s->o->file, SOURCE_LIMIT);
-    if (failed) {
-        fprintf(stderr, "tilec: error: %s: %s\n", s->o->file, failed);
-        return false;
-    }
-    const char *kept = arena_text(s->arena, text_str(&text), text.n);
-    int file = diags_file(s->diags, s->o->file, kept, text.n);
-    text_free(&text);
+    int file = read_file(s, s->o->file);
+    if (!file) return false;
     s->m = module_parse(s->arena, s->names, s->diags, file);
     return s->m && s->diags->errors == 0 && module_verify(s->m);
 }

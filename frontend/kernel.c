@@ -122,6 +122,7 @@ Kernel *kernel_lower(Lower *lw, const Binding *bound, Name name, bool checking) 
     Kern c = {.lw = lw, .m = m, .arena = m->arena, .diags = m->diags, .bound = bound, .checking = checking};
     Kernel *k = kernel_new(m, name, bound->decl->loc);
     c.b = (Builder){.m = m, .k = k, .at = k->body, .loc = bound->decl->loc};
+    c.tuned = tuned_entry(&c);
     params_declare(&c);
     body_lower(&c, bound->decl);
     scope_close(&c, 0);
@@ -132,6 +133,8 @@ Kernel *kernel_lower(Lower *lw, const Binding *bound, Name name, bool checking) 
     if (m->diags->errors == before) inouts_check(&c);
     if (m->diags->errors == before && !checking) tiles_check(&c);
     if (m->diags->errors == before && !checking) self_check(&c);
+    if (m->diags->errors == before && !checking) tuned_check(&c);
+    if (m->diags->errors == before && !checking) tuned_site(&c);
     if (m->diags->errors == before) return kernel_remove_dead(k), k;
     m->kernel.n--;
     return NULL;

@@ -6,6 +6,8 @@
 #include "frontend/bind.h"
 #include "frontend/const.h"
 
+enum { TILE_LIMIT = 1 << 24 }; /* positions a tile along a range */
+
 /* ---- values of expressions ---- */
 
 /* INDEX: an i64 sum that is still affine (no operation was made); INT, FLOAT, BOOL: compile-time numbers. */
@@ -78,11 +80,18 @@ typedef struct Kern {
     bool in_index;   /* inside a subscript: ranges stand for their positions */
     bool local_dims; /* inside a bound: names of dimensions are local extents */
     Size bound_dim;  /* the split dimension named in a bound */
+    const TunedEntry *tuned; /* sizes for this instance; NULL: as written */
     bool checking;   /* sizes are guesses: no judgement that depends on them */
 } Kern;
 
 /* kernel.c: lowers a kernel whose binding is known; NULL after errors. */
 Kernel *kernel_lower(Lower *, const Binding *, Name name, bool checking);
+
+/* kernel_tuned.c: measured sizes in the place of written ones */
+const TunedEntry *tuned_entry(const Kern *);    /* the last that fits the instance, or NULL */
+bool tuned_size(Kern *, const RangeDecl *, Range *); /* its size of a range, if any; false after an error */
+void tuned_check(Kern *);                       /* after the body: names that mean nothing, sizes that the meaning depends on */
+void tuned_site(Kern *);                        /* records the instance for LowerOptions.sites */
 
 /* kernel_limit.c */
 void tiles_check(Kern *);

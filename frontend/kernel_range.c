@@ -6,7 +6,7 @@
 
 /* ---- declaration ---- */
 
-enum { TILE_LIMIT = 1 << 24, AUTO_LAST = 128, AUTO_OTHER = 64, AUTO_FOR = 64 };
+enum { AUTO_LAST = 128, AUTO_OTHER = 64, AUTO_FOR = 64 };
 
 static Found extent_find(const Resolver *r, Name name, Loc loc, Size *s) {
     Entry *e = scope_use(r->context, name, loc);
@@ -55,6 +55,7 @@ int range_declare(Kern *c, const RangeDecl *d, bool grid, bool last) {
     r.kind = !d->size ? RANGE_POSITION : d->size->kind == EXPR_STAR ? RANGE_WHOLE : RANGE_TILE;
     if (r.kind == RANGE_TILE && !tile_size(c, d->size, !grid ? AUTO_FOR : last ? AUTO_LAST : AUTO_OTHER, &r))
         good = false;
+    good = tuned_size(c, d, &r) && good;
     if (c->b.k->range.n >= INT16_MAX - 1 || (grid && c->b.k->ngrid == MAX_RANGES)) {
         diag_error(c->diags, d->loc, "too-many-ranges", "too many ranges: each takes at most %d", MAX_RANGES);
         good = false;

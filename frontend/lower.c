@@ -128,6 +128,7 @@ Module *lower_file(Arena *arena, Names *names, Diags *diags, const char *path, c
     options_check(f);
     numbers_evaluate(f);
     if (diags->errors == 0) programs_lower(f);
+    if (diags->errors == 0) programs_tuned(f);
     if (diags->errors) return NULL;
     kernels_prune(f->lower.m);
     return module_verify(f->lower.m) ? f->lower.m : NULL;

@@ -3,7 +3,7 @@
 #define TILEC_FRONTEND_LOWER_H
 
 #include "frontend/ast.h"
-#include "ir/ir.h"
+#include "frontend/tuned.h"
 
 typedef struct {
     const char *name; /* -D NAME=N, or a mesh axis whose ranks are set by --ranks */
@@ -17,6 +17,9 @@ typedef struct {
     int nroot;
     const char *program;     /* only this program, or NULL for all */
     int64_t ranks;           /* > 0: ranks of the (only) mesh axis */
+    const Tuned *tuned;      /* sizes that take the place of written ones, or NULL */
+    const char *target;      /* whose entries of it count */
+    TunedSites *sites;       /* not NULL: gets what could be tuned */
     bool relaxed;            /* sums into places that tasks share follow the order in which tasks arrive */
 } LowerOptions;
 

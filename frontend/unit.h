@@ -39,6 +39,9 @@ const char *front_near(Front *, Name);
 void program_lower(Front *, const Decl *);
 bool program_called_only(Front *, const Decl *); /* its head has names or modes that only a call gives a meaning */
 
+/* program_tuned.c: what a file of measured sizes says of programs; and of names that nothing has */
+void programs_tuned(Front *);
+
 /* program_record.c: a kernel without records in its head */
 const Decl *kernel_flat(Front *, const Decl *);
 

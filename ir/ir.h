@@ -227,6 +227,7 @@ typedef struct Kernel {
     int ngrid;
     Region *body;
     int nvalue;
+    int site;            /* 1 + its number among the instances of the source that could be tuned; 0: none; not in the text */
     Name schedule;       /* the machine's text for the whole kernel (target/matrix.h); NULL: task by task, as the body says */
     int waves;           /* in the form `layout`: of a workgroup; else 0 */
     VEC(Layout) layout;  /* where tiles lie: places reg, lane and wave; ranges by their names, which then differ */
@@ -323,6 +324,7 @@ typedef struct {
     VEC(int) io;    /* tensors of the interface: inputs, state and outputs, in declared order */
     VEC(Node *) node; /* in order: a node's tasks take tickets after those of the nodes before it */
     VEC(Flag) flag;
+    int workers; /* of a run on the host; 0: as the model says; not in the text */
 } Program;
 
 /* Bits of Module.form. LAUNCHES: a rank's tasks begin when all of the nodes before theirs have ended on that rank; without

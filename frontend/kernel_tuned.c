@@ -1,0 +1,193 @@
+/* kernel_tuned.c: measured sizes of tiles in the place of written ones, for the instances that their keys fit.
+   Takes: entries of a file (tuned.h). Gives: sizes, or errors in that file; and what could be tuned. */
+#include "frontend/kernel.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/* ---- which entry ---- */
+
+/* What a key's name is for this instance, as text; "": no single number; NULL: no such name. */
+static const char *bound_text(const Kern *c, const char *name) {
+    const Binding *b = c->bound;
+    for (int i = 0; i < b->elem.n; i++)
+        if (strcmp(b->elem.p[i].name, name) == 0) return elem_text(b->elem.p[i].elem);
+    for (int i = 0; i < b->dim.n; i++)
+        if (strcmp(b->dim.p[i].name, name) == 0)
+            return size_is_number(b->dim.p[i].size) ? arena_format(c->arena, "%" PRId64, b->dim.p[i].size.c) : "";
+    for (int i = 0; i < b->param.n; i++) {
+        const BoundParam *p = &b->param.p[i];
+        if (p->decl->is_const && strcmp(p->decl->name, name) == 0)
+            return p->constant == BOUND_FLOAT ? "" : arena_format(c->arena, "%" PRId64, p->i);
+    }
+    return NULL;
+}
+
+static bool key_fits(const Kern *c, const TunedPair *p) {
+    const char *text = bound_text(c, p->name);
+    if (text) return strcmp(text, p->value) == 0;
+    diag_error(c->diags, p->loc, "unknown-tuning", "'%s' is no dimension, element type or constant of '%s'", p->name,
+               c->bound->decl->name);
+    return false;
+}
+
+static bool entry_fits(const Kern *c, const TunedEntry *e) {
+    bool fits =
+        !e->program && strcmp(e->name, c->bound->decl->name) == 0 && strcmp(e->target, c->lw->options->target) == 0;
+    for (int i = 0; i < e->key.n && fits; i++) fits = key_fits(c, &e->key.p[i]);
+    return fits;
+}
+
+const TunedEntry *tuned_entry(const Kern *c) {
+    const Tuned *t = c->lw->options->tuned;
+    const TunedEntry *found = NULL;
+    for (int i = 0; t && i < t->n && !c->checking; i++)
+        if (entry_fits(c, &t->p[i])) found = &t->p[i];
+    return found;
+}
+
+/* ---- its sizes ---- */
+
+static const TunedPair *pair_named(const TunedEntry *e, const char *name) {
+    for (int i = 0; e && i < e->set.n; i++)
+        if (strcmp(e->set.p[i].name, name) == 0) return &e->set.p[i];
+    return NULL;
+}
+
+bool tuned_size(Kern *c, const RangeDecl *d, Range *r) {
+    const TunedPair *p = pair_named(c->tuned, d->name);
+    if (!p) return true;
+    if (r->kind != RANGE_TILE) {
+        diag_error(c->diags, p->loc, "bad-tuning", "'%s' of '%s' has no size to choose", d->name, c->bound->decl->name);
+        return false;
+    }
+    if (tuned_number(p, TILE_LIMIT, &r->size)) return true;
+    diag_error(c->diags, p->at, "bad-tuning", "a tile has 1 to %d positions along a range, not '%s'", TILE_LIMIT,
+               p->value);
+    return false;
+}
+
+/* ---- sizes that the meaning depends on ---- */
+
+static bool affine_names(const Affine *a, int range, const bool *derived) {
+    for (int i = 0; i < a->nterm; i++) {
+        const Term *t = &a->term[i];
+        if (t->kind == TERM_INDEX && t->id == range) return true;
+        if (t->value && derived[t->value->id]) return true;
+    }
+    return false;
+}
+
+/* Where a tile begins and ends may bound loops: those that carry nothing do each position once, and those that only end
+   there mask what is past it. A value or a place that is made of it, or a sum that begins there, is another with
+   another size. */
+static bool region_needs_size(const Region *r, int range, bool *derived) {
+    for (const Op *op = r ? r->first : NULL; op; op = op->next) {
+        bool from = (op->kind == OP_BEGIN || op->kind == OP_END) && op->range == range;
+        for (int i = 0; i < op->arg.n; i++) {
+            bool bound = op->kind == OP_FOR && (i == 1 || op->arg.n == 2);
+            if (derived[op->arg.p[i]->id] && !bound) from = true;
+        }
+        for (int i = 0; i < op->sub.n; i++)
+            if (affine_names(&op->sub.p[i].lo, range, derived)) return true;
+        bool scalar = op->res.n == 1 && op->res.p[0]->type.nrange == 0 && op->kind != OP_FOR && op->kind != OP_IF;
+        if (from && !scalar) return true;
+        if (from) derived[op->res.p[0]->id] = true;
+        for (int i = 0; i < 2; i++)
+            if (region_needs_size(op->region[i], range, derived)) return true;
+    }
+    return false;
+}
+
+static bool size_is_meant(const Kern *c, int range) {
+    const Kernel *k = c->b.k;
+    return region_needs_size(k->body, range, ARENA_ARRAY(c->arena, bool, k->nvalue + 1));
+}
+
+/* ---- names ---- */
+
+/* What is told of a measurement. */
+static const char *const facts[] = {"source", "measured_us", "written_us"};
+
+static bool known_name(const Kern *c, const char *name) {
+    for (size_t i = 0; i < sizeof facts / sizeof *facts; i++)
+        if (strcmp(facts[i], name) == 0) return true;
+    for (int i = 0; i < c->b.k->range.n; i++)
+        if (strcmp(c->b.k->range.p[i].name, name) == 0) return true;
+    return false;
+}
+
+static void report_unknown(const Kern *c, const TunedPair *p) {
+    const char **list = ARENA_ARRAY(c->arena, const char *, c->b.k->range.n + 1);
+    for (int i = 0; i < c->b.k->range.n; i++) list[i] = c->b.k->range.p[i].name;
+    const char *near = spelling_nearest(p->name, list, c->b.k->range.n);
+    diag_error(c->diags, p->loc, "unknown-tuning", "'%s' is no range of '%s'", p->name, c->bound->decl->name);
+    if (near) diag_note(c->diags, p->loc, "did you mean '%s'?", near);
+}
+
+static void report_meant(const Kern *c, const TunedPair *p, const Range *r) {
+    diag_error(c->diags, p->loc, "bad-tuning", "what '%s' computes depends on the size of '%s'", c->bound->decl->name,
+               r->name);
+    diag_note(c->diags, r->loc, "where its tiles begin or end is used otherwise than as the end of a loop");
+}
+
+/* FNV-1a over the source's text without blanks. */
+static const char *source_hash(const Kern *c) {
+    Loc at = c->bound->decl->span;
+    const char *text = c->diags->file.p[at.file - 1].text;
+    uint32_t h = 2166136261u;
+    for (uint32_t i = at.begin; i < at.end; i++)
+        if (!strchr(" \t\r\n", text[i])) h = (h ^ (unsigned char)text[i]) * 16777619u;
+    return arena_format(c->arena, "%08" PRIx32, h);
+}
+
+static void check_source(const Kern *c) {
+    const TunedPair *p = pair_named(c->tuned, "source");
+    if (!p || strcmp(p->value, source_hash(c)) == 0) return;
+    diag_warning(c->diags, p->loc, "stale-tuning", "'%s' differs from what was measured", c->bound->decl->name);
+    diag_note(c->diags, p->loc, "measure again with tilec tune");
+}
+
+void tuned_check(Kern *c) {
+    if (!c->tuned) return;
+    for (int i = 0; i < c->tuned->set.n; i++)
+        if (!known_name(c, c->tuned->set.p[i].name)) report_unknown(c, &c->tuned->set.p[i]);
+    for (int i = 0; i < c->b.k->range.n; i++) {
+        const Range *r = &c->b.k->range.p[i];
+        const TunedPair *p = pair_named(c->tuned, r->name);
+        if (p && r->kind == RANGE_TILE && size_is_meant(c, i)) report_meant(c, p, r);
+    }
+    check_source(c);
+}
+
+/* ---- what could be tuned ---- */
+
+static void site_key(const Kern *c, TunedPairs *to, const char *name) {
+    const char *text = bound_text(c, name);
+    if (text && *text) vec_push(c->arena, to, ((TunedPair){.name = name, .value = text}));
+}
+
+static void site_sizes(Kern *c, TunedSite *s) {
+    for (int i = 0; i < c->b.k->range.n; i++) {
+        const Range *r = &c->b.k->range.p[i];
+        TunedPairs *to = size_is_meant(c, i) ? &s->fixed : &s->entry.set;
+        if (r->kind == RANGE_TILE && !tuned_get(to, r->name))
+            vec_push(c->arena, to,
+                     ((TunedPair){.name = r->name, .value = arena_format(c->arena, "%" PRId64, r->size)}));
+    }
+}
+
+void tuned_site(Kern *c) {
+    const Binding *b = c->bound;
+    TunedSites *sites = c->lw->options->sites;
+    if (!sites || b->decl->made) return;
+    TunedSite s = {.entry = {.name = b->decl->name, .target = c->lw->options->target}, .from = c->tuned};
+    for (int i = 0; i < b->elem.n; i++) site_key(c, &s.entry.key, b->elem.p[i].name);
+    for (int i = 0; i < b->dim.n; i++) site_key(c, &s.entry.key, b->dim.p[i].name);
+    for (int i = 0; i < b->param.n; i++)
+        if (b->param.p[i].decl->is_const) site_key(c, &s.entry.key, b->param.p[i].decl->name);
+    site_sizes(c, &s);
+    vec_push(c->arena, &s.entry.set, ((TunedPair){.name = "source", .value = source_hash(c)}));
+    vec_push(c->arena, sites, s);
+    c->b.k->site = sites->n;
+}
