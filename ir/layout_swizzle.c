@@ -3,6 +3,8 @@
    widths. */
 #include "ir/layout_gf2.h"
 #include "ir/layout_lds.h"
+
+#include <stdlib.h>
 #include <string.h>
 
 /* One side, for one access width. Vectors are bits of the tile's index, ranges in the order of `from`. */
@@ -117,6 +119,18 @@ static void columns_rows(Columns *rows, const Side *s, const Side *l, const Colu
     }
 }
 
+/* The last rows, which only one side needs, are the lowest; the others in the order of the tile, so that addresses read
+   as few fields. */
+static void rows_place(uint64_t *column, const Columns *rows, int one_sided) {
+    for (int i = 0; i < rows->n; i++) column[i] = rows->column[rows->n - 1 - i];
+    for (int i = one_sided + 1; i < rows->n; i++)
+        for (int k = i; k > one_sided && column[k] < column[k - 1]; k--) {
+            uint64_t v = column[k];
+            column[k] = column[k - 1];
+            column[k - 1] = v;
+        }
+}
+
 static bool swizzle_build(Layout *memory, const Side *s, const Side *l) {
     const Layout *from = s->layout;
     Layout r = {.width = from->width, .nindex = from->nindex};
@@ -133,7 +147,8 @@ static bool swizzle_build(Layout *memory, const Side *s, const Side *l) {
     columns_fill(&low, &all, &whole, bits - rows.n);
     layout_add_place(&r, "off", bits);
     for (int i = 0; i < low.n; i++) r.column[i] = low.column[i];
-    for (int i = 0; i < rows.n; i++) r.column[low.n + i] = rows.column[rows.n - 1 - i];
+    int one_sided = abs(s->banks - l->banks);
+    rows_place(&r.column[low.n], &rows, one_sided < rows.n ? one_sided : rows.n);
     *memory = r;
     return true;
 }

@@ -19,17 +19,17 @@ TILE_KERNEL(attention, attention_causal_call, 128) {
     const int64_t i0 = 64 * i_tile;
     const int i_t = thread >> 4;
     const int c_t = (thread & 15) * 8;
-    const int q_tile_to = (((thread & 15) * 16 + (thread & 1) * 1024 + (thread >> 1 & 1) * 512 + (thread >> 2 & 1) * 256) ^ (thread & 48)) + (thread >> 6) * 8192;
+    const int q_tile_to = (((thread & 7) * 16 + (thread & 15) * 1024) ^ (thread & 48)) + (thread >> 6) * 128;
     const int i_t_2 = (thread & 15) + (thread >> 6) * 32;
     const int c_t_2 = (thread >> 4 & 3) * 4;
-    const int q_frag_from = (((thread & 3) * 16 + (thread >> 2 & 1) * 8192 + (thread >> 3 & 1) * 4096 + (thread >> 4 & 1) * 64) ^ ((thread >> 5 & 1) * 16)) + (thread >> 5) * 1024;
+    const int q_frag_from = (((thread & 3) * 16 + (thread >> 2 & 3) * 128 + (thread >> 4 & 1) * 64) ^ ((thread >> 5 & 1) * 16)) + (thread >> 5 & 1) * 1024 + (thread >> 6) * 512;
     const int j_t = thread >> 4;
     const int j_t_2 = (thread >> 4) * 4;
-    const int k_tile_to = (((thread & 7) * 16 + (thread >> 3 & 1) * 2048) ^ (thread & 112)) + (thread >> 4 & 1) * 1024 + (thread >> 5 & 1) * 512 + (thread >> 6) * 256;
-    const int k_frag_from = ((thread & 15) * 16 + (thread & 1) * 1024 + (thread >> 1 & 1) * 512 + (thread >> 2 & 1) * 256 + (thread >> 4 & 1) * 4096) ^ ((thread >> 5 & 1) * 16);
+    const int k_tile_to = ((thread & 7) * 16 + (thread >> 3) * 256) ^ (thread & 112);
+    const int k_frag_from = ((thread & 7) * 16 + (thread & 15) * 512 + (thread >> 4 & 1) * 128) ^ ((thread >> 5 & 1) * 16);
     const int j_t_4 = (thread >> 4 & 3) * 4;
-    const int v_tile_to = (thread & 1) * 64 + (thread >> 1 & 3) * 16 + (thread >> 1 & 1) * 4096 + (thread >> 2 & 1) * 2048 + (thread >> 3 & 1) * 1024 + (thread >> 4 & 1) * 512 + (thread >> 5 & 1) * 256 + (thread >> 6) * 128;
-    const int v_frag_from = (thread & 15) * 8 + (thread >> 4 & 1) * 512 + (thread >> 5 & 1) * 256;
+    const int v_tile_to = thread * 64 + (thread >> 1 & 3) * 16;
+    const int v_frag_from = (thread & 15) * 8 + (thread >> 4 & 3) * 1024;
     const tile_bf16 *const q = call.args.Q;
     const tile_bf16 *const k = call.args.K;
     const tile_bf16 *const v = call.args.V;
@@ -50,14 +50,14 @@ TILE_KERNEL(attention, attention_causal_call, 128) {
         for (int elem = 0; elem < 8; elem++) {
             run[elem] = q_tile[(reg & 3) * 4 + (reg >> 2) * 32 + (elem & 3) + (elem >> 2) * 16];
         }
-        tile_lds_store16(lds + (q_tile_to ^ ((reg & 1) * 64 + (reg >> 1 & 1) * 4096 + (reg >> 2) * 2048)), run);
+        tile_lds_store16(lds + (q_tile_to ^ ((reg & 1) * 64 + (reg >> 1) * 256)), run);
     }
     tile_bf16 q_frag[64];
     tile_sync();
     #pragma unroll
     for (int reg = 0; reg < 8; reg++) {
         tile_bf16 run[8];
-        tile_lds_load16(lds + (q_frag_from ^ (reg * 32 + (reg & 1) * 512 + (reg >> 1 & 1) * 256)), run);
+        tile_lds_load16(lds + (q_frag_from ^ ((reg & 3) * 32 + reg * 2048)), run);
         #pragma unroll
         for (int elem = 0; elem < 8; elem++) {
             q_frag[reg * 4 + (elem & 3) + (elem >> 2) * 32] = run[elem];
@@ -111,14 +111,14 @@ TILE_KERNEL(attention, attention_causal_call, 128) {
             for (int elem = 0; elem < 8; elem++) {
                 run[elem] = k_tile[reg * 4 + (elem & 3) + (elem >> 2) * 16];
             }
-            tile_lds_store16(lds + k_tile_to + (reg & 1) * 4096 + (reg >> 1) * 128, run);
+            tile_lds_store16(lds + k_tile_to + (reg & 1) * 128 + (reg >> 1) * 4096, run);
         }
         tile_bf16 k_frag[64];
         tile_sync();
         #pragma unroll
         for (int reg = 0; reg < 8; reg++) {
             tile_bf16 run[8];
-            tile_lds_load16(lds + (k_frag_from ^ ((reg & 3) * 32 + (reg >> 2) * 2048)), run);
+            tile_lds_load16(lds + (k_frag_from ^ ((reg & 3) * 32 + (reg >> 2) * 256)), run);
             #pragma unroll
             for (int elem = 0; elem < 8; elem++) {
                 k_frag[reg * 4 + (elem & 3) + (elem >> 2) * 32] = run[elem];
@@ -229,7 +229,7 @@ TILE_KERNEL(attention, attention_causal_call, 128) {
         tile_sync();
         #pragma unroll
         for (int reg = 0; reg < 64; reg += 4) {
-            tile_lds_load8(lds + (v_frag_from ^ ((reg >> 2 & 1) * 128 + (reg >> 3 & 3) * 16 + (reg >> 3 & 1) * 4096 + (reg >> 4 & 1) * 2048 + (reg >> 5) * 1024)), &v_frag[reg]);
+            tile_lds_load8(lds + (v_frag_from ^ ((reg >> 2 & 1) * 4096 + (reg >> 3 & 3) * 16 + (reg >> 3) * 128)), &v_frag[reg]);
         }
         if (j0 + 32 < min) {
             #pragma unroll

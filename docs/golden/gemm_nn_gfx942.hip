@@ -23,10 +23,10 @@ TILE_KERNEL(matmul, gemm_nn_call, 256) {
     const int p_t = (thread & 3) * 8;
     const int j_t_2 = (thread & 31) * 8;
     const int p_t_2 = (thread >> 5) * 4;
-    const int b_tile_to = (thread & 1) * 64 + (thread >> 1 & 3) * 16 + (thread >> 1 & 1) * 8192 + (thread >> 2 & 1) * 4096 + (thread >> 3 & 1) * 2048 + (thread >> 4 & 1) * 1024 + (thread >> 5 & 1) * 512 + (thread >> 6 & 1) * 256 + (thread & 128);
-    const int a_tile_to = (((thread & 3) * 32 + (thread & 1) * 256 + (thread >> 1 & 1) * 128 + (thread >> 2 & 1) * 16 + (thread & 8) + (thread >> 3 & 1) * 512) ^ ((thread >> 4 & 3) * 32)) + (thread >> 6 & 1) * 4096 + (thread >> 7) * 2048;
-    const int b_frag_from = (thread & 15) * 8 + (thread >> 4 & 1) * 512 + (thread >> 5 & 1) * 256 + (thread >> 7) * 1024;
-    const int a_frag_from = ((((thread & 1) * 16 + (thread >> 1 & 1) * 8 + (thread >> 1 & 1) * 512 + (thread >> 2 & 3) * 32) ^ ((thread >> 4 & 1) * 8)) ^ (thread & 32)) + (thread >> 5 & 1) * 256 + (thread >> 6 & 1) * 1024;
+    const int b_tile_to = thread * 64 + (thread >> 1 & 3) * 16;
+    const int a_tile_to = ((thread & 3) * 32 + (thread & 3) * 2048 + (thread >> 2 & 1) * 16 + (thread & 8) + (thread >> 3 & 1) * 1024) ^ ((thread >> 4) * 32);
+    const int b_frag_from = (thread & 15) * 8 + (thread >> 4 & 3) * 2048 + (thread >> 7) * 1024;
+    const int a_frag_from = ((((thread & 1) * 16 + (thread >> 1 & 1) * 8 + (thread >> 1 & 1) * 1024 + (thread >> 2 & 3) * 32) ^ ((thread >> 4 & 1) * 8)) ^ (thread & 32)) + (thread >> 5 & 1) * 2048 + (thread >> 6 & 1) * 512;
     const tile_bf16 *const a = call.args.A;
     const tile_bf16 *const b = call.args.B;
     tile_bf16 *const c = call.args.C;
@@ -60,18 +60,18 @@ TILE_KERNEL(matmul, gemm_nn_call, 256) {
         // a_tile to the layout of a_frag
         #pragma unroll
         for (int reg = 0; reg < 16; reg += 4) {
-            tile_lds_store8(lds + 16384 + (a_tile_to ^ ((reg >> 2 & 1) * 8 + (reg >> 3) * 1024)), &a_tile[reg]);
+            tile_lds_store8(lds + 16384 + (a_tile_to ^ ((reg >> 2 & 1) * 8 + (reg >> 3) * 512)), &a_tile[reg]);
         }
         tile_bf16 b_frag[64];
         tile_bf16 a_frag[32];
         tile_sync();
         #pragma unroll
         for (int reg = 0; reg < 64; reg += 4) {
-            tile_lds_load8(lds + (b_frag_from ^ ((reg >> 2 & 1) * 128 + (reg >> 3 & 3) * 16 + (reg >> 3 & 1) * 8192 + (reg >> 4 & 1) * 4096 + (reg >> 5) * 2048)), &b_frag[reg]);
+            tile_lds_load8(lds + (b_frag_from ^ ((reg >> 2 & 1) * 8192 + (reg >> 3 & 3) * 16 + (reg >> 3) * 128)), &b_frag[reg]);
         }
         #pragma unroll
         for (int reg = 0; reg < 32; reg += 4) {
-            tile_lds_load8(lds + 16384 + (a_frag_from ^ ((reg >> 2 & 1) * 64 + (reg >> 2 & 1) * 128 + (reg >> 3 & 1) * 4096 + (reg >> 4) * 2048)), &a_frag[reg]);
+            tile_lds_load8(lds + 16384 + (a_frag_from ^ ((reg >> 2) * 64 + (reg >> 2 & 1) * 4096)), &a_frag[reg]);
         }
         if (p0 + 32 < 4096) {
             #pragma unroll
