@@ -138,7 +138,7 @@ int tile_emu_event_create(void **event, unsigned flags) {
 int tile_emu_event_destroy(void *event) {
     if (!event) return E_INVALID;
     engine_enter();
-    for (Event *e = event; e->pending;) engine_wait();
+    for (Event *e = event; e->pending || e->followers;) engine_wait();
     free(event);
     return leave_with(0);
 }
@@ -151,6 +151,18 @@ int tile_emu_event_record(void *event, void *stream) {
     e->pending++;
     bool good = e->stream && stream_put(e->stream, &(Command){.event = e});
     if (!good) e->pending--;
+    return leave_with(good ? 0 : E_NOMEM);
+}
+
+/* What is put on the stream from now on follows the event's last record. */
+int tile_emu_stream_follow(void *stream, void *event, unsigned flags) {
+    if (!event || flags) return E_INVALID;
+    engine_enter();
+    Event *e = event;
+    Stream *s = stream_of(stream);
+    uint64_t records = e->done + (uint64_t)e->pending;
+    bool good = s && (!records || stream_put(s, &(Command){.event = e, .after = records}));
+    e->followers += good && records;
     return leave_with(good ? 0 : E_NOMEM);
 }
 
@@ -203,6 +215,16 @@ int tile_emu_block(void **base, size_t *bytes, void *p) {
     if (!b || (char *)p >= b->base + b->bytes) return leave_with(E_INVALID);
     *base = b->base;
     *bytes = b->bytes;
+    return leave_with(0);
+}
+
+/* The number of the device that memory is of, of all that drivers tell. */
+int tile_emu_pointer_attribute(void *value, int attribute, void *p) {
+    enum { DEVICE_ORDINAL = 9 };
+    engine_enter();
+    Block *b = memory_find(p);
+    if (!b || b->device == HOST || attribute != DEVICE_ORDINAL) return leave_with(E_INVALID);
+    *(int *)value = b->device;
     return leave_with(0);
 }
 

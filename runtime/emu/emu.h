@@ -236,13 +236,16 @@ typedef struct {
 typedef struct Event {
     struct Stream *stream; /* of the last record */
     int pending;           /* records that streams have not come to */
+    int followers;         /* commands that wait for it */
+    uint64_t done;         /* records that streams have come to */
     uint64_t ns;
     Clock clock;
 } Event;
 
 typedef struct Command {
     struct Command *next;
-    Event *event; /* to be recorded; NULL: a launch */
+    Event *event;   /* NULL: a launch */
+    uint64_t after; /* waits for that many records of the event; 0: records it */
     Launch launch;
     Clock host; /* what the thread that gave it knew */
 } Command;

@@ -1,5 +1,5 @@
-/* stream.c: devices, and the commands of their streams, in order: launches, and records of events. What a launch may
-   rely on has come before it on its stream, or was over when its host thread gave it. */
+/* stream.c: devices, and the commands of their streams, in order: launches, records of events, waits for them. What a
+   launch may rely on has come before it on its stream, or was over when its host thread gave it. */
 #include "emu.h"
 
 #include <stdlib.h>
@@ -50,10 +50,19 @@ bool stream_wait(Stream *s) {
 
 /* ---- for the emulator's thread ---- */
 
+static void event_leave(Event *e, bool follows) {
+    if (follows) {
+        e->followers--;
+    } else {
+        e->pending--;
+        e->done++;
+    }
+}
+
 static void command_drop(Stream *s) {
     Command *c = s->first;
     s->first = c->next;
-    if (c->event) c->event->pending--;
+    if (c->event) event_leave(c->event, c->after);
     free(c->launch.call);
     free(c);
     engine_happened();
@@ -75,8 +84,15 @@ static void event_record(Event *e, const Stream *s) {
     e->ns = engine_ns();
 }
 
+static bool event_follow(const Command *c, Stream *s) {
+    if (c->event->done < c->after) return false;
+    known_join(&s->clock, &c->event->clock);
+    return true;
+}
+
 /* Is the first command still at work? */
 static bool command_works(Command *c, Stream *s) {
+    if (c->after) return !event_follow(c, s);
     if (c->event) return event_record(c->event, s), false;
     if (!c->launch.resident) launch_start(&c->launch, c, s);
     if (c->launch.ended < c->launch.ngroups) return true;

@@ -1,8 +1,11 @@
 /* fake_gpu.c: stands for libcuda.so.1 and libamdhip64.so on a machine without a GPU: the emulator under the drivers'
-   names. FAKE_FAIL=NAME:CODE makes one function fail (names of runtime/src/gpu.h), NAME:CODE:N from its call N + 1 on;
+   names. FAKE_FAIL=NAME:CODE makes one function fail (names of runtime/src/gpu.h), NAME:CODE:N from its call N + 1 on,
+   NAME:CODE:N:M in M calls;
    no_peer:1 and no_atomics:1: devices cannot work together. fake_alive: blocks of memory that nobody has given back. */
 #include "emu/api.h"
 
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,8 +17,9 @@ static int failure(const char *name) {
     if (fail != last) calls = 0;
     last = fail;
     if (!fail || strncmp(fail, name, n) != 0 || fail[n] != ':') return 0;
-    const char *skip = strchr(fail + n + 1, ':');
-    return skip && calls++ < atoi(skip + 1) ? 0 : atoi(fail + n + 1);
+    int code = 0, skip = 0, times = INT_MAX, call = calls++;
+    sscanf(fail + n, ":%d:%d:%d", &code, &skip, &times);
+    return call >= skip && call - skip < times ? code : 0;
 }
 
 /* FAKE(name in the emulator, in CUDA, in HIP, parameters, the same as arguments) */
@@ -82,6 +86,7 @@ FAKE_NONE(hipIpcGetMemHandle)
 FAKE_NONE(hipIpcOpenMemHandle)
 FAKE_NONE(hipIpcCloseMemHandle)
 FAKE(block, cuMemGetAddressRange_v2, hipMemGetAddressRange, (void **a, size_t *b, void *c), (a, b, c))
+FAKE(pointer_attribute, cuPointerGetAttribute, hipPointerGetAttribute, (void *a, int b, void *c), (a, b, c))
 FAKE(copy_in, cuMemcpyHtoDAsync_v2, hipMemcpyHtoDAsync, (void *a, const void *b, size_t c, void *d), (a, b, c, d))
 FAKE(copy_out, cuMemcpyDtoHAsync_v2, hipMemcpyDtoHAsync, (void *a, const void *b, size_t c, void *d), (a, b, c, d))
 FAKE(fill, cuMemsetD8Async, hipMemsetD8Async, (void *a, unsigned char b, size_t c, void *d), (a, b, c, d))
@@ -113,6 +118,7 @@ FAKE(stream_create, cuStreamCreate, hipStreamCreateWithFlags, (void **a, unsigne
 FAKE(stream_destroy, cuStreamDestroy_v2, hipStreamDestroy, (void *a), (a))
 FAKE(stream_sync, cuStreamSynchronize, hipStreamSynchronize, (void *a), (a))
 FAKE(stream_capturing, cuStreamIsCapturing, hipStreamIsCapturing, (void *a, int *b), (a, b))
+FAKE(stream_follow, cuStreamWaitEvent, hipStreamWaitEvent, (void *a, void *b, unsigned c), (a, b, c))
 FAKE(event_create, cuEventCreate, hipEventCreateWithFlags, (void **a, unsigned b), (a, b))
 FAKE(event_destroy, cuEventDestroy_v2, hipEventDestroy, (void *a), (a))
 FAKE(event_record, cuEventRecord, hipEventRecord, (void *a, void *b), (a, b))
