@@ -70,8 +70,9 @@ bool hip_kernel(GpuText *, Arena *, const Program *, const Memory *, const Node 
 const char *hip_argument(Fn *, int param); /* text of its pointer, or of its value */
 void hip_arguments(Fn *); /* constants of those parameters that the body reads, before it */
 
-/* hip_look.c: what begins a run of a program whose inputs have declared ranges. */
-void hip_look(GpuText *, Arena *, const Program *, const Memory *);
+/* hip_run.c: what begins and ends a run. */
+void hip_run_begin(GpuText *, Arena *, const Program *, const Memory *);
+void hip_run_end(GpuText *, Arena *, const Program *, const Memory *);
 
 /* The same by the machine's text for the kernel's schedule (codegen/schedules). */
 bool hip_schedule(GpuText *, Arena *, const Program *, const Memory *, const Node *, GpuLaunch *);

@@ -50,21 +50,6 @@ static bool emit_node(Arena *a, GpuText *g, const Program *p, const Memory *memo
     return good;
 }
 
-/* A launch of one workgroup: NAME_begin, NAME_end. */
-static void emit_run(Arena *a, GpuText *g, const Program *p, const char *what) {
-    GpuLaunch launch = {.function = arena_format(a, "%s_%s", p->name, what), .threads = matrix_target(g->target)->wave};
-    text_printf(&g->text, "TILE_KERNEL(%s, %s_call, %d) { tile_run_%s(call.task); }\n\n", launch.function, p->name,
-                launch.threads, what);
-    vec_push(a, &g->launch, launch);
-}
-
-static void run_begins(Arena *a, GpuText *g, const Program *p, const Memory *memory) {
-    if (gpu_looks_at_values(p))
-        hip_look(g, a, p, memory);
-    else if (gpu_has_task(g->m, p))
-        emit_run(a, g, p, "begin");
-}
-
 bool gpu_emit(Arena *a, GpuText *g) {
     Program named = *g->p, *p = &named;
     CNames names = {.arena = a};
@@ -76,9 +61,9 @@ bool gpu_emit(Arena *a, GpuText *g) {
     c_name(&names, p->name);
     for (size_t i = 0; i < sizeof suffix / sizeof *suffix; i++) c_name(&names, arena_format(a, "%s%s", p->name, suffix[i]));
     file_head(&g->text, g->m, p, g->target);
-    run_begins(a, g, p, &memory);
+    if (gpu_has_task(g->m, p)) hip_run_begin(g, a, p, &memory);
     bool good = true;
     for (int i = 0; i < p->node.n && good; i++) good = emit_node(a, g, p, &memory, &names, p->node.p[i]);
-    if (gpu_has_task(g->m, p)) emit_run(a, g, p, "end");
+    if (gpu_has_task(g->m, p)) hip_run_end(g, a, p, &memory);
     return good;
 }

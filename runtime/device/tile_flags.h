@@ -37,19 +37,24 @@ typedef struct {
     int64_t task;
 } tile_reason;
 
-/* Only the first wait of a rank that gives up leaves a record; the mesh is poisoned after it. */
-TILE_FN void tile_give_up(const tile_gpu_task *t, tile_reason why) {
-    tile_gpu_fault *own = t->fault[t->rank];
-    if (tile_word_add(&own->claim, 1, TILE_DEVICE)) return;
-    tile_store_i32(&own->record.rank, t->rank);
-    tile_store_i32(&own->record.missing, why.missing);
-    tile_store_i32(&own->record.flag, why.flag);
-    tile_store_i32(&own->record.code, why.code);
-    tile_store_i32(&own->record.instance, t->instance);
-    tile_store_i64(&own->record.task, why.task);
-    tile_store8(&own->record.expected, &why.expected);
-    tile_store8(&own->record.seen, &why.seen);
+/* Only the first one is written: true for that. */
+TILE_FN bool tile_record_write(const tile_gpu_task *t, tile_gpu_record *to, tile_reason why) {
+    if (tile_word_add(&to->claim, 1, TILE_DEVICE)) return false;
+    tile_store_i32(&to->rank, t->rank);
+    tile_store_i32(&to->missing, why.missing);
+    tile_store_i32(&to->flag, why.flag);
+    tile_store_i32(&to->code, why.code);
+    tile_store_i32(&to->instance, t->instance);
+    tile_store_i64(&to->task, why.task);
+    tile_store8(&to->expected, &why.expected);
+    tile_store8(&to->seen, &why.seen);
     tile_fence_release(TILE_SYSTEM);
+    return true;
+}
+
+/* The first wait of a rank that gives up leaves a record; the mesh is poisoned after it. */
+TILE_FN void tile_give_up(const tile_gpu_task *t, tile_reason why) {
+    if (!tile_record_write(t, &t->fault[t->rank]->record, why)) return;
     tile_poison(t);
     tile_poisoned(t);
 }
@@ -167,18 +172,43 @@ TILE_FN void tile_run_begin(const tile_gpu_task *t) {
 /* ---- inputs whose values have a declared range, looked at before anything is written ---- */
 
 enum { TILE_REFUSED = 2 }; /* of the busy word: until the run ends, its kernels do nothing */
+enum { TILE_ALL, TILE_ONE }; /* ranks that see a value: where all do, none has to be told */
 
-TILE_FN void tile_look_at(const tile_gpu_task *t, int arg, int64_t at, int64_t value, int64_t least, int64_t past) {
+TILE_FN void tile_look_at(const tile_gpu_task *t, int arg, int ranks, int64_t at, int64_t value, int64_t least,
+                          int64_t past) {
     if (value >= least && value < past) return;
+    const tile_reason why = {TILE_E_RANGE, -1, arg, 0, (uint64_t)value, at};
     tile_word_store(t->busy, TILE_REFUSED, TILE_DEVICE);
-    tile_give_up(t, tile_reason{TILE_E_RANGE, -1, arg, 0, (uint64_t)value, at});
+    if (ranks == TILE_ONE)
+        tile_give_up(t, why);
+    else if (tile_record_write(t, &t->fault[t->rank]->refusal, why))
+        tile_word_store(t->notice, 1, TILE_SYSTEM);
 }
 
 TILE_FN bool tile_refused(const tile_gpu_task *t) { return tile_word_load(t->busy, TILE_DEVICE) == TILE_REFUSED; }
 
+/* ---- the end of a run ---- */
+
+/* Collective. A run that ends in a poisoned mesh may have taken what a failed task, here or on a peer, did not send or
+   made up: the poison comes before all that is sent after a fault. A run that was refused has written nothing. */
+TILE_FN bool tile_run_failed(char *lds, const tile_gpu_task *t) {
+    return tile_any(lds, tile_thread() == 0 && tile_poisoned(t) && !tile_refused(t));
+}
+
+/* Collective, of one wave: all bytes of a result become `byte`. */
+TILE_FN void tile_spoil(void *result, int64_t bytes, int byte) {
+    const int64_t whole = bytes / 16;
+    char *const to = (char *)result, pattern[16];
+    __builtin_memset(pattern, byte, 16);
+    for (int64_t at = tile_thread(); at < whole; at += TILE_LANES) tile_store16(to + 16 * at, pattern);
+    for (int64_t at = 16 * whole + tile_thread(); at < bytes; at += TILE_LANES) tile_store1(to + at, pattern);
+}
+
+/* A run that was refused does not count: what is run next finds slots and flags as they were. */
 TILE_FN void tile_run_end(const tile_gpu_task *t) {
     if (tile_thread() != 0) return;
-    tile_word_store(t->generation, tile_generation(t), TILE_DEVICE);
+    const uint64_t runs = tile_word_load(t->generation, TILE_DEVICE), busy = tile_word_load(t->busy, TILE_DEVICE);
+    tile_word_store(t->generation, runs + (busy != TILE_REFUSED), TILE_DEVICE);
     tile_word_store(t->busy, 0, TILE_DEVICE);
 }
 

@@ -11,18 +11,22 @@ typedef struct {
     uint64_t pad[7];
 } tile_gpu_word;
 
+/* What happened; the first of several writes it. */
+typedef struct {
+    uint64_t claim, pad0[7]; /* how many there are */
+    int32_t rank, missing, flag;
+    int32_t code;          /* TILE_E_TIMEOUT; TILE_E_BUSY: a run began before the one before had ended;
+                              TILE_E_RANGE: element `task` of argument `missing` is `seen` */
+    int32_t instance, pad; /* whose flag it is */
+    int64_t task;
+    uint64_t expected, seen;
+} tile_gpu_record;
+
 /* One per rank, in memory of its device that all ranks address, zero at first. */
 typedef struct {
-    uint64_t poison, pad0[7]; /* 1 + the rank whose record says why; 0: healthy */
-    uint64_t claim, pad1[7];  /* waits of this rank that gave up: the first writes the record */
-    struct {
-        int32_t rank, missing, flag;
-        int32_t code;          /* TILE_E_TIMEOUT; TILE_E_BUSY: a run began before the one before had ended;
-                                  TILE_E_RANGE: element `task` of argument `missing` is `seen` */
-        int32_t instance, pad; /* whose flag it is */
-        int64_t task;
-        uint64_t expected, seen;
-    } record; /* written before any poison word names this rank */
+    uint64_t poison, pad[7]; /* 1 + the rank whose record says why; 0: healthy */
+    tile_gpu_record record;  /* why this rank gave up; written before any poison word names the rank */
+    tile_gpu_record refusal; /* of a run that all ranks refused; its host takes it away */
 } tile_gpu_fault;
 
 /* One per rank and instance, in memory of its device; constant once the instance is open. */
@@ -32,13 +36,13 @@ typedef struct tile_gpu_task {
     int32_t instance;             /* the runtime's number of it, for fault records */
     uint64_t timeout_ns;          /* of a wait */
     uint64_t *generation;         /* runs that this rank has completed */
-    uint64_t *busy;               /* 1 while a run is in flight */
+    uint64_t *busy;               /* not 0 while a run is in flight */
     uint64_t *count;              /* arrival counters, zero between completions */
     uint64_t *ticket;             /* tasks taken, of each launch that takes tickets; zero between launches */
     char *const *symmetric;       /* [nranks] peer-visible workspace of each rank */
     tile_gpu_word *const *word;   /* [nranks] flag words of each rank */
     tile_gpu_fault *const *fault; /* [nranks] */
-    uint64_t *notice;             /* of this rank, in the host's memory: its poison, once anybody here has seen it */
+    uint64_t *notice;             /* of this rank, in the host's memory: not 0 when there is a fault or a refusal to learn of */
 } tile_gpu_task;
 
 #endif

@@ -14,7 +14,7 @@
 extern "C" {
 #endif
 
-#define TILE_ABI 2
+#define TILE_ABI 3
 
 enum {
     TILE_OK = 0,
@@ -23,8 +23,8 @@ enum {
     TILE_E_SYS = -3,      /* the operating system refused; tile_last_error() says what */
     TILE_E_TIMEOUT = -4,  /* a wait passed its deadline; the mesh is poisoned; see tile_mesh_status() */
     TILE_E_POISONED = -5, /* the mesh is poisoned: only tile_mesh_recover() or tile_mesh_close() */
-    TILE_E_BUSY = -6,     /* too many runs are queued: 16 of an instance, 64 of a mesh; nothing was done. On a GPU: the
-                             instance still runs on another stream */
+    TILE_E_BUSY = -6,     /* too many runs are queued: 16 of an instance, 64 of a mesh; nothing was done. On a GPU:
+                             a replayed run of an instance began before the one before had ended; the mesh is poisoned */
     TILE_E_MISMATCH = -7, /* the ranks disagree: another program, version or size */
     TILE_E_UNSUPPORTED = -8,
     TILE_E_RANGE = -9     /* an input has a value outside its declared range; the run was skipped: nothing was written */

@@ -36,11 +36,6 @@ size_t tile_elem_bits(const char *elem) {
     return e ? e->bits : 0;
 }
 
-bool elem_has_nan(const char *elem) {
-    const ElemFacts *e = elem_find(elem);
-    return e && e->nan;
-}
-
 /* The rank's block of an extent split over axes, major first: blocks of ceil(n / ranks), the last ones short or empty.
  */
 static int64_t block_extent(const tile_instance *p, int64_t n, int axes) {
@@ -81,9 +76,19 @@ bool fault_poisoned(const tile_mesh *m) {
     return atomic_load_explicit(&m->cell[m->rank]->poison, memory_order_relaxed) != 0;
 }
 
-bool fault_refused(const tile_mesh *m) {
-    tile_record why;
-    return tile_fault_read(&m->fault, m->rank, &why) && why.code == TILE_E_RANGE && why.rank == m->rank;
+int fault_tell(const tile_record *why, int code) {
+    if (why->code == TILE_E_BUSY)
+        return tile_fail(code, "rank %d gave up: a run of program '%s' began before the one before had ended",
+                         why->rank, why->name);
+    if (why->code == TILE_E_RANGE)
+        return tile_fail(code, "element %lld of '%s' is %lld on rank %d, outside its declared range; nothing was run",
+                         (long long)why->task, why->name, (long long)why->seen, why->rank);
+    if (why->missing < 0)
+        return tile_fail(code, "rank %d gave up: %s (task %lld)", why->rank, why->name, (long long)why->task);
+    return tile_fail(
+        code, "rank %d gave up: rank %d is missing at flag '%s': generation %llu expected, %llu seen (task %lld)",
+        why->rank, why->missing, why->name, (unsigned long long)why->expected, (unsigned long long)why->seen,
+        (long long)why->task);
 }
 
 int fault_report(tile_mesh *m) {
@@ -91,19 +96,7 @@ int fault_report(tile_mesh *m) {
     bool known = tile_fault_read(&m->fault, m->rank, &why);
     int code = m->reported ? TILE_E_POISONED : known && why.code ? why.code : TILE_E_TIMEOUT;
     m->reported = true;
-    if (!known) return tile_fail(code, "a rank gave up");
-    if (why.code == TILE_E_BUSY)
-        return tile_fail(code, "rank %d gave up: a run of program '%s' began before the one before had ended", why.rank,
-                         why.name);
-    if (why.code == TILE_E_RANGE)
-        return tile_fail(code, "element %lld of '%s' is %lld on rank %d, outside its declared range; nothing was run",
-                         (long long)why.task, why.name, (long long)why.seen, why.rank);
-    if (why.missing < 0)
-        return tile_fail(code, "rank %d gave up: %s (task %lld)", why.rank, why.name, (long long)why.task);
-    return tile_fail(
-        code, "rank %d gave up: rank %d is missing at flag '%s': generation %llu expected, %llu seen (task %lld)",
-        why.rank, why.missing, why.name, (unsigned long long)why.expected, (unsigned long long)why.seen,
-        (long long)why.task);
+    return known ? fault_tell(&why, code) : tile_fail(code, "a rank gave up");
 }
 
 int tile_mesh_status(tile_mesh *m, tile_fault *out) {

@@ -37,6 +37,7 @@ typedef struct {
     GPU(alloc_fine, GPU_NONE, "hipExtMallocWithFlags", (void **, size_t, unsigned flags))                              \
     GPU(release, "cuMemFree_v2", "hipFree", (void *))                                                                  \
     GPU(block, "cuMemGetAddressRange_v2", "hipMemGetAddressRange", (void **base, size_t *bytes, void *))               \
+    GPU(pointer_attribute, "cuPointerGetAttribute", "hipPointerGetAttribute", (void *, int attribute, void *))         \
     GPU(host_alloc, "cuMemHostAlloc", "hipHostMalloc", (void **, size_t, unsigned flags))                              \
     GPU(host_release, "cuMemFreeHost", "hipHostFree", (void *))                                                        \
     GPU(ipc_get, "cuIpcGetMemHandle", "hipIpcGetMemHandle", (GpuHandle *, void *))                                     \
@@ -59,6 +60,7 @@ typedef struct {
     GPU(stream_destroy, "cuStreamDestroy_v2", "hipStreamDestroy", (void *))                                            \
     GPU(stream_sync, "cuStreamSynchronize", "hipStreamSynchronize", (void *))                                          \
     GPU(stream_capturing, "cuStreamIsCapturing", "hipStreamIsCapturing", (void *, int *))                              \
+    GPU(stream_follow, "cuStreamWaitEvent", "hipStreamWaitEvent", (void *, void *event, unsigned flags))               \
     GPU(event_create, "cuEventCreate", "hipEventCreateWithFlags", (void **, unsigned flags))                           \
     GPU(event_destroy, "cuEventDestroy_v2", "hipEventDestroy", (void *))                                               \
     GPU(event_record, "cuEventRecord", "hipEventRecord", (void *, void *stream))                                       \
@@ -80,6 +82,7 @@ enum {
     GPU_PEER_ATOMICS_HIP = 2,
     GPU_STREAM_NON_BLOCKING = 1,
     GPU_EVENT_NO_TIMING = 2,
+    GPU_POINTER_DEVICE = 9,    /* attribute of memory: the device's number */
     GPU_MAX_DYNAMIC_LDS = 8,   /* attribute of a function, CUDA */
     GPU_MULTIPROCESSORS = 16,  /* attribute of a device, CUDA */
     GPU_MAP_UINT8 = 0,         /* of tensor maps, CUDA: elements, */
@@ -120,6 +123,7 @@ typedef struct Gpu {
     GpuShare control;         /* a tile_gpu_fault each */
     _Atomic uint64_t *notice; /* tile_gpu_task.notice */
     struct GpuTrace *trace;   /* NULL: none is wanted */
+    struct GpuInstance *last; /* whose run was given last */
     GpuPeer *peer;            /* [nranks] of ranks that are threads; NULL: processes, or one rank */
     int npeers;
     bool kept;                /* other processes may still use memory of the context */
@@ -158,9 +162,12 @@ void gpu_share_close(tile_mesh *, GpuShare *); /* not collective; nothing of thi
 int gpu_control_open(tile_mesh *); /* collective */
 void gpu_control_close(tile_mesh *);
 void gpu_notice_look(tile_mesh *); /* has a kernel of this rank told of a fault? */
+int gpu_refusal_take(tile_mesh *); /* TILE_E_RANGE, with the sentence, of a run since the last call that all ranks refused */
 void gpu_fault_learn(tile_mesh *); /* from the device: then fault_poisoned() tells */
 int gpu_fault_clear(tile_mesh *);
+void gpu_fault_give_up(tile_mesh *, const char *why);
 int gpu_stream_wait(tile_mesh *, tile_stream); /* also ends when a peer is lost: then fault_poisoned() tells */
+int gpu_event_wait(tile_mesh *, void *event);  /* likewise; an error of the driver */
 
 /* ---- gpu_map.c: descriptions of tensors that kernels copy by tiles ---- */
 
@@ -184,19 +191,12 @@ typedef struct GpuInstance {
     char *call, *checked;     /* the kernels' argument; the last one whose tensors were looked at */
     GpuMap *map;              /* of all launches, for `checked` */
     void *stream, *event;     /* of the last run; event: it has ended */
-    struct GpuRecent *recent; /* runs that nobody has waited for */
 } GpuInstance;
 
 int gpu_instance_open(tile_instance *);
 void gpu_instance_close(tile_instance *);
 void gpu_instance_wait(tile_instance *); /* for its last run */
 int gpu_instance_run(tile_instance *, void *const *arg, const int64_t *dim, tile_stream);
-
-/* ---- gpu_recent.c ---- */
-
-struct GpuRecent *gpu_recent_new(const tile_program *); /* one block; NULL: no memory */
-void gpu_recent_add(tile_instance *, void *const *arg, const int64_t *dim);
-void gpu_recent_end(tile_mesh *, const void *stream); /* has ended: after a fault results become NaN */
 
 /* ---- gpu_trace.c ---- */
 

@@ -45,13 +45,25 @@ static int look(const Gpu *g, void *to, const void *from, size_t bytes) {
     return error ? error : g->api.stream_sync(g->aside);
 }
 
-static const char *flag_name(const tile_mesh *m, const tile_gpu_fault *f) {
+static const char *flag_name(const tile_mesh *m, const tile_gpu_record *f) {
     const tile_instance *p = m->instances;
-    while (p && p->gpu->number != f->record.instance) p = p->next;
+    while (p && p->gpu->number != f->instance) p = p->next;
     if (!p) return "a program that was closed";
-    if (f->record.code == TILE_E_RANGE) return p->program->arg[f->record.missing].name;
+    if (f->code == TILE_E_RANGE) return p->program->arg[f->missing].name;
     const tile_image *i = p->gpu->image;
-    return f->record.flag >= 0 && f->record.flag < i->nflags ? i->flag[f->record.flag].name : p->program->name;
+    return f->flag >= 0 && f->flag < i->nflags ? i->flag[f->flag].name : p->program->name;
+}
+
+static tile_record record_of(const tile_mesh *m, const tile_gpu_record *f) {
+    tile_record why = {.rank = f->rank,
+                       .missing = f->missing,
+                       .flag = f->flag,
+                       .code = f->code,
+                       .task = f->task,
+                       .expected = f->expected,
+                       .seen = f->seen};
+    strncpy(why.name, flag_name(m, f), sizeof why.name - 1);
+    return why;
 }
 
 /* Makes the record behind this rank's poison the host's, once. */
@@ -62,20 +74,22 @@ void gpu_fault_learn(tile_mesh *m) {
     if (look(m->gpu, &poison, &cell_of(m, (uint64_t)m->rank)->poison, sizeof poison) || !poison ||
         poison > (uint64_t)m->nranks || look(m->gpu, &f, cell_of(m, poison - 1), sizeof f))
         return;
-    tile_record why = {.rank = f.record.rank,
-                       .missing = f.record.missing,
-                       .flag = f.record.flag,
-                       .code = f.record.code,
-                       .task = f.record.task,
-                       .expected = f.record.expected,
-                       .seen = f.record.seen};
-    strncpy(why.name, flag_name(m, &f), sizeof why.name - 1);
     tile_task t = {.rank = m->rank, .nranks = m->nranks, .fault = &m->fault};
-    tile_give_up(&t, why);
+    tile_give_up(&t, record_of(m, &f.record));
 }
 
 void gpu_notice_look(tile_mesh *m) {
     if (atomic_load_explicit(m->gpu->notice, memory_order_relaxed)) gpu_fault_learn(m);
+}
+
+int gpu_refusal_take(tile_mesh *m) {
+    Gpu *g = m->gpu;
+    tile_gpu_record r, *at = &cell_of(m, (uint64_t)m->rank)->refusal;
+    if (!atomic_exchange(g->notice, 0) || look(g, &r, at, sizeof r) || !r.claim) return TILE_OK;
+    int error = g->api.fill(at, 0, sizeof r, g->aside);
+    if (!error) error = g->api.stream_sync(g->aside);
+    tile_record why = record_of(m, &r);
+    return error ? gpu_fail(g, error, "clearing a refusal") : fault_tell(&why, TILE_E_RANGE);
 }
 
 /* ---- from the host to the device ---- */
@@ -87,6 +101,15 @@ static void tell_device(tile_mesh *m) {
     g->told = true;
     if (!g->api.copy_in(&cell_of(m, (uint64_t)m->rank)->poison, &poison, sizeof poison, g->aside))
         g->api.stream_sync(g->aside);
+}
+
+void gpu_fault_give_up(tile_mesh *m, const char *why) {
+    tile_task t = {.rank = m->rank, .nranks = m->nranks, .fault = &m->fault, .ticket = -1};
+    tile_record record = tile_record_make(&t, -1, -1, 0, 0);
+    memset(record.name, 0, sizeof record.name);
+    strncpy(record.name, why, sizeof record.name - 1);
+    tile_give_up(&t, record);
+    tell_device(m);
 }
 
 /* ---- waiting ---- */
@@ -114,11 +137,11 @@ static void watch(tile_mesh *m, uint64_t now, uint64_t *lost_since) {
 }
 
 /* Spins for a while, then sleeps in between. */
-static int done_wait(tile_mesh *m) {
+int gpu_event_wait(tile_mesh *m, void *event) {
     const GpuApi *api = &m->gpu->api;
     uint64_t begin = tile_now(), lost_since = begin, looked = begin;
     int error;
-    while ((error = api->event_query(m->gpu->done)) == GPU_E_NOT_READY) {
+    while ((error = api->event_query(event)) == GPU_E_NOT_READY) {
         uint64_t now = tile_now();
         if (now - begin > SPIN_NS) nap(NAP_NS);
         if (now - looked < LOOK_NS) continue;
@@ -137,11 +160,10 @@ int gpu_stream_wait(tile_mesh *m, tile_stream given) {
         error = g->api.stream_sync(stream);
     } else {
         error = g->api.event_record(g->done, stream);
-        if (!error) error = done_wait(m);
+        if (!error) error = gpu_event_wait(m, g->done);
     }
     if (error) return gpu_fail(g, error, "waiting for the stream");
     gpu_notice_look(m);
-    gpu_recent_end(m, stream);
     return TILE_OK;
 }
 

@@ -51,8 +51,6 @@ static int memory_open(GpuInstance *x, const Gpu *gpu, const tile_program *g) {
     x->call = calloc(2, g->call_bytes);
     if (!x->call) return tile_fail(TILE_E_NOMEM, "out of memory");
     x->checked = x->call + g->call_bytes;
-    x->recent = gpu_recent_new(g);
-    if (!x->recent) return tile_fail(TILE_E_NOMEM, "out of memory");
     x->map = aligned_alloc(_Alignof(GpuMap), sizeof(GpuMap) * (size_t)(gpu_maps_count(x->image) + 1));
     if (!x->map) return tile_fail(TILE_E_NOMEM, "out of memory");
     int error = gpu->api.event_create(&x->event, GPU_EVENT_NO_TIMING);
@@ -94,8 +92,9 @@ int gpu_instance_open(tile_instance *p) {
     return code ? code : gpu_task_open(p);
 }
 
+/* The stream may be no more: the event lives as long as the instance. */
 void gpu_instance_wait(tile_instance *p) {
-    if (p->gpu->stream && !gpu_enter(p->mesh->gpu)) p->mesh->gpu->api.stream_sync(p->gpu->stream);
+    if (p->gpu->stream && !gpu_enter(p->mesh->gpu)) gpu_event_wait(p->mesh, p->gpu->event);
 }
 
 void gpu_instance_close(tile_instance *p) {
@@ -103,6 +102,7 @@ void gpu_instance_close(tile_instance *p) {
     const GpuApi *api = &p->mesh->gpu->api;
     if (!x || gpu_enter(p->mesh->gpu)) return;
     gpu_instance_wait(p);
+    if (p->mesh->gpu->last == x) p->mesh->gpu->last = NULL;
     gpu_task_close(p);
     if (x->local) api->release(x->local);
     if (x->event) api->event_destroy(x->event);
@@ -110,7 +110,6 @@ void gpu_instance_close(tile_instance *p) {
     free(x->function);
     free(x->map);
     free(x->call);
-    free(x->recent);
     free(x);
 }
 
@@ -132,11 +131,16 @@ static int tensor_check(const tile_instance *p, const tile_arg *a, Extent e) {
     const char *name = p->program->name;
     void *base = NULL;
     size_t bytes = 0, need = (size_t)(e.end - e.begin);
+    const Gpu *gpu = p->mesh->gpu;
+    int device = gpu->device;
     if ((uintptr_t)e.begin % ALIGNMENT)
         return tile_fail(TILE_E_ARG, "program '%s': the address of '%s' is no multiple of %d", name, a->name,
                          ALIGNMENT);
-    if (p->mesh->gpu->api.block(&base, &bytes, (void *)e.begin))
+    if (gpu->api.block(&base, &bytes, (void *)e.begin))
         return tile_fail(TILE_E_ARG, "program '%s': '%s' is not in memory of the device", name, a->name);
+    if (!gpu->api.pointer_attribute(&device, GPU_POINTER_DEVICE, (void *)e.begin) && device != gpu->device)
+        return tile_fail(TILE_E_ARG, "program '%s': '%s' is in memory of device %d, the rank runs on device %d", name,
+                         a->name, device, gpu->device);
     size_t have = bytes - (size_t)(e.begin - (const char *)base);
     if (need > have)
         return tile_fail(TILE_E_ARG, "program '%s': '%s' takes %zu bytes, its memory has %zu", name, a->name, need,
@@ -194,13 +198,22 @@ static int sizes_check(tile_instance *p, const int64_t *dim) {
     return sizes_agree(p, f.generation) ? TILE_OK : fault_report(p->mesh);
 }
 
-/* The workspace is one: runs follow each other on a stream; another stream may follow when all has ended. */
-static int stream_take(const tile_instance *p, void *stream, bool capturing) {
-    GpuInstance *x = p->gpu;
-    if (x->stream && x->stream != stream && !capturing && p->mesh->gpu->api.event_query(x->event) == GPU_E_NOT_READY)
-        return tile_fail(TILE_E_BUSY, "program '%s' still runs on another stream", p->program->name);
-    x->stream = stream;
-    return TILE_OK;
+/* Runs are executed in the order in which they were given, whatever their streams: those of an instance, whose
+   workspace is one, and where ranks wait for each other those of a mesh. */
+static int order_keep(const tile_instance *p, void *stream) {
+    const Gpu *g = p->mesh->gpu;
+    const GpuInstance *before = p->mesh->nranks > 1 ? g->last : p->gpu;
+    if (!before || !before->stream || before->stream == stream) return TILE_OK;
+    int error = g->api.stream_follow(stream, before->event, 0);
+    return error ? gpu_fail(g, error, "putting a run behind another stream's") : TILE_OK;
+}
+
+static int order_note(const tile_instance *p, void *stream) {
+    Gpu *g = p->mesh->gpu;
+    int error = g->api.event_record(p->gpu->event, stream);
+    p->gpu->stream = stream;
+    g->last = p->gpu;
+    return error ? gpu_fail(g, error, "recording the end of a run") : TILE_OK;
 }
 
 /* Workgroups that stay and take one task after the other: as many as the device holds. */
@@ -210,56 +223,94 @@ static int64_t groups_staying(const Gpu *gpu, int64_t tasks, int cluster) {
     return n / cluster * cluster;
 }
 
+/* One run of a program. */
+typedef struct {
+    tile_instance *p;
+    tile_task task; /* the sizes, for the numbers of workgroups */
+    void *stream;
+    int capturing, launched;
+} Run;
+
+static int64_t groups_count(const Run *r, const tile_launch *l) {
+    int64_t groups = l->groups(&r->task);
+    if (l->parts) groups *= l->parts;
+    return l->cluster ? groups_staying(r->p->mesh->gpu, groups, l->cluster) : groups;
+}
+
+/* Before the first of them. */
+static int launches_check(const Run *r) {
+    const tile_image *image = r->p->gpu->image;
+    for (const tile_launch *l = image->launch; l < image->launch + image->nlaunches; l++) {
+        int64_t groups = groups_count(r, l);
+        if (groups > INT32_MAX || groups * l->threads > UINT32_MAX)
+            return tile_fail(TILE_E_ARG, "program '%s': %lld tasks of '%s' are too many for a launch",
+                             r->p->program->name, (long long)groups, l->kernel);
+    }
+    return TILE_OK;
+}
+
 /* map: descriptions of what this launch copies by tiles. */
-static int launch_one(const tile_instance *p, int i, const tile_task *t, GpuMap *map, void *stream, bool capturing) {
+static int launch_one(const Run *r, int i, GpuMap *map) {
+    const tile_instance *p = r->p;
     const Gpu *gpu = p->mesh->gpu;
     const tile_launch *l = &p->gpu->image->launch[i];
-    int64_t groups = l->groups(t);
+    int64_t groups = groups_count(r, l);
     void *arguments[] = {p->gpu->call, map};
-    if (l->parts) groups *= l->parts;
-    if (l->cluster) groups = groups_staying(gpu, groups, l->cluster);
     if (groups <= 0) return TILE_OK;
-    if (groups > INT32_MAX || groups * l->threads > UINT32_MAX)
-        return tile_fail(TILE_E_ARG, "program '%s': %lld tasks of '%s' are too many for a launch", p->program->name,
-                         (long long)groups, l->kernel);
     unsigned lds = gpu->kind == GPU_HIP ? 0 : (unsigned)l->lds_bytes; /* HIP's is in the code */
-    void *traced = capturing ? NULL : gpu_trace_begin(gpu, l->kernel, p->generation, i, stream);
-    int error = gpu->api.launch(p->gpu->function[i], (unsigned)groups, 1, 1, (unsigned)l->threads, 1, 1, lds, stream,
+    void *traced = r->capturing ? NULL : gpu_trace_begin(gpu, l->kernel, p->generation, i, r->stream);
+    int error = gpu->api.launch(p->gpu->function[i], (unsigned)groups, 1, 1, (unsigned)l->threads, 1, 1, lds, r->stream,
                                 arguments, NULL);
-    if (traced) gpu->api.event_record(traced, stream);
+    if (traced) gpu->api.event_record(traced, r->stream);
     return error ? gpu_fail(gpu, error, l->kernel) : TILE_OK;
 }
 
-static int launch_all(const tile_instance *p, void *const *arg, const int64_t *dim, void *stream, bool capturing) {
-    tile_task t = {.rank = p->mesh->rank, .nranks = p->mesh->nranks, .arg = arg, .dim = dim};
+/* A run that has begun must end: its other launches do nothing any more, and the ranks that wait for it are told. */
+static void run_abandon(Run *r) {
+    tile_mesh *m = r->p->mesh;
+    if (!r->launched) r->p->generation--;
+    if (!r->launched || !r->p->gpu->task || r->capturing) return;
+    gpu_fault_give_up(m, "a launch failed");
+    launch_one(r, r->p->gpu->image->nlaunches - 1, r->p->gpu->map);
+}
+
+static int launch_all(Run *r) {
+    const tile_image *image = r->p->gpu->image;
+    GpuMap *map = r->p->gpu->map;
     int code = TILE_OK;
-    memcpy(t.coord, p->coord, sizeof t.coord);
-    const tile_image *image = p->gpu->image;
-    GpuMap *map = p->gpu->map;
-    for (int i = 0; i < image->nlaunches && !code; map += image->launch[i++].nmaps)
-        code = launch_one(p, i, &t, map, stream, capturing);
+    while (r->launched < image->nlaunches && !(code = launch_one(r, r->launched, map)))
+        map += image->launch[r->launched++].nmaps;
+    if (code) run_abandon(r);
+    return code;
+}
+
+/* Tensors are looked at when they are not those of the run before. */
+static int arguments_take(tile_instance *p, void *const *arg, const int64_t *dim) {
+    GpuInstance *x = p->gpu;
+    size_t bytes = p->program->call_bytes;
+    call_fill(p, arg, dim);
+    if (memcmp(x->call, x->checked, bytes) == 0) return TILE_OK;
+    int code = tensors_check(p, arg, dim);
+    if (code) return code;
+    memset(x->checked, 0, bytes); /* until all maps are filled */
+    code = gpu_maps_fill(p->mesh->gpu, p->program, x->image, arg, dim, x->local, x->map);
+    if (!code) memcpy(x->checked, x->call, bytes);
     return code;
 }
 
 int gpu_instance_run(tile_instance *p, void *const *arg, const int64_t *dim, tile_stream given) {
-    GpuInstance *x = p->gpu;
-    const GpuApi *api = &p->mesh->gpu->api;
-    void *stream = given ? (void *)given : p->mesh->gpu->stream;
-    int capturing = 0, code = gpu_enter(p->mesh->gpu);
+    const Gpu *g = p->mesh->gpu;
+    Run r = {.p = p,
+             .task = {.rank = p->mesh->rank, .nranks = p->mesh->nranks, .arg = arg, .dim = dim},
+             .stream = given ? (void *)given : g->stream};
+    memcpy(r.task.coord, p->coord, sizeof p->coord);
+    int code = gpu_enter(g);
+    if (!code) code = arguments_take(p, arg, dim);
+    if (!code) code = launches_check(&r);
     if (code) return code;
-    call_fill(p, arg, dim);
-    if (memcmp(x->call, x->checked, p->program->call_bytes) != 0) {
-        if ((code = tensors_check(p, arg, dim))) return code;
-        memset(x->checked, 0, p->program->call_bytes); /* until all maps are filled */
-        code = gpu_maps_fill(p->mesh->gpu, p->program, x->image, arg, dim, x->local, x->map);
-        if (code) return code;
-        memcpy(x->checked, x->call, p->program->call_bytes);
-    }
-    api->stream_capturing(stream, &capturing);
-    if ((code = stream_take(p, stream, capturing)) || (code = sizes_check(p, dim)) ||
-        (code = launch_all(p, arg, dim, stream, capturing)))
-        return code;
-    gpu_recent_add(p, arg, dim);
-    int error = capturing ? 0 : api->event_record(x->event, stream);
-    return error ? gpu_fail(p->mesh->gpu, error, "recording the end of a run") : TILE_OK;
+    g->api.stream_capturing(r.stream, &r.capturing);
+    if ((!r.capturing && (code = order_keep(p, r.stream))) || (code = sizes_check(p, dim))) return code;
+    code = launch_all(&r);
+    int noted = r.capturing ? TILE_OK : order_note(p, r.stream);
+    return code ? code : noted;
 }

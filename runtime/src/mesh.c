@@ -155,7 +155,7 @@ int tile_mesh_recover(tile_mesh *m) {
 int tile_stream_sync(tile_mesh *m, tile_stream stream) {
     if (m->gpu) {
         int error = gpu_stream_wait(m, stream);
-        return error ? error : fault_poisoned(m) ? fault_report(m) : TILE_OK;
+        return error ? error : fault_poisoned(m) ? fault_report(m) : gpu_refusal_take(m);
     }
     if (stream) return tile_fail(TILE_E_UNSUPPORTED, "the host has no stream but the mesh's own: pass NULL");
     int error = queue_drain(m);

@@ -144,11 +144,10 @@ struct tile_mesh {
 /* ---- fault.c ---- */
 
 bool fault_poisoned(const tile_mesh *);
-bool fault_refused(const tile_mesh *); /* because an input of this rank was out of its range: results are as they were */
+int fault_tell(const tile_record *, int code); /* sets the sentence; gives the code */
 int fault_report(tile_mesh *);  /* TILE_E_TIMEOUT the first time, then TILE_E_POISONED; with the sentence */
 void fault_fill(const Frame *); /* NaN into the floating-point results of a failed run */
 int64_t arg_elements(const tile_instance *, const tile_arg *, const int64_t *dim); /* of the rank's own part */
-bool elem_has_nan(const char *elem);
 size_t tile_elem_bits(const char *elem);                                           /* 0: unknown */
 
 /* ---- instance.c ---- */

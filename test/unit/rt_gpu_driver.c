@@ -68,17 +68,31 @@ static tile_mesh *mesh_open(void) {
     return m;
 }
 
-static void *stream_make(void) {
-    void *library = dlopen("libcuda.so.1", RTLD_NOW), *stream = NULL;
-    int (*make)(void **, unsigned);
+/* A function of the driver, by CUDA's name. */
+static void *driver(const char *name) {
+    void *library = dlopen("libcuda.so.1", RTLD_NOW);
     if (!library) library = dlopen("libamdhip64.so", RTLD_NOW);
-    *(void **)&make = library ? dlsym(library, "cuStreamCreate") : NULL;
+    return library ? dlsym(library, name) : NULL;
+}
+
+static tile_stream stream_make(void) {
+    void *stream = NULL;
+    int (*make)(void **, unsigned);
+    *(void **)&make = driver("cuStreamCreate");
     CHECK(make && make(&stream, 1) == 0);
     return stream;
 }
 
-/* The second run is on another stream while the first has not ended. */
-static void check_busy(const tile_program *p) {
+static void stream_unmake(tile_stream s) {
+    int (*unmake)(void *);
+    *(void **)&unmake = driver("cuStreamDestroy_v2");
+    CHECK(unmake && unmake(s) == 0);
+}
+
+static int64_t groups_many(const tile_task *t) { return t ? (int64_t)1 << 32 : 0; }
+
+/* A run on another stream follows the one before; a stream that is no more is not asked. */
+static void check_streams(const tile_program *p) {
     tile_mesh *m = mesh_open();
     tile_instance *i = NULL;
     void *x = NULL, *y = NULL;
@@ -86,14 +100,64 @@ static void check_busy(const tile_program *p) {
     CHECK(!tile_alloc(m, 4 * N, &x) && !tile_alloc(m, 4 * N, &y));
     CHECK(!tile_instance_open(m, p, &i) && !tile_copy_in(m, x, host, sizeof host, NULL));
     void *arg[] = {x, y, &scale};
-    void *other = stream_make();
+    tile_stream other = stream_make();
     CHECK(tile_instance_run(i, arg, &(int64_t){N}, NULL) == TILE_OK);
-    setenv("FAKE_FAIL", "event_query:600", 1);
-    CHECK(tile_instance_run(i, arg, &(int64_t){N}, other) == TILE_E_BUSY);
+    setenv("FAKE_FAIL", "stream_follow:700", 1);
+    CHECK(tile_instance_run(i, arg, &(int64_t){N}, other) == TILE_E_SYS);
+    CHECK(strstr(tile_last_error(), "putting a run behind another stream's"));
     CHECK(tile_instance_run(i, arg, &(int64_t){N}, NULL) == TILE_OK);
     setenv("FAKE_FAIL", "", 1);
-    CHECK(tile_stream_sync(m, NULL) == TILE_OK);
+    for (int k = 0; k < 20; k++) CHECK(tile_instance_run(i, arg, &(int64_t){N}, k % 3 ? other : NULL) == TILE_OK);
     CHECK(tile_instance_run(i, arg, &(int64_t){N}, other) == TILE_OK);
+    CHECK(tile_stream_sync(m, other) == TILE_OK);
+    stream_unmake(other);
+    setenv("FAKE_FAIL", "stream_sync:700", 1); /* of what is freed */
+    tile_instance_close(i);
+    setenv("FAKE_FAIL", "", 1);
+    tile_mesh_close(m);
+}
+
+/* A launch fails: the first of a run as if there had been none, a later one with all ranks told. */
+static void check_launch(const tile_program *p) {
+    tile_mesh *m = mesh_open();
+    tile_instance *i = NULL;
+    void *x = NULL, *y = NULL;
+    float scale = 2, host[N] = {1};
+    CHECK(!tile_alloc(m, 4 * N, &x) && !tile_alloc(m, 4 * N, &y));
+    CHECK(!tile_instance_open(m, p, &i) && !tile_copy_in(m, x, host, sizeof host, NULL));
+    void *arg[] = {x, y, &scale};
+    for (int k = 0; k < 2; k++) {
+        setenv("FAKE_FAIL", k ? "launch:701:1" : "launch:701", 1);
+        CHECK(tile_instance_run(i, arg, &(int64_t){N}, NULL) == TILE_E_SYS);
+        CHECK(strstr(tile_last_error(), k ? "add: " : "scale: "));
+        setenv("FAKE_FAIL", "", 1);
+    }
+    CHECK(tile_instance_run(i, arg, &(int64_t){N}, NULL) == TILE_E_TIMEOUT);
+    CHECK(strstr(tile_last_error(), "rank 0 gave up: a launch failed"));
+    CHECK(tile_mesh_recover(m) == TILE_OK);
+    CHECK(tile_instance_run(i, arg, &(int64_t){N}, NULL) == TILE_OK && tile_stream_sync(m, NULL) == TILE_OK);
+    tile_launch many = good[1];
+    many.groups = groups_many;
+    tile_image image = *p->image;
+    tile_program q = *p;
+    tile_instance *too_many = NULL;
+    image.launch = (tile_launch[]){good[0], many};
+    q.image = &image;
+    CHECK(tile_instance_open(m, &q, &too_many) == TILE_OK);
+    CHECK(tile_instance_run(too_many, arg, &(int64_t){N}, NULL) == TILE_E_ARG);
+    CHECK(strstr(tile_last_error(), "4294967296 tasks of 'add' are too many for a launch"));
+}
+
+static void check_device(const tile_program *p) {
+    tile_mesh_config c = {.size = sizeof c, .nranks = 1, .device = 1, .target = "gpu", .group = "rt_gpu_driver"};
+    tile_mesh *m = mesh_open(), *other = NULL;
+    tile_instance *i = NULL;
+    void *x = NULL, *y = NULL;
+    float scale = 2;
+    CHECK(!tile_mesh_open(&c, &other) && !tile_alloc(m, 4 * N, &x) && !tile_alloc(other, 4 * N, &y));
+    CHECK(!tile_instance_open(m, p, &i));
+    CHECK(tile_instance_run(i, (void *[]){x, y, &scale}, &(int64_t){N}, NULL) == TILE_E_ARG);
+    CHECK(strstr(tile_last_error(), "'y' is in memory of device 1, the rank runs on device 0"));
 }
 
 /* A description of a tensor fails: those of the run before are not taken for whole. */
@@ -135,7 +199,9 @@ int main(int argc, char **argv) {
         failures++;
     }
     setenv("FAKE_FAIL", "", 1);
-    check_busy(&p);
+    check_streams(&p);
+    check_launch(&p);
+    check_device(&p);
     if (strcmp(image.target, "sm_90a") == 0) check_maps(&p);
     return failures != 0;
 }

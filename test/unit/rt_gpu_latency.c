@@ -9,7 +9,7 @@ enum { RANKS = 2, TURNS = 1000, RUNS = 5 };
 
 static const tile_launch answers[] = {{.kernel = "ranks_begin", .threads = 64, .groups = one_group},
                                       {.kernel = "turns", .threads = 64, .groups = one_group},
-                                      {.kernel = "ranks_end", .threads = 64, .groups = one_group}};
+                                      {.kernel = "ranks_end", .threads = 64, .lds_bytes = 8, .groups = one_group}};
 static tile_program program;
 static const char *target;
 

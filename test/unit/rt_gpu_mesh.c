@@ -1,7 +1,9 @@
 /* rt_gpu_mesh.c: a program of several ranks on GPUs (test/device/Inputs/ranks.hip): values, runs behind each other,
-   ranks that do not come, sizes that differ, recovery; with CUDA graphs, and a run that begins too early; with
-   processes a rank that is killed. usage: rt_gpu_mesh threads|processes CODE RANKS [RUNS]; CODE: a cubin, or for the
-   emulator a library */
+   values out of their range, ranks that do not come, sizes that differ, recovery; with CUDA graphs, and a run that
+   begins too early; with processes a rank that is killed. usage: rt_gpu_mesh threads|processes CODE RANKS [RUNS
+   [MACHINE]]; CODE: a cubin, or for the emulator a library; MACHINE: that of the emulator in place of a driver,
+   test/preload/fake_gpu.c, whose functions fail */
+#include "emu/api.h"
 #include "test/unit/check.h"
 #include "test/unit/cuda_graph.h"
 #include "test/unit/rt_gpu_ranks.h"
@@ -15,9 +17,10 @@
 #include <unistd.h>
 
 static int failures;
-static bool processes, emulated;
+static bool processes, emulated, faked;
 static int nranks, runs = 100;
 static tile_program program;
+static pthread_barrier_t between; /* ranks that are threads */
 
 typedef struct {
     int rank;
@@ -27,11 +30,11 @@ typedef struct {
     float host[RANKS_MOST];
 } Rank;
 
-static const tile_launch sums[] = {{.kernel = "ranks_begin", .threads = 64, .groups = one_group},
+static const tile_launch sums[] = {{.kernel = "ranks_look", .threads = 64, .groups = one_group},
                                    {.kernel = "give", .threads = 64, .groups = all_groups},
                                    {.kernel = "sum", .threads = 64, .lds_bytes = 8, .groups = all_groups},
                                    {.kernel = "chain", .threads = 64, .lds_bytes = 8, .groups = all_groups},
-                                   {.kernel = "ranks_end", .threads = 64, .groups = one_group}};
+                                   {.kernel = "ranks_end", .threads = 64, .lds_bytes = 8, .groups = one_group}};
 
 static void expect(const Rank *r, int code, int want, const char *words, int line) {
     if (code == want && strstr(tile_last_error(), words)) return;
@@ -100,6 +103,41 @@ static void check_many(Rank *r) {
     check_chain(r, 700, 1);
 }
 
+/* Two instances on two streams: on each rank their runs follow each other as they were given. */
+static void check_streams(Rank *r, void *(*stream_make)(void)) {
+    tile_stream stream[] = {stream_make(), stream_make()};
+    Rank other = *r;
+    other.y = NULL, other.z = NULL;
+    MUST(tile_instance_open(r->mesh, &program, &other.instance));
+    MUST(tile_alloc(r->mesh, sizeof r->host, &other.y));
+    MUST(tile_alloc(r->mesh, sizeof r->host, &other.z));
+    put(r, 3);
+    for (int i = 0; i < runs; i++) {
+        MUST(run(r, 700, stream[i % 2]));
+        MUST(run(&other, 300, stream[i % 3 != 0]));
+    }
+    MUST(tile_stream_sync(r->mesh, stream[0]));
+    MUST(tile_stream_sync(r->mesh, stream[1]));
+    check_sum(r, 700, 3);
+    check_chain(&other, 300, 3);
+    tile_instance_close(other.instance);
+    tile_free(r->mesh, other.y);
+    tile_free(r->mesh, other.z);
+}
+
+static void *stream_of_emulator(void) {
+    void *stream = NULL;
+    CHECK(tile_emu_stream_create(&stream, 1) == 0);
+    return stream;
+}
+
+static void *stream_of_cuda(void) {
+    Cuda cuda;
+    void *stream = NULL;
+    CHECK(cuda_open(&cuda) && cuda.stream_create(&stream, 1) == 0);
+    return stream;
+}
+
 /* ---- what does not ---- */
 
 /* All ranks stand here; none is still in the barrier when one of them leaves a fault. */
@@ -148,6 +186,66 @@ static void check_sizes(Rank *r) {
     if (!code) code = tile_stream_sync(r->mesh, NULL);
     expect(r, code, TILE_E_TIMEOUT, "n = ", __LINE__);
     expect(r, code, TILE_E_TIMEOUT, "100 on rank 0", __LINE__);
+    recover(r, __LINE__);
+}
+
+static void put_bad(Rank *r, int at, int turn) {
+    put(r, turn);
+    r->host[at] = 1000;
+    MUST(tile_copy_in(r->mesh, r->x, r->host, sizeof r->host, NULL));
+    MUST(tile_stream_sync(r->mesh, NULL));
+}
+
+/* All ranks see a value out of its range: the run is skipped, those before and behind it are not, and no slot or flag
+   goes wrong. */
+static void check_refused(Rank *r) {
+    for (int turn = 0; turn < 5; turn++) {
+        put(r, turn);
+        MUST(run(r, 700, NULL));
+        check_sum(r, 700, turn);
+        put_bad(r, 13, turn + 1);
+        for (int i = 0; i <= turn % 3; i++) MUST(run(r, 700, NULL));
+        EXPECT(tile_stream_sync(r->mesh, NULL), TILE_E_RANGE, "element 13 of 'x' is 1000 on rank");
+        check_sum(r, 700, turn);
+        MUST(run(r, 700, NULL));
+        MUST(run(r, 10, NULL));
+        EXPECT(tile_stream_sync(r->mesh, NULL), TILE_E_RANGE, "element 13 of 'x' is 1000 on rank");
+        MUST(tile_stream_sync(r->mesh, NULL));
+    }
+    check_values(r);
+}
+
+/* The last rank alone sees it: its results stay, those of the others are spoilt. */
+static void check_refused_alone(Rank *r) {
+    static const char words[] = "element 0 of 'x' is 1000 on rank";
+    float y[RANKS_MOST];
+    (r->rank == nranks - 1 ? put_bad(r, 0, 2) : put(r, 2));
+    together(r);
+    int began = run(r, 333, NULL); /* refused by now, on a rank that is late */
+    EXPECT(began ? began : tile_stream_sync(r->mesh, NULL), TILE_E_RANGE, words);
+    EXPECT(run(r, 333, NULL), TILE_E_POISONED, words);
+    MUST(tile_copy_out(r->mesh, y, r->y, sizeof y, NULL));
+    tile_stream_sync(r->mesh, NULL);
+    for (int i = 0; i < 333 && !began; i++) CHECK(!isnan(y[i]) == (r->rank == nranks - 1));
+    recover(r, __LINE__);
+}
+
+/* On rank 0 the driver refuses the launch in the middle of a run; the others wait, and are told. */
+static void check_launch(Rank *r) {
+    static const char *const words[] = {"give: ", "a launch failed"};
+    together(r);
+    if (r->rank != 0) MUST(run(r, 100, NULL));
+    pthread_barrier_wait(&between);
+    if (r->rank == 0) {
+        setenv("FAKE_FAIL", "launch:701:1:1", 1);
+        int code = run(r, 100, NULL);
+        setenv("FAKE_FAIL", "", 1);
+        expect(r, code, TILE_E_SYS, words[0], __LINE__);
+    }
+    pthread_barrier_wait(&between);
+    EXPECT(tile_stream_sync(r->mesh, NULL), TILE_E_TIMEOUT, words[1]);
+    check_spoilt(r);
+    pthread_barrier_wait(&between);
     recover(r, __LINE__);
 }
 
@@ -205,7 +303,7 @@ static bool rank_open(Rank *r) {
                           .device = TILE_DEVICE_OF_RANK,
                           .timeout_ms = 4000, /* a loaded machine emulates slowly */
                           .group = processes ? NULL : "rt_gpu_mesh",
-                          .target = emulated ? "emu" : "gpu"};
+                          .target = emulated && !faked ? "emu" : "gpu"};
     int code = tile_mesh_open(&c, &r->mesh);
     if (!code) code = tile_instance_open(r->mesh, &program, &r->instance);
     if (!code) code = tile_alloc(r->mesh, sizeof r->host, &r->x);
@@ -220,9 +318,13 @@ static void rank_main(Rank *r) {
     if (!rank_open(r)) return;
     check_values(r);
     check_many(r);
+    check_refused(r);
     check_missing(r);
+    check_refused_alone(r);
     check_sizes(r);
     check_many(r);
+    check_streams(r, emulated ? stream_of_emulator : stream_of_cuda);
+    if (faked) check_launch(r);
     if (!emulated && cuda_open(&cuda)) check_graph(r, &cuda);
     if (processes) check_kill(r);
     tile_instance_close(r->instance);
@@ -239,6 +341,7 @@ static void *thread_main(void *r) {
 
 static void run_threads(Rank *rank) {
     pthread_t thread[RANKS_RANKS];
+    pthread_barrier_init(&between, NULL, (unsigned)nranks);
     for (int r = 0; r < nranks; r++) CHECK(pthread_create(&thread[r], NULL, thread_main, &rank[r]) == 0);
     for (int r = 0; r < nranks; r++) pthread_join(thread[r], NULL);
 }
@@ -271,6 +374,10 @@ int main(int argc, char **argv) {
     processes = strcmp(argv[1], "processes") == 0;
     emulated = strstr(argv[2], ".so") != NULL;
     program = ranks_program(argv[2], nranks, sums, 5);
+    faked = argc > 5;
+    tile_image image = *program.image;
+    if (faked) image.target = argv[5];
+    program.image = &image;
     for (int r = 0; r < nranks; r++) rank[r].rank = r;
     (processes ? run_processes : run_threads)(rank);
     printf("%d failures\n", failures);

@@ -1,5 +1,5 @@
 /* y = the sum of all ranks' x, and z = x's running sum over workgroups: flags between ranks, slots, tickets, flags of one
-   node. The program of test/unit/rt_gpu_mesh.c. */
+   node; values of x, of which all ranks see all but the first, are 0 to 999. The program of test/unit/rt_gpu_mesh.c. */
 #include TARGET
 
 #include "device/tile_flags.h"
@@ -25,10 +25,26 @@ TILE_FN float *slot_of(const tile_gpu_task *t, int rank, uint64_t g) {
 }
 
 TILE_KERNEL(ranks_begin, ranks_call, 64) { tile_run_begin(call.task); }
-TILE_KERNEL(ranks_end, ranks_call, 64) { tile_run_end(call.task); }
+
+TILE_KERNEL(ranks_look, ranks_call, 64) {
+    tile_run_begin(call.task);
+    tile_sync();
+    for (int64_t i = tile_thread(); i < call.args.n; i += THREADS)
+        tile_look_at(call.task, 0, i ? TILE_ALL : TILE_ONE, i, (int64_t)tile_load_f32(&call.args.x[i]), 0, 1000);
+}
+
+TILE_KERNEL(ranks_end, ranks_call, 64) {
+    TILE_LDS(lds, 8);
+    if (tile_run_failed(lds, call.task)) {
+        tile_spoil(call.args.y, 4 * call.args.n, 0xff);
+        tile_spoil(call.args.z, 4 * call.args.n, 0xff);
+    }
+    tile_run_end(call.task);
+}
 
 TILE_KERNEL(give, ranks_call, 64) {
     const tile_gpu_task *const t = call.task;
+    if (tile_refused(t)) return;
     const uint64_t g = tile_generation(t);
     const int64_t i = tile_group() * THREADS + tile_thread();
     if (i < call.args.n) tile_store_f32(&slot_of(t, t->rank, g)[i], tile_load_f32(&call.args.x[i]));
@@ -40,6 +56,7 @@ TILE_KERNEL(give, ranks_call, 64) {
 TILE_KERNEL(sum, ranks_call, 64) {
     TILE_LDS(lds, 8);
     const tile_gpu_task *const t = call.task;
+    if (tile_refused(t)) return;
     const uint64_t g = tile_generation(t);
     const int64_t i = tile_group() * THREADS + tile_thread();
     bool late = false;
@@ -54,6 +71,7 @@ TILE_KERNEL(sum, ranks_call, 64) {
 TILE_KERNEL(chain, ranks_call, 64) {
     TILE_LDS(lds, 8);
     const tile_gpu_task *const t = call.task;
+    if (tile_refused(t)) return;
     const uint64_t g = tile_generation(t);
     const int64_t task = tile_take(lds, &t->ticket[0]), i = task * THREADS + tile_thread();
     tile_gpu_word *const done = &t->word[t->rank][t->nranks * GROUPS];
@@ -85,6 +103,6 @@ TILE_KERNEL(turns, ranks_call, 64) {
 
 #ifdef TILE_EMU
 extern "C" __attribute__((visibility("default"))) const tile_emu_symbol ranks_code[] = {
-    {"ranks_begin", ranks_begin}, {"give", give}, {"sum", sum}, {"chain", chain}, {"turns", turns},
+    {"ranks_begin", ranks_begin}, {"ranks_look", ranks_look}, {"give", give}, {"sum", sum}, {"chain", chain}, {"turns", turns},
     {"ranks_end", ranks_end}, {NULL, NULL}};
 #endif
