@@ -12,15 +12,24 @@ static bool elem_named(Kern *c, const TypeExpr *t, Elem *e) {
     return false;
 }
 
+static bool range_missing(Kern *c, const Expr *e) {
+    if (e->kind != EXPR_NAME) {
+        diag_error(c->diags, e->loc, "not-a-range", "a tile's type names the ranges it has");
+        return false;
+    }
+    diag_error(c->diags, e->loc, "not-a-range",
+               "'%s' is not a range of tiles, and a tile's type names the ranges it has", e->name);
+    if (!scope_find(c, e->name))
+        diag_note(c->diags, e->loc, "a range over all of a dimension is declared by each: %s: * of ..", e->name);
+    return false;
+}
+
 static bool type_declared(Kern *c, const TypeExpr *t, Type *r) {
     *r = type_scalar(ELEM_F32);
     if (!elem_named(c, t, &r->elem)) return false;
     for (int i = 0; i < t->shape.n; i++) {
         Entry *range = range_named(c, t->shape.p[i]);
-        if (!range || c->b.k->range.p[range->index].kind == RANGE_POSITION) {
-            diag_error(c->diags, t->shape.p[i]->loc, "not-a-range", "a tile's type names the ranges it has");
-            return false;
-        }
+        if (!range || c->b.k->range.p[range->index].kind == RANGE_POSITION) return range_missing(c, t->shape.p[i]);
         if (!types_fit(c, *r, type_with(type_scalar(r->elem), range->index), t->loc)) return false;
         *r = type_with(*r, range->index);
     }
@@ -116,9 +125,12 @@ static bool update_is_mixed(Kern *c, const Stmt *s, Entry *e, Val v) {
     return true;
 }
 
+/* What only its own updates read is not read. */
 static void update(Kern *c, const Stmt *s, Name name) {
+    bool read = scope_find(c, name)->read;
     Val v = expr_lower(c, s->value);
     Entry *e = scope_find(c, name); /* after the value: new entries may have moved the others */
+    e->read = read;
     if (update_is_mixed(c, s, e, v)) return;
     if (s->op != ASSIGN_SET) v = arith_assign(c, s->op, e->val, v, s->loc);
     variable_update(c, e, v, s->value->loc);

@@ -19,7 +19,9 @@ typedef struct {
     const Place *in;  /* of each parameter that is read: R, S or P along the axis */
     Place *out;       /* of each parameter: filled for results and inout parameters */
     PlaceFault fault; /* the first one, .. */
-    const Op *at;     /* .. and where */
+    const Op *at;     /* .. and where: NULL, or for an access .. */
+    int dim;          /* .. the dimension of its parameter, .. */
+    bool would_split; /* .. which is whole, and would be read at the own place if it were split as well */
 } PlaceQuery;
 
 /* false: .fault says why. */

@@ -130,10 +130,22 @@ static const char *split_text(const Judge *j, int i) {
                         axis_name(j->c, j->axis), dim_text(j, i));
 }
 
-static void fault_note(const Judge *j, const PlaceQuery *q) {
+/* The argument that is read where the fault is, if it is whole; -1: none. */
+static int whole_argument(const Judge *j, const PlaceQuery *q) {
+    if (q->fault != PLACE_NOT_PARALLEL || !q->at || q->at->kind != OP_LOAD) return -1;
+    for (int i = 0, p = 0; i < j->narg; i++)
+        if (j->arg[i].kind == PROG_TENSOR && p++ == q->at->param)
+            return j->arg[i].place[j->axis].kind == PLACE_R ? i : -1;
+    return -1;
+}
+
+static void fault_note(const Judge *j, const PlaceQuery *q, int whole) {
     Diags *diags = j->c->diags;
     if (!q->at) return;
-    if (q->fault == PLACE_NOT_PARALLEL)
+    if (whole >= 0)
+        diag_note(diags, q->at->loc, "'%s' is whole, and where this reads it goes with the block",
+                  tensor_text(j->c, &j->arg[whole]));
+    else if (q->fault == PLACE_NOT_PARALLEL)
         diag_note(diags, q->at->loc, "this is not the task's own place of that dimension alone");
     else if (q->fault == PLACE_BOUND)
         diag_note(diags, q->at->loc, "the length of the dimension is used here");
@@ -175,8 +187,13 @@ static bool fault_report(const Judge *j, const PlaceQuery *q) {
     else
         diag_error(diags, j->arg[i].loc, "split-not-reducible", "%s, which %s needs whole", split_text(j, i),
                    kernel_text(j));
-    fault_note(j, q);
-    if (part >= 0)
+    int whole = whole_argument(j, q);
+    fault_note(j, q, whole);
+    if (whole >= 0 && q->would_split)
+        diag_note(diags, j->arg[whole].loc,
+                  "split dimension %d of '%s' over '%s' as well, or gather '%s': all_gather(%s)", q->dim,
+                  tensor_text(j->c, &j->arg[whole]), axis_name(j->c, j->axis), arg, arg);
+    else if (part >= 0)
         diag_note(diags, j->arg[i].loc, "reduce it first: all_reduce(%s) or reduce_scatter(%s)", arg, arg);
     else
         diag_note(diags, j->arg[i].loc, "gather it first: all_gather(%s)%s", arg,
