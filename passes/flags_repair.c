@@ -2,6 +2,7 @@
    dependence without an edge gets one; then what is redundant goes.
    Takes: a program with flags. Gives: the same, proved where sizes are numbers. */
 #include "passes/flags_repair.h"
+#include "passes/proof_trial.h"
 
 enum { PRUNE_BUDGET = 3000000 };
 
@@ -163,12 +164,25 @@ static void drop_unused_flags(Flags *f) {
     f->p->flag.n = n;
 }
 
+static int drop_waits(Flags *f, const Ops *waits) {
+    Arena *scratch = arena_new();
+    Trial *trial = trial_new(f->m, f->p, scratch);
+    int dropped = 0;
+    for (int i = 0; trial && i < waits->n; i++) {
+        bool by_trial = trial_takes(waits->p[i]), drop = by_trial ? trial_without(trial, waits->p[i]) : wait_drop(f, waits->p[i]);
+        dropped += drop;
+        if (drop && by_trial) op_remove(waits->p[i]);
+        if (drop && !by_trial) trial = trial_new(f->m, f->p, scratch);
+    }
+    arena_free(scratch);
+    return dropped;
+}
+
 void flags_prune(Flags *f) {
     Ops waits = {0};
     for (int i = 0; i < f->p->node.n; i++) collect_waits(f->m->arena, f->p->node.p[i]->kernel->body, &waits);
     if (waits.n < 2 || f->events * waits.n > PRUNE_BUDGET || !is_proved(f)) return;
-    int dropped = 0;
-    for (int i = 0; i < waits.n; i++) dropped += wait_drop(f, waits.p[i]);
+    int dropped = drop_waits(f, &waits);
     drop_unused_flags(f);
     if (dropped) remark(f->pass, "flags", f->p->loc, "'%s': %d of %d waits are implied by others and removed", f->p->name, dropped, waits.n);
 }

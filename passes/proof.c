@@ -125,35 +125,43 @@ static void list_accesses(Run *r) {
         switch (e->kind) {
         case EVENT_WAIT: r->proof->waits++; break;
         case EVENT_SIGNAL: r->proof->signals++; break;
-        default: vec_push(r->arena, &r->access[e->ref], i);
+        case EVENT_READ:
+        case EVENT_WRITE: vec_push(r->arena, &r->access[e->ref], i); break;
+        case EVENT_NONE: break;
         }
     }
 }
 
+void run_renew(Run *r, Arena *arena) {
+    r->arena = arena;
+    r->reach = reach_new(arena, r->p, r->ranks);
+    r->launches = r->m->form & FORM_LAUNCHES;
+    if (r->launches) r->heard = ARENA_ARRAY(arena, int32_t, (r->p->node.n + 1) * r->ranks * r->ranks);
+}
+
 Run run_begin(const Module *m, const Program *p, const int64_t *sym, Arena *arena, Proof *proof) {
-    Run r = {.m = m, .p = p, .sym = sym, .arena = arena, .ranks = (int)mesh_ranks(m), .proof = proof};
+    Run r = {.m = m, .p = p, .sym = sym, .ranks = (int)mesh_ranks(m), .proof = proof};
+    run_renew(&r, arena);
     r.coord = arena_alloc(arena, sizeof *r.coord * (size_t)r.ranks);
     for (int i = 0; i < r.ranks; i++) mesh_coord(m, i, r.coord[i]);
-    r.reach = reach_new(arena, p, r.ranks);
-    r.launches = m->form & FORM_LAUNCHES;
-    if (r.launches) r.heard = ARENA_ARRAY(arena, int32_t, (p->node.n + 1) * r.ranks * r.ranks);
     find_written(&r);
     find_own_order(&r);
     return r;
 }
 
-static bool run_check(Run *r) {
+bool run_trace(Run *r) {
     bool ok = trace_program(r);
     r->proof->tasks = r->task.n;
-    if (!ok) return false;
-    list_accesses(r);
-    return words_check(r) && cells_check(r) && turns_check(r);
+    if (ok) list_accesses(r);
+    return ok;
 }
+
+bool run_orders(Run *r) { return words_check(r) && cells_check(r) && turns_check(r); }
 
 Proof proof_program(const Module *m, const Program *p, const int64_t *sym, Arena *out) {
     Proof proof = {.loc = p->loc, .flag = -1};
     Run r = run_begin(m, p, sym, arena_new(), &proof);
-    proof.proved = run_check(&r);
+    proof.proved = run_trace(&r) && run_orders(&r);
     if (proof.why) proof.why = arena_text(out, proof.why, strlen(proof.why));
     for (int i = 0; i < 3; i++)
         if (proof.note[i]) proof.note[i] = arena_text(out, proof.note[i], strlen(proof.note[i]));

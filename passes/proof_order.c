@@ -90,8 +90,9 @@ static bool search(const Run *r, const Event *a, const Event *b, int depth, int 
     if (depth == 0) return false;
     const Task *tb = task_at(r, b);
     for (const Event *w = b - 1; w >= &r->event.p[tb->first] && *budget > 0; w--) {
+        if (!wait_counts(r, w, b) || w->op->lag != 0) continue;
         int from = task_at(r, a)->node, through = r->p->flag.p[w->ref].producer;
-        if (!wait_counts(r, w, b) || w->op->lag != 0 || through < from || (through == from && !r->own_order[from])) continue;
+        if (through < from || (through == from && !r->own_order[from])) continue;
         for (int source = 0; source < r->ranks; source++)
             if (wait_has_source(r, w, source) && search_source(r, a, w, source, depth, budget)) return true;
     }

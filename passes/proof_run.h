@@ -9,7 +9,7 @@
 
 enum { ALWAYS = INT32_MAX, MAX_EVENTS = 1 << 22 };
 
-typedef enum { EVENT_WAIT, EVENT_SIGNAL, EVENT_READ, EVENT_WRITE } EventKind;
+typedef enum { EVENT_WAIT, EVENT_SIGNAL, EVENT_READ, EVENT_WRITE, EVENT_NONE /* a wait left out */ } EventKind;
 
 typedef struct {
     int32_t lo, hi;
@@ -77,6 +77,9 @@ void run_note(Run *, const char *format, ...) __attribute__((format(printf, 2, 3
 const char *task_text(Run *, const Task *);
 
 Run run_begin(const Module *, const Program *, const int64_t *sym, Arena *, Proof *);
+bool run_trace(Run *);          /* fills task, event, box, access */
+void run_renew(Run *, Arena *); /* before it is checked again; what that takes lies in the arena */
+bool run_orders(Run *);         /* all there is to check */
 bool trace_program(Run *);              /* fills task, event, box */
 bool words_check(Run *);                /* words are completed exactly, waits go forward; fills words, reach */
 int64_t word_linear(const Run *, int flag, int source, const Bounds *box); /* of an exact box; -1: no such word */
