@@ -3,6 +3,7 @@
 #include "frontend/unit.h"
 #include "frontend/library.h"
 
+#include <ctype.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,10 +35,27 @@ static const Unit *library_parse(Front *f, const LibraryFile *file) {
     return parse_source(f->arena, f->names, f->diags, diags_file(f->diags, file->path, file->text, file->len));
 }
 
-static void library_read(Front *f) {
-    if (f->library_read) return;
-    f->library_read = true;
+static bool is_name_char(char c) { return isalnum((unsigned char)c) || c == '_'; }
+
+/* "kernel NAME" at the start of a line, or another declaration that a library has. */
+static bool file_declares(const LibraryFile *file, Name name) {
+    static const char *const words[] = {"kernel ", "program ", "format ", "record "};
+    size_t n = strlen(name);
+    for (const char *at = file->text; (at = strstr(at, name)); at += n) {
+        const char *line = at;
+        while (line > file->text && line[-1] != '\n') line--;
+        for (size_t i = 0; i < sizeof words / sizeof *words && !is_name_char(at[n]); i++)
+            if (line + strlen(words[i]) == at && strncmp(line, words[i], strlen(words[i])) == 0) return true;
+    }
+    return false;
+}
+
+/* The files of the library that declare the name; NULL: all of them. */
+static void library_read(Front *f, Name name) {
+    if (!f->library_read) f->library_read = ARENA_ARRAY(f->arena, bool, library_count);
     for (int i = 0; i < library_count; i++) {
+        if (f->library_read[i] || (name && !file_declares(&library_files[i], name))) continue;
+        f->library_read[i] = true;
         const Unit *u = library_parse(f, &library_files[i]);
         for (int k = 0; k < u->decls.n; k++) ptrmap_put(f->arena, &f->library, u->decls.p[k]->name, u->decls.p[k]);
     }
@@ -45,8 +63,9 @@ static void library_read(Front *f) {
 
 const Decl *front_find(Front *f, Name name) {
     Decl *d = ptrmap_get(&f->visible, name);
-    if (d) return d;
-    library_read(f);
+    if (d || (d = ptrmap_get(&f->library, name)) || ptrmap_get(&f->sought, name)) return d;
+    ptrmap_put(f->arena, &f->sought, name, f);
+    library_read(f, name);
     return ptrmap_get(&f->library, name);
 }
 
@@ -56,6 +75,7 @@ static void names_collect(const PtrMap *map, const char **list, int *n) {
 }
 
 const char *front_near(Front *f, Name name) {
+    library_read(f, NULL);
     const char **list = ARENA_ARRAY(f->arena, const char *, f->visible.n + f->library.n + 1);
     int n = 0;
     names_collect(&f->visible, list, &n);

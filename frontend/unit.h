@@ -19,7 +19,8 @@ typedef struct {
     PtrMap called;          /* names that programs call */
     PtrMap library;         /* name -> Decl of the standard library, visible without an import */
     PtrMap opened;          /* path, as a name -> number in diags of a file that is no source */
-    bool library_read;
+    PtrMap sought;          /* names for which files of the library were read, if any declares them */
+    bool *library_read;     /* by file */
     PtrMap flat;            /* Decl -> the same without records and formats in its head */
     const Decl *copy[MAX_DIMS + 1]; /* kernels that copy a tensor, by its number of dimensions */
 } Front;
