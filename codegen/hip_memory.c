@@ -30,19 +30,12 @@ static int run_of_registers(Fn *f, const Layout *l, int *bits) {
     return -1;
 }
 
-static bool is_multiple(const Value *v, int64_t of) {
-    const Op *d = v->def;
-    if (!d) return false;
-    if (d->kind == OP_CONST) return d->imm % of == 0;
-    return d->kind == OP_SIZE && size_is_number(d->size) && d->size.c % of == 0;
-}
-
 /* Tiles begin and end at multiples, so that all positions of a run exist or none. */
 static bool range_is_multiple(Fn *f, int range, int64_t of) {
     const Range *r = &f->k->range.p[range];
     const Op *loop = kernel_loop(f->k, range);
     if (r->kind == RANGE_TILE && r->size % of) return false;
-    if (loop) return is_multiple(loop->arg.p[0], of) && (range_is_full(f->k, range) || is_multiple(loop->arg.p[1], of));
+    if (loop) return value_is_multiple(loop->arg.p[0], of) && (range_is_full(f->k, range) || value_is_multiple(loop->arg.p[1], of));
     return size_is_number(r->of) && r->of.c % of == 0 && r->owner < 0;
 }
 

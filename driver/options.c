@@ -37,6 +37,7 @@ const Option options[] = {
     {"--program", "NAME", "only this program", SOURCE, TEXT, AT(program)},
     {"--ranks", "N", "ranks of the mesh", SOURCE, SOME, AT(ranks)},
     {"--comm", "FORM", "auto (default), unfused, pull, staged, push or packet", SOURCE | OPT, TEXT, AT(comm)},
+    {"--split", "N", "cut long loops into N parts (default: as a GPU needs it; 1: never)", SOURCE | OPT, SOME, AT(split)},
     {"--off", "PASS", "leave out a pass", SOURCE | OPT, LIST, AT(off)},
     {"--passes", "A,B,..", "run these passes instead of the target's", COMPILE | OPT, LIST, AT(pass)},
     {"--print-after", "PASS", "print the IR after a pass, or after all", COMPILE | OPT, TEXT, AT(print_after)},

@@ -46,11 +46,28 @@ static bool number_of(const Value *v, int64_t *n) {
     return d->kind == OP_CONST || size_is_number(d->size);
 }
 
+bool value_is_multiple(const Value *v, int64_t of) {
+    const Op *d = v->def;
+    int64_t n;
+    if (!d) return false;
+    if (number_of(v, &n)) return n % of == 0;
+    if (d->kind == OP_MUL) return value_is_multiple(d->arg.p[0], of) || value_is_multiple(d->arg.p[1], of);
+    bool keeps = d->kind == OP_ADD || d->kind == OP_SUB || d->kind == OP_MIN || d->kind == OP_MAX;
+    return keeps && value_is_multiple(d->arg.p[0], of) && value_is_multiple(d->arg.p[1], of);
+}
+
+/* lo + n, with a number n above 0. */
+static bool is_behind(const Value *hi, const Value *lo, int64_t *n) {
+    const Op *d = hi->def;
+    return d && d->kind == OP_ADD && d->arg.p[0] == lo && number_of(d->arg.p[1], n) && *n > 0;
+}
+
 bool range_is_full(const Kernel *k, int range) {
     const Range *r = &k->range.p[range];
     const Op *loop = r->grid ? NULL : kernel_loop(k, range);
     int64_t lo = 0, hi = r->of.c;
     if (r->kind == RANGE_POSITION) return true;
+    if (loop && r->kind == RANGE_TILE && is_behind(loop->arg.p[1], loop->arg.p[0], &hi)) return hi % r->size == 0;
     if (r->grid ? !size_is_number(r->of) : !loop || !number_of(loop->arg.p[0], &lo) || !number_of(loop->arg.p[1], &hi))
         return false;
     return hi > lo && (r->kind == RANGE_WHOLE ? lo == 0 : (hi - lo) % r->size == 0);

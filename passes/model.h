@@ -35,6 +35,15 @@ typedef struct {
 
 double model_comm(const TargetFacts *, const CommCost *);
 
+/* A loop that each task of a kernel runs. */
+typedef struct {
+    int processors;
+    int64_t tasks, steps;
+    double step, part; /* bytes that a step reads, bytes that the loop carries */
+} SplitCost;
+
+double model_split(const TargetFacts *, const SplitCost *, int64_t parts); /* seconds */
+
 /* What a node computes and moves on one rank; sym: values of the run-time sizes. */
 typedef struct {
     double dot, row;      /* flop */

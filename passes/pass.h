@@ -8,6 +8,7 @@ typedef struct {
     const char *target;     /* "host" */
     bool emulated;          /* the target's emulator, which has no asynchronous copies */
     CommForm comm;          /* --comm=..: COMM_AUTO lets the model choose */
+    int64_t split;          /* --split=..: parts of every loop that can be cut; 0: as the machine wants it */
     const char *const *off; /* --off=PASS */
     int noff;
     bool verify_each, print_after_all, time_passes;
@@ -46,7 +47,7 @@ void even_kernel(const Module *, Kernel *);
 /* Removes kernels and temporaries that nothing uses any more. */
 void module_prune(Module *);
 
-extern const Pass pass_fuse, pass_comm, pass_when, pass_even, pass_launches, pass_flags, pass_barriers, pass_pipe, pass_layout;
+extern const Pass pass_fuse, pass_comm, pass_when, pass_even, pass_launches, pass_flags, pass_barriers, pass_pipe, pass_split, pass_layout;
 
 const Pass *pass_find(const char *name);
 bool pass_is_off(const PassOptions *, const Pass *);

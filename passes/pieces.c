@@ -24,30 +24,58 @@ static Value *number(Builder *b, int64_t n) { return build_const_i(b, ELEM_I64, 
 
 static Value *sum(Builder *b, Value *x, Value *y) { return build_binary(b, OP_ADD, x, y); }
 
-/* Of a merge region that has become a branch: its arguments are values of outside. */
-static void value_replace(Region *r, const Value *from, Value *to) {
-    for (Op *op = r->first; op; op = op->next) {
-        for (int i = 0; i < op->arg.n; i++)
-            if (op->arg.p[i] == from) op->arg.p[i] = to;
-        for (int s = 0; s < op->sub.n; s++)
-            for (int t = 0; t < op->sub.p[s].lo.nterm; t++)
-                if (op->sub.p[s].lo.term[t].value == from) op->sub.p[s].lo.term[t].value = to;
-        for (int i = 0; i < 2; i++)
-            if (op->region[i]) value_replace(op->region[i], from, to);
-    }
+void merge_move(Op *loop, Region *to, Value *const *mine, Value *const *other) {
+    Region *merge = loop->region[1];
+    int n = loop->res.n;
+    for (int i = 0; i < n; i++) region_replace(merge, merge->arg.p[i], mine[i]);
+    for (int i = 0; i < n; i++) region_replace(merge, merge->arg.p[n + i], other[i]);
+    region_take(to, merge);
+    loop->region[1] = NULL;
 }
 
-static void merge_move(Op *loop, Op *branch, Value *const *mine, Value *const *other) {
-    Region *merge = loop->region[1], *to = branch->region[1];
-    int n = loop->res.n;
-    for (int i = 0; i < n; i++) value_replace(merge, merge->arg.p[i], mine[i]);
-    for (int i = 0; i < n; i++) value_replace(merge, merge->arg.p[n + i], other[i]);
-    for (Op *op = merge->first, *next; op; op = next) {
-        next = op->next;
-        op_remove(op);
-        op_append_to(to, op);
+/* ---- where pieces begin and end ---- */
+
+static bool length_known(const Op *loop, int64_t *n) {
+    const Op *lo = loop->arg.p[0]->def, *hi = loop->arg.p[1]->def;
+    if (!lo || !hi || lo->kind != OP_CONST || hi->kind != OP_CONST) return false;
+    *n = hi->imm > lo->imm ? hi->imm - lo->imm : 0;
+    return true;
+}
+
+static int64_t quotient_above(int64_t n, int64_t by) { return (n + by - 1) / by; }
+
+static int64_t step_known(int64_t length, int64_t parts, int64_t multiple) {
+    return multiple * (length ? quotient_above(length, parts * multiple) : 1);
+}
+
+int64_t pieces_most(const Op *loop, int64_t parts, int64_t multiple) {
+    int64_t n;
+    return length_known(loop, &n) ? quotient_above(n, step_known(n, parts, multiple)) : parts;
+}
+
+/* step = multiple * max(1, ceil(length / (parts * multiple))), count = ceil(length / step) */
+Pieces pieces_of(Builder *b, const Op *loop, int64_t parts, int64_t multiple) {
+    int64_t known;
+    if (length_known(loop, &known)) {
+        int64_t step = step_known(known, parts, multiple), count = quotient_above(known, step);
+        return (Pieces){number(b, step), number(b, count), count * step == known};
     }
-    loop->region[1] = NULL;
+    Value *length = build_binary(b, OP_SUB, loop->arg.p[1], loop->arg.p[0]), *zero = number(b, 0);
+    length = build_binary(b, OP_MAX, length, zero);
+    Value *tiles =
+        build_binary(b, OP_DIV, sum(b, length, number(b, parts * multiple - 1)), number(b, parts * multiple));
+    Value *step = build_binary(b, OP_MAX, tiles, number(b, 1));
+    if (multiple > 1) step = build_binary(b, OP_MUL, step, number(b, multiple));
+    Value *past = build_binary(b, OP_SUB, sum(b, length, step), number(b, 1));
+    return (Pieces){step, build_binary(b, OP_DIV, past, step), false};
+}
+
+void piece_bounds(Builder *b, const Op *loop, const Pieces *p, Value *at, Value **from, Value **to) {
+    const Op *lo = loop->arg.p[0]->def;
+    *from = build_binary(b, OP_MUL, at, p->step);
+    if (!lo || lo->kind != OP_CONST || lo->imm) *from = sum(b, loop->arg.p[0], *from);
+    *to = sum(b, *from, p->step);
+    if (!p->even) *to = build_binary(b, OP_MIN, loop->arg.p[1], *to);
 }
 
 /* A maximum or minimum of nothing: -inf or inf. */
@@ -98,17 +126,14 @@ void loop_cut(Module *m, Kernel *k, Op *loop, int64_t parts, bool backwards) {
     Builder b = {.m = m, .k = k, .at = &aside, .loc = loop->loc};
     int n = loop->res.n, piece = piece_range(m, k, loop->loc);
     Value *const *begin = arena_copy(m->arena, loop->arg.p + 2, sizeof *begin * (size_t)n);
-    Value *lo = loop->arg.p[0], *hi = loop->arg.p[1], *one = number(&b, 1), *zero = number(&b, 0);
-    Value *length = build_binary(&b, OP_MAX, build_binary(&b, OP_SUB, hi, lo), zero);
-    Value *step = build_binary(&b, OP_DIV, sum(&b, length, number(&b, parts - 1)), number(&b, parts));
-    step = build_binary(&b, OP_MAX, step, one);
-    Value *pieces = build_binary(&b, OP_DIV, sum(&b, length, build_binary(&b, OP_SUB, step, one)), step);
-    Op *outer = build_for(&b, piece, zero, pieces, begin, n);
+    Value *one = number(&b, 1), *zero = number(&b, 0);
+    Pieces p = pieces_of(&b, loop, parts, 1);
+    Op *outer = build_for(&b, piece, zero, p.count, begin, n);
     b.at = outer->region[0];
     Value *pos = build_index(&b, OP_POS, piece);
-    Value *at = backwards ? build_binary(&b, OP_SUB, build_binary(&b, OP_SUB, pieces, one), pos) : pos;
-    Value *from = sum(&b, lo, build_binary(&b, OP_MUL, at, step));
-    Value *to = build_binary(&b, OP_MIN, hi, sum(&b, from, step));
+    Value *at = backwards ? build_binary(&b, OP_SUB, build_binary(&b, OP_SUB, p.count, one), pos) : pos;
+    Value *from, *to;
+    piece_bounds(&b, loop, &p, at, &from, &to);
     Value *first = build_binary(&b, OP_EQ, pos, zero);
     results_swap(m, k, loop, outer);
     region_splice_before(loop, &aside);
@@ -124,7 +149,7 @@ void loop_cut(Module *m, Kernel *k, Op *loop, int64_t parts, bool backwards) {
     b.at = branch->region[1];
     Value *const *held = part_mend(&b, begin, outer->region[0]->arg.p, n);
     Value *const *part = part_mend(&b, begin, loop->res.p, n);
-    merge_move(loop, branch, backwards ? part : held, backwards ? held : part);
+    merge_move(loop, branch->region[1], backwards ? part : held, backwards ? held : part);
     b.at = outer->region[0];
     build_yield(&b, branch->res.p, n);
 }

@@ -35,6 +35,7 @@ typedef struct {
     int axes;         /* of the mesh: without one there is one rank */
     const char *target; /* whose passes; NULL: the host's */
     VEC(Lowered) lowered;
+    int64_t split;  /* parts of loops that can be cut; 0: as the target's machine wants it */
     int64_t tasks;  /* a program of more is not run concurrently; 0: all are */
     int64_t judged; /* 1 + the ranks whose module was the last one compared before the passes */
     int failures, runs;
@@ -179,7 +180,7 @@ static void schedules(Test *t, const Module *m, const Array *sequential, const c
 static void check_pipeline(Test *t, int64_t ranks, CommForm form, const char *off) {
     Module *m = lowered(t, ranks);
     const char *target = t->target ? t->target : "host";
-    PassOptions o = {.target = target, .comm = form, .off = &off, .noff = off != NULL, .verify_each = true, .out = stderr};
+    PassOptions o = {.target = target, .comm = form, .split = t->split, .off = &off, .noff = off != NULL, .verify_each = true, .out = stderr};
     PassContext c = {.m = m, .options = &o};
     int n;
     const Pass *const *list = pipeline_of(target, &n);
@@ -191,8 +192,8 @@ static void check_pipeline(Test *t, int64_t ranks, CommForm form, const char *of
     }
     const char *last = module_text(m, t->arena), *now;
     for (int i = 0; i < n; i++) {
-        const char *what = arena_format(t->arena, "%s, %d ranks, form %s%s%s, after %s", target, (int)ranks, forms[form],
-                                        off ? ", without " : "", off ? off : "", list[i]->name);
+        const char *what = arena_format(t->arena, "%s, %d ranks, form %s%s%s, %d parts, after %s", target, (int)ranks, forms[form],
+                                        off ? ", without " : "", off ? off : "", (int)t->split, list[i]->name);
         if (!pipeline_run(&c, &list[i], 1)) {
             diags_print(m->diags, stderr, DIAG_TEXT, false);
             fprintf(stderr, "%s: %s: the pass failed\n", t->file, what);

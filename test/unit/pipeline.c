@@ -1,6 +1,6 @@
 /* pipeline.c: checks one file on 1 .. 4 ranks, in every form of its collectives, with and without flags; on one rank also
    the passes of every GPU.
-   usage: pipeline FILE.tile [--ranks=N] [--seeds=N] [-D NAME=N].. [--size NAME=N].. */
+   usage: pipeline FILE.tile [--ranks=N] [--seeds=N] [--split=N] [-D NAME=N].. [--size NAME=N].. */
 #include "target/matrix.h"
 #include "test/pipeline/check.h"
 
@@ -23,6 +23,7 @@ int main(int argc, char **argv) {
         const char *v;
         if ((v = value_of(argv[i], "--ranks="))) most = atoll(v), single = 1;
         else if ((v = value_of(argv[i], "--seeds="))) t.seeds = atoi(v);
+        else if ((v = value_of(argv[i], "--split="))) t.split = atoi(v);
         else if (strcmp(argv[i], "-D") == 0 && i + 1 < argc) take_define(&t, t.define, &t.lower.ndefine, argv[++i]);
         else if (strcmp(argv[i], "--size") == 0 && i + 1 < argc) take_define(&t, t.size, &t.nsize, argv[++i]);
         else t.file = argv[i];

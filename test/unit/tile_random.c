@@ -101,6 +101,7 @@ static void check_case(const Case *c) {
     static const Define one[] = {{"tp", 1}, {"dp", 1}, {"pp", 1}};
     int form = (int)(c->seed % 6), other = (int)(c->seed / 6 % 5);
     t.lower.relaxed = c->seed % 3 == 0;
+    t.split = c->seed % 4 == 1 ? 2 + (int64_t)(c->seed / 4 % 4) : 0;
     sizes_set(&t);
     t.lower.define = one;
     t.lower.ndefine = c->varies ? 0 : t.axes;

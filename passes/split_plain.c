@@ -1,0 +1,97 @@
+/* split_plain.c: loops that only sum, or take the largest or smallest, need no rule of the source to be put together.
+   Takes: a loop without a merge. Gives: the loop with one: x + x2, max(x, x2) or min(x, x2) of each value that it
+   carries. */
+#include "passes/split.h"
+#include "target/match.h"
+
+#include <string.h>
+
+/* ---- who uses a value ---- */
+
+static int uses_in_affine(const Affine *a, const Value *v) {
+    int n = 0;
+    for (int i = 0; i < a->nterm; i++) n += a->term[i].kind == TERM_VALUE && a->term[i].value == v;
+    return n;
+}
+
+/* Of a region and those inside; *user is the last one. */
+static int uses_of(const Region *r, const Value *v, const Op **user) {
+    int n = 0;
+    for (const Op *op = r ? r->first : NULL; op; op = op->next) {
+        int before = n;
+        for (int i = 0; i < op->arg.n; i++) n += op->arg.p[i] == v;
+        for (int i = 0; i < op->sub.n; i++) n += uses_in_affine(&op->sub.p[i].lo, v);
+        if (n > before) *user = op;
+        for (int i = 0; i < 2; i++) n += uses_of(op->region[i], v, user);
+    }
+    return n;
+}
+
+/* ---- the way of a carried value through the body: each operation takes it in, and nothing else looks at it ---- */
+
+typedef enum { WAY_NONE, WAY_SUM, WAY_MAX, WAY_MIN } Way;
+
+static const OpKind joins[] = {[WAY_SUM] = OP_ADD, [WAY_MAX] = OP_MAX, [WAY_MIN] = OP_MIN};
+
+static Way way_of_op(const Op *op, const Value *v) {
+    switch (op->kind) {
+    case OP_ADD: return WAY_SUM;
+    case OP_SUB: return op->arg.p[0] == v ? WAY_SUM : WAY_NONE;
+    case OP_DOT: return op->arg.n == 3 && op->arg.p[2] == v ? WAY_SUM : WAY_NONE;
+    case OP_MAX: return WAY_MAX;
+    case OP_MIN: return WAY_MIN;
+    default: return WAY_NONE;
+    }
+}
+
+static bool same_way(Way *way, Way next) {
+    if (*way == WAY_NONE) *way = next;
+    return next != WAY_NONE && *way == next;
+}
+
+static bool follows(const Op *loop, int carried, Way *way);
+
+/* The value behind an operation; NULL: it does not go on. */
+static const Value *value_behind(const Op *op, const Value *v, Way *way) {
+    if (op->kind != OP_FOR) return same_way(way, way_of_op(op, v)) ? op->res.p[0] : NULL;
+    for (int i = 0; i + 2 < op->arg.n; i++)
+        if (op->arg.p[2 + i] == v) return follows(op, i, way) ? op->res.p[i] : NULL;
+    return NULL;
+}
+
+static bool follows(const Op *loop, int carried, Way *way) {
+    const Region *body = loop->region[0];
+    const Value *v = body->arg.p[carried];
+    const Op *user = NULL;
+    while (uses_of(body, v, &user) == 1 && user->in == body) {
+        if (user->kind == OP_YIELD) return user->arg.p[carried] == v;
+        v = value_behind(user, v, way);
+        if (!v) return false;
+    }
+    return false;
+}
+
+/* Each part begins with it. */
+static bool begins_neutral(const Value *init, Way way) {
+    double n;
+    return way != WAY_SUM || (match_number(init, &n) && n == 0);
+}
+
+bool split_plain(Module *m, Kernel *k, Op *loop) {
+    int n = loop->res.n;
+    Way *way = ARENA_ARRAY(m->arena, Way, n + 1);
+    for (int i = 0; i < n; i++)
+        if (!follows(loop, i, &way[i]) || way[i] == WAY_NONE || !begins_neutral(loop->arg.p[2 + i], way[i]))
+            return false;
+    Region *r = region_new(m, loop);
+    Builder b = {.m = m, .k = k, .at = r, .loc = loop->loc};
+    Value **part = ARENA_ARRAY(m->arena, Value *, 2 * n + 1), **joined = ARENA_ARRAY(m->arena, Value *, n + 1);
+    for (int i = 0; i < 2 * n; i++) {
+        const Value *v = loop->region[0]->arg.p[i % n];
+        part[i] = region_arg(m, k, r, v->type, v->name);
+    }
+    for (int i = 0; i < n; i++) joined[i] = build_binary(&b, joins[way[i]], part[i], part[n + i]);
+    build_yield(&b, joined, n);
+    loop->region[1] = r;
+    return true;
+}
