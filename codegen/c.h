@@ -128,7 +128,7 @@ typedef struct {
     const char *(*publish)(Fn *, const char *word, SyncScope);                       /* a statement */
     const char *(*arrive)(Fn *, const char *count, const char *arrivals, SyncScope); /* a condition */
     /* Between begin and end, where the condition holds; NULL: always. */
-    void (*packet_get)(Nest *, const char *when, const char *place, const char *bits);
+    void (*packet_get)(Nest *, const Op *, const char *when, const char *place, const char *bits);
     const char *(*packet_put)(Fn *, const char *place, const char *bits);
 } SyncBackend;
 
@@ -339,7 +339,9 @@ uint64_t public_source(Text *to, Arena *, const Module *, const Program *, const
 void public_header(Text *to, Arena *, const Module *, const Program *);
 const char **public_members(Arena *, const Module *, const Program *); /* of NAME_args: arguments, then sizes */
 void manifest_write(Text *to, Arena *, const Module *, const Program *, const Memory *, const Targets *, uint64_t hash);
-void flags_source(Text *to, Arena *, const Program *, const char *name); /* their names, for fault records */
+/* Names for fault records: of n flags, which are the program's, or these and the tensors of packets behind them. */
+void flags_source(Text *to, Arena *, const Program *, const char *name, int n);
+int packets_flag(const Program *, int tensor); /* of packets; of the number of tensors: how many names there are */
 /* launch.c: what launches the kernels of GPU texts; memory: of p. */
 void launch_source(Text *to, Arena *, const Module *, const Program *, const Memory *, const Targets *);
 

@@ -56,15 +56,36 @@ static const char *node_name(const Program *p, int node) {
     return p->node.p[node]->kernel->name;
 }
 
-void flags_source(Text *to, Arena *a, const Program *p, const char *name) {
-    if (p->flag.n == 0) return;
+static void flag_source(Text *to, Arena *a, const char *name, const char *producer, const char *consumer) {
+    text_printf(to, "    {.name = \"%s\", .producer = \"%s\", .consumer = \"%s\"},\n", c_string(a, name),
+                c_string(a, producer), c_string(a, consumer));
+}
+
+/* The node that stores packets of the tensor, or the first that loads them. */
+static const char *packets_node(const Program *p, int tensor, bool writes) {
+    for (int n = 0; n < p->node.n; n++)
+        for (int i = 0; i < p->node.p[n]->arg.n; i++)
+            if (p->node.p[n]->arg.p[i].tensor == tensor && p->node.p[n]->kernel->param.p[i].out == writes)
+                return node_name(p, n);
+    return "";
+}
+
+int packets_flag(const Program *p, int tensor) {
+    int n = p->flag.n;
+    for (int i = 0; i < tensor; i++) n += p->tensor.p[i].packet;
+    return n;
+}
+
+void flags_source(Text *to, Arena *a, const Program *p, const char *name, int n) {
+    if (n == 0) return;
     text_printf(to, "static const tile_flag_info %s[] = {\n", name);
     for (int i = 0; i < p->flag.n; i++) {
         const Flag *f = &p->flag.p[i];
-        text_printf(to, "    {.name = \"%s\", .producer = \"%s\", .consumer = \"%s\"},\n",
-                    f->name ? c_string(a, f->name) : "", c_string(a, node_name(p, f->producer)),
-                    c_string(a, node_name(p, f->consumer)));
+        flag_source(to, a, f->name ? f->name : "", node_name(p, f->producer), node_name(p, f->consumer));
     }
+    for (int i = 0; i < p->tensor.n && n > p->flag.n; i++)
+        if (p->tensor.p[i].packet)
+            flag_source(to, a, p->tensor.p[i].name, packets_node(p, i, true), packets_node(p, i, false));
     text_add(to, "};\n\n");
 }
 
@@ -140,7 +161,7 @@ uint64_t public_source(Text *to, Arena *a, const Module *m, const Program *p, co
     const char *n = p->name;
     write_args(to, a, p);
     write_dims(to, a, m, p);
-    if (t->host) flags_source(to, a, p, arena_format(a, "%s_flag", p->name));
+    if (t->host) flags_source(to, a, p, arena_format(a, "%s_flag", p->name), p->flag.n);
     uint64_t hash = text_hash(to->p, to->n);
     for (int i = 0; i < t->ngpu; i++) hash ^= text_hash(t->gpu[i].text.p, t->gpu[i].text.n);
     write_program(to, m, p, l, t, hash);

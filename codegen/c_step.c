@@ -20,7 +20,7 @@ static void packet_load(Nest *n, const Op *op, const char *to) {
     const char *inside, *place = nest_place(n, op, &inside), *bits = c_name(&n->f->names, "bits");
     n->pragma = NULL;
     nest_line(n, n->n, inside ? "uint32_t %s = 0;" : "uint32_t %s;", bits);
-    n->f->back->sync->packet_get(n, inside, place, bits);
+    n->f->back->sync->packet_get(n, op, inside, place, bits);
     nest_line(n, n->n, "%s = %s;", to, packet_value(n->f, op->res.p[0]->type.elem, bits));
 }
 

@@ -186,7 +186,9 @@ static const char *host_arrive(Fn *f, const char *count, const char *arrivals, S
     return fn_text(f, "tile_arrive(t, &%s, %s)", count, arrivals);
 }
 
-static void host_packet_get(Nest *n, const char *when, const char *place, const char *bits) {
+/* One function serves several nodes: the name is the program's. */
+static void host_packet_get(Nest *n, const Op *op, const char *when, const char *place, const char *bits) {
+    (void)op;
     const char *error = c_name(&n->f->names, "error"),
                *get = fn_text(n->f, "tile_packet_get(t, &%s, &%s, -1, -1)", place, bits);
     nest_line(n, n->n, "const int %s = %s;", error, when ? fn_text(n->f, "%s ? %s : TILE_OK", when, get) : get);

@@ -53,9 +53,11 @@ static const char *arrive(Fn *f, const char *count, const char *arrivals, SyncSc
 
 /* ---- packets ---- */
 
-static void packet_get(Nest *n, const char *when, const char *place, const char *bits) {
+static void packet_get(Nest *n, const Op *op, const char *when, const char *place, const char *bits) {
+    int flag = packets_flag(n->f->p, n->f->node->arg.p[op->param].tensor);
     if (when) nest_line(n, n->n, "if (%s)", when);
-    nest_line(n, n->n, "%s |= tile_packet_get(t, &%s, generation, &%s, -1, -1, group);", n->f->hip->late, place, bits);
+    nest_line(n, n->n, "%s |= tile_packet_get(t, &%s, generation, &%s, %d, -1, group);", n->f->hip->late, place, bits,
+              flag);
 }
 
 static const char *packet_put(Fn *f, const char *place, const char *bits) {
@@ -69,7 +71,7 @@ void hip_packet_load(Fn *f, const Op *op) {
     Nest n = nest_over(f, to->layout, 0);
     const char *place = nest_place(&n, op, &inside), *when = conjoin(f, mask_text(&n, op->res.p[0]->type), inside);
     nest_line(&n, n.n, "uint32_t %s = 0;", bits);
-    packet_get(&n, when, place, bits);
+    packet_get(&n, op, when, place, bits);
     nest_line(&n, n.n, "%s = %s;", nest_tile(&n, to), packet_value(f, to->elem, bits));
     nest_print(&n);
     end(f, op);

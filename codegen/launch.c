@@ -115,14 +115,14 @@ static void write_code(Text *to, Arena *a, const GpuText *g) {
 
 /* Names for fault records. */
 static void write_flags(Text *to, Arena *a, const GpuText *g) {
-    const Program *p = g->p;
-    if (p->flag.n) flags_source(to, a, p, arena_format(a, "%s_flag", prefix(a, g)));
+    flags_source(to, a, g->p, arena_format(a, "%s_flag", prefix(a, g)), packets_flag(g->p, g->p->tensor.n));
 }
 
 static void write_sharing(Text *to, Arena *a, const GpuText *g) {
     text_printf(to, "     .symmetric_bytes = %" PRId64 ", .words = %" PRId64 ", .counts = %" PRId64 ", .tickets = %d,\n",
                 g->symmetric, g->words, g->counts, g->tickets);
-    if (g->p->flag.n) text_printf(to, "     .nflags = %d, .flag = %s_flag,\n", g->p->flag.n, prefix(a, g));
+    int nflags = packets_flag(g->p, g->p->tensor.n);
+    if (nflags) text_printf(to, "     .nflags = %d, .flag = %s_flag,\n", nflags, prefix(a, g));
 }
 
 static void write_images(Text *to, Arena *a, const char *program, const Targets *t) {

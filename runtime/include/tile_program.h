@@ -39,7 +39,7 @@ typedef struct {
 } tile_dim;
 
 typedef struct {
-    const char *name;       /* of a flag family, for fault records */
+    const char *name;       /* of a flag family, or of a tensor of packets, for fault records */
     const char *producer, *consumer;
 } tile_flag_info;
 

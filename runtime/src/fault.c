@@ -83,6 +83,11 @@ int fault_tell(const tile_record *why, int code) {
     if (why->code == TILE_E_RANGE)
         return tile_fail(code, "element %lld of '%s' is %lld on rank %d, outside its declared range; nothing was run",
                          (long long)why->task, why->name, (long long)why->seen, why->rank);
+    if (why->missing < 0 && why->flag >= 0)
+        return tile_fail(
+            code, "rank %d gave up: a packet of '%s' has not come: generation %llu expected, %llu seen (task %lld)",
+            why->rank, why->name, (unsigned long long)why->expected, (unsigned long long)why->seen,
+            (long long)why->task);
     if (why->missing < 0)
         return tile_fail(code, "rank %d gave up: %s (task %lld)", why->rank, why->name, (long long)why->task);
     return tile_fail(

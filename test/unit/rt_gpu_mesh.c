@@ -19,7 +19,7 @@
 static int failures;
 static bool processes, emulated, faked;
 static int nranks, runs = 100;
-static tile_program program;
+static tile_program program, passing;
 static pthread_barrier_t between; /* ranks that are threads */
 
 typedef struct {
@@ -35,6 +35,10 @@ static const tile_launch sums[] = {{.kernel = "ranks_look", .threads = 64, .grou
                                    {.kernel = "sum", .threads = 64, .lds_bytes = 8, .groups = all_groups},
                                    {.kernel = "chain", .threads = 64, .lds_bytes = 8, .groups = all_groups},
                                    {.kernel = "ranks_end", .threads = 64, .lds_bytes = 8, .groups = one_group}};
+
+static const tile_launch passes[] = {{.kernel = "ranks_begin", .threads = 64, .groups = one_group},
+                                     {.kernel = "pass", .threads = 64, .lds_bytes = 8, .groups = one_group},
+                                     {.kernel = "ranks_end", .threads = 64, .lds_bytes = 8, .groups = one_group}};
 
 static void expect(const Rank *r, int code, int want, const char *words, int line) {
     if (code == want && strstr(tile_last_error(), words)) return;
@@ -215,6 +219,26 @@ static void check_refused(Rank *r) {
     check_values(r);
 }
 
+/* A packet that does not come is named. */
+static void check_packet(Rank *r) {
+    static const char words[] =
+        "rank 0 gave up: a packet of 'parcel' has not come: generation 2 expected, 0 seen (task 0)";
+    Rank other = *r;
+    tile_fault f;
+    MUST(tile_instance_open(r->mesh, &passing, &other.instance));
+    put(r, 4);
+    MUST(run(&other, 100, NULL));
+    MUST(tile_copy_out(r->mesh, r->host, r->y, sizeof *r->host, NULL));
+    MUST(tile_stream_sync(r->mesh, NULL));
+    CHECK(r->host[0] == value_of((r->rank + nranks - 1) % nranks, 0, 4));
+    together(r);
+    if (r->rank == 0) MUST(run(&other, 100, NULL));
+    while (r->rank != 0 && tile_mesh_status(r->mesh, &f) == TILE_OK) usleep(1000);
+    EXPECT(tile_stream_sync(r->mesh, NULL), TILE_E_TIMEOUT, words);
+    recover(r, __LINE__);
+    tile_instance_close(other.instance);
+}
+
 /* The last rank alone sees it: its results stay, those of the others are spoilt. */
 static void check_refused_alone(Rank *r) {
     static const char words[] = "element 0 of 'x' is 1000 on rank";
@@ -321,6 +345,7 @@ static void rank_main(Rank *r) {
     check_refused(r);
     check_missing(r);
     check_refused_alone(r);
+    if (nranks == 2) check_packet(r);
     check_sizes(r);
     check_many(r);
     check_streams(r, emulated ? stream_of_emulator : stream_of_cuda);
@@ -378,6 +403,11 @@ int main(int argc, char **argv) {
     tile_image image = *program.image;
     if (faked) image.target = argv[5];
     program.image = &image;
+    passing = program;
+    tile_image passing_image = image;
+    passing_image.launch = passes;
+    passing_image.nlaunches = 3;
+    passing.image = &passing_image;
     for (int r = 0; r < nranks; r++) rank[r].rank = r;
     (processes ? run_processes : run_threads)(rank);
     printf("%d failures\n", failures);

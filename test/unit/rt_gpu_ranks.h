@@ -33,7 +33,7 @@ static inline const void *ranks_code(const char *path) {
 
 /* Lives until the end. */
 static inline tile_program ranks_program(const char *path, int nranks, const tile_launch *launch, int nlaunches) {
-    static const tile_flag_info flags[] = {{"given", "give", "sum"}, {"chained", "chain", "chain"}};
+    static const tile_flag_info flags[] = {{"given", "give", "sum"}, {"chained", "chain", "chain"}, {"parcel", "pass", "pass"}};
     static const tile_arg args[] = {
         {.name = "x", .elem = "f32", .role = TILE_ROLE_INPUT, .ndim = 1, .sym = {0}, .split = {-1}},
         {.name = "y", .elem = "f32", .role = TILE_ROLE_OUTPUT, .ndim = 1, .sym = {0}, .split = {-1}},
@@ -44,10 +44,10 @@ static inline tile_program ranks_program(const char *path, int nranks, const til
     static tile_image image;
     image = (tile_image){.target = strstr(path, ".so") ? "emu:gpu" : "sm_90a",
                          .code = ranks_code(path),
-                         .symmetric_bytes = 2 * sizeof(float) * RANKS_MOST,
+                         .symmetric_bytes = 2 * (sizeof(float) * RANKS_MOST + sizeof(uint64_t)), /* slots of x, of packets */
                          .words = (size_t)(nranks + 1) * RANKS_GROUPS,
                          .tickets = 1,
-                         .nflags = 2,
+                         .nflags = 3,
                          .flag = flags,
                          .nlaunches = nlaunches,
                          .launch = launch};

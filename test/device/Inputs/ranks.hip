@@ -86,6 +86,24 @@ TILE_KERNEL(chain, ranks_call, 64) {
     if (tile_thread() == 0) tile_publish(&done[task], g, TILE_DEVICE);
 }
 
+/* y[0] = x[0] of the rank before, as a packet. */
+TILE_KERNEL(pass, ranks_call, 64) {
+    TILE_LDS(lds, 8);
+    const tile_gpu_task *const t = call.task;
+    const uint64_t g = tile_generation(t);
+    const int next = (t->rank + 1) % t->nranks;
+    const size_t at = 2 * sizeof(float) * MOST + g % 2 * sizeof(tile_packet);
+    uint32_t bits = 0;
+    bool late = false;
+    tile_release_each(TILE_SYSTEM);
+    if (tile_thread() == 0) {
+        tile_packet_put((tile_packet *)(t->symmetric[next] + at), g, tile_bits_of_f32(tile_load_f32(call.args.x)));
+        late = tile_packet_get(t, (const tile_packet *)(t->symmetric[t->rank] + at), g, &bits, 2, -1, 0);
+    }
+    if (tile_any(lds, late)) return;
+    if (tile_thread() == 0) tile_store_f32(call.args.y, tile_f32_of_bits(bits));
+}
+
 /* Ranks 0 and 1 answer each other n times; y[0] = nanoseconds of an answer and the question. */
 TILE_KERNEL(turns, ranks_call, 64) {
     const tile_gpu_task *const t = call.task;
@@ -103,6 +121,6 @@ TILE_KERNEL(turns, ranks_call, 64) {
 
 #ifdef TILE_EMU
 extern "C" __attribute__((visibility("default"))) const tile_emu_symbol ranks_code[] = {
-    {"ranks_begin", ranks_begin}, {"ranks_look", ranks_look}, {"give", give}, {"sum", sum}, {"chain", chain}, {"turns", turns},
+    {"ranks_begin", ranks_begin}, {"ranks_look", ranks_look}, {"give", give}, {"sum", sum}, {"chain", chain}, {"pass", pass}, {"turns", turns},
     {"ranks_end", ranks_end}, {NULL, NULL}};
 #endif
