@@ -47,7 +47,7 @@ const Option options[] = {
     {"--in", "NAME=FILE.npy", "value of an input (default: drawn from the seed)", RUN, BINDING, AT(in)},
     {"--out", "NAME=FILE.npy", "write an output", RUN, BINDING, AT(out)},
     {"--seed", "N", "seed of inputs that are not given, and of interp's schedule", RUN | CHECK, NUMBER, AT(seed)},
-    {"--check", NULL, "run: compare outputs with the interpreter on one rank; fmt: only compare", RUN | FMT, FLAG, AT(check)},
+    {"--check", NULL, "run: compare outputs with the interpreter; fmt: only compare", RUN | FMT, FLAG, AT(check)},
     {"--laws", NULL, "test every merge on random inputs: the loop whole and in parts", CHECK, FLAG, AT(laws)},
     {"--write", NULL, "rewrite the file instead of printing", FMT, FLAG, AT(write)},
     {"--time", "N", "run N times more and print the median time", RUN, COUNT, AT(time)},

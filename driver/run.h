@@ -26,6 +26,11 @@ bool run_write(const Run *);          /* the files of --out */
 const Tensor *run_tensor(const Run *, int i);
 bool run_reads(const Tensor *);
 
+int run_interp(Run *, bool bounds); /* run.c: before any pass; an exit code */
+
+/* run_check.c: the results against the interpreter's on the same arguments, which are given as they were; an exit code */
+int run_check(const Run *, const Array *before);
+
 /* run_host.c: of a program that went through the passes; false after a message. */
 bool run_compile(Run *);         /* to a library, which is loaded */
 bool run_parts(Run *, int runs); /* the arrays cut up for the ranks, and room for the times of so many runs */

@@ -1,5 +1,6 @@
 /* interp_access.c: loads and stores.
    A load of a position outside its tensor reads 0, a store there is dropped. */
+#include "ir/half.h"
 #include "ir/interp_state.h"
 
 #include <math.h>
@@ -42,10 +43,18 @@ static double sum_bound(const Copy *c, Elem e, int64_t at, double term, double b
     return bound_round(e, z, c->bound[at] + b + eps * (fabs(z) + fabs(term)));
 }
 
-static void store_bounds(const Copy *c, Elem e, Lane l, const int64_t *offset, const Tile *x, bool add) {
+/* Of partial sums each rank rounds its own, also where they cannot differ: one rank rounds none. */
+static double part_unit(const Task *t, const Tensor *to) {
+    bool partial = false;
+    for (int a = 0; a < t->w->m->axis.n; a++) partial = partial || to->place[a].kind == PLACE_P;
+    return partial && t->w->ranks > 1 && elem_bits(to->elem) < 32 ? ldexp(1, -float_digits(to->elem)) : 0;
+}
+
+static void store_bounds(const Copy *c, Elem e, Lane l, double unit, const int64_t *offset, const Tile *x, bool add) {
     for (int64_t i = 0; i < x->n; i++) {
         if (offset[i] < 0) continue;
-        double term = lane_get(l, x->data, i), b = bound_round(e, term, l != LANE_INT ? x->bound[i] : 0);
+        double term = lane_get(l, x->data, i), own = unit * fabs(term) + (l != LANE_INT ? x->bound[i] : 0);
+        double b = bound_convert(l == LANE_DOUBLE ? ELEM_F64 : ELEM_F32, e, term, own);
         c->bound[offset[i]] = add ? sum_bound(c, e, offset[i], term, b) : b;
     }
 }
@@ -64,7 +73,7 @@ Step eval_store(Task *t, const Op *op) {
     bool add = op->mode == STORE_ADD || op->mode == STORE_SUM;
     if (t->w->agents) agents_write(t, view->part, c, offset, n, op->mode == STORE_ADD);
     elems_store(e, c->data, offset, n, l, x->data, add);
-    if (c->bound) store_bounds(c, e, l, offset, x, add);
+    if (c->bound) store_bounds(c, e, l, part_unit(t, view->part->t), offset, x, add);
     if (op->mode == STORE_UNIQUE) unique_check(t, op, view, c, over, offset, n);
     return STEP_DONE;
 }

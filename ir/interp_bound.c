@@ -20,6 +20,10 @@ double bound_round(Elem e, double x, double b) {
     return b + ldexp(fabs(x), -float_digits(e)) + (elem_bits(e) == 8 ? 0x1p-9 : 0x1p-24);
 }
 
+double bound_convert(Elem from, Elem to, double x, double b) {
+    return bound_round(to, x, from == ELEM_F64 && to == ELEM_F32 && b != 0 ? b + ldexp(fabs(x), -23) : b);
+}
+
 /* ---- unary: z = f(x), |dx| <= b ---- */
 
 /* Far below 0 no difference matters: the result's neighbours are 0 too. */

@@ -145,7 +145,8 @@ void elems_load(Elem, const void *memory, const int64_t *offset, int64_t n, void
 void elems_store(Elem, void *memory, const int64_t *offset, int64_t n, Lane, const void *lane, bool add);
 
 /* interp_bound.c */
-double bound_round(Elem, double x, double b); /* after rounding x to the type */
+double bound_round(Elem, double x, double b); /* after rounding x, which is no more precise than f32, to the type */
+double bound_convert(Elem from, Elem to, double x, double b); /* after rounding x */
 void bound_unary(OpKind, Lane, const Tile *x, Tile *z);
 void bound_binary(OpKind, Lane, const Tile *x, const Tile *y, Tile *z);
 

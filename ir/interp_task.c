@@ -167,7 +167,7 @@ static void eval_cast(Task *t, const Op *op) {
     Lane l = lane_of(r->type.elem);
     bool from_float = lane_of(v->type.elem) != LANE_INT;
     for (int64_t i = 0; z->bound && l != LANE_INT && i < z->n; i++)
-        z->bound[i] = bound_round(r->type.elem, lane_get(l, z->data, i), from_float ? x->bound[i] : 0);
+        z->bound[i] = bound_convert(v->type.elem, r->type.elem, lane_get(l, z->data, i), from_float ? x->bound[i] : 0);
 }
 
 static void eval_broadcast(Task *t, const Op *op) {

@@ -1,0 +1,155 @@
+/* run_check.c: tilec run --check: results against the interpreter, element by element, within bounds.
+   Takes a program that ran, and its arguments as they were. The reference is one rank, which is what a mesh program
+   means; where values that differ per rank make the result, it is the interpreter on as many ranks. */
+#include "driver/run.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+
+typedef struct {
+    double worst, bound; /* the largest error relative to its bound: both of that element */
+    int64_t at, over;    /* where; how many elements are past their bound */
+    int64_t open;        /* how many have none: the check says nothing of them */
+    int64_t nan;         /* how many are NaN in both */
+} Difference;
+
+static double element_error(const Array *a, const Array *b, int64_t i) {
+    if (!elem_is_float(a->elem)) return array_get_int(a, i) == array_get_int(b, i) ? 0 : INFINITY;
+    double x = array_get(a, i), y = array_get(b, i);
+    if (x == y || (isnan(x) && isnan(y))) return 0;
+    double e = fabs(x - y);
+    return isnan(e) ? INFINITY : e;
+}
+
+static double bound_at(const Array *a, int64_t i) { return a->bound ? a->bound[i] : 0; }
+
+/* more: what comes to the bounds; or NULL */
+static Difference difference(const Array *a, const Array *b, const Array *more) {
+    Difference d = {0};
+    double ratio = -1;
+    for (int64_t i = 0, n = array_count(a); i < n; i++) {
+        double e = element_error(a, b, i), bound = bound_at(b, i) + (more ? bound_at(more, i) : 0);
+        d.over += e > bound;
+        d.open += isinf(bound);
+        d.nan += elem_is_float(a->elem) && isnan(array_get(a, i)) && isnan(array_get(b, i));
+        double q = isinf(bound) ? -0.5 : e == 0 ? 0 : bound > 0 ? e / bound : INFINITY;
+        if (q <= ratio) continue;
+        ratio = q;
+        d = (Difference){e, bound, i, d.over, d.open, d.nan};
+    }
+    return d;
+}
+
+/* ---- what to compare with ---- */
+
+/* One rank's value goes to another: what the ranks compute need not be what one computes. */
+static bool program_varies(const Program *p) {
+    for (int i = 0; i < p->node.n; i++) {
+        const Node *n = p->node.p[i];
+        if (n->kind == NODE_COLLECTIVE && (n->coll == COLL_PERMUTE || n->coll == COLL_BROADCAST)) return true;
+    }
+    return false;
+}
+
+static bool is_partial(const Tensor *t) {
+    for (int a = 0; a < MAX_AXES; a++)
+        if (t->place[a].kind == PLACE_P && t->place[a].op == PART_SUM) return true;
+    return false;
+}
+
+/* Rounded to less than they were summed in. */
+static bool is_rounded(const Node *n, const Tensor *t) {
+    bool rounded = elem_is_float(t->elem) && elem_bits(t->elem) < 32;
+    for (int i = 0; t->elem == ELEM_F32 && i < n->arg.n; i++)
+        rounded = rounded || n->kernel->param.p[i].elem == ELEM_F64;
+    return rounded;
+}
+
+/* Each rank rounds its partial sum before they are added: what comes to that depends on the ranks. */
+static bool program_rounds_parts(const Program *p) {
+    for (int i = 0; i < p->node.n; i++) {
+        const Node *n = p->node.p[i];
+        for (int a = 0; n->kind == NODE_CALL && a < n->arg.n; a++) {
+            const Tensor *t = &p->tensor.p[n->arg.p[a].tensor];
+            if (is_partial(t) && is_rounded(n, t)) return true;
+        }
+    }
+    return false;
+}
+
+/* The source again, before any pass, for so many ranks; 0: as it was run. */
+static bool reference_open(const Run *r, int64_t ranks, Run *reference) {
+    Options *o = arena_copy(r->s.arena, r->s.o, sizeof *o);
+    if (ranks) o->ranks = ranks;
+    o->target = "interp";
+    *reference = (Run){.sym = r->sym};
+    if (!session_open(&reference->s, o) || !session_lower(&reference->s)) return false;
+    reference->p = reference->s.m->program.p[0];
+    return true;
+}
+
+/* The arguments are what the reference takes: no extent counts ranks. */
+static bool same_extents(const Run *r, const Run *reference) {
+    for (int i = 0; i < r->p->io.n; i++) {
+        const Tensor *t = run_tensor(reference, i);
+        for (int d = 0; d < t->ndim; d++)
+            if (size_eval(reference->s.m, size_whole(t->dim[d]), r->sym, NULL) != r->io[i].dim[d]) return false;
+    }
+    return true;
+}
+
+static int reference_run(const Run *r, const Array *before, Run *reference) {
+    reference->io = ARENA_ARRAY(r->s.arena, Array, r->p->io.n);
+    for (int i = 0; i < r->p->io.n; i++)
+        if (run_reads(run_tensor(r, i))) reference->io[i] = before[i];
+    return run_interp(reference, true);
+}
+
+/* ---- the comparison ---- */
+
+static bool output_report(const Run *r, int i, const Difference *d, bool on_ranks) {
+    printf("%s: %s: largest error %.3g, bound there %.3g: %s", r->p->name, run_tensor(r, i)->name, d->worst, d->bound,
+           d->over ? "differs" : "agrees");
+    if (on_ranks) printf(" with the interpreter on %d ranks", r->nranks);
+    if (d->open) printf("; nothing is known of %" PRId64 " elements, which have no bound", d->open);
+    if (d->nan) printf("; %" PRId64 " elements are NaN in both", d->nan);
+    printf("\n");
+    return !d->over;
+}
+
+static int outputs_compare(const Run *r, const Run *reference, const Run *more, bool on_ranks) {
+    int code = EXIT_OK;
+    for (int i = 0; i < r->p->io.n; i++) {
+        if (run_tensor(r, i)->role == ROLE_INPUT) continue;
+        Difference d = difference(&r->io[i], &reference->io[i], more ? &more->io[i] : NULL);
+        if (!output_report(r, i, &d, on_ranks)) code = EXIT_DIFFERS;
+    }
+    return code;
+}
+
+/* Of a ring, which passes every value to every rank, one rank computes the same. */
+static bool one_agrees(const Run *r, const Run *one) {
+    for (int i = 0; i < r->p->io.n; i++)
+        if (run_tensor(r, i)->role != ROLE_INPUT && difference(&r->io[i], &one->io[i], NULL).over) return false;
+    return true;
+}
+
+static int ranks_check(const Run *r, const Array *before, Run *ranks) {
+    Run one;
+    bool has_one = reference_open(r, 1, &one) && same_extents(r, &one), varies = !has_one || program_varies(ranks->p);
+    bool rounds = program_rounds_parts(ranks->p);
+    int code = varies || rounds ? reference_run(r, before, ranks) : EXIT_OK;
+    if (!code && has_one) code = reference_run(r, before, &one);
+    if (code) return code;
+    if (varies && !(has_one && one_agrees(r, &one))) return outputs_compare(r, ranks, NULL, true);
+    return outputs_compare(r, &one, rounds ? ranks : NULL, false);
+}
+
+int run_check(const Run *r, const Array *before) {
+    Run reference;
+    if (!reference_open(r, 0, &reference)) return session_close(&reference.s, EXIT_WRONG);
+    if (r->nranks > 1) return ranks_check(r, before, &reference);
+    int code = reference_run(r, before, &reference);
+    return code ? code : outputs_compare(r, &reference, NULL, false);
+}
