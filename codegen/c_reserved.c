@@ -24,31 +24,39 @@ static const char macro_prefixes[] =
 /* Functions, types and function-like macros of the headers that generated text includes, those of CUDA that nvcc
    includes, and some that users include: taken at file scope, also with the suffixes of other floats. */
 static const char functions[] =
-    "abort abs acos acosh aligned_alloc all alloca any arc4random asctime asin asinh at_quick_exit atan atan2 atanh "
-    "atexit atof atoi atol atoll ballot basename bcmp bcopy bsearch bzero calloc canonicalize cbrt clearenv clock "
-    "clock64 copysign cosh cospi ctime cyl_bessel_i0 cyl_bessel_i1 dadd daylight ddiv dfma difftime div dmul "
-    "double2int double2ll double2uint double2ull drand48 drem dsqrt dsub dysize ecvt erand48 erfc erfcinv erfcx "
-    "erfinv exit exp10 expm1 fadd fcvt fd_mask fd_set fdim fdiv fdivide ffma ffs ffsll finite float2double fma fmax "
-    "fmaximum fmaximum_mag fmaximum_mag_num fmaximum_num fmaxmag fmin fminimum fminimum_mag fminimum_mag_num "
-    "fminimum_num fminmag fmod fmul fopen fpclassify fread free frexp fromfp fromfpx fsqrt fsub fwrite gamma gcvt "
-    "getc getdate getenv getpayload getpt gets getsubopt gmtime grantpt hypot ilogb index initstate int2double "
-    "isalnum isalpha isascii isblank iscanonical iscntrl isctype isdigit iseqsig isfinite isgraph isgreater "
-    "isgreaterequal isinf isless islessequal islessgreater islower isnan isnormal isprint ispunct issignaling isspace "
-    "isunordered isupper isxdigit iszero j0 j1 jn jrand48 kill kill_dependency labs lcong48 ldexp ldiv lgamma link "
-    "ll2double llabs lldiv llmax llmin llogb llrint llround localtime log10 log1p logb lrand48 lrint lround malloc "
-    "max mblen mbstowcs mbtowc memccpy memchr memcmp memfrob memmem memmove memory_order mempcpy memrchr min mkdtemp "
-    "mkstemp mktemp mktime modf mrand48 nan nanosleep nearbyint nextafter nextdown nexttoward nextup norm norm3d "
-    "norm4d normcdf normcdfinv nrand48 offsetof on_exit perror pipe posix_memalign printf pselect ptsname putc putenv "
-    "puts qsort quick_exit raise rand random rawmemchr rcbrt read realloc reallocarray realpath remainder remove "
-    "remquo rename rhypot rindex rnorm rnorm3d rnorm4d round roundeven rpmatch rsqrt scalb scalbln scalbn scanf "
-    "seed48 select setenv setpayload setpayloadsig setstate signal signbit signgam significand sincos sincospi sinh "
-    "sinpi sleep sprintf srand srand48 srandom stat stime stpcpy stpncpy strcasecmp strcasestr strcat strchr "
-    "strchrnul strcmp strcoll strcpy strcspn strdup strerror strfromd strfry strftime strlen strncasecmp strncat "
-    "strncmp strncpy strndup strnlen strpbrk strptime strrchr strsep strsignal strspn strstr strto strtod strtof "
-    "strtok strtol strtold strtoll strtoq strtoul strtoull strtouq strverscmp strxfrm sync system tan tgamma time "
-    "timegm timelocal timespec_get timezone toascii tolower totalorder totalordermag toupper trunc tzname tzset "
-    "u_char u_int u_long u_short ufromfp ufromfpx uint uint2double ull2double ullmax ullmin ulong umax umin unlockpt "
-    "unsetenv ushort valloc wait wcstombs wctomb write y0 y1 yn";
+    "FILE abort abs acos acosh aligned_alloc all alloca any arc4random asctime asin asinh asprintf at_quick_exit atan "
+    "atan2 atanh atexit atof atoi atol atoll ballot basename bcmp bcopy bsearch bzero calloc canonicalize "
+    "canonicalize_file_name cbrt clearenv clearerr clock clock64 copysign cosh cospi ctermid ctime cuserid "
+    "cyl_bessel_i0 cyl_bessel_i1 dadd daylight ddiv dfma difftime dim3 div dmul double2int double2ll double2uint "
+    "double2ull dprintf drand48 drem dsqrt dsub dysize ecvt erand48 erfc erfcinv erfcx erfinv exit exp10 "
+    "explicit_bzero expm1 fadd fclose fcloseall fcvt fd_mask fd_set fdim fdiv fdivide fdopen feof ferror fflush ffma "
+    "ffs ffsll fgetc fgetpos fgets fileno finite float2double flockfile fma fmax fmaximum fmaximum_mag "
+    "fmaximum_mag_num fmaximum_num fmaxmag fmemopen fmin fminimum fminimum_mag fminimum_mag_num fminimum_num fminmag "
+    "fmod fmul fopen fopencookie fpclassify fprintf fputc fputs fread free freopen frexp fromfp fromfpx fscanf fseek "
+    "fseeko fsetpos fsqrt fsub ftell ftello ftrylockfile funlockfile fwrite gamma gcvt getc getchar getdate getdelim "
+    "getenv getline getloadavg getpayload getpt gets getsubopt getw gmtime grantpt hypot ilogb index initstate "
+    "int2double isalnum isalpha isascii isblank iscanonical iscntrl isctype isdigit iseqsig isfinite isgraph "
+    "isgreater isgreaterequal isinf isless islessequal islessgreater islower isnan isnormal isprint ispunct "
+    "issignaling isspace isunordered isupper isxdigit iszero j0 j1 jn jrand48 kill kill_dependency labs lcong48 ldexp "
+    "ldiv lgamma link ll2double llabs lldiv llmax llmin llogb llrint llround localtime log10 log1p logb lrand48 lrint "
+    "lround malloc max mblen mbstowcs mbtowc memccpy memchr memcmp memfrob memmem memmove memory_order mempcpy "
+    "memrchr min mkdtemp mkstemp mktemp mktime modf mrand48 nan nanosleep nearbyint nextafter nextdown nexttoward "
+    "nextup norm norm3d norm4d normcdf normcdfinv nrand48 offsetof on_exit open_memstream pclose perror pipe popen "
+    "posix_memalign printf pselect ptsname putc putchar putenv puts putw qsort quick_exit raise rand random rawmemchr "
+    "rcbrt read realloc reallocarray realpath remainder remove remquo rename rewind rhypot rindex rnorm rnorm3d "
+    "rnorm4d round roundeven rpmatch rsqrt scalb scalbln scalbn scanf seed48 select setbuf setbuffer setenv "
+    "setlinebuf setpayload setpayloadsig setstate setvbuf signal signbit signgam significand sincos sincospi sinh "
+    "sinpi sleep snprintf sprintf srand srand48 srandom sscanf stat stime stpcpy stpncpy strcasecmp strcasestr strcat "
+    "strchr strchrnul strcmp strcoll strcpy strcspn strdup strerror strfromd strfry strftime strlen strncasecmp "
+    "strncat strncmp strncpy strndup strnlen strpbrk strptime strrchr strsep strsignal strspn strstr strto strtod "
+    "strtof strtok strtol strtold strtoll strtoq strtoul strtoull strtouq strverscmp strxfrm sync system tan tempnam "
+    "tgamma time timegm timelocal timespec_get timezone tmpfile tmpnam toascii tolower totalorder totalordermag "
+    "toupper trunc tzname tzset u_char u_int u_long u_short ufromfp ufromfpx uint uint2double ull2double ullmax "
+    "ullmin ulong umax umin ungetc unlockpt unsetenv ushort va_list valloc vasprintf vdprintf vfprintf vfscanf "
+    "vprintf vscanf vsnprintf vsprintf vsscanf wait wcstombs wctomb write y0 y1 yn";
+
+/* Types of CUDA with a number from 1 to 4 behind them. */
+static const char vectors[] = "char double float int long longlong short uchar uint ulong ulonglong ushort";
 
 static const char function_prefixes[] =
     "atomic_ clock_ memory_order_ pthread_ sched_ timer_ hip cuda atomicAdd atomicAnd atomicCAS atomicDec atomicExch "
@@ -85,6 +93,7 @@ bool c_is_global(const char *name) {
     size_t n = strlen(name);
     if (is_among(name, n, functions, false) || is_among(name, n, function_prefixes, true)) return true;
     if (ends_with(name, n, "_t") || ends_with(name, n, "_r") || ends_with(name, n, "_l")) return true;
+    if (n > 1 && strchr("1234", name[n - 1]) && is_among(name, n - 1, vectors, false)) return true;
     n -= suffix_length(name, n);
     return is_among(name, n, functions, false) || is_among(name, n, words, false);
 }
