@@ -19,7 +19,7 @@ typedef struct Hip {
     bool reading;     /* others may still read that memory: a barrier comes before the next use */
     const char *late; /* of the wait in hand: this thread's words do not come */
     VEC(ThreadPart) part;
-    const Op *moved; /* the last conversion whose text is written */
+    const Op *moving, *moved; /* the first and the last of the conversions that were written together, last of all */
     const char **member; /* of the struct of arguments: tensors of the interface, then run-time dimensions */
 } Hip;
 
@@ -102,6 +102,7 @@ void hip_reduce(Fn *, const Op *);
 void hip_arg(Fn *, const Op *);
 void hip_prefix(Fn *, const Op *);
 void hip_convert(Fn *, const Op *);
+const Op *hip_written_with(Fn *, const Op *); /* the last of the conversions that this one was written with; itself */
 void hip_dot(Fn *, const Op *);
 bool hip_sum_of_products(Fn *, const Op *, const Tile *to); /* hip_contract.c; false: not this one, nothing was printed */
 

@@ -81,7 +81,7 @@ void hip_next_tiles(Fn *f, const Op *op) {
     const Op **load = ARENA_ARRAY(f->arena, const Op *, ops_of(op->in) + 1);
     int n = 0;
     for (const Op *x = op->in->first; x != op; x = x->next)
-        if (is_fetched(f, x) && last_reader(f, x) == op->prev) load[n++] = x;
+        if (is_fetched(f, x) && hip_written_with(f, last_reader(f, x)) == op->prev) load[n++] = x;
     if (!n) return;
     const RangeText *r = &f->range[loop->range];
     const char *next = fn_text(f, "(%s + %" PRId64 ")", r->begin, f->k->range.p[loop->range].size);

@@ -40,10 +40,11 @@ static void through_memory(Fn *f, const Op *op, const Move *first) {
     m[0] = *first;
     int n = moves_collect(f, m, MOST, op);
     lds_take(f, op->loc, m[n - 1].offset + move_bytes(&m[n - 1]));
+    f->hip->moving = op;
+    f->hip->moved = m[n - 1].to->def;
     for (int i = 0; i < n; i++) {
         fn_line(f, "// %s to the layout of %s", fn_value_name(f, m[i].from), fn_value_name(f, m[i].to));
         move_store(f, &m[i]);
-        f->hip->moved = m[i].to->def;
     }
     for (int i = 0; i < n; i++) m[i].tile = held_tile(f, m[i].to);
     sync_line(f);
@@ -64,16 +65,17 @@ static void rename_registers(Fn *f, const Op *op, const Conversion *c, const Lay
     nest_print(&nest);
 }
 
-/* Those that went with the one before are done. */
-static bool is_moved(Fn *f, const Op *op) {
-    for (const Op *x = f->hip->moved; x; x = x->prev)
+static bool is_written(Fn *f, const Op *op) {
+    for (const Op *x = f->hip->moved; x; x = x == f->hip->moving ? NULL : x->prev)
         if (x == op) return true;
     return false;
 }
 
+const Op *hip_written_with(Fn *f, const Op *op) { return is_written(f, op) ? f->hip->moved : op; }
+
 void hip_convert(Fn *f, const Op *op) {
     Move *m = ARENA_NEW(f->arena, Move);
-    if (is_moved(f, op)) return;
+    if (is_written(f, op)) return;
     if (plan_of(f, m, op))
         through_memory(f, op, m);
     else if (m->plan.kind == CONVERT_FREE)

@@ -75,14 +75,12 @@ TILE_KERNEL(matmul, gemm_nn_call, 256) {
         }
         if (p0 + 32 < 4096) {
             #pragma unroll
-            for (int reg = 0; reg < 32; reg += 8) {
-                tile_load16(&b[((p0 + 32) + (p_t_2 + (reg >> 3))) * 4096 + j0 + j_t_2], &b_tile[reg]);
-            }
-        }
-        if (p0 + 32 < 4096) {
-            #pragma unroll
             for (int reg = 0; reg < 16; reg += 8) {
                 tile_load16(&a[(i0 + (i_t_2 + (reg >> 3) * 64)) * 4096 + (p0 + 32) + p_t], &a_tile[reg]);
+            }
+            #pragma unroll
+            for (int reg = 0; reg < 32; reg += 8) {
+                tile_load16(&b[((p0 + 32) + (p_t_2 + (reg >> 3))) * 4096 + j0 + j_t_2], &b_tile[reg]);
             }
         }
         #pragma unroll
