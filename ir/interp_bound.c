@@ -104,8 +104,16 @@ static double away_div(double y, double z, double bx, double by) {
     return fabs(y) > by ? (bx + fabs(z) * by) / (fabs(y) - by) : bx == 0 && by == 0 ? 0 : INFINITY;
 }
 
+/* |z| ((1 + bx / |x|)^|y| - 1): of a base of either sign, for a whole exponent. */
+static double away_power(double x, double y, double z, double bx) {
+    if (y == 0) return 0;
+    if (fabs(x) <= bx) return y > 0 ? 2 * pow(fabs(x) + bx, y) : INFINITY;
+    return fabs(z) * (y > 0 ? pow(1 + bx / fabs(x), y) - 1 : pow(1 - bx / fabs(x), y) - 1);
+}
+
 static double away_pow(double x, double y, double z, double bx, double by) {
     if (bx == 0 && by == 0) return 0;
+    if (by == 0 && y == rint(y)) return away_power(x, y, z, bx);
     return x > 0 ? away_exp(y * log(x), z, fabs(y) * away_log(x, bx) + fabs(log(x)) * by + bx * by) : INFINITY;
 }
 
@@ -131,12 +139,16 @@ static double binary_own(OpKind op) {
     }
 }
 
+/* Of exact operands; the product of two floats is exact in double. */
+static bool product_exact(OpKind op, Lane l, double x, double y, double z) { return op == OP_MUL && l == LANE_FLOAT && x * y == z; }
+
 void bound_binary(OpKind op, Lane l, const Tile *x, const Tile *y, Tile *z) {
     double own = binary_own(op) * eps_of(l);
     for (int64_t i = 0; i < z->n; i++) {
         double value = lane_get(l, z->data, i);
-        double away =
-            binary_away(op, lane_get(l, x->data, i), lane_get(l, y->data, i), value, x->bound[i], y->bound[i]);
-        z->bound[i] = settle(value, away + own * fabs(value));
+        double a = lane_get(l, x->data, i), b = lane_get(l, y->data, i);
+        double away = binary_away(op, a, b, value, x->bound[i], y->bound[i]);
+        bool exact = away == 0 && product_exact(op, l, a, b, value);
+        z->bound[i] = exact ? 0 : settle(value, away + own * fabs(value));
     }
 }
