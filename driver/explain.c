@@ -1,5 +1,5 @@
 /* explain.c: tilec explain: what each pass decided, in order, with its reason and prediction. */
-#include "driver/session.h"
+#include "driver/explain.h"
 #include "passes/model.h"
 #include "passes/taxes.h"
 
@@ -76,6 +76,7 @@ int command_explain(Options *o) {
     }
     if (good && !s.target.gpu) print_taxes(&s, "as written", before), print_taxes(&s, "as compiled", count_taxes(&s));
     if (good && !s.target.gpu) print_model(&s);
+    for (int i = 0; good && !s.target.gpu && i < s.m->program.n; i++) explain_sizes(&s, s.m->program.p[i], sizes_at_bounds(&s));
     if (good) print_programs(&s);
     return session_close(&s, good ? EXIT_OK : EXIT_WRONG);
 }

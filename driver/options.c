@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { COMPILE = 1, RUN = 2, CHECK = 4, EXPLAIN = 8, OPT = 16, TARGETS = 32, FMT = 64,
-       SOURCE = COMPILE | RUN | CHECK | EXPLAIN, ANY = 127 };
+enum { COMPILE = 1, RUN = 2, CHECK = 4, EXPLAIN = 8, OPT = 16, TARGETS = 32, FMT = 64, TUNE = 128,
+       SOURCE = COMPILE | RUN | CHECK | EXPLAIN | TUNE, ANY = 255 };
 
 const Command commands[] = {
     {"compile", "FILE.tile", "write C, a header and a manifest for every program of a file", command_compile},
@@ -19,6 +19,7 @@ const Command commands[] = {
     {"opt", "FILE.tir", "run passes on a file of IR", command_opt},
     {"targets", "[NAME]", "list the targets, or tell about one", command_targets},
     {"fmt", "FILE.tile", "print a file in its canonical layout", command_fmt},
+    {"tune", "FILE.tile", "measure the sizes that are predicted fastest, and write down the best", command_tune},
 };
 const int ncommand = (int)(sizeof commands / sizeof *commands);
 
@@ -27,8 +28,8 @@ const int ncommand = (int)(sizeof commands / sizeof *commands);
 const Option options[] = {
     {"-o", "DIR", "write outputs to DIR (default: .)", COMPILE, TEXT, AT(outdir)},
     {"-D", "NAME=N", "give dimension NAME the value N", SOURCE, DEFINE, AT(define)},
-    {"--size", "NAME=N", "value of a run-time dimension (default: from the inputs, else its bound)", RUN | CHECK, DEFINE, AT(size)},
-    {"--tuned", "FILE", "sizes that tilec tune has measured, or written by hand", SOURCE, TEXT, AT(tuned)},
+    {"--size", "NAME=N", "value of a run-time dimension (default: from the inputs, else its bound)", RUN | CHECK | TUNE, DEFINE, AT(size)},
+    {"--tuned", "FILE", "sizes measured by tilec tune, which writes them there, or by hand", SOURCE, TEXT, AT(tuned)},
     {"-I", "DIR", "search DIR for imports", SOURCE, LIST, AT(root)},
     {"-MD", NULL, "write a Make dependency file beside each output", COMPILE, FLAG, AT(depfiles)},
     {"-MF", "FILE", "name of the dependency file", COMPILE, TEXT, AT(depfile)},
@@ -44,17 +45,18 @@ const Option options[] = {
     {"--relaxed", NULL, "sums into shared places in any order: not the same run to run", SOURCE, FLAG, AT(relaxed)},
     {"--verify-each", NULL, "verify the IR after every pass", SOURCE | OPT, FLAG, AT(verify_each)},
     {"--time-passes", NULL, "print how long each pass took", SOURCE | OPT, FLAG, AT(time_passes)},
-    {"--in", "NAME=FILE.npy", "value of an input (default: drawn from the seed)", RUN, BINDING, AT(in)},
+    {"--in", "NAME=FILE.npy", "value of an input (default: drawn from the seed)", RUN | TUNE, BINDING, AT(in)},
     {"--out", "NAME=FILE.npy", "write an output", RUN, BINDING, AT(out)},
-    {"--seed", "N", "seed of inputs that are not given, and of interp's schedule", RUN | CHECK, NUMBER, AT(seed)},
+    {"--seed", "N", "seed of inputs that are not given, and of interp's schedule", RUN | CHECK | TUNE, NUMBER, AT(seed)},
     {"--check", NULL, "run: compare outputs with the interpreter; fmt: only compare", RUN | FMT, FLAG, AT(check)},
     {"--laws", NULL, "test every merge on random inputs: the loop whole and in parts", CHECK, FLAG, AT(laws)},
     {"--write", NULL, "rewrite the file instead of printing", FMT, FLAG, AT(write)},
-    {"--time", "N", "run N times more and print the median time", RUN, COUNT, AT(time)},
+    {"--time", "N", "run N times more and print the median time; tune: runs of each turn", RUN | TUNE, COUNT, AT(time)},
+    {"--variants", "N", "how many of a kernel's variants are measured (default: 8)", TUNE, SOME, AT(variants)},
     {"--trace", "FILE", "write a Chrome trace of the run", RUN, TEXT, AT(trace)},
-    {"--processes", NULL, "ranks are processes instead of threads", RUN, FLAG, AT(processes)},
-    {"--workers", "N", "worker threads of each rank (default: cores / ranks)", RUN, SOME, AT(workers)},
-    {"--timeout", "MS", "deadline of every wait (default: 30000)", RUN, COUNT, AT(timeout_ms)},
+    {"--processes", NULL, "ranks are processes instead of threads", RUN | TUNE, FLAG, AT(processes)},
+    {"--workers", "N", "worker threads of each rank (default: cores / ranks)", RUN | TUNE, SOME, AT(workers)},
+    {"--timeout", "MS", "deadline of every wait (default: 30000)", RUN | TUNE, COUNT, AT(timeout_ms)},
     {"--flags", NULL, "print what the C compiler of a target is given", TARGETS, FLAG, AT(flags)},
     {"--diagnostics", "STYLE", "text (default), json or sarif", SOURCE | OPT | FMT, TEXT, AT(diagnostics)},
     {"-W", "[no-]NAME", "switch warnings: performance, all or an id; error makes them errors", SOURCE | OPT, LIST, AT(warn)},

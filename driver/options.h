@@ -19,7 +19,8 @@ typedef struct {
     VEC(Binding) in, out;
     const char *outdir, *target, *emit, *program, *print_after, *depfile, *comm, *diagnostics, *explain, *trace, *tuned;
     bool depfiles, verify_each, time_passes, relaxed, check, laws, write, processes, flags, help, manual, version;
-    int64_t ranks, seed, time, timeout_ms, workers, split;
+    const Tuned *sizes; /* instead of a file's: of commands that try some */
+    int64_t ranks, seed, time, timeout_ms, workers, split, variants;
 } Options;
 
 enum { EXIT_OK = 0, EXIT_WRONG = 1, EXIT_USAGE = 2, EXIT_RUN = 3, EXIT_DIFFERS = 4 };
@@ -63,5 +64,6 @@ int command_explain(Options *);
 int command_opt(Options *);
 int command_targets(Options *);
 int command_fmt(Options *);
+int command_tune(Options *);
 
 #endif

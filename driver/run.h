@@ -34,9 +34,11 @@ int run_check(const Run *, const Array *before);
 /* run_host.c: of a program that went through the passes; false after a message. */
 bool run_compile(Run *);         /* to a library, which is loaded */
 bool run_parts(Run *, int runs); /* the arrays cut up for the ranks, and room for the times of so many runs */
+void run_fill(const Run *, const Array *io); /* the parts once more, from these arrays */
 bool run_ranks(const Run *, const Options *, int runs);
 RanksTime run_time(const Run *, int runs); /* of the last so many, without the first */
 void run_take(const Run *);                /* results, from the ranks' parts to the arrays */
-double run_predicted(const Run *);         /* seconds on the host */
+double run_cores(const Run *);             /* of a rank: cores, or a GPU's processors */
+double run_predicted(const Run *);         /* seconds */
 
 #endif

@@ -4,6 +4,7 @@
 #include "driver/run.h"
 #include "driver/shard.h"
 #include "passes/model.h"
+#include "target/matrix.h"
 
 #include <dlfcn.h>
 #include <math.h>
@@ -28,7 +29,6 @@ static bool make_parts(Run *r, int runs) {
             size_t bytes = shard_bytes(t->elem, shard_shape(r->s.m, t, r->sym, coord, dim));
             if (t->ndim) r->bytes[k][i] = bytes;
             if (!(part[i] = shared_memory(bytes))) return false;
-            shard_copy(r->s.m, t, r->sym, coord, &r->io[i], part[i], false);
         }
         r->part[k] = part;
         if (!(r->result[k] = shared_memory(result))) return false;
@@ -36,10 +36,19 @@ static bool make_parts(Run *r, int runs) {
     return true;
 }
 
+void run_fill(const Run *r, const Array *io) {
+    int coord[MAX_AXES];
+    for (int k = 0; k < r->nranks; k++) {
+        mesh_coord(r->s.m, k, coord);
+        for (int i = 0; i < r->p->io.n; i++)
+            shard_copy(r->s.m, run_tensor(r, i), r->sym, coord, &io[i], r->part[k][i], false);
+    }
+}
+
 bool run_parts(Run *r, int runs) {
-    if (make_parts(r, runs)) return true;
-    fprintf(stderr, "tilec: error: out of memory\n");
-    return false;
+    if (!make_parts(r, runs)) return fprintf(stderr, "tilec: error: out of memory\n"), false;
+    run_fill(r, r->io);
+    return true;
 }
 
 /* Rank 0 last: what is replicated is taken from it. */
@@ -88,13 +97,16 @@ static bool report_failure(const RankJob *j) {
     return false;
 }
 
-/* Ranks share the cores. */
-double run_predicted(const Run *r) {
+/* Ranks share those of the host. */
+double run_cores(const Run *r) {
+    if (r->s.target.gpu) return matrix_target(r->s.target.machine)->processors;
     double cores = r->s.o->workers > 0 ? (double)r->s.o->workers : (double)sysconf(_SC_NPROCESSORS_ONLN) / r->nranks;
-    const TargetFacts *facts = target_facts("host");
-    int workers = r->p->workers ? r->p->workers : model_workers(facts, r->s.m, r->p);
-    if (workers) cores = fmin(cores, workers);
-    return model_program(facts, r->s.m, r->p, r->sym, cores);
+    int workers = r->p->workers ? r->p->workers : model_workers(target_facts("host"), r->s.m, r->p);
+    return workers ? fmin(cores, workers) : cores;
+}
+
+double run_predicted(const Run *r) {
+    return model_program(target_facts(r->s.target.machine), r->s.m, r->p, r->sym, run_cores(r));
 }
 
 static RankJob job_of(const Run *r, const Options *o, int runs) {

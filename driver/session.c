@@ -81,6 +81,7 @@ static int read_file(Session *s, const char *path) {
 }
 
 static bool read_tuned(Session *s) {
+    s->tuned = s->o->sizes;
     if (!s->o->tuned || s->tuned) return true;
     Tuned *t = ARENA_NEW(s->arena, Tuned);
     int file = read_file(s, s->o->tuned);

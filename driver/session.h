@@ -13,7 +13,7 @@ typedef struct {
     Module *m;
     PassOptions pass;
     PassContext context;
-    const Tuned *tuned; /* of --tuned; NULL: none. Set before lowering, it takes the place of the file */
+    const Tuned *tuned; /* of --tuned; NULL: none */
     TunedSites sites;   /* what could be tuned, from lowering on */
     Paths files; /* read while lowering, for dependency files */
 } Session;

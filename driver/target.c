@@ -28,9 +28,9 @@ static bool refused(const char *format, const char *name) {
 }
 
 static bool target_fits(const Options *o, const Target *t) {
-    bool run = strcmp(o->command, "run") == 0;
+    bool run = strcmp(o->command, "run") == 0, tune = strcmp(o->command, "tune") == 0;
     if (t->interp && !run) return refused("only 'tilec run' takes the target '%s'", t->name);
-    if (t->emulated && !run) return refused("only 'tilec run' takes the target '%s'", t->name);
+    if (t->emulated && !run && !tune) return refused("only 'tilec run' and 'tilec tune' take the target '%s'", t->name);
     return true;
 }
 
@@ -70,7 +70,7 @@ void targets_print(const char *only) {
         printf("host      C11 for this machine's processors, ranks as threads or processes\n");
     for (int i = 0; i < matrix_target_count; i++)
         if (!only || !strcmp(only, matrix_targets[i].name))
-            printf("%-9s GPU with waves of %d lanes; emu:%s runs its code on the CPU (tilec run only)\n",
+            printf("%-9s GPU with waves of %d lanes; emu:%s runs its code on the CPU (tilec run and tune only)\n",
                    matrix_targets[i].name, matrix_targets[i].wave, matrix_targets[i].name);
     if (!only || !strcmp(only, "interp")) printf("interp    the interpreter (tilec run only)\n");
 }

@@ -1,0 +1,55 @@
+/* explain_tune.c: of every kernel with sizes to choose: what they are, what else is predicted, and how far predictions
+   were from what a file of sizes says was measured. */
+#include "driver/explain.h"
+#include "driver/tune.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { OTHERS = 3 };
+
+static void print_sizes(const TunedPairs *set) {
+    for (int i = 0; i < set->n; i++)
+        if (strcmp(set->p[i].name, "source") != 0) printf("%s%s = %s", i ? ", " : "", set->p[i].name, set->p[i].value);
+}
+
+static double fact_of(const TunedEntry *e, const char *name) {
+    const char *us = e ? tuned_get(&e->set, name) : NULL;
+    return us ? atof(us) : 0;
+}
+
+static void print_measured(const TunedSite *s, double predicted_us) {
+    double measured = fact_of(s->from, "measured_us"), written = fact_of(s->from, "written_us");
+    if (measured <= 0) return;
+    printf("tune: '%s': the program was measured to take %.4g us", s->entry.name, measured);
+    if (written > 0) printf(" (as written %.4g us)", written);
+    printf(", predicted %.4g us, error %+.0f %%\n", predicted_us, 100 * (predicted_us / measured - 1));
+}
+
+static void print_others(const Variants *list, int count) {
+    for (int i = 1; i < list->n; i++) {
+        printf("%s", i > 1 ? "; " : count ? "; others: " : "");
+        print_sizes(&list->p[i].entry.set);
+        printf(" %.4g us", list->p[i].predicted * 1e6);
+    }
+    printf("\n");
+}
+
+static void print_site(const Tune *t, int site) {
+    int count = 0;
+    const TunedSite *s = &t->base.s.sites.p[site];
+    if (s->entry.program || tune_seconds(t, site) == 0 || s->entry.set.n < 2) return;
+    Variants list = tune_kernel_variants(t, site, OTHERS, &count);
+    printf("tune: '%s': ", s->entry.name);
+    print_sizes(&s->entry.set);
+    printf(", %s, %.4g us of the program predicted", s->from ? "by the file of sizes" : "as written",
+           list.p[0].predicted * 1e6);
+    print_others(&list, count);
+    print_measured(s, list.p[0].predicted * 1e6);
+}
+
+void explain_sizes(const Session *s, const Program *p, int64_t *sizes) {
+    Tune t = {.arena = s->arena, .base = {.s = *s, .p = p, .sym = sizes, .nranks = (int)mesh_ranks(s->m)}};
+    for (int i = 0; i < s->sites.n; i++) print_site(&t, i);
+}

@@ -1,0 +1,41 @@
+/* tune.h: what the files of `tilec tune` share. */
+#ifndef TILEC_DRIVER_TUNE_H
+#define TILEC_DRIVER_TUNE_H
+
+#include "driver/run.h"
+
+/* One way to compile the program: an entry in the place of the one with its key. */
+typedef struct {
+    TunedEntry entry;
+    double predicted; /* seconds of the program */
+    Run *run;         /* NULL: not measured */
+    const char *why;  /* not: refused, differs, same */
+    double measured;  /* seconds, the best of its runs */
+    const char *text; /* of its module: sizes that a machine cannot hold may come out as others */
+} Variant;
+
+typedef VEC(Variant) Variants;
+
+typedef struct {
+    Options *o; /* without the file of sizes */
+    Arena *arena;
+    Run base;        /* as written: sizes, arguments, sites; of explain, as compiled and without arguments */
+    Tuned chosen;    /* what was found so far */
+    Array *before;   /* arguments before any run */
+    Array *expected; /* and after one of the program as written */
+    int runs;        /* of a measurement */
+    double written;  /* seconds of the program as written */
+} Tune;
+
+/* tune_variant.c: by the module of the program as written */
+double tune_seconds(const Tune *,
+                    int site); /* predicted, of a site's nodes; 0: it has none, or a schedule has their sizes */
+/* The present choice, then the model's best few, which are at most so many; *count gets how many there are in all. */
+Variants tune_kernel_variants(const Tune *, int site, int most, int *count);
+Variants tune_program_variants(const Tune *, const TunedEntry *now, const char *knob);
+
+/* tune_measure.c: false after a message */
+bool tune_begin(Tune *);                     /* compiles and runs the program as written */
+bool tune_measure(const Tune *, Variants *); /* the first one must run; the others may fall out */
+
+#endif

@@ -1,0 +1,189 @@
+/* tune_variant.c: the ways to choose the sizes of a kernel, and which of them are predicted fastest.
+   Takes: a program that went through the passes. Gives: entries, the present choice first. */
+#include "driver/tune.h"
+#include "passes/model.h"
+#include "target/matrix.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { SIZE_LEAST = 4, SIZE_LEAST_GPU = 16, SIZE_MOST = 1024, SIZE_UNKNOWN = 512, MOST_VARIANTS = 1 << 16 };
+
+/* ---- predictions ---- */
+
+static int calls_of(const Program *p, const Kernel *k) {
+    int n = 0;
+    for (int i = 0; i < p->node.n; i++) n += p->node.p[i]->kernel == k;
+    return n;
+}
+
+static void resize(Range *r, int n, const TunedPairs *set) {
+    for (int i = 0; i < n; i++) {
+        const char *size = r[i].kind == RANGE_TILE ? tuned_get(set, r[i].name) : NULL;
+        if (size) r[i].size = strtoll(size, NULL, 10);
+    }
+}
+
+static double kernel_seconds(const Tune *t, const Kernel *k, const TunedPairs *set) {
+    const Run *r = &t->base;
+    Kernel other = *k;
+    other.range.p = arena_copy(t->arena, k->range.p, sizeof(Range) * (size_t)k->range.n);
+    resize(other.range.p, other.range.n, set);
+    NodeCost cost = model_node(t->arena, r->s.m, &(Node){.kind = NODE_CALL, .kernel = &other}, r->sym);
+    return model_node_seconds(target_facts(r->s.target.machine), &cost, run_cores(r));
+}
+
+/* Of all nodes of a site, with these sizes in the place of its own. */
+static double site_seconds(const Tune *t, int site, const TunedPairs *set) {
+    const Run *r = &t->base;
+    double seconds = 0;
+    for (int i = 0; i < r->s.m->kernel.n; i++) {
+        const Kernel *k = r->s.m->kernel.p[i];
+        int calls = k->site == site + 1 && !k->schedule ? calls_of(r->p, k) : 0;
+        if (calls) seconds += calls * kernel_seconds(t, k, set);
+    }
+    return seconds;
+}
+
+double tune_seconds(const Tune *t, int site) { return site_seconds(t, site, &(TunedPairs){0}); }
+
+/* The program takes as much more or less as its nodes do. */
+static double predict(const Tune *t, int site, const TunedPairs *set) {
+    return fmax(0, run_predicted(&t->base) - tune_seconds(t, site) + site_seconds(t, site, set));
+}
+
+/* ---- sizes ---- */
+
+typedef struct {
+    int n;
+    int64_t size[16];
+} Sizes;
+
+static int64_t range_extent(const Run *r, int site, const char *name) {
+    for (int i = 0; i < r->s.m->kernel.n; i++) {
+        const Kernel *k = r->s.m->kernel.p[i];
+        for (int j = 0; k->site == site + 1 && j < k->range.n; j++) {
+            if (strcmp(k->range.p[j].name, name)) continue;
+            const Op *loop = kernel_loop(k, j);
+            return loop ? value_most(r->s.m, k, loop->arg.p[1]) : size_most(r->s.m, k->range.p[j].of);
+        }
+    }
+    return -1;
+}
+
+/* Powers of two up to the first that covers the extent. */
+static Sizes sizes_of(const Run *r, int site, const char *name) {
+    int64_t extent = range_extent(r, site, name), most = extent > 0 ? extent : SIZE_UNKNOWN;
+    Sizes s = {0};
+    for (int64_t size = r->s.target.gpu ? SIZE_LEAST_GPU : SIZE_LEAST; size <= SIZE_MOST; size *= 2) {
+        s.size[s.n++] = size;
+        if (size >= most) break;
+    }
+    return s;
+}
+
+/* How far two sets of sizes are apart: the sum of the logarithms of their quotients. */
+static double distance(const TunedPairs *a, const TunedPairs *b) {
+    double sum = 0;
+    for (int i = 0; i < a->n; i++) {
+        const char *other = tuned_get(b, a->p[i].name);
+        double x = atof(a->p[i].value), y = other ? atof(other) : 0;
+        if (x > 0 && y > 0 && strcmp(a->p[i].name, "source")) sum += fabs(log2(x / y));
+    }
+    return sum;
+}
+
+static bool is_near(const Variants *taken, const TunedPairs *set) {
+    for (int i = 0; i < taken->n; i++)
+        if (distance(&taken->p[i].entry.set, set) < 2) return true;
+    return false;
+}
+
+/* ---- all of them ---- */
+
+static int by_prediction(const void *a, const void *b) {
+    const Variant *x = a, *y = b;
+    return (x->predicted > y->predicted) - (x->predicted < y->predicted);
+}
+
+static bool is_size(const TunedPair *p) { return strcmp(p->name, "source") != 0; }
+
+static Variant variant_number(const Tune *t, int site, const Sizes *sizes, int64_t number) {
+    const TunedEntry *now = &t->base.s.sites.p[site].entry;
+    Variant v = {.entry = *now};
+    v.entry.set = (TunedPairs){0};
+    for (int i = 0; i < now->set.n; i++) {
+        TunedPair p = now->set.p[i];
+        if (is_size(&p)) {
+            p.value = arena_format(t->arena, "%" PRId64, sizes[i].size[number % sizes[i].n]);
+            number /= sizes[i].n;
+        }
+        vec_push(t->arena, &v.entry.set, p);
+    }
+    v.predicted = site_seconds(t, site, &v.entry.set);
+    return v;
+}
+
+static Variants all_variants(const Tune *t, int site) {
+    const TunedEntry *now = &t->base.s.sites.p[site].entry;
+    Sizes *sizes = ARENA_ARRAY(t->arena, Sizes, now->set.n + 1);
+    Variants all = {0};
+    int64_t count = 1;
+    for (int i = 0; i < now->set.n; i++) {
+        if (!is_size(&now->set.p[i])) continue;
+        sizes[i] = sizes_of(&t->base, site, now->set.p[i].name);
+        count *= sizes[i].n;
+        if (count > MOST_VARIANTS) sizes[i].n = 1, sizes[i].size[0] = atoll(now->set.p[i].value), count = MOST_VARIANTS;
+    }
+    for (int64_t i = 0; i < count; i++) vec_push(t->arena, &all, variant_number(t, site, sizes, i));
+    return all;
+}
+
+Variants tune_kernel_variants(const Tune *t, int site, int most, int *count) {
+    const TunedEntry *now = &t->base.s.sites.p[site].entry;
+    Variants all = all_variants(t, site), few = {0};
+    Variant written = {.entry = *now};
+    qsort(all.p, (size_t)all.n, sizeof *all.p, by_prediction);
+    vec_push(t->arena, &few, written);
+    for (int i = 0; i < all.n && few.n <= most; i++)
+        if (!is_near(&few, &all.p[i].entry.set)) vec_push(t->arena, &few, all.p[i]);
+    for (int i = 0; i < few.n; i++) few.p[i].predicted = predict(t, site, &few.p[i].entry.set);
+    *count = all.n;
+    return few;
+}
+
+/* ---- programs ---- */
+
+static void push_choice(const Tune *t, Variants *to, const char *name, const char *value) {
+    const TunedEntry *now = &to->p[0].entry;
+    Variant v = {.entry = *now, .predicted = to->p[0].predicted};
+    v.entry.set = (TunedPairs){0};
+    for (int i = 0; i < now->set.n; i++)
+        if (strcmp(now->set.p[i].name, name)) vec_push(t->arena, &v.entry.set, now->set.p[i]);
+    vec_push(t->arena, &v.entry.set, ((TunedPair){.name = name, .value = value}));
+    vec_push(t->arena, to, v);
+}
+
+static void push_forms(const Tune *t, Variants *to) {
+    static const char *const form[] = {"unfused", "pull", "staged", "push", "packet"};
+    for (int i = 0; t->base.nranks > 1 && i < 5; i++) push_choice(t, to, "comm", form[i]);
+}
+
+static void push_workers(const Tune *t, Variants *to) {
+    long cores = sysconf(_SC_NPROCESSORS_ONLN) / t->base.nranks;
+    for (long n = 1; !t->base.s.target.gpu && !t->o->workers && cores > 1 && n <= cores; n *= 2)
+        push_choice(t, to, "workers", arena_format(t->arena, "%ld", n));
+}
+
+Variants tune_program_variants(const Tune *t, const TunedEntry *now, const char *knob) {
+    Variants list = {0};
+    vec_push(t->arena, &list, ((Variant){.entry = *now, .predicted = run_predicted(&t->base)}));
+    if (strcmp(knob, "comm") == 0)
+        push_forms(t, &list);
+    else
+        push_workers(t, &list);
+    return list;
+}
