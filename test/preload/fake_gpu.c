@@ -114,6 +114,24 @@ int hipExtMallocWithFlags(void **p, size_t bytes, unsigned flags) {
 int cuTensorMapEncodeTiled(void);
 int cuTensorMapEncodeTiled(void) { return failure("map_encode"); }
 
+/* Ends the program when it asks a stream that is no more. */
+static void *gone;
+int fake_stream_create(void **, unsigned);
+int fake_stream_create(void **s, unsigned flags) {
+    int error = tile_emu_stream_create(s, flags);
+    if (*s == gone) gone = NULL;
+    return error;
+}
+int fake_stream_destroy(void *);
+int fake_stream_destroy(void *s) { return tile_emu_stream_destroy(gone = s); }
+int fake_stream_sync(void *);
+int fake_stream_sync(void *s) {
+    if (s && s == gone) abort();
+    return tile_emu_stream_sync(s);
+}
+#define tile_emu_stream_create fake_stream_create
+#define tile_emu_stream_destroy fake_stream_destroy
+#define tile_emu_stream_sync fake_stream_sync
 FAKE(stream_create, cuStreamCreate, hipStreamCreateWithFlags, (void **a, unsigned b), (a, b))
 FAKE(stream_destroy, cuStreamDestroy_v2, hipStreamDestroy, (void *a), (a))
 FAKE(stream_sync, cuStreamSynchronize, hipStreamSynchronize, (void *a), (a))
