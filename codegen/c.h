@@ -315,7 +315,7 @@ void range_text_tile(Fn *, int range, const char *begin); /* of the loop's tile 
 bool text_has_word(const char *text, const char *word);
 bool affine_within(Fn *, const Affine *, int64_t end);    /* certainly at least 0 and below end */
 bool affine_is_natural(Fn *, const Affine *);             /* certainly at least 0 */
-bool load_within(Fn *, const Op *load, int dim);          /* its subscript is certainly inside the tensor */
+bool access_within(Fn *, const Op *access, int dim);       /* its subscript is certainly inside the tensor */
 const char *peer_text(Fn *, int axis, const char *coord); /* number of the rank with that coordinate */
 
 /* false after an error */

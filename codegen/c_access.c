@@ -95,18 +95,38 @@ static bool block_within(Fn *f, const Affine *a, Size dim) {
     return false;
 }
 
-static bool subscript_within(Fn *f, const Affine *a, Size dim) {
+/* The rank whose memory it is, where its block may have another extent than this rank's; NULL: it has not. */
+static const Affine *owner_of(Fn *f, const Op *access, int d) {
+    const Param *p = &f->k->param.p[access->param];
+    Size dim = p->dim[d];
+    if (p->ranks < 0 || dim.axis < 0 || axes_last(dim.axis) != p->ranks || size_is_number(size_even(f->m, dim)))
+        return NULL;
+    const Affine *rank = &access->sub.p[0].lo;
+    bool own = rank->nterm == 1 && rank->c == 0 && rank->term[0].kind == TERM_RANK && rank->term[0].id == p->ranks;
+    return own ? NULL : rank;
+}
+
+/* Positions of the block of the rank whose memory it is. */
+static bool counts_in_owner(Fn *f, const Affine *a, const Affine *rank, Size dim) {
+    const Term *t = &a->term[0], *at = &rank->term[0];
+    if (a->nterm != 1 || a->c || t->kind != TERM_POS || t->mul != 1 || t->div != 1 || f->range[t->id].missing)
+        return false;
+    const Range *r = &f->k->range.p[t->id];
+    bool same = rank->nterm == 1 && rank->c == 0 && at->kind == TERM_POS && at->mul == 1 && at->div == 1;
+    return same && r->grid && r->owner == at->id && size_equal(r->of, dim);
+}
+
+bool access_within(Fn *f, const Op *access, int d) {
+    const Param *p = &f->k->param.p[access->param];
+    const Affine *a = &access->sub.p[(p->ranks >= 0) + d].lo, *owner = owner_of(f, access, d);
     const Term *t = &a->term[0];
+    Size dim = p->dim[d];
+    if (owner) return counts_in_owner(f, a, owner, dim);
     if (block_within(f, a, dim)) return true;
     if (a->nterm == 1 && t->kind == TERM_POS && t->mul == 1 && t->div == 1 && range_within(f, t->id, a->c, dim))
         return true;
     bool known = dim.sym < 0 && axes_ranks(f->m, dim.axis) == 1;
     return known && affine_within(f, a, dim.c);
-}
-
-bool load_within(Fn *f, const Op *load, int d) {
-    const Param *p = &f->k->param.p[load->param];
-    return subscript_within(f, &load->sub.p[(p->ranks >= 0) + d].lo, p->dim[d]);
 }
 
 /* ---- places ---- */
@@ -157,9 +177,12 @@ const char *nest_place(Nest *n, const Op *access, const char **inside) {
     *inside = NULL;
     for (int d = 0; d < p->ndim; d++) {
         const Affine *a = &access->sub.p[first + d].lo;
-        if (subscript_within(f, a, p->dim[d])) continue;
-        const char *check = check_text(f, nest_affine(n, a), size_text(f, p->dim[d]));
-        int depth = nest_affine_depth(n, a);
+        if (access_within(f, access, d)) continue;
+        const Affine *owner = owner_of(f, access, d);
+        const char *extent = size_text_at(f, p->dim[d], owner ? text_atom(f, nest_affine(n, owner)) : NULL),
+                   *check = check_text(f, nest_affine(n, a), extent);
+        int depth = nest_affine_depth(n, a), of_owner = owner ? nest_affine_depth(n, owner) : 0;
+        if (depth < of_owner) depth = of_owner;
         /* Where one loop runs over registers, texts of tiles are made inside of it, even if it has one turn. */
         bool of_tile = n->layout && affine_type(f->k, a).nrange;
         if (access->kind == OP_STORE && depth == 0 && !of_tile)

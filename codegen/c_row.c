@@ -35,7 +35,7 @@ static const char *rows_inside(Nest *n, const Op *load, int d, int16_t range) {
     Fn *f = n->f;
     const Affine *a = &load->sub.p[d].lo;
     const char *count = text_bare(f, f->range[range].count);
-    if (load_within(f, load, d)) return count;
+    if (access_within(f, load, d)) return count;
     if (!affine_is_natural(f, a) || step_of(load, d, range) != 1) return NULL;
     return fn_text(f, "%s - %s", size_text(f, f->k->param.p[load->param].dim[d]), text_atom(f, nest_affine(n, a)));
 }
@@ -55,7 +55,7 @@ static bool load_rows(Nest *n, const Op *load, int16_t row, int16_t line, Rows *
     if (p->packet || p->ranks >= 0 || l != last || step_of(load, l, line) != 1 || r == l || (row >= 0 && r < 0))
         return false;
     for (int d = 0; d <= last; d++)
-        if (d != r && !load_within(f, load, d)) return false;
+        if (d != r && !access_within(f, load, d)) return false;
     m->inside = row >= 0 ? rows_inside(n, load, r, row) : "";
     m->stride = row >= 0 ? row_stride(f, load, r, row) : "0";
     m->at = nest_element(n, load);

@@ -68,7 +68,7 @@ static int run_bits(Fn *f, const Op *op, const Layout *l) {
     const Param *p = &f->k->param.p[op->param];
     bool sum = op->mode == STORE_ADD || op->mode == STORE_SUM;
     int bits = 0, width = elem_bits(p->elem), range = run_of_registers(f, l, &bits);
-    if (range < 0 || sum || p->packet || !load_within(f, op, p->ndim - 1)) return 0;
+    if (range < 0 || sum || p->packet || !access_within(f, op, p->ndim - 1)) return 0;
     while (bits && width << bits > 128) bits--;
     for (; bits && width << bits >= 8; bits--) {
         int64_t n = INT64_C(1) << bits;
