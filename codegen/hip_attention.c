@@ -3,6 +3,7 @@
 #include "target/match.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 static int64_t matrices(const Param *p) {
     int64_t n = 1;
@@ -52,35 +53,93 @@ static const char *size_of(Fn *f, Size s) {
     return text_add_terms(f, fn_text(f, "(int)%s", hip_backend.symbol(f, s.sym)), fn_text(f, "%" PRId64, s.c));
 }
 
-static void fill_holes(Schedule *s, const Attention *a, int64_t heads, int64_t keyed) {
+static void fill_holes(Schedule *s, const Attention *a) {
     Fn *f = &s->f;
-    int64_t width = a->width.c <= 64 ? 64 : (a->width.c + 15) / 16 * 16;
     schedule_hole(s, "type", elem_text(f->k->param.p[a->q].elem));
     schedule_number(s, "KEYS", s->facts->columns);
-    schedule_number(s, "D", width);
-    schedule_number(s, "panels", (width + 63) / 64);
-    schedule_number(s, "heads", heads);
-    schedule_number(s, "share", heads > keyed ? heads / keyed : 1);
+    schedule_number(s, "heads", matrices(&f->k->param.p[a->q]));
     schedule_hole(s, "rows", size_of(f, a->rows));
     schedule_hole(s, "keys", size_of(f, a->keys));
     schedule_hole(s, "matrix", keys_text(f, a, "head"));
     schedule_hole(s, "scale", fn_text(f, "%.9gf", a->scale * 1.4426950408889634));
+    schedule_kind(s, a->from ? "from" : "no_from");
+    schedule_kind(s, a->to ? "to" : "no_to");
     schedule_hole(s, "from", a->from ? fn_text(f, "tile_max_i32(0, %s)", row_text(f, a->first)) : "0");
     schedule_hole(s, "to", a->to ? fn_text(f, "tile_min_i32(at.T, %s)", row_text(f, a->last + 1)) : "at.T");
+}
+
+/* Tensors copied by boxes: rows in panels of 64 columns. */
+static void prepare_boxes(Schedule *s, const Attention *a) {
+    const Param *q = &s->f.k->param.p[a->q], *k = &s->f.k->param.p[a->k];
+    int64_t heads = matrices(q), keyed = matrices(k), width = a->width.c <= 64 ? 64 : (a->width.c + 15) / 16 * 16;
+    int keys = s->facts->columns;
+    schedule_maps(s,
+                  (GpuMap[]){schedule_map(s, a->q, heads, 64), schedule_map(s, a->k, keyed, keys),
+                             schedule_map(s, a->v, keyed, keys), schedule_map(s, a->o, heads, 64)},
+                  (int[]){a->q, a->k, a->v, a->o}, 4);
+    schedule_number(s, "D", width);
+    schedule_number(s, "panels", (width + 63) / 64);
+    schedule_number(s, "share", heads > keyed ? heads / keyed : 1);
+}
+
+enum { BLOCK = 32 }; /* rows and columns of a wave's matrix instruction */
+
+/* The one that goes deepest at once. */
+static const MatrixOp *deepest_op(const MatrixTarget *t, const char *type) {
+    const MatrixOp *best = NULL;
+    for (int i = 0; i < t->nops; i++) {
+        const MatrixOp *op = &t->op[i];
+        bool fits = op->ad->m == BLOCK && op->ad->blocks == 1 && !strcmp(op->a, type) && !strcmp(op->b, type) &&
+                    !strcmp(op->d, "f32");
+        if (fits && (!best || op->ad->k > best->ad->k)) best = op;
+    }
+    return best;
+}
+
+/* Where the tensors are, and constants for the sizes in these texts. */
+static void fill_arguments(Schedule *s, const Attention *a) {
+    const char *const name[] = {"q_at", "k_at", "v_at", "o_at"};
+    const int param[] = {a->q, a->k, a->v, a->o};
+    Text sizes = {0};
+    for (int i = 0; i < 4; i++) {
+        const char *at = hip_argument(&s->f, param[i]);
+        schedule_hole(s, name[i], at);
+        text_printf(&s->f.body, "%s\n", at);
+    }
+    fn_head_print(&s->f, &sizes);
+    schedule_hole(s, "sizes", fn_text(&s->f, "%s", text_str(&sizes)));
+    text_free(&sizes);
+    text_free(&s->f.body);
+}
+
+/* Tensors loaded by threads; the stages of keys and values that workgroup memory has room for. */
+static void prepare_threads(Schedule *s, const Attention *a) {
+    Fn *f = &s->f;
+    const MatrixOp *op = deepest_op(f->hip->target, elem_text(f->k->param.p[a->q].elem));
+    int width = s->facts->width, stage = 4 * width * s->facts->columns;
+    bool single = s->facts->lds_bytes < 2 * stage;
+    schedule_hole(s, "mfma", op->name);
+    schedule_number(s, "each", op->ad->k * op->ad->m / f->hip->target->wave);
+    schedule_number(s, "D", width);
+    schedule_number(s, "width", a->width.c);
+    schedule_number(s, "piece", width / 8);
+    schedule_hole(s, "stage", single ? "0" : fn_text(f, "(n & 1) * %s_STAGE", s->launch->function));
+    schedule_kind(s, single ? "single" : "double");
+    schedule_kind(s, width > 64 ? "wide" : "narrow");
+    schedule_kind(s, a->width.c == width ? "whole" : "padded");
+    fill_arguments(s, a);
 }
 
 bool attention_prepare(Schedule *s) {
     Attention a;
     if (attention_match(s->f.k, &a)) return false;
-    const MatrixSchedule *facts = matrix_schedule(s->f.hip->target, "attention", s->f.k->range.p[a.key].size);
+    const MatrixSchedule *facts = matrix_schedule_wide(s->f.hip->target, "attention", a.width.c);
     if (!facts) return false;
     schedule_begin(s, facts);
-    int64_t heads = matrices(&s->f.k->param.p[a.q]), keyed = matrices(&s->f.k->param.p[a.k]);
-    int keys = s->facts->columns;
-    schedule_maps(s,
-                  (GpuMap[]){schedule_map(s, a.q, heads, 64), schedule_map(s, a.k, keyed, keys),
-                             schedule_map(s, a.v, keyed, keys), schedule_map(s, a.o, heads, 64)},
-                  (int[]){a.q, a.k, a.v, a.o}, 4);
-    fill_holes(s, &a, heads, keyed);
+    if (facts->cluster)
+        prepare_boxes(s, &a);
+    else
+        prepare_threads(s, &a);
+    fill_holes(s, &a);
     return true;
 }

@@ -1,12 +1,12 @@
-/* hip_schedule.c: a kernel by the machine's text for its schedule: codegen/schedules/NAME_TARGET.hip with the holes
+/* hip_schedule.c: a kernel by the machine's text for its schedule: codegen/schedules/NAME_FAMILY.hip with the holes
    filled. A hole is $word; a line that begins with ?word stands only in kernels of that kind. */
 #include "codegen/hip_schedule.h"
 
 #include <inttypes.h>
 #include <string.h>
 
-static const ScheduleFile *schedule_find(Arena *a, const char *name, const char *target) {
-    const char *path = arena_format(a, "schedules/%s_%s.hip", name, target);
+static const ScheduleFile *schedule_find(Arena *a, const char *name, const MatrixTarget *target) {
+    const char *path = arena_format(a, "schedules/%s_%s.hip", name, target->family);
     for (int i = 0; i < schedule_count; i++)
         if (strcmp(schedule_files[i].path, path) == 0) return &schedule_files[i];
     return NULL;
@@ -109,6 +109,7 @@ void schedule_begin(Schedule *s, const MatrixSchedule *facts) {
     schedule_hole(s, "kernel", s->launch->function);
     schedule_number(s, "threads", facts->threads);
     schedule_number(s, "cluster", facts->cluster);
+    schedule_number(s, "lds", facts->lds_bytes);
     schedule_hole(s, "refuse", gpu_looks_at_values(s->f.p) ? "\n    if (tile_refused(call.task)) return;" : "");
     schedule_hole(s, "call", fn_text(&s->f, "%s_call", s->f.p->name));
     s->launch->threads = facts->threads;
@@ -123,7 +124,7 @@ static const struct {
 
 /* Names of the schedules' own functions. */
 static void names_take(Fn *f) {
-    static const char *const taken[] = {"call", "x", "i", "j"};
+    static const char *const taken[] = {"call", "lds", "x", "i", "j"};
     for (size_t i = 0; i < sizeof taken / sizeof *taken; i++) c_name(&f->names, taken[i]);
     name_params(f);
 }
@@ -136,7 +137,7 @@ static bool prepare(Schedule *s) {
 
 bool hip_schedule(GpuText *g, Arena *a, const Program *p, const Memory *memory, const Node *n, GpuLaunch *launch) {
     const Kernel *k = n->kernel;
-    const ScheduleFile *file = schedule_find(a, k->schedule, g->target);
+    const ScheduleFile *file = schedule_find(a, k->schedule, matrix_target(g->target));
     Hip hip = {.target = matrix_target(g->target), .member = public_members(a, g->m, p)};
     Schedule s = {.f = fn_new(a, g->m, p, memory), .text = &g->text, .launch = launch};
     s.f.back = &hip_backend;

@@ -5,7 +5,7 @@
 #include "passes/pass.h"
 #include "target/matrix.h"
 
-/* NULL: a machine without schedules, or the pass is off; the emulator has none. */
+/* NULL: a machine whose schedules cannot be run, or the pass is off. */
 const MatrixTarget *pipe_target(const PassContext *);
 void pipe_product(PassContext *, Kernel *, const MatrixTarget *);
 /* A schedule computes it as it is, and not with more behind it. */

@@ -2,8 +2,6 @@
 #include "passes/pipe.h"
 #include "target/match.h"
 
-#include <string.h>
-
 static const Param *param_of(const Kernel *k, int i) { return &k->param.p[i]; }
 
 static bool types_fit(const Kernel *k, const Attention *a) {
@@ -57,19 +55,12 @@ static bool lengths_fit(const Module *m, const Attention *a) {
     return size_most(m, a->rows) < 1 << 30 && size_most(m, a->keys) < 1 << 30 && (a->keys.sym >= 0 || a->keys.c > 0);
 }
 
-/* The first that is wide enough. */
-static const MatrixSchedule *schedule_for(const MatrixTarget *t, int64_t width) {
-    for (const MatrixSchedule *s = t->schedule; s->name; s++)
-        if (!strcmp(s->name, "attention") && width <= s->width) return s;
-    return NULL;
-}
-
 /* NULL: the schedule takes it. Else what keeps it from that; "": it is no attention. */
 static const char *refused(const Module *m, const Kernel *k, const MatrixTarget *t, Attention *a,
                            const MatrixSchedule **s) {
     const char *why = matrix_schedule(t, "attention", 0) ? attention_match(k, a) : "";
     if (why) return why;
-    *s = schedule_for(t, a->width.c);
+    *s = matrix_schedule_wide(t, "attention", a->width.c);
     if (!types_fit(k, a)) return "its tensors are not all bf16, or all f16";
     if (!*s || !size_is_number(a->width)) return "its rows are too wide";
     if (a->width.c * 2 % (*s)->align) return "its rows are not multiples of 16 bytes";

@@ -120,9 +120,10 @@ static const MatrixSchedule sm_90a_schedules[] = {
 #define MMA(...)
 #define WGMMA(...)
 #define SCHEDULE(...)
-#define MACHINE(name, processors, wave, lds, registers, most)                                                                                       \
+#define MACHINE(name, family, processors, wave, lds, registers, most)                                                  \
     {#name,                                                                                                            \
-     processors, \
+     #family,                                                                                                          \
+     processors,                                                                                                       \
      wave,                                                                                                             \
      lds,                                                                                                              \
      registers,                                                                                                        \
@@ -156,6 +157,12 @@ const MatrixOp *matrix_op(const MatrixTarget *t, const char *name, const char *a
 const MatrixSchedule *matrix_schedule(const MatrixTarget *t, const char *name, int64_t columns) {
     for (const MatrixSchedule *s = t->schedule; s->name; s++)
         if (!strcmp(s->name, name) && (columns == 0 || columns == s->columns)) return s;
+    return NULL;
+}
+
+const MatrixSchedule *matrix_schedule_wide(const MatrixTarget *t, const char *name, int64_t width) {
+    for (const MatrixSchedule *s = t->schedule; s->name; s++)
+        if (!strcmp(s->name, name) && width <= s->width) return s;
     return NULL;
 }
 

@@ -32,18 +32,20 @@ typedef struct {
     const char *layout;
 } MatrixPanel;
 
-/* A whole kernel that the machine has a pipelined text for, codegen/schedules/NAME_TARGET.hip, with the tiles that it works
-   in; there may be several of one name. Rows of its tensors begin at multiples of `align` bytes. */
+/* A whole kernel that the machine has a pipelined text for, codegen/schedules/NAME_FAMILY.hip, with the tiles that it
+   works in; there may be several of one name. Rows of its tensors begin at multiples of `align` bytes. */
 typedef struct {
     const char *name;
     int width; /* of rows that one workgroup holds as a whole, at most; 0: none are */
     int rows, columns, align;
-    int threads, lds_bytes, cluster; /* of a workgroup; workgroups that meet */
+    int threads, lds_bytes; /* of a workgroup */
+    int cluster;       /* workgroups that meet; 0: a plain kernel, which copies no boxes of tensors */
     int at_once, cost; /* workgroups that the machine runs at once; time of a tile, beside others of the name */
 } MatrixSchedule;
 
 typedef struct {
     const char *name;
+    const char *family; /* machines that have the texts of schedules in common */
     int processors; /* compute units of the device (AMD), multiprocessors (NVIDIA) */
     int wave, lds_bytes;
     int registers, most_registers; /* of 32 bits: those that a workgroup shares, and at most of a thread */
@@ -62,6 +64,8 @@ const MatrixTarget *matrix_target(const char *name); /* NULL: none */
 const MatrixOp *matrix_op(const MatrixTarget *, const char *name, const char *a, const char *b);
 /* With tiles of so many columns; 0: the first of that name. NULL: none. */
 const MatrixSchedule *matrix_schedule(const MatrixTarget *, const char *name, int64_t columns);
+/* The first of that name for rows of so many elements. NULL: none. */
+const MatrixSchedule *matrix_schedule_wide(const MatrixTarget *, const char *name, int64_t width);
 int matrix_width(const char *type);     /* bits of an element */
 bool matrix_n(const MatrixOp *, int n); /* whether it exists with this n */
 int matrix_cycles(const MatrixOp *, int n);

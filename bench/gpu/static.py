@@ -18,8 +18,9 @@ import tempfile
 TARGETS = ("gfx90a", "gfx942", "gfx950")
 SIZES = "-D M=4096 -D N=4096 -D K=4096"
 WORK = [("bench/gpu/gemm.tile", "gemm_nn", SIZES), ("bench/gpu/gemm.tile", "gemm_tn", SIZES),
-        ("examples/gemm.tile", "gemm", SIZES), ("examples/attention.tile", "attend", "-D S=4096"),
-        ("examples/attention.tile", "attend", "-D S=4096 -D D=128"), ("examples/flash_decode.tile", "flash_decode", "--ranks=1"),
+        ("examples/gemm.tile", "gemm", SIZES), ("bench/gpu/attention.tile", "attention_full", "-D D=64"),
+        ("bench/gpu/attention.tile", "attention_full", "-D D=128"), ("bench/gpu/attention.tile", "attention_causal", "-D D=64"),
+        ("bench/gpu/attention.tile", "attention_causal", "-D D=128"), ("examples/flash_decode.tile", "flash_decode", "--ranks=1"),
         ("examples/mlp_tp.tile", "mlp_tp", "--ranks=1")]
 INSTRUCTION = re.compile(r"\s+([a-z]\w+)(?:\s+([^;]*))?")
 LABEL = re.compile(r"([.\w]+):")
@@ -70,7 +71,7 @@ def kernels(text):
 
 
 def main_loop(body):
-    """The instructions of the innermost loop with the most matrix instructions."""
+    """The instructions of the innermost loop with the most matrix instructions; of several the shortest, which has no masks."""
     place, ops, best = {}, [], []
     for line in body.splitlines():
         label, op = LABEL.match(line), INSTRUCTION.match(line)
@@ -80,7 +81,8 @@ def main_loop(body):
             ops.append(op[1])
             start = place.get((op[2] or "").strip()) if "branch" in op[1] else None
             loop = ops[start:] if start is not None else []
-            if sum("mfma" in o for o in loop) > sum("mfma" in o for o in best):
+            more = sum("mfma" in o for o in loop) - sum("mfma" in o for o in best)
+            if more > 0 or (more == 0 and len(loop) < len(best)):
                 best = loop
     return best
 

@@ -8,278 +8,247 @@ typedef struct {
     char *local; /* workspace */
 } attention_causal_call;
 
-/* kernel attention, attention.tile:5 */
-TILE_KERNEL(attention, attention_causal_call, 128) {
-    TILE_LDS(lds, 16384);
-    const int thread = tile_thread();
-    const int64_t group = tile_group();
-    const int64_t bi = 0;
-    const int64_t hi = group / 64;
-    const int64_t i_tile = group % 64;
-    const int64_t i0 = 64 * i_tile;
-    const int i_t = thread >> 4;
-    const int c_t = (thread & 15) * 8;
-    const int q_tile_to = (((thread & 7) * 16 + (thread & 15) * 1024) ^ (thread & 48)) + (thread >> 6) * 128;
-    const int i_t_2 = (thread & 15) + (thread >> 6) * 32;
-    const int c_t_2 = (thread >> 4 & 3) * 4;
-    const int q_frag_from = (((thread & 3) * 16 + (thread >> 2 & 3) * 128 + (thread >> 4 & 1) * 64) ^ ((thread >> 5 & 1) * 16)) + (thread >> 5 & 1) * 1024 + (thread >> 6) * 512;
-    const int j_t = thread >> 4;
-    const int j_t_2 = (thread >> 4) * 4;
-    const int k_tile_to = ((thread & 7) * 16 + (thread >> 3) * 256) ^ (thread & 112);
-    const int k_frag_from = ((thread & 7) * 16 + (thread & 15) * 512 + (thread >> 4 & 1) * 128) ^ ((thread >> 5 & 1) * 16);
-    const int j_t_4 = (thread >> 4 & 3) * 4;
-    const int v_tile_to = thread * 64 + (thread >> 1 & 3) * 16;
-    const int v_frag_from = (thread & 15) * 8 + (thread >> 4 & 3) * 1024;
-    const tile_bf16 *const q = call.args.Q;
-    const tile_bf16 *const k = call.args.K;
-    const tile_bf16 *const v = call.args.V;
-    tile_bf16 *const o = call.args.O;
-    // attention.tile:12
-    const int64_t min = tile_min_i64(4096, i0 + 64);
-    // attention.tile:13
-    tile_bf16 q_tile[64];
-    #pragma unroll
-    for (int reg = 0; reg < 64; reg += 8) {
-        tile_load16(&q[((bi * 32 + hi) * 4096 + i0 + (i_t + (reg & 56))) * 128 + c_t], &q_tile[reg]);
+/* kernel attention, by the schedule 'attention' */
+/* attention: 32 query rows a wave, 128 a workgroup, against 64 keys a step (FlashAttention-2, arXiv 2307.08691). Scores are computed
+   transposed, keys by rows, so that a lane and the one 32 from it have those of one row: its largest score, its sum and what it shrinks by are
+   numbers of the lane. Weights then are, register by register, the right operand of the product with the values, transposed too. Keys and
+   values of the next step are fetched while a step is computed. Steps that masks or the last key cut come last. */
+enum {
+    attention_HEADS = 32, /* matrices of queries */
+    attention_WIDTH = 128, /* of their rows, in 128 columns */
+    attention_ROW = 128 * 2, /* bytes */
+    attention_CHIPLETS = attention_HEADS % TILE_CHIPLETS ? 1 : TILE_CHIPLETS,
+    /* workgroup memory: rows of keys, and columns of values */
+    attention_K_ROW = 128 * 2,
+    attention_V_ROW = 64 * 2,
+    attention_V = 64 * attention_K_ROW,
+    attention_STAGE = attention_V + 128 * attention_V_ROW
+};
+
+/* 128 rows of a matrix, and their steps of 64 keys: first .. last - 1; of these all rows see begin .. end - 1 whole. */
+typedef struct {
+    int S, T; /* rows, keys */
+    int row, head, first, last, begin, end;
+} attention_tile;
+
+TILE_FN int attention_from(int row) {
+    (void)row;
+    return 0;
+}
+
+TILE_FN int attention_to(attention_tile at, int row) {
+    return tile_min_i32(at.T, row + 1);
+}
+
+/* Rows of most keys first; a chiplet has matrices of its own, whose keys and values stay in its L2. */
+TILE_FN attention_tile attention_here(int rows, int keys) {
+    attention_tile at = {rows, keys, 0, 0, 0, 0, 0, 0};
+    int group = (int)tile_group(), in = group % attention_HEADS;
+    at.row = ((rows + 127) / 128 - 1 - group / attention_HEADS) * 128;
+    at.head = in % attention_CHIPLETS * (attention_HEADS / attention_CHIPLETS) + in / attention_CHIPLETS;
+    at.last = tile_max_i32(1, (attention_to(at, tile_min_i32(at.row + 127, rows - 1)) + 64 - 1) / 64);
+    at.first = tile_min_i32(attention_from(at.row) / 64, at.last - 1);
+    at.begin = tile_min_i32((attention_from(at.row + 127) + 64 - 1) / 64, at.last - 1);
+    at.end = tile_max_i32(tile_min_i32(attention_to(at, at.row) / 64, at.last - 1), at.begin);
+    return at;
+}
+
+/* The n-th step: begin .. end - 1, then those before and behind them. */
+TILE_FN int attention_step(attention_tile at, int n) {
+    const int whole = at.end - at.begin, before = at.begin - at.first;
+    return at.first + n + (n < whole ? before : n < whole + before ? -whole : 0);
+}
+
+/* ---- memory: 16 bytes at a time; their place in a row of workgroup memory depends on the row, so that no bank is met twice ---- */
+
+TILE_FN int attention_turn_keys(int row) { return row & 15; }
+TILE_FN int attention_turn_values(int column) { return (column ^ column >> 3) & 7; }
+
+typedef struct {
+    tile_bf16 k[128 / 4], v[128 / 4];
+} attention_fetched;
+
+/* A step: `left` is its last row; what would be past it is taken from there, and masks hide it. */
+TILE_FN void attention_fetch(attention_fetched *to, const char *keys, const char *values, int left) {
+    const int thread = tile_thread(), column = thread % (128 / 8) * 16, row = thread / (128 / 8) * attention_ROW;
+    const int quad = (thread >> 6) * 4 + (thread >> 3 & 1) * 2 + (thread >> 5 & 1), piece = ((thread & 7) | (thread >> 1 & 8)) * 16;
+#pragma unroll
+    for (int n = 0; n < 128 / 32; n++) {
+        const uint32_t at = (uint32_t)tile_min_i32(row + n * (2048 / 128) * attention_ROW + column, left * attention_ROW + column);
+        tile_load16(keys + at, &to->k[8 * n]);
     }
-    // q_tile to the layout of q_frag
-    #pragma unroll
-    for (int reg = 0; reg < 8; reg++) {
-        tile_bf16 run[8];
-        #pragma unroll
-        for (int elem = 0; elem < 8; elem++) {
-            run[elem] = q_tile[(reg & 3) * 4 + (reg >> 2) * 32 + (elem & 3) + (elem >> 2) * 16];
-        }
-        tile_lds_store16(lds + (q_tile_to ^ ((reg & 1) * 64 + (reg >> 1) * 256)), run);
-    }
-    tile_bf16 q_frag[64];
-    tile_sync();
-    #pragma unroll
-    for (int reg = 0; reg < 8; reg++) {
-        tile_bf16 run[8];
-        tile_lds_load16(lds + (q_frag_from ^ ((reg & 3) * 32 + reg * 2048)), run);
-        #pragma unroll
-        for (int elem = 0; elem < 8; elem++) {
-            q_frag[reg * 4 + (elem & 3) + (elem >> 2) * 32] = run[elem];
-        }
-    }
-    // attention.tile:12
-    float m[2];
-    #pragma unroll
-    for (int reg = 0; reg < 2; reg++) {
-        m[reg] = -3e+38f;
-    }
-    float l[2];
-    #pragma unroll
-    for (int reg = 0; reg < 2; reg++) {
-        l[reg] = 0.0f;
-    }
-    float acc[64];
-    #pragma unroll
-    for (int reg = 0; reg < 64; reg++) {
-        acc[reg] = 0.0f;
-    }
-    tile_sync();
-    tile_bf16 k_tile[32];
-    tile_bf16 v_tile[32];
-    if (0 < min) {
-        // attention.tile:13
-        #pragma unroll
-        for (int reg = 0; reg < 32; reg += 8) {
-            if ((j_t + (reg & 24)) < tile_least(32, min))
-                tile_load16(&k[((bi * 32 + hi) * 4096 + (j_t + (reg & 24))) * 128 + c_t], &k_tile[reg]);
-            else
-                tile_zero16(&k_tile[reg]);
-        }
-        // attention.tile:19
-        #pragma unroll
-        for (int reg = 0; reg < 32; reg += 8) {
-            if ((j_t_2 + (reg >> 3)) < tile_least(32, min))
-                tile_load16(&v[((bi * 32 + hi) * 4096 + (j_t_2 + (reg >> 3))) * 128 + c_t], &v_tile[reg]);
-            else
-                tile_zero16(&v_tile[reg]);
-        }
-    }
-    for (int64_t j0 = 0; j0 < min; j0 += 32) {
-        const int64_t nj = tile_least(32, min - j0);
-        // attention.tile:13
-        // k_tile to the layout of k_frag
-        #pragma unroll
-        for (int reg = 0; reg < 4; reg++) {
-            tile_bf16 run[8];
-            #pragma unroll
-            for (int elem = 0; elem < 8; elem++) {
-                run[elem] = k_tile[reg * 4 + (elem & 3) + (elem >> 2) * 16];
-            }
-            tile_lds_store16(lds + k_tile_to + (reg & 1) * 128 + (reg >> 1) * 4096, run);
-        }
-        tile_bf16 k_frag[64];
-        tile_sync();
-        #pragma unroll
-        for (int reg = 0; reg < 8; reg++) {
-            tile_bf16 run[8];
-            tile_lds_load16(lds + (k_frag_from ^ ((reg & 3) * 32 + (reg >> 2) * 256)), run);
-            #pragma unroll
-            for (int elem = 0; elem < 8; elem++) {
-                k_frag[reg * 4 + (elem & 3) + (elem >> 2) * 32] = run[elem];
-            }
-        }
-        if (j0 + 32 < min) {
-            #pragma unroll
-            for (int reg = 0; reg < 32; reg += 8) {
-                if ((j_t + (reg & 24)) < tile_least(32, min - (j0 + 32)))
-                    tile_load16(&k[((bi * 32 + hi) * 4096 + (j0 + 32) + (j_t + (reg & 24))) * 128 + c_t], &k_tile[reg]);
-                else
-                    tile_zero16(&k_tile[reg]);
-            }
-        }
-        float product[16];
-        #pragma unroll
-        for (int reg = 0; reg < 16; reg++) {
-            product[reg] = 0;
-        }
-        #pragma unroll
-        for (int fk = 0; fk < 8; fk++) {
-            #pragma unroll
-            for (int fm = 0; fm < 2; fm++) {
-                #pragma unroll
-                for (int fn = 0; fn < 2; fn++) {
-                    tile_mfma_f32_16x16x16bf16_1k(&product[(fm * 2 + fn) * 4], &k_frag[(fm * 8 + fk) * 4], &q_frag[(fn * 8 + fk) * 4]);
-                }
-            }
-        }
-        // attention.tile:14
-        float x[16];
-        #pragma unroll
-        for (int reg = 0; reg < 16; reg++) {
-            const uint8_t le = (j0 + (j_t_4 + (reg & 3) + (reg >> 3) * 16)) <= (i0 + (i_t_2 + (reg >> 2 & 1) * 16));
-            const float x_2 = product[reg] * 0.088388348f;
-            x[reg] = le ? x_2 : (-INFINITY);
-        }
-        // attention.tile:15
-        float rmax[2];
-        #pragma unroll
-        for (int reg = 0; reg < 2; reg++) {
-            rmax[reg] = -INFINITY;
-        }
-        #pragma unroll
-        for (int reg = 0; reg < 16; reg++) {
-            const float select = ((j0 + (j_t_4 + (reg & 3) + (reg >> 3) * 16)) < (j0 + nj)) ? x[reg] : (-INFINITY);
-            rmax[reg >> 2 & 1] = tile_max_f32(rmax[reg >> 2 & 1], select);
-        }
-        #pragma unroll
-        for (int apart = 16; apart < 64; apart *= 2) {
-            #pragma unroll
-            for (int reg = 0; reg < 2; reg++) {
-                rmax[reg] = tile_max_f32(rmax[reg], tile_shuffle_xor_f32(rmax[reg], apart));
-            }
-        }
-        float mx[2];
-        #pragma unroll
-        for (int reg = 0; reg < 2; reg++) {
-            mx[reg] = tile_max_f32(m[reg], rmax[reg]);
-        }
-        // attention.tile:16
-        float p[16];
-        #pragma unroll
-        for (int reg = 0; reg < 16; reg++) {
-            p[reg] = tile_exp(x[reg] - mx[reg >> 2 & 1]);
-        }
-        // attention.tile:17
-        float r[2];
-        #pragma unroll
-        for (int reg = 0; reg < 2; reg++) {
-            r[reg] = tile_exp(m[reg] - mx[reg]);
-        }
-        // attention.tile:18
-        float sum[2];
-        #pragma unroll
-        for (int reg = 0; reg < 2; reg++) {
-            sum[reg] = 0;
-        }
-        #pragma unroll
-        for (int reg = 0; reg < 16; reg++) {
-            const float select_2 = ((j0 + (j_t_4 + (reg & 3) + (reg >> 3) * 16)) < (j0 + nj)) ? p[reg] : 0.0f;
-            sum[reg >> 2 & 1] += select_2;
-        }
-        #pragma unroll
-        for (int apart = 16; apart < 64; apart *= 2) {
-            #pragma unroll
-            for (int reg = 0; reg < 2; reg++) {
-                sum[reg] += tile_shuffle_xor_f32(sum[reg], apart);
-            }
-        }
-        #pragma unroll
-        for (int reg = 0; reg < 2; reg++) {
-            l[reg] = (l[reg] * r[reg]) + sum[reg];
-        }
-        // attention.tile:19
-        tile_sync();
-        // v_tile to the layout of v_frag
-        #pragma unroll
-        for (int reg = 0; reg < 4; reg++) {
-            tile_bf16 run[8];
-            #pragma unroll
-            for (int elem = 0; elem < 8; elem++) {
-                run[elem] = v_tile[reg * 2 + (elem & 3) * 8 + (elem >> 2)];
-            }
-            tile_lds_store16(lds + (v_tile_to ^ (reg * 16)), run);
-        }
-        tile_bf16 v_frag[64];
-        tile_sync();
-        #pragma unroll
-        for (int reg = 0; reg < 64; reg += 4) {
-            tile_lds_load8(lds + (v_frag_from ^ ((reg >> 2 & 1) * 4096 + (reg >> 3 & 3) * 16 + (reg >> 3) * 128)), &v_frag[reg]);
-        }
-        if (j0 + 32 < min) {
-            #pragma unroll
-            for (int reg = 0; reg < 32; reg += 8) {
-                if ((j_t_2 + (reg >> 3)) < tile_least(32, min - (j0 + 32)))
-                    tile_load16(&v[((bi * 32 + hi) * 4096 + (j0 + 32) + (j_t_2 + (reg >> 3))) * 128 + c_t], &v_tile[reg]);
-                else
-                    tile_zero16(&v_tile[reg]);
-            }
-        }
-        tile_bf16 select_3[16];
-        #pragma unroll
-        for (int reg = 0; reg < 16; reg++) {
-            const float select_4 = ((j0 + (j_t_4 + (reg & 3) + (reg >> 3) * 16)) < (j0 + nj)) ? p[reg] : 0.0f;
-            select_3[reg] = tile_bf16_of_f32(select_4);
-        }
-        tile_bf16 p_frag[16];
-        #pragma unroll
-        for (int reg = 0; reg < 16; reg++) {
-            p_frag[reg] = select_3[(reg & 3) + (reg >> 2 & 1) * 8 + (reg >> 3) * 4];
-        }
-        #pragma unroll
-        for (int reg = 0; reg < 64; reg++) {
-            acc[reg] = acc[reg] * r[reg >> 2 & 1];
-        }
-        #pragma unroll
-        for (int fk = 0; fk < 2; fk++) {
-            #pragma unroll
-            for (int fm = 0; fm < 8; fm++) {
-                #pragma unroll
-                for (int fn = 0; fn < 2; fn++) {
-                    tile_mfma_f32_16x16x16bf16_1k(&acc[(fm * 2 + fn) * 4], &v_frag[(fm * 2 + fk) * 4], &p_frag[(fn * 2 + fk) * 4]);
-                }
-            }
-        }
-        #pragma unroll
-        for (int reg = 0; reg < 2; reg++) {
-            m[reg] = mx[reg];
-        }
-        tile_sync();
-    }
-    // attention.tile:29
-    tile_bf16 o_out[64];
-    #pragma unroll
-    for (int reg = 0; reg < 64; reg++) {
-        o_out[reg] = tile_bf16_of_f32(tile_div_f32(acc[reg], l[reg >> 2 & 1]));
-    }
-    #pragma unroll
-    for (int reg = 0; reg < 64; reg += 4) {
-        tile_store8(&o[((bi * 32 + hi) * 4096 + i0 + (i_t_2 + (reg >> 2 & 1) * 16)) * 128 + (c_t_2 + (reg >> 3) * 16)], &o_out[reg]);
+#pragma unroll
+    for (int n = 0; n < 4; n++) {
+        const uint32_t at = (uint32_t)tile_min_i32((4 * quad + n) * attention_ROW + piece, left * attention_ROW + piece);
+        tile_load16(values + at, &to->v[16 / 2 * n]);
     }
 }
 
+/* Of 16 values of a column, 8 a + 4 g + e is at place 8 g + 4 a + e: 16 bytes are what a lane multiplies. */
+TILE_FN void attention_keep(char *lds, int stage, const attention_fetched *from) {
+    const int thread = tile_thread(), row = thread / (128 / 8), k = stage + row * attention_K_ROW + ((thread % (128 / 8) ^ attention_turn_keys(row)) << 4);
+    const int chunk = (thread >> 5 & 1) + (thread >> 6) * 2, column = ((thread & 7) | (thread >> 1 & 8)) * (16 / 2);
+    const int v = stage + attention_V + column * attention_V_ROW + ((chunk ^ attention_turn_values(column)) << 4) + (thread & 8);
+#pragma unroll
+    for (int n = 0; n < 128 / 32; n++) tile_lds_store16(lds + k + n * (2048 / 128) * attention_K_ROW, &from->k[8 * n]);
+#pragma unroll
+    for (int i = 0; i < 16 / 2; i++) {
+        const tile_bf16 *x = &from->v[i], run[4] = {x[0], x[16 / 2], x[2 * 16 / 2], x[3 * 16 / 2]};
+        tile_lds_store8(lds + (v ^ i << 4) + i * attention_V_ROW, run);
+    }
+}
+
+/* ---- a step: a lane has row lane % 32, and of 16 keys or columns 8 a + 4 g + e those with g = lane / 32 ---- */
+
+TILE_FN void attention_scores(float x[64 / 2], const char *lds, int stage, const tile_bf16 q[128 / 2]) {
+    const int row = tile_lane() & 31, at = stage + row * attention_K_ROW + ((tile_lane() >> 5 ^ attention_turn_keys(row)) << 4);
+#pragma unroll
+    for (int i = 0; i < 64 / 2; i++) x[i] = 0;
+#pragma unroll
+    for (int u = 0; u < 128 / 16; u++)
+#pragma unroll
+        for (int t = 0; t < 64 / 32; t++) {
+            tile_bf16 k[8];
+            tile_lds_load16(lds + (at ^ u << 5) + 32 * t * attention_K_ROW, k);
+#pragma unroll
+            for (int e = 0; e < 8; e += 4) tile_mfma_f32_32x32x8bf16_1k(&x[16 * t], &k[e], &q[8 * u + e]);
+        }
+}
+
+TILE_FN void attention_mask(float x[64 / 2], int key, int row, attention_tile at) {
+    const int first = key + 4 * (tile_lane() >> 5), from = attention_from(row) - first, to = attention_to(at, row) - first;
+#pragma unroll
+    for (int i = 0; i < 64 / 2; i++) {
+        const int j = 8 * (i >> 2) + (i & 3);
+        if (j < from || j >= to) x[i] = -INFINITY;
+    }
+}
+
+/* x to exp(x - m), m the largest so far; their sum into l; keep: by what earlier sums shrink. Powers of 2, whose factor is in the
+   scale. */
+TILE_FN float attention_softmax(float x[64 / 2], float *m, float *l) {
+    const float scale = 0.127517431f;
+    float top = *m, sum[2] = {0, 0};
+#pragma unroll
+    for (int i = 0; i < 64 / 2; i++) top = tile_max_fast(top, x[i]);
+    top = tile_max_fast(top, tile_shuffle_xor_f32(top, 32));
+    float base = top == -INFINITY ? 0 : top * scale, keep = tile_exp2_fast(*m * scale - base);
+#pragma unroll
+    for (int i = 0; i < 64 / 2; i += 2) {
+        tile_fma2(&x[i], scale, -base);
+        x[i] = tile_exp2_fast(x[i]), x[i + 1] = tile_exp2_fast(x[i + 1]);
+        tile_add2(sum, &x[i]);
+    }
+    *m = top;
+    *l = *l * keep + (sum[0] + sum[1]);
+    return keep;
+}
+
+TILE_FN void attention_values(float o[128 / 2], const char *lds, int stage, const float x[64 / 2], float keep) {
+    const int row = tile_lane() & 31, at = stage + attention_V + row * attention_V_ROW + ((tile_lane() >> 5 ^ attention_turn_values(row)) << 4);
+    uint32_t p[64 / 4];
+#pragma unroll
+    for (int i = 0; i < 64 / 4; i++) p[i] = tile_pack_bf16(x[2 * i], x[2 * i + 1]);
+#pragma unroll
+    for (int t = 0; t < 128 / 32; t++) {
+#pragma unroll
+        for (int i = 0; i < 16; i++) o[16 * t + i] *= keep;
+#pragma unroll
+        for (int u = 0; u < 64 / 16; u++) {
+            tile_bf16 v[8];
+            tile_lds_load16(lds + (at ^ (u << 5 ^ (t & 1) << 6)) + 32 * t * attention_V_ROW, v);
+#pragma unroll
+            for (int e = 0; e < 8; e += 4) tile_mfma_f32_32x32x8bf16_1k(&o[16 * t], &v[e], (const tile_bf16 *)&p[4 * u] + e);
+        }
+    }
+}
+
+/* What a workgroup computes with: its tile, and the matrices of keys and values. */
+typedef struct {
+    attention_tile at;
+    const tile_bf16 *k, *v;
+    char *lds;
+} attention_work;
+
+/* The lane's; computed where it is needed, rather than kept through the loops. */
+TILE_FN int attention_row(attention_tile at) {
+    const int thread = tile_afresh(tile_thread());
+    return at.row + (thread >> 6) * 32 + (thread & 31);
+}
+
+/* What a wave keeps: queries, sums, and of each row the largest score and the sum of weights. */
+typedef struct {
+    tile_bf16 q[128 / 2];
+    float o[128 / 2], m, l;
+} attention_rows;
+
+TILE_FN void attention_attend(attention_rows *r, const attention_work *w, int stage, int key, bool cut) {
+    float x[64 / 2];
+    attention_scores(x, w->lds, stage, r->q);
+    if (cut) attention_mask(x, key, attention_row(w->at), w->at);
+    float keep = attention_softmax(x, &r->m, &r->l);
+    attention_values(r->o, w->lds, stage, x, keep);
+}
+
+TILE_FN void attention_begin(attention_rows *r, const tile_bf16 *q) {
+    int half = tile_lane() >> 5;
+    r->m = -INFINITY;
+    r->l = 0;
+#pragma unroll
+    for (int i = 0; i < 128 / 2; i++) r->o[i] = 0;
+#pragma unroll
+    for (int u = 0; u < 128 / 16; u++) {
+        tile_load16(q + 16 * u + 8 * half, &r->q[8 * u]);
+    }
+}
+
+TILE_FN void attention_store(tile_bf16 *o, const attention_rows *r, bool inside) {
+    float by = 1 / (r->l + tile_shuffle_xor_f32(r->l, 32));
+    if (!inside) return;
+#pragma unroll
+    for (int i = 0; i < 128 / 2; i += 4) {
+        uint32_t run[2] = {tile_pack_bf16(r->o[i] * by, r->o[i + 1] * by), tile_pack_bf16(r->o[i + 2] * by, r->o[i + 3] * by)};
+        int column = 2 * i + 4 * (tile_lane() >> 5);
+        tile_store8(&o[column], run);
+    }
+}
+
+TILE_FN void attention_fetch_step(attention_fetched *to, const attention_work *w, int n) {
+    int key = attention_step(w->at, n) * 64;
+    int64_t from = (int64_t)key * attention_WIDTH;
+    attention_fetch(to, tile_base(w->k + from), tile_base(w->v + from), tile_min_i32(w->at.T - key, 64) - 1);
+}
+
+/* One step, and what the next one needs is fetched: before the barrier, behind which the compiler may put it off. */
+TILE_FN void attention_go(attention_rows *r, attention_fetched *next, const attention_work *w, int n, bool cut) {
+    const int stage = 0;
+    tile_sync();
+    attention_keep(w->lds, stage, next);
+    attention_fetch_step(next, w, tile_min_i32(n + 1, w->at.last - w->at.first - 1));
+    tile_sync();
+    attention_attend(r, w, stage, attention_step(w->at, n) * 64, cut);
+}
+
+TILE_FN void attention_compute(char *lds, const tile_bf16 *q, const tile_bf16 *k, const tile_bf16 *v, tile_bf16 *o, int rows, int keys) {
+    const attention_tile at = attention_here(rows, keys);
+    const int head = at.head, matrix = (head / 32) * 32 + head, steps = at.last - at.first;
+    const int64_t of_rows = (int64_t)head * at.S, of_keys = (int64_t)matrix * at.T * attention_WIDTH;
+    const attention_work w = {at, k + of_keys, v + of_keys, lds};
+    attention_rows r;
+    attention_fetched next;
+    attention_fetch_step(&next, &w, 0);
+    attention_begin(&r, q + (of_rows + tile_min_i32(attention_row(at), at.S - 1)) * attention_WIDTH);
+    int n = 0;
+#pragma clang loop unroll(disable)
+    for (; n < at.end - at.begin; n++) attention_go(&r, &next, &w, n, false);
+#pragma clang loop unroll(disable)
+    do attention_go(&r, &next, &w, n, true);
+    while (++n < steps);
+    const int row = attention_row(at);
+    attention_store(o + (of_rows + row) * attention_WIDTH, &r, row < at.S);
+}
+
+TILE_KERNEL_WAVES(attention, attention_causal_call, 256, 2) {
+    TILE_LDS(lds, 32768);
+    attention_compute(lds, call.args.Q, call.args.K, call.args.V, call.args.O, 4096, 4096);
+}

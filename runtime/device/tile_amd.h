@@ -20,6 +20,11 @@
 /* Followed by the kernel's body, which reads its arguments from `call`. */
 #define TILE_KERNEL(name, type, threads)                                                                               \
     extern "C" __attribute__((amdgpu_flat_work_group_size(threads, threads))) __global__ void name(const type call)
+/* The same with registers for at least so many waves of a SIMD. */
+#define TILE_KERNEL_WAVES(name, type, threads, waves)                                                                  \
+    extern "C" __attribute__((amdgpu_flat_work_group_size(threads, threads)))                                          \
+    __attribute__((amdgpu_waves_per_eu(waves))) __global__ void name(const type call)
+
 /* Memory of the workgroup, 128-byte aligned: `char *name`. At most one a kernel. */
 #define TILE_LDS(name, bytes) __shared__ __attribute__((aligned(128))) char name[bytes]
 

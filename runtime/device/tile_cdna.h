@@ -15,6 +15,8 @@
 #include "device/tile_amd.h"
 #endif
 
+#include "device/tile_cdna_math.h"
+
 TILE_MFMA(f32_32x32x8f16, f16, f16, f32, 4, 16, 32, 8)
 TILE_MFMA(f32_16x16x16f16, f16, f16, f32, 4, 4, 16, 16)
 TILE_MFMA(f32_32x32x8bf16_1k, bf16, bf16, f32, 4, 16, 32, 8)
