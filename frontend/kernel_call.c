@@ -1,4 +1,5 @@
 /* kernel_call.c: functions of the kernel language: elementwise functions, where, casts, minima and maxima of values. */
+#include "frontend/familiar.h"
 #include "frontend/kernel.h"
 
 #include <string.h>
@@ -150,8 +151,11 @@ static Val unknown_function(Kern *c, const Expr *e) {
     const char *candidate[NFUNCTION];
     for (int i = 0; i < NFUNCTION; i++) candidate[i] = functions[i].name;
     diag_error(c->diags, e->loc, "undefined", "there is no function '%s' of tiles", e->name);
-    const char *near = spelling_nearest(e->name, candidate, NFUNCTION);
-    if (near) diag_note(c->diags, e->loc, "did you mean '%s'?", near);
+    const char *near = spelling_nearest(e->name, candidate, NFUNCTION), *fix = familiar_in_kernel(e->name);
+    if (fix)
+        diag_note(c->diags, e->loc, "%s", fix);
+    else if (near)
+        diag_note(c->diags, e->loc, "did you mean '%s'?", near);
     for (int i = 0; i < e->args.n; i++) scope_touch(c, e->args.p[i]);
     return val_error;
 }

@@ -1,7 +1,9 @@
 /* kernel_expr.c: expressions of kernels: names, numbers, operators, conditions. */
+#include "frontend/familiar.h"
 #include "frontend/kernel.h"
 
 #include <math.h>
+#include <string.h>
 
 /* ---- names ---- */
 
@@ -128,6 +130,7 @@ static Val field_lower(Kern *c, const Expr *e) {
     const Expr *name = field_name(c, e);
     if (name->kind == EXPR_NAME) return name_lower(c, name);
     diag_error(c->diags, e->loc, "not-a-record", "only a record has fields");
+    if (strcmp(e->name, "T") == 0) diag_note(c->diags, e->loc, "%s", familiar_in_kernel("transpose"));
     return val_error;
 }
 

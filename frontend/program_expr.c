@@ -1,4 +1,5 @@
 /* program_expr.c: expressions of programs: names, calls, local, and what is made on the spot. */
+#include "frontend/familiar.h"
 #include "frontend/program.h"
 
 #include <string.h>
@@ -108,6 +109,8 @@ static bool is_tile_function(const Prog *c, Name name) {
 
 static ProgValue call_unknown(Prog *c, const Expr *e) {
     diag_error(c->diags, e->loc, "undefined", "there is no kernel '%s'", e->name);
+    const char *fix = familiar_in_program(e->name);
+    if (fix) return diag_note(c->diags, e->loc, "%s", fix), prog_error(e->loc);
     const char *near = spelling_nearest(e->name, tile_functions, TILE_FUNCTIONS);
     if (!near) near = front_near(c->f, e->name);
     if (!near) near = collective_near(e->name);

@@ -59,11 +59,18 @@ static bool word_is(const Parse *p, Loc at, const char *word) {
     return at.end - at.begin == n && memcmp(p->source->text + at.begin, word, n) == 0;
 }
 
+static bool is_word(const Parse *p, Loc at) {
+    return at.end > at.begin && isalpha((unsigned char)p->source->text[at.begin]);
+}
+
 /* What other languages write here. */
 static const char *familiar_fix(const Parse *p, const SyntaxError *e) {
     if (word_is(p, p->before, "return")) return "there is no return: assign to the results by their names";
     if (p->nopen && p->open[p->nopen - 1].close == ']' && strcmp(e->found, "':'") == 0)
         return "there are no slices: a whole dimension is a range, each c: * of d, and its subscript is c";
+    if (word_is(p, p->before, "*") && strcmp(e->found, "'*'") == 0) return "there is no operator for powers: pow(x, y)";
+    if (is_word(p, p->before) && is_word(p, e->loc) && e->nwanted && strcmp(e->wanted[0], "'='") == 0)
+        return "a name is declared with its type behind it: x: f32 = ..";
     return NULL;
 }
 
