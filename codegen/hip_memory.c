@@ -149,7 +149,8 @@ static const char *store_text(Nest *n, const Op *op, const char *to) {
                                           : nest_convert(n, e, op->arg.p[0]->type.elem, nest_value(n, op->arg.p[0]));
     x = text_bare(f, x);
     if (f->k->param.p[op->param].packet) return f->back->sync->packet_put(f, to, packet_bits(f, e, x));
-    return fn_text(f, "tile_%s_%s(&%s, %s);", op->mode == STORE_ADD ? "atomic_add" : "store", elem_text(e), to, x);
+    const char *add = f->k->param.p[op->param].ranks >= 0 ? "atomic_add_shared" : "atomic_add";
+    return fn_text(f, "tile_%s_%s(&%s, %s);", op->mode == STORE_ADD ? add : "store", elem_text(e), to, x);
 }
 
 /* The registers as they go to memory. */

@@ -110,6 +110,33 @@ TILE_FN void tile_atomic_add_i64(int64_t *to, int64_t x) {
     __hip_atomic_fetch_add((TILE_GLOBAL int64_t *)to, x, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT);
 }
 
+/* ---- the same into memory that other devices address ---- */
+
+#define TILE_SHARED_ADD(name, T)                                                                                       \
+    TILE_FN void tile_atomic_add_shared_##name(T *to, T x) {                                                           \
+        __hip_atomic_fetch_add((TILE_GLOBAL T *)to, x, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_SYSTEM);                   \
+    }
+/* Additions of floats skip fine-grained memory on gfx90a; exchanges of words do not (LLVM, AMDGPUUsage). */
+#define TILE_SHARED_ADD_BY_WORD(name, T, Word)                                                                         \
+    TILE_FN void tile_atomic_add_shared_##name(T *to, T x) {                                                           \
+        TILE_GLOBAL Word *w = (TILE_GLOBAL Word *)to;                                                                  \
+        Word seen = __hip_atomic_load(w, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_SYSTEM);                                 \
+        while (!__hip_atomic_compare_exchange_strong(                                                                  \
+            w, &seen, __builtin_bit_cast(Word, __builtin_bit_cast(T, seen) + x), __ATOMIC_RELAXED, __ATOMIC_RELAXED,   \
+            __HIP_MEMORY_SCOPE_SYSTEM)) {                                                                              \
+        }                                                                                                              \
+    }
+
+TILE_SHARED_ADD(i32, int32_t)
+TILE_SHARED_ADD(i64, int64_t)
+#ifdef __gfx90a__
+TILE_SHARED_ADD_BY_WORD(f32, float, uint32_t)
+TILE_SHARED_ADD_BY_WORD(f64, double, uint64_t)
+#else
+TILE_SHARED_ADD(f32, float)
+TILE_SHARED_ADD(f64, double)
+#endif
+
 #include "device/tile_gpu.h"
 
 /* ---- between workgroups and devices: what tile_flags.h is made of ---- */

@@ -14,7 +14,7 @@ extern "C" {
 #endif
 
 enum { TILE_DEVICE, TILE_SYSTEM }; /* who takes part: workgroups of this device, all devices and the host */
-enum { TILE_LOADS, TILE_STORES, TILE_LDS_LOADS, TILE_LDS_STORES, TILE_ATOMICS }; /* how memory is touched */
+enum { TILE_LOADS, TILE_STORES, TILE_LDS_LOADS, TILE_LDS_STORES, TILE_ATOMICS, TILE_SHARED_ATOMICS }; /* how memory is touched */
 
 typedef enum {
     TILE_EMU_F64,
@@ -116,11 +116,14 @@ TILE_FN int64_t tile_group(void) { return tile_emu_group(); }
 TILE_FN void tile_sync(void) { tile_emu_sync(); }
 TILE_FN uint32_t tile_shuffle(uint32_t x, int lane) { return tile_emu_shuffle(x, lane); }
 
-#define TILE_EMU_ATOMIC_ADD(name, T, sum)                                                                              \
-    TILE_FN void tile_atomic_add_##name(T *to, T x) {                                                                  \
-        tile_check(to, sizeof *to, TILE_ATOMICS, 0);                                                                   \
+#define TILE_EMU_ADD(function, T, how, sum)                                                                            \
+    TILE_FN void function(T *to, T x) {                                                                                \
+        tile_check(to, sizeof *to, how, 0);                                                                            \
         *to = sum;                                                                                                     \
     }
+#define TILE_EMU_ATOMIC_ADD(name, T, sum)                                                                              \
+    TILE_EMU_ADD(tile_atomic_add_##name, T, TILE_ATOMICS, sum)                                                         \
+    TILE_EMU_ADD(tile_atomic_add_shared_##name, T, TILE_SHARED_ATOMICS, sum)
 
 TILE_EMU_ATOMIC_ADD(f32, float, *to + x)
 TILE_EMU_ATOMIC_ADD(f64, double, *to + x)

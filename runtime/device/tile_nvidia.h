@@ -113,6 +113,14 @@ TILE_FN void tile_atomic_add_f64(double *to, double x) { atomicAdd(to, x); }
 TILE_FN void tile_atomic_add_i32(int32_t *to, int32_t x) { atomicAdd(to, x); }
 TILE_FN void tile_atomic_add_i64(int64_t *to, int64_t x) { atomicAdd((unsigned long long *)to, (unsigned long long)x); }
 
+/* The same into memory that other devices address. */
+TILE_FN void tile_atomic_add_shared_f32(float *to, float x) { atomicAdd_system(to, x); }
+TILE_FN void tile_atomic_add_shared_f64(double *to, double x) { atomicAdd_system(to, x); }
+TILE_FN void tile_atomic_add_shared_i32(int32_t *to, int32_t x) { atomicAdd_system(to, x); }
+TILE_FN void tile_atomic_add_shared_i64(int64_t *to, int64_t x) {
+    atomicAdd_system((unsigned long long *)to, (unsigned long long)x);
+}
+
 /* nvcc takes vectors apart that were loaded in pieces, and stores the pieces; where they are computed, it has fewer registers so. */
 TILE_FN void tile_put(tile_v16 *to, tile_v16 x) {
     asm volatile("st.global.v4.b32 [%0], {%1, %2, %3, %4};" ::"l"(__cvta_generic_to_global(to)), "r"(x.x), "r"(x.y), "r"(x.z), "r"(x.w)

@@ -182,22 +182,22 @@ int tile_emu_event_elapsed(float *ms, void *from, void *to) {
 
 /* ---- memory ---- */
 
-static int alloc(void **p, size_t bytes, int device) {
+static int alloc(void **p, size_t bytes, int device, bool shared) {
     engine_enter();
-    *p = memory_alloc(bytes, device);
+    *p = memory_alloc(bytes, device, shared);
     return leave_with(*p ? 0 : E_NOMEM);
 }
 
-int tile_emu_alloc(void **p, size_t bytes) { return alloc(p, bytes, current); }
+int tile_emu_alloc(void **p, size_t bytes) { return alloc(p, bytes, current, false); }
 
 int tile_emu_alloc_fine(void **p, size_t bytes, unsigned flags) {
     (void)flags;
-    return tile_emu_alloc(p, bytes);
+    return alloc(p, bytes, current, true);
 }
 
 int tile_emu_host_alloc(void **p, size_t bytes, unsigned flags) {
     (void)flags;
-    int error = alloc(p, bytes, HOST);
+    int error = alloc(p, bytes, HOST, true);
     if (!error) memory_by_host(*p, bytes, HISTORY_HOST);
     return error;
 }

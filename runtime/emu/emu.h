@@ -82,6 +82,7 @@ typedef struct Block {
     char *base;
     size_t bytes;
     int device;       /* -1: the host's, for all */
+    bool shared;      /* made to be addressed by other devices */
     History *history; /* of each byte */
 } Block;
 
@@ -99,12 +100,13 @@ typedef struct {
     uint32_t epoch;
 } Lds;
 
-void *memory_alloc(size_t bytes, int device); /* poisoned; NULL: no memory */
+void *memory_alloc(size_t bytes, int device, bool shared); /* poisoned; NULL: no memory */
 bool memory_free(void *base);
 Block *memory_find(const void *p);            /* the block that begins nearest at or before p; NULL: none */
 void memory_by_host(void *, size_t, History); /* HISTORY_HOST: the host wrote it */
 void memory_forget(void);                     /* every byte's history but whether it was written */
 void global_check(const char *p, size_t bytes, TouchKind, const char *value);
+void memory_check_own(const char *p); /* a sum of this device alone goes there */
 bool lds_open(Lds *, size_t bytes);
 void lds_check(const char *p, size_t bytes, bool store, const char *value);
 

@@ -55,12 +55,15 @@ char *tile_emu_lds(size_t bytes) {
 }
 
 void tile_emu_check(const void *p, size_t bytes, int how, const void *value) {
-    static const TouchKind kind[] = {
-        [TILE_LOADS] = TOUCH_READ, [TILE_STORES] = TOUCH_STORE, [TILE_ATOMICS] = TOUCH_ATOMIC};
+    static const TouchKind kind[] = {[TILE_LOADS] = TOUCH_READ,
+                                     [TILE_STORES] = TOUCH_STORE,
+                                     [TILE_ATOMICS] = TOUCH_ATOMIC,
+                                     [TILE_SHARED_ATOMICS] = TOUCH_ATOMIC};
     if (how == TILE_LDS_LOADS || how == TILE_LDS_STORES)
         lds_check(p, bytes, how == TILE_LDS_STORES, value);
     else
         global_check(p, bytes, kind[how], value);
+    if (how == TILE_ATOMICS) memory_check_own(p);
 }
 
 /* What a wave has acquired is known to all, and what it has drained is out. */

@@ -9,14 +9,14 @@ enum { POISON = 0xff, NOBODY = -1, SEVERAL = -2, GAP = 4096 /* between blocks: w
 
 static Block *blocks; /* of all devices; the last one found first */
 
-void *memory_alloc(size_t bytes, int device) {
+void *memory_alloc(size_t bytes, int device, bool shared) {
     Block *b = calloc(1, sizeof *b);
     size_t padded = (bytes + GAP - 1) / GAP * GAP + 2 * GAP;
     char *memory = b ? aligned_alloc(GAP, padded) : NULL;
     History *history = b ? calloc(bytes + 1, sizeof *history) : NULL;
     if (!memory || !history) return free(memory), free(history), free(b), NULL;
     memset(memory, POISON, padded);
-    *b = (Block){blocks, memory + GAP, bytes, device, history};
+    *b = (Block){blocks, memory + GAP, bytes, device, shared, history};
     blocks = b;
     return b->base;
 }
@@ -121,6 +121,13 @@ void global_check(const char *p, size_t bytes, TouchKind kind, const char *value
     if (!w->undrained) w->undrained = emu->tick;
     size_t at = (size_t)(p - b->base);
     for (size_t i = 0; i < bytes;) i += touch_alike(b, at + i, bytes - i, kind, value ? value + i : NULL);
+}
+
+/* Machines drop such sums there, or order them only among workgroups of one device. */
+void memory_check_own(const char *p) {
+    const Block *b = memory_find(p);
+    if (b->shared)
+        emu_fail("adds to byte %td of a block that other devices address, for this device alone", p - b->base);
 }
 
 /* ---- LDS ---- */

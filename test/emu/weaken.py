@@ -14,6 +14,7 @@ SITES = [
     (re.compile(r"tile_(poll|packet_get)\([^;]*\);"), "false;"),
     (re.compile(r"tile_release(_each)?\([^;]*\);"), ";"),
     (re.compile(r"TILE_SYSTEM"), "TILE_DEVICE"),
+    (re.compile(r"tile_atomic_add_shared_"), "tile_atomic_add_"),
 ]
 
 
@@ -24,7 +25,7 @@ def weaken(text, number):
         return None
     start, end, to = found[number]
     line = text[text.rfind("\n", 0, start) + 1 : text.find("\n", end)].strip()
-    return text[:start] + to + text[end:], f"{'the scope' if to == 'TILE_DEVICE' else 'the call'}, {line}"
+    return text[:start] + to + text[end:], f"{'the call' if to.endswith(';') else 'the scope'}, {line}"
 
 
 def compile_weakened(arguments):

@@ -31,4 +31,8 @@ TILE_KERNEL(probe, probe_call, 256) {
     tile_atomic_add_i32((int32_t *)call.C + t, 1);
     tile_atomic_add_f64((double *)call.C + t, y[3]);
     tile_atomic_add_i64((int64_t *)call.C + t, -1);
+    tile_atomic_add_shared_f32(&call.C[t], y[4]);
+    tile_atomic_add_shared_f64((double *)call.C + t, y[4]);
+    tile_atomic_add_shared_i32((int32_t *)call.C + t, 2);
+    tile_atomic_add_shared_i64((int64_t *)call.C + t, -2);
 }
