@@ -62,7 +62,8 @@ void touch_all(Prog *c, const Stmts *list) { stmts_each_value(list, touch_name, 
 
 static void stmt_refuse(Prog *c, const Stmt *s) {
     diag_error(c->diags, s->loc, "tasks-in-program", "%s belongs to kernels", s->kind == STMT_EACH ? "each" : "for");
-    diag_note(c->diags, s->loc, "a program is a dataflow of kernel calls; write a kernel and call it");
+    diag_note(c->diags, s->loc, "a program is a dataflow of kernel calls; write a kernel and call it%s",
+              s->kind == STMT_FOR ? ", or repeat calls: repeat l of N { .. }" : "");
 }
 
 /* ---- statements ---- */
