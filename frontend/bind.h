@@ -28,6 +28,7 @@ typedef struct {
     Elem elem;
     int ndim;
     Size dim[MAX_DIMS];
+    bool global; /* as of ActualArg */
 } BoundParam;
 
 typedef struct {

@@ -13,6 +13,7 @@ typedef struct {
     Elem elem;          /* tensors and run-time scalars */
     int ndim;           /* 0: a scalar */
     Size dim[MAX_DIMS]; /* local extents */
+    bool global;        /* whole, and read at global places along split ranges */
     Loc loc;            /* of the argument */
 } ActualArg;
 

@@ -27,6 +27,7 @@ static void param_declare(Kern *c, const BoundParam *p, bool out) {
     Param q = {.name = p->decl->name, .elem = p->elem, .ndim = p->ndim, .out = out, .inout = kind == NAME_INOUT, .ranks = -1,
                .loc = p->decl->loc};
     memcpy(q.dim, p->dim, sizeof q.dim);
+    e->global = p->global;
     e->scalar = out && !p->decl->type.has_shape;
     e->index = kernel_param(c->m, c->b.k, q);
 }

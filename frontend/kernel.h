@@ -49,6 +49,7 @@ typedef struct {
     bool typed; /* VAR: .type is fixed (declared, or carried by a loop) */
     Type type;
     bool fixed; /* VAR of a let: cannot be updated */
+    bool global; /* TENSOR: whole, and read at global places along split ranges */
     bool scalar; /* RESULT without extents: one element, named without subscripts */
     bool read;
     int stamp;

@@ -238,6 +238,7 @@ static BoundParam param_bind(Bind *c, const ParamDecl *p, const ActualArg *a) {
     elem_match(c, p, a->elem, a->loc);
     r.ndim = a->ndim;
     memcpy(r.dim, a->dim, sizeof r.dim);
+    r.global = a->global;
     return r;
 }
 

@@ -141,6 +141,19 @@ static Val load_refuse(Kern *c, const Expr *e, const Entry *named) {
     return val_error;
 }
 
+static bool is_local(const Kern *c, const Affine *a) {
+    for (int i = 0; i < a->nterm; i++)
+        if (a->term[i].kind == TERM_POS && c->range_of.p[a->term[i].id].axis >= 0) return true;
+    return false;
+}
+
+/* Of a whole dimension the global places, as values. */
+static void subscripts_globalise(Kern *c, const Entry *tensor, Span *sub) {
+    const Param *p = &c->b.k->param.p[tensor->index];
+    for (int d = 0; d < p->ndim; d++)
+        if (p->dim[d].axis < 0 && is_local(c, &sub[d].lo)) sub[d] = span_of(affine_value(index_value(c, &sub[d].lo)));
+}
+
 Val load_lower(Kern *c, const Expr *e) {
     const Expr *base = field_name(c, e->kind == EXPR_INDEX ? e->base : e);
     if (base->kind != EXPR_NAME) {
@@ -153,5 +166,6 @@ Val load_lower(Kern *c, const Expr *e) {
     Span sub[MAX_DIMS];
     if (!subscripts_lower(c, e, &tensor, sub)) return val_error;
     c->b.loc = e->loc;
+    if (tensor.global) subscripts_globalise(c, &tensor, sub);
     return val_tile(build_load(&c->b, tensor.index, sub, c->b.k->param.p[tensor.index].ndim));
 }

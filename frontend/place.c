@@ -186,18 +186,8 @@ static bool is_everywhere(Flow *f, const Op *op, const Affine *a) {
     return true;
 }
 
-/* The dimension, split by the axes that split the range it is read at. */
-static Size split_alike(const Flow *f, const Affine *a, Size dim) {
-    if (a->nterm == 1 && a->term[0].kind == TERM_POS && is_split(f, a->term[0].id))
-        dim.axis = f->split[a->term[0].id].axis;
-    return dim;
-}
-
 static bool access_fault(Flow *f, const Op *op, int dim) {
-    const Affine *a = &op->sub.p[dim].lo;
-    Size size = f->q->k->param.p[op->param].dim[dim];
     f->q->dim = dim;
-    f->q->would_split = !size_is_split_over(size, f->q->axis) && is_own_place(f, a, split_alike(f, a, size));
     return fault(f, op, PLACE_NOT_PARALLEL) != BAD;
 }
 

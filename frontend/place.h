@@ -20,8 +20,7 @@ typedef struct {
     Place *out;       /* of each parameter: filled for results and inout parameters */
     PlaceFault fault; /* the first one, .. */
     const Op *at;     /* .. and where: NULL, or for an access .. */
-    int dim;          /* .. the dimension of its parameter, .. */
-    bool would_split; /* .. which is whole, and would be read at the own place if it were split as well */
+    int dim;          /* .. the dimension of its parameter */
 } PlaceQuery;
 
 /* false: .fault says why. */

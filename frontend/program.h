@@ -243,8 +243,9 @@ ProgValue view_lower(Prog *, const Expr *);                /* view(x, [..]) */
 ProgValue part_lower(Prog *, const Expr *);                /* x[l] */
 
 /* program_place.c */
+/* *whole: an argument that has to be read at global places for the placements to fit, which is no error yet; or -1 */
 bool places_find(Prog *, const Decl *, const Kernel *, const ProgValue *, int n, Place (*out)[MAX_AXES],
-                 TensorInfo *cause);
+                 TensorInfo *cause, int *whole);
 /* The dimension that is split over the axis; -1: none. */
 int tensor_split(const Tensor *, int axis);
 /* May a result like `t` be written to this output (-1: none) at once? */

@@ -51,14 +51,24 @@ static ActualArg actual_of(const Call *k, int i) {
 
 /* ---- the instance ---- */
 
-static bool instance_find(Call *k, const ExpectedResult *expected) {
-    ActualArg *actual = ARENA_ARRAY(k->c->arena, ActualArg, k->narg + 1);
-    for (int i = 0; i < k->narg; i++) actual[i] = actual_of(k, i);
+static bool instance_place(Call *k, const ActualArg *actual, const ExpectedResult *expected, int *whole) {
+    *whole = -1;
     k->k = kernel_instantiate(&k->c->f->lower, k->d, actual, k->narg, expected, k->n, k->loc);
     if (!k->k) return false;
     k->place = arena_alloc(k->c->arena, sizeof *k->place * (size_t)(k->k->param.n + 1));
     k->cause = (TensorInfo){0};
-    return places_find(k->c, k->d, k->k, k->arg, k->narg, k->place, &k->cause);
+    return places_find(k->c, k->d, k->k, k->arg, k->narg, k->place, &k->cause, whole);
+}
+
+static bool instance_find(Call *k, const ExpectedResult *expected) {
+    ActualArg *actual = ARENA_ARRAY(k->c->arena, ActualArg, k->narg + 1);
+    int whole;
+    for (int i = 0; i < k->narg; i++) actual[i] = actual_of(k, i);
+    while (!instance_place(k, actual, expected, &whole)) {
+        if (whole < 0) return false;
+        actual[whole].global = true;
+    }
+    return true;
 }
 
 static int result_param(const Call *k, int i) { return k->k->param.n - k->d->results.n + i; }

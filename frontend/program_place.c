@@ -189,16 +189,21 @@ static bool fault_report(const Judge *j, const PlaceQuery *q) {
                    kernel_text(j));
     int whole = whole_argument(j, q);
     fault_note(j, q, whole);
-    if (whole >= 0 && q->would_split)
-        diag_note(diags, j->arg[whole].loc,
-                  "split dimension %d of '%s' over '%s' as well, or gather '%s': all_gather(%s)", q->dim,
-                  tensor_text(j->c, &j->arg[whole]), axis_name(j->c, j->axis), arg, arg);
-    else if (part >= 0)
+    if (part >= 0)
         diag_note(diags, j->arg[i].loc, "reduce it first: all_reduce(%s) or reduce_scatter(%s)", arg, arg);
     else
         diag_note(diags, j->arg[i].loc, "gather it first: all_gather(%s)%s", arg,
                   q->fault == PLACE_NOT_LINEAR ? "; or end the kernel before this, reduce what it gives, all_reduce(..), and go on with that" : "");
     return false;
+}
+
+/* A whole argument at the places of a split range: each rank reads it where its own positions are in the whole. */
+static int readable_whole(const Judge *j, const PlaceQuery *q) {
+    int whole = whole_argument(j, q);
+    bool position = false; /* global places are values */
+    for (int t = 0; whole >= 0 && t < q->at->sub.p[q->dim].lo.nterm; t++)
+        position = position || q->at->sub.p[q->dim].lo.term[t].kind == TERM_POS;
+    return position && j->d->params.p[whole].mode == PARAM_IN ? whole : -1;
 }
 
 static void cause_set(const Judge *j, PartOp op, TensorInfo *cause) {
@@ -214,7 +219,7 @@ static void cause_set(const Judge *j, PartOp op, TensorInfo *cause) {
     }
 }
 
-static bool judge_axis(const Judge *j, Place (*out)[MAX_AXES], TensorInfo *cause) {
+static bool judge_axis(const Judge *j, Place (*out)[MAX_AXES], TensorInfo *cause, int *whole) {
     const Kernel *k = j->k;
     Arena *arena = j->c->arena;
     if (placed(j, PLACE_V) >= 0) {
@@ -226,7 +231,7 @@ static bool judge_axis(const Judge *j, Place (*out)[MAX_AXES], TensorInfo *cause
     PlaceQuery q = {.m = j->c->m, .k = k, .axis = j->axis, .in = in, .out = ARENA_ARRAY(arena, Place, k->param.n)};
     for (int i = 0, p = 0; i < j->narg; i++)
         if (j->arg[i].kind == PROG_TENSOR) in[p++] = j->arg[i].place[j->axis];
-    if (!kernel_place(&q)) return fault_report(j, &q);
+    if (!kernel_place(&q)) return (*whole = readable_whole(j, &q)) >= 0 ? false : fault_report(j, &q);
     for (int i = 0; i < k->param.n; i++) {
         out[i][j->axis] = q.out[i];
         if (q.out[i].kind == PLACE_P) cause_set(j, q.out[i].op, cause);
@@ -235,11 +240,12 @@ static bool judge_axis(const Judge *j, Place (*out)[MAX_AXES], TensorInfo *cause
 }
 
 bool places_find(Prog *c, const Decl *d, const Kernel *k, const ProgValue *arg, int n, Place (*out)[MAX_AXES],
-                 TensorInfo *cause) {
+                 TensorInfo *cause, int *whole) {
     bool good = true;
-    for (int a = 0; a < c->m->axis.n; a++) {
+    *whole = -1;
+    for (int a = 0; a < c->m->axis.n && *whole < 0; a++) {
         Judge j = {c, d, k, arg, n, a};
-        good = judge_axis(&j, out, cause) && good;
+        good = judge_axis(&j, out, cause, whole) && good;
     }
     return good;
 }
