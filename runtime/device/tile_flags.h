@@ -71,21 +71,29 @@ TILE_FN int tile_look(const tile_gpu_task *t, unsigned spin, uint64_t start) {
     return tile_clock_ns() - start > t->timeout_ns ? TILE_E_TIMEOUT : 0;
 }
 
+/* Waits for a word that has reached why.expected; of a packet for one whose upper half is that. false: *word is it. */
+TILE_FN bool tile_await(const tile_gpu_task *t, const uint64_t *p, bool packet, int scope, tile_reason why,
+                        uint64_t *word) {
+    uint64_t start = tile_clock_ns();
+    for (unsigned spin = 1;; spin++) {
+        why.code = tile_look(t, spin, start);
+        *word = tile_word_load(p, scope);
+        why.seen = packet ? *word >> 32 : *word;
+        if (packet ? why.seen == why.expected : tile_reached(why.seen, why.expected)) return false;
+        if (why.code == TILE_E_TIMEOUT) tile_give_up(t, why);
+        if (why.code) return true;
+        tile_pause();
+    }
+}
+
 /* One thread waits until the word has reached generation `want`: what was published before it is visible to the threads
    that this one meets afterwards. scope: TILE_SYSTEM unless all who arrive at the word are of this device. from: the
    rank that publishes it, task: of this workgroup, for the fault record. true: it does not come, and all of the
    workgroup has to end: `if (tile_any(lds, late)) return;`. */
 TILE_FN bool tile_poll(const tile_gpu_task *t, const tile_gpu_word *w, uint64_t want, int scope, int flag, int from,
                        int64_t task) {
-    uint64_t start = tile_clock_ns();
-    for (unsigned spin = 1;; spin++) {
-        int look = tile_look(t, spin, start);
-        uint64_t seen = tile_word_load(&w->value, scope);
-        if (tile_reached(seen, want)) break;
-        if (look == TILE_E_TIMEOUT) tile_give_up(t, tile_reason{look, flag, from, want, seen, task});
-        if (look) return true;
-        tile_pause();
-    }
+    uint64_t seen;
+    if (tile_await(t, &w->value, false, scope, tile_reason{0, flag, from, want, 0, task}, &seen)) return true;
     tile_fence_acquire(scope);
     return false;
 }
@@ -138,16 +146,10 @@ TILE_FN void tile_packet_put(tile_packet *p, uint64_t g, uint32_t data) {
 /* One thread waits for this generation's packet; true as of tile_poll. */
 TILE_FN bool tile_packet_get(const tile_gpu_task *t, const tile_packet *p, uint64_t g, uint32_t *data, int flag, int from,
                              int64_t task) {
-    uint64_t start = tile_clock_ns(), want = (uint32_t)g;
-    for (unsigned spin = 1;; spin++) {
-        int look = tile_look(t, spin, start);
-        uint64_t seen = tile_word_load(p, TILE_SYSTEM);
-        *data = (uint32_t)seen;
-        if (seen >> 32 == want) return false;
-        if (look == TILE_E_TIMEOUT) tile_give_up(t, tile_reason{look, flag, from, want, seen >> 32, task});
-        if (look) return true;
-        tile_pause();
-    }
+    uint64_t seen;
+    bool late = tile_await(t, p, true, TILE_SYSTEM, tile_reason{0, flag, from, (uint32_t)g, 0, task}, &seen);
+    *data = (uint32_t)seen;
+    return late;
 }
 
 /* ---- tickets: tasks of a launch that wait for each other are numbered as they begin ---- */
