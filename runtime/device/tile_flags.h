@@ -125,7 +125,8 @@ TILE_FN void tile_publish(tile_gpu_word *w, uint64_t g, int scope) { tile_word_s
    did before theirs, and publishes at this scope. The counter is free again when anyone can see what it publishes. */
 TILE_FN bool tile_arrive(char *lds, uint64_t *count, uint64_t arrivals, int scope) {
     bool last = false;
-    tile_release(scope); /* a chiplet publishes to other devices only what it wrote itself: each arrival its own */
+    /* a chiplet publishes to other devices only what it wrote itself: each arrival its own */
+    tile_release(TILE_CHIPLETS > 1 ? scope : TILE_DEVICE);
     if (tile_thread() == 0 && tile_word_add(count, 1, TILE_DEVICE) + 1 == arrivals) {
         tile_fence_acquire(TILE_DEVICE);
         tile_word_store(count, 0, TILE_DEVICE);
