@@ -133,7 +133,7 @@ Kernel *kernel_lower(Lower *lw, const Binding *bound, Name name, bool checking) 
     if (m->diags->errors == before) sums_check(&c);
     if (m->diags->errors == before) inouts_check(&c);
     if (m->diags->errors == before && !checking) tiles_check(&c);
-    if (m->diags->errors == before && !checking) self_check(&c);
+    if (m->diags->errors == before) self_check(&c);
     if (m->diags->errors == before && !checking) tuned_check(&c);
     if (m->diags->errors == before && !checking) tuned_site(&c);
     if (m->diags->errors == before) return kernel_remove_dead(k), k;
