@@ -9,9 +9,18 @@
 
 enum { OTHERS = 3 };
 
+static void print_pair(const TunedPair *p, bool first) { printf("%s%s = %s", first ? "" : ", ", p->name, p->value); }
+
 static void print_sizes(const TunedPairs *set) {
-    for (int i = 0; i < set->n; i++)
-        if (strcmp(set->p[i].name, "source") != 0) printf("%s%s = %s", i ? ", " : "", set->p[i].name, set->p[i].value);
+    for (int i = 0, n = 0; i < set->n; i++)
+        if (!tuned_is_fact(set->p[i].name)) print_pair(&set->p[i], n++ == 0);
+}
+
+/* What a file says beside sizes. */
+static void print_choices(const TunedSite *s) {
+    for (int i = 0; s->from && i < s->from->set.n; i++)
+        if (!tuned_is_fact(s->from->set.p[i].name) && !tuned_get(&s->entry.set, s->from->set.p[i].name))
+            print_pair(&s->from->set.p[i], false);
 }
 
 static double fact_of(const TunedEntry *e, const char *name) {
@@ -43,6 +52,7 @@ static void print_site(const Tune *t, int site) {
     Variants list = tune_kernel_variants(t, site, OTHERS, &count);
     printf("tune: '%s': ", s->entry.name);
     print_sizes(&s->entry.set);
+    print_choices(s);
     printf(", %s, %.4g us of the program predicted", s->from ? "by the file of sizes" : "as written",
            list.p[0].predicted * 1e6);
     print_others(&list, count);

@@ -15,9 +15,9 @@ static const double least_gain = 0.98; /* of the time: more is taken for noise *
 /* ---- what is printed ---- */
 
 static void print_pairs(const TunedPairs *list, const char *before) {
-    for (int i = 0; i < list->n; i++)
-        if (strcmp(list->p[i].name, "source") != 0)
-            printf("%s%s = %s", i ? ", " : before, list->p[i].name, list->p[i].value);
+    for (int i = 0, n = 0; i < list->n; i++)
+        if (!tuned_is_fact(list->p[i].name))
+            printf("%s%s = %s", n++ ? ", " : before, list->p[i].name, list->p[i].value);
 }
 
 static void print_variant(const Variant *v, bool first) {
@@ -71,7 +71,7 @@ static bool choose(Tune *t, Variants *list, const char *what, int count) {
     print_table(list, what, count);
     TunedEntry e = fastest(list)->entry;
     set_fact(t, &e, "measured_us", fastest(list)->measured);
-    set_fact(t, &e, "written_us", list->p[0].measured);
+    set_fact(t, &e, "written_us", t->written);
     entry_put(t, &t->chosen, e);
     return true;
 }
@@ -87,31 +87,38 @@ static int next_site(const Tune *t, const bool *done) {
     return best;
 }
 
+/* What was found for a site so far. */
+static const TunedEntry *entry_of(const Tune *t, int site) {
+    const TunedEntry *written = &t->base.s.sites.p[site].entry;
+    for (int i = 0; i < t->chosen.n; i++)
+        if (tuned_same_key(&t->chosen.p[i], written)) return &t->chosen.p[i];
+    return written;
+}
+
+static bool tune_choices_of(Tune *t, int site, const char *what) {
+    double tasks = tune_tasks(t, site);
+    for (int i = 0; i < tune_choices(); i++) {
+        Variants list = tune_choice_variants(t, entry_of(t, site), tasks, i);
+        if (!choose(t, &list, what, list.n - 1)) return false;
+    }
+    return true;
+}
+
 static bool tune_kernels(Tune *t) {
     int most = t->o->variants ? (int)t->o->variants : MEASURED, count;
     bool *done = ARENA_ARRAY(t->arena, bool, t->base.s.sites.n + 1);
     for (int site; (site = next_site(t, done)) >= 0;) {
         done[site] = true;
         Variants list = tune_kernel_variants(t, site, most, &count);
-        if (!choose(t, &list, "kernel", count)) return false;
+        if (!choose(t, &list, "kernel", count) || !tune_choices_of(t, site, "kernel")) return false;
     }
     return true;
-}
-
-static const TunedEntry *program_entry(const Tune *t) {
-    for (int i = 0; i < t->chosen.n; i++)
-        if (t->chosen.p[i].program) return &t->chosen.p[i];
-    for (int i = 0;; i++)
-        if (t->base.s.sites.p[i].entry.program) return &t->base.s.sites.p[i].entry;
 }
 
 static bool tune_program(Tune *t) {
-    static const char *const knob[] = {"comm", "workers"};
-    for (int i = 0; i < 2; i++) {
-        Variants list = tune_program_variants(t, program_entry(t), knob[i]);
-        if (!choose(t, &list, "program", list.n - 1)) return false;
-    }
-    return true;
+    int site = 0;
+    while (!t->base.s.sites.p[site].entry.program) site++;
+    return tune_choices_of(t, site, "program");
 }
 
 /* ---- the file ---- */

@@ -28,11 +28,13 @@ typedef struct {
 } Tune;
 
 /* tune_variant.c: by the module of the program as written */
-double tune_seconds(const Tune *,
-                    int site); /* predicted, of a site's nodes; 0: it has none, or a schedule has their sizes */
+double tune_seconds(const Tune *, int site); /* predicted, of a site's nodes; 0: it has none */
+double tune_tasks(const Tune *, int site);
 /* The present choice, then the model's best few, which are at most so many; *count gets how many there are in all. */
 Variants tune_kernel_variants(const Tune *, int site, int most, int *count);
-Variants tune_program_variants(const Tune *, const TunedEntry *now, const char *knob);
+/* The present choice, then the others for the first, second, .. thing that is no size: of tune_choices() things. */
+Variants tune_choice_variants(const Tune *, const TunedEntry *now, double tasks, int choice);
+int tune_choices(void);
 
 /* tune_measure.c: false after a message */
 bool tune_begin(Tune *);                     /* compiles and runs the program as written */

@@ -42,7 +42,7 @@ static double site_seconds(const Tune *t, int site, const TunedPairs *set) {
     double seconds = 0;
     for (int i = 0; i < r->s.m->kernel.n; i++) {
         const Kernel *k = r->s.m->kernel.p[i];
-        int calls = k->site == site + 1 && !k->schedule ? calls_of(r->p, k) : 0;
+        int calls = k->site == site + 1 ? calls_of(r->p, k) : 0;
         if (calls) seconds += calls * kernel_seconds(t, k, set);
     }
     return seconds;
@@ -91,7 +91,7 @@ static double distance(const TunedPairs *a, const TunedPairs *b) {
     for (int i = 0; i < a->n; i++) {
         const char *other = tuned_get(b, a->p[i].name);
         double x = atof(a->p[i].value), y = other ? atof(other) : 0;
-        if (x > 0 && y > 0 && strcmp(a->p[i].name, "source")) sum += fabs(log2(x / y));
+        if (x > 0 && y > 0 && !tuned_is_fact(a->p[i].name)) sum += fabs(log2(x / y));
     }
     return sum;
 }
@@ -109,7 +109,7 @@ static int by_prediction(const void *a, const void *b) {
     return (x->predicted > y->predicted) - (x->predicted < y->predicted);
 }
 
-static bool is_size(const TunedPair *p) { return strcmp(p->name, "source") != 0; }
+static bool is_size(const TunedPair *p) { return !tuned_is_fact(p->name); }
 
 static Variant variant_number(const Tune *t, int site, const Sizes *sizes, int64_t number) {
     const TunedEntry *now = &t->base.s.sites.p[site].entry;
@@ -142,12 +142,20 @@ static Variants all_variants(const Tune *t, int site) {
     return all;
 }
 
+static bool site_is_scheduled(const Tune *t, int site) {
+    const Module *m = t->base.s.m;
+    for (int i = 0; i < m->kernel.n; i++)
+        if (m->kernel.p[i]->site == site + 1 && m->kernel.p[i]->schedule) return true;
+    return false;
+}
+
 Variants tune_kernel_variants(const Tune *t, int site, int most, int *count) {
     const TunedEntry *now = &t->base.s.sites.p[site].entry;
     Variants all = all_variants(t, site), few = {0};
     Variant written = {.entry = *now};
     qsort(all.p, (size_t)all.n, sizeof *all.p, by_prediction);
     vec_push(t->arena, &few, written);
+    if (site_is_scheduled(t, site)) all.n = 0;
     for (int i = 0; i < all.n && few.n <= most; i++)
         if (!is_near(&few, &all.p[i].entry.set)) vec_push(t->arena, &few, all.p[i]);
     for (int i = 0; i < few.n; i++) few.p[i].predicted = predict(t, site, &few.p[i].entry.set);
@@ -155,7 +163,7 @@ Variants tune_kernel_variants(const Tune *t, int site, int most, int *count) {
     return few;
 }
 
-/* ---- programs ---- */
+/* ---- choices other than sizes ---- */
 
 static void push_choice(const Tune *t, Variants *to, const char *name, const char *value) {
     const TunedEntry *now = &to->p[0].entry;
@@ -167,23 +175,52 @@ static void push_choice(const Tune *t, Variants *to, const char *name, const cha
     vec_push(t->arena, to, v);
 }
 
-static void push_forms(const Tune *t, Variants *to) {
-    static const char *const form[] = {"unfused", "pull", "staged", "push", "packet"};
-    for (int i = 0; t->base.nranks > 1 && i < 5; i++) push_choice(t, to, "comm", form[i]);
-}
-
 static void push_workers(const Tune *t, Variants *to) {
     long cores = sysconf(_SC_NPROCESSORS_ONLN) / t->base.nranks;
-    for (long n = 1; !t->base.s.target.gpu && !t->o->workers && cores > 1 && n <= cores; n *= 2)
-        push_choice(t, to, "workers", arena_format(t->arena, "%ld", n));
+    for (long n = 1; cores > 1 && n <= cores; n *= 2) push_choice(t, to, "workers", arena_format(t->arena, "%ld", n));
 }
 
-Variants tune_program_variants(const Tune *t, const TunedEntry *now, const char *knob) {
+/* What may be chosen for kernels, programs of several ranks; by the host, by GPUs. */
+static const struct {
+    const char *name, *value[5];
+    bool program, host, gpu;
+} choices[] = {
+    {"split", {"2", "4", "8", "16"}, false, true, true},
+    {"waves", {"1", "2", "4", "8", "16"}, false, false, true},
+    {"columns", {"64", "128", "256"}, false, false, true},
+    {"schedule", {"off"}, false, false, true},
+    {"comm", {"unfused", "pull", "staged", "push", "packet"}, true, true, true},
+};
+enum { NCHOICE = sizeof choices / sizeof *choices };
+
+/* Loops are cut on the host only where there are few tasks for its cores. */
+static bool choice_fits(const Tune *t, int i, const TunedEntry *e, double tasks) {
+    bool gpu = t->base.s.target.gpu;
+    if (choices[i].program != e->program || !(gpu ? choices[i].gpu : choices[i].host)) return false;
+    if (e->program) return t->base.nranks > 1;
+    return gpu || tasks < 4 * run_cores(&t->base);
+}
+
+int tune_choices(void) { return NCHOICE + 1; }
+
+Variants tune_choice_variants(const Tune *t, const TunedEntry *now, double tasks, int choice) {
     Variants list = {0};
-    vec_push(t->arena, &list, ((Variant){.entry = *now, .predicted = run_predicted(&t->base)}));
-    if (strcmp(knob, "comm") == 0)
-        push_forms(t, &list);
-    else
-        push_workers(t, &list);
+    vec_push(t->arena, &list, ((Variant){.entry = *now}));
+    bool workers = choice == NCHOICE && now->program && !t->base.s.target.gpu && !t->o->workers;
+    if (workers) push_workers(t, &list);
+    if (choice == NCHOICE || !choice_fits(t, choice, now, tasks)) return list;
+    for (int i = 0; i < 5 && choices[choice].value[i]; i++)
+        push_choice(t, &list, choices[choice].name, choices[choice].value[i]);
     return list;
+}
+
+double tune_tasks(const Tune *t, int site) {
+    const Run *r = &t->base;
+    double most = 0;
+    for (int i = 0; i < r->p->node.n; i++) {
+        const Node *n = r->p->node.p[i];
+        if (n->kind == NODE_CALL && n->kernel->site == site + 1)
+            most = fmax(most, model_node(t->arena, r->s.m, n, r->sym).tasks);
+    }
+    return most;
 }

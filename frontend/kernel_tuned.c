@@ -106,14 +106,42 @@ static bool size_is_meant(const Kern *c, int range) {
 
 /* ---- names ---- */
 
-/* What is told of a measurement. */
-static const char *const facts[] = {"source", "measured_us", "written_us"};
+static bool is_power(int64_t n) { return (n & (n - 1)) == 0; }
 
-static bool known_name(const Kern *c, const char *name) {
-    for (size_t i = 0; i < sizeof facts / sizeof *facts; i++)
-        if (strcmp(facts[i], name) == 0) return true;
+static bool split_set(KernelChoice *c, int64_t n) { return c->split = (int)n, n >= 1; }
+static bool waves_set(KernelChoice *c, int64_t n) { return c->waves = (int)n, n >= 1 && is_power(n); }
+static bool columns_set(KernelChoice *c, int64_t n) { return c->columns = (int)n, n >= 1; }
+static bool schedule_set(KernelChoice *c, int64_t n) { return c->plain = n == 0, n == 0; }
+
+/* Where a value is not taken: what would be. */
+static const struct {
+    const char *name, *takes;
+    int64_t most;
+    bool (*set)(KernelChoice *, int64_t);
+} choices[] = {
+    {"split", "a loop is cut into 1 to 64 parts", 64, split_set},
+    {"waves", "a workgroup has 1, 2, 4, 8, 16 or 32 waves", 32, waves_set},
+    {"columns", "a schedule's tile has 1 to 1024 columns", 1024, columns_set},
+    {"schedule", "schedule can be off", 0, schedule_set},
+};
+enum { NCHOICE = sizeof choices / sizeof *choices };
+
+static bool is_range(const Kern *c, const char *name) {
     for (int i = 0; i < c->b.k->range.n; i++)
         if (strcmp(c->b.k->range.p[i].name, name) == 0) return true;
+    return false;
+}
+
+/* A range of that name is meant first. */
+static bool choice_set(Kern *c, const TunedPair *p) {
+    for (int i = 0; i < NCHOICE; i++) {
+        int64_t n = 0;
+        if (strcmp(choices[i].name, p->name)) continue;
+        bool number = choices[i].most ? tuned_number(p, choices[i].most, &n) : strcmp(p->value, "off") == 0;
+        if (!number || !choices[i].set(&c->b.k->choice, n))
+            diag_error(c->diags, p->at, "bad-tuning", "%s, not '%s'", choices[i].takes, p->value);
+        return true;
+    }
     return false;
 }
 
@@ -122,7 +150,10 @@ static void report_unknown(const Kern *c, const TunedPair *p) {
     for (int i = 0; i < c->b.k->range.n; i++) list[i] = c->b.k->range.p[i].name;
     const char *near = spelling_nearest(p->name, list, c->b.k->range.n);
     diag_error(c->diags, p->loc, "unknown-tuning", "'%s' is no range of '%s'", p->name, c->bound->decl->name);
-    if (near) diag_note(c->diags, p->loc, "did you mean '%s'?", near);
+    if (near)
+        diag_note(c->diags, p->loc, "did you mean '%s'?", near);
+    else
+        diag_note(c->diags, p->loc, "beside ranges there are split, waves, columns and schedule");
 }
 
 static void report_meant(const Kern *c, const TunedPair *p, const Range *r) {
@@ -148,10 +179,13 @@ static void check_source(const Kern *c) {
     diag_note(c->diags, p->loc, "measure again with tilec tune");
 }
 
+static void pair_check(Kern *c, const TunedPair *p) {
+    if (!tuned_is_fact(p->name) && !is_range(c, p->name) && !choice_set(c, p)) report_unknown(c, p);
+}
+
 void tuned_check(Kern *c) {
     if (!c->tuned) return;
-    for (int i = 0; i < c->tuned->set.n; i++)
-        if (!known_name(c, c->tuned->set.p[i].name)) report_unknown(c, &c->tuned->set.p[i]);
+    for (int i = 0; i < c->tuned->set.n; i++) pair_check(c, &c->tuned->set.p[i]);
     for (int i = 0; i < c->b.k->range.n; i++) {
         const Range *r = &c->b.k->range.p[i];
         const TunedPair *p = pair_named(c->tuned, r->name);

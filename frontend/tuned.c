@@ -130,6 +130,13 @@ const char *tuned_get(const TunedPairs *list, const char *name) {
     return NULL;
 }
 
+bool tuned_is_fact(const char *name) {
+    static const char *const facts[] = {"source", "measured_us", "written_us"};
+    for (size_t i = 0; i < sizeof facts / sizeof *facts; i++)
+        if (strcmp(facts[i], name) == 0) return true;
+    return false;
+}
+
 bool tuned_same_key(const TunedEntry *a, const TunedEntry *b) {
     if (a->program != b->program || strcmp(a->name, b->name) || strcmp(a->target, b->target)) return false;
     for (int i = 0; i < a->key.n; i++) {

@@ -29,6 +29,7 @@ typedef VEC(TunedEntry) Tuned;
 bool tuned_parse(Arena *, Diags *, int file, Tuned *);
 void tuned_print(Text *, const Tuned *);                     /* parsing that gives the same entries */
 const char *tuned_get(const TunedPairs *, const char *name); /* NULL: not there */
+bool tuned_is_fact(const char *name);                        /* told of a measurement: source, measured_us, written_us */
 bool tuned_same_key(const TunedEntry *, const TunedEntry *);
 bool tuned_number(const TunedPair *, int64_t most, int64_t *); /* the value as a number from 1 to most */
 

@@ -217,6 +217,14 @@ struct Op {
     Name by;         /* DOT, in the form `layout`: the target's matrix instruction; NULL: sums of products */
 };
 
+/* How a kernel is to be computed, where a file of sizes says so (docs/tuning.md); 0: the passes choose. Not in the text. */
+typedef struct {
+    int split;   /* parts of its loop */
+    int waves;   /* of a workgroup */
+    int columns; /* of a schedule's tile */
+    int plain;   /* 1: by no schedule */
+} KernelChoice;
+
 typedef struct Kernel {
     int id;
     Name name;
@@ -228,6 +236,7 @@ typedef struct Kernel {
     Region *body;
     int nvalue;
     int site;            /* 1 + its number among the instances of the source that could be tuned; 0: none; not in the text */
+    KernelChoice choice;
     Name schedule;       /* the machine's text for the whole kernel (target/matrix.h); NULL: task by task, as the body says */
     int waves;           /* in the form `layout`: of a workgroup; else 0 */
     VEC(Layout) layout;  /* where tiles lie: places reg, lane and wave; ranges by their names, which then differ */

@@ -44,10 +44,13 @@ static double time_of(const Kernel *k, const MatrixSchedule *s) {
 }
 
 /* 8-bit types take twice the registers. */
+static bool is_asked_for(const Kernel *k, const MatrixSchedule *s) { return !k->choice.columns || s->columns == k->choice.columns; }
+
 static const MatrixSchedule *fastest(const Kernel *k, const MatrixTarget *t, bool f8) {
     const MatrixSchedule *best = NULL;
     for (const MatrixSchedule *s = t->schedule; s->name; s++)
-        if (!strcmp(s->name, "product") && (!f8 || s->columns <= 128) && (!best || time_of(k, s) < time_of(k, best)))
+        if (!strcmp(s->name, "product") && (!f8 || s->columns <= 128) && is_asked_for(k, s) &&
+            (!best || time_of(k, s) < time_of(k, best)))
             best = s;
     return best;
 }
@@ -62,7 +65,7 @@ static int64_t groups_at_once(const Kernel *k, const MatrixSchedule *s) {
 static const MatrixSchedule *skinny(const Kernel *k, const MatrixTarget *t) {
     const MatrixSchedule *best = NULL;
     for (const MatrixSchedule *s = t->schedule; s->name; s++) {
-        if (strcmp(s->name, "skinny") || k->range.p[0].of.c > s->rows) continue;
+        if (strcmp(s->name, "skinny") || k->range.p[0].of.c > s->rows || !is_asked_for(k, s)) continue;
         if (!best || groups_at_once(k, s) >= groups_at_once(k, best)) best = s;
     }
     return best;
@@ -76,6 +79,8 @@ void pipe_product(PassContext *c, Kernel *k, const MatrixTarget *t) {
     const MatrixSchedule *few = f8 ? NULL : skinny(k, t), *s = few ? few : fastest(k, t, f8);
     if (why)
         pipe_refuse(c, k, why);
+    else if (k->choice.plain || !s)
+        pipe_refuse(c, k, "the file of sizes wants another");
     else if (!types_fit(k, &f))
         pipe_refuse(c, k, "its operands and result have not the types of one");
     else if (!rows_align(k, &f, s->align))

@@ -120,6 +120,8 @@ static void settle_range(Settle *s, int range) {
 static void settle(Cut *c, SplitKernel *to, const char *what, bool parts) {
     Kernel *fresh =
         kernel_new(c->m, name_of(c->m->names, arena_format(c->m->arena, "%s_%s", c->k->name, what)), c->k->loc);
+    fresh->site = c->k->site;
+    if (parts) fresh->choice = c->k->choice;
     *to = (SplitKernel){.k = fresh};
     Settle s = {.in = inline_begin(c->m, c->k, fresh, fresh->body), .to = to};
     s.in.access = settle_access;

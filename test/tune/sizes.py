@@ -43,6 +43,7 @@ def write_sizes(path, kernels, draw):
         for kernel, ranges in kernels.items():
             some = [r for r in ranges if draw.random() < 0.8]
             sizes = "".join(f" {r} = {int(2 ** draw.uniform(0, 8))};" for r in some)
+            sizes += f" split = {draw.randint(2, 9)};" if draw.random() < 0.4 else ""
             file.write(f"kernel {kernel} on host {{{sizes} }}\n")
 
 
