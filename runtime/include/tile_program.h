@@ -118,7 +118,9 @@ typedef struct tile_instance tile_instance;
    Each run is given `nargs` pointers in manifest order; scalars are passed by pointer too and copied at enqueue.
    Ranks are numbered along the mesh axes with the last one fastest. */
 int tile_instance_open(tile_mesh *, const tile_program *, tile_instance **);
-/* Only enqueues. arg: nargs pointers; dim: run-time sizes (within their bounds, the same on all ranks). */
+/* Only enqueues. arg: nargs pointers; dim: run-time sizes (within their bounds, the same on all ranks). Runs of an instance, and
+   where there are several ranks those of all instances of a mesh, are executed in the order of these calls, whatever their
+   streams: the calls must come in the same order on all ranks. */
 int tile_instance_run(tile_instance *, void *const *arg, const int64_t *dim, tile_stream);
 void tile_instance_close(tile_instance *);
 
