@@ -12,6 +12,7 @@ import sys
 tilec, source, folder, target = sys.argv[1:]
 nvidia = target.startswith("sm_")
 MOST_SPILLED = 40 if nvidia else 0
+SCHEDULED = "by the schedule '"  # of a kernel with declarations beside it
 FORMS = ("pull", "push", "staged", "packet", "unfused")
 MESHES = ("ag_gemm", "gemm_rs", "gemm_ar", "mlp_tp", "flash_decode")
 
@@ -45,13 +46,13 @@ class Unit:
         self.text, self.names, self.alone = "", set(), False
 
     def takes(self, program, text):
-        return not self.names or not (self.alone or program in self.names or "TILE_KERNEL_MAPS" in text)
+        return not self.names or not (self.alone or program in self.names or SCHEDULED in text)
 
     def add(self, program, text, seen):
         """The program's kernels that are new, under names of their own."""
         self.names.add(program)
-        self.alone = "TILE_KERNEL_MAPS" in text
-        if self.alone:  # declarations of its own
+        self.alone = SCHEDULED in text
+        if self.alone:
             self.text = text
             return
         head, *kernels = re.split(r"^(?=/\* kernel )", text, flags=re.M)
