@@ -21,12 +21,24 @@ static const char *binding_of(const Run *r, const char *name, bool output) {
     return NULL;
 }
 
+static bool is_bound(const Tensor *t, bool output) { return output ? t->role != ROLE_INPUT : run_reads(t); }
+
+static void binding_unknown(const Run *r, const char *name, bool output) {
+    const char *kind = output ? "output" : "input", *before = "";
+    fprintf(stderr, "tilec: error: program '%s' has no %s '%s'\ntilec: note: its %ss are ", r->p->name, kind, name,
+            kind);
+    for (int i = 0; i < r->p->io.n; i++) {
+        if (!is_bound(run_tensor(r, i), output)) continue;
+        fprintf(stderr, "%s%s", before, run_tensor(r, i)->name);
+        before = ", ";
+    }
+    fprintf(stderr, *before ? "\n" : "none\n");
+}
+
 static bool known_binding(const Run *r, const Binding *b, bool output) {
     for (int i = 0; i < r->p->io.n; i++)
-        if (strcmp(run_tensor(r, i)->name, b->name) == 0 &&
-            (output ? run_tensor(r, i)->role != ROLE_INPUT : run_reads(run_tensor(r, i))))
-            return true;
-    fprintf(stderr, "tilec: error: program '%s' has no %s '%s'\n", r->p->name, output ? "output" : "input", b->name);
+        if (strcmp(run_tensor(r, i)->name, b->name) == 0 && is_bound(run_tensor(r, i), output)) return true;
+    binding_unknown(r, b->name, output);
     return false;
 }
 

@@ -26,7 +26,9 @@ static int word_index(const char *option, const char *word, const char *const *l
 
 static bool known_pass(const char *name) {
     if (pass_find(name)) return true;
-    fprintf(stderr, "tilec: error: there is no pass '%s'\n", name);
+    fprintf(stderr, "tilec: error: there is no pass '%s'\ntilec: note: passes are", name);
+    for (size_t i = 0; pass_at(i); i++) fprintf(stderr, "%s %s", i ? "," : "", pass_at(i)->name);
+    fputs("\n", stderr);
     return false;
 }
 

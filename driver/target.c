@@ -36,6 +36,8 @@ static bool target_fits(const Options *o, const Target *t) {
 
 static bool target_add(const Options *o, TargetList *list, const char *name) {
     Target t;
+    if (strncmp(name, "emu", 3) == 0 && name[3] != ':')
+        return refused("'%s' names no GPU; an emulated one is emu:NAME, see tilec targets", name);
     if (!target_find(name, &t)) return refused("there is no target '%s'; see tilec targets", name);
     for (int i = 0; i < list->n; i++)
         if (strcmp(list->p[i].name, name) == 0) return refused("--target names '%s' twice", name);

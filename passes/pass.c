@@ -19,6 +19,8 @@ const Pass *pass_find(const char *name) {
     return NULL;
 }
 
+const Pass *pass_at(size_t i) { return i < sizeof passes / sizeof *passes ? passes[i] : NULL; }
+
 const Pass *const *pipeline_of(const char *target, int *n) {
     bool gpu = matrix_target(target) != NULL;
     if (!gpu && strcmp(target, "host")) return NULL;

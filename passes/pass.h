@@ -50,6 +50,7 @@ void module_prune(Module *);
 extern const Pass pass_fuse, pass_comm, pass_when, pass_even, pass_launches, pass_flags, pass_barriers, pass_pipe, pass_split, pass_layout;
 
 const Pass *pass_find(const char *name);
+const Pass *pass_at(size_t); /* NULL behind the last one */
 bool pass_is_off(const PassOptions *, const Pass *);
 const Pass *const *pipeline_of(const char *target, int *n); /* the default list for a target */
 /* Runs a list of passes; the verifier runs between them as the options say. */
