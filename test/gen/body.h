@@ -63,14 +63,25 @@ static KernVar *variable_to_change(Kern *k, int first) {
     return n ? &k->var[found[DRAW(k->g, n)]] : NULL;
 }
 
+/* Its own updates do not count as reading it. */
+static Piece next_value(Kern *k, KernVar *v, unsigned within) {
+    bool read = v->read;
+    Piece e = expr_make(k, v->class, within, 2, v->exact);
+    v->read = read;
+    return e;
+}
+
 static void update_variable(Kern *k, unsigned use) {
     KernVar *v = variable_to_change(k, 0);
     if (!v) return;
     unsigned within = use & ~(grid_tiles(k, use) & ~v->ranges);
-    Piece e = expr_make(k, v->class, within, 2, v->exact);
+    Piece e = next_value(k, v, within);
     static const char *const op[] = {"=", "+=", "-=", "*="};
-    int form = v->class == CLASS_B || (v->exact && v->class == CLASS_F) ? 0 : DRAW(k->g, 4);
-    line(k, "%s %s %s;", v->name, op[form], as_class(k, v->class, e));
+    int form = v->class == CLASS_B || (v->exact && v->class == CLASS_F) ? 0 : DRAW(k->g, v->class == CLASS_F ? 5 : 4);
+    if (form == 4)
+        line(k, "%s /= abs(%s) + 1.0;", v->name, as_class(k, v->class, e));
+    else
+        line(k, "%s %s %s;", v->name, op[form], as_class(k, v->class, e));
 }
 
 /* A condition that is one value a task. */
@@ -85,12 +96,12 @@ static void condition(Kern *k, unsigned use) {
     unsigned within = use & ~(grid_tiles(k, use) & ~v->ranges);
     line(k, "if %s {", scalar_condition(k, use));
     k->indent++;
-    line(k, "%s = %s;", v->name, as_class(k, v->class, expr_make(k, v->class, within, 2, v->exact)));
+    line(k, "%s = %s;", v->name, as_class(k, v->class, next_value(k, v, within)));
     k->indent--;
     if (DRAW(k->g, 2)) {
         line(k, "} else {");
         k->indent++;
-        line(k, "%s = %s;", v->name, as_class(k, v->class, expr_make(k, v->class, within, 2, v->exact)));
+        line(k, "%s = %s;", v->name, as_class(k, v->class, next_value(k, v, within)));
         k->indent--;
     }
     line(k, "}");
