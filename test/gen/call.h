@@ -167,7 +167,8 @@ static bool call_is_small(const Call *c) {
 static int base_choose(Src *g) {
     int found[64], n = 0;
     for (int i = 0; i < g->tensor.n && n < 64; i++)
-        if (!any_place(g, &g->tensor.p[i], PLACE_P) && tensor_elements(g, &g->tensor.p[i]) > 0) found[n++] = i;
+        if (g->tensor.p[i].ndim && !any_place(g, &g->tensor.p[i], PLACE_P) && tensor_elements(g, &g->tensor.p[i]) > 0)
+            found[n++] = i;
     return n && !RARELY(g, 4) ? found[n - 1 - DRAW(g, n)] : -1;
 }
 

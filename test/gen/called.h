@@ -42,6 +42,44 @@ static void program_call(Src *g) {
     statement_print(g, target_name(g, &r), SAY(g, "%s(%s)", name, args));
 }
 
+/* A program that updates what it is given as state: the call gives the next version before the result. */
+static void state_call(Src *g) {
+    int base = map_base(g);
+    if (base < 0 || !is_whole_place(g, &g->tensor.p[base]) || has_local_dim(&g->tensor.p[base])) return;
+    SrcTensor r = g->tensor.p[base], own = r;
+    const char *name = SAY(g, "sub%d", g->nname++), *type = head_type(g, r.ndim), *from = read_tensor(g, base);
+    text_printf(&g->kernels, "program %s(x: %s, %s h: %s) -> (y: %s) {\n  h = 0.5 * h + x;\n  y = h - 0.25 * x;\n}\n",
+                name, type, DRAW(g, 2) ? "state" : "inout", type, type);
+    own.view = own.distinct = false;
+    int state = given_add(g, own, KIND_STATE);
+    SrcTensor *h = &g->tensor.p[state];
+    h->assigned = true, h->read = h->exact = false;
+    const char *memory = h->name;
+    r.view = r.exact = false;
+    statement_print(g, SAY(g, "%s, %s", memory, target_name(g, &r)), SAY(g, "%s(%s, %s)", name, from, memory));
+}
+
+/* ---- results without extents ---- */
+
+/* One number of a matrix or a row that every rank has. */
+static void total_call(Src *g) {
+    static const char *const each[] = {"s = sum(x[i%s], i%s);", "s = max(x[i%s], i%s);", "s += sum(x[i%s], i%s);"};
+    int base = map_base(g), form = DRAW(g, 3);
+    if (base < 0) return;
+    SrcTensor t = g->tensor.p[base];
+    for (int a = 0; a < g->naxis; a++)
+        if (t.place[a] != PLACE_R) return;
+    if (t.ndim < 1 || t.ndim > 2 || tensor_elements(g, &t) == 0) return;
+    const char *name = SAY(g, "k%d", g->nkernel++), *j = t.ndim > 1 ? ", j" : "";
+    text_printf(&g->kernels, "kernel %s(x: %s) -> (s: f32) {\n  each i: %s of n0%s { ", name, head_type(g, t.ndim),
+                form == 2 ? "4" : "*", t.ndim > 1 ? ", j: * of n1" : "");
+    text_printf(&g->kernels, each[form], j, j);
+    text_add(&g->kernels, " }\n}\n");
+    SrcTensor r = {.elem = ELEM_F32};
+    const char *from = read_tensor(g, base);
+    statement_print(g, target_name(g, &r), SAY(g, "%s(%s)", name, from));
+}
+
 /* ---- weight formats ---- */
 
 /* A matrix of numbers by numbers whose columns are not split, and whose rows are at most that. */
@@ -52,8 +90,19 @@ static bool takes_weight(const Src *g, const SrcTensor *t) {
     return extent_value(g, t->dim[0]) > 0 && extent_value(g, t->dim[1]) > 0;
 }
 
+/* Two factors, in a format that the file declares. */
+static const char *own_format(Src *g, const char *m, const char *n) {
+    const char *name = SAY(g, "factors%d", g->nname++);
+    text_printf(&g->kernels,
+                "format %s(U: T[m, r], V: T[r, n]) for T[m, n] {\n  apply(x: T[b, n]) -> (y: T[b, m]) {\n    y = "
+                "linear(linear(x, V), U);\n  }\n}\n",
+                name);
+    return SAY(g, "%s([%s, 3], [3, %s])", name, m, n);
+}
+
 /* Weights of a format, m rows by n columns; the hybrid ones need two rows. */
 static const char *weight_shapes(Src *g, const char *m, const char *n, bool rows) {
+    if (RARELY(g, 6)) return own_format(g, m, n);
     switch (DRAW(g, rows ? 10 : 7)) {
     case 0: return SAY(g, "lowrank([%s, 2], [2, %s])", m, n);
     case 1: return SAY(g, "int8([%s, %s], [%s])", m, n, m);

@@ -53,6 +53,7 @@ typedef struct {
     int scattered;  /* the dimension of p0, updated in place, that its stores compute; or -1 */
     bool places;    /* they take it from p1 */
     bool adds;      /* all they do is to add, to places that tasks share */
+    int generic;    /* the parameter whose element type the call gives, or -1 */
     int64_t tasks;  /* of the grid so far */
     bool subscript; /* inside one a range is a value: max(x, i) is no reduction there */
 } Kern;
@@ -273,11 +274,20 @@ static Piece expr_prefix(Kern *k, ValueClass c, unsigned use, int depth, bool ex
                    e.exact && (c == CLASS_I || !sums)};
 }
 
+/* A position among those in use, or -1. */
+static int position_range(Kern *k, unsigned use) {
+    for (int r = 0; r < k->nrange; r++)
+        if ((use >> r & 1) && !k->range[r].tile) return r;
+    return -1;
+}
+
 static Piece expr_where(Kern *k, ValueClass c, unsigned use, int depth, bool exact) {
-    Piece q = expr_make(k, CLASS_B, use, depth - 1, true);
+    int r = position_range(k, use); /* of what is known in advance one branch is not read */
+    bool one = r >= 0 && DRAW(k->g, 2);
+    Piece q = one ? expr_position(k, r) : expr_make(k, CLASS_B, use, depth - 1, true);
     Piece a = expr_make(k, c, use, depth - 1, exact), b = expr_make(k, c, use, depth - 1, exact);
-    return (Piece){SAYK(k, "where(%s, %s, %s)", q.text, a.text, b.text), q.ranges | a.ranges | b.ranges,
-                   a.exact && b.exact};
+    return (Piece){SAYK(k, one ? "(%s > 1 ? %s : %s)" : "where(%s, %s, %s)", q.text, a.text, b.text),
+                   q.ranges | a.ranges | b.ranges, a.exact && b.exact};
 }
 
 static Piece binary(Kern *k, ValueClass c, const char *op, unsigned use, int depth, bool exact, bool keeps) {
@@ -287,7 +297,12 @@ static Piece binary(Kern *k, ValueClass c, const char *op, unsigned use, int dep
 
 static Piece extremum(Kern *k, ValueClass c, unsigned use, int depth, bool exact) {
     const char *f = DRAW(k->g, 2) ? "max" : "min", *type = c == CLASS_F ? "f32" : "i32";
-    Piece a = expr_make(k, c, use, depth - 1, exact), b = expr_make(k, c, use, depth - 1, exact);
+    Piece a = expr_make(k, c, use, depth - 1, exact);
+    if (c == CLASS_F && RARELY(k->g, 8)) {
+        a.text = SAYK(k, "%s(f32(%s), %sinf)", f, a.text, f[1] == 'a' ? "-" : "");
+        return a;
+    }
+    Piece b = expr_make(k, c, use, depth - 1, exact);
     return (Piece){SAYK(k, "%s(%s(%s), %s(%s))", f, type, a.text, type, b.text), a.ranges | b.ranges,
                    a.exact && b.exact};
 }
@@ -321,9 +336,17 @@ static Piece function_safe(Kern *k, Piece a) {
                    keeps && a.exact};
 }
 
+/* What changes nothing, for any size of the tiles. */
+static Piece bool_certain(Kern *k, int r) {
+    const char *name = k->range[r].name;
+    return (Piece){SAYK(k, "(pos(%s) < end(%s))", name, name), mask_of(k, r), true};
+}
+
 static Piece float_exact(Kern *k, unsigned use, int depth) {
-    switch (DRAW(k->g, 4)) {
+    static const char *const step[] = {"floor", "ceil", "round", "relu"};
+    switch (DRAW(k->g, 5)) {
     case 0: return leaf_make(k, CLASS_F, use, true);
+    case 4: return call1(k, step[DRAW(k->g, 4)], expr_make(k, CLASS_F, use, depth - 1, true), true);
     case 1: return call1(k, "abs", expr_make(k, CLASS_F, use, depth - 1, true), true);
     case 2: return extremum(k, CLASS_F, use, depth, true);
     default: return expr_where(k, CLASS_F, use, depth, true);
@@ -382,7 +405,10 @@ static Piece bool_make(Kern *k, unsigned use, int depth) {
     static const char *const op[] = {"<", "<=", ">", ">=", "==", "!="};
     int r = whole_range(k);
     if (r >= 0 && RARELY(k->g, 6)) return expr_reduce(k, CLASS_B, use, depth, true, r);
-    int form = DRAW(k->g, 6);
+    int form = DRAW(k->g, 7);
+    r = any_range(k, use);
+    if (form == 6)
+        return r < 0 || k->subscript || !k->range[r].tile ? leaf_make(k, CLASS_B, use, true) : bool_certain(k, r);
     if (form == 0) return binary(k, CLASS_B, DRAW(k->g, 2) ? "&&" : "||", use, depth, true, true);
     if (form == 1) return call1(k, "!", expr_make(k, CLASS_B, use, depth - 1, true), true);
     ValueClass of = form < 4 ? CLASS_I : CLASS_F;

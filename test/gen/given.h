@@ -8,13 +8,14 @@
 /* Declares a parameter; gives the name by which the program calls it. */
 static const char *parameter_declare(Src *g, const SrcTensor *t) {
     bool state = t->kind == KIND_STATE, field = RARELY(g, 6);
-    Text *to = !field ? &g->inputs : state ? &g->state_fields : &g->fields;
+    bool inner = field && !state && RARELY(g, 3);
+    Text *to = !field ? &g->inputs : state ? &g->state_fields : inner ? &g->inner : &g->fields;
     const char *name = SAY(g, "%s%d", state ? "z" : "x", g->nname++);
     bool whole_number = !elem_is_float(t->elem) && t->elem != ELEM_BOOL && elem_bits(t->elem) >= 8;
     const char *values =
         whole_number && !state && !field && RARELY(g, 4) ? " in 0 .. 8" : ""; /* as all tests draw them */
     text_printf(to, "%s%s%s: %s%s", to->n ? ", " : "", state && !field ? "state " : "", name, type_text(g, t), values);
-    return field ? SAY(g, "%s.%s", state ? "s" : "w", name) : name;
+    return field ? SAY(g, "%s.%s", state ? "s" : inner ? "w.own" : "w", name) : name;
 }
 
 /* The place of a part along a first dimension of its own; no two iterations of a repeat have the same. */

@@ -118,7 +118,7 @@ static void params_print(Kern *k, Text *to) {
                     p->inout    ? "inout "
                     : p->unique ? "unique "
                                 : "",
-                    i, elem_text(p->elem), extents_text(k, p->kd, p->ndim, p->plus));
+                    i, i == k->generic ? "T" : elem_text(p->elem), extents_text(k, p->kd, p->ndim, p->plus));
     }
     if (k->scalar_read) text_add(to, ", s: f32");
     if (k->flag_read) text_add(to, ", const c: bool");
@@ -136,6 +136,7 @@ static bool kernel_write(Kern *k, const char *name, KernResult *result, int nres
     body_write(k, result, nresult, result_ranges(k));
     tape_close(g->tape, span);
     if (!all_read(k)) return false;
+    k->generic = RARELY(g, 6) ? 0 : -1;
     text_printf(&g->kernels, "kernel %s(", name);
     params_print(k, &g->kernels);
     text_add(&g->kernels, ") -> (");

@@ -8,23 +8,34 @@
 #include "test/gen/library.h"
 #include "test/gen/move.h"
 
+static void expanded_call(Src *g) {
+    switch (DRAW(g, 6)) {
+    case 0:
+    case 1: program_call(g); break;
+    case 2:
+    case 3: linear_call(g); break;
+    case 4: state_call(g); break;
+    default: total_call(g); break;
+    }
+}
+
 /* A call, a collective, an expression or a view. */
 static void step_make(Src *g) {
     int span = tape_open(g->tape), form = DRAW(g, 11);
     if (form < 4 || g->tensor.n == 0)
         call_make(g);
-    else if (form < 6)
+    else if (form < 6 && !RARELY(g, 6))
         move_some(g);
+    else if (form < 6)
+        nested_make(g);
     else if (form < 8)
         map_make(g);
     else if (form < 9)
         view_make(g);
     else if (form < 10)
         library_call(g);
-    else if (DRAW(g, 2))
-        program_call(g);
     else
-        linear_call(g);
+        expanded_call(g);
     tape_close(g->tape, span);
 }
 

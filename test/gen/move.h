@@ -63,6 +63,33 @@ static void move_make(Src *g, int tensor, bool last) {
     }
 }
 
+/* An input split over two axes, major first, as it is or doubled; then over one of them, or none. */
+static void nested_make(Src *g) {
+    if (g->naxis < 2) return;
+    SrcTensor t = {.ndim = 1 + DRAW(g, 3), .elem = ELEM_F32, .kind = KIND_TEMPORARY};
+    int a = DRAW(g, g->naxis), b = (a + 1 + DRAW(g, g->naxis - 1)) % g->naxis, d = DRAW(g, t.ndim);
+    int to = t.ndim > 1 && DRAW(g, 2) ? (d + 1) % t.ndim : -1;
+    for (int i = 0; i < t.ndim; i++) t.dim[i] = DRAW(g, g->ndim);
+    const char *x = SAY(g, "x%d", g->nname++), *both = SAY(g, "(%s, %s)", axis_name[a], axis_name[b]), *type = "";
+    for (int i = 0; i < t.ndim; i++)
+        type = SAY(g, "%s%s%s%s%s", type, i ? ", " : "", extent_text(g, t.dim[i]), i == d ? " @ " : "",
+                   i == d ? both : "");
+    text_printf(&g->inputs, "%s%s: f32[%s]", g->inputs.n ? ", " : "", x, type);
+    if (DRAW(g, 2)) {
+        const char *twice = SAY(g, "t%d", g->nname++);
+        statement_print(g, twice, SAY(g, "2 * %s", x));
+        x = twice;
+    }
+    bool whole = to < 0 && DRAW(g, 2);
+    if (!whole) t.place[a] = PLACE_S, t.split[a] = d;
+    if (to >= 0) t.place[b] = PLACE_S, t.split[b] = to;
+    t.exact = true;
+    statement_print(g, target_name(g, &t),
+                    to >= 0 ? SAY(g, "all_to_all(%s, %s, %d)", x, axis_name[b], to)
+                    : whole ? SAY(g, "all_gather(%s)", x)
+                            : SAY(g, "all_gather(%s, %s)", x, axis_name[b]));
+}
+
 static void move_some(Src *g) {
     int found[64], n = 0;
     for (int i = 0; i < g->tensor.n && n < 64; i++)

@@ -35,9 +35,12 @@ static void text_join(Text *to, const char *head, const Text *fields) {
 }
 
 static void source_print(Src *g, Text *to) {
+    if (g->library) text_add(to, "import \"std/rows.tile\";\n");
     for (int d = 0; d < g->ndim; d++)
         text_printf(to, "dim N%d %s %" PRId64 ";\n", d, g->dim[d].runtime ? "<=" : "=", g->dim[d].size);
     for (int a = 0; a < g->naxis; a++) text_printf(to, "mesh %s = %" PRId64 ";\n", axis_name[a], g->ranks[a]);
+    if (g->inner.n) text_printf(to, "record inner { %s }\n", text_str(&g->inner));
+    text_join(&g->fields, "own: inner", &g->inner);
     if (g->fields.n) text_printf(to, "record weights { %s }\n", text_str(&g->fields));
     if (g->state_fields.n) text_printf(to, "record memory { %s }\n", text_str(&g->state_fields));
     text_join(&g->inputs, "w: weights", &g->fields);
@@ -52,6 +55,7 @@ static void source_print(Src *g, Text *to) {
 static bool program_generate(Arena *arena, Tape *tape, Text *to, bool *varies) {
     Src g = {.arena = arena, .tape = tape, .carried = -1};
     dims_choose(&g);
+    g.library = RARELY(&g, 16);
     for (int n = 2 + DRAW(&g, 6); n > 0; n--) {
         if (RARELY(&g, 6))
             repeat_make(&g);
@@ -61,10 +65,10 @@ static bool program_generate(Arena *arena, Tape *tape, Text *to, bool *varies) {
             step_make(&g);
     }
     results_finish(&g);
-    bool good = g.outputs.n && (g.inputs.n || g.fields.n || g.state_fields.n);
+    bool good = g.outputs.n && (g.inputs.n || g.inner.n || g.fields.n || g.state_fields.n);
     if (good) source_print(&g, to);
     *varies = g.varies;
-    Text *const own[] = {&g.kernels, &g.inputs, &g.outputs, &g.body, &g.fields, &g.state_fields};
+    Text *const own[] = {&g.kernels, &g.inputs, &g.outputs, &g.body, &g.inner, &g.fields, &g.state_fields};
     for (size_t i = 0; i < sizeof own / sizeof *own; i++) text_free(own[i]);
     return good;
 }

@@ -42,7 +42,7 @@ typedef struct {
 typedef struct {
     Arena *arena;
     Tape *tape;
-    Text kernels, fields, state_fields, inputs, outputs, body;
+    Text kernels, inner, fields, state_fields, inputs, outputs, body;
     int ndim, naxis, nkernel, nname, nroot;
     int depth, repeats, outside; /* inside repeats: how many, how often their body runs, the tensors declared before */
     const char *iteration;       /* its number */
@@ -51,7 +51,8 @@ typedef struct {
     bool scalar, integer; /* the program has the parameters a, b */
     SrcDim dim[SRC_DIMS];
     VEC(SrcTensor) tensor;
-    bool varies; /* the result depends on the number of ranks */
+    bool library; /* a file of it is imported */
+    bool varies;  /* the result depends on the number of ranks */
 } Src;
 
 static const char *const axis_name[] = {"tp", "dp", "pp"};

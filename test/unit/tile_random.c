@@ -1,7 +1,9 @@
 /* tile_random.c: random .tile programs mean the same in every form. Each is run by the interpreter on one rank (or on
    its own mesh, where results depend on it) and compared with its mesh, every prefix of the pipeline in several forms,
    random schedules, compiled code, and its own canonical layout. What differs is made smaller and printed. usage:
-   tile_random [--programs=N] [--first=SEED] [--compile=EVERY] [--show=SEED] [--seconds=N] [--folder=DIR] [--stats] */
+   tile_random [--programs=N] [--first=SEED] [--compile=EVERY] [--show=SEED] [--seconds=N] [--folder=DIR] [--stats] [--kinds]
+   */
+#include "test/gen/kinds.h"
 #include "test/gen/program.h"
 #include "test/gen/shrink.h"
 #include "test/gen/stats.h"
@@ -27,7 +29,7 @@ typedef struct {
     int programs, compile, seconds;
     uint64_t first, show;
     const char *folder, *tools;
-    bool stats;
+    bool stats, kinds;
     time_t start;
 } Settings;
 
@@ -207,16 +209,22 @@ static int show(uint64_t seed) {
 /* What the programs use: nothing is run. */
 static int stats(const Settings *o) {
     int made = 0;
+    Kinds kinds = {0};
     features_open();
     for (uint64_t seed = o->first; made < o->programs; seed++) {
         Arena *arena = arena_new();
         Tape tape = tape_new(arena, seed);
         Text text = {0};
         bool varies;
-        if (program_generate(arena, &tape, &text, &varies)) features_count(text_str(&text)), made++;
+        if (program_generate(arena, &tape, &text, &varies)) {
+            if (o->kinds) kinds_count(&kinds, text_str(&text));
+            else features_count(text_str(&text));
+            made++;
+        }
         text_free(&text);
         arena_free(arena);
     }
+    if (o->kinds) return kinds_print(&kinds, made) != 0;
     features_print(made);
     return 0;
 }
@@ -244,12 +252,14 @@ int main(int argc, char **argv) {
             o.folder = v;
         else if (strcmp(argv[i], "--stats") == 0)
             o.stats = true;
+        else if (strcmp(argv[i], "--kinds") == 0)
+            o.kinds = true;
         else if ((v = value_of(argv[i], "--show=")))
             return show(strtoull(v, NULL, 10));
         else
             return 2;
     }
-    if (o.stats) return stats(&o);
+    if (o.stats || o.kinds) return stats(&o);
     write_file(arena_format(arena, "%s/choice.tree", o.folder), choice_tree);
     int made = 0, failed = 0;
     o.start = time(NULL);
