@@ -2,6 +2,7 @@
 #include "driver/session.h"
 
 #include "base/text.h"
+#include "ir/print.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -10,7 +11,6 @@
 
 enum { SOURCE_LIMIT = 16 * 1024 * 1024 };
 
-static const char *const comm_text[] = {"auto", "unfused", "pull", "staged", "push", "packet"};
 static const char *const style_text[] = {"text", "json", "sarif"};
 
 /* The position of a word in a list; the first when it is not given; -1 with a message when it is not there. */
@@ -61,7 +61,7 @@ bool session_open_for(Session *s, const Options *o, const Target *target) {
     *s = (Session){.o = o, .arena = o->arena, .target = *target};
     s->names = names_new(s->arena);
     s->diags = diags_new(s->arena);
-    int comm = word_index("--comm", o->comm, comm_text, 6);
+    int comm = word_index("--comm", o->comm, text_form, TEXT_FORMS);
     if (comm < 0 || word_index("--diagnostics", o->diagnostics, style_text, 3) < 0) return false;
     if (!known_passes(o) || !known_warnings(s)) return false;
     bool all = o->print_after && strcmp(o->print_after, "all") == 0;

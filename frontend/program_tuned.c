@@ -2,11 +2,10 @@
    Takes: lowered programs. Gives: their number of workers and the forms of their collectives. */
 #include "frontend/const.h"
 #include "frontend/unit.h"
+#include "ir/print.h"
 
 #include <inttypes.h>
 #include <string.h>
-
-static const char *const comm_text[] = {"auto", "unfused", "pull", "staged", "push", "packet"};
 
 enum { WORKERS_LIMIT = 4096 };
 
@@ -33,8 +32,8 @@ static bool key_fits(Front *f, const TunedEntry *e, const TunedPair *p) {
 }
 
 static bool comm_set(Front *f, Program *p, const TunedPair *s) {
-    for (int form = 0; form < 6; form++) {
-        if (strcmp(comm_text[form], s->value)) continue;
+    for (int form = 0; form < TEXT_FORMS; form++) {
+        if (strcmp(text_form[form], s->value)) continue;
         for (int i = 0; i < p->node.n; i++)
             if (p->node.p[i]->kind == NODE_COLLECTIVE) p->node.p[i]->form = (CommForm)form;
         return true;

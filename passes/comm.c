@@ -2,10 +2,10 @@
    Takes: value form without flags. Gives: the same results, no collective left; symmetric tensors carry what crosses.
    Forms: pull, staged, push, packets, unfused (docs/passes.md, "comm"); chosen by the model or by --comm. */
 #include "passes/comm.h"
+#include "ir/print.h"
 
 #include <string.h>
 
-static const char *const form_text[] = {"auto", "unfused", "pull", "staged", "push", "packet"};
 static const char *const coll_text[] = {"all_gather", "reduce_scatter", "all_reduce", "all_to_all", "permute", "broadcast", "stack"};
 
 double comm_bytes(const Comm *c, int tensor) {
@@ -28,11 +28,11 @@ static Choice *forced_choice(Comm *c, const Node *node, Choice *choice, int n) {
     for (int i = 0; i < n; i++) {
         if (choice[i].form != form) continue;
         if (choice[i].legal) return &choice[i];
-        diag_perf(c->m->diags, node->loc, "comm-form", "the form '%s' does not fit this %s: %s", form_text[form],
+        diag_perf(c->m->diags, node->loc, "comm-form", "the form '%s' does not fit this %s: %s", text_form[form],
                   coll_text[node->coll], choice[i].why_not);
         return NULL;
     }
-    diag_perf(c->m->diags, node->loc, "comm-form", "%s has no form '%s'", coll_text[node->coll], form_text[form]);
+    diag_perf(c->m->diags, node->loc, "comm-form", "%s has no form '%s'", coll_text[node->coll], text_form[form]);
     return NULL;
 }
 
@@ -48,11 +48,11 @@ static void explain(Comm *c, const Node *node, const Choice *taken, bool forced,
     int at = 0;
     for (int i = 0; i < n && at < (int)sizeof text; i++) {
         const Choice *o = &choice[i];
-        if (o->legal) at += snprintf(text + at, sizeof text - (size_t)at, "; %s %.1f us", form_text[o->form], o->seconds * 1e6);
-        else at += snprintf(text + at, sizeof text - (size_t)at, "; not %s: %s", form_text[o->form], o->why_not);
+        if (o->legal) at += snprintf(text + at, sizeof text - (size_t)at, "; %s %.1f us", text_form[o->form], o->seconds * 1e6);
+        else at += snprintf(text + at, sizeof text - (size_t)at, "; not %s: %s", text_form[o->form], o->why_not);
     }
     remark(c->pass, "comm", node->loc, "%s of '%s' along %s: %s, %s%s", coll_text[node->coll],
-           c->p->tensor.p[node->src].name, c->m->axis.p[node->axis].name, form_text[taken->form],
+           c->p->tensor.p[node->src].name, c->m->axis.p[node->axis].name, text_form[taken->form],
            forced ? "asked for" : "predicted fastest", text);
 }
 
