@@ -1,12 +1,15 @@
 #!/usr/bin/env python3
 """Every example, and every program of the library's tests, on a GPU (or its emulator) against the interpreter: one JSON
-line a case.
+line a case, with the commit, the day and the device. Where the interpreter has no bound, nothing was compared: such a case is
+not right.
 
 usage: check.py [--ranks=N] TILEC SOURCE TARGET [JOBS [COMMAND ..]]; COMMAND goes before tilec, such as a sanitizer: then
 not for the examples at their own sizes. With --ranks the meshes alone, on so many GPUs: as threads and as processes."""
 import concurrent.futures
+import datetime
 import glob
 import json
+import math
 import os
 import re
 import subprocess
@@ -60,7 +63,23 @@ def verdict(row):
     if "not supported yet" in row.get("message", ""):
         return "refused"
     clean = all(": 0 " in line for line in row.get("summary", []))
-    return "right" if row["exit"] == 0 and clean and all(o["agrees"] for o in row["outputs"]) else "wrong"
+    agree = row["outputs"] and all(o["agrees"] for o in row["outputs"])
+    if row["exit"] or not clean or not agree:
+        return "wrong"
+    return "right" if all(math.isfinite(o["bound"]) for o in row["outputs"]) else "unbounded"
+
+
+def said(*command):
+    try:
+        return subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()[0]
+    except (OSError, subprocess.CalledProcessError, IndexError):
+        return ""
+
+
+def origin(source, target):
+    device = "emulator" if target.startswith("emu:") else said("nvidia-smi", "--query-gpu=name", "--format=csv,noheader")
+    return {"commit": said("git", "-C", source, "rev-parse", "--short", "HEAD"), "date": datetime.date.today().isoformat(),
+            "device": device or said("rocminfo")}
 
 
 def cases_of(tilec, source, ranks, small):
@@ -79,12 +98,13 @@ def main():
     jobs = int(rest[0]) if rest else 1
     before = rest[1:]
     cases = cases_of(tilec, source, ranks, bool(before))
-    count = {"right": 0, "refused": 0, "wrong": 0}
+    count = {"right": 0, "unbounded": 0, "refused": 0, "wrong": 0}
+    where = origin(source, target)
     with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
         for row in pool.map(lambda c: run(tilec, source, target, before, c), cases):
             row["verdict"] = verdict(row)
             count[row["verdict"]] += 1
-            print(json.dumps(row), flush=True)
+            print(json.dumps(row | where), flush=True)
     print(f"{len(cases)} cases: {count}", file=sys.stderr)
     return count["wrong"] != 0
 
