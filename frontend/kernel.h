@@ -38,6 +38,12 @@ typedef enum {
     NAME_BROKEN
 } NameKind;
 
+/* The dimensions of a tensor under another shape; those in front that agree stay what they are. */
+typedef struct {
+    int ndim, same;
+    Size dim[MAX_DIMS];
+} KernView;
+
 typedef struct {
     Name name;
     NameKind kind;
@@ -50,6 +56,7 @@ typedef struct {
     Type type;
     bool fixed; /* VAR of a let: cannot be updated */
     bool global; /* TENSOR: whole, and read at global places along split ranges */
+    const KernView *view; /* TENSOR: or NULL */
     bool scalar; /* RESULT without extents: one element, named without subscripts */
     bool read;
     int stamp;
@@ -133,7 +140,14 @@ Type variable_type(Kern *, Entry *);    /* fixes it */
 Value *variable_value(Kern *, Entry *); /* as a tile of exactly that type */
 void variable_update(Kern *, Entry *, Val, Loc);
 
+/* kernel_view.c: let X = view(x, [..]); a tensor of other extents */
+bool is_view(const Expr *);
+void view_declare(Kern *, const Stmt *let);
+/* The places in the tensor of an element of its view; *exists: where there is one, NULL: everywhere. */
+bool view_subscripts(Kern *, const Expr *, const Entry *view, Span *sub, Value **exists);
+
 /* kernel_range.c */
+bool extent_lower(Kern *, const Expr *, Size *);
 int range_declare(Kern *, const RangeDecl *, bool grid, bool last); /* -1 after errors */
 Entry *range_named(Kern *, const Expr *); /* the range an expression names, or NULL without a report */
 int range_stands_for(const Kern *, int range); /* that whose positions it goes through, else itself */
@@ -171,6 +185,9 @@ Val arith_select(Kern *, Val cond, Val, Val, Loc);
 Val arith_contract(Kern *, Val, Val, const int16_t *over, int nover, Loc);
 bool fold_binary(Kern *, AstOp, Val, Val, Loc, Val *);
 bool fold_unary(OpKind, Val, Val *);
+Affine affine_of(const Val *);
+bool is_affine(Val);
+Val subscript_value(Kern *, const Expr *);
 bool index_binary(Kern *, AstOp, Val, Val, Val *);
 Value *index_value(Kern *, const Affine *);
 bool subscripts_lower(Kern *, const Expr *, const Entry *, Span *);

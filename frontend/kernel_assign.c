@@ -85,7 +85,10 @@ static void declare(Kern *c, const Stmt *s, const Expr *target, bool fixed) {
     if (typed) e->type = want;
 }
 
-void let_lower(Kern *c, const Stmt *s) { declare(c, s, s->targets.p[0], true); }
+void let_lower(Kern *c, const Stmt *s) {
+    if (is_view(s->value)) view_declare(c, s);
+    else declare(c, s, s->targets.p[0], true);
+}
 
 Type variable_type(Kern *c, Entry *e) {
     if (!e->typed) e->type = val_type(c, e->val);

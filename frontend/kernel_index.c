@@ -6,12 +6,12 @@
 
 /* ---- arithmetic on sums ---- */
 
-static Affine affine_of(const Val *v) {
+Affine affine_of(const Val *v) {
     if (v->kind == VAL_INT) return affine_const(v->i);
     return v->kind == VAL_TILE ? affine_value(v->v) : *v->index;
 }
 
-static bool is_affine(Val v) {
+bool is_affine(Val v) {
     return v.kind == VAL_INT || v.kind == VAL_INDEX || (v.kind == VAL_TILE && elem_is_int(v.v->type.elem));
 }
 
@@ -87,7 +87,7 @@ Value *index_value(Kern *c, const Affine *a) {
 /* ---- subscripts ---- */
 
 /* Inside a subscript a range stands for its positions. */
-static Val subscript_value(Kern *c, const Expr *e) {
+Val subscript_value(Kern *c, const Expr *e) {
     bool outer = c->in_index, outer_local = c->local_dims;
     c->in_index = true;
     c->local_dims = false;
@@ -154,6 +154,8 @@ static void subscripts_globalise(Kern *c, const Entry *tensor, Span *sub) {
         if (p->dim[d].axis < 0 && is_local(c, &sub[d].lo)) sub[d] = span_of(affine_value(index_value(c, &sub[d].lo)));
 }
 
+static Value *zero_of(Kern *c, Elem e) { return elem_is_float(e) ? build_const_f(&c->b, e, 0) : build_const_i(&c->b, e, 0); }
+
 Val load_lower(Kern *c, const Expr *e) {
     const Expr *base = field_name(c, e->kind == EXPR_INDEX ? e->base : e);
     if (base->kind != EXPR_NAME) {
@@ -164,8 +166,10 @@ Val load_lower(Kern *c, const Expr *e) {
     bool own = tensor.kind == NAME_RESULT && !c->in_merge;
     if (tensor.kind != NAME_TENSOR && tensor.kind != NAME_INOUT && !own) return load_refuse(c, e, &tensor);
     Span sub[MAX_DIMS];
-    if (!subscripts_lower(c, e, &tensor, sub)) return val_error;
+    Value *exists = NULL;
+    if (tensor.view ? !view_subscripts(c, e, &tensor, sub, &exists) : !subscripts_lower(c, e, &tensor, sub)) return val_error;
     c->b.loc = e->loc;
     if (tensor.global) subscripts_globalise(c, &tensor, sub);
-    return val_tile(build_load(&c->b, tensor.index, sub, c->b.k->param.p[tensor.index].ndim));
+    Value *x = build_load(&c->b, tensor.index, sub, c->b.k->param.p[tensor.index].ndim);
+    return val_tile(exists ? build_select(&c->b, exists, x, zero_of(c, x->type.elem)) : x);
 }

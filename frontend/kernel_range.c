@@ -21,7 +21,7 @@ static void extent_unknown(const Resolver *r, const Expr *e) {
     diag_error(r->lw->m->diags, e->loc, "bad-extent", "'%s' is not a dimension", e->name);
 }
 
-static bool extent_lower(Kern *c, const Expr *e, Size *s) {
+bool extent_lower(Kern *c, const Expr *e, Size *s) {
     Resolver r = {.lw = c->lw, .context = c, .find = extent_find, .unknown = extent_unknown};
     if (!size_of_expr(&r, e, s)) return false;
     if (!size_is_number(*s) || s->c >= 0) return true;
