@@ -205,7 +205,7 @@ static void find_node(const Writer *w, Fn *f, int lo, int hi, void (*found)(cons
     }
     for (int i = lo; i < hi; i++) {
         found(w, f, w->p->node.p[i]);
-        fn_line(f, "ticket -= %s;", node_tasks(f, w->p->node.p[i]->kernel));
+        if (i + 1 < hi) fn_line(f, "ticket -= %s;", node_tasks(f, w->p->node.p[i]->kernel));
     }
 }
 
