@@ -103,6 +103,7 @@ void lay_measure(Lay *l) {
         if (most < 0 || most > most_positions) lay_refuse(l, r->loc, "range '%s', whose tiles have no bound", r->name);
         l->extent[i] = power_above(most < 0 || most > most_positions ? 1 : most);
     }
+    lay_pad(l);
 }
 
 /* ---- tiles that are too large, where their sizes are the compiler's to choose ---- */
@@ -210,6 +211,22 @@ bool lay_has_dot(const Region *r) {
     return false;
 }
 
+/* Registers that the largest operand of a product takes: of few rows, more than the result. */
+static int64_t words_of_operands(const Lay *l, const Region *r) {
+    int64_t most = 0;
+    for (const Op *op = r ? r->first : NULL; op; op = op->next) {
+        for (int i = 0; i < 2 && op->kind == OP_DOT; i++) {
+            int64_t n = lay_elements(l, op->arg.p[i]->type) * elem_value_bits(op->arg.p[i]->type.elem) / 32;
+            most = n > most ? n : most;
+        }
+        for (int i = 0; i < 2; i++) {
+            int64_t n = words_of_operands(l, op->region[i]);
+            most = n > most ? n : most;
+        }
+    }
+    return most;
+}
+
 /* Products reuse what a thread holds; all else is faster the more workgroups a processor can hold. */
 static void choose_waves(Lay *l) {
     enum { MOST_THREADS = 1024 };
@@ -217,7 +234,8 @@ static void choose_waves(Lay *l) {
     const bool product = lay_has_dot(l->k->body), few = !product && lay_tasks(l, some) < some;
     const int64_t handful = few ? 4 : 16, common_threads = few ? 512 : 256, plenty = product ? 128 : 64;
     const Op *widest = widest_op(l, l->k->body, NULL);
-    int64_t words = widest ? words_of(l, widest->res.p[0]) : 1;
+    int64_t words = widest ? words_of(l, widest->res.p[0]) : 1, operand = words_of_operands(l, l->k->body);
+    if (operand > words) words = operand;
     int waves = 1, lanes = l->target->wave;
     bool alone = l->k->level == LEVEL_WAVE;
     while (!alone && words > handful * lanes * waves && lanes * waves < common_threads) waves *= 2;
@@ -227,7 +245,7 @@ static void choose_waves(Lay *l) {
     check_registers(l, words, lanes * waves);
     l->k->waves = waves;
     l->wave_bits = __builtin_ctz((unsigned)waves);
-    for (int b = 0; b < LAY_WAVE_BITS; b++) l->wave[b].range = -1;
+    for (int b = 0; b < LAY_WAVE_BITS; b++) l->wave[b].range[0] = l->wave[b].range[1] = -1;
 }
 
 /* ---- the list of layouts, without those that no tile has in the end ---- */

@@ -37,8 +37,8 @@ typedef struct {
     VEC(Value *) value;         /* by id */
     int wave_bits;
     struct {
-        int16_t range;          /* the range that waves divide by this bit; -1: none yet */
-        int bit;
+        int16_t range[2];       /* the range that waves divide by this bit, and another one for products that lack it; -1: none yet */
+        int bit[2];
     } wave[LAY_WAVE_BITS];
     struct {
         const Value *from;
@@ -59,6 +59,7 @@ int lay_words(Elem);                                 /* registers of an element 
 void lay_refuse(Lay *, Loc, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
 void lay_unpack(Lay *);   /* layout_mask.c: packed elements become bytes */
+void lay_pad(Lay *);      /* layout_dot.c: few rows take places for as many as a matrix instruction has */
 void lay_expand(Lay *);   /* layout_dot.c: dots without many results become products and sums */
 void lay_same(Lay *);     /* layout_same.c: a tile that is loaded twice is loaded once */
 void lay_hoist(Lay *);    /* layout_hoist.c: loads that a loop does not change, before it */

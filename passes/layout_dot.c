@@ -62,7 +62,7 @@ static int bits_of(const Lay *l, int range) { return __builtin_ctzll((uint64_t)l
 
 static int taken_bits(const Lay *l, int range) {
     int n = 0;
-    for (int b = 0; b < l->wave_bits; b++) n += l->wave[b].range == range;
+    for (int b = 0; b < l->wave_bits; b++) n += l->wave[b].range[0] == range || l->wave[b].range[1] == range;
     return n;
 }
 
@@ -84,14 +84,22 @@ static int next_divided(const Lay *l, int first, int first_left, int second, int
     return bits_of(l, first) - taken_bits(l, first) >= bits_of(l, second) - taken_bits(l, second) ? first : second;
 }
 
+/* Whether the bit is free for a dot with these ranges, and as its which range: what divides another dot's range alone. */
+static int wave_alternative(const Lay *l, int b, int first, int second) {
+    const int16_t *range = l->wave[b].range;
+    if (range[0] < 0) return 0;
+    return range[0] != first && range[0] != second && range[1] < 0 ? 1 : -1;
+}
+
 /* Bits that are free, or divide ranges of other dots, are given to this one's; the first dot decides for the kernel. */
 static void divide_waves(Lay *l, int first, int first_bits, int second, int second_bits) {
     for (int b = l->wave_bits - 1; b >= 0; b--) {
-        if (l->wave[b].range >= 0) continue;
+        int which = wave_alternative(l, b, first, second);
+        if (which < 0) continue;
         int range = next_divided(l, first, first_bits - taken_bits(l, first), second, second_bits - taken_bits(l, second));
         if (range < 0) return;
-        l->wave[b].bit = bits_of(l, range) - 1 - taken_bits(l, range);
-        l->wave[b].range = (int16_t)range;
+        l->wave[b].bit[which] = bits_of(l, range) - 1 - taken_bits(l, range);
+        l->wave[b].range[which] = (int16_t)range;
     }
 }
 
@@ -138,8 +146,9 @@ static void repeat_fragment(const Lay *l, Layout *to, const Layout *frag, const 
 
 static void place_waves(const Lay *l, Layout *to, const Side *s) {
     for (int b = 0; b < l->wave_bits; b++) {
-        int range = l->wave[b].range, at = layout_add_place(to, "wave", 1);
-        if (is_divided(s, range)) to->column[at] = bit_of(l, to, range, l->wave[b].bit);
+        int at = layout_add_place(to, "wave", 1);
+        for (int i = 0; i < 2; i++)
+            if (is_divided(s, l->wave[b].range[i])) to->column[at] = bit_of(l, to, l->wave[b].range[i], l->wave[b].bit[i]);
     }
 }
 
@@ -182,6 +191,34 @@ static bool is_slim(const Lay *l, const Op *op) {
     int64_t all = lay_elements(l, type_union(op->arg.p[0]->type, op->arg.p[1]->type));
     return all <= FEW || all <= TIMES * (x > y ? x : y);
 }
+
+/* ---- tiles narrower than every instruction for their elements ---- */
+
+static int64_t least_side(const Lay *l, const Op *op) {
+    int64_t least = 0;
+    for (int i = 0; i < l->target->nops; i++) {
+        const MatrixOp *o = &l->target->op[i];
+        int64_t side = o->ad->m > o->ad->n ? o->ad->m : o->ad->n;
+        if (op_fits(o, op, side, side, l->extent[op->over[0]]) && (!least || side < least)) least = side;
+    }
+    return least;
+}
+
+static void pad_range(Lay *l, int range, int64_t side) {
+    if (l->k->range.p[range].kind == RANGE_TILE && l->extent[range] > 1 && l->extent[range] < side) l->extent[range] = side;
+}
+
+/* A few rows take places for as many as an instruction has; a single one is cheaper summed. */
+static void pad(Lay *l, Op *op) {
+    DotRanges d;
+    if (op->kind != OP_DOT || !dot_ranges(op, &d)) return;
+    int64_t side = least_side(l, op);
+    if (l->extent[d.m] < side && l->extent[d.n] < side) return;
+    pad_range(l, d.m, side);
+    pad_range(l, d.n, side);
+}
+
+void lay_pad(Lay *l) { lay_each(l, l->k->body, pad); }
 
 static bool has_matrix_op(const Lay *l, const Op *op) {
     DotRanges d;

@@ -40,6 +40,15 @@ done <<'SIZES'
 1 32 8 4097 128 attention_causal
 1 32 32 4099 128 attention_full
 SIZES
+while read -r b h g s d; do
+    "$tilec" compile "$here/decode.tile" --target=sm_90a --emit=lib -o "$folder/B${b}_H${h}_${g}_S${s}_D$d" -D B="$b" -D H="$h" -D G="$g" -D S="$s" -D D="$d"
+done <<'SIZES'
+1 32 8 8192 128
+1 32 8 131072 128
+8 32 8 8192 128
+1 96 96 65536 128
+1 32 8 8191 128
+SIZES
 while read -r r c; do
     for program in rms_norm row_softmax gated turned residual_norm $([ $((c % 128)) = 0 ] && echo turned_pairs); do
         "$tilec" compile "$here/rows.tile" --program="$program" --target=sm_90a --emit=lib -o "$folder/${r}x$c" -D R="$r" -D C="$c"

@@ -13,6 +13,7 @@ GEMM = [(4096, 4096, 4096), (8192, 8192, 8192), (8192, 28672, 8192), (2048, 4096
 GEMM8 = [(8192, 8192, 8192), (4096, 4096, 4096)]
 ATTENTION = [(1, 32, 32, 4096, 128, 0), (1, 32, 32, 16384, 128, 0), (4, 32, 8, 4096, 128, 1), (1, 64, 8, 16384, 128, 1), (1, 128, 128, 8192, 64, 0),
              (1, 32, 8, 4097, 128, 1), (1, 32, 32, 4099, 128, 0)]
+DECODE = [(1, 32, 8, 8192, 128), (1, 32, 8, 131072, 128), (8, 32, 8, 8192, 128), (1, 96, 96, 65536, 128), (1, 32, 8, 8191, 128)]
 ROWS = [(8192, 8192), (16, 4096), (8193, 8193), (8191, 8191), (17, 4097)]
 L2 = 60e6
 
@@ -131,6 +132,22 @@ def attention(run, b, h, g, s, d, causal):
         return side_by_side(ours, peer, max(2, round(10e-3 / (flops * 2e-15)))) + (flops, error)
 
 
+def decode(run, b, h, g, s, d):
+    """Every place of the cache counts, for the peer too, which is given the same memory."""
+    moved = 4 * b * s * g * d
+    sets = 1 + int(4 * L2 / moved)
+    q, at = normal(b, h, d), torch.full((b,), s - 1, device="cuda", dtype=torch.int32)
+    k, v = ([normal(b, s, g, d) for _ in range(sets)] for _ in range(2))
+    o = torch.full_like(q, float("nan"))
+    ours = lambda i: run(q, k[i % sets], v[i % sets], at, o)
+    peer = lambda i: F.scaled_dot_product_attention(q[:, :, None], k[i % sets].transpose(1, 2), v[i % sets].transpose(1, 2), enable_gqa=h != g)
+    ours(0)
+    scores = torch.einsum("bgrd,bsgd->bgrs", q.float().view(b, g, h // g, d), k[0].float()) / d**0.5
+    error = error_of(o.view(b, g, h // g, d), torch.einsum("bgrs,bsgd->bgrd", scores.softmax(-1), v[0].float()))
+    with sdpa_kernel([SDPBackend.CUDNN_ATTENTION, SDPBackend.FLASH_ATTENTION], set_priority=True):
+        return side_by_side(ours, peer, sets * max(1, round(2e9 / moved / sets))) + (moved, error)
+
+
 def pairs(x, at):
     half = x.shape[-1] // 2
     angle = at[:, None, None] * 10000.0 ** (torch.arange(half, device="cuda") / -half)
@@ -205,6 +222,10 @@ def rows(folder):
         path = f"{folder}/B{b}_H{h}_{g}_S{s}_D{d}/lib{name}.so"
         if os.path.exists(path):
             yield name.replace("_", " "), f"B{b} H{h}/{g} S{s} D{d}", "cudnn", lambda: attention(mesh.program(path, name), *shape)
+    for shape in DECODE:
+        path = "{}/B{}_H{}_{}_S{}_D{}/libdecode.so".format(folder, *shape)
+        if os.path.exists(path):
+            yield "decode attention", "B{} H{}/{} S{} D{}".format(*shape), "cudnn", lambda: decode(mesh.program(path, "decode"), *shape)
     for r, c in ROWS:
         for name in BOUND_BY_MEMORY:
             path = f"{folder}/{r}x{c}/lib{name}.so"
@@ -236,7 +257,7 @@ def main():
             if options.only not in work:
                 continue
             ours, theirs, work_done, error = measure()
-            memory = peer == "torch.compile"
+            memory = peer == "torch.compile" or "decode" in work
             rate = work_done / ours * 1e-6
             line = dict(work=work, shape=shape, dtype="f8e4m3" if "f8" in work else "bf16", gpu=torch.cuda.get_device_name(), ours_us=round(ours, 2), peer=peer, peer_us=round(theirs, 2),
                         ratio=round(theirs / ours, 3), **({"bandwidth": round(rate, 2), "floor_us": round(work_done / copied, 2)} if memory else {"tflops": round(rate, 1)}), rel_err=float(f"{error:.2e}"), commit=options.commit,

@@ -14,6 +14,7 @@ WORDS = {
     "even": ("even", "copies of blocks", "of one length"),
     "launches": ("launches", "a node is", "a launch"),
     "pipe": ("pipe", "kernels that have", "a schedule"),
+    "group": ("group", "tasks that read", "the same: one"),
     "split": ("split", "long loops cut", "over more tasks"),
     "layout": ("layout", "who holds which", "element"),
     "flags": ("flags", "waits and signals", "of single tiles,", "and their proof"),
