@@ -146,10 +146,45 @@ static void over_waves(Fn *f, const Run *run, uint64_t bits) {
     lds_done(f);
 }
 
+/* Where every thread would read many partial results, each reads a share of them, and all of them read what came of that. */
+static bool are_many(const Fn *f, const Run *run, uint64_t bits) {
+    enum { MANY = 64 };
+    bool all = bits == ((uint64_t)(f->hip->threads - 1) & ~((uint64_t)f->hip->lanes - 1));
+    return all && !run->pairs && run->tile.count << __builtin_popcountll(bits) >= MANY;
+}
+
+/* Waves in their order, as one thread would take them. */
+static void over_waves_shared(Fn *f, const Run *run) {
+    int lanes = f->hip->lanes, threads = f->hip->threads, shift = __builtin_ctz((unsigned)lanes);
+    const char *e = elem_text(run->elem), *at = "slot", *own = slot_text(f, run, fn_text(f, "(thread & %d)", lanes - 1));
+    lds_put(f, run, "thread");
+    sync_line(f);
+    fn_line(f, "for (int share = thread; share < %" PRId64 "; share += %d) {", run->tile.count * lanes, threads);
+    f->indent++;
+    fn_line(f, "const int %s = (share >> %d) * %d + (share & %d);", at, shift, threads, lanes - 1);
+    fn_line(f, "%s part = tile_lds_load_%s(%s);", elem_c(run->elem), e, lds_at(f, run->elem, 0, at));
+    fn_line(f, "#pragma unroll");
+    fn_line(f, "for (int wave = 1; wave < %d; wave++) {", threads / lanes);
+    const char *other = fn_text(f, "tile_lds_load_%s(%s)", e, lds_at(f, run->elem, 0, fn_text(f, "%s + wave * %d", at, lanes)));
+    fn_line(f, "    %s", reduce_combine(f, run->kind, run->elem, "part", other));
+    fn_line(f, "}");
+    fn_line(f, "tile_lds_store_%s(%s, part);", e, lds_at(f, run->elem, 0, at));
+    f->indent--;
+    fn_line(f, "}");
+    sync_line(f);
+    registers_open(f, run->tile.count);
+    fn_line(f, "%s = tile_lds_load_%s(%s);", tile_at(f, &run->tile, run->tile.count == 1 ? NULL : "reg"), e, lds_at(f, run->elem, 0, own));
+    registers_close(f, run->tile.count);
+    lds_done(f);
+}
+
 static void over_threads(Fn *f, const Run *run, const Layout *l) {
     uint64_t bits = thread_bits_over(f, run->op, l), lanes = (uint64_t)f->hip->lanes - 1;
     over_lanes(f, run, bits & lanes);
-    over_waves(f, run, bits & ~lanes);
+    if (are_many(f, run, bits & ~lanes))
+        over_waves_shared(f, run);
+    else
+        over_waves(f, run, bits & ~lanes);
 }
 
 /* ---- reductions ---- */
