@@ -25,9 +25,8 @@ static bool dot_ranges(const Op *op, DotRanges *d) {
 /* Exact for these element types, and no larger than the tile. */
 static bool op_fits(const MatrixOp *o, const Op *op, int64_t m, int64_t n, int64_t k) {
     const char *e = elem_text(op->arg.p[0]->type.elem);
-    if (o->kind == MATRIX_WGMMA || o->ad->blocks != 1 || !strncmp(o->name, "scale", 5)) return false;
-    return !strcmp(o->a, e) && !strcmp(o->b, e) && !strcmp(o->d, elem_text(op->res.p[0]->type.elem)) && o->ad->m <= m &&
-           o->ad->n <= n && o->ad->k <= k;
+    return matrix_is_plain(o) && !strcmp(o->a, e) && !strcmp(o->b, e) &&
+           !strcmp(o->d, elem_text(op->res.p[0]->type.elem)) && o->ad->m <= m && o->ad->n <= n && o->ad->k <= k;
 }
 
 static double cost_of(const MatrixOp *o) { return (double)o->cycles / ((double)o->ad->m * o->ad->n * o->ad->k); }

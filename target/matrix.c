@@ -177,6 +177,10 @@ int matrix_width(const char *type) {
     return 8; /* the kinds of f8, i8, u8 */
 }
 
+bool matrix_is_plain(const MatrixOp *o) {
+    return o->kind != MATRIX_WGMMA && o->ad->blocks == 1 && strncmp(o->name, "scale", 5) != 0;
+}
+
 bool matrix_n(const MatrixOp *op, int n) {
     if (op->kind != MATRIX_WGMMA) return n == op->ad->n;
     return n >= 8 && n <= 256 && n % (n <= 32 ? 8 : op->step) == 0;

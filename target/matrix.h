@@ -39,14 +39,14 @@ typedef struct {
     int width; /* of rows that one workgroup holds as a whole, at most; 0: none are */
     int rows, columns, align;
     int threads, lds_bytes; /* of a workgroup */
-    int cluster;       /* workgroups that meet; 0: a plain kernel, which copies no boxes of tensors */
-    int at_once, cost; /* workgroups that the machine runs at once; time of a tile, beside others of the name */
+    int cluster;            /* workgroups that meet; 0: a plain kernel, which copies no boxes of tensors */
+    int at_once, cost;      /* workgroups that the machine runs at once; time of a tile, beside others of the name */
 } MatrixSchedule;
 
 typedef struct {
     const char *name;
     const char *family; /* machines that have the texts of schedules in common */
-    int processors; /* compute units of the device (AMD), multiprocessors (NVIDIA) */
+    int processors;     /* compute units of the device (AMD), multiprocessors (NVIDIA) */
     int wave, lds_bytes;
     int registers, most_registers; /* of 32 bits: those that a workgroup shares, and at most of a thread */
     LdsMachine lds;
@@ -67,6 +67,7 @@ const MatrixSchedule *matrix_schedule(const MatrixTarget *, const char *name, in
 /* The first of that name for rows of so many elements. NULL: none. */
 const MatrixSchedule *matrix_schedule_wide(const MatrixTarget *, const char *name, int64_t width);
 int matrix_width(const char *type);     /* bits of an element */
+bool matrix_is_plain(const MatrixOp *); /* one product of operands that lie in registers, without scales */
 bool matrix_n(const MatrixOp *, int n); /* whether it exists with this n */
 int matrix_cycles(const MatrixOp *, int n);
 
