@@ -128,12 +128,9 @@ static bool update_is_mixed(Kern *c, const Stmt *s, Entry *e, Val v) {
     return true;
 }
 
-/* What only its own updates read is not read. */
 static void update(Kern *c, const Stmt *s, Name name) {
-    bool read = scope_find(c, name)->read;
     Val v = expr_lower(c, s->value);
     Entry *e = scope_find(c, name); /* after the value: new entries may have moved the others */
-    e->read = read;
     if (update_is_mixed(c, s, e, v)) return;
     if (s->op != ASSIGN_SET) v = arith_assign(c, s->op, e->val, v, s->loc);
     variable_update(c, e, v, s->value->loc);
