@@ -47,6 +47,7 @@ static void state_call(Src *g) {
     int base = map_base(g);
     if (base < 0 || !is_whole_place(g, &g->tensor.p[base]) || has_local_dim(&g->tensor.p[base])) return;
     SrcTensor r = g->tensor.p[base], own = r;
+    if (!r.ndim) return; /* a head without names is a program of its own */
     const char *name = SAY(g, "sub%d", g->nname++), *type = head_type(g, r.ndim), *from = read_tensor(g, base);
     text_printf(&g->kernels, "program %s(x: %s, %s h: %s) -> (y: %s) {\n  h = 0.5 * h + x;\n  y = h - 0.25 * x;\n}\n",
                 name, type, DRAW(g, 2) ? "state" : "inout", type, type);

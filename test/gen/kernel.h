@@ -136,7 +136,7 @@ static bool kernel_write(Kern *k, const char *name, KernResult *result, int nres
     body_write(k, result, nresult, result_ranges(k));
     tape_close(g->tape, span);
     if (!all_read(k)) return false;
-    k->generic = RARELY(g, 6) ? 0 : -1;
+    k->generic = class_of(k->param[0].elem) == CLASS_F && RARELY(g, 6) ? 0 : -1; /* what is not called is one of f32 */
     text_printf(&g->kernels, "kernel %s(", name);
     params_print(k, &g->kernels);
     text_add(&g->kernels, ") -> (");
