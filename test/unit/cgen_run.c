@@ -15,7 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { RANKS = 16, ARGS = 32, RUNS = 3 };
+enum { RANKS = 16, ARGS = 256, RUNS = 3 };
 enum { REFUSED = 3 }; /* the exit code where there is no code for a program */
 
 typedef struct {
@@ -191,6 +191,7 @@ static void fill(Array *a, unsigned seed) {
 }
 
 static void prepare(Case *c) {
+    if (c->p->io.n > ARGS) die("too many arguments: ", c->p->name);
     for (int i = 0; i < c->p->io.n; i++)
         for (int side = 0; side < 2; side++) {
             Array *a = side ? &c->expected[i] : &c->io[i];
