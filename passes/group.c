@@ -43,11 +43,19 @@ static bool has_merge(const Kernel *k) {
     return false;
 }
 
-/* Fewer tasks are no loss where their loop can be cut, which gives more. */
+/* Of the grid's tiles: what else a task has is a row's width. */
+static int64_t task_rows(const Kernel *k) {
+    int64_t rows = 1;
+    for (int i = 0; i < k->ngrid; i++)
+        if (k->range.p[i].kind == RANGE_TILE) rows *= k->range.p[i].size;
+    return rows;
+}
+
+/* Fewer tasks are no loss where their loop can be cut, which gives more; tasks of many rows fill the instructions as they are. */
 static bool range_fits(const Kernel *k, int range, int64_t by) {
     enum { MOST = 32 };
     const Range *r = &k->range.p[range];
-    return by > 1 && by <= MOST && r->kind == RANGE_POSITION && r->owner < 0 && k->level == LEVEL_GROUP &&
+    return by > 1 && by * task_rows(k) <= MOST && r->kind == RANGE_POSITION && r->owner < 0 && k->level == LEVEL_GROUP &&
            !k->schedule && !region_counts_tiles(k->body, range) && has_merge(k);
 }
 
