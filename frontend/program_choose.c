@@ -179,7 +179,7 @@ static bool first_store(const Choose *k, ProgValue *v, int tensors, const Expect
 static bool other_store(const Choose *k, ProgValue v, const ProgValue *to) {
     Prog *c = k->c;
     Tensor t = value_tensor(c, &v), u = value_tensor(c, to);
-    if (v.tensor == to->tensor && !value_is_part(&v)) return true;
+    if (value_equal(&v, to)) return true; /* it is there already */
     if (!shape_fits(c, &v, &u, to->loc)) return false;
     if (t.elem != u.elem || !same_place(c, &v, to)) {
         diag_error(c->diags, v.loc, t.elem != u.elem ? "type-mismatch" : "placement-mismatch",
