@@ -137,6 +137,7 @@ typedef struct {
     const char *who, *pragma;                /* in messages; before loops over elements */
     const char *leave;                       /* the statement that ends a task early */
     const char *quotient;                    /* the function that divides f32; NULL: the operator */
+    const char *anew;                        /* the function that hides where a pointer comes from; NULL: none is needed */
     bool loads_apart;                        /* loads of tiles are steps of their own */
     const char *(*symbol)(Fn *, int symbol); /* value of a run-time dimension */
     const char *(*coord)(Fn *, int axis);    /* this rank's coordinate */
@@ -219,6 +220,7 @@ struct Nest {
     Text after[MAX_RANGES + 1]; /* lines after the next loop */
     const char *pragma;         /* before the innermost loop, or NULL */
     const char *guard;          /* condition of all loops, or NULL */
+    int chosen;                 /* how many conditions choose the value whose text is made */
     Past *past;                 /* of a result that goes past the caches, or NULL */
     const Layout *layout;       /* on a GPU: one loop over a thread's registers, .loop its head; ranges are not loops */
     const char *loop;

@@ -150,18 +150,52 @@ static const char *peer_base(Nest *n, const Op *access, const Param *p) {
     return name;
 }
 
+const char *memory_c(Elem e) { return elem_is_packed(e) ? "tile_packed" : elem_c(e); }
+
+static bool term_follows(const Term *t, int range) {
+    if (t->kind == TERM_VALUE) return type_has(t->value->type, range);
+    return t->kind != TERM_SIZE && t->kind != TERM_RANK && t->id == range;
+}
+
+static bool follows(const Op *access, int range) {
+    for (int d = 0; d < access->sub.n; d++)
+        for (int i = 0; i < access->sub.p[d].lo.nterm; i++)
+            if (term_follows(&access->sub.p[d].lo.term[i], range)) return true;
+    return false;
+}
+
+/* The same places are loaded again and again by a loop outside of the innermost one. */
+static bool stands_still(const Nest *n, const Op *load) {
+    for (int d = 0; d + 1 < n->n; d++)
+        if (!follows(load, n->range[d])) return true;
+    for (const Op *op = load->in->parent; op && n->n; op = op->in->parent)
+        if (op->kind == OP_FOR && !follows(load, op->range)) return true;
+    return false;
+}
+
+/* GCC 12 takes vectors from wrong places where it loads them under a mask and has moved their address out of a loop. */
+static const char *load_base(Nest *n, const Op *access, const char *base, const char *inside) {
+    Fn *f = n->f;
+    const Param *p = &f->k->param.p[access->param];
+    bool masked = access->kind == OP_LOAD && (inside || n->chosen);
+    if (!f->back->anew || !masked || !stands_still(n, access)) return base;
+    const char *name = c_name(&f->names, fn_text(f, "%s_here", f->param[access->param]));
+    const char *type = p->packet ? "tile_packet" : memory_c(p->elem);
+    nest_line(n, n->n - 1, "const %s *const %s = %s(%s);", type, name, f->back->anew, base);
+    return name;
+}
+
 static const char *check_text(Fn *f, const char *sub, const char *extent) {
     return fn_text(f, "tile_inside(%s, %s)", sub, extent);
 }
 
-const char *memory_c(Elem e) { return elem_is_packed(e) ? "tile_packed" : elem_c(e); }
-
-const char *nest_element(Nest *n, const Op *access) {
+static const char *element_text(Nest *n, const Op *access, const char *inside) {
     Fn *f = n->f;
     const Param *p = &f->k->param.p[access->param];
     int first = p->ranks >= 0;
     const char *index = "0", *base = first ? peer_base(n, access, p) : f->param[access->param];
     if (p->ndim == 0) return first ? fn_text(f, "%s[0]", base) : base;
+    base = load_base(n, access, base, inside);
     for (int d = 0; d < p->ndim; d++)
         index = text_add_terms(f, d ? text_mul(f, index, text_atom(f, param_extent(f, access->param, d))) : "0",
                                nest_affine(n, &access->sub.p[first + d].lo));
@@ -169,6 +203,8 @@ const char *nest_element(Nest *n, const Op *access) {
     if (elem_is_packed(p->elem)) return f->back->packed(f, p->elem, base, text_bare(f, index));
     return fn_text(f, "%s[%s]", base, index);
 }
+
+const char *nest_element(Nest *n, const Op *access) { return element_text(n, access, NULL); }
 
 const char *nest_place(Nest *n, const Op *access, const char **inside) {
     Fn *f = n->f;
@@ -192,5 +228,5 @@ const char *nest_place(Nest *n, const Op *access, const char **inside) {
         else
             *inside = conjoin(f, *inside, check);
     }
-    return nest_element(n, access);
+    return element_text(n, access, *inside);
 }

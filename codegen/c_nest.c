@@ -187,7 +187,12 @@ static const char *inline_text(Nest *n, const Op *op) {
     if (op->kind == OP_BROADCAST) return nest_value(n, op->arg.p[0]);
     if (op_info[op->kind].class == CLASS_INDEX) return index_text(n, op);
     const char *arg[3];
-    for (int i = 0; i < op->arg.n; i++) arg[i] = nest_value(n, op->arg.p[i]);
+    for (int i = 0; i < op->arg.n; i++) {
+        bool chosen = op->kind == OP_SELECT && i > 0;
+        n->chosen += chosen;
+        arg[i] = nest_value(n, op->arg.p[i]);
+        n->chosen -= chosen;
+    }
     return op_text(n->f, op, arg);
 }
 

@@ -171,5 +171,7 @@ Val load_lower(Kern *c, const Expr *e) {
     c->b.loc = e->loc;
     if (tensor.global) subscripts_globalise(c, &tensor, sub);
     Value *x = build_load(&c->b, tensor.index, sub, c->b.k->param.p[tensor.index].ndim);
-    return val_tile(exists ? build_select(&c->b, exists, x, zero_of(c, x->type.elem)) : x);
+    if (!exists) return val_tile(x);
+    x = build_cast(&c->b, elem_arith(x->type.elem), x);
+    return val_tile(build_select(&c->b, exists, x, zero_of(c, x->type.elem)));
 }

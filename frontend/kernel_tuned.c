@@ -67,43 +67,6 @@ bool tuned_size(Kern *c, const RangeDecl *d, Range *r) {
     return false;
 }
 
-/* ---- sizes that the meaning depends on ---- */
-
-static bool affine_names(const Affine *a, int range, const bool *derived) {
-    for (int i = 0; i < a->nterm; i++) {
-        const Term *t = &a->term[i];
-        if (t->kind == TERM_INDEX && t->id == range) return true;
-        if (t->value && derived[t->value->id]) return true;
-    }
-    return false;
-}
-
-/* Where a tile begins and ends may bound loops: those that carry nothing do each position once, and those that only end
-   there mask what is past it. A value or a place that is made of it, or a sum that begins there, is another with
-   another size. */
-static bool region_needs_size(const Region *r, int range, bool *derived) {
-    for (const Op *op = r ? r->first : NULL; op; op = op->next) {
-        bool from = (op->kind == OP_BEGIN || op->kind == OP_END) && op->range == range;
-        for (int i = 0; i < op->arg.n; i++) {
-            bool bound = op->kind == OP_FOR && (i == 1 || op->arg.n == 2);
-            if (derived[op->arg.p[i]->id] && !bound) from = true;
-        }
-        for (int i = 0; i < op->sub.n; i++)
-            if (affine_names(&op->sub.p[i].lo, range, derived)) return true;
-        bool scalar = op->res.n == 1 && op->res.p[0]->type.nrange == 0 && op->kind != OP_FOR && op->kind != OP_IF;
-        if (from && !scalar) return true;
-        if (from) derived[op->res.p[0]->id] = true;
-        for (int i = 0; i < 2; i++)
-            if (region_needs_size(op->region[i], range, derived)) return true;
-    }
-    return false;
-}
-
-static bool size_is_meant(const Kern *c, int range) {
-    const Kernel *k = c->b.k;
-    return region_needs_size(k->body, range, ARENA_ARRAY(c->arena, bool, k->nvalue + 1));
-}
-
 /* ---- names ---- */
 
 static bool is_power(int64_t n) { return (n & (n - 1)) == 0; }
@@ -189,7 +152,7 @@ void tuned_check(Kern *c) {
     for (int i = 0; i < c->b.k->range.n; i++) {
         const Range *r = &c->b.k->range.p[i];
         const TunedPair *p = pair_named(c->tuned, r->name);
-        if (p && r->kind == RANGE_TILE && size_is_meant(c, i)) report_meant(c, p, r);
+        if (p && r->kind == RANGE_TILE && kernel_needs_size(c->b.k, i)) report_meant(c, p, r);
     }
     check_source(c);
 }
@@ -204,7 +167,7 @@ static void site_key(const Kern *c, TunedPairs *to, const char *name) {
 static void site_sizes(Kern *c, TunedSite *s) {
     for (int i = 0; i < c->b.k->range.n; i++) {
         const Range *r = &c->b.k->range.p[i];
-        TunedPairs *to = size_is_meant(c, i) ? &s->fixed : &s->entry.set;
+        TunedPairs *to = kernel_needs_size(c->b.k, i) ? &s->fixed : &s->entry.set;
         if (r->kind == RANGE_TILE && !tuned_get(to, r->name))
             vec_push(c->arena, to,
                      ((TunedPair){.name = r->name, .value = arena_format(c->arena, "%" PRId64, r->size)}));

@@ -122,7 +122,7 @@ bool view_subscripts(Kern *c, const Expr *e, const Entry *x, Span *sub, Value **
     Val at[MAX_DIMS];
     if (!subscripts_of(c, e, x, at)) return false;
     for (int d = 0; d < view->same; d++) sub[d] = span_of(affine_of(&at[d]));
-    for (int d = view->same + 1; d < view->ndim; d++) require_inside(c, &at[d], view->dim[d].c, exists);
+    for (int d = view->same + (view->same < p->ndim); d < view->ndim; d++) require_inside(c, &at[d], view->dim[d].c, exists);
     c->in_index = true;
     place_split(c, p, view->same, place_of(c, view, at, e->loc), e->loc, sub);
     c->in_index = outer;

@@ -201,6 +201,7 @@ static bool fault_report(const Judge *j, const PlaceQuery *q) {
 static int readable_whole(const Judge *j, const PlaceQuery *q) {
     int whole = whole_argument(j, q);
     bool position = false; /* global places are values */
+    if (whole >= 0 && j->k->param.p[q->at->param].dim[q->dim].axis >= 0) return -1; /* the kernel takes it in blocks */
     for (int t = 0; whole >= 0 && t < q->at->sub.p[q->dim].lo.nterm; t++)
         position = position || q->at->sub.p[q->dim].lo.term[t].kind == TERM_POS;
     return position && j->d->params.p[whole].mode == PARAM_IN ? whole : -1;

@@ -29,3 +29,49 @@ bool region_counts_tiles(const Region *r, int range) {
     }
     return false;
 }
+
+/* ---- sizes that the meaning depends on ---- */
+
+static bool affine_names(const Affine *a, int range, const bool *derived) {
+    for (int i = 0; i < a->nterm; i++) {
+        const Term *t = &a->term[i];
+        if (t->kind == TERM_INDEX && t->id == range) return true;
+        if (t->value && derived[t->value->id]) return true;
+    }
+    return false;
+}
+
+static bool range_is_over(const Op *op, int range) {
+    for (int i = 0; i < op->nover; i++)
+        if (op->over[i] == range) return true;
+    return false;
+}
+
+/* Where a tile begins and ends may bound loops: those that carry nothing do each position once, and those that only end
+   there mask what is past it. A value or a place that is made of it, or a sum that begins there, is another with
+   another size; and so is what is reduced over a tile of the grid (`over`). */
+static bool region_needs_size(const Region *r, int range, bool over, bool *derived) {
+    for (const Op *op = r ? r->first : NULL; op; op = op->next) {
+        if (range_is_over(op, range) && over) return true;
+        bool from = (op->kind == OP_BEGIN || op->kind == OP_END) && op->range == range;
+        for (int i = 0; i < op->arg.n; i++) {
+            bool bound = op->kind == OP_FOR && (i == 1 || op->arg.n == 2);
+            if (derived[op->arg.p[i]->id] && !bound) from = true;
+        }
+        for (int i = 0; i < op->sub.n; i++)
+            if (affine_names(&op->sub.p[i].lo, range, derived)) return true;
+        bool scalar = op->res.n == 1 && op->res.p[0]->type.nrange == 0 && op->kind != OP_FOR && op->kind != OP_IF;
+        if (from && !scalar) return true;
+        if (from) derived[op->res.p[0]->id] = true;
+        for (int i = 0; i < 2; i++)
+            if (region_needs_size(op->region[i], range, over, derived)) return true;
+    }
+    return false;
+}
+
+bool kernel_needs_size(const Kernel *k, int range) {
+    Arena *a = arena_new();
+    bool needs = region_needs_size(k->body, range, range < k->ngrid, ARENA_ARRAY(a, bool, k->nvalue + 1));
+    arena_free(a);
+    return needs;
+}

@@ -149,7 +149,7 @@ static int range_to_halve(const Lay *l, Type t) {
     int best = -1;
     for (int i = 0; i < t.nrange; i++) {
         const Range *r = &l->k->range.p[t.range[i]];
-        if (r->kind != RANGE_TILE || !r->tunable || r->size < LEAST || region_counts_tiles(l->k->body, t.range[i])) continue;
+        if (r->kind != RANGE_TILE || !r->tunable || r->size < LEAST || kernel_needs_size(l->k, t.range[i])) continue;
         if (best < 0 || l->extent[t.range[i]] >= l->extent[best]) best = t.range[i];
     }
     return best;
@@ -176,7 +176,7 @@ static void shrink_depth(Lay *l, Op *op) {
     enum { LEAST = 32 };
     if (op->kind != OP_DOT || op->nover != 1) return;
     const Range *r = &l->k->range.p[op->over[0]];
-    bool free = r->kind == RANGE_TILE && r->tunable && !region_counts_tiles(l->k->body, op->over[0]);
+    bool free = r->kind == RANGE_TILE && r->tunable && !kernel_needs_size(l->k, op->over[0]);
     while (free && r->size > LEAST && 2 * bytes_of_operands(l, op->in) > l->target->lds_bytes) halve(l, op->over[0], "memory");
 }
 

@@ -37,7 +37,7 @@ static int64_t largest_tile(const Lay *l, const Region *r) {
 static int range_to_halve(const Lay *l) {
     for (int i = 0; i < l->k->ngrid; i++) {
         const Range *r = &l->k->range.p[i];
-        if (r->kind == RANGE_TILE && r->tunable && r->size > 1 && !region_counts_tiles(l->k->body, i)) return i;
+        if (r->kind == RANGE_TILE && r->tunable && r->size > 1 && !kernel_needs_size(l->k, i)) return i;
     }
     return -1;
 }

@@ -106,7 +106,7 @@ def main():
             count[row["verdict"]] += 1
             print(json.dumps(row | where), flush=True)
     print(f"{len(cases)} cases: {count}", file=sys.stderr)
-    return count["wrong"] != 0
+    return count["wrong"] + count["unbounded"] != 0
 
 
 if __name__ == "__main__":

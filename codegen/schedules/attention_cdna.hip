@@ -228,6 +228,7 @@ TILE_FN void $kernel_go($kernel_rows *r, $kernel_fetched *next, const $kernel_wo
 }
 
 TILE_FN void $kernel_compute(char *lds, const tile_$type *q, const tile_$type *k, const tile_$type *v, tile_$type *o, int rows, int keys) {
+    if (rows <= 0 || keys <= 0) return;
     const $kernel_tile at = $kernel_here(rows, keys);
     const int head = at.head, matrix = $matrix, steps = at.last - at.first;
     const int64_t of_rows = (int64_t)head * at.S, of_keys = (int64_t)matrix * at.T * $kernel_WIDTH;

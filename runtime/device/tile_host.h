@@ -27,6 +27,14 @@ static inline tile_f16 tile_f16_of_bits(uint32_t u) {
     return x;
 }
 
+/* The same pointer, and the compiler does not know it. */
+#define tile_anew(p)                                                                                                   \
+    ({                                                                                                                 \
+        __typeof__(p) tile_anew_ = (p);                                                                                \
+        __asm__("" : "+r"(tile_anew_));                                                                                \
+        tile_anew_;                                                                                                    \
+    })
+
 static inline void *tile_at(void *base, size_t bytes) { return (char *)base + bytes; }
 
 /* ---- sums into memory that other tasks also add to ---- */

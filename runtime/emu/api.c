@@ -147,9 +147,9 @@ int tile_emu_event_record(void *event, void *stream) {
     if (!event) return E_INVALID;
     engine_enter();
     Event *e = event;
-    e->stream = stream_of(stream);
+    Stream *s = stream_of(stream);
     e->pending++;
-    bool good = e->stream && stream_put(e->stream, &(Command){.event = e});
+    bool good = s && stream_put(s, &(Command){.event = e});
     if (!good) e->pending--;
     return leave_with(good ? 0 : E_NOMEM);
 }
@@ -172,7 +172,7 @@ int tile_emu_event_query(void *event) {
     Event *e = event;
     if (e->pending) return leave_with(E_NOT_READY);
     known_join(&host_clock, &e->clock);
-    return leave_with(e->stream && e->stream->failed ? E_LAUNCH : 0);
+    return leave_with(e->failed ? E_LAUNCH : 0);
 }
 
 int tile_emu_event_elapsed(float *ms, void *from, void *to) {

@@ -236,7 +236,7 @@ typedef struct {
 } Device;
 
 typedef struct Event {
-    struct Stream *stream; /* of the last record */
+    bool failed;           /* the stream of the last record had failed by then */
     int pending;           /* records that streams have not come to */
     int followers;         /* commands that wait for it */
     uint64_t done;         /* records that streams have come to */

@@ -50,19 +50,20 @@ bool stream_wait(Stream *s) {
 
 /* ---- for the emulator's thread ---- */
 
-static void event_leave(Event *e, bool follows) {
+static void event_leave(const Stream *s, Event *e, bool follows) {
     if (follows) {
         e->followers--;
     } else {
         e->pending--;
         e->done++;
+        e->failed = s->failed;
     }
 }
 
 static void command_drop(Stream *s) {
     Command *c = s->first;
     s->first = c->next;
-    if (c->event) event_leave(c->event, c->after);
+    if (c->event) event_leave(s, c->event, c->after);
     free(c->launch.call);
     free(c);
     engine_happened();

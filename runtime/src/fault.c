@@ -81,13 +81,15 @@ int fault_tell(const tile_record *why, int code) {
         return tile_fail(code, "rank %d gave up: a run of program '%s' began before the one before had ended",
                          why->rank, why->name);
     if (why->code == TILE_E_RANGE)
-        return tile_fail(code, "element %lld of '%s' is %lld on rank %d, outside its declared range; nothing was run",
-                         (long long)why->task, why->name, (long long)why->seen, why->rank);
+        return tile_fail(code, "element %lld of '%s' is %lld on rank %d, outside its declared range%s",
+                         (long long)why->task, why->name, (long long)why->seen, why->rank,
+                         code == TILE_E_RANGE ? "; nothing was run" : ": that rank gave up");
     if (why->missing < 0 && why->flag >= 0)
         return tile_fail(
             code, "rank %d gave up: a packet of '%s' has not come: generation %llu expected, %llu seen (task %lld)",
             why->rank, why->name, (unsigned long long)why->expected, (unsigned long long)why->seen,
             (long long)why->task);
+    if (why->missing < 0 && why->task < 0) return tile_fail(code, "rank %d gave up: %s", why->rank, why->name);
     if (why->missing < 0)
         return tile_fail(code, "rank %d gave up: %s (task %lld)", why->rank, why->name, (long long)why->task);
     return tile_fail(
@@ -99,7 +101,8 @@ int fault_tell(const tile_record *why, int code) {
 int fault_report(tile_mesh *m) {
     tile_record why;
     bool known = tile_fault_read(&m->fault, m->rank, &why);
-    int code = m->reported ? TILE_E_POISONED : known && why.code ? why.code : TILE_E_TIMEOUT;
+    bool own = known && why.code && (why.code != TILE_E_RANGE || why.rank == m->rank); /* other ranks have run */
+    int code = m->reported ? TILE_E_POISONED : own ? why.code : TILE_E_TIMEOUT;
     m->reported = true;
     return known ? fault_tell(&why, code) : tile_fail(code, "a rank gave up");
 }

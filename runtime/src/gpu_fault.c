@@ -63,6 +63,7 @@ static tile_record record_of(const tile_mesh *m, const tile_gpu_record *f) {
                        .expected = f->expected,
                        .seen = f->seen};
     strncpy(why.name, flag_name(m, f), sizeof why.name - 1);
+    if (why.code == TILE_E_RANGE) why.missing = -1; /* it was the argument's number */
     return why;
 }
 
@@ -85,11 +86,15 @@ void gpu_notice_look(tile_mesh *m) {
 int gpu_refusal_take(tile_mesh *m) {
     Gpu *g = m->gpu;
     tile_gpu_record r, *at = &cell_of(m, (uint64_t)m->rank)->refusal;
-    if (!atomic_exchange(g->notice, 0) || look(g, &r, at, sizeof r) || !r.claim) return TILE_OK;
-    int error = g->api.fill(at, 0, sizeof r, g->aside);
+    if (!atomic_exchange(g->notice, 0)) return TILE_OK;
+    gpu_fault_learn(m); /* the notice may have come of poison since it was looked at */
+    if (fault_poisoned(m)) return fault_report(m);
+    int error = look(g, &r, at, sizeof r);
+    if (!error && !r.claim) return TILE_OK;
+    if (!error) error = g->api.fill(at, 0, sizeof r, g->aside);
     if (!error) error = g->api.stream_sync(g->aside);
     tile_record why = record_of(m, &r);
-    return error ? gpu_fail(g, error, "clearing a refusal") : fault_tell(&why, TILE_E_RANGE);
+    return error ? gpu_fail(g, error, "looking at a refusal") : fault_tell(&why, TILE_E_RANGE);
 }
 
 /* ---- from the host to the device ---- */
