@@ -28,12 +28,10 @@ static inline tile_f16 tile_f16_of_bits(uint32_t u) {
 }
 
 /* The same pointer, and the compiler does not know it. */
-#define tile_anew(p)                                                                                                   \
-    ({                                                                                                                 \
-        __typeof__(p) tile_anew_ = (p);                                                                                \
-        __asm__("" : "+r"(tile_anew_));                                                                                \
-        tile_anew_;                                                                                                    \
-    })
+static inline const void *tile_anew(const void *p) {
+    __asm__("" : "+r"(p));
+    return p;
+}
 
 static inline void *tile_at(void *base, size_t bytes) { return (char *)base + bytes; }
 
