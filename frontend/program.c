@@ -339,7 +339,7 @@ void assignment_lower(Prog *c, const Stmt *from) {
 
 void program_lower(Front *f, const Decl *d) {
     Module *m = f->lower.m;
-    Prog c = {.f = f, .m = m, .arena = f->arena, .diags = f->diags};
+    Prog c = {.f = f, .m = m, .arena = f->arena, .diags = f->diags, .head = d};
     int before = f->diags->errors;
     c.p = program_new(m, d->name, d->loc);
     interface_lower(&c, d);

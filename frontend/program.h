@@ -79,6 +79,7 @@ typedef struct Prog {
     Arena *arena;
     Diags *diags;
     Program *p;
+    const Decl *head; /* of the program itself, as written */
     VEC(Variable) var;
     int base;         /* of the names of this frame */
     Frame *frame;     /* NULL: the program itself */
@@ -155,6 +156,7 @@ void statements_lower(Prog *, const Stmts *); /* of a whole body: names are chec
 /* program_head.c */
 void inputs_check(Prog *); /* of the whole program: an input that nothing reads is a warning */
 void interface_lower(Prog *, const Decl *);
+bool head_name_taken(Prog *, Name, Loc); /* reports it; a dim that no type of the head names is hidden */
 void param_lower(Prog *, const ParamDecl *, Role);
 const Decl *record_of(Prog *, const TypeExpr *); /* or NULL */
 

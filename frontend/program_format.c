@@ -128,7 +128,7 @@ void format_lower(Prog *c, const ParamDecl *w, Role role) {
     int before = c->diags->errors;
     const Decl *d = format_named(c, &w->type);
     if (role != ROLE_INPUT) report(c, w->loc, "format-place", "only an input of a program is stored in a format");
-    if (!d || role != ROLE_INPUT || name_taken(c, w->name, w->loc)) return;
+    if (!d || role != ROLE_INPUT || head_name_taken(c, w->name, w->loc)) return;
     whole->name = w->name;
     bool good = whole_lower(c, w, whole) && shapes_count(c, w, d);
     ActualArg *actual = ARENA_ARRAY(c->arena, ActualArg, d->params.n + 1);

@@ -9,6 +9,43 @@ static bool range_refuse(Prog *c, const ParamDecl *p) {
     return false;
 }
 
+/* ---- names of the head ---- */
+
+typedef struct {
+    Name name;
+    bool found;
+} Mention;
+
+static void mention_look(void *ctx, const Expr *e) {
+    Mention *m = ctx;
+    m->found |= e->kind == EXPR_NAME && e->name == m->name;
+}
+
+static void mention_each(const Exprs *list, Mention *m) {
+    for (int i = 0; i < list->n; i++) expr_each(list->p[i], mention_look, m);
+}
+
+static bool types_mention(const ParamDecls *list, Name name) {
+    Mention m = {.name = name};
+    for (int i = 0; i < list->n; i++) {
+        const ParamDecl *p = &list->p[i];
+        mention_each(&p->type.shape, &m);
+        mention_each(&p->type.format_args, &m);
+        expr_each(p->lo, mention_look, &m);
+        expr_each(p->hi, mention_look, &m);
+    }
+    return m.found;
+}
+
+bool head_name_taken(Prog *c, Name name, Loc loc) {
+    const Decl *d = ptrmap_get(&c->f->visible, name);
+    bool hides =
+        d && d->kind == DECL_DIM && !types_mention(&c->head->params, name) && !types_mention(&c->head->results, name);
+    return (!hides || variable_find(c, name)) && name_taken(c, name, loc);
+}
+
+/* ---- parameters and results ---- */
+
 /* `ids: i32[B] in 0 .. V`: each run looks at the values before anything else. */
 static bool values_range(Prog *c, const ParamDecl *p, Tensor *t) {
     if (t->role != ROLE_INPUT || !elem_is_int(t->elem) || elem_bits(t->elem) < 8) return range_refuse(c, p);
@@ -26,11 +63,13 @@ void param_lower(Prog *c, const ParamDecl *p, Role role) {
                   .output = role == ROLE_OUTPUT,
                   .state = role == ROLE_STATE,
                   .fixed = role == ROLE_INPUT};
-    if (name_taken(c, p->name, p->loc)) return;
+    if (head_name_taken(c, p->name, p->loc)) return;
     bool good = type_lower(c, &p->type, &t, &info) && (!p->lo || values_range(c, p, &t));
-    if (p->is_const) diag_error(c->diags, p->loc, "parameter-mode", "'%s' is a constant, and only a call gives it a value", p->name);
+    if (p->is_const)
+        diag_error(c->diags, p->loc, "parameter-mode", "'%s' is a constant, and only a call gives it a value", p->name);
     if (good && !p->is_const) {
-        v.value = t.ndim || role == ROLE_INPUT ? prog_tensor(c, tensor_new(c, t, &info), p->loc) : scalar_new(c, t, &info, p->loc);
+        v.value = t.ndim || role == ROLE_INPUT ? prog_tensor(c, tensor_new(c, t, &info), p->loc)
+                                               : scalar_new(c, t, &info, p->loc);
         vec_push(c->arena, &c->p->io, v.value.tensor);
     } else
         v.made = true;
@@ -46,8 +85,10 @@ static void head_lower(Prog *, const ParamDecl *, Role);
 
 /* Flattened: one parameter for each field. */
 static void record_lower(Prog *c, const ParamDecl *p, const Decl *d, Role role) {
-    if (name_taken(c, p->name, p->loc)) return;
-    variable_new(c, (Variable){.name = p->name, .loc = p->loc, .value = prog_error(p->loc), .read = true, .fixed = true, .record = d});
+    if (head_name_taken(c, p->name, p->loc)) return;
+    variable_new(
+        c, (Variable){
+               .name = p->name, .loc = p->loc, .value = prog_error(p->loc), .read = true, .fixed = true, .record = d});
     for (int i = 0; i < d->params.n; i++) {
         ParamDecl field = d->params.p[i];
         field.name = name_inside(c, p->name, field.name);
@@ -57,16 +98,21 @@ static void record_lower(Prog *c, const ParamDecl *p, const Decl *d, Role role) 
 
 static void head_lower(Prog *c, const ParamDecl *p, Role role) {
     const Decl *record = record_of(c, &p->type);
-    if (record) record_lower(c, p, record, role);
-    else if (p->type.format && p->lo) range_refuse(c, p);
-    else if (p->type.format) format_lower(c, p, role);
-    else param_lower(c, p, role);
+    if (record)
+        record_lower(c, p, record, role);
+    else if (p->type.format && p->lo)
+        range_refuse(c, p);
+    else if (p->type.format)
+        format_lower(c, p, role);
+    else
+        param_lower(c, p, role);
 }
 
 /* What a program that is run updates in place lives across its runs. */
 void interface_lower(Prog *c, const Decl *d) {
     if (!head_is_sound(c, d)) return;
-    for (int i = 0; i < d->params.n; i++) head_lower(c, &d->params.p[i], d->params.p[i].mode == PARAM_IN ? ROLE_INPUT : ROLE_STATE);
+    for (int i = 0; i < d->params.n; i++)
+        head_lower(c, &d->params.p[i], d->params.p[i].mode == PARAM_IN ? ROLE_INPUT : ROLE_STATE);
     for (int i = 0; i < d->results.n; i++) head_lower(c, &d->results.p[i], ROLE_OUTPUT);
 }
 

@@ -6,12 +6,21 @@
 
 #include <string.h>
 
+/* A name of the head hides a dim of the file. */
+static Found hidden_report(const Prog *c, const Variable *v, Loc loc) {
+    diag_error(c->diags, loc, "undefined", "'%s' is a name of the program's head here, not the dim", v->name);
+    diag_note(c->diags, v->loc, "declared here; choose another name");
+    return FOUND_ERROR;
+}
+
 static Found extent_find(const Resolver *r, Name name, Loc loc, Size *s) {
     Prog *c = r->context;
     const Variable *v = variable_find(c, name);
     bool number = v && v->value.kind == PROG_NUMBER && v->value.is_integer;
     if (number) *s = size_number((int64_t)v->value.number);
-    return number || frame_dim(c, name, s) ? FOUND : global_find(r->lw, name, loc, s);
+    if (number || frame_dim(c, name, s)) return FOUND;
+    Found found = global_find(r->lw, name, loc, s);
+    return v && found == FOUND ? hidden_report(c, v, loc) : found;
 }
 
 static void extent_unknown(const Resolver *r, const Expr *e) {
