@@ -3,8 +3,6 @@
 
 static int64_t round_up(int64_t n, int64_t to) { return (n + to - 1) / to * to; }
 
-static int64_t ceil_div(int64_t n, int64_t d) { return n <= 0 ? 0 : (n - 1) / d + 1; }
-
 static const int64_t byte_limit = INT64_C(1) << 46;
 
 static int64_t tensor_bytes(const Module *m, const Tensor *t) {

@@ -9,18 +9,11 @@
 
 enum { OTHERS = 3 };
 
-static void print_pair(const TunedPair *p, bool first) { printf("%s%s = %s", first ? "" : ", ", p->name, p->value); }
-
-static void print_sizes(const TunedPairs *set) {
-    for (int i = 0, n = 0; i < set->n; i++)
-        if (!tuned_is_fact(set->p[i].name)) print_pair(&set->p[i], n++ == 0);
-}
-
 /* What a file says beside sizes. */
 static void print_choices(const TunedSite *s) {
     for (int i = 0; s->from && i < s->from->set.n; i++)
         if (!tuned_is_fact(s->from->set.p[i].name) && !tuned_get(&s->entry.set, s->from->set.p[i].name))
-            print_pair(&s->from->set.p[i], false);
+            printf(", %s = %s", s->from->set.p[i].name, s->from->set.p[i].value);
 }
 
 static double fact_of(const TunedEntry *e, const char *name) {
@@ -39,7 +32,7 @@ static void print_measured(const TunedSite *s, double predicted_us) {
 static void print_others(const Variants *list, int count) {
     for (int i = 1; i < list->n; i++) {
         printf("%s", i > 1 ? "; " : count ? "; others: " : "");
-        print_sizes(&list->p[i].entry.set);
+        tune_print_pairs(&list->p[i].entry.set, "");
         printf(" %.4g us", list->p[i].predicted * 1e6);
     }
     printf("\n");
@@ -51,7 +44,7 @@ static void print_site(const Tune *t, int site) {
     if (s->entry.program || tune_seconds(t, site) == 0 || s->entry.set.n < 2) return;
     Variants list = tune_kernel_variants(t, site, OTHERS, &count);
     printf("tune: '%s': ", s->entry.name);
-    print_sizes(&s->entry.set);
+    tune_print_pairs(&s->entry.set, "");
     print_choices(s);
     printf(", %s, %.4g us of the program predicted", s->from ? "by the file of sizes" : "as written",
            list.p[0].predicted * 1e6);

@@ -66,14 +66,6 @@ static Array *results(const Laws *l, Arena *a, const Module *m, const Program *p
 
 /* ---- one loop ---- */
 
-static double element_error(const Array *a, const Array *b, int64_t i) {
-    if (!elem_is_float(a->elem)) return array_get_int(a, i) == array_get_int(b, i) ? 0 : INFINITY;
-    double x = array_get(a, i), y = array_get(b, i), e = fabs(x - y);
-    return x == y || (isnan(x) && isnan(y)) ? 0 : isnan(e) ? INFINITY : e;
-}
-
-static double element_bound(const Array *a, int64_t i) { return a->bound ? a->bound[i] : 0; }
-
 /* The sign of what is no number says nothing. */
 static const char *number_text(const Laws *l, double x) {
     return isnan(x) ? "nan" : arena_format(l->s->arena, "%.9g", x);
@@ -92,14 +84,14 @@ static bool element_report(const Laws *l, Loc loc, int io, int64_t i, const Arra
     if (isnan(array_get(cut, i)))
         diag_note(l->s->diags, loc, "a part may carry infinities, and their difference is no number: where(m == mx, 1, exp(m - mx))");
     diag_note(l->s->diags, loc, "inputs are drawn from --seed=%" PRId64 "; two evaluations may differ by %.3g here",
-              l->s->o->seed, element_bound(cut, i) + element_bound(whole, i));
+              l->s->o->seed, array_bound(cut, i) + array_bound(whole, i));
     return false;
 }
 
 static bool agrees(const Laws *l, Loc loc, const Array *io, const char *how) {
     for (int k = 0; k < l->p->io.n; k++)
         for (int64_t i = 0, n = io_tensor(l, k)->role == ROLE_INPUT ? 0 : array_count(&io[k]); i < n; i++)
-            if (element_error(&io[k], &l->whole[k], i) > element_bound(&io[k], i) + element_bound(&l->whole[k], i))
+            if (array_error(&io[k], &l->whole[k], i) > array_bound(&io[k], i) + array_bound(&l->whole[k], i))
                 return element_report(l, loc, k, i, &io[k], how);
     return true;
 }

@@ -14,22 +14,12 @@ typedef struct {
     int64_t nan;         /* how many are NaN in both */
 } Difference;
 
-static double element_error(const Array *a, const Array *b, int64_t i) {
-    if (!elem_is_float(a->elem)) return array_get_int(a, i) == array_get_int(b, i) ? 0 : INFINITY;
-    double x = array_get(a, i), y = array_get(b, i);
-    if (x == y || (isnan(x) && isnan(y))) return 0;
-    double e = fabs(x - y);
-    return isnan(e) ? INFINITY : e;
-}
-
-static double bound_at(const Array *a, int64_t i) { return a->bound ? a->bound[i] : 0; }
-
 /* more: what comes to the bounds; or NULL */
 static Difference difference(const Array *a, const Array *b, const Array *more) {
     Difference d = {0};
     double ratio = -1;
     for (int64_t i = 0, n = array_count(a); i < n; i++) {
-        double e = element_error(a, b, i), bound = bound_at(b, i) + (more ? bound_at(more, i) : 0);
+        double e = array_error(a, b, i), bound = array_bound(b, i) + (more ? array_bound(more, i) : 0);
         d.over += e > bound;
         d.open += isinf(bound);
         d.nan += elem_is_float(a->elem) && isnan(array_get(a, i)) && isnan(array_get(b, i));

@@ -14,7 +14,7 @@ static const double least_gain = 0.98; /* of the time: more is taken for noise *
 
 /* ---- what is printed ---- */
 
-static void print_pairs(const TunedPairs *list, const char *before) {
+void tune_print_pairs(const TunedPairs *list, const char *before) {
     for (int i = 0, n = 0; i < list->n; i++)
         if (!tuned_is_fact(list->p[i].name))
             printf("%s%s = %s", n++ ? ", " : before, list->p[i].name, list->p[i].value);
@@ -25,14 +25,14 @@ static void print_variant(const Variant *v, bool first) {
         printf("  %10.4g %10s  ", v->predicted * 1e3, v->why);
     else
         printf("  %10.4g %10.4g  ", v->predicted * 1e3, v->measured * 1e3);
-    print_pairs(&v->entry.set, "");
+    tune_print_pairs(&v->entry.set, "");
     printf("%s\n", first ? "  (now)" : "");
 }
 
 static void print_table(const Variants *list, const char *what, int count) {
     const TunedEntry *e = &list->p[0].entry;
     printf("%s %s", what, e->name);
-    print_pairs(&e->key, " with ");
+    tune_print_pairs(&e->key, " with ");
     printf(": %d of %d variants\n    predicted   measured  (ms of the program)\n", list->n - 1, count);
     for (int i = 0; i < list->n; i++) print_variant(&list->p[i], i == 0);
     fflush(stdout);

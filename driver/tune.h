@@ -36,6 +36,9 @@ Variants tune_kernel_variants(const Tune *, int site, int most, int *count);
 Variants tune_choice_variants(const Tune *, const TunedEntry *now, double tasks, int choice);
 int tune_choices(void);
 
+/* tune.c: `before`, then "i = 64, j = 128", without the facts; nothing of an empty list */
+void tune_print_pairs(const TunedPairs *, const char *before);
+
 /* tune_measure.c: false after a message */
 bool tune_begin(Tune *);                     /* compiles and runs the program as written */
 bool tune_measure(const Tune *, Variants *); /* the first one must run; the others may fall out */

@@ -21,18 +21,10 @@ static double tolerance(Elem e) {
 static bool array_agrees(const Array *a, const Array *b) {
     int64_t n = array_count(a);
     double most = 0;
-    if (!elem_is_float(a->elem)) {
-        for (int64_t i = 0; i < n; i++)
-            if (array_get_int(a, i) != array_get_int(b, i)) return false;
-        return true;
-    }
-    for (int64_t i = 0; i < n; i++)
+    for (int64_t i = 0; i < n && elem_is_float(a->elem); i++)
         if (isfinite(array_get(b, i))) most = fmax(most, fabs(array_get(b, i)));
-    for (int64_t i = 0; i < n; i++) {
-        double x = array_get(a, i), y = array_get(b, i);
-        bool same = x == y || (isnan(x) && isnan(y));
-        if (!same && !(fabs(x - y) <= tolerance(a->elem) * most)) return false;
-    }
+    for (int64_t i = 0; i < n; i++)
+        if (array_error(a, b, i) > tolerance(a->elem) * most) return false;
     return true;
 }
 

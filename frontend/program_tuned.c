@@ -31,36 +31,34 @@ static bool key_fits(Front *f, const TunedEntry *e, const TunedPair *p) {
     return false;
 }
 
-static bool comm_set(Front *f, Program *p, const TunedPair *s) {
+static void comm_set(Front *f, Program *p, const TunedPair *s) {
     for (int form = 0; form < TEXT_FORMS; form++) {
         if (strcmp(text_form[form], s->value)) continue;
         for (int i = 0; i < p->node.n; i++)
             if (p->node.p[i]->kind == NODE_COLLECTIVE) p->node.p[i]->form = (CommForm)form;
-        return true;
+        return;
     }
     diag_error(f->diags, s->at, "bad-tuning", "comm is auto, unfused, pull, staged, push or packet, not '%s'",
                s->value);
-    return false;
 }
 
-static bool workers_set(Front *f, Program *p, const TunedPair *s) {
+static void workers_set(Front *f, Program *p, const TunedPair *s) {
     int64_t n;
-    if (tuned_number(s, WORKERS_LIMIT, &n)) return p->workers = (int)n, true;
-    diag_error(f->diags, s->at, "bad-tuning", "a run has 1 to %d workers, not '%s'", WORKERS_LIMIT, s->value);
-    return false;
+    if (tuned_number(s, WORKERS_LIMIT, &n))
+        p->workers = (int)n;
+    else
+        diag_error(f->diags, s->at, "bad-tuning", "a run has 1 to %d workers, not '%s'", WORKERS_LIMIT, s->value);
 }
-
-static bool fact_set(Front *f, Program *p, const TunedPair *s) { return f && p && s; }
 
 static const struct {
     const char *name;
-    bool (*set)(Front *, Program *, const TunedPair *);
-} knobs[] = {{"comm", comm_set}, {"workers", workers_set}, {"measured_us", fact_set}, {"written_us", fact_set}};
+    void (*set)(Front *, Program *, const TunedPair *); /* NULL: a fact, which changes nothing */
+} knobs[] = {{"comm", comm_set}, {"workers", workers_set}, {"measured_us", NULL}, {"written_us", NULL}};
 
 static void pair_set(Front *f, Program *p, const TunedPair *s) {
     for (size_t i = 0; i < sizeof knobs / sizeof *knobs; i++)
         if (strcmp(knobs[i].name, s->name) == 0) {
-            knobs[i].set(f, p, s);
+            if (knobs[i].set) knobs[i].set(f, p, s);
             return;
         }
     diag_error(f->diags, s->loc, "unknown-tuning", "a program has no '%s' to choose", s->name);

@@ -71,6 +71,16 @@ double array_get(const Array *a, int64_t i) {
     return float_decode(a->elem, ((const uint8_t *)a->data)[i]);
 }
 
+double array_error(const Array *a, const Array *b, int64_t i) {
+    if (!elem_is_float(a->elem)) return array_get_int(a, i) == array_get_int(b, i) ? 0 : INFINITY;
+    double x = array_get(a, i), y = array_get(b, i);
+    if (x == y || (isnan(x) && isnan(y))) return 0;
+    double e = fabs(x - y);
+    return isnan(e) ? INFINITY : e;
+}
+
+double array_bound(const Array *a, int64_t i) { return a->bound ? a->bound[i] : 0; }
+
 void array_set_int(Array *a, int64_t i, int64_t x) {
     switch (a->elem) {
     case ELEM_I64:

@@ -2,8 +2,6 @@
    A dimension of n tasks: kept n words of 1 task, divided ceil(n / G) of G (the last of fewer), dropped 1 of n. */
 #include "ir/ir.h"
 
-static int64_t ceil_div(int64_t n, int64_t d) { return n <= 0 ? 0 : (n - 1) / d + 1; }
-
 int64_t flag_dim_tasks(const Module *m, const FlagDim *d, const int64_t *sym) {
     return grid_tasks(m, d->of, d->size, sym);
 }

@@ -23,6 +23,9 @@ bool array_new(Arena *, Elem, int ndim, const int64_t *dim, Array *out); /* zero
 int64_t array_count(const Array *);
 double array_get(const Array *, int64_t i); /* i64 beyond 2^53 rounds */
 int64_t array_get_int(const Array *, int64_t i);
+/* How far two elements are apart, and the bound of one: 0 where both are NaN, infinite where one is, or integers differ. */
+double array_error(const Array *, const Array *, int64_t i);
+double array_bound(const Array *, int64_t i);
 void array_set(Array *, int64_t i, double);
 void array_set_int(Array *, int64_t i, int64_t);
 /* Zeros with the global extents of a program's tensor; sym: values of the run-time dimensions. */

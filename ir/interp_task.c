@@ -6,8 +6,6 @@
 
 /* ---- ranges ---- */
 
-static int64_t ceil_div(int64_t n, int64_t d) { return n <= 0 ? 0 : (n - 1) / d + 1; }
-
 static int64_t range_size(const Range *r, const RangeState *s) {
     return r->kind == RANGE_WHOLE ? (s->hi > s->lo ? s->hi - s->lo : 1) : r->kind == RANGE_TILE ? r->size : 1;
 }

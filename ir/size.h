@@ -13,6 +13,7 @@ Type type_without(Type, int range);
 bool type_equal(Type, Type);
 Type affine_type(const Kernel *, const Affine *); /* i64 over the ranges of its POS and VALUE terms */
 
+int64_t ceil_div(int64_t n, int64_t d); /* 0 for what is not above 0; d > 0 */
 Size size_number(int64_t);
 bool size_is_number(Size); /* a compile-time number, the same on every rank */
 bool size_equal(Size, Size);

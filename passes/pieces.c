@@ -42,22 +42,20 @@ static bool length_known(const Op *loop, int64_t *n) {
     return true;
 }
 
-static int64_t quotient_above(int64_t n, int64_t by) { return (n + by - 1) / by; }
-
 static int64_t step_known(int64_t length, int64_t parts, int64_t multiple) {
-    return multiple * (length ? quotient_above(length, parts * multiple) : 1);
+    return multiple * (length ? ceil_div(length, parts * multiple) : 1);
 }
 
 int64_t pieces_most(const Op *loop, int64_t parts, int64_t multiple) {
     int64_t n;
-    return length_known(loop, &n) ? quotient_above(n, step_known(n, parts, multiple)) : parts;
+    return length_known(loop, &n) ? ceil_div(n, step_known(n, parts, multiple)) : parts;
 }
 
 /* step = multiple * max(1, ceil(length / (parts * multiple))), count = ceil(length / step) */
 Pieces pieces_of(Builder *b, const Op *loop, int64_t parts, int64_t multiple) {
     int64_t known;
     if (length_known(loop, &known)) {
-        int64_t step = step_known(known, parts, multiple), count = quotient_above(known, step);
+        int64_t step = step_known(known, parts, multiple), count = ceil_div(known, step);
         return (Pieces){number(b, step), number(b, count), count * step == known};
     }
     Value *length = build_binary(b, OP_SUB, loop->arg.p[1], loop->arg.p[0]), *zero = number(b, 0);

@@ -30,8 +30,6 @@ static bool rows_align(const Kernel *k, const Product *f, int bytes) {
     return true;
 }
 
-static int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
-
 /* Clusters of workgroups take whole tiles in rounds; those over the edge, which take half as long, come last, first to
    clusters that the last round leaves idle. */
 static double time_of(const Kernel *k, const MatrixSchedule *s) {
