@@ -266,6 +266,7 @@ ProgValue collective_lower(Prog *, const Expr *, const Expected *);
 
 /* program_map.c: whole-tensor expressions and copies, as kernels made on the spot. */
 ProgValue map_lower(Prog *, const Expr *, const Expected *);
+const Expr *branch_known(Prog *, const Expr *); /* of ?: with a condition known at compile time; NULL: neither */
 bool map_copy(Prog *, ProgValue from, const ProgValue *to, Loc);
 
 #endif

@@ -14,11 +14,6 @@ ProgValue prog_tensor(Prog *c, int tensor, Loc loc) {
     return v;
 }
 
-static ProgValue unsupported(Prog *c, const Expr *e, const char *what) {
-    diag_error(c->diags, e->loc, "unsupported", "not supported yet: %s", what);
-    return prog_error(e->loc);
-}
-
 /* ---- names ---- */
 
 static ProgValue name_unknown(Prog *c, const Expr *e) {
@@ -66,9 +61,12 @@ static void field_unknown(Prog *c, const Expr *e, const Decl *record) {
     const char **list = ARENA_ARRAY(c->arena, const char *, record->params.n + 1);
     for (int i = 0; i < record->params.n; i++) list[i] = record->params.p[i].name;
     const char *near = spelling_nearest(e->name, list, record->params.n);
-    diag_error(c->diags, e->loc, "undefined", "the %s '%s' has no field '%s'", format ? "format" : "record", record->name, e->name);
-    if (near) diag_note(c->diags, e->loc, "did you mean '%s'?", near);
-    else diag_note(c->diags, record->loc, "'%s' is declared here", record->name);
+    diag_error(c->diags, e->loc, "undefined", "the %s '%s' has no field '%s'", format ? "format" : "record",
+               record->name, e->name);
+    if (near)
+        diag_note(c->diags, e->loc, "did you mean '%s'?", near);
+    else
+        diag_note(c->diags, record->loc, "'%s' is declared here", record->name);
 }
 
 Expr *field_named(Prog *c, const Expr *e) {
@@ -95,9 +93,9 @@ static ProgValue field_lower(Prog *c, const Expr *e) {
 
 /* ---- calls ---- */
 
-static const char *const tile_functions[] = {"abs", "exp", "exp2", "log",   "log2",   "sqrt", "rsqrt",
-                                             "sin", "cos", "tanh", "erf",   "floor",  "ceil", "round",
-                                             "pow", "min", "max",  "where", "relu", "sigmoid", "silu", "gelu"};
+static const char *const tile_functions[] = {"abs", "exp",   "exp2", "log",     "log2", "sqrt",  "rsqrt", "sin",
+                                             "cos", "tanh",  "erf",  "floor",   "ceil", "round", "pow",   "min",
+                                             "max", "where", "relu", "sigmoid", "silu", "gelu"};
 enum { TILE_FUNCTIONS = sizeof tile_functions / sizeof *tile_functions };
 
 static bool is_tile_function(const Prog *c, Name name) {
@@ -151,6 +149,11 @@ static ProgValue choose_lower(Prog *c, const Expr *e, const Expected *want) {
 
 /* ---- expressions ---- */
 
+static ProgValue cond_lower(Prog *c, const Expr *e, const Expected *want) {
+    const Expr *branch = branch_known(c, e);
+    return branch ? tensor_lower(c, branch, want) : map_lower(c, e, want);
+}
+
 ProgValue tensor_lower(Prog *c, const Expr *e, const Expected *want) {
     switch (e->kind) {
     case EXPR_NAME: return name_lower(c, e);
@@ -160,7 +163,7 @@ ProgValue tensor_lower(Prog *c, const Expr *e, const Expected *want) {
     case EXPR_INDEX: return part_lower(c, e);
     case EXPR_FIELD: return field_lower(c, e);
     case EXPR_CHOOSE: return choose_lower(c, e, want);
-    case EXPR_COND: return unsupported(c, e, "?: between tensors; where(c, x, y) chooses element by element");
+    case EXPR_COND: return cond_lower(c, e, want);
     case EXPR_ERROR: return prog_error(e->loc);
     default: diag_error(c->diags, e->loc, "not-a-tensor", "a tensor is expected here"); return prog_error(e->loc);
     }

@@ -58,7 +58,8 @@ static ParamDecl param_made(const Map *m, Name name, Name elem, int ndim, Loc lo
 static Stmt *each_made(const Map *m, int ndim, Stmt *store) {
     Stmt *s = ARENA_NEW(m->a, Stmt);
     *s = (Stmt){.kind = STMT_EACH, .loc = m->loc};
-    if (ndim == 0) vec_push(m->a, &s->ranges, ((RangeDecl){.name = name_made(m, "i", 0), .loc = m->loc, .of = size_made(m, 1)}));
+    if (ndim == 0)
+        vec_push(m->a, &s->ranges, ((RangeDecl){.name = name_made(m, "i", 0), .loc = m->loc, .of = size_made(m, 1)}));
     for (int d = 0; d < ndim; d++) {
         RangeDecl r = {
             .name = name_made(m, "i", d), .loc = m->loc, .of = expr_made(m, EXPR_NAME, name_made(m, "d", d))};
@@ -121,12 +122,13 @@ static Expr *map_copy_of(Map *m, const Expr *e) {
     if (e->base) r->base = map_expr(m, e->base);
     if (e->lhs) r->lhs = map_expr(m, e->lhs);
     if (e->rhs) r->rhs = map_expr(m, e->rhs);
+    if (e->cond) r->cond = map_expr(m, e->cond);
     for (int i = 0; i < e->args.n; i++) vec_push(m->a, &r->args, map_expr(m, e->args.p[i]));
     return r;
 }
 
 static bool is_map(const Map *m, const Expr *e) {
-    if (e->kind == EXPR_UNARY) return true;
+    if (e->kind == EXPR_UNARY || e->kind == EXPR_COND) return true;
     if (e->kind == EXPR_BINARY) return e->op != AST_AT;
     return e->kind == EXPR_CALL && !collective_named(e->name) && !front_find(m->c->f, e->name) &&
            strcmp(e->name, "view") != 0;
@@ -146,6 +148,13 @@ static Expr *dim_made(const Map *m, const Expr *e) {
     return s.c ? sum : sum->lhs;
 }
 
+const Expr *branch_known(Prog *c, const Expr *e) {
+    ProgValue test;
+    if (e->kind != EXPR_COND || !number_of_expr(c, e->cond, &test)) return NULL;
+    touch(c, test.number != 0 ? e->rhs : e->lhs);
+    return test.number != 0 ? e->lhs : e->rhs;
+}
+
 /* A literal number is copied as it stands, so that it adapts to its neighbour's type. */
 static Expr *map_expr(Map *m, const Expr *e) {
     ProgValue v;
@@ -154,6 +163,8 @@ static Expr *map_expr(Map *m, const Expr *e) {
     if (number_of_expr(m->c, e, &v)) return number_made(m, &v);
     Expr *dim = dim_made(m, e);
     if (dim) return dim;
+    const Expr *branch = branch_known(m->c, e);
+    if (branch) return map_expr(m, branch);
     return is_map(m, e) ? map_copy_of(m, e) : leaf_of(m, tensor_lower(m->c, e, &expected_nothing));
 }
 
@@ -186,7 +197,8 @@ static bool extents_agree(const Map *m, int i, int like) {
         for (int a = t.dim[d].axis; a >= 0; a = axes_rest(a)) {
             int other = tensor_split(&u, axes_first(a));
             if (other < 0 || other == d) continue;
-            return shapes_report(m, i, like, "a mesh axis splits one dimension of both; move the split: all_to_all(..)");
+            return shapes_report(m, i, like,
+                                 "a mesh axis splits one dimension of both; move the split: all_to_all(..)");
         }
     }
     return true;

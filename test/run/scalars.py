@@ -24,3 +24,7 @@ z = normal(N)
 total = 5 + z.astype(np.float64).sum()
 run("counted", {"x": z, "calls": one(7, np.int32), "s": one(5, np.float32), "last": np.zeros(3, np.float32)},
     {"calls": one(8, np.int32), "s": one(total), "last": np.array([0, total, 8.0]), "y": z * total})
+for at, f in ((3, 0.5), (2, -1.5), (1, 2.0)):
+    a = X * f if at > 2 and U.sum() > 0 else -X if at == 2 else X
+    run("chosen", {"x": x, "u": u, "f": np.array(f, np.float32), "at": np.array(at, np.int32)},
+        {"a": a, "b": one(f if f > 0 else 2 * U.sum()), "c": X.T, "d": X + 1}, tolerance=2e-5)
