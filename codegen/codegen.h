@@ -32,6 +32,7 @@ typedef struct {
     int threads;
     int64_t lds;
     int cluster, parts, nmap; /* 0, but of a schedule's */
+    bool dependent;           /* it waits for the launch before it by itself */
     GpuMap map[GPU_MAPS];
 } GpuLaunch;
 
@@ -65,6 +66,9 @@ bool gpu_emit(Arena *, GpuText *);
 void gpu_call_type(Text *, const Module *, const Program *);
 /* Its kernels are told of ranks, flags and tickets. */
 bool gpu_has_task(const Module *, const Program *);
+/* Its kernels wait by themselves for what ran before them on the stream: where the machine lets them begin earlier, and nothing
+   but the order of launches stands between them. */
+bool gpu_is_dependent(const GpuText *);
 bool gpu_looks_at_values(const Program *); /* some input has a declared range */
 const char *gpu_file_name(Arena *, const GpuText *, const char *ending); /* NAME_TARGET.ENDING */
 

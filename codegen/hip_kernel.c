@@ -128,6 +128,7 @@ bool hip_kernel(GpuText *g, Arena *a, const Program *p, const Memory *memory, co
     source_comment(&f, to);
     kernel_head(&f, to, launch->function);
     text_add(to, text_str(&head));
+    if (launch->dependent) text_add(to, "    tile_follow();\n");
     text_add(to, text_str(&f.body));
     text_free(&head);
     text_add(to, "}\n\n");

@@ -39,7 +39,7 @@ static bool emit_node(Arena *a, GpuText *g, const Program *p, const Memory *memo
         diag_error(g->m->diags, n->loc, "unsupported", "not supported yet on %s: collectives of more than one rank", g->target);
         return false;
     }
-    GpuLaunch launch = {.kernel = n->kernel};
+    GpuLaunch launch = {.kernel = n->kernel, .dependent = gpu_is_dependent(g)};
     const GpuLaunch *before = launched_before(g, p, n);
     if (before) launch = *before;
     launch.function = before ? before->function : c_function_name(names, n->kernel->name);

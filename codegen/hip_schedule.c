@@ -112,6 +112,7 @@ void schedule_begin(Schedule *s, const MatrixSchedule *facts) {
     schedule_number(s, "lds", facts->lds_bytes);
     schedule_hole(s, "refuse", gpu_looks_at_values(s->f.p) ? "\n    if (tile_refused(call.task)) return;" : "");
     schedule_hole(s, "call", fn_text(&s->f, "%s_call", s->f.p->name));
+    if (s->launch->dependent) schedule_kind(s, "dependent");
     s->launch->threads = facts->threads;
     s->launch->lds = facts->lds_bytes;
     s->launch->cluster = facts->cluster;

@@ -2,6 +2,7 @@
    that the runtime reads. */
 #include "codegen/c.h"
 #include "ir/relation.h"
+#include "target/matrix.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -18,6 +19,8 @@ bool gpu_has_task(const Module *m, const Program *p) {
         has = p->node.p[i]->kind == NODE_CALL && kernel_orders_tasks(p->node.p[i]->kernel);
     return has;
 }
+
+bool gpu_is_dependent(const GpuText *g) { return matrix_target(g->target)->dependent && !gpu_has_task(g->m, g->p); }
 
 void gpu_call_type(Text *to, const Module *m, const Program *p) {
     text_printf(to, "typedef struct {\n    %s_args args;\n    char *local; /* workspace */\n", p->name);
@@ -86,6 +89,7 @@ static void write_launches(Text *to, Arena *a, const GpuText *g) {
                     l->threads, l->lds, groups_name(a, g, l->kernel));
         if (l->parts) text_printf(to, ", .parts = %d", l->parts);
         if (l->nmap) text_printf(to, ", .cluster = %d, .nmaps = %d, .map = %s_map_%d", l->cluster, l->nmap, prefix(a, g), i);
+        if (l->dependent) text_add(to, ", .dependent = 1");
         text_add(to, "},\n");
     }
     text_add(to, "};\n\n");

@@ -120,7 +120,7 @@ static const MatrixSchedule sm_90a_schedules[] = {
 #define MMA(...)
 #define WGMMA(...)
 #define SCHEDULE(...)
-#define MACHINE(name, family, processors, wave, lds, registers, most)                                                  \
+#define MACHINE(name, family, processors, wave, lds, registers, most, dependent)                                       \
     {#name,                                                                                                            \
      #family,                                                                                                          \
      processors,                                                                                                       \
@@ -128,6 +128,7 @@ static const MatrixSchedule sm_90a_schedules[] = {
      lds,                                                                                                              \
      registers,                                                                                                        \
      most,                                                                                                             \
+     dependent,                                                                                                        \
      {name##_phases, LENGTH(name##_phases)},                                                                           \
      name##_ops,                                                                                                       \
      LENGTH(name##_ops),                                                                                               \

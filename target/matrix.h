@@ -49,6 +49,7 @@ typedef struct {
     int processors;     /* compute units of the device (AMD), multiprocessors (NVIDIA) */
     int wave, lds_bytes;
     int registers, most_registers; /* of 32 bits: those that a workgroup shares, and at most of a thread */
+    bool dependent;                /* a launch may begin before the one before it has ended, and waits for that itself */
     LdsMachine lds;
     const MatrixOp *op;
     int nops;

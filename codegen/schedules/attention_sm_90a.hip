@@ -249,6 +249,7 @@ TILE_KERNEL_MAPS($kernel, $call, $threads, $cluster) {
         tile_mbar_init_done();
     }
     tile_sync();
+?dependent     tile_follow();
     if (tile_thread() < 128) {
         tile_regs_give(40);
         if (tile_thread() == 0) $kernel_copy(&maps, at);

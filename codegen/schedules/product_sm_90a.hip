@@ -207,6 +207,7 @@ TILE_KERNEL_MAPS($kernel, $call, $threads, $cluster) {
         tile_mbar_init_done();
     }
     tile_cluster_sync();
+?dependent     tile_follow();
     if (tile_thread() < 128) {
         tile_regs_give(40);
         if (tile_thread() == 0) $kernel_copy(&maps, at);

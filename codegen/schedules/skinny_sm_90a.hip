@@ -105,6 +105,7 @@ TILE_KERNEL_MAPS($kernel, $call, $threads, $PARTS) {
         tile_mbar_init_done();
     }
     tile_sync();
+?dependent     tile_follow();
     for (int tile = (int)tile_group() / $PARTS; tile < $kernel_TILES; tile += (int)tile_groups() / $PARTS) {
         float acc[$kernel_SUMS];
         if (group == $TALL / 64 && thread == 0) $kernel_copy(&maps, &at, tile * $TALL);

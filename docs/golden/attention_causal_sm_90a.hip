@@ -264,6 +264,7 @@ TILE_KERNEL_MAPS(attention, attention_causal_call, 384, 1) {
         tile_mbar_init_done();
     }
     tile_sync();
+    tile_follow();
     if (tile_thread() < 128) {
         tile_regs_give(40);
         if (tile_thread() == 0) attention_copy(&maps, at);

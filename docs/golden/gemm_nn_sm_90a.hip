@@ -179,6 +179,7 @@ TILE_KERNEL_MAPS(matmul, gemm_nn_call, 384, 2) {
         tile_mbar_init_done();
     }
     tile_cluster_sync();
+    tile_follow();
     if (tile_thread() < 128) {
         tile_regs_give(40);
         if (tile_thread() == 0) matmul_copy(&maps, at);

@@ -104,6 +104,12 @@ TILE_FN int64_t tile_groups(void) { return (int64_t)gridDim.x; }
 /* All threads of the workgroup meet here; what they wrote to LDS before is seen by all after. */
 TILE_FN void tile_sync(void) { __syncthreads(); }
 
+/* The launches before this one on the stream have ended, and what they stored is seen; the next one may begin, up to here.
+   PTX ISA, "griddepcontrol". */
+TILE_FN void tile_follow(void) {
+    asm volatile("griddepcontrol.wait;\n\tgriddepcontrol.launch_dependents;" ::: "memory");
+}
+
 TILE_FN uint32_t tile_shuffle(uint32_t x, int lane) { return __shfl_sync(0xffffffffu, x, lane); }
 
 /* ---- sums into memory that other workgroups also add to ---- */

@@ -14,7 +14,7 @@
 extern "C" {
 #endif
 
-#define TILE_ABI 3
+#define TILE_ABI 4
 
 enum {
     TILE_OK = 0,

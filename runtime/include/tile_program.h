@@ -66,6 +66,7 @@ typedef struct {
     int parts;                             /* 0, or workgroups that share a task of `groups` */
     int nmaps;
     const tile_map *map;                   /* their descriptions are the kernel's second argument */
+    int dependent;                         /* 1: it waits for the launches before it by itself, and may begin earlier */
 } tile_launch;
 
 /* A program for one kind of GPU. */

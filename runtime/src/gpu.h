@@ -14,6 +14,22 @@ typedef struct {
     char bytes[64];
 } GpuHandle;
 
+/* CUlaunchAttribute and CUlaunchConfig. */
+typedef struct {
+    int id, unused;
+    union {
+        int value;
+        uint64_t bytes[8];
+    };
+} GpuLaunchAttribute;
+
+typedef struct {
+    unsigned groups[3], threads[3], lds;
+    void *stream;
+    GpuLaunchAttribute *attribute;
+    unsigned nattributes;
+} GpuLaunchConfig;
+
 /* Stands where CUDA or HIP has nothing like it; the emulator need not have it either. */
 #define GPU_NONE ""
 
@@ -56,6 +72,8 @@ typedef struct {
     GPU(launch, "cuLaunchKernel", "hipModuleLaunchKernel",                                                             \
         (void *, unsigned gx, unsigned gy, unsigned gz, unsigned x, unsigned y, unsigned z, unsigned lds,              \
          void *stream, void **arguments, void **extra))                                                                \
+    GPU(launch_ex, "cuLaunchKernelEx", GPU_NONE,                                                                       \
+        (const GpuLaunchConfig *, void *, void **arguments, void **extra))                                             \
     GPU(stream_create, "cuStreamCreate", "hipStreamCreateWithFlags", (void **, unsigned flags))                        \
     GPU(stream_destroy, "cuStreamDestroy_v2", "hipStreamDestroy", (void *))                                            \
     GPU(stream_sync, "cuStreamSynchronize", "hipStreamSynchronize", (void *))                                          \
@@ -83,6 +101,7 @@ enum {
     GPU_STREAM_NON_BLOCKING = 1,
     GPU_EVENT_NO_TIMING = 2,
     GPU_POINTER_DEVICE = 9,    /* attribute of memory: the device's number */
+    GPU_LAUNCH_DEPENDENT = 6,  /* attribute of a launch, CUDA: it may begin before the one before it has ended */
     GPU_MAX_DYNAMIC_LDS = 8,   /* attribute of a function, CUDA */
     GPU_MULTIPROCESSORS = 16,  /* attribute of a device, CUDA */
     GPU_MAP_UINT8 = 0,         /* of tensor maps, CUDA: elements, */

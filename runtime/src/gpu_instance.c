@@ -249,6 +249,22 @@ static int launches_check(const Run *r) {
     return TILE_OK;
 }
 
+/* A launch that waits for those before it by itself may begin while they end. */
+static int launch_enqueue(const Gpu *gpu, const tile_launch *l, void *function, unsigned groups, void **arguments,
+                          void *stream) {
+    unsigned lds = gpu->kind == GPU_HIP ? 0 : (unsigned)l->lds_bytes; /* HIP's is in the code */
+    if (!l->dependent || !gpu->api.launch_ex)
+        return gpu->api.launch(function, groups, 1, 1, (unsigned)l->threads, 1, 1, lds, stream, arguments, NULL);
+    GpuLaunchAttribute early = {.id = GPU_LAUNCH_DEPENDENT, .value = 1};
+    GpuLaunchConfig config = {.groups = {groups, 1, 1},
+                              .threads = {(unsigned)l->threads, 1, 1},
+                              .lds = lds,
+                              .stream = stream,
+                              .attribute = &early,
+                              .nattributes = 1};
+    return gpu->api.launch_ex(&config, function, arguments, NULL);
+}
+
 /* map: descriptions of what this launch copies by tiles. */
 static int launch_one(const Run *r, int i, GpuMap *map) {
     const tile_instance *p = r->p;
@@ -257,10 +273,8 @@ static int launch_one(const Run *r, int i, GpuMap *map) {
     int64_t groups = groups_count(r, l);
     void *arguments[] = {p->gpu->call, map};
     if (groups <= 0) return TILE_OK;
-    unsigned lds = gpu->kind == GPU_HIP ? 0 : (unsigned)l->lds_bytes; /* HIP's is in the code */
     void *traced = r->capturing ? NULL : gpu_trace_begin(gpu, l->kernel, p->generation, i, r->stream);
-    int error = gpu->api.launch(p->gpu->function[i], (unsigned)groups, 1, 1, (unsigned)l->threads, 1, 1, lds, r->stream,
-                                arguments, NULL);
+    int error = launch_enqueue(gpu, l, p->gpu->function[i], (unsigned)groups, arguments, r->stream);
     if (traced) gpu->api.event_record(traced, r->stream);
     return error ? gpu_fail(gpu, error, l->kernel) : TILE_OK;
 }

@@ -98,6 +98,22 @@ FAKE(launch, cuLaunchKernel, hipModuleLaunchKernel,
      (void *a, unsigned b, unsigned c, unsigned d, unsigned e, unsigned f, unsigned g, unsigned h, void *i, void **j,
       void **k),
      (a, b, c, d, e, f, g, h, i, j, k))
+/* CUlaunchConfig, as far as the runtime fills it. */
+typedef struct {
+    unsigned groups[3], threads[3], lds;
+    void *stream, *attribute;
+    unsigned nattributes;
+} LaunchConfig;
+extern _Atomic int fake_dependent;
+_Atomic int fake_dependent; /* launches that may begin before the one before has ended */
+int cuLaunchKernelEx(const LaunchConfig *, void *, void **, void **);
+int cuLaunchKernelEx(const LaunchConfig *c, void *function, void **arguments, void **extra) {
+    const int *attribute = c->attribute; /* number, unused, value */
+    if (c->nattributes != 1 || attribute[0] != 6 || attribute[2] != 1) return 1;
+    fake_dependent++;
+    return cuLaunchKernel(function, c->groups[0], c->groups[1], c->groups[2], c->threads[0], c->threads[1], c->threads[2], c->lds,
+                          c->stream, arguments, extra);
+}
 int cuDeviceGetAttribute(int *, int, int);
 int cuDeviceGetAttribute(int *value, int attribute, int device) {
     (void)device;

@@ -62,7 +62,7 @@ static int64_t groups(const tile_task *t) {
     return (N + THREADS - 1) / THREADS;
 }
 
-static const tile_launch good[] = {{.kernel = "scale", .threads = THREADS, .groups = groups}, {.kernel = "add", .threads = THREADS, .groups = groups}};
+static const tile_launch good[] = {{.kernel = "scale", .threads = THREADS, .groups = groups}, {.kernel = "add", .threads = THREADS, .groups = groups, .dependent = 1}};
 
 static const tile_arg args[] = {
     {.name = "x", .elem = "f32", .role = TILE_ROLE_INPUT, .ndim = 1, .dim = {0}, .sym = {0}, .split = {-1}},
