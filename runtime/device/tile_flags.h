@@ -27,7 +27,7 @@ TILE_FN void tile_poison(const tile_gpu_task *t) {
 /* What this rank's poison word says, which the host is told; 0: healthy. */
 TILE_FN uint64_t tile_poisoned(const tile_gpu_task *t) {
     uint64_t why = tile_word_load(&t->fault[t->rank]->poison, TILE_SYSTEM);
-    if (why) tile_word_store(t->notice, why, TILE_SYSTEM);
+    if (why) tile_word_store(&t->notice->fault, why, TILE_SYSTEM);
     return why;
 }
 
@@ -185,7 +185,7 @@ TILE_FN void tile_look_at(const tile_gpu_task *t, int arg, int ranks, int64_t at
     if (ranks == TILE_ONE)
         tile_give_up(t, why);
     else if (tile_record_write(t, &t->fault[t->rank]->refusal, why))
-        tile_word_store(t->notice, 1, TILE_SYSTEM);
+        tile_word_store(&t->notice->refusal, 1, TILE_SYSTEM);
 }
 
 TILE_FN bool tile_refused(const tile_gpu_task *t) { return tile_word_load(t->busy, TILE_DEVICE) == TILE_REFUSED; }

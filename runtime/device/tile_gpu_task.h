@@ -29,6 +29,11 @@ typedef struct {
     tile_gpu_record refusal; /* of a run that all ranks refused; its host takes it away */
 } tile_gpu_fault;
 
+/* Of a rank, in the host's memory: what it has to learn of from its device. */
+typedef struct {
+    uint64_t fault, refusal; /* 0: nothing */
+} tile_gpu_notice;
+
 /* One per rank and instance, in memory of its device; constant once the instance is open. */
 typedef struct tile_gpu_task {
     int32_t rank, nranks;
@@ -42,7 +47,7 @@ typedef struct tile_gpu_task {
     char *const *symmetric;       /* [nranks] peer-visible workspace of each rank */
     tile_gpu_word *const *word;   /* [nranks] flag words of each rank */
     tile_gpu_fault *const *fault; /* [nranks] */
-    uint64_t *notice;             /* of this rank, in the host's memory: not 0 when there is a fault or a refusal to learn of */
+    tile_gpu_notice *notice;      /* of this rank */
 } tile_gpu_task;
 
 #endif

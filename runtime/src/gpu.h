@@ -99,6 +99,7 @@ enum {
     GPU_PEER_ATOMICS_CUDA = 3, /* attributes of two devices */
     GPU_PEER_ATOMICS_HIP = 2,
     GPU_STREAM_NON_BLOCKING = 1,
+    GPU_STREAM_OF_THREAD = 2, /* a handle: another stream in each thread */
     GPU_EVENT_NO_TIMING = 2,
     GPU_POINTER_DEVICE = 9,    /* attribute of memory: the device's number */
     GPU_LAUNCH_DEPENDENT = 6,  /* attribute of a launch, CUDA: it may begin before the one before it has ended */
@@ -132,6 +133,11 @@ typedef struct {
     void *context; /* retained: it outlives the rank that made it */
 } GpuPeer;
 
+/* tile_gpu_notice, as the host reads it. */
+typedef struct {
+    _Atomic uint64_t fault, refusal;
+} GpuNotice;
+
 typedef struct Gpu {
     GpuApi api;
     GpuKind kind;
@@ -140,7 +146,7 @@ typedef struct Gpu {
     void *context, *stream;   /* stream: the mesh's own */
     void *aside, *done;       /* a stream for looks at the device while it runs; an event: all enqueued has ended */
     GpuShare control;         /* a tile_gpu_fault each */
-    _Atomic uint64_t *notice; /* tile_gpu_task.notice */
+    GpuNotice *notice;        /* tile_gpu_task.notice */
     struct GpuTrace *trace;   /* NULL: none is wanted */
     struct GpuInstance *last; /* whose run was given last */
     GpuPeer *peer;            /* [nranks] of ranks that are threads; NULL: processes, or one rank */

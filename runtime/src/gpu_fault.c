@@ -15,7 +15,7 @@ static int own_open(Gpu *g) {
     if (!error) error = g->api.stream_create(&g->aside, GPU_STREAM_NON_BLOCKING);
     if (!error) error = g->api.event_create(&g->done, GPU_EVENT_NO_TIMING);
     if (error) return gpu_fail(g, error, "preparing the device");
-    atomic_store(g->notice, 0);
+    memset((void *)g->notice, 0, sizeof *g->notice);
     return TILE_OK;
 }
 
@@ -80,15 +80,13 @@ void gpu_fault_learn(tile_mesh *m) {
 }
 
 void gpu_notice_look(tile_mesh *m) {
-    if (atomic_load_explicit(m->gpu->notice, memory_order_relaxed)) gpu_fault_learn(m);
+    if (atomic_load_explicit(&m->gpu->notice->fault, memory_order_relaxed)) gpu_fault_learn(m);
 }
 
 int gpu_refusal_take(tile_mesh *m) {
     Gpu *g = m->gpu;
     tile_gpu_record r, *at = &cell_of(m, (uint64_t)m->rank)->refusal;
-    if (!atomic_exchange(g->notice, 0)) return TILE_OK;
-    gpu_fault_learn(m); /* the notice may have come of poison since it was looked at */
-    if (fault_poisoned(m)) return fault_report(m);
+    if (!atomic_exchange(&g->notice->refusal, 0)) return TILE_OK;
     int error = look(g, &r, at, sizeof r);
     if (!error && !r.claim) return TILE_OK;
     if (!error) error = g->api.fill(at, 0, sizeof r, g->aside);
@@ -178,7 +176,8 @@ int gpu_fault_clear(tile_mesh *m) {
     Gpu *g = m->gpu;
     int error = g->api.fill(cell_of(m, (uint64_t)m->rank), 0, sizeof(tile_gpu_fault), g->aside);
     if (!error) error = g->api.stream_sync(g->aside);
-    atomic_store(g->notice, 0);
+    atomic_store(&g->notice->fault, 0);
+    atomic_store(&g->notice->refusal, 0);
     g->told = false;
     return error ? gpu_fail(g, error, "clearing the fault") : TILE_OK;
 }

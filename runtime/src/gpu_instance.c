@@ -203,7 +203,8 @@ static int sizes_check(tile_instance *p, const int64_t *dim) {
 static int order_keep(const tile_instance *p, void *stream) {
     const Gpu *g = p->mesh->gpu;
     const GpuInstance *before = p->mesh->nranks > 1 ? g->last : p->gpu;
-    if (!before || !before->stream || before->stream == stream) return TILE_OK;
+    bool same = before && before->stream == stream && stream != (void *)GPU_STREAM_OF_THREAD;
+    if (!before || !before->stream || same) return TILE_OK;
     int error = g->api.stream_follow(stream, before->event, 0);
     return error ? gpu_fail(g, error, "putting a run behind another stream's") : TILE_OK;
 }

@@ -35,7 +35,7 @@ static void private_fill(const tile_instance *p, Private *h, Private *d) {
                               .symmetric = (char *const *)&d->at[0],
                               .word = (tile_gpu_word *const *)&d->at[n],
                               .fault = (tile_gpu_fault *const *)&d->at[2 * n],
-                              .notice = (uint64_t *)m->gpu->notice};
+                              .notice = (tile_gpu_notice *)m->gpu->notice};
     for (int a = 0; a < 3; a++) h->task.coord[a] = p->coord[a];
     for (size_t r = 0; r < n; r++) {
         h->at[r] = x->shared.base[r];

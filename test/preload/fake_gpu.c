@@ -1,7 +1,9 @@
 /* fake_gpu.c: stands for libcuda.so.1 and libamdhip64.so on a machine without a GPU: the emulator under the drivers'
    names. FAKE_FAIL=NAME:CODE makes one function fail (names of runtime/src/gpu.h), NAME:CODE:N from its call N + 1 on,
    NAME:CODE:N:M in M calls;
-   no_peer:1 and no_atomics:1: devices cannot work together. fake_alive: blocks of memory that nobody has given back. */
+   no_peer:1 and no_atomics:1: devices cannot work together. handle 2 is a
+   stream of each thread. fake_alive: blocks of memory, streams, events and modules that nobody has given back;
+   fake_looks: copies to the host. */
 #include "emu/api.h"
 
 #include <limits.h>
@@ -56,22 +58,25 @@ FAKE(peer_enable, cuCtxEnablePeerAccess, hipCtxEnablePeerAccess, (void *a, unsig
 FAKE(context_retain, cuDevicePrimaryCtxRetain, hipDevicePrimaryCtxRetain, (void **a, int b), (a, b))
 FAKE(context_release, cuDevicePrimaryCtxRelease_v2, hipDevicePrimaryCtxRelease, (int a), (a))
 FAKE(context_set, cuCtxSetCurrent, hipCtxSetCurrent, (void *a), (a))
-extern _Atomic int fake_alive;
-_Atomic int fake_alive;
-int fake_alloc(void **, size_t);
-int fake_alloc(void **p, size_t bytes) {
-    if (!bytes) return 1; /* as the drivers do */
-    int error = tile_emu_alloc(p, bytes);
+extern _Atomic int fake_alive, fake_looks;
+_Atomic int fake_alive, fake_looks;
+static int made(int error) {
     fake_alive += !error;
     return error;
 }
-int fake_release(void *);
-int fake_release(void *p) {
-    fake_alive--;
-    return tile_emu_release(p);
+static int given_back(int error) {
+    fake_alive -= !error;
+    return error;
 }
-#define tile_emu_alloc fake_alloc
-#define tile_emu_release fake_release
+/* No bytes are an error, as of the drivers. */
+#define tile_emu_alloc(p, bytes) ((bytes) ? made((tile_emu_alloc)(p, bytes)) : 1)
+#define tile_emu_release(p) given_back((tile_emu_release)(p))
+#define tile_emu_host_alloc(p, bytes, flags) made((tile_emu_host_alloc)(p, bytes, flags))
+#define tile_emu_host_release(p) given_back((tile_emu_host_release)(p))
+#define tile_emu_module_load(m, image) made((tile_emu_module_load)(m, image))
+#define tile_emu_module_unload(m) given_back((tile_emu_module_unload)(m))
+#define tile_emu_event_create(e, flags) made((tile_emu_event_create)(e, flags))
+#define tile_emu_event_destroy(e) given_back((tile_emu_event_destroy)(e))
 FAKE(alloc, cuMemAlloc_v2, hipMalloc, (void **a, size_t b), (a, b))
 FAKE(release, cuMemFree_v2, hipFree, (void *a), (a))
 FAKE(host_alloc, cuMemHostAlloc, hipHostMalloc, (void **a, size_t b, unsigned c), (a, b, c))
@@ -88,12 +93,26 @@ FAKE_NONE(hipIpcCloseMemHandle)
 FAKE(block, cuMemGetAddressRange_v2, hipMemGetAddressRange, (void **a, size_t *b, void *c), (a, b, c))
 FAKE(pointer_attribute, cuPointerGetAttribute, hipPointerGetAttribute, (void *a, int b, void *c), (a, b, c))
 FAKE(copy_in, cuMemcpyHtoDAsync_v2, hipMemcpyHtoDAsync, (void *a, const void *b, size_t c, void *d), (a, b, c, d))
+static int looked(int error) {
+    fake_looks++;
+    return error;
+}
+#define tile_emu_copy_out(a, b, c, s) looked((tile_emu_copy_out)(a, b, c, s))
 FAKE(copy_out, cuMemcpyDtoHAsync_v2, hipMemcpyDtoHAsync, (void *a, const void *b, size_t c, void *d), (a, b, c, d))
 FAKE(fill, cuMemsetD8Async, hipMemsetD8Async, (void *a, unsigned char b, size_t c, void *d), (a, b, c, d))
 FAKE(module_load, cuModuleLoadData, hipModuleLoadData, (void **a, const void *b), (a, b))
 FAKE(module_unload, cuModuleUnload, hipModuleUnload, (void *a), (a))
 FAKE(function_get, cuModuleGetFunction, hipModuleGetFunction, (void **a, void *b, const char *c), (a, b, c))
 FAKE(function_set, cuFuncSetAttribute, hip_has_no_function_set, (void *a, int b, int c), (a, b, c))
+/* Handle 2 is another stream in each thread; they live as long as the process. */
+static void *stream_of(void *s) {
+    static _Thread_local void *own;
+    if (s != (void *)2) return s;
+    if (!own) tile_emu_stream_create(&own, 1);
+    return own;
+}
+#define tile_emu_launch(f, x, y, z, i, j, k, lds, s, arguments, extra)                                                 \
+    (tile_emu_launch)(f, x, y, z, i, j, k, lds, stream_of(s), arguments, extra)
 FAKE(launch, cuLaunchKernel, hipModuleLaunchKernel,
      (void *a, unsigned b, unsigned c, unsigned d, unsigned e, unsigned f, unsigned g, unsigned h, void *i, void **j,
       void **k),
@@ -132,22 +151,20 @@ int cuTensorMapEncodeTiled(void) { return failure("map_encode"); }
 
 /* Ends the program when it asks a stream that is no more. */
 static void *gone;
-int fake_stream_create(void **, unsigned);
-int fake_stream_create(void **s, unsigned flags) {
-    int error = tile_emu_stream_create(s, flags);
+static int make_stream(void **s, unsigned flags) {
+    int error = made(tile_emu_stream_create(s, flags));
     if (*s == gone) gone = NULL;
     return error;
 }
-int fake_stream_destroy(void *);
-int fake_stream_destroy(void *s) { return tile_emu_stream_destroy(gone = s); }
-int fake_stream_sync(void *);
-int fake_stream_sync(void *s) {
+static int wait_for_stream(void *s) {
     if (s && s == gone) abort();
     return tile_emu_stream_sync(s);
 }
-#define tile_emu_stream_create fake_stream_create
-#define tile_emu_stream_destroy fake_stream_destroy
-#define tile_emu_stream_sync fake_stream_sync
+#define tile_emu_stream_create make_stream
+#define tile_emu_stream_destroy(s) given_back((tile_emu_stream_destroy)(gone = (s)))
+#define tile_emu_stream_sync(s) wait_for_stream(stream_of(s))
+#define tile_emu_stream_follow(s, e, flags) (tile_emu_stream_follow)(stream_of(s), e, flags)
+#define tile_emu_event_record(e, s) (tile_emu_event_record)(e, stream_of(s))
 FAKE(stream_create, cuStreamCreate, hipStreamCreateWithFlags, (void **a, unsigned b), (a, b))
 FAKE(stream_destroy, cuStreamDestroy_v2, hipStreamDestroy, (void *a), (a))
 FAKE(stream_sync, cuStreamSynchronize, hipStreamSynchronize, (void *a), (a))

@@ -1,6 +1,7 @@
 /* rt_gpu_driver.c: a driver whose functions fail, one after the other: each run says which step failed, and nothing
    else happens. The driver is test/preload/fake_gpu.c, found as libcuda.so.1 or libamdhip64.so. usage: rt_gpu_driver
    sm_90a|gfx942 */
+#include "device/tile_gpu_task.h"
 #include "test/unit/rt_gpu_program.h"
 
 #include <dlfcn.h>
@@ -87,6 +88,67 @@ static void stream_unmake(tile_stream s) {
     int (*unmake)(void *);
     *(void **)&unmake = driver("cuStreamDestroy_v2");
     CHECK(unmake && unmake(s) == 0);
+}
+
+static int stream_wait(tile_stream s) {
+    int (*wait)(void *);
+    *(void **)&wait = driver("cuStreamSynchronize");
+    return wait ? wait(s) : -1;
+}
+
+/* Handle 2 may be another stream than that of the run before. */
+static void check_stream_of_thread(const tile_program *p) {
+    const tile_stream own = (tile_stream)2;
+    tile_mesh *m = mesh_open();
+    tile_instance *i = NULL;
+    void *x = NULL, *y = NULL;
+    float scale = 2, host[N] = {0};
+    CHECK(!tile_alloc(m, 4 * N, &x) && !tile_alloc(m, 4 * N, &y));
+    CHECK(!tile_instance_open(m, p, &i) && !tile_copy_in(m, x, host, sizeof host, NULL) && !tile_stream_sync(m, NULL));
+    void *arg[] = {x, y, &scale};
+    CHECK(tile_instance_run(i, arg, &(int64_t){N}, own) == TILE_OK);
+    setenv("FAKE_FAIL", "stream_follow:700", 1);
+    CHECK(tile_instance_run(i, arg, &(int64_t){N}, own) == TILE_E_SYS);
+    setenv("FAKE_FAIL", "", 1);
+    CHECK(tile_instance_run(i, arg, &(int64_t){N}, own) == TILE_OK && tile_stream_sync(m, own) == TILE_OK);
+    tile_instance_close(i);
+    tile_mesh_close(m);
+}
+
+static void refuse_kernel(const void *argument) {
+    if (!begin(argument) || position() > 0) return;
+    const tile_gpu_task *t = ((const Call *)argument)->task;
+    t->fault[0]->refusal =
+        (tile_gpu_record){.claim = 1, .code = TILE_E_RANGE, .instance = t->instance, .task = 5, .seen = 7};
+    t->notice->refusal = 1;
+}
+
+/* A run was refused, which nobody has asked for yet: the runs behind it do not look at the device. */
+static void check_refused(const tile_program *of) {
+    static const tile_emu_symbol code[] = {{"scale", scale_kernel}, {"add", refuse_kernel}, {NULL, NULL}};
+    tile_image image = *of->image;
+    tile_program p = *of;
+    image.code = code;
+    p.image = &image;
+    tile_mesh *m = mesh_open();
+    tile_instance *i = NULL;
+    void *x = NULL, *y = NULL;
+    float scale = 2, host[N] = {0};
+    CHECK(!tile_alloc(m, 4 * N, &x) && !tile_alloc(m, 4 * N, &y));
+    CHECK(!tile_instance_open(m, &p, &i) && !tile_copy_in(m, x, host, sizeof host, NULL));
+    tile_stream own = stream_make();
+    const _Atomic int *looks = driver("fake_looks");
+    const int before = looks ? *looks : 0;
+    for (int k = 0; k < 5; k++) {
+        CHECK(tile_instance_run(i, (void *[]){x, y, &scale}, &(int64_t){N}, own) == TILE_OK);
+        CHECK(stream_wait(own) == 0 && looks && *looks == before);
+    }
+    CHECK(tile_stream_sync(m, own) == TILE_E_RANGE);
+    CHECK(strstr(tile_last_error(), "element 5 of 'x' is 7 on rank 0, outside its declared range; nothing was run"));
+    CHECK(tile_stream_sync(m, own) == TILE_OK);
+    tile_instance_close(i);
+    stream_unmake(own);
+    tile_mesh_close(m);
 }
 
 static int64_t groups_many(const tile_task *t) { return t ? (int64_t)1 << 32 : 0; }
@@ -203,7 +265,9 @@ int main(int argc, char **argv) {
         failures++;
     }
     setenv("FAKE_FAIL", "", 1);
+    check_refused(&p);
     check_streams(&p);
+    check_stream_of_thread(&p);
     check_launch(&p);
     check_device(&p);
     bool cuda = strcmp(image.target, "sm_90a") == 0;

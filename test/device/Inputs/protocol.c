@@ -46,7 +46,7 @@ typedef struct {
     void *context, *stream;
     char *shared;  /* symmetric tensors, packets, flag words, fault cell */
     char *private; /* generation, busy, counters, tickets, results, the task */
-    uint64_t *notice;
+    tile_gpu_notice *notice;
     protocol_call call;
 } Rank;
 
@@ -77,10 +77,10 @@ static void rank_open(Rank *r, int device) {
     must(tile_emu_stream_create(&r->stream, 1));
     must(tile_emu_alloc((void **)&r->shared, SHARED));
     must(tile_emu_alloc((void **)&r->private, PRIVATE));
-    must(tile_emu_host_alloc((void **)&r->notice, 8, 0));
+    must(tile_emu_host_alloc((void **)&r->notice, sizeof *r->notice, 0));
     must(tile_emu_fill(r->shared, 0, SHARED, r->stream));
     must(tile_emu_fill(r->private, 0, AT_TASK, r->stream));
-    *r->notice = 0;
+    *r->notice = (tile_gpu_notice){0};
 }
 
 static void rank_close(Rank *r) {
@@ -223,7 +223,7 @@ static const char *fault_check(const Rank *all) {
     const tile_gpu_fault *f = fault_of(&all[0]);
     for (int i = 0; i < 2; i++)
         if (fault_of(&all[i])->poison != 1) return "not all are poisoned";
-    if (*all[0].notice != 1 || *all[1].notice != 1) return "the host has no notice";
+    if (all[0].notice->fault != 1 || all[1].notice->fault != 1) return "the host has no notice";
     if (f->record.code != TILE_E_TIMEOUT || f->record.flag != WORD_VAIN || f->record.expected != 1 || f->record.seen)
         return "the record is wrong";
     return all[1].call.out[0] == WORD_VAIN ? "" : "the onlooker sees another record";
