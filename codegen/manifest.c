@@ -1,5 +1,6 @@
 /* manifest.c: what a program expects and needs, as JSON for other programs. */
 #include "codegen/c.h"
+#include "runtime/include/tile.h" /* TILE_ABI */
 
 #include <inttypes.h>
 
@@ -100,7 +101,7 @@ static void write_targets(Text *to, const Targets *t) {
 
 void manifest_write(Text *to, Arena *a, const Module *m, const Program *p, const Memory *l, const Targets *t,
                     uint64_t hash) {
-    text_add(to, "{\n  \"version\": 1,\n  \"abi\": 2,\n  ");
+    text_printf(to, "{\n  \"version\": 1,\n  \"abi\": %d,\n  ", TILE_ABI);
     member(to, "program", p->name);
     text_add(to, ",\n  ");
     write_targets(to, t);
