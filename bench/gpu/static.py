@@ -124,7 +124,9 @@ def assembly(tilec, source, target, case, folder):
 def everything(tilec, source):
     for path in sorted(glob.glob(f"{source}/examples/*.tile") + glob.glob(f"{source}/test/library/*.tile")):
         names = run(tilec, "compile", "--emit=programs", path, "--ranks=1").stdout.split()
-        yield from ((os.path.relpath(path, source), name, "--ranks=1") for name in names)
+        with open(path, encoding="utf-8") as file:
+            declared = re.findall(r"^program (\w+)", file.read(), re.M)
+        yield from ((os.path.relpath(path, source), name if name in declared else name[:-1], "--ranks=1") for name in names)
 
 
 def main():
