@@ -83,7 +83,7 @@ void hip_run_begin(GpuText *g, Arena *a, const Program *p, const Memory *memory)
 /* All bytes alike make a NaN of every float but one. */
 static void spoil(Fn *f, const Tensor *t, int arg) {
     const char *bytes = text_mul(f, fn_text(f, "%d", elem_bits(t->elem) / 8), text_atom(f, elements_text(f, t)));
-    fn_line(f, "if (failed) tile_spoil(call.args.%s, %s, %s);", f->hip->member[arg], text_bare(f, bytes),
+    fn_line(f, "    tile_spoil(call.args.%s, %s, %s);", f->hip->member[arg], text_bare(f, bytes),
             t->elem == ELEM_F8E4M3FNUZ ? "0x80" : "0xff");
 }
 
@@ -104,9 +104,10 @@ void hip_run_end(GpuText *g, Arena *a, const Program *p, const Memory *memory) {
     Hip hip;
     Fn f = run_fn(g, a, p, memory, &hip);
     fn_constant_of(&f, "tile_gpu_task *const", "t", "call.task");
-    fn_line(&f, "%stile_run_failed(lds, t);", has_floats(p) ? "const bool failed = " : "");
+    fn_line(&f, has_floats(p) ? "if (tile_run_failed(lds, t)) {" : "tile_run_failed(lds, t);");
     for (int i = 0; i < p->io.n; i++)
         if (can_spoil(p, i)) spoil(&f, &p->tensor.p[p->io.p[i]], i);
+    if (has_floats(p)) fn_line(&f, "}");
     fn_line(&f, "tile_run_end(t);");
     run_print(g, &f, &launch);
 }
