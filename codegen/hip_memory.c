@@ -164,9 +164,10 @@ static const Tile *stored_tile(Fn *f, const Op *op, const Layout *l) {
     return t;
 }
 
-/* What came through LDS came in pieces. */
-static bool is_moved(const Op *store, int bytes) {
-    return bytes >= 8 && store->arg.p[0]->def && store->arg.p[0]->def->kind == OP_CONVERT;
+/* What came through LDS came in pieces; what goes to another device crosses in as few stores as it can. */
+static bool is_put(const Fn *f, const Op *store, int bytes) {
+    const Op *from = store->arg.p[0]->def;
+    return bytes >= 8 && (f->k->param.p[store->param].ranks >= 0 || (from && from->kind == OP_CONVERT));
 }
 
 static void store_lines(Nest *n, const Op *op, const Tile *run, int bytes, const SumLoops *sum) {
@@ -175,7 +176,7 @@ static void store_lines(Nest *n, const Op *op, const Tile *run, int bytes, const
     const char *when = conjoin(n->f, l ? mask_text(n, op->arg.p[0]->type) : NULL, inside);
     when = conjoin(n->f, when, sum_condition(n->f, sum));
     const char *text =
-        run ? fn_text(n->f, "tile_%s%d(&%s, %s);", is_moved(op, bytes) ? "put" : "store", bytes, to,
+        run ? fn_text(n->f, "tile_%s%d(&%s, %s);", is_put(n->f, op, bytes) ? "put" : "store", bytes, to,
                       tile_address(n->f, run, nest_register(n)))
             : store_text(n, op, to);
     n->guard = conjoin(n->f, first_copy(n->f, l), n->guard);
