@@ -74,8 +74,8 @@ static bool target_refuse(Kern *c, const Stmt *s, const Expr *target, const Entr
     if (e->kind == NAME_BROKEN) return true;
     if (e->kind != NAME_RESULT && e->kind != NAME_INOUT) {
         diag_error(c->diags, target->loc, "not-assignable", "'%s' is not a result: it cannot be stored to", e->name);
-        diag_note(c->diags, e->loc, e->kind == NAME_TENSOR ? "declared here; declare it inout to update it in place"
-                                                           : "declared here");
+        diag_note(c->diags, e->loc,
+                  e->kind == NAME_TENSOR ? "declared here; declare it inout to update it in place" : "declared here");
     } else if (e->kind == NAME_RESULT && (s->op == ASSIGN_MUL || s->op == ASSIGN_DIV)) {
         diag_error(c->diags, s->loc, "result-update", "a result is 0 before: it can only be added to");
         diag_note(c->diags, e->loc, "make '%s' an inout parameter, which has a value before", e->name);
@@ -91,8 +91,8 @@ static bool scatter_refuse(Kern *c, const Entry *result, const Span *sub, int n,
     for (int i = 0; i < n; i++)
         for (int t = 0; t < sub[i].lo.nterm; t++)
             if (sub[i].lo.term[t].kind == TERM_VALUE) {
-                diag_error(c->diags, loc, "result-not-covered", "stores to computed places need not reach every element of '%s'",
-                           result->name);
+                diag_error(c->diags, loc, "result-not-covered",
+                           "stores to computed places need not reach every element of '%s'", result->name);
                 diag_note(c->diags, result->loc, "make it an inout parameter, which keeps what is not written");
                 return true;
             }
@@ -153,6 +153,12 @@ static Op *store_build(Kern *c, const Entry *result, const Span *sub, int n, Val
     return op;
 }
 
+/* As wide as it is stored: what is taken off wraps as what is added does. */
+static Value *negated(Kern *c, Value *x, Loc loc) {
+    Val v = arith_unary(c, OP_NEG, val_tile(x), loc);
+    return v.kind == VAL_ERROR ? NULL : build_cast(&c->b, x->type.elem, v.v);
+}
+
 void store_lower(Kern *c, const Stmt *s, const Expr *target) {
     const Expr *base = field_name(c, target->kind == EXPR_INDEX ? target->base : target);
     Val v = expr_lower(c, s->value);
@@ -163,13 +169,13 @@ void store_lower(Kern *c, const Stmt *s, const Expr *target) {
     if (target_refuse(c, s, target, &result) || !subscripts_lower(c, target, &result, sub)) return;
     c->stored[result.index] = true;
     bool sum = store_is_sum(c, s, &result, sub, n);
-    if (v.kind != VAL_ERROR && sum && s->op == ASSIGN_SUB) v = arith_unary(c, OP_NEG, v, s->loc);
     if (v.kind != VAL_ERROR && !sum && s->op != ASSIGN_SET)
         v = arith_assign(c, s->op, val_tile(build_load(&c->b, result.index, sub, n)), v, s->loc);
     if (v.kind == VAL_ERROR || !value_fits(c, &result, v, sub, n, s->value->loc)) return;
     if (!sum && !result_covered(c, &result, sub, n, target->loc)) return;
     c->b.loc = s->loc;
     Value *x = stored_value(c, &result, v, s->value->loc);
+    if (x && sum && s->op == ASSIGN_SUB) x = negated(c, x, s->loc);
     if (!x) return;
     c->b.loc = s->loc;
     StoreMode mode = sum ? sum_mode(c, result.index) : store_is_unique(c, sub, n) ? STORE_UNIQUE : STORE_SET;

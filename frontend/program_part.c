@@ -86,9 +86,7 @@ bool value_equal(const ProgValue *a, const ProgValue *b) {
     return same_places(a, b);
 }
 
-bool value_overlaps(const ProgValue *a, const ProgValue *b) {
-    return same_places(a, b);
-}
+bool value_overlaps(const ProgValue *a, const ProgValue *b) { return same_places(a, b); }
 
 ProgValue value_whole(Prog *c, ProgValue part) { return value_cast(c, part, value_tensor(c, &part).elem); }
 
@@ -100,7 +98,9 @@ ProgValue value_cast(Prog *c, ProgValue part, Elem elem) {
     t.role = ROLE_TEMP;
     if (t.elem != elem) t.elem = info.whole_elem = elem;
     ProgValue whole = t.ndim ? prog_tensor(c, tensor_new(c, t, &info), part.loc) : scalar_new(c, t, &info, part.loc);
-    return map_copy(c, part, &whole, part.loc) ? whole : prog_error(part.loc);
+    if (!map_copy(c, part, &whole, part.loc)) return prog_error(part.loc);
+    memcpy(whole.place, part.place, sizeof whole.place); /* a rank's own block of a part is one of the copy */
+    return whole;
 }
 
 /* ---- x[l] ---- */
@@ -113,7 +113,8 @@ static bool report(Prog *c, Loc loc, const char *id, const char *text) {
 /* At a number, in front of everything else, the tensor itself is taken in part; else the kernel is told the place. */
 static void place_take(Prog *c, ProgValue *v, const Affine *at) {
     bool leaves = v->lead + 1 < c->p->tensor.p[v->tensor].ndim;
-    if (affine_is_const(at) && !v->view && !v->nspot && leaves && size_is_number(c->p->tensor.p[v->tensor].dim[v->lead])) {
+    if (affine_is_const(at) && !v->view && !v->nspot && leaves &&
+        size_is_number(c->p->tensor.p[v->tensor].dim[v->lead])) {
         v->at[v->lead++] = at->c;
         return;
     }
@@ -130,8 +131,8 @@ static bool place_lower(Prog *c, const Expr *e, ProgValue *v) {
         return report(c, e->loc, "split-part", "this dimension is split: gather it first, all_gather(..)");
     if (!spot_lower(c, e, &at)) return false;
     if (affine_is_const(&at) && (at.c < 0 || at.c >= size_bound(c->m, extent))) {
-        diag_error(c->diags, e->loc, "out-of-range", "%lld is outside of the dimension, which has %lld", (long long)at.c,
-                   (long long)size_bound(c->m, extent));
+        diag_error(c->diags, e->loc, "out-of-range", "%lld is outside of the dimension, which has %lld",
+                   (long long)at.c, (long long)size_bound(c->m, extent));
         return false;
     }
     place_take(c, v, &at);
