@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""run.py FOLDER [-o FILE] [--only=WORD]: programs compiled into FOLDER (build.sh) beside cuBLAS, cuDNN and PyTorch's own
-compiler on this GPU.
+"""run.py FOLDER [-o FILE] [--only=WORD] [--triton]: programs compiled into FOLDER (build.sh) beside cuBLAS, cuDNN, PyTorch's own
+compiler and Triton on this GPU.
 
-Each row: a CUDA graph of several calls that rotate over input sets larger than the L2, ours and the peer's in turns
-(ABBA) on the same random data, medians; values against f32 arithmetic on sampled rows. One JSON line a row."""
-import argparse, ctypes, datetime, json, os, statistics, subprocess, torch
+Each row: a CUDA graph of several calls that rotate over input sets larger than the L2, ours and the peers' in turns
+(there and back) on the same random data, medians; values against f32 arithmetic on sampled rows. The floor is the larger of
+the operations at the machine's nominal rate and of the bytes at the rate measured in this run. One JSON line a row and peer."""
+import argparse, ctypes, dataclasses, datetime, json, os, statistics, torch
 import torch.nn.functional as F
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
@@ -16,6 +17,8 @@ ATTENTION = [(1, 32, 32, 4096, 128, 0), (1, 32, 32, 16384, 128, 0), (4, 32, 8, 4
 DECODE = [(1, 32, 8, 8192, 128), (1, 32, 8, 131072, 128), (8, 32, 8, 8192, 128), (1, 96, 96, 65536, 128), (1, 32, 8, 8191, 128)]
 ROWS = [(8192, 8192), (16, 4096), (8193, 8193), (8191, 8191), (17, 4097)]
 L2 = 60e6
+triton_peers = None
+PEAK = {"bf16": 989e6, "f8e4m3": 1979e6}  # operations a microsecond, NVIDIA's data sheet of the H200, dense
 
 
 def stream():
@@ -46,14 +49,28 @@ def microseconds(g, calls):
     return begin.elapsed_time(end) * 1e3 / calls
 
 
-def side_by_side(ours, peer, calls):
-    a, b = graph(ours, calls), graph(peer, calls)
-    for g in (a, b) * 3:
+def side_by_side(ours, peers, calls):
+    """Microseconds of a call of ours, and of each peer by its name. A peer that is None does not take these shapes."""
+    peers = {name: f for name, f in peers.items() if f}
+    graphs = [graph(f, calls) for f in [ours, *peers.values()]]
+    for g in graphs * 3:
         microseconds(g, calls)
-    times = {id(a): [], id(b): []}
-    for g in (a, b, b, a) * 8:
-        times[id(g)].append(microseconds(g, calls))
-    return statistics.median(times[id(a)]), statistics.median(times[id(b)])
+    times = [[] for _ in graphs]
+    for turn in [*range(len(graphs)), *reversed(range(len(graphs)))] * 8:
+        times[turn].append(microseconds(graphs[turn], calls))
+    first, *rest = map(statistics.median, times)
+    return first, dict(zip(peers, rest))
+
+
+@dataclasses.dataclass
+class Row:
+    """What a program took, and what it had to do; one that only reads is judged by the rate of reading."""
+    ours: float
+    peers: dict
+    error: float
+    operations: int
+    moved: int
+    reads: bool = False
 
 
 def error_of(got, want):
@@ -88,6 +105,14 @@ class Mesh:
         return lambda *tensors: self.check(run(instance, (ctypes.c_void_p * len(tensors))(*(t.data_ptr() for t in tensors)), stream()))
 
 
+def agree(peer, got, want):
+    """A peer computes the same."""
+    if peer:
+        peer(0)
+        assert error_of(got, want.float()) < 1e-2, "a peer computes something else"
+    return peer
+
+
 def gemm(run, m, n, k, nn):
     sets = 1 + int(4 * L2 / (2 * (m * k + n * k)))
     a, b = [normal(m, k) for _ in range(sets)], [normal(k, n) if nn else normal(n, k) for _ in range(sets)]
@@ -99,7 +124,8 @@ def gemm(run, m, n, k, nn):
     rows[0], rows[1] = 0, m - 1
     error = error_of(c[rows], a[0][rows].float() @ (b[0].float() if nn else b[0].float().t()))
     calls = sets * max(1, min(round(400 / sets), round(20e-3 / (m * n * k * 3e-15) / sets)))
-    return side_by_side(ours, peer, calls) + (2 * m * n * k, error)
+    peers = {"cublas": peer, "triton": triton_peers and agree(triton_peers.product(list(zip(a, b)), d, nn), d, c)}
+    return Row(*side_by_side(ours, peers, calls), error, 2 * m * n * k, bytes_of((a[0], b[0], c)))
 
 
 def gemm8(run, m, n, k):
@@ -111,7 +137,8 @@ def gemm8(run, m, n, k):
     ours(0)
     rows = torch.randint(m, (256,), device="cuda")
     error = error_of(c[rows], a[0][rows].float() @ b[0].float().t())
-    return side_by_side(ours, peer, sets * max(1, round(10e-3 / (m * n * k * 3e-15) / sets))) + (2 * m * n * k, error)
+    calls = sets * max(1, round(10e-3 / (m * n * k * 3e-15) / sets))
+    return Row(*side_by_side(ours, {"cublaslt": peer}, calls), error, 2 * m * n * k, bytes_of((a[0], b[0], c)))
 
 
 def attention(run, b, h, g, s, d, causal):
@@ -128,8 +155,10 @@ def attention(run, b, h, g, s, d, causal):
         x = x.masked_fill(torch.arange(s, device="cuda") > rows[:, None], float("-inf"))
     error = error_of(o[:, :, rows], x.softmax(-1) @ wide(v))
     flops = 4 * b * h * s * s * d // (1 + causal)
+    theirs = torch.empty_like(q)
+    peers = {"cudnn": peer, "triton": triton_peers and agree(triton_peers.attention(q, k, v, theirs, causal), theirs, o)}
     with sdpa_kernel(SDPBackend.CUDNN_ATTENTION):
-        return side_by_side(ours, peer, max(2, round(10e-3 / (flops * 2e-15)))) + (flops, error)
+        return Row(*side_by_side(ours, peers, max(2, round(10e-3 / (flops * 2e-15)))), error, flops, bytes_of((q, k, v, o)))
 
 
 def decode(run, b, h, g, s, d):
@@ -145,7 +174,7 @@ def decode(run, b, h, g, s, d):
     scores = torch.einsum("bgrd,bsgd->bgrs", q.float().view(b, g, h // g, d), k[0].float()) / d**0.5
     error = error_of(o.view(b, g, h // g, d), torch.einsum("bgrs,bsgd->bgrd", scores.softmax(-1), v[0].float()))
     with sdpa_kernel([SDPBackend.CUDNN_ATTENTION, SDPBackend.FLASH_ATTENTION], set_priority=True):
-        return side_by_side(ours, peer, sets * max(1, round(2e9 / moved / sets))) + (moved, error)
+        return Row(*side_by_side(ours, {"cudnn": peer}, sets * max(1, round(2e9 / moved / sets))), error, 0, moved, True)
 
 
 def pairs(x, at):
@@ -202,7 +231,11 @@ def bound_by_memory(run, name, r, c):
     ours(0)
     error = max(error_of(got, y.float()) for got, y in zip(made[0], want))
     calls = sets * max(1, round(2e9 / moved / sets))
-    return side_by_side(ours, lambda i: peer(*given[i % sets]), min(calls, 512)) + (moved, error)
+    peers = {"torch.compile": lambda i: peer(*given[i % sets])}
+    if name == "row_softmax" and triton_peers:
+        theirs = torch.empty_like(first[0])
+        peers["triton"] = agree(triton_peers.softmax([(g[0], theirs) for g in given]), theirs, made[0][0])
+    return Row(*side_by_side(ours, peers, min(calls, 512)), error, 0, moved)
 
 
 def rows(folder):
@@ -211,34 +244,45 @@ def rows(folder):
         for name in ("gemm_tn", "gemm_nn"):
             path = f"{folder}/{m}x{n}x{k}/lib{name}.so"
             if os.path.exists(path):
-                yield name.replace("_", " "), f"{m}x{n}x{k}", "cublas", lambda: gemm(mesh.program(path, name), m, n, k, name == "gemm_nn")
+                yield name.replace("_", " "), f"{m}x{n}x{k}", lambda: gemm(mesh.program(path, name), m, n, k, name == "gemm_nn")
     for m, n, k in GEMM8:
         path = f"{folder}/{m}x{n}x{k}/libgemm_f8.so"
         if os.path.exists(path):
-            yield "gemm f8e4m3", f"{m}x{n}x{k}", "cublaslt", lambda: gemm8(mesh.program(path, "gemm_f8"), m, n, k)
+            yield "gemm f8e4m3", f"{m}x{n}x{k}", lambda: gemm8(mesh.program(path, "gemm_f8"), m, n, k)
     for shape in ATTENTION:
         b, h, g, s, d, causal = shape
         name = "attention_causal" if causal else "attention_full"
         path = f"{folder}/B{b}_H{h}_{g}_S{s}_D{d}/lib{name}.so"
         if os.path.exists(path):
-            yield name.replace("_", " "), f"B{b} H{h}/{g} S{s} D{d}", "cudnn", lambda: attention(mesh.program(path, name), *shape)
+            yield name.replace("_", " "), f"B{b} H{h}/{g} S{s} D{d}", lambda: attention(mesh.program(path, name), *shape)
     for shape in DECODE:
         path = "{}/B{}_H{}_{}_S{}_D{}/libdecode.so".format(folder, *shape)
         if os.path.exists(path):
-            yield "decode attention", "B{} H{}/{} S{} D{}".format(*shape), "cudnn", lambda: decode(mesh.program(path, "decode"), *shape)
+            yield "decode attention", "B{} H{}/{} S{} D{}".format(*shape), lambda: decode(mesh.program(path, "decode"), *shape)
     for r, c in ROWS:
         for name in BOUND_BY_MEMORY:
             path = f"{folder}/{r}x{c}/lib{name}.so"
             if os.path.exists(path):
-                yield name.replace("_", " "), f"{r}x{c}", "torch.compile", lambda: bound_by_memory(mesh.program(path, name), name, r, c)
+                yield name.replace("_", " "), f"{r}x{c}", lambda: bound_by_memory(mesh.program(path, name), name, r, c)
 
 
-def bandwidth():
-    """Bytes a microsecond that the library's own kernel reads and writes, of 512 MB each."""
-    x = torch.empty(1 << 27, device="cuda", dtype=torch.float32)
+def bandwidth(f, moved):
+    """Bytes a microsecond that f moves."""
+    g = graph(lambda i: f(), 8)
+    return moved / statistics.median(microseconds(g, 8) for _ in range(20))
+
+
+def bandwidths():
+    """That of reading and writing alike, and that of reading alone, by the library's own kernels, on 512 MB."""
+    x = torch.empty(1 << 27, device="cuda", dtype=torch.float32).normal_()
     y = torch.empty_like(x)
-    g = graph(lambda i: torch.neg(x, out=y), 8)  # a copy would take the copy engine
-    return 2 * x.nbytes / statistics.median(microseconds(g, 8) for _ in range(20))
+    both = bandwidth(lambda: torch.neg(x, out=y), 2 * x.nbytes)  # a copy would take the copy engine
+    return both, max(bandwidth(x.sum, x.nbytes), bandwidth(lambda: x.view(-1, 8192).amax(1), x.nbytes))
+
+
+def floor(row, dtype, both, read):
+    reads = row.reads or row.operations and row.operations < 256 * row.moved  # few rows: one operand is streamed
+    return max(row.operations / PEAK[dtype], row.moved / (read if reads else both))
 
 
 def main():
@@ -247,23 +291,27 @@ def main():
     parser.add_argument("-o", default=os.devnull)
     parser.add_argument("--only", default="")
     parser.add_argument("--commit", default="")
+    parser.add_argument("--triton", action="store_true")
     options = parser.parse_args()
+    if options.triton:
+        global triton_peers
+        import triton_peers
     torch.manual_seed(0)
     torch.cuda.set_stream(torch.cuda.Stream())  # a program's own stream stands for NULL, and does not follow torch's
-    copied = bandwidth()
-    print(f"copy {copied * 1e-6:.2f} TB/s")
+    both, read = bandwidths()
+    print(f"HBM: read and written {both * 1e-6:.2f} TB/s, read {read * 1e-6:.2f} TB/s")
     with open(options.o, "a") as out:
-        for work, shape, peer, measure in rows(os.path.abspath(options.folder)):
+        for work, shape, measure in rows(os.path.abspath(options.folder)):
             if options.only not in work:
                 continue
-            ours, theirs, work_done, error = measure()
-            memory = peer == "torch.compile" or "decode" in work
-            rate = work_done / ours * 1e-6
-            line = dict(work=work, shape=shape, dtype="f8e4m3" if "f8" in work else "bf16", gpu=torch.cuda.get_device_name(), ours_us=round(ours, 2), peer=peer, peer_us=round(theirs, 2),
-                        ratio=round(theirs / ours, 3), **({"bandwidth": round(rate, 2), "floor_us": round(work_done / copied, 2)} if memory else {"tflops": round(rate, 1)}), rel_err=float(f"{error:.2e}"), commit=options.commit,
-                        date=datetime.date.today().isoformat())
-            print(f"{work:16} {shape:24} ours {ours:8.1f} us {rate:6.2f} {'TB/s' if memory else 'TFLOP/s'}  {peer} {theirs:8.1f} us  ratio {theirs / ours:.3f}  error {error:.1e}", flush=True)
-            out.write(json.dumps(line) + "\n")
+            row, dtype = measure(), "f8e4m3" if "f8" in work else "bf16"
+            least = floor(row, dtype, both, read)
+            rate = {"tflops": round(row.operations / row.ours * 1e-6, 1)} if row.operations else {"bandwidth": round(row.moved / row.ours * 1e-6, 2)}
+            for peer, theirs in row.peers.items():
+                line = dict(work=work, shape=shape, dtype=dtype, gpu=torch.cuda.get_device_name(), ours_us=round(row.ours, 2), peer=peer, peer_us=round(theirs, 2), ratio=round(theirs / row.ours, 3),
+                            **rate, floor_us=round(least, 2), rel_err=float(f"{row.error:.2e}"), commit=options.commit, date=datetime.date.today().isoformat())
+                print(f"{work:16} {shape:24} {row.ours:8.1f} us, {least / row.ours:4.0%} of the limit  {peer:13} {theirs:8.1f} us  ratio {theirs / row.ours:.3f}  error {row.error:.1e}", flush=True)
+                out.write(json.dumps(line) + "\n")
             torch.cuda.empty_cache()
 
 
