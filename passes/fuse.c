@@ -25,31 +25,44 @@ static bool identity_access(const Kernel *k, const Op *op, int16_t *range) {
     return true;
 }
 
-Op *fuse_only_access(const Region *r, int param, int *count) {
-    Op *found = NULL;
-    for (Op *op = r->first; op; op = op->next) {
-        for (int i = 0; i < 2; i++) {
-            Op *inner = op->region[i] ? fuse_only_access(op->region[i], param, count) : NULL;
-            found = inner ? inner : found;
-        }
-        if (op_info[op->kind].class == CLASS_MEMORY && op->param == param) {
-            ++*count;
-            found = op;
-        }
+static bool accesses_agree(const Region *r, int param, Op **found, int *count) {
+    for (Op *op = r ? r->first : NULL; op; op = op->next) {
+        if (!accesses_agree(op->region[0], param, found, count) || !accesses_agree(op->region[1], param, found, count))
+            return false;
+        if (op_info[op->kind].class != CLASS_MEMORY || op->param != param) continue;
+        if (*found && !access_equal(*found, op)) return false;
+        *found = op;
+        ++*count;
     }
-    return *count == 1 ? found : NULL;
+    return true;
 }
 
-bool fuse_elementwise(const Kernel *k, const Op *access) {
-    for (const Op *op = k->body->first; op; op = op->next) {
-        OpClass class = op_info[op->kind].class;
-        if (class == CLASS_CONTROL || class == CLASS_REDUCE || class == CLASS_PREFIX || class == CLASS_DOT) return false;
-        if (op->kind == OP_BEGIN || op->kind == OP_END) return false;
-        if (op->kind == OP_STORE && op->mode != STORE_SET) return false;
-        if (op->kind == OP_LOAD && k->param.p[op->param].out) return false;
-    }
+Op *fuse_access(const Kernel *k, int param, int *count) {
+    Op *found = NULL;
+    *count = 0;
+    return accesses_agree(k->body, param, &found, count) ? found : NULL;
+}
+
+/* It means the same in tiles of any size, but for what it is over. */
+static bool is_plain(const Kernel *k, const Op *op) {
+    if (op_info[op->kind].class == CLASS_CONTROL || op->kind == OP_BEGIN || op->kind == OP_END) return false;
+    if (op->kind == OP_STORE && op->mode != STORE_SET) return false;
+    return op->kind != OP_LOAD || !k->param.p[op->param].out;
+}
+
+static bool body_is_plain(const Kernel *k, const Op *access) {
+    for (const Op *op = k->body->first; op; op = op->next)
+        if (!is_plain(k, op)) return false;
     return k->ngrid == access->sub.n && !region_counts_tiles(k->body, -1);
 }
+
+static bool reduces(const Kernel *k) {
+    for (const Op *op = k->body->first; op; op = op->next)
+        if (op->nover) return true;
+    return false;
+}
+
+bool fuse_elementwise(const Kernel *k, const Op *access) { return body_is_plain(k, access) && !reduces(k); }
 
 static bool same_grid(const Kernel *a, const int16_t *ra, const Kernel *b, const int16_t *rb, int n) {
     for (int d = 0; d < n; d++)
@@ -61,16 +74,46 @@ static bool same_grid(const Kernel *a, const int16_t *ra, const Kernel *b, const
 enum { MOST_VALUES = 512 };
 
 bool fuse_accesses_meet(Pair *f) {
-    int stores = 0, loads = 0;
+    int stores;
     const Kernel *a = f->producer->kernel, *b = f->consumer->kernel;
     if (a->nvalue + b->nvalue > MOST_VALUES) return false;
-    f->store = fuse_only_access(a->body, f->out, &stores);
-    f->load = fuse_only_access(b->body, f->in, &loads);
-    return f->store && f->load && f->store->mode == STORE_SET && identity_access(a, f->store, f->stored) &&
-           identity_access(b, f->load, f->loaded) && same_grid(a, f->stored, b, f->loaded, f->load->sub.n);
+    f->store = fuse_access(a, f->out, &stores);
+    f->load = fuse_access(b, f->in, &f->loads);
+    return f->store && f->load && stores == 1 && f->store->mode == STORE_SET &&
+           identity_access(a, f->store, f->stored) && identity_access(b, f->load, f->loaded) &&
+           same_grid(a, f->stored, b, f->loaded, f->load->sub.n);
 }
 
-static bool pair_fits(Pair *f) { return fuse_accesses_meet(f) && fuse_elementwise(f->consumer->kernel, f->load); }
+/* One tile has all of its positions. */
+static bool is_one_tile(const Range *r) {
+    return r->kind == RANGE_WHOLE || (r->kind == RANGE_TILE && size_is_number(r->of) && r->of.c <= r->size);
+}
+
+static bool is_held_whole(const Pair *f, int16_t over) {
+    for (int d = 0; d < f->load->sub.n; d++)
+        if (f->loaded[d] == over)
+            return is_one_tile(&f->consumer->kernel->range.p[over]) &&
+                   is_one_tile(&f->producer->kernel->range.p[f->stored[d]]);
+    return false;
+}
+
+/* What the consumer reduces, a task of the producer has whole. */
+static bool rows_are_whole(const Pair *f) {
+    for (const Op *op = f->consumer->kernel->body->first; op; op = op->next)
+        for (int i = 0; i < op->nover; i++)
+            if (!is_held_whole(f, op->over[i])) return false;
+    return true;
+}
+
+static bool pair_fits(Pair *f) {
+    return fuse_accesses_meet(f) && body_is_plain(f->consumer->kernel, f->load) && rows_are_whole(f);
+}
+
+/* A schedule computes the producer as it is, or not with a consumer like this one. */
+static bool is_better_alone(PassContext *c, const Pair *f) {
+    return pipe_takes_alone(c, f->producer->kernel) ||
+           (reduces(f->consumer->kernel) && pipe_would_take(c, f->producer->kernel));
+}
 
 /* ---- who reads what ---- */
 
@@ -146,7 +189,7 @@ typedef struct {
 
 static bool take_value(void *ctx, const Op *op) {
     Epilogue *e = ctx;
-    if (op != e->pair->load) return false;
+    if (op->param != e->pair->in) return false;
     e->in->value[op->res.p[0]->id] = e->value;
     return true;
 }
@@ -208,8 +251,8 @@ static void fuse_pair(PassContext *c, Pair *f) {
     Node *n = f->producer;
     Kernel *k = fuse_own_kernel(m, n);
     k->name = fuse_name(m, n->kernel, f->consumer->kernel);
-    int count = 0;
-    Op *store = fuse_only_access(n->kernel->body, f->out, &count);
+    int count;
+    Op *store = fuse_access(k, f->out, &count);
     Region *aside = region_new(m, store->in->parent);
     Inline in = inline_begin(m, f->consumer->kernel, n->kernel, aside);
     for (int d = 0; d < f->load->sub.n; d++) in.range[f->loaded[d]] = f->stored[d];
@@ -244,7 +287,7 @@ static bool fuse_into_producer(PassContext *c, Program *p, Node *consumer, const
         Pair f = {.p = p, .consumer = consumer, .tensor = consumer->arg.p[a].tensor, .in = a};
         if (consumer->kernel->param.p[a].out || fuse_sliced(&consumer->arg.p[a]) || !find_producer(&f, use)) continue;
         if (fuse_touches_updated(use, f.producer) || fuse_touches_updated(use, consumer) || !pair_fits(&f)) continue;
-        if (other_results_read(p, f.producer, consumer, f.tensor) || pipe_takes_alone(c, f.producer->kernel)) continue;
+        if (other_results_read(p, f.producer, consumer, f.tensor) || is_better_alone(c, &f)) continue;
         remark(c, "fuse", consumer->loc, "%s runs in the epilogue of %s: '%s' stays out of memory", consumer->kernel->name,
                f.producer->kernel->name, p->tensor.p[f.tensor].name);
         fuse_pair(c, &f);

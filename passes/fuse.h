@@ -10,6 +10,7 @@ typedef struct {
     Node *producer, *consumer;
     int tensor, out, in; /* out: parameter of the producer, in: of the consumer */
     Op *store, *load;
+    int loads;                                  /* of the same place */
     int16_t stored[MAX_DIMS], loaded[MAX_DIMS]; /* ranges of the two kernels, by dimension */
 } Pair;
 
@@ -20,8 +21,9 @@ typedef struct {
     bool updated;   /* in place */
 } Use;
 
-Op *fuse_only_access(const Region *, int param, int *count); /* wherever it stands; NULL when there are more */
-/* Both kernels touch the tensor once, in every element, by positions of grid ranges of their own. */
+Op *fuse_access(const Kernel *, int param, int *count); /* the last one; NULL when not all are of one place */
+/* The producer stores every element once, the consumer loads what it stores, by positions of grid ranges of their own.
+ */
 bool fuse_accesses_meet(Pair *);
 /* A body without control flow whose grid is exactly the dimensions of an access, and that does not know its tiles. */
 bool fuse_elementwise(const Kernel *, const Op *access);

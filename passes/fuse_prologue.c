@@ -19,8 +19,8 @@ static int results(const Kernel *k) {
 
 static bool pair_fits(Pair *f) {
     const Kernel *a = f->producer->kernel, *b = f->consumer->kernel;
-    return fuse_accesses_meet(f) && fuse_elementwise(a, f->store) && results(a) == 1 && f->load->in == b->body &&
-           b->ngrid == f->load->sub.n && !has_product(b->body);
+    return fuse_accesses_meet(f) && fuse_elementwise(a, f->store) && results(a) == 1 && f->loads == 1 &&
+           f->load->in == b->body && b->ngrid == f->load->sub.n && !has_product(b->body);
 }
 
 /* The producer moves down to the consumer: nothing between may read its result. */
@@ -63,8 +63,7 @@ static void fuse_pair(PassContext *c, Pair *f, bool kept) {
     Module *m = c->m;
     Node *n = f->consumer;
     Kernel *k = fuse_own_kernel(m, n);
-    int count = 0;
-    f->load = fuse_only_access(k->body, f->in, &count);
+    f->load = fuse_access(k, f->in, &f->loads);
     k->name = fuse_name(m, f->producer->kernel, k);
     Region *aside = region_new(m, NULL);
     Inline in = inline_begin(m, f->producer->kernel, k, aside);
