@@ -104,8 +104,38 @@ static void lds_unless_used(Fn *f, Text *head) {
     if (!text_has_word(text_str(&f->body), "lds") && !text_has_word(text_str(head), "lds")) f->hip->lds = 0;
 }
 
+/* ---- registers ---- */
+
+static bool has_dot(const Region *r) {
+    for (const Op *op = r ? r->first : NULL; op; op = op->next)
+        if (op->kind == OP_DOT || has_dot(op->region[0]) || has_dot(op->region[1])) return true;
+    return false;
+}
+
+/* A loop that sums products of its own beside what it carries (scores of attention), or in a loop of its own (groups). */
+static bool sums_aside(const Region *r, bool in_loop) {
+    for (const Op *op = r ? r->first : NULL; op; op = op->next) {
+        bool loop = op->kind == OP_FOR;
+        if (in_loop && ((op->kind == OP_DOT && op->arg.n == 2) || (loop && has_dot(op->region[0])))) return true;
+        if (sums_aside(op->region[0], in_loop || loop) || sums_aside(op->region[1], in_loop || loop)) return true;
+    }
+    return false;
+}
+
+static bool waits_for_ranks(const Fn *f) {
+    for (int i = 0; i < f->k->param.n; i++)
+        if (f->k->param.p[i].packet) return true;
+    return reads_peers(f->k) || (mesh_ranks(f->m) > 1 && region_synchronises(f->k->body));
+}
+
+/* Told nothing, ptxas makes room for another workgroup though it has to spill for it; these are no faster with it. */
+static bool wants_registers(const Fn *f) {
+    return sums_aside(f->k->body, false) || (waits_for_ranks(f) && !has_dot(f->k->body));
+}
+
 static void kernel_head(Fn *f, Text *to, const char *name) {
-    text_printf(to, "TILE_KERNEL(%s, %s_call, %d) {\n", name, f->p->name, f->hip->threads);
+    const char *kind = wants_registers(f) ? "TILE_KERNEL_ALONE" : "TILE_KERNEL";
+    text_printf(to, "%s(%s, %s_call, %d) {\n", kind, name, f->p->name, f->hip->threads);
     if (f->hip->lds) text_printf(to, "    TILE_LDS(lds, %" PRId64 ");\n", f->hip->lds);
 }
 

@@ -20,6 +20,7 @@
 /* Followed by the kernel's body, which reads its arguments from `call`. */
 #define TILE_KERNEL(name, type, threads)                                                                               \
     extern "C" __attribute__((amdgpu_flat_work_group_size(threads, threads))) __global__ void name(const type call)
+#define TILE_KERNEL_ALONE(name, type, threads) TILE_KERNEL(name, type, threads)
 /* The same with registers for at least so many waves of a SIMD. */
 #define TILE_KERNEL_WAVES(name, type, threads, waves)                                                                  \
     extern "C" __attribute__((amdgpu_flat_work_group_size(threads, threads)))                                          \

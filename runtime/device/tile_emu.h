@@ -88,6 +88,7 @@ void tile_emu_pause(void);
         if (tile_emu_begin(argument, sizeof(type), threads, &machine)) name##_body(*(const type *)argument);           \
     }                                                                                                                  \
     static void name##_body(const type call)
+#define TILE_KERNEL_ALONE(name, type, threads) TILE_KERNEL(name, type, threads)
 #define TILE_KERNEL_WAVES(name, type, threads, waves) TILE_KERNEL(name, type, threads)
 #define TILE_LDS(name, bytes) char *const name = tile_emu_lds(bytes)
 #define tile_check(p, bytes, how, value) tile_emu_check(p, bytes, how, value)

@@ -12,6 +12,9 @@
 /* Followed by the kernel's body, which reads its arguments from `call`. */
 #define TILE_KERNEL(name, type, threads)                                                                               \
     extern "C" __global__ __launch_bounds__(threads) void name(const __grid_constant__ type call)
+/* The same with as many registers as it wants, even where one workgroup has a processor alone then. */
+#define TILE_KERNEL_ALONE(name, type, threads)                                                                         \
+    extern "C" __global__ __launch_bounds__(threads, 1) void name(const __grid_constant__ type call)
 /* The same for workgroups that meet in clusters and copy tensors by tiles: the body reads their descriptions from
    `maps`. */
 #define TILE_KERNEL_MAPS(name, type, threads, cluster)                                                                 \
