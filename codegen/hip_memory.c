@@ -1,5 +1,5 @@
 /* hip_memory.c: loads and stores of tiles: up to 16 bytes of a thread at once where its registers are neighbours in
-   memory and certainly inside together; positions past the end of a range are 0 or dropped. */
+   memory that begin at multiples; positions past the end of a range are 0 or dropped. */
 #include "codegen/hip.h"
 
 #include <inttypes.h>
@@ -30,12 +30,18 @@ static int run_of_registers(Fn *f, const Layout *l, int *bits) {
     return -1;
 }
 
-/* Tiles begin and end at multiples, so that all positions of a run exist or none. */
-static bool range_is_multiple(Fn *f, int range, int64_t of) {
+/* Tiles begin at multiples. */
+static bool range_begins_at(Fn *f, int range, int64_t of) {
     const Range *r = &f->k->range.p[range];
     const Op *loop = kernel_loop(f->k, range);
-    if (r->kind == RANGE_TILE && r->size % of) return false;
-    if (loop) return value_is_multiple(loop->arg.p[0], of) && (range_is_full(f->k, range) || value_is_multiple(loop->arg.p[1], of));
+    return !(r->kind == RANGE_TILE && r->size % of) && (!loop || value_is_multiple(loop->arg.p[0], of));
+}
+
+/* They end there as well: all positions of a run exist or none. */
+static bool range_ends_at(Fn *f, int range, int64_t of) {
+    const Range *r = &f->k->range.p[range];
+    const Op *loop = kernel_loop(f->k, range);
+    if (loop) return range_is_full(f->k, range) || value_is_multiple(loop->arg.p[1], of);
     return size_is_number(r->of) && r->of.c % of == 0 && r->owner < 0;
 }
 
@@ -64,36 +70,60 @@ static bool rows_are_multiple(Fn *f, const Op *op, int64_t of) {
     return p->ndim == 1 || (text_is_number(param_extent(f, op->param, p->ndim - 1), &row) && row % of == 0);
 }
 
-static int run_bits(Fn *f, const Op *op, const Layout *l) {
+/* Registers whose low `bits` bits count neighbours in memory. `last`: the range that may end among them, the last run
+   of a tile then has fewer; -1: none. */
+typedef struct {
+    int bits, last;
+} Run;
+
+static bool run_fits(Fn *f, const Op *op, int range, int bits, int *last) {
+    int64_t n = INT64_C(1) << bits;
+    *last = range_ends_at(f, range, n) ? -1 : range;
+    if (*last >= 0 && elem_is_packed(f->k->param.p[op->param].elem)) return false;
+    return range_begins_at(f, range, n) && runs_along(op, range, n) && rows_are_multiple(f, op, n);
+}
+
+static Run run_of(Fn *f, const Op *op, const Layout *l) {
     const Param *p = &f->k->param.p[op->param];
     bool sum = op->mode == STORE_ADD || op->mode == STORE_SUM;
-    int bits = 0, width = elem_bits(p->elem), range = run_of_registers(f, l, &bits);
-    if (range < 0 || sum || p->packet || !access_within(f, op, p->ndim - 1)) return 0;
+    int bits = 0, width = elem_bits(p->elem), range = run_of_registers(f, l, &bits), last;
+    if (range < 0 || sum || p->packet || !access_within(f, op, p->ndim - 1)) return (Run){0, -1};
     while (bits && width << bits > 128) bits--;
-    for (; bits && width << bits >= 8; bits--) {
-        int64_t n = INT64_C(1) << bits;
-        if (range_is_multiple(f, range, n) && runs_along(op, range, n) && rows_are_multiple(f, op, n)) return bits;
-    }
-    return 0;
+    for (; bits && width << bits >= 8; bits--)
+        if (run_fits(f, op, range, bits, &last)) return (Run){bits, last};
+    return (Run){0, -1};
+}
+
+/* Which positions of a run exist is its own business. */
+static const char *run_mask(Nest *n, Type t, Run run) {
+    return mask_text(n, run.last < 0 ? t : type_without(t, run.last));
+}
+
+/* Elements of a run that exist, if there are so many. */
+static const char *run_left(Fn *f, Run run) {
+    const RangeText *r = &f->range[run.last];
+    return fn_text(f, "%s - %s", text_atom(f, r->count), text_atom(f, r->pos));
 }
 
 /* ---- loads ---- */
 
 static const char *zero_of(Elem e) { return e == ELEM_F64 ? "0.0" : e == ELEM_F32 ? "0.0f" : "0"; }
 
-static const char *load_text(Fn *f, const Tile *to, int bits, const char *from, const char *at) {
-    int bytes = elem_bits(to->elem) << bits >> 3;
+static const char *load_text(Fn *f, const Tile *to, Run run, const char *from, const char *at) {
+    int bytes = elem_bits(to->elem) << run.bits >> 3;
+    if (run.last >= 0)
+        return fn_text(f, "tile_load_some_%s(&%s, %s, %d, %s);", elem_text(to->elem), from, at, 1 << run.bits, run_left(f, run));
     if (elem_is_packed(to->elem)) return fn_text(f, "tile_load%d_%s(%s, %s);", bytes, elem_text(to->elem), from, at);
     return fn_text(f, "tile_load%d(&%s, %s);", bytes, from, at);
 }
 
-static void load_run(Nest *n, const Tile *to, int bits, const char *from, const char *when) {
+static void load_run(Nest *n, const Tile *to, Run run, const char *from, const char *when) {
     const char *at = tile_address(n->f, to, nest_register(n));
     if (when) nest_line(n, n->n, "if (%s)", when);
-    nest_line(n, n->n, "%s%s", when ? "    " : "", load_text(n->f, to, bits, from, at));
+    nest_line(n, n->n, "%s%s", when ? "    " : "", load_text(n->f, to, run, from, at));
     if (!when) return;
     nest_line(n, n->n, "else");
-    nest_line(n, n->n, "    tile_zero%d(%s);", elem_value_bits(to->elem) << bits >> 3, at);
+    nest_line(n, n->n, "    tile_zero%d(%s);", elem_value_bits(to->elem) << run.bits >> 3, at);
 }
 
 /* Others of the kernel's threads stored what this one may load, or may still load what it is about to store. */
@@ -119,11 +149,11 @@ void hip_load(Fn *f, const Op *op) {
 
 void hip_load_tile(Fn *f, const Op *op, const Tile *to) {
     const Value *v = op->res.p[0];
-    int bits = run_bits(f, op, to->layout);
-    Nest n = nest_over(f, to->layout, bits);
-    const char *inside, *from = nest_place(&n, op, &inside), *when = conjoin(f, mask_text(&n, v->type), inside);
-    if (bits)
-        load_run(&n, to, bits, from, when);
+    Run run = run_of(f, op, to->layout);
+    Nest n = nest_over(f, to->layout, run.bits);
+    const char *inside, *from = nest_place(&n, op, &inside), *when = conjoin(f, run_mask(&n, v->type, run), inside);
+    if (run.bits)
+        load_run(&n, to, run, from, when);
     else if (when)
         nest_line(&n, n.n, "%s = %s ? %s : %s;", nest_tile(&n, to), when, f->back->read(f, to->elem, from),
                   zero_of(to->elem));
@@ -170,15 +200,21 @@ static bool is_put(const Fn *f, const Op *store, int bytes) {
     return bytes >= 8 && (f->k->param.p[store->param].ranks >= 0 || (from && from->kind == OP_CONVERT));
 }
 
-static void store_lines(Nest *n, const Op *op, const Tile *run, int bytes, const SumLoops *sum) {
+static const char *store_run(Nest *n, const Op *op, Run run, const Tile *from, const char *to) {
+    Fn *f = n->f;
+    const char *at = tile_address(f, from, nest_register(n));
+    int bytes = elem_bits(from->elem) / 8 << run.bits;
+    if (run.last >= 0)
+        return fn_text(f, "tile_store_some_%s(&%s, %s, %d, %s);", elem_text(from->elem), to, at, 1 << run.bits, run_left(f, run));
+    return fn_text(f, "tile_%s%d(&%s, %s);", is_put(f, op, bytes) ? "put" : "store", bytes, to, at);
+}
+
+static void store_lines(Nest *n, const Op *op, Run run, const Tile *from, const SumLoops *sum) {
     const char *inside, *to = nest_place(n, op, &inside);
     const Layout *l = n->layout;
-    const char *when = conjoin(n->f, l ? mask_text(n, op->arg.p[0]->type) : NULL, inside);
+    const char *when = conjoin(n->f, l ? run_mask(n, op->arg.p[0]->type, run) : NULL, inside);
     when = conjoin(n->f, when, sum_condition(n->f, sum));
-    const char *text =
-        run ? fn_text(n->f, "tile_%s%d(&%s, %s);", is_put(n->f, op, bytes) ? "put" : "store", bytes, to,
-                      tile_address(n->f, run, nest_register(n)))
-            : store_text(n, op, to);
+    const char *text = from ? store_run(n, op, run, from, to) : store_text(n, op, to);
     n->guard = conjoin(n->f, first_copy(n->f, l), n->guard);
     if (when) nest_line(n, n->n, "if (%s)", when);
     nest_line(n, n->n, "%s%s", when ? "    " : "", text);
@@ -186,14 +222,14 @@ static void store_lines(Nest *n, const Op *op, const Tile *run, int bytes, const
 
 void hip_store(Fn *f, const Op *op) {
     const Layout *l = held_layout(f, op->arg.p[0]);
-    int bits = l ? run_bits(f, op, l) : 0, bytes = elem_bits(f->k->param.p[op->param].elem) / 8 << bits;
-    const Tile *run = bits ? stored_tile(f, op, l) : NULL;
+    Run run = l ? run_of(f, op, l) : (Run){0, -1};
+    const Tile *from = run.bits ? stored_tile(f, op, l) : NULL;
     if (is_updated(f, op)) sync_line(f);
     if (f->k->param.p[op->param].packet) fn_line(f, "tile_release_each(TILE_SYSTEM);");
     SumLoops sum;
     sum_open(f, op, &sum);
-    Nest n = l ? nest_over(f, l, bits) : nest_new(f, NULL, 0);
-    store_lines(&n, op, run, bytes, &sum);
+    Nest n = l ? nest_over(f, l, run.bits) : nest_new(f, NULL, 0);
+    store_lines(&n, op, run, from, &sum);
     nest_print(&n);
     sum_close(f, &sum);
     if (is_updated(f, op) && !sum.n) sync_line(f);

@@ -59,11 +59,10 @@ static int run_in(Size s, int run) {
     return run;
 }
 
-/* Rows, and the range along them, are multiples of a run: then its elements exist together. */
-static int run_of(const Kernel *k, const Op *op, int fastest) {
+/* Rows are multiples of a run: then each begins where so many elements may be taken at once. */
+static int run_of(const Kernel *k, const Op *op) {
     const Param *p = &k->param.p[op->param];
-    int run = k->range.p[fastest].grid ? run_in(k->range.p[fastest].of, LONGEST_RUN) : LONGEST_RUN;
-    return p->ndim > 1 ? run_in(p->dim[p->ndim - 1], run) : run;
+    return p->ndim > 1 ? run_in(p->dim[p->ndim - 1], LONGEST_RUN) : LONGEST_RUN;
 }
 
 static void note_access(Lay *l, const Op *op, const Value *v) {
@@ -72,7 +71,7 @@ static void note_access(Lay *l, const Op *op, const Value *v) {
     if (fastest >= 0 && type_has(v->type, fastest)) {
         c->fastest = fastest;
         c->memory = l->k->param.p[op->param].elem;
-        int run = run_of(l->k, op, fastest);
+        int run = run_of(l->k, op);
         if (run < c->run) c->run = run;
     }
     meet_subscripts(l, op, v);

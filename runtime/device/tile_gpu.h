@@ -62,6 +62,14 @@ TILE_SIZED(16, tile_v16)
 TILE_STORING(put, 8, tile_v8, TILE_PUT)
 TILE_STORING(put, 16, tile_v16, TILE_PUT)
 
+#define TILE_BY_SIZE(function, p, regs, bytes)                                                                         \
+    switch (bytes) {                                                                                                   \
+    case 2: function##2(p, regs); break;                                                                               \
+    case 4: function##4(p, regs); break;                                                                               \
+    case 8: function##8(p, regs); break;                                                                               \
+    case 16: function##16(p, regs); break;                                                                             \
+    }
+
 #define TILE_TYPED(name, T, bytes)                                                                                     \
     TILE_FN T tile_load_##name(const T *from) {                                                                        \
         T x;                                                                                                           \
@@ -69,6 +77,20 @@ TILE_STORING(put, 16, tile_v16, TILE_PUT)
         return x;                                                                                                      \
     }                                                                                                                  \
     TILE_FN void tile_store_##name(T *to, T x) { tile_store##bytes(to, &x); }                                          \
+    TILE_FN void tile_load_some_##name(const T *from, T *regs, int n, int64_t exist) {                                 \
+        if (exist >= n) {                                                                                              \
+            TILE_BY_SIZE(tile_load, from, regs, n * bytes)                                                             \
+        } else {                                                                                                       \
+            _Pragma("unroll") for (int i = 0; i < n; i++) regs[i] = i < exist ? tile_load_##name(from + i) : (T)0;     \
+        }                                                                                                              \
+    }                                                                                                                  \
+    TILE_FN void tile_store_some_##name(T *to, const T *regs, int n, int64_t exist) {                                  \
+        if (exist >= n) {                                                                                              \
+            TILE_BY_SIZE(tile_store, to, regs, n * bytes)                                                              \
+        } else {                                                                                                       \
+            _Pragma("unroll") for (int i = 0; i < n; i++) if (i < exist) tile_store_##name(to + i, regs[i]);           \
+        }                                                                                                              \
+    }                                                                                                                  \
     TILE_FN T tile_lds_load_##name(const void *from) {                                                                 \
         T x;                                                                                                           \
         tile_lds_load##bytes(from, &x);                                                                                \
