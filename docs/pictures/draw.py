@@ -12,6 +12,7 @@ WORDS = {
     "comm": ("comm", "collectives as", "loads and stores", "of peers"),
     "when": ("when", "branches of", "run-time ifs"),
     "even": ("even", "copies of blocks", "of one length"),
+    "flat": ("flat", "odd rows run", "along memory"),
     "launches": ("launches", "a node is", "a launch"),
     "pipe": ("pipe", "kernels that have", "a schedule"),
     "group": ("group", "tasks that read", "the same: one"),
