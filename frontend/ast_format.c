@@ -98,24 +98,60 @@ static bool is_simple(const Stmt *s) {
     return (s->kind == STMT_ASSIGN || s->kind == STMT_LET) && s->value->kind != EXPR_CHOOSE;
 }
 
-/* A loop or condition over simple statements that the source has on one line, if it fits on one here. */
-static bool short_print(Layout *l, const Stmt *s) {
-    if (source_newlines(l, s->span.begin, s->span.end) || s->has_else || s->has_merge || s->body.n == 0) return false;
-    for (int i = 0; i < s->body.n; i++)
-        if (!is_simple(s->body.p[i])) return false;
-    Text line = {0};
-    Writer w = {&line, l->w.source};
-    ast_print_head(w, s);
-    text_add(&line, " {");
-    for (int i = 0; i < s->body.n; i++) {
-        text_add(&line, " ");
-        simple_print(w, s->body.p[i]);
+static bool is_chain(const Stmt *s) {
+    return s->other.n == 1 && s->other.p[0]->kind == STMT_IF && s->other_close + 1 == s->other.p[0]->span.end;
+}
+
+static size_t line_width(const Layout *l) {
+    size_t n = l->w.out->n;
+    while (n > 0 && l->w.out->p[n - 1] != '\n') n--;
+    return l->w.out->n - n;
+}
+
+/* ---- what stays on one line, where the source has it on one and it fits on one here ---- */
+
+static bool stmt_line(Writer, const Stmt *);
+
+static bool block_line(Writer w, const Stmts *v) {
+    text_add(w.out, " {");
+    for (int i = 0; i < v->n; i++) {
+        text_add(w.out, " ");
+        if (!stmt_line(w, v->p[i])) return false;
     }
-    text_add(&line, " }");
-    bool fits = line.n + (size_t)(l->level * INDENT) <= WIDTH;
-    if (fits) text_add_n(l->w.out, line.p, line.n);
-    text_free(&line);
+    text_add(w.out, " }");
+    return v->n > 0;
+}
+
+static bool stmt_line(Writer w, const Stmt *s) {
+    if (is_simple(s)) return simple_print(w, s), true;
+    if (s->has_merge || s->kind == STMT_ASSIGN || s->kind == STMT_LET) return false;
+    ast_print_head(w, s);
+    if (!block_line(w, &s->body)) return false;
+    if (!s->has_else) return true;
+    text_add(w.out, " else");
+    if (!is_chain(s)) return block_line(w, &s->other);
+    text_add(w.out, " ");
+    return stmt_line(w, s->other.p[0]);
+}
+
+/* Takes the line, and frees it. */
+static bool line_keep(Layout *l, Text *line, bool good) {
+    bool fits = good && line_width(l) + line->n <= WIDTH;
+    if (fits) text_add_n(l->w.out, line->p, line->n);
+    text_free(line);
     return fits;
+}
+
+static bool short_print(Layout *l, const Stmt *s) {
+    Text line = {0};
+    if (source_newlines(l, s->span.begin, s->span.end)) return false;
+    return line_keep(l, &line, stmt_line((Writer){&line, l->w.source}, s));
+}
+
+static bool body_print(Layout *l, const Decl *d, uint32_t begin) {
+    Text line = {0};
+    if (source_newlines(l, begin, d->close) || comment_before(l, d->close)) return false;
+    return line_keep(l, &line, block_line((Writer){&line, l->w.source}, &d->body));
 }
 
 static void choose_format(Layout *l, const Expr *e) {
@@ -154,10 +190,6 @@ static void head_and_block(Layout *l, const Stmt *s) {
     ast_print_head(l->w, s);
     block_format(l, &s->body, s->loc.end, s->body_close);
     rest_format(l, s);
-}
-
-static bool is_chain(const Stmt *s) {
-    return s->other.n == 1 && s->other.p[0]->kind == STMT_IF && s->other_close + 1 == s->other.p[0]->span.end;
 }
 
 /* What follows the first block: else, else if, merge. */
@@ -209,12 +241,6 @@ static uint32_t params_end(const ParamDecls *v, uint32_t otherwise) {
 
 static uint32_t head_end(const Decl *d) { return params_end(&d->results, params_end(&d->params, d->loc.end)); }
 
-static size_t line_width(const Layout *l) {
-    size_t n = l->w.out->n;
-    while (n > 0 && l->w.out->p[n - 1] != '\n') n--;
-    return l->w.out->n - n;
-}
-
 static bool is_fitting(Layout *l, const ParamDecls *v, size_t more) {
     Text line = {0};
     ast_print_params((Writer){&line, l->w.source}, v);
@@ -246,7 +272,7 @@ static void signature_format(Layout *l, const Decl *d) {
     if (!fits) text_printf(l->w.out, "\n%*s", (l->level + 2) * INDENT - 1, "");
     text_printf(l->w.out, " -> (%s)", text_str(&results));
     text_free(&results);
-    block_format(l, &d->body, head_end(d), d->close);
+    if (!body_print(l, d, head_end(d))) block_format(l, &d->body, head_end(d), d->close);
 }
 
 static void record_format(Layout *l, const Decl *d) {
@@ -322,9 +348,17 @@ static void bounds_format(Layout *l, Decl *const *d, int n) {
     text_free(&line);
 }
 
+/* Of the word before the first name of a list, with nothing but spaces between them. */
+static uint32_t word_begin(const Layout *l, const Decl *d) {
+    const char *text = l->w.source->text, *word = d->kind == DECL_DIM ? "dim" : "mesh";
+    uint32_t begin = d->span.begin, n = (uint32_t)strlen(word);
+    while (begin > n && strchr(" \t\r\n\f", text[begin - 1])) begin--;
+    return begin >= n && strncmp(text + begin - n, word, n) == 0 ? begin - n : d->span.begin;
+}
+
 static void decl_format(Layout *l, Decl *const *d, int n) {
     bool bounds = d[0]->kind == DECL_DIM || d[0]->kind == DECL_MESH;
-    item_start(l, d[0]->span.begin, bounds ? d[0]->span.end : d[0]->loc.end);
+    item_start(l, bounds ? word_begin(l, d[0]) : d[0]->span.begin, bounds ? d[0]->span.end : d[0]->loc.end);
     switch (d[0]->kind) {
     case DECL_DIM:
     case DECL_MESH: bounds_format(l, d, n); break;
