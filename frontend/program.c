@@ -218,9 +218,9 @@ static void bind_declared(Prog *c, int var, ProgValue v, const ProgValue *part, 
 
 static void bind_name(Prog *c, const Stmt *s, const Expr *t, ProgValue v, const Expected *want) {
     Variable *held = variable_find(c, t->name);
-    bool made = s->value->kind != EXPR_NAME;
     if (v.kind == PROG_TENSOR && s->has_type && !annotation_fits(c, &v, want, s->type.loc)) v = prog_error(v.loc);
-    Variable fresh = {.name = t->name, .loc = t->loc, .value = v, .made = made};
+    bool field_again = s->value->kind == EXPR_NAME && strchr(t->name, '.');
+    Variable fresh = {.name = t->name, .loc = t->loc, .value = v, .made = !field_again};
     if (!held) {
         variable_new(c, fresh);
         return;

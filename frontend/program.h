@@ -54,7 +54,7 @@ typedef struct {
     Name name;
     Loc loc;
     ProgValue value;
-    bool read, made; /* made: the result of a call, which has to be read */
+    bool read, made; /* made: a value, which has to be read; not a field of a record's other name */
     bool output;     /* .value.tensor is an output, defined once .made */
     bool state, fixed;
     const Decl *record; /* or NULL: its fields are variables of their own, named w.field */
