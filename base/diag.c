@@ -54,7 +54,8 @@ static bool is_repeated(const Diags *d, const Diag *fresh) {
     if (fresh->kind == DIAG_NOTE || !fresh->loc.file) return false;
     for (int i = d->diag.n - 1; i >= 0 && i >= d->diag.n - REPEATS_FOUND; i--) {
         const Diag *held = &d->diag.p[i];
-        bool same = held->kind == fresh->kind && held->loc.file == fresh->loc.file && held->loc.begin == fresh->loc.begin;
+        bool same =
+            held->kind == fresh->kind && held->loc.file == fresh->loc.file && held->loc.begin == fresh->loc.begin;
         if (same && strcmp(held->id, fresh->id) == 0 && strcmp(held->message, fresh->message) == 0) return true;
     }
     return false;

@@ -39,7 +39,8 @@ typedef struct Diags {
     VEC(Diag) diag; /* in order of report; notes follow what they explain */
     int errors, warnings;
     int repeated; /* of the errors: those that were said before at the same place, and are not said again */
-    VEC(const char *) switches; /* of warnings, the last counts: "performance", an id, "all", or "no-" and one of them; "error" */
+    /* of warnings, the last counts: "performance", an id, "all", or "no-" and one of them; "error" */
+    VEC(const char *) switches;
     bool silent; /* the last message was switched off, or said before, and so are its notes */
     int limit; /* errors said after which the rest are counted, not kept; 0: none (diags_new: 100) */
 } Diags;

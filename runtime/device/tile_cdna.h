@@ -1,7 +1,7 @@
 /* tile_cdna.h: what the CDNA machines have in common: waves, the vocabulary, and their first matrix instructions.
    TILE_MFMA(name, A, B, C and D, elements of A and of B a lane, of D a lane, rows, depth): D += A B with what follows
-   __builtin_amdgcn_mfma_. Left out, here and in the machines' own headers: several blocks at once, 4-bit and rounded f32
-   operands. */
+   __builtin_amdgcn_mfma_. Left out, here and in the machines' own headers: several blocks at once, 4-bit and rounded
+   f32 operands. */
 #ifndef TILE_DEVICE_TILE_CDNA_H
 #define TILE_DEVICE_TILE_CDNA_H
 

@@ -14,7 +14,8 @@ extern "C" {
 #endif
 
 enum { TILE_DEVICE, TILE_SYSTEM }; /* who takes part: workgroups of this device, all devices and the host */
-enum { TILE_LOADS, TILE_STORES, TILE_LDS_LOADS, TILE_LDS_STORES, TILE_ATOMICS, TILE_SHARED_ATOMICS }; /* how memory is touched */
+/* How memory is touched. */
+enum { TILE_LOADS, TILE_STORES, TILE_LDS_LOADS, TILE_LDS_STORES, TILE_ATOMICS, TILE_SHARED_ATOMICS };
 
 typedef enum {
     TILE_EMU_F64,
@@ -53,8 +54,8 @@ void tile_emu_multiply(const tile_emu_matrix *, void *d, const void *a, const vo
 void tile_emu_check(const void *p, size_t bytes, int how, const void *value);
 char *tile_emu_lds(size_t bytes); /* the workgroup's; an error where the launch gave another size */
 
-/* Stands before a kernel's body. Without an argument the kernel only describes itself and does not run (false). Threads:
-   an error where the launch has another number. */
+/* Stands before a kernel's body. Without an argument the kernel only describes itself and does not run (false).
+   Threads: an error where the launch has another number. */
 bool tile_emu_begin(const void *argument, size_t bytes, int threads, const tile_emu_machine *);
 
 /* Between workgroups and devices. */

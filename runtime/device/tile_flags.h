@@ -145,8 +145,8 @@ TILE_FN void tile_packet_put(tile_packet *p, uint64_t g, uint32_t data) {
 }
 
 /* One thread waits for this generation's packet; true as of tile_poll. */
-TILE_FN bool tile_packet_get(const tile_gpu_task *t, const tile_packet *p, uint64_t g, uint32_t *data, int flag, int from,
-                             int64_t task) {
+TILE_FN bool tile_packet_get(const tile_gpu_task *t, const tile_packet *p, uint64_t g, uint32_t *data, int flag,
+                             int from, int64_t task) {
     uint64_t seen;
     bool late = tile_await(t, p, true, TILE_SYSTEM, tile_reason{0, flag, from, (uint32_t)g, 0, task}, &seen);
     *data = (uint32_t)seen;

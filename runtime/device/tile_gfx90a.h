@@ -1,4 +1,5 @@
-/* tile_gfx90a.h: the device vocabulary (tile_gpu.h) on MI250X, one die, and its matrix instructions. What a row says: tile_cdna.h. */
+/* tile_gfx90a.h: the device vocabulary (tile_gpu.h) on MI250X, one die, and its matrix instructions. What a row says:
+   tile_cdna.h. */
 #ifndef TILE_DEVICE_TILE_GFX90A_H
 #define TILE_DEVICE_TILE_GFX90A_H
 

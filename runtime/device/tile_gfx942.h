@@ -1,4 +1,5 @@
-/* tile_gfx942.h: the device vocabulary (tile_gpu.h) on MI300X, and its matrix instructions. What a row says: tile_cdna.h. */
+/* tile_gfx942.h: the device vocabulary (tile_gpu.h) on MI300X, and its matrix instructions. What a row says:
+   tile_cdna.h. */
 #ifndef TILE_DEVICE_TILE_GFX942_H
 #define TILE_DEVICE_TILE_GFX942_H
 

@@ -112,8 +112,8 @@ TILE_FN int64_t tile_groups(void) { return (int64_t)gridDim.x; }
 /* All threads of the workgroup meet here; what they wrote to LDS before is seen by all after. */
 TILE_FN void tile_sync(void) { __syncthreads(); }
 
-/* The launches before this one on the stream have ended, and what they stored is seen; the next one may begin, up to here.
-   PTX ISA, "griddepcontrol". */
+/* The launches before this one on the stream have ended, and what they stored is seen; the next one may begin, up to
+   here. PTX ISA, "griddepcontrol". */
 TILE_FN void tile_follow(void) {
     asm volatile("griddepcontrol.wait;\n\tgriddepcontrol.launch_dependents;" ::: "memory");
 }
@@ -135,9 +135,11 @@ TILE_FN void tile_atomic_add_shared_i64(int64_t *to, int64_t x) {
     atomicAdd_system((unsigned long long *)to, (unsigned long long)x);
 }
 
-/* nvcc takes vectors apart that were loaded in pieces, and stores the pieces; where they are computed, it has fewer registers so. */
+/* nvcc takes vectors apart that were loaded in pieces, and stores the pieces; where they are computed, it has fewer
+   registers so. */
 TILE_FN void tile_put(tile_v16 *to, tile_v16 x) {
-    asm volatile("st.global.v4.b32 [%0], {%1, %2, %3, %4};" ::"l"(__cvta_generic_to_global(to)), "r"(x.x), "r"(x.y), "r"(x.z), "r"(x.w)
+    asm volatile("st.global.v4.b32 [%0], {%1, %2, %3, %4};" ::"l"(__cvta_generic_to_global(to)), "r"(x.x), "r"(x.y),
+                 "r"(x.z), "r"(x.w)
                  : "memory");
 }
 TILE_FN void tile_put(tile_v8 *to, tile_v8 x) {

@@ -2,10 +2,10 @@
    PTX ISA, "wgmma.mma_async"; layouts of the operands: docs/layout.md. A product is asynchronous: after
    tile_wgmma_commit() neither its sums nor its operands may be touched until tile_wgmma_wait().
 
-   TILE_WGMMA_SS(n, k, type, ta, tb) defines tile_wgmma_ss_n<n>_<type>_<ta><tb>(d, a, b, add): d = a b, plus d where `add` is not
-   0. d: n / 2 floats a lane; a, b: descriptors (tile_wgmma_panel). ta, tb: 0 where the operand's rows run along k, 1 where they run
-   along m or n (16-bit types).
-   TILE_WGMMA_RS(n, k, type, tb): the same with A in registers, four words a lane. 8-bit types: TILE_WGMMA_SS8(n, type). */
+   TILE_WGMMA_SS(n, k, type, ta, tb) defines tile_wgmma_ss_n<n>_<type>_<ta><tb>(d, a, b, add): d = a b, plus d where
+   `add` is not 0. d: n / 2 floats a lane; a, b: descriptors (tile_wgmma_panel). ta, tb: 0 where the operand's rows run
+   along k, 1 where they run along m or n (16-bit types). TILE_WGMMA_RS(n, k, type, tb): the same with A in registers,
+   four words a lane. 8-bit types: TILE_WGMMA_SS8(n, type). */
 #ifndef TILE_DEVICE_TILE_WGMMA_H
 #define TILE_DEVICE_TILE_WGMMA_H
 
@@ -228,9 +228,9 @@ TILE_FN void tile_wgmma_commit(void) { asm volatile("wgmma.commit_group.sync.ali
 TILE_WGMMA_WAIT(0)
 TILE_WGMMA_WAIT(1)
 
-/* Descriptor of an operand in 128-byte-swizzled shared memory at `at`. Rows along k: `step` unused. Rows along m or n: `step`
-   bytes from one panel of 64 to the next. Within a panel of rows along k, 16 positions on are 32 bytes on; of rows along m or n,
-   2048. */
+/* Descriptor of an operand in 128-byte-swizzled shared memory at `at`. Rows along k: `step` unused. Rows along m or n:
+   `step` bytes from one panel of 64 to the next. Within a panel of rows along k, 16 positions on are 32 bytes on; of
+   rows along m or n, 2048. */
 TILE_FN uint64_t tile_wgmma_panel(uint32_t at, int step) {
     return (uint64_t)((at & 0x3ffff) >> 4) | (uint64_t)(step >> 4) << 16 | (uint64_t)(1024 >> 4) << 32 | 1ull << 62;
 }

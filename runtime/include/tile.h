@@ -24,10 +24,10 @@ enum {
     TILE_E_TIMEOUT = -4,  /* a wait passed its deadline; the mesh is poisoned; see tile_mesh_status() */
     TILE_E_POISONED = -5, /* the mesh is poisoned: only tile_mesh_recover() or tile_mesh_close() */
     TILE_E_BUSY = -6,     /* too many runs are queued: 16 of an instance, 64 of a mesh; nothing was done. On a GPU:
-                             a replayed run of an instance began before the one before had ended; the mesh is poisoned */
+                             a replayed run began before its instance's last one had ended; the mesh is poisoned */
     TILE_E_MISMATCH = -7, /* the ranks disagree: another program, version or size */
     TILE_E_UNSUPPORTED = -8,
-    TILE_E_RANGE = -9     /* an input has a value outside its declared range; the run was skipped: nothing was written */
+    TILE_E_RANGE = -9     /* an input's value is outside its declared range; the run was skipped: nothing was written */
 };
 
 /* The sentence for the last error of this thread; never NULL. */

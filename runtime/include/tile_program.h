@@ -61,8 +61,8 @@ typedef struct {
     int threads;                           /* of a workgroup */
     size_t lds_bytes;                      /* of its memory */
     int64_t (*groups)(const tile_task *);  /* number of workgroups; only rank, coord, arg and dim are set */
-    int cluster;                           /* 0, or workgroups that meet: then the launch has as many workgroups as the
-                                              device has multiprocessors, in multiples of this, and no more than `groups` */
+    int cluster;                           /* 0, or workgroups that meet: then the launch has as many workgroups as
+                                              the device has multiprocessors, in multiples of this, at most `groups` */
     int parts;                             /* 0, or workgroups that share a task of `groups` */
     int nmaps;
     const tile_map *map;                   /* their descriptions are the kernel's second argument */
@@ -119,9 +119,9 @@ typedef struct tile_instance tile_instance;
    Each run is given `nargs` pointers in manifest order; scalars are passed by pointer too and copied at enqueue.
    Ranks are numbered along the mesh axes with the last one fastest. */
 int tile_instance_open(tile_mesh *, const tile_program *, tile_instance **);
-/* Only enqueues. arg: nargs pointers; dim: run-time sizes (within their bounds, the same on all ranks). Runs of an instance, and
-   where there are several ranks those of all instances of a mesh, are executed in the order of these calls, whatever their
-   streams: the calls must come in the same order on all ranks. */
+/* Only enqueues. arg: nargs pointers; dim: run-time sizes (within their bounds, the same on all ranks). Runs of an
+   instance, and where there are several ranks those of all instances of a mesh, are executed in the order of these
+   calls, whatever their streams: the calls must come in the same order on all ranks. */
 int tile_instance_run(tile_instance *, void *const *arg, const int64_t *dim, tile_stream);
 void tile_instance_close(tile_instance *);
 

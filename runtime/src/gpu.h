@@ -187,7 +187,8 @@ void gpu_share_close(tile_mesh *, GpuShare *); /* not collective; nothing of thi
 int gpu_control_open(tile_mesh *); /* collective */
 void gpu_control_close(tile_mesh *);
 void gpu_notice_look(tile_mesh *); /* has a kernel of this rank told of a fault? */
-int gpu_refusal_take(tile_mesh *); /* TILE_E_RANGE, with the sentence, of a run since the last call that all ranks refused */
+/* TILE_E_RANGE, with the sentence, of a run since the last call that all ranks refused. */
+int gpu_refusal_take(tile_mesh *);
 void gpu_fault_learn(tile_mesh *); /* from the device: then fault_poisoned() tells */
 int gpu_fault_clear(tile_mesh *);
 void gpu_fault_give_up(tile_mesh *, const char *why);
@@ -200,7 +201,8 @@ typedef struct {
     _Alignas(64) char bytes[128];
 } GpuMap;
 
-int gpu_maps_fill(const Gpu *, const tile_program *, const tile_image *, void *const *arg, const int64_t *dim, char *local, GpuMap *);
+int gpu_maps_fill(const Gpu *, const tile_program *, const tile_image *, void *const *arg, const int64_t *dim,
+                  char *local, GpuMap *);
 int gpu_maps_count(const tile_image *); /* of all launches */
 
 /* ---- gpu_instance.c: a program on a GPU ---- */

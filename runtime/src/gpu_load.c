@@ -24,7 +24,8 @@ static const struct {
 static void *library_open(GpuKind kind) {
     if (kind == GPU_EMU) return dlopen(NULL, RTLD_NOW);
     void *library = NULL;
-    for (int i = 0; i < LIBRARIES && libraries[kind][i] && !library; i++) library = dlopen(libraries[kind][i], RTLD_NOW);
+    for (int i = 0; i < LIBRARIES && libraries[kind][i] && !library; i++)
+        library = dlopen(libraries[kind][i], RTLD_NOW);
     return library;
 }
 

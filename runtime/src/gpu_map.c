@@ -15,7 +15,8 @@ static int map_fill(const Gpu *gpu, const tile_program *g, const tile_map *m, vo
                     char *local, GpuMap *to) {
     int64_t rows = m->rows.c + (m->rows.sym < 0 ? 0 : size[m->rows.sym]);
     char *base = (m->arg < 0 ? local + m->first : (char *)arg[m->arg]) + m->before * rows * m->columns * m->bytes;
-    uint64_t dim[3] = {(uint64_t)m->columns, rows > 0 ? (uint64_t)rows : 1, (uint64_t)m->planes}; /* of none nothing is copied */
+    /* of no rows nothing is copied */
+    uint64_t dim[3] = {(uint64_t)m->columns, rows > 0 ? (uint64_t)rows : 1, (uint64_t)m->planes};
     uint64_t stride[2] = {dim[0] * (uint64_t)m->bytes, dim[0] * dim[1] * (uint64_t)m->bytes};
     unsigned box[3] = {128u / (unsigned)m->bytes, (unsigned)m->box, 1}, step[3] = {1, 1, 1};
     int error = gpu->api.map_encode(to, map_type(m->bytes), m->planes ? 3 : 2, base, dim, stride, box, step, 0,

@@ -1,5 +1,6 @@
-/* sizes.c: run-time sizes that differ between ranks are told with both values: when a wait looks around, and when a run ends.
-   Each rank shows the sizes of its last runs, a word each: the low 23 bits of the generation above 41 bits of 1 + the size. */
+/* sizes.c: run-time sizes that differ between ranks are told with both values: when a wait looks around, and when a run
+   ends. Each rank shows the sizes of its last runs, a word each: the low 23 bits of the generation above 41 bits of 1 +
+   the size. */
 #include "runtime.h"
 
 #include <stdio.h>
