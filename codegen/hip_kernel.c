@@ -68,7 +68,7 @@ static void body_constants(Fn *f) {
                                         "better", "low", "high", "other", "run", "elem"};
     for (size_t i = 0; i < sizeof taken / sizeof *taken; i++) c_name(&f->names, taken[i]);
     if (f->hip->ticket >= 0) lds_take(f, f->k->loc, SYNC_LDS);
-    fn_constant_of(f, "int", "thread", "tile_thread()");
+    fn_constant_of(f, "int", "thread", fn_text(f, "tile_thread_of(%d)", f->hip->threads));
     fn_constant_of(f, "tile_gpu_task *const", "t", "call.task");
     fn_constant(f, "group", group_number(f));
     fn_constant_of(f, "uint64_t", "generation", "tile_generation(t)");

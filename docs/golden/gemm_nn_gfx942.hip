@@ -11,7 +11,7 @@ typedef struct {
 /* kernel matmul, matmul.tile:4 */
 TILE_KERNEL(matmul, gemm_nn_call, 256) {
     TILE_LDS(lds, 24576);
-    const int thread = tile_thread();
+    const int thread = tile_thread_of(256);
     const int64_t group = tile_group();
     const int64_t i_tile = group / 16;
     const int64_t j_tile = group % 16;

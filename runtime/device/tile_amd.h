@@ -85,6 +85,7 @@ TILE_FN tile_f16 tile_f16_of_f32(float x) { return __builtin_bit_cast(uint16_t, 
 /* ---- the workgroup ---- */
 
 TILE_FN int tile_thread(void) { return (int)__builtin_amdgcn_workitem_id_x(); }
+TILE_FN int tile_thread_of(int threads) { return (void)threads, tile_thread(); } /* clang knows it from the launch bounds */
 TILE_FN int64_t tile_group(void) { return (int64_t)__builtin_amdgcn_workgroup_id_x(); }
 
 /* All threads of the workgroup meet here; what they wrote to LDS before is seen by all after. */

@@ -114,6 +114,7 @@ TILE_FN tile_f16 tile_f16_of_f32(float x) {
 }
 
 TILE_FN int tile_thread(void) { return tile_emu_thread(); }
+TILE_FN int tile_thread_of(int threads) { return (void)threads, tile_thread(); }
 TILE_FN int64_t tile_group(void) { return tile_emu_group(); }
 TILE_FN void tile_sync(void) { tile_emu_sync(); }
 TILE_FN void tile_follow(void) {} /* a launch begins when the one before it has ended */

@@ -100,10 +100,11 @@ TILE_FN tile_f16 tile_f16_of_f32(float x) {
 
 /* ---- the workgroup ---- */
 
-/* Said to the compiler, which then drops masks that always hold, or never. */
-TILE_FN int tile_thread(void) {
-    int thread = (int)threadIdx.x;
-    __builtin_assume(thread >= 0 && thread < 1024);
+TILE_FN int tile_thread(void) { return (int)threadIdx.x; }
+/* nvcc does not know how many there are: it drops masks that then always hold, or never. */
+TILE_FN int tile_thread_of(int threads) {
+    int thread = tile_thread();
+    __builtin_assume(thread >= 0 && thread < threads);
     return thread;
 }
 TILE_FN int64_t tile_group(void) { return (int64_t)blockIdx.x; }
