@@ -25,8 +25,8 @@ static const Compiler compilers[] = {
       "-ftrivial-auto-var-init=pattern", "-fvisibility=hidden", "-Wall", "-Wextra"}},
     {"gfx", "TILEC_HIP", {"clang-22", "clang"}, "--offload-arch=",
      {"-x", "hip", "--cuda-device-only", "-nogpulib", "-nogpuinc", "-O3", "-c", "--no-gpu-bundle-output", "-Wall",
-      "-Wextra"}},
-    {"sm_", "TILEC_NVCC", {"nvcc", "/usr/local/cuda/bin/nvcc"}, "-arch=", {"-x", "cu", "-cubin", "-O3"}},
+      "-Wextra", "-Wframe-larger-than=1"}}, /* registers that spill */
+    {"sm_", "TILEC_NVCC", {"nvcc", "/usr/local/cuda/bin/nvcc"}, "-arch=", {"-x", "cu", "-cubin", "-O3", "-Xptxas=-warn-spills"}},
 };
 
 static bool is_installed(Arena *a, const char *name) {
