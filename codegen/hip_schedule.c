@@ -121,7 +121,7 @@ void schedule_begin(Schedule *s, const MatrixSchedule *facts) {
 static const struct {
     const char *name;
     bool (*prepare)(Schedule *);
-} schedules[] = {{"product", product_prepare}, {"skinny", skinny_prepare}, {"attention", attention_prepare}};
+} schedules[] = {{"product", product_prepare}, {"skinny", skinny_prepare}, {"attention", attention_prepare}, {"decode", decode_prepare}};
 
 /* Names of the schedules' own functions. */
 static void names_take(Fn *f) {

@@ -32,5 +32,6 @@ const char *epilogue_text(Schedule *, const Op *store, const Value *sum, const c
 bool product_prepare(Schedule *);
 bool skinny_prepare(Schedule *);
 bool attention_prepare(Schedule *);
+bool decode_prepare(Schedule *);
 
 #endif

@@ -165,14 +165,15 @@ static void group_range(PassContext *c, Kernel *k, int range, int64_t by) {
            (long long)by, k->range.p[range].name);
 }
 
-static bool group_run(PassContext *c) {
-    for (int i = 0; i < c->m->kernel.n; i++) {
-        Kernel *k = c->m->kernel.p[i];
-        for (int r = 0; r < k->ngrid; r++) {
-            int64_t by = divisor_of(k->body, r, false);
-            if (range_fits(k, r, by)) group_range(c, k, r, by);
-        }
+void group_kernel(PassContext *c, Kernel *k) {
+    for (int r = 0; r < k->ngrid; r++) {
+        int64_t by = divisor_of(k->body, r, false);
+        if (range_fits(k, r, by)) group_range(c, k, r, by);
     }
+}
+
+static bool group_run(PassContext *c) {
+    for (int i = 0; i < c->m->kernel.n; i++) group_kernel(c, c->m->kernel.p[i]);
     return true;
 }
 

@@ -43,6 +43,7 @@ bool collectives_gone(PassContext *, const Program *, const char *pass);
 
 /* even.c: of one kernel. */
 void even_kernel(const Module *, Kernel *);
+void group_kernel(PassContext *, Kernel *);
 
 /* Removes kernels and temporaries that nothing uses any more. */
 void module_prune(Module *);

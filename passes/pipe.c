@@ -2,6 +2,7 @@
    different tiles at the same time.
    Takes: value form without flags. Gives: the same, kernels marked with their schedule, its tiles in their grids. */
 #include "passes/pipe.h"
+#include "target/match.h"
 
 void pipe_refuse(PassContext *c, const Kernel *k, const char *why) {
     remark(c, "pipe", k->loc, "'%s': no schedule: %s", k->name, why);
@@ -24,18 +25,28 @@ static void pipe_kernel(PassContext *c, Kernel *k) {
     const MatrixTarget *target = pipe_target(c);
     if (!target) return;
     pipe_product(c, k, target);
-    pipe_attention(c, k, target);
+    if (!pipe_decode(c, k, target)) pipe_attention(c, k, target);
 }
 
-bool pipe_would_take(PassContext *c, const Kernel *k) {
-    if (!pipe_target(c)) return false;
+/* The schedule that it will have when the passes before this one have seen it; NULL: none. */
+static Name schedule_of(PassContext *c, const Kernel *k) {
+    if (!pipe_target(c)) return NULL;
     int remarks = c->remark.n;
     Kernel *copy = kernel_clone(c->m, k);
     even_kernel(c->m, copy);
+    if (!pass_is_off(c->options, &pass_group)) group_kernel(c, copy);
     pipe_kernel(c, copy);
     c->remark.n = remarks;
     c->m->kernel.n--;
-    return copy->schedule != NULL;
+    return copy->schedule;
+}
+
+bool pipe_would_take(PassContext *c, const Kernel *k) { return schedule_of(c, k) != NULL; }
+
+bool pipe_takes_alone(PassContext *c, const Kernel *k) {
+    Product p;
+    const char *why = product_match(k, &p);
+    return why && !*why && pipe_would_take(c, k);
 }
 
 static bool pipe_run(PassContext *c) {

@@ -9,10 +9,11 @@
 const MatrixTarget *pipe_target(const PassContext *);
 void pipe_product(PassContext *, Kernel *, const MatrixTarget *);
 /* A schedule computes it as it is, and not with more behind it. */
-bool pipe_takes_alone(const PassContext *, const Kernel *);
+bool pipe_takes_alone(PassContext *, const Kernel *);
 /* A schedule would compute it, as long as it reads and writes private memory. */
 bool pipe_would_take(PassContext *, const Kernel *);
 void pipe_attention(PassContext *, Kernel *, const MatrixTarget *);
+bool pipe_decode(PassContext *, Kernel *, const MatrixTarget *); /* false: it is no such kernel */
 void pipe_mark(PassContext *, Kernel *, const MatrixSchedule *, int row, int column); /* ranges that take its tiles */
 void pipe_refuse(PassContext *, const Kernel *, const char *why);
 

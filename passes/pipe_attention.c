@@ -71,13 +71,6 @@ static const char *refused(const Module *m, const Kernel *k, const MatrixTarget 
     return size_most(m, a->rows) < (*s)->rows / 2 ? "it has few rows" : NULL;
 }
 
-bool pipe_takes_alone(const PassContext *c, const Kernel *k) {
-    const MatrixTarget *t = pipe_target(c);
-    const MatrixSchedule *s;
-    Attention a;
-    return t && !refused(c->m, k, t, &a, &s);
-}
-
 void pipe_attention(PassContext *c, Kernel *k, const MatrixTarget *t) {
     const MatrixSchedule *s;
     Attention a;

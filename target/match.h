@@ -38,9 +38,13 @@ typedef struct {
     double scale;
     bool from, to; /* there are bounds: row i sees the keys j of i + first <= j, and of j <= i + last */
     int64_t first, last;
+    int keys_dim; /* decode: the dimension of k that has the keys */
 } Attention;
 
 /* NULL: it is that, and *a says which. Else what keeps it from it; "": it has not two products in a loop. */
 const char *attention_match(const Kernel *, Attention *a);
+/* The same for a few rows, `row` a position or a tile, and the keys begin .. end - 1 of the loop, scalars of the task; k
+   and v have them in any dimension but the last. */
+const char *decode_match(const Kernel *, Attention *a);
 
 #endif

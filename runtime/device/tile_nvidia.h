@@ -15,6 +15,10 @@
 /* The same with as many registers as it wants, even where one workgroup has a processor alone then. */
 #define TILE_KERNEL_ALONE(name, type, threads)                                                                         \
     extern "C" __global__ __launch_bounds__(threads, 1) void name(const __grid_constant__ type call)
+/* The same for workgroups that meet in clusters. */
+#define TILE_KERNEL_CLUSTER(name, type, threads, cluster)                                                              \
+    extern "C" __global__ __cluster_dims__(cluster, 1, 1) __launch_bounds__(threads, 1) void name(                     \
+        const __grid_constant__ type call)
 /* The same for workgroups that meet in clusters and copy tensors by tiles: the body reads their descriptions from
    `maps`. */
 #define TILE_KERNEL_MAPS(name, type, threads, cluster)                                                                 \

@@ -13,6 +13,7 @@
 #include "device/tile_emu.h"
 #else
 #include "device/tile_nvidia.h"
+#include "device/tile_fragment.h"
 #include "device/tile_tma.h"
 #include "device/tile_wgmma.h"
 #endif

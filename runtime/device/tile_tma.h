@@ -84,6 +84,13 @@ TILE_FN void tile_tma_store3(const tile_tensor_map *map, int c0, int c1, int c2,
                  "r"(c0), "r"(c1), "r"(c2), "r"(from)
                  : "memory");
 }
+/* 16 bytes by a thread, of which so many are read; the others are 0. */
+TILE_FN void tile_copy_ahead(uint32_t to, const void *from, int bytes) {
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to), "l"(from), "r"(bytes) : "memory");
+}
+/* A group of this thread's copies; until all but the last n groups have come. */
+TILE_FN void tile_copy_commit(void) { asm volatile("cp.async.commit_group;" ::: "memory"); }
+#define tile_copy_wait(n) asm volatile("cp.async.wait_group %0;" ::"n"(n) : "memory")
 TILE_FN void tile_tma_commit(void) { asm volatile("cp.async.bulk.commit_group;" ::: "memory"); }
 /* Until this thread's stores have read their shared memory; until they are written. */
 TILE_FN void tile_tma_wait_read(void) { asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory"); }
@@ -93,8 +100,11 @@ TILE_FN void tile_async_fence(void) { asm volatile("fence.proxy.async.shared::ct
 
 /* ---- threads: roles, and barriers of some of them (1 to 15) ---- */
 
+TILE_FN void tile_cluster_arrive(void) { asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory"); }
+TILE_FN void tile_cluster_wait(void) { asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory"); }
 TILE_FN void tile_cluster_sync(void) {
-    asm volatile("barrier.cluster.arrive.release.aligned;\nbarrier.cluster.wait.acquire.aligned;" ::: "memory");
+    tile_cluster_arrive();
+    tile_cluster_wait();
 }
 TILE_FN void tile_wave_sync(void) { __syncwarp(); }
 TILE_FN void tile_bar_sync(int bar, int threads) {

@@ -1,0 +1,263 @@
+/* $kernel: rows of queries, $ROWS a task, against keys and values that all of them see, read once.
+?parts    $PARTS workgroups of a cluster share a task: each has every $PARTS-th step of $KEYS keys.
+   A warp has 16 keys of a step of $KEYS: it copies them and their values ahead into a ring of its own, of $STAGES stages, and
+   multiplies them, those on the left: scores have keys down, sums columns down, both rows across. Warps meet at the end alone. */
+enum {
+    $kernel_WARPS = $KEYS / 16,
+    $kernel_CHUNKS = $D / 8, /* of 16 bytes a row */
+    $kernel_PANEL = 16 * 128, /* bytes of 64 columns of 16 keys */
+    $kernel_VALUES = $PANELS * $kernel_PANEL,
+    $kernel_STAGE = 2 * $kernel_VALUES,
+    $kernel_SHARE = ($ROWS * $D + $PARTS - 1) / $PARTS, /* of the results, that a workgroup puts together */
+    /* workgroup memory; the warps' sums, [WARPS][$ROWS][$D], take the place of the rings */
+    $kernel_TOPS = $STAGES * $kernel_WARPS * $kernel_STAGE, /* the warps' largest scores, [WARPS][$ROWS], and sums of weights */
+    $kernel_SENT = $kernel_TOPS + 8 * $kernel_WARPS * $ROWS, /* sums from the workgroups of the cluster, [$PARTS][SHARE] */
+    $kernel_ENDS = $kernel_SENT + $PARTS * $kernel_SHARE * 4 /* their largest scores, [$PARTS][$ROWS], and sums of weights */
+};
+
+/* Keys first .. last - 1 of so many, and where the first of all is in k and v. */
+typedef struct {
+    int64_t place;
+    int first, last, all;
+} $kernel_task;
+
+TILE_FN $kernel_task $kernel_find($call call, int64_t task) {
+$find}
+
+/* ---- copies ---- */
+
+/* Where 16 bytes of a key's row lie: eight neighbours of eight keys are in different banks. */
+TILE_FN uint32_t $kernel_chunk(uint32_t at, int key, int chunk) {
+    return at + (chunk >> 3) * $kernel_PANEL + key * 128 + (((chunk ^ key) & 7) << 4);
+}
+
+/* The warp's 16 keys from `key` on, and their values; zeros from the end on. A group of copies, even of none. */
+TILE_FN void $kernel_copy($call call, $kernel_task t, uint32_t to, int64_t key) {
+    const int lane = tile_thread() & 31, end = tile_min_i32(t.last, t.all);
+    const $elem *k = $k_at + t.place, *v = $v_at + t.place;
+#pragma unroll
+    for (int i = 0; i < $kernel_CHUNKS / 2 && key < t.last; i++) {
+        int row = (32 * i + lane) / $kernel_CHUNKS, chunk = (32 * i + lane) % $kernel_CHUNKS, bytes = key + row < end ? 16 : 0;
+        int64_t from = bytes ? (key + row) * $STRIDE + 8 * chunk : 0;
+        tile_copy_ahead($kernel_chunk(to, row, chunk), k + from, bytes);
+        tile_copy_ahead($kernel_chunk(to + $kernel_VALUES, row, chunk), v + from, bytes);
+    }
+    tile_copy_commit();
+}
+
+/* ---- products: a thread has the rows 2 (lane % 4) and + 1 of each block of 8 ---- */
+
+typedef struct {
+    float m[$BLOCKS][2], l[$BLOCKS][2];
+    float o[$BLOCKS][$D / 16][4]; /* columns lane / 4 and, in elements 2 and 3, 8 on, of each 16 */
+} $kernel_sums;
+
+TILE_FN void $kernel_begin($kernel_sums *sums) {
+#pragma unroll
+    for (int i = 0; i < 2 * $BLOCKS; i++) {
+        sums->m[i / 2][i & 1] = -INFINITY;
+        sums->l[i / 2][i & 1] = 0;
+    }
+#pragma unroll
+    for (int i = 0; i < $BLOCKS * $D / 4; i++) sums->o[i / ($D / 4)][i % ($D / 4) / 4][i & 3] = 0;
+}
+
+/* Queries as operands on the right: columns 2 (lane % 4), + 1 and 8 on of each 16, row lane / 4. */
+TILE_FN void $kernel_queries(uint32_t q[$BLOCKS][$D / 16][2], const $elem *from) {
+    int row = (tile_thread() & 31) >> 2, column = 2 * (tile_thread() & 3);
+#pragma unroll
+    for (int b = 0; b < $BLOCKS; b++)
+#pragma unroll
+        for (int i = 0; i < $D / 8; i++) {
+            q[b][i / 2][i & 1] = 0;
+            if (8 * b + row < $ROWS) __builtin_memcpy(&q[b][i / 2][i & 1], from + (8 * b + row) * $D + 8 * i + column, 4);
+        }
+}
+
+/* 16 keys by all rows; keys from n on do not count. */
+TILE_FN void $kernel_scores(float x[$BLOCKS][4], const uint32_t q[$BLOCKS][$D / 16][2], uint32_t keys, int n) {
+    int lane = tile_thread() & 31;
+    float odd[$BLOCKS][4]; /* two chains of products */
+#pragma unroll
+    for (int i = 0; i < 4 * $BLOCKS; i++) x[i / 4][i % 4] = odd[i / 4][i % 4] = 0;
+#pragma unroll
+    for (int u = 0; u < $D / 16; u++) {
+        uint32_t k[4];
+        tile_ldmatrix4(k, $kernel_chunk(keys, lane & 15, 2 * u + (lane >> 4)));
+#pragma unroll
+        for (int b = 0; b < $BLOCKS; b++) tile_mma_words_$type(u & 1 ? odd[b] : x[b], k, q[b][u]);
+    }
+#pragma unroll
+    for (int i = 0; i < 4 * $BLOCKS; i++)
+        x[i / 4][i % 4] = (lane >> 2) + (i & 2) * 4 < n ? x[i / 4][i % 4] + odd[i / 4][i % 4] : -INFINITY;
+}
+
+/* x to exp(x - m), m the largest so far; what was summed before shrinks by as much as m grew. Powers of 2, whose factor is in the
+   scale. */
+TILE_FN void $kernel_softmax($kernel_sums *sums, float x[4], int b) {
+    const float scale = $scale;
+    float keep[2], base[2];
+#pragma unroll
+    for (int h = 0; h < 2; h++) {
+        float top = fmaxf(x[h], x[2 + h]);
+        for (int apart = 4; apart < 32; apart *= 2) top = fmaxf(top, tile_shuffle_xor_f32(top, apart));
+        top = fmaxf(top, sums->m[b][h]);
+        base[h] = top == -INFINITY ? 0 : top * scale;
+        keep[h] = tile_exp2_fast(sums->m[b][h] * scale - base[h]);
+        sums->m[b][h] = top;
+    }
+#pragma unroll
+    for (int i = 0; i < 4; i++) x[i] = tile_exp2_fast(x[i] * scale - base[i & 1]);
+#pragma unroll
+    for (int h = 0; h < 2; h++) sums->l[b][h] = sums->l[b][h] * keep[h] + x[h] + x[2 + h];
+#pragma unroll
+    for (int i = 0; i < $D / 4; i++) sums->o[b][i / 4][i % 4] *= keep[i & 1];
+}
+
+/* Values by weights, whose blocks are transposed to be operands on the right. */
+TILE_FN void $kernel_weigh($kernel_sums *sums, const float x[$BLOCKS][4], uint32_t values) {
+    int lane = tile_thread() & 31;
+    uint32_t p[$BLOCKS][2];
+#pragma unroll
+    for (int i = 0; i < 2 * $BLOCKS; i++)
+        p[i / 2][i & 1] = tile_movmatrix(tile_$typex2(x[i / 2][2 * (i & 1)], x[i / 2][2 * (i & 1) + 1]));
+#pragma unroll
+    for (int u = 0; u < $D / 16; u++) {
+        uint32_t v[4];
+        tile_ldmatrix4_across(v, $kernel_chunk(values, (lane & 7) + (lane >> 4) * 8, 2 * u + (lane >> 3 & 1)));
+#pragma unroll
+        for (int b = 0; b < $BLOCKS; b++) tile_mma_words_$type(sums->o[b][u], v, p[b]);
+    }
+}
+
+/* This workgroup's keys, those of this warp. A stage is filled again as soon as it has been read. */
+TILE_FN void $kernel_attend($call call, $kernel_sums *sums, char *lds, $kernel_task t, const uint32_t q[$BLOCKS][$D / 16][2]) {
+    const int warp = tile_thread() / 32, each = $PARTS * $KEYS;
+    char *ring = lds + warp * $STAGES * $kernel_STAGE;
+    int64_t key = t.first + 16 * warp;
+    int s = 0, next = $STAGES - 1;
+    for (int i = 0; i < $STAGES - 1; i++) $kernel_copy(call, t, tile_shared(ring) + i * $kernel_STAGE, key + i * each);
+    for (; key < t.last; key += each) {
+        char *stage = ring + s * $kernel_STAGE;
+        float x[$BLOCKS][4];
+        tile_copy_wait($STAGES - 2);
+        tile_wave_sync();
+        $kernel_copy(call, t, tile_shared(ring) + next * $kernel_STAGE, key + ($STAGES - 1) * each);
+        $kernel_scores(x, q, tile_shared(stage), (int)tile_min_i64(16, t.last - key));
+#pragma unroll
+        for (int b = 0; b < $BLOCKS; b++) $kernel_softmax(sums, x[b], b);
+        $kernel_weigh(sums, x, tile_shared(stage) + $kernel_VALUES);
+        if (++s == $STAGES) s = 0;
+        if (++next == $STAGES) next = 0;
+    }
+    tile_copy_wait(0);
+}
+
+/* ---- the warps' sums become the workgroup's, those the cluster's: each as exp(x - m) of its own m ---- */
+
+/* How much a sum that was made with m weighs beside others of the largest score top. */
+TILE_FN float $kernel_weight(float m, float top) { return m == -INFINITY ? 0 : tile_exp2_fast((m - top) * $scale); }
+
+/* The largest of n scores m, $ROWS apart, and all their weights l, which lie n rows behind them. */
+TILE_FN void $kernel_ends(const float *m, int n, float *top, float *sum) {
+    *top = -INFINITY;
+    *sum = 0;
+    for (int i = 0; i < n; i++) *top = fmaxf(*top, m[i * $ROWS]);
+    for (int i = 0; i < n; i++) *sum += m[(n + i) * $ROWS] * $kernel_weight(m[i * $ROWS], *top);
+}
+
+/* The row of a thread's elements i & 1 of block i / 2. */
+TILE_FN int $kernel_row(int i) { return i / 2 * 8 + 2 * (tile_thread() & 3) + (i & 1); }
+
+TILE_FN void $kernel_leave_ends(const $kernel_sums *sums, char *lds) {
+    float *m = (float *)(lds + $kernel_TOPS);
+    int warp = tile_thread() / 32;
+#pragma unroll
+    for (int i = 0; i < 2 * $BLOCKS; i++) {
+        float l = sums->l[i / 2][i & 1];
+        for (int apart = 4; apart < 32; apart *= 2) l += tile_shuffle_xor_f32(l, apart);
+        if ($kernel_row(i) >= $ROWS || (tile_thread() & 31) >= 4) continue;
+        m[warp * $ROWS + $kernel_row(i)] = sums->m[i / 2][i & 1];
+        m[($kernel_WARPS + warp) * $ROWS + $kernel_row(i)] = l;
+    }
+}
+
+TILE_FN void $kernel_leave_sums(const $kernel_sums *sums, char *lds) {
+    float *o = (float *)lds, *m = (float *)(lds + $kernel_TOPS);
+    int warp = tile_thread() / 32, lane = tile_thread() & 31;
+#pragma unroll
+    for (int i = 0; i < 2 * $BLOCKS; i++) {
+        int row = $kernel_row(i);
+        float top, sum;
+        if (row >= $ROWS) continue;
+        $kernel_ends(m + row, $kernel_WARPS, &top, &sum);
+        float by = $kernel_weight(sums->m[i / 2][i & 1], top);
+#pragma unroll
+        for (int u = 0; u < $D / 8; u++)
+            o[(warp * $ROWS + row) * $D + 8 * u + (lane >> 2)] = sums->o[i / 2][u / 2][u % 2 * 2 + (i & 1)] * by;
+    }
+}
+
+TILE_FN float $kernel_sum(const char *lds, int i) {
+    float sum = 0;
+    for (int warp = 0; warp < $kernel_WARPS; warp++) sum += ((const float *)lds)[warp * $ROWS * $D + i];
+    return sum;
+}
+
+?whole TILE_FN void $kernel_store($elem *o, const char *lds) {
+?whole     for (int i = tile_thread(); i < $ROWS * $D; i += $threads) {
+?whole         float top, sum;
+?whole         $kernel_ends((const float *)(lds + $kernel_TOPS) + i / $D, $kernel_WARPS, &top, &sum);
+?whole         o[i] = tile_$type_of_f32($kernel_sum(lds, i) / sum);
+?whole     }
+?whole }
+?parts /* Sums to the workgroup that puts them together, what they are relative to to all. */
+?parts TILE_FN void $kernel_send(const char *lds, int part) {
+?parts     uint32_t sent = tile_shared(lds) + $kernel_SENT + 4 * part * $kernel_SHARE, ends = tile_shared(lds) + $kernel_ENDS;
+?parts     for (int i = tile_thread(); i < $ROWS * $D; i += $threads)
+?parts         tile_cluster_store(sent + i % $kernel_SHARE * 4, i / $kernel_SHARE, $kernel_sum(lds, i));
+?parts     for (int i = tile_thread(); i < $ROWS * $PARTS; i += $threads) {
+?parts         int row = i % $ROWS;
+?parts         float top, sum;
+?parts         $kernel_ends((const float *)(lds + $kernel_TOPS) + row, $kernel_WARPS, &top, &sum);
+?parts         tile_cluster_store(ends + 4 * (part * $ROWS + row), i / $ROWS, top);
+?parts         tile_cluster_store(ends + 4 * (($PARTS + part) * $ROWS + row), i / $ROWS, sum);
+?parts     }
+?parts }
+
+?parts TILE_FN void $kernel_collect($elem *o, const char *lds, int part) {
+?parts     const float *sent = (const float *)(lds + $kernel_SENT);
+?parts     for (int i = tile_thread(); i < tile_min_i32($kernel_SHARE, $ROWS * $D - part * $kernel_SHARE); i += $threads) {
+?parts         const int at = part * $kernel_SHARE + i;
+?parts         const float *m = (const float *)(lds + $kernel_ENDS) + at / $D;
+?parts         float top, sum, y = 0;
+?parts         $kernel_ends(m, $PARTS, &top, &sum);
+?parts         for (int p = 0; p < $PARTS; p++) y += sent[p * $kernel_SHARE + i] * $kernel_weight(m[p * $ROWS], top);
+?parts         o[at] = tile_$type_of_f32(y / sum);
+?parts     }
+?parts }
+
+TILE_KERNEL_CLUSTER($kernel, $call, $threads, $PARTS) {
+    TILE_LDS(lds, $lds);$refuse
+    const int64_t task = tile_group() / $PARTS;
+    const int part = (int)(tile_group() % $PARTS);
+    uint32_t q[$BLOCKS][$D / 16][2];
+    $kernel_sums sums;
+?parts     tile_cluster_arrive();
+?dependent     tile_follow();
+    $kernel_task t = $kernel_find(call, task);
+    t.first += part * $KEYS;
+    $kernel_queries(q, $q_at + task * $ROWS * $D);
+    $kernel_begin(&sums);
+    $kernel_attend(call, &sums, lds, t, q);
+    $kernel_leave_ends(&sums, lds);
+    tile_sync(); /* all rings have been read */
+    $kernel_leave_sums(&sums, lds);
+    tile_sync();
+?whole     $kernel_store($o_at + task * $ROWS * $D, lds);
+?parts     tile_cluster_wait(); /* all have begun */
+?parts     $kernel_send(lds, part);
+?parts     tile_cluster_arrive();
+?parts     tile_cluster_wait();
+?parts     $kernel_collect($o_at + task * $ROWS * $D, lds, part);
+}

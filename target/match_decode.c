@@ -1,0 +1,90 @@
+/* match_decode.c: attention of one query of each head, or of those heads of it that share keys: each task has a few
+   rows and all keys begin .. end - 1 of a loop whose ends are scalars. */
+#include "target/match_softmax.h"
+
+static bool is_row(const Range *r) {
+    return r->kind == RANGE_POSITION ||
+           (r->kind == RANGE_TILE && !r->tunable && r->of.sym < 0 && r->of.c % r->size == 0);
+}
+
+/* Positions [.., rows, width]: one of each, or tiles of rows that are all full. */
+static bool grid_fits(const Softmax *f) {
+    const Kernel *k = f->k;
+    const Param *o = &k->param.p[f->store->param];
+    if (k->ngrid != o->ndim || o->ndim < 2 || f->store->sub.n != o->ndim) return false;
+    for (int d = 0; d < k->ngrid; d++) {
+        const Range *r = &k->range.p[d];
+        bool fits = d == k->ngrid - 1   ? r->kind == RANGE_WHOLE
+                    : d == k->ngrid - 2 ? is_row(r)
+                                        : r->kind == RANGE_POSITION;
+        if (!fits || r->owner >= 0 || !size_equal(r->of, o->dim[d]) || !match_is_pos(&f->store->sub.p[d].lo, d))
+            return false;
+    }
+    return true;
+}
+
+/* A sum over the numbers of the grid's tasks. */
+static bool is_of_task(const Kernel *k, const Affine *a) {
+    for (int i = 0; i < a->nterm; i++) {
+        const Term *t = &a->term[i];
+        bool number = t->kind == TERM_INDEX || (t->kind == TERM_POS && k->range.p[t->id].kind == RANGE_POSITION);
+        if (!number || t->id >= k->ngrid || t->mul < 0) return false;
+    }
+    return a->c >= 0;
+}
+
+/* k[.., j, .., c]: one dimension has the keys, the last one the width, a task's numbers tell the others. */
+static bool keys_fit(Softmax *f) {
+    Attention *a = f->a;
+    const Param *p = &f->k->param.p[a->k];
+    int n = a->keys_at->sub.n, found = 0;
+    if (n < 2 || n != p->ndim || !match_is_pos(&a->keys_at->sub.p[n - 1].lo, a->column)) return false;
+    for (int d = 0; d < n - 1; d++)
+        if (match_is_pos(&a->keys_at->sub.p[d].lo, a->key))
+            a->keys_dim = d, found++;
+        else if (!is_of_task(f->k, &a->keys_at->sub.p[d].lo))
+            return false;
+    a->keys = p->dim[a->keys_dim];
+    a->width = p->dim[n - 1];
+    return found == 1 && access_equal(a->keys_at, f->values_at);
+}
+
+static bool find_places(Softmax *f) {
+    Attention *a = f->a;
+    a->q = f->queries_at->param, a->k = a->keys_at->param, a->v = f->values_at->param, a->o = f->store->param;
+    return grid_fits(f) && access_equal(f->store, f->queries_at) && keys_fit(f);
+}
+
+enum { MOST = 1 << 30 }; /* of keys */
+
+/* What a task knows before its loop: in 32 bits, and then as an end of the loop. */
+static bool is_scalar(const Softmax *f, const Value *v) {
+    const Kernel *k = f->k;
+    const Op *op = v->def;
+    if (!op || v->type.nrange) return false;
+    if (op->kind == OP_CONST) return op->imm > -MOST && op->imm < MOST;
+    if (op->kind == OP_SIZE) return size_equal(op->size, f->a->keys);
+    if (op->kind == OP_LOAD && v->type.elem != ELEM_I32) return false;
+    for (int d = 0; d < op->sub.n; d++)
+        if (op->kind != OP_LOAD || !is_of_task(k, &op->sub.p[d].lo)) return false;
+    for (int i = 0; i < op->arg.n; i++)
+        if (!is_scalar(f, op->arg.p[i]) || (op->arg.p[i]->type.elem != ELEM_I32 && op->arg.p[i]->def->kind != OP_CONST))
+            return false;
+    OpClass class = op_info[op->kind].class;
+    return op->kind == OP_LOAD || class == CLASS_UNARY || class == CLASS_BINARY || class == CLASS_CAST;
+}
+
+static bool ends_fit(const Softmax *f) {
+    return is_scalar(f, f->a->loop->arg.p[0]) && is_scalar(f, f->a->loop->arg.p[1]);
+}
+
+const char *decode_match(const Kernel *k, Attention *a) {
+    Softmax f = {.k = k, .a = a};
+    bool guarded;
+    *a = (Attention){.row = k->ngrid - 2};
+    bool found = !softmax_find(&f, &guarded), scaled = found && softmax_scale(&f);
+    if (!found || !softmax_products(&f) || !find_places(&f)) return "";
+    if (!scaled) return "its scale is not a positive number";
+    if (!ends_fit(&f)) return "its keys are not a task's own numbers";
+    return softmax_alone(&f) ? NULL : "it has another result";
+}
