@@ -52,12 +52,6 @@ static void fill_task(Schedule *s, const Attention *a) {
     text_free(&f->body);
 }
 
-static int64_t tasks_of(const Kernel *k) {
-    int64_t tasks = 1;
-    for (int i = 0; i < k->ngrid - 1; i++) tasks *= k->range.p[i].of.c / k->range.p[i].size;
-    return tasks;
-}
-
 /* Time of so many workgroups, each of the same part of the work: in a last round fewer than 9 of 20 processors do not
    read as fast as the memory gives (measured). */
 static double time_of(int64_t groups, int64_t at_once) {
@@ -68,7 +62,7 @@ static double time_of(int64_t groups, int64_t at_once) {
 /* Workgroups that share a task's keys, in a round and a half at most: clusters wait until so many processors beside
    each other are free. */
 static int parts_of(const Kernel *k, const MatrixSchedule *facts) {
-    int64_t tasks = tasks_of(k), once = facts->at_once;
+    int64_t tasks = decode_tasks(k), once = facts->at_once;
     int best = 1;
     for (int parts = 2; parts <= facts->cluster && 2 * tasks * parts <= 3 * once; parts *= 2)
         if (time_of(tasks * parts, once) <= time_of(tasks * best, once)) best = parts;

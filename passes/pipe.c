@@ -2,7 +2,6 @@
    different tiles at the same time.
    Takes: value form without flags. Gives: the same, kernels marked with their schedule, its tiles in their grids. */
 #include "passes/pipe.h"
-#include "target/match.h"
 
 void pipe_refuse(PassContext *c, const Kernel *k, const char *why) {
     remark(c, "pipe", k->loc, "'%s': no schedule: %s", k->name, why);

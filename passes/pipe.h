@@ -3,6 +3,7 @@
 #define TILEC_PASSES_PIPE_H
 
 #include "passes/pass.h"
+#include "target/match.h"
 #include "target/matrix.h"
 
 /* NULL: a machine whose schedules cannot be run, or the pass is off. */
@@ -12,6 +13,7 @@ void pipe_product(PassContext *, Kernel *, const MatrixTarget *);
 bool pipe_takes_alone(PassContext *, const Kernel *);
 /* A schedule would compute it, as long as it reads and writes private memory. */
 bool pipe_would_take(PassContext *, const Kernel *);
+bool pipe_one_type(const Kernel *, const Attention *); /* all four bf16 or f16, in private memory */
 void pipe_attention(PassContext *, Kernel *, const MatrixTarget *);
 bool pipe_decode(PassContext *, Kernel *, const MatrixTarget *); /* false: it is no such kernel */
 void pipe_mark(PassContext *, Kernel *, const MatrixSchedule *, int row, int column); /* ranges that take its tiles */

@@ -1,10 +1,9 @@
 /* pipe_attention.c: attention by a schedule: which sizes and types it takes. */
 #include "passes/pipe.h"
-#include "target/match.h"
 
 static const Param *param_of(const Kernel *k, int i) { return &k->param.p[i]; }
 
-static bool types_fit(const Kernel *k, const Attention *a) {
+bool pipe_one_type(const Kernel *k, const Attention *a) {
     const int used[] = {a->q, a->k, a->v, a->o};
     Elem e = param_of(k, a->q)->elem;
     for (int i = 0; i < 4; i++) {
@@ -62,7 +61,7 @@ static const char *refused(const Module *m, const Kernel *k, const MatrixTarget 
     if (why) return why;
     if (k->choice.plain) return "the file of sizes wants another";
     *s = matrix_schedule_wide(t, "attention", a->width.c);
-    if (!types_fit(k, a)) return "its tensors are not all bf16, or all f16";
+    if (!pipe_one_type(k, a)) return "its tensors are not all bf16, or all f16";
     if (!*s || !size_is_number(a->width)) return "its rows are too wide";
     if (a->width.c * 2 % (*s)->align) return "its rows are not multiples of 16 bytes";
     if (matrices(param_of(k, a->q)) <= 0 || matrices(param_of(k, a->k)) <= 0 || !keys_inside(k, a))

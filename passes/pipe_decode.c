@@ -1,34 +1,12 @@
 /* pipe_decode.c: attention of a few rows against many keys by a schedule: which sizes and types it takes. Workgroups of
    a cluster share a task's keys. */
 #include "passes/pipe.h"
-#include "target/match.h"
 
-static bool types_fit(const Kernel *k, const Attention *a) {
-    const int used[] = {a->q, a->k, a->v, a->o};
-    Elem e = k->param.p[a->q].elem;
-    for (int i = 0; i < 4; i++) {
-        const Param *p = &k->param.p[used[i]];
-        if (p->elem != e || p->ranks >= 0 || p->inout || p->packet || p->out != (i == 3)) return false;
-    }
-    return e == ELEM_BF16 || e == ELEM_F16;
-}
-
-static bool same_dims(const Param *a, const Param *b) {
-    for (int d = 0; d < a->ndim; d++)
-        if (!size_equal(a->dim[d], b->dim[d])) return false;
-    return a->ndim == b->ndim;
-}
-
-/* The grid's tasks; -1: known at run time only, or too many. */
-static int64_t tasks_of(const Kernel *k) {
-    int64_t n = 1;
-    for (int i = 0; i < k->ngrid - 1; i++) {
-        const Range *r = &k->range.p[i];
-        if (!size_is_number(r->of)) return -1;
-        n *= r->of.c / r->size;
-        if (n > 1 << 20) return -1;
-    }
-    return n;
+static bool same_dims(const Kernel *k, int a, int b) {
+    const Param *p = &k->param.p[a], *q = &k->param.p[b];
+    for (int d = 0; d < p->ndim && d < q->ndim; d++)
+        if (!size_equal(p->dim[d], q->dim[d])) return false;
+    return p->ndim == q->ndim;
 }
 
 static int64_t number_most(const Kernel *k, const Affine *a) {
@@ -61,12 +39,12 @@ static const char *refused(PassContext *c, const Kernel *k, const MatrixTarget *
     if (why) return why;
     if (k->choice.plain || k->choice.split || c->options->split) return "its loop is to be cut as asked for";
     *s = matrix_schedule_wide(t, "decode", a->width.c);
-    if (!types_fit(k, a) || !same_dims(&k->param.p[a->k], &k->param.p[a->v]))
-        return "its tensors are not all bf16, or all f16";
+    if (!pipe_one_type(k, a)) return "its tensors are not all bf16, or all f16";
+    if (!same_dims(k, a->k, a->v) || !same_dims(k, a->q, a->o)) return "its operands are not whole matrices";
     if (!*s || !size_is_number(a->width)) return "its rows are too wide";
     if (a->width.c * 2 % (*s)->align) return "its rows are not multiples of 32 bytes";
     if (k->range.p[a->row].size > (*s)->rows) return "it has too many rows";
-    int64_t tasks = tasks_of(k);
+    int64_t tasks = decode_tasks(k);
     if (tasks <= 0 || !keys_inside(c->m, k, a)) return "its heads are not known numbers";
     return tasks * (*s)->cluster < (*s)->at_once / 6 ? "it has few heads" : NULL;
 }

@@ -46,5 +46,6 @@ const char *attention_match(const Kernel *, Attention *a);
 /* The same for a few rows, `row` a position or a tile, and the keys begin .. end - 1 of the loop, scalars of the task; k
    and v have them in any dimension but the last. */
 const char *decode_match(const Kernel *, Attention *a);
+int64_t decode_tasks(const Kernel *); /* of its grid; -1: known at run time only, or too many */
 
 #endif

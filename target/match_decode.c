@@ -78,6 +78,17 @@ static bool ends_fit(const Softmax *f) {
     return is_scalar(f, f->a->loop->arg.p[0]) && is_scalar(f, f->a->loop->arg.p[1]);
 }
 
+int64_t decode_tasks(const Kernel *k) {
+    int64_t n = 1;
+    for (int i = 0; i < k->ngrid - 1; i++) {
+        const Range *r = &k->range.p[i];
+        if (!size_is_number(r->of)) return -1;
+        n *= r->of.c / r->size;
+        if (n > 1 << 20) return -1;
+    }
+    return n;
+}
+
 const char *decode_match(const Kernel *k, Attention *a) {
     Softmax f = {.k = k, .a = a};
     bool guarded;
