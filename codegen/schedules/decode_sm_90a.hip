@@ -1,5 +1,5 @@
 /* $kernel: rows of queries, $ROWS a task, against keys and values that all of them see, read once.
-?parts    $PARTS workgroups of a cluster share a task: each has every $PARTS-th step of $KEYS keys.
+?parts    $PARTS workgroups of a cluster share a task, each has keys that lie together.
    A warp has 16 keys of a step of $KEYS: it copies them and their values ahead into a ring of its own, of $STAGES stages, and
    multiplies them, those on the left: scores have keys down, sums columns down, both rows across. Warps meet at the end alone. */
 enum {
@@ -23,6 +23,15 @@ typedef struct {
 
 TILE_FN $kernel_task $kernel_find($call call, int64_t task) {
 $find}
+
+?parts /* Whole steps of them for each part. */
+?parts TILE_FN $kernel_task $kernel_part($kernel_task t, int part) {
+?parts     const int64_t each = ((int64_t)t.last - t.first + $PARTS * $KEYS - 1) / ($PARTS * $KEYS) * $KEYS;
+?parts     const int64_t first = tile_min_i64(t.first + part * each, t.last);
+?parts     t.last = (int)tile_min_i64(first + each, t.last);
+?parts     t.first = (int)first;
+?parts     return t;
+?parts }
 
 /* ---- copies ---- */
 
@@ -132,17 +141,17 @@ TILE_FN void $kernel_weigh($kernel_sums *sums, const float x[$BLOCKS][4], uint32
 
 /* This workgroup's keys, those of this warp. A stage is filled again as soon as it has been read. */
 TILE_FN void $kernel_attend($call call, $kernel_sums *sums, char *lds, $kernel_task t, const uint32_t q[$BLOCKS][$D / 16][2]) {
-    const int warp = tile_thread() / 32, each = $PARTS * $KEYS;
+    const int warp = tile_thread() / 32;
     char *ring = lds + warp * $STAGES * $kernel_STAGE;
-    int64_t key = t.first + 16 * warp;
+    int64_t key = (int64_t)t.first + 16 * warp;
     int s = 0, next = $STAGES - 1;
-    for (int i = 0; i < $STAGES - 1; i++) $kernel_copy(call, t, tile_shared(ring) + i * $kernel_STAGE, key + i * each);
-    for (; key < t.last; key += each) {
+    for (int i = 0; i < $STAGES - 1; i++) $kernel_copy(call, t, tile_shared(ring) + i * $kernel_STAGE, key + i * $KEYS);
+    for (; key < t.last; key += $KEYS) {
         char *stage = ring + s * $kernel_STAGE;
         float x[$BLOCKS][4];
         tile_copy_wait($STAGES - 2);
         tile_wave_sync();
-        $kernel_copy(call, t, tile_shared(ring) + next * $kernel_STAGE, key + ($STAGES - 1) * each);
+        $kernel_copy(call, t, tile_shared(ring) + next * $kernel_STAGE, key + ($STAGES - 1) * $KEYS);
         $kernel_scores(x, q, tile_shared(stage), (int)tile_min_i64(16, t.last - key));
 #pragma unroll
         for (int b = 0; b < $BLOCKS; b++) $kernel_softmax(sums, x[b], b);
@@ -245,8 +254,8 @@ TILE_KERNEL_CLUSTER($kernel, $call, $threads, $PARTS) {
     $kernel_sums sums;
 ?parts     tile_cluster_arrive();
 ?dependent     tile_follow();
-    $kernel_task t = $kernel_find(call, task);
-    t.first += part * $KEYS;
+?whole     const $kernel_task t = $kernel_find(call, task);
+?parts     const $kernel_task t = $kernel_part($kernel_find(call, task), part);
     $kernel_queries(q, $q_at + task * $ROWS * $D);
     $kernel_begin(&sums);
     $kernel_attend(call, &sums, lds, t, q);
