@@ -1,6 +1,7 @@
-/* fuse.c: an elementwise consumer becomes the epilogue of the kernel that produces what it reads, or an elementwise
-   producer the prologue of the kernel that reads it (fuse_prologue.c), so that the intermediate is not read from memory. Takes: value form without flags. Gives: the same results, fewer nodes.
-   A declared tensor stays a rounding point: the value is converted to its element type and back. */
+/* fuse.c: a consumer becomes the epilogue of the kernel that produces what it reads, an elementwise producer the
+   prologue of the kernel that reads it (fuse_prologue.c), products of one input share a loop (fuse_siblings.c), so that
+   intermediates are not read from memory. Takes: value form without flags. Gives: the same results, fewer nodes. A
+   declared tensor stays a rounding point: the value is converted to its element type and back. */
 #include "passes/fuse.h"
 #include "passes/pipe.h"
 
@@ -70,13 +71,10 @@ static bool same_grid(const Kernel *a, const int16_t *ra, const Kernel *b, const
     return true;
 }
 
-/* Longer bodies gain nothing, and take longer to look through at each step of a chain. */
-enum { MOST_VALUES = 512 };
-
 bool fuse_accesses_meet(Pair *f) {
     int stores;
     const Kernel *a = f->producer->kernel, *b = f->consumer->kernel;
-    if (a->nvalue + b->nvalue > MOST_VALUES) return false;
+    if (a->nvalue + b->nvalue > FUSE_MOST_VALUES) return false;
     f->store = fuse_access(a, f->out, &stores);
     f->load = fuse_access(b, f->in, &f->loads);
     return f->store && f->load && stores == 1 && f->store->mode == STORE_SET &&
@@ -107,12 +105,6 @@ static bool rows_are_whole(const Pair *f) {
 
 static bool pair_fits(Pair *f) {
     return fuse_accesses_meet(f) && body_is_plain(f->consumer->kernel, f->load) && rows_are_whole(f);
-}
-
-/* A schedule computes the producer as it is, or not with a consumer like this one. */
-static bool is_better_alone(PassContext *c, const Pair *f) {
-    return pipe_takes_alone(c, f->producer->kernel) ||
-           (reduces(f->consumer->kernel) && pipe_would_take(c, f->producer->kernel));
 }
 
 /* ---- who reads what ---- */
@@ -156,42 +148,64 @@ bool fuse_touches_updated(const Use *use, const Node *n) {
     return false;
 }
 
+/* All that a consumer reads of one producer. */
+enum { MOST_PAIRS = 4 };
+typedef struct {
+    Pair pair[MOST_PAIRS];
+    int n;
+} Pairs;
+
+static bool are_taken(const Pairs *f, int tensor) {
+    for (int i = 0; i < f->n; i++)
+        if (f->pair[i].tensor == tensor) return true;
+    return false;
+}
+
 /* The producer moves down to the consumer and becomes one with it: nothing between, nor the consumer, may read its other
    results. */
-static bool other_results_read(const Program *p, const Node *producer, const Node *consumer, int tensor) {
+static bool other_results_read(const Program *p, const Pairs *f) {
+    const Node *producer = f->pair[0].producer;
     for (int a = 0; a < producer->arg.n; a++) {
-        if (!producer->kernel->param.p[a].out || producer->arg.p[a].tensor == tensor) continue;
-        for (int i = producer->id + 1; i <= consumer->id; i++)
+        if (!producer->kernel->param.p[a].out || are_taken(f, producer->arg.p[a].tensor)) continue;
+        for (int i = producer->id + 1; i <= f->pair[0].consumer->id; i++)
             if (fuse_uses(p->node.p[i], producer->arg.p[a].tensor)) return true;
     }
     return false;
 }
 
-static bool find_producer(Pair *f, const Use *use) {
+/* The producer moves down to the consumer: nothing between may read its result. */
+static bool is_read_between(const Pair *f) {
+    for (int i = f->producer->id + 1; i < f->consumer->id; i++)
+        if (fuse_uses(f->p->node.p[i], f->tensor)) return true;
+    return false;
+}
+
+bool fuse_find_producer(Pair *f, const Use *use) {
     const Tensor *t = &f->p->tensor.p[f->tensor];
     const Use *u = &use[f->tensor];
-    if (t->role != ROLE_TEMP || t->symmetric >= 0 || u->uses != 2) return false;
-    if (!u->producer || u->producer->id >= f->consumer->id) return false;
-    if (u->producer->when != f->consumer->when) return false;
+    if (f->consumer->kernel->param.p[f->in].out || fuse_sliced(&f->consumer->arg.p[f->in])) return false;
+    if ((t->role != ROLE_TEMP && t->role != ROLE_OUTPUT) || t->symmetric >= 0 || u->updated) return false;
+    if (fuse_uses(f->consumer, f->tensor) > 1) return false; /* also as another argument, which would come too early */
+    if (!u->producer || u->producer->id >= f->consumer->id || u->producer->when != f->consumer->when) return false;
     f->producer = u->producer;
     f->out = u->out;
-    return !fuse_sliced(&u->producer->arg.p[u->out]);
+    f->kept = t->role != ROLE_TEMP || u->uses != 2;
+    return !fuse_sliced(&u->producer->arg.p[u->out]) && !fuse_touches_updated(use, f->producer) && !is_read_between(f);
 }
 
 /* ---- fusing ---- */
 
 typedef struct {
     Inline *in;
-    const Pair *pair;
-    Builder b;
-    Value *value; /* what the producer would have stored, rounded */
+    const Pairs *pairs;
+    Value *value[MOST_PAIRS]; /* what the producer would have stored, rounded */
 } Epilogue;
 
 static bool take_value(void *ctx, const Op *op) {
     Epilogue *e = ctx;
-    if (op->param != e->pair->in) return false;
-    e->in->value[op->res.p[0]->id] = e->value;
-    return true;
+    for (int i = 0; i < e->pairs->n; i++)
+        if (op->param == e->pairs->pair[i].in) return e->in->value[op->res.p[0]->id] = e->value[i], true;
+    return false;
 }
 
 void fuse_take_params(Module *m, const Node *from, int but, Node *to, Inline *in) {
@@ -246,25 +260,47 @@ Name fuse_name(Module *m, const Kernel *a, const Kernel *b) {
     return name_of(m->names, arena_format(m->arena, "%s_%s", a->name, b->name));
 }
 
-static void fuse_pair(PassContext *c, Pair *f) {
+/* The last of the producer's stores, which are of one region. */
+static Op *last_store(const Pairs *f) {
+    Op *last = f->pair[0].store;
+    for (Op *op = last; op; op = op->next)
+        for (int i = 0; i < f->n; i++)
+            if (op == f->pair[i].store) last = op;
+    return last;
+}
+
+/* What is loaded no more, and what is not stored either: parameters from the last one down. */
+static void drop_pairs(Node *n, const Pairs *f, const Inline *in) {
+    bool *gone = ARENA_ARRAY(in->m->arena, bool, n->arg.n);
+    for (int i = 0; i < f->n; i++) {
+        if (!f->pair[i].kept) op_remove(f->pair[i].store);
+        gone[f->pair[i].out] = !f->pair[i].kept;
+        if (i) gone[in->param[f->pair[i].in]] = true;
+    }
+    for (int i = n->arg.n - 1; i >= 0; i--)
+        if (gone[i]) fuse_drop_param(n, i);
+}
+
+static void fuse_pairs(PassContext *c, Pairs *f) {
     Module *m = c->m;
-    Node *n = f->producer;
-    Kernel *k = fuse_own_kernel(m, n);
-    k->name = fuse_name(m, n->kernel, f->consumer->kernel);
+    Pair *first = &f->pair[0];
+    Kernel *from = first->consumer->kernel, *k = fuse_own_kernel(m, first->producer);
+    k->name = fuse_name(m, k, from);
     int count;
-    Op *store = fuse_access(k, f->out, &count);
-    Region *aside = region_new(m, store->in->parent);
-    Inline in = inline_begin(m, f->consumer->kernel, n->kernel, aside);
-    for (int d = 0; d < f->load->sub.n; d++) in.range[f->loaded[d]] = f->stored[d];
-    fuse_take_params(m, f->consumer, f->in, n, &in);
-    Builder b = {.m = m, .k = n->kernel, .at = aside, .loc = store->loc};
-    Epilogue e = {&in, f, b, loaded_value(&b, f, store)};
+    for (int i = 0; i < f->n; i++) f->pair[i].store = fuse_access(k, f->pair[i].out, &count);
+    Op *at = last_store(f);
+    Region *aside = region_new(m, at->in->parent);
+    Inline in = inline_begin(m, from, k, aside);
+    for (int d = 0; d < first->load->sub.n; d++) in.range[first->loaded[d]] = first->stored[d];
+    fuse_take_params(m, first->consumer, first->in, first->producer, &in);
+    Builder b = {.m = m, .k = k, .at = aside, .loc = at->loc};
+    Epilogue e = {.in = &in, .pairs = f};
+    for (int i = 0; i < f->n; i++) e.value[i] = loaded_value(&b, &f->pair[i], f->pair[i].store);
     in.access = take_value;
     in.ctx = &e;
-    inline_region(&in, f->consumer->kernel->body);
-    region_splice_before(store, aside);
-    op_remove(store);
-    fuse_drop_param(n, f->out);
+    inline_region(&in, from->body);
+    region_splice_before(at, aside);
+    drop_pairs(first->producer, f, &in);
 }
 
 void fuse_drop_node(Program *p, const Node *gone) {
@@ -282,25 +318,70 @@ static void move_down(Program *p, Node *producer, Node *consumer) {
     p->node.p[producer->id] = producer;
 }
 
+/* What the consumer loads by this parameter, a kernel makes that it can be an epilogue of. */
+static bool find_pair(Pair *f, const Use *use) { return fuse_find_producer(f, use) && pair_fits(f); }
+
+/* Both of the consumer's loads are of the same tile, and both stores in one region. */
+static bool pairs_agree(const Pair *a, const Pair *b) {
+    if (a->producer != b->producer || a->store->in != b->store->in) return false;
+    for (int d = 0; d < a->load->sub.n; d++)
+        for (int e = 0; e < b->load->sub.n; e++)
+            if ((a->loaded[d] == b->loaded[e]) != (a->stored[d] == b->stored[e])) return false;
+    return true;
+}
+
+/* The pair of parameter `in`, then what else the consumer loads of the same producer. */
+static bool find_pairs(Pairs *f, Program *p, Node *consumer, int in, const Use *use) {
+    *f = (Pairs){.n = 0};
+    for (int i = 0; i < consumer->arg.n && f->n < MOST_PAIRS; i++) {
+        int a = i == 0 ? in : i <= in ? i - 1 : i;
+        Pair g = {.p = p, .consumer = consumer, .tensor = consumer->arg.p[a].tensor, .in = a};
+        bool found = find_pair(&g, use) && (!f->n || pairs_agree(&f->pair[0], &g));
+        if (!found && !f->n) return false;
+        if (found) f->pair[f->n++] = g;
+    }
+    return f->n > 0;
+}
+
+/* A schedule computes the producer as it is, or neither with a consumer like this one nor with several results. */
+static bool is_better_alone(PassContext *c, const Pairs *f) {
+    const Kernel *k = f->pair[0].producer->kernel;
+    bool more = reduces(f->pair[0].consumer->kernel);
+    if (more && fuse_elementwise(k, f->pair[0].store)) return true; /* it goes to the rows, as their prologue */
+    for (int i = 0; i < f->n; i++) more |= f->pair[i].kept;
+    return pipe_takes_alone(c, k) || (more && pipe_would_take(c, k));
+}
+
 static bool fuse_into_producer(PassContext *c, Program *p, Node *consumer, const Use *use) {
-    for (int a = 0; consumer->kind == NODE_CALL && a < consumer->arg.n; a++) {
-        Pair f = {.p = p, .consumer = consumer, .tensor = consumer->arg.p[a].tensor, .in = a};
-        if (consumer->kernel->param.p[a].out || fuse_sliced(&consumer->arg.p[a]) || !find_producer(&f, use)) continue;
-        if (fuse_touches_updated(use, f.producer) || fuse_touches_updated(use, consumer) || !pair_fits(&f)) continue;
-        if (other_results_read(p, f.producer, consumer, f.tensor) || is_better_alone(c, &f)) continue;
-        remark(c, "fuse", consumer->loc, "%s runs in the epilogue of %s: '%s' stays out of memory", consumer->kernel->name,
-               f.producer->kernel->name, p->tensor.p[f.tensor].name);
-        fuse_pair(c, &f);
-        move_down(p, f.producer, consumer);
+    Pairs f;
+    if (consumer->kind != NODE_CALL || fuse_touches_updated(use, consumer)) return false;
+    for (int a = 0; a < consumer->arg.n; a++) {
+        if (!find_pairs(&f, p, consumer, a, use) || other_results_read(p, &f) || is_better_alone(c, &f)) continue;
+        Node *producer = f.pair[0].producer;
+        for (int i = 0; i < f.n; i++)
+            remark(c, "fuse", consumer->loc, "%s runs in the epilogue of %s: '%s' %s", consumer->kernel->name,
+                   producer->kernel->name, p->tensor.p[f.pair[i].tensor].name,
+                   f.pair[i].kept ? "is stored as well" : "stays out of memory");
+        fuse_pairs(c, &f);
+        move_down(p, producer, consumer);
         return true;
     }
     return false;
+}
+
+static void fuse_beside(PassContext *c, Program *p, Use *use) {
+    for (int n = 0; n < p->node.n;) {
+        bool fused = fuse_siblings(c, p, p->node.p[n], use);
+        if (fused) uses_count(p, use);
+        n += !fused;
+    }
 }
 
 /* A fused node stands one place before its consumer did, and may be a consumer itself. */
 static void fuse_program(PassContext *c, Program *p) {
     Use *use = ARENA_ARRAY(c->m->arena, Use, p->tensor.n + 1);
     uses_count(p, use);
+    fuse_beside(c, p, use);
     for (int n = 0; n < p->node.n;) {
         bool fused = fuse_into_producer(c, p, p->node.p[n], use) || fuse_prologue(c, p, p->node.p[n], use);
         if (fused) uses_count(p, use);
@@ -315,6 +396,9 @@ static bool fuse_module(PassContext *c) {
 }
 
 const Pass pass_fuse = {
-    .name = "fuse", .help = "run elementwise kernels in the epilogue of what they read, or where their result is read",
-    .needs = 0, .breaks = FORM_FLAGS, .run = fuse_module,
+    .name = "fuse",
+    .help = "run kernels in the epilogue of what they read, where their result is read, or beside their like",
+    .needs = 0,
+    .breaks = FORM_FLAGS,
+    .run = fuse_module,
 };

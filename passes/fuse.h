@@ -5,10 +5,14 @@
 #include "passes/inline.h"
 #include "passes/pass.h"
 
+/* Longer bodies gain nothing, and take longer to look through at each step of a chain. */
+enum { FUSE_MOST_VALUES = 512 };
+
 typedef struct {
     Program *p;
     Node *producer, *consumer;
     int tensor, out, in; /* out: parameter of the producer, in: of the consumer */
+    bool kept;           /* the tensor is stored as well: others read it, or the program gives it */
     Op *store, *load;
     int loads;                                  /* of the same place */
     int16_t stored[MAX_DIMS], loaded[MAX_DIMS]; /* ranges of the two kernels, by dimension */
@@ -27,6 +31,8 @@ Op *fuse_access(const Kernel *, int param, int *count); /* the last one; NULL wh
 bool fuse_accesses_meet(Pair *);
 /* A body without control flow whose grid is exactly the dimensions of an access, and that does not know its tiles. */
 bool fuse_elementwise(const Kernel *, const Op *access);
+/* Of the tensor that the consumer reads: whose result it is, if it may move down to the consumer. */
+bool fuse_find_producer(Pair *, const Use *);
 bool fuse_sliced(const Arg *);
 int fuse_uses(const Node *, int tensor); /* as an argument, by a collective, as its condition */
 bool fuse_touches_updated(const Use *, const Node *);
@@ -38,5 +44,8 @@ void fuse_drop_node(Program *, const Node *gone);
 
 /* fuse_prologue.c: an elementwise producer moves to where the consumer loads its result; false: nothing to do */
 bool fuse_prologue(PassContext *, Program *, Node *consumer, const Use *);
+
+/* fuse_siblings.c: the node runs beside an earlier one that reads what it reads, in one loop; false: with none */
+bool fuse_siblings(PassContext *, Program *, Node *, const Use *);
 
 #endif

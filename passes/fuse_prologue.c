@@ -23,31 +23,11 @@ static bool pair_fits(Pair *f) {
            f->load->in == b->body && b->ngrid == f->load->sub.n && !has_product(b->body);
 }
 
-/* The producer moves down to the consumer: nothing between may read its result. */
-static bool is_read_between(const Pair *f) {
-    for (int i = f->producer->id + 1; i < f->consumer->id; i++)
-        if (fuse_uses(f->p->node.p[i], f->tensor)) return true;
-    return false;
-}
-
-static bool find_producer(Pair *f, const Use *use) {
-    const Tensor *t = &f->p->tensor.p[f->tensor];
-    const Use *u = &use[f->tensor];
-    if ((t->role != ROLE_TEMP && t->role != ROLE_OUTPUT) || t->symmetric >= 0) return false;
-    if (fuse_uses(f->consumer, f->tensor) > 1) return false; /* also as another argument, which would come too early */
-    if (!u->producer || u->updated || u->producer->id >= f->consumer->id) return false;
-    if (u->producer->when != f->consumer->when) return false;
-    f->producer = u->producer;
-    f->out = u->out;
-    return !fuse_sliced(&u->producer->arg.p[u->out]) && !is_read_between(f);
-}
-
 typedef struct {
     Inline *in;
     const Pair *pair;
     Builder b;
     Value *value; /* what the consumer would have loaded */
-    bool kept;    /* the result is stored as well */
 } Prologue;
 
 static bool take_value(void *ctx, const Op *op) {
@@ -56,10 +36,10 @@ static bool take_value(void *ctx, const Op *op) {
     Elem stored = p->in->from->param.p[op->param].elem;
     Value *v = build_cast(&p->b, stored, p->in->value[op->arg.p[0]->id]);
     p->value = build_broadcast(&p->b, p->pair->load->res.p[0]->type, v);
-    return !p->kept;
+    return !p->pair->kept;
 }
 
-static void fuse_pair(PassContext *c, Pair *f, bool kept) {
+static void fuse_pair(PassContext *c, Pair *f) {
     Module *m = c->m;
     Node *n = f->consumer;
     Kernel *k = fuse_own_kernel(m, n);
@@ -68,8 +48,8 @@ static void fuse_pair(PassContext *c, Pair *f, bool kept) {
     Region *aside = region_new(m, NULL);
     Inline in = inline_begin(m, f->producer->kernel, k, aside);
     for (int d = 0; d < f->load->sub.n; d++) in.range[f->stored[d]] = f->loaded[d];
-    fuse_take_params(m, f->producer, kept ? -1 : f->out, n, &in);
-    Prologue p = {.in = &in, .pair = f, .b = {.m = m, .k = k, .at = aside, .loc = f->load->loc}, .kept = kept};
+    fuse_take_params(m, f->producer, f->kept ? -1 : f->out, n, &in);
+    Prologue p = {.in = &in, .pair = f, .b = {.m = m, .k = k, .at = aside, .loc = f->load->loc}};
     in.access = take_value;
     in.ctx = &p;
     inline_region(&in, f->producer->kernel->body);
@@ -80,15 +60,14 @@ static void fuse_pair(PassContext *c, Pair *f, bool kept) {
 }
 
 bool fuse_prologue(PassContext *c, Program *p, Node *consumer, const Use *use) {
-    for (int a = 0; consumer->kind == NODE_CALL && a < consumer->arg.n; a++) {
+    if (consumer->kind != NODE_CALL || fuse_touches_updated(use, consumer)) return false;
+    for (int a = 0; a < consumer->arg.n; a++) {
         Pair f = {.p = p, .consumer = consumer, .tensor = consumer->arg.p[a].tensor, .in = a};
-        if (consumer->kernel->param.p[a].out || fuse_sliced(&consumer->arg.p[a]) || !find_producer(&f, use)) continue;
-        if (fuse_touches_updated(use, f.producer) || fuse_touches_updated(use, consumer) || !pair_fits(&f)) continue;
-        const Tensor *t = &p->tensor.p[f.tensor];
-        bool kept = t->role != ROLE_TEMP || use[f.tensor].uses != 2;
-        remark(c, "fuse", consumer->loc, "%s runs where %s reads '%s'%s", f.producer->kernel->name, consumer->kernel->name, t->name,
-               kept ? ", and stores it as well" : ": it stays out of memory");
-        fuse_pair(c, &f, kept);
+        if (!fuse_find_producer(&f, use) || !pair_fits(&f)) continue;
+        remark(c, "fuse", consumer->loc, "%s runs where %s reads '%s'%s", f.producer->kernel->name,
+               consumer->kernel->name, p->tensor.p[f.tensor].name,
+               f.kept ? ", and stores it as well" : ": it stays out of memory");
+        fuse_pair(c, &f);
         fuse_drop_node(p, f.producer);
         return true;
     }

@@ -17,7 +17,7 @@ static int16_t range_copy(Inline *in, int16_t range) {
 }
 
 /* A range of positions in one kernel may be a range of tiles in the other: then types differ by that range. */
-static Type type_copy(Inline *in, Type t) {
+Type inline_type(Inline *in, Type t) {
     Type copy = type_scalar(t.elem);
     for (int i = 0; i < t.nrange; i++) {
         int16_t range = range_copy(in, t.range[i]);
@@ -61,7 +61,8 @@ static void op_copy(Inline *in, const Op *op);
 static Region *region_copy(Inline *in, const Region *r, Op *parent) {
     Region *copy = region_new(in->m, parent), *at = in->at;
     for (int i = 0; i < r->arg.n; i++)
-        in->value[r->arg.p[i]->id] = region_arg(in->m, in->into, copy, type_copy(in, r->arg.p[i]->type), r->arg.p[i]->name);
+        in->value[r->arg.p[i]->id] =
+            region_arg(in->m, in->into, copy, inline_type(in, r->arg.p[i]->type), r->arg.p[i]->name);
     in->at = copy;
     inline_region(in, r);
     in->at = at;
@@ -90,15 +91,18 @@ static void op_copy(Inline *in, const Op *op) {
     for (int i = 0; i < 2; i++)
         if (op->region[i]) copy->region[i] = region_copy(in, op->region[i], copy);
     for (int i = 0; i < op->res.n; i++) {
-        Value *v = op_result(in->m, in->into, copy, result_type(in, copy, type_copy(in, op->res.p[i]->type)));
+        Value *v = op_result(in->m, in->into, copy, result_type(in, copy, inline_type(in, op->res.p[i]->type)));
         v->name = op->res.p[i]->name;
         in->value[op->res.p[i]->id] = v;
     }
 }
 
+void inline_op(Inline *in, const Op *op) {
+    if (!in->access || op_info[op->kind].class != CLASS_MEMORY || !in->access(in->ctx, op)) op_copy(in, op);
+}
+
 void inline_region(Inline *in, const Region *r) {
-    for (const Op *op = r->first; op; op = op->next)
-        if (!in->access || op_info[op->kind].class != CLASS_MEMORY || !in->access(in->ctx, op)) op_copy(in, op);
+    for (const Op *op = r->first; op; op = op->next) inline_op(in, op);
 }
 
 void region_splice_before(Op *at, Region *aside) {

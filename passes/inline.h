@@ -18,6 +18,8 @@ typedef struct {
 
 Inline inline_begin(Module *, Kernel *from, Kernel *into, Region *at);
 void inline_region(Inline *, const Region *); /* all operations, in order */
+void inline_op(Inline *, const Op *);
+Type inline_type(Inline *, Type);
 Affine inline_affine(Inline *, const Affine *);
 /* Moves the operations that were built aside to before `at`. */
 void region_splice_before(Op *at, Region *aside);
