@@ -1,6 +1,6 @@
-/* layout_convert.c: conversions played on a tile, element by element, and bank conflicts of every layout in use; with
-   arguments TARGET FROM TO prints the plan. Exits 0 when every element arrives and no computed swizzle has a conflict.
- */
+/* layout_convert.c: conversions played on a tile, element by element, and bank conflicts of every operand. With arguments
+   TARGET FROM TO prints the plan; with TARGET alone counts the conflicts of the conversions on standard input. Exits 0
+   when every element arrives and no computed swizzle has a conflict. */
 #include "target/matrix.h"
 #include "ir/layout_convert.h"
 #include "test/unit/check.h"
@@ -253,11 +253,39 @@ static void print_plan(Arena *arena, const MatrixTarget *target, const char *fro
     text_free(&text);
 }
 
+static bool has_conflicts(const Conversion *c) {
+    return c->store.cycles > c->store.phases || c->load.cycles > c->load.phases;
+}
+
+/* Of conversions on standard input, two layouts a line with a tab between: how many go through memory, and which of
+   them meet a bank twice. */
+static void count_conflicts(Arena *arena, const MatrixTarget *target) {
+    char line[4096];
+    int memory = 0, conflicts = 0;
+    while (fgets(line, sizeof line, stdin)) {
+        line[strcspn(line, "\n")] = 0;
+        char *tab = strchr(line, '\t');
+        if (CHECK(tab != NULL)) return;
+        *tab = 0;
+        Layout from = parsed(arena, line), to = parsed(arena, tab + 1);
+        Conversion c;
+        convert_plan(&c, &from, &to, &target->lds);
+        if (c.kind != CONVERT_LDS && !c.through_memory) continue;
+        memory++;
+        if (!has_conflicts(&c)) continue;
+        conflicts++;
+        printf("%s -> %s: store %d of %d, load %d of %d\n", line, tab + 1, c.store.cycles, c.store.phases, c.load.cycles, c.load.phases);
+    }
+    printf("%s: %d through memory, %d with conflicts\n", target->name, memory, conflicts);
+}
+
 int main(int argc, char **argv) {
     Arena *arena = arena_new();
     int kinds[4] = {0};
     if (argc > 3) {
         print_plan(arena, matrix_target(argv[1]), argv[2], argv[3]);
+    } else if (argc > 1) {
+        count_conflicts(arena, matrix_target(argv[1]));
     } else {
         for (int i = 0; i < matrix_target_count; i++) {
             check_random(&matrix_targets[i], kinds);
