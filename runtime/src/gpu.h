@@ -109,7 +109,7 @@ enum {
     GPU_MAP_UINT16 = 1,
     GPU_MAP_UINT32 = 2,
     GPU_MAP_SWIZZLE_128B = 3,  /* order in workgroup memory, */
-    GPU_MAP_PROMOTE_256B = 3   /* and bytes that L2 fetches */
+    GPU_MAP_PROMOTE_128B = 2   /* and bytes that L2 fetches: those of a row of a box */
 };
 
 typedef struct {

@@ -20,7 +20,7 @@ static int map_fill(const Gpu *gpu, const tile_program *g, const tile_map *m, vo
     uint64_t stride[2] = {dim[0] * (uint64_t)m->bytes, dim[0] * dim[1] * (uint64_t)m->bytes};
     unsigned box[3] = {128u / (unsigned)m->bytes, (unsigned)m->box, 1}, step[3] = {1, 1, 1};
     int error = gpu->api.map_encode(to, map_type(m->bytes), m->planes ? 3 : 2, base, dim, stride, box, step, 0,
-                                    GPU_MAP_SWIZZLE_128B, GPU_MAP_PROMOTE_256B, 0);
+                                    GPU_MAP_SWIZZLE_128B, GPU_MAP_PROMOTE_128B, 0);
     return error ? gpu_fail(gpu, error, m->arg < 0 ? "describing the workspace" : g->arg[m->arg].name) : TILE_OK;
 }
 
