@@ -1,6 +1,7 @@
 /* hip_product.c: what the schedule of a product of two matrices wants to know of a kernel. */
 #include "codegen/hip_schedule.h"
 #include "target/match.h"
+#include "target/skinny.h"
 
 #include <inttypes.h>
 
@@ -95,35 +96,49 @@ bool product_prepare(Schedule *s) {
     return true;
 }
 
-/* ---- few rows: b is streamed, and takes the left side of the products ---- */
+/* ---- few rows or few tiles: b is streamed, and takes the left side of the products ---- */
 
-/* Workgroups that share a tile: more than one where that many run at once and each has some steps. */
-static int parts_of(const MatrixSchedule *facts, int64_t columns, int64_t steps) {
-    int64_t tiles = (columns + facts->columns - 1) / facts->columns;
-    return tiles * facts->cluster <= facts->at_once && steps >= 4 * facts->cluster ? facts->cluster : 1;
+static void fill_cluster(Schedule *s, const SkinnyPlan *p) {
+    int together = p->parts * p->beside; /* one of them is 1 */
+    schedule_kind(s, p->parts > 1 ? "split" : "whole");
+    schedule_kind(s, p->beside > 1 ? "beside" : "single");
+    schedule_number(s, "CLUSTER", together);
+    schedule_number(s, "BESIDE", p->beside);
+    schedule_number(s, "PIECE", p->rows / p->beside);
+    const char *text = "";
+    if (p->parts > 1)
+        text = fn_text(&s->f,
+                       " %d workgroups of a\n   cluster share a tile, each a part of k; their sums meet in each "
+                       "other's memory, each makes a part of the result.",
+                       together);
+    if (p->beside > 1)
+        text = fn_text(&s->f,
+                       " %d workgroups of a\n   cluster have tiles beside each other; each copies a part of a's rows "
+                       "to all of them.",
+                       together);
+    schedule_hole(s, "together", text);
+    s->launch->cluster = together;
+    s->launch->parts = p->parts;
 }
 
 bool skinny_prepare(Schedule *s) {
     Product p;
     const Kernel *k = s->f.k;
     if (product_match(k, &p)) return false;
-    const MatrixSchedule *facts = matrix_schedule(s->f.hip->target, "skinny", k->range.p[1].size);
-    if (!facts) return false;
-    int64_t m = k->range.p[0].of.c, n = k->range.p[1].of.c;
-    int rows = 8, parts = parts_of(facts, n, (p.depth + 63) / 64);
-    while (rows < m) rows *= 2;
-    int tall = facts->columns, sums = rows / 2, sent = (sums + parts - 1) / parts * parts * tall * 8,
-        stage = (tall + rows) * 128;
-    schedule_begin(s, facts);
-    s->launch->cluster = s->launch->parts = parts;
-    schedule_maps(s, (GpuMap[]){schedule_map(s, p.a, 0, rows), schedule_map(s, p.b, 0, p.across ? 64 : tall)},
-                  (int[]){p.a, p.b}, 2);
+    SkinnyPlan plan =
+        skinny_plan(s->f.hip->target, k->range.p[0].of.c, k->range.p[1].of.c, p.depth, k->range.p[1].size);
+    if (!plan.facts) return false;
+    int tall = plan.facts->columns, stage = (tall + plan.rows) * plan.deep * 2;
+    schedule_begin(s, plan.facts);
+    fill_cluster(s, &plan);
+    schedule_maps(
+        s, (GpuMap[]){schedule_map(s, p.a, 0, plan.rows / plan.beside), schedule_map(s, p.b, 0, p.across ? 64 : tall)},
+        (int[]){p.a, p.b}, 2);
     fill_sizes(s, &p);
     fill_result(s, &p);
-    schedule_kind(s, parts > 1 ? "split" : "whole");
-    schedule_number(s, "ROWS", rows);
+    schedule_number(s, "ROWS", plan.rows);
     schedule_number(s, "TALL", tall);
-    schedule_number(s, "PARTS", parts);
-    schedule_number(s, "STAGES", (facts->lds_bytes - 2048 - sent) / stage);
+    schedule_number(s, "DEEP", plan.deep);
+    schedule_number(s, "STAGES", (plan.facts->lds_bytes - 2048) / stage);
     return true;
 }

@@ -1,7 +1,9 @@
 /* pipe_product.c: products of two matrices by a schedule: which sizes and types it takes, and in which tiles. */
 #include "passes/pipe.h"
 #include "target/match.h"
+#include "target/skinny.h"
 
+#include <math.h>
 #include <string.h>
 
 /* Sums of 8-bit types are f32 only from 128 to 128 positions, to 14 bits between: from so many positions on that is no
@@ -38,11 +40,13 @@ static double time_of(const Kernel *k, const MatrixSchedule *s) {
     int64_t whole = m / tall * (n / s->columns), edge = ceil_div(m, tall) * ceil_div(n, s->columns) - whole;
     int64_t rounds = ceil_div(whole, once), idle = rounds * once - whole;
     int64_t more = edge > 2 * idle ? ceil_div(edge, once) : 0;
-    return (double)s->cost * ((double)rounds + 0.5 * (double)more);
+    return (double)s->cost * ((double)rounds + (rounds ? 0.5 : 1) * (double)more);
 }
 
 /* 8-bit types take twice the registers. */
-static bool is_asked_for(const Kernel *k, const MatrixSchedule *s) { return !k->choice.columns || s->columns == k->choice.columns; }
+static bool is_asked_for(const Kernel *k, const MatrixSchedule *s) {
+    return !k->choice.columns || s->columns == k->choice.columns;
+}
 
 static const MatrixSchedule *fastest(const Kernel *k, const MatrixTarget *t, bool f8) {
     const MatrixSchedule *best = NULL;
@@ -53,20 +57,18 @@ static const MatrixSchedule *fastest(const Kernel *k, const MatrixTarget *t, boo
     return best;
 }
 
-/* Workgroups that read at once, on the average, in a product with few rows: they may share tiles. */
-static int64_t groups_at_once(const Kernel *k, const MatrixSchedule *s) {
-    int64_t tiles = ceil_div(k->range.p[1].of.c, s->columns);
-    int64_t groups = tiles * s->cluster <= s->at_once ? tiles * s->cluster : tiles;
-    return groups / ceil_div(groups, s->at_once);
+/* Few rows always go there; other products where few tiles share their sums, and that is faster. */
+static bool is_skinny(const Kernel *k, const SkinnyPlan *few, double time) {
+    if (!few->facts) return false;
+    return k->range.p[0].of.c <= few->facts->rows || (few->parts > 1 && few->time < time);
 }
 
-static const MatrixSchedule *skinny(const Kernel *k, const MatrixTarget *t) {
-    const MatrixSchedule *best = NULL;
-    for (const MatrixSchedule *s = t->schedule; s->name; s++) {
-        if (strcmp(s->name, "skinny") || k->range.p[0].of.c > s->rows || !is_asked_for(k, s)) continue;
-        if (!best || groups_at_once(k, s) >= groups_at_once(k, best)) best = s;
-    }
-    return best;
+static const MatrixSchedule *chosen(const Kernel *k, const Product *f, const MatrixTarget *t, bool f8) {
+    const MatrixSchedule *s = fastest(k, t, f8);
+    SkinnyPlan few = {0};
+    if (!f8) few = skinny_plan(t, k->range.p[0].of.c, k->range.p[1].of.c, f->depth, k->choice.columns);
+    double time = s ? time_of(k, s) * (double)ceil_div(f->depth, 64) : INFINITY;
+    return is_skinny(k, &few, time) ? few.facts : s;
 }
 
 void pipe_product(PassContext *c, Kernel *k, const MatrixTarget *t) {
@@ -74,7 +76,7 @@ void pipe_product(PassContext *c, Kernel *k, const MatrixTarget *t) {
     const char *why = matrix_schedule(t, "product", 0) ? product_match(k, &f) : "";
     if (why && !*why) return;
     bool f8 = !why && is_f8(k, &f);
-    const MatrixSchedule *few = f8 ? NULL : skinny(k, t), *s = few ? few : fastest(k, t, f8);
+    const MatrixSchedule *s = why ? NULL : chosen(k, &f, t, f8);
     if (why)
         pipe_refuse(c, k, why);
     else if (k->choice.plain || !s)

@@ -1,0 +1,51 @@
+/* skinny.c: the plan of a product by the schedule `skinny`: time is that of what a workgroup copies. */
+#include "target/skinny.h"
+
+#include "ir/size.h"
+
+#include <string.h>
+
+enum {
+    PANEL = 64,        /* positions of a sum, side by side in workgroup memory */
+    FEWEST_PANELS = 4, /* of a part */
+    FEWEST_ROWS = 8,   /* of a copy, and of a product */
+    MOST_ROWS = 64,    /* of a tile */
+    COPIED = 20,       /* rows of `a` or `b`, PANEL positions, in a unit of time: 50 bytes a cycle */
+    MEETING = 20       /* units of time until parts are one sum */
+};
+
+static int rows_of(const MatrixSchedule *s, int64_t rows) {
+    int n = FEWEST_ROWS;
+    while (n < rows && n < s->rows) n *= 2;
+    return n;
+}
+
+/* One of a schedule's rows, its clusters used so. */
+static SkinnyPlan plan_of(const MatrixSchedule *s, int64_t rows, int64_t columns, int64_t depth, int parts,
+                          int beside) {
+    SkinnyPlan p = {.facts = s, .rows = rows_of(s, rows), .deep = PANEL, .parts = parts, .beside = beside};
+    if (rows > p.rows) p.deep = 2 * PANEL; /* what comes from L2 is waited for half as often */
+    int64_t across = ceil_div(columns, (int64_t)s->columns * beside) * beside;
+    int64_t groups = across * ceil_div(rows, p.rows) * parts, steps = ceil_div(ceil_div(depth, p.deep), parts);
+    double step = (s->columns + (double)p.rows / beside) / COPIED * p.deep / PANEL;
+    p.time = (double)ceil_div(groups, s->at_once) * (double)steps * step + (parts > 1 ? MEETING : 0);
+    bool tall = rows <= p.rows || p.rows == MOST_ROWS; /* lower tiles would read b more often */
+    bool fits = parts == 1 || (groups <= s->at_once && depth >= (int64_t)FEWEST_PANELS * PANEL * parts);
+    if (!tall || !fits || p.rows < FEWEST_ROWS * beside) p.facts = NULL;
+    return p;
+}
+
+static void take_faster(SkinnyPlan *best, SkinnyPlan p) {
+    if (p.facts && (!best->facts || p.time < best->time)) *best = p;
+}
+
+SkinnyPlan skinny_plan(const MatrixTarget *t, int64_t rows, int64_t columns, int64_t depth, int64_t tall) {
+    SkinnyPlan best = {0};
+    for (const MatrixSchedule *s = t->schedule; s->name; s++) {
+        if (strcmp(s->name, "skinny") || (tall && s->columns != tall)) continue;
+        take_faster(&best, plan_of(s, rows, columns, depth, 1, 1));
+        take_faster(&best, plan_of(s, rows, columns, depth, s->cluster, 1));
+        take_faster(&best, plan_of(s, rows, columns, depth, 1, s->cluster));
+    }
+    return best;
+}
