@@ -5,7 +5,10 @@
 
 #include <inttypes.h>
 
-enum { STAGE_BYTES = 196608 }; /* of workgroup memory, for all stages */
+enum {
+    STAGE_BYTES = 196608, /* of workgroup memory, for all stages */
+    RUN_STEPS = 8         /* of 8-bit types, that are written out one behind the other */
+};
 
 /* Results go through workgroup memory in 16-bit elements and rows of a multiple of 16 bytes, else straight from
  * registers. */
@@ -85,10 +88,12 @@ bool product_prepare(Schedule *s) {
     schedule_kind(s, breadth);
     schedule_kind(s, sums);
     schedule_kind(s, fn_text(&s->f, "%s_%s", breadth, sums));
+    schedule_kind(s, fn_text(&s->f, "%s_%s", p.across ? "columns" : "rows", sums));
     schedule_kind(s, fn_text(&s->f, "%s_%s", p.plain ? "plain" : "result", sums));
     schedule_number(s, "DEEP", 128 / bytes);
+    schedule_number(s, "RUN", RUN_STEPS);
     schedule_hole(s, "widths",
-                  columns > 64 && bytes > 1 ? fn_text(&s->f, "%d, 64", columns) : fn_text(&s->f, "%d", columns));
+                  columns > 64 && bytes > 1 ? fn_text(&s->f, "%d or 64", columns) : fn_text(&s->f, "%d", columns));
     schedule_number(s, "PASS", columns > 64 ? 128 : 64);
     schedule_number(s, "COLUMNS", columns);
     schedule_number(s, "STAGES", STAGE_BYTES / ((128 + columns) * 128));

@@ -7,7 +7,7 @@
 #include <string.h>
 
 /* Sums of 8-bit types are f32 only from 128 to 128 positions, to 14 bits between: from so many positions on that is no
-   more than what f32 sums in another order differ by. */
+   more than what f32 sums in another order differ by where signs vary (docs/passes.md, pipe). */
 enum { LEAST_DEPTH_8 = 2048 };
 
 static bool is_f8(const Kernel *k, const Product *f) {

@@ -91,38 +91,79 @@ TILE_FN void $kernel_give_back($kernel_place at, int s, int thread) {
     if (thread < 2) tile_mbar_arrive_at(at.lds + $kernel_EMPTY + 8 * s, thread);
 }
 
-?parts /* Products of 8-bit types are summed in less than f32: by 64 x `width`, $DEEP positions of k at a time, and those in f32. */
-/* 64 rows and `width` columns ($widths or none) of sums over all of k. */
-TILE_FN void $kernel_sums($kernel_place at, int *s, int *phase, float acc[$COLUMNS / 2], int width, int group, int thread) {
-?whole     int before = -1; /* a stage is given back while the products of the next one run */
-?parts     float part[$COLUMNS / 2];
+/* A warpgroup without rows only gives the stages back. */
+TILE_FN void $kernel_skip($kernel_place at, int *s, int *phase, int thread) {
     for (int step = 0; step < $kernel_STEPS; step++) {
-        uint32_t a = at.lds + *s * $kernel_STAGE + group * 8192, b = at.lds + *s * $kernel_STAGE + $kernel_A_BYTES;
         tile_mbar_wait(at.lds + $kernel_FULL + 8 * *s, *phase);
-        if (width) tile_wgmma_fence();
-#pragma unroll
-        for (int u = 0; u < 4 && width; u++) {
-?rows             uint64_t x = tile_wgmma_panel(a + 32 * u, 0), y = tile_wgmma_panel(b + 32 * u, 0);
-?columns             uint64_t x = tile_wgmma_panel(a + 32 * u, 0), y = tile_wgmma_panel(b + 2048 * u, 8192);
+        $kernel_give_back(at, *s, thread);
+        if (++*s == $STAGES) *s = 0, *phase ^= 1;
+    }
+}
+
+?parts /* Products of 8-bit types are summed in less than f32: by $DEEP positions of k at a time, and those in f32. */
+?parts TILE_FN void $kernel_products($kernel_place at, int s, int group, float part[$COLUMNS / 2]) {
+?parts     uint32_t a = at.lds + s * $kernel_STAGE + group * 8192, b = at.lds + s * $kernel_STAGE + $kernel_A_BYTES;
+?parts     tile_wgmma_fence();
+?parts #pragma unroll
+?parts     for (int u = 0; u < 4; u++) tile_wgmma_ss_n$COLUMNS_$type(part, tile_wgmma_panel(a + 32 * u, 0), tile_wgmma_panel(b + 32 * u, 0), u);
+?parts     tile_wgmma_commit();
+?parts }
+?parts /* `steps` of them, a number that is known here: one is added while the next is multiplied, at the end none is under way (else the
+?parts    assembler would let all products wait for each other). */
+?parts TILE_FN void $kernel_run($kernel_place at, int *s, int *phase, float acc[$COLUMNS / 2], int steps, int group, int thread) {
+?parts     float part[2][$COLUMNS / 2];
+?parts     int before = 0;
+?parts #pragma unroll
+?parts     for (int step = 0; step < steps + (steps > 0); step++) {
+?parts         int stage = *s;
+?parts         if (step < steps) {
+?parts             tile_mbar_wait(at.lds + $kernel_FULL + 8 * stage, *phase);
+?parts             $kernel_products(at, stage, group, part[step & 1]);
+?parts             if (++*s == $STAGES) *s = 0, *phase ^= 1;
+?parts         }
+?parts         if (step) {
+?parts             float *done = part[(step + 1) & 1];
+?parts             if (step < steps) tile_wgmma_wait1(done, $COLUMNS / 2);
+?parts             else tile_wgmma_wait0(done, $COLUMNS / 2);
+?parts             $kernel_give_back(at, before, thread);
+?parts #pragma unroll
+?parts             for (int i = 0; i < $COLUMNS / 2; i++) acc[i] += done[i];
+?parts             tile_wgmma_keep(acc, $COLUMNS / 2);
+?parts         }
+?parts         before = stage;
+?parts     }
+?parts }
+?parts /* 64 rows and $COLUMNS columns of sums over all of k. */
+?parts TILE_FN void $kernel_sums($kernel_place at, int *s, int *phase, float acc[$COLUMNS / 2], int group, int thread) {
+?parts #pragma unroll
+?parts     for (int i = 0; i < $COLUMNS / 2; i++) acc[i] = 0;
+?parts     for (int step = 0; step + $RUN <= $kernel_STEPS; step += $RUN) $kernel_run(at, s, phase, acc, $RUN, group, thread);
+?parts     $kernel_run(at, s, phase, acc, $kernel_STEPS % $RUN, group, thread);
+?parts }
+?whole /* 64 rows and `width` columns ($widths) of sums over all of k. */
+?whole TILE_FN void $kernel_sums($kernel_place at, int *s, int *phase, float acc[$COLUMNS / 2], int width, int group, int thread) {
+?whole     int before = -1; /* a stage is given back while the products of the next one run */
+?whole     for (int step = 0; step < $kernel_STEPS; step++) {
+?whole         uint32_t a = at.lds + *s * $kernel_STAGE + group * 8192, b = at.lds + *s * $kernel_STAGE + $kernel_A_BYTES;
+?whole         tile_mbar_wait(at.lds + $kernel_FULL + 8 * *s, *phase);
+?whole         tile_wgmma_fence();
+?whole #pragma unroll
+?whole         for (int u = 0; u < 4; u++) {
+?rows_whole             uint64_t x = tile_wgmma_panel(a + 32 * u, 0), y = tile_wgmma_panel(b + 32 * u, 0);
+?columns_whole             uint64_t x = tile_wgmma_panel(a + 32 * u, 0), y = tile_wgmma_panel(b + 2048 * u, 8192);
 ?broad_whole             if (width == $COLUMNS) tile_wgmma_ss_n$COLUMNS_$type_0$across(acc, x, y, step | u);
 ?broad_whole             else tile_wgmma_ss_n64_$type_0$across(acc, x, y, step | u);
 ?small_whole             tile_wgmma_ss_n64_$type_0$across(acc, x, y, step | u);
-?parts             tile_wgmma_ss_n$COLUMNS_$type(part, x, y, u);
-        }
-        if (width) tile_wgmma_commit();
-?whole         if (width) tile_wgmma_wait1(acc, 0);
-?parts         if (width) tile_wgmma_wait0(part, width / 2);
+?whole         }
+?whole         tile_wgmma_commit();
+?whole         tile_wgmma_wait1(acc, 0);
 ?whole         if (before >= 0) $kernel_give_back(at, before, thread);
 ?whole         before = *s;
-?parts         $kernel_give_back(at, *s, thread);
-        if (++*s == $STAGES) *s = 0, *phase ^= 1;
-?parts #pragma unroll
-?parts         for (int i = 0; i < $COLUMNS / 2; i++)
-?parts             if (i < width / 2) acc[i] = step ? acc[i] + part[i] : part[i];
-    }
-?whole     if (width) tile_wgmma_wait0(acc, width / 2);
+?whole         if (++*s == $STAGES) *s = 0, *phase ^= 1;
+?whole     }
+?whole     tile_wgmma_wait0(acc, width / 2);
 ?whole     $kernel_give_back(at, before, thread);
-}
+?whole }
 
 ?result /* What is stored for a sum x at [i, j]. */
 ?result $epilogue
@@ -181,13 +222,13 @@ TILE_FN void $kernel_multiply($takeconst $kernel_maps *maps, $kernel_place at) {
         $kernel_tile(at, pair, &i0, &j0);
         i0 += 64 * group;
         if (i0 >= $kernel_M) {
-            $kernel_sums(at, &s, &phase, acc, 0, group, thread);
+            $kernel_skip(at, &s, &phase, thread);
             continue;
         }
 ?broad_whole         if ($kernel_N - j0 > 64) $kernel_sums(at, &s, &phase, acc, $COLUMNS, group, thread);
 ?broad_whole         else $kernel_sums(at, &s, &phase, acc, 64, group, thread);
 ?small_whole         $kernel_sums(at, &s, &phase, acc, 64, group, thread);
-?parts         $kernel_sums(at, &s, &phase, acc, $COLUMNS, group, thread);
+?parts         $kernel_sums(at, &s, &phase, acc, group, thread);
 ?parts         tile_bar_sync(1 + group, 128); /* keeps what follows out of the products, which would run one by one */
 ?result_whole         tile_bar_sync(1 + group, 128); /* keeps what follows out of the products, which would run one by one */
 ?tiled         $kernel_store($give&maps->map[2], at.lds + $kernel_OUT + group * 16384, acc, i0, j0, 1 + group, thread);

@@ -104,26 +104,35 @@ TILE_FN void matmul_give_back(matmul_place at, int s, int thread) {
     if (thread < 2) tile_mbar_arrive_at(at.lds + matmul_EMPTY + 8 * s, thread);
 }
 
-/* 64 rows and `width` columns (256, 64 or none) of sums over all of k. */
+/* A warpgroup without rows only gives the stages back. */
+TILE_FN void matmul_skip(matmul_place at, int *s, int *phase, int thread) {
+    for (int step = 0; step < matmul_STEPS; step++) {
+        tile_mbar_wait(at.lds + matmul_FULL + 8 * *s, *phase);
+        matmul_give_back(at, *s, thread);
+        if (++*s == 4) *s = 0, *phase ^= 1;
+    }
+}
+
+/* 64 rows and `width` columns (256 or 64) of sums over all of k. */
 TILE_FN void matmul_sums(matmul_place at, int *s, int *phase, float acc[256 / 2], int width, int group, int thread) {
     int before = -1; /* a stage is given back while the products of the next one run */
     for (int step = 0; step < matmul_STEPS; step++) {
         uint32_t a = at.lds + *s * matmul_STAGE + group * 8192, b = at.lds + *s * matmul_STAGE + matmul_A_BYTES;
         tile_mbar_wait(at.lds + matmul_FULL + 8 * *s, *phase);
-        if (width) tile_wgmma_fence();
+        tile_wgmma_fence();
 #pragma unroll
-        for (int u = 0; u < 4 && width; u++) {
+        for (int u = 0; u < 4; u++) {
             uint64_t x = tile_wgmma_panel(a + 32 * u, 0), y = tile_wgmma_panel(b + 2048 * u, 8192);
             if (width == 256) tile_wgmma_ss_n256_bf16_01(acc, x, y, step | u);
             else tile_wgmma_ss_n64_bf16_01(acc, x, y, step | u);
         }
-        if (width) tile_wgmma_commit();
-        if (width) tile_wgmma_wait1(acc, 0);
+        tile_wgmma_commit();
+        tile_wgmma_wait1(acc, 0);
         if (before >= 0) matmul_give_back(at, before, thread);
         before = *s;
         if (++*s == 4) *s = 0, *phase ^= 1;
     }
-    if (width) tile_wgmma_wait0(acc, width / 2);
+    tile_wgmma_wait0(acc, width / 2);
     matmul_give_back(at, before, thread);
 }
 
@@ -158,7 +167,7 @@ TILE_FN void matmul_multiply(const matmul_maps *maps, matmul_place at) {
         matmul_tile(at, pair, &i0, &j0);
         i0 += 64 * group;
         if (i0 >= matmul_M) {
-            matmul_sums(at, &s, &phase, acc, 0, group, thread);
+            matmul_skip(at, &s, &phase, thread);
             continue;
         }
         if (matmul_N - j0 > 64) matmul_sums(at, &s, &phase, acc, 256, group, thread);

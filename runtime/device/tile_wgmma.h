@@ -219,11 +219,16 @@ TILE_WGMMA_RS(128, 16, f16, 1)
 TILE_FN void tile_wgmma_fence(void) { asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }
 TILE_FN void tile_wgmma_commit(void) { asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory"); }
 
+/* What was computed into `d` so far stays before what follows. */
+TILE_FN void tile_wgmma_keep(float *d, int n) {
+    _Pragma("unroll") for (int i = 0; i < n; i++) asm volatile("" : "+f"(d[i])::"memory");
+}
+
 /* Until at most `pending` groups are in flight; then the sums of the others may be read: `d` stays behind the wait. */
 #define TILE_WGMMA_WAIT(pending)                                                                                       \
     TILE_FN void tile_wgmma_wait##pending(float *d, int n) {                                                           \
         asm volatile("wgmma.wait_group.sync.aligned " #pending ";" ::: "memory");                                      \
-        _Pragma("unroll") for (int i = 0; i < n; i++) asm volatile("" : "+f"(d[i])::"memory");                         \
+        tile_wgmma_keep(d, n);                                                                                         \
     }
 TILE_WGMMA_WAIT(0)
 TILE_WGMMA_WAIT(1)
