@@ -10,8 +10,8 @@ enum {
     RUN_STEPS = 8         /* of 8-bit types, that are written out one behind the other */
 };
 
-/* Results go through workgroup memory in 16-bit elements and rows of a multiple of 16 bytes, else straight from
- * registers. */
+/* Results of 16 bits go through workgroup memory, in tiles where their rows are multiples of 16 bytes, others straight
+   from registers. */
 static bool stores_by_tiles(const Param *c) { return elem_bits(c->elem) == 16 && c->dim[1].c % 8 == 0; }
 
 /* Positions that some threads have beyond the end must not be read: `clamp(x, end)` where there are such. */
@@ -54,10 +54,11 @@ static void fill_stores(Schedule *s, const Product *p) {
     Fn *f = &s->f;
     const Param *c = &f->k->param.p[p->c];
     bool tiled = stores_by_tiles(c), bare = tiled && p->plain;
-    const char *how = tiled ? "tiled" : "straight";
+    const char *how = elem_bits(c->elem) == 16 ? "through" : "straight";
     schedule_kind(s, how);
+    if (elem_bits(c->elem) == 16) schedule_kind(s, tiled ? "tiled" : "staged");
     schedule_kind(s, fn_text(f, "%s_%s", p->plain ? "plain" : "result", how));
-    if (!tiled) schedule_kind(s, c->dim[1].c % 2 ? "single" : c->elem == ELEM_F32 ? "wide" : "pair");
+    if (elem_bits(c->elem) != 16) schedule_kind(s, c->dim[1].c % 2 ? "single" : "wide");
     schedule_hole(s, "take", bare ? "" : fn_text(f, "%s_call call, ", f->p->name));
     schedule_hole(s, "give", bare ? "" : "call, ");
     fill_clamp(s, 'i', c->dim[0].c, 256);

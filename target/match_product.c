@@ -39,9 +39,16 @@ static const Op *loop_product(const Op *loop) {
     return dot && ops == 4 && dot->arg.n == 3 && dot->arg.p[2] == r->arg.p[0] ? dot : NULL;
 }
 
+static bool is_matrix(const Param *p) { return p->ndim == 2 && p->ranks < 0 && !p->inout && !p->packet; }
+
 static bool param_fits(const Param *p, Size rows, Size columns) {
-    return p->ndim == 2 && p->ranks < 0 && !p->inout && !p->packet && size_equal(p->dim[0], rows) &&
-           size_equal(p->dim[1], columns);
+    return is_matrix(p) && size_equal(p->dim[0], rows) && size_equal(p->dim[1], columns);
+}
+
+/* b[p, j]: rows that it has not got are 0, columns behind those of the result are not looked at. */
+static bool rows_fit(const Param *b, int64_t depth, int64_t columns) {
+    return is_matrix(b) && size_is_number(b->dim[0]) && size_is_number(b->dim[1]) && b->dim[0].c <= depth &&
+           b->dim[1].c >= columns;
 }
 
 static bool operands_fit(const Kernel *k, Product *f, const Op *dot) {
@@ -54,7 +61,7 @@ static bool operands_fit(const Kernel *k, Product *f, const Op *dot) {
     if (pa->ndim != 2 || !size_is_number(pa->dim[1])) return false;
     f->depth = pa->dim[1].c;
     if (!param_fits(pa, m, pa->dim[1]) || !is_plain_matrix(a, 0, f->loop->range)) return false;
-    if (f->across) return param_fits(pb, pa->dim[1], n);
+    if (f->across) return rows_fit(pb, f->depth, n.c);
     return param_fits(pb, n, pa->dim[1]) && is_plain_matrix(b, 1, f->loop->range);
 }
 

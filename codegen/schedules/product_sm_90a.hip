@@ -167,35 +167,56 @@ TILE_FN void $kernel_skip($kernel_place at, int *s, int *phase, int thread) {
 
 ?result /* What is stored for a sum x at [i, j]. */
 ?result $epilogue
-?tiled /* 64 x $COLUMNS sums to global memory through workgroup memory, $PASS columns at a time. */
+?staged /* What the warpgroup has put into workgroup memory, 64 rows from i0 and `columns` columns from j0, to rows of c that begin anywhere:
+?staged    16 bytes a thread from the first multiple of 16 bytes on, before and behind them single elements. */
+?staged TILE_FN void $kernel_store_rows($call call, uint32_t lds, int i0, int j0, int columns, int thread) {
+?staged     $elem *const c = $c;
+?staged     int lane = thread & 31;
+?staged     for (int row = thread >> 5; row < 64 && i0 + row < $kernel_M; row += 4) {
+?staged         $elem *to = &c[(int64_t)(i0 + row) * $kernel_N + j0];
+?staged         int before = tile_min_i32((int)(-((uintptr_t)to >> 1) & 7), columns), chunks = (columns - before) / 8, behind = before + 8 * chunks;
+?staged         uint32_t from = lds + row * 128;
+?staged         if (lane < chunks) {
+?staged             uint32_t x[4];
+?staged             tile_panel_load8(x, from, row, 8 * lane + before);
+?staged             tile_store16(to + 8 * lane + before, x);
+?staged         } else if (lane >= 16) {
+?staged             int j = lane < 24 ? lane - 16 : lane - 24 + behind;
+?staged             if (j < (lane < 24 ? before : columns)) tile_store_$out(to + j, tile_panel_load(from, row, j));
+?staged         }
+?staged     }
+?staged }
+?through /* 64 x $COLUMNS sums to global memory through workgroup memory, $PASS columns at a time. */
 ?tiled TILE_FN void $kernel_store($takeconst tile_tensor_map *c, uint32_t lds, const float acc[$COLUMNS / 2], int i0, int j0, int bar, int thread) {
-?tiled     int lane = thread & 31, row = 16 * (thread >> 5) + (lane & 15);
-?result_tiled     int above = i0 + 16 * (thread >> 5) + lane / 4, i[2] = {$clamp_iabove$end_i, $clamp_iabove + 8$end_i};
-?tiled #pragma unroll
-?tiled     for (int half = 0; half < $COLUMNS / $PASS; half++) {
+?staged TILE_FN void $kernel_store($call call, uint32_t lds, const float acc[$COLUMNS / 2], int i0, int j0, int bar, int thread) {
+?through     int lane = thread & 31, row = 16 * (thread >> 5) + (lane & 15);
+?result_through     int above = i0 + 16 * (thread >> 5) + lane / 4, i[2] = {$clamp_iabove$end_i, $clamp_iabove + 8$end_i};
+?through #pragma unroll
+?through     for (int half = 0; half < $COLUMNS / $PASS; half++) {
 ?tiled         if (thread == 0) tile_tma_wait_read();
-?tiled         tile_bar_sync(bar, 128);
-?tiled #pragma unroll
-?tiled         for (int q = 0; q < $PASS / 16; q++) {
-?tiled             int chunk = 2 * q + (lane >> 4);
-?plain_tiled             const float *x = acc + 64 * half + 8 * q;
-?result_tiled             float x[8];
-?result_tiled #pragma unroll
-?result_tiled             for (int r = 0; r < 8; r++) {
-?result_tiled                 int j = j0 + 128 * half + 16 * q + 8 * (r >> 2) + 2 * (lane & 3) + (r & 1);
-?result_tiled                 x[r] = $kernel_result(call, acc[64 * half + 8 * q + r], i[(r >> 1) & 1], $clamp_jj$end_j);
-?result_tiled             }
-?tiled             tile_stmatrix4(lds + (chunk >> 3) * 8192 + row * 128 + (((chunk ^ row) & 7) << 4), tile_$outx2(x[0], x[1]), tile_$outx2(x[2], x[3]),
-?tiled                            tile_$outx2(x[4], x[5]), tile_$outx2(x[6], x[7]));
-?tiled         }
+?through         tile_bar_sync(bar, 128);
+?through #pragma unroll
+?through         for (int q = 0; q < $PASS / 16; q++) {
+?through             int chunk = 2 * q + (lane >> 4);
+?plain_through             const float *x = acc + 64 * half + 8 * q;
+?result_through             float x[8];
+?result_through #pragma unroll
+?result_through             for (int r = 0; r < 8; r++) {
+?result_through                 int j = j0 + 128 * half + 16 * q + 8 * (r >> 2) + 2 * (lane & 3) + (r & 1);
+?result_through                 x[r] = $kernel_result(call, acc[64 * half + 8 * q + r], i[(r >> 1) & 1], $clamp_jj$end_j);
+?result_through             }
+?through             tile_stmatrix4(lds + (chunk >> 3) * 8192 + row * 128 + (((chunk ^ row) & 7) << 4), tile_$outx2(x[0], x[1]), tile_$outx2(x[2], x[3]),
+?through                            tile_$outx2(x[4], x[5]), tile_$outx2(x[6], x[7]));
+?through         }
 ?tiled         tile_async_fence();
-?tiled         tile_bar_sync(bar, 128);
+?through         tile_bar_sync(bar, 128);
+?staged         if (j0 + 128 * half < $kernel_N) $kernel_store_rows(call, lds, i0, j0 + 128 * half, tile_min_i32($PASS, $kernel_N - j0 - 128 * half), thread);
 ?tiled         if (thread == 0) {
 ?tiled             for (int u = 0; u < $PASS / 64; u++) tile_tma_store2(c, j0 + 128 * half + 64 * u, i0, lds + 8192 * u);
 ?tiled             tile_tma_commit();
 ?tiled         }
-?tiled     }
-?tiled }
+?through     }
+?through }
 ?straight /* 64 x $COLUMNS sums from registers to global memory, two neighbours at a time. */
 ?straight TILE_FN void $kernel_store($call call, const float acc[$COLUMNS / 2], int i0, int j0, int thread) {
 ?straight     $elem *const c = $c;
@@ -207,8 +228,6 @@ TILE_FN void $kernel_skip($kernel_place at, int *s, int *phase, int thread) {
 ?plain_straight         const float x[2] = {acc[r], acc[r + 1]};
 ?result_straight         const float x[2] = {$kernel_result(call, acc[r], i, j), $kernel_result(call, acc[r + 1], i, $clamp_jj + 1$end_j)};
 ?wide         tile_store8(&c[(int64_t)i * $kernel_N + j], x);
-?pair         const uint32_t two = tile_$outx2(x[0], x[1]);
-?pair         tile_store4(&c[(int64_t)i * $kernel_N + j], &two);
 ?single         tile_store_$out(&c[(int64_t)i * $kernel_N + j], $narrow(x[0]));
 ?single         if (j + 1 < $kernel_N) tile_store_$out(&c[(int64_t)i * $kernel_N + j + 1], $narrow(x[1]));
 ?straight     }
@@ -232,6 +251,7 @@ TILE_FN void $kernel_multiply($takeconst $kernel_maps *maps, $kernel_place at) {
 ?parts         tile_bar_sync(1 + group, 128); /* keeps what follows out of the products, which would run one by one */
 ?result_whole         tile_bar_sync(1 + group, 128); /* keeps what follows out of the products, which would run one by one */
 ?tiled         $kernel_store($give&maps->map[2], at.lds + $kernel_OUT + group * 16384, acc, i0, j0, 1 + group, thread);
+?staged         $kernel_store(call, at.lds + $kernel_OUT + group * 16384, acc, i0, j0, 1 + group, thread);
 ?straight         $kernel_store(call, acc, i0, j0, thread);
     }
 ?tiled     if (thread == 0) tile_tma_wait();

@@ -14,6 +14,7 @@ WORDS = {
     "even": ("even", "copies of blocks", "of one length"),
     "flat": ("flat", "odd rows run", "along memory"),
     "launches": ("launches", "a node is", "a launch"),
+    "pad": ("pad", "rows that copies", "can take"),
     "pipe": ("pipe", "kernels that have", "a schedule"),
     "group": ("group", "tasks that read", "the same: one"),
     "split": ("split", "long loops cut", "over more tasks"),
