@@ -9,14 +9,13 @@
 
 /* ---- what may be fused ---- */
 
-static bool plain_pos(const Affine *a) {
+bool fuse_plain_pos(const Affine *a) {
     return a->nterm == 1 && a->c == 0 && a->term[0].kind == TERM_POS && a->term[0].mul == 1 && a->term[0].div == 1;
 }
 
-/* Every subscript is the position of a grid range of its own: the element is stored (loaded) by one task, once. */
-static bool identity_access(const Kernel *k, const Op *op, int16_t *range) {
+bool fuse_identity_access(const Kernel *k, const Op *op, int16_t *range) {
     for (int d = 0; d < op->sub.n; d++) {
-        if (!plain_pos(&op->sub.p[d].lo)) return false;
+        if (!fuse_plain_pos(&op->sub.p[d].lo)) return false;
         range[d] = op->sub.p[d].lo.term[0].id;
         const Range *r = &k->range.p[range[d]];
         if (!r->grid || r->owner >= 0) return false;
@@ -78,7 +77,7 @@ bool fuse_accesses_meet(Pair *f) {
     f->store = fuse_access(a, f->out, &stores);
     f->load = fuse_access(b, f->in, &f->loads);
     return f->store && f->load && stores == 1 && f->store->mode == STORE_SET &&
-           identity_access(a, f->store, f->stored) && identity_access(b, f->load, f->loaded) &&
+           fuse_identity_access(a, f->store, f->stored) && fuse_identity_access(b, f->load, f->loaded) &&
            same_grid(a, f->stored, b, f->loaded, f->load->sub.n);
 }
 
@@ -233,8 +232,7 @@ void fuse_drop_param(Node *n, int gone) {
     shift_params(k->body, gone);
 }
 
-/* What the consumer would have loaded: a store repeats its value along the ranges that the value lacks. */
-static Value *loaded_value(Builder *b, const Pair *f, const Op *store) {
+Value *fuse_loaded_value(Builder *b, const Pair *f, const Op *store) {
     Value *v = build_cast(b, b->k->param.p[f->out].elem, store->arg.p[0]);
     Type t = v->type;
     for (int d = 0; d < store->sub.n; d++)
@@ -295,7 +293,7 @@ static void fuse_pairs(PassContext *c, Pairs *f) {
     fuse_take_params(m, first->consumer, first->in, first->producer, &in);
     Builder b = {.m = m, .k = k, .at = aside, .loc = at->loc};
     Epilogue e = {.in = &in, .pairs = f};
-    for (int i = 0; i < f->n; i++) e.value[i] = loaded_value(&b, &f->pair[i], f->pair[i].store);
+    for (int i = 0; i < f->n; i++) e.value[i] = fuse_loaded_value(&b, &f->pair[i], f->pair[i].store);
     in.access = take_value;
     in.ctx = &e;
     inline_region(&in, from->body);
@@ -311,8 +309,7 @@ void fuse_drop_node(Program *p, const Node *gone) {
     for (int i = 0; i < n; i++) p->node.p[i]->id = i;
 }
 
-/* The producer, with the consumer in it, stands where the consumer did. */
-static void move_down(Program *p, Node *producer, Node *consumer) {
+void fuse_move_down(Program *p, Node *producer, Node *consumer) {
     fuse_drop_node(p, producer);
     producer->id = consumer->id;
     p->node.p[producer->id] = producer;
@@ -363,25 +360,28 @@ static bool fuse_into_producer(PassContext *c, Program *p, Node *consumer, const
                    producer->kernel->name, p->tensor.p[f.pair[i].tensor].name,
                    f.pair[i].kept ? "is stored as well" : "stays out of memory");
         fuse_pairs(c, &f);
-        move_down(p, producer, consumer);
+        fuse_move_down(p, producer, consumer);
         return true;
     }
     return false;
 }
 
-static void fuse_beside(PassContext *c, Program *p, Use *use) {
-    for (int n = 0; n < p->node.n;) {
-        bool fused = fuse_siblings(c, p, p->node.p[n], use);
-        if (fused) uses_count(p, use);
-        n += !fused;
-    }
+/* Rows in parts first, whose producers then are no siblings of those that stay whole. */
+static void fuse_products(PassContext *c, Program *p, Use *use) {
+    bool (*const step[])(PassContext *, Program *, Node *, const Use *) = {fuse_parts, fuse_siblings};
+    for (int i = 0; i < 2; i++)
+        for (int n = 0; n < p->node.n;) {
+            bool fused = step[i](c, p, p->node.p[n], use);
+            if (fused) uses_count(p, use);
+            n += !fused;
+        }
 }
 
 /* A fused node stands one place before its consumer did, and may be a consumer itself. */
 static void fuse_program(PassContext *c, Program *p) {
     Use *use = ARENA_ARRAY(c->m->arena, Use, p->tensor.n + 1);
     uses_count(p, use);
-    fuse_beside(c, p, use);
+    fuse_products(c, p, use);
     for (int n = 0; n < p->node.n;) {
         bool fused = fuse_into_producer(c, p, p->node.p[n], use) || fuse_prologue(c, p, p->node.p[n], use);
         if (fused) uses_count(p, use);

@@ -34,12 +34,19 @@ bool fuse_elementwise(const Kernel *, const Op *access);
 /* Of the tensor that the consumer reads: whose result it is, if it may move down to the consumer. */
 bool fuse_find_producer(Pair *, const Use *);
 bool fuse_sliced(const Arg *);
+bool fuse_plain_pos(const Affine *); /* of a range, nothing else */
+/* Every subscript is the position of a grid range of its own: the element is stored (loaded) by one task, once. */
+bool fuse_identity_access(const Kernel *, const Op *, int16_t *range);
+int fuse_results(const Kernel *); /* parameters that it stores */
+/* What the consumer would have loaded: a store repeats its value along the ranges that the value lacks. */
+Value *fuse_loaded_value(Builder *, const Pair *, const Op *store);
 int fuse_uses(const Node *, int tensor); /* as an argument, by a collective, as its condition */
 bool fuse_touches_updated(const Use *, const Node *);
 Kernel *fuse_own_kernel(Module *, Node *); /* the node's kernel, copied if others call it */
 Name fuse_name(Module *, const Kernel *, const Kernel *);
 void fuse_take_params(Module *, const Node *from, int but, Node *to, Inline *);
 void fuse_drop_param(Node *, int gone);
+void fuse_move_down(Program *, Node *producer, Node *consumer); /* with the consumer in it, to where that stood */
 void fuse_drop_node(Program *, const Node *gone);
 
 /* fuse_prologue.c: an elementwise producer moves to where the consumer loads its result; false: nothing to do */
@@ -47,5 +54,17 @@ bool fuse_prologue(PassContext *, Program *, Node *consumer, const Use *);
 
 /* fuse_siblings.c: the node runs beside an earlier one that reads what it reads, in one loop; false: with none */
 bool fuse_siblings(PassContext *, Program *, Node *, const Use *);
+
+/* fuse_join.c: bodies of kernels with the same tasks. They agree: loops over equal tiles with equal bounds, or none;
+ * simple accesses. */
+bool fuse_same_tiles(const Range *, const Range *);
+bool fuse_bodies_agree(const Kernel *, const Kernel *);
+bool fuse_has_loop(const Kernel *);
+void fuse_join(
+    Inline *); /* all of `from` goes beside the body of `into`; the grid's ranges and all parameters are mapped */
+
+/* fuse_parts.c: a consumer that reads a row in parts, as a rotary embedding does, into a producer that makes part by
+ * part */
+bool fuse_parts(PassContext *, Program *, Node *consumer, const Use *);
 
 #endif

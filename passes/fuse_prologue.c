@@ -11,7 +11,7 @@ static bool has_product(const Region *r) {
     return false;
 }
 
-static int results(const Kernel *k) {
+int fuse_results(const Kernel *k) {
     int n = 0;
     for (int i = 0; i < k->param.n; i++) n += k->param.p[i].out || k->param.p[i].inout;
     return n;
@@ -19,7 +19,7 @@ static int results(const Kernel *k) {
 
 static bool pair_fits(Pair *f) {
     const Kernel *a = f->producer->kernel, *b = f->consumer->kernel;
-    return fuse_accesses_meet(f) && fuse_elementwise(a, f->store) && results(a) == 1 && f->loads == 1 &&
+    return fuse_accesses_meet(f) && fuse_elementwise(a, f->store) && fuse_results(a) == 1 && f->loads == 1 &&
            f->load->in == b->body && b->ngrid == f->load->sub.n && !has_product(b->body);
 }
 

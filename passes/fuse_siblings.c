@@ -7,13 +7,11 @@
 
 /* ---- which kernels ---- */
 
-static bool same_tiles(const Range *a, const Range *b) { return a->kind == b->kind && a->size == b->size; }
-
 static bool same_tasks(const Kernel *a, const Kernel *b) {
     if (a->level != b->level || a->ngrid != b->ngrid) return false;
     for (int i = 0; i < a->ngrid; i++) {
         const Range *x = &a->range.p[i], *y = &b->range.p[i];
-        if (!same_tiles(x, y) || !size_equal(x->of, y->of) || x->owner >= 0 || y->owner >= 0) return false;
+        if (!fuse_same_tiles(x, y) || !size_equal(x->of, y->of) || x->owner >= 0 || y->owner >= 0) return false;
     }
     return true;
 }
@@ -34,48 +32,6 @@ static int shared_param(const Node *a, const Node *b, int i) {
             return j;
     }
     return -1;
-}
-
-/* The one loop of a region that holds no other control flow. */
-static Op *loop_of(const Region *r) {
-    Op *loop = NULL;
-    for (Op *op = r->first; op; op = op->next) {
-        if (op_info[op->kind].class != CLASS_CONTROL || op->kind == OP_YIELD) continue;
-        if (loop || op->kind != OP_FOR || op->region[1]) return NULL;
-        loop = op;
-    }
-    return loop;
-}
-
-static bool has_control(const Region *r) {
-    for (const Op *op = r->first; op; op = op->next)
-        if (op_info[op->kind].class == CLASS_CONTROL && op->kind != OP_YIELD) return true;
-    return false;
-}
-
-static bool same_bound(const Value *a, const Value *b) {
-    if (!a->def || !b->def || a->def->kind != b->def->kind) return false;
-    if (a->def->kind == OP_CONST) return a->def->imm == b->def->imm;
-    return a->def->kind == OP_SIZE && size_equal(a->def->size, b->def->size);
-}
-
-/* Both have a loop over the same tiles that carries something, and in it again, or nothing but operations. */
-static bool loops_agree(const Kernel *a, const Region *ra, const Kernel *b, const Region *rb) {
-    const Op *x = loop_of(ra), *y = loop_of(rb);
-    if (!x || !y) return !has_control(ra) && !has_control(rb);
-    return x->res.n && y->res.n && same_tiles(&a->range.p[x->range], &b->range.p[y->range]) &&
-           same_bound(x->arg.p[0], y->arg.p[0]) && same_bound(x->arg.p[1], y->arg.p[1]) &&
-           loops_agree(a, x->region[0], b, y->region[0]);
-}
-
-/* Stores set elements once, and nothing that is stored is loaded. */
-static bool is_simple(const Kernel *k, const Region *r) {
-    for (const Op *op = r ? r->first : NULL; op; op = op->next) {
-        if (op->kind == OP_STORE && op->mode != STORE_SET) return false;
-        if (op->kind == OP_LOAD && k->param.p[op->param].out) return false;
-        if (!is_simple(k, op->region[0]) || !is_simple(k, op->region[1])) return false;
-    }
-    return true;
 }
 
 /* ---- what they hold at once ---- */
@@ -107,72 +63,6 @@ static bool fit_together(const PassContext *c, const Kernel *a, const Kernel *b)
 
 /* ---- joining ---- */
 
-typedef struct {
-    Inline in;
-    Region *into; /* where the operation in hand goes, .. */
-    Op *before;   /* .. and in front of which one; NULL: its end */
-} Join;
-
-/* What `into` has loaded already. */
-static bool take_load(void *ctx, const Op *op) {
-    Join *j = ctx;
-    if (op->kind != OP_LOAD) return false;
-    for (const Op *o = j->into->first; o != j->before; o = o->next) {
-        bool same = o->kind == OP_LOAD && o->param == j->in.param[op->param] && o->sub.n == op->sub.n;
-        for (int d = 0; same && d < op->sub.n; d++) {
-            Affine a = inline_affine(&j->in, &op->sub.p[d].lo);
-            same = affine_equal(&a, &o->sub.p[d].lo);
-        }
-        if (same) return j->in.value[op->res.p[0]->id] = o->res.p[0], true;
-    }
-    return false;
-}
-
-static void join_op(Join *j, const Op *op) {
-    Region *aside = region_new(j->in.m, j->into->parent);
-    j->in.at = aside;
-    inline_op(&j->in, op);
-    if (j->before)
-        region_splice_before(j->before, aside);
-    else
-        region_take(j->into, aside);
-}
-
-static void join_region(Join *j, Region *a, const Region *b);
-
-static void join_loop(Join *j, Op *a, const Op *b) {
-    Module *m = j->in.m;
-    Region *ra = a->region[0], *rb = b->region[0];
-    j->in.range[b->range] = a->range;
-    for (int i = 0; i < rb->arg.n; i++) {
-        Value *init = j->in.value[b->arg.p[i + 2]->id];
-        vec_push(m->arena, &a->arg, init);
-        j->in.value[rb->arg.p[i]->id] = region_arg(m, j->in.into, ra, init->type, rb->arg.p[i]->name);
-    }
-    join_region(j, ra, rb);
-    for (int i = 0; i < rb->arg.n; i++) {
-        vec_push(m->arena, &ra->last->arg, j->in.value[rb->last->arg.p[i]->id]);
-        Value *v = op_result(m, j->in.into, a, inline_type(&j->in, b->res.p[i]->type));
-        v->name = b->res.p[i]->name;
-        j->in.value[b->res.p[i]->id] = v;
-    }
-}
-
-/* What stands before b's loop goes before a's, what stands behind it to the end. */
-static void join_region(Join *j, Region *a, const Region *b) {
-    Op *x = loop_of(a);
-    const Op *y = loop_of(b);
-    Op *end = a->last && a->last->kind == OP_YIELD ? a->last : NULL;
-    Op *before = x ? x : end;
-    for (const Op *op = b->first; op; op = op->next) {
-        j->into = a, j->before = before;
-        if (op == y)
-            join_loop(j, x, y), before = end;
-        else if (op->kind != OP_YIELD)
-            join_op(j, op);
-    }
-}
-
 static void take_params(Module *m, Node *a, const Node *b, Inline *in) {
     int own = a->arg.n;
     for (int i = 0; i < b->arg.n; i++) {
@@ -185,12 +75,10 @@ static void take_params(Module *m, Node *a, const Node *b, Inline *in) {
 static void join(Module *m, Node *a, const Node *b) {
     Kernel *k = fuse_own_kernel(m, a);
     k->name = fuse_name(m, k, b->kernel);
-    Join j = {.in = inline_begin(m, b->kernel, k, k->body)};
-    for (int i = 0; i < k->ngrid; i++) j.in.range[i] = (int16_t)i;
-    take_params(m, a, b, &j.in);
-    j.in.access = take_load;
-    j.in.ctx = &j;
-    join_region(&j, k->body, b->kernel->body);
+    Inline in = inline_begin(m, b->kernel, k, k->body);
+    for (int i = 0; i < k->ngrid; i++) in.range[i] = (int16_t)i;
+    take_params(m, a, b, &in);
+    fuse_join(&in);
 }
 
 /* ---- which nodes ---- */
@@ -218,9 +106,9 @@ static bool are_siblings(PassContext *c, const Node *a, const Node *b) {
     const Kernel *x = a->kernel, *y = b->kernel;
     bool share = false;
     for (int i = 0; i < b->arg.n; i++) share |= shared_param(a, b, i) >= 0;
-    return share && same_tasks(x, y) && loop_of(x->body) && loops_agree(x, x->body, y, y->body) &&
-           is_simple(x, x->body) && is_simple(y, y->body) && x->nvalue + y->nvalue <= FUSE_MOST_VALUES &&
-           fit_together(c, x, y) && !pipe_would_take(c, x) && !pipe_would_take(c, y);
+    return share && same_tasks(x, y) && fuse_has_loop(x) && fuse_bodies_agree(x, y) &&
+           x->nvalue + y->nvalue <= FUSE_MOST_VALUES && fit_together(c, x, y) && !pipe_would_take(c, x) &&
+           !pipe_would_take(c, y);
 }
 
 bool fuse_siblings(PassContext *c, Program *p, Node *b, const Use *use) {
