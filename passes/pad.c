@@ -70,7 +70,7 @@ static Kernel *copy_make(Module *m, const Kernel *k, int param, int64_t columns)
     out.dim[1].c = columns;
     kernel_param(m, copy, in);
     kernel_param(m, copy, out);
-    int i = copy_range(m, copy, "i", 8, in.dim[0].c), j = copy_range(m, copy, "j", 1024, columns);
+    int i = copy_range(m, copy, "i", 64, in.dim[0].c), j = copy_range(m, copy, "j", 256, columns);
     Builder b = {.m = m, .k = copy, .at = copy->body, .loc = k->loc};
     const Span at[2] = {span_of(affine_term(TERM_POS, i, 1, 1)), span_of(affine_term(TERM_POS, j, 1, 1))};
     build_store(&b, 1, at, 2, build_load(&b, 0, at, 2), STORE_SET);
