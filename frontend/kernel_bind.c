@@ -87,6 +87,8 @@ static void mismatch_report(Bind *c, const BoundParam *p, int d, Size want, Loc 
                    should);
     if (by) diag_note(diags_of(c), by->loc, "'%s' is bound here", e->name);
     diag_note(diags_of(c), e->loc, "dimension %d of '%s', counted from 0", d, p->decl->name);
+    bool runtime = want.sym >= 0 && p->dim[d].sym >= 0 && want.sym != p->dim[d].sym;
+    if (runtime) diag_note(diags_of(c), at, "two run-time dims are never known to be equal; declare both extents with one");
 }
 
 static void extents_check(Bind *c, const BoundParam *p, Loc at) {
