@@ -7,7 +7,7 @@
 #include "passes/pipe.h"
 #include "target/match.h"
 
-/* Without a schedule products with rows at odd addresses take 5 to 10 times as long, but for a single row (bench/gpu). */
+/* Without a schedule products with rows at odd addresses take 5 to 10 times as long (bench/gpu). */
 enum { TIMES_WITHOUT = 5 };
 
 /* By parameter: the kernel that copies what it is given; NULL: as it is. */
@@ -102,29 +102,42 @@ static bool is_worth(const PassContext *c, const Kernel *k, const Product *f, in
 }
 
 static bool has_schedule(PassContext *c, const Kernel *k, const Product *f, int align) {
+    int remarks = c->remark.n;
     Kernel *copy = kernel_clone(c->m, k);
     product_pad(c->m, copy, f, align);
-    bool taken = pipe_would_take(c, copy);
+    pipe_kernel(c, copy);
+    c->remark.n = remarks;
     c->m->kernel.n--;
-    return taken;
+    return copy->schedule != NULL;
+}
+
+/* 0: it stays as it is; else what rows are to be multiples of. */
+static int align_wanted(PassContext *c, const Kernel *k, Product *f) {
+    const MatrixTarget *t = pipe_target(c);
+    const MatrixSchedule *s = t ? matrix_schedule(t, "product", 0) : NULL;
+    bool is = s && !pass_is_off(c->options, &pass_pad) && !k->choice.plain && !product_match(k, f);
+    return is && is_worth(c, k, f, s->align) && has_schedule(c, k, f, s->align) ? s->align : 0;
+}
+
+void pad_operands(PassContext *c, Kernel *k) {
+    Product f;
+    int align = align_wanted(c, k, &f);
+    if (align) product_pad(c->m, k, &f, align);
 }
 
 static void pad_kernel(PassContext *c, Kernel *k, Padded *to) {
     Product f;
-    const MatrixTarget *t = pipe_target(c);
-    const MatrixSchedule *s = t ? matrix_schedule(t, "product", 0) : NULL;
-    if (!s || k->choice.plain || product_match(k, &f) || !is_worth(c, k, &f, s->align) ||
-        !has_schedule(c, k, &f, s->align))
-        return;
+    int align = align_wanted(c, k, &f);
+    if (!align) return;
     *to = (Padded){k, ARENA_ARRAY(c->m->arena, Kernel *, k->param.n)};
     for (int i = 0; i < k->param.n; i++) {
-        int64_t columns = i == f.a || i == f.b ? columns_padded(&k->param.p[i], s->align) : 0;
+        int64_t columns = i == f.a || i == f.b ? columns_padded(&k->param.p[i], align) : 0;
         if (!columns || columns == k->param.p[i].dim[1].c) continue;
         to->copy[i] = copy_make(c->m, k, i, columns);
         remark(c, "pad", k->loc, "'%s': '%s' is copied first, into rows of %lld", k->name, k->param.p[i].name,
                (long long)columns);
     }
-    product_pad(c->m, k, &f, s->align);
+    product_pad(c->m, k, &f, align);
 }
 
 /* ---- nodes ---- */

@@ -20,7 +20,7 @@ const MatrixTarget *pipe_target(const PassContext *c) {
     return run && !pass_is_off(c->options, &pass_pipe) ? target : NULL;
 }
 
-static void pipe_kernel(PassContext *c, Kernel *k) {
+void pipe_kernel(PassContext *c, Kernel *k) {
     const MatrixTarget *target = pipe_target(c);
     if (!target) return;
     pipe_product(c, k, target);
@@ -34,6 +34,7 @@ static Name schedule_of(PassContext *c, const Kernel *k) {
     Kernel *copy = kernel_clone(c->m, k);
     even_kernel(c->m, copy);
     if (!pass_is_off(c->options, &pass_group)) group_kernel(c, copy);
+    pad_operands(c, copy);
     pipe_kernel(c, copy);
     c->remark.n = remarks;
     c->m->kernel.n--;

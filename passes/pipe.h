@@ -8,7 +8,9 @@
 
 /* NULL: a machine whose schedules cannot be run, or the pass is off. */
 const MatrixTarget *pipe_target(const PassContext *);
+void pipe_kernel(PassContext *, Kernel *);
 void pipe_product(PassContext *, Kernel *, const MatrixTarget *);
+void pad_operands(PassContext *, Kernel *); /* pad.c: it has the parameters that it will have, if `pad` is on */
 /* A schedule computes it as it is, and not with more behind it. */
 bool pipe_takes_alone(PassContext *, const Kernel *);
 /* A schedule would compute it, as long as it reads and writes private memory. */
