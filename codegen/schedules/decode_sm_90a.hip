@@ -40,17 +40,26 @@ TILE_FN uint32_t $kernel_chunk(uint32_t at, int key, int chunk) {
     return at + (chunk >> 3) * $kernel_PANEL + key * 128 + (((chunk ^ key) & 7) << 4);
 }
 
+/* The n-th 16 bytes of 16 keys, and of their values; so many are read, the others are 0. */
+TILE_FN void $kernel_copy16(uint32_t to, const $elem *k, const $elem *v, int n, int bytes) {
+    int row = n / $kernel_CHUNKS, chunk = n % $kernel_CHUNKS;
+    uint32_t at = $kernel_chunk(to, row, chunk);
+    tile_copy_once(at, k + row * $STRIDE + 8 * chunk, bytes);
+    tile_copy_once(at + $kernel_VALUES, v + row * $STRIDE + 8 * chunk, bytes);
+}
+
 /* The warp's 16 keys from `key` on, and their values; zeros from the end on. A group of copies, even of none. */
 TILE_FN void $kernel_copy($call call, $kernel_task t, uint32_t to, int64_t key) {
-    const int lane = tile_thread() & 31, end = tile_min_i32(t.last, t.all);
-    const $elem *k = $k_at + t.place, *v = $v_at + t.place;
+    const int64_t from = t.place + key * $STRIDE, there = tile_min_i32(t.last, t.all) - key;
+    const $elem *k = $k_at + from, *v = $v_at + from;
+    const int lane = tile_thread() & 31;
+    if (there >= 16)
 #pragma unroll
-    for (int i = 0; i < $kernel_CHUNKS / 2 && key < t.last; i++) {
-        int row = (32 * i + lane) / $kernel_CHUNKS, chunk = (32 * i + lane) % $kernel_CHUNKS, bytes = key + row < end ? 16 : 0;
-        int64_t from = bytes ? (key + row) * $STRIDE + 8 * chunk : 0;
-        tile_copy_ahead($kernel_chunk(to, row, chunk), k + from, bytes);
-        tile_copy_ahead($kernel_chunk(to + $kernel_VALUES, row, chunk), v + from, bytes);
-    }
+        for (int i = 0; i < $kernel_CHUNKS / 2; i++) $kernel_copy16(to, k, v, 32 * i + lane, 16);
+    else if (key < t.last)
+#pragma unroll
+        for (int i = 0; i < $kernel_CHUNKS / 2; i++)
+            $kernel_copy16(to, k, v, 32 * i + lane, (32 * i + lane) / $kernel_CHUNKS < there ? 16 : 0);
     tile_copy_commit();
 }
 
@@ -97,30 +106,44 @@ TILE_FN void $kernel_scores(float x[$BLOCKS][4], const uint32_t q[$BLOCKS][$D / 
         for (int b = 0; b < $BLOCKS; b++) tile_mma_words_$type(u & 1 ? odd[b] : x[b], k, q[b][u]);
     }
 #pragma unroll
-    for (int i = 0; i < 4 * $BLOCKS; i++)
-        x[i / 4][i % 4] = (lane >> 2) + (i & 2) * 4 < n ? x[i / 4][i % 4] + odd[i / 4][i % 4] : -INFINITY;
+    for (int i = 0; i < 4 * $BLOCKS; i++) x[i / 4][i % 4] += odd[i / 4][i % 4];
+    if (n < 16)
+#pragma unroll
+        for (int i = 0; i < 4 * $BLOCKS; i++)
+            if ((lane >> 2) + (i & 2) * 4 >= n) x[i / 4][i % 4] = -INFINITY;
 }
 
-/* x to exp(x - m), m the largest so far; what was summed before shrinks by as much as m grew. Powers of 2, whose factor is in the
-   scale. */
-TILE_FN void $kernel_softmax($kernel_sums *sums, float x[4], int b) {
-    const float scale = $scale;
-    float keep[2], base[2];
+/* m to the largest score so far; what was summed before shrinks by as much as m grew. */
+TILE_FN void $kernel_grow($kernel_sums *sums, const float x[4], int b) {
+    float keep[2];
 #pragma unroll
     for (int h = 0; h < 2; h++) {
         float top = fmaxf(x[h], x[2 + h]);
         for (int apart = 4; apart < 32; apart *= 2) top = fmaxf(top, tile_shuffle_xor_f32(top, apart));
         top = fmaxf(top, sums->m[b][h]);
-        base[h] = top == -INFINITY ? 0 : top * scale;
-        keep[h] = tile_exp2_fast(sums->m[b][h] * scale - base[h]);
+        keep[h] = top == -INFINITY ? 1 : tile_exp2_fast((sums->m[b][h] - top) * $scale);
         sums->m[b][h] = top;
+        sums->l[b][h] *= keep[h];
     }
 #pragma unroll
-    for (int i = 0; i < 4; i++) x[i] = tile_exp2_fast(x[i] * scale - base[i & 1]);
-#pragma unroll
-    for (int h = 0; h < 2; h++) sums->l[b][h] = sums->l[b][h] * keep[h] + x[h] + x[2 + h];
-#pragma unroll
     for (int i = 0; i < $D / 4; i++) sums->o[b][i / 4][i % 4] *= keep[i & 1];
+}
+
+/* x to exp(x - m). m stays until a score is larger by so much that weights would be 2^8: warps seldom compare theirs. Powers of 2,
+   whose factor is in the scale. */
+TILE_FN void $kernel_softmax($kernel_sums *sums, float x[4], int b) {
+    const float scale = $scale;
+    bool larger = false;
+#pragma unroll
+    for (int i = 0; i < 4; i++) larger |= x[i] > sums->m[b][i & 1] + 8 / scale;
+    if (tile_wave_any(larger)) $kernel_grow(sums, x, b);
+#pragma unroll
+    for (int i = 0; i < 4; i++) {
+        float m = sums->m[b][i & 1];
+        x[i] = tile_exp2_fast(x[i] * scale - (m == -INFINITY ? 0 : m * scale));
+    }
+    sums->l[b][0] += x[0] + x[2];
+    sums->l[b][1] += x[1] + x[3];
 }
 
 /* Values by weights, whose blocks are transposed to be operands on the right. */

@@ -84,9 +84,13 @@ TILE_FN void tile_tma_store3(const tile_tensor_map *map, int c0, int c1, int c2,
                  "r"(c0), "r"(c1), "r"(c2), "r"(from)
                  : "memory");
 }
-/* 16 bytes by a thread, of which so many are read; the others are 0. */
-TILE_FN void tile_copy_ahead(uint32_t to, const void *from, int bytes) {
-    asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to), "l"(from), "r"(bytes) : "memory");
+/* 16 bytes by a thread, of which so many are read; the others are 0. They are not read again: L2 forgets them first. */
+TILE_FN void tile_copy_once(uint32_t to, const void *from, int bytes) {
+    uint64_t policy;
+    asm("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(policy));
+    asm volatile("cp.async.cg.shared.global.L2::cache_hint [%0], [%1], 16, %2, %3;" ::"r"(to), "l"(from), "r"(bytes),
+                 "l"(policy)
+                 : "memory");
 }
 /* A group of this thread's copies; until all but the last n groups have come. */
 TILE_FN void tile_copy_commit(void) { asm volatile("cp.async.commit_group;" ::: "memory"); }
@@ -107,6 +111,7 @@ TILE_FN void tile_cluster_sync(void) {
     tile_cluster_wait();
 }
 TILE_FN void tile_wave_sync(void) { __syncwarp(); }
+TILE_FN bool tile_wave_any(bool x) { return __any_sync(0xffffffffu, x); }
 TILE_FN void tile_bar_sync(int bar, int threads) {
     asm volatile("bar.sync %0, %1;" ::"r"(bar), "r"(threads) : "memory");
 }
