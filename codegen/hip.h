@@ -93,6 +93,7 @@ void sum_close(Fn *, const SumLoops *);
 
 void hip_packet_load(Fn *, const Op *);
 bool takes_tickets(const Program *, const Node *); /* its tasks wait for lower ones: they are numbered as they begin */
+void hip_prefetch(Fn *); /* hip_prefetch.c: rows of later tasks, before the body */
 void hip_load(Fn *, const Op *);
 void hip_load_tile(Fn *, const Op *, const Tile *to);
 void hip_first_tiles(Fn *, const Op *loop); /* hip_ahead.c */

@@ -96,6 +96,7 @@ static void make_body(Fn *f) {
     if (gpu_looks_at_values(f->p)) fn_line(f, "if (tile_refused(call.task)) return;");
     skip_missing_tasks(f);
     plan_kernel(f);
+    hip_prefetch(f);
     emit_region(f, f->k->body);
 }
 

@@ -120,7 +120,7 @@ static const MatrixSchedule sm_90a_schedules[] = {
 #define MMA(...)
 #define WGMMA(...)
 #define SCHEDULE(...)
-#define MACHINE(name, family, processors, wave, lds, registers, most, dependent)                                       \
+#define MACHINE(name, family, processors, wave, lds, registers, most, dependent, prefetch)                             \
     {#name,                                                                                                            \
      #family,                                                                                                          \
      processors,                                                                                                       \
@@ -129,6 +129,7 @@ static const MatrixSchedule sm_90a_schedules[] = {
      registers,                                                                                                        \
      most,                                                                                                             \
      dependent,                                                                                                        \
+     prefetch,                                                                                                         \
      {name##_phases, LENGTH(name##_phases)},                                                                           \
      name##_ops,                                                                                                       \
      LENGTH(name##_ops),                                                                                               \

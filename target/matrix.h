@@ -51,6 +51,7 @@ typedef struct {
     int wave, lds_bytes;
     int registers, most_registers; /* of 32 bits: those that a workgroup shares, and at most of a thread */
     bool dependent; /* a launch may begin before the one before it has ended, and waits for that itself */
+    bool prefetch;  /* memory is brought to the L2 without being loaded (tile_prefetch) */
     LdsMachine lds;
     const MatrixOp *op;
     int nops;

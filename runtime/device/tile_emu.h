@@ -117,6 +117,7 @@ TILE_FN int tile_thread(void) { return tile_emu_thread(); }
 TILE_FN int tile_thread_of(int threads) { return (void)threads, tile_thread(); }
 TILE_FN int64_t tile_group(void) { return tile_emu_group(); }
 TILE_FN void tile_sync(void) { tile_emu_sync(); }
+TILE_FN void tile_prefetch(const void *from, int bytes) { (void)from, (void)bytes; }
 TILE_FN void tile_follow(void) {} /* a launch begins when the one before it has ended */
 TILE_FN uint32_t tile_shuffle(uint32_t x, int lane) { return tile_emu_shuffle(x, lane); }
 
