@@ -61,6 +61,7 @@ bool tuned_size(Kern *c, const RangeDecl *d, Range *r) {
         diag_error(c->diags, p->loc, "bad-tuning", "'%s' of '%s' has no size to choose", d->name, c->bound->decl->name);
         return false;
     }
+    c->b.k->choice.sized = 1;
     if (tuned_number(p, TILE_LIMIT, &r->size)) return true;
     diag_error(c->diags, p->at, "bad-tuning", "a tile has 1 to %d positions along a range, not '%s'", TILE_LIMIT,
                p->value);

@@ -223,6 +223,7 @@ typedef struct {
     int waves;   /* of a workgroup */
     int columns; /* of a schedule's tile */
     int plain;   /* 1: by no schedule */
+    int sized;   /* 1: some range has its size from there */
 } KernelChoice;
 
 typedef struct Kernel {
