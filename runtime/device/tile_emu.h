@@ -49,6 +49,7 @@ typedef struct {
 int tile_emu_thread(void);
 int64_t tile_emu_group(void);
 void tile_emu_sync(void);
+void tile_emu_follow(void);
 uint32_t tile_emu_shuffle(uint32_t x, int lane);
 void tile_emu_multiply(const tile_emu_matrix *, void *d, const void *a, const void *b);
 void tile_emu_check(const void *p, size_t bytes, int how, const void *value);
@@ -118,7 +119,7 @@ TILE_FN int tile_thread_of(int threads) { return (void)threads, tile_thread(); }
 TILE_FN int64_t tile_group(void) { return tile_emu_group(); }
 TILE_FN void tile_sync(void) { tile_emu_sync(); }
 TILE_FN void tile_prefetch(const void *from, int bytes) { (void)from, (void)bytes; }
-TILE_FN void tile_follow(void) {} /* a launch begins when the one before it has ended */
+TILE_FN void tile_follow(void) { tile_emu_follow(); } /* a launch begins when the one before it has ended */
 TILE_FN uint32_t tile_shuffle(uint32_t x, int lane) { return tile_emu_shuffle(x, lane); }
 
 #define TILE_EMU_ADD(function, T, how, sum)                                                                            \

@@ -155,6 +155,7 @@ typedef struct {
 typedef struct {
     Fiber *fiber;
     LaneState state;
+    bool touched, followed; /* global memory; the launches before */
     WaveArg arg;
 } Lane;
 
@@ -173,6 +174,7 @@ typedef struct {
     int thread, wave; /* that run */
     int waiting;      /* at the barrier */
     int left;         /* threads that have not ended */
+    bool follows;     /* some thread has followed the launches before */
     bool polling;     /* it waits for others, as far as is known */
     bool yields;      /* its turn ends here */
     Lane lane[EMU_THREADS];

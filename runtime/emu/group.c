@@ -54,6 +54,19 @@ char *tile_emu_lds(size_t bytes) {
     return emu->lds.base;
 }
 
+/* Launches before may not have ended for a thread that has not waited for them, where others of its workgroup have to. */
+static void follow_check(void) {
+    Lane *l = lane_now();
+    l->touched = true;
+    if (emu->follows && !l->followed) emu_fail("touches memory, and has not followed the launches before");
+}
+
+void tile_emu_follow(void) {
+    Lane *l = lane_now();
+    if (l->touched) emu_fail("has touched memory before it follows the launches before");
+    l->followed = emu->follows = true;
+}
+
 void tile_emu_check(const void *p, size_t bytes, int how, const void *value) {
     static const TouchKind kind[] = {[TILE_LOADS] = TOUCH_READ,
                                      [TILE_STORES] = TOUCH_STORE,
@@ -61,8 +74,10 @@ void tile_emu_check(const void *p, size_t bytes, int how, const void *value) {
                                      [TILE_SHARED_ATOMICS] = TOUCH_ATOMIC};
     if (how == TILE_LDS_LOADS || how == TILE_LDS_STORES)
         lds_check(p, bytes, how == TILE_LDS_STORES, value);
-    else
+    else {
+        follow_check();
         global_check(p, bytes, kind[how], value);
+    }
     if (how == TILE_ATOMICS) memory_check_own(p);
 }
 
@@ -187,7 +202,7 @@ bool group_begin(Group *g, Launch *l, int64_t number) {
     g->launch = l;
     g->number = number;
     g->waiting = g->nready = 0;
-    g->polling = false;
+    g->polling = g->follows = false;
     g->left = l->threads;
     g->start = g->tick += 2;
     g->synced = g->start - 1;
@@ -198,6 +213,7 @@ bool group_begin(Group *g, Launch *l, int64_t number) {
         g->lane[i].fiber = fiber_take();
         if (!g->lane[i].fiber) return false;
         fiber_begin(g->lane[i].fiber, lane_main);
+        g->lane[i].touched = g->lane[i].followed = false;
         lane_ready(i);
     }
     return good;

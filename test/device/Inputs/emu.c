@@ -17,7 +17,7 @@ typedef struct {
 
 #define KERNELS(X)                                                                                                     \
     X(rotate)                                                                                                          \
-    X(rotate_without_barrier) X(reuse_without_barrier) X(store_outside) X(load_outside) X(load_misaligned)             \
+    X(rotate_without_barrier) X(reuse_without_barrier) X(followed) X(followed_late) X(followed_by_one) X(store_outside) X(load_outside) X(load_misaligned)             \
         X(load_unwritten) X(groups_collide) X(groups_add) X(groups_add_and_read) X(barrier_divergent) X(shuffle_divergent) X(lds_outside) X(shuffles)
 #define DECLARE(name) void name(const void *);
 #define ROW(name) {#name, name},
@@ -89,6 +89,9 @@ static void check_mistakes(void) {
     expect("barrier_divergent", 1, 128, 0, "100 of 128 threads wait at a barrier");
     expect("shuffle_divergent", 1, 64, 0, "for lanes of their waves that do not come");
     expect("lds_outside", 1, 64, 512, "of LDS of 512 bytes");
+    expect("followed", 1, 128, 0, NULL);
+    expect("followed_late", 1, 128, 0, "has touched memory before it follows");
+    expect("followed_by_one", 1, 128, 0, "and has not followed the launches before");
     memory_renew(128);
     expect("store_outside", 1, 128, 0, "writes 4 bytes at byte 512 of a block of 512 bytes");
     memory_renew(N);

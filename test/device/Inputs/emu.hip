@@ -34,6 +34,23 @@ TILE_KERNEL(reuse_without_barrier, emu_call, 128) {
     tile_store_f32(&call.out[t], x);
 }
 
+TILE_KERNEL(followed, emu_call, 128) {
+    tile_follow();
+    tile_store_f32(&call.out[tile_thread()], tile_load_f32(&call.in[tile_thread()]));
+}
+
+TILE_KERNEL(followed_late, emu_call, 128) {
+    float x = tile_load_f32(&call.in[tile_thread()]);
+    tile_follow();
+    tile_store_f32(&call.out[tile_thread()], x);
+}
+
+TILE_KERNEL(followed_by_one, emu_call, 128) {
+    if (tile_thread() == 0) tile_follow();
+    tile_sync();
+    tile_store_f32(&call.out[tile_thread()], 1);
+}
+
 TILE_KERNEL(store_outside, emu_call, 128) { tile_store_f32(&call.out[tile_thread() + 1], 1); }
 TILE_KERNEL(load_outside, emu_call, 128) { tile_store_f32(&call.out[tile_thread()], tile_load_f32(&call.in[tile_thread() - 1])); }
 
