@@ -57,10 +57,12 @@ static const MatrixSchedule *fastest(const Kernel *k, const MatrixTarget *t, boo
     return best;
 }
 
-/* Few rows always go there; other products where few tiles share their sums, and that is faster. */
-static bool is_skinny(const Kernel *k, const SkinnyPlan *few, double time) {
+/* Few rows always go there. Others where it is faster and few tiles share their sums, or where tiles of the other schedule,
+   two above each other, would be half empty. */
+static bool is_skinny(const Kernel *k, const SkinnyPlan *few, const MatrixSchedule *other, double time) {
+    int64_t m = k->range.p[0].of.c;
     if (!few->facts) return false;
-    return k->range.p[0].of.c <= few->facts->rows || (few->parts > 1 && few->time < time);
+    return m <= few->facts->rows || ((few->parts > 1 || !other || m <= other->rows) && few->time < time);
 }
 
 static const MatrixSchedule *chosen(const Kernel *k, const Product *f, const MatrixTarget *t, bool f8) {
@@ -68,7 +70,7 @@ static const MatrixSchedule *chosen(const Kernel *k, const Product *f, const Mat
     SkinnyPlan few = {0};
     if (!f8) few = skinny_plan(t, k->range.p[0].of.c, k->range.p[1].of.c, f->depth, k->choice.columns);
     double time = s ? time_of(k, s) * (double)ceil_div(f->depth, 64) : INFINITY;
-    return is_skinny(k, &few, time) ? few.facts : s;
+    return is_skinny(k, &few, s, time) ? few.facts : s;
 }
 
 void pipe_product(PassContext *c, Kernel *k, const MatrixTarget *t) {

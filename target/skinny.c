@@ -8,10 +8,11 @@
 enum {
     PANEL = 64,        /* positions of a sum, side by side in workgroup memory */
     FEWEST_PANELS = 4, /* of a part */
+    FEWEST_STAGES = 6, /* of two panels each, which are waited for half as often */
     FEWEST_ROWS = 8,   /* of a copy, and of a product */
     MOST_ROWS = 64,    /* of a tile */
     COPIED = 20,       /* rows of `a` or `b`, PANEL positions, in a unit of time: 50 bytes a cycle */
-    MEETING = 20       /* units of time until parts are one sum */
+    MEETING = 30       /* units of time until parts are one sum */
 };
 
 static int rows_of(const MatrixSchedule *s, int64_t rows) {
@@ -24,7 +25,8 @@ static int rows_of(const MatrixSchedule *s, int64_t rows) {
 static SkinnyPlan plan_of(const MatrixSchedule *s, int64_t rows, int64_t columns, int64_t depth, int parts,
                           int beside) {
     SkinnyPlan p = {.facts = s, .rows = rows_of(s, rows), .deep = PANEL, .parts = parts, .beside = beside};
-    if (rows > p.rows) p.deep = 2 * PANEL; /* what comes from L2 is waited for half as often */
+    int wide = 2 * (s->columns + p.rows) * PANEL * 2; /* bytes of a stage of two panels */
+    if (s->lds_bytes / wide >= FEWEST_STAGES) p.deep = 2 * PANEL;
     int64_t across = ceil_div(columns, (int64_t)s->columns * beside) * beside;
     int64_t groups = across * ceil_div(rows, p.rows) * parts, steps = ceil_div(ceil_div(depth, p.deep), parts);
     double step = (s->columns + (double)p.rows / beside) / COPIED * p.deep / PANEL;
