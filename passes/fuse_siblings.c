@@ -72,13 +72,26 @@ static void take_params(Module *m, Node *a, const Node *b, Inline *in) {
     }
 }
 
-static void join(Module *m, Node *a, const Node *b) {
+/* Where both fill most of that half, a step of the loop is half as deep, with as many products as one's had: its
+   operands leave registers for another workgroup. */
+static void shorten_steps(const PassContext *c, Kernel *k) {
+    const MatrixTarget *t = matrix_target(c->options->target);
+    for (int i = k->ngrid; t && i < k->range.n; i++) {
+        Range *r = &k->range.p[i];
+        bool full = 2 * words_of_products(c->m, k, k->body) > t->registers * 3 / 4;
+        if (full && r->kind == RANGE_TILE && r->tunable && r->size >= 64 && !kernel_needs_size(k, i)) r->size /= 2;
+    }
+}
+
+static void join(PassContext *c, Node *a, const Node *b) {
+    Module *m = c->m;
     Kernel *k = fuse_own_kernel(m, a);
     k->name = fuse_name(m, k, b->kernel);
     Inline in = inline_begin(m, b->kernel, k, k->body);
     for (int i = 0; i < k->ngrid; i++) in.range[i] = (int16_t)i;
     take_params(m, a, b, &in);
     fuse_join(&in);
+    shorten_steps(c, k);
 }
 
 /* ---- which nodes ---- */
@@ -118,7 +131,7 @@ bool fuse_siblings(PassContext *c, Program *p, Node *b, const Use *use) {
         if (a->kind != NODE_CALL || a->when != b->when || fuse_touches_updated(use, a)) continue;
         if (!are_siblings(c, a, b) || !may_move_up(p, a, b)) continue;
         remark(c, "fuse", b->loc, "%s runs beside %s, in one loop", b->kernel->name, a->kernel->name);
-        join(c->m, a, b);
+        join(c, a, b);
         fuse_drop_node(p, b);
         return true;
     }
