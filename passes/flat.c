@@ -57,11 +57,13 @@ static bool rows_are_odd(const Kernel *k) {
     return false;
 }
 
+/* A view is made of numbers: a dimension split over one rank is none. */
 static bool args_are_whole(const Program *p, const Node *n) {
     for (int i = 0; i < n->arg.n; i++) {
         const Arg *a = &n->arg.p[i];
-        for (int d = 0; d < p->tensor.p[a->tensor].ndim; d++)
-            if (a->slice[d] >= 0) return false;
+        const Tensor *t = &p->tensor.p[a->tensor];
+        for (int d = 0; d < t->ndim; d++)
+            if (a->slice[d] >= 0 || !size_is_number(t->dim[d])) return false;
         if (a->lead || a->view) return false;
     }
     return true;
