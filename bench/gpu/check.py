@@ -23,6 +23,8 @@ CASES = [
     ("rmsnorm", ""), ("rmsnorm", "-D N=33 -D D=1000"), ("rmsnorm", "-D N=5 -D D=30"),
     ("stories/stories", ""), ("stories/stories", "-D L=2 -D D=12 -D F=10 -D H=4 -D G=2 -D E=6 -D V=20 -D S=9 -D B=2"),
 ]
+# Programs for each schedule of sm_90a (schedules.tile).
+SCHEDULED = ["product", "with_bias", "odd_rows", "few_rows", "one_row", "eight", "full", "causal", "one_token"]
 MESHES = [
     ("ag_gemm", ""), ("ag_gemm", "-D M=37 -D N=50 -D K=40"), ("gemm_rs", ""), ("gemm_rs", "-D M=150 -D N=50 -D K=40"),
     ("gemm_ar", ""), ("gemm_ar", "-D M=30 -D N=50 -D K=41"), ("mlp_tp", ""), ("mlp_tp", "-D D=16 -D H=23 --size N=9"),
@@ -92,6 +94,8 @@ def cases_of(tilec, source, ranks, small):
     if ranks:
         chosen = [(n, o, way) for n, o in MESHES for way in ways]
     examples = [(f"examples/{n}.tile", f"{way} {o}".strip()) for n, o, way in chosen if o or not small]
+    if not ranks:
+        examples += [("bench/gpu/schedules.tile", f"--program={name}") for name in SCHEDULED]
     return examples + list(library(tilec, source, ways[:1] if ranks else None))
 
 
