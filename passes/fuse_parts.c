@@ -231,11 +231,14 @@ static double seconds_of(const PassContext *c, const Node *n) {
     return facts ? model_node_seconds(facts, &cost, gpu ? gpu->processors : 1) + (gpu ? facts->start : 0) : 0;
 }
 
+/* Measured on an H200: 30.7 us for 26.3 apart, where 24.7 and 29.1 were predicted (rotary behind 16 rows by 4096). */
+static const double SURE = 0.7;
+
 /* At the largest sizes; each kernel of a GPU is a launch. */
 static bool is_faster(PassContext *c, const Parts *s, const Node *both) {
     const Pair *f = &s->f;
     double apart = seconds_of(c, f->producer) + seconds_of(c, f->consumer), together = seconds_of(c, both);
-    bool faster = together <= apart;
+    bool faster = together <= SURE * apart;
     remark(c, "fuse", f->consumer->loc, "%s %s of %s, in %d parts of a row: predicted %.2f us, %.2f us apart",
            f->consumer->kernel->name, faster ? "runs in the epilogue" : "is left out of the epilogue",
            f->producer->kernel->name, s->n, 1e6 * together, 1e6 * apart);

@@ -224,6 +224,12 @@ TILE_FN void tile_wgmma_keep(float *d, int n) {
     _Pragma("unroll") for (int i = 0; i < n; i++) asm volatile("" : "+f"(d[i])::"memory");
 }
 
+/* x, of which nvcc knows nothing: a loop of few steps around products stays a loop, whose registers are fewer. */
+TILE_FN int tile_unknown(int x) {
+    asm volatile("" : "+r"(x));
+    return x;
+}
+
 /* Until at most `pending` groups are in flight; then the sums of the others may be read: `d` stays behind the wait. */
 #define TILE_WGMMA_WAIT(pending)                                                                                       \
     TILE_FN void tile_wgmma_wait##pending(float *d, int n) {                                                           \
