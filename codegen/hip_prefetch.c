@@ -31,18 +31,23 @@ static bool is_reduction(const Kernel *k) {
     return reduces;
 }
 
+/* The position of this range, or so many further on, so that a later task's is inside of the tensor or behind it. */
+static bool is_row(const Affine *a, int row) {
+    const Term *t = &a->term[0];
+    return a->nterm == 1 && a->c >= 0 && t->kind == TERM_POS && t->id == row && t->mul == 1 && t->div == 1;
+}
+
 /* Bytes of the row that a load takes as a whole; 0: it takes something else. */
 static int64_t row_bytes(const Fn *f, const Op *op, int row) {
     const Param *p = &f->k->param.p[op->param];
-    if (op->kind != OP_LOAD || p->ndim < 2 || p->ranks >= 0 || op->sub.n != p->ndim) return 0;
-    const Affine *first = &op->sub.p[0].lo, *last = &op->sub.p[p->ndim - 1].lo;
+    if (op->kind != OP_LOAD || p->ndim != 2 || p->ranks >= 0 || op->sub.n != p->ndim || elem_is_packed(p->elem)) return 0;
+    const Affine *last = &op->sub.p[1].lo;
     const Term *t = &last->term[0];
-    Size width = p->dim[p->ndim - 1];
+    Size width = p->dim[1];
     bool whole = last->nterm == 1 && last->c == 0 && t->kind == TERM_POS && t->mul == 1 && t->div == 1 &&
                  size_is_number(width) && f->k->range.p[t->id].kind == RANGE_WHOLE &&
                  size_equal(f->k->range.p[t->id].of, width);
-    bool own = first->nterm == 1 && first->term[0].kind == TERM_POS && first->term[0].id == row;
-    return whole && own && p->ndim == 2 ? width.c * elem_bits(p->elem) / 8 : 0;
+    return whole && is_row(&op->sub.p[0].lo, row) ? width.c * elem_bits(p->elem) / 8 : 0;
 }
 
 static void prefetch_row(Fn *f, const Op *op, int row, int64_t bytes) {

@@ -33,7 +33,7 @@ static SkinnyPlan plan_of(const MatrixSchedule *s, int64_t rows, int64_t columns
     p.time = (double)ceil_div(groups, s->at_once) * (double)steps * step + (parts > 1 ? MEETING : 0);
     bool tall = rows <= p.rows || p.rows == MOST_ROWS; /* lower tiles would read b more often */
     bool fits = parts == 1 || (groups <= s->at_once && depth >= (int64_t)FEWEST_PANELS * PANEL * parts);
-    if (!tall || !fits || p.rows < FEWEST_ROWS * beside) p.facts = NULL;
+    if (!tall || !fits || p.rows % (FEWEST_ROWS * beside)) p.facts = NULL;
     return p;
 }
 

@@ -114,7 +114,7 @@ TILE_FN void $kernel_store($call call, $kernel_place at, float x, int r, int gro
 ?split }
 
 TILE_KERNEL_MAPS($kernel, $call, $threads, $CLUSTER) {
-    TILE_LDS(lds, 0);
+    TILE_LDS(lds, 0);$refuse
     $kernel_place at = {(tile_shared(lds) + 1023) & ~1023u, tile_cluster_rank(), 0, 0, 0, 0};
     int group = tile_shuffle(tile_thread() / 128, 0), thread = tile_thread() & 127;
     if (tile_thread() == 0) {
