@@ -2,13 +2,6 @@
    a cluster share a task's keys. */
 #include "passes/pipe.h"
 
-static bool same_dims(const Kernel *k, int a, int b) {
-    const Param *p = &k->param.p[a], *q = &k->param.p[b];
-    for (int d = 0; d < p->ndim && d < q->ndim; d++)
-        if (!size_equal(p->dim[d], q->dim[d])) return false;
-    return p->ndim == q->ndim;
-}
-
 static int64_t number_most(const Kernel *k, const Affine *a) {
     int64_t most = a->c;
     for (int i = 0; i < a->nterm; i++) {
@@ -40,7 +33,6 @@ static const char *refused(PassContext *c, const Kernel *k, const MatrixTarget *
     if (k->choice.plain || k->choice.split || c->options->split) return "its loop is to be cut as asked for";
     *s = matrix_schedule_wide(t, "decode", a->width.c);
     if (!pipe_one_type(k, a)) return "its tensors are not all bf16, or all f16";
-    if (!same_dims(k, a->k, a->v) || !same_dims(k, a->q, a->o)) return "its operands are not whole matrices";
     if (!*s || !size_is_number(a->width)) return "its rows are too wide";
     if (a->width.c * 2 % (*s)->align) return "its rows are not multiples of 32 bytes";
     if (k->range.p[a->row].size > (*s)->rows) return "it has too many rows";

@@ -100,7 +100,7 @@ static bool find_places(Softmax *f) {
         return false;
     a->rows = q->dim[q->ndim - 2], a->keys = keys->dim[keys->ndim - 2], a->width = q->dim[q->ndim - 1];
     return is_rows(f, f->queries_at, a->row) && is_rows(f, a->keys_at, a->key) && grid_fits(f) &&
-           access_equal(f->store, f->queries_at) && access_equal(a->keys_at, f->values_at);
+           access_equal(f->store, f->queries_at) && access_equal(a->keys_at, f->values_at) && softmax_places_agree(f);
 }
 
 /* ---- the loop's ends leave out only what masks hide ---- */

@@ -78,6 +78,19 @@ static bool ends_fit(const Softmax *f) {
     return is_scalar(f, f->a->loop->arg.p[0]) && is_scalar(f, f->a->loop->arg.p[1]);
 }
 
+/* A number from 0 on, or the larger of one and something else. */
+static bool begins_inside(const Softmax *f) {
+    const Value *begin = f->a->loop->arg.p[0];
+    const Op *wide = match_op(begin, OP_CAST);
+    if (wide && wide->res.p[0]->type.elem == ELEM_I64) begin = wide->arg.p[0];
+    const Op *most = match_op(begin, OP_MAX);
+    double n;
+    if (match_number(begin, &n)) return n >= 0;
+    for (int i = 0; most && i < 2; i++)
+        if (match_number(most->arg.p[i], &n) && n >= 0) return true;
+    return false;
+}
+
 int64_t decode_tasks(const Kernel *k) {
     int64_t n = 1;
     for (int i = 0; i < k->ngrid - 1; i++) {
@@ -95,7 +108,9 @@ const char *decode_match(const Kernel *k, Attention *a) {
     *a = (Attention){.row = k->ngrid - 2};
     bool found = !softmax_find(&f, &guarded), scaled = found && softmax_scale(&f);
     if (!found || !softmax_products(&f) || !find_places(&f)) return "";
+    if (!softmax_places_agree(&f)) return "its operands are not whole matrices";
     if (!scaled) return "its scale is not a positive number";
     if (!ends_fit(&f)) return "its keys are not a task's own numbers";
+    if (!begins_inside(&f)) return "its keys may begin before the first";
     return softmax_alone(&f) ? NULL : "it has another result";
 }

@@ -56,7 +56,7 @@ static bool find_sum(const Softmax *f) {
     for (int i = 0; add && i < 2; i++) {
         const Op *sum = match_op(add->arg.p[1 - i], OP_SUM);
         if (match_other(add->arg.p[i], OP_MUL, f->shrink) == carried(f, f->sum) && sum)
-            return sum->arg.p[0] == f->weight;
+            return sum->arg.p[0] == f->weight && sum->nover == 1 && sum->over[0] == f->a->key;
     }
     return false;
 }
@@ -121,6 +121,18 @@ const char *softmax_find(Softmax *f, bool *guarded) {
     if (!find_weights(f) || !begins_empty(f)) return "its sums are not those of an online softmax";
     if (!find_sum(f) || !find_softmax(f, guarded)) return "its weights are not those of an online softmax";
     return NULL;
+}
+
+static bool dims_equal(const Param *a, const Param *b) {
+    for (int d = 0; d < a->ndim && d < b->ndim; d++)
+        if (!size_equal(a->dim[d], b->dim[d])) return false;
+    return a->ndim == b->ndim;
+}
+
+bool softmax_places_agree(const Softmax *f) {
+    const Param *p = f->k->param.p, *q = &p[f->a->q], *keys = &p[f->a->k];
+    return dims_equal(q, &p[f->a->o]) && dims_equal(keys, &p[f->a->v]) &&
+           size_equal(q->dim[q->ndim - 1], keys->dim[keys->ndim - 1]);
 }
 
 bool softmax_alone(const Softmax *f) {

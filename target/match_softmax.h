@@ -18,8 +18,9 @@ typedef struct {
 /* Fills in the loop, what it carries, the store and the score. NULL: found; "": it has not two products in a loop; else
    what keeps the loop from being one. guarded: a row that has seen no key is told apart. */
 const char *softmax_find(Softmax *, bool *guarded);
-bool softmax_scale(Softmax *);       /* the score is a positive number times .. */
-bool softmax_products(Softmax *);    /* .. a product of loads of q and k */
-bool softmax_alone(const Softmax *); /* the kernel stores nothing else */
+bool softmax_scale(Softmax *);              /* the score is a positive number times .. */
+bool softmax_products(Softmax *);           /* .. a product of loads of q and k */
+bool softmax_places_agree(const Softmax *); /* q is as large as o, k as v, and rows of all four are of one width */
+bool softmax_alone(const Softmax *);        /* the kernel stores nothing else */
 
 #endif
