@@ -160,8 +160,8 @@ static bool are_taken(const Pairs *f, int tensor) {
     return false;
 }
 
-/* The producer moves down to the consumer and becomes one with it: nothing between, nor the consumer, may read its other
-   results. */
+/* The producer moves down to the consumer and becomes one with it: nothing between, nor the consumer, may read its
+   other results. */
 static bool other_results_read(const Program *p, const Pairs *f) {
     const Node *producer = f->pair[0].producer;
     for (int a = 0; a < producer->arg.n; a++) {
@@ -179,6 +179,33 @@ static bool is_read_between(const Pair *f) {
     return false;
 }
 
+static bool parts_meet(const Arg *a, const Arg *b) {
+    if (a->tensor != b->tensor) return false;
+    for (int d = 0; d < a->lead && d < b->lead; d++)
+        if (a->at[d] != b->at[d]) return false;
+    return true;
+}
+
+bool fuse_makes(const Node *n, const Arg *arg) {
+    if (n->kind == NODE_COLLECTIVE) return n->dst == arg->tensor;
+    for (int a = 0; a < n->arg.n; a++)
+        if (n->kernel->param.p[a].out && parts_meet(&n->arg.p[a], arg)) return true;
+    return false;
+}
+
+/* The producer moves down to the consumer: neither that nor what stands between makes anew what it takes or gives, nor
+   its condition. */
+static bool is_made_anew(const Pair *f) {
+    const Node *producer = f->producer;
+    for (int i = producer->id + 1; i <= f->consumer->id; i++) {
+        const Node *n = f->p->node.p[i];
+        if (producer->when && fuse_makes(n, &(Arg){.tensor = producer->when - 1})) return true;
+        for (int a = 0; a < producer->arg.n; a++)
+            if (fuse_makes(n, &producer->arg.p[a])) return true;
+    }
+    return false;
+}
+
 bool fuse_find_producer(Pair *f, const Use *use) {
     const Tensor *t = &f->p->tensor.p[f->tensor];
     const Use *u = &use[f->tensor];
@@ -189,7 +216,8 @@ bool fuse_find_producer(Pair *f, const Use *use) {
     f->producer = u->producer;
     f->out = u->out;
     f->kept = t->role != ROLE_TEMP || u->uses != 2;
-    return !fuse_sliced(&u->producer->arg.p[u->out]) && !fuse_touches_updated(use, f->producer) && !is_read_between(f);
+    return !fuse_sliced(&u->producer->arg.p[u->out]) && !fuse_touches_updated(use, f->producer) &&
+           !is_read_between(f) && !is_made_anew(f);
 }
 
 /* ---- fusing ---- */

@@ -41,6 +41,7 @@ int fuse_results(const Kernel *); /* parameters that it stores */
 /* What the consumer would have loaded: a store repeats its value along the ranges that the value lacks. */
 Value *fuse_loaded_value(Builder *, const Pair *, const Op *store);
 int fuse_uses(const Node *, int tensor); /* as an argument, by a collective, as its condition */
+bool fuse_makes(const Node *, const Arg *); /* elements of it; parts that stand at other numbers do not meet */
 bool fuse_touches_updated(const Use *, const Node *);
 Kernel *fuse_own_kernel(Module *, Node *); /* the node's kernel, copied if others call it */
 Name fuse_name(Module *, const Kernel *, const Kernel *);

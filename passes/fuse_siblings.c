@@ -96,20 +96,14 @@ static void join(PassContext *c, Node *a, const Node *b) {
 
 /* ---- which nodes ---- */
 
-static bool node_makes(const Node *n, int tensor) {
-    if (n->kind == NODE_COLLECTIVE) return n->dst == tensor;
-    for (int a = 0; a < n->arg.n; a++)
-        if (n->arg.p[a].tensor == tensor && n->kernel->param.p[a].out) return true;
-    return false;
-}
-
 /* The later one may run as early as the other: nothing there or between makes what it reads, or knows what it makes. */
 static bool may_move_up(const Program *p, const Node *a, const Node *b) {
     for (int n = a->id; n < b->id; n++) {
         if (p->node.p[n]->kind == NODE_COLLECTIVE) return false;
         for (int i = 0; i < b->arg.n; i++) {
-            int t = b->arg.p[i].tensor;
-            if (b->kernel->param.p[i].out ? fuse_uses(p->node.p[n], t) : node_makes(p->node.p[n], t)) return false;
+            const Arg *arg = &b->arg.p[i];
+            bool made = b->kernel->param.p[i].out;
+            if (made ? fuse_uses(p->node.p[n], arg->tensor) : fuse_makes(p->node.p[n], arg)) return false;
         }
     }
     return true;
