@@ -102,8 +102,31 @@ static bool rows_are_whole(const Pair *f) {
     return true;
 }
 
+static bool store_names(const Op *store, int range) {
+    for (int d = 0; d < store->sub.n; d++)
+        for (int i = 0; i < store->sub.p[d].lo.nterm; i++) {
+            const Term *t = &store->sub.p[d].lo.term[i];
+            if ((t->kind == TERM_POS && t->id == range) || (t->value && type_has(t->value->type, range))) return true;
+        }
+    return false;
+}
+
+/* A kernel whose range is in positions has stores that depend on it already. */
+static bool is_stored_once(const Pair *f, const Op *store, int dim) {
+    return f->consumer->kernel->range.p[f->loaded[dim]].kind == RANGE_POSITION || store_names(store, f->loaded[dim]) ||
+           is_one_tile(&f->producer->kernel->range.p[f->stored[dim]]);
+}
+
+bool fuse_stores_once(const Pair *f) {
+    for (const Op *op = f->consumer->kernel->body->first; op; op = op->next)
+        for (int d = 0; op->kind == OP_STORE && d < f->load->sub.n; d++)
+            if (!is_stored_once(f, op, d)) return false;
+    return true;
+}
+
 static bool pair_fits(Pair *f) {
-    return fuse_accesses_meet(f) && body_is_plain(f->consumer->kernel, f->load) && rows_are_whole(f);
+    return fuse_accesses_meet(f) && body_is_plain(f->consumer->kernel, f->load) && rows_are_whole(f) &&
+           fuse_stores_once(f);
 }
 
 /* ---- who reads what ---- */

@@ -29,6 +29,8 @@ Op *fuse_access(const Kernel *, int param, int *count); /* the last one; NULL wh
 /* The producer stores every element once, the consumer loads what it stores, by positions of grid ranges of their own.
  */
 bool fuse_accesses_meet(Pair *);
+/* One task of the producer's grid writes what a store of the consumer sets, which may lack a range that is one tile. */
+bool fuse_stores_once(const Pair *);
 /* A body without control flow whose grid is exactly the dimensions of an access, and that does not know its tiles. */
 bool fuse_elementwise(const Kernel *, const Op *access);
 /* Of the tensor that the consumer reads: whose result it is, if it may move down to the consumer. */
@@ -40,7 +42,7 @@ bool fuse_identity_access(const Kernel *, const Op *, int16_t *range);
 int fuse_results(const Kernel *); /* parameters that it stores */
 /* What the consumer would have loaded: a store repeats its value along the ranges that the value lacks. */
 Value *fuse_loaded_value(Builder *, const Pair *, const Op *store);
-int fuse_uses(const Node *, int tensor); /* as an argument, by a collective, as its condition */
+int fuse_uses(const Node *, int tensor);    /* as an argument, by a collective, as its condition */
 bool fuse_makes(const Node *, const Arg *); /* elements of it; parts that stand at other numbers do not meet */
 bool fuse_touches_updated(const Use *, const Node *);
 Kernel *fuse_own_kernel(Module *, Node *); /* the node's kernel, copied if others call it */

@@ -130,7 +130,7 @@ static bool producer_fits(Parts *s) {
         if (d != s->dim && !size_equal(a->range.p[f->stored[d]].of, b->range.p[f->loaded[d]].of)) return false;
     return parts_fit(s, &a->range.p[f->stored[s->dim]], &b->range.p[f->loaded[s->dim]]) &&
            is_looked_up(a->body, f->stored[s->dim]) && fuse_has_loop(a) && fuse_bodies_agree(a, a) &&
-           s->n * a->nvalue + b->nvalue <= FUSE_MOST_VALUES;
+           fuse_stores_once(f) && s->n * a->nvalue + b->nvalue <= FUSE_MOST_VALUES;
 }
 
 /* ---- fusing ---- */
