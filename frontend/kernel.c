@@ -24,7 +24,12 @@ static void param_declare(Kern *c, const BoundParam *p, bool out) {
         e->val = const_value(p);
         return;
     }
-    Param q = {.name = p->decl->name, .elem = p->elem, .ndim = p->ndim, .out = out, .inout = kind == NAME_INOUT, .ranks = -1,
+    Param q = {.name = p->decl->name,
+               .elem = p->elem,
+               .ndim = p->ndim,
+               .out = out,
+               .inout = kind == NAME_INOUT,
+               .ranks = -1,
                .loc = p->decl->loc};
     memcpy(q.dim, p->dim, sizeof q.dim);
     e->global = p->global;
@@ -117,6 +122,12 @@ static void results_check(Kern *c) {
     }
 }
 
+/* Steps that the result depends on are not the compiler's to choose. */
+static void steps_settle(Kernel *k) {
+    for (int i = k->ngrid; i < k->range.n; i++)
+        if (k->range.p[i].tunable && loop_needs_size(k, i)) k->range.p[i].tunable = false;
+}
+
 Kernel *kernel_lower(Lower *lw, const Binding *bound, Name name, bool checking) {
     Module *m = lw->m;
     int before = m->diags->errors;
@@ -136,7 +147,7 @@ Kernel *kernel_lower(Lower *lw, const Binding *bound, Name name, bool checking) 
     if (m->diags->errors == before) self_check(&c);
     if (m->diags->errors == before && !checking) tuned_check(&c);
     if (m->diags->errors == before && !checking) tuned_site(&c);
-    if (m->diags->errors == before) return kernel_remove_dead(k), k;
+    if (m->diags->errors == before) return kernel_remove_dead(k), steps_settle(k), k;
     m->kernel.n--;
     return NULL;
 }

@@ -120,10 +120,19 @@ static void report_unknown(const Kern *c, const TunedPair *p) {
         diag_note(c->diags, p->loc, "beside ranges there are split, waves, columns and schedule");
 }
 
-static void report_meant(const Kern *c, const TunedPair *p, const Range *r) {
+static bool needs_size(const Kern *c, int range) {
+    return kernel_needs_size(c->b.k, range) || loop_needs_size(c->b.k, range);
+}
+
+static void report_meant(const Kern *c, const TunedPair *p, int range) {
+    const Range *r = &c->b.k->range.p[range];
     diag_error(c->diags, p->loc, "bad-tuning", "what '%s' computes depends on the size of '%s'", c->bound->decl->name,
                r->name);
-    diag_note(c->diags, r->loc, "where its tiles begin or end is used otherwise than as the end of a loop");
+    if (kernel_needs_size(c->b.k, range))
+        diag_note(c->diags, r->loc, "where its tiles begin or end is used otherwise than as the end of a loop");
+    else
+        diag_note(c->diags, r->loc,
+                  "what is carried from step to step does not only add up, and no 'merge' says how parts go together");
 }
 
 /* FNV-1a over the source's text without blanks. */
@@ -153,7 +162,7 @@ void tuned_check(Kern *c) {
     for (int i = 0; i < c->b.k->range.n; i++) {
         const Range *r = &c->b.k->range.p[i];
         const TunedPair *p = pair_named(c->tuned, r->name);
-        if (p && r->kind == RANGE_TILE && kernel_needs_size(c->b.k, i)) report_meant(c, p, r);
+        if (p && r->kind == RANGE_TILE && needs_size(c, i)) report_meant(c, p, i);
     }
     check_source(c);
 }
@@ -168,7 +177,7 @@ static void site_key(const Kern *c, TunedPairs *to, const char *name) {
 static void site_sizes(Kern *c, TunedSite *s) {
     for (int i = 0; i < c->b.k->range.n; i++) {
         const Range *r = &c->b.k->range.p[i];
-        TunedPairs *to = kernel_needs_size(c->b.k, i) ? &s->fixed : &s->entry.set;
+        TunedPairs *to = needs_size(c, i) ? &s->fixed : &s->entry.set;
         if (r->kind == RANGE_TILE && !tuned_get(to, r->name))
             vec_push(c->arena, to,
                      ((TunedPair){.name = r->name, .value = arena_format(c->arena, "%" PRId64, r->size)}));

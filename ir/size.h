@@ -60,6 +60,7 @@ int64_t range_tiles(const Module *, const Kernel *, int grid_range, const int64_
 bool region_synchronises(const Region *);            /* it waits or signals */
 bool region_counts_tiles(const Region *, int range); /* a subscript has the number of a tile of it; -1: of any range */
 bool kernel_needs_size(const Kernel *, int range); /* tiles of another size along the range would mean something else */
+bool loop_needs_size(const Kernel *, int range);   /* so would steps, of the range of a loop as written */
 /* Words along a flag's dimension; tasks that complete a word. */
 int64_t flag_dim_tasks(const Module *, const FlagDim *, const int64_t *sym);
 bool flag_has_dest(const Flag *);

@@ -33,7 +33,8 @@ static bool same_bound(const Value *a, const Value *b) {
 static bool loops_agree(const Kernel *a, const Region *ra, const Kernel *b, const Region *rb) {
     const Op *x = loop_of(ra), *y = loop_of(rb);
     if (!x || !y) return !has_control(ra) && !has_control(rb);
-    return x->res.n && y->res.n && fuse_same_tiles(&a->range.p[x->range], &b->range.p[y->range]) &&
+    const Range *rx = &a->range.p[x->range], *ry = &b->range.p[y->range];
+    return x->res.n && y->res.n && fuse_same_tiles(rx, ry) && rx->tunable == ry->tunable &&
            same_bound(x->arg.p[0], y->arg.p[0]) && same_bound(x->arg.p[1], y->arg.p[1]) &&
            loops_agree(a, x->region[0], b, y->region[0]);
 }

@@ -1,0 +1,172 @@
+/* region_step.c: loops whose result depends on how many positions a step has. It does not where each carried value only
+   takes in what is reduced over the step's positions, of which the whole is made as well: sum of sums, largest of
+   largest. A merge says how steps go together, so such a loop is taken at its word. */
+#include "ir/ir.h"
+
+static const struct {
+    OpKind join, reduce;
+} ways[] = {{OP_ADD, OP_SUM}, {OP_MAX, OP_RMAX}, {OP_MIN, OP_RMIN}, {OP_OR, OP_ANY}, {OP_AND, OP_ALL}};
+
+typedef struct {
+    int range;
+    bool *way; /* of each value: it lies on the way of a carried value through the body, or is reduced for it */
+} Steps;
+
+static bool is_over(const Op *op, int range) {
+    bool counts = op->kind == OP_ARGMAX || op->kind == OP_ARGMIN || op_info[op->kind].class == CLASS_PREFIX;
+    for (int i = 0; i < op->nover; i++)
+        if (op->over[i] == range) return true;
+    return counts && op->range == range;
+}
+
+static int result_at(const Op *op, const Value *v) {
+    int i = 0;
+    while (op->res.p[i] != v) i++;
+    return i;
+}
+
+/* ---- the ways ---- */
+
+static bool is_part(const Steps *s, const Value *v, int way);
+
+/* A sum times what is the same for all of the step. */
+static bool is_scaled(const Steps *s, const Op *op, int way) {
+    if (ways[way].join != OP_ADD) return false;
+    return is_part(s, op->arg.p[0], way) || is_part(s, op->arg.p[1], way);
+}
+
+/* It is reduced over the range, in the way that the whole is. */
+static bool part_fits(const Steps *s, const Value *v, int way) {
+    const Op *op = v->def;
+    if (!op) return false;
+    switch (op->kind) {
+    case OP_BROADCAST: return is_part(s, op->arg.p[0], way);
+    case OP_CAST: return elem_is_float(v->type.elem) && is_part(s, op->arg.p[0], way);
+    case OP_MUL: return is_scaled(s, op, way);
+    case OP_DOT: return ways[way].join == OP_ADD && op->arg.n == 2 && is_over(op, s->range);
+    default: return op->kind == ways[way].reduce && is_over(op, s->range);
+    }
+}
+
+static bool is_part(const Steps *s, const Value *v, int way) {
+    bool fits = part_fits(s, v, way);
+    if (fits) s->way[v->id] = true;
+    return fits;
+}
+
+static bool takes_in(const Steps *s, const Value *v, const Value *carried, int way);
+
+static bool joins(const Steps *s, const Op *op, const Value *carried, int way) {
+    for (int i = 0; i < 2; i++)
+        if (takes_in(s, op->arg.p[i], carried, way)) return is_part(s, op->arg.p[1 - i], way);
+    return false;
+}
+
+static bool loop_takes_in(const Steps *s, const Op *loop, int i, const Value *carried, int way) {
+    const Region *body = loop->region[0];
+    return takes_in(s, body->last->arg.p[i], body->arg.p[i], way) && takes_in(s, loop->arg.p[2 + i], carried, way);
+}
+
+static bool branches_take_in(const Steps *s, const Op *op, int i, const Value *carried, int way) {
+    for (int r = 0; r < 2; r++)
+        if (!op->region[r] || !takes_in(s, op->region[r]->last->arg.p[i], carried, way)) return false;
+    return true;
+}
+
+static bool op_takes_in(const Steps *s, const Value *v, const Value *carried, int way) {
+    const Op *op = v->def;
+    if (!op) return false;
+    switch (op->kind) {
+    case OP_FOR: return loop_takes_in(s, op, result_at(op, v), carried, way);
+    case OP_IF: return branches_take_in(s, op, result_at(op, v), carried, way);
+    case OP_SUB:
+        return ways[way].join == OP_ADD && takes_in(s, op->arg.p[0], carried, way) && is_part(s, op->arg.p[1], way);
+    case OP_DOT:
+        return ways[way].join == OP_ADD && op->arg.n == 3 && is_over(op, s->range) &&
+               takes_in(s, op->arg.p[2], carried, way);
+    default: return op->kind == ways[way].join && joins(s, op, carried, way);
+    }
+}
+
+static bool takes_in(const Steps *s, const Value *v, const Value *carried, int way) {
+    bool fits = v == carried || op_takes_in(s, v, carried, way);
+    if (fits) s->way[v->id] = true;
+    return fits;
+}
+
+static bool has_way(const Steps *s, const Value *v, const Value *carried) {
+    for (int i = 0; i < (int)(sizeof ways / sizeof *ways); i++)
+        if (takes_in(s, v, carried, i)) return true;
+    return false;
+}
+
+/* ---- what else looks at them ---- */
+
+static bool is_on(const Steps *s, const Value *v) { return s->way[v->id]; }
+
+/* Operand i may be a value on a way: the result is on one as well. */
+static bool may_have(const Steps *s, const Op *op, int i) {
+    switch (op->kind) {
+    case OP_YIELD: return true; /* with the operation that it belongs to */
+    case OP_FOR: return i >= 2 && is_on(s, op->res.p[i - 2]) && is_on(s, op->region[0]->arg.p[i - 2]);
+    case OP_IF: return false;
+    case OP_DOT: return i == 2 && is_on(s, op->res.p[0]);
+    case OP_MUL: return is_on(s, op->res.p[0]) && !is_on(s, op->arg.p[1 - i]);
+    case OP_CAST:
+    case OP_BROADCAST: return is_on(s, op->res.p[0]);
+    default: return op_info[op->kind].class == CLASS_BINARY && is_on(s, op->res.p[0]);
+    }
+}
+
+static bool yields_fit(const Steps *s, const Op *op) {
+    for (int r = 0; r < 2 && op->res.n; r++)
+        for (int i = 0; op->region[r] && i < op->res.n; i++)
+            if (is_on(s, op->region[r]->last->arg.p[i]) && !is_on(s, op->res.p[i])) return false;
+    return true;
+}
+
+static bool subscripts_fit(const Steps *s, const Op *op) {
+    for (int d = 0; d < op->sub.n; d++)
+        for (int i = 0; i < op->sub.p[d].lo.nterm; i++) {
+            const Value *v = op->sub.p[d].lo.term[i].value;
+            if (v && is_on(s, v)) return false;
+        }
+    return true;
+}
+
+static bool region_fits(const Steps *s, const Region *r) {
+    for (const Op *op = r ? r->first : NULL; op; op = op->next) {
+        if (is_over(op, s->range) && !is_on(s, op->res.p[0])) return false;
+        for (int i = 0; i < op->arg.n; i++)
+            if (is_on(s, op->arg.p[i]) && !may_have(s, op, i)) return false;
+        if (!yields_fit(s, op) || !subscripts_fit(s, op)) return false;
+        if (!region_fits(s, op->region[0]) || !region_fits(s, op->region[1])) return false;
+    }
+    return true;
+}
+
+/* ---- the loop ---- */
+
+static bool adds_up(const Steps *s, const Op *loop) {
+    const Region *body = loop->region[0];
+    if (loop->region[1]) return true;
+    for (int i = 0; i < loop->res.n; i++)
+        if (!has_way(s, body->last->arg.p[i], body->arg.p[i])) return false;
+    return region_fits(s, body);
+}
+
+static bool loops_add_up(const Steps *s, const Region *r) {
+    for (const Op *op = r ? r->first : NULL; op; op = op->next) {
+        if (op->kind == OP_FOR && op->range == s->range && !adds_up(s, op)) return false;
+        if (!loops_add_up(s, op->region[0]) || !loops_add_up(s, op->region[1])) return false;
+    }
+    return true;
+}
+
+bool loop_needs_size(const Kernel *k, int range) {
+    if (range < k->ngrid) return false;
+    Arena *a = arena_new();
+    bool fits = loops_add_up(&(Steps){.range = range, .way = ARENA_ARRAY(a, bool, k->nvalue + 1)}, k->body);
+    arena_free(a);
+    return !fits;
+}
