@@ -1,7 +1,9 @@
 /* fuse.c: a consumer becomes the epilogue of the kernel that produces what it reads, an elementwise producer the
-   prologue of the kernel that reads it (fuse_prologue.c), products of one input share a loop (fuse_siblings.c), so that
-   intermediates are not read from memory. Takes: value form without flags. Gives: the same results, fewer nodes. A
-   declared tensor stays a rounding point: the value is converted to its element type and back. */
+   prologue of the kernel that reads it (fuse_prologue.c), kernels that contract one input share a loop
+   (fuse_siblings.c), a kernel that reads a row in parts follows the one that makes it (fuse_parts.c; fuse_join.c puts
+   loops beside each other), so that intermediates are not read from memory. Takes: value form without flags. Gives: the
+   same results, fewer nodes. A declared tensor stays a rounding point: the value is converted to its element type and
+   back. */
 #include "passes/fuse.h"
 #include "passes/pipe.h"
 

@@ -26,8 +26,8 @@ typedef struct {
 } Use;
 
 Op *fuse_access(const Kernel *, int param, int *count); /* the last one; NULL when not all are of one place */
-/* The producer stores every element once, the consumer loads what it stores, by positions of grid ranges of their own.
- */
+/* The producer stores every element once, the consumer loads what it stores, both by positions of grid ranges of their
+   own. */
 bool fuse_accesses_meet(Pair *);
 /* One task of the producer's grid writes what a store of the consumer sets, which may lack a range that is one tile. */
 bool fuse_stores_once(const Pair *);
@@ -59,15 +59,15 @@ bool fuse_prologue(PassContext *, Program *, Node *consumer, const Use *);
 bool fuse_siblings(PassContext *, Program *, Node *, const Use *);
 
 /* fuse_join.c: bodies of kernels with the same tasks. They agree: loops over equal tiles with equal bounds, or none;
- * simple accesses. */
+   simple accesses. Joined, all of `from` goes beside the body of `into`, where the grid's ranges and all parameters are
+   mapped. */
 bool fuse_same_tiles(const Range *, const Range *);
 bool fuse_bodies_agree(const Kernel *, const Kernel *);
 bool fuse_has_loop(const Kernel *);
-void fuse_join(
-    Inline *); /* all of `from` goes beside the body of `into`; the grid's ranges and all parameters are mapped */
+void fuse_join(Inline *);
 
-/* fuse_parts.c: a consumer that reads a row in parts, as a rotary embedding does, into a producer that makes part by
- * part */
+/* fuse_parts.c: a consumer that reads a row in parts, as a rotary embedding does, runs behind a producer that makes
+   the row part by part; false: nothing to do */
 bool fuse_parts(PassContext *, Program *, Node *consumer, const Use *);
 
 #endif

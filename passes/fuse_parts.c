@@ -89,8 +89,8 @@ static bool find_places(Parts *s) {
 
 /* ---- what the producer makes ---- */
 
-/* Elements along the range do not know of each other, nor of where they stand. */
-static bool is_looked_up(const Region *r, int range) {
+/* Elements along the range are made alike: they do not know of each other, nor of where they stand. */
+static bool is_alike_along(const Region *r, int range) {
     for (const Op *op = r ? r->first : NULL; op; op = op->next) {
         bool named = op->kind == OP_POS || op->kind == OP_BEGIN || op->kind == OP_END;
         if (named && op->range == range) return false;
@@ -103,7 +103,7 @@ static bool is_looked_up(const Region *r, int range) {
                     (t->kind != TERM_POS || t->div != 1))
                     return false;
             }
-        if (!is_looked_up(op->region[0], range) || !is_looked_up(op->region[1], range)) return false;
+        if (!is_alike_along(op->region[0], range) || !is_alike_along(op->region[1], range)) return false;
     }
     return true;
 }
@@ -129,7 +129,7 @@ static bool producer_fits(Parts *s) {
     for (int d = 0; d < f->store->sub.n; d++)
         if (d != s->dim && !size_equal(a->range.p[f->stored[d]].of, b->range.p[f->loaded[d]].of)) return false;
     return parts_fit(s, &a->range.p[f->stored[s->dim]], &b->range.p[f->loaded[s->dim]]) &&
-           is_looked_up(a->body, f->stored[s->dim]) && fuse_has_loop(a) && fuse_bodies_agree(a, a) &&
+           is_alike_along(a->body, f->stored[s->dim]) && fuse_has_loop(a) && fuse_bodies_agree(a, a) &&
            fuse_stores_once(f) && s->n * a->nvalue + b->nvalue <= FUSE_MOST_VALUES;
 }
 

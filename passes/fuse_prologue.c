@@ -1,12 +1,13 @@
-/* fuse_prologue.c: an elementwise kernel runs where its result is loaded, once, by a kernel that is not elementwise itself
-   (a norm, a softmax). The result is still stored where others read it, or the program gives it.
+/* fuse_prologue.c: an elementwise kernel runs where its result is loaded, once, by a kernel that is not elementwise
+   itself (a norm, a softmax). The result is still stored where others read it, or the program gives it.
    Products of matrices load what they read again and again, and have schedules: they stay apart. */
 #include "passes/fuse.h"
 
 /* A contraction that gives a matrix; sums of squares are contractions as well. */
 static bool has_product(const Region *r) {
     for (const Op *op = r ? r->first : NULL; op; op = op->next)
-        if ((op->kind == OP_DOT && op->res.p[0]->type.nrange > 1) || has_product(op->region[0]) || has_product(op->region[1]))
+        if ((op->kind == OP_DOT && op->res.p[0]->type.nrange > 1) || has_product(op->region[0]) ||
+            has_product(op->region[1]))
             return true;
     return false;
 }
