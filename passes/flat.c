@@ -48,11 +48,17 @@ static bool grid_is_flat(const Kernel *k) {
     return tiles && k->ngrid > 1 && k->range.n == k->ngrid;
 }
 
+static bool is_accessed(const Kernel *k, int param) {
+    for (const Op *op = k->body->first; op; op = op->next)
+        if (op_info[op->kind].class == CLASS_MEMORY && op->param == param) return true;
+    return false;
+}
+
 /* Rows of some tensor do not begin at multiples of a vector. */
 static bool rows_are_odd(const Kernel *k) {
     for (int i = 0; i < k->param.n; i++) {
         const Param *p = &k->param.p[i];
-        if (p->ndim && p->dim[p->ndim - 1].c * elem_bits(p->elem) % VECTOR_BITS) return true;
+        if (p->ndim && is_accessed(k, i) && p->dim[p->ndim - 1].c * elem_bits(p->elem) % VECTOR_BITS) return true;
     }
     return false;
 }
@@ -109,7 +115,7 @@ static int64_t tile_size(const Kernel *k) {
 static void flatten_params(Kernel *k, int64_t n) {
     for (int i = 0; i < k->param.n; i++) {
         Param *p = &k->param.p[i];
-        if (p->ndim == 0) continue;
+        if (p->ndim == 0 || !is_accessed(k, i)) continue;
         p->ndim = 1;
         p->dim[0] = size_number(n);
     }
@@ -136,7 +142,8 @@ static void flatten_calls(Module *m, const Kernel *k) {
     for (int i = 0; i < m->program.n; i++)
         for (int j = 0; j < m->program.p[i]->node.n; j++) {
             Node *n = m->program.p[i]->node.p[j];
-            for (int a = 0; n->kernel == k && a < n->arg.n; a++) n->arg.p[a].view = k->param.p[a].ndim > 0;
+            for (int a = 0; n->kernel == k && a < n->arg.n; a++)
+                n->arg.p[a].view = k->param.p[a].ndim > 0 && is_accessed(k, a);
         }
 }
 
