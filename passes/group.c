@@ -2,7 +2,7 @@
    task. Takes: value form without flags. Gives: the same results; r of n, read through r / d in a loop, is then r: d of
    n, r / d the number of its tile, and what depends on r is a tile over it: rows of the loop's products. */
 #include "passes/inline.h"
-#include "passes/pass.h"
+#include "passes/pipe.h"
 
 typedef struct {
     Module *m;
@@ -51,12 +51,13 @@ static int64_t task_rows(const Kernel *k) {
     return rows;
 }
 
-/* Fewer tasks are no loss where their loop can be cut, which gives more; tasks of many rows fill the instructions as they are. */
+/* Fewer tasks are no loss where their loop can be cut, which gives more; tasks of many rows fill the instructions as
+   they are. */
 static bool range_fits(const Kernel *k, int range, int64_t by) {
     enum { MOST = 32 };
     const Range *r = &k->range.p[range];
-    return by > 1 && by * task_rows(k) <= MOST && r->kind == RANGE_POSITION && r->owner < 0 && k->level == LEVEL_GROUP &&
-           !k->schedule && !region_counts_tiles(k->body, range) && has_merge(k);
+    return by > 1 && by * task_rows(k) <= MOST && r->kind == RANGE_POSITION && r->owner < 0 &&
+           k->level == LEVEL_GROUP && !k->schedule && !region_counts_tiles(k->body, range) && has_merge(k);
 }
 
 /* ---- types with the range ---- */
@@ -168,7 +169,7 @@ static void group_range(PassContext *c, Kernel *k, int range, int64_t by) {
 void group_kernel(PassContext *c, Kernel *k) {
     for (int r = 0; r < k->ngrid; r++) {
         int64_t by = divisor_of(k->body, r, false);
-        if (range_fits(k, r, by)) group_range(c, k, r, by);
+        if (range_fits(k, r, by) && !pipe_attends(c, k)) group_range(c, k, r, by);
     }
 }
 

@@ -3,6 +3,8 @@
    Takes: value form without flags. Gives: the same, kernels marked with their schedule, its tiles in their grids. */
 #include "passes/pipe.h"
 
+#include <string.h>
+
 void pipe_refuse(PassContext *c, const Kernel *k, const char *why) {
     remark(c, "pipe", k->loc, "'%s': no schedule: %s", k->name, why);
 }
@@ -27,13 +29,13 @@ void pipe_kernel(PassContext *c, Kernel *k) {
     if (!pipe_decode(c, k, target)) pipe_attention(c, k, target);
 }
 
-/* The schedule that it will have when the passes before this one have seen it; NULL: none. */
-static Name schedule_of(PassContext *c, const Kernel *k) {
+/* The schedule that it will have when the passes before this one have seen it, group among them or not; NULL: none. */
+static Name schedule_of(PassContext *c, const Kernel *k, bool group) {
     if (!pipe_target(c)) return NULL;
     int remarks = c->remark.n;
     Kernel *copy = kernel_clone(c->m, k);
     even_kernel(c->m, copy);
-    if (!pass_is_off(c->options, &pass_group)) group_kernel(c, copy);
+    if (group && !pass_is_off(c->options, &pass_group)) group_kernel(c, copy);
     pad_operands(c, copy);
     pipe_kernel(c, copy);
     c->remark.n = remarks;
@@ -41,7 +43,12 @@ static Name schedule_of(PassContext *c, const Kernel *k) {
     return copy->schedule;
 }
 
-bool pipe_would_take(PassContext *c, const Kernel *k) { return schedule_of(c, k) != NULL; }
+bool pipe_would_take(PassContext *c, const Kernel *k) { return schedule_of(c, k, true) != NULL; }
+
+bool pipe_attends(PassContext *c, const Kernel *k) {
+    Name schedule = schedule_of(c, k, false);
+    return schedule && strcmp(schedule, "attention") == 0;
+}
 
 bool pipe_takes_alone(PassContext *c, const Kernel *k) {
     Product p;

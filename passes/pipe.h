@@ -15,9 +15,11 @@ void pad_operands(PassContext *, Kernel *); /* pad.c: it has the parameters that
 bool pipe_takes_alone(PassContext *, const Kernel *);
 /* A schedule would compute it, as long as it reads and writes private memory. */
 bool pipe_would_take(PassContext *, const Kernel *);
+/* As it stands it is attention of many rows, which a schedule computes head by head. */
+bool pipe_attends(PassContext *, const Kernel *);
 bool pipe_one_type(const Kernel *, const Attention *); /* all four bf16 or f16, in private memory */
 void pipe_attention(PassContext *, Kernel *, const MatrixTarget *);
-bool pipe_decode(PassContext *, Kernel *, const MatrixTarget *); /* false: it is no such kernel */
+bool pipe_decode(PassContext *, Kernel *, const MatrixTarget *);                      /* false: it is no such kernel */
 void pipe_mark(PassContext *, Kernel *, const MatrixSchedule *, int row, int column); /* ranges that take its tiles */
 void pipe_refuse(PassContext *, const Kernel *, const char *why);
 
