@@ -11,6 +11,9 @@ static int64_t number_most(const Kernel *k, const Affine *a) {
     return most;
 }
 
+/* Elements from key to key, of 16 of which the text makes an int. */
+enum { MOST_STRIDE = 1 << 26 };
+
 /* All dimensions but the keys' are numbers, and a task's own are inside. */
 static bool keys_inside(const Module *m, const Kernel *k, const Attention *a) {
     const Param *p = &k->param.p[a->k];
@@ -20,7 +23,7 @@ static bool keys_inside(const Module *m, const Kernel *k, const Attention *a) {
         if (!size_is_number(p->dim[d])) return false;
         if (d < p->ndim - 1 && number_most(k, &a->keys_at->sub.p[d].lo) >= p->dim[d].c) return false;
         all *= p->dim[d].c;
-        if (all > 1 << 30) return false;
+        if (all > MOST_STRIDE) return false;
     }
     return a->keys.axis < 0 && size_most(m, a->keys) < 1 << 30;
 }
