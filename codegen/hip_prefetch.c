@@ -4,7 +4,7 @@
 
 #include <inttypes.h>
 
-enum { LEAST_ROUNDS = 4, ROUNDS_AHEAD = 2, LEAST_BYTES = 4096 };
+enum { LEAST_ROUNDS = 4, LEAST_BYTES = 4096 };
 
 /* The grid's only range with more than one task, over positions; -1: another grid. */
 static int row_range(const Fn *f) {
@@ -53,7 +53,7 @@ static int64_t row_bytes(const Fn *f, const Op *op, int row) {
 static void prefetch_row(Fn *f, const Op *op, int row, int64_t bytes) {
     RangeText *r = &f->range[row], *c = &f->range[op->sub.p[1].lo.term[0].id], row_was = *r, column_was = *c;
     Nest n = nest_new(f, NULL, 0);
-    r->pos = fn_text(f, "%d", ROUNDS_AHEAD * f->hip->target->processors);
+    r->pos = fn_text(f, "%d", f->hip->target->processors);
     c->pos = "0";
     fn_line(f, "if (%s < %s)", text_bare(f, nest_affine(&n, &op->sub.p[0].lo)),
             size_text(f, f->k->param.p[op->param].dim[0]));

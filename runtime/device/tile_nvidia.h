@@ -123,11 +123,10 @@ TILE_FN void tile_follow(void) {
     asm volatile("griddepcontrol.wait;\n\tgriddepcontrol.launch_dependents;" ::: "memory");
 }
 
-/* By all threads: what lies in whole multiples of 16 bytes of it comes to the L2. */
+/* By all threads: memory comes to the L2, in lines of 128 bytes. */
 TILE_FN void tile_prefetch(const void *from, int bytes) {
-    uint64_t begin = (__cvta_generic_to_global(from) + 15) & ~UINT64_C(15), end = (__cvta_generic_to_global(from) + bytes) & ~UINT64_C(15);
-    if (tile_thread() == 0)
-        asm volatile("cp.async.bulk.prefetch.L2.global [%0], %1;" ::"l"(begin), "r"((uint32_t)(end - begin)));
+    for (int at = tile_thread() * 128; at < bytes; at += (int)blockDim.x * 128)
+        asm volatile("prefetch.global.L2 [%0];" ::"l"(__cvta_generic_to_global((const char *)from + at)));
 }
 
 TILE_FN uint32_t tile_shuffle(uint32_t x, int lane) { return __shfl_sync(0xffffffffu, x, lane); }
