@@ -177,11 +177,10 @@ static bool stands_still(const Nest *n, const Op *load) {
 static const char *load_base(Nest *n, const Op *access, const char *base, const char *inside) {
     Fn *f = n->f;
     const Param *p = &f->k->param.p[access->param];
-    bool masked = access->kind == OP_LOAD && (inside || n->chosen) && nest_depth(n, &access->res.p[0]->type) == n->n;
+    bool masked = access->kind == OP_LOAD && !p->packet && (inside || n->chosen) && nest_depth(n, &access->res.p[0]->type) == n->n;
     if (!f->back->anew || !masked || !stands_still(n, access)) return base;
     const char *name = c_name(&f->names, fn_text(f, "%s_here", f->param[access->param]));
-    const char *type = p->packet ? "tile_packet" : memory_c(p->elem);
-    nest_line(n, n->n - 1, "const %s *const %s = %s(%s);", type, name, f->back->anew, base);
+    nest_line(n, n->n - 1, "const %s *const %s = %s(%s);", memory_c(p->elem), name, f->back->anew, base);
     return name;
 }
 
