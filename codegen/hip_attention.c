@@ -68,6 +68,12 @@ static void fill_holes(Schedule *s, const Attention *a) {
     schedule_hole(s, "to", a->to ? fn_text(f, "tile_min_i32(at.T, %s)", row_text(f, a->last + 1)) : "at.T");
 }
 
+/* The end of the keys; of few steps one that nvcc does not know: it would unroll them, and spill. */
+static const char *last_text(const Schedule *s, const Attention *a) {
+    enum { FEW_STEPS = 4 };
+    return size_is_number(a->keys) && a->keys.c <= FEW_STEPS * s->facts->columns ? "tile_unknown(t.last)" : "t.last";
+}
+
 /* Tensors copied by boxes: rows in panels of 64 columns. */
 static void prepare_boxes(Schedule *s, const Attention *a) {
     const Param *q = &s->f.k->param.p[a->q], *k = &s->f.k->param.p[a->k];
@@ -79,6 +85,7 @@ static void prepare_boxes(Schedule *s, const Attention *a) {
                   (int[]){a->q, a->k, a->v, a->o}, 4);
     schedule_number(s, "D", width);
     schedule_number(s, "panels", (width + 63) / 64);
+    schedule_hole(s, "last", last_text(s, a));
     schedule_number(s, "share", heads > keyed ? heads / keyed : 1);
 }
 

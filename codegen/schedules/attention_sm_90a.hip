@@ -192,7 +192,7 @@ TILE_FN void $kernel_attend(const $kernel_maps *maps, $kernel_place at) {
         l[0] = l[1] = 0;
 #pragma unroll
         for (int i = 0; i < $D / 2; i++) o[i] = 0;
-        int j = tile_unknown(t.last) - 1; /* from the last keys to the first: those that need a mask first */
+        int j = $last - 1; /* from the last keys to the first: those that need a mask first */
         tile_mbar_wait(at.lds + $kernel_Q_FULL, n & 1);
         tile_mbar_wait(at.lds + $kernel_K_FULL + 8 * k.s, k.phase);
         tile_bar_sync(1 + group, 256);

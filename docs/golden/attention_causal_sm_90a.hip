@@ -207,7 +207,7 @@ TILE_FN void attention_attend(const attention_maps *maps, attention_place at) {
         l[0] = l[1] = 0;
 #pragma unroll
         for (int i = 0; i < 128 / 2; i++) o[i] = 0;
-        int j = tile_unknown(t.last) - 1; /* from the last keys to the first: those that need a mask first */
+        int j = t.last - 1; /* from the last keys to the first: those that need a mask first */
         tile_mbar_wait(at.lds + attention_Q_FULL, n & 1);
         tile_mbar_wait(at.lds + attention_K_FULL + 8 * k.s, k.phase);
         tile_bar_sync(1 + group, 256);
