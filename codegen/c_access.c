@@ -108,12 +108,10 @@ static const Affine *owner_of(Fn *f, const Op *access, int d) {
 
 /* Positions of the block of the rank whose memory it is. */
 static bool counts_in_owner(Fn *f, const Affine *a, const Affine *rank, Size dim) {
-    const Term *t = &a->term[0], *at = &rank->term[0];
-    if (a->nterm != 1 || a->c || t->kind != TERM_POS || t->mul != 1 || t->div != 1 || f->range[t->id].missing)
-        return false;
-    const Range *r = &f->k->range.p[t->id];
-    bool same = rank->nterm == 1 && rank->c == 0 && at->kind == TERM_POS && at->mul == 1 && at->div == 1;
-    return same && r->grid && r->owner == at->id && size_equal(r->of, dim);
+    int range = affine_position(a), at = affine_position(rank);
+    if (range < 0 || at < 0 || f->range[range].missing) return false;
+    const Range *r = &f->k->range.p[range];
+    return r->grid && r->owner == at && size_equal(r->of, dim);
 }
 
 bool access_within(Fn *f, const Op *access, int d) {
@@ -177,8 +175,9 @@ static bool stands_still(const Nest *n, const Op *load) {
 static const char *load_base(Nest *n, const Op *access, const char *base, const char *inside) {
     Fn *f = n->f;
     const Param *p = &f->k->param.p[access->param];
-    bool masked = access->kind == OP_LOAD && !p->packet && (inside || n->chosen) && nest_depth(n, &access->res.p[0]->type) == n->n;
-    if (!f->back->anew || !masked || !stands_still(n, access)) return base;
+    bool masked = access->kind == OP_LOAD && !p->packet && (inside || n->chosen);
+    bool innermost = masked && nest_depth(n, &access->res.p[0]->type) == n->n;
+    if (!f->back->anew || !innermost || !stands_still(n, access)) return base;
     const char *name = c_name(&f->names, fn_text(f, "%s_here", f->param[access->param]));
     nest_line(n, n->n - 1, "const %s *const %s = %s(%s);", memory_c(p->elem), name, f->back->anew, base);
     return name;

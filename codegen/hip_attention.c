@@ -55,13 +55,12 @@ static const char *size_of(Fn *f, Size s) {
 
 static void fill_holes(Schedule *s, const Attention *a) {
     Fn *f = &s->f;
-    schedule_hole(s, "type", elem_text(f->k->param.p[a->q].elem));
+    schedule_softmax(s, a);
     schedule_number(s, "KEYS", s->facts->columns);
     schedule_number(s, "heads", matrices(&f->k->param.p[a->q]));
     schedule_hole(s, "rows", size_of(f, a->rows));
     schedule_hole(s, "keys", size_of(f, a->keys));
     schedule_hole(s, "matrix", keys_text(f, a, "head"));
-    schedule_hole(s, "scale", fn_text(f, "%.9gf", a->scale * 1.4426950408889634));
     schedule_kind(s, a->from ? "from" : "no_from");
     schedule_kind(s, a->to ? "to" : "no_to");
     schedule_hole(s, "from", a->from ? fn_text(f, "tile_max_i32(0, %s)", row_text(f, a->first)) : "0");

@@ -103,9 +103,8 @@ bool decode_prepare(Schedule *s) {
     schedule_begin(s, facts);
     s->launch->cluster = 0; /* none stays for another task */
     schedule_kind(s, s->launch->parts > 1 ? "parts" : "whole");
-    schedule_hole(s, "type", elem_text(f->k->param.p[a.q].elem));
+    schedule_softmax(s, &a);
     schedule_hole(s, "elem", elem_c(f->k->param.p[a.q].elem));
-    schedule_hole(s, "scale", fn_text(f, "%.9gf", a.scale * 1.4426950408889634));
     schedule_hole(s, "q_at", hip_argument(f, a.q));
     schedule_hole(s, "k_at", hip_argument(f, a.k));
     schedule_hole(s, "v_at", hip_argument(f, a.v));

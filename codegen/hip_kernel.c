@@ -107,17 +107,11 @@ static void lds_unless_used(Fn *f, Text *head) {
 
 /* ---- registers ---- */
 
-static bool has_dot(const Region *r) {
-    for (const Op *op = r ? r->first : NULL; op; op = op->next)
-        if (op->kind == OP_DOT || has_dot(op->region[0]) || has_dot(op->region[1])) return true;
-    return false;
-}
-
 /* A loop that sums products of its own beside what it carries (scores of attention), or in a loop of its own (groups). */
 static bool sums_aside(const Region *r, bool in_loop) {
     for (const Op *op = r ? r->first : NULL; op; op = op->next) {
         bool loop = op->kind == OP_FOR;
-        if (in_loop && ((op->kind == OP_DOT && op->arg.n == 2) || (loop && has_dot(op->region[0])))) return true;
+        if (in_loop && ((op->kind == OP_DOT && op->arg.n == 2) || (loop && region_has_dot(op->region[0])))) return true;
         if (sums_aside(op->region[0], in_loop || loop) || sums_aside(op->region[1], in_loop || loop)) return true;
     }
     return false;
@@ -131,7 +125,7 @@ static bool waits_for_ranks(const Fn *f) {
 
 /* Told nothing, ptxas makes room for another workgroup though it has to spill for it; these are no faster with it. */
 static bool wants_registers(const Fn *f) {
-    return sums_aside(f->k->body, false) || (waits_for_ranks(f) && !has_dot(f->k->body));
+    return sums_aside(f->k->body, false) || (waits_for_ranks(f) && !region_has_dot(f->k->body));
 }
 
 static void kernel_head(Fn *f, Text *to, const char *name) {

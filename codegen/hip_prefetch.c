@@ -41,12 +41,10 @@ static bool is_row(const Affine *a, int row) {
 static int64_t row_bytes(const Fn *f, const Op *op, int row) {
     const Param *p = &f->k->param.p[op->param];
     if (op->kind != OP_LOAD || p->ndim != 2 || p->ranks >= 0 || op->sub.n != p->ndim || elem_is_packed(p->elem)) return 0;
-    const Affine *last = &op->sub.p[1].lo;
-    const Term *t = &last->term[0];
+    int column = affine_position(&op->sub.p[1].lo);
     Size width = p->dim[1];
-    bool whole = last->nterm == 1 && last->c == 0 && t->kind == TERM_POS && t->mul == 1 && t->div == 1 &&
-                 size_is_number(width) && f->k->range.p[t->id].kind == RANGE_WHOLE &&
-                 size_equal(f->k->range.p[t->id].of, width);
+    bool whole = column >= 0 && size_is_number(width) && f->k->range.p[column].kind == RANGE_WHOLE &&
+                 size_equal(f->k->range.p[column].of, width);
     return whole && is_row(&op->sub.p[0].lo, row) ? width.c * elem_bits(p->elem) / 8 : 0;
 }
 

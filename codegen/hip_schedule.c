@@ -78,6 +78,11 @@ static int64_t part_number(Fn *f, const Tensor *t, const Arg *a) {
     return known ? number : 0;
 }
 
+void schedule_softmax(Schedule *s, const Attention *a) {
+    schedule_hole(s, "type", elem_text(s->f.k->param.p[a->q].elem));
+    schedule_hole(s, "scale", fn_text(&s->f, "%.9gf", a->scale * 1.4426950408889634));
+}
+
 /* Of a parameter's matrices: its last two dimensions; planes: how many there are, 0 where it is a matrix. */
 GpuMap schedule_map(Schedule *s, int param, int64_t planes, int box) {
     Fn *f = &s->f;

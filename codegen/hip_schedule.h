@@ -3,6 +3,7 @@
 #define TILEC_CODEGEN_HIP_SCHEDULE_H
 
 #include "codegen/hip.h"
+#include "target/match.h"
 
 typedef struct {
     const char *name, *text;
@@ -25,10 +26,12 @@ void schedule_number(Schedule *, const char *name, int64_t);
 GpuMap schedule_map(Schedule *, int param, int64_t planes, int box);     /* planes: 0, or matrices of the parameter */
 void schedule_maps(Schedule *, const GpuMap *, const int *param, int n); /* the kernel's second argument */
 
-/* Fill in facts, maps, and the schedule's own holes; false: the kernel is none that the schedule computes. */
+/* Of both kinds of attention: the type, and the scale as of powers of 2. */
+void schedule_softmax(Schedule *, const Attention *);
 /* A function `float NAME(..)` of what is stored for a sum x at [i, j] by a kernel; its text. */
 const char *epilogue_text(Schedule *, const Op *store, const Value *sum, const char *name);
 
+/* Fill in facts, maps, and the schedule's own holes; false: the kernel is none that the schedule computes. */
 bool product_prepare(Schedule *);
 bool skinny_prepare(Schedule *);
 bool attention_prepare(Schedule *);

@@ -12,11 +12,6 @@ static void accesses_find(Kern *c, const Region *r, int param, Accesses *list) {
     }
 }
 
-static int bare_range(const Affine *a) {
-    bool bare = a->nterm == 1 && a->c == 0 && a->term[0].kind == TERM_POS && a->term[0].mul == 1 && a->term[0].div == 1;
-    return bare ? a->term[0].id : -1;
-}
-
 /* ---- places that a parameter declares unique ---- */
 
 static const Op *unique_load(const Kern *c, const Affine *a) {
@@ -38,7 +33,7 @@ bool store_is_unique(const Kern *c, const Span *sub, int n) {
 }
 
 /* The range itself, or the one whose positions it goes through. */
-static int own_range(const Kern *c, const Affine *a) { return range_stands_for(c, bare_range(a)); }
+static int own_range(const Kern *c, const Affine *a) { return range_stands_for(c, affine_position(a)); }
 
 static bool names_range(const Kern *c, const Op *op, int range) {
     for (int d = 0; d < op->sub.n; d++)

@@ -12,9 +12,8 @@ static bool names_tile_of_places(const Affine *a) {
 
 static bool range_named_alone(const Kern *c, const Span *sub, int n, int range) {
     for (int i = 0; i < n; i++) {
-        const Affine *a = &sub[i].lo;
-        bool alone = a->nterm == 1 && a->term[0].kind == TERM_POS && a->term[0].mul == 1 && a->term[0].div == 1 && a->c == 0;
-        if (alone && range_stands_for(c, a->term[0].id) == range) return true;
+        int alone = affine_position(&sub[i].lo);
+        if (alone >= 0 && range_stands_for(c, alone) == range) return true;
     }
     return false;
 }

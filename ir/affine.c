@@ -89,6 +89,11 @@ bool affine_modulo(Affine *a, int64_t d) {
     return affine_divide(&q, d) && affine_add(a, &q, -d);
 }
 
+int affine_position(const Affine *a) {
+    const Term *t = &a->term[0];
+    return a->nterm == 1 && a->c == 0 && t->kind == TERM_POS && t->mul == 1 && t->div == 1 ? t->id : -1;
+}
+
 bool affine_scale(Affine *a, int64_t by) {
     Affine r = affine_const(0);
     return affine_add(&r, a, by) ? (*a = r, true) : false;

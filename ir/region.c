@@ -30,6 +30,12 @@ bool region_counts_tiles(const Region *r, int range) {
     return false;
 }
 
+bool region_has_dot(const Region *r) {
+    for (const Op *op = r ? r->first : NULL; op; op = op->next)
+        if (op->kind == OP_DOT || region_has_dot(op->region[0]) || region_has_dot(op->region[1])) return true;
+    return false;
+}
+
 /* ---- sizes that the meaning depends on ---- */
 
 static bool affine_names(const Affine *a, int range, const bool *derived) {

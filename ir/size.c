@@ -47,6 +47,12 @@ int64_t size_most(const Module *m, Size s) {
     return n < 0 ? 0 : n;
 }
 
+bool arg_is_whole(const Arg *a) {
+    bool whole = !a->lead && !a->view;
+    for (int d = 0; d < MAX_DIMS; d++) whole &= a->slice[d] < 0;
+    return whole;
+}
+
 int arg_same_dims(const Tensor *t, const Arg *a, const Param *p) {
     if (!a->view) return p->ndim;
     int same = 0;

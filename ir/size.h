@@ -29,6 +29,7 @@ int64_t size_block(const Module *, Size,
 int64_t size_eval(const Module *, Size, const int64_t *sym, const int *coord);
 int64_t size_origin(const Module *, Size, const int64_t *sym, const int *coord);
 
+bool arg_is_whole(const Arg *); /* all of its tensor, as it is: no part, no rank's block, no view */
 int arg_same_dims(const Tensor *, const Arg *, const Param *); /* of a view: dimensions in front that agree; else all */
 
 /* extent.c */
@@ -49,6 +50,7 @@ bool affine_scale(Affine *, int64_t by);
 bool affine_divide(Affine *, int64_t d); /* floor; this and the next: false where it is no such sum */
 bool affine_modulo(Affine *, int64_t d);
 bool affine_equal(const Affine *, const Affine *);
+int affine_position(const Affine *); /* the range of which it is the position and nothing else; -1: another */
 bool access_equal(const Op *, const Op *); /* the same subscripts */
 bool affine_is_const(const Affine *);
 Span span_of(Affine); /* lo = hi */
@@ -58,6 +60,7 @@ Span span_of(Affine); /* lo = hi */
 int64_t grid_tasks(const Module *, Size of, int64_t size, const int64_t *sym);
 int64_t range_tiles(const Module *, const Kernel *, int grid_range, const int64_t *sym);
 bool region_synchronises(const Region *);            /* it waits or signals */
+bool region_has_dot(const Region *);
 bool region_counts_tiles(const Region *, int range); /* a subscript has the number of a tile of it; -1: of any range */
 bool kernel_needs_size(const Kernel *, int range); /* tiles of another size along the range would mean something else */
 bool loop_needs_size(const Kernel *, int range);   /* so would steps, of the range of a loop as written */

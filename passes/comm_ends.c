@@ -259,9 +259,7 @@ static void test_owner(void *arg, Kernel *k, Op *op) {
 
 static bool reader_can_pull(const Comm *c, const Node *n, int a, OwnerEdit *e) {
     (void)c;
-    if (n->arg.p[a].lead || n->arg.p[a].view) return false;
-    for (int d = 0; d < MAX_DIMS; d++)
-        if (n->arg.p[a].slice[d] >= 0) return false;
+    if (!arg_is_whole(&n->arg.p[a])) return false;
     each_access(n->kernel, OP_LOAD, a, test_owner, e);
     return e->legal;
 }

@@ -15,10 +15,7 @@ static bool is_element_op(const Op *op) {
 
 /* Subscript d is the position of the grid's range d, over all of the dimension. */
 static bool is_own_place(const Kernel *k, const Op *op, int d) {
-    const Affine *a = &op->sub.p[d].lo;
-    const Term *t = &a->term[0];
-    return a->nterm == 1 && a->c == 0 && t->kind == TERM_POS && t->id == d && t->mul == 1 && t->div == 1 &&
-           size_equal(k->param.p[op->param].dim[d], k->range.p[d].of);
+    return affine_position(&op->sub.p[d].lo) == d && size_equal(k->param.p[op->param].dim[d], k->range.p[d].of);
 }
 
 /* Of scalars, which are loaded, and of whole tensors at the task's own place. */
@@ -69,8 +66,8 @@ static bool args_are_whole(const Program *p, const Node *n) {
         const Arg *a = &n->arg.p[i];
         const Tensor *t = &p->tensor.p[a->tensor];
         for (int d = 0; d < t->ndim; d++)
-            if (a->slice[d] >= 0 || !size_is_number(t->dim[d])) return false;
-        if (a->lead || a->view) return false;
+            if (!size_is_number(t->dim[d])) return false;
+        if (!arg_is_whole(a)) return false;
     }
     return true;
 }

@@ -11,14 +11,11 @@
 
 /* ---- what may be fused ---- */
 
-bool fuse_plain_pos(const Affine *a) {
-    return a->nterm == 1 && a->c == 0 && a->term[0].kind == TERM_POS && a->term[0].mul == 1 && a->term[0].div == 1;
-}
-
 bool fuse_identity_access(const Kernel *k, const Op *op, int16_t *range) {
     for (int d = 0; d < op->sub.n; d++) {
-        if (!fuse_plain_pos(&op->sub.p[d].lo)) return false;
-        range[d] = op->sub.p[d].lo.term[0].id;
+        int own = affine_position(&op->sub.p[d].lo);
+        if (own < 0) return false;
+        range[d] = (int16_t)own;
         const Range *r = &k->range.p[range[d]];
         if (!r->grid || r->owner >= 0) return false;
         for (int e = 0; e < d; e++)
@@ -131,46 +128,7 @@ static bool pair_fits(Pair *f) {
            fuse_stores_once(f);
 }
 
-/* ---- who reads what ---- */
-
-bool fuse_sliced(const Arg *a) {
-    if (a->lead || a->view) return true;
-    for (int d = 0; d < MAX_DIMS; d++)
-        if (a->slice[d] >= 0) return true;
-    return false;
-}
-
-static void use_count(Use *use, Node *n) {
-    if (n->kind == NODE_COLLECTIVE) use[n->src].uses++, use[n->dst].uses += n->src != n->dst;
-    if (n->when) use[n->when - 1].uses += 2; /* it stays a tensor */
-    for (int a = 0; a < n->arg.n; a++) {
-        Use *u = &use[n->arg.p[a].tensor];
-        u->uses++;
-        if (n->kind != NODE_CALL) continue;
-        u->updated |= n->kernel->param.p[a].inout;
-        if (!n->kernel->param.p[a].out || u->producer) continue;
-        u->producer = n;
-        u->out = a;
-    }
-}
-
-static void uses_count(const Program *p, Use *use) {
-    for (int i = 0; i < p->tensor.n; i++) use[i] = (Use){.updated = p->tensor.p[i].role == ROLE_STATE};
-    for (int i = 0; i < p->node.n; i++) use_count(use, p->node.p[i]);
-}
-
-int fuse_uses(const Node *n, int tensor) {
-    int count = (n->kind == NODE_COLLECTIVE && n->src == tensor) + (n->when == tensor + 1);
-    for (int a = 0; a < n->arg.n; a++) count += n->arg.p[a].tensor == tensor;
-    return count;
-}
-
-/* A kernel that touches what is updated in place stays where it is. */
-bool fuse_touches_updated(const Use *use, const Node *n) {
-    for (int a = 0; a < n->arg.n; a++)
-        if (use[n->arg.p[a].tensor].updated) return true;
-    return false;
-}
+/* ---- which pairs ---- */
 
 /* All that a consumer reads of one producer. */
 enum { MOST_PAIRS = 4 };
@@ -195,54 +153,6 @@ static bool other_results_read(const Program *p, const Pairs *f) {
             if (fuse_uses(p->node.p[i], producer->arg.p[a].tensor)) return true;
     }
     return false;
-}
-
-/* The producer moves down to the consumer: nothing between may read its result. */
-static bool is_read_between(const Pair *f) {
-    for (int i = f->producer->id + 1; i < f->consumer->id; i++)
-        if (fuse_uses(f->p->node.p[i], f->tensor)) return true;
-    return false;
-}
-
-static bool parts_meet(const Arg *a, const Arg *b) {
-    if (a->tensor != b->tensor) return false;
-    for (int d = 0; d < a->lead && d < b->lead; d++)
-        if (a->at[d] != b->at[d]) return false;
-    return true;
-}
-
-bool fuse_makes(const Node *n, const Arg *arg) {
-    if (n->kind == NODE_COLLECTIVE) return n->dst == arg->tensor;
-    for (int a = 0; a < n->arg.n; a++)
-        if (n->kernel->param.p[a].out && parts_meet(&n->arg.p[a], arg)) return true;
-    return false;
-}
-
-/* The producer moves down to the consumer: neither that nor what stands between makes anew what it takes or gives, nor
-   its condition. */
-static bool is_made_anew(const Pair *f) {
-    const Node *producer = f->producer;
-    for (int i = producer->id + 1; i <= f->consumer->id; i++) {
-        const Node *n = f->p->node.p[i];
-        if (producer->when && fuse_makes(n, &(Arg){.tensor = producer->when - 1})) return true;
-        for (int a = 0; a < producer->arg.n; a++)
-            if (fuse_makes(n, &producer->arg.p[a])) return true;
-    }
-    return false;
-}
-
-bool fuse_find_producer(Pair *f, const Use *use) {
-    const Tensor *t = &f->p->tensor.p[f->tensor];
-    const Use *u = &use[f->tensor];
-    if (f->consumer->kernel->param.p[f->in].out || fuse_sliced(&f->consumer->arg.p[f->in])) return false;
-    if ((t->role != ROLE_TEMP && t->role != ROLE_OUTPUT) || t->symmetric >= 0 || u->updated) return false;
-    if (fuse_uses(f->consumer, f->tensor) > 1) return false; /* also as another argument, which would come too early */
-    if (!u->producer || u->producer->id >= f->consumer->id || u->producer->when != f->consumer->when) return false;
-    f->producer = u->producer;
-    f->out = u->out;
-    f->kept = t->role != ROLE_TEMP || u->uses != 2;
-    return !fuse_sliced(&u->producer->arg.p[u->out]) && !fuse_touches_updated(use, f->producer) &&
-           !is_read_between(f) && !is_made_anew(f);
 }
 
 /* ---- fusing ---- */
@@ -425,7 +335,7 @@ static void fuse_products(PassContext *c, Program *p, Use *use) {
     for (int i = 0; i < 2; i++)
         for (int n = 0; n < p->node.n;) {
             bool fused = step[i](c, p, p->node.p[n], use);
-            if (fused) uses_count(p, use);
+            if (fused) fuse_count_uses(p, use);
             n += !fused;
         }
 }
@@ -433,11 +343,11 @@ static void fuse_products(PassContext *c, Program *p, Use *use) {
 /* A fused node stands one place before its consumer did, and may be a consumer itself. */
 static void fuse_program(PassContext *c, Program *p) {
     Use *use = ARENA_ARRAY(c->m->arena, Use, p->tensor.n + 1);
-    uses_count(p, use);
+    fuse_count_uses(p, use);
     fuse_products(c, p, use);
     for (int n = 0; n < p->node.n;) {
         bool fused = fuse_into_producer(c, p, p->node.p[n], use) || fuse_prologue(c, p, p->node.p[n], use);
-        if (fused) uses_count(p, use);
+        if (fused) fuse_count_uses(p, use);
         n += fused ? -1 : 1;
     }
 }

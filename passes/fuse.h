@@ -33,24 +33,25 @@ bool fuse_accesses_meet(Pair *);
 bool fuse_stores_once(const Pair *);
 /* A body without control flow whose grid is exactly the dimensions of an access, and that does not know its tiles. */
 bool fuse_elementwise(const Kernel *, const Op *access);
-/* Of the tensor that the consumer reads: whose result it is, if it may move down to the consumer. */
-bool fuse_find_producer(Pair *, const Use *);
-bool fuse_sliced(const Arg *);
-bool fuse_plain_pos(const Affine *); /* of a range, nothing else */
 /* Every subscript is the position of a grid range of its own: the element is stored (loaded) by one task, once. */
 bool fuse_identity_access(const Kernel *, const Op *, int16_t *range);
 int fuse_results(const Kernel *); /* parameters that it stores */
 /* What the consumer would have loaded: a store repeats its value along the ranges that the value lacks. */
 Value *fuse_loaded_value(Builder *, const Pair *, const Op *store);
-int fuse_uses(const Node *, int tensor);    /* as an argument, by a collective, as its condition */
-bool fuse_makes(const Node *, const Arg *); /* elements of it; parts that stand at other numbers do not meet */
-bool fuse_touches_updated(const Use *, const Node *);
 Kernel *fuse_own_kernel(Module *, Node *); /* the node's kernel, copied if others call it */
 Name fuse_name(Module *, const Kernel *, const Kernel *);
 void fuse_take_params(Module *, const Node *from, int but, Node *to, Inline *);
 void fuse_drop_param(Node *, int gone);
 void fuse_move_down(Program *, Node *producer, Node *consumer); /* with the consumer in it, to where that stood */
 void fuse_drop_node(Program *, const Node *gone);
+
+/* fuse_order.c */
+void fuse_count_uses(const Program *, Use *);
+int fuse_uses(const Node *, int tensor);    /* as an argument, by a collective, as its condition */
+bool fuse_makes(const Node *, const Arg *); /* elements of it; parts that stand at other numbers do not meet */
+bool fuse_touches_updated(const Use *, const Node *);
+/* Of the tensor that the consumer reads: whose result it is, if it may move down to the consumer. */
+bool fuse_find_producer(Pair *, const Use *);
 
 /* fuse_prologue.c: an elementwise producer moves to where the consumer loads its result; false: nothing to do */
 bool fuse_prologue(PassContext *, Program *, Node *consumer, const Use *);

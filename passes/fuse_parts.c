@@ -50,7 +50,7 @@ static int dim_in_parts(const Parts *s) {
     int dim = -1;
     for (const Op *op = s->f.consumer->kernel->body->first; op; op = op->next)
         for (int d = 0; is_ours(s, op) && d < op->sub.n; d++) {
-            if (fuse_plain_pos(&op->sub.p[d].lo)) continue;
+            if (affine_position(&op->sub.p[d].lo) >= 0) continue;
             if (dim >= 0 && dim != d) return -1;
             dim = d;
         }

@@ -205,12 +205,6 @@ static void check_registers(Lay *l, int64_t words, int threads) {
     diag_note(l->m->diags, l->k->loc, "smaller tiles take less");
 }
 
-bool lay_has_dot(const Region *r) {
-    for (const Op *op = r ? r->first : NULL; op; op = op->next)
-        if (op->kind == OP_DOT || lay_has_dot(op->region[0]) || lay_has_dot(op->region[1])) return true;
-    return false;
-}
-
 /* Registers that the largest operand of a product takes: of few rows, more than the result. */
 static int64_t words_of_operands(const Lay *l, const Region *r) {
     int64_t most = 0;
@@ -231,7 +225,7 @@ static int64_t words_of_operands(const Lay *l, const Region *r) {
 static void choose_waves(Lay *l) {
     enum { MOST_THREADS = 1024 };
     const int64_t some = 3 * (int64_t)l->target->processors; /* tasks that keep the machine busy */
-    const bool product = lay_has_dot(l->k->body), few = !product && lay_tasks(l, some) < some;
+    const bool product = region_has_dot(l->k->body), few = !product && lay_tasks(l, some) < some;
     const int64_t handful = few ? 4 : 16, common_threads = few ? 512 : 256, plenty = product ? 128 : 64;
     const Op *widest = widest_op(l, l->k->body, NULL);
     int64_t words = widest ? words_of(l, widest->res.p[0]) : 1, operand = words_of_operands(l, l->k->body);

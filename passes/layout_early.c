@@ -40,7 +40,7 @@ static void move_up(Lay *l, Op *load, int64_t *spare) {
 
 static void early_region(Lay *l, Region *r) {
     int64_t spare = spare_bits(l);
-    bool fixed = !r || lay_has_dot(r);
+    bool fixed = !r || region_has_dot(r);
     for (Op *op = r ? r->first : NULL, *next; op; op = next) {
         next = op->next;
         if (!fixed && op->kind == OP_LOAD && op->res.p[0]->type.nrange) move_up(l, op, &spare);

@@ -103,13 +103,9 @@ static bool is_worth(const PassContext *c, const Kernel *k, const Product *f, in
 }
 
 static bool has_schedule(PassContext *c, const Kernel *k, const Product *f, int align) {
-    int remarks = c->remark.n;
-    Kernel *copy = kernel_clone(c->m, k);
-    product_pad(c->m, copy, f, align);
-    pipe_kernel(c, copy);
-    c->remark.n = remarks;
-    c->m->kernel.n--;
-    return copy->schedule != NULL;
+    PipeTrial t = pipe_trial(c, k);
+    product_pad(c->m, t.copy, f, align);
+    return pipe_tried(c, t) != NULL;
 }
 
 /* 0: it stays as it is; else what rows are to be multiples of. */

@@ -29,18 +29,23 @@ void pipe_kernel(PassContext *c, Kernel *k) {
     if (!pipe_decode(c, k, target)) pipe_attention(c, k, target);
 }
 
+PipeTrial pipe_trial(PassContext *c, const Kernel *k) { return (PipeTrial){kernel_clone(c->m, k), c->remark.n}; }
+
+Name pipe_tried(PassContext *c, PipeTrial t) {
+    pipe_kernel(c, t.copy);
+    c->remark.n = t.remarks;
+    c->m->kernel.n--;
+    return t.copy->schedule;
+}
+
 /* The schedule that it will have when the passes before this one have seen it, group among them or not; NULL: none. */
 static Name schedule_of(PassContext *c, const Kernel *k, bool group) {
     if (!pipe_target(c)) return NULL;
-    int remarks = c->remark.n;
-    Kernel *copy = kernel_clone(c->m, k);
-    even_kernel(c->m, copy);
-    if (group && !pass_is_off(c->options, &pass_group)) group_kernel(c, copy);
-    pad_operands(c, copy);
-    pipe_kernel(c, copy);
-    c->remark.n = remarks;
-    c->m->kernel.n--;
-    return copy->schedule;
+    PipeTrial t = pipe_trial(c, k);
+    even_kernel(c->m, t.copy);
+    if (group && !pass_is_off(c->options, &pass_group)) group_kernel(c, t.copy);
+    pad_operands(c, t.copy);
+    return pipe_tried(c, t);
 }
 
 bool pipe_would_take(PassContext *c, const Kernel *k) { return schedule_of(c, k, true) != NULL; }

@@ -9,6 +9,14 @@
 /* NULL: a machine whose schedules cannot be run, or the pass is off. */
 const MatrixTarget *pipe_target(const PassContext *);
 void pipe_kernel(PassContext *, Kernel *);
+/* What `pipe` would make of a kernel after other changes: `copy` is changed, then its schedule asked for (NULL: none), and
+   nothing is left of it. */
+typedef struct {
+    Kernel *copy;
+    int remarks;
+} PipeTrial;
+PipeTrial pipe_trial(PassContext *, const Kernel *);
+Name pipe_tried(PassContext *, PipeTrial);
 void pipe_product(PassContext *, Kernel *, const MatrixTarget *);
 void pad_operands(PassContext *, Kernel *); /* pad.c: it has the parameters that it will have, if `pad` is on */
 /* A schedule computes it as it is, and not with more behind it. */

@@ -43,11 +43,11 @@ static double time_of(const Kernel *k, const MatrixSchedule *s) {
     return (double)s->cost * ((double)rounds + (rounds ? 0.5 : 1) * (double)more);
 }
 
-/* 8-bit types take twice the registers. */
 static bool is_asked_for(const Kernel *k, const MatrixSchedule *s) {
     return !k->choice.columns || s->columns == k->choice.columns;
 }
 
+/* 8-bit types take twice the registers. */
 static const MatrixSchedule *fastest(const Kernel *k, const MatrixTarget *t, bool f8) {
     const MatrixSchedule *best = NULL;
     for (const MatrixSchedule *s = t->schedule; s->name; s++)
