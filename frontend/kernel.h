@@ -178,6 +178,7 @@ Val condition_lower(Kern *, const Expr *);           /* a scalar bool */
 bool const_of_expr(Kern *, const Expr *, int64_t *); /* must be known at compile time, else reports */
 Val arith_binary(Kern *, AstOp, Val, Val, Loc);
 Val arith_assign(Kern *, AssignOp, Val held, Val, Loc); /* x += y and the like */
+bool arith_sums(Kern *, AssignOp, Elem, Loc); /* places that tasks share take += or -= of that type; reports if not */
 Val arith_unary(Kern *, OpKind, Val, Loc);
 Val arith_matmul(Kern *, Val, Val, Loc);
 Val arith_op(Kern *, OpKind, Val, Val, Loc);

@@ -33,6 +33,11 @@ static bool operand_report(Kern *c, OpKind op, Elem e, Loc loc) {
     return false;
 }
 
+bool arith_sums(Kern *c, AssignOp op, Elem e, Loc loc) {
+    OpKind kind = op == ASSIGN_SUB ? OP_SUB : OP_ADD;
+    return op_takes(kind, e) || operand_report(c, kind, e, loc);
+}
+
 static bool operands_ready(Kern *c, OpKind op, const Val *v, int n, Elem *e, Loc loc) {
     if (!vals_unify(c, v, n, e, loc)) return false;
     Type t = val_type(c, v[0]);

@@ -81,6 +81,16 @@ static Val binary_lower(Kern *c, const Expr *e) {
     return e->op == AST_AT ? arith_matmul(c, x, y, e->loc) : arith_binary(c, e->op, x, y, e->loc);
 }
 
+/* An expression of a program has no ranges of its own that could be named. */
+static Val condition_wide(Kern *c, Type t, Loc loc) {
+    bool made = c->bound->decl->made;
+    const char *what = made ? "tensor" : arena_format(c->arena, "tile, %s", tile_text(c, t));
+    diag_error(c->diags, loc, "tile-condition", "this condition is a %s: it decides element by element", what);
+    diag_note(c->diags, loc, "choose elements with where(condition, x, y)%s",
+              made ? "" : ", or reduce it with any or all");
+    return val_error;
+}
+
 Val condition_lower(Kern *c, const Expr *e) {
     bool outer = c->local_dims;
     c->local_dims = false;
@@ -88,14 +98,8 @@ Val condition_lower(Kern *c, const Expr *e) {
     c->local_dims = outer;
     if (v.kind == VAL_ERROR || v.kind == VAL_BOOL) return v;
     Type t = val_type(c, v);
-    if (t.elem == ELEM_BOOL && t.nrange == 0) return v;
-    if (t.elem != ELEM_BOOL)
-        diag_error(c->diags, e->loc, "condition-type", "a condition is bool, this is %s", elem_text(t.elem));
-    else {
-        diag_error(c->diags, e->loc, "tile-condition", "this condition is a tile, %s: it decides element by element",
-                   tile_text(c, t));
-        diag_note(c->diags, e->loc, "choose elements with where(condition, x, y), or reduce it with any or all");
-    }
+    if (t.elem == ELEM_BOOL) return t.nrange ? condition_wide(c, t, e->loc) : v;
+    diag_error(c->diags, e->loc, "condition-type", "a condition is bool, this is %s", elem_text(t.elem));
     return val_error;
 }
 

@@ -175,7 +175,8 @@ void store_lower(Kern *c, const Stmt *s, const Expr *target) {
     if (!sum && !result_covered(c, &result, sub, n, target->loc)) return;
     c->b.loc = s->loc;
     Value *x = stored_value(c, &result, v, s->value->loc);
-    if (x && sum && s->op == ASSIGN_SUB) x = negated(c, x, s->loc);
+    if (!x || (sum && !arith_sums(c, s->op, x->type.elem, s->loc))) return;
+    if (sum && s->op == ASSIGN_SUB) x = negated(c, x, s->loc);
     if (!x) return;
     c->b.loc = s->loc;
     StoreMode mode = sum ? sum_mode(c, result.index) : store_is_unique(c, sub, n) ? STORE_UNIQUE : STORE_SET;
