@@ -5,9 +5,10 @@ usage: static.py TILEC SOURCE [--all]; --all: every program of the examples and 
 
 Of the loop with the most matrix instructions (none: of no loop), for each wave and step: `mfma`, cycles of the matrix pipe by
 target/*.def; `valu`, of the vector instructions and the issue of matrix instructions (4 cycles each, 16 for exp2, log2, rcp,
-rsq, sqrt, sin and cos); `lds`, bytes over 128 a cycle and unit (reads of 8 and 16 bytes on gfx950: 256), all conflict-free,
+rsq, sqrt, sin and cos; share_exp8: with 8 for these, as an open change of LLVM, 156411, has it for gfx950); `lds`, bytes over 128 a cycle and unit (reads of 8 and 16 bytes on gfx950: 256), all conflict-free,
 of the four SIMDs that share it. share = mfma / max(mfma, valu, lds)."""
 import glob
+import heapq
 import json
 import os
 import re
@@ -70,21 +71,60 @@ def kernels(text):
         yield name, body, {k: int(re.search(rf"\.{v}:\s*(\d+)", notes)[1]) for k, v in FACTS.items()}
 
 
-def main_loop(body):
-    """The instructions of the innermost loop with the most matrix instructions; of several the shortest, which has no masks."""
-    place, ops, best = {}, [], []
+def blocks_of(body):
+    """Basic blocks: their instructions with operands, and the labels that they go on to; names without a label are numbers."""
+    blocks, name = {}, 0
+    ops, to = blocks.setdefault(name, ([], []))
     for line in body.splitlines():
         label, op = LABEL.match(line), INSTRUCTION.match(line)
-        if label:
-            place[label[1]] = len(ops)
-        elif op:
-            ops.append(op[1])
-            start = place.get((op[2] or "").strip()) if "branch" in op[1] else None
-            loop = ops[start:] if start is not None else []
-            more = sum("mfma" in o for o in loop) - sum("mfma" in o for o in best)
-            if more > 0 or (more == 0 and len(loop) < len(best)):
-                best = loop
-    return best
+        branch = op and "branch" in op[1]
+        if op:
+            ops.append(f"{op[1]} {op[2] or ''}")
+        if branch:
+            to.append(op[2].strip())
+        if label or branch:
+            name = label[1] if label else len(blocks)
+            if not ops or ops[-1].split()[0] not in ("s_branch", "s_endpgm"):
+                to.append(name)
+            ops, to = blocks.setdefault(name, ([], []))
+    return blocks
+
+
+def reached(blocks, without):
+    """What the first block leads to, not by way of another."""
+    found, queue = {without}, [0]
+    while queue:
+        name = queue.pop()
+        if name not in found and name in blocks:
+            found.add(name)
+            queue += blocks[name][1]
+    return found - {without}
+
+
+def way_around(blocks, head):
+    """The instructions of the shortest way from a block back to it: what a loop rarely needs is not on it."""
+    found, queue, n = set(), [(0, 0, head, [])], 0
+    while queue:
+        _, _, name, way = heapq.heappop(queue)
+        if name == head and way:
+            return way
+        if name in found or name not in blocks:
+            continue
+        found.add(name)
+        way = way + blocks[name][0]
+        for to in blocks[name][1]:
+            n += 1
+            heapq.heappush(queue, (len(way), n, to, way))
+    return []
+
+
+def main_loop(body):
+    """The instructions of the loop with the most matrix instructions; of several the shortest, which has no masks. A loop's head is on
+    every way that leads back to it."""
+    blocks = blocks_of(body)
+    heads = {to for name, (_, after) in blocks.items() for to in after if name not in reached(blocks, to)}
+    loops = [loop for loop in (way_around(blocks, head) for head in heads) if any("mfma" in op for op in loop)]
+    return min(loops, key=lambda loop: (-sum("mfma" in op for op in loop), len(loop)), default=[])
 
 
 def occupancy(target, facts):
@@ -101,12 +141,15 @@ def measure(source, target, text):
         loop = main_loop(body)
         if loop:
             busy = {"mfma": 0, "valu": 0, "lds": 0, "other": 0}
-            for op in loop:
+            for op in (text.split()[0] for text in loop):
                 unit, n = cycles_of(target, matrix, op)
                 busy[unit] += n
                 busy["valu"] += 4 if unit == "mfma" else 0
             row.update({k: round(busy[k]) for k in ("mfma", "valu", "lds")})
             row["share"] = round(busy["mfma"] / max(busy["mfma"], busy["valu"], busy["lds"]), 3)
+            if target == "gfx950":
+                valu = busy["valu"] - 8 * sum(bool(SLOW.match(op)) for op in loop)
+                row["share_exp8"] = round(busy["mfma"] / max(busy["mfma"], valu, busy["lds"]), 3)
         yield row
 
 
