@@ -49,6 +49,10 @@ TILE_FN int $kernel_step($kernel_tile at, int n) {
     return at.first + n + (n < whole ? before : n < whole + before ? -whole : 0);
 }
 
+/* The thread; wide rows leave few registers: their places in memory are computed where they are needed, rather than kept. */
+?wide TILE_FN int $kernel_thread(void) { return tile_afresh(tile_thread()); }
+?narrow TILE_FN int $kernel_thread(void) { return tile_thread(); }
+
 /* ---- memory: 16 bytes at a time; their place in a row of workgroup memory depends on the row, so that no bank is met twice ---- */
 
 ?wide TILE_FN int $kernel_turn_keys(int row) { return row & 15; }
@@ -59,29 +63,21 @@ typedef struct {
     tile_$type k[$D / 4], v[$D / 4];
 } $kernel_fetched;
 
-/* A step: `left` is its last row; what would be past it is taken from there, and masks hide it. */
-TILE_FN void $kernel_fetch($kernel_fetched *to, const char *keys, const char *values, int left) {
+/* A step; what is behind its rows comes as zeros, and masks hide it. */
+TILE_FN void $kernel_fetch($kernel_fetched *to, tile_rows keys, tile_rows values) {
     const int thread = tile_thread(), column = thread % ($D / 8) * 16, row = thread / ($D / 8) * $kernel_ROW;
     const int quad = (thread >> 6) * 4 + (thread >> 3 & 1) * 2 + (thread >> 5 & 1), piece = ((thread & 7) | (thread >> 1 & 8)) * $piece;
+?whole     const int k = row + column, v = 4 * quad * $kernel_ROW + piece;
+?padded     const int k = column < $kernel_ROW ? row + column : TILE_NO_ROW, v = piece < $kernel_ROW ? 4 * quad * $kernel_ROW + piece : TILE_NO_ROW;
 #pragma unroll
-    for (int n = 0; n < $D / 32; n++) {
-        const uint32_t at = (uint32_t)tile_min_i32(row + n * (2048 / $D) * $kernel_ROW + column, left * $kernel_ROW + column);
-?whole         tile_load16(keys + at, &to->k[8 * n]);
-?padded         if (column < $kernel_ROW) tile_load16(keys + at, &to->k[8 * n]);
-?padded         else tile_zero16(&to->k[8 * n]);
-    }
+    for (int n = 0; n < $D / 32; n++) tile_rows_load16(keys, k, n * (2048 / $D) * $kernel_ROW, &to->k[8 * n]);
 #pragma unroll
-    for (int n = 0; n < 4; n++) {
-        const uint32_t at = (uint32_t)tile_min_i32((4 * quad + n) * $kernel_ROW + piece, left * $kernel_ROW + piece);
-?whole         tile_load$piece(values + at, &to->v[$piece / 2 * n]);
-?padded         if (piece < $kernel_ROW) tile_load$piece(values + at, &to->v[$piece / 2 * n]);
-?padded         else tile_zero$piece(&to->v[$piece / 2 * n]);
-    }
+    for (int n = 0; n < 4; n++) tile_rows_load$piece(values, v, n * $kernel_ROW, &to->v[$piece / 2 * n]);
 }
 
 /* Of 16 values of a column, 8 a + 4 g + e is at place 8 g + 4 a + e: 16 bytes are what a lane multiplies. */
 TILE_FN void $kernel_keep(char *lds, int stage, const $kernel_fetched *from) {
-    const int thread = tile_thread(), row = thread / ($D / 8), k = stage + row * $kernel_K_ROW + ((thread % ($D / 8) ^ $kernel_turn_keys(row)) << 4);
+    const int thread = $kernel_thread(), row = thread / ($D / 8), k = stage + row * $kernel_K_ROW + ((thread % ($D / 8) ^ $kernel_turn_keys(row)) << 4);
     const int chunk = (thread >> 5 & 1) + (thread >> 6) * 2, column = ((thread & 7) | (thread >> 1 & 8)) * ($piece / 2);
     const int v = stage + $kernel_V + column * $kernel_V_ROW + ((chunk ^ $kernel_turn_values(column)) << 4) + (thread & 8);
 #pragma unroll
@@ -96,7 +92,8 @@ TILE_FN void $kernel_keep(char *lds, int stage, const $kernel_fetched *from) {
 /* ---- a step: a lane has row lane % 32, and of 16 keys or columns 8 a + 4 g + e those with g = lane / 32 ---- */
 
 TILE_FN void $kernel_scores(float x[$KEYS / 2], const char *lds, int stage, const tile_$type q[$D / 2]) {
-    const int row = tile_lane() & 31, at = stage + row * $kernel_K_ROW + ((tile_lane() >> 5 ^ $kernel_turn_keys(row)) << 4);
+    const int thread = $kernel_thread(), row = thread & 31, half = thread >> 5 & 1;
+    const int at = stage + row * $kernel_K_ROW + ((half ^ $kernel_turn_keys(row)) << 4);
 #pragma unroll
     for (int i = 0; i < $KEYS / 2; i++) x[i] = 0;
 #pragma unroll
@@ -119,35 +116,50 @@ TILE_FN void $kernel_mask(float x[$KEYS / 2], int key, int row, $kernel_tile at)
     }
 }
 
-/* x to exp(x - m), m the largest so far; their sum into l; keep: by what earlier sums shrink. Powers of 2, whose factor is in the
-   scale. */
-TILE_FN float $kernel_softmax(float x[$KEYS / 2], float *m, float *l) {
+/* What a wave keeps: queries, sums, and of each row the sum of weights and the base: weights are 2^(scaled score - base). */
+typedef struct {
+    tile_$type q[$D / 2];
+    float o[$D / 2], l, base;
+} $kernel_rows;
+
+/* Scores to weights, whose sum is returned. */
+TILE_FN float $kernel_weigh(float x[$KEYS / 2], float base) {
     const float scale = $scale;
-    float top = *m, sum[2] = {0, 0};
-#pragma unroll
-    for (int i = 0; i < $KEYS / 2; i++) top = tile_max_fast(top, x[i]);
-    top = tile_max_fast(top, tile_shuffle_xor_f32(top, 32));
-    float base = top == -INFINITY ? 0 : top * scale, keep = tile_exp2_fast(*m * scale - base);
+    float sum[2];
 #pragma unroll
     for (int i = 0; i < $KEYS / 2; i += 2) {
         tile_fma2(&x[i], scale, -base);
         x[i] = tile_exp2_fast(x[i]), x[i + 1] = tile_exp2_fast(x[i + 1]);
-        tile_add2(sum, &x[i]);
+        if (i == 0)
+            sum[0] = x[0], sum[1] = x[1];
+        else
+            tile_add2(sum, &x[i]);
     }
-    *m = top;
-    *l = *l * keep + (sum[0] + sum[1]);
-    return keep;
+    return sum[0] + sum[1];
 }
 
-TILE_FN void $kernel_values(float o[$D / 2], const char *lds, int stage, const float x[$KEYS / 2], float keep) {
-    const int row = tile_lane() & 31, at = stage + $kernel_V + row * $kernel_V_ROW + ((tile_lane() >> 5 ^ $kernel_turn_values(row)) << 4);
+/* The base becomes the largest score so far; what was summed shrinks by as much. */
+TILE_FN void $kernel_raise($kernel_rows *r, const float x[$KEYS / 2]) {
+    const float scale = $scale;
+    float top = x[0];
+#pragma unroll
+    for (int i = 1; i < $KEYS / 2; i++) top = tile_max_fast(top, x[i]);
+    top = tile_max_fast(top, tile_shuffle_xor_f32(top, 32));
+    const float base = tile_max_fast(r->base, top * scale), keep = tile_exp2_fast(r->base - base);
+    r->base = base;
+    r->l *= keep;
+#pragma unroll
+    for (int i = 0; i < $D / 2; i++) r->o[i] *= keep;
+}
+
+TILE_FN void $kernel_values(float o[$D / 2], const char *lds, int stage, const float x[$KEYS / 2]) {
+    const int thread = $kernel_thread(), row = thread & 31, half = thread >> 5 & 1;
+    const int at = stage + $kernel_V + row * $kernel_V_ROW + ((half ^ $kernel_turn_values(row)) << 4);
     uint32_t p[$KEYS / 4];
 #pragma unroll
     for (int i = 0; i < $KEYS / 4; i++) p[i] = tile_pack_$type(x[2 * i], x[2 * i + 1]);
 #pragma unroll
-    for (int t = 0; t < $D / 32; t++) {
-#pragma unroll
-        for (int i = 0; i < 16; i++) o[16 * t + i] *= keep;
+    for (int t = 0; t < $D / 32; t++)
 #pragma unroll
         for (int u = 0; u < $KEYS / 16; u++) {
             tile_$type v[8];
@@ -155,7 +167,6 @@ TILE_FN void $kernel_values(float o[$D / 2], const char *lds, int stage, const f
 #pragma unroll
             for (int e = 0; e < 8; e += $each) tile_mfma_$mfma(&o[16 * t], &v[e], (const tile_$type *)&p[4 * u] + e);
         }
-    }
 }
 
 /* What a workgroup computes with: its tile, and the matrices of keys and values. */
@@ -165,29 +176,30 @@ typedef struct {
     char *lds;
 } $kernel_work;
 
-/* The lane's; computed where it is needed, rather than kept through the loops. */
 TILE_FN int $kernel_row($kernel_tile at) {
     const int thread = tile_afresh(tile_thread());
     return at.row + (thread >> 6) * 32 + (thread & 31);
 }
 
-/* What a wave keeps: queries, sums, and of each row the largest score and the sum of weights. */
-typedef struct {
-    tile_$type q[$D / 2];
-    float o[$D / 2], m, l;
-} $kernel_rows;
-
+/* A base stays while weights stay small, which their sum tells (FlashAttention-4, arXiv 2603.05451, looks at the largest score); else
+   the step begins anew with a larger one, as steps with masks do at once. */
 TILE_FN void $kernel_attend($kernel_rows *r, const $kernel_work *w, int stage, int key, bool cut) {
-    float x[$KEYS / 2];
-    $kernel_scores(x, w->lds, stage, r->q);
-    if (cut) $kernel_mask(x, key, $kernel_row(w->at), w->at);
-    float keep = $kernel_softmax(x, &r->m, &r->l);
-    $kernel_values(r->o, w->lds, stage, x, keep);
+    const float MOST = 256;
+    float x[$KEYS / 2], sum;
+    for (bool raise = cut;; raise = true) {
+        $kernel_scores(x, w->lds, stage, r->q);
+        if (cut) $kernel_mask(x, key, $kernel_row(w->at), w->at);
+        if (raise) $kernel_raise(r, x);
+        sum = $kernel_weigh(x, r->base);
+        if (raise || !tile_rarely(tile_wave_any(!(sum <= MOST)))) break;
+    }
+    r->l += sum;
+    $kernel_values(r->o, w->lds, stage, x);
 }
 
 TILE_FN void $kernel_begin($kernel_rows *r, const tile_$type *q) {
     int half = tile_lane() >> 5;
-    r->m = -INFINITY;
+    r->base = -3e38f; /* below any score; 2^(-inf - base) is 0 */
     r->l = 0;
 #pragma unroll
     for (int i = 0; i < $D / 2; i++) r->o[i] = 0;
@@ -212,14 +224,13 @@ TILE_FN void $kernel_store(tile_$type *o, const $kernel_rows *r, bool inside) {
 }
 
 TILE_FN void $kernel_fetch_step($kernel_fetched *to, const $kernel_work *w, int n) {
-    int key = $kernel_step(w->at, n) * $KEYS;
-    int64_t from = (int64_t)key * $kernel_WIDTH;
-    $kernel_fetch(to, tile_base(w->k + from), tile_base(w->v + from), tile_min_i32(w->at.T - key, $KEYS) - 1);
+    const int key = $kernel_step(w->at, n) * $KEYS, bytes = tile_min_i32(w->at.T - key, $KEYS) * $kernel_ROW;
+    const int64_t from = (int64_t)key * $kernel_WIDTH;
+    $kernel_fetch(to, tile_rows_of(w->k + from, bytes), tile_rows_of(w->v + from, bytes));
 }
 
 /* One step, and what the next one needs is fetched: before the barrier, behind which the compiler may put it off. */
-TILE_FN void $kernel_go($kernel_rows *r, $kernel_fetched *next, const $kernel_work *w, int n, bool cut) {
-    const int stage = $stage;
+TILE_FN void $kernel_go($kernel_rows *r, $kernel_fetched *next, const $kernel_work *w, int n, int stage, bool cut) {
 ?single     tile_sync();
     $kernel_keep(w->lds, stage, next);
     $kernel_fetch_step(next, w, tile_min_i32(n + 1, w->at.last - w->at.first - 1));
@@ -239,9 +250,13 @@ TILE_FN void $kernel_compute(char *lds, const tile_$type *q, const tile_$type *k
     $kernel_begin(&r, q + (of_rows + tile_min_i32($kernel_row(at), at.S - 1)) * $kernel_WIDTH);
     int n = 0;
 #pragma clang loop unroll(disable)
-    for (; n < at.end - at.begin; n++) $kernel_go(&r, &next, &w, n, false);
+?one     for (; n < at.end - at.begin; n++) $kernel_go(&r, &next, &w, n, $stage, false);
+?two     for (; n + 1 < at.end - at.begin; n += 2) {
+?two         $kernel_go(&r, &next, &w, n, 0, false);
+?two         $kernel_go(&r, &next, &w, n + 1, $kernel_STAGE, false);
+?two     }
 #pragma clang loop unroll(disable)
-    do $kernel_go(&r, &next, &w, n, true);
+    do $kernel_go(&r, &next, &w, n, $stage, true);
     while (++n < steps);
     const int row = $kernel_row(at);
     $kernel_store(o + (of_rows + row) * $kernel_WIDTH, &r, row < at.S);

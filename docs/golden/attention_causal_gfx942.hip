@@ -59,6 +59,9 @@ TILE_FN int attention_step(attention_tile at, int n) {
     return at.first + n + (n < whole ? before : n < whole + before ? -whole : 0);
 }
 
+/* The thread; wide rows leave few registers: their places in memory are computed where they are needed, rather than kept. */
+TILE_FN int attention_thread(void) { return tile_afresh(tile_thread()); }
+
 /* ---- memory: 16 bytes at a time; their place in a row of workgroup memory depends on the row, so that no bank is met twice ---- */
 
 TILE_FN int attention_turn_keys(int row) { return row & 15; }
@@ -68,25 +71,20 @@ typedef struct {
     tile_bf16 k[128 / 4], v[128 / 4];
 } attention_fetched;
 
-/* A step: `left` is its last row; what would be past it is taken from there, and masks hide it. */
-TILE_FN void attention_fetch(attention_fetched *to, const char *keys, const char *values, int left) {
+/* A step; what is behind its rows comes as zeros, and masks hide it. */
+TILE_FN void attention_fetch(attention_fetched *to, tile_rows keys, tile_rows values) {
     const int thread = tile_thread(), column = thread % (128 / 8) * 16, row = thread / (128 / 8) * attention_ROW;
     const int quad = (thread >> 6) * 4 + (thread >> 3 & 1) * 2 + (thread >> 5 & 1), piece = ((thread & 7) | (thread >> 1 & 8)) * 16;
+    const int k = row + column, v = 4 * quad * attention_ROW + piece;
 #pragma unroll
-    for (int n = 0; n < 128 / 32; n++) {
-        const uint32_t at = (uint32_t)tile_min_i32(row + n * (2048 / 128) * attention_ROW + column, left * attention_ROW + column);
-        tile_load16(keys + at, &to->k[8 * n]);
-    }
+    for (int n = 0; n < 128 / 32; n++) tile_rows_load16(keys, k, n * (2048 / 128) * attention_ROW, &to->k[8 * n]);
 #pragma unroll
-    for (int n = 0; n < 4; n++) {
-        const uint32_t at = (uint32_t)tile_min_i32((4 * quad + n) * attention_ROW + piece, left * attention_ROW + piece);
-        tile_load16(values + at, &to->v[16 / 2 * n]);
-    }
+    for (int n = 0; n < 4; n++) tile_rows_load16(values, v, n * attention_ROW, &to->v[16 / 2 * n]);
 }
 
 /* Of 16 values of a column, 8 a + 4 g + e is at place 8 g + 4 a + e: 16 bytes are what a lane multiplies. */
 TILE_FN void attention_keep(char *lds, int stage, const attention_fetched *from) {
-    const int thread = tile_thread(), row = thread / (128 / 8), k = stage + row * attention_K_ROW + ((thread % (128 / 8) ^ attention_turn_keys(row)) << 4);
+    const int thread = attention_thread(), row = thread / (128 / 8), k = stage + row * attention_K_ROW + ((thread % (128 / 8) ^ attention_turn_keys(row)) << 4);
     const int chunk = (thread >> 5 & 1) + (thread >> 6) * 2, column = ((thread & 7) | (thread >> 1 & 8)) * (16 / 2);
     const int v = stage + attention_V + column * attention_V_ROW + ((chunk ^ attention_turn_values(column)) << 4) + (thread & 8);
 #pragma unroll
@@ -101,7 +99,8 @@ TILE_FN void attention_keep(char *lds, int stage, const attention_fetched *from)
 /* ---- a step: a lane has row lane % 32, and of 16 keys or columns 8 a + 4 g + e those with g = lane / 32 ---- */
 
 TILE_FN void attention_scores(float x[64 / 2], const char *lds, int stage, const tile_bf16 q[128 / 2]) {
-    const int row = tile_lane() & 31, at = stage + row * attention_K_ROW + ((tile_lane() >> 5 ^ attention_turn_keys(row)) << 4);
+    const int thread = attention_thread(), row = thread & 31, half = thread >> 5 & 1;
+    const int at = stage + row * attention_K_ROW + ((half ^ attention_turn_keys(row)) << 4);
 #pragma unroll
     for (int i = 0; i < 64 / 2; i++) x[i] = 0;
 #pragma unroll
@@ -124,35 +123,50 @@ TILE_FN void attention_mask(float x[64 / 2], int key, int row, attention_tile at
     }
 }
 
-/* x to exp(x - m), m the largest so far; their sum into l; keep: by what earlier sums shrink. Powers of 2, whose factor is in the
-   scale. */
-TILE_FN float attention_softmax(float x[64 / 2], float *m, float *l) {
+/* What a wave keeps: queries, sums, and of each row the sum of weights and the base: weights are 2^(scaled score - base). */
+typedef struct {
+    tile_bf16 q[128 / 2];
+    float o[128 / 2], l, base;
+} attention_rows;
+
+/* Scores to weights, whose sum is returned. */
+TILE_FN float attention_weigh(float x[64 / 2], float base) {
     const float scale = 0.127517431f;
-    float top = *m, sum[2] = {0, 0};
-#pragma unroll
-    for (int i = 0; i < 64 / 2; i++) top = tile_max_fast(top, x[i]);
-    top = tile_max_fast(top, tile_shuffle_xor_f32(top, 32));
-    float base = top == -INFINITY ? 0 : top * scale, keep = tile_exp2_fast(*m * scale - base);
+    float sum[2];
 #pragma unroll
     for (int i = 0; i < 64 / 2; i += 2) {
         tile_fma2(&x[i], scale, -base);
         x[i] = tile_exp2_fast(x[i]), x[i + 1] = tile_exp2_fast(x[i + 1]);
-        tile_add2(sum, &x[i]);
+        if (i == 0)
+            sum[0] = x[0], sum[1] = x[1];
+        else
+            tile_add2(sum, &x[i]);
     }
-    *m = top;
-    *l = *l * keep + (sum[0] + sum[1]);
-    return keep;
+    return sum[0] + sum[1];
 }
 
-TILE_FN void attention_values(float o[128 / 2], const char *lds, int stage, const float x[64 / 2], float keep) {
-    const int row = tile_lane() & 31, at = stage + attention_V + row * attention_V_ROW + ((tile_lane() >> 5 ^ attention_turn_values(row)) << 4);
+/* The base becomes the largest score so far; what was summed shrinks by as much. */
+TILE_FN void attention_raise(attention_rows *r, const float x[64 / 2]) {
+    const float scale = 0.127517431f;
+    float top = x[0];
+#pragma unroll
+    for (int i = 1; i < 64 / 2; i++) top = tile_max_fast(top, x[i]);
+    top = tile_max_fast(top, tile_shuffle_xor_f32(top, 32));
+    const float base = tile_max_fast(r->base, top * scale), keep = tile_exp2_fast(r->base - base);
+    r->base = base;
+    r->l *= keep;
+#pragma unroll
+    for (int i = 0; i < 128 / 2; i++) r->o[i] *= keep;
+}
+
+TILE_FN void attention_values(float o[128 / 2], const char *lds, int stage, const float x[64 / 2]) {
+    const int thread = attention_thread(), row = thread & 31, half = thread >> 5 & 1;
+    const int at = stage + attention_V + row * attention_V_ROW + ((half ^ attention_turn_values(row)) << 4);
     uint32_t p[64 / 4];
 #pragma unroll
     for (int i = 0; i < 64 / 4; i++) p[i] = tile_pack_bf16(x[2 * i], x[2 * i + 1]);
 #pragma unroll
-    for (int t = 0; t < 128 / 32; t++) {
-#pragma unroll
-        for (int i = 0; i < 16; i++) o[16 * t + i] *= keep;
+    for (int t = 0; t < 128 / 32; t++)
 #pragma unroll
         for (int u = 0; u < 64 / 16; u++) {
             tile_bf16 v[8];
@@ -160,7 +174,6 @@ TILE_FN void attention_values(float o[128 / 2], const char *lds, int stage, cons
 #pragma unroll
             for (int e = 0; e < 8; e += 4) tile_mfma_f32_32x32x8bf16_1k(&o[16 * t], &v[e], (const tile_bf16 *)&p[4 * u] + e);
         }
-    }
 }
 
 /* What a workgroup computes with: its tile, and the matrices of keys and values. */
@@ -170,29 +183,30 @@ typedef struct {
     char *lds;
 } attention_work;
 
-/* The lane's; computed where it is needed, rather than kept through the loops. */
 TILE_FN int attention_row(attention_tile at) {
     const int thread = tile_afresh(tile_thread());
     return at.row + (thread >> 6) * 32 + (thread & 31);
 }
 
-/* What a wave keeps: queries, sums, and of each row the largest score and the sum of weights. */
-typedef struct {
-    tile_bf16 q[128 / 2];
-    float o[128 / 2], m, l;
-} attention_rows;
-
+/* A base stays while weights stay small, which their sum tells (FlashAttention-4, arXiv 2603.05451, looks at the largest score); else
+   the step begins anew with a larger one, as steps with masks do at once. */
 TILE_FN void attention_attend(attention_rows *r, const attention_work *w, int stage, int key, bool cut) {
-    float x[64 / 2];
-    attention_scores(x, w->lds, stage, r->q);
-    if (cut) attention_mask(x, key, attention_row(w->at), w->at);
-    float keep = attention_softmax(x, &r->m, &r->l);
-    attention_values(r->o, w->lds, stage, x, keep);
+    const float MOST = 256;
+    float x[64 / 2], sum;
+    for (bool raise = cut;; raise = true) {
+        attention_scores(x, w->lds, stage, r->q);
+        if (cut) attention_mask(x, key, attention_row(w->at), w->at);
+        if (raise) attention_raise(r, x);
+        sum = attention_weigh(x, r->base);
+        if (raise || !tile_rarely(tile_wave_any(!(sum <= MOST)))) break;
+    }
+    r->l += sum;
+    attention_values(r->o, w->lds, stage, x);
 }
 
 TILE_FN void attention_begin(attention_rows *r, const tile_bf16 *q) {
     int half = tile_lane() >> 5;
-    r->m = -INFINITY;
+    r->base = -3e38f; /* below any score; 2^(-inf - base) is 0 */
     r->l = 0;
 #pragma unroll
     for (int i = 0; i < 128 / 2; i++) r->o[i] = 0;
@@ -214,14 +228,13 @@ TILE_FN void attention_store(tile_bf16 *o, const attention_rows *r, bool inside)
 }
 
 TILE_FN void attention_fetch_step(attention_fetched *to, const attention_work *w, int n) {
-    int key = attention_step(w->at, n) * 64;
-    int64_t from = (int64_t)key * attention_WIDTH;
-    attention_fetch(to, tile_base(w->k + from), tile_base(w->v + from), tile_min_i32(w->at.T - key, 64) - 1);
+    const int key = attention_step(w->at, n) * 64, bytes = tile_min_i32(w->at.T - key, 64) * attention_ROW;
+    const int64_t from = (int64_t)key * attention_WIDTH;
+    attention_fetch(to, tile_rows_of(w->k + from, bytes), tile_rows_of(w->v + from, bytes));
 }
 
 /* One step, and what the next one needs is fetched: before the barrier, behind which the compiler may put it off. */
-TILE_FN void attention_go(attention_rows *r, attention_fetched *next, const attention_work *w, int n, bool cut) {
-    const int stage = 0;
+TILE_FN void attention_go(attention_rows *r, attention_fetched *next, const attention_work *w, int n, int stage, bool cut) {
     tile_sync();
     attention_keep(w->lds, stage, next);
     attention_fetch_step(next, w, tile_min_i32(n + 1, w->at.last - w->at.first - 1));
@@ -241,9 +254,9 @@ TILE_FN void attention_compute(char *lds, const tile_bf16 *q, const tile_bf16 *k
     attention_begin(&r, q + (of_rows + tile_min_i32(attention_row(at), at.S - 1)) * attention_WIDTH);
     int n = 0;
 #pragma clang loop unroll(disable)
-    for (; n < at.end - at.begin; n++) attention_go(&r, &next, &w, n, false);
+    for (; n < at.end - at.begin; n++) attention_go(&r, &next, &w, n, 0, false);
 #pragma clang loop unroll(disable)
-    do attention_go(&r, &next, &w, n, true);
+    do attention_go(&r, &next, &w, n, 0, true);
     while (++n < steps);
     const int row = attention_row(at);
     attention_store(o + (of_rows + row) * attention_WIDTH, &r, row < at.S);

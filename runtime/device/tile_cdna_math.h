@@ -1,5 +1,5 @@
 /* tile_cdna_math.h: what schedules on CDNA use besides the vocabulary: floats as the machine computes them fastest, and
-   two hints of where values are computed and kept. */
+   hints of where values are computed, and which way is rare. */
 #ifndef TILE_DEVICE_TILE_CDNA_MATH_H
 #define TILE_DEVICE_TILE_CDNA_MATH_H
 
@@ -7,9 +7,20 @@ TILE_FN uint32_t tile_pack_f16(float low, float high) {
     return tile_f16_of_f32(low) | (uint32_t)tile_f16_of_f32(high) << 16;
 }
 
+/* All lanes of the wave together: is x true in any? */
+TILE_FN bool tile_wave_any(bool x) {
+#if defined(__has_builtin) && __has_builtin(__builtin_amdgcn_ballot_w64) && !defined(TILE_EMU)
+    return __builtin_amdgcn_ballot_w64(x) != 0;
+#else
+    uint32_t any = x;
+    for (int mask = TILE_LANES / 2; mask > 0; mask /= 2) any |= tile_shuffle_xor(any, mask);
+    return any != 0;
+#endif
+}
+
 #ifdef TILE_EMU
+TILE_FN bool tile_rarely(bool x) { return x; }
 TILE_FN int tile_afresh(int x) { return x; }
-TILE_FN const char *tile_base(const void *p) { return (const char *)p; }
 TILE_FN float tile_exp2_fast(float x) { return exp2f(x); }
 TILE_FN float tile_max_fast(float x, float y) { return fmaxf(x, y); }
 TILE_FN void tile_fma2(float *x, float by, float plus) { x[0] = fmaf(x[0], by, plus), x[1] = fmaf(x[1], by, plus); }
@@ -20,16 +31,12 @@ TILE_FN uint32_t tile_pack_bf16(float low, float high) {
 #else
 typedef float tile_f32x2 __attribute__((ext_vector_type(2)));
 
+TILE_FN bool tile_rarely(bool x) { return __builtin_expect(x, false); }
+
 /* x, in a register that nothing before has computed from: what follows from it is computed behind this place. */
 TILE_FN int tile_afresh(int x) {
     __asm__ volatile("" : "+v"(x));
     return x;
-}
-
-/* p, the same in all lanes, in scalar registers: what is loaded from it at 32-bit offsets needs no other address. */
-TILE_FN const char *tile_base(const void *p) {
-    __asm__("" : "+s"(p));
-    return (const char *)p;
 }
 
 /* 2^x by the machine's instruction: 1 ulp, results below the normal range are 0. */

@@ -37,7 +37,7 @@ int main() {
         count = 0;
         attention_keep(memory, 0, &fetched);
         attention_scores(x, memory, 0, q);
-        attention_values(o, memory, 0, x, 1);
+        attention_values(o, memory, 0, x);
     }
     for (const Access &a : accesses) {
         printf("%s %d", a.how == TILE_LDS_LOADS ? "load" : "store", a.bytes);
