@@ -1,4 +1,4 @@
-/* hip_epilogue.c: what a schedule does with each of its sums before it stores it, as a function of the sum and its
+/* hip_epilogue.c: what a schedule does with each of its sums before it stores it, as a function of the sums and their
  * place. */
 #include "codegen/hip_schedule.h"
 
@@ -7,7 +7,9 @@
 
 typedef struct {
     Fn *f;
-    const Value *sum;
+    const Op *sums; /* the loop that makes one or two */
+    const char *name[2];
+    bool read[2];
     const char **text; /* by value id */
     int *uses;
 } Epilogue;
@@ -42,9 +44,15 @@ static const char *operation_text(Epilogue *e, const Op *op) {
 
 enum { LONG_TEXT = 72 };
 
+static const char *sum_text(Epilogue *e, const Value *v) {
+    int n = v == e->sums->res.p[0] ? 0 : 1;
+    e->read[n] = true;
+    return e->name[n];
+}
+
 static const char *value_text(Epilogue *e, const Value *v) {
     const Op *op = v->def;
-    if (v == e->sum) return "x";
+    if (op == e->sums) return sum_text(e, v);
     if (op->kind == OP_CONST) return literal_text(e->f, v->type.elem, op);
     if (op->kind == OP_BROADCAST) return value_text(e, op->arg.p[0]);
     if (e->text[v->id]) return e->text[v->id];
@@ -57,10 +65,19 @@ static const char *value_text(Epilogue *e, const Value *v) {
     return e->text[v->id] = text;
 }
 
-const char *epilogue_text(Schedule *s, const Op *store, const Value *sum, const char *name) {
+/* One that is not read has no name. */
+static const char *sums_text(const Epilogue *e) {
+    const char *text = "";
+    for (int i = 0; i < e->sums->res.n; i++)
+        text = fn_text(e->f, "%sfloat%s%s, ", text, e->read[i] ? " " : "", e->read[i] ? e->name[i] : "");
+    return text;
+}
+
+const char *epilogue_text(Schedule *s, const Op *store, const Op *sums, const char *name) {
     Fn *f = &s->f;
     Epilogue e = {.f = f,
-                  .sum = sum,
+                  .sums = sums,
+                  .name = {"x", sums->res.n > 1 ? c_name(&f->names, "y") : NULL},
                   .text = ARENA_ARRAY(f->arena, const char *, f->k->nvalue + 1),
                   .uses = ARENA_ARRAY(f->arena, int, f->k->nvalue + 1)};
     count_uses(&e, f->k->body);
@@ -69,8 +86,8 @@ const char *epilogue_text(Schedule *s, const Op *store, const Value *sum, const 
     const char *result = nest_convert(&(Nest){.f = f}, ELEM_F32, v->type.elem, value_text(&e, v));
     fn_line(f, "return %s;", text_bare(f, result));
     hip_arguments(f);
-    const char *text = fn_text(f, "TILE_FN float %s(%s_call call, float x, int i, int j) {\n%s}\n", name, f->p->name,
-                               text_str(&f->body));
+    const char *text = fn_text(f, "TILE_FN float %s(%s_call call, %sint i, int j) {\n%s}\n", name, f->p->name,
+                               sums_text(&e), text_str(&f->body));
     text_free(&f->body);
     return text;
 }

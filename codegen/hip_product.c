@@ -22,18 +22,36 @@ static void fill_clamp(Schedule *s, char range, int64_t extent, int64_t tile) {
     schedule_hole(s, fn_text(f, "end_%c", range), past ? fn_text(f, ", %" PRId64 ")", extent - 1) : "");
 }
 
-/* What is common to the schedules of products: the type of the result, and what is stored for a sum. */
+/* What is stored for each sum; of two results which one is said. */
+static const char *epilogues(Schedule *s, const Product *p) {
+    Fn *f = &s->f;
+    const char *name = fn_text(f, "%s_result", s->launch->function), *call = f->p->name;
+    if (p->stores == 1) return epilogue_text(s, p->store[0], p->loop, name);
+    const char *text = "";
+    for (int i = 0; i < p->stores; i++)
+        text = fn_text(f, "%s%s", text, epilogue_text(s, p->store[i], p->loop, fn_text(f, "%s_%d", name, i)));
+    return fn_text(f,
+                   "%sTILE_FN float %s(%s_call call, int c, float x, float y, int i, int j) {\n"
+                   "    return c ? %s_1(call, x, y, i, j) : %s_0(call, x, y, i, j);\n}\n",
+                   text, name, call, name, name);
+}
+
+/* What is common to the schedules of products: the type of the results, and what is stored for a sum. */
 static void fill_result(Schedule *s, const Product *p) {
     Fn *f = &s->f;
-    const Param *c = &f->k->param.p[p->c];
+    const Param *c = &f->k->param.p[p->c[0]];
+    const char *kind = p->plain ? "plain" : "result";
     schedule_hole(s, "out", elem_text(c->elem));
     schedule_hole(s, "elem", elem_c(c->elem));
     schedule_hole(s, "narrow", c->elem == ELEM_F32 ? "" : fn_text(f, "tile_%s_of_f32", elem_text(c->elem)));
-    schedule_hole(s, "c", hip_argument(f, p->c));
-    schedule_kind(s, p->plain ? "plain" : "result");
-    if (p->plain) return;
-    const char *name = fn_text(f, "%s_result", s->launch->function);
-    schedule_hole(s, "epilogue", epilogue_text(s, p->store, p->loop->res.p[0], name));
+    schedule_hole(s, "c", hip_argument(f, p->c[0]));
+    schedule_hole(s, "sum", p->sums > 1 ? "sums x and y" : "a sum x");
+    schedule_kind(s, kind);
+    if (!p->plain) schedule_hole(s, "epilogue", epilogues(s, p));
+    if (p->stores == 1) return;
+    schedule_hole(s, "second", hip_argument(f, p->c[1]));
+    schedule_kind(s, "both");
+    schedule_kind(s, fn_text(f, "%s_both", kind));
 }
 
 /* As the machine's instructions call it. */
@@ -41,64 +59,133 @@ static const char *type_text(Elem e) { return e == ELEM_F8E4M3 ? "e4m3" : e == E
 
 static void fill_sizes(Schedule *s, const Product *p) {
     const Kernel *k = s->f.k;
-    schedule_kind(s, p->across ? "columns" : "rows");
+    const char *runs = p->across ? "columns" : "rows", *sums = p->sums > 1 ? "two" : "one";
+    schedule_kind(s, runs);
+    schedule_kind(s, sums);
+    schedule_kind(s, fn_text(&s->f, "%s_%s", runs, sums));
+    schedule_hole(s, "across", p->across ? "1" : "0");
     schedule_number(s, "M", k->range.p[0].of.c);
     schedule_number(s, "N", k->range.p[1].of.c);
     schedule_number(s, "K", p->depth);
     schedule_hole(s, "type", type_text(k->param.p[p->a].elem));
 }
 
+typedef struct {
+    GpuMap map[GPU_MAPS];
+    int param[GPU_MAPS], n;
+} Maps;
+
+static void maps_add(Maps *to, Schedule *s, const int *param, int n, int box) {
+    for (int i = 0; i < n; i++) {
+        to->map[to->n] = schedule_map(s, param[i], 0, box);
+        to->param[to->n++] = param[i];
+    }
+}
+
 /* ---- tiles of both ---- */
 
-static void fill_stores(Schedule *s, const Product *p) {
+static void fill_stores(Schedule *s, const Product *p, int wide) {
     Fn *f = &s->f;
-    const Param *c = &f->k->param.p[p->c];
+    const Param *c = &f->k->param.p[p->c[0]];
     bool tiled = stores_by_tiles(c), bare = tiled && p->plain;
     const char *how = elem_bits(c->elem) == 16 ? "through" : "straight";
     schedule_kind(s, how);
     if (elem_bits(c->elem) == 16) schedule_kind(s, tiled ? "tiled" : "staged");
     schedule_kind(s, fn_text(f, "%s_%s", p->plain ? "plain" : "result", how));
+    if (!p->plain) schedule_kind(s, fn_text(f, "%s_%s", p->sums > 1 ? "two" : "one", how));
     if (elem_bits(c->elem) != 16) schedule_kind(s, c->dim[1].c % 2 ? "single" : "wide");
     schedule_hole(s, "take", bare ? "" : fn_text(f, "%s_call call, ", f->p->name));
     schedule_hole(s, "give", bare ? "" : "call, ");
     fill_clamp(s, 'i', c->dim[0].c, 256);
-    fill_clamp(s, 'j', c->dim[1].c, s->facts->columns);
+    fill_clamp(s, 'j', c->dim[1].c, wide);
+}
+
+/* Passes through workgroup memory: columns of a result, or results. */
+static void fill_passes(Schedule *s, const Product *p, int wide) {
+    Fn *f = &s->f;
+    int pass = wide > 64 ? 128 : 64;
+    bool both = p->stores > 1;
+    schedule_number(s, "PASS", pass);
+    schedule_hole(s, "passes", both ? "2" : fn_text(f, "%d / %d", wide, pass));
+    schedule_hole(s, "pass", both ? "" : " + 128 * half");
+    schedule_hole(s, "less", both ? "" : " - 128 * half");
+    schedule_hole(s, "map", both ? " + half" : "");
+    schedule_hole(s, "pick", both ? "int half, " : "");
+    schedule_number(s, "OUT", p->sums + 1);
+}
+
+/* Two results: which one, of a pass or by the number r of what a thread stores. */
+static void fill_targets(Schedule *s, const Product *p, int wide) {
+    Fn *f = &s->f;
+    bool both = p->stores > 1, passes = elem_bits(f->k->param.p[p->c[0]].elem) == 16;
+    const char *second = passes ? "half" : fn_text(f, "r / %d", wide / 2), *c = hip_argument(f, p->c[0]);
+    schedule_number(s, "EACH", p->sums > 1 ? wide / 2 : 64); /* sums of a thread and product; of a pass */
+    schedule_number(s, "STORED", wide * p->stores);
+    if (!passes) schedule_kind(s, both ? "straight_both" : "straight_one");
+    schedule_hole(s, "in", both ? fn_text(f, "r %% %d", wide / 2) : "r");
+    schedule_hole(s, "which", both ? fn_text(f, "%s, ", second) : "");
+    schedule_hole(s, "target", both ? fn_text(f, "%s ? %s : %s", second, hip_argument(f, p->c[1]), c) : c);
+    schedule_hole(s, "results", p->sums == 1 ? "sums" : both ? "results of each sum" : "results");
+}
+
+/* Two products: each workgroup of the cluster copies one matrix, and all columns of a tile are multiplied at once. */
+static void fill_copies(Schedule *s, const Product *p, int wide) {
+    Fn *f = &s->f;
+    bool two = p->sums > 1;
+    schedule_number(s, "WIDE", wide);
+    schedule_hole(s, "made", two ? fn_text(f, "%d of two products of one a", wide) : fn_text(f, "%d", wide));
+    schedule_hole(s, "share", two ? "copy one B each and share both" : "share B's part");
+    schedule_hole(s, "alone", two ? "" : ", and the last 64 columns or\n   fewer are multiplied alone");
+    schedule_hole(s, "operand", two ? "&maps->map[1 + at.rank]" : "&maps->map[1]");
+    schedule_hole(s, "beside", two ? "" : fn_text(f, " + %d / 2 * at.rank", wide));
 }
 
 static void fill_maps(Schedule *s, const Product *p) {
     int columns = s->facts->columns, rows = p->across && columns > 64 ? 64 : columns / 2; /* of a box of b */
-    int n = stores_by_tiles(&s->f.k->param.p[p->c]) ? 3 : 2;
-    const GpuMap map[3] = {schedule_map(s, p->a, 0, 128), schedule_map(s, p->b, 0, rows), schedule_map(s, p->c, 0, 64)};
-    schedule_maps(s, map, (int[]){p->a, p->b, p->c}, n);
+    Maps maps = {.n = 0};
+    maps_add(&maps, s, &p->a, 1, 128);
+    maps_add(&maps, s, p->b, p->sums, rows);
+    if (stores_by_tiles(&s->f.k->param.p[p->c[0]])) maps_add(&maps, s, p->c, p->stores, 64);
+    schedule_maps(s, maps.map, maps.param, maps.n);
+}
+
+/* How tiles are multiplied. */
+static void fill_products(Schedule *s, const Product *p, int columns, int bytes) {
+    Fn *f = &s->f;
+    bool narrow = columns > 64 && bytes > 1 && p->sums == 1; /* the last 64 columns alone */
+    const char *breadth = p->sums > 1    ? "pair"
+                          : columns > 64 ? "broad"
+                                         : "small",
+               *sums = bytes == 1 ? "parts" : "whole";
+    if (p->across) schedule_kind(s, columns > 64 ? "panels" : "panel");
+    schedule_kind(s, breadth);
+    schedule_kind(s, sums);
+    schedule_kind(s, fn_text(f, "%s_%s", breadth, sums));
+    schedule_kind(s, fn_text(f, "%s_%s", p->across ? "columns" : "rows", sums));
+    schedule_kind(s, fn_text(f, "%s_%s", p->plain ? "plain" : "result", sums));
+    schedule_number(s, "DEEP", 128 / bytes);
+    schedule_number(s, "RUN", RUN_STEPS);
+    schedule_hole(s, "widths", fn_text(f, narrow ? "%d or 64" : "%d", columns));
+    schedule_number(s, "COLUMNS", columns);
+    schedule_number(s, "STAGES", STAGE_BYTES / ((128 + columns) * 128));
 }
 
 bool product_prepare(Schedule *s) {
     Product p;
     const Kernel *k = s->f.k;
     if (product_match(k, &p)) return false;
-    const MatrixSchedule *facts = matrix_schedule(s->f.hip->target, "product", k->range.p[1].size);
+    int wide = (int)k->range.p[1].size; /* columns of a result in a tile */
+    const MatrixSchedule *facts = matrix_schedule(s->f.hip->target, "product", wide * p.sums);
     if (!facts) return false;
-    int columns = facts->columns, bytes = elem_bits(k->param.p[p.a].elem) / 8;
     schedule_begin(s, facts);
     fill_maps(s, &p);
     fill_sizes(s, &p);
     fill_result(s, &p);
-    fill_stores(s, &p);
-    if (p.across) schedule_kind(s, columns > 64 ? "panels" : "panel");
-    const char *breadth = columns > 64 ? "broad" : "small", *sums = bytes == 1 ? "parts" : "whole";
-    schedule_kind(s, breadth);
-    schedule_kind(s, sums);
-    schedule_kind(s, fn_text(&s->f, "%s_%s", breadth, sums));
-    schedule_kind(s, fn_text(&s->f, "%s_%s", p.across ? "columns" : "rows", sums));
-    schedule_kind(s, fn_text(&s->f, "%s_%s", p.plain ? "plain" : "result", sums));
-    schedule_number(s, "DEEP", 128 / bytes);
-    schedule_number(s, "RUN", RUN_STEPS);
-    schedule_hole(s, "widths",
-                  columns > 64 && bytes > 1 ? fn_text(&s->f, "%d or 64", columns) : fn_text(&s->f, "%d", columns));
-    schedule_number(s, "PASS", columns > 64 ? 128 : 64);
-    schedule_number(s, "COLUMNS", columns);
-    schedule_number(s, "STAGES", STAGE_BYTES / ((128 + columns) * 128));
-    schedule_hole(s, "across", p.across ? "1" : "0");
+    fill_stores(s, &p, wide);
+    fill_passes(s, &p, wide);
+    fill_targets(s, &p, wide);
+    fill_copies(s, &p, wide);
+    fill_products(s, &p, facts->columns, elem_bits(k->param.p[p.a].elem) / 8);
     return true;
 }
 
@@ -127,23 +214,49 @@ static void fill_cluster(Schedule *s, const SkinnyPlan *p) {
     s->launch->parts = p->parts;
 }
 
+/* Of two products a warpgroup has the sums of both. */
+static void fill_sums(Schedule *s, const Product *p, int tall) {
+    Fn *f = &s->f;
+    const char *function = s->launch->function;
+    bool two = p->sums > 1;
+    int wide = tall / p->sums;
+    if (s->launch->parts > 1 && two) schedule_kind(s, "split_two");
+    schedule_number(s, "WIDE", wide);
+    schedule_number(s, "TALL", tall);
+    schedule_hole(s, "tall",
+                  fn_text(f, two ? "%d rows (or columns) of each of two b" : "%d rows (or columns) of b", wide));
+    schedule_hole(s, "b", two ? "each b" : "b");
+    schedule_hole(s, "each", two ? " and product" : "");
+    schedule_hole(s, "sums", fn_text(f, "%s%s_SUMS", two ? "2 * " : "", function));
+    schedule_hole(s, "given", two ? "float x, float y" : "float x");
+    schedule_hole(s, "args", two ? "x, y" : "x");
+    schedule_hole(s, "first", p->stores > 1 ? "0, " : "");
+    schedule_hole(s, "held", two ? fn_text(f, "acc[r], acc[%s_SUMS + r]", function) : "acc[r]");
+    const char *total = fn_text(f, "%s_total(sent, r)", function);
+    schedule_hole(s, "totals", two ? fn_text(f, "%s, %s_total(sent + %s_SENT, r)", total, function, function) : total);
+}
+
 bool skinny_prepare(Schedule *s) {
     Product p;
     const Kernel *k = s->f.k;
     if (product_match(k, &p)) return false;
     SkinnyPlan plan =
-        skinny_plan(s->f.hip->target, k->range.p[0].of.c, k->range.p[1].of.c, p.depth, k->range.p[1].size);
+        skinny_plan(s->f.hip->target, k->range.p[0].of.c, k->range.p[1].of.c, p.depth, p.sums, k->range.p[1].size);
     if (!plan.facts) return false;
     int tall = plan.facts->columns, stage = (tall + plan.rows) * plan.deep * 2;
-    schedule_begin(s, plan.facts);
+    Maps maps = {.n = 0};
+    MatrixSchedule facts = *plan.facts;
+    facts.threads = 128 * (tall / 64 / p.sums + 1); /* a warpgroup copies */
+    schedule_begin(s, &facts);
+    s->facts = plan.facts;
     fill_cluster(s, &plan);
-    schedule_maps(
-        s, (GpuMap[]){schedule_map(s, p.a, 0, plan.rows / plan.beside), schedule_map(s, p.b, 0, p.across ? 64 : tall)},
-        (int[]){p.a, p.b}, 2);
+    maps_add(&maps, s, &p.a, 1, plan.rows / plan.beside);
+    maps_add(&maps, s, p.b, p.sums, p.across || p.sums > 1 ? 64 : tall);
+    schedule_maps(s, maps.map, maps.param, maps.n);
     fill_sizes(s, &p);
     fill_result(s, &p);
+    fill_sums(s, &p, tall);
     schedule_number(s, "ROWS", plan.rows);
-    schedule_number(s, "TALL", tall);
     schedule_number(s, "DEEP", plan.deep);
     schedule_number(s, "STAGES", (plan.facts->lds_bytes - 2048) / stage);
     return true;

@@ -28,8 +28,8 @@ void schedule_maps(Schedule *, const GpuMap *, const int *param, int n); /* the 
 
 /* Of both kinds of attention: the type, and the scale as of powers of 2. */
 void schedule_softmax(Schedule *, const Attention *);
-/* A function `float NAME(..)` of what is stored for a sum x at [i, j] by a kernel; its text. */
-const char *epilogue_text(Schedule *, const Op *store, const Value *sum, const char *name);
+/* A function `float NAME(..)` of what is stored for a sum x at [i, j], or for sums x and y; its text. */
+const char *epilogue_text(Schedule *, const Op *store, const Op *sums, const char *name);
 
 /* Fill in facts, maps, and the schedule's own holes; false: the kernel is none that the schedule computes. */
 bool product_prepare(Schedule *);

@@ -207,12 +207,20 @@ static bool is_called_once(const Module *m, const Kernel *k) {
     int calls = 0;
     for (int i = 0; i < m->program.n; i++)
         for (int n = 0; n < m->program.p[i]->node.n; n++) calls += m->program.p[i]->node.p[n]->kernel == k;
-    return calls == 1;
+    return calls <= 1; /* a copy on trial is not called at all */
 }
 
 Kernel *fuse_own_kernel(Module *m, Node *n) {
     if (!is_called_once(m, n->kernel)) n->kernel = kernel_clone(m, n->kernel);
     return n->kernel;
+}
+
+Node fuse_clone_node(Module *m, const Node *n) {
+    Node fresh = *n;
+    fresh.kernel = kernel_clone(m, n->kernel);
+    fresh.arg.p = NULL, fresh.arg.n = fresh.arg.cap = 0;
+    for (int i = 0; i < n->arg.n; i++) vec_push(m->arena, &fresh.arg, n->arg.p[i]);
+    return fresh;
 }
 
 /* A long chain is called after its beginning. */
@@ -303,13 +311,23 @@ static bool find_pairs(Pairs *f, Program *p, Node *consumer, int in, const Use *
     return f->n > 0;
 }
 
-/* A schedule computes the producer as it is, or neither with a consumer like this one nor with several results. */
+/* On trial: whether a schedule takes both as one. */
+static bool stays_scheduled(PassContext *c, const Pairs *f) {
+    Pairs trial = *f;
+    Node both = fuse_clone_node(c->m, f->pair[0].producer);
+    for (int i = 0; i < f->n; i++) trial.pair[i].producer = &both;
+    fuse_pairs(c, &trial);
+    bool taken = pipe_would_take(c, both.kernel);
+    c->m->kernel.n--;
+    return taken;
+}
+
+/* A schedule computes the producer, but not with this behind it. */
 static bool is_better_alone(PassContext *c, const Pairs *f) {
     const Kernel *k = f->pair[0].producer->kernel;
-    bool more = reduces(f->pair[0].consumer->kernel);
-    if (more && fuse_elementwise(k, f->pair[0].store)) return true; /* it goes to the rows, as their prologue */
-    for (int i = 0; i < f->n; i++) more |= f->pair[i].kept;
-    return pipe_takes_alone(c, k) || (more && pipe_would_take(c, k));
+    bool rows = reduces(f->pair[0].consumer->kernel) && fuse_elementwise(k, f->pair[0].store);
+    if (rows) return true; /* it goes to the rows, as their prologue */
+    return pipe_would_take(c, k) && !stays_scheduled(c, f);
 }
 
 static bool fuse_into_producer(PassContext *c, Program *p, Node *consumer, const Use *use) {

@@ -38,7 +38,8 @@ bool fuse_identity_access(const Kernel *, const Op *, int16_t *range);
 int fuse_results(const Kernel *); /* parameters that it stores */
 /* What the consumer would have loaded: a store repeats its value along the ranges that the value lacks. */
 Value *fuse_loaded_value(Builder *, const Pair *, const Op *store);
-Kernel *fuse_own_kernel(Module *, Node *); /* the node's kernel, copied if others call it */
+Kernel *fuse_own_kernel(Module *, Node *);    /* the node's kernel, copied if others call it */
+Node fuse_clone_node(Module *, const Node *); /* with a kernel and arguments of its own */
 Name fuse_name(Module *, const Kernel *, const Kernel *);
 void fuse_take_params(Module *, const Node *from, int but, Node *to, Inline *);
 void fuse_drop_param(Node *, int gone);

@@ -87,15 +87,26 @@ static void shorten_steps(const PassContext *c, Kernel *k) {
     }
 }
 
-static void join(PassContext *c, Node *a, const Node *b) {
+static Node join(PassContext *c, const Node *a, const Node *b) {
     Module *m = c->m;
-    Kernel *k = fuse_own_kernel(m, a);
+    Node both = fuse_clone_node(m, a);
+    Kernel *k = both.kernel;
     k->name = fuse_name(m, k, b->kernel);
     Inline in = inline_begin(m, b->kernel, k, k->body);
     for (int i = 0; i < k->ngrid; i++) in.range[i] = (int16_t)i;
-    take_params(m, a, b, &in);
+    take_params(m, &both, b, &in);
     fuse_join(&in);
-    shorten_steps(c, k);
+    return both;
+}
+
+/* A schedule of the machine takes both at once where it takes each; others have to fit. */
+static bool is_worth(PassContext *c, const Node *a, const Node *b, const Node *both) {
+    bool taken = pipe_would_take(c, a->kernel);
+    if (taken != pipe_would_take(c, b->kernel)) return false;
+    if (taken) return pipe_would_take(c, both->kernel);
+    if (!fit_together(c, a->kernel, b->kernel)) return false;
+    shorten_steps(c, both->kernel);
+    return true;
 }
 
 /* ---- which nodes ---- */
@@ -113,13 +124,25 @@ static bool may_move_up(const Program *p, const Node *a, const Node *b) {
     return true;
 }
 
-static bool are_siblings(PassContext *c, const Node *a, const Node *b) {
+static bool are_siblings(const Node *a, const Node *b) {
     const Kernel *x = a->kernel, *y = b->kernel;
     bool share = false;
     for (int i = 0; i < b->arg.n; i++) share |= shared_param(a, b, i) >= 0;
     return share && same_tasks(x, y) && fuse_has_loop(x) && fuse_bodies_agree(x, y) &&
-           x->nvalue + y->nvalue <= FUSE_MOST_VALUES && fit_together(c, x, y) && !pipe_would_take(c, x) &&
-           !pipe_would_take(c, y);
+           x->nvalue + y->nvalue <= FUSE_MOST_VALUES;
+}
+
+static bool fuse_with(PassContext *c, Program *p, Node *a, const Node *b) {
+    if (!are_siblings(a, b) || !may_move_up(p, a, b)) return false;
+    Node both = join(c, a, b);
+    if (!is_worth(c, a, b, &both)) {
+        c->m->kernel.n--;
+        return false;
+    }
+    remark(c, "fuse", b->loc, "%s runs beside %s, in one loop", b->kernel->name, a->kernel->name);
+    *a = both;
+    fuse_drop_node(p, b);
+    return true;
 }
 
 bool fuse_siblings(PassContext *c, Program *p, Node *b, const Use *use) {
@@ -127,11 +150,7 @@ bool fuse_siblings(PassContext *c, Program *p, Node *b, const Use *use) {
     for (int n = 0; n < b->id; n++) {
         Node *a = p->node.p[n];
         if (a->kind != NODE_CALL || a->when != b->when || fuse_touches_updated(use, a)) continue;
-        if (!are_siblings(c, a, b) || !may_move_up(p, a, b)) continue;
-        remark(c, "fuse", b->loc, "%s runs beside %s, in one loop", b->kernel->name, a->kernel->name);
-        join(c, a, b);
-        fuse_drop_node(p, b);
-        return true;
+        if (fuse_with(c, p, a, b)) return true;
     }
     return false;
 }

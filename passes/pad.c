@@ -41,10 +41,10 @@ static void loop_set_end(Module *m, Kernel *k, int64_t end) {
 
 /* Sums go on over the zeros; what of the other operand is not there is zero as well. */
 static void product_pad(Module *m, Kernel *k, const Product *f, int align) {
-    Param *a = &k->param.p[f->a], *b = &k->param.p[f->b];
-    a->dim[1].c = columns_padded(a, align);
-    b->dim[1].c = columns_padded(b, align);
-    if (a->dim[1].c != f->depth) loop_set_end(m, k, a->dim[1].c);
+    int param[MOST_OPERANDS], n = product_operands(f, param);
+    for (int i = 0; i < n; i++) k->param.p[param[i]].dim[1].c = columns_padded(&k->param.p[param[i]], align);
+    int64_t depth = k->param.p[f->a].dim[1].c;
+    if (depth != f->depth) loop_set_end(m, k, depth);
 }
 
 /* ---- the copies ---- */
@@ -88,10 +88,10 @@ static double bytes_of(const Param *p, int64_t columns) {
 static bool is_worth(const PassContext *c, const Kernel *k, const Product *f, int align) {
     const MatrixTarget *t = matrix_target(c->options->target);
     const TargetFacts *facts = target_facts(c->options->target);
-    const int param[2] = {f->a, f->b};
+    int param[MOST_OPERANDS], n = product_operands(f, param);
     double read = 0, copied = 0,
-           flop = 2.0 * (double)k->range.p[0].of.c * (double)k->range.p[1].of.c * (double)f->depth;
-    for (int i = 0; i < 2; i++) {
+           flop = 2.0 * f->sums * (double)k->range.p[0].of.c * (double)k->range.p[1].of.c * (double)f->depth;
+    for (int i = 0; i < n; i++) {
         const Param *p = &k->param.p[param[i]];
         double bytes = bytes_of(p, p->dim[1].c);
         read += bytes / facts->memory;
@@ -127,12 +127,13 @@ static void pad_kernel(PassContext *c, Kernel *k, Padded *to) {
     int align = align_wanted(c, k, &f);
     if (!align) return;
     *to = (Padded){k, ARENA_ARRAY(c->m->arena, Kernel *, k->param.n)};
-    for (int i = 0; i < k->param.n; i++) {
-        int64_t columns = i == f.a || i == f.b ? columns_padded(&k->param.p[i], align) : 0;
-        if (!columns || columns == k->param.p[i].dim[1].c) continue;
-        to->copy[i] = copy_make(c->m, k, i, columns);
-        remark(c, "pad", k->loc, "'%s': '%s' is copied first, into rows of %lld", k->name, k->param.p[i].name,
-               (long long)columns);
+    int param[MOST_OPERANDS], n = product_operands(&f, param);
+    for (int i = 0; i < n; i++) {
+        const Param *p = &k->param.p[param[i]];
+        int64_t columns = columns_padded(p, align);
+        if (columns == p->dim[1].c) continue;
+        to->copy[param[i]] = copy_make(c->m, k, param[i], columns);
+        remark(c, "pad", k->loc, "'%s': '%s' is copied first, into rows of %lld", k->name, p->name, (long long)columns);
     }
     product_pad(c->m, k, &f, align);
 }

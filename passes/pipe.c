@@ -55,12 +55,6 @@ bool pipe_attends(PassContext *c, const Kernel *k) {
     return schedule && strcmp(schedule, "attention") == 0;
 }
 
-bool pipe_takes_alone(PassContext *c, const Kernel *k) {
-    Product p;
-    const char *why = product_match(k, &p);
-    return why && !*why && pipe_would_take(c, k);
-}
-
 static bool pipe_run(PassContext *c) {
     for (int i = 0; i < c->m->kernel.n; i++) pipe_kernel(c, c->m->kernel.p[i]);
     return true;

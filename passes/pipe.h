@@ -19,8 +19,6 @@ PipeTrial pipe_trial(PassContext *, const Kernel *);
 Name pipe_tried(PassContext *, PipeTrial);
 void pipe_product(PassContext *, Kernel *, const MatrixTarget *);
 void pad_operands(PassContext *, Kernel *); /* pad.c: it has the parameters that it will have, if `pad` is on */
-/* A schedule computes it as it is, and not with more behind it. */
-bool pipe_takes_alone(PassContext *, const Kernel *);
 /* A schedule would compute it, as long as it reads and writes private memory. */
 bool pipe_would_take(PassContext *, const Kernel *);
 /* As it stands it is attention of many rows, which a schedule computes head by head. */

@@ -10,49 +10,57 @@
    more than what f32 sums in another order differ by where signs vary (docs/passes.md, pipe). */
 enum { LEAST_DEPTH_8 = 2048 };
 
+enum { FEWEST_COLUMNS = 64 }; /* of a result, in a tile */
+
 static bool is_f8(const Kernel *k, const Product *f) {
     Elem a = k->param.p[f->a].elem;
     return a == ELEM_F8E4M3 || a == ELEM_F8E5M2;
 }
 
 static bool types_fit(const Kernel *k, const Product *f) {
-    Elem a = k->param.p[f->a].elem, c = k->param.p[f->c].elem;
-    if (k->param.p[f->b].elem != a) return false;
+    Elem a = k->param.p[f->a].elem, c = k->param.p[f->c[0]].elem;
+    for (int i = 0; i < f->sums; i++)
+        if (k->param.p[f->b[i]].elem != a) return false;
+    for (int i = 1; i < f->stores; i++)
+        if (k->param.p[f->c[i]].elem != c) return false;
     if (is_f8(k, f))
         return !f->across && f->depth >= LEAST_DEPTH_8 && (c == ELEM_F32 || elem_bits(c) == 16) && elem_is_float(c);
     return (a == ELEM_BF16 || a == ELEM_F16) && (c == a || c == ELEM_F32);
 }
 
 static bool rows_align(const Kernel *k, const Product *f, int bytes) {
-    const int copied[] = {f->a, f->b};
-    for (int i = 0; i < 2; i++) {
-        const Param *p = &k->param.p[copied[i]];
+    int param[MOST_OPERANDS], n = product_operands(f, param);
+    for (int i = 0; i < n; i++) {
+        const Param *p = &k->param.p[param[i]];
         if (p->dim[1].c * elem_bits(p->elem) / 8 % bytes) return false;
     }
     return true;
 }
 
+/* Of a result, in a tile: two sums have half a tile each. */
+static int columns_of(const MatrixSchedule *s, const Product *f) { return s->columns / f->sums; }
+
 /* Clusters of workgroups take whole tiles in rounds; those over the edge, which take half as long, come last, first to
    clusters that the last round leaves idle. */
-static double time_of(const Kernel *k, const MatrixSchedule *s) {
+static double time_of(const Kernel *k, const Product *f, const MatrixSchedule *s) {
     int64_t m = k->range.p[0].of.c, n = k->range.p[1].of.c, tall = (int64_t)s->rows * s->cluster,
-            once = s->at_once / s->cluster;
-    int64_t whole = m / tall * (n / s->columns), edge = ceil_div(m, tall) * ceil_div(n, s->columns) - whole;
+            wide = columns_of(s, f), once = s->at_once / s->cluster;
+    int64_t whole = m / tall * (n / wide), edge = ceil_div(m, tall) * ceil_div(n, wide) - whole;
     int64_t rounds = ceil_div(whole, once), idle = rounds * once - whole;
     int64_t more = edge > 2 * idle ? ceil_div(edge, once) : 0;
     return (double)s->cost * ((double)rounds + (rounds ? 0.5 : 1) * (double)more);
 }
 
-static bool is_asked_for(const Kernel *k, const MatrixSchedule *s) {
-    return !k->choice.columns || s->columns == k->choice.columns;
+/* 8-bit types take twice the registers. */
+static bool tiles_fit(const Kernel *k, const Product *f, const MatrixSchedule *s, bool f8) {
+    int wide = columns_of(s, f);
+    return wide >= FEWEST_COLUMNS && (!f8 || s->columns <= 128) && (!k->choice.columns || wide == k->choice.columns);
 }
 
-/* 8-bit types take twice the registers. */
-static const MatrixSchedule *fastest(const Kernel *k, const MatrixTarget *t, bool f8) {
+static const MatrixSchedule *fastest(const Kernel *k, const Product *f, const MatrixTarget *t, bool f8) {
     const MatrixSchedule *best = NULL;
     for (const MatrixSchedule *s = t->schedule; s->name; s++)
-        if (!strcmp(s->name, "product") && (!f8 || s->columns <= 128) && is_asked_for(k, s) &&
-            (!best || time_of(k, s) < time_of(k, best)))
+        if (!strcmp(s->name, "product") && tiles_fit(k, f, s, f8) && (!best || time_of(k, f, s) < time_of(k, f, best)))
             best = s;
     return best;
 }
@@ -66,10 +74,10 @@ static bool is_skinny(const Kernel *k, const SkinnyPlan *few, const MatrixSchedu
 }
 
 static const MatrixSchedule *chosen(const Kernel *k, const Product *f, const MatrixTarget *t, bool f8) {
-    const MatrixSchedule *s = fastest(k, t, f8);
+    const MatrixSchedule *s = fastest(k, f, t, f8);
     SkinnyPlan few = {0};
-    if (!f8) few = skinny_plan(t, k->range.p[0].of.c, k->range.p[1].of.c, f->depth, k->choice.columns);
-    double time = s ? time_of(k, s) * (double)ceil_div(f->depth, 64) : INFINITY;
+    if (!f8) few = skinny_plan(t, k->range.p[0].of.c, k->range.p[1].of.c, f->depth, f->sums, k->choice.columns);
+    double time = s ? time_of(k, f, s) * (double)ceil_div(f->depth, 64) : INFINITY;
     return is_skinny(k, &few, s, time) ? few.facts : s;
 }
 
@@ -87,8 +95,11 @@ void pipe_product(PassContext *c, Kernel *k, const MatrixTarget *t) {
         pipe_refuse(c, k, "its operands and result have not the types of one");
     else if (!rows_align(k, &f, s->align))
         pipe_refuse(c, k, "rows are not multiples of 16 bytes");
-    else if (k->range.p[1].of.c < s->columns)
+    else if (k->range.p[1].of.c < columns_of(s, &f))
         pipe_refuse(c, k, "the result is small");
-    else
-        pipe_mark(c, k, s, 0, 1);
+    else {
+        MatrixSchedule tile = *s;
+        tile.columns = columns_of(s, &f);
+        pipe_mark(c, k, &tile, 0, 1);
+    }
 }

@@ -15,18 +15,23 @@ const Value *match_other(const Value *, OpKind, const Value *known);
 void match_sum(const Value *v, const Value **base, int64_t *c); /* v = base + c, as many numbers as there are in c */
 bool match_is_pos(const Affine *, int range);                   /* the range's positions as they are */
 
-/* ---- c[i, j] = f(sum of a[i, p] * b over p), b[p, j] or b[j, p]; i and j are the grid's ranges 0 and 1 ---- */
+/* ---- c[i, j] = f(sum of a[i, p] * b over p), b[p, j] or b[j, p]; i and j are the grid's ranges 0 and 1. Two such sums
+   of one a, f of both; and two such results ---- */
+
+enum { MOST_SUMS = 2, MOST_OPERANDS = 1 + MOST_SUMS };
 
 typedef struct {
-    int a, b, c; /* parameters */
-    bool across; /* b[p, j]: its rows run across what is summed over */
-    bool plain;  /* the sums are stored as they are */
-    int64_t depth; /* positions p */
-    const Op *loop, *store;
+    int a, b[MOST_SUMS], c[MOST_SUMS]; /* parameters */
+    int sums, stores;                  /* how many; of two stores each is of a sum */
+    bool across;                       /* b[p, j]: its rows run across what is summed over */
+    bool plain;                        /* the sums are stored as they are, each in one result */
+    int64_t depth;                     /* positions p */
+    const Op *loop, *store[MOST_SUMS];
 } Product;
 
 /* NULL: it is that. Else what keeps it from it; "": it is no product of two whole matrices. */
 const char *product_match(const Kernel *, Product *);
+int product_operands(const Product *, int param[MOST_OPERANDS]); /* a, then each b; how many */
 
 /* ---- o = softmax(scale q k^T, masked) v, the scores of some keys at a time ---- */
 

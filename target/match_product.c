@@ -1,5 +1,5 @@
-/* match_product.c: the product of two matrices, and what is done with its sums, element by element, before they are
- * stored. */
+/* match_product.c: the product of two matrices, or of one with two others, and what is done with its sums, element by
+ * element, before they are stored. */
 #include "target/match.h"
 
 static bool is_plain_matrix(const Op *access, int row, int column) {
@@ -19,7 +19,7 @@ static bool grid_fits(const Kernel *k) {
     return true;
 }
 
-/* ---- the loop: sums of a[i, p] * b over all p, and nothing else ---- */
+/* ---- the loop: sums of a[i, p] * b over all p, of one a, and nothing else ---- */
 
 static const Op *only_loop(const Kernel *k) {
     const Op *found = NULL;
@@ -31,12 +31,18 @@ static const Op *only_loop(const Kernel *k) {
     return found;
 }
 
-static const Op *loop_product(const Op *loop) {
+/* What is added to a sum in a step. */
+static const Op *sum_product(const Op *loop, int sum) {
     const Region *r = loop->region[0];
-    const Op *dot = loop->res.n == 1 && is_zero(loop->arg.p[2]) ? match_op(r->last->arg.p[0], OP_DOT) : NULL;
+    const Op *dot = is_zero(loop->arg.p[sum + 2]) ? match_op(r->last->arg.p[sum], OP_DOT) : NULL;
+    return dot && dot->arg.n == 3 && dot->arg.p[2] == r->arg.p[sum] ? dot : NULL;
+}
+
+/* A load of a; for each sum a load of b and a product. */
+static bool has_products_alone(const Op *loop) {
     int ops = 0;
-    for (const Op *op = r->first; op; op = op->next) ops++;
-    return dot && ops == 4 && dot->arg.n == 3 && dot->arg.p[2] == r->arg.p[0] ? dot : NULL;
+    for (const Op *op = loop->region[0]->first; op; op = op->next) ops++;
+    return loop->res.n >= 1 && loop->res.n <= MOST_SUMS && ops == 2 + 2 * loop->res.n;
 }
 
 static bool is_matrix(const Param *p) { return p->ndim == 2 && p->ranks < 0 && !p->inout && !p->packet; }
@@ -51,18 +57,35 @@ static bool rows_fit(const Param *b, int64_t depth, int64_t columns) {
            b->dim[1].c >= columns;
 }
 
-static bool operands_fit(const Kernel *k, Product *f, const Op *dot) {
-    const Op *a = match_op(dot->arg.p[0], OP_LOAD), *b = match_op(dot->arg.p[1], OP_LOAD);
-    Size m = k->range.p[0].of, n = k->range.p[1].of;
-    if (!a || !b || dot->nover != 1 || dot->over[0] != f->loop->range) return false;
-    f->a = a->param, f->b = b->param;
-    f->across = is_plain_matrix(b, f->loop->range, 1);
-    const Param *pa = &k->param.p[f->a], *pb = &k->param.p[f->b];
-    if (pa->ndim != 2 || !size_is_number(pa->dim[1])) return false;
-    f->depth = pa->dim[1].c;
-    if (!param_fits(pa, m, pa->dim[1]) || !is_plain_matrix(a, 0, f->loop->range)) return false;
-    if (f->across) return rows_fit(pb, f->depth, n.c);
-    return param_fits(pb, n, pa->dim[1]) && is_plain_matrix(b, 1, f->loop->range);
+static bool a_fits(const Kernel *k, Product *f, const Op *a) {
+    const Param *p = &k->param.p[f->a];
+    if (p->ndim != 2 || !size_is_number(p->dim[1])) return false;
+    f->depth = p->dim[1].c;
+    return param_fits(p, k->range.p[0].of, p->dim[1]) && is_plain_matrix(a, 0, f->loop->range);
+}
+
+static bool b_fits(const Kernel *k, const Product *f, const Op *b) {
+    const Param *p = &k->param.p[b->param];
+    Size n = k->range.p[1].of;
+    if (f->across) return rows_fit(p, f->depth, n.c) && is_plain_matrix(b, f->loop->range, 1);
+    return param_fits(p, n, size_number(f->depth)) && is_plain_matrix(b, 1, f->loop->range);
+}
+
+static bool sum_fits(const Kernel *k, Product *f, int sum) {
+    const Op *dot = sum_product(f->loop, sum);
+    const Op *a = dot ? match_op(dot->arg.p[0], OP_LOAD) : NULL, *b = dot ? match_op(dot->arg.p[1], OP_LOAD) : NULL;
+    if (!a || !b || dot->nover != 1 || dot->over[0] != f->loop->range || (sum && a->param != f->a)) return false;
+    f->a = a->param, f->b[sum] = b->param;
+    if (!sum) f->across = is_plain_matrix(b, f->loop->range, 1);
+    return a_fits(k, f, a) && b_fits(k, f, b);
+}
+
+static bool sums_fit(const Kernel *k, Product *f) {
+    if (!has_products_alone(f->loop)) return false;
+    f->sums = f->loop->res.n;
+    for (int i = 0; i < f->sums; i++)
+        if (!sum_fits(k, f, i)) return false;
+    return true;
 }
 
 static bool loop_is_whole(const Product *f) {
@@ -70,7 +93,8 @@ static bool loop_is_whole(const Product *f) {
     return is_zero(f->loop->arg.p[0]) && match_number(f->loop->arg.p[1], &end) && end == (double)f->depth;
 }
 
-/* ---- what follows: one store, of what is made of the sums and of elements at the same place ---- */
+/* ---- what follows: a store, or one for each sum, of what is made of the sums and of elements at the same place ----
+ */
 
 /* Each subscript is the position of a range of the grid that is as long as the dimension. */
 static bool loads_in_place(const Kernel *k, const Op *load) {
@@ -97,25 +121,34 @@ static bool follows(const Kernel *k, const Op *op) {
     }
 }
 
-static bool find_store(const Kernel *k, Product *f) {
-    int stores = 0;
+static bool take_store(const Kernel *k, Product *f, const Op *store) {
+    int n = f->stores++;
+    if (n == f->sums || store->mode != STORE_SET || !is_plain_matrix(store, 0, 1)) return false;
+    if (n && store->param == f->c[0]) return false;
+    f->store[n] = store;
+    f->c[n] = store->param;
+    return param_fits(&k->param.p[store->param], k->range.p[0].of, k->range.p[1].of);
+}
+
+static bool find_stores(const Kernel *k, Product *f) {
     for (const Op *op = k->body->first; op; op = op->next) {
         if (op != f->loop && !follows(k, op)) return false;
-        if (op->kind != OP_STORE) continue;
-        f->store = op;
-        stores++;
+        if (op->kind == OP_STORE && !take_store(k, f, op)) return false;
     }
-    if (stores != 1 || f->store->mode != STORE_SET || !is_plain_matrix(f->store, 0, 1)) return false;
-    f->c = f->store->param;
-    return param_fits(&k->param.p[f->c], k->range.p[0].of, k->range.p[1].of);
+    f->plain = f->stores == f->sums;
+    for (int i = 0; i < f->stores; i++) f->plain &= f->store[i]->arg.p[0] == f->loop->res.p[i];
+    return f->stores > 0;
 }
 
 const char *product_match(const Kernel *k, Product *f) {
     *f = (Product){0};
     f->loop = grid_fits(k) ? only_loop(k) : NULL;
-    const Op *dot = f->loop ? loop_product(f->loop) : NULL;
-    if (!dot || !operands_fit(k, f, dot) || !loop_is_whole(f)) return "";
-    if (!find_store(k, f)) return "what is done with the sums is not done element by element, and stored once";
-    f->plain = f->store->arg.p[0] == f->loop->res.p[0];
-    return NULL;
+    if (!f->loop || !sums_fit(k, f) || !loop_is_whole(f)) return "";
+    return find_stores(k, f) ? NULL : "what is done with the sums is not done element by element, and stored once";
+}
+
+int product_operands(const Product *f, int param[MOST_OPERANDS]) {
+    param[0] = f->a;
+    for (int i = 0; i < f->sums; i++) param[1 + i] = f->b[i];
+    return 1 + f->sums;
 }

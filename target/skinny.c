@@ -11,8 +11,9 @@ enum {
     FEWEST_STAGES = 6, /* of two panels each, which are waited for half as often */
     FEWEST_ROWS = 8,   /* of a copy, and of a product */
     MOST_ROWS = 64,    /* of a tile */
-    COPIED = 20,       /* rows of `a` or `b`, PANEL positions, in a unit of time: 50 bytes a cycle */
-    MEETING = 30       /* units of time until parts are one sum */
+    FEWEST_TALL = 64,
+    COPIED = 20, /* rows of `a` or `b`, PANEL positions, in a unit of time: 50 bytes a cycle */
+    MEETING = 30 /* units of time until parts are one sum */
 };
 
 static int rows_of(const MatrixSchedule *s, int64_t rows) {
@@ -22,12 +23,12 @@ static int rows_of(const MatrixSchedule *s, int64_t rows) {
 }
 
 /* One of a schedule's rows, its clusters used so. */
-static SkinnyPlan plan_of(const MatrixSchedule *s, int64_t rows, int64_t columns, int64_t depth, int parts,
+static SkinnyPlan plan_of(const MatrixSchedule *s, int64_t rows, int64_t columns, int64_t depth, int sums, int parts,
                           int beside) {
     SkinnyPlan p = {.facts = s, .rows = rows_of(s, rows), .deep = PANEL, .parts = parts, .beside = beside};
     int wide = 2 * (s->columns + p.rows) * PANEL * 2; /* bytes of a stage of two panels */
     if (s->lds_bytes / wide >= FEWEST_STAGES) p.deep = 2 * PANEL;
-    int64_t across = ceil_div(columns, (int64_t)s->columns * beside) * beside;
+    int64_t across = ceil_div(columns * sums, (int64_t)s->columns * beside) * beside;
     int64_t groups = across * ceil_div(rows, p.rows) * parts, steps = ceil_div(ceil_div(depth, p.deep), parts);
     double step = (s->columns + (double)p.rows / beside) / COPIED * p.deep / PANEL;
     p.time = (double)ceil_div(groups, s->at_once) * (double)steps * step + (parts > 1 ? MEETING : 0);
@@ -41,13 +42,18 @@ static void take_faster(SkinnyPlan *best, SkinnyPlan p) {
     if (p.facts && (!best->facts || p.time < best->time)) *best = p;
 }
 
-SkinnyPlan skinny_plan(const MatrixTarget *t, int64_t rows, int64_t columns, int64_t depth, int64_t tall) {
+/* A warpgroup multiplies FEWEST_TALL rows of b, or of each b. */
+static bool tiles_fit(const MatrixSchedule *s, int sums, int64_t wide) {
+    return s->columns >= FEWEST_TALL * sums && (!wide || s->columns == wide * sums);
+}
+
+SkinnyPlan skinny_plan(const MatrixTarget *t, int64_t rows, int64_t columns, int64_t depth, int sums, int64_t wide) {
     SkinnyPlan best = {0};
     for (const MatrixSchedule *s = t->schedule; s->name; s++) {
-        if (strcmp(s->name, "skinny") || (tall && s->columns != tall)) continue;
-        take_faster(&best, plan_of(s, rows, columns, depth, 1, 1));
-        take_faster(&best, plan_of(s, rows, columns, depth, s->cluster, 1));
-        take_faster(&best, plan_of(s, rows, columns, depth, 1, s->cluster));
+        if (strcmp(s->name, "skinny") || !tiles_fit(s, sums, wide)) continue;
+        take_faster(&best, plan_of(s, rows, columns, depth, sums, 1, 1));
+        take_faster(&best, plan_of(s, rows, columns, depth, sums, s->cluster, 1));
+        take_faster(&best, plan_of(s, rows, columns, depth, sums, 1, s->cluster));
     }
     return best;
 }

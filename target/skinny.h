@@ -14,7 +14,7 @@ typedef struct {
     double time; /* predicted, in the unit of MatrixSchedule.cost */
 } SkinnyPlan;
 
-/* c[rows, columns], each the sum of `depth` products. tall: columns of a tile, 0: the fastest. */
-SkinnyPlan skinny_plan(const MatrixTarget *, int64_t rows, int64_t columns, int64_t depth, int64_t tall);
+/* c[rows, columns], each the sum of `depth` products, or of `sums` such. wide: columns of a tile, 0: the fastest. */
+SkinnyPlan skinny_plan(const MatrixTarget *, int64_t rows, int64_t columns, int64_t depth, int sums, int64_t wide);
 
 #endif

@@ -1,17 +1,16 @@
-/* $kernel: a workgroup makes tiles of 128 x $COLUMNS; two workgroups of a cluster, one above the other, share B's part by multicast. One
+/* $kernel: a workgroup makes tiles of 128 x $made; two workgroups of a cluster, one above the other, $share by multicast. One
    warp copies $DEEP positions of k at a time into a ring of $STAGES stages, two warpgroups multiply, 64 x $COLUMNS each. Tiles over the edge come
-   last, first to clusters that the whole tiles leave idle; warpgroups without rows skip the products, and the last 64 columns or
-   fewer are multiplied alone. */
+   last, first to clusters that the whole tiles leave idle; warpgroups without rows skip the products$alone. */
 enum {
     $kernel_M = $M,
     $kernel_N = $N,
     $kernel_STEPS = ($K + $DEEP - 1) / $DEEP,    /* along k */
     $kernel_ROWS = ($M + 255) / 256,             /* of pairs of tiles, those over the edge too */
-    $kernel_COLUMNS = ($N + $COLUMNS - 1) / $COLUMNS,
+    $kernel_COLUMNS = ($N + $WIDE - 1) / $WIDE,
     $kernel_WHOLE_ROWS = $M / 256,               /* those that lie inside */
-    $kernel_WHOLE_COLUMNS = $N / $COLUMNS,
-    $kernel_WHOLE = ($M / 256) * ($N / $COLUMNS),
-    $kernel_PAIRS = (($M + 255) / 256) * (($N + $COLUMNS - 1) / $COLUMNS),
+    $kernel_WHOLE_COLUMNS = $N / $WIDE,
+    $kernel_WHOLE = ($M / 256) * ($N / $WIDE),
+    $kernel_PAIRS = (($M + 255) / 256) * (($N + $WIDE - 1) / $WIDE),
     /* workgroup memory, from a multiple of 1024 on */
     $kernel_A_BYTES = 128 * 64 * 2,
     $kernel_B_BYTES = $COLUMNS * 64, /* of the half that a workgroup copies */
@@ -57,7 +56,7 @@ TILE_FN void $kernel_tile($kernel_place at, int pair, int *i0, int *j0) {
         row = edge < $kernel_ROWS ? edge : $kernel_ROWS - 1;
     }
     *i0 = row * 256 + at.rank * 128;
-    *j0 = column * $COLUMNS;
+    *j0 = column * $WIDE;
 }
 
 /* ---- the copying warp ---- */
@@ -72,9 +71,9 @@ TILE_FN void $kernel_copy(const $kernel_maps *maps, $kernel_place at) {
             tile_mbar_wait(at.lds + $kernel_EMPTY + 8 * s, phase);
             tile_mbar_expect(full, $kernel_STAGE);
             tile_tma_load2(a, &maps->map[0], p0, i0, full);
-?rows             tile_tma_load2_all(b, &maps->map[1], p0, j0 + $COLUMNS / 2 * at.rank, full, 3);
+?rows             tile_tma_load2_all(b, $operand, p0, j0$beside, full, 3);
 ?panels             for (int u = 0; u < $COLUMNS / 128; u++)
-?panels                 tile_tma_load2_all(b + 8192 * u, &maps->map[1], j0 + $COLUMNS / 2 * at.rank + 64 * u, p0, full, 3);
+?panels                 tile_tma_load2_all(b + 8192 * u, $operand, j0$beside + 64 * u, p0, full, 3);
 ?panel             tile_tma_load2_all(b, &maps->map[1], j0, p0 + 32 * at.rank, full, 3);
             if (++s == $STAGES) s = 0, phase ^= 1;
         }
@@ -153,6 +152,7 @@ TILE_FN void $kernel_skip($kernel_place at, int *s, int *phase, int thread) {
 ?columns_whole             uint64_t x = tile_wgmma_panel(a + 32 * u, 0), y = tile_wgmma_panel(b + 2048 * u, 8192);
 ?broad_whole             if (width == $COLUMNS) tile_wgmma_ss_n$COLUMNS_$type_0$across(acc, x, y, step | u);
 ?broad_whole             else tile_wgmma_ss_n64_$type_0$across(acc, x, y, step | u);
+?pair_whole             tile_wgmma_ss_n$COLUMNS_$type_0$across(acc, x, y, step | u);
 ?small_whole             tile_wgmma_ss_n64_$type_0$across(acc, x, y, step | u);
 ?whole         }
 ?whole         tile_wgmma_commit();
@@ -165,12 +165,12 @@ TILE_FN void $kernel_skip($kernel_place at, int *s, int *phase, int thread) {
 ?whole     $kernel_give_back(at, before, thread);
 ?whole }
 
-?result /* What is stored for a sum x at [i, j]. */
+?result /* What is stored for $sum at [i, j]. */
 ?result $epilogue
 ?staged /* What the warpgroup has put into workgroup memory, 64 rows from i0 and `columns` columns from j0, to rows of c that begin anywhere:
 ?staged    16 bytes a thread from the first multiple of 16 bytes on, before and behind them single elements. */
-?staged TILE_FN void $kernel_store_rows($call call, uint32_t lds, int i0, int j0, int columns, int thread) {
-?staged     $elem *const c = $c;
+?staged TILE_FN void $kernel_store_rows($call call, $pickuint32_t lds, int i0, int j0, int columns, int thread) {
+?staged     $elem *const c = $target;
 ?staged     int lane = thread & 31;
 ?staged     for (int row = thread >> 5; row < 64 && i0 + row < $kernel_M; row += 4) {
 ?staged         $elem *to = &c[(int64_t)(i0 + row) * $kernel_N + j0];
@@ -186,47 +186,50 @@ TILE_FN void $kernel_skip($kernel_place at, int *s, int *phase, int thread) {
 ?staged         }
 ?staged     }
 ?staged }
-?through /* 64 x $COLUMNS sums to global memory through workgroup memory, $PASS columns at a time. */
+?through /* 64 x $WIDE $results to global memory through workgroup memory, $PASS columns at a time. */
 ?tiled TILE_FN void $kernel_store($takeconst tile_tensor_map *c, uint32_t lds, const float acc[$COLUMNS / 2], int i0, int j0, int bar, int thread) {
 ?staged TILE_FN void $kernel_store($call call, uint32_t lds, const float acc[$COLUMNS / 2], int i0, int j0, int bar, int thread) {
 ?through     int lane = thread & 31, row = 16 * (thread >> 5) + (lane & 15);
 ?result_through     int above = i0 + 16 * (thread >> 5) + lane / 4, i[2] = {$clamp_iabove$end_i, $clamp_iabove + 8$end_i};
 ?through #pragma unroll
-?through     for (int half = 0; half < $COLUMNS / $PASS; half++) {
+?through     for (int half = 0; half < $passes; half++) {
 ?tiled         if (thread == 0) tile_tma_wait_read();
 ?through         tile_bar_sync(bar, 128);
 ?through #pragma unroll
 ?through         for (int q = 0; q < $PASS / 16; q++) {
 ?through             int chunk = 2 * q + (lane >> 4);
-?plain_through             const float *x = acc + 64 * half + 8 * q;
+?plain_through             const float *x = acc + $EACH * half + 8 * q;
 ?result_through             float x[8];
 ?result_through #pragma unroll
 ?result_through             for (int r = 0; r < 8; r++) {
-?result_through                 int j = j0 + 128 * half + 16 * q + 8 * (r >> 2) + 2 * (lane & 3) + (r & 1);
-?result_through                 x[r] = $kernel_result(call, acc[64 * half + 8 * q + r], i[(r >> 1) & 1], $clamp_jj$end_j);
+?result_through                 int j = j0$pass + 16 * q + 8 * (r >> 2) + 2 * (lane & 3) + (r & 1);
+?one_through                 x[r] = $kernel_result(call, acc[64 * half + 8 * q + r], i[(r >> 1) & 1], $clamp_jj$end_j);
+?two_through                 x[r] = $kernel_result(call, $whichacc[8 * q + r], acc[$EACH + 8 * q + r], i[(r >> 1) & 1], $clamp_jj$end_j);
 ?result_through             }
 ?through             tile_stmatrix4(lds + (chunk >> 3) * 8192 + row * 128 + (((chunk ^ row) & 7) << 4), tile_$outx2(x[0], x[1]), tile_$outx2(x[2], x[3]),
 ?through                            tile_$outx2(x[4], x[5]), tile_$outx2(x[6], x[7]));
 ?through         }
 ?tiled         tile_async_fence();
 ?through         tile_bar_sync(bar, 128);
-?staged         if (j0 + 128 * half < $kernel_N) $kernel_store_rows(call, lds, i0, j0 + 128 * half, tile_min_i32($PASS, $kernel_N - j0 - 128 * half), thread);
+?staged         if (j0$pass < $kernel_N) $kernel_store_rows(call, $whichlds, i0, j0$pass, tile_min_i32($PASS, $kernel_N - j0$less), thread);
 ?tiled         if (thread == 0) {
-?tiled             for (int u = 0; u < $PASS / 64; u++) tile_tma_store2(c, j0 + 128 * half + 64 * u, i0, lds + 8192 * u);
+?tiled             for (int u = 0; u < $PASS / 64; u++) tile_tma_store2(c$map, j0$pass + 64 * u, i0, lds + 8192 * u);
 ?tiled             tile_tma_commit();
 ?tiled         }
 ?through     }
 ?through }
-?straight /* 64 x $COLUMNS sums from registers to global memory, two neighbours at a time. */
+?straight /* 64 x $WIDE $results from registers to global memory, two neighbours at a time. */
 ?straight TILE_FN void $kernel_store($call call, const float acc[$COLUMNS / 2], int i0, int j0, int thread) {
-?straight     $elem *const c = $c;
+?straight_one     $elem *const c = $c;
 ?straight     int lane = thread & 31, above = i0 + 16 * (thread >> 5) + lane / 4;
 ?straight #pragma unroll
-?straight     for (int r = 0; r < $COLUMNS / 2; r += 2) {
-?straight         int i = above + 8 * ((r >> 1) & 1), j = j0 + 8 * (r >> 2) + 2 * (lane & 3);
+?straight     for (int r = 0; r < $STORED / 2; r += 2) {
+?straight_both         $elem *const c = $target;
+?straight         int i = above + 8 * ((r >> 1) & 1), j = j0 + 8 * ($in >> 2) + 2 * (lane & 3);
 ?straight         if (i >= $kernel_M || j >= $kernel_N) continue;
 ?plain_straight         const float x[2] = {acc[r], acc[r + 1]};
-?result_straight         const float x[2] = {$kernel_result(call, acc[r], i, j), $kernel_result(call, acc[r + 1], i, $clamp_jj + 1$end_j)};
+?one_straight         const float x[2] = {$kernel_result(call, acc[r], i, j), $kernel_result(call, acc[r + 1], i, $clamp_jj + 1$end_j)};
+?two_straight         const float x[2] = {$kernel_result(call, $whichacc[$in], acc[$EACH + $in], i, j), $kernel_result(call, $whichacc[$in + 1], acc[$EACH + $in + 1], i, $clamp_jj + 1$end_j)};
 ?wide         tile_store8(&c[(int64_t)i * $kernel_N + j], x);
 ?single         tile_store_$out(&c[(int64_t)i * $kernel_N + j], $narrow(x[0]));
 ?single         if (j + 1 < $kernel_N) tile_store_$out(&c[(int64_t)i * $kernel_N + j + 1], $narrow(x[1]));
@@ -246,11 +249,12 @@ TILE_FN void $kernel_multiply($takeconst $kernel_maps *maps, $kernel_place at) {
         }
 ?broad_whole         if ($kernel_N - j0 > 64) $kernel_sums(at, &s, &phase, acc, $COLUMNS, group, thread);
 ?broad_whole         else $kernel_sums(at, &s, &phase, acc, 64, group, thread);
+?pair_whole         $kernel_sums(at, &s, &phase, acc, $COLUMNS, group, thread);
 ?small_whole         $kernel_sums(at, &s, &phase, acc, 64, group, thread);
 ?parts         $kernel_sums(at, &s, &phase, acc, group, thread);
 ?parts         tile_bar_sync(1 + group, 128); /* keeps what follows out of the products, which would run one by one */
 ?result_whole         tile_bar_sync(1 + group, 128); /* keeps what follows out of the products, which would run one by one */
-?tiled         $kernel_store($give&maps->map[2], at.lds + $kernel_OUT + group * 16384, acc, i0, j0, 1 + group, thread);
+?tiled         $kernel_store($give&maps->map[$OUT], at.lds + $kernel_OUT + group * 16384, acc, i0, j0, 1 + group, thread);
 ?staged         $kernel_store(call, at.lds + $kernel_OUT + group * 16384, acc, i0, j0, 1 + group, thread);
 ?straight         $kernel_store(call, acc, i0, j0, thread);
     }

@@ -1,4 +1,4 @@
-/* $kernel: few rows of a, or few tiles: $TALL rows (or columns) of b by $ROWS rows of a a tile. A warp copies $DEEP positions of k at a time
+/* $kernel: few rows of a, or few tiles: $tall by $ROWS rows of a a tile. A warp copies $DEEP positions of k at a time
    into a ring of $STAGES stages; warpgroups multiply 64 rows of b each, those on the left: sums are those of c, transposed.$together */
 enum {
     $kernel_M = $M,
@@ -6,10 +6,11 @@ enum {
     $kernel_PANELS = $DEEP / 64, /* of 64 positions of k, in a stage */
     $kernel_STEPS = ($K + $DEEP - 1) / $DEEP,
 ?split     $kernel_EACH = ($kernel_STEPS + $CLUSTER - 1) / $CLUSTER, /* of them for a workgroup */
-    $kernel_ACROSS = ($N + $TALL * $BESIDE - 1) / ($TALL * $BESIDE) * $BESIDE, /* tiles beside each other */
+    $kernel_ACROSS = ($N + $WIDE * $BESIDE - 1) / ($WIDE * $BESIDE) * $BESIDE, /* tiles beside each other */
     $kernel_TILES = $kernel_ACROSS * (($M + $ROWS - 1) / $ROWS),
-    $kernel_SUMS = $ROWS / 2, /* of a thread */
+    $kernel_SUMS = $ROWS / 2, /* of a thread$each */
 ?split     $kernel_SHARE = ($ROWS / 2 + $CLUSTER - 1) / $CLUSTER, /* of them, that a workgroup adds up and stores */
+?split_two     $kernel_SENT = $CLUSTER * $kernel_SHARE * 2 * $WIDE, /* to a workgroup, of the first product */
     /* workgroup memory, from a multiple of 1024 on */
     $kernel_B_BYTES = $TALL * 128, /* of a panel */
     $kernel_PANEL = $kernel_B_BYTES + $ROWS * 128,
@@ -35,8 +36,10 @@ TILE_FN void $kernel_turn($kernel_place *at) {
 
 /* A panel, from position p0 of k on. */
 TILE_FN void $kernel_copy_panel(const $kernel_maps *maps, $kernel_place at, uint32_t to, int p0, uint32_t full) {
-?rows     tile_tma_load2(to, &maps->map[1], p0, at.j0, full);
-?columns     for (int u = 0; u < $TALL / 64; u++) tile_tma_load2(to + 8192 * u, &maps->map[1], at.j0 + 64 * u, p0, full);
+?rows_one     tile_tma_load2(to, &maps->map[1], p0, at.j0, full);
+?rows_two     for (int u = 0; u < 2; u++) tile_tma_load2(to + 8192 * u, &maps->map[1 + u], p0, at.j0, full);
+?columns_one     for (int u = 0; u < $TALL / 64; u++) tile_tma_load2(to + 8192 * u, &maps->map[1], at.j0 + 64 * u, p0, full);
+?columns_two     for (int u = 0; u < 2; u++) tile_tma_load2(to + 8192 * u, &maps->map[1 + u], at.j0, p0, full);
     uint32_t a = to + $kernel_B_BYTES;
 ?single     tile_tma_load2(a, &maps->map[0], p0, at.i0, full);
 ?beside     tile_tma_load2_all(a + at.rank * $PIECE * 128, &maps->map[0], p0, at.i0 + at.rank * $PIECE, full, (1 << $CLUSTER) - 1);
@@ -59,8 +62,8 @@ TILE_FN void $kernel_give_back($kernel_place at, int s, int thread) {
 ?beside     if (thread < $CLUSTER) tile_mbar_arrive_at(at.lds + $kernel_EMPTY + 8 * s, thread); /* all copy to here */
 }
 
-/* 64 rows of b by all of a. A stage is given back while the products of the next one run. */
-TILE_FN void $kernel_multiply($kernel_place *at, float acc[$kernel_SUMS], int group, int thread) {
+/* 64 rows of $b by all of a. A stage is given back while the products of the next one run. */
+TILE_FN void $kernel_multiply($kernel_place *at, float acc[$sums], int group, int thread) {
     int before = -1, first = $kernel_first(*at);
     for (int step = first; step < $kernel_last(*at); step++) {
         uint32_t at_step = at->lds + at->s * $kernel_STAGE;
@@ -69,8 +72,12 @@ TILE_FN void $kernel_multiply($kernel_place *at, float acc[$kernel_SUMS], int gr
 #pragma unroll
         for (int u = 0; u < 4 * $kernel_PANELS; u++) {
             uint32_t b = at_step + u / 4 * $kernel_PANEL + group * 8192, a = at_step + u / 4 * $kernel_PANEL + $kernel_B_BYTES + u % 4 * 32;
-?rows             tile_wgmma_ss_n$ROWS_$type_00(acc, tile_wgmma_panel(b + u % 4 * 32, 0), tile_wgmma_panel(a, 0), (step - first) | u);
-?columns             tile_wgmma_ss_n$ROWS_$type_10(acc, tile_wgmma_panel(b + u % 4 * 2048, 8192), tile_wgmma_panel(a, 0), (step - first) | u);
+?rows             uint64_t x = tile_wgmma_panel(b + u % 4 * 32, 0), y = tile_wgmma_panel(a, 0);
+?columns             uint64_t x = tile_wgmma_panel(b + u % 4 * 2048, 8192), y = tile_wgmma_panel(a, 0);
+            tile_wgmma_ss_n$ROWS_$type_$across0(acc, x, y, (step - first) | u);
+?rows_two             x = tile_wgmma_panel(b + 8192 + u % 4 * 32, 0);
+?columns_two             x = tile_wgmma_panel(b + 8192 + u % 4 * 2048, 8192);
+?two             tile_wgmma_ss_n$ROWS_$type_$across0(acc + $kernel_SUMS, x, y, (step - first) | u);
         }
         tile_wgmma_commit();
         tile_wgmma_wait1(acc, 0);
@@ -78,39 +85,46 @@ TILE_FN void $kernel_multiply($kernel_place *at, float acc[$kernel_SUMS], int gr
         before = at->s;
         $kernel_turn(at);
     }
-    tile_wgmma_wait0(acc, $kernel_SUMS);
+    tile_wgmma_wait0(acc, $sums);
     if (before >= 0) $kernel_give_back(*at, before, thread);
 ?split     if (before < 0)
-?split         for (int i = 0; i < $kernel_SUMS; i++) acc[i] = 0; /* there is no part of k left for this workgroup */
+?split         for (int i = 0; i < $sums; i++) acc[i] = 0; /* there is no part of k left for this workgroup */
 }
 
-?result /* What is stored for a sum x at [i, j]. */
+?result /* What is stored for $sum at [i, j]. */
 ?result $epilogue
-TILE_FN void $kernel_store($call call, $kernel_place at, float x, int r, int group, int thread) {
+TILE_FN void $kernel_store($call call, $kernel_place at, $given, int r, int group, int thread) {
     $elem *const c = $c;
+?both     $elem *const c2 = $second;
     int i = at.i0 + 8 * (r >> 2) + 2 * (thread & 3) + (r & 1);
     int j = at.j0 + 64 * group + 16 * (thread >> 5) + (thread & 31) / 4 + 8 * ((r >> 1) & 1);
     if (i >= $kernel_M || j >= $kernel_N) return;
 ?plain     tile_store_$out(&c[(int64_t)i * $kernel_N + j], $narrow(x));
-?result     tile_store_$out(&c[(int64_t)i * $kernel_N + j], $narrow($kernel_result(call, x, i, j)));
+?result     tile_store_$out(&c[(int64_t)i * $kernel_N + j], $narrow($kernel_result(call, $first$args, i, j)));
+?plain_both     tile_store_$out(&c2[(int64_t)i * $kernel_N + j], $narrow(y));
+?result_both     tile_store_$out(&c2[(int64_t)i * $kernel_N + j], $narrow($kernel_result(call, 1, $args, i, j)));
 }
 
 ?split /* Each workgroup gets its share of the sums, from all, and adds them in the order of k. They come to where the ring was. */
-?split TILE_FN void $kernel_send($kernel_place at, const float acc[$kernel_SUMS], int thread) {
+?split TILE_FN void $kernel_send($kernel_place at, const float acc[$sums], int thread) {
 ?split #pragma unroll
 ?split     for (int r = 0; r < $kernel_SUMS; r++) {
-?split         int to = r / $kernel_SHARE, place = (at.rank * $kernel_SHARE + r % $kernel_SHARE) * 2 * $TALL + thread;
+?split         int to = r / $kernel_SHARE, place = (at.rank * $kernel_SHARE + r % $kernel_SHARE) * 2 * $WIDE + thread;
 ?split         tile_cluster_store(at.lds + 4 * place, to, acc[r]);
+?split_two         tile_cluster_store(at.lds + 4 * (place + $kernel_SENT), to, acc[$kernel_SUMS + r]);
 ?split     }
+?split }
+
+?split TILE_FN float $kernel_total(const float *sent, int r) {
+?split     float sum = sent[r * 2 * $WIDE];
+?split     for (int part = 1; part < $CLUSTER; part++) sum += sent[(part * $kernel_SHARE + r) * 2 * $WIDE];
+?split     return sum;
 ?split }
 
 ?split TILE_FN void $kernel_collect($call call, $kernel_place at, const char *lds, int group, int thread) {
 ?split     const float *sent = (const float *)(lds + (at.lds - tile_shared(lds))) + group * 128 + thread;
-?split     for (int r = 0; r < $kernel_SHARE && at.rank * $kernel_SHARE + r < $kernel_SUMS; r++) {
-?split         float sum = sent[r * 2 * $TALL];
-?split         for (int part = 1; part < $CLUSTER; part++) sum += sent[(part * $kernel_SHARE + r) * 2 * $TALL];
-?split         $kernel_store(call, at, sum, at.rank * $kernel_SHARE + r, group, thread);
-?split     }
+?split     for (int r = 0; r < $kernel_SHARE && at.rank * $kernel_SHARE + r < $kernel_SUMS; r++)
+?split         $kernel_store(call, at, $totals, at.rank * $kernel_SHARE + r, group, thread);
 ?split }
 
 TILE_KERNEL_MAPS($kernel, $call, $threads, $CLUSTER) {
@@ -120,7 +134,7 @@ TILE_KERNEL_MAPS($kernel, $call, $threads, $CLUSTER) {
     if (tile_thread() == 0) {
         for (int s = 0; s < $STAGES; s++) {
             tile_mbar_init(at.lds + $kernel_FULL + 8 * s, 1);
-            tile_mbar_init(at.lds + $kernel_EMPTY + 8 * s, $TALL / 64 * $BESIDE);
+            tile_mbar_init(at.lds + $kernel_EMPTY + 8 * s, $WIDE / 64 * $BESIDE);
         }
         tile_mbar_init_done();
     }
@@ -129,17 +143,17 @@ TILE_KERNEL_MAPS($kernel, $call, $threads, $CLUSTER) {
 ?dependent     tile_follow();
 ?split     for (int tile = (int)tile_group() / $CLUSTER; tile < $kernel_TILES; tile += (int)tile_groups() / $CLUSTER) {
 ?whole     for (int tile = (int)tile_group(); tile < $kernel_TILES; tile += (int)tile_groups()) {
-        float acc[$kernel_SUMS];
+        float acc[$sums];
         at.i0 = tile / $kernel_ACROSS * $ROWS;
-        at.j0 = tile % $kernel_ACROSS * $TALL;
-        if (group == $TALL / 64 && thread == 0) $kernel_copy(&maps, &at);
-        if (group < $TALL / 64) $kernel_multiply(&at, acc, group, thread);
-?whole         for (int r = 0; r < $kernel_SUMS && group < $TALL / 64; r++) $kernel_store(call, at, acc[r], r, group, thread);
+        at.j0 = tile % $kernel_ACROSS * $WIDE;
+        if (group == $WIDE / 64 && thread == 0) $kernel_copy(&maps, &at);
+        if (group < $WIDE / 64) $kernel_multiply(&at, acc, group, thread);
+?whole         for (int r = 0; r < $kernel_SUMS && group < $WIDE / 64; r++) $kernel_store(call, at, $held, r, group, thread);
 ?split         tile_wave_sync();
 ?split         tile_cluster_sync(); /* all rings are empty */
-?split         if (group < $TALL / 64) $kernel_send(at, acc, tile_thread());
+?split         if (group < $WIDE / 64) $kernel_send(at, acc, tile_thread());
 ?split         tile_cluster_sync();
-?split         if (group < $TALL / 64) $kernel_collect(call, at, lds, group, thread);
+?split         if (group < $WIDE / 64) $kernel_collect(call, at, lds, group, thread);
 ?split         tile_async_fence();
 ?split         tile_sync(); /* the ring is one again */
     }
