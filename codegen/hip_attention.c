@@ -3,7 +3,6 @@
 #include "target/match.h"
 
 #include <inttypes.h>
-#include <string.h>
 
 static int64_t matrices(const Param *p) {
     int64_t n = 1;
@@ -90,18 +89,6 @@ static void prepare_boxes(Schedule *s, const Attention *a) {
 
 enum { BLOCK = 32 }; /* rows and columns of a wave's matrix instruction */
 
-/* The one that goes deepest at once. */
-static const MatrixOp *deepest_op(const MatrixTarget *t, const char *type) {
-    const MatrixOp *best = NULL;
-    for (int i = 0; i < t->nops; i++) {
-        const MatrixOp *op = &t->op[i];
-        bool fits = op->ad->m == BLOCK && op->ad->blocks == 1 && !strcmp(op->a, type) && !strcmp(op->b, type) &&
-                    !strcmp(op->d, "f32");
-        if (fits && (!best || op->ad->k > best->ad->k)) best = op;
-    }
-    return best;
-}
-
 /* Where the tensors are, and constants for the sizes in these texts. */
 static void fill_arguments(Schedule *s, const Attention *a) {
     const char *const name[] = {"q_at", "k_at", "v_at", "o_at"};
@@ -121,7 +108,7 @@ static void fill_arguments(Schedule *s, const Attention *a) {
 /* Tensors loaded by threads; the stages of keys and values that workgroup memory has room for. */
 static void prepare_threads(Schedule *s, const Attention *a) {
     Fn *f = &s->f;
-    const MatrixOp *op = deepest_op(f->hip->target, elem_text(f->k->param.p[a->q].elem));
+    const MatrixOp *op = matrix_deepest(f->hip->target, BLOCK, elem_text(f->k->param.p[a->q].elem), "f32");
     int width = s->facts->width, stage = 4 * width * s->facts->columns;
     bool single = s->facts->lds_bytes < 2 * stage;
     schedule_hole(s, "mfma", op->name);

@@ -156,6 +156,16 @@ const MatrixOp *matrix_op(const MatrixTarget *t, const char *name, const char *a
     return NULL;
 }
 
+const MatrixOp *matrix_deepest(const MatrixTarget *t, int rows, const char *operand, const char *sum) {
+    const MatrixOp *best = NULL;
+    for (const MatrixOp *op = t->op; op < t->op + t->nops; op++) {
+        bool fits = matrix_is_plain(op) && op->ad->m == rows && !strcmp(op->a, operand) && !strcmp(op->b, operand) &&
+                    !strcmp(op->d, sum);
+        if (fits && (!best || op->ad->k > best->ad->k)) best = op;
+    }
+    return best;
+}
+
 const MatrixSchedule *matrix_schedule(const MatrixTarget *t, const char *name, int64_t columns) {
     for (const MatrixSchedule *s = t->schedule; s->name; s++)
         if (!strcmp(s->name, name) && (columns == 0 || columns == s->columns)) return s;

@@ -65,6 +65,8 @@ extern const int matrix_target_count;
 
 const MatrixTarget *matrix_target(const char *name); /* NULL: none */
 const MatrixOp *matrix_op(const MatrixTarget *, const char *name, const char *a, const char *b);
+/* The one that goes deepest at once of those with so many rows, for operands of one type. NULL: none. */
+const MatrixOp *matrix_deepest(const MatrixTarget *, int rows, const char *operand, const char *sum);
 /* With tiles of so many columns; 0: the first of that name. NULL: none. */
 const MatrixSchedule *matrix_schedule(const MatrixTarget *, const char *name, int64_t columns);
 /* The first of that name for rows of so many elements. NULL: none. */
