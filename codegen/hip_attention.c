@@ -105,6 +105,12 @@ static void fill_arguments(Schedule *s, const Attention *a) {
     text_free(&s->f.body);
 }
 
+/* Waves of a SIMD that registers are kept for: as many as workgroup memory leaves room for, up to 3. */
+static int64_t waves_of(const Schedule *s) {
+    int64_t groups = s->f.hip->target->lds_bytes / s->facts->lds_bytes;
+    return groups < 3 ? groups : 3;
+}
+
 /* Tensors loaded by threads; the stages of keys and values that workgroup memory has room for. */
 static void prepare_threads(Schedule *s, const Attention *a) {
     Fn *f = &s->f;
@@ -113,6 +119,7 @@ static void prepare_threads(Schedule *s, const Attention *a) {
     bool single = s->facts->lds_bytes < 2 * stage;
     schedule_hole(s, "mfma", op->name);
     schedule_number(s, "each", op->ad->k * op->ad->m / f->hip->target->wave);
+    schedule_number(s, "WAVES", waves_of(s));
     schedule_number(s, "D", width);
     schedule_number(s, "width", a->width.c);
     schedule_number(s, "piece", width / 8);

@@ -262,7 +262,7 @@ TILE_FN void $kernel_compute(char *lds, const tile_$type *q, const tile_$type *k
     $kernel_store(o + (of_rows + row) * $kernel_WIDTH, &r, row < at.S);
 }
 
-TILE_KERNEL_WAVES($kernel, $call, $threads, 2) {
+TILE_KERNEL_WAVES($kernel, $call, $threads, $WAVES) {
     TILE_LDS(lds, $lds);$refuse
 $sizes    $kernel_compute(lds, $q_at, $k_at, $v_at, $o_at, $rows, $keys);
 }

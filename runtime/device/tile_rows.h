@@ -38,10 +38,11 @@ TILE_FN tile_rows tile_rows_of(const void *at, int bytes) {
     return __builtin_amdgcn_make_buffer_rsrc((void *)at, 0, bytes, FORMAT);
 }
 
-/* Regs are what is at `place` + `more`; `more` is the same in all lanes. */
+/* Regs are what is at `place` + `more`. All of it stands in a lane's own place: a scalar one is checked against the
+   number of bytes otherwise. */
 #define TILE_ROWS_SIZED(size, bits)                                                                                    \
     TILE_FN void tile_rows_load##size(tile_rows rows, int place, int more, void *regs) {                               \
-        tile_v##size x = __builtin_amdgcn_raw_buffer_load_b##bits(rows, place + (more & 4095), more & ~4095, 0);       \
+        tile_v##size x = __builtin_amdgcn_raw_buffer_load_b##bits(rows, place + more, 0, 0);                           \
         __builtin_memcpy(regs, &x, size);                                                                              \
     }
 #endif
