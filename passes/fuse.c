@@ -349,8 +349,9 @@ static bool fuse_into_producer(PassContext *c, Program *p, Node *consumer, const
 
 /* Rows in parts first, whose producers then are no siblings of those that stay whole. */
 static void fuse_products(PassContext *c, Program *p, Use *use) {
-    bool (*const step[])(PassContext *, Program *, Node *, const Use *) = {fuse_parts, fuse_siblings};
-    for (int i = 0; i < 2; i++)
+    bool (*const step[])(PassContext *, Program *, Node *, const Use *) = {fuse_parts, fuse_met_siblings,
+                                                                           fuse_siblings};
+    for (int i = 0; i < 3; i++)
         for (int n = 0; n < p->node.n;) {
             bool fused = step[i](c, p, p->node.p[n], use);
             if (fused) fuse_count_uses(p, use);

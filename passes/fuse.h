@@ -57,7 +57,9 @@ bool fuse_find_producer(Pair *, const Use *);
 /* fuse_prologue.c: an elementwise producer moves to where the consumer loads its result; false: nothing to do */
 bool fuse_prologue(PassContext *, Program *, Node *consumer, const Use *);
 
-/* fuse_siblings.c: the node runs beside an earlier one that reads what it reads, in one loop; false: with none */
+/* fuse_siblings.c: the node runs beside an earlier one that reads what it reads, in one loop; false: with none. Schedules
+   take few at once: those whose results meet come first. */
+bool fuse_met_siblings(PassContext *, Program *, Node *, const Use *);
 bool fuse_siblings(PassContext *, Program *, Node *, const Use *);
 
 /* fuse_join.c: bodies of kernels with the same tasks. They agree: loops over equal tiles with equal bounds, or none;

@@ -145,12 +145,29 @@ static bool fuse_with(PassContext *c, Program *p, Node *a, const Node *b) {
     return true;
 }
 
-bool fuse_siblings(PassContext *c, Program *p, Node *b, const Use *use) {
-    if (b->kind != NODE_CALL || fuse_touches_updated(use, b)) return false;
+static bool reads_of(const Node *reader, const Node *n) {
+    for (int i = 0; i < n->arg.n; i++)
+        if (n->kernel->param.p[i].out && fuse_uses(reader, n->arg.p[i].tensor)) return true;
+    return false;
+}
+
+static bool results_meet(const Program *p, const Node *a, const Node *b) {
+    for (int n = b->id + 1; n < p->node.n; n++)
+        if (reads_of(p->node.p[n], a) && reads_of(p->node.p[n], b)) return true;
+    return false;
+}
+
+/* met: only where a later node reads results of both, and a schedule takes them. */
+static bool find_sibling(PassContext *c, Program *p, Node *b, const Use *use, bool met) {
+    if (b->kind != NODE_CALL || fuse_touches_updated(use, b) || (met && !pipe_would_take(c, b->kernel))) return false;
     for (int n = 0; n < b->id; n++) {
         Node *a = p->node.p[n];
         if (a->kind != NODE_CALL || a->when != b->when || fuse_touches_updated(use, a)) continue;
-        if (fuse_with(c, p, a, b)) return true;
+        if ((!met || results_meet(p, a, b)) && fuse_with(c, p, a, b)) return true;
     }
     return false;
 }
+
+bool fuse_met_siblings(PassContext *c, Program *p, Node *b, const Use *use) { return find_sibling(c, p, b, use, true); }
+
+bool fuse_siblings(PassContext *c, Program *p, Node *b, const Use *use) { return find_sibling(c, p, b, use, false); }

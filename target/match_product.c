@@ -38,11 +38,14 @@ static const Op *sum_product(const Op *loop, int sum) {
     return dot && dot->arg.n == 3 && dot->arg.p[2] == r->arg.p[sum] ? dot : NULL;
 }
 
-/* A load of a; for each sum a load of b and a product. */
+/* For each sum a product, and loads; a may be loaded for each. */
 static bool has_products_alone(const Op *loop) {
-    int ops = 0;
-    for (const Op *op = loop->region[0]->first; op; op = op->next) ops++;
-    return loop->res.n >= 1 && loop->res.n <= MOST_SUMS && ops == 2 + 2 * loop->res.n;
+    int products = 0;
+    for (const Op *op = loop->region[0]->first; op->kind != OP_YIELD; op = op->next) {
+        if (op->kind != OP_DOT && op->kind != OP_LOAD) return false;
+        products += op->kind == OP_DOT;
+    }
+    return products >= 1 && products <= MOST_SUMS && products == loop->res.n;
 }
 
 static bool is_matrix(const Param *p) { return p->ndim == 2 && p->ranks < 0 && !p->inout && !p->packet; }
