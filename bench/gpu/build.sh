@@ -32,6 +32,17 @@ done <<'SIZES'
 1 4097 14337
 17 4097 4099
 SIZES
+while read -r program m n k; do
+    "$tilec" compile "$here/siblings.tile" --program="$program" --target=sm_90a --emit=lib -o "$folder/${m}x${n}x$k" -D M="$m" -D N="$n" -D K="$k"
+done <<'SIZES'
+gate_up 4096 14336 4096
+gate_up 64 14336 4096
+gate_up 16 14336 4096
+gate_up 1 14336 4096
+keys_values 4096 1024 4096
+keys_values 16 1024 4096
+keys_values 1 1024 4096
+SIZES
 for n in 4096 8192; do
     "$tilec" compile "$here/gemm8.tile" --target=sm_90a --emit=lib -o "$folder/${n}x${n}x$n" -D M="$n" -D N="$n" -D K="$n"
 done

@@ -12,6 +12,7 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 GEMM = [(4096, 4096, 4096), (8192, 8192, 8192), (8192, 28672, 8192), (2048, 4096, 4096), (4097, 4096, 4096), (4096, 4104, 4096), (4096, 4096, 4104), (4097, 4104, 4104),
         (4096, 4097, 4096), (4097, 4097, 4097), (8191, 8191, 8191), (2053, 4099, 4093), (1000, 520, 328), (512, 4096, 4096), (1024, 1024, 1024), (1, 4097, 14337), (17, 4097, 4099)] + [(m, n, k) for n, k in ((4096, 14336), (7168, 8192)) for m in (1, 16, 64)]
 GEMM8 = [(8192, 8192, 8192), (4096, 4096, 4096)]
+SIBLINGS = [("gate_up", m, 14336, 4096) for m in (4096, 64, 16, 1)] + [("keys_values", m, 1024, 4096) for m in (4096, 16, 1)]
 ATTENTION = [(1, 32, 32, 4096, 128, 0), (1, 32, 32, 16384, 128, 0), (4, 32, 8, 4096, 128, 1), (1, 64, 8, 16384, 128, 1), (1, 128, 128, 8192, 64, 0),
              (1, 32, 8, 4097, 128, 1), (1, 32, 32, 4099, 128, 0)]
 DECODE = [(1, 32, 8, 8192, 128), (1, 32, 8, 131072, 128), (8, 32, 8, 8192, 128), (1, 96, 96, 65536, 128), (1, 32, 8, 8191, 128)]
@@ -141,6 +142,28 @@ def gemm8(run, m, n, k):
     return Row(*side_by_side(ours, {"cublaslt": peer}, calls), error, 2 * m * n * k, bytes_of((a[0], b[0], c)))
 
 
+def gate_up(x, gate, up):
+    return F.silu(F.linear(x, gate)) * F.linear(x, up)
+
+
+def keys_values(x, k, v):
+    return F.linear(x, k), F.linear(x, v)
+
+
+def siblings(run, name, m, n, k):
+    """Two products of one matrix, rows of the others along k; the peer is PyTorch's compiler."""
+    f, sets = {"gate_up": gate_up, "keys_values": keys_values}[name], 1 + int(4 * L2 / (2 * (m * k + 2 * n * k)))
+    given = [[normal(m, k) * 4 / k**0.5, normal(n, k), normal(n, k)] for _ in range(sets)]
+    want = results(f, [t.float() for t in given[0]])
+    made = [torch.full((m, n), float("nan"), device="cuda", dtype=torch.bfloat16) for _ in want]
+    peer = torch.compile(f, dynamic=False)
+    ours = lambda i: run(*given[i % sets], *made)
+    ours(0)
+    error = max(error_of(got, y) for got, y in zip(made, want))
+    calls = sets * max(1, min(round(400 / sets), round(20e-3 / (2 * m * n * k * 3e-15) / sets)))
+    return Row(*side_by_side(ours, {"torch.compile": lambda i: peer(*given[i % sets])}, calls), error, 4 * m * n * k, bytes_of(given[0] + made))
+
+
 def attention(run, b, h, g, s, d, causal):
     q, k, v = normal(b, h, s, d), normal(b, g, s, d), normal(b, g, s, d)
     o = torch.full_like(q, float("nan"))
@@ -249,6 +272,10 @@ def rows(folder):
         path = f"{folder}/{m}x{n}x{k}/libgemm_f8.so"
         if os.path.exists(path):
             yield "gemm f8e4m3", f"{m}x{n}x{k}", lambda: gemm8(mesh.program(path, "gemm_f8"), m, n, k)
+    for name, m, n, k in SIBLINGS:
+        path = f"{folder}/{m}x{n}x{k}/lib{name}.so"
+        if os.path.exists(path):
+            yield name.replace("_", " "), f"{m}x{n}x{k}", lambda: siblings(mesh.program(path, name), name, m, n, k)
     for shape in ATTENTION:
         b, h, g, s, d, causal = shape
         name = "attention_causal" if causal else "attention_full"
