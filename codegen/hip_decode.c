@@ -89,6 +89,18 @@ static void fill_sizes(Schedule *s, const Attention *a) {
     schedule_number(s, "STAGES", stages_of(s->facts, rows, width, s->launch->parts, 2 * panels * 16 * 128));
 }
 
+enum { BLOCK = 16 }; /* rows and columns of a wave's matrix instruction */
+
+/* Keys and values loaded as operands. */
+static void fill_operands(Schedule *s, const Attention *a) {
+    const MatrixTarget *t = s->f.hip->target;
+    const MatrixOp *op = matrix_deepest(t, BLOCK, elem_text(s->f.k->param.p[a->q].elem), "f32");
+    schedule_hole(s, "mfma", op->name);
+    schedule_number(s, "each", op->ad->k * op->ad->m / t->wave);
+    schedule_number(s, "piece", a->width.c / 8);
+    schedule_number(s, "WAVES", s->facts->threads / t->wave);
+}
+
 /* Wider clusters that begin early find no room for all of them: 12 us became 15 (measured). */
 enum { DEPENDENT_PARTS = 2 };
 
@@ -110,6 +122,7 @@ bool decode_prepare(Schedule *s) {
     schedule_hole(s, "v_at", hip_argument(f, a.v));
     schedule_hole(s, "o_at", hip_argument(f, a.o));
     fill_sizes(s, &a);
+    if (!facts->at_once) fill_operands(s, &a);
     fill_task(s, &a);
     return true;
 }

@@ -11,8 +11,8 @@ static int64_t number_most(const Kernel *k, const Affine *a) {
     return most;
 }
 
-/* Elements from key to key, of 16 of which the text makes an int. */
-enum { MOST_STRIDE = 1 << 26 };
+/* Elements from key to key, of 32 of which the text makes bytes in an int. */
+enum { MOST_STRIDE = 1 << 24 };
 
 /* All dimensions but the keys' are numbers, and a task's own are inside. */
 static bool keys_inside(const Module *m, const Kernel *k, const Attention *a) {
@@ -28,6 +28,10 @@ static bool keys_inside(const Module *m, const Kernel *k, const Attention *a) {
     return a->keys.axis < 0 && size_most(m, a->keys) < 1 << 30;
 }
 
+/* Where a task has one workgroup, processors for each that still read what memory gives (from counts of bytes on their
+ * way). */
+enum { FEW = 5 };
+
 /* NULL: the schedule takes it. Else what keeps it from that; "": it is no attention. */
 static const char *refused(PassContext *c, const Kernel *k, const MatrixTarget *t, Attention *a,
                            const MatrixSchedule **s) {
@@ -37,10 +41,12 @@ static const char *refused(PassContext *c, const Kernel *k, const MatrixTarget *
     *s = matrix_schedule_wide(t, "decode", a->width.c);
     if (!pipe_one_type(k, a)) return "its tensors are not all bf16, or all f16";
     if (!*s || !size_is_number(a->width)) return "its rows are too wide";
-    if (a->width.c * 2 % (*s)->align) return "its rows are not multiples of 32 bytes";
+    if (a->width.c * 2 % (*s)->align)
+        return arena_format(c->m->arena, "its rows are not multiples of %d bytes", (*s)->align);
     if (k->range.p[a->row].size > (*s)->rows) return "it has too many rows";
     int64_t tasks = decode_tasks(k);
     if (tasks <= 0 || !keys_inside(c->m, k, a)) return "its heads are not known numbers";
+    if (!(*s)->at_once && FEW * tasks < t->processors) return "it has few heads";
     return tasks * (*s)->cluster < (*s)->at_once / 6 ? "it has few heads" : NULL;
 }
 

@@ -21,8 +21,8 @@ SIZES = "-D M=4096 -D N=4096 -D K=4096"
 WORK = [("bench/gpu/gemm.tile", "gemm_nn", SIZES), ("bench/gpu/gemm.tile", "gemm_tn", SIZES),
         ("examples/gemm.tile", "gemm", SIZES), ("bench/gpu/attention.tile", "attention_full", "-D D=64"),
         ("bench/gpu/attention.tile", "attention_full", "-D D=128"), ("bench/gpu/attention.tile", "attention_causal", "-D D=64"),
-        ("bench/gpu/attention.tile", "attention_causal", "-D D=128"), ("examples/flash_decode.tile", "flash_decode", "--ranks=1"),
-        ("examples/mlp_tp.tile", "mlp_tp", "--ranks=1")]
+        ("bench/gpu/attention.tile", "attention_causal", "-D D=128"), ("bench/gpu/decode.tile", "decode", "-D B=32"),
+        ("examples/flash_decode.tile", "flash_decode", "--ranks=1"), ("examples/mlp_tp.tile", "mlp_tp", "--ranks=1")]
 INSTRUCTION = re.compile(r"\s+([a-z]\w+)(?:\s+([^;]*))?")
 LABEL = re.compile(r"([.\w]+):")
 SLOW = re.compile(r"v_(exp|log|rcp|rsq|sqrt|sin|cos)_")

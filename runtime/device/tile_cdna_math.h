@@ -20,6 +20,8 @@ TILE_FN bool tile_wave_any(bool x) {
 
 #ifdef TILE_EMU
 TILE_FN bool tile_rarely(bool x) { return x; }
+TILE_FN int tile_wave_number(void) { return tile_thread() / TILE_LANES; }
+TILE_FN void tile_in_order(void) {}
 TILE_FN int tile_afresh(int x) { return x; }
 TILE_FN float tile_exp2_fast(float x) { return exp2f(x); }
 TILE_FN float tile_max_fast(float x, float y) { return fmaxf(x, y); }
@@ -32,6 +34,12 @@ TILE_FN uint32_t tile_pack_bf16(float low, float high) {
 typedef float tile_f32x2 __attribute__((ext_vector_type(2)));
 
 TILE_FN bool tile_rarely(bool x) { return __builtin_expect(x, false); }
+
+/* What is loaded before comes before what is loaded behind. */
+TILE_FN void tile_in_order(void) { __asm__ volatile("" ::: "memory"); }
+
+/* Of the workgroup's, in a scalar register. */
+TILE_FN int tile_wave_number(void) { return __builtin_amdgcn_readfirstlane(tile_thread() / TILE_LANES); }
 
 /* x, in a register that nothing before has computed from: what follows from it is computed behind this place. */
 TILE_FN int tile_afresh(int x) {

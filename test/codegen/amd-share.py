@@ -1,5 +1,5 @@
 """usage: amd-share.py TILEC SOURCE FOLDER: the share of the matrix pipe in products of matrices and in attention, by
-bench/gpu/static.py: target, kernel, what it spills, and whether the share is at least what it was. Of attention also whether
+bench/gpu/static.py: target, kernel, what it spills, and whether the share is at least what it was. Of attention, decode attention among it, also whether
 its loop fetches ahead: behind a load come half of a step's products, at least, before something waits for it."""
 import os
 import re
@@ -12,14 +12,14 @@ import static
 
 ATTENTION = ("bench/gpu/attention.tile", "attention_causal")
 CASES = [("bench/gpu/gemm.tile", "gemm_nn", static.SIZES, 0.85), ("bench/gpu/gemm.tile", "gemm_tn", static.SIZES, 0.85),
-         (*ATTENTION, "-D D=64", 0.7), (*ATTENTION, "-D D=128", 0.7)]
+         (*ATTENTION, "-D D=64", 0.7), (*ATTENTION, "-D D=128", 0.7), ("bench/gpu/decode.tile", "decode", "-D B=32", 0.6)]
 
 
 def fetches_ahead(text):
     (_, body, _), = static.kernels(text)
     loop = static.main_loop(body)
     stores = "".join("W" if op.startswith("ds_write") else "B" if op.startswith("s_barrier") else "" for op in loop)
-    products = sum(op.startswith("v_mfma") for op in loop) / stores.count("WB")
+    products = sum(op.startswith("v_mfma") for op in loop) / max(1, stores.count("WB"))
     done, issued, least = 0, [], products
     for op in loop * 2:
         done += op.startswith("v_mfma")
@@ -36,7 +36,7 @@ for target in ("gfx942", "gfx950"):
         least = 0.62 if target == "gfx950" and case[2] == "-D D=64" else share  # exp alone takes as long as the products
         text, message = static.assembly(tilec, source, target, case, folder)
         for row in static.measure(source, target, text) if text else []:
-            ahead = [fetches_ahead(text)] if case[1] == ATTENTION[1] else []
+            ahead = [fetches_ahead(text)] if "/gemm" not in case[0] else []
             print(target, row["kernel"], row["spilled"], row["private"], row["share"] >= least, *ahead)
         if message:
             print(message)
