@@ -69,7 +69,8 @@ static const char *value_text(Epilogue *e, const Value *v) {
 static const char *sums_text(const Epilogue *e) {
     const char *text = "";
     for (int i = 0; i < e->sums->res.n; i++)
-        text = fn_text(e->f, "%sfloat%s%s, ", text, e->read[i] ? " " : "", e->read[i] ? e->name[i] : "");
+        text = fn_text(e->f, "%s%s%s%s, ", text, elem_c(e->sums->res.p[i]->type.elem), e->read[i] ? " " : "",
+                       e->read[i] ? e->name[i] : "");
     return text;
 }
 

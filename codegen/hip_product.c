@@ -37,13 +37,13 @@ static const char *epilogues(Schedule *s, const Product *p) {
 }
 
 /* What is common to the schedules of products: the type of the results, and what is stored for a sum. */
-static void fill_result(Schedule *s, const Product *p) {
+void product_fill_result(Schedule *s, const Product *p) {
     Fn *f = &s->f;
     const Param *c = &f->k->param.p[p->c[0]];
     const char *kind = p->plain ? "plain" : "result";
     schedule_hole(s, "out", elem_text(c->elem));
     schedule_hole(s, "elem", elem_c(c->elem));
-    schedule_hole(s, "narrow", c->elem == ELEM_F32 ? "" : fn_text(f, "tile_%s_of_f32", elem_text(c->elem)));
+    schedule_hole(s, "narrow", elem_bits(c->elem) == 32 ? "" : fn_text(f, "tile_%s_of_f32", elem_text(c->elem)));
     schedule_hole(s, "c", hip_argument(f, p->c[0]));
     schedule_hole(s, "sum", p->sums > 1 ? "sums x and y" : "a sum x");
     schedule_kind(s, kind);
@@ -57,7 +57,7 @@ static void fill_result(Schedule *s, const Product *p) {
 /* As the machine's instructions call it. */
 static const char *type_text(Elem e) { return e == ELEM_F8E4M3 ? "e4m3" : e == ELEM_F8E5M2 ? "e5m2" : elem_text(e); }
 
-static void fill_sizes(Schedule *s, const Product *p) {
+void product_fill_sizes(Schedule *s, const Product *p) {
     const Kernel *k = s->f.k;
     const char *runs = p->across ? "columns" : "rows", *sums = p->sums > 1 ? "two" : "one";
     schedule_kind(s, runs);
@@ -177,10 +177,11 @@ bool product_prepare(Schedule *s) {
     int wide = (int)k->range.p[1].size; /* columns of a result in a tile */
     const MatrixSchedule *facts = matrix_schedule(s->f.hip->target, "product", wide * p.sums);
     if (!facts) return false;
+    if (!facts->cluster) return product_prepare_threads(s, &p, facts);
     schedule_begin(s, facts);
     fill_maps(s, &p);
-    fill_sizes(s, &p);
-    fill_result(s, &p);
+    product_fill_sizes(s, &p);
+    product_fill_result(s, &p);
     fill_stores(s, &p, wide);
     fill_passes(s, &p, wide);
     fill_targets(s, &p, wide);
@@ -253,8 +254,8 @@ bool skinny_prepare(Schedule *s) {
     maps_add(&maps, s, &p.a, 1, plan.rows / plan.beside);
     maps_add(&maps, s, p.b, p.sums, p.across || p.sums > 1 ? 64 : tall);
     schedule_maps(s, maps.map, maps.param, maps.n);
-    fill_sizes(s, &p);
-    fill_result(s, &p);
+    product_fill_sizes(s, &p);
+    product_fill_result(s, &p);
     fill_sums(s, &p, tall);
     schedule_number(s, "ROWS", plan.rows);
     schedule_number(s, "DEEP", plan.deep);

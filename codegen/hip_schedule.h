@@ -31,7 +31,11 @@ void schedule_softmax(Schedule *, const Attention *);
 /* A function `float NAME(..)` of what is stored for a sum x at [i, j], or for sums x and y; its text. */
 const char *epilogue_text(Schedule *, const Op *store, const Op *sums, const char *name);
 
+void product_fill_sizes(Schedule *, const Product *);
+void product_fill_result(Schedule *, const Product *);
+
 /* Fill in facts, maps, and the schedule's own holes; false: the kernel is none that the schedule computes. */
+bool product_prepare_threads(Schedule *, const Product *, const MatrixSchedule *); /* of a machine whose threads load the operands */
 bool product_prepare(Schedule *);
 bool skinny_prepare(Schedule *);
 bool attention_prepare(Schedule *);

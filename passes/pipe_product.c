@@ -85,6 +85,10 @@ void pipe_product(PassContext *c, Kernel *k, const MatrixTarget *t) {
     Product f;
     const char *why = matrix_schedule(t, "product", 0) ? product_match(k, &f) : "";
     if (why && !*why) return;
+    if (!why && !matrix_schedule(t, "product", 0)->cluster) {
+        pipe_product_threads(c, k, t, &f);
+        return;
+    }
     bool f8 = !why && is_f8(k, &f);
     const MatrixSchedule *s = why ? NULL : chosen(k, &f, t, f8);
     if (why)

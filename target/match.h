@@ -4,6 +4,7 @@
 #define TILEC_TARGET_MATCH_H
 
 #include "ir/ir.h"
+#include "target/matrix.h"
 
 /* ---- reading values ---- */
 
@@ -32,6 +33,9 @@ typedef struct {
 /* NULL: it is that. Else what keeps it from it; "": it is no product of two whole matrices. */
 const char *product_match(const Kernel *, Product *);
 int product_operands(const Product *, int param[MOST_OPERANDS]); /* a, then each b; how many */
+
+/* Of 16 rows and columns, of its operands and its sums, for threads that have 16 bytes of a row. NULL: none. */
+const MatrixOp *product_op(const MatrixTarget *, const Kernel *, const Product *);
 
 /* ---- o = softmax(scale q k^T, masked) v, the scores of some keys at a time ---- */
 

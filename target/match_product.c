@@ -155,3 +155,9 @@ int product_operands(const Product *f, int param[MOST_OPERANDS]) {
     for (int i = 0; i < f->sums; i++) param[1 + i] = f->b[i];
     return 1 + f->sums;
 }
+
+const MatrixOp *product_op(const MatrixTarget *t, const Kernel *k, const Product *f) {
+    Elem a = k->param.p[f->a].elem, b = k->param.p[f->b[0]].elem, sum = f->loop->res.p[0]->type.elem;
+    if (a != b || elem_is_packed(a) || elem_bits(a) > 16 || (f->across && elem_bits(a) != 16)) return NULL;
+    return matrix_deepest(t, 16, elem_text(a), elem_text(sum));
+}

@@ -8,102 +8,210 @@ typedef struct {
     char *local; /* workspace */
 } gemm_nn_call;
 
-/* kernel matmul, matmul.tile:4 */
-TILE_KERNEL(matmul, gemm_nn_call, 256) {
-    TILE_LDS(lds, 24576);
-    const int thread = tile_thread_of(256);
-    const int64_t group = tile_group();
-    const int64_t i_tile = group / 16;
-    const int64_t j_tile = group % 16;
-    const int64_t i0 = 128 * i_tile;
-    const int64_t j0 = 256 * j_tile;
-    const int i_t = (thread & 15) + (thread & 64);
-    const int j_t = (thread >> 4 & 3) * 4 + (thread & 128);
-    const int i_t_2 = thread >> 2;
-    const int p_t = (thread & 3) * 8;
-    const int j_t_2 = (thread & 31) * 8;
-    const int p_t_2 = (thread >> 5) * 4;
-    const int b_tile_to = thread * 64 + (thread >> 1 & 3) * 16;
-    const int a_tile_to = ((thread & 3) * 32 + (thread & 3) * 2048 + (thread >> 2 & 1) * 16 + (thread & 8) + (thread >> 3 & 1) * 1024) ^ ((thread >> 4) * 32);
-    const int b_frag_from = (thread & 15) * 8 + (thread >> 4 & 3) * 2048 + (thread >> 7) * 1024;
-    const int a_frag_from = ((((thread & 1) * 16 + (thread >> 1 & 1) * 8 + (thread >> 1 & 1) * 1024 + (thread >> 2 & 3) * 32) ^ ((thread >> 4 & 1) * 8)) ^ (thread & 32)) + (thread >> 5 & 1) * 2048 + (thread >> 6 & 1) * 512;
-    const tile_bf16 *const a = call.args.A;
-    const tile_bf16 *const b = call.args.B;
-    tile_bf16 *const c = call.args.C;
-    // matmul.tile:7
-    float acc[128];
-    #pragma unroll
-    for (int reg = 0; reg < 128; reg++) {
-        acc[reg] = 0.0f;
-    }
-    tile_bf16 a_tile[16];
-    tile_bf16 b_tile[32];
-    #pragma unroll
-    for (int reg = 0; reg < 16; reg += 8) {
-        tile_load16(&a[(i0 + (i_t_2 + (reg >> 3) * 64)) * 4096 + p_t], &a_tile[reg]);
-    }
-    #pragma unroll
-    for (int reg = 0; reg < 32; reg += 8) {
-        tile_load16(&b[(p_t_2 + (reg >> 3)) * 4096 + j0 + j_t_2], &b_tile[reg]);
-    }
-    for (int64_t p0 = 0; p0 < 4096; p0 += 32) {
-        // b_tile to the layout of b_frag
-        #pragma unroll
-        for (int reg = 0; reg < 4; reg++) {
-            tile_bf16 run[8];
-            #pragma unroll
-            for (int elem = 0; elem < 8; elem++) {
-                run[elem] = b_tile[reg * 2 + (elem & 3) * 8 + (elem >> 2)];
-            }
-            tile_lds_store16(lds + (b_tile_to ^ (reg * 16)), run);
-        }
-        // a_tile to the layout of a_frag
-        #pragma unroll
-        for (int reg = 0; reg < 16; reg += 4) {
-            tile_lds_store8(lds + 16384 + (a_tile_to ^ ((reg >> 2 & 1) * 8 + (reg >> 3) * 512)), &a_tile[reg]);
-        }
-        tile_bf16 b_frag[64];
-        tile_bf16 a_frag[32];
-        tile_sync();
-        #pragma unroll
-        for (int reg = 0; reg < 64; reg += 4) {
-            tile_lds_load8(lds + (b_frag_from ^ ((reg >> 2 & 1) * 8192 + (reg >> 3 & 3) * 16 + (reg >> 3) * 128)), &b_frag[reg]);
-        }
-        #pragma unroll
-        for (int reg = 0; reg < 32; reg += 4) {
-            tile_lds_load8(lds + 16384 + (a_frag_from ^ ((reg >> 2) * 64 + (reg >> 2 & 1) * 4096)), &a_frag[reg]);
-        }
-        if (p0 + 32 < 4096) {
-            #pragma unroll
-            for (int reg = 0; reg < 16; reg += 8) {
-                tile_load16(&a[(i0 + (i_t_2 + (reg >> 3) * 64)) * 4096 + (p0 + 32) + p_t], &a_tile[reg]);
-            }
-            #pragma unroll
-            for (int reg = 0; reg < 32; reg += 8) {
-                tile_load16(&b[((p0 + 32) + (p_t_2 + (reg >> 3))) * 4096 + j0 + j_t_2], &b_tile[reg]);
-            }
-        }
-        #pragma unroll
-        for (int fk = 0; fk < 2; fk++) {
-            #pragma unroll
-            for (int fm = 0; fm < 8; fm++) {
-                #pragma unroll
-                for (int fn = 0; fn < 4; fn++) {
-                    tile_mfma_f32_16x16x16bf16_1k(&acc[(fm * 4 + fn) * 4], &b_frag[(fm * 2 + fk) * 4], &a_frag[(fn * 2 + fk) * 4]);
-                }
-            }
-        }
-        tile_sync();
-    }
-    // matmul.tile:8
-    tile_bf16 c_out[128];
-    #pragma unroll
-    for (int reg = 0; reg < 128; reg++) {
-        c_out[reg] = tile_bf16_of_f32(acc[reg]);
-    }
-    #pragma unroll
-    for (int reg = 0; reg < 128; reg += 4) {
-        tile_store8(&c[(i0 + (i_t + (reg >> 2 & 3) * 16)) * 4096 + j0 + (j_t + (reg & 112))], &c_out[reg]);
+/* kernel matmul, by the schedule 'product' */
+/* matmul: a workgroup makes a tile of 256 x 256, eight waves 128 x 64 each, 32 positions of k a step. A SIMD has one of the
+   first four waves and one of the last four, which take turns (HipKittens, arXiv 2511.08083): while one multiplies, the other reads what
+   it multiplies next, and stores to workgroup memory its share of the step behind that. Steps are loaded two at a time, whole lines of
+   the caches, a step before they are stored. */
+enum {
+    matmul_M = 4096,
+    matmul_N = 4096,
+    matmul_ROW = 8192, /* bytes of a row of a */
+    matmul_ACROSS = 8192, /* of b, which has 4096 rows */
+    matmul_PAIRS = (matmul_ROW + 127) / 128, /* of steps */
+    matmul_DOWN = (4096 + 256 - 1) / 256, /* tiles */
+    matmul_TILES = matmul_DOWN * ((4096 + 256 - 1) / 256),
+    /* workgroup memory: rows of 64 bytes, of a, then of b */
+    matmul_B = 256 * 64,
+    matmul_STAGE = (256 + 256) * 64
+};
+
+/* A chiplet has tiles that lie together, eight rows of them down the columns, so that those at work share rows and columns in its L2. */
+TILE_FN void matmul_tile(int *i0, int *j0) {
+    const int group = (int)tile_group(), chiplet = group % TILE_CHIPLETS;
+    const int tile = chiplet * (matmul_TILES / TILE_CHIPLETS) + tile_min_i32(chiplet, matmul_TILES % TILE_CHIPLETS) + group / TILE_CHIPLETS;
+    const int band = 8 * (matmul_TILES / matmul_DOWN), first = tile / band * 8, rows = tile_min_i32(8, matmul_DOWN - first);
+    *i0 = (first + tile % band % rows) * 256;
+    *j0 = tile % band / rows * 256;
+}
+
+/* ---- memory: what a thread loads of a pair of steps, and where it puts it ---- */
+
+/* Of 16 bytes of a row, so that no bank is met twice. */
+TILE_FN int matmul_place(int row, int chunk) {
+    return ((row ^ (row >> 2 & 1)) << 6) + ((chunk ^ ((row ^ row >> 1) >> 1 & 3)) << 4);
+}
+
+typedef struct {
+    tile_bf16 a[2][256 / 128][8];
+    uint32_t b[256 / 128][4][2]; /* of four rows four columns */
+} matmul_fetched;
+
+/* 16 bytes of each 128th row, of both steps. Behind the last row there is that again, and the sums of that row are not looked at. */
+TILE_FN void matmul_fetch_rows(tile_bf16 *to, const char *from, int rows, int last) {
+    const int row = tile_thread() >> 2, at = (tile_thread() & 3) * 16;
+#pragma unroll
+    for (int n = 0; n < rows; n++) {
+        const int begin = tile_min_i32(row + n * 128, last) * matmul_ROW;
+        const char *const x = from + (uint32_t)tile_afresh(begin + at);
+#pragma unroll
+        for (int half = 0; half < 2; half++)
+            tile_load16(x + 64 * half, to + 8 * (half * rows + n));
     }
 }
 
+TILE_FN void matmul_keep_rows(char *lds, tile_bf16 *from, int rows, int half) {
+    const int row = tile_thread() >> 2, chunk = tile_thread() & 3;
+#pragma unroll
+    for (int n = 0; n < rows; n++) {
+        tile_bf16 *const x = from + (half * rows + n) * 8;
+        tile_lds_store16(lds + matmul_place(row, chunk) + n * 8192, x);
+    }
+}
+
+/* A thread's rows of b are 4 q .. 4 q + 3 of a pair of steps, and those 32 further where it has more. */
+TILE_FN int matmul_quad(void) { return (tile_thread() & 3) | (tile_thread() / 256 << 2 & 2048 / 256 - 4); }
+TILE_FN int matmul_column(void) { return tile_thread() & (256 - 4); }
+
+TILE_FN void matmul_fetch_columns(uint32_t to[][4][2], const char *from, int last) {
+    const int at = tile_min_i32(matmul_column(), last) * 2, above = 4 * matmul_quad();
+    const uint32_t place = (uint32_t)tile_afresh(above * matmul_ACROSS + at);
+#pragma unroll
+    for (int n = 0; n < 256 / 32; n++) {
+        const int below = n / 4 * 32 + n % 4;
+        tile_load8(tile_base(from + below * matmul_ACROSS) + place, to[n / 4][n % 4]);
+    }
+}
+
+/* Turned: a column is a row of workgroup memory. */
+TILE_FN void matmul_keep_columns(char *lds, uint32_t from[][4][2], int half) {
+    const int quad = matmul_quad();
+#pragma unroll
+    for (int n = 0; n < 256 / 128; n++) {
+        if (quad / 8 + n != half) continue;
+#pragma unroll
+        for (int i = 0; i < 4; i++) {
+            const uint32_t x[2] = {tile_halves(from[n][0][i / 2], from[n][1][i / 2], i & 1), tile_halves(from[n][2][i / 2], from[n][3][i / 2], i & 1)};
+            tile_lds_store8(lds + matmul_place(matmul_column() + i, quad >> 1 & 3) + (quad & 1) * 8, x);
+        }
+    }
+}
+
+/* A workgroup's tile and its part of both matrices. */
+typedef struct {
+    const char *a, *b;
+    char *lds;
+    int i0, j0;
+} matmul_work;
+
+TILE_FN void matmul_fetch(matmul_fetched *to, const matmul_work *w, int pair) {
+    matmul_fetch_rows(&to->a[0][0][0], tile_base(w->a + pair * 128), 256 / 128, matmul_M - 1 - w->i0);
+    const int above = pair * 2 * 32;
+    matmul_fetch_columns(to->b, tile_base(w->b + (int64_t)above * matmul_ACROSS), matmul_ACROSS / 2 - 4 - w->j0);
+}
+
+/* One of the pair's steps. */
+TILE_FN void matmul_keep(const matmul_work *w, matmul_fetched *from, int pair, int half) {
+    char *const lds = w->lds + half * matmul_STAGE;
+    (void)pair;
+    matmul_keep_rows(lds, &from->a[0][0][0], 256 / 128, half);
+    matmul_keep_columns(lds + matmul_B, from->b, half);
+}
+
+/* ---- products: a lane has 16 bytes of a row, those number lane / 16 ---- */
+
+typedef struct {
+    tile_bf16 a[128 / 16][8], b[64 / 16][8];
+} matmul_parts;
+
+TILE_FN void matmul_read(matmul_parts *to, const char *lds, int wave) {
+    const int at = matmul_place(tile_lane() & 15, tile_lane() >> 4);
+    const char *const a = lds + (wave >> 2) * (128 * 64) + at, *const b = lds + matmul_B + (wave & 3) * (64 * 64) + at;
+#pragma unroll
+    for (int v = 0; v < 64 / 16; v++) tile_lds_load16(b + v * 1024, to->b[v]);
+#pragma unroll
+    for (int u = 0; u < 128 / 16; u++) tile_lds_load16(a + u * 1024, to->a[u]);
+}
+
+/* Transposed, b on the left: a lane has four columns of a row, side by side. */
+TILE_FN void matmul_multiply(float acc[128 / 16][64 / 16][4], const matmul_parts *x) {
+    tile_hurry(1);
+#pragma unroll
+    for (int e = 0; e < 8; e += 4)
+#pragma unroll
+        for (int u = 0; u < 128 / 16; u++)
+#pragma unroll
+            for (int v = 0; v < 64 / 16; v++) tile_mfma_f32_16x16x16bf16_1k(acc[u][v], &x->b[v][e], &x->a[u][e]);
+    tile_hurry(0);
+}
+
+/* A step: a turn at memory, a turn at the products. Behind the first of a pair the next pair is loaded; that behind the last is not there. */
+TILE_FN void matmul_step(float acc[128 / 16][64 / 16][4], matmul_fetched *next, const matmul_work *w, int wave, int pair, int half) {
+    matmul_parts x;
+    matmul_read(&x, w->lds + half * matmul_STAGE, wave);
+    matmul_keep(w, next, pair + half, !half);
+    if (!half) matmul_fetch(next, w, tile_min_i32(pair + 1, matmul_PAIRS - 1));
+    tile_turn();
+    matmul_multiply(acc, &x);
+    tile_turn();
+}
+
+TILE_FN void matmul_sums(float acc[128 / 16][64 / 16][4], const matmul_work *w, int wave) {
+    matmul_fetched next;
+    matmul_fetch(&next, w, 0);
+#pragma unroll
+    for (int i = 0; i < 128 * 64 / 64; i++) acc[0][0][i] = 0;
+    matmul_keep(w, &next, 0, 0);
+    tile_turn();
+    if (wave >= 4) tile_turn(); /* a turn behind the others */
+#pragma clang loop unroll(disable)
+    for (int pair = 0; pair < matmul_PAIRS; pair++) {
+        matmul_step(acc, &next, w, wave, pair, 0);
+        matmul_step(acc, &next, w, wave, pair, 1);
+    }
+    if (wave < 4) tile_turn();
+}
+
+/* ---- sums to global memory, 16 rows of a wave at a time: through workgroup memory, so that whole lines of the caches are stored ---- */
+
+TILE_FN int matmul_place_sums(int row, int chunk) { return row * (64 * 4) + ((chunk ^ row) & (64 / 4 - 1)) * 16; }
+
+/* Four neighbours. */
+TILE_FN void matmul_store(gemm_nn_call call, const float acc[4], int i, int j) {
+    tile_bf16 *const c = call.args.C;
+    tile_bf16 x[4];
+    if (i >= matmul_M || j >= matmul_N) return;
+#pragma unroll
+    for (int r = 0; r < 4; r++)
+        x[r] = tile_bf16_of_f32(acc[r]);
+    tile_store8(&c[(int64_t)i * matmul_N + j], x);
+}
+
+TILE_FN void matmul_finish(gemm_nn_call call, char *lds, const float acc[128 / 16][64 / 16][4], int i0, int j0) {
+    const int lane = tile_lane();
+#pragma unroll
+    for (int u = 0; u < 128 / 16; u++) {
+        char *const rows = lds + (u & 1) * (64 * 64);
+#pragma unroll
+        for (int v = 0; v < 64 / 16; v++) tile_lds_store16(rows + matmul_place_sums(lane & 15, 4 * v + (lane >> 4)), acc[u][v]);
+        tile_sync();
+        for (int n = lane; n < 4 * 64; n += 64) {
+            const int row = n / (64 / 4), chunk = n % (64 / 4);
+            float x[4];
+            tile_lds_load16(rows + matmul_place_sums(row, chunk), x);
+            matmul_store(call, x, i0 + 16 * u + row, j0 + 4 * chunk);
+        }
+    }
+}
+
+TILE_KERNEL_WAVES(matmul, gemm_nn_call, 512, 2) {
+    TILE_LDS(lds, 65536);
+    const int wave = tile_same(tile_thread() >> 6);
+    int i0, j0;
+    matmul_tile(&i0, &j0);
+    const char *const a = (const char *)(call.args.A), *const b = (const char *)(call.args.B);
+    const matmul_work w = {a + (int64_t)i0 * matmul_ROW, b + 2 * j0, lds, i0, j0};
+    float acc[128 / 16][64 / 16][4];
+    matmul_sums(acc, &w, wave);
+    matmul_finish(call, lds + wave * (64 * 128), acc, i0 + (wave >> 2) * 128, j0 + (wave & 3) * 64);
+}

@@ -16,6 +16,7 @@
 #endif
 
 #include "device/tile_cdna_math.h"
+#include "device/tile_cdna_turns.h"
 #include "device/tile_rows.h"
 
 TILE_MFMA(f32_32x32x8f16, f16, f16, f32, 4, 16, 32, 8)

@@ -7,6 +7,11 @@ TILE_FN uint32_t tile_pack_f16(float low, float high) {
     return tile_f16_of_f32(low) | (uint32_t)tile_f16_of_f32(high) << 16;
 }
 
+/* The lower, or the upper, halves of both. */
+TILE_FN uint32_t tile_halves(uint32_t x, uint32_t y, int upper) {
+    return upper ? x >> 16 | (y & 0xffff0000u) : (x & 0xffffu) | y << 16;
+}
+
 /* All lanes of the wave together: is x true in any? */
 TILE_FN bool tile_wave_any(bool x) {
 #if defined(__has_builtin) && __has_builtin(__builtin_amdgcn_ballot_w64) && !defined(TILE_EMU)

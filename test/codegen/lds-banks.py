@@ -1,10 +1,16 @@
-"""usage: lds-banks.py TILEC SOURCE FOLDER COMPILER: the schedule of attention on each of AMD's machines, for rows of 64 and 128
-elements: how often its threads access the workgroup's memory in a step, and the most words that meet in a bank in one phase."""
+"""usage: lds-banks.py TILEC SOURCE FOLDER COMPILER: the schedules of AMD's machines, attention for rows of 64 and 128 elements,
+products with rows of b along and across the sums, in tiles of 256 and of 128 columns: how often threads access the workgroup's memory in a step, and the most words that meet in a bank in one phase."""
 import re
 import subprocess
 import sys
 
 tilec, source, folder, compiler = sys.argv[1:]
+
+
+CASES = [(f"attention {width}", "attention", "attention_causal", [f"-DD={width}"]) for width in (64, 128)]
+for program, kernel in ("gemm_tn", "linear"), ("gemm_nn", "matmul"):
+    for size, tile in (4096, 256), (1536, 128):
+        CASES.append((f"{program} {tile}", "gemm", program, [f"-DM={size}", f"-DN={size}"], f"-DKERNEL(x)={kernel}_##x"))
 
 
 def run(*command):
@@ -30,17 +36,17 @@ def worst(banks, span, size, at):
     return most
 
 
-def accesses(target, width):
-    run(tilec, "compile", f"{source}/bench/gpu/attention.tile", "--program=attention_causal", f"--target={target}", f"-DD={width}", "-o", folder)
+def accesses(target, file, program, sizes, *flags):
+    run(tilec, "compile", f"{source}/bench/gpu/{file}.tile", f"--program={program}", f"--target={target}", *sizes, "-o", folder)
     include = [f"-I{source}/runtime", f"-I{source}/runtime/include", f"-I{folder}"]
-    text = f'-DTEXT="{folder}/attention_causal_{target}.hip"'
-    run(compiler, "-std=gnu++17", "-O1", "-w", "-DTILE_EMU", text, *include, f"{source}/test/codegen/Inputs/lds-banks.cpp", "-o", f"{folder}/banks")
+    text = f'-DTEXT="{folder}/{program}_{target}.hip"'
+    run(compiler, "-std=gnu++17", "-O1", "-w", "-DTILE_EMU", text, *flags, *include, f"{source}/test/codegen/Inputs/lds-banks.cpp", "-o", f"{folder}/banks")
     for line in run(f"{folder}/banks").splitlines():
         what, size, *at = line.split()
         yield what, int(size), list(map(int, at))
 
 
 for target in ("gfx90a", "gfx942", "gfx950"):
-    for width in (64, 128):
-        found = [worst(*phases_of(target)[what, size], size, at) for what, size, at in accesses(target, width)]
-        print(target, width, len(found), max(found))
+    for name, *case in CASES:
+        found = [worst(*phases_of(target)[what, size], size, at) for what, size, at in accesses(target, *case)]
+        print(target, name, len(found), max(found))

@@ -1,11 +1,10 @@
-// lds-banks.cpp: what the threads of a workgroup touch of its memory in one step of a schedule of attention: a line for each access,
-// "load|store BYTES ADDRESS..", the addresses of all threads. TEXT is the emitted kernel.
+// lds-banks.cpp: what the threads of a workgroup touch of its memory in one step of a schedule: a line for each access of a wave,
+// "load|store BYTES ADDRESS..", the addresses of its lanes. TEXT is the emitted kernel, of products KERNEL(name) its functions.
 #include <cstdio>
 #include <vector>
 
 #include TEXT
 
-enum { THREADS = 256 };
 static int now;
 alignas(128) static char memory[1 << 17];
 
@@ -29,19 +28,44 @@ void tile_emu_check(const void *p, size_t bytes, int how, const void *) {
     accesses[count++].at.push_back((const char *)p - memory);
 }
 
-int main() {
-    for (now = 0; now < THREADS; now++) {
-        static attention_fetched fetched;
-        static tile_bf16 q[64];
-        static float x[32], o[64];
-        count = 0;
-        attention_keep(memory, 0, &fetched);
-        attention_scores(x, memory, 0, q);
-        attention_values(o, memory, 0, x);
+#ifdef KERNEL
+enum { THREADS = 512 };
+
+static void step() {
+    static KERNEL(fetched) fetched;
+    static KERNEL(parts) parts;
+    KERNEL(work) w = {};
+    w.lds = memory;
+    for (int half = 0; half < 2; half++) {
+        KERNEL(keep)(&w, &fetched, 0, half);
+        KERNEL(read)(&parts, memory + half * KERNEL(STAGE), now / 64);
     }
-    for (const Access &a : accesses) {
-        printf("%s %d", a.how == TILE_LDS_LOADS ? "load" : "store", a.bytes);
-        for (long at : a.at) printf(" %ld", at);
-        printf("\n");
+}
+#else
+enum { THREADS = 256 };
+
+static void step() {
+    static attention_fetched fetched;
+    static tile_bf16 q[64];
+    static float x[32], o[64];
+    attention_keep(memory, 0, &fetched);
+    attention_scores(x, memory, 0, q);
+    attention_values(o, memory, 0, x);
+}
+#endif
+
+int main() {
+    for (int wave = 0; wave < THREADS / 64; wave++) {
+        accesses.clear();
+        for (int lane = 0; lane < 64; lane++) {
+            now = wave * 64 + lane;
+            count = 0;
+            step();
+        }
+        for (const Access &a : accesses) {
+            printf("%s %d", a.how == TILE_LDS_LOADS ? "load" : "store", a.bytes);
+            for (long at : a.at) printf(" %ld", at);
+            printf("\n");
+        }
     }
 }

@@ -1,0 +1,225 @@
+/* $kernel: a workgroup makes a tile of $ROWS x $COLUMNS, eight waves $TALL x $WIDE each, $DEEP positions of k a step. A SIMD has one of the
+   first four waves and one of the last four, which take turns (HipKittens, arXiv 2511.08083): while one multiplies, the other reads what
+   it multiplies next, and stores to workgroup memory its share of the step behind that. Steps are loaded two at a time, whole lines of
+   the caches, a step before they are stored. */
+enum {
+    $kernel_M = $M,
+    $kernel_N = $N,
+    $kernel_ROW = $a_row, /* bytes of a row of a */
+?columns     $kernel_ACROSS = $b_row, /* of b, which has $deep rows */
+    $kernel_PAIRS = ($kernel_ROW + 127) / 128, /* of steps */
+    $kernel_DOWN = ($M + $ROWS - 1) / $ROWS, /* tiles */
+    $kernel_TILES = $kernel_DOWN * (($N + $COLUMNS - 1) / $COLUMNS),
+    /* workgroup memory: rows of 64 bytes, of a, then of b */
+    $kernel_B = $ROWS * 64,
+    $kernel_STAGE = ($ROWS + $COLUMNS) * 64
+};
+
+/* A chiplet has tiles that lie together, eight rows of them down the columns, so that those at work share rows and columns in its L2. */
+TILE_FN void $kernel_tile(int *i0, int *j0) {
+    const int group = (int)tile_group(), chiplet = group % TILE_CHIPLETS;
+    const int tile = chiplet * ($kernel_TILES / TILE_CHIPLETS) + tile_min_i32(chiplet, $kernel_TILES % TILE_CHIPLETS) + group / TILE_CHIPLETS;
+    const int band = 8 * ($kernel_TILES / $kernel_DOWN), first = tile / band * 8, rows = tile_min_i32(8, $kernel_DOWN - first);
+    *i0 = (first + tile % band % rows) * $ROWS;
+    *j0 = tile % band / rows * $COLUMNS;
+}
+
+/* ---- memory: what a thread loads of a pair of steps, and where it puts it ---- */
+
+/* Of 16 bytes of a row, so that no bank is met twice. */
+TILE_FN int $kernel_place(int row, int chunk) {
+    return ((row ^ (row >> 2 & 1)) << 6) + ((chunk ^ ((row ^ row >> 1) >> 1 & 3)) << 4);
+}
+
+typedef struct {
+    $operand a[2][$ROWS / 128][$CHUNK];
+?rows     $operand b[2][$COLUMNS / 128][$CHUNK];
+?columns     uint32_t b[$COLUMNS / 128][4][2]; /* of four rows four columns */
+} $kernel_fetched;
+
+/* 16 bytes of each 128th row, of both steps. Behind the last row there is that again, and the sums of that row are not looked at. */
+TILE_FN void $kernel_fetch_rows($operand *to, const char *from, int rows, int last$left_in) {
+    const int row = tile_thread() >> 2, at = (tile_thread() & 3) * 16;
+#pragma unroll
+    for (int n = 0; n < rows; n++) {
+        const int begin = tile_min_i32(row + n * 128, last) * $kernel_ROW;
+?even         const char *const x = from + (uint32_t)tile_afresh(begin + at);
+#pragma unroll
+        for (int half = 0; half < 2; half++)
+?even             tile_load16(x + 64 * half, to + $CHUNK * (half * rows + n));
+?cut             tile_load16(from + (uint32_t)(begin + (64 * half + at < left ? 64 * half + at : 0)), to + $CHUNK * (half * rows + n));
+    }
+}
+
+TILE_FN void $kernel_keep_rows(char *lds, $operand *from, int rows, int half$left_in) {
+    const int row = tile_thread() >> 2, chunk = tile_thread() & 3;
+#pragma unroll
+    for (int n = 0; n < rows; n++) {
+        $operand *const x = from + (half * rows + n) * $CHUNK;
+?cut         if (64 * half + 16 * chunk >= left) tile_zero16(x);
+        tile_lds_store16(lds + $kernel_place(row, chunk) + n * 8192, x);
+    }
+}
+
+?columns /* A thread's rows of b are 4 q .. 4 q + 3 of a pair of steps, and those $DEEP further where it has more. */
+?columns TILE_FN int $kernel_quad(void) { return (tile_thread() & 3) | (tile_thread() / $COLUMNS << 2 & 2048 / $COLUMNS - 4); }
+?columns TILE_FN int $kernel_column(void) { return tile_thread() & ($COLUMNS - 4); }
+?columns 
+?columns TILE_FN void $kernel_fetch_columns(uint32_t to[][4][2], const char *from, int last$left_in) {
+?columns     const int at = tile_min_i32($kernel_column(), last) * 2, above = 4 * $kernel_quad();
+?columns_even     const uint32_t place = (uint32_t)tile_afresh(above * $kernel_ACROSS + at);
+?columns #pragma unroll
+?columns     for (int n = 0; n < $COLUMNS / 32; n++) {
+?columns         const int below = n / 4 * $DEEP + n % 4;
+?columns_even         tile_load8(tile_base(from + below * $kernel_ACROSS) + place, to[n / 4][n % 4]);
+?columns_cut         tile_load8(from + (uint32_t)(tile_min_i32(above + below, left - 1) * $kernel_ACROSS + at), to[n / 4][n % 4]);
+?columns     }
+?columns }
+?columns 
+?columns /* Turned: a column is a row of workgroup memory. */
+?columns TILE_FN void $kernel_keep_columns(char *lds, uint32_t from[][4][2], int half$left_in) {
+?columns     const int quad = $kernel_quad();
+?columns #pragma unroll
+?columns     for (int n = 0; n < $COLUMNS / 128; n++) {
+?columns         if (quad / 8 + n != half) continue;
+?columns_cut #pragma unroll
+?columns_cut         for (int e = 0; e < 4; e++)
+?columns_cut             if (half * $DEEP + quad % 8 * 4 + e >= left) tile_zero8(from[n][e]);
+?columns #pragma unroll
+?columns         for (int i = 0; i < 4; i++) {
+?columns             const uint32_t x[2] = {tile_halves(from[n][0][i / 2], from[n][1][i / 2], i & 1), tile_halves(from[n][2][i / 2], from[n][3][i / 2], i & 1)};
+?columns             tile_lds_store8(lds + $kernel_place($kernel_column() + i, quad >> 1 & 3) + (quad & 1) * 8, x);
+?columns         }
+?columns     }
+?columns }
+
+/* A workgroup's tile and its part of both matrices. */
+typedef struct {
+    const char *a, *b;
+    char *lds;
+    int i0, j0;
+} $kernel_work;
+
+TILE_FN void $kernel_fetch($kernel_fetched *to, const $kernel_work *w, int pair) {
+?cut     const int left = $kernel_ROW - pair * 128;
+    $kernel_fetch_rows(&to->a[0][0][0], tile_base(w->a + pair * 128), $ROWS / 128, $kernel_M - 1 - w->i0$left);
+?rows     $kernel_fetch_rows(&to->b[0][0][0], tile_base(w->b + pair * 128), $COLUMNS / 128, $kernel_N - 1 - w->j0$left);
+?columns     const int above = pair * 2 * $DEEP;
+?columns     $kernel_fetch_columns(to->b, tile_base(w->b + (int64_t)above * $kernel_ACROSS), $kernel_ACROSS / 2 - 4 - w->j0$left_above);
+}
+
+/* One of the pair's steps. */
+TILE_FN void $kernel_keep(const $kernel_work *w, $kernel_fetched *from, int pair, int half) {
+    char *const lds = w->lds + half * $kernel_STAGE;
+?cut     const int left = $kernel_ROW - pair * 128;
+?even     (void)pair;
+    $kernel_keep_rows(lds, &from->a[0][0][0], $ROWS / 128, half$left);
+?rows     $kernel_keep_rows(lds + $kernel_B, &from->b[0][0][0], $COLUMNS / 128, half$left);
+?columns_even     $kernel_keep_columns(lds + $kernel_B, from->b, half);
+?columns_cut     $kernel_keep_columns(lds + $kernel_B, from->b, half, $deep - pair * 2 * $DEEP);
+}
+
+/* ---- products: a lane has 16 bytes of a row, those number lane / 16 ---- */
+
+typedef struct {
+    $operand a[$TALL / 16][$CHUNK], b[$WIDE / 16][$CHUNK];
+} $kernel_parts;
+
+TILE_FN void $kernel_read($kernel_parts *to, const char *lds, int wave) {
+    const int at = $kernel_place(tile_lane() & 15, tile_lane() >> 4);
+    const char *const a = lds + (wave >> 2) * ($TALL * 64) + at, *const b = lds + $kernel_B + (wave & 3) * ($WIDE * 64) + at;
+#pragma unroll
+    for (int v = 0; v < $WIDE / 16; v++) tile_lds_load16(b + v * 1024, to->b[v]);
+#pragma unroll
+    for (int u = 0; u < $TALL / 16; u++) tile_lds_load16(a + u * 1024, to->a[u]);
+}
+
+/* Transposed, b on the left: a lane has four columns of a row, side by side. */
+TILE_FN void $kernel_multiply($total acc[$TALL / 16][$WIDE / 16][4], const $kernel_parts *x) {
+    tile_hurry(1);
+#pragma unroll
+    for (int e = 0; e < $CHUNK; e += $each)
+#pragma unroll
+        for (int u = 0; u < $TALL / 16; u++)
+#pragma unroll
+            for (int v = 0; v < $WIDE / 16; v++) tile_mfma_$mfma(acc[u][v], &x->b[v][e], &x->a[u][e]);
+    tile_hurry(0);
+}
+
+/* A step: a turn at memory, a turn at the products. Behind the first of a pair the next pair is loaded; that behind the last is not there. */
+TILE_FN void $kernel_step($total acc[$TALL / 16][$WIDE / 16][4], $kernel_fetched *next, const $kernel_work *w, int wave, int pair, int half) {
+    $kernel_parts x;
+    $kernel_read(&x, w->lds + half * $kernel_STAGE, wave);
+    $kernel_keep(w, next, pair + half, !half);
+    if (!half) $kernel_fetch(next, w, tile_min_i32(pair + 1, $kernel_PAIRS - 1));
+    tile_turn();
+    $kernel_multiply(acc, &x);
+    tile_turn();
+}
+
+TILE_FN void $kernel_sums($total acc[$TALL / 16][$WIDE / 16][4], const $kernel_work *w, int wave) {
+    $kernel_fetched next;
+    $kernel_fetch(&next, w, 0);
+#pragma unroll
+    for (int i = 0; i < $TALL * $WIDE / 64; i++) acc[0][0][i] = 0;
+    $kernel_keep(w, &next, 0, 0);
+    tile_turn();
+    if (wave >= 4) tile_turn(); /* a turn behind the others */
+#pragma clang loop unroll(disable)
+    for (int pair = 0; pair < $kernel_PAIRS; pair++) {
+        $kernel_step(acc, &next, w, wave, pair, 0);
+        $kernel_step(acc, &next, w, wave, pair, 1);
+    }
+    if (wave < 4) tile_turn();
+}
+
+?result /* What is stored for a sum x at [i, j]. */
+?result $epilogue
+/* ---- sums to global memory, 16 rows of a wave at a time: through workgroup memory, so that whole lines of the caches are stored ---- */
+
+TILE_FN int $kernel_place_sums(int row, int chunk) { return row * ($WIDE * 4) + ((chunk ^ row) & ($WIDE / 4 - 1)) * 16; }
+
+/* Four neighbours. */
+TILE_FN void $kernel_store($call call, const $total acc[4], int i, int j) {
+    $elem *const c = $c;
+    $elem x[4];
+    if (i >= $kernel_M || j >= $kernel_N) return;
+#pragma unroll
+    for (int r = 0; r < 4; r++)
+?plain         x[r] = $narrow(acc[r]);
+?result         x[r] = $narrow($kernel_result(call, acc[r], i, $clamp_jj + r$end_j));
+?wide     tile_store$bytes(&c[(int64_t)i * $kernel_N + j], x);
+?single #pragma unroll
+?single     for (int r = 0; r < 4; r++)
+?single         if (j + r < $kernel_N) tile_store_$out(&c[(int64_t)i * $kernel_N + j + r], x[r]);
+}
+
+TILE_FN void $kernel_finish($call call, char *lds, const $total acc[$TALL / 16][$WIDE / 16][4], int i0, int j0) {
+    const int lane = tile_lane();
+#pragma unroll
+    for (int u = 0; u < $TALL / 16; u++) {
+        char *const rows = lds + (u & 1) * ($WIDE * 64);
+#pragma unroll
+        for (int v = 0; v < $WIDE / 16; v++) tile_lds_store16(rows + $kernel_place_sums(lane & 15, 4 * v + (lane >> 4)), acc[u][v]);
+        tile_sync();
+        for (int n = lane; n < 4 * $WIDE; n += 64) {
+            const int row = n / ($WIDE / 4), chunk = n % ($WIDE / 4);
+            $total x[4];
+            tile_lds_load16(rows + $kernel_place_sums(row, chunk), x);
+            $kernel_store(call, x, i0 + 16 * u + row, j0 + 4 * chunk);
+        }
+    }
+}
+
+TILE_KERNEL_WAVES($kernel, $call, 512, 2) {
+    TILE_LDS(lds, $lds);$refuse
+    const int wave = tile_same(tile_thread() >> 6);
+    int i0, j0;
+    $kernel_tile(&i0, &j0);
+    const char *const a = (const char *)($a_at), *const b = (const char *)($b_at);
+?rows     const $kernel_work w = {a + (int64_t)i0 * $kernel_ROW, b + (int64_t)j0 * $kernel_ROW, lds, i0, j0};
+?columns     const $kernel_work w = {a + (int64_t)i0 * $kernel_ROW, b + 2 * j0, lds, i0, j0};
+    $total acc[$TALL / 16][$WIDE / 16][4];
+    $kernel_sums(acc, &w, wave);
+    $kernel_finish(call, lds + wave * ($WIDE * 128), acc, i0 + (wave >> 2) * $TALL, j0 + (wave & 3) * $WIDE);
+}

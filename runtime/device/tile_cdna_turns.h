@@ -1,0 +1,32 @@
+/* tile_cdna_turns.h: what schedules on CDNA use whose waves take turns: the barrier between turns, a wave's place in
+   front of the other waves of its SIMD, and what is the same in all lanes. */
+#ifndef TILE_DEVICE_TILE_CDNA_TURNS_H
+#define TILE_DEVICE_TILE_CDNA_TURNS_H
+
+#ifdef TILE_EMU
+TILE_FN int tile_same(int x) { return x; }
+TILE_FN const char *tile_base(const void *p) { return (const char *)p; }
+TILE_FN void tile_turn(void) { tile_sync(); }
+TILE_FN void tile_hurry(int priority) { (void)priority; }
+#else
+/* x, which is the same in all lanes, for branches that the whole wave takes. */
+TILE_FN int tile_same(int x) { return __builtin_amdgcn_readfirstlane(x); }
+
+/* p, the same in all lanes, in scalar registers: what is loaded from it at 32-bit offsets needs no other address. */
+TILE_FN const char *tile_base(const void *p) {
+    __asm__("" : "+s"(p));
+    return (const char *)p;
+}
+
+/* A turn ends: as tile_sync, and the compiler moves nothing from one turn to the other. */
+TILE_FN void tile_turn(void) {
+    __builtin_amdgcn_sched_barrier(0);
+    tile_sync();
+    __builtin_amdgcn_sched_barrier(0);
+}
+
+/* 0 to 3: of the waves of a SIMD the one with the highest goes first. */
+#define tile_hurry(priority) __builtin_amdgcn_s_setprio(priority)
+#endif
+
+#endif
