@@ -43,7 +43,8 @@ void product_fill_result(Schedule *s, const Product *p) {
     const char *kind = p->plain ? "plain" : "result";
     schedule_hole(s, "out", elem_text(c->elem));
     schedule_hole(s, "elem", elem_c(c->elem));
-    schedule_hole(s, "narrow", elem_bits(c->elem) == 32 ? "" : fn_text(f, "tile_%s_of_f32", elem_text(c->elem)));
+    const char *narrow = fn_text(f, "tile_%s_of_f32", elem_text(c->elem));
+    schedule_hole(s, "narrow", elem_bits(c->elem) == 32 ? "" : c->elem == ELEM_I8 ? "(int8_t)" : narrow);
     schedule_hole(s, "c", hip_argument(f, p->c[0]));
     schedule_hole(s, "sum", p->sums > 1 ? "sums x and y" : "a sum x");
     schedule_kind(s, kind);
@@ -93,7 +94,8 @@ static void fill_stores(Schedule *s, const Product *p, int wide) {
     if (elem_bits(c->elem) == 16) schedule_kind(s, tiled ? "tiled" : "staged");
     schedule_kind(s, fn_text(f, "%s_%s", p->plain ? "plain" : "result", how));
     if (!p->plain) schedule_kind(s, fn_text(f, "%s_%s", p->sums > 1 ? "two" : "one", how));
-    if (elem_bits(c->elem) != 16) schedule_kind(s, c->dim[1].c % 2 ? "single" : "wide");
+    if (elem_bits(c->elem) != 16)
+        schedule_kind(s, c->dim[1].c % 2 ? "single" : elem_bits(c->elem) == 8 ? "bytes" : "wide");
     schedule_hole(s, "take", bare ? "" : fn_text(f, "%s_call call, ", f->p->name));
     schedule_hole(s, "give", bare ? "" : "call, ");
     fill_clamp(s, 'i', c->dim[0].c, 256);

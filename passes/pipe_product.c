@@ -23,9 +23,10 @@ static bool types_fit(const Kernel *k, const Product *f) {
         if (k->param.p[f->b[i]].elem != a) return false;
     for (int i = 1; i < f->stores; i++)
         if (k->param.p[f->c[i]].elem != c) return false;
+    bool quantised = c == ELEM_I8 || (elem_bits(c) == 8 && elem_is_float(c));
     if (is_f8(k, f))
-        return !f->across && f->depth >= LEAST_DEPTH_8 && (c == ELEM_F32 || elem_bits(c) == 16) && elem_is_float(c);
-    return (a == ELEM_BF16 || a == ELEM_F16) && (c == a || c == ELEM_F32);
+        return !f->across && f->depth >= LEAST_DEPTH_8 && (c == ELEM_F32 || c == ELEM_BF16 || c == ELEM_F16 || quantised);
+    return (a == ELEM_BF16 || a == ELEM_F16) && (c == a || c == ELEM_F32 || quantised);
 }
 
 static bool rows_align(const Kernel *k, const Product *f, int bytes) {

@@ -231,6 +231,8 @@ TILE_FN void $kernel_skip($kernel_place at, int *s, int *phase, int thread) {
 ?one_straight         const float x[2] = {$kernel_result(call, acc[r], i, j), $kernel_result(call, acc[r + 1], i, $clamp_jj + 1$end_j)};
 ?two_straight         const float x[2] = {$kernel_result(call, $whichacc[$in], acc[$EACH + $in], i, j), $kernel_result(call, $whichacc[$in + 1], acc[$EACH + $in + 1], i, $clamp_jj + 1$end_j)};
 ?wide         tile_store8(&c[(int64_t)i * $kernel_N + j], x);
+?bytes         const $elem y[2] = {$narrow(x[0]), $narrow(x[1])};
+?bytes         tile_store2(&c[(int64_t)i * $kernel_N + j], y);
 ?single         tile_store_$out(&c[(int64_t)i * $kernel_N + j], $narrow(x[0]));
 ?single         if (j + 1 < $kernel_N) tile_store_$out(&c[(int64_t)i * $kernel_N + j + 1], $narrow(x[1]));
 ?straight     }
