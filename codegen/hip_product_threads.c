@@ -3,7 +3,12 @@
 
 #include <inttypes.h>
 
-enum { ROW_BYTES = 64 }; /* of workgroup memory, a step: four lanes have 16 bytes each */
+enum {
+    ROW_BYTES = 64, /* of workgroup memory, a step: four lanes have 16 bytes each */
+    STAGES = 5      /* of steps that arrive while others are multiplied */
+};
+
+static int stage_bytes(const MatrixSchedule *facts) { return (facts->rows + facts->columns) * ROW_BYTES; }
 
 static void fill_tiles(Schedule *s) {
     schedule_number(s, "ROWS", s->facts->rows);
@@ -12,11 +17,36 @@ static void fill_tiles(Schedule *s) {
     schedule_number(s, "WIDE", s->facts->columns / 4);
 }
 
+static bool is_cut(const Schedule *s, const Product *p) {
+    const Param *a = &s->f.k->param.p[p->a], *b = &s->f.k->param.p[p->b[0]];
+    int pair = 2 * ROW_BYTES / (elem_bits(a->elem) / 8);
+    return a->dim[1].c % pair || (p->across && b->dim[0].c % pair);
+}
+
+/* Rows that end with a pair of steps, where there is room for so many. */
+static bool goes_direct(const Schedule *s, const Product *p, const MatrixSchedule *facts) {
+    return !is_cut(s, p) && !p->across && facts->lds_bytes >= STAGES * stage_bytes(facts);
+}
+
+/* To workgroup memory: through registers, or not. */
+static void fill_way(Schedule *s, const Product *p, bool direct) {
+    const char *way = direct ? "direct" : "loaded";
+    schedule_kind(s, way);
+    if (!p->across) schedule_kind(s, fn_text(&s->f, "%s_rows", way));
+    schedule_number(s, "STAGES", direct ? STAGES : 2);
+    schedule_number(s, "COPIES", stage_bytes(s->facts) / (16 * s->facts->threads));
+    schedule_hole(
+        s, "ahead",
+        direct ? "lets the two steps after the next two come\n   to workgroup memory, whole lines of the caches"
+               : "stores to workgroup memory its share of the step behind that. Steps are loaded two at\n   a time, "
+                 "whole lines of the caches, a step before they are stored");
+}
+
 static void fill_operands(Schedule *s, const Product *p) {
     const Param *a = &s->f.k->param.p[p->a], *b = &s->f.k->param.p[p->b[0]];
     int bytes = elem_bits(a->elem) / 8, deep = ROW_BYTES / bytes;
-    bool cut = a->dim[1].c % (2 * deep) || (p->across && b->dim[0].c % (2 * deep));
-    schedule_kind(s, cut ? "cut" : "even");
+    bool cut = is_cut(s, p);
+    schedule_kind(s, cut ? "cut" : s->launch->lds > 2 * stage_bytes(s->facts) ? "direct_even" : "loaded_even");
     if (p->across) schedule_kind(s, cut ? "columns_cut" : "columns_even");
     schedule_hole(s, "left_in", cut ? ", int left" : "");
     schedule_hole(s, "left_above", cut ? fn_text(&s->f, ", %" PRId64 " - above", b->dim[0].c) : "");
@@ -48,9 +78,14 @@ static void fill_types(Schedule *s, const Product *p, const MatrixOp *op) {
 bool product_prepare_threads(Schedule *s, const Product *p, const MatrixSchedule *facts) {
     const MatrixOp *op = product_op(s->f.hip->target, s->f.k, p);
     if (!op) return false;
-    schedule_begin(s, facts);
+    MatrixSchedule own = *facts;
+    bool direct = goes_direct(s, p, facts);
+    own.lds_bytes = (direct ? STAGES : 2) * stage_bytes(facts);
+    schedule_begin(s, &own);
+    s->facts = facts;
     product_fill_sizes(s, p);
     fill_tiles(s);
+    fill_way(s, p, direct);
     product_fill_result(s, p);
     fill_operands(s, p);
     fill_types(s, p, op);

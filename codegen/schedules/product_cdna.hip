@@ -1,7 +1,6 @@
 /* $kernel: a workgroup makes a tile of $ROWS x $COLUMNS, eight waves $TALL x $WIDE each, $DEEP positions of k a step. A SIMD has one of the
    first four waves and one of the last four, which take turns (HipKittens, arXiv 2511.08083): while one multiplies, the other reads what
-   it multiplies next, and stores to workgroup memory its share of the step behind that. Steps are loaded two at a time, whole lines of
-   the caches, a step before they are stored. */
+   it multiplies next, and $ahead. */
 enum {
     $kernel_M = $M,
     $kernel_N = $N,
@@ -12,6 +11,7 @@ enum {
     $kernel_TILES = $kernel_DOWN * (($N + $COLUMNS - 1) / $COLUMNS),
     /* workgroup memory: rows of 64 bytes, of a, then of b */
     $kernel_B = $ROWS * 64,
+?direct     $kernel_STAGES = $STAGES,
     $kernel_STAGE = ($ROWS + $COLUMNS) * 64
 };
 
@@ -26,41 +26,41 @@ TILE_FN void $kernel_tile(int *i0, int *j0) {
 
 /* ---- memory: what a thread loads of a pair of steps, and where it puts it ---- */
 
-/* Of 16 bytes of a row, so that no bank is met twice. */
-TILE_FN int $kernel_place(int row, int chunk) {
-    return ((row ^ (row >> 2 & 1)) << 6) + ((chunk ^ ((row ^ row >> 1) >> 1 & 3)) << 4);
-}
+/* Where 16 bytes of a row are, so that no bank is met twice. */
+TILE_FN int $kernel_turned(int row) { return row ^ (row >> 2 & 1); }
+TILE_FN int $kernel_chunk(int row, int chunk) { return chunk ^ ((row ^ row >> 1) >> 1 & 3); }
+TILE_FN int $kernel_place(int row, int chunk) { return $kernel_turned(row) * 64 + $kernel_chunk(row, chunk) * 16; }
 
-typedef struct {
-    $operand a[2][$ROWS / 128][$CHUNK];
-?rows     $operand b[2][$COLUMNS / 128][$CHUNK];
+?loaded typedef struct {
+?loaded     $operand a[2][$ROWS / 128][$CHUNK];
+?loaded_rows     $operand b[2][$COLUMNS / 128][$CHUNK];
 ?columns     uint32_t b[$COLUMNS / 128][4][2]; /* of four rows four columns */
-} $kernel_fetched;
-
-/* 16 bytes of each 128th row, of both steps. Behind the last row there is that again, and the sums of that row are not looked at. */
-TILE_FN void $kernel_fetch_rows($operand *to, const char *from, int rows, int last$left_in) {
-    const int row = tile_thread() >> 2, at = (tile_thread() & 3) * 16;
-#pragma unroll
-    for (int n = 0; n < rows; n++) {
-        const int begin = tile_min_i32(row + n * 128, last) * $kernel_ROW;
-?even         const char *const x = from + (uint32_t)tile_afresh(begin + at);
-#pragma unroll
-        for (int half = 0; half < 2; half++)
-?even             tile_load16(x + 64 * half, to + $CHUNK * (half * rows + n));
+?loaded } $kernel_fetched;
+?loaded 
+?loaded /* 16 bytes of each 128th row, of both steps. Behind the last row there is that again, and the sums of that row are not looked at. */
+?loaded TILE_FN void $kernel_fetch_rows($operand *to, const char *from, int rows, int last$left_in) {
+?loaded     const int row = tile_thread() >> 2, at = (tile_thread() & 3) * 16;
+?loaded #pragma unroll
+?loaded     for (int n = 0; n < rows; n++) {
+?loaded         const int begin = tile_min_i32(row + n * 128, last) * $kernel_ROW;
+?loaded_even         const char *const x = from + (uint32_t)tile_afresh(begin + at);
+?loaded #pragma unroll
+?loaded         for (int half = 0; half < 2; half++)
+?loaded_even             tile_load16(x + 64 * half, to + $CHUNK * (half * rows + n));
 ?cut             tile_load16(from + (uint32_t)(begin + (64 * half + at < left ? 64 * half + at : 0)), to + $CHUNK * (half * rows + n));
-    }
-}
-
-TILE_FN void $kernel_keep_rows(char *lds, $operand *from, int rows, int half$left_in) {
-    const int row = tile_thread() >> 2, chunk = tile_thread() & 3;
-#pragma unroll
-    for (int n = 0; n < rows; n++) {
-        $operand *const x = from + (half * rows + n) * $CHUNK;
+?loaded     }
+?loaded }
+?loaded 
+?loaded TILE_FN void $kernel_keep_rows(char *lds, $operand *from, int rows, int half$left_in) {
+?loaded     const int row = tile_thread() >> 2, chunk = tile_thread() & 3;
+?loaded #pragma unroll
+?loaded     for (int n = 0; n < rows; n++) {
+?loaded         $operand *const x = from + (half * rows + n) * $CHUNK;
 ?cut         if (64 * half + 16 * chunk >= left) tile_zero16(x);
-        tile_lds_store16(lds + $kernel_place(row, chunk) + n * 8192, x);
-    }
-}
-
+?loaded         tile_lds_store16(lds + $kernel_place(row, chunk) + n * 8192, x);
+?loaded     }
+?loaded }
+?loaded 
 ?columns /* A thread's rows of b are 4 q .. 4 q + 3 of a pair of steps, and those $DEEP further where it has more. */
 ?columns TILE_FN int $kernel_quad(void) { return (tile_thread() & 3) | (tile_thread() / $COLUMNS << 2 & 2048 / $COLUMNS - 4); }
 ?columns TILE_FN int $kernel_column(void) { return tile_thread() & ($COLUMNS - 4); }
@@ -100,25 +100,47 @@ typedef struct {
     int i0, j0;
 } $kernel_work;
 
-TILE_FN void $kernel_fetch($kernel_fetched *to, const $kernel_work *w, int pair) {
+?loaded TILE_FN void $kernel_fetch($kernel_fetched *to, const $kernel_work *w, int pair) {
 ?cut     const int left = $kernel_ROW - pair * 128;
-    $kernel_fetch_rows(&to->a[0][0][0], tile_base(w->a + pair * 128), $ROWS / 128, $kernel_M - 1 - w->i0$left);
-?rows     $kernel_fetch_rows(&to->b[0][0][0], tile_base(w->b + pair * 128), $COLUMNS / 128, $kernel_N - 1 - w->j0$left);
+?loaded     $kernel_fetch_rows(&to->a[0][0][0], tile_base(w->a + pair * 128), $ROWS / 128, $kernel_M - 1 - w->i0$left);
+?loaded_rows     $kernel_fetch_rows(&to->b[0][0][0], tile_base(w->b + pair * 128), $COLUMNS / 128, $kernel_N - 1 - w->j0$left);
 ?columns     const int above = pair * 2 * $DEEP;
 ?columns     $kernel_fetch_columns(to->b, tile_base(w->b + (int64_t)above * $kernel_ACROSS), $kernel_ACROSS / 2 - 4 - w->j0$left_above);
-}
-
-/* One of the pair's steps. */
-TILE_FN void $kernel_keep(const $kernel_work *w, $kernel_fetched *from, int pair, int half) {
-    char *const lds = w->lds + half * $kernel_STAGE;
+?loaded }
+?loaded 
+?loaded /* One of the pair's steps. */
+?loaded TILE_FN void $kernel_keep(const $kernel_work *w, $kernel_fetched *from, int pair, int half) {
+?loaded     char *const lds = w->lds + half * $kernel_STAGE;
 ?cut     const int left = $kernel_ROW - pair * 128;
-?even     (void)pair;
-    $kernel_keep_rows(lds, &from->a[0][0][0], $ROWS / 128, half$left);
-?rows     $kernel_keep_rows(lds + $kernel_B, &from->b[0][0][0], $COLUMNS / 128, half$left);
+?loaded_even     (void)pair;
+?loaded     $kernel_keep_rows(lds, &from->a[0][0][0], $ROWS / 128, half$left);
+?loaded_rows     $kernel_keep_rows(lds + $kernel_B, &from->b[0][0][0], $COLUMNS / 128, half$left);
 ?columns_even     $kernel_keep_columns(lds + $kernel_B, from->b, half);
 ?columns_cut     $kernel_keep_columns(lds + $kernel_B, from->b, half, $deep - pair * 2 * $DEEP);
-}
-
+?loaded }
+?loaded 
+?direct /* Rows of both steps of a pair, straight to workgroup memory: 16 of a wave, whose lanes take what comes to lie there. Behind the last row
+?direct    there is that again, and the sums of that row are not looked at. */
+?direct TILE_FN void $kernel_copy_rows(tile_copies *on_way, tile_rows from, int more, char *to, int rows, int last) {
+?direct     const int place = tile_thread() >> 2, row = $kernel_turned(place), at = $kernel_chunk(row, tile_thread() & 3) * 16;
+?direct #pragma unroll
+?direct     for (int n = 0; n < rows; n++) tile_copy16(on_way, from, tile_min_i32(row + 128 * n, last) * $kernel_ROW + at, more, to + n * 8192);
+?direct }
+?direct 
+?direct TILE_FN int $kernel_behind(int stage, int steps) { return (stage + steps) % $kernel_STAGES; }
+?direct 
+?direct TILE_FN void $kernel_copy(tile_copies *on_way, const $kernel_work *w, int wave, int pair, int stage) {
+?direct     const int from = tile_min_i32(pair, $kernel_PAIRS - 1) * 128, last_i = $kernel_M - 1 - w->i0, last_j = $kernel_N - 1 - w->j0;
+?direct     const tile_rows a = tile_rows_of(w->a + from, (tile_min_i32(last_i, $ROWS - 1) + 1) * $kernel_ROW - from);
+?direct     const tile_rows b = tile_rows_of(w->b + from, (tile_min_i32(last_j, $COLUMNS - 1) + 1) * $kernel_ROW - from);
+?direct #pragma unroll
+?direct     for (int half = 0; half < 2; half++) {
+?direct         char *const to = w->lds + $kernel_behind(stage, half) * $kernel_STAGE + wave * 1024;
+?direct         $kernel_copy_rows(on_way, a, 64 * half, to, $ROWS / 128, last_i);
+?direct         $kernel_copy_rows(on_way, b, 64 * half, to + $kernel_B, $COLUMNS / 128, last_j);
+?direct     }
+?direct }
+?direct 
 /* ---- products: a lane has 16 bytes of a row, those number lane / 16 ---- */
 
 typedef struct {
@@ -146,33 +168,68 @@ TILE_FN void $kernel_multiply($total acc[$TALL / 16][$WIDE / 16][4], const $kern
     tile_hurry(0);
 }
 
-/* A step: a turn at memory, a turn at the products. Behind the first of a pair the next pair is loaded; that behind the last is not there. */
-TILE_FN void $kernel_step($total acc[$TALL / 16][$WIDE / 16][4], $kernel_fetched *next, const $kernel_work *w, int wave, int pair, int half) {
-    $kernel_parts x;
-    $kernel_read(&x, w->lds + half * $kernel_STAGE, wave);
-    $kernel_keep(w, next, pair + half, !half);
-    if (!half) $kernel_fetch(next, w, tile_min_i32(pair + 1, $kernel_PAIRS - 1));
-    tile_turn();
-    $kernel_multiply(acc, &x);
-    tile_turn();
-}
-
-TILE_FN void $kernel_sums($total acc[$TALL / 16][$WIDE / 16][4], const $kernel_work *w, int wave) {
-    $kernel_fetched next;
-    $kernel_fetch(&next, w, 0);
-#pragma unroll
-    for (int i = 0; i < $TALL * $WIDE / 64; i++) acc[0][0][i] = 0;
-    $kernel_keep(w, &next, 0, 0);
-    tile_turn();
-    if (wave >= 4) tile_turn(); /* a turn behind the others */
-#pragma clang loop unroll(disable)
-    for (int pair = 0; pair < $kernel_PAIRS; pair++) {
-        $kernel_step(acc, &next, w, wave, pair, 0);
-        $kernel_step(acc, &next, w, wave, pair, 1);
-    }
-    if (wave < 4) tile_turn();
-}
-
+?loaded /* A step: a turn at memory, a turn at the products. Behind the first of a pair the next pair is loaded; that behind the last is not there. */
+?loaded TILE_FN void $kernel_step($total acc[$TALL / 16][$WIDE / 16][4], $kernel_fetched *next, const $kernel_work *w, int wave, int pair, int half) {
+?loaded     $kernel_parts x;
+?loaded     $kernel_read(&x, w->lds + half * $kernel_STAGE, wave);
+?loaded     $kernel_keep(w, next, pair + half, !half);
+?loaded     if (!half) $kernel_fetch(next, w, tile_min_i32(pair + 1, $kernel_PAIRS - 1));
+?loaded     tile_turn();
+?loaded     $kernel_multiply(acc, &x);
+?loaded     tile_turn();
+?loaded }
+?loaded 
+?loaded TILE_FN void $kernel_sums($total acc[$TALL / 16][$WIDE / 16][4], const $kernel_work *w, int wave) {
+?loaded     $kernel_fetched next;
+?loaded     $kernel_fetch(&next, w, 0);
+?loaded #pragma unroll
+?loaded     for (int i = 0; i < $TALL * $WIDE / 64; i++) acc[0][0][i] = 0;
+?loaded     $kernel_keep(w, &next, 0, 0);
+?loaded     tile_turn();
+?loaded     if (wave >= 4) tile_turn(); /* a turn behind the others */
+?loaded #pragma clang loop unroll(disable)
+?loaded     for (int pair = 0; pair < $kernel_PAIRS; pair++) {
+?loaded         $kernel_step(acc, &next, w, wave, pair, 0);
+?loaded         $kernel_step(acc, &next, w, wave, pair, 1);
+?loaded     }
+?loaded     if (wave < 4) tile_turn();
+?loaded }
+?loaded 
+?direct /* A step: a turn at memory, a turn at the products. Behind the second of a pair the pair after the next is copied, where the steps of before were
+?direct    read; that behind the last is not there. The step that comes next has arrived. */
+?direct TILE_FN void $kernel_step($total acc[$TALL / 16][$WIDE / 16][4], tile_copies *on_way, const $kernel_work *w, int wave, int pair, int half, int stage) {
+?direct     $kernel_parts x;
+?direct     $kernel_read(&x, w->lds + stage * $kernel_STAGE, wave);
+?direct     if (half) {
+?direct         $kernel_copy(on_way, w, wave, pair + 2, $kernel_behind(stage, 3));
+?direct         tile_turn_but(on_way, 3 * $COPIES);
+?direct     } else {
+?direct         tile_turn_but(on_way, 2 * $COPIES);
+?direct     }
+?direct     $kernel_multiply(acc, &x);
+?direct     tile_turn_but(on_way, 63);
+?direct }
+?direct 
+?direct TILE_FN void $kernel_sums($total acc[$TALL / 16][$WIDE / 16][4], const $kernel_work *w, int wave) {
+?direct     tile_copies on_way;
+?direct     on_way.n = 0;
+?direct     $kernel_copy(&on_way, w, wave, 0, 0);
+?direct     $kernel_copy(&on_way, w, wave, 1, 2);
+?direct #pragma unroll
+?direct     for (int i = 0; i < $TALL * $WIDE / 64; i++) acc[0][0][i] = 0;
+?direct     tile_turn_but(&on_way, 3 * $COPIES);
+?direct     if (wave >= 4) tile_turn_but(&on_way, 63); /* a turn behind the others */
+?direct     int stage = 0;
+?direct #pragma clang loop unroll(disable)
+?direct     for (int pair = 0; pair < $kernel_PAIRS; pair++) {
+?direct         $kernel_step(acc, &on_way, w, wave, pair, 0, stage);
+?direct         $kernel_step(acc, &on_way, w, wave, pair, 1, $kernel_behind(stage, 1));
+?direct         stage = $kernel_behind(stage, 2);
+?direct     }
+?direct     if (wave < 4) tile_turn_but(&on_way, 63);
+?direct     tile_turn_but(&on_way, 0); /* what follows uses that memory */
+?direct }
+?direct 
 ?result /* What is stored for a sum x at [i, j]. */
 ?result $epilogue
 /* ---- sums to global memory, 16 rows of a wave at a time: through workgroup memory, so that whole lines of the caches are stored ---- */

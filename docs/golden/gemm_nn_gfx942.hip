@@ -11,8 +11,8 @@ typedef struct {
 /* kernel matmul, by the schedule 'product' */
 /* matmul: a workgroup makes a tile of 256 x 256, eight waves 128 x 64 each, 32 positions of k a step. A SIMD has one of the
    first four waves and one of the last four, which take turns (HipKittens, arXiv 2511.08083): while one multiplies, the other reads what
-   it multiplies next, and stores to workgroup memory its share of the step behind that. Steps are loaded two at a time, whole lines of
-   the caches, a step before they are stored. */
+   it multiplies next, and stores to workgroup memory its share of the step behind that. Steps are loaded two at
+   a time, whole lines of the caches, a step before they are stored. */
 enum {
     matmul_M = 4096,
     matmul_N = 4096,
@@ -37,10 +37,10 @@ TILE_FN void matmul_tile(int *i0, int *j0) {
 
 /* ---- memory: what a thread loads of a pair of steps, and where it puts it ---- */
 
-/* Of 16 bytes of a row, so that no bank is met twice. */
-TILE_FN int matmul_place(int row, int chunk) {
-    return ((row ^ (row >> 2 & 1)) << 6) + ((chunk ^ ((row ^ row >> 1) >> 1 & 3)) << 4);
-}
+/* Where 16 bytes of a row are, so that no bank is met twice. */
+TILE_FN int matmul_turned(int row) { return row ^ (row >> 2 & 1); }
+TILE_FN int matmul_chunk(int row, int chunk) { return chunk ^ ((row ^ row >> 1) >> 1 & 3); }
+TILE_FN int matmul_place(int row, int chunk) { return matmul_turned(row) * 64 + matmul_chunk(row, chunk) * 16; }
 
 typedef struct {
     tile_bf16 a[2][256 / 128][8];

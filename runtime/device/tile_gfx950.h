@@ -6,6 +6,7 @@
 #define TILE_CHIPLETS 8 /* each with an L2 of its own */
 
 #include "device/tile_cdna.h"
+#include "device/tile_copies.h"
 
 #ifndef TILE_EMU
 typedef __bf16 tile_bf16x8 __attribute__((ext_vector_type(8)));

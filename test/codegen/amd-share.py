@@ -1,6 +1,7 @@
 """usage: amd-share.py TILEC SOURCE FOLDER: the share of the matrix pipe in products of matrices and in attention, by
 bench/gpu/static.py: target, kernel, what it spills, and whether the share is at least what it was. Of attention, decode attention among it, also whether
-its loop fetches ahead: behind a load come half of a step's products, at least, before something waits for it."""
+its loop fetches ahead: behind a load come half of a step's products, at least, before something waits for it. Of products how many loads may be
+on their way at the waits in the loop."""
 import os
 import re
 import sys
@@ -31,12 +32,17 @@ def fetches_ahead(text):
     return 2 * least >= products
 
 
+def counts_waited(text):
+    (_, body, _), = static.kernels(text)
+    return sorted({int(n) for op in static.main_loop(body) for n in re.findall(r"vmcnt\((\d+)\)", op)})
+
+
 for target in ("gfx942", "gfx950"):
     for *case, share in CASES:
         least = 0.62 if target == "gfx950" and case[2] == "-D D=64" else share  # exp alone takes as long as the products
         text, message = static.assembly(tilec, source, target, case, folder)
         for row in static.measure(source, target, text) if text else []:
-            ahead = [fetches_ahead(text)] if "/gemm" not in case[0] else []
+            ahead = [fetches_ahead(text)] if "/gemm" not in case[0] else counts_waited(text)
             print(target, row["kernel"], row["spilled"], row["private"], row["share"] >= least, *ahead)
         if message:
             print(message)

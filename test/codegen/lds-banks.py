@@ -1,11 +1,11 @@
 """usage: lds-banks.py TILEC SOURCE FOLDER COMPILER: the schedules of AMD's machines, attention for rows of 64 and 128 elements,
-products with rows of b along and across the sums, in tiles of 256 and of 128 columns: how often threads access the workgroup's memory in a step, and the most words that meet in a bank in one phase."""
+products with rows of b along and across the sums, in tiles of 256 and of 128 columns: how often waves access the workgroup's memory
+in a step, or a pair of them, and the most words that meet in a bank in one phase."""
 import re
 import subprocess
 import sys
 
 tilec, source, folder, compiler = sys.argv[1:]
-
 
 CASES = [(f"attention {width}", "attention", "attention_causal", [f"-DD={width}"]) for width in (64, 128)]
 for program, kernel in ("gemm_tn", "linear"), ("gemm_nn", "matmul"):
@@ -39,8 +39,10 @@ def worst(banks, span, size, at):
 def accesses(target, file, program, sizes, *flags):
     run(tilec, "compile", f"{source}/bench/gpu/{file}.tile", f"--program={program}", f"--target={target}", *sizes, "-o", folder)
     include = [f"-I{source}/runtime", f"-I{source}/runtime/include", f"-I{folder}"]
-    text = f'-DTEXT="{folder}/{program}_{target}.hip"'
-    run(compiler, "-std=gnu++17", "-O1", "-w", "-DTILE_EMU", text, *flags, *include, f"{source}/test/codegen/Inputs/lds-banks.cpp", "-o", f"{folder}/banks")
+    text = f"{folder}/{program}_{target}.hip"
+    with open(text, encoding="utf-8") as file:
+        flags += ("-DCOPIED",) if "tile_copies" in file.read() else ()
+    run(compiler, "-std=gnu++17", "-O1", "-w", "-DTILE_EMU", f'-DTEXT="{text}"', *flags, *include, f"{source}/test/codegen/Inputs/lds-banks.cpp", "-o", f"{folder}/banks")
     for line in run(f"{folder}/banks").splitlines():
         what, size, *at = line.split()
         yield what, int(size), list(map(int, at))

@@ -32,14 +32,14 @@ void tile_emu_check(const void *p, size_t bytes, int how, const void *) {
 enum { THREADS = 512 };
 
 static void step() {
-    static KERNEL(fetched) fetched;
     static KERNEL(parts) parts;
+#ifndef COPIED /* lane behind lane */
+    static KERNEL(fetched) fetched;
     KERNEL(work) w = {};
     w.lds = memory;
-    for (int half = 0; half < 2; half++) {
-        KERNEL(keep)(&w, &fetched, 0, half);
-        KERNEL(read)(&parts, memory + half * KERNEL(STAGE), now / 64);
-    }
+    for (int half = 0; half < 2; half++) KERNEL(keep)(&w, &fetched, 0, half);
+#endif
+    for (int half = 0; half < 2; half++) KERNEL(read)(&parts, memory + half * KERNEL(STAGE), now / 64);
 }
 #else
 enum { THREADS = 256 };
