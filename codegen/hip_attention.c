@@ -125,7 +125,6 @@ static void prepare_threads(Schedule *s, const Attention *a) {
     schedule_number(s, "piece", width / 8);
     schedule_hole(s, "stage", single ? "0" : fn_text(f, "(n & 1) * %s_STAGE", s->launch->function));
     schedule_kind(s, single ? "single" : "double");
-    schedule_kind(s, single || width > 64 ? "one" : "two");
     schedule_kind(s, width > 64 ? "wide" : "narrow");
     schedule_kind(s, a->width.c == width ? "whole" : "padded");
     fill_arguments(s, a);

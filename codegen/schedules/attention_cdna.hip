@@ -77,15 +77,15 @@ TILE_FN void $kernel_fetch($kernel_fetched *to, tile_rows keys, tile_rows values
 
 /* Of 16 values of a column, 8 a + 4 g + e is at place 8 g + 4 a + e: 16 bytes are what a lane multiplies. */
 TILE_FN void $kernel_keep(char *lds, int stage, const $kernel_fetched *from) {
-    const int thread = $kernel_thread(), row = thread / ($D / 8), k = stage + row * $kernel_K_ROW + ((thread % ($D / 8) ^ $kernel_turn_keys(row)) << 4);
+    const int thread = $kernel_thread(), row = thread / ($D / 8), k = row * $kernel_K_ROW + ((thread % ($D / 8) ^ $kernel_turn_keys(row)) << 4);
     const int chunk = (thread >> 5 & 1) + (thread >> 6) * 2, column = ((thread & 7) | (thread >> 1 & 8)) * ($piece / 2);
-    const int v = stage + $kernel_V + column * $kernel_V_ROW + ((chunk ^ $kernel_turn_values(column)) << 4) + (thread & 8);
+    const int v = column * $kernel_V_ROW + ((chunk ^ $kernel_turn_values(column)) << 4) + (thread & 8);
 #pragma unroll
-    for (int n = 0; n < $D / 32; n++) tile_lds_store16(lds + k + n * (2048 / $D) * $kernel_K_ROW, &from->k[8 * n]);
+    for (int n = 0; n < $D / 32; n++) tile_lds_store16(lds + stage + k + n * (2048 / $D) * $kernel_K_ROW, &from->k[8 * n]);
 #pragma unroll
     for (int i = 0; i < $piece / 2; i++) {
         const tile_$type *x = &from->v[i], run[4] = {x[0], x[$piece / 2], x[2 * $piece / 2], x[3 * $piece / 2]};
-        tile_lds_store8(lds + (v ^ i << 4) + i * $kernel_V_ROW, run);
+        tile_lds_store8(lds + stage + $kernel_V + (v ^ i << 4) + i * $kernel_V_ROW, run);
     }
 }
 
@@ -93,7 +93,7 @@ TILE_FN void $kernel_keep(char *lds, int stage, const $kernel_fetched *from) {
 
 TILE_FN void $kernel_scores(float x[$KEYS / 2], const char *lds, int stage, const tile_$type q[$D / 2]) {
     const int thread = $kernel_thread(), row = thread & 31, half = thread >> 5 & 1;
-    const int at = stage + row * $kernel_K_ROW + ((half ^ $kernel_turn_keys(row)) << 4);
+    const int at = row * $kernel_K_ROW + ((half ^ $kernel_turn_keys(row)) << 4);
 #pragma unroll
     for (int i = 0; i < $KEYS / 2; i++) x[i] = 0;
 #pragma unroll
@@ -101,7 +101,7 @@ TILE_FN void $kernel_scores(float x[$KEYS / 2], const char *lds, int stage, cons
 #pragma unroll
         for (int t = 0; t < $KEYS / 32; t++) {
             tile_$type k[8];
-            tile_lds_load16(lds + (at ^ u << 5) + 32 * t * $kernel_K_ROW, k);
+            tile_lds_load16(lds + stage + (at ^ u << 5) + 32 * t * $kernel_K_ROW, k);
 #pragma unroll
             for (int e = 0; e < 8; e += $each) tile_mfma_$mfma(&x[16 * t], &k[e], &q[8 * u + e]);
         }
@@ -154,7 +154,7 @@ TILE_FN void $kernel_raise($kernel_rows *r, const float x[$KEYS / 2]) {
 
 TILE_FN void $kernel_values(float o[$D / 2], const char *lds, int stage, const float x[$KEYS / 2]) {
     const int thread = $kernel_thread(), row = thread & 31, half = thread >> 5 & 1;
-    const int at = stage + $kernel_V + row * $kernel_V_ROW + ((half ^ $kernel_turn_values(row)) << 4);
+    const int at = row * $kernel_V_ROW + ((half ^ $kernel_turn_values(row)) << 4);
     uint32_t p[$KEYS / 4];
 #pragma unroll
     for (int i = 0; i < $KEYS / 4; i++) p[i] = tile_pack_$type(x[2 * i], x[2 * i + 1]);
@@ -163,7 +163,7 @@ TILE_FN void $kernel_values(float o[$D / 2], const char *lds, int stage, const f
 #pragma unroll
         for (int u = 0; u < $KEYS / 16; u++) {
             tile_$type v[8];
-            tile_lds_load16(lds + (at ^ (u << 5 ^ (t & 1) << 6)) + 32 * t * $kernel_V_ROW, v);
+            tile_lds_load16(lds + stage + $kernel_V + (at ^ (u << 5 ^ (t & 1) << 6)) + 32 * t * $kernel_V_ROW, v);
 #pragma unroll
             for (int e = 0; e < 8; e += $each) tile_mfma_$mfma(&o[16 * t], &v[e], (const tile_$type *)&p[4 * u] + e);
         }
@@ -250,11 +250,11 @@ TILE_FN void $kernel_compute(char *lds, const tile_$type *q, const tile_$type *k
     $kernel_begin(&r, q + (of_rows + tile_min_i32($kernel_row(at), at.S - 1)) * $kernel_WIDTH);
     int n = 0;
 #pragma clang loop unroll(disable)
-?one     for (; n < at.end - at.begin; n++) $kernel_go(&r, &next, &w, n, $stage, false);
-?two     for (; n + 1 < at.end - at.begin; n += 2) {
-?two         $kernel_go(&r, &next, &w, n, 0, false);
-?two         $kernel_go(&r, &next, &w, n + 1, $kernel_STAGE, false);
-?two     }
+?single     for (; n < at.end - at.begin; n++) $kernel_go(&r, &next, &w, n, $stage, false);
+?double     for (; n + 1 < at.end - at.begin; n += 2) {
+?double         $kernel_go(&r, &next, &w, n, 0, false);
+?double         $kernel_go(&r, &next, &w, n + 1, $kernel_STAGE, false);
+?double     }
 #pragma clang loop unroll(disable)
     do $kernel_go(&r, &next, &w, n, $stage, true);
     while (++n < steps);

@@ -84,15 +84,15 @@ TILE_FN void attention_fetch(attention_fetched *to, tile_rows keys, tile_rows va
 
 /* Of 16 values of a column, 8 a + 4 g + e is at place 8 g + 4 a + e: 16 bytes are what a lane multiplies. */
 TILE_FN void attention_keep(char *lds, int stage, const attention_fetched *from) {
-    const int thread = attention_thread(), row = thread / (128 / 8), k = stage + row * attention_K_ROW + ((thread % (128 / 8) ^ attention_turn_keys(row)) << 4);
+    const int thread = attention_thread(), row = thread / (128 / 8), k = row * attention_K_ROW + ((thread % (128 / 8) ^ attention_turn_keys(row)) << 4);
     const int chunk = (thread >> 5 & 1) + (thread >> 6) * 2, column = ((thread & 7) | (thread >> 1 & 8)) * (16 / 2);
-    const int v = stage + attention_V + column * attention_V_ROW + ((chunk ^ attention_turn_values(column)) << 4) + (thread & 8);
+    const int v = column * attention_V_ROW + ((chunk ^ attention_turn_values(column)) << 4) + (thread & 8);
 #pragma unroll
-    for (int n = 0; n < 128 / 32; n++) tile_lds_store16(lds + k + n * (2048 / 128) * attention_K_ROW, &from->k[8 * n]);
+    for (int n = 0; n < 128 / 32; n++) tile_lds_store16(lds + stage + k + n * (2048 / 128) * attention_K_ROW, &from->k[8 * n]);
 #pragma unroll
     for (int i = 0; i < 16 / 2; i++) {
         const tile_bf16 *x = &from->v[i], run[4] = {x[0], x[16 / 2], x[2 * 16 / 2], x[3 * 16 / 2]};
-        tile_lds_store8(lds + (v ^ i << 4) + i * attention_V_ROW, run);
+        tile_lds_store8(lds + stage + attention_V + (v ^ i << 4) + i * attention_V_ROW, run);
     }
 }
 
@@ -100,7 +100,7 @@ TILE_FN void attention_keep(char *lds, int stage, const attention_fetched *from)
 
 TILE_FN void attention_scores(float x[64 / 2], const char *lds, int stage, const tile_bf16 q[128 / 2]) {
     const int thread = attention_thread(), row = thread & 31, half = thread >> 5 & 1;
-    const int at = stage + row * attention_K_ROW + ((half ^ attention_turn_keys(row)) << 4);
+    const int at = row * attention_K_ROW + ((half ^ attention_turn_keys(row)) << 4);
 #pragma unroll
     for (int i = 0; i < 64 / 2; i++) x[i] = 0;
 #pragma unroll
@@ -108,7 +108,7 @@ TILE_FN void attention_scores(float x[64 / 2], const char *lds, int stage, const
 #pragma unroll
         for (int t = 0; t < 64 / 32; t++) {
             tile_bf16 k[8];
-            tile_lds_load16(lds + (at ^ u << 5) + 32 * t * attention_K_ROW, k);
+            tile_lds_load16(lds + stage + (at ^ u << 5) + 32 * t * attention_K_ROW, k);
 #pragma unroll
             for (int e = 0; e < 8; e += 4) tile_mfma_f32_32x32x8bf16_1k(&x[16 * t], &k[e], &q[8 * u + e]);
         }
@@ -161,7 +161,7 @@ TILE_FN void attention_raise(attention_rows *r, const float x[64 / 2]) {
 
 TILE_FN void attention_values(float o[128 / 2], const char *lds, int stage, const float x[64 / 2]) {
     const int thread = attention_thread(), row = thread & 31, half = thread >> 5 & 1;
-    const int at = stage + attention_V + row * attention_V_ROW + ((half ^ attention_turn_values(row)) << 4);
+    const int at = row * attention_V_ROW + ((half ^ attention_turn_values(row)) << 4);
     uint32_t p[64 / 4];
 #pragma unroll
     for (int i = 0; i < 64 / 4; i++) p[i] = tile_pack_bf16(x[2 * i], x[2 * i + 1]);
@@ -170,7 +170,7 @@ TILE_FN void attention_values(float o[128 / 2], const char *lds, int stage, cons
 #pragma unroll
         for (int u = 0; u < 64 / 16; u++) {
             tile_bf16 v[8];
-            tile_lds_load16(lds + (at ^ (u << 5 ^ (t & 1) << 6)) + 32 * t * attention_V_ROW, v);
+            tile_lds_load16(lds + stage + attention_V + (at ^ (u << 5 ^ (t & 1) << 6)) + 32 * t * attention_V_ROW, v);
 #pragma unroll
             for (int e = 0; e < 8; e += 4) tile_mfma_f32_32x32x8bf16_1k(&o[16 * t], &v[e], (const tile_bf16 *)&p[4 * u] + e);
         }

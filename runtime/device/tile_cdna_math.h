@@ -3,10 +3,6 @@
 #ifndef TILE_DEVICE_TILE_CDNA_MATH_H
 #define TILE_DEVICE_TILE_CDNA_MATH_H
 
-TILE_FN uint32_t tile_pack_f16(float low, float high) {
-    return tile_f16_of_f32(low) | (uint32_t)tile_f16_of_f32(high) << 16;
-}
-
 /* The lower, or the upper, halves of both. */
 TILE_FN uint32_t tile_halves(uint32_t x, uint32_t y, int upper) {
     return upper ? x >> 16 | (y & 0xffff0000u) : (x & 0xffffu) | y << 16;
@@ -32,6 +28,9 @@ TILE_FN float tile_exp2_fast(float x) { return exp2f(x); }
 TILE_FN float tile_max_fast(float x, float y) { return fmaxf(x, y); }
 TILE_FN void tile_fma2(float *x, float by, float plus) { x[0] = fmaf(x[0], by, plus), x[1] = fmaf(x[1], by, plus); }
 TILE_FN void tile_add2(float *to, const float *x) { to[0] += x[0], to[1] += x[1]; }
+TILE_FN uint32_t tile_pack_f16(float low, float high) {
+    return tile_f16_of_f32(low) | (uint32_t)tile_f16_of_f32(high) << 16;
+}
 TILE_FN uint32_t tile_pack_bf16(float low, float high) {
     return tile_bf16_of_f32(low) | (uint32_t)tile_bf16_of_f32(high) << 16;
 }
@@ -75,7 +74,11 @@ TILE_FN void tile_add2(float *to, const float *x) {
     to[0] = sum.x, to[1] = sum.y;
 }
 
-/* Two neighbours in bf16, to nearest, ties to even. */
+/* Two neighbours in f16, in bf16, to nearest, ties to even. */
+TILE_FN uint32_t tile_pack_f16(float low, float high) {
+    typedef _Float16 pair __attribute__((ext_vector_type(2)));
+    return __builtin_bit_cast(uint32_t, __builtin_convertvector(((tile_f32x2){low, high}), pair));
+}
 TILE_FN uint32_t tile_pack_bf16(float low, float high) {
 #ifdef TILE_OWN_BF16
     typedef __bf16 pair __attribute__((ext_vector_type(2)));

@@ -1,7 +1,7 @@
 """usage: amd-share.py TILEC SOURCE FOLDER: the share of the matrix pipe in products of matrices and in attention, by
 bench/gpu/static.py: target, kernel, what it spills, and whether the share is at least what it was. Of attention, decode attention among it, also whether
-its loop fetches ahead: behind a load come half of a step's products, at least, before something waits for it. Of products how many loads may be
-on their way at the waits in the loop."""
+its loop fetches ahead: behind a load come half of a step's products, at least, before something waits for it; and whether all of a load's place
+is the lane's own, which is checked against the rows' end. Of products how many loads may be on their way at the waits in the loop."""
 import os
 import re
 import sys
@@ -13,7 +13,8 @@ import static
 
 ATTENTION = ("bench/gpu/attention.tile", "attention_causal")
 CASES = [("bench/gpu/gemm.tile", "gemm_nn", static.SIZES, 0.85), ("bench/gpu/gemm.tile", "gemm_tn", static.SIZES, 0.85),
-         (*ATTENTION, "-D D=64", 0.7), (*ATTENTION, "-D D=128", 0.7), ("bench/gpu/decode.tile", "decode", "-D B=32", 0.6)]
+         (*ATTENTION, "-D D=64", 0.7), (*ATTENTION, "-D D=128", 0.7), ("bench/gpu/decode.tile", "decode", "-D B=32", 0.6),
+         ("test/emu/attention.tile", "causal", "", 0.6)]
 
 
 def fetches_ahead(text):
@@ -29,7 +30,8 @@ def fetches_ahead(text):
             issued.append(done)
         elif wait and len(issued) > int(wait[1]):
             least = min(least, done - issued[-1 - int(wait[1])])
-    return 2 * least >= products
+    whole = all(", 0 offen" in op for op in loop if op.startswith("buffer_load"))
+    return whole and 2 * least >= products
 
 
 def counts_waited(text):
