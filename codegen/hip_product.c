@@ -30,10 +30,11 @@ static const char *epilogues(Schedule *s, const Product *p) {
     const char *text = "";
     for (int i = 0; i < p->stores; i++)
         text = fn_text(f, "%s%s", text, epilogue_text(s, p->store[i], p->loop, fn_text(f, "%s_%d", name, i)));
+    const char *sums = p->sums > 1 ? "float x, float y" : "float x", *given = p->sums > 1 ? "x, y" : "x";
     return fn_text(f,
-                   "%sTILE_FN float %s(%s_call call, int c, float x, float y, int i, int j) {\n"
-                   "    return c ? %s_1(call, x, y, i, j) : %s_0(call, x, y, i, j);\n}\n",
-                   text, name, call, name, name);
+                   "%sTILE_FN float %s(%s_call call, int c, %s, int i, int j) {\n"
+                   "    return c ? %s_1(call, %s, i, j) : %s_0(call, %s, i, j);\n}\n",
+                   text, name, call, sums, name, given, name, given);
 }
 
 /* What is common to the schedules of products: the type of the results, and what is stored for a sum. */
@@ -102,17 +103,24 @@ static void fill_stores(Schedule *s, const Product *p, int wide) {
     fill_clamp(s, 'j', c->dim[1].c, wide);
 }
 
-/* Passes through workgroup memory: columns of a result, or results. */
+static int pass_columns(int wide) { return wide > 64 ? 128 : 64; }
+
+/* Of two results which one a pass stores. */
+static const char *second_of_pass(int wide) { return wide > pass_columns(wide) ? "half / 2" : "half"; }
+
+/* Passes through workgroup memory: columns of a result, then of the other. */
 static void fill_passes(Schedule *s, const Product *p, int wide) {
     Fn *f = &s->f;
-    int pass = wide > 64 ? 128 : 64;
+    int pass = pass_columns(wide);
     bool both = p->stores > 1;
+    const char *part = !both ? "half" : wide > pass ? "(half % 2)" : NULL; /* of the columns of a result */
     schedule_number(s, "PASS", pass);
-    schedule_hole(s, "passes", both ? "2" : fn_text(f, "%d / %d", wide, pass));
-    schedule_hole(s, "pass", both ? "" : " + 128 * half");
-    schedule_hole(s, "less", both ? "" : " - 128 * half");
-    schedule_hole(s, "map", both ? " + half" : "");
-    schedule_hole(s, "pick", both ? "int half, " : "");
+    schedule_hole(s, "passes", fn_text(f, "%d / %d", wide * p->stores, pass));
+    schedule_hole(s, "pass", part ? fn_text(f, " + 128 * %s", part) : "");
+    schedule_hole(s, "less", part ? fn_text(f, " - 128 * %s", part) : "");
+    schedule_hole(s, "from", part ? fn_text(f, "64 * %s + ", part) : "");
+    schedule_hole(s, "map", both ? fn_text(f, " + %s", second_of_pass(wide)) : "");
+    schedule_hole(s, "pick", both ? "int second, " : "");
     schedule_number(s, "OUT", p->sums + 1);
 }
 
@@ -120,13 +128,13 @@ static void fill_passes(Schedule *s, const Product *p, int wide) {
 static void fill_targets(Schedule *s, const Product *p, int wide) {
     Fn *f = &s->f;
     bool both = p->stores > 1, passes = elem_bits(f->k->param.p[p->c[0]].elem) == 16;
-    const char *second = passes ? "half" : fn_text(f, "r / %d", wide / 2), *c = hip_argument(f, p->c[0]);
+    const char *second = passes ? second_of_pass(wide) : fn_text(f, "r / %d", wide / 2), *c = hip_argument(f, p->c[0]);
     schedule_number(s, "EACH", p->sums > 1 ? wide / 2 : 64); /* sums of a thread and product; of a pass */
     schedule_number(s, "STORED", wide * p->stores);
     if (!passes) schedule_kind(s, both ? "straight_both" : "straight_one");
     schedule_hole(s, "in", both ? fn_text(f, "r %% %d", wide / 2) : "r");
     schedule_hole(s, "which", both ? fn_text(f, "%s, ", second) : "");
-    schedule_hole(s, "target", both ? fn_text(f, "%s ? %s : %s", second, hip_argument(f, p->c[1]), c) : c);
+    schedule_hole(s, "target", both ? fn_text(f, "%s ? %s : %s", passes ? "second" : second, hip_argument(f, p->c[1]), c) : c);
     schedule_hole(s, "results", p->sums == 1 ? "sums" : both ? "results of each sum" : "results");
 }
 

@@ -49,7 +49,7 @@ static bool is_small(const Kernel *k, const MatrixTarget *t, const MatrixSchedul
 static const char *refused(const Kernel *k, const MatrixTarget *t, const Product *f, const MatrixSchedule *s) {
     const Param *a = &k->param.p[f->a], *b = &k->param.p[f->b[0]];
     if (k->choice.plain || !s) return "the file of sizes wants another";
-    if (f->sums > 1) return "it has two sums";
+    if (f->sums > 1 || f->stores > 1) return "it has two sums or results";
     if (!types_fit(k, t, f)) return "its operands and result have not the types of one";
     if (!rows_align(a, s->align) || !rows_align(b, s->align)) return "rows are not multiples of 16 bytes";
     if (!rows_are_near(a) || !rows_are_near(b)) return "its rows are too long";

@@ -126,7 +126,7 @@ static bool follows(const Kernel *k, const Op *op) {
 
 static bool take_store(const Kernel *k, Product *f, const Op *store) {
     int n = f->stores++;
-    if (n == f->sums || store->mode != STORE_SET || !is_plain_matrix(store, 0, 1)) return false;
+    if (n == MOST_SUMS || store->mode != STORE_SET || !is_plain_matrix(store, 0, 1)) return false;
     if (n && store->param == f->c[0]) return false;
     f->store[n] = store;
     f->c[n] = store->param;

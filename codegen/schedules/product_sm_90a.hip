@@ -203,7 +203,7 @@ TILE_FN void $kernel_skip($kernel_place at, int *s, int *phase, int thread) {
 ?result_through #pragma unroll
 ?result_through             for (int r = 0; r < 8; r++) {
 ?result_through                 int j = j0$pass + 16 * q + 8 * (r >> 2) + 2 * (lane & 3) + (r & 1);
-?one_through                 x[r] = $kernel_result(call, acc[64 * half + 8 * q + r], i[(r >> 1) & 1], $clamp_jj$end_j);
+?one_through                 x[r] = $kernel_result(call, $whichacc[$from8 * q + r], i[(r >> 1) & 1], $clamp_jj$end_j);
 ?two_through                 x[r] = $kernel_result(call, $whichacc[8 * q + r], acc[$EACH + 8 * q + r], i[(r >> 1) & 1], $clamp_jj$end_j);
 ?result_through             }
 ?through             tile_stmatrix4(lds + (chunk >> 3) * 8192 + row * 128 + (((chunk ^ row) & 7) << 4), tile_$outx2(x[0], x[1]), tile_$outx2(x[2], x[3]),
@@ -228,7 +228,7 @@ TILE_FN void $kernel_skip($kernel_place at, int *s, int *phase, int thread) {
 ?straight         int i = above + 8 * ((r >> 1) & 1), j = j0 + 8 * ($in >> 2) + 2 * (lane & 3);
 ?straight         if (i >= $kernel_M || j >= $kernel_N) continue;
 ?plain_straight         const float x[2] = {acc[r], acc[r + 1]};
-?one_straight         const float x[2] = {$kernel_result(call, acc[r], i, j), $kernel_result(call, acc[r + 1], i, $clamp_jj + 1$end_j)};
+?one_straight         const float x[2] = {$kernel_result(call, $whichacc[$in], i, j), $kernel_result(call, $whichacc[$in + 1], i, $clamp_jj + 1$end_j)};
 ?two_straight         const float x[2] = {$kernel_result(call, $whichacc[$in], acc[$EACH + $in], i, j), $kernel_result(call, $whichacc[$in + 1], acc[$EACH + $in + 1], i, $clamp_jj + 1$end_j)};
 ?wide         tile_store8(&c[(int64_t)i * $kernel_N + j], x);
 ?bytes         const $elem y[2] = {$narrow(x[0]), $narrow(x[1])};
