@@ -20,9 +20,9 @@ static void print_count(double n, const char *what) {
 
 static void print_node(const Session *s, const TargetFacts *f, const Node *n, const int64_t *bound) {
     if (n->kind != NODE_CALL) return;
-    NodeCost c = model_node(s->arena, s->m, n, bound);
-    printf("model: '%s': %.3g us on a core: %.0f task%s", n->kernel->name, model_node_seconds(f, &c, 1) * 1e6, c.tasks,
-           c.tasks == 1 ? "" : "s");
+    NodeCost c = model_node(s->arena, f, s->m, n, bound);
+    printf("model: '%s': %.3g us%s: %.0f task%s", n->kernel->name, model_node_seconds(f, &c, 1) * 1e6,
+           s->target.gpu ? "" : " on a core", c.tasks, c.tasks == 1 ? "" : "s");
     print_count(c.dot, "flop in products");
     print_count(c.row, "flop in products with one row");
     print_count(c.ops, "other operations");
@@ -51,15 +51,22 @@ static void print_taxes(const Session *s, const char *when, const Taxes *list) {
     }
 }
 
+static void print_program(const Session *s, const TargetFacts *f, const Program *p, const int64_t *bound) {
+    double alone = model_program(f, s->m, p, bound, 1) * 1e6;
+    if (s->target.gpu)
+        printf("model: program %s: %.4g us\n", p->name, alone);
+    else
+        printf("model: program %s: %.3g us on one core of a rank, %.3g us on two: %s\n", p->name, alone,
+               model_program(f, s->m, p, bound, 2) * 1e6, model_workers(f, s->m, p) == 1 ? "one worker" : "all workers");
+}
+
 static void print_model(const Session *s) {
-    const TargetFacts *f = target_facts("host");
+    const TargetFacts *f = target_facts(s->target.machine);
     int64_t *bound = sizes_at_bounds(s);
-    for (int i = 0; i < s->m->program.n; i++) {
+    for (int i = 0; f && i < s->m->program.n; i++) {
         const Program *p = s->m->program.p[i];
         for (int k = 0; k < p->node.n; k++) print_node(s, f, p->node.p[k], bound);
-        printf("model: program %s: %.3g us on one core of a rank, %.3g us on two: %s\n", p->name,
-               model_program(f, s->m, p, bound, 1) * 1e6, model_program(f, s->m, p, bound, 2) * 1e6,
-               model_workers(f, s->m, p) == 1 ? "one worker" : "all workers");
+        print_program(s, f, p, bound);
     }
 }
 
@@ -75,8 +82,8 @@ int command_explain(Options *o) {
         printf("%s: %s\n", r->pass, r->text);
     }
     if (good && !s.target.gpu) print_taxes(&s, "as written", before), print_taxes(&s, "as compiled", count_taxes(&s));
-    if (good && !s.target.gpu) print_model(&s);
-    for (int i = 0; good && !s.target.gpu && i < s.m->program.n; i++) explain_sizes(&s, s.m->program.p[i], sizes_at_bounds(&s));
+    if (good) print_model(&s);
+    for (int i = 0; good && i < s.m->program.n; i++) explain_sizes(&s, s.m->program.p[i], sizes_at_bounds(&s));
     if (good) print_programs(&s);
     return session_close(&s, good ? EXIT_OK : EXIT_WRONG);
 }

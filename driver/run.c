@@ -33,7 +33,7 @@ static void report_time(const Run *r, int runs) {
     RanksTime time = run_time(r, runs + 1);
     printf("%s: %.3f ms, median of %d runs on %d rank%s; best %.4g ms", r->p->name, time.median * 1e3, runs, r->nranks,
            r->nranks == 1 ? "" : "s", time.best * 1e3);
-    if (!r->s.target.gpu) {
+    if (!r->s.target.emulated) {
         double predicted = run_predicted(r);
         printf(", predicted %.4g ms, error %+.0f %%", predicted * 1e3, 100 * (predicted / time.median - 1));
     }

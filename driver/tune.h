@@ -40,6 +40,7 @@ int tune_choices(void);
 void tune_print_pairs(const TunedPairs *, const char *before);
 
 /* tune_measure.c: false after a message */
+Run *tune_lower(const Tune *, const TunedEntry *); /* the program with that entry, through the passes; NULL: refused */
 bool tune_begin(Tune *);                     /* compiles and runs the program as written */
 bool tune_measure(const Tune *, Variants *); /* the first one must run; the others may fall out */
 

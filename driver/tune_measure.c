@@ -66,7 +66,7 @@ static const Tuned *tuned_with(const Tune *t, const TunedEntry *e) {
 }
 
 /* What a variant reports stays unprinted: a size that does not fit is no fault of the program's. */
-static Run *variant_lower(const Tune *t, const TunedEntry *e) {
+Run *tune_lower(const Tune *t, const TunedEntry *e) {
     Run *r = ARENA_NEW(t->arena, Run);
     Options *o = ARENA_NEW(t->arena, Options);
     *o = *t->o;
@@ -88,7 +88,7 @@ static bool is_new(const Variants *list, int i) {
 /* NULL: it may be measured. */
 static const char *variant_prepare(const Tune *t, Variants *list, int i) {
     Variant *v = &list->p[i];
-    Run *r = variant_lower(t, &v->entry);
+    Run *r = tune_lower(t, &v->entry);
     v->measured = INFINITY;
     if (!r) return "refused";
     v->predicted = run_predicted(r);

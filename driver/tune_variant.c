@@ -10,7 +10,14 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { SIZE_LEAST = 4, SIZE_LEAST_GPU = 16, SIZE_MOST = 1024, SIZE_UNKNOWN = 512, MOST_VARIANTS = 1 << 16 };
+enum {
+    SIZE_LEAST = 4,
+    SIZE_LEAST_GPU = 16,
+    SIZE_MOST = 1024,
+    SIZE_UNKNOWN = 512,
+    MOST_VARIANTS = 1 << 16,
+    LOWERED = 8
+};
 
 /* ---- predictions ---- */
 
@@ -32,7 +39,8 @@ static double kernel_seconds(const Tune *t, const Kernel *k, const TunedPairs *s
     Kernel other = *k;
     other.range.p = arena_copy(t->arena, k->range.p, sizeof(Range) * (size_t)k->range.n);
     resize(other.range.p, other.range.n, set);
-    NodeCost cost = model_node(t->arena, r->s.m, &(Node){.kind = NODE_CALL, .kernel = &other}, r->sym);
+    NodeCost cost = model_node(t->arena, target_facts(r->s.target.machine), r->s.m,
+                               &(Node){.kind = NODE_CALL, .kernel = &other}, r->sym);
     return model_node_seconds(target_facts(r->s.target.machine), &cost, run_cores(r));
 }
 
@@ -149,6 +157,17 @@ static bool site_is_scheduled(const Tune *t, int site) {
     return false;
 }
 
+/* On a GPU the passes fit tiles to the machine: what they make of the first of the list is what is predicted. */
+static void predict_lowered(const Tune *t, Variants *all, int most) {
+    int n = all->n < most ? all->n : most;
+    for (int i = 0; i < n; i++) {
+        Run *r = tune_lower(t, &all->p[i].entry);
+        all->p[i].predicted = r ? run_predicted(r) : INFINITY;
+    }
+    all->n = n;
+    qsort(all->p, (size_t)n, sizeof *all->p, by_prediction);
+}
+
 Variants tune_kernel_variants(const Tune *t, int site, int most, int *count) {
     const TunedEntry *now = &t->base.s.sites.p[site].entry;
     Variants all = all_variants(t, site), few = {0};
@@ -156,10 +175,13 @@ Variants tune_kernel_variants(const Tune *t, int site, int most, int *count) {
     qsort(all.p, (size_t)all.n, sizeof *all.p, by_prediction);
     vec_push(t->arena, &few, written);
     if (site_is_scheduled(t, site)) all.n = 0;
-    for (int i = 0; i < all.n && few.n <= most; i++)
-        if (!is_near(&few, &all.p[i].entry.set)) vec_push(t->arena, &few, all.p[i]);
-    for (int i = 0; i < few.n; i++) few.p[i].predicted = predict(t, site, &few.p[i].entry.set);
     *count = all.n;
+    bool gpu = t->base.s.target.gpu;
+    if (gpu) predict_lowered(t, &all, LOWERED * most);
+    for (int i = 0; i < all.n && few.n <= most && isfinite(all.p[i].predicted); i++)
+        if (!is_near(&few, &all.p[i].entry.set)) vec_push(t->arena, &few, all.p[i]);
+    for (int i = 0; i < few.n; i++)
+        if (!gpu || i == 0) few.p[i].predicted = predict(t, site, i ? &few.p[i].entry.set : &(TunedPairs){0});
     return few;
 }
 
@@ -220,7 +242,7 @@ double tune_tasks(const Tune *t, int site) {
     for (int i = 0; i < r->p->node.n; i++) {
         const Node *n = r->p->node.p[i];
         if (n->kind == NODE_CALL && n->kernel->site == site + 1)
-            most = fmax(most, model_node(t->arena, r->s.m, n, r->sym).tasks);
+            most = fmax(most, model_node(t->arena, target_facts(r->s.target.machine), r->s.m, n, r->sym).tasks);
     }
     return most;
 }

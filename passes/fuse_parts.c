@@ -227,8 +227,9 @@ static double seconds_of(const PassContext *c, const Node *n) {
     const TargetFacts *facts = target_facts(c->options->target);
     int64_t *sym = ARENA_ARRAY(c->m->arena, int64_t, c->m->symbol.n + 1);
     for (int i = 0; i < c->m->symbol.n; i++) sym[i] = c->m->symbol.p[i].bound;
-    NodeCost cost = model_node(c->m->arena, c->m, n, sym);
-    return facts ? model_node_seconds(facts, &cost, gpu ? gpu->processors : 1) + (gpu ? facts->start : 0) : 0;
+    if (!facts) return 0;
+    NodeCost cost = model_node(c->m->arena, facts, c->m, n, sym);
+    return model_node_seconds(facts, &cost, gpu ? gpu->processors : 1) + (gpu ? facts->start : 0);
 }
 
 /* Measured on an H200: 30.7 us for 26.3 apart, where 24.7 and 29.1 were predicted (rotary behind 16 rows by 4096). */

@@ -5,13 +5,29 @@
 
 static const TargetFacts facts[] = {
 #define TARGET(...) {__VA_ARGS__},
+#define GPU(...)
 #include "passes/model.def"
 #undef TARGET
+#undef GPU
+};
+
+static const GpuFacts gpus[] = {
+#define TARGET(...)
+#define GPU(...) {__VA_ARGS__},
+#include "passes/model.def"
+#undef TARGET
+#undef GPU
 };
 
 const TargetFacts *target_facts(const char *target) {
     for (size_t i = 0; i < sizeof facts / sizeof *facts; i++)
         if (strcmp(facts[i].name, target) == 0) return &facts[i];
+    return NULL;
+}
+
+const GpuFacts *gpu_facts(const char *target) {
+    for (size_t i = 0; i < sizeof gpus / sizeof *gpus; i++)
+        if (strcmp(gpus[i].name, target) == 0) return &gpus[i];
     return NULL;
 }
 

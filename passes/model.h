@@ -44,16 +44,52 @@ typedef struct {
 
 double model_split(const TargetFacts *, const SplitCost *, int64_t parts); /* seconds */
 
+/* What the tasks of a kernel do on a GPU, in all; how often one of them waits. */
+typedef struct {
+    double lanes;                  /* operations of a lane */
+    double special;                /* those that the special function unit does */
+    double dot;                    /* flop of products, of operands of 16 bits or as many as take their time */
+    double matrix;                 /* clocks of a processor's matrix instructions */
+    double lds;                    /* bytes written to and read from the memory of workgroups */
+    double l2;                     /* bytes loaded and stored, each time */
+    double read;                   /* bytes of what it loads, each once */
+    double loads, ahead, barriers; /* of one task: loads that it waits for, those made a step before, and barriers */
+    double words;                  /* registers of a thread for tiles */
+} GpuCost;
+
 /* What a node computes and moves on one rank; sym: values of the run-time sizes. */
 typedef struct {
     double dot, row;      /* flop */
     double ops;           /* elements, of additions or as many as take their time */
     double bytes, linked; /* each tensor once; in memory that peers address */
-    double staged;        /* of the operands of products, copied tile by tile, and of their sums, at each step of a loop */
+    double staged; /* of the operands of products, copied tile by tile, and of their sums, at each step of a loop */
     double tasks;
+    const Kernel *kernel;
+    GpuCost gpu; /* where it is one of a GPU */
 } NodeCost;
 
-NodeCost model_node(Arena *, const Module *, const Node *, const int64_t *sym);
+NodeCost model_node(Arena *, const TargetFacts *, const Module *, const Node *, const int64_t *sym);
+/* Facts about a GPU, of one processor and clock where nothing else is said; sources beside the rows of model.def. */
+typedef struct {
+    const char *name;
+    double clock;     /* 1/s, at work */
+    double launch;    /* seconds from a kernel's end to its successor's first task */
+    double fill;      /* seconds until the first and behind the last product of a schedule */
+    double cached;    /* bytes/s of the whole machine from and to the L2, each element once */
+    double l2;        /* bytes that a processor loads from the L2 or stores */
+    double lds;       /* bytes to and from workgroups' memory */
+    double lanes;     /* operations */
+    double special;   /* those of the special function unit */
+    double issue;     /* of a thread alone */
+    double load;      /* clocks from a load to its value */
+    double barrier;   /* clocks of a barrier, and of what is exchanged before and behind it */
+    double threads;   /* that a processor holds */
+    double registers; /* of a thread beside its tiles */
+} GpuFacts;
+
+const GpuFacts *gpu_facts(const char *target); /* NULL: no GPU */
+double model_gpu_seconds(const GpuFacts *, const TargetFacts *, const NodeCost *);
+
 double model_node_seconds(const TargetFacts *, const NodeCost *, double cores);
 /* Seconds of a program on a rank that has this many cores, which may be a part of one. */
 double model_program(const TargetFacts *, const Module *, const Program *, const int64_t *sym, double cores);
