@@ -66,6 +66,7 @@ TILE_FN void $kernel_copy(const $kernel_maps *maps, $kernel_place at) {
     for (int pair = $kernel_first(at); pair < $kernel_PAIRS; pair = $kernel_next(at, pair)) {
         int i0, j0;
         $kernel_tile(at, pair, &i0, &j0);
+#pragma unroll 1 /* unrolled it spills */
         for (int p0 = 0; p0 < $kernel_STEPS * $DEEP; p0 += $DEEP) {
             uint32_t a = at.lds + s * $kernel_STAGE, b = a + $kernel_A_BYTES + at.rank * $kernel_B_BYTES, full = at.lds + $kernel_FULL + 8 * s;
             tile_mbar_wait(at.lds + $kernel_EMPTY + 8 * s, phase);

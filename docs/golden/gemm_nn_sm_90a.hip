@@ -82,6 +82,7 @@ TILE_FN void matmul_copy(const matmul_maps *maps, matmul_place at) {
     for (int pair = matmul_first(at); pair < matmul_PAIRS; pair = matmul_next(at, pair)) {
         int i0, j0;
         matmul_tile(at, pair, &i0, &j0);
+#pragma unroll 1 /* unrolled it spills */
         for (int p0 = 0; p0 < matmul_STEPS * 64; p0 += 64) {
             uint32_t a = at.lds + s * matmul_STAGE, b = a + matmul_A_BYTES + at.rank * matmul_B_BYTES, full = at.lds + matmul_FULL + 8 * s;
             tile_mbar_wait(at.lds + matmul_EMPTY + 8 * s, phase);
