@@ -15,7 +15,7 @@ static bool value_within(Fn *f, const Value *hi, Size s) {
     case OP_END: return f->k->range.p[d->range].grid && size_equal(f->k->range.p[d->range].of, s);
     case OP_MIN: return value_within(f, d->arg.p[0], s) || value_within(f, d->arg.p[1], s);
     case OP_CAST: return value_within(f, d->arg.p[0], s);
-    default: return false;
+    default: return size_is_number(s) && value_most(f->m, f->k, hi) >= 0 && value_most(f->m, f->k, hi) <= s.c;
     }
 }
 

@@ -183,12 +183,6 @@ void skip_missing_tasks(Fn *f) {
     }
 }
 
-static bool starts_natural(const Op *loop) {
-    const Op *d = loop->arg.p[0]->def;
-    return d &&
-           ((d->kind == OP_CONST && d->imm >= 0) || d->kind == OP_SIZE || d->kind == OP_BEGIN || d->kind == OP_END);
-}
-
 /* Index of the current tile, counted from the loop's start. */
 static const char *for_index(Fn *f, const RangeText *t, const char *lo, int64_t size) {
     const char *from = strcmp(lo, "0") ? fn_text(f, "(%s - %s)", t->begin, text_atom(f, lo)) : t->begin;
@@ -198,7 +192,7 @@ static const char *for_index(Fn *f, const RangeText *t, const char *lo, int64_t 
 void range_text_for(Fn *f, const Op *loop, const char *lo, const char *hi) {
     const Range *r = &f->k->range.p[loop->range];
     RangeText *t = &f->range[loop->range];
-    *t = (RangeText){.natural = starts_natural(loop)};
+    *t = (RangeText){.natural = value_is_natural(loop->arg.p[0])};
     t->pos = c_name(&f->names, r->name);
     int64_t most = value_most(f->m, f->k, loop->arg.p[1]);
     if (r->kind == RANGE_POSITION) {
@@ -224,6 +218,9 @@ void range_text_tile(Fn *f, int range, const char *begin) {
     int64_t size = f->k->range.p[range].size;
     const char *left = strcmp(begin, "0") ? fn_text(f, "%s - %s", t->end, text_atom(f, begin)) : t->end;
     t->begin = begin;
-    t->count = strcmp(t->first, "0") ? fn_text(f, "tile_least(%" PRId64 ", %s)", size, left) : count_text(f, size, begin, t->end);
+    if (range_is_full(f->k, range) && !f->k->range.p[range].grid)
+        t->count = fn_text(f, "%" PRId64, size);
+    else
+        t->count = strcmp(t->first, "0") ? fn_text(f, "tile_least(%" PRId64 ", %s)", size, left) : count_text(f, size, begin, t->end);
     t->index = for_index(f, t, t->first, size);
 }

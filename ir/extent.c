@@ -17,6 +17,35 @@ static const Op *region_loop(const Region *r, int range) {
 
 const Op *kernel_loop(const Kernel *k, int range) { return region_loop(k->body, range); }
 
+bool value_is_natural(const Value *v) {
+    const Op *d = v->def;
+    if (!d) return false;
+    switch (d->kind) {
+    case OP_CONST: return d->imm >= 0;
+    case OP_SIZE:
+    case OP_BEGIN:
+    case OP_END:
+    case OP_POS: return true;
+    case OP_ADD:
+    case OP_MUL:
+    case OP_MIN: return value_is_natural(d->arg.p[0]) && value_is_natural(d->arg.p[1]);
+    default: return false;
+    }
+}
+
+/* Of a sum or a product of what is never negative. */
+static int64_t most_of_two(const Module *m, const Kernel *k, const Op *op) {
+    int64_t a = value_most(m, k, op->arg.p[0]), b = value_most(m, k, op->arg.p[1]);
+    if (a < 0 || b < 0 || !value_is_natural(op->arg.p[0]) || !value_is_natural(op->arg.p[1])) return -1;
+    if (op->kind == OP_MUL) return b && a > MAX_EXTENT / b ? -1 : a * b;
+    return a > MAX_EXTENT - b ? -1 : a + b;
+}
+
+static int64_t position_most(const Module *m, const Range *r, OpKind kind) {
+    if (!r->grid) return -1;
+    return size_most(m, r->of) - (kind == OP_POS && size_most(m, r->of) > 0);
+}
+
 int64_t value_most(const Module *m, const Kernel *k, const Value *v) {
     const Op *d = v->def;
     if (!d) return -1;
@@ -24,7 +53,9 @@ int64_t value_most(const Module *m, const Kernel *k, const Value *v) {
     case OP_CONST: return d->imm;
     case OP_SIZE: return size_most(m, d->size);
     case OP_END:
-    case OP_POS: return k->range.p[d->range].grid ? size_most(m, k->range.p[d->range].of) : -1;
+    case OP_POS: return position_most(m, &k->range.p[d->range], d->kind);
+    case OP_ADD:
+    case OP_MUL: return most_of_two(m, k, d);
     case OP_MIN: return smaller(value_most(m, k, d->arg.p[0]), value_most(m, k, d->arg.p[1]));
     case OP_CAST: return value_most(m, k, d->arg.p[0]);
     default: return -1;
