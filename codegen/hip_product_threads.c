@@ -25,15 +25,19 @@ static bool is_cut(const Schedule *s, const Product *p) {
 
 /* Rows that end with a pair of steps, where there is room for so many. */
 static bool goes_direct(const Schedule *s, const Product *p, const MatrixSchedule *facts) {
-    return !is_cut(s, p) && !p->across && facts->lds_bytes >= STAGES * stage_bytes(facts);
+    return !is_cut(s, p) && facts->lds_bytes >= STAGES * stage_bytes(facts);
 }
 
 /* To workgroup memory: through registers, or not. */
 static void fill_way(Schedule *s, const Product *p, bool direct) {
     const char *way = direct ? "direct" : "loaded";
     schedule_kind(s, way);
-    if (!p->across) schedule_kind(s, fn_text(&s->f, "%s_rows", way));
+    if (!direct) schedule_kind(s, is_cut(s, p) ? "cut" : "loaded_even");
+    if (!direct && p->across) schedule_kind(s, is_cut(s, p) ? "columns_cut" : "columns_even");
+    schedule_kind(s, fn_text(&s->f, "%s_%s", way, p->across ? "columns" : "rows"));
+    if (!direct || !p->across) schedule_kind(s, "lying"); /* columns of b, as rows of workgroup memory */
     schedule_number(s, "STAGES", direct ? STAGES : 2);
+    schedule_number(s, "TURNS", s->facts->columns / 32);
     schedule_number(s, "COPIES", stage_bytes(s->facts) / (16 * s->facts->threads));
     schedule_hole(
         s, "ahead",
@@ -46,8 +50,6 @@ static void fill_operands(Schedule *s, const Product *p) {
     const Param *a = &s->f.k->param.p[p->a], *b = &s->f.k->param.p[p->b[0]];
     int bytes = elem_bits(a->elem) / 8, deep = ROW_BYTES / bytes;
     bool cut = is_cut(s, p);
-    schedule_kind(s, cut ? "cut" : s->launch->lds > 2 * stage_bytes(s->facts) ? "direct_even" : "loaded_even");
-    if (p->across) schedule_kind(s, cut ? "columns_cut" : "columns_even");
     schedule_hole(s, "left_in", cut ? ", int left" : "");
     schedule_hole(s, "left_above", cut ? fn_text(&s->f, ", %" PRId64 " - above", b->dim[0].c) : "");
     schedule_hole(s, "left", cut ? ", left" : "");

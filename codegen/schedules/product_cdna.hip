@@ -34,7 +34,7 @@ TILE_FN int $kernel_place(int row, int chunk) { return $kernel_turned(row) * 64 
 ?loaded typedef struct {
 ?loaded     $operand a[2][$ROWS / 128][$CHUNK];
 ?loaded_rows     $operand b[2][$COLUMNS / 128][$CHUNK];
-?columns     uint32_t b[$COLUMNS / 128][4][2]; /* of four rows four columns */
+?loaded_columns     uint32_t b[$COLUMNS / 128][4][2]; /* of four rows four columns */
 ?loaded } $kernel_fetched;
 ?loaded 
 ?loaded /* 16 bytes of each 128th row, of both steps. Behind the last row there is that again, and the sums of that row are not looked at. */
@@ -61,37 +61,37 @@ TILE_FN int $kernel_place(int row, int chunk) { return $kernel_turned(row) * 64 
 ?loaded     }
 ?loaded }
 ?loaded 
-?columns /* A thread's rows of b are 4 q .. 4 q + 3 of a pair of steps, and those $DEEP further where it has more. */
-?columns TILE_FN int $kernel_quad(void) { return (tile_thread() & 3) | (tile_thread() / $COLUMNS << 2 & 2048 / $COLUMNS - 4); }
-?columns TILE_FN int $kernel_column(void) { return tile_thread() & ($COLUMNS - 4); }
-?columns 
-?columns TILE_FN void $kernel_fetch_columns(uint32_t to[][4][2], const char *from, int last$left_in) {
-?columns     const int at = tile_min_i32($kernel_column(), last) * 2, above = 4 * $kernel_quad();
+?loaded_columns /* A thread's rows of b are 4 q .. 4 q + 3 of a pair of steps, and those $DEEP further where it has more. */
+?loaded_columns TILE_FN int $kernel_quad(void) { return (tile_thread() & 3) | (tile_thread() / $COLUMNS << 2 & 2048 / $COLUMNS - 4); }
+?loaded_columns TILE_FN int $kernel_column(void) { return tile_thread() & ($COLUMNS - 4); }
+?loaded_columns 
+?loaded_columns TILE_FN void $kernel_fetch_columns(uint32_t to[][4][2], const char *from, int last$left_in) {
+?loaded_columns     const int at = tile_min_i32($kernel_column(), last) * 2, above = 4 * $kernel_quad();
 ?columns_even     const uint32_t place = (uint32_t)tile_afresh(above * $kernel_ACROSS + at);
-?columns #pragma unroll
-?columns     for (int n = 0; n < $COLUMNS / 32; n++) {
-?columns         const int below = n / 4 * $DEEP + n % 4;
+?loaded_columns #pragma unroll
+?loaded_columns     for (int n = 0; n < $COLUMNS / 32; n++) {
+?loaded_columns         const int below = n / 4 * $DEEP + n % 4;
 ?columns_even         tile_load8(tile_base(from + below * $kernel_ACROSS) + place, to[n / 4][n % 4]);
 ?columns_cut         tile_load8(from + (uint32_t)(tile_min_i32(above + below, left - 1) * $kernel_ACROSS + at), to[n / 4][n % 4]);
-?columns     }
-?columns }
-?columns 
-?columns /* Turned: a column is a row of workgroup memory. */
-?columns TILE_FN void $kernel_keep_columns(char *lds, uint32_t from[][4][2], int half$left_in) {
-?columns     const int quad = $kernel_quad();
-?columns #pragma unroll
-?columns     for (int n = 0; n < $COLUMNS / 128; n++) {
-?columns         if (quad / 8 + n != half) continue;
+?loaded_columns     }
+?loaded_columns }
+?loaded_columns 
+?loaded_columns /* Turned: a column is a row of workgroup memory. */
+?loaded_columns TILE_FN void $kernel_keep_columns(char *lds, uint32_t from[][4][2], int half$left_in) {
+?loaded_columns     const int quad = $kernel_quad();
+?loaded_columns #pragma unroll
+?loaded_columns     for (int n = 0; n < $COLUMNS / 128; n++) {
+?loaded_columns         if (quad / 8 + n != half) continue;
 ?columns_cut #pragma unroll
 ?columns_cut         for (int e = 0; e < 4; e++)
 ?columns_cut             if (half * $DEEP + quad % 8 * 4 + e >= left) tile_zero8(from[n][e]);
-?columns #pragma unroll
-?columns         for (int i = 0; i < 4; i++) {
-?columns             const uint32_t x[2] = {tile_halves(from[n][0][i / 2], from[n][1][i / 2], i & 1), tile_halves(from[n][2][i / 2], from[n][3][i / 2], i & 1)};
-?columns             tile_lds_store8(lds + $kernel_place($kernel_column() + i, quad >> 1 & 3) + (quad & 1) * 8, x);
-?columns         }
-?columns     }
-?columns }
+?loaded_columns #pragma unroll
+?loaded_columns         for (int i = 0; i < 4; i++) {
+?loaded_columns             const uint32_t x[2] = {tile_halves(from[n][0][i / 2], from[n][1][i / 2], i & 1), tile_halves(from[n][2][i / 2], from[n][3][i / 2], i & 1)};
+?loaded_columns             tile_lds_store8(lds + $kernel_place($kernel_column() + i, quad >> 1 & 3) + (quad & 1) * 8, x);
+?loaded_columns         }
+?loaded_columns     }
+?loaded_columns }
 
 /* A workgroup's tile and its part of both matrices. */
 typedef struct {
@@ -104,8 +104,8 @@ typedef struct {
 ?cut     const int left = $kernel_ROW - pair * 128;
 ?loaded     $kernel_fetch_rows(&to->a[0][0][0], tile_base(w->a + pair * 128), $ROWS / 128, $kernel_M - 1 - w->i0$left);
 ?loaded_rows     $kernel_fetch_rows(&to->b[0][0][0], tile_base(w->b + pair * 128), $COLUMNS / 128, $kernel_N - 1 - w->j0$left);
-?columns     const int above = pair * 2 * $DEEP;
-?columns     $kernel_fetch_columns(to->b, tile_base(w->b + (int64_t)above * $kernel_ACROSS), $kernel_ACROSS / 2 - 4 - w->j0$left_above);
+?loaded_columns     const int above = pair * 2 * $DEEP;
+?loaded_columns     $kernel_fetch_columns(to->b, tile_base(w->b + (int64_t)above * $kernel_ACROSS), $kernel_ACROSS / 2 - 4 - w->j0$left_above);
 ?loaded }
 ?loaded 
 ?loaded /* One of the pair's steps. */
@@ -127,17 +127,33 @@ typedef struct {
 ?direct     for (int n = 0; n < rows; n++) tile_copy16(on_way, from, tile_min_i32(row + 128 * n, last) * $kernel_ROW + at, more, to + n * 8192);
 ?direct }
 ?direct 
+?direct_columns /* Rows of b that run across stay rows; what a wave reads of columns side by side meets no bank twice either. Behind the last columns there
+?direct_columns    are those again. */
+?direct_columns TILE_FN int $kernel_across(int row, int chunk) { return chunk ^ ((row & 3) | (row >> 1 & 4)) << 1; }
+?direct_columns TILE_FN void $kernel_copy_across(tile_copies *on_way, tile_rows from, int more, char *to, int last) {
+?direct_columns     const int row = tile_thread() / ($COLUMNS / 8), chunk = tile_thread() % ($COLUMNS / 8);
+?direct_columns #pragma unroll
+?direct_columns     for (int n = 0; n < $COLUMNS / 128; n++) {
+?direct_columns         const int column = tile_min_i32(8 * $kernel_across(row + 16 * n, chunk), last);
+?direct_columns         tile_copy16(on_way, from, (row + 16 * n) * $kernel_ACROSS + 2 * column, more, to + n * 8192);
+?direct_columns     }
+?direct_columns }
+?direct_columns 
 ?direct TILE_FN int $kernel_behind(int stage, int steps) { return (stage + steps) % $kernel_STAGES; }
 ?direct 
 ?direct TILE_FN void $kernel_copy(tile_copies *on_way, const $kernel_work *w, int wave, int pair, int stage) {
-?direct     const int from = tile_min_i32(pair, $kernel_PAIRS - 1) * 128, last_i = $kernel_M - 1 - w->i0, last_j = $kernel_N - 1 - w->j0;
+?direct     const int real = tile_min_i32(pair, $kernel_PAIRS - 1), from = real * 128, last_i = $kernel_M - 1 - w->i0;
 ?direct     const tile_rows a = tile_rows_of(w->a + from, (tile_min_i32(last_i, $ROWS - 1) + 1) * $kernel_ROW - from);
-?direct     const tile_rows b = tile_rows_of(w->b + from, (tile_min_i32(last_j, $COLUMNS - 1) + 1) * $kernel_ROW - from);
+?direct_rows     const int last_j = $kernel_N - 1 - w->j0;
+?direct_rows     const tile_rows b = tile_rows_of(w->b + from, (tile_min_i32(last_j, $COLUMNS - 1) + 1) * $kernel_ROW - from);
+?direct_columns     const int last_j = $kernel_ACROSS / 2 - 8 - w->j0;
+?direct_columns     const tile_rows b = tile_rows_of(w->b + (int64_t)real * 2 * $DEEP * $kernel_ACROSS, 2 * $DEEP * $kernel_ACROSS - 2 * w->j0);
 ?direct #pragma unroll
 ?direct     for (int half = 0; half < 2; half++) {
 ?direct         char *const to = w->lds + $kernel_behind(stage, half) * $kernel_STAGE + wave * 1024;
 ?direct         $kernel_copy_rows(on_way, a, 64 * half, to, $ROWS / 128, last_i);
-?direct         $kernel_copy_rows(on_way, b, 64 * half, to + $kernel_B, $COLUMNS / 128, last_j);
+?direct_rows         $kernel_copy_rows(on_way, b, 64 * half, to + $kernel_B, $COLUMNS / 128, last_j);
+?direct_columns         $kernel_copy_across(on_way, b, half * $DEEP * $kernel_ACROSS, to + $kernel_B, last_j);
 ?direct     }
 ?direct }
 ?direct 
@@ -149,11 +165,18 @@ typedef struct {
 
 TILE_FN void $kernel_read($kernel_parts *to, const char *lds, int wave) {
     const int at = $kernel_place(tile_lane() & 15, tile_lane() >> 4);
-    const char *const a = lds + (wave >> 2) * ($TALL * 64) + at, *const b = lds + $kernel_B + (wave & 3) * ($WIDE * 64) + at;
-#pragma unroll
-    for (int v = 0; v < $WIDE / 16; v++) tile_lds_load16(b + v * 1024, to->b[v]);
+    const char *const a = lds + (wave >> 2) * ($TALL * 64) + at;
+?lying     const char *const b = lds + $kernel_B + (wave & 3) * ($WIDE * 64) + at;
+?direct_columns     const int row = (tile_lane() >> 4) * 8 + (tile_lane() >> 2 & 3), chunk = $kernel_across(row, (wave & 3) * ($WIDE / 8) + (tile_lane() >> 1 & 1));
+?direct_columns     const int b = $kernel_B + row * ($COLUMNS * 2) + chunk * 16 + (tile_lane() & 1) * 8;
+?lying #pragma unroll
+?lying     for (int v = 0; v < $WIDE / 16; v++) tile_lds_load16(b + v * 1024, to->b[v]);
 #pragma unroll
     for (int u = 0; u < $TALL / 16; u++) tile_lds_load16(a + u * 1024, to->a[u]);
+?direct_columns     const char *from[$WIDE / 8];
+?direct_columns #pragma unroll
+?direct_columns     for (int n = 0; n < $WIDE / 8; n++) from[n] = lds + (b ^ n / 2 << 5) + n % 2 * ($COLUMNS * 8);
+?direct_columns     tile_lds_turned$TURNS(from, to->b[0]);
 }
 
 /* Transposed, b on the left: a lane has four columns of a row, side by side. */
@@ -199,13 +222,10 @@ TILE_FN void $kernel_multiply($total acc[$TALL / 16][$WIDE / 16][4], const $kern
 ?direct    read; that behind the last is not there. The step that comes next has arrived. */
 ?direct TILE_FN void $kernel_step($total acc[$TALL / 16][$WIDE / 16][4], tile_copies *on_way, const $kernel_work *w, int wave, int pair, int half, int stage) {
 ?direct     $kernel_parts x;
+?direct     if (half) $kernel_copy(on_way, w, wave, pair + 2, $kernel_behind(stage, 3));
 ?direct     $kernel_read(&x, w->lds + stage * $kernel_STAGE, wave);
-?direct     if (half) {
-?direct         $kernel_copy(on_way, w, wave, pair + 2, $kernel_behind(stage, 3));
-?direct         tile_turn_but(on_way, 3 * $COPIES);
-?direct     } else {
-?direct         tile_turn_but(on_way, 2 * $COPIES);
-?direct     }
+?direct     if (half) tile_turn_but(on_way, 3 * $COPIES);
+?direct     else tile_turn_but(on_way, 2 * $COPIES);
 ?direct     $kernel_multiply(acc, &x);
 ?direct     tile_turn_but(on_way, 63);
 ?direct }

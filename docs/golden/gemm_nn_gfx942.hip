@@ -126,7 +126,8 @@ typedef struct {
 
 TILE_FN void matmul_read(matmul_parts *to, const char *lds, int wave) {
     const int at = matmul_place(tile_lane() & 15, tile_lane() >> 4);
-    const char *const a = lds + (wave >> 2) * (128 * 64) + at, *const b = lds + matmul_B + (wave & 3) * (64 * 64) + at;
+    const char *const a = lds + (wave >> 2) * (128 * 64) + at;
+    const char *const b = lds + matmul_B + (wave & 3) * (64 * 64) + at;
 #pragma unroll
     for (int v = 0; v < 64 / 16; v++) tile_lds_load16(b + v * 1024, to->b[v]);
 #pragma unroll
