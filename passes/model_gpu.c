@@ -48,10 +48,13 @@ static void count_elementwise(Count *c, const Op *op, Type t) {
 /* Bytes of an element of what is loaded or stored. */
 static double memory_bytes(const Count *c, const Op *op) { return elem_bits(c->k->param.p[op->param].elem) / 8.0; }
 
-/* That one access of a thread moves: rows that begin at multiples of 16 bytes go in vectors. */
-static double access_bytes(const Count *c, const Op *op) {
+/* That one access of a thread moves: where neighbours are neighbours in memory, and rows begin at multiples of 16
+   bytes, those go in vectors. */
+static double access_bytes(const Count *c, const Op *op, Type t) {
     const Param *p = &c->k->param.p[op->param];
     double bytes = memory_bytes(c, op), row = p->ndim ? (double)size_block(c->m, p->dim[p->ndim - 1], c->sym) : 1;
+    int along = op->sub.n ? affine_position(&op->sub.p[op->sub.n - 1].lo) : -1;
+    if (along < 0 || !type_has(t, along)) return bytes;
     while (bytes < 16 && fmod(row * memory_bytes(c, op), 2 * bytes) == 0) bytes *= 2;
     return bytes;
 }
@@ -71,12 +74,13 @@ static void count_access(Count *c, const Op *op, Type t) {
     double bytes = count_elements(c, t) * memory_bytes(c, op);
     c->cost.gpu.l2 += fmax(bytes - c->once[op->param], 0);
     c->once[op->param] = fmax(bytes, c->once[op->param]);
-    c->cost.gpu.lanes += 8 * bytes / access_bytes(c, op); /* a load takes the slots of four; its address */
+    c->cost.gpu.lanes += 8 * bytes / access_bytes(c, op, t); /* a load takes the slots of four; its address */
     bool follows = op->prev && op->prev->kind == OP_LOAD;
     if (op->kind != OP_LOAD || follows) return;
-    if (op->ahead)
+    if (op->ahead) {
         c->cost.gpu.ahead += count_times(c);
-    else
+        c->cost.gpu.loads += count_times(c) / fmax(c->trips[c->open.p[c->open.n - 1]], 1); /* a loop's first */
+    } else
         c->cost.gpu.loads += ceil(count_times(c) / (is_open(op->in) ? UNROLLED : 1));
 }
 
