@@ -55,7 +55,7 @@ def cycles_of(target, matrix, op):
         name = re.sub(r"^v_mfma_(scale_)?|_1k$|_e64$", "", op)
         return "mfma", matrix[letters(name)]
     if op.startswith("ds_"):
-        width = next((b for w, b in LDS_BYTES.items() if op.endswith(w)), 4) * (2 if "2" in op.split("_")[1] else 1)
+        width = next((b for w, b in LDS_BYTES.items() if op.split("_tr_")[0].endswith(w)), 4) * (2 if "2" in op.split("_")[1] else 1)
         fast = target == "gfx950" and "read" in op and width in (8, 16)
         return "lds", 4 * 64 * width / (256 if fast else 128)
     if op.startswith("v_"):
