@@ -134,7 +134,8 @@ static void fill_targets(Schedule *s, const Product *p, int wide) {
     if (!passes) schedule_kind(s, both ? "straight_both" : "straight_one");
     schedule_hole(s, "in", both ? fn_text(f, "r %% %d", wide / 2) : "r");
     schedule_hole(s, "which", both ? fn_text(f, "%s, ", second) : "");
-    schedule_hole(s, "target", both ? fn_text(f, "%s ? %s : %s", passes ? "second" : second, hip_argument(f, p->c[1]), c) : c);
+    schedule_hole(s, "target",
+                  both ? fn_text(f, "%s ? %s : %s", passes ? "second" : second, hip_argument(f, p->c[1]), c) : c);
     schedule_hole(s, "results", p->sums == 1 ? "sums" : both ? "results of each sum" : "results");
 }
 
@@ -168,6 +169,11 @@ static void fill_products(Schedule *s, const Product *p, int columns, int bytes)
                                          : "small",
                *sums = bytes == 1 ? "parts" : "whole";
     if (p->across) schedule_kind(s, columns > 64 ? "panels" : "panel");
+    bool turns = bytes > 1 && columns > 128; /* tiles that take long: others lose by it */
+    if (turns) schedule_kind(s, "turns");
+    schedule_hole(
+        s, "turns",
+        turns ? " The second warpgroup ends a tile behind the first: one stores while\n   the other multiplies." : "");
     schedule_kind(s, breadth);
     schedule_kind(s, sums);
     schedule_kind(s, fn_text(f, "%s_%s", breadth, sums));

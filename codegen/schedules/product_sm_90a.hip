@@ -5,6 +5,7 @@ enum {
     $kernel_M = $M,
     $kernel_N = $N,
     $kernel_STEPS = ($K + $DEEP - 1) / $DEEP,    /* along k */
+?turns     $kernel_TURN = $kernel_STEPS > $STAGES - 1 ? $kernel_STEPS - $STAGES + 1 : 0, /* the last steps, as many as there are stages but one, are in turns */
     $kernel_ROWS = ($M + 255) / 256,             /* of pairs of tiles, those over the edge too */
     $kernel_COLUMNS = ($N + $WIDE - 1) / $WIDE,
     $kernel_WHOLE_ROWS = $M / 256,               /* those that lie inside */
@@ -140,11 +141,12 @@ TILE_FN void $kernel_skip($kernel_place at, int *s, int *phase, int thread) {
 ?parts     for (int step = 0; step + $RUN <= $kernel_STEPS; step += $RUN) $kernel_run(at, s, phase, acc, $RUN, group, thread);
 ?parts     $kernel_run(at, s, phase, acc, $kernel_STEPS % $RUN, group, thread);
 ?parts }
-?whole /* 64 rows and `width` columns ($widths) of sums over all of k. */
+?whole /* 64 rows and `width` columns ($widths) of sums over all of k.$turns */
 ?whole TILE_FN void $kernel_sums($kernel_place at, int *s, int *phase, float acc[$COLUMNS / 2], int width, int group, int thread) {
 ?whole     int before = -1; /* a stage is given back while the products of the next one run */
 ?whole     for (int step = 0; step < $kernel_STEPS; step++) {
 ?whole         uint32_t a = at.lds + *s * $kernel_STAGE + group * 8192, b = at.lds + *s * $kernel_STAGE + $kernel_A_BYTES;
+?turns         if (group && step == $kernel_TURN) tile_bar_sync(3, 256); /* behind the other's last products */
 ?whole         tile_mbar_wait(at.lds + $kernel_FULL + 8 * *s, *phase);
 ?whole         tile_wgmma_fence();
 ?whole #pragma unroll
@@ -162,6 +164,7 @@ TILE_FN void $kernel_skip($kernel_place at, int *s, int *phase, int thread) {
 ?whole         before = *s;
 ?whole         if (++*s == $STAGES) *s = 0, *phase ^= 1;
 ?whole     }
+?turns     if (!group) tile_bar_arrive(3, 256);
 ?whole     tile_wgmma_wait0(acc, width / 2);
 ?whole     $kernel_give_back(at, before, thread);
 ?whole }
@@ -248,6 +251,7 @@ TILE_FN void $kernel_multiply($takeconst $kernel_maps *maps, $kernel_place at) {
         i0 += 64 * group;
         if (i0 >= $kernel_M) {
             $kernel_skip(at, &s, &phase, thread);
+?turns             if (i0 - 64 * group < $kernel_M) tile_bar_sync(3, 256);
             continue;
         }
 ?broad_whole         if ($kernel_N - j0 > 64) $kernel_sums(at, &s, &phase, acc, $COLUMNS, group, thread);

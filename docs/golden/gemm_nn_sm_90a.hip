@@ -21,6 +21,7 @@ enum {
     matmul_M = 4096,
     matmul_N = 4096,
     matmul_STEPS = (4096 + 64 - 1) / 64,    /* along k */
+    matmul_TURN = matmul_STEPS > 4 - 1 ? matmul_STEPS - 4 + 1 : 0, /* the last steps, as many as there are stages but one, are in turns */
     matmul_ROWS = (4096 + 255) / 256,             /* of pairs of tiles, those over the edge too */
     matmul_COLUMNS = (4096 + 256 - 1) / 256,
     matmul_WHOLE_ROWS = 4096 / 256,               /* those that lie inside */
@@ -114,11 +115,13 @@ TILE_FN void matmul_skip(matmul_place at, int *s, int *phase, int thread) {
     }
 }
 
-/* 64 rows and `width` columns (256 or 64) of sums over all of k. */
+/* 64 rows and `width` columns (256 or 64) of sums over all of k. The second warpgroup ends a tile behind the first: one stores while
+   the other multiplies. */
 TILE_FN void matmul_sums(matmul_place at, int *s, int *phase, float acc[256 / 2], int width, int group, int thread) {
     int before = -1; /* a stage is given back while the products of the next one run */
     for (int step = 0; step < matmul_STEPS; step++) {
         uint32_t a = at.lds + *s * matmul_STAGE + group * 8192, b = at.lds + *s * matmul_STAGE + matmul_A_BYTES;
+        if (group && step == matmul_TURN) tile_bar_sync(3, 256); /* behind the other's last products */
         tile_mbar_wait(at.lds + matmul_FULL + 8 * *s, *phase);
         tile_wgmma_fence();
 #pragma unroll
@@ -133,6 +136,7 @@ TILE_FN void matmul_sums(matmul_place at, int *s, int *phase, float acc[256 / 2]
         before = *s;
         if (++*s == 4) *s = 0, *phase ^= 1;
     }
+    if (!group) tile_bar_arrive(3, 256);
     tile_wgmma_wait0(acc, width / 2);
     matmul_give_back(at, before, thread);
 }
@@ -169,6 +173,7 @@ TILE_FN void matmul_multiply(const matmul_maps *maps, matmul_place at) {
         i0 += 64 * group;
         if (i0 >= matmul_M) {
             matmul_skip(at, &s, &phase, thread);
+            if (i0 - 64 * group < matmul_M) tile_bar_sync(3, 256);
             continue;
         }
         if (matmul_N - j0 > 64) matmul_sums(at, &s, &phase, acc, 256, group, thread);
