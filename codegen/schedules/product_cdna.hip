@@ -92,7 +92,7 @@ TILE_FN int $kernel_place(int row, int chunk) { return $kernel_turned(row) * 64 
 ?loaded_columns         }
 ?loaded_columns     }
 ?loaded_columns }
-
+?loaded_columns 
 /* A workgroup's tile and its part of both matrices. */
 typedef struct {
     const char *a, *b;
