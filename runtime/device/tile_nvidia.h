@@ -122,11 +122,24 @@ TILE_FN void tile_sync(void) { __syncthreads(); }
 TILE_FN void tile_follow(void) {
     asm volatile("griddepcontrol.wait;\n\tgriddepcontrol.launch_dependents;" ::: "memory");
 }
+/* The first half; and the second, by each workgroup, anywhere behind it. */
+TILE_FN void tile_behind(void) { asm volatile("griddepcontrol.wait;" ::: "memory"); }
+TILE_FN void tile_let_go(void) { asm volatile("griddepcontrol.launch_dependents;" ::: "memory"); }
 
-/* By all threads: memory comes to the L2, in lines of 128 bytes. */
+/* Memory comes to the L2, a line of 128 bytes; by all threads, as many lines as there are bytes. */
+TILE_FN void tile_prefetch_line(const void *from) {
+    asm volatile("prefetch.global.L2 [%0];" ::"l"(__cvta_generic_to_global(from)));
+}
 TILE_FN void tile_prefetch(const void *from, int bytes) {
     for (int at = tile_thread() * 128; at < bytes; at += (int)blockDim.x * 128)
-        asm volatile("prefetch.global.L2 [%0];" ::"l"(__cvta_generic_to_global((const char *)from + at)));
+        tile_prefetch_line((const char *)from + at);
+}
+
+/* What memory has now, though a launch that has not ended may still store there: nothing of it stays behind. */
+TILE_FN int32_t tile_look_i32(const int32_t *from) {
+    int32_t x;
+    asm volatile("ld.relaxed.gpu.global.b32 %0, [%1];" : "=r"(x) : "l"(__cvta_generic_to_global(from)) : "memory");
+    return x;
 }
 
 TILE_FN uint32_t tile_shuffle(uint32_t x, int lane) { return __shfl_sync(0xffffffffu, x, lane); }
