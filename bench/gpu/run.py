@@ -184,18 +184,20 @@ def attention(run, b, h, g, s, d, causal):
         return Row(*side_by_side(ours, peers, max(2, round(10e-3 / (flops * 2e-15)))), error, flops, bytes_of((q, k, v, o)))
 
 
-def decode(run, b, h, g, s, d):
-    """Every place of the cache counts, for the peer too, which is given the same memory."""
+def decode(run, b, h, g, s, d, paged=False):
+    """Every place of the cache counts, for the peer too, which is given the same memory, of pages as if they were in order."""
     moved = 4 * b * s * g * d
     sets = 1 + int(4 * L2 / moved)
     q, at = normal(b, h, d), torch.full((b,), s - 1, device="cuda", dtype=torch.int32)
     k, v = ([normal(b, s, g, d) for _ in range(sets)] for _ in range(2))
     o = torch.full_like(q, float("nan"))
-    ours = lambda i: run(q, k[i % sets], v[i % sets], at, o)
+    table = torch.randperm(b * s // 16, device="cuda", dtype=torch.int32).view(b, -1) if paged else None
+    seen = lambda x: (x.view(-1, 16, g, d)[table.long()].view(b, s, g, d) if paged else x).float()
+    ours = lambda i: run(q, k[i % sets], v[i % sets], *([table] if paged else []), at, o)
     peer = lambda i: F.scaled_dot_product_attention(q[:, :, None], k[i % sets].transpose(1, 2), v[i % sets].transpose(1, 2), enable_gqa=h != g)
     ours(0)
-    scores = torch.einsum("bgrd,bsgd->bgrs", q.float().view(b, g, h // g, d), k[0].float()) / d**0.5
-    error = error_of(o.view(b, g, h // g, d), torch.einsum("bgrs,bsgd->bgrd", scores.softmax(-1), v[0].float()))
+    scores = torch.einsum("bgrd,bsgd->bgrs", q.float().view(b, g, h // g, d), seen(k[0])) / d**0.5
+    error = error_of(o.view(b, g, h // g, d), torch.einsum("bgrs,bsgd->bgrd", scores.softmax(-1), seen(v[0])))
     with sdpa_kernel([SDPBackend.CUDNN_ATTENTION, SDPBackend.FLASH_ATTENTION], set_priority=True):
         return Row(*side_by_side(ours, {"cudnn": peer}, sets * max(1, round(2e9 / moved / sets))), error, 0, moved, True)
 
@@ -283,9 +285,10 @@ def rows(folder):
         if os.path.exists(path):
             yield name.replace("_", " "), f"B{b} H{h}/{g} S{s} D{d}", lambda: attention(mesh.program(path, name), *shape)
     for shape in DECODE:
-        path = "{}/B{}_H{}_{}_S{}_D{}/libdecode.so".format(folder, *shape)
-        if os.path.exists(path):
-            yield "decode attention", "B{} H{}/{} S{} D{}".format(*shape), lambda: decode(mesh.program(path, "decode"), *shape)
+        for name, work in (("decode", "decode attention"), ("decode_paged", "decode paged")):
+            path = "{}/B{}_H{}_{}_S{}_D{}/lib{}.so".format(folder, *shape, name)
+            if os.path.exists(path) and (name == "decode" or shape[3] % 16 == 0):
+                yield work, "B{} H{}/{} S{} D{}".format(*shape), lambda: decode(mesh.program(path, name), *shape, "paged" in name)
     for r, c in ROWS:
         for name in BOUND_BY_MEMORY:
             path = f"{folder}/{r}x{c}/lib{name}.so"
