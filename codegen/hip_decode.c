@@ -1,18 +1,30 @@
 /* hip_decode.c: what the schedule of attention of a few rows wants to know of a kernel. */
 #include "codegen/hip_schedule.h"
-#include "target/match.h"
+#include "target/decode.h"
 
 #include <inttypes.h>
 
-/* The element of k and v where a task's first key is. */
-static const char *place_text(Nest *n, const Param *p, const Attention *a) {
+/* The element of a parameter where a load's is whose positions are 0 but in the dimensions `own`. */
+static const char *place_text(Nest *n, const Kernel *k, const Op *load, unsigned own) {
     const char *place = "0";
-    for (int d = 0; d < p->ndim; d++) {
-        const char *outer = text_mul(n->f, place, text_atom(n->f, size_text(n->f, p->dim[d])));
-        bool counts = d != a->keys_dim && d < p->ndim - 1;
-        place = text_add_terms(n->f, outer, counts ? nest_affine(n, &a->keys_at->sub.p[d].lo) : "0");
+    for (int d = 0; d < load->sub.n; d++) {
+        const char *outer = text_mul(n->f, place, text_atom(n->f, size_text(n->f, k->param.p[load->param].dim[d])));
+        place = text_add_terms(n->f, outer, own >> d & 1 ? nest_affine(n, &load->sub.p[d].lo) : "0");
     }
     return text_bare(n->f, place);
+}
+
+/* The dimensions of keys, their pages and columns tell no task's keys from another's. */
+static const char *keys_place(Nest *n, const Kernel *k, const Attention *a) {
+    int last = a->keys_at->sub.n - 1;
+    unsigned own = (1U << last) - 1;
+    own &= ~(1U << a->keys_dim);
+    if (a->pages_at) own &= ~(1U << a->pages_dim);
+    return place_text(n, k, a->keys_at, own);
+}
+
+static const char *row_place(Nest *n, const Kernel *k, const Attention *a) {
+    return place_text(n, k, a->pages_at, (1U << (a->pages_at->sub.n - 1)) - 1);
 }
 
 /* What a task knows before its loop. */
@@ -32,19 +44,28 @@ static const char *end_text(Nest *n, const Value *v) {
     return fn_text(n->f, narrow ? "%s" : "(int)%s", text_atom(n->f, scalar_text(n, v)));
 }
 
+static const char *size_int(Fn *f, Size n) { return fn_text(f, size_is_number(n) ? "%s" : "(int)%s", size_text(f, n)); }
+
+/* How many keys there are; with pages, how many a row of the table can tell. */
+static const char *all_text(Fn *f, const Attention *a) {
+    const char *all = size_int(f, a->keys);
+    return a->pages_at ? fn_text(f, "%s * %" PRId64, all, decode_page(f->k, a)) : all;
+}
+
 /* The body of a function of a task's number: where its keys are, and which of them. */
 static void fill_task(Schedule *s, const Attention *a) {
     Fn *f = &s->f;
-    const Param *k = &f->k->param.p[a->k];
+    const Kernel *k = f->k;
     Text head = {0};
     c_name(&f->names, "task");
     range_text_grid(f);
-    for (int i = 0; i < f->k->ngrid - 1; i++) fn_constant(f, f->range[i].index, grid_index(f, f->k, i, "task"));
+    for (int i = 0; i < k->ngrid - 1; i++) fn_constant(f, f->range[i].index, grid_index(f, k, i, "task"));
     Nest nest = nest_new(f, NULL, 0);
+    const char *pages = a->pages_at ? fn_text(f, ", %s, %s", size_text(f, k->param.p[a->k].dim[a->pages_dim]), row_place(&nest, k, a)) : "";
     f->indent = 1;
-    fn_line(f, "return (%s_task){%s, %s, %s, %s};", s->launch->function, place_text(&nest, k, a),
-            end_text(&nest, a->loop->arg.p[0]), end_text(&nest, a->loop->arg.p[1]),
-            fn_text(f, size_is_number(a->keys) ? "%s" : "(int)%s", size_text(f, a->keys)));
+    f->hip->past_l1 = s->launch->dependent;
+    fn_line(f, "return (%s_task){%s, %s, %s, %s%s};", s->launch->function, keys_place(&nest, k, a),
+            end_text(&nest, a->loop->arg.p[0]), end_text(&nest, a->loop->arg.p[1]), all_text(f, a), pages);
     hip_arguments(f);
     fn_head_print(f, &head);
     schedule_hole(s, "find", fn_text(f, "%s%s", text_str(&head), text_str(&f->body)));
@@ -52,40 +73,32 @@ static void fill_task(Schedule *s, const Attention *a) {
     text_free(&f->body);
 }
 
-/* Time of so many workgroups, each of the same part of the work: in a last round fewer than 9 of 20 processors do not
-   read as fast as the memory gives (measured). */
-static double time_of(int64_t groups, int64_t at_once) {
-    int64_t rest = groups % at_once, least = at_once * 9 / 20;
-    return (double)(groups - rest + (rest && rest < least ? least : rest)) / (double)groups;
-}
-
-/* Workgroups that share a task's keys, in a round and a half at most: clusters wait until so many processors beside
-   each other are free. */
-static int parts_of(const Kernel *k, const MatrixSchedule *facts) {
-    int64_t tasks = decode_tasks(k), once = facts->at_once;
-    int best = 1;
-    for (int parts = 2; parts <= facts->cluster && 2 * tasks * parts <= 3 * once; parts *= 2)
-        if (time_of(tasks * parts, once) <= time_of(tasks * best, once)) best = parts;
-    return best;
-}
-
-/* What workgroup memory has room for beside the sums. */
+/* What workgroup memory has room for beside largest scores, sums of weights and sums from the cluster. */
 static int64_t stages_of(const MatrixSchedule *facts, int64_t rows, int64_t width, int64_t parts, int64_t stage) {
     int64_t warps = facts->columns / 16, share = (rows * width + parts - 1) / parts;
     return (facts->lds_bytes - 4 * share * parts - 8 * rows * (warps + parts)) / (warps * stage);
 }
 
+/* Elements from one position of a dimension to the next. */
+static int64_t stride_of(const Param *p, int dim) {
+    int64_t stride = 1;
+    for (int d = dim + 1; d < p->ndim; d++) stride *= p->dim[d].c;
+    return stride;
+}
+
+enum { STEPS_AHEAD = 4 }; /* whose keys come to the L2 before the launch before has ended */
+
 static void fill_sizes(Schedule *s, const Attention *a) {
-    int64_t rows = s->f.k->range.p[a->row].size, width = a->width.c, panels = (width + 63) / 64, stride = 1;
-    const Param *k = &s->f.k->param.p[a->k];
-    for (int d = a->keys_dim + 1; d < k->ndim; d++) stride *= k->dim[d].c;
+    const Kernel *k = s->f.k;
+    int64_t rows = k->range.p[a->row].size, width = a->width.c, panels = (width + 63) / 64;
     schedule_number(s, "PARTS", s->launch->parts);
     schedule_number(s, "ROWS", rows);
     schedule_number(s, "BLOCKS", (rows + 7) / 8);
     schedule_number(s, "KEYS", s->facts->columns);
     schedule_number(s, "D", width);
     schedule_number(s, "PANELS", panels);
-    schedule_number(s, "STRIDE", stride);
+    schedule_number(s, "STRIDE", stride_of(&k->param.p[a->k], a->keys_dim));
+    schedule_number(s, "AHEAD", STEPS_AHEAD * s->facts->columns);
     schedule_number(s, "STAGES", stages_of(s->facts, rows, width, s->launch->parts, 2 * panels * 16 * 128));
 }
 
@@ -101,19 +114,27 @@ static void fill_operands(Schedule *s, const Attention *a) {
     schedule_number(s, "WAVES", s->facts->threads / t->wave);
 }
 
-/* Wider clusters that begin early find no room for all of them: 12 us became 15 (measured). */
-enum { DEPENDENT_PARTS = 2 };
+static void fill_pages(Schedule *s, const Attention *a) {
+    const Kernel *k = s->f.k;
+    schedule_kind(s, a->pages_at ? "paged" : "dense");
+    if (!a->pages_at) return;
+    if (s->launch->dependent) schedule_kind(s, "paged_dependent");
+    schedule_hole(s, "table", hip_argument(&s->f, a->pages_at->param));
+    schedule_number(s, "PAGE", decode_page(k, a));
+    schedule_number(s, "PAGE_STRIDE", stride_of(&k->param.p[a->k], a->pages_dim));
+}
 
 bool decode_prepare(Schedule *s) {
     Attention a;
     Fn *f = &s->f;
     if (decode_match(f->k, &a)) return false;
-    const MatrixSchedule *facts = matrix_schedule_wide(f->hip->target, "decode", a.width.c);
+    bool overlaps;
+    const MatrixSchedule *facts = decode_schedule(f->hip->target, f->m, f->k, &a, &overlaps);
     if (!facts) return false;
-    s->launch->parts = parts_of(f->k, facts);
-    s->launch->dependent &= s->launch->parts <= DEPENDENT_PARTS;
+    s->launch->dependent &= overlaps;
     schedule_begin(s, facts);
     s->launch->cluster = 0; /* none stays for another task */
+    s->launch->parts = facts->cluster > 1 ? facts->cluster : 1;
     schedule_kind(s, s->launch->parts > 1 ? "parts" : "whole");
     schedule_softmax(s, &a);
     schedule_hole(s, "elem", elem_c(f->k->param.p[a.q].elem));
@@ -122,6 +143,7 @@ bool decode_prepare(Schedule *s) {
     schedule_hole(s, "v_at", hip_argument(f, a.v));
     schedule_hole(s, "o_at", hip_argument(f, a.o));
     fill_sizes(s, &a);
+    fill_pages(s, &a);
     if (!facts->at_once) fill_operands(s, &a);
     fill_task(s, &a);
     return true;

@@ -199,7 +199,8 @@ static const char *coord(Fn *f, int axis) {
 }
 
 static const char *read(Fn *f, Elem e, const char *at) {
-    return fn_text(f, elem_is_packed(e) ? "tile_load_%s(%s)" : "tile_load_%s(&%s)", elem_text(e), at);
+    const char *how = elem_is_packed(e) ? "tile_load_%s(%s)" : f->hip->past_l1 ? "tile_look_%s(&%s)" : "tile_load_%s(&%s)";
+    return fn_text(f, how, elem_text(e), at);
 }
 
 /* Two arguments of the functions that load packed elements. */

@@ -1,5 +1,5 @@
-/* pipe_decode.c: attention of a few rows against many keys by a schedule: which sizes and types it takes. Workgroups of
-   a cluster share a task's keys. */
+/* pipe_decode.c: attention of a few rows against many keys by a schedule: which sizes and types it takes. Workgroups
+   share a task's keys. */
 #include "passes/pipe.h"
 
 static int64_t number_most(const Kernel *k, const Affine *a) {
@@ -14,14 +14,20 @@ static int64_t number_most(const Kernel *k, const Affine *a) {
 /* Elements from key to key, of 32 of which the text makes bytes in an int. */
 enum { MOST_STRIDE = 1 << 24 };
 
-/* All dimensions but the keys' are numbers, and a task's own are inside. */
+/* A task's own numbers in a load's dimension d are inside. */
+static bool number_inside(const Kernel *k, const Op *load, int d) {
+    Size of = k->param.p[load->param].dim[d];
+    return size_is_number(of) && number_most(k, &load->sub.p[d].lo) < of.c;
+}
+
+/* All dimensions but the keys', or their pages', are numbers, and a task's own are inside. */
 static bool keys_inside(const Module *m, const Kernel *k, const Attention *a) {
     const Param *p = &k->param.p[a->k];
     int64_t all = 1;
     for (int d = 0; d < p->ndim; d++) {
-        if (d == a->keys_dim) continue;
-        if (!size_is_number(p->dim[d])) return false;
-        if (d < p->ndim - 1 && number_most(k, &a->keys_at->sub.p[d].lo) >= p->dim[d].c) return false;
+        if (d == (a->pages_at ? a->pages_dim : a->keys_dim)) continue;
+        bool own = d < p->ndim - 1 && d != a->keys_dim;
+        if (!size_is_number(p->dim[d]) || (own && !number_inside(k, a->keys_at, d))) return false;
         all *= p->dim[d].c;
         if (all > MOST_STRIDE) return false;
     }
@@ -31,6 +37,20 @@ static bool keys_inside(const Module *m, const Kernel *k, const Attention *a) {
 /* Where a task has one workgroup, processors for each that still read what memory gives (from counts of bytes on their
  * way). */
 enum { FEW = 5 };
+
+enum { TOGETHER = 16 }; /* keys that are read together */
+
+enum { FEWEST = 3 }; /* tasks, with eight workgroups each: fewer do not read as fast as the memory gives */
+
+static const char *pages_refused(const Module *m, const Kernel *k, const MatrixSchedule *s, const Attention *a) {
+    if (!s->at_once) return "its keys lie on pages";
+    int64_t page = decode_page(k, a);
+    if (page % TOGETHER) return "its pages are not multiples of 16 keys";
+    if (size_most(m, a->keys) * page >= 1 << 30) return "its table is too wide";
+    for (int d = 0; d < a->pages_at->sub.n - 1; d++)
+        if (!number_inside(k, a->pages_at, d)) return "its table's rows are not known numbers";
+    return NULL;
+}
 
 /* NULL: the schedule takes it. Else what keeps it from that; "": it is no attention. */
 static const char *refused(PassContext *c, const Kernel *k, const MatrixTarget *t, Attention *a,
@@ -47,7 +67,8 @@ static const char *refused(PassContext *c, const Kernel *k, const MatrixTarget *
     int64_t tasks = decode_tasks(k);
     if (tasks <= 0 || !keys_inside(c->m, k, a)) return "its heads are not known numbers";
     if (!(*s)->at_once && FEW * tasks < t->processors) return "it has few heads";
-    return tasks * (*s)->cluster < (*s)->at_once / 6 ? "it has few heads" : NULL;
+    if ((*s)->at_once && tasks < FEWEST) return "it has few heads";
+    return a->pages_at ? pages_refused(c->m, k, *s, a) : NULL;
 }
 
 bool pipe_decode(PassContext *c, Kernel *k, const MatrixTarget *t) {

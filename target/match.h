@@ -47,7 +47,9 @@ typedef struct {
     double scale;
     bool from, to; /* there are bounds: row i sees the keys j of i + first <= j, and of j <= i + last */
     int64_t first, last;
-    int keys_dim; /* decode: the dimension of k that has the keys */
+    int keys_dim; /* decode: the dimension of k that has the keys; with pages, those of a page */
+    const Op *pages_at; /* decode: the load of the keys' pages from a table; NULL: they lie behind each other */
+    int pages_dim;
 } Attention;
 
 /* NULL: it is that, and *a says which. Else what keeps it from it; "": it has not two products in a loop. */
@@ -56,5 +58,6 @@ const char *attention_match(const Kernel *, Attention *a);
    and v have them in any dimension but the last. */
 const char *decode_match(const Kernel *, Attention *a);
 int64_t decode_tasks(const Kernel *); /* of its grid; -1: known at run time only, or too many */
+int64_t decode_page(const Kernel *, const Attention *); /* keys of a page */
 
 #endif

@@ -33,20 +33,49 @@ static bool is_of_task(const Kernel *k, const Affine *a) {
     return a->c >= 0;
 }
 
-/* k[.., j, .., c]: one dimension has the keys, the last one the width, a task's numbers tell the others. */
+/* j, or j % u of pages of u keys. */
+static bool is_key(const Softmax *f, const Param *p, int d, bool paged) {
+    Affine want = affine_term(TERM_POS, f->a->key, 1, 1);
+    if (paged && (!size_is_number(p->dim[d]) || !affine_modulo(&want, p->dim[d].c))) return false;
+    return affine_equal(&f->a->keys_at->sub.p[d].lo, &want);
+}
+
+/* The load of a page's number. */
+static const Op *page_load(const Affine *a) {
+    const Value *page = a->nterm == 1 && a->term[0].kind == TERM_VALUE ? a->term[0].value : NULL;
+    const Op *load = page ? match_op(page, OP_LOAD) : NULL;
+    Affine whole = load ? affine_value(load->res.p[0]) : *a;
+    return load && load->sub.n && page->type.elem == ELEM_I32 && affine_equal(a, &whole) ? load : NULL;
+}
+
+/* table[.., j / u] */
+static bool pages_fit(const Softmax *f, int64_t u) {
+    const Op *load = f->a->pages_at;
+    int last = load->sub.n - 1;
+    Affine want = affine_term(TERM_POS, f->a->key, 1, u);
+    for (int d = 0; d < last; d++)
+        if (!is_of_task(f->k, &load->sub.p[d].lo)) return false;
+    return affine_equal(&load->sub.p[last].lo, &want);
+}
+
+/* k[.., j, .., c]: one dimension has the keys, or one their pages and one the places of a page; the last one has the
+   width, a task's numbers tell the others. */
 static bool keys_fit(Softmax *f) {
     Attention *a = f->a;
     const Param *p = &f->k->param.p[a->k];
     int n = a->keys_at->sub.n, found = 0;
     if (n < 2 || n != p->ndim || !match_is_pos(&a->keys_at->sub.p[n - 1].lo, a->column)) return false;
+    for (int d = 0; d < n - 1 && !a->pages_at; d++)
+        if ((a->pages_at = page_load(&a->keys_at->sub.p[d].lo))) a->pages_dim = d;
     for (int d = 0; d < n - 1; d++)
-        if (match_is_pos(&a->keys_at->sub.p[d].lo, a->key))
+        if (is_key(f, p, d, a->pages_at))
             a->keys_dim = d, found++;
-        else if (!is_of_task(f->k, &a->keys_at->sub.p[d].lo))
+        else if (!(a->pages_at && d == a->pages_dim) && !is_of_task(f->k, &a->keys_at->sub.p[d].lo))
             return false;
-    a->keys = p->dim[a->keys_dim];
+    if (found != 1 || (a->pages_at && !pages_fit(f, p->dim[a->keys_dim].c))) return false;
+    a->keys = a->pages_at ? f->k->param.p[a->pages_at->param].dim[a->pages_at->sub.n - 1] : p->dim[a->keys_dim];
     a->width = p->dim[n - 1];
-    return found == 1 && access_equal(a->keys_at, f->values_at);
+    return access_equal(a->keys_at, f->values_at);
 }
 
 static bool find_places(Softmax *f) {
@@ -91,6 +120,12 @@ static bool begins_inside(const Softmax *f) {
     return false;
 }
 
+/* Then keys that are read together are on one page. */
+static bool begins_page(const Softmax *f) {
+    double n;
+    return match_number(f->a->loop->arg.p[0], &n) && n == 0;
+}
+
 int64_t decode_tasks(const Kernel *k) {
     int64_t n = 1;
     for (int i = 0; i < k->ngrid - 1; i++) {
@@ -102,6 +137,8 @@ int64_t decode_tasks(const Kernel *k) {
     return n;
 }
 
+int64_t decode_page(const Kernel *k, const Attention *a) { return k->param.p[a->k].dim[a->keys_dim].c; }
+
 const char *decode_match(const Kernel *k, Attention *a) {
     Softmax f = {.k = k, .a = a};
     bool guarded;
@@ -112,5 +149,6 @@ const char *decode_match(const Kernel *k, Attention *a) {
     if (!scaled) return "its scale is not a positive number";
     if (!ends_fit(&f)) return "its keys are not a task's own numbers";
     if (!begins_inside(&f)) return "its keys may begin before the first";
+    if (a->pages_at && !begins_page(&f)) return "its keys on pages do not begin with the first";
     return softmax_alone(&f) ? NULL : "it has another result";
 }

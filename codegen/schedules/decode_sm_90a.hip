@@ -8,17 +8,21 @@ enum {
     $kernel_PANEL = 16 * 128, /* bytes of 64 columns of 16 keys */
     $kernel_VALUES = $PANELS * $kernel_PANEL,
     $kernel_STAGE = 2 * $kernel_VALUES,
-    $kernel_SHARE = ($ROWS * $D + $PARTS - 1) / $PARTS, /* of the results, that a workgroup puts together */
-    /* workgroup memory; the warps' sums, [WARPS][$ROWS][$D], take the place of the rings */
-    $kernel_TOPS = $STAGES * $kernel_WARPS * $kernel_STAGE, /* the warps' largest scores, [WARPS][$ROWS], and sums of weights */
-    $kernel_SENT = $kernel_TOPS + 8 * $kernel_WARPS * $ROWS, /* sums from the workgroups of the cluster, [$PARTS][SHARE] */
-    $kernel_ENDS = $kernel_SENT + $PARTS * $kernel_SHARE * 4 /* their largest scores, [$PARTS][$ROWS], and sums of weights */
+    /* workgroup memory; a warp's sums, [$ROWS][$D], take the place of its ring */
+    $kernel_RING = $STAGES * $kernel_STAGE,
+    $kernel_TOPS = $kernel_WARPS * $kernel_RING, /* the warps' largest scores, [WARPS][$ROWS], and sums of weights */
+?parts     $kernel_SHARE = ($ROWS * $D + $PARTS - 1) / $PARTS, /* of the results, that a workgroup puts together */
+?parts     $kernel_SENT = $kernel_TOPS + 8 * $kernel_WARPS * $ROWS, /* sums from the workgroups of the cluster, [$PARTS][SHARE] */
+?parts     $kernel_ENDS = $kernel_SENT + $PARTS * $kernel_SHARE * 4 /* their largest scores, [$PARTS][$ROWS], and sums of weights */
 };
 
-/* Keys first .. last - 1 of so many, and where the first of all is in k and v. */
+?dense /* Keys first .. last - 1 of so many, and where the first of all is in k and v. */
+?paged /* Keys first .. last - 1 of so many, where the first of each page is in k and v, how many pages those have, and the task's row of
+?paged    the table. */
 typedef struct {
     int64_t place;
     int first, last, all;
+?paged     int64_t pages, row;
 } $kernel_task;
 
 TILE_FN $kernel_task $kernel_find($call call, int64_t task) {
@@ -33,7 +37,21 @@ $find}
 ?parts     return t;
 ?parts }
 
+/* The keys of this workgroup. */
+TILE_FN $kernel_task $kernel_mine($call call) {
+?whole     return $kernel_find(call, tile_group());
+?parts     return $kernel_part($kernel_find(call, tile_group() / $PARTS), (int)(tile_group() % $PARTS));
+}
+
 /* ---- copies ---- */
+
+?dense /* Where a key's row is in k and v. */
+?dense TILE_FN int64_t $kernel_place($call, $kernel_task t, int64_t key) { return t.place + key * $STRIDE; }
+?paged /* Where the row of the first of 16 keys is in k and v; -1: on no page. Those behind the table are on page 0. */
+?paged TILE_FN int64_t $kernel_place($call call, $kernel_task t, int64_t key) {
+?paged     const int page = key < t.all ? tile_look_i32($table + t.row + key / $PAGE) : 0;
+?paged     return tile_inside(page, t.pages) ? t.place + page * (int64_t)$PAGE_STRIDE + key % $PAGE * $STRIDE : -1;
+?paged }
 
 /* Where 16 bytes of a key's row lie: eight neighbours of eight keys are in different banks. */
 TILE_FN uint32_t $kernel_chunk(uint32_t at, int key, int chunk) {
@@ -48,10 +66,11 @@ TILE_FN void $kernel_copy16(uint32_t to, const $elem *k, const $elem *v, int n, 
     tile_copy_once(at + $kernel_VALUES, v + row * $STRIDE + 8 * chunk, bytes);
 }
 
-/* The warp's 16 keys from `key` on, and their values; zeros from the end on. A group of copies, even of none. */
-TILE_FN void $kernel_copy($call call, $kernel_task t, uint32_t to, int64_t key) {
-    const int64_t from = t.place + key * $STRIDE, there = tile_min_i32(t.last, t.all) - key;
-    const $elem *k = $k_at + from, *v = $v_at + from;
+/* The warp's 16 keys from `key` on, and their values, from their place; zeros from the end on. A group of copies, even of none. */
+TILE_FN void $kernel_copy($call call, $kernel_task t, uint32_t to, int64_t key, int64_t place) {
+?dense     const int64_t there = tile_min_i32(t.last, t.all) - key;
+?paged     const int64_t there = place < 0 ? 0 : t.last - key;
+    const $elem *k = $k_at + place, *v = $v_at + place;
     const int lane = tile_thread() & 31;
     if (there >= 16)
 #pragma unroll
@@ -62,6 +81,23 @@ TILE_FN void $kernel_copy($call call, $kernel_task t, uint32_t to, int64_t key) 
             $kernel_copy16(to, k, v, 32 * i + lane, (32 * i + lane) / $kernel_CHUNKS < there ? 16 : 0);
     tile_copy_commit();
 }
+
+?dependent /* The warp's first keys to the L2: a hint, which may come before it is known which they are. */
+?dependent TILE_FN void $kernel_bring($call call, $kernel_task t) {
+?dependent     const int end = tile_min_i32(t.last, t.all);
+?dependent     for (int64_t key = t.first + 16 * (tile_thread() / 32); key < end; key += $KEYS) {
+?dependent         if (key >= t.first + $AHEAD) break;
+?dependent         const int64_t place = $kernel_place(call, t, key);
+?paged_dependent         if (place < 0) continue;
+?dependent #pragma unroll
+?dependent         for (int i = tile_thread() & 31; i < 16 * $PANELS; i += 32) {
+?dependent             const int64_t from = place + i / $PANELS * $STRIDE + i % $PANELS * 64;
+?dependent             if (key + i / $PANELS >= end) continue;
+?dependent             tile_prefetch_line($k_at + from);
+?dependent             tile_prefetch_line($v_at + from);
+?dependent         }
+?dependent     }
+?dependent }
 
 /* ---- products: a thread has the rows 2 (lane % 4) and + 1 of each block of 8 ---- */
 
@@ -168,13 +204,20 @@ TILE_FN void $kernel_attend($call call, $kernel_sums *sums, char *lds, $kernel_t
     char *ring = lds + warp * $STAGES * $kernel_STAGE;
     int64_t key = (int64_t)t.first + 16 * warp;
     int s = 0, next = $STAGES - 1;
-    for (int i = 0; i < $STAGES - 1; i++) $kernel_copy(call, t, tile_shared(ring) + i * $kernel_STAGE, key + i * $KEYS);
+    int64_t place[$STAGES]; /* of keys that are copied next */
+#pragma unroll
+    for (int i = 0; i < $STAGES; i++) place[i] = $kernel_place(call, t, key + i * $KEYS);
+#pragma unroll
+    for (int i = 0; i < $STAGES - 1; i++) $kernel_copy(call, t, tile_shared(ring) + i * $kernel_STAGE, key + i * $KEYS, place[i]);
+    int64_t ahead = place[$STAGES - 1];
     for (; key < t.last; key += $KEYS) {
+?dependent         if (key + ($STAGES - 1) * $KEYS >= t.last) tile_let_go();
         char *stage = ring + s * $kernel_STAGE;
         float x[$BLOCKS][4];
         tile_copy_wait($STAGES - 2);
         tile_wave_sync();
-        $kernel_copy(call, t, tile_shared(ring) + next * $kernel_STAGE, key + ($STAGES - 1) * $KEYS);
+        $kernel_copy(call, t, tile_shared(ring) + next * $kernel_STAGE, key + ($STAGES - 1) * $KEYS, ahead);
+        ahead = $kernel_place(call, t, key + $STAGES * $KEYS);
         $kernel_scores(x, q, tile_shared(stage), (int)tile_min_i64(16, t.last - key));
 #pragma unroll
         for (int b = 0; b < $BLOCKS; b++) $kernel_softmax(sums, x[b], b);
@@ -201,59 +244,52 @@ TILE_FN void $kernel_ends(const float *m, int n, float *top, float *sum) {
 /* The row of a thread's elements i & 1 of block i / 2. */
 TILE_FN int $kernel_row(int i) { return i / 2 * 8 + 2 * (tile_thread() & 3) + (i & 1); }
 
-TILE_FN void $kernel_leave_ends(const $kernel_sums *sums, char *lds) {
-    float *m = (float *)(lds + $kernel_TOPS);
-    int warp = tile_thread() / 32;
-#pragma unroll
-    for (int i = 0; i < 2 * $BLOCKS; i++) {
-        float l = sums->l[i / 2][i & 1];
-        for (int apart = 4; apart < 32; apart *= 2) l += tile_shuffle_xor_f32(l, apart);
-        if ($kernel_row(i) >= $ROWS || (tile_thread() & 31) >= 4) continue;
-        m[warp * $ROWS + $kernel_row(i)] = sums->m[i / 2][i & 1];
-        m[($kernel_WARPS + warp) * $ROWS + $kernel_row(i)] = l;
-    }
-}
-
-TILE_FN void $kernel_leave_sums(const $kernel_sums *sums, char *lds) {
-    float *o = (float *)lds, *m = (float *)(lds + $kernel_TOPS);
+/* A warp's sums to where its ring was, which it alone has read. */
+TILE_FN void $kernel_leave(const $kernel_sums *sums, char *lds) {
     int warp = tile_thread() / 32, lane = tile_thread() & 31;
+    float *o = (float *)(lds + warp * $kernel_RING), *m = (float *)(lds + $kernel_TOPS);
+    tile_wave_sync();
 #pragma unroll
     for (int i = 0; i < 2 * $BLOCKS; i++) {
         int row = $kernel_row(i);
-        float top, sum;
+        float l = sums->l[i / 2][i & 1];
+        for (int apart = 4; apart < 32; apart *= 2) l += tile_shuffle_xor_f32(l, apart);
         if (row >= $ROWS) continue;
-        $kernel_ends(m + row, $kernel_WARPS, &top, &sum);
-        float by = $kernel_weight(sums->m[i / 2][i & 1], top);
+        if (lane < 4) m[warp * $ROWS + row] = sums->m[i / 2][i & 1], m[($kernel_WARPS + warp) * $ROWS + row] = l;
 #pragma unroll
-        for (int u = 0; u < $D / 8; u++)
-            o[(warp * $ROWS + row) * $D + 8 * u + (lane >> 2)] = sums->o[i / 2][u / 2][u % 2 * 2 + (i & 1)] * by;
+        for (int u = 0; u < $D / 8; u++) o[row * $D + 8 * u + (lane >> 2)] = sums->o[i / 2][u / 2][u % 2 * 2 + (i & 1)];
     }
 }
 
-TILE_FN float $kernel_sum(const char *lds, int i) {
+/* Of all warps, relative to their largest score. */
+TILE_FN float $kernel_sum(const char *lds, int i, float *top, float *l) {
+    const float *m = (const float *)(lds + $kernel_TOPS) + i / $D;
     float sum = 0;
-    for (int warp = 0; warp < $kernel_WARPS; warp++) sum += ((const float *)lds)[warp * $ROWS * $D + i];
+    $kernel_ends(m, $kernel_WARPS, top, l);
+    for (int warp = 0; warp < $kernel_WARPS; warp++)
+        sum += ((const float *)(lds + warp * $kernel_RING))[i] * $kernel_weight(m[warp * $ROWS], *top);
     return sum;
 }
 
 ?whole TILE_FN void $kernel_store($elem *o, const char *lds) {
 ?whole     for (int i = tile_thread(); i < $ROWS * $D; i += $threads) {
-?whole         float top, sum;
-?whole         $kernel_ends((const float *)(lds + $kernel_TOPS) + i / $D, $kernel_WARPS, &top, &sum);
-?whole         o[i] = tile_$type_of_f32($kernel_sum(lds, i) / sum);
+?whole         float top, l, sum = $kernel_sum(lds, i, &top, &l);
+?whole         o[i] = tile_$type_of_f32(sum / l);
 ?whole     }
 ?whole }
 ?parts /* Sums to the workgroup that puts them together, what they are relative to to all. */
 ?parts TILE_FN void $kernel_send(const char *lds, int part) {
 ?parts     uint32_t sent = tile_shared(lds) + $kernel_SENT + 4 * part * $kernel_SHARE, ends = tile_shared(lds) + $kernel_ENDS;
-?parts     for (int i = tile_thread(); i < $ROWS * $D; i += $threads)
-?parts         tile_cluster_store(sent + i % $kernel_SHARE * 4, i / $kernel_SHARE, $kernel_sum(lds, i));
+?parts     for (int i = tile_thread(); i < $ROWS * $D; i += $threads) {
+?parts         float top, l;
+?parts         tile_cluster_store(sent + i % $kernel_SHARE * 4, i / $kernel_SHARE, $kernel_sum(lds, i, &top, &l));
+?parts     }
 ?parts     for (int i = tile_thread(); i < $ROWS * $PARTS; i += $threads) {
 ?parts         int row = i % $ROWS;
-?parts         float top, sum;
-?parts         $kernel_ends((const float *)(lds + $kernel_TOPS) + row, $kernel_WARPS, &top, &sum);
+?parts         float top, l;
+?parts         $kernel_ends((const float *)(lds + $kernel_TOPS) + row, $kernel_WARPS, &top, &l);
 ?parts         tile_cluster_store(ends + 4 * (part * $ROWS + row), i / $ROWS, top);
-?parts         tile_cluster_store(ends + 4 * (($PARTS + part) * $ROWS + row), i / $ROWS, sum);
+?parts         tile_cluster_store(ends + 4 * (($PARTS + part) * $ROWS + row), i / $ROWS, l);
 ?parts     }
 ?parts }
 
@@ -272,21 +308,19 @@ TILE_FN float $kernel_sum(const char *lds, int i) {
 TILE_KERNEL_CLUSTER($kernel, $call, $threads, $PARTS) {
     TILE_LDS(lds, $lds);$refuse
     const int64_t task = tile_group() / $PARTS;
-    const int part = (int)(tile_group() % $PARTS);
     uint32_t q[$BLOCKS][$D / 16][2];
     $kernel_sums sums;
 ?parts     tile_cluster_arrive();
-?dependent     tile_follow();
-?whole     const $kernel_task t = $kernel_find(call, task);
-?parts     const $kernel_task t = $kernel_part($kernel_find(call, task), part);
+?dependent     $kernel_bring(call, $kernel_mine(call));
+?dependent     tile_behind();
+    const $kernel_task t = $kernel_mine(call);
     $kernel_queries(q, $q_at + task * $ROWS * $D);
     $kernel_begin(&sums);
     $kernel_attend(call, &sums, lds, t, q);
-    $kernel_leave_ends(&sums, lds);
-    tile_sync(); /* all rings have been read */
-    $kernel_leave_sums(&sums, lds);
+    $kernel_leave(&sums, lds);
     tile_sync();
 ?whole     $kernel_store($o_at + task * $ROWS * $D, lds);
+?parts     const int part = (int)(tile_group() % $PARTS);
 ?parts     tile_cluster_wait(); /* all have begun */
 ?parts     $kernel_send(lds, part);
 ?parts     tile_cluster_arrive();
