@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """How far the cost model's predictions for sm_90a are from what a GPU takes.
 
-model.py build TILEC FOLDER          compiles the programs of CASES into FOLDER, with their libraries
+model.py build TILEC FOLDER          compiles the programs of cases() into FOLDER, with their libraries
 model.py measure FOLDER [OUT]        on a GPU: one JSON line a case; times of the same arguments again and again, as `tilec tune` takes them
-model.py compare TILEC FILE [--all]  the lines of the last commit in FILE beside what `tilec explain` predicts: the factors
+model.py compare TILEC FILE [N [--all]]  each Nth line of the last commit in FILE beside what `tilec explain` predicts: the factors above 2,
+                                     or all
 
 `us` is the time of a run among many in a graph; `run_us` that of one run which the host waits for."""
 import datetime, json, math, os, re, statistics, subprocess, sys, tempfile, time
@@ -159,10 +160,10 @@ def predicted(tilec, line, folder):
     return sum(map(float, found)) if found else None
 
 
-def compare(tilec, path, everything):
+def compare(tilec, path, each, everything):
     with open(path) as f:
         lines = [json.loads(line) for line in f]
-    lines = [line for line in lines if line["commit"] == lines[-1]["commit"]]
+    lines = [line for line in lines if line["commit"] == lines[-1]["commit"]][::each]
     factors = []
     folder = tempfile.TemporaryDirectory()
     for line in lines:
@@ -186,8 +187,8 @@ def main():
         build(*rest)
     elif word == "measure" and len(rest) in (1, 2):
         measure(rest[0], rest[1] if len(rest) == 2 else "/dev/stdout")
-    elif word == "compare" and len(rest) in (2, 3):
-        compare(rest[0], rest[1], rest[2:] == ["--all"])
+    elif word == "compare" and len(rest) in (2, 3, 4):
+        compare(rest[0], rest[1], int(rest[2]) if len(rest) > 2 else 1, rest[3:] == ["--all"])
     else:
         sys.exit(__doc__)
 
