@@ -245,12 +245,47 @@ static void fill_sums(Schedule *s, const Product *p, int tall) {
     schedule_hole(s, "b", two ? "each b" : "b");
     schedule_hole(s, "each", two ? " and product" : "");
     schedule_hole(s, "sums", fn_text(f, "%s%s_SUMS", two ? "2 * " : "", function));
-    schedule_hole(s, "given", two ? "float x, float y" : "float x");
     schedule_hole(s, "args", two ? "x, y" : "x");
-    schedule_hole(s, "first", p->stores > 1 ? "0, " : "");
-    schedule_hole(s, "held", two ? fn_text(f, "acc[r], acc[%s_SUMS + r]", function) : "acc[r]");
     const char *total = fn_text(f, "%s_total(sent, r)", function);
     schedule_hole(s, "totals", two ? fn_text(f, "%s, %s_total(sent + %s_SENT, r)", total, function, function) : total);
+}
+
+/* What is stored for the sums x and y, or those numbered q of them, at [i, j]; of two results for one of them. */
+static const char *stored_text(Schedule *s, const Product *p, int which, bool blocks) {
+    Fn *f = &s->f;
+    const char *q = blocks ? "[q]" : "", *pick = p->stores > 1 ? fn_text(f, "%d, ", which) : "";
+    if (p->plain) return fn_text(f, "%s%s", which ? "y" : "x", q);
+    const char *sums = fn_text(f, p->sums > 1 ? "x%s, y%s" : "x%s", q, q);
+    const char *place = blocks ? "i[q & 1], j[q >> 1]" : "i, j";
+    return fn_text(f, "%s_result(call, %s%s, %s)", s->launch->function, pick, sums, place);
+}
+
+/* Results leave in blocks of 8 rows through workgroup memory, or apart from registers. */
+static void fill_blocks(Schedule *s, const Product *p, const SkinnyPlan *plan, bool blocks) {
+    Fn *f = &s->f;
+    const char *how = blocks ? "tiled" : "apart", *function = s->launch->function;
+    bool bare = blocks && p->plain, two = p->sums > 1;
+    int wide = plan->facts->columns / p->sums;
+    const char *words[] = {plan->parts > 1 ? "split" : "whole", p->plain ? "plain" : "result"};
+    schedule_kind(s, how);
+    for (int i = 0; i < 2; i++) schedule_kind(s, fn_text(f, "%s_%s", words[i], how));
+    if (p->stores > 1) schedule_kind(s, fn_text(f, "%s_both", how));
+    if (plan->parts > 1 && two) schedule_kind(s, fn_text(f, "split_%s_two", how));
+    schedule_number(s, "TOGETHER", blocks ? 4 : 1);
+    schedule_number(s, "STORES", p->stores);
+    schedule_number(s, "FIRST", 1 + p->sums);
+    schedule_hole(s, "take", bare ? "" : fn_text(f, "%s_call call, ", f->p->name));
+    schedule_hole(s, "give", bare ? "" : "call, ");
+    schedule_hole(s, "mapped", blocks ? fn_text(f, "const %s_maps *maps, ", function) : "");
+    schedule_hole(s, "maps", blocks ? "&maps, " : "");
+    schedule_hole(s, "value", stored_text(s, p, 0, blocks));
+    schedule_hole(s, "other", stored_text(s, p, 1, blocks));
+    const char *given = blocks ? "const float x[4]" : "float x", *more = blocks ? ", const float y[4]" : ", float y";
+    schedule_hole(s, "given", fn_text(f, "%s%s", given, two ? more : ""));
+    const char *held = blocks ? "acc + r" : "acc[r]", *second = blocks ? "acc + %s_SUMS + r" : "acc[%s_SUMS + r]";
+    schedule_hole(s, "held", two ? fn_text(f, "%s, %s", held, fn_text(f, second, function)) : held);
+    fill_clamp(s, 'i', f->k->param.p[p->c[0]].dim[0].c, plan->rows);
+    fill_clamp(s, 'j', f->k->param.p[p->c[0]].dim[1].c, (int64_t)wide * plan->beside);
 }
 
 bool skinny_prepare(Schedule *s) {
@@ -261,6 +296,8 @@ bool skinny_prepare(Schedule *s) {
         skinny_plan(s->f.hip->target, k->range.p[0].of.c, k->range.p[1].of.c, p.depth, p.sums, k->range.p[1].size);
     if (!plan.facts) return false;
     int tall = plan.facts->columns, stage = (tall + plan.rows) * plan.deep * 2;
+    bool blocks = plan.rows > 8 && stores_by_tiles(&k->param.p[p.c[0]]);
+    int out = blocks ? p.stores * tall / p.sums * plan.rows * 2 : 0;
     Maps maps = {.n = 0};
     MatrixSchedule facts = *plan.facts;
     facts.threads = 128 * (tall / 64 / p.sums + 1); /* a warpgroup copies */
@@ -269,12 +306,15 @@ bool skinny_prepare(Schedule *s) {
     fill_cluster(s, &plan);
     maps_add(&maps, s, &p.a, 1, plan.rows / plan.beside);
     maps_add(&maps, s, p.b, p.sums, p.across || p.sums > 1 ? 64 : tall);
+    if (blocks) maps_add(&maps, s, p.c, p.stores, 8);
     schedule_maps(s, maps.map, maps.param, maps.n);
     product_fill_sizes(s, &p);
     product_fill_result(s, &p);
     fill_sums(s, &p, tall);
+    fill_blocks(s, &p, &plan, blocks);
+    schedule_hole(s, "once", k->range.p[0].of.c <= plan.rows ? "_once" : "");
     schedule_number(s, "ROWS", plan.rows);
     schedule_number(s, "DEEP", plan.deep);
-    schedule_number(s, "STAGES", (plan.facts->lds_bytes - 2048) / stage);
+    schedule_number(s, "STAGES", (plan.facts->lds_bytes - 2048 - out) / stage);
     return true;
 }

@@ -48,8 +48,9 @@ static void fill(Text *to, const Schedule *s, const char *text) {
             fill_line(to, s, line, end);
             continue;
         }
-        const char *rest = strchr(line, ' ') + 1;
-        if (kind_is(s, line + 1, (size_t)(rest - line - 2))) fill_line(to, s, rest, end);
+        const char *rest = line + strcspn(line, " \n");
+        bool taken = kind_is(s, line + 1, (size_t)(rest - line - 1));
+        if (taken) fill_line(to, s, rest + (*rest == ' '), end);
     }
 }
 
@@ -126,7 +127,10 @@ void schedule_begin(Schedule *s, const MatrixSchedule *facts) {
 static const struct {
     const char *name;
     bool (*prepare)(Schedule *);
-} schedules[] = {{"product", product_prepare}, {"skinny", skinny_prepare}, {"attention", attention_prepare}, {"decode", decode_prepare}};
+} schedules[] = {{"product", product_prepare},
+                 {"skinny", skinny_prepare},
+                 {"attention", attention_prepare},
+                 {"decode", decode_prepare}};
 
 /* Names of the schedules' own functions. */
 static void names_take(Fn *f) {

@@ -10,8 +10,12 @@ enum {
     FEWEST_PANELS = 4, /* of a part */
     FEWEST_STAGES = 6, /* of two panels each, which are waited for half as often */
     FEWEST_ROWS = 8,   /* of a copy, and of a product */
-    MOST_ROWS = 64,    /* of a tile */
+    MANY_ROWS = 64,    /* enough for a tile of several */
+    MOST_ROWS = 128,   /* of a tile */
     FEWEST_TALL = 64,
+    MANY_BESIDE = 8,
+    FULL = 5, /* of FULL_OF workgroups that the machine holds */
+    FULL_OF = 6,
     COPIED = 20, /* rows of `a` or `b`, PANEL positions, in a unit of time: 50 bytes a cycle */
     MEETING = 30 /* units of time until parts are one sum */
 };
@@ -20,6 +24,15 @@ static int rows_of(const MatrixSchedule *s, int64_t rows) {
     int n = FEWEST_ROWS;
     while (n < rows && n < s->rows) n *= 2;
     return n;
+}
+
+/* Measured: 128 rows come faster to each workgroup alone; eight workgroups pay where they fill the machine, whose parts
+   have 16 or 18 processors each. */
+static bool beside_pays(const MatrixSchedule *s, const SkinnyPlan *p, int64_t groups) {
+    int64_t rounds = ceil_div(groups, s->at_once);
+    if (p->beside == 1) return true;
+    if (p->rows > MANY_ROWS || p->rows % (FEWEST_ROWS * p->beside)) return false;
+    return p->beside < MANY_BESIDE || FULL_OF * groups >= FULL * rounds * s->at_once;
 }
 
 /* One of a schedule's rows, its clusters used so. */
@@ -32,9 +45,10 @@ static SkinnyPlan plan_of(const MatrixSchedule *s, int64_t rows, int64_t columns
     int64_t groups = across * ceil_div(rows, p.rows) * parts, steps = ceil_div(ceil_div(depth, p.deep), parts);
     double step = (s->columns + (double)p.rows / beside) / COPIED * p.deep / PANEL;
     p.time = (double)ceil_div(groups, s->at_once) * (double)steps * step + (parts > 1 ? MEETING : 0);
-    bool tall = rows <= p.rows || p.rows == MOST_ROWS; /* lower tiles would read b more often */
+    bool many = rows > MOST_ROWS || sums > 1;                    /* of two sums no tile has more than MANY_ROWS */
+    bool tall = rows <= p.rows || (many && p.rows >= MANY_ROWS); /* lower tiles would read b more often */
     bool fits = parts == 1 || (groups <= s->at_once && depth >= (int64_t)FEWEST_PANELS * PANEL * parts);
-    if (!tall || !fits || p.rows % (FEWEST_ROWS * beside)) p.facts = NULL;
+    if (!tall || !fits || !beside_pays(s, &p, groups)) p.facts = NULL;
     return p;
 }
 

@@ -54,6 +54,12 @@ TILE_FN void tile_mbar_wait(uint32_t bar, int parity) {
 
 /* ---- copies ---- */
 
+/* Of memory that is not read again: L2 forgets it first. */
+TILE_FN uint64_t tile_once(void) {
+    uint64_t policy;
+    asm("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(policy));
+    return policy;
+}
 TILE_FN void tile_tma_load2(uint32_t to, const tile_tensor_map *map, int c0, int c1, uint32_t bar) {
     asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {%2, "
                  "%3}], [%4];" ::"r"(to),
@@ -64,6 +70,13 @@ TILE_FN void tile_tma_load3(uint32_t to, const tile_tensor_map *map, int c0, int
     asm volatile("cp.async.bulk.tensor.3d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {%2, %3, "
                  "%4}], [%5];" ::"r"(to),
                  "l"(map), "r"(c0), "r"(c1), "r"(c2), "r"(bar)
+                 : "memory");
+}
+/* The same of what is not read again. */
+TILE_FN void tile_tma_load2_once(uint32_t to, const tile_tensor_map *map, int c0, int c1, uint32_t bar) {
+    asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.L2::cache_hint "
+                 "[%0], [%1, {%2, %3}], [%4], %5;" ::"r"(to),
+                 "l"(map), "r"(c0), "r"(c1), "r"(bar), "l"(tile_once())
                  : "memory");
 }
 /* To the same place of every workgroup of the cluster in `mask`, completing the barrier of each. */
@@ -84,12 +97,10 @@ TILE_FN void tile_tma_store3(const tile_tensor_map *map, int c0, int c1, int c2,
                  "r"(c0), "r"(c1), "r"(c2), "r"(from)
                  : "memory");
 }
-/* 16 bytes by a thread, of which so many are read; the others are 0. They are not read again: L2 forgets them first. */
+/* 16 bytes by a thread, of which so many are read; the others are 0. They are not read again. */
 TILE_FN void tile_copy_once(uint32_t to, const void *from, int bytes) {
-    uint64_t policy;
-    asm("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(policy));
     asm volatile("cp.async.cg.shared.global.L2::cache_hint [%0], [%1], 16, %2, %3;" ::"r"(to), "l"(from), "r"(bytes),
-                 "l"(policy)
+                 "l"(tile_once())
                  : "memory");
 }
 /* A group of this thread's copies; until all but the last n groups have come. */
@@ -137,8 +148,15 @@ TILE_FN void tile_stmatrix4(uint32_t at, uint32_t a, uint32_t b, uint32_t c, uin
                  "r"(d)
                  : "memory");
 }
-/* Elements of 16 bits from row `row` of panels of 64 columns as copies swizzle them, 64 rows each: `at` is where the row begins. */
-TILE_FN uint32_t tile_panel_at(uint32_t at, int row, int j) { return at + (j >> 6) * 8192 + (((j >> 3 ^ row) & 7) << 4); }
+/* Two of them, each with its columns where rows would go. */
+TILE_FN void tile_stmatrix2_across(uint32_t at, uint32_t a, uint32_t b) {
+    asm volatile("stmatrix.sync.aligned.m8n8.x2.trans.shared.b16 [%0], {%1, %2};" ::"r"(at), "r"(a), "r"(b) : "memory");
+}
+/* Elements of 16 bits from row `row` of panels of 64 columns as copies swizzle them, 64 rows each: `at` is where the
+ * row begins. */
+TILE_FN uint32_t tile_panel_at(uint32_t at, int row, int j) {
+    return at + (j >> 6) * 8192 + (((j >> 3 ^ row) & 7) << 4);
+}
 TILE_FN uint16_t tile_panel_load(uint32_t at, int row, int j) {
     uint16_t x;
     asm volatile("ld.shared.u16 %0, [%1];" : "=h"(x) : "r"(tile_panel_at(at, row, j) + (j & 7) * 2) : "memory");
