@@ -150,6 +150,7 @@ typedef struct {
     const SyncBackend *sync;
     void (*settle)(Fn *);                    /* before control flow parts or meets; NULL: nothing */
     void (*before_loop)(Fn *, const Op *);   /* NULL: nothing */
+    void (*after_loop)(Fn *, const Op *);    /* likewise */
     void (*before)(Fn *, const Op *);        /* any operation, a step or not; NULL: nothing */
     void (*step)(Fn *, const Op *);          /* all but elementwise operations and control; loads_apart: loads of tiles */
 } Backend;

@@ -175,6 +175,7 @@ static void emit_for(Fn *f, const Op *op) {
     f->indent--;
     fn_line(f, "}");
     f->scratch = mark;
+    if (f->back->after_loop) f->back->after_loop(f, op);
 }
 
 /* ---- conditions ---- */

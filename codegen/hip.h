@@ -101,6 +101,7 @@ void hip_first_tiles(Fn *, const Op *loop); /* hip_ahead.c */
 void hip_next_tiles(Fn *, const Op *);
 void hip_store(Fn *, const Op *);
 void hip_reduce(Fn *, const Op *);
+void hip_late_sums(Fn *, const Op *loop);
 void hip_arg(Fn *, const Op *);
 void hip_prefix(Fn *, const Op *);
 void hip_convert(Fn *, const Op *);

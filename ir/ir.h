@@ -207,6 +207,7 @@ struct Op {
     int16_t param;   /* LOAD, STORE */
     StoreMode mode;  /* STORE */
     bool ahead;      /* LOAD of a tile in a loop's body, in the form `layout`: fetched a step before it is read */
+    bool late;       /* SUM in a loop's body, in the form `layout`: threads add their shares behind the loop */
     VEC(Span) sub;   /* LOAD, STORE: one a dimension (rank first on a symmetric parameter); WAIT, SIGNAL: one a flag dimension */
     int flag;        /* WAIT, SIGNAL */
     Span dest;       /* along the flag's axis. SIGNAL: ranks whose words are written; WAIT: source ranks waited for */
@@ -409,6 +410,8 @@ Op *build_yield(Builder *, Value *const *value, int n);
 
 const Layout *value_layout(const Kernel *, const Value *); /* NULL: none */
 bool load_may_be_ahead(const Kernel *, const Op *load); /* of the tiles of the loop around it, before its body begins */
+/* The value that the loop around it carries and that it is added to, and nothing else looks at, which begins at 0; -1. */
+int sum_of_loop(const Op *sum);
 /* Each lane that has an element of `large` has its counterpart of `small`, whose ranges are some of the same. */
 bool layout_serves(const Kernel *, const Value *small, const Value *large);
 

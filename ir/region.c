@@ -15,6 +15,24 @@ bool region_synchronises(const Region *r) {
     return false;
 }
 
+static int affine_uses(const Affine *a, const Value *v) {
+    int n = 0;
+    for (int i = 0; i < a->nterm; i++) n += a->term[i].kind == TERM_VALUE && a->term[i].value == v;
+    return n;
+}
+
+int region_uses(const Region *r, const Value *v, const Op **user) {
+    int n = 0;
+    for (const Op *op = r ? r->first : NULL; op; op = op->next) {
+        int before = n;
+        for (int i = 0; i < op->arg.n; i++) n += op->arg.p[i] == v;
+        for (int i = 0; i < op->sub.n; i++) n += affine_uses(&op->sub.p[i].lo, v);
+        if (n > before) *user = op;
+        for (int i = 0; i < 2; i++) n += region_uses(op->region[i], v, user);
+    }
+    return n;
+}
+
 static bool affine_counts_tiles(const Affine *a, int range) {
     for (int i = 0; i < a->nterm; i++)
         if (a->term[i].kind == TERM_INDEX && (range < 0 || a->term[i].id == range)) return true;

@@ -106,6 +106,34 @@ bool load_may_be_ahead(const Kernel *k, const Op *load) {
     return subscripts_ahead(load);
 }
 
+static bool is_zero(const Value *v) {
+    const Op *d = v->def;
+    while (d && (d->kind == OP_BROADCAST || d->kind == OP_CONVERT)) d = d->arg.p[0]->def;
+    return d && d->kind == OP_CONST && d->imm == 0 && d->fimm == 0;
+}
+
+/* The only operation of the region that takes the value in; NULL: there are others, or it stands in another one. */
+static const Op *only_user(const Region *r, const Value *v) {
+    const Op *user = NULL;
+    return region_uses(r, v, &user) == 1 && user->in == r ? user : NULL;
+}
+
+int sum_of_loop(const Op *sum) {
+    const Region *body = sum->in;
+    const Op *loop = body->parent, *add = only_user(body, sum->res.p[0]);
+    const Op *yield = add && add->kind == OP_ADD ? only_user(body, add->res.p[0]) : NULL;
+    if (sum->kind != OP_SUM || !loop || loop->kind != OP_FOR || !yield || yield->kind != OP_YIELD) return -1;
+    const Value *other = add->arg.p[add->arg.p[0] == sum->res.p[0]];
+    for (int i = 0; i < yield->arg.n; i++)
+        if (yield->arg.p[i] == add->res.p[0])
+            return body->arg.p[i] == other && only_user(body, other) == add && is_zero(loop->arg.p[2 + i]) ? i : -1;
+    return -1;
+}
+
+static void late_verify(Verifier *v, const Op *op) {
+    if (!(v->m->form & FORM_LAYOUT) || sum_of_loop(op) < 0) violation(v, op->loc, "a sum that cannot be made behind its loop");
+}
+
 static void ahead_verify(Verifier *v, const Op *op) {
     if (!(v->m->form & FORM_LAYOUT) || !load_may_be_ahead(v->k, op)) violation(v, op->loc, "a load that cannot be made a step ahead");
 }
@@ -115,6 +143,7 @@ static void region_layout_verify(Verifier *v, const Region *r) {
     for (const Op *op = r->first; op; op = op->next) {
         for (int i = 0; i < op->res.n; i++) value_verify(v, op->loc, op->res.p[i]);
         if (op->ahead) ahead_verify(v, op);
+        if (op->late) late_verify(v, op);
         for (int i = 0; i < 2; i++)
             if (op->region[i]) region_layout_verify(v, op->region[i]);
     }

@@ -79,3 +79,4 @@ void lay_insert(Lay *);   /* layout_insert.c: conversions where a layout is not 
 void lay_early(Lay *);    /* layout_early.c: loads before what does not need them */
 
 #endif
+void lay_late(Lay *);     /* layout_late.c: sums that are put together behind their loop */

@@ -6,27 +6,6 @@
 
 #include <string.h>
 
-/* ---- who uses a value ---- */
-
-static int uses_in_affine(const Affine *a, const Value *v) {
-    int n = 0;
-    for (int i = 0; i < a->nterm; i++) n += a->term[i].kind == TERM_VALUE && a->term[i].value == v;
-    return n;
-}
-
-/* Of a region and those inside; *user is the last one. */
-static int uses_of(const Region *r, const Value *v, const Op **user) {
-    int n = 0;
-    for (const Op *op = r ? r->first : NULL; op; op = op->next) {
-        int before = n;
-        for (int i = 0; i < op->arg.n; i++) n += op->arg.p[i] == v;
-        for (int i = 0; i < op->sub.n; i++) n += uses_in_affine(&op->sub.p[i].lo, v);
-        if (n > before) *user = op;
-        for (int i = 0; i < 2; i++) n += uses_of(op->region[i], v, user);
-    }
-    return n;
-}
-
 /* ---- the way of a carried value through the body: each operation takes it in, and nothing else looks at it ---- */
 
 typedef enum { WAY_NONE, WAY_SUM, WAY_MAX, WAY_MIN } Way;
@@ -63,7 +42,7 @@ static bool follows(const Op *loop, int carried, Way *way) {
     const Region *body = loop->region[0];
     const Value *v = body->arg.p[carried];
     const Op *user = NULL;
-    while (uses_of(body, v, &user) == 1 && user->in == body) {
+    while (region_uses(body, v, &user) == 1 && user->in == body) {
         if (user->kind == OP_YIELD) return user->arg.p[carried] == v;
         v = value_behind(user, v, way);
         if (!v) return false;
