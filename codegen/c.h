@@ -76,6 +76,7 @@ typedef struct {
     const char *pos, *begin, *count, *index;
     const char *first, *end; /* of a loop: where its first tile begins, and past the last position */
     int64_t most; /* positions of a tile, at most; -1: no bound is known */
+    const char *roll; /* of a rolled range on a GPU: the elements of its row behind a multiple; NULL: not asked for yet */
     bool natural; /* positions are never negative */
     bool missing; /* a position of the grid that may lie beyond the end: a task that finds nothing */
 } RangeText;
@@ -247,6 +248,7 @@ const char *nest_convert(Nest *, Elem to, Elem from, const char *text);
 const char *memory_c(Elem);
 const char *nest_element(Nest *, const Op *access);                    /* the lvalue, inside the tensor or not */
 const char *nest_place(Nest *, const Op *access, const char **inside); /* the lvalue; *inside: condition or NULL */
+const char *nest_row_place(Nest *, const Op *access, const char **inside); /* the same; the last subscript may be anywhere */
 const char *op_text(Fn *, const Op *, const char *const *arg);         /* expression of an elementwise operation */
 const char *literal_text(Fn *, Elem, const Op *);
 

@@ -204,12 +204,13 @@ static const char *element_text(Nest *n, const Op *access, const char *inside) {
 
 const char *nest_element(Nest *n, const Op *access) { return element_text(n, access, NULL); }
 
-const char *nest_place(Nest *n, const Op *access, const char **inside) {
+/* Of so many of its subscripts it is checked that they are inside. */
+static const char *place_checked(Nest *n, const Op *access, int subscripts, const char **inside) {
     Fn *f = n->f;
     const Param *p = &f->k->param.p[access->param];
     int first = p->ranks >= 0;
     *inside = NULL;
-    for (int d = 0; d < p->ndim; d++) {
+    for (int d = 0; d < subscripts; d++) {
         const Affine *a = &access->sub.p[first + d].lo;
         if (access_within(f, access, d)) continue;
         const Affine *owner = owner_of(f, access, d);
@@ -227,4 +228,12 @@ const char *nest_place(Nest *n, const Op *access, const char **inside) {
             *inside = conjoin(f, *inside, check);
     }
     return element_text(n, access, *inside);
+}
+
+const char *nest_place(Nest *n, const Op *access, const char **inside) {
+    return place_checked(n, access, n->f->k->param.p[access->param].ndim, inside);
+}
+
+const char *nest_row_place(Nest *n, const Op *access, const char **inside) {
+    return place_checked(n, access, n->f->k->param.p[access->param].ndim - 1, inside);
 }

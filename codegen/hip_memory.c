@@ -7,15 +7,6 @@
 
 /* ---- how many registers go at once ---- */
 
-static bool mentions(const Affine *a, int range) {
-    for (int i = 0; i < a->nterm; i++) {
-        const Term *t = &a->term[i];
-        if ((t->kind == TERM_POS || t->kind == TERM_INDEX) && t->id == range) return true;
-        if (t->kind == TERM_VALUE && type_has(t->value->type, range)) return true;
-    }
-    return false;
-}
-
 /* The range that the lowest register bits count along, and how many of them do. */
 static int run_of_registers(Fn *f, const Layout *l, int *bits) {
     int n, first;
@@ -49,7 +40,7 @@ static bool range_ends_at(Fn *f, int range, int64_t of) {
 static bool runs_along(const Op *op, int range, int64_t of) {
     bool found = false;
     for (int d = 0; d < op->sub.n - 1; d++)
-        if (mentions(&op->sub.p[d].lo, range)) return false;
+        if (affine_follows(&op->sub.p[d].lo, range)) return false;
     const Affine *last = &op->sub.p[op->sub.n - 1].lo;
     for (int i = 0; i < last->nterm; i++) {
         const Term *t = &last->term[i];
@@ -71,9 +62,10 @@ static bool rows_are_multiple(Fn *f, const Op *op, int64_t of) {
 }
 
 /* Registers whose low `bits` bits count neighbours in memory. `last`: the range that may end among them, the last run
-   of a tile then has fewer; -1: none. */
+   of a tile then has fewer; -1: none. `odd`: they begin at no multiple in memory. `rolled`: `last` is a rolled range. */
 typedef struct {
     int bits, last;
+    bool odd, rolled;
 } Run;
 
 static bool run_fits(Fn *f, const Op *op, int range, int bits, int *last) {
@@ -83,15 +75,40 @@ static bool run_fits(Fn *f, const Op *op, int range, int bits, int *last) {
     return range_begins_at(f, range, n) && runs_along(op, range, n) && rows_are_multiple(f, op, n);
 }
 
+/* Vectors of 8 or 16 bytes from anywhere, where shorter ones would be as many loads. */
+static bool is_odd_run(Fn *f, const Op *op, int range, int bits) {
+    enum { LEAST = 64 };
+    return elem_bits(f->k->param.p[op->param].elem) << bits >= LEAST && op->kind == OP_LOAD &&
+           load_may_cover(f->k, op, range) && affine_is_natural(f, &op->sub.p[op->sub.n - 1].lo);
+}
+
+/* Vectors of the row's own; of another one, which begins elsewhere. */
+static Run rolled_run(Fn *f, const Op *op, int range, int bits) {
+    const Param *p = &f->k->param.p[op->param];
+    const Arg *a = &f->node->arg.p[op->param];
+    int64_t first, n;
+    while (bits && elem_bits(p->elem) << bits > 128) bits--;
+    n = INT64_C(1) << bits;
+    bool begins = text_is_number(part_text(f, &f->p->tensor.p[a->tensor], a), &first) && first % n == 0;
+    if (p->ndim > 1 && begins) return (Run){bits, range, false, true};
+    bool odd = is_odd_run(f, op, range, bits);
+    return (Run){odd ? bits : 0, odd ? range : -1, odd, odd};
+}
+
 static Run run_of(Fn *f, const Op *op, const Layout *l) {
     const Param *p = &f->k->param.p[op->param];
     bool sum = op->mode == STORE_ADD || op->mode == STORE_SUM;
     int bits = 0, width = elem_bits(p->elem), range = run_of_registers(f, l, &bits), last;
-    if (range < 0 || sum || p->packet || !access_within(f, op, p->ndim - 1)) return (Run){0, -1};
+    if (range < 0 || sum || p->packet) return (Run){0, -1, false, false};
+    if (f->k->range.p[range].rolled) return rolled_run(f, op, range, bits);
     while (bits && width << bits > 128) bits--;
-    for (; bits && width << bits >= 8; bits--)
-        if (run_fits(f, op, range, bits, &last)) return (Run){bits, last};
-    return (Run){0, -1};
+    const int most = bits;
+    const bool within = access_within(f, op, p->ndim - 1);
+    for (; bits && width << bits >= 8; bits--) {
+        if (within && run_fits(f, op, range, bits, &last)) return (Run){bits, last, false, false};
+        if (width << bits <= 64 && is_odd_run(f, op, range, most)) return (Run){most, range, true, false};
+    }
+    return (Run){0, -1, false, false};
 }
 
 /* Which positions of a run exist is its own business. */
@@ -109,10 +126,20 @@ static const char *run_left(Fn *f, Run run) {
 
 static const char *zero_of(Elem e) { return e == ELEM_F64 ? "0.0" : e == ELEM_F32 ? "0.0f" : "0"; }
 
+/* Those of an odd run, which may end with its row as well. */
+static const char *odd_left(Nest *n, const Op *op, Run run) {
+    Fn *f = n->f;
+    int last = f->k->param.p[op->param].ndim - 1;
+    if (access_within(f, op, last)) return run_left(f, run);
+    const char *at = nest_affine(n, &op->sub.p[op->sub.n - 1].lo);
+    return fn_text(f, "tile_least(%s, %s - %s)", run_left(f, run), text_atom(f, param_extent(f, op->param, last)), text_atom(f, at));
+}
+
 static const char *load_text(Fn *f, const Tile *to, Run run, const char *from, const char *at) {
     int bytes = elem_bits(to->elem) << run.bits >> 3;
     if (run.last >= 0)
-        return fn_text(f, "tile_load_some_%s(&%s, %s, %d, %s);", elem_text(to->elem), from, at, 1 << run.bits, run_left(f, run));
+        return fn_text(f, "tile_load_some_%s(&%s, %s, %d, %s);", elem_text(to->elem), from, at, 1 << run.bits,
+                       run_left(f, run));
     if (elem_is_packed(to->elem)) return fn_text(f, "tile_load%d_%s(%s, %s);", bytes, elem_text(to->elem), from, at);
     return fn_text(f, "tile_load%d(&%s, %s);", bytes, from, at);
 }
@@ -147,11 +174,10 @@ void hip_load(Fn *f, const Op *op) {
         hip_load_tile(f, op, held_tile(f, op->res.p[0]));
 }
 
-void hip_load_tile(Fn *f, const Op *op, const Tile *to) {
-    const Value *v = op->res.p[0];
-    Run run = run_of(f, op, to->layout);
+static void load_plain(Fn *f, const Op *op, const Tile *to, Run run) {
     Nest n = nest_over(f, to->layout, run.bits);
-    const char *inside, *from = nest_place(&n, op, &inside), *when = conjoin(f, run_mask(&n, v->type, run), inside);
+    const char *inside, *from = nest_place(&n, op, &inside),
+                        *when = conjoin(f, run_mask(&n, op->res.p[0]->type, run), inside);
     if (run.bits)
         load_run(&n, to, run, from, when);
     else if (when)
@@ -160,6 +186,78 @@ void hip_load_tile(Fn *f, const Op *op, const Tile *to) {
     else
         nest_line(&n, n.n, "%s = %s;", nest_tile(&n, to), f->back->read(f, to->elem, from));
     nest_print(&n);
+}
+
+/* The run and the next one lie in the row, and the range does not end in it. */
+static const char *odd_wanted(Nest *n, const Op *op, Run run) {
+    Fn *f = n->f;
+    int last = f->k->param.p[op->param].ndim - 1, elements = 1 << run.bits;
+    const RangeText *r = &f->range[run.last];
+    const char *at = nest_affine(n, &op->sub.p[op->sub.n - 1].lo);
+    const char *row = fn_text(f, "%s <= %s", text_add_terms(f, at, fn_text(f, "%d", 2 * elements)),
+                              text_atom(f, param_extent(f, op->param, last)));
+    if (range_is_full(f->k, run.last)) return row;
+    const char *tile = fn_text(f, "%s <= %s", text_add_terms(f, r->pos, fn_text(f, "%d", elements)), text_atom(f, r->count));
+    return fn_text(f, "%s && %s", tile, row);
+}
+
+/* First all vectors, then what is left of the rows: a wait for that would hold up the others. */
+static void load_odd(Fn *f, const Op *op, const Tile *to, Run run, bool rest) {
+    Nest n = nest_over(f, to->layout, run.bits);
+    const char *inside, *from = nest_row_place(&n, op, &inside), *name = elem_text(to->elem);
+    const char *when = conjoin(f, run_mask(&n, op->res.p[0]->type, run), inside), *regs = tile_address(f, to, nest_register(&n));
+    const char *wanted = conjoin(f, when, odd_wanted(&n, op, run)), *left = odd_left(&n, op, run);
+    if (rest)
+        nest_line(&n, n.n, "tile_load_rest_%s(&%s, %s, %d, %s, %s);", name, from, regs, 1 << run.bits, wanted,
+                  when ? fn_text(f, "%s ? %s : 0", when, left) : left);
+    else
+        nest_line(&n, n.n, "tile_load_odd_%s(&%s, %s, %d, %s);", name, from, regs, 1 << run.bits, wanted);
+    nest_print(&n);
+}
+
+static int64_t tile_places(const Layout *l) { return INT64_C(1) << layout_index_bits(l); }
+
+/* Where the row begins; the run's column, in *at. */
+static const char *row_start(Nest *n, const Op *op, int range, const char **at) {
+    RangeText *r = &n->f->range[range];
+    *at = text_bare(n->f, r->pos);
+    r->pos = "0";
+    const char *row = nest_element(n, op);
+    r->pos = *at;
+    return row;
+}
+
+static void load_rolled(Fn *f, const Op *op, const Tile *to, Run run, bool ends) {
+    Nest n = nest_over(f, to->layout, run.bits);
+    const char *at, *inside, *row = row_start(&n, op, run.last, &at), *size = f->range[run.last].count;
+    const char *regs = tile_address(f, to, nest_register(&n)), *name = elem_text(to->elem);
+    const int elements = 1 << run.bits, room = run.odd ? 2 * elements : elements;
+    nest_row_place(&n, op, &inside);
+    size = inside ? fn_text(f, "(%s ? %s : 0)", inside, size) : size;
+    if (ends)
+        nest_line(&n, n.n, "tile_load_ends_%s(&%s, %s, %d, %s, %s, %d, %" PRId64 ");", name, row, regs, elements, at, size, room,
+                  tile_places(to->layout));
+    else if (run.odd)
+        nest_line(&n, n.n, "tile_load_odd_%s(&%s + %s, %s, %d, %s + %d <= %s);", name, row, text_atom(f, at), regs,
+                  elements, text_atom(f, at), room, size);
+    else
+        nest_line(&n, n.n, "tile_load_rolled_%s(&%s, %s, %d, %s, %s);", name, row, regs, elements, at, size);
+    nest_print(&n);
+}
+
+void hip_load_tile(Fn *f, const Op *op, const Tile *to) {
+    Run run = run_of(f, op, to->layout);
+    if (run.rolled) {
+        load_rolled(f, op, to, run, false);
+        load_rolled(f, op, to, run, true);
+        return;
+    }
+    if (!run.odd) {
+        load_plain(f, op, to, run);
+        return;
+    }
+    load_odd(f, op, to, run, false);
+    load_odd(f, op, to, run, true);
 }
 
 /* ---- stores ---- */
@@ -209,12 +307,19 @@ static const char *store_run(Nest *n, const Op *op, Run run, const Tile *from, c
     return fn_text(f, "tile_%s%d(&%s, %s);", is_put(f, op, bytes) ? "put" : "store", bytes, to, at);
 }
 
+static const char *store_rolled(Nest *n, const Op *op, Run run, const Tile *from) {
+    const char *at, *row = row_start(n, op, run.last, &at);
+    return fn_text(n->f, "tile_store_rolled_%s(&%s, %s, %d, %s, %s, %" PRId64 ");", elem_text(from->elem), row,
+                   tile_address(n->f, from, nest_register(n)), 1 << run.bits, at, n->f->range[run.last].count,
+                   tile_places(from->layout));
+}
+
 static void store_lines(Nest *n, const Op *op, Run run, const Tile *from, const SumLoops *sum) {
-    const char *inside, *to = nest_place(n, op, &inside);
+    const char *inside, *to = run.rolled ? nest_row_place(n, op, &inside) : nest_place(n, op, &inside);
     const Layout *l = n->layout;
     const char *when = conjoin(n->f, l ? run_mask(n, op->arg.p[0]->type, run) : NULL, inside);
     when = conjoin(n->f, when, sum_condition(n->f, sum));
-    const char *text = from ? store_run(n, op, run, from, to) : store_text(n, op, to);
+    const char *text = run.rolled ? store_rolled(n, op, run, from) : from ? store_run(n, op, run, from, to) : store_text(n, op, to);
     n->guard = conjoin(n->f, first_copy(n->f, l), n->guard);
     if (when) nest_line(n, n->n, "if (%s)", when);
     nest_line(n, n->n, "%s%s", when ? "    " : "", text);
@@ -222,7 +327,7 @@ static void store_lines(Nest *n, const Op *op, Run run, const Tile *from, const 
 
 void hip_store(Fn *f, const Op *op) {
     const Layout *l = held_layout(f, op->arg.p[0]);
-    Run run = l ? run_of(f, op, l) : (Run){0, -1};
+    Run run = l ? run_of(f, op, l) : (Run){0, -1, false, false};
     const Tile *from = run.bits ? stored_tile(f, op, l) : NULL;
     if (is_updated(f, op)) sync_line(f);
     if (f->k->param.p[op->param].packet) fn_line(f, "tile_release_each(TILE_SYSTEM);");

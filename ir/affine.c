@@ -108,6 +108,15 @@ bool affine_equal(const Affine *a, const Affine *b) {
     return a->c == b->c && a->nterm == b->nterm;
 }
 
+bool affine_follows(const Affine *a, int range) {
+    for (int i = 0; i < a->nterm; i++) {
+        const Term *t = &a->term[i];
+        if ((t->kind == TERM_POS || t->kind == TERM_INDEX) && t->id == range) return true;
+        if (t->kind == TERM_VALUE && type_has(t->value->type, range)) return true;
+    }
+    return false;
+}
+
 bool affine_is_const(const Affine *a) { return a->nterm == 0; }
 
 Span span_of(Affine a) { return (Span){.lo = a, .hi = a}; }

@@ -32,9 +32,11 @@ static void print_grid_range(Printer *p, int i) {
     print_range_form(p, r);
     text_add(&p->out, " of ");
     print_size(p, r->of);
-    if (r->owner < 0) return;
-    text_add(&p->out, " in ");
-    print_range_name(p, r->owner);
+    if (r->owner >= 0) {
+        text_add(&p->out, " in ");
+        print_range_name(p, r->owner);
+    }
+    if (r->rolled) text_printf(&p->out, " rolled %d", r->rolled);
 }
 
 static void print_values(Printer *p, Value *const *v, int n) {

@@ -99,3 +99,17 @@ bool kernel_needs_size(const Kernel *k, int range) {
     arena_free(a);
     return needs;
 }
+
+/* ---- loads of more than their elements ---- */
+
+/* Memory of this rank that the kernel does not write: what lies beside the elements may be read with them. */
+bool load_may_cover(const Kernel *k, const Op *load, int range) {
+    const Param *p = &k->param.p[load->param];
+    const int last = load->sub.n - 1, bits = elem_bits(p->elem);
+    if (last < 0 || p->out || p->inout || p->ranks >= 0 || p->packet || bits < 8) return false;
+    for (int d = 0; d < last; d++)
+        if (affine_follows(&load->sub.p[d].lo, range)) return false;
+    const Affine *a = &load->sub.p[last].lo;
+    const Term *t = &a->term[0];
+    return a->nterm == 1 && a->c == 0 && t->kind == TERM_POS && t->id == range && t->mul == 1 && t->div == 1;
+}

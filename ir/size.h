@@ -39,6 +39,9 @@ int64_t value_most(const Module *, const Kernel *, const Value *);            /*
 int64_t range_most(const Module *, const Kernel *, int range);                /* positions of a tile; -1: not known */
 bool value_is_natural(const Value *); /* certainly never negative, of an integer scalar */
 bool value_is_multiple(const Value *, int64_t of); /* certainly, of an integer scalar */
+const Op *range_row(const Kernel *, int range); /* roll.c: the first access of a row along the range; NULL: none */
+int range_rolls(const Kernel *, int range);     /* as Range.rolled; 0: it may not */
+bool load_may_cover(const Kernel *, const Op *load, int range); /* by vectors around its runs along the range */
 bool range_is_full(const Kernel *, int range); /* every tile certainly has range_most positions */
 
 int64_t int_floor_div(int64_t, int64_t); /* the divisor is neither 0 nor -1 */
@@ -53,6 +56,7 @@ bool affine_modulo(Affine *, int64_t d);
 bool affine_equal(const Affine *, const Affine *);
 int affine_position(const Affine *); /* the range of which it is the position and nothing else; -1: another */
 bool access_equal(const Op *, const Op *); /* the same subscripts */
+bool affine_follows(const Affine *, int range); /* differs along its positions, or its tiles */
 bool affine_is_const(const Affine *);
 Span span_of(Affine); /* lo = hi */
 
@@ -60,10 +64,10 @@ Span span_of(Affine); /* lo = hi */
    rank and never empty: tasks beyond the edge of a short block find no positions, but wait and signal like the others. */
 int64_t grid_tasks(const Module *, Size of, int64_t size, const int64_t *sym);
 int64_t range_tiles(const Module *, const Kernel *, int grid_range, const int64_t *sym);
+int region_uses(const Region *, const Value *, const Op **user); /* of it and those inside; *user: the last one */
 bool region_synchronises(const Region *);            /* it waits or signals */
 bool region_has_dot(const Region *);
 bool region_counts_tiles(const Region *, int range); /* a subscript has the number of a tile of it; -1: of any range */
-int region_uses(const Region *, const Value *, const Op **user); /* of it and those inside; *user: the last one */
 bool kernel_needs_size(const Kernel *, int range); /* tiles of another size along the range would mean something else */
 bool loop_needs_size(const Kernel *, int range);   /* so would steps, of the range of a loop as written */
 /* Words along a flag's dimension; tasks that complete a word. */

@@ -279,7 +279,7 @@ static void compact_layouts(Lay *l) {
 static bool layout_kernel(PassContext *c, Kernel *k, const MatrixTarget *target) {
     Lay l = {.c = c, .m = c->m, .k = k, .target = target, .scratch = arena_new()};
     static void (*const step[])(Lay *) = {name_ranges, lay_measure, lay_unpack, lay_same, lay_hoist, lay_expand, shrink_tiles, lay_widen, lay_spread, choose_waves,
-                                          lay_prepare, lay_matrix, lay_classes, lay_turn, lay_choose, lay_insert, lay_early, lay_ahead, lay_late,
+                                          lay_prepare, lay_matrix, lay_roll, lay_classes, lay_turn, lay_choose, lay_insert, lay_early, lay_ahead, lay_late,
                                           compact_layouts};
     lay_each(&l, k->body, refuse_op);
     refuse_params(&l);

@@ -5,7 +5,10 @@
 #include "passes/pass.h"
 #include "target/matrix.h"
 
-enum { LAY_WAVE_BITS = 6 };
+enum {
+    LAY_WAVE_BITS = 6,
+    LAY_ODD_BITS = 64, /* of the shortest vectors that runs at odd places are loaded by */
+};
 
 /* Tiles that elementwise operations, loops and conditions tie together: they share one layout. */
 typedef struct {
@@ -13,6 +16,8 @@ typedef struct {
     int fastest;     /* range along which its loads and stores are contiguous; -1: none */
     Elem memory;     /* element type of that access */
     int run;         /* elements that each of its accesses may take at once, a power of two; at least 1 */
+    int plain_run;   /* the same without loads of the vectors around, as also where it is stored */
+    bool stored;
     int layout;      /* as in Value.layout; 0: not chosen yet */
     int inner;       /* range that an instruction wants in neighbouring registers; -1: none */
     int inner_bits;  /* of how many positions of it */
@@ -69,14 +74,15 @@ bool lay_dot_layouts(Lay *, const Op *dot, Layout *a, Layout *b, Layout *d);
 int64_t lay_tasks(const Lay *, int64_t most); /* of the grid, as far as that many count */
 void lay_widen(Lay *);    /* layout_widen.c: larger tiles where odd rows are turned */
 void lay_spread(Lay *);   /* layout_spread.c: smaller tiles where a grid has fewer tasks than the machine has processors */
+void lay_roll(Lay *);     /* layout_roll.c: rows at odd addresses from their first multiple of a vector on */
 void lay_classes(Lay *);  /* layout_class.c */
 int lay_class(const Lay *, const Value *);
 int lay_fastest(const Kernel *, const Op *access); /* the range whose neighbours are neighbours in memory; -1: none */
 void lay_turn(Lay *);     /* layout_turn.c: tiles that are stored in another order than they are loaded in */
 void lay_choose(Lay *);   /* layout_choose.c: a layout for every class */
 void lay_ahead(Lay *);    /* layout_ahead.c: loads that are made a step ahead */
+void lay_late(Lay *);     /* layout_late.c: sums that are put together behind their loop */
 void lay_insert(Lay *);   /* layout_insert.c: conversions where a layout is not the one that is wanted */
 void lay_early(Lay *);    /* layout_early.c: loads before what does not need them */
 
 #endif
-void lay_late(Lay *);     /* layout_late.c: sums that are put together behind their loop */

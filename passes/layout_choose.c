@@ -79,10 +79,15 @@ static void place_inner(const Lay *l, Layout *to, Bits *b, const LayClass *c, in
             place_bit(l, to, b, i, "reg");
 }
 
-static int vector_bits(const LayClass *c, const Bits *b, int thread_bits) {
+static int bits_of_run(const LayClass *c, const Bits *b, int thread_bits, int run) {
     int bits = 0, width = elem_bits(c->memory), spare = bits_left(b) - thread_bits;
-    while (bits < spare && bits < b->end[0] && width << (bits + 1) <= 128 && 2 << bits <= c->run) bits++;
+    while (bits < spare && bits < b->end[0] && width << (bits + 1) <= 128 && 2 << bits <= run) bits++;
     return bits;
+}
+
+static int vector_bits(const LayClass *c, const Bits *b, int thread_bits) {
+    int bits = bits_of_run(c, b, thread_bits, c->stored ? c->plain_run : c->run);
+    return elem_bits(c->memory) << bits >= LAY_ODD_BITS ? bits : bits_of_run(c, b, thread_bits, c->plain_run);
 }
 
 static Layout blocked(const Lay *l, const LayClass *c) {
@@ -101,12 +106,18 @@ static Layout blocked(const Lay *l, const LayClass *c) {
     return to;
 }
 
+/* Of as many elements, the one of which the other may be a slice. */
+static bool is_larger(const Lay *l, Type a, Type b) {
+    int64_t na = lay_elements(l, a), nb = lay_elements(l, b);
+    return na > nb || (na == nb && a.nrange > b.nrange);
+}
+
 static int largest_open(const Lay *l) {
     int best = -1;
     for (int v = 0; v < l->nvalue; v++) {
         const LayClass *c = &l->class[v];
         if (l->parent[v] != v || c->layout || c->type.nrange == 0) continue;
-        if (best < 0 || lay_elements(l, c->type) > lay_elements(l, l->class[best].type)) best = v;
+        if (best < 0 || is_larger(l, c->type, l->class[best].type)) best = v;
     }
     return best;
 }

@@ -19,6 +19,8 @@ static void unite(Lay *l, const Value *a, const Value *b) {
         cx->memory = cy->fastest >= 0 ? cy->memory : cx->memory;
     }
     if (cy->run < cx->run) cx->run = cy->run;
+    if (cy->plain_run < cx->plain_run) cx->plain_run = cy->plain_run;
+    cx->stored |= cy->stored;
     l->parent[y] = x;
 }
 
@@ -65,14 +67,27 @@ static int run_of(const Kernel *k, const Op *op) {
     return p->ndim > 1 ? run_in(p->dim[p->ndim - 1], LONGEST_RUN) : LONGEST_RUN;
 }
 
+/* Shorter ones are loaded by the vectors around; not where products want the registers. */
+static bool is_covered(const Kernel *k, const Op *op, int fastest, int run) {
+    return op->kind == OP_LOAD && !region_has_dot(k->body) && run * elem_bits(k->param.p[op->param].elem) < LAY_ODD_BITS &&
+           load_may_cover(k, op, fastest);
+}
+
+static void note_run(LayClass *c, const Kernel *k, const Op *op, int fastest) {
+    if (k->range.p[fastest].rolled) return;
+    c->stored |= op->kind == OP_STORE;
+    int run = run_of(k, op);
+    if (run < c->plain_run) c->plain_run = run;
+    if (run < c->run && !is_covered(k, op, fastest, run)) c->run = run;
+}
+
 static void note_access(Lay *l, const Op *op, const Value *v) {
     LayClass *c = &l->class[root_of(l, v->id)];
     int fastest = lay_fastest(l->k, op);
     if (fastest >= 0 && type_has(v->type, fastest)) {
         c->fastest = fastest;
         c->memory = l->k->param.p[op->param].elem;
-        int run = run_of(l->k, op);
-        if (run < c->run) c->run = run;
+        note_run(c, l->k, op, fastest);
     }
     meet_subscripts(l, op, v);
 }
@@ -118,9 +133,26 @@ static void note_operands(Lay *l, Op *op) {
     for (int i = 0; i < 2 && op->kind == OP_DOT && op->by; i++) note_operand(l, op->arg.p[i], op->over[0]);
 }
 
+/* A tile with further ranges, but of one position each, is accessed as the smaller one is that it is made of. */
+static void note_pair(Lay *l, const LayPair *p) {
+    const LayClass *small = &l->class[root_of(l, p->small)];
+    LayClass *large = &l->class[root_of(l, p->large)];
+    if (large->fastest >= 0 || small->fastest < 0 || lay_elements(l, small->type) != lay_elements(l, large->type))
+        return;
+    large->fastest = small->fastest;
+    large->memory = small->memory;
+    large->run = small->run;
+    large->plain_run = small->plain_run;
+}
+
 static void note_value(Lay *l, Value *v) {
     l->value.p[v->id] = v;
-    l->class[v->id] = (LayClass){.type = v->type, .fastest = -1, .memory = v->type.elem, .inner = -1, .run = LONGEST_RUN};
+    l->class[v->id] = (LayClass){.type = v->type,
+                                 .fastest = -1,
+                                 .memory = v->type.elem,
+                                 .inner = -1,
+                                 .run = LONGEST_RUN,
+                                 .plain_run = LONGEST_RUN};
 }
 
 static void note_values(Lay *l, const Region *r) {
@@ -142,4 +174,5 @@ void lay_classes(Lay *l) {
     note_values(l, l->k->body);
     lay_each(l, l->k->body, meet_op);
     lay_each(l, l->k->body, note_operands);
+    for (int i = 0; i < l->pair.n; i++) note_pair(l, &l->pair.p[i]);
 }

@@ -30,6 +30,7 @@ static void note_turned(Lay *l, Op *op) {
     LayClass *from = &l->class[lay_class(l, op->arg.p[0])];
     from->inner = l->class[lay_class(l, op->res.p[0])].fastest;
     from->inner_bits = ROW_BITS;
+    from->run = from->plain_run;
 }
 
 void lay_turn(Lay *l) {

@@ -139,6 +139,22 @@ TILE_SHARED_ADD(f32, float)
 TILE_SHARED_ADD(f64, double)
 #endif
 
+/* Global memory takes vectors at any address (LLVM, "unaligned-access-mode", which amdhsa has). */
+#define TILE_OWN_ODD
+typedef uint32_t tile_odd_v8 __attribute__((ext_vector_type(2), aligned(1), may_alias));
+typedef uint32_t tile_odd_v16 __attribute__((ext_vector_type(4), aligned(1), may_alias));
+
+TILE_FN void tile_load_odd8(const void *from, void *regs, bool wanted) {
+    tile_odd_v8 x = {0};
+    if (wanted) x = *(TILE_GLOBAL const tile_odd_v8 *)from;
+    __builtin_memcpy(regs, &x, sizeof x);
+}
+TILE_FN void tile_load_odd16(const void *from, void *regs, bool wanted) {
+    tile_odd_v16 x = {0};
+    if (wanted) x = *(TILE_GLOBAL const tile_odd_v16 *)from;
+    __builtin_memcpy(regs, &x, sizeof x);
+}
+
 #include "device/tile_gpu.h"
 
 /* ---- between workgroups and devices: what tile_flags.h is made of ---- */

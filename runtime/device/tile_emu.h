@@ -14,8 +14,8 @@ extern "C" {
 #endif
 
 enum { TILE_DEVICE, TILE_SYSTEM }; /* who takes part: workgroups of this device, all devices and the host */
-/* How memory is touched. */
-enum { TILE_LOADS, TILE_STORES, TILE_LDS_LOADS, TILE_LDS_STORES, TILE_ATOMICS, TILE_SHARED_ATOMICS };
+/* How memory is touched; `covers`: whole vectors are read for some of their bytes. */
+enum { TILE_LOADS, TILE_STORES, TILE_LDS_LOADS, TILE_LDS_STORES, TILE_ATOMICS, TILE_SHARED_ATOMICS, TILE_COVERS };
 
 typedef enum {
     TILE_EMU_F64,
@@ -120,6 +120,9 @@ TILE_FN int64_t tile_group(void) { return tile_emu_group(); }
 TILE_FN void tile_sync(void) { tile_emu_sync(); }
 TILE_FN void tile_prefetch(const void *from, int bytes) { (void)from, (void)bytes; }
 TILE_FN void tile_follow(void) { tile_emu_follow(); } /* a launch begins when the one before it has ended */
+TILE_FN uint32_t tile_funnel(uint32_t high, uint32_t low, int bytes) {
+    return (uint32_t)(((uint64_t)high << 32 | low) >> 8 * bytes);
+}
 TILE_FN uint32_t tile_shuffle(uint32_t x, int lane) { return tile_emu_shuffle(x, lane); }
 
 #define TILE_EMU_ADD(function, T, how, sum)                                                                            \

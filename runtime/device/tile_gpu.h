@@ -1,7 +1,7 @@
 /* tile_gpu.h: the device vocabulary: what emitted GPU kernels are written in, the same on every machine (docs/gpu.md).
    A machine's header (tile_amd.h, tile_nvidia.h, tile_emu.h) includes it after defining its primitives: TILE_FN,
    TILE_KERNEL, TILE_LDS, TILE_GLOBAL, tile_check, tile_f16 conversions, tile_thread, tile_group, tile_sync,
-   tile_shuffle, tile_v8, tile_v16. */
+   tile_shuffle, tile_funnel, tile_v8, tile_v16. */
 #ifndef TILE_DEVICE_TILE_GPU_H
 #define TILE_DEVICE_TILE_GPU_H
 
@@ -111,6 +111,8 @@ TILE_TYPED(i16, int16_t, 2)
 TILE_TYPED(i8, int8_t, 1)
 TILE_TYPED(u8, uint8_t, 1)
 TILE_TYPED(bool, uint8_t, 1)
+
+#include "device/tile_odd.h"
 
 /* Packed elements: one, by its number, or as many as so many bytes hold, into one register each. */
 #define TILE_PACKED_RUN(bytes, name, each)                                                                             \

@@ -142,6 +142,8 @@ TILE_FN int32_t tile_look_i32(const int32_t *from) {
     return x;
 }
 
+TILE_FN uint32_t tile_funnel(uint32_t high, uint32_t low, int bytes) { return __funnelshift_r(low, high, 8 * bytes); }
+
 TILE_FN uint32_t tile_shuffle(uint32_t x, int lane) { return __shfl_sync(0xffffffffu, x, lane); }
 
 /* ---- sums into memory that other workgroups also add to ---- */

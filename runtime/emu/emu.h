@@ -105,6 +105,7 @@ bool memory_free(void *base);
 Block *memory_find(const void *p);            /* the block that begins nearest at or before p; NULL: none */
 void memory_by_host(void *, size_t, History); /* HISTORY_HOST: the host wrote it */
 void memory_forget(void);                     /* every byte's history but whether it was written */
+Block *memory_covered(const char *p, size_t bytes, bool store); /* an error where it is not all in one block */
 void global_check(const char *p, size_t bytes, TouchKind, const char *value);
 void memory_check_own(const char *p); /* a sum of this device alone goes there */
 bool lds_open(Lds *, size_t bytes);

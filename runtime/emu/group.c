@@ -76,7 +76,10 @@ void tile_emu_check(const void *p, size_t bytes, int how, const void *value) {
         lds_check(p, bytes, how == TILE_LDS_STORES, value);
     else {
         follow_check();
-        global_check(p, bytes, kind[how], value);
+        if (how == TILE_COVERS)
+            memory_covered(p, bytes, false);
+        else
+            global_check(p, bytes, kind[how], value);
     }
     if (how == TILE_ATOMICS) memory_check_own(p);
 }

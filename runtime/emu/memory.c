@@ -112,11 +112,15 @@ static size_t touch_alike(Block *b, size_t at, size_t n, TouchKind kind, const c
     return i;
 }
 
-void global_check(const char *p, size_t bytes, TouchKind kind, const char *value) {
+Block *memory_covered(const char *p, size_t bytes, bool store) {
     Block *b = memory_find(p);
-    bool store = kind == TOUCH_STORE || kind == TOUCH_ATOMIC;
     check_place(p, bytes, b ? b->base : NULL, b ? b->bytes : 0, "a block", store);
     check_device(b, store);
+    return b;
+}
+
+void global_check(const char *p, size_t bytes, TouchKind kind, const char *value) {
+    Block *b = memory_covered(p, bytes, kind == TOUCH_STORE || kind == TOUCH_ATOMIC);
     Wave *w = &emu->waves[emu->wave];
     if (!w->undrained) w->undrained = emu->tick;
     size_t at = (size_t)(p - b->base);

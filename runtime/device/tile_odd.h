@@ -1,0 +1,107 @@
+/* tile_odd.h: runs of elements that begin anywhere in memory, by the vectors that hold them, shifted into place.
+   Of tile_gpu.h. A machine's header has tile_funnel(high, low, bytes): the low word of (high:low) >> 8 bytes, bytes <
+   4; or TILE_OWN_ODD and the loads themselves. */
+#ifndef TILE_DEVICE_TILE_ODD_H
+#define TILE_DEVICE_TILE_ODD_H
+
+#ifndef TILE_OWN_ODD
+TILE_FN uint32_t tile_either(int first, uint32_t a, uint32_t b) { return first ? a : b; }
+
+/* So many bytes from anywhere, by the vector in which they begin and the next one, (bytes, words) = (8, 2) or (16, 4).
+ */
+#define TILE_LOAD_ODD(bytes, words, T)                                                                                 \
+    TILE_FN void tile_load_odd##bytes(const void *from, void *regs, bool wanted) {                                     \
+        const int past = (int)((uintptr_t)from % bytes);                                                               \
+        const char *first = (const char *)from - past, *second = first + bytes;                                        \
+        uint32_t w[2 * words] = {0};                                                                                   \
+        if (wanted) {                                                                                                  \
+            tile_check(first, bytes, TILE_COVERS, 0);                                                                  \
+            tile_check(second, bytes, TILE_COVERS, 0);                                                                 \
+            T low = *(TILE_GLOBAL const T *)first, high = *(TILE_GLOBAL const T *)second;                              \
+            __builtin_memcpy(w, &low, bytes);                                                                          \
+            __builtin_memcpy(w + words, &high, bytes);                                                                 \
+        }                                                                                                              \
+        _Pragma("unroll") for (int i = 0; words == 4 && i < 6; i++) w[i] = tile_either(past & 8, w[i + 2], w[i]);      \
+        _Pragma("unroll") for (int i = 0; i <= words; i++) w[i] = tile_either(past & 4, w[i + 1], w[i]);               \
+        _Pragma("unroll") for (int i = 0; i < words; i++) w[i] = tile_funnel(w[i + 1], w[i], past & 3);                \
+        __builtin_memcpy(regs, w, bytes);                                                                              \
+    }
+
+TILE_LOAD_ODD(8, 2, tile_v8)
+TILE_LOAD_ODD(16, 4, tile_v16)
+#endif
+
+/* n elements, 8 or 16 bytes in all, if `wanted`, else 0. 2 n elements from there on lie in the tensor then. What is not
+   wanted as a whole tile_load_rest loads: its first `exist` elements. */
+#define TILE_ODD_TYPED(name, T, bytes)                                                                                 \
+    TILE_FN void tile_load_odd_##name(const T *from, T *regs, int n, bool wanted) {                                    \
+        _Pragma("unroll") for (int i = 0; i < n; i++) if (wanted) tile_check(from + i, bytes, TILE_LOADS, 0);          \
+        if (n * bytes == 16)                                                                                           \
+            tile_load_odd16(from, regs, wanted);                                                                       \
+        else                                                                                                           \
+            tile_load_odd8(from, regs, wanted);                                                                        \
+    }                                                                                                                  \
+    TILE_FN void tile_load_rest_##name(const T *from, T *regs, int n, bool wanted, int64_t exist) {                    \
+        if (!wanted && exist > 0) {                                                                                    \
+            _Pragma("unroll") for (int i = 0; i < n; i++) if (i < exist) regs[i] = tile_load_##name(from + i);         \
+        }                                                                                                              \
+    }
+
+TILE_ODD_TYPED(f32, float, 4)
+TILE_ODD_TYPED(f16, tile_f16, 2)
+TILE_ODD_TYPED(bf16, tile_bf16, 2)
+TILE_ODD_TYPED(f8e4m3, tile_f8e4m3, 1)
+TILE_ODD_TYPED(f8e5m2, tile_f8e5m2, 1)
+TILE_ODD_TYPED(f8e4m3fnuz, tile_f8e4m3fnuz, 1)
+TILE_ODD_TYPED(i32, int32_t, 4)
+TILE_ODD_TYPED(i16, int16_t, 2)
+TILE_ODD_TYPED(i8, int8_t, 1)
+TILE_ODD_TYPED(u8, uint8_t, 1)
+TILE_ODD_TYPED(bool, uint8_t, 1)
+
+/* ---- rows whose places are rolled: n elements from column `at` on, the row's own vector; those behind the last of
+   `places` columns are the first ones. `size` columns exist. ---- */
+
+#define TILE_ROLLED(name, T, bytes)                                                                                    \
+    /* 0 where the vector does not exist as a whole. */                                                                \
+    TILE_FN void tile_load_rolled_##name(const T *row, T *regs, int n, int at, int64_t size) {                         \
+        _Pragma("unroll") for (int i = 0; i < n; i++) regs[i] = 0;                                                     \
+        if (at + n <= size) {                                                                                          \
+            TILE_BY_SIZE(tile_load, row + at, regs, n * bytes)                                                         \
+        }                                                                                                              \
+    }                                                                                                                  \
+    /* Those elements of which less than `room` columns behind exist. */                                               \
+    TILE_FN void tile_load_ends_##name(const T *row, T *regs, int n, int at, int64_t size, int room, int places) {     \
+        if (at + room > size) {                                                                                        \
+            _Pragma("unroll") for (int i = 0; i < n; i++) {                                                            \
+                const int column = (at + i) & (places - 1);                                                            \
+                if (column < size) regs[i] = tile_load_##name(row + column);                                           \
+            }                                                                                                          \
+        }                                                                                                              \
+    }                                                                                                                  \
+    TILE_FN void tile_store_rolled_##name(T *row, const T *regs, int n, int at, int64_t size, int places) {            \
+        if (at + n <= size) {                                                                                          \
+            TILE_BY_SIZE(tile_store, row + at, regs, n * bytes)                                                        \
+        } else {                                                                                                       \
+            _Pragma("unroll") for (int i = 0; i < n; i++) {                                                            \
+                const int column = (at + i) & (places - 1);                                                            \
+                if (column < size) tile_store_##name(row + column, regs[i]);                                           \
+            }                                                                                                          \
+        }                                                                                                              \
+    }
+
+TILE_ROLLED(f64, double, 8)
+TILE_ROLLED(f32, float, 4)
+TILE_ROLLED(f16, tile_f16, 2)
+TILE_ROLLED(bf16, tile_bf16, 2)
+TILE_ROLLED(f8e4m3, tile_f8e4m3, 1)
+TILE_ROLLED(f8e5m2, tile_f8e5m2, 1)
+TILE_ROLLED(f8e4m3fnuz, tile_f8e4m3fnuz, 1)
+TILE_ROLLED(i64, int64_t, 8)
+TILE_ROLLED(i32, int32_t, 4)
+TILE_ROLLED(i16, int16_t, 2)
+TILE_ROLLED(i8, int8_t, 1)
+TILE_ROLLED(u8, uint8_t, 1)
+TILE_ROLLED(bool, uint8_t, 1)
+
+#endif
