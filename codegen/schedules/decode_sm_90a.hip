@@ -47,10 +47,33 @@ TILE_FN $kernel_task $kernel_mine($call call) {
 
 ?dense /* Where a key's row is in k and v. */
 ?dense TILE_FN int64_t $kernel_place($call, $kernel_task t, int64_t key) { return t.place + key * $STRIDE; }
-?paged /* Where the row of the first of 16 keys is in k and v; -1: on no page. Those behind the table are on page 0. */
-?paged TILE_FN int64_t $kernel_place($call call, $kernel_task t, int64_t key) {
-?paged     const int page = key < t.all ? tile_look_i32($table + t.row + key / $PAGE) : 0;
+?paged /* That of 16 keys; those behind the table are on page 0. */
+?paged TILE_FN int $kernel_page($call call, $kernel_task t, int64_t key) { return key < t.all ? tile_look_i32($table + t.row + key / $PAGE) : 0; }
+?paged /* Where the row of the first of them is in k and v; -1: on no page. */
+?paged TILE_FN int64_t $kernel_place_on($kernel_task t, int page, int64_t key) {
 ?paged     return tile_inside(page, t.pages) ? t.place + page * (int64_t)$PAGE_STRIDE + key % $PAGE * $STRIDE : -1;
+?paged }
+?paged_dependent TILE_FN int64_t $kernel_place($call call, $kernel_task t, int64_t key) { return $kernel_place_on(t, $kernel_page(call, t, key), key); }
+
+?paged /* A warp's steps from `key` on: the pages of 32 of them, one in each lane, those before step n done, and of the 32 behind these. */
+?paged typedef struct {
+?paged     int64_t key;
+?paged     int n, now, later;
+?paged } $kernel_steps;
+
+?paged TILE_FN $kernel_steps $kernel_steps_from($call call, $kernel_task t, int64_t key) {
+?paged     const int64_t own = key + (tile_thread() & 31) * $KEYS;
+?paged     return ($kernel_steps){key, 0, $kernel_page(call, t, own), $kernel_page(call, t, own + 32 * $KEYS)};
+?paged }
+
+?paged TILE_FN int64_t $kernel_next_place($call call, $kernel_task t, $kernel_steps *at) {
+?paged     const int64_t place = $kernel_place_on(t, (int)tile_shuffle((uint32_t)at->now, at->n), at->key);
+?paged     at->key += $KEYS;
+?paged     if (++at->n < 32) return place;
+?paged     at->n = 0;
+?paged     at->now = at->later;
+?paged     at->later = $kernel_page(call, t, at->key + (32 + (tile_thread() & 31)) * $KEYS);
+?paged     return place;
 ?paged }
 
 /* Where 16 bytes of a key's row lie: eight neighbours of eight keys are in different banks. */
@@ -204,20 +227,21 @@ TILE_FN void $kernel_attend($call call, $kernel_sums *sums, char *lds, $kernel_t
     char *ring = lds + warp * $STAGES * $kernel_STAGE;
     int64_t key = (int64_t)t.first + 16 * warp;
     int s = 0, next = $STAGES - 1;
-    int64_t place[$STAGES]; /* of keys that are copied next */
-#pragma unroll
-    for (int i = 0; i < $STAGES; i++) place[i] = $kernel_place(call, t, key + i * $KEYS);
-#pragma unroll
-    for (int i = 0; i < $STAGES - 1; i++) $kernel_copy(call, t, tile_shared(ring) + i * $kernel_STAGE, key + i * $KEYS, place[i]);
-    int64_t ahead = place[$STAGES - 1];
+?paged     $kernel_steps steps = $kernel_steps_from(call, t, key);
+    for (int i = 0; i < $STAGES - 1; i++) {
+?dense         const int64_t place = $kernel_place(call, t, key + i * $KEYS);
+?paged         const int64_t place = $kernel_next_place(call, t, &steps);
+        $kernel_copy(call, t, tile_shared(ring) + i * $kernel_STAGE, key + i * $KEYS, place);
+    }
     for (; key < t.last; key += $KEYS) {
 ?dependent         if (key + ($STAGES - 1) * $KEYS >= t.last) tile_let_go();
         char *stage = ring + s * $kernel_STAGE;
         float x[$BLOCKS][4];
         tile_copy_wait($STAGES - 2);
         tile_wave_sync();
-        $kernel_copy(call, t, tile_shared(ring) + next * $kernel_STAGE, key + ($STAGES - 1) * $KEYS, ahead);
-        ahead = $kernel_place(call, t, key + $STAGES * $KEYS);
+?dense         const int64_t place = $kernel_place(call, t, key + ($STAGES - 1) * $KEYS);
+?paged         const int64_t place = $kernel_next_place(call, t, &steps);
+        $kernel_copy(call, t, tile_shared(ring) + next * $kernel_STAGE, key + ($STAGES - 1) * $KEYS, place);
         $kernel_scores(x, q, tile_shared(stage), (int)tile_min_i64(16, t.last - key));
 #pragma unroll
         for (int b = 0; b < $BLOCKS; b++) $kernel_softmax(sums, x[b], b);
