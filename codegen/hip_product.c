@@ -7,7 +7,8 @@
 
 enum {
     STAGE_BYTES = 196608, /* of workgroup memory, for all stages */
-    RUN_STEPS = 8         /* of 8-bit types, that are written out one behind the other */
+    RUN_STEPS = 8,        /* of 8-bit types, that are written out one behind the other */
+    FEW_ROWS = 16 /* of a tile, whose results leave one by one: blocks of them would take the place of a stage */
 };
 
 /* Results of 16 bits go through workgroup memory, in tiles where their rows are multiples of 16 bytes, others straight
@@ -296,7 +297,7 @@ bool skinny_prepare(Schedule *s) {
         skinny_plan(s->f.hip->target, k->range.p[0].of.c, k->range.p[1].of.c, p.depth, p.sums, k->range.p[1].size);
     if (!plan.facts) return false;
     int tall = plan.facts->columns, stage = (tall + plan.rows) * plan.deep * 2;
-    bool blocks = plan.rows > 8 && stores_by_tiles(&k->param.p[p.c[0]]);
+    bool blocks = plan.rows > FEW_ROWS && stores_by_tiles(&k->param.p[p.c[0]]);
     int out = blocks ? p.stores * tall / p.sums * plan.rows * 2 : 0;
     Maps maps = {.n = 0};
     MatrixSchedule facts = *plan.facts;
