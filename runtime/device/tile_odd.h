@@ -72,7 +72,7 @@ TILE_ODD_TYPED(bool, uint8_t, 1)
     }                                                                                                                  \
     /* Those elements of which less than `room` columns behind exist. */                                               \
     TILE_FN void tile_load_ends_##name(const T *row, T *regs, int n, int at, int64_t size, int room, int places) {     \
-        if (at + room > size) {                                                                                        \
+        if (at + room > size && (at < size || at + n > places)) {                                                      \
             _Pragma("unroll") for (int i = 0; i < n; i++) {                                                            \
                 const int column = (at + i) & (places - 1);                                                            \
                 if (column < size) regs[i] = tile_load_##name(row + column);                                           \
@@ -82,7 +82,7 @@ TILE_ODD_TYPED(bool, uint8_t, 1)
     TILE_FN void tile_store_rolled_##name(T *row, const T *regs, int n, int at, int64_t size, int places) {            \
         if (at + n <= size) {                                                                                          \
             TILE_BY_SIZE(tile_store, row + at, regs, n * bytes)                                                        \
-        } else {                                                                                                       \
+        } else if (at < size || at + n > places) {                                                                     \
             _Pragma("unroll") for (int i = 0; i < n; i++) {                                                            \
                 const int column = (at + i) & (places - 1);                                                            \
                 if (column < size) tile_store_##name(row + column, regs[i]);                                           \
