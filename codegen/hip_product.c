@@ -4,6 +4,7 @@
 #include "target/skinny.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 enum {
     STAGE_BYTES = 196608, /* of workgroup memory, for all stages */
@@ -73,12 +74,7 @@ void product_fill_sizes(Schedule *s, const Product *p) {
     schedule_hole(s, "type", type_text(k->param.p[p->a].elem));
 }
 
-typedef struct {
-    GpuMap map[GPU_MAPS];
-    int param[GPU_MAPS], n;
-} Maps;
-
-static void maps_add(Maps *to, Schedule *s, const int *param, int n, int box) {
+void product_maps_add(ProductMaps *to, Schedule *s, const int *param, int n, int box) {
     for (int i = 0; i < n; i++) {
         to->map[to->n] = schedule_map(s, param[i], 0, box);
         to->param[to->n++] = param[i];
@@ -90,7 +86,7 @@ static void maps_add(Maps *to, Schedule *s, const int *param, int n, int box) {
 static void fill_stores(Schedule *s, const Product *p, int wide) {
     Fn *f = &s->f;
     const Param *c = &f->k->param.p[p->c[0]];
-    bool tiled = stores_by_tiles(c), bare = tiled && p->plain;
+    bool tiled = stores_by_tiles(c), bare = tiled && p->plain, fringe = product_has_fringe(s, p);
     const char *how = elem_bits(c->elem) == 16 ? "through" : "straight";
     schedule_kind(s, how);
     if (elem_bits(c->elem) == 16) schedule_kind(s, tiled ? "tiled" : "staged");
@@ -100,6 +96,8 @@ static void fill_stores(Schedule *s, const Product *p, int wide) {
         schedule_kind(s, c->dim[1].c % 2 ? "single" : elem_bits(c->elem) == 8 ? "bytes" : "wide");
     schedule_hole(s, "take", bare ? "" : fn_text(f, "%s_call call, ", f->p->name));
     schedule_hole(s, "give", bare ? "" : "call, ");
+    schedule_hole(s, "take_all", bare && !fringe ? "" : fn_text(f, "%s_call call, ", f->p->name));
+    schedule_hole(s, "give_all", bare && !fringe ? "" : "call, ");
     fill_clamp(s, 'i', c->dim[0].c, 256);
     fill_clamp(s, 'j', c->dim[1].c, wide);
 }
@@ -147,27 +145,31 @@ static void fill_copies(Schedule *s, const Product *p, int wide) {
     schedule_number(s, "WIDE", wide);
     schedule_hole(s, "made", two ? fn_text(f, "%d of two products of one a", wide) : fn_text(f, "%d", wide));
     schedule_hole(s, "share", two ? "copy one B each and share both" : "share B's part");
-    schedule_hole(s, "alone", two ? "" : ", and the last 64 columns or\n   fewer are multiplied alone");
+    bool narrow = !two && !product_has_fringe(s, p);
+    schedule_hole(s, "alone", !narrow ? "" : ", and the last 64 columns or\n   fewer are multiplied alone");
     schedule_hole(s, "operand", two ? "&maps->map[1 + at.rank]" : "&maps->map[1]");
     schedule_hole(s, "beside", two ? "" : fn_text(f, " + %d / 2 * at.rank", wide));
 }
 
 static void fill_maps(Schedule *s, const Product *p) {
     int columns = s->facts->columns, rows = p->across && columns > 64 ? 64 : columns / 2; /* of a box of b */
-    Maps maps = {.n = 0};
-    maps_add(&maps, s, &p->a, 1, 128);
-    maps_add(&maps, s, p->b, p->sums, rows);
-    if (stores_by_tiles(&s->f.k->param.p[p->c[0]])) maps_add(&maps, s, p->c, p->stores, 64);
+    ProductMaps maps = {.n = 0};
+    product_maps_add(&maps, s, &p->a, 1, 128);
+    product_maps_add(&maps, s, p->b, p->sums, rows);
+    if (stores_by_tiles(&s->f.k->param.p[p->c[0]])) product_maps_add(&maps, s, p->c, p->stores, 64);
+    int more = product_fill_fringe(s, p, &maps);
+    schedule_number(s, "STAGES", STAGE_BYTES / ((128 + columns) * 128 + more));
     schedule_maps(s, maps.map, maps.param, maps.n);
 }
 
 /* How tiles are multiplied. */
 static void fill_products(Schedule *s, const Product *p, int columns, int bytes) {
     Fn *f = &s->f;
-    bool narrow = columns > 64 && bytes > 1 && p->sums == 1; /* the last 64 columns alone */
-    const char *breadth = p->sums > 1    ? "pair"
-                          : columns > 64 ? "broad"
-                                         : "small",
+    bool fringe = product_has_fringe(s, p),
+         narrow = columns > 64 && bytes > 1 && p->sums == 1 && !fringe; /* the last 64 columns alone */
+    const char *breadth = p->sums > 1 || fringe ? "pair"
+                          : columns > 64        ? "broad"
+                                                : "small",
                *sums = bytes == 1 ? "parts" : "whole";
     if (p->across) schedule_kind(s, columns > 64 ? "panels" : "panel");
     bool turns = bytes > 1 && columns > 128; /* tiles that take long: others lose by it */
@@ -184,7 +186,7 @@ static void fill_products(Schedule *s, const Product *p, int columns, int bytes)
     schedule_number(s, "RUN", RUN_STEPS);
     schedule_hole(s, "widths", fn_text(f, narrow ? "%d or 64" : "%d", columns));
     schedule_number(s, "COLUMNS", columns);
-    schedule_number(s, "STAGES", STAGE_BYTES / ((128 + columns) * 128));
+    if (!strcmp(breadth, "pair") && !fringe) schedule_kind(s, "pair_alone");
 }
 
 bool product_prepare(Schedule *s) {
@@ -299,15 +301,15 @@ bool skinny_prepare(Schedule *s) {
     int tall = plan.facts->columns, stage = (tall + plan.rows) * plan.deep * 2;
     bool blocks = plan.rows > FEW_ROWS && stores_by_tiles(&k->param.p[p.c[0]]);
     int out = blocks ? p.stores * tall / p.sums * plan.rows * 2 : 0;
-    Maps maps = {.n = 0};
+    ProductMaps maps = {.n = 0};
     MatrixSchedule facts = *plan.facts;
     facts.threads = 128 * (tall / 64 / p.sums + 1); /* a warpgroup copies */
     schedule_begin(s, &facts);
     s->facts = plan.facts;
     fill_cluster(s, &plan);
-    maps_add(&maps, s, &p.a, 1, plan.rows / plan.beside);
-    maps_add(&maps, s, p.b, p.sums, p.across || p.sums > 1 ? 64 : tall);
-    if (blocks) maps_add(&maps, s, p.c, p.stores, 8);
+    product_maps_add(&maps, s, &p.a, 1, plan.rows / plan.beside);
+    product_maps_add(&maps, s, p.b, p.sums, p.across || p.sums > 1 ? 64 : tall);
+    if (blocks) product_maps_add(&maps, s, p.c, p.stores, 8);
     schedule_maps(s, maps.map, maps.param, maps.n);
     product_fill_sizes(s, &p);
     product_fill_result(s, &p);

@@ -31,11 +31,21 @@ void schedule_softmax(Schedule *, const Attention *);
 /* A function `float NAME(..)` of what is stored for a sum x at [i, j], or for sums x and y; its text. */
 const char *epilogue_text(Schedule *, const Op *store, const Op *sums, const char *name);
 
+/* The matrices that a product's kernel copies by boxes, and which parameters they are. */
+typedef struct {
+    GpuMap map[GPU_MAPS];
+    int param[GPU_MAPS], n;
+} ProductMaps;
+
+void product_maps_add(ProductMaps *, Schedule *, const int *param, int n, int box);
 void product_fill_sizes(Schedule *, const Product *);
 void product_fill_result(Schedule *, const Product *);
+bool product_has_fringe(const Schedule *, const Product *);
+int product_fill_fringe(Schedule *, const Product *, ProductMaps *); /* bytes that a stage has more for it */
 
 /* Fill in facts, maps, and the schedule's own holes; false: the kernel is none that the schedule computes. */
-bool product_prepare_threads(Schedule *, const Product *, const MatrixSchedule *); /* of a machine whose threads load the operands */
+bool product_prepare_threads(Schedule *, const Product *,
+                             const MatrixSchedule *); /* of a machine whose threads load the operands */
 bool product_prepare(Schedule *);
 bool skinny_prepare(Schedule *);
 bool attention_prepare(Schedule *);

@@ -25,7 +25,8 @@ static bool types_fit(const Kernel *k, const Product *f) {
         if (k->param.p[f->c[i]].elem != c) return false;
     bool quantised = c == ELEM_I8 || (elem_bits(c) == 8 && elem_is_float(c));
     if (is_f8(k, f))
-        return !f->across && f->depth >= LEAST_DEPTH_8 && (c == ELEM_F32 || c == ELEM_BF16 || c == ELEM_F16 || quantised);
+        return !f->across && f->depth >= LEAST_DEPTH_8 &&
+               (c == ELEM_F32 || c == ELEM_BF16 || c == ELEM_F16 || quantised);
     return (a == ELEM_BF16 || a == ELEM_F16) && (c == a || c == ELEM_F32 || quantised);
 }
 
@@ -41,15 +42,27 @@ static bool rows_align(const Kernel *k, const Product *f, int bytes) {
 /* Of a result, in a tile: two sums have half a tile each. */
 static int columns_of(const MatrixSchedule *s, const Product *f) { return s->columns / f->sums; }
 
+enum { ROUND = 10, BESIDE = 2 }; /* time of a tile; of what lies beyond it, on one side */
+
+/* Tiles that make what lies beyond them too go first to clusters that get one less than others: of those there are
+ * `spare`. */
+static int time_beyond(ProductFringe f, int64_t rows, int64_t columns, int64_t spare) {
+    int64_t tiles = (f.below ? columns : 0) + (f.right ? rows : 0);
+    return tiles > spare ? BESIDE * (!!f.below + !!f.right) : 0;
+}
+
 /* Clusters of workgroups take whole tiles in rounds; those over the edge, which take half as long, come last, first to
    clusters that the last round leaves idle. */
 static double time_of(const Kernel *k, const Product *f, const MatrixSchedule *s) {
     int64_t m = k->range.p[0].of.c, n = k->range.p[1].of.c, tall = (int64_t)s->rows * s->cluster,
             wide = columns_of(s, f), once = s->at_once / s->cluster;
-    int64_t whole = m / tall * (n / wide), edge = ceil_div(m, tall) * ceil_div(n, wide) - whole;
+    ProductFringe beyond = product_fringe(k, f, s);
+    bool folded = beyond.below || beyond.right;
+    int64_t whole = m / tall * (n / wide), edge = folded ? 0 : ceil_div(m, tall) * ceil_div(n, wide) - whole;
     int64_t rounds = ceil_div(whole, once), idle = rounds * once - whole;
     int64_t more = edge > 2 * idle ? ceil_div(edge, once) : 0;
-    return (double)s->cost * ((double)rounds + (rounds ? 0.5 : 1) * (double)more);
+    int64_t time = ROUND * rounds + (rounds ? ROUND / 2 : ROUND) * more;
+    return (double)s->cost / ROUND * (double)(time + time_beyond(beyond, m / tall, n / wide, whole / once * idle));
 }
 
 /* 8-bit types take twice the registers. */
@@ -66,8 +79,8 @@ static const MatrixSchedule *fastest(const Kernel *k, const Product *f, const Ma
     return best;
 }
 
-/* Few rows always go there. Others where it is faster and few tiles share their sums, or where tiles of the other schedule,
-   two above each other, would be half empty. */
+/* Few rows always go there. Others where it is faster and few tiles share their sums, or where tiles of the other
+   schedule, two above each other, would be half empty. */
 static bool is_skinny(const Kernel *k, const SkinnyPlan *few, const MatrixSchedule *other, double time) {
     int64_t m = k->range.p[0].of.c;
     if (!few->facts) return false;

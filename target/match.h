@@ -33,6 +33,12 @@ typedef struct {
 /* NULL: it is that. Else what keeps it from it; "": it is no product of two whole matrices. */
 const char *product_match(const Kernel *, Product *);
 int product_operands(const Product *, int param[MOST_OPERANDS]); /* a, then each b; how many */
+/* Rows below the last tiles of a cluster and columns to their right, so few that the tiles beside them make them too:
+   as many as a product instruction takes; 0: there are none. Both are 0 where tiles lie over an edge. */
+typedef struct {
+    int below, right;
+} ProductFringe;
+ProductFringe product_fringe(const Kernel *, const Product *, const MatrixSchedule *);
 
 /* Of 16 rows and columns, of its operands and its sums, for threads that have 16 bytes of a row. NULL: none. */
 const MatrixOp *product_op(const MatrixTarget *, const Kernel *, const Product *);
@@ -54,8 +60,8 @@ typedef struct {
 
 /* NULL: it is that, and *a says which. Else what keeps it from it; "": it has not two products in a loop. */
 const char *attention_match(const Kernel *, Attention *a);
-/* The same for a few rows, `row` a position or a tile, and the keys begin .. end - 1 of the loop, scalars of the task; k
-   and v have them in any dimension but the last. */
+/* The same for a few rows, `row` a position or a tile, and the keys begin .. end - 1 of the loop, scalars of the task;
+   k and v have them in any dimension but the last. */
 const char *decode_match(const Kernel *, Attention *a);
 int64_t decode_tasks(const Kernel *); /* of its grid; -1: known at run time only, or too many */
 int64_t decode_page(const Kernel *, const Attention *); /* keys of a page */

@@ -1,21 +1,25 @@
 /* $kernel: a workgroup makes tiles of 128 x $made; two workgroups of a cluster, one above the other, $share by multicast. One
    warp copies $DEEP positions of k at a time into a ring of $STAGES stages, two warpgroups multiply, 64 x $COLUMNS each. Tiles over the edge come
-   last, first to clusters that the whole tiles leave idle; warpgroups without rows skip the products$alone. */
+   last, first to clusters that the whole tiles leave idle; warpgroups without rows skip the products$alone.$fringe */
 enum {
     $kernel_M = $M,
     $kernel_N = $N,
     $kernel_STEPS = ($K + $DEEP - 1) / $DEEP,    /* along k */
 ?turns     $kernel_TURN = $kernel_STEPS > $STAGES - 1 ? $kernel_STEPS - $STAGES + 1 : 0, /* the last steps, as many as there are stages but one, are in turns */
-    $kernel_ROWS = ($M + 255) / 256,             /* of pairs of tiles, those over the edge too */
-    $kernel_COLUMNS = ($N + $WIDE - 1) / $WIDE,
-    $kernel_WHOLE_ROWS = $M / 256,               /* those that lie inside */
-    $kernel_WHOLE_COLUMNS = $N / $WIDE,
+    $kernel_ROWS = ($INNER_M + 255) / 256,       /* of pairs of tiles, those over the edge too */
+    $kernel_COLUMNS = ($INNER_N + $WIDE - 1) / $WIDE,
+    $kernel_WHOLE_ROWS = $M / 256$but_below,               /* those that lie inside$but_fringe */
+    $kernel_WHOLE_COLUMNS = $N / $WIDE$but_right,
     $kernel_WHOLE = ($M / 256) * ($N / $WIDE),
-    $kernel_PAIRS = (($M + 255) / 256) * (($N + $WIDE - 1) / $WIDE),
+    $kernel_PAIRS = $kernel_ROWS * $kernel_COLUMNS,
     /* workgroup memory, from a multiple of 1024 on */
     $kernel_A_BYTES = 128 * 64 * 2,
     $kernel_B_BYTES = $COLUMNS * 64, /* of the half that a workgroup copies */
-    $kernel_STAGE = (128 + $COLUMNS) * 64 * 2,
+?fringe     $kernel_TILE = (128 + $COLUMNS) * 64 * 2, /* of a stage; behind it lie, where the tile has them beside it, */
+?right     $kernel_RIGHT = $kernel_TILE, /* columns of b to the right */
+?below     $kernel_BELOW = $kernel_TILE + $RIGHT_BYTES, /* and rows of a below */
+?fringe     $kernel_STAGE = $kernel_TILE$fringe_bytes,
+?inside     $kernel_STAGE = (128 + $COLUMNS) * 64 * 2,
     $kernel_OUT = $STAGES * $kernel_STAGE,
     $kernel_FULL = $kernel_OUT + 2 * 64 * 128 * 2, /* barriers */
     $kernel_EMPTY = $kernel_FULL + 8 * $STAGES
@@ -43,10 +47,18 @@ TILE_FN int $kernel_next($kernel_place at, int pair) {
     return pair + at.clusters < $kernel_WHOLE ? pair + at.clusters : at.edge;
 }
 
+?fringe /* Of all pairs, behind which are those that make what lies beyond them too: clusters that get one less than others take from the end. */
+?fringe TILE_FN int $kernel_pick($kernel_place at, int pair) {
+?fringe     int busy = $kernel_WHOLE % at.clusters, round = pair / at.clusters;
+?fringe     if (at.cluster < busy) return round * busy + at.cluster;
+?fringe     return $kernel_WHOLE - 1 - round * (at.clusters - busy) - (at.cluster - busy);
+?fringe }
+?fringe
 /* Whole pairs: 8 rows of pairs at a time, down the columns, so that workgroups at work together share rows and columns in L2. Then
    the last column, then the last row. */
 TILE_FN void $kernel_tile($kernel_place at, int pair, int *i0, int *j0) {
-    int edge = pair - $kernel_WHOLE, row = $kernel_ROWS - 1, column = edge;
+?fringe     pair = $kernel_pick(at, pair);
+    int edge = pair - $listed, row = $kernel_ROWS - 1, column = edge;
     if (edge < 0) {
         int first = pair / (8 * $kernel_WHOLE_COLUMNS) * 8, in = pair % (8 * $kernel_WHOLE_COLUMNS);
         int rows = tile_min_i32(8, $kernel_WHOLE_ROWS - first);
@@ -67,16 +79,21 @@ TILE_FN void $kernel_copy(const $kernel_maps *maps, $kernel_place at) {
     for (int pair = $kernel_first(at); pair < $kernel_PAIRS; pair = $kernel_next(at, pair)) {
         int i0, j0;
         $kernel_tile(at, pair, &i0, &j0);
+?below         bool below = $is_below;
+?right         bool right = $is_right;
 #pragma unroll 1 /* unrolled it spills */
         for (int p0 = 0; p0 < $kernel_STEPS * $DEEP; p0 += $DEEP) {
             uint32_t a = at.lds + s * $kernel_STAGE, b = a + $kernel_A_BYTES + at.rank * $kernel_B_BYTES, full = at.lds + $kernel_FULL + 8 * s;
             tile_mbar_wait(at.lds + $kernel_EMPTY + 8 * s, phase);
-            tile_mbar_expect(full, $kernel_STAGE);
+            tile_mbar_expect(full, $copied);
             tile_tma_load2(a, &maps->map[0], p0, i0, full);
 ?rows             tile_tma_load2_all(b, $operand, p0, j0$beside, full, 3);
 ?panels             for (int u = 0; u < $COLUMNS / 128; u++)
 ?panels                 tile_tma_load2_all(b + 8192 * u, $operand, j0$beside + 64 * u, p0, full, 3);
 ?panel             tile_tma_load2_all(b, &maps->map[1], j0, p0 + 32 * at.rank, full, 3);
+?right_rows             if (right) tile_tma_load2(a + $kernel_RIGHT, &maps->map[$RIGHT_MAP], p0, $INNER_N, full);
+?right_columns             if (right) tile_tma_load2(a + $kernel_RIGHT, $operand, $INNER_N, p0, full);
+?below             if (below) tile_tma_load2(a + $kernel_BELOW, &maps->map[$BELOW_MAP], p0, $INNER_M, full);
             if (++s == $STAGES) s = 0, phase ^= 1;
         }
     }
@@ -141,8 +158,31 @@ TILE_FN void $kernel_skip($kernel_place at, int *s, int *phase, int thread) {
 ?parts     for (int step = 0; step + $RUN <= $kernel_STEPS; step += $RUN) $kernel_run(at, s, phase, acc, $RUN, group, thread);
 ?parts     $kernel_run(at, s, phase, acc, $kernel_STEPS % $RUN, group, thread);
 ?parts }
+?fringe /* Sums beyond the last tiles, that a tile beside them makes with its own. Rows below are multiplied from the right, so that their
+?fringe    sums are those of c, transposed. */
+?fringe typedef struct {
+?below     float below[$BELOW / 2];
+?right     float right[$RIGHT / 2];
+?corner     float corner[$RIGHT / 2];
+?fringe } $kernel_fringe;
+?fringe
+?below /* Of the 64 columns of a tile that a warpgroup multiplies with the rows below. */
+?below TILE_FN int $kernel_block($kernel_place at, int group) { return at.rank * $BLOCKS + group % $BLOCKS; }
+?below
+?fringe /* 16 positions of k, the u-th of a stage. */
+?fringe TILE_FN void $kernel_beyond($kernel_place at, $kernel_fringe *f, uint32_t stage, int u, int add, bool below, bool right, int group) {
+?below_rows     uint64_t b = tile_wgmma_panel(stage + $kernel_A_BYTES + $kernel_block(at, group) * 8192 + 32 * u, 0);
+?below_columns     uint64_t b = tile_wgmma_panel(stage + $kernel_A_BYTES + $kernel_block(at, group) * 8192 + 2048 * u, 8192);
+?below     uint64_t a = tile_wgmma_panel(stage + $kernel_BELOW + 32 * u, 0);
+?below     if (below) tile_wgmma_ss_n$BELOW_$type_$across0(f->below, b, a, add);
+?right_rows     uint64_t y = tile_wgmma_panel(stage + $kernel_RIGHT + 32 * u, 0);
+?right_columns     uint64_t y = tile_wgmma_panel(stage + $kernel_RIGHT + 2048 * u, 8192);
+?right     if (right) tile_wgmma_ss_n$RIGHT_$type_0$across(f->right, tile_wgmma_panel(stage + group * 8192 + 32 * u, 0), y, add);
+?corner     if (below && right) tile_wgmma_ss_n$RIGHT_$type_0$across(f->corner, a, y, add); /* 64 rows from where $BELOW are */
+?fringe }
+?fringe
 ?whole /* 64 rows and `width` columns ($widths) of sums over all of k.$turns */
-?whole TILE_FN void $kernel_sums($kernel_place at, int *s, int *phase, float acc[$COLUMNS / 2], int width, int group, int thread) {
+?whole TILE_FN void $kernel_sums($kernel_place at, int *s, int *phase, float acc[$COLUMNS / 2], $fringe_takeint width, int group, int thread) {
 ?whole     int before = -1; /* a stage is given back while the products of the next one run */
 ?whole     for (int step = 0; step < $kernel_STEPS; step++) {
 ?whole         uint32_t a = at.lds + *s * $kernel_STAGE + group * 8192, b = at.lds + *s * $kernel_STAGE + $kernel_A_BYTES;
@@ -156,6 +196,7 @@ TILE_FN void $kernel_skip($kernel_place at, int *s, int *phase, int thread) {
 ?broad_whole             if (width == $COLUMNS) tile_wgmma_ss_n$COLUMNS_$type_0$across(acc, x, y, step | u);
 ?broad_whole             else tile_wgmma_ss_n64_$type_0$across(acc, x, y, step | u);
 ?pair_whole             tile_wgmma_ss_n$COLUMNS_$type_0$across(acc, x, y, step | u);
+?fringe             $kernel_beyond(at, f, at.lds + *s * $kernel_STAGE, u, step | u, below, right, group);
 ?small_whole             tile_wgmma_ss_n64_$type_0$across(acc, x, y, step | u);
 ?whole         }
 ?whole         tile_wgmma_commit();
@@ -166,6 +207,9 @@ TILE_FN void $kernel_skip($kernel_place at, int *s, int *phase, int thread) {
 ?whole     }
 ?turns     if (!group) tile_bar_arrive(3, 256);
 ?whole     tile_wgmma_wait0(acc, width / 2);
+?below     if (below) tile_wgmma_keep(f->below, $BELOW / 2);
+?right     if (right) tile_wgmma_keep(f->right, $RIGHT / 2);
+?corner     if (below && right) tile_wgmma_keep(f->corner, $RIGHT / 2);
 ?whole     $kernel_give_back(at, before, thread);
 ?whole }
 
@@ -242,12 +286,30 @@ TILE_FN void $kernel_skip($kernel_place at, int *s, int *phase, int thread) {
 ?straight     }
 ?straight }
 
-TILE_FN void $kernel_multiply($takeconst $kernel_maps *maps, $kernel_place at) {
+?fringe TILE_FN void $kernel_store_one($call call, float x, int i, int j) {
+?fringe     $elem *const c = $c;
+?fringe     if (i >= $kernel_M || j >= $kernel_N) return;
+?fringe_plain     tile_store_$out(&c[(int64_t)i * $kernel_N + j], $narrow(x));
+?fringe_result     tile_store_$out(&c[(int64_t)i * $kernel_N + j], $narrow($kernel_result(call, x, i, j)));
+?fringe }
+?fringe /* Sums of 64 rows and `columns` from [i0, j0] on; `turned`: of columns and rows. */
+?fringe TILE_FN void $kernel_store_beyond($call call, const float *x, int columns, int i0, int j0, bool turned, int thread) {
+?fringe #pragma unroll
+?fringe     for (int r = 0; r < columns / 2; r++) {
+?fringe         int row = 16 * (thread >> 5) + (thread & 31) / 4 + 8 * ((r >> 1) & 1), column = 8 * (r >> 2) + 2 * (thread & 3) + (r & 1);
+?fringe         $kernel_store_one(call, x[r], i0 + (turned ? column : row), j0 + (turned ? row : column));
+?fringe     }
+?fringe }
+?fringe
+TILE_FN void $kernel_multiply($take_allconst $kernel_maps *maps, $kernel_place at) {
     int group = tile_shuffle(tile_thread() / 128 - 1, 0), thread = tile_thread() & 127, s = 0, phase = 0;
     float acc[$COLUMNS / 2];
+?fringe     $kernel_fringe f;
     for (int pair = $kernel_first(at); pair < $kernel_PAIRS; pair = $kernel_next(at, pair)) {
         int i0, j0;
         $kernel_tile(at, pair, &i0, &j0);
+?below         bool below = $is_below;
+?right         bool right = $is_right;
         i0 += 64 * group;
         if (i0 >= $kernel_M) {
             $kernel_skip(at, &s, &phase, thread);
@@ -256,7 +318,13 @@ TILE_FN void $kernel_multiply($takeconst $kernel_maps *maps, $kernel_place at) {
         }
 ?broad_whole         if ($kernel_N - j0 > 64) $kernel_sums(at, &s, &phase, acc, $COLUMNS, group, thread);
 ?broad_whole         else $kernel_sums(at, &s, &phase, acc, 64, group, thread);
-?pair_whole         $kernel_sums(at, &s, &phase, acc, $COLUMNS, group, thread);
+?corner         if (below && right) $kernel_sums(at, &s, &phase, acc, &f, true, true, $COLUMNS, group, thread);
+?corner         else if (below) $kernel_sums(at, &s, &phase, acc, &f, true, false, $COLUMNS, group, thread);
+?below_alone         if (below) $kernel_sums(at, &s, &phase, acc, &f, true, false, $COLUMNS, group, thread);
+?corner         else if (right) $kernel_sums(at, &s, &phase, acc, &f, false, true, $COLUMNS, group, thread);
+?right_alone         if (right) $kernel_sums(at, &s, &phase, acc, &f, false, true, $COLUMNS, group, thread);
+?fringe         else $kernel_sums(at, &s, &phase, acc, &f, false, false, $COLUMNS, group, thread);
+?pair_alone         $kernel_sums(at, &s, &phase, acc, $COLUMNS, group, thread);
 ?small_whole         $kernel_sums(at, &s, &phase, acc, 64, group, thread);
 ?parts         $kernel_sums(at, &s, &phase, acc, group, thread);
 ?parts         tile_bar_sync(1 + group, 128); /* keeps what follows out of the products, which would run one by one */
@@ -264,6 +332,9 @@ TILE_FN void $kernel_multiply($takeconst $kernel_maps *maps, $kernel_place at) {
 ?tiled         $kernel_store($give&maps->map[$OUT], at.lds + $kernel_OUT + group * 16384, acc, i0, j0, 1 + group, thread);
 ?staged         $kernel_store(call, at.lds + $kernel_OUT + group * 16384, acc, i0, j0, 1 + group, thread);
 ?straight         $kernel_store(call, acc, i0, j0, thread);
+?below         if (below && group < $BLOCKS) $kernel_store_beyond(call, f.below, $BELOW, $INNER_M, j0 + 64 * $kernel_block(at, group), true, thread);
+?right         if (right) $kernel_store_beyond(call, f.right, $RIGHT, i0, $INNER_N, false, thread);
+?corner         if (below && right && at.rank + group == 0) $kernel_store_beyond(call, f.corner, $RIGHT, $INNER_M, $INNER_N, false, thread);
     }
 ?tiled     if (thread == 0) tile_tma_wait();
 }
@@ -285,7 +356,7 @@ TILE_KERNEL_MAPS($kernel, $call, $threads, $cluster) {
         if (tile_thread() == 0) $kernel_copy(&maps, at);
     } else {
         tile_regs_take(232);
-        $kernel_multiply($give&maps, at);
+        $kernel_multiply($give_all&maps, at);
     }
     tile_wave_sync();
     tile_cluster_sync();

@@ -22,12 +22,12 @@ enum {
     matmul_N = 4096,
     matmul_STEPS = (4096 + 64 - 1) / 64,    /* along k */
     matmul_TURN = matmul_STEPS > 4 - 1 ? matmul_STEPS - 4 + 1 : 0, /* the last steps, as many as there are stages but one, are in turns */
-    matmul_ROWS = (4096 + 255) / 256,             /* of pairs of tiles, those over the edge too */
+    matmul_ROWS = (4096 + 255) / 256,       /* of pairs of tiles, those over the edge too */
     matmul_COLUMNS = (4096 + 256 - 1) / 256,
     matmul_WHOLE_ROWS = 4096 / 256,               /* those that lie inside */
     matmul_WHOLE_COLUMNS = 4096 / 256,
     matmul_WHOLE = (4096 / 256) * (4096 / 256),
-    matmul_PAIRS = ((4096 + 255) / 256) * ((4096 + 256 - 1) / 256),
+    matmul_PAIRS = matmul_ROWS * matmul_COLUMNS,
     /* workgroup memory, from a multiple of 1024 on */
     matmul_A_BYTES = 128 * 64 * 2,
     matmul_B_BYTES = 256 * 64, /* of the half that a workgroup copies */
