@@ -162,6 +162,17 @@ static void fill_maps(Schedule *s, const Product *p) {
     schedule_maps(s, maps.map, maps.param, maps.n);
 }
 
+/* Of both warpgroups, at the end of tiles that take long: others lose by it. With no more steps than stages the first
+   could be done with two tiles before the second has come to the end of one, and their barrier would count both. */
+static void fill_turns(Schedule *s, const Product *p, int columns, int bytes) {
+    int stages = STAGE_BYTES / ((128 + columns) * 128);
+    bool turns = bytes > 1 && columns > 128 && ceil_div(p->depth, 128 / bytes) > stages;
+    if (turns) schedule_kind(s, "turns");
+    schedule_hole(
+        s, "turns",
+        turns ? " The second warpgroup ends a tile behind the first: one stores while\n   the other multiplies." : "");
+}
+
 /* How tiles are multiplied. */
 static void fill_products(Schedule *s, const Product *p, int columns, int bytes) {
     Fn *f = &s->f;
@@ -172,11 +183,7 @@ static void fill_products(Schedule *s, const Product *p, int columns, int bytes)
                                                 : "small",
                *sums = bytes == 1 ? "parts" : "whole";
     if (p->across) schedule_kind(s, columns > 64 ? "panels" : "panel");
-    bool turns = bytes > 1 && columns > 128; /* tiles that take long: others lose by it */
-    if (turns) schedule_kind(s, "turns");
-    schedule_hole(
-        s, "turns",
-        turns ? " The second warpgroup ends a tile behind the first: one stores while\n   the other multiplies." : "");
+    fill_turns(s, p, columns, bytes);
     schedule_kind(s, breadth);
     schedule_kind(s, sums);
     schedule_kind(s, fn_text(f, "%s_%s", breadth, sums));
