@@ -62,7 +62,8 @@ static bool rows_are_multiple(Fn *f, const Op *op, int64_t of) {
 }
 
 /* Registers whose low `bits` bits count neighbours in memory. `last`: the range that may end among them, the last run
-   of a tile then has fewer; -1: none. `odd`: they begin at no multiple in memory. `rolled`: `last` is a rolled range. */
+   of a tile then has fewer; -1: none. `odd`: they begin at no multiple in memory. `rolled`: `last` is a rolled range.
+ */
 typedef struct {
     int bits, last;
     bool odd, rolled;
@@ -75,11 +76,12 @@ static bool run_fits(Fn *f, const Op *op, int range, int bits, int *last) {
     return range_begins_at(f, range, n) && runs_along(op, range, n) && rows_are_multiple(f, op, n);
 }
 
-/* Vectors of 8 or 16 bytes from anywhere, where shorter ones would be as many loads. */
+/* Vectors of 8 or 16 bytes from anywhere, of shorter elements, where shorter ones would be as many loads. */
 static bool is_odd_run(Fn *f, const Op *op, int range, int bits) {
     enum { LEAST = 64 };
-    return elem_bits(f->k->param.p[op->param].elem) << bits >= LEAST && op->kind == OP_LOAD &&
-           load_may_cover(f->k, op, range) && affine_is_natural(f, &op->sub.p[op->sub.n - 1].lo);
+    int width = elem_bits(f->k->param.p[op->param].elem);
+    return width < LEAST && width << bits >= LEAST && op->kind == OP_LOAD && load_may_cover(f->k, op, range) &&
+           affine_is_natural(f, &op->sub.p[op->sub.n - 1].lo);
 }
 
 /* Vectors of the row's own; of another one, which begins elsewhere. */
@@ -132,7 +134,8 @@ static const char *odd_left(Nest *n, const Op *op, Run run) {
     int last = f->k->param.p[op->param].ndim - 1;
     if (access_within(f, op, last)) return run_left(f, run);
     const char *at = nest_affine(n, &op->sub.p[op->sub.n - 1].lo);
-    return fn_text(f, "tile_least(%s, %s - %s)", run_left(f, run), text_atom(f, param_extent(f, op->param, last)), text_atom(f, at));
+    return fn_text(f, "tile_least(%s, %s - %s)", run_left(f, run), text_atom(f, param_extent(f, op->param, last)),
+                   text_atom(f, at));
 }
 
 static const char *load_text(Fn *f, const Tile *to, Run run, const char *from, const char *at) {
@@ -197,7 +200,8 @@ static const char *odd_wanted(Nest *n, const Op *op, Run run) {
     const char *row = fn_text(f, "%s <= %s", text_add_terms(f, at, fn_text(f, "%d", 2 * elements)),
                               text_atom(f, param_extent(f, op->param, last)));
     if (range_is_full(f->k, run.last)) return row;
-    const char *tile = fn_text(f, "%s <= %s", text_add_terms(f, r->pos, fn_text(f, "%d", elements)), text_atom(f, r->count));
+    const char *tile =
+        fn_text(f, "%s <= %s", text_add_terms(f, r->pos, fn_text(f, "%d", elements)), text_atom(f, r->count));
     return fn_text(f, "%s && %s", tile, row);
 }
 
@@ -205,7 +209,8 @@ static const char *odd_wanted(Nest *n, const Op *op, Run run) {
 static void load_odd(Fn *f, const Op *op, const Tile *to, Run run, bool rest) {
     Nest n = nest_over(f, to->layout, run.bits);
     const char *inside, *from = nest_row_place(&n, op, &inside), *name = elem_text(to->elem);
-    const char *when = conjoin(f, run_mask(&n, op->res.p[0]->type, run), inside), *regs = tile_address(f, to, nest_register(&n));
+    const char *when = conjoin(f, run_mask(&n, op->res.p[0]->type, run), inside),
+               *regs = tile_address(f, to, nest_register(&n));
     const char *wanted = conjoin(f, when, odd_wanted(&n, op, run)), *left = odd_left(&n, op, run);
     if (rest)
         nest_line(&n, n.n, "tile_load_rest_%s(&%s, %s, %d, %s, %s);", name, from, regs, 1 << run.bits, wanted,
@@ -235,8 +240,8 @@ static void load_rolled(Fn *f, const Op *op, const Tile *to, Run run, bool ends)
     nest_row_place(&n, op, &inside);
     size = inside ? fn_text(f, "(%s ? %s : 0)", inside, size) : size;
     if (ends)
-        nest_line(&n, n.n, "tile_load_ends_%s(&%s, %s, %d, %s, %s, %d, %" PRId64 ");", name, row, regs, elements, at, size, room,
-                  tile_places(to->layout));
+        nest_line(&n, n.n, "tile_load_ends_%s(&%s, %s, %d, %s, %s, %d, %" PRId64 ");", name, row, regs, elements, at,
+                  size, room, tile_places(to->layout));
     else if (run.odd)
         nest_line(&n, n.n, "tile_load_odd_%s(&%s + %s, %s, %d, %s + %d <= %s);", name, row, text_atom(f, at), regs,
                   elements, text_atom(f, at), room, size);
@@ -303,7 +308,8 @@ static const char *store_run(Nest *n, const Op *op, Run run, const Tile *from, c
     const char *at = tile_address(f, from, nest_register(n));
     int bytes = elem_bits(from->elem) / 8 << run.bits;
     if (run.last >= 0)
-        return fn_text(f, "tile_store_some_%s(&%s, %s, %d, %s);", elem_text(from->elem), to, at, 1 << run.bits, run_left(f, run));
+        return fn_text(f, "tile_store_some_%s(&%s, %s, %d, %s);", elem_text(from->elem), to, at, 1 << run.bits,
+                       run_left(f, run));
     return fn_text(f, "tile_%s%d(&%s, %s);", is_put(f, op, bytes) ? "put" : "store", bytes, to, at);
 }
 
@@ -319,7 +325,9 @@ static void store_lines(Nest *n, const Op *op, Run run, const Tile *from, const 
     const Layout *l = n->layout;
     const char *when = conjoin(n->f, l ? run_mask(n, op->arg.p[0]->type, run) : NULL, inside);
     when = conjoin(n->f, when, sum_condition(n->f, sum));
-    const char *text = run.rolled ? store_rolled(n, op, run, from) : from ? store_run(n, op, run, from, to) : store_text(n, op, to);
+    const char *text = run.rolled ? store_rolled(n, op, run, from)
+                       : from     ? store_run(n, op, run, from, to)
+                                  : store_text(n, op, to);
     n->guard = conjoin(n->f, first_copy(n->f, l), n->guard);
     if (when) nest_line(n, n->n, "if (%s)", when);
     nest_line(n, n->n, "%s%s", when ? "    " : "", text);
