@@ -143,10 +143,17 @@ static bool find_stores(const Kernel *k, Product *f) {
     return f->stores > 0;
 }
 
+static bool is_empty(const Kernel *k, const Product *f) {
+    for (int i = 0; i < f->sums; i++)
+        if (!k->param.p[f->b[i]].dim[0].c) return true;
+    return !f->depth || !k->range.p[0].of.c || !k->range.p[1].of.c;
+}
+
 const char *product_match(const Kernel *k, Product *f) {
     *f = (Product){0};
     f->loop = grid_fits(k) ? only_loop(k) : NULL;
     if (!f->loop || !sums_fit(k, f) || !loop_is_whole(f)) return "";
+    if (is_empty(k, f)) return "a size of it is 0";
     return find_stores(k, f) ? NULL : "what is done with the sums is not done element by element, and stored once";
 }
 
