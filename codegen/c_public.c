@@ -1,5 +1,6 @@
 /* c_public.c: what the runtime reads about a program, the functions that its users call, and their header. */
 #include "codegen/c.h"
+#include "runtime/include/tile.h" /* TILE_ABI */
 
 #include <inttypes.h>
 
@@ -109,10 +110,9 @@ static void write_gpus(Text *to, const char *name, int n, bool task) {
 static void write_program(Text *to, const Module *m, const Program *p, const Memory *l, const Targets *t,
                           uint64_t hash) {
     const char *name = p->name;
-    text_printf(to,
-                "const tile_program %s_program = {\n    .abi = TILE_ABI, .name = \"%s\", .hash = UINT64_C(0x%016" PRIx64
-                "),\n",
-                name, name, hash);
+    text_printf(
+        to, "const tile_program %s_program = {\n    .abi = %d, .name = \"%s\", .hash = UINT64_C(0x%016" PRIx64 "),\n",
+        name, TILE_ABI, name, hash);
     text_printf(to, "    .naxes = %d, .axis = {", m->axis.n);
     for (int i = 0; i < 3; i++) text_printf(to, "%s%" PRId64, i ? ", " : "", i < m->axis.n ? m->axis.p[i].ranks : 1);
     text_add(to, "},\n");

@@ -14,6 +14,7 @@
 extern "C" {
 #endif
 
+/* One more with each change of what compiled programs hand over (tile_program.h). */
 #define TILE_ABI 4
 
 enum {

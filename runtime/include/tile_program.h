@@ -84,7 +84,7 @@ typedef struct {
 } tile_image;
 
 typedef struct {
-    int abi;                /* TILE_ABI */
+    int abi;                /* TILE_ABI of the tilec that wrote the program; this and the name are first in every ABI */
     const char *name;
     uint64_t hash;          /* of the source, the target and the options: equal on all ranks */
     int naxes;

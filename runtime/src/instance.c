@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-/* What must be the same on all ranks. */
+/* What must be the same on all ranks; of a program for another ABI its number and name alone. */
 typedef struct {
     char name[48];
     uint64_t hash, symmetric_bytes, words;
@@ -13,8 +13,10 @@ typedef struct {
 static size_t round_up(size_t n, size_t to) { return (n + to - 1) / to * to; }
 
 static Identity identity_of(const tile_program *p) {
-    Identity id = {.hash = p->hash, .symmetric_bytes = p->symmetric_bytes, .words = p->words, .abi = p->abi};
+    Identity id = {.abi = p->abi};
     strncpy(id.name, p->name, sizeof id.name - 1);
+    if (p->abi != TILE_ABI) return id;
+    id.hash = p->hash, id.symmetric_bytes = p->symmetric_bytes, id.words = p->words;
     for (int a = 0; a < p->naxes; a++) id.axes[a] = p->axis[a];
     return id;
 }
@@ -37,10 +39,10 @@ static int identity_compare(const Identity *a, const Identity *b, int rank) {
 
 static int program_check(const tile_mesh *m, const tile_program *p) {
     int ranks = 1;
-    for (int a = 0; a < p->naxes; a++) ranks *= p->axis[a];
     if (p->abi != TILE_ABI)
-        return tile_fail(TILE_E_MISMATCH, "program '%s' was made for ABI %d, this runtime has %d", p->name, p->abi,
-                         TILE_ABI);
+        return tile_fail(TILE_E_MISMATCH, "program '%s' was made for ABI %d, this runtime has %d: compile it again",
+                         p->name, p->abi, TILE_ABI);
+    for (int a = 0; a < p->naxes; a++) ranks *= p->axis[a];
     if (ranks != m->nranks)
         return tile_fail(TILE_E_MISMATCH, "program '%s' was made for %d ranks, the mesh has %d", p->name, ranks,
                          m->nranks);

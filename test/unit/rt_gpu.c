@@ -1,4 +1,6 @@
 /* rt_gpu.c: programs on a GPU, which is the emulator here: a run, and each thing that is refused, with its words. */
+#include "device/host.h"
+#include "device/tile_gpu_task.h"
 #include "test/unit/rt_gpu_program.h"
 
 static int failures;
@@ -65,6 +67,29 @@ static void check_programs(tile_mesh *m, char *x, char *y) {
     tile_instance_close(i);
 }
 
+/* Who changes one of these raises TILE_ABI: programs that were compiled before then are refused. */
+_Static_assert(TILE_ABI == 4 && sizeof(tile_program) == 216 && sizeof(tile_image) == 88 && sizeof(tile_launch) == 64 &&
+                   sizeof(tile_map) == 72 && sizeof(tile_arg) == 192 && sizeof(tile_dim) == 16 &&
+                   sizeof(tile_flag_info) == 24 && sizeof(tile_task) == 112 && sizeof(tile_gpu_task) == 96,
+               "what a program hands over is that of TILE_ABI");
+
+/* Of a program for another ABI nothing but its number and name is read. */
+static void check_another_abi(tile_mesh *m) {
+    tile_program before, after;
+    tile_instance *i = NULL;
+    memset(&before, 0x5a, sizeof before);
+    before.abi = TILE_ABI - 1;
+    before.name = "before";
+    after = before;
+    after.abi = TILE_ABI + 1;
+    after.name = "after";
+    char words[80];
+    sprintf(words, "'before' was made for ABI %d, this runtime has %d: compile it again", TILE_ABI - 1, TILE_ABI);
+    EXPECT(tile_instance_open(m, &before, &i), TILE_E_MISMATCH, words);
+    sprintf(words, "'after' was made for ABI %d, this runtime has %d", TILE_ABI + 1, TILE_ABI);
+    EXPECT(tile_instance_open(m, &after, &i), TILE_E_MISMATCH, words);
+}
+
 static void check_meshes(const tile_program *p) {
     tile_mesh *m = NULL;
     tile_instance *i = NULL;
@@ -87,6 +112,7 @@ int main(void) {
     check_run(m, i, x, y);
     check_arguments(i, x, y);
     check_programs(m, x, y);
+    check_another_abi(m);
     tile_instance_close(i);
     tile_free(m, x);
     tile_free(m, y);
