@@ -21,7 +21,9 @@ void tune_print_pairs(const TunedPairs *list, const char *before) {
 }
 
 static void print_variant(const Variant *v, bool first) {
-    if (v->why)
+    if (!v->text)
+        printf("  %10s %10s  ", "", v->why); /* there is no code to predict the time of */
+    else if (v->why)
         printf("  %10.4g %10s  ", v->predicted * 1e3, v->why);
     else
         printf("  %10.4g %10.4g  ", v->predicted * 1e3, v->measured * 1e3);
