@@ -173,6 +173,13 @@ static void fill_turns(Schedule *s, const Product *p, int columns, int bytes) {
         turns ? " The second warpgroup ends a tile behind the first: one stores while\n   the other multiplies." : "");
 }
 
+/* A loop of few steps stays one: written out, its products would wait for each other. */
+static const char *steps_text(Schedule *s, const Product *p, int bytes) {
+    enum { FEW = 4 };
+    bool few = ceil_div(p->depth, 128 / bytes) <= FEW;
+    return fn_text(&s->f, few ? "tile_unknown(%s_STEPS)" : "%s_STEPS", s->launch->function);
+}
+
 /* How tiles are multiplied. */
 static void fill_products(Schedule *s, const Product *p, int columns, int bytes) {
     Fn *f = &s->f;
@@ -190,6 +197,7 @@ static void fill_products(Schedule *s, const Product *p, int columns, int bytes)
     schedule_kind(s, fn_text(f, "%s_%s", p->across ? "columns" : "rows", sums));
     schedule_kind(s, fn_text(f, "%s_%s", p->plain ? "plain" : "result", sums));
     schedule_number(s, "DEEP", 128 / bytes);
+    schedule_hole(s, "steps", steps_text(s, p, bytes));
     schedule_number(s, "RUN", RUN_STEPS);
     schedule_hole(s, "widths", fn_text(f, narrow ? "%d or 64" : "%d", columns));
     schedule_number(s, "COLUMNS", columns);

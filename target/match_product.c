@@ -139,7 +139,7 @@ static bool find_stores(const Kernel *k, Product *f) {
         if (op->kind == OP_STORE && !take_store(k, f, op)) return false;
     }
     f->plain = f->stores == f->sums;
-    for (int i = 0; i < f->stores; i++) f->plain &= f->store[i]->arg.p[0] == f->loop->res.p[i];
+    for (int i = 0; f->plain && i < f->stores; i++) f->plain = f->store[i]->arg.p[0] == f->loop->res.p[i];
     return f->stores > 0;
 }
 
@@ -182,7 +182,9 @@ static int beyond(int64_t extent, int64_t tile) {
 }
 
 ProductFringe product_fringe(const Kernel *k, const Product *p, const MatrixSchedule *s) {
-    bool fits = p->sums == 1 && p->stores == 1 && elem_bits(k->param.p[p->a].elem) == 16;
+    bool fits =
+        p->sums == 1 && p->stores == 1 && elem_bits(k->param.p[p->a].elem) == 16 &&
+        elem_bits(k->param.p[p->c[0]].elem) == 16; /* ptxas lets products wait where others are stored from registers */
     if (!fits || !s->cluster || s->columns < FEWEST_COLUMNS) return (ProductFringe){0};
     int below = beyond(k->range.p[0].of.c, (int64_t)s->rows * s->cluster),
         right = beyond(k->range.p[1].of.c, s->columns);

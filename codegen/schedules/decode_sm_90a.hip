@@ -108,8 +108,9 @@ TILE_FN void $kernel_copy($call call, $kernel_task t, uint32_t to, int64_t key, 
 ?dependent /* The warp's first keys to the L2: a hint, which may come before it is known which they are. */
 ?dependent TILE_FN void $kernel_bring($call call, $kernel_task t) {
 ?dependent     const int end = tile_min_i32(t.last, t.all);
-?dependent     for (int64_t key = t.first + 16 * (tile_thread() / 32); key < end; key += $KEYS) {
-?dependent         if (key >= t.first + $AHEAD) break;
+?dependent     const int64_t first = t.first; /* of which nothing is sure yet */
+?dependent     for (int64_t key = first + 16 * (tile_thread() / 32); key < end; key += $KEYS) {
+?dependent         if (key >= first + $AHEAD) break;
 ?dependent         const int64_t place = $kernel_place(call, t, key);
 ?paged_dependent         if (place < 0) continue;
 ?dependent #pragma unroll

@@ -111,7 +111,7 @@ TILE_FN void $kernel_give_back($kernel_place at, int s, int thread) {
 
 /* A warpgroup without rows only gives the stages back. */
 TILE_FN void $kernel_skip($kernel_place at, int *s, int *phase, int thread) {
-    for (int step = 0; step < $kernel_STEPS; step++) {
+    for (int step = 0; step < $steps; step++) {
         tile_mbar_wait(at.lds + $kernel_FULL + 8 * *s, *phase);
         $kernel_give_back(at, *s, thread);
         if (++*s == $STAGES) *s = 0, *phase ^= 1;
@@ -184,7 +184,7 @@ TILE_FN void $kernel_skip($kernel_place at, int *s, int *phase, int thread) {
 ?whole /* 64 rows and `width` columns ($widths) of sums over all of k.$turns */
 ?whole TILE_FN void $kernel_sums($kernel_place at, int *s, int *phase, float acc[$COLUMNS / 2], $fringe_takeint width, int group, int thread) {
 ?whole     int before = -1; /* a stage is given back while the products of the next one run */
-?whole     for (int step = 0; step < $kernel_STEPS; step++) {
+?whole     for (int step = 0; step < $steps; step++) {
 ?whole         uint32_t a = at.lds + *s * $kernel_STAGE + group * 8192, b = at.lds + *s * $kernel_STAGE + $kernel_A_BYTES;
 ?turns         if (group && step == $kernel_TURN) tile_bar_sync(3, 256); /* behind the other's last products */
 ?whole         tile_mbar_wait(at.lds + $kernel_FULL + 8 * *s, *phase);
