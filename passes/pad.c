@@ -61,7 +61,8 @@ static int copy_range(Module *m, Kernel *k, const char *name, int64_t size, int6
     return kernel_range(m, k, r);
 }
 
-/* What lies behind a row is read as 0. */
+/* What lies behind a row is read as 0. A thread has 16 elements on their way: with 64 it is few workgroups a processor,
+   or spills. */
 static Kernel *copy_make(Module *m, const Kernel *k, int param, int64_t columns) {
     Param in = k->param.p[param], out = in;
     const char *name = arena_format(m->arena, "%s_%s_padded", k->name, in.name);
@@ -71,7 +72,7 @@ static Kernel *copy_make(Module *m, const Kernel *k, int param, int64_t columns)
     out.dim[1].c = columns;
     kernel_param(m, copy, in);
     kernel_param(m, copy, out);
-    int i = copy_range(m, copy, "i", 64, in.dim[0].c), j = copy_range(m, copy, "j", 256, columns);
+    int i = copy_range(m, copy, "i", 16, in.dim[0].c), j = copy_range(m, copy, "j", 256, columns);
     Builder b = {.m = m, .k = copy, .at = copy->body, .loc = k->loc};
     const Span at[2] = {span_of(affine_term(TERM_POS, i, 1, 1)), span_of(affine_term(TERM_POS, j, 1, 1))};
     build_store(&b, 1, at, 2, build_load(&b, 0, at, 2), STORE_SET);
