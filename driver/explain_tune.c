@@ -55,7 +55,11 @@ static void print_site(const Tune *t, int site) {
 void explain_sizes(const Session *s, const Program *p, int64_t *sizes) {
     Options *o = ARENA_NEW(s->arena, Options);
     *o = *s->o;
-    Tune t = {.o = o, .arena = s->arena, .base = {.s = *s, .p = p, .sym = sizes, .nranks = (int)mesh_ranks(s->m)}};
+    o->program = p->name;
+    Tune t = {.o = o,
+              .arena = s->arena,
+              .lowered = 1,
+              .base = {.s = *s, .p = p, .sym = sizes, .nranks = (int)mesh_ranks(s->m)}};
     if (s->tuned) t.chosen = *s->tuned;
     for (int i = 0; i < s->sites.n; i++) print_site(&t, i);
 }

@@ -178,7 +178,7 @@ static int tune_open(Tune *t, const char *path, Tuned *kept) {
 
 int command_tune(Options *o) {
     Options own = *o;
-    Tune t = {.o = &own, .arena = o->arena};
+    Tune t = {.o = &own, .arena = o->arena, .lowered = 8};
     const char *path = o->tuned ? o->tuned : default_path(&t);
     Tuned kept = {0};
     own.tuned = NULL;

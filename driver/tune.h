@@ -24,6 +24,7 @@ typedef struct {
     Array *before;   /* arguments before any run */
     Array *expected; /* and after one of the program as written */
     int runs;        /* of a measurement */
+    int lowered;     /* on a GPU: variants that go through the passes for each that is wanted */
     double written;  /* seconds of the program as written */
 } Tune;
 

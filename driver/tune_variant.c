@@ -15,8 +15,7 @@ enum {
     SIZE_LEAST_GPU = 16,
     SIZE_MOST = 1024,
     SIZE_UNKNOWN = 512,
-    MOST_VARIANTS = 1 << 16,
-    LOWERED = 8
+    MOST_VARIANTS = 1 << 16
 };
 
 /* ---- predictions ---- */
@@ -177,7 +176,7 @@ Variants tune_kernel_variants(const Tune *t, int site, int most, int *count) {
     if (site_is_scheduled(t, site)) all.n = 0;
     *count = all.n;
     bool gpu = t->base.s.target.gpu;
-    if (gpu) predict_lowered(t, &all, LOWERED * most);
+    if (gpu) predict_lowered(t, &all, t->lowered * most);
     for (int i = 0; i < all.n && few.n <= most && isfinite(all.p[i].predicted); i++)
         if (!is_near(&few, &all.p[i].entry.set)) vec_push(t->arena, &few, all.p[i]);
     for (int i = 0; i < few.n; i++)
