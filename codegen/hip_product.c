@@ -4,7 +4,6 @@
 #include "target/skinny.h"
 
 #include <inttypes.h>
-#include <string.h>
 
 enum {
     STAGE_BYTES = 196608, /* of workgroup memory, for all stages */
@@ -201,7 +200,7 @@ static void fill_products(Schedule *s, const Product *p, int columns, int bytes)
     schedule_number(s, "RUN", RUN_STEPS);
     schedule_hole(s, "widths", fn_text(f, narrow ? "%d or 64" : "%d", columns));
     schedule_number(s, "COLUMNS", columns);
-    if (!strcmp(breadth, "pair") && !fringe) schedule_kind(s, "pair_alone");
+    if (p->sums > 1 && bytes > 1) schedule_kind(s, "pair_alone");
 }
 
 bool product_prepare(Schedule *s) {

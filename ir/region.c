@@ -109,7 +109,5 @@ bool load_may_cover(const Kernel *k, const Op *load, int range) {
     if (last < 0 || p->out || p->inout || p->ranks >= 0 || p->packet || bits < 8) return false;
     for (int d = 0; d < last; d++)
         if (affine_follows(&load->sub.p[d].lo, range)) return false;
-    const Affine *a = &load->sub.p[last].lo;
-    const Term *t = &a->term[0];
-    return a->nterm == 1 && a->c == 0 && t->kind == TERM_POS && t->id == range && t->mul == 1 && t->div == 1;
+    return affine_position(&load->sub.p[last].lo) == range;
 }

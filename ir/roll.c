@@ -5,11 +5,6 @@
 
 enum { VECTOR_BITS = 128 };
 
-static bool is_position(const Affine *a, int range) {
-    const Term *t = &a->term[0];
-    return a->nterm == 1 && a->c == 0 && t->kind == TERM_POS && t->id == range && t->mul == 1 && t->div == 1;
-}
-
 /* It takes the row, or all of a vector, and nothing else. */
 static bool takes_row(const Kernel *k, const Op *op, const Value *v, int range) {
     const Param *p = &k->param.p[op->param];
@@ -18,7 +13,7 @@ static bool takes_row(const Kernel *k, const Op *op, const Value *v, int range) 
         return false;
     for (int d = 0; d < last; d++)
         if (affine_type(k, &op->sub.p[d].lo).nrange) return false;
-    return is_position(&op->sub.p[last].lo, range) && size_equal(p->dim[last], k->range.p[range].of) &&
+    return affine_position(&op->sub.p[last].lo) == range && size_equal(p->dim[last], k->range.p[range].of) &&
            (last > 0 || (op->kind == OP_LOAD && !p->out && !p->inout));
 }
 

@@ -132,7 +132,7 @@ static void pad_kernel(PassContext *c, Kernel *k, Padded *to) {
     for (int i = 0; i < n; i++) {
         const Param *p = &k->param.p[param[i]];
         int64_t columns = columns_padded(p, align);
-        if (columns == p->dim[1].c) continue;
+        if (columns == p->dim[1].c || to->copy[param[i]]) continue;
         to->copy[param[i]] = copy_make(c->m, k, param[i], columns);
         remark(c, "pad", k->loc, "'%s': '%s' is copied first, into rows of %lld", k->name, p->name, (long long)columns);
     }

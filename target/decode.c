@@ -35,6 +35,7 @@ static bool fits(const MatrixSchedule *s, int64_t tasks, int64_t keys) {
 }
 
 static bool is_better(const MatrixSchedule *s, const MatrixSchedule *than, int64_t tasks, int64_t keys) {
+    if (!s->at_once) return !than; /* a machine that makes no parts */
     bool twice = fits_twice(s, tasks, keys);
     if (!than || twice != fits_twice(than, tasks, keys)) return !than || twice;
     return twice || time_of(tasks * s->cluster, s->at_once) <= time_of(tasks * than->cluster, than->at_once);
