@@ -10,11 +10,13 @@ enum {
     FEWEST_PANELS = 4, /* of a part */
     FEWEST_STAGES = 6, /* of two panels each, which are waited for half as often */
     FEWEST_ROWS = 8,   /* of a copy, and of a product */
+    FEW_ROWS = 16,     /* that clusters share in half of the memory */
     MANY_ROWS = 64,    /* enough for a tile of several */
     MOST_ROWS = 128,   /* of a tile */
     FEWEST_TALL = 64,
     MANY_BESIDE = 8,
-    FULL = 5, /* of FULL_OF workgroups that the machine holds */
+    MOST_PARTS_OF_TWO = 3, /* sums */
+    FULL = 5,              /* of FULL_OF workgroups that the machine holds */
     FULL_OF = 6,
     COPIED = 20, /* rows of `a` or `b`, PANEL positions, in a unit of time: 50 bytes a cycle */
     MEETING = 30 /* units of time until parts are one sum */
@@ -26,18 +28,32 @@ static int rows_of(const MatrixSchedule *s, int64_t rows) {
     return n;
 }
 
-/* Measured: 128 rows come faster to each workgroup alone; eight workgroups pay where they fill the machine, whose parts
-   have 16 or 18 processors each. */
-static bool beside_pays(const MatrixSchedule *s, const SkinnyPlan *p, int64_t groups) {
-    int64_t rounds = ceil_div(groups, s->at_once);
+/* It leaves room for the workgroups of the next launch beside those of this one. */
+static bool is_half(const MatrixTarget *t, const MatrixSchedule *s) { return 2 * s->lds_bytes <= t->lds_bytes; }
+
+/* Measured: more than 64 rows come faster to each workgroup alone; so do up to 32 to wide tiles and, in half of the
+   memory, 32, or 16 in several rounds. Fewer than 64 pay, and eight workgroups do, where they fill the machine, whose
+   parts have 16 or 18 processors. */
+static bool beside_pays(const SkinnyPlan *p, int64_t groups, int sums, bool half) {
+    const MatrixSchedule *s = p->facts;
     if (p->beside == 1) return true;
     if (p->rows > MANY_ROWS || p->rows % (FEWEST_ROWS * p->beside)) return false;
-    return p->beside < MANY_BESIDE || FULL_OF * groups >= FULL * rounds * s->at_once;
+    if (half && (p->rows > FEW_ROWS || groups > s->at_once)) return false;
+    if (p->rows < MANY_ROWS && s->columns > FEWEST_TALL * sums) return false;
+    bool full = FULL_OF * groups >= FULL * ceil_div(groups, s->at_once) * s->at_once;
+    return full || (p->rows == MANY_ROWS && p->beside < MANY_BESIDE);
+}
+
+/* Measured: wide tiles, and more than three parts of two sums, meet later than they save. */
+static bool parts_pay(const SkinnyPlan *p, int64_t groups, int64_t depth, int sums) {
+    if (p->parts == 1) return true;
+    bool narrow = p->facts->columns == FEWEST_TALL * sums && (sums == 1 || p->parts <= MOST_PARTS_OF_TWO);
+    return narrow && groups <= p->facts->at_once && depth >= (int64_t)FEWEST_PANELS * PANEL * p->parts;
 }
 
 /* One of a schedule's rows, its clusters used so. */
-static SkinnyPlan plan_of(const MatrixSchedule *s, int64_t rows, int64_t columns, int64_t depth, int sums, int parts,
-                          int beside) {
+static SkinnyPlan plan_of(const MatrixTarget *t, const MatrixSchedule *s, int64_t rows, int64_t columns, int64_t depth,
+                          int sums, int parts, int beside) {
     SkinnyPlan p = {.facts = s, .rows = rows_of(s, rows), .deep = PANEL, .parts = parts, .beside = beside};
     int wide = 2 * (s->columns + p.rows) * PANEL * 2; /* bytes of a stage of two panels */
     if (s->lds_bytes / wide >= FEWEST_STAGES) p.deep = 2 * PANEL;
@@ -47,8 +63,9 @@ static SkinnyPlan plan_of(const MatrixSchedule *s, int64_t rows, int64_t columns
     p.time = (double)ceil_div(groups, s->at_once) * (double)steps * step + (parts > 1 ? MEETING : 0);
     bool many = rows > MOST_ROWS || sums > 1;                    /* of two sums no tile has more than MANY_ROWS */
     bool tall = rows <= p.rows || (many && p.rows >= MANY_ROWS); /* lower tiles would read b more often */
-    bool fits = parts == 1 || (groups <= s->at_once && depth >= (int64_t)FEWEST_PANELS * PANEL * parts);
-    if (!tall || !fits || !beside_pays(s, &p, groups)) p.facts = NULL;
+    bool half = is_half(t, s), needless = half && 2 * groups <= s->at_once; /* two launches fit beside each other */
+    if (!tall || needless || !parts_pay(&p, groups, depth, sums) || !beside_pays(&p, groups, sums, half))
+        p.facts = NULL;
     return p;
 }
 
@@ -65,9 +82,9 @@ SkinnyPlan skinny_plan(const MatrixTarget *t, int64_t rows, int64_t columns, int
     SkinnyPlan best = {0};
     for (const MatrixSchedule *s = t->schedule; s->name; s++) {
         if (strcmp(s->name, "skinny") || !tiles_fit(s, sums, wide)) continue;
-        take_faster(&best, plan_of(s, rows, columns, depth, sums, 1, 1));
-        take_faster(&best, plan_of(s, rows, columns, depth, sums, s->cluster, 1));
-        take_faster(&best, plan_of(s, rows, columns, depth, sums, 1, s->cluster));
+        take_faster(&best, plan_of(t, s, rows, columns, depth, sums, 1, 1));
+        take_faster(&best, plan_of(t, s, rows, columns, depth, sums, s->cluster, 1));
+        take_faster(&best, plan_of(t, s, rows, columns, depth, sums, 1, s->cluster));
     }
     return best;
 }
