@@ -8,7 +8,8 @@
 typedef struct {
     Fn *f;
     const Op *sums; /* the loop that makes one or two */
-    const char *name[2];
+    const Op *near; /* a load that the caller did; NULL: none */
+    const char *name[2], *given;
     bool read[2];
     const char **text; /* by value id */
     int *uses;
@@ -37,6 +38,7 @@ static const char *value_text(Epilogue *e, const Value *v);
 
 static const char *operation_text(Epilogue *e, const Op *op) {
     const char *arg[3];
+    if (op == e->near) return e->given;
     if (op->kind == OP_LOAD) return load_text(e->f, op);
     for (int i = 0; i < op->arg.n; i++) arg[i] = value_text(e, op->arg.p[i]);
     return op_text(e->f, op, arg);
@@ -65,19 +67,22 @@ static const char *value_text(Epilogue *e, const Value *v) {
     return e->text[v->id] = text;
 }
 
-/* One that is not read has no name. */
+/* One that is not read has no name; behind them the element that was loaded. */
 static const char *sums_text(const Epilogue *e) {
     const char *text = "";
     for (int i = 0; i < e->sums->res.n; i++)
         text = fn_text(e->f, "%s%s%s%s, ", text, elem_c(e->sums->res.p[i]->type.elem), e->read[i] ? " " : "",
                        e->read[i] ? e->name[i] : "");
-    return text;
+    if (!e->near) return text;
+    return fn_text(e->f, "%s%s %s, ", text, elem_c(e->near->res.p[0]->type.elem), e->given);
 }
 
-const char *epilogue_text(Schedule *s, const Op *store, const Op *sums, const char *name) {
+const char *epilogue_text(Schedule *s, const Op *store, const Op *sums, const Op *near, const char *name) {
     Fn *f = &s->f;
     Epilogue e = {.f = f,
                   .sums = sums,
+                  .near = near,
+                  .given = near ? c_name(&f->names, "near") : NULL,
                   .name = {"x", sums->res.n > 1 ? c_name(&f->names, "y") : NULL},
                   .text = ARENA_ARRAY(f->arena, const char *, f->k->nvalue + 1),
                   .uses = ARENA_ARRAY(f->arena, int, f->k->nvalue + 1)};

@@ -52,8 +52,7 @@ static bool runs_along(const Op *op, int range, int64_t of) {
     return found && last->c % of == 0;
 }
 
-/* Rows and the tensor's first element lie at multiples. */
-static bool rows_are_multiple(Fn *f, const Op *op, int64_t of) {
+bool hip_rows_are_multiple(Fn *f, const Op *op, int64_t of) {
     const Param *p = &f->k->param.p[op->param];
     const Arg *a = &f->node->arg.p[op->param];
     int64_t row, first;
@@ -73,7 +72,7 @@ static bool run_fits(Fn *f, const Op *op, int range, int bits, int *last) {
     int64_t n = INT64_C(1) << bits;
     *last = range_ends_at(f, range, n) ? -1 : range;
     if (*last >= 0 && elem_is_packed(f->k->param.p[op->param].elem)) return false;
-    return range_begins_at(f, range, n) && runs_along(op, range, n) && rows_are_multiple(f, op, n);
+    return range_begins_at(f, range, n) && runs_along(op, range, n) && hip_rows_are_multiple(f, op, n);
 }
 
 /* Vectors of 8 or 16 bytes from anywhere, of shorter elements, where shorter ones would be as many loads. */

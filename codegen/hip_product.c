@@ -13,7 +13,7 @@ enum {
 
 /* Results of 16 bits go through workgroup memory, in tiles where their rows are multiples of 16 bytes, others straight
    from registers. */
-static bool stores_by_tiles(const Param *c) { return elem_bits(c->elem) == 16 && c->dim[1].c % 8 == 0; }
+bool product_stores_tiles(const Param *c) { return elem_bits(c->elem) == 16 && c->dim[1].c % 8 == 0; }
 
 /* Positions that some threads have beyond the end must not be read: `clamp(x, end)` where there are such. */
 static void fill_clamp(Schedule *s, char range, int64_t extent, int64_t tile) {
@@ -24,13 +24,13 @@ static void fill_clamp(Schedule *s, char range, int64_t extent, int64_t tile) {
 }
 
 /* What is stored for each sum; of two results which one is said. */
-static const char *epilogues(Schedule *s, const Product *p) {
+static const char *epilogues(Schedule *s, const Product *p, const Op *near) {
     Fn *f = &s->f;
     const char *name = fn_text(f, "%s_result", s->launch->function), *call = f->p->name;
-    if (p->stores == 1) return epilogue_text(s, p->store[0], p->loop, name);
+    if (p->stores == 1) return epilogue_text(s, p->store[0], p->loop, near, name);
     const char *text = "";
     for (int i = 0; i < p->stores; i++)
-        text = fn_text(f, "%s%s", text, epilogue_text(s, p->store[i], p->loop, fn_text(f, "%s_%d", name, i)));
+        text = fn_text(f, "%s%s", text, epilogue_text(s, p->store[i], p->loop, near, fn_text(f, "%s_%d", name, i)));
     const char *sums = p->sums > 1 ? "float x, float y" : "float x", *given = p->sums > 1 ? "x, y" : "x";
     return fn_text(f,
                    "%sTILE_FN float %s(%s_call call, int c, %s, int i, int j) {\n"
@@ -39,7 +39,7 @@ static const char *epilogues(Schedule *s, const Product *p) {
 }
 
 /* What is common to the schedules of products: the type of the results, and what is stored for a sum. */
-void product_fill_result(Schedule *s, const Product *p) {
+void product_fill_result(Schedule *s, const Product *p, const Op *near) {
     Fn *f = &s->f;
     const Param *c = &f->k->param.p[p->c[0]];
     const char *kind = p->plain ? "plain" : "result";
@@ -50,7 +50,7 @@ void product_fill_result(Schedule *s, const Product *p) {
     schedule_hole(s, "c", hip_argument(f, p->c[0]));
     schedule_hole(s, "sum", p->sums > 1 ? "sums x and y" : "a sum x");
     schedule_kind(s, kind);
-    if (!p->plain) schedule_hole(s, "epilogue", epilogues(s, p));
+    if (!p->plain) schedule_hole(s, "epilogue", epilogues(s, p, near));
     if (p->stores == 1) return;
     schedule_hole(s, "second", hip_argument(f, p->c[1]));
     schedule_kind(s, "both");
@@ -85,7 +85,7 @@ void product_maps_add(ProductMaps *to, Schedule *s, const int *param, int n, int
 static void fill_stores(Schedule *s, const Product *p, int wide) {
     Fn *f = &s->f;
     const Param *c = &f->k->param.p[p->c[0]];
-    bool tiled = stores_by_tiles(c), bare = tiled && p->plain, fringe = product_has_fringe(s, p);
+    bool tiled = product_stores_tiles(c), bare = tiled && p->plain, fringe = product_has_fringe(s, p);
     const char *how = elem_bits(c->elem) == 16 ? "through" : "straight";
     schedule_kind(s, how);
     if (elem_bits(c->elem) == 16) schedule_kind(s, tiled ? "tiled" : "staged");
@@ -155,7 +155,7 @@ static void fill_maps(Schedule *s, const Product *p) {
     ProductMaps maps = {.n = 0};
     product_maps_add(&maps, s, &p->a, 1, 128);
     product_maps_add(&maps, s, p->b, p->sums, rows);
-    if (stores_by_tiles(&s->f.k->param.p[p->c[0]])) product_maps_add(&maps, s, p->c, p->stores, 64);
+    if (product_stores_tiles(&s->f.k->param.p[p->c[0]])) product_maps_add(&maps, s, p->c, p->stores, 64);
     int more = product_fill_fringe(s, p, &maps);
     schedule_number(s, "STAGES", STAGE_BYTES / ((128 + columns) * 128 + more));
     schedule_maps(s, maps.map, maps.param, maps.n);
@@ -214,8 +214,9 @@ bool product_prepare(Schedule *s) {
     schedule_begin(s, facts);
     fill_maps(s, &p);
     product_fill_sizes(s, &p);
-    product_fill_result(s, &p);
+    product_fill_result(s, &p, product_near(s, &p));
     fill_stores(s, &p, wide);
+    product_fill_near(s, &p, wide);
     fill_passes(s, &p, wide);
     fill_targets(s, &p, wide);
     fill_copies(s, &p, wide);
@@ -313,7 +314,7 @@ bool skinny_prepare(Schedule *s) {
         skinny_plan(s->f.hip->target, k->range.p[0].of.c, k->range.p[1].of.c, p.depth, p.sums, k->range.p[1].size);
     if (!plan.facts) return false;
     int tall = plan.facts->columns, stage = (tall + plan.rows) * plan.deep * 2;
-    bool blocks = plan.rows > FEW_ROWS && stores_by_tiles(&k->param.p[p.c[0]]);
+    bool blocks = plan.rows > FEW_ROWS && product_stores_tiles(&k->param.p[p.c[0]]);
     int out = blocks ? p.stores * tall / p.sums * plan.rows * 2 : 0;
     ProductMaps maps = {.n = 0};
     MatrixSchedule facts = *plan.facts;
@@ -326,7 +327,7 @@ bool skinny_prepare(Schedule *s) {
     if (blocks) product_maps_add(&maps, s, p.c, p.stores, 8);
     schedule_maps(s, maps.map, maps.param, maps.n);
     product_fill_sizes(s, &p);
-    product_fill_result(s, &p);
+    product_fill_result(s, &p, NULL);
     fill_sums(s, &p, tall);
     fill_blocks(s, &p, &plan, blocks);
     schedule_hole(s, "once", k->range.p[0].of.c <= plan.rows ? "_once" : "");

@@ -88,7 +88,7 @@ bool product_prepare_threads(Schedule *s, const Product *p, const MatrixSchedule
     product_fill_sizes(s, p);
     fill_tiles(s);
     fill_way(s, p, direct);
-    product_fill_result(s, p);
+    product_fill_result(s, p, NULL);
     fill_operands(s, p);
     fill_types(s, p, op);
     return true;

@@ -28,8 +28,9 @@ void schedule_maps(Schedule *, const GpuMap *, const int *param, int n); /* the 
 
 /* Of both kinds of attention: the type, and the scale as of powers of 2. */
 void schedule_softmax(Schedule *, const Attention *);
-/* A function `float NAME(..)` of what is stored for a sum x at [i, j], or for sums x and y; its text. */
-const char *epilogue_text(Schedule *, const Op *store, const Op *sums, const char *name);
+/* A function `float NAME(..)` of what is stored for a sum x at [i, j], or for sums x and y, and the element of the load
+   `near`; its text. */
+const char *epilogue_text(Schedule *, const Op *store, const Op *sums, const Op *near, const char *name);
 
 /* The matrices that a product's kernel copies by boxes, and which parameters they are. */
 typedef struct {
@@ -38,9 +39,12 @@ typedef struct {
 } ProductMaps;
 
 void product_maps_add(ProductMaps *, Schedule *, const int *param, int n, int box);
+bool product_stores_tiles(const Param *);
 void product_fill_sizes(Schedule *, const Product *);
-void product_fill_result(Schedule *, const Product *);
+void product_fill_result(Schedule *, const Product *, const Op *near);
 bool product_has_fringe(const Schedule *, const Product *);
+const Op *product_near(Schedule *, const Product *); /* the load whose elements come in pairs; NULL: none */
+void product_fill_near(Schedule *, const Product *, int wide);
 int product_fill_fringe(Schedule *, const Product *, ProductMaps *); /* bytes that a stage has more for it */
 
 /* Fill in facts, maps, and the schedule's own holes; false: the kernel is none that the schedule computes. */

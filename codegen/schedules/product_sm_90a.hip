@@ -215,6 +215,11 @@ TILE_FN void $kernel_skip($kernel_place at, int *s, int *phase, int thread) {
 
 ?result /* What is stored for $sum at [i, j]. */
 ?result $epilogue
+?near /* Of what a thread's results are made with besides the sums: pairs of neighbours, for 64 columns. */
+?near TILE_FN void $kernel_look($call call, uint32_t near[16], const int i[2], int j) {
+?near #pragma unroll
+?near     for (int r = 0; r < 16; r++) tile_load4(&$near[(int64_t)i[r & 1] * $kernel_N + $clamp_jj + 8 * (r >> 1)$end_pair], &near[r]);
+?near }
 ?staged /* What the warpgroup has put into workgroup memory, 64 rows from i0 and `columns` columns from j0, to rows of c that begin anywhere:
 ?staged    16 bytes a thread from the first multiple of 16 bytes on, before and behind them single elements. */
 ?staged TILE_FN void $kernel_store_rows($call call, $pickuint32_t lds, int i0, int j0, int columns, int thread) {
@@ -243,16 +248,18 @@ TILE_FN void $kernel_skip($kernel_place at, int *s, int *phase, int thread) {
 ?through     for (int half = 0; half < $passes; half++) {
 ?tiled         if (thread == 0) tile_tma_wait_read();
 ?through         tile_bar_sync(bar, 128);
+?near         uint32_t near[16];
 ?through #pragma unroll
 ?through         for (int q = 0; q < $PASS / 16; q++) {
+?near             if (q % 4 == 0) $kernel_look(call, near, i, j0$pass + 16 * q + 2 * (lane & 3));
 ?through             int chunk = 2 * q + (lane >> 4);
 ?plain_through             const float *x = acc + $EACH * half + 8 * q;
 ?result_through             float x[8];
 ?result_through #pragma unroll
 ?result_through             for (int r = 0; r < 8; r++) {
 ?result_through                 int j = j0$pass + 16 * q + 8 * (r >> 2) + 2 * (lane & 3) + (r & 1);
-?one_through                 x[r] = $kernel_result(call, $whichacc[$from8 * q + r], i[(r >> 1) & 1], $clamp_jj$end_j);
-?two_through                 x[r] = $kernel_result(call, $whichacc[8 * q + r], acc[$EACH + 8 * q + r], i[(r >> 1) & 1], $clamp_jj$end_j);
+?one_through                 x[r] = $kernel_result(call, $whichacc[$from8 * q + r], $giveni[(r >> 1) & 1], $clamp_jj$end_j);
+?two_through                 x[r] = $kernel_result(call, $whichacc[8 * q + r], acc[$EACH + 8 * q + r], $giveni[(r >> 1) & 1], $clamp_jj$end_j);
 ?result_through             }
 ?through             tile_stmatrix4(lds + (chunk >> 3) * 8192 + row * 128 + (((chunk ^ row) & 7) << 4), tile_$outx2(x[0], x[1]), tile_$outx2(x[2], x[3]),
 ?through                            tile_$outx2(x[4], x[5]), tile_$outx2(x[6], x[7]));
