@@ -192,7 +192,7 @@ static const char *for_index(Fn *f, const RangeText *t, const char *lo, int64_t 
 void range_text_for(Fn *f, const Op *loop, const char *lo, const char *hi) {
     const Range *r = &f->k->range.p[loop->range];
     RangeText *t = &f->range[loop->range];
-    *t = (RangeText){.natural = value_is_natural(loop->arg.p[0])};
+    *t = (RangeText){.natural = value_is_natural(f->k, loop->arg.p[0])};
     t->pos = c_name(&f->names, r->name);
     int64_t most = value_most(f->m, f->k, loop->arg.p[1]);
     if (r->kind == RANGE_POSITION) {

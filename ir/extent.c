@@ -17,18 +17,24 @@ static const Op *region_loop(const Region *r, int range) {
 
 const Op *kernel_loop(const Kernel *k, int range) { return region_loop(k->body, range); }
 
-bool value_is_natural(const Value *v) {
+/* All positions of a loop's range, if the first one is. */
+static bool range_is_natural(const Kernel *k, int range) {
+    const Op *loop = k->range.p[range].grid ? NULL : kernel_loop(k, range);
+    return k->range.p[range].grid || (loop && value_is_natural(k, loop->arg.p[0]));
+}
+
+bool value_is_natural(const Kernel *k, const Value *v) {
     const Op *d = v->def;
     if (!d) return false;
     switch (d->kind) {
     case OP_CONST: return d->imm >= 0;
-    case OP_SIZE:
+    case OP_SIZE: return true;
     case OP_BEGIN:
     case OP_END:
-    case OP_POS: return true;
+    case OP_POS: return range_is_natural(k, d->range);
     case OP_ADD:
     case OP_MUL:
-    case OP_MIN: return value_is_natural(d->arg.p[0]) && value_is_natural(d->arg.p[1]);
+    case OP_MIN: return value_is_natural(k, d->arg.p[0]) && value_is_natural(k, d->arg.p[1]);
     default: return false;
     }
 }
@@ -36,7 +42,7 @@ bool value_is_natural(const Value *v) {
 /* Of a sum or a product of what is never negative. */
 static int64_t most_of_two(const Module *m, const Kernel *k, const Op *op) {
     int64_t a = value_most(m, k, op->arg.p[0]), b = value_most(m, k, op->arg.p[1]);
-    if (a < 0 || b < 0 || !value_is_natural(op->arg.p[0]) || !value_is_natural(op->arg.p[1])) return -1;
+    if (a < 0 || b < 0 || !value_is_natural(k, op->arg.p[0]) || !value_is_natural(k, op->arg.p[1])) return -1;
     if (op->kind == OP_MUL) return b && a > MAX_EXTENT / b ? -1 : a * b;
     return a > MAX_EXTENT - b ? -1 : a + b;
 }

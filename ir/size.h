@@ -37,7 +37,7 @@ const Op *kernel_loop(const Kernel *, int range);                              /
 int64_t size_most(const Module *, Size);                                      /* size_bound, never negative */
 int64_t value_most(const Module *, const Kernel *, const Value *);            /* of an integer scalar; -1: not known */
 int64_t range_most(const Module *, const Kernel *, int range);                /* positions of a tile; -1: not known */
-bool value_is_natural(const Value *); /* certainly never negative, of an integer scalar */
+bool value_is_natural(const Kernel *, const Value *); /* certainly never negative, of an integer scalar */
 bool value_is_multiple(const Value *, int64_t of); /* certainly, of an integer scalar */
 const Op *range_row(const Kernel *, int range); /* roll.c: the first access of a row along the range; NULL: none */
 int range_rolls(const Kernel *, int range);     /* as Range.rolled; 0: it may not */
