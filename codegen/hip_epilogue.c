@@ -77,6 +77,11 @@ static const char *sums_text(const Epilogue *e) {
     return fn_text(e->f, "%s%s %s, ", text, elem_c(e->near->res.p[0]->type.elem), e->given);
 }
 
+/* A parameter's name where the body reads it. */
+static const char *read_as(Fn *f, const char *body, const char *name) {
+    return text_has_word(body, name) ? fn_text(f, " %s", name) : "";
+}
+
 const char *epilogue_text(Schedule *s, const Op *store, const Op *sums, const Op *near, const char *name) {
     Fn *f = &s->f;
     Epilogue e = {.f = f,
@@ -92,8 +97,10 @@ const char *epilogue_text(Schedule *s, const Op *store, const Op *sums, const Op
     const char *result = nest_convert(&(Nest){.f = f}, ELEM_F32, v->type.elem, value_text(&e, v));
     fn_line(f, "return %s;", text_bare(f, result));
     hip_arguments(f);
-    const char *text = fn_text(f, "TILE_FN float %s(%s_call call, %sint i, int j) {\n%s}\n", name, f->p->name,
-                               sums_text(&e), text_str(&f->body));
+    const char *body = text_str(&f->body);
+    const char *text =
+        fn_text(f, "TILE_FN float %s(%s_call%s, %sint%s, int%s) {\n%s}\n", name, f->p->name, read_as(f, body, "call"),
+                sums_text(&e), read_as(f, body, "i"), read_as(f, body, "j"), body);
     text_free(&f->body);
     return text;
 }
