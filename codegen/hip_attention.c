@@ -13,6 +13,7 @@ static int64_t matrices(const Param *p) {
 /* A position of the grid, of the number of q's matrix. */
 static const char *position_text(Fn *f, int range, const char *head) {
     int64_t inner = 1, outer = 1;
+    if (f->k->range.p[range].of.c == 1) return "0";
     for (int r = 0; r < f->k->ngrid - 2; r++) {
         if (r > range) inner *= f->k->range.p[r].of.c;
         if (r < range) outer *= f->k->range.p[r].of.c;

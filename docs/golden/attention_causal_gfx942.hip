@@ -245,7 +245,7 @@ TILE_FN void attention_go(attention_rows *r, attention_fetched *next, const atte
 TILE_FN void attention_compute(char *lds, const tile_bf16 *q, const tile_bf16 *k, const tile_bf16 *v, tile_bf16 *o, int rows, int keys) {
     if (rows <= 0 || keys <= 0) return;
     const attention_tile at = attention_here(rows, keys);
-    const int head = at.head, matrix = (head / 32) * 32 + head, steps = at.last - at.first;
+    const int head = at.head, matrix = head, steps = at.last - at.first;
     const int64_t of_rows = (int64_t)head * at.S, of_keys = (int64_t)matrix * at.T * attention_WIDTH;
     const attention_work w = {at, k + of_keys, v + of_keys, lds};
     attention_rows r;

@@ -82,7 +82,7 @@ TILE_FN void attention_copy_rows(const attention_maps *maps, attention_place at,
                        at.lds + attention_Q_FULL);
 }
 
-TILE_FN int attention_matrix(int head) { return (head / 32) * 32 + head; }
+TILE_FN int attention_matrix(int head) { return head; }
 
 TILE_FN void attention_copy(const attention_maps *maps, attention_place at) {
     attention_tile t;
