@@ -70,6 +70,14 @@ TILE_STORING(put, 16, tile_v16, TILE_PUT)
     case 16: function##16(p, regs); break;                                                                             \
     }
 
+/* The types of elements, (name, type, bytes): of at most 4 bytes; all. */
+#define TILE_SHORT_TYPES(each)                                                                                         \
+    each(f32, float, 4) each(f16, tile_f16, 2) each(bf16, tile_bf16, 2) each(f8e4m3, tile_f8e4m3, 1)                   \
+        each(f8e5m2, tile_f8e5m2, 1) each(f8e4m3fnuz, tile_f8e4m3fnuz, 1) each(i32, int32_t, 4) each(i16, int16_t, 2)  \
+            each(i8, int8_t, 1) each(u8, uint8_t, 1) each(bool, uint8_t, 1)
+
+#define TILE_TYPES(each) each(f64, double, 8) each(i64, int64_t, 8) TILE_SHORT_TYPES(each)
+
 #define TILE_TYPED(name, T, bytes)                                                                                     \
     TILE_FN T tile_load_##name(const T *from) {                                                                        \
         T x;                                                                                                           \
@@ -98,19 +106,7 @@ TILE_STORING(put, 16, tile_v16, TILE_PUT)
     }                                                                                                                  \
     TILE_FN void tile_lds_store_##name(void *to, T x) { tile_lds_store##bytes(to, &x); }
 
-TILE_TYPED(f64, double, 8)
-TILE_TYPED(f32, float, 4)
-TILE_TYPED(f16, tile_f16, 2)
-TILE_TYPED(bf16, tile_bf16, 2)
-TILE_TYPED(f8e4m3, tile_f8e4m3, 1)
-TILE_TYPED(f8e5m2, tile_f8e5m2, 1)
-TILE_TYPED(f8e4m3fnuz, tile_f8e4m3fnuz, 1)
-TILE_TYPED(i64, int64_t, 8)
-TILE_TYPED(i32, int32_t, 4)
-TILE_TYPED(i16, int16_t, 2)
-TILE_TYPED(i8, int8_t, 1)
-TILE_TYPED(u8, uint8_t, 1)
-TILE_TYPED(bool, uint8_t, 1)
+TILE_TYPES(TILE_TYPED)
 
 #include "device/tile_odd.h"
 

@@ -47,17 +47,7 @@ TILE_LOAD_ODD(16, 4, tile_v16)
         }                                                                                                              \
     }
 
-TILE_ODD_TYPED(f32, float, 4)
-TILE_ODD_TYPED(f16, tile_f16, 2)
-TILE_ODD_TYPED(bf16, tile_bf16, 2)
-TILE_ODD_TYPED(f8e4m3, tile_f8e4m3, 1)
-TILE_ODD_TYPED(f8e5m2, tile_f8e5m2, 1)
-TILE_ODD_TYPED(f8e4m3fnuz, tile_f8e4m3fnuz, 1)
-TILE_ODD_TYPED(i32, int32_t, 4)
-TILE_ODD_TYPED(i16, int16_t, 2)
-TILE_ODD_TYPED(i8, int8_t, 1)
-TILE_ODD_TYPED(u8, uint8_t, 1)
-TILE_ODD_TYPED(bool, uint8_t, 1)
+TILE_SHORT_TYPES(TILE_ODD_TYPED)
 
 /* ---- rows whose places are rolled: n elements from column `at` on, the row's own vector; those behind the last of
    `places` columns are the first ones. `size` columns exist. ---- */
@@ -90,18 +80,6 @@ TILE_ODD_TYPED(bool, uint8_t, 1)
         }                                                                                                              \
     }
 
-TILE_ROLLED(f64, double, 8)
-TILE_ROLLED(f32, float, 4)
-TILE_ROLLED(f16, tile_f16, 2)
-TILE_ROLLED(bf16, tile_bf16, 2)
-TILE_ROLLED(f8e4m3, tile_f8e4m3, 1)
-TILE_ROLLED(f8e5m2, tile_f8e5m2, 1)
-TILE_ROLLED(f8e4m3fnuz, tile_f8e4m3fnuz, 1)
-TILE_ROLLED(i64, int64_t, 8)
-TILE_ROLLED(i32, int32_t, 4)
-TILE_ROLLED(i16, int16_t, 2)
-TILE_ROLLED(i8, int8_t, 1)
-TILE_ROLLED(u8, uint8_t, 1)
-TILE_ROLLED(bool, uint8_t, 1)
+TILE_TYPES(TILE_ROLLED)
 
 #endif
