@@ -282,7 +282,8 @@ TILE_FN void $kernel_skip($kernel_place at, int *s, int *phase, int thread) {
 ?straight_both         $elem *const c = $target;
 ?straight         int i = above + 8 * ((r >> 1) & 1), j = j0 + 8 * ($in >> 2) + 2 * (lane & 3);
 ?straight         if (i >= $kernel_M || j >= $kernel_N) continue;
-?plain_straight         const float x[2] = {acc[r], acc[r + 1]};
+?plain_straight         float x[2] = {acc[r], acc[r + 1]};
+?plain_straight         tile_wgmma_keep(x, 2); /* else the sums are taken for the words that are stored, and products wait for each other */
 ?one_straight         const float x[2] = {$kernel_result(call, $whichacc[$in], i, j), $kernel_result(call, $whichacc[$in + 1], i, $clamp_jj + 1$end_j)};
 ?two_straight         const float x[2] = {$kernel_result(call, $whichacc[$in], acc[$EACH + $in], i, j), $kernel_result(call, $whichacc[$in + 1], acc[$EACH + $in + 1], i, $clamp_jj + 1$end_j)};
 ?wide         tile_store8(&c[(int64_t)i * $kernel_N + j], x);
