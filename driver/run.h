@@ -6,6 +6,8 @@
 #include "driver/ranks.h"
 #include "ir/interp.h"
 
+#include <sys/types.h>
+
 typedef struct {
     Session s;
     const Program *p;
@@ -16,6 +18,8 @@ typedef struct {
     size_t **bytes;     /* [rank][argument], 0 for scalars */
     RankResult **result;
     const tile_program *program;
+    const char *folder; /* from run_compile_begin to run_compile_end */
+    pid_t compiler;     /* and who fills it */
 } Run;
 
 /* run_input.c: false after a message. */
@@ -31,8 +35,12 @@ int run_interp(Run *, bool bounds); /* run.c: before any pass; an exit code */
 /* run_check.c: the results against the interpreter's on the same arguments, which are given as they were; an exit code */
 int run_check(const Run *, const Array *before);
 
-/* run_host.c: of a program that went through the passes; false after a message. */
-bool run_compile(Run *);         /* to a library, which is loaded */
+/* run_compile.c: of a program that went through the passes; false after a message. */
+bool run_compile(Run *);       /* to a library, which is loaded */
+bool run_compile_begin(Run *); /* the same by a process of its own */
+bool run_compile_end(Run *);   /* after each that began */
+
+/* run_host.c: of a program that was compiled; false after a message. */
 bool run_parts(Run *, int runs); /* the arrays cut up for the ranks, and room for the times of so many runs */
 void run_fill(const Run *, const Array *io); /* the parts once more, from these arrays */
 bool run_ranks(const Run *, const Options *, int runs);

@@ -68,11 +68,12 @@ static bool program_rounds_parts(const Program *p) {
     return false;
 }
 
-/* The source again, before any pass, for so many ranks; 0: as it was run. */
+/* The source again, before any pass and with its own sizes, for so many ranks; 0: as it was run. */
 static bool reference_open(const Run *r, int64_t ranks, Run *reference) {
     Options *o = arena_copy(r->s.arena, r->s.o, sizeof *o);
     if (ranks) o->ranks = ranks;
     o->target = "interp";
+    o->tuned = NULL;
     *reference = (Run){.sym = r->sym};
     if (!session_open(&reference->s, o) || !session_lower(&reference->s)) return false;
     reference->p = reference->s.m->program.p[0];

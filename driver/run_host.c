@@ -1,12 +1,9 @@
-/* run_host.c: a program compiled to a library, loaded, and run by all ranks. */
-#include "codegen/codegen.h"
-#include "driver/device.h"
+/* run_host.c: a program that was compiled and loaded, run by all ranks. */
 #include "driver/run.h"
 #include "driver/shard.h"
 #include "passes/model.h"
 #include "target/matrix.h"
 
-#include <dlfcn.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -62,33 +59,6 @@ void run_take(const Run *r) {
     }
 }
 
-static bool write_library(const Run *r, const char *dir) {
-    Outputs out = outputs_of(&r->s, 1);
-    bool good = outputs_add_source(&out, r->p, dir) && outputs_write(&out, dir);
-    outputs_free(&out);
-    return good && emit_library(&out, r->p, dir);
-}
-
-static bool load_program(Run *r, const char *dir) {
-    if (!write_library(r, dir)) return false;
-    void *library = dlopen(library_path(&r->s, r->p, dir), RTLD_NOW | RTLD_LOCAL);
-    const char *symbol = arena_format(r->s.arena, "%s_program", c_program_name(r->s.arena, r->p));
-    r->program = library ? dlsym(library, symbol) : NULL;
-    if (!r->program) fprintf(stderr, "tilec: error: %s\n", dlerror());
-    return r->program != NULL;
-}
-
-static void remove_folder(const Run *r, const char *dir) {
-    static const char *const ending[] = {"c", "h", "json"};
-    for (int i = 0; i < 3; i++) unlink(program_path(&r->s, r->p, dir, ending[i]));
-    if (r->s.target.gpu) {
-        unlink(device_source_path(&r->s, r->p, &r->s.target, dir));
-        unlink(device_code_path(&r->s, r->p, &r->s.target, dir));
-    }
-    unlink(library_path(&r->s, r->p, dir));
-    rmdir(dir);
-}
-
 static bool report_failure(const RankJob *j) {
     for (int k = 0; k < j->nranks; k++)
         if (j->result[k]->code)
@@ -122,14 +92,4 @@ bool run_ranks(const Run *r, const Options *o, int runs) {
 RanksTime run_time(const Run *r, int runs) {
     RankJob job = job_of(r, r->s.o, runs);
     return ranks_time(&job, 1);
-}
-
-bool run_compile(Run *r) {
-    const char *base = getenv("TMPDIR");
-    char *dir = arena_format(r->s.arena, "%s/tilec-XXXXXX", base && *base ? base : "/tmp");
-    if (!mkdtemp(dir))
-        return fprintf(stderr, "tilec: error: cannot make a folder in %s\n", base ? base : "/tmp"), false;
-    bool good = load_program(r, dir);
-    remove_folder(r, dir);
-    return good;
 }

@@ -20,6 +20,12 @@ void tune_print_pairs(const TunedPairs *list, const char *before) {
             printf("%s%s = %s", n++ ? ", " : before, list->p[i].name, list->p[i].value);
 }
 
+static bool is_empty(const TunedPairs *list) {
+    for (int i = 0; i < list->n; i++)
+        if (!tuned_is_fact(list->p[i].name)) return false;
+    return true;
+}
+
 static void print_variant(const Variant *v, bool first) {
     if (!v->text)
         printf("  %10s %10s  ", "", v->why); /* there is no code to predict the time of */
@@ -28,7 +34,7 @@ static void print_variant(const Variant *v, bool first) {
     else
         printf("  %10.4g %10.4g  ", v->predicted * 1e3, v->measured * 1e3);
     tune_print_pairs(&v->entry.set, "");
-    printf("%s\n", first ? "  (now)" : "");
+    printf("%s%s\n", is_empty(&v->entry.set) ? "left to the compiler" : "", first ? "  (now)" : "");
 }
 
 static void print_table(const Variants *list, const char *what, int count) {
@@ -72,7 +78,8 @@ static bool choose(Tune *t, Variants *list, const char *what, int count) {
     if (!tune_measure(t, list)) return false;
     print_table(list, what, count);
     TunedEntry e = fastest(list)->entry;
-    set_fact(t, &e, "measured_us", fastest(list)->measured);
+    t->found = fastest(list)->measured;
+    set_fact(t, &e, "measured_us", t->found);
     set_fact(t, &e, "written_us", t->written);
     entry_put(t, &t->chosen, e);
     return true;
@@ -162,9 +169,12 @@ static const char *default_path(const Tune *t) {
 
 /* ---- the command ---- */
 
-static double last_measured(const Tune *t) {
-    const char *us = t->chosen.n ? tuned_get(&t->chosen.p[t->chosen.n - 1].set, "measured_us") : NULL;
-    return us ? atof(us) * 1e-6 : t->written;
+static void print_result(const Tune *t) {
+    const char *name = t->base.p->name;
+    if (t->chosen.n)
+        printf("%s: %.4g ms, as written %.4g ms\n", name, t->found * 1e3, t->written * 1e3);
+    else
+        printf("%s: nothing to choose: no kernel that counts has a size or a loop that may be another\n", name);
 }
 
 static int tune_open(Tune *t, const char *path, Tuned *kept) {
@@ -188,6 +198,6 @@ int command_tune(Options *o) {
     printf("%s as written: %.4g ms, predicted %.4g ms\n", t.base.p->name, t.written * 1e3,
            run_predicted(&t.base) * 1e3);
     if (!tune_kernels(&t) || !tune_program(&t)) return session_close(&t.base.s, EXIT_RUN);
-    printf("%s: %.4g ms, as written %.4g ms\n", t.base.p->name, last_measured(&t) * 1e3, t.written * 1e3);
+    print_result(&t);
     return session_close(&t.base.s, write_file(&t, path, &kept) ? EXIT_OK : EXIT_WRONG);
 }

@@ -25,7 +25,9 @@ typedef struct {
     Array *expected; /* and after one of the program as written */
     int runs;        /* of a measurement */
     int lowered;     /* on a GPU: variants that go through the passes for each that is wanted */
-    double written;  /* seconds of the program as written */
+    Variants known;  /* what was compiled so far, the program as written first */
+    double written;  /* seconds of the program as written, and with what was chosen: both in the same turns */
+    double found;
 } Tune;
 
 /* tune_variant.c: by the module of the program as written */
@@ -42,7 +44,7 @@ void tune_print_pairs(const TunedPairs *, const char *before);
 
 /* tune_measure.c: false after a message */
 Run *tune_lower(const Tune *, const TunedEntry *); /* the program with that entry, through the passes; NULL: refused */
-bool tune_begin(Tune *);                     /* compiles and runs the program as written */
-bool tune_measure(const Tune *, Variants *); /* the first one must run; the others may fall out */
+bool tune_begin(Tune *);               /* compiles and runs the program as written */
+bool tune_measure(Tune *, Variants *); /* the first one must run; the others may fall out */
 
 #endif

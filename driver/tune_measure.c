@@ -7,6 +7,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { ROUNDS = 6, RUNS_LEAST = 2, RUNS_MOST = 50 };
 static const double aim = 0.03; /* seconds of a measurement */
@@ -79,25 +80,66 @@ Run *tune_lower(const Tune *t, const TunedEntry *e) {
     return r;
 }
 
-static bool is_new(const Variants *list, int i) {
-    for (int k = 0; k < i; k++)
-        if (list->p[k].text && !strcmp(list->p[k].text, list->p[i].text)) return false;
-    return true;
+static const char *text_of(const Tune *t, const Run *r) {
+    return arena_format(t->arena, "workers %d\n%s", r->p->workers, module_text(r->s.m, t->arena));
 }
 
-/* NULL: it may be measured. */
-static const char *variant_prepare(const Tune *t, Variants *list, int i) {
+static const Variant *known(const Variants *list, int n, const char *text) {
+    for (int i = 0; i < n; i++)
+        if (list->p[i].text && !strcmp(list->p[i].text, text)) return &list->p[i];
+    return NULL;
+}
+
+/* What it comes out as; true: that has to be compiled. */
+static bool variant_lower(const Tune *t, Variants *list, int i) {
     Variant *v = &list->p[i];
     Run *r = tune_lower(t, &v->entry);
     v->measured = INFINITY;
-    if (!r) return "refused";
+    v->why = r ? NULL : "refused";
+    if (!r) return false;
     v->predicted = run_predicted(r);
-    v->text = arena_format(t->arena, "workers %d\n%s", r->p->workers, module_text(r->s.m, t->arena));
-    if (!is_new(list, i)) return "same";
-    if (!run_compile(r) || !run_once(t, r)) return "refused";
-    if (!results_agree(t)) return "differs";
+    v->text = text_of(t, r);
+    if (known(list, i, v->text)) v->why = "same";
+    const Variant *before = known(&t->known, t->known.n, v->text);
+    if (!v->why && before) v->why = before->why, v->run = before->run;
+    if (v->why || before) return false;
     v->run = r;
-    return NULL;
+    return true;
+}
+
+static const char *run_refused(const Tune *t, const Run *r) {
+    if (!run_once(t, r)) return "refused";
+    return results_agree(t) ? NULL : "differs";
+}
+
+/* As many compilers at a time as there are cores; each variant is run once. */
+static void variants_compile(const Tune *t, Variants *list) {
+    long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    for (int i = 0; i < list->n + cores; i++) {
+        Variant *end = i >= cores ? &list->p[i - cores] : NULL, *begin = i < list->n ? &list->p[i] : NULL;
+        if (end && end->run && !run_compile_end(end->run)) end->why = "refused";
+        if (begin && begin->run && !run_compile_begin(begin->run)) begin->why = "refused", begin->run = NULL;
+    }
+    for (int i = 0; i < list->n; i++) {
+        Variant *v = &list->p[i];
+        if (v->run && !v->why) v->why = run_refused(t, v->run);
+        if (v->why) v->run = NULL;
+    }
+}
+
+static void variants_prepare(Tune *t, Variants *list) {
+    Variants fresh = {0};
+    VEC(int) at = {0};
+    for (int i = 0; i < list->n; i++)
+        if (variant_lower(t, list, i)) {
+            vec_push(t->arena, &fresh, list->p[i]);
+            vec_push(t->arena, &at, i);
+        }
+    variants_compile(t, &fresh);
+    for (int i = 0; i < fresh.n; i++) {
+        list->p[at.p[i]] = fresh.p[i];
+        vec_push(t->arena, &t->known, fresh.p[i]);
+    }
 }
 
 static bool variant_time(const Tune *t, Variant *v) {
@@ -107,14 +149,19 @@ static bool variant_time(const Tune *t, Variant *v) {
     return true;
 }
 
-bool tune_measure(const Tune *t, Variants *list) {
-    Progress *progress = progress_begin(t->arena, "measuring");
-    bool good = true;
-    for (int i = 0; i < list->n; i++) list->p[i].why = variant_prepare(t, list, i);
-    good = !list->p[0].why;
-    for (int round = 0; round < ROUNDS && good; round++)
+/* The program as written takes part, so that all times are of one hour. */
+bool tune_measure(Tune *t, Variants *list) {
+    Progress *progress = progress_begin(t->arena, arena_format(t->arena, "measuring '%s'", list->p[0].entry.name));
+    variants_prepare(t, list);
+    Variant *written = &t->known.p[0];
+    bool good = !list->p[0].why, apart = list->p[0].run != written->run;
+    written->measured = INFINITY;
+    for (int round = 0; round < ROUNDS && good; round++) {
+        if (apart) good = variant_time(t, written);
         for (int i = 0; i < list->n && good; i++) good = !list->p[i].run || variant_time(t, &list->p[i]);
+    }
     progress_end(progress);
+    t->written = apart ? written->measured : list->p[0].measured;
     if (!good) fprintf(stderr, "tilec: error: the program does not run as it did before\n");
     return good;
 }
@@ -135,8 +182,9 @@ bool tune_begin(Tune *t) {
     run_fill(r, t->before);
     if (!run_ranks(r, t->o, 2)) return false;
     t->runs = runs_of(t, run_time(r, 2).best);
-    Variant written = {.run = r, .measured = INFINITY};
+    Variant written = {.run = r, .measured = INFINITY, .text = text_of(t, r)};
     if (!variant_time(t, &written)) return false;
-    t->written = written.measured;
+    vec_push(t->arena, &t->known, written);
+    t->written = t->found = written.measured;
     return true;
 }

@@ -26,18 +26,22 @@ static int calls_of(const Program *p, const Kernel *k) {
     return n;
 }
 
-static void resize(Range *r, int n, const TunedPairs *set) {
-    for (int i = 0; i < n; i++) {
-        const char *size = r[i].kind == RANGE_TILE ? tuned_get(set, r[i].name) : NULL;
-        if (size) r[i].size = strtoll(size, NULL, 10);
-    }
+/* Passes may have renamed it, and brought others of its name into its kernel. */
+static bool is_range_of(const Range *r, const TunedPair *p) {
+    size_t name = strcspn(p->name, ".");
+    return r->kind == RANGE_TILE && memcmp(&r->loc, &p->loc, sizeof r->loc) == 0 && !strncmp(r->name, p->name, name);
+}
+
+static void resize(Range *r, const TunedPairs *set) {
+    for (int i = 0; i < set->n; i++)
+        if (is_range_of(r, &set->p[i])) r->size = strtoll(set->p[i].value, NULL, 10);
 }
 
 static double kernel_seconds(const Tune *t, const Kernel *k, const TunedPairs *set) {
     const Run *r = &t->base;
     Kernel other = *k;
     other.range.p = arena_copy(t->arena, k->range.p, sizeof(Range) * (size_t)k->range.n);
-    resize(other.range.p, other.range.n, set);
+    for (int i = 0; i < other.range.n; i++) resize(&other.range.p[i], set);
     NodeCost cost = model_node(t->arena, target_facts(r->s.target.machine), r->s.m,
                                &(Node){.kind = NODE_CALL, .kernel = &other}, r->sym);
     return model_node_seconds(target_facts(r->s.target.machine), &cost, run_cores(r));
@@ -69,11 +73,11 @@ typedef struct {
     int64_t size[16];
 } Sizes;
 
-static int64_t range_extent(const Run *r, int site, const char *name) {
+static int64_t range_extent(const Run *r, int site, const TunedPair *p) {
     for (int i = 0; i < r->s.m->kernel.n; i++) {
         const Kernel *k = r->s.m->kernel.p[i];
         for (int j = 0; k->site == site + 1 && j < k->range.n; j++) {
-            if (strcmp(k->range.p[j].name, name)) continue;
+            if (!is_range_of(&k->range.p[j], p)) continue;
             const Op *loop = kernel_loop(k, j);
             return loop ? value_most(r->s.m, k, loop->arg.p[1]) : size_most(r->s.m, k->range.p[j].of);
         }
@@ -82,8 +86,8 @@ static int64_t range_extent(const Run *r, int site, const char *name) {
 }
 
 /* Powers of two up to the first that covers the extent. */
-static Sizes sizes_of(const Run *r, int site, const char *name) {
-    int64_t extent = range_extent(r, site, name), most = extent > 0 ? extent : SIZE_UNKNOWN;
+static Sizes sizes_of(const Run *r, int site, const TunedPair *p) {
+    int64_t extent = range_extent(r, site, p), most = extent > 0 ? extent : SIZE_UNKNOWN;
     Sizes s = {0};
     for (int64_t size = r->s.target.gpu ? SIZE_LEAST_GPU : SIZE_LEAST; size <= SIZE_MOST; size *= 2) {
         s.size[s.n++] = size;
@@ -141,7 +145,7 @@ static Variants all_variants(const Tune *t, int site) {
     int64_t count = 1;
     for (int i = 0; i < now->set.n; i++) {
         if (!is_size(&now->set.p[i])) continue;
-        sizes[i] = sizes_of(&t->base, site, now->set.p[i].name);
+        sizes[i] = sizes_of(&t->base, site, &now->set.p[i]);
         count *= sizes[i].n;
         if (count > MOST_VARIANTS) sizes[i].n = 1, sizes[i].size[0] = atoll(now->set.p[i].value), count = MOST_VARIANTS;
     }

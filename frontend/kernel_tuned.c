@@ -48,6 +48,15 @@ const TunedEntry *tuned_entry(const Kern *c) {
 
 /* ---- its sizes ---- */
 
+/* What a range is called in a file: of several with one name the second is p.2. */
+static const char *range_word(const Kern *c, const char *name, int before) {
+    int n = 1;
+    for (int i = 0; i < before; i++) n += strcmp(c->b.k->range.p[i].name, name) == 0;
+    return n == 1 ? name : arena_format(c->arena, "%s.%d", name, n);
+}
+
+static const char *word_of(const Kern *c, int range) { return range_word(c, c->b.k->range.p[range].name, range); }
+
 static const TunedPair *pair_named(const TunedEntry *e, const char *name) {
     for (int i = 0; e && i < e->set.n; i++)
         if (strcmp(e->set.p[i].name, name) == 0) return &e->set.p[i];
@@ -55,10 +64,10 @@ static const TunedPair *pair_named(const TunedEntry *e, const char *name) {
 }
 
 bool tuned_size(Kern *c, const RangeDecl *d, Range *r) {
-    const TunedPair *p = pair_named(c->tuned, d->name);
+    const TunedPair *p = pair_named(c->tuned, range_word(c, d->name, c->b.k->range.n));
     if (!p) return true;
     if (r->kind != RANGE_TILE) {
-        diag_error(c->diags, p->loc, "bad-tuning", "'%s' of '%s' has no size to choose", d->name, c->bound->decl->name);
+        diag_error(c->diags, p->loc, "bad-tuning", "'%s' of '%s' has no size to choose", p->name, c->bound->decl->name);
         return false;
     }
     c->b.k->choice.sized = 1;
@@ -90,9 +99,9 @@ static const struct {
 };
 enum { NCHOICE = sizeof choices / sizeof *choices };
 
-static bool is_range(const Kern *c, const char *name) {
+static bool is_range(const Kern *c, const char *word) {
     for (int i = 0; i < c->b.k->range.n; i++)
-        if (strcmp(c->b.k->range.p[i].name, name) == 0) return true;
+        if (strcmp(word_of(c, i), word) == 0) return true;
     return false;
 }
 
@@ -111,7 +120,7 @@ static bool choice_set(Kern *c, const TunedPair *p) {
 
 static void report_unknown(const Kern *c, const TunedPair *p) {
     const char **list = ARENA_ARRAY(c->arena, const char *, c->b.k->range.n + 1);
-    for (int i = 0; i < c->b.k->range.n; i++) list[i] = c->b.k->range.p[i].name;
+    for (int i = 0; i < c->b.k->range.n; i++) list[i] = word_of(c, i);
     const char *near = spelling_nearest(p->name, list, c->b.k->range.n);
     diag_error(c->diags, p->loc, "unknown-tuning", "'%s' is no range of '%s'", p->name, c->bound->decl->name);
     if (near)
@@ -127,7 +136,7 @@ static bool needs_size(const Kern *c, int range) {
 static void report_meant(const Kern *c, const TunedPair *p, int range) {
     const Range *r = &c->b.k->range.p[range];
     diag_error(c->diags, p->loc, "bad-tuning", "what '%s' computes depends on the size of '%s'", c->bound->decl->name,
-               r->name);
+               p->name);
     if (kernel_needs_size(c->b.k, range))
         diag_note(c->diags, r->loc, "where its tiles begin or end is used otherwise than as the end of a loop");
     else
@@ -161,7 +170,7 @@ void tuned_check(Kern *c) {
     for (int i = 0; i < c->tuned->set.n; i++) pair_check(c, &c->tuned->set.p[i]);
     for (int i = 0; i < c->b.k->range.n; i++) {
         const Range *r = &c->b.k->range.p[i];
-        const TunedPair *p = pair_named(c->tuned, r->name);
+        const TunedPair *p = pair_named(c->tuned, word_of(c, i));
         if (p && r->kind == RANGE_TILE && needs_size(c, i)) report_meant(c, p, i);
     }
     check_source(c);
@@ -178,9 +187,9 @@ static void site_sizes(Kern *c, TunedSite *s) {
     for (int i = 0; i < c->b.k->range.n; i++) {
         const Range *r = &c->b.k->range.p[i];
         TunedPairs *to = needs_size(c, i) ? &s->fixed : &s->entry.set;
-        if (r->kind == RANGE_TILE && !tuned_get(to, r->name))
-            vec_push(c->arena, to,
-                     ((TunedPair){.name = r->name, .value = arena_format(c->arena, "%" PRId64, r->size)}));
+        const char *size = arena_format(c->arena, "%" PRId64, r->size);
+        if (r->kind == RANGE_TILE)
+            vec_push(c->arena, to, ((TunedPair){.name = word_of(c, i), .value = size, .loc = r->loc}));
     }
 }
 

@@ -11,7 +11,7 @@ enum { TUNED_BYTES = 1 << 20 };
 
 typedef struct {
     const char *name, *value;
-    Loc loc, at; /* of the name, of the value */
+    Loc loc, at; /* of the name, of the value; of an instance: of the range */
 } TunedPair;
 
 typedef VEC(TunedPair) TunedPairs;

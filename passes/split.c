@@ -58,10 +58,11 @@ static bool kernel_fits(const Kernel *k) {
 
 static bool split_kernel(PassContext *c, Kernel *k, Split *s) {
     Op *loop = kernel_fits(k) ? loop_of(k) : NULL;
-    if (!loop || !loop_fits(k, loop)) return false;
+    if (!loop || !loop_fits(k, loop) || (!loop->region[1] && !split_is_plain(c->m, loop))) return false;
     s->parts = pieces_most(loop, split_choose(c, k, loop), k->range.p[loop->range].size);
-    if (s->parts <= 1 || (!loop->region[1] && !split_plain(c->m, k, loop)) || !split_cut(c->m, k, loop, s))
-        return false;
+    if (s->parts <= 1) return false;
+    if (!loop->region[1]) split_plain(c->m, k, loop);
+    if (!split_cut(c->m, k, loop, s)) return false;
     remark(c, "split", loop->loc, "'%s': the loop over %s in %lld parts", k->name, k->range.p[loop->range].name,
            (long long)s->parts);
     return true;

@@ -25,8 +25,9 @@ typedef struct {
     SplitKernel part, merge;
 } Split;
 
-/* split_plain.c: gives a loop that only sums, or takes extremes, the merge that says so; false: it is no such loop. */
-bool split_plain(Module *, Kernel *, Op *loop);
+/* split_plain.c: loops that only sum, or take extremes; such a one gets the merge that says so. */
+bool split_is_plain(const Module *, const Op *loop);
+void split_plain(Module *, Kernel *, Op *loop);
 
 /* split_cut.c: the two kernels for a loop with a merge; false: a carried value has too many dimensions. */
 bool split_cut(Module *, const Kernel *, const Op *loop, Split *);

@@ -56,12 +56,21 @@ static bool begins_neutral(const Value *init, Way way) {
     return way != WAY_SUM || (match_number(init, &n) && n == 0);
 }
 
-bool split_plain(Module *m, Kernel *k, Op *loop) {
+/* Of each carried value; NULL: one has none. */
+static Way *ways_of(const Module *m, const Op *loop) {
     int n = loop->res.n;
     Way *way = ARENA_ARRAY(m->arena, Way, n + 1);
     for (int i = 0; i < n; i++)
         if (!follows(loop, i, &way[i]) || way[i] == WAY_NONE || !begins_neutral(loop->arg.p[2 + i], way[i]))
-            return false;
+            return NULL;
+    return way;
+}
+
+bool split_is_plain(const Module *m, const Op *loop) { return ways_of(m, loop) != NULL; }
+
+void split_plain(Module *m, Kernel *k, Op *loop) {
+    int n = loop->res.n;
+    const Way *way = ways_of(m, loop);
     Region *r = region_new(m, loop);
     Builder b = {.m = m, .k = k, .at = r, .loc = loop->loc};
     Value **part = ARENA_ARRAY(m->arena, Value *, 2 * n + 1), **joined = ARENA_ARRAY(m->arena, Value *, n + 1);
@@ -72,5 +81,4 @@ bool split_plain(Module *m, Kernel *k, Op *loop) {
     for (int i = 0; i < n; i++) joined[i] = build_binary(&b, joins[way[i]], part[i], part[n + i]);
     build_yield(&b, joined, n);
     loop->region[1] = r;
-    return true;
 }
