@@ -3,11 +3,24 @@
 #include "driver/explain.h"
 #include "driver/tune.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { OTHERS = 3 };
+enum { OTHERS = 3, LOWERED = 64 };
+
+/* i = 128, j = 256 (128 as compiled) */
+static void print_sizes(const Tune *t, int site) {
+    const TunedPairs *set = &t->base.s.sites.p[site].entry.set;
+    for (int i = 0, n = 0; i < set->n; i++) {
+        const TunedPair *p = &set->p[i];
+        if (tuned_is_fact(p->name)) continue;
+        int64_t size = tune_size_after(t, site, p);
+        printf("%s%s = %s", n++ ? ", " : "", p->name, p->value);
+        if (size != atoll(p->value)) printf(" (%" PRId64 " as compiled)", size);
+    }
+}
 
 /* What a file says beside sizes. */
 static void print_choices(const TunedSite *s) {
@@ -44,7 +57,7 @@ static void print_site(const Tune *t, int site) {
     if (s->entry.program || tune_seconds(t, site) == 0 || s->entry.set.n < 2) return;
     Variants list = tune_kernel_variants(t, site, OTHERS, &count);
     printf("tune: '%s': ", s->entry.name);
-    tune_print_pairs(&s->entry.set, "");
+    print_sizes(t, site);
     print_choices(s);
     printf(", %s, %.4g us of the program predicted", s->from ? "by the file of sizes" : "as written",
            list.p[0].predicted * 1e6);
@@ -58,7 +71,7 @@ void explain_sizes(const Session *s, const Program *p, int64_t *sizes) {
     o->program = p->name;
     Tune t = {.o = o,
               .arena = s->arena,
-              .lowered = 1,
+              .lowered = LOWERED,
               .base = {.s = *s, .p = p, .sym = sizes, .nranks = (int)mesh_ranks(s->m)}};
     if (s->tuned) t.chosen = *s->tuned;
     for (int i = 0; i < s->sites.n; i++) print_site(&t, i);

@@ -8,7 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MEASURED = 8 };                 /* variants of a kernel, where --variants does not say */
+enum {
+    MEASURED = 8, /* variants of a kernel, where --variants does not say */
+    LOWERED = 4096
+};
 static const double share = 0.02;      /* of the time: kernels below are left alone */
 static const double least_gain = 0.98; /* of the time: more is taken for noise */
 
@@ -74,8 +77,10 @@ static void entry_put(Tune *t, Tuned *to, TunedEntry e) {
 }
 
 static bool choose(Tune *t, Variants *list, const char *what, int count) {
+    bool is_choice;
     if (list->n < 2) return true;
-    if (!tune_measure(t, list)) return false;
+    if (!tune_measure(t, list, &is_choice)) return false;
+    if (!is_choice) return true;
     print_table(list, what, count);
     TunedEntry e = fastest(list)->entry;
     t->found = fastest(list)->measured;
@@ -188,7 +193,7 @@ static int tune_open(Tune *t, const char *path, Tuned *kept) {
 
 int command_tune(Options *o) {
     Options own = *o;
-    Tune t = {.o = &own, .arena = o->arena, .lowered = 8};
+    Tune t = {.o = &own, .arena = o->arena, .lowered = LOWERED};
     const char *path = o->tuned ? o->tuned : default_path(&t);
     Tuned kept = {0};
     own.tuned = NULL;

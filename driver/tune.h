@@ -12,6 +12,7 @@ typedef struct {
     const char *why;  /* not: refused, differs, same */
     double measured;  /* seconds, the best of its runs */
     const char *text; /* of its module: sizes that a machine cannot hold may come out as others */
+    uint64_t hash;    /* of that, where it was lowered for a prediction alone */
 } Variant;
 
 typedef VEC(Variant) Variants;
@@ -24,7 +25,7 @@ typedef struct {
     Array *before;   /* arguments before any run */
     Array *expected; /* and after one of the program as written */
     int runs;        /* of a measurement */
-    int lowered;     /* on a GPU: variants that go through the passes for each that is wanted */
+    int lowered;     /* on a GPU: so many kernels go through the passes, for predictions of variants */
     Variants known;  /* what was compiled so far, the program as written first */
     double written;  /* seconds of the program as written, and with what was chosen: both in the same turns */
     double found;
@@ -33,6 +34,7 @@ typedef struct {
 /* tune_variant.c: by the module of the program as written */
 double tune_seconds(const Tune *, int site); /* predicted, of a site's nodes; 0: it has none */
 double tune_tasks(const Tune *, int site);
+int64_t tune_size_after(const Tune *, int site, const TunedPair *); /* of a range: what the passes have made of it */
 /* The present choice, then the model's best few, which are at most so many; *count gets how many there are in all. */
 Variants tune_kernel_variants(const Tune *, int site, int most, int *count);
 /* The present choice, then the others for the first, second, .. thing that is no size: of tune_choices() things. */
@@ -43,8 +45,10 @@ int tune_choices(void);
 void tune_print_pairs(const TunedPairs *, const char *before);
 
 /* tune_measure.c: false after a message */
-Run *tune_lower(const Tune *, const TunedEntry *); /* the program with that entry, through the passes; NULL: refused */
-bool tune_begin(Tune *);               /* compiles and runs the program as written */
-bool tune_measure(Tune *, Variants *); /* the first one must run; the others may fall out */
+Run *tune_lower(const Tune *, Arena *, const TunedEntry *); /* with that entry, through the passes; NULL: refused */
+const char *tune_text(const Run *, Arena *);                /* what is compiled */
+bool tune_begin(Tune *); /* compiles and runs the program as written */
+/* The first one must run, the others may fall out; *choice gets whether there is another, else nothing is measured. */
+bool tune_measure(Tune *, Variants *, bool *choice);
 
 #endif

@@ -58,20 +58,21 @@ static bool results_agree(const Tune *t) {
 
 /* ---- variants ---- */
 
-static const Tuned *tuned_with(const Tune *t, const TunedEntry *e) {
-    Tuned *all = ARENA_NEW(t->arena, Tuned);
+static const Tuned *tuned_with(const Tune *t, Arena *a, const TunedEntry *e) {
+    Tuned *all = ARENA_NEW(a, Tuned);
     for (int i = 0; i < t->chosen.n; i++)
-        if (!tuned_same_key(&t->chosen.p[i], e)) vec_push(t->arena, all, t->chosen.p[i]);
-    vec_push(t->arena, all, *e);
+        if (!tuned_same_key(&t->chosen.p[i], e)) vec_push(a, all, t->chosen.p[i]);
+    vec_push(a, all, *e);
     return all;
 }
 
 /* What a variant reports stays unprinted: a size that does not fit is no fault of the program's. */
-Run *tune_lower(const Tune *t, const TunedEntry *e) {
-    Run *r = ARENA_NEW(t->arena, Run);
-    Options *o = ARENA_NEW(t->arena, Options);
+Run *tune_lower(const Tune *t, Arena *a, const TunedEntry *e) {
+    Run *r = ARENA_NEW(a, Run);
+    Options *o = ARENA_NEW(a, Options);
     *o = *t->o;
-    o->sizes = tuned_with(t, e);
+    o->arena = a;
+    o->sizes = tuned_with(t, a, e);
     *r = (Run){0};
     if (!session_open(&r->s, o) || !session_lower(&r->s) || !session_passes(&r->s)) return NULL;
     r->p = r->s.m->program.p[0];
@@ -80,8 +81,8 @@ Run *tune_lower(const Tune *t, const TunedEntry *e) {
     return r;
 }
 
-static const char *text_of(const Tune *t, const Run *r) {
-    return arena_format(t->arena, "workers %d\n%s", r->p->workers, module_text(r->s.m, t->arena));
+const char *tune_text(const Run *r, Arena *a) {
+    return arena_format(a, "workers %d\n%s", r->p->workers, module_text(r->s.m, a));
 }
 
 static const Variant *known(const Variants *list, int n, const char *text) {
@@ -93,12 +94,12 @@ static const Variant *known(const Variants *list, int n, const char *text) {
 /* What it comes out as; true: that has to be compiled. */
 static bool variant_lower(const Tune *t, Variants *list, int i) {
     Variant *v = &list->p[i];
-    Run *r = tune_lower(t, &v->entry);
+    Run *r = tune_lower(t, t->arena, &v->entry);
     v->measured = INFINITY;
     v->why = r ? NULL : "refused";
     if (!r) return false;
     v->predicted = run_predicted(r);
-    v->text = text_of(t, r);
+    v->text = tune_text(r, t->arena);
     if (known(list, i, v->text)) v->why = "same";
     const Variant *before = known(&t->known, t->known.n, v->text);
     if (!v->why && before) v->why = before->why, v->run = before->run;
@@ -150,9 +151,7 @@ static bool variant_time(const Tune *t, Variant *v) {
 }
 
 /* The program as written takes part, so that all times are of one hour. */
-bool tune_measure(Tune *t, Variants *list) {
-    Progress *progress = progress_begin(t->arena, arena_format(t->arena, "measuring '%s'", list->p[0].entry.name));
-    variants_prepare(t, list);
+static bool variants_time(Tune *t, Variants *list) {
     Variant *written = &t->known.p[0];
     bool good = !list->p[0].why, apart = list->p[0].run != written->run;
     written->measured = INFINITY;
@@ -160,8 +159,22 @@ bool tune_measure(Tune *t, Variants *list) {
         if (apart) good = variant_time(t, written);
         for (int i = 0; i < list->n && good; i++) good = !list->p[i].run || variant_time(t, &list->p[i]);
     }
-    progress_end(progress);
     t->written = apart ? written->measured : list->p[0].measured;
+    return good;
+}
+
+static bool has_choice(const Variants *list) {
+    for (int i = 1; i < list->n; i++)
+        if (!list->p[i].why || strcmp(list->p[i].why, "same")) return true;
+    return false;
+}
+
+bool tune_measure(Tune *t, Variants *list, bool *choice) {
+    Progress *progress = progress_begin(t->arena, arena_format(t->arena, "measuring '%s'", list->p[0].entry.name));
+    variants_prepare(t, list);
+    *choice = has_choice(list);
+    bool good = !*choice || variants_time(t, list);
+    progress_end(progress);
     if (!good) fprintf(stderr, "tilec: error: the program does not run as it did before\n");
     return good;
 }
@@ -182,7 +195,7 @@ bool tune_begin(Tune *t) {
     run_fill(r, t->before);
     if (!run_ranks(r, t->o, 2)) return false;
     t->runs = runs_of(t, run_time(r, 2).best);
-    Variant written = {.run = r, .measured = INFINITY, .text = text_of(t, r)};
+    Variant written = {.run = r, .measured = INFINITY, .text = tune_text(r, t->arena)};
     if (!variant_time(t, &written)) return false;
     vec_push(t->arena, &t->known, written);
     t->written = t->found = written.measured;

@@ -70,22 +70,44 @@ static double predict(const Tune *t, int site, const TunedPairs *set) {
 
 typedef struct {
     int n;
-    int64_t size[16];
+    int64_t size[24];
 } Sizes;
 
-static int64_t range_extent(const Run *r, int site, const TunedPair *p) {
+/* The first kernel of the site that has the range; NULL: none has. */
+static const Kernel *range_find(const Run *r, int site, const TunedPair *p, int *range) {
     for (int i = 0; i < r->s.m->kernel.n; i++) {
         const Kernel *k = r->s.m->kernel.p[i];
-        for (int j = 0; k->site == site + 1 && j < k->range.n; j++) {
-            if (!is_range_of(&k->range.p[j], p)) continue;
-            const Op *loop = kernel_loop(k, j);
-            return loop ? value_most(r->s.m, k, loop->arg.p[1]) : size_most(r->s.m, k->range.p[j].of);
-        }
+        for (*range = 0; k->site == site + 1 && *range < k->range.n; ++*range)
+            if (is_range_of(&k->range.p[*range], p)) return k;
     }
-    return -1;
+    return NULL;
 }
 
-/* Powers of two up to the first that covers the extent. */
+static int64_t range_extent(const Run *r, int site, const TunedPair *p) {
+    int range;
+    const Kernel *k = range_find(r, site, p, &range);
+    const Op *loop = k ? kernel_loop(k, range) : NULL;
+    return loop ? value_most(r->s.m, k, loop->arg.p[1]) : k ? size_most(r->s.m, k->range.p[range].of) : -1;
+}
+
+int64_t tune_size_after(const Tune *t, int site, const TunedPair *p) {
+    int range;
+    const Kernel *k = range_find(&t->base, site, p, &range);
+    return k ? k->range.p[range].size : strtoll(p->value, NULL, 10);
+}
+
+/* Equal parts of the extent, where no power of two is about as long: 384 and 192 of 768. */
+static void parts_add(Sizes *s, int64_t extent) {
+    enum { MULTIPLE = 8 };
+    for (int64_t part = extent; part > 2 * MULTIPLE;) {
+        part = (part + 1) / 2;
+        int64_t size = (part + MULTIPLE - 1) / MULTIPLE * MULTIPLE, below = MULTIPLE;
+        while (2 * below <= size) below *= 2;
+        if (size <= SIZE_MOST && 8 * size >= 9 * below && 8 * size <= 7 * 2 * below) s->size[s->n++] = size;
+    }
+}
+
+/* Powers of two up to the first that covers the extent. GPUs round tiles up to them. */
 static Sizes sizes_of(const Run *r, int site, const TunedPair *p) {
     int64_t extent = range_extent(r, site, p), most = extent > 0 ? extent : SIZE_UNKNOWN;
     Sizes s = {0};
@@ -93,6 +115,7 @@ static Sizes sizes_of(const Run *r, int site, const TunedPair *p) {
         s.size[s.n++] = size;
         if (size >= most) break;
     }
+    if (!r->s.target.gpu && extent > 0) parts_add(&s, extent);
     return s;
 }
 
@@ -160,31 +183,66 @@ static bool site_is_scheduled(const Tune *t, int site) {
     return false;
 }
 
-/* On a GPU the passes fit tiles to the machine: what they make of the first of the list is what is predicted. */
-static void predict_lowered(const Tune *t, Variants *all, int most) {
-    int n = all->n < most ? all->n : most;
-    for (int i = 0; i < n; i++) {
-        Run *r = tune_lower(t, &all->p[i].entry);
-        all->p[i].predicted = r ? run_predicted(r) : INFINITY;
-    }
-    all->n = n;
-    qsort(all->p, (size_t)n, sizeof *all->p, by_prediction);
+static uint64_t text_hash(const char *text) {
+    uint64_t h = 0xcbf29ce484222325u;
+    for (; *text; text++) h = (h ^ (unsigned char)*text) * 0x100000001b3u;
+    return h;
+}
+
+/* On a GPU the passes fit tiles to the machine: what they make of it is what is predicted. */
+static void predict_lowered(const Tune *t, Variant *v) {
+    Arena *a = arena_new();
+    Run *r = tune_lower(t, a, &v->entry);
+    v->predicted = r ? run_predicted(r) : INFINITY;
+    v->hash = r ? text_hash(tune_text(r, a)) : 0;
+    arena_free(a);
+}
+
+static bool is_same_as_one(const Variants *taken, const Variant *v) {
+    for (int i = 0; i < taken->n; i++)
+        if (v->hash && taken->p[i].hash == v->hash) return true;
+    return false;
+}
+
+static double product_of_sizes(const Variant *v) {
+    double product = 1;
+    for (int i = 0; i < v->entry.set.n; i++)
+        if (is_size(&v->entry.set.p[i])) product *= atof(v->entry.set.p[i].value);
+    return product;
+}
+
+/* Of those that come out alike the smallest sizes come first: they are what the passes leave as it is. */
+static int by_lowered(const void *a, const void *b) {
+    const Variant *x = a, *y = b;
+    double m = product_of_sizes(x), n = product_of_sizes(y);
+    return x->predicted != y->predicted ? by_prediction(a, b) : (m > n) - (m < n);
+}
+
+static void all_lowered(const Tune *t, Variants *all, Variant *now) {
+    const int least = 16, most = t->lowered / t->base.s.m->kernel.n, n = most > least ? most : least;
+    if (all->n > n) all->n = n;
+    for (int i = 0; i < all->n; i++) predict_lowered(t, &all->p[i]);
+    predict_lowered(t, now);
+    qsort(all->p, (size_t)all->n, sizeof *all->p, by_lowered);
+}
+
+static void few_predict(const Tune *t, int site, Variants *few) {
+    for (int i = 0; i < few->n; i++)
+        few->p[i].predicted = predict(t, site, i ? &few->p[i].entry.set : &(TunedPairs){0});
 }
 
 Variants tune_kernel_variants(const Tune *t, int site, int most, int *count) {
-    const TunedEntry *now = &t->base.s.sites.p[site].entry;
     Variants all = all_variants(t, site), few = {0};
-    Variant written = {.entry = *now};
+    Variant now = {.entry = t->base.s.sites.p[site].entry};
+    bool gpu = t->base.s.target.gpu;
     qsort(all.p, (size_t)all.n, sizeof *all.p, by_prediction);
-    vec_push(t->arena, &few, written);
     if (site_is_scheduled(t, site)) all.n = 0;
     *count = all.n;
-    bool gpu = t->base.s.target.gpu;
-    if (gpu) predict_lowered(t, &all, t->lowered * most);
+    if (gpu) all_lowered(t, &all, &now);
+    vec_push(t->arena, &few, now);
     for (int i = 0; i < all.n && few.n <= most && isfinite(all.p[i].predicted); i++)
-        if (!is_near(&few, &all.p[i].entry.set)) vec_push(t->arena, &few, all.p[i]);
-    for (int i = 0; i < few.n; i++)
-        if (!gpu || i == 0) few.p[i].predicted = predict(t, site, i ? &few.p[i].entry.set : &(TunedPairs){0});
+        if (!is_same_as_one(&few, &all.p[i]) && !is_near(&few, &all.p[i].entry.set)) vec_push(t->arena, &few, all.p[i]);
+    if (!gpu) few_predict(t, site, &few);
     return few;
 }
 

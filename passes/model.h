@@ -64,6 +64,7 @@ typedef struct {
     double bytes, linked; /* each tensor once; in memory that peers address */
     double staged; /* of the operands of products, copied tile by tile, and of their sums, at each step of a loop */
     double tasks;
+    double whole, share; /* tasks whose tiles are whole, and what one of them has of all elements */
     const Kernel *kernel;
     GpuCost gpu; /* where it is one of a GPU */
 } NodeCost;

@@ -179,6 +179,16 @@ static void count_bytes(Count *c) {
     }
 }
 
+static void count_tasks(Count *c, int range) {
+    const Range *r = &c->k->range.p[range];
+    double n = c->length[range] = grid_length(c, range);
+    double tiles = c->trips[range] = r->kind == RANGE_WHOLE ? 1 : (double)range_tiles(c->m, c->k, range, c->sym);
+    double size = r->kind == RANGE_WHOLE || (double)r->size > n ? n : (double)r->size;
+    c->cost.tasks *= tiles;
+    c->cost.whole *= size > 0 ? floor(n / size) : tiles;
+    c->cost.share *= size > 0 ? size / n : 1;
+}
+
 NodeCost model_node(Arena *a, const TargetFacts *f, const Module *m, const Node *n, const int64_t *sym) {
     const Kernel *k = n->kernel;
     Count c = {.m = m, .k = k, .sym = sym, .arena = a, .loaded = NAN, .machine = matrix_target(f->name)};
@@ -186,12 +196,8 @@ NodeCost model_node(Arena *a, const TargetFacts *f, const Module *m, const Node 
     c.length = ARENA_ARRAY(a, double, k->range.n + 1);
     c.touched = ARENA_ARRAY(a, double, k->param.n + 1);
     c.once = ARENA_ARRAY(a, double, k->param.n + 1);
-    c.cost.tasks = 1;
-    for (int i = 0; i < k->ngrid; i++) {
-        c.length[i] = grid_length(&c, i);
-        c.trips[i] = k->range.p[i].kind == RANGE_WHOLE ? 1 : (double)range_tiles(m, k, i, sym);
-        c.cost.tasks *= c.trips[i];
-    }
+    c.cost.tasks = c.cost.whole = c.cost.share = 1;
+    for (int i = 0; i < k->ngrid; i++) count_tasks(&c, i);
     c.cost.kernel = k;
     count_region(&c, k->body);
     count_bytes(&c);

@@ -11,9 +11,9 @@ double model_node_seconds(const TargetFacts *f, const NodeCost *n, double cores)
     if (gpu && (n->kernel->waves || n->kernel->schedule)) return model_gpu_seconds(gpu, f, n);
     double compute = n->dot / f->dot + n->row / f->row + n->ops / f->ops + n->staged / f->staged;
     double moved = n->bytes / (n->bytes + n->linked > f->cache ? f->memory : f->cached) + n->linked / f->link;
-    double rounds = ceil(n->tasks / fmax(cores, 1)); /* in the last one some cores may be idle */
-    double at_once = fmin(cores, 1) * n->tasks / rounds;
-    return fmax(compute, moved) / at_once + n->tasks * f->task / cores + (cores > 1 || n->linked > 0 ? f->flag : 0);
+    double rounds = ceil(n->whole / fmax(cores, 1)); /* in the last one some cores may be idle */
+    double longest = fmax(rounds * n->share, 1 / fmax(cores, 1)) / fmin(cores, 1);
+    return fmax(compute, moved) * longest + n->tasks * f->task / cores + (cores > 1 || n->linked > 0 ? f->flag : 0);
 }
 
 /* When the nodes that touched a tensor so far are done. */
