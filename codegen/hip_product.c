@@ -8,6 +8,7 @@
 enum {
     STAGE_BYTES = 196608, /* of workgroup memory, for all stages */
     RUN_STEPS = 8,        /* of 8-bit types, that are written out one behind the other */
+    NARROW = 64,          /* columns, for which there are instructions of their own */
     FEW_ROWS = 16 /* of a tile, whose results leave one by one: blocks of them would take the place of a stage */
 };
 
@@ -104,14 +105,14 @@ static void fill_stores(Schedule *s, const Product *p, int wide) {
 static int pass_columns(int wide) { return wide > 64 ? 128 : 64; }
 
 /* Of two results which one a pass stores. */
-static const char *second_of_pass(int wide) { return wide > pass_columns(wide) ? "half / 2" : "half"; }
+static const char *second_of_pass(int wide) { return wide > pass_columns(wide) ? "half % 2" : "half"; }
 
-/* Passes through workgroup memory: columns of a result, then of the other. */
+/* Passes through workgroup memory: columns of a result, then those of the other, so that few sums stay. */
 static void fill_passes(Schedule *s, const Product *p, int wide) {
     Fn *f = &s->f;
     int pass = pass_columns(wide);
     bool both = p->stores > 1;
-    const char *part = !both ? "half" : wide > pass ? "(half % 2)" : NULL; /* of the columns of a result */
+    const char *part = !both ? "half" : wide > pass ? "(half / 2)" : NULL; /* of the columns of a result */
     schedule_number(s, "PASS", pass);
     schedule_hole(s, "passes", fn_text(f, "%d / %d", wide * p->stores, pass));
     schedule_hole(s, "pass", part ? fn_text(f, " + 128 * %s", part) : "");
@@ -137,6 +138,14 @@ static void fill_targets(Schedule *s, const Product *p, int wide) {
     schedule_hole(s, "results", p->sums == 1 ? "sums" : both ? "results of each sum" : "results");
 }
 
+/* The last tile has so few columns that it is multiplied by narrower instructions. */
+static bool ends_narrow(const Schedule *s, const Product *p) {
+    const Kernel *k = s->f.k;
+    int64_t columns = s->facts->columns, rest = k->range.p[1].of.c % columns;
+    bool sixteen = elem_bits(k->param.p[p->a].elem) == 16;
+    return sixteen && p->sums == 1 && rest && rest <= NARROW && columns > NARROW && !product_has_fringe(s, p);
+}
+
 /* Two products: each workgroup of the cluster copies one matrix, and all columns of a tile are multiplied at once. */
 static void fill_copies(Schedule *s, const Product *p, int wide) {
     Fn *f = &s->f;
@@ -144,8 +153,7 @@ static void fill_copies(Schedule *s, const Product *p, int wide) {
     schedule_number(s, "WIDE", wide);
     schedule_hole(s, "made", two ? fn_text(f, "%d of two products of one a", wide) : fn_text(f, "%d", wide));
     schedule_hole(s, "share", two ? "copy one B each and share both" : "share B's part");
-    bool narrow = !two && !product_has_fringe(s, p);
-    schedule_hole(s, "alone", !narrow ? "" : ", and the last 64 columns or\n   fewer are multiplied alone");
+    schedule_hole(s, "alone", !ends_narrow(s, p) ? "" : ", and the last 64 columns or\n   fewer are multiplied alone");
     schedule_hole(s, "operand", two ? "&maps->map[1 + at.rank]" : "&maps->map[1]");
     schedule_hole(s, "beside", two ? "" : fn_text(f, " + %d / 2 * at.rank", wide));
 }
@@ -156,6 +164,7 @@ static void fill_maps(Schedule *s, const Product *p) {
     product_maps_add(&maps, s, &p->a, 1, 128);
     product_maps_add(&maps, s, p->b, p->sums, rows);
     if (product_stores_tiles(&s->f.k->param.p[p->c[0]])) product_maps_add(&maps, s, p->c, p->stores, 64);
+    product_fill_near(s, p, &maps);
     int more = product_fill_fringe(s, p, &maps);
     schedule_number(s, "STAGES", STAGE_BYTES / ((128 + columns) * 128 + more));
     schedule_maps(s, maps.map, maps.param, maps.n);
@@ -182,12 +191,8 @@ static const char *steps_text(Schedule *s, const Product *p, int bytes) {
 /* How tiles are multiplied. */
 static void fill_products(Schedule *s, const Product *p, int columns, int bytes) {
     Fn *f = &s->f;
-    bool fringe = product_has_fringe(s, p),
-         narrow = columns > 64 && bytes > 1 && p->sums == 1 && !fringe; /* the last 64 columns alone */
-    const char *breadth = p->sums > 1 || fringe ? "pair"
-                          : columns > 64        ? "broad"
-                                                : "small",
-               *sums = bytes == 1 ? "parts" : "whole";
+    bool narrow = ends_narrow(s, p);
+    const char *breadth = narrow ? "broad" : "even", *sums = bytes == 1 ? "parts" : "whole";
     if (p->across) schedule_kind(s, columns > 64 ? "panels" : "panel");
     fill_turns(s, p, columns, bytes);
     schedule_kind(s, breadth);
@@ -200,7 +205,7 @@ static void fill_products(Schedule *s, const Product *p, int columns, int bytes)
     schedule_number(s, "RUN", RUN_STEPS);
     schedule_hole(s, "widths", fn_text(f, narrow ? "%d or 64" : "%d", columns));
     schedule_number(s, "COLUMNS", columns);
-    if (p->sums > 1 && bytes > 1) schedule_kind(s, "pair_alone");
+    if (!narrow && !product_has_fringe(s, p)) schedule_kind(s, fn_text(f, "even_%s_alone", sums));
 }
 
 bool product_prepare(Schedule *s) {
@@ -216,7 +221,6 @@ bool product_prepare(Schedule *s) {
     product_fill_sizes(s, &p);
     product_fill_result(s, &p, product_near(s, &p));
     fill_stores(s, &p, wide);
-    product_fill_near(s, &p, wide);
     fill_passes(s, &p, wide);
     fill_targets(s, &p, wide);
     fill_copies(s, &p, wide);

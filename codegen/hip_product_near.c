@@ -1,5 +1,5 @@
-/* hip_product_near.c: a matrix of 16-bit elements that results are made with besides the sums, at the same place: it is
-   loaded by pairs of neighbours, those of 64 columns ahead of their use. */
+/* hip_product_near.c: a matrix of 16-bit elements that results are made with besides the sums, at the same place: it
+   comes by boxes through the ring of the operands, and is read as the sums lie in registers. */
 #include "codegen/hip_schedule.h"
 
 #include <inttypes.h>
@@ -19,23 +19,26 @@ static const Op *only_near(const Kernel *k) {
     return found;
 }
 
-/* Results that leave by tiles have rows of whole pairs. */
+/* Results that leave by tiles have rows that boxes take. */
 const Op *product_near(Schedule *s, const Product *p) {
     const Kernel *k = s->f.k;
     bool tiles = p->stores == 1 && product_stores_tiles(&k->param.p[p->c[0]]) && !product_has_fringe(s, p);
     const Op *near = tiles ? only_near(k) : NULL;
-    bool pairs = near && elem_bits(k->param.p[near->param].elem) == 16 && hip_rows_are_multiple(&s->f, near, 2);
-    return pairs ? near : NULL;
+    bool boxes = near && elem_bits(k->param.p[near->param].elem) == 16 && hip_rows_are_multiple(&s->f, near, 8);
+    return boxes ? near : NULL;
 }
 
-void product_fill_near(Schedule *s, const Product *p, int wide) {
+void product_fill_near(Schedule *s, const Product *p, ProductMaps *maps) {
     Fn *f = &s->f;
     const Op *near = product_near(s, p);
+    const char *name = s->launch->function;
+    schedule_hole(s, "near_steps", near ? fn_text(f, " + %s_NEAR", name) : "");
+    schedule_hole(s, "near_take", near ? fn_text(f, "%s_place at, int *s, int *phase, ", name) : "");
+    schedule_hole(s, "near_give", near ? "at, &s, &phase, " : "");
     if (!near) return schedule_hole(s, "given", "");
-    int64_t n = f->k->param.p[near->param].dim[1].c;
-    const char *elem = elem_c(f->k->param.p[near->param].elem);
+    const int param = near->param;
     schedule_kind(s, "near");
-    schedule_hole(s, "near", hip_argument(f, near->param));
-    schedule_hole(s, "end_pair", n % wide ? fn_text(f, ", %" PRId64 ")", n - 2) : "");
-    schedule_hole(s, "given", fn_text(f, "(%s)(near[4 * (q %% 4) + (r >> 1)] >> 16 * (r & 1)), ", elem));
+    schedule_number(s, "NEAR_MAP", maps->n);
+    product_maps_add(maps, s, &param, 1, 128);
+    schedule_hole(s, "given", fn_text(f, "(%s)(near[r >> 1] >> 16 * (r & 1)), ", elem_c(f->k->param.p[param].elem)));
 }

@@ -43,8 +43,8 @@ bool product_stores_tiles(const Param *);
 void product_fill_sizes(Schedule *, const Product *);
 void product_fill_result(Schedule *, const Product *, const Op *near);
 bool product_has_fringe(const Schedule *, const Product *);
-const Op *product_near(Schedule *, const Product *); /* the load whose elements come in pairs; NULL: none */
-void product_fill_near(Schedule *, const Product *, int wide);
+const Op *product_near(Schedule *, const Product *); /* the load that is copied by boxes; NULL: none */
+void product_fill_near(Schedule *, const Product *, ProductMaps *);
 int product_fill_fringe(Schedule *, const Product *, ProductMaps *); /* bytes that a stage has more for it */
 
 /* Fill in facts, maps, and the schedule's own holes; false: the kernel is none that the schedule computes. */

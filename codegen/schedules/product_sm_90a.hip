@@ -6,6 +6,7 @@ enum {
     $kernel_N = $N,
     $kernel_STEPS = ($K + $DEEP - 1) / $DEEP,    /* along k */
 ?turns     $kernel_TURN = $kernel_STEPS > $STAGES - 1 ? $kernel_STEPS - $STAGES + 1 : 0, /* the last steps, as many as there are stages but one, are in turns */
+?near     $kernel_NEAR = $WIDE / $PASS, /* stages of what results are made with besides the sums */
     $kernel_ROWS = ($INNER_M + 255) / 256,       /* of pairs of tiles, those over the edge too */
     $kernel_COLUMNS = ($INNER_N + $WIDE - 1) / $WIDE,
     $kernel_WHOLE_ROWS = $M / 256$but_below,               /* those that lie inside$but_fringe */
@@ -74,6 +75,17 @@ TILE_FN void $kernel_tile($kernel_place at, int pair, int *i0, int *j0) {
 
 /* ---- the copying warp ---- */
 
+?near /* What results are made with besides the sums, behind the operands: a stage for each $PASS columns. */
+?near TILE_FN void $kernel_copy_near(const $kernel_maps *maps, $kernel_place at, int *s, int *phase, int i0, int j0) {
+?near     for (int half = 0; half < $kernel_NEAR; half++) {
+?near         uint32_t to = at.lds + *s * $kernel_STAGE, full = at.lds + $kernel_FULL + 8 * *s;
+?near         tile_mbar_wait(at.lds + $kernel_EMPTY + 8 * *s, *phase);
+?near         tile_mbar_expect(full, 128 * $PASS * 2);
+?near         for (int u = 0; u < $PASS / 64; u++) tile_tma_load2(to + 16384 * u, &maps->map[$NEAR_MAP], j0 + $PASS * half + 64 * u, i0, full);
+?near         if (++*s == $STAGES) *s = 0, *phase ^= 1;
+?near     }
+?near }
+?near
 TILE_FN void $kernel_copy(const $kernel_maps *maps, $kernel_place at) {
     int s = 0, phase = 1;
     for (int pair = $kernel_first(at); pair < $kernel_PAIRS; pair = $kernel_next(at, pair)) {
@@ -96,6 +108,7 @@ TILE_FN void $kernel_copy(const $kernel_maps *maps, $kernel_place at) {
 ?below             if (below) tile_tma_load2(a + $kernel_BELOW, &maps->map[$BELOW_MAP], p0, $INNER_M, full);
             if (++s == $STAGES) s = 0, phase ^= 1;
         }
+?near         $kernel_copy_near(maps, at, &s, &phase, i0, j0);
     }
     for (int i = 0; i < $STAGES; i++) { /* nobody leaves while the other workgroup may still copy to it or arrive here */
         tile_mbar_wait(at.lds + $kernel_EMPTY + 8 * s, phase);
@@ -111,7 +124,7 @@ TILE_FN void $kernel_give_back($kernel_place at, int s, int thread) {
 
 /* A warpgroup without rows only gives the stages back. */
 TILE_FN void $kernel_skip($kernel_place at, int *s, int *phase, int thread) {
-    for (int step = 0; step < $steps; step++) {
+    for (int step = 0; step < $steps$near_steps; step++) {
         tile_mbar_wait(at.lds + $kernel_FULL + 8 * *s, *phase);
         $kernel_give_back(at, *s, thread);
         if (++*s == $STAGES) *s = 0, *phase ^= 1;
@@ -195,9 +208,8 @@ TILE_FN void $kernel_skip($kernel_place at, int *s, int *phase, int thread) {
 ?columns_whole             uint64_t x = tile_wgmma_panel(a + 32 * u, 0), y = tile_wgmma_panel(b + 2048 * u, 8192);
 ?broad_whole             if (width == $COLUMNS) tile_wgmma_ss_n$COLUMNS_$type_0$across(acc, x, y, step | u);
 ?broad_whole             else tile_wgmma_ss_n64_$type_0$across(acc, x, y, step | u);
-?pair_whole             tile_wgmma_ss_n$COLUMNS_$type_0$across(acc, x, y, step | u);
+?even_whole             tile_wgmma_ss_n$COLUMNS_$type_0$across(acc, x, y, step | u);
 ?fringe             $kernel_beyond(at, f, at.lds + *s * $kernel_STAGE, u, step | u, below, right, group);
-?small_whole             tile_wgmma_ss_n64_$type_0$across(acc, x, y, step | u);
 ?whole         }
 ?whole         tile_wgmma_commit();
 ?whole         tile_wgmma_wait1(acc, 0);
@@ -215,11 +227,6 @@ TILE_FN void $kernel_skip($kernel_place at, int *s, int *phase, int thread) {
 
 ?result /* What is stored for $sum at [i, j]. */
 ?result $epilogue
-?near /* Of what a thread's results are made with besides the sums: pairs of neighbours, for 64 columns. */
-?near TILE_FN void $kernel_look($call call, uint32_t near[16], const int i[2], int j) {
-?near #pragma unroll
-?near     for (int r = 0; r < 16; r++) tile_load4(&$near[(int64_t)i[r & 1] * $kernel_N + $clamp_jj + 8 * (r >> 1)$end_pair], &near[r]);
-?near }
 ?staged /* What the warpgroup has put into workgroup memory, 64 rows from i0 and `columns` columns from j0, to rows of c that begin anywhere:
 ?staged    16 bytes a thread from the first multiple of 16 bytes on, before and behind them single elements. */
 ?staged TILE_FN void $kernel_store_rows($call call, $pickuint32_t lds, int i0, int j0, int columns, int thread) {
@@ -240,7 +247,7 @@ TILE_FN void $kernel_skip($kernel_place at, int *s, int *phase, int thread) {
 ?staged     }
 ?staged }
 ?through /* 64 x $WIDE $results to global memory through workgroup memory, $PASS columns at a time. */
-?tiled TILE_FN void $kernel_store($takeconst tile_tensor_map *c, uint32_t lds, const float acc[$COLUMNS / 2], int i0, int j0, int bar, int thread) {
+?tiled TILE_FN void $kernel_store($take$near_takeconst tile_tensor_map *c, uint32_t lds, const float acc[$COLUMNS / 2], int i0, int j0, int bar, int thread) {
 ?staged TILE_FN void $kernel_store($call call, uint32_t lds, const float acc[$COLUMNS / 2], int i0, int j0, int bar, int thread) {
 ?through     int lane = thread & 31, row = 16 * (thread >> 5) + (lane & 15);
 ?result_through     int above = i0 + 16 * (thread >> 5) + lane / 4, i[2] = {$clamp_iabove$end_i, $clamp_iabove + 8$end_i};
@@ -248,11 +255,13 @@ TILE_FN void $kernel_skip($kernel_place at, int *s, int *phase, int thread) {
 ?through     for (int half = 0; half < $passes; half++) {
 ?tiled         if (thread == 0) tile_tma_wait_read();
 ?through         tile_bar_sync(bar, 128);
-?near         uint32_t near[16];
+?near         uint32_t beside = at.lds + *s * $kernel_STAGE + (bar - 1) * 8192;
+?near         tile_mbar_wait(at.lds + $kernel_FULL + 8 * *s, *phase);
 ?through #pragma unroll
 ?through         for (int q = 0; q < $PASS / 16; q++) {
-?near             if (q % 4 == 0) $kernel_look(call, near, i, j0$pass + 16 * q + 2 * (lane & 3));
 ?through             int chunk = 2 * q + (lane >> 4);
+?near             uint32_t near[4];
+?near             tile_ldmatrix4(near, beside + (chunk >> 3) * 16384 + row * 128 + (((chunk ^ row) & 7) << 4));
 ?plain_through             const float *x = acc + $EACH * half + 8 * q;
 ?result_through             float x[8];
 ?result_through #pragma unroll
@@ -266,6 +275,8 @@ TILE_FN void $kernel_skip($kernel_place at, int *s, int *phase, int thread) {
 ?through         }
 ?tiled         tile_async_fence();
 ?through         tile_bar_sync(bar, 128);
+?near         $kernel_give_back(at, *s, thread);
+?near         if (++*s == $STAGES) *s = 0, *phase ^= 1;
 ?staged         if (j0$pass < $kernel_N) $kernel_store_rows(call, $whichlds, i0, j0$pass, tile_min_i32($PASS, $kernel_N - j0$less), thread);
 ?tiled         if (thread == 0) {
 ?tiled             for (int u = 0; u < $PASS / 64; u++) tile_tma_store2(c$map, j0$pass + 64 * u, i0, lds + 8192 * u);
@@ -332,12 +343,11 @@ TILE_FN void $kernel_multiply($take_allconst $kernel_maps *maps, $kernel_place a
 ?corner         else if (right) $kernel_sums(at, &s, &phase, acc, &f, false, true, $COLUMNS, group, thread);
 ?right_alone         if (right) $kernel_sums(at, &s, &phase, acc, &f, false, true, $COLUMNS, group, thread);
 ?fringe         else $kernel_sums(at, &s, &phase, acc, &f, false, false, $COLUMNS, group, thread);
-?pair_alone         $kernel_sums(at, &s, &phase, acc, $COLUMNS, group, thread);
-?small_whole         $kernel_sums(at, &s, &phase, acc, 64, group, thread);
+?even_whole_alone         $kernel_sums(at, &s, &phase, acc, $COLUMNS, group, thread);
 ?parts         $kernel_sums(at, &s, &phase, acc, group, thread);
 ?parts         tile_bar_sync(1 + group, 128); /* keeps what follows out of the products, which would run one by one */
 ?result_whole         tile_bar_sync(1 + group, 128); /* keeps what follows out of the products, which would run one by one */
-?tiled         $kernel_store($give&maps->map[$OUT], at.lds + $kernel_OUT + group * 16384, acc, i0, j0, 1 + group, thread);
+?tiled         $kernel_store($give$near_give&maps->map[$OUT], at.lds + $kernel_OUT + group * 16384, acc, i0, j0, 1 + group, thread);
 ?staged         $kernel_store(call, at.lds + $kernel_OUT + group * 16384, acc, i0, j0, 1 + group, thread);
 ?straight         $kernel_store(call, acc, i0, j0, thread);
 ?below         if (below && group < $BLOCKS) $kernel_store_beyond(call, f.below, $BELOW, $INNER_M, j0 + 64 * $kernel_block(at, group), true, thread);

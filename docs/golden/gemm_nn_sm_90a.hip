@@ -15,8 +15,7 @@ typedef struct {
 
 /* matmul: a workgroup makes tiles of 128 x 256; two workgroups of a cluster, one above the other, share B's part by multicast. One
    warp copies 64 positions of k at a time into a ring of 4 stages, two warpgroups multiply, 64 x 256 each. Tiles over the edge come
-   last, first to clusters that the whole tiles leave idle; warpgroups without rows skip the products, and the last 64 columns or
-   fewer are multiplied alone. */
+   last, first to clusters that the whole tiles leave idle; warpgroups without rows skip the products. */
 enum {
     matmul_M = 4096,
     matmul_N = 4096,
@@ -115,7 +114,7 @@ TILE_FN void matmul_skip(matmul_place at, int *s, int *phase, int thread) {
     }
 }
 
-/* 64 rows and `width` columns (256 or 64) of sums over all of k. The second warpgroup ends a tile behind the first: one stores while
+/* 64 rows and `width` columns (256) of sums over all of k. The second warpgroup ends a tile behind the first: one stores while
    the other multiplies. */
 TILE_FN void matmul_sums(matmul_place at, int *s, int *phase, float acc[256 / 2], int width, int group, int thread) {
     int before = -1; /* a stage is given back while the products of the next one run */
@@ -127,8 +126,7 @@ TILE_FN void matmul_sums(matmul_place at, int *s, int *phase, float acc[256 / 2]
 #pragma unroll
         for (int u = 0; u < 4; u++) {
             uint64_t x = tile_wgmma_panel(a + 32 * u, 0), y = tile_wgmma_panel(b + 2048 * u, 8192);
-            if (width == 256) tile_wgmma_ss_n256_bf16_01(acc, x, y, step | u);
-            else tile_wgmma_ss_n64_bf16_01(acc, x, y, step | u);
+            tile_wgmma_ss_n256_bf16_01(acc, x, y, step | u);
         }
         tile_wgmma_commit();
         tile_wgmma_wait1(acc, 0);
@@ -176,8 +174,7 @@ TILE_FN void matmul_multiply(const matmul_maps *maps, matmul_place at) {
             if (i0 - 64 * group < matmul_M) tile_bar_sync(3, 256);
             continue;
         }
-        if (matmul_N - j0 > 64) matmul_sums(at, &s, &phase, acc, 256, group, thread);
-        else matmul_sums(at, &s, &phase, acc, 64, group, thread);
+        matmul_sums(at, &s, &phase, acc, 256, group, thread);
         matmul_store(&maps->map[2], at.lds + matmul_OUT + group * 16384, acc, i0, j0, 1 + group, thread);
     }
     if (thread == 0) tile_tma_wait();
