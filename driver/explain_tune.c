@@ -51,10 +51,16 @@ static void print_others(const Variants *list, int count) {
     printf("\n");
 }
 
+static bool has_size(const TunedPairs *set) {
+    for (int i = 0; i < set->n; i++)
+        if (!tuned_is_fact(set->p[i].name)) return true;
+    return false;
+}
+
 static void print_site(const Tune *t, int site) {
     int count = 0;
     const TunedSite *s = &t->base.s.sites.p[site];
-    if (s->entry.program || tune_seconds(t, site) == 0 || s->entry.set.n < 2) return;
+    if (s->entry.program || tune_seconds(t, site) == 0 || !has_size(&s->entry.set)) return;
     Variants list = tune_kernel_variants(t, site, OTHERS, &count);
     printf("tune: '%s': ", s->entry.name);
     print_sizes(t, site);

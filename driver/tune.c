@@ -174,6 +174,19 @@ static const char *default_path(const Tune *t) {
 
 /* ---- the command ---- */
 
+/* What won table by table may be no gain in the end: then all stays as it is written. */
+static void settle(Tune *t) {
+    if (t->found < t->written) return;
+    for (int i = 0; i < t->base.s.sites.n; i++) {
+        TunedEntry e = t->base.s.sites.p[i].entry;
+        if (entry_of(t, i) == &t->base.s.sites.p[i].entry) continue;
+        set_fact(t, &e, "measured_us", t->written);
+        set_fact(t, &e, "written_us", t->written);
+        entry_put(t, &t->chosen, e);
+    }
+    t->found = t->written;
+}
+
 static void print_result(const Tune *t) {
     const char *name = t->base.p->name;
     if (t->chosen.n)
@@ -203,6 +216,7 @@ int command_tune(Options *o) {
     printf("%s as written: %.4g ms, predicted %.4g ms\n", t.base.p->name, t.written * 1e3,
            run_predicted(&t.base) * 1e3);
     if (!tune_kernels(&t) || !tune_program(&t)) return session_close(&t.base.s, EXIT_RUN);
+    settle(&t);
     print_result(&t);
     return session_close(&t.base.s, write_file(&t, path, &kept) ? EXIT_OK : EXIT_WRONG);
 }

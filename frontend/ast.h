@@ -145,7 +145,7 @@ typedef struct Decl {
     Loc span;           /* all of the declaration */
     uint32_t close;     /* offset of the last '}' */
     bool joined;        /* DIM, MESH: goes on with the list of the declaration before */
-    bool made;          /* KERNEL: of an expression of a program, without a name of its own */
+    bool made;          /* KERNEL: of an expression of a program, whose text is .span */
 } Decl;
 typedef VEC(Decl *) Decls;
 

@@ -7,6 +7,22 @@
 
 /* ---- which entry ---- */
 
+/* FNV-1a over the source's text without blanks. */
+static const char *source_hash(const Kern *c) {
+    Loc at = c->bound->decl->span;
+    const char *text = c->diags->file.p[at.file - 1].text;
+    uint32_t h = 2166136261u;
+    for (uint32_t i = at.begin; i < at.end; i++)
+        if (!strchr(" \t\r\n", text[i])) h = (h ^ (unsigned char)text[i]) * 16777619u;
+    return arena_format(c->arena, "%08" PRIx32, h);
+}
+
+/* Expressions of programs have no names; their text is a part of the key. */
+static const char *file_name(const Kern *c) {
+    const Decl *d = c->bound->decl;
+    return d->made ? arena_format(c->arena, "%s%s", TUNED_EXPRESSION, d->name) : d->name;
+}
+
 /* What a key's name is for this instance, as text; "": no single number; NULL: no such name. */
 static const char *bound_text(const Kern *c, const char *name) {
     const Binding *b = c->bound;
@@ -20,7 +36,7 @@ static const char *bound_text(const Kern *c, const char *name) {
         if (p->decl->is_const && strcmp(p->decl->name, name) == 0)
             return p->constant == BOUND_FLOAT ? "" : arena_format(c->arena, "%" PRId64, p->i);
     }
-    return NULL;
+    return c->bound->decl->made && strcmp(name, "source") == 0 ? source_hash(c) : NULL;
 }
 
 static bool key_fits(const Kern *c, const TunedPair *p) {
@@ -33,7 +49,7 @@ static bool key_fits(const Kern *c, const TunedPair *p) {
 
 static bool entry_fits(const Kern *c, const TunedEntry *e) {
     bool fits =
-        !e->program && strcmp(e->name, c->bound->decl->name) == 0 && strcmp(e->target, c->lw->options->target) == 0;
+        !e->program && strcmp(e->name, file_name(c)) == 0 && strcmp(e->target, c->lw->options->target) == 0;
     for (int i = 0; i < e->key.n && fits; i++) fits = key_fits(c, &e->key.p[i]);
     return fits;
 }
@@ -144,16 +160,6 @@ static void report_meant(const Kern *c, const TunedPair *p, int range) {
                   "what is carried from step to step does not only add up, and no 'merge' says how parts go together");
 }
 
-/* FNV-1a over the source's text without blanks. */
-static const char *source_hash(const Kern *c) {
-    Loc at = c->bound->decl->span;
-    const char *text = c->diags->file.p[at.file - 1].text;
-    uint32_t h = 2166136261u;
-    for (uint32_t i = at.begin; i < at.end; i++)
-        if (!strchr(" \t\r\n", text[i])) h = (h ^ (unsigned char)text[i]) * 16777619u;
-    return arena_format(c->arena, "%08" PRIx32, h);
-}
-
 static void check_source(const Kern *c) {
     const TunedPair *p = pair_named(c->tuned, "source");
     if (!p || strcmp(p->value, source_hash(c)) == 0) return;
@@ -196,14 +202,15 @@ static void site_sizes(Kern *c, TunedSite *s) {
 void tuned_site(Kern *c) {
     const Binding *b = c->bound;
     TunedSites *sites = c->lw->options->sites;
-    if (!sites || b->decl->made) return;
-    TunedSite s = {.entry = {.name = b->decl->name, .target = c->lw->options->target}, .from = c->tuned};
+    if (!sites) return;
+    TunedSite s = {.entry = {.name = file_name(c), .target = c->lw->options->target}, .from = c->tuned};
+    if (b->decl->made) site_key(c, &s.entry.key, "source");
     for (int i = 0; i < b->elem.n; i++) site_key(c, &s.entry.key, b->elem.p[i].name);
     for (int i = 0; i < b->dim.n; i++) site_key(c, &s.entry.key, b->dim.p[i].name);
     for (int i = 0; i < b->param.n; i++)
         if (b->param.p[i].decl->is_const) site_key(c, &s.entry.key, b->param.p[i].decl->name);
     site_sizes(c, &s);
-    vec_push(c->arena, &s.entry.set, ((TunedPair){.name = "source", .value = source_hash(c)}));
+    if (!b->decl->made) vec_push(c->arena, &s.entry.set, ((TunedPair){.name = "source", .value = source_hash(c)}));
     vec_push(c->arena, sites, s);
     c->b.k->site = sites->n;
 }

@@ -73,7 +73,7 @@ static Stmt *each_made(const Map *m, int ndim, Stmt *store) {
 static Decl *kernel_made(Map *m, const char *name, Expr *value, int ndim) {
     Decl *d = ARENA_NEW(m->a, Decl);
     Names *names = m->c->m->names;
-    *d = (Decl){.kind = DECL_KERNEL, .name = name_of(names, name), .loc = m->loc, .made = strcmp(name, "map") == 0};
+    *d = (Decl){.kind = DECL_KERNEL, .name = name_of(names, name), .loc = m->loc, .span = m->loc, .made = true};
     for (int i = 0; i < m->arg.n; i++) {
         int n = m->arg.p[i].kind == PROG_TENSOR ? value_tensor(m->c, &m->arg.p[i]).ndim : 0;
         vec_push(m->a, &d->params, param_made(m, m->name.p[i], name_made(m, "T", i), n, m->arg.p[i].loc));

@@ -77,11 +77,16 @@ static void report_unknown(Front *f, const TunedEntry *e) {
     if (near) diag_note(f->diags, e->loc, "did you mean '%s'?", near);
 }
 
+/* One that is gone, or was changed, is none any more. */
+static bool names_expression(const TunedEntry *e) {
+    return !e->program && strncmp(e->name, TUNED_EXPRESSION, strlen(TUNED_EXPRESSION)) == 0;
+}
+
 static void entries_apply(Front *f) {
     const LowerOptions *o = f->lower.options;
     for (int i = 0; o->tuned && i < o->tuned->n; i++) {
         const TunedEntry *e = &o->tuned->p[i];
-        if (strcmp(e->target, o->target)) continue;
+        if (strcmp(e->target, o->target) || names_expression(e)) continue;
         const Decl *d = front_find(f, name_of(f->names, e->name));
         if (!d || d->kind != (e->program ? DECL_PROGRAM : DECL_KERNEL)) report_unknown(f, e);
         for (int k = 0; e->program && k < f->lower.m->program.n; k++) program_set(f, f->lower.m->program.p[k], e);

@@ -8,6 +8,7 @@
 #include "ir/ir.h"
 
 enum { TUNED_BYTES = 1 << 20 };
+#define TUNED_EXPRESSION "expression." /* before the names of kernels that expressions of programs become */
 
 typedef struct {
     const char *name, *value;
