@@ -4,6 +4,8 @@
 
 #include "frontend/place.h"
 
+#include <string.h>
+
 static Name axis_name(const Prog *c, int axis) { return c->m->axis.p[axis].name; }
 
 /* ---- whole values ---- */
@@ -122,8 +124,10 @@ static const char *dim_text(const Judge *j, int i) {
     return d >= 0 && d < shape->n && shape->p[d]->kind == EXPR_NAME ? shape->p[d]->name : "a dimension";
 }
 
-/* What a whole-tensor expression is made into has no name. */
-static const char *kernel_text(const Judge *j) { return j->d->made ? "this expression" : j->d->name; }
+/* What a whole-tensor expression is made into has no name, but for calls of functions. */
+static const char *kernel_text(const Judge *j) {
+    return j->d->made && strcmp(j->d->name, "map") == 0 ? "this expression" : j->d->name;
+}
 
 static const char *split_text(const Judge *j, int i) {
     return arena_format(j->c->arena, "'%s' is split over '%s' along '%s'", tensor_text(j->c, &j->arg[i]),
