@@ -17,7 +17,7 @@ static const UnaryText unary[OP_COUNT] = {
     [OP_LOG] = {"tile_log($)", "log($)", NULL},      [OP_LOG2] = {"tile_log2($)", "log2($)", NULL},
     [OP_SQRT] = {"sqrtf($)", "sqrt($)", NULL},       [OP_RSQRT] = {"(1.0f / sqrtf($))", "(1.0 / sqrt($))", NULL},
     [OP_SIN] = {"sinf($)", "sin($)", NULL},          [OP_COS] = {"cosf($)", "cos($)", NULL},
-    [OP_TANH] = {"tile_tanh($)", "tanh($)", NULL},   [OP_ERF] = {"erff($)", "erf($)", NULL},
+    [OP_TANH] = {"tile_tanh($)", "tanh($)", NULL},   [OP_ERF] = {"tile_erf($)", "erf($)", NULL},
     [OP_FLOOR] = {"floorf($)", "floor($)", "$"},     [OP_CEIL] = {"ceilf($)", "ceil($)", "$"},
     [OP_ROUND] = {"rintf($)", "rint($)", "$"},
 };

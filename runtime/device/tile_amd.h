@@ -55,6 +55,7 @@
 
 /* Within a unit in the last place (v_exp_f32), also where that is below the normal range. */
 TILE_FN float tile_exp2(float x) { return __builtin_exp2f(x); }
+TILE_FN float tile_exp2_normal(float x) { return __builtin_amdgcn_exp2f(x); }
 
 /* 2^t times what t = x log2(e) lost by rounding; beyond 2^8 the result is 0 or infinite */
 TILE_FN float tile_exp(float x) {

@@ -1,6 +1,7 @@
 /* tile_math.h: functions of f32 without branches or tables, so that loops over them become vector code.
-   Errors against the exact value (test/unit/tile_math.c tries every f32): exp, exp2, log, log2, tanh below 2 ulp.
-   Method: range reduction and the minimax polynomials of S. L. Moshier's Cephes library, published coefficients. */
+   Errors against the exact value (test/unit/tile_math.c tries every f32): exp, exp2, log, log2, tanh, erf below 2 ulp.
+   Method: range reduction and the minimax polynomials of S. L. Moshier's Cephes library, published coefficients; erf's
+   are our own. */
 #ifndef TILE_DEVICE_TILE_MATH_H
 #define TILE_DEVICE_TILE_MATH_H
 
@@ -76,6 +77,12 @@ TILE_FN float tile_exp2(float x) {
     float shifted = y + TILE_ROUNDER, n = shifted - TILE_ROUNDER;
     return tile_scale(tile_exp_small((y - n) * 0.693147181f), tile_rounded_bits(shifted));
 }
+
+/* For -126 <= x <= 126. */
+TILE_FN float tile_exp2_normal(float x) {
+    float shifted = x + TILE_ROUNDER, n = shifted - TILE_ROUNDER;
+    return tile_exp_small((x - n) * 0.693147181f) * tile_power_of_two(tile_rounded_bits(shifted));
+}
 #endif
 
 /* x = m 2^e with sqrt(1/2) <= m < sqrt(2); gives f = m - 1 */
@@ -130,6 +137,28 @@ TILE_FN float tile_tanh(float x) {
     p = p * z - 3.33332819422e-1f;
     float small = p * z * x + x, large = 1.0f - 2.0f / (tile_exp(2.0f * a) + 1.0f);
     return a < 0.625f ? small : x < 0.0f ? -large : large;
+}
+
+/* Below 0.9 by a polynomial of erf(x) / x - 1, else of log2(1 - erf(|x|)), which is below half a unit from 4 on; both
+   by Remez' algorithm for the error of the result. */
+TILE_FN float tile_erf(float x) {
+    float a = fabsf(x), z = x * x, y = a < 4.0f ? a : 4.0f;
+    float p = -6.09036011e-4f;
+    p = p * z + 5.01196273e-3f;
+    p = p * z - 2.67789084e-2f;
+    p = p * z + 1.12821408e-1f;
+    p = p * z - 3.76125246e-1f;
+    p = p * z + 1.28379151e-1f;
+    float q = 2.85970455e-4f;
+    q = q * y - 4.42256732e-3f;
+    q = q * y + 3.21940444e-2f;
+    q = q * y - 1.50204286e-1f;
+    q = q * y - 9.18962240e-1f;
+    q = q * y - 1.62706745f;
+    q = q * y - 2.40133784e-4f;
+    float large = 1.0f - tile_exp2_normal(q);
+    large = tile_f32_of_bits(tile_bits_of_f32(large) | (tile_bits_of_f32(x) & 0x80000000u));
+    return a >= 0.9f ? large : p * x + x;
 }
 
 #endif

@@ -63,6 +63,12 @@ TILE_FN float tile_exp2(float x) {
     return y;
 }
 
+TILE_FN float tile_exp2_normal(float x) {
+    float y;
+    asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+    return y;
+}
+
 /* 2^t times what t = x log2(e) lost by rounding; within 3.5 units in the last place of every f32 */
 TILE_FN float tile_exp(float x) {
     float y = tile_max_f32(-105.0f, tile_min_f32(x, 89.0f)), t = y * 1.44269504f;

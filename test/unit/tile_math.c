@@ -14,7 +14,7 @@ typedef struct {
 
 static const Function functions[] = {
     {"exp", tile_exp, exp, 2},    {"exp2", tile_exp2, exp2, 2}, {"log", tile_log, log, 2},
-    {"log2", tile_log2, log2, 2}, {"tanh", tile_tanh, tanh, 2},
+    {"log2", tile_log2, log2, 2}, {"tanh", tile_tanh, tanh, 2}, {"erf", tile_erf, erf, 2},
 };
 
 /* Distance of neighbouring floats at the magnitude of y. */
