@@ -77,6 +77,11 @@ static const char *sums_text(const Epilogue *e) {
     return fn_text(e->f, "%s%s %s, ", text, elem_c(e->near->res.p[0]->type.elem), e->given);
 }
 
+/* What is stored, as one type for results of several: integers that floats do not hold stay integers. */
+static Elem result_elem(const Op *store, const Kernel *k) {
+    return k->param.p[store->param].elem == ELEM_I32 ? ELEM_I32 : ELEM_F32;
+}
+
 /* A parameter's name where the body reads it. */
 static const char *read_as(Fn *f, const char *body, const char *name) {
     return text_has_word(body, name) ? fn_text(f, " %s", name) : "";
@@ -94,13 +99,14 @@ const char *epilogue_text(Schedule *s, const Op *store, const Op *sums, const Op
     count_uses(&e, f->k->body);
     f->indent = 1;
     const Value *v = store->arg.p[0];
-    const char *result = nest_convert(&(Nest){.f = f}, ELEM_F32, v->type.elem, value_text(&e, v));
+    Elem to = result_elem(store, f->k);
+    const char *result = nest_convert(&(Nest){.f = f}, to, v->type.elem, value_text(&e, v));
     fn_line(f, "return %s;", text_bare(f, result));
     hip_arguments(f);
     const char *body = text_str(&f->body);
     const char *text =
-        fn_text(f, "TILE_FN float %s(%s_call%s, %sint%s, int%s) {\n%s}\n", name, f->p->name, read_as(f, body, "call"),
-                sums_text(&e), read_as(f, body, "i"), read_as(f, body, "j"), body);
+        fn_text(f, "TILE_FN %s %s(%s_call%s, %sint%s, int%s) {\n%s}\n", elem_c(to), name, f->p->name,
+                read_as(f, body, "call"), sums_text(&e), read_as(f, body, "i"), read_as(f, body, "j"), body);
     text_free(&f->body);
     return text;
 }

@@ -32,11 +32,13 @@ static const char *epilogues(Schedule *s, const Product *p, const Op *near) {
     const char *text = "";
     for (int i = 0; i < p->stores; i++)
         text = fn_text(f, "%s%s", text, epilogue_text(s, p->store[i], p->loop, near, fn_text(f, "%s_%d", name, i)));
-    const char *sums = p->sums > 1 ? "float x, float y" : "float x", *given = p->sums > 1 ? "x, y" : "x";
+    const char *sum = elem_c(p->loop->res.p[0]->type.elem), *given = p->sums > 1 ? "x, y" : "x",
+               *result = f->k->param.p[p->c[0]].elem == ELEM_I32 ? "int32_t" : "float";
+    const char *sums = p->sums > 1 ? fn_text(f, "%s x, %s y", sum, sum) : fn_text(f, "%s x", sum);
     return fn_text(f,
-                   "%sTILE_FN float %s(%s_call call, int c, %s, int i, int j) {\n"
+                   "%sTILE_FN %s %s(%s_call call, int c, %s, int i, int j) {\n"
                    "    return c ? %s_1(call, %s, i, j) : %s_0(call, %s, i, j);\n}\n",
-                   text, name, call, sums, name, given, name, given);
+                   text, result, name, call, sums, name, given, name, given);
 }
 
 /* What is common to the schedules of products: the type of the results, and what is stored for a sum. */

@@ -2,6 +2,7 @@
    tasks that wait for loads and barriers where nothing else runs meanwhile. Takes: counts and facts of a machine.
    Gives: seconds. */
 #include "passes/model_count.h"
+#include "target/match.h"
 
 #include <math.h>
 #include <string.h>
@@ -186,13 +187,20 @@ static double task_clocks(const GpuFacts *f, const MatrixTarget *t, const NodeCo
     return fmax(work + c->barriers * f->barrier, c->ahead * f->load) + c->loads * f->load;
 }
 
+/* The columns of a schedule's tile: those of two products lie in one. */
+static int64_t tile_columns(const Kernel *k) {
+    Product p;
+    int sums = product_match(k, &p) ? 1 : p.sums;
+    return k->range.p[1].size * sums;
+}
+
 /* Tiles of a schedule: steps of 64 positions whose time its row has; others at the rate of the largest tile's, and exp
    beside them, of which half is hidden. */
 static double scheduled(const GpuFacts *f, const MatrixTarget *t, const NodeCost *n) {
     const double tick = 40e-9;
     const Kernel *k = n->kernel;
     const MatrixSchedule *best = matrix_schedule(t, "product", 0),
-                         *s = matrix_schedule(t, k->schedule, k->range.p[1].size);
+                         *s = matrix_schedule(t, k->schedule, tile_columns(k));
     double rate = best ? 2.0 * best->rows * best->columns * 64 / (best->cost * tick) : 1;
     if (s && !strcmp(s->name, "product")) {
         double tile = n->gpu.dot / n->tasks;

@@ -7,28 +7,33 @@
 static int64_t rows_of(const Kernel *k) { return k->range.p[0].of.c; }
 static int64_t columns_of(const Kernel *k) { return k->range.p[1].of.c; }
 
-static int64_t tiles_of(const Kernel *k, const MatrixSchedule *s) {
-    return ceil_div(rows_of(k), s->rows) * ceil_div(columns_of(k), s->columns);
+/* Of a result, in a tile: two sums have half a tile each. */
+static int64_t wide_of(const MatrixSchedule *s, const Product *f) { return s->columns / f->sums; }
+
+static int64_t tiles_of(const Kernel *k, const Product *f, const MatrixSchedule *s) {
+    return ceil_div(rows_of(k), s->rows) * ceil_div(columns_of(k), wide_of(s, f));
 }
 
-static int64_t time_of(const Kernel *k, const MatrixSchedule *s) {
-    return s->cost * ceil_div(tiles_of(k, s), s->at_once);
+static int64_t time_of(const Kernel *k, const Product *f, const MatrixSchedule *s) {
+    return s->cost * ceil_div(tiles_of(k, f, s), s->at_once);
 }
 
-static const MatrixSchedule *fastest(const Kernel *k, const MatrixTarget *t) {
+static const MatrixSchedule *fastest(const Kernel *k, const Product *f, const MatrixTarget *t) {
     const MatrixSchedule *best = NULL;
     for (const MatrixSchedule *s = t->schedule; s->name; s++) {
-        if (strcmp(s->name, "product") || (k->choice.columns && s->columns != k->choice.columns)) continue;
-        if (!best || time_of(k, s) < time_of(k, best)) best = s;
+        if (strcmp(s->name, "product") || (k->choice.columns && wide_of(s, f) != k->choice.columns)) continue;
+        if (!best || time_of(k, f, s) < time_of(k, f, best)) best = s;
     }
     return best;
 }
 
-/* Into floats, or the sums as they are. */
-static bool types_fit(const Kernel *k, const MatrixTarget *t, const Product *f) {
+/* Into floats and integers of up to 32 bits that the text stores four at a time, two results of one type. */
+static bool types_fit(const Kernel *k, const MatrixTarget *t, const MatrixSchedule *s, const Product *f) {
     Elem c = k->param.p[f->c[0]].elem;
-    bool floats = elem_is_float(c) && (elem_bits(c) == 16 || elem_bits(c) == 32);
-    return product_op(t, k, f) && (floats || (f->plain && c == f->loop->res.p[0]->type.elem));
+    for (int i = 1; i < f->stores; i++)
+        if (k->param.p[f->c[i]].elem != c) return false;
+    bool fits = c == ELEM_I8 || c == ELEM_I32 || (elem_is_float(c) && elem_bits(c) >= 8 && elem_bits(c) <= 32);
+    return fits && product_op(t, s, k, f);
 }
 
 static bool rows_align(const Param *p, int bytes) { return p->dim[1].c * elem_bits(p->elem) / 8 % bytes == 0; }
@@ -39,28 +44,43 @@ static bool rows_are_near(const Param *p) {
     return p->dim[1].c < LONGEST;
 }
 
+/* NULL, or what keeps an operand from being copied. */
+static const char *operands_refused(const Kernel *k, const Product *f, int align) {
+    int param[MOST_OPERANDS], n = product_operands(f, param);
+    const Param *first = &k->param.p[f->b[0]];
+    for (int i = 0; i < n; i++) {
+        const Param *p = &k->param.p[param[i]];
+        if (!rows_align(p, align)) return "rows are not multiples of 16 bytes";
+        if (!rows_are_near(p)) return "its rows are too long";
+        if (i && (p->dim[0].c != first->dim[0].c || p->dim[1].c != first->dim[1].c))
+            return "its two matrices differ in shape";
+    }
+    return NULL;
+}
+
 /* With fewer tiles than a quarter of the processors smaller ones, and parts of sums, use more of the machine. */
-static bool is_small(const Kernel *k, const MatrixTarget *t, const MatrixSchedule *s) {
-    if (columns_of(k) < s->columns) return true;
-    return !k->choice.columns && (rows_of(k) < s->rows / 2 || 4 * tiles_of(k, s) < t->processors);
+static bool is_small(const Kernel *k, const MatrixTarget *t, const Product *f, const MatrixSchedule *s) {
+    if (columns_of(k) < wide_of(s, f)) return true;
+    return !k->choice.columns && (rows_of(k) < s->rows / 2 || 4 * tiles_of(k, f, s) < t->processors);
 }
 
 /* NULL: the schedule takes it. */
 static const char *refused(const Kernel *k, const MatrixTarget *t, const Product *f, const MatrixSchedule *s) {
-    const Param *a = &k->param.p[f->a], *b = &k->param.p[f->b[0]];
     if (k->choice.plain || !s) return "the file of sizes wants another";
-    if (f->sums > 1 || f->stores > 1) return "it has two sums or results";
-    if (!types_fit(k, t, f)) return "its operands and result have not the types of one";
-    if (!rows_align(a, s->align) || !rows_align(b, s->align)) return "rows are not multiples of 16 bytes";
-    if (!rows_are_near(a) || !rows_are_near(b)) return "its rows are too long";
-    return is_small(k, t, s) ? "the result is small" : NULL;
+    if (!types_fit(k, t, s, f)) return "its operands and result have not the types of one";
+    const char *why = operands_refused(k, f, s->align);
+    if (why) return why;
+    return is_small(k, t, f, s) ? "the result is small" : NULL;
 }
 
 void pipe_product_threads(PassContext *c, Kernel *k, const MatrixTarget *t, const Product *f) {
-    const MatrixSchedule *s = fastest(k, t);
+    const MatrixSchedule *s = fastest(k, f, t);
     const char *why = refused(k, t, f, s);
-    if (why)
+    if (why) {
         pipe_refuse(c, k, why);
-    else
-        pipe_mark(c, k, s, 0, 1);
+        return;
+    }
+    MatrixSchedule tile = *s;
+    tile.columns = (int)wide_of(s, f);
+    pipe_mark(c, k, &tile, 0, 1);
 }

@@ -40,8 +40,8 @@ typedef struct {
 } ProductFringe;
 ProductFringe product_fringe(const Kernel *, const Product *, const MatrixSchedule *);
 
-/* Of 16 rows and columns, of its operands and its sums, for threads that have 16 bytes of a row. NULL: none. */
-const MatrixOp *product_op(const MatrixTarget *, const Kernel *, const Product *);
+/* The instruction for a schedule of four waves beside each other and 64 bytes of a row a step. NULL: none. */
+const MatrixOp *product_op(const MatrixTarget *, const MatrixSchedule *, const Kernel *, const Product *);
 
 /* ---- o = softmax(scale q k^T, masked) v, the scores of some keys at a time ---- */
 

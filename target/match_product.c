@@ -163,10 +163,19 @@ int product_operands(const Product *f, int param[MOST_OPERANDS]) {
     return 1 + f->sums;
 }
 
-const MatrixOp *product_op(const MatrixTarget *t, const Kernel *k, const Product *f) {
-    Elem a = k->param.p[f->a].elem, b = k->param.p[f->b[0]].elem, sum = f->loop->res.p[0]->type.elem;
-    if (a != b || elem_is_packed(a) || elem_bits(a) > 16 || (f->across && elem_bits(a) != 16)) return NULL;
-    return matrix_deepest(t, 16, elem_text(a), elem_text(sum));
+static bool types_agree(const Kernel *k, const Product *f) {
+    for (int i = 0; i < f->sums; i++)
+        if (k->param.p[f->b[i]].elem != k->param.p[f->a].elem ||
+            f->loop->res.p[i]->type.elem != f->loop->res.p[0]->type.elem)
+            return false;
+    return true;
+}
+
+const MatrixOp *product_op(const MatrixTarget *t, const MatrixSchedule *s, const Kernel *k, const Product *f) {
+    enum { WAVES = 4, ROW_BYTES = 64 };
+    Elem e = k->param.p[f->a].elem, sum = f->loop->res.p[0]->type.elem;
+    if (!types_agree(k, f) || elem_is_packed(e) || elem_bits(e) > 16 || (f->across && elem_bits(e) != 16)) return NULL;
+    return matrix_fastest(t, s->columns / WAVES / f->sums, ROW_BYTES * 8 / elem_bits(e), elem_text(e), elem_text(sum));
 }
 
 /* ---- what lies beyond the last tiles ---- */

@@ -166,6 +166,24 @@ const MatrixOp *matrix_deepest(const MatrixTarget *t, int rows, const char *oper
     return best;
 }
 
+static int64_t products(const MatrixOp *op) { return (int64_t)op->ad->m * op->ad->n * op->ad->k; }
+
+static bool is_faster(const MatrixOp *op, const MatrixOp *than) {
+    int64_t gain = products(op) * than->cycles - products(than) * op->cycles;
+    if (gain) return gain > 0;
+    return op->ad->m == than->ad->m ? op->ad->k > than->ad->k : op->ad->m < than->ad->m;
+}
+
+const MatrixOp *matrix_fastest(const MatrixTarget *t, int rows, int depth, const char *operand, const char *sum) {
+    const MatrixOp *best = NULL;
+    for (const MatrixOp *op = t->op; op < t->op + t->nops; op++) {
+        bool fits = (matrix_is_plain(op) || matrix_is_scaled(op)) && op->ad->m <= rows && op->ad->k <= depth &&
+                    !strcmp(op->a, operand) && !strcmp(op->b, operand) && !strcmp(op->d, sum);
+        if (fits && (!best || is_faster(op, best))) best = op;
+    }
+    return best;
+}
+
 const MatrixSchedule *matrix_schedule(const MatrixTarget *t, const char *name, int64_t columns) {
     for (const MatrixSchedule *s = t->schedule; s->name; s++)
         if (!strcmp(s->name, name) && (columns == 0 || columns == s->columns)) return s;
@@ -189,8 +207,10 @@ int matrix_width(const char *type) {
     return 8; /* the kinds of f8, i8, u8 */
 }
 
+bool matrix_is_scaled(const MatrixOp *o) { return strncmp(o->name, "scale", 5) == 0; }
+
 bool matrix_is_plain(const MatrixOp *o) {
-    return o->kind != MATRIX_WGMMA && o->ad->blocks == 1 && strncmp(o->name, "scale", 5) != 0;
+    return o->kind != MATRIX_WGMMA && o->ad->blocks == 1 && !matrix_is_scaled(o);
 }
 
 bool matrix_n(const MatrixOp *op, int n) {

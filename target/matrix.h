@@ -67,12 +67,16 @@ const MatrixTarget *matrix_target(const char *name); /* NULL: none */
 const MatrixOp *matrix_op(const MatrixTarget *, const char *name, const char *a, const char *b);
 /* The one that goes deepest at once of those with so many rows, for operands of one type. NULL: none. */
 const MatrixOp *matrix_deepest(const MatrixTarget *, int rows, const char *operand, const char *sum);
+/* The one that multiplies most in a cycle, of at most so many rows and so deep; of several that with the fewest rows,
+   then the deepest. NULL: none. */
+const MatrixOp *matrix_fastest(const MatrixTarget *, int rows, int depth, const char *operand, const char *sum);
 /* With tiles of so many columns; 0: the first of that name. NULL: none. */
 const MatrixSchedule *matrix_schedule(const MatrixTarget *, const char *name, int64_t columns);
 /* The first of that name for rows of so many elements. NULL: none. */
 const MatrixSchedule *matrix_schedule_wide(const MatrixTarget *, const char *name, int64_t width);
 int matrix_width(const char *type);     /* bits of an element */
 bool matrix_is_plain(const MatrixOp *); /* one product of operands that lie in registers, without scales */
+bool matrix_is_scaled(const MatrixOp *); /* f8f6f4; MFMA's function says the operands' types behind the name */
 bool matrix_n(const MatrixOp *, int n); /* whether it exists with this n */
 int matrix_cycles(const MatrixOp *, int n);
 

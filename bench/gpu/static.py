@@ -19,6 +19,8 @@ import tempfile
 TARGETS = ("gfx90a", "gfx942", "gfx950")
 SIZES = "-D M=4096 -D N=4096 -D K=4096"
 WORK = [("bench/gpu/gemm.tile", "gemm_nn", SIZES), ("bench/gpu/gemm.tile", "gemm_tn", SIZES),
+        ("bench/gpu/gemm8.tile", "gemm_f8", SIZES), ("bench/gpu/gemm8.tile", "gemm_fnuz", SIZES),
+        ("bench/gpu/siblings.tile", "gate_up", ""), ("bench/gpu/siblings.tile", "keys_values", ""),
         ("examples/gemm.tile", "gemm", SIZES), ("bench/gpu/attention.tile", "attention_full", "-D D=64"),
         ("bench/gpu/attention.tile", "attention_full", "-D D=128"), ("bench/gpu/attention.tile", "attention_causal", "-D D=64"),
         ("bench/gpu/attention.tile", "attention_causal", "-D D=128"), ("bench/gpu/decode.tile", "decode", "-D B=32"),

@@ -1,5 +1,5 @@
 """usage: lds-banks.py TILEC SOURCE FOLDER COMPILER: the schedules of AMD's machines, attention for rows of 64 and 128 elements,
-products with rows of b along and across the sums, in tiles of 256 and of 128 columns: how often waves access the workgroup's memory
+products with rows of b along and across the sums, of 8-bit floats, and two of one matrix, in tiles of 256 and of 128 columns: how often waves access the workgroup's memory
 in a step, or a pair of them, and the most words that meet in a bank in one phase."""
 import re
 import subprocess
@@ -7,10 +7,13 @@ import sys
 
 tilec, source, folder, compiler = sys.argv[1:]
 
-CASES = [(f"attention {width}", "attention", "attention_causal", [f"-DD={width}"]) for width in (64, 128)]
-for program, kernel in ("gemm_tn", "linear"), ("gemm_nn", "matmul"):
+CASES = [(f"attention {width}", "bench/gpu/attention", "attention_causal", [f"-DD={width}"]) for width in (64, 128)]
+for file, program, kernel, half in (("bench/gpu/gemm", "gemm_tn", "linear", 1), ("bench/gpu/gemm", "gemm_nn", "matmul", 1),
+                                    ("bench/gpu/gemm8", "gemm_f8", "linear", 1), ("test/emu/product_two", "gated", "along", 2),
+                                    ("test/emu/product_two", "turned", "across", 2)):
     for size, tile in (4096, 256), (1536, 128):
-        CASES.append((f"{program} {tile}", "gemm", program, [f"-DM={size}", f"-DN={size}"], f"-DKERNEL(x)={kernel}_##x"))
+        sizes = [f"-DM={size}", f"-DN={size // half}", "-DK=4096"]
+        CASES.append((f"{program} {tile}", file, program, sizes, f"-DKERNEL(x)={kernel}_##x"))
 
 
 def run(*command):
@@ -37,7 +40,7 @@ def worst(banks, span, size, at):
 
 
 def accesses(target, file, program, sizes, *flags):
-    run(tilec, "compile", f"{source}/bench/gpu/{file}.tile", f"--program={program}", f"--target={target}", *sizes, "-o", folder)
+    run(tilec, "compile", f"{source}/{file}.tile", f"--program={program}", f"--target={target}", *sizes, "-o", folder)
     include = [f"-I{source}/runtime", f"-I{source}/runtime/include", f"-I{folder}"]
     text = f"{folder}/{program}_{target}.hip"
     with open(text, encoding="utf-8") as file:
@@ -50,5 +53,7 @@ def accesses(target, file, program, sizes, *flags):
 
 for target in ("gfx90a", "gfx942", "gfx950"):
     for name, *case in CASES:
+        if name.startswith("gemm_f8") and target != "gfx950":
+            continue  # OCP's kinds
         found = [worst(*phases_of(target)[what, size], size, at) for what, size, at in accesses(target, *case)]
         print(target, name, len(found), max(found))
