@@ -74,10 +74,10 @@ const MatrixOp *matrix_fastest(const MatrixTarget *, int rows, int depth, const 
 const MatrixSchedule *matrix_schedule(const MatrixTarget *, const char *name, int64_t columns);
 /* The first of that name for rows of so many elements. NULL: none. */
 const MatrixSchedule *matrix_schedule_wide(const MatrixTarget *, const char *name, int64_t width);
-int matrix_width(const char *type);     /* bits of an element */
-bool matrix_is_plain(const MatrixOp *); /* one product of operands that lie in registers, without scales */
+int matrix_width(const char *type);      /* bits of an element */
+bool matrix_is_plain(const MatrixOp *);  /* one product of operands that lie in registers, without scales */
 bool matrix_is_scaled(const MatrixOp *); /* f8f6f4; MFMA's function says the operands' types behind the name */
-bool matrix_n(const MatrixOp *, int n); /* whether it exists with this n */
+bool matrix_n(const MatrixOp *, int n);  /* whether it exists with this n */
 int matrix_cycles(const MatrixOp *, int n);
 
 /* The registers of operand 'a', 'b' or 'd' for this n; false: the operand has no registers. */

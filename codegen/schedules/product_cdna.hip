@@ -300,7 +300,7 @@ TILE_FN void $kernel_store($call call, $pickconst $total x[4], $more_inint i, in
 }
 
 TILE_FN void $kernel_finish($call call, char *lds, const $total acc[$TALL / $SIDE][$WIDE / $SIDE][$SUMS], int i0, int j0) {
-    const int lane = tile_lane();
+    const int lane = tile_lane_anew();
 #pragma unroll
     for (int u = 0; u < $TALL / 16; u++) {
         char *const rows = lds + (u & 1) * ($WIDE * 64);

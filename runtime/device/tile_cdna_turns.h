@@ -1,11 +1,12 @@
 /* tile_cdna_turns.h: what schedules on CDNA use whose waves take turns: the barrier between turns, a wave's place in
-   front of the other waves of its SIMD, and what is the same in all lanes. */
+   front of the other waves of its SIMD, what is the same in all lanes, and a lane's number. */
 #ifndef TILE_DEVICE_TILE_CDNA_TURNS_H
 #define TILE_DEVICE_TILE_CDNA_TURNS_H
 
 #ifdef TILE_EMU
 TILE_FN int tile_same(int x) { return x; }
 TILE_FN const char *tile_base(const void *p) { return (const char *)p; }
+TILE_FN int tile_lane_anew(void) { return tile_lane(); }
 TILE_FN void tile_turn(void) { tile_sync(); }
 TILE_FN void tile_hurry(int priority) { (void)priority; }
 #else
@@ -16,6 +17,13 @@ TILE_FN int tile_same(int x) { return __builtin_amdgcn_readfirstlane(x); }
 TILE_FN const char *tile_base(const void *p) {
     __asm__("" : "+s"(p));
     return (const char *)p;
+}
+
+/* As tile_lane, counted where it stands: no register keeps the thread's number up to there. */
+TILE_FN int tile_lane_anew(void) {
+    int lane;
+    __asm__ volatile("v_mbcnt_lo_u32_b32 %0, -1, 0\n\tv_mbcnt_hi_u32_b32 %0, -1, %0" : "=v"(lane));
+    return lane;
 }
 
 /* A turn ends: as tile_sync, and the compiler moves nothing from one turn to the other. */
