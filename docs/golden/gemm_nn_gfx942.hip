@@ -48,8 +48,8 @@ typedef struct {
 } matmul_fetched;
 
 /* 16 bytes of each 128th row, of both steps. Behind the last row there is that again, and the sums of that row are not looked at. */
-TILE_FN void matmul_fetch_rows(tile_bf16 *to, const char *from, int rows, int last) {
-    const int row = tile_thread() >> 2, at = (tile_thread() & 3) * 16;
+TILE_FN void matmul_fetch_rows(tile_bf16 *to, const char *from, int row, int rows, int last) {
+    const int at = (tile_thread() & 3) * 16;
 #pragma unroll
     for (int n = 0; n < rows; n++) {
         const int begin = tile_min_i32(row + n * 128, last) * matmul_ROW;
@@ -105,9 +105,11 @@ typedef struct {
 } matmul_work;
 
 TILE_FN void matmul_fetch(matmul_fetched *to, const matmul_work *w, int pair) {
-    matmul_fetch_rows(&to->a[0][0][0], tile_base(w->a + pair * 128), 256 / 128, matmul_M - 1 - w->i0);
+    const int row = tile_thread() >> 2;
+    matmul_fetch_rows(&to->a[0][0][0], tile_base(w->a + pair * 128), row, 256 / 128, matmul_M - 1 - w->i0);
     const int above = pair * 2 * 32;
-    matmul_fetch_columns(to->b, tile_base(w->b + (int64_t)above * matmul_ACROSS), matmul_ACROSS / 2 - 4 - w->j0);
+    const char *const b = w->b;
+    matmul_fetch_columns(to->b, tile_base(b + (int64_t)above * matmul_ACROSS), matmul_ACROSS / 2 - 4 - w->j0);
 }
 
 /* One of the pair's steps. */
@@ -124,14 +126,16 @@ typedef struct {
     tile_bf16 a[128 / 16][8], b[64 / 16][8];
 } matmul_parts;
 
+TILE_FN void matmul_read_rows(tile_bf16 to[][8], const char *lds, int n) {
+    const char *const from = lds + matmul_place(tile_lane() & 15, tile_lane() >> 4);
+#pragma unroll
+    for (int u = 0; u < n; u++) tile_lds_load16(from + u * 1024, to[u]);
+}
+
 TILE_FN void matmul_read(matmul_parts *to, const char *lds, int wave) {
-    const int at = matmul_place(tile_lane() & 15, tile_lane() >> 4);
-    const char *const a = lds + (wave >> 2) * (128 * 64) + at;
-    const char *const b = lds + matmul_B + (wave & 3) * (64 * 64) + at;
-#pragma unroll
-    for (int v = 0; v < 64 / 16; v++) tile_lds_load16(b + v * 1024, to->b[v]);
-#pragma unroll
-    for (int u = 0; u < 128 / 16; u++) tile_lds_load16(a + u * 1024, to->a[u]);
+    const char *const b = lds + matmul_B + (wave & 3) * (64 * 64);
+    matmul_read_rows(to->b, b, 64 / 16);
+    matmul_read_rows(to->a, lds + (wave >> 2) * (128 * 64), 128 / 16);
 }
 
 /* Transposed, b on the left: a lane has four columns of a row, side by side. */
@@ -178,18 +182,18 @@ TILE_FN void matmul_sums(float acc[128 / 16][64 / 16][4], const matmul_work *w, 
 TILE_FN int matmul_place_sums(int row, int chunk) { return row * (64 * 4) + ((chunk ^ row) & (64 / 4 - 1)) * 16; }
 
 /* Four neighbours. */
-TILE_FN void matmul_store(gemm_nn_call call, const float acc[4], int i, int j) {
+TILE_FN void matmul_store(gemm_nn_call call, const float x[4], int i, int j) {
     tile_bf16 *const c = call.args.C;
-    tile_bf16 x[4];
+    tile_bf16 z[4];
     if (i >= matmul_M || j >= matmul_N) return;
 #pragma unroll
     for (int r = 0; r < 4; r++)
-        x[r] = tile_bf16_of_f32(acc[r]);
-    tile_store8(&c[(int64_t)i * matmul_N + j], x);
+        z[r] = tile_bf16_of_f32(x[r]);
+    tile_store8(&c[(int64_t)i * matmul_N + j], z);
 }
 
 TILE_FN void matmul_finish(gemm_nn_call call, char *lds, const float acc[128 / 16][64 / 16][4], int i0, int j0) {
-    const int lane = tile_lane();
+    const int lane = tile_lane_anew();
 #pragma unroll
     for (int u = 0; u < 128 / 16; u++) {
         char *const rows = lds + (u & 1) * (64 * 64);
@@ -197,10 +201,10 @@ TILE_FN void matmul_finish(gemm_nn_call call, char *lds, const float acc[128 / 1
         for (int v = 0; v < 64 / 16; v++) tile_lds_store16(rows + matmul_place_sums(lane & 15, 4 * v + (lane >> 4)), acc[u][v]);
         tile_sync();
         for (int n = lane; n < 4 * 64; n += 64) {
-            const int row = n / (64 / 4), chunk = n % (64 / 4);
+            const int row = n / (64 / 4), chunk = n % (64 / 4), i = i0 + 16 * u + row, j = j0 + 4 * chunk;
             float x[4];
             tile_lds_load16(rows + matmul_place_sums(row, chunk), x);
-            matmul_store(call, x, i0 + 16 * u + row, j0 + 4 * chunk);
+            matmul_store(call, x, i, j);
         }
     }
 }
@@ -211,7 +215,8 @@ TILE_KERNEL_WAVES(matmul, gemm_nn_call, 512, 2) {
     int i0, j0;
     matmul_tile(&i0, &j0);
     const char *const a = (const char *)(call.args.A), *const b = (const char *)(call.args.B);
-    const matmul_work w = {a + (int64_t)i0 * matmul_ROW, b + 2 * j0, lds, i0, j0};
+    const int64_t first = 2 * j0; /* of b */
+    const matmul_work w = {a + (int64_t)i0 * matmul_ROW, b + first, lds, i0, j0};
     float acc[128 / 16][64 / 16][4];
     matmul_sums(acc, &w, wave);
     matmul_finish(call, lds + wave * (64 * 128), acc, i0 + (wave >> 2) * 128, j0 + (wave & 3) * 64);
