@@ -272,6 +272,7 @@ static const struct {
     {"waves", {"1", "2", "4", "8", "16"}, false, false, true},
     {"columns", {"64", "128", "256"}, false, false, true},
     {"schedule", {"off"}, false, false, true},
+    {"ahead", {"off", "on"}, false, false, true},
     {"comm", {"unfused", "pull", "staged", "push", "packet"}, true, true, true},
 };
 enum { NCHOICE = sizeof choices / sizeof *choices };

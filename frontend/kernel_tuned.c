@@ -97,21 +97,24 @@ bool tuned_size(Kern *c, const RangeDecl *d, Range *r) {
 
 static bool is_power(int64_t n) { return (n & (n - 1)) == 0; }
 
+/* By the place of a word among those that are taken, or by a number. */
 static bool split_set(KernelChoice *c, int64_t n) { return c->split = (int)n, n >= 1; }
 static bool waves_set(KernelChoice *c, int64_t n) { return c->waves = (int)n, n >= 1 && is_power(n); }
 static bool columns_set(KernelChoice *c, int64_t n) { return c->columns = (int)n, n >= 1; }
-static bool schedule_set(KernelChoice *c, int64_t n) { return c->plain = n == 0, n == 0; }
+static bool schedule_set(KernelChoice *c, int64_t word) { return c->plain = word == 0, true; }
+static bool ahead_set(KernelChoice *c, int64_t word) { return c->ahead = word == 0 ? -1 : 1, true; }
 
 /* Where a value is not taken: what would be. */
 static const struct {
-    const char *name, *takes;
+    const char *name, *takes, *word[2];
     int64_t most;
     bool (*set)(KernelChoice *, int64_t);
 } choices[] = {
-    {"split", "a loop is cut into 1 to 64 parts", 64, split_set},
-    {"waves", "a workgroup has 1, 2, 4, 8, 16 or 32 waves", 32, waves_set},
-    {"columns", "a schedule's tile has 1 to 1024 columns", 1024, columns_set},
-    {"schedule", "schedule can be off", 0, schedule_set},
+    {"split", "a loop is cut into 1 to 64 parts", {0}, 64, split_set},
+    {"waves", "a workgroup has 1, 2, 4, 8, 16 or 32 waves", {0}, 32, waves_set},
+    {"columns", "a schedule's tile has 1 to 1024 columns", {0}, 1024, columns_set},
+    {"schedule", "schedule can be off", {"off"}, 0, schedule_set},
+    {"ahead", "ahead can be on or off", {"off", "on"}, 0, ahead_set},
 };
 enum { NCHOICE = sizeof choices / sizeof *choices };
 
@@ -124,10 +127,12 @@ static bool is_range(const Kern *c, const char *word) {
 /* A range of that name is meant first. */
 static bool choice_set(Kern *c, const TunedPair *p) {
     for (int i = 0; i < NCHOICE; i++) {
-        int64_t n = 0;
+        int64_t n = -1;
         if (strcmp(choices[i].name, p->name)) continue;
-        bool number = choices[i].most ? tuned_number(p, choices[i].most, &n) : strcmp(p->value, "off") == 0;
-        if (!number || !choices[i].set(&c->b.k->choice, n))
+        for (int w = 0; w < 2 && choices[i].word[w]; w++)
+            if (strcmp(choices[i].word[w], p->value) == 0) n = w;
+        bool known = choices[i].most ? tuned_number(p, choices[i].most, &n) : n >= 0;
+        if (!known || !choices[i].set(&c->b.k->choice, n))
             diag_error(c->diags, p->at, "bad-tuning", "%s, not '%s'", choices[i].takes, p->value);
         return true;
     }
@@ -142,7 +147,7 @@ static void report_unknown(const Kern *c, const TunedPair *p) {
     if (near)
         diag_note(c->diags, p->loc, "did you mean '%s'?", near);
     else
-        diag_note(c->diags, p->loc, "beside ranges there are split, waves, columns and schedule");
+        diag_note(c->diags, p->loc, "beside ranges there are split, waves, columns, schedule and ahead");
 }
 
 static bool needs_size(const Kern *c, int range) {

@@ -225,6 +225,7 @@ typedef struct {
     int waves;   /* of a workgroup */
     int columns; /* of a schedule's tile */
     int plain;   /* 1: by no schedule */
+    int ahead;   /* loads of a loop a step ahead: 1: all that can be, -1: none */
     int sized;   /* 1: some range has its size from there */
 } KernelChoice;
 

@@ -28,8 +28,14 @@ static bool has_room(const Lay *l, const Op *loop) {
     return sum <= most * 3 / 4;
 }
 
+/* A file of sizes may say so in the place of this rule. */
+static bool pays(const Lay *l, const Op *loop) {
+    if (l->k->choice.ahead) return l->k->choice.ahead > 0;
+    return multiplies(loop->region[0]) && has_room(l, loop);
+}
+
 static void fetch_ahead(Lay *l, Op *loop) {
-    if (loop->kind != OP_FOR || !multiplies(loop->region[0]) || !has_room(l, loop)) return;
+    if (loop->kind != OP_FOR || !pays(l, loop)) return;
     for (Op *op = loop->region[0]->first; op; op = op->next)
         if (op->kind == OP_LOAD) op->ahead = load_may_be_ahead(l->k, op);
 }

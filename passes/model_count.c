@@ -43,7 +43,7 @@ static double value_number(const Count *c, const Value *v) {
     case OP_SIZE: return (double)size_block(c->m, d->size, c->sym);
     case OP_BEGIN: return fmax(c->length[d->range] / 2 - half, 0);
     case OP_END: return fmin(c->length[d->range] / 2 + half, c->length[d->range]);
-    case OP_POS: return c->length[d->range] / 2;
+    case OP_POS: return fmax(c->length[d->range] - 1, 0) / 2;
     case OP_CAST: return x;
     case OP_ADD: return x + y;
     case OP_SUB: return x - y;
