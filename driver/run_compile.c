@@ -19,7 +19,7 @@ static bool write_library(const Run *r, const char *dir) {
     return good && emit_library(&out, r->p, dir);
 }
 
-/* What a process of its own prints. */
+/* What a process of its own prints, which is shown where it fails. */
 static const char *said_path(const Run *r, const char *dir) { return arena_format(r->s.arena, "%s/said", dir); }
 
 static bool load_program(Run *r, const char *dir) {
@@ -91,7 +91,7 @@ bool run_compile_end(Run *r) {
     int status = -1;
     while (waitpid(r->compiler, &status, 0) < 0 && errno == EINTR) continue;
     bool good = WIFEXITED(status) && WEXITSTATUS(status) == 0;
-    print_said(r, r->folder);
+    if (!good) print_said(r, r->folder);
     good = good && load_program(r, r->folder);
     remove_folder(r, r->folder);
     return good;

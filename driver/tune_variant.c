@@ -12,7 +12,6 @@
 
 enum {
     SIZE_LEAST = 4,
-    SIZE_LEAST_GPU = 16,
     SIZE_MOST = 1024,
     SIZE_UNKNOWN = 512,
     MOST_VARIANTS = 1 << 16
@@ -111,7 +110,7 @@ static void parts_add(Sizes *s, int64_t extent) {
 static Sizes sizes_of(const Run *r, int site, const TunedPair *p) {
     int64_t extent = range_extent(r, site, p), most = extent > 0 ? extent : SIZE_UNKNOWN;
     Sizes s = {0};
-    for (int64_t size = r->s.target.gpu ? SIZE_LEAST_GPU : SIZE_LEAST; size <= SIZE_MOST; size *= 2) {
+    for (int64_t size = SIZE_LEAST; size <= SIZE_MOST; size *= 2) {
         s.size[s.n++] = size;
         if (size >= most) break;
     }
