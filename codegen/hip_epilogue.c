@@ -7,9 +7,8 @@
 
 typedef struct {
     Fn *f;
-    const Op *sums; /* the loop that makes one or two */
-    const Op *near; /* a load that the caller did; NULL: none */
-    const char *name[2], *given;
+    EpilogueGiven of;
+    const char *name[2], *near; /* of the sums, or of what they are rounded to; of the element that was loaded */
     bool read[2];
     const char **text; /* by value id */
     int *uses;
@@ -38,7 +37,7 @@ static const char *value_text(Epilogue *e, const Value *v);
 
 static const char *operation_text(Epilogue *e, const Op *op) {
     const char *arg[3];
-    if (op == e->near) return e->given;
+    if (op == e->of.near) return e->near;
     if (op->kind == OP_LOAD) return load_text(e->f, op);
     for (int i = 0; i < op->arg.n; i++) arg[i] = value_text(e, op->arg.p[i]);
     return op_text(e->f, op, arg);
@@ -47,14 +46,14 @@ static const char *operation_text(Epilogue *e, const Op *op) {
 enum { LONG_TEXT = 72 };
 
 static const char *sum_text(Epilogue *e, const Value *v) {
-    int n = v == e->sums->res.p[0] ? 0 : 1;
+    int n = v->def == e->of.rounded[1] || (!e->of.rounded[0] && v != e->of.sums->res.p[0]);
     e->read[n] = true;
     return e->name[n];
 }
 
 static const char *value_text(Epilogue *e, const Value *v) {
     const Op *op = v->def;
-    if (op == e->sums) return sum_text(e, v);
+    if (op == e->of.sums || op == e->of.rounded[0] || op == e->of.rounded[1]) return sum_text(e, v);
     if (op->kind == OP_CONST) return literal_text(e->f, v->type.elem, op);
     if (op->kind == OP_BROADCAST) return value_text(e, op->arg.p[0]);
     if (e->text[v->id]) return e->text[v->id];
@@ -70,16 +69,13 @@ static const char *value_text(Epilogue *e, const Value *v) {
 /* One that is not read has no name; behind them the element that was loaded. */
 static const char *sums_text(const Epilogue *e) {
     const char *text = "";
-    for (int i = 0; i < e->sums->res.n; i++)
-        text = fn_text(e->f, "%s%s%s%s, ", text, elem_c(e->sums->res.p[i]->type.elem), e->read[i] ? " " : "",
-                       e->read[i] ? e->name[i] : "");
-    if (!e->near) return text;
-    return fn_text(e->f, "%s%s %s, ", text, elem_c(e->near->res.p[0]->type.elem), e->given);
-}
-
-/* What is stored, as one type for results of several: integers that floats do not hold stay integers. */
-static Elem result_elem(const Op *store, const Kernel *k) {
-    return k->param.p[store->param].elem == ELEM_I32 ? ELEM_I32 : ELEM_F32;
+    for (int i = 0; i < e->of.sums->res.n; i++) {
+        const Op *rounded = e->of.rounded[i];
+        Elem elem = rounded ? rounded->res.p[0]->type.elem : e->of.sums->res.p[i]->type.elem;
+        text = fn_text(e->f, "%s%s%s%s, ", text, elem_c(elem), e->read[i] ? " " : "", e->read[i] ? e->name[i] : "");
+    }
+    if (!e->of.near) return text;
+    return fn_text(e->f, "%s%s %s, ", text, elem_c(e->of.near->res.p[0]->type.elem), e->near);
 }
 
 /* A parameter's name where the body reads it. */
@@ -87,19 +83,16 @@ static const char *read_as(Fn *f, const char *body, const char *name) {
     return text_has_word(body, name) ? fn_text(f, " %s", name) : "";
 }
 
-const char *epilogue_text(Schedule *s, const Op *store, const Op *sums, const Op *near, const char *name) {
+const char *epilogue_text(Schedule *s, const Value *v, Elem to, EpilogueGiven of, const char *name) {
     Fn *f = &s->f;
     Epilogue e = {.f = f,
-                  .sums = sums,
-                  .near = near,
-                  .given = near ? c_name(&f->names, "near") : NULL,
-                  .name = {"x", sums->res.n > 1 ? c_name(&f->names, "y") : NULL},
+                  .of = of,
+                  .near = of.near ? c_name(&f->names, "near") : NULL,
+                  .name = {"x", of.sums->res.n > 1 ? c_name(&f->names, "y") : NULL},
                   .text = ARENA_ARRAY(f->arena, const char *, f->k->nvalue + 1),
                   .uses = ARENA_ARRAY(f->arena, int, f->k->nvalue + 1)};
     count_uses(&e, f->k->body);
     f->indent = 1;
-    const Value *v = store->arg.p[0];
-    Elem to = result_elem(store, f->k);
     const char *result = nest_convert(&(Nest){.f = f}, to, v->type.elem, value_text(&e, v));
     fn_line(f, "return %s;", text_bare(f, result));
     hip_arguments(f);

@@ -6,9 +6,10 @@
 #include <inttypes.h>
 
 enum {
-    STAGE_BYTES = 196608, /* of workgroup memory, for all stages */
-    RUN_STEPS = 8,        /* of 8-bit types, that are written out one behind the other */
-    NARROW = 64,          /* columns, for which there are instructions of their own */
+    STAGE_BYTES = 196608,                   /* of workgroup memory, for all stages */
+    LATE_STAGE_BYTES = STAGE_BYTES - 32768, /* where whole tiles of sums lie beside them */
+    RUN_STEPS = 8,                          /* of 8-bit types, that are written out one behind the other */
+    NARROW = 64,                            /* columns, for which there are instructions of their own */
     FEW_ROWS = 16 /* of a tile, whose results leave one by one: blocks of them would take the place of a stage */
 };
 
@@ -24,16 +25,19 @@ static void fill_clamp(Schedule *s, char range, int64_t extent, int64_t tile) {
     schedule_hole(s, fn_text(f, "end_%c", range), past ? fn_text(f, ", %" PRId64 ")", extent - 1) : "");
 }
 
+/* What is stored, as one type for several results: integers that floats do not hold stay integers. */
+static Elem result_elem(const Param *c) { return c->elem == ELEM_I32 ? ELEM_I32 : ELEM_F32; }
+
 /* What is stored for each sum; of two results which one is said. */
-static const char *epilogues(Schedule *s, const Product *p, const Op *near) {
+static const char *epilogues(Schedule *s, const Product *p, EpilogueGiven of) {
     Fn *f = &s->f;
     const char *name = fn_text(f, "%s_result", s->launch->function), *call = f->p->name;
-    if (p->stores == 1) return epilogue_text(s, p->store[0], p->loop, near, name);
+    Elem to = result_elem(&f->k->param.p[p->c[0]]);
+    if (p->stores == 1) return epilogue_text(s, p->store[0]->arg.p[0], to, of, name);
     const char *text = "";
     for (int i = 0; i < p->stores; i++)
-        text = fn_text(f, "%s%s", text, epilogue_text(s, p->store[i], p->loop, near, fn_text(f, "%s_%d", name, i)));
-    const char *sum = elem_c(p->loop->res.p[0]->type.elem), *given = p->sums > 1 ? "x, y" : "x",
-               *result = f->k->param.p[p->c[0]].elem == ELEM_I32 ? "int32_t" : "float";
+        text = fn_text(f, "%s%s", text, epilogue_text(s, p->store[i]->arg.p[0], to, of, fn_text(f, "%s_%d", name, i)));
+    const char *sum = elem_c(p->loop->res.p[0]->type.elem), *given = p->sums > 1 ? "x, y" : "x", *result = elem_c(to);
     const char *sums = p->sums > 1 ? fn_text(f, "%s x, %s y", sum, sum) : fn_text(f, "%s x", sum);
     return fn_text(f,
                    "%sTILE_FN %s %s(%s_call call, int c, %s, int i, int j) {\n"
@@ -42,7 +46,7 @@ static const char *epilogues(Schedule *s, const Product *p, const Op *near) {
 }
 
 /* What is common to the schedules of products: the type of the results, and what is stored for a sum. */
-void product_fill_result(Schedule *s, const Product *p, const Op *near) {
+void product_fill_result(Schedule *s, const Product *p, EpilogueGiven of) {
     Fn *f = &s->f;
     const Param *c = &f->k->param.p[p->c[0]];
     const char *kind = p->plain ? "plain" : "result";
@@ -53,7 +57,7 @@ void product_fill_result(Schedule *s, const Product *p, const Op *near) {
     schedule_hole(s, "c", hip_argument(f, p->c[0]));
     schedule_hole(s, "sum", p->sums > 1 ? "sums x and y" : "a sum x");
     schedule_kind(s, kind);
-    if (!p->plain) schedule_hole(s, "epilogue", epilogues(s, p, near));
+    if (!p->plain) schedule_hole(s, "epilogue", epilogues(s, p, of));
     if (p->stores == 1) return;
     schedule_hole(s, "second", hip_argument(f, p->c[1]));
     schedule_kind(s, "both");
@@ -85,10 +89,9 @@ void product_maps_add(ProductMaps *to, Schedule *s, const int *param, int n, int
 
 /* ---- tiles of both ---- */
 
-static void fill_stores(Schedule *s, const Product *p, int wide) {
+/* How results leave registers. */
+static void fill_ways(Schedule *s, const Product *p, const Param *c, bool tiled) {
     Fn *f = &s->f;
-    const Param *c = &f->k->param.p[p->c[0]];
-    bool tiled = product_stores_tiles(c), bare = tiled && p->plain, fringe = product_has_fringe(s, p);
     const char *how = elem_bits(c->elem) == 16 ? "through" : "straight";
     schedule_kind(s, how);
     if (elem_bits(c->elem) == 16) schedule_kind(s, tiled ? "tiled" : "staged");
@@ -96,6 +99,14 @@ static void fill_stores(Schedule *s, const Product *p, int wide) {
     if (!p->plain) schedule_kind(s, fn_text(f, "%s_%s", p->sums > 1 ? "two" : "one", how));
     if (elem_bits(c->elem) != 16)
         schedule_kind(s, c->dim[1].c % 2 ? "single" : elem_bits(c->elem) == 8 ? "bytes" : "wide");
+}
+
+static void fill_stores(Schedule *s, const Product *p, int wide) {
+    Fn *f = &s->f;
+    const Param *c = &f->k->param.p[p->c[0]];
+    bool tiled = product_stores_tiles(c), bare = tiled && p->plain, fringe = product_has_fringe(s, p);
+    EpilogueGiven late;
+    if (!product_late(s, p, &late)) fill_ways(s, p, c, tiled);
     schedule_hole(s, "take", bare ? "" : fn_text(f, "%s_call call, ", f->p->name));
     schedule_hole(s, "give", bare ? "" : "call, ");
     schedule_hole(s, "take_all", bare && !fringe ? "" : fn_text(f, "%s_call call, ", f->p->name));
@@ -165,10 +176,12 @@ static void fill_maps(Schedule *s, const Product *p) {
     ProductMaps maps = {.n = 0};
     product_maps_add(&maps, s, &p->a, 1, 128);
     product_maps_add(&maps, s, p->b, p->sums, rows);
-    if (product_stores_tiles(&s->f.k->param.p[p->c[0]])) product_maps_add(&maps, s, p->c, p->stores, 64);
+    EpilogueGiven of;
+    bool late = product_late(s, p, &of);
+    if (product_stores_tiles(&s->f.k->param.p[p->c[0]]) && !late) product_maps_add(&maps, s, p->c, p->stores, 64);
     product_fill_near(s, p, &maps);
     int more = product_fill_fringe(s, p, &maps);
-    schedule_number(s, "STAGES", STAGE_BYTES / ((128 + columns) * 128 + more));
+    schedule_number(s, "STAGES", (late ? LATE_STAGE_BYTES : STAGE_BYTES) / ((128 + columns) * 128 + more));
     schedule_maps(s, maps.map, maps.param, maps.n);
 }
 
@@ -221,7 +234,9 @@ bool product_prepare(Schedule *s) {
     schedule_begin(s, facts);
     fill_maps(s, &p);
     product_fill_sizes(s, &p);
-    product_fill_result(s, &p, product_near(s, &p));
+    EpilogueGiven of;
+    if (!product_fill_late(s, &p, &of)) of = (EpilogueGiven){.sums = p.loop, .near = product_near(s, &p)};
+    product_fill_result(s, &p, of);
     fill_stores(s, &p, wide);
     fill_passes(s, &p, wide);
     fill_targets(s, &p, wide);
@@ -333,7 +348,7 @@ bool skinny_prepare(Schedule *s) {
     if (blocks) product_maps_add(&maps, s, p.c, p.stores, 8);
     schedule_maps(s, maps.map, maps.param, maps.n);
     product_fill_sizes(s, &p);
-    product_fill_result(s, &p, NULL);
+    product_fill_result(s, &p, (EpilogueGiven){.sums = p.loop});
     fill_sums(s, &p, tall);
     fill_blocks(s, &p, &plan, blocks);
     schedule_hole(s, "once", k->range.p[0].of.c <= plan.rows ? "_once" : "");

@@ -19,13 +19,18 @@ static const Op *only_near(const Kernel *k) {
     return found;
 }
 
+/* In vectors of 16 bytes, and by boxes. */
+bool product_loads_near(Schedule *s, const Op *load) {
+    return is_near(load) && elem_bits(s->f.k->param.p[load->param].elem) == 16 && hip_rows_are_multiple(&s->f, load, 8);
+}
+
 /* Results that leave by tiles have rows that boxes take. */
 const Op *product_near(Schedule *s, const Product *p) {
     const Kernel *k = s->f.k;
     bool tiles = p->stores == 1 && product_stores_tiles(&k->param.p[p->c[0]]) && !product_has_fringe(s, p);
-    const Op *near = tiles ? only_near(k) : NULL;
-    bool boxes = near && elem_bits(k->param.p[near->param].elem) == 16 && hip_rows_are_multiple(&s->f, near, 8);
-    return boxes ? near : NULL;
+    EpilogueGiven late;
+    const Op *near = tiles && !product_late(s, p, &late) ? only_near(k) : NULL;
+    return near && product_loads_near(s, near) ? near : NULL;
 }
 
 void product_fill_near(Schedule *s, const Product *p, ProductMaps *maps) {

@@ -135,7 +135,7 @@ bool product_prepare_threads(Schedule *s, const Product *p, const MatrixSchedule
     product_fill_sizes(s, p);
     fill_tiles(s, p);
     fill_way(s, p, direct);
-    product_fill_result(s, p, NULL);
+    product_fill_result(s, p, (EpilogueGiven){.sums = p->loop});
     fill_operands(s, p);
     fill_second(s, p);
     fill_types(s, p, op);

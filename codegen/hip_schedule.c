@@ -1,5 +1,6 @@
 /* hip_schedule.c: a kernel by the machine's text for its schedule: codegen/schedules/NAME_FAMILY.hip with the holes
-   filled. A hole is $word; a line that begins with ?word stands only in kernels of that kind. */
+   filled. A hole is $word; a line that begins with ?word stands only in kernels of that kind; `?word $include NAME` is
+   the text of another file there. */
 #include "codegen/hip_schedule.h"
 
 #include <inttypes.h>
@@ -40,6 +41,16 @@ static bool kind_is(const Schedule *s, const char *word, size_t n) {
     return false;
 }
 
+#define INCLUDE "$include "
+
+static void fill(Text *to, const Schedule *s, const char *text);
+
+static void include(Text *to, const Schedule *s, const char *name, const char *end) {
+    const char *part = arena_format(s->f.arena, "%.*s", (int)(end - name), name);
+    const ScheduleFile *file = schedule_find(s->f.arena, part, s->f.hip->target);
+    if (file) fill(to, s, file->text);
+}
+
 static void fill(Text *to, const Schedule *s, const char *text) {
     for (const char *line = text, *end; *line; line = end) {
         end = strchr(line, '\n');
@@ -49,8 +60,12 @@ static void fill(Text *to, const Schedule *s, const char *text) {
             continue;
         }
         const char *rest = line + strcspn(line, " \n");
-        bool taken = kind_is(s, line + 1, (size_t)(rest - line - 1));
-        if (taken) fill_line(to, s, rest + (*rest == ' '), end);
+        if (!kind_is(s, line + 1, (size_t)(rest - line - 1))) continue;
+        rest += *rest == ' ';
+        if (strncmp(rest, INCLUDE, strlen(INCLUDE)) == 0)
+            include(to, s, rest + strlen(INCLUDE), end - 1);
+        else
+            fill_line(to, s, rest, end);
     }
 }
 

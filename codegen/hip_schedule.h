@@ -28,9 +28,13 @@ void schedule_maps(Schedule *, const GpuMap *, const int *param, int n); /* the 
 
 /* Of both kinds of attention: the type, and the scale as of powers of 2. */
 void schedule_softmax(Schedule *, const Attention *);
-/* A function `float NAME(..)` of what is stored for a sum x at [i, j], or for sums x and y, and the element of the load
-   `near`; its text. */
-const char *epilogue_text(Schedule *, const Op *store, const Op *sums, const Op *near, const char *name);
+/* What is computed from: sums x, y of a loop, or what each is `rounded` to, and the element of the load `near`; NULL:
+   that is computed too. */
+typedef struct {
+    const Op *sums, *rounded[MOST_SUMS], *near;
+} EpilogueGiven;
+/* A function `NAME(..)` of one of these at [i, j] that gives a value as a `to`; its text. */
+const char *epilogue_text(Schedule *, const Value *, Elem to, EpilogueGiven, const char *name);
 
 /* The matrices that a product's kernel copies by boxes, and which parameters they are. */
 typedef struct {
@@ -41,9 +45,13 @@ typedef struct {
 void product_maps_add(ProductMaps *, Schedule *, const int *param, int n, int box);
 bool product_stores_tiles(const Param *);
 void product_fill_sizes(Schedule *, const Product *);
-void product_fill_result(Schedule *, const Product *, const Op *near);
+void product_fill_result(Schedule *, const Product *, EpilogueGiven);
 bool product_has_fringe(const Schedule *, const Product *);
 const Op *product_near(Schedule *, const Product *); /* the load that is copied by boxes; NULL: none */
+bool product_loads_near(Schedule *, const Op *load); /* a matrix of 16-bit elements at the sums' place, by vectors */
+/* What comes behind the sums' first rounding is done while others multiply. */
+bool product_late(Schedule *, const Product *, EpilogueGiven *);
+bool product_fill_late(Schedule *, const Product *, EpilogueGiven *);
 void product_fill_near(Schedule *, const Product *, ProductMaps *);
 int product_fill_fringe(Schedule *, const Product *, ProductMaps *); /* bytes that a stage has more for it */
 

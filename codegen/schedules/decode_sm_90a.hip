@@ -148,7 +148,7 @@ TILE_FN void $kernel_queries(uint32_t q[$BLOCKS][$D / 16][2], const $elem *from)
 #pragma unroll
         for (int i = 0; i < $D / 8; i++) {
             q[b][i / 2][i & 1] = 0;
-            if (8 * b + row < $ROWS) tile_load4(from + (8 * b + row) * $D + 8 * i + column, &q[b][i / 2][i & 1]);
+            if (8 * b + row < $ROWS) __builtin_memcpy(&q[b][i / 2][i & 1], from + (8 * b + row) * $D + 8 * i + column, 4);
         }
 }
 
@@ -262,9 +262,8 @@ TILE_FN float $kernel_weight(float m, float top) { return m == -INFINITY ? 0 : t
 TILE_FN void $kernel_ends(const float *m, int n, float *top, float *sum) {
     *top = -INFINITY;
     *sum = 0;
-    for (int i = 0; i < n; i++) *top = fmaxf(*top, tile_lds_load_f32(&m[i * $ROWS]));
-    for (int i = 0; i < n; i++)
-        *sum += tile_lds_load_f32(&m[(n + i) * $ROWS]) * $kernel_weight(tile_lds_load_f32(&m[i * $ROWS]), *top);
+    for (int i = 0; i < n; i++) *top = fmaxf(*top, m[i * $ROWS]);
+    for (int i = 0; i < n; i++) *sum += m[(n + i) * $ROWS] * $kernel_weight(m[i * $ROWS], *top);
 }
 
 /* The row of a thread's elements i & 1 of block i / 2. */
@@ -281,13 +280,9 @@ TILE_FN void $kernel_leave(const $kernel_sums *sums, char *lds) {
         float l = sums->l[i / 2][i & 1];
         for (int apart = 4; apart < 32; apart *= 2) l += tile_shuffle_xor_f32(l, apart);
         if (row >= $ROWS) continue;
-        if (lane < 4) {
-            tile_lds_store_f32(&m[warp * $ROWS + row], sums->m[i / 2][i & 1]);
-            tile_lds_store_f32(&m[($kernel_WARPS + warp) * $ROWS + row], l);
-        }
+        if (lane < 4) m[warp * $ROWS + row] = sums->m[i / 2][i & 1], m[($kernel_WARPS + warp) * $ROWS + row] = l;
 #pragma unroll
-        for (int u = 0; u < $D / 8; u++)
-            tile_lds_store_f32(&o[row * $D + 8 * u + (lane >> 2)], sums->o[i / 2][u / 2][u % 2 * 2 + (i & 1)]);
+        for (int u = 0; u < $D / 8; u++) o[row * $D + 8 * u + (lane >> 2)] = sums->o[i / 2][u / 2][u % 2 * 2 + (i & 1)];
     }
 }
 
@@ -297,14 +292,14 @@ TILE_FN float $kernel_sum(const char *lds, int i, float *top, float *l) {
     float sum = 0;
     $kernel_ends(m, $kernel_WARPS, top, l);
     for (int warp = 0; warp < $kernel_WARPS; warp++)
-        sum += tile_lds_load_f32(lds + warp * $kernel_RING + 4 * i) * $kernel_weight(tile_lds_load_f32(&m[warp * $ROWS]), *top);
+        sum += ((const float *)(lds + warp * $kernel_RING))[i] * $kernel_weight(m[warp * $ROWS], *top);
     return sum;
 }
 
 ?whole TILE_FN void $kernel_store($elem *o, const char *lds) {
 ?whole     for (int i = tile_thread(); i < $ROWS * $D; i += $threads) {
 ?whole         float top, l, sum = $kernel_sum(lds, i, &top, &l);
-?whole         tile_store_$type(&o[i], tile_$type_of_f32(sum / l));
+?whole         o[i] = tile_$type_of_f32(sum / l);
 ?whole     }
 ?whole }
 ?parts /* Sums to the workgroup that puts them together, what they are relative to to all. */
@@ -330,9 +325,8 @@ TILE_FN float $kernel_sum(const char *lds, int i, float *top, float *l) {
 ?parts         const float *m = (const float *)(lds + $kernel_ENDS) + at / $D;
 ?parts         float top, sum, y = 0;
 ?parts         $kernel_ends(m, $PARTS, &top, &sum);
-?parts         for (int p = 0; p < $PARTS; p++)
-?parts             y += tile_lds_load_f32(&sent[p * $kernel_SHARE + i]) * $kernel_weight(tile_lds_load_f32(&m[p * $ROWS]), top);
-?parts         tile_store_$type(&o[at], tile_$type_of_f32(y / sum));
+?parts         for (int p = 0; p < $PARTS; p++) y += sent[p * $kernel_SHARE + i] * $kernel_weight(m[p * $ROWS], top);
+?parts         o[at] = tile_$type_of_f32(y / sum);
 ?parts     }
 ?parts }
 
