@@ -75,7 +75,7 @@ static void fill_task(Schedule *s, const Attention *a) {
 
 /* What workgroup memory has room for beside largest scores, sums of weights and sums from the cluster. */
 static int64_t stages_of(const MatrixSchedule *facts, int64_t rows, int64_t width, int64_t parts, int64_t stage) {
-    int64_t warps = facts->columns / 16, share = (rows * width + parts - 1) / parts;
+    int64_t warps = facts->columns / 16, share = (rows * width / 2 + parts - 1) / parts * 2;
     return (facts->lds_bytes - 4 * share * parts - 8 * rows * (warps + parts)) / (warps * stage);
 }
 

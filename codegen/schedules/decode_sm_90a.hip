@@ -10,10 +10,10 @@ enum {
     $kernel_STAGE = 2 * $kernel_VALUES,
     /* workgroup memory; a warp's sums, [$ROWS][$D], take the place of its ring */
     $kernel_RING = $STAGES * $kernel_STAGE,
-    $kernel_TOPS = $kernel_WARPS * $kernel_RING, /* the warps' largest scores, [WARPS][$ROWS], and sums of weights */
-?parts     $kernel_SHARE = ($ROWS * $D + $PARTS - 1) / $PARTS, /* of the results, that a workgroup puts together */
+    $kernel_TOPS = $kernel_WARPS * $kernel_RING, /* of each row the warps' largest scores, and their sums of weights */
+?parts     $kernel_SHARE = ($ROWS * $D / 2 + $PARTS - 1) / $PARTS * 2, /* of the results, that a workgroup puts together */
 ?parts     $kernel_SENT = $kernel_TOPS + 8 * $kernel_WARPS * $ROWS, /* sums from the workgroups of the cluster, [$PARTS][SHARE] */
-?parts     $kernel_ENDS = $kernel_SENT + $PARTS * $kernel_SHARE * 4 /* their largest scores, [$PARTS][$ROWS], and sums of weights */
+?parts     $kernel_ENDS = $kernel_SENT + $PARTS * $kernel_SHARE * 4 /* of each row their largest scores, and sums of weights */
 };
 
 ?dense /* Keys first .. last - 1 of so many, and where the first of all is in k and v. */
@@ -28,9 +28,9 @@ typedef struct {
 TILE_FN $kernel_task $kernel_find($call call, int64_t task) {
 $find}
 
-?parts /* Whole steps of them for each part. */
+?parts /* As many of them for each part as warps have: multiples of 16. */
 ?parts TILE_FN $kernel_task $kernel_part($kernel_task t, int part) {
-?parts     const int64_t each = ((int64_t)t.last - t.first + $PARTS * $KEYS - 1) / ($PARTS * $KEYS) * $KEYS;
+?parts     const int64_t each = ((int64_t)t.last - t.first + $PARTS * 16 - 1) / ($PARTS * 16) * 16;
 ?parts     const int64_t first = tile_min_i64(t.first + part * each, t.last);
 ?parts     t.last = (int)tile_min_i64(first + each, t.last);
 ?parts     t.first = (int)first;
@@ -148,7 +148,7 @@ TILE_FN void $kernel_queries(uint32_t q[$BLOCKS][$D / 16][2], const $elem *from)
 #pragma unroll
         for (int i = 0; i < $D / 8; i++) {
             q[b][i / 2][i & 1] = 0;
-            if (8 * b + row < $ROWS) __builtin_memcpy(&q[b][i / 2][i & 1], from + (8 * b + row) * $D + 8 * i + column, 4);
+            if (8 * b + row < $ROWS) tile_load4(from + (8 * b + row) * $D + 8 * i + column, &q[b][i / 2][i & 1]);
         }
 }
 
@@ -258,12 +258,18 @@ TILE_FN void $kernel_attend($call call, $kernel_sums *sums, char *lds, $kernel_t
 /* How much a sum that was made with m weighs beside others of the largest score top. */
 TILE_FN float $kernel_weight(float m, float top) { return m == -INFINITY ? 0 : tile_exp2_fast((m - top) * $scale); }
 
-/* The largest of n scores m, $ROWS apart, and all their weights l, which lie n rows behind them. */
-TILE_FN void $kernel_ends(const float *m, int n, float *top, float *sum) {
+/* n largest scores of a row, behind them the sums of weights that belong to them: the largest of all, what each weighs beside it,
+   and the sum of all weights. */
+TILE_FN void $kernel_ends(const float *m, int n, float *top, float *weight, float *sum) {
     *top = -INFINITY;
     *sum = 0;
-    for (int i = 0; i < n; i++) *top = fmaxf(*top, m[i * $ROWS]);
-    for (int i = 0; i < n; i++) *sum += m[(n + i) * $ROWS] * $kernel_weight(m[i * $ROWS], *top);
+#pragma unroll
+    for (int i = 0; i < n; i++) *top = fmaxf(*top, m[i]);
+#pragma unroll
+    for (int i = 0; i < n; i++) {
+        weight[i] = $kernel_weight(m[i], *top);
+        *sum += m[n + i] * weight[i];
+    }
 }
 
 /* The row of a thread's elements i & 1 of block i / 2. */
@@ -280,53 +286,63 @@ TILE_FN void $kernel_leave(const $kernel_sums *sums, char *lds) {
         float l = sums->l[i / 2][i & 1];
         for (int apart = 4; apart < 32; apart *= 2) l += tile_shuffle_xor_f32(l, apart);
         if (row >= $ROWS) continue;
-        if (lane < 4) m[warp * $ROWS + row] = sums->m[i / 2][i & 1], m[($kernel_WARPS + warp) * $ROWS + row] = l;
+        if (lane < 4) m[2 * $kernel_WARPS * row + warp] = sums->m[i / 2][i & 1], m[$kernel_WARPS * (2 * row + 1) + warp] = l;
 #pragma unroll
         for (int u = 0; u < $D / 8; u++) o[row * $D + 8 * u + (lane >> 2)] = sums->o[i / 2][u / 2][u % 2 * 2 + (i & 1)];
     }
 }
 
-/* Of all warps, relative to their largest score. */
-TILE_FN float $kernel_sum(const char *lds, int i, float *top, float *l) {
-    const float *m = (const float *)(lds + $kernel_TOPS) + i / $D;
-    float sum = 0;
-    $kernel_ends(m, $kernel_WARPS, top, l);
-    for (int warp = 0; warp < $kernel_WARPS; warp++)
-        sum += ((const float *)(lds + warp * $kernel_RING))[i] * $kernel_weight(m[warp * $ROWS], *top);
-    return sum;
+/* y += two floats of workgroup memory * weight. */
+TILE_FN void $kernel_add2(float y[2], const char *at, float weight) {
+    float x[2];
+    tile_lds_load8(at, x);
+    y[0] += x[0] * weight;
+    y[1] += x[1] * weight;
+}
+
+/* Elements i and i + 1 of all warps, relative to their largest score. */
+TILE_FN void $kernel_sum(float y[2], const char *lds, int i, float *top, float *l) {
+    float weight[$kernel_WARPS];
+    $kernel_ends((const float *)(lds + $kernel_TOPS) + i / $D * 2 * $kernel_WARPS, $kernel_WARPS, top, weight, l);
+    y[0] = y[1] = 0;
+#pragma unroll
+    for (int warp = 0; warp < $kernel_WARPS; warp++) $kernel_add2(y, lds + warp * $kernel_RING + 4 * i, weight[warp]);
+}
+
+TILE_FN void $kernel_store2($elem *o, const float y[2], float l) {
+    const uint32_t both = tile_$typex2(y[0] / l, y[1] / l);
+    tile_store4(o, &both);
 }
 
 ?whole TILE_FN void $kernel_store($elem *o, const char *lds) {
-?whole     for (int i = tile_thread(); i < $ROWS * $D; i += $threads) {
-?whole         float top, l, sum = $kernel_sum(lds, i, &top, &l);
-?whole         o[i] = tile_$type_of_f32(sum / l);
+?whole     for (int i = 2 * tile_thread(); i < $ROWS * $D; i += 2 * $threads) {
+?whole         float top, l, y[2];
+?whole         $kernel_sum(y, lds, i, &top, &l);
+?whole         $kernel_store2(o + i, y, l);
 ?whole     }
 ?whole }
-?parts /* Sums to the workgroup that puts them together, what they are relative to to all. */
+?parts /* Sums to the workgroup that puts them together, what they are relative to to all: each by another thread of a row. */
 ?parts TILE_FN void $kernel_send(const char *lds, int part) {
-?parts     uint32_t sent = tile_shared(lds) + $kernel_SENT + 4 * part * $kernel_SHARE, ends = tile_shared(lds) + $kernel_ENDS;
-?parts     for (int i = tile_thread(); i < $ROWS * $D; i += $threads) {
-?parts         float top, l;
-?parts         tile_cluster_store(sent + i % $kernel_SHARE * 4, i / $kernel_SHARE, $kernel_sum(lds, i, &top, &l));
-?parts     }
-?parts     for (int i = tile_thread(); i < $ROWS * $PARTS; i += $threads) {
-?parts         int row = i % $ROWS;
-?parts         float top, l;
-?parts         $kernel_ends((const float *)(lds + $kernel_TOPS) + row, $kernel_WARPS, &top, &l);
-?parts         tile_cluster_store(ends + 4 * (part * $ROWS + row), i / $ROWS, top);
-?parts         tile_cluster_store(ends + 4 * (($PARTS + part) * $ROWS + row), i / $ROWS, l);
+?parts     const uint32_t sent = tile_shared(lds) + $kernel_SENT + 4 * part * $kernel_SHARE, ends = tile_shared(lds) + $kernel_ENDS;
+?parts     for (int i = 2 * tile_thread(); i < $ROWS * $D; i += 2 * $threads) {
+?parts         const int to = i % $D / 2, end = i / $D * 2 * $PARTS + part;
+?parts         float top, l, y[2];
+?parts         $kernel_sum(y, lds, i, &top, &l);
+?parts         tile_cluster_store2(sent + i % $kernel_SHARE * 4, i / $kernel_SHARE, y[0], y[1]);
+?parts         if (to >= $PARTS) continue;
+?parts         tile_cluster_store(ends + 4 * end, to, top);
+?parts         tile_cluster_store(ends + 4 * (end + $PARTS), to, l);
 ?parts     }
 ?parts }
 
 ?parts TILE_FN void $kernel_collect($elem *o, const char *lds, int part) {
-?parts     const float *sent = (const float *)(lds + $kernel_SENT);
-?parts     for (int i = tile_thread(); i < tile_min_i32($kernel_SHARE, $ROWS * $D - part * $kernel_SHARE); i += $threads) {
+?parts     for (int i = 2 * tile_thread(); i < tile_min_i32($kernel_SHARE, $ROWS * $D - part * $kernel_SHARE); i += 2 * $threads) {
 ?parts         const int at = part * $kernel_SHARE + i;
-?parts         const float *m = (const float *)(lds + $kernel_ENDS) + at / $D;
-?parts         float top, sum, y = 0;
-?parts         $kernel_ends(m, $PARTS, &top, &sum);
-?parts         for (int p = 0; p < $PARTS; p++) y += sent[p * $kernel_SHARE + i] * $kernel_weight(m[p * $ROWS], top);
-?parts         o[at] = tile_$type_of_f32(y / sum);
+?parts         float top, l, weight[$PARTS], y[2] = {0, 0};
+?parts         $kernel_ends((const float *)(lds + $kernel_ENDS) + at / $D * 2 * $PARTS, $PARTS, &top, weight, &l);
+?parts #pragma unroll
+?parts         for (int p = 0; p < $PARTS; p++) $kernel_add2(y, lds + $kernel_SENT + 4 * (p * $kernel_SHARE + i), weight[p]);
+?parts         $kernel_store2(o + at, y, l);
 ?parts     }
 ?parts }
 

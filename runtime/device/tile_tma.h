@@ -40,6 +40,12 @@ TILE_FN void tile_cluster_store(uint32_t at, int rank, float x) {
                  "r"(rank), "f"(x)
                  : "memory");
 }
+/* Two of them, at a multiple of 8. */
+TILE_FN void tile_cluster_store2(uint32_t at, int rank, float x, float y) {
+    asm volatile("{.reg .b32 r; mapa.shared::cluster.u32 r, %0, %1; st.shared::cluster.v2.f32 [r], {%2, %3};}" ::"r"(at),
+                 "r"(rank), "f"(x), "f"(y)
+                 : "memory");
+}
 /* An arrival that announces `bytes` of copies. */
 TILE_FN void tile_mbar_expect(uint32_t bar, int bytes) {
     asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(bar), "r"(bytes) : "memory");
