@@ -65,7 +65,7 @@ bool session_open_for(Session *s, const Options *o, const Target *target) {
     if (comm < 0 || word_index("--diagnostics", o->diagnostics, style_text, 3) < 0) return false;
     if (!known_passes(o) || !known_warnings(s)) return false;
     bool all = o->print_after && strcmp(o->print_after, "all") == 0;
-    s->pass = (PassOptions){.target = target->machine, .emulated = target->emulated,
+    s->pass = (PassOptions){.target = target->machine,
                             .comm = (CommForm)comm, .split = o->split, .off = o->off.p, .noff = o->off.n,
                             .verify_each = o->verify_each, .print_after_all = all, .time_passes = o->time_passes,
                             .print_after = all ? NULL : o->print_after, .out = stderr};

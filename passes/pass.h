@@ -6,7 +6,6 @@
 
 typedef struct {
     const char *target;     /* "host" */
-    bool emulated;          /* the target's emulator, which has no asynchronous copies */
     CommForm comm;          /* --comm=..: COMM_AUTO lets the model choose */
     int64_t split;          /* --split=..: parts of every loop that can be cut; 0: as the machine wants it */
     const char *const *off; /* --off=PASS */

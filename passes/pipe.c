@@ -18,8 +18,7 @@ void pipe_mark(PassContext *c, Kernel *k, const MatrixSchedule *s, int row, int 
 
 const MatrixTarget *pipe_target(const PassContext *c) {
     const MatrixTarget *target = matrix_target(c->options->target);
-    bool run = target && !(c->options->emulated && target->schedule->cluster); /* emulators copy no boxes of tensors */
-    return run && !pass_is_off(c->options, &pass_pipe) ? target : NULL;
+    return target && !pass_is_off(c->options, &pass_pipe) ? target : NULL;
 }
 
 void pipe_kernel(PassContext *c, Kernel *k) {

@@ -264,11 +264,11 @@ TILE_FN void $kernel_ends(const float *m, int n, float *top, float *weight, floa
     *top = -INFINITY;
     *sum = 0;
 #pragma unroll
-    for (int i = 0; i < n; i++) *top = fmaxf(*top, m[i]);
+    for (int i = 0; i < n; i++) *top = fmaxf(*top, tile_lds_load_f32(&m[i]));
 #pragma unroll
     for (int i = 0; i < n; i++) {
-        weight[i] = $kernel_weight(m[i], *top);
-        *sum += m[n + i] * weight[i];
+        weight[i] = $kernel_weight(tile_lds_load_f32(&m[i]), *top);
+        *sum += tile_lds_load_f32(&m[n + i]) * weight[i];
     }
 }
 
@@ -286,9 +286,13 @@ TILE_FN void $kernel_leave(const $kernel_sums *sums, char *lds) {
         float l = sums->l[i / 2][i & 1];
         for (int apart = 4; apart < 32; apart *= 2) l += tile_shuffle_xor_f32(l, apart);
         if (row >= $ROWS) continue;
-        if (lane < 4) m[2 * $kernel_WARPS * row + warp] = sums->m[i / 2][i & 1], m[$kernel_WARPS * (2 * row + 1) + warp] = l;
+        if (lane < 4) {
+            tile_lds_store_f32(&m[2 * $kernel_WARPS * row + warp], sums->m[i / 2][i & 1]);
+            tile_lds_store_f32(&m[$kernel_WARPS * (2 * row + 1) + warp], l);
+        }
 #pragma unroll
-        for (int u = 0; u < $D / 8; u++) o[row * $D + 8 * u + (lane >> 2)] = sums->o[i / 2][u / 2][u % 2 * 2 + (i & 1)];
+        for (int u = 0; u < $D / 8; u++)
+            tile_lds_store_f32(&o[row * $D + 8 * u + (lane >> 2)], sums->o[i / 2][u / 2][u % 2 * 2 + (i & 1)]);
     }
 }
 

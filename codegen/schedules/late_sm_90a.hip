@@ -16,8 +16,8 @@ TILE_FN void $kernel_finish($call call, uint32_t lds, int i0, int j0, int first,
             uint32_t x[4], y[4];
 ?late_two             uint32_t z[4];
             if (row >= rows) break;
-            tile_panel_load_all(x, lds + row * 128, row, j - j0);
-?late_two             tile_panel_load_all(z, lds + row * 128, row, $WIDE + j - j0);
+            tile_shared_load16(tile_panel_at(lds + row * 128, row, j - j0), x);
+?late_two             tile_shared_load16(tile_panel_at(lds + row * 128, row, $WIDE + j - j0), z);
 #pragma unroll
             for (int q = 0; q < 4; q++)
                 y[q] = tile_$outx2($kernel_result(call, ($half)x[q], $other_low$near_lowi, j + 2 * q),

@@ -193,7 +193,10 @@ TILE_FN void $kernel_skip($kernel_place at, int *s, int *phase, int thread) {
 ?right_rows     uint64_t y = tile_wgmma_panel(stage + $kernel_RIGHT + 32 * u, 0);
 ?right_columns     uint64_t y = tile_wgmma_panel(stage + $kernel_RIGHT + 2048 * u, 8192);
 ?right     if (right) tile_wgmma_ss_n$RIGHT_$type_0$across(f->right, tile_wgmma_panel(stage + group * 8192 + 32 * u, 0), y, add);
-?corner     if (below && right) tile_wgmma_ss_n$RIGHT_$type_0$across(f->corner, a, y, add); /* 64 rows from where $BELOW are */
+?corner     if (below && right) {
+?corner         tile_wgmma_rows($BELOW); /* of 64 from where they are */
+?corner         tile_wgmma_ss_n$RIGHT_$type_0$across(f->corner, a, y, add);
+?corner     }
 ?fringe }
 ?fringe
 ?whole /* 64 rows and `width` columns ($widths) of sums over all of k.$turns */

@@ -157,8 +157,8 @@ TILE_FN void $kernel_multiply($kernel_place *at, float acc[$sums], int group, in
 ?split }
 ?split
 ?split TILE_FN float $kernel_total(const float *sent, int r) {
-?split     float sum = sent[r * 2 * $WIDE];
-?split     for (int part = 1; part < $CLUSTER; part++) sum += sent[(part * $kernel_SHARE + r) * 2 * $WIDE];
+?split     float sum = tile_lds_load_f32(&sent[r * 2 * $WIDE]);
+?split     for (int part = 1; part < $CLUSTER; part++) sum += tile_lds_load_f32(&sent[(part * $kernel_SHARE + r) * 2 * $WIDE]);
 ?split     return sum;
 ?split }
 ?split

@@ -14,8 +14,18 @@ extern "C" {
 #endif
 
 enum { TILE_DEVICE, TILE_SYSTEM }; /* who takes part: workgroups of this device, all devices and the host */
-/* How memory is touched; `covers`: whole vectors are read for some of their bytes. */
-enum { TILE_LOADS, TILE_STORES, TILE_LDS_LOADS, TILE_LDS_STORES, TILE_ATOMICS, TILE_SHARED_ATOMICS, TILE_COVERS };
+/* How memory is touched; `covers`: whole vectors are read for some of their bytes; `looks`: maybe before the launches
+   before have ended. */
+enum {
+    TILE_LOADS,
+    TILE_STORES,
+    TILE_LDS_LOADS,
+    TILE_LDS_STORES,
+    TILE_ATOMICS,
+    TILE_SHARED_ATOMICS,
+    TILE_COVERS,
+    TILE_LOOKS
+};
 
 typedef enum {
     TILE_EMU_F64,
@@ -46,6 +56,12 @@ typedef struct {
     bool holds;   /* loads and stores of waves may go on behind a barrier */
 } tile_emu_machine;
 
+typedef struct {
+    size_t bytes, maps_bytes; /* of the arguments: the second one lies behind the first */
+    int threads, cluster;
+    tile_emu_machine machine;
+} tile_emu_kernel;
+
 int tile_emu_thread(void);
 int64_t tile_emu_group(void);
 void tile_emu_sync(void);
@@ -53,11 +69,11 @@ void tile_emu_follow(void);
 uint32_t tile_emu_shuffle(uint32_t x, int lane);
 void tile_emu_multiply(const tile_emu_matrix *, void *d, const void *a, const void *b);
 void tile_emu_check(const void *p, size_t bytes, int how, const void *value);
-char *tile_emu_lds(size_t bytes); /* the workgroup's; an error where the launch gave another size */
+char *tile_emu_lds(size_t bytes); /* the workgroup's; an error where the launch gave another size; 0: any */
 
-/* Stands before a kernel's body. Without an argument the kernel only describes itself and does not run (false).
-   Threads: an error where the launch has another number. */
-bool tile_emu_begin(const void *argument, size_t bytes, int threads, const tile_emu_machine *);
+/* Stands before a kernel's body. Without an argument the kernel only describes itself and does not run (false). Another
+   number of threads than the launch's is an error. */
+bool tile_emu_begin(const void *argument, const tile_emu_kernel *);
 
 /* Between workgroups and devices. */
 int64_t tile_emu_groups(void);
@@ -82,14 +98,18 @@ void tile_emu_pause(void);
 #define TILE_GLOBAL
 
 /* NAME itself is what tables of kernels name: it copies the argument, as a launch does. */
-#define TILE_KERNEL(name, type, threads)                                                                               \
-    static void name##_body(const type call);                                                                          \
+#define TILE_EMU_KERNEL(name, type, maps_bytes, threads, cluster, ...)                                                 \
     extern "C" void name(const void *argument);                                                                        \
     extern "C" void name(const void *argument) {                                                                       \
-        static const tile_emu_machine machine = {TILE_LANES, TILE_CHIPLETS, TILE_HOLDS};                       \
-        if (tile_emu_begin(argument, sizeof(type), threads, &machine)) name##_body(*(const type *)argument);           \
-    }                                                                                                                  \
+        static const tile_emu_kernel kernel = {                                                                        \
+            sizeof(type), maps_bytes, threads, cluster, {TILE_LANES, TILE_CHIPLETS, TILE_HOLDS}};                      \
+        if (tile_emu_begin(argument, &kernel)) name##_body(__VA_ARGS__);                                               \
+    }
+#define TILE_KERNEL_CLUSTER(name, type, threads, cluster)                                                              \
+    static void name##_body(const type call);                                                                          \
+    TILE_EMU_KERNEL(name, type, 0, threads, cluster, *(const type *)argument)                                          \
     static void name##_body(const type call)
+#define TILE_KERNEL(name, type, threads) TILE_KERNEL_CLUSTER(name, type, threads, 1)
 #define TILE_KERNEL_ALONE(name, type, threads) TILE_KERNEL(name, type, threads)
 #define TILE_KERNEL_WAVES(name, type, threads, waves) TILE_KERNEL(name, type, threads)
 #define TILE_LDS(name, bytes) char *const name = tile_emu_lds(bytes)

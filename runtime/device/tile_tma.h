@@ -123,10 +123,6 @@ TILE_FN void tile_async_fence(void) { asm volatile("fence.proxy.async.shared::ct
 
 TILE_FN void tile_cluster_arrive(void) { asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory"); }
 TILE_FN void tile_cluster_wait(void) { asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory"); }
-TILE_FN void tile_cluster_sync(void) {
-    tile_cluster_arrive();
-    tile_cluster_wait();
-}
 TILE_FN void tile_wave_sync(void) { __syncwarp(); }
 TILE_FN bool tile_wave_any(bool x) { return __any_sync(0xffffffffu, x); }
 TILE_FN void tile_bar_sync(int bar, int threads) {
@@ -158,35 +154,16 @@ TILE_FN void tile_stmatrix4(uint32_t at, uint32_t a, uint32_t b, uint32_t c, uin
 TILE_FN void tile_stmatrix2_across(uint32_t at, uint32_t a, uint32_t b) {
     asm volatile("stmatrix.sync.aligned.m8n8.x2.trans.shared.b16 [%0], {%1, %2};" ::"r"(at), "r"(a), "r"(b) : "memory");
 }
-/* Elements of 16 bits from row `row` of panels of 64 columns as copies swizzle them, 64 rows each: `at` is where the
- * row begins. */
-TILE_FN uint32_t tile_panel_at(uint32_t at, int row, int j) {
-    return at + (j >> 6) * 8192 + (((j >> 3 ^ row) & 7) << 4);
-}
-TILE_FN uint16_t tile_panel_load(uint32_t at, int row, int j) {
+TILE_FN uint16_t tile_shared_load2(uint32_t at) {
     uint16_t x;
-    asm volatile("ld.shared.u16 %0, [%1];" : "=h"(x) : "r"(tile_panel_at(at, row, j) + (j & 7) * 2) : "memory");
+    asm volatile("ld.shared.u16 %0, [%1];" : "=h"(x) : "r"(at) : "memory");
     return x;
 }
-/* Eight neighbours that are one vector. */
-TILE_FN void tile_panel_load_all(uint32_t y[4], uint32_t at, int row, int j) {
+TILE_FN void tile_shared_load16(uint32_t at, uint32_t x[4]) {
     asm volatile("ld.shared.v4.b32 {%0, %1, %2, %3}, [%4];"
-                 : "=r"(y[0]), "=r"(y[1]), "=r"(y[2]), "=r"(y[3])
-                 : "r"(tile_panel_at(at, row, j))
+                 : "=r"(x[0]), "=r"(x[1]), "=r"(x[2]), "=r"(x[3])
+                 : "r"(at)
                  : "memory");
-}
-/* Eight neighbours from column j on, out of the two vectors that they lie in. */
-TILE_FN void tile_panel_load8(uint32_t y[4], uint32_t at, int row, int j) {
-    uint32_t x[8];
-    int past = j & 7;
-#pragma unroll
-    for (int i = 0; i < 2; i++) tile_panel_load_all(x + 4 * i, at, row, i && past ? j + 8 : j);
-#pragma unroll
-    for (int bit = 4; bit > 1; bit /= 2) /* of 8 words, then 6, then 5, those from past / 2 on */
-#pragma unroll
-        for (int i = 0; i + bit / 2 < 8; i++) x[i] = past & bit ? x[i + bit / 2] : x[i];
-#pragma unroll
-    for (int i = 0; i < 4; i++) y[i] = past & 1 ? x[i] >> 16 | x[i + 1] << 16 : x[i];
 }
 TILE_FN uint32_t tile_bf16x2(float low, float high) {
     uint32_t r;

@@ -56,6 +56,13 @@ int tile_emu_device_by_bus(int *device, const char *id) {
     return sscanf(id, "emu:%d", device) == 1 && is_device(*device) ? 0 : E_INVALID;
 }
 
+/* Few processors, so that workgroups that stay come to several tasks. */
+int tile_emu_device_attribute(int *value, int attribute, int device) {
+    enum { MULTIPROCESSORS = 16 };
+    *value = EMU_PLACES / 2;
+    return is_device(device) && attribute == MULTIPROCESSORS ? 0 : E_INVALID;
+}
+
 int tile_emu_context_retain(void **context, int device) {
     *context = is_device(device) ? device_of(device) : NULL;
     return *context ? 0 : E_INVALID;
@@ -276,27 +283,33 @@ int tile_emu_function_set(void *function, int attribute, int value) {
 
 /* ---- launches ---- */
 
-static size_t described_bytes;
-static const tile_emu_machine *described;
+static const tile_emu_kernel *described;
 
 /* Called with NULL a kernel describes itself. */
-bool tile_emu_begin(const void *argument, size_t bytes, int threads, const tile_emu_machine *machine) {
-    if (!argument) {
-        described_bytes = bytes;
-        described = machine;
-    } else if (threads != emu->launch->threads) {
-        emu_fail("belongs to a workgroup of %d, the launch has %d", threads, emu->launch->threads);
-    }
+bool tile_emu_begin(const void *argument, const tile_emu_kernel *k) {
+    if (!argument)
+        described = k;
+    else if (k->threads != emu->launch->threads)
+        emu_fail("belongs to a workgroup of %d, the launch has %d", k->threads, emu->launch->threads);
     return argument;
 }
 
-static int launch_put(const tile_emu_symbol *s, Launch l, const void *argument, void *stream) {
+/* A copy of the kernel's arguments, the second one behind the first; NULL: no memory. */
+static void *call_copy(const tile_emu_kernel *k, void **arguments) {
+    char *call = malloc(k->bytes + k->maps_bytes + 1);
+    if (!call) return NULL;
+    memcpy(call, arguments[0], k->bytes);
+    if (k->maps_bytes) memcpy(call + k->bytes, arguments[1], k->maps_bytes);
+    return call;
+}
+
+static int launch_put(const tile_emu_symbol *s, Launch l, void **arguments, void *stream) {
     Stream *to = stream_of(stream);
     s->run(NULL);
-    l.machine = described;
-    l.call = malloc(described_bytes + 1);
+    l.facts = described;
+    if (l.facts->cluster > EMU_PLACES || l.ngroups % l.facts->cluster) return E_INVALID;
+    l.call = call_copy(l.facts, arguments);
     l.device = to ? to->device : 0;
-    if (to && l.call) memcpy(l.call, argument, described_bytes);
     if (to && l.call && stream_put(to, &(Command){.launch = l})) return 0;
     free(l.call);
     return E_NOMEM;
@@ -312,7 +325,7 @@ int tile_emu_launch(void *function, unsigned gx, unsigned gy, unsigned gz, unsig
                 .lds_bytes = lds};
     if (extra || l.threads < 1 || l.threads > EMU_THREADS) return E_INVALID;
     engine_enter();
-    return leave_with(launch_put(s, l, arguments[0], stream));
+    return leave_with(launch_put(s, l, arguments, stream));
 }
 
 int tile_emu_error_text(int error, const char **text) {

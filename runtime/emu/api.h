@@ -5,10 +5,12 @@
 #include "device/tile_image.h"
 
 #include <stddef.h>
+#include <stdint.h>
 
 int tile_emu_init(unsigned flags);
 int tile_emu_device_count(int *);
 int tile_emu_device_name(char *, int bytes, int device);
+int tile_emu_device_attribute(int *, int attribute, int device);
 int tile_emu_device_bus(char *, int bytes, int device);
 int tile_emu_device_by_bus(int *device, const char *);
 int tile_emu_peer_can(int *, int device, int peer);
@@ -31,6 +33,9 @@ int tile_emu_module_load(void **, const void *image);
 int tile_emu_module_unload(void *);
 int tile_emu_function_get(void **, void *module, const char *);
 int tile_emu_function_set(void *, int attribute, int value);
+int tile_emu_map_encode(void *map, int type, unsigned rank, void *base, const uint64_t *dim, const uint64_t *stride,
+                        const unsigned *box, const unsigned *step, int interleave, int swizzle, int promotion,
+                        int fill);
 int tile_emu_launch(void *, unsigned gx, unsigned gy, unsigned gz, unsigned x, unsigned y, unsigned z, unsigned lds,
                     void *stream, void **arguments, void **extra);
 int tile_emu_stream_create(void **, unsigned flags);

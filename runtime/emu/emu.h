@@ -57,25 +57,55 @@ Snapshot *snapshot_join(Snapshot *, Snapshot *); /* takes the first's place */
 
 /* ---- history.c: who touched a byte ---- */
 
-/* LOOK, ATOMIC: of words, and sums: they do not disturb each other. */
-typedef enum { TOUCH_READ, TOUCH_STORE, TOUCH_LOOK, TOUCH_ATOMIC } TouchKind;
+/* Of global memory; LOOK, ATOMIC: of words, and sums: they do not disturb each other. Of LDS by threads (LDS_), and by
+   copies and products that go on by themselves (ASYNC_). */
+typedef enum {
+    TOUCH_READ,
+    TOUCH_STORE,
+    TOUCH_LOOK,
+    TOUCH_ATOMIC,
+    TOUCH_LDS_READ,
+    TOUCH_LDS_STORE,
+    TOUCH_ASYNC_READ,
+    TOUCH_ASYNC_STORE
+} TouchKind;
 
-/* One access: at a time of a wave of the workgroup at a place. */
+enum { LANE_SEVERAL = UINT8_MAX };
+
+/* One access: at a time of a wave of the workgroup at a place; of LDS, at a time of an actor (cluster.h). */
 typedef struct {
     uint64_t tick;
-    uint8_t place, wave, kind;
+    uint16_t actor;
+    uint8_t place, lane, kind;
 } Touch;
 
 typedef uint32_t History; /* a number: equal ones are the same history */
-enum { HISTORY_NONE, HISTORY_HOST, HISTORY_FIRST };
+enum { HISTORY_NONE, HISTORY_HOST, HISTORY_FIRST, HISTORY_MEMO = 1024, HISTORY_SAME = 4096 };
+
+/* The last answers: what follows on a history at a time of a wave. */
+typedef struct {
+    History from, to;
+    Touch by, other;
+} HistoryMemo;
+
+/* Those of some memory. */
+typedef struct {
+    struct {
+        uint32_t at, n;
+    } * past;                /* of each: its touches */
+    uint32_t first, n, room; /* numbers from first on; others have no touches */
+    Touch *touch;
+    uint32_t used, touches; /* room for so many */
+    HistoryMemo memo[HISTORY_MEMO];
+    History same[HISTORY_SAME]; /* by their touches: the last ones */
+} Histories;
 
 /* The history after this access of the wave that runs. *other: what it is not ordered after; kind UINT8_MAX: nothing.
  */
-History history_next(History, TouchKind, Touch *other);
-uint32_t history_count(void);
-void history_forget(void);
+History history_next(Histories *, History, const Touch *by, Touch *other);
+void history_forget(Histories *);
 
-/* ---- memory.c: allocations and LDS ---- */
+/* ---- memory.c: allocations ---- */
 
 typedef struct Block {
     struct Block *next;
@@ -86,30 +116,35 @@ typedef struct Block {
     History *history; /* of each byte */
 } Block;
 
-/* Which threads touched a byte since the last barrier. */
-typedef struct {
-    uint32_t epoch;
-    int32_t writer; /* -1: none */
-    int32_t reader; /* -1: none, -2: several */
-} LdsTouch;
-
-typedef struct {
-    char *base;
-    size_t bytes, room;
-    LdsTouch *touch;
-    uint32_t epoch;
-} Lds;
-
 void *memory_alloc(size_t bytes, int device, bool shared); /* poisoned; NULL: no memory */
 bool memory_free(void *base);
 Block *memory_find(const void *p);            /* the block that begins nearest at or before p; NULL: none */
 void memory_by_host(void *, size_t, History); /* HISTORY_HOST: the host wrote it */
 void memory_forget(void);                     /* every byte's history but whether it was written */
+uint32_t memory_histories(void);              /* how many there are */
 Block *memory_covered(const char *p, size_t bytes, bool store); /* an error where it is not all in one block */
 void global_check(const char *p, size_t bytes, TouchKind, const char *value);
+void global_touch(const char *p, size_t bytes, TouchKind, const char *value); /* the same at any address */
 void memory_check_own(const char *p); /* a sum of this device alone goes there */
+/* An error where they are not all in `memory` of so many bytes. */
+void check_range(const char *p, size_t bytes, const char *base, size_t size, const char *memory, bool store);
+/* The same, and where the address is no multiple of their number. */
+void check_place(const char *p, size_t bytes, const char *base, size_t size, const char *memory, bool store);
+
+/* ---- lds.c: memory of a workgroup ---- */
+
+typedef struct {
+    char *base;
+    size_t bytes, room;
+    History *history; /* of each byte */
+    Histories *all;
+} Lds;
+
 bool lds_open(Lds *, size_t bytes);
-void lds_check(const char *p, size_t bytes, bool store, const char *value);
+void lds_forget(Lds *); /* all accesses so far are ordered before what follows */
+void lds_check(const char *p, size_t bytes, bool store, const char *value); /* by the thread that runs, to its own */
+/* By the thread or what it begins. value: what is stored; NULL: nobody knows. */
+void lds_touch(Lds *, size_t at, size_t bytes, const Touch *by, const char *value);
 
 /* ---- fences.c, words.c ---- */
 
@@ -140,24 +175,34 @@ void words_forget(const char *base, size_t bytes); /* NULL: all */
 
 /* ---- group.c: a workgroup that is on a device ---- */
 
-typedef enum { LANE_READY, LANE_SYNC, LANE_WAVE, LANE_DONE } LaneState;
-typedef enum { WAVE_SHUFFLE, WAVE_MULTIPLY } WaveKind;
+/* SYNC: at the workgroup's barrier; MEET: at an operation of its wave or more of them; BAR: at `on`, a barrier of some
+   threads, of LDS or of the cluster. */
+typedef enum { LANE_READY, LANE_SYNC, LANE_MEET, LANE_BAR, LANE_DONE } LaneState;
 
-/* What a lane brings to an operation of its wave. */
-typedef struct {
-    WaveKind kind;
+/* What a lane brings to an operation of `size` lanes; the last one that comes does the work of all. */
+typedef struct MeetArg {
+    void (*work)(int first, int size); /* equal in all, like op */
+    int size;
+    const void *op;
     uint32_t value;
     int from;
-    const tile_emu_matrix *op;
     void *d;
     const void *a, *b;
-} WaveArg;
+    uint64_t operand[2];
+} MeetArg;
 
 typedef struct {
     Fiber *fiber;
     LaneState state;
     bool touched, followed; /* global memory; the launches before */
-    WaveArg arg;
+    MeetArg arg;
+    const void *on;
+    struct LaneCopies *copies; /* copies.c */
+    uint64_t met;              /* phases of the cluster's barrier when it arrived there, and one */
+    bool fenced;               /* what it wrote to registers is for products */
+    int rows;                  /* of its next product that count; 0: all */
+    uint32_t fence;            /* what its wave knew at this time, it has fenced and told nobody; 0: nothing */
+    int stores, committed;     /* stores by tiles that it has not waited for, all and in groups */
 } Lane;
 
 typedef struct {
@@ -168,9 +213,13 @@ typedef struct {
 
 typedef struct Launch Launch;
 
-typedef struct {
+typedef struct Cluster Cluster;
+
+typedef struct Group {
     Launch *launch; /* NULL: the place is free */
     int64_t number;
+    Cluster *cluster; /* and its rank in it */
+    int rank;
     int place;        /* of all devices */
     int thread, wave; /* that run */
     int waiting;      /* at the barrier */
@@ -191,27 +240,35 @@ typedef struct {
 
 extern Group *emu; /* the workgroup whose thread runs */
 
-bool group_begin(Group *, Launch *, int64_t number);
+bool group_begin(Group *, Launch *, int64_t number, Cluster *, int rank);
 bool group_turn(Group *); /* true: it has ended */
 void group_end(Group *);
 int group_waves(void);
+int group_lanes(void); /* of a wave */
 void group_pass_time(void);
-void group_yield(bool polling); /* others may run before the thread goes on */
+Lane *lane_now(void);
+void lane_wait(LaneState, const void *on); /* until it is woken */
+void lane_wake(Group *, int thread);
+void lanes_wake(Group *, const void *on); /* all that wait there */
+void lanes_meet(MeetArg);                 /* returns when all have come and the work is done */
+void follow_check(void);                  /* global memory is touched */
+void group_yield(bool polling);           /* others may run before the thread goes on */
 void emu_fail(const char *format, ...)
     __attribute__((format(printf, 1, 2))); /* of the thread that runs: does not return */
 
 /* ---- matrix.c ---- */
 
-void matrix_multiply(const tile_emu_matrix *, const WaveArg *arg[], int lanes);
+void matrix_multiply(const tile_emu_matrix *, const MeetArg *arg[], int lanes);
+double matrix_value(tile_emu_elem, const void *, int i);
 
 /* ---- engine.c: the thread that runs everything ---- */
 
 struct Launch {
     const char *kernel;
     void (*run)(const void *call);
-    const tile_emu_machine *machine;
+    const tile_emu_kernel *facts;
     void *call;
-    int64_t ngroups;
+    int64_t ngroups; /* a multiple of the cluster */
     int threads, device;
     size_t lds_bytes;
     int64_t begun, ended;        /* workgroups */
@@ -239,10 +296,10 @@ typedef struct {
 } Device;
 
 typedef struct Event {
-    bool failed;           /* the stream of the last record had failed by then */
-    int pending;           /* records that streams have not come to */
-    int followers;         /* commands that wait for it */
-    uint64_t done;         /* records that streams have come to */
+    bool failed;   /* the stream of the last record had failed by then */
+    int pending;   /* records that streams have not come to */
+    int followers; /* commands that wait for it */
+    uint64_t done; /* records that streams have come to */
     uint64_t ns;
     Clock clock;
 } Event;
@@ -271,7 +328,7 @@ void stream_close(Stream *);
 bool stream_put(Stream *, const Command *);   /* false: no memory */
 bool stream_wait(Stream *);                   /* until all is done; false: a kernel made a mistake */
 bool streams_advance(void);                   /* ends and begins what comes next; false: nothing to do */
-int streams_launches(Launch *to[], int room); /* that could have another workgroup run */
+int streams_launches(Launch *to[], int room); /* that could have another cluster of workgroups run */
 void streams_drop(void);
 
 #pragma GCC visibility pop

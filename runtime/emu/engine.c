@@ -1,6 +1,6 @@
 /* engine.c: the thread that runs the workgroups of all devices, in turns. Which one is next, where it is put and when
    its turn ends are drawn from TILE_EMU_SEED; one that waits for others gives its turn away. */
-#include "emu.h"
+#include "cluster.h"
 
 #include <pthread.h>
 #include <sched.h>
@@ -89,20 +89,26 @@ static Group *place_free(const Launch *l) {
     return any;
 }
 
-/* A random order of all workgroups: i times an odd step, shifted, within a power of two. */
+/* A random order of all clusters: i times an odd step, shifted, within a power of two. */
 static int64_t launch_next(Launch *l) {
-    uint64_t size = 1, number;
-    while (size < (uint64_t)l->ngroups) size *= 2;
+    int each = l->facts->cluster;
+    uint64_t size = 1, number, all = (uint64_t)(l->ngroups / each);
+    while (size < all) size *= 2;
     do number = (l->tried++ * l->step + l->shift) & (size - 1);
-    while (number >= (uint64_t)l->ngroups);
-    l->begun++;
-    return (int64_t)number;
+    while (number >= all);
+    l->begun += each;
+    return (int64_t)number * each;
 }
 
-static Group *launch_group(Launch *l) {
-    Group *g = place_free(l);
-    if (!g) return NULL;
-    if (group_begin(g, l, launch_next(l))) return g;
+/* The first of as many as meet; NULL: the device has no room for all. */
+static Group *launch_groups(Launch *l) {
+    Group *place[EMU_PLACES];
+    int n = 0, all = l->facts->cluster;
+    for (; n < all && (place[n] = place_free(l)); n++) place[n]->launch = l;
+    bool room = n == all;
+    while (n) place[--n]->launch = NULL;
+    if (!room) return NULL;
+    if (cluster_begin(l, place, launch_next(l))) return place[0];
     engine_mistake("the emulator has no memory for a workgroup");
     return NULL;
 }
@@ -124,7 +130,7 @@ static Group *group_choose(void) {
     int nready = groups_find(ready, false), npolling = groups_find(polling, true);
     int nlaunch = streams_launches(launch, ROOM);
     if (nlaunch && (!nready || engine_random() % 16 == 0))
-        fresh = launch_group(launch[engine_random() % (uint64_t)nlaunch]);
+        fresh = launch_groups(launch[engine_random() % (uint64_t)nlaunch]);
     engine.idle = nready || fresh ? 0 : engine.idle + 1;
     if (fresh) return fresh;
     int seldom = engine.last && engine.last->yields ? 2 : 8;
@@ -146,16 +152,13 @@ static void mistake_handle(void) {
     streams_drop();
     words_forget(NULL, 0);
     memory_forget();
-    history_forget();
     engine.failed = false;
 }
 
 /* Histories are forgotten when there are too many: best while nothing runs. */
 static void histories_bound(bool works) {
     enum { MANY = 1 << 19, TOO_MANY = 1 << 22 };
-    if (history_count() < (works ? TOO_MANY : MANY)) return;
-    memory_forget();
-    history_forget();
+    if (memory_histories() >= (works ? TOO_MANY : MANY)) memory_forget();
 }
 
 /* Others may take the lock; nobody burns the processor where all wait for what the host is still to give. */

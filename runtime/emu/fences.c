@@ -44,7 +44,7 @@ bool known_raise(uint64_t *known, uint64_t to) {
 }
 
 static bool is_same_l2(int place) {
-    int chiplets = emu->launch->machine->chiplets;
+    int chiplets = emu->launch->facts->machine.chiplets;
     return place / EMU_PLACES == emu->place / EMU_PLACES && place % chiplets == emu->place % chiplets;
 }
 

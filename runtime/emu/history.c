@@ -3,49 +3,60 @@
    the history that it conflicts with: by a barrier within the workgroup, else by what its wave knows. After FastTrack
    (Flanagan and Freund, PLDI 2009), with sets of readers instead of vector clocks, and with stores that count only once
    the reader's device sees them. */
-#include "emu.h"
+#include "cluster.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST = 32 /* touches that one history remembers: of more, the last */, MEMO = 1024 };
+enum { MOST = 32 /* touches that one history remembers: of more, the last */ };
 
-typedef struct {
-    int n;
-    Touch touch[];
-} Past;
-
-/* The last answers: what follows on a history at a time of a wave. */
-typedef struct {
-    History from, to;
-    Touch by, other;
-} Memo;
-
-static struct {
-    Past **past;
-    uint32_t n, room;
-    Memo memo[MEMO];
-} histories = {.n = HISTORY_FIRST};
-
-uint32_t history_count(void) { return histories.n; }
-
-void history_forget(void) {
-    for (uint32_t i = HISTORY_FIRST; i < histories.n; i++) free(histories.past[i]);
-    histories.n = HISTORY_FIRST;
-    memset(histories.memo, 0, sizeof histories.memo);
+void history_forget(Histories *h) {
+    h->first += h->n;
+    h->n = h->used = 0;
+    memset(h->memo, 0, sizeof h->memo);
 }
 
-static History history_add(const Past *p) {
-    if (histories.n >= histories.room) {
-        histories.room = histories.room * 2 + 1024;
-        histories.past = realloc(histories.past, histories.room * sizeof *histories.past);
-        if (!histories.past) emu_fail("finds no memory in the emulator");
-    }
-    size_t bytes = sizeof *p + (size_t)p->n * sizeof *p->touch;
-    Past *copy = malloc(bytes);
-    if (!copy) emu_fail("finds no memory in the emulator");
-    histories.past[histories.n] = memcpy(copy, p, bytes);
-    return histories.n++;
+static void *grown(void *p, uint32_t *room, size_t each) {
+    *room = *room * 2 + 1024;
+    p = realloc(p, *room * each);
+    if (!p) emu_fail("finds no memory in the emulator");
+    return p;
+}
+
+static bool is_known(const Histories *h, History x) { return x >= h->first && x - h->first < h->n; }
+
+static bool is_same(const Touch *a, const Touch *b) {
+    return a->tick == b->tick && a->actor == b->actor && a->place == b->place && a->lane == b->lane &&
+           a->kind == b->kind;
+}
+
+static bool is_all_same(const Histories *h, History x, const Touch *touch, int n) {
+    if (!is_known(h, x) || h->past[x - h->first].n != (uint32_t)n) return false;
+    for (int i = 0; i < n; i++)
+        if (!is_same(&h->touch[h->past[x - h->first].at + (uint32_t)i], &touch[i])) return false;
+    return true;
+}
+
+/* Where one of these touches is looked for. */
+static History *place_of(Histories *h, const Touch *touch, int n) {
+    uint64_t key = (uint64_t)n;
+    for (int i = 0; i < n; i++)
+        key = (key ^ touch[i].tick ^ (uint64_t)touch[i].actor << 40 ^ (uint64_t)touch[i].lane << 32 ^
+               (uint64_t)touch[i].kind << 56) *
+              0x9e3779b97f4a7c15u;
+    return &h->same[key >> 32 & (HISTORY_SAME - 1)];
+}
+
+static History history_add(Histories *h, const Touch *touch, int n) {
+    History *same = place_of(h, touch, n);
+    if (is_all_same(h, *same, touch, n)) return *same;
+    if (h->n == h->room) h->past = grown(h->past, &h->room, sizeof *h->past);
+    if (h->used + MOST > h->touches) h->touch = grown(h->touch, &h->touches, sizeof *h->touch);
+    memcpy(h->touch + h->used, touch, (size_t)n * sizeof *touch);
+    h->past[h->n].at = h->used;
+    h->past[h->n].n = (uint32_t)n;
+    h->used += (uint32_t)n;
+    return *same = h->first + h->n++;
 }
 
 /* ---- order ---- */
@@ -56,9 +67,10 @@ static uint64_t known_of(const Clock *c, const Touch *t) {
     return t->place / EMU_PLACES == emu->place / EMU_PLACES ? k->near : k->far;
 }
 
-static bool is_ordered(const Touch *t) {
+static bool is_ordered(const Touch *t, const Touch *by) {
     int wave = emu->wave;
-    if (t->place == emu->place && t->tick >= emu->start) return t->wave == wave || t->tick <= emu->synced;
+    if (t->kind >= TOUCH_LDS_READ) return order_knows(t, by);
+    if (t->place == emu->place && t->tick >= emu->start) return t->actor == wave || t->tick <= emu->synced;
     if (t->tick <= known_of(&emu->known, t)) return true;
     const Clock *acquired = talk_acquired(wave);
     return acquired && t->tick <= known_of(acquired, t);
@@ -70,48 +82,59 @@ static const int conflicts[] = {
     [TOUCH_READ] = 1 << TOUCH_STORE | 1 << TOUCH_ATOMIC,
     [TOUCH_ATOMIC] = 1 << TOUCH_STORE | 1 << TOUCH_READ,
     [TOUCH_STORE] = 1 << TOUCH_LOOK | 1 << TOUCH_READ | 1 << TOUCH_ATOMIC | 1 << TOUCH_STORE,
+    [TOUCH_LDS_READ] = 1 << TOUCH_LDS_STORE | 1 << TOUCH_ASYNC_STORE,
+    [TOUCH_LDS_STORE] = 1 << TOUCH_LDS_READ | 1 << TOUCH_LDS_STORE | 1 << TOUCH_ASYNC_READ | 1 << TOUCH_ASYNC_STORE,
+    [TOUCH_ASYNC_READ] = 1 << TOUCH_LDS_STORE | 1 << TOUCH_ASYNC_STORE,
+    [TOUCH_ASYNC_STORE] = 1 << TOUCH_LDS_READ | 1 << TOUCH_LDS_STORE | 1 << TOUCH_ASYNC_READ | 1 << TOUCH_ASYNC_STORE,
 };
 
 static bool is_conflict(const Touch *a, const Touch *b) { return conflicts[a->kind] >> b->kind & 1; }
 
+static bool is_store(const Touch *t) {
+    return t->kind == TOUCH_STORE || t->kind == TOUCH_LDS_STORE || t->kind == TOUCH_ASYNC_STORE;
+}
+
 /* Whoever comes after `by` comes after t too, and conflicts with by where it conflicts with t. */
 static bool is_covered(const Touch *t, const Touch *by) {
-    return by->kind == TOUCH_STORE || (!(conflicts[t->kind] & ~conflicts[by->kind]) && is_ordered(t));
+    return is_store(by) || (!(conflicts[t->kind] & ~conflicts[by->kind]) && is_ordered(t, by));
 }
 
-static bool is_same(const Touch *a, const Touch *b) {
-    return a->tick == b->tick && a->place == b->place && a->wave == b->wave && a->kind == b->kind;
+/* Lanes of a wave at the same time are remembered together. */
+static bool touch_joins(Touch *last, const Touch *by) {
+    Touch alike = *by;
+    alike.lane = last->lane;
+    if (!is_same(last, &alike)) return false;
+    last->lane = LANE_SEVERAL;
+    return true;
 }
 
-static History history_work(History from, Touch by, Touch *other) {
-    static const Past none;
-    struct {
-        Past past;
-        Touch touch[MOST + 1];
-    } next = {0};
-    const Past *past = from < HISTORY_FIRST ? &none : histories.past[from];
-    Touch *to = next.past.touch;
-    int n = 0;
+static History history_work(Histories *h, History from, const Touch *by, Touch *other) {
+    Touch to[MOST + 1];
+    bool known = is_known(h, from);
+    const Touch *past = known ? h->touch + h->past[from - h->first].at : NULL;
+    int past_n = known ? (int)h->past[from - h->first].n : 0, n = 0;
     *other = (Touch){.kind = UINT8_MAX};
-    if (past->n && is_same(&past->touch[past->n - 1], &by)) return from;
-    for (int i = 0; i < past->n; i++) {
-        const Touch *t = &past->touch[i];
-        if (is_conflict(t, &by) && !is_ordered(t)) *other = *t;
-        if (!is_covered(t, &by)) to[n++] = *t;
+    if (past_n && is_same(&past[past_n - 1], by)) return from;
+    for (int i = 0; i < past_n; i++) {
+        const Touch *t = &past[i];
+        if (is_conflict(t, by) && !is_ordered(t, by)) *other = *t;
+        if (!is_covered(t, by)) to[n++] = *t;
+    }
+    if (n && touch_joins(&to[n - 1], by)) {
+        if (n == past_n && past[n - 1].lane == LANE_SEVERAL) return from;
+        return history_add(h, to, n);
     }
     if (n == MOST) memmove(to, to + 1, (size_t)--n * sizeof *to);
-    to[n++] = by;
-    next.past.n = n;
-    return history_add(&next.past);
+    to[n++] = *by;
+    return history_add(h, to, n);
 }
 
-History history_next(History from, TouchKind kind, Touch *other) {
-    int wave = emu->wave;
-    Touch by = {emu->tick + (wave > 0), (uint8_t)emu->place, (uint8_t)wave, (uint8_t)kind};
-    Memo *m = &histories.memo[(from * 2654435761u + (uint32_t)(wave * 4) + kind) % MEMO];
-    if (m->from != from || !is_same(&m->by, &by)) {
-        History to = history_work(from, by, other);
-        *m = (Memo){from, to, by, *other};
+History history_next(Histories *h, History from, const Touch *by, Touch *other) {
+    uint32_t key = from * 2654435761u + by->actor * 40503u + by->lane * 7u + by->kind;
+    HistoryMemo *m = &h->memo[key % HISTORY_MEMO];
+    if (m->from != from || !is_same(&m->by, by)) {
+        History to = history_work(h, from, by, other);
+        *m = (HistoryMemo){from, to, *by, *other};
     }
     *other = m->other;
     return m->to;

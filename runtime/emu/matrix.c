@@ -62,7 +62,7 @@ static float f16_value(uint16_t x) {
     return x & 0x8000 ? -size : size;
 }
 
-static double value_at(tile_emu_elem e, const void *p, int i) {
+double matrix_value(tile_emu_elem e, const void *p, int i) {
     switch (e) {
     case TILE_EMU_F64: return ((const double *)p)[i];
     case TILE_EMU_F32: return ((const float *)p)[i];
@@ -90,12 +90,12 @@ enum { MOST = 32, DEEPEST = 128 };
 
 typedef double Matrix[MOST][DEEPEST]; /* rows (columns of B), k */
 
-static void gather(const tile_emu_matrix *op, bool right, const WaveArg *arg[], int lanes, Matrix to) {
+static void gather(const tile_emu_matrix *op, bool right, const MeetArg *arg[], int lanes, Matrix to) {
     int rows = right ? op->n : op->m, each = rows * op->k / lanes;
     for (int lane = 0; lane < lanes; lane++)
         for (int e = 0; e < each; e++) {
             Place p = operand(op, right, lane, e);
-            to[p.row][p.k] = value_at(right ? op->b : op->a, right ? arg[lane]->b : arg[lane]->a, e);
+            to[p.row][p.k] = matrix_value(right ? op->b : op->a, right ? arg[lane]->b : arg[lane]->a, e);
         }
 }
 
@@ -105,7 +105,7 @@ static double product(const double *a, const double *b, int k) {
     return sum;
 }
 
-void matrix_multiply(const tile_emu_matrix *op, const WaveArg *arg[], int lanes) {
+void matrix_multiply(const tile_emu_matrix *op, const MeetArg *arg[], int lanes) {
     Matrix a, b;
     int each = op->m * op->n / lanes;
     gather(op, false, arg, lanes, a);

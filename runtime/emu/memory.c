@@ -1,13 +1,16 @@
-/* memory.c: the emulator's global memory and LDS: what an access may touch, and whether it is ordered after what others
-   did there. */
+/* memory.c: the emulator's global memory: what an access may touch, and whether it is ordered after what others did
+   there. */
 #include "emu.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { POISON = 0xff, NOBODY = -1, SEVERAL = -2, GAP = 4096 /* between blocks: what misses one a little hits none */ };
+enum { POISON = 0xff, GAP = 4096 /* between blocks: what misses one a little hits none */ };
 
 static Block *blocks; /* of all devices; the last one found first */
+static Histories histories = {.first = HISTORY_FIRST};
+
+uint32_t memory_histories(void) { return histories.n; }
 
 void *memory_alloc(size_t bytes, int device, bool shared) {
     Block *b = calloc(1, sizeof *b);
@@ -64,23 +67,28 @@ void memory_by_host(void *p, size_t bytes, History history) {
 void memory_forget(void) {
     for (Block *b = blocks; b; b = b->next)
         for (size_t i = 0; i < b->bytes; i++) b->history[i] = b->history[i] ? HISTORY_HOST : HISTORY_NONE;
+    history_forget(&histories);
 }
 
 /* ---- checks ---- */
 
-static void check_place(const char *p, size_t bytes, const char *base, size_t size, const char *memory, bool store) {
-    const char *verb = store ? "writes" : "reads";
+static const char *verb(bool store) { return store ? "writes" : "reads"; }
+
+void check_range(const char *p, size_t bytes, const char *base, size_t size, const char *memory, bool store) {
     if (!base || p < base || (size_t)(p - base) + bytes > size)
-        emu_fail("%s %zu bytes at byte %td of %s of %zu bytes", verb, bytes, base ? p - base : 0, memory, size);
+        emu_fail("%s %zu bytes at byte %td of %s of %zu bytes", verb(store), bytes, base ? p - base : 0, memory, size);
+}
+
+void check_place(const char *p, size_t bytes, const char *base, size_t size, const char *memory, bool store) {
+    check_range(p, bytes, base, size, memory, store);
     if ((uintptr_t)p % bytes)
-        emu_fail("%s %zu bytes at byte %td of %s: no multiple of %zu", verb, bytes, p - base, memory, bytes);
+        emu_fail("%s %zu bytes at byte %td of %s: no multiple of %zu", verb(store), bytes, p - base, memory, bytes);
 }
 
 static void check_device(const Block *b, bool store) {
     int here = emu->launch->device;
     if (b->device >= 0 && b->device != here && !(device_of(here)->peers >> b->device & 1))
-        emu_fail("%s memory of device %d, which device %d has no access to", store ? "writes" : "reads", b->device,
-                 here);
+        emu_fail("%s memory of device %d, which device %d has no access to", verb(store), b->device, here);
 }
 
 static void touch_report(size_t at, TouchKind kind, const Touch *other) {
@@ -88,7 +96,7 @@ static void touch_report(size_t at, TouchKind kind, const Touch *other) {
     static const char *const then[] = {"read", "wrote", "looked at", "changed"};
     if (other->place == emu->place && other->tick >= emu->start)
         emu_fail("%s byte %zu of a block, which wave %d of its workgroup %s before, with nothing between", now[kind],
-                 at, other->wave, then[other->kind]);
+                 at, other->actor, then[other->kind]);
     int device = other->place / EMU_PLACES;
     if (device != emu->place / EMU_PLACES)
         emu_fail("%s byte %zu of a block, which device %d %s before, with nothing between", now[kind], at, device,
@@ -103,7 +111,8 @@ static size_t touch_alike(Block *b, size_t at, size_t n, TouchKind kind, const c
     History *h = &b->history[at], from = *h;
     if (from == HISTORY_NONE && kind != TOUCH_STORE)
         emu_fail("reads byte %zu of a block of %zu bytes, which nothing wrote", at, b->bytes);
-    History to = history_next(from, kind, &other);
+    Touch by = {emu->tick + (emu->wave > 0), (uint16_t)emu->wave, (uint8_t)emu->place, 0, (uint8_t)kind};
+    History to = history_next(&histories, from, &by, &other);
     size_t i = 0;
     for (; i < n && h[i] == from; i++) {
         h[i] = to;
@@ -114,12 +123,12 @@ static size_t touch_alike(Block *b, size_t at, size_t n, TouchKind kind, const c
 
 Block *memory_covered(const char *p, size_t bytes, bool store) {
     Block *b = memory_find(p);
-    check_place(p, bytes, b ? b->base : NULL, b ? b->bytes : 0, "a block", store);
+    check_range(p, bytes, b ? b->base : NULL, b ? b->bytes : 0, "a block", store);
     check_device(b, store);
     return b;
 }
 
-void global_check(const char *p, size_t bytes, TouchKind kind, const char *value) {
+void global_touch(const char *p, size_t bytes, TouchKind kind, const char *value) {
     Block *b = memory_covered(p, bytes, kind == TOUCH_STORE || kind == TOUCH_ATOMIC);
     Wave *w = &emu->waves[emu->wave];
     if (!w->undrained) w->undrained = emu->tick;
@@ -127,64 +136,15 @@ void global_check(const char *p, size_t bytes, TouchKind kind, const char *value
     for (size_t i = 0; i < bytes;) i += touch_alike(b, at + i, bytes - i, kind, value ? value + i : NULL);
 }
 
+void global_check(const char *p, size_t bytes, TouchKind kind, const char *value) {
+    const Block *b = memory_find(p);
+    check_place(p, bytes, b ? b->base : NULL, b ? b->bytes : 0, "a block", kind == TOUCH_STORE || kind == TOUCH_ATOMIC);
+    global_touch(p, bytes, kind, value);
+}
+
 /* Machines drop such sums there, or order them only among workgroups of one device. */
 void memory_check_own(const char *p) {
     const Block *b = memory_find(p);
     if (b->shared)
         emu_fail("adds to byte %td of a block that other devices address, for this device alone", p - b->base);
-}
-
-/* ---- LDS ---- */
-
-/* Room grows with what launches want. */
-bool lds_open(Lds *l, size_t bytes) {
-    if (bytes > l->room || !l->base) {
-        free(l->base);
-        free(l->touch);
-        l->room = bytes;
-        l->base = aligned_alloc(256, (bytes + 256) / 256 * 256);
-        l->touch = calloc(bytes + 1, sizeof *l->touch);
-    }
-    if (!l->base || !l->touch) return l->room = 0, false;
-    l->bytes = bytes;
-    l->epoch++;
-    if (bytes) memset(l->base, POISON, bytes);
-    return true;
-}
-
-static bool is_other(int32_t last, int who) { return last != NOBODY && last != who; }
-
-/* The one that this access races with, or NOBODY. */
-static int lds_conflict(const LdsTouch *t, uint32_t epoch, int who, bool store, bool same) {
-    if (t->epoch != epoch || (store && same)) return NOBODY;
-    if (is_other(t->writer, who)) return t->writer;
-    return store && is_other(t->reader, who) ? t->reader : NOBODY;
-}
-
-static void lds_note(LdsTouch *t, uint32_t epoch, int who, bool store) {
-    if (t->epoch != epoch) *t = (LdsTouch){epoch, NOBODY, NOBODY};
-    if (store)
-        t->writer = who;
-    else
-        t->reader = is_other(t->reader, who) ? SEVERAL : who;
-}
-
-static void lds_report(const LdsTouch *t, int other, bool store, size_t at) {
-    const char *now = store ? "writes" : "reads";
-    if (other == SEVERAL)
-        emu_fail("%s byte %zu of LDS, which several threads read before, with nothing between", now, at);
-    emu_fail("%s byte %zu of LDS, which thread %d %s before, with nothing between", now, at, other,
-             other == t->writer ? "wrote" : "read");
-}
-
-void lds_check(const char *p, size_t bytes, bool store, const char *value) {
-    Lds *l = &emu->lds;
-    check_place(p, bytes, l->base, l->bytes, "LDS", store);
-    size_t at = (size_t)(p - l->base);
-    for (size_t i = 0; i < bytes; i++) {
-        LdsTouch *t = &l->touch[at + i];
-        int other = lds_conflict(t, l->epoch, emu->thread, store, value && value[i] == p[i]);
-        if (other != NOBODY) lds_report(t, other, store, at + i);
-        lds_note(t, l->epoch, emu->thread, store);
-    }
 }

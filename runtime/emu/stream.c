@@ -71,13 +71,14 @@ static void command_drop(Stream *s) {
 
 static void launch_start(Launch *l, const Command *c, const Stream *s) {
     enum { THREADS = 2048 /* that a device holds */ };
-    int most = THREADS / l->threads < EMU_PLACES ? THREADS / l->threads : EMU_PLACES;
+    int most = THREADS / l->threads < EMU_PLACES ? THREADS / l->threads : EMU_PLACES, together = l->facts->cluster;
     l->begin = s->clock;
     known_join(&l->begin, &c->host);
     l->end = l->begin;
     l->step = engine_random() | 1;
     l->shift = engine_random();
-    l->resident = 1 + (int)(engine_random() % (uint64_t)most);
+    l->resident = together;
+    if (most > together) l->resident *= 1 + (int)(engine_random() % (uint64_t)(most / together));
 }
 
 static void event_record(Event *e, const Stream *s) {
@@ -114,7 +115,7 @@ int streams_launches(Launch *to[], int room) {
     int n = 0;
     for (Stream *s = streams; s && n < room; s = s->next) {
         Launch *l = s->first ? &s->first->launch : NULL;
-        if (l && l->begun < l->ngroups && l->begun - l->ended < l->resident) to[n++] = l;
+        if (l && l->begun < l->ngroups && l->begun - l->ended + l->facts->cluster <= l->resident) to[n++] = l;
     }
     return n;
 }

@@ -24,7 +24,7 @@ static int context_open(Gpu *g, int devices, int rank) {
     if (error) return gpu_fail(g, error, "opening the device");
     int code = gpu_enter(g);
     if (code) return code;
-    if (g->kind == GPU_CUDA) g->api.device_attribute(&g->multiprocessors, GPU_MULTIPROCESSORS, g->device);
+    if (g->api.device_attribute) g->api.device_attribute(&g->multiprocessors, GPU_MULTIPROCESSORS, g->device);
     error = g->api.stream_create(&g->stream, GPU_STREAM_NON_BLOCKING);
     return error ? gpu_fail(g, error, "making a stream") : TILE_OK;
 }

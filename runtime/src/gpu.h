@@ -142,7 +142,7 @@ typedef struct Gpu {
     GpuApi api;
     GpuKind kind;
     int device;
-    int multiprocessors;      /* CUDA */
+    int multiprocessors;      /* CUDA, the emulator */
     void *context, *stream;   /* stream: the mesh's own */
     void *aside, *done;       /* a stream for looks at the device while it runs; an event: all enqueued has ended */
     GpuShare control;         /* a tile_gpu_fault each */

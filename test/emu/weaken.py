@@ -15,6 +15,13 @@ SITES = [
     (re.compile(r"tile_release(_each)?\([^;]*\);"), ";"),
     (re.compile(r"TILE_SYSTEM"), "TILE_DEVICE"),
     (re.compile(r"tile_atomic_add_shared_"), "tile_atomic_add_"),
+    # of schedules: waits, arrivals, fences, phases
+    (re.compile(r"tile_(mbar_(wait|expect|arrive|arrive_at|init_done)|bar_(sync|arrive))\([^;]*\);"), ";"),
+    (re.compile(r"tile_(cluster_(sync|arrive|wait)|async_fence|wgmma_(fence|commit|wait\d)|tma_(commit|wait|wait_read))\([^;]*\);"), ";"),
+    (re.compile(r"tile_(copy_wait|copy_commit|wave_sync|behind)\([^;]*\);"), ";"),
+    (re.compile(r"phase = 1\b"), "phase = 0"),
+    (re.compile(r"\^= 1\b"), "^= 0"),
+    (re.compile(r"& 1\) \^ 1\b"), "& 1)"),
 ]
 
 

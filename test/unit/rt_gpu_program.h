@@ -25,8 +25,8 @@ typedef struct {
 static int64_t position(void) { return tile_emu_group() * THREADS + tile_emu_thread(); }
 
 static bool begin(const void *argument) {
-    static const tile_emu_machine machine = {.lanes = 64, .chiplets = 1};
-    return tile_emu_begin(argument, sizeof(Call), THREADS, &machine);
+    static const tile_emu_kernel kernel = {sizeof(Call), 0, THREADS, 1, {.lanes = 64, .chiplets = 1}};
+    return tile_emu_begin(argument, &kernel);
 }
 
 /* local = scale x, then y = local + 1 */

@@ -21,7 +21,7 @@ void tile_emu_multiply(const tile_emu_matrix *, void *, const void *, const void
 int64_t tile_emu_group(void) { return 0; }
 void tile_emu_sync(void) {}
 char *tile_emu_lds(size_t) { return memory; }
-bool tile_emu_begin(const void *, size_t, int, const tile_emu_machine *) { return false; }
+bool tile_emu_begin(const void *, const tile_emu_kernel *) { return false; }
 
 void tile_emu_check(const void *p, size_t bytes, int how, const void *) {
     if (count == accesses.size()) accesses.push_back({how, (int)bytes, {}});

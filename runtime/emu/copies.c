@@ -1,0 +1,294 @@
+/* copies.c: copies that threads begin and others or they themselves wait for: boxes of tensors to LDS, which end phases
+   of barriers there, and back; 16 bytes by a thread. What is copied to is poisoned at once; what is copied is read when
+   the copy arrives: at any time, at the latest when nothing else goes on, or when its thread waits for it. PTX ISA,
+   "cp.async.bulk.tensor", "cp.async"; CUDA driver API, cuTensorMapEncodeTiled. */
+#include "cluster.h"
+
+#include "api.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { POISON = 0xff, ROW = 128 /* bytes of a row of a box: swizzled by as many */ };
+
+/* What a tensor map holds here. */
+typedef struct EmuMap {
+    char *base;
+    uint64_t dim[3], stride[2]; /* fastest first; bytes from one to the next, of the others */
+    uint32_t box[3], bytes, rank;
+} EmuMap;
+
+int tile_emu_map_encode(void *map, int type, unsigned rank, void *base, const uint64_t *dim, const uint64_t *stride,
+                        const unsigned *box, const unsigned *step, int interleave, int swizzle, int promotion,
+                        int fill) {
+    enum { INVALID = 1, TYPES = 3, SWIZZLE_128B = 3, MOST = 256 };
+    EmuMap m = {.base = base, .bytes = 1u << type, .rank = rank};
+    (void)promotion;
+    if (type < 0 || type >= TYPES || rank < 2 || rank > 3 || interleave || swizzle != SWIZZLE_128B || fill)
+        return INVALID;
+    for (unsigned i = 0; i < rank; i++) {
+        m.dim[i] = dim[i];
+        m.box[i] = box[i];
+        if (i) m.stride[i - 1] = stride[i - 1];
+        if (!dim[i] || dim[i] > 1ull << 32 || !box[i] || box[i] > MOST || step[i] != 1) return INVALID;
+        if (i && (stride[i - 1] % 16 || stride[i - 1] >> 40)) return INVALID;
+    }
+    if ((uintptr_t)base % 16 || box[0] * m.bytes != ROW) return INVALID;
+    memset(map, 0, 128);
+    memcpy(map, &m, sizeof m);
+    return 0;
+}
+
+/* ---- boxes ---- */
+
+static uint32_t box_rows(const EmuMap *m) { return m->box[1] * (m->rank == 3 ? m->box[2] : 1); }
+
+/* The bytes of row r of the box that are in the tensor: where they are, how many, and how far into the row. */
+typedef struct {
+    char *at;
+    size_t bytes, in;
+} BoxRow;
+
+static BoxRow box_row(const Copy *c, uint32_t r) {
+    const EmuMap *m = c->map;
+    int64_t from = c->at[0], to = from + m->box[0], y = c->at[1] + (int64_t)(r % m->box[1]),
+            z = c->at[2] + (int64_t)(r / m->box[1]);
+    bool inside = y >= 0 && y < (int64_t)m->dim[1] && (m->rank == 2 || (z >= 0 && z < (int64_t)m->dim[2]));
+    int64_t first = from > 0 ? from : 0, last = to < (int64_t)m->dim[0] ? to : (int64_t)m->dim[0];
+    if (!inside || first >= last) return (BoxRow){0};
+    char *row = m->base + (uint64_t)y * m->stride[0] + (m->rank == 3 ? (uint64_t)z * m->stride[1] : 0);
+    return (BoxRow){row + first * m->bytes, (size_t)(last - first) * m->bytes, (size_t)(first - from) * m->bytes};
+}
+
+/* Where byte `in` of row r of a box is: 16 bytes change places within 128 by the address above these. */
+static size_t swizzled(const Group *g, uint32_t lds, uint32_t r, size_t in) {
+    uint32_t at = lds + r * ROW + (uint32_t)in;
+    return shared_at(g, at ^ (at >> 7 & 7) << 4, 1, false);
+}
+
+static void box_touch(const Copy *c, TouchKind kind) {
+    for (uint32_t r = 0; r < box_rows(c->map); r++) {
+        BoxRow row = box_row(c, r);
+        if (row.bytes) global_touch(row.at, row.bytes, kind, NULL);
+    }
+}
+
+static void load_arrives(const Copy *c) {
+    Group *g = c->bar->group;
+    for (uint32_t r = 0; r < box_rows(c->map); r++) {
+        char line[ROW] = {0};
+        BoxRow row = box_row(c, r);
+        if (row.bytes) memcpy(line + row.in, row.at, row.bytes);
+        for (size_t i = 0; i < ROW; i += 16) memcpy(g->lds.base + swizzled(g, c->lds, r, i), line + i, 16);
+    }
+    mbar_come(c->bar, 0, box_rows(c->map) * ROW);
+}
+
+static void store_arrives(const Copy *c) {
+    const Group *g = c->from;
+    for (uint32_t r = 0; r < box_rows(c->map); r++) {
+        char line[ROW];
+        BoxRow row = box_row(c, r);
+        for (size_t i = 0; i < ROW; i += 16) memcpy(line + i, g->lds.base + swizzled(g, c->lds, r, i), 16);
+        if (row.bytes) memcpy(row.at, line + row.in, row.bytes);
+    }
+}
+
+static void copy_arrive(Copy **link) {
+    Copy *c = *link;
+    *link = c->next;
+    if (c->store)
+        store_arrives(c);
+    else
+        load_arrives(c);
+    free(c->map);
+    free(c);
+}
+
+bool copies_arrive(Cluster *c) {
+    uint64_t n = 0;
+    Copy **link = &c->copies;
+    for (const Copy *i = c->copies; i; i = i->next) n++;
+    if (!n) return false;
+    for (n = engine_random() % n; n; n--) link = &(*link)->next;
+    copy_arrive(link);
+    return true;
+}
+
+void copies_drift(Cluster *c) {
+    while (c->copies && engine_random() % 4 == 0) copies_arrive(c);
+}
+
+static bool is_of(const Copy *c, const Group *g) { return c->store ? c->from == g : c->bar->group == g; }
+
+bool copies_are_left(const Cluster *c, const Group *g) {
+    for (const Copy *i = c->copies; i; i = i->next)
+        if (is_of(i, g)) return true;
+    return false;
+}
+
+void copies_drop(Group *g) {
+    for (Copy **link = &g->cluster->copies; *link;) {
+        Copy *c = *link;
+        if (!is_of(c, g)) {
+            link = &c->next;
+            continue;
+        }
+        *link = c->next;
+        free(c->map);
+        free(c);
+    }
+}
+
+/* ---- what begins them ---- */
+
+static void lds_take(Group *g, uint32_t lds, size_t bytes, const Touch *by) {
+    size_t at = shared_at(g, lds, bytes, by->kind != TOUCH_ASYNC_READ);
+    lds_touch(&g->lds, at, bytes, by, NULL);
+    if (by->kind != TOUCH_ASYNC_READ) memset(g->lds.base + at, POISON, bytes);
+}
+
+static void copy_begin(const Copy *given) {
+    Copy *c = malloc(sizeof *c);
+    EmuMap *map = malloc(sizeof *map);
+    if (!c || !map) emu_fail("finds no memory in the emulator");
+    *c = *given;
+    *map = *given->map;
+    c->map = map;
+    c->next = emu->cluster->copies;
+    emu->cluster->copies = c;
+}
+
+static void box_check(const EmuMap *m, int n, uint32_t lds) {
+    if ((int)m->rank != n) emu_fail("copies by %d coordinates of %u", n, m->rank);
+    if (lds % ROW) emu_fail("copies to or from address %u of LDS: no multiple of %d", lds, ROW);
+}
+
+static void load_begin(Copy c, Group *to, uint32_t bar, TouchKind uses) {
+    c.bar = mbar_at(to, bar, uses);
+    Touch by = order_touch_by(c.bar->actor, c.bar->phases + 1, TOUCH_ASYNC_STORE);
+    lds_take(to, c.lds, box_rows(c.map) * ROW, &by);
+    copy_begin(&c);
+}
+
+void tile_emu_tma_load(uint32_t to, const void *map, const int *at, int n, uint32_t bar, int mask) {
+    EmuMap m;
+    memcpy(&m, map, sizeof m);
+    Copy c = {.map = &m, .at = {at[0], at[1], n > 2 ? at[2] : 0}, .lds = to};
+    box_check(&m, n, to);
+    follow_check();
+    box_touch(&c, TOUCH_READ);
+    if (!mask) load_begin(c, emu, bar, TOUCH_ASYNC_READ);
+    for (int r = 0; mask >> r; r++)
+        if (mask >> r & 1) load_begin(c, cluster_group(r), bar, TOUCH_ASYNC_READ);
+}
+
+void tile_emu_tma_store(const void *map, const int *at, int n, uint32_t from) {
+    EmuMap m;
+    WaveView *w = order_wave();
+    memcpy(&m, map, sizeof m);
+    Copy c = {.map = &m,
+              .at = {at[0], at[1], n > 2 ? at[2] : 0},
+              .lds = from,
+              .store = true,
+              .from = emu,
+              .thread = emu->thread};
+    box_check(&m, n, from);
+    follow_check();
+    if (!w->stores) w->stores = order_actor(ACTOR_STORES);
+    c.number = ++lane_now()->stores;
+    Touch by = order_touch_by(w->stores, w->time, TOUCH_ASYNC_READ);
+    lds_take(emu, from, box_rows(&m) * ROW, &by);
+    box_touch(&c, TOUCH_STORE);
+    copy_begin(&c);
+}
+
+void tile_emu_tma_commit(void) { lane_now()->committed = lane_now()->stores; }
+
+/* This thread's stores, all that were committed. */
+void tile_emu_tma_wait(void) {
+    Lane *l = lane_now();
+    WaveView *w = order_wave();
+    for (Copy **link = &emu->cluster->copies; *link;)
+        if ((*link)->store && (*link)->from == emu && (*link)->thread == emu->thread && (*link)->number <= l->committed)
+            copy_arrive(link);
+        else
+            link = &(*link)->next;
+    if (!w->stores || l->committed != l->stores) return;
+    l->committed = l->stores = 0;
+    order_learn(emu->wave, w->stores, w->time);
+}
+
+void tile_emu_async_fence(void) { order_fence(); }
+
+/* ---- 16 bytes by a thread ---- */
+
+typedef struct {
+    const char *from;
+    uint32_t to;
+    int bytes, group;
+} ThreadCopy;
+
+/* Of a thread, in order. */
+typedef struct LaneCopies {
+    ThreadCopy *copy;
+    int n, room, groups; /* groups: committed */
+} LaneCopies;
+
+static LaneCopies *lane_copies(void) {
+    Lane *l = lane_now();
+    LaneCopies *c = l->copies;
+    if (!c) c = l->copies = calloc(1, sizeof *c);
+    if (c && c->n == c->room) {
+        c->room = c->room * 2 + 64;
+        c->copy = realloc(c->copy, (size_t)c->room * sizeof *c->copy);
+    }
+    if (!c || !c->copy) emu_fail("finds no memory in the emulator");
+    return c;
+}
+
+void lane_copies_drop(Lane *l) {
+    if (!l->copies) return;
+    free(l->copies->copy);
+    free(l->copies);
+    l->copies = NULL;
+}
+
+void tile_emu_copy16(uint32_t to, const void *from, int bytes) {
+    LaneCopies *c = lane_copies();
+    WaveView *w = order_wave();
+    if (!w->copies) w->copies = order_actor(ACTOR_COPIES);
+    Touch by = order_touch(TOUCH_LDS_STORE), goes = order_touch_by(w->copies, 1, TOUCH_LDS_STORE);
+    if (bytes < 0 || bytes > 16) emu_fail("copies %d of 16 bytes", bytes);
+    if (to % 16 || (uintptr_t)from % 16) emu_fail("copies 16 bytes to or from an address that is no multiple of them");
+    follow_check();
+    if (bytes) global_touch(from, (size_t)bytes, TOUCH_READ, NULL);
+    size_t at = shared_at(emu, to, 16, true);
+    lds_touch(&emu->lds, at, 16, &by, NULL);
+    lds_touch(&emu->lds, at, 16, &goes, emu->lds.base + at); /* now nobody knows it */
+    memset(emu->lds.base + at, POISON, 16);
+    c->copy[c->n++] = (ThreadCopy){from, to, bytes, c->groups};
+}
+
+void tile_emu_copy_commit(void) { lane_copies()->groups++; }
+
+/* It is as if the thread stored them now. */
+static void thread_copy_arrive(const ThreadCopy *c) {
+    size_t at = shared_at(emu, c->to, 16, true);
+    char *to = emu->lds.base + at;
+    Touch by = order_touch(TOUCH_LDS_STORE);
+    memset(to, 0, 16);
+    memcpy(to, c->from, (size_t)c->bytes);
+    lds_touch(&emu->lds, at, 16, &by, to);
+}
+
+void tile_emu_copy_wait(int but) {
+    LaneCopies *c = lane_copies();
+    int left = 0;
+    for (int i = 0; i < c->n; i++)
+        if (c->copy[i].group < c->groups - but)
+            thread_copy_arrive(&c->copy[i]);
+        else
+            c->copy[left++] = c->copy[i];
+    c->n = left;
+}
