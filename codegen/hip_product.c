@@ -74,8 +74,8 @@ void product_fill_sizes(Schedule *s, const Product *p) {
     schedule_kind(s, sums);
     schedule_kind(s, fn_text(&s->f, "%s_%s", runs, sums));
     schedule_hole(s, "across", p->across ? "1" : "0");
-    schedule_number(s, "M", k->range.p[0].of.c);
-    schedule_number(s, "N", k->range.p[1].of.c);
+    schedule_number(s, "M", k->range.p[p->row].of.c);
+    schedule_number(s, "N", k->range.p[p->row + 1].of.c);
     schedule_number(s, "K", p->depth);
     schedule_hole(s, "type", type_text(k->param.p[p->a].elem));
 }
@@ -331,6 +331,7 @@ bool skinny_prepare(Schedule *s) {
     Product p;
     const Kernel *k = s->f.k;
     if (product_match(k, &p)) return false;
+    if (!matrix_schedule(s->f.hip->target, "skinny", 0)->cluster) return skinny_prepare_threads(s, &p);
     SkinnyPlan plan =
         skinny_plan(s->f.hip->target, k->range.p[0].of.c, k->range.p[1].of.c, p.depth, p.sums, k->range.p[1].size);
     if (!plan.facts) return false;

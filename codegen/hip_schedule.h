@@ -58,6 +58,7 @@ int product_fill_fringe(Schedule *, const Product *, ProductMaps *); /* bytes th
 /* Fill in facts, maps, and the schedule's own holes; false: the kernel is none that the schedule computes. */
 bool product_prepare_threads(Schedule *, const Product *,
                              const MatrixSchedule *); /* of a machine whose threads load the operands */
+bool skinny_prepare_threads(Schedule *, const Product *);
 bool product_prepare(Schedule *);
 bool skinny_prepare(Schedule *);
 bool attention_prepare(Schedule *);

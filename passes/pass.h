@@ -51,6 +51,8 @@ extern const Pass pass_fuse, pass_comm, pass_when, pass_even, pass_flat, pass_la
 
 const Pass *pass_find(const char *name);
 const Pass *pass_at(size_t); /* NULL behind the last one */
+/* pipe: of a kernel with a schedule, the parts that split cuts its loop into, each computed by that schedule; 1: none. */
+int64_t pipe_parts(PassContext *, const Kernel *);
 bool pass_is_off(const PassOptions *, const Pass *);
 const Pass *const *pipeline_of(const char *target, int *n); /* the default list for a target */
 /* Runs a list of passes; the verifier runs between them as the options say. */

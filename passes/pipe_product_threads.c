@@ -64,18 +64,30 @@ static bool is_small(const Kernel *k, const MatrixTarget *t, const Product *f, c
     return !k->choice.columns && (rows_of(k) < s->rows / 2 || 4 * tiles_of(k, f, s) < t->processors);
 }
 
-/* NULL: the schedule takes it. */
-static const char *refused(const Kernel *k, const MatrixTarget *t, const Product *f, const MatrixSchedule *s) {
-    if (k->choice.plain || !s) return "the file of sizes wants another";
+/* NULL: a schedule takes it, if its tiles fit. */
+static const char *refused(const Kernel *k, const MatrixTarget *t, const Product *f) {
+    const MatrixSchedule *s = matrix_schedule(t, "product", 0);
+    if (k->choice.plain) return "the file of sizes wants another";
     if (!types_fit(k, t, s, f)) return "its operands and result have not the types of one";
-    const char *why = operands_refused(k, f, s->align);
-    if (why) return why;
+    return operands_refused(k, f, s->align);
+}
+
+/* NULL: the schedule for many rows takes it. */
+static const char *tiles_refused(const Kernel *k, const MatrixTarget *t, const Product *f, const MatrixSchedule *s) {
+    if (!s) return "the file of sizes wants another";
     return is_small(k, t, f, s) ? "the result is small" : NULL;
 }
 
+enum { FEW_ROWS = 64, SOME_ROWS = 128 }; /* that go by the schedule for few; or do where another takes none */
+
+static bool are_some(const Kernel *k) { return rows_of(k) > FEW_ROWS && rows_of(k) <= SOME_ROWS; }
+
 void pipe_product_threads(PassContext *c, Kernel *k, const MatrixTarget *t, const Product *f) {
-    const MatrixSchedule *s = fastest(k, f, t);
-    const char *why = refused(k, t, f, s);
+    const MatrixSchedule *s = NULL;
+    const char *why = refused(k, t, f);
+    if (!why && rows_of(k) <= FEW_ROWS && pipe_skinny_threads(c, k, t, f)) return;
+    if (!why) s = fastest(k, f, t), why = tiles_refused(k, t, f, s);
+    if (s && why && are_some(k) && pipe_skinny_threads(c, k, t, f)) return;
     if (why) {
         pipe_refuse(c, k, why);
         return;

@@ -17,7 +17,8 @@ void match_sum(const Value *v, const Value **base, int64_t *c); /* v = base + c,
 bool match_is_pos(const Affine *, int range);                   /* the range's positions as they are */
 
 /* ---- c[i, j] = f(sum of a[i, p] * b over p), b[p, j] or b[j, p]; i and j are the grid's ranges 0 and 1. Two such sums
-   of one a, f of both; and two such results ---- */
+   of one a, f of both; and two such results. Or a part of it (split): c[part, i, j] = sum of a[i, p] * b over p of a
+   part; the grid's ranges are part, i and j ---- */
 
 enum { MOST_SUMS = 2, MOST_OPERANDS = 1 + MOST_SUMS };
 
@@ -27,6 +28,8 @@ typedef struct {
     bool across;                       /* b[p, j]: its rows run across what is summed over */
     bool plain;                        /* the sums are stored as they are, each in one result */
     int64_t depth;                     /* positions p */
+    int row;                           /* the range i, before j */
+    int64_t parts, share;              /* of the sums, one of them for a task, and their positions */
     const Op *loop, *store[MOST_SUMS];
 } Product;
 
@@ -42,6 +45,8 @@ ProductFringe product_fringe(const Kernel *, const Product *, const MatrixSchedu
 
 /* The instruction for a schedule of four waves beside each other and 64 bytes of a row a step. NULL: none. */
 const MatrixOp *product_op(const MatrixTarget *, const MatrixSchedule *, const Kernel *, const Product *);
+/* Of 16 rows and columns, for threads that have 16 bytes of a row. NULL: none. */
+const MatrixOp *product_op_few(const MatrixTarget *, const Kernel *, const Product *);
 
 /* ---- o = softmax(scale q k^T, masked) v, the scores of some keys at a time ---- */
 

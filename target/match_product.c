@@ -2,18 +2,25 @@
  * element, before they are stored. */
 #include "target/match.h"
 
-static bool is_plain_matrix(const Op *access, int row, int column) {
-    return access->sub.n == 2 && match_is_pos(&access->sub.p[0].lo, row) && match_is_pos(&access->sub.p[1].lo, column);
+static bool is_at(const Op *access, int first, int row, int column) {
+    return access->sub.n == first + 2 && match_is_pos(&access->sub.p[first].lo, row) &&
+           match_is_pos(&access->sub.p[first + 1].lo, column);
 }
+
+static bool is_plain_matrix(const Op *access, int row, int column) { return is_at(access, 0, row, column); }
 
 static bool is_zero(const Value *v) {
     double n;
     return match_number(v, &n) && n == 0;
 }
 
-static bool grid_fits(const Kernel *k) {
-    if (k->ngrid != 2) return false;
-    for (int i = 0; i < 2; i++)
+/* Parts are those of a kernel that had a schedule before it was cut. */
+static bool grid_fits(const Kernel *k, Product *f) {
+    bool part = k->schedule && k->ngrid == 3 && k->range.p[0].kind == RANGE_POSITION;
+    if (!part && k->ngrid != 2) return false;
+    f->row = part ? 1 : 0;
+    f->parts = part ? k->range.p[0].of.c : 1;
+    for (int i = f->row; i < k->ngrid; i++)
         if (k->range.p[i].kind != RANGE_TILE || k->range.p[i].owner >= 0 || !size_is_number(k->range.p[i].of))
             return false;
     return true;
@@ -64,14 +71,14 @@ static bool a_fits(const Kernel *k, Product *f, const Op *a) {
     const Param *p = &k->param.p[f->a];
     if (p->ndim != 2 || !size_is_number(p->dim[1])) return false;
     f->depth = p->dim[1].c;
-    return param_fits(p, k->range.p[0].of, p->dim[1]) && is_plain_matrix(a, 0, f->loop->range);
+    return param_fits(p, k->range.p[f->row].of, p->dim[1]) && is_plain_matrix(a, f->row, f->loop->range);
 }
 
 static bool b_fits(const Kernel *k, const Product *f, const Op *b) {
     const Param *p = &k->param.p[b->param];
-    Size n = k->range.p[1].of;
-    if (f->across) return rows_fit(p, f->depth, n.c) && is_plain_matrix(b, f->loop->range, 1);
-    return param_fits(p, n, size_number(f->depth)) && is_plain_matrix(b, 1, f->loop->range);
+    Size n = k->range.p[f->row + 1].of;
+    if (f->across) return rows_fit(p, f->depth, n.c) && is_plain_matrix(b, f->loop->range, f->row + 1);
+    return param_fits(p, n, size_number(f->depth)) && is_plain_matrix(b, f->row + 1, f->loop->range);
 }
 
 static bool sum_fits(const Kernel *k, Product *f, int sum) {
@@ -79,7 +86,7 @@ static bool sum_fits(const Kernel *k, Product *f, int sum) {
     const Op *a = dot ? match_op(dot->arg.p[0], OP_LOAD) : NULL, *b = dot ? match_op(dot->arg.p[1], OP_LOAD) : NULL;
     if (!a || !b || dot->nover != 1 || dot->over[0] != f->loop->range || (sum && a->param != f->a)) return false;
     f->a = a->param, f->b[sum] = b->param;
-    if (!sum) f->across = is_plain_matrix(b, f->loop->range, 1);
+    if (!sum) f->across = is_plain_matrix(b, f->loop->range, f->row + 1);
     return a_fits(k, f, a) && b_fits(k, f, b);
 }
 
@@ -91,8 +98,23 @@ static bool sums_fit(const Kernel *k, Product *f) {
     return true;
 }
 
-static bool loop_is_whole(const Product *f) {
+static bool number_of(const Value *v, int64_t *n) {
+    double x;
+    if (!match_number(v, &x)) return false;
+    *n = (int64_t)x;
+    return true;
+}
+
+/* Positions from part * share on, to the next part's or the last (split_cut.c). */
+static bool loop_is_part(Product *f) {
+    const Op *from = match_op(f->loop->arg.p[0], OP_MUL), *to = match_op(f->loop->arg.p[1], OP_MIN);
+    if (!to) to = match_op(f->loop->arg.p[1], OP_ADD);
+    return from && to && match_op(from->arg.p[0], OP_POS) && number_of(from->arg.p[1], &f->share);
+}
+
+static bool loop_is_whole(Product *f) {
     double end;
+    f->share = f->depth;
     return is_zero(f->loop->arg.p[0]) && match_number(f->loop->arg.p[1], &end) && end == (double)f->depth;
 }
 
@@ -120,17 +142,17 @@ static bool follows(const Kernel *k, const Op *op) {
     case CLASS_CAST:
     case CLASS_BROADCAST: return true;
     case CLASS_MEMORY: return op->kind == OP_STORE || loads_in_place(k, op);
-    default: return false;
+    default: return op->kind == OP_POS && k->ngrid > 2; /* the part's number */
     }
 }
 
 static bool take_store(const Kernel *k, Product *f, const Op *store) {
     int n = f->stores++;
-    if (n == MOST_SUMS || store->mode != STORE_SET || !is_plain_matrix(store, 0, 1)) return false;
+    if (n == MOST_SUMS || store->mode != STORE_SET || !is_at(store, f->row, f->row, f->row + 1)) return false;
     if (n && store->param == f->c[0]) return false;
     f->store[n] = store;
     f->c[n] = store->param;
-    return param_fits(&k->param.p[store->param], k->range.p[0].of, k->range.p[1].of);
+    return f->row || param_fits(&k->param.p[store->param], k->range.p[0].of, k->range.p[1].of);
 }
 
 static bool find_stores(const Kernel *k, Product *f) {
@@ -140,19 +162,19 @@ static bool find_stores(const Kernel *k, Product *f) {
     }
     f->plain = f->stores == f->sums;
     for (int i = 0; f->plain && i < f->stores; i++) f->plain = f->store[i]->arg.p[0] == f->loop->res.p[i];
-    return f->stores > 0;
+    return f->stores > 0 && (f->plain || !f->row);
 }
 
 static bool is_empty(const Kernel *k, const Product *f) {
     for (int i = 0; i < f->sums; i++)
         if (!k->param.p[f->b[i]].dim[0].c) return true;
-    return !f->depth || !k->range.p[0].of.c || !k->range.p[1].of.c;
+    return !f->depth || !k->range.p[f->row].of.c || !k->range.p[f->row + 1].of.c;
 }
 
 const char *product_match(const Kernel *k, Product *f) {
     *f = (Product){0};
-    f->loop = grid_fits(k) ? only_loop(k) : NULL;
-    if (!f->loop || !sums_fit(k, f) || !loop_is_whole(f)) return "";
+    f->loop = grid_fits(k, f) ? only_loop(k) : NULL;
+    if (!f->loop || !sums_fit(k, f) || !(f->row ? loop_is_part(f) : loop_is_whole(f))) return "";
     if (is_empty(k, f)) return "a size of it is 0";
     return find_stores(k, f) ? NULL : "what is done with the sums is not done element by element, and stored once";
 }
@@ -171,11 +193,21 @@ static bool types_agree(const Kernel *k, const Product *f) {
     return true;
 }
 
+static bool types_multiply(const Kernel *k, const Product *f) {
+    Elem e = k->param.p[f->a].elem;
+    return types_agree(k, f) && !elem_is_packed(e) && elem_bits(e) <= 16 && (!f->across || elem_bits(e) == 16);
+}
+
 const MatrixOp *product_op(const MatrixTarget *t, const MatrixSchedule *s, const Kernel *k, const Product *f) {
     enum { WAVES = 4, ROW_BYTES = 64 };
     Elem e = k->param.p[f->a].elem, sum = f->loop->res.p[0]->type.elem;
-    if (!types_agree(k, f) || elem_is_packed(e) || elem_bits(e) > 16 || (f->across && elem_bits(e) != 16)) return NULL;
+    if (!types_multiply(k, f)) return NULL;
     return matrix_fastest(t, s->columns / WAVES / f->sums, ROW_BYTES * 8 / elem_bits(e), elem_text(e), elem_text(sum));
+}
+
+const MatrixOp *product_op_few(const MatrixTarget *t, const Kernel *k, const Product *f) {
+    Elem e = k->param.p[f->a].elem, sum = f->loop->res.p[0]->type.elem;
+    return types_multiply(k, f) ? matrix_deepest(t, 16, elem_text(e), elem_text(sum)) : NULL;
 }
 
 /* ---- what lies beyond the last tiles ---- */

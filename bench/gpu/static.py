@@ -21,6 +21,7 @@ SIZES = "-D M=4096 -D N=4096 -D K=4096"
 WORK = [("bench/gpu/gemm.tile", "gemm_nn", SIZES), ("bench/gpu/gemm.tile", "gemm_tn", SIZES),
         ("bench/gpu/gemm8.tile", "gemm_f8", SIZES), ("bench/gpu/gemm8.tile", "gemm_fnuz", SIZES),
         ("bench/gpu/siblings.tile", "gate_up", ""), ("bench/gpu/siblings.tile", "keys_values", ""),
+        *(("bench/gpu/gemm.tile", program, f"-D M={m} -D N=7168 -D K=8192") for program in ("gemm_nn", "gemm_tn") for m in (16, 64)),
         ("examples/gemm.tile", "gemm", SIZES), ("bench/gpu/attention.tile", "attention_full", "-D D=64"),
         ("bench/gpu/attention.tile", "attention_full", "-D D=128"), ("bench/gpu/attention.tile", "attention_causal", "-D D=64"),
         ("bench/gpu/attention.tile", "attention_causal", "-D D=128"), ("bench/gpu/decode.tile", "decode", "-D B=32"),

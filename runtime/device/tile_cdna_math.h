@@ -23,6 +23,7 @@ TILE_FN bool tile_wave_any(bool x) {
 TILE_FN bool tile_rarely(bool x) { return x; }
 TILE_FN int tile_wave_number(void) { return tile_thread() / TILE_LANES; }
 TILE_FN void tile_in_order(void) {}
+TILE_FN void tile_settle16(void *x) { (void)x; }
 TILE_FN int tile_afresh(int x) { return x; }
 TILE_FN float tile_exp2_fast(float x) { return exp2f(x); }
 TILE_FN float tile_max_fast(float x, float y) { return fmaxf(x, y); }
@@ -41,6 +42,14 @@ TILE_FN bool tile_rarely(bool x) { return __builtin_expect(x, false); }
 
 /* What is loaded before comes before what is loaded behind. */
 TILE_FN void tile_in_order(void) { __asm__ volatile("" ::: "memory"); }
+
+/* 16 bytes of x are computed before what is loaded behind: registers of their operands are free for that. */
+TILE_FN void tile_settle16(void *x) {
+    tile_v16 y;
+    __builtin_memcpy(&y, x, sizeof y);
+    __asm__ volatile("" : "+v"(y)::"memory");
+    __builtin_memcpy(x, &y, sizeof y);
+}
 
 /* Of the workgroup's, in a scalar register. */
 TILE_FN int tile_wave_number(void) { return __builtin_amdgcn_readfirstlane(tile_thread() / TILE_LANES); }
