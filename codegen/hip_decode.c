@@ -27,21 +27,48 @@ static const char *row_place(Nest *n, const Kernel *k, const Attention *a) {
     return place_text(n, k, a->pages_at, (1U << (a->pages_at->sub.n - 1)) - 1);
 }
 
-/* What a task knows before its loop. */
-static const char *scalar_text(Nest *n, const Value *v) {
-    const Op *op = v->def;
-    const char *arg[3];
-    if (op->kind == OP_CONST) return literal_text(n->f, v->type.elem, op);
-    if (op->kind == OP_SIZE) return size_text(n->f, op->size);
-    if (op->kind == OP_LOAD) return nest_definition(n, v);
-    for (int i = 0; i < op->arg.n; i++) arg[i] = scalar_text(n, op->arg.p[i]);
-    return op_text(n->f, op, arg);
+/* What a task knows before its loop; what is used several times has a name. */
+typedef struct {
+    Nest *nest;
+    const char **text; /* by value id */
+    int *uses;
+} Scalars;
+
+static void count_uses(Scalars *s, const Value *v) {
+    if (s->uses[v->id]++) return;
+    for (int i = 0; i < v->def->arg.n; i++) count_uses(s, v->def->arg.p[i]);
 }
 
-static const char *end_text(Nest *n, const Value *v) {
+static const char *scalar_text(Scalars *s, const Value *v);
+
+static const char *operation_text(Scalars *s, const Value *v) {
+    const Op *op = v->def;
+    Fn *f = s->nest->f;
+    const char *arg[3];
+    if (op->kind == OP_SIZE) return size_text(f, op->size);
+    if (op->kind == OP_LOAD || op->kind == OP_POS) return nest_definition(s->nest, v);
+    for (int i = 0; i < op->arg.n; i++) arg[i] = scalar_text(s, op->arg.p[i]);
+    return op_text(f, op, arg);
+}
+
+static const char *scalar_text(Scalars *s, const Value *v) {
+    Fn *f = s->nest->f;
+    if (v->def->kind == OP_CONST) return literal_text(f, v->type.elem, v->def);
+    if (s->text[v->id]) return s->text[v->id];
+    const char *text = operation_text(s, v);
+    if (s->uses[v->id] > 1 && v->def->arg.n) {
+        const char *name = c_name(&f->names, fn_value_name(f, v));
+        fn_line(f, "const %s %s = %s;", elem_c(v->type.elem), name, text_bare(f, text));
+        text = name;
+    }
+    return s->text[v->id] = text;
+}
+
+static const char *end_text(Scalars *s, const Value *v) {
     while (match_op(v, OP_CAST)) v = v->def->arg.p[0];
     bool narrow = v->type.elem == ELEM_I32 || match_op(v, OP_CONST);
-    return fn_text(n->f, narrow ? "%s" : "(int)%s", text_atom(n->f, scalar_text(n, v)));
+    Fn *f = s->nest->f;
+    return fn_text(f, narrow ? "%s" : "(int)%s", text_atom(f, scalar_text(s, v)));
 }
 
 static const char *size_int(Fn *f, Size n) { return fn_text(f, size_is_number(n) ? "%s" : "(int)%s", size_text(f, n)); }
@@ -64,8 +91,14 @@ static void fill_task(Schedule *s, const Attention *a) {
     const char *pages = a->pages_at ? fn_text(f, ", %s, %s", size_text(f, k->param.p[a->k].dim[a->pages_dim]), row_place(&nest, k, a)) : "";
     f->indent = 1;
     f->hip->past_l1 = s->launch->dependent;
-    fn_line(f, "return (%s_task){%s, %s, %s, %s%s};", s->launch->function, keys_place(&nest, k, a),
-            end_text(&nest, a->loop->arg.p[0]), end_text(&nest, a->loop->arg.p[1]), all_text(f, a), pages);
+    const Value *first = a->loop->arg.p[0], *last = a->loop->arg.p[1];
+    Scalars scalars = {&nest, ARENA_ARRAY(f->arena, const char *, k->nvalue + 1),
+                       ARENA_ARRAY(f->arena, int, k->nvalue + 1)};
+    count_uses(&scalars, first);
+    count_uses(&scalars, last);
+    const char *from = end_text(&scalars, first), *to = end_text(&scalars, last);
+    fn_line(f, "return (%s_task){%s, %s, %s, %s%s};", s->launch->function, keys_place(&nest, k, a), from, to,
+            all_text(f, a), pages);
     hip_arguments(f);
     fn_head_print(f, &head);
     schedule_hole(s, "find", fn_text(f, "%s%s", text_str(&head), text_str(&f->body)));
@@ -124,6 +157,18 @@ static void fill_pages(Schedule *s, const Attention *a) {
     schedule_number(s, "PAGE_STRIDE", stride_of(&k->param.p[a->k], a->pages_dim));
 }
 
+/* A task's rows, or what a part of its keys has come to, for the kernel that puts parts together. */
+static void fill_results(Schedule *s, const Attention *a) {
+    Fn *f = &s->f;
+    bool part = a->parts > 1;
+    schedule_kind(s, part ? "share" : "entire");
+    schedule_number(s, "TASKS", decode_tasks(f->k) / a->parts);
+    schedule_hole(s, "o_at", hip_argument(f, a->o));
+    if (!part) return;
+    schedule_hole(s, "bases_at", hip_argument(f, a->bases));
+    schedule_hole(s, "sums_at", hip_argument(f, a->sums));
+}
+
 bool decode_prepare(Schedule *s) {
     Attention a;
     Fn *f = &s->f;
@@ -141,7 +186,7 @@ bool decode_prepare(Schedule *s) {
     schedule_hole(s, "q_at", hip_argument(f, a.q));
     schedule_hole(s, "k_at", hip_argument(f, a.k));
     schedule_hole(s, "v_at", hip_argument(f, a.v));
-    schedule_hole(s, "o_at", hip_argument(f, a.o));
+    fill_results(s, &a);
     fill_sizes(s, &a);
     fill_pages(s, &a);
     if (!facts->at_once) fill_operands(s, &a);

@@ -37,6 +37,20 @@ Name pipe_tried(PassContext *c, PipeTrial t) {
     return t.copy->schedule;
 }
 
+int64_t pipe_parts_asked(const PassContext *c, const Kernel *k) {
+    if (pass_is_off(c->options, &pass_split)) return 1;
+    return c->options->split ? c->options->split : k->choice.split;
+}
+
+/* Workgroups of a cluster share sums without that. */
+int64_t pipe_parts(PassContext *c, const Kernel *k) {
+    const MatrixTarget *t = k->schedule ? pipe_target(c) : NULL;
+    const MatrixSchedule *s = t ? matrix_schedule(t, k->schedule, 0) : NULL;
+    if (!s || s->cluster) return 1;
+    if (!strcmp(k->schedule, "skinny")) return pipe_skinny_parts(c, k, t);
+    return strcmp(k->schedule, "decode") ? 1 : pipe_decode_parts(c, k, t);
+}
+
 /* The schedule that it will have when the passes before this one have seen it, group among them or not; NULL: none. */
 static Name schedule_of(PassContext *c, const Kernel *k, bool group) {
     if (!pipe_target(c)) return NULL;

@@ -20,6 +20,9 @@ Name pipe_tried(PassContext *, PipeTrial);
 void pipe_product(PassContext *, Kernel *, const MatrixTarget *);
 void pipe_product_threads(PassContext *, Kernel *, const MatrixTarget *, const Product *); /* of a machine whose threads load */
 bool pipe_skinny_threads(PassContext *, Kernel *, const MatrixTarget *, const Product *); /* false: not marked */
+int64_t pipe_skinny_parts(PassContext *, const Kernel *, const MatrixTarget *);
+int64_t pipe_decode_parts(PassContext *, const Kernel *, const MatrixTarget *);
+int64_t pipe_parts_asked(const PassContext *, const Kernel *); /* 0: those that are fastest; 1 where no pass cuts */
 void pad_operands(PassContext *, Kernel *); /* pad.c: it has the parameters that it will have, if `pad` is on */
 /* A schedule would compute it, as long as it reads and writes private memory. */
 bool pipe_would_take(PassContext *, const Kernel *);

@@ -1,6 +1,9 @@
 /* pipe_decode.c: attention of a few rows against many keys by a schedule: which sizes and types it takes. Workgroups
    share a task's keys. */
+#include "passes/model.h"
 #include "passes/pipe.h"
+
+#include <math.h>
 
 static int64_t number_most(const Kernel *k, const Affine *a) {
     int64_t most = a->c;
@@ -38,6 +41,44 @@ static bool keys_inside(const Module *m, const Kernel *k, const Attention *a) {
  * way). */
 enum { FEW = 5 };
 
+/* ---- parts of the keys, where a task has one workgroup (split cuts them): by a prediction, none of it measured ----
+ */
+
+enum {
+    MOST_PARTS = 32,
+    OF_RATE = 4 /* a workgroup has such a part of what a processor may load: its keys come in four times the requests */
+};
+
+static double part_seconds(const Kernel *k, const MatrixTarget *t, const Attention *a, double keys, int64_t parts) {
+    const TargetFacts *facts = target_facts(t->name);
+    const GpuFacts *gpu = gpu_facts(t->name);
+    double tasks = (double)decode_tasks(k), width = (double)a->width.c,
+           busy = fmin(tasks * (double)parts, t->processors);
+    double seconds = tasks * keys * width * 4 / fmin(facts->memory, busy * gpu->l2 * gpu->clock / OF_RATE);
+    if (parts == 1) return seconds;
+    double left = tasks * (double)parts * (double)k->range.p[a->row].size * (width + 2) * 8;
+    return seconds + gpu->launch + gpu->load / gpu->clock + left / gpu->cached;
+}
+
+static int64_t parts_of(PassContext *c, const Kernel *k, const MatrixTarget *t, const Attention *a) {
+    const double gain = 0.9;
+    int64_t asked = pipe_parts_asked(c, k), keys = size_most(c->m, a->keys), best = 1;
+    if (!split_fits(c->m, k)) return 1;
+    if (asked) return asked;
+    int columns = matrix_schedule_wide(t, "decode", a->width.c)->columns;
+    double least = gain * part_seconds(k, t, a, (double)keys, 1);
+    for (int64_t n = 2; n <= MOST_PARTS && n * columns <= keys; n++) {
+        double seconds = part_seconds(k, t, a, (double)keys, n);
+        if (seconds < least) best = n, least = seconds;
+    }
+    return best;
+}
+
+int64_t pipe_decode_parts(PassContext *c, const Kernel *k, const MatrixTarget *t) {
+    Attention a;
+    return decode_match(k, &a) ? 1 : parts_of(c, k, t, &a);
+}
+
 enum { TOGETHER = 16 }; /* keys that are read together */
 
 enum { FEWEST = 3 }; /* tasks, with eight workgroups each: fewer do not read as fast as the memory gives */
@@ -57,8 +98,10 @@ static const char *refused(PassContext *c, const Kernel *k, const MatrixTarget *
                            const MatrixSchedule **s) {
     const char *why = matrix_schedule(t, "decode", 0) ? decode_match(k, a) : "";
     if (why) return why;
-    if (k->choice.plain || k->choice.split || c->options->split) return "its loop is to be cut as asked for";
     *s = matrix_schedule_wide(t, "decode", a->width.c);
+    bool cut = k->choice.split || c->options->split;
+    if (k->choice.plain || (cut && matrix_schedule(t, "decode", 0)->at_once))
+        return "its loop is to be cut as asked for";
     if (!pipe_one_type(k, a)) return "its tensors are not all bf16, or all f16";
     if (!*s || !size_is_number(a->width)) return "its rows are too wide";
     if (a->width.c * 2 % (*s)->align)
@@ -66,9 +109,10 @@ static const char *refused(PassContext *c, const Kernel *k, const MatrixTarget *
     if (k->range.p[a->row].size > (*s)->rows) return "it has too many rows";
     int64_t tasks = decode_tasks(k);
     if (tasks <= 0 || !keys_inside(c->m, k, a)) return "its heads are not known numbers";
-    if (!(*s)->at_once && FEW * tasks < t->processors) return "it has few heads";
     if ((*s)->at_once && tasks < FEWEST) return "it has few heads";
-    return a->pages_at ? pages_refused(c->m, k, *s, a) : NULL;
+    const char *pages = a->pages_at ? pages_refused(c->m, k, *s, a) : NULL;
+    if (pages || (*s)->at_once) return pages;
+    return FEW * tasks * parts_of(c, k, t, a) < t->processors ? "it has few heads" : NULL;
 }
 
 bool pipe_decode(PassContext *c, Kernel *k, const MatrixTarget *t) {

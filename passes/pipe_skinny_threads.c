@@ -92,15 +92,9 @@ static void take_faster(Plan *best, const Work *w, SkinnyShape s, int64_t parts)
     if (!best->shape.facts || seconds < best->seconds * (cut ? gain : 1)) *best = (Plan){s, parts, seconds};
 }
 
-/* Parts as asked for, or those that are fastest; 1 where no pass cuts. */
-static int64_t parts_asked(const Work *w) {
-    if (pass_is_off(w->c->options, &pass_split)) return 1;
-    return w->c->options->split ? w->c->options->split : w->k->choice.split;
-}
-
 static Plan plan_of(const Work *w) {
     Plan best = {.parts = 1};
-    int64_t asked = parts_asked(w);
+    int64_t asked = pipe_parts_asked(w->c, w->k);
     for (int64_t parts = asked ? asked : 1; parts <= (asked ? asked : MOST_PARTS); parts++)
         for (const MatrixSchedule *s = w->t->schedule; s->name; s++) {
             if (strcmp(s->name, "skinny")) continue;
@@ -129,11 +123,9 @@ bool pipe_skinny_threads(PassContext *c, Kernel *k, const MatrixTarget *t, const
     return true;
 }
 
-int64_t pipe_parts(PassContext *c, const Kernel *k) {
-    const MatrixTarget *t = pipe_target(c);
+int64_t pipe_skinny_parts(PassContext *c, const Kernel *k, const MatrixTarget *t) {
     Product f;
-    if (!t || !k->schedule || strcmp(k->schedule, "skinny") || product_match(k, &f)) return 1;
-    if (matrix_schedule(t, "skinny", 0)->cluster) return 1;
+    if (product_match(k, &f)) return 1;
     Work w = work_of(c, k, t, &f);
     return plan_of(&w).parts;
 }

@@ -61,9 +61,16 @@ static int64_t parts_wanted(PassContext *c, const Kernel *k, const Op *loop) {
     return k->schedule ? pipe_parts(c, k) : split_choose(c, k, loop);
 }
 
-static bool split_kernel(PassContext *c, Kernel *k, Split *s) {
+static Op *loop_to_cut(const Module *m, const Kernel *k) {
     Op *loop = kernel_fits(k) ? loop_of(k) : NULL;
-    if (!loop || !loop_fits(k, loop) || (!loop->region[1] && !split_is_plain(c->m, loop))) return false;
+    return loop && loop_fits(k, loop) && (loop->region[1] || split_is_plain(m, loop)) ? loop : NULL;
+}
+
+bool split_fits(const Module *m, const Kernel *k) { return loop_to_cut(m, k) != NULL; }
+
+static bool split_kernel(PassContext *c, Kernel *k, Split *s) {
+    Op *loop = loop_to_cut(c->m, k);
+    if (!loop) return false;
     s->parts = pieces_most(loop, parts_wanted(c, k, loop), k->range.p[loop->range].size);
     if (s->parts <= 1) return false;
     if (!loop->region[1]) split_plain(c->m, k, loop);

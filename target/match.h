@@ -61,6 +61,8 @@ typedef struct {
     int keys_dim; /* decode: the dimension of k that has the keys; with pages, those of a page */
     const Op *pages_at; /* decode: the load of the keys' pages from a table; NULL: they lie behind each other */
     int pages_dim;
+    int64_t parts;   /* decode: of the keys (split), the first range of the grid; 1: all of them */
+    int bases, sums; /* in parts: parameters of m and l; o is that of acc */
 } Attention;
 
 /* NULL: it is that, and *a says which. Else what keeps it from it; "": it has not two products in a loop. */

@@ -78,10 +78,19 @@ static bool keys_fit(Softmax *f) {
     return access_equal(a->keys_at, f->values_at);
 }
 
+/* Behind a part's number what is stored has the queries' places. */
+static bool places_equal(const Softmax *f) {
+    const Op *store = f->store, *q = f->queries_at;
+    if (!f->part) return access_equal(store, q);
+    for (int d = 0; d < q->sub.n && d + 1 < store->sub.n; d++)
+        if (!affine_equal(&store->sub.p[d + 1].lo, &q->sub.p[d].lo)) return false;
+    return store->sub.n == q->sub.n + 1;
+}
+
 static bool find_places(Softmax *f) {
     Attention *a = f->a;
     a->q = f->queries_at->param, a->k = a->keys_at->param, a->v = f->values_at->param, a->o = f->store->param;
-    return grid_fits(f) && access_equal(f->store, f->queries_at) && keys_fit(f);
+    return grid_fits(f) && places_equal(f) && keys_fit(f);
 }
 
 enum { MOST = 1 << 30 }; /* of keys */
@@ -147,8 +156,8 @@ const char *decode_match(const Kernel *k, Attention *a) {
     if (!found || !softmax_products(&f) || !find_places(&f)) return "";
     if (!softmax_places_agree(&f)) return "its operands are not whole matrices";
     if (!scaled) return "its scale is not a positive number";
-    if (!ends_fit(&f)) return "its keys are not a task's own numbers";
-    if (!begins_inside(&f)) return "its keys may begin before the first";
+    if (!f.part && !ends_fit(&f)) return "its keys are not a task's own numbers"; /* a part's were when it was whole */
+    if (!f.part && !begins_inside(&f)) return "its keys may begin before the first";
     if (a->pages_at && !begins_page(&f)) return "its keys on pages do not begin with the first";
     return softmax_alone(&f) ? NULL : "it has another result";
 }

@@ -14,7 +14,45 @@ static int result_of(const Op *loop, const Value *v) {
     return -1;
 }
 
+/* What a part of the keys has come to, as it is or where no key counted as it was at first (pieces.c, part_mend). */
+static const Value *part_value(const Op *store) {
+    const Op *choice = match_op(store->arg.p[0], OP_SELECT);
+    return choice ? choice->arg.p[2] : store->arg.p[0];
+}
+
+/* One of three values of one loop, told apart by what a step does. */
+static bool find_part(Softmax *f, const Op *store) {
+    const Value *v = part_value(store);
+    const Op *loop = match_op(v, OP_FOR);
+    if (!loop || loop->res.n != 3 || (f->a->loop && f->a->loop != loop)) return false;
+    f->a->loop = loop;
+    int i = result_of(loop, v);
+    if (i < 0) return false;
+    if (match_op(yielded(f, i), OP_DOT))
+        f->acc = i, f->store = store;
+    else if (match_op(yielded(f, i), OP_ADD))
+        f->sum = i, f->a->sums = store->param;
+    else
+        f->max = i, f->a->bases = store->param;
+    return store->mode == STORE_SET;
+}
+
+/* Of a kernel that had a schedule and was cut (split): it stores what its loop carries. */
+static bool find_parts(Softmax *f) {
+    bool good = f->k->schedule != NULL;
+    int n = 0;
+    f->acc = f->sum = f->max = -1;
+    for (const Op *op = f->k->body->first; op && good; op = op->next)
+        if (op->kind == OP_STORE) n++, good = find_part(f, op);
+    good = good && n == 3 && f->acc >= 0 && f->sum >= 0 && f->max >= 0;
+    f->a->parts = good ? f->k->range.p[0].of.c : 1;
+    if (!good) f->a->loop = NULL;
+    return good;
+}
+
 static bool find_result(Softmax *f) {
+    f->part = find_parts(f);
+    if (f->part) return f->a->loop->region[0]->last->kind == OP_YIELD;
     f->store = f->k->body->last;
     if (!f->store || f->store->kind != OP_STORE || f->store->mode != STORE_SET) return false;
     const Op *ratio = match_op(f->store->arg.p[0], OP_DIV);
@@ -123,18 +161,19 @@ const char *softmax_find(Softmax *f, bool *guarded) {
     return NULL;
 }
 
-static bool dims_equal(const Param *a, const Param *b) {
-    for (int d = 0; d < a->ndim && d < b->ndim; d++)
-        if (!size_equal(a->dim[d], b->dim[d])) return false;
-    return a->ndim == b->ndim;
+/* b: behind its first dimensions. */
+static bool dims_equal(const Param *a, const Param *b, int first) {
+    for (int d = 0; d < a->ndim && d + first < b->ndim; d++)
+        if (!size_equal(a->dim[d], b->dim[d + first])) return false;
+    return a->ndim + first == b->ndim;
 }
 
 bool softmax_places_agree(const Softmax *f) {
     const Param *p = f->k->param.p, *q = &p[f->a->q], *keys = &p[f->a->k];
-    return dims_equal(q, &p[f->a->o]) && dims_equal(keys, &p[f->a->v]) &&
+    return dims_equal(q, &p[f->a->o], f->part) && dims_equal(keys, &p[f->a->v], 0) &&
            size_equal(q->dim[q->ndim - 1], keys->dim[keys->ndim - 1]);
 }
 
 bool softmax_alone(const Softmax *f) {
-    return count_ops(f->k->body, OP_STORE) + count_ops(f->a->loop->region[0], OP_STORE) == 1;
+    return count_ops(f->k->body, OP_STORE) + count_ops(f->a->loop->region[0], OP_STORE) == (f->part ? 3 : 1);
 }

@@ -13,6 +13,7 @@ typedef struct {
     int max, sum, acc;                          /* which of the carried values */
     const Value *score, *top, *weight, *shrink; /* x; what is subtracted from it; exp(x - top); exp(m - top) */
     double least;                               /* m at first */
+    bool part;                                  /* it stores m, l and acc of a part of the keys */
 } Softmax;
 
 /* Fills in the loop, what it carries, the store and the score. NULL: found; "": it has not two products in a loop; else

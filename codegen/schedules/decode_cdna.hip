@@ -168,6 +168,7 @@ TILE_FN void $kernel_agree($kernel_rows *r, char *lds, int wave) {
     tile_sync();
     for (int w = 0; w < $WAVES; w++) top = tile_max_fast(top, tile_lds_load_f32(&bases[16 * w + (lane & 15)]));
     const float keep = tile_exp2_fast(r->base - top);
+?share     r->base = top;
     r->l *= keep;
 #pragma unroll
     for (int i = 0; i < $D / 4; i++) r->o[i] *= keep;
@@ -196,27 +197,50 @@ TILE_FN void $kernel_join($kernel_rows *r, char *lds, int wave) {
     }
 }
 
-TILE_FN void $kernel_store(tile_$type *o, const $kernel_rows *r) {
-    const int row = tile_lane() & 15, g = tile_lane() >> 4;
-    float sum = r->l + tile_shuffle_xor_f32(r->l, 16);
-    const float by = 1 / (sum + tile_shuffle_xor_f32(sum, 32));
-    if (row >= $ROWS) return;
-#pragma unroll
-    for (int n = 0; n < 4; n++) {
-        uint32_t run[$kernel_COLUMNS / 2];
-#pragma unroll
-        for (int j = 0; j < $kernel_COLUMNS; j += 2) run[j / 2] = tile_pack_$type(r->o[4 * j + n] * by, r->o[4 * j + 4 + n] * by);
-        tile_store$piece(&o[row * $D + $kernel_COLUMNS * (4 * g + n)], run);
-    }
+/* The sum of weights of a lane's row, in all of its lanes. */
+TILE_FN float $kernel_sum(const $kernel_rows *r) {
+    const float sum = r->l + tile_shuffle_xor_f32(r->l, 16);
+    return sum + tile_shuffle_xor_f32(sum, 32);
 }
+
+?entire TILE_FN void $kernel_store(tile_$type *o, const $kernel_rows *r) {
+?entire     const int row = tile_lane() & 15, g = tile_lane() >> 4;
+?entire     const float by = 1 / $kernel_sum(r);
+?entire     if (row >= $ROWS) return;
+?entire #pragma unroll
+?entire     for (int n = 0; n < 4; n++) {
+?entire         uint32_t run[$kernel_COLUMNS / 2];
+?entire #pragma unroll
+?entire         for (int j = 0; j < $kernel_COLUMNS; j += 2) run[j / 2] = tile_pack_$type(r->o[4 * j + n] * by, r->o[4 * j + 4 + n] * by);
+?entire         tile_store$piece(&o[row * $D + $kernel_COLUMNS * (4 * g + n)], run);
+?entire     }
+?entire }
+?share /* What the part's keys have come to: bases as of powers of e, -inf where no key counts, sums of weights, and sums. */
+?share TILE_FN void $kernel_store(float *bases, float *sums, float *o, const $kernel_rows *r) {
+?share     const int row = tile_lane() & 15, g = tile_lane() >> 4;
+?share     const float sum = $kernel_sum(r);
+?share     if (row >= $ROWS) return;
+?share     if (g == 0) {
+?share         tile_store_f32(&bases[row], r->base > -3e38f ? r->base * 0.693147181f : -INFINITY);
+?share         tile_store_f32(&sums[row], sum);
+?share     }
+?share #pragma unroll
+?share     for (int n = 0; n < $kernel_COLUMNS; n++) {
+?share         const int k = n / ($kernel_COLUMNS / 4), j = n % ($kernel_COLUMNS / 4) * 4;
+?share         const float run[4] = {r->o[4 * j + k], r->o[4 * j + 4 + k], r->o[4 * j + 8 + k], r->o[4 * j + 12 + k]};
+?share         tile_store16(&o[row * $D + $kernel_COLUMNS * (4 * g + k) + j], run);
+?share     }
+?share }
 
 TILE_KERNEL_WAVES($kernel, $call, $threads, 2) {
     TILE_LDS(lds, $lds);$refuse
     const int64_t task = tile_group();
     const int wave = tile_wave_number();
     $kernel_rows r;
-    $kernel_begin(&r, $q_at + task * $ROWS * $D);
+?entire     $kernel_begin(&r, $q_at + task * $ROWS * $D);
+?share     $kernel_begin(&r, $q_at + task % $TASKS * $ROWS * $D);
     $kernel_attend(&r, $k_at, $v_at, $kernel_find(call, task), wave);
     $kernel_join(&r, lds, wave);
-    if (wave == 0) $kernel_store($o_at + task * $ROWS * $D, &r);
+?entire     if (wave == 0) $kernel_store($o_at + task * $ROWS * $D, &r);
+?share     if (wave == 0) $kernel_store($bases_at + task * $ROWS, $sums_at + task * $ROWS, $o_at + task * $ROWS * $D, &r);
 }
