@@ -6,8 +6,10 @@
 
 enum { WIDE = 256, FEWEST_ROUNDS = 3 }; /* columns of a tile; tiles of a workgroup */
 
-/* Clocks: of a step of products; of a row that a warp finishes, of each operation in it. Measured. */
-enum { STEP = 1024, ROWS = 43, ROW = 400, OPERATION = 40 };
+/* Clocks, measured: of a step of products; of a row that a warp finishes, of which it has so many in a tile, of each
+   operation in it; of what those who multiply would do, an operation on all that they have of a tile, as often as there
+   are operations and OTHERS. */
+enum { STEP = 1024, ROW = 500, ROWS = 43, OPERATION = 25, OWN_OPERATION = 256, OTHERS = 36 };
 
 /* ---- where the sums are rounded ---- */
 
@@ -83,8 +85,8 @@ static bool keeps_pace(const Schedule *s, const Product *p, const bool *tail) {
     int64_t tall = (int64_t)s->facts->rows * cluster, once = s->facts->at_once / cluster;
     for (const Op *op = k->body->first; op; op = op->next) n += is_seen(tail, op) ? operations(op) : 0;
     int64_t pairs = ceil_div(k->range.p[0].of.c, tall) * ceil_div(k->range.p[1].of.c * p->sums, WIDE);
-    int64_t time = ROWS / p->sums * (ROW + OPERATION * n);
-    return ceil_div(pairs, once) >= FEWEST_ROUNDS && time <= STEP * ceil_div(p->depth, 64);
+    int longer = ROWS * (ROW + OPERATION * n) - OWN_OPERATION * (n + OTHERS);
+    return ceil_div(pairs, once) >= FEWEST_ROUNDS && longer <= p->sums * STEP * ceil_div(p->depth, 64);
 }
 
 static bool tiles_fit(const Schedule *s, const Product *p) {
@@ -110,8 +112,11 @@ static void fill_near(Schedule *s, const Op *near) {
     const char *elem = near ? elem_c(near->res.p[0]->type.elem) : "";
     if (near) schedule_kind(s, "late_near");
     if (near) schedule_hole(s, "beside_it", hip_argument(f, near->param));
-    schedule_hole(s, "near_low", near ? fn_text(f, "(%s)near[u][q], ", elem) : "");
-    schedule_hole(s, "near_high", near ? fn_text(f, "(%s)(near[u][q] >> 16), ", elem) : "");
+    schedule_hole(s, "near_low", near ? fn_text(f, "(%s)near[q], ", elem) : "");
+    schedule_hole(s, "near_high", near ? fn_text(f, "(%s)(near[q] >> 16), ", elem) : "");
+    schedule_hole(s, "late_take", near ? "const uint32_t near[4], " : "");
+    schedule_hole(s, "late_give", near ? "near, " : "");
+    schedule_hole(s, "late_row", near ? "near[u], " : "");
 }
 
 /* A warp has all columns of a result: a row, or two of two sums each. */
@@ -129,14 +134,15 @@ static void fill_rows(Schedule *s, const Product *p, const char *half) {
 bool product_fill_late(Schedule *s, const Product *p, EpilogueGiven *of) {
     Fn *f = &s->f;
     bool late = product_late(s, p, of);
-    schedule_hole(s, "room", fn_text(f, late ? "128 * %d * 2" : "2 * 64 * 128 * 2", WIDE));
     schedule_number(s, "copying", late ? 56 : 40); /* registers */
     schedule_number(s, "multiplying", late ? 224 : 232);
+    const char *most = of->near ? "128 * 256 * 2 + 3 * 4 * 512" : "128 * 256 * 2";
+    schedule_hole(s, "room", late ? most : "2 * 64 * 128 * 2");
     if (!late) return false;
+    schedule_kind(s, "late");
     const Value *sum = of->rounded[0]->arg.p[0];
     bool bare = sum->def == p->loop;
     const char *name = fn_text(f, "%s_sum", s->launch->function);
-    schedule_kind(s, "late");
     schedule_kind(s, bare ? "late_bare" : "late_sum");
     if (!bare) schedule_hole(s, "rounded", epilogue_text(s, sum, ELEM_F32, (EpilogueGiven){.sums = p->loop}, name));
     fill_rows(s, p, elem_c(of->rounded[0]->res.p[0]->type.elem));

@@ -22,6 +22,7 @@ enum {
 ?fringe     $kernel_STAGE = $kernel_TILE$fringe_bytes,
 ?inside     $kernel_STAGE = (128 + $COLUMNS) * 64 * 2,
     $kernel_OUT = $STAGES * $kernel_STAGE,
+?late_near     $kernel_RING = $kernel_OUT + 128 * $COLUMNS * 2, /* what results are made with besides, four rows for each warp */
     $kernel_FULL = $kernel_OUT + $room, /* barriers */
 ?late     $kernel_LEFT = $kernel_FULL + 16 * $STAGES, /* the sums of a warpgroup are in workgroup memory, */
 ?late     $kernel_DONE = $kernel_LEFT + 16, /* and finished */
