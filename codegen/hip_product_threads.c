@@ -2,6 +2,7 @@
 #include "codegen/hip_schedule.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 enum {
     ROW_BYTES = 64, /* of workgroup memory, a step: four lanes have 16 bytes each */
@@ -114,6 +115,7 @@ static void fill_types(Schedule *s, const Product *p, const MatrixOp *op) {
     const char *a = op->a, *name = op->name;
     schedule_hole(s, "mfma", matrix_is_scaled(op) ? fn_text(&s->f, "%s_%s_%s", name, a, a) : name);
     schedule_kind(s, op->ad->m == 16 ? "of16" : "of32");
+    if (strcmp(a, elem_text(k->param.p[p->a].elem)) != 0) schedule_kind(s, "recoded");
     schedule_number(s, "SIDE", op->ad->m);
     schedule_number(s, "SUMS", op->ad->m * op->ad->m / s->f.hip->target->wave);
     schedule_number(s, "HELD", op->ad->m * 8 / matrix_width(a)); /* of its row, a lane's */

@@ -43,7 +43,8 @@ typedef struct {
 } ProductFringe;
 ProductFringe product_fringe(const Kernel *, const Product *, const MatrixSchedule *);
 
-/* The instruction for a schedule of four waves beside each other and 64 bytes of a row a step. NULL: none. */
+/* The instruction for a schedule of four waves beside each other and 64 bytes of a row a step. NULL: none. Its operands
+   may be f8e4m3fnuz where the product's are f8e4m3: with the same bits, but for -0 and NaN, half of each. */
 const MatrixOp *product_op(const MatrixTarget *, const MatrixSchedule *, const Kernel *, const Product *);
 /* Of 16 rows and columns, for threads that have 16 bytes of a row. NULL: none. */
 const MatrixOp *product_op_few(const MatrixTarget *, const Kernel *, const Product *);

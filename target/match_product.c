@@ -202,7 +202,10 @@ const MatrixOp *product_op(const MatrixTarget *t, const MatrixSchedule *s, const
     enum { WAVES = 4, ROW_BYTES = 64 };
     Elem e = k->param.p[f->a].elem, sum = f->loop->res.p[0]->type.elem;
     if (!types_multiply(k, f)) return NULL;
-    return matrix_fastest(t, s->columns / WAVES / f->sums, ROW_BYTES * 8 / elem_bits(e), elem_text(e), elem_text(sum));
+    int rows = s->columns / WAVES / f->sums, depth = ROW_BYTES * 8 / elem_bits(e);
+    const MatrixOp *op = matrix_fastest(t, rows, depth, elem_text(e), elem_text(sum));
+    if (op || e != ELEM_F8E4M3) return op;
+    return matrix_fastest(t, rows, depth, elem_text(ELEM_F8E4M3FNUZ), elem_text(sum));
 }
 
 const MatrixOp *product_op_few(const MatrixTarget *t, const Kernel *k, const Product *f) {

@@ -61,6 +61,7 @@ TILE_FN int $kernel_place(int row, int chunk) { return $kernel_turned(row) * 64 
 ?loaded     for (int n = 0; n < rows; n++) {
 ?loaded         $operand *const x = from + (half * rows + n) * $CHUNK;
 ?cut         if (64 * half + 16 * chunk >= left) tile_zero16(x);
+?recoded         tile_fnuz16(x);
 ?loaded         tile_lds_store16(lds + $kernel_place(row, chunk) + n * 8192, x);
 ?loaded     }
 ?loaded }
@@ -244,6 +245,8 @@ TILE_FN void $kernel_multiply($total acc[$TALL / $SIDE][$WIDE / $SIDE][$SUMS], c
 ?loaded         $kernel_step(acc, &next, w, wave, pair, 1);
 ?loaded     }
 ?loaded     if (wave < 4) tile_turn();
+?recoded #pragma unroll
+?recoded     for (int i = 0; i < $TALL * $WIDE / 64; i++) acc[0][0][i] *= 4; /* each factor is half of OCP's */
 ?loaded }
 ?loaded 
 ?direct /* A step: a turn at memory, a turn at the products. Behind the second of a pair the pair after the next is copied, where the steps of before were
