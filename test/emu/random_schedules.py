@@ -1,0 +1,107 @@
+#!/usr/bin/env python3
+"""usage: random_schedules.py TILEC FOLDER TARGET [--programs=N] [--first=SEED]: random products, attention and decoding of tokens at random
+sizes, which the machine's schedules take, in the emulator of TARGET against the interpreter. Prints what differs or fails, how many took a schedule,
+and which."""
+import random
+import re
+import subprocess
+import sys
+
+import numpy
+
+PASSED = re.compile(r"pipe: '\w+': the schedule '(\w+)'")
+
+
+def size(r, most):
+    """Those around multiples of tiles, and any."""
+    return r.choice([r.choice([64, 128, 192, 256, 384]) + r.randint(-2, 2), r.randint(1, most)])
+
+
+def eights(r, most):
+    """Mostly what copies by tiles want."""
+    return 8 * r.randint(1, most // 8) if r.random() < 0.9 else size(r, most)
+
+
+def result_of(r, name, m, n):
+    """What follows a product `name`, and the parameters that it takes."""
+    return r.choice([
+        (name, ""),
+        (f"silu({name})", ""),
+        (f"{name} + r", f", r: bf16[{m}, {n}]"),
+        (f"silu({name} * s) * r", f", r: bf16[{m}, {n}], s: f32"),
+        (f"{name} * s", ", s: f32"),
+    ])
+
+
+def product(r):
+    m, n, k = size(r, 500), eights(r, 900), eights(r, 900)
+    elem, out = r.choice(["bf16", "f16"]), r.choice(["bf16", "f16", "f32"])
+    if r.random() < 0.2:
+        elem, k = r.choice(["f8e4m3", "f8e5m2"]), 16 * (k // 16 + 1)
+    if r.random() < 0.3:
+        m, k = r.randint(1, 70), eights(r, 4000)
+    along = elem.startswith("f8") or r.random() < 0.5
+    call, b = ("linear", f"[{n}, {k}]") if along else ("matmul", f"[{k}, {n}]")
+    parameters, body = f"A: {elem}[{m}, {k}], B: {elem}{b}", f"  C = {call}(A, B);\n"
+    if r.random() < 0.3:
+        parameters += f", E: {elem}{b}"
+        body = f"  C = silu({call}(A, B)) * {call}(A, E);\n"
+    elif r.random() < 0.6:
+        value, more = result_of(r, "c", m, n)
+        parameters += more
+        body = f"  c: f32[{m}, {n}] = {call}(A, B);\n  C = {value};\n"
+    return f"program p({parameters}) -> (C: {out}[{m}, {n}]) {{\n{body}}}\n", {}
+
+
+def attention(r):
+    b, g, share, d, s = r.randint(1, 2), r.randint(1, 2), r.randint(1, 3), r.choice([64, 80, 96, 128]), size(r, 700)
+    t = s if r.random() < 0.6 else size(r, 700)
+    elem = r.choice(["bf16", "f16"])
+    call = "attention(Q, K, V, 0.1, false)" if t != s else r.choice(["attention(Q, K, V, 0.1, true)", f"attention_window(Q, K, V, 0.1, {r.randint(1, 300)})"])
+    of = f"{elem}[{b}, {g}, {t}, {d}]"
+    q = f"{elem}[{b}, {g * share}, {s}, {d}]"
+    return f"program p(Q: {q}, K: {of}, V: {of}) -> (C: {q}) {{\n  C = {call};\n}}\n", {}
+
+
+def decode(r):
+    b, g, share, d, s = r.randint(1, 3), r.randint(1, 4), r.choice([1, 2, 4, 8]), r.choice([64, 128]), r.randint(1, 1500)
+    elem = r.choice(["bf16", "f16"])
+    of, q = f"{elem}[{b}, {s}, {g}, {d}]", f"{elem}[{b}, {g * share}, {d}]"
+    at = numpy.int32([r.randint(0, s - 1) for _ in range(b)])
+    return f"program p(Q: {q}, K: {of}, V: {of}, at: i32[{b}]) -> (C: {q}) {{\n  C = decode_attention(Q, K, V, at);\n}}\n", {"at": at}
+
+
+def run(tilec, folder, target, seed):
+    """What the schedules were, and what went wrong."""
+    r = random.Random(seed)
+    text, given = r.choice([product, product, product, attention, decode])(r)
+    file = f"{folder}/{seed}.tile"
+    with open(file, "w", encoding="utf-8") as to:
+        to.write('import "std/decode.tile";\n' + text)
+    inputs = []
+    for name, value in given.items():
+        numpy.save(f"{folder}/{seed}_{name}.npy", value)
+        inputs.append(f"--in={name}={folder}/{seed}_{name}.npy")
+    told = subprocess.run([tilec, "explain", f"--target={target}", file], capture_output=True, text=True, check=False).stdout
+    command = [tilec, "run", f"--target=emu:{target}", file, "--check", *inputs]
+    done = subprocess.run(["env", f"TILE_EMU_SEED={seed}", *command], capture_output=True, text=True, check=False)
+    wrong = "" if done.returncode == 0 and "agrees" in done.stdout else f"{text}{done.stdout}{done.stderr}"
+    return set(PASSED.findall(told)), wrong
+
+
+def main():
+    tilec, folder, target = sys.argv[1:4]
+    options = dict(a[2:].split("=") for a in sys.argv[4:])
+    first, n = int(options.get("first", 1)), int(options.get("programs", 20))
+    wrong, took, names = 0, 0, set()
+    for seed in range(first, first + n):
+        schedules, message = run(tilec, folder, target, seed)
+        names |= schedules
+        took += bool(schedules)
+        if message:
+            wrong += 1
+            print(f"seed {seed}: {message}", flush=True)
+    print(f"{n} programs, {wrong} wrong, {took} by schedules: {', '.join(sorted(names))}")
+
+
+main()
