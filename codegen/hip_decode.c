@@ -119,7 +119,7 @@ static int64_t stride_of(const Param *p, int dim) {
     return stride;
 }
 
-enum { STEPS_AHEAD = 4 }; /* whose keys come to the L2 before the launch before has ended */
+enum { STEPS_AHEAD = 3 }; /* whose keys come to the L2 before the launch before has ended */
 
 static void fill_sizes(Schedule *s, const Attention *a) {
     const Kernel *k = s->f.k;
