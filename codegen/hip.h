@@ -99,6 +99,7 @@ void hip_load(Fn *, const Op *);
 void hip_load_tile(Fn *, const Op *, const Tile *to);
 void hip_first_tiles(Fn *, const Op *loop); /* hip_ahead.c */
 void hip_next_tiles(Fn *, const Op *);
+bool hip_is_unrolled(Fn *, const Op *loop); /* hip_unroll.c */
 void hip_store(Fn *, const Op *);
 bool hip_rows_are_multiple(Fn *, const Op *, int64_t of); /* rows and the tensor's first element lie at multiples */
 void hip_reduce(Fn *, const Op *);

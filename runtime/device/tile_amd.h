@@ -29,6 +29,9 @@
 /* Memory of the workgroup, 128-byte aligned: `char *name`. At most one a kernel. */
 #define TILE_LDS(name, bytes) __shared__ __attribute__((aligned(128))) char name[bytes]
 
+/* Before a loop of a known number of turns. */
+#define TILE_UNROLLED _Pragma("unroll")
+
 #define tile_check(p, bytes, how, value) ((void)0) /* the emulator looks at each access */
 
 /* ---- functions of floats: instructions, or tile_libm.h ---- */

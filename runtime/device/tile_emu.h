@@ -113,6 +113,7 @@ void tile_emu_pause(void);
 #define TILE_KERNEL_ALONE(name, type, threads) TILE_KERNEL(name, type, threads)
 #define TILE_KERNEL_WAVES(name, type, threads, waves) TILE_KERNEL(name, type, threads)
 #define TILE_LDS(name, bytes) char *const name = tile_emu_lds(bytes)
+#define TILE_UNROLLED
 #define tile_check(p, bytes, how, value) tile_emu_check(p, bytes, how, value)
 
 typedef uint16_t tile_f16;
