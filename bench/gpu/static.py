@@ -24,7 +24,7 @@ WORK = [("bench/gpu/gemm.tile", "gemm_nn", SIZES), ("bench/gpu/gemm.tile", "gemm
         *(("bench/gpu/gemm.tile", program, f"-D M={m} -D N=7168 -D K=8192") for program in ("gemm_nn", "gemm_tn") for m in (16, 64)),
         ("examples/gemm.tile", "gemm", SIZES), ("bench/gpu/attention.tile", "attention_full", "-D D=64"),
         ("bench/gpu/attention.tile", "attention_full", "-D D=128"), ("bench/gpu/attention.tile", "attention_causal", "-D D=64"),
-        ("bench/gpu/attention.tile", "attention_causal", "-D D=128"), ("bench/gpu/decode.tile", "decode", "-D B=32"),
+        ("bench/gpu/attention.tile", "attention_causal", "-D D=128"), ("bench/gpu/decode.tile", "decode", "-D B=32"), ("bench/gpu/decode.tile", "decode", "-D B=4"),
         ("examples/flash_decode.tile", "flash_decode", "--ranks=1"), ("examples/mlp_tp.tile", "mlp_tp", "--ranks=1")]
 INSTRUCTION = re.compile(r"\s+([a-z]\w+)(?:\s+([^;]*))?")
 LABEL = re.compile(r"([.\w]+):")
