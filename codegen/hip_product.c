@@ -89,10 +89,13 @@ void product_maps_add(ProductMaps *to, Schedule *s, const int *param, int n, int
 
 /* ---- tiles of both ---- */
 
+/* Of results to memory. */
+static const char *way_of(const Param *c) { return elem_bits(c->elem) == 16 ? "through" : "straight"; }
+
 /* How results leave registers. */
 static void fill_ways(Schedule *s, const Product *p, const Param *c, bool tiled) {
     Fn *f = &s->f;
-    const char *how = elem_bits(c->elem) == 16 ? "through" : "straight";
+    const char *how = way_of(c);
     schedule_kind(s, how);
     if (elem_bits(c->elem) == 16) schedule_kind(s, tiled ? "tiled" : "staged");
     schedule_kind(s, fn_text(f, "%s_%s", p->plain ? "plain" : "result", how));
@@ -111,26 +114,43 @@ static void fill_stores(Schedule *s, const Product *p, int wide) {
     schedule_hole(s, "give", bare ? "" : "call, ");
     schedule_hole(s, "take_all", bare && !fringe ? "" : fn_text(f, "%s_call call, ", f->p->name));
     schedule_hole(s, "give_all", bare && !fringe ? "" : "call, ");
-    fill_clamp(s, 'i', c->dim[0].c, 256);
+    bool beside = product_beside(s, p);
+    fill_clamp(s, 'i', c->dim[0].c, beside ? 128 : 256);
     fill_clamp(s, 'j', c->dim[1].c, wide);
 }
 
-static int pass_columns(int wide) { return wide > 64 ? 128 : 64; }
+static int pass_columns(int wide) { return wide % 128 ? 64 : 128; }
+
+/* Its last pass begins within the one before. */
+static bool is_uneven(int wide) { return wide % pass_columns(wide) != 0; }
 
 /* Of two results which one a pass stores. */
 static const char *second_of_pass(int wide) { return wide > pass_columns(wide) ? "half % 2" : "half"; }
+
+/* Of the columns of a tile the first of a pass, and of a thread's sums. */
+static void fill_start(Schedule *s, int wide, const char *part) {
+    Fn *f = &s->f;
+    int pass = pass_columns(wide);
+    bool uneven = is_uneven(wide);
+    const char *each = fn_text(f, "%d * half", pass);
+    const char *start = uneven ? "start" : fn_text(f, "%d * %s", pass, part);
+    const char *sums = uneven ? "start / 2" : fn_text(f, "%d * %s", pass / 2, part);
+    schedule_hole(s, "begin", uneven ? fn_text(f, "tile_min_i32(%s, %d)", each, wide - pass) : each);
+    schedule_hole(s, "of_pass", uneven ? sums : fn_text(f, "%d * half", pass / 2));
+    schedule_hole(s, "pass", *part ? fn_text(f, " + %s", start) : "");
+    schedule_hole(s, "less", *part ? fn_text(f, " - %s", start) : "");
+    schedule_hole(s, "from", *part ? fn_text(f, "%s + ", sums) : "");
+}
 
 /* Passes through workgroup memory: columns of a result, then those of the other, so that few sums stay. */
 static void fill_passes(Schedule *s, const Product *p, int wide) {
     Fn *f = &s->f;
     int pass = pass_columns(wide);
     bool both = p->stores > 1;
-    const char *part = !both ? "half" : wide > pass ? "(half / 2)" : NULL; /* of the columns of a result */
+    fill_start(s, wide, !both ? "half" : wide > pass ? "(half / 2)" : "");
+    if (is_uneven(wide)) schedule_kind(s, fn_text(f, "uneven_%s", way_of(&f->k->param.p[p->c[0]])));
     schedule_number(s, "PASS", pass);
-    schedule_hole(s, "passes", fn_text(f, "%d / %d", wide * p->stores, pass));
-    schedule_hole(s, "pass", part ? fn_text(f, " + 128 * %s", part) : "");
-    schedule_hole(s, "less", part ? fn_text(f, " - 128 * %s", part) : "");
-    schedule_hole(s, "from", part ? fn_text(f, "64 * %s + ", part) : "");
+    schedule_number(s, "passes", ceil_div(wide, pass) * p->stores);
     schedule_hole(s, "map", both ? fn_text(f, " + %s", second_of_pass(wide)) : "");
     schedule_hole(s, "pick", both ? "int second, " : "");
     schedule_number(s, "OUT", p->sums + 1);
@@ -165,30 +185,44 @@ static void fill_copies(Schedule *s, const Product *p, int wide) {
     bool two = p->sums > 1;
     schedule_number(s, "WIDE", wide);
     schedule_hole(s, "made", two ? fn_text(f, "%d of two products of one a", wide) : fn_text(f, "%d", wide));
-    schedule_hole(s, "share", two ? "copy one B each and share both" : "share B's part");
+    schedule_hole(s, "share",
+                  two                    ? "copy one B each and share both"
+                  : product_beside(s, p) ? "share A"
+                                         : "share B's part");
     schedule_hole(s, "alone", !ends_narrow(s, p) ? "" : ", and the last 64 columns or\n   fewer are multiplied alone");
     schedule_hole(s, "operand", two ? "&maps->map[1 + at.rank]" : "&maps->map[1]");
     schedule_hole(s, "beside", two ? "" : fn_text(f, " + %d / 2 * at.rank", wide));
 }
 
+/* Of b in a stage, 128 bytes each: its columns, or its rows in panels of 64 columns. */
+static int lines_of(const Schedule *s, const Product *p) {
+    int columns = s->facts->columns;
+    return p->across ? (int)ceil_div(columns, 64) * 64 : columns;
+}
+
 static void fill_maps(Schedule *s, const Product *p) {
-    int columns = s->facts->columns, rows = p->across && columns > 64 ? 64 : columns / 2; /* of a box of b */
+    int columns = s->facts->columns, lines = lines_of(s, p);
+    bool beside = product_beside(s, p),
+         halves = p->across && columns % 128; /* workgroups copy half of the rows of each panel */
+    int rows = beside ? (p->across ? 64 : columns) : halves ? 32 : p->across ? 64 : columns / 2; /* of a box of b */
     ProductMaps maps = {.n = 0};
-    product_maps_add(&maps, s, &p->a, 1, 128);
+    product_maps_add(&maps, s, &p->a, 1, beside ? 64 : 128);
     product_maps_add(&maps, s, p->b, p->sums, rows);
     EpilogueGiven of;
     bool late = product_late(s, p, &of);
     if (product_stores_tiles(&s->f.k->param.p[p->c[0]]) && !late) product_maps_add(&maps, s, p->c, p->stores, 64);
     product_fill_near(s, p, &maps);
     int more = product_fill_fringe(s, p, &maps);
-    schedule_number(s, "STAGES", (late ? LATE_STAGE_BYTES : STAGE_BYTES) / ((128 + columns) * 128 + more));
+    schedule_number(s, "HALF", halves ? 64 : columns);
+    schedule_number(s, "LINES", lines);
+    schedule_number(s, "STAGES", (late ? LATE_STAGE_BYTES : STAGE_BYTES) / ((128 + lines) * 128 + more));
     schedule_maps(s, maps.map, maps.param, maps.n);
 }
 
 /* Of both warpgroups, at the end of tiles that take long: others lose by it. With no more steps than stages the first
    could be done with two tiles before the second has come to the end of one, and their barrier would count both. */
 static void fill_turns(Schedule *s, const Product *p, int columns, int bytes) {
-    int stages = STAGE_BYTES / ((128 + columns) * 128);
+    int stages = STAGE_BYTES / ((128 + lines_of(s, p)) * 128);
     bool turns = bytes > 1 && columns > 128 && ceil_div(p->depth, 128 / bytes) > stages;
     if (turns) schedule_kind(s, "turns");
     schedule_hole(
@@ -203,12 +237,26 @@ static const char *steps_text(Schedule *s, const Product *p, int bytes) {
     return fn_text(&s->f, few ? "tile_unknown(%s_STEPS)" : "%s_STEPS", s->launch->function);
 }
 
+/* How the two workgroups of a cluster lie, and who copies what. */
+static void fill_lie(Schedule *s, const Product *p, int columns) {
+    Fn *f = &s->f;
+    bool beside = product_beside(s, p);
+    const char *lie = beside ? "beside" : "above", *function = s->launch->function;
+    schedule_kind(s, lie);
+    schedule_kind(s, fn_text(f, "%s_%s", p->across ? "columns" : "rows", lie));
+    if (p->across && !beside) schedule_kind(s, columns % 128 ? "panel" : "panels");
+    schedule_hole(s, "lie", beside ? "side by side" : "one above the other");
+    schedule_hole(s, "own", beside ? "" : fn_text(f, " + at.rank * %s_B_BYTES", function));
+    schedule_hole(s, "outside", fn_text(f, beside ? "i0 >= %s_M || j0 >= %s_N" : "i0 >= %s_M", function, function));
+    schedule_hole(s, "inside", beside ? fn_text(f, " && j0 < %s_N", function) : "");
+}
+
 /* How tiles are multiplied. */
 static void fill_products(Schedule *s, const Product *p, int columns, int bytes) {
     Fn *f = &s->f;
     bool narrow = ends_narrow(s, p);
     const char *breadth = narrow ? "broad" : "even", *sums = bytes == 1 ? "parts" : "whole";
-    if (p->across) schedule_kind(s, columns > 64 ? "panels" : "panel");
+    fill_lie(s, p, columns);
     fill_turns(s, p, columns, bytes);
     schedule_kind(s, breadth);
     schedule_kind(s, sums);

@@ -14,7 +14,10 @@ typedef struct {
     int below, right, below_bytes, right_bytes;
 } Fringe;
 
+bool product_beside(const Schedule *s, const Product *p) { return product_lies_beside(s->f.k, p, s->facts); }
+
 static Fringe fringe_of(const Schedule *s, const Product *p) {
+    if (product_beside(s, p)) return (Fringe){0};
     ProductFringe of = product_fringe(s->f.k, p, s->facts);
     return (Fringe){of.below, of.right, of.below * ROW_BYTES,
                     p->across && of.right ? PANEL_BYTES : of.right * ROW_BYTES};

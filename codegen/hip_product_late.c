@@ -93,7 +93,7 @@ static bool tiles_fit(const Schedule *s, const Product *p) {
     const Kernel *k = s->f.k;
     return s->facts->cluster && s->facts->columns == WIDE && p->stores == 1 && !p->plain &&
            elem_bits(k->param.p[p->a].elem) == 16 && product_stores_tiles(&k->param.p[p->c[0]]) &&
-           !product_has_fringe(s, p);
+           !product_has_fringe(s, p) && !product_beside(s, p);
 }
 
 bool product_late(Schedule *s, const Product *p, EpilogueGiven *of) {

@@ -42,40 +42,22 @@ static bool rows_align(const Kernel *k, const Product *f, int bytes) {
 /* Of a result, in a tile: two sums have half a tile each. */
 static int columns_of(const MatrixSchedule *s, const Product *f) { return s->columns / f->sums; }
 
-enum { ROUND = 10, BESIDE = 2 }; /* time of a tile; of what lies beyond it, on one side */
-
-/* Tiles that make what lies beyond them too go first to clusters that get one less than others: of those there are
- * `spare`. */
-static int time_beyond(ProductFringe f, int64_t rows, int64_t columns, int64_t spare) {
-    int64_t tiles = (f.below ? columns : 0) + (f.right ? rows : 0);
-    return tiles > spare ? BESIDE * (!!f.below + !!f.right) : 0;
-}
-
-/* Clusters of workgroups take whole tiles in rounds; those over the edge, which take half as long, come last, first to
-   clusters that the last round leaves idle. */
-static double time_of(const Kernel *k, const Product *f, const MatrixSchedule *s) {
-    int64_t m = k->range.p[0].of.c, n = k->range.p[1].of.c, tall = (int64_t)s->rows * s->cluster,
-            wide = columns_of(s, f), once = s->at_once / s->cluster;
-    ProductFringe beyond = product_fringe(k, f, s);
-    bool folded = beyond.below || beyond.right;
-    int64_t whole = m / tall * (n / wide), edge = folded ? 0 : ceil_div(m, tall) * ceil_div(n, wide) - whole;
-    int64_t rounds = ceil_div(whole, once), idle = rounds * once - whole;
-    int64_t more = edge > 2 * idle ? ceil_div(edge, once) : 0;
-    int64_t time = ROUND * rounds + (rounds ? ROUND / 2 : ROUND) * more;
-    return (double)s->cost / ROUND * (double)(time + time_beyond(beyond, m / tall, n / wide, whole / once * idle));
-}
-
-/* 8-bit types take twice the registers. */
+/* Two sums, and sums of 8-bit types, which take twice the registers, have instructions of some widths alone. */
 static bool tiles_fit(const Kernel *k, const Product *f, const MatrixSchedule *s, bool f8) {
     int wide = columns_of(s, f);
-    return wide >= FEWEST_COLUMNS && (!f8 || s->columns <= 128) && (!k->choice.columns || wide == k->choice.columns);
+    bool any = f->sums == 1 && f->stores == 1 && !f8, some = s->columns == 64 || s->columns % 128 == 0;
+    return wide >= FEWEST_COLUMNS && (any || some) && (!f8 || s->columns <= 128) &&
+           (!k->choice.columns || wide == k->choice.columns);
 }
 
+/* The widest tiles but where others gain more than the model knows. */
 static const MatrixSchedule *fastest(const Kernel *k, const Product *f, const MatrixTarget *t, bool f8) {
+    const double gain = 0.99;
     const MatrixSchedule *best = NULL;
-    for (const MatrixSchedule *s = t->schedule; s->name; s++)
-        if (!strcmp(s->name, "product") && tiles_fit(k, f, s, f8) && (!best || time_of(k, f, s) < time_of(k, f, best)))
-            best = s;
+    for (const MatrixSchedule *s = t->schedule; s->name; s++) {
+        if (strcmp(s->name, "product") || !tiles_fit(k, f, s, f8)) continue;
+        if (!best || product_time(k, f, s) < gain * product_time(k, f, best)) best = s;
+    }
     return best;
 }
 
@@ -91,8 +73,7 @@ static const MatrixSchedule *chosen(const Kernel *k, const Product *f, const Mat
     const MatrixSchedule *s = fastest(k, f, t, f8);
     SkinnyPlan few = {0};
     if (!f8) few = skinny_plan(t, k->range.p[0].of.c, k->range.p[1].of.c, f->depth, f->sums, k->choice.columns);
-    double time = s ? time_of(k, f, s) * (double)ceil_div(f->depth, 64) : INFINITY;
-    return is_skinny(k, &few, s, time) ? few.facts : s;
+    return is_skinny(k, &few, s, s ? product_time(k, f, s) : INFINITY) ? few.facts : s;
 }
 
 void pipe_product(PassContext *c, Kernel *k, const MatrixTarget *t) {

@@ -14,8 +14,8 @@ static int64_t tiles_of(const Kernel *k, const Product *f, const MatrixSchedule 
     return ceil_div(rows_of(k), s->rows) * ceil_div(columns_of(k), wide_of(s, f));
 }
 
-static int64_t time_of(const Kernel *k, const Product *f, const MatrixSchedule *s) {
-    return s->cost * ceil_div(tiles_of(k, f, s), s->at_once);
+static double time_of(const Kernel *k, const Product *f, const MatrixSchedule *s) {
+    return s->cost * (double)ceil_div(tiles_of(k, f, s), s->at_once);
 }
 
 static const MatrixSchedule *fastest(const Kernel *k, const Product *f, const MatrixTarget *t) {

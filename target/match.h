@@ -42,6 +42,10 @@ typedef struct {
     int below, right;
 } ProductFringe;
 ProductFringe product_fringe(const Kernel *, const Product *, const MatrixSchedule *);
+/* The workgroups of a cluster have tiles beside each other, of the same rows, and no fringe; else one above the other.
+ */
+bool product_lies_beside(const Kernel *, const Product *, const MatrixSchedule *);
+double product_time(const Kernel *, const Product *, const MatrixSchedule *); /* in the unit of MatrixSchedule.cost */
 
 /* The instruction for a schedule of four waves beside each other and 64 bytes of a row a step. NULL: none. Its operands
    may be f8e4m3fnuz where the product's are f8e4m3: with the same bits, but for -0 and NaN, half of each. */
@@ -59,7 +63,7 @@ typedef struct {
     double scale;
     bool from, to; /* there are bounds: row i sees the keys j of i + first <= j, and of j <= i + last */
     int64_t first, last;
-    int keys_dim; /* decode: the dimension of k that has the keys; with pages, those of a page */
+    int keys_dim;       /* decode: the dimension of k that has the keys; with pages, those of a page */
     const Op *pages_at; /* decode: the load of the keys' pages from a table; NULL: they lie behind each other */
     int pages_dim;
     int64_t parts;   /* decode: of the keys (split), the first range of the grid; 1: all of them */
@@ -71,7 +75,7 @@ const char *attention_match(const Kernel *, Attention *a);
 /* The same for a few rows, `row` a position or a tile, and the keys begin .. end - 1 of the loop, scalars of the task;
    k and v have them in any dimension but the last. */
 const char *decode_match(const Kernel *, Attention *a);
-int64_t decode_tasks(const Kernel *); /* of its grid; -1: known at run time only, or too many */
+int64_t decode_tasks(const Kernel *);                   /* of its grid; -1: known at run time only, or too many */
 int64_t decode_page(const Kernel *, const Attention *); /* keys of a page */
 
 #endif

@@ -226,10 +226,8 @@ static int beyond(int64_t extent, int64_t tile) {
 }
 
 ProductFringe product_fringe(const Kernel *k, const Product *p, const MatrixSchedule *s) {
-    bool fits =
-        p->sums == 1 && p->stores == 1 && elem_bits(k->param.p[p->a].elem) == 16 &&
-        elem_bits(k->param.p[p->c[0]].elem) == 16; /* ptxas lets products wait where others are stored from registers */
-    if (!fits || !s->cluster || s->columns < FEWEST_COLUMNS) return (ProductFringe){0};
+    bool fits = p->sums == 1 && p->stores == 1 && elem_bits(k->param.p[p->a].elem) == 16;
+    if (!fits || !s->cluster || s->columns % FEWEST_COLUMNS) return (ProductFringe){0};
     int below = beyond(k->range.p[0].of.c, (int64_t)s->rows * s->cluster),
         right = beyond(k->range.p[1].of.c, s->columns);
     return below < 0 || right < 0 ? (ProductFringe){0} : (ProductFringe){below, right};

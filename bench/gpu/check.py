@@ -24,7 +24,7 @@ CASES = [
     ("stories/stories", ""), ("stories/stories", "-D L=2 -D D=12 -D F=10 -D H=4 -D G=2 -D E=6 -D V=20 -D S=9 -D B=2"),
 ]
 # Programs for each schedule of sm_90a (schedules.tile).
-SCHEDULED = ["product", "with_bias", "beyond", "late", "quantised", "kept", "gate_up", "keys_values", "odd_rows", "few_rows", "one_row", "few_gate_up", "one_keys_values", "eight", "eight_gate_up", "shallow", "full", "causal", "one_token"]
+SCHEDULED = ["product", "with_bias", "beyond", "uneven", "beside", "late", "quantised", "kept", "gate_up", "keys_values", "odd_rows", "few_rows", "one_row", "few_gate_up", "one_keys_values", "eight", "eight_gate_up", "shallow", "full", "causal", "one_token"]
 MESHES = [
     ("ag_gemm", ""), ("ag_gemm", "-D M=37 -D N=50 -D K=40"), ("gemm_rs", ""), ("gemm_rs", "-D M=150 -D N=50 -D K=40"),
     ("gemm_ar", ""), ("gemm_ar", "-D M=30 -D N=50 -D K=41"), ("mlp_tp", ""), ("mlp_tp", "-D D=16 -D H=23 --size N=9"),

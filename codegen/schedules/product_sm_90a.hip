@@ -1,4 +1,4 @@
-/* $kernel: a workgroup makes tiles of 128 x $made; two workgroups of a cluster, one above the other, $share by multicast. One
+/* $kernel: a workgroup makes tiles of 128 x $made; two workgroups of a cluster, $lie, $share by multicast. One
    warp copies $DEEP positions of k at a time into a ring of $STAGES stages, two warpgroups multiply, 64 x $COLUMNS each. Tiles over the edge come
    last, first to clusters that the whole tiles leave idle; warpgroups without rows skip the products$alone.$fringe */
 enum {
@@ -6,21 +6,23 @@ enum {
     $kernel_N = $N,
     $kernel_STEPS = ($K + $DEEP - 1) / $DEEP,    /* along k */
 ?turns     $kernel_TURN = $kernel_STEPS > $STAGES - 1 ? $kernel_STEPS - $STAGES + 1 : 0, /* the last steps, as many as there are stages but one, are in turns */
-?near     $kernel_NEAR = $WIDE / $PASS, /* stages of what results are made with besides the sums */
-    $kernel_ROWS = ($INNER_M + 255) / 256,       /* of pairs of tiles, those over the edge too */
-    $kernel_COLUMNS = ($INNER_N + $WIDE - 1) / $WIDE,
-    $kernel_WHOLE_ROWS = $M / 256$but_below,               /* those that lie inside$but_fringe */
-    $kernel_WHOLE_COLUMNS = $N / $WIDE$but_right,
-    $kernel_WHOLE = ($M / 256) * ($N / $WIDE),
+?near     $kernel_NEAR = $passes, /* stages of what results are made with besides the sums */
+?above     $kernel_ROWS = ($INNER_M + 255) / 256,       /* of pairs of tiles, those over the edge too */
+?above     $kernel_COLUMNS = ($INNER_N + $WIDE - 1) / $WIDE,
+?above     $kernel_WHOLE_ROWS = $M / 256$but_below,               /* those that lie inside$but_fringe */
+?above     $kernel_WHOLE_COLUMNS = $N / $WIDE$but_right,
+?above     $kernel_WHOLE = ($M / 256) * ($N / $WIDE),
+?beside     $kernel_ROWS = ($M + 127) / 128, /* of pairs of tiles */
+?beside     $kernel_COLUMNS = ($N + 2 * $WIDE - 1) / (2 * $WIDE),
     $kernel_PAIRS = $kernel_ROWS * $kernel_COLUMNS,
     /* workgroup memory, from a multiple of 1024 on */
     $kernel_A_BYTES = 128 * 64 * 2,
-    $kernel_B_BYTES = $COLUMNS * 64, /* of the half that a workgroup copies */
+?above     $kernel_B_BYTES = $HALF * 64, /* of the half that a workgroup copies */
 ?fringe     $kernel_TILE = (128 + $COLUMNS) * 64 * 2, /* of a stage; behind it lie, where the tile has them beside it, */
 ?right     $kernel_RIGHT = $kernel_TILE, /* columns of b to the right */
 ?below     $kernel_BELOW = $kernel_TILE + $RIGHT_BYTES, /* and rows of a below */
 ?fringe     $kernel_STAGE = $kernel_TILE$fringe_bytes,
-?inside     $kernel_STAGE = (128 + $COLUMNS) * 64 * 2,
+?inside     $kernel_STAGE = (128 + $LINES) * 64 * 2,
     $kernel_OUT = $STAGES * $kernel_STAGE,
 ?late_near     $kernel_RING = $kernel_OUT + 128 * $COLUMNS * 2, /* what results are made with besides, four rows for each warp */
     $kernel_FULL = $kernel_OUT + $room, /* barriers */
@@ -29,28 +31,41 @@ enum {
     $kernel_EMPTY = $kernel_FULL + 8 * $STAGES
 };
 
-/* Where this workgroup stands: its cluster, its rank in it; the first pair over the edge that the cluster takes, and the next from there. */
-typedef struct {
-    uint32_t lds;
-    int rank, cluster, clusters, edge, edge_step;
-} $kernel_place;
-
-TILE_FN $kernel_place $kernel_here(const char *lds) {
-    $kernel_place at = {(tile_shared(lds) + 1023) & ~1023u, tile_cluster_rank(), (int)tile_group() / 2, (int)tile_groups() / 2, 0, 0};
-    int edges = $kernel_PAIRS - $kernel_WHOLE, busy = $kernel_WHOLE % at.clusters, idle = at.clusters - busy;
-    bool alone = busy && edges <= 2 * idle; /* two of them take about as long as a whole one */
-    at.edge = $kernel_WHOLE + (at.cluster - busy + at.clusters) % at.clusters;
-    at.edge_step = alone ? idle : at.clusters;
-    if (alone && at.cluster < busy) at.edge = $kernel_PAIRS;
-    return at;
-}
-
-TILE_FN int $kernel_first($kernel_place at) { return at.cluster < $kernel_WHOLE ? at.cluster : at.edge; }
-TILE_FN int $kernel_next($kernel_place at, int pair) {
-    if (pair >= $kernel_WHOLE) return pair + at.edge_step;
-    return pair + at.clusters < $kernel_WHOLE ? pair + at.clusters : at.edge;
-}
-
+?above /* Where this workgroup stands: its cluster, its rank in it; the first pair over the edge that the cluster takes, and the next from there. */
+?above typedef struct {
+?above     uint32_t lds;
+?above     int rank, cluster, clusters, edge, edge_step;
+?above } $kernel_place;
+?above
+?above TILE_FN $kernel_place $kernel_here(const char *lds) {
+?above     $kernel_place at = {(tile_shared(lds) + 1023) & ~1023u, tile_cluster_rank(), (int)tile_group() / 2, (int)tile_groups() / 2, 0, 0};
+?above     int edges = $kernel_PAIRS - $kernel_WHOLE, busy = $kernel_WHOLE % at.clusters, idle = at.clusters - busy;
+?above     bool alone = busy && edges <= 2 * idle; /* two of them take about as long as a whole one */
+?above     at.edge = $kernel_WHOLE + (at.cluster - busy + at.clusters) % at.clusters;
+?above     at.edge_step = alone ? idle : at.clusters;
+?above     if (alone && at.cluster < busy) at.edge = $kernel_PAIRS;
+?above     return at;
+?above }
+?above
+?above TILE_FN int $kernel_first($kernel_place at) { return at.cluster < $kernel_WHOLE ? at.cluster : at.edge; }
+?above TILE_FN int $kernel_next($kernel_place at, int pair) {
+?above     if (pair >= $kernel_WHOLE) return pair + at.edge_step;
+?above     return pair + at.clusters < $kernel_WHOLE ? pair + at.clusters : at.edge;
+?above }
+?above
+?beside /* Where this workgroup stands: its cluster, its rank in it. */
+?beside typedef struct {
+?beside     uint32_t lds;
+?beside     int rank, cluster, clusters;
+?beside } $kernel_place;
+?beside
+?beside TILE_FN $kernel_place $kernel_here(const char *lds) {
+?beside     return {(tile_shared(lds) + 1023) & ~1023u, tile_cluster_rank(), (int)tile_group() / 2, (int)tile_groups() / 2};
+?beside }
+?beside
+?beside TILE_FN int $kernel_first($kernel_place at) { return at.cluster; }
+?beside TILE_FN int $kernel_next($kernel_place at, int pair) { return pair + at.clusters; }
+?beside
 ?fringe /* Of all pairs, behind which are those that make what lies beyond them too: clusters that get one less than others take from the end. */
 ?fringe TILE_FN int $kernel_pick($kernel_place at, int pair) {
 ?fringe     int busy = $kernel_WHOLE % at.clusters, round = pair / at.clusters;
@@ -58,23 +73,29 @@ TILE_FN int $kernel_next($kernel_place at, int pair) {
 ?fringe     return $kernel_WHOLE - 1 - round * (at.clusters - busy) - (at.cluster - busy);
 ?fringe }
 ?fringe
-/* Whole pairs: 8 rows of pairs at a time, down the columns, so that workgroups at work together share rows and columns in L2. Then
-   the last column, then the last row. */
-TILE_FN void $kernel_tile($kernel_place at, int pair, int *i0, int *j0) {
+?above /* Whole pairs: 8 rows of pairs at a time, down the columns, so that workgroups at work together share rows and columns in L2. Then
+?above    the last column, then the last row. */
+?above TILE_FN void $kernel_tile($kernel_place at, int pair, int *i0, int *j0) {
 ?fringe     pair = $kernel_pick(at, pair);
-    int edge = pair - $listed, row = $kernel_ROWS - 1, column = edge;
-    if (edge < 0) {
-        int first = pair / (8 * $kernel_WHOLE_COLUMNS) * 8, in = pair % (8 * $kernel_WHOLE_COLUMNS);
-        int rows = tile_min_i32(8, $kernel_WHOLE_ROWS - first);
-        row = first + in % rows;
-        column = in / rows;
-    } else if ($kernel_COLUMNS > $kernel_WHOLE_COLUMNS) {
-        column = edge < $kernel_ROWS ? $kernel_COLUMNS - 1 : edge - $kernel_ROWS;
-        row = edge < $kernel_ROWS ? edge : $kernel_ROWS - 1;
-    }
-    *i0 = row * 256 + at.rank * 128;
-    *j0 = column * $WIDE;
-}
+?above     int edge = pair - $listed, row = $kernel_ROWS - 1, column = edge;
+?above     if (edge < 0) {
+?above         int first = pair / (8 * $kernel_WHOLE_COLUMNS) * 8, in = pair % (8 * $kernel_WHOLE_COLUMNS);
+?above         int rows = tile_min_i32(8, $kernel_WHOLE_ROWS - first);
+?above         row = first + in % rows;
+?above         column = in / rows;
+?above     } else if ($kernel_COLUMNS > $kernel_WHOLE_COLUMNS) {
+?above         column = edge < $kernel_ROWS ? $kernel_COLUMNS - 1 : edge - $kernel_ROWS;
+?above         row = edge < $kernel_ROWS ? edge : $kernel_ROWS - 1;
+?above     }
+?above     *i0 = row * 256 + at.rank * 128;
+?above     *j0 = column * $WIDE;
+?above }
+?beside /* 12 rows of pairs at a time, down the columns, so that workgroups at work together share rows and columns in L2. */
+?beside TILE_FN void $kernel_tile($kernel_place at, int pair, int *i0, int *j0) {
+?beside     int first = pair / (12 * $kernel_COLUMNS) * 12, in = pair % (12 * $kernel_COLUMNS), rows = tile_min_i32(12, $kernel_ROWS - first);
+?beside     *i0 = (first + in % rows) * 128;
+?beside     *j0 = (in / rows * 2 + at.rank) * $WIDE;
+?beside }
 
 /* ---- the copying warp ---- */
 
@@ -84,7 +105,7 @@ TILE_FN void $kernel_tile($kernel_place at, int pair, int *i0, int *j0) {
 ?near         uint32_t to = at.lds + *s * $kernel_STAGE, full = at.lds + $kernel_FULL + 8 * *s;
 ?near         tile_mbar_wait(at.lds + $kernel_EMPTY + 8 * *s, *phase);
 ?near         tile_mbar_expect(full, 128 * $PASS * 2);
-?near         for (int u = 0; u < $PASS / 64; u++) tile_tma_load2(to + 16384 * u, &maps->map[$NEAR_MAP], j0 + $PASS * half + 64 * u, i0, full);
+?near         for (int u = 0; u < $PASS / 64; u++) tile_tma_load2(to + 16384 * u, &maps->map[$NEAR_MAP], j0 + $begin + 64 * u, i0, full);
 ?near         if (++*s == $STAGES) *s = 0, *phase ^= 1;
 ?near     }
 ?near }
@@ -98,14 +119,18 @@ TILE_FN void $kernel_copy(const $kernel_maps *maps, $kernel_place at) {
 ?right         bool right = $is_right;
 #pragma unroll 1 /* unrolled it spills */
         for (int p0 = 0; p0 < $kernel_STEPS * $DEEP; p0 += $DEEP) {
-            uint32_t a = at.lds + s * $kernel_STAGE, b = a + $kernel_A_BYTES + at.rank * $kernel_B_BYTES, full = at.lds + $kernel_FULL + 8 * s;
+            uint32_t a = at.lds + s * $kernel_STAGE, b = a + $kernel_A_BYTES$own, full = at.lds + $kernel_FULL + 8 * s;
             tile_mbar_wait(at.lds + $kernel_EMPTY + 8 * s, phase);
             tile_mbar_expect(full, $copied);
-            tile_tma_load2(a, &maps->map[0], p0, i0, full);
-?rows             tile_tma_load2_all(b, $operand, p0, j0$beside, full, 3);
+?above             tile_tma_load2(a, &maps->map[0], p0, i0, full);
+?beside             tile_tma_load2_all(a + 8192 * at.rank, &maps->map[0], p0, i0 + 64 * at.rank, full, 3);
+?rows_above             tile_tma_load2_all(b, $operand, p0, j0$beside, full, 3);
+?rows_beside             tile_tma_load2(b, &maps->map[1], p0, j0, full);
+?columns_beside             for (int u = 0; u < $LINES / 64; u++) tile_tma_load2(b + 8192 * u, &maps->map[1], j0 + 64 * u, p0, full);
 ?panels             for (int u = 0; u < $COLUMNS / 128; u++)
 ?panels                 tile_tma_load2_all(b + 8192 * u, $operand, j0$beside + 64 * u, p0, full, 3);
-?panel             tile_tma_load2_all(b, &maps->map[1], j0, p0 + 32 * at.rank, full, 3);
+?panel             for (int u = 0; u < $LINES / 64; u++)
+?panel                 tile_tma_load2_all(b + 8192 * u, &maps->map[1], j0 + 64 * u, p0 + 32 * at.rank, full, 3);
 ?right_rows             if (right) tile_tma_load2(a + $kernel_RIGHT, &maps->map[$RIGHT_MAP], p0, $INNER_N, full);
 ?right_columns             if (right) tile_tma_load2(a + $kernel_RIGHT, $operand, $INNER_N, p0, full);
 ?below             if (below) tile_tma_load2(a + $kernel_BELOW, &maps->map[$BELOW_MAP], p0, $INNER_M, full);
@@ -260,6 +285,7 @@ TILE_FN void $kernel_skip($kernel_place at, int *s, int *phase, int thread) {
 ?result_through     int above = i0 + 16 * (thread >> 5) + lane / 4, i[2] = {$clamp_iabove$end_i, $clamp_iabove + 8$end_i};
 ?through #pragma unroll
 ?through     for (int half = 0; half < $passes; half++) {
+?uneven_through         const int start = $begin; /* what two passes have in common is stored twice */
 ?tiled         if (thread == 0) tile_tma_wait_read();
 ?through         tile_bar_sync(bar, 128);
 ?near         uint32_t beside = at.lds + *s * $kernel_STAGE + (bar - 1) * 8192;
@@ -269,7 +295,7 @@ TILE_FN void $kernel_skip($kernel_place at, int *s, int *phase, int thread) {
 ?through             int chunk = 2 * q + (lane >> 4);
 ?near             uint32_t near[4];
 ?near             tile_ldmatrix4(near, beside + (chunk >> 3) * 16384 + row * 128 + (((chunk ^ row) & 7) << 4));
-?plain_through             const float *x = acc + $EACH * half + 8 * q;
+?plain_through             const float *x = acc + $of_pass + 8 * q;
 ?result_through             float x[8];
 ?result_through #pragma unroll
 ?result_through             for (int r = 0; r < 8; r++) {
@@ -315,6 +341,7 @@ TILE_FN void $kernel_skip($kernel_place at, int *s, int *phase, int thread) {
 ?fringe TILE_FN void $kernel_store_one($call call, float x, int i, int j) {
 ?fringe     $elem *const c = $c;
 ?fringe     if (i >= $kernel_M || j >= $kernel_N) return;
+?fringe_plain     tile_wgmma_keep(&x, 1);
 ?fringe_plain     tile_store_$out(&c[(int64_t)i * $kernel_N + j], $narrow(x));
 ?fringe_result     tile_store_$out(&c[(int64_t)i * $kernel_N + j], $narrow($kernel_result(call, x, i, j)));
 ?fringe }
@@ -338,9 +365,9 @@ TILE_FN void $kernel_multiply($take_allconst $kernel_maps *maps, $kernel_place a
 ?below         bool below = $is_below;
 ?right         bool right = $is_right;
         i0 += 64 * group;
-        if (i0 >= $kernel_M) {
+        if ($outside) {
             $kernel_skip(at, &s, &phase, thread);
-?turns             if (i0 - 64 * group < $kernel_M) tile_bar_sync(3, 256);
+?turns             if (i0 - 64 * group < $kernel_M$inside) tile_bar_sync(3, 256);
             continue;
         }
 ?broad_whole         if ($kernel_N - j0 > 64) $kernel_sums(at, &s, &phase, acc, $COLUMNS, group, thread);

@@ -143,7 +143,7 @@ TILE_FN void matmul_sums(matmul_place at, int *s, int *phase, float acc[256 / 2]
 TILE_FN void matmul_store(const tile_tensor_map *c, uint32_t lds, const float acc[256 / 2], int i0, int j0, int bar, int thread) {
     int lane = thread & 31, row = 16 * (thread >> 5) + (lane & 15);
 #pragma unroll
-    for (int half = 0; half < 256 / 128; half++) {
+    for (int half = 0; half < 2; half++) {
         if (thread == 0) tile_tma_wait_read();
         tile_bar_sync(bar, 128);
 #pragma unroll
