@@ -99,7 +99,10 @@ static Sums *sums_take(Team *team, int first, int n) {
 static void sums_give(Sums *s) {
     if (--s->users) return;
     for (int t = 0; t < TEAM; t++)
-        for (int r = 0; r < s->n / 2; r++) s->d[t][r] = s->x[row_of(t, r)][column_of(t, r)];
+        for (int r = 0; r < s->n / 2; r++) {
+            if (s->d[t][r] == s->d[t][r]) emu_fail("has written sums of a product that it had not waited for");
+            s->d[t][r] = s->x[row_of(t, r)][column_of(t, r)];
+        }
 }
 
 /* ---- products ---- */
