@@ -18,7 +18,7 @@ enum {
 bool product_stores_tiles(const Param *c) { return elem_bits(c->elem) == 16 && c->dim[1].c % 8 == 0; }
 
 /* Positions that some threads have beyond the end must not be read: `clamp(x, end)` where there are such. */
-static void fill_clamp(Schedule *s, char range, int64_t extent, int64_t tile) {
+void product_fill_clamp(Schedule *s, char range, int64_t extent, int64_t tile) {
     Fn *f = &s->f;
     bool past = extent % tile != 0;
     schedule_hole(s, fn_text(f, "clamp_%c", range), past ? "tile_min_i32(" : "");
@@ -115,8 +115,8 @@ static void fill_stores(Schedule *s, const Product *p, int wide) {
     schedule_hole(s, "take_all", bare && !fringe ? "" : fn_text(f, "%s_call call, ", f->p->name));
     schedule_hole(s, "give_all", bare && !fringe ? "" : "call, ");
     bool beside = product_beside(s, p);
-    fill_clamp(s, 'i', c->dim[0].c, beside ? 128 : 256);
-    fill_clamp(s, 'j', c->dim[1].c, wide);
+    product_fill_clamp(s, 'i', c->dim[0].c, beside ? 128 : 256);
+    product_fill_clamp(s, 'j', c->dim[1].c, wide);
 }
 
 static int pass_columns(int wide) { return wide % 128 ? 64 : 128; }
@@ -371,8 +371,13 @@ static void fill_blocks(Schedule *s, const Product *p, const SkinnyPlan *plan, b
     schedule_hole(s, "given", fn_text(f, "%s%s", given, two ? more : ""));
     const char *held = blocks ? "acc + r" : "acc[r]", *second = blocks ? "acc + %s_SUMS + r" : "acc[%s_SUMS + r]";
     schedule_hole(s, "held", two ? fn_text(f, "%s, %s", held, fn_text(f, second, function)) : held);
-    fill_clamp(s, 'i', f->k->param.p[p->c[0]].dim[0].c, plan->rows);
-    fill_clamp(s, 'j', f->k->param.p[p->c[0]].dim[1].c, (int64_t)wide * plan->beside);
+    product_fill_clamp(s, 'i', f->k->param.p[p->c[0]].dim[0].c, plan->rows);
+    product_fill_clamp(s, 'j', f->k->param.p[p->c[0]].dim[1].c, (int64_t)wide * plan->beside);
+}
+
+/* Of a, in a tile: those beyond the end would be filled with zeros, which takes longer than to copy others. */
+static int rows_copied(const SkinnyPlan *p, int64_t rows) {
+    return p->beside == 1 && rows < p->rows ? (int)rows : p->rows;
 }
 
 bool skinny_prepare(Schedule *s) {
@@ -392,7 +397,8 @@ bool skinny_prepare(Schedule *s) {
     schedule_begin(s, &facts);
     s->facts = plan.facts;
     fill_cluster(s, &plan);
-    product_maps_add(&maps, s, &p.a, 1, plan.rows / plan.beside);
+    int rows = rows_copied(&plan, k->range.p[0].of.c);
+    product_maps_add(&maps, s, &p.a, 1, rows / plan.beside);
     product_maps_add(&maps, s, p.b, p.sums, p.across || p.sums > 1 ? 64 : tall);
     if (blocks) product_maps_add(&maps, s, p.c, p.stores, 8);
     schedule_maps(s, maps.map, maps.param, maps.n);
@@ -402,6 +408,7 @@ bool skinny_prepare(Schedule *s) {
     fill_blocks(s, &p, &plan, blocks);
     schedule_hole(s, "once", k->range.p[0].of.c <= plan.rows ? "_once" : "");
     schedule_number(s, "ROWS", plan.rows);
+    schedule_number(s, "COPIED", rows);
     schedule_number(s, "DEEP", plan.deep);
     schedule_number(s, "STAGES", (plan.facts->lds_bytes - 2048 - out) / stage);
     return true;

@@ -144,6 +144,7 @@ static const struct {
     bool (*prepare)(Schedule *);
 } schedules[] = {{"product", product_prepare},
                  {"skinny", skinny_prepare},
+                 {"narrow", narrow_prepare},
                  {"attention", attention_prepare},
                  {"decode", decode_prepare}};
 

@@ -45,6 +45,7 @@ typedef struct {
 void product_maps_add(ProductMaps *, Schedule *, const int *param, int n, int box);
 bool product_stores_tiles(const Param *);
 void product_fill_sizes(Schedule *, const Product *);
+void product_fill_clamp(Schedule *, char range, int64_t extent, int64_t tile);
 void product_fill_result(Schedule *, const Product *, EpilogueGiven);
 bool product_has_fringe(const Schedule *, const Product *);
 const Op *product_near(Schedule *, const Product *); /* the load that is copied by boxes; NULL: none */
@@ -62,6 +63,7 @@ bool product_prepare_threads(Schedule *, const Product *,
 bool skinny_prepare_threads(Schedule *, const Product *);
 bool product_prepare(Schedule *);
 bool skinny_prepare(Schedule *);
+bool narrow_prepare(Schedule *);
 bool attention_prepare(Schedule *);
 bool decode_prepare(Schedule *);
 

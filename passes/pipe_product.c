@@ -69,11 +69,26 @@ static bool is_skinny(const Kernel *k, const SkinnyPlan *few, const MatrixSchedu
     return m <= few->facts->rows || ((few->parts > 1 || !other || m <= other->rows) && few->time < time);
 }
 
-static const MatrixSchedule *chosen(const Kernel *k, const Product *f, const MatrixTarget *t, bool f8) {
+static MatrixSchedule of_plan(const SkinnyPlan *p, int sums) {
+    MatrixSchedule s = *p->facts;
+    s.columns = p->columns / sums;
+    return s;
+}
+
+/* With the columns of a result in a tile. name: NULL: none. */
+static MatrixSchedule chosen(const Kernel *k, const Product *f, const MatrixTarget *t, bool f8) {
     const MatrixSchedule *s = fastest(k, f, t, f8);
-    SkinnyPlan few = {0};
-    if (!f8) few = skinny_plan(t, k->range.p[0].of.c, k->range.p[1].of.c, f->depth, f->sums, k->choice.columns);
-    return is_skinny(k, &few, s, s ? product_time(k, f, s) : INFINITY) ? few.facts : s;
+    int64_t m = k->range.p[0].of.c, n = k->range.p[1].of.c;
+    SkinnyPlan few = {0}, narrow = {0};
+    if (!f8) few = skinny_plan(t, m, n, f->depth, f->sums, 0);
+    if (!f8 && f->sums == 1 && f->stores == 1)
+        narrow = narrow_plan(t, &few, m, n, f->depth, f->across, k->choice.columns);
+    if (narrow.facts) return of_plan(&narrow, 1);
+    if (!f8 && k->choice.columns) few = skinny_plan(t, m, n, f->depth, f->sums, k->choice.columns);
+    if (is_skinny(k, &few, s, s ? product_time(k, f, s) : INFINITY)) return of_plan(&few, f->sums);
+    MatrixSchedule other = s ? *s : (MatrixSchedule){0};
+    other.columns /= f->sums;
+    return other;
 }
 
 void pipe_product(PassContext *c, Kernel *k, const MatrixTarget *t) {
@@ -85,20 +100,17 @@ void pipe_product(PassContext *c, Kernel *k, const MatrixTarget *t) {
         return;
     }
     bool f8 = !why && is_f8(k, &f);
-    const MatrixSchedule *s = why ? NULL : chosen(k, &f, t, f8);
+    MatrixSchedule s = why ? (MatrixSchedule){0} : chosen(k, &f, t, f8);
     if (why)
         pipe_refuse(c, k, why);
-    else if (k->choice.plain || !s)
+    else if (k->choice.plain || !s.name)
         pipe_refuse(c, k, "the file of sizes wants another");
     else if (!types_fit(k, &f))
         pipe_refuse(c, k, "its operands and result have not the types of one");
-    else if (!rows_align(k, &f, s->align))
+    else if (!rows_align(k, &f, s.align))
         pipe_refuse(c, k, "rows are not multiples of 16 bytes");
-    else if (k->range.p[1].of.c < columns_of(s, &f))
+    else if (k->range.p[1].of.c < s.columns)
         pipe_refuse(c, k, "the result is small");
-    else {
-        MatrixSchedule tile = *s;
-        tile.columns = columns_of(s, &f);
-        pipe_mark(c, k, &tile, 0, 1);
-    }
+    else
+        pipe_mark(c, k, &s, 0, 1);
 }

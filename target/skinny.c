@@ -13,7 +13,9 @@ enum {
     FEW_ROWS = 16,     /* that clusters share in half of the memory */
     MANY_ROWS = 64,    /* enough for a tile of several */
     MOST_ROWS = 128,   /* of a tile */
+    MOST_SHARED = 96,  /* that four share */
     FEWEST_TALL = 64,
+    SOME_BESIDE = 4,
     MANY_BESIDE = 8,
     MOST_PARTS_OF_TWO = 3, /* sums */
     FULL = 5,              /* of FULL_OF workgroups that the machine holds */
@@ -22,26 +24,30 @@ enum {
     MEETING = 30 /* units of time until parts are one sum */
 };
 
-static int rows_of(const MatrixSchedule *s, int64_t rows) {
-    int n = FEWEST_ROWS;
-    while (n < rows && n < s->rows) n *= 2;
-    return n;
+/* Each workgroup of `beside` copies whole blocks of FEWEST_ROWS. */
+static int rows_of(const MatrixSchedule *s, int64_t rows, int beside) {
+    int64_t block = FEWEST_ROWS * beside, n = ceil_div(rows, block) * block;
+    return n < s->rows ? (int)n : s->rows;
 }
 
 /* It leaves room for the workgroups of the next launch beside those of this one. */
 static bool is_half(const MatrixTarget *t, const MatrixSchedule *s) { return 2 * s->lds_bytes <= t->lds_bytes; }
 
-/* Measured: more than 64 rows come faster to each workgroup alone; so do up to 32 to wide tiles and, in half of the
-   memory, 32, or 16 in several rounds. Fewer than 64 pay, and eight workgroups do, where they fill the machine, whose
-   parts have 16 or 18 processors. */
-static bool beside_pays(const SkinnyPlan *p, int64_t groups, int sums, bool half) {
+/* Measured: more than 32 rows come slower than parts of a tile do where these fit, and more than 64 faster to four than
+   to two or to one in a single round, 128 slower; up to 32 come faster to each workgroup alone where tiles are wide
+   and, in half of the memory, 32 do, or 16 in several rounds. Up to 32 pay, and eight workgroups do, where they fill
+   the machine, whose parts have 16 or 18 processors. */
+static bool beside_pays(const MatrixTarget *t, const SkinnyPlan *p, int64_t rows, int64_t groups, int sums) {
     const MatrixSchedule *s = p->facts;
     if (p->beside == 1) return true;
-    if (p->rows > MANY_ROWS || p->rows % (FEWEST_ROWS * p->beside)) return false;
+    bool many = 2 * p->rows > MANY_ROWS, half = is_half(t, s),
+         parts_fit = rows <= p->rows && 2 * groups <= t->processors;
+    if (p->rows % (FEWEST_ROWS * p->beside) || (many && parts_fit)) return false;
+    if (p->rows > MANY_ROWS && (p->beside != SOME_BESIDE || p->rows > MOST_SHARED || groups > s->at_once)) return false;
     if (half && (p->rows > FEW_ROWS || groups > s->at_once)) return false;
-    if (p->rows < MANY_ROWS && s->columns > FEWEST_TALL * sums) return false;
+    if (!many && s->columns > FEWEST_TALL * sums) return false;
     bool full = FULL_OF * groups >= FULL * ceil_div(groups, s->at_once) * s->at_once;
-    return full || (p->rows == MANY_ROWS && p->beside < MANY_BESIDE);
+    return full || (many && p->beside < MANY_BESIDE);
 }
 
 /* Measured: wide tiles, and more than three parts of two sums, meet later than they save. */
@@ -54,7 +60,12 @@ static bool parts_pay(const SkinnyPlan *p, int64_t groups, int64_t depth, int su
 /* One of a schedule's rows, its clusters used so. */
 static SkinnyPlan plan_of(const MatrixTarget *t, const MatrixSchedule *s, int64_t rows, int64_t columns, int64_t depth,
                           int sums, int parts, int beside) {
-    SkinnyPlan p = {.facts = s, .rows = rows_of(s, rows), .deep = PANEL, .parts = parts, .beside = beside};
+    SkinnyPlan p = {.facts = s,
+                    .rows = rows_of(s, rows, beside),
+                    .columns = s->columns,
+                    .deep = PANEL,
+                    .parts = parts,
+                    .beside = beside};
     int wide = 2 * (s->columns + p.rows) * PANEL * 2; /* bytes of a stage of two panels */
     if (s->lds_bytes / wide >= FEWEST_STAGES) p.deep = 2 * PANEL;
     int64_t across = ceil_div(columns * sums, (int64_t)s->columns * beside) * beside;
@@ -64,7 +75,7 @@ static SkinnyPlan plan_of(const MatrixTarget *t, const MatrixSchedule *s, int64_
     bool many = rows > MOST_ROWS || sums > 1;                    /* of two sums no tile has more than MANY_ROWS */
     bool tall = rows <= p.rows || (many && p.rows >= MANY_ROWS); /* lower tiles would read b more often */
     bool half = is_half(t, s), needless = half && 2 * groups <= s->at_once; /* two launches fit beside each other */
-    if (!tall || needless || !parts_pay(&p, groups, depth, sums) || !beside_pays(&p, groups, sums, half))
+    if (!tall || needless || !parts_pay(&p, groups, depth, sums) || !beside_pays(t, &p, rows, groups, sums))
         p.facts = NULL;
     return p;
 }

@@ -53,7 +53,7 @@ TILE_FN void $kernel_copy(const $kernel_maps *maps, $kernel_place *at) {
     for (int step = $kernel_first(*at); step < $kernel_last(*at); step++) {
         uint32_t to = at->lds + at->s * $kernel_STAGE, full = at->lds + $kernel_FULL + 8 * at->s;
         tile_mbar_wait(at->lds + $kernel_EMPTY + 8 * at->s, at->phase ^ 1);
-        tile_mbar_expect(full, $kernel_STAGE);
+        tile_mbar_expect(full, $kernel_PANELS * ($kernel_B_BYTES + $COPIED * 128));
         for (int v = 0; v < $kernel_PANELS; v++)
             $kernel_copy_panel(maps, *at, to + v * $kernel_PANEL, $DEEP * step + 64 * v, full);
         $kernel_turn(at);

@@ -88,6 +88,7 @@ TILE_FN void tile_cluster_store2(uint32_t at, int rank, float x, float y) {
     const float both[2] = {x, y};
     tile_emu_cluster_store(at, rank, both, 8);
 }
+TILE_FN void tile_cluster_store4(uint32_t at, int rank, const float x[4]) { tile_emu_cluster_store(at, rank, x, 16); }
 TILE_FN void tile_cluster_arrive(void) { tile_emu_cluster_arrive(); }
 TILE_FN void tile_cluster_wait(void) { tile_emu_cluster_wait(); }
 TILE_FN void tile_wave_sync(void) { tile_emu_wave_sync(); }

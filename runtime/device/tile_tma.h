@@ -46,6 +46,13 @@ TILE_FN void tile_cluster_store2(uint32_t at, int rank, float x, float y) {
                  "r"(rank), "f"(x), "f"(y)
                  : "memory");
 }
+/* Four of them, at a multiple of 16. */
+TILE_FN void tile_cluster_store4(uint32_t at, int rank, const float x[4]) {
+    asm volatile("{.reg .b32 r; mapa.shared::cluster.u32 r, %0, %1; st.shared::cluster.v4.f32 [r], {%2, %3, %4, "
+                 "%5};}" ::"r"(at),
+                 "r"(rank), "f"(x[0]), "f"(x[1]), "f"(x[2]), "f"(x[3])
+                 : "memory");
+}
 /* An arrival that announces `bytes` of copies. */
 TILE_FN void tile_mbar_expect(uint32_t bar, int bytes) {
     asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(bar), "r"(bytes) : "memory");

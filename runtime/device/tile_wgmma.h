@@ -51,8 +51,6 @@ TILE_WGMMA_SS(128, 16, f16, 1, 0)
     TILE_WGMMA_SS(n, 16, bf16, 0, 1)                                                                                   \
     TILE_WGMMA_SS(n, 16, f16, 0, 0)                                                                                    \
     TILE_WGMMA_SS(n, 16, f16, 0, 1)
-TILE_WGMMA_WIDTH(96)
-TILE_WGMMA_WIDTH(112)
 TILE_WGMMA_WIDTH(144)
 TILE_WGMMA_WIDTH(160)
 TILE_WGMMA_WIDTH(176)
@@ -74,6 +72,23 @@ TILE_WGMMA_RS(80, 16, f16, 1)
 TILE_WGMMA_RS(96, 16, f16, 1)
 TILE_WGMMA_RS(112, 16, f16, 1)
 TILE_WGMMA_RS(128, 16, f16, 1)
+
+/* Few rows, or few columns: any multiple of 8. */
+#define TILE_WGMMA_FEW(n)                                                                                              \
+    TILE_WGMMA_WIDTH(n)                                                                                                \
+    TILE_WGMMA_SS(n, 16, bf16, 1, 0)                                                                                   \
+    TILE_WGMMA_SS(n, 16, f16, 1, 0)
+TILE_WGMMA_FEW(24)
+TILE_WGMMA_FEW(40)
+TILE_WGMMA_FEW(48)
+TILE_WGMMA_FEW(56)
+TILE_WGMMA_FEW(72)
+TILE_WGMMA_FEW(80)
+TILE_WGMMA_FEW(88)
+TILE_WGMMA_FEW(96)
+TILE_WGMMA_FEW(104)
+TILE_WGMMA_FEW(112)
+TILE_WGMMA_FEW(120)
 
 TILE_WGMMA_WAIT(0)
 TILE_WGMMA_WAIT(1)
