@@ -32,6 +32,7 @@ typedef struct {
     int threads;
     int64_t lds;
     int cluster, parts, nmap; /* 0, but of a schedule's */
+    int64_t groups;           /* 0: one a task */
     bool dependent;           /* it waits for the launch before it by itself */
     GpuMap map[GPU_MAPS];
 } GpuLaunch;

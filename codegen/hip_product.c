@@ -237,11 +237,19 @@ static const char *steps_text(Schedule *s, const Product *p, int bytes) {
     return fn_text(&s->f, few ? "tile_unknown(%s_STEPS)" : "%s_STEPS", s->launch->function);
 }
 
+/* Tiles of whole pairs: where their number is odd in one direction, a workgroup of each last pair has none. */
+static int64_t paired_groups(const Kernel *k, bool beside) {
+    const Range *i = &k->range.p[0], *j = &k->range.p[1];
+    int64_t rows = beside ? i->size : 2 * i->size, columns = beside ? 2 * j->size : j->size;
+    return 2 * ceil_div(i->of.c, rows) * ceil_div(j->of.c, columns);
+}
+
 /* How the two workgroups of a cluster lie, and who copies what. */
 static void fill_lie(Schedule *s, const Product *p, int columns) {
     Fn *f = &s->f;
     bool beside = product_beside(s, p);
     const char *lie = beside ? "beside" : "above", *function = s->launch->function;
+    s->launch->groups = paired_groups(f->k, beside);
     schedule_kind(s, lie);
     schedule_kind(s, fn_text(f, "%s_%s", p->across ? "columns" : "rows", lie));
     if (p->across && !beside) schedule_kind(s, columns % 128 ? "panel" : "panels");

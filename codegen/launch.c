@@ -50,17 +50,18 @@ static bool is_first(const GpuText *g, int launch) {
     return true;
 }
 
-static void write_groups(Text *to, Arena *a, const Memory *memory, const GpuText *g, const Kernel *k) {
+static void write_groups(Text *to, Arena *a, const Memory *memory, const GpuText *g, const GpuLaunch *l) {
+    const Kernel *k = l->kernel;
     if (!k) {
         text_printf(to, "/* Of what begins and ends a run. */\nstatic int64_t %s(const tile_task *t) {\n", groups_name(a, g, k));
         text_add(to, "    (void)t;\n    return 1;\n}\n\n");
         return;
     }
     Fn f = fn_new(a, g->m, g->p, memory);
-    const char *n = node_tasks(&f, k);
+    const char *n = l->groups ? fn_text(&f, "%" PRId64, l->groups) : node_tasks(&f, k);
     if (!text_has_word(n, "t")) fn_line(&f, "(void)t;");
     fn_line(&f, "return %s;", text_bare(&f, n));
-    text_printf(to, "/* Workgroups of %s: one a task. */\n", c_string(a, k->name));
+    text_printf(to, "/* Workgroups of %s%s. */\n", c_string(a, k->name), l->groups ? "" : ": one a task");
     fn_print(&f, to, arena_format(a, "static int64_t %s(const tile_task *t)", groups_name(a, g, k)));
 }
 
@@ -156,7 +157,7 @@ void launch_source(Text *to, Arena *a, const Module *m, const Program *p, const 
     for (int i = 0; i < t->ngpu; i++) {
         const GpuText *g = &t->gpu[i];
         for (int k = 0; k < g->launch.n; k++)
-            if (is_first(g, k)) write_groups(to, a, memory, g, g->launch.p[k].kernel);
+            if (is_first(g, k)) write_groups(to, a, memory, g, &g->launch.p[k]);
         write_launches(to, a, g);
         write_flags(to, a, g);
         write_code(to, a, g);
