@@ -79,6 +79,7 @@ Run *tune_lower(const Tune *t, Arena *a, const TunedEntry *e) {
     Options *o = ARENA_NEW(a, Options);
     *o = *t->o;
     o->arena = a;
+    o->time_passes = false;
     o->sizes = tuned_with(t, a, e);
     *r = (Run){0};
     if (!session_open(&r->s, o) || !session_lower(&r->s) || !session_passes(&r->s)) return NULL;
