@@ -241,6 +241,7 @@ typedef struct Kernel {
     int nvalue;
     int site;            /* 1 + its number among the instances of the source that could be tuned; 0: none; not in the text */
     KernelChoice choice;
+    bool cut;            /* parts of a loop that `split` has cut, or what puts them together; not in the text */
     Name schedule;       /* the machine's text for the whole kernel (target/matrix.h); NULL: task by task, as the body says */
     int waves;           /* in the form `layout`: of a workgroup; else 0 */
     VEC(Layout) layout;  /* where tiles lie: places reg, lane and wave; ranges by their names, which then differ */

@@ -171,13 +171,16 @@ static int64_t bytes_of_operands(const Lay *l, const Region *r) {
     return bytes;
 }
 
-/* What is contracted goes in smaller pieces until the operands of a step leave room for another workgroup's. */
+/* The operands of a step leave room for another workgroup's. */
+bool lay_step_fits(const Lay *l, const Region *r) { return 2 * bytes_of_operands(l, r) <= l->target->lds_bytes; }
+
+/* What is contracted goes in smaller pieces until they do. */
 static void shrink_depth(Lay *l, Op *op) {
     enum { LEAST = 32 };
     if (op->kind != OP_DOT || op->nover != 1) return;
     const Range *r = &l->k->range.p[op->over[0]];
     bool free = r->kind == RANGE_TILE && r->tunable && !kernel_needs_size(l->k, op->over[0]);
-    while (free && r->size > LEAST && 2 * bytes_of_operands(l, op->in) > l->target->lds_bytes) halve(l, op->over[0], "memory");
+    while (free && r->size > LEAST && !lay_step_fits(l, op->in)) halve(l, op->over[0], "memory");
 }
 
 /* Until no operation wants more than half of the workgroup's registers. */

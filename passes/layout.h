@@ -72,6 +72,7 @@ void lay_prepare(Lay *);  /* layout_mask.c: masks where positions past the end w
 void lay_matrix(Lay *);   /* layout_dot.c: picks matrix instructions, converts their operands */
 bool lay_dot_layouts(Lay *, const Op *dot, Layout *a, Layout *b, Layout *d);
 int64_t lay_tasks(const Lay *, int64_t most); /* of the grid, as far as that many count */
+bool lay_step_fits(const Lay *, const Region *); /* layout.c: operands of its products, in the workgroup's memory twice */
 void lay_widen(Lay *);    /* layout_widen.c: larger tiles where odd rows are turned */
 void lay_spread(Lay *);   /* layout_spread.c: smaller tiles where a grid has fewer tasks than the machine has processors */
 void lay_roll(Lay *);     /* layout_roll.c: rows at odd addresses from their first multiple of a vector on */
