@@ -30,19 +30,21 @@ def example_of(text):
     return command, "\n".join(lines) + "\n"
 
 
-def example_check(work, name, text):
+def example_check(folder, name, text):
     command, content = example_of(text)
-    path = os.path.join(work, name + ".tile")
+    path = os.path.join(folder, name + ".tile")
     with open(path, "w", encoding="utf-8") as file:
         file.write(content)
-    done = subprocess.run(["bash", "-c", command.replace("FILE", path)], capture_output=True, text=True, errors="replace", cwd=work)
+    done = subprocess.run(["bash", "-c", command.replace("FILE", path)], capture_output=True, text=True, errors="replace", cwd=folder)
     if f"[{name}]" not in done.stderr:
         return f"{name}: the example does not produce it:\n{done.stderr}"
     return ""
 
 
 def main(tilec, source, work):
-    os.makedirs(work, exist_ok=True)
+    folder = os.path.join(work, "examples")
+    os.makedirs(folder, exist_ok=True)
+    open(os.path.join(work, "outside.tile"), "w", encoding="utf-8").close()
     os.environ["PATH"] = os.path.dirname(tilec) + ":" + os.environ["PATH"]
     sections = sections_of(open(os.path.join(source, "docs/diagnostics.md"), encoding="utf-8").read())
     ids, wrong = ids_of(source), []
@@ -54,7 +56,7 @@ def main(tilec, source, work):
         if said.stdout.strip("\n") != text:
             wrong.append(f"{name}: --explain says something else: {said.stdout}{said.stderr}")
         if "There is no short example" not in " ".join(text.split()):
-            wrong.append(example_check(work, name, text))
+            wrong.append(example_check(folder, name, text))
     wrong = [w for w in wrong if w]
     print("\n".join(wrong + [f"{len(sections)} ids, {len(wrong)} wrong"]))
 
