@@ -1,7 +1,7 @@
 /* names.c: an open-addressing table of names, FNV-1a hashed. */
 #include "base/names.h"
+#include "base/text.h"
 
-#include <stdint.h>
 #include <string.h>
 
 struct Names {
@@ -10,12 +10,6 @@ struct Names {
     size_t cap, n; /* cap is a power of two */
 };
 
-static uint64_t hash_of(const char *s, size_t len) {
-    uint64_t h = 1469598103934665603u;
-    for (size_t i = 0; i < len; i++) h = (h ^ (unsigned char)s[i]) * 1099511628211u;
-    return h;
-}
-
 Names *names_new(Arena *a) {
     Names *t = ARENA_NEW(a, Names);
     *t = (Names){a, ARENA_ARRAY(a, Name, 256), 256, 0};
@@ -23,7 +17,7 @@ Names *names_new(Arena *a) {
 }
 
 static Name *slot_of(Names *t, const char *s, size_t len) {
-    for (size_t i = hash_of(s, len) & (t->cap - 1);; i = (i + 1) & (t->cap - 1)) {
+    for (size_t i = text_hash(s, len) & (t->cap - 1);; i = (i + 1) & (t->cap - 1)) {
         Name held = t->slot[i];
         if (!held || (strncmp(held, s, len) == 0 && held[len] == 0)) return &t->slot[i];
     }

@@ -156,3 +156,9 @@ const char *text_write(const Text *t, const char *path) {
     const char *culprit;
     return files_write(&(OutFile){t, path}, 1, &culprit);
 }
+
+uint64_t text_hash(const char *s, size_t n) {
+    uint64_t h = UINT64_C(14695981039346656037);
+    for (size_t i = 0; i < n; i++) h = (h ^ (unsigned char)s[i]) * UINT64_C(1099511628211);
+    return h;
+}

@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 typedef struct {
     char *p; /* NUL-terminated once anything was added */
@@ -19,6 +20,7 @@ const char *text_str(Text *); /* "" when empty */
 void text_free(Text *);
 
 /* Reads a whole file; returns NULL or a message such as "no such file or directory". */
+uint64_t text_hash(const char *, size_t); /* FNV-1a */
 const char *text_read(Text *, const char *path, size_t limit);
 typedef struct {
     const Text *text;

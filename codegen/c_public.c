@@ -4,12 +4,6 @@
 
 #include <inttypes.h>
 
-static uint64_t text_hash(const char *s, size_t n) {
-    uint64_t h = UINT64_C(14695981039346656037);
-    for (size_t i = 0; i < n; i++) h = (h ^ (unsigned char)s[i]) * UINT64_C(1099511628211);
-    return h;
-}
-
 static const char *role_text(const Tensor *t) {
     return t->role == ROLE_OUTPUT ? "TILE_ROLE_OUTPUT" : t->role == ROLE_STATE ? "TILE_ROLE_STATE" : "TILE_ROLE_INPUT";
 }

@@ -1,7 +1,6 @@
 /* hip_narrow.c: what the schedule `narrow` of products with few rows wants to know of a kernel. */
 #include "codegen/hip_schedule.h"
 #include "target/match.h"
-#include "target/skinny.h"
 
 #include <inttypes.h>
 
@@ -14,21 +13,14 @@ enum {
 static int groups_of(const SkinnyPlan *p) { return (p->rows + GROUP - 1) / GROUP; }
 
 static void fill_cluster(Schedule *s, const SkinnyPlan *p) {
-    int together = p->parts * p->beside; /* one of them is 1 */
-    schedule_kind(s, p->parts > 1 ? "split" : "whole");
-    schedule_kind(s, p->beside > 1 ? "beside" : "single");
+    int together = product_fill_cluster(s, p);
     schedule_kind(s, together > 1 ? "meeting" : "alone");
-    schedule_number(s, "CLUSTER", together);
     schedule_number(s, "PARTS", p->parts);
-    schedule_number(s, "BESIDE", p->beside);
-    schedule_number(s, "PIECE", p->rows / p->beside);
     const char *text = "";
     if (p->parts > 1) text = "\n   share a tile, each a part of k; their sums meet in each other's memory.";
     if (p->beside > 1) text = "\n   have tiles beside each other; each copies a part of a's rows to all of them.";
     if (together > 1) text = fn_text(&s->f, " %d workgroups of a cluster%s", together, text);
     schedule_hole(s, "together", text);
-    s->launch->cluster = together;
-    s->launch->parts = p->parts;
 }
 
 /* Results leave as vectors through workgroup memory, or one by one from registers. */

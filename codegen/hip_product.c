@@ -303,13 +303,20 @@ bool product_prepare(Schedule *s) {
 
 /* ---- few rows or few tiles: b is streamed, and takes the left side of the products ---- */
 
-static void fill_cluster(Schedule *s, const SkinnyPlan *p) {
+int product_fill_cluster(Schedule *s, const SkinnyPlan *p) {
     int together = p->parts * p->beside; /* one of them is 1 */
     schedule_kind(s, p->parts > 1 ? "split" : "whole");
     schedule_kind(s, p->beside > 1 ? "beside" : "single");
     schedule_number(s, "CLUSTER", together);
     schedule_number(s, "BESIDE", p->beside);
     schedule_number(s, "PIECE", p->rows / p->beside);
+    s->launch->cluster = together;
+    s->launch->parts = p->parts;
+    return together;
+}
+
+static void fill_cluster(Schedule *s, const SkinnyPlan *p) {
+    int together = product_fill_cluster(s, p);
     const char *text = "";
     if (p->parts > 1)
         text = fn_text(&s->f,
@@ -322,8 +329,6 @@ static void fill_cluster(Schedule *s, const SkinnyPlan *p) {
                        "to all of them.",
                        together);
     schedule_hole(s, "together", text);
-    s->launch->cluster = together;
-    s->launch->parts = p->parts;
 }
 
 /* Of two products a warpgroup has the sums of both. */

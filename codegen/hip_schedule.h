@@ -4,6 +4,7 @@
 
 #include "codegen/hip.h"
 #include "target/match.h"
+#include "target/skinny.h"
 
 typedef struct {
     const char *name, *text;
@@ -55,6 +56,7 @@ bool product_late(Schedule *, const Product *, EpilogueGiven *);
 bool product_fill_late(Schedule *, const Product *, EpilogueGiven *);
 void product_fill_near(Schedule *, const Product *, ProductMaps *);
 bool product_beside(const Schedule *, const Product *);              /* how the workgroups of a cluster lie */
+int product_fill_cluster(Schedule *, const SkinnyPlan *); /* for few rows; workgroups of a cluster */
 int product_fill_fringe(Schedule *, const Product *, ProductMaps *); /* bytes that a stage has more for it */
 
 /* Fill in facts, maps, and the schedule's own holes; false: the kernel is none that the schedule computes. */

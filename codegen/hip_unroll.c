@@ -5,17 +5,9 @@
 enum { MOST_TURNS = 32 };
 
 static bool is_light(const Op *op) {
-    switch (op_info[op->kind].class) {
-    case CLASS_CONST:
-    case CLASS_INDEX:
-    case CLASS_UNARY:
-    case CLASS_BINARY:
-    case CLASS_COMPARE:
-    case CLASS_SELECT:
-    case CLASS_CAST:
-    case CLASS_BROADCAST: return true;
-    default: return op->kind == OP_LOAD || op->kind == OP_YIELD;
-    }
+    OpClass class = op_info[op->kind].class;
+    return class == CLASS_CONST || class == CLASS_INDEX || op_is_elementwise(op) || op->kind == OP_LOAD ||
+           op->kind == OP_YIELD;
 }
 
 bool hip_is_unrolled(Fn *f, const Op *loop) {

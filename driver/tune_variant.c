@@ -182,18 +182,13 @@ static bool site_is_scheduled(const Tune *t, int site) {
     return false;
 }
 
-static uint64_t text_hash(const char *text) {
-    uint64_t h = 0xcbf29ce484222325u;
-    for (; *text; text++) h = (h ^ (unsigned char)*text) * 0x100000001b3u;
-    return h;
-}
-
 /* On a GPU the passes fit tiles to the machine: what they make of it is what is predicted. */
 static void predict_lowered(const Tune *t, Variant *v) {
     Arena *a = arena_new();
     Run *r = tune_lower(t, a, &v->entry);
     v->predicted = r ? run_predicted(r) : INFINITY;
-    v->hash = r ? text_hash(tune_text(r, a)) : 0;
+    const char *text = r ? tune_text(r, a) : NULL;
+    v->hash = text ? text_hash(text, strlen(text)) : 0;
     arena_free(a);
 }
 

@@ -168,6 +168,8 @@ const char *op_phrase(OpKind); /* for messages: as the source writes it, with it
 typedef struct Op Op;
 typedef struct Region Region;
 
+bool op_is_elementwise(const Op *); /* an element is made of its operands' at the same place */
+
 struct Value {
     int id; /* unique in the kernel */
     Type type;

@@ -9,6 +9,11 @@ const OpInfo op_info[OP_COUNT] = {
 #undef OP
 };
 
+bool op_is_elementwise(const Op *op) {
+    OpClass class = op_info[op->kind].class;
+    return class >= CLASS_UNARY && class <= CLASS_BROADCAST;
+}
+
 const char *op_phrase(OpKind kind) {
     static const char *const written[OP_COUNT] = {
         [OP_CONST] = "a number",

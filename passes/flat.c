@@ -10,7 +10,7 @@ enum { VECTOR_BITS = 128, MOST_POSITIONS = 8192 };
 
 static bool is_element_op(const Op *op) {
     OpClass class = op_info[op->kind].class;
-    return class == CLASS_CONST || class == CLASS_MEMORY || (class >= CLASS_UNARY && class <= CLASS_BROADCAST);
+    return class == CLASS_CONST || class == CLASS_MEMORY || op_is_elementwise(op);
 }
 
 /* Subscript d is the position of the grid's range d, over all of the dimension. */

@@ -155,12 +155,16 @@ static int range_to_halve(const Lay *l, Type t) {
     return best;
 }
 
-static void halve(Lay *l, int range, const char *what) {
+void lay_halve(Lay *l, int range, const char *why) {
     Range *r = &l->k->range.p[range];
-    remark(l->c, "layout", r->loc, "'%s': tiles of %lld instead of %lld along %s, so that they fit the %s of %s", l->k->name,
-           (long long)(r->size / 2), (long long)r->size, r->name, what, l->target->name);
+    remark(l->c, "layout", r->loc, "'%s': tiles of %lld instead of %lld along %s, so that %s", l->k->name,
+           (long long)(r->size / 2), (long long)r->size, r->name, why);
     r->size /= 2;
     lay_measure(l);
+}
+
+static void halve(Lay *l, int range, const char *what) {
+    lay_halve(l, range, arena_format(l->m->arena, "they fit the %s of %s", what, l->target->name));
 }
 
 static int64_t bytes_of_operands(const Lay *l, const Region *r) {

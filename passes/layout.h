@@ -58,6 +58,7 @@ void lay_each(Lay *, Region *, LayVisit *); /* every operation, outer before inn
 Layout lay_slice(const Lay *, const Layout *, Type); /* of the type's ranges */
 int lay_number(Lay *, const Layout *);               /* in the kernel's list, as Value.layout counts */
 void lay_measure(Lay *);                             /* the extents, after a range has changed */
+void lay_halve(Lay *, int range, const char *why);   /* layout.c: its tiles */
 int64_t lay_elements(const Lay *, Type);             /* with the extents */
 int lay_words(Elem);                                 /* registers of an element */
 void lay_refuse(Lay *, Loc, const char *format, ...) __attribute__((format(printf, 3, 4)));

@@ -99,7 +99,7 @@ static void meet_yield(Lay *l, const Op *op, const Region *r) {
 static void meet_op(Lay *l, Op *op) {
     OpClass class = op_info[op->kind].class;
     const Value *v = op->res.n ? op->res.p[0] : NULL;
-    bool element = (class >= CLASS_UNARY && class <= CLASS_BROADCAST) || class == CLASS_PREFIX;
+    bool element = op_is_elementwise(op) || class == CLASS_PREFIX;
     for (int i = 0; i < op->arg.n && element; i++) meet(l, op->arg.p[i], v);
     if (class == CLASS_REDUCE) meet(l, v, op->arg.p[0]);
     if (op->kind == OP_DOT && op->arg.n == 3) meet(l, op->arg.p[2], v);

@@ -25,8 +25,7 @@ static void give_layouts(Lay *l, Region *r) {
 static bool can_remake(const Value *v, int depth) {
     if (v->type.nrange == 0) return true;
     if (!v->def || depth == 0) return false;
-    OpClass class = op_info[v->def->kind].class;
-    bool good = v->def->kind == OP_POS || (class >= CLASS_UNARY && class <= CLASS_BROADCAST);
+    bool good = v->def->kind == OP_POS || op_is_elementwise(v->def);
     for (int i = 0; i < v->def->arg.n && good; i++) good = can_remake(v->def->arg.p[i], depth - 1);
     return good;
 }
@@ -134,7 +133,7 @@ static void fit_yield(Lay *l, Op *op) {
 
 static void fit_op(Lay *l, Op *op) {
     OpClass class = op_info[op->kind].class;
-    bool element = (class >= CLASS_UNARY && class <= CLASS_BROADCAST) || class == CLASS_PREFIX;
+    bool element = op_is_elementwise(op) || class == CLASS_PREFIX;
     for (int i = 0; i < op->arg.n && element && op->res.p[0]->type.nrange; i++)
         want_beside(l, &op->arg.p[i], op->res.p[0], op);
     if (class == CLASS_REDUCE) fit_reduce(l, op);

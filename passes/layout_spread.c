@@ -4,6 +4,8 @@
 
 enum { NARROWEST = 16, DEEPEST = 256 };
 
+static const char PROCESSORS[] = "more processors work";
+
 static int64_t tasks_along(const Lay *l, int range) {
     const Range *r = &l->k->range.p[range];
     int64_t n = size_most(l->m, r->of);
@@ -82,14 +84,6 @@ static int range_to_halve(const Lay *l, bool whole_rows) {
     return -1;
 }
 
-static void halve(Lay *l, int range) {
-    Range *r = &l->k->range.p[range];
-    remark(l->c, "layout", r->loc, "'%s': tiles of %lld instead of %lld along %s, so that more processors work",
-           l->k->name, (long long)(r->size / 2), (long long)r->size, r->name);
-    r->size /= 2;
-    lay_measure(l);
-}
-
 /* ---- products with few tasks that `split` has not cut: narrower tiles, deeper steps ---- */
 
 /* A product whose sums lack the range would be made again in each of its tiles. */
@@ -139,7 +133,8 @@ static void deepen(Lay *l, Op *op) {
 static void narrow(Lay *l) {
     const int64_t half = (l->target->processors + 1) / 2;
     bool narrowed = false;
-    for (int range; lay_tasks(l, half) < half && (range = range_to_narrow(l)) >= 0; narrowed = true) halve(l, range);
+    for (int range; lay_tasks(l, half) < half && (range = range_to_narrow(l)) >= 0; narrowed = true)
+        lay_halve(l, range, PROCESSORS);
     if (narrowed) lay_each(l, l->k->body, deepen);
 }
 
@@ -148,7 +143,7 @@ static void spread(Lay *l, int64_t wanted, bool whole_rows) {
     int range;
     while (lay_tasks(l, wanted) < wanted && largest_tile(l, l->k->body) >= 2 * least_tile &&
            (range = range_to_halve(l, whole_rows)) >= 0)
-        halve(l, range);
+        lay_halve(l, range, PROCESSORS);
 }
 
 /* A task of prefixes is at barriers for most of its time: several of them a processor. A loop over narrow pieces of

@@ -39,12 +39,9 @@ static bool rows_align(const Kernel *k, const Product *f, int bytes) {
     return true;
 }
 
-/* Of a result, in a tile: two sums have half a tile each. */
-static int columns_of(const MatrixSchedule *s, const Product *f) { return s->columns / f->sums; }
-
 /* Two sums, and sums of 8-bit types, which take twice the registers, have instructions of some widths alone. */
 static bool tiles_fit(const Kernel *k, const Product *f, const MatrixSchedule *s, bool f8) {
-    int wide = columns_of(s, f);
+    int64_t wide = product_columns(s, f);
     bool any = f->sums == 1 && f->stores == 1 && !f8, some = s->columns == 64 || s->columns % 128 == 0;
     return wide >= FEWEST_COLUMNS && (any || some) && (!f8 || s->columns <= 128) &&
            (!k->choice.columns || wide == k->choice.columns);

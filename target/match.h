@@ -44,6 +44,7 @@ typedef struct {
 ProductFringe product_fringe(const Kernel *, const Product *, const MatrixSchedule *);
 /* The workgroups of a cluster have tiles beside each other, of the same rows, and no fringe; else one above the other.
  */
+int64_t product_columns(const MatrixSchedule *, const Product *); /* of a result, in a tile: sums share it */
 bool product_lies_beside(const Kernel *, const Product *, const MatrixSchedule *);
 double product_time(const Kernel *, const Product *, const MatrixSchedule *); /* in the unit of MatrixSchedule.cost */
 

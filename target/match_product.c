@@ -133,17 +133,10 @@ static bool loads_in_place(const Kernel *k, const Op *load) {
 }
 
 static bool follows(const Kernel *k, const Op *op) {
-    switch (op_info[op->kind].class) {
-    case CLASS_CONST:
-    case CLASS_UNARY:
-    case CLASS_BINARY:
-    case CLASS_COMPARE:
-    case CLASS_SELECT:
-    case CLASS_CAST:
-    case CLASS_BROADCAST: return true;
-    case CLASS_MEMORY: return op->kind == OP_STORE || loads_in_place(k, op);
-    default: return op->kind == OP_POS && k->ngrid > 2; /* the part's number */
-    }
+    OpClass class = op_info[op->kind].class;
+    if (class == CLASS_MEMORY) return op->kind == OP_STORE || loads_in_place(k, op);
+    bool part = op->kind == OP_POS && k->ngrid > 2; /* its number */
+    return class == CLASS_CONST || op_is_elementwise(op) || part;
 }
 
 static bool take_store(const Kernel *k, Product *f, const Op *store) {

@@ -11,7 +11,7 @@ enum {
     BESIDE = 256  /* of what lies beyond it on one side, by its columns */
 };
 
-static int64_t columns_of(const MatrixSchedule *s, const Product *f) { return s->columns / f->sums; }
+int64_t product_columns(const MatrixSchedule *s, const Product *f) { return s->columns / f->sums; }
 
 /* Clusters at work at once. */
 static int64_t clusters_of(const MatrixSchedule *s) { return s->at_once / s->cluster; }
@@ -49,7 +49,7 @@ static int time_beyond(ProductFringe f, const MatrixSchedule *s, int64_t rows, i
 /* Clusters of workgroups take pairs of tiles in rounds. */
 static double time_above(const Kernel *k, const Product *f, const MatrixSchedule *s) {
     int64_t m = k->range.p[0].of.c, n = k->range.p[1].of.c, tall = (int64_t)s->rows * s->cluster,
-            wide = columns_of(s, f), once = clusters_of(s);
+            wide = product_columns(s, f), once = clusters_of(s);
     ProductFringe beyond = product_fringe(k, f, s);
     bool folded = is_folded(beyond);
     int64_t tiles = folded ? m / tall * (n / wide) : ceil_div(m, tall) * ceil_div(n, wide);

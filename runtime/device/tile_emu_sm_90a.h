@@ -145,16 +145,16 @@ TILE_FN void tile_shared_load16(uint32_t at, uint32_t x[4]) { tile_lds_load16(ti
 
 #define TILE_EMU_BLOCKS(n, across, store, at, x)                                                                       \
     static const tile_emu_blocks op = {n, across, store};                                                              \
-    tile_emu_blocks_move(&op, at, x);
-TILE_FN void tile_ldmatrix4(uint32_t r[4], uint32_t at){TILE_EMU_BLOCKS(4, false, false, at, r)} TILE_FN
-    void tile_ldmatrix4_across(uint32_t r[4], uint32_t at){TILE_EMU_BLOCKS(4, true, false, at, r)} TILE_FN
-    void tile_stmatrix4(uint32_t at, uint32_t a, uint32_t b, uint32_t c, uint32_t d) {
+    tile_emu_blocks_move(&op, at, x)
+TILE_FN void tile_ldmatrix4(uint32_t r[4], uint32_t at) { TILE_EMU_BLOCKS(4, false, false, at, r); }
+TILE_FN void tile_ldmatrix4_across(uint32_t r[4], uint32_t at) { TILE_EMU_BLOCKS(4, true, false, at, r); }
+TILE_FN void tile_stmatrix4(uint32_t at, uint32_t a, uint32_t b, uint32_t c, uint32_t d) {
     uint32_t x[] = {a, b, c, d};
-    TILE_EMU_BLOCKS(4, false, true, at, x)
+    TILE_EMU_BLOCKS(4, false, true, at, x);
 }
 TILE_FN void tile_stmatrix2_across(uint32_t at, uint32_t a, uint32_t b) {
     uint32_t x[] = {a, b};
-    TILE_EMU_BLOCKS(2, true, true, at, x)
+    TILE_EMU_BLOCKS(2, true, true, at, x);
 }
 TILE_FN uint32_t tile_movmatrix(uint32_t x) {
     const int from = 8 * (tile_lane() % 4) + tile_lane() / 8, half = 16 * (tile_lane() / 4 % 2);
