@@ -168,7 +168,7 @@ Val val_convert(Kern *, Val, Elem); /* f32(x) and the like */
 /* What a variable or result of element type e takes: reports a change of class or a loss; NULL after errors. */
 Value *val_assign(Kern *, Val, Elem, Loc, const char *what);
 bool vals_unify(Kern *, const Val *, int n, Elem *, Loc); /* the type that arithmetic on these happens in */
-bool types_fit(Kern *, Type, Type, Loc);                  /* their union has at most MAX_RANGES ranges, else reports */
+bool types_fit(Kern *, Type, Type, Loc);                  /* their union has at most SOURCE_RANGES ranges, else reports */
 const char *tile_text(Kern *, Type);
 
 /* kernel_expr.c, kernel_arith.c, kernel_fold.c, kernel_index.c, kernel_call.c, kernel_reduce.c */

@@ -185,9 +185,9 @@ static bool param_refuse(Bind *c, const ParamDecl *p) {
         diag_error(diags_of(c), p->loc, "unsupported", "not supported yet: %s", what);
     else if (!mode_fits(c, p))
         return true;
-    else if (p->type.shape.n > MAX_DIMS)
+    else if (p->type.shape.n > SOURCE_DIMS)
         diag_error(diags_of(c), p->loc, "too-many-dims", "'%s' has %d dimensions, at most %d are possible", p->name,
-                   p->type.shape.n, MAX_DIMS);
+                   p->type.shape.n, SOURCE_DIMS);
     else
         return false;
     c->good = false;

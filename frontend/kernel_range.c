@@ -56,8 +56,8 @@ int range_declare(Kern *c, const RangeDecl *d, bool grid, bool last) {
     if (r.kind == RANGE_TILE && !tile_size(c, d->size, !grid ? AUTO_FOR : last ? AUTO_LAST : AUTO_OTHER, &r))
         good = false;
     good = tuned_size(c, d, &r) && good;
-    if (c->b.k->range.n >= INT16_MAX - 1 || (grid && c->b.k->ngrid == MAX_RANGES)) {
-        diag_error(c->diags, d->loc, "too-many-ranges", "too many ranges: each takes at most %d", MAX_RANGES);
+    if (c->b.k->range.n >= INT16_MAX - 1 || (grid && c->b.k->ngrid == SOURCE_RANGES)) {
+        diag_error(c->diags, d->loc, "too-many-ranges", "too many ranges: each takes at most %d", SOURCE_RANGES);
         good = false;
     }
     Entry *e = scope_declare(c, d->name, NAME_RANGE, d->loc);

@@ -26,7 +26,7 @@ static bool range_argument(Kern *c, const Expr *e, int16_t *range) {
 /* The arguments after the first. */
 static bool ranges_named(Kern *c, const Expr *e, int16_t *over, int *n) {
     *n = 0;
-    if (e->args.n < 2 || e->args.n > MAX_RANGES + 1) {
+    if (e->args.n < 2 || e->args.n > SOURCE_RANGES + 1) {
         diag_error(c->diags, e->loc, "wrong-arguments", "%s takes a tile and the ranges it reduces", e->name);
         return false;
     }

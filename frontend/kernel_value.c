@@ -156,8 +156,8 @@ bool vals_unify(Kern *c, const Val *v, int n, Elem *e, Loc loc) {
 bool types_fit(Kern *c, Type a, Type b, Loc loc) {
     int n = a.nrange;
     for (int i = 0; i < b.nrange; i++) n += !type_has(a, b.range[i]);
-    if (n <= MAX_RANGES) return true;
-    diag_error(c->diags, loc, "too-many-ranges", "this tile has %d ranges, at most %d are possible", n, MAX_RANGES);
+    if (n <= SOURCE_RANGES) return true;
+    diag_error(c->diags, loc, "too-many-ranges", "this tile has %d ranges, at most %d are possible", n, SOURCE_RANGES);
     return false;
 }
 

@@ -42,7 +42,7 @@ static const Entry *viewed(Kern *c, const Expr *e) {
 void view_declare(Kern *c, const Stmt *let) {
     const Expr *e = let->value, *target = let->targets.p[0];
     const Expr *shape =
-        e->args.n == 2 && e->args.p[1]->kind == EXPR_LIST && e->args.p[1]->args.n <= MAX_DIMS ? e->args.p[1] : NULL;
+        e->args.n == 2 && e->args.p[1]->kind == EXPR_LIST && e->args.p[1]->args.n <= SOURCE_DIMS ? e->args.p[1] : NULL;
     if (!shape || let->has_type)
         diag_error(c->diags, e->loc, "wrong-arguments",
                    "view takes a tensor and its new extents: let X = view(x, [n, 32])");

@@ -287,9 +287,9 @@ static int result_tensor(const CollCall *k, bool last) {
 static ProgValue node_add(CollCall *k, bool last) {
     Prog *c = k->c;
     int split = tensor_split(source_of(k), k->axis);
-    if (k->info->coll == COLL_STACK && source_of(k)->ndim == MAX_DIMS) {
+    if (k->info->coll == COLL_STACK && source_of(k)->ndim == SOURCE_DIMS) {
         refuse(k, k->x.loc, "too-many-dims",
-               SAY(k, "'%s' has %d dimensions, at most %d are possible", tensor_text(c, &k->x), MAX_DIMS, MAX_DIMS),
+               SAY(k, "'%s' has %d dimensions, at most %d are possible", tensor_text(c, &k->x), SOURCE_DIMS, SOURCE_DIMS),
                "stack adds one");
         return prog_error(k->e->loc);
     }

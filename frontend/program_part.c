@@ -187,7 +187,7 @@ static bool view_fits(Prog *c, const Expr *e, const Tensor *from, Tensor *to) {
 
 ProgValue view_lower(Prog *c, const Expr *e) {
     const Expr *shape = e->args.n == 2 && e->args.p[1]->kind == EXPR_LIST ? e->args.p[1] : NULL;
-    if (!shape || shape->args.n > MAX_DIMS) {
+    if (!shape || shape->args.n > SOURCE_DIMS) {
         report(c, e->loc, "wrong-arguments", "view takes a tensor and its new extents: view(x, [n, 32])");
         return prog_error(e->loc);
     }

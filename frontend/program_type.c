@@ -78,8 +78,8 @@ static bool type_refuse(Prog *c, const TypeExpr *t) {
         diag_error(c->diags, t->loc, "format-place", "only an input of a program is stored in a format");
     else if (d && d->kind == DECL_RECORD)
         diag_error(c->diags, t->loc, "unsupported", "not supported yet: a record as part of a type");
-    else if (t->shape.n > MAX_DIMS)
-        diag_error(c->diags, t->loc, "too-many-dims", "%d dimensions, at most %d are possible", t->shape.n, MAX_DIMS);
+    else if (t->shape.n > SOURCE_DIMS)
+        diag_error(c->diags, t->loc, "too-many-dims", "%d dimensions, at most %d are possible", t->shape.n, SOURCE_DIMS);
     else
         return false;
     return true;

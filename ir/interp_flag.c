@@ -72,7 +72,7 @@ typedef struct {
     const Op *op;
     FlagState *s;
     uint64_t want;
-    int64_t lo[MAX_DIMS], hi[MAX_DIMS]; /* of the words of the source in hand; hi inclusive */
+    int64_t lo[MAX_RANGES], hi[MAX_RANGES]; /* of the words of the source in hand; hi inclusive */
 } Wait;
 
 /* Spans are cut to the words that exist; false: none. */
@@ -127,7 +127,7 @@ static void acquire(const Wait *w, const Word *word, int source_rank) {
 static bool wait_source(Wait *w, int64_t source, bool join) {
     const World *world = w->t->w;
     int rank = rank_of(world, w->s, w->t->rank, source);
-    int64_t index[MAX_DIMS];
+    int64_t index[MAX_RANGES];
     if (!wait_span(w, rank)) return true;
     for (int d = 0; d < w->s->f->dim.n; d++) index[d] = w->lo[d];
     do {
@@ -210,7 +210,7 @@ static void signal_ranks(Task *t, const Op *op, FlagState *s, const int64_t *ind
 void agents_signal(Task *t, const Op *op) {
     FlagState *s = &t->w->agents->flag[op->flag];
     int n = s->f->dim.n;
-    int64_t index[MAX_DIMS] = {0}, lo, hi;
+    int64_t index[MAX_RANGES] = {0}, lo, hi;
     t->w->report->signals++;
     for (int d = 0; d < n; d++) {
         if (s->f->dim.p[d].group <= 0) continue;

@@ -12,7 +12,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { MAX_DIMS = 8, MAX_RANGES = 8, MAX_AXES = 3, MAX_TERMS = 6, MAX_RANKS = 4096 };
+enum { SOURCE_DIMS = 8, SOURCE_RANGES = 8 }; /* of the language: of a tensor; of a grid and of a tile */
+/* What collectives make has one more, for ranks: a copy to or from each peer a range, partial sums of peers a dimension. */
+enum { MAX_DIMS = SOURCE_DIMS + 1, MAX_RANGES = SOURCE_RANGES + 1, MAX_AXES = 3, MAX_TERMS = 6, MAX_RANKS = 4096 };
 #define MAX_EXTENT ((int64_t)1 << 40)      /* largest extent, offset and bound */
 #define MAX_BYTES (((int64_t)1 << 51) - 1) /* of a tensor: those of all ranks are counted in 64 bits */
 

@@ -87,7 +87,7 @@ static bool read_extent(Cursor *c, int64_t *out) {
 static bool read_shape(Cursor *c, Header *h) {
     if (!expect(c, '(')) return false;
     while (!accept(c, ')')) {
-        if (h->ndim == MAX_DIMS) return fail(c, "more than %d dimensions", MAX_DIMS);
+        if (h->ndim == SOURCE_DIMS) return fail(c, "more than %d dimensions", SOURCE_DIMS);
         if (!read_extent(c, &h->dim[h->ndim++])) return false;
         if (!accept(c, ',') && !peek(c, ')')) return fail(c, "expected ',' or ')'");
     }

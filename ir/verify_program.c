@@ -21,7 +21,7 @@ static void values_verify(Verifier *v, const Tensor *t) {
 }
 
 static void tensor_verify(Verifier *v, const Tensor *t) {
-    if (t->ndim < 0 || t->ndim > MAX_DIMS) {
+    if (t->ndim < 0 || t->ndim > (t->role == ROLE_TEMP ? MAX_DIMS : SOURCE_DIMS)) {
         violation(v, t->loc, "'%s' has %d dimensions", t->name, t->ndim);
         return;
     }

@@ -29,7 +29,7 @@ static int64_t tile_extent(int64_t n, int64_t most) {
 
 /* Tile extents from the innermost dimension outwards, until a tile has TILE_ELEMENTS. */
 static void add_ranges(Move *mv, const Size *dim, int owned) {
-    static const char *const names[MAX_DIMS] = {"i", "j", "k", "l", "i1", "j1", "k1", "l1"};
+    static const char *const names[MAX_DIMS] = {"i", "j", "k", "l", "i1", "j1", "k1", "l1", "m1"};
     Module *m = mv->c->m;
     int64_t size[MAX_DIMS], left = TILE_ELEMENTS;
     for (int d = mv->ndim - 1; d >= 0; d--) {
