@@ -49,6 +49,7 @@ const Option options[] = {
     {"--out", "NAME=FILE.npy", "write an output", RUN, BINDING, AT(out)},
     {"--seed", "N", "seed of inputs that are not given, and of interp's schedule", RUN | CHECK | TUNE, NUMBER, AT(seed)},
     {"--check", NULL, "run: compare outputs with the interpreter; fmt: only compare", RUN | FMT, FLAG, AT(check)},
+    {"--allow-nan", NULL, "NaN and infinities that both sides have agree", RUN, FLAG, AT(allow_nan)},
     {"--laws", NULL, "test every merge on random inputs: the loop whole and in parts", CHECK, FLAG, AT(laws)},
     {"--write", NULL, "rewrite the file instead of printing", FMT, FLAG, AT(write)},
     {"--time", "N", "run N times more and print the median time; tune: runs of each turn", RUN | TUNE, COUNT, AT(time)},

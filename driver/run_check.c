@@ -2,34 +2,7 @@
    Takes a program that ran, and its arguments as they were. The reference is one rank, which is what a mesh program
    means; where values that differ per rank make the result, it is the interpreter on as many ranks. */
 #include "driver/run.h"
-
-#include <inttypes.h>
-#include <math.h>
-#include <stdio.h>
-
-typedef struct {
-    double worst, bound; /* the largest error relative to its bound: both of that element */
-    int64_t at, over;    /* where; how many elements are past their bound */
-    int64_t open;        /* how many have none: the check says nothing of them */
-    int64_t nan;         /* how many are NaN in both */
-} Difference;
-
-/* more: what comes to the bounds; or NULL */
-static Difference difference(const Array *a, const Array *b, const Array *more) {
-    Difference d = {0};
-    double ratio = -1;
-    for (int64_t i = 0, n = array_count(a); i < n; i++) {
-        double e = array_error(a, b, i), bound = array_bound(b, i) + (more ? array_bound(more, i) : 0);
-        d.over += e > bound;
-        d.open += isinf(bound);
-        d.nan += elem_is_float(a->elem) && isnan(array_get(a, i)) && isnan(array_get(b, i));
-        double q = isinf(bound) ? -0.5 : e == 0 ? 0 : bound > 0 ? e / bound : INFINITY;
-        if (q <= ratio) continue;
-        ratio = q;
-        d = (Difference){e, bound, i, d.over, d.open, d.nan};
-    }
-    return d;
-}
+#include "driver/run_compare.h"
 
 /* ---- what to compare with ---- */
 
@@ -99,30 +72,43 @@ static int reference_run(const Run *r, const Array *before, Run *reference) {
 
 /* ---- the comparison ---- */
 
-static bool output_report(const Run *r, int i, const Difference *d, bool on_ranks) {
-    printf("%s: %s: largest error %.3g, bound there %.3g: %s", r->p->name, run_tensor(r, i)->name, d->worst, d->bound,
-           d->over ? "differs" : "agrees");
-    if (on_ranks) printf(" with the interpreter on %d ranks", r->nranks);
-    if (d->open) printf("; nothing is known of %" PRId64 " elements, which have no bound", d->open);
-    if (d->nan) printf("; %" PRId64 " elements are NaN in both", d->nan);
-    printf("\n");
-    return !d->over;
+/* By how much each element may differ from what these references have; NULL for integers. */
+static const double *bounds_sum(const Run *r, const Array *one, const Array *more) {
+    if (!one->bound || !more || !more->bound) return one->bound;
+    double *sum = ARENA_ARRAY(r->s.arena, double, array_count(one));
+    for (int64_t i = 0, n = array_count(one); i < n; i++) sum[i] = one->bound[i] + more->bound[i];
+    return sum;
+}
+
+/* more: a reference whose bounds count as well; or NULL */
+static Comparison comparison_of(const Run *r, int i, const Run *reference, const Run *more, bool on_ranks) {
+    const Array *one = &reference->io[i];
+    return (Comparison){.program = r->p->name,
+                        .name = run_tensor(r, i)->name,
+                        .result = &r->io[i],
+                        .reference = one,
+                        .bound = bounds_sum(r, one, more ? &more->io[i] : NULL),
+                        .with = on_ranks ? arena_format(r->s.arena, " with the interpreter on %d ranks", r->nranks) : "",
+                        .allow_nan = r->s.o->allow_nan};
 }
 
 static int outputs_compare(const Run *r, const Run *reference, const Run *more, bool on_ranks) {
     int code = EXIT_OK;
     for (int i = 0; i < r->p->io.n; i++) {
         if (run_tensor(r, i)->role == ROLE_INPUT) continue;
-        Difference d = difference(&r->io[i], &reference->io[i], more ? &more->io[i] : NULL);
-        if (!output_report(r, i, &d, on_ranks)) code = EXIT_DIFFERS;
+        Comparison c = comparison_of(r, i, reference, more, on_ranks);
+        if (!compare_report(&c)) code = EXIT_DIFFERS;
     }
     return code;
 }
 
 /* Of a ring, which passes every value to every rank, one rank computes the same. */
 static bool one_agrees(const Run *r, const Run *one) {
-    for (int i = 0; i < r->p->io.n; i++)
-        if (run_tensor(r, i)->role != ROLE_INPUT && difference(&r->io[i], &one->io[i], NULL).over) return false;
+    for (int i = 0; i < r->p->io.n; i++) {
+        if (run_tensor(r, i)->role == ROLE_INPUT) continue;
+        Comparison c = comparison_of(r, i, one, NULL, false);
+        if (compare(&c).over) return false;
+    }
     return true;
 }
 

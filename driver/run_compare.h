@@ -1,0 +1,27 @@
+/* run_compare.h: a result against what it should be, element by element. */
+#ifndef TILEC_DRIVER_RUN_COMPARE_H
+#define TILEC_DRIVER_RUN_COMPARE_H
+
+#include "ir/interp.h"
+
+typedef struct {
+    const char *program, *name; /* of the result */
+    const Array *result, *reference;
+    const double *bound; /* of each element: by how much it may differ; infinite: nothing is known; NULL: 0 */
+    const char *with;    /* what the verdict says of the reference, or "" */
+    bool allow_nan;      /* NaN agrees with NaN, an infinity with itself */
+} Comparison;
+
+typedef struct {
+    int64_t compared, over; /* elements with finite values and a bound; past it */
+    int64_t open;           /* finite without a bound */
+    int64_t odd, first;     /* NaN or infinite in both, or in one without a bound; the first of them */
+    int64_t at;             /* the element whose error is largest relative to its bound; -1: none was compared */
+    double error, limit;    /* its error and its bound */
+} Difference;
+
+Difference compare(const Comparison *);
+bool compare_agrees(const Comparison *, const Difference *);
+bool compare_report(const Comparison *); /* prints a line; true: agrees */
+
+#endif
