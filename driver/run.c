@@ -17,18 +17,6 @@ int run_interp(Run *r, bool bounds) {
     return EXIT_RUN;
 }
 
-/* State is updated in place: the check needs what it was. */
-static Array *inputs_copy(const Run *r) {
-    Array *copy = ARENA_ARRAY(r->s.arena, Array, r->p->io.n);
-    for (int i = 0; i < r->p->io.n; i++) {
-        copy[i] = r->io[i];
-        if (run_tensor(r, i)->role == ROLE_STATE)
-            copy[i].data =
-                arena_copy(r->s.arena, r->io[i].data, (size_t)array_count(&r->io[i]) * elem_bytes(r->io[i].elem));
-    }
-    return copy;
-}
-
 static void report_time(const Run *r, int runs) {
     RanksTime time = run_time(r, runs + 1);
     printf("%s: %.3f ms, median of %d runs on %d rank%s; best %.4g ms", r->p->name, time.median * 1e3, runs, r->nranks,
@@ -61,7 +49,7 @@ static int run_compiled(Run *r) {
 static int run_program(Run *r) {
     if (!run_options_known(r)) return EXIT_USAGE;
     if (!run_inputs(r)) return EXIT_RUN;
-    Array *before = inputs_copy(r);
+    Array *before = inputs_copy(r, r->io);
     int code = r->s.target.interp ? run_interp(r, false) : run_compiled(r);
     if (code == EXIT_OK && !run_write(r)) code = EXIT_RUN;
     return code == EXIT_OK && r->s.o->check ? run_check(r, before) : code;

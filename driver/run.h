@@ -27,6 +27,7 @@ int run_open(Run *, const Options *); /* a session and its only program; -1 to g
 bool run_options_known(const Run *);  /* --in, --out and --size name what the program has */
 bool run_inputs(Run *);               /* sizes, and the arrays of all arguments */
 bool run_write(const Run *);          /* the files of --out */
+Array *inputs_copy(const Run *, const Array *io); /* what a run reads: state, which it updates in place, once more; no results */
 const Tensor *run_tensor(const Run *, int i);
 bool run_reads(const Tensor *);
 

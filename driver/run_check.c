@@ -64,9 +64,7 @@ static bool same_extents(const Run *r, const Run *reference) {
 }
 
 static int reference_run(const Run *r, const Array *before, Run *reference) {
-    reference->io = ARENA_ARRAY(r->s.arena, Array, r->p->io.n);
-    for (int i = 0; i < r->p->io.n; i++)
-        if (run_reads(run_tensor(r, i))) reference->io[i] = before[i];
+    reference->io = inputs_copy(r, before);
     return run_interp(reference, true);
 }
 

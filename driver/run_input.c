@@ -189,6 +189,16 @@ bool run_inputs(Run *r) {
     return load_inputs(r) && find_sizes(r) && make_arrays(r);
 }
 
+Array *inputs_copy(const Run *r, const Array *io) {
+    Array *copy = ARENA_ARRAY(r->s.arena, Array, r->p->io.n + 1);
+    for (int i = 0; i < r->p->io.n; i++) {
+        if (run_reads(run_tensor(r, i))) copy[i] = io[i];
+        if (run_tensor(r, i)->role != ROLE_STATE) continue;
+        copy[i].data = arena_copy(r->s.arena, io[i].data, (size_t)array_count(&io[i]) * elem_bytes(io[i].elem));
+    }
+    return copy;
+}
+
 bool run_write(const Run *r) {
     for (int i = 0; i < r->p->io.n; i++) {
         const Tensor *t = run_tensor(r, i);
