@@ -54,6 +54,7 @@ const char *tile_at(Fn *, const Tile *, const char *index);           /* a regis
 const char *tile_address(Fn *, const Tile *, const char *index);
 const Tile *made_tile(Fn *, const Value *); /* of an operand: its own, or one made of its expression */
 Tile tile_like(Fn *, const Layout *, Elem, const char *wanted); /* declared */
+bool range_fills_layout(const Nest *, int range); /* every position of the loop's layout certainly exists */
 const char *mask_text(Nest *, Type);        /* the loop's position exists; NULL: certainly */
 
 /* ---- workgroup memory ---- */

@@ -32,7 +32,8 @@ static bool range_begins_at(Fn *f, int range, int64_t of) {
 static bool range_ends_at(Fn *f, int range, int64_t of) {
     const Range *r = &f->k->range.p[range];
     const Op *loop = kernel_loop(f->k, range);
-    if (loop) return range_is_full(f->k, range) || value_is_multiple(loop->arg.p[1], of);
+    if (loop && r->kind == RANGE_TILE && range_is_full(f->k, range)) return r->size % of == 0;
+    if (loop) return value_is_multiple(loop->arg.p[1], of);
     return size_is_number(r->of) && r->of.c % of == 0 && r->owner < 0;
 }
 
@@ -127,14 +128,19 @@ static const char *run_left(Fn *f, Run run) {
 
 static const char *zero_of(Elem e) { return e == ELEM_F64 ? "0.0" : e == ELEM_F32 ? "0.0f" : "0"; }
 
+/* Elements of a parameter's row: of a split tensor the rank's own, whatever lies between two rows in memory. */
+static const char *row_extent(Fn *f, const Op *op) {
+    const Param *p = &f->k->param.p[op->param];
+    return size_text(f, p->dim[p->ndim - 1]);
+}
+
 /* Those of an odd run, which may end with its row as well. */
 static const char *odd_left(Nest *n, const Op *op, Run run) {
     Fn *f = n->f;
     int last = f->k->param.p[op->param].ndim - 1;
     if (access_within(f, op, last)) return run_left(f, run);
     const char *at = nest_affine(n, &op->sub.p[op->sub.n - 1].lo);
-    return fn_text(f, "tile_least(%s, %s - %s)", run_left(f, run), text_atom(f, param_extent(f, op->param, last)),
-                   text_atom(f, at));
+    return fn_text(f, "tile_least(%s, %s - %s)", run_left(f, run), text_atom(f, row_extent(f, op)), text_atom(f, at));
 }
 
 static const char *load_text(Fn *f, const Tile *to, Run run, const char *from, const char *at) {
@@ -190,15 +196,16 @@ static void load_plain(Fn *f, const Op *op, const Tile *to, Run run) {
     nest_print(&n);
 }
 
-/* The run and the next one lie in the row, and the range does not end in it. */
+/* The run and the next one lie in the row, and the tile does not end in it. */
 static const char *odd_wanted(Nest *n, const Op *op, Run run) {
     Fn *f = n->f;
-    int last = f->k->param.p[op->param].ndim - 1, elements = 1 << run.bits;
+    const int elements = 1 << run.bits;
     const RangeText *r = &f->range[run.last];
-    const char *at = nest_affine(n, &op->sub.p[op->sub.n - 1].lo);
-    const char *row = fn_text(f, "%s <= %s", text_add_terms(f, at, fn_text(f, "%d", 2 * elements)),
-                              text_atom(f, param_extent(f, op->param, last)));
-    if (range_is_full(f->k, run.last)) return row;
+    const char *at = nest_affine(n, &op->sub.p[op->sub.n - 1].lo), *extent = row_extent(f, op);
+    const char *row =
+        fn_text(f, "%s <= %s", text_add_terms(f, at, fn_text(f, "%d", 2 * elements)), text_atom(f, extent));
+    const bool is_row = strcmp(text_bare(f, at), text_bare(f, r->pos)) == 0 && strcmp(extent, r->count) == 0;
+    if (is_row || range_fills_layout(n, run.last)) return row;
     const char *tile =
         fn_text(f, "%s <= %s", text_add_terms(f, r->pos, fn_text(f, "%d", elements)), text_atom(f, r->count));
     return fn_text(f, "%s && %s", tile, row);

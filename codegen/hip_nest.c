@@ -121,15 +121,18 @@ Nest nest_over(Fn *f, const Layout *l, int skip) {
 
 const char *nest_register(Nest *n) { return n->loop ? "reg" : "0"; }
 
+bool range_fills_layout(const Nest *n, int range) {
+    int64_t count;
+    return text_is_number(n->f->range[range].count, &count) &&
+           count >= layout_extent(n->layout, n->f->k->range.p[range].name);
+}
+
 const char *mask_text(Nest *n, Type t) {
     Fn *f = n->f;
     const char *all = NULL;
     for (int i = 0; i < t.nrange; i++) {
         const RangeText *r = &f->range[t.range[i]];
-        const Layout *l = n->layout;
-        int64_t count;
-        int d = layout_index(l, f->k->range.p[t.range[i]].name, NULL);
-        if (text_is_number(r->count, &count) && count >= INT64_C(1) << l->index[d].bits) continue;
+        if (range_fills_layout(n, t.range[i])) continue;
         const char *here = fn_text(f, "%s < %s", text_atom(f, r->pos), text_atom(f, r->count));
         all = all ? fn_text(f, "%s && %s", all, here) : here;
     }
