@@ -1,12 +1,14 @@
 /* proof.c: the proof of a synchronised program for given sizes, and of every program of a module.
    Takes: a module with flags. Gives: the same module; what is not proved is an internal error with its witness. */
 #include "passes/proof_run.h"
+#include "passes/proof_sketch.h"
 #include "passes/proof_symbolic.h"
 
 #include <stdarg.h>
 #include <string.h>
 
-enum { SAMPLE = 200 };
+/* Programs of more events are first looked at from their structure. */
+enum { SAMPLE = 200, FEW_EVENTS = 1 << 19 };
 
 void proof_fail(Proof *p, Arena *arena, Loc loc, const char *format, va_list list) {
     char text[512];
@@ -103,13 +105,14 @@ bool run_fail_siblings(Run *r, const Event *a, const Event *b) {
 
 /* ---- one program ---- */
 
-static void find_written(Run *r) {
-    r->written = ARENA_ARRAY(r->arena, bool, r->p->tensor.n + 1);
-    for (int i = 0; i < r->p->node.n; i++) {
-        const Node *n = r->p->node.p[i];
+bool *program_written(const Program *p, Arena *arena) {
+    bool *written = ARENA_ARRAY(arena, bool, p->tensor.n + 1);
+    for (int i = 0; i < p->node.n; i++) {
+        const Node *n = p->node.p[i];
         for (int a = 0; n->kind == NODE_CALL && a < n->arg.n; a++)
-            if (n->kernel->param.p[a].out || n->kernel->param.p[a].inout) r->written[n->arg.p[a].tensor] = true;
+            if (n->kernel->param.p[a].out || n->kernel->param.p[a].inout) written[n->arg.p[a].tensor] = true;
     }
+    return written;
 }
 
 static void find_own_order(Run *r) {
@@ -118,8 +121,7 @@ static void find_own_order(Run *r) {
         if (r->p->flag.p[i].producer == r->p->flag.p[i].consumer) r->own_order[r->p->flag.p[i].producer] = true;
 }
 
-static void list_accesses(Run *r) {
-    r->access = ARENA_ARRAY(r->arena, Accesses, r->p->tensor.n + 1);
+void run_list(Run *r) {
     for (int i = 0; i < r->event.n; i++) {
         const Event *e = &r->event.p[i];
         switch (e->kind) {
@@ -135,16 +137,15 @@ static void list_accesses(Run *r) {
 void run_renew(Run *r, Arena *arena) {
     r->arena = arena;
     r->reach = reach_new(arena, r->p, r->ranks);
-    r->launches = r->m->form & FORM_LAUNCHES;
     if (r->launches) r->heard = ARENA_ARRAY(arena, int32_t, (r->p->node.n + 1) * r->ranks * r->ranks);
 }
 
 Run run_begin(const Module *m, const Program *p, const int64_t *sym, Arena *arena, Proof *proof) {
-    Run r = {.m = m, .p = p, .sym = sym, .ranks = (int)mesh_ranks(m), .proof = proof};
-    run_renew(&r, arena);
+    Run r = {.m = m, .p = p, .sym = sym, .arena = arena, .ranks = (int)mesh_ranks(m), .most_events = MAX_EVENTS, .proof = proof};
+    r.launches = m->form & FORM_LAUNCHES;
     r.coord = arena_alloc(arena, sizeof *r.coord * (size_t)r.ranks);
     for (int i = 0; i < r.ranks; i++) mesh_coord(m, i, r.coord[i]);
-    find_written(&r);
+    r.written = program_written(p, arena);
     find_own_order(&r);
     return r;
 }
@@ -152,21 +153,37 @@ Run run_begin(const Module *m, const Program *p, const int64_t *sym, Arena *aren
 bool run_trace(Run *r) {
     bool ok = trace_program(r);
     r->proof->tasks = r->task.n;
-    if (ok) list_accesses(r);
+    r->access = ARENA_ARRAY(r->arena, Accesses, r->p->tensor.n + 1);
+    if (ok) run_list(r);
     return ok;
 }
 
 bool run_orders(Run *r) { return words_check(r) && cells_check(r) && turns_check(r); }
 
-Proof proof_program(const Module *m, const Program *p, const int64_t *sym, Arena *out) {
+void proof_keep(Proof *proof, Arena *out) {
+    if (proof->why) proof->why = arena_text(out, proof->why, strlen(proof->why));
+    for (int i = 0; i < 3; i++)
+        if (proof->note[i]) proof->note[i] = arena_text(out, proof->note[i], strlen(proof->note[i]));
+}
+
+/* Of at most so many events. */
+static Proof proof_explicit(const Module *m, const Program *p, const int64_t *sym, int most_events, Arena *out) {
     Proof proof = {.loc = p->loc, .flag = -1};
     Run r = run_begin(m, p, sym, arena_new(), &proof);
-    proof.proved = run_trace(&r) && run_orders(&r);
-    if (proof.why) proof.why = arena_text(out, proof.why, strlen(proof.why));
-    for (int i = 0; i < 3; i++)
-        if (proof.note[i]) proof.note[i] = arena_text(out, proof.note[i], strlen(proof.note[i]));
+    r.most_events = most_events;
+    int64_t tables = (p->node.n + p->flag.n + MAX_LAG) * (int64_t)r.ranks * r.ranks; /* by pairs of ranks */
+    if (tables > 4 * (int64_t)most_events) run_fail_size(&r, p->loc, p->name);
+    else if (run_trace(&r)) {
+        run_renew(&r, r.arena);
+        proof.proved = run_orders(&r);
+    }
+    proof_keep(&proof, out);
     arena_free(r.arena);
     return proof;
+}
+
+Proof proof_program(const Module *m, const Program *p, const int64_t *sym, Arena *out) {
+    return proof_explicit(m, p, sym, MAX_EVENTS, out);
 }
 
 static void proof_report(PassContext *c, const Program *p, const Proof *proof) {
@@ -183,18 +200,25 @@ static void proof_tell(PassContext *c, const Program *p, const Proof *proof) {
                 (long long)proof->tasks, (long long)proof->waits, (long long)proof->signals, (long long)proof->pairs);
 }
 
-static Proof proof_sample(const Module *m, const Program *p, Arena *arena) {
-    int64_t *sym = ARENA_ARRAY(arena, int64_t, m->symbol.n + 1);
+/* What holds for all sizes, for these. */
+static Proof proof_sampled(const Module *m, const Program *p, Arena *out) {
+    Proof proof = proof_symbolic(m, p, out);
+    int64_t *sym = ARENA_ARRAY(out, int64_t, m->symbol.n + 1);
     for (int i = 0; i < m->symbol.n; i++) sym[i] = m->symbol.p[i].bound < SAMPLE ? m->symbol.p[i].bound : SAMPLE;
-    return proof_program(m, p, sym, arena);
+    if (!proof.proved) return proof;
+    Proof sample = proof_explicit(m, p, sym, FEW_EVENTS, out);
+    if (sample.too_large) proof.proved = proof_sketch(m, p, sym, NULL, &proof, out);
+    return sample.proved || sample.too_large ? proof : sample;
 }
 
 Proof proof_for(const Module *m, const Program *p, Arena *out) {
-    bool sizes = program_has_symbols(p);
-    Proof proof = sizes ? proof_symbolic(m, p, out) : proof_program(m, p, NULL, out);
-    if (!sizes) return proof.too_large ? proof_symbolic(m, p, out) : proof;
-    Proof sample = proof.proved ? proof_sample(m, p, out) : proof;
-    return sample.proved || sample.too_large ? proof : sample;
+    if (program_has_symbols(p)) return proof_sampled(m, p, out);
+    Proof proof = proof_explicit(m, p, NULL, FEW_EVENTS, out);
+    if (!proof.too_large) return proof;
+    Proof structure = proof_symbolic(m, p, out);
+    if (structure.proved || structure.id) return structure;
+    proof = proof_program(m, p, NULL, out);
+    return proof.too_large ? structure : proof;
 }
 
 bool proof_check(PassContext *c) {

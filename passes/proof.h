@@ -22,6 +22,9 @@ typedef struct {
     int64_t tasks, waits, signals, pairs; /* of one generation, over all ranks; pairs: ordered accesses checked */
 } Proof;
 
+bool *program_written(const Program *, Arena *); /* per tensor: by some node */
+
+void proof_keep(Proof *, Arena *); /* its texts */
 /* Keeps the first failure. */
 void proof_fail(Proof *, Arena *, Loc, const char *format, va_list);
 

@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-enum { MAX_CELLS = 1 << 23, WIDE = 16 };
+enum { MAX_CELLS = 1 << 23, SKETCH_CELLS = 1 << 20, WIDE = 16 };
 
 typedef struct {
     int32_t event, next; /* next: in Cells.link, -1 ends */
@@ -22,7 +22,7 @@ typedef struct {
     Run *run;
     int tensor, ndim, node;
     VEC(int64_t) cuts[MAX_DIMS]; /* where a cell begins, ascending */
-    int64_t per_rank;            /* cells in the memory of a rank */
+    int64_t per_rank, cells;     /* cells in the memory of a rank; in all */
     Cell *cell;
     VEC(Link) link;
     VEC(int64_t) touched;
@@ -253,20 +253,38 @@ static void writers_count(Cells *c, const Accesses *list) {
     }
 }
 
-static bool tensor_check(Run *r, int tensor) {
+/* In the memory of so many ranks. */
+static Cells cells_of(Run *r, int tensor, int ranks) {
     const Tensor *t = &r->p->tensor.p[tensor];
     const Accesses *list = &r->access[tensor];
-    if (list->n == 0) return true;
     Cells c = {.run = r, .tensor = tensor, .ndim = t->ndim, .node = -1, .per_rank = 1, .packet = t->packet};
     writers_count(&c, list);
     for (int d = 0; d < t->ndim; d++) {
         cells_cut(&c, list, d);
         c.per_rank = c.per_rank > MAX_CELLS / c.cuts[d].n ? MAX_CELLS : c.per_rank * c.cuts[d].n;
     }
-    if (c.per_rank * r->ranks > MAX_CELLS) return run_fail_size(r, t->loc, t->name);
-    c.cell = ARENA_ARRAY(r->arena, Cell, c.per_rank * r->ranks);
-    for (int64_t i = 0; i < c.per_rank * r->ranks; i++) c.cell[i] = (Cell){-1, -1, -1, -1, false};
-    return tensor_visit(&c, list);
+    c.cells = c.per_rank * ranks;
+    return c;
+}
+
+static bool cells_visit(Cells *c) {
+    c->cell = ARENA_ARRAY(c->run->arena, Cell, c->cells);
+    for (int64_t i = 0; i < c->cells; i++) c->cell[i] = (Cell){-1, -1, -1, -1, false};
+    return tensor_visit(c, &c->run->access[c->tensor]);
+}
+
+static bool tensor_check(Run *r, int tensor) {
+    if (r->access[tensor].n == 0) return true;
+    Cells c = cells_of(r, tensor, r->ranks);
+    if (c.cells > MAX_CELLS) return run_fail_size(r, r->p->tensor.p[tensor].loc, r->p->tensor.p[tensor].name);
+    return cells_visit(&c);
+}
+
+bool cells_siblings(Run *r, int tensor) {
+    const Tensor *t = &r->p->tensor.p[tensor];
+    if (r->access[tensor].n == 0 || t->packet) return true;
+    Cells c = cells_of(r, tensor, t->symmetric < 0 ? 1 : r->ranks);
+    return c.cells > SKETCH_CELLS || cells_visit(&c);
 }
 
 bool cells_check(Run *r) {

@@ -1,18 +1,29 @@
 /* proof_meeting.c: two accesses that meet, as constraints that isl decides, for all sizes.
-   Takes: accesses of nodes and ranks as numbers. Gives: whether there are such instances. */
+   Takes: accesses of nodes; ranks are variables. Gives: whether there are such instances. */
 #include "passes/proof_meeting.h"
 
 #include "ir/isl_context.h"
 
 #include <isl/set.h>
 
-Meeting *meeting_of_ranks(const Symbolic *y, const Access *a, const Access *b, int source, int rank) {
+void meeting_add_ranks(const Symbolic *y, Meeting *m) {
+    for (int i = 0; i < y->m->axis.n; i++) {
+        int ranks = y->m->axis.p[i].ranks;
+        text_printf(&m->text, " and 0 <= pr%d < %d and 0 <= cr%d < %d", i, ranks, i, ranks);
+        bool other = m->ranks == MEET_OTHER && i == m->tensor->symmetric;
+        if (other) text_printf(&m->text, " and (pr%d < cr%d or pr%d > cr%d)", i, i, i, i);
+        else text_printf(&m->text, " and pr%d = cr%d", i, i);
+    }
+}
+
+Meeting *meeting_of_ranks(const Symbolic *y, const Access *a, const Access *b, MeetRanks ranks) {
     Meeting *m = ARENA_NEW(y->arena, Meeting);
     m->tensor = &y->p->tensor.p[a->tensor];
-    m->source = source, m->rank = rank;
-    m->from = (RelationText){.m = y->m, .k = y->p->node.p[a->node]->kernel, .letter = 'p', .coord = y->coord[source], .text = &m->text};
-    m->to = (RelationText){.m = y->m, .k = y->p->node.p[b->node]->kernel, .letter = 'c', .coord = y->coord[rank], .text = &m->text};
+    m->ranks = ranks;
+    m->from = (RelationText){.m = y->m, .k = y->p->node.p[a->node]->kernel, .letter = 'p', .text = &m->text};
+    m->to = (RelationText){.m = y->m, .k = y->p->node.p[b->node]->kernel, .letter = 'c', .text = &m->text};
     m->to.values = true;
+    meeting_add_ranks(y, m);
     if (m->tensor->symmetric >= 0) {
         relation_box(&m->from, &a->rank, "m", 0);
         relation_box(&m->to, &b->rank, "m", 0);
@@ -20,8 +31,8 @@ Meeting *meeting_of_ranks(const Symbolic *y, const Access *a, const Access *b, i
     return m;
 }
 
-Meeting *meeting_of(const Symbolic *y, const Access *a, const Access *b, int source, int rank) {
-    Meeting *m = meeting_of_ranks(y, a, b, source, rank);
+Meeting *meeting_of(const Symbolic *y, const Access *a, const Access *b, MeetRanks ranks) {
+    Meeting *m = meeting_of_ranks(y, a, b, ranks);
     relation_ranges(&m->from);
     relation_ranges(&m->to);
     relation_loops(&m->from, a->op);
@@ -52,6 +63,8 @@ bool meeting_empty(const Symbolic *y, const Meeting *m, const char *also) {
     some = false;
     relation_names(&t, "p", m->from.k->range.n, &some);
     relation_names(&t, "c", m->to.k->range.n, &some);
+    relation_names(&t, "pr", y->m->axis.n, &some);
+    relation_names(&t, "cr", y->m->axis.n, &some);
     relation_names(&t, "m", m->tensor->symmetric >= 0, &some);
     relation_names(&t, "x", m->tensor->ndim, &some);
     for (int i = 0; i < m->to.nvalue; i++) text_printf(&t, ", v%d", m->to.value[i]);

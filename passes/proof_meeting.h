@@ -9,6 +9,8 @@
 
 #include <isl/ctx.h>
 
+typedef VEC(int) NodeList;
+
 typedef struct {
     const Module *m;
     const Program *p;
@@ -17,32 +19,37 @@ typedef struct {
     isl_ctx *isl;
     Names *asked;    /* texts of sets; many pairs of accesses ask for the same */
     NameMap *answer; /* 1: the set is empty */
-    int ranks;
-    int (*coord)[MAX_AXES];
-    Reach reach;
+    NodeList *nodes;  /* per tensor */
+    NodeList beside;  /* of the node in hand */
+    int *seen, turn;  /* per node: the last turn in which it was listed */
+    bool *written;    /* per tensor: by some node */
+    Lags heard;
     Proof *proof;
 } Symbolic;
 
-/* Instances of the two accesses, on these ranks, that meet in an element. */
+/* On which ranks the two instances are: any one rank, or any two that differ in the coordinate of the tensor's axis alone. */
+typedef enum { MEET_SAME, MEET_OTHER } MeetRanks;
+
+/* Instances of the two accesses that meet in an element. Ranks are variables: pr<axis> of the first, cr<axis> of the second. */
 typedef struct {
     RelationText from, to;
-    int source, rank;
+    MeetRanks ranks;
     const Tensor *tensor;
     Text text;
 } Meeting;
 
 /* proof_meeting.c. The text of a meeting is freed by who made it. */
-Meeting *meeting_of_ranks(const Symbolic *, const Access *a, const Access *b, int source, int rank); /* in whose memory alone */
-Meeting *meeting_of(const Symbolic *, const Access *a, const Access *b, int source, int rank);
+Meeting *meeting_of_ranks(const Symbolic *, const Access *a, const Access *b, MeetRanks); /* in whose memory alone */
+Meeting *meeting_of(const Symbolic *, const Access *a, const Access *b, MeetRanks);
+void meeting_add_ranks(const Symbolic *, Meeting *); /* and ranks that exist and fit .ranks */
 bool meeting_empty(const Symbolic *, const Meeting *, const char *also); /* no such instances with this as well? */
 /* Never x < lo and never x > hi, where x is text; bounds in terms of the writer. */
 bool meeting_within(const Symbolic *, Meeting *, const char *x, RelationText *, const Affine *lo, const Affine *hi);
 
 /* proof_symbolic.c */
 bool symbolic_fail_pair(Symbolic *, const Access *a, const Access *b, int64_t later);
-/* Is there a wait before the access that covers the meeting (NULL: any meeting)? */
-bool symbolic_wait_covers(const Symbolic *, Meeting *, const Access *a, const Access *b, bool same_rank);
-bool symbolic_ranks_alike(const Access *a, const Access *b);
+/* Is there a wait before the access that covers the meeting (NULL: any meeting on such ranks)? */
+bool symbolic_wait_covers(const Symbolic *, Meeting *, const Access *a, const Access *b, MeetRanks);
 
 /* proof_symbolic_own.c: tasks of one node */
 bool symbolic_names_earlier(const Symbolic *, int node, const Op *wait); /* lower tickets of its own node alone */

@@ -3,6 +3,8 @@
    gives after(l + 2, q, r): the word follows all of q's generation before it, and precedes all of r's next. It composes. */
 #include "passes/proof_reach.h"
 
+#include <string.h>
+
 Reach reach_new(Arena *a, const Program *p, int ranks) {
     Reach x = {.ranks = ranks, .lags = MAX_LAG + 1, .most = 2};
     for (int i = 0; i < p->tensor.n; i++)
@@ -44,6 +46,28 @@ void reach_close(Reach *x) {
         for (int q = 0; q < x->ranks; q++)
             for (int r = 0; r < x->ranks; r++)
                 x->after[place(x, k, q, r)] = q == r || acquired(x, k - 2, q, r) || composes(x, k, q, r);
+}
+
+/* ---- all ranks of a group at once ---- */
+
+Lags lags_new(Arena *a, const Module *m) {
+    Lags x = {.m = m};
+    for (int i = 0; i < m->axis.n; i++) {
+        x.least[i] = ARENA_ARRAY(a, int8_t, m->axis.p[i].ranks);
+        memset(x.least[i], MAX_LAG + 1, (size_t)m->axis.p[i].ranks);
+    }
+    return x;
+}
+
+void lags_hear(Lags *x, int axis, int64_t lag, int64_t lo, int64_t hi) {
+    int64_t last = x->m->axis.p[axis].ranks - 1;
+    for (int64_t c = lo < 0 ? 0 : lo; c <= hi && c <= last; c++)
+        if (lag < x->least[axis][c]) x->least[axis][c] = (int8_t)lag;
+}
+
+bool lags_after(const Lags *x, int axis, int64_t k, int c) {
+    int64_t lag = x->least[axis][c];
+    return lag <= MAX_LAG && lag + 2 <= k;
 }
 
 /* ---- waits that are executed whatever the sizes are ---- */
@@ -93,17 +117,12 @@ static bool counted(const Kernel *k, const Op *w, int64_t *lo, int64_t *hi) {
     return true;
 }
 
-static bool coordinates(const Kernel *k, const Op *w, int axis, const int *coord, int64_t *lo, int64_t *hi) {
-    Affine own = affine_term(TERM_RANK, axis, 1, 1);
+static bool coordinates(const Kernel *k, const Op *w, int64_t *lo, int64_t *hi) {
     *lo = w->dest.lo.c, *hi = w->dest.hi.c;
-    if (affine_is_const(&w->dest.lo) && affine_is_const(&w->dest.hi)) return true;
-    if (!affine_equal(&w->dest.lo, &own) || !affine_equal(&w->dest.hi, &own)) return counted(k, w, lo, hi);
-    *lo = *hi = coord[axis];
-    return true;
+    return (affine_is_const(&w->dest.lo) && affine_is_const(&w->dest.hi)) || counted(k, w, lo, hi);
 }
 
-void wait_names_always(const Module *m, const Kernel *k, const Flag *f, const Op *w, const int *coord, bool *named) {
+void lags_wait(Lags *x, const Kernel *k, const Flag *f, const Op *w) {
     int64_t lo, hi;
-    if (f->axis < 0 || !always_executed(w) || !names_first_word(k, f, w) || !coordinates(k, w, f->axis, coord, &lo, &hi)) return;
-    for (int c = 0; c < m->axis.p[f->axis].ranks; c++) named[c] = named[c] || (c >= lo && c <= hi);
+    if (f->axis >= 0 && always_executed(w) && names_first_word(k, f, w) && coordinates(k, w, &lo, &hi)) lags_hear(x, f->axis, w->lag, lo, hi);
 }

@@ -53,7 +53,7 @@ typedef struct {
     const Program *p;
     const int64_t *sym;
     Arena *arena;
-    int ranks;
+    int ranks, most_events;
     int (*coord)[MAX_AXES];
     VEC(Task) task;
     VEC(Event) event;
@@ -77,10 +77,12 @@ void run_note(Run *, const char *format, ...) __attribute__((format(printf, 2, 3
 const char *task_text(Run *, const Task *);
 
 Run run_begin(const Module *, const Program *, const int64_t *sym, Arena *, Proof *);
-bool run_trace(Run *);          /* fills task, event, box, access */
+bool run_trace(Run *);          /* fills task, event, box, access; looked at is only what has at most most_events */
 void run_renew(Run *, Arena *); /* before it is checked again; what that takes lies in the arena */
 bool run_orders(Run *);         /* all there is to check */
-bool trace_program(Run *);              /* fills task, event, box */
+bool trace_program(Run *);                   /* fills task, event, box */
+bool trace_node(Run *, int node, int ranks); /* adds to task, event, box: the tasks of the first so many ranks */
+void run_list(Run *);                        /* adds the events to access */
 bool words_check(Run *);                /* words are completed exactly, waits go forward; fills words, reach */
 int64_t word_linear(const Run *, int flag, int source, const Bounds *box); /* of an exact box; -1: no such word */
 size_t word_slot(const Run *, int flag, int home, int source, int64_t word); /* in Words.count and .waited */
@@ -100,6 +102,7 @@ bool run_fail_siblings(Run *, const Event *a, const Event *b); /* of two tasks o
 bool event_reads_result(const Run *, const Event *); /* which other tasks of the node write */
 
 bool cells_check(Run *); /* within a generation, tile by tile */
+bool cells_siblings(Run *, int tensor); /* the same of one node's accesses; what has too many cells is not looked at */
 bool turns_check(Run *); /* reuse of slots by later generations */
 
 #endif

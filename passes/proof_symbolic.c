@@ -1,13 +1,15 @@
 /* proof_symbolic.c: the proof where sizes are known at run time only: for all of them at once, over isl.
    Takes: a program with flags. Narrower than the proof of given sizes: every pair of accesses must be covered directly by a
    wait that dominates the later one, flags must have the plain form that the compiler gives them, and reuse of slots must
-   be covered by a wait for tasks of all sizes. Ranks are numbers, so that blocks are affine. */
+   be covered by a wait for tasks of all sizes. Ranks are variables: the cost does not depend on how many there are. */
 #include "passes/proof_symbolic.h"
 
 #include "ir/isl_context.h"
 #include "passes/proof_meeting.h"
+#include "passes/proof_sketch.h"
 
 #include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { MAX_OPERATIONS = 2000000 };
@@ -96,10 +98,10 @@ static bool check_waits(Symbolic *y, int node, const Region *r) {
 
 /* ---- cover ---- */
 
-static bool rank_within(const Symbolic *y, Meeting *m, int rank, RelationText *w, const Span *s) {
-    if (affine_is_const(&s->lo) && affine_is_const(&s->hi)) return rank >= s->lo.c && rank <= s->hi.c;
+static bool rank_within(const Symbolic *y, Meeting *m, char letter, int axis, RelationText *w, const Span *s) {
     char text[16];
-    snprintf(text, sizeof text, "%d", rank);
+    if (names_all(y->m, axis, s)) return true;
+    snprintf(text, sizeof text, "%cr%d", letter, axis);
     return meeting_within(y, m, text, w, &s->lo, &s->hi);
 }
 
@@ -112,8 +114,7 @@ static bool words_cover(const Symbolic *y, Meeting *m, const Flag *f, const Op *
     }
     if (f->axis < 0) return true;
     const Op *s = signal_of(m->from.k, f->id);
-    return rank_within(y, m, y->coord[m->source][f->axis], &m->to, &w->dest) &&
-           rank_within(y, m, y->coord[m->rank][f->axis], &m->from, &s->dest);
+    return rank_within(y, m, 'p', f->axis, &m->to, &w->dest) && rank_within(y, m, 'c', f->axis, &m->from, &s->dest);
 }
 
 static bool wait_acquires(const Flag *f, const Op *w) {
@@ -126,57 +127,38 @@ static bool wait_is_whole(const Symbolic *y, const Flag *f, const Op *w) {
     return names_all(y->m, f->axis, &w->dest);
 }
 
-bool symbolic_wait_covers(const Symbolic *y, Meeting *m, const Access *a, const Access *b, bool same_rank) {
+/* A word of another rank comes along the flag's axis: from a rank that differs along the tensor's if both are one axis. */
+static bool flag_connects(const Symbolic *y, const Flag *f, const Access *a, MeetRanks ranks) {
+    return ranks == MEET_SAME || f->axis == y->p->tensor.p[a->tensor].symmetric;
+}
+
+bool symbolic_wait_covers(const Symbolic *y, Meeting *m, const Access *a, const Access *b, MeetRanks ranks) {
     for (const Op *at = b->op; at; at = at->in->parent)
         for (const Op *w = at->prev; w; w = w->prev) {
             if (w->kind != OP_WAIT || w->lag || y->p->flag.p[w->flag].producer != a->node) continue;
             const Flag *f = &y->p->flag.p[w->flag];
-            if (!wait_acquires(f, w) || (f->axis < 0 && !same_rank)) continue;
+            if (!wait_acquires(f, w) || !flag_connects(y, f, a, ranks)) continue;
             if (m ? words_cover(y, m, f, w) : wait_is_whole(y, f, w)) return true;
         }
     return false;
 }
 
-static bool pair_covered(const Symbolic *y, const Access *a, const Access *b, int source, int rank) {
-    if (y->m->form & FORM_LAUNCHES && source == rank) return true;
-    if (symbolic_wait_covers(y, NULL, a, b, source == rank)) return true;
-    Meeting *m = meeting_of(y, a, b, source, rank);
-    bool covered = meeting_empty(y, m, "") || symbolic_wait_covers(y, m, a, b, source == rank);
+static bool pair_covered(Symbolic *y, const Access *a, const Access *b, MeetRanks ranks) {
+    y->proof->pairs++;
+    if (y->m->form & FORM_LAUNCHES && ranks == MEET_SAME) return true;
+    if (symbolic_wait_covers(y, NULL, a, b, ranks)) return true;
+    Meeting *m = meeting_of(y, a, b, ranks);
+    bool covered = meeting_empty(y, m, "") || symbolic_wait_covers(y, m, a, b, ranks);
     text_free(&m->text);
     return covered;
-}
-
-static bool same_group(const Symbolic *y, int axis, int q, int r) {
-    for (int i = 0; i < y->m->axis.n; i++)
-        if (i != axis && y->coord[q][i] != y->coord[r][i]) return false;
-    return true;
-}
-
-static bool box_names_rank(const Box *b) {
-    for (int i = 0; b->known && i < b->start.nterm; i++)
-        if (b->start.term[i].kind == TERM_RANK) return true;
-    return false;
-}
-
-/* Private memory at places that do not depend on the rank: one rank stands for all. */
-bool symbolic_ranks_alike(const Access *a, const Access *b) {
-    for (int d = 0; d < a->ndim; d++)
-        if (box_names_rank(&a->dim[d]) || box_names_rank(&b->dim[d])) return false;
-    return !a->remote;
 }
 
 static bool pair_check(Symbolic *y, const Access *a, const Access *b) {
     const Tensor *t = &y->p->tensor.p[a->tensor];
     if (a->tensor != b->tensor || (!a->write && !b->write) || (t->packet && a->write && !b->write)) return true;
     if (accesses_apart(a, b)) return true;
-    int ranks = symbolic_ranks_alike(a, b) ? 1 : y->ranks;
-    for (int q = 0; q < ranks; q++)
-        for (int r = 0; r < ranks; r++) {
-            if (t->symmetric < 0 ? q != r : !same_group(y, t->symmetric, q, r)) continue;
-            y->proof->pairs++;
-            if (!pair_covered(y, a, b, q, r)) return symbolic_fail_pair(y, a, b, 0);
-        }
-    return true;
+    bool good = pair_covered(y, a, b, MEET_SAME) && (t->symmetric < 0 || pair_covered(y, a, b, MEET_OTHER));
+    return good || symbolic_fail_pair(y, a, b, 0);
 }
 
 static bool nodes_check(Symbolic *y, int from, int to) {
@@ -190,13 +172,7 @@ static bool nodes_check(Symbolic *y, int from, int to) {
 
 static void wait_reaches(Symbolic *y, const Kernel *k, const Op *w) {
     const Flag *f = &y->p->flag.p[w->flag];
-    if (!wait_acquires(f, w) || w->lag >= y->reach.lags) return;
-    for (int r = 0; f->axis >= 0 && r < y->ranks; r++) {
-        bool *named = ARENA_ARRAY(y->arena, bool, y->ranks);
-        wait_names_always(y->m, k, f, w, y->coord[r], named);
-        for (int c = 0; c < y->m->axis.p[f->axis].ranks; c++)
-            if (named[c]) reach_acquire(&y->reach, w->lag, mesh_rank_along(y->m, r, f->axis, c), r);
-    }
+    if (wait_acquires(f, w)) lags_wait(&y->heard, k, f, w);
 }
 
 static void waits_reach(Symbolic *y, const Kernel *k, const Region *body) {
@@ -222,15 +198,21 @@ static bool turn_covered(const Symbolic *y, const Access *a, const Access *b, co
 /* Can instances of two ranks touch the memory of one, in no order? On one rank, generations follow each other. Sizes, and with them
    where an element lies, differ between generations: places are not compared. */
 static bool ranks_meet(const Symbolic *y, const Access *a, const Access *b, int axis, int slots) {
-    for (int q = 0; q < y->ranks; q++)
-        for (int r = 0; r < y->ranks; r++) {
-            if (q == r || !same_group(y, axis, q, r) || reach_after(&y->reach, slots, q, r)) continue;
-            Meeting *m = meeting_of_ranks(y, a, b, q, r);
-            bool empty = meeting_empty(y, m, "");
-            text_free(&m->text);
-            if (!empty) return true;
-        }
-    return false;
+    Text unheard = {0};
+    int n = y->m->axis.p[axis].ranks, many = 0;
+    for (int c = 0, end; c < n; c = end + 1) {
+        for (end = c; end < n && !lags_after(&y->heard, axis, slots, end);) end++;
+        if (end > c) text_printf(&unheard, "%s %d <= pr%d < %d", many++ ? " or" : "", c, axis, end);
+    }
+    bool meet = false;
+    if (many) {
+        Meeting *m = meeting_of_ranks(y, a, b, MEET_OTHER);
+        text_printf(&m->text, " and (%s)", unheard.p);
+        meet = !meeting_empty(y, m, "");
+        text_free(&m->text);
+    }
+    text_free(&unheard);
+    return meet;
 }
 
 static bool turns_check(Symbolic *y, int from, int to) {
@@ -248,11 +230,47 @@ static bool turns_check(Symbolic *y, int from, int to) {
 /* ---- a program ---- */
 
 static bool kernels_are_own(Symbolic *y) {
-    for (int i = 0; i < y->p->node.n; i++)
-        for (int j = 0; j < i; j++)
-            if (y->p->node.p[i]->kernel == y->p->node.p[j]->kernel && region_synchronises(y->p->node.p[i]->kernel->body))
-                return fail(y, y->p->loc, "two nodes share kernel '%s'", y->p->node.p[i]->kernel->name);
+    bool *seen = ARENA_ARRAY(y->arena, bool, y->m->kernel.n + 1);
+    for (int i = 0; i < y->p->node.n; i++) {
+        const Kernel *k = y->p->node.p[i]->kernel;
+        if (!k) continue;
+        if (seen[k->id] && region_synchronises(k->body)) return fail(y, y->p->loc, "two nodes share kernel '%s'", k->name);
+        seen[k->id] = true;
+    }
     return true;
+}
+
+/* ---- which nodes ---- */
+
+static int compare_nodes(const void *a, const void *b) { return *(const int *)a - *(const int *)b; }
+
+/* Of each tensor, the nodes that access it; twice where they do so in turn. */
+static void list_nodes(Symbolic *y) {
+    y->nodes = ARENA_ARRAY(y->arena, NodeList, y->p->tensor.n + 1);
+    y->seen = ARENA_ARRAY(y->arena, int, y->p->node.n + 1);
+    for (int n = 0; n < y->p->node.n; n++)
+        for (int i = 0; i < y->access[n].n; i++) {
+            NodeList *list = &y->nodes[y->access[n].p[i].tensor];
+            if (list->n == 0 || vec_last(list) != n) vec_push(y->arena, list, n);
+        }
+}
+
+/* The nodes before `end` that access a tensor of this node, in their order. */
+static NodeList *nodes_beside(Symbolic *y, int to, int end) {
+    NodeList *list = &y->beside;
+    list->n = 0;
+    y->turn++;
+    for (int i = 0; i < y->access[to].n; i++) {
+        const NodeList *of = &y->nodes[y->access[to].p[i].tensor];
+        if (!y->written[y->access[to].p[i].tensor]) continue;
+        for (int j = 0; j < of->n && of->p[j] < end; j++)
+            if (y->seen[of->p[j]] != y->turn) {
+                y->seen[of->p[j]] = y->turn;
+                vec_push(y->arena, list, of->p[j]);
+            }
+    }
+    if (list->n) qsort(list->p, (size_t)list->n, sizeof *list->p, compare_nodes);
+    return list;
 }
 
 static bool program_check(Symbolic *y) {
@@ -262,18 +280,22 @@ static bool program_check(Symbolic *y) {
         if (y->p->node.p[i]->kind != NODE_CALL) return fail(y, y->p->node.p[i]->loc, "a collective has no flags");
         y->access[i] = node_accesses(y->m, y->p, i, y->arena);
     }
+    list_nodes(y);
     for (int i = 0; i < n; i++)
         if (!check_waits(y, i, y->p->node.p[i]->kernel->body)) return false;
     for (int to = 0; to < n; to++) {
         if (!symbolic_own_order(y, to)) return false;
-        for (int from = 0; from < to; from++)
-            if (!nodes_check(y, from, to)) return false;
+        const NodeList *from = nodes_beside(y, to, to);
+        for (int i = 0; i < from->n; i++)
+            if (!nodes_check(y, from->p[i], to)) return false;
     }
     for (int i = 0; i < n; i++) waits_reach(y, y->p->node.p[i]->kernel, y->p->node.p[i]->kernel->body);
-    reach_close(&y->reach);
-    for (int to = 0; to < n; to++)
-        for (int from = 0; from < n; from++)
-            if (!turns_check(y, from, to)) return false;
+    if (!program_has_symbols(y->p) && !proof_sketch(y->m, y->p, NULL, &y->heard, y->proof, y->out)) return false;
+    for (int to = 0; to < n; to++) {
+        const NodeList *from = nodes_beside(y, to, n);
+        for (int i = 0; i < from->n; i++)
+            if (!turns_check(y, from->p[i], to)) return false;
+    }
     return true;
 }
 
@@ -289,14 +311,13 @@ bool program_has_symbols(const Program *p) {
 
 Proof proof_symbolic(const Module *m, const Program *p, Arena *out) {
     Proof proof = {.loc = p->loc, .flag = -1, .symbolic = true};
-    Symbolic y = {.m = m, .p = p, .arena = arena_new(), .out = out, .ranks = (int)mesh_ranks(m), .proof = &proof};
+    Symbolic y = {.m = m, .p = p, .arena = arena_new(), .out = out, .proof = &proof};
     y.access = ARENA_ARRAY(y.arena, AccessList, p->node.n + 1);
-    y.coord = arena_alloc(y.arena, sizeof *y.coord * (size_t)y.ranks);
-    for (int i = 0; i < y.ranks; i++) mesh_coord(m, i, y.coord[i]);
     y.asked = names_new(y.arena);
     y.answer = ARENA_NEW(y.arena, NameMap);
     y.answer->arena = y.arena;
-    y.reach = reach_new(y.arena, p, y.ranks);
+    y.heard = lags_new(y.arena, m);
+    y.written = program_written(p, y.arena);
     y.isl = isl_context_open(MAX_OPERATIONS);
     proof.proved = program_check(&y);
     for (int i = 0; i < p->node.n; i++) proof.tasks += p->node.p[i]->kind == NODE_CALL;

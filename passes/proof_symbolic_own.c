@@ -27,54 +27,47 @@ static bool none_later(const Symbolic *y, const Meeting *m, int d) {
     return empty;
 }
 
-static bool names_earlier_on(const Symbolic *y, int node, const Op *w, int rank) {
+bool symbolic_names_earlier(const Symbolic *y, int node, const Op *w) {
     const Kernel *k = y->p->node.p[node]->kernel;
     Tensor none = {.symmetric = -1};
-    Meeting m = {.tensor = &none, .source = rank, .rank = rank};
-    m.from = m.to = (RelationText){.m = y->m, .k = k, .letter = 'p', .coord = y->coord[rank], .text = &m.text};
+    Meeting m = {.tensor = &none, .ranks = MEET_SAME};
+    m.from = m.to = (RelationText){.m = y->m, .k = k, .letter = 'p', .text = &m.text};
     m.to.letter = 'c', m.to.values = true;
+    meeting_add_ranks(y, &m);
     relation_ranges(&m.from);
     relation_ranges(&m.to);
     relation_loops(&m.to, w);
     write_named(&m, &y->p->flag.p[w->flag], w);
-    bool earlier = true;
+    bool earlier = y->p->flag.p[w->flag].axis < 0;
     for (int d = 0; d <= k->ngrid && earlier; d++) earlier = none_later(y, &m, d);
     text_free(&m.text);
     return earlier;
 }
 
-bool symbolic_names_earlier(const Symbolic *y, int node, const Op *w) {
-    bool earlier = y->p->flag.p[w->flag].axis < 0;
-    for (int rank = 0; rank < y->ranks && earlier; rank++) earlier = names_earlier_on(y, node, w, rank);
-    return earlier;
-}
-
 /* ---- reads of what other tasks write ---- */
 
-static bool lower_covered(const Symbolic *y, const Access *a, const Access *b, int rank, int d) {
-    Meeting *m = meeting_of(y, a, b, rank, rank);
+static bool lower_covered(const Symbolic *y, const Access *a, const Access *b, int d) {
+    Meeting *m = meeting_of(y, a, b, MEET_SAME);
     for (int i = 0; i < d; i++) text_printf(&m->text, " and p%d = c%d", i, i);
     text_printf(&m->text, " and p%d < c%d", d, d);
-    bool covered = meeting_empty(y, m, "") || symbolic_wait_covers(y, m, a, b, true);
+    bool covered = meeting_empty(y, m, "") || symbolic_wait_covers(y, m, a, b, MEET_SAME);
     text_free(&m->text);
     return covered;
 }
 
-static bool higher_apart(const Symbolic *y, const Access *a, const Access *b, int rank, int d) {
-    Meeting *m = meeting_of(y, a, b, rank, rank);
+static bool higher_apart(const Symbolic *y, const Access *a, const Access *b, int d) {
+    Meeting *m = meeting_of(y, a, b, MEET_SAME);
     bool apart = none_later(y, m, d);
     text_free(&m->text);
     return apart;
 }
 
 static bool own_pair_check(Symbolic *y, const Access *write, const Access *read) {
-    int ranks = symbolic_ranks_alike(write, read) ? 1 : y->ranks, ngrid = y->p->node.p[read->node]->kernel->ngrid;
-    for (int rank = 0; rank < ranks; rank++)
-        for (int d = 0; d < ngrid; d++) {
-            y->proof->pairs++;
-            bool good = lower_covered(y, write, read, rank, d) && (read->write || higher_apart(y, write, read, rank, d));
-            if (!good) return symbolic_fail_pair(y, write, read, 0);
-        }
+    for (int d = 0; d < y->p->node.p[read->node]->kernel->ngrid; d++) {
+        y->proof->pairs++;
+        bool good = lower_covered(y, write, read, d) && (read->write || higher_apart(y, write, read, d));
+        if (!good) return symbolic_fail_pair(y, write, read, 0);
+    }
     return true;
 }
 

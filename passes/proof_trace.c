@@ -110,7 +110,7 @@ static Event event_new(Trace *t, const Op *op, EventKind kind, int ref) {
 
 static bool event_push(Trace *t, Event e) {
     Run *r = t->run;
-    if (r->event.n >= MAX_EVENTS) return run_fail_size(r, e.op->loc, r->p->name);
+    if (r->event.n >= r->most_events) return run_fail_size(r, e.op->loc, r->p->name);
     vec_push(r->arena, &r->event, e);
     return true;
 }
@@ -310,7 +310,7 @@ static bool trace_rank(Trace *t, const Steps *steps, int rank) {
         extent[i] = range_tiles(r->m, k, i, r->sym);
         tasks = extent[i] && tasks > MAX_TASKS / extent[i] ? MAX_TASKS + 1 : tasks * extent[i];
     }
-    if (r->task.n + tasks > MAX_TASKS) return run_fail_size(r, k->loc, k->name);
+    if (r->task.n + tasks > MAX_TASKS || r->task.n + tasks > r->most_events) return run_fail_size(r, k->loc, k->name);
     for (int64_t i = 0; i < tasks; i++) {
         t->task = r->task.n;
         grid_set(t, extent, i);
@@ -326,15 +326,19 @@ static bool trace_rank(Trace *t, const Steps *steps, int rank) {
     return true;
 }
 
+bool trace_node(Run *r, int number, int ranks) {
+    const Node *node = r->p->node.p[number];
+    if (node->kind != NODE_CALL) return run_fail(r, node->loc, "a collective has no flags");
+    Steps steps = steps_of(r, node, node->kernel->body);
+    Trace t = {.run = r, .node = node, .top = true};
+    t.env = (Env){.m = r->m, .k = node->kernel, .sym = r->sym, .at = ARENA_ARRAY(r->arena, RangeAt, node->kernel->range.n + 1)};
+    for (int rank = 0; rank < ranks; rank++)
+        if (!trace_rank(&t, &steps, rank)) return false;
+    return true;
+}
+
 bool trace_program(Run *r) {
-    for (int n = 0; n < r->p->node.n; n++) {
-        const Node *node = r->p->node.p[n];
-        if (node->kind != NODE_CALL) return run_fail(r, node->loc, "a collective has no flags");
-        Steps steps = steps_of(r, node, node->kernel->body);
-        Trace t = {.run = r, .node = node, .top = true};
-        t.env = (Env){.m = r->m, .k = node->kernel, .sym = r->sym, .at = ARENA_ARRAY(r->arena, RangeAt, node->kernel->range.n + 1)};
-        for (int rank = 0; rank < r->ranks; rank++)
-            if (!trace_rank(&t, &steps, rank)) return false;
-    }
+    for (int n = 0; n < r->p->node.n; n++)
+        if (!trace_node(r, n, r->ranks)) return false;
     return true;
 }
