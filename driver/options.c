@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <math.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -45,8 +46,10 @@ const Option options[] = {
     {"--relaxed", NULL, "sums into shared places in any order: not the same run to run", SOURCE, FLAG, AT(relaxed)},
     {"--verify-each", NULL, "verify the IR after every pass", SOURCE | OPT, FLAG, AT(verify_each)},
     {"--time-passes", NULL, "print how long each pass took", SOURCE | OPT, FLAG, AT(time_passes)},
-    {"--in", "NAME=FILE.npy", "value of an input (default: drawn from the seed)", RUN | TUNE, BINDING, AT(in)},
+    {"--in", "NAME=FILE.npy", "an input; a scalar also by its number (default: drawn from the seed)", RUN | TUNE, BINDING, AT(in)},
     {"--out", "NAME=FILE.npy", "write an output", RUN, BINDING, AT(out)},
+    {"--expect", "NAME=FILE.npy", "compare an output with this file", RUN, BINDING, AT(expect)},
+    {"--tolerance", "T", "a float of --expect may differ by T (1 + |x|) (default: by its type)", RUN, REAL, AT(tolerance)},
     {"--seed", "N", "seed of inputs that are not given, and of interp's schedule", RUN | CHECK | TUNE, NUMBER, AT(seed)},
     {"--check", NULL, "run: compare outputs with the interpreter; fmt: only compare", RUN | FMT, FLAG, AT(check)},
     {"--allow-nan", NULL, "NaN and infinities that both sides have agree", RUN, FLAG, AT(allow_nan)},
@@ -84,6 +87,15 @@ static bool parse_number(const char *s, int64_t *value) {
     if (errno || end == s || *end || *s < '0' || *s > '9') return false;
     *value = n;
     return true;
+}
+
+static int set_real(Options *o, const Option *t, const double **at, const char *value) {
+    char *end;
+    double *x = ARENA_NEW(o->arena, double);
+    *x = strtod(value, &end);
+    if (end == value || *end || !isfinite(*x) || *x < 0) return usage_error("%s wants a number, not '%s'", t->name, value);
+    *at = x;
+    return -1;
 }
 
 /* "NAME=VALUE" in two parts; false without a '='. */
@@ -134,6 +146,7 @@ static int set_option(Options *o, const Option *t, const char *value) {
         if (!parse_number(value, (int64_t *)at) || (t->kind != NUMBER && *(int64_t *)at >= INT_MAX))
             return usage_error("%s wants a number, not '%s'", t->name, value);
         return t->kind == SOME && *(int64_t *)at == 0 ? usage_error("%s wants at least 1%s", t->name, "") : -1;
+    case REAL: return set_real(o, t, (const double **)at, value);
     case DEFINE: return set_define(o, (Defines *)at, value);
     case LIST: set_list(o, (Strings *)at, value); return -1;
     case BINDING: return set_binding(o, (Bindings *)at, value);

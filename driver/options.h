@@ -16,9 +16,10 @@ typedef struct {
     const char *command, *file;
     VEC(Define) define, size;
     VEC(const char *) root, off, pass, warn;
-    VEC(Binding) in, out;
+    VEC(Binding) in, out, expect;
     const char *outdir, *target, *emit, *program, *print_after, *depfile, *comm, *diagnostics, *explain, *trace, *tuned;
     bool depfiles, verify_each, time_passes, relaxed, check, allow_nan, laws, write, processes, flags, help, manual, version;
+    const double *tolerance; /* NULL: the element type's */
     const Tuned *sizes; /* instead of a file's: of commands that try some */
     int64_t ranks, seed, time, timeout_ms, workers, split, variants;
 } Options;
@@ -34,7 +35,7 @@ extern const Command commands[];
 extern const int ncommand;
 int command_bit(const char *name); /* 1 << its place in commands; 0: no such */
 
-typedef enum { FLAG, TEXT, NUMBER, COUNT, SOME, DEFINE, LIST, BINDING } OptionKind; /* a count fits int, some: > 0 */
+typedef enum { FLAG, TEXT, NUMBER, COUNT, SOME, REAL, DEFINE, LIST, BINDING } OptionKind; /* a count fits int, some: > 0; real: >= 0 */
 
 typedef struct {
     const char *name, *value, *help;

@@ -6,10 +6,13 @@
 
 /* ---- the interpreter ---- */
 
-int run_interp(Run *r, bool bounds) {
-    InterpOptions io = {.sym = r->sym, .seed = (uint64_t)r->s.o->seed, .bounds = bounds};
+int run_interp(Run *r, RunBounds bounds) {
+    InterpOptions io = {.sym = r->sym,
+                        .seed = (uint64_t)r->s.o->seed,
+                        .bounds = bounds != NO_BOUNDS,
+                        .expected = bounds == EXPECTED_BOUNDS};
     InterpReport report = {0};
-    Progress *progress = progress_begin(r->s.arena, bounds ? "checking with the interpreter" : "interpreting");
+    Progress *progress = progress_begin(r->s.arena, bounds != NO_BOUNDS ? "checking with the interpreter" : "interpreting");
     bool good = interp_run(r->s.arena, r->s.m, r->p, &io, r->io, &report);
     progress_end(progress);
     if (good) return EXIT_OK;
@@ -50,9 +53,12 @@ static int run_program(Run *r) {
     if (!run_options_known(r)) return EXIT_USAGE;
     if (!run_inputs(r)) return EXIT_RUN;
     Array *before = inputs_copy(r, r->io);
-    int code = r->s.target.interp ? run_interp(r, false) : run_compiled(r);
+    int code = r->s.target.interp ? run_interp(r, NO_BOUNDS) : run_compiled(r);
     if (code == EXIT_OK && !run_write(r)) code = EXIT_RUN;
-    return code == EXIT_OK && r->s.o->check ? run_check(r, before) : code;
+    if (code == EXIT_OK && r->s.o->check) code = run_check(r, before);
+    if (code != EXIT_OK && code != EXIT_DIFFERS) return code;
+    int expected = run_expect(r);
+    return expected ? expected : code;
 }
 
 int command_run(Options *o) {

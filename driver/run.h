@@ -13,6 +13,7 @@ typedef struct {
     const Program *p;
     int64_t *sym;
     Array *io; /* whole arrays, in the order of p->io */
+    const Array *expected; /* of a reference: its results with expected bounds; NULL: none are needed */
     int nranks;
     void *const **part; /* of each rank, its parts of them */
     size_t **bytes;     /* [rank][argument], 0 for scalars */
@@ -29,12 +30,16 @@ bool run_inputs(Run *);               /* sizes, and the arrays of all arguments 
 bool run_write(const Run *);          /* the files of --out */
 Array *inputs_copy(const Run *, const Array *io); /* what a run reads: state, which it updates in place, once more; no results */
 const Tensor *run_tensor(const Run *, int i);
+const char *array_text(Arena *, const Array *); /* f32[8, 64] */
 bool run_reads(const Tensor *);
 
-int run_interp(Run *, bool bounds); /* run.c: before any pass; an exit code */
+typedef enum { NO_BOUNDS, WORST_BOUNDS, EXPECTED_BOUNDS } RunBounds;
+int run_interp(Run *, RunBounds); /* run.c: before any pass; an exit code */
 
 /* run_check.c: the results against the interpreter's on the same arguments, which are given as they were; an exit code */
 int run_check(const Run *, const Array *before);
+
+int run_expect(const Run *); /* run_expect.c: the results against the files of --expect; an exit code */
 
 /* run_compile.c: of a program that went through the passes; false after a message. */
 bool run_compile(Run *);       /* to a library, which is loaded */

@@ -7,17 +7,18 @@
 typedef struct {
     const char *program, *name; /* of the result */
     const Array *result, *reference;
-    const double *bound; /* of each element: by how much it may differ; infinite: nothing is known; NULL: 0 */
-    const char *with;    /* what the verdict says of the reference, or "" */
-    bool allow_nan;      /* NaN agrees with NaN, an infinity with itself */
+    const double *bound;    /* of each element: by how much it may differ; infinite: nothing is known; NULL: 0 */
+    const double *expected; /* by how much it does with high probability; NULL: nothing is known of that */
+    const char *with;       /* what the verdict calls the reference; NULL: nothing */
+    bool allow_nan;         /* NaN agrees with NaN, an infinity with itself */
 } Comparison;
 
 typedef struct {
-    int64_t compared, over; /* elements with finite values and a bound; past it */
-    int64_t open;           /* finite without a bound */
+    int64_t compared, over; /* elements with finite values, equal or with either bound; past that of the worst case */
+    int64_t open;           /* finite and different without either bound */
     int64_t odd, first;     /* NaN or infinite in both, or in one without a bound; the first of them */
     int64_t at;             /* the element whose error is largest relative to its bound; -1: none was compared */
-    double error, limit;    /* its error and its bound */
+    int64_t beyond, far;    /* past the expected bound, and not past the other; the one farthest past it */
 } Difference;
 
 Difference compare(const Comparison *);

@@ -1,6 +1,7 @@
 /* run_input.c: what a program is run on: sizes, inputs from files or drawn from the seed; and outputs to files. */
 #include "driver/draw.h"
 #include "driver/run.h"
+#include "driver/scalar.h"
 #include "ir/npy.h"
 
 #include <inttypes.h>
@@ -71,6 +72,7 @@ bool run_options_known(const Run *r) {
     bool good = known_sizes(r);
     for (int i = 0; i < r->s.o->in.n; i++) good = known_binding(r, &r->s.o->in.p[i], false) && good;
     for (int i = 0; i < r->s.o->out.n; i++) good = known_binding(r, &r->s.o->out.p[i], true) && good;
+    for (int i = 0; i < r->s.o->expect.n; i++) good = known_binding(r, &r->s.o->expect.p[i], true) && good;
     return good;
 }
 
@@ -90,10 +92,10 @@ static const char *declared_text(const Run *r, const Tensor *t) {
     return arena_format(r->s.arena, "%s]", s);
 }
 
-static const char *loaded_text(const Run *r, const Array *a) {
-    const char *s = arena_format(r->s.arena, "%s[", elem_text(a->elem));
-    for (int d = 0; d < a->ndim; d++) s = arena_format(r->s.arena, "%s%s%" PRId64, s, d ? ", " : "", a->dim[d]);
-    return arena_format(r->s.arena, "%s]", s);
+const char *array_text(Arena *arena, const Array *a) {
+    const char *s = arena_format(arena, "%s[", elem_text(a->elem));
+    for (int d = 0; d < a->ndim; d++) s = arena_format(arena, "%s%s%" PRId64, s, d ? ", " : "", a->dim[d]);
+    return arena_format(arena, "%s]", s);
 }
 
 /* Of a dimension that is split, the file has one rank's block. */
@@ -112,19 +114,36 @@ static bool file_report(const Run *r, int i, const char *path) {
     const Tensor *t = run_tensor(r, i);
     const Array *a = &r->io[i];
     fprintf(stderr, "tilec: error: %s: '%s' is %s, the file has %s\n", path, t->name, declared_text(r, t),
-            loaded_text(r, a));
+            array_text(r->s.arena, a));
     if (a->ndim == t->ndim && a->elem == t->elem && is_part(r, t, a))
         fputs("tilec: note: files hold whole tensors; the ranks' parts are cut out of them\n", stderr);
+    return false;
+}
+
+static bool load_file(Run *r, int i, const char *path) {
+    const Tensor *t = run_tensor(r, i);
+    const char *failed = npy_load(r->s.arena, path, t->elem, &r->io[i]);
+    if (!failed && (r->io[i].elem != t->elem || r->io[i].ndim != t->ndim)) return file_report(r, i, path);
+    if (failed) fprintf(stderr, "tilec: error: %s: %s\n", path, failed);
+    if (failed && scalar_is_number(path))
+        fprintf(stderr, "tilec: note: '%s' is %s, no scalar: a file has its value\n", t->name, declared_text(r, t));
+    return !failed;
+}
+
+static bool load_input(Run *r, int i, const char *given) {
+    const Tensor *t = run_tensor(r, i);
+    ScalarText scalar = scalar_parse(r->s.arena, t, given, &r->io[i]);
+    if (scalar == SCALAR_NO_NUMBER) return load_file(r, i, given);
+    if (scalar == SCALAR_READ) return true;
+    fprintf(stderr, "tilec: error: '%s' is %s, which has no value %s\n", t->name, elem_text(t->elem), given);
     return false;
 }
 
 static bool load_inputs(Run *r) {
     for (int i = 0; i < r->p->io.n; i++) {
         const Tensor *t = run_tensor(r, i);
-        const char *path = run_reads(t) ? binding_of(r, t->name, false) : NULL;
-        const char *failed = path ? npy_load(r->s.arena, path, t->elem, &r->io[i]) : NULL;
-        if (!failed && path && (r->io[i].elem != t->elem || r->io[i].ndim != t->ndim)) return file_report(r, i, path);
-        if (failed) return fprintf(stderr, "tilec: error: %s: %s\n", path, failed), false;
+        const char *given = run_reads(t) ? binding_of(r, t->name, false) : NULL;
+        if (given && !load_input(r, i, given)) return false;
     }
     return true;
 }

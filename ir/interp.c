@@ -150,7 +150,7 @@ static void world_run(World *w, const InterpOptions *o, Array *io) {
 
 bool interp_run(Arena *arena, const Module *m, const Program *p, const InterpOptions *o, Array *io,
                 InterpReport *report) {
-    World w = {.arena = arena_new(), .report_arena = arena, .m = m, .p = p, .bounds = o->bounds, .report = report};
+    World w = {.arena = arena_new(), .report_arena = arena, .m = m, .p = p, .bounds = o->bounds, .expected = o->expected, .report = report};
     *report = (InterpReport){0};
     world_run(&w, o, io);
     arena_free(w.arena);

@@ -40,6 +40,7 @@ typedef struct {
     const int64_t *sym; /* a value for each of the module's run-time dimensions; NULL: their bounds */
     int generations;    /* executions one after the other on the same inputs; 0: one */
     bool bounds;        /* fill .bound of the results, from .bound of the inputs where given */
+    bool expected;      /* then not the worst case: what roundings that are independent exceed with probability 1e-7 */
     bool concurrent;    /* a module with FORM_FLAGS: agents under a schedule drawn from the seed. Without it: program
                            order, node by node, every rank completing a node before the next; waits and signals are
                            then passed over */

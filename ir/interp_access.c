@@ -37,10 +37,11 @@ Step eval_load(Task *t, const Op *op) {
 }
 
 /* A sum may have been made in another order, by as much as its term and what it has come to are rounded. */
-static double sum_bound(const Copy *c, Elem e, int64_t at, double term, double b) {
+static double sum_bound(const World *w, const Copy *c, Elem e, int64_t at, double term, double b) {
     Array a = {.elem = e, .data = c->data};
     double z = array_get(&a, at), eps = e == ELEM_F64 ? 0x1p-52 : 0x1p-23;
-    return bound_round(e, z, c->bound[at] + b + eps * (fabs(z) + fabs(term)));
+    double own = bound_own(w, 1, eps * (fabs(z) + fabs(term)));
+    return bound_round(w, e, z, bound_join(w, bound_join(w, c->bound[at], b), own));
 }
 
 /* Of partial sums each rank rounds its own, also where they cannot differ: one rank rounds none. */
@@ -50,12 +51,14 @@ static double part_unit(const Task *t, const Tensor *to) {
     return partial && t->w->ranks > 1 && elem_bits(to->elem) < 32 ? ldexp(1, -float_digits(to->elem)) : 0;
 }
 
-static void store_bounds(const Copy *c, Elem e, Lane l, double unit, const int64_t *offset, const Tile *x, bool add) {
+static void store_bounds(const World *w, const Copy *c, Elem e, Lane l, double unit, const int64_t *offset,
+                         const Tile *x, bool add) {
     for (int64_t i = 0; i < x->n; i++) {
         if (offset[i] < 0) continue;
-        double term = lane_get(l, x->data, i), own = unit * fabs(term) + (l != LANE_INT ? x->bound[i] : 0);
-        double b = bound_convert(l == LANE_DOUBLE ? ELEM_F64 : ELEM_F32, e, term, own);
-        c->bound[offset[i]] = add ? sum_bound(c, e, offset[i], term, b) : b;
+        double term = lane_get(l, x->data, i), own = bound_own(w, 1, unit * fabs(term));
+        double b = bound_join(w, own, l != LANE_INT ? x->bound[i] : 0);
+        b = bound_convert(w, l == LANE_DOUBLE ? ELEM_F64 : ELEM_F32, e, term, b);
+        c->bound[offset[i]] = add ? sum_bound(w, c, e, offset[i], term, b) : b;
     }
 }
 
@@ -73,7 +76,7 @@ Step eval_store(Task *t, const Op *op) {
     bool add = op->mode == STORE_ADD || op->mode == STORE_SUM;
     if (t->w->agents) agents_write(t, view->part, c, offset, n, op->mode == STORE_ADD);
     elems_store(e, c->data, offset, n, l, x->data, add);
-    if (c->bound) store_bounds(c, e, l, part_unit(t, view->part->t), offset, x, add);
+    if (c->bound) store_bounds(t->w, c, e, l, part_unit(t, view->part->t), offset, x, add);
     if (op->mode == STORE_UNIQUE) unique_check(t, op, view, c, over, offset, n);
     return STEP_DONE;
 }

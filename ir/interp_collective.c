@@ -82,7 +82,7 @@ static void element_copy(const Collective *c, const Part *from, int64_t i, int64
         memcpy(d->data + (size_t)to * each, s->data + (size_t)i * each, each);
     else
         array_set(&b, to, array_get(&a, i));
-    if (d->bound) d->bound[to] = i >= 0 && s->bound ? bound_round(b.elem, array_get(&b, to), s->bound[i]) : 0;
+    if (d->bound) d->bound[to] = i >= 0 && s->bound ? bound_round(c->w, b.elem, array_get(&b, to), s->bound[i]) : 0;
 }
 
 /* The running combination of one element. */
@@ -116,7 +116,8 @@ static void element_combine(const Collective *c, const int64_t *at, int64_t to) 
         int64_t i = element_of(p, at);
         sum_add(&s, &a, i, op, r == 0);
         s.magnitude += fabs(array_get(&a, i));
-        if (copy->bound) s.bound = op == PART_MAX ? fmax(s.bound, copy->bound[i]) : s.bound + copy->bound[i];
+        if (copy->bound)
+            s.bound = op == PART_MAX ? fmax(s.bound, copy->bound[i]) : bound_join(c->w, s.bound, copy->bound[i]);
     }
     Copy *d = part_copy(c, c->dst);
     Array b = {.elem = c->dst->t->elem, .data = d->data};
@@ -124,8 +125,9 @@ static void element_combine(const Collective *c, const int64_t *at, int64_t to) 
         array_set_int(&b, to, int_wrap(b.elem, s.i));
     else
         array_set(&b, to, b.elem == ELEM_F64 ? s.d : s.f);
-    double own = op == PART_SUM && c->ranks > 1 ? (double)c->ranks * (b.elem == ELEM_F64 ? 0x1p-52 : 0x1p-23) : 0;
-    if (d->bound) d->bound[to] = bound_round(b.elem, array_get(&b, to), s.bound + own * s.magnitude);
+    double eps = op == PART_SUM && c->ranks > 1 ? b.elem == ELEM_F64 ? 0x1p-52 : 0x1p-23 : 0;
+    double own = bound_own(c->w, (double)c->ranks, eps * s.magnitude);
+    if (d->bound) d->bound[to] = bound_round(c->w, b.elem, array_get(&b, to), bound_join(c->w, s.bound, own));
 }
 
 static void element_make(const Collective *c, const int64_t *index, int64_t to) {

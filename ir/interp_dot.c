@@ -59,50 +59,65 @@ static void lane_set(Lane l, void *p, int64_t i, double x) {
         ((float *)p)[i] = (float)x;
 }
 
-/* |v|, plus its bound where that is asked for, as a tile of its own. */
-static void magnitudes(Task *t, Lane l, const Tile *v, bool grown, int temp) {
-    Tile *out = &t->temp[temp];
-    tile_reserve(t->w, out, v->n);
-    for (int64_t i = 0; i < v->n; i++)
-        lane_set(l, out->data, i, fabs(lane_get(l, v->data, i)) + (grown ? v->bound[i] : 0));
+typedef enum { OF_VALUES, OF_BOUNDS, OF_BOTH } Part2; /* magnitudes, bounds, their sums */
+
+static double operand_at(Lane l, const Tile *v, Part2 part, int64_t i) {
+    return (part == OF_BOUNDS ? 0 : fabs(lane_get(l, v->data, i))) + (part == OF_VALUES ? 0 : v->bound[i]);
 }
 
-/* The bounds as a tile of their own. False when they are zero. */
-static bool bounds_tile(Task *t, Lane l, const Tile *v, int temp) {
+/* The largest that is finite; 1 without any. */
+static double operand_scale(Lane l, const Tile *v, Part2 part) {
+    double most = 0;
+    for (int64_t i = 0; i < v->n; i++) {
+        double x = operand_at(l, v, part, i);
+        if (isfinite(x) && x > most) most = x;
+    }
+    return most > 0 ? most : 1;
+}
+
+static bool has_bounds(const Tile *v) {
+    for (int64_t i = 0; i < v->n; i++)
+        if (v->bound[i] != 0) return true;
+    return false;
+}
+
+/* As a tile of its own, in parts of the scale; squared where errors add as their squares do. */
+static void operand_make(Task *t, Lane l, const Tile *v, Part2 part, bool squared, double scale, int temp) {
     Tile *out = &t->temp[temp];
-    bool any = false;
     tile_reserve(t->w, out, v->n);
     for (int64_t i = 0; i < v->n; i++) {
-        any |= v->bound[i] != 0;
-        lane_set(l, out->data, i, v->bound[i]);
+        double x = operand_at(l, v, part, i) / scale;
+        lane_set(l, out->data, i, squared ? x * x : x);
     }
-    return any;
 }
 
-/* Adds to each bound the factor times the sum of products of what two temporaries hold. */
-static void bound_product(Task *t, Lane l, const Product *s, int x, int y, double factor, Tile *z) {
-    Tile *sum = &t->temp[7];
+/* The sums of products of parts of the operands: sum |x||y| of magnitudes; squared: sqrt(sum |x|^2 |y|^2). Each, times
+   the factor, joins the bound of its element, with 1 % for the roundings of these sums themselves. */
+static void bound_product(Task *t, Lane l, const Product *s, const Tile *x, Part2 of_x, const Tile *y, Part2 of_y,
+                          bool squared, double factor, Tile *z) {
+    double scale_x = squared ? operand_scale(l, x, of_x) : 1, scale_y = squared ? operand_scale(l, y, of_y) : 1;
+    Tile *sum = &t->temp[5];
+    operand_make(t, l, x, of_x, squared, scale_x, 3);
+    operand_make(t, l, y, of_y, squared, scale_y, 4);
     tile_reserve(t->w, sum, z->n);
     memset(sum->data, 0, (size_t)z->n * lane_bytes(l));
-    product_add(l, s, t->temp[x].data, t->temp[y].data, sum->data);
+    product_add(l, s, t->temp[3].data, t->temp[4].data, sum->data);
     for (int64_t i = 0; i < z->n; i++) {
-        double b = z->bound[i] + factor * lane_get(l, sum->data, i);
+        double own = lane_get(l, sum->data, i), b = squared ? scale_x * scale_y * sqrt(own) : own;
+        b = bound_join(t->w, z->bound[i], 1.01 * factor * b);
         z->bound[i] = isnan(b) ? INFINITY : b;
     }
 }
 
-/* To the bound of acc: n eps (|acc| + sum |x||y|) + sum |x| by + sum bx (|y| + by), and 1 % for the roundings of these
-   sums themselves. */
+/* To the bound of acc: n eps (|acc| + sum |x||y|) + sum |x| by + sum bx (|y| + by); expected, sqrt(n) for n and roots
+   of sums of squares. */
 static void bound_dot(Task *t, Lane l, const Product *s, const Tile *x, const Tile *y, Tile *z) {
-    double eps = (double)(s->k + 1) * (l == LANE_DOUBLE ? 0x1p-52 : 0x1p-23);
-    for (int64_t i = 0; i < z->n; i++) z->bound[i] += eps * fabs(lane_get(l, z->data, i));
-    magnitudes(t, l, x, false, 3);
-    magnitudes(t, l, y, false, 4);
-    bound_product(t, l, s, 3, 4, 1.01 * eps, z);
-    if (bounds_tile(t, l, y, 5)) bound_product(t, l, s, 3, 5, 1.01, z);
-    if (!bounds_tile(t, l, x, 6)) return;
-    magnitudes(t, l, y, true, 4);
-    bound_product(t, l, s, 6, 4, 1.01, z);
+    double eps = bound_own(t->w, (double)(s->k + 1), l == LANE_DOUBLE ? 0x1p-52 : 0x1p-23);
+    bool squared = t->w->expected;
+    for (int64_t i = 0; i < z->n; i++) z->bound[i] = bound_join(t->w, z->bound[i], eps * fabs(lane_get(l, z->data, i)));
+    bound_product(t, l, s, x, OF_VALUES, y, OF_VALUES, false, eps, z);
+    if (has_bounds(y)) bound_product(t, l, s, x, OF_VALUES, y, OF_BOUNDS, squared, 1, z);
+    if (has_bounds(x)) bound_product(t, l, s, x, OF_BOUNDS, y, OF_BOTH, squared, 1, z);
 }
 
 static void tile_zero(Tile *z) {

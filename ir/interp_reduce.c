@@ -103,15 +103,15 @@ static void reduce_row(const Task *t, const Op *op, const void *row, int64_t n, 
 }
 
 /* n eps sum |x| for a sum in any order; extremes differ by no more than the operands do. */
-static double row_bound(const Op *op, Lane l, const Tile *x, int64_t begin, int64_t n) {
+static double row_bound(const World *w, const Op *op, Lane l, const Tile *x, int64_t begin, int64_t n) {
     double sum = 0, bounds = 0, most = 0;
     for (int64_t i = begin; i < begin + n; i++) {
         sum += fabs(lane_get(l, x->data, i));
-        bounds += x->bound[i];
+        bounds = bound_join(w, bounds, x->bound[i]);
         most = fmax(most, x->bound[i]);
     }
     if (op->kind != OP_SUM && op->kind != OP_CUMSUM) return most;
-    double b = bounds + (n > 1 ? (double)n : 0) * (l == LANE_DOUBLE ? 0x1p-52 : 0x1p-23) * sum;
+    double b = bound_join(w, bounds, bound_own(w, n > 1 ? (double)n : 0, (l == LANE_DOUBLE ? 0x1p-52 : 0x1p-23) * sum));
     return isnan(b) ? INFINITY : b;
 }
 
@@ -123,7 +123,7 @@ void eval_reduce(Task *t, const Op *op) {
     Lane l = lane_of(op->arg.p[0]->type.elem);
     for (int64_t r = 0; r < rows; r++) {
         reduce_row(t, op, (const char *)x->data + (size_t)(r * each) * lane_bytes(l), each, z->data, r);
-        if (z->bound && l != LANE_INT) z->bound[r] = row_bound(op, l, x, r * each, each);
+        if (z->bound && l != LANE_INT) z->bound[r] = row_bound(t->w, op, l, x, r * each, each);
     }
 }
 
@@ -141,13 +141,14 @@ PREFIX(prefix_float, float, float)
 PREFIX(prefix_double, double, double)
 PREFIX(prefix_int, int64_t, uint64_t)
 
-static void prefix_bounds(const Op *op, Lane l, Tile *x, int64_t begin, int64_t n) {
+static void prefix_bounds(const World *w, const Op *op, Lane l, Tile *x, int64_t begin, int64_t n) {
     double sum = 0, bounds = 0, most = 0, eps = l == LANE_DOUBLE ? 0x1p-52 : 0x1p-23;
     for (int64_t i = begin; i < begin + n; i++) {
         sum += fabs(lane_get(l, x->data, i));
-        bounds += x->bound[i];
+        bounds = bound_join(w, bounds, x->bound[i]);
         most = fmax(most, x->bound[i]);
-        double b = op->kind == OP_CUMMAX ? most : bounds + (double)(i - begin) * eps * sum;
+        double own = bound_own(w, (double)(i - begin), eps * sum),
+               b = op->kind == OP_CUMMAX ? most : bound_join(w, bounds, own);
         x->bound[i] = isnan(b) ? INFINITY : b;
     }
 }
@@ -162,7 +163,7 @@ void eval_prefix(Task *t, const Op *op) {
     tile_copy(t->w, l, x, row);
     for (int64_t i = 0; i < rows; i++) {
         void *at = (char *)row->data + (size_t)(i * each) * lane_bytes(l);
-        if (row->bound && l != LANE_INT) prefix_bounds(op, l, row, i * each, each);
+        if (row->bound && l != LANE_INT) prefix_bounds(t->w, op, l, row, i * each, each);
         if (l == LANE_FLOAT)
             prefix_float(op->kind, at, each);
         else if (l == LANE_DOUBLE)

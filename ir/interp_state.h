@@ -85,7 +85,7 @@ struct World {
     Part *part;  /* part[rank * tensors + tensor] */
     View **view; /* view[rank * nodes + node], made when first needed */
     Task **idle; /* of each kernel */
-    bool bounds;
+    bool bounds, expected;
     Agents *agents; /* NULL: sequential */
     InterpReport *report;
 };
@@ -144,11 +144,17 @@ void tile_convert(Elem from, Elem to, int64_t n, const void *x, void *z);
 void elems_load(Elem, const void *memory, const int64_t *offset, int64_t n, void *lane);
 void elems_store(Elem, void *memory, const int64_t *offset, int64_t n, Lane, const void *lane, bool add);
 
+/* interp_rounding.c: how the bounds of several errors make one */
+double bound_join(const World *, double a, double b);           /* of two errors that add up */
+double bound_own(const World *, double n, double b);            /* of n roundings of at most b each */
+double bound_round(const World *, Elem, double x, double b);    /* after rounding x, which is no more precise than f32, to the type */
+double bound_convert(const World *, Elem from, Elem to, double x, double b); /* after rounding x */
+bool bound_is_linear(const World *, double x, double b);        /* f(x) then differs by |f'(x)| b: expected errors, well below |x| */
+double bound_settle(double z, double b); /* of a result z: what is no number is infinite; 0 where z has no neighbours */
+
 /* interp_bound.c */
-double bound_round(Elem, double x, double b); /* after rounding x, which is no more precise than f32, to the type */
-double bound_convert(Elem from, Elem to, double x, double b); /* after rounding x */
-void bound_unary(OpKind, Lane, const Tile *x, Tile *z);
-void bound_binary(OpKind, Lane, const Tile *x, const Tile *y, Tile *z);
+void bound_unary(const World *, OpKind, Lane, const Tile *x, Tile *z);
+void bound_binary(const World *, OpKind, Lane, const Tile *x, const Tile *y, Tile *z);
 
 /* interp_product.c */
 typedef struct {

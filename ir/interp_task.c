@@ -121,7 +121,7 @@ static void eval_unary(Task *t, const Op *op) {
     if (l == LANE_INT)
         ints_wrap(r->type.elem, z->n, z->data);
     else if (z->bound)
-        bound_unary(op->kind, l, x, z);
+        bound_unary(t->w, op->kind, l, x, z);
 }
 
 static void eval_binary(Task *t, const Op *op) {
@@ -133,7 +133,7 @@ static void eval_binary(Task *t, const Op *op) {
     if (l == LANE_INT)
         ints_wrap(r->type.elem, z->n, z->data);
     else if (z->bound)
-        bound_binary(op->kind, l, x, y, z);
+        bound_binary(t->w, op->kind, l, x, y, z);
 }
 
 static void eval_compare(Task *t, const Op *op) {
@@ -165,7 +165,8 @@ static void eval_cast(Task *t, const Op *op) {
     Lane l = lane_of(r->type.elem);
     bool from_float = lane_of(v->type.elem) != LANE_INT;
     for (int64_t i = 0; z->bound && l != LANE_INT && i < z->n; i++)
-        z->bound[i] = bound_convert(v->type.elem, r->type.elem, lane_get(l, z->data, i), from_float ? x->bound[i] : 0);
+        z->bound[i] =
+            bound_convert(t->w, v->type.elem, r->type.elem, lane_get(l, z->data, i), from_float ? x->bound[i] : 0);
 }
 
 static void eval_broadcast(Task *t, const Op *op) {
