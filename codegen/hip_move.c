@@ -19,7 +19,7 @@ static bool way_find(Way *w, const Layout *memory, const Layout *registers, Elem
     Layout inverse;
     if (!layout_inverse(&inverse, memory) || !layout_compose(&w->offset, &inverse, registers)) return false;
     int first, d = layout_place(&w->offset, "reg", &first), n = w->offset.place[d].bits;
-    w->bytes = elem_bits(e) / 8;
+    w->bytes = elem_value_bits(e) / 8;
     while (w->bytes << (w->run + 1) <= 16) {
         int bit = bit_of_offset(&w->offset, first, n - w->outer, UINT64_C(1) << w->run);
         if (bit < 0) break;
@@ -119,6 +119,9 @@ static const char *move_place(Fn *f, const Move *m, const char *way) {
     return m->offset ? fn_text(f, "lds + %" PRId64 " + %s", m->offset, way) : fn_text(f, "lds + %s", way);
 }
 
+/* Values of packed elements take a byte. */
+static const char *lds_elem(Elem e) { return elem_is_packed(e) ? "i8" : elem_text(e); }
+
 void move_store(Fn *f, const Move *m) {
     const Way *w = &m->in;
     const Layout *from = &m->from_layout;
@@ -136,7 +139,7 @@ void move_store(Fn *f, const Move *m) {
         nest_line(&n, n.n, "tile_lds_store%d(%s, %s);", bytes, at, run);
     } else {
         const char *value = nest_value(&n, v);
-        nest_line(&n, n.n, "tile_lds_store_%s(%s, %s);", elem_text(v->type.elem), at, text_bare(f, value));
+        nest_line(&n, n.n, "tile_lds_store_%s(%s, %s);", lds_elem(v->type.elem), at, text_bare(f, value));
     }
     nest_print(&n);
 }
@@ -149,7 +152,7 @@ void move_load(Fn *f, const Move *m) {
     int bytes = w->bytes << w->run;
     const char *at = move_place(f, m, way_text(f, w, nest_register(&n), fn_text(f, "%s_from", fn_value_name(f, v))));
     if (!w->run)
-        nest_line(&n, n.n, "%s = tile_lds_load_%s(%s);", tile_at(f, tile, nest_register(&n)), elem_text(tile->elem), at);
+        nest_line(&n, n.n, "%s = tile_lds_load_%s(%s);", tile_at(f, tile, nest_register(&n)), lds_elem(tile->elem), at);
     else if (is_straight(w))
         nest_line(&n, n.n, "tile_lds_load%d(%s, %s);", bytes, at, tile_address(f, tile, nest_register(&n)));
     else {
@@ -163,7 +166,7 @@ void move_load(Fn *f, const Move *m) {
 bool move_plan(Fn *f, Move *m, const Layout *from, const Layout *to, Elem e) {
     m->from_layout = *from;
     m->to_layout = *to;
-    m->from_layout.width = m->to_layout.width = elem_bits(e);
+    m->from_layout.width = m->to_layout.width = elem_value_bits(e);
     convert_plan(&m->plan, &m->from_layout, &m->to_layout, &f->hip->target->lds);
     if (m->plan.kind == CONVERT_FREE || (m->plan.kind != CONVERT_LDS && !m->plan.through_memory)) return false;
     return way_find(&m->in, &m->plan.memory, &m->from_layout, e) &&
