@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { MOST_FLAGS = 16, NAMES = 3 };
+enum { MOST_FLAGS = 16, NAMES = 4 };
 
 typedef struct {
     const char *prefix;            /* of targets' names */
@@ -20,9 +20,10 @@ typedef struct {
 } Compiler;
 
 static const Compiler compilers[] = {
-    {"emu:", "TILEC_CLANGXX", {"clang++-22", "clang++-14", "clang++"}, NULL,
+    {"emu:", "TILEC_CLANGXX", {"clang++-22", "clang++-14", "clang++", "g++"}, NULL,
      {"-x", "c++", "-std=c++17", "-O1", "-fPIC", "-c", "-DTILE_EMU", "-ffp-contract=fast",
-      "-ftrivial-auto-var-init=pattern", "-fvisibility=hidden", "-Wall", "-Wextra"}},
+      "-ftrivial-auto-var-init=pattern", "-fvisibility=hidden", "-Wall", "-Wextra",
+      "-Wno-unknown-pragmas"}},
     {"gfx", "TILEC_HIP", {"clang-22", "clang"}, "--offload-arch=",
      {"-x", "hip", "--cuda-device-only", "-nogpulib", "-nogpuinc", "-O3", "-c", "--no-gpu-bundle-output", "-Wall",
       "-Wextra", "-Wframe-larger-than=1"}}, /* registers that spill */

@@ -117,7 +117,7 @@ static void roff_environment(void) {
     static const char *const of[][2] = {
         {"CC", "the C compiler of run and of --emit=obj and lib (default: cc)"},
         {"TILEC_HIP, TILEC_NVCC", "the compilers of GPU code for AMD (default: clang-22) and NVIDIA (nvcc)"},
-        {"TILEC_CLANGXX", "the compiler of GPU code for the emulator (default: clang++-22, clang++-14, clang++)"},
+        {"TILEC_CLANGXX", "the compiler of GPU code for the emulator (default: clang++-22, clang++-14, clang++, g++)"},
         {"TILEC_RUNTIME", "the folder of the runtime's headers, where it is not beside the command"},
         {"TMPDIR", "where run keeps its files (default: /tmp)"},
         {"TILE_TARGET", "the target that a mesh is opened for, where a program does not say"},

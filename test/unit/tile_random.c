@@ -1,8 +1,8 @@
 /* tile_random.c: random .tile programs mean the same in every form. Each is run by the interpreter on one rank (or on
    its own mesh, where results depend on it) and compared with its mesh, every prefix of the pipeline in several forms,
-   random schedules, compiled code, and its own canonical layout. What differs is made smaller and printed. usage:
-   tile_random [--programs=N] [--first=SEED] [--compile=EVERY] [--show=SEED] [--seconds=N] [--folder=DIR] [--stats] [--kinds]
-   */
+   random schedules, compiled code, emulated GPUs, and its own canonical layout. What differs is made smaller and printed.
+   usage: tile_random [--programs=N] [--first=SEED] [--compile=EVERY] [--emulate=EVERY] [--only-emulated] [--show=SEED]
+   [--seconds=N] [--folder=DIR] [--stats] [--kinds] */
 #include "test/gen/kinds.h"
 #include "test/gen/program.h"
 #include "test/gen/shrink.h"
@@ -26,10 +26,10 @@ enum {
 static const rlim_t MEMORY_EACH = (rlim_t)4 << 30;
 
 typedef struct {
-    int programs, compile, seconds;
+    int programs, compile, emulate, seconds;
     uint64_t first, show;
     const char *folder, *tools;
-    bool stats, kinds;
+    bool stats, kinds, only_emulated;
     time_t start;
 } Settings;
 
@@ -38,7 +38,7 @@ typedef struct {
     uint64_t seed;
     const char *file;
     Text text;
-    bool varies, compiled;
+    bool varies, compiled, emulated;
     int outcome;
 } Case;
 
@@ -98,6 +98,30 @@ static void check_compiled(Test *t, const Case *c, int form) {
     unlink(ir);
 }
 
+/* What docs/limits.md names. */
+static bool is_refusal(const char *told) {
+    return strstr(told, "error: not supported yet on ") || strstr(told, "that begins within a byte [unsupported]");
+}
+
+/* On a GPU drawn by the seed, by the command that users have, which compares with the interpreter. */
+static void check_emulated(Test *t, const Case *c, int form) {
+    static const char *const gpus[] = {"gfx90a", "gfx942", "gfx950", "sm_90a"};
+    const char *options = t->lower.relaxed ? " --relaxed" : "", *told = arena_format(t->arena, "%s.told", t->file);
+    for (int i = 0; i < t->nsize; i++)
+        if (t->size[i].value) options = arena_format(t->arena, "%s --size=%s=%" PRId64, options, t->size[i].name, t->size[i].value);
+    if (t->split) options = arena_format(t->arena, "%s --split=%" PRId64, options, t->split);
+    const char *run = arena_format(t->arena, "TILE_EMU_SEED=%" PRIu64 " %s/../bin/tilec run --check --seed=%" PRIu64
+                                             " --target=emu:%s --comm=%s%s %s >%s 2>&1",
+                                   c->seed, c->o->tools, c->seed, gpus[c->seed / (uint64_t)c->o->emulate % 4], forms[form],
+                                   options, t->file, told);
+    Text text = {0};
+    int status = system(run);
+    bool read = !text_read(&text, told, 1 << 24), refused = read && is_refusal(text_str(&text));
+    if (status && !refused) t->failures++, fprintf(stderr, "%s\n%s", run, read ? text_str(&text) : "no output");
+    text_free(&text);
+    unlink(told);
+}
+
 static void check_case(const Case *c) {
     Test t = {.arena = arena_new(), .file = c->file, .seeds = 2, .tasks = TASKS};
     static const Define one[] = {{"tp", 1}, {"dp", 1}, {"pp", 1}};
@@ -107,6 +131,8 @@ static void check_case(const Case *c) {
     sizes_set(&t);
     t.lower.define = one;
     t.lower.ndefine = c->varies ? 0 : t.axes;
+    if (c->emulated) check_emulated(&t, c, form);
+    if (c->o->only_emulated) exit(t.failures != 0);
     make_inputs(&t, 0);
     t.lower.ndefine = 0;
     check_layout(&t);
@@ -158,7 +184,7 @@ static void print_file(const char *path) {
 
 static void report_failure(Case *c, Arena *arena, const Tape *tape, const char *log) {
     Shrink s = {
-        .arena = arena, .best = *tape, .left = c->compiled ? TESTS / 10 : TESTS, .fails = still_fails, .ctx = c};
+        .arena = arena, .best = *tape, .left = c->compiled || c->emulated ? TESTS / 10 : TESTS, .fails = still_fails, .ctx = c};
     s.best.v.n = tape->at;
     printf("seed %" PRIu64 ": %s (%d)\n", c->seed,
            c->outcome == CHECK_REFUSED ? "refused"
@@ -181,7 +207,10 @@ static void report_failure(Case *c, Arena *arena, const Tape *tape, const char *
 static int seed_run(const Settings *o, uint64_t seed) {
     Arena *arena = arena_new();
     Tape tape = tape_new(arena, seed);
-    Case c = {.o = o, .seed = seed, .compiled = o->compile && seed % (uint64_t)o->compile == 0};
+    Case c = {.o = o,
+              .seed = seed,
+              .compiled = o->compile && seed % (uint64_t)o->compile == 0,
+              .emulated = o->emulate && seed % (uint64_t)o->emulate == 0};
     const char *log = arena_format(arena, "%s/random-%d.log", o->folder, (int)getpid());
     int result = 0;
     c.file = arena_format(arena, "%s/random-%d.tile", o->folder, (int)getpid());
@@ -246,6 +275,10 @@ int main(int argc, char **argv) {
             o.first = strtoull(v, NULL, 10);
         else if ((v = value_of(argv[i], "--compile=")))
             o.compile = atoi(v);
+        else if ((v = value_of(argv[i], "--emulate=")))
+            o.emulate = atoi(v);
+        else if (strcmp(argv[i], "--only-emulated") == 0)
+            o.only_emulated = true;
         else if ((v = value_of(argv[i], "--seconds=")))
             o.seconds = atoi(v);
         else if ((v = value_of(argv[i], "--folder=")))
