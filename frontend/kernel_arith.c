@@ -122,14 +122,19 @@ Val arith_select(Kern *c, Val cond, Val x, Val y, Loc loc) {
 
 /* ---- contractions ---- */
 
-/* Operands of one type are taken as they are (bf16 @ bf16 sums in f32); others are brought to one. */
+/* Operands of one type are taken as they are (bf16 @ bf16 sums in f32); others are brought to one that holds both: i8 of packed integers
+   and i8. */
+static Elem contract_elem(Elem x, Elem y, Elem arithmetic) {
+    bool in_i8 = elem_is_int(x) && elem_is_int(y) && elem_bits(x) <= 8 && elem_bits(y) <= 8 && x != ELEM_U8 && y != ELEM_U8;
+    return in_i8 ? ELEM_I8 : x == y ? x : arithmetic;
+}
+
 Val arith_contract(Kern *c, Val x, Val y, const int16_t *over, int nover, Loc loc) {
     Elem e;
     if (!vals_unify(c, (Val[]){x, y}, 2, &e, loc) || !types_fit(c, val_type(c, x), val_type(c, y), loc))
         return val_error;
     if (e == ELEM_BOOL) return operand_report(c, OP_DOT, e, loc), val_error;
-    Elem ex = val_type(c, x).elem, ey = val_type(c, y).elem;
-    if (ex == ey) e = ex;
+    e = contract_elem(val_type(c, x).elem, val_type(c, y).elem, e);
     c->b.loc = loc;
     Value *a = val_as(c, x, e), *b = val_as(c, y, e);
     Val r = val_tile(build_contract(&c->b, a, b, NULL, over, nover));

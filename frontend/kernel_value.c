@@ -100,11 +100,12 @@ static bool val_adapts(Val v, ElemKind to) {
            (v.kind == VAL_INT && (to == KIND_INT || (v.literal && to == KIND_FLOAT)));
 }
 
+/* Of arithmetic types; neither of i8 and u8 holds the other. */
 static Elem elem_wider(Elem a, Elem b) {
     if (elem_is_float(a)) return a == ELEM_F64 || b == ELEM_F64 ? ELEM_F64 : ELEM_F32;
-    if (a == b) return elem_arith(a);
+    if (a == b) return a;
     if (elem_bits(a) == elem_bits(b)) return ELEM_I32;
-    return elem_arith(elem_bits(a) > elem_bits(b) ? a : b);
+    return elem_bits(a) > elem_bits(b) ? a : b;
 }
 
 static void mixed_report(Kern *c, Elem a, Elem b, Loc loc) {
@@ -139,7 +140,7 @@ bool vals_unify(Kern *c, const Val *v, int n, Elem *e, Loc loc) {
         if (val_is_const(v[i])) continue;
         Elem x = val_type(c, v[i]).elem;
         if (known && elem_kind(x) != elem_kind(*e)) return mixed_report(c, *e, x, loc), false;
-        *e = known ? elem_wider(*e, x) : elem_arith(x);
+        *e = known ? elem_wider(*e, elem_arith(x)) : elem_arith(x);
         known = true;
     }
     if (!known) unify_constants(v, n, e);
