@@ -13,6 +13,7 @@ import numpy as np
 from . import draw as dr
 from . import elements as el
 from . import expr as ex
+from . import special as sp
 from . import tiles as ti
 from .expr import Param, Scope, Tensor
 
@@ -52,6 +53,9 @@ class Builder:
 
     def fresh(self, prefix):
         return f"{prefix}{next(self.count)}"
+
+    def named(self):
+        return [n for n in self.sizes if n.startswith("N")]
 
     def shape(self, dims):
         return tuple(self.sizes[n] for n in dims)
@@ -245,21 +249,47 @@ class Builder:
 
     def call(self):
         d = self.draw
-        dims = d.sample([*self.sizes], d.randint(1, min(len(self.sizes), d.choice([2, 3, 4, 8]))))
+        known = [n for n in self.sizes if n.startswith("N") or d.random() < 0.5]
+        dims = d.sample(known, d.randint(1, min(len(known), d.choice([2, 3, 4, 8]))))
         args = self.arguments(dims)
         used = [n for n in dims if any(n in v.dims for v in args)]
         if not used or math.prod(self.shape(used)) > MOST:
             return
         local = {n: f"m{k}" for k, n in enumerate(used)}
         params = [Param(f"x{k}", v.elem, [local[n] for n in v.dims]) for k, v in enumerate(args)]
-        make = dr.general if d.random() < 0.65 else dr.summing
+        make = d.choice([dr.general] * 9 + [dr.summing] * 5 + [sp.scattered, sp.recurrent, sp.looping, sp.totals])
         kernel = make(d, self.fresh("k"), {local[n]: self.sizes[n] for n in used}, params)
         if kernel:
             self.called(kernel, args, {local[n]: n for n in used})
 
-    def choice_of_axes(self, kernel, args):
-        """Which axes each of the kernel's dimensions is split over."""
+    def update_in_place(self):
+        """h = k(h, x): a state, or a temporary that nothing else names."""
+        d = self.draw
+        names = [n for n, _ in self.states]
+        h = self.some(lambda v: v.text in names and len(set(v.dims)) == len(v.dims))
+        if not h or d.random() < 0.3:
+            dims = d.sample(self.named(), d.randint(1, min(3, len(self.named()))))
+            if math.prod(self.shape(dims)) > MOST:
+                return
+            h = self.input(d.choice(["f32", "f32", "i32", "bf16", "f16", "i64", "i8", "f8e4m3"]), dims, state=True)
+        more = d.sample(self.named(), 1)
+        dims = list(dict.fromkeys([*h.dims, *more]))
+        args = [h] + [v for v in self.arguments(dims) if v.text != h.text and not v.text.startswith(h.text + "[")]
+        used = [n for n in dims if any(n in v.dims for v in args)]
+        if math.prod(self.shape(used)) > MOST:
+            return
+        local = {n: f"m{k}" for k, n in enumerate(used)}
+        params = [Param(f"x{k}", v.elem, [local[n] for n in v.dims]) for k, v in enumerate(args)]
+        kernel = sp.updating(d, self.fresh("k"), {local[n]: self.sizes[n] for n in used}, params)
+        if any(h.split) and not {local[n] for n, s in zip(h.dims, h.split) if s} <= kernel.parallel:
+            return
+        self.called(kernel, args, {k: n for n, k in local.items()}, h)
+
+    def choice_of_axes(self, kernel, args, only=False):
+        """Which axes each of the kernel's dimensions is split over; only: as the first argument has it."""
         chosen, taken = {}, set()
+        if only:
+            return {n: axes for n, axes in zip(kernel.params[0].dims, args[0].split) if axes}
         for p, v in zip(kernel.params, args):
             for n, axes in zip(p.dims, v.split):
                 if axes and n not in chosen and n in kernel.parallel | kernel.summed and (p.name, n) not in kernel.bent and not taken & set(axes):
@@ -267,15 +297,16 @@ class Builder:
                     taken |= set(axes)
         return chosen
 
-    def called(self, kernel, args, outer):
-        chosen = self.choice_of_axes(kernel, args)
+    def called(self, kernel, args, outer, into=None):
+        """into: the state that the call updates."""
+        chosen = self.choice_of_axes(kernel, args, into is not None)
         placed = []
         for p, v in zip(kernel.params, args):
             self.read(v)
             want = [() if (p.name, n) in kernel.bent else chosen.get(n, ()) for n in p.dims]
             placed.append(self.placed(v, want))
         over = frozenset(a for n in kernel.summed for a in chosen.get(n, ()))
-        names = [self.fresh("t") for _ in kernel.results]
+        names = [into.text] if into else [self.fresh("t") for _ in kernel.results]
         sizes = {k: self.sizes[n] for k, n in outer.items()}
         parts = math.prod(self.axes[a] for a in over)
 
@@ -284,12 +315,15 @@ class Builder:
             env.update(zip(names, got))
         self.kernels.append(kernel.text)
         self.emit(f"{', '.join(names)} = {kernel.name}({', '.join(v.text for v in placed)});", step)
-        for name, (_, elem, shape) in zip(names, kernel.results):
+        for name, (_, elem, shape) in zip(names, [] if into else kernel.results):
             dims = [self.extent(s, outer) for s in shape]
             split = [chosen.get(s, ()) if s in kernel.parallel else () for s in shape]
             self.temporary(name, elem, dims, split, over)
 
     def extent(self, expression, outer):
+        if expression.isdigit():
+            self.sizes.setdefault(expression, int(expression))
+            return expression
         if not expression.startswith("2 * "):
             return outer[expression]
         n = outer[expression[4:]]
@@ -305,7 +339,7 @@ class Builder:
         d = self.draw
         first = like or self.some(lambda v: v.dims)
         if not first:
-            first = self.input(d.choice(["f32", "f32", "bf16", "i32", "f16", "f64", "i64"]), d.sample([n for n in self.sizes if "*" not in n], 1))
+            first = self.input(d.choice(["f32", "f32", "bf16", "i32", "f16", "f64", "i64"]), d.sample(self.named(), 1))
         same = [v for v in self.pool if v.dims == first.dims]
         picked = [first] + d.sample(same, min(len(same), d.choice([0, 1, 1, 2])))
         split = first.split
@@ -349,7 +383,7 @@ class Builder:
         names = [n for n, _ in self.states]
         h = self.some(lambda v: v.text in names)
         if not h or d.random() < 0.4:
-            dims = d.sample([n for n in self.sizes if "*" not in n], d.choice([1, 1, 2]) if len(self.sizes) > 1 else 1)
+            dims = d.sample(self.named(), d.choice([1, 1, 2]) if len(self.named()) > 1 else 1)
             if math.prod(self.shape(dims)) > MOST:
                 return
             h = self.input(d.choice(["f32", "f32", "i32", "bf16", "f16", "i64", "i8"]), dims, state=True)
@@ -368,7 +402,7 @@ class Builder:
         self.ident += 1
         before = dict(self.unread)
         for _ in range(d.randint(1, 2)):
-            d.choice([self.update, self.update, self.call, self.expression, self.move])()
+            d.choice([self.update, self.update, self.update_in_place, self.call, self.expression, self.move])()
         for v in [v for v in self.unread.values() if v.name not in before]:
             self.consume(v)
         self.ident -= 1
@@ -417,7 +451,7 @@ class Builder:
             self.emit(f"{name} = {w.text};", (lambda get, n: lambda env: env.__setitem__(n, get(env)))(w.get, name))
 
     def source(self):
-        heads = [f"{n} <= {self.sizes[n] + self.draw.choice([0, 0, 3])}" if n in self.runtime else f"{n} = {self.sizes[n]}" for n in self.sizes if "*" not in n]
+        heads = [f"{n} <= {self.sizes[n] + self.draw.choice([0, 0, 3])}" if n in self.runtime else f"{n} = {self.sizes[n]}" for n in self.named()]
         text = [f"dim {h};" for h in heads] + [f"mesh {a} = {n};" for a, n in self.axes.items()]
         if self.records:
             text += ["record weights {"] + [f"  {r}," for r in self.records] + ["}"]
@@ -510,7 +544,7 @@ def tree(scope, depth, kind, must=None):
 def drawn(seed):
     b = Builder(seed)
     d = b.draw
-    ways = [b.call, b.call, b.call, b.expression, b.update, b.repeated, b.branched, b.move, b.move]
+    ways = [b.call, b.call, b.call, b.update_in_place, b.expression, b.update, b.repeated, b.branched, b.move, b.move]
     for _ in range(d.randint(1, 6)):
         d.choice(ways)()
     if not b.steps:

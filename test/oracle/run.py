@@ -49,7 +49,8 @@ def expected(b):
 
 
 def difference(elem, got, want):
-    """None, or what is the worst; and how many elements were compared."""
+    """None, or what is the worst; and how many elements were compared. A scalar is a tensor of one element."""
+    want = Tensor(elem, np.atleast_1d(want.val), np.atleast_1d(want.err))
     if got.shape != np.shape(want.val):
         return f"shape {got.shape}, expected {np.shape(want.val)}", 0
     val, err = np.asarray(want.val), np.where(np.isnan(want.err), np.inf, want.err)
@@ -73,7 +74,8 @@ def write(b, folder):
     with open(f"{folder}/p.tile", "w", encoding="utf-8") as to:
         to.write(b.source())
     for n, (elem, a) in b.arrays.items():
-        np.save(f"{folder}/{n}.npy", el.encoded(elem, a))
+        state = any(n == s[0] for s in b.states)
+        np.save(f"{folder}/{n}.npy", el.encoded(elem, np.atleast_1d(a) if state else a))
 
 
 def judge(tilec, folder, b, target, want, limit):
