@@ -30,6 +30,18 @@ static void distinct_draw(Array *a, int64_t least, uint64_t range, uint64_t stat
     }
 }
 
+/* Evenly between the declared bounds; what the element type rounds to one of them is in the middle. */
+static double float_drawn(const Tensor *t, uint64_t x) {
+    if (t->above == t->below) return (double)(x >> 11) * 0x1p-52 - 1.0;
+    return t->above + (t->below - t->above) * ((double)(x >> 11) + 0.5) * 0x1p-53;
+}
+
+static void float_draw(Array *a, int64_t k, const Tensor *t, uint64_t x) {
+    array_set(a, k, float_drawn(t, x));
+    bool outside = array_get(a, k) <= t->above || array_get(a, k) >= t->below;
+    if (t->above != t->below && outside) array_set(a, k, (t->above + t->below) / 2);
+}
+
 void array_draw(Array *a, const Module *m, const Program *p, const Tensor *t, const int64_t *sym, int64_t seed, int place) {
     uint64_t state = (uint64_t)seed * 1000003 + (uint64_t)place, range;
     int64_t least;
@@ -39,7 +51,7 @@ void array_draw(Array *a, const Module *m, const Program *p, const Tensor *t, co
     for (int64_t k = 0, n = distinct ? 0 : array_count(a); k < n; k++) {
         uint64_t x = random_next(&state);
         if (elem_is_float(a->elem))
-            array_set(a, k, (double)(x >> 11) * 0x1p-52 - 1.0);
+            float_draw(a, k, t, x);
         else
             array_set_int(a, k, least + (int64_t)(x % range));
     }

@@ -138,11 +138,17 @@ static Comparison comparison_of(const Run *r, int i, const Run *reference, const
 
 static int outputs_compare(const Run *r, const Run *reference, const Run *more, bool on_ranks) {
     int code = EXIT_OK;
+    bool odd = false;
     for (int i = 0; i < r->p->io.n; i++) {
         if (run_tensor(r, i)->role == ROLE_INPUT) continue;
         Comparison c = comparison_of(r, i, reference, more, on_ranks);
         if (!compare_report(&c)) code = EXIT_DIFFERS;
+        odd = odd || (!r->s.o->allow_nan && compare(&c).odd);
     }
+    if (odd)
+        fputs("tilec: note: floats are drawn from [-1, 1): 'x: f32[N] in 0 .. 1' declares others, --in gives them, and "
+              "--allow-nan lets NaN and infinities agree\n",
+              stderr);
     return code;
 }
 

@@ -2,10 +2,11 @@
    Takes a head; gives the interface, records as one parameter for each field. */
 #include "frontend/program.h"
 
+#include <math.h>
 #include <string.h>
 
 static bool range_refuse(Prog *c, const ParamDecl *p) {
-    diag_error(c->diags, p->loc, "value-range", "'%s' is no input of integers: its values have no range", p->name);
+    diag_error(c->diags, p->loc, "value-range", "'%s' is no input of numbers: its values have no range", p->name);
     return false;
 }
 
@@ -46,8 +47,23 @@ bool head_name_taken(Prog *c, Name name, Loc loc) {
 
 /* ---- parameters and results ---- */
 
+/* `var: f32[N] in 0 .. 1`: where values are drawn from. */
+static bool floats_range(Prog *c, const ParamDecl *p, Tensor *t) {
+    ProgValue above, below;
+    const char *what = t->role == ROLE_OUTPUT ? "is a result"
+                       : !number_of_expr(c, p->lo, &above) || !number_of_expr(c, p->hi, &below)
+                           ? "has bounds that are not known at compile time"
+                       : !isfinite(above.number) || !isfinite(below.number) ? "has no finite bounds"
+                       : above.number >= below.number                       ? "has no value between its bounds"
+                                                                            : NULL;
+    if (what) return diag_error(c->diags, p->loc, "value-range", "'%s' %s", p->name, what), false;
+    t->above = above.number, t->below = below.number;
+    return true;
+}
+
 /* `ids: i32[B] in 0 .. V`: each run looks at the values before anything else. */
 static bool values_range(Prog *c, const ParamDecl *p, Tensor *t) {
+    if (elem_is_float(t->elem)) return floats_range(c, p, t);
     if (t->role != ROLE_INPUT || !elem_is_int(t->elem) || elem_bits(t->elem) < 8) return range_refuse(c, p);
     t->checked = true;
     return extent_of(c, p->lo, &t->least) && extent_of(c, p->hi, &t->past);

@@ -275,6 +275,7 @@ typedef struct {
     int slots;         /* copies in turn: slot = generation mod slots; 1 for most */
     bool checked;      /* an input of integers: a run with a value that is not in least .. past - 1 is an error */
     Size least, past;
+    double above, below; /* an input or state of floats: values are drawn from between them; equal: none are declared; not in the text */
     bool packet;       /* symmetric, elements of at most 32 bits, each stored with its 32-bit generation in one word */
     Loc loc;
 } Tensor;
