@@ -42,6 +42,8 @@ for tool in ("clang-22", "nvcc", "hipcc", "mpirun"):
     if shutil.which(tool):
         config.available_features.add(tool)
 config.available_features.add(platform.machine())
+if os.geteuid() == 0:
+    config.available_features.add("root")
 if os.path.exists("/dev/nvidia0"):
     config.available_features.add("nvidia-gpu")
 if os.path.exists("/dev/nvidia1"):

@@ -147,12 +147,16 @@ static inline tile_record tile_record_make(const tile_task *t, int flag, int mis
     return why;
 }
 
-/* The record behind the poison of this rank, if there is any. */
-static inline bool tile_fault_read(const tile_fault_hooks *fault, int rank, tile_record *why) {
+/* The record behind the poison of this rank, if there is any. Peers write both: nothing of them is taken on trust. */
+static inline bool tile_fault_read(const tile_fault_hooks *fault, int rank, int nranks, tile_record *why) {
     uint64_t poison = TILE_LOAD(&fault->cell[rank]->poison, acquire);
+    *why = (tile_record){.rank = -1, .missing = -1, .flag = -1, .task = -1, .name = "its record names no rank"};
     if (!poison) return false;
+    if (poison > (uint64_t)nranks) return true;
     TILE_PLAIN_READ(&fault->cell[poison - 1]->record);
     *why = fault->cell[poison - 1]->record;
+    why->name[sizeof why->name - 1] = 0;
+    if (why->code > TILE_OK || why->code < TILE_E_RANGE) why->code = TILE_E_TIMEOUT;
     return true;
 }
 

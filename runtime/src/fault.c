@@ -100,7 +100,7 @@ int fault_tell(const tile_record *why, int code) {
 
 int fault_report(tile_mesh *m) {
     tile_record why;
-    bool known = tile_fault_read(&m->fault, m->rank, &why);
+    bool known = tile_fault_read(&m->fault, m->rank, m->nranks, &why);
     bool own = known && why.code && (why.code != TILE_E_RANGE || why.rank == m->rank); /* other ranks have run */
     int code = m->reported ? TILE_E_POISONED : own ? why.code : TILE_E_TIMEOUT;
     m->reported = true;
@@ -111,7 +111,7 @@ int tile_mesh_status(tile_mesh *m, tile_fault *out) {
     tile_record why;
     if (m->gpu) gpu_fault_learn(m);
     *out = (tile_fault){.rank = -1, .missing = -1, .flag = -1};
-    if (!tile_fault_read(&m->fault, m->rank, &why)) return TILE_OK;
+    if (!tile_fault_read(&m->fault, m->rank, m->nranks, &why)) return TILE_OK;
     *out = (tile_fault){.rank = why.rank,
                         .missing = why.missing,
                         .task = why.task,

@@ -49,7 +49,8 @@ static const char *flag_name(const tile_mesh *m, const tile_gpu_record *f) {
     const tile_instance *p = m->instances;
     while (p && p->gpu->number != f->instance) p = p->next;
     if (!p) return "a program that was closed";
-    if (f->code == TILE_E_RANGE) return p->program->arg[f->missing].name;
+    if (f->code == TILE_E_RANGE)
+        return f->missing >= 0 && f->missing < p->program->nargs ? p->program->arg[f->missing].name : p->program->name;
     const tile_image *i = p->gpu->image;
     return f->flag >= 0 && f->flag < i->nflags ? i->flag[f->flag].name : p->program->name;
 }

@@ -76,8 +76,11 @@ static int images_compare(const tile_instance *p) {
     int n = p->mesh->nranks, mine = (int)(p->gpu->image - g->image), *all = calloc((size_t)n, sizeof *all);
     int code = all ? p->mesh->group->allgather(p->mesh->group, &mine, all, sizeof mine)
                    : tile_fail(TILE_E_NOMEM, "out of memory");
-    for (int r = 1; r < n && !code; r++)
-        if (all[r] != all[0])
+    for (int r = 0; r < n && !code; r++)
+        if (all[r] < 0 || all[r] >= g->nimages)
+            code = tile_fail(TILE_E_MISMATCH, "program '%s': rank %d takes its code number %d, it has %d", g->name, r,
+                             all[r], g->nimages);
+        else if (all[r] != all[0])
             code = tile_fail(TILE_E_MISMATCH, "program '%s': rank %d takes its code for %s, rank 0 for %s", g->name, r,
                              g->image[all[r]].target, g->image[all[0]].target);
     free(all);

@@ -95,6 +95,7 @@ int gpu_peers_open(Gpu *g, Group *group) {
     if (code) return code;
     if (!(all = calloc((size_t)group->nranks, sizeof *all))) return tile_fail(TILE_E_NOMEM, "out of memory");
     code = group->allgather(group, &mine, all, sizeof mine);
+    for (int r = 0; r < group->nranks; r++) all[r].bus[BUS_BYTES - 1] = all[r].name[sizeof all[r].name - 1] = 0;
     if (!code) code = devices_differ(all, group->nranks);
     if (!code) code = group_agree(group, peers_open(g, all, group));
     free(all);

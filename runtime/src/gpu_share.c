@@ -10,6 +10,7 @@ enum { PATIENCE_NS = 1000000000 }; /* of a rank that closes, with the others */
 /* What a rank tells the others about its part. */
 typedef struct {
     void *base; /* threads */
+    uint64_t bytes;
     GpuHandle handle;
 } Part;
 
@@ -33,26 +34,47 @@ static int part_make(tile_mesh *m, GpuShare *s, Part *mine) {
     if (!error) error = g->api.fill(s->own, 0, s->bytes, g->stream);
     if (!error) error = g->api.stream_sync(g->stream);
     mine->base = s->own;
+    mine->bytes = s->bytes;
     if (!error && !m->group->threads && m->nranks > 1) error = g->api.ipc_get(&mine->handle, s->own);
     return error ? gpu_fail(g, error, "taking memory that the ranks share") : TILE_OK;
 }
 
 /* HIP's flag was 0 before it was 1. */
-static int part_map(const Gpu *g, void **base, const Part *from) {
-    int error = g->api.ipc_open(base, from->handle, 1);
-    return error == GPU_E_INVALID ? g->api.ipc_open(base, from->handle, 0) : error;
+static int part_open(const Gpu *g, char **base, const Part *from) {
+    int error = g->api.ipc_open((void **)base, from->handle, 1);
+    return error == GPU_E_INVALID ? g->api.ipc_open((void **)base, from->handle, 0) : error;
+}
+
+/* Is the memory behind a peer's handle as long as its part? Where the driver does not say, that is not known. */
+static bool part_fits(const Gpu *g, char *base, size_t bytes) {
+    void *block = NULL;
+    size_t have = 0;
+    if (g->api.block(&block, &have, base)) return true;
+    size_t before = (size_t)(base - (char *)block);
+    return before <= have && bytes <= have - before;
+}
+
+static int part_map(tile_mesh *m, GpuShare *s, const Part *from, int rank) {
+    int error = part_open(m->gpu, &s->base[rank], from);
+    if (error) return gpu_fail(m->gpu, error, "mapping the memory of another rank");
+    return part_fits(m->gpu, s->base[rank], s->bytes)
+               ? TILE_OK
+               : tile_fail(TILE_E_MISMATCH, "the memory of rank %d is shorter than %zu bytes", rank, s->bytes);
 }
 
 static int parts_map(tile_mesh *m, GpuShare *s, const Part *all) {
-    int error = 0;
+    int code = TILE_OK;
     s->base[m->rank] = s->own;
-    for (int r = 0; r < m->nranks && !error; r++) {
-        if (m->group->threads)
+    for (int r = 0; r < m->nranks && !code; r++) {
+        if (all[r].bytes != s->bytes)
+            code = tile_fail(TILE_E_MISMATCH, "rank %d shares %llu bytes of its device, rank %d shares %zu", r,
+                             (unsigned long long)all[r].bytes, m->rank, s->bytes);
+        else if (m->group->threads)
             s->base[r] = all[r].base;
         else if (r != m->rank)
-            error = part_map(m->gpu, (void **)&s->base[r], &all[r]);
+            code = part_map(m, s, &all[r], r);
     }
-    return error ? gpu_fail(m->gpu, error, "mapping the memory of another rank") : TILE_OK;
+    return code;
 }
 
 int gpu_share_open(tile_mesh *m, size_t bytes, GpuShare *s) {

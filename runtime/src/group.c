@@ -69,14 +69,19 @@ int group_agree(Group *g, int status) {
     int error = all ? g->allgather(g, &status, all, sizeof status) : tile_fail(TILE_E_NOMEM, "out of memory");
     for (int r = 0; r < g->nranks && !error; r++) {
         error = all[r];
-        if (error && r != g->rank) tile_fail(error, "rank %d failed: %s", r, tile_error_name(error));
+        if (error > TILE_OK || error < TILE_E_RANGE)
+            error = tile_fail(TILE_E_MISMATCH, "rank %d reports the status %d, which is none", r, error);
+        else if (error && r != g->rank)
+            tile_fail(error, "rank %d failed: %s", r, tile_error_name(error));
     }
     free(all);
     return error;
 }
 
 void share_close(Share *s) {
-    if (s->users && atomic_fetch_sub(s->users, 1) > 1) return;
-    pages_unmap(s->base, s->bytes);
-    free((void *)s->users);
+    Share old = *s;
+    *s = (Share){0};
+    if (old.users && atomic_fetch_sub(old.users, 1) > 1) return;
+    pages_unmap(old.base, old.bytes);
+    free((void *)old.users);
 }

@@ -52,7 +52,10 @@ static int program_check(const tile_mesh *m, const tile_program *p) {
 static int identities_compare(const tile_mesh *m, const tile_program *p) {
     Identity mine = identity_of(p), *all = calloc((size_t)m->nranks, sizeof *all);
     int error = all ? m->group->allgather(m->group, &mine, all, sizeof mine) : tile_fail(TILE_E_NOMEM, "out of memory");
-    for (int r = 1; r < m->nranks && !error; r++) error = identity_compare(&all[0], &all[r], r);
+    for (int r = 0; r < m->nranks && !error; r++) {
+        all[r].name[sizeof all[r].name - 1] = 0; /* peers sent it */
+        error = identity_compare(&all[0], &all[r], r);
+    }
     free(all);
     return error ? error : program_check(m, p);
 }

@@ -25,6 +25,9 @@ static int failure(const char *name) {
 }
 
 /* FAKE(name in the emulator, in CUDA, in HIP, parameters, the same as arguments) */
+#define tile_emu_ipc_get ipc_get
+#define tile_emu_ipc_open ipc_open
+#define tile_emu_ipc_close(block) ((block) ? 0 : 1)
 #define FAKE(name, cuda, hip, parameters, arguments)                                                                   \
     int cuda parameters;                                                                                               \
     int hip parameters;                                                                                                \
@@ -81,15 +84,27 @@ FAKE(alloc, cuMemAlloc_v2, hipMalloc, (void **a, size_t b), (a, b))
 FAKE(release, cuMemFree_v2, hipFree, (void *a), (a))
 FAKE(host_alloc, cuMemHostAlloc, hipHostMalloc, (void **a, size_t b, unsigned c), (a, b, c))
 FAKE(host_release, cuMemFreeHost, hipHostFree, (void *a), (a))
-#define FAKE_NONE(name)                                                                                                \
-    int name(void);                                                                                                    \
-    int name(void) { return 801; }
-FAKE_NONE(cuIpcGetMemHandle)
-FAKE_NONE(cuIpcOpenMemHandle_v2)
-FAKE_NONE(cuIpcCloseMemHandle)
-FAKE_NONE(hipIpcGetMemHandle)
-FAKE_NONE(hipIpcOpenMemHandle)
-FAKE_NONE(hipIpcCloseMemHandle)
+/* A handle of another process's memory names a block of this one: ranks of other processes are made up by tests. */
+typedef struct {
+    void *block;
+    char rest[56];
+} Handle;
+static int ipc_get(Handle *h, void *block) {
+    memset(h, 0, sizeof *h);
+    h->block = block;
+    return 0;
+}
+static int ipc_open(void **p, Handle h, unsigned flags) {
+    void *base;
+    size_t bytes;
+    (void)flags;
+    if (tile_emu_block(&base, &bytes, h.block) || base != h.block) return 1;
+    *p = base;
+    return 0;
+}
+FAKE(ipc_get, cuIpcGetMemHandle, hipIpcGetMemHandle, (Handle * a, void *b), (a, b))
+FAKE(ipc_open, cuIpcOpenMemHandle_v2, hipIpcOpenMemHandle, (void **a, Handle b, unsigned c), (a, b, c))
+FAKE(ipc_close, cuIpcCloseMemHandle, hipIpcCloseMemHandle, (void *a), (a))
 FAKE(block, cuMemGetAddressRange_v2, hipMemGetAddressRange, (void **a, size_t *b, void *c), (a, b, c))
 FAKE(pointer_attribute, cuPointerGetAttribute, hipPointerGetAttribute, (void *a, int b, void *c), (a, b, c))
 FAKE(copy_in, cuMemcpyHtoDAsync_v2, hipMemcpyHtoDAsync, (void *a, const void *b, size_t c, void *d), (a, b, c, d))
@@ -104,11 +119,13 @@ FAKE(module_load, cuModuleLoadData, hipModuleLoadData, (void **a, const void *b)
 FAKE(module_unload, cuModuleUnload, hipModuleUnload, (void *a), (a))
 FAKE(function_get, cuModuleGetFunction, hipModuleGetFunction, (void **a, void *b, const char *c), (a, b, c))
 FAKE(function_set, cuFuncSetAttribute, hip_has_no_function_set, (void *a, int b, int c), (a, b, c))
+/* The stream that was given back last; its address may come back as another stream's. */
+static void *gone;
 /* Handle 2 is another stream in each thread; they live as long as the process. */
 static void *stream_of(void *s) {
     static _Thread_local void *own;
     if (s != (void *)2) return s;
-    if (!own) tile_emu_stream_create(&own, 1);
+    if (!own && tile_emu_stream_create(&own, 1) == 0 && own == gone) gone = NULL;
     return own;
 }
 #define tile_emu_launch(f, x, y, z, i, j, k, lds, s, arguments, extra)                                                 \
@@ -150,7 +167,6 @@ int cuTensorMapEncodeTiled(void);
 int cuTensorMapEncodeTiled(void) { return failure("map_encode"); }
 
 /* Ends the program when it asks a stream that is no more. */
-static void *gone;
 static int make_stream(void **s, unsigned flags) {
     int error = made(tile_emu_stream_create(s, flags));
     if (*s == gone) gone = NULL;

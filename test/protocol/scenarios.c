@@ -196,9 +196,9 @@ static void meet_body(int rank) {
 
 /* ---- faults: whoever sees poison finds a whole record, and all find the same ---- */
 
-static void record_check(const tile_fault_hooks *fault, int rank, bool must) {
+static void record_check(const tile_fault_hooks *fault, int rank, int ranks, bool must) {
     tile_record why;
-    bool poisoned = tile_fault_read(fault, rank, &why);
+    bool poisoned = tile_fault_read(fault, rank, ranks, &why);
     at(poisoned);
     require(poisoned || !must, "a wait gave up and left no record");
     if (!poisoned) return;
@@ -212,7 +212,7 @@ static void wait_and_check(int rank, int ranks, int from) {
     tile_task t = {.rank = rank, .nranks = ranks, .fault = &fault, .generation = 1};
     int error = tile_wait(&t, &word[0][from], 1, -1, from);
     at(error);
-    if (error) record_check(&fault, rank, error == TILE_E_POISONED || ranks == 3);
+    if (error) record_check(&fault, rank, ranks, error == TILE_E_POISONED || ranks == 3);
 }
 
 static void poison2_setup(void) {
@@ -226,7 +226,7 @@ static void poison2_body(int thread) {
     tile_fault_hooks fault = {.cell = cells()};
     tile_task t = {.rank = 1, .nranks = 2, .fault = &fault, .generation = 1};
     if (thread == 3)
-        record_check(&fault, 1, false);
+        record_check(&fault, 1, 2, false);
     else if (thread == 2)
         tile_publish(&t, &word[0][1]), at(0), wait_and_check(1, 2, 0);
     else
@@ -242,7 +242,7 @@ static void poison3_setup(void) {
 static void poison3_body(int thread) {
     tile_fault_hooks fault = {.cell = cells()};
     if (thread == 3)
-        record_check(&fault, 2, false);
+        record_check(&fault, 2, 3, false);
     else
         wait_and_check(thread, 3, (thread + 1) % 3);
 }
@@ -257,7 +257,7 @@ static void kill_body(int rank) {
         int error = s == rank ? TILE_OK : tile_wait(&t, &word[0][s], 1, -1, s);
         at(error);
         if (error) {
-            record_check(&fault, rank, true);
+            record_check(&fault, rank, 3, true);
             return;
         }
     }
