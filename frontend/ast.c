@@ -137,6 +137,34 @@ ParamDecl param_mode(Parse *p, ParamDecl d, ParamMode mode, bool is_const, bool 
     return d;
 }
 
+static bool is_number(const Expr *e) {
+    if (e->kind == EXPR_UNARY && e->op == AST_NEG) e = e->base;
+    return e->kind == EXPR_INT || e->kind == EXPR_FLOAT || e->kind == EXPR_BOOL || e->kind == EXPR_INF;
+}
+
+ParamDecl param_default(Parse *p, Name name, Loc loc, TypeExpr type, Expr *value) {
+    if (type.has_shape || type.format)
+        diag_error(p->diags, value->loc, "default-value", "'%s' is a tensor: only a number has a default", name);
+    else if (!is_number(value) && value->kind != EXPR_ERROR)
+        diag_error(p->diags, value->loc, "default-value", "the default of '%s' is a number, such as 1e-5 or true", name);
+    return (ParamDecl){.name = name, .loc = loc, .type = type, .otherwise = value};
+}
+
+void no_defaults(Parse *p, const ParamDecls *list) {
+    for (int i = 0; i < list->n; i++)
+        if (list->p[i].otherwise)
+            diag_error(p->diags, list->p[i].otherwise->loc, "default-value", "'%s' is no parameter of a call: it has no default",
+                       list->p[i].name);
+}
+
+/* A call leaves out its last arguments. */
+static void defaults_check(Parse *p, const ParamDecls *list) {
+    for (int i = 1; i < list->n; i++)
+        if (list->p[i - 1].otherwise && !list->p[i].otherwise)
+            diag_error(p->diags, list->p[i].loc, "default-value", "'%s' has no default, and '%s' before it has one",
+                       list->p[i].name, list->p[i - 1].name);
+}
+
 Decl *decl_new(Parse *p, DeclKind kind, Name name, Loc name_loc, Loc span) {
     Decl *d = ARENA_NEW(p->arena, Decl);
     d->kind = kind;
@@ -156,6 +184,8 @@ Decl *decl_callable(Parse *p, DeclKind kind, Name name, Loc name_loc, Loc span, 
     Decl *d = decl_new(p, kind, name, name_loc, span);
     d->params = params;
     d->results = results;
+    defaults_check(p, &params);
+    no_defaults(p, &results);
     return d;
 }
 

@@ -91,6 +91,7 @@ typedef struct {
     bool is_unique; /* unique idx: i32[n] */
     TypeExpr type;
     Expr *lo, *hi;  /* ids: i32[n] in lo .. hi, or NULL */
+    Expr *otherwise; /* eps: f32 = 1e-5: the argument of a call that gives none; a number, or NULL */
 } ParamDecl;
 typedef VEC(ParamDecl) ParamDecls;
 
@@ -106,7 +107,7 @@ typedef VEC(RangeDecl) RangeDecls;
 
 typedef enum { ASSIGN_SET, ASSIGN_ADD, ASSIGN_SUB, ASSIGN_MUL, ASSIGN_DIV } AssignOp;
 
-typedef enum { STMT_ASSIGN, STMT_LET, STMT_EACH, STMT_FOR, STMT_IF, STMT_REPEAT, STMT_ERROR } StmtKind;
+typedef enum { STMT_ASSIGN, STMT_LET, STMT_ASSERT, STMT_EACH, STMT_FOR, STMT_IF, STMT_REPEAT, STMT_ERROR } StmtKind;
 
 struct Stmt {
     StmtKind kind;
@@ -115,7 +116,7 @@ struct Stmt {
     bool has_type;      /* ASSIGN, LET: x: f32[i] = .. ; the shape's extents are range names */
     TypeExpr type;
     AssignOp op;
-    Expr *value;        /* ASSIGN, LET; IF: the condition */
+    Expr *value;        /* ASSIGN, LET; ASSERT, IF: the condition */
     RangeDecls ranges;  /* EACH: one or more; FOR, REPEAT: one */
     Name level;         /* EACH: `on wave` or NULL */
     Stmts body;         /* EACH, FOR, IF, REPEAT */

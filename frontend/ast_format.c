@@ -94,9 +94,10 @@ static void simple_print(Writer w, const Stmt *s) {
     text_add(w.out, ";");
 }
 
-static bool is_simple(const Stmt *s) {
-    return (s->kind == STMT_ASSIGN || s->kind == STMT_LET) && s->value->kind != EXPR_CHOOSE;
-}
+/* Without a block. */
+static bool is_plain(const Stmt *s) { return s->kind == STMT_ASSIGN || s->kind == STMT_LET || s->kind == STMT_ASSERT; }
+
+static bool is_simple(const Stmt *s) { return is_plain(s) && s->value->kind != EXPR_CHOOSE; }
 
 static bool is_chain(const Stmt *s) {
     return s->other.n == 1 && s->other.p[0]->kind == STMT_IF && s->other_close + 1 == s->other.p[0]->span.end;
@@ -124,7 +125,7 @@ static bool block_line(Writer w, const Stmts *v) {
 
 static bool stmt_line(Writer w, const Stmt *s) {
     if (is_simple(s)) return simple_print(w, s), true;
-    if (s->has_merge || s->kind == STMT_ASSIGN || s->kind == STMT_LET) return false;
+    if (s->has_merge || is_plain(s)) return false;
     ast_print_head(w, s);
     if (!block_line(w, &s->body)) return false;
     if (!s->has_else) return true;
@@ -211,32 +212,36 @@ static void rest_format(Layout *l, const Stmt *s) {
 }
 
 static uint32_t shown_end(const Stmt *s) {
-    if (s->kind != STMT_ASSIGN && s->kind != STMT_LET) return s->loc.end;
+    if (!is_plain(s)) return s->loc.end;
     return is_simple(s) ? s->span.end : s->value->loc.begin;
 }
 
 static void stmt_format(Layout *l, const Stmt *s, uint32_t limit) {
     item_start(l, s->span.begin, shown_end(s));
     bool holds_comment = comment_before(l, s->span.end) != NULL;
-    if (s->kind == STMT_ASSIGN || s->kind == STMT_LET)
+    if (is_plain(s))
         assign_format(l, s);
     else if (holds_comment || !short_print(l, s))
         head_and_block(l, s);
     line_end(l, s->span.end, limit);
 }
 
+static uint32_t param_end(const ParamDecl *p) {
+    return p->otherwise ? p->otherwise->loc.end : p->hi ? p->hi->loc.end : p->type.loc.end;
+}
+
 /* Parameters or fields, one a line, each with the comments at its end. */
 static void params_format(Layout *l, const ParamDecls *v, uint32_t close, const char *end) {
     for (int i = 0; i < v->n; i++) {
-        item_start(l, v->p[i].loc.begin, v->p[i].type.loc.end);
+        item_start(l, v->p[i].loc.begin, param_end(&v->p[i]));
         ast_print_param(l->w, &v->p[i]);
         text_add(l->w.out, i + 1 < v->n ? "," : end);
-        if (i + 1 < v->n || *end == 0) line_end(l, v->p[i].type.loc.end, i + 1 < v->n ? v->p[i + 1].loc.begin : close);
+        if (i + 1 < v->n || *end == 0) line_end(l, param_end(&v->p[i]), i + 1 < v->n ? v->p[i + 1].loc.begin : close);
     }
 }
 
 static uint32_t params_end(const ParamDecls *v, uint32_t otherwise) {
-    return v->n ? vec_last(v).type.loc.end : otherwise;
+    return v->n ? param_end(&vec_last(v)) : otherwise;
 }
 
 static uint32_t head_end(const Decl *d) { return params_end(&d->results, params_end(&d->params, d->loc.end)); }

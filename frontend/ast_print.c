@@ -113,6 +113,10 @@ void ast_print_param(Writer w, const ParamDecl *d) {
     if (d->is_unique) text_add(w.out, "unique ");
     text_printf(w.out, "%s: ", d->name);
     ast_print_type(w, &d->type);
+    if (d->otherwise) {
+        text_add(w.out, " = ");
+        ast_print_expr(w, d->otherwise);
+    }
     if (!d->lo) return;
     text_add(w.out, " in ");
     print_interval(w, d->lo, d->hi);
@@ -136,6 +140,7 @@ void ast_print_range(Writer w, const RangeDecl *r) {
 }
 
 void ast_print_targets(Writer w, const Stmt *s) {
+    if (s->kind == STMT_ASSERT) return text_add(w.out, "assert ");
     print_exprs(w, s->kind == STMT_LET ? "let " : "", &s->targets, "");
     if (s->has_type) {
         text_add(w.out, ": ");

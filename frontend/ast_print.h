@@ -14,7 +14,7 @@ void ast_print_type(Writer, const TypeExpr *);
 void ast_print_param(Writer, const ParamDecl *);
 void ast_print_params(Writer, const ParamDecls *);
 void ast_print_range(Writer, const RangeDecl *);
-/* An assignment or a `let` up to the start of its value: "x: f32[i] = ". */
+/* A statement without a block up to the start of its value: "x: f32[i] = ", "assert ". */
 void ast_print_targets(Writer, const Stmt *);
 /* What stands before the block of a statement: "each i: 128 of m on wave". */
 void ast_print_head(Writer, const Stmt *);

@@ -58,6 +58,12 @@ Stmt *stmt_let(Parse *p, Loc loc, Expr *target, Expr *value) {
     return s;
 }
 
+Stmt *stmt_assert(Parse *p, Loc loc, Expr *condition) {
+    Stmt *s = stmt_new(p, STMT_ASSERT, loc);
+    s->value = condition;
+    return s;
+}
+
 Stmt *stmt_no_effect(Parse *p, Loc loc) {
     diag_error(p->diags, loc, "no-effect", "a statement must assign its value to something");
     diag_note(p->diags, (Loc){0}, "there are no expression statements; write: x = ..;");

@@ -16,7 +16,7 @@ typedef struct {
     Elem elem;
 } BoundElem;
 
-typedef enum { BOUND_NOTHING, BOUND_INT, BOUND_FLOAT, BOUND_BOOL } ConstKind;
+typedef enum { BOUND_NOTHING, BOUND_INT, BOUND_FLOAT, BOUND_BOOL, BOUND_SIZE } ConstKind;
 
 /* A parameter after binding: a tensor, a run-time scalar (ndim 0), or a constant. A result without extents is a tensor
    of one element. */
@@ -25,6 +25,7 @@ typedef struct {
     ConstKind constant;
     int64_t i;
     double f;
+    Size size; /* BOUND_SIZE: a run-time extent */
     Elem elem;
     int ndim;
     Size dim[MAX_DIMS];
@@ -33,6 +34,7 @@ typedef struct {
 
 typedef struct {
     const Decl *decl;
+    Loc call; /* the first that is bound so */
     VEC(BoundDim) dim;
     VEC(BoundElem) elem;
     VEC(BoundParam) param; /* parameters, then results */

@@ -59,7 +59,7 @@ static void syntax_error(const Loc *loc, Parse *p, const char *message);
 
 %token YYEOF 0 "end of file"
 %token DIM "'dim'" MESH "'mesh'" KERNEL "'kernel'" PROGRAM "'program'" RECORD "'record'" FORMAT "'format'"
-%token IMPORT "'import'" EACH "'each'" FOR "'for'" IN "'in'" LET "'let'" IF "'if'" ELSE "'else'" MERGE "'merge'"
+%token IMPORT "'import'" EACH "'each'" FOR "'for'" IN "'in'" LET "'let'" ASSERT "'assert'" IF "'if'" ELSE "'else'" MERGE "'merge'"
 %token REPEAT "'repeat'" CHOOSE "'choose'" AUTO "'auto'" INF "'inf'" TRUE "'true'" FALSE "'false'"
 %token OF "'of'" ON "'on'" BY "'by'" AS "'as'" CONST "'const'" STATE "'state'" INOUT "'inout'" UNIQUE "'unique'"
 %token DOTS "'..'" ARROW "'->'" LE "'<='" GE "'>='" EQ "'=='" NE "'!='" AND "'&&'" OR "'||'" SHL "'<<'" SHR "'>>'"
@@ -116,10 +116,12 @@ declaration:
 decl:
     IMPORT STRING ';'           { $$ = decl_new(p, DECL_IMPORT, $2, @2, @$); }
   | RECORD name '{' fields '}'  { $$ = decl_new(p, DECL_RECORD, $name, @name, @$); $$->params = $fields;
+                                  no_defaults(p, &$fields);
                                   $$->close = @5.begin; }
   | head block                  { $$ = $head; decl_body($$, $block, @$); }
   | FORMAT name '(' params ')' FOR type '{' applies '}'
                                 { $$ = decl_new(p, DECL_FORMAT, $name, @name, @$); $$->params = $params;
+                                  no_defaults(p, &$params);
                                   $$->stands_for = $type; $$->close = @10.begin;
                                   $$->inner.p = $applies.p; $$->inner.n = $applies.n; $$->inner.cap = $applies.cap; };
 
@@ -158,6 +160,7 @@ param:
     name ':' type               { $$ = (ParamDecl){.name = $name, .loc = @name, .type = $type}; }
   | name ':' type IN expr[lo] DOTS expr[hi]
                                 { $$ = (ParamDecl){.name = $name, .loc = @name, .type = $type, .lo = $lo, .hi = $hi}; }
+  | name ':' type '=' expr      { $$ = param_default(p, $name, @name, $type, $expr); }
   | CONST param[rest]           { $$ = param_mode(p, $rest, PARAM_IN, true, false, @1); }
   | UNIQUE param[rest]          { $$ = param_mode(p, $rest, PARAM_IN, false, true, @1); }
   | STATE param[rest]           { $$ = param_mode(p, $rest, PARAM_STATE, false, false, @1); }
@@ -181,6 +184,7 @@ stmt:
   | LET target '=' value ';'    { $$ = stmt_let(p, @$, $target, $value); }
   | LET target ':' type '=' value ';'
                                 { $$ = stmt_let(p, @$, $target, $value); $$->has_type = true; $$->type = $type; }
+  | ASSERT expr ';'             { $$ = stmt_assert(p, @$, $expr); }
   | targets ';'                 { $$ = stmt_no_effect(p, @targets); }
   | EACH ranges level block     { $$ = stmt_ranges(p, STMT_EACH, loc_join(@1, @level), $ranges, $block);
                                   $$->level = $level; }

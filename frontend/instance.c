@@ -28,13 +28,16 @@ static DeclState *state_of(Lower *lw, const Decl *d) {
 
 static uint64_t mix(uint64_t h, uint64_t x) { return (h ^ x) * 0x9e3779b97f4a7c15u ^ (h >> 29); }
 
+static uint64_t size_hash(uint64_t h, Size s) {
+    return mix(h, (uint64_t)s.c ^ (uint64_t)(uint16_t)s.sym << 32 ^ (uint64_t)(uint16_t)s.axis << 48);
+}
+
 static uint64_t param_hash(uint64_t h, const BoundParam *p) {
     uint64_t number = 0;
     memcpy(&number, &p->f, sizeof number);
     h = mix(mix(mix(h, p->constant), (uint64_t)p->elem), (uint64_t)p->i ^ number ^ p->global);
-    for (int d = 0; d < p->ndim; d++)
-        h = mix(h, (uint64_t)p->dim[d].c ^ (uint64_t)(uint16_t)p->dim[d].sym << 32 ^
-                       (uint64_t)(uint16_t)p->dim[d].axis << 48);
+    if (p->constant == BOUND_SIZE) h = size_hash(h, p->size);
+    for (int d = 0; d < p->ndim; d++) h = size_hash(h, p->dim[d]);
     return h;
 }
 
@@ -46,6 +49,7 @@ static uint64_t binding_hash(const Binding *b) {
 
 static bool param_equal(const BoundParam *a, const BoundParam *b) {
     if (a->constant != b->constant || a->elem != b->elem || a->ndim != b->ndim || a->i != b->i || a->global != b->global) return false;
+    if (a->constant == BOUND_SIZE && !size_equal(a->size, b->size)) return false;
     if (memcmp(&a->f, &b->f, sizeof a->f) != 0) return false;
     for (int d = 0; d < a->ndim; d++)
         if (!size_equal(a->dim[d], b->dim[d])) return false;

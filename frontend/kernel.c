@@ -1,7 +1,9 @@
 /* kernel.c: one kernel instance from its declaration and binding.
    Takes a parsed kernel, its extents, types and constants; gives a kernel in value form, or errors. */
+#include "frontend/assertion.h"
 #include "frontend/kernel.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 /* ---- parameters ---- */
@@ -18,6 +20,10 @@ static NameKind param_kind(const BoundParam *p, bool out) {
 
 static void param_declare(Kern *c, const BoundParam *p, bool out) {
     NameKind kind = param_kind(p, out);
+    if (p->constant == BOUND_SIZE) {
+        scope_declare(c, p->decl->name, NAME_DIM, p->decl->loc)->size = p->size;
+        return;
+    }
     Entry *e = scope_declare(c, p->decl->name, kind, p->decl->loc);
     if (e->kind == NAME_BROKEN) return;
     if (kind == NAME_CONST) {
@@ -75,10 +81,29 @@ static void each_lower(Kern *c, const Stmt *s) {
     scope_close(c, mark);
 }
 
+static const char *value_text(void *ctx, const Expr *name) {
+    Kern *c = ctx;
+    Val v = expr_lower(c, name);
+    if (v.kind == VAL_INT) return arena_format(c->arena, "%" PRId64, v.i);
+    if (v.kind == VAL_FLOAT) return arena_format(c->arena, "%g", v.f);
+    return v.kind == VAL_BOOL ? v.i ? "true" : "false" : NULL;
+}
+
+/* Sizes and constants of a kernel that nothing calls are guesses: they are not judged. */
+static void assert_lower(Kern *c, const Stmt *s) {
+    Val v = condition_lower(c, s->value);
+    if (c->checking || v.kind == VAL_ERROR) return;
+    if (v.kind != VAL_BOOL)
+        assertion_unknown(c->diags, s, c->bound->decl, c->bound->call);
+    else if (!v.i)
+        assertion_failed(c->diags, s, c->bound->decl, c->bound->call, value_text, c);
+}
+
 static void stmt_lower(Kern *c, const Stmt *s) {
     switch (s->kind) {
     case STMT_ASSIGN: assign_lower(c, s); return;
     case STMT_LET: let_lower(c, s); return;
+    case STMT_ASSERT: assert_lower(c, s); return;
     case STMT_FOR: for_lower(c, s); return;
     case STMT_IF: if_lower(c, s); return;
     case STMT_EACH:

@@ -47,8 +47,8 @@ static Found extent_find(const Resolver *r, Name name, Loc loc, Size *s) {
     const BoundDim *d = dim_find(c, name);
     const BoundParam *p = d ? NULL : const_find(c, name);
     if (!d && !p) return global_find(r->lw, name, loc, s);
-    *s = d ? d->size : size_number(p->i);
-    return d || p->constant == BOUND_INT ? FOUND : FOUND_NOT;
+    *s = d ? d->size : p->constant == BOUND_SIZE ? p->size : size_number(p->i);
+    return d || p->constant == BOUND_INT || p->constant == BOUND_SIZE ? FOUND : FOUND_NOT;
 }
 
 static void extent_unknown(const Resolver *r, const Expr *e) {
@@ -208,7 +208,8 @@ static bool rank_match(Bind *c, const ParamDecl *p, const ActualArg *a) {
 }
 
 static void const_type_report(Bind *c, const ParamDecl *p, const ActualArg *a) {
-    diag_error(diags_of(c), a->loc, "type-mismatch", "'%s' takes %s, and %g is none", p->name, p->type.elem, a->number);
+    const char *is = a->is_size ? size_text(c, a->size) : arena_format(c->lw->m->arena, "%g", a->number);
+    diag_error(diags_of(c), a->loc, "type-mismatch", "'%s' takes %s, and %s is none", p->name, p->type.elem, is);
     diag_note(diags_of(c), p->loc, "declared here");
     c->good = false;
 }
@@ -223,8 +224,9 @@ static void const_set(Bind *c, BoundParam *p, const ActualArg *a) {
     p->elem = e;
     p->f = a->number;
     p->i = a->is_integer ? (int64_t)a->number : 0;
-    p->constant = elem_is_float(e) ? BOUND_FLOAT : e == ELEM_BOOL ? BOUND_BOOL : BOUND_INT;
-    bool fits = elem_is_float(e) || (a->is_integer && (e != ELEM_BOOL || p->i == 0 || p->i == 1));
+    p->size = a->size;
+    p->constant = a->is_size ? BOUND_SIZE : elem_is_float(e) ? BOUND_FLOAT : e == ELEM_BOOL ? BOUND_BOOL : BOUND_INT;
+    bool fits = a->is_size ? elem_is_int(e) : elem_is_float(e) || (a->is_integer && (e != ELEM_BOOL || p->i == 0 || p->i == 1));
     if (!fits) const_type_report(c, p->decl, a);
 }
 
@@ -277,7 +279,7 @@ static bool counts_match(Bind *c) {
 bool binding_of_call(Lower *lw, const Decl *d, const ActualArg *arg, int narg, const ExpectedResult *expected,
                      int nresult, Loc call, Binding *b) {
     Bind c = {lw, d, arg, narg, expected, nresult, call, b, true};
-    *b = (Binding){.decl = d};
+    *b = (Binding){.decl = d, .call = call};
     if (!counts_match(&c)) return false;
     for (int i = 0; i < narg; i++) {
         BoundParam p = param_bind(&c, &d->params.p[i], &arg[i]);

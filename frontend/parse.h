@@ -66,6 +66,7 @@ Stmt *stmt_error(Parse *, Loc);
 Stmt *stmt_assign(Parse *, Loc, Exprs targets, AssignOp, Expr *value);
 Stmt *stmt_typed(Parse *, Loc, Expr *target, TypeExpr, Expr *value);
 Stmt *stmt_let(Parse *, Loc, Expr *target, Expr *value);
+Stmt *stmt_assert(Parse *, Loc, Expr *condition);
 Stmt *stmt_no_effect(Parse *, Loc);
 
 /* A block with its braces. */
@@ -92,6 +93,8 @@ ParamDecl param_mode(Parse *, ParamDecl, ParamMode, bool is_const, bool is_uniqu
 
 Decl *decl_new(Parse *, DeclKind, Name, Loc name, Loc span);
 Decl *decl_value(Parse *, DeclKind, Name, Loc name, Loc span, Expr *value);
+ParamDecl param_default(Parse *, Name, Loc, TypeExpr, Expr *value);
+void no_defaults(Parse *, const ParamDecls *); /* reports each */
 Decl *decl_callable(Parse *, DeclKind, Name, Loc name, Loc span, ParamDecls params, ParamDecls results);
 void decl_body(Decl *, Block, Loc span);
 

@@ -20,9 +20,9 @@ typedef struct {
     const char *why; /* .. and a sentence about it; NULL: none */
 } TensorInfo;
 
-typedef enum { PROG_ERROR, PROG_NUMBER, PROG_TENSOR } ProgKind;
+typedef enum { PROG_ERROR, PROG_NUMBER, PROG_SIZE, PROG_TENSOR } ProgKind;
 
-/* What an expression gives: a number, or a tensor, of which the first .lead dimensions are fixed at .at; of what is
+/* What an expression gives: a number, a run-time extent that a constant stands for, or a tensor, of which the first .lead dimensions are fixed at .at; of what is
    left, or of the view of that, the first .nspot dimensions are fixed at places known at run time, sums over
    Prog.source. .place is the tensor's, or V of local(x). */
 typedef struct {
@@ -30,6 +30,7 @@ typedef struct {
     Loc loc;
     double number;
     bool is_integer;
+    Size size;
     int tensor, lead, nspot;
     const Tensor *view; /* a TENSOR that is reshaped: its extents, or NULL */
     int64_t at[MAX_DIMS];
@@ -211,6 +212,7 @@ bool values_lower(Prog *, const Expr *, const Expected *, int n, ProgValue *out)
 
 /* program_call.c */
 ProgValue argument_lower(Prog *, const Expr *, const ParamDecl *);
+ActualArg actual_constant(const ProgValue *); /* of a NUMBER or SIZE */
 bool arguments_count(Prog *, const Expr *, const Decl *, int n); /* as many as the head has, and n results */
 bool call_values(Prog *, const Expr *, const Decl *, const Expected *, int n, ProgValue *out);
 /* The same for a call whose tensor arguments are there already. */

@@ -1,5 +1,6 @@
 /* program_call.c: calls of kernels: arguments, the instance for them, placements, the node.
    Takes a call and what is expected of its results; gives one tensor for each. */
+#include "frontend/const.h"
 #include "frontend/program.h"
 
 #include <string.h>
@@ -20,11 +21,24 @@ typedef struct {
 
 /* ---- arguments ---- */
 
+static bool is_extent(Prog *c, const Expr *e) {
+    Size s;
+    if (e->kind == EXPR_BINARY) return is_extent(c, e->lhs) && e->rhs->kind == EXPR_INT;
+    if (e->kind != EXPR_NAME) return false;
+    const Variable *v = variable_find(c, e->name);
+    if (v) return v->value.kind == PROG_SIZE;
+    return frame_dim(c, e->name, &s) || global_find(&c->f->lower, e->name, e->loc, &s) == FOUND;
+}
+
 ProgValue argument_lower(Prog *c, const Expr *e, const ParamDecl *p) {
     ProgValue v;
     Expected want = expected_nothing;
     want.has_elem = elem_parse(p->type.elem, &want.elem);
     if (!p->type.has_shape && number_of_expr(c, e, &v)) return v;
+    if (p->is_const && is_extent(c, e)) {
+        v = (ProgValue){.kind = PROG_SIZE, .loc = e->loc, .is_integer = true};
+        return extent_of(c, e, &v.size) ? v : prog_error(e->loc);
+    }
     return tensor_lower(c, e, &want);
 }
 
@@ -36,10 +50,19 @@ static bool count_fits(Prog *c, const Expr *e, const Decl *d) {
     return false;
 }
 
+ActualArg actual_constant(const ProgValue *v) {
+    return (ActualArg){.is_const = true,
+                       .is_size = v->kind == PROG_SIZE,
+                       .size = v->size,
+                       .number = v->number,
+                       .is_integer = v->is_integer,
+                       .loc = v->loc};
+}
+
 static ActualArg actual_of(const Call *k, int i) {
     const ProgValue *v = &k->arg[i];
-    ActualArg a = {.is_const = v->kind == PROG_NUMBER, .number = v->number, .is_integer = v->is_integer, .loc = v->loc};
-    if (a.is_const) return a;
+    if (v->kind != PROG_TENSOR) return actual_constant(v);
+    ActualArg a = {.loc = v->loc};
     Tensor t = value_tensor(k->c, v);
     a.elem = t.elem;
     a.ndim = t.ndim;

@@ -122,7 +122,18 @@ const Decl *callee_of(Prog *c, const Expr *e) {
     return d && (d->kind == DECL_KERNEL || d->kind == DECL_PROGRAM) ? d : NULL;
 }
 
-static bool callee_values(Prog *c, const Expr *e, const Decl *d, const Expected *want, int n, ProgValue *out) {
+/* The call with the defaults of the arguments that it leaves out. */
+static const Expr *call_complete(Prog *c, const Expr *e, const Decl *d) {
+    if (e->args.n >= d->params.n || !d->params.p[e->args.n].otherwise) return e;
+    Expr *whole = arena_copy(c->arena, e, sizeof *e);
+    whole->args = (Exprs){0};
+    for (int i = 0; i < d->params.n; i++)
+        vec_push(c->arena, &whole->args, i < e->args.n ? e->args.p[i] : d->params.p[i].otherwise);
+    return whole;
+}
+
+static bool callee_values(Prog *c, const Expr *call, const Decl *d, const Expected *want, int n, ProgValue *out) {
+    const Expr *e = call_complete(c, call, d);
     return d->kind == DECL_PROGRAM ? program_call(c, e, d, want, n, out) : call_values(c, e, d, want, n, out);
 }
 

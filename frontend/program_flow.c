@@ -1,6 +1,7 @@
 /* program_flow.c: the statements of a body in order; repeat is unrolled: what an iteration declares ends with it, names
    from outside go on into the next.
    Takes statements; gives nodes, and names checked at the end of each body. */
+#include "frontend/assertion.h"
 #include "frontend/program.h"
 
 enum { NODES_UNROLLED = 4096 };
@@ -60,6 +61,22 @@ void touch(Prog *c, const Expr *e) { expr_each(e, touch_name, c); }
 
 void touch_all(Prog *c, const Stmts *list) { stmts_each_value(list, touch_name, c); }
 
+static const char *value_text(void *ctx, const Expr *name) {
+    Prog *c = ctx;
+    ProgValue v;
+    return number_of_expr(c, name, &v) ? arena_format(c->arena, "%g", v.number) : NULL;
+}
+
+static void assert_lower(Prog *c, const Stmt *s) {
+    ProgValue v;
+    touch(c, s->value);
+    const Decl *of = c->frame ? c->frame->decl : c->head;
+    if (!number_of_expr(c, s->value, &v))
+        assertion_unknown(c->diags, s, of, c->frame ? c->frame->bound.call : s->loc);
+    else if (v.number == 0)
+        assertion_failed(c->diags, s, of, s->loc, value_text, c);
+}
+
 static void stmt_refuse(Prog *c, const Stmt *s) {
     diag_error(c->diags, s->loc, "tasks-in-program", "%s belongs to kernels", s->kind == STMT_EACH ? "each" : "for");
     diag_note(c->diags, s->loc, "a program is a dataflow of kernel calls; write a kernel and call it%s",
@@ -71,6 +88,8 @@ static void stmt_refuse(Prog *c, const Stmt *s) {
 static void stmt_lower(Prog *c, const Stmt *s) {
     if (s->kind == STMT_ASSIGN || s->kind == STMT_LET)
         assignment_lower(c, s);
+    else if (s->kind == STMT_ASSERT)
+        assert_lower(c, s);
     else if (s->kind == STMT_REPEAT)
         repeat_lower(c, s);
     else if (s->kind == STMT_IF)
@@ -79,8 +98,13 @@ static void stmt_lower(Prog *c, const Stmt *s) {
         stmt_refuse(c, s);
 }
 
+/* Nothing behind an assertion that does not hold is judged: what it makes would be errors of the same cause. */
 void flow_lower(Prog *c, const Stmts *list) {
-    for (int i = 0; i < list->n; i++) stmt_lower(c, list->p[i]);
+    for (int i = 0; i < list->n; i++) {
+        int errors = c->diags->errors;
+        stmt_lower(c, list->p[i]);
+        if (list->p[i]->kind == STMT_ASSERT && c->diags->errors > errors) return;
+    }
 }
 
 static void variables_check(Prog *c) {

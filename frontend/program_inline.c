@@ -52,8 +52,8 @@ static bool is_partial(const Prog *c, const ProgValue *v) {
 }
 
 static ActualArg actual_of(const Prog *c, const ProgValue *v) {
-    ActualArg a = {.is_const = v->kind == PROG_NUMBER, .number = v->number, .is_integer = v->is_integer, .loc = v->loc};
-    if (a.is_const) return a;
+    if (v->kind != PROG_TENSOR) return actual_constant(v);
+    ActualArg a = {.loc = v->loc};
     Tensor t = value_tensor(c, v);
     a.elem = is_partial(c, v) ? c->info.p[v->tensor].whole_elem : t.elem;
     a.ndim = t.ndim;

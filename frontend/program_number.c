@@ -28,6 +28,8 @@ static bool number_binary(AstOp op, double a, double b, bool whole, double *r) {
     case AST_MUL: *r = a * b; return true;
     case AST_DIV: *r = whole ? floor(a / b) : a / b; return !whole || b != 0;
     case AST_MOD: *r = a - floor(a / b) * b; return !whole || b != 0;
+    case AST_AND: *r = a != 0 && b != 0; return true;
+    case AST_OR: *r = a != 0 || b != 0; return true;
     case AST_EQ: *r = a == b; return true;
     case AST_NE: *r = a != b; return true;
     case AST_LT: *r = a < b; return true;

@@ -17,8 +17,10 @@ static Found extent_find(const Resolver *r, Name name, Loc loc, Size *s) {
     Prog *c = r->context;
     const Variable *v = variable_find(c, name);
     bool number = v && v->value.kind == PROG_NUMBER && v->value.is_integer;
+    bool runtime = v && v->value.kind == PROG_SIZE;
     if (number) *s = size_number((int64_t)v->value.number);
-    if (number || frame_dim(c, name, s)) return FOUND;
+    if (runtime) *s = v->value.size;
+    if (number || runtime || frame_dim(c, name, s)) return FOUND;
     Found found = global_find(r->lw, name, loc, s);
     return v && found == FOUND ? hidden_report(c, v, loc) : found;
 }

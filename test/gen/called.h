@@ -32,12 +32,12 @@ static void program_call(Src *g) {
     int other = operand_find(g, base, &r);
     const char *name = SAY(g, "sub%d", g->nname++), *type = head_type(g, r.ndim),
                *z = other >= 0 ? SAY(g, ", z: %s", type) : "";
-    text_printf(&g->kernels, "program %s(x: %s%s, const c: i64) -> (y: %s) {\n  t = %s;\n", name, type, z, type,
+    text_printf(&g->kernels, "program %s(x: %s%s, const c: i64 = 2) -> (y: %s) {\n  assert c == 1 || c == 2;\n  t = %s;\n", name, type, z, type,
                 linear ? "2 * x" : "tanh(x)");
     text_printf(&g->kernels, "  if c > 1 { y = t%s; } else { y = 0.5 * t%s; }\n}\n", *z ? " + z" : "",
                 *z ? " - z" : "");
     const char *args =
-        SAY(g, "%s%s%s, %d", read_tensor(g, base), *z ? ", " : "", *z ? read_tensor(g, other) : "", 1 + DRAW(g, 2));
+        SAY(g, "%s%s%s%s", read_tensor(g, base), *z ? ", " : "", *z ? read_tensor(g, other) : "", DRAW(g, 2) ? "" : ", 1");
     r.view = r.exact = false;
     statement_print(g, target_name(g, &r), SAY(g, "%s(%s)", name, args));
 }

@@ -20,6 +20,7 @@ static const char *const kind_name[] = {
     ".record",
     ".format",
     ".const",
+    ".default",
     ".unique",
     ".state",
     ".inout",
@@ -59,6 +60,7 @@ static const char *const kind_name[] = {
     ".part as target",
     ".declared type",
     ".let",
+    ".assert",
     ".each",
     ".for",
     ".if",
@@ -209,6 +211,7 @@ static void kinds_params(Kinds *k, const ParamDecls *list) {
         const ParamDecl *p = &list->p[i];
         kinds_type(k, &p->type);
         kind_if(k, p->is_const, ".const");
+        kind_if(k, p->otherwise != NULL, ".default");
         kind_if(k, p->is_unique, ".unique");
         kind_if(k, p->mode == PARAM_STATE, ".state");
         kind_if(k, p->mode == PARAM_INOUT, ".inout");
@@ -242,7 +245,7 @@ static void kinds_assign(Kinds *k, const Stmt *s, bool program) {
 
 static void kinds_stmts(Kinds *k, const Stmts *list, bool program) {
     static const char *const kind[] = {
-        [STMT_LET] = ".let", [STMT_EACH] = ".each", [STMT_FOR] = ".for", [STMT_IF] = ".if", [STMT_REPEAT] = ".repeat"};
+        [STMT_LET] = ".let", [STMT_ASSERT] = ".assert", [STMT_EACH] = ".each", [STMT_FOR] = ".for", [STMT_IF] = ".if", [STMT_REPEAT] = ".repeat"};
     for (int i = 0; i < list->n; i++) {
         const Stmt *s = list->p[i];
         if (s->kind == STMT_ASSIGN)
