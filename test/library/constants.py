@@ -1,0 +1,310 @@
+"""Every constant that a kernel of the library takes, over the values that it accepts, against numpy; values beyond them are errors.
+
+usage: constants.py TILEC LIBRARY WORK. A group is one program with a result for each choice of constants. The script fails
+where a kernel of the folder LIBRARY has a constant, or a default, that no group names.
+"""
+import glob
+import itertools
+import os
+import re
+import subprocess
+import sys
+
+import numpy as np
+
+TILEC, LIBRARY, FOLDER = sys.argv[1:4]
+random = np.random.default_rng(7)
+covered = set()
+
+
+def normal(*shape):
+    return random.standard_normal(shape).astype(np.float32)
+
+
+def integers(low, high, *shape, dtype=np.int32):
+    return random.integers(low, high, shape).astype(dtype)
+
+
+NAMES = {np.dtype(np.float32): "f32", np.dtype(np.int32): "i32", np.dtype(np.int8): "i8"}
+
+
+def type_of(value):
+    return f"{NAMES[value.dtype]}[{', '.join(map(str, value.shape))}]"
+
+
+def source_of(name, inputs, calls):
+    """The text of a program `name` with a result r<i> for each call."""
+    head = ", ".join(f"{key}: {type_of(value)}" for key, value in inputs.items())
+    results = ", ".join(f"r{i}: {type_of(want)}" for i, (_, want) in enumerate(calls))
+    body = "".join(f"  r{i} = {call};\n" for i, (call, _) in enumerate(calls))
+    return f"program {name}({head}) -> ({results}) {{\n{body}}}\n"
+
+
+def compare(what, got, want, tolerance):
+    if want.dtype.kind in "iu":
+        assert np.array_equal(got, want), f"{what}: {np.count_nonzero(got != want)} of {want.size} differ"
+    elif want.size:
+        finite = np.isfinite(want)
+        assert np.array_equal(got[~finite], want[~finite]), f"{what}: infinite elements differ"
+        error, bound = np.abs(got[finite] - want[finite]).max(initial=0), tolerance * np.abs(want[finite]).max(initial=1e-30)
+        assert error <= bound, f"{what}: largest error {error:.3g}, bound {bound:.3g}"
+
+
+def path_of(name):
+    return os.path.join(FOLDER, name)
+
+
+def group(name, inputs, calls, tolerance=1e-5, results=None):
+    """Runs all calls; calls: [(text, expected)]. `results` selects one result of calls that give several."""
+    with open(path_of(f"{name}.tile"), "w") as f:
+        f.write(source_of(name, inputs, calls) if results is None else results)
+    words = []
+    for key, value in inputs.items():
+        np.save(path_of(f"{name}.{key}.npy"), value)
+        words += ["--in", f"{key}={path_of(f'{name}.{key}.npy')}"]
+    for i in range(len(calls)):
+        words += ["--out", f"r{i}={path_of(f'{name}.r{i}.npy')}"]
+    for target in "host", "interp":
+        done = subprocess.run([TILEC, "run", path_of(f"{name}.tile"), f"--target={target}", *words], capture_output=True, text=True)
+        assert done.returncode == 0, f"{name} on {target}: {done.stdout}{done.stderr}"
+        for i, (call, want) in enumerate(calls):
+            compare(f"{target}: {call}", np.load(path_of(f"{name}.r{i}.npy")), want, tolerance)
+    covered.update(re.findall(r"\w+(?=\()", " ".join(call for call, _ in calls)))
+
+
+def refused(call, result, inputs=""):
+    """The call is a compile error of its assertion."""
+    with open(path_of("refused.tile"), "w") as f:
+        f.write(f"program p({inputs}) -> (r: {result}) {{ r = {call}; }}\n")
+    done = subprocess.run([TILEC, "compile", path_of("refused.tile"), "--emit=ir"], capture_output=True, text=True)
+    assert done.returncode == 1 and "[assertion]" in done.stderr, f"{call}: not refused by its assertion\n{done.stderr}"
+
+
+# ---- convolutions ----
+
+def convolution(x, k, stride=1, pad=0, dilation=1, groups=1):
+    x, k = (t.astype(np.float64) for t in (x, k))
+    x = np.pad(x, ((0, 0), (0, 0), (pad, pad), (pad, pad)))
+    rows, columns = (dilation * (n - 1) + 1 for n in k.shape[2:])
+    seen = np.lib.stride_tricks.sliding_window_view(x, (rows, columns), axis=(2, 3))
+    seen = seen[:, :, ::stride, ::stride, ::dilation, ::dilation]
+    each, per = k.shape[1], k.shape[0] // groups
+    parts = [np.einsum("bcijrs,ocrs->boij", seen[:, g * each:(g + 1) * each], k[g * per:(g + 1) * per]) for g in range(groups)]
+    return np.concatenate(parts, axis=1)
+
+
+def patches(x, kh, kw, stride, pad):
+    x = np.pad(x, ((0, 0), (0, 0), (pad, pad), (pad, pad)))
+    seen = np.lib.stride_tricks.sliding_window_view(x, (kh, kw), axis=(2, 3))[:, :, ::stride, ::stride]
+    return seen.transpose(0, 2, 3, 1, 4, 5).reshape(-1, x.shape[1] * kh * kw)
+
+
+def single(x):
+    return np.asarray(x).astype(np.float32)
+
+
+def convolutions():
+    x, k, w = normal(2, 6, 9, 7), normal(4, 6, 3, 2), normal(4, 6, 3, 3)
+    steps = [(1, 0), (1, 1), (2, 0), (2, 1), (3, 2), (5, 4)]
+    group("direct", {"x": x, "k": k}, [(f"conv2d(x, k, {s}, {p})", single(convolution(x, k, s, p))) for s, p in steps])
+    group("rows", {"x": x}, [(f"im2row(x, {a}, {b}, {s}, {p})", patches(x, a, b, s, p))
+                             for (a, b), (s, p) in itertools.product(((1, 1), (3, 2), (2, 7)), steps[1::2])])
+    for cg, o in (6, 4), (3, 4), (2, 3), (1, 6), (1, 12):
+        g = normal(o, cg, 3, 2)
+        group(f"grouped{cg}_{o}", {"x": x, "g": g},
+              [(f"conv2d_grouped(x, g, {s}, {p}, {d})", single(convolution(x, g, s, p, d, 6 // cg)))
+               for s, p, d in ((1, 0, 1), (1, 3, 2), (2, 0, 3), (3, 3, 1), (2, 1, 2))])
+    z = normal(2 * 5 * 3, 4)
+    group("images", {"z": z}, [(f"rows_to_images(z, {b}, {h}, {v})", z.reshape(b, h, v, 4).transpose(0, 3, 1, 2))
+                               for b, h, v in ((2, 5, 3), (1, 1, 30), (30, 1, 1), (3, 2, 5))])
+    group("winograd", {"x": x, "w": w}, [(f"conv2d_winograd(x, w, {m}, {p})", single(convolution(x, w, 1, p)))
+                                         for m, p in ((1, 0), (2, 1), (3, 0), (3, 3), (4, 1), (5, 0), (5, 1), (6, 3))], 1e-4)
+    for m in 3, 6:
+        winograd_parts(m, x, w)
+    args = "x: f32[2, 6, 9, 7], k: f32[4, 6, 3, 3]"
+    for m, pad in (0, 0), (7, 0), (-1, 0), (2, -1):
+        refused(f"conv2d_winograd(x, k, {m}, {pad})", f"f32[2, 4, {9 + 2 * pad - 2}, {7 + 2 * pad - 2}]", args)
+    refused("winograd_a(7)", "f32[7, 9]")
+    refused("conv2d(x, k, 1, -1)", "f32[2, 4, 5, 3]", args)
+    refused("conv2d_grouped(x, g, 1, 0, 0)", "f32[2, 4, 9, 7]", "x: f32[2, 6, 9, 7], g: f32[4, 3, 3, 3]")
+    refused("conv2d_grouped(x, g, 1, 0, 1)", "f32[2, 4, 7, 5]", "x: f32[2, 6, 9, 7], g: f32[4, 4, 3, 3]")
+    refused("conv2d_grouped(x, g, 1, 0, 1)", "f32[2, 5, 7, 5]", "x: f32[2, 6, 9, 7], g: f32[5, 3, 3, 3]")
+    refused("rows_to_images(z, 2, 5, 4)", "f32[2, 4, 5, 4]", "z: f32[30, 4]")
+
+
+def winograd_parts(m, x, w):
+    calls = [(f"winograd_output(winograd_products(winograd_weights(w, winograd_g({m})), winograd_tiles(x, winograd_b({m}), {m}, 1)), "
+              f"winograd_a({m}), 2, 9, 7)", single(convolution(x, w, 1, 1)))]
+    group(f"parts{m}", {"x": x, "w": w}, calls, 1e-4)
+
+
+# ---- attention, rows, reductions ----
+
+def attention(q, k, v, scale, window=None):
+    q, k, v = (t.astype(np.float64) for t in (q, k, v))
+    k, v = (np.repeat(t, q.shape[1] // k.shape[1], axis=1) for t in (k, v))
+    scores = q @ k.swapaxes(2, 3) * scale
+    if window:
+        distance = np.arange(q.shape[2])[:, None] - np.arange(k.shape[2])
+        scores[..., (distance < 0) | (distance >= window)] = -np.inf
+    e = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    return single(e / e.sum(axis=-1, keepdims=True) @ v)
+
+
+def attentions():
+    q, k, v = normal(1, 6, 37, 12), normal(1, 2, 37, 12), normal(1, 2, 37, 12)
+    calls = [(f"attention(q, k, v, 0.3, {'true' if w else 'false'})", attention(q, k, v, 0.3, w)) for w in (None, 37)]
+    calls += [(f"attention_window(q, k, v, 0.3, {w})", attention(q, k, v, 0.3, w)) for w in (1, 2, 16, 36, 37, 38, 1000)]
+    group("attentions", {"q": q, "k": k, "v": v}, calls)
+    args = "q: f32[1, 6, 37, 12], k: f32[1, 4, 37, 12]"
+    refused("attention(q, k, k, 0.3, true)", "f32[1, 6, 37, 12]", args)
+    refused("attention_window(q, k, k, 0.3, 4)", "f32[1, 6, 37, 12]", args)
+    refused("attention_window(q, q, q, 0.3, 0)", "f32[1, 6, 37, 12]", args)
+
+
+def rows():
+    x, w, b = normal(5, 13) * 0.01, normal(13), normal(13)
+    z = x.astype(np.float64)
+    centred = z - z.mean(axis=1, keepdims=True)
+
+    def rms(eps):
+        return single(z / np.sqrt((z * z).mean(axis=1, keepdims=True) + eps) * w)
+
+    def norm(eps):
+        return single(centred / np.sqrt((centred * centred).mean(axis=1, keepdims=True) + eps) * w + b)
+
+    calls = [("rmsnorm(x, w)", rms(1e-5)), ("layernorm(x, w, b)", norm(1e-5))]
+    calls += [(f"rmsnorm(x, w, {eps})", rms(eps)) for eps in (0.0, 1e-6, 0.5)]
+    calls += [(f"layernorm(x, w, b, {eps})", norm(eps)) for eps in (0.0, 1e-6, 0.5)]
+    group("norms", {"x": x, "w": w, "b": b}, calls)
+
+
+def turned(x, at, base, halves):
+    d = x.shape[2]
+    angle = at[:, None] * float(base) ** (-2.0 * np.arange(d // 2) / d)
+    one, two = (x[..., :d // 2], x[..., d // 2:]) if halves else (x[..., ::2], x[..., 1::2])
+    along, across = np.cos(angle)[:, None], np.sin(angle)[:, None]
+    first, second = one * along - two * across, one * across + two * along
+    y = np.empty(x.shape)
+    if halves:
+        y[..., :d // 2], y[..., d // 2:] = first, second
+    else:
+        y[..., ::2], y[..., 1::2] = first, second
+    return single(y)
+
+
+def positions():
+    x, at = normal(5, 3, 10), integers(0, 50, 5)
+    calls = []
+    for kernel, halves in ("rope", False), ("rotary", False), ("rotary_halves", True):
+        calls += [(f"{kernel}(x, at)", turned(x, at, 10000, halves))]
+        calls += [(f"{kernel}(x, at, {base})", turned(x, at, base, halves)) for base in (1.0, 100.0, 500000.0)]
+    group("positions", {"x": x, "at": at}, calls, 1e-4)
+    for kernel in "rope", "rotary", "rotary_halves":
+        refused(f"{kernel}(x, at)", "f32[5, 3, 9]", "x: f32[5, 3, 9], at: i32[5]")
+
+
+def topk(x, k):
+    """The k largest of each row; beyond the end of a row -inf and place 0."""
+    order = np.argsort(-x, axis=1, kind="stable")[:, :k]
+    values = np.take_along_axis(x, order, axis=1)
+    more = max(k - x.shape[1], 0)
+    return (np.pad(values, ((0, 0), (0, more)), constant_values=-np.inf), np.pad(order, ((0, 0), (0, more))).astype(np.int32))
+
+
+def largest():
+    x = normal(4, 6)
+    pairs = [part for k in (1, 2, 5, 6, 8) for part in topk(x, k)]
+    body = "".join(f"  r{2 * i}, r{2 * i + 1} = topk_rows(x, {k});\n" for i, k in enumerate((1, 2, 5, 6, 8)))
+    results = ", ".join(f"r{i}: {type_of(want)}" for i, want in enumerate(pairs))
+    group("largest", {"x": x}, [("topk_rows()", want) for want in pairs],
+          results=f"program largest(x: f32[4, 6]) -> ({results}) {{\n{body}}}\n")
+    ids = integers(-3, 12, 40)
+    calls = [(f"histogram(ids, {n})", np.array([(ids == i).sum() for i in range(n)], np.int32)) for n in (1, 5, 12, 20)]
+    dy = normal(40, 5)
+    calls += [(f"embed_gradient(ids, dy, {n})", single([dy[ids == i].sum(axis=0, dtype=np.float64) for i in range(n)])) for n in (1, 5, 20)]
+    group("counted", {"ids": ids, "dy": dy}, calls)
+
+
+# ---- experts, sparse matrices, recurrences ----
+
+def experts():
+    x, gate, w1, w2 = normal(7, 6), normal(4, 6), normal(4, 5, 6), normal(4, 6, 5)
+
+    def mixture(k):
+        logits = x.astype(np.float64) @ gate.T
+        y = np.zeros(x.shape)
+        for r, row in enumerate(logits):
+            best = np.argsort(-row, kind="stable")[:k]
+            weight = np.exp(row[best] - row[best].max())
+            for e, share in zip(best, weight / weight.sum()):
+                h = w1[e].astype(np.float64) @ x[r]
+                y[r] += share * (w2[e] @ (h / (1 + np.exp(-h))))
+        return single(y)
+
+    calls = [(f"experts(x, gate, w1, w2, {k})", mixture(k)) for k in (1, 2, 3, 4)]
+    group("mixture", {"x": x, "gate": gate, "w1": w1, "w2": w2}, calls, 1e-4)
+    for k in 0, 5:
+        refused(f"experts(x, gate, w1, w2, {k})", "f32[7, 6]", "x: f32[7, 6], gate: f32[4, 6], w1: f32[4, 5, 6], w2: f32[4, 6, 5]")
+    ids = integers(0, 6, 30)
+    place = random.permutation(30).astype(np.int32)
+    rows_at = np.empty(30, np.int32)
+    rows_at[place] = np.arange(30)
+    calls = [(f"expert_starts(ids, {e})", np.array([(ids < i).sum() for i in range(e + 1)], np.int32)) for e in (0, 1, 6, 9)]
+    calls += [(f"expert_rows(place, {k})", (rows_at // k).astype(np.int32)) for k in (1, 2, 7, 40)]
+    group("pairs", {"ids": ids, "place": place}, calls)
+    refused("expert_rows(place, 0)", "i32[30]", "place: i32[30]")
+
+
+def sparse():
+    r, n = 11, 9
+    row = np.sort(integers(0, r, 50))
+    col, val, x = integers(-1, n + 1, 50), normal(50), normal(n)
+    inside = (col >= 0) & (col < n)
+    terms = np.where(inside, val * np.where(inside, x[np.clip(col, 0, n - 1)], 0).astype(np.float64), 0)
+
+    def product(rows_):
+        return single([terms[row == i].sum() for i in range(rows_)])
+
+    starts = np.array([(row < i).sum() for i in range(r + 1)], np.int32)
+    calls = [(f"spmv_coo(row, col, val, x, {k})", product(k)) for k in (1, 5, r, r + 4)]
+    calls += [(f"coo_rows(row, {k})", np.array([(row < i).sum() for i in range(k + 1)], np.int32)) for k in (0, 1, r, r + 4)]
+    inputs = {"row": row, "col": col, "val": val, "x": x, "ptr": starts}
+    calls += [(f"spmv_join(ptr, col, val, x, spmv_carry(ptr, col, val, x, {parts}))", product(r)) for parts in (1, 2, 7, 50, 64)]
+    group("sparse", inputs, calls)
+    refused("spmv_carry(ptr, col, val, x, 0)", "f32[0]", "ptr: i32[12], col: i32[50], val: f32[50], x: f32[9]")
+
+
+def alignment(s, t, same, other, gap):
+    h = np.zeros((len(s) + 1, len(t) + 1), np.int64)
+    for i, j in itertools.product(range(len(s)), range(len(t))):
+        score = same if s[i] == t[j] else -other
+        h[i + 1, j + 1] = max(0, h[i, j] + score, h[i, j + 1] - gap, h[i + 1, j] - gap)
+    return h[1:, 1:].astype(np.int32)
+
+
+def alignments():
+    s, t = integers(0, 4, 70, dtype=np.int8), integers(0, 4, 67, dtype=np.int8)
+    calls = [(f"smith_waterman(s, t, {a}, {b}, {c})", alignment(s, t, a, b, c)) for a, b, c in ((3, 2, 2), (1, 0, 0), (5, -1, 3), (2, 7, 1))]
+    group("alignments", {"s": s, "t": t}, calls)
+
+
+def constants_of(folder):
+    """Kernels and programs with a constant or a default."""
+    found = set()
+    for path in glob.glob(os.path.join(folder, "*.tile")):
+        for name, head in re.findall(r"^(?:kernel|program) (\w+)\(((?:[^{]|\n)*?)\)\s*->", open(path).read(), re.M):
+            if re.search(r"\bconst\b|=", head):
+                found.add(name)
+    return found
+
+
+def main():
+    os.makedirs(FOLDER, exist_ok=True)
+    for part in convolutions, attentions, rows, positions, largest, experts, sparse, alignments:
+        part()
+    missing = constants_of(LIBRARY) - covered
+    assert not missing, f"constants that nothing here tries: {sorted(missing)}"
+
+
+main()
