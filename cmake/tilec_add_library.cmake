@@ -7,6 +7,7 @@
 # the compilers itself, and COMPILE_OPTIONS are refused. A source is compiled again when it changes, or a file that it imports, or tilec itself.
 # Which programs a source has is asked of tilec when the project is configured. Ninja asks again when the source changes,
 # and configures only if the answer is another one; with other generators a changed source configures.
+cmake_policy(VERSION 3.21) # whatever the project asks for; CMP0116: depfiles have absolute paths
 function(tilec_add_library name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "STATIC;SHARED" "RANKS" "SOURCES;TARGETS;DEFINES;INCLUDES;OPTIONS;COMPILE_OPTIONS")
   if(arg_UNPARSED_ARGUMENTS OR NOT arg_SOURCES)

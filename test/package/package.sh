@@ -44,6 +44,33 @@ grows() { # NAME COMMAND..: a program more in a source, and one fewer
     echo "$name fewer: $(compiled "$@")"
 }
 
+# A project of C++ alone that asks for an older CMake.
+mkdir "$work/cxx"
+cp "$prefix/share/tilec/examples/softmax.tile" "$work/cxx"
+cat >"$work/cxx/CMakeLists.txt" <<'END'
+cmake_minimum_required(VERSION 3.16)
+project(cxx LANGUAGES CXX)
+find_package(tilec REQUIRED)
+tilec_add_library(kernels SOURCES softmax.tile)
+add_executable(cxx main.cpp)
+target_link_libraries(cxx PRIVATE kernels)
+END
+cat >"$work/cxx/main.cpp" <<'END'
+#include "softmax.h"
+#include <cstdio>
+int main() { std::printf("rows: %d\n", softmax_args_X_0); }
+END
+cmake -G Ninja -S "$work/cxx" -B "$work/cxx/build" -DCMAKE_PREFIX_PATH="$prefix" >"$work/cxx.log"
+ninja -C "$work/cxx/build" >"$work/cxx.log"
+"$work/cxx/build/cxx"
+echo "cxx again: $(ninja -C "$work/cxx/build" | tail -n 1)"
+
+# What the README of the prefix names is there.
+for link in $(grep -oE '\]\([^)#]+' "$prefix/share/doc/tilec/README.md" | cut -c3-); do
+    [ -e "$prefix/share/doc/tilec/$link" ] || { echo "README.md: no $link"; exit 1; }
+done
+ls "$prefix/share/doc/tilec/golden" | grep -c hip
+
 cp -r "$source/examples/project" "$work/project"
 cd "$work/project"
 cmake -G Ninja -S . -B ninja -DCMAKE_PREFIX_PATH="$prefix" >"$work/ninja.log"
