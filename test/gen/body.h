@@ -31,6 +31,8 @@ static unsigned grid_tiles(const Kern *k, unsigned use) {
     return all;
 }
 
+static unsigned some_ranges(Kern *k) { return (unsigned)DRAW(k->g, 1 << 12); }
+
 static KernVar *var_add(Kern *k, ValueClass c, unsigned ranges, bool exact) {
     if (k->nvar == KERN_VARS) k->nvar--;
     k->var[k->nvar] = (KernVar){SAYK(k, "v%d", k->nname++), c, ranges, exact, false, false};
@@ -50,7 +52,7 @@ static void define_variable(Kern *k, unsigned use) {
     KernVar *v = var_add(k, c, e.ranges, e.exact);
     v->fixed = form == 1;
     if (form == 2) {
-        v->ranges |= grid_tiles(k, use) & (unsigned)DRAW(k->g, 64);
+        v->ranges |= grid_tiles(k, use) & some_ranges(k);
         line(k, "%s: %s%s = %s;", v->name, class_type[c], ranges_text(k, v->ranges), as_class(k, c, e));
     } else
         line(k, "%s%s = %s;", form == 1 ? "let " : "", v->name, as_class(k, c, e));
@@ -109,9 +111,13 @@ static void condition(Kern *k, unsigned use) {
 
 /* ---- loops ---- */
 
-static const char *tile_size(Kern *k) {
-    static const char *const size[] = {"4", "1", "3", "8", "16", "7", "32", "64"};
-    return size[DRAW(k->g, k->ndim > 3 ? 5 : 8)]; /* a tile has a limit */
+/* Of a range over this dimension: any, or one that divides its extent, or leaves one position over, or has one too many. */
+static const char *tile_size(Kern *k, int kd) {
+    static const int size[] = {4, 1, 3, 8, 16, 7, 32, 64, 2, 5, 6, 9, 12, 13};
+    int64_t n = extent_value(k->g, k->dim[kd].dim), near[] = {n, (n + 1) / 2, n - 1, n + 1, (n + 2) / 3, n / 2};
+    int64_t most = k->ndim > 5 ? 3 : k->ndim > 3 ? 16 : 64; /* a tile has a limit */
+    int64_t s = RARELY(k->g, 3) ? near[DRAW(k->g, 6)] : size[DRAW(k->g, 14)];
+    return SAYK(k, "%" PRId64, s < 1 ? 1 : s > most ? most : s);
 }
 
 static int range_push(Kern *k, const char *stem, int kd, bool tile) {
@@ -130,14 +136,15 @@ static const char *loop_bounds(Kern *k, unsigned use, int kd) {
         k->param[ptr].read = true;
         return SAYK(k, "p%d[%s] .. p%d[%s + 1]", ptr, k->range[row].name, ptr, k->range[row].name);
     }
-    int r = any_range(k, use & ~grid_tiles(k, use));
+    int r = any_range(k, use & ~grid_tiles(k, use)), s = any_range(k, use & ~grid_tiles(k, use));
+    if (r >= 0 && r != s && DRAW(k->g, 2)) return SAYK(k, "pos(%s) .. min(pos(%s) + 3, n%d)", k->range[r].name, k->range[s].name, kd);
     if (r >= 0 && DRAW(k->g, 2)) return SAYK(k, "0 .. min(n%d, pos(%s) + 1)", kd, k->range[r].name);
     return SAYK(k, "%d .. n%d", DRAW(k->g, 3), kd);
 }
 
 static int loop_open(Kern *k, unsigned use, int kd, bool may_bound) {
     bool tile = DRAW(k->g, 5) != 4;
-    const char *size = tile ? SAYK(k, ": %s", tile_size(k)) : "";
+    const char *size = tile ? SAYK(k, ": %s", tile_size(k, kd)) : "";
     const char *over = may_bound && RARELY(k->g, 4) ? SAYK(k, "in %s", loop_bounds(k, use, kd)) : SAYK(k, "of n%d", kd);
     int r = range_push(k, "q", kd, tile);
     line(k, "for %s%s %s {", k->range[r].name, size, over);
@@ -154,7 +161,7 @@ static void loop_close(Kern *k, int nrange, int nvar) {
 
 /* A product of two tiles that share only the loop's range. */
 static const char *product(Kern *k, unsigned use, unsigned tiles, int p) {
-    unsigned left = tiles & (unsigned)DRAW(k->g, 64), position = use & ~grid_tiles(k, use);
+    unsigned left = tiles & some_ranges(k), position = use & ~grid_tiles(k, use);
     int depth = DRAW(k->g, 3) == 2;
     Piece a = with_range(k, CLASS_F, expr_make(k, CLASS_F, position | left | 1u << p, depth, false), p);
     Piece b = with_range(k, CLASS_F, expr_make(k, CLASS_F, position | (tiles & ~left) | 1u << p, depth, false), p);
@@ -192,7 +199,7 @@ static void accumulate_rest(Kern *k, const char *name, unsigned within, int p, b
 
 /* acc += sum over a dimension; or its maximum, or integers. Gives the variable. */
 static KernVar *loop_accumulate(Kern *k, unsigned use, int kd, int form) {
-    unsigned tiles = grid_tiles(k, use) & (unsigned)(form == 0 || DRAW(k->g, 2) ? ~0 : DRAW(k->g, 64));
+    unsigned tiles = grid_tiles(k, use) & (form == 0 || DRAW(k->g, 2) ? ~0u : some_ranges(k));
     int nrange = k->nrange, nvar = k->nvar;
     ValueClass c = form == 2 ? CLASS_I : CLASS_F;
     const char *name = SAYK(k, "acc%d", k->nname++), *start = form == 1                              ? "-9.0"
@@ -227,13 +234,13 @@ static KernVar *loop_accumulate(Kern *k, unsigned use, int kd, int form) {
 /* A softmax of scores over a dimension, weighted: two variables that rescale, with the rule that puts parts together.
  */
 static void loop_online(Kern *k, unsigned use, int kd) {
-    unsigned tiles = grid_tiles(k, use), rows = tiles & (unsigned)DRAW(k->g, 64), position = use & ~tiles;
+    unsigned tiles = grid_tiles(k, use), rows = tiles & some_ranges(k), position = use & ~tiles;
     int nrange = k->nrange, nvar = k->nvar, id = k->nname++;
     line(k, "m%d: f32%s = -9.0;", id, ranges_text(k, rows));
     line(k, "l%d: f32%s = 0;", id, ranges_text(k, rows));
     line(k, "a%d: f32%s = 0;", id, ranges_text(k, tiles));
     int p = range_push(k, "q", kd, true);
-    line(k, "for %s: %s of n%d {", k->range[p].name, tile_size(k), kd);
+    line(k, "for %s: %s of n%d {", k->range[p].name, tile_size(k, kd), kd);
     k->indent++;
     const char *q = k->range[p].name;
     Piece x = with_range(k, CLASS_F, expr_make(k, CLASS_F, position | rows | 1u << p, 1, false), p);

@@ -79,11 +79,11 @@ static bool dims_of_param(Call *c, KernParam *p, int must) {
     *p = (KernParam){.plus = -1};
     if (must >= 0) p->kd[p->ndim++] = must;
     int64_t elements = must >= 0 ? extent_value(g, c->k.dim[must].dim) : 1;
-    for (int n = 1 + DRAW(g, 3); p->ndim < n;) {
+    for (int n = g->many ? 2 + DRAW(g, SRC_RANK - 1) : 1 + DRAW(g, 3); p->ndim < n;) {
         int d = DRAW(g, c->k.ndim);
         bool twice = false;
         for (int i = 0; i < p->ndim; i++) twice = twice || p->kd[i] == d;
-        if (twice && (c->k.dim[d].axis >= 0 || !is_plain_dim(c->k.dim[d].dim) || DRAW(g, 3))) break;
+        if (twice && (g->many || c->k.dim[d].axis >= 0 || !is_plain_dim(c->k.dim[d].dim) || DRAW(g, 3))) break;
         elements *= extent_value(g, c->k.dim[d].dim);
         if (elements > CALL_WORK) break;
         p->kd[p->ndim++] = d;
@@ -124,6 +124,7 @@ static KernResult result_choose(Call *c) {
         elem_random(g, &r.elem);
     else
         r.max = RARELY(g, 4);
+    if (c->summed >= 0 && !r.max && RARELY(g, 4)) r.elem = ELEM_BF16, g->varies = true; /* each rank rounds its part */
     return r;
 }
 
@@ -296,7 +297,7 @@ static void call_make(Src *g) {
         if (c.updated >= 0) scatter_choose(&c, &places);
         first = c.k.ndim - c.k.adds;
     } else
-        for (int n = 1 + DRAW(g, 3); n > 0; n--) call_dim(&c, DRAW(g, g->ndim), false);
+        for (int n = g->many ? 4 + DRAW(g, 5) : 1 + DRAW(g, 3); n > 0; n--) call_dim(&c, DRAW(g, g->ndim), false);
     roles_choose(&c);
     if (!call_is_small(&c)) return;
     splits_choose(&c);

@@ -5,7 +5,7 @@
 
 #include "test/gen/source.h"
 
-enum { KERN_DIMS = 5, KERN_PARAMS = 8, KERN_RANGES = 12, KERN_VARS = 24 };
+enum { KERN_DIMS = 8, KERN_PARAMS = 8, KERN_RANGES = 20, KERN_VARS = 24 };
 
 typedef enum { CLASS_F, CLASS_I, CLASS_B } ValueClass;
 

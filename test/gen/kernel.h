@@ -38,6 +38,7 @@ static const char *few_tasks(Kern *k, int d, const char *size) {
 
 static const char *range_of_result(Kern *k, int d) {
     int form = DRAW(k->g, k->ndim > 3 ? 6 : 7);
+    if (k->ndim > 6 && d < 3) form = 4; /* a tile has at most 8 ranges, of the grid and of loops */
     int64_t n = extent_value(k->g, k->dim[d].dim);
     if (form == 4 && k->tasks * n > GRID_TASKS) form = 5;
     int r = range_push(k, "i", d, form != 4);
@@ -50,7 +51,7 @@ static const char *range_of_result(Kern *k, int d) {
     }
     return form == 5   ? SAYK(k, "%s: * of n%d", name, d)
            : form == 6 ? SAYK(k, "%s: auto of n%d", name, d)
-                       : SAYK(k, "%s: %s of n%d", name, few_tasks(k, d, tile_size(k)), d);
+                       : SAYK(k, "%s: %s of n%d", name, few_tasks(k, d, tile_size(k, d)), d);
 }
 
 static const char *grid_text(Kern *k) {

@@ -65,9 +65,22 @@ static void states_enter(Src *g) {
     }
 }
 
-/* A value that nothing reads goes into a state of its type. */
+/* A part of a result for each iteration. */
+static void value_part(Src *g, SrcTensor t, const char *from) {
+    const char *name = SAY(g, "y%d", g->nname++);
+    t.view = false;
+    dim_prepend(g, &t, EXTENT_NUMBER + g->repeats);
+    text_printf(&g->outputs, "%s%s: %s", g->outputs.n ? ", " : "", name, type_text(g, &t));
+    statement_print(g, SAY(g, "%s[%s]", name, g->iteration), from);
+}
+
+/* A value that nothing reads goes into a state of its type, or a part of a result. */
 static void value_sink(Src *g, int tensor) {
     SrcTensor t = g->tensor.p[tensor];
+    if (!g->branches && g->repeats && t.ndim && t.ndim < SRC_RANK && RARELY(g, 3)) {
+        value_part(g, t, read_tensor(g, tensor));
+        return;
+    }
     const char *from = read_tensor(g, tensor), *op = t.elem == ELEM_BOOL ? "^" : "+";
     t.view = t.distinct = false;
     int sink = given_add(g, t, KIND_STATE);
@@ -113,10 +126,10 @@ static void branch_make(Src *g) {
     states_enter(g);
     g->outside = g->tensor.n;
     text_printf(&g->body, "%*sif %s {\n", 2 + 2 * g->depth, "", program_condition(g));
-    g->depth++;
+    g->depth++, g->branches++;
     for (int n = 1 + DRAW(g, 2); n > 0; n--) step_make(g);
     block_finish(g);
-    g->outside = outside, g->carried = carried;
+    g->outside = outside, g->carried = carried, g->branches--;
     tape_close(g->tape, span);
 }
 

@@ -8,14 +8,16 @@
 static void dims_choose(Src *g) {
     static const int edge[] = {15, 16, 17, 31, 32, 33, 63, 64, 65, 70};
     bool runtime = RARELY(g, 8); /* proofs for all sizes take most of the time */
+    g->many = RARELY(g, 12);
     g->ndim = 1 + DRAW(g, 5);
     for (int d = 0; d < g->ndim; d++) {
-        g->dim[d].size = RARELY(g, 4) ? edge[DRAW(g, 10)] : 1 + DRAW(g, RARELY(g, 3) ? 24 : 8);
+        g->dim[d].size = g->many ? 1 + DRAW(g, 3) : RARELY(g, 4) ? edge[DRAW(g, 10)] : 1 + DRAW(g, RARELY(g, 3) ? 24 : 8);
         g->dim[d].runtime = runtime && RARELY(g, 3);
     }
     g->naxis = DRAW(g, 4) ? RARELY(g, 4) ? RARELY(g, 3) ? 3 : 2 : 1 : 0;
     for (int a = 0, most = g->naxis == 1 ? 5 : 5 - g->naxis; a < g->naxis; a++)
         g->ranks[a] = 1 + (DRAW(g, most) + 1) % most;
+    if (g->naxis == 3 && RARELY(g, 3)) g->ranks[DRAW(g, 3)] = 3;
 }
 
 static void results_finish(Src *g) {

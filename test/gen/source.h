@@ -9,7 +9,7 @@
 
 #include <inttypes.h>
 
-enum { SRC_DIMS = 6, SRC_AXES = 3, SRC_RANK = 5 };
+enum { SRC_DIMS = 6, SRC_AXES = 3, SRC_RANK = 8 };
 
 /* Numbers of extents beyond the declared dims: a rank's block of one, the ranks of an axis, a dim plus one, a number.
  */
@@ -46,8 +46,10 @@ typedef struct {
     int ndim, naxis, nkernel, nname, nroot;
     int depth, repeats, outside; /* inside repeats: how many, how often their body runs, the tensors declared before */
     const char *iteration;       /* its number */
+    int branches;                /* inside how many */
     int carried;                 /* of the tensors before the one that every iteration updates */
     int64_t ranks[SRC_AXES];
+    bool many;            /* small dimensions, and tensors of up to eight of them */
     bool scalar, integer; /* the program has the parameters a, b */
     SrcDim dim[SRC_DIMS];
     VEC(SrcTensor) tensor;

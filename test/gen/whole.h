@@ -43,6 +43,15 @@ static const char *map_function(Src *g, const char *text, bool linear) {
     return SAY(g, "%.*s%s%s", (int)(at - form), form, text, at + 2);
 }
 
+/* Its values as f32, by way of another type of its kind. */
+static const char *map_converted(Src *g, int i) {
+    static const char *const whole[] = {"i64", "i32", "i16", "i8", "u8"}, *const real[] = {"f64", "bf16", "f16", "f8e5m2"};
+    SrcTensor *t = &g->tensor.p[i];
+    const char *by = elem_is_float(t->elem) ? real[DRAW(g, 4)] : whole[DRAW(g, 5)], *name = read_tensor(g, i);
+    if (t->elem == ELEM_BOOL) return SAY(g, "where(%s, 1.0, 0.0)", name);
+    return DRAW(g, 2) ? SAY(g, "f32(%s(%s))", by, name) : SAY(g, "f32(%s)", name);
+}
+
 /* An expression over the base and tensors of its shape. *r: its type; kept: its placement stays that of the base. */
 static const char *map_text(Src *g, int base, SrcTensor *r, bool kept) {
     *r = g->tensor.p[base];
@@ -50,11 +59,13 @@ static const char *map_text(Src *g, int base, SrcTensor *r, bool kept) {
     const char *text = map_function(g, read_tensor(g, base), linear);
     for (int i = 0; i < g->tensor.n; i++) {
         SrcTensor *t = &g->tensor.p[i], joined = *r;
-        if (i == base || t->elem != ELEM_F32 || !same_dims(t, r) || DRAW(g, 2) || !places_join(g, &joined, t)) continue;
+        bool converts = t->elem != ELEM_F32 && t->elem != ELEM_F64 && !linear && !any_place(g, t, PLACE_P);
+        if (i == base || (t->elem != ELEM_F32 && !converts) || !same_dims(t, r) || DRAW(g, 2) || !places_join(g, &joined, t)) continue;
         if (kept && !same_places(&joined, r)) continue;
         joined.view = joined.view || t->view;
         *r = joined;
-        text = SAY(g, "%s %s %s", text, linear || DRAW(g, 2) ? "+" : "-", read_tensor(g, i));
+        text = SAY(g, "%s %s %s", text, linear || DRAW(g, 2) ? "+" : "-",
+                   converts ? map_converted(g, i) : read_tensor(g, i));
     }
     r->exact = false;
     static const char *const scale[] = {"0.5 * (%s)", "(%s) * 2", "a * (%s)"};
