@@ -82,7 +82,7 @@ def are_others(a, b):
 class Case:
     def __init__(self, tools, folder, seed):
         self.tilec, self.generator, self.compiler = tools
-        self.seed, self.folder = seed, f"{folder}/{seed}"
+        self.seed, self.folder, self.beyond = seed, f"{folder}/{seed}", False
 
     def run(self, options, kind, inject=None):
         out = [f"--out={n}={self.folder}/{kind}.{n}.npy" for n in self.names]
@@ -120,6 +120,7 @@ class Case:
         if done.returncode or len(verdicts) != len(self.names) or set(verdicts) - {"agrees"}:
             errors = "\n".join(line for line in done.stderr.splitlines() if "error" in line)
             return "wrong", f"{self.command}\n{done.stdout}{errors}"
+        self.beyond = "beyond the expected" in done.stdout
         done = self.run(options, "wrong", inject=self.seed)
         if done.returncode not in (0, 4):
             return "none", ""  # what is wrong ends the run
@@ -137,7 +138,7 @@ def case(tools, folder, seed):
         word, message = "wrong", f"{c.command}: late"
     if not message:
         shutil.rmtree(c.folder, ignore_errors=True)
-    return seed, word, message
+    return seed, word, message, c.beyond
 
 
 def write(path, text):
@@ -150,7 +151,7 @@ def cases(o, tools, folder):
     first, end = int(o.get("first", 1)), time.time() + float(o.get("seconds", 1e9))
 
     def one(seed):
-        return case(tools, folder, seed) if time.time() < end else (seed, "none", "")
+        return case(tools, folder, seed) if time.time() < end else (seed, "none", "", False)
 
     with concurrent.futures.ThreadPoolExecutor(int(o.get("jobs", 1))) as pool:
         yield from pool.map(one, range(first, first + int(o.get("programs", 20))))
@@ -165,13 +166,14 @@ def main():
     subprocess.run([generator, "--programs=0", f"--folder={folder}"], stdout=subprocess.DEVNULL, check=True)  # choice.tree
     write(f"{folder}/cc", COMPILER)
     os.chmod(f"{folder}/cc", stat.S_IRWXU)
-    for seed, word, message in cases(o, (tilec, generator, f"{folder}/cc"), folder):
+    for seed, word, message, beyond in cases(o, (tilec, generator, f"{folder}/cc"), folder):
         count[word] = count.get(word, 0) + 1
+        count["beyond"] = count.get("beyond", 0) + beyond
         if message:
             print(f"seed {seed}: {word}: {message}", flush=True)
     found, same, wrong, unseen = (count.get(w, 0) for w in ("found", "same", "wrong", "unseen"))
     print(f"{found + same + wrong + unseen} programs, {wrong} that are right differ, {unseen} that are wrong agree;"
-          f" {found} wrong ones differ, {same} compute the same")
+          f" {found} wrong ones differ, {same} compute the same; {count['beyond']} right ones have errors beyond the expected")
     return wrong + unseen != 0
 
 

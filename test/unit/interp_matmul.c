@@ -63,6 +63,57 @@ static void check_order_and_bound(void) {
     for (int k = 0; k < 3; k++) arena_free(kept[k].a);
 }
 
+/* ---- the error to expect ---- */
+
+static void fill_random(Array *a, uint64_t *state) {
+    for (int64_t i = 0; i < array_count(a); i++) {
+        *state = *state * 6364136223846793005u + 1442695040888963407u;
+        array_set(a, i, (double)(*state >> 33) * 0x1p-30 - 1);
+    }
+}
+
+/* To 8 binary places, as bf16; its bound is a unit, times what the kind of bounds makes of one rounding. */
+static Array rounded(Arena *arena, const Array *a, double times) {
+    Array b = *a;
+    array_new(arena, a->elem, a->ndim, a->dim, &b);
+    b.bound = ARENA_ARRAY(arena, double, array_count(a));
+    for (int64_t i = 0; i < array_count(a); i++) {
+        double x = array_get(a, i);
+        int exponent;
+        frexp(x, &exponent);
+        array_set(&b, i, ldexp(rint(ldexp(x, 8 - exponent)), exponent - 8));
+        b.bound[i] = times * ldexp(fabs(x), -8);
+    }
+    return b;
+}
+
+static Array product_of(Bench *t, const Array *io, bool expected) {
+    InterpReport report;
+    Array *in = bench_arrays(t, NULL);
+    in[0] = rounded(t->a, &io[0], expected ? 6 : 1), in[1] = io[1];
+    CHECK(bench_run(t, (InterpOptions){.bounds = true, .expected = expected}, in, &report));
+    return in[2];
+}
+
+/* Sums of 4000 products of what was rounded: the errors are within the expected bound, which is far below the worst
+   case, and not far below it themselves. */
+static void check_expected(void) {
+    enum { M = 8, N = 8, K = 4000 };
+    Bench t = matmul_of(ELEM_F32, ELEM_F32, M, N, K, (int64_t[]){8, 8, 64});
+    Array *io = bench_arrays(&t, NULL);
+    uint64_t state = 7;
+    double nearest = 0;
+    fill_random(&io[0], &state), fill_random(&io[1], &state);
+    Array worst = product_of(&t, io, false), expected = product_of(&t, io, true);
+    for (int64_t i = 0; i < M * N; i++) {
+        double off = fabs(array_get(&expected, i) - exact_at(io, i / N, i % N));
+        CHECK(off <= expected.bound[i] && expected.bound[i] < worst.bound[i] / 5);
+        nearest = fmax(nearest, off / expected.bound[i]);
+    }
+    CHECK(nearest > 0.1);
+    arena_free(t.a);
+}
+
 int main(int argc, char **argv) {
     const int64_t even[] = {4, 4, 4}, odd[] = {5, 3, 7}, large[] = {128, 256, 64};
     if (argc > 1) {
@@ -79,5 +130,6 @@ int main(int argc, char **argv) {
     check_exact(ELEM_I32, ELEM_I32, 3, 300, 5, large);
     check_exact(ELEM_F32, ELEM_F32, 3, 2, 0, odd);
     check_order_and_bound();
+    check_expected();
     return failures != 0;
 }
