@@ -105,7 +105,11 @@ def number(d, elem):
 
 def position(r):
     axes = frozenset([r.name] if r.tile else [])
-    return Expr(f"pos({r.name})", "i64", axes, lambda env: env.positions(r.name))
+
+    def run(env):
+        at = env.positions(r.name)
+        return Tile(at.axes, "i64", at.val + env.dims.get(f"begin of {r.dim}", 0))
+    return Expr(f"pos({r.name})", "i64", axes, run)
 
 
 def variable(v):

@@ -10,15 +10,15 @@ import random
 
 import numpy as np
 
-from . import draw as dr
 from . import elements as el
-from . import expr as ex
-from . import special as sp
 from . import tiles as ti
-from .expr import Param, Scope, Tensor
+from . import whole as wh
+from .calls import MOST, Calls
+from .expr import Scope, Tensor
+from .moves import Moves
+from .steps import Steps
 
 EXTENTS = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 13, 15, 16, 17, 20, 33]
-MOST = 4000  # elements of a tensor
 
 
 @dataclasses.dataclass
@@ -32,7 +32,7 @@ class Value:
     name: str = None  # of a temporary that something has to read
 
 
-class Builder:
+class Builder(Moves, Calls, Steps):
     def __init__(self, seed):
         self.draw = d = random.Random(seed)
         self.rng = np.random.default_rng(seed)
@@ -130,73 +130,6 @@ class Builder:
         self.unread[name] = v
         return v
 
-    # ---- collectives ----
-
-    def gathered(self, v, k, keep=()):
-        """The text of v with the axes of dimension k, from the last on, gathered until `keep` are left."""
-        text = v.text
-        for axis in reversed(v.split[k][len(keep):]):
-            text = f"all_gather({text}, {axis}, {k})"
-        split = v.split[:k] + (tuple(keep),) + v.split[k + 1:]
-        return dataclasses.replace(v, text=text, split=split)
-
-    def reduced(self, v):
-        if not v.partial:
-            return v
-        order = [a for a in self.axes if a in v.partial]
-        self.draw.shuffle(order)
-        return dataclasses.replace(v, text=f"all_reduce({v.text}, {', '.join(order)})", partial=frozenset(), get=rounding(v.get, v.elem))
-
-    def placed(self, v, want):
-        """v where dimension k is split over want[k], or replicated along the axes in it that nothing else splits."""
-        v = self.reduced(v)
-        for k, axes in enumerate(want):
-            if v.split[k] and v.split[k] != axes:
-                v = self.gathered(v, k, v.split[k][:common(v.split[k], axes)] if axes[: len(v.split[k])] == v.split[k] else ())
-        return v
-
-    def move(self):
-        """A collective by itself."""
-        d = self.draw
-        states = [n for n, _ in self.states]  # another name of one would be dead behind its update
-        v = self.some(lambda v: (v.partial or any(v.split)) and v.text not in states)
-        if not v or not v.dims or (v.name is None and v.text not in self.arrays):
-            return
-        name = self.fresh("t")
-        if v.partial:
-            self.move_partial(v, name)
-            return
-        k = d.choice([k for k in range(len(v.dims)) if v.split[k]])
-        axis = v.split[k][-1]
-        free = [j for j in range(len(v.dims)) if j != k and v.dims[j] not in self.runtime]
-        if free and d.random() < 0.5 and not v.split[k][:-1]:
-            j = d.choice(free)
-            split = list(v.split)
-            split[k], split[j] = v.split[k][:-1], v.split[j] + (axis,)
-            text = f"all_to_all({self.read(v)}, {axis}, {j})"
-        else:
-            w = self.gathered(v, k, v.split[k][:-1])
-            self.read(v)
-            split, text = w.split, w.text
-        get = v.get
-        self.emit(f"{name} = {text};", lambda env: env.__setitem__(name, get(env)))
-        self.temporary(name, v.elem, v.dims, split)
-
-    def move_partial(self, v, name):
-        d, axis = self.draw, self.draw.choice(sorted(v.partial))
-        free = [k for k, n in enumerate(v.dims) if n not in self.runtime]
-        split = list(v.split)
-        self.read(v)
-        if free and d.random() < 0.6:
-            k = d.choice(free)
-            split[k] = split[k] + (axis,)
-            text, partial = f"reduce_scatter({v.text}, {axis}, {k})", v.partial - {axis}
-        else:
-            text, partial = f"all_reduce({v.text}, {axis})", v.partial - {axis}
-        get = rounding(v.get, v.elem)
-        self.emit(f"{name} = {text};", lambda env: env.__setitem__(name, get(env)))
-        self.temporary(name, v.elem, v.dims, split, partial)
-
     # ---- parts ----
 
     def part(self, v):
@@ -230,108 +163,6 @@ class Builder:
         self.arrays[name] = ("i32", np.asarray(self.draw.randint(-1, 4), np.int64))
         return name
 
-    # ---- calls ----
-
-    def arguments(self, dims):
-        """Values whose dimensions are some of `dims`; the first has most."""
-        d, found = self.draw, []
-        for k in range(d.choice([1, 2, 2, 3])):
-            want = [n for n in dims if d.random() < (0.8 if k == 0 else 0.5)]
-            d.shuffle(want)
-            v = self.some(lambda v: v.dims and set(v.dims) <= set(dims) and len(set(v.dims)) == len(v.dims)) if d.random() < 0.6 else None
-            if v and d.random() < 0.2:
-                v = self.part(v)
-            if v is None:
-                elem = d.choice(el.ALL)
-                v = self.input(elem if want else d.choice(["f32", "i32", "f64", "i64"]), want)
-            found.append(v)
-        return found
-
-    def call(self):
-        d = self.draw
-        known = [n for n in self.sizes if n.startswith("N") or d.random() < 0.5]
-        dims = d.sample(known, d.randint(1, min(len(known), d.choice([2, 3, 4, 8]))))
-        args = self.arguments(dims)
-        used = [n for n in dims if any(n in v.dims for v in args)]
-        if not used or math.prod(self.shape(used)) > MOST:
-            return
-        local = {n: f"m{k}" for k, n in enumerate(used)}
-        params = [Param(f"x{k}", v.elem, [local[n] for n in v.dims]) for k, v in enumerate(args)]
-        make = d.choice([dr.general] * 9 + [dr.summing] * 5 + [sp.scattered, sp.recurrent, sp.looping, sp.totals])
-        kernel = make(d, self.fresh("k"), {local[n]: self.sizes[n] for n in used}, params)
-        if kernel:
-            self.called(kernel, args, {local[n]: n for n in used})
-
-    def update_in_place(self):
-        """h = k(h, x): a state, or a temporary that nothing else names."""
-        d = self.draw
-        names = [n for n, _ in self.states]
-        h = self.some(lambda v: v.text in names and len(set(v.dims)) == len(v.dims))
-        if not h or d.random() < 0.3:
-            dims = d.sample(self.named(), d.randint(1, min(3, len(self.named()))))
-            if math.prod(self.shape(dims)) > MOST:
-                return
-            h = self.input(d.choice(["f32", "f32", "i32", "bf16", "f16", "i64", "i8", "f8e4m3"]), dims, state=True)
-        more = d.sample(self.named(), 1)
-        dims = list(dict.fromkeys([*h.dims, *more]))
-        args = [h] + [v for v in self.arguments(dims) if v.text != h.text and not v.text.startswith(h.text + "[")]
-        used = [n for n in dims if any(n in v.dims for v in args)]
-        if math.prod(self.shape(used)) > MOST:
-            return
-        local = {n: f"m{k}" for k, n in enumerate(used)}
-        params = [Param(f"x{k}", v.elem, [local[n] for n in v.dims]) for k, v in enumerate(args)]
-        kernel = sp.updating(d, self.fresh("k"), {local[n]: self.sizes[n] for n in used}, params)
-        if any(h.split) and not {local[n] for n, s in zip(h.dims, h.split) if s} <= kernel.parallel:
-            return
-        self.called(kernel, args, {k: n for n, k in local.items()}, h)
-
-    def choice_of_axes(self, kernel, args, only=False):
-        """Which axes each of the kernel's dimensions is split over; only: as the first argument has it."""
-        chosen, taken = {}, set()
-        if only:
-            return {n: axes for n, axes in zip(kernel.params[0].dims, args[0].split) if axes}
-        for p, v in zip(kernel.params, args):
-            for n, axes in zip(p.dims, v.split):
-                if axes and n not in chosen and n in kernel.parallel | kernel.summed and (p.name, n) not in kernel.bent and not taken & set(axes):
-                    chosen[n] = axes
-                    taken |= set(axes)
-        return chosen
-
-    def called(self, kernel, args, outer, into=None):
-        """into: the state that the call updates."""
-        chosen = self.choice_of_axes(kernel, args, into is not None)
-        placed = []
-        for p, v in zip(kernel.params, args):
-            self.read(v)
-            want = [() if (p.name, n) in kernel.bent else chosen.get(n, ()) for n in p.dims]
-            placed.append(self.placed(v, want))
-        over = frozenset(a for n in kernel.summed for a in chosen.get(n, ()))
-        names = [into.text] if into else [self.fresh("t") for _ in kernel.results]
-        sizes = {k: self.sizes[n] for k, n in outer.items()}
-        parts = math.prod(self.axes[a] for a in over)
-
-        def step(env):
-            got = kernel.run({p.name: v.get(env) for p, v in zip(kernel.params, placed)}, sizes, parts)
-            env.update(zip(names, got))
-        self.kernels.append(kernel.text)
-        self.emit(f"{', '.join(names)} = {kernel.name}({', '.join(v.text for v in placed)});", step)
-        for name, (_, elem, shape) in zip(names, [] if into else kernel.results):
-            dims = [self.extent(s, outer) for s in shape]
-            split = [chosen.get(s, ()) if s in kernel.parallel else () for s in shape]
-            self.temporary(name, elem, dims, split, over)
-
-    def extent(self, expression, outer):
-        if expression.isdigit():
-            self.sizes.setdefault(expression, int(expression))
-            return expression
-        if not expression.startswith("2 * "):
-            return outer[expression]
-        n = outer[expression[4:]]
-        self.sizes.setdefault(f"2 * {n}", 2 * self.sizes[n])
-        if n in self.runtime:
-            self.runtime.add(f"2 * {n}")
-        return f"2 * {n}"
-
     # ---- expressions over whole tensors ----
 
     def whole(self, like=None):
@@ -347,9 +178,9 @@ class Builder:
         for v in picked:
             placed[v.text] = self.placed(v, split), v
         scope = Scope(d, {})
-        scope.params = [WholeParam(v.text, v.elem, v, was) for v, was in placed.values()]
+        scope.params = [wh.WholeParam(v.text, v.elem, v, was) for v, was in placed.values()]
         scope.used = []
-        e = tree(scope, d.choice([1, 2, 2, 3]), d.choice(["float", "float", "integer"]), scope.params[0])
+        e = wh.tree(scope, d.choice([1, 2, 2, 3]), d.choice(["float", "float", "integer"]), scope.params[0])
         for was in scope.used:
             self.read(was)
         return e, first, split
@@ -389,7 +220,7 @@ class Builder:
             h = self.input(d.choice(["f32", "f32", "i32", "bf16", "f16", "i64", "i8"]), dims, state=True)
         e, _, _ = self.whole(h)
         if el.kind(e.elem) != el.kind(h.elem) or not e.text.startswith("("):
-            e = whole_converted(h.elem, e)
+            e = wh.whole_converted(h.elem, e)
         self.emit(f"{h.text} = {e.text};", self.assigning(h.text, e, h.elem, h.dims))
 
     def repeated(self):
@@ -404,7 +235,10 @@ class Builder:
         for _ in range(d.randint(1, 2)):
             d.choice([self.update, self.update, self.update_in_place, self.call, self.expression, self.move])()
         for v in [v for v in self.unread.values() if v.name not in before]:
-            self.consume(v)
+            if len(v.dims) in range(1, 8) and d.random() < 0.4:
+                self.part_of_result(v, count)
+            else:
+                self.consume(v)
         self.ident -= 1
         body = self.steps[first:]
         if not body:
@@ -431,7 +265,7 @@ class Builder:
         e, first, split = self.whole()
         f, _, _ = self.whole(first)
         name, k, elem = self.fresh("t"), d.randint(0, 3), d.choice(["f32", "bf16"]) if e.elem in el.FLOATS else e.elem
-        e, f = (whole_converted(elem, x) if el.kind(x.elem) != el.kind(elem) or not x.text.startswith("(") else x for x in (e, f))
+        e, f = (wh.whole_converted(elem, x) if el.kind(x.elem) != el.kind(elem) or not x.text.startswith("(") else x for x in (e, f))
         head = f"{name}: {self.declared(elem, first.dims, split)}"
         one, two = self.assigning(name, e, elem, first.dims), self.assigning(name, f, elem, first.dims)
         self.emit(f"if {at} > {k} {{ {head} = {e.text}; }} else {{ {head} = {f.text}; }}", lambda env: (one if int(env[at].val) > k else two)(env))
@@ -460,91 +294,11 @@ class Builder:
         return "\n".join(text + self.kernels + [f"program p({', '.join(params)}) -> ({', '.join(outs)}) {{"] + self.lines + ["}"]) + "\n"
 
 
-def common(a, b):
-    return next((k for k, (x, y) in enumerate(zip(a, b)) if x != y), min(len(a), len(b)))
-
-
-def rounding(get, elem):
-    """The sum of the ranks' parts is rounded once more."""
-    def run(env):
-        x = get(env)
-        if not el.is_float(elem):
-            return x
-        return Tensor(elem, x.val, np.where(x.err == 0, 0, x.err + 2 * el.epsilon(elem) * np.abs(x.val)))
-    return run
-
-
-# ---- expressions over whole tensors ----
-
-
-@dataclasses.dataclass
-class WholeParam:
-    name: str
-    elem: str
-    value: Value
-    was: Value  # before it was moved
-
-
-class Whole(ex.Expr):
-    """kept: the type that a result has where nothing declares it: that of a conversion, or of the widest tensor."""
-
-    def __init__(self, e, kept, plain=True):
-        super().__init__(e.text, e.elem, e.axes, e.run, plain)
-        self.kept = kept
-
-
-def widest(a, b):
-    if a is None or b is None:
-        return a or b
-    if el.kind(a) != el.kind(b):
-        return None
-    return a if a == b else b if el.arithmetic(a, b) == b and b != el.arithmetic(a, a) else a if el.arithmetic(a, b) == a else el.arithmetic(a, b)
-
-
-def operand(p):
-    get, axes = p.value.get, list(range(len(p.value.dims)))
-
-    def run(env):
-        x = get(env)
-        return ti.Tile(axes, x.elem, x.val, x.err)
-    return Whole(ex.Expr(p.name, p.elem, frozenset(axes), run), p.elem)
-
-
-def whole_converted(elem, e):
-    if el.is_float(e.elem) and el.is_integer(elem):
-        e = ex.clipped(e, -100.0, 100.0)
-    return Whole(ex.converted(elem, e), elem, False)
-
-
-def tree(scope, depth, kind, must=None):
-    d = scope.draw
-    if depth <= 0 or must and depth == 1:
-        x = must or d.choice(scope.params)
-        scope.used.append(x.was)
-        x = operand(x)
-        if el.kind(x.elem) == kind:
-            return x
-        return whole_converted(d.choice(["f32", "f32", "bf16", "f16"] if kind == "float" else ["i32", "i64", "i8"]), x)
-    a, way = tree(scope, depth - 1, kind, must), d.random()
-    if way < 0.2:
-        return Whole(ex.applied(d.choice(["+", "*", "-"]), a, ex.number(d, el.computed(a.elem))), a.kept, a.plain)
-    if way < 0.32 and kind == "float":
-        return Whole(ex.function_of(scope, a), a.kept, a.plain)
-    if way < 0.45:
-        to = d.choice([*el.FLOATS] if kind == "float" else ["i32", "i64", "i16", "i8", "u8"])
-        return whole_converted(to, a)
-    b = tree(scope, depth - 1, kind)
-    if way < 0.6:
-        c = ex.applied(d.choice(["<", ">=", "=="]), a, ex.number(d, el.computed(a.elem)))
-        return Whole(ex.chosen(c, a, b), widest(a.kept, b.kept), a.plain and b.plain)
-    op = d.choice(["+", "-", "*", "min", "max"] + (["&", "^", "|"] if kind == "integer" else []))
-    return Whole(ex.applied(op, a, b), widest(a.kept, b.kept), a.plain and b.plain)
-
-
 def drawn(seed):
     b = Builder(seed)
     d = b.draw
-    ways = [b.call, b.call, b.call, b.update_in_place, b.expression, b.update, b.repeated, b.branched, b.move, b.move]
+    ways = [b.call, b.call, b.call, b.update_in_place, b.expression, b.update, b.repeated, b.branched, b.move, b.move, b.linear]
+    ways += [d.choice([b.viewed, b.subprogram, b.chosen, b.different])]
     for _ in range(d.randint(1, 6)):
         d.choice(ways)()
     if not b.steps:

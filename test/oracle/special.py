@@ -188,7 +188,7 @@ def totals(d, name, dims, params):
         if r.tile and r.name not in e.axes:
             e = ex.applied("+", e, ex.converted(el.computed(e.elem), ex.position(r)))
     tiled = [r.name for r in scope.ranges if r.tile and r.name in e.axes]
-    elem = d.choice(["f32", "f64"] if kind == "float" else ["i32", "i64"])
+    elem = d.choice(["f32", "f64"]) if kind == "float" else el.summed(e.elem)
     value = f"sum({e.text}, {', '.join(tiled)})" if tiled else e.text
     results = [("y0", elem, [])]
     text = text_of(name, params, results, grid.words, [f"y0 += {value};"])

@@ -1,0 +1,70 @@
+"""Expressions over whole tensors, as trees that know the type of a result that nothing declares."""
+import dataclasses
+
+from . import elements as el
+from . import expr as ex
+from . import tiles as ti
+
+
+@dataclasses.dataclass
+class WholeParam:
+    name: str
+    elem: str
+    value: object
+    was: object  # before it was moved
+
+
+class Whole(ex.Expr):
+    """kept: the type that a result has where nothing declares it: that of a conversion, or of the widest tensor."""
+
+    def __init__(self, e, kept, plain=True):
+        super().__init__(e.text, e.elem, e.axes, e.run, plain)
+        self.kept = kept
+
+
+def widest(a, b):
+    if a is None or b is None:
+        return a or b
+    if el.kind(a) != el.kind(b):
+        return None
+    return a if a == b else b if el.arithmetic(a, b) == b and b != el.arithmetic(a, a) else a if el.arithmetic(a, b) == a else el.arithmetic(a, b)
+
+
+def operand(p):
+    get, axes = p.value.get, list(range(len(p.value.dims)))
+
+    def run(env):
+        x = get(env)
+        return ti.Tile(axes, x.elem, x.val, x.err)
+    return Whole(ex.Expr(p.name, p.elem, frozenset(axes), run), p.elem)
+
+
+def whole_converted(elem, e):
+    if el.is_float(e.elem) and el.is_integer(elem):
+        e = ex.clipped(e, -100.0, 100.0)
+    return Whole(ex.converted(elem, e), elem, False)
+
+
+def tree(scope, depth, kind, must=None):
+    d = scope.draw
+    if depth <= 0 or must and depth == 1:
+        x = must or d.choice(scope.params)
+        scope.used.append(x.was)
+        x = operand(x)
+        if el.kind(x.elem) == kind:
+            return x
+        return whole_converted(d.choice(["f32", "f32", "bf16", "f16"] if kind == "float" else ["i32", "i64", "i8"]), x)
+    a, way = tree(scope, depth - 1, kind, must), d.random()
+    if way < 0.2:
+        return Whole(ex.applied(d.choice(["+", "*", "-"]), a, ex.number(d, el.computed(a.elem))), a.kept, a.plain)
+    if way < 0.32 and kind == "float":
+        return Whole(ex.function_of(scope, a), a.kept, a.plain)
+    if way < 0.45:
+        to = d.choice([*el.FLOATS] if kind == "float" else ["i32", "i64", "i16", "i8", "u8"])
+        return whole_converted(to, a)
+    b = tree(scope, depth - 1, kind)
+    if way < 0.6:
+        c = ex.applied(d.choice(["<", ">=", "=="]), a, ex.number(d, el.computed(a.elem)))
+        return Whole(ex.chosen(c, a, b), widest(a.kept, b.kept), a.plain and b.plain)
+    op = d.choice(["+", "-", "*", "min", "max"] + (["&", "^", "|"] if kind == "integer" else []))
+    return Whole(ex.applied(op, a, b), widest(a.kept, b.kept), a.plain and b.plain)
