@@ -7,7 +7,7 @@ import numpy as np
 from . import elements as el
 from . import expr as ex
 from . import tiles as ti
-from .expr import Env, Param, Range, Scope, Tensor
+from .expr import Range, Tensor
 
 SIZES = [1, 2, 3, 4, 5, 6, 7, 8, 9, 13, 16, 32]
 MOST_TASKS = 40

@@ -7,7 +7,6 @@ import numpy as np
 
 from . import draw as dr
 from . import elements as el
-from . import expr as ex
 from . import tiles as ti
 from . import whole as wh
 from .expr import Param, Scope, Tensor
