@@ -201,11 +201,16 @@ static void shrink_tiles(Lay *l) {
 
 /* ---- waves: so many that a thread has a handful of each tile, and that all of them fit ---- */
 
-/* One tile leaves a quarter of a thread's registers for all else. */
+static int registers_of_thread(const MatrixTarget *t, int threads) {
+    int most = t->registers / threads;
+    return most > t->most_registers ? t->most_registers : most;
+}
+
+int lay_registers_of_tile(const MatrixTarget *t, int threads) { return registers_of_thread(t, threads) * 3 / 4; }
+
 static void check_registers(Lay *l, int64_t words, int threads) {
-    int most = l->target->registers / threads;
-    if (most > l->target->most_registers) most = l->target->most_registers;
-    if (words / threads <= most * 3 / 4) return;
+    int most = registers_of_thread(l->target, threads);
+    if (words / threads <= lay_registers_of_tile(l->target, threads)) return;
     l->failed = true;
     diag_error(l->m->diags, l->k->loc, "register-budget", "a tile of '%s' takes %lld registers of each of %d threads, of %d on %s",
                l->k->name, (long long)(words / threads), threads, most, l->target->name);

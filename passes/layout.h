@@ -61,6 +61,8 @@ void lay_measure(Lay *);                             /* the extents, after a ran
 void lay_halve(Lay *, int range, const char *why);   /* layout.c: its tiles */
 int64_t lay_elements(const Lay *, Type);             /* with the extents */
 int lay_words(Elem);                                 /* registers of an element */
+int lay_registers_of_tile(const MatrixTarget *, int threads); /* a tile leaves a quarter of a thread's for all else */
+Value *lay_ignored_by(Builder *, OpKind reduction, Elem);     /* the element that changes no result */
 void lay_refuse(Lay *, Loc, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
 void lay_unpack(Lay *);   /* layout_mask.c: packed elements become bytes */

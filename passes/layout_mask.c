@@ -17,7 +17,7 @@ static Value *least_or_most(Builder *b, Elem e, bool least) {
     return build_const_i(b, e, least ? -most - 1 : most);
 }
 
-static Value *ignored_by(Builder *b, OpKind kind, Elem e) {
+Value *lay_ignored_by(Builder *b, OpKind kind, Elem e) {
     switch (kind) {
     case OP_RMAX:
     case OP_ARGMAX: return least_or_most(b, e, true);
@@ -40,7 +40,7 @@ static bool ends_in_zero(const Value *v) {
 static Value *masked(Builder *b, OpKind kind, Value *v, int range) {
     Value *at = build_index(b, OP_POS, range), *end = build_index(b, OP_END, range);
     Value *inside = build_binary(b, OP_LT, at, end);
-    return build_select(b, inside, v, ignored_by(b, kind, v->type.elem));
+    return build_select(b, inside, v, lay_ignored_by(b, kind, v->type.elem));
 }
 
 /* Narrow floats are masked before they are rounded. */

@@ -7,11 +7,11 @@
 #include <time.h>
 
 static const Pass *const passes[] = {&pass_fuse,  &pass_comm,     &pass_when, &pass_even,  &pass_flat, &pass_launches,
-                                     &pass_flags, &pass_barriers, &pass_group, &pass_pad, &pass_pipe, &pass_split, &pass_layout};
+                                     &pass_flags, &pass_barriers, &pass_group, &pass_pad, &pass_pipe, &pass_steps, &pass_split, &pass_layout};
 static const Pass *const host_pipeline[] = {&pass_fuse, &pass_comm, &pass_when, &pass_split, &pass_flags, &pass_barriers};
 /* Flags come last: they count tiles, whose sizes the passes before them choose. */
 static const Pass *const gpu_pipeline[] = {&pass_fuse, &pass_comm,   &pass_when,  &pass_even,    &pass_flat, &pass_launches,
-                                           &pass_group, &pass_pad, &pass_pipe, &pass_split, &pass_layout, &pass_flags, &pass_barriers};
+                                           &pass_group, &pass_pad, &pass_pipe, &pass_steps, &pass_split, &pass_layout, &pass_flags, &pass_barriers};
 
 const Pass *pass_find(const char *name) {
     for (size_t i = 0; i < sizeof passes / sizeof *passes; i++)

@@ -47,7 +47,7 @@ void group_kernel(PassContext *, Kernel *);
 /* Removes kernels and temporaries that nothing uses any more. */
 void module_prune(Module *);
 
-extern const Pass pass_fuse, pass_comm, pass_when, pass_even, pass_flat, pass_launches, pass_flags, pass_barriers, pass_pad, pass_pipe, pass_group, pass_split, pass_layout;
+extern const Pass pass_fuse, pass_comm, pass_when, pass_even, pass_flat, pass_launches, pass_flags, pass_barriers, pass_pad, pass_pipe, pass_group, pass_steps, pass_split, pass_layout;
 
 const Pass *pass_find(const char *name);
 const Pass *pass_at(size_t); /* NULL behind the last one */

@@ -17,6 +17,7 @@ WORDS = {
     "pad": ("pad", "rows that copies", "can take"),
     "pipe": ("pipe", "kernels that have", "a schedule"),
     "group": ("group", "tasks that read", "the same: one"),
+    "steps": ("steps", "rows that are", "too long: loops"),
     "split": ("split", "long loops cut", "over more tasks"),
     "layout": ("layout", "who holds which", "element"),
     "flags": ("flags", "waits and signals", "of single tiles,", "and their proof"),
