@@ -46,7 +46,7 @@ class Builder(Moves, Calls, Steps):
         self.pool, self.unread, self.ident = [], {}, 0
         most = d.choice([2, 2, 3, 3, 4, 5, 6, 8])
         for k in range(most):
-            n = d.choice(EXTENTS if most < 4 else EXTENTS[:4] if most < 6 else EXTENTS[:3])
+            n = d.choice([*EXTENTS, 40, 65, 70, 100] if most < 3 else EXTENTS if most < 4 else EXTENTS[:4] if most < 6 else EXTENTS[:3])
             self.sizes[f"N{k}"] = n
             if d.random() < 0.12:
                 self.runtime.add(f"N{k}")

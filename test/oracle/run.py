@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """usage: run.py TILEC FOLDER [--programs=N] [--first=SEED] [--targets=interp,host,emu:gfx942,..] [--jobs=N] [--seconds=S] [--show=SEED]
+       [--rotate=TARGET,..]
 
 Draws programs, runs them with `tilec run` on each target, and compares every result with numpy, which evaluates the same
 trees by docs/language.md: exactly where the language fixes every bit, else within a bound. Prints what differs, is
 refused or fails: its seed, the program, the command, and the element that is the worst. A target may have options behind
-it, as in `host+--relaxed`. Exit code 1 where anything was found.
+it, as in `host+--relaxed`. Of --rotate's each program takes one, by its seed. Exit code 1 where anything was found.
 """
 import argparse
 import concurrent.futures
@@ -99,11 +100,12 @@ def judge(tilec, folder, b, target, want, limit):
     return ("\n".join(found) or None), compared
 
 
-def one(tilec, folder, seed, targets, limit):
+def one(tilec, folder, seed, targets, rotate, limit):
     """(what was found, not supported, elements that were compared, elements)."""
     folder = f"{folder}/{seed}"
     os.makedirs(folder, exist_ok=True)
     found, open_, compared, total = [], 0, 0, 0
+    targets = targets + rotate[seed % len(rotate) : seed % len(rotate) + 1] if rotate else targets
     try:
         b = program.drawn(seed)
         want = expected(b)
@@ -126,12 +128,12 @@ def one(tilec, folder, seed, targets, limit):
 
 
 def batch(arguments):
-    tilec, folder, seeds, targets, limit, end = arguments
+    tilec, folder, seeds, targets, rotate, limit, end = arguments
     out = []
     for seed in seeds:
         if time.time() > end:
             break
-        out.append(one(tilec, folder, seed, targets, limit))
+        out.append(one(tilec, folder, seed, targets, rotate, limit))
     return out
 
 
@@ -142,6 +144,7 @@ def options():
     p.add_argument("--programs", type=int, default=100)
     p.add_argument("--first", type=int, default=1)
     p.add_argument("--targets", default="interp,host")
+    p.add_argument("--rotate", default="")
     p.add_argument("--jobs", type=int, default=1)
     p.add_argument("--seconds", type=float, default=1e9)
     p.add_argument("--limit", type=float, default=120, help="seconds that one run may take")
@@ -154,9 +157,9 @@ def main():
     if o.show is not None:
         print(program.drawn(o.show).source(), end="")
         return
-    end, targets = time.time() + o.seconds, o.targets.split(",")
+    end, targets, rotate = time.time() + o.seconds, o.targets.split(","), [t for t in o.rotate.split(",") if t]
     seeds = range(o.first, o.first + o.programs)
-    jobs = [(os.path.abspath(o.tilec), o.folder, seeds[k:k + 20], targets, o.limit, end) for k in range(0, o.programs, 20)]
+    jobs = [(os.path.abspath(o.tilec), o.folder, seeds[k:k + 20], targets, rotate, o.limit, end) for k in range(0, o.programs, 20)]
     done = wrong = unsupported = compared = total = 0
     with concurrent.futures.ProcessPoolExecutor(o.jobs) as pool:
         for results in pool.map(batch, jobs):

@@ -252,3 +252,71 @@ def updating(d, name, dims, params):
             ke.run_all(body, env)
         return [fresh]
     return ke.Kernel(name, text, params, [("x0", into.elem, list(into.dims))], run, set(into.dims) - scope.fixed, set(), scope.bent)
+
+
+# ---- positions in order, loops that end where the task's tile does ----
+
+
+def ordered(d, name, dims, params):
+    """for r in i { y[r, j] = e; }: the positions of the task's tile one by one."""
+    scope, names = Scope(d, dims), dr.Names()
+    scope.params = params
+    order = d.sample([*dims], min(len(dims), d.choice([1, 2, 2, 3])))
+    grid = grid_over(d, scope, names, order)
+    tiles = [r for r in grid.ranges if r.tile]
+    if not tiles:
+        return None
+    within = d.choice(tiles)
+    scope.ranges.remove(within)
+    p = Range(names("q"), within.dim, False)
+    scope.ranges.append(p)
+    e = ex.any_of(scope, d.choice(["float", "integer"]), 2)
+    elem = dr.result_type(d, e)
+    elem = "i32" if elem in ("i4", "t2") else elem
+    by = {r.dim: r for r in scope.ranges}
+    store = ke.store("y0", [by[n] for n in order], 1, 0, ex.fitting(e, elem))
+    lines = [f"for {p.name} in {within.name} {{", *ke.indented(store.lines), "}"]
+
+    def run(env):
+        for at in env.at[within.name]:
+            env.at[p.name] = int(at)
+            store.run(env)
+    results = [("y0", elem, order)]
+    text = text_of(name, params, results, grid.words, lines)
+    return ke.Kernel(name, text, params, results, dr.runner(results, grid, [ke.Statement(lines, run)]), set(), set(), scope.bent)
+
+
+def causal(d, name, dims, params):
+    """acc += sum(where(pos(p) <= pos(i), e, 0), p) in a loop that ends with the tile of i."""
+    scope, names = Scope(d, dims), dr.Names()
+    scope.params = params
+    rows = d.choice([*dims])
+    keys = d.choice([*dims])
+    out = [rows, *[n for n in dims if n not in (rows, keys) and d.random() < 0.5]]
+    grid = grid_over(d, scope, names, out)
+    i = next(r for r in grid.ranges if r.dim == rows)
+    size = ke.tile_size(d, dims[keys])
+    p = Range(names("p"), keys, True)
+    scope.ranges.append(p)
+    e = ex.any_of(scope, d.choice(["float", "integer"]), 2)
+    mask = ex.applied("<=", ex.position(p), ex.position(i))
+    e = ex.chosen(mask, e, ex.literal(el.computed(e.elem), 0))
+    if p.name not in e.axes:
+        return None
+    scope.ranges.remove(p)
+    elem, axes = el.summed(e.elem), sorted(e.axes - {p.name})
+    shape = f"[{', '.join(axes)}]" if axes else ""
+    end = f"end({i.name})" if i.tile else f"pos({i.name}) + 1"
+    lines = [f"acc: {elem}{shape} = 0;", f"for {p.name}: {size} in 0 .. min({keys}, {end}) {{", f"  acc += sum({e.text}, {p.name});", "}"]
+
+    def run(env):
+        env.var["acc"] = ke.widened(ti.scalar(elem, 0), axes, env)
+        last = int(np.max(env.at[i.name])) + 1 if np.size(env.at[i.name]) else 0
+        for at in ke.sequence(0, min(env.dims[keys], last), size):
+            env.at[p.name] = at
+            env.var["acc"] = ke.widened(ke.added(env.var["acc"], ti.total(e.run(env), [p.name]), elem), axes, env)
+    order = d.sample(grid.ranges, len(grid.ranges))
+    store = ke.store("y0", order, 1, 0, ex.variable(("acc", elem, frozenset(axes))))
+    results = [("y0", elem, [r.dim for r in order])]
+    text = text_of(name, params, results, grid.words, [*lines, *store.lines])
+    return ke.Kernel(name, text, params, results, dr.runner(results, grid, [ke.Statement(lines, run), store]), set(), set(), scope.bent)

@@ -144,7 +144,7 @@ class Steps:
         local = {f"m{k}": block if m == n else self.sizes[m] for k, m in enumerate(dims)}
         for _ in range(6):
             kernel = dr.general(d, self.fresh("k"), local, [Param("x0", elem, [*local])])
-            if len(kernel.results) == 1 and not any("m0" in s for s in kernel.results[0][2]) and " in 0 .. " not in kernel.text:
+            if len(kernel.results) == 1 and not any("m0" in s for s in kernel.results[0][2]) and " in " not in kernel.text:
                 break
         else:
             return

@@ -104,8 +104,9 @@ static void load(Case *c, const char *folder) {
                         "-Wno-type-limits -Werror";
     const char *library = arena_format(c->arena, "%s/%s.so", folder, c->p->name);
     const char *more = getenv("CGEN_FLAGS"); /* sanitizers */
-    const char *command = arena_format(c->arena, "cc %s %s -I%s/runtime -I%s/runtime/include %s/%s.c -o %s -lm", flags,
-                                       more ? more : "", TILEC_SOURCE, TILEC_SOURCE, folder, c->p->name, library);
+    const char *given = getenv("TILEC_RUNTIME"), *runtime = given ? given : TILEC_SOURCE "/runtime", *cc = getenv("CC");
+    const char *command = arena_format(c->arena, "%s %s %s -I%s -I%s/include %s/%s.c -o %s -lm", cc ? cc : "cc", flags, more ? more : "",
+                                       runtime, runtime, folder, c->p->name, library);
     if (system(command)) die("the C compiler failed: ", command);
     void *lib = dlopen(library, RTLD_NOW | RTLD_LOCAL);
     if (!lib) die("cannot load: ", dlerror());
