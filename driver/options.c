@@ -9,6 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define MOST_WORKERS_TEXT "1024"
+enum { MOST_WORKERS = 1024 }; /* as the runtime has it */
+
 enum { COMPILE = 1, RUN = 2, CHECK = 4, EXPLAIN = 8, OPT = 16, TARGETS = 32, FMT = 64, TUNE = 128,
        SOURCE = COMPILE | RUN | CHECK | EXPLAIN | TUNE, ANY = 255 };
 
@@ -216,6 +219,9 @@ int options_parse(Options *o, int argc, char **argv) {
     if (o->manual) return manual_print(), EXIT_OK;
     if (o->help) return help_print(o->command), EXIT_OK;
     if (!o->command) return help_print(NULL), EXIT_USAGE;
+    if (o->workers > MOST_WORKERS)
+        return usage_error("--workers=%s: a rank has at most %s worker threads",
+                           arena_format(o->arena, "%lld", (long long)o->workers), MOST_WORKERS_TEXT);
     if (!o->file && strcmp(o->command, "targets")) return usage_error("'tilec %s' wants a file%s", o->command, "");
     return -1;
 }

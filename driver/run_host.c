@@ -42,7 +42,39 @@ void run_fill(const Run *r, const Array *io) {
     }
 }
 
+/* What the ranks take on the host, with their parts of the arguments. */
+static double bytes_needed(const Run *r) {
+    const tile_program *g = r->program;
+    double bytes = (double)g->local_bytes + (double)g->symmetric_bytes + 64.0 * (double)g->words;
+    int coord[MAX_AXES];
+    int64_t dim[MAX_DIMS];
+    bytes = (bytes + (double)g->scratch_bytes * (double)(r->s.o->workers + 1)) * r->nranks;
+    for (int k = 0; k < r->nranks; k++) {
+        mesh_coord(r->s.m, k, coord);
+        for (int i = 0; i < r->p->io.n; i++) {
+            const Tensor *t = run_tensor(r, i);
+            bytes += (double)shard_bytes(t->elem, shard_shape(r->s.m, t, r->sym, coord, dim));
+        }
+    }
+    return bytes;
+}
+
+/* More than the machine has would page for hours, or end some process. */
+static bool machine_holds(const Run *r) {
+    enum { MOST_THREADS = 8192 };
+    double memory = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE), needed = bytes_needed(r);
+    int64_t threads = r->nranks * (r->s.o->workers + 1);
+    if (threads > MOST_THREADS)
+        fprintf(stderr, "tilec: error: %d ranks of %lld workers are %lld threads; at most %d are started\n", r->nranks,
+                (long long)r->s.o->workers, (long long)threads, MOST_THREADS);
+    if (needed > memory && !r->s.target.gpu)
+        fprintf(stderr, "tilec: error: %d rank%s of '%s' need %.3g GB of memory, this machine has %.3g GB\n",
+                r->nranks, r->nranks == 1 ? "" : "s", r->p->name, needed * 1e-9, memory * 1e-9);
+    return threads <= MOST_THREADS && (needed <= memory || r->s.target.gpu);
+}
+
 bool run_parts(Run *r, int runs) {
+    if (!machine_holds(r)) return false;
     if (!make_parts(r, runs)) return fprintf(stderr, "tilec: error: out of memory\n"), false;
     run_fill(r, r->io);
     return true;
@@ -60,10 +92,13 @@ void run_take(const Run *r) {
 }
 
 static bool report_failure(const RankJob *j) {
+    enum { TOLD = 8 };
+    int failed = 0;
     for (int k = 0; k < j->nranks; k++)
-        if (j->result[k]->code)
+        if (j->result[k]->code && failed++ < TOLD)
             fprintf(stderr, "tilec: error: rank %d: %s: %s\n", k, tile_error_name(j->result[k]->code),
                     j->result[k]->text);
+    if (failed > TOLD) fprintf(stderr, "tilec: note: %d more ranks failed\n", failed - TOLD);
     return false;
 }
 

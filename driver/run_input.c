@@ -120,10 +120,23 @@ static bool file_report(const Run *r, int i, const char *path) {
     return false;
 }
 
+static double machine_bytes(void) { return (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE); }
+
+/* Of the tensor with its run-time sizes at their bounds, and no more than the machine has. */
+static size_t bytes_most(const Run *r, const Tensor *t) {
+    int64_t *bound = ARENA_ARRAY(r->s.arena, int64_t, r->s.m->symbol.n + 1);
+    double bytes = (double)elem_bytes(t->elem);
+    for (int i = 0; i < r->s.m->symbol.n; i++) bound[i] = r->s.m->symbol.p[i].bound;
+    for (int d = 0; d < t->ndim; d++) bytes *= (double)size_eval(r->s.m, size_whole(t->dim[d]), bound, NULL);
+    return (size_t)(bytes < machine_bytes() ? bytes : machine_bytes());
+}
+
 static bool load_file(Run *r, int i, const char *path) {
     const Tensor *t = run_tensor(r, i);
-    const char *failed = npy_load(r->s.arena, path, t->elem, &r->io[i]);
-    if (!failed && (r->io[i].elem != t->elem || r->io[i].ndim != t->ndim)) return file_report(r, i, path);
+    const char *failed = npy_load(r->s.arena, path, t->elem, bytes_most(r, t), &r->io[i]);
+    bool shape_alone = failed && r->io[i].ndim > 0;
+    if (shape_alone || (!failed && (r->io[i].elem != t->elem || r->io[i].ndim != t->ndim)))
+        return file_report(r, i, path);
     if (failed) fprintf(stderr, "tilec: error: %s: %s\n", path, failed);
     if (failed && scalar_is_number(path))
         fprintf(stderr, "tilec: note: '%s' is %s, no scalar: a file has its value\n", t->name, declared_text(r, t));
@@ -181,10 +194,9 @@ static bool same_shape(const Array *a, const Array *b) {
 
 /* Does the machine's memory hold the tensor, whatever else there is? */
 static bool memory_holds(const Run *r, const Tensor *t) {
-    double bytes = (double)elem_bytes(t->elem),
-           memory = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
+    double bytes = (double)elem_bytes(t->elem);
     for (int d = 0; d < t->ndim; d++) bytes *= (double)size_eval(r->s.m, size_whole(t->dim[d]), r->sym, NULL);
-    return bytes < memory;
+    return bytes < machine_bytes();
 }
 
 static bool make_arrays(Run *r) {

@@ -2,8 +2,12 @@
    Takes bytes that nobody has checked. Gives an array, or a message that names the byte. */
 #include "ir/npy.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <string.h>
+#include <sys/stat.h>
+
+enum { HEADER_BYTES = 1 << 16 }; /* prefix and header of a file: NumPy writes a few hundred */
 
 typedef struct {
     Arena *arena;
@@ -256,45 +260,53 @@ static bool read_data(Cursor *c, const Header *h, Elem want, Array *out) {
     return check_values(c, out);
 }
 
+/* Leaves *at before the data. */
+static bool read_header(Cursor *c, Header *h) {
+    size_t n = c->n, end = 0;
+    *h = (Header){.named = ELEM_COUNT};
+    if (!read_prefix(c, &end)) return false;
+    c->n = end;
+    bool good = read_dictionary(c, h);
+    c->n = n;
+    return good;
+}
+
 const char *npy_read(Arena *arena, const char *bytes, size_t n, Elem want, Array *out) {
     Cursor c = {.arena = arena, .p = bytes, .n = n};
-    Header h = {.named = ELEM_COUNT};
-    size_t end = 0;
+    Header h;
     *out = (Array){0};
-    if (!read_prefix(&c, &end)) return c.error;
-    c.n = end;
-    if (!read_dictionary(&c, &h)) return c.error;
-    c.n = n;
-    read_data(&c, &h, want, out);
+    if (read_header(&c, &h)) read_data(&c, &h, want, out);
     return c.error;
+}
+
+/* Of a file that announces more data than is wanted. */
+static void shape_alone(Arena *arena, const Text *t, Elem want, size_t most, Array *out) {
+    Cursor c = {.arena = arena, .p = t->p, .n = t->n};
+    Header h;
+    Elem elem;
+    int64_t count;
+    size_t bytes;
+    if (!read_header(&c, &h) || !header_elem(&c, &h, want, &elem)) return;
+    if (array_bytes(elem, h.ndim, h.dim, &count, &bytes) && bytes <= most) return;
+    *out = (Array){.elem = elem, .ndim = h.ndim};
+    memcpy(out->dim, h.dim, sizeof h.dim);
 }
 
 static const char *descr_of(Elem e) {
     switch (e) {
-    case ELEM_F64:
-        return "<f8";
-    case ELEM_F32:
-        return "<f4";
-    case ELEM_F16:
-        return "<f2";
-    case ELEM_BF16:
-        return "<V2";
-    case ELEM_I64:
-        return "<i8";
-    case ELEM_I32:
-        return "<i4";
-    case ELEM_I16:
-        return "<i2";
-    case ELEM_U8:
-        return "|u1";
-    case ELEM_BOOL:
-        return "|b1";
+    case ELEM_F64: return "<f8";
+    case ELEM_F32: return "<f4";
+    case ELEM_F16: return "<f2";
+    case ELEM_BF16: return "<V2";
+    case ELEM_I64: return "<i8";
+    case ELEM_I32: return "<i4";
+    case ELEM_I16: return "<i2";
+    case ELEM_U8: return "|u1";
+    case ELEM_BOOL: return "|b1";
     case ELEM_I8:
     case ELEM_I4:
-    case ELEM_T2:
-        return "|i1";
-    default:
-        return "|V1";
+    case ELEM_T2: return "|i1";
+    default: return "|V1";
     }
 }
 
@@ -318,9 +330,23 @@ void npy_write(Text *t, const Array *a) {
     }
 }
 
-const char *npy_load(Arena *arena, const char *path, Elem want, Array *out) {
+/* Devices need not end. */
+static const char *kind_refused(const struct stat *s) {
+    if (S_ISDIR(s->st_mode)) return strerror(EISDIR);
+    return S_ISREG(s->st_mode) || S_ISFIFO(s->st_mode) ? NULL : "neither a file nor a pipe";
+}
+
+const char *npy_load(Arena *arena, const char *path, Elem want, size_t most, Array *out) {
     Text t = {0};
-    const char *error = text_read(&t, path, (size_t)1 << 40);
+    struct stat s;
+    *out = (Array){0};
+    if (stat(path, &s)) return strerror(errno);
+    const char *error = kind_refused(&s);
+    if (error) return error;
+    size_t limit = most < SIZE_MAX - HEADER_BYTES ? most + HEADER_BYTES : SIZE_MAX;
+    bool longer = S_ISREG(s.st_mode) && (uint64_t)s.st_size > limit;
+    error = text_read(&t, path, longer ? HEADER_BYTES : limit);
+    if (error && t.n > (longer ? HEADER_BYTES : limit)) shape_alone(arena, &t, want, most, out);
     if (!error) error = npy_read(arena, text_str(&t), t.n, want, out);
     text_free(&t);
     return error;

@@ -14,7 +14,9 @@ const char *npy_read(Arena *, const char *bytes, size_t n, Elem want, Array *out
 /* Appends version 1.0, little-endian, C order. */
 void npy_write(Text *, const Array *);
 
-const char *npy_load(Arena *, const char *path, Elem want, Array *out); /* NULL or a message */
+/* A file or a pipe with at most `most` bytes of data. NULL or a message; of more data nothing is read, and *out has the
+   shape alone, if it has dimensions. */
+const char *npy_load(Arena *, const char *path, Elem want, size_t most, Array *out);
 const char *npy_save(const char *path, const Array *);
 
 #endif

@@ -87,18 +87,27 @@ static inline uint64_t tile_now(void) {
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-/* Spin first, then let other threads of the core run, then sleep. */
-static inline void tile_relax(unsigned spin) {
-    if (spin < 32) {
+enum { TILE_SPINS = 32, TILE_YIELD_NS = 2000000, TILE_NAP_NS = 50000, TILE_LONGEST_NAP_NS = 10000000 };
+
+/* Has a wait become one that sleeps? By the clock: with more threads than cores one yield may take as long. */
+static inline bool tile_sleeps(unsigned spin, uint64_t start) {
+    return spin >= TILE_SPINS && tile_now() - start > TILE_YIELD_NS;
+}
+
+/* Spin first, then let other threads of the core run, then sleep: a 64th of what the wait has taken so far. */
+static inline void tile_relax(unsigned spin, uint64_t start) {
+    if (spin < TILE_SPINS) {
 #if defined __x86_64__ || defined __i386__
         __builtin_ia32_pause();
 #elif defined __aarch64__
         __asm__ volatile("yield");
 #endif
-    } else if (spin < 4096) {
+    } else if (!tile_sleeps(spin, start)) {
         sched_yield();
     } else {
-        nanosleep(&(struct timespec){.tv_nsec = 50000}, NULL);
+        uint64_t nap = (tile_now() - start) / 64;
+        nap = nap < TILE_NAP_NS ? TILE_NAP_NS : nap > TILE_LONGEST_NAP_NS ? TILE_LONGEST_NAP_NS : nap;
+        nanosleep(&(struct timespec){.tv_nsec = (long)nap}, NULL);
     }
 }
 
@@ -163,7 +172,7 @@ static inline bool tile_fault_read(const tile_fault_hooks *fault, int rank, int 
 /* One look at poison and clock, before the word itself is looked at once more: what a rank published before it ended
    has come. TILE_OK to go on waiting. */
 static inline int tile_wait_look(const tile_task *t, unsigned spin, uint64_t start, int from) {
-    if (spin % TILE_POLL) return TILE_OK;
+    if (spin % TILE_POLL && !tile_sleeps(spin, start)) return TILE_OK;
     if (!t->fault->recovering && TILE_LOAD(&t->fault->cell[t->rank]->poison, relaxed)) return TILE_E_POISONED;
     return tile_expired(t, start, from) ? TILE_E_TIMEOUT : TILE_OK;
 }
@@ -183,7 +192,7 @@ static inline int tile_wait_slow(const tile_task *t, const tile_word *w, uint64_
         uint64_t seen = TILE_LOAD(&w->value, acquire);
         if (TILE_REACHED(seen, want)) break;
         error = tile_wait_end(t, look, flag, from, want, seen);
-        tile_relax(spin);
+        tile_relax(spin, start);
     }
     if (t->waited) *t->waited += tile_now() - start;
     return error;
@@ -231,7 +240,7 @@ static inline int tile_packet_slow(const tile_task *t, tile_packet *p, uint32_t 
         *data = (uint32_t)seen;
         if (seen >> 32 == want) break;
         error = tile_wait_end(t, look, flag, from, want, seen >> 32);
-        tile_relax(spin);
+        tile_relax(spin, start);
     }
     if (t->waited) *t->waited += tile_now() - start;
     return error;

@@ -51,7 +51,7 @@ typedef struct {
        Returns 0. */
     int (*allgather)(void *ctx, const void *in, void *out, size_t each);
     void *ctx;
-    int workers;       /* worker threads of this rank; 0: cores divided by the ranks of this host */
+    int workers;       /* worker threads of this rank, at most 1,024; 0: cores divided by the ranks of this host */
     int timeout_ms;    /* deadline of every wait from its start; 0: 30,000 */
     const char *group; /* name under which ranks of one host meet; NULL: TILE_GROUP from the environment, else "tile" */
     /* Where programs run: "host", "gpu" (device number `device`, CUDA's if there are any, else HIP's) or "emu" (the

@@ -75,6 +75,8 @@ int tile_mesh_open(const tile_mesh_config *c, tile_mesh **out) {
         return tile_fail(TILE_E_ARG, "tile_mesh_config.size is %zu, this runtime knows %zu", c->size, sizeof *c);
     if (c->timeout_ms < 0 || c->workers < 0)
         return tile_fail(TILE_E_ARG, "workers and timeout_ms must not be negative");
+    if (c->workers > MAX_WORKERS)
+        return tile_fail(TILE_E_ARG, "%d workers; a rank has at most %d", c->workers, MAX_WORKERS);
     int error = place_find(c, &p);
     if (error) return error;
     tile_mesh *m = calloc(1, sizeof *m);

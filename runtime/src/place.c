@@ -71,5 +71,5 @@ int place_workers(const tile_mesh_config *c, const Place *p) {
     cpu_set_t cores;
     if (c->workers > 0) return c->workers;
     int n = sched_getaffinity(0, sizeof cores, &cores) == 0 ? CPU_COUNT(&cores) / p->local_ranks : 1;
-    return n > 0 ? n : 1;
+    return n < 1 ? 1 : n < MAX_WORKERS ? n : MAX_WORKERS;
 }

@@ -4,7 +4,8 @@
 
 #include <stdlib.h>
 
-enum { IDLE_SPINS = 500 }; /* before a worker or a waiting caller sleeps */
+/* Before a worker or a waiting caller sleeps. With more threads than cores the clock ends it. */
+enum { IDLE_SPINS = 500, IDLE_NS = 1000000 };
 
 /* Takes the lowest ticket that nobody took; NULL: there is none. */
 static Frame *ticket_take(Queue *q, int64_t *ticket) {
@@ -177,18 +178,22 @@ static void worker_sleep(Queue *q) {
     pthread_mutex_unlock(&q->lock);
 }
 
+/* Does who has nothing to do still look around? */
+static bool idles(unsigned spin, uint64_t since) { return spin < IDLE_SPINS && tile_now() - since < IDLE_NS; }
+
 static void *worker_main(void *arg) {
     Worker *w = arg;
     Queue *q = &w->mesh->queue;
+    uint64_t since = tile_now();
     for (unsigned spin = 1; !atomic_load_explicit(&q->stop, memory_order_relaxed); spin++) {
-        if (worker_try(w)) {
-            spin = 0;
-        } else if (spin < IDLE_SPINS) {
-            tile_relax(spin);
-        } else {
-            worker_sleep(q);
-            spin = 0;
+        bool worked = worker_try(w);
+        if (!worked && idles(spin, since)) {
+            tile_relax(spin, since);
+            continue;
         }
+        if (!worked) worker_sleep(q);
+        spin = 0;
+        since = tile_now();
     }
     return NULL;
 }
@@ -197,12 +202,13 @@ static void *worker_main(void *arg) {
 static void queue_help(tile_mesh *m, uint64_t all) {
     Queue *q = &m->queue;
     if (atomic_exchange(&q->helped, true)) return;
-    for (unsigned spin = 1; spin < IDLE_SPINS && atomic_load_explicit(&q->finished, memory_order_acquire) < all;
+    uint64_t since = tile_now();
+    for (unsigned spin = 1; idles(spin, since) && atomic_load_explicit(&q->finished, memory_order_acquire) < all;
          spin++) {
         if (worker_try(&m->worker[m->nworkers]))
-            spin = 0;
+            spin = 0, since = tile_now();
         else
-            tile_relax(spin);
+            tile_relax(spin, since);
     }
     atomic_store(&q->helped, false);
 }

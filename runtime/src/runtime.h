@@ -22,6 +22,8 @@ typedef struct {
     char key[96]; /* what tells this job from others of the same user and group */
 } Place;
 
+enum { MAX_WORKERS = 1024 }; /* of a rank */
+
 int place_find(const tile_mesh_config *, Place *);
 int place_workers(const tile_mesh_config *, const Place *);
 

@@ -31,7 +31,8 @@ void model_write(const void *p);
 #define TILE_TEST_DELAY
 
 static inline uint64_t tile_now(void) { return model_now(); }
-static inline void tile_relax(unsigned spin) { (void)spin, model_relax(); }
+static inline void tile_relax(unsigned spin, uint64_t start) { (void)spin, (void)start, model_relax(); }
+static inline bool tile_sleeps(unsigned spin, uint64_t start) { return (void)spin, (void)start, false; }
 #define tile_expired(t, start, from) ((void)(t), (void)(start), (void)(from), model_expired())
 
 #endif
