@@ -111,6 +111,11 @@ RangeDecl range_of(Name name, Loc loc, Expr *size, Expr *of) {
     return (RangeDecl){.name = name, .loc = loc, .size = size, .of = of};
 }
 
+RangeDecl range_fixed(RangeDecl r) {
+    r.fixed = true;
+    return r;
+}
+
 /* Without '..' only the positions of a range can be meant: `for r in i`. */
 RangeDecl range_in(Parse *p, Name name, Loc loc, Expr *size, Expr *lo, Expr *hi) {
     if (!hi && (size || lo->kind != EXPR_NAME)) {

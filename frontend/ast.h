@@ -101,6 +101,7 @@ typedef struct {
     Loc loc;
     Expr *size;    /* INT or constant expression, STAR, AUTO; NULL: a position */
     Expr *of;      /* `of` extent; NULL when `in` */
+    bool fixed;    /* the size is part of the meaning: `c: fixed 64 of d` */
     Expr *lo, *hi; /* `in lo .. hi`; for `in i` lo is the range's NAME and hi is NULL */
 } RangeDecl;
 typedef VEC(RangeDecl) RangeDecls;

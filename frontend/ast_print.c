@@ -132,7 +132,7 @@ void ast_print_params(Writer w, const ParamDecls *v) {
 void ast_print_range(Writer w, const RangeDecl *r) {
     text_add(w.out, r->name);
     if (r->size) {
-        text_add(w.out, ": ");
+        text_add(w.out, r->fixed ? ": fixed " : ": ");
         ast_print_expr(w, r->size);
     }
     text_add(w.out, r->of ? " of " : " in ");

@@ -62,6 +62,7 @@ static void syntax_error(const Loc *loc, Parse *p, const char *message);
 %token IMPORT "'import'" EACH "'each'" FOR "'for'" IN "'in'" LET "'let'" ASSERT "'assert'" IF "'if'" ELSE "'else'" MERGE "'merge'"
 %token REPEAT "'repeat'" CHOOSE "'choose'" AUTO "'auto'" INF "'inf'" TRUE "'true'" FALSE "'false'"
 %token OF "'of'" ON "'on'" BY "'by'" AS "'as'" CONST "'const'" STATE "'state'" INOUT "'inout'" UNIQUE "'unique'"
+%token FIXED "'fixed'"
 %token DOTS "'..'" ARROW "'->'" LE "'<='" GE "'>='" EQ "'=='" NE "'!='" AND "'&&'" OR "'||'" SHL "'<<'" SHR "'>>'"
 %token ADD_SET "'+='" SUB_SET "'-='" MUL_SET "'*='" DIV_SET "'/='"
 %token BREAK "the next declaration" /* stands before a declaration where the one before is not ended */
@@ -83,7 +84,7 @@ static void syntax_error(const Loc *loc, Parse *p, const char *message);
 %precedence UNARY
 
 %type <name> name label level
-%type <expr> expr postfix primary value target size choose
+%type <expr> expr postfix primary value target size number choose
 %type <exprs> exprs args targets
 %type <arms> arms
 %type <stmt> stmt if
@@ -227,11 +228,17 @@ ranges: loop
 range:
     name OF expr                { $$ = range_of($name, @name, NULL, $expr); }
   | name ':' size OF expr       { $$ = range_of($name, @name, $size, $expr); }
+  | name ':' FIXED number OF expr { $$ = range_fixed(range_of($name, @name, $number, $expr)); }
   | name IN expr                { $$ = range_in(p, $name, @name, NULL, $expr, NULL); }
   | name IN expr[lo] DOTS expr[hi] { $$ = range_in(p, $name, @name, NULL, $lo, $hi); }
   | name ':' size IN expr       { $$ = range_in(p, $name, @name, $size, $expr, NULL); }
   | name ':' size IN expr[lo] DOTS expr[hi]
-                                { $$ = range_in(p, $name, @name, $size, $lo, $hi); };
+                                { $$ = range_in(p, $name, @name, $size, $lo, $hi); }
+  | name ':' FIXED number IN expr[lo] DOTS expr[hi]
+                                { $$ = range_fixed(range_in(p, $name, @name, $number, $lo, $hi)); };
+
+number: INT                     { $$ = expr_int(p, @$, EXPR_INT, $1); }
+  | NAME                        { $$ = expr_named(p, @$, EXPR_NAME, $1, (Exprs){0}); };
 
 size: expr
   | '*'                         { $$ = expr_new(p, EXPR_STAR, @$); }
@@ -310,7 +317,8 @@ name: NAME
   | CONST                       { $$ = name_of(p->names, "const"); }
   | STATE                       { $$ = name_of(p->names, "state"); }
   | INOUT                       { $$ = name_of(p->names, "inout"); }
-  | UNIQUE                      { $$ = name_of(p->names, "unique"); };
+  | UNIQUE                      { $$ = name_of(p->names, "unique"); }
+  | FIXED                       { $$ = name_of(p->names, "fixed"); };
 
 label: name
   | MERGE                       { $$ = name_of(p->names, "merge"); }
@@ -346,7 +354,7 @@ static bool is_told(yysymbol_kind_t kind) {
 static bool is_soft(yysymbol_kind_t kind) {
     switch (kind) {
     case YYSYMBOL_OF: case YYSYMBOL_ON: case YYSYMBOL_BY: case YYSYMBOL_AS: case YYSYMBOL_CONST: case YYSYMBOL_STATE:
-    case YYSYMBOL_INOUT: case YYSYMBOL_UNIQUE: return true;
+    case YYSYMBOL_INOUT: case YYSYMBOL_UNIQUE: case YYSYMBOL_FIXED: return true;
     default: return false;
     }
 }

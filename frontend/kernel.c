@@ -147,12 +147,6 @@ static void results_check(Kern *c) {
     }
 }
 
-/* Steps that the result depends on are not the compiler's to choose. */
-static void steps_settle(Kernel *k) {
-    for (int i = k->ngrid; i < k->range.n; i++)
-        if (k->range.p[i].tunable && loop_needs_size(k, i)) k->range.p[i].tunable = false;
-}
-
 Kernel *kernel_lower(Lower *lw, const Binding *bound, Name name, bool checking) {
     Module *m = lw->m;
     int before = m->diags->errors;
@@ -165,6 +159,7 @@ Kernel *kernel_lower(Lower *lw, const Binding *bound, Name name, bool checking) 
     scope_close(&c, 0);
     if (m->diags->errors == before) scope_report_unread(&c);
     if (m->diags->errors == before) results_check(&c);
+    if (m->diags->errors == before) sizes_check(&c);
     if (m->diags->errors == before) covers_check(&c);
     if (m->diags->errors == before) sums_check(&c);
     if (m->diags->errors == before) inouts_check(&c);
@@ -172,7 +167,7 @@ Kernel *kernel_lower(Lower *lw, const Binding *bound, Name name, bool checking) 
     if (m->diags->errors == before) self_check(&c);
     if (m->diags->errors == before && !checking) tuned_check(&c);
     if (m->diags->errors == before && !checking) tuned_site(&c);
-    if (m->diags->errors == before) return kernel_remove_dead(k), steps_settle(k), k;
+    if (m->diags->errors == before) return kernel_remove_dead(k), k;
     m->kernel.n--;
     return NULL;
 }

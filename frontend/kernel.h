@@ -78,6 +78,7 @@ typedef struct Kern {
     VEC(Entry) unread;  /* variables out of scope that nothing read */
     PtrMap slot;        /* name -> NameSlot */
     VEC(Size) range_of; /* of each Range of the kernel: the dimension it runs over, 0 where unknown */
+    VEC(const RangeDecl *) range_decl; /* and as it was written */
     VEC(int) inside;    /* of each Range: the range whose positions it goes through in order; -1 */
     Op *head;           /* the last load of a scalar argument at the kernel's head */
     VEC(int) loop;      /* ranges of the loops around */
@@ -98,8 +99,11 @@ Kernel *kernel_lower(Lower *, const Binding *, Name name, bool checking);
 /* kernel_tuned.c: measured sizes in the place of written ones */
 const TunedEntry *tuned_entry(const Kern *);    /* the last that fits the instance, or NULL */
 bool tuned_size(Kern *, const RangeDecl *, Range *); /* its size of a range, if any; false after an error */
-void tuned_check(Kern *);                       /* after the body: names that mean nothing, sizes that the meaning depends on */
+void tuned_check(Kern *);                       /* after the body: names that mean nothing */
 void tuned_site(Kern *);                        /* records the instance for LowerOptions.sites */
+
+/* kernel_size.c */
+void sizes_check(Kern *); /* of tiles that the meaning depends on: declared as meant, or reported */
 
 /* kernel_limit.c */
 void tiles_check(Kern *);

@@ -30,7 +30,6 @@ bool extent_lower(Kern *c, const Expr *e, Size *s) {
 }
 
 static bool tile_size(Kern *c, const Expr *e, int64_t automatic, Range *r) {
-    r->tunable = true;
     r->size = automatic;
     if (e->kind == EXPR_AUTO) return true;
     if (!const_of_expr(c, e, &r->size)) return false;
@@ -53,6 +52,7 @@ int range_declare(Kern *c, const RangeDecl *d, bool grid, bool last) {
     Size of = size_number(0);
     bool good = !range_refuse(c, d, grid) && (!d->of || extent_lower(c, d->of, &of));
     r.kind = !d->size ? RANGE_POSITION : d->size->kind == EXPR_STAR ? RANGE_WHOLE : RANGE_TILE;
+    r.tunable = r.kind == RANGE_TILE && !d->fixed;
     if (r.kind == RANGE_TILE && !tile_size(c, d->size, !grid ? AUTO_FOR : last ? AUTO_LAST : AUTO_OTHER, &r))
         good = false;
     good = tuned_size(c, d, &r) && good;
@@ -66,6 +66,7 @@ int range_declare(Kern *c, const RangeDecl *d, bool grid, bool last) {
     if (grid) r.of = of;
     e->index = kernel_range(c->m, c->b.k, r);
     vec_push(c->arena, &c->range_of, of);
+    vec_push(c->arena, &c->range_decl, d);
     vec_push(c->arena, &c->inside, -1);
     return e->index;
 }

@@ -86,6 +86,11 @@ bool tuned_size(Kern *c, const RangeDecl *d, Range *r) {
         diag_error(c->diags, p->loc, "bad-tuning", "'%s' of '%s' has no size to choose", p->name, c->bound->decl->name);
         return false;
     }
+    if (d->fixed) {
+        diag_error(c->diags, p->loc, "bad-tuning", "the size of '%s' of '%s' is fixed", p->name, c->bound->decl->name);
+        diag_note(c->diags, d->loc, "declared here");
+        return false;
+    }
     c->b.k->choice.sized = 1;
     if (tuned_number(p, TILE_LIMIT, &r->size)) return true;
     diag_error(c->diags, p->at, "bad-tuning", "a tile has 1 to %d positions along a range, not '%s'", TILE_LIMIT,
@@ -150,21 +155,6 @@ static void report_unknown(const Kern *c, const TunedPair *p) {
         diag_note(c->diags, p->loc, "beside ranges there are split, waves, columns, schedule and ahead");
 }
 
-static bool needs_size(const Kern *c, int range) {
-    return kernel_needs_size(c->b.k, range) || loop_needs_size(c->b.k, range);
-}
-
-static void report_meant(const Kern *c, const TunedPair *p, int range) {
-    const Range *r = &c->b.k->range.p[range];
-    diag_error(c->diags, p->loc, "bad-tuning", "what '%s' computes depends on the size of '%s'", c->bound->decl->name,
-               p->name);
-    if (kernel_needs_size(c->b.k, range))
-        diag_note(c->diags, r->loc, "where its tiles begin or end is used otherwise than as the end of a loop");
-    else
-        diag_note(c->diags, r->loc,
-                  "what is carried from step to step does not only add up, and no 'merge' says how parts go together");
-}
-
 static void check_source(const Kern *c) {
     const TunedPair *p = pair_named(c->tuned, "source");
     if (!p || strcmp(p->value, source_hash(c)) == 0) return;
@@ -179,11 +169,6 @@ static void pair_check(Kern *c, const TunedPair *p) {
 void tuned_check(Kern *c) {
     if (!c->tuned) return;
     for (int i = 0; i < c->tuned->set.n; i++) pair_check(c, &c->tuned->set.p[i]);
-    for (int i = 0; i < c->b.k->range.n; i++) {
-        const Range *r = &c->b.k->range.p[i];
-        const TunedPair *p = pair_named(c->tuned, word_of(c, i));
-        if (p && r->kind == RANGE_TILE && needs_size(c, i)) report_meant(c, p, i);
-    }
     check_source(c);
 }
 
@@ -197,7 +182,7 @@ static void site_key(const Kern *c, TunedPairs *to, const char *name) {
 static void site_sizes(Kern *c, TunedSite *s) {
     for (int i = 0; i < c->b.k->range.n; i++) {
         const Range *r = &c->b.k->range.p[i];
-        TunedPairs *to = needs_size(c, i) ? &s->fixed : &s->entry.set;
+        TunedPairs *to = r->tunable ? &s->entry.set : &s->fixed;
         const char *size = arena_format(c->arena, "%" PRId64, r->size);
         if (r->kind == RANGE_TILE)
             vec_push(c->arena, to, ((TunedPair){.name = word_of(c, i), .value = size, .loc = r->loc}));

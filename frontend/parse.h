@@ -87,6 +87,7 @@ Stmt *stmt_for(Parse *, Loc head, RangeDecls, Block, MergeClause);
 Stmt *stmt_if(Parse *, Loc head, Expr *cond, Block, const Block *other);
 
 RangeDecl range_of(Name, Loc, Expr *size, Expr *of);
+RangeDecl range_fixed(RangeDecl);
 RangeDecl range_in(Parse *, Name, Loc, Expr *size, Expr *lo, Expr *hi);
 TypeExpr type_shaped(Name elem, Loc, Exprs shape);
 ParamDecl param_mode(Parse *, ParamDecl, ParamMode, bool is_const, bool is_unique, Loc);

@@ -65,40 +65,56 @@ static bool affine_names(const Affine *a, int range, const bool *derived) {
     return false;
 }
 
-static bool range_is_over(const Op *op, int range) {
+bool op_reduces(const Op *op, int range) {
+    bool counts = op->kind == OP_ARGMAX || op->kind == OP_ARGMIN || op_info[op->kind].class == CLASS_PREFIX;
     for (int i = 0; i < op->nover; i++)
         if (op->over[i] == range) return true;
+    return counts && op->range == range;
+}
+
+/* A sum over a tile of the grid that goes to no other place than one where tasks add up: the whole is the same. */
+static bool adds_up_in_memory(const Region *body, const Op *op) {
+    const Op *user = op;
+    if (op->kind != OP_SUM && (op->kind != OP_DOT || op->arg.n > 2)) return false;
+    for (const Value *v = op->res.p[0]; region_uses(body, v, &user) == 1; v = user->res.p[0]) {
+        if (user->kind == OP_STORE) return user->arg.n && user->arg.p[0] == v && (user->mode == STORE_SUM || user->mode == STORE_ADD);
+        if (user->kind != OP_NEG && (user->kind != OP_CAST || !elem_is_float(user->res.p[0]->type.elem))) return false;
+    }
     return false;
 }
 
 /* Where a tile begins and ends may bound loops: those that carry nothing do each position once, and those that only end
    there mask what is past it. A value or a place that is made of it, or a sum that begins there, is another with
-   another size; and so is what is reduced over a tile of the grid (`over`). */
-static bool region_needs_size(const Region *r, int range, bool over, bool *derived) {
+   another size; and so is what is reduced over a tile of the grid, if tasks do not add it up. */
+static const Op *region_size_use(const Kernel *k, const Region *r, int range, bool *derived) {
     for (const Op *op = r ? r->first : NULL; op; op = op->next) {
-        if (range_is_over(op, range) && over) return true;
+        if (range < k->ngrid && op_reduces(op, range) && !adds_up_in_memory(k->body, op)) return op;
         bool from = (op->kind == OP_BEGIN || op->kind == OP_END) && op->range == range;
         for (int i = 0; i < op->arg.n; i++) {
             bool bound = op->kind == OP_FOR && (i == 1 || op->arg.n == 2);
             if (derived[op->arg.p[i]->id] && !bound) from = true;
         }
         for (int i = 0; i < op->sub.n; i++)
-            if (affine_names(&op->sub.p[i].lo, range, derived)) return true;
+            if (affine_names(&op->sub.p[i].lo, range, derived)) return op;
         bool scalar = op->res.n == 1 && op->res.p[0]->type.nrange == 0 && op->kind != OP_FOR && op->kind != OP_IF;
-        if (from && !scalar) return true;
+        if (from && !scalar) return op;
         if (from) derived[op->res.p[0]->id] = true;
-        for (int i = 0; i < 2; i++)
-            if (region_needs_size(op->region[i], range, over, derived)) return true;
+        for (int i = 0; i < 2; i++) {
+            const Op *use = region_size_use(k, op->region[i], range, derived);
+            if (use) return use;
+        }
     }
-    return false;
+    return NULL;
 }
 
-bool kernel_needs_size(const Kernel *k, int range) {
+const Op *kernel_size_use(const Kernel *k, int range) {
     Arena *a = arena_new();
-    bool needs = region_needs_size(k->body, range, range < k->ngrid, ARENA_ARRAY(a, bool, k->nvalue + 1));
+    const Op *use = region_size_use(k, k->body, range, ARENA_ARRAY(a, bool, k->nvalue + 1));
     arena_free(a);
-    return needs;
+    return use;
 }
+
+bool kernel_needs_size(const Kernel *k, int range) { return kernel_size_use(k, range) != NULL; }
 
 /* ---- loads of more than their elements ---- */
 

@@ -12,13 +12,6 @@ typedef struct {
     bool *way; /* of each value: it lies on the way of a carried value through the body, or is reduced for it */
 } Steps;
 
-static bool is_over(const Op *op, int range) {
-    bool counts = op->kind == OP_ARGMAX || op->kind == OP_ARGMIN || op_info[op->kind].class == CLASS_PREFIX;
-    for (int i = 0; i < op->nover; i++)
-        if (op->over[i] == range) return true;
-    return counts && op->range == range;
-}
-
 static int result_at(const Op *op, const Value *v) {
     int i = 0;
     while (op->res.p[i] != v) i++;
@@ -35,16 +28,27 @@ static bool is_scaled(const Steps *s, const Op *op, int way) {
     return is_part(s, op->arg.p[0], way) || is_part(s, op->arg.p[1], way);
 }
 
+/* Whole numbers wrap: what is carried may be cut and widened, as it is in each step. */
+static bool is_whole_sum(const Op *cast, int way) {
+    return ways[way].join == OP_ADD && elem_is_int(cast->arg.p[0]->type.elem) && elem_is_int(cast->res.p[0]->type.elem);
+}
+
+/* A sum that has wrapped is not widened: with longer steps it would wrap elsewhere. */
+static bool keeps_part(const Op *cast, int way) {
+    Elem to = cast->res.p[0]->type.elem;
+    return elem_is_float(to) || (is_whole_sum(cast, way) && elem_bits(to) <= elem_bits(cast->arg.p[0]->type.elem));
+}
+
 /* It is reduced over the range, in the way that the whole is. */
 static bool part_fits(const Steps *s, const Value *v, int way) {
     const Op *op = v->def;
     if (!op) return false;
     switch (op->kind) {
     case OP_BROADCAST: return is_part(s, op->arg.p[0], way);
-    case OP_CAST: return elem_is_float(v->type.elem) && is_part(s, op->arg.p[0], way);
+    case OP_CAST: return keeps_part(op, way) && is_part(s, op->arg.p[0], way);
     case OP_MUL: return is_scaled(s, op, way);
-    case OP_DOT: return ways[way].join == OP_ADD && op->arg.n == 2 && is_over(op, s->range);
-    default: return op->kind == ways[way].reduce && is_over(op, s->range);
+    case OP_DOT: return ways[way].join == OP_ADD && op->arg.n == 2 && op_reduces(op, s->range);
+    default: return op->kind == ways[way].reduce && op_reduces(op, s->range);
     }
 }
 
@@ -79,10 +83,11 @@ static bool op_takes_in(const Steps *s, const Value *v, const Value *carried, in
     switch (op->kind) {
     case OP_FOR: return loop_takes_in(s, op, result_at(op, v), carried, way);
     case OP_IF: return branches_take_in(s, op, result_at(op, v), carried, way);
+    case OP_CAST: return is_whole_sum(op, way) && takes_in(s, op->arg.p[0], carried, way);
     case OP_SUB:
         return ways[way].join == OP_ADD && takes_in(s, op->arg.p[0], carried, way) && is_part(s, op->arg.p[1], way);
     case OP_DOT:
-        return ways[way].join == OP_ADD && op->arg.n == 3 && is_over(op, s->range) &&
+        return ways[way].join == OP_ADD && op->arg.n == 3 && op_reduces(op, s->range) &&
                takes_in(s, op->arg.p[2], carried, way);
     default: return op->kind == ways[way].join && joins(s, op, carried, way);
     }
@@ -136,7 +141,6 @@ static bool subscripts_fit(const Steps *s, const Op *op) {
 
 static bool region_fits(const Steps *s, const Region *r) {
     for (const Op *op = r ? r->first : NULL; op; op = op->next) {
-        if (is_over(op, s->range) && !is_on(s, op->res.p[0])) return false;
         for (int i = 0; i < op->arg.n; i++)
             if (is_on(s, op->arg.p[i]) && !may_have(s, op, i)) return false;
         if (!yields_fit(s, op) || !subscripts_fit(s, op)) return false;
@@ -145,28 +149,43 @@ static bool region_fits(const Steps *s, const Region *r) {
     return true;
 }
 
+static const Op *reduction_beside(const Steps *s, const Region *r) {
+    const Op *found = NULL;
+    for (const Op *op = r ? r->first : NULL; op && !found; op = op->next) {
+        if (op_reduces(op, s->range) && !is_on(s, op->res.p[0])) return op;
+        found = reduction_beside(s, op->region[0]);
+        if (!found) found = reduction_beside(s, op->region[1]);
+    }
+    return found;
+}
+
 /* ---- the loop ---- */
 
-static bool adds_up(const Steps *s, const Op *loop) {
+static const Op *step_size_use(const Steps *s, const Op *loop) {
     const Region *body = loop->region[0];
-    if (loop->region[1]) return true;
+    if (loop->region[1]) return NULL;
     for (int i = 0; i < loop->res.n; i++)
-        if (!has_way(s, body->last->arg.p[i], body->arg.p[i])) return false;
-    return region_fits(s, body);
+        if (!has_way(s, body->last->arg.p[i], body->arg.p[i])) return loop;
+    const Op *beside = reduction_beside(s, body);
+    return beside || region_fits(s, body) ? beside : loop;
 }
 
-static bool loops_add_up(const Steps *s, const Region *r) {
-    for (const Op *op = r ? r->first : NULL; op; op = op->next) {
-        if (op->kind == OP_FOR && op->range == s->range && !adds_up(s, op)) return false;
-        if (!loops_add_up(s, op->region[0]) || !loops_add_up(s, op->region[1])) return false;
+static const Op *steps_size_use(const Steps *s, const Region *r) {
+    const Op *found = NULL;
+    for (const Op *op = r ? r->first : NULL; op && !found; op = op->next) {
+        if (op->kind == OP_FOR && op->range == s->range) found = step_size_use(s, op);
+        if (!found) found = steps_size_use(s, op->region[0]);
+        if (!found) found = steps_size_use(s, op->region[1]);
     }
-    return true;
+    return found;
 }
 
-bool loop_needs_size(const Kernel *k, int range) {
-    if (range < k->ngrid) return false;
+const Op *loop_size_use(const Kernel *k, int range) {
+    if (range < k->ngrid) return NULL;
     Arena *a = arena_new();
-    bool fits = loops_add_up(&(Steps){.range = range, .way = ARENA_ARRAY(a, bool, k->nvalue + 1)}, k->body);
+    const Op *use = steps_size_use(&(Steps){.range = range, .way = ARENA_ARRAY(a, bool, k->nvalue + 1)}, k->body);
     arena_free(a);
-    return !fits;
+    return use;
 }
+
+bool loop_needs_size(const Kernel *k, int range) { return loop_size_use(k, range) != NULL; }

@@ -70,6 +70,9 @@ bool region_has_dot(const Region *);
 bool region_counts_tiles(const Region *, int range); /* a subscript has the number of a tile of it; -1: of any range */
 bool kernel_needs_size(const Kernel *, int range); /* tiles of another size along the range would mean something else */
 bool loop_needs_size(const Kernel *, int range);   /* so would steps, of the range of a loop as written */
+const Op *kernel_size_use(const Kernel *, int range); /* the first operation of which that is so; NULL: none */
+const Op *loop_size_use(const Kernel *, int range);   /* the loop, or what is reduced beside what it carries */
+bool op_reduces(const Op *, int range); /* over a tile of it: also the lowest place of the best, and prefixes along it */
 /* Words along a flag's dimension; tasks that complete a word. */
 int64_t flag_dim_tasks(const Module *, const FlagDim *, const int64_t *sym);
 bool flag_has_dest(const Flag *);

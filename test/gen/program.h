@@ -3,6 +3,7 @@
 #ifndef TILEC_TEST_GEN_PROGRAM_H
 #define TILEC_TEST_GEN_PROGRAM_H
 
+#include "test/gen/fixed.h"
 #include "test/gen/layers.h"
 
 static void dims_choose(Src *g) {
@@ -68,7 +69,7 @@ static bool program_generate(Arena *arena, Tape *tape, Text *to, bool *varies) {
     }
     results_finish(&g);
     bool good = g.outputs.n && (g.inputs.n || g.inner.n || g.fields.n || g.state_fields.n);
-    if (good) source_print(&g, to);
+    if (good) source_print(&g, to), sizes_declare(to);
     *varies = g.varies;
     Text *const own[] = {&g.kernels, &g.inputs, &g.outputs, &g.body, &g.inner, &g.fields, &g.state_fields};
     for (size_t i = 0; i < sizeof own / sizeof *own; i++) text_free(own[i]);

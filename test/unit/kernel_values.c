@@ -166,7 +166,7 @@ static const Case cases[] = {
      {"f32 rc", "i32 "},
      want_branch},
     {"positions",
-     "kernel k(a: f32[m, n]) -> (o: i64[m, n]) { each i: 4 of m, j: 8 of n {"
+     "kernel k(a: f32[m, n]) -> (o: i64[m, n]) { each i: 4 of m, j: fixed 8 of n {"
      " o[i, j] = pos(i) * 1000 + begin(j) * 100 + end(j) * 10 + pos(j) % 3 + (pos(j) - 4); } }",
      1,
      {"f32 rc"},

@@ -1,10 +1,7 @@
 /* mutate_source.c [MUTANTS [FIRST]]: random .tile programs through the whole pipeline, then weakened step by step. */
-#include "frontend/lower.h"
 #include "passes/pass.h"
 #include "test/gen/program.h"
 #include "test/mutate/judge.h"
-
-#include <unistd.h>
 
 enum { TASKS = 150 }; /* the second opinion keeps a clock for each pair */
 
@@ -18,22 +15,6 @@ static int64_t tasks_of(const Module *m) {
         all += n;
     }
     return all;
-}
-
-static Module *lower_text(Arena *arena, Text *text) {
-    char folder[] = "/tmp/mutate.XXXXXX";
-    Text tree = {0};
-    Diags *diags = diags_new(arena);
-    LowerOptions lower = {0};
-    if (!mkdtemp(folder)) return NULL;
-    const char *path = arena_format(arena, "%s/program.tile", folder), *beside = arena_format(arena, "%s/choice.tree", folder);
-    text_add(&tree, choice_tree);
-    bool written = !text_write(text, path) && !text_write(&tree, beside);
-    Module *m = written ? lower_file(arena, names_new(arena), diags, path, &lower, NULL) : NULL;
-    diags_print(diags, stderr, DIAG_TEXT, false);
-    unlink(path), unlink(beside), rmdir(folder);
-    text_free(&tree);
-    return m;
 }
 
 static bool passes_run(Module *m, uint64_t seed) {
@@ -52,7 +33,9 @@ static int seed_run(uint64_t seed, Count *count) {
     bool varies;
     int result = 0;
     if (program_generate(arena, &tape, &text, &varies)) {
-        Module *m = lower_text(arena, &text);
+        Diags *diags = diags_new(arena);
+        Module *m = generated_lower(arena, &text, diags);
+        diags_print(diags, stderr, DIAG_TEXT, false);
         bool good = m && passes_run(m, seed);
         if (!good) result = -1;
         else if (mesh_ranks(m) > 1 && tasks_of(m) <= TASKS) result = module_run(m, seed, true, count) ? 1 : -1;

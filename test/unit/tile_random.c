@@ -1,6 +1,6 @@
 /* tile_random.c: random .tile programs mean the same in every form. Each is run by the interpreter on one rank (or on
-   its own mesh, where results depend on it) and compared with its mesh, every prefix of the pipeline in several forms,
-   random schedules, compiled code, emulated GPUs, and its own canonical layout. What differs is made smaller and printed.
+   its own mesh, where results depend on it) and compared with its mesh, other sizes of tiles, every prefix of the
+   pipeline in several forms, random schedules, compiled code, emulated GPUs, and its own canonical layout. What differs is made smaller and printed.
    usage: tile_random [--programs=N] [--first=SEED] [--compile=EVERY] [--emulate=EVERY] [--only-emulated] [--show=SEED]
    [--seconds=N] [--folder=DIR] [--stats] [--kinds] */
 #include "test/gen/kinds.h"
@@ -82,6 +82,38 @@ static void check_layout(Test *t) {
     unlink(other);
 }
 
+/* A size that is not `fixed` is no part of the meaning: with others the results are the same, but for the order of sums. */
+static void sizes_draw(Test *t, TunedSites *sites, Tuned *to, uint64_t seed) {
+    for (int i = 0; i < sites->n; i++) {
+        TunedEntry e = sites->p[i].entry;
+        for (int k = 0; k < e.set.n; k++) {
+            TunedPair *p = &e.set.p[k];
+            if (!tuned_is_fact(p->name))
+                p->value = arena_format(t->arena, "%d", 1 + (int)(next_random(&seed) % (next_random(&seed) % 2 ? 8 : 80)));
+        }
+        vec_push(t->arena, to, e);
+    }
+}
+
+static Module *lowered_with(Test *t, const Tuned *tuned, TunedSites *sites) {
+    Diags *d = diags_new(t->arena);
+    LowerOptions o = t->lower;
+    o.target = "host", o.tuned = tuned, o.sites = sites;
+    Module *m = lower_file(t->arena, names_new(t->arena), d, t->file, &o, NULL);
+    return d->errors ? NULL : m;
+}
+
+/* Where there are too many tasks then, or no order of them, it is refused. */
+static void check_sizes(Test *t, uint64_t seed) {
+    TunedSites sites = {0};
+    Tuned tuned = {0};
+    Array *got;
+    lowered_with(t, NULL, &sites);
+    sizes_draw(t, &sites, &tuned, seed);
+    Module *m = lowered_with(t, &tuned, NULL);
+    if (m && run(t, m, (InterpOptions){0}, &got, "other sizes of tiles")) compare(t, m, t->expected, got, false, "other sizes of tiles");
+}
+
 /* What the code generator refuses (docs/limits.md) is interpreted alone. */
 static void check_compiled(Test *t, const Case *c, int form) {
     Module *m = lowered(t, 0);
@@ -134,6 +166,7 @@ static void check_case(const Case *c) {
     if (c->emulated) check_emulated(&t, c, form);
     if (c->o->only_emulated) exit(t.failures != 0);
     make_inputs(&t, 0);
+    check_sizes(&t, c->seed);
     t.lower.ndefine = 0;
     check_layout(&t);
     check_pipeline(&t, 0, (CommForm)form, NULL);
