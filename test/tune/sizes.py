@@ -11,12 +11,12 @@ PROGRAMS = [
     ("attention.tile", ["-DB=1", "-DS=37", "-DH=2", "-DG=1", "-DD=24"], {"attention": "ij"}),
     ("mlp_tp.tile", [], {"linear": "ijp"}),
     ("scan.tile", [], {"sw": "i", "causal": "ip"}),
-    ("scan.tile", [], {"sw": "ij"}),
+    ("scan.tile", [], {"sw": "ij"}),  # refused: j is fixed
 ]
 
 SCAN = """
 kernel sw(s: i8[n], t: i8[m]) -> (h: i32[n, m]) {
-  each i: 8 of n, j: 8 of m {
+  each i: 8 of n, j: fixed 8 of m {
     for r in i {
       d = max(0, max(h[r - 1, j - 1] + where(s[r] == t[j], 3, -3), h[r - 1, j] - 2));
       left = h[r, begin(j) - 1] - 2 * i32(pos(j) - begin(j) + 1);
