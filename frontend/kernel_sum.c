@@ -59,14 +59,22 @@ static const Op *access_find(const Region *r, int param, bool sum) {
 
 bool param_is_summed(Kern *c, int param) { return access_find(c->b.k->body, param, true) != NULL; }
 
+static void mixed_report(Kern *c, Name name, const Op *sum, const Op *other) {
+    const char *what = other->kind == OP_LOAD ? "read" : "stored to";
+    if (places_shared(c, sum->sub.p, sum->sub.n)) {
+        diag_error(c->diags, other->loc, "sum-mixed", "'%s' is %s here, and tasks add to it at places that they share", name, what);
+        diag_note(c->diags, sum->loc, "added to here; then every access of it in this kernel is += or -=");
+        return;
+    }
+    diag_error(c->diags, other->loc, "sum-mixed", "'%s' is %s here, and += adds to it elsewhere", name, what);
+    diag_note(c->diags, sum->loc, "added to here: a result is 0 before; for another start, or to read it, add to a variable and store that once");
+}
+
 void sums_check(Kern *c) {
     for (int i = 0; i < c->b.k->param.n; i++) {
         const Op *sum = access_find(c->b.k->body, i, true), *other = sum ? access_find(c->b.k->body, i, false) : NULL;
         if (!other) continue;
-        Name name = c->b.k->param.p[i].name;
-        diag_error(c->diags, other->loc, "sum-mixed", "'%s' is %s here, and tasks add to it at places that they share", name,
-                   other->kind == OP_LOAD ? "read" : "stored to");
-        diag_note(c->diags, sum->loc, "added to here; then every access of it in this kernel is += or -=");
+        mixed_report(c, c->b.k->param.p[i].name, sum, other);
         return;
     }
 }

@@ -72,8 +72,8 @@ bool op_reduces(const Op *op, int range) {
     return counts && op->range == range;
 }
 
-/* A sum over a tile of the grid that goes to no other place than one where tasks add up: the whole is the same. */
-static bool adds_up_in_memory(const Region *body, const Op *op) {
+/* A sum over a tile that goes to no other place than one where tasks and steps add up: the whole is the same. */
+bool op_adds_in_memory(const Region *body, const Op *op) {
     const Op *user = op;
     if (op->kind != OP_SUM && (op->kind != OP_DOT || op->arg.n > 2)) return false;
     for (const Value *v = op->res.p[0]; region_uses(body, v, &user) == 1; v = user->res.p[0]) {
@@ -88,7 +88,7 @@ static bool adds_up_in_memory(const Region *body, const Op *op) {
    another size; and so is what is reduced over a tile of the grid, if tasks do not add it up. */
 static const Op *region_size_use(const Kernel *k, const Region *r, int range, bool *derived) {
     for (const Op *op = r ? r->first : NULL; op; op = op->next) {
-        if (range < k->ngrid && op_reduces(op, range) && !adds_up_in_memory(k->body, op)) return op;
+        if (range < k->ngrid && op_reduces(op, range) && !op_adds_in_memory(k->body, op)) return op;
         bool from = (op->kind == OP_BEGIN || op->kind == OP_END) && op->range == range;
         for (int i = 0; i < op->arg.n; i++) {
             bool bound = op->kind == OP_FOR && (i == 1 || op->arg.n == 2);

@@ -9,6 +9,7 @@ static const struct {
 
 typedef struct {
     int range;
+    const Region *body; /* of the kernel */
     bool *way; /* of each value: it lies on the way of a carried value through the body, or is reduced for it */
 } Steps;
 
@@ -152,7 +153,7 @@ static bool region_fits(const Steps *s, const Region *r) {
 static const Op *reduction_beside(const Steps *s, const Region *r) {
     const Op *found = NULL;
     for (const Op *op = r ? r->first : NULL; op && !found; op = op->next) {
-        if (op_reduces(op, s->range) && !is_on(s, op->res.p[0])) return op;
+        if (op_reduces(op, s->range) && !is_on(s, op->res.p[0]) && !op_adds_in_memory(s->body, op)) return op;
         found = reduction_beside(s, op->region[0]);
         if (!found) found = reduction_beside(s, op->region[1]);
     }
@@ -183,7 +184,7 @@ static const Op *steps_size_use(const Steps *s, const Region *r) {
 const Op *loop_size_use(const Kernel *k, int range) {
     if (range < k->ngrid) return NULL;
     Arena *a = arena_new();
-    const Op *use = steps_size_use(&(Steps){.range = range, .way = ARENA_ARRAY(a, bool, k->nvalue + 1)}, k->body);
+    const Op *use = steps_size_use(&(Steps){.range = range, .body = k->body, .way = ARENA_ARRAY(a, bool, k->nvalue + 1)}, k->body);
     arena_free(a);
     return use;
 }

@@ -55,7 +55,8 @@ static bool value_is_known(const Value *v, int depth) {
     const Op *op = v->def;
     if (!op || depth == 0 || op->kind == OP_LOAD || elem_is_float(v->type.elem)) return false;
     OpClass c = op_info[op->kind].class;
-    if (c != CLASS_CONST && c != CLASS_INDEX && c != CLASS_BINARY && c != CLASS_COMPARE && c != CLASS_SELECT && c != CLASS_CAST)
+    if (c != CLASS_CONST && c != CLASS_INDEX && c != CLASS_BINARY && c != CLASS_COMPARE && c != CLASS_SELECT && c != CLASS_CAST &&
+        op->kind != OP_NOT)
         return false;
     for (int i = 0; i < op->arg.n; i++)
         if (!value_is_known(op->arg.p[i], depth - 1)) return false;
@@ -65,6 +66,8 @@ static bool value_is_known(const Value *v, int depth) {
 bool loop_is_known(const Op *loop) {
     return value_is_known(loop->arg.p[0], DEPTH) && value_is_known(loop->arg.p[1], DEPTH);
 }
+
+bool condition_is_known(const Op *branch) { return value_is_known(branch->arg.p[0], DEPTH); }
 
 const Op *range_loop(const Op *at, int range) {
     for (const Op *up = at->in->parent; up; up = up->in->parent)

@@ -132,6 +132,7 @@ void relation_loops(RelationText *w, const Op *access) {
         bool known = up->kind == OP_FOR && up->in && range_begin(w->m, w->k, up->range, access, &first);
         if (known && relation_can_write(w, &first)) write_below(w, &first, up->arg.p[1]);
     }
+    relation_guards(w, access);
 }
 
 void relation_tensor(RelationText *w, const Tensor *t) {

@@ -23,9 +23,15 @@ void relation_affine(RelationText *, const Affine *);
 void relation_size(Text *, Size);                                     /* of a size that is not split */
 void relation_box(RelationText *, const Box *, const char *x, int d); /* and x<d> inside the box */
 void relation_ranges(RelationText *);                                 /* and tile numbers that exist */
-void relation_loops(RelationText *, const Op *access);                 /* and iterations that the loops around it have */
+void relation_loops(RelationText *, const Op *access); /* and iterations that loops around it have, branches that are taken */
 void relation_tensor(RelationText *, const Tensor *);                 /* and places that exist */
 void relation_symbols(Text *, const Module *);                        /* and run-time sizes that are possible */
 void relation_names(Text *, const char *stem, int n, bool *some);     /* a, b, .. for a tuple */
+
+/* relation_guard.c */
+bool relation_value(RelationText *, const Value *); /* an integer scalar; false where it depends on more than tiles and sizes */
+/* A scalar condition, or that it fails; false where it is not all of it: then more than it holds. */
+bool relation_condition(RelationText *, const Value *, bool holds);
+bool relation_guards(RelationText *, const Op *access); /* and the conditions of the branches around it; as above */
 
 #endif

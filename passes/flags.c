@@ -170,10 +170,13 @@ static bool wait_needs(const Op *wait, const Op *op) {
     return span_needs(&wait->dest, op);
 }
 
+/* For other tasks of the same node: those that a condition leaves out may be later ones. */
+static bool decides(const Op *parent, bool own) { return own && parent->kind == OP_IF && condition_is_known(parent); }
+
 /* Just before the access, but outside of the loops and conditions that the wait does not depend on. */
-static Op *wait_place(const Op *wait, Op *access) {
+static Op *wait_place(const Op *wait, Op *access, bool own) {
     Op *at = access;
-    while (at->in->parent && !wait_needs(wait, at->in->parent)) at = at->in->parent;
+    for (Op *up; (up = at->in->parent) && !wait_needs(wait, up) && !decides(up, own);) at = up;
     return at;
 }
 
@@ -198,7 +201,7 @@ void flags_wait(Flags *f, const Edge *e, int flag, const Span *sub, int64_t lag,
     op->scope = f->p->flag.p[flag].scope;
     for (int d = 0; d < f->p->flag.p[flag].dim.n; d++) vec_push(f->m->arena, &op->sub, sub[d]);
     op->dest = e->source.known ? (Span){.lo = e->source.lo, .hi = e->source.hi} : span_ranks(f->m, e->axis);
-    Op *at = first ? f->p->node.p[e->to->node]->kernel->body->first : wait_place(op, e->to->op);
+    Op *at = first ? f->p->node.p[e->to->node]->kernel->body->first : wait_place(op, e->to->op, e->from->node == e->to->node);
     if (wait_exists(op, at) || (first && wait_equal(op, at))) return;
     op_insert_before(at, op);
     f->waits++;

@@ -146,7 +146,10 @@ static Interval eval_compare(OpKind kind, Interval a, Interval b) {
 /* A sum or product that may leave 64 bits wraps. */
 static Interval unwrapped(Interval a) { return a.lo <= -UNBOUNDED || a.hi >= UNBOUNDED ? anything : a; }
 
+static bool is_truth(Interval a) { return a.lo >= 0 && a.hi <= 1; }
+
 static Interval eval_binary(OpKind kind, Interval a, Interval b) {
+    if (is_truth(a) && is_truth(b) && (kind == OP_AND || kind == OP_OR)) kind = kind == OP_AND ? OP_MIN : OP_MAX;
     switch (kind) {
     case OP_ADD: return unwrapped(interval_add(a, b));
     case OP_SUB: return unwrapped(interval_add(a, interval_mul(b, interval_of(-1))));
@@ -196,6 +199,7 @@ static Interval eval_raw(Env *e, const Value *v) {
     case CLASS_INDEX: return eval_index(e, op);
     case CLASS_SELECT: return eval_select(e, op);
     case CLASS_CAST: return eval(e, op->arg.p[0]);
+    case CLASS_UNARY: return op->kind == OP_NOT && v->type.elem == ELEM_BOOL ? eval_compare(OP_EQ, eval(e, op->arg.p[0]), interval_of(0)) : anything;
     case CLASS_BINARY:
     case CLASS_COMPARE: {
         Interval a = eval(e, op->arg.p[0]), b = eval(e, op->arg.p[1]);
