@@ -9,7 +9,9 @@ add_custom_command(OUTPUT ${page_source}
   DEPENDS ${page_file} ${CMAKE_SOURCE_DIR}/cmake/embed.cmake VERBATIM)
 add_executable(tilec ${driver_sources} ${page_source})
 file(RELATIVE_PATH runtime_from_bin /prefix/${CMAKE_INSTALL_BINDIR} /prefix/${CMAKE_INSTALL_INCLUDEDIR}/tilec)
-target_compile_definitions(tilec PRIVATE TILEC_VERSION="${PROJECT_VERSION}" TILEC_RUNTIME_FROM_BIN="${runtime_from_bin}")
+file(RELATIVE_PATH library_from_bin /prefix/${CMAKE_INSTALL_BINDIR} /prefix/${CMAKE_INSTALL_LIBDIR})
+target_compile_definitions(tilec PRIVATE TILEC_VERSION="${PROJECT_VERSION}" TILEC_RUNTIME_FROM_BIN="${runtime_from_bin}"
+  TILEC_LIBRARY_FROM_BIN="${library_from_bin}")
 file(MAKE_DIRECTORY ${CMAKE_BINARY_DIR}/${CMAKE_INSTALL_INCLUDEDIR})
 file(CREATE_LINK ${CMAKE_SOURCE_DIR}/runtime ${CMAKE_BINARY_DIR}/${CMAKE_INSTALL_INCLUDEDIR}/tilec SYMBOLIC)
 target_link_libraries(tilec PRIVATE tilec_frontend tilec_passes tilec_codegen tilec_ir tilec_base

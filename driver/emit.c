@@ -73,22 +73,42 @@ static bool is_runtime(const char *folder, Arena *a) {
     return access(arena_format(a, "%s/device/host.h", folder), R_OK) == 0;
 }
 
-/* The build tree and an installed prefix have one shape: the command finds its headers from where it lies itself. */
-const char *runtime_folder(Arena *a) {
-    const char *given = getenv("TILEC_RUNTIME"), *folder = NULL;
-    if (given && *given) return given;
+/* A folder by its way from the command's; NULL: there is none. */
+static const char *beside_command(Arena *a, const char *way) {
     char exe[4096], real[PATH_MAX];
     ssize_t n = readlink("/proc/self/exe", exe, sizeof exe - 1);
-    if (n > 0) {
-        exe[n] = 0;
-        char *slash = strrchr(exe, '/');
-        if (slash) *slash = 0;
-        folder = realpath(arena_format(a, "%s/" TILEC_RUNTIME_FROM_BIN, exe), real);
-    }
-    if (folder && is_runtime(folder, a)) return arena_text(a, folder, strlen(folder));
+    if (n <= 0) return NULL;
+    exe[n] = 0;
+    char *slash = strrchr(exe, '/');
+    if (slash) *slash = 0;
+    const char *folder = realpath(arena_format(a, "%s/%s", exe, way), real);
+    return folder ? arena_text(a, folder, strlen(folder)) : NULL;
+}
+
+/* The build tree and an installed prefix have one shape: the command finds its headers from where it lies itself. */
+const char *runtime_folder(Arena *a) {
+    const char *given = getenv("TILEC_RUNTIME");
+    if (given && *given) return given;
+    const char *folder = beside_command(a, TILEC_RUNTIME_FROM_BIN);
+    if (folder && is_runtime(folder, a)) return folder;
     fputs("tilec: error: the runtime's headers are not beside the command; TILEC_RUNTIME may name their folder\n", stderr);
     return NULL;
 }
+
+/* Where libtile.so lies: of the prefix, or of the build tree; NULL after a message. */
+static const char *libtile_folder(Arena *a) {
+    static const char *const way[] = {TILEC_LIBRARY_FROM_BIN, ".."};
+    for (int i = 0; i < 2; i++) {
+        const char *folder = beside_command(a, way[i]);
+        if (folder && access(arena_format(a, "%s/libtile.so", folder), R_OK) == 0) return folder;
+    }
+    fputs("tilec: error: libtile.so, which a library needs, is not beside the command; link what --emit=obj makes yourself\n",
+          stderr);
+    return NULL;
+}
+
+/* PLUGIN: a library for this command, which has the runtime itself. */
+typedef enum { OBJECT, LIBRARY, PLUGIN } Kind;
 
 bool run_command(const char *const *argv) {
     fflush(NULL);
@@ -107,21 +127,35 @@ bool run_command(const char *const *argv) {
 const char *const host_flags[] = {"-std=gnu11",         "-O3",          "-march=native", "-ffp-contract=fast", "-fno-math-errno",
                                   "-fno-trapping-math", "-fopenmp-simd", NULL};
 
+typedef VEC(const char *) Words;
+
+/* The library brings the runtime along: the one beside it, else the one of this prefix. */
+static bool add_libtile(Arena *a, Words *argv, const char *to) {
+    const char *folder = libtile_folder(a), *slash = strrchr(to, '/');
+    if (!folder) return false;
+    const char *words[] = {"-Xlinker", "-soname", "-Xlinker", slash ? slash + 1 : to,
+                           "-Xlinker", "--enable-new-dtags", "-Xlinker", "-rpath", "-Xlinker", "$ORIGIN", "-Xlinker", "-rpath",
+                           "-Xlinker", folder, arena_format(a, "%s/libtile.so", folder)};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) vec_push(a, argv, words[i]);
+    return true;
+}
+
 /* TILE_DELAY=seed asks for delays at waits and signals (runtime/device/host.h). */
-static bool run_compiler(const Outputs *out, const Program *p, const char *dir, bool library, const char *to) {
+static bool run_compiler(const Outputs *out, const Program *p, const char *dir, Kind kind, const char *to, const char *as) {
     const Session *s = out->s;
     const char *cc = getenv("CC"), *runtime = runtime_folder(s->arena), *source = program_path(s, p, dir, "c");
     if (!runtime) return false;
-    const char *last[] = {"-fPIC", getenv("TILE_DELAY") ? "-DTILE_TEST_DELAY" : "-DNDEBUG", library ? "-shared" : "-c",
+    const char *last[] = {"-fPIC", getenv("TILE_DELAY") ? "-DTILE_TEST_DELAY" : "-DNDEBUG", kind == OBJECT ? "-c" : "-shared",
                           arena_format(s->arena, "-I%s/include", runtime), arena_format(s->arena, "-I%s", runtime),
                           arena_format(s->arena, "-Wa,-I,%s", dir), source, "-o", to, "-lm", NULL};
-    VEC(const char *) argv = {0};
+    Words argv = {0};
     vec_push(s->arena, &argv, cc && *cc ? cc : "cc");
     for (int i = 0; host_flags[i]; i++) vec_push(s->arena, &argv, host_flags[i]);
     for (int i = 0; i == 0 || last[i - 1]; i++) vec_push(s->arena, &argv, last[i]);
     argv.n--;
     for (int i = 0; i < out->ngpu; i++)
         if (out->gpu[i].target.emulated) vec_push(s->arena, &argv, device_code_path(s, p, &out->gpu[i].target, dir));
+    if (kind == LIBRARY && !add_libtile(s->arena, &argv, as)) return false;
     vec_push(s->arena, &argv, NULL);
     Progress *progress = progress_begin(s->arena, arena_format(s->arena, "compiling %s", source));
     bool good = run_command(argv.p);
@@ -130,12 +164,12 @@ static bool run_compiler(const Outputs *out, const Program *p, const char *dir, 
 }
 
 /* The compiler writes beside its output, so that one that dies leaves an older output as it was. */
-static bool compile_c(const Outputs *out, const Program *p, const char *dir, bool library, const char *to) {
+static bool compile_c(const Outputs *out, const Program *p, const char *dir, Kind kind, const char *to) {
     const Session *s = out->s;
     for (int i = 0; i < out->ngpu; i++)
         if (!device_compile(s, p, &out->gpu[i].target, dir)) return false;
     const char *temporary = arena_format(s->arena, "%s/.tilec-%ld", dir, (long)getpid());
-    bool compiled = run_compiler(out, p, dir, library, temporary);
+    bool compiled = run_compiler(out, p, dir, kind, temporary, to);
     if (compiled && rename(temporary, to) == 0) return true;
     if (compiled)
         fprintf(stderr, "tilec: error: cannot write %s: %s\n", to, strerror(errno));
@@ -150,9 +184,13 @@ const char *library_path(const Session *s, const Program *p, const char *dir) {
 }
 
 bool emit_object(const Outputs *out, const Program *p, const char *dir) {
-    return compile_c(out, p, dir, false, program_path(out->s, p, dir, "o"));
+    return compile_c(out, p, dir, OBJECT, program_path(out->s, p, dir, "o"));
 }
 
 bool emit_library(const Outputs *out, const Program *p, const char *dir) {
-    return compile_c(out, p, dir, true, library_path(out->s, p, dir));
+    return compile_c(out, p, dir, LIBRARY, library_path(out->s, p, dir));
+}
+
+bool emit_plugin(const Outputs *out, const Program *p, const char *dir) {
+    return compile_c(out, p, dir, PLUGIN, library_path(out->s, p, dir));
 }

@@ -24,6 +24,7 @@ void outputs_free(Outputs *);
    message. */
 bool emit_object(const Outputs *, const Program *, const char *dir);
 bool emit_library(const Outputs *, const Program *, const char *dir);
+bool emit_plugin(const Outputs *, const Program *, const char *dir); /* the same, without libtile: this command loads it */
 bool run_command(const char *const *argv); /* false: it failed */
 const char *program_path(const Session *, const Program *, const char *dir, const char *ending);
 const char *library_path(const Session *, const Program *, const char *dir);

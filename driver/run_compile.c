@@ -16,7 +16,7 @@ static bool write_library(const Run *r, const char *dir) {
     Outputs out = outputs_of(&r->s, 1);
     bool good = outputs_add_source(&out, r->p, dir) && outputs_write(&out, dir);
     outputs_free(&out);
-    return good && emit_library(&out, r->p, dir);
+    return good && emit_plugin(&out, r->p, dir);
 }
 
 /* What a process of its own prints, which is shown where it fails. */
