@@ -142,8 +142,10 @@ static int outputs_compare(const Run *r, const Run *reference, const Run *more, 
     for (int i = 0; i < r->p->io.n; i++) {
         if (run_tensor(r, i)->role == ROLE_INPUT) continue;
         Comparison c = comparison_of(r, i, reference, more, on_ranks);
-        if (!compare_report(&c)) code = EXIT_DIFFERS;
-        odd = odd || (!r->s.o->allow_nan && compare(&c).odd);
+        Difference d = compare(&c);
+        compare_print(&c, &d);
+        if (!compare_agrees(&c, &d)) code = EXIT_DIFFERS;
+        odd = odd || (d.odd && !c.allow_nan);
     }
     if (odd)
         fputs("tilec: note: floats are drawn from [-1, 1): 'x: f32[N] in 0 .. 1' declares others, --in gives them, and "

@@ -120,15 +120,13 @@ static const char *verdict(const Comparison *c, const Difference *d) {
     return d->over ? "differs" : compare_agrees(c, d) ? "agrees" : "not comparable";
 }
 
-bool compare_report(const Comparison *c) {
-    Difference d = compare(c);
-    Element worst = d.at >= 0 ? element_of(c, d.at) : (Element){0};
+void compare_print(const Comparison *c, const Difference *d) {
+    Element worst = d->at >= 0 ? element_of(c, d->at) : (Element){0};
     printf("%s: %s: largest error %.3g, bound there %.3g", c->program, c->name, worst.error, worst.bound);
     if (worst.expected < worst.bound) printf(" (expected %.3g)", worst.expected);
-    printf(": %s", verdict(c, &d));
-    if (c->with) printf(" %s %s", d.over ? "from" : "with", c->with);
-    counts_print(c, &d, worst.error);
-    rest_print(c, &d);
+    printf(": %s", verdict(c, d));
+    if (c->with) printf(" %s %s", d->over ? "from" : "with", c->with);
+    counts_print(c, d, worst.error);
+    rest_print(c, d);
     printf("\n");
-    return compare_agrees(c, &d);
 }

@@ -23,6 +23,6 @@ typedef struct {
 
 Difference compare(const Comparison *);
 bool compare_agrees(const Comparison *, const Difference *);
-bool compare_report(const Comparison *); /* prints a line; true: agrees */
+void compare_print(const Comparison *, const Difference *); /* a line */
 
 #endif

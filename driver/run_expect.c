@@ -47,7 +47,9 @@ static int expect_one(const Run *r, int i, const Binding *b) {
                     .bound = bounds_of(r, &reference, r->io[i].elem),
                     .with = b->path,
                     .allow_nan = r->s.o->allow_nan};
-    return compare_report(&c) ? EXIT_OK : EXIT_DIFFERS;
+    Difference d = compare(&c);
+    compare_print(&c, &d);
+    return compare_agrees(&c, &d) ? EXIT_OK : EXIT_DIFFERS;
 }
 
 int run_expect(const Run *r) {
