@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""usage: campaign.py BUILD FOLDER [--programs=N] [--first=SEED] [--jobs=N] [--parts=mesh,gpu,oracle] [--seconds=S]
+"""usage: campaign.py BUILD FOLDER [--programs=N] [--first=SEED] [--jobs=N] [--parts=mesh,gpu,oracle,check] [--seconds=S]
 
 Random programs on many processors: each part draws N programs. `mesh` is unit/tile_random (every pass and form, random
 schedules, compiled code), `gpu` is the same programs on emulated GPUs, `oracle` is test/oracle/run.py, each program in
-the interpreter and on one of host, host with relaxed sums and the four emulated GPUs. Prints what was found and the sums; what it prints is also
+the interpreter and on one of host, host with relaxed sums and the four emulated GPUs, `check` is test/gen/run_check.py. Prints what was found and the sums; what it prints is also
 in FOLDER. The checkout may lie anywhere: headers are taken from it. Exit code 1 where anything was found.
 """
 import argparse
@@ -38,6 +38,9 @@ def command(o, part, k):
     if part == "oracle":
         return [sys.executable, f"{SOURCE}/test/oracle/run.py", f"{o.build}/bin/tilec", folder, f"--programs={CHUNK}", f"--first={first}",
                 "--targets=interp", f"--rotate={TARGETS}"], folder
+    if part == "check":
+        return [sys.executable, f"{SOURCE}/test/gen/run_check.py", f"{o.build}/bin/tilec", f"{o.build}/unit/tile_random", folder,
+                f"--programs={STRIDE}", f"--first={first}"], folder
     words = [f"{o.build}/unit/tile_random", f"--programs={CHUNK}", f"--first={first}", f"--folder={folder}"]
     return words + (["--emulate=1", "--only-emulated", "--compile=0"] if part == "gpu" else ["--compile=25"]), folder
 
@@ -68,7 +71,7 @@ def options():
     p.add_argument("--programs", type=int, default=1000)
     p.add_argument("--first", type=int, default=1)
     p.add_argument("--jobs", type=int, default=os.cpu_count())
-    p.add_argument("--parts", default="mesh,gpu,oracle")
+    p.add_argument("--parts", default="mesh,gpu,oracle,check")
     p.add_argument("--seconds", type=float, default=1e9)
     o = p.parse_args()
     o.build, o.folder, o.end = os.path.abspath(o.build), os.path.abspath(o.folder), time.time() + o.seconds

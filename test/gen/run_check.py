@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""Random programs through `tilec run --check`, on the host, on random meshes: every verdict is "agrees"; and a program whose
-emitted code got one operation wrong differs wherever numpy sees that its results are others.
+"""Random programs through `tilec run --check`, on the host, on random meshes: every verdict is "agrees", or "not comparable" where
+numpy sees NaN or infinities; and a program whose emitted code got one operation wrong differs wherever numpy sees other results.
 
 usage: run_check.py TILEC TILE_RANDOM WORK [--programs=N] [--first=SEED] [--jobs=N] [--seconds=N]"""
 import concurrent.futures
@@ -35,7 +35,7 @@ def inject(path, seed):
     open(path, "w").write("\\n".join(lines))
 for a in sys.argv[1:]:
     if a.endswith(".c") and "INJECT" in os.environ: inject(a, os.environ["INJECT"])
-sys.exit(subprocess.run(["cc", *sys.argv[1:], "-O1"]).returncode)
+sys.exit(subprocess.run([os.environ["COMPILER"], *sys.argv[1:], "-O1"]).returncode)
 """
 LINE = re.compile(r"^generated: (\S+): largest error \S+, bound there [^:]+: (agrees|differs|not comparable)(.*)$", re.M)
 
@@ -70,6 +70,10 @@ def values(path):
     return None if a.dtype.kind == "V" else a if a.dtype.kind in "iub" else a.astype("f8")
 
 
+def verdicts_of(done):
+    return {name: (verdict, rest) for name, verdict, rest in LINE.findall(done.stdout)}
+
+
 def are_others(a, b):
     """Beyond what roundings do, whatever the program."""
     if a is None or a.dtype.kind != "f":
@@ -86,14 +90,25 @@ class Case:
 
     def run(self, options, kind, inject=None):
         out = [f"--out={n}={self.folder}/{kind}.{n}.npy" for n in self.names]
-        env = os.environ | {"CC": self.compiler, "TMPDIR": self.folder} | ({"INJECT": str(inject)} if inject is not None else {})
-        command = [self.tilec, "run", self.file, "--check", "--allow-nan", *options, *out]
+        env = os.environ | {"COMPILER": os.environ.get("CC", "cc"), "CC": self.compiler, "TMPDIR": self.folder} | ({"INJECT": str(inject)} if inject is not None else {})
+        command = [self.tilec, "run", self.file, "--check", *options, *out]
         self.command = " ".join(command)
         return subprocess.run(command, capture_output=True, text=True, env=env, timeout=300, check=False)
 
+    def misjudged(self, done):
+        """Results of a right program that have another verdict than they should."""
+        verdicts = verdicts_of(done)
+        for name in self.names:
+            verdict, rest = verdicts.get(name, ("none", ""))
+            right = values(f"{self.folder}/right.{name}.npy") if verdict != "none" else None
+            odd = right is not None and right.dtype.kind == "f" and not numpy.isfinite(right).all()
+            either = right is None or "nothing is known" in rest
+            if verdict != ("not comparable" if odd else "agrees") and not (either and verdict in ("agrees", "not comparable")):
+                yield name
+
     def unseen(self, done):
         """Results that are others and that the check let pass."""
-        verdicts = {name: (verdict, rest) for name, verdict, rest in LINE.findall(done.stdout)}
+        verdicts = verdicts_of(done)
         for name in self.names:
             right, wrong = (values(f"{self.folder}/{k}.{name}.npy") for k in ("right", "wrong"))
             verdict, rest = verdicts[name]
@@ -116,10 +131,10 @@ class Case:
             done = self.run(options, "right")
         if done.returncode and "not supported yet" in done.stderr:
             return "none", ""
-        verdicts = [v for _, v, _ in LINE.findall(done.stdout)]
-        if done.returncode or len(verdicts) != len(self.names) or set(verdicts) - {"agrees"}:
+        misjudged = list(self.misjudged(done))
+        if misjudged:
             errors = "\n".join(line for line in done.stderr.splitlines() if "error" in line)
-            return "wrong", f"{self.command}\n{done.stdout}{errors}"
+            return "wrong", f"{self.command}: {', '.join(misjudged)}\n{done.stdout}{errors}"
         self.beyond = "beyond the expected" in done.stdout
         done = self.run(options, "wrong", inject=self.seed)
         if done.returncode not in (0, 4):
@@ -172,8 +187,8 @@ def main():
         if message:
             print(f"seed {seed}: {word}: {message}", flush=True)
     found, same, wrong, unseen = (count.get(w, 0) for w in ("found", "same", "wrong", "unseen"))
-    print(f"{found + same + wrong + unseen} programs, {wrong} that are right differ, {unseen} that are wrong agree;"
-          f" {found} wrong ones differ, {same} compute the same; {count['beyond']} right ones have errors beyond the expected")
+    print(f"{found + same + wrong + unseen} programs, {wrong + unseen} wrong; {unseen} with another operation agree, {found} differ,"
+          f" {same} compute the same; {count['beyond']} right ones have errors beyond the expected")
     return wrong + unseen != 0
 
 
