@@ -142,7 +142,7 @@ static void check_emulated(Test *t, const Case *c, int form) {
     for (int i = 0; i < t->nsize; i++)
         if (t->size[i].value) options = arena_format(t->arena, "%s --size=%s=%" PRId64, options, t->size[i].name, t->size[i].value);
     if (t->split) options = arena_format(t->arena, "%s --split=%" PRId64, options, t->split);
-    const char *run = arena_format(t->arena, "TILE_EMU_SEED=%" PRIu64 " %s/../bin/tilec run --check --seed=%" PRIu64
+    const char *run = arena_format(t->arena, "TILE_EMU_SEED=%" PRIu64 " %s/../bin/tilec run --check --allow-nan --seed=%" PRIu64
                                              " --target=emu:%s --comm=%s%s %s >%s 2>&1",
                                    c->seed, c->o->tools, c->seed, gpus[c->seed / (uint64_t)c->o->emulate % 4], forms[form],
                                    options, t->file, told);
