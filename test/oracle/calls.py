@@ -38,7 +38,8 @@ class Calls:
         local = {n: f"m{k}" for k, n in enumerate(used)}
         params = [Param(f"x{k}", v.elem, [local[n] for n in v.dims]) for k, v in enumerate(args)]
         make = d.choice([dr.general] * 9 + [dr.summing] * 5 + [sp.scattered, sp.recurrent, sp.looping, sp.totals, sp.ordered, sp.causal])
-        kernel = make(d, self.fresh("k"), {local[n]: self.sizes[n] for n in used}, params)
+        unknown = [[local[n] for n in used if n in self.runtime]] if make is dr.general else []
+        kernel = make(d, self.fresh("k"), {local[n]: self.sizes[n] for n in used}, params, *unknown)
         if kernel:
             self.called(kernel, args, {local[n]: n for n in used})
 

@@ -41,9 +41,10 @@ def signature(name, params, results):
     return f"kernel {name}({', '.join(heads)}) -> ({', '.join(outs)}) {{"
 
 
-def general(d, name, dims, params):
+def general(d, name, dims, params, unknown=()):
     """Any body: results over some of the dimensions, the others reduced by loops or in one tile."""
     scope, names, grid = Scope(d, dims), Names(), ke.Grid()
+    scope.unknown = set(unknown)
     scope.params = params
     out = [n for n in dims if d.random() < 0.7] or [d.choice([*dims])]
     rest = [n for n in dims if n not in out]
@@ -94,7 +95,7 @@ def finished(d, name, dims, params, scope, grid, out, body, summed):
         way = d.random()
         shape = [r.dim for r in order]
         result = f"y{k}"
-        if order and way < 0.1:
+        if order and way < 0.1 and order[0].dim not in scope.unknown:
             shape[0] = f"2 * {order[0].dim}"
             scope.fixed.add(order[0].dim)
             other = ex.fitting(value_of(scope, 1), elem)

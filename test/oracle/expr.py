@@ -45,7 +45,8 @@ class Tensor:
 
 
 class Env:
-    """at: positions of each range, an array for tiles."""
+    """at: positions of each range, an array for tiles. dims: extents; of a rank's own block also where it begins in the whole, and
+    how much the whole has."""
 
     def __init__(self, tensors, dims):
         self.at, self.var, self.tensors, self.dims = {}, {}, tensors, dims
@@ -61,7 +62,7 @@ class Scope:
         self.ranges, self.params, self.vars = [], [], []
         self.bent = set()  # (parameter, dimension) that is read elsewhere than at a plain range
         self.fixed = set()  # dimensions that cannot be split
-        self.linear = False  # floats are only summed behind here
+        self.unknown = set()  # dimensions whose extents are known at run time only
 
     def range(self, name):
         return next(r for r in self.ranges if r.name == name)
@@ -148,7 +149,7 @@ def mirrored(scope, r, dim):
 
     def run(env):
         at = env.positions(r.name)
-        return Tile(at.axes, "i64", env.dims[dim] - 1 - at.val)
+        return Tile(at.axes, "i64", env.dims.get(f"all of {dim}", env.dims[dim]) - 1 - at.val)
     return Expr(f"{dim} - 1 - {r.name}", "i64", frozenset([r.name] if r.tile else []), run)
 
 

@@ -154,7 +154,7 @@ class Steps:
 
         def step(env):
             parts = np.split(env[x].val, ranks)
-            env[own] = [kernel.run({"x0": Tensor(elem, p)}, {**local, "begin of m0": r * block})[0] for r, p in enumerate(parts)]
+            env[own] = [kernel.run({"x0": Tensor(elem, p)}, {**local, "begin of m0": r * block, "all of m0": ranks * block})[0] for r, p in enumerate(parts)]
         self.kernels.append(kernel.text)
         self.emit(f"{own} = {kernel.name}(local({x}, {axis}));", step)
         self.spread(own, axis, ranks, out, result)
