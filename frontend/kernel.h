@@ -16,7 +16,9 @@ typedef enum { VAL_ERROR, VAL_INT, VAL_FLOAT, VAL_BOOL, VAL_INDEX, VAL_TILE } Va
 typedef struct {
     ValKind kind;
     bool literal;   /* INT: written in the source, so that it adapts to floats too */
+    bool converted; /* INT, FLOAT: by a conversion to .elem, so that it has a type like any value */
     bool fresh_dot; /* TILE: a contraction that nothing else uses */
+    Elem elem;
     int64_t i;      /* INT, BOOL */
     double f;       /* FLOAT */
     const Affine *index;

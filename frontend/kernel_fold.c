@@ -73,8 +73,18 @@ static bool is_number(Val v) { return v.kind == VAL_FLOAT || (v.kind == VAL_INT 
 
 static double number_of(Val v) { return v.kind == VAL_FLOAT ? v.f : (double)v.i; }
 
-/* false: not to be folded. An error was reported where *r is one. */
-bool fold_binary(Kern *c, AstOp op, Val a, Val b, Loc loc, Val *r) {
+/* A number that a conversion gave a type wraps in it, as any integer does. */
+static Val wrapped(Val v, Elem e) {
+    v.converted = true;
+    v.elem = e;
+    int over = 64 - elem_bits(e);
+    if (v.kind != VAL_INT || over <= 0) return v;
+    uint64_t high = (uint64_t)v.i << over;
+    v.i = e == ELEM_U8 ? (int64_t)(high >> over) : (int64_t)high >> over;
+    return v;
+}
+
+static bool fold_numbers(Kern *c, AstOp op, Val a, Val b, Loc loc, Val *r) {
     if (a.kind == VAL_BOOL && b.kind == VAL_BOOL) return fold_bool(op, a.i, b.i, r);
     if (a.kind == VAL_INT && b.kind == VAL_INT) {
         if (!fold_int(c, op, a.i, b.i, loc, r)) return false;
@@ -82,6 +92,15 @@ bool fold_binary(Kern *c, AstOp op, Val a, Val b, Loc loc, Val *r) {
         return true;
     }
     return is_number(a) && is_number(b) && fold_float(op, number_of(a), number_of(b), r);
+}
+
+/* false: not to be folded. An error was reported where *r is one. */
+bool fold_binary(Kern *c, AstOp op, Val a, Val b, Loc loc, Val *r) {
+    if (!fold_numbers(c, op, a, b, loc, r)) return false;
+    Elem e;
+    bool typed = (a.converted || b.converted) && (r->kind == VAL_INT || r->kind == VAL_FLOAT);
+    if (typed && vals_unify(c, (Val[]){a, b}, 2, &e, loc)) *r = wrapped(*r, e);
+    return true;
 }
 
 static bool fold_function(OpKind op, double x, double *r) {
@@ -109,9 +128,10 @@ bool fold_unary(OpKind op, Val v, Val *r) {
     *r = v;
     if (v.kind == VAL_BOOL && op == OP_NOT) return *r = val_bool(!v.i), true;
     if (v.kind == VAL_INT && (op == OP_NEG || (op == OP_ABS && v.i < 0)))
-        return r->i = (int64_t)(0 - (uint64_t)v.i), true;
+        return r->i = (int64_t)(0 - (uint64_t)v.i), *r = v.converted ? wrapped(*r, v.elem) : *r, true;
     if (v.kind == VAL_INT && op == OP_ABS) return true;
     if (!is_number(v) || (v.kind == VAL_INT && op == OP_NOT)) return false;
     *r = val_float(0);
+    r->converted = v.converted, r->elem = v.elem;
     return fold_function(op, number_of(v), &r->f);
 }

@@ -20,6 +20,7 @@ Val val_index(Kern *c, Affine a) {
 bool val_is_const(Val v) { return v.kind == VAL_INT || v.kind == VAL_FLOAT || v.kind == VAL_BOOL; }
 
 Type val_type(const Kern *c, Val v) {
+    if (v.converted) return type_scalar(v.elem);
     switch (v.kind) {
     case VAL_FLOAT: return type_scalar(ELEM_F32);
     case VAL_BOOL: return type_scalar(ELEM_BOOL);
@@ -68,13 +69,20 @@ static Val convert_to_bool(Kern *c, Val v) {
     return val_tile(build_binary(&c->b, OP_NE, x, val_as(c, val_int(0), x->type.elem)));
 }
 
+static Val val_typed(Val v, Elem e) {
+    v.converted = true;
+    v.elem = e;
+    return v;
+}
+
 Val val_convert(Kern *c, Val v, Elem e) {
     if (v.kind == VAL_ERROR) return v;
     if (e == ELEM_BOOL) return convert_to_bool(c, v);
     if (v.kind == VAL_INT && (e == ELEM_F32 || e == ELEM_F64))
-        return val_float(e == ELEM_F32 ? (float)v.i : (double)v.i);
-    if (v.kind == VAL_FLOAT && (e == ELEM_F32 || e == ELEM_F64)) return val_float(e == ELEM_F32 ? (float)v.f : v.f);
-    if (v.kind == VAL_INT && elem_is_int(e) && int_fits(e, v.i)) return val_int(v.i);
+        return val_typed(val_float(e == ELEM_F32 ? (float)v.i : (double)v.i), e);
+    if (v.kind == VAL_FLOAT && (e == ELEM_F32 || e == ELEM_F64))
+        return val_typed(val_float(e == ELEM_F32 ? (float)v.f : v.f), e);
+    if (v.kind == VAL_INT && elem_is_int(e) && int_fits(e, v.i)) return val_typed(val_int(v.i), e);
     if (v.kind == VAL_INDEX && e == ELEM_I64) return v;
     return val_tile(val_as(c, v, e));
 }
@@ -93,6 +101,8 @@ const char *tile_text(Kern *c, Type t) {
 typedef enum { KIND_FLOAT, KIND_INT, KIND_BOOL } ElemKind;
 
 static ElemKind elem_kind(Elem e) { return elem_is_float(e) ? KIND_FLOAT : e == ELEM_BOOL ? KIND_BOOL : KIND_INT; }
+
+static bool is_silent(Val v) { return val_is_const(v) && !v.converted; }
 
 /* A literal is silent about its type where others speak. */
 static bool val_adapts(Val v, ElemKind to) {
@@ -137,7 +147,7 @@ bool vals_unify(Kern *c, const Val *v, int n, Elem *e, Loc loc) {
     bool known = false;
     for (int i = 0; i < n; i++) {
         if (v[i].kind == VAL_ERROR) return false;
-        if (val_is_const(v[i])) continue;
+        if (is_silent(v[i])) continue;
         Elem x = val_type(c, v[i]).elem;
         if (known && elem_kind(x) != elem_kind(*e)) return mixed_report(c, *e, x, loc), false;
         *e = known ? elem_wider(*e, elem_arith(x)) : elem_arith(x);
@@ -146,7 +156,7 @@ bool vals_unify(Kern *c, const Val *v, int n, Elem *e, Loc loc) {
     if (!known) unify_constants(v, n, e);
     for (int i = 0; i < n; i++) {
         Elem x = val_type(c, v[i]).elem;
-        if (!val_is_const(v[i]) || val_adapts(v[i], elem_kind(*e)) || elem_kind(x) == elem_kind(*e)) continue;
+        if (!is_silent(v[i]) || val_adapts(v[i], elem_kind(*e)) || elem_kind(x) == elem_kind(*e)) continue;
         return mixed_report(c, *e, x, loc), false;
     }
     if (elem_is_int(*e) && !int_constants_fit(v, n, *e))

@@ -104,8 +104,11 @@ static Expr *leaf_of(Map *m, ProgValue v) {
     return access_made(m, name, value_tensor(m->c, &v).ndim);
 }
 
-static Expr *number_made(const Map *m, const ProgValue *v) {
-    Expr *e = expr_made(m, v->is_integer ? EXPR_INT : EXPR_FLOAT, NULL);
+static bool gives_condition(AstOp op) { return (op >= AST_EQ && op <= AST_GE) || op == AST_AND || op == AST_OR; }
+
+static Expr *number_made(const Map *m, const Expr *of, const ProgValue *v) {
+    bool condition = of->kind == EXPR_BINARY && gives_condition(of->op);
+    Expr *e = expr_made(m, condition ? EXPR_BOOL : v->is_integer ? EXPR_INT : EXPR_FLOAT, NULL);
     e->i = v->is_integer ? (int64_t)v->number : 0;
     e->f = v->number;
     return e;
@@ -155,12 +158,29 @@ const Expr *branch_known(Prog *c, const Expr *e) {
     return test.number != 0 ? e->lhs : e->rhs;
 }
 
+/* The one conversion that numbers known at compile time may have in them. */
+static bool is_converted(const Expr *e) {
+    if (!e || (e->kind == EXPR_BINARY && gives_condition(e->op))) return false;
+    if (e->kind == EXPR_CALL && strcmp(e->name, elem_text(ELEM_F32)) == 0) return true;
+    return is_converted(e->base) || is_converted(e->lhs) || is_converted(e->rhs) ||
+           (e->kind == EXPR_CALL && e->args.n > 0 && is_converted(e->args.p[0]));
+}
+
+/* A number keeps the type that its conversion says. */
+static Expr *number_typed(const Map *m, const Expr *e, const ProgValue *v) {
+    Expr *number = number_made(m, e, v);
+    if (!is_converted(e)) return number;
+    Expr *call = expr_made(m, EXPR_CALL, name_of(m->c->m->names, elem_text(ELEM_F32)));
+    vec_push(m->a, &call->args, number);
+    return call;
+}
+
 /* A literal number is copied as it stands, so that it adapts to its neighbour's type. */
 static Expr *map_expr(Map *m, const Expr *e) {
     ProgValue v;
     bool literal = e->kind == EXPR_INT || e->kind == EXPR_FLOAT || e->kind == EXPR_INF || e->kind == EXPR_BOOL;
     if (literal) return map_copy_of(m, e);
-    if (number_of_expr(m->c, e, &v)) return number_made(m, &v);
+    if (number_of_expr(m->c, e, &v)) return number_typed(m, e, &v);
     Expr *dim = dim_made(m, e);
     if (dim) return dim;
     const Expr *branch = branch_known(m->c, e);
@@ -217,17 +237,65 @@ static bool dims_agree(const Map *m, int ndim) {
     return true;
 }
 
-/* The type of an expression: what a conversion says, else the widest of its tensors'. */
-static Elem map_elem(const Map *m, const Expr *e) {
-    Elem r = ELEM_BOOL, t;
-    if (e->kind == EXPR_CALL && frame_elem(m->c, e->name, &r)) return r;
-    for (int i = 0; i < m->arg.n; i++) {
-        t = value_tensor(m->c, &m->arg.p[i]).elem;
-        bool wider = elem_is_float(t) == elem_is_float(r) ? elem_bits(t) > elem_bits(r) : elem_is_float(t);
-        if (i == 0 || wider) r = t;
-    }
-    return r;
+/* ---- the type of an expression that nothing declares ---- */
+
+/* What an operand says about its type. Numbers are silent: they take the type of what they meet. */
+typedef struct {
+    bool silent;
+    Elem elem; /* of a silent one: the type that it has where it meets nothing */
+} Said;
+
+static Said said(Elem e) { return (Said){.elem = e}; }
+
+/* The wider of two; where both are as wide and differ, what arithmetic makes of them. */
+static Said said_wider(Said a, Said b) {
+    bool fa = elem_is_float(a.elem), fb = elem_is_float(b.elem);
+    if (a.silent != b.silent) return a.silent ? b : a;
+    if (fa != fb) return fa ? a : b;
+    if (a.elem == b.elem) return a;
+    if (elem_bits(a.elem) != elem_bits(b.elem)) return elem_bits(a.elem) > elem_bits(b.elem) ? a : b;
+    return said(fa ? ELEM_F32 : ELEM_I32);
 }
+
+/* A choice between two numbers has the type of numbers that meet nothing: kernels make a value of it. */
+static Said said_of_two(Said a, Said b) { return said(said_wider(a, b).elem); }
+
+/* A name: a tensor or scalar among the arguments, else a run-time dimension. */
+static Said said_by_name(const Map *m, Name name) {
+    for (int i = 0; i < m->arg.n; i++)
+        if (m->name.p[i] == name) return said(value_tensor(m->c, &m->arg.p[i]).elem);
+    return (Said){true, ELEM_I64};
+}
+
+static Said said_by(const Map *, const Expr *);
+
+static Said said_by_call(const Map *m, const Expr *e) {
+    Elem to;
+    Said s = {true, ELEM_I64};
+    if (frame_elem(m->c, e->name, &to)) return said(to);
+    if (strcmp(e->name, "where") == 0 && e->args.n == 3)
+        return said_of_two(said_by(m, e->args.p[1]), said_by(m, e->args.p[2]));
+    for (int i = 0; i < e->args.n; i++) s = said_wider(s, said_by(m, e->args.p[i]));
+    return s;
+}
+
+static Said said_by(const Map *m, const Expr *e) {
+    switch (e->kind) {
+    case EXPR_INT: return (Said){true, ELEM_I64};
+    case EXPR_FLOAT:
+    case EXPR_INF: return (Said){true, ELEM_F32};
+    case EXPR_INDEX: return said_by_name(m, e->base->name);
+    case EXPR_NAME: return said_by_name(m, e->name);
+    case EXPR_UNARY: return e->op == AST_NOT ? said(ELEM_BOOL) : said_by(m, e->base);
+    case EXPR_COND: return said_of_two(said_by(m, e->lhs), said_by(m, e->rhs));
+    case EXPR_BINARY:
+        return gives_condition(e->op) ? said(ELEM_BOOL) : said_wider(said_by(m, e->lhs), said_by(m, e->rhs));
+    case EXPR_CALL: return said_by_call(m, e);
+    default: return said(ELEM_BOOL);
+    }
+}
+
+/* ---- the call of the kernel ---- */
 
 static bool map_apply(Map *m, const char *name, Expr *value, const Expected *want, ProgValue *out) {
     int ndim = map_dims(m);
@@ -253,7 +321,7 @@ ProgValue map_lower(Prog *c, const Expr *e, const Expected *want) {
     }
     Expr *value = map_expr(&m, e);
     Expected typed = *want;
-    if (m.good && !want->has_elem && m.arg.n > 0) typed.has_elem = true, typed.elem = map_elem(&m, e);
+    if (m.good && !want->has_elem && m.arg.n > 0) typed.has_elem = true, typed.elem = said_by(&m, value).elem;
     return map_apply(&m, map_name(c, e), value, &typed, &out) ? out : prog_error(e->loc);
 }
 

@@ -48,6 +48,7 @@ static Feature features[] = {
     USES("repeat inside a repeat", "repeat j"),
     USES("view", "view\\("),
     USES("whole-tensor expression", "= [^;\n]*(0\\.5|2|a) \\*|\\) \\* 2;"),
+    USES("conversion in a whole-tensor expression", "= (i64|i32|i16|i8|f64|f32|bf16)\\([a-z.0-9]+\\) [+-] (2 \\* )?[if]"),
     USES("scalar parameter of a program", "(a: f32|b: i32)(, b: i32)?\\) ->"),
     USES("part of a result", "  y[0-9]+\\[[l(]"),
     USES("six dimensions or more", "\\[(N[0-9][^],\n]*, ){5,7}N[0-9]"),

@@ -37,7 +37,7 @@ static int map_base(Src *g) {
 /* A function of elements of the tensor, a linear one where it is partial; *text: so far. */
 static const char *map_function(Src *g, const char *text, bool linear) {
     static const char *const one[] = {"exp(min(%s, 1.0))",           "max(%s, 0)", "sigmoid(%s)", "tanh(%s)",
-                                      "where(%s > 5.0e9, 0.0, 1.0)", "bf16(%s)"};
+                                      "where(%s > 5.0e9, 0.0, 1.0)", "f32(bf16(%s))"};
     if (linear || DRAW(g, 2) == 0) return text;
     const char *form = one[DRAW(g, 6)], *at = strstr(form, "%s");
     return SAY(g, "%.*s%s%s", (int)(at - form), form, text, at + 2);
@@ -108,7 +108,50 @@ static void alternatives_print(Src *g, const char *name, const char *text) {
 /* What the program's choices need, beside its file. */
 static const char choice_tree[] = "if a < 0.25\n  one\nelse\n  other\n";
 
+/* ---- conversions: the type that the rule of the language gives, stated here once more ---- */
+
+static bool may_convert(const Src *g, const SrcTensor *t) {
+    bool wide = elem_is_float(t->elem) ? elem_bits(t->elem) >= 16 : elem_is_int(t->elem) && elem_bits(t->elem) >= 8;
+    return wide && !t->max && !any_place(g, t, PLACE_P);
+}
+
+static Elem elem_converted(Src *g, bool floats) {
+    static const Elem to[2][4] = {{ELEM_I64, ELEM_I32, ELEM_I16, ELEM_I8}, {ELEM_F64, ELEM_F32, ELEM_F32, ELEM_BF16}};
+    return to[floats][DRAW(g, 4)];
+}
+
+static int conversion_base(Src *g) {
+    int found[64], n = 0;
+    for (int i = 0; i < g->tensor.n && n < 64; i++)
+        if (may_convert(g, &g->tensor.p[i])) found[n++] = i;
+    return n ? found[n - 1 - DRAW(g, n)] : -1;
+}
+
+/* T(x) - 2 * U(y): operands of any type of a kind, of which each conversion says another. false: nothing to convert. */
+static bool conversion_make(Src *g) {
+    int base = conversion_base(g);
+    if (base < 0) return false;
+    SrcTensor r = g->tensor.p[base];
+    bool floats = elem_is_float(r.elem);
+    r.elem = elem_converted(g, floats);
+    const char *text = SAY(g, "%s(%s)", elem_text(r.elem), read_tensor(g, base));
+    for (int i = 0; i < g->tensor.n; i++) {
+        const SrcTensor *t = &g->tensor.p[i];
+        SrcTensor joined = r;
+        if (!may_convert(g, t) || elem_is_float(t->elem) != floats || !same_dims(t, &r) || !DRAW(g, 3)) continue;
+        if (!places_join(g, &joined, t)) continue;
+        Elem e = elem_converted(g, floats);
+        r = joined;
+        r.elem = elem_bits(e) > elem_bits(r.elem) ? e : r.elem;
+        text = SAY(g, "%s %s %s(%s)", text, DRAW(g, 2) ? "- 2 *" : "+", elem_text(e), read_tensor(g, i));
+    }
+    r.exact = r.view = r.distinct = false;
+    statement_print(g, target_name(g, &r), text);
+    return true;
+}
+
 static void map_make(Src *g) {
+    if (RARELY(g, 4) && conversion_make(g)) return;
     int base = map_base(g);
     if (base < 0) return;
     SrcTensor r;
