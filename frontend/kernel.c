@@ -167,7 +167,7 @@ Kernel *kernel_lower(Lower *lw, const Binding *bound, Name name, bool checking) 
     if (m->diags->errors == before) self_check(&c);
     if (m->diags->errors == before && !checking) tuned_check(&c);
     if (m->diags->errors == before && !checking) tuned_site(&c);
-    if (m->diags->errors == before) return kernel_remove_dead(k), k;
+    if (m->diags->errors == before) return kernel_remove_dead(k), kernel_warn(&c), k;
     m->kernel.n--;
     return NULL;
 }

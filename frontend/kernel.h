@@ -124,6 +124,7 @@ void sums_check(Kern *);
 
 /* kernel_self.c: results that the kernel reads */
 void self_check(Kern *);
+void kernel_warn(Kern *); /* kernel_warn.c: of a lowered body without dead code */
 
 /* kernel_scope.c */
 int scope_mark(const Kern *);
