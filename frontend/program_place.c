@@ -143,6 +143,42 @@ static int whole_argument(const Judge *j, const PlaceQuery *q) {
     return -1;
 }
 
+/* Some argument of the call is split along the dimension of this name. */
+static bool name_is_split(const Judge *j, Name name) {
+    for (int i = 0; i < j->narg; i++) {
+        if (j->arg[i].kind != PROG_TENSOR) continue;
+        Tensor t = value_tensor(j->c, &j->arg[i]);
+        const Exprs *shape = &j->d->params.p[i].type.shape;
+        for (int d = 0; d < shape->n && d < t.ndim; d++)
+            if (t.dim[d].axis >= 0 && shape->p[d]->kind == EXPR_NAME && shape->p[d]->name == name) return true;
+    }
+    return false;
+}
+
+/* U[n_whole, 2]: the type of a parameter without the names of split dimensions; NULL: it has none of them. */
+static const char *type_apart(const Judge *j, const TypeExpr *type) {
+    const char *s = arena_format(j->c->arena, "%s[", type->elem);
+    bool shares = false;
+    for (int d = 0; d < type->shape.n; d++) {
+        const Expr *e = type->shape.p[d];
+        if (e->kind != EXPR_NAME && e->kind != EXPR_INT) return NULL;
+        bool split = e->kind == EXPR_NAME && name_is_split(j, e->name);
+        shares = shares || split;
+        s = e->kind == EXPR_INT ? arena_format(j->c->arena, "%s%s%lld", s, d ? ", " : "", (long long)e->i)
+                                : arena_format(j->c->arena, "%s%s%s%s", s, d ? ", " : "", e->name, split ? "_whole" : "");
+    }
+    return shares ? arena_format(j->c->arena, "%s]", s) : NULL;
+}
+
+/* A whole argument that shares a dimension's name with a split one. true: this was the fix to tell. */
+static bool names_note(const Judge *j, int whole) {
+    const ParamDecl *p = whole >= 0 ? &j->d->params.p[whole] : NULL;
+    const char *apart = p && !j->d->made ? type_apart(j, &p->type) : NULL;
+    if (!apart) return false;
+    diag_note(j->c->diags, p->loc, "a whole argument has dimensions of its own: name them apart, '%s: %s'", p->name, apart);
+    return true;
+}
+
 static void fault_note(const Judge *j, const PlaceQuery *q, int whole) {
     Diags *diags = j->c->diags;
     if (!q->at) return;
@@ -195,7 +231,7 @@ static bool fault_report(const Judge *j, const PlaceQuery *q) {
     fault_note(j, q, whole);
     if (part >= 0)
         diag_note(diags, j->arg[i].loc, "reduce it first: all_reduce(%s) or reduce_scatter(%s)", arg, arg);
-    else
+    else if (!names_note(j, whole))
         diag_note(diags, j->arg[i].loc, "gather it first: all_gather(%s)%s", arg,
                   q->fault == PLACE_NOT_LINEAR ? "; or end the kernel before this, reduce what it gives, all_reduce(..), and go on with that" : "");
     return false;
