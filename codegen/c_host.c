@@ -1,7 +1,7 @@
 /* c_host.c: what is particular to C for the host: tiles in scratch memory, loops over ranges, sizes of the run. */
 #include "codegen/c.h"
 
-static const char *symbol(Fn *f, int s) { return fn_text(f, "t->dim[%d]", s); }
+static const char *symbol(Fn *f, int s) { return fn_text(f, "t->dim[%d]", program_dim_of(f->p, s)); }
 
 static const char *coord(Fn *f, int axis) { return fn_text(f, "t->coord[%d]", axis); }
 

@@ -8,10 +8,10 @@ static const char *role_text(const Tensor *t) {
     return t->role == ROLE_OUTPUT ? "TILE_ROLE_OUTPUT" : t->role == ROLE_STATE ? "TILE_ROLE_STATE" : "TILE_ROLE_INPUT";
 }
 
-static void list(Text *to, const char *field, const Tensor *t, int which) {
+static void list(Text *to, const char *field, const Program *p, const Tensor *t, int which) {
     text_printf(to, ", .%s = {", field);
     for (int d = 0; d < t->ndim; d++) {
-        int64_t v = which == 0 ? t->dim[d].c : which == 1 ? t->dim[d].sym : t->dim[d].axis;
+        int64_t v = which == 0 ? t->dim[d].c : which == 1 ? program_dim_of(p, t->dim[d].sym) : t->dim[d].axis;
         text_printf(to, "%s%" PRId64, d ? ", " : "", v);
     }
     text_add(to, "}");
@@ -25,24 +25,25 @@ static void write_args(Text *to, Arena *a, const Program *p) {
         text_printf(to, "    {.name = \"%s\", .elem = \"%s\", .role = %s, .ndim = %d", c_string(a, t->name),
                     elem_text(t->elem), role_text(t), t->ndim);
         if (t->ndim) {
-            list(to, "dim", t, 0);
-            list(to, "sym", t, 1);
-            list(to, "split", t, 2);
+            list(to, "dim", p, t, 0);
+            list(to, "sym", p, t, 1);
+            list(to, "split", p, t, 2);
         }
         if (t->checked)
             text_printf(to, ", .checked = true, .least = {%" PRId64 ", %d}, .past = {%" PRId64 ", %d}", t->least.c,
-                        t->least.sym, t->past.c, t->past.sym);
+                        program_dim_of(p, t->least.sym), t->past.c, program_dim_of(p, t->past.sym));
         text_add(to, "},\n");
     }
     text_add(to, "};\n\n");
 }
 
 static void write_dims(Text *to, Arena *a, const Module *m, const Program *p) {
-    if (m->symbol.n == 0) return;
+    if (p->dim.n == 0) return;
     text_printf(to, "static const tile_dim %s_dim[] = {\n", p->name);
-    for (int i = 0; i < m->symbol.n; i++)
-        text_printf(to, "    {.name = \"%s\", .bound = %" PRId64 "},\n", c_string(a, m->symbol.p[i].name),
-                    m->symbol.p[i].bound);
+    for (int i = 0; i < p->dim.n; i++) {
+        const Symbol *s = &m->symbol.p[p->dim.p[i]];
+        text_printf(to, "    {.name = \"%s\", .bound = %" PRId64 "},\n", c_string(a, s->name), s->bound);
+    }
     text_add(to, "};\n\n");
 }
 
@@ -111,7 +112,7 @@ static void write_program(Text *to, const Module *m, const Program *p, const Mem
     for (int i = 0; i < 3; i++) text_printf(to, "%s%" PRId64, i ? ", " : "", i < m->axis.n ? m->axis.p[i].ranks : 1);
     text_add(to, "},\n");
     if (p->io.n) text_printf(to, "    .nargs = %d, .arg = %s_arg,\n", p->io.n, name);
-    if (m->symbol.n) text_printf(to, "    .ndims = %d, .dim = %s_dim,\n", m->symbol.n, name);
+    if (p->dim.n) text_printf(to, "    .ndims = %d, .dim = %s_dim,\n", p->dim.n, name);
     if (t->host && p->flag.n) text_printf(to, "    .nflags = %d, .flag = %s_flag,\n", p->flag.n, name);
     if (t->host) write_host(to, name, l, t->workers);
     if (t->ngpu) write_gpus(to, name, t->ngpu, gpu_has_task(m, p));
@@ -121,9 +122,9 @@ static void write_program(Text *to, const Module *m, const Program *p, const Mem
 /* Members of the struct of arguments: tensors and scalars, then run-time sizes. */
 const char **public_members(Arena *a, const Module *m, const Program *p) {
     CNames names = {.arena = a};
-    const char **member = ARENA_ARRAY(a, const char *, p->io.n + m->symbol.n + 1);
+    const char **member = ARENA_ARRAY(a, const char *, p->io.n + p->dim.n + 1);
     for (int i = 0; i < p->io.n; i++) member[i] = c_name(&names, p->tensor.p[p->io.p[i]].name);
-    for (int i = 0; i < m->symbol.n; i++) member[p->io.n + i] = c_name(&names, m->symbol.p[i].name);
+    for (int i = 0; i < p->dim.n; i++) member[p->io.n + i] = c_name(&names, m->symbol.p[p->dim.p[i]].name);
     return member;
 }
 
@@ -134,7 +135,7 @@ static void write_run(Text *to, Arena *a, const Module *m, const Program *p) {
     for (int i = 0; i < p->io.n; i++)
         text_printf(to, "(void *)%sargs->%s, ", p->tensor.p[p->io.p[i]].ndim ? "" : "&", member[i]);
     text_add(to, "NULL};\n    const int64_t dim[] = {");
-    for (int i = 0; i < m->symbol.n; i++) text_printf(to, "args->%s, ", member[p->io.n + i]);
+    for (int i = 0; i < p->dim.n; i++) text_printf(to, "args->%s, ", member[p->io.n + i]);
     text_add(to, "0};\n    return tile_instance_run((tile_instance *)instance, arg, dim, stream);\n}\n\n");
 }
 
@@ -243,9 +244,10 @@ void public_header(Text *to, Arena *a, const Module *m, const Program *p) {
     text_add(to, "/* Tensors are dense and row-major; of a dimension `n @ axis` they hold this rank's block of ceil(n "
                  "/ ranks). */\ntypedef struct {\n");
     for (int i = 0; i < p->io.n; i++) write_member(to, a, m, &p->tensor.p[p->io.p[i]], member[i]);
-    for (int i = 0; i < m->symbol.n; i++)
-        text_printf(to, "    int64_t %s; /* at most %" PRId64 " */\n", member[p->io.n + i], m->symbol.p[i].bound);
-    if (p->io.n + m->symbol.n == 0) text_add(to, "    char unused;\n");
+    for (int i = 0; i < p->dim.n; i++)
+        text_printf(to, "    int64_t %s; /* at most %" PRId64 " */\n", member[p->io.n + i],
+                    m->symbol.p[p->dim.p[i]].bound);
+    if (p->io.n + p->dim.n == 0) text_add(to, "    char unused;\n");
     text_printf(to, "} %s_args;\n\n", n);
     write_extents(to, p, member);
     write_functions(to, n);

@@ -222,7 +222,7 @@ void lds_take(Fn *f, Loc loc, int64_t bytes) {
     diag_note(f->m->diags, loc, "smaller tiles take less");
 }
 
-static const char *symbol(Fn *f, int s) { return fn_text(f, "call.args.%s", f->hip->member[f->p->io.n + s]); }
+static const char *symbol(Fn *f, int s) { return fn_text(f, "call.args.%s", f->hip->member[f->p->io.n + program_dim_of(f->p, s)]); }
 
 static const char *coord(Fn *f, int axis) {
     return f->m->axis.p[axis].ranks == 1 ? "0" : fn_text(f, "t->coord[%d]", axis);

@@ -74,7 +74,7 @@ static void write_maps(Text *to, Arena *a, const GpuText *g, int launch) {
     for (int i = 0; i < l->nmap; i++) {
         const GpuMap *m = &l->map[i];
         text_printf(to, "    {.arg = %d, .first = %" PRId64 ", .before = %" PRId64 ", .bytes = %d, .columns = %" PRId64 ", .rows = {%" PRId64 ", %d}, ", m->arg, m->first, m->before,
-                    elem_bits(m->elem) / 8, m->columns, m->rows.c, m->rows.sym);
+                    elem_bits(m->elem) / 8, m->columns, m->rows.c, program_dim_of(g->p, m->rows.sym));
         if (m->planes) text_printf(to, ".planes = %" PRId64 ", ", m->planes);
         text_printf(to, ".box = %d},\n", m->box);
     }
@@ -153,7 +153,7 @@ void launch_source(Text *to, Arena *a, const Module *m, const Program *p, const 
     const char **member = public_members(a, m, p);
     gpu_call_type(to, m, p);
     write_offsets(to, p->name, "arg", member, p->io.n);
-    write_offsets(to, p->name, "dim", member + p->io.n, m->symbol.n);
+    write_offsets(to, p->name, "dim", member + p->io.n, p->dim.n);
     for (int i = 0; i < t->ngpu; i++) {
         const GpuText *g = &t->gpu[i];
         for (int k = 0; k < g->launch.n; k++)

@@ -112,9 +112,11 @@ void manifest_write(Text *to, Arena *a, const Module *m, const Program *p, const
     for (int i = 0; i < m->axis.n; i++)
         write_number(to, "axis", m->axis.p[i].name, "ranks", m->axis.p[i].ranks), end_item(to, i, m->axis.n);
     text_add(to, "],\n");
-    write_list(to, "dims", m->symbol.n);
-    for (int i = 0; i < m->symbol.n; i++)
-        write_number(to, "name", m->symbol.p[i].name, "bound", m->symbol.p[i].bound), end_item(to, i, m->symbol.n);
+    write_list(to, "dims", p->dim.n);
+    for (int i = 0; i < p->dim.n; i++) {
+        const Symbol *s = &m->symbol.p[p->dim.p[i]];
+        write_number(to, "name", s->name, "bound", s->bound), end_item(to, i, p->dim.n);
+    }
     text_add(to, "],\n");
     write_list(to, "args", p->io.n);
     for (int i = 0; i < p->io.n; i++) {

@@ -114,9 +114,16 @@ double run_predicted(const Run *r) {
     return model_program(target_facts(r->s.target.machine), r->s.m, r->p, r->sym, run_cores(r));
 }
 
+/* Values of the run-time dimensions that the program takes. */
+static const int64_t *taken_sizes(const Run *r) {
+    int64_t *dim = ARENA_ARRAY(r->s.arena, int64_t, r->p->dim.n + 1);
+    for (int i = 0; i < r->p->dim.n; i++) dim[i] = r->sym[r->p->dim.p[i]];
+    return dim;
+}
+
 static RankJob job_of(const Run *r, const Options *o, int runs) {
     const char *target = r->s.target.emulated ? "emu" : r->s.target.gpu ? "gpu" : "host";
-    return (RankJob){o, r->program, r->nranks, runs, r->sym, target, r->bytes, r->part, r->result};
+    return (RankJob){o, r->program, r->nranks, runs, taken_sizes(r), target, r->bytes, r->part, r->result};
 }
 
 bool run_ranks(const Run *r, const Options *o, int runs) {

@@ -130,6 +130,8 @@ Module *lower_file(Arena *arena, Names *names, Diags *diags, const char *path, c
     if (diags->errors == 0) programs_lower(f);
     if (diags->errors == 0) programs_tuned(f);
     if (diags->errors) return NULL;
-    kernels_prune(f->lower.m);
-    return module_verify(f->lower.m) ? f->lower.m : NULL;
+    Module *m = f->lower.m;
+    kernels_prune(m);
+    for (int i = 0; i < m->program.n; i++) program_dims(m, m->program.p[i]);
+    return module_verify(m) ? m : NULL;
 }

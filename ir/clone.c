@@ -87,6 +87,7 @@ static void program_clone(Module *m, const Program *p) {
     VEC_COPY(m->arena, &fresh->tensor);
     VEC_COPY(m->arena, &fresh->io);
     VEC_COPY(m->arena, &fresh->flag);
+    VEC_COPY(m->arena, &fresh->dim);
     for (int i = 0; i < p->flag.n; i++) VEC_COPY(m->arena, &fresh->flag.p[i].dim);
     memset(&fresh->node, 0, sizeof fresh->node);
     for (int i = 0; i < p->node.n; i++) node_clone(m, fresh, p->node.p[i]);

@@ -343,6 +343,7 @@ typedef struct {
     VEC(int) io;    /* tensors of the interface: inputs, state and outputs, in declared order */
     VEC(Node *) node; /* in order: a node's tasks take tickets after those of the nodes before it */
     VEC(Flag) flag;
+    VEC(int) dim; /* run-time dimensions that it takes, in declared order; not in the text */
     int workers; /* of a run on the host; 0: as the model says; not in the text */
 } Program;
 
@@ -369,6 +370,8 @@ Kernel *kernel_clone(Module *, const Kernel *); /* a deep copy, appended to the 
 int kernel_param(Module *, Kernel *, Param);
 int kernel_range(Module *, Kernel *, Range);
 Program *program_new(Module *, Name, Loc);
+void program_dims(const Module *, Program *);  /* finds .dim of a complete program (dims.c) */
+int program_dim_of(const Program *, int sym); /* its place in .dim; -1: not used */
 int program_tensor(Module *, Program *, Tensor);
 Node *program_node(Module *, Program *, Node); /* appended; its id is its index */
 

@@ -285,5 +285,7 @@ Module *module_parse(Arena *a, Names *names, Diags *diags, int file) {
     p.symbols = p.axes = p.kernels = p.programs = (NameMap){.arena = scratch};
     parse_items(&p);
     arena_free(scratch);
-    return diags->errors == errors && module_verify(p.m) ? p.m : NULL;
+    if (diags->errors != errors || !module_verify(p.m)) return NULL;
+    for (int i = 0; i < p.m->program.n; i++) program_dims(p.m, p.m->program.p[i]);
+    return p.m;
 }

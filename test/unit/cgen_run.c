@@ -22,7 +22,7 @@ typedef struct {
     Arena *arena;
     Module *m;
     const Program *p;
-    int64_t sym[16];
+    int64_t sym[16], dim[16]; /* of the module; those that the program takes */
     Array io[ARGS], expected[ARGS];
     const tile_program *code;
     int rank;
@@ -125,7 +125,7 @@ static int run_instance(Case *c, tile_mesh *mesh, void **arg, const int *coord) 
     int error = tile_instance_open(mesh, c->code, &instance);
     for (int run = 0; run < RUNS && !error; run++) {
         for (int i = 0; i < c->p->io.n; i++) copy_part(c, i, coord, arg[i], false);
-        error = tile_instance_run(instance, arg, c->sym, NULL);
+        error = tile_instance_run(instance, arg, c->dim, NULL);
         if (!error) error = tile_stream_sync(mesh, NULL);
     }
     if (!error) error = tile_mesh_barrier(mesh);
@@ -232,6 +232,7 @@ static void interpret(Case *c) {
 }
 
 static void code_and_compare(Case *c, const char *folder) {
+    for (int i = 0; i < c->p->dim.n; i++) c->dim[i] = c->sym[c->p->dim.p[i]];
     emit(c, folder);
     load(c, folder);
     run_ranks(c);
