@@ -102,6 +102,25 @@ static bool compile_all(Session *s, int n) {
     return good && (list ? list_programs(s) : write_outputs(s, n));
 }
 
+static bool was_said(const Diags *before, const Diag *d) {
+    for (int i = 0; i < before->diag.n; i++) {
+        const Diag *b = &before->diag.p[i];
+        bool same = b->kind == d->kind && b->loc.file == d->loc.file && b->loc.begin == d->loc.begin;
+        if (same && d->id && strcmp(b->id, d->id) == 0 && strcmp(b->message, d->message) == 0) return true;
+    }
+    return false;
+}
+
+/* What passes of another target have to say. The front end said the same for both, of the same files. */
+static void warnings_join(const Session *to, const Session *from) {
+    const Diags *d = from->diags;
+    bool fresh = true;
+    for (int i = 0; i < d->diag.n; i++) {
+        if (d->diag.p[i].kind != DIAG_NOTE) fresh = !was_said(to->diags, &d->diag.p[i]);
+        if (fresh) vec_push(to->arena, &to->diags->diag, d->diag.p[i]);
+    }
+}
+
 int command_compile(Options *o) {
     TargetList list;
     if (!known_kind(o) || !targets_read(o, &list)) return EXIT_USAGE;
@@ -109,6 +128,8 @@ int command_compile(Options *o) {
     for (int i = 0; i < list.n; i++)
         if (!session_open_for(&s[i], o, &list.p[i])) return EXIT_USAGE;
     int code = compile_all(s, list.n) ? EXIT_OK : EXIT_WRONG;
+    for (int i = 1; i < list.n; i++)
+        if (s[i].diags->errors == 0) warnings_join(&s[0], &s[i]);
     for (int i = 0; i < list.n; i++)
         if (i == 0 || s[i].diags->errors) code = session_close(&s[i], code);
     return code;

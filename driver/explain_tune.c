@@ -10,6 +10,8 @@
 
 enum { OTHERS = 3, LOWERED = 64 };
 
+static const double SLOWER = 1.5; /* as many times as a prediction is told apart from another by a warning */
+
 /* i = 128, j = 256 (128 as compiled) */
 static void print_sizes(const Tune *t, int site) {
     const TunedPairs *set = &t->base.s.sites.p[site].entry.set;
@@ -51,6 +53,28 @@ static void print_others(const Variants *list, int count) {
     printf("\n");
 }
 
+static Loc site_loc(const Tune *t, int site) {
+    const Program *p = t->base.p;
+    for (int i = 0; i < p->node.n; i++)
+        if (p->node.p[i]->kernel && p->node.p[i]->kernel->site == site + 1) return p->node.p[i]->loc;
+    return p->loc;
+}
+
+/* The sizes in use are not those that the model would take: what the next line of `tilec tune` would measure first. */
+static void slower_warn(const Tune *t, int site, const Variants *list) {
+    Diags *diags = t->base.s.diags;
+    double now = list->p[0].predicted, best = list->n > 1 ? list->p[1].predicted : now;
+    if (!(now > SLOWER * best)) return;
+    const TunedEntry *e = &list->p[1].entry;
+    const char *sizes = "";
+    for (int i = 0; i < e->set.n; i++)
+        if (!tuned_is_fact(e->set.p[i].name))
+            sizes = arena_format(t->arena, "%s%s%s = %s", sizes, *sizes ? ", " : "", e->set.p[i].name, e->set.p[i].value);
+    diag_perf(diags, site_loc(t, site), "slower-sizes", "the sizes of '%s' are predicted to take %.1f times as long as %s",
+              e->name, now / best, sizes);
+    diag_note(diags, site_loc(t, site), "tilec tune measures them, and writes the best to a file of sizes");
+}
+
 static bool has_size(const TunedPairs *set) {
     for (int i = 0; i < set->n; i++)
         if (!tuned_is_fact(set->p[i].name)) return true;
@@ -68,6 +92,7 @@ static void print_site(const Tune *t, int site) {
     printf(", %s, %.4g us of the program predicted", s->from ? "by the file of sizes" : "as written",
            list.p[0].predicted * 1e6);
     print_others(&list, count);
+    slower_warn(t, site, &list);
     print_measured(s, list.p[0].predicted * 1e6);
 }
 

@@ -2,8 +2,31 @@
    a node's tasks when all of the nodes before it have ended. Takes: value form without flags, before or after layout.
    Gives: the same, in the form `launches`: flags are for tasks of one node and for ranks. */
 #include "passes/pass.h"
+#include "target/matrix.h"
+
+static const Tensor *checked_input(const Program *p) {
+    for (int i = 0; i < p->tensor.n; i++)
+        if (p->tensor.p[i].checked) return &p->tensor.p[i];
+    return NULL;
+}
+
+/* On a machine whose launches begin while the one before ends, where nothing has to be agreed on around a run. */
+static void overlap_warn(const PassContext *c, const Program *p) {
+    const Tensor *t = checked_input(p);
+    Diags *diags = c->m->diags;
+    if (p->node.n < 2) return;
+    if (mesh_ranks(c->m) > 1) {
+        diag_perf(diags, p->loc, "apart-launches", "the %d launches of '%s' do not overlap: it has several ranks", p->node.n, p->name);
+    } else if (t) {
+        diag_perf(diags, t->loc, "apart-launches", "the %d launches of '%s' do not overlap: a run looks at the values of '%s' first",
+                  p->node.n, p->name, t->name);
+        diag_note(diags, t->loc, "without the range the values are taken as they are, and places outside of a tensor read 0");
+    }
+}
 
 static bool launches_run(PassContext *c) {
+    const MatrixTarget *target = matrix_target(c->options->target);
+    for (int i = 0; i < c->m->program.n && target && target->dependent; i++) overlap_warn(c, c->m->program.p[i]);
     c->m->form |= FORM_LAUNCHES;
     return true;
 }

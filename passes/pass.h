@@ -26,6 +26,7 @@ typedef struct {
     Module *m;
     const PassOptions *options;
     VEC(Remark) remark;
+    const char *refused; /* what kept the last kernel from a schedule; NULL: nothing was said */
 } PassContext;
 
 typedef struct {

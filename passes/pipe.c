@@ -7,6 +7,7 @@
 
 void pipe_refuse(PassContext *c, const Kernel *k, const char *why) {
     remark(c, "pipe", k->loc, "'%s': no schedule: %s", k->name, why);
+    c->refused = why;
 }
 
 void pipe_mark(PassContext *c, Kernel *k, const MatrixSchedule *s, int row, int column) {
@@ -69,7 +70,11 @@ bool pipe_attends(PassContext *c, const Kernel *k) {
 }
 
 static bool pipe_run(PassContext *c) {
-    for (int i = 0; i < c->m->kernel.n; i++) pipe_kernel(c, c->m->kernel.p[i]);
+    for (int i = 0; i < c->m->kernel.n; i++) {
+        c->refused = NULL;
+        pipe_kernel(c, c->m->kernel.p[i]);
+        if (pipe_target(c)) pipe_warn(c, c->m->kernel.p[i]);
+    }
     return true;
 }
 

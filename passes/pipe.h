@@ -32,6 +32,7 @@ bool pipe_one_type(const Kernel *, const Attention *); /* all four bf16 or f16, 
 void pipe_attention(PassContext *, Kernel *, const MatrixTarget *);
 bool pipe_decode(PassContext *, Kernel *, const MatrixTarget *);                      /* false: it is no such kernel */
 void pipe_mark(PassContext *, Kernel *, const MatrixSchedule *, int row, int column); /* ranges that take its tiles */
+void pipe_warn(PassContext *, const Kernel *); /* of many products without a schedule */
 void pipe_refuse(PassContext *, const Kernel *, const char *why);
 
 #endif
