@@ -36,7 +36,9 @@ const char *tile_last_error(void);
 const char *tile_error_name(int code); /* "TILE_E_TIMEOUT" */
 
 typedef struct tile_mesh tile_mesh;
-/* An in-order queue: CUDA's or HIP's stream; NULL: the mesh's own (on the host: the only one). */
+/* An in-order queue: CUDA's or HIP's stream. NULL: on the host the mesh's own, which is the only one; on a GPU one in order
+   with the legacy default stream: it follows what was enqueued there before, and what is enqueued there later follows
+   it. Callers compiled for default streams per thread pass that stream by its handle, which is 2. */
 typedef struct tile_stream_s *tile_stream;
 
 enum { TILE_DEVICE_OF_RANK = -1 };

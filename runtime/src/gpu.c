@@ -25,7 +25,8 @@ static int context_open(Gpu *g, int devices, int rank) {
     int code = gpu_enter(g);
     if (code) return code;
     if (g->api.device_attribute) g->api.device_attribute(&g->multiprocessors, GPU_MULTIPROCESSORS, g->device);
-    error = g->api.stream_create(&g->stream, GPU_STREAM_NON_BLOCKING);
+    /* what callers enqueue on the legacy default stream before and after a run stays before and after it */
+    error = g->api.stream_create(&g->stream, GPU_STREAM_LEGACY_ORDER);
     return error ? gpu_fail(g, error, "making a stream") : TILE_OK;
 }
 

@@ -98,6 +98,7 @@ enum {
     GPU_FINE_GRAINED = 1,      /* memory that other devices see at once, HIP */
     GPU_PEER_ATOMICS_CUDA = 3, /* attributes of two devices */
     GPU_PEER_ATOMICS_HIP = 2,
+    GPU_STREAM_LEGACY_ORDER = 0, /* waits for the legacy default stream, which waits for it */
     GPU_STREAM_NON_BLOCKING = 1,
     GPU_STREAM_OF_THREAD = 2, /* a handle: another stream in each thread */
     GPU_EVENT_NO_TIMING = 2,
@@ -143,7 +144,7 @@ typedef struct Gpu {
     GpuKind kind;
     int device;
     int multiprocessors;      /* CUDA, the emulator */
-    void *context, *stream;   /* stream: the mesh's own */
+    void *context, *stream;   /* stream: the mesh's own, in order with the legacy default stream */
     void *aside, *done;       /* a stream for looks at the device while it runs; an event: all enqueued has ended */
     GpuShare control;         /* a tile_gpu_fault each */
     GpuNotice *notice;        /* tile_gpu_task.notice */

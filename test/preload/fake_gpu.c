@@ -3,10 +3,11 @@
    NAME:CODE:N:M in M calls;
    no_peer:1 and no_atomics:1: devices cannot work together. handle 2 is a
    stream of each thread. fake_alive: blocks of memory, streams, events and modules that nobody has given back;
-   fake_looks: copies to the host. */
+   fake_looks: copies to the host; fake_unordered: launches on streams that are not in order with the legacy one. */
 #include "emu/api.h"
 
 #include <limits.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -128,8 +129,26 @@ static void *stream_of(void *s) {
     if (!own && tile_emu_stream_create(&own, 1) == 0 && own == gone) gone = NULL;
     return own;
 }
+/* Streams that take no notice of the legacy default stream, and launches on them. */
+enum { UNORDERED = 1, STREAMS = 64 };
+static void *unordered[STREAMS];
+extern _Atomic int fake_unordered;
+_Atomic int fake_unordered;
+static void stream_note(void *s, bool is) {
+    for (int i = 0; i < STREAMS; i++)
+        if (unordered[i] == s) unordered[i] = NULL;
+    for (int i = 0; i < STREAMS && is; i++)
+        if (!unordered[i]) {
+            unordered[i] = s;
+            return;
+        }
+}
+static void *stream_launched(void *s) {
+    for (int i = 0; i < STREAMS && s; i++) fake_unordered += unordered[i] == s;
+    return stream_of(s);
+}
 #define tile_emu_launch(f, x, y, z, i, j, k, lds, s, arguments, extra)                                                 \
-    (tile_emu_launch)(f, x, y, z, i, j, k, lds, stream_of(s), arguments, extra)
+    (tile_emu_launch)(f, x, y, z, i, j, k, lds, stream_launched(s), arguments, extra)
 FAKE(launch, cuLaunchKernel, hipModuleLaunchKernel,
      (void *a, unsigned b, unsigned c, unsigned d, unsigned e, unsigned f, unsigned g, unsigned h, void *i, void **j,
       void **k),
@@ -169,6 +188,7 @@ int cuTensorMapEncodeTiled(void) { return failure("map_encode"); }
 /* Ends the program when it asks a stream that is no more. */
 static int make_stream(void **s, unsigned flags) {
     int error = made(tile_emu_stream_create(s, flags));
+    if (!error) stream_note(*s, flags & UNORDERED);
     if (*s == gone) gone = NULL;
     return error;
 }

@@ -177,6 +177,27 @@ static void check_streams(const tile_program *p) {
     tile_mesh_close(m);
 }
 
+/* NULL is in order with the legacy default stream; a stream of the caller's is as the caller made it. */
+static void check_legacy(const tile_program *p) {
+    tile_mesh *m = mesh_open();
+    tile_instance *i = NULL;
+    void *x = NULL, *y = NULL;
+    float scale = 2, host[N] = {0};
+    const _Atomic int *launches = driver("fake_unordered");
+    CHECK(!tile_alloc(m, 4 * N, &x) && !tile_alloc(m, 4 * N, &y));
+    CHECK(!tile_instance_open(m, p, &i) && !tile_copy_in(m, x, host, sizeof host, NULL));
+    const int before = launches ? *launches : 0;
+    tile_stream own = stream_make();
+    for (int k = 0; k < 2; k++) {
+        CHECK(tile_instance_run(i, (void *[]){x, y, &scale}, &(int64_t){N}, k ? own : NULL) == TILE_OK);
+        CHECK(launches && *launches == before + 2 * k);
+    }
+    CHECK(tile_stream_sync(m, own) == TILE_OK);
+    tile_instance_close(i);
+    stream_unmake(own);
+    tile_mesh_close(m);
+}
+
 /* A launch fails: the first of a run as if there had been none, a later one with all ranks told. */
 static void check_launch(const tile_program *p) {
     tile_mesh *m = mesh_open();
@@ -267,6 +288,7 @@ int main(int argc, char **argv) {
     setenv("FAKE_FAIL", "", 1);
     check_refused(&p);
     check_streams(&p);
+    check_legacy(&p);
     check_stream_of_thread(&p);
     check_launch(&p);
     check_device(&p);
