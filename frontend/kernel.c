@@ -159,6 +159,7 @@ Kernel *kernel_lower(Lower *lw, const Binding *bound, Name name, bool checking) 
     scope_close(&c, 0);
     if (m->diags->errors == before) scope_report_unread(&c);
     if (m->diags->errors == before) results_check(&c);
+    bool complete = m->diags->errors == before;
     if (m->diags->errors == before) sizes_check(&c);
     if (m->diags->errors == before) covers_check(&c);
     if (m->diags->errors == before) sums_check(&c);
@@ -167,7 +168,9 @@ Kernel *kernel_lower(Lower *lw, const Binding *bound, Name name, bool checking) 
     if (m->diags->errors == before) self_check(&c);
     if (m->diags->errors == before && !checking) tuned_check(&c);
     if (m->diags->errors == before && !checking) tuned_site(&c);
-    if (m->diags->errors == before) return kernel_remove_dead(k), kernel_warn(&c), k;
+    bool good = m->diags->errors == before;
+    if (complete) kernel_remove_dead(k), kernel_warn(&c);
+    if (good) return k;
     m->kernel.n--;
     return NULL;
 }
