@@ -74,6 +74,7 @@ enum { SYNTAX_NESTING = 256, SYNTAX_BYTES = 16 << 20 };
 /* `elem [extents]`, a record's name, with `as format(args)`. A name that is no element type is a generic or a record. */
 typedef struct {
     Loc loc;
+    Name of;        /* `sum` in sum(elem)[..], the type in which elements are summed; or NULL */
     Name elem;
     bool has_shape; /* false: a scalar or a record */
     Exprs shape;    /* extents; `K @ tp` is a BINARY AST_AT, judged later */

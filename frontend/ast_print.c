@@ -92,7 +92,8 @@ void ast_print_expr(Writer w, const Expr *e) {
 }
 
 void ast_print_type(Writer w, const TypeExpr *t) {
-    text_add(w.out, t->elem);
+    if (t->of) text_printf(w.out, "%s(%s)", t->of, t->elem);
+    else text_add(w.out, t->elem);
     if (t->has_shape) print_exprs(w, "[", &t->shape, "]");
     if (!t->format) return;
     text_printf(w.out, " as %s", t->format);

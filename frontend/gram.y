@@ -93,7 +93,7 @@ static void syntax_error(const Loc *loc, Parse *p, const char *message);
 %type <merge> merge names
 %type <range> range
 %type <ranges> ranges loop
-%type <type> type shaped
+%type <type> type shaped held
 %type <param> param
 %type <params> params param_list fields
 %type <assign> assign
@@ -173,6 +173,10 @@ type: shaped
 shaped: name                    { $$ = (TypeExpr){.elem = $name, .loc = @$}; }
   | name '[' exprs ']'          { $$ = type_shaped($name, @$, $exprs); };
 
+held: type
+  | name[of] '(' name[elem] ')'                 { $$ = (TypeExpr){.of = $of, .elem = $elem, .loc = @$}; }
+  | name[of] '(' name[elem] ')' '[' exprs ']'   { $$ = type_shaped($elem, @$, $exprs); $$.of = $of; };
+
 block: '{' stmts '}'            { $$ = (Block){$stmts, @$}; }
   | '{' stmts error '}'         { $$ = (Block){$stmts, @$}; };
 
@@ -181,10 +185,10 @@ stmts: %empty                   { $$ = (Stmts){0}; }
 
 stmt:
     targets assign value ';'    { $$ = stmt_assign(p, @$, $targets, $assign, $value); }
-  | target ':' type '=' value ';' { $$ = stmt_typed(p, @$, $target, $type, $value); }
+  | target ':' held '=' value ';' { $$ = stmt_typed(p, @$, $target, $held, $value); }
   | LET target '=' value ';'    { $$ = stmt_let(p, @$, $target, $value); }
-  | LET target ':' type '=' value ';'
-                                { $$ = stmt_let(p, @$, $target, $value); $$->has_type = true; $$->type = $type; }
+  | LET target ':' held '=' value ';'
+                                { $$ = stmt_let(p, @$, $target, $value); $$->has_type = true; $$->type = $held; }
   | ASSERT expr ';'             { $$ = stmt_assert(p, @$, $expr); }
   | targets ';'                 { $$ = stmt_no_effect(p, @targets); }
   | EACH ranges level block     { $$ = stmt_ranges(p, STMT_EACH, loc_join(@1, @level), $ranges, $block);

@@ -2,13 +2,26 @@
    An update may be narrower than the variable (it is repeated), never wider. */
 #include "frontend/kernel.h"
 
+#include <string.h>
+
 /* ---- types of variables ---- */
 
-static bool elem_named(Kern *c, const TypeExpr *t, Elem *e) {
+static bool elem_plain(Kern *c, const TypeExpr *t, Elem *e) {
     if (elem_parse(t->elem, e)) return true;
     Entry *held = scope_find(c, t->elem);
     if (held && held->kind == NAME_ELEM) return *e = held->elem, true;
     diag_error(c->diags, t->loc, "undefined", "'%s' is not an element type", t->elem);
+    return false;
+}
+
+/* sum(T) is the type in which elements of T are summed. */
+static bool elem_named(Kern *c, const TypeExpr *t, Elem *e) {
+    if (!elem_plain(c, t, e)) return false;
+    if (!t->of) return true;
+    *e = elem_accum(*e);
+    if (strcmp(t->of, "sum") == 0) return true;
+    diag_error(c->diags, t->loc, "undefined", "'%s(%s)' is not an element type", t->of, t->elem);
+    diag_note(c->diags, t->loc, "the type in which elements are summed is sum(%s)", t->elem);
     return false;
 }
 

@@ -76,7 +76,9 @@ static bool extent_lower(Prog *c, const Expr *e, Size *s, DimName *name) {
 
 static bool type_refuse(Prog *c, const TypeExpr *t) {
     const Decl *d = ptrmap_get(&c->f->visible, t->elem);
-    if (t->format)
+    if (t->of)
+        diag_error(c->diags, t->loc, "unknown-type", "'%s(%s)' is a type of variables of kernels", t->of, t->elem);
+    else if (t->format)
         diag_error(c->diags, t->loc, "format-place", "only an input of a program is stored in a format");
     else if (d && d->kind == DECL_RECORD)
         diag_error(c->diags, t->loc, "unsupported", "not supported yet: a record as part of a type");
