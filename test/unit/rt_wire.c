@@ -111,8 +111,11 @@ static void each_refused(int rank, int nranks, int messages) {
 /* Only a sealed file of the right size is taken, and it alone. */
 static void memory_refused(void) {
     int memory = 0;
-    for (int s = 0; s < scripts[2].n && !memory; s++)
-        if (((WireHead *)(void *)scripts[2].step[s].bytes)->kind == WIRE_ROOM) memory = s + 2; /* after the welcome */
+    for (int s = 0; s < scripts[2].n && !memory; s++) {
+        WireHead head;
+        memcpy(&head, scripts[2].step[s].bytes, sizeof head);
+        if (head.kind == WIRE_ROOM) memory = s + 2; /* after the welcome */
+    }
     CHECK(memory);
     for (int kind = MEMORY_NONE; kind < MEMORY_KINDS; kind++) {
         uint8_t bytes[TALK_STEPS] = {0};
