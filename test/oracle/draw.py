@@ -64,7 +64,7 @@ def general(d, name, dims, params, unknown=()):
             body.append(ke.assignment(r, whole_sum))
             scope.vars.append((r, whole_sum.elem, whole_sum.axes))
         scope.ranges.remove(w)
-    whole_grid = [r for r in scope.ranges if r.whole and d.random() < 0.5]
+    whole_grid = [r for r in scope.ranges if (r.whole or r.fixed) and d.random() < 0.5]
     for w in whole_grid[:1]:
         body.append(ke.over_whole(scope, w, names("r")))
     for n in [n for n in dims if d.random() < 0.25 or n in rest and d.random() < 0.6][:2]:

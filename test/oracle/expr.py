@@ -26,7 +26,7 @@ class Range:
     dim: str
     tile: bool  # or single positions
     whole: bool = False  # one tile of all that there is
-    full: bool = True  # runs over the whole dimension
+    fixed: bool = False  # tiles of a size that is meant
 
 
 @dataclasses.dataclass
@@ -111,6 +111,11 @@ def position(r):
         at = env.positions(r.name)
         return Tile(at.axes, "i64", at.val + env.dims.get(f"begin of {r.dim}", 0))
     return Expr(f"pos({r.name})", "i64", axes, run)
+
+
+def tile_begin(r):
+    """begin(i) of a range of tiles whose size is fixed."""
+    return Expr(f"begin({r.name})", "i64", frozenset(), lambda env: ti.scalar("i64", int(env.at[r.name][0]) + env.dims.get(f"begin of {r.dim}", 0)))
 
 
 def variable(v):
@@ -222,6 +227,9 @@ def leaf(scope, kind, depth):
     if kind != "bool":
         ways += [r for r in scope.ranges]
     way = d.choice(ways) if ways else None
+    if kind == "integer" and isinstance(way, Range) and way.fixed and way.tile and d.random() < 0.3:
+        scope.fixed.add(way.dim)
+        return tile_begin(way)
     if isinstance(way, Param):
         return read(scope, way, depth)
     if isinstance(way, tuple):

@@ -58,9 +58,12 @@ class Grid:
             form, size, word = "place", None, f"{name} of {dim}"
         elif way < 0.45:
             word = f"{name}: auto of {dim}"
+        elif way < 0.55 and n > 0:
+            form, size = "fixed", max(size, -(-n // 6))
+            word = f"{name}: fixed {size} of {dim}"
         else:
             word = f"{name}: {size} of {dim}"
-        r = Range(name, dim, form != "place", form == "whole")
+        r = Range(name, dim, form != "place", form == "whole", form == "fixed")
         scope.ranges.append(r)
         self.ranges.append(r)
         self.sizes.append(size)
@@ -71,7 +74,7 @@ class Grid:
         """The positions of each task's ranges. Tiles are taken whole where there would be many: their sizes mean nothing."""
         sizes = list(self.sizes)
         for k, r in enumerate(self.ranges):
-            if sizes[k] and np.prod([-(-max(dims[q.dim], 1) // (s or 1)) for q, s in zip(self.ranges, sizes)]) > MOST_TASKS:
+            if sizes[k] and not r.fixed and np.prod([-(-max(dims[q.dim], 1) // (s or 1)) for q, s in zip(self.ranges, sizes)]) > MOST_TASKS:
                 sizes[k] = max(dims[r.dim], 1)
         choices = []
         for r, size in zip(self.ranges, sizes):
@@ -228,11 +231,12 @@ def reduction(scope, grid, dim, names, pure):
     p, name = names("p"), names("acc")
     bounds = Bounds(f"of {dim}", lambda env: 0, lambda env: env.dims[dim]) if pure else loop_bounds(scope, dim)
     size = None if d.random() < 0.25 else tile_size(d, n)
-    loop = Range(p, dim, size is not None, full=bounds.text == f"of {dim}")
+    loop = Range(p, dim, size is not None)
     scope.ranges.append(loop)
     seen = len(scope.vars)
     inner = [declaration(scope, names("u"), 1)] if d.random() < 0.2 else []
-    way = d.choice(["sum", "sum", "isum"] + ([] if inner else ["@", "@"]) + ([] if pure else ["max", "min"]))
+    way = d.choice(["sum", "sum", "isum"] + ([] if inner else ["@", "@"]) + ([] if pure else ["max", "min", "carry"]))
+    loop.fixed = way == "carry"
     e, axes = step_of(scope, loop, way)
     for v in scope.vars[seen:]:
         e = joined(e, ex.variable(v))
@@ -245,9 +249,10 @@ def reduction(scope, grid, dim, names, pure):
         elem = d.choice(["f32", "f64"])
     dot = "@" in e.text and e.text.count("@") == 1 and way == "@"
     step, update = accumulate(loop, e, elem, way, dot, name)
-    start = ex.literal(elem, 0 if pure or way not in ("max", "min") and d.random() < 0.6 else d.choice([-2, 3]) + (0.0 if kind == "float" else 0))
+    start = ex.literal(elem, 0 if pure or way in ("sum", "isum", "@") and d.random() < 0.6 else d.choice([-2, 3]) + (0.0 if kind == "float" else 0))
     shape = f"[{', '.join(sorted(axes))}]" if axes else ""
-    head = f"for {p}: {size} {bounds.text} {{" if size else f"for {p} {bounds.text} {{"
+    size = size and loop.fixed and max(size, -(-n // 5)) or size
+    head = f"for {p}: {'fixed ' * loop.fixed}{size} {bounds.text} {{" if size else f"for {p} {bounds.text} {{"
     lines = [f"{name}: {elem}{shape} = {start.text};", head, *indented([x for s in inner for x in s.lines]), "  " + step, "}"]
 
     def run(env):
@@ -270,6 +275,8 @@ def accumulate(loop, e, elem, way, dot, name):
         def update(env):
             return ti.convert(ti.OPERATORS[way](env.var[name], best(env)), elem)
         return f"{name} = {way}({name}, {text});", update
+    if way == "carry":
+        return carried(loop, e, elem, name)
     reduce = loop.tile and not dot
     text = f"sum({e.text}, {p})" if reduce else e.text
 
@@ -278,6 +285,15 @@ def accumulate(loop, e, elem, way, dot, name):
         x = ti.total(x, [p]) if reduce else x
         return added(env.var[name], x, elem)
     return f"{name} += {text};", update
+
+
+def carried(loop, e, elem, name):
+    """What a step does to what those before it left is no sum: the size of its tile counts."""
+    x = ex.Expr(f"sum({e.text}, {loop.name})", el.summed(e.elem), e.axes - {loop.name}, lambda env: ti.total(e.run(env), [loop.name])) if loop.tile else e
+    acc = ex.Expr(name, elem, frozenset(), lambda env: env.var[name])
+    by = ex.literal(elem, 0.5 if el.is_float(elem) else 3)
+    step = ex.applied("+", ex.applied("*", acc, by), x)
+    return f"{name} = {step.text};", lambda env: ti.convert(step.run(env), elem)
 
 
 def added(acc, x, elem):
@@ -313,7 +329,7 @@ def over_whole(scope, w, name):
     elif way in ("any", "all"):
         out = ex.Expr(f"{way}({e.text}, {n})", "bool", axes, lambda env: ti.either(e.run(env), [n], way == "all"))
     elif way in ("argmax", "argmin"):
-        out = ex.Expr(f"{way}({e.text}, {n})", "i64", axes, lambda env: ti.place_of_best(e.run(env), n, way == "argmax"))
+        out = ex.Expr(f"{way}({e.text}, {n})", "i64", axes, lambda env: position_of_best(env, e, w, way == "argmax"))
     else:
         sums = way == "cumsum"
         elem = el.summed(e.elem) if sums else el.computed(e.elem)
@@ -321,6 +337,13 @@ def over_whole(scope, w, name):
     s = assignment(name, out)
     scope.vars.append((name, out.elem, out.axes))
     return s
+
+
+def position_of_best(env, e, w, most):
+    """A position of the dimension, as a subscript counts it, not of the tile."""
+    t = ti.place_of_best(e.run(env), w.name, most)
+    first = int(env.at[w.name][0]) if len(env.at[w.name]) else 0
+    return ti.Tile(t.axes, t.elem, t.val + first, t.err)
 
 
 # ---- stores ----

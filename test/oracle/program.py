@@ -284,6 +284,10 @@ class Builder(Moves, Calls, Steps):
             self.outputs.append((name, v.elem, self.declared(v.elem, v.dims, split)))
             self.emit(f"{name} = {w.text};", (lambda get, n: lambda env: env.__setitem__(n, get(env)))(w.get, name))
 
+    def program_text(self):
+        """What names the dims that the program takes as arguments."""
+        return " ".join([*self.inputs, *self.records, *(t for _, _, t in self.outputs), *self.lines])
+
     def source(self):
         heads = [f"{n} <= {self.sizes[n] + self.draw.choice([0, 0, 3])}" if n in self.runtime else f"{n} = {self.sizes[n]}" for n in self.named()]
         text = [f"dim {h};" for h in heads] + [f"mesh {a} = {n};" for a, n in self.axes.items()]

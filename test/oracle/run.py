@@ -33,7 +33,7 @@ def command(tilec, folder, b, target):
     name, *options = target.split("+")
     words = [tilec, "run", f"{folder}/p.tile", f"--target={name}", "--seed=1", "-W", "no-all", *options]
     for n in sorted(b.runtime):
-        if "*" not in n:
+        if "*" not in n and re.search(rf"\b{n}\b", b.program_text()):
             words.append(f"--size={n}={b.sizes[n]}")
     for n in b.arrays:
         words += ["--in", f"{n}={folder}/{n}.npy"]
@@ -80,21 +80,6 @@ def write(b, folder):
         np.save(f"{folder}/{n}.npy", el.encoded(elem, np.atleast_1d(a) if state else a))
 
 
-def fix_sizes(tilec, path):
-    """What tiles mean here is what was written: sizes that the compiler asks about are declared `fixed`."""
-    for _ in range(8):
-        said = subprocess.run([tilec, "check", path], capture_output=True, text=True, check=False).stderr
-        with open(path, encoding="utf-8") as file:
-            before = lines = file.read().split("\n")
-        for line, name in re.findall(r":(\d+):\d+: note: if this size is meant: (\w+): fixed", said):
-            now = re.sub(rf"\b{name}: (?!fixed)(?=\d)", f"{name}: fixed ", lines[int(line) - 1], count=1)
-            lines = [*lines[:int(line) - 1], now, *lines[int(line):]]
-        if lines == before:
-            return
-        with open(path, "w", encoding="utf-8") as file:
-            file.write("\n".join(lines))
-
-
 def judge(tilec, folder, b, target, want, limit):
     """What went wrong on one target, or None; and how many elements were compared."""
     words = command(tilec, folder, b, target)
@@ -126,7 +111,6 @@ def one(tilec, folder, seed, targets, rotate, limit):
         b = program.drawn(seed)
         want = expected(b)
         write(b, folder)
-        fix_sizes(tilec, f"{folder}/p.tile")
         for target in targets:
             what, count = judge(tilec, folder, b, target, want, limit)
             compared, total = compared + count, total + sum(np.size(t.val) for _, t in want.values())

@@ -44,13 +44,14 @@ def spread(array, have, axes):
 
 def settled(elem, val, err):
     """A float result that one operation rounds to `elem`: exact if its operands are and it is representable."""
-    near = el.rounded(elem, val)
+    err, near = np.where(np.isnan(err), np.inf, err), el.rounded(elem, val)
     exact = (err == 0) & (near == val)
     with_rounding = err + np.abs(val) * el.epsilon(elem) * 2 + (0 if elem == "f64" else TINY)
     return unknown(elem, val, np.where(exact, 0, with_rounding))
 
 
 def unknown(elem, val, err):
+    err = np.where(np.isnan(err), np.inf, err)
     bad = ~np.isfinite(val) | (np.abs(val) + err > el.FLOATS[elem][2])
     return np.where(bad & ~((err == 0) & np.isinf(val)), np.inf, err)
 
@@ -67,7 +68,7 @@ def convert(t, elem):
     if el.is_float(t.elem):
         low, high = (np.trunc(np.nan_to_num(t.val + s * t.err, nan=0, posinf=1e30, neginf=-1e30)) for s in (-1, 1))
         least, most = el.bounds(elem)
-        far = np.isinf(t.err) | (low != high) | (low < least) | (low > most) | np.isnan(t.val)
+        far = ~np.isfinite(t.err) | (low != high) | (low < least) | (low > most) | np.isnan(t.val)
         return Tile(t.axes, elem, np.where(far, 0, low).astype(np.int64), np.where(far, np.inf, 0.0))
     return Tile(t.axes, elem, el.wrapped(elem, t.val.astype(np.int64)), t.err)
 
@@ -211,7 +212,7 @@ def function(name, t):
         if not el.is_float(elem):
             return Tile(t.axes, elem, el.wrapped(elem, val), t.err)
         low, high = EXACT[name](t.val - t.err), EXACT[name](t.val + t.err)
-        err = np.where((t.err == 0) | (low == high), 0, t.err + (1 if name in STEPS else 0))
+        err = np.where((t.err == 0) | (low == high) & (name in STEPS), 0, t.err + (1 if name in STEPS else 0))
         return Tile(t.axes, elem, val, np.where(np.isnan(err), np.inf, err))
     f = FUNCTIONS[name]
     val, spans = f(t.val), [np.abs(f(t.val + s * t.err) - f(t.val)) for s in (-1, 1)]
