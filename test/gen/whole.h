@@ -59,7 +59,7 @@ static const char *map_text(Src *g, int base, SrcTensor *r, bool kept) {
     const char *text = map_function(g, read_tensor(g, base), linear);
     for (int i = 0; i < g->tensor.n; i++) {
         SrcTensor *t = &g->tensor.p[i], joined = *r;
-        bool converts = t->elem != ELEM_F32 && t->elem != ELEM_F64 && !linear && !any_place(g, t, PLACE_P);
+        bool converts = t->elem != ELEM_F32 && !linear && !any_place(g, t, PLACE_P);
         if (i == base || (t->elem != ELEM_F32 && !converts) || !same_dims(t, r) || DRAW(g, 2) || !places_join(g, &joined, t)) continue;
         if (kept && !same_places(&joined, r)) continue;
         joined.view = joined.view || t->view;

@@ -31,6 +31,11 @@ def kind(elem):
     return "float" if is_float(elem) else "integer" if is_integer(elem) else "bool"
 
 
+def width(elem):
+    """Bits of an element."""
+    return INTEGERS.get(elem) or {"f64": 64, "f32": 32, "f16": 16, "bf16": 16}.get(elem, 8)
+
+
 def bounds(elem):
     bits = INTEGERS[elem]
     return RANGE.get(elem, (-(1 << bits - 1), (1 << bits - 1) - 1))

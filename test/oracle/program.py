@@ -194,7 +194,7 @@ class Builder(Moves, Calls, Steps):
         bare = e.text in (v.text for v in self.pool) or e.text.startswith("all_")
         elem = e.elem if bare or e.elem not in el.FLOATS or d.random() < 0.5 else d.choice([t for t in el.FLOATS])
         head = f"{name}: {self.declared(elem, first.dims, split)}"
-        if e.kept and e.plain and d.random() < 0.6:
+        if e.kept and d.random() < 0.6:
             head, elem = name, e.kept
         self.emit(f"{head} = {e.text};", self.assigning(name, e, elem, first.dims))
         self.temporary(name, elem, first.dims, split)

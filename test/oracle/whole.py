@@ -15,19 +15,22 @@ class WholeParam:
 
 
 class Whole(ex.Expr):
-    """kept: the type that a result has where nothing declares it: that of a conversion, or of the widest tensor."""
+    """kept: the type that a result has where nothing declares it."""
 
-    def __init__(self, e, kept, plain=True):
-        super().__init__(e.text, e.elem, e.axes, e.run, plain)
+    def __init__(self, e, kept):
+        super().__init__(e.text, e.elem, e.axes, e.run)
         self.kept = kept
 
 
 def widest(a, b):
+    """The wider of two types of one kind; None: numbers have none."""
     if a is None or b is None:
         return a or b
-    if el.kind(a) != el.kind(b):
-        return None
-    return a if a == b else b if el.arithmetic(a, b) == b and b != el.arithmetic(a, a) else a if el.arithmetic(a, b) == a else el.arithmetic(a, b)
+    if a == b:
+        return a
+    if el.width(a) == el.width(b):
+        return "f32" if el.is_float(a) else "i32"
+    return max(a, b, key=el.width)
 
 
 def operand(p):
@@ -42,7 +45,7 @@ def operand(p):
 def whole_converted(elem, e):
     if el.is_float(e.elem) and el.is_integer(elem):
         e = ex.clipped(e, -100.0, 100.0)
-    return Whole(ex.converted(elem, e), elem, False)
+    return Whole(ex.converted(elem, e), elem)
 
 
 def tree(scope, depth, kind, must=None):
@@ -56,15 +59,15 @@ def tree(scope, depth, kind, must=None):
         return whole_converted(d.choice(["f32", "f32", "bf16", "f16"] if kind == "float" else ["i32", "i64", "i8"]), x)
     a, way = tree(scope, depth - 1, kind, must), d.random()
     if way < 0.2:
-        return Whole(ex.applied(d.choice(["+", "*", "-"]), a, ex.number(d, el.computed(a.elem))), a.kept, a.plain)
+        return Whole(ex.applied(d.choice(["+", "*", "-"]), a, ex.number(d, el.computed(a.elem))), a.kept)
     if way < 0.32 and kind == "float":
-        return Whole(ex.function_of(scope, a), a.kept, a.plain)
+        return Whole(ex.function_of(scope, a), a.kept)
     if way < 0.45:
         to = d.choice([*el.FLOATS] if kind == "float" else ["i32", "i64", "i16", "i8", "u8"])
         return whole_converted(to, a)
     b = tree(scope, depth - 1, kind)
     if way < 0.6:
         c = ex.applied(d.choice(["<", ">=", "=="]), a, ex.number(d, el.computed(a.elem)))
-        return Whole(ex.chosen(c, a, b), widest(a.kept, b.kept), a.plain and b.plain)
+        return Whole(ex.chosen(c, a, b), widest(a.kept, b.kept))
     op = d.choice(["+", "-", "*", "min", "max"] + (["&", "^", "|"] if kind == "integer" else []))
-    return Whole(ex.applied(op, a, b), widest(a.kept, b.kept), a.plain and b.plain)
+    return Whole(ex.applied(op, a, b), widest(a.kept, b.kept))
