@@ -5,13 +5,15 @@
 #include "base/text.h"
 #include "codegen/codegen.h"
 #include "ir/ir.h"
+#include "ir/name_map.h"
 
 /* ---- names ---- */
 
-/* Identifiers in use, interned. */
+/* Identifiers in use. next: of each the number that a second one like it tries first. */
 typedef struct {
     Arena *arena;
-    VEC(const char *) used;
+    Names *text;
+    NameMap next;
 } CNames;
 
 /* A C identifier that reads like `wanted`, is no keyword and is not in use yet. */

@@ -15,12 +15,6 @@ const char *c_program_name(Arena *a, const Program *p) {
     return c_is_global(name) ? arena_format(a, "%s_", name) : name;
 }
 
-static bool in_use(const CNames *n, const char *name) {
-    for (int i = 0; i < n->used.n; i++)
-        if (strcmp(n->used.p[i], name) == 0) return true;
-    return false;
-}
-
 const char *c_string(Arena *a, const char *name) {
     Text t = {0};
     for (const unsigned char *p = (const unsigned char *)name; *p; p++)
@@ -40,9 +34,12 @@ const char *c_identifier(Arena *a, const char *wanted) {
 }
 
 static const char *name_unique(CNames *n, const char *base) {
-    const char *name = base;
-    for (int i = 2; in_use(n, name); i++) name = arena_format(n->arena, "%s_%d", base, i);
-    vec_push(n->arena, &n->used, name);
+    if (!n->text) n->text = names_new(n->arena), n->next.arena = n->arena;
+    Name wanted = name_of(n->text, base), name = wanted;
+    int number = *name_map_at(&n->next, wanted);
+    while (*name_map_at(&n->next, name) >= 0) name = name_of(n->text, arena_format(n->arena, "%s_%d", base, number++));
+    if (name != wanted) *name_map_at(&n->next, wanted) = number;
+    *name_map_at(&n->next, name) = 2;
     return name;
 }
 

@@ -28,6 +28,8 @@ typedef VEC(Access) AccessList;
 AccessList node_accesses(const Module *, const Program *, int node, Arena *);
 /* Of one tensor: numbers, such as the layers of a cache, tell them apart along some dimension. */
 bool accesses_apart(const Access *, const Access *);
+/* The write certainly reaches every element of a private tensor (relation_cover.c). */
+bool access_covers(const Program *, const Access *);
 /* Places along a dimension of the parameter, in each iteration of the loops around. */
 Box subscript_box(const Module *, const Kernel *, const Op *access, int dim);
 

@@ -6,8 +6,9 @@
 
 #include <string.h>
 
-/* ---- kernels of their own ---- */
+enum { MANY_NODES = 16 };
 
+/* ---- kernels of their own ---- */
 
 /* Waits and signals may come into it. Where nodes are launches, kernels of private tensors need none. */
 static bool may_synchronise(const Module *m, const Kernel *k) {
@@ -248,7 +249,8 @@ static void order_tasks(Flags *f, int node) {
                 flags_insert_self(f, &list->p[j], &list->p[i]);
 }
 
-/* Which earlier nodes wrote a tensor that this one reads, or touched one that it writes: no other pair is looked at. */
+/* Which earlier nodes wrote a tensor that this one reads, or touched one that it writes: no other pair is looked at. What came
+   before a write of the whole tensor is ordered through it; the waits that this leaves out of a few are pruned. */
 static void order_program(Flags *f, bool whole) {
     typedef VEC(int) Nodes;
     Nodes *touched = ARENA_ARRAY(f->m->arena, Nodes, f->p->tensor.n + 1), *wrote = ARENA_ARRAY(f->m->arena, Nodes, f->p->tensor.n + 1);
@@ -267,6 +269,7 @@ static void order_program(Flags *f, bool whole) {
         for (int i = 0; i < f->access[n].n; i++) {
             const Access *x = &f->access[n].p[i];
             Nodes *t = &touched[x->tensor], *w = &wrote[x->tensor];
+            if (t->n > MANY_NODES && access_covers(f->p, x)) t->n = w->n = 0;
             if (t->n == 0 || vec_last(t) != n) vec_push(f->m->arena, t, n);
             if (x->write && (w->n == 0 || vec_last(w) != n)) vec_push(f->m->arena, w, n);
         }

@@ -159,7 +159,8 @@ static bool results_meet(const Program *p, const Node *a, const Node *b) {
 
 /* met: only where a later node reads results of both, and a schedule takes them. */
 static bool find_sibling(PassContext *c, Program *p, Node *b, const Use *use, bool met) {
-    if (b->kind != NODE_CALL || fuse_touches_updated(use, b) || (met && !pipe_would_take(c, b->kernel))) return false;
+    if (b->kind != NODE_CALL || fuse_touches_updated(use, b) || !fuse_has_loop(b->kernel)) return false;
+    if (met && !pipe_would_take(c, b->kernel)) return false;
     for (int n = 0; n < b->id; n++) {
         Node *a = p->node.p[n];
         if (a->kind != NODE_CALL || a->when != b->when || fuse_touches_updated(use, a)) continue;

@@ -23,6 +23,7 @@ typedef struct {
     NodeList beside;  /* of the node in hand */
     int *seen, turn;  /* per node: the last turn in which it was listed */
     bool *written;    /* per tensor: by some node */
+    int *covered;     /* per tensor: the last node before that in hand that certainly wrote all of it */
     Lags heard;
     Proof *proof;
 } Symbolic;

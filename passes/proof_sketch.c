@@ -29,10 +29,11 @@ static bool value_is_alike(const Kernel *k, const Value *v, int *budget) {
     return true;
 }
 
-static bool affine_is_alike(const Kernel *k, const Affine *a) {
+static bool affine_is_alike(const Kernel *k, const Affine *a, bool ranks) {
     for (int i = 0; i < a->nterm; i++) {
         const Term *t = &a->term[i];
         int budget = VALUE_BUDGET;
+        if (ranks && t->kind == TERM_RANK) continue;
         bool number = t->kind == TERM_INDEX || (t->kind == TERM_POS && k->range.p[t->id].of.axis < 0);
         bool size = t->kind == TERM_SIZE && t->size.axis < 0;
         if (!number && !size && !(t->kind == TERM_VALUE && value_is_alike(k, t->value, &budget))) return false;
@@ -51,19 +52,35 @@ static bool loops_are_alike(const Kernel *k, const Op *op) {
 static bool wait_is_alike(const Run *r, const Kernel *k, const Op *w) {
     const Flag *f = &r->p->flag.p[w->flag];
     if (f->axis < 0 || w->order != ORDER_ACQ_REL || w->scope != SCOPE_SYSTEM || f->scope != SCOPE_SYSTEM) return false;
-    for (int d = 0; d < f->dim.n; d++)
-        if (!affine_is_alike(k, &w->sub.p[d].lo) || !affine_is_alike(k, &w->sub.p[d].hi)) return false;
-    return affine_is_alike(k, &w->dest.lo) && affine_is_alike(k, &w->dest.hi) && loops_are_alike(k, w);
+    for (int d = 0; d < f->dim.n; d++) {
+        const Span *s = &w->sub.p[d];
+        bool one = affine_equal(&s->lo, &s->hi);
+        if (!affine_is_alike(k, &s->lo, one) || !affine_is_alike(k, &s->hi, one)) return false;
+    }
+    return affine_is_alike(k, &w->dest.lo, false) && affine_is_alike(k, &w->dest.hi, false) && loops_are_alike(k, w);
 }
 
-/* Some word that the wait names is really signalled. */
+/* How much less, and more, than on the first rank the sum is on another. */
+static Bounds rank_terms(const Module *m, const Affine *a) {
+    Bounds b = {0, 0};
+    for (int i = 0; i < a->nterm; i++) {
+        const Term *t = &a->term[i];
+        if (t->kind != TERM_RANK) continue;
+        int64_t most = t->mul * ((m->axis.p[t->id].ranks - 1) / t->div);
+        if (most < 0) b.lo += (int32_t)most;
+        else b.hi += (int32_t)most;
+    }
+    return b;
+}
+
+/* On every rank, some word that the wait names is really signalled. */
 static bool wait_has_word(const Run *r, const Event *e) {
     const Flag *f = &r->p->flag.p[e->ref];
     int64_t word[MAX_RANGES];
     for (int d = 0; d < f->dim.n; d++) {
-        Bounds a = r->box.p[e->box + d];
+        Bounds a = r->box.p[e->box + d], more = rank_terms(r->m, &e->op->sub.p[d].lo);
         word[d] = a.lo < 0 ? 0 : a.lo;
-        if (word[d] > a.hi || word[d] >= flag_words(r->m, &f->dim.p[d], r->sym)) return false;
+        if (word[d] > a.hi || a.hi + more.lo < 0 || word[d] + more.hi >= flag_words(r->m, &f->dim.p[d], r->sym)) return false;
     }
     return flag_arrivals(r->m, f, word, r->sym) > 0;
 }

@@ -156,9 +156,15 @@ static bool pair_covered(Symbolic *y, const Access *a, const Access *b, MeetRank
 static bool pair_check(Symbolic *y, const Access *a, const Access *b) {
     const Tensor *t = &y->p->tensor.p[a->tensor];
     if (a->tensor != b->tensor || (!a->write && !b->write) || (t->packet && a->write && !b->write)) return true;
-    if (accesses_apart(a, b)) return true;
+    if (accesses_apart(a, b) || a->node < y->covered[a->tensor]) return true;
     bool good = pair_covered(y, a, b, MEET_SAME) && (t->symmetric < 0 || pair_covered(y, a, b, MEET_OTHER));
     return good || symbolic_fail_pair(y, a, b, 0);
+}
+
+/* What came before a write of the whole tensor is ordered through it: each element is written by some task between. */
+static void note_covered(Symbolic *y, int node) {
+    for (int i = 0; i < y->access[node].n; i++)
+        if (access_covers(y->p, &y->access[node].p[i])) y->covered[y->access[node].p[i].tensor] = node;
 }
 
 static bool nodes_check(Symbolic *y, int from, int to) {
@@ -255,6 +261,17 @@ static void list_nodes(Symbolic *y) {
         }
 }
 
+/* The first of the list that is `node` or behind it. */
+static int first_at(const NodeList *list, int node) {
+    int lo = 0, hi = list->n;
+    while (lo < hi) {
+        int mid = (lo + hi) / 2;
+        if (list->p[mid] < node) lo = mid + 1;
+        else hi = mid;
+    }
+    return lo;
+}
+
 /* The nodes before `end` that access a tensor of this node, in their order. */
 static NodeList *nodes_beside(Symbolic *y, int to, int end) {
     NodeList *list = &y->beside;
@@ -263,7 +280,7 @@ static NodeList *nodes_beside(Symbolic *y, int to, int end) {
     for (int i = 0; i < y->access[to].n; i++) {
         const NodeList *of = &y->nodes[y->access[to].p[i].tensor];
         if (!y->written[y->access[to].p[i].tensor]) continue;
-        for (int j = 0; j < of->n && of->p[j] < end; j++)
+        for (int j = end <= to ? first_at(of, y->covered[y->access[to].p[i].tensor]) : 0; j < of->n && of->p[j] < end; j++)
             if (y->seen[of->p[j]] != y->turn) {
                 y->seen[of->p[j]] = y->turn;
                 vec_push(y->arena, list, of->p[j]);
@@ -288,6 +305,7 @@ static bool program_check(Symbolic *y) {
         const NodeList *from = nodes_beside(y, to, to);
         for (int i = 0; i < from->n; i++)
             if (!nodes_check(y, from->p[i], to)) return false;
+        note_covered(y, to);
     }
     for (int i = 0; i < n; i++) waits_reach(y, y->p->node.p[i]->kernel, y->p->node.p[i]->kernel->body);
     if (!program_has_symbols(y->p) && !proof_sketch(y->m, y->p, NULL, &y->heard, y->proof, y->out)) return false;
@@ -318,6 +336,7 @@ Proof proof_symbolic(const Module *m, const Program *p, Arena *out) {
     y.answer->arena = y.arena;
     y.heard = lags_new(y.arena, m);
     y.written = program_written(p, y.arena);
+    y.covered = ARENA_ARRAY(y.arena, int, p->tensor.n + 1);
     y.isl = isl_context_open(MAX_OPERATIONS);
     proof.proved = program_check(&y);
     for (int i = 0; i < p->node.n; i++) proof.tasks += p->node.p[i]->kind == NODE_CALL;

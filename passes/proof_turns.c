@@ -2,7 +2,7 @@
    What the order of whole generations (proof_reach.h) leaves open is looked at access by access. */
 #include "passes/proof_run.h"
 
-enum { MAX_PAIRS = 1 << 28 };
+enum { PAIRS_AN_EVENT = 64 }; /* looked at, of the most events */
 
 /* ---- accesses ---- */
 
@@ -19,18 +19,26 @@ static int rank_of(const Run *r, const Event *e) { return r->task.p[e->task].ran
 
 static bool same_group(const Run *r, int axis, int q, int s) { return mesh_rank_along(r->m, q, axis, r->coord[s][axis]) == s; }
 
+/* Some packet of those sent is among those read. */
+static bool packets_meet(const Run *r, const Accesses *sent, const Accesses *read) {
+    for (int i = 0; i < sent->n; i++)
+        for (int j = 0; j < read->n; j++)
+            if (boxes_meet(r, &r->event.p[sent->p[i]], &r->event.p[read->p[j]])) return true;
+    return false;
+}
+
 /* A packet that is certainly read is an acquire of its sender. */
 static void packet_turns(Run *r, int tensor) {
     const Accesses *list = &r->access[tensor];
-    int axis = r->p->tensor.p[tensor].symmetric;
-    for (int i = 0; i < list->n; i++)
-        for (int j = 0; j < list->n; j++) {
-            const Event *a = &r->event.p[list->p[i]], *b = &r->event.p[list->p[j]];
-            if (a->kind != EVENT_WRITE || b->kind != EVENT_READ || a->until != ALWAYS || b->until != ALWAYS) continue;
-            if (!a->dense || !b->dense) continue;
-            if (same_group(r, axis, rank_of(r, a), rank_of(r, b)) && boxes_meet(r, a, b))
-                reach_acquire(&r->reach, 0, rank_of(r, a), rank_of(r, b));
-        }
+    Accesses *of[2] = {ARENA_ARRAY(r->arena, Accesses, r->ranks), ARENA_ARRAY(r->arena, Accesses, r->ranks)}; /* sent, read */
+    for (int i = 0; i < list->n; i++) {
+        const Event *e = &r->event.p[list->p[i]];
+        if (e->until == ALWAYS && e->dense) vec_push(r->arena, &of[e->kind == EVENT_READ][rank_of(r, e)], list->p[i]);
+    }
+    for (int q = 0; q < r->ranks; q++)
+        for (int s = 0; s < r->ranks; s++)
+            if (same_group(r, r->p->tensor.p[tensor].symmetric, q, s) && packets_meet(r, &of[0][q], &of[1][s]))
+                reach_acquire(&r->reach, 0, q, s);
 }
 
 /* The wait names a word of the source that is really signalled. */
@@ -90,7 +98,7 @@ static bool tensor_turns(Run *r, int tensor) {
     const Tensor *x = &r->p->tensor.p[tensor];
     const Accesses *list = &r->access[tensor];
     if (x->symmetric < 0 || !r->written[tensor] || all_turn(r, x->symmetric, x->slots)) return true;
-    if ((int64_t)list->n * list->n > MAX_PAIRS) return run_fail_size(r, x->loc, x->name);
+    if ((int64_t)list->n * list->n > PAIRS_AN_EVENT * (int64_t)r->most_events) return run_fail_size(r, x->loc, x->name);
     for (int i = 0; i < list->n; i++)
         for (int j = 0; j < list->n; j++) {
             const Event *a = &r->event.p[list->p[i]], *b = &r->event.p[list->p[j]];
