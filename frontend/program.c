@@ -122,12 +122,16 @@ static bool target_check(Prog *c, const Expr *t) {
     return false;
 }
 
+/* `_, y = f(x)`: the result has a name that nothing can read. */
+static bool is_discarded(Name name) { return name[0] == '_' && name[1] == ':'; }
+
 /* What is declared about a target before its value is known. `typed`: room for an annotation. */
 static bool target_expected(Prog *c, const Stmt *s, const Expr *t, Tensor *typed, Expected *want) {
     const Variable *v = variable_find(c, t->name);
     if (v && v->result && !s->has_type) return *want = *v->result, true;
     bool declared = v && (v->output || v->state) && v->value.kind == PROG_TENSOR;
-    *want = (Expected){.into = declared && v->output ? v->value.tensor : -1, .name = t->name};
+    *want = (Expected){.into = declared && v->output ? v->value.tensor : -1,
+                        .name = is_discarded(t->name) ? name_of(c->m->names, "unused") : t->name};
     if (declared) *typed = value_tensor(c, &v->value);
     if (s->has_type && (declared || (v && v->result))) {
         diag_error(c->diags, s->type.loc, "redefined", "'%s' has its type already", t->name);
@@ -220,7 +224,7 @@ static void bind_name(Prog *c, const Stmt *s, const Expr *t, ProgValue v, const 
     Variable *held = variable_find(c, t->name);
     if (v.kind == PROG_TENSOR && s->has_type && !annotation_fits(c, &v, want, s->type.loc)) v = prog_error(v.loc);
     bool field_again = s->value->kind == EXPR_NAME && strchr(t->name, '.');
-    Variable fresh = {.name = t->name, .loc = t->loc, .value = v, .made = !field_again};
+    Variable fresh = {.name = t->name, .loc = t->loc, .value = v, .made = !field_again && !is_discarded(t->name)};
     if (!held) {
         variable_new(c, fresh);
         return;
@@ -276,10 +280,18 @@ static bool target_field(Prog *c, Expr **t) {
     return *t != NULL;
 }
 
+/* Each place of a `_` has a name of its own, so that values of branches do not meet. */
+static void target_discard(Prog *c, Expr *t) {
+    if (t->kind != EXPR_NAME || strcmp(t->name, "_") || variable_find(c, t->name)) return;
+    t->name = name_of(c->m->names, arena_format(c->arena, "_:%d:%u", t->loc.file, t->loc.begin));
+}
+
 static bool targets_name(Prog *c, Stmt *s) {
     s->targets.p = arena_copy(c->arena, s->targets.p, sizeof *s->targets.p * (size_t)s->targets.n);
-    for (int i = 0; i < s->targets.n; i++)
+    for (int i = 0; i < s->targets.n; i++) {
         if (!target_field(c, &s->targets.p[i])) return false;
+        target_discard(c, s->targets.p[i]);
+    }
     return true;
 }
 
