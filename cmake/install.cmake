@@ -17,6 +17,18 @@ install(FILES ${CMAKE_BINARY_DIR}/package/tilecConfig.cmake ${CMAKE_BINARY_DIR}/
   cmake/tilec_add_library.cmake DESTINATION ${package_dir})
 install(FILES ${CMAKE_BINARY_DIR}/package/tilec.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 install(FILES ${manual} DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+
+# Completions, from the same tables: each shell looks for them in a folder of its own.
+set(completions ${CMAKE_BINARY_DIR}/package/completions)
+file(MAKE_DIRECTORY ${completions})
+foreach(shell bash zsh fish)
+  add_custom_command(OUTPUT ${completions}/${shell} COMMAND tilec --completion=${shell} > ${completions}/${shell} DEPENDS tilec VERBATIM)
+  list(APPEND completion_files ${completions}/${shell})
+endforeach()
+add_custom_target(completions ALL DEPENDS ${completion_files})
+install(FILES ${completions}/bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME tilec)
+install(FILES ${completions}/zsh DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions RENAME _tilec)
+install(FILES ${completions}/fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d RENAME tilec.fish)
 file(RELATIVE_PATH examples_from_docs /${CMAKE_INSTALL_DOCDIR} /${CMAKE_INSTALL_DATADIR}/tilec/examples)
 file(READ README.md readme)
 string(REPLACE "](docs/" "](" readme "${readme}")

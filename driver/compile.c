@@ -4,6 +4,7 @@
 #include "ir/relation_deps.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Spaces and dollars as Make wants them. */
@@ -73,10 +74,37 @@ static bool list_programs(const Session *s) {
     return true;
 }
 
+/* DIR/FILE.tir of FILE.tile */
+static const char *module_path(const Session *s, const char *emit) {
+    const char *slash = strrchr(s->o->file, '/'), *base = slash ? slash + 1 : s->o->file, *dot = strrchr(base, '.');
+    int n = (int)(dot && dot > base ? (size_t)(dot - base) : strlen(base));
+    return arena_format(s->arena, "%s/%.*s.%s", s->o->outdir, n, base, strcmp(emit, "ir") ? "deps" : "tir");
+}
+
+/* The whole module, on standard output unless a folder is given. */
+static bool write_module(const Session *s, const char *emit) {
+    char *text = NULL;
+    size_t size = 0;
+    bool file = s->o->outdir != NULL;
+    FILE *to = file ? open_memstream(&text, &size) : stdout;
+    if (!to) return fputs("tilec: error: out of memory\n", stderr), false;
+    if (strcmp(emit, "ir") == 0) module_print(s->m, to);
+    else deps_print(s->m, to);
+    if (!file) return true;
+    fclose(to);
+    Text *t = ARENA_NEW(s->arena, Text);
+    text_add_n(t, text, size);
+    free(text);
+    Outputs out = outputs_of(s, 1);
+    vec_push(s->arena, &out.file, ((OutFile){t, module_path(s, emit)}));
+    bool good = outputs_write(&out, s->o->outdir);
+    outputs_free(&out);
+    return good;
+}
+
 static bool write_outputs(const Session *s, int n) {
     const char *emit = s->o->emit ? s->o->emit : "src", *dir = s->o->outdir ? s->o->outdir : ".";
-    if (strcmp(emit, "ir") == 0) return module_print(s->m, stdout), true;
-    if (strcmp(emit, "deps") == 0) return deps_print(s->m, stdout), true;
+    if (strcmp(emit, "ir") == 0 || strcmp(emit, "deps") == 0) return write_module(s, emit);
     Outputs out = outputs_of(s, n);
     bool good = write_sources(&out, dir, emit);
     for (int i = 0; i < s->m->program.n && good; i++) {

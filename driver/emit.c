@@ -58,8 +58,19 @@ bool outputs_add_source(Outputs *out, const Program *p, const char *dir) {
     return good;
 }
 
+/* With the folders above it. NULL: it is there. */
+static const char *folder_make(Arena *a, const char *dir) {
+    char *path = arena_copy(a, dir, strlen(dir) + 1);
+    for (char *slash = strchr(path + (*path == '/'), '/'); slash; slash = strchr(slash + 1, '/')) {
+        *slash = 0;
+        if (mkdir(path, 0777) && errno != EEXIST) return strerror(errno);
+        *slash = '/';
+    }
+    return mkdir(dir, 0777) && errno != EEXIST ? strerror(errno) : NULL;
+}
+
 bool outputs_write(Outputs *out, const char *dir) {
-    const char *culprit = dir, *failed = mkdir(dir, 0777) && errno != EEXIST ? strerror(errno) : NULL;
+    const char *culprit = dir, *failed = folder_make(out->s->arena, dir);
     if (!failed) failed = files_write(out->file.p, out->file.n, &culprit);
     if (failed) fprintf(stderr, "tilec: error: cannot write %s: %s\n", culprit, failed);
     return !failed;

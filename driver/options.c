@@ -1,4 +1,5 @@
 /* options.c: reads the command line by the table below. What is told of it: help.c. */
+#define _GNU_SOURCE /* memfd_create */
 #include "driver/options.h"
 
 #include <errno.h>
@@ -8,6 +9,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #define MOST_WORKERS_TEXT "1024"
 enum { MOST_WORKERS = 1024 }; /* as the runtime has it */
@@ -40,6 +43,7 @@ const Option options[] = {
     {"--target", "NAME,..", "host (default), a GPU; for run also interp, emu:GPU; see tilec targets", SOURCE | OPT, TEXT, AT(target)},
     {"--emit", "KIND", "src (default), ir, deps, obj, lib, or programs: their names", COMPILE, TEXT, AT(emit)},
     {"--program", "NAME", "only this program", SOURCE, TEXT, AT(program)},
+    {"--name", "NAME", "another name for the program, its files and its symbols", COMPILE, TEXT, AT(name)},
     {"--ranks", "N", "ranks of the mesh", SOURCE, SOME, AT(ranks)},
     {"--comm", "FORM", "auto (default), unfused, pull, staged, push or packet", SOURCE | OPT, TEXT, AT(comm)},
     {"--split", "N", "cut long loops into N parts (default: as a GPU needs it; 1: never)", SOURCE | OPT, SOME, AT(split)},
@@ -69,6 +73,7 @@ const Option options[] = {
     {"-W", "[no-]NAME", "switch warnings: performance, all or an id; error makes them errors", SOURCE | OPT, LIST, AT(warn)},
     {"--explain", "ID", "tell what a message means, by the id in its brackets, and exit", ANY, TEXT, AT(explain)},
     {"--help", NULL, "print this and exit", ANY, FLAG, AT(help)},
+    {"--completion", "SHELL", "print the completion for bash, zsh or fish, and exit", ANY, TEXT, AT(completion)},
     {"--manual", NULL, "print the manual page and exit", ANY, FLAG, AT(manual)},
     {"--version", NULL, "print the version and exit", ANY, FLAG, AT(version)},
 };
@@ -209,6 +214,19 @@ static int take_word(Options *o, const char *word) {
     return -1;
 }
 
+/* "-" is standard input: kept, as commands read their file more than once. */
+static bool input_keep(Options *o) {
+    char block[4096];
+    ssize_t n;
+    int kept = memfd_create("tilec-input", MFD_CLOEXEC);
+    while (kept >= 0 && (n = read(STDIN_FILENO, block, sizeof block)) > 0)
+        if (write(kept, block, (size_t)n) != n) n = -1, close(kept), kept = -1;
+    if (kept < 0 || dup2(kept, STDIN_FILENO) < 0) return perror("tilec: error: standard input"), false;
+    close(kept);
+    o->file = "/dev/stdin";
+    return true;
+}
+
 int options_parse(Options *o, int argc, char **argv) {
     for (int i = 1, code; i < argc; i++) {
         bool word = argv[i][0] != '-' || argv[i][1] == 0;
@@ -216,6 +234,7 @@ int options_parse(Options *o, int argc, char **argv) {
     }
     if (o->version) return printf("tilec %s\n", TILEC_VERSION), EXIT_OK;
     if (o->explain) return explain_id(o);
+    if (o->completion) return completion_print(o->completion);
     if (o->manual) return manual_print(), EXIT_OK;
     if (o->help) return help_print(o->command), EXIT_OK;
     if (!o->command) return help_print(NULL), EXIT_USAGE;
@@ -223,5 +242,5 @@ int options_parse(Options *o, int argc, char **argv) {
         return usage_error("--workers=%s: a rank has at most %s worker threads",
                            arena_format(o->arena, "%lld", (long long)o->workers), MOST_WORKERS_TEXT);
     if (!o->file && strcmp(o->command, "targets")) return usage_error("'tilec %s' wants a file%s", o->command, "");
-    return -1;
+    return !o->file || strcmp(o->file, "-") || input_keep(o) ? -1 : EXIT_USAGE;
 }

@@ -17,7 +17,7 @@ typedef struct {
     VEC(Define) define, size;
     VEC(const char *) root, off, pass, warn;
     VEC(Binding) in, out, expect;
-    const char *outdir, *target, *emit, *program, *print_after, *depfile, *comm, *diagnostics, *explain, *trace, *tuned;
+    const char *outdir, *target, *emit, *program, *print_after, *depfile, *comm, *diagnostics, *explain, *trace, *tuned, *name, *completion;
     bool depfiles, verify_each, time_passes, relaxed, check, allow_nan, laws, write, processes, flags, help, manual, version;
     const double *tolerance; /* NULL: the element type's */
     const Tuned *sizes; /* instead of a file's: of commands that try some */
@@ -53,6 +53,7 @@ int options_parse(Options *o, int argc, char **argv);
 /* help.c, from the tables above */
 void help_print(const char *command); /* of one command, or NULL */
 void manual_print(void);
+int completion_print(const char *shell); /* completion.c, likewise; the exit code */
 
 /* explain_id.c */
 int explain_id(Options *);

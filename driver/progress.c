@@ -4,6 +4,8 @@
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -35,7 +37,8 @@ static void *progress_main(void *arg) {
 }
 
 Progress *progress_begin(Arena *a, const char *what) {
-    if (!isatty(STDERR_FILENO)) return NULL;
+    const char *term = getenv("TERM");
+    if (!isatty(STDERR_FILENO) || (term && strcmp(term, "dumb") == 0)) return NULL;
     Progress *p = ARENA_NEW(a, Progress);
     p->what = what;
     pthread_mutex_init(&p->lock, NULL);

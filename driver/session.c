@@ -6,6 +6,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -25,8 +26,13 @@ static int word_index(const char *option, const char *word, const char *const *l
 }
 
 static bool known_pass(const char *name) {
+    const char *list[32], *near;
+    int n = 0;
     if (pass_find(name)) return true;
-    fprintf(stderr, "tilec: error: there is no pass '%s'\ntilec: note: passes are", name);
+    while (n < 32 && pass_at((size_t)n)) list[n] = pass_at((size_t)n)->name, n++;
+    fprintf(stderr, "tilec: error: there is no pass '%s'", name);
+    if ((near = spelling_nearest(name, list, n))) fprintf(stderr, "; did you mean '%s'?", near);
+    fputs("\ntilec: note: passes are", stderr);
     for (size_t i = 0; pass_at(i); i++) fprintf(stderr, "%s %s", i ? "," : "", pass_at(i)->name);
     fputs("\n", stderr);
     return false;
@@ -92,13 +98,26 @@ static bool read_tuned(Session *s) {
     return file && tuned_parse(s->arena, s->diags, file, t);
 }
 
+/* --name: the only program has another one in everything that is made of it. */
+static bool program_rename(Session *s) {
+    const char *name = s->o->name;
+    if (!name) return true;
+    if (s->m->program.n != 1)
+        return fprintf(stderr, "tilec: error: --name renames one program, and there are %d: choose one with --program=NAME\n",
+                       s->m->program.n), false;
+    if (!text_is_word(name) || strchr(name, '.'))
+        return fprintf(stderr, "tilec: error: --name wants a name of letters, digits and '_', not '%s'\n", name), false;
+    s->m->program.p[0]->name = name_of(s->names, name);
+    return true;
+}
+
 bool session_lower(Session *s) {
     const Options *o = s->o;
     if (!read_tuned(s)) return false;
     LowerOptions lo = {.define = o->define.p, .ndefine = o->define.n, .root = o->root.p, .nroot = o->root.n, .program = o->program,
                        .ranks = o->ranks, .relaxed = o->relaxed, .tuned = s->tuned, .target = s->target.machine, .sites = &s->sites};
     s->m = lower_file(s->arena, s->names, s->diags, o->file, &lo, &s->files);
-    return s->m && s->diags->errors == 0;
+    return s->m && s->diags->errors == 0 && program_rename(s);
 }
 
 bool session_read_ir(Session *s) {
@@ -123,8 +142,14 @@ bool session_passes(Session *s) {
     return pipeline_run(&s->context, list, n);
 }
 
+/* https://no-color.org, and terminals that have none. */
+static bool has_colour(void) {
+    const char *off = getenv("NO_COLOR"), *term = getenv("TERM");
+    return isatty(STDERR_FILENO) && !(off && *off) && !(term && strcmp(term, "dumb") == 0);
+}
+
 int session_close(Session *s, int code) {
     int style = word_index("--diagnostics", s->o->diagnostics, style_text, 3);
-    if (s->diags->diag.n || style) diags_print(s->diags, stderr, (DiagStyle)style, isatty(STDERR_FILENO));
+    if (s->diags->diag.n || style) diags_print(s->diags, stderr, (DiagStyle)style, has_colour());
     return code == EXIT_OK && s->diags->errors ? EXIT_WRONG : code;
 }

@@ -27,7 +27,9 @@ static Found extent_find(const Resolver *r, Name name, Loc loc, Size *s) {
 
 static void extent_unknown(const Resolver *r, const Expr *e) {
     diag_error(r->lw->m->diags, e->loc, "undefined", "'%s' is not a dim", e->name);
-    diag_note(r->lw->m->diags, e->loc, "declare it: dim %s = ..;", e->name);
+    const char *near = front_near_kind(((Prog *)r->context)->f, e->name, DECL_DIM);
+    if (near) diag_note(r->lw->m->diags, e->loc, "did you mean '%s'?", near);
+    else diag_note(r->lw->m->diags, e->loc, "declare it: dim %s = ..;", e->name);
 }
 
 static bool axis_lower(Prog *c, const Expr *e, Size *s) {
@@ -39,7 +41,9 @@ static bool axis_lower(Prog *c, const Expr *e, Size *s) {
         diag_error(c->diags, e->loc, "split-twice", "this dimension is split over '%s' twice", e->name);
     } else if (e->kind == EXPR_NAME) {
         diag_error(c->diags, e->loc, "undefined", "'%s' is not a mesh axis", e->name);
-        diag_note(c->diags, e->loc, "declare it: mesh %s = 4;", e->name);
+        const char *near = front_near_kind(c->f, e->name, DECL_MESH);
+        if (near) diag_note(c->diags, e->loc, "did you mean '%s'?", near);
+        else diag_note(c->diags, e->loc, "declare it: mesh %s = 4;", e->name);
     } else
         diag_error(c->diags, e->loc, "undefined", "a mesh axis is expected here");
     return false;

@@ -83,6 +83,14 @@ const char *front_near(Front *f, Name name) {
     return spelling_nearest(name, list, n);
 }
 
+const char *front_near_kind(Front *f, Name name, DeclKind kind) {
+    const char **list = ARENA_ARRAY(f->arena, const char *, f->lower.decl.n + 1);
+    int n = 0;
+    for (int i = 0; i < f->lower.decl.n; i++)
+        if (f->lower.decl.p[i]->kind == kind) list[n++] = f->lower.decl.p[i]->name;
+    return spelling_nearest(name, list, n);
+}
+
 /* ---- files ---- */
 
 static bool file_seen(Front *f, const char *path) {

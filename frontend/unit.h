@@ -35,6 +35,7 @@ const Decl *front_find(Front *, Name);
 const char *decl_kind_text(const Decl *);
 /* The name of a declaration near to a misspelt one, or NULL. */
 const char *front_near(Front *, Name);
+const char *front_near_kind(Front *, Name, DeclKind); /* among the declarations of one kind; NULL: none is near */
 
 /* program.c: lowers one program into the module. */
 void program_lower(Front *, const Decl *);
