@@ -225,14 +225,18 @@ static bool term_box(const Walk *w, const Term *t, const Op *at, Box *out) {
 }
 
 static Box sub_box(const Walk *w, const Affine *sub, const Op *at) {
-    Box sum = {.known = true, .start = affine_const(sub->c), .extent = 1, .limit = INT64_MAX};
+    Box sum = {.known = true, .start = affine_const(sub->c), .extent = 1, .limit = INT64_MAX, .base = affine_const(sub->c)};
     int varying = 0;
     for (int i = 0; i < sub->nterm; i++) {
+        const Term *t = &sub->term[i];
+        bool unit = t->kind == TERM_POS && t->mul == 1;
         Box b;
-        if (!term_box(w, &sub->term[i], at, &b) || !affine_add(&sum.start, &b.start, 1)) return anywhere;
+        if (!term_box(w, t, at, &b) || !affine_add(&sum.start, &b.start, 1)) return anywhere;
         sum.extent += b.extent - 1;
-        if (sub->term[i].kind == TERM_POS && sub->term[i].mul == 1 && ++varying == 1) sum.limit = b.limit;
+        if (unit && ++varying == 1) sum.limit = b.limit, sum.unit = t->div == 1 ? 1 + t->id : 0;
+        else if (!affine_add(&sum.base, &b.start, 1)) return anywhere;
     }
+    if (varying != 1) sum.unit = 0;
     if (varying != 1 || sub->c) sum.limit = INT64_MAX;
     return sum;
 }
@@ -243,6 +247,7 @@ static Box box_sliced(const Walk *w, Box b, Size extent, int axes) {
     bool known = b.known && size_affine(w->m, OP_ORIGIN, size_split(extent, axes), &own) &&
                  size_affine(w->m, OP_ORIGIN, extent, &held);
     if (!known || !affine_add(&b.start, &own, 1) || !affine_add(&b.start, &held, -1)) return anywhere;
+    if (!affine_add(&b.base, &own, 1) || !affine_add(&b.base, &held, -1)) return anywhere;
     return b;
 }
 

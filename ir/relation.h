@@ -12,6 +12,8 @@ typedef struct {
     bool known;
     Affine start;
     int64_t extent, limit;
+    Affine base; /* the start without the one range that steps by 1 */
+    int unit;    /* 1 + that range; 0: there is none, or several */
 } Box;
 
 typedef struct {

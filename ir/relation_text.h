@@ -22,9 +22,13 @@ bool relation_can_write(const RelationText *, const Affine *);
 void relation_affine(RelationText *, const Affine *);
 void relation_size(Text *, Size);                                     /* of a size that is not split */
 void relation_box(RelationText *, const Box *, const char *x, int d); /* and x<d> inside the box */
-void relation_ranges(RelationText *);                                 /* and tile numbers that exist */
+/* and x<d> below where the range ends that steps by 1; false: not known, and nothing is written */
+bool relation_end(RelationText *w, const Box *b, const char *x, int d);
+void relation_ranges(RelationText *);                                 /* and tile numbers of which there are positions */
+void relation_tasks(RelationText *);                                  /* and tile numbers of tasks: on every rank those of the longest block */
 void relation_loops(RelationText *, const Op *access); /* and iterations that loops around it have, branches that are taken */
 void relation_tensor(RelationText *, const Tensor *);                 /* and places that exist */
+void relation_blocks(RelationText *, const Tensor *);                 /* and places in the block of who has the memory, where it is a number */
 void relation_symbols(Text *, const Module *);                        /* and run-time sizes that are possible */
 void relation_names(Text *, const char *stem, int n, bool *some);     /* a, b, .. for a tuple */
 

@@ -94,7 +94,7 @@ static bool repair_step(Flags *f, const Proof *why) {
 void flags_repair(Flags *f) {
     for (;;) {
         Arena *scratch = arena_new();
-        Proof proof = proof_for(f->m, f->p, scratch);
+        Proof proof = proof_for(f->m, f->p, f->pass->options->structural, scratch);
         bool again = !proof.proved && repair_step(f, &proof);
         f->events = proof.symbolic ? PRUNE_BUDGET : proof.tasks + proof.waits + proof.signals + proof.pairs;
         arena_free(scratch);
@@ -121,7 +121,7 @@ static void op_restore(Op *op, Op *next, Region *in) {
 
 static bool is_proved(const Flags *f) {
     Arena *scratch = arena_new();
-    bool proved = proof_for(f->m, f->p, scratch).proved;
+    bool proved = proof_for(f->m, f->p, f->pass->options->structural, scratch).proved;
     arena_free(scratch);
     return proved;
 }

@@ -11,6 +11,7 @@ typedef struct {
     const char *const *off; /* --off=PASS */
     int noff;
     bool verify_each, print_after_all, time_passes;
+    bool structural;        /* tests: flags are proved from the structure, as for sizes that are no numbers */
     const char *print_after; /* NULL, or a pass's name */
     FILE *out;              /* where --print-after and --time-passes write */
 } PassOptions;

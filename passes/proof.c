@@ -200,19 +200,33 @@ static void proof_tell(PassContext *c, const Program *p, const Proof *proof) {
                 (long long)proof->tasks, (long long)proof->waits, (long long)proof->signals, (long long)proof->pairs);
 }
 
+static int64_t *sample_sizes(const Module *m, Arena *out) {
+    int64_t *sym = ARENA_ARRAY(out, int64_t, m->symbol.n + 1);
+    for (int i = 0; i < m->symbol.n; i++) sym[i] = m->symbol.p[i].bound < SAMPLE ? m->symbol.p[i].bound : SAMPLE;
+    return sym;
+}
+
+Proof proof_sample(const Module *m, const Program *p, Arena *out) {
+    return proof_explicit(m, p, sample_sizes(m, out), FEW_EVENTS, out);
+}
+
+/* Tasks of one node that share a place: at one size there is a witness, if it is so there. */
+static Proof with_witness(const Module *m, const Program *p, Proof all, Arena *out) {
+    Proof sample = all.id ? proof_sample(m, p, out) : all;
+    return sample.id && !sample.proved ? sample : all;
+}
+
 /* What holds for all sizes, for these. */
 static Proof proof_sampled(const Module *m, const Program *p, Arena *out) {
     Proof proof = proof_symbolic(m, p, out);
-    int64_t *sym = ARENA_ARRAY(out, int64_t, m->symbol.n + 1);
-    for (int i = 0; i < m->symbol.n; i++) sym[i] = m->symbol.p[i].bound < SAMPLE ? m->symbol.p[i].bound : SAMPLE;
-    if (!proof.proved) return proof;
-    Proof sample = proof_explicit(m, p, sym, FEW_EVENTS, out);
-    if (sample.too_large) proof.proved = proof_sketch(m, p, sym, NULL, &proof, out);
+    if (!proof.proved) return with_witness(m, p, proof, out);
+    Proof sample = proof_sample(m, p, out);
+    if (sample.too_large) proof.proved = proof_sketch(m, p, sample_sizes(m, out), NULL, &proof, out);
     return sample.proved || sample.too_large ? proof : sample;
 }
 
-Proof proof_for(const Module *m, const Program *p, Arena *out) {
-    if (program_has_symbols(p)) return proof_sampled(m, p, out);
+Proof proof_for(const Module *m, const Program *p, bool structural, Arena *out) {
+    if (structural || program_has_symbols(p)) return proof_sampled(m, p, out);
     Proof proof = proof_explicit(m, p, NULL, FEW_EVENTS, out);
     if (!proof.too_large) return proof;
     Proof structure = proof_symbolic(m, p, out);
@@ -226,7 +240,7 @@ bool proof_check(PassContext *c) {
     if (!(c->m->form & FORM_FLAGS)) return true;
     for (int i = 0; i < c->m->program.n; i++) {
         const Program *p = c->m->program.p[i];
-        Proof proof = proof_for(c->m, p, c->m->arena);
+        Proof proof = proof_for(c->m, p, c->options->structural, c->m->arena);
         if (proof.proved) proof_tell(c, p, &proof);
         if (!proof.proved && !proof.too_large) proof_report(c, p, &proof), ok = false;
     }

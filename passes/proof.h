@@ -31,10 +31,13 @@ void proof_fail(Proof *, Arena *, Loc, const char *format, va_list);
 /* One program for these values of the run-time dimensions (NULL: there are none). Texts lie in the arena. */
 Proof proof_program(const Module *, const Program *, const int64_t *sym, Arena *);
 
-/* The proof that fits: for all sizes where some are run-time dimensions, or tasks are too many; else of the given ones.
+/* With 200, or its bound, for each run-time dimension. */
+Proof proof_sample(const Module *, const Program *, Arena *);
+
+/* The proof that fits: for all sizes where some are run-time dimensions, tasks are too many, or `structural`; else of the given ones.
    What holds for all sizes must hold for one; there, tasks of one node are compared as well, and what a wait in terms of
    values that are computed names is not known. */
-Proof proof_for(const Module *, const Program *, Arena *);
+Proof proof_for(const Module *, const Program *, bool structural, Arena *);
 
 /* Every program of a module with flags; what is not proved is an internal error "sync-unproved". Without flags: true. */
 bool proof_check(PassContext *);

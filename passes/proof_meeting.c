@@ -45,6 +45,15 @@ Meeting *meeting_of(const Symbolic *y, const Access *a, const Access *b, MeetRan
     return m;
 }
 
+Meeting *meeting_exactly(const Symbolic *y, const Access *a, const Access *b, MeetRanks ranks) {
+    Meeting *m = meeting_of(y, a, b, ranks);
+    for (int d = 0; d < a->ndim; d++) {
+        relation_end(&m->from, &a->dim[d], "x", d);
+        relation_end(&m->to, &b->dim[d], "x", d);
+    }
+    return m;
+}
+
 static bool set_is_empty(isl_ctx *isl, const char *text) {
     isl_ctx_reset_operations(isl);
     isl_set *set = isl_set_read_from_str(isl, text);

@@ -14,7 +14,7 @@
 
 enum { MAX_OPERATIONS = 2000000 };
 
-static bool fail(Symbolic *y, Loc loc, const char *format, ...) {
+bool symbolic_fail(Symbolic *y, Loc loc, const char *format, ...) {
     va_list list;
     va_start(list, format);
     proof_fail(y->proof, y->out, loc, format, list);
@@ -26,81 +26,16 @@ bool symbolic_fail_pair(Symbolic *y, const Access *a, const Access *b, int64_t l
     Proof *p = y->proof;
     if (p->why) return false;
     p->from = a->op, p->to = b->op, p->from_node = a->node, p->to_node = b->node, p->later = later;
-    return fail(y, b->op->loc, "nothing orders %s of '%s' before %s of '%s' on '%s' for all sizes%s", a->write ? "a write" : "a read",
+    return symbolic_fail(y, b->op->loc, "nothing orders %s of '%s' before %s of '%s' on '%s' for all sizes%s", a->write ? "a write" : "a read",
                 y->p->node.p[a->node]->kernel->name, b->write ? "a write" : "a read", y->p->node.p[b->node]->kernel->name,
                 y->p->tensor.p[a->tensor].name, later ? ", generations later" : "");
-}
-
-/* ---- flags in plain form ---- */
-
-static const Op *signal_of(const Kernel *k, int flag) {
-    for (const Op *op = k->body->last; op && op->kind == OP_SIGNAL; op = op->prev)
-        if (op->flag == flag) return op;
-    return NULL;
-}
-
-static int count_signals(const Region *r, int flag) {
-    int n = 0;
-    for (const Op *op = r->first; op; op = op->next) {
-        n += op->kind == OP_SIGNAL && op->flag == flag;
-        for (int i = 0; i < 2; i++)
-            if (op->region[i]) n += count_signals(op->region[i], flag);
-    }
-    return n;
-}
-
-static bool names_all(const Module *m, int axis, const Span *s) {
-    if (axis < 0) return true;
-    return affine_is_const(&s->lo) && affine_is_const(&s->hi) && s->lo.c <= 0 && s->hi.c >= m->axis.p[axis].ranks - 1;
-}
-
-static bool is_index(const Affine *a, int range, int64_t div) {
-    Affine plain = affine_term(TERM_INDEX, range, 1, div);
-    return affine_equal(a, &plain);
-}
-
-/* One signal, last in every task, of the task's own word, to all ranks or to each rank by one task. */
-static bool flag_is_plain(const Symbolic *y, const Flag *f) {
-    const Kernel *k = y->p->node.p[f->producer]->kernel;
-    const Op *s = signal_of(k, f->id);
-    if (!s || count_signals(k->body, f->id) != 1 || f->arrivals || s->order != ORDER_ACQ_REL) return false;
-    if (f->axis >= 0 && (s->scope != SCOPE_SYSTEM || f->scope != SCOPE_SYSTEM)) return false;
-    int dest = -1;
-    for (int d = 0; d < f->dim.n; d++) {
-        if (f->dim.p[d].group == GROUP_DEST) dest = d;
-        if (f->dim.p[d].group > 0 && !is_index(&s->sub.p[d].lo, d, f->dim.p[d].group)) return false;
-    }
-    if (dest < 0) return names_all(y->m, f->axis, &s->dest);
-    const Range *r = &k->range.p[dest];
-    bool every = r->kind == RANGE_POSITION && size_is_number(r->of) && f->axis >= 0 && r->of.c == y->m->axis.p[f->axis].ranks;
-    return every && is_index(&s->dest.lo, dest, 1) && is_index(&s->dest.hi, dest, 1);
-}
-
-static bool check_wait(Symbolic *y, int node, const Op *w) {
-    const Flag *f = &y->p->flag.p[w->flag];
-    bool earlier = w->lag > 0 || f->producer < node || (f->producer == node && symbolic_names_earlier(y, node, w));
-    bool good = !w->equal && w->lag >= 0 && earlier && flag_is_plain(y, f);
-    if (good) return true;
-    y->proof->flag = w->flag;
-    return fail(y, w->loc, "flag '%s': a wait is not for earlier tasks that signal for all sizes", f->name);
-}
-
-static bool check_waits(Symbolic *y, int node, const Region *r) {
-    for (const Op *op = r->first; op; op = op->next) {
-        if (op->kind == OP_WAIT && !check_wait(y, node, op)) return false;
-        y->proof->waits += op->kind == OP_WAIT;
-        y->proof->signals += op->kind == OP_SIGNAL;
-        for (int i = 0; i < 2; i++)
-            if (op->region[i] && !check_waits(y, node, op->region[i])) return false;
-    }
-    return true;
 }
 
 /* ---- cover ---- */
 
 static bool rank_within(const Symbolic *y, Meeting *m, char letter, int axis, RelationText *w, const Span *s) {
     char text[16];
-    if (names_all(y->m, axis, s)) return true;
+    if (ranks_all(y->m, axis, s, false)) return true;
     snprintf(text, sizeof text, "%cr%d", letter, axis);
     return meeting_within(y, m, text, w, &s->lo, &s->hi);
 }
@@ -113,18 +48,8 @@ static bool words_cover(const Symbolic *y, Meeting *m, const Flag *f, const Op *
         if (!meeting_within(y, m, word, &m->to, &w->sub.p[d].lo, &w->sub.p[d].hi)) return false;
     }
     if (f->axis < 0) return true;
-    const Op *s = signal_of(m->from.k, f->id);
+    const Op *s = flag_signal(m->from.k, f->id);
     return rank_within(y, m, 'p', f->axis, &m->to, &w->dest) && rank_within(y, m, 'c', f->axis, &m->from, &s->dest);
-}
-
-static bool wait_acquires(const Flag *f, const Op *w) {
-    return w->order == ORDER_ACQ_REL && (f->axis < 0 || w->scope == SCOPE_SYSTEM);
-}
-
-static bool wait_is_whole(const Symbolic *y, const Flag *f, const Op *w) {
-    for (int d = 0; d < f->dim.n; d++)
-        if (f->dim.p[d].group != GROUP_DROP) return false;
-    return names_all(y->m, f->axis, &w->dest);
 }
 
 /* A word of another rank comes along the flag's axis: from a rank that differs along the tensor's if both are one axis. */
@@ -138,7 +63,7 @@ bool symbolic_wait_covers(const Symbolic *y, Meeting *m, const Access *a, const 
             if (w->kind != OP_WAIT || w->lag || y->p->flag.p[w->flag].producer != a->node) continue;
             const Flag *f = &y->p->flag.p[w->flag];
             if (!wait_acquires(f, w) || !flag_connects(y, f, a, ranks)) continue;
-            if (m ? words_cover(y, m, f, w) : wait_is_whole(y, f, w)) return true;
+            if (m ? wait_is_exact(y, b->node, w) && words_cover(y, m, f, w) : wait_is_whole(y, f, w)) return true;
         }
     return false;
 }
@@ -240,7 +165,7 @@ static bool kernels_are_own(Symbolic *y) {
     for (int i = 0; i < y->p->node.n; i++) {
         const Kernel *k = y->p->node.p[i]->kernel;
         if (!k) continue;
-        if (seen[k->id] && region_synchronises(k->body)) return fail(y, y->p->loc, "two nodes share kernel '%s'", k->name);
+        if (seen[k->id] && region_synchronises(k->body)) return symbolic_fail(y, y->p->loc, "two nodes share kernel '%s'", k->name);
         seen[k->id] = true;
     }
     return true;
@@ -294,14 +219,13 @@ static bool program_check(Symbolic *y) {
     int n = y->p->node.n;
     if (!kernels_are_own(y)) return false;
     for (int i = 0; i < n; i++) {
-        if (y->p->node.p[i]->kind != NODE_CALL) return fail(y, y->p->node.p[i]->loc, "a collective has no flags");
+        if (y->p->node.p[i]->kind != NODE_CALL) return symbolic_fail(y, y->p->node.p[i]->loc, "a collective has no flags");
         y->access[i] = node_accesses(y->m, y->p, i, y->arena);
     }
     list_nodes(y);
-    for (int i = 0; i < n; i++)
-        if (!check_waits(y, i, y->p->node.p[i]->kernel->body)) return false;
+    if (!symbolic_flags_check(y)) return false;
     for (int to = 0; to < n; to++) {
-        if (!symbolic_own_order(y, to)) return false;
+        if (!symbolic_own_order(y, to) || !symbolic_packets_check(y, to)) return false;
         const NodeList *from = nodes_beside(y, to, to);
         for (int i = 0; i < from->n; i++)
             if (!nodes_check(y, from->p[i], to)) return false;

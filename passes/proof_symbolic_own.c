@@ -1,7 +1,8 @@
-/* proof_symbolic_own.c: tasks of one node that read what others of it write, for all sizes.
-   Takes: accesses of a node; of two sums each is the write of the other. Two tasks are told apart by the first dimension of the grid in which they differ: the lower
-   one writes and a wait of the other one covers it, and the higher one writes nothing that the lower one reads. */
+/* proof_symbolic_own.c: tasks of one node that touch one place, for all sizes.
+   Takes: accesses of a node. Two tasks are told apart by the first dimension of the grid in which they differ: what they
+   touch is apart, or a wait of the higher one covers the lower one. */
 #include "passes/proof_meeting.h"
+#include "passes/proof_symbolic.h"
 
 /* ---- waits for lower tickets ---- */
 
@@ -34,8 +35,8 @@ bool symbolic_names_earlier(const Symbolic *y, int node, const Op *w) {
     m.from = m.to = (RelationText){.m = y->m, .k = k, .letter = 'p', .text = &m.text};
     m.to.letter = 'c', m.to.values = true;
     meeting_add_ranks(y, &m);
-    relation_ranges(&m.from);
-    relation_ranges(&m.to);
+    relation_tasks(&m.from);
+    relation_tasks(&m.to);
     relation_loops(&m.to, w);
     write_named(&m, &y->p->flag.p[w->flag], w);
     bool earlier = y->p->flag.p[w->flag].axis < 0;
@@ -44,40 +45,92 @@ bool symbolic_names_earlier(const Symbolic *y, int node, const Op *w) {
     return earlier;
 }
 
-/* ---- reads of what other tasks write ---- */
+/* ---- tasks of a node that touch one place ---- */
 
-static bool lower_covered(const Symbolic *y, const Access *a, const Access *b, int d) {
-    Meeting *m = meeting_of(y, a, b, MEET_SAME);
-    for (int i = 0; i < d; i++) text_printf(&m->text, " and p%d = c%d", i, i);
-    text_printf(&m->text, " and p%d < c%d", d, d);
-    bool covered = meeting_empty(y, m, "") || symbolic_wait_covers(y, m, a, b, MEET_SAME);
-    text_free(&m->text);
-    return covered;
+static const Kernel *kernel_of(const Symbolic *y, const Access *a) { return y->p->node.p[a->node]->kernel; }
+
+static bool reads_result(const Symbolic *y, const Access *a) { return !a->write && kernel_of(y, a)->param.p[a->op->param].out; }
+
+static bool stores_as(const Access *a, StoreMode mode) { return a->write && a->op->mode == mode; }
+
+/* One task waits for another there: else that two meet is a fault of the program. */
+static bool pair_is_ordered(const Symbolic *y, const Access *a, const Access *b) {
+    return reads_result(y, a) || reads_result(y, b) || stores_as(a, STORE_SUM) || stores_as(b, STORE_SUM);
 }
 
-static bool higher_apart(const Symbolic *y, const Access *a, const Access *b, int d) {
-    Meeting *m = meeting_of(y, a, b, MEET_SAME);
-    bool apart = none_later(y, m, d);
+static bool places_known(const Symbolic *y, const Access *a) {
+    RelationText w = {.m = y->m, .k = kernel_of(y, a)};
+    bool known = !a->remote || (a->rank.known && relation_can_write(&w, &a->rank.start));
+    for (int d = 0; d < a->ndim && known; d++) known = a->dim[d].known && relation_can_write(&w, &a->dim[d].start);
+    return known;
+}
+
+/* Places in blocks of a run-time size are not affine: the proof of one size, which follows, looks at them. */
+static bool pair_certain(const Symbolic *y, const Access *a, const Access *b) {
+    if (!access_is_certain(y, a) || !access_is_certain(y, b)) return false;
+    return (places_known(y, a) && places_known(y, b)) || !program_has_symbols(y->p);
+}
+
+static bool pair_compared(const Symbolic *y, const Access *a, const Access *b) {
+    if (a->tensor != b->tensor || (!a->write && !b->write) || (stores_as(a, STORE_ADD) && stores_as(b, STORE_ADD))) return false;
+    if (y->p->tensor.p[a->tensor].packet && a->write && !b->write) return false;
+    return pair_is_ordered(y, a, b) || pair_certain(y, a, b);
+}
+
+static void add_first_difference(Meeting *m, int d) {
+    for (int i = 0; i < d; i++) text_printf(&m->text, " and p%d = c%d", i, i);
+    text_printf(&m->text, " and p%d < c%d", d, d);
+}
+
+/* Tasks of one rank that first differ along d, a's being the lower. */
+static bool apart_along(const Symbolic *y, const Access *a, const Access *b, int d) {
+    Meeting *m = meeting_exactly(y, a, b, MEET_SAME);
+    add_first_difference(m, d);
+    bool apart = meeting_empty(y, m, "");
     text_free(&m->text);
     return apart;
 }
 
-static bool own_pair_check(Symbolic *y, const Access *write, const Access *read) {
-    for (int d = 0; d < y->p->node.p[read->node]->kernel->ngrid; d++) {
-        y->proof->pairs++;
-        bool good = lower_covered(y, write, read, d) && (read->write || higher_apart(y, write, read, d));
-        if (!good) return symbolic_fail_pair(y, write, read, 0);
-    }
+/* Tasks of two ranks in the memory of one. */
+static bool apart_on_ranks(const Symbolic *y, const Access *a, const Access *b) {
+    if (y->p->tensor.p[a->tensor].symmetric < 0) return true;
+    Meeting *m = meeting_exactly(y, a, b, MEET_OTHER);
+    bool apart = meeting_empty(y, m, "");
+    text_free(&m->text);
+    return apart;
+}
+
+static bool covered_along(const Symbolic *y, const Access *a, const Access *b, int d) {
+    Meeting *m = meeting_of(y, a, b, MEET_SAME);
+    add_first_difference(m, d);
+    bool covered = symbolic_wait_covers(y, m, a, b, MEET_SAME);
+    text_free(&m->text);
+    return covered;
+}
+
+static bool fail_siblings(Symbolic *y, const Access *a, const Access *b) {
+    symbolic_fail_pair(y, a, b, 0);
+    if (pair_is_ordered(y, a, b)) return false;
+    y->proof->id = "tasks-collide";
+    y->proof->why = arena_format(y->out, "two tasks of '%s' %s one place of '%s' in no order", kernel_of(y, a)->name,
+                                 a->write && b->write ? "write" : "read and write", y->p->tensor.p[a->tensor].name);
+    return false;
+}
+
+/* a by the lower task. */
+static bool own_pair_check(Symbolic *y, const Access *a, const Access *b) {
+    bool ordered = pair_is_ordered(y, a, b);
+    y->proof->pairs++;
+    if (!apart_on_ranks(y, a, b)) return fail_siblings(y, a, b);
+    for (int d = 0; d < kernel_of(y, a)->ngrid; d++)
+        if (!apart_along(y, a, b, d) && !(ordered && covered_along(y, a, b, d))) return fail_siblings(y, a, b);
     return true;
 }
 
 bool symbolic_own_order(Symbolic *y, int node) {
     const AccessList *list = &y->access[node];
-    const Kernel *k = y->p->node.p[node]->kernel;
     for (int i = 0; i < list->n; i++)
-        for (int j = 0; j < list->n; j++) {
-            const Access *write = &list->p[j], *read = &list->p[i];
-            if (siblings_need_order(k, write, read) && !own_pair_check(y, write, read)) return false;
-        }
+        for (int j = 0; j < list->n; j++)
+            if (pair_compared(y, &list->p[i], &list->p[j]) && !own_pair_check(y, &list->p[i], &list->p[j])) return false;
     return true;
 }

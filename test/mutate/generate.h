@@ -12,7 +12,8 @@ typedef struct {
     uint64_t seed;
     Module *m;
     Program *p;
-    int ranks, tile; /* tile: of every range; 0: drawn */
+    int ranks, tile; /* ranks: along the axis; tile: of every range; 0: drawn */
+    int axis;        /* of splits and collectives; the mesh may have others */
     int split[64]; /* per tensor: the dimension that is split; -1 replicated, -2 partial sums, -3 differs per rank */
 } Gen;
 
@@ -26,13 +27,13 @@ static int gen_below(Gen *g, int n) { return (int)((gen_next(g) >> 20) % (uint64
 static Name gen_name(Gen *g, const char *stem) { return name_of(g->m->names, arena_format(g->m->arena, "%s%d", stem, g->p->tensor.n)); }
 
 /* 0 stands for the run-time dimension. */
-static Size gen_size(int64_t n, bool split) { return (Size){n, (int16_t)(n ? -1 : 0), (int16_t)(split ? 0 : -1)}; }
+static Size gen_size(const Gen *g, int64_t n, bool split) { return (Size){n, (int16_t)(n ? -1 : 0), (int16_t)(split ? g->axis : -1)}; }
 
 static int gen_tensor(Gen *g, Role role, int64_t rows, int64_t cols, int split) {
     Tensor t = {.name = gen_name(g, "t"), .elem = ELEM_F32, .ndim = 2, .role = role, .symmetric = -1, .slots = 1};
-    t.dim[0] = gen_size(rows, split == 0);
-    t.dim[1] = gen_size(cols, split == 1);
-    t.place[0].kind = split >= 0 ? PLACE_S : split == -1 ? PLACE_R : split == -2 ? PLACE_P : PLACE_V;
+    t.dim[0] = gen_size(g, rows, split == 0);
+    t.dim[1] = gen_size(g, cols, split == 1);
+    t.place[g->axis].kind = split >= 0 ? PLACE_S : split == -1 ? PLACE_R : split == -2 ? PLACE_P : PLACE_V;
     int id = program_tensor(g->m, g->p, t);
     g->split[id] = split;
     if (role == ROLE_INPUT) vec_push(g->m->arena, &g->p->io, id);
@@ -202,7 +203,7 @@ static int gen_matmul(Gen *g, int a, int b) {
 
 static int gen_collective(Gen *g, Coll coll, int a, int split, Role role, int dim, int dim2) {
     int out = gen_tensor(g, role, gen_rows(g, a), gen_cols(g, a), split);
-    Node n = {.kind = NODE_COLLECTIVE, .coll = coll, .axis = 0, .dim = dim, .dim2 = dim2, .src = a, .dst = out,
+    Node n = {.kind = NODE_COLLECTIVE, .coll = coll, .axis = g->axis, .dim = dim, .dim2 = dim2, .src = a, .dst = out,
               .shift = coll == COLL_PERMUTE ? 1 + gen_below(g, 3) : coll == COLL_BROADCAST ? gen_below(g, g->ranks) : 0};
     program_node(g->m, g->p, n);
     return out;
@@ -244,13 +245,24 @@ static int gen_step(Gen *g, int a) {
 
 enum { GEN_BOUND = 40 }; /* of the run-time dimension */
 
-/* A module with one program of a few nodes; its result is an output. sizes: one extent is known at run time only. */
-__attribute__((unused)) static Module *gen_sized(Arena *arena, uint64_t seed, bool sizes) {
+/* Axes beside the one of splits and collectives, before and behind it. */
+static void gen_axes(Gen *g, int axes) {
+    static const char *const names[MAX_AXES] = {"tp", "dp", "ep"};
+    g->ranks = 1 + gen_below(g, 4);
+    if (axes > 1) g->axis = gen_below(g, axes), g->ranks = 2 + gen_below(g, axes == 2 ? 3 : 2);
+    for (int i = 0; i < axes; i++) {
+        int ranks = i == g->axis ? g->ranks : 2 + gen_below(g, axes == 2 ? 2 : 1);
+        vec_push(g->m->arena, &g->m->axis, ((Axis){.name = name_of(g->m->names, names[i]), .ranks = ranks}));
+    }
+}
+
+/* A module with one program of a few nodes, over a mesh of so many axes; its result is an output. sizes: one extent is
+   known at run time only. */
+__attribute__((unused)) static Module *gen_mesh(Arena *arena, uint64_t seed, bool sizes, int axes) {
     Gen g = {.seed = seed * 0x9E3779B97F4A7C15u + 1};
     for (int i = 0; i < 4; i++) gen_next(&g);
     g.m = module_new(arena, names_new(arena), diags_new(arena));
-    g.ranks = 1 + gen_below(&g, 4);
-    vec_push(arena, &g.m->axis, ((Axis){.name = name_of(g.m->names, "tp"), .ranks = g.ranks}));
+    gen_axes(&g, axes);
     g.p = program_new(g.m, name_of(g.m->names, "main"), (Loc){0});
     if (sizes) vec_push(arena, &g.m->symbol, ((Symbol){.name = name_of(g.m->names, "S"), .bound = GEN_BOUND}));
     int rows = 5 + gen_below(&g, 36), cols = 5 + gen_below(&g, 36), first = -1;
@@ -267,17 +279,21 @@ __attribute__((unused)) static Module *gen_sized(Arena *arena, uint64_t seed, bo
     return g.m;
 }
 
+__attribute__((unused)) static Module *gen_sized(Arena *arena, uint64_t seed, bool sizes) { return gen_mesh(arena, seed, sizes, 1); }
+
 __attribute__((unused)) static Module *gen_module(Arena *arena, uint64_t seed) { return gen_sized(arena, seed, false); }
 
-/* Through comm in a form drawn from the seed, then flags (or barriers). */
-static bool gen_lower(Module *m, uint64_t seed, bool flags, FILE *log) {
+/* Through comm in a form drawn from the seed, then flags (or barriers). structural: PassOptions. */
+static bool gen_lower_as(Module *m, uint64_t seed, bool flags, bool structural, FILE *log) {
     static const CommForm forms[] = {COMM_AUTO, COMM_UNFUSED, COMM_PULL, COMM_STAGED, COMM_PUSH, COMM_PACKET};
-    PassOptions o = {.verify_each = true, .target = "host", .comm = forms[seed % 6], .out = log};
+    PassOptions o = {.verify_each = true, .target = "host", .comm = forms[seed % 6], .out = log, .structural = structural};
     PassContext c = {.m = m, .options = &o};
     const Pass *list[] = {&pass_comm, flags ? &pass_flags : &pass_barriers, NULL};
     bool launches = seed % 5 >= 3;
     if (launches) list[2] = list[1], list[1] = &pass_launches;
     return pipeline_run(&c, list, launches ? 3 : 2);
 }
+
+__attribute__((unused)) static bool gen_lower(Module *m, uint64_t seed, bool flags, FILE *log) { return gen_lower_as(m, seed, flags, false, log); }
 
 #endif

@@ -19,7 +19,7 @@ typedef struct {
 /* Every seventh program is bulk-synchronous. */
 static bool by_flags(uint64_t seed) { return seed % 7 != 0; }
 
-static bool proved(const Module *m, Arena *a) { return proof_for(m, m->program.p[0], a).proved; }
+static bool proved(const Module *m, Arena *a) { return proof_for(m, m->program.p[0], false, a).proved; }
 
 /* NULL: nothing is wrong; of run-time sizes a few are tried. */
 static const char *second_opinion(const Module *m) {

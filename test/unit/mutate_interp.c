@@ -35,7 +35,7 @@ static int64_t faults_of(const Module *m, uint64_t seed) {
 
 static void judge(const Module *m, uint64_t seed, Mutation kind, int at, Tally *t) {
     Arena *scratch = arena_new();
-    bool accepted = proof_for(m, m->program.p[0], scratch).proved;
+    bool accepted = proof_for(m, m->program.p[0], false, scratch).proved;
     arena_free(scratch);
     bool faulty = faults_of(m, seed) > 0;
     if (accepted) t->accepted++, t->faulty += faulty;
