@@ -38,10 +38,13 @@ static bool known_pass(const char *name) {
     return false;
 }
 
+/* --passes=none: the module as it was lowered. */
+static bool no_passes(const Options *o) { return o->pass.n == 1 && strcmp(o->pass.p[0], "none") == 0; }
+
 static bool known_passes(const Options *o) {
     bool good = !o->print_after || strcmp(o->print_after, "all") == 0 || known_pass(o->print_after);
     for (int i = 0; i < o->off.n; i++) good = known_pass(o->off.p[i]) && good;
-    for (int i = 0; i < o->pass.n; i++) good = known_pass(o->pass.p[i]) && good;
+    for (int i = 0; i < o->pass.n && !no_passes(o); i++) good = known_pass(o->pass.p[i]) && good;
     return good;
 }
 
@@ -131,6 +134,7 @@ bool session_passes(Session *s) {
     s->context = (PassContext){.m = s->m, .options = &s->pass};
     int n = 0;
     const Pass *const *list = NULL;
+    if (no_passes(s->o)) return true;
     if (s->o->pass.n) {
         n = s->o->pass.n;
         const Pass **own = ARENA_ARRAY(s->arena, const Pass *, n);
