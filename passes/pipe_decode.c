@@ -93,6 +93,14 @@ static const char *pages_refused(const Module *m, const Kernel *k, const MatrixS
     return NULL;
 }
 
+static const char *heads_unknown(const Module *m, const Kernel *k) {
+    for (int i = 0; i < k->ngrid - 1; i++) {
+        Size of = k->range.p[i].of;
+        if (of.sym >= 0) return arena_format(m->arena, "'%s' is known at run time only", m->symbol.p[of.sym].name);
+    }
+    return "its heads are not known numbers";
+}
+
 /* NULL: the schedule takes it. Else what keeps it from that; "": it is no attention. */
 static const char *refused(PassContext *c, const Kernel *k, const MatrixTarget *t, Attention *a,
                            const MatrixSchedule **s) {
@@ -108,7 +116,7 @@ static const char *refused(PassContext *c, const Kernel *k, const MatrixTarget *
         return arena_format(c->m->arena, "its rows are not multiples of %d bytes", (*s)->align);
     if (k->range.p[a->row].size > (*s)->rows) return "it has too many rows";
     int64_t tasks = decode_tasks(k);
-    if (tasks <= 0 || !keys_inside(c->m, k, a)) return "its heads are not known numbers";
+    if (tasks <= 0 || !keys_inside(c->m, k, a)) return heads_unknown(c->m, k);
     if ((*s)->at_once && tasks < FEWEST) return "it has few heads";
     const char *pages = a->pages_at ? pages_refused(c->m, k, *s, a) : NULL;
     if (pages || (*s)->at_once) return pages;
