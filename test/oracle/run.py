@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """usage: run.py TILEC FOLDER [--programs=N] [--first=SEED] [--targets=interp,host,emu:gfx942,..] [--jobs=N] [--seconds=S] [--show=SEED]
-       [--rotate=TARGET,..]
+       [--rotate=TARGET,..] [--wrong=OPERATOR]
 
 Draws programs, runs them with `tilec run` on each target, and compares every result with numpy, which evaluates the same
 trees by docs/language.md: exactly where the language fixes every bit, else within a bound. Prints what differs, is
 refused or fails: its seed, the program, the command, and the element that is the worst. A target may have options behind
-it, as in `host+--relaxed`. Of --rotate's each program takes one, by its seed. Exit code 1 where anything was found.
+it, as in `host+--relaxed`. Of --rotate's each program takes one, by its seed. With --wrong numpy
+takes the operator for another one, so that there are differences to find. Exit code 1 where anything was found.
 """
 import argparse
 import concurrent.futures
@@ -24,6 +25,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 from oracle import elements as el  # noqa: E402
 from oracle import program  # noqa: E402
+from oracle import tiles  # noqa: E402
 from oracle.expr import Tensor  # noqa: E402
 
 SLACK = 4  # times the bound that is estimated here
@@ -150,6 +152,7 @@ def options():
     p.add_argument("--seconds", type=float, default=1e9)
     p.add_argument("--limit", type=float, default=120, help="seconds that one run may take")
     p.add_argument("--show", type=int)
+    p.add_argument("--wrong")
     return p.parse_args()
 
 
@@ -158,6 +161,8 @@ def main():
     if o.show is not None:
         print(program.drawn(o.show).source(), end="")
         return
+    if o.wrong:
+        tiles.OPERATORS[o.wrong] = tiles.OPERATORS["max" if o.wrong != "max" else "min"]
     end, targets, rotate = time.time() + o.seconds, o.targets.split(","), [t for t in o.rotate.split(",") if t]
     seeds = range(o.first, o.first + o.programs)
     jobs = [(os.path.abspath(o.tilec), o.folder, seeds[k:k + 20], targets, rotate, o.limit, end) for k in range(0, o.programs, 20)]
