@@ -1,5 +1,5 @@
 """usage: stores.py TILEC WORK [KERNELS [FIRST]]: random kernels whose stores are strided, shifted, mirrored, divided and guarded, at one
-size and at run-time sizes. Each element is counted here, by running through all positions; what the compiler accepts must be written
+size and at run-time sizes, and that read their own results under conditions. Each element is counted here, by running through all positions; what the compiler accepts must be written
 exactly once. Right kernels that it refuses are counted."""
 import os
 import random
@@ -7,7 +7,7 @@ import re
 import subprocess
 import sys
 
-BATCH, SIZES, WRONG = 20, range(1, 21), ("result-not-covered", "result-written-twice", "result-not-written")
+BATCH, SIZES, WRONG = 20, range(1, 21), ("result-not-covered", "result-written-twice", "result-not-written", "self-order")
 
 
 def guard(draw):
@@ -66,6 +66,14 @@ def kernel(draw, k):
     return text, all(right(places, n, n * factor) for n in (SIZES if runtime else [size]))
 
 
+def reader(draw, k):
+    """A task reads what another has written, under a condition: that has to be an earlier one, for all sizes."""
+    (test, holds), (text, at) = guard(draw), place(draw)
+    text = (f"kernel k{k}(a: f32[n]) -> (c: f32[n]) {{ each i of n {{ if {test} {{ c[i] = a[i] + c[{text}]; }} else {{ c[i] = a[i]; }} }} }} "
+            f"program p{k}(a: f32[S]) -> (c: f32[S]) {{ c = k{k}(a); }}")
+    return text, all(not holds(i, n) or at(i, n) < i or at(i, n) >= n for n in SIZES for i in range(n))
+
+
 def right(places, n, m):
     count = [0] * m
     for i in range(n):
@@ -79,7 +87,7 @@ def main(tilec, work, kernels=400, first=1):
     os.makedirs(work, exist_ok=True)
     draw, wrong, refused, good = random.Random(int(first)), 0, 0, 0
     for start in range(0, int(kernels), BATCH):
-        made = [kernel(draw, k) for k in range(start, start + BATCH)]
+        made = [(reader if k % 3 == 2 else kernel)(draw, k) for k in range(start, start + BATCH)]
         path = f"{work}/stores.tile"
         with open(path, "w", encoding="utf-8") as file:
             file.write("".join(text + "\n" for text, _ in made) + f"dim S <= {SIZES[-1]};\n")
