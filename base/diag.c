@@ -4,6 +4,7 @@
 
 #include "base/text.h"
 
+#include <ctype.h>
 #include <stdarg.h>
 #include <string.h>
 
@@ -66,7 +67,7 @@ static void diag_add(Diags *d, DiagKind kind, Loc loc, const char *id, const cha
     if (d->silent) return;
     Text t = {0};
     text_vprintf(&t, format, ap);
-    Diag diag = {kind, loc, id, arena_text(d->arena, text_str(&t), t.n)};
+    Diag diag = {.kind = kind, .loc = loc, .id = id, .message = arena_text(d->arena, text_str(&t), t.n)};
     text_free(&t);
     d->silent = is_repeated(d, &diag);
     if (kind == DIAG_ERROR) d->errors++, d->repeated += d->silent;
@@ -86,6 +87,27 @@ void diag_error(Diags *d, Loc loc, const char *id, const char *format, ...) { AD
 void diag_warning(Diags *d, Loc loc, const char *id, const char *format, ...) { ADD(DIAG_WARNING, id); }
 void diag_perf(Diags *d, Loc loc, const char *id, const char *format, ...) { ADD(DIAG_PERF, id); }
 void diag_note(Diags *d, Loc loc, const char *format, ...) { ADD(DIAG_NOTE, NULL); }
+
+static bool in_word(char c) { return c == '_' || isalnum((unsigned char)c); }
+
+/* Where the word stands first inside of the place; .file 0: nowhere. */
+static Loc word_at(const SourceFile *f, Loc loc, const char *word) {
+    size_t n = strlen(word), end = loc.end > loc.begin ? loc.end : loc.begin + n;
+    for (size_t i = loc.begin; i + n <= end && i + n <= f->len; i++) {
+        bool alone = (i == 0 || !in_word(f->text[i - 1])) && (i + n == f->len || !in_word(f->text[i + n]));
+        if (alone && memcmp(f->text + i, word, n) == 0) return (Loc){loc.file, (uint32_t)i, (uint32_t)(i + n)};
+    }
+    return (Loc){0};
+}
+
+void diag_suggest(Diags *d, Loc loc, const char *wrong, const char *near) {
+    int before = d->diag.n;
+    diag_note(d, loc, "did you mean '%s'?", near);
+    if (d->diag.n == before || loc.file < 1 || loc.file > d->file.n) return;
+    Diag *note = &d->diag.p[before];
+    note->fix_at = word_at(&d->file.p[loc.file - 1], loc, wrong);
+    if (note->fix_at.file) note->fix = arena_text(d->arena, near, strlen(near));
+}
 
 static const SourceFile *file_of(const Diags *d, Loc loc) {
     return loc.file > 0 && loc.file <= d->file.n ? &d->file.p[loc.file - 1] : NULL;

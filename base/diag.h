@@ -31,6 +31,8 @@ typedef struct {
     Loc loc;
     const char *id; /* kebab-case, e.g. "partial-as-whole"; NULL for notes */
     const char *message;
+    const char *fix; /* of a note: what stands in the place of the text at .fix_at; NULL: none */
+    Loc fix_at;
 } Diag;
 
 typedef struct Diags {
@@ -53,6 +55,8 @@ int diags_unshown(const Diags *); /* errors beyond the limit */
 void diag_error(Diags *, Loc, const char *id, const char *format, ...) __attribute__((format(printf, 4, 5)));
 void diag_warning(Diags *, Loc, const char *id, const char *format, ...) __attribute__((format(printf, 4, 5)));
 void diag_perf(Diags *, Loc, const char *id, const char *format, ...) __attribute__((format(printf, 4, 5)));
+/* The note "did you mean '..'?", with the fix for readers of JSON and SARIF where `wrong` stands at the place. */
+void diag_suggest(Diags *, Loc, const char *wrong, const char *near);
 void diag_note(Diags *, Loc, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
 int loc_line(const Diags *, Loc);   /* 1-based */

@@ -32,6 +32,20 @@ static Loc loc_last(Loc loc) {
     return loc;
 }
 
+static void json_place(const Diags *d, json_t *o, Loc loc) {
+    json_object_set_new(o, "line", json_integer(loc_line(d, loc)));
+    json_object_set_new(o, "column", json_integer(loc_column(d, loc)));
+    json_object_set_new(o, "endLine", json_integer(loc_line(d, loc_last(loc))));
+    json_object_set_new(o, "endColumn", json_integer(loc_column(d, loc_last(loc))));
+}
+
+static json_t *json_fix(const Diags *d, const Diag *g) {
+    json_t *o = json_object();
+    json_place(d, o, g->fix_at);
+    json_object_set_new(o, "text", json_of(g->fix));
+    return o;
+}
+
 static json_t *json_diag(const Diags *d, const Diag *g) {
     json_t *o = json_object();
     json_object_set_new(o, "kind", json_string(kind_name[g->kind]));
@@ -39,10 +53,8 @@ static json_t *json_diag(const Diags *d, const Diag *g) {
     json_object_set_new(o, "message", json_of(g->message));
     if (!is_placed(d, g)) return o;
     json_object_set_new(o, "file", json_of(loc_path(d, g->loc)));
-    json_object_set_new(o, "line", json_integer(loc_line(d, g->loc)));
-    json_object_set_new(o, "column", json_integer(loc_column(d, g->loc)));
-    json_object_set_new(o, "endLine", json_integer(loc_line(d, loc_last(g->loc))));
-    json_object_set_new(o, "endColumn", json_integer(loc_column(d, loc_last(g->loc))));
+    json_place(d, o, g->loc);
+    if (g->fix) json_object_set_new(o, "fix", json_fix(d, g));
     return o;
 }
 
@@ -84,15 +96,44 @@ static json_t *sarif_message(const char *text) {
     return o;
 }
 
+static json_t *sarif_region(const Diags *d, Loc loc) {
+    json_t *region = json_object();
+    json_object_set_new(region, "startLine", json_integer(loc_line(d, loc)));
+    json_object_set_new(region, "startColumn", json_integer(utf16_column(d, loc)));
+    json_object_set_new(region, "endLine", json_integer(loc_line(d, loc_last(loc))));
+    json_object_set_new(region, "endColumn", json_integer(utf16_column(d, loc_last(loc))));
+    return region;
+}
+
+static json_t *sarif_artifact(const Diags *d, Loc loc) {
+    json_t *artifact = json_object();
+    json_object_set_new(artifact, "uri", json_of(loc_path(d, loc)));
+    return artifact;
+}
+
+static json_t *array_of(json_t *only) {
+    json_t *array = json_array();
+    json_array_append_new(array, only);
+    return array;
+}
+
+/* SARIF 2.1.0, 3.55: one change of one artifact. */
+static json_t *sarif_fix(const Diags *d, const Diag *g) {
+    json_t *inserted = json_object(), *replacement = json_object(), *change = json_object(), *fix = json_object();
+    json_object_set_new(inserted, "text", json_of(g->fix));
+    json_object_set_new(replacement, "deletedRegion", sarif_region(d, g->fix_at));
+    json_object_set_new(replacement, "insertedContent", inserted);
+    json_object_set_new(change, "artifactLocation", sarif_artifact(d, g->fix_at));
+    json_object_set_new(change, "replacements", array_of(replacement));
+    json_object_set_new(fix, "description", sarif_message(g->message));
+    json_object_set_new(fix, "artifactChanges", array_of(change));
+    return fix;
+}
+
 static json_t *sarif_location(const Diags *d, const Diag *g) {
-    json_t *region = json_object(), *artifact = json_object(), *physical = json_object(), *o = json_object();
-    json_object_set_new(region, "startLine", json_integer(loc_line(d, g->loc)));
-    json_object_set_new(region, "startColumn", json_integer(utf16_column(d, g->loc)));
-    json_object_set_new(region, "endLine", json_integer(loc_line(d, loc_last(g->loc))));
-    json_object_set_new(region, "endColumn", json_integer(utf16_column(d, loc_last(g->loc))));
-    json_object_set_new(artifact, "uri", json_of(loc_path(d, g->loc)));
-    json_object_set_new(physical, "artifactLocation", artifact);
-    json_object_set_new(physical, "region", region);
+    json_t *physical = json_object(), *o = json_object();
+    json_object_set_new(physical, "artifactLocation", sarif_artifact(d, g->loc));
+    json_object_set_new(physical, "region", sarif_region(d, g->loc));
     json_object_set_new(o, "physicalLocation", physical);
     if (g->kind == DIAG_NOTE) json_object_set_new(o, "message", sarif_message(g->message));
     return o;
@@ -110,6 +151,7 @@ static json_t *sarif_result(const Diags *d, const Diag *g) {
 
 /* A note with a place is a related location; one without is added to the message. */
 static void sarif_note(const Diags *d, json_t *result, const Diag *note) {
+    if (note->fix) json_object_set_new(result, "fixes", array_of(sarif_fix(d, note)));
     if (is_placed(d, note)) {
         json_t *related = json_object_get(result, "relatedLocations");
         if (!related) json_object_set_new(result, "relatedLocations", related = json_array());

@@ -155,7 +155,7 @@ static Val unknown_function(Kern *c, const Expr *e) {
     if (fix)
         diag_note(c->diags, e->loc, "%s", fix);
     else if (near)
-        diag_note(c->diags, e->loc, "did you mean '%s'?", near);
+        diag_suggest(c->diags, e->loc, e->name, near);
     for (int i = 0; i < e->args.n; i++) scope_touch(c, e->args.p[i]);
     return val_error;
 }

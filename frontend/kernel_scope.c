@@ -81,7 +81,7 @@ static void nearest_note(Kern *c, Name name, Loc loc) {
     for (int i = 0; i < c->entry.n; i++)
         if (c->entry.p[i].kind != NAME_BROKEN) candidate[n++] = c->entry.p[i].name;
     const char *near = spelling_nearest(name, candidate, n);
-    if (near) diag_note(c->diags, loc, "did you mean '%s'?", near);
+    if (near) diag_suggest(c->diags, loc, name, near);
 }
 
 static void undefined_report(Kern *c, Name name, Loc loc) {

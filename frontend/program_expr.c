@@ -22,7 +22,7 @@ static ProgValue name_unknown(Prog *c, const Expr *e) {
     int n = 0;
     for (int i = c->base; i < c->var.n; i++) list[n++] = c->var.p[i].name;
     const char *near = spelling_nearest(e->name, list, n);
-    if (near) diag_note(c->diags, e->loc, "did you mean '%s'?", near);
+    if (near) diag_suggest(c->diags, e->loc, e->name, near);
     return prog_error(e->loc);
 }
 
@@ -64,7 +64,7 @@ static void field_unknown(Prog *c, const Expr *e, const Decl *record) {
     diag_error(c->diags, e->loc, "undefined", "the %s '%s' has no field '%s'", format ? "format" : "record",
                record->name, e->name);
     if (near)
-        diag_note(c->diags, e->loc, "did you mean '%s'?", near);
+        diag_suggest(c->diags, e->loc, e->name, near);
     else
         diag_note(c->diags, record->loc, "'%s' is declared here", record->name);
 }
@@ -112,7 +112,7 @@ static ProgValue call_unknown(Prog *c, const Expr *e) {
     const char *near = spelling_nearest(e->name, tile_functions, TILE_FUNCTIONS);
     if (!near) near = front_near(c->f, e->name);
     if (!near) near = collective_near(e->name);
-    if (near) diag_note(c->diags, e->loc, "did you mean '%s'?", near);
+    if (near) diag_suggest(c->diags, e->loc, e->name, near);
     return prog_error(e->loc);
 }
 

@@ -33,7 +33,7 @@ const Decl *format_named(Prog *c, const TypeExpr *t) {
     if (d && d->kind == DECL_FORMAT) return d;
     diag_error(c->diags, t->loc, "undefined", "there is no format '%s'", t->format);
     const char *near = front_near(c->f, t->format);
-    if (near) diag_note(c->diags, t->loc, "did you mean '%s'?", near);
+    if (near) diag_suggest(c->diags, t->loc, t->format, near);
     return NULL;
 }
 

@@ -28,7 +28,7 @@ static Found extent_find(const Resolver *r, Name name, Loc loc, Size *s) {
 static void extent_unknown(const Resolver *r, const Expr *e) {
     diag_error(r->lw->m->diags, e->loc, "undefined", "'%s' is not a dim", e->name);
     const char *near = front_near_kind(((Prog *)r->context)->f, e->name, DECL_DIM);
-    if (near) diag_note(r->lw->m->diags, e->loc, "did you mean '%s'?", near);
+    if (near) diag_suggest(r->lw->m->diags, e->loc, e->name, near);
     else diag_note(r->lw->m->diags, e->loc, "declare it: dim %s = ..;", e->name);
 }
 
@@ -42,7 +42,7 @@ static bool axis_lower(Prog *c, const Expr *e, Size *s) {
     } else if (e->kind == EXPR_NAME) {
         diag_error(c->diags, e->loc, "undefined", "'%s' is not a mesh axis", e->name);
         const char *near = front_near_kind(c->f, e->name, DECL_MESH);
-        if (near) diag_note(c->diags, e->loc, "did you mean '%s'?", near);
+        if (near) diag_suggest(c->diags, e->loc, e->name, near);
         else diag_note(c->diags, e->loc, "declare it: mesh %s = 4;", e->name);
     } else
         diag_error(c->diags, e->loc, "undefined", "a mesh axis is expected here");
@@ -98,7 +98,7 @@ static void elem_unknown(Prog *c, const TypeExpr *t) {
     for (int i = 0; i < ELEM_COUNT; i++) list[i] = elem_text((Elem)i);
     diag_error(c->diags, t->loc, "unknown-type", "'%s' is not an element type", t->elem);
     const char *near = spelling_nearest(t->elem, list, ELEM_COUNT);
-    if (near) diag_note(c->diags, t->loc, "did you mean '%s'?", near);
+    if (near) diag_suggest(c->diags, t->loc, t->elem, near);
 }
 
 static void places_of_dims(Prog *c, Tensor *t) {
