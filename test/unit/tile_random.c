@@ -132,7 +132,11 @@ static void check_compiled(Test *t, const Case *c, int form) {
 
 /* What docs/limits.md names. */
 static bool is_refusal(const char *told) {
-    return strstr(told, "error: not supported yet on ") || strstr(told, "that begins within a byte [unsupported]");
+    static const char *const refusals[] = {"error: not supported yet on ", "that begins within a byte [unsupported]",
+                                           "[register-budget]", "[lds-budget]"};
+    for (size_t i = 0; i < sizeof refusals / sizeof *refusals; i++)
+        if (strstr(told, refusals[i])) return true;
+    return false;
 }
 
 /* On a GPU drawn by the seed, by the command that users have, which compares with the interpreter. */
