@@ -1,12 +1,12 @@
-# The language: scanner and parser are generated; everything else is in frontend/*.c.
-set(syntax_dir ${CMAKE_BINARY_DIR}/generated/frontend)
+# The language: scanner and parser are generated; everything else is in frontend/.
+set(syntax_dir ${CMAKE_BINARY_DIR}/generated/frontend/syntax)
 file(MAKE_DIRECTORY ${syntax_dir})
 add_custom_command(OUTPUT ${syntax_dir}/lex.c ${syntax_dir}/lex.h
   COMMAND ${FLEX_EXECUTABLE} --outfile=${syntax_dir}/lex.c --header-file=${syntax_dir}/lex.h lex.l
-  WORKING_DIRECTORY ${CMAKE_SOURCE_DIR}/frontend DEPENDS ${CMAKE_SOURCE_DIR}/frontend/lex.l VERBATIM)
+  WORKING_DIRECTORY ${CMAKE_SOURCE_DIR}/frontend/syntax DEPENDS ${CMAKE_SOURCE_DIR}/frontend/syntax/lex.l VERBATIM)
 add_custom_command(OUTPUT ${syntax_dir}/gram.c ${syntax_dir}/gram.h
   COMMAND ${BISON_EXECUTABLE} -Wall -Werror --output=${syntax_dir}/gram.c --header=${syntax_dir}/gram.h gram.y
-  WORKING_DIRECTORY ${CMAKE_SOURCE_DIR}/frontend DEPENDS ${CMAKE_SOURCE_DIR}/frontend/gram.y VERBATIM)
+  WORKING_DIRECTORY ${CMAKE_SOURCE_DIR}/frontend/syntax DEPENDS ${CMAKE_SOURCE_DIR}/frontend/syntax/gram.y VERBATIM)
 tilec_folder(frontend ${syntax_dir}/lex.c ${syntax_dir}/gram.c)
 target_include_directories(tilec_frontend PRIVATE ${CMAKE_BINARY_DIR}/generated)
 # What the generators write is not ours to tidy.

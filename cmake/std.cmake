@@ -9,6 +9,6 @@ function(tilec_embed target header type list count prefix)
 endfunction()
 
 file(GLOB std_files CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/frontend/std/*.tile)
-tilec_embed(tilec_frontend frontend/library.h LibraryFile library_files library_count std/ ${std_files})
+tilec_embed(tilec_frontend frontend/sema/library.h LibraryFile library_files library_count std/ ${std_files})
 file(GLOB schedule_files CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/codegen/schedules/*.hip)
 tilec_embed(tilec_codegen codegen/codegen.h ScheduleFile schedule_files schedule_count schedules/ ${schedule_files})

@@ -1,6 +1,6 @@
 /* check.c: tilec check: everything that compile verifies, without output. Of an IR file with flags: their proof. */
 #include "driver/laws.h"
-#include "passes/proof.h"
+#include "passes/proof/proof.h"
 
 #include <string.h>
 

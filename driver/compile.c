@@ -1,7 +1,7 @@
 /* compile.c: tilec compile: C, header and manifest for every program; or IR, dependences, objects, libraries. */
 #include "codegen/codegen.h"
 #include "driver/emit.h"
-#include "ir/relation_deps.h"
+#include "ir/poly/relation_deps.h"
 
 #include <stdio.h>
 #include <stdlib.h>

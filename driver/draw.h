@@ -2,7 +2,7 @@
 #ifndef TILEC_DRIVER_DRAW_H
 #define TILEC_DRIVER_DRAW_H
 
-#include "ir/interp.h"
+#include "ir/interp/interp.h"
 
 /* Values for a tensor of a program, drawn from the seed and the argument's place: floats
    between their declared bounds, else in [-1, 1), integers in their declared range, else in [0, 8), of t2 in [-1, 1].

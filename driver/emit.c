@@ -4,7 +4,7 @@
 #include "codegen/codegen.h"
 #include "driver/device.h"
 #include "driver/progress.h"
-#include "passes/model.h"
+#include "passes/model/model.h"
 
 #include <errno.h>
 #include <limits.h>

@@ -1,7 +1,7 @@
 /* explain.c: tilec explain: what each pass decided, in order, with its reason and prediction. */
 #include "driver/explain.h"
-#include "passes/model.h"
-#include "passes/taxes.h"
+#include "passes/model/model.h"
+#include "passes/model/taxes.h"
 
 #include <stdio.h>
 

@@ -4,7 +4,7 @@
 #include "driver/laws.h"
 
 #include "driver/draw.h"
-#include "passes/pieces.h"
+#include "passes/split/pieces.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -4,7 +4,7 @@
 
 #include "base/diag.h"
 #include "base/vec.h"
-#include "frontend/lower.h"
+#include "frontend/sema/lower.h"
 #include "passes/pass.h"
 
 typedef struct {

@@ -4,7 +4,7 @@
 
 #include "driver/emit.h"
 #include "driver/ranks.h"
-#include "ir/interp.h"
+#include "ir/interp/interp.h"
 
 #include <sys/types.h>
 

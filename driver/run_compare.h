@@ -2,7 +2,7 @@
 #ifndef TILEC_DRIVER_RUN_COMPARE_H
 #define TILEC_DRIVER_RUN_COMPARE_H
 
-#include "ir/interp.h"
+#include "ir/interp/interp.h"
 
 typedef struct {
     const char *program, *name; /* of the result */

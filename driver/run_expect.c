@@ -2,7 +2,7 @@
    Takes a program that ran. A float may differ by the tolerance times 1 + |reference|, a whole number not at all. */
 #include "driver/run.h"
 #include "driver/run_compare.h"
-#include "ir/npy.h"
+#include "base/npy.h"
 
 #include <math.h>
 #include <string.h>

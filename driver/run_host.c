@@ -1,7 +1,7 @@
 /* run_host.c: a program that was compiled and loaded, run by all ranks. */
 #include "driver/run.h"
 #include "driver/shard.h"
-#include "passes/model.h"
+#include "passes/model/model.h"
 #include "target/matrix.h"
 
 #include <math.h>

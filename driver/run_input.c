@@ -2,7 +2,7 @@
 #include "driver/draw.h"
 #include "driver/run.h"
 #include "driver/scalar.h"
-#include "ir/npy.h"
+#include "base/npy.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 #ifndef TILEC_DRIVER_SCALAR_H
 #define TILEC_DRIVER_SCALAR_H
 
-#include "ir/interp.h"
+#include "ir/interp/interp.h"
 
 typedef enum {
     SCALAR_NO_NUMBER,

@@ -2,7 +2,7 @@
 #include "driver/session.h"
 
 #include "base/text.h"
-#include "ir/print.h"
+#include "ir/text/print.h"
 
 #include <inttypes.h>
 #include <stdio.h>

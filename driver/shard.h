@@ -2,7 +2,7 @@
 #ifndef TILEC_DRIVER_SHARD_H
 #define TILEC_DRIVER_SHARD_H
 
-#include "ir/interp.h"
+#include "ir/interp/interp.h"
 
 /* Local extents of a tensor on a rank; the number of elements. */
 int64_t shard_shape(const Module *, const Tensor *, const int64_t *sym, const int *coord, int64_t *dim);

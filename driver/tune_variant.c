@@ -1,7 +1,7 @@
 /* tune_variant.c: the ways to choose the sizes of a kernel, and which of them are predicted fastest.
    Takes: a program that went through the passes. Gives: entries, the present choice first. */
 #include "driver/tune.h"
-#include "passes/model.h"
+#include "passes/model/model.h"
 #include "target/matrix.h"
 
 #include <inttypes.h>

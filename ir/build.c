@@ -1,6 +1,6 @@
 /* build.c: construction of modules, kernels and programs. */
 #include "ir/ir.h"
-#include "ir/require.h"
+#include "base/require.h"
 
 Module *module_new(Arena *a, Names *names, Diags *diags) {
     Module *m = ARENA_NEW(a, Module);

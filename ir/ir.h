@@ -4,39 +4,20 @@
 #ifndef TILEC_IR_IR_H
 #define TILEC_IR_IR_H
 
+#include "base/array.h"
 #include "base/diag.h"
 #include "base/names.h"
 #include "base/vec.h"
-#include "ir/layout.h"
+#include "ir/layout/layout.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { SOURCE_DIMS = 8, SOURCE_RANGES = 8 }; /* of the language: of a tensor; of a grid and of a tile */
-/* What collectives make has one more, for ranks: a copy to or from each peer a range, partial sums of peers a dimension. */
-enum { MAX_DIMS = SOURCE_DIMS + 1, MAX_RANGES = SOURCE_RANGES + 1, MAX_AXES = 3, MAX_TERMS = 6, MAX_RANKS = 4096 };
+enum { SOURCE_RANGES = 8 }; /* of the language: of a grid and of a tile */
+/* What collectives make has one more, for ranks: a copy to or from each peer a range. */
+enum { MAX_RANGES = SOURCE_RANGES + 1, MAX_AXES = 3, MAX_TERMS = 6, MAX_RANKS = 4096 };
 #define MAX_EXTENT ((int64_t)1 << 40)      /* largest extent, offset and bound */
 #define MAX_BYTES (((int64_t)1 << 51) - 1) /* of a tensor: those of all ranks are counted in 64 bits */
-
-/* ---- element types ---- */
-
-typedef enum {
-#define ELEM(name, text, bits, class, c) ELEM_##name,
-#include "ir/elem.def"
-#undef ELEM
-    ELEM_COUNT
-} Elem;
-
-const char *elem_text(Elem);
-int elem_bits(Elem);
-bool elem_is_float(Elem);
-bool elem_is_int(Elem); /* bool is not an integer */
-int elem_value_bits(Elem); /* of a value outside of tensors: packed elements take a byte */
-bool elem_is_packed(Elem); /* several elements a byte: the first in the lowest bits; rows follow without gaps */
-const char *elem_c(Elem);
-bool elem_parse(const char *text, Elem *);
-Elem elem_arith(Elem); /* the type arithmetic happens in: f32 for floats of 16 bits and less, i32 for packed integers */
-Elem elem_accum(Elem); /* the type products are summed in: f32, f64 for f64; i32, i64 for i64 */
 
 /* ---- extents ---- */
 

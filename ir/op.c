@@ -1,7 +1,7 @@
 /* op.c: the table of operations and their builders, which compute result types.
    Builders refuse what has no type; what is well-typed but not allowed is the verifier's to report. */
 #include "ir/ir.h"
-#include "ir/require.h"
+#include "base/require.h"
 
 const OpInfo op_info[OP_COUNT] = {
 #define OP(name, text, n, class) [OP_##name] = {text, n, CLASS_##class},

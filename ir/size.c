@@ -1,7 +1,7 @@
 /* size.c: extents, their blocks on the ranks of a mesh, and numbers of tiles.
    Block of n over p ranks: B = ceil(n / p); rank r owns [r B, min(n, (r + 1) B)). Over q more: ceil(B / q) of that. */
 #include "ir/ir.h"
-#include "ir/require.h"
+#include "base/require.h"
 
 int64_t ceil_div(int64_t n, int64_t d) { return n <= 0 ? 0 : (n - 1) / d + 1; }
 

@@ -1,6 +1,6 @@
 /* type.c: types of values: an element type and a set of ranges in ascending order. */
 #include "ir/ir.h"
-#include "ir/require.h"
+#include "base/require.h"
 
 Type type_scalar(Elem e) { return (Type){.elem = e}; }
 

@@ -3,7 +3,7 @@
 #ifndef TILEC_TARGET_MATRIX_H
 #define TILEC_TARGET_MATRIX_H
 
-#include "ir/layout_lds.h"
+#include "ir/layout/lds.h"
 
 typedef enum { MATRIX_MFMA, MATRIX_MMA, MATRIX_WGMMA } MatrixKind;
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Measures the facts about this machine that the cost model uses, and prints them as a row of passes/model.def.
+"""Measures the facts about this machine that the cost model uses, and prints them as a row of passes/model/model.def.
 
 usage: bench/model/fit.py [BUILD]
 Each program of facts.tile and ranks.tile spends its time on one thing; its count is written beside it here. Facts of one

@@ -1,6 +1,6 @@
 /* kernel.c: libFuzzer target: what the parser understands is checked and lowered without a crash, and what is lowered
    without errors is IR that the verifier accepts. */
-#include "frontend/instance.h"
+#include "frontend/sema/instance.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* npy.c: libFuzzer target: no bytes crash the .npy reader, and what it takes it writes and reads again the same. */
-#include "ir/npy.h"
+#include "base/npy.h"
 
 #include <stdlib.h>
 #include <string.h>

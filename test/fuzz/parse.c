@@ -1,6 +1,6 @@
 /* parse.c: libFuzzer target: no bytes crash the parser or the printing of its errors, and what it understands prints to
    text that it understands again and prints the same. */
-#include "frontend/ast.h"
+#include "frontend/syntax/ast.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* tree.c: libFuzzer target: no bytes crash the parser of decision trees, and what it refuses has an error. */
-#include "frontend/tree.h"
+#include "frontend/sema/tree.h"
 
 #include <stdlib.h>
 

@@ -1,6 +1,6 @@
 /* tuned.c: libFuzzer target: no bytes crash the parser of files of sizes, what it refuses has an error, and what it
    takes is printed as the same entries. */
-#include "frontend/tuned.h"
+#include "frontend/sema/tuned.h"
 
 #include <stdlib.h>
 #include <string.h>

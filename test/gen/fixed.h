@@ -3,7 +3,7 @@
 #ifndef TILEC_TEST_GEN_FIXED_H
 #define TILEC_TEST_GEN_FIXED_H
 
-#include "frontend/lower.h"
+#include "frontend/sema/lower.h"
 #include "test/gen/called.h"
 
 #include <stdlib.h>

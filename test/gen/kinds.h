@@ -3,7 +3,7 @@
 #ifndef TILEC_TEST_GEN_KINDS_H
 #define TILEC_TEST_GEN_KINDS_H
 
-#include "frontend/ast.h"
+#include "frontend/syntax/ast.h"
 
 #include <stdio.h>
 #include <string.h>

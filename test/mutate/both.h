@@ -3,7 +3,7 @@
 #ifndef TILEC_TEST_MUTATE_BOTH_H
 #define TILEC_TEST_MUTATE_BOTH_H
 
-#include "passes/proof_symbolic.h"
+#include "passes/proof/symbolic.h"
 
 typedef enum { EXPLICIT_HOLDS, EXPLICIT_FAILS, EXPLICIT_TOO_LARGE } Explicit;
 

@@ -3,7 +3,7 @@
 #ifndef TILEC_TEST_MUTATE_JUDGE_H
 #define TILEC_TEST_MUTATE_JUDGE_H
 
-#include "passes/proof_symbolic.h"
+#include "passes/proof/symbolic.h"
 #include "test/mutate/mutants.h"
 #include "test/mutate/oracle.h"
 

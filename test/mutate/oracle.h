@@ -3,7 +3,7 @@
 #ifndef TILEC_TEST_MUTATE_ORACLE_H
 #define TILEC_TEST_MUTATE_ORACLE_H
 
-#include "passes/proof_run.h"
+#include "passes/proof/run.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -5,8 +5,8 @@
 #define TILEC_TEST_PIPELINE_CHECK_H
 
 #include "base/text.h"
-#include "frontend/lower.h"
-#include "ir/interp.h"
+#include "frontend/sema/lower.h"
+#include "ir/interp/interp.h"
 #include "passes/pass.h"
 
 #include <inttypes.h>

@@ -4,7 +4,7 @@
 #include "base/text.h"
 #include "codegen/codegen.h"
 #include "driver/shard.h"
-#include "ir/interp.h"
+#include "ir/interp/interp.h"
 #include "passes/pass.h"
 #include "tile_program.h"
 

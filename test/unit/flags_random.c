@@ -1,5 +1,5 @@
 /* flags_random.c [COUNT [FIRST]]: generated programs through comm and flags, and through comm and barriers: all proved. */
-#include "passes/proof.h"
+#include "passes/proof/proof.h"
 #include "test/mutate/generate.h"
 
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* half.c: every code of every small float format decodes and encodes to itself, and every midpoint between two
    neighbours goes to the even one. */
-#include "ir/half.h"
+#include "base/half.h"
 #include "test/unit/check.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
 /* host_floats.c: the small floats of tile_host.h are those of the interpreter: every code, and f32 values between codes. */
 #include "device/tile_host.h"
-#include "ir/half.h"
+#include "base/half.h"
 #include "test/unit/check.h"
 
 static int failures;

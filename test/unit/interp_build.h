@@ -2,7 +2,7 @@
 #ifndef TILEC_TEST_INTERP_BUILD_H
 #define TILEC_TEST_INTERP_BUILD_H
 
-#include "ir/interp.h"
+#include "ir/interp/interp.h"
 #include "test/unit/check.h"
 
 #include <math.h>

@@ -1,7 +1,7 @@
 /* interp_random.c [COUNT [FIRST]]: generated programs keep their bits through comm and flags (or barriers), under every
    schedule; a mutant in which agents meet a fault is one that the proof has refused, and most of those are met. */
-#include "ir/interp.h"
-#include "passes/proof.h"
+#include "ir/interp/interp.h"
+#include "passes/proof/proof.h"
 #include "test/mutate/generate.h"
 #include "test/mutate/mutants.h"
 

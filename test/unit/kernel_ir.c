@@ -1,7 +1,7 @@
 /* kernel_ir.c: prints the IR of kernels instantiated as the source's own comments say.
    usage: kernel_ir FILE.tile; each line `//! NAME ARG .. [-> ELEM ..]` is one call: f32[256,S,64@tp] is a tensor, f32 a
    run-time scalar, =0.5, =7 and =true are constants. Prints how many kernels the calls made, then the module. */
-#include "frontend/instance.h"
+#include "frontend/sema/instance.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* kernel_values.c: what kernels of the language compute, through the interpreter, against plain loops.
    Extents are small and ragged, so that every edge of a tile is met. */
-#include "frontend/instance.h"
+#include "frontend/sema/instance.h"
 #include "test/unit/interp_build.h"
 
 #include <string.h>

@@ -1,6 +1,6 @@
-/* layout_algebra.c: laws of layouts on random maps, and the text form.
+/* layout/algebra.c: laws of layouts on random maps, and the text form.
    Exits 0 when all hold. */
-#include "ir/layout.h"
+#include "ir/layout/layout.h"
 #include "test/unit/check.h"
 #include <stdlib.h>
 #include <string.h>

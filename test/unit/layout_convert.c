@@ -1,8 +1,8 @@
-/* layout_convert.c: conversions played on a tile, element by element, and bank conflicts of every operand. With arguments
+/* layout/convert.c: conversions played on a tile, element by element, and bank conflicts of every operand. With arguments
    TARGET FROM TO prints the plan; with TARGET alone counts the conflicts of the conversions on standard input. Exits 0
    when every element arrives and no computed swizzle has a conflict. */
 #include "target/matrix.h"
-#include "ir/layout_convert.h"
+#include "ir/layout/convert.h"
 #include "test/unit/check.h"
 #include <stdlib.h>
 #include <string.h>

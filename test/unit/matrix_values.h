@@ -2,7 +2,7 @@
 #ifndef TILEC_TEST_MATRIX_VALUES_H
 #define TILEC_TEST_MATRIX_VALUES_H
 
-#include "ir/layout.h"
+#include "ir/layout/layout.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /* mutate_interp.c [PROGRAMS [FIRST]]: generated programs and a sample of their mutants under the interpreter's agents: what
    the proof accepts (for all sizes, in every third program) shows no race, poison or deadlock under any schedule tried; of
    what it refuses, how much is seen. */
-#include "ir/interp.h"
-#include "passes/proof_symbolic.h"
+#include "ir/interp/interp.h"
+#include "passes/proof/symbolic.h"
 #include "test/mutate/generate.h"
 #include "test/mutate/mutants.h"
 

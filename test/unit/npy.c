@@ -1,5 +1,5 @@
 /* npy.c: .npy files of every type come back as written; foreign orders are undone; wrong files name their byte. */
-#include "ir/npy.h"
+#include "base/npy.h"
 #include "test/unit/check.h"
 
 #include <string.h>

@@ -1,6 +1,6 @@
 /* proof_speed.c [SECONDS]: an elementwise kernel and a product that reads it, on four ranks: over 100,000 tasks are
    checked, and fewer than SECONDS pass (default 1). */
-#include "passes/proof.h"
+#include "passes/proof/proof.h"
 #include "test/mutate/generate.h"
 
 #include <stdlib.h>

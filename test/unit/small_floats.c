@@ -1,7 +1,7 @@
 /* small_floats.c: the device's conversions of small floats against the compiler's own, whose rounding test/unit/half.c
    proves: every code, and f32 of every magnitude. */
 #include "device/tile_host.h"
-#include "ir/half.h"
+#include "base/half.h"
 #include "test/unit/check.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* syntax.c: the parser alone, for tests: syntax check | fmt | json | sarif FILE. */
-#include "frontend/ast.h"
+#include "frontend/syntax/ast.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* syntax_limits.c: every limit of the parser at N and at N + 1, and far beyond it. */
 #include "check.h"
-#include "frontend/ast.h"
+#include "frontend/syntax/ast.h"
 
 #include <stdlib.h>
 #include <string.h>

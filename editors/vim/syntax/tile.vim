@@ -1,4 +1,4 @@
-" Syntax of the tile language; the words are those of frontend/lex.l.
+" Syntax of the tile language; the words are those of frontend/syntax/lex.l.
 if exists("b:current_syntax")
   finish
 endif

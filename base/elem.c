@@ -1,0 +1,49 @@
+/* elem.c: facts about element types, from elem.def. */
+#include "base/elem.h"
+
+#include <string.h>
+
+typedef struct {
+    const char *text, *c;
+    int bits;
+    char class;
+} ElemInfo;
+
+static const ElemInfo elem_info[ELEM_COUNT] = {
+#define ELEM(name, text, bits, class, c) {text, c, bits, #class[0]},
+#include "base/elem.def"
+#undef ELEM
+};
+
+const char *elem_text(Elem e) { return elem_info[e].text; }
+
+int elem_bits(Elem e) { return elem_info[e].bits; }
+
+bool elem_is_float(Elem e) { return elem_info[e].class == 'F'; }
+
+bool elem_is_int(Elem e) { return elem_info[e].class == 'I' || elem_info[e].class == 'U'; }
+
+bool elem_is_packed(Elem e) { return elem_bits(e) < 8; }
+
+int elem_value_bits(Elem e) { return elem_is_packed(e) ? 8 : elem_bits(e); }
+
+const char *elem_c(Elem e) { return elem_info[e].c; }
+
+bool elem_parse(const char *text, Elem *e) {
+    for (int i = 0; i < ELEM_COUNT; i++) {
+        if (strcmp(elem_info[i].text, text) != 0) continue;
+        *e = (Elem)i;
+        return true;
+    }
+    return false;
+}
+
+Elem elem_arith(Elem e) {
+    if (elem_is_float(e)) return elem_bits(e) <= 16 ? ELEM_F32 : e;
+    return elem_is_int(e) && elem_bits(e) < 8 ? ELEM_I32 : e;
+}
+
+Elem elem_accum(Elem e) {
+    if (elem_is_float(e)) return e == ELEM_F64 ? ELEM_F64 : ELEM_F32;
+    return e == ELEM_I64 ? ELEM_I64 : ELEM_I32;
+}

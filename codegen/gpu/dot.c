@@ -1,0 +1,176 @@
+/* dot.c: contractions: matrix instructions on operands that lie as they want them, or both operands in the workgroup's
+   memory and each thread the sums of products of its own elements. */
+#include "codegen/gpu/hip.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/* ---- matrix instructions ---- */
+
+/* The text without the first occurrence of a part. */
+static char *without(Arena *a, const char *text, const char *part) {
+    const char *at = strstr(text, part);
+    if (!at) return arena_text(a, text, strlen(text));
+    return arena_format(a, "%.*s%s", (int)(at - text), text, at + strlen(part));
+}
+
+/* tile_mfma_.. or tile_mma_.. of the device header: the row's name without what all have, dots as underscores. */
+static const char *function_of(Fn *f, const MatrixOp *o) {
+    char *text = without(f->arena, without(f->arena, o->name, "mma.sync.aligned."), ".row.col");
+    for (char *c = text; *c; c++)
+        if (*c == '.') *c = '_';
+    return fn_text(f, "tile_%s_%s", o->kind == MATRIX_MMA ? "mma" : "mfma", text);
+}
+
+static int fragment_registers(Fn *f, const MatrixOp *o, char operand) {
+    Layout l;
+    return matrix_layout(f->arena, &l, o, operand, o->ad->n) ? layout_registers(&l) : 1;
+}
+
+static const char *fragment_text(Fn *f, const Tile *t, int each, const char *inner, int inner_count, const char *outer, int outer_count) {
+    const char *n = inner_count > 1 ? inner : "0";
+    if (outer_count > 1) n = text_add_terms(f, text_mul(f, outer, fn_text(f, "%d", inner_count)), n);
+    return tile_address(f, t, text_mul(f, text_atom(f, n), fn_text(f, "%d", each)));
+}
+
+static void loops_open(Fn *f, const char *const *name, const int *count, int n, int *opened) {
+    for (int i = 0; i < n; i++) {
+        if (count[i] == 1) continue;
+        fn_line(f, "#pragma unroll");
+        fn_line(f, "for (int %s = 0; %s < %d; %s++) {", name[i], name[i], count[i], name[i]);
+        f->indent++;
+        ++*opened;
+    }
+}
+
+static void loops_close(Fn *f, int opened) {
+    while (opened-- > 0) {
+        f->indent--;
+        fn_line(f, "}");
+    }
+}
+
+/* Fragments of A are numbered along k, then along m; those of B along k, then n; those of D along n, then m. */
+static void matrix_product(Fn *f, const Op *op, const MatrixOp *o, const Tile *to) {
+    const Tile *a = made_tile(f, op->arg.p[0]), *b = made_tile(f, op->arg.p[1]);
+    int ra = fragment_registers(f, o, 'a'), rb = fragment_registers(f, o, 'b'), rd = fragment_registers(f, o, 'd');
+    int64_t k_range = INT64_C(1) << __builtin_popcountll(layout_range_bits(a->layout, f->k->range.p[op->over[0]].name));
+    int nk = (int)(k_range / o->ad->k), nm = (int)(a->count / ra) / nk, nn = (int)(b->count / rb) / nk, opened = 0;
+    loops_open(f, (const char *const[]){"fk", "fm", "fn"}, (int[]){nk, nm, nn}, 3, &opened);
+    fn_line(f, "%s(%s, %s, %s);", function_of(f, o), fragment_text(f, to, rd, "fn", nn, "fm", nm),
+            fragment_text(f, a, ra, "fk", nk, "fm", nm), fragment_text(f, b, rb, "fk", nk, "fn", nn));
+    loops_close(f, opened);
+}
+
+/* ---- sums of products ---- */
+
+/* An operand in memory: row-major, the padded extents. */
+typedef struct {
+    const char *name;
+    int64_t offset, bytes;
+    int n;
+    int16_t range[MAX_RANGES];
+    int64_t stride[MAX_RANGES];
+} Rows;
+
+static Rows rows_of(Fn *f, const Value *v, int64_t offset) {
+    Rows w = {.offset = offset, .n = v->type.nrange, .bytes = elem_bits(v->type.elem) / 8};
+    const Layout *l = held_layout(f, v);
+    for (int i = w.n - 1; i >= 0; i--) {
+        w.range[i] = v->type.range[i];
+        w.stride[i] = w.bytes;
+        w.bytes <<= __builtin_popcountll(layout_range_bits(l, f->k->range.p[w.range[i]].name));
+    }
+    return w;
+}
+
+static const char *rows_text(Fn *f, const Rows *w) {
+    const char *sum = fn_text(f, "%" PRId64, w->offset);
+    for (int i = 0; i < w->n; i++)
+        sum = text_add_terms(f, sum, text_mul(f, f->range[w->range[i]].pos, fn_text(f, "%" PRId64, w->stride[i])));
+    return fn_text(f, "lds + %s", strncmp(sum, "0 + ", 4) ? sum : sum + 4);
+}
+
+static void rows_store(Fn *f, const Value *v, const Rows *w) {
+    const Layout *l = held_layout(f, v);
+    Nest n = nest_over(f, l, 0);
+    uint64_t copies = layout_copies(f->hip, l);
+    if (copies) n.guard = fn_text(f, "(thread & %" PRIu64 ") == 0", copies);
+    const char *value = nest_value(&n, v);
+    nest_line(&n, n.n, "tile_lds_store_%s(%s, %s);", elem_text(v->type.elem), rows_text(f, w), text_bare(f, value));
+    nest_print(&n);
+}
+
+static const char *factor_text(Nest *n, const Value *v, const Rows *w, Elem e) {
+    const char *x = fn_text(n->f, "tile_lds_load_%s(%s)", elem_text(v->type.elem), rows_text(n->f, w));
+    return nest_convert(n, e, v->type.elem, x);
+}
+
+/* to += x y at one place of the contracted ranges, whose loops are around. */
+static void add_products(Fn *f, const Op *op, const Tile *to, const Rows *x, const Rows *y) {
+    Nest n = to->layout ? nest_over(f, to->layout, 0) : nest_new(f, NULL, 0);
+    for (int i = 0; i < op->nover; i++) f->range[op->over[i]].pos = fn_text(f, "%s_at", f->k->range.p[op->over[i]].name);
+    const char *p = factor_text(&n, op->arg.p[0], x, to->elem), *q = factor_text(&n, op->arg.p[1], y, to->elem);
+    const char *sum = to->layout ? nest_tile(&n, to) : to->name;
+    const char *product = elem_is_int(to->elem) ? fn_text(f, "tile_mul_%s(%s, %s)", elem_text(to->elem), p, q)
+                                                : fn_text(f, "%s * %s", text_atom(f, p), text_atom(f, q));
+    nest_line(&n, n.n, "%s", reduce_combine(f, OP_SUM, to->elem, sum, product));
+    nest_print(&n);
+}
+
+static void sums_of_products(Fn *f, const Op *op, const Tile *to) {
+    const Value *u = op->arg.p[0], *v = op->arg.p[1];
+    Rows x = rows_of(f, u, 0), y = rows_of(f, v, (x.bytes + 15) / 16 * 16);
+    lds_take(f, op->loc, y.offset + y.bytes);
+    rows_store(f, u, &x);
+    rows_store(f, v, &y);
+    sync_line(f);
+    for (int i = 0; i < op->nover; i++) {
+        const char *name = f->k->range.p[op->over[i]].name;
+        int bits = __builtin_popcountll(layout_range_bits(held_layout(f, u), name));
+        fn_line(f, "for (int %s_at = 0; %s_at < %d; %s_at++) {", name, name, 1 << bits, name);
+        f->indent++;
+    }
+    add_products(f, op, to, &x, &y);
+    loops_close(f, op->nover);
+    lds_done(f);
+}
+
+/* ---- */
+
+static void start(Fn *f, const Op *op, const Tile *to) {
+    if (op->arg.n == 3) {
+        emit_copy(f, to, op->arg.p[2]);
+        return;
+    }
+    Nest n = nest_over(f, to->layout, 0);
+    nest_line(&n, n.n, "%s = 0;", nest_tile(&n, to));
+    nest_print(&n);
+}
+
+/* A result without ranges: every thread sums all of it. */
+static void scalar_dot(Fn *f, const Op *op) {
+    Value *v = op->res.p[0];
+    Tile to = {.count = 1, .elem = v->type.elem, .name = c_name(&f->names, fn_value_name(f, v))};
+    Nest n = nest_new(f, NULL, 0);
+    const char *from = op->arg.n == 3 ? text_bare(f, nest_value(&n, op->arg.p[2])) : "0";
+    nest_line(&n, 0, "%s %s = %s;", elem_c(to.elem), to.name, from);
+    nest_print(&n);
+    fn_held(f, v)->name = to.name;
+    sums_of_products(f, op, &to);
+}
+
+void hip_dot(Fn *f, const Op *op) {
+    if (!op->res.p[0]->type.nrange) {
+        scalar_dot(f, op);
+        return;
+    }
+    const char *e = elem_text(op->arg.p[0]->type.elem);
+    const MatrixOp *o = op->by ? matrix_op(f->hip->target, op->by, e, e) : NULL;
+    const Tile *to = held_tile(f, op->res.p[0]);
+    start(f, op, to);
+    if (o)
+        matrix_product(f, op, o, to);
+    else if (!hip_sum_of_products(f, op, to))
+        sums_of_products(f, op, to);
+}

@@ -1,0 +1,115 @@
+/* hip.h: what the parts of the generator of GPU text share. Kernels are in the form `layout`. */
+#ifndef TILEC_CODEGEN_GPU_HIP_H
+#define TILEC_CODEGEN_GPU_HIP_H
+
+#include "codegen/text/c.h"
+#include "codegen/codegen.h"
+#include "target/matrix.h"
+
+/* The part of a position that depends on the thread alone, as a constant at the head of the kernel. */
+typedef struct {
+    const char *wanted, *text, *name;
+} ThreadPart;
+
+typedef struct Hip {
+    const MatrixTarget *target;
+    int lanes, waves, threads;
+    int64_t lds; /* bytes of the workgroup's memory that the kernel takes */
+    int ticket;       /* number of the counter that its tasks take; -1: none */
+    bool reading;     /* others may still read that memory: a barrier comes before the next use */
+    bool past_l1;     /* what is loaded may change before it is loaded again */
+    const char *late; /* of the wait in hand: this thread's words do not come */
+    VEC(ThreadPart) part;
+    const Op *moving, *moved; /* the first and the last of the conversions that were written together, last of all */
+    const char **member; /* of the struct of arguments: tensors of the interface, then run-time dimensions */
+} Hip;
+
+extern const Backend hip_backend;
+extern const SyncBackend hip_sync;
+
+/* ---- bits: linear maps as C expressions ---- */
+
+/* Where each of n bits of a variable goes: the exclusive or of the columns of those that are set. */
+const char *bits_text(Fn *, const char *variable, const uint64_t *column, int n);
+const char *bits_join(Fn *, const char *a, uint64_t a_bits, const char *b, uint64_t b_bits); /* a ^ b; + where it may be */
+
+/* ---- layouts ---- */
+
+int layout_registers(const Layout *);
+const uint64_t *layout_columns(const Layout *, const char *place, int *n);
+uint64_t layout_range_bits(const Layout *, const char *range); /* of an index */
+/* Bits of the thread's number that make no difference. */
+uint64_t layout_copies(Hip *, const Layout *);
+/* Columns of the bits of the thread's number: those of lanes, then of waves. */
+int thread_columns(Hip *, const Layout *, uint64_t column[]);
+const char *thread_part(Fn *, const char *wanted, const uint64_t *column, int n); /* a constant's name; "0" */
+const Layout *held_layout(Fn *, const Value *);
+
+/* ---- nests ---- */
+
+Nest nest_over(Fn *, const Layout *, int skip);       /* registers whose low `skip` bits are 0; sets the positions' texts */
+const char *nest_register(Nest *);                    /* of the loop: "reg", or "0" */
+const char *register_of(Nest *, const Layout *inner); /* text of the register that belongs to the loop's; NULL: there is one */
+const char *tile_at(Fn *, const Tile *, const char *index);           /* a register of a tile; NULL: it has one */
+const char *tile_address(Fn *, const Tile *, const char *index);
+const Tile *made_tile(Fn *, const Value *); /* of an operand: its own, or one made of its expression */
+Tile tile_like(Fn *, const Layout *, Elem, const char *wanted); /* declared */
+bool range_fills_layout(const Nest *, int range); /* every position of the loop's layout certainly exists */
+const char *mask_text(Nest *, Type);        /* the loop's position exists; NULL: certainly */
+
+/* ---- workgroup memory ---- */
+
+enum { SYNC_LDS = 8 };                   /* what waits, arrivals and tickets take */
+void lds_take(Fn *, Loc, int64_t bytes); /* refuses with the numbers when there is not so much */
+void lds_done(Fn *); /* what was taken has been read */
+void sync_line(Fn *);
+
+/* ---- kernels ---- */
+
+/* Appends the kernel of a node, by the launch's name; fills its threads and bytes of LDS. */
+bool hip_kernel(GpuText *, Arena *, const Program *, const Memory *, const Node *, const MatrixTarget *, GpuLaunch *);
+
+const char *hip_argument(Fn *, int param); /* text of its pointer, or of its value */
+void hip_arguments(Fn *); /* constants of those parameters that the body reads, before it */
+
+/* run.c: what begins and ends a run. */
+void hip_run_begin(GpuText *, Arena *, const Program *, const Memory *);
+void hip_run_end(GpuText *, Arena *, const Program *, const Memory *);
+
+/* The same by the machine's text for the kernel's schedule (codegen/schedules). */
+bool hip_schedule(GpuText *, Arena *, const Program *, const Memory *, const Node *, GpuLaunch *);
+
+/* ---- sums in order: loops over positions that may meet in one place ---- */
+
+typedef struct {
+    int n;
+    int16_t range[MAX_RANGES];
+    const char *at[MAX_RANGES];
+} SumLoops;
+
+void sum_open(Fn *, const Op *store, SumLoops *);        /* none for other stores */
+const char *sum_condition(Fn *, const SumLoops *);       /* this element's turn; NULL: always */
+void sum_close(Fn *, const SumLoops *);
+
+/* ---- steps ---- */
+
+void hip_packet_load(Fn *, const Op *);
+bool takes_tickets(const Program *, const Node *); /* its tasks wait for lower ones: they are numbered as they begin */
+void hip_prefetch(Fn *); /* prefetch.c: rows of later tasks, before the body */
+void hip_load(Fn *, const Op *);
+void hip_load_tile(Fn *, const Op *, const Tile *to);
+void hip_first_tiles(Fn *, const Op *loop); /* ahead.c */
+void hip_next_tiles(Fn *, const Op *);
+bool hip_is_unrolled(Fn *, const Op *loop); /* unroll.c */
+void hip_store(Fn *, const Op *);
+bool hip_rows_are_multiple(Fn *, const Op *, int64_t of); /* rows and the tensor's first element lie at multiples */
+void hip_reduce(Fn *, const Op *);
+void hip_late_sums(Fn *, const Op *loop);
+void hip_arg(Fn *, const Op *);
+void hip_prefix(Fn *, const Op *);
+void hip_convert(Fn *, const Op *);
+const Op *hip_written_with(Fn *, const Op *); /* the last of the conversions that this one was written with; itself */
+void hip_dot(Fn *, const Op *);
+bool hip_sum_of_products(Fn *, const Op *, const Tile *to); /* contract.c; false: not this one, nothing was printed */
+
+#endif

@@ -1,0 +1,164 @@
+/* kernel.c: a node as a kernel: one task of its grid is one workgroup. */
+#include "codegen/gpu/hip.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/* ---- arguments ---- */
+
+static const char *tensor_text(Fn *f, const Tensor *t) {
+    int arg = f->memory->arg[t->id];
+    if (arg >= 0) return fn_text(f, "call.args.%s", f->hip->member[arg]);
+    const char *memory = t->symmetric >= 0 ? "t->symmetric[t->rank]" : "call.local";
+    return fn_text(f, "(%s *)(%s + %s)", memory_c(t->elem), memory, tensor_slot(f, t));
+}
+
+const char *hip_argument(Fn *f, int i) {
+    const Arg *a = &f->node->arg.p[i];
+    const Tensor *t = &f->p->tensor.p[a->tensor];
+    const Param *p = &f->k->param.p[i];
+    const char *first = part_text(f, t, a), *base = tensor_text(f, t);
+    bool by_value = t->ndim == 0 && f->memory->arg[t->id] >= 0 && t->role == ROLE_INPUT;
+    if (by_value) return base;
+    if (p->ranks >= 0) return symmetric_text(f, t, first);
+    if (elem_is_packed(t->elem) && strcmp(first, "0") != 0) first = packed_part_text(f, f->node, t, a);
+    const char *at = strcmp(first, "0") ? fn_text(f, "%s + %s", base, first) : base;
+    if (p->ndim == 0 && !p->out && !p->inout) return fn_text(f, "tile_load_%s(%s)", elem_text(t->elem), at);
+    return at;
+}
+
+static void argument_line(Fn *f, Text *to, int i) {
+    const Param *p = &f->k->param.p[i];
+    if (!text_has_word(text_str(&f->body), f->param[i])) return;
+    bool value = p->ndim == 0 && !p->out && !p->inout, written = p->out || p->inout;
+    const char *type = p->ranks >= 0 ? "const size_t " : value ? fn_text(f, "const %s ", elem_c(p->elem))
+                             : fn_text(f, "%s%s *const ", written ? "" : "const ", memory_c(p->elem));
+    text_printf(to, "    %s%s = %s;\n", type, f->param[i], hip_argument(f, i));
+}
+
+void hip_arguments(Fn *f) {
+    Text lines = {0};
+    for (int i = 0; i < f->k->param.n; i++) argument_line(f, &lines, i);
+    text_add(&lines, text_str(&f->body));
+    text_free(&f->body);
+    f->body = lines;
+}
+
+/* ---- what the body begins with ---- */
+
+static void grid_constants(Fn *f) {
+    for (int i = 0; i < f->k->ngrid; i++)
+        if (f->k->range.p[i].kind != RANGE_WHOLE) fn_constant(f, f->range[i].index, grid_index(f, f->k, i, "group"));
+}
+
+static bool reads_peers(const Kernel *k) {
+    for (int i = 0; i < k->param.n; i++)
+        if (k->param.p[i].ranks >= 0 && !k->param.p[i].out) return true;
+    return false;
+}
+
+/* Ranks that read each other's memory begin with their own, and go round: else all ask the first one at a time. */
+static const char *group_number(Fn *f) {
+    if (f->hip->ticket >= 0) return fn_text(f, "tile_take(lds, &t->ticket[%d])", f->hip->ticket);
+    return reads_peers(f->k) ? "(tile_group() + t->rank * tile_groups() / t->nranks) % tile_groups()" : "tile_group()";
+}
+
+static void body_constants(Fn *f) {
+    static const char *const taken[] = {"call", "lds", "thread", "group", "generation", "reg", "wave", "fk", "fm", "fn", "apart", "next", "next_at",
+                                        "better", "low", "high", "other", "run", "elem"};
+    for (size_t i = 0; i < sizeof taken / sizeof *taken; i++) c_name(&f->names, taken[i]);
+    if (f->hip->ticket >= 0) lds_take(f, f->k->loc, SYNC_LDS);
+    fn_constant_of(f, "int", "thread", fn_text(f, "tile_thread_of(%d)", f->hip->threads));
+    fn_constant_of(f, "tile_gpu_task *const", "t", "call.task");
+    fn_constant(f, "group", group_number(f));
+    fn_constant_of(f, "uint64_t", "generation", "tile_generation(t)");
+}
+
+/* Where a tile begins follows from its number, which must stand before. */
+static void order_constants(Fn *f, int first, int count) {
+    Constant *moved = ARENA_ARRAY(f->arena, Constant, f->head.n + 1);
+    int n = 0, body = f->head.n - count;
+    for (int i = 0; i < first; i++) moved[n++] = f->head.p[i];
+    for (int i = body; i < f->head.n; i++) moved[n++] = f->head.p[i];
+    for (int i = first; i < body; i++) moved[n++] = f->head.p[i];
+    memcpy(f->head.p, moved, sizeof *moved * (size_t)n);
+}
+
+static void make_body(Fn *f) {
+    body_constants(f);
+    name_params(f);
+    for (int i = 0; i < f->k->ngrid; i++) (void)range_tasks(f, f->k, i); /* names the run-time sizes first */
+    int first = f->head.n;
+    range_text_grid(f);
+    int before = f->head.n;
+    grid_constants(f);
+    order_constants(f, first, f->head.n - before);
+    if (gpu_looks_at_values(f->p)) fn_line(f, "if (tile_refused(call.task)) return;");
+    skip_missing_tasks(f);
+    plan_kernel(f);
+    hip_prefetch(f);
+    emit_region(f, f->k->body);
+}
+
+/* A grid of one task takes no ticket, nor memory for it. */
+static void lds_unless_used(Fn *f, Text *head) {
+    if (!text_has_word(text_str(&f->body), "lds") && !text_has_word(text_str(head), "lds")) f->hip->lds = 0;
+}
+
+/* ---- registers ---- */
+
+/* A loop that sums products of its own beside what it carries (scores of attention), or in a loop of its own (groups). */
+static bool sums_aside(const Region *r, bool in_loop) {
+    for (const Op *op = r ? r->first : NULL; op; op = op->next) {
+        bool loop = op->kind == OP_FOR;
+        if (in_loop && ((op->kind == OP_DOT && op->arg.n == 2) || (loop && region_has_dot(op->region[0])))) return true;
+        if (sums_aside(op->region[0], in_loop || loop) || sums_aside(op->region[1], in_loop || loop)) return true;
+    }
+    return false;
+}
+
+static bool waits_for_ranks(const Fn *f) {
+    for (int i = 0; i < f->k->param.n; i++)
+        if (f->k->param.p[i].packet) return true;
+    return reads_peers(f->k) || (mesh_ranks(f->m) > 1 && region_synchronises(f->k->body));
+}
+
+/* Told nothing, ptxas makes room for another workgroup though it has to spill for it; these are no faster with it. */
+static bool wants_registers(const Fn *f) {
+    return sums_aside(f->k->body, false) || (waits_for_ranks(f) && !region_has_dot(f->k->body));
+}
+
+static void kernel_head(Fn *f, Text *to, const char *name) {
+    const char *kind = wants_registers(f) ? "TILE_KERNEL_ALONE" : "TILE_KERNEL";
+    text_printf(to, "%s(%s, %s_call, %d) {\n", kind, name, f->p->name, f->hip->threads);
+    if (f->hip->lds) text_printf(to, "    TILE_LDS(lds, %" PRId64 ");\n", f->hip->lds);
+}
+
+bool hip_kernel(GpuText *g, Arena *a, const Program *p, const Memory *memory, const Node *n, const MatrixTarget *target,
+                GpuLaunch *launch) {
+    Text *to = &g->text;
+    Fn f = fn_new(a, g->m, p, memory);
+    Hip hip = {.target = target, .lanes = target->wave, .waves = n->kernel->waves, .member = public_members(a, g->m, p)};
+    hip.ticket = takes_tickets(p, n) ? g->tickets++ : -1;
+    hip.threads = hip.lanes * hip.waves;
+    f.back = &hip_backend;
+    f.hip = &hip;
+    f.k = n->kernel;
+    f.node = n;
+    Text head = {0};
+    make_body(&f);
+    hip_arguments(&f);
+    fn_head_print(&f, &head);
+    lds_unless_used(&f, &head);
+    source_comment(&f, to);
+    kernel_head(&f, to, launch->function);
+    text_add(to, text_str(&head));
+    if (launch->dependent) text_add(to, "    tile_follow();\n");
+    text_add(to, text_str(&f.body));
+    text_free(&head);
+    text_add(to, "}\n\n");
+    text_free(&f.body);
+    launch->threads = hip.threads;
+    launch->lds = hip.lds;
+    return !f.failed;
+}

@@ -1,0 +1,271 @@
+/* nest.c: steps of GPU text: loops over the registers of a thread, and what its elements' positions are there. */
+#include "codegen/gpu/hip.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+const uint64_t *layout_columns(const Layout *l, const char *place, int *n) {
+    int first, d = layout_place(l, place, &first);
+    *n = d < 0 ? 0 : l->place[d].bits;
+    return d < 0 ? l->column : l->column + first;
+}
+
+int layout_registers(const Layout *l) {
+    int n;
+    layout_columns(l, "reg", &n);
+    return 1 << n;
+}
+
+uint64_t layout_range_bits(const Layout *l, const char *range) {
+    int first, d = layout_index(l, range, &first);
+    return d < 0 ? 0 : ((UINT64_C(1) << l->index[d].bits) - 1) << first;
+}
+
+int thread_columns(Hip *h, const Layout *l, uint64_t column[]) {
+    int nl, nw, lanes = __builtin_ctz((unsigned)h->lanes);
+    const uint64_t *lane = layout_columns(l, "lane", &nl), *wave = layout_columns(l, "wave", &nw);
+    for (int b = 0; b < lanes; b++) column[b] = b < nl ? lane[b] : 0;
+    for (int b = 0; b < nw; b++) column[lanes + b] = wave[b];
+    return lanes + nw;
+}
+
+uint64_t layout_copies(Hip *h, const Layout *l) {
+    uint64_t column[64], copies = 0;
+    int n = thread_columns(h, l, column);
+    for (int b = 0; b < n; b++)
+        if (!column[b]) copies |= UINT64_C(1) << b;
+    return copies;
+}
+
+const char *thread_part(Fn *f, const char *wanted, const uint64_t *column, int n) {
+    const char *text = bits_text(f, "thread", column, n);
+    if (strcmp(text, "0") == 0 || strcmp(text, "thread") == 0) return text;
+    for (int i = 0; i < f->hip->part.n; i++)
+        if (strcmp(f->hip->part.p[i].text, text) == 0 && strcmp(f->hip->part.p[i].wanted, wanted) == 0)
+            return f->hip->part.p[i].name;
+    const char *name = c_name(&f->names, wanted);
+    fn_constant_of(f, "int", name, text_bare(f, text));
+    vec_push(f->arena, &f->hip->part, ((ThreadPart){wanted, text, name}));
+    return name;
+}
+
+const Layout *held_layout(Fn *f, const Value *v) { return value_layout(f->k, v); }
+
+/* ---- positions ---- */
+
+static void columns_of_range(const Layout *l, const char *range, const uint64_t *from, int n, uint64_t *to) {
+    int first = 0;
+    layout_index(l, range, &first);
+    uint64_t mask = layout_range_bits(l, range);
+    for (int b = 0; b < n; b++) to[b] = (from[b] & mask) >> first;
+}
+
+/* Elements by which the row of a rolled range begins behind a multiple. */
+static const char *roll_text(Fn *f, int range) {
+    RangeText *t = &f->range[range];
+    const Op *row = range_row(f->k, range);
+    const char *index = "0";
+    Nest n = nest_new(f, NULL, 0);
+    if (t->roll) return t->roll;
+    for (int d = 0; d < row->sub.n; d++) {
+        index = d ? text_mul(f, text_atom(f, index), text_atom(f, param_extent(f, row->param, d))) : index;
+        if (d + 1 < row->sub.n) index = text_add_terms(f, index, nest_affine(&n, &row->sub.p[d].lo));
+    }
+    t->roll = c_name(&f->names, fn_text(f, "%s_roll", f->k->range.p[range].name));
+    fn_constant_of(f, "int", t->roll, fn_text(f, "(int)(%s & %d)", index, f->k->range.p[range].rolled - 1));
+    return t->roll;
+}
+
+static int64_t layout_extent(const Layout *l, const char *range) {
+    return INT64_C(1) << l->index[layout_index(l, range, NULL)].bits;
+}
+
+/* The position in its tile of the element in the register `r` of this thread. */
+static const char *position_text(Fn *f, const Layout *l, const char *range, const char *r, int skip) {
+    uint64_t thread[64], reg[64];
+    int nt = thread_columns(f->hip, l, thread), nr;
+    const uint64_t *column = layout_columns(l, "reg", &nr);
+    columns_of_range(l, range, thread, nt, thread);
+    columns_of_range(l, range, column, nr, reg);
+    for (int b = 0; b < skip; b++) reg[b] = 0;
+    const char *of_thread = thread_part(f, fn_text(f, "%s_t", range), thread, nt), *of_register = bits_text(f, r, reg, nr);
+    return text_add_terms(f, of_thread, of_register);
+}
+
+static const char *place_text(Fn *f, const Layout *l, int range, const char *r, int skip) {
+    const Range *of = &f->k->range.p[range];
+    const char *place = position_text(f, l, of->name, r, skip);
+    if (!of->rolled) return place;
+    return fn_text(f, "((%s - %s) & %" PRId64 ")", place, roll_text(f, range), layout_extent(l, of->name) - 1);
+}
+
+static void set_positions(Fn *f, const Layout *l, const char *r, int skip) {
+    for (int i = 0; i < f->k->range.n; i++)
+        if (layout_index(l, f->k->range.p[i].name, NULL) >= 0)
+            f->range[i].pos = text_atom(f, place_text(f, l, i, r, skip));
+}
+
+Nest nest_over(Fn *f, const Layout *l, int skip) {
+    Nest n = nest_new(f, NULL, 0);
+    int registers = layout_registers(l), step = 1 << skip;
+    n.layout = l;
+    n.pragma = "#pragma unroll";
+    if (registers > step) {
+        n.n = 1;
+        n.loop = step == 1 ? fn_text(f, "for (int reg = 0; reg < %d; reg++) {", registers)
+                           : fn_text(f, "for (int reg = 0; reg < %d; reg += %d) {", registers, step);
+    }
+    set_positions(f, l, nest_register(&n), skip);
+    return n;
+}
+
+const char *nest_register(Nest *n) { return n->loop ? "reg" : "0"; }
+
+bool range_fills_layout(const Nest *n, int range) {
+    int64_t count;
+    return text_is_number(n->f->range[range].count, &count) &&
+           count >= layout_extent(n->layout, n->f->k->range.p[range].name);
+}
+
+const char *mask_text(Nest *n, Type t) {
+    Fn *f = n->f;
+    const char *all = NULL;
+    for (int i = 0; i < t.nrange; i++) {
+        const RangeText *r = &f->range[t.range[i]];
+        if (range_fills_layout(n, t.range[i])) continue;
+        const char *here = fn_text(f, "%s < %s", text_atom(f, r->pos), text_atom(f, r->count));
+        all = all ? fn_text(f, "%s && %s", all, here) : here;
+    }
+    return all;
+}
+
+/* ---- registers of other tiles ---- */
+
+/* Registers of `inner`, whose ranges are some of the loop's: bits of r that move in them. */
+const char *register_of(Nest *n, const Layout *inner) {
+    int nr, ni, at = 0;
+    uint64_t column[64], all = 0;
+    const uint64_t *reg = layout_columns(n->layout, "reg", &nr);
+    layout_columns(inner, "reg", &ni);
+    if (ni == 0) return NULL;
+    for (int i = 0; i < inner->nindex; i++) all |= layout_range_bits(n->layout, inner->index[i].name);
+    for (int b = 0; b < nr; b++) column[b] = reg[b] & all ? UINT64_C(1) << at++ : 0;
+    return text_bare(n->f, bits_text(n->f, nest_register(n), column, nr));
+}
+
+const char *tile_at(Fn *f, const Tile *t, const char *index) {
+    return t->count == 1 ? t->name : fn_text(f, "%s[%s]", t->name, index);
+}
+
+const char *tile_address(Fn *f, const Tile *t, const char *index) {
+    return t->count > 1 && strcmp(index, "0") == 0 ? t->name : fn_text(f, "&%s", tile_at(f, t, index));
+}
+
+static const char *element(Nest *n, const Tile *t) { return tile_at(n->f, t, register_of(n, t->layout)); }
+
+/* ---- tiles ---- */
+
+static Tile tile_of_layout(const Layout *l, Elem e) {
+    return (Tile){.layout = l, .elem = e, .count = layout_registers(l)};
+}
+
+static Tile tile_new(Fn *f, const Value *v, Elem e, int16_t fastest) {
+    (void)fastest;
+    return tile_of_layout(held_layout(f, v), e);
+}
+
+static void place(Fn *f, Tile *t, const char *wanted) {
+    t->name = c_name(&f->names, wanted);
+    if (t->count == 1)
+        fn_line(f, "%s %s;", elem_c(t->elem), t->name);
+    else
+        fn_line(f, "%s %s[%" PRId64 "];", elem_c(t->elem), t->name, t->count);
+}
+
+Tile tile_like(Fn *f, const Layout *l, Elem e, const char *wanted) {
+    Tile t = tile_of_layout(l, e);
+    tile_place(f, &t, wanted);
+    return t;
+}
+
+const Tile *made_tile(Fn *f, const Value *v) {
+    Held *h = fn_held(f, v);
+    if (h->hold == HOLD_TILE) return &h->tile;
+    Tile *t = ARENA_NEW(f->arena, Tile);
+    *t = tile_like(f, held_layout(f, v), v->type.elem, fn_value_name(f, v));
+    emit_copy(f, t, v);
+    return t;
+}
+
+static Nest nest_of_tile(Fn *f, const Tile *t) { return nest_over(f, t->layout, 0); }
+
+/* ---- the rest of the table ---- */
+
+void sync_line(Fn *f) {
+    fn_line(f, "tile_sync();");
+    f->hip->reading = false;
+}
+
+void lds_done(Fn *f) { f->hip->reading = true; }
+
+static void lds_settle(Fn *f) {
+    if (f->hip->reading) sync_line(f);
+}
+
+void lds_take(Fn *f, Loc loc, int64_t bytes) {
+    lds_settle(f);
+    if (bytes > f->hip->lds) f->hip->lds = bytes;
+    if (bytes <= f->hip->target->lds_bytes || f->failed) return;
+    f->failed = true;
+    diag_error(f->m->diags, loc, "lds-budget", "this takes %" PRId64 " bytes of a workgroup's memory, of %d on %s", bytes,
+               f->hip->target->lds_bytes, f->hip->target->name);
+    diag_note(f->m->diags, loc, "smaller tiles take less");
+}
+
+static const char *symbol(Fn *f, int s) { return fn_text(f, "call.args.%s", f->hip->member[f->p->io.n + program_dim_of(f->p, s)]); }
+
+static const char *coord(Fn *f, int axis) {
+    return f->m->axis.p[axis].ranks == 1 ? "0" : fn_text(f, "t->coord[%d]", axis);
+}
+
+static const char *read(Fn *f, Elem e, const char *at) {
+    const char *how = elem_is_packed(e) ? "tile_load_%s(%s)" : f->hip->past_l1 ? "tile_look_%s(&%s)" : "tile_load_%s(&%s)";
+    return fn_text(f, how, elem_text(e), at);
+}
+
+/* Two arguments of the functions that load packed elements. */
+static const char *packed(Fn *f, Elem e, const char *base, const char *index) {
+    (void)e;
+    return fn_text(f, "%s, %s", base, index);
+}
+
+static void step(Fn *f, const Op *op) {
+    switch (op->kind) {
+    case OP_LOAD: hip_load(f, op); break;
+    case OP_STORE: hip_store(f, op); break;
+    case OP_WAIT: emit_wait(f, op); break;
+    case OP_SIGNAL: emit_signal(f, op); break;
+    case OP_DOT: hip_dot(f, op); break;
+    case OP_CONVERT: hip_convert(f, op); break;
+    case OP_CUMSUM:
+    case OP_CUMMAX: hip_prefix(f, op); break;
+    case OP_ARGMAX:
+    case OP_ARGMIN: hip_arg(f, op); break;
+    default:
+        if (op_info[op->kind].class == CLASS_REDUCE)
+            hip_reduce(f, op);
+        else
+            fn_unsupported(f, op->loc, op_phrase(op->kind));
+    }
+}
+
+static void before_loop(Fn *f, const Op *loop) {
+    hip_first_tiles(f, loop);
+    if (hip_is_unrolled(f, loop)) fn_line(f, "TILE_UNROLLED");
+}
+
+const Backend hip_backend = {
+    .who = "the generator of GPU text", .leave = "return;", .quotient = "tile_div_f32", .loads_apart = true,
+    .symbol = symbol, .coord = coord, .read = read, .packed = packed, .nest = nest_of_tile, .element = element, .tile = tile_new,
+    .place = place, .sync = &hip_sync, .settle = lds_settle, .before_loop = before_loop, .after_loop = hip_late_sums, .before = hip_next_tiles, .step = step,
+};

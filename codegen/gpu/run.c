@@ -1,0 +1,113 @@
+/* run.c: the launches of one workgroup that begin and end a run. Where inputs have declared ranges the first looks
+   at all their values; one that is outside refuses the run, and the kernels behind it do nothing. The last makes the
+   results of a run that failed NaN. */
+#include "codegen/gpu/hip.h"
+
+#include <inttypes.h>
+
+enum { LOOK_THREADS = 1024 };
+
+/* A kernel over the program's own arguments. */
+static Fn run_fn(GpuText *g, Arena *a, const Program *p, const Memory *memory, Hip *hip) {
+    Fn f = fn_new(a, g->m, p, memory);
+    *hip = (Hip){.target = matrix_target(g->target), .member = public_members(a, g->m, p), .ticket = -1};
+    f.back = &hip_backend;
+    f.hip = hip;
+    return f;
+}
+
+static void run_print(GpuText *g, Fn *f, const GpuLaunch *launch) {
+    text_printf(&g->text, "TILE_KERNEL(%s, %s_call, %d) {\n", launch->function, f->p->name, launch->threads);
+    if (launch->lds) text_printf(&g->text, "    TILE_LDS(lds, %" PRId64 ");\n", launch->lds);
+    fn_head_print(f, &g->text);
+    text_add(&g->text, text_str(&f->body));
+    text_add(&g->text, "}\n\n");
+    text_free(&f->body);
+    vec_push(f->arena, &g->launch, *launch);
+}
+
+/* ---- values ---- */
+
+static const char *elements_text(Fn *f, const Tensor *t) {
+    const char *n = "1";
+    for (int d = 0; d < t->ndim; d++) n = text_mul(f, n, text_atom(f, tensor_extent(f, t, d)));
+    return n;
+}
+
+/* Who sees that a value is outside. */
+static const char *seen_by(const Fn *f, const Tensor *t) {
+    for (int d = 0; d < t->ndim && mesh_ranks(f->m) > 1; d++)
+        if (t->dim[d].axis >= 0) return "TILE_ONE";
+    return "TILE_ALL";
+}
+
+static void look_at(Fn *f, const Tensor *t, int arg) {
+    const char *name = f->hip->member[arg], *least = text_bare(f, size_text(f, t->least)),
+               *past = text_bare(f, size_text(f, t->past));
+    if (t->ndim == 0) {
+        fn_line(f, "tile_look_at(t, %d, %s, 0, call.args.%s, %s, %s);", arg, seen_by(f, t), name, least, past);
+        return;
+    }
+    fn_line(f, "for (int64_t at = tile_thread(); at < %s; at += %d) {", elements_text(f, t), LOOK_THREADS);
+    fn_line(f, "    tile_look_at(t, %d, %s, at, tile_load_%s(&call.args.%s[at]), %s, %s);", arg, seen_by(f, t),
+            elem_text(t->elem), name, least, past);
+    fn_line(f, "}");
+}
+
+static void look(GpuText *g, Arena *a, const Program *p, const Memory *memory, GpuLaunch *launch) {
+    Hip hip;
+    Fn f = run_fn(g, a, p, memory, &hip);
+    launch->threads = LOOK_THREADS;
+    fn_constant_of(&f, "tile_gpu_task *const", "t", "call.task");
+    fn_line(&f, "tile_run_begin(t);");
+    fn_line(&f, "tile_sync();");
+    for (int i = 0; i < p->io.n; i++)
+        if (p->tensor.p[p->io.p[i]].checked) look_at(&f, &p->tensor.p[p->io.p[i]], i);
+    text_add(&g->text, "/* The values of inputs with a declared range. */\n");
+    run_print(g, &f, launch);
+}
+
+void hip_run_begin(GpuText *g, Arena *a, const Program *p, const Memory *memory) {
+    GpuLaunch launch = {.function = arena_format(a, "%s_begin", p->name), .threads = matrix_target(g->target)->wave};
+    if (gpu_looks_at_values(p)) {
+        look(g, a, p, memory, &launch);
+        return;
+    }
+    text_printf(&g->text, "TILE_KERNEL(%s, %s_call, %d) { tile_run_begin(call.task); }\n\n", launch.function, p->name,
+                launch.threads);
+    vec_push(a, &g->launch, launch);
+}
+
+/* ---- results ---- */
+
+/* All bytes alike make a NaN of every float but one. */
+static void spoil(Fn *f, const Tensor *t, int arg) {
+    const char *bytes = text_mul(f, fn_text(f, "%d", elem_bits(t->elem) / 8), text_atom(f, elements_text(f, t)));
+    fn_line(f, "    tile_spoil(call.args.%s, %s, %s);", f->hip->member[arg], text_bare(f, bytes),
+            t->elem == ELEM_F8E4M3FNUZ ? "0x80" : "0xff");
+}
+
+static bool can_spoil(const Program *p, int arg) {
+    const Tensor *t = &p->tensor.p[p->io.p[arg]];
+    return t->role != ROLE_INPUT && elem_is_float(t->elem);
+}
+
+static bool has_floats(const Program *p) {
+    for (int i = 0; i < p->io.n; i++)
+        if (can_spoil(p, i)) return true;
+    return false;
+}
+
+void hip_run_end(GpuText *g, Arena *a, const Program *p, const Memory *memory) {
+    GpuLaunch launch = {
+        .function = arena_format(a, "%s_end", p->name), .threads = matrix_target(g->target)->wave, .lds = SYNC_LDS};
+    Hip hip;
+    Fn f = run_fn(g, a, p, memory, &hip);
+    fn_constant_of(&f, "tile_gpu_task *const", "t", "call.task");
+    fn_line(&f, has_floats(p) ? "if (tile_run_failed(lds, t)) {" : "tile_run_failed(lds, t);");
+    for (int i = 0; i < p->io.n; i++)
+        if (can_spoil(p, i)) spoil(&f, &p->tensor.p[p->io.p[i]], i);
+    if (has_floats(p)) fn_line(&f, "}");
+    fn_line(&f, "tile_run_end(t);");
+    run_print(g, &f, &launch);
+}

@@ -1,0 +1,38 @@
+/* host.c: what is particular to C for the host: tiles in scratch memory, loops over ranges, sizes of the run. */
+#include "codegen/text/c.h"
+
+static const char *symbol(Fn *f, int s) { return fn_text(f, "t->dim[%d]", program_dim_of(f->p, s)); }
+
+static const char *coord(Fn *f, int axis) { return fn_text(f, "t->coord[%d]", axis); }
+
+static const char *read(Fn *f, Elem e, const char *place) {
+    (void)f, (void)e;
+    return place;
+}
+
+static const char *packed(Fn *f, Elem e, const char *base, const char *index) {
+    return fn_text(f, "tile_%s_at(%s, %s)", elem_text(e), base, index);
+}
+
+static Nest nest(Fn *f, const Tile *t) {
+    Nest n = nest_new(f, t->range, t->n);
+    n.pragma = f->back->pragma;
+    return n;
+}
+
+static void step(Fn *f, const Op *op) {
+    switch (op_info[op->kind].class) {
+    case CLASS_MEMORY: emit_store(f, op); break;
+    case CLASS_DOT: emit_dot(f, op); break;
+    case CLASS_PREFIX: emit_prefix(f, op); break;
+    case CLASS_REDUCE: emit_reduce(f, op); break;
+    case CLASS_SYNC: (op->kind == OP_WAIT ? emit_wait : emit_signal)(f, op); break;
+    default: fn_unsupported(f, op->loc, op_phrase(op->kind));
+    }
+}
+
+const Backend c_backend = {
+    .who = "the host's code generator", .pragma = "#pragma omp simd", .leave = "return 0;", .anew = "tile_anew",
+    .symbol = symbol, .coord = coord, .read = read, .packed = packed, .nest = nest, .element = c_element, .tile = c_tile, .place = c_place,
+    .sync = &c_sync, .step = step,
+};

@@ -1,0 +1,79 @@
+/* kernel.c: the C function of a kernel: one task of its grid. */
+#include "codegen/text/c.h"
+
+#include <string.h>
+
+static bool is_written(const Param *p) { return p->out || p->inout; }
+
+/* The same tensor is also another argument, and one of the two is written. */
+static bool has_alias(const Kernel *k, const Node *n, int param) {
+    for (int i = 0; i < n->arg.n; i++)
+        if (i != param && n->arg.p[i].tensor == n->arg.p[param].tensor &&
+            (is_written(&k->param.p[i]) || is_written(&k->param.p[param])))
+            return true;
+    return false;
+}
+
+static const char *param_text(Fn *f, int i) {
+    const Param *p = &f->k->param.p[i];
+    if (p->ranks >= 0) return fn_text(f, "const size_t %s", f->param[i]);
+    const char *type = p->packet ? "tile_packet" : elem_c(p->elem);
+    if (p->ndim == 0) return fn_text(f, "const %s %s", type, f->param[i]);
+    /* What other ranks and tasks write between a wait and its end must not be declared unshared. */
+    bool constant = !is_written(p) && !p->packet, shared = region_synchronises(f->k->body) || has_alias(f->k, f->node, i);
+    if (elem_is_packed(p->elem)) type = memory_c(p->elem);
+    return fn_text(f, "%s%s *%s%s", constant ? "const " : "", type, shared ? "" : "restrict ", f->param[i]);
+}
+
+enum { WIDTH = 118 };
+
+/* Appends a parameter, on a new line where this one is full; gives the column after it. */
+static int text_line(Text *to, int column, const char *text) {
+    int n = (int)strlen(text);
+    bool full = column && column + n + 2 > WIDTH;
+    if (column) text_add(to, full ? ",\n        " : ", ");
+    text_add(to, text);
+    return (full ? 8 : column + 2) + n;
+}
+
+static void signature(Fn *f, Text *to, const char *name) {
+    int column = text_line(to, 0, fn_text(f, "static int %s(const tile_task *t", name));
+    for (int i = 0; i < f->k->param.n; i++) column = text_line(to, column, param_text(f, i));
+    for (int i = 0; i < f->k->ngrid; i++)
+        if (f->k->range.p[i].kind != RANGE_WHOLE)
+            column = text_line(to, column, fn_text(f, "int64_t %s", f->range[i].index));
+    text_add(to, ") {\n");
+}
+
+void name_params(Fn *f) {
+    f->param = ARENA_ARRAY(f->arena, const char *, f->k->param.n + 1);
+    for (int i = 0; i < f->k->param.n; i++) f->param[i] = c_name(&f->names, f->k->param.p[i].name);
+}
+
+void source_comment(Fn *f, Text *to) {
+    Loc loc = f->k->loc;
+    if (!loc.file) return;
+    const char *path = loc_path(f->m->diags, loc), *slash = strrchr(path, '/');
+    text_printf(to, "/* kernel %s, %s:%d */\n", c_identifier(f->arena, f->k->name),
+                c_string(f->arena, slash ? slash + 1 : path), loc_line(f->m->diags, loc));
+}
+
+bool kernel_emit(Text *to, Memory *l, Arena *a, const Module *m, const Program *p, const Node *n, const char *name) {
+    Fn f = fn_new(a, m, p, l);
+    f.k = n->kernel;
+    f.node = n;
+    name_params(&f);
+    range_text_grid(&f);
+    source_comment(&f, to);
+    signature(&f, to, name);
+    skip_missing_tasks(&f);
+    plan_kernel(&f);
+    emit_region(&f, f.k->body);
+    fn_line(&f, "return 0;");
+    fn_head_print(&f, to);
+    text_add(to, text_str(&f.body));
+    text_add(to, "}\n\n");
+    text_free(&f.body);
+    if (f.scratch_most > l->scratch) l->scratch = f.scratch_most;
+    return !f.failed;
+}

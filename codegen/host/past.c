@@ -1,0 +1,115 @@
+/* past.c: results too large for the caches, which nothing of the program reads, are stored past them.
+   The innermost loop of such a store runs in blocks: a block is made in a small array and goes to memory as whole lines
+   (runtime/device/tile_past.h). */
+#include "codegen/text/c.h"
+
+#include <inttypes.h>
+
+/* Half of a server processor's last-level cache: smaller results are still there for who reads them next, larger ones
+   are not (measured: docs/cpu.md). */
+static const int64_t past_bytes = 16000000;
+enum { BLOCK_BYTES = 1024 };
+
+static bool is_read(const Program *p, int tensor) {
+    for (int i = 0; i < p->node.n; i++) {
+        const Node *n = p->node.p[i];
+        for (int j = 0; j < n->arg.n; j++)
+            if (n->arg.p[j].tensor == tensor && !(n->kernel && n->kernel->param.p[j].out)) return true;
+    }
+    return false;
+}
+
+bool tensor_past(const Module *m, const Program *p, const Tensor *t) {
+    int64_t bytes = elem_bits(t->elem) / 8;
+    for (int d = 0; d < t->ndim; d++)
+        if (t->dim[d].sym >= 0 || __builtin_mul_overflow(bytes, size_most(m, t->dim[d]), &bytes)) return false;
+    return t->role == ROLE_OUTPUT && bytes >= past_bytes && !is_read(p, t->id);
+}
+
+static bool is_plain(const Affine *a) {
+    for (int i = 0; i < a->nterm; i++)
+        if (a->term[i].kind == TERM_VALUE) return false;
+    return true;
+}
+
+static bool loads(const Region *r, int param) {
+    for (const Op *op = r ? r->first : NULL; op; op = op->next)
+        if ((op->kind == OP_LOAD && op->param == param) || loads(op->region[0], param) || loads(op->region[1], param))
+            return true;
+    return false;
+}
+
+/* Neighbours of the innermost loop are neighbours in memory, and all of them are inside. */
+static bool is_dense(const Nest *n, const Op *store) {
+    int16_t inner = n->range[n->n - 1];
+    bool found = false;
+    for (int d = 0; d < store->sub.n; d++) {
+        const Affine *a = &store->sub.p[d].lo;
+        bool last = d == store->sub.n - 1;
+        if (!is_plain(a)) return false;
+        for (int i = 0; i < a->nterm; i++) {
+            const Term *t = &a->term[i];
+            bool here = t->kind == TERM_POS && t->id == inner;
+            if (here && (!last || t->mul != 1 || t->div != 1)) return false;
+            found |= here;
+        }
+    }
+    return found;
+}
+
+static bool goes_past(const Nest *n, const Op *store) {
+    const Fn *f = n->f;
+    const Param *p = &f->k->param.p[store->param];
+    return n->n && store->mode == STORE_SET && p->out && !p->packet && p->ranks < 0 &&
+           f->memory->past[f->node->arg.p[store->param].tensor] && !loads(f->k->body, store->param) &&
+           is_dense(n, store);
+}
+
+/* The place where a block begins. */
+static const char *block_place(Nest *n, const Op *store, RangeText *r, const char *begin, const char **inside) {
+    Nest aside = nest_new(n->f, n->range, n->n);
+    const char *pos = r->pos;
+    r->pos = begin;
+    const char *place = nest_place(&aside, store, inside);
+    r->pos = pos;
+    for (int d = 0; d <= aside.n; d++) text_free(&aside.at[d]);
+    return place;
+}
+
+const char *past_target(Nest *n, const Op *store) {
+    Fn *f = n->f;
+    if (!goes_past(n, store)) return NULL;
+    RangeText *r = &f->range[n->range[n->n - 1]];
+    Elem e = f->k->param.p[store->param].elem;
+    const char *begin = c_name(&f->names, fn_text(f, "%s_block", f->k->range.p[n->range[n->n - 1]].name)), *inside;
+    const char *to = block_place(n, store, r, begin, &inside);
+    if (inside) return NULL;
+    n->past = ARENA_NEW(f->arena, Past);
+    *n->past = (Past){.begin = begin,
+                      .end = c_name(&f->names, fn_text(f, "%s_end", f->k->range.p[n->range[n->n - 1]].name)),
+                      .line = c_name(&f->names, "line"),
+                      .to = to,
+                      .elem = e,
+                      .count = BLOCK_BYTES * 8 / elem_bits(e)};
+    return fn_text(f, "%s[%s - %s]", n->past->line, r->pos, begin);
+}
+
+void past_open(Nest *n, const RangeText *r) {
+    Fn *f = n->f;
+    const Past *s = n->past;
+    const char *count = text_bare(f, r->count), *end = fn_text(f, "%s + %" PRId64, s->begin, s->count);
+    int64_t most;
+    bool whole = text_is_number(count, &most) && most % s->count == 0;
+    fn_line(f, "for (int64_t %s = 0; %s < %s; %s += %" PRId64 ") {", s->begin, s->begin, count, s->begin, s->count);
+    f->indent++;
+    fn_line(f, "const int64_t %s = %s;", s->end, whole ? end : text_min(f, end, count));
+    fn_line(f, "_Alignas(64) %s %s[%" PRId64 "];", elem_c(s->elem), s->line, s->count);
+}
+
+void past_close(Nest *n) {
+    Fn *f = n->f;
+    const Past *s = n->past;
+    fn_line(f, "tile_past(&%s, %s, sizeof *%s * (size_t)(%s - %s));", s->to, s->line, s->line, s->end, s->begin);
+    f->indent--;
+    fn_line(f, "}");
+}

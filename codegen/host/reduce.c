@@ -1,0 +1,200 @@
+/* reduce.c: reductions, prefixes and contractions by loops over elements.
+   What is read fastest decides the order of the loops: a running scalar inside, or a running tile outside. */
+#include "codegen/text/c.h"
+
+#include <string.h>
+
+/* start: of f32, f64, integers (@: upper-case type). combine: $ the running value, % the next. clause: of omp simd, or
+ * NULL. */
+typedef struct {
+    const char *start_float, *start_integer, *combine, *clause;
+} ReduceText;
+
+static const ReduceText reduce_text[OP_COUNT] = {
+    [OP_SUM] = {"0", "0", "sum", "+"},
+    [OP_RMAX] = {"-INFINITY", "TILE_MIN_", "max", "max"},
+    [OP_RMIN] = {"INFINITY", "TILE_MAX_", "min", "min"},
+    [OP_ANY] = {"0", "0", "or", "|"},
+    [OP_ALL] = {"1", "1", "and", "&"},
+    [OP_DOT] = {"0", "0", "sum", "+"},
+    [OP_CUMSUM] = {"0", "0", "sum", NULL},
+    [OP_CUMMAX] = {"-INFINITY", "TILE_MIN_", "max", NULL},
+};
+
+const char *reduce_start(Fn *f, OpKind kind, Elem e) {
+    const ReduceText *r = &reduce_text[kind];
+    if (elem_is_float(e)) return r->start_float;
+    return r->start_integer[0] == 'T' ? fn_text(f, "%s%s", r->start_integer, elem_text(e)) : r->start_integer;
+}
+
+const char *reduce_pair(Fn *f, OpKind kind, Elem e, const char *a, const char *b) {
+    const char *how = reduce_text[kind].combine;
+    if (strcmp(how, "or") == 0) return fn_text(f, "%s | %s", a, text_atom(f, b));
+    if (strcmp(how, "and") == 0) return fn_text(f, "%s & %s", a, text_atom(f, b));
+    if (strcmp(how, "sum") == 0 && elem_is_float(e)) return fn_text(f, "%s + %s", a, text_bare(f, b));
+    return fn_text(f, "tile_%s_%s(%s, %s)", strcmp(how, "sum") ? how : "add", elem_text(e), a, text_bare(f, b));
+}
+
+const char *reduce_combine(Fn *f, OpKind kind, Elem e, const char *run, const char *x) {
+    const char *how = reduce_text[kind].combine;
+    if (strcmp(how, "or") == 0) return fn_text(f, "%s |= %s;", run, text_bare(f, x));
+    if (strcmp(how, "and") == 0) return fn_text(f, "%s &= %s;", run, text_bare(f, x));
+    if (strcmp(how, "sum") == 0 && elem_is_float(e)) return fn_text(f, "%s += %s;", run, text_bare(f, x));
+    return fn_text(f, "%s = %s;", run, reduce_pair(f, kind, e, run, x));
+}
+
+static bool is_over(const Op *op, int range) {
+    for (int i = 0; i < op->nover; i++)
+        if (op->over[i] == range) return true;
+    return false;
+}
+
+/* What is reduced: the operand, or the product of a dot's two. */
+static const char *term_value(Nest *n, const Op *op) {
+    if (op->kind != OP_DOT) return nest_value(n, op->arg.p[0]);
+    Elem e = op->res.p[0]->type.elem;
+    const char *x = nest_convert(n, e, op->arg.p[0]->type.elem, nest_value(n, op->arg.p[0]));
+    const char *y = nest_convert(n, e, op->arg.p[1]->type.elem, nest_value(n, op->arg.p[1]));
+    if (elem_is_int(e))
+        return fn_text(n->f, "tile_mul_%s(%s, %s)", elem_text(e), text_bare(n->f, x), text_bare(n->f, y));
+    return fn_text(n->f, "%s * %s", text_atom(n->f, x), text_atom(n->f, y));
+}
+
+static const Value *accumulator(const Op *op) { return op->kind == OP_DOT && op->arg.n == 3 ? op->arg.p[2] : NULL; }
+
+static double element_count(Fn *f, const Value *v) {
+    double n = 1;
+    for (int i = 0; i < v->type.nrange; i++) n *= (double)f->range[v->type.range[i]].most;
+    return n;
+}
+
+/* Of the larger operand, which decides how much memory is read. */
+static int16_t fastest_of(Fn *f, const Op *op) {
+    const Value *x = op->arg.p[0], *y = op->arg.p[op->kind == OP_DOT];
+    return value_fastest(f, element_count(f, y) > element_count(f, x) ? y : x);
+}
+
+/* Ranges of `over`, the fastest last. */
+static int order_over(const Op *op, int16_t fastest, int16_t *order) {
+    int n = 0;
+    for (int i = 0; i < op->nover; i++)
+        if (op->over[i] != fastest) order[n++] = op->over[i];
+    if (n < op->nover) order[n++] = fastest;
+    return n;
+}
+
+static int order_rest(const Tile *to, int16_t fastest, int16_t *order) {
+    int n = 0;
+    for (int i = 0; i < to->n; i++)
+        if (to->range[i] != fastest) order[n++] = to->range[i];
+    if (n < to->n) order[n++] = fastest;
+    return n;
+}
+
+static const char *start_value(Nest *n, const Op *op, Elem e) {
+    const Value *acc = accumulator(op);
+    return acc ? text_bare(n->f, nest_value(n, acc)) : reduce_start(n->f, op->kind, e);
+}
+
+/* One running scalar for each element of the result. */
+static void reduce_inside(Fn *f, const Op *op, const Tile *to, int16_t fastest) {
+    const Value *v = op->res.p[0];
+    Elem e = v->type.elem;
+    Nest n = nest_new(f, NULL, 0);
+    int rest = to ? order_rest(to, -1, n.range) : 0;
+    n.n = rest + order_over(op, fastest, n.range + rest);
+    const char *run = c_name(&f->names, to ? "run" : fn_value_name(f, v));
+    nest_line(&n, rest, "%s %s = %s;", elem_c(e), run, start_value(&n, op, e));
+    const char *clause = reduce_text[op->kind].clause;
+    bool extreme = (op->kind == OP_RMAX || op->kind == OP_RMIN) && elem_is_float(e);
+    n.pragma = fn_text(f, "#pragma omp simd reduction(%s%s : %s)", extreme ? "tile_" : "", clause, run);
+    const char *term = term_value(&n, op);
+    nest_line(&n, n.n, "%s", reduce_combine(f, op->kind, e, run, term));
+    if (to)
+        nest_after(&n, rest, "%s = %s;", nest_tile(&n, to), run);
+    else
+        fn_held(f, v)->name = run;
+    nest_print(&n);
+}
+
+/* The result's elements run side by side. */
+static void reduce_outside(Fn *f, const Op *op, const Tile *to, int16_t fastest) {
+    Elem e = op->res.p[0]->type.elem;
+    Nest start = nest_new(f, to->range, to->n);
+    start.pragma = "#pragma omp simd";
+    const char *from = start_value(&start, op, e), *at = nest_tile(&start, to);
+    if (strcmp(from, at)) {
+        nest_line(&start, to->n, "%s = %s;", at, from);
+        nest_print(&start);
+    }
+    Nest n = nest_new(f, NULL, 0);
+    n.n = order_over(op, -1, n.range);
+    n.n += order_rest(to, fastest, n.range + n.n);
+    n.pragma = "#pragma omp simd";
+    const char *term = term_value(&n, op);
+    nest_line(&n, n.n, "%s", reduce_combine(f, op->kind, e, nest_tile(&n, to), term));
+    nest_print(&n);
+}
+
+void emit_contract(Fn *f, const Op *op) {
+    const Value *v = op->res.p[0];
+    int16_t fastest = fastest_of(f, op);
+    const Tile *to = v->type.nrange ? held_tile(f, v) : NULL;
+    if (!to || fastest < 0 || is_over(op, fastest) || !type_has(v->type, fastest))
+        reduce_inside(f, op, to, fastest);
+    else
+        reduce_outside(f, op, to, fastest);
+}
+
+/* The lowest position of the largest (smallest) element; a NaN counts as larger (smaller) than all. */
+static void emit_arg(Fn *f, const Op *op) {
+    const Value *v = op->res.p[0], *x = op->arg.p[0];
+    const Tile *to = v->type.nrange ? held_tile(f, v) : NULL;
+    bool largest = op->kind == OP_ARGMAX;
+    if (op->nover != 1) fn_unsupported(f, op->loc, "argmax over several ranges");
+    Nest n = nest_new(f, NULL, 0);
+    int rest = to ? order_rest(to, -1, n.range) : 0;
+    n.range[rest] = op->over[0];
+    n.n = rest + 1;
+    const RangeText *r = &f->range[op->over[0]];
+    const char *best = c_name(&f->names, "best"), *at = c_name(&f->names, to ? "at" : fn_value_name(f, v));
+    const char *type = elem_c(x->type.elem), *next = c_name(&f->names, "next");
+    nest_line(&n, rest, "%s %s = %s;", type, best, reduce_start(f, largest ? OP_RMAX : OP_RMIN, x->type.elem));
+    nest_line(&n, rest, "int64_t %s = %s;", at, r->begin);
+    const char *text = nest_value(&n, x);
+    nest_line(&n, n.n, "const %s %s = %s;", type, next, text_bare(f, text));
+    const char *better = c_name(&f->names, "better");
+    if (elem_is_float(x->type.elem)) /* the first NaN stays */
+        nest_line(&n, n.n, "const bool %s = %s == %s && !(%s %s %s);", better, best, best, next, largest ? "<=" : ">=", best);
+    else nest_line(&n, n.n, "const bool %s = %s %s %s;", better, next, largest ? ">" : "<", best);
+    nest_line(&n, n.n, "%s = %s ? %s : %s;", at, better, text_add_terms(f, r->begin, r->pos), at);
+    nest_line(&n, n.n, "%s = %s ? %s : %s;", best, better, next, best);
+    if (to)
+        nest_after(&n, rest, "%s = %s;", nest_tile(&n, to), at);
+    else
+        fn_held(f, v)->name = at;
+    nest_print(&n);
+}
+
+void emit_reduce(Fn *f, const Op *op) {
+    Elem e = op->arg.p[0]->type.elem;
+    if (elem_is_float(e) && e != ELEM_F32 && e != ELEM_F64) fn_unsupported(f, op->loc, "a reduction of a 16-bit type");
+    if (op->kind == OP_ARGMAX || op->kind == OP_ARGMIN)
+        emit_arg(f, op);
+    else
+        emit_contract(f, op);
+}
+
+void emit_prefix(Fn *f, const Op *op) {
+    const Value *v = op->res.p[0];
+    Elem e = v->type.elem;
+    const Tile *to = held_tile(f, v);
+    Nest n = nest_new(f, NULL, 0);
+    n.n = order_rest(to, op->over[0], n.range);
+    const char *run = c_name(&f->names, "run");
+    nest_line(&n, n.n - 1, "%s %s = %s;", elem_c(e), run, reduce_start(f, op->kind, e));
+    const char *text = nest_value(&n, op->arg.p[0]);
+    nest_line(&n, n.n, "%s", reduce_combine(f, op->kind, e, run, text));
+    nest_line(&n, n.n, "%s = %s;", nest_tile(&n, to), run);
+    nest_print(&n);
+}

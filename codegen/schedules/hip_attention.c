@@ -1,0 +1,146 @@
+/* hip_attention.c: what the schedule of attention wants to know of a kernel. */
+#include "codegen/schedules/hip_schedule.h"
+#include "codegen/schedules/match.h"
+
+#include <inttypes.h>
+
+static int64_t matrices(const Param *p) {
+    int64_t n = 1;
+    for (int d = 0; d < p->ndim - 2; d++) n *= p->dim[d].c;
+    return n;
+}
+
+/* A position of the grid, of the number of q's matrix. */
+static const char *position_text(Fn *f, int range, const char *head) {
+    int64_t inner = 1, outer = 1;
+    if (f->k->range.p[range].of.c == 1) return "0";
+    for (int r = 0; r < f->k->ngrid - 2; r++) {
+        if (r > range) inner *= f->k->range.p[r].of.c;
+        if (r < range) outer *= f->k->range.p[r].of.c;
+    }
+    const char *at = inner == 1 ? head : fn_text(f, "%s / %" PRId64, head, inner);
+    return outer == 1 ? at : fn_text(f, "%s %% %" PRId64, at, f->k->range.p[range].of.c);
+}
+
+static const char *subscript_text(Fn *f, const Affine *a, const char *head) {
+    const char *sum = fn_text(f, "%" PRId64, a->c);
+    for (int i = 0; i < a->nterm; i++) {
+        const Term *t = &a->term[i];
+        const char *at = position_text(f, t->id, head);
+        if (t->div > 1) at = fn_text(f, "%s / %" PRId64, text_atom(f, at), t->div);
+        sum = text_add_terms(f, sum, text_mul(f, text_atom(f, at), fn_text(f, "%" PRId64, t->mul)));
+    }
+    return sum;
+}
+
+/* The number of k's matrix that belongs to q's. */
+static const char *keys_text(Fn *f, const Attention *a, const char *head) {
+    const Param *p = &f->k->param.p[a->k];
+    const char *number = "0";
+    for (int d = 0; d < p->ndim - 2; d++) {
+        const char *outer = text_mul(f, text_atom(f, number), fn_text(f, "%" PRId64, p->dim[d].c));
+        number = text_add_terms(f, outer, subscript_text(f, &a->keys_at->sub.p[d].lo, head));
+    }
+    return text_bare(f, number);
+}
+
+static const char *row_text(Fn *f, int64_t by) {
+    return by < 0 ? fn_text(f, "row - %" PRId64, -by) : text_add_terms(f, "row", fn_text(f, "%" PRId64, by));
+}
+
+static const char *size_of(Fn *f, Size s) {
+    if (s.sym < 0) return fn_text(f, "%" PRId64, s.c);
+    return text_add_terms(f, fn_text(f, "(int)%s", hip_backend.symbol(f, s.sym)), fn_text(f, "%" PRId64, s.c));
+}
+
+static void fill_holes(Schedule *s, const Attention *a) {
+    Fn *f = &s->f;
+    schedule_softmax(s, a);
+    schedule_number(s, "KEYS", s->facts->columns);
+    schedule_number(s, "heads", matrices(&f->k->param.p[a->q]));
+    schedule_hole(s, "rows", size_of(f, a->rows));
+    schedule_hole(s, "keys", size_of(f, a->keys));
+    schedule_hole(s, "matrix", keys_text(f, a, "head"));
+    schedule_kind(s, a->from ? "from" : "no_from");
+    schedule_kind(s, a->to ? "to" : "no_to");
+    schedule_hole(s, "from", a->from ? fn_text(f, "tile_max_i32(0, %s)", row_text(f, a->first)) : "0");
+    schedule_hole(s, "to", a->to ? fn_text(f, "tile_min_i32(at.T, %s)", row_text(f, a->last + 1)) : "at.T");
+}
+
+/* The end of the keys; of few steps one that nvcc does not know: it would unroll them, and spill. */
+static const char *last_text(const Schedule *s, const Attention *a) {
+    enum { FEW_STEPS = 4 };
+    return size_is_number(a->keys) && a->keys.c <= FEW_STEPS * s->facts->columns ? "tile_unknown(t.last)" : "t.last";
+}
+
+/* Tensors copied by boxes: rows in panels of 64 columns. */
+static void prepare_boxes(Schedule *s, const Attention *a) {
+    const Param *q = &s->f.k->param.p[a->q], *k = &s->f.k->param.p[a->k];
+    int64_t heads = matrices(q), keyed = matrices(k), width = a->width.c <= 64 ? 64 : (a->width.c + 15) / 16 * 16;
+    int keys = s->facts->columns;
+    schedule_maps(s,
+                  (GpuMap[]){schedule_map(s, a->q, heads, 64), schedule_map(s, a->k, keyed, keys),
+                             schedule_map(s, a->v, keyed, keys), schedule_map(s, a->o, heads, 64)},
+                  (int[]){a->q, a->k, a->v, a->o}, 4);
+    schedule_number(s, "D", width);
+    schedule_number(s, "panels", (width + 63) / 64);
+    schedule_hole(s, "last", last_text(s, a));
+    schedule_number(s, "share", heads > keyed ? heads / keyed : 1);
+}
+
+enum { BLOCK = 32 }; /* rows and columns of a wave's matrix instruction */
+
+/* Where the tensors are, and constants for the sizes in these texts. */
+static void fill_arguments(Schedule *s, const Attention *a) {
+    const char *const name[] = {"q_at", "k_at", "v_at", "o_at"};
+    const int param[] = {a->q, a->k, a->v, a->o};
+    Text sizes = {0};
+    for (int i = 0; i < 4; i++) {
+        const char *at = hip_argument(&s->f, param[i]);
+        schedule_hole(s, name[i], at);
+        text_printf(&s->f.body, "%s\n", at);
+    }
+    fn_head_print(&s->f, &sizes);
+    schedule_hole(s, "sizes", fn_text(&s->f, "%s", text_str(&sizes)));
+    text_free(&sizes);
+    text_free(&s->f.body);
+}
+
+/* Waves of a SIMD that registers are kept for: as many as workgroup memory leaves room for, up to 3. */
+static int64_t waves_of(const Schedule *s) {
+    int64_t groups = s->f.hip->target->lds_bytes / s->facts->lds_bytes;
+    return groups < 3 ? groups : 3;
+}
+
+/* Tensors loaded by threads; the stages of keys and values that workgroup memory has room for. */
+static void prepare_threads(Schedule *s, const Attention *a) {
+    Fn *f = &s->f;
+    const MatrixOp *op = matrix_deepest(f->hip->target, BLOCK, elem_text(f->k->param.p[a->q].elem), "f32");
+    int width = s->facts->width, stage = 4 * width * s->facts->columns;
+    bool single = s->facts->lds_bytes < 2 * stage;
+    schedule_hole(s, "mfma", op->name);
+    schedule_number(s, "each", op->ad->k * op->ad->m / f->hip->target->wave);
+    schedule_number(s, "WAVES", waves_of(s));
+    schedule_number(s, "D", width);
+    schedule_number(s, "width", a->width.c);
+    schedule_number(s, "piece", width / 8);
+    schedule_hole(s, "stage", single ? "0" : fn_text(f, "(n & 1) * %s_STAGE", s->launch->function));
+    schedule_kind(s, single ? "single" : "double");
+    schedule_kind(s, width > 64 ? "wide" : "narrow");
+    schedule_kind(s, a->width.c == width ? "whole" : "padded");
+    fill_arguments(s, a);
+}
+
+bool attention_prepare(Schedule *s) {
+    Attention a;
+    if (attention_match(s->f.k, &a)) return false;
+    const MatrixSchedule *facts = matrix_schedule_wide(s->f.hip->target, "attention", a.width.c);
+    if (!facts) return false;
+    schedule_begin(s, facts);
+    if (facts->cluster)
+        prepare_boxes(s, &a);
+    else
+        prepare_threads(s, &a);
+    fill_holes(s, &a);
+    return true;
+}

@@ -1,0 +1,105 @@
+/* hip_epilogue.c: what a schedule does with each of its sums before it stores it, as a function of the sums and their
+ * place. */
+#include "codegen/schedules/hip_schedule.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+typedef struct {
+    Fn *f;
+    EpilogueGiven of;
+    const char *name[2], *near; /* of the sums, or of what they are rounded to; of the element that was loaded */
+    bool read[2];
+    const char **text; /* by value id */
+    int *uses;
+} Epilogue;
+
+static void count_uses(Epilogue *e, const Region *r) {
+    for (const Op *op = r->first; op; op = op->next)
+        for (int i = 0; i < op->arg.n; i++) e->uses[op->arg.p[i]->id]++;
+}
+
+/* Row-major, of at most two subscripts. */
+static const char *subscript(Fn *f, const Param *p, const Op *load) {
+    bool row = load->sub.p[0].lo.term[0].id == 0;
+    if (load->sub.n == 1) return row ? "i" : "j";
+    return fn_text(f, "(int64_t)%s * %" PRId64 " + %s", row ? "i" : "j", p->dim[1].c,
+                   load->sub.p[1].lo.term[0].id ? "j" : "i");
+}
+
+static const char *load_text(Fn *f, const Op *load) {
+    const Param *p = &f->k->param.p[load->param];
+    if (p->ndim == 0) return f->param[load->param];
+    return f->back->read(f, p->elem, fn_text(f, "%s[%s]", f->param[load->param], subscript(f, p, load)));
+}
+
+static const char *value_text(Epilogue *e, const Value *v);
+
+static const char *operation_text(Epilogue *e, const Op *op) {
+    const char *arg[3];
+    if (op == e->of.near) return e->near;
+    if (op->kind == OP_LOAD) return load_text(e->f, op);
+    for (int i = 0; i < op->arg.n; i++) arg[i] = value_text(e, op->arg.p[i]);
+    return op_text(e->f, op, arg);
+}
+
+enum { LONG_TEXT = 72 };
+
+static const char *sum_text(Epilogue *e, const Value *v) {
+    int n = v->def == e->of.rounded[1] || (!e->of.rounded[0] && v != e->of.sums->res.p[0]);
+    e->read[n] = true;
+    return e->name[n];
+}
+
+static const char *value_text(Epilogue *e, const Value *v) {
+    const Op *op = v->def;
+    if (op == e->of.sums || op == e->of.rounded[0] || op == e->of.rounded[1]) return sum_text(e, v);
+    if (op->kind == OP_CONST) return literal_text(e->f, v->type.elem, op);
+    if (op->kind == OP_BROADCAST) return value_text(e, op->arg.p[0]);
+    if (e->text[v->id]) return e->text[v->id];
+    const char *text = operation_text(e, op);
+    if (v->name || e->uses[v->id] > 1 || strlen(text) > LONG_TEXT) {
+        const char *name = c_name(&e->f->names, fn_value_name(e->f, v));
+        fn_line(e->f, "const %s %s = %s;", elem_c(v->type.elem), name, text_bare(e->f, text));
+        text = name;
+    }
+    return e->text[v->id] = text;
+}
+
+/* One that is not read has no name; behind them the element that was loaded. */
+static const char *sums_text(const Epilogue *e) {
+    const char *text = "";
+    for (int i = 0; i < e->of.sums->res.n; i++) {
+        const Op *rounded = e->of.rounded[i];
+        Elem elem = rounded ? rounded->res.p[0]->type.elem : e->of.sums->res.p[i]->type.elem;
+        text = fn_text(e->f, "%s%s%s%s, ", text, elem_c(elem), e->read[i] ? " " : "", e->read[i] ? e->name[i] : "");
+    }
+    if (!e->of.near) return text;
+    return fn_text(e->f, "%s%s %s, ", text, elem_c(e->of.near->res.p[0]->type.elem), e->near);
+}
+
+/* A parameter's name where the body reads it. */
+static const char *read_as(Fn *f, const char *body, const char *name) {
+    return text_has_word(body, name) ? fn_text(f, " %s", name) : "";
+}
+
+const char *epilogue_text(Schedule *s, const Value *v, Elem to, EpilogueGiven of, const char *name) {
+    Fn *f = &s->f;
+    Epilogue e = {.f = f,
+                  .of = of,
+                  .near = of.near ? c_name(&f->names, "near") : NULL,
+                  .name = {"x", of.sums->res.n > 1 ? c_name(&f->names, "y") : NULL},
+                  .text = ARENA_ARRAY(f->arena, const char *, f->k->nvalue + 1),
+                  .uses = ARENA_ARRAY(f->arena, int, f->k->nvalue + 1)};
+    count_uses(&e, f->k->body);
+    f->indent = 1;
+    const char *result = nest_convert(&(Nest){.f = f}, to, v->type.elem, value_text(&e, v));
+    fn_line(f, "return %s;", text_bare(f, result));
+    hip_arguments(f);
+    const char *body = text_str(&f->body);
+    const char *text =
+        fn_text(f, "TILE_FN %s %s(%s_call%s, %sint%s, int%s) {\n%s}\n", elem_c(to), name, f->p->name,
+                read_as(f, body, "call"), sums_text(&e), read_as(f, body, "i"), read_as(f, body, "j"), body);
+    text_free(&f->body);
+    return text;
+}

@@ -1,0 +1,181 @@
+/* hip_schedule.c: a kernel by the machine's text for its schedule: codegen/schedules/NAME_FAMILY.hip with the holes
+   filled. A hole is $word; a line that begins with ?word stands only in kernels of that kind; `?word $include NAME` is
+   the text of another file there. */
+#include "codegen/schedules/hip_schedule.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+static const ScheduleFile *schedule_find(Arena *a, const char *name, const MatrixTarget *target) {
+    const char *path = arena_format(a, "schedules/%s_%s.hip", name, target->family);
+    for (int i = 0; i < schedule_count; i++)
+        if (strcmp(schedule_files[i].path, path) == 0) return &schedule_files[i];
+    return NULL;
+}
+
+/* The hole whose name the text begins with, the longest of them. */
+static const Hole *hole_at(const Schedule *s, const char *text) {
+    const Hole *found = NULL;
+    for (int i = 0; i < s->hole.n; i++) {
+        const Hole *h = &s->hole.p[i];
+        size_t n = strlen(h->name);
+        if (strncmp(text, h->name, n) == 0 && (!found || n > strlen(found->name))) found = h;
+    }
+    return found;
+}
+
+static void fill_line(Text *to, const Schedule *s, const char *line, const char *end) {
+    for (const char *at = line, *mark; at < end;) {
+        mark = memchr(at, '$', (size_t)(end - at));
+        text_add_n(to, at, (size_t)((mark ? mark : end) - at));
+        if (!mark) return;
+        const Hole *hole = hole_at(s, mark + 1);
+        text_add(to, hole ? hole->text : "$");
+        at = mark + 1 + (hole ? strlen(hole->name) : 0);
+    }
+}
+
+static bool kind_is(const Schedule *s, const char *word, size_t n) {
+    for (int i = 0; i < s->kind.n; i++)
+        if (strncmp(s->kind.p[i], word, n) == 0 && !s->kind.p[i][n]) return true;
+    return false;
+}
+
+#define INCLUDE "$include "
+
+static void fill(Text *to, const Schedule *s, const char *text);
+
+static void include(Text *to, const Schedule *s, const char *name, const char *end) {
+    const char *part = arena_format(s->f.arena, "%.*s", (int)(end - name), name);
+    const ScheduleFile *file = schedule_find(s->f.arena, part, s->f.hip->target);
+    if (file) fill(to, s, file->text);
+}
+
+static void fill(Text *to, const Schedule *s, const char *text) {
+    for (const char *line = text, *end; *line; line = end) {
+        end = strchr(line, '\n');
+        end = end ? end + 1 : line + strlen(line);
+        if (*line != '?') {
+            fill_line(to, s, line, end);
+            continue;
+        }
+        const char *rest = line + strcspn(line, " \n");
+        if (!kind_is(s, line + 1, (size_t)(rest - line - 1))) continue;
+        rest += *rest == ' ';
+        if (strncmp(rest, INCLUDE, strlen(INCLUDE)) == 0)
+            include(to, s, rest + strlen(INCLUDE), end - 1);
+        else
+            fill_line(to, s, rest, end);
+    }
+}
+
+/* ---- what all schedules have in common ---- */
+
+void schedule_hole(Schedule *s, const char *name, const char *text) {
+    vec_push(s->f.arena, &s->hole, ((Hole){name, text}));
+}
+
+void schedule_kind(Schedule *s, const char *kind) { vec_push(s->f.arena, &s->kind, kind); }
+
+void schedule_number(Schedule *s, const char *name, int64_t n) {
+    schedule_hole(s, name, fn_text(&s->f, "%" PRId64, n));
+}
+
+/* Which of the parts of that shape it is, in the tensor's order; refused where that is known at run time only. */
+static int64_t part_number(Fn *f, const Tensor *t, const Arg *a) {
+    int64_t number = 0;
+    bool known = true;
+    for (int d = 0; d < t->ndim; d++) {
+        known = known && a->slice[d] < 0 && (d == 0 || d >= a->lead || size_is_number(t->dim[d]));
+        if (d < a->lead) number = number * (d ? t->dim[d].c : 1) + a->at[d];
+    }
+    if (!known)
+        fn_unsupported(f, f->node->loc, fn_text(f, "a part of '%s' whose place is known at run time only", t->name));
+    return known ? number : 0;
+}
+
+void schedule_softmax(Schedule *s, const Attention *a) {
+    schedule_hole(s, "type", elem_text(s->f.k->param.p[a->q].elem));
+    schedule_hole(s, "scale", fn_text(&s->f, "%.9gf", a->scale * 1.4426950408889634));
+}
+
+/* Of a parameter's matrices: its last two dimensions; planes: how many there are, 0 where it is a matrix. */
+GpuMap schedule_map(Schedule *s, int param, int64_t planes, int box) {
+    Fn *f = &s->f;
+    const Arg *arg = &f->node->arg.p[param];
+    const Tensor *t = &f->p->tensor.p[arg->tensor];
+    const Param *p = &f->k->param.p[param];
+    GpuMap m = {.arg = f->memory->arg[t->id], .elem = t->elem, .planes = planes, .box = box};
+    if (m.arg < 0) m.first = f->memory->offset[t->id];
+    m.before = part_number(f, t, arg) * (planes ? planes : 1);
+    m.columns = p->dim[p->ndim - 1].c;
+    m.rows = p->dim[p->ndim - 2];
+    return m;
+}
+
+void schedule_maps(Schedule *s, const GpuMap *map, const int *param, int n) {
+    Text *to = s->text;
+    text_printf(to, "typedef struct {\n    tile_tensor_map map[%d]; /* ", n);
+    for (int i = 0; i < n; i++) {
+        text_printf(to, "%s%s", i ? ", " : "", s->f.k->param.p[param[i]].name);
+        s->launch->map[i] = map[i];
+    }
+    text_printf(to, " */\n} %s_maps;\n\n", s->launch->function);
+    s->launch->nmap = n;
+}
+
+/* Before what is a schedule's own. */
+void schedule_begin(Schedule *s, const MatrixSchedule *facts) {
+    s->facts = facts;
+    schedule_hole(s, "kernel", s->launch->function);
+    schedule_number(s, "threads", facts->threads);
+    schedule_number(s, "cluster", facts->cluster);
+    schedule_number(s, "lds", facts->lds_bytes);
+    schedule_hole(s, "refuse", gpu_looks_at_values(s->f.p) ? "\n    if (tile_refused(call.task)) return;" : "");
+    schedule_hole(s, "call", fn_text(&s->f, "%s_call", s->f.p->name));
+    if (s->launch->dependent) schedule_kind(s, "dependent");
+    s->launch->threads = facts->threads;
+    s->launch->lds = facts->lds_bytes;
+    s->launch->cluster = facts->cluster;
+}
+
+static const struct {
+    const char *name;
+    bool (*prepare)(Schedule *);
+} schedules[] = {{"product", product_prepare},
+                 {"skinny", skinny_prepare},
+                 {"narrow", narrow_prepare},
+                 {"attention", attention_prepare},
+                 {"decode", decode_prepare}};
+
+/* Names of the schedules' own functions. */
+static void names_take(Fn *f) {
+    static const char *const taken[] = {"call", "lds", "x", "i", "j"};
+    for (size_t i = 0; i < sizeof taken / sizeof *taken; i++) c_name(&f->names, taken[i]);
+    name_params(f);
+}
+
+static bool prepare(Schedule *s) {
+    for (size_t i = 0; i < sizeof schedules / sizeof *schedules; i++)
+        if (strcmp(schedules[i].name, s->f.k->schedule) == 0) return schedules[i].prepare(s);
+    return false;
+}
+
+bool hip_schedule(GpuText *g, Arena *a, const Program *p, const Memory *memory, const Node *n, GpuLaunch *launch) {
+    const Kernel *k = n->kernel;
+    const ScheduleFile *file = schedule_find(a, k->schedule, matrix_target(g->target));
+    Hip hip = {.target = matrix_target(g->target), .member = public_members(a, g->m, p)};
+    Schedule s = {.f = fn_new(a, g->m, p, memory), .text = &g->text, .launch = launch};
+    s.f.back = &hip_backend;
+    s.f.hip = &hip;
+    s.f.k = k;
+    s.f.node = n;
+    names_take(&s.f);
+    text_printf(s.text, "/* kernel %s, by the schedule '%s' */\n", c_string(a, k->name), k->schedule);
+    if (!file || region_synchronises(k->body) || !prepare(&s)) {
+        fn_unsupported(&s.f, k->loc, fn_text(&s.f, "the schedule '%s' on %s", k->schedule, g->target));
+        return false;
+    }
+    fill(s.text, &s, file->text);
+    return !s.f.failed;
+}

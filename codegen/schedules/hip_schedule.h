@@ -1,0 +1,72 @@
+/* hip_schedule.h: what the generators of kernels by schedules share; one file each, hip_NAME.c. */
+#ifndef TILEC_CODEGEN_SCHEDULES_HIP_SCHEDULE_H
+#define TILEC_CODEGEN_SCHEDULES_HIP_SCHEDULE_H
+
+#include "codegen/gpu/hip.h"
+#include "codegen/schedules/match.h"
+#include "codegen/schedules/skinny.h"
+
+typedef struct {
+    const char *name, *text;
+} Hole;
+
+/* A kernel by a schedule. */
+typedef struct {
+    Fn f;
+    const MatrixSchedule *facts;
+    Text *text; /* where it goes */
+    GpuLaunch *launch;
+    VEC(Hole) hole;
+    VEC(const char *) kind; /* lines of other kinds are left out */
+} Schedule;
+
+void schedule_begin(Schedule *, const MatrixSchedule *);
+void schedule_hole(Schedule *, const char *name, const char *text);
+void schedule_kind(Schedule *, const char *);
+void schedule_number(Schedule *, const char *name, int64_t);
+GpuMap schedule_map(Schedule *, int param, int64_t planes, int box);     /* planes: 0, or matrices of the parameter */
+void schedule_maps(Schedule *, const GpuMap *, const int *param, int n); /* the kernel's second argument */
+
+/* Of both kinds of attention: the type, and the scale as of powers of 2. */
+void schedule_softmax(Schedule *, const Attention *);
+/* What is computed from: sums x, y of a loop, or what each is `rounded` to, and the element of the load `near`; NULL:
+   that is computed too. */
+typedef struct {
+    const Op *sums, *rounded[MOST_SUMS], *near;
+} EpilogueGiven;
+/* A function `NAME(..)` of one of these at [i, j] that gives a value as a `to`; its text. */
+const char *epilogue_text(Schedule *, const Value *, Elem to, EpilogueGiven, const char *name);
+
+/* The matrices that a product's kernel copies by boxes, and which parameters they are. */
+typedef struct {
+    GpuMap map[GPU_MAPS];
+    int param[GPU_MAPS], n;
+} ProductMaps;
+
+void product_maps_add(ProductMaps *, Schedule *, const int *param, int n, int box);
+bool product_stores_tiles(const Param *);
+void product_fill_sizes(Schedule *, const Product *);
+void product_fill_clamp(Schedule *, char range, int64_t extent, int64_t tile);
+void product_fill_result(Schedule *, const Product *, EpilogueGiven);
+bool product_has_fringe(const Schedule *, const Product *);
+const Op *product_near(Schedule *, const Product *); /* the load that is copied by boxes; NULL: none */
+bool product_loads_near(Schedule *, const Op *load); /* a matrix of 16-bit elements at the sums' place, by vectors */
+/* What comes behind the sums' first rounding is done while others multiply. */
+bool product_late(Schedule *, const Product *, EpilogueGiven *);
+bool product_fill_late(Schedule *, const Product *, EpilogueGiven *);
+void product_fill_near(Schedule *, const Product *, ProductMaps *);
+bool product_beside(const Schedule *, const Product *);              /* how the workgroups of a cluster lie */
+int product_fill_cluster(Schedule *, const SkinnyPlan *); /* for few rows; workgroups of a cluster */
+int product_fill_fringe(Schedule *, const Product *, ProductMaps *); /* bytes that a stage has more for it */
+
+/* Fill in facts, maps, and the schedule's own holes; false: the kernel is none that the schedule computes. */
+bool product_prepare_threads(Schedule *, const Product *,
+                             const MatrixSchedule *); /* of a machine whose threads load the operands */
+bool skinny_prepare_threads(Schedule *, const Product *);
+bool product_prepare(Schedule *);
+bool skinny_prepare(Schedule *);
+bool narrow_prepare(Schedule *);
+bool attention_prepare(Schedule *);
+bool decode_prepare(Schedule *);
+
+#endif

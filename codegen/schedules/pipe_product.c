@@ -1,0 +1,113 @@
+/* pipe_product.c: products of two matrices by a schedule: which sizes and types it takes, and in which tiles. */
+#include "codegen/schedules/pipe.h"
+#include "codegen/schedules/match.h"
+#include "codegen/schedules/skinny.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Sums of 8-bit types are f32 only from 128 to 128 positions, to 14 bits between: from so many positions on that is no
+   more than what f32 sums in another order differ by where signs vary (docs/passes.md, pipe). */
+enum { LEAST_DEPTH_8 = 2048 };
+
+enum { FEWEST_COLUMNS = 64 }; /* of a result, in a tile */
+
+static bool is_f8(const Kernel *k, const Product *f) {
+    Elem a = k->param.p[f->a].elem;
+    return a == ELEM_F8E4M3 || a == ELEM_F8E5M2;
+}
+
+static bool types_fit(const Kernel *k, const Product *f) {
+    Elem a = k->param.p[f->a].elem, c = k->param.p[f->c[0]].elem;
+    for (int i = 0; i < f->sums; i++)
+        if (k->param.p[f->b[i]].elem != a) return false;
+    for (int i = 1; i < f->stores; i++)
+        if (k->param.p[f->c[i]].elem != c) return false;
+    bool quantised = c == ELEM_I8 || (elem_bits(c) == 8 && elem_is_float(c));
+    if (is_f8(k, f))
+        return !f->across && f->depth >= LEAST_DEPTH_8 &&
+               (c == ELEM_F32 || c == ELEM_BF16 || c == ELEM_F16 || quantised);
+    return (a == ELEM_BF16 || a == ELEM_F16) && (c == a || c == ELEM_F32 || quantised);
+}
+
+static bool rows_align(const Kernel *k, const Product *f, int bytes) {
+    int param[MOST_OPERANDS], n = product_operands(f, param);
+    for (int i = 0; i < n; i++) {
+        const Param *p = &k->param.p[param[i]];
+        if (p->dim[1].c * elem_bits(p->elem) / 8 % bytes) return false;
+    }
+    return true;
+}
+
+/* Two sums, and sums of 8-bit types, which take twice the registers, have instructions of some widths alone. */
+static bool tiles_fit(const Kernel *k, const Product *f, const MatrixSchedule *s, bool f8) {
+    int64_t wide = product_columns(s, f);
+    bool any = f->sums == 1 && f->stores == 1 && !f8, some = s->columns == 64 || s->columns % 128 == 0;
+    return wide >= FEWEST_COLUMNS && (any || some) && (!f8 || s->columns <= 128) &&
+           (!k->choice.columns || wide == k->choice.columns);
+}
+
+/* The widest tiles but where others gain more than the model knows. */
+static const MatrixSchedule *fastest(const Kernel *k, const Product *f, const MatrixTarget *t, bool f8) {
+    const double gain = 0.99;
+    const MatrixSchedule *best = NULL;
+    for (const MatrixSchedule *s = t->schedule; s->name; s++) {
+        if (strcmp(s->name, "product") || !tiles_fit(k, f, s, f8)) continue;
+        if (!best || product_time(k, f, s) < gain * product_time(k, f, best)) best = s;
+    }
+    return best;
+}
+
+/* Few rows always go there. Others where it is faster and few tiles share their sums, or where tiles of the other
+   schedule, two above each other, would be half empty. */
+static bool is_skinny(const Kernel *k, const SkinnyPlan *few, const MatrixSchedule *other, double time) {
+    int64_t m = k->range.p[0].of.c;
+    if (!few->facts) return false;
+    return m <= few->facts->rows || ((few->parts > 1 || !other || m <= other->rows) && few->time < time);
+}
+
+static MatrixSchedule of_plan(const SkinnyPlan *p, int sums) {
+    MatrixSchedule s = *p->facts;
+    s.columns = p->columns / sums;
+    return s;
+}
+
+/* With the columns of a result in a tile. name: NULL: none. */
+static MatrixSchedule chosen(const Kernel *k, const Product *f, const MatrixTarget *t, bool f8) {
+    const MatrixSchedule *s = fastest(k, f, t, f8);
+    int64_t m = k->range.p[0].of.c, n = k->range.p[1].of.c;
+    SkinnyPlan few = {0}, narrow = {0};
+    if (!f8) few = skinny_plan(t, m, n, f->depth, f->sums, 0);
+    if (!f8 && f->sums == 1 && f->stores == 1)
+        narrow = narrow_plan(t, &few, m, n, f->depth, f->across, k->choice.columns);
+    if (narrow.facts) return of_plan(&narrow, 1);
+    if (!f8 && k->choice.columns) few = skinny_plan(t, m, n, f->depth, f->sums, k->choice.columns);
+    if (is_skinny(k, &few, s, s ? product_time(k, f, s) : INFINITY)) return of_plan(&few, f->sums);
+    MatrixSchedule other = s ? *s : (MatrixSchedule){0};
+    other.columns /= f->sums;
+    return other;
+}
+
+void pipe_product(PassContext *c, Kernel *k, const MatrixTarget *t) {
+    Product f;
+    const char *why = matrix_schedule(t, "product", 0) ? product_match(k, &f) : "";
+    if (why && !*why) return;
+    if (!why && !matrix_schedule(t, "product", 0)->cluster) {
+        pipe_product_threads(c, k, t, &f);
+        return;
+    }
+    bool f8 = !why && is_f8(k, &f);
+    MatrixSchedule s = why ? (MatrixSchedule){0} : chosen(k, &f, t, f8);
+    if (why)
+        pipe_refuse(c, k, why);
+    else if (k->choice.plain || !s.name)
+        pipe_refuse(c, k, "the file of sizes wants another");
+    else if (!types_fit(k, &f))
+        pipe_refuse(c, k, "its operands and result have not the types of one");
+    else if (!rows_align(k, &f, s.align))
+        pipe_refuse(c, k, "rows are not multiples of 16 bytes");
+    else if (k->range.p[1].of.c < s.columns)
+        pipe_refuse(c, k, "the result is small");
+    else
+        pipe_mark(c, k, &s, 0, 1);
+}

@@ -1,0 +1,239 @@
+/* access.c: elements of parameters in memory, and which subscripts need a check.
+   Positions outside a tensor read 0 and are not stored; most subscripts are proved to be inside. */
+#include "codegen/text/c.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/* hi <= size, where that can be seen. */
+static bool value_within(Fn *f, const Value *hi, Size s) {
+    const Op *d = hi->def;
+    if (!d) return false;
+    switch (d->kind) {
+    case OP_CONST: return size_is_number(s) && d->imm <= s.c;
+    case OP_SIZE: return size_equal(d->size, s) || (size_is_number(d->size) && size_is_number(s) && d->size.c <= s.c);
+    case OP_END: return f->k->range.p[d->range].grid && size_equal(f->k->range.p[d->range].of, s);
+    case OP_MIN: return value_within(f, d->arg.p[0], s) || value_within(f, d->arg.p[1], s);
+    case OP_CAST: return value_within(f, d->arg.p[0], s);
+    default: return size_is_number(s) && value_most(f->m, f->k, hi) >= 0 && value_most(f->m, f->k, hi) <= s.c;
+    }
+}
+
+/* of + c <= dim, for c >= 0 */
+static bool size_within(Size of, int64_t c, Size dim) {
+    if (size_equal(of, dim)) return c <= 0;
+    return of.sym == dim.sym && of.axis < 0 && dim.axis < 0 && of.c + c <= dim.c;
+}
+
+/* Every position of the range, plus c, is a position of the dimension. */
+static bool range_within(Fn *f, int range, int64_t c, Size dim) {
+    const Range *r = &f->k->range.p[range];
+    if (c < 0 || !f->range[range].natural || f->range[range].missing) return false;
+    if (r->grid) return size_within(r->of, c, dim);
+    const Op *loop = kernel_loop(f->k, range);
+    return loop && c == 0 && value_within(f, loop->arg.p[1], dim);
+}
+
+/* Largest value of a term that is never negative; -1: not known. */
+static int64_t term_most(Fn *f, const Term *t) {
+    if (t->mul < 0) return -1;
+    int64_t most = -1;
+    const Range *r = t->kind == TERM_POS || t->kind == TERM_INDEX ? &f->k->range.p[t->id] : NULL;
+    if (r && r->grid && f->range[t->id].missing) return -1;
+    if (t->kind == TERM_POS && r->grid) most = size_most(f->m, r->of) - 1;
+    if (t->kind == TERM_POS && !r->grid && f->range[t->id].natural) {
+        const Op *loop = kernel_loop(f->k, t->id);
+        most = loop ? value_most(f->m, f->k, loop->arg.p[1]) - 1 : -1;
+    }
+    if (t->kind == TERM_INDEX && r->grid && r->size) most = (size_most(f->m, r->of) - 1) / r->size;
+    if (t->kind == TERM_RANK) most = f->m->axis.p[t->id].ranks - 1;
+    return most < 0 ? -1 : most / t->div * t->mul;
+}
+
+bool affine_is_natural(Fn *f, const Affine *a) {
+    bool natural = a->c >= 0;
+    for (int i = 0; i < a->nterm; i++) {
+        const Term *t = &a->term[i];
+        bool over_range = t->kind == TERM_POS || t->kind == TERM_INDEX || t->kind == TERM_BLOCK;
+        natural &= t->mul > 0 && t->kind != TERM_VALUE && (!over_range || f->range[t->id].natural);
+    }
+    return natural;
+}
+
+bool affine_within(Fn *f, const Affine *a, int64_t end) {
+    if (a->c < 0) return false;
+    int64_t most = a->c;
+    for (int i = 0; i < a->nterm; i++) {
+        int64_t term = term_most(f, &a->term[i]);
+        if (term < 0) return false;
+        most += term;
+    }
+    return most < end;
+}
+
+/* The multiple of a block that starts the block in which a range's positions count, in what the axes before it leave.
+ */
+static bool is_origin_of(Fn *f, const Term *t, const Range *r) {
+    if (t->div != 1) return false;
+    if (t->kind == TERM_BLOCK) return t->id == r->owner && t->mul == 1 && size_equal(t->size, r->of);
+    if (r->of.sym >= 0 || t->mul != size_block(f->m, r->of, NULL)) return false;
+    return r->owner >= 0 ? t->kind == TERM_POS && t->id == r->owner
+                         : t->kind == TERM_RANK && t->id == axes_last(r->of.axis);
+}
+
+/* A position of a block, plus where the block begins, is a position of the whole dimension. */
+static bool block_within(Fn *f, const Affine *a, Size dim) {
+    if (a->nterm != 2 || a->c != 0) return false;
+    for (int i = 0; i < 2; i++) {
+        const Term *t = &a->term[i];
+        if (t->kind != TERM_POS || t->mul != 1 || t->div != 1) continue;
+        const Range *r = &f->k->range.p[t->id];
+        if (f->range[t->id].missing) return false;
+        if (r->grid && r->of.axis >= 0 && size_equal(size_gathered(r->of), dim) && is_origin_of(f, &a->term[1 - i], r))
+            return true;
+    }
+    return false;
+}
+
+/* The rank whose memory it is, where its block may have another extent than this rank's; NULL: it has not. */
+static const Affine *owner_of(Fn *f, const Op *access, int d) {
+    const Param *p = &f->k->param.p[access->param];
+    Size dim = p->dim[d];
+    if (p->ranks < 0 || dim.axis < 0 || axes_last(dim.axis) != p->ranks || size_is_number(size_even(f->m, dim)))
+        return NULL;
+    const Affine *rank = &access->sub.p[0].lo;
+    bool own = rank->nterm == 1 && rank->c == 0 && rank->term[0].kind == TERM_RANK && rank->term[0].id == p->ranks;
+    return own ? NULL : rank;
+}
+
+/* Positions of the block of the rank whose memory it is. */
+static bool counts_in_owner(Fn *f, const Affine *a, const Affine *rank, Size dim) {
+    int range = affine_position(a), at = affine_position(rank);
+    if (range < 0 || at < 0 || f->range[range].missing) return false;
+    const Range *r = &f->k->range.p[range];
+    return r->grid && r->owner == at && size_equal(r->of, dim);
+}
+
+bool access_within(Fn *f, const Op *access, int d) {
+    const Param *p = &f->k->param.p[access->param];
+    const Affine *a = &access->sub.p[(p->ranks >= 0) + d].lo, *owner = owner_of(f, access, d);
+    const Term *t = &a->term[0];
+    Size dim = p->dim[d];
+    if (owner) return counts_in_owner(f, a, owner, dim);
+    if (block_within(f, a, dim)) return true;
+    if (a->nterm == 1 && t->kind == TERM_POS && t->mul == 1 && t->div == 1 && range_within(f, t->id, a->c, dim))
+        return true;
+    bool known = dim.sym < 0 && axes_ranks(f->m, dim.axis) == 1;
+    return known && affine_within(f, a, dim.c);
+}
+
+/* ---- places ---- */
+
+const char *peer_text(Fn *f, int axis, const char *coord) {
+    if (f->m->axis.n == 1) return coord;
+    int64_t step = 1;
+    for (int i = axis + 1; i < f->m->axis.n; i++) step *= f->m->axis.p[i].ranks;
+    return fn_text(f, "t->rank + (%s - t->coord[%d]) * %" PRId64, text_atom(f, coord), axis, step);
+}
+
+/* Pointer to a rank's part of a symmetric parameter, declared where its rank is known. */
+static const char *peer_base(Nest *n, const Op *access, const Param *p) {
+    Fn *f = n->f;
+    const Affine *rank = &access->sub.p[0].lo;
+    const char *coord = peer_text(f, p->ranks, nest_affine(n, rank));
+    const char *name = c_name(&f->names, fn_text(f, "%s_at", f->param[access->param]));
+    const char *type = p->packet ? "tile_packet" : elem_c(p->elem);
+    nest_line(n, nest_affine_depth(n, rank), "%s *const %s = (%s *)(t->symmetric[%s] + %s);", type, name, type, coord,
+              f->param[access->param]);
+    return name;
+}
+
+const char *memory_c(Elem e) { return elem_is_packed(e) ? "tile_packed" : elem_c(e); }
+
+static bool term_follows(const Term *t, int range) {
+    if (t->kind == TERM_VALUE) return type_has(t->value->type, range);
+    return t->kind != TERM_SIZE && t->kind != TERM_RANK && t->id == range;
+}
+
+static bool follows(const Op *access, int range) {
+    for (int d = 0; d < access->sub.n; d++)
+        for (int i = 0; i < access->sub.p[d].lo.nterm; i++)
+            if (term_follows(&access->sub.p[d].lo.term[i], range)) return true;
+    return false;
+}
+
+/* The same places are loaded again and again by a loop outside of the innermost one. */
+static bool stands_still(const Nest *n, const Op *load) {
+    for (int d = 0; d + 1 < n->n; d++)
+        if (!follows(load, n->range[d])) return true;
+    for (const Op *op = load->in->parent; op && n->n; op = op->in->parent)
+        if (op->kind == OP_FOR && !follows(load, op->range)) return true;
+    return false;
+}
+
+/* GCC 12 takes vectors from wrong places where it loads them under a mask and has moved their address out of a loop. */
+static const char *load_base(Nest *n, const Op *access, const char *base, const char *inside) {
+    Fn *f = n->f;
+    const Param *p = &f->k->param.p[access->param];
+    bool masked = access->kind == OP_LOAD && !p->packet && (inside || n->chosen);
+    bool innermost = masked && nest_depth(n, &access->res.p[0]->type) == n->n;
+    if (!f->back->anew || !innermost || !stands_still(n, access)) return base;
+    const char *name = c_name(&f->names, fn_text(f, "%s_here", f->param[access->param]));
+    nest_line(n, n->n - 1, "const %s *const %s = %s(%s);", memory_c(p->elem), name, f->back->anew, base);
+    return name;
+}
+
+static const char *check_text(Fn *f, const char *sub, const char *extent) {
+    return fn_text(f, "tile_inside(%s, %s)", sub, extent);
+}
+
+static const char *element_text(Nest *n, const Op *access, const char *inside) {
+    Fn *f = n->f;
+    const Param *p = &f->k->param.p[access->param];
+    int first = p->ranks >= 0;
+    const char *index = "0", *base = first ? peer_base(n, access, p) : f->param[access->param];
+    if (p->ndim == 0) return first ? fn_text(f, "%s[0]", base) : base;
+    base = load_base(n, access, base, inside);
+    for (int d = 0; d < p->ndim; d++)
+        index = text_add_terms(f, d ? text_mul(f, index, text_atom(f, param_extent(f, access->param, d))) : "0",
+                               nest_affine(n, &access->sub.p[first + d].lo));
+    if (elem_is_packed(p->elem) && access->kind == OP_STORE) return fn_text(f, "%s, %s", base, text_bare(f, index));
+    if (elem_is_packed(p->elem)) return f->back->packed(f, p->elem, base, text_bare(f, index));
+    return fn_text(f, "%s[%s]", base, index);
+}
+
+const char *nest_element(Nest *n, const Op *access) { return element_text(n, access, NULL); }
+
+/* Of so many of its subscripts it is checked that they are inside. */
+static const char *place_checked(Nest *n, const Op *access, int subscripts, const char **inside) {
+    Fn *f = n->f;
+    const Param *p = &f->k->param.p[access->param];
+    int first = p->ranks >= 0;
+    *inside = NULL;
+    for (int d = 0; d < subscripts; d++) {
+        const Affine *a = &access->sub.p[first + d].lo;
+        if (access_within(f, access, d)) continue;
+        const Affine *owner = owner_of(f, access, d);
+        const char *extent = size_text_at(f, p->dim[d], owner ? text_atom(f, nest_affine(n, owner)) : NULL),
+                   *check = check_text(f, nest_affine(n, a), extent);
+        int depth = nest_affine_depth(n, a), of_owner = owner ? nest_affine_depth(n, owner) : 0;
+        if (depth < of_owner) depth = of_owner;
+        /* Where one loop runs over registers, texts of tiles are made inside of it, even if it has one turn. */
+        bool of_tile = n->layout && affine_type(f->k, a).nrange;
+        if (access->kind == OP_STORE && depth == 0 && !of_tile)
+            n->guard = conjoin(f, n->guard, check);
+        else if (access->kind == OP_STORE && depth < n->n)
+            nest_line(n, depth, "if (!%s) continue;", check);
+        else
+            *inside = conjoin(f, *inside, check);
+    }
+    return element_text(n, access, *inside);
+}
+
+const char *nest_place(Nest *n, const Op *access, const char **inside) {
+    return place_checked(n, access, n->f->k->param.p[access->param].ndim, inside);
+}
+
+const char *nest_row_place(Nest *n, const Op *access, const char **inside) {
+    return place_checked(n, access, n->f->k->param.p[access->param].ndim - 1, inside);
+}

@@ -1,0 +1,226 @@
+/* fn.c: a C function in the making: its lines, its constants, and the texts of its ranges. */
+#include "codegen/text/c.h"
+
+#include <ctype.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+Fn fn_new(Arena *a, const Module *m, const Program *p, const Memory *l) {
+    return (Fn){.back = &c_backend, .m = m, .p = p, .memory = l, .arena = a, .names = {.arena = a}, .indent = 1, .line = -1};
+}
+
+const char *fn_text(Fn *f, const char *format, ...) {
+    va_list ap, again;
+    va_start(ap, format);
+    va_copy(again, ap);
+    int n = vsnprintf(NULL, 0, format, again);
+    va_end(again);
+    char *s = arena_alloc(f->arena, (size_t)n + 1);
+    vsnprintf(s, (size_t)n + 1, format, ap);
+    va_end(ap);
+    return s;
+}
+
+void fn_line(Fn *f, const char *format, ...) {
+    va_list ap;
+    va_start(ap, format);
+    text_printf(&f->body, "%*s", 4 * f->indent, "");
+    text_vprintf(&f->body, format, ap);
+    text_add(&f->body, "\n");
+    va_end(ap);
+}
+
+void fn_unsupported(Fn *f, Loc loc, const char *what) {
+    f->failed = true;
+    diag_error(f->m->diags, loc, "unsupported", "not supported yet by %s: %s", f->back->who, what);
+}
+
+void fn_source_line(Fn *f, Loc loc) {
+    if (!loc.file) return;
+    int line = loc_line(f->m->diags, loc);
+    if (line == f->line) return;
+    f->line = line;
+    const char *path = loc_path(f->m->diags, loc), *slash = strrchr(path, '/');
+    fn_line(f, "// %s:%d", c_string(f->arena, slash ? slash + 1 : path), line);
+}
+
+const char *fn_value_name(Fn *f, const Value *v) {
+    if (v->name) return v->name;
+    const Op *d = v->def;
+    while (d && (d->kind == OP_CAST || d->kind == OP_BROADCAST)) d = d->arg.p[0]->def;
+    if (!d || d->kind == OP_FOR) return "carried";
+    if (d->kind == OP_IF) return "chosen";
+    if (d->kind == OP_LOAD) return fn_text(f, "%s_tile", f->k->param.p[d->param].name);
+    return d->kind == OP_DOT ? "product" : op_info[d->kind].text;
+}
+
+Held *fn_held(Fn *f, const Value *v) { return &f->held[v->id]; }
+
+static bool is_word_char(char c) { return isalnum((unsigned char)c) || c == '_'; }
+
+bool text_has_word(const char *text, const char *word) {
+    size_t n = strlen(word);
+    for (const char *p = strstr(text, word); p; p = strstr(p + 1, word))
+        if ((p == text || !is_word_char(p[-1])) && !is_word_char(p[n])) return true;
+    return false;
+}
+
+void fn_constant_of(Fn *f, const char *type, const char *name, const char *value) {
+    vec_push(f->arena, &f->head, ((Constant){type, name, value}));
+}
+
+void fn_constant(Fn *f, const char *name, const char *value) { fn_constant_of(f, "int64_t", name, value); }
+
+void fn_head_print(Fn *f, Text *to) {
+    bool *used = ARENA_ARRAY(f->arena, bool, f->head.n + 1);
+    for (int i = f->head.n - 1; i >= 0; i--) {
+        const Constant *c = &f->head.p[i];
+        used[i] = text_has_word(text_str(&f->body), c->name);
+        for (int j = i + 1; j < f->head.n && !used[i]; j++)
+            used[i] = used[j] && text_has_word(f->head.p[j].value, c->name);
+    }
+    for (int i = 0; i < f->head.n; i++)
+        if (used[i]) text_printf(to, "    const %s %s = %s;\n", f->head.p[i].type, f->head.p[i].name, f->head.p[i].value);
+}
+
+/* ---- ranges ---- */
+
+static int64_t smaller(int64_t a, int64_t b) { return a < 0 ? b : b < 0 ? a : a < b ? a : b; }
+
+/* Extent of a grid range: of the block of the owner that another range is at, or of this rank's. */
+static const char *grid_extent(Fn *f, const Range *r) {
+    return r->owner >= 0 ? size_text_at(f, r->of, f->range[r->owner].pos) : size_text(f, r->of);
+}
+
+static const char *count_text(Fn *f, int64_t size, const char *begin, const char *end) {
+    int64_t n, b;
+    if (text_is_number(end, &n)) {
+        if (text_is_number(begin, &b)) return fn_text(f, "%" PRId64, n - b < 0 ? 0 : n - b < size ? n - b : size);
+        if (n > 0 && n % size == 0) return fn_text(f, "%" PRId64, size);
+    }
+    if (!strcmp(begin, "0")) return fn_text(f, "tile_least(%" PRId64 ", %s)", size, end);
+    return fn_text(f, "tile_least(%" PRId64 ", %s - %s)", size, end, text_atom(f, begin));
+}
+
+static void grid_tile(Fn *f, RangeText *t, const Range *r, const char *name) {
+    const char *end = grid_extent(f, r), *begin = c_name(&f->names, fn_text(f, "%s0", name));
+    t->index = c_name(&f->names, fn_text(f, "%s_tile", name));
+    fn_constant(f, begin, text_mul(f, fn_text(f, "%" PRId64, r->size), t->index));
+    t->begin = begin;
+    t->most = smaller(r->size, size_most(f->m, r->of));
+    t->count = count_text(f, r->size, begin, end);
+    int64_t n;
+    if (text_is_number(t->count, &n)) return;
+    const char *count = c_name(&f->names, fn_text(f, "n%s", name));
+    fn_constant(f, count, r->owner >= 0 ? fn_text(f, "tile_most(0, %s)", t->count) : t->count);
+    t->count = count;
+}
+
+static void grid_whole(Fn *f, RangeText *t, const Range *r) {
+    t->begin = t->index = "0";
+    t->most = size_most(f->m, r->of);
+    t->count = grid_extent(f, r);
+}
+
+/* Grids have the tasks of a full block, and at least one. */
+static bool may_be_missing(const Module *m, Size of) {
+    if (of.sym >= 0 || of.c < 1) return true;
+    return of.axis >= 0 && of.c % axes_ranks(m, of.axis) != 0;
+}
+
+void range_text_grid(Fn *f) {
+    f->range = ARENA_ARRAY(f->arena, RangeText, f->k->range.n + 1);
+    for (int i = f->k->ngrid; i < f->k->range.n; i++) f->range[i].most = range_most(f->m, f->k, i);
+    for (int i = 0; i < f->k->ngrid; i++) {
+        const Range *r = &f->k->range.p[i];
+        RangeText *t = &f->range[i];
+        t->natural = true;
+        t->pos = c_name(&f->names, r->name);
+        if (r->kind == RANGE_TILE)
+            grid_tile(f, t, r, t->pos);
+        else if (r->kind == RANGE_WHOLE)
+            grid_whole(f, t, r);
+        else
+            *t = (RangeText){.pos = t->pos,
+                             .begin = t->pos,
+                             .count = "1",
+                             .index = t->pos,
+                             .most = 1,
+                             .natural = true,
+                             .missing = may_be_missing(f->m, r->of)};
+    }
+}
+
+/* The access has one subscript that is the position alone, of a dimension of the same extent. */
+static bool access_is_at(const Kernel *k, const Op *op, int range) {
+    const Param *p = &k->param.p[op->param];
+    for (int d = 0; d < p->ndim; d++) {
+        const Affine *a = &op->sub.p[d + (p->ranks >= 0)].lo;
+        bool alone = a->nterm == 1 && a->c == 0 && a->term[0].kind == TERM_POS && a->term[0].id == range;
+        if (alone && a->term[0].mul == 1 && a->term[0].div == 1 && size_equal(p->dim[d], k->range.p[range].of))
+            return true;
+    }
+    return false;
+}
+
+/* Nothing that others see happens beyond the end of the range. */
+static bool only_stores_at(const Kernel *k, const Region *r, int range) {
+    for (const Op *op = r ? r->first : NULL; op; op = op->next) {
+        if (op->kind == OP_SIGNAL || op->kind == OP_WAIT) return false;
+        if (op->kind == OP_STORE && !access_is_at(k, op, range)) return false;
+        if (!only_stores_at(k, op->region[0], range) || !only_stores_at(k, op->region[1], range)) return false;
+    }
+    return true;
+}
+
+void skip_missing_tasks(Fn *f) {
+    for (int i = 0; i < f->k->ngrid; i++) {
+        RangeText *t = &f->range[i];
+        if (!t->missing || !only_stores_at(f->k, f->k->body, i)) continue;
+        fn_line(f, "if (%s >= %s) %s", t->pos, grid_extent(f, &f->k->range.p[i]), f->back->leave);
+        t->missing = false;
+    }
+}
+
+/* Index of the current tile, counted from the loop's start. */
+static const char *for_index(Fn *f, const RangeText *t, const char *lo, int64_t size) {
+    const char *from = strcmp(lo, "0") ? fn_text(f, "(%s - %s)", t->begin, text_atom(f, lo)) : t->begin;
+    return size == 1 ? from : fn_text(f, "(%s / %" PRId64 ")", from, size);
+}
+
+void range_text_for(Fn *f, const Op *loop, const char *lo, const char *hi) {
+    const Range *r = &f->k->range.p[loop->range];
+    RangeText *t = &f->range[loop->range];
+    *t = (RangeText){.natural = value_is_natural(f->k, loop->arg.p[0])};
+    t->pos = c_name(&f->names, r->name);
+    int64_t most = value_most(f->m, f->k, loop->arg.p[1]);
+    if (r->kind == RANGE_POSITION) {
+        t->begin = t->pos;
+        t->count = "1";
+        t->most = 1;
+        t->index = for_index(f, t, lo, 1);
+    } else if (r->kind == RANGE_WHOLE) {
+        t->begin = lo;
+        t->count = strcmp(lo, "0") ? fn_text(f, "%s - %s", hi, text_atom(f, lo)) : hi;
+        t->index = "0";
+        t->most = most;
+    } else {
+        t->most = smaller(r->size, most);
+        t->first = lo;
+        t->end = hi;
+        range_text_tile(f, loop->range, c_name(&f->names, fn_text(f, "%s0", r->name)));
+    }
+}
+
+void range_text_tile(Fn *f, int range, const char *begin) {
+    RangeText *t = &f->range[range];
+    int64_t size = f->k->range.p[range].size;
+    const char *left = strcmp(begin, "0") ? fn_text(f, "%s - %s", t->end, text_atom(f, begin)) : t->end;
+    t->begin = begin;
+    if (range_is_full(f->k, range) && !f->k->range.p[range].grid)
+        t->count = fn_text(f, "%" PRId64, size);
+    else
+        t->count = strcmp(t->first, "0") ? fn_text(f, "tile_least(%" PRId64 ", %s)", size, left) : count_text(f, size, begin, t->end);
+    t->index = for_index(f, t, t->first, size);
+}

@@ -1,0 +1,225 @@
+/* nest.c: loops around the statements of one step, and values as expressions inside them.
+   A statement stands in the outermost loop that has all its ranges. */
+#include "codegen/text/c.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+Nest nest_new(Fn *f, const int16_t *range, int n) {
+    Nest nest = {.f = f, .n = n, .id = ++f->nests};
+    for (int i = 0; i < n; i++) nest.range[i] = range[i];
+    return nest;
+}
+
+static void add_line(Text *t, const char *format, va_list ap) {
+    text_vprintf(t, format, ap);
+    text_add(t, "\n");
+}
+
+void nest_line(Nest *n, int depth, const char *format, ...) {
+    va_list ap;
+    va_start(ap, format);
+    add_line(&n->at[depth], format, ap);
+    va_end(ap);
+}
+
+void nest_after(Nest *n, int depth, const char *format, ...) {
+    va_list ap;
+    va_start(ap, format);
+    add_line(&n->after[depth], format, ap);
+    va_end(ap);
+}
+
+static void put_lines(Nest *n, Text *t) {
+    for (const char *p = text_str(t), *end; *p; p = end + 1) {
+        end = strchr(p, '\n');
+        fn_line(n->f, "%.*s", (int)(end - p), p);
+    }
+    text_free(t);
+}
+
+static void loop_open(Nest *n, int depth) {
+    if (n->loop) {
+        fn_line(n->f, "%s", n->pragma);
+        fn_line(n->f, "%s", n->loop);
+        n->f->indent++;
+        return;
+    }
+    const RangeText *r = &n->f->range[n->range[depth]];
+    const Past *s = depth == n->n - 1 ? n->past : NULL;
+    if (s) past_open(n, r);
+    if (depth == n->n - 1 && n->pragma) fn_line(n->f, "%s", n->pragma);
+    fn_line(n->f, "for (int64_t %s = %s; %s < %s; %s++) {", r->pos, s ? s->begin : "0", r->pos,
+            s ? s->end : text_bare(n->f, r->count), r->pos);
+    n->f->indent++;
+}
+
+static void loop_close(Nest *n, int depth) {
+    n->f->indent--;
+    fn_line(n->f, "}");
+    if (depth == n->n - 1 && n->past) past_close(n);
+}
+
+void nest_print(Nest *n) {
+    if (n->guard) {
+        fn_line(n->f, "if (%s) {", n->guard);
+        n->f->indent++;
+    }
+    for (int d = 0; d <= n->n; d++) {
+        put_lines(n, &n->at[d]);
+        if (d < n->n) loop_open(n, d);
+    }
+    for (int d = n->n; d >= 0; d--) {
+        if (d < n->n) loop_close(n, d);
+        put_lines(n, &n->after[d]);
+    }
+    if (n->guard) {
+        n->f->indent--;
+        fn_line(n->f, "}");
+    }
+    if (n->past) fn_line(n->f, "tile_past_end();");
+}
+
+static int range_depth(const Nest *n, int range) {
+    for (int i = 0; i < n->n; i++)
+        if (n->range[i] == range) return i + 1;
+    return 0;
+}
+
+int nest_depth(const Nest *n, const Type *t) {
+    int depth = n->layout && t->nrange ? n->n : 0;
+    for (int i = 0; i < t->nrange && !n->layout; i++) {
+        int d = range_depth(n, t->range[i]);
+        if (d > depth) depth = d;
+    }
+    return depth;
+}
+
+const char *nest_tile(Nest *n, const Tile *t) { return n->f->back->element(n, t); }
+
+const char *c_element(Nest *n, const Tile *t) {
+    const char *index = "0";
+    for (int i = 0; i < t->n; i++) {
+        const char *step = fn_text(n->f, "%" PRId64, t->stride[i]);
+        index = text_add_terms(n->f, index, text_mul(n->f, n->f->range[t->range[i]].pos, step));
+    }
+    return fn_text(n->f, "%s[%s]", t->name, index);
+}
+
+/* ---- affine expressions ---- */
+
+/* Variable of a term; *natural: it is never negative. */
+static const char *term_variable(Nest *n, const Term *t, bool *natural) {
+    Fn *f = n->f;
+    const RangeText *r =
+        t->kind == TERM_POS || t->kind == TERM_INDEX || t->kind == TERM_BLOCK ? &f->range[t->id] : NULL;
+    *natural = r ? r->natural : t->kind != TERM_VALUE;
+    switch (t->kind) {
+    case TERM_POS: return r->begin == r->pos ? r->pos : text_add_terms(f, r->begin, r->pos);
+    case TERM_INDEX: return r->index;
+    case TERM_RANK: return f->back->coord(f, t->id);
+    case TERM_BLOCK: return text_mul(f, r->pos, text_atom(f, size_block_text(f, t->size)));
+    case TERM_SIZE: return size_text(f, t->size);
+    case TERM_VALUE: break;
+    }
+    const char *v = nest_value(n, t->value);
+    return t->value->type.elem == ELEM_I64 ? v : fn_text(f, "(int64_t)%s", text_atom(f, v));
+}
+
+static const char *term_text(Nest *n, const Term *t, int64_t mul) {
+    bool natural;
+    const char *v = term_variable(n, t, &natural);
+    if (t->div != 1)
+        v = natural ? fn_text(n->f, "%s / %" PRId64, text_atom(n->f, v), t->div)
+                    : fn_text(n->f, "tile_div_i64(%s, %" PRId64 ")", v, t->div);
+    return mul == 1
+               ? v
+               : text_mul(n->f, t->div != 1 && natural ? fn_text(n->f, "(%s)", v) : v, fn_text(n->f, "%" PRId64, mul));
+}
+
+const char *nest_affine(Nest *n, const Affine *a) {
+    const char *sum = "0";
+    for (int i = 0; i < a->nterm; i++) {
+        const Term *t = &a->term[i];
+        if (t->mul < 0 && strcmp(sum, "0"))
+            sum = fn_text(n->f, "%s - %s", sum, text_atom(n->f, term_text(n, t, -t->mul)));
+        else
+            sum = text_add_terms(n->f, sum, term_text(n, t, t->mul));
+    }
+    return text_add_terms(n->f, sum, fn_text(n->f, "%" PRId64, a->c));
+}
+
+int nest_affine_depth(const Nest *n, const Affine *a) {
+    Type t = affine_type(n->f->k, a);
+    return nest_depth(n, &t);
+}
+
+/* ---- values ---- */
+
+enum { LONG_TEXT = 72 };
+
+static const char *load_text(Nest *n, const Op *op) {
+    const char *inside, *place = nest_place(n, op, &inside);
+    const Type *t = &op->res.p[0]->type;
+    if (op->sub.n) place = n->f->back->read(n->f, t->elem, place);
+    if (!inside) return place;
+    const char *zero = t->elem == ELEM_F64 ? "0.0" : t->elem == ELEM_F32 ? "0.0f" : "0";
+    return fn_text(n->f, "(%s ? %s : %s)", inside, place, zero);
+}
+
+static const char *index_text(Nest *n, const Op *op) {
+    Fn *f = n->f;
+    const RangeText *r = &f->range[op->range];
+    switch (op->kind) {
+    case OP_POS: return r->begin == r->pos ? r->pos : text_atom(f, text_add_terms(f, r->begin, r->pos));
+    case OP_BEGIN: return r->begin;
+    case OP_END:
+        return text_atom(f, r->begin == r->pos ? fn_text(f, "%s + 1", r->pos) : text_add_terms(f, r->begin, r->count));
+    case OP_SIZE: return text_atom(f, size_text(f, op->size));
+    case OP_ORIGIN: return text_atom(f, size_origin_text(f, op->size));
+    default: return f->back->coord(f, op->axis);
+    }
+}
+
+static const char *inline_text(Nest *n, const Op *op) {
+    if (op->kind == OP_CONST) return literal_text(n->f, op->res.p[0]->type.elem, op);
+    if (op->kind == OP_LOAD) return load_text(n, op);
+    if (op->kind == OP_BROADCAST) return nest_value(n, op->arg.p[0]);
+    if (op_info[op->kind].class == CLASS_INDEX) return index_text(n, op);
+    const char *arg[3];
+    for (int i = 0; i < op->arg.n; i++) {
+        bool chosen = op->kind == OP_SELECT && i > 0;
+        n->chosen += chosen;
+        arg[i] = nest_value(n, op->arg.p[i]);
+        n->chosen -= chosen;
+    }
+    return op_text(n->f, op, arg);
+}
+
+const char *nest_definition(Nest *n, const Value *v) { return inline_text(n, v->def); }
+
+static bool is_simple(const Value *v) {
+    OpKind k = v->def->kind;
+    if (k == OP_LOAD && v->def->sub.n == 0) return true;
+    return k == OP_CONST || k == OP_BROADCAST || op_info[k].class == CLASS_INDEX;
+}
+
+static const char *keep_in_variable(Nest *n, const Value *v, const char *text) {
+    Held *h = fn_held(n->f, v);
+    if (!h->name) h->name = c_name(&n->f->names, fn_value_name(n->f, v));
+    nest_line(n, nest_depth(n, &v->type), "const %s %s = %s;", elem_c(v->type.elem), h->name, text_bare(n->f, text));
+    return h->name;
+}
+
+const char *nest_value(Nest *n, const Value *v) {
+    Held *h = fn_held(n->f, v);
+    if (h->hold == HOLD_SCALAR) return h->name;
+    if (h->hold == HOLD_TILE) return nest_tile(n, &h->tile);
+    if (h->nest == n->id) return h->text;
+    const char *text = inline_text(n, v->def);
+    bool varies_less = v->type.nrange && nest_depth(n, &v->type) < n->n && v->def->kind != OP_LOAD;
+    if (!is_simple(v) && (v->name || varies_less || strlen(text) > LONG_TEXT)) text = keep_in_variable(n, v, text);
+    h->nest = n->id;
+    h->text = text;
+    return text;
+}

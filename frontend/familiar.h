@@ -1,9 +1,0 @@
-/* familiar.h: what other languages call things, for notes. */
-#ifndef TILEC_FRONTEND_FAMILIAR_H
-#define TILEC_FRONTEND_FAMILIAR_H
-
-/* How tiles, or whole tensors in a program, are told to do what the name says elsewhere; NULL: nothing known. */
-const char *familiar_in_kernel(const char *name);
-const char *familiar_in_program(const char *name);
-
-#endif

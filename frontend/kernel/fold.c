@@ -1,0 +1,137 @@
+/* fold.c: operations on numbers that are known when the kernel is instantiated.
+   Integers are exact in 64 bits (division is floor); floats are doubles until they meet a type. */
+#include "frontend/kernel/kernel.h"
+
+#include <math.h>
+
+static bool fold_compare(AstOp op, int order, Val *r) {
+    switch (op) {
+    case AST_EQ: *r = val_bool(order == 0); return true;
+    case AST_NE: *r = val_bool(order != 0); return true;
+    case AST_LT: *r = val_bool(order < 0); return true;
+    case AST_LE: *r = val_bool(order <= 0); return true;
+    case AST_GT: *r = val_bool(order > 0); return true;
+    case AST_GE: *r = val_bool(order >= 0); return true;
+    default: return false;
+    }
+}
+
+static bool fold_divide(Kern *c, AstOp op, int64_t a, int64_t b, Loc loc, int64_t *r) {
+    if (b == 0 && !c->checking) diag_error(c->diags, loc, "division-by-zero", "division by zero");
+    if (b == 0) return false;
+    if (b == -1) {
+        *r = op == AST_DIV ? (int64_t)(0 - (uint64_t)a) : 0;
+        return true;
+    }
+    *r = op == AST_DIV ? int_floor_div(a, b) : a - int_floor_div(a, b) * b;
+    return true;
+}
+
+static bool fold_int(Kern *c, AstOp op, int64_t a, int64_t b, Loc loc, Val *r) {
+    uint64_t x = (uint64_t)a, y = (uint64_t)b;
+    *r = val_int(0);
+    switch (op) {
+    case AST_ADD: r->i = (int64_t)(x + y); return true;
+    case AST_SUB: r->i = (int64_t)(x - y); return true;
+    case AST_MUL: r->i = (int64_t)(x * y); return true;
+    case AST_DIV:
+    case AST_MOD:
+        if (!fold_divide(c, op, a, b, loc, &r->i)) *r = val_error;
+        return true;
+    case AST_BAND: r->i = a & b; return true;
+    case AST_BOR: r->i = a | b; return true;
+    case AST_BXOR: r->i = a ^ b; return true;
+    case AST_SHL: r->i = b < 0 || b > 63 ? 0 : (int64_t)(x << b); return true;
+    case AST_SHR: r->i = b < 0 || b > 63 ? -(a < 0) : a >> b; return true;
+    default: return fold_compare(op, (a > b) - (a < b), r);
+    }
+}
+
+static bool fold_float(AstOp op, double a, double b, Val *r) {
+    switch (op) {
+    case AST_ADD: *r = val_float(a + b); return true;
+    case AST_SUB: *r = val_float(a - b); return true;
+    case AST_MUL: *r = val_float(a * b); return true;
+    case AST_DIV: *r = val_float(a / b); return true;
+    case AST_MOD: *r = val_float(a - floor(a / b) * b); return true;
+    default: return a == a && b == b && fold_compare(op, (a > b) - (a < b), r);
+    }
+}
+
+static bool fold_bool(AstOp op, bool a, bool b, Val *r) {
+    switch (op) {
+    case AST_AND:
+    case AST_BAND: *r = val_bool(a && b); return true;
+    case AST_OR:
+    case AST_BOR: *r = val_bool(a || b); return true;
+    case AST_BXOR: *r = val_bool(a != b); return true;
+    default: return fold_compare(op, a - b, r);
+    }
+}
+
+static bool is_number(Val v) { return v.kind == VAL_FLOAT || (v.kind == VAL_INT && v.literal); }
+
+static double number_of(Val v) { return v.kind == VAL_FLOAT ? v.f : (double)v.i; }
+
+/* A number that a conversion gave a type wraps in it, as any integer does. */
+static Val wrapped(Val v, Elem e) {
+    v.converted = true;
+    v.elem = e;
+    int over = 64 - elem_bits(e);
+    if (v.kind != VAL_INT || over <= 0) return v;
+    uint64_t high = (uint64_t)v.i << over;
+    v.i = e == ELEM_U8 ? (int64_t)(high >> over) : (int64_t)high >> over;
+    return v;
+}
+
+static bool fold_numbers(Kern *c, AstOp op, Val a, Val b, Loc loc, Val *r) {
+    if (a.kind == VAL_BOOL && b.kind == VAL_BOOL) return fold_bool(op, a.i, b.i, r);
+    if (a.kind == VAL_INT && b.kind == VAL_INT) {
+        if (!fold_int(c, op, a.i, b.i, loc, r)) return false;
+        r->literal = r->kind == VAL_INT && a.literal && b.literal;
+        return true;
+    }
+    return is_number(a) && is_number(b) && fold_float(op, number_of(a), number_of(b), r);
+}
+
+/* false: not to be folded. An error was reported where *r is one. */
+bool fold_binary(Kern *c, AstOp op, Val a, Val b, Loc loc, Val *r) {
+    if (!fold_numbers(c, op, a, b, loc, r)) return false;
+    Elem e;
+    bool typed = (a.converted || b.converted) && (r->kind == VAL_INT || r->kind == VAL_FLOAT);
+    if (typed && vals_unify(c, (Val[]){a, b}, 2, &e, loc)) *r = wrapped(*r, e);
+    return true;
+}
+
+static bool fold_function(OpKind op, double x, double *r) {
+    switch (op) {
+    case OP_NEG: *r = -x; return true;
+    case OP_ABS: *r = fabs(x); return true;
+    case OP_EXP: *r = exp(x); return true;
+    case OP_EXP2: *r = exp2(x); return true;
+    case OP_LOG: *r = log(x); return true;
+    case OP_LOG2: *r = log2(x); return true;
+    case OP_SQRT: *r = sqrt(x); return true;
+    case OP_RSQRT: *r = 1 / sqrt(x); return true;
+    case OP_SIN: *r = sin(x); return true;
+    case OP_COS: *r = cos(x); return true;
+    case OP_TANH: *r = tanh(x); return true;
+    case OP_ERF: *r = erf(x); return true;
+    case OP_FLOOR: *r = floor(x); return true;
+    case OP_CEIL: *r = ceil(x); return true;
+    case OP_ROUND: *r = nearbyint(x); return true;
+    default: return false;
+    }
+}
+
+bool fold_unary(OpKind op, Val v, Val *r) {
+    *r = v;
+    if (v.kind == VAL_BOOL && op == OP_NOT) return *r = val_bool(!v.i), true;
+    if (v.kind == VAL_INT && (op == OP_NEG || (op == OP_ABS && v.i < 0)))
+        return r->i = (int64_t)(0 - (uint64_t)v.i), *r = v.converted ? wrapped(*r, v.elem) : *r, true;
+    if (v.kind == VAL_INT && op == OP_ABS) return true;
+    if (!is_number(v) || (v.kind == VAL_INT && op == OP_NOT)) return false;
+    *r = val_float(0);
+    r->converted = v.converted, r->elem = v.elem;
+    return fold_function(op, number_of(v), &r->f);
+}

@@ -1,0 +1,177 @@
+/* index.c: affine sums of positions, kept without operations as long as they last, and reads through them.
+   Subscripts of a split dimension count inside the rank's block; the same sum as a value is global. */
+#include "frontend/kernel/kernel.h"
+
+#include <string.h>
+
+/* ---- arithmetic on sums ---- */
+
+Affine affine_of(const Val *v) {
+    if (v->kind == VAL_INT) return affine_const(v->i);
+    return v->kind == VAL_TILE ? affine_value(v->v) : *v->index;
+}
+
+bool is_affine(Val v) {
+    return v.kind == VAL_INT || v.kind == VAL_INDEX || (v.kind == VAL_TILE && elem_is_int(v.v->type.elem));
+}
+
+/* i - i and i % 1 are numbers, and still tiles over i. */
+static bool keeps_ranges(Kern *c, const Affine *sum, Val x, Val y) {
+    return type_covers(affine_type(c->b.k, sum), type_union(val_type(c, x), val_type(c, y)));
+}
+
+/* Outside of subscripts one of the two is a sum already, or nothing is gained by making one. */
+bool index_binary(Kern *c, AstOp op, Val x, Val y, Val *r) {
+    if (!is_affine(x) || !is_affine(y)) return false;
+    if (!c->in_index && x.kind != VAL_INDEX && y.kind != VAL_INDEX) return false;
+    if (!types_fit(c, val_type(c, x), val_type(c, y), c->b.loc)) return *r = val_error, true;
+    Affine a = affine_of(&x), b = affine_of(&y);
+    bool good = false;
+    if (op == AST_ADD) good = affine_add(&a, &b, 1);
+    if (op == AST_SUB) good = affine_add(&a, &b, -1);
+    if (op == AST_MUL && y.kind == VAL_INT) good = affine_scale(&a, y.i);
+    if (op == AST_MUL && x.kind == VAL_INT) good = affine_scale(&b, x.i), a = b;
+    if (op == AST_DIV && y.kind == VAL_INT) good = affine_divide(&a, y.i);
+    if (op == AST_MOD && y.kind == VAL_INT) good = affine_modulo(&a, y.i);
+    good = good && keeps_ranges(c, &a, x, y);
+    if (good) *r = val_index(c, a);
+    return good;
+}
+
+/* ---- sums as values ---- */
+
+static Value *const_of(Kern *c, int64_t n) { return build_const_i(&c->b, ELEM_I64, n); }
+
+static Value *divided(Kern *c, Value *v, int64_t by) {
+    return by == 1 ? v : build_binary(&c->b, OP_DIV, v, const_of(c, by));
+}
+
+static Value *multiplied(Kern *c, Value *v, int64_t by) {
+    return by == 1 ? v : build_binary(&c->b, OP_MUL, v, const_of(c, by));
+}
+
+static Value *global_value(Kern *c, Value *v, int range) {
+    Size of = c->range_of.p[range];
+    return of.axis < 0 ? v : build_binary(&c->b, OP_ADD, v, build_size(&c->b, OP_ORIGIN, of));
+}
+
+static Value *term_variable(Kern *c, const Term *t) {
+    switch (t->kind) {
+    case TERM_POS: return global_value(c, build_index(&c->b, OP_POS, t->id), t->id);
+    case TERM_INDEX: return divided(c, build_index(&c->b, OP_BEGIN, t->id), c->b.k->range.p[t->id].size);
+    case TERM_VALUE: return build_cast(&c->b, ELEM_I64, t->value);
+    default: return build_size(&c->b, OP_SIZE, t->size);
+    }
+}
+
+/* The first tile of a grid range begins at 0: its number times its size is where a tile begins. */
+static Value *term_value(Kern *c, const Term *t) {
+    if (t->kind == TERM_INDEX && t->div == 1 && t->mul % c->b.k->range.p[t->id].size == 0)
+        return multiplied(c, build_index(&c->b, OP_BEGIN, t->id), t->mul / c->b.k->range.p[t->id].size);
+    return multiplied(c, divided(c, term_variable(c, t), t->div), t->mul);
+}
+
+Value *index_value(Kern *c, const Affine *a) {
+    Value *sum = NULL;
+    for (int i = 0; i < a->nterm; i++) {
+        Term t = a->term[i];
+        bool minus = sum && t.mul < 0 && t.mul != INT64_MIN;
+        if (minus) t.mul = -t.mul;
+        Value *v = term_value(c, &t);
+        sum = sum ? build_binary(&c->b, minus ? OP_SUB : OP_ADD, sum, v) : v;
+    }
+    if (!sum) return const_of(c, a->c);
+    return a->c ? build_binary(&c->b, OP_ADD, sum, const_of(c, a->c)) : sum;
+}
+
+/* ---- subscripts ---- */
+
+/* Inside a subscript a range stands for its positions. */
+Val subscript_value(Kern *c, const Expr *e) {
+    bool outer = c->in_index, outer_local = c->local_dims;
+    c->in_index = true;
+    c->local_dims = false;
+    Val v = expr_lower(c, e);
+    c->in_index = outer;
+    c->local_dims = outer_local;
+    return v;
+}
+
+static bool subscript_lower(Kern *c, const Expr *e, Span *sub) {
+    Val v = subscript_value(c, e);
+    if (v.kind == VAL_ERROR) return false;
+    if (!is_affine(v)) {
+        diag_error(c->diags, e->loc, "subscript-type", "a subscript is an integer, this is %s",
+                   elem_text(val_type(c, v).elem));
+        return false;
+    }
+    *sub = span_of(affine_of(&v));
+    return true;
+}
+
+static bool subscript_count(Kern *c, const Expr *e, const Entry *tensor) {
+    int want = tensor->scalar ? 0 : c->b.k->param.p[tensor->index].ndim;
+    if (e->args.n == want) return true;
+    diag_error(c->diags, e->loc, "wrong-rank", "'%s' has %d dimension%s, %d subscript%s given", tensor->name, want,
+               want == 1 ? "" : "s", e->args.n, e->args.n == 1 ? " is" : "s are");
+    diag_note(c->diags, tensor->loc, "declared here");
+    return false;
+}
+
+bool subscripts_lower(Kern *c, const Expr *e, const Entry *tensor, Span *sub) {
+    bool good = subscript_count(c, e, tensor);
+    Type t = type_scalar(ELEM_I64);
+    if (tensor->scalar) sub[0] = span_of(affine_const(0));
+    for (int i = 0; i < e->args.n && i < MAX_DIMS; i++)
+        if (!subscript_lower(c, e->args.p[i], &sub[i])) good = false;
+    for (int i = 0; good && i < e->args.n; i++) {
+        Type more = affine_type(c->b.k, &sub[i].lo);
+        if (!types_fit(c, t, more, e->loc)) return false;
+        t = type_union(t, more);
+    }
+    return good;
+}
+
+static Val load_refuse(Kern *c, const Expr *e, const Entry *named) {
+    if (named->kind == NAME_BROKEN) return val_error;
+    if (named->kind == NAME_RESULT)
+        diag_error(c->diags, e->loc, "store-in-merge", "a merge block cannot read '%s', a result", named->name);
+    else
+        diag_error(c->diags, e->loc, "not-a-tensor", "'%s' is not a tensor: it takes no subscripts", named->name);
+    return val_error;
+}
+
+static bool is_local(const Kern *c, const Affine *a) {
+    for (int i = 0; i < a->nterm; i++)
+        if (a->term[i].kind == TERM_POS && c->range_of.p[a->term[i].id].axis >= 0) return true;
+    return false;
+}
+
+/* Of a whole dimension the global places, as values. */
+static void subscripts_globalise(Kern *c, const Entry *tensor, Span *sub) {
+    const Param *p = &c->b.k->param.p[tensor->index];
+    for (int d = 0; d < p->ndim; d++)
+        if (p->dim[d].axis < 0 && is_local(c, &sub[d].lo)) sub[d] = span_of(affine_value(index_value(c, &sub[d].lo)));
+}
+
+static Value *zero_of(Kern *c, Elem e) { return elem_is_float(e) ? build_const_f(&c->b, e, 0) : build_const_i(&c->b, e, 0); }
+
+Val load_lower(Kern *c, const Expr *e) {
+    const Expr *base = field_name(c, e->kind == EXPR_INDEX ? e->base : e);
+    if (base->kind != EXPR_NAME) {
+        diag_error(c->diags, e->loc, "not-a-tensor", "only a tensor takes subscripts");
+        return val_error;
+    }
+    Entry tensor = *scope_use(c, base->name, base->loc);
+    bool own = tensor.kind == NAME_RESULT && !c->in_merge;
+    if (tensor.kind != NAME_TENSOR && tensor.kind != NAME_INOUT && !own) return load_refuse(c, e, &tensor);
+    Span sub[MAX_DIMS];
+    Value *exists = NULL;
+    if (tensor.view ? !view_subscripts(c, e, &tensor, sub, &exists) : !subscripts_lower(c, e, &tensor, sub)) return val_error;
+    c->b.loc = e->loc;
+    if (tensor.global) subscripts_globalise(c, &tensor, sub);
+    Value *x = build_load(&c->b, tensor.index, sub, c->b.k->param.p[tensor.index].ndim);
+    if (!exists) return val_tile(x);
+    x = build_cast(&c->b, elem_arith(x->type.elem), x);
+    return val_tile(build_select(&c->b, exists, x, zero_of(c, x->type.elem)));
+}

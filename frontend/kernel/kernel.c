@@ -1,0 +1,176 @@
+/* kernel.c: one kernel instance from its declaration and binding.
+   Takes a parsed kernel, its extents, types and constants; gives a kernel in value form, or errors. */
+#include "frontend/sema/assertion.h"
+#include "frontend/kernel/kernel.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/* ---- parameters ---- */
+
+static Val const_value(const BoundParam *p) {
+    return p->constant == BOUND_BOOL ? val_bool(p->i) : p->constant == BOUND_INT ? val_int(p->i) : val_float(p->f);
+}
+
+static NameKind param_kind(const BoundParam *p, bool out) {
+    if (p->constant != BOUND_NOTHING) return NAME_CONST;
+    if (p->decl->mode == PARAM_INOUT) return NAME_INOUT;
+    return out ? NAME_RESULT : p->ndim ? NAME_TENSOR : NAME_SCALAR;
+}
+
+static void param_declare(Kern *c, const BoundParam *p, bool out) {
+    NameKind kind = param_kind(p, out);
+    if (p->constant == BOUND_SIZE) {
+        scope_declare(c, p->decl->name, NAME_DIM, p->decl->loc)->size = p->size;
+        return;
+    }
+    Entry *e = scope_declare(c, p->decl->name, kind, p->decl->loc);
+    if (e->kind == NAME_BROKEN) return;
+    if (kind == NAME_CONST) {
+        e->val = const_value(p);
+        return;
+    }
+    Param q = {.name = p->decl->name,
+               .elem = p->elem,
+               .ndim = p->ndim,
+               .out = out,
+               .inout = kind == NAME_INOUT,
+               .ranks = -1,
+               .loc = p->decl->loc};
+    memcpy(q.dim, p->dim, sizeof q.dim);
+    e->global = p->global;
+    e->scalar = out && !p->decl->type.has_shape;
+    e->index = kernel_param(c->m, c->b.k, q);
+}
+
+static void params_declare(Kern *c) {
+    const Binding *b = c->bound;
+    for (int i = 0; i < b->elem.n; i++)
+        scope_declare(c, b->elem.p[i].name, NAME_ELEM, b->decl->loc)->elem = b->elem.p[i].elem;
+    for (int i = 0; i < b->dim.n; i++)
+        scope_declare(c, b->dim.p[i].name, NAME_DIM, b->dim.p[i].loc)->size = b->dim.p[i].size;
+    for (int i = 0; i < b->param.n; i++) param_declare(c, &b->param.p[i], i >= b->decl->params.n);
+    c->stored = ARENA_ARRAY(c->arena, bool, b->param.n + 1);
+}
+
+/* ---- statements ---- */
+
+static const char *const level_name[] = {
+    [LEVEL_WAVE] = "wave", [LEVEL_GROUP] = "group", [LEVEL_CHIPLET] = "chiplet", [LEVEL_DEVICE] = "device"};
+
+static Level level_lower(Kern *c, const Stmt *s) {
+    for (int i = LEVEL_WAVE; s->level && i <= LEVEL_DEVICE; i++)
+        if (strcmp(s->level, level_name[i]) == 0) return (Level)i;
+    if (s->level) {
+        diag_error(c->diags, s->loc, "unknown-level", "'%s' is not a level of the machine", s->level);
+        diag_note(c->diags, s->loc, "the levels are wave, group, chiplet and device");
+    }
+    return LEVEL_GROUP;
+}
+
+static void each_lower(Kern *c, const Stmt *s) {
+    int mark = scope_mark(c);
+    bool good = true;
+    for (int i = 0; i < s->ranges.n; i++)
+        if (range_declare(c, &s->ranges.p[i], true, i == s->ranges.n - 1) < 0) good = false;
+    c->b.k->level = level_lower(c, s);
+    if (good)
+        stmts_lower(c, &s->body);
+    else
+        scope_touch_all(c, &s->body);
+    scope_close(c, mark);
+}
+
+static const char *value_text(void *ctx, const Expr *name) {
+    Kern *c = ctx;
+    Val v = expr_lower(c, name);
+    if (v.kind == VAL_INT) return arena_format(c->arena, "%" PRId64, v.i);
+    if (v.kind == VAL_FLOAT) return arena_format(c->arena, "%g", v.f);
+    return v.kind == VAL_BOOL ? v.i ? "true" : "false" : NULL;
+}
+
+/* Sizes and constants of a kernel that nothing calls are guesses: they are not judged. */
+static void assert_lower(Kern *c, const Stmt *s) {
+    Val v = condition_lower(c, s->value);
+    if (c->checking || v.kind == VAL_ERROR) return;
+    if (v.kind != VAL_BOOL)
+        assertion_unknown(c->diags, s, c->bound->decl, c->bound->call);
+    else if (!v.i)
+        assertion_failed(c->diags, s, c->bound->decl, c->bound->call, value_text, c);
+}
+
+static void stmt_lower(Kern *c, const Stmt *s) {
+    switch (s->kind) {
+    case STMT_ASSIGN: assign_lower(c, s); return;
+    case STMT_LET: let_lower(c, s); return;
+    case STMT_ASSERT: assert_lower(c, s); return;
+    case STMT_FOR: for_lower(c, s); return;
+    case STMT_IF: if_lower(c, s); return;
+    case STMT_EACH:
+        diag_error(c->diags, s->loc, "one-each", "each stands at the top of a kernel, once");
+        diag_note(c->diags, s->loc, "inside a task, iterate with for");
+        return;
+    case STMT_REPEAT:
+        diag_error(c->diags, s->loc, "repeat-in-kernel", "repeat belongs to programs");
+        diag_note(c->diags, s->loc, "inside a task, iterate with for");
+        return;
+    case STMT_ERROR: return;
+    }
+}
+
+void stmts_lower(Kern *c, const Stmts *list) {
+    for (int i = 0; i < list->n; i++) stmt_lower(c, list->p[i]);
+}
+
+/* ---- the kernel ---- */
+
+static void body_lower(Kern *c, const Decl *d) {
+    int each = 0;
+    for (int i = 0; i < d->body.n; i++) {
+        const Stmt *s = d->body.p[i];
+        if (s->kind == STMT_EACH && each++ == 0)
+            each_lower(c, s);
+        else if (each && s->kind != STMT_EACH)
+            diag_error(c->diags, s->loc, "after-each", "nothing follows the tasks of a kernel");
+        else
+            stmt_lower(c, s);
+    }
+    if (each == 0) diag_error(c->diags, d->loc, "one-each", "kernel '%s' has no each: what are its tasks?", d->name);
+}
+
+static void results_check(Kern *c) {
+    for (int i = 0; i < c->b.k->param.n; i++) {
+        const Param *p = &c->b.k->param.p[i];
+        if ((p->out || p->inout) && !c->stored[i])
+            diag_error(c->diags, p->loc, "result-not-written", "the %s '%s' is never written",
+                       p->out ? "result" : "inout parameter", p->name);
+    }
+}
+
+Kernel *kernel_lower(Lower *lw, const Binding *bound, Name name, bool checking) {
+    Module *m = lw->m;
+    int before = m->diags->errors;
+    Kern c = {.lw = lw, .m = m, .arena = m->arena, .diags = m->diags, .bound = bound, .checking = checking};
+    Kernel *k = kernel_new(m, name, bound->decl->loc);
+    c.b = (Builder){.m = m, .k = k, .at = k->body, .loc = bound->decl->loc};
+    c.tuned = tuned_entry(&c);
+    params_declare(&c);
+    body_lower(&c, bound->decl);
+    scope_close(&c, 0);
+    if (m->diags->errors == before) scope_report_unread(&c);
+    if (m->diags->errors == before) results_check(&c);
+    bool complete = m->diags->errors == before;
+    if (m->diags->errors == before) sizes_check(&c);
+    if (m->diags->errors == before) covers_check(&c);
+    if (m->diags->errors == before) sums_check(&c);
+    if (m->diags->errors == before) inouts_check(&c);
+    if (m->diags->errors == before && !checking) tiles_check(&c);
+    if (m->diags->errors == before) self_check(&c);
+    if (m->diags->errors == before && !checking) tuned_check(&c);
+    if (m->diags->errors == before && !checking) tuned_site(&c);
+    bool good = m->diags->errors == before;
+    if (complete) kernel_remove_dead(k), kernel_warn(&c);
+    if (good) return k;
+    m->kernel.n--;
+    return NULL;
+}

@@ -1,0 +1,126 @@
+/* flow.c: the statements of a body in order; repeat is unrolled: what an iteration declares ends with it, names
+   from outside go on into the next.
+   Takes statements; gives nodes, and names checked at the end of each body. */
+#include "frontend/sema/assertion.h"
+#include "frontend/program/program.h"
+
+enum { NODES_UNROLLED = 4096 };
+
+/* ---- repeat ---- */
+
+static bool repeat_count(Prog *c, const Stmt *s, int64_t *n) {
+    const RangeDecl *r = &s->ranges.p[0];
+    ProgValue v;
+    if (r->size || !r->of) {
+        diag_error(c->diags, r->loc, "repeat-range", "repeat counts from 0, one at a time");
+        diag_note(c->diags, r->loc, "write: repeat %s of N { .. }", r->name);
+        return false;
+    }
+    if (!number_of_expr(c, r->of, &v) || !v.is_integer || v.number < 0) {
+        diag_error(c->diags, r->of->loc, "not-constant", "how often repeat runs must be known at compile time");
+        return false;
+    }
+    *n = (int64_t)v.number;
+    return true;
+}
+
+void scope_end(Prog *c, int mark) {
+    for (; c->var.n > mark; c->var.n--) {
+        Variable *v = &vec_last(&c->var);
+        if (v->value.kind != PROG_NUMBER) unread_report(c, v);
+        ptrmap_put(c->arena, &c->var_of, v->name, NULL);
+    }
+}
+
+/* Unrolled: each iteration has nodes and temporaries of its own. */
+static void repeat_lower(Prog *c, const Stmt *s) {
+    const RangeDecl *r = &s->ranges.p[0];
+    int64_t n;
+    int before = c->diags->errors;
+    if (!repeat_count(c, s, &n) || name_taken(c, r->name, r->loc)) return;
+    for (int64_t i = 0; i < n && c->diags->errors == before; i++) {
+        int mark = c->var.n;
+        ProgValue number = {.kind = PROG_NUMBER, .loc = r->loc, .number = (double)i, .is_integer = true};
+        variable_new(c, (Variable){.name = r->name, .loc = r->loc, .value = number, .read = true, .fixed = true});
+        flow_lower(c, &s->body);
+        scope_end(c, mark);
+        if (c->p->node.n <= NODES_UNROLLED) continue;
+        diag_error(c->diags, s->loc, "too-many-nodes", "this makes more than %d calls", NODES_UNROLLED);
+        return;
+    }
+}
+
+/* ---- names ---- */
+
+static void touch_name(void *ctx, const Expr *e) {
+    Variable *v = e->kind == EXPR_NAME ? variable_find(ctx, e->name) : NULL;
+    if (v) v->read = true;
+}
+
+void touch(Prog *c, const Expr *e) { expr_each(e, touch_name, c); }
+
+void touch_all(Prog *c, const Stmts *list) { stmts_each_value(list, touch_name, c); }
+
+static const char *value_text(void *ctx, const Expr *name) {
+    Prog *c = ctx;
+    ProgValue v;
+    return number_of_expr(c, name, &v) ? arena_format(c->arena, "%g", v.number) : NULL;
+}
+
+static void assert_lower(Prog *c, const Stmt *s) {
+    ProgValue v;
+    touch(c, s->value);
+    const Decl *of = c->frame ? c->frame->decl : c->head;
+    if (!number_of_expr(c, s->value, &v))
+        assertion_unknown(c->diags, s, of, c->frame ? c->frame->bound.call : s->loc);
+    else if (v.number == 0)
+        assertion_failed(c->diags, s, of, s->loc, value_text, c);
+}
+
+static void stmt_refuse(Prog *c, const Stmt *s) {
+    diag_error(c->diags, s->loc, "tasks-in-program", "%s belongs to kernels", s->kind == STMT_EACH ? "each" : "for");
+    diag_note(c->diags, s->loc, "a program is a dataflow of kernel calls; write a kernel and call it%s",
+              s->kind == STMT_FOR ? ", or repeat calls: repeat l of N { .. }" : "");
+}
+
+/* ---- statements ---- */
+
+static void stmt_lower(Prog *c, const Stmt *s) {
+    if (s->kind == STMT_ASSIGN || s->kind == STMT_LET)
+        assignment_lower(c, s);
+    else if (s->kind == STMT_ASSERT)
+        assert_lower(c, s);
+    else if (s->kind == STMT_REPEAT)
+        repeat_lower(c, s);
+    else if (s->kind == STMT_IF)
+        branches_lower(c, s);
+    else if (s->kind != STMT_ERROR)
+        stmt_refuse(c, s);
+}
+
+/* Nothing behind an assertion that does not hold is judged: what it makes would be errors of the same cause. */
+void flow_lower(Prog *c, const Stmts *list) {
+    for (int i = 0; i < list->n; i++) {
+        int errors = c->diags->errors;
+        stmt_lower(c, list->p[i]);
+        if (list->p[i]->kind == STMT_ASSERT && c->diags->errors > errors) return;
+    }
+}
+
+static void variables_check(Prog *c) {
+    for (int i = c->base; i < c->var.n; i++) {
+        const Variable *v = &c->var.p[i];
+        if (v->output && !v->made) {
+            diag_error(c->diags, v->loc, "output-not-assigned", "%sthe output '%s' is never assigned",
+                       v->part.n ? "a part of " : "", v->name);
+            diag_note(c->diags, v->loc, "assign it once: %s = ..;", v->name);
+        } else if (!v->output && !v->state)
+            unread_report(c, v);
+    }
+}
+
+void statements_lower(Prog *c, const Stmts *body) {
+    int before = c->diags->errors;
+    flow_lower(c, body);
+    if (c->diags->errors == before) variables_check(c);
+}

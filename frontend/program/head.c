@@ -1,0 +1,154 @@
+/* head.c: a program's parameters and results, as tensors and names.
+   Takes a head; gives the interface, records as one parameter for each field. */
+#include "frontend/program/program.h"
+
+#include <math.h>
+#include <string.h>
+
+static bool range_refuse(Prog *c, const ParamDecl *p) {
+    diag_error(c->diags, p->loc, "value-range", "'%s' is no input of numbers: its values have no range", p->name);
+    return false;
+}
+
+/* ---- names of the head ---- */
+
+typedef struct {
+    Name name;
+    bool found;
+} Mention;
+
+static void mention_look(void *ctx, const Expr *e) {
+    Mention *m = ctx;
+    m->found |= e->kind == EXPR_NAME && e->name == m->name;
+}
+
+static void mention_each(const Exprs *list, Mention *m) {
+    for (int i = 0; i < list->n; i++) expr_each(list->p[i], mention_look, m);
+}
+
+static bool types_mention(const ParamDecls *list, Name name) {
+    Mention m = {.name = name};
+    for (int i = 0; i < list->n; i++) {
+        const ParamDecl *p = &list->p[i];
+        mention_each(&p->type.shape, &m);
+        mention_each(&p->type.format_args, &m);
+        expr_each(p->lo, mention_look, &m);
+        expr_each(p->hi, mention_look, &m);
+    }
+    return m.found;
+}
+
+bool head_name_taken(Prog *c, Name name, Loc loc) {
+    const Decl *d = ptrmap_get(&c->f->visible, name);
+    bool hides =
+        d && d->kind == DECL_DIM && !types_mention(&c->head->params, name) && !types_mention(&c->head->results, name);
+    return (!hides || variable_find(c, name)) && name_taken(c, name, loc);
+}
+
+/* ---- parameters and results ---- */
+
+/* `var: f32[N] in 0 .. 1`: where values are drawn from. */
+static bool floats_range(Prog *c, const ParamDecl *p, Tensor *t) {
+    ProgValue above, below;
+    const char *what = t->role == ROLE_OUTPUT ? "is a result"
+                       : !number_of_expr(c, p->lo, &above) || !number_of_expr(c, p->hi, &below)
+                           ? "has bounds that are not known at compile time"
+                       : !isfinite(above.number) || !isfinite(below.number) ? "has no finite bounds"
+                       : above.number >= below.number                       ? "has no value between its bounds"
+                                                                            : NULL;
+    if (what) return diag_error(c->diags, p->loc, "value-range", "'%s' %s", p->name, what), false;
+    t->above = above.number, t->below = below.number;
+    return true;
+}
+
+/* `ids: i32[B] in 0 .. V`: each run looks at the values before anything else. */
+static bool values_range(Prog *c, const ParamDecl *p, Tensor *t) {
+    if (elem_is_float(t->elem)) return floats_range(c, p, t);
+    if (t->role != ROLE_INPUT || !elem_is_int(t->elem) || elem_bits(t->elem) < 8) return range_refuse(c, p);
+    t->checked = true;
+    return extent_of(c, p->lo, &t->least) && extent_of(c, p->hi, &t->past);
+}
+
+void param_lower(Prog *c, const ParamDecl *p, Role role) {
+    TensorInfo info = {0};
+    Tensor t = {.name = p->name, .role = role, .loc = p->loc};
+    Variable v = {.name = p->name,
+                  .loc = p->loc,
+                  .value = prog_error(p->loc),
+                  .read = true,
+                  .output = role == ROLE_OUTPUT,
+                  .state = role == ROLE_STATE,
+                  .fixed = role == ROLE_INPUT};
+    if (head_name_taken(c, p->name, p->loc)) return;
+    bool good = type_lower(c, &p->type, &t, &info) && (!p->lo || values_range(c, p, &t));
+    if (p->is_const)
+        diag_error(c->diags, p->loc, "parameter-mode", "'%s' is a constant, and only a call gives it a value", p->name);
+    if (good && !p->is_const) {
+        v.value = t.ndim || role == ROLE_INPUT ? prog_tensor(c, tensor_new(c, t, &info), p->loc)
+                                               : scalar_new(c, t, &info, p->loc);
+        vec_push(c->arena, &c->p->io, v.value.tensor);
+    } else
+        v.made = true;
+    variable_new(c, v);
+}
+
+const Decl *record_of(Prog *c, const TypeExpr *t) {
+    const Decl *d = ptrmap_get(&c->f->visible, t->elem);
+    return d && d->kind == DECL_RECORD && !t->has_shape && !t->format ? d : NULL;
+}
+
+static void head_lower(Prog *, const ParamDecl *, Role);
+
+/* Flattened: one parameter for each field. */
+static void record_lower(Prog *c, const ParamDecl *p, const Decl *d, Role role) {
+    if (head_name_taken(c, p->name, p->loc)) return;
+    variable_new(
+        c, (Variable){
+               .name = p->name, .loc = p->loc, .value = prog_error(p->loc), .read = true, .fixed = true, .record = d});
+    for (int i = 0; i < d->params.n; i++) {
+        ParamDecl field = d->params.p[i];
+        field.name = name_inside(c, p->name, field.name);
+        head_lower(c, &field, role);
+    }
+}
+
+static void head_lower(Prog *c, const ParamDecl *p, Role role) {
+    const Decl *record = record_of(c, &p->type);
+    if (record)
+        record_lower(c, p, record, role);
+    else if (p->type.format && p->lo)
+        range_refuse(c, p);
+    else if (p->type.format)
+        format_lower(c, p, role);
+    else
+        param_lower(c, p, role);
+}
+
+/* What a program that is run updates in place lives across its runs. */
+void interface_lower(Prog *c, const Decl *d) {
+    if (!head_is_sound(c, d)) return;
+    for (int i = 0; i < d->params.n; i++)
+        head_lower(c, &d->params.p[i], d->params.p[i].mode == PARAM_IN ? ROLE_INPUT : ROLE_STATE);
+    for (int i = 0; i < d->results.n; i++) head_lower(c, &d->results.p[i], ROLE_OUTPUT);
+}
+
+/* ---- what nothing reads ---- */
+
+static bool tensor_is_read(const Program *p, int tensor) {
+    for (int i = 0; i < p->node.n; i++) {
+        const Node *n = p->node.p[i];
+        if (n->kind == NODE_COLLECTIVE && n->src == tensor) return true;
+        for (int a = 0; n->kind == NODE_CALL && a < n->arg.n; a++)
+            if (n->arg.p[a].tensor == tensor) return true;
+    }
+    return false;
+}
+
+/* Fields of records are left out: a record may hold more than one program needs. */
+void inputs_check(Prog *c) {
+    for (int i = 0; i < c->p->io.n; i++) {
+        const Tensor *t = &c->p->tensor.p[c->p->io.p[i]];
+        if (t->role != ROLE_INPUT || strchr(t->name, '.') || tensor_is_read(c->p, t->id)) continue;
+        diag_warning(c->diags, t->loc, "unread-input", "nothing reads the input '%s'", t->name);
+    }
+}

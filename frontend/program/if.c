@@ -1,0 +1,52 @@
+/* if.c: if: of a condition that is known at compile time the branch that is taken counts, the other is not
+   judged; else both are, their nodes each under a condition. Takes statements; gives nodes, and names as both branches
+   leave them. */
+#include "frontend/program/program.h"
+
+/* Names that both branches give a value live on: they are behind the mark. */
+static void branch_end(Prog *c, int mark, const Stmts *other) {
+    VEC(Variable) kept = {0};
+    for (int i = mark; i < c->var.n; i++) {
+        if (!stmts_assign(other, c->var.p[i].name)) continue;
+        vec_push(c->arena, &kept, c->var.p[i]);
+        c->var.p[i].read = true;
+    }
+    scope_end(c, mark);
+    for (int i = 0; i < kept.n; i++) variable_new(c, kept.p[i]);
+}
+
+static void if_known(Prog *c, const Stmt *s, bool holds) {
+    const Stmts *taken = holds ? &s->body : &s->other, *left = holds ? &s->other : &s->body;
+    int mark = c->var.n;
+    touch_all(c, left);
+    flow_lower(c, taken);
+    branch_end(c, mark, left);
+}
+
+static Arm branch_lower(Prog *c, const Stmts *branch, const Stmts *other, int when) {
+    int mark = c->var.n;
+    Arm before = arm_begin(c, when), arm;
+    for (int i = 0; i < mark; i++) /* the other branch may go on with what this one has overwritten */
+        if (stmts_name(branch, c->var.p[i].name)) c->var.p[i].read = true;
+    flow_lower(c, branch);
+    branch_end(c, mark, other);
+    arm_end(c, &before, &arm);
+    return arm;
+}
+
+static void if_run(Prog *c, const Stmt *s) {
+    ProgValue test;
+    int mark = c->var.n, before = c->diags->errors;
+    if (!condition_of_expr(c, s->value, &test)) return;
+    int then = condition_new(c, &test, true), otherwise = condition_new(c, &test, false);
+    Arm a = branch_lower(c, &s->body, &s->other, then), b = branch_lower(c, &s->other, &s->body, otherwise);
+    if (c->diags->errors == before) arms_join(c, &a, &b, mark, s->loc);
+}
+
+void branches_lower(Prog *c, const Stmt *s) {
+    ProgValue test;
+    if (number_of_expr(c, s->value, &test))
+        if_known(c, s, test.number != 0);
+    else
+        if_run(c, s);
+}

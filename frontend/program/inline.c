@@ -1,0 +1,252 @@
+/* inline.c: calls of programs. The called one's statements are expanded in place, its names bound like a
+   kernel's. Takes a call; gives the values of its results, with the placements that the body makes of its arguments. */
+#include "frontend/program/program.h"
+
+#include "frontend/sema/const.h"
+
+#include <string.h>
+
+enum { EXPANSIONS = 4096 };
+
+typedef struct {
+    Prog *c;
+    const Decl *d; /* flat: records as their fields, extents without placements */
+    ProgValues arg;
+    Loc loc;
+    const Expected *want; /* of each declared result */
+    Frame frame;
+} Inline;
+
+/* ---- heads ---- */
+
+static bool extents_are_global(Front *f, const ParamDecls *list) {
+    for (int i = 0; i < list->n; i++)
+        for (int d = 0; d < list->p[i].type.shape.n; d++) {
+            const Expr *e = list->p[i].type.shape.p[d];
+            Size s;
+            if (e->kind == EXPR_BINARY && e->op == AST_AT) e = e->lhs;
+            if (e->kind == EXPR_NAME && global_find(&f->lower, e->name, e->loc, &s) == FOUND_NOT) return false;
+        }
+    return true;
+}
+
+bool program_called_only(Front *f, const Decl *d) {
+    for (int i = 0; i < d->params.n; i++)
+        if (d->params.p[i].is_const || d->params.p[i].mode == PARAM_INOUT) return true;
+    return !extents_are_global(f, &d->params);
+}
+
+/* ---- arguments ---- */
+
+static bool arguments_lower(Inline *x, const Expr *call, const Decl *d) {
+    bool good = true;
+    for (int i = 0; i < call->args.n; i++)
+        good = argument_flatten(x->c, call->args.p[i], &d->params.p[i], &x->arg) && good;
+    return good;
+}
+
+static bool is_partial(const Prog *c, const ProgValue *v) {
+    for (int a = 0; a < c->m->axis.n; a++)
+        if (v->place[a].kind == PLACE_P) return true;
+    return false;
+}
+
+static ActualArg actual_of(const Prog *c, const ProgValue *v) {
+    if (v->kind != PROG_TENSOR) return actual_constant(v);
+    ActualArg a = {.loc = v->loc};
+    Tensor t = value_tensor(c, v);
+    a.elem = is_partial(c, v) ? c->info.p[v->tensor].whole_elem : t.elem;
+    a.ndim = t.ndim;
+    for (int d = 0; d < t.ndim; d++) a.dim[d] = size_whole(t.dim[d]);
+    return a;
+}
+
+/* A name of the head that is a dim of the file is that dim. */
+static bool dims_agree(Prog *c, const Binding *b, Loc call) {
+    for (int i = 0; i < b->dim.n; i++) {
+        Size s;
+        const BoundDim *d = &b->dim.p[i];
+        if (global_find(&c->f->lower, d->name, d->loc, &s) != FOUND || size_equal(s, d->size)) continue;
+        diag_error(c->diags, call, "shape-mismatch", "'%s' of %s has another extent than the dim '%s'", d->from,
+                   b->decl->name, d->name);
+        diag_note(c->diags, d->loc, "'%s' is named here", d->name);
+        return false;
+    }
+    return true;
+}
+
+static bool frame_bind(Inline *x) {
+    Prog *c = x->c;
+    int n = x->d->results.n;
+    ActualArg *actual = ARENA_ARRAY(c->arena, ActualArg, x->arg.n + 1);
+    ExpectedResult *result = ARENA_ARRAY(c->arena, ExpectedResult, n + 1);
+    Decl *head = arena_copy(c->arena, x->d, sizeof *x->d);
+    head->params = (ParamDecls){0};
+    for (int i = 0; i < x->arg.n; i++) {
+        ParamDecl p = x->d->params.p[i];
+        p.mode = PARAM_IN;
+        vec_push(c->arena, &head->params, p);
+        actual[i] = actual_of(c, &x->arg.p[i]);
+    }
+    for (int i = 0; i < n; i++) result[i] = (ExpectedResult){x->want[i].elem, x->want[i].has_elem};
+    return binding_of_call(&c->f->lower, head, actual, x->arg.n, result, n, x->loc, &x->frame.bound) &&
+           dims_agree(c, &x->frame.bound, x->loc);
+}
+
+/* ---- updates in place ---- */
+
+static bool inout_check(const Inline *x, int i) {
+    Prog *c = x->c;
+    const ProgValue *v = &x->arg.p[i];
+    const Tensor *t = &c->p->tensor.p[v->tensor];
+    if (t->role == ROLE_INPUT || t->role == ROLE_OUTPUT) {
+        diag_error(c->diags, v->loc, "not-assignable", "'%s' is %s: %s cannot update it in place", tensor_text(c, v),
+                   t->role == ROLE_INPUT ? "an input" : "an output", x->d->name);
+        return false;
+    }
+    for (int j = 0; j < x->arg.n; j++)
+        if (j != i && x->arg.p[j].kind == PROG_TENSOR && x->arg.p[j].tensor == v->tensor) {
+            diag_error(c->diags, x->arg.p[j].loc, "inout-overlap",
+                       "%s updates '%s' in place, and this is the same tensor", x->d->name, t->name);
+            return false;
+        }
+    return true;
+}
+
+static bool inouts_check(const Inline *x) {
+    bool good = true;
+    for (int i = 0; i < x->arg.n; i++)
+        if (x->d->params.p[i].mode == PARAM_INOUT) good = inout_check(x, i) && good;
+    return good;
+}
+
+/* ---- the body ---- */
+
+static const Tensor *result_like(const Inline *x, const BoundParam *p, const Expected *want) {
+    Tensor *t = ARENA_NEW(x->c->arena, Tensor);
+    *t = (Tensor){.name = p->decl->name, .elem = p->elem, .ndim = p->decl->type.shape.n, .loc = p->decl->loc};
+    for (int d = 0; d < t->ndim; d++) {
+        t->dim[d] = p->dim[d];
+        if (want->like && want->like->ndim == t->ndim) t->dim[d].axis = want->like->dim[d].axis;
+    }
+    return t;
+}
+
+static void result_declare(const Inline *x, const BoundParam *p, const Expected *want) {
+    Expected *e = arena_copy(x->c->arena, want, sizeof *want);
+    e->has_elem = true;
+    e->elem = p->elem;
+    e->like = result_like(x, p, want);
+    if (!e->name) e->name = p->decl->name;
+    variable_new(x->c, (Variable){.name = p->decl->name,
+                                  .loc = p->decl->loc,
+                                  .value = prog_error(p->decl->loc),
+                                  .read = true,
+                                  .output = true,
+                                  .result = e});
+}
+
+static ProgValue bound_value(const Inline *x, int i) {
+    ProgValue v = x->arg.p[i];
+    v.is_integer = v.is_integer && x->frame.bound.param.p[i].constant != BOUND_FLOAT;
+    return v;
+}
+
+static void names_declare(const Inline *x, const Decl *d) {
+    Prog *c = x->c;
+    for (int i = 0; i < x->d->params.n; i++) {
+        const ParamDecl *p = &x->d->params.p[i];
+        bool inout = p->mode == PARAM_INOUT;
+        variable_new(c, (Variable){.name = p->name,
+                                   .loc = p->loc,
+                                   .value = bound_value(x, i),
+                                   .read = true,
+                                   .state = inout,
+                                   .fixed = !inout});
+    }
+    for (int i = 0; i < x->d->results.n; i++)
+        result_declare(x, &x->frame.bound.param.p[x->d->params.n + i], &x->want[i]);
+    for (int i = 0; i < d->params.n; i++) group_declare(c, &d->params.p[i]);
+    for (int i = 0; i < d->results.n; i++) group_declare(c, &d->results.p[i]);
+}
+
+static bool expansion_check(Prog *c, const Decl *d, Loc call) {
+    for (const Frame *f = c->frame; f; f = f->outer)
+        if (f->decl == d) {
+            diag_error(c->diags, call, "recursion", "'%s' calls itself", d->name);
+            diag_note(c->diags, d->loc, "a call is expanded in place; iterate with repeat");
+            return false;
+        }
+    if (c->expanded++ < EXPANSIONS) return true;
+    diag_error(c->diags, call, "too-many-nodes", "this expands more than %d calls of programs", EXPANSIONS);
+    return false;
+}
+
+static bool version_is_there(Prog *c, const Variable *v) {
+    if (v->gone.kind != PROG_TENSOR) return true;
+    diag_error(c->diags, v->gone.loc, "consumed", "'%s' was updated in place: this version is gone", v->name);
+    diag_note(c->diags, v->loc, "the program gives it; copy it before: %s = 1 * ..", v->name);
+    return false;
+}
+
+static bool results_take(const Inline *x, ProgValue *out) {
+    bool good = true;
+    int n = 0;
+    for (int i = 0; i < x->arg.n; i++)
+        if (x->d->params.p[i].mode == PARAM_INOUT) out[n++] = x->arg.p[i];
+    for (int i = 0; i < x->d->results.n; i++) {
+        const Variable *v = variable_find(x->c, x->d->results.p[i].name);
+        good = good && v && v->value.kind == PROG_TENSOR && version_is_there(x->c, v);
+        if (good) out[n++] = v->value;
+    }
+    for (int i = 0; i < n; i++) out[i].loc = x->loc;
+    return good;
+}
+
+/* `d` as written: its records are names too. */
+static bool body_expand(Inline *x, const Decl *d, ProgValue *out) {
+    Prog *c = x->c;
+    PtrMap names = c->var_of;
+    int base = c->base, errors = c->diags->errors;
+    x->frame.decl = d;
+    x->frame.outer = c->frame;
+    c->frame = &x->frame;
+    c->var_of = (PtrMap){0};
+    c->base = c->var.n;
+    names_declare(x, d);
+    statements_lower(c, &d->body);
+    bool good = c->diags->errors == errors && results_take(x, out);
+    if (c->diags->errors != errors) diag_note(c->diags, x->loc, "%s is called here", d->name);
+    c->var.n = c->base;
+    c->base = base;
+    c->var_of = names;
+    c->frame = x->frame.outer;
+    return good;
+}
+
+static bool inline_call(Inline *x, const Decl *d, ProgValue *out) {
+    Prog *c = x->c;
+    int n = 0;
+    if (!expansion_check(c, d, x->loc) || !frame_bind(x) || !inouts_check(x) || !body_expand(x, d, out)) return false;
+    for (int i = 0; i < x->arg.n; i++)
+        if (x->d->params.p[i].mode == PARAM_INOUT) value_consume(c, &out[n++], x->loc);
+    for (int i = 0; i < n + x->d->results.n; i++) out[i].born = c->updated.n;
+    return true;
+}
+
+static Inline inline_new(Prog *c, const Decl *d, Loc loc, const Expected *want) {
+    const Decl *flat = decl_flat(c, d);
+    return (Inline){.c = c, .d = flat, .loc = loc, .want = want + decl_inouts(flat)};
+}
+
+bool program_apply(Prog *c, const Decl *d, const ProgValue *arg, Loc loc, const Expected *want, ProgValue *out) {
+    Inline x = inline_new(c, d, loc, want);
+    for (int i = 0; i < d->params.n; i++) vec_push(c->arena, &x.arg, arg[i]);
+    return inline_call(&x, d, out);
+}
+
+bool program_call(Prog *c, const Expr *e, const Decl *d, const Expected *want, int n, ProgValue *out) {
+    Inline x = inline_new(c, d, e->loc, want);
+    return arguments_count(c, e, d, n) && arguments_lower(&x, e, d) &&
+           inline_call(&x, d, out);
+}

@@ -1,0 +1,361 @@
+/* program.c: a program's interface and statements.
+   Takes a declaration; gives a Program of nodes over placed tensors, or errors. */
+#include "frontend/program/program.h"
+
+#include <string.h>
+
+/* ---- tensors ---- */
+
+/* The map holds the number to try next, so that a name made a thousand times is found at once. */
+static Name name_free(Prog *c, Name name) {
+    intptr_t next = (intptr_t)ptrmap_get(&c->taken, name);
+    Name found = name;
+    while (next && ptrmap_get(&c->taken, found))
+        found = name_of(c->m->names, arena_format(c->arena, "%s_%lld", name, (long long)next++));
+    ptrmap_put(c->arena, &c->taken, name, (void *)(next ? next : 2));
+    if (found != name) ptrmap_put(c->arena, &c->taken, found, (void *)2);
+    return found;
+}
+
+int tensor_new(Prog *c, Tensor t, const TensorInfo *info) {
+    t.name = name_free(c, t.name);
+    t.symmetric = -1;
+    t.slots = 1;
+    vec_push(c->arena, &c->info, *info);
+    return program_tensor(c->m, c->p, t);
+}
+
+void node_new(Prog *c, Node n) {
+    n.when = c->when;
+    program_node(c->m, c->p, n);
+}
+
+const char *tensor_text(Prog *c, const ProgValue *v) {
+    const SourceFile *f = v->loc.file ? &c->diags->file.p[v->loc.file - 1] : NULL;
+    size_t n = v->loc.end > v->loc.begin ? v->loc.end - v->loc.begin : 0;
+    if (!f || n == 0 || n > 60 || memchr(f->text + v->loc.begin, '\n', n)) return c->p->tensor.p[v->tensor].name;
+    return arena_text(c->arena, f->text + v->loc.begin, n);
+}
+
+/* ---- names ---- */
+
+Variable *variable_find(Prog *c, Name name) {
+    size_t at = (size_t)ptrmap_get(&c->var_of, name);
+    return at ? &c->var.p[at - 1] : NULL;
+}
+
+static bool places_use(const Prog *c, const ProgValue *v, const ProgValue *of) {
+    for (int d = 0; v->kind == PROG_TENSOR && d < v->nspot; d++)
+        for (int t = 0; t < v->spot[d].nterm; t++) {
+            const ProgValue *source = &c->source.p[v->spot[d].term[t].id];
+            if (value_overlaps(source, of) || places_use(c, source, of)) return true;
+        }
+    return false;
+}
+
+static bool value_uses(const Prog *c, const ProgValue *v, const ProgValue *of) {
+    return value_overlaps(v, of) || places_use(c, v, of);
+}
+
+void value_consume(Prog *c, const ProgValue *v, Loc loc) {
+    ProgValue gone = *v;
+    gone.loc = loc;
+    vec_push(c->arena, &c->updated, gone);
+    for (int i = 0; i < c->var.n; i++)
+        if (value_uses(c, &c->var.p[i].value, v)) c->var.p[i].gone = gone;
+}
+
+typedef bool UsesFn(const Prog *, const ProgValue *, const ProgValue *of);
+
+static bool lives(Prog *c, const ProgValue *v, UsesFn *uses) {
+    for (int i = v->born; v->kind == PROG_TENSOR && i < c->updated.n; i++) {
+        if (!uses(c, v, &c->updated.p[i])) continue;
+        diag_error(c->diags, v->loc, "consumed", "'%s' was updated in place: this version is gone", tensor_text(c, v));
+        diag_note(c->diags, c->updated.p[i].loc, "updated here, before this version is used");
+        return false;
+    }
+    return true;
+}
+
+bool value_lives(Prog *c, const ProgValue *v) { return lives(c, v, value_uses); }
+
+bool name_taken(Prog *c, Name name, Loc loc) {
+    const Variable *v = variable_find(c, name);
+    const Decl *d = ptrmap_get(&c->f->visible, name);
+    if (!v && !d) return false;
+    if (v)
+        diag_error(c->diags, loc, "redefined", "'%s' is already declared", name);
+    else
+        diag_error(c->diags, loc, "redefined", "'%s' is already a %s of the file", name, decl_kind_text(d));
+    diag_note(c->diags, v ? v->loc : d->loc, "declared here; choose another name");
+    return true;
+}
+
+Variable *variable_new(Prog *c, Variable v) {
+    vec_push(c->arena, &c->var, v);
+    ptrmap_put(c->arena, &c->var_of, v.name, (void *)(size_t)c->var.n);
+    return &vec_last(&c->var);
+}
+
+/* ---- assignments ---- */
+
+void unread_report(Prog *c, const Variable *v) {
+    if (v->read || !v->made || v->value.kind == PROG_ERROR) return;
+    diag_error(c->diags, v->loc, "unused-value", "the value of '%s' is never read", v->name);
+}
+
+static bool target_check(Prog *c, const Expr *t) {
+    if (t->kind != EXPR_NAME) return part_target_check(c, t);
+    const Variable *v = variable_find(c, t->name);
+    if (!v) return !name_taken(c, t->name, t->loc);
+    if (v->fixed) {
+        bool number = v->value.kind == PROG_NUMBER;
+        diag_error(c->diags, t->loc, "not-assignable", "'%s' is %s", t->name,
+                   number ? "counted by repeat" : v->record ? "a record" : "an input");
+        diag_note(c->diags, v->loc, number || v->record ? "declared here" : "declared here; make it state to update it");
+    } else if (v->output && v->made) {
+        if (v->value.kind == PROG_ERROR) return false;
+        diag_error(c->diags, t->loc, "assigned-twice", "the output '%s' is assigned a second time", t->name);
+        diag_note(c->diags, v->loc, "declared here; use another name for what comes before");
+    } else
+        return true;
+    return false;
+}
+
+/* `_, y = f(x)`: the result has a name that nothing can read. */
+static bool is_discarded(Name name) { return name[0] == '_' && name[1] == ':'; }
+
+/* What is declared about a target before its value is known. `typed`: room for an annotation. */
+static bool target_expected(Prog *c, const Stmt *s, const Expr *t, Tensor *typed, Expected *want) {
+    const Variable *v = variable_find(c, t->name);
+    if (v && v->result && !s->has_type) return *want = *v->result, true;
+    bool declared = v && (v->output || v->state) && v->value.kind == PROG_TENSOR;
+    *want = (Expected){.into = declared && v->output ? v->value.tensor : -1,
+                        .name = is_discarded(t->name) ? name_of(c->m->names, "unused") : t->name};
+    if (declared) *typed = value_tensor(c, &v->value);
+    if (s->has_type && (declared || (v && v->result))) {
+        diag_error(c->diags, s->type.loc, "redefined", "'%s' has its type already", t->name);
+        return false;
+    }
+    TensorInfo info = {0};
+    if (s->has_type && (typed->name = t->name, !type_lower(c, &s->type, typed, &info))) return false;
+    want->has_elem = declared || s->has_type;
+    want->elem = typed->elem;
+    if (declared || (s->has_type && s->type.has_shape)) want->like = arena_copy(c->arena, typed, sizeof *typed);
+    return true;
+}
+
+static const char *size_text(Prog *c, Size s) {
+    const char *split = size_split_text(c->m, s);
+    if (s.sym < 0) return arena_format(c->arena, "%lld%s", (long long)s.c, split);
+    const char *name = c->m->symbol.p[s.sym].name;
+    return s.c ? arena_format(c->arena, "%s%+lld%s", name, (long long)s.c, split)
+               : arena_format(c->arena, "%s%s", name, split);
+}
+
+const char *shape_text(Prog *c, const Tensor *t) {
+    const char *s = "[";
+    for (int d = 0; d < t->ndim; d++) s = arena_format(c->arena, "%s%s%s", s, d ? ", " : "", size_text(c, t->dim[d]));
+    return arena_format(c->arena, "%s]", s);
+}
+
+bool shape_fits(Prog *c, const ProgValue *v, const Tensor *like, Loc loc) {
+    const Tensor seen = value_tensor(c, v), *t = &seen;
+    if (t->ndim != like->ndim) {
+        diag_error(c->diags, v->loc, "shape-mismatch", "this is %s, and '%s' is %s", shape_text(c, t), like->name,
+                   shape_text(c, like));
+        return false;
+    }
+    for (int d = 0; d < t->ndim; d++) {
+        if (size_equal(size_whole(t->dim[d]), size_whole(like->dim[d]))) continue;
+        diag_error(c->diags, v->loc, "shape-mismatch", "dimension %d of this is %s, and that of '%s' is %s", d,
+                   size_text(c, t->dim[d]), like->name, size_text(c, like->dim[d]));
+        diag_note(c->diags, loc, "'%s' is declared here", like->name);
+        return false;
+    }
+    return true;
+}
+
+/* An annotation says what is so; it does not move or round anything. In a called program only what it splits is said. */
+static bool annotation_fits(Prog *c, const ProgValue *v, const Expected *want, Loc loc) {
+    const Tensor seen = value_tensor(c, v), *t = &seen;
+    if (want->like && !shape_fits(c, v, want->like, loc)) return false;
+    for (int d = 0; want->like && d < t->ndim; d++)
+        if (!size_equal(t->dim[d], want->like->dim[d]) && !(c->frame && want->like->dim[d].axis < 0)) {
+            diag_error(c->diags, v->loc, "placement-mismatch", "dimension %d of this is %s, and '%s' is declared as %s",
+                       d, size_text(c, t->dim[d]), want->name, size_text(c, want->like->dim[d]));
+            return false;
+        }
+    bool partial = false;
+    for (int a = 0; a < c->m->axis.n; a++) partial = partial || v->place[a].kind == PLACE_P;
+    if (partial || t->elem == want->elem) return true;
+    diag_error(c->diags, v->loc, "type-mismatch", "this is %s, and '%s' is declared as %s", elem_text(t->elem),
+               want->name, elem_text(want->elem));
+    return false;
+}
+
+/* The next version of a view of the target. */
+static bool is_viewed(const ProgValue *v, const ProgValue *target, const ProgValue *updated) {
+    ProgValue plain = *v;
+    plain.view = NULL;
+    return value_equal(&plain, target) && value_equal(v, updated);
+}
+
+/* `part`: an output, a state or a part of one. */
+static void bind_declared(Prog *c, int var, ProgValue v, const ProgValue *part, const Expected *want) {
+    Variable *to = &c->var.p[var];
+    ProgValue fresh = *part, *target = &fresh;
+    Loc loc = to->loc;
+    bool stays = value_equal(&v, target) || is_viewed(&v, target, &to->gone);
+    to->made = true;
+    if (!stays && (v.tensor == target->tensor || places_use(c, &v, target))) v = value_whole(c, v);
+    ProgValue was = to->gone;
+    if (!lives(c, target, places_use)) return;
+    if (to->state && !stays) value_consume(c, target, v.loc);
+    bool whole = stays || (target->lead <= was.lead && target->nspot == 0);
+    to->gone = value_equal(&was, target) || (whole && value_overlaps(&was, target)) ? (ProgValue){0} : was;
+    target->born = c->updated.n;
+    if (v.kind != PROG_TENSOR) return;
+    if (stays || !shape_fits(c, &v, want->like, loc) || !place_fits(c, &v, target, loc)) return;
+    map_copy(c, v, target, v.loc);
+}
+
+static void bind_name(Prog *c, const Stmt *s, const Expr *t, ProgValue v, const Expected *want) {
+    Variable *held = variable_find(c, t->name);
+    if (v.kind == PROG_TENSOR && s->has_type && !annotation_fits(c, &v, want, s->type.loc)) v = prog_error(v.loc);
+    bool field_again = s->value->kind == EXPR_NAME && strchr(t->name, '.');
+    Variable fresh = {.name = t->name, .loc = t->loc, .value = v, .made = !field_again && !is_discarded(t->name)};
+    if (!held) {
+        variable_new(c, fresh);
+        return;
+    }
+    if (held->fixed) return;
+    unread_report(c, held);
+    *held = fresh;
+}
+
+/* A result of a called program: a name for the value, converted where another type is declared. */
+static void bind_result(Prog *c, int var, ProgValue v) {
+    Variable *to = &c->var.p[var];
+    const Expected *want = to->result;
+    bool partial = false;
+    to->made = true;
+    if (v.kind != PROG_TENSOR || !shape_fits(c, &v, want->like, to->loc)) return;
+    for (int a = 0; a < c->m->axis.n; a++) partial = partial || v.place[a].kind == PLACE_P;
+    Tensor t = value_tensor(c, &v);
+    if (t.elem != want->elem && !partial) v = value_cast(c, v, want->elem);
+    c->var.p[var].value = v;
+}
+
+static void bind(Prog *c, const Stmt *s, const Expr *t, ProgValue v, const ProgValue *part, const Expected *want) {
+    Variable *held = variable_find(c, t->kind == EXPR_INDEX ? t->base->name : t->name);
+    if (t->kind == EXPR_INDEX && !held->state)
+        part_bind(c, t, (int)(held - c->var.p), v, part, want);
+    else if (held && held->result)
+        bind_result(c, (int)(held - c->var.p), v);
+    else if (!held || !(held->output || held->state))
+        bind_name(c, s, t, v, want);
+    else if (v.kind == PROG_TENSOR && held->value.kind == PROG_TENSOR)
+        bind_declared(c, (int)(held - c->var.p), v, part->kind == PROG_TENSOR ? part : &held->value, want);
+    else if (t->kind == EXPR_NAME)
+        held->made = true, held->value = prog_error(t->loc);
+}
+
+/* An update in place has happened: only the state itself can go on with it. `good`: its value came about. */
+static void states_check(Prog *c, bool good) {
+    for (int i = c->base; i < c->var.n; i++) {
+        Variable *v = &c->var.p[i];
+        if (!v->state || v->gone.kind != PROG_TENSOR) continue;
+        if (good) diag_error(c->diags, v->gone.loc, "state-not-assigned", "this updates the state '%s', and does not assign it", v->name);
+        if (good) diag_note(c->diags, v->gone.loc, "assign what the call gives: %s = ..", v->name);
+        v->gone = (ProgValue){0};
+    }
+}
+
+/* Fields of records are variables of their own. */
+static bool target_field(Prog *c, Expr **t) {
+    Expr *e = *t = arena_copy(c->arena, *t, sizeof **t);
+    if (e->kind == EXPR_INDEX) return target_field(c, &e->base);
+    if (e->kind == EXPR_FIELD) *t = field_named(c, e);
+    return *t != NULL;
+}
+
+/* Each place of a `_` has a name of its own, so that values of branches do not meet. */
+static void target_discard(Prog *c, Expr *t) {
+    if (t->kind != EXPR_NAME || strcmp(t->name, "_") || variable_find(c, t->name)) return;
+    t->name = name_of(c->m->names, arena_format(c->arena, "_:%d:%u", t->loc.file, t->loc.begin));
+}
+
+static bool targets_name(Prog *c, Stmt *s) {
+    s->targets.p = arena_copy(c->arena, s->targets.p, sizeof *s->targets.p * (size_t)s->targets.n);
+    for (int i = 0; i < s->targets.n; i++) {
+        if (!target_field(c, &s->targets.p[i])) return false;
+        target_discard(c, s->targets.p[i]);
+    }
+    return true;
+}
+
+static bool targets_check(Prog *c, const Stmt *s, ProgValue *part, Expected *want) {
+    bool good = true;
+    for (int i = 0; i < s->targets.n; i++) {
+        const Expr *t = s->targets.p[i];
+        Tensor typed = {0};
+        bool known = target_check(c, t);
+        if (t->kind == EXPR_NAME) known = known && target_expected(c, s, t, &typed, &want[i]);
+        else known = known && part_target_expected(c, t, &part[i], &want[i]);
+        good = good && known;
+        for (int k = 0; k < i && known; k++)
+            if (t->kind == EXPR_NAME ? s->targets.p[k]->name == t->name : value_overlaps(&part[k], &part[i])) {
+                diag_error(c->diags, t->loc, "assigned-twice", "'%s' is named twice", want[i].name);
+                good = false;
+            }
+    }
+    return good;
+}
+
+/* x += y as x = x + y */
+static Expr *updated_value(Prog *c, const Stmt *s) {
+    static const AstOp op[] = {
+        [ASSIGN_ADD] = AST_ADD, [ASSIGN_SUB] = AST_SUB, [ASSIGN_MUL] = AST_MUL, [ASSIGN_DIV] = AST_DIV};
+    Expr *e = ARENA_NEW(c->arena, Expr);
+    *e = (Expr){.kind = EXPR_BINARY, .loc = s->loc, .op = op[s->op], .lhs = s->targets.p[0], .rhs = s->value};
+    return e;
+}
+
+/* A value that another target of the statement stores over is copied first. */
+static void value_separate(Prog *c, const Stmt *s, ProgValue *v, const ProgValue *part, int i) {
+    for (int k = 0; k < s->targets.n; k++) {
+        const Variable *held = part[k].kind ? NULL : variable_find(c, s->targets.p[k]->name);
+        const ProgValue *to = part[k].kind ? &part[k] : held && held->state ? &held->value : NULL;
+        if (!to || k == i || value_equal(&v[k], to) || !value_overlaps(&v[i], to)) continue;
+        v[i] = value_whole(c, v[i]);
+    }
+}
+
+void assignment_lower(Prog *c, const Stmt *from) {
+    Stmt copy = *from, *s = &copy;
+    if (record_assign(c, s)) return;
+    targets_flatten(c, s);
+    int n = s->targets.n;
+    Expected *want = ARENA_ARRAY(c->arena, Expected, n);
+    ProgValue *v = ARENA_ARRAY(c->arena, ProgValue, n), *part = ARENA_ARRAY(c->arena, ProgValue, n);
+    if (s->op != ASSIGN_SET) s->value = updated_value(c, s);
+    if (!targets_name(c, s)) return;
+    bool good = targets_check(c, s, part, want) && values_lower(c, s->value, want, n, v);
+    for (int i = 0; good && n > 1 && i < n; i++) value_separate(c, s, v, part, i);
+    for (int i = 0; i < n; i++)
+        if (s->targets.p[i]->kind == EXPR_NAME || part[i].kind == PROG_TENSOR)
+            bind(c, s, s->targets.p[i], good ? v[i] : prog_error(s->loc), &part[i], &want[i]);
+    states_check(c, good);
+}
+
+void program_lower(Front *f, const Decl *d) {
+    Module *m = f->lower.m;
+    Prog c = {.f = f, .m = m, .arena = f->arena, .diags = f->diags, .head = d};
+    int before = f->diags->errors;
+    c.p = program_new(m, d->name, d->loc);
+    interface_lower(&c, d);
+    if (f->diags->errors != before) return;
+    statements_lower(&c, &d->body);
+    if (f->diags->errors == before) inputs_check(&c);
+}

@@ -1,0 +1,129 @@
+/* target.c: parts as targets: x[l] = ..
+   Of a state it is an update in place (program.c). Of another tensor, that part of its next version, in place where
+   nothing else has a name for it; of an output, one of the parts that make it up. */
+#include "frontend/program/program.h"
+
+static bool report(Prog *c, Loc loc, const char *id, const char *text) {
+    diag_error(c->diags, loc, id, "%s", text);
+    return false;
+}
+
+bool part_target_check(Prog *c, const Expr *t) {
+    const Variable *v = t->kind == EXPR_INDEX && t->base->kind == EXPR_NAME ? variable_find(c, t->base->name) : NULL;
+    if (!v && t->kind == EXPR_INDEX) return tensor_lower(c, t->base, &expected_nothing).kind == PROG_ERROR && false;
+    if (!v) return report(c, t->loc, "not-assignable", "this cannot be assigned");
+    if (v->fixed)
+        diag_error(c->diags, t->loc, "not-assignable", "'%s' is an input", v->name);
+    else if (v->output && v->made && v->value.kind != PROG_ERROR)
+        diag_error(c->diags, t->loc, "assigned-twice", "the output '%s' is assigned a second time", v->name);
+    return !v->fixed && !(v->output && v->made);
+}
+
+/* A called program's result that is made of parts is a tensor of its own. */
+static void result_make(Prog *c, int var) {
+    const Expected *want = c->var.p[var].result;
+    Tensor t = *want->like;
+    TensorInfo info = {.whole_elem = want->elem};
+    t.role = ROLE_TEMP;
+    t.elem = want->elem;
+    dims_place(&t);
+    c->var.p[var].value = prog_tensor(c, tensor_new(c, t, &info), t.loc);
+}
+
+/* The part, also of an output of which nothing can be read yet. */
+static ProgValue part_of(Prog *c, const Expr *t, int var) {
+    bool made = c->var.p[var].made;
+    if (c->var.p[var].result && c->var.p[var].part.n == 0) result_make(c, var);
+    c->var.p[var].made = true;
+    ProgValue part = part_lower(c, t);
+    c->var.p[var].made = made;
+    return part;
+}
+
+bool part_target_expected(Prog *c, const Expr *t, ProgValue *to, Expected *want) {
+    const Variable *v = variable_find(c, t->base->name);
+    *to = part_of(c, t, (int)(v - c->var.p));
+    if (to->kind != PROG_TENSOR) return false;
+    Tensor part = value_tensor(c, to);
+    *want = (Expected){.into = -1, .name = t->base->name, .has_elem = true, .elem = part.elem};
+    want->like = arena_copy(c->arena, &part, sizeof part);
+    return true;
+}
+
+/* ---- outputs, part by part ---- */
+
+/* Tensors of the first `lead` dimensions. */
+static bool parts_of(const Tensor *t, int from, int lead, int64_t *n) {
+    *n = 1;
+    for (int d = from; d < lead; d++)
+        if (!size_is_number(t->dim[d]) || __builtin_mul_overflow(*n, t->dim[d].c, n)) return false;
+    return true;
+}
+
+static bool parts_complete(const Prog *c, const Variable *v) {
+    const Tensor *t = &c->p->tensor.p[v->value.tensor];
+    int64_t all, n, have = 0;
+    int lead = 0;
+    for (int i = 0; i < v->part.n; i++) lead = value_lead(&v->part.p[i]) > lead ? value_lead(&v->part.p[i]) : lead;
+    if (!parts_of(t, 0, lead, &all)) return false;
+    for (int i = 0; i < v->part.n; i++) {
+        if (!parts_of(t, value_lead(&v->part.p[i]), lead, &n)) return false;
+        have += n;
+    }
+    return have == all;
+}
+
+static bool is_known(const ProgValue *v) {
+    for (int d = 0; d < v->nspot; d++)
+        if (!affine_is_const(&v->spot[d])) return false;
+    return true;
+}
+
+static bool output_part(Prog *c, int var, const ProgValue *to) {
+    Variable *v = &c->var.p[var];
+    if (!is_known(to))
+        return report(c, to->loc, "not-constant", "a part of an output is assigned at a place known at compile time");
+    for (int i = 0; i < v->part.n; i++) {
+        if (!value_overlaps(&v->part.p[i], to)) continue;
+        diag_error(c->diags, to->loc, "assigned-twice", "this part of the output '%s' is assigned a second time",
+                   v->name);
+        diag_note(c->diags, v->part.p[i].loc, "assigned here");
+        return false;
+    }
+    vec_push(c->arena, &v->part, *to);
+    v->made = parts_complete(c, v);
+    return true;
+}
+
+/* ---- names ---- */
+
+/* Something else is, or may become, a name of it. */
+static bool is_shared(const Prog *c, int var) {
+    const ProgValue *v = &c->var.p[var].value;
+    if (c->p->tensor.p[v->tensor].role != ROLE_TEMP || value_is_part(v)) return true;
+    for (int i = 0; i < c->var.n; i++)
+        if (i != var && c->var.p[i].gone.kind != PROG_TENSOR && value_overlaps(&c->var.p[i].value, v)) return true;
+    return false;
+}
+
+static ProgValue name_part(Prog *c, const Expr *t, int var) {
+    if (is_shared(c, var)) {
+        ProgValue own = value_whole(c, c->var.p[var].value);
+        c->var.p[var].value = own;
+    }
+    ProgValue part = part_lower(c, t);
+    c->var.p[var].made = true;
+    c->var.p[var].read = false;
+    return part;
+}
+
+void part_bind(Prog *c, const Expr *t, int var, ProgValue v, const ProgValue *to, const Expected *want) {
+    bool output = c->var.p[var].output;
+    Loc loc = c->var.p[var].loc;
+    if (v.kind != PROG_TENSOR) return;
+    if (output && !output_part(c, var, to)) return;
+    ProgValue part = output ? *to : name_part(c, t, var);
+    if (part.kind != PROG_TENSOR || !shape_fits(c, &v, want->like, loc) || !place_fits(c, &v, &part, loc)) return;
+    part.born = c->updated.n;
+    map_copy(c, v, &part, v.loc);
+}

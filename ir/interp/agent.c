@@ -1,0 +1,196 @@
+/* agent.c: workers take tickets in order and run their tasks under a schedule drawn from the seed.
+   A turn is one load, store, wait or signal and what follows it up to the next. Gives faults: a deadlock names every
+   word that is waited for. */
+#include "ir/interp/agent.h"
+
+static uint64_t random_next(Agents *a) {
+    uint64_t z = a->random += 0x9e3779b97f4a7c15;
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
+    z = (z ^ z >> 27) * 0x94d049bb133111eb;
+    return z ^ z >> 31;
+}
+
+/* ---- setting up ---- */
+
+static void mark_written(const World *w, const Node *node, const Region *r, bool *written) {
+    for (const Op *op = r ? r->first : NULL; op; op = op->next) {
+        if (op->kind == OP_STORE) written[node->arg.p[op->param].tensor] = true;
+        for (int i = 0; i < 2; i++) mark_written(w, node, op->region[i], written);
+    }
+}
+
+static void count_tickets(Agents *a) {
+    const World *w = a->w;
+    a->first_ticket = ARENA_ARRAY(w->arena, int64_t, w->ranks * w->p->node.n);
+    for (int r = 0; r < w->ranks; r++) {
+        RankRun *rank = &a->rank[r];
+        for (int i = 0; i < w->p->node.n; i++) {
+            a->first_ticket[r * w->p->node.n + i] = rank->tickets;
+            rank->tickets += world_tasks(w, w->p->node.p[i]);
+        }
+        rank->entry = a->entries;
+        a->entries += rank->tickets;
+    }
+}
+
+static void scan_program(Agents *a) {
+    World *w = a->w;
+    a->written = ARENA_ARRAY(w->arena, bool, w->p->tensor.n);
+    for (int i = 0; i < w->p->tensor.n; i++) a->packets |= w->p->tensor.p[i].packet;
+    for (int i = 0; i < w->p->node.n; i++) {
+        const Node *n = w->p->node.p[i];
+        if (n->kind == NODE_CALL)
+            mark_written(w, n, n->kernel->body, a->written);
+        else
+            world_fault(w, (InterpFault){.kind = FAULT_INVALID,
+                                         .at = {.rank = -1, .node = i},
+                                         .other.rank = -1,
+                                         .tensor = -1,
+                                         .element = -1,
+                                         .flag = -1,
+                                         .text = "a collective in a module with flags"});
+    }
+}
+
+void agents_make(World *w, const InterpOptions *o) {
+    Agents *a = w->agents = ARENA_NEW(w->arena, Agents);
+    int each = o->workers > 0 ? o->workers : 2;
+    a->w = w;
+    a->random = o->seed;
+    a->patience = (uint64_t)1 << (1 + random_next(a) % 12);
+    a->workers = each * w->ranks;
+    a->worker = ARENA_ARRAY(w->arena, Worker, a->workers);
+    a->rank = ARENA_ARRAY(w->arena, RankRun, w->ranks);
+    scan_program(a);
+    count_tickets(a);
+    flags_make(a);
+    vec_push(w->arena, &a->read, (Read){0});
+    for (int i = 0; i < a->workers; i++) a->worker[i] = (Worker){.rank = i / each, .priority = random_next(a)};
+    for (int r = 0; r < w->ranks; r++) {
+        a->rank[r].generation = 1;
+        a->rank[r].start = clock_new(a);
+        a->rank[r].finish = clock_new(a);
+    }
+}
+
+/* ---- tasks of a worker ---- */
+
+static const Node *ticket_node(const Agents *a, int rank, int64_t ticket, int64_t *linear) {
+    const Program *p = a->w->p;
+    int i = p->node.n - 1;
+    while (a->first_ticket[rank * p->node.n + i] > ticket) i--; /* nodes without tasks share a first ticket */
+    *linear = ticket - a->first_ticket[rank * p->node.n + i];
+    return p->node.p[i];
+}
+
+
+/* Where nodes are launches: a node's first ticket waits until all before it are done, and follows them. */
+static bool begins_launch(const Agents *a, int rank) {
+    int nodes = a->w->p->node.n;
+    for (int i = 0; a->w->m->form & FORM_LAUNCHES && i < nodes; i++)
+        if (a->first_ticket[rank * nodes + i] == a->rank[rank].next) return true;
+    return false;
+}
+
+static void worker_take(Agents *a, Worker *worker) {
+    RankRun *rank = &a->rank[worker->rank];
+    int64_t linear;
+    if (begins_launch(a, worker->rank)) clock_join(a, rank->start, rank->finish);
+    worker->ticket = rank->next++;
+    worker->entry = rank->entry + worker->ticket;
+    worker->clock = clock_copy(a, rank->start);
+    Stamp begin = (Stamp)rank->generation << STAMP_SHIFT;
+    worker->clock->at[worker->entry] = worker->clock->weak[worker->entry] = begin;
+    const Node *node = ticket_node(a, worker->rank, worker->ticket, &linear);
+    worker->task = task_begin(a->w, node, worker->rank, rank->generation, linear);
+    worker->task->worker = worker;
+}
+
+static void rank_next_generation(Agents *a, RankRun *rank) {
+    clock_drop(a, rank->start);
+    rank->start = rank->finish;
+    rank->finish = clock_new(a);
+    rank->generation++;
+    rank->next = rank->done = 0;
+}
+
+static void worker_finish(Agents *a, Worker *worker) {
+    RankRun *rank = &a->rank[worker->rank];
+    Stamp last = (Stamp)rank->generation << STAMP_SHIFT | STAMP_LAST;
+    worker->clock->at[worker->entry] = worker->clock->weak[worker->entry] = last;
+    clock_join(a, rank->finish, worker->clock);
+    clock_drop(a, worker->clock);
+    worker->clock = NULL;
+    task_end(worker->task);
+    worker->task = NULL;
+    if (++rank->done == rank->tickets) rank_next_generation(a, rank);
+}
+
+static bool at_turn(const Task *t) {
+    OpClass class = op_info[t->pc->kind].class;
+    return class == CLASS_MEMORY || class == CLASS_SYNC;
+}
+
+static void worker_turn(Agents *a, Worker *worker) {
+    if (!worker->task) worker_take(a, worker);
+    worker->blocked = false;
+    Step step = STEP_FINISHED;
+    do step = task_step(worker->task);
+    while (step == STEP_DONE && !at_turn(worker->task));
+    if (step == STEP_BLOCKED) worker->blocked = true;
+    if (step == STEP_FINISHED) worker_finish(a, worker);
+}
+
+/* ---- the schedule ---- */
+
+static bool blocked_passes(const Blocked *b) {
+    return b->equal ? *b->seen == b->want : (int64_t)(*b->seen - b->want) >= 0;
+}
+
+static bool worker_can_run(const Agents *a, const Worker *worker) {
+    const RankRun *rank = &a->rank[worker->rank];
+    if (worker->task) return !worker->blocked || blocked_passes(&worker->on);
+    if (rank->generation > a->generations || rank->next >= rank->tickets) return false;
+    return rank->done == rank->next || !begins_launch(a, worker->rank);
+}
+
+/* Mostly the worker of highest priority, so that some run far ahead of others; priorities change now and then. */
+static Worker *worker_pick(Agents *a) {
+    Worker *best = NULL;
+    uint64_t draw = random_next(a), number = 0;
+    bool any = (draw & (a->patience - 1) & 63) == 0;
+    if ((draw >> 8 & (a->patience - 1)) == 0) a->worker[(draw >> 20) % (uint64_t)a->workers].priority = random_next(a);
+    for (int i = 0; i < a->workers; i++) {
+        Worker *x = &a->worker[i];
+        if (!worker_can_run(a, x)) continue;
+        number++;
+        if (!best || (any ? (draw >> 32) % number == 0 : x->priority > best->priority)) best = x;
+    }
+    return best;
+}
+
+static void report_blocked(Agents *a) {
+    for (int i = 0; i < a->workers; i++) {
+        const Worker *x = &a->worker[i];
+        if (!x->task) continue;
+        world_fault(a->w, (InterpFault){.kind = FAULT_DEADLOCK,
+                                        .at = task_id(x->task),
+                                        .other.rank = -1,
+                                        .tensor = x->on.tensor,
+                                        .home = x->on.home,
+                                        .element = x->on.element,
+                                        .flag = x->on.flag,
+                                        .from = x->on.from,
+                                        .word = x->on.word,
+                                        .want = (int64_t)x->on.want,
+                                        .seen = (int64_t)*x->on.seen});
+    }
+}
+
+void agents_run(World *w, int64_t generations) {
+    Agents *a = w->agents;
+    a->generations = generations;
+    if (w->report->faults) return;
+    for (Worker *x; (x = worker_pick(a));) worker_turn(a, x);
+    report_blocked(a);
+}

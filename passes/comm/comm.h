@@ -1,0 +1,109 @@
+/* comm.h: what the files of the pass `comm` share: kernels that move tensors, and edits of the kernels at both ends. */
+#ifndef TILEC_PASSES_COMM_COMM_H
+#define TILEC_PASSES_COMM_COMM_H
+
+#include "passes/model/model.h"
+#include "passes/pass.h"
+
+typedef VEC(Node) Nodes;
+
+typedef struct {
+    PassContext *pass;
+    Module *m;
+    Program *p;
+    const TargetFacts *facts;
+    Nodes first; /* nodes that read only inputs: they go before everything else */
+    Nodes out;   /* the program's nodes so far, rewritten */
+    int at;      /* index in p->node of the collective being replaced */
+    int when;    /* its condition */
+} Comm;
+
+/* ---- move.c: kernels that copy or sum tiles between tensors ---- */
+
+/* A kernel being made. Ranges: a peer (a position range over the ranks) if wanted, then one per dimension. */
+typedef struct {
+    Comm *c;
+    Kernel *k;
+    Builder b;
+    int in, out;   /* tensors */
+    int peer;      /* range, or -1 */
+    int ndim;
+    int range[MAX_DIMS];
+    Span from[MAX_DIMS + 2], to[MAX_DIMS + 2]; /* subscripts, filled by the caller in order */
+    int nfrom, nto;
+} Move;
+
+/* dim: extents the ranges run over; owned: the dimension that is the peer's block, or -1. */
+Move move_begin(Comm *, const char *what, int in, int out, int axis, bool peer, const Size *dim, int ndim, int owned);
+void move_from(Move *, Affine);
+void move_to(Move *, Affine);
+Affine move_pos(const Move *, int dim);
+Affine move_peer(const Move *);
+void move_from_own(Move *); /* the own rank first, if the source is peer-visible */
+/* Where this rank's block begins, along the last axis of the split. */
+Affine comm_own_block(Builder *, Size split);
+/* Position `dim` in the gathered dimension: inside this rank's block (mine) or the peer's. */
+Affine move_in_mine(const Move *, int dim, Size split);
+Affine move_in_peers(const Move *, int dim, Size split);
+void move_plain(Move *); /* every dimension: to the same place */
+/* out[to] = in[from] */
+void move_end_copy(Move *, Nodes *into, CommForm);
+/* out[to] = sum (or maximum) over s of in[from], s appended by the caller through move_sum_range(); ranks in order, in f32 (f64). */
+int move_sum_range(Move *, int axis);
+void move_end_sum(Move *, PartOp, Nodes *into, CommForm);
+
+/* What peers along the axis may address: the tensor itself, or a copy of it (of an input: made before anything else). */
+int comm_published(Comm *, int tensor, int axis, CommForm);
+
+/* ---- ends.c: the kernels that produce and consume what a collective moves ---- */
+
+Affine affine_rank(int axis);
+/* The CALL that writes a tensor, among the nodes already rewritten; NULL for inputs. Its kernel is made private. */
+Node *comm_producer(Comm *, int tensor);
+/* Does nothing but the collective being replaced store it? */
+bool comm_alone(const Comm *, int tensor);
+/* A schedule of the machine computes a kernel that reads or writes the tensor: it stays as it is, in private memory. */
+bool comm_is_scheduled(const Comm *, int tensor);
+/* How many node arguments and conditions read the tensor, the collective at c->at left out. */
+int comm_readers(const Comm *, int tensor);
+/* A symmetric tensor like `like`, named NAME.what, of these extents. */
+int comm_symmetric(Comm *, int like, const char *what, int axis, const Size *dim, int ndim, Elem);
+/* Its producer reads what it has written: that stays in private memory. */
+bool comm_reads_itself(const Comm *, int tensor);
+/* Makes a temporary peer-visible in place: every access of its kernels addresses the own rank. */
+void comm_publish_temp(Comm *, int tensor, int axis);
+/* Every later reader of tensor `from` reads the own copy of symmetric tensor `to`, which has the same extents. */
+void comm_read_own(Comm *, int from, int to, int axis);
+bool comm_updates(const Comm *, int tensor); /* some node updates it in place */
+bool comm_decides(const Comm *, int tensor); /* it is the condition of a later node */
+/* May every later reader address the owner of what it reads along dim (block B = ceil(n / ranks)) directly? */
+bool comm_can_pull(const Comm *, int tensor, int dim, Size split);
+/* Every later reader of `from` reads symmetric `to` at the owner's rank. stacked: the dimension itself is the rank. */
+void comm_read_owner(Comm *, int from, int to, int axis, int dim, Size split, bool stacked);
+/* The producer stores to every peer: to[peer][own rank's place in dim]; stacked: to[peer][rank, ..]. keep: also where it did. */
+void comm_store_to_peers(Comm *, Node *producer, int from, int to, int axis, int dim, Size split, bool stacked, bool keep);
+/* Do the producer's tiles along dim never straddle two owners? */
+bool comm_can_store_to_owner(const Comm *, const Node *producer, int tensor, int dim, Size split);
+/* The producer stores to to[owner][rank, .. position in the owner's block ..]. */
+void comm_store_to_owner(Comm *, Node *producer, int from, int to, int axis, int dim, Size split);
+
+/* ---- forms ---- */
+
+typedef struct {
+    CommForm form;
+    bool legal;
+    const char *why_not;
+    double seconds;
+} Choice;
+
+/* Picks the fastest legal form, or the one that --comm forces where it is legal, and says why in a remark. */
+CommForm comm_choose(Comm *, const Node *, Choice *, int n);
+double comm_bytes(const Comm *, int tensor);
+
+void comm_gather(Comm *, const Node *);       /* all_gather and stack */
+void comm_reduce_scatter(Comm *, const Node *);
+void comm_all_reduce(Comm *, const Node *);
+void comm_exchange(Comm *, const Node *);     /* all_to_all, permute, broadcast */
+void comm_copy(Comm *, const Node *);         /* any collective on a mesh axis of one rank */
+
+#endif

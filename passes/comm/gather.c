@@ -1,0 +1,148 @@
+/* gather.c: all_gather (S to R) and stack (V to R under a new leading dimension).
+     pull    own block published; consumers read the owner's memory
+     staged  own block published; a kernel fetches every block into private memory
+     push    every rank stores its block into all peers' copies; fused into the producer where there is one
+     packet  push, each word carrying its generation: no flags
+     unfused staged, with barriers of the whole mesh around it */
+#include "passes/comm/comm.h"
+
+enum { PACKET_BYTES = 64 * 1024 };
+
+typedef struct {
+    Comm *c;
+    const Node *n;
+    int axis, dim;
+    bool stacked;
+    Size split;      /* extent of the gathered dimension, split: (ranks, split) for stack */
+    double block;    /* bytes of a rank's part */
+    int64_t ranks;
+    bool from_caller; /* the part is in the caller's memory */
+    bool early;       /* and never changes */
+} Gather;
+
+static Gather gather_of(Comm *c, const Node *n) {
+    Gather g = {.c = c, .n = n, .axis = n->axis, .dim = n->dim, .stacked = n->coll == COLL_STACK};
+    const Tensor *src = &c->p->tensor.p[n->src];
+    g.ranks = c->m->axis.p[n->axis].ranks;
+    g.split = g.stacked ? (Size){g.ranks, -1, (int16_t)n->axis} : src->dim[n->dim];
+    g.block = comm_bytes(c, n->src);
+    g.from_caller = src->role != ROLE_TEMP;
+    g.early = src->role == ROLE_INPUT;
+    return g;
+}
+
+static bool can_pull(const Gather *g) {
+    bool later = !g->from_caller && comm_updates(g->c, g->n->src); /* what is read then may be gone */
+    return !later && comm_can_pull(g->c, g->n->dst, g->dim, g->split);
+}
+
+/* Its 32 bits of generation are enough where every run writes every word. */
+static bool fits_packets(const Gather *g) {
+    const Tensor *src = &g->c->p->tensor.p[g->n->src];
+    for (int d = 0; d < src->ndim; d++)
+        if (src->dim[d].sym >= 0) return false;
+    return !g->n->when && g->block <= PACKET_BYTES && elem_bits(src->elem) <= 32;
+}
+
+/* An output, what a later collective takes, or a condition lies in private memory too. */
+static bool is_kept(const Gather *g) {
+    const Comm *c = g->c;
+    for (int i = c->at + 1; i < c->p->node.n; i++)
+        if (c->p->node.p[i]->kind == NODE_COLLECTIVE && c->p->node.p[i]->src == g->n->dst) return true;
+    return c->p->tensor.p[g->n->dst].role == ROLE_OUTPUT || comm_decides(c, g->n->dst);
+}
+
+static CommForm choose(const Gather *g) {
+    static const char schedule[] = "a reader is computed by the machine's schedule, from private memory";
+    double b = g->block, all = b * (double)g->ranks, publish = g->from_caller ? 2 * b : 0, kept = is_kept(g) ? 2 * all : 0;
+    bool scheduled = comm_is_scheduled(g->c, g->n->dst);
+    bool inbox = !scheduled && !comm_updates(g->c, g->n->dst) && comm_alone(g->c, g->n->dst); /* readers see the inbox itself */
+    bool packet = inbox && fits_packets(g);
+    CommCost pull = {publish, 0, 1, 0, 1}, staged = {publish + all, all, 1, 0, (int)g->ranks},
+             push = {b + kept, all, 1, 0, (int)g->ranks}, packets = {b + kept, 2 * all, 0, 0, (int)g->ranks},
+             unfused = {publish + all, all, 0, 2, (int)g->ranks};
+    Choice choice[] = {
+        {COMM_PULL, inbox && can_pull(g), scheduled ? schedule : "a reader's tile straddles two owners, or it is not read by a kernel alone", 0},
+        {COMM_STAGED, true, NULL, model_comm(g->c->facts, &staged)},
+        {COMM_PUSH, inbox, scheduled ? schedule : "what is gathered is updated in place, or made by several nodes", model_comm(g->c->facts, &push)},
+        {COMM_PACKET, packet, scheduled ? schedule : "packets carry up to 64 KB of elements of at most 32 bits, of sizes known at compile time, in every run", model_comm(g->c->facts, &packets)},
+        {COMM_UNFUSED, true, NULL, model_comm(g->c->facts, &unfused)},
+    };
+    choice[0].seconds = model_comm(g->c->facts, &pull);
+    return comm_choose(g->c, g->n, choice, 5);
+}
+
+/* dst[own place of the peer's block] = sym@peer */
+static void fetch(const Gather *g, int sym, CommForm form) {
+    Comm *c = g->c;
+    const Tensor *s = &c->p->tensor.p[sym];
+    Move mv = move_begin(c, "fetch", sym, g->n->dst, g->axis, true, s->dim, s->ndim, g->stacked ? -1 : g->dim);
+    move_from(&mv, move_peer(&mv));
+    if (g->stacked) move_to(&mv, move_peer(&mv));
+    for (int d = 0; d < mv.ndim; d++) {
+        bool whole = !g->stacked && d == g->dim;
+        move_from(&mv, move_pos(&mv, d));
+        move_to(&mv, whole ? move_in_peers(&mv, d, g->split) : move_pos(&mv, d));
+    }
+    move_end_copy(&mv, &c->out, form);
+}
+
+/* to@peer[own place] = src */
+static void push_kernel(const Gather *g, int to, CommForm form) {
+    Comm *c = g->c;
+    const Tensor *s = &c->p->tensor.p[g->n->src];
+    Move mv = move_begin(c, "push", g->n->src, to, g->axis, true, s->dim, s->ndim, -1);
+    move_from_own(&mv);
+    move_to(&mv, move_peer(&mv));
+    if (g->stacked) move_to(&mv, affine_rank(g->axis));
+    for (int d = 0; d < mv.ndim; d++) {
+        bool whole = !g->stacked && d == g->dim;
+        move_from(&mv, move_pos(&mv, d));
+        move_to(&mv, whole ? move_in_mine(&mv, d, g->split) : move_pos(&mv, d));
+    }
+    move_end_copy(&mv, g->early ? &c->first : &c->out, form);
+}
+
+static void keep_private(const Gather *g, int sym) {
+    Comm *c = g->c;
+    const Tensor *dst = &c->p->tensor.p[g->n->dst];
+    if (!is_kept(g)) return;
+    Move mv = move_begin(c, "take", sym, g->n->dst, g->axis, false, dst->dim, dst->ndim, -1);
+    move_from(&mv, affine_rank(g->axis));
+    move_plain(&mv);
+    move_end_copy(&mv, &c->out, COMM_PUSH);
+}
+
+static void gather_push(const Gather *g, CommForm form) {
+    Comm *c = g->c;
+    const Tensor *dst = &c->p->tensor.p[g->n->dst];
+    int to = comm_symmetric(c, g->n->dst, "inbox", g->axis, dst->dim, dst->ndim, dst->elem);
+    c->p->tensor.p[to].packet = form == COMM_PACKET;
+    const Tensor *src = &c->p->tensor.p[g->n->src];
+    bool fits = src->role == ROLE_TEMP && src->symmetric < 0 && src->elem == c->p->tensor.p[to].elem;
+    Node *producer = fits ? comm_producer(c, g->n->src) : NULL;
+    if (producer) {
+        bool keep = comm_readers(c, g->n->src) > 0;
+        comm_store_to_peers(c, producer, g->n->src, to, g->axis, g->dim, g->split, g->stacked, keep);
+        producer->form = form;
+    } else {
+        push_kernel(g, to, form);
+    }
+    keep_private(g, to);
+    comm_read_own(c, g->n->dst, to, g->axis);
+}
+
+void comm_gather(Comm *c, const Node *n) {
+    Gather g = gather_of(c, n);
+    CommForm form = choose(&g);
+    switch (form) {
+    case COMM_PULL: {
+        int sym = comm_published(c, n->src, g.axis, form);
+        comm_read_owner(c, n->dst, sym, g.axis, g.dim, g.split, g.stacked);
+        break;
+    }
+    case COMM_PUSH:
+    case COMM_PACKET: gather_push(&g, form); break;
+    default: fetch(&g, comm_published(c, n->src, g.axis, form), form);
+    }
+}

@@ -1,0 +1,134 @@
+/* reduce.c: reduce_scatter (P to S) and all_reduce (P to R): partials are stored and summed in f32, in rank order.
+     pull    the producer's partial is peer-visible; whoever wants a tile of the sum reads it from every rank
+     push    the producer stores its partial into the wanting ranks' inbox [source rank, ..]
+     staged  like pull: there is nothing to stage; unfused: pull with barriers of the whole mesh
+   all_reduce of large tensors is a reduce_scatter and an all_gather. */
+#include "passes/comm/comm.h"
+
+typedef struct {
+    Comm *c;
+    const Node *n;
+    int axis, dim; /* dim: scattered; -1: all_reduce */
+    int64_t ranks;
+    double bytes;  /* of a whole partial */
+} Reduce;
+
+static PartOp part_op(const Reduce *r) { return r->c->p->tensor.p[r->n->src].place[r->axis].op; }
+
+static Node *fusable_producer(const Reduce *r) {
+    const Tensor *src = &r->c->p->tensor.p[r->n->src];
+    return src->role == ROLE_TEMP && src->symmetric < 0 ? comm_producer(r->c, r->n->src) : NULL;
+}
+
+static CommForm choose(const Reduce *r) {
+    double all = r->bytes, part = r->dim >= 0 ? all / (double)r->ranks : all, sources = (double)r->ranks;
+    CommCost pull = {part, part * sources, 1, 0, 1}, push = {part * sources + part, all, 1, 0, 1},
+             unfused = {part, part * sources, 0, 2, 1};
+    Choice choice[] = {
+        {COMM_PULL, true, NULL, model_comm(r->c->facts, &pull)},
+        {COMM_PUSH, true, NULL, model_comm(r->c->facts, &push)},
+        {COMM_STAGED, false, "a partial is read once, when it is summed", 0},
+        {COMM_PACKET, false, "partials are summed, not stored", 0},
+        {COMM_UNFUSED, true, NULL, model_comm(r->c->facts, &unfused)},
+    };
+    return comm_choose(r->c, r->n, choice, 5);
+}
+
+/* dst[i] = sum over s of partial@s[i, in the whole] */
+static void sum_partials(const Reduce *r, int sym, CommForm form) {
+    Comm *c = r->c;
+    const Tensor *dst = &c->p->tensor.p[r->n->dst];
+    Move mv = move_begin(c, part_op(r) == PART_SUM ? "sum" : "max", sym, r->n->dst, r->axis, false, dst->dim, dst->ndim, -1);
+    int s = move_sum_range(&mv, r->axis);
+    move_from(&mv, affine_term(TERM_POS, s, 1, 1));
+    for (int d = 0; d < mv.ndim; d++) {
+        move_from(&mv, d == r->dim ? move_in_mine(&mv, d, dst->dim[d]) : move_pos(&mv, d));
+        move_to(&mv, move_pos(&mv, d));
+    }
+    move_end_sum(&mv, part_op(r), &c->out, form);
+}
+
+/* dst[i] = sum over s of inbox@me[s, i] */
+static void sum_inbox(const Reduce *r, int inbox) {
+    Comm *c = r->c;
+    const Tensor *dst = &c->p->tensor.p[r->n->dst];
+    Move mv = move_begin(c, part_op(r) == PART_SUM ? "sum" : "max", inbox, r->n->dst, r->axis, false, dst->dim, dst->ndim, -1);
+    int s = move_sum_range(&mv, r->axis);
+    move_from(&mv, affine_rank(r->axis));
+    move_from(&mv, affine_term(TERM_POS, s, 1, 1));
+    move_plain(&mv);
+    move_end_sum(&mv, part_op(r), &c->out, COMM_PUSH);
+}
+
+/* inbox@peer[me, i] = src[i in the whole], where no producer can store it there itself */
+static void push_partial(const Reduce *r, int inbox) {
+    Comm *c = r->c;
+    const Tensor *dst = &c->p->tensor.p[r->n->dst];
+    Move mv = move_begin(c, "push", r->n->src, inbox, r->axis, true, dst->dim, dst->ndim, r->dim);
+    move_from_own(&mv);
+    move_to(&mv, move_peer(&mv));
+    move_to(&mv, affine_rank(r->axis));
+    for (int d = 0; d < mv.ndim; d++) {
+        move_from(&mv, d == r->dim ? move_in_peers(&mv, d, dst->dim[d]) : move_pos(&mv, d));
+        move_to(&mv, move_pos(&mv, d));
+    }
+    move_end_copy(&mv, &c->out, COMM_PUSH);
+}
+
+static void reduce_push(const Reduce *r) {
+    Comm *c = r->c;
+    const Tensor *dst = &c->p->tensor.p[r->n->dst];
+    Size dim[MAX_DIMS] = {size_number(r->ranks)};
+    for (int d = 0; d < dst->ndim; d++) dim[d + 1] = dst->dim[d];
+    int inbox = comm_symmetric(c, r->n->src, "inbox", r->axis, dim, dst->ndim + 1, c->p->tensor.p[r->n->src].elem);
+    Node *producer = fusable_producer(r);
+    bool alone = producer && comm_readers(c, r->n->src) == 0;
+    Size split = r->dim >= 0 ? c->p->tensor.p[r->n->dst].dim[r->dim] : size_number(0);
+    if (alone && r->dim < 0) comm_store_to_peers(c, producer, r->n->src, inbox, r->axis, -1, split, true, false);
+    else if (alone && comm_can_store_to_owner(c, producer, r->n->src, r->dim, split))
+        comm_store_to_owner(c, producer, r->n->src, inbox, r->axis, r->dim, split);
+    else push_partial(r, inbox);
+    sum_inbox(r, inbox);
+}
+
+static void reduce(const Reduce *r) {
+    CommForm form = choose(r);
+    if (form == COMM_PUSH) reduce_push(r);
+    else sum_partials(r, comm_published(r->c, r->n->src, r->axis, form), form);
+}
+
+void comm_reduce_scatter(Comm *c, const Node *n) {
+    Reduce r = {c, n, n->axis, n->dim, c->m->axis.p[n->axis].ranks, comm_bytes(c, n->src)};
+    reduce(&r);
+}
+
+/* Past this size each rank sums its share and gathers the others'. */
+enum { ONE_SHOT_BYTES = 256 * 1024 };
+
+/* The first dimension that gives every rank a share; -1: none. */
+static int shared_dim(const Comm *c, const Tensor *t, int64_t ranks) {
+    for (int d = 0; d < t->ndim; d++)
+        if (t->dim[d].axis < 0 && size_bound(c->m, t->dim[d]) >= ranks) return d;
+    return -1;
+}
+
+static void two_shot(Comm *c, const Node *n, int dim) {
+    Tensor part = c->p->tensor.p[n->dst];
+    part.role = ROLE_TEMP;
+    part.name = name_of(c->m->names, arena_format(c->m->arena, "%s_part", part.name));
+    part.dim[dim].axis = (int16_t)n->axis;
+    part.place[n->axis] = (Place){.kind = PLACE_S};
+    int id = program_tensor(c->m, c->p, part);
+    Node scatter = *n, gather = *n;
+    scatter.coll = COLL_REDUCE_SCATTER, scatter.dst = id, scatter.dim = dim;
+    gather.coll = COLL_ALL_GATHER, gather.src = id, gather.dim = dim;
+    comm_reduce_scatter(c, &scatter);
+    comm_gather(c, &gather);
+}
+
+void comm_all_reduce(Comm *c, const Node *n) {
+    Reduce r = {c, n, n->axis, -1, c->m->axis.p[n->axis].ranks, comm_bytes(c, n->src)};
+    int dim = shared_dim(c, &c->p->tensor.p[n->dst], r.ranks);
+    if (r.bytes > ONE_SHOT_BYTES && dim >= 0) two_shot(c, n, dim);
+    else reduce(&r);
+}

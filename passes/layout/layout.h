@@ -1,0 +1,92 @@
+/* layout.h: what the parts of the pass layout share: one kernel on its way to the form `layout`. */
+#ifndef TILEC_PASSES_LAYOUT_LAYOUT_H
+#define TILEC_PASSES_LAYOUT_LAYOUT_H
+
+#include "passes/pass.h"
+#include "target/matrix.h"
+
+enum {
+    LAY_WAVE_BITS = 6,
+    LAY_ODD_BITS = 64, /* of the shortest vectors that runs at odd places are loaded by */
+};
+
+/* Tiles that elementwise operations, loops and conditions tie together: they share one layout. */
+typedef struct {
+    Type type;       /* its ranges; the widest element type */
+    int fastest;     /* range along which its loads and stores are contiguous; -1: none */
+    Elem memory;     /* element type of that access */
+    int run;         /* elements that each of its accesses may take at once, a power of two; at least 1 */
+    int plain_run;   /* the same without loads of the vectors around, as also where it is stored */
+    bool stored;
+    int layout;      /* as in Value.layout; 0: not chosen yet */
+    int inner;       /* range that an instruction wants in neighbouring registers; -1: none */
+    int inner_bits;  /* of how many positions of it */
+} LayClass;
+
+/* Elements of the smaller tile are wanted beside those of the larger. */
+typedef struct {
+    int small, large; /* values */
+} LayPair;
+
+typedef struct {
+    PassContext *c;
+    Module *m;
+    Kernel *k;
+    const MatrixTarget *target;
+    Arena *scratch;
+    int64_t *extent;            /* by range: a power of two */
+    int *parent;                /* by value: union-find; the roots are classes */
+    LayClass *class;            /* by root */
+    int nvalue;                 /* values that have classes */
+    VEC(LayPair) pair;
+    VEC(Value *) value;         /* by id */
+    int wave_bits;
+    struct {
+        int16_t range[2];       /* the range that waves divide by this bit, and another one for products that lack it; -1: none yet */
+        int bit[2];
+    } wave[LAY_WAVE_BITS];
+    struct {
+        const Value *from;
+        Value *to;
+    } *made;                    /* conversions, so that each is made once */
+    int nmade, cap;
+    bool failed;
+} Lay;
+
+typedef void LayVisit(Lay *, Op *);
+void lay_each(Lay *, Region *, LayVisit *); /* every operation, outer before inner; the visitor may insert */
+Layout lay_slice(const Lay *, const Layout *, Type); /* of the type's ranges */
+int lay_number(Lay *, const Layout *);               /* in the kernel's list, as Value.layout counts */
+void lay_measure(Lay *);                             /* the extents, after a range has changed */
+void lay_halve(Lay *, int range, const char *why);   /* layout.c: its tiles */
+int64_t lay_elements(const Lay *, Type);             /* with the extents */
+int lay_words(Elem);                                 /* registers of an element */
+int lay_registers_of_tile(const MatrixTarget *, int threads); /* a tile leaves a quarter of a thread's for all else */
+Value *lay_ignored_by(Builder *, OpKind reduction, Elem);     /* the element that changes no result */
+void lay_refuse(Lay *, Loc, const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+void lay_unpack(Lay *);   /* mask.c: packed elements become bytes */
+void lay_pad(Lay *);      /* dot.c: few rows take places for as many as a matrix instruction has */
+void lay_expand(Lay *);   /* dot.c: dots without many results become products and sums */
+void lay_same(Lay *);     /* same.c: a tile that is loaded twice is loaded once */
+void lay_hoist(Lay *);    /* hoist.c: loads that a loop does not change, before it */
+void lay_insert_behind(Op *fresh, const Value *); /* the definition of the value */
+void lay_prepare(Lay *);  /* mask.c: masks where positions past the end would count, stores of whole tiles */
+void lay_matrix(Lay *);   /* dot.c: picks matrix instructions, converts their operands */
+bool lay_dot_layouts(Lay *, const Op *dot, Layout *a, Layout *b, Layout *d);
+int64_t lay_tasks(const Lay *, int64_t most); /* of the grid, as far as that many count */
+bool lay_step_fits(const Lay *, const Region *); /* layout.c: operands of its products, in the workgroup's memory twice */
+void lay_widen(Lay *);    /* widen.c: larger tiles where odd rows are turned */
+void lay_spread(Lay *);   /* spread.c: smaller tiles where a grid has fewer tasks than the machine has processors */
+void lay_roll(Lay *);     /* roll.c: rows at odd addresses from their first multiple of a vector on */
+void lay_classes(Lay *);  /* class.c */
+int lay_class(const Lay *, const Value *);
+int lay_fastest(const Kernel *, const Op *access); /* the range whose neighbours are neighbours in memory; -1: none */
+void lay_turn(Lay *);     /* turn.c: tiles that are stored in another order than they are loaded in */
+void lay_choose(Lay *);   /* choose.c: a layout for every class */
+void lay_ahead(Lay *);    /* ahead.c: loads that are made a step ahead */
+void lay_late(Lay *);     /* late.c: sums that are put together behind their loop */
+void lay_insert(Lay *);   /* insert.c: conversions where a layout is not the one that is wanted */
+void lay_early(Lay *);    /* early.c: loads before what does not need them */
+
+#endif

@@ -1,0 +1,270 @@
+/* symbolic.c: the proof where sizes are known at run time only: for all of them at once, over isl.
+   Takes: a program with flags. Narrower than the proof of given sizes: every pair of accesses must be covered directly by a
+   wait that dominates the later one, flags must have the plain form that the compiler gives them, and reuse of slots must
+   be covered by a wait for tasks of all sizes. Ranks are variables: the cost does not depend on how many there are. */
+#include "passes/proof/symbolic.h"
+
+#include "ir/poly/isl_context.h"
+#include "passes/proof/meeting.h"
+#include "passes/proof/sketch.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_OPERATIONS = 2000000 };
+
+bool symbolic_fail(Symbolic *y, Loc loc, const char *format, ...) {
+    va_list list;
+    va_start(list, format);
+    proof_fail(y->proof, y->out, loc, format, list);
+    va_end(list);
+    return false;
+}
+
+bool symbolic_fail_pair(Symbolic *y, const Access *a, const Access *b, int64_t later) {
+    Proof *p = y->proof;
+    if (p->why) return false;
+    p->from = a->op, p->to = b->op, p->from_node = a->node, p->to_node = b->node, p->later = later;
+    return symbolic_fail(y, b->op->loc, "nothing orders %s of '%s' before %s of '%s' on '%s' for all sizes%s", a->write ? "a write" : "a read",
+                y->p->node.p[a->node]->kernel->name, b->write ? "a write" : "a read", y->p->node.p[b->node]->kernel->name,
+                y->p->tensor.p[a->tensor].name, later ? ", generations later" : "");
+}
+
+/* ---- cover ---- */
+
+static bool rank_within(const Symbolic *y, Meeting *m, char letter, int axis, RelationText *w, const Span *s) {
+    char text[16];
+    if (ranks_all(y->m, axis, s, false)) return true;
+    snprintf(text, sizeof text, "%cr%d", letter, axis);
+    return meeting_within(y, m, text, w, &s->lo, &s->hi);
+}
+
+static bool words_cover(const Symbolic *y, Meeting *m, const Flag *f, const Op *w) {
+    for (int d = 0; d < f->dim.n; d++) {
+        char word[64];
+        if (f->dim.p[d].group <= 0) continue;
+        snprintf(word, sizeof word, "floor((p%d)/%lld)", d, (long long)f->dim.p[d].group);
+        if (!meeting_within(y, m, word, &m->to, &w->sub.p[d].lo, &w->sub.p[d].hi)) return false;
+    }
+    if (f->axis < 0) return true;
+    const Op *s = flag_signal(m->from.k, f->id);
+    return rank_within(y, m, 'p', f->axis, &m->to, &w->dest) && rank_within(y, m, 'c', f->axis, &m->from, &s->dest);
+}
+
+/* A word of another rank comes along the flag's axis: from a rank that differs along the tensor's if both are one axis. */
+static bool flag_connects(const Symbolic *y, const Flag *f, const Access *a, MeetRanks ranks) {
+    return ranks == MEET_SAME || f->axis == y->p->tensor.p[a->tensor].symmetric;
+}
+
+bool symbolic_wait_covers(const Symbolic *y, Meeting *m, const Access *a, const Access *b, MeetRanks ranks) {
+    for (const Op *at = b->op; at; at = at->in->parent)
+        for (const Op *w = at->prev; w; w = w->prev) {
+            if (w->kind != OP_WAIT || w->lag || y->p->flag.p[w->flag].producer != a->node) continue;
+            const Flag *f = &y->p->flag.p[w->flag];
+            if (!wait_acquires(f, w) || !flag_connects(y, f, a, ranks)) continue;
+            if (m ? wait_is_exact(y, b->node, w) && words_cover(y, m, f, w) : wait_is_whole(y, f, w)) return true;
+        }
+    return false;
+}
+
+static bool pair_covered(Symbolic *y, const Access *a, const Access *b, MeetRanks ranks) {
+    y->proof->pairs++;
+    if (y->m->form & FORM_LAUNCHES && ranks == MEET_SAME) return true;
+    if (symbolic_wait_covers(y, NULL, a, b, ranks)) return true;
+    Meeting *m = meeting_of(y, a, b, ranks);
+    bool covered = meeting_empty(y, m, "") || symbolic_wait_covers(y, m, a, b, ranks);
+    text_free(&m->text);
+    return covered;
+}
+
+static bool pair_check(Symbolic *y, const Access *a, const Access *b) {
+    const Tensor *t = &y->p->tensor.p[a->tensor];
+    if (a->tensor != b->tensor || (!a->write && !b->write) || (t->packet && a->write && !b->write)) return true;
+    if (accesses_apart(a, b) || a->node < y->covered[a->tensor]) return true;
+    bool good = pair_covered(y, a, b, MEET_SAME) && (t->symmetric < 0 || pair_covered(y, a, b, MEET_OTHER));
+    return good || symbolic_fail_pair(y, a, b, 0);
+}
+
+/* What came before a write of the whole tensor is ordered through it: each element is written by some task between. */
+static void note_covered(Symbolic *y, int node) {
+    for (int i = 0; i < y->access[node].n; i++)
+        if (access_covers(y->p, &y->access[node].p[i])) y->covered[y->access[node].p[i].tensor] = node;
+}
+
+static bool nodes_check(Symbolic *y, int from, int to) {
+    for (int i = 0; i < y->access[to].n; i++)
+        for (int j = 0; j < y->access[from].n; j++)
+            if (!pair_check(y, &y->access[from].p[j], &y->access[to].p[i])) return false;
+    return true;
+}
+
+/* ---- later generations ---- */
+
+static void wait_reaches(Symbolic *y, const Kernel *k, const Op *w) {
+    const Flag *f = &y->p->flag.p[w->flag];
+    if (wait_acquires(f, w)) lags_wait(&y->heard, k, f, w);
+}
+
+static void waits_reach(Symbolic *y, const Kernel *k, const Region *body) {
+    for (const Op *op = body->first; op; op = op->next) {
+        if (op->kind == OP_WAIT) wait_reaches(y, k, op);
+        for (int i = 0; i < 2; i++)
+            if (op->region[i]) waits_reach(y, k, op->region[i]);
+    }
+}
+
+/* A wait of b's task for all of a's node on every rank, no more than `slots` generations back. */
+static bool turn_covered(const Symbolic *y, const Access *a, const Access *b, const Tensor *t) {
+    for (const Op *at = b->op; at; at = at->in->parent)
+        for (const Op *w = at->prev; w; w = w->prev) {
+            if (w->kind != OP_WAIT || w->lag < 1 || w->lag > t->slots) continue;
+            const Flag *f = &y->p->flag.p[w->flag];
+            if (f->producer != a->node || f->axis != t->symmetric) continue;
+            if (wait_acquires(f, w) && wait_is_whole(y, f, w)) return true;
+        }
+    return false;
+}
+
+/* Can instances of two ranks touch the memory of one, in no order? On one rank, generations follow each other. Sizes, and with them
+   where an element lies, differ between generations: places are not compared. */
+static bool ranks_meet(const Symbolic *y, const Access *a, const Access *b, int axis, int slots) {
+    Text unheard = {0};
+    int n = y->m->axis.p[axis].ranks, many = 0;
+    for (int c = 0, end; c < n; c = end + 1) {
+        for (end = c; end < n && !lags_after(&y->heard, axis, slots, end);) end++;
+        if (end > c) text_printf(&unheard, "%s %d <= pr%d < %d", many++ ? " or" : "", c, axis, end);
+    }
+    bool meet = false;
+    if (many) {
+        Meeting *m = meeting_of_ranks(y, a, b, MEET_OTHER);
+        text_printf(&m->text, " and (%s)", unheard.p);
+        meet = !meeting_empty(y, m, "");
+        text_free(&m->text);
+    }
+    text_free(&unheard);
+    return meet;
+}
+
+static bool turns_check(Symbolic *y, int from, int to) {
+    for (int i = 0; i < y->access[to].n; i++)
+        for (int j = 0; j < y->access[from].n; j++) {
+            const Access *a = &y->access[from].p[j], *b = &y->access[to].p[i];
+            const Tensor *t = &y->p->tensor.p[a->tensor];
+            bool follows = b->write || (a->write && a->node >= b->node); /* other reads follow a write that does */
+            if (a->tensor != b->tensor || t->symmetric < 0 || !follows || turn_covered(y, a, b, t)) continue;
+            if (ranks_meet(y, a, b, t->symmetric, t->slots)) return symbolic_fail_pair(y, a, b, t->slots);
+        }
+    return true;
+}
+
+/* ---- a program ---- */
+
+static bool kernels_are_own(Symbolic *y) {
+    bool *seen = ARENA_ARRAY(y->arena, bool, y->m->kernel.n + 1);
+    for (int i = 0; i < y->p->node.n; i++) {
+        const Kernel *k = y->p->node.p[i]->kernel;
+        if (!k) continue;
+        if (seen[k->id] && region_synchronises(k->body)) return symbolic_fail(y, y->p->loc, "two nodes share kernel '%s'", k->name);
+        seen[k->id] = true;
+    }
+    return true;
+}
+
+/* ---- which nodes ---- */
+
+static int compare_nodes(const void *a, const void *b) { return *(const int *)a - *(const int *)b; }
+
+/* Of each tensor, the nodes that access it; twice where they do so in turn. */
+static void list_nodes(Symbolic *y) {
+    y->nodes = ARENA_ARRAY(y->arena, NodeList, y->p->tensor.n + 1);
+    y->seen = ARENA_ARRAY(y->arena, int, y->p->node.n + 1);
+    for (int n = 0; n < y->p->node.n; n++)
+        for (int i = 0; i < y->access[n].n; i++) {
+            NodeList *list = &y->nodes[y->access[n].p[i].tensor];
+            if (list->n == 0 || vec_last(list) != n) vec_push(y->arena, list, n);
+        }
+}
+
+/* The first of the list that is `node` or behind it. */
+static int first_at(const NodeList *list, int node) {
+    int lo = 0, hi = list->n;
+    while (lo < hi) {
+        int mid = (lo + hi) / 2;
+        if (list->p[mid] < node) lo = mid + 1;
+        else hi = mid;
+    }
+    return lo;
+}
+
+/* The nodes before `end` that access a tensor of this node, in their order. */
+static NodeList *nodes_beside(Symbolic *y, int to, int end) {
+    NodeList *list = &y->beside;
+    list->n = 0;
+    y->turn++;
+    for (int i = 0; i < y->access[to].n; i++) {
+        const NodeList *of = &y->nodes[y->access[to].p[i].tensor];
+        if (!y->written[y->access[to].p[i].tensor]) continue;
+        for (int j = end <= to ? first_at(of, y->covered[y->access[to].p[i].tensor]) : 0; j < of->n && of->p[j] < end; j++)
+            if (y->seen[of->p[j]] != y->turn) {
+                y->seen[of->p[j]] = y->turn;
+                vec_push(y->arena, list, of->p[j]);
+            }
+    }
+    if (list->n) qsort(list->p, (size_t)list->n, sizeof *list->p, compare_nodes);
+    return list;
+}
+
+static bool program_check(Symbolic *y) {
+    int n = y->p->node.n;
+    if (!kernels_are_own(y)) return false;
+    for (int i = 0; i < n; i++) {
+        if (y->p->node.p[i]->kind != NODE_CALL) return symbolic_fail(y, y->p->node.p[i]->loc, "a collective has no flags");
+        y->access[i] = node_accesses(y->m, y->p, i, y->arena);
+    }
+    list_nodes(y);
+    if (!symbolic_flags_check(y)) return false;
+    for (int to = 0; to < n; to++) {
+        if (!symbolic_own_order(y, to) || !symbolic_packets_check(y, to)) return false;
+        const NodeList *from = nodes_beside(y, to, to);
+        for (int i = 0; i < from->n; i++)
+            if (!nodes_check(y, from->p[i], to)) return false;
+        note_covered(y, to);
+    }
+    for (int i = 0; i < n; i++) waits_reach(y, y->p->node.p[i]->kernel, y->p->node.p[i]->kernel->body);
+    if (!program_has_symbols(y->p) && !proof_sketch(y->m, y->p, NULL, &y->heard, y->proof, y->out)) return false;
+    for (int to = 0; to < n; to++) {
+        const NodeList *from = nodes_beside(y, to, n);
+        for (int i = 0; i < from->n; i++)
+            if (!turns_check(y, from->p[i], to)) return false;
+    }
+    return true;
+}
+
+bool program_has_symbols(const Program *p) {
+    for (int i = 0; i < p->tensor.n; i++)
+        for (int d = 0; d < p->tensor.p[i].ndim; d++)
+            if (p->tensor.p[i].dim[d].sym >= 0) return true;
+    for (int i = 0; i < p->node.n; i++)
+        for (int d = 0; p->node.p[i]->kernel && d < p->node.p[i]->kernel->ngrid; d++)
+            if (p->node.p[i]->kernel->range.p[d].of.sym >= 0) return true;
+    return false;
+}
+
+Proof proof_symbolic(const Module *m, const Program *p, Arena *out) {
+    Proof proof = {.loc = p->loc, .flag = -1, .symbolic = true};
+    Symbolic y = {.m = m, .p = p, .arena = arena_new(), .out = out, .proof = &proof};
+    y.access = ARENA_ARRAY(y.arena, AccessList, p->node.n + 1);
+    y.asked = names_new(y.arena);
+    y.answer = ARENA_NEW(y.arena, NameMap);
+    y.answer->arena = y.arena;
+    y.heard = lags_new(y.arena, m);
+    y.written = program_written(p, y.arena);
+    y.covered = ARENA_ARRAY(y.arena, int, p->tensor.n + 1);
+    y.isl = isl_context_open(MAX_OPERATIONS);
+    proof.proved = program_check(&y);
+    for (int i = 0; i < p->node.n; i++) proof.tasks += p->node.p[i]->kind == NODE_CALL;
+    isl_context_close(y.isl);
+    arena_free(y.arena);
+    return proof;
+}

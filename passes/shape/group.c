@@ -1,0 +1,187 @@
+/* group.c: tasks along a range that read the same tiles, as the heads of a group read one key/value head, become one
+   task. Takes: value form without flags. Gives: the same results; r of n, read through r / d in a loop, is then r: d of
+   n, r / d the number of its tile, and what depends on r is a tile over it: rows of the loop's products. */
+#include "passes/fuse/inline.h"
+#include "codegen/schedules/pipe.h"
+
+typedef struct {
+    Module *m;
+    Kernel *k;
+    int16_t range;
+    int64_t by; /* d */
+    bool failed, grown;
+} Group;
+
+/* ---- which range, and by how many ---- */
+
+static int64_t divisor_in(const Affine *a, int range) {
+    for (int i = 0; i < a->nterm; i++) {
+        const Term *t = &a->term[i];
+        if (t->kind == TERM_POS && t->id == range) return t->div;
+    }
+    return 0;
+}
+
+/* Of a load in a loop that looks the range up through r / d alone; 0: there is none. */
+static int64_t divisor_of(const Region *r, int range, bool loop) {
+    for (const Op *op = r ? r->first : NULL; op; op = op->next) {
+        int64_t found = 0, plain = 0;
+        for (int d = 0; d < op->sub.n && op->kind == OP_LOAD && loop; d++) {
+            int64_t div = divisor_in(&op->sub.p[d].lo, range);
+            *(div > 1 ? &found : &plain) |= div;
+        }
+        if (found && !plain) return found;
+        for (int i = 0; i < 2; i++)
+            if ((found = divisor_of(op->region[i], range, loop || op->kind == OP_FOR))) return found;
+    }
+    return 0;
+}
+
+static bool has_merge(const Kernel *k) {
+    for (const Op *op = k->body->first; op; op = op->next)
+        if (op->kind == OP_FOR && op->region[1]) return true;
+    return false;
+}
+
+/* Of the grid's tiles: what else a task has is a row's width. */
+static int64_t task_rows(const Kernel *k) {
+    int64_t rows = 1;
+    for (int i = 0; i < k->ngrid; i++)
+        if (k->range.p[i].kind == RANGE_TILE) rows *= k->range.p[i].size;
+    return rows;
+}
+
+/* Fewer tasks are no loss where their loop can be cut, which gives more; tasks of many rows fill the instructions as
+   they are. */
+static bool range_fits(const Kernel *k, int range, int64_t by) {
+    enum { MOST = 32 };
+    const Range *r = &k->range.p[range];
+    return by > 1 && by * task_rows(k) <= MOST && r->kind == RANGE_POSITION && r->owner < 0 &&
+           k->level == LEVEL_GROUP && !k->schedule && !region_counts_tiles(k->body, range) && has_merge(k);
+}
+
+/* ---- types with the range ---- */
+
+static bool has(const Group *g, const Value *v) { return type_has(v->type, g->range); }
+
+static void add(Group *g, Value *v) {
+    if (has(g, v)) return;
+    v->type = type_with(v->type, g->range);
+    g->grown = true;
+}
+
+/* The operand over the range as well, by a broadcast in front of the operation. */
+static void operand_add(Group *g, Op *op, int i) {
+    if (has(g, op->arg.p[i])) return;
+    Region aside = {.parent = op->in->parent};
+    Builder b = {.m = g->m, .k = g->k, .at = &aside, .loc = op->loc};
+    op->arg.p[i] = build_broadcast(&b, type_with(op->arg.p[i]->type, g->range), op->arg.p[i]);
+    region_splice_before(op, &aside);
+}
+
+static void grow_region(Group *g, Region *r);
+
+static void tile_number(Group *g, Affine *a) {
+    for (int i = 0; i < a->nterm; i++) {
+        Term *t = &a->term[i];
+        if (t->kind == TERM_POS && t->id == g->range && t->div == g->by) t->kind = TERM_INDEX, t->div = 1;
+    }
+}
+
+static void grow_access(Group *g, Op *op) {
+    bool along = false;
+    for (int d = 0; d < op->sub.n; d++) {
+        tile_number(g, &op->sub.p[d].lo);
+        tile_number(g, &op->sub.p[d].hi);
+        along |= type_has(affine_type(g->k, &op->sub.p[d].lo), g->range);
+    }
+    if (along && op->kind == OP_LOAD) add(g, op->res.p[0]);
+    if (!along && op->kind == OP_STORE && has(g, op->arg.p[0])) g->failed = true;
+}
+
+static void grow_dot(Group *g, Op *op) {
+    bool along = has(g, op->arg.p[0]) || has(g, op->arg.p[1]);
+    if (along) add(g, op->res.p[0]);
+    if (along && op->arg.n == 3) operand_add(g, op, 2);
+    if (!along && op->arg.n == 3 && has(g, op->arg.p[2])) g->failed = true;
+}
+
+/* What one of them has, all have: results, carried values, what a region yields. */
+static void tie(Group *g, Op *op, int i, Op *yield, int merged) {
+    Region *body = op->region[0];
+    bool loop = op->kind == OP_FOR;
+    if (!has(g, op->res.p[i]) && !has(g, yield->arg.p[i]) && !(loop && has(g, op->arg.p[2 + i]))) return;
+    add(g, op->res.p[i]);
+    operand_add(g, yield, i);
+    if (!loop) return;
+    operand_add(g, op, 2 + i);
+    add(g, body->arg.p[i]);
+    for (int k = 0; k < merged; k++) add(g, op->region[1]->arg.p[i + k * op->res.n]);
+}
+
+static void grow_control(Group *g, Op *op) {
+    int scalars = op->kind == OP_FOR ? 2 : 1;
+    for (int i = 0; i < scalars; i++) g->failed |= has(g, op->arg.p[i]);
+    for (int r = 0; r < 2; r++) {
+        if (!op->region[r]) continue;
+        grow_region(g, op->region[r]);
+        for (int i = 0; i < op->res.n; i++)
+            tie(g, op, i, op->region[r]->last, op->kind == OP_FOR && op->region[1] ? 2 : 0);
+    }
+}
+
+static void grow_op(Group *g, Op *op) {
+    OpClass class = op_info[op->kind].class;
+    bool along = op->kind == OP_POS && op->range == g->range;
+    if ((op->kind == OP_BEGIN || op->kind == OP_END) && op->range == g->range) g->failed = true;
+    if (class == CLASS_SYNC) g->failed = true;
+    if (class == CLASS_MEMORY) grow_access(g, op);
+    if (class == CLASS_DOT) grow_dot(g, op);
+    if (op->region[0]) grow_control(g, op);
+    for (int i = 0; class >= CLASS_UNARY && class <= CLASS_PREFIX && i < op->arg.n; i++) along |= has(g, op->arg.p[i]);
+    if (along) add(g, op->res.p[0]);
+}
+
+static void grow_region(Group *g, Region *r) {
+    for (Op *op = r->first; op; op = op->next) grow_op(g, op);
+}
+
+/* ---- the pass ---- */
+
+static void group_range(PassContext *c, Kernel *k, int range, int64_t by) {
+    Group g = {.m = c->m, .k = kernel_clone(c->m, k), .range = (int16_t)range, .by = by};
+    g.k->range.p[range].kind = RANGE_TILE;
+    g.k->range.p[range].size = by;
+    g.k->range.p[range].tunable = false;
+    for (g.grown = true; g.grown && !g.failed;) {
+        g.grown = false;
+        grow_region(&g, g.k->body);
+    }
+    c->m->kernel.n--;
+    if (g.failed) return;
+    int id = k->id;
+    *k = *g.k;
+    k->id = id;
+    remark(c, "group", k->range.p[range].loc, "'%s': %lld positions of %s a task: they read the same", k->name,
+           (long long)by, k->range.p[range].name);
+}
+
+void group_kernel(PassContext *c, Kernel *k) {
+    for (int r = 0; r < k->ngrid; r++) {
+        int64_t by = divisor_of(k->body, r, false);
+        if (range_fits(k, r, by) && !pipe_attends(c, k)) group_range(c, k, r, by);
+    }
+}
+
+static bool group_run(PassContext *c) {
+    for (int i = 0; i < c->m->kernel.n; i++) group_kernel(c, c->m->kernel.p[i]);
+    return true;
+}
+
+const Pass pass_group = {
+    .name = "group",
+    .help = "make one task of those that read the same",
+    .needs = 0,
+    .breaks = FORM_FLAGS | FORM_LAYOUT,
+    .run = group_run,
+};

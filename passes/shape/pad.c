@@ -1,0 +1,191 @@
+/* pad.c: products whose operands have rows that a schedule of the machine cannot copy, as they begin at no multiples of
+   16 bytes: such an operand is copied first, into a temporary with rows of the next length that is one, zeros behind
+   the old ones. Takes: value form without flags or collectives. Gives: the same results, a node more for each operand
+   that is copied. */
+#include "passes/fuse/inline.h"
+#include "passes/model/model.h"
+#include "codegen/schedules/pipe.h"
+#include "codegen/schedules/match.h"
+
+/* Without a schedule products with rows at odd addresses take 5 to 10 times as long; those of up to 8 rows take 0.8 of what they take
+   with copies (bench/gpu). */
+enum { TIMES_WITHOUT = 5, FEW_ROWS = 8 };
+
+/* By parameter: the kernel that copies what it is given; NULL: as it is. */
+typedef struct {
+    Kernel *from; /* of the copies; NULL: none */
+    Kernel **copy;
+} Padded;
+
+static int64_t columns_padded(const Param *p, int align) {
+    int64_t elements = (int64_t)align * 8 / elem_bits(p->elem);
+    return (p->dim[1].c + elements - 1) / elements * elements;
+}
+
+/* ---- the product, with longer rows ---- */
+
+static Op *loop_of(const Kernel *k) {
+    Op *op = k->body->first;
+    while (op->kind != OP_FOR) op = op->next;
+    return op;
+}
+
+static void loop_set_end(Module *m, Kernel *k, int64_t end) {
+    Op *loop = loop_of(k);
+    Region aside = {0};
+    Builder b = {.m = m, .k = k, .at = &aside, .loc = loop->loc};
+    loop->arg.p[1] = build_const_i(&b, ELEM_I64, end);
+    region_splice_before(loop, &aside);
+    kernel_remove_dead(k);
+}
+
+/* Sums go on over the zeros; what of the other operand is not there is zero as well. */
+static void product_pad(Module *m, Kernel *k, const Product *f, int align) {
+    int param[MOST_OPERANDS], n = product_operands(f, param);
+    for (int i = 0; i < n; i++) k->param.p[param[i]].dim[1].c = columns_padded(&k->param.p[param[i]], align);
+    int64_t depth = k->param.p[f->a].dim[1].c;
+    if (depth != f->depth) loop_set_end(m, k, depth);
+}
+
+/* ---- the copies ---- */
+
+static int copy_range(Module *m, Kernel *k, const char *name, int64_t size, int64_t of) {
+    Range r = {.name = name_of(m->names, name),
+               .kind = RANGE_TILE,
+               .size = size,
+               .of = size_number(of),
+               .owner = -1,
+               .grid = true,
+               .tunable = true,
+               .loc = k->loc};
+    return kernel_range(m, k, r);
+}
+
+/* What lies behind a row is read as 0. A thread has 16 elements on their way: with 64 it is few workgroups a processor,
+   or spills. */
+static Kernel *copy_make(Module *m, const Kernel *k, int param, int64_t columns) {
+    Param in = k->param.p[param], out = in;
+    const char *name = arena_format(m->arena, "%s_%s_padded", k->name, in.name);
+    Kernel *copy = kernel_new(m, name_of(m->names, name), k->loc);
+    out.name = name_of(m->names, arena_format(m->arena, "%s_padded", in.name));
+    out.out = true;
+    out.dim[1].c = columns;
+    kernel_param(m, copy, in);
+    kernel_param(m, copy, out);
+    int i = copy_range(m, copy, "i", 16, in.dim[0].c), j = copy_range(m, copy, "j", 256, columns);
+    Builder b = {.m = m, .k = copy, .at = copy->body, .loc = k->loc};
+    const Span at[2] = {span_of(affine_term(TERM_POS, i, 1, 1)), span_of(affine_term(TERM_POS, j, 1, 1))};
+    build_store(&b, 1, at, 2, build_load(&b, 0, at, 2), STORE_SET);
+    return copy;
+}
+
+/* ---- whether ---- */
+
+static double bytes_of(const Param *p, int64_t columns) {
+    return (double)p->dim[0].c * (double)columns * elem_bits(p->elem) / 8;
+}
+
+/* The copies take less than what the schedule saves. A single row is no product of matrices without one. */
+static bool is_worth(const PassContext *c, const Kernel *k, const Product *f, int align) {
+    const MatrixTarget *t = matrix_target(c->options->target);
+    const TargetFacts *facts = target_facts(c->options->target);
+    int param[MOST_OPERANDS], n = product_operands(f, param);
+    double read = 0, copied = 0,
+           flop = 2.0 * f->sums * (double)k->range.p[0].of.c * (double)k->range.p[1].of.c * (double)f->depth;
+    for (int i = 0; i < n; i++) {
+        const Param *p = &k->param.p[param[i]];
+        double bytes = bytes_of(p, p->dim[1].c);
+        read += bytes / facts->memory;
+        if (columns_padded(p, align) != p->dim[1].c) copied += 2 * bytes / facts->memory + facts->start;
+    }
+    if (k->range.p[0].of.c <= FEW_ROWS) return false;
+    double product = flop / (facts->dot * t->processors);
+    return copied > 0 && copied < (TIMES_WITHOUT - 1) * (product > read ? product : read);
+}
+
+static bool has_schedule(PassContext *c, const Kernel *k, const Product *f, int align) {
+    PipeTrial t = pipe_trial(c, k);
+    product_pad(c->m, t.copy, f, align);
+    return pipe_tried(c, t) != NULL;
+}
+
+/* 0: it stays as it is; else what rows are to be multiples of. */
+static int align_wanted(PassContext *c, const Kernel *k, Product *f) {
+    const MatrixTarget *t = pipe_target(c);
+    const MatrixSchedule *s = t ? matrix_schedule(t, "product", 0) : NULL;
+    bool is = s && !pass_is_off(c->options, &pass_pad) && !k->choice.plain && !product_match(k, f);
+    return is && is_worth(c, k, f, s->align) && has_schedule(c, k, f, s->align) ? s->align : 0;
+}
+
+void pad_operands(PassContext *c, Kernel *k) {
+    Product f;
+    int align = align_wanted(c, k, &f);
+    if (align) product_pad(c->m, k, &f, align);
+}
+
+static void pad_kernel(PassContext *c, Kernel *k, Padded *to) {
+    Product f;
+    int align = align_wanted(c, k, &f);
+    if (!align) return;
+    *to = (Padded){k, ARENA_ARRAY(c->m->arena, Kernel *, k->param.n)};
+    int param[MOST_OPERANDS], n = product_operands(&f, param);
+    for (int i = 0; i < n; i++) {
+        const Param *p = &k->param.p[param[i]];
+        int64_t columns = columns_padded(p, align);
+        if (columns == p->dim[1].c || to->copy[param[i]]) continue;
+        to->copy[param[i]] = copy_make(c->m, k, param[i], columns);
+        remark(c, "pad", k->loc, "'%s': '%s' is copied first, into rows of %lld", k->name, p->name, (long long)columns);
+    }
+    product_pad(c->m, k, &f, align);
+}
+
+/* ---- nodes ---- */
+
+static int tensor_add(Module *m, Program *p, const Param *of) {
+    Tensor t = {.name = of->name, .elem = of->elem, .ndim = 2, .role = ROLE_TEMP, .symmetric = -1, .loc = of->loc};
+    for (int d = 0; d < t.ndim; d++) t.dim[d] = of->dim[d];
+    for (int a = 0; a < m->axis.n; a++) t.place[a].kind = PLACE_V;
+    return program_tensor(m, p, t);
+}
+
+/* The argument is copied by a node, which is added, and becomes the copy. */
+static void arg_pad(Module *m, Program *p, const Node *n, Kernel *copy, Arg *arg) {
+    Node first = {.kind = NODE_CALL, .loc = n->loc, .kernel = copy, .src = -1, .dst = -1, .when = n->when};
+    Arg whole = {.tensor = tensor_add(m, p, &copy->param.p[1])};
+    for (int d = 0; d < MAX_DIMS; d++) whole.slice[d] = -1;
+    vec_push(m->arena, &first.arg, *arg);
+    vec_push(m->arena, &first.arg, whole);
+    program_node(m, p, first);
+    *arg = whole;
+}
+
+static void program_pad(Module *m, Program *p, const Padded *padded) {
+    Node **node = p->node.p;
+    int n = p->node.n;
+    p->node.p = NULL, p->node.n = p->node.cap = 0;
+    for (int i = 0; i < n; i++) {
+        const Padded *by = &padded[node[i]->kernel->id];
+        for (int a = 0; by->from && a < node[i]->arg.n; a++)
+            if (by->copy[a]) arg_pad(m, p, node[i], by->copy[a], &node[i]->arg.p[a]);
+        program_node(m, p, *node[i]);
+    }
+}
+
+static bool pad_run(PassContext *c) {
+    Module *m = c->m;
+    int n = m->kernel.n;
+    Padded *padded = ARENA_ARRAY(m->arena, Padded, n + 1);
+    for (int i = 0; i < m->program.n; i++)
+        if (!collectives_gone(c, m->program.p[i], "pad")) return false;
+    for (int i = 0; i < n; i++) pad_kernel(c, m->kernel.p[i], &padded[i]);
+    for (int i = 0; i < m->program.n; i++) program_pad(m, m->program.p[i], padded);
+    return true;
+}
+
+const Pass pass_pad = {
+    .name = "pad",
+    .help = "copy operands of products into rows that the machine's schedule can copy",
+    .needs = 0,
+    .breaks = FORM_FLAGS | FORM_LAYOUT,
+    .run = pad_run,
+};

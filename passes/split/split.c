@@ -1,0 +1,153 @@
+/* split.c: a kernel with few tasks, each of which runs one long loop, leaves processors idle: the loop is cut into
+   parts, so that there are more tasks (split-K, split-KV), and a second kernel puts the parts together, in their order.
+   Takes: value form without flags or collectives. Gives: the same results within their bounds, two nodes for one. */
+#include "passes/split/pieces.h"
+#include "passes/split/split.h"
+
+/* ---- loops that can be cut ---- */
+
+static int loops_in(const Region *r) {
+    int n = 0;
+    for (const Op *op = r ? r->first : NULL; op; op = op->next)
+        n += (op->kind == OP_FOR) + loops_in(op->region[0]) + loops_in(op->region[1]);
+    return n;
+}
+
+static bool has_store(const Region *r) {
+    for (const Op *op = r ? r->first : NULL; op; op = op->next)
+        if (op->kind == OP_STORE || has_store(op->region[0]) || has_store(op->region[1])) return true;
+    return false;
+}
+
+static bool is_of_grid(const Kernel *k, Type t) { return !t.nrange || t.range[t.nrange - 1] < k->ngrid; }
+
+/* Nothing is stored before its end, and what it carries is of the grid. */
+static bool loop_fits(const Kernel *k, const Op *loop) {
+    for (const Op *op = k->body->first; op != loop; op = op->next)
+        if (op->kind == OP_STORE || has_store(op->region[0]) || has_store(op->region[1])) return false;
+    for (int i = 0; i < loop->res.n; i++)
+        if (!is_of_grid(k, loop->res.p[i]->type)) return false;
+    return loop->res.n && k->range.p[loop->range].kind != RANGE_WHOLE && !has_store(loop->region[0]) &&
+           !region_counts_tiles(loop->region[0], loop->range);
+}
+
+/* The only loop of the body, others only inside it. */
+static Op *loop_of(const Kernel *k) {
+    Op *loop = NULL;
+    for (Op *op = k->body->first; op; op = op->next)
+        if (op->kind == OP_FOR && !loop) loop = op;
+    return loop && loops_in(k->body) == 1 + loops_in(loop->region[0]) + loops_in(loop->region[1]) ? loop : NULL;
+}
+
+static bool reads_result(const Kernel *k, const Region *r) {
+    for (const Op *op = r ? r->first : NULL; op; op = op->next)
+        if ((op->kind == OP_LOAD && k->param.p[op->param].out) || reads_result(k, op->region[0]) ||
+            reads_result(k, op->region[1]))
+            return true;
+    return false;
+}
+
+static bool kernel_fits(const Kernel *k) {
+    if (k->level != LEVEL_GROUP || k->ngrid == MAX_RANGES || reads_result(k, k->body)) return false;
+    for (int i = 0; i < k->param.n; i++)
+        if (k->param.p[i].inout || k->param.p[i].ranks >= 0 || k->param.p[i].packet) return false;
+    for (int i = 0; i < k->ngrid; i++)
+        if (k->range.p[i].owner >= 0) return false;
+    return true;
+}
+
+/* A schedule knows its own. */
+static int64_t parts_wanted(PassContext *c, const Kernel *k, const Op *loop) {
+    return k->schedule ? pipe_parts(c, k) : split_choose(c, k, loop);
+}
+
+static Op *loop_to_cut(const Module *m, const Kernel *k) {
+    Op *loop = kernel_fits(k) ? loop_of(k) : NULL;
+    return loop && loop_fits(k, loop) && (loop->region[1] || split_is_plain(m, loop)) ? loop : NULL;
+}
+
+bool split_fits(const Module *m, const Kernel *k) { return loop_to_cut(m, k) != NULL; }
+
+static bool split_kernel(PassContext *c, Kernel *k, Split *s) {
+    Op *loop = loop_to_cut(c->m, k);
+    if (!loop) return false;
+    s->parts = pieces_most(loop, parts_wanted(c, k, loop), k->range.p[loop->range].size);
+    if (s->parts <= 1) return false;
+    if (!loop->region[1]) split_plain(c->m, k, loop);
+    if (!split_cut(c->m, k, loop, s)) return false;
+    s->part.k->schedule = k->schedule;
+    remark(c, "split", loop->loc, "'%s': the loop over %s in %lld parts", k->name, k->range.p[loop->range].name,
+           (long long)s->parts);
+    return true;
+}
+
+/* ---- nodes ---- */
+
+/* Each rank has its own. */
+static int value_tensor(Module *m, Program *p, const SplitValue *v) {
+    Tensor t = {.name = v->param.name,
+                .elem = v->param.elem,
+                .ndim = v->param.ndim,
+                .role = ROLE_TEMP,
+                .symmetric = -1,
+                .loc = v->param.loc};
+    for (int d = 0; d < t.ndim; d++) t.dim[d] = v->param.dim[d];
+    for (int a = 0; a < m->axis.n; a++) t.place[a].kind = PLACE_V;
+    return program_tensor(m, p, t);
+}
+
+static Arg whole_tensor(int tensor) {
+    Arg a = {.tensor = tensor};
+    for (int d = 0; d < MAX_DIMS; d++) a.slice[d] = -1;
+    return a;
+}
+
+static void node_add(Module *m, Program *p, const Node *old, const SplitKernel *s, const int *tensor) {
+    Node n = *old;
+    n.kernel = s->k;
+    n.arg.p = NULL, n.arg.n = n.arg.cap = 0;
+    for (int i = 0; i < s->from.n; i++) {
+        int from = s->from.p[i], carried = from - old->arg.n;
+        vec_push(m->arena, &n.arg, carried < 0 ? old->arg.p[from] : whole_tensor(tensor[carried]));
+    }
+    program_node(m, p, n);
+}
+
+static void node_split(Module *m, Program *p, const Node *n, const Split *s) {
+    int *tensor = ARENA_ARRAY(m->arena, int, s->values + 1);
+    for (int i = 0; i < s->values; i++) tensor[i] = value_tensor(m, p, &s->value[i]);
+    node_add(m, p, n, &s->part, tensor);
+    node_add(m, p, n, &s->merge, tensor);
+}
+
+static void program_split(Module *m, Program *p, const Split *split) {
+    Node **node = p->node.p;
+    int n = p->node.n;
+    p->node.p = NULL, p->node.n = p->node.cap = 0;
+    for (int i = 0; i < n; i++) {
+        const Split *s = node[i]->kind == NODE_CALL ? &split[node[i]->kernel->id] : NULL;
+        if (s && s->parts > 1)
+            node_split(m, p, node[i], s);
+        else
+            program_node(m, p, *node[i]);
+    }
+}
+
+static bool split_run(PassContext *c) {
+    Module *m = c->m;
+    int n = m->kernel.n;
+    Split *split = ARENA_ARRAY(m->arena, Split, n + 1);
+    for (int i = 0; i < n; i++)
+        if (!split_kernel(c, m->kernel.p[i], &split[i])) split[i].parts = 1;
+    for (int i = 0; i < m->program.n; i++) program_split(m, m->program.p[i], split);
+    module_prune(m);
+    return true;
+}
+
+const Pass pass_split = {
+    .name = "split",
+    .help = "cut long loops of kernels with few tasks into parts",
+    .needs = 0,
+    .breaks = FORM_FLAGS | FORM_LAYOUT,
+    .run = split_run,
+};
