@@ -1,0 +1,193 @@
+"""usage: rooms.py SOURCE OBJECTS [PICTURE]: the rooms of the compiler, one a folder, and the arrows between them.
+
+An arrow leads from a room to one whose header it includes. ORDER lists the rooms from the bottom up: an arrow that leads up is an
+error, but for those of EXCEPTIONS. Inside a room, files that need each other's functions in a circle are counted from the
+symbols of OBJECTS, the folder of the build with its object files: no circle is larger, and no room has more, than CIRCLES says.
+PICTURE is where the picture of docs/ goes.
+"""
+import collections
+import glob
+import os
+import re
+import subprocess
+import sys
+
+ORDER = """base ir/layout ir ir/poly ir/text ir/verify ir/interp target
+           frontend/syntax frontend/sema frontend/kernel frontend/program
+           passes passes/model passes/fuse passes/proof passes/shape passes/split passes/comm passes/sync passes/layout
+           codegen codegen/text codegen/host codegen/gpu codegen/abi codegen/schedules driver""".split()
+# Passes ask which kernels a schedule takes. Plans answer that once kernels are lowered by roles (docs/limits.md).
+EXCEPTIONS = {(f"passes/{room}", "codegen/schedules") for room in ("model", "fuse", "comm", "shape", "split")}
+# Room: circles of two files and more, files of the largest. Recursion over a tree needs some of them.
+CIRCLES = {
+    "base": (1, 2), "ir/poly": (1, 2), "ir/text": (1, 2), "ir/verify": (1, 8), "ir/interp": (1, 10), "frontend/kernel": (3, 9), "frontend/program": (1, 21),
+    "passes/model": (1, 2), "passes/fuse": (1, 4), "passes/proof": (1, 11), "passes/comm": (2, 4), "passes/sync": (1, 3),
+    "passes/layout": (1, 14), "codegen/text": (2, 3), "codegen/host": (1, 2), "codegen/gpu": (1, 11), "codegen/abi": (1, 2),
+    "codegen/schedules": (2, 10), "driver": (3, 3)}
+
+
+def sources_of(source):
+    tops = {room.split("/")[0] for room in ORDER}
+    names = [path for top in tops for path in glob.glob(f"{source}/{top}/**/*.*", recursive=True)]
+    return sorted(os.path.relpath(path, source) for path in names if path.endswith((".c", ".h", ".l", ".y", ".def")))
+
+
+def arrows_of(source):
+    """(room, room) to the includes that make the arrow."""
+    arrows = collections.defaultdict(list)
+    for path in sources_of(source):
+        text = open(os.path.join(source, path), encoding="utf-8").read()
+        for header in re.findall(r'^#include "([^"]+)"', text, re.M):
+            here, there = os.path.dirname(path), os.path.dirname(header)
+            if there in ORDER and here != there:
+                arrows[here, there].append(f"{path}: {header}")
+    return arrows
+
+
+def misplaced(source, arrows):
+    unknown = {os.path.dirname(path) for path in sources_of(source)} - set(ORDER)
+    wrong = [f"{room}: a folder that is no room" for room in sorted(unknown)]
+    for (here, there), includes in sorted(arrows.items()):
+        if here in ORDER and ORDER.index(here) < ORDER.index(there) and (here, there) not in EXCEPTIONS:
+            wrong += [f"an arrow runs back, from {here} to {there}: {text}" for text in includes]
+    unused = EXCEPTIONS - {pair for pair in arrows if ORDER.index(pair[0]) < ORDER.index(pair[1])}
+    return wrong + [f"no arrow from {here} to {there}: take the exception out" for here, there in sorted(unused)]
+
+
+# ---- circles ----
+
+def symbols_of(path):
+    """Functions that an object file defines, and those that it needs."""
+    listing = subprocess.run(["nm", "-g", path], capture_output=True, text=True, check=True).stdout
+    defined = set(re.findall(r"^[0-9a-f]+ [TDRB] (\w+)", listing, re.M))
+    return defined, set(re.findall(r"^ +U (\w+)", listing, re.M))
+
+
+def needs_of(objects):
+    """File to the files whose functions it needs, by the names of the object files."""
+    symbols = {}
+    for path in glob.glob(f"{objects}/CMakeFiles/tilec*.dir/**/*.c.o", recursive=True):
+        name = re.sub(r"^.*?\.dir/", "", os.path.relpath(path, objects))[:-2]
+        if os.path.dirname(name) in ORDER:
+            symbols[name] = symbols_of(path)
+    home = {symbol: name for name, (defined, _) in symbols.items() for symbol in defined}
+    return {name: {home[s] for s in needed if s in home} - {name} for name, (_, needed) in symbols.items()}
+
+
+def circles_of(needs):
+    """Sets of files that all need each other, directly or through others (Tarjan's algorithm without recursion)."""
+    order, low, stack, found = {}, {}, [], []
+    for root in needs:
+        work = [] if root in order else [(root, iter(sorted(needs[root])))]
+        if work:
+            order[root] = low[root] = len(order)
+            stack.append(root)
+        while work:
+            name, rest = work[-1]
+            step = next(rest, None)
+            if step is None:
+                work.pop()
+                if work:
+                    low[work[-1][0]] = min(low[work[-1][0]], low[name])
+                if low[name] == order[name]:
+                    at = stack.index(name)
+                    found.append(stack[at:])
+                    del stack[at:]
+            elif step not in order:
+                order[step] = low[step] = len(order)
+                stack.append(step)
+                work.append((step, iter(sorted(needs[step]))))
+            elif step in stack:
+                low[name] = min(low[name], order[step])
+    return [circle for circle in found if len(circle) > 1]
+
+
+def circles_by_room(objects):
+    needs = needs_of(objects)
+    rooms = {}
+    for room in ORDER:
+        inside = {name: {n for n in needs[name] if os.path.dirname(n) == room} for name in needs if os.path.dirname(name) == room}
+        circles = circles_of(inside)
+        if circles:
+            rooms[room] = (len(circles), max(map(len, circles)))
+    return rooms
+
+
+def more_circles(objects):
+    now = circles_by_room(objects)
+    allowed = {room: CIRCLES.get(room, (0, 0)) for room in now}
+    return [f"{room}: {n} circles, the largest of {most} files; allowed are {allowed[room][0]} and {allowed[room][1]}"
+            for room, (n, most) in now.items() if n > allowed[room][0] or most > allowed[room][1]]
+
+
+# ---- the picture ----
+
+INK, PAPER, TINT, TINT2 = "#1d2733", "#ffffff", "#e3edf7", "#f7e9d7"
+COLUMNS = [["base"], ["ir"], ["target"], ["frontend", "passes", "codegen"], ["driver"]]
+WIDTH, ROW, GAP = 150, 26, 60
+
+
+def folder_rooms(folder):
+    return [room for room in ORDER if room.split("/")[0] == folder and "/" in room]
+
+
+def places():
+    """Folder to its rectangle: columns are centred."""
+    boxes = {}
+    height = {folder: 34 + ROW * len(folder_rooms(folder)) for folders in COLUMNS for folder in folders}
+    total = [sum(height[folder] + 30 for folder in folders) for folders in COLUMNS]
+    for column, folders in enumerate(COLUMNS):
+        y = 20 + (max(total) - total[column]) // 2
+        for folder in folders:
+            boxes[folder] = (20 + column * (WIDTH + GAP), y, WIDTH, height[folder])
+            y += height[folder] + 30
+    return boxes
+
+
+def folder_arrows(arrows):
+    """Without those that follow from two others."""
+    pairs = {(here.split("/")[0], there.split("/")[0]) for here, there in arrows}
+    pairs = {pair for pair in pairs if pair[0] != pair[1]}
+    folders = {folder for pair in pairs for folder in pair}
+
+    def between(here, there):
+        return [f for f in folders if {(here, f), (f, there)} <= pairs and not {(f, here), (there, f)} & pairs]
+
+    return sorted(pair for pair in pairs if not between(*pair))
+
+
+def draw(arrows, path):
+    boxes, parts = places(), []
+    for here, there in folder_arrows(arrows):
+        x, y, _, h = boxes[here]
+        x2, y2, w2, h2 = boxes[there]
+        if x == x2:
+            parts.append(f'<path d="M{x + WIDTH} {y + 16} C{x + WIDTH + 40} {y + 16} {x + WIDTH + 40} {y2 + 16} {x + WIDTH + 4} {y2 + 16}" '
+                         f'fill="none" stroke="{INK}" marker-end="url(#tip)"/>')
+        else:
+            parts.append(f'<line x1="{x}" y1="{y + h // 2}" x2="{x2 + w2 + 2}" y2="{y2 + h2 // 2}" stroke="{INK}" marker-end="url(#tip)"/>')
+    for folder, (x, y, w, h) in boxes.items():
+        parts.append(f'<rect x="{x}" y="{y}" width="{w}" height="{h}" fill="{TINT}" stroke="{INK}"/>')
+        parts.append(f'<text x="{x + w // 2}" y="{y + 21}" text-anchor="middle" font-weight="bold">{folder}</text>')
+        for i, room in enumerate(folder_rooms(folder)):
+            top = y + 30 + i * ROW
+            parts.append(f'<rect x="{x + 10}" y="{top}" width="{w - 20}" height="{ROW - 5}" fill="{TINT2}" stroke="{INK}"/>')
+            parts.append(f'<text x="{x + w // 2}" y="{top + 15}" text-anchor="middle">{room.split("/")[1]}</text>')
+    width, height = max(x + w for x, _, w, _ in boxes.values()) + 20, max(y + h for _, y, _, h in boxes.values()) + 20
+    tip = f'<marker id="tip" viewBox="0 0 8 8" refX="8" refY="4" markerWidth="7" markerHeight="7" orient="auto"><path d="M0 0 8 4 0 8z" fill="{INK}"/></marker>'
+    head = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}" font-family="sans-serif" font-size="12" fill="{INK}">\n'
+    with open(path, "w", encoding="utf-8") as f:
+        f.write(f'{head}<defs>{tip}</defs>\n<rect width="{width}" height="{height}" fill="{PAPER}"/>\n' + "\n".join(parts) + "\n</svg>\n")
+
+
+def main(source, objects, picture=None):
+    arrows = arrows_of(source)
+    wrong = misplaced(source, arrows) + more_circles(objects)
+    print("\n".join(wrong + [f"{len(ORDER)} rooms, {len(arrows)} arrows, {len(wrong)} wrong"]))
+    if picture:
+        draw(arrows, picture)
+    sys.exit(bool(wrong))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
