@@ -34,10 +34,10 @@ def kernel(rng, result):
     if position and rng.random() < 0.2:
         update = f"if j > 2 {{ {update} }}"
     body = rng.choice([f"for {loop} {{ {update} }}"] * 4 + [f"s = {own};"])
-    last = rng.choice(["s", "s", "s * 2.0", "s / f32(n)", "exp(s)", "s + 1", f"s + {own}", f"s * {own}", "-s",
+    last = rng.choice(["s", "s", "s * 2.0", "s / f32(n)", "sqrt(abs(s))", "s + 1", f"s + {own}", f"s * {own}", "-s",
                        "max(s, 0)", "s * s"])
     tile = "" if grid.startswith("i of") else "[i]"
-    start = rng.choice(["0", "0", "0", "-inf", "1"])
+    start = rng.choice(["0", "0", "0", "-inf" if "max(s" in update else "-1", "1"])  # -inf stays -inf: it would hide what differs
     return (f"kernel k(x: f32[n], y: f32[m]) -> (f: f32[{result}]) {{\n"
             f"  each {grid} {{ s: f32{tile} = {start}; {body} f[i] = {last}; }}\n}}\n")
 
