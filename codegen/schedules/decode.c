@@ -44,7 +44,7 @@ static bool is_better(const MatrixSchedule *s, const MatrixSchedule *than, int64
 const MatrixSchedule *decode_schedule(const MatrixTarget *t, const Module *m, const Kernel *k, const Attention *a,
                                       bool *overlaps) {
     const MatrixSchedule *best = NULL;
-    int64_t tasks = decode_tasks(k), keys = keys_most(m, k, a);
+    int64_t tasks = decode_tasks(m, k), keys = keys_most(m, k, a);
     for (const MatrixSchedule *s = t->schedule; s->name; s++)
         if (!strcmp(s->name, "decode") && a->width.c <= s->width && fits(s, tasks, keys) &&
             is_better(s, best, tasks, keys))

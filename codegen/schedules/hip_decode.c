@@ -162,7 +162,7 @@ static void fill_results(Schedule *s, const Attention *a) {
     Fn *f = &s->f;
     bool part = a->parts > 1;
     schedule_kind(s, part ? "share" : "entire");
-    schedule_number(s, "TASKS", decode_tasks(f->k) / a->parts);
+    schedule_number(s, "TASKS", decode_tasks(f->m, f->k) / a->parts);
     schedule_hole(s, "o_at", hip_argument(f, a->o));
     if (!part) return;
     schedule_hole(s, "bases_at", hip_argument(f, a->bases));

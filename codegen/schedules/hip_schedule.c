@@ -124,6 +124,17 @@ void schedule_maps(Schedule *s, const GpuMap *map, const int *param, int n) {
     s->launch->nmap = n;
 }
 
+/* A launch has a workgroup even where a run has no task. */
+static const char *refusal_text(Schedule *s) {
+    const Kernel *k = s->f.k;
+    const char *text = gpu_looks_at_values(s->f.p) ? "\n    if (tile_refused(call.task)) return;" : "";
+    for (int i = 0; i < k->ngrid; i++) {
+        Size of = k->range.p[i].of;
+        if (of.sym >= 0) text = fn_text(&s->f, "%s\n    if (%s <= %" PRId64 ") return;", text, s->f.back->symbol(&s->f, of.sym), -of.c);
+    }
+    return text;
+}
+
 /* Before what is a schedule's own. */
 void schedule_begin(Schedule *s, const MatrixSchedule *facts) {
     s->facts = facts;
@@ -131,7 +142,7 @@ void schedule_begin(Schedule *s, const MatrixSchedule *facts) {
     schedule_number(s, "threads", facts->threads);
     schedule_number(s, "cluster", facts->cluster);
     schedule_number(s, "lds", facts->lds_bytes);
-    schedule_hole(s, "refuse", gpu_looks_at_values(s->f.p) ? "\n    if (tile_refused(call.task)) return;" : "");
+    schedule_hole(s, "refuse", refusal_text(s));
     schedule_hole(s, "call", fn_text(&s->f, "%s_call", s->f.p->name));
     if (s->launch->dependent) schedule_kind(s, "dependent");
     s->launch->threads = facts->threads;

@@ -135,12 +135,12 @@ static bool begins_page(const Softmax *f) {
     return match_number(f->a->loop->arg.p[0], &n) && n == 0;
 }
 
-int64_t decode_tasks(const Kernel *k) {
+int64_t decode_tasks(const Module *m, const Kernel *k) {
     int64_t n = 1;
     for (int i = 0; i < k->ngrid - 1; i++) {
         const Range *r = &k->range.p[i];
-        if (!size_is_number(r->of)) return -1;
-        n *= r->of.c / r->size;
+        if (r->of.axis >= 0 || (r->of.sym >= 0 && r->size > 1)) return -1;
+        n *= size_most(m, r->of) / r->size;
         if (n > 1 << 20) return -1;
     }
     return n;

@@ -17,21 +17,35 @@ static int64_t number_most(const Kernel *k, const Affine *a) {
 /* Elements from key to key, of 32 of which the text makes bytes in an int. */
 enum { MOST_STRIDE = 1 << 24 };
 
+/* The positions of a range of tasks, in a dimension of its extent: also one that only a run knows. */
+static bool is_tasks_own(const Kernel *k, const Affine *a, Size of) {
+    int range = affine_position(a);
+    return range >= 0 && range < k->ngrid && k->range.p[range].size == 1 && size_equal(k->range.p[range].of, of);
+}
+
+static bool ranges_are_numbers(const Kernel *k, const Affine *a) {
+    for (int i = 0; i < a->nterm; i++)
+        if (!size_is_number(k->range.p[a->term[i].id].of)) return false;
+    return true;
+}
+
 /* A task's own numbers in a load's dimension d are inside. */
 static bool number_inside(const Kernel *k, const Op *load, int d) {
     Size of = k->param.p[load->param].dim[d];
-    return size_is_number(of) && number_most(k, &load->sub.p[d].lo) < of.c;
+    const Affine *a = &load->sub.p[d].lo;
+    if (of.sym >= 0) return is_tasks_own(k, a, of);
+    return size_is_number(of) && ranges_are_numbers(k, a) && number_most(k, a) < of.c;
 }
 
-/* All dimensions but the keys', or their pages', are numbers, and a task's own are inside. */
+/* All dimensions but the keys', or their pages', are numbers or tasks' own, and a task's own are inside. */
 static bool keys_inside(const Module *m, const Kernel *k, const Attention *a) {
     const Param *p = &k->param.p[a->k];
     int64_t all = 1;
     for (int d = 0; d < p->ndim; d++) {
         if (d == (a->pages_at ? a->pages_dim : a->keys_dim)) continue;
         bool own = d < p->ndim - 1 && d != a->keys_dim;
-        if (!size_is_number(p->dim[d]) || (own && !number_inside(k, a->keys_at, d))) return false;
-        all *= p->dim[d].c;
+        if (own ? !number_inside(k, a->keys_at, d) : !size_is_number(p->dim[d])) return false;
+        all *= size_most(m, p->dim[d]);
         if (all > MOST_STRIDE) return false;
     }
     return a->keys.axis < 0 && size_most(m, a->keys) < 1 << 30;
@@ -49,10 +63,10 @@ enum {
     OF_RATE = 4 /* a workgroup has such a part of what a processor may load: its keys come in four times the requests */
 };
 
-static double part_seconds(const Kernel *k, const MatrixTarget *t, const Attention *a, double keys, int64_t parts) {
+static double part_seconds(const Module *m, const Kernel *k, const MatrixTarget *t, const Attention *a, double keys, int64_t parts) {
     const TargetFacts *facts = target_facts(t->name);
     const GpuFacts *gpu = gpu_facts(t->name);
-    double tasks = (double)decode_tasks(k), width = (double)a->width.c,
+    double tasks = (double)decode_tasks(m, k), width = (double)a->width.c,
            busy = fmin(tasks * (double)parts, t->processors);
     double seconds = tasks * keys * width * 4 / fmin(facts->memory, busy * gpu->l2 * gpu->clock / OF_RATE);
     if (parts == 1) return seconds;
@@ -66,9 +80,9 @@ static int64_t parts_of(PassContext *c, const Kernel *k, const MatrixTarget *t, 
     if (!split_fits(c->m, k)) return 1;
     if (asked) return asked;
     int columns = matrix_schedule_wide(t, "decode", a->width.c)->columns;
-    double least = gain * part_seconds(k, t, a, (double)keys, 1);
+    double least = gain * part_seconds(c->m, k, t, a, (double)keys, 1);
     for (int64_t n = 2; n <= MOST_PARTS && n * columns <= keys; n++) {
-        double seconds = part_seconds(k, t, a, (double)keys, n);
+        double seconds = part_seconds(c->m, k, t, a, (double)keys, n);
         if (seconds < least) best = n, least = seconds;
     }
     return best;
@@ -93,12 +107,18 @@ static const char *pages_refused(const Module *m, const Kernel *k, const MatrixS
     return NULL;
 }
 
-static const char *heads_unknown(const Module *m, const Kernel *k) {
+/* A dimension of its tasks that only a run knows, or NULL. */
+static const char *runtime_tasks(const Module *m, const Kernel *k) {
     for (int i = 0; i < k->ngrid - 1; i++) {
         Size of = k->range.p[i].of;
         if (of.sym >= 0) return arena_format(m->arena, "'%s' is known at run time only", m->symbol.p[of.sym].name);
     }
-    return "its heads are not known numbers";
+    return NULL;
+}
+
+static const char *heads_unknown(const Module *m, const Kernel *k) {
+    const char *runtime = runtime_tasks(m, k);
+    return runtime ? runtime : "its heads are not known numbers";
 }
 
 /* NULL: the schedule takes it. Else what keeps it from that; "": it is no attention. */
@@ -115,8 +135,9 @@ static const char *refused(PassContext *c, const Kernel *k, const MatrixTarget *
     if (a->width.c * 2 % (*s)->align)
         return arena_format(c->m->arena, "its rows are not multiples of %d bytes", (*s)->align);
     if (k->range.p[a->row].size > (*s)->rows) return "it has too many rows";
-    int64_t tasks = decode_tasks(k);
-    if (tasks <= 0 || !keys_inside(c->m, k, a)) return heads_unknown(c->m, k);
+    int64_t tasks = decode_tasks(c->m, k);
+    bool runtime = runtime_tasks(c->m, k) && !(*s)->at_once; /* the text has the number of tasks */
+    if (tasks <= 0 || runtime || !keys_inside(c->m, k, a)) return heads_unknown(c->m, k);
     if ((*s)->at_once && tasks < FEWEST) return "it has few heads";
     const char *pages = a->pages_at ? pages_refused(c->m, k, *s, a) : NULL;
     if (pages || (*s)->at_once) return pages;
