@@ -109,6 +109,12 @@ static double away_pow(const World *w, double x, double y, double z, double bx, 
     return x > 0 ? away_exp(w, y * log(x), z, fabs(y) * away_log(w, x, bx) + fabs(log(x)) * by + bx * by) : INFINITY;
 }
 
+/* By interval: a value clearly beyond what it is clamped to passes on nothing. */
+static double away_least(double x, double y, double bx, double by) {
+    double z = fmin(x, y), lo = fmin(x - bx, y - by), hi = fmin(x + bx, y + by);
+    return bx == 0 && by == 0 ? 0 : fmax(z - lo, hi - z);
+}
+
 static double binary_away(const World *w, OpKind op, double x, double y, double z, double bx, double by) {
     switch (op) {
     case OP_ADD:
@@ -117,7 +123,8 @@ static double binary_away(const World *w, OpKind op, double x, double y, double 
     case OP_DIV: return away_div(w, y, z, bx, by);
     case OP_MOD: return bx == 0 && by == 0 ? 0 : fabs(y) + by + bx;
     case OP_POW: return away_pow(w, x, y, z, bx, by);
-    default: return fmax(bx, by); /* min, max */
+    case OP_MIN: return away_least(x, y, bx, by);
+    default: return away_least(-x, -y, bx, by); /* max */
     }
 }
 
