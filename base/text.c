@@ -104,9 +104,17 @@ static char *temporary_name(const char *path) {
     return temporary;
 }
 
+/* Does the path lead to what a process has open, as /dev/stdin does? */
+static bool is_opened(const char *path) {
+    static const char proc[] = {'/', 'p', 'r', 'o', 'c', '/'};
+    char to[sizeof proc];
+    return readlink(path, to, sizeof to) == sizeof to && memcmp(to, proc, sizeof proc) == 0;
+}
+
 static int temporary_write(const Text *t, const char *path, char **temporary) {
     struct stat held;
-    bool exists = stat(path, &held) == 0; /* a device or a pipe is not to be replaced by a file */
+    bool exists = stat(path, &held) == 0; /* a device, a pipe or /dev/stdin is not to be replaced by a file */
+    if (is_opened(path)) return ENOTSUP;
     if (exists && !S_ISREG(held.st_mode)) return S_ISDIR(held.st_mode) ? EISDIR : ENOTSUP;
     char *name = temporary_name(path);
     int fd = mkstemp(name), failed = fd < 0 ? errno : 0;

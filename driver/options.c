@@ -227,6 +227,15 @@ static bool input_keep(Options *o) {
     return true;
 }
 
+/* It has no place of its own: what is written goes elsewhere. */
+static int input_take(Options *o) {
+    bool tune = command_bit(o->command) == TUNE;
+    if (o->write || (tune && !o->tuned))
+        return usage_error("%s cannot write beside standard input%s", o->write ? "--write" : "'tilec tune'",
+                           tune ? ": --tuned=FILE says where to" : "");
+    return input_keep(o) ? -1 : EXIT_USAGE;
+}
+
 int options_parse(Options *o, int argc, char **argv) {
     for (int i = 1, code; i < argc; i++) {
         bool word = argv[i][0] != '-' || argv[i][1] == 0;
@@ -242,5 +251,5 @@ int options_parse(Options *o, int argc, char **argv) {
         return usage_error("--workers=%s: a rank has at most %s worker threads",
                            arena_format(o->arena, "%lld", (long long)o->workers), MOST_WORKERS_TEXT);
     if (!o->file && strcmp(o->command, "targets")) return usage_error("'tilec %s' wants a file%s", o->command, "");
-    return !o->file || strcmp(o->file, "-") || input_keep(o) ? -1 : EXIT_USAGE;
+    return !o->file || strcmp(o->file, "-") ? -1 : input_take(o);
 }
