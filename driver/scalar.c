@@ -23,9 +23,10 @@ static bool int_fits(Elem e, long long x) {
 static ScalarText int_parse(Elem e, const char *text, Array *a) {
     bool truth = e == ELEM_BOOL && strcmp(text, "true") == 0,
          is_word = truth || (e == ELEM_BOOL && strcmp(text, "false") == 0);
+    int base = strpbrk(text, "xX") ? 16 : 10; /* 010 is ten, as it is for a float */
     char *end = NULL;
     errno = 0;
-    long long x = is_word ? truth : strtoll(text, &end, 0);
+    long long x = is_word ? truth : strtoll(text, &end, base);
     if (!is_word && (errno || *end || !int_fits(e, x))) return SCALAR_OUTSIDE;
     array_set_int(a, 0, x);
     return SCALAR_READ;
