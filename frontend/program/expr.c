@@ -16,7 +16,7 @@ ProgValue prog_tensor(Prog *c, int tensor, Loc loc) {
 
 /* ---- names ---- */
 
-static ProgValue name_unknown(Prog *c, const Expr *e) {
+ProgValue name_unknown(Prog *c, const Expr *e) {
     diag_error(c->diags, e->loc, "undefined", "'%s' is not defined", e->name);
     const char **list = ARENA_ARRAY(c->arena, const char *, c->var.n + 1);
     int n = 0;

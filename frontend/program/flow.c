@@ -2,6 +2,7 @@
    from outside go on into the next.
    Takes statements; gives nodes, and names checked at the end of each body. */
 #include "frontend/sema/assertion.h"
+#include "frontend/sema/const.h"
 #include "frontend/program/program.h"
 
 enum { NODES_UNROLLED = 4096 };
@@ -67,9 +68,19 @@ static const char *value_text(void *ctx, const Expr *name) {
     return number_of_expr(c, name, &v) ? arena_format(c->arena, "%g", v.number) : NULL;
 }
 
+static void name_check(void *ctx, const Expr *e) {
+    Prog *c = ctx;
+    Size s;
+    if (e->kind != EXPR_NAME || variable_find(c, e->name) || frame_dim(c, e->name, &s)) return;
+    if (global_find(&c->f->lower, e->name, e->loc, &s) == FOUND_NOT) name_unknown(c, e);
+}
+
 static void assert_lower(Prog *c, const Stmt *s) {
     ProgValue v;
+    int errors = c->diags->errors;
     touch(c, s->value);
+    expr_each(s->value, name_check, c);
+    if (c->diags->errors > errors) return;
     const Decl *of = c->frame ? c->frame->decl : c->head;
     if (!number_of_expr(c, s->value, &v))
         assertion_unknown(c->diags, s, of, c->frame ? c->frame->bound.call : s->loc);

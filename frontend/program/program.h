@@ -206,6 +206,7 @@ extern const Expected expected_nothing;
 ProgValue prog_error(Loc);
 ProgValue prog_tensor(Prog *, int tensor, Loc);
 Expr *field_named(Prog *, const Expr *); /* w.x as the variable of that name; NULL after a report */
+ProgValue name_unknown(Prog *, const Expr *); /* reports the name */
 ProgValue tensor_lower(Prog *, const Expr *, const Expected *); /* one tensor; ERROR after a report */
 const Decl *callee_of(Prog *, const Expr *); /* the kernel or program of a call, or NULL */
 bool values_lower(Prog *, const Expr *, const Expected *, int n, ProgValue *out);
