@@ -83,12 +83,59 @@ bool op_adds_in_memory(const Region *body, const Op *op) {
     return false;
 }
 
+/* Marks the values of the region that are made of the range's positions. */
+static void positions_mark(const Region *r, int range, bool *marked) {
+    for (const Op *op = r ? r->first : NULL; op; op = op->next) {
+        bool from = op->kind == OP_POS && op->range == range;
+        for (int i = 0; i < op->arg.n; i++) from |= marked[op->arg.p[i]->id];
+        for (int i = 0; i < op->res.n && from; i++) marked[op->res.p[i]->id] = true;
+        for (int i = 0; i < 2; i++) positions_mark(op->region[i], range, marked);
+    }
+}
+
+/* Marks where a tile of the range begins or ends, and sums, minima and maxima with it; not what is chosen by it. */
+static void edges_mark(const Region *r, int range, bool *marked) {
+    for (const Op *op = r ? r->first : NULL; op; op = op->next) {
+        bool from = (op->kind == OP_BEGIN || op->kind == OP_END) && op->range == range;
+        bool chosen = op->kind == OP_SELECT || op_info[op->kind].class == CLASS_COMPARE;
+        for (int i = 0; i < op->arg.n && !chosen; i++) from |= marked[op->arg.p[i]->id];
+        for (int i = 0; i < op->res.n && from; i++) marked[op->res.p[i]->id] = true;
+        for (int i = 0; i < 2; i++) edges_mark(op->region[i], range, marked);
+    }
+}
+
+/* Compares what is marked in one way with what is marked in the other. */
+static bool region_compares(const Region *r, const bool *one, const bool *other) {
+    for (const Op *op = r ? r->first : NULL; op; op = op->next) {
+        bool compares = op_info[op->kind].class == CLASS_COMPARE && op->arg.n == 2;
+        const int a = compares ? op->arg.p[0]->id : 0, b = compares ? op->arg.p[1]->id : 0;
+        if (compares && ((one[a] && other[b]) || (one[b] && other[a]))) return true;
+        if (region_compares(op->region[0], one, other) || region_compares(op->region[1], one, other)) return true;
+    }
+    return false;
+}
+
+/* A loop that carries values and ends with a tile of another range, and compares no positions of both. */
+static bool loop_ends_unmasked(const Kernel *k, const Op *op, int range) {
+    if (op->kind != OP_FOR || op->arg.n <= 2) return false;
+    Arena *a = arena_new();
+    bool *edge = ARENA_ARRAY(a, bool, k->nvalue + 1), *own = ARENA_ARRAY(a, bool, k->nvalue + 1),
+         *tile = ARENA_ARRAY(a, bool, k->nvalue + 1);
+    edges_mark(k->body, range, edge);
+    positions_mark(k->body, op->range, own);
+    positions_mark(k->body, range, tile);
+    bool unmasked = edge[op->arg.p[1]->id] && !region_compares(op->region[0], own, tile);
+    arena_free(a);
+    return unmasked;
+}
+
 /* Where a tile begins and ends may bound loops: those that carry nothing do each position once, and those that only end
-   there mask what is past it. A value or a place that is made of it, or a sum that begins there, is another with
+   there have to mask what is past it. A value or a place that is made of it, or a sum that begins there, is another with
    another size; and so is what is reduced over a tile of the grid, if tasks do not add it up. */
 static const Op *region_size_use(const Kernel *k, const Region *r, int range, bool *derived) {
     for (const Op *op = r ? r->first : NULL; op; op = op->next) {
         if (range < k->ngrid && op_reduces(op, range) && !op_adds_in_memory(k->body, op)) return op;
+        if (loop_ends_unmasked(k, op, range)) return op;
         bool from = (op->kind == OP_BEGIN || op->kind == OP_END) && op->range == range;
         for (int i = 0; i < op->arg.n; i++) {
             bool bound = op->kind == OP_FOR && (i == 1 || op->arg.n == 2);

@@ -49,7 +49,7 @@ static void report_loop(Kern *c, const RangeDecl *d, const Range *r, const Op *l
 
 static void report_edge(Kern *c, const RangeDecl *d, const Range *r, const Op *use) {
     diag_error(c->diags, use->loc, "tile-size", "this may depend on where tiles of '%s' begin or end, and so on their size", r->name);
-    diag_note(c->diags, d->loc, "as the end of a loop such a place is the same for every size");
+    diag_note(c->diags, d->loc, "as the end of a loop such a place is the same for every size if the loop leaves out the positions behind");
     note_tile(c, d, r->size);
 }
 

@@ -322,12 +322,22 @@ static Expr *updated_value(Prog *c, const Stmt *s) {
     return e;
 }
 
+/* `y, h = k(x, h)`: next versions come before results. */
+static void swapped_check(Prog *c, const Stmt *s, int i, const Variable *state) {
+    const Decl *d = callee_of(c, s->value);
+    if (!d || i >= decl_inouts(decl_flat(c, d))) return;
+    diag_warning(c->diags, s->targets.p[i]->loc, "swapped-state", "this takes the next version of '%s', and '%s' takes a result of %s",
+                 state->name, state->name, d->name);
+    diag_note(c->diags, s->value->loc, "a call gives the next versions of what it updates in place first, then its results");
+}
+
 /* A value that another target of the statement stores over is copied first. */
 static void value_separate(Prog *c, const Stmt *s, ProgValue *v, const ProgValue *part, int i) {
     for (int k = 0; k < s->targets.n; k++) {
         const Variable *held = part[k].kind ? NULL : variable_find(c, s->targets.p[k]->name);
         const ProgValue *to = part[k].kind ? &part[k] : held && held->state ? &held->value : NULL;
         if (!to || k == i || value_equal(&v[k], to) || !value_overlaps(&v[i], to)) continue;
+        if (held) swapped_check(c, s, i, held);
         v[i] = value_whole(c, v[i]);
     }
 }
