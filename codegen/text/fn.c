@@ -59,10 +59,17 @@ Held *fn_held(Fn *f, const Value *v) { return &f->held[v->id]; }
 
 static bool is_word_char(char c) { return isalnum((unsigned char)c) || c == '_'; }
 
+/* Words of comments are the source's: names of files and values. */
+static bool in_comment(const char *text, const char *p) {
+    for (; p > text && p[-1] != '\n'; p--)
+        if (p[0] == '/' && p[-1] == '/') return true;
+    return false;
+}
+
 bool text_has_word(const char *text, const char *word) {
     size_t n = strlen(word);
     for (const char *p = strstr(text, word); p; p = strstr(p + 1, word))
-        if ((p == text || !is_word_char(p[-1])) && !is_word_char(p[n])) return true;
+        if ((p == text || !is_word_char(p[-1])) && !is_word_char(p[n]) && !in_comment(text, p)) return true;
     return false;
 }
 
