@@ -126,9 +126,19 @@ static Value *join(Builder *b, OpKind kind, Value *x, Value *y) {
     }
 }
 
+static Value *is_number(Builder *b, Value *x, bool holds) { return build_binary(b, holds ? OP_EQ : OP_NE, x, x); }
+
+/* A NaN is better than any number. */
+static Value *join_beats(Builder *b, OpKind kind, Value *x, Value *y) {
+    Value *beats = build_binary(b, kind == OP_ARGMAX ? OP_GT : OP_LT, y, x);
+    if (!elem_is_float(x->type.elem)) return beats;
+    Value *first = build_binary(b, OP_AND, is_number(b, x, true), is_number(b, y, false));
+    return build_binary(b, OP_OR, beats, first);
+}
+
 /* Of equals the first: x comes before y. */
 static void join_arg(Builder *b, OpKind kind, Value *const x[2], Value *const y[2], Value *to[2]) {
-    Value *beats = build_binary(b, kind == OP_ARGMAX ? OP_GT : OP_LT, y[0], x[0]);
+    Value *beats = join_beats(b, kind, x[0], y[0]);
     to[0] = join(b, kind == OP_ARGMAX ? OP_RMAX : OP_RMIN, x[0], y[0]);
     to[1] = build_select(b, beats, y[1], x[1]);
 }
