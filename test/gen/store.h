@@ -110,10 +110,27 @@ static void store_positions(Kern *k, int o, KernResult *r, unsigned use, int til
 
 /* ---- sums ---- */
 
+/* The positions of tiles, added up: whole, halved, or twice as far apart; several may have one place. */
+static const char *place_of_positions(Kern *k, unsigned tiles) {
+    const char *s = NULL;
+    for (int r = 0; r < k->nrange; r++) {
+        if (!(tiles >> r & 1)) continue;
+        const char *position = SAYK(k, "pos(%s)", k->range[r].name),
+                   *pick[] = {position, position, SAYK(k, "%s / 2", position), SAYK(k, "2 * %s", position)};
+        const char *term = pick[DRAW(k->g, 4)];
+        s = s ? SAYK(k, "%s + %s", s, term) : term;
+    }
+    return s;
+}
+
 /* A place along a dimension of this extent; now and then outside of it. */
 static const char *place_computed(Kern *k, unsigned use, int extent, unsigned *ranges) {
     unsigned tiles = grid_tiles(k, use) & (unsigned)DRAW(k->g, 1 << 8);
     bool outer = k->subscript;
+    if (tiles && RARELY(k->g, 2)) {
+        *ranges |= tiles;
+        return SAYK(k, "(%s) %% %d", place_of_positions(k, tiles), extent);
+    }
     k->subscript = true;
     const char *s = SAYK(k, "(%s)", expr_make(k, CLASS_I, (use & ~grid_tiles(k, use)) | tiles, 1, true).text);
     k->subscript = outer;
