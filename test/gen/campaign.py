@@ -19,7 +19,7 @@ import time
 SOURCE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 CHUNK, STRIDE = 50, 60  # programs of a process; its seeds, some of which give none
 TARGETS = "host,host+--relaxed,emu:gfx90a,emu:gfx942,emu:gfx950,emu:sm_90a"
-LAST = re.compile(r"(\d+) programs, (\d+) (?:differ|wrong)(?:, (\d+) runs not supported, (\d+) %)?")
+LAST = re.compile(r"(\d+) programs, (\d+) (?:differ|wrong)(?:, (\d+) runs not supported(?:, (\d+) %)?)?")
 
 
 def environment():

@@ -39,6 +39,7 @@ typedef struct {
     int64_t tasks;  /* a program of more is not run concurrently; 0: all are */
     int64_t judged; /* 1 + the ranks whose module was the last one compared before the passes */
     int failures, runs;
+    bool refused; /* on its GPU */
 } Test;
 
 static const char *const forms[] = {"auto", "unfused", "pull", "staged", "push", "packet"};
