@@ -60,7 +60,8 @@ typedef struct {
     const char *kernel;                    /* name in the code */
     int threads;                           /* of a workgroup */
     size_t lds_bytes;                      /* of its memory */
-    int64_t (*groups)(const tile_task *);  /* number of workgroups; only rank, coord, arg and dim are set */
+    int64_t (*groups)(const tile_task *);  /* number of workgroups, 0: it is left out of this run;
+                                              only rank, coord, arg and dim are set */
     int cluster;                           /* 0, or workgroups that meet: then the launch has as many workgroups as
                                               the device has multiprocessors, in multiples of this, at most `groups` */
     int parts;                             /* 0, or workgroups that share a task of `groups` */

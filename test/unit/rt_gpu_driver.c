@@ -198,6 +198,35 @@ static void check_legacy(const tile_program *p) {
     tile_mesh_close(m);
 }
 
+static int64_t groups_none(const tile_task *t) { return t ? 0 : 1; }
+
+/* A launch without workgroups is left out, the first of a run as well as the last. */
+static void check_left_out(const tile_program *of) {
+    const _Atomic int *launches = driver("fake_unordered");
+    for (int k = 0; k < 2; k++) {
+        tile_launch launch[] = {good[0], good[0]};
+        tile_image image = *of->image;
+        tile_program p = *of;
+        launch[1].dependent = 1;
+        launch[k].groups = groups_none;
+        image.launch = launch;
+        p.image = &image;
+        tile_mesh *m = mesh_open();
+        tile_instance *i = NULL;
+        void *x = NULL, *y = NULL;
+        float scale = 2, host[N] = {0};
+        CHECK(!tile_alloc(m, 4 * N, &x) && !tile_alloc(m, 4 * N, &y));
+        CHECK(!tile_instance_open(m, &p, &i) && !tile_copy_in(m, x, host, sizeof host, NULL));
+        tile_stream own = stream_make();
+        const int before = launches ? *launches : 0;
+        CHECK(tile_instance_run(i, (void *[]){x, y, &scale}, &(int64_t){N}, own) == TILE_OK);
+        CHECK(stream_wait(own) == 0 && launches && *launches == before + 1);
+        tile_instance_close(i);
+        stream_unmake(own);
+        tile_mesh_close(m);
+    }
+}
+
 /* A launch fails: the first of a run as if there had been none, a later one with all ranks told. */
 static void check_launch(const tile_program *p) {
     tile_mesh *m = mesh_open();
@@ -290,6 +319,7 @@ int main(int argc, char **argv) {
     check_streams(&p);
     check_legacy(&p);
     check_stream_of_thread(&p);
+    check_left_out(&p);
     check_launch(&p);
     check_device(&p);
     bool cuda = strcmp(image.target, "sm_90a") == 0;
