@@ -9,6 +9,7 @@
 int run_interp(Run *r, RunBounds bounds) {
     InterpOptions io = {.sym = r->sym,
                         .seed = (uint64_t)r->s.o->seed,
+                        .once = true,
                         .bounds = bounds != NO_BOUNDS,
                         .expected = bounds == EXPECTED_BOUNDS};
     InterpReport report = {0};

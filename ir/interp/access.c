@@ -77,6 +77,7 @@ Step eval_store(Task *t, const Op *op) {
     if (t->w->agents) agents_write(t, view->part, c, offset, n, op->mode == STORE_ADD);
     elems_store(e, c->data, offset, n, l, x->data, add);
     if (c->bound) store_bounds(t->w, c, e, l, part_unit(t, view->part->t), offset, x, add);
+    if (t->w->once) once_store(t, op, offset, n);
     if (op->mode == STORE_UNIQUE) unique_check(t, op, view, c, over, offset, n);
     return STEP_DONE;
 }

@@ -94,19 +94,30 @@ bool world_chosen(World *w, const Node *node, int rank, int64_t generation) {
     return *(const bool *)p->copy[generation % p->t->slots].data;
 }
 
+static void results_check(World *w, const Node *node, int rank, int64_t generation) {
+    InterpTask at = {.rank = rank, .generation = generation, .node = node->id};
+    InterpFault f;
+    for (int i = 0; i < node->arg.n; i++)
+        if (once_broken(w, node, i, at, &f)) world_fault(w, f);
+}
+
+static void tasks_run(World *w, const Node *node, int rank, int64_t generation) {
+    if (w->once) once_begin(w, node, world_view(w, rank, node));
+    for (int64_t i = 0, n = world_tasks(w, node); i < n; i++) {
+        Task *t = task_begin(w, node, rank, generation, i);
+        while (task_step(t) == STEP_DONE) continue;
+        task_end(t);
+    }
+    if (w->once) results_check(w, node, rank, generation);
+}
+
 static void node_run(World *w, const Node *node, int64_t generation) {
     if (node->kind == NODE_COLLECTIVE) {
         collective_run(w, node, generation);
         return;
     }
-    for (int rank = 0; rank < w->ranks; rank++) {
-        int64_t n = world_chosen(w, node, rank, generation) ? world_tasks(w, node) : 0;
-        for (int64_t i = 0; i < n; i++) {
-            Task *t = task_begin(w, node, rank, generation, i);
-            while (task_step(t) == STEP_DONE) continue;
-            task_end(t);
-        }
-    }
+    for (int rank = 0; rank < w->ranks; rank++)
+        if (world_chosen(w, node, rank, generation)) tasks_run(w, node, rank, generation);
 }
 
 static void run_sequential(World *w, int64_t generations) {
@@ -140,6 +151,7 @@ static void world_run(World *w, const InterpOptions *o, Array *io) {
     world_make_parts(w, io);
     w->view = ARENA_ARRAY(w->arena, View *, w->ranks * w->p->node.n);
     w->idle = ARENA_ARRAY(w->arena, Task *, w->m->kernel.n);
+    if (o->once && !concurrent) once_make(w);
     world_scatter(w, io);
     if (concurrent)
         agents_run(w, generations);

@@ -21,6 +21,7 @@ typedef struct {
     bool concurrent;    /* a module with FORM_FLAGS: agents under a schedule drawn from the seed. Without it: program
                            order, node by node, every rank completing a node before the next; waits and signals are
                            then passed over */
+    bool once;          /* not concurrent: an element of a node's result that is not written exactly once is a fault */
     uint64_t seed;
     int workers; /* of each rank, concurrent; 0: two */
 } InterpOptions;
@@ -33,6 +34,8 @@ typedef enum {
     FAULT_RANKS,    /* a replicated result differs between ranks */
     FAULT_VALUE,    /* an input with a value (.seen) outside its declared range; nothing ran */
     FAULT_UNIQUE,   /* elements .want and .element of a tensor of unique places are both .seen, and were both stored to */
+    FAULT_GAP,      /* no task of the node writes element [.text] of its .result; at.task is -1 */
+    FAULT_TWICE,    /* this task writes element [.text] of the node's .result, which was written before */
     FAULT_INVALID,  /* a module that the interpreter cannot run; .text says why */
 } FaultKind;
 
@@ -55,6 +58,7 @@ typedef struct {
     int64_t want, seen;
     int64_t past; /* of a value: the end of its range, which begins at .want */
     const char *text;
+    Name result; /* the kernel's name of it */
 } InterpFault;
 
 typedef struct {

@@ -45,6 +45,18 @@ static void print_unique(const Program *p, const InterpFault *x, FILE *f) {
     fputc('\n', f);
 }
 
+static void print_once(const Program *p, const InterpFault *x, FILE *f) {
+    const InterpTask *t = &x->at;
+    if (x->kind == FAULT_TWICE) {
+        fprintf(f, "element of a result that is written twice: '%s'[%s], the second time by ", x->result, x->text);
+        print_task(p, t, f);
+    } else {
+        fprintf(f, "element of a result that no task writes: '%s'[%s]: rank %d generation %lld node %d (%s)", x->result,
+                x->text, t->rank, (long long)t->generation, t->node, p->node.p[t->node]->kernel->name);
+    }
+    fputc('\n', f);
+}
+
 static void print_fault(const Program *p, const InterpFault *x, FILE *f) {
     switch (x->kind) {
     case FAULT_DEADLOCK: print_deadlock(p, x, f); break;
@@ -60,6 +72,8 @@ static void print_fault(const Program *p, const InterpFault *x, FILE *f) {
                 p->tensor.p[x->tensor].name, (long long)x->seen, (long long)x->want, (long long)x->past);
         break;
     case FAULT_UNIQUE: print_unique(p, x, f); break;
+    case FAULT_GAP:
+    case FAULT_TWICE: print_once(p, x, f); break;
     case FAULT_FLAG:
     case FAULT_INVALID:
         fprintf(f, "%s: ", x->text);

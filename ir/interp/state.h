@@ -12,6 +12,7 @@ typedef struct Agents Agents;
 typedef struct Cell Cell;
 typedef struct Packet Packet;
 typedef struct Mark Mark;
+typedef struct Once Once;
 
 /* ---- memory ---- */
 
@@ -87,6 +88,7 @@ struct World {
     Task **idle; /* of each kernel */
     bool bounds, expected;
     Agents *agents; /* NULL: sequential */
+    Once *once;     /* of the running node's parameters; NULL: results are not looked at */
     InterpReport *report;
 };
 
@@ -173,6 +175,12 @@ Step eval_store(Task *, const Op *);
 
 /* unique.c: after such a store, with its offsets, which do not last */
 void unique_check(Task *, const Op *store, const View *, Copy *, Type over, const int64_t *offset, int64_t n);
+
+/* once.c: around the tasks of a node on a rank, and at each store */
+void once_make(World *);
+void once_begin(World *, const Node *, const View *);
+void once_store(const Task *, const Op *store, const int64_t *offset, int64_t n);
+bool once_broken(const World *, const Node *, int param, InterpTask at, InterpFault *); /* at: rank, generation and node */
 
 /* collective.c */
 void collective_run(World *, const Node *, int64_t generation);

@@ -1,6 +1,6 @@
 """usage: stores.py TILEC WORK [KERNELS [FIRST]]: random kernels whose stores are strided, shifted, mirrored, divided and guarded, at one
 size and at run-time sizes, and that read their own results under conditions. Each element is counted here, by running through all positions; what the compiler accepts must be written
-exactly once. Right kernels that it refuses are counted."""
+exactly once. Right kernels that it refuses are counted. Where conditions are made of data, a run has to name the first element that is not."""
 import os
 import random
 import re
@@ -23,6 +23,13 @@ def guard(draw):
     ])
 
 
+def data_guard(draw, scale, add):
+    """A condition of at[i], which is (scale * i + add) % 5."""
+    a = draw.randint(0, 5)
+    sign, holds = draw.choice([("<", lambda x: x < a), (">", lambda x: x > a), ("==", lambda x: x == a)])
+    return f"at[i] {sign} {a}", lambda i, n: holds((scale * i + add) % 5)
+
+
 def place(draw):
     a, b = draw.randint(-2, 3), draw.randint(-2, 3)
     return draw.choice([
@@ -37,12 +44,12 @@ def place(draw):
     ])
 
 
-def statements(draw, depth):
+def statements(draw, depth, guard=guard):
     """Texts, and functions (i, n) -> places that are written."""
     form = draw.random()
     if depth and form < 0.45:
         test, holds = guard(draw)
-        yes, no = statements(draw, depth - 1), statements(draw, depth - 1)
+        yes, no = statements(draw, depth - 1, guard), statements(draw, depth - 1, guard)
         return f"if {test} {{ {yes[0]} }} else {{ {no[0]} }}", lambda i, n: (yes if holds(i, n) else no)[1](i, n)
     if form < 0.7:
         text, at = place(draw)
@@ -74,13 +81,59 @@ def reader(draw, k):
     return text, all(not holds(i, n) or at(i, n) < i or at(i, n) >= n for n in SIZES for i in range(n))
 
 
-def right(places, n, m):
+def counts(places, n, m):
     count = [0] * m
     for i in range(n):
         for at in places(i, n):
             if 0 <= at < m:
                 count[at] += 1
-    return all(c == 1 for c in count)
+    return count
+
+
+def right(places, n, m):
+    return all(c == 1 for c in counts(places, n, m))
+
+
+def guarded(draw, k):
+    """Conditions of data around the stores, some beside conditions of ranges: a kernel, and how often it writes each element."""
+    scale, add, n = draw.randint(1, 4), draw.randint(0, 4), draw.randint(1, 12)
+    by_data = lambda d: data_guard(d, scale, add) if d.random() < 0.7 else guard(d)
+    (test, holds), yes, no = data_guard(draw, scale, add), statements(draw, 1, by_data), statements(draw, 1, by_data)
+    if draw.random() < 0.4:
+        yes = no = ("c[i] = a[i];", lambda i, n: [i])
+    text = (f"kernel k{k}(a: f32[n], at: i32[n]) -> (c: f32[n]) {{ each i of n {{ if {test} {{ {yes[0]} }} else {{ {no[0]} }} }} }} "
+            f"kernel d{k}(a: f32[n]) -> (at: i32[n]) {{ each i of n {{ at[i] = ({scale} * i32(pos(i)) + {add}) % 5; }} }} "
+            f"program p{k}(a: f32[{n}]) -> (c: f32[{n}]) {{ c = k{k}(a, d{k}(a)); }}\n")
+    return text, counts(lambda i, n: (yes if holds(i, n) else no)[1](i, n), n, n)
+
+
+def first_wrong(count):
+    """What a run says of it; None: nothing."""
+    for at, times in enumerate(count):
+        if times != 1:
+            return f"{'twice' if times else 'writes'}: 'c'[{at}]"
+    return None
+
+
+def run_guarded(tilec, path, draw, kernels):
+    """Counts of accepted kernels that run, of those that end with a fault, and of those that a run judges wrongly."""
+    ran = faults = wrong = 0
+    for k in range(kernels):
+        text, count = guarded(draw, k)
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text)
+        how = "--check" if k % 10 == 0 else "--target=interp"
+        run = subprocess.run([tilec, "run", path, how], capture_output=True, text=True, check=False)
+        want, said = first_wrong(count), re.search(r"(twice|writes): 'c'\[\d+\]", run.stderr)
+        if run.returncode == 1 and re.search(r"\[(result|self|tasks)-", run.stderr):  # before it runs
+            if not want:
+                print("refused:", text)
+            continue
+        ran, faults = ran + 1, faults + bool(want)
+        if run.returncode != (3 if want else 0) or (said and said[0]) != want:
+            wrong += 1
+            print("judged wrongly:", text, run.returncode, run.stderr, count)
+    return ran, faults, wrong
 
 
 def main(tilec, work, kernels=400, first=1):
@@ -106,6 +159,8 @@ def main(tilec, work, kernels=400, first=1):
                 wrong += 1
                 print("wrong, and accepted:", text)
     print(f"{kernels} kernels, {good} right, {refused} of them refused, {wrong} wrong ones accepted")
+    ran, faults, wrong = run_guarded(tilec, f"{work}/guarded.tile", draw, int(kernels) // 2)
+    print(f"{ran} kernels under conditions of data, {faults} with faults, {wrong} of them judged wrongly")
 
 
 if __name__ == "__main__":

@@ -150,7 +150,7 @@ static void make_inputs(Test *t, int64_t ranks) {
         if (!array_for_tensor(t->arena, m, io_tensor(m, i), symbols(t, m), &t->in[i])) exit(1);
         draw(&t->in[i], (uint64_t)i + 1);
     }
-    run(t, m, (InterpOptions){.bounds = true}, &t->expected, "one rank");
+    run(t, m, (InterpOptions){.bounds = true, .once = true}, &t->expected, "one rank");
 }
 
 /* Concurrent runs take memory with the square of this: of all ranks together. */
@@ -187,7 +187,7 @@ static void check_pipeline(Test *t, int64_t ranks, CommForm form, const char *of
     const Pass *const *list = pipeline_of(target, &n);
     Array *before, *after;
     if (t->judged != 1 + ranks) {
-        if (!run(t, m, (InterpOptions){0}, &before, "before the passes")) return;
+        if (!run(t, m, (InterpOptions){.once = true}, &before, "before the passes")) return;
         compare(t, m, t->expected, before, false, "before the passes");
         t->judged = 1 + ranks;
     }
