@@ -81,11 +81,11 @@ static const char *module_path(const Session *s, const char *emit) {
     return arena_format(s->arena, "%s/%.*s.%s", s->o->outdir, n, base, strcmp(emit, "ir") ? "deps" : "tir");
 }
 
-/* The whole module, on standard output unless a folder is given. */
+/* The whole module, on standard output unless a folder is given that is not `-`. */
 static bool write_module(const Session *s, const char *emit) {
     char *text = NULL;
     size_t size = 0;
-    bool file = s->o->outdir != NULL;
+    bool file = s->o->outdir && strcmp(s->o->outdir, "-");
     FILE *to = file ? open_memstream(&text, &size) : stdout;
     if (!to) return fputs("tilec: error: out of memory\n", stderr), false;
     if (strcmp(emit, "ir") == 0) module_print(s->m, to);
