@@ -6,7 +6,7 @@ import sys
 
 NAMES = """break case char continue default do double enum extern float goto inline int long register restrict
 return short signed sizeof static struct switch typedef union unsigned void volatile while asm typeof bool errno linux NAN
-INFINITY NULL EOF main t exp log2f sqrt sin memcpy assert class new this operator using size_t int64_t uint8_t _x __x _
+INFINITY NULL EOF main t exp log2f sqrt sin memcpy class new this operator using size_t int64_t uint8_t _x __x _
 tile_x tile_mesh tile_task TILE_OK isnan isinf signbit logf lgamma_r time clock index round printf malloc stdin HUGE_VAL
 CLOCK_MONOTONIC M_PI INT64_MAX sched_yield atomic_int ticket task_name a_tile i0 bits error args instance symmetric
 scratch arg norm normf max any rsqrt threadIdx dim3 float4 snprintf uint std tex2D""".split()
