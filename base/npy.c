@@ -280,7 +280,7 @@ const char *npy_read(Arena *arena, const char *bytes, size_t n, Elem want, Array
     return c.error;
 }
 
-/* Of a file that announces more data than is wanted. */
+/* Reads the shape alone: the file announces more data than is wanted. */
 static void shape_alone(Arena *arena, const Text *t, Elem want, size_t most, Array *out) {
     Cursor c = {.arena = arena, .p = t->p, .n = t->n};
     Header h;

@@ -139,7 +139,7 @@ static bool was_said(const Diags *before, const Diag *d) {
     return false;
 }
 
-/* What passes of another target have to say. The front end said the same for both, of the same files. */
+/* Warnings of another target's passes. The front end said the same for both, of the same files. */
 static void warnings_join(const Session *to, const Session *from) {
     const Diags *d = from->diags;
     bool fresh = true;

@@ -42,7 +42,7 @@ void run_fill(const Run *r, const Array *io) {
     }
 }
 
-/* What the ranks take on the host, with their parts of the arguments. */
+/* Bytes that the ranks take on the host, with their parts of the arguments. */
 static double bytes_needed(const Run *r) {
     const tile_program *g = r->program;
     double bytes = (double)g->local_bytes + (double)g->symmetric_bytes + 64.0 * (double)g->words;

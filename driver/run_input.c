@@ -122,7 +122,7 @@ static bool file_report(const Run *r, int i, const char *path) {
 
 static double machine_bytes(void) { return (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE); }
 
-/* Of the tensor with its run-time sizes at their bounds, and no more than the machine has. */
+/* Bytes of the tensor with its run-time sizes at their bounds, and no more than the machine has. */
 static size_t bytes_most(const Run *r, const Tensor *t) {
     int64_t *bound = ARENA_ARRAY(r->s.arena, int64_t, r->s.m->symbol.n + 1);
     double bytes = (double)elem_bytes(t->elem);

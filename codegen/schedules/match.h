@@ -76,7 +76,7 @@ const char *attention_match(const Kernel *, Attention *a);
 /* The same for a few rows, `row` a position or a tile, and the keys begin .. end - 1 of the loop, scalars of the task;
    k and v have them in any dimension but the last. */
 const char *decode_match(const Kernel *, Attention *a);
-/* Of its grid, at most: -1 where too many, or tiles of a run-time number of rows. */
+/* The grid's tasks, at most: -1 where too many, or tiles of a run-time number of rows. */
 int64_t decode_tasks(const Module *, const Kernel *);
 int64_t decode_page(const Kernel *, const Attention *); /* keys of a page */
 

@@ -75,7 +75,7 @@ static Elem operand_elem(const Kernel *k, const Value *v) {
     return p ? p->elem : v->type.elem;
 }
 
-/* What a schedule has said, with what helps against it. */
+/* Reasons that a schedule gives, with what helps against each. */
 static const Reason known[] = {
     {"rows are not multiples of 16 bytes", "pad the rows: to multiples of 8 elements of 16 bits, of 16 of 8 bits"},
     {"what is done with the sums is not done element by element, and stored once",

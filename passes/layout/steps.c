@@ -72,8 +72,6 @@ static int row_too_long(const Room *room, int64_t *step) {
 
 /* ---- which kernels ---- */
 
-static bool is_along(const Value *v, int row) { return type_has(v->type, row); }
-
 static bool counts_row(const Op *op, int row) {
     for (int d = 0; d < op->sub.n; d++)
         for (int i = 0; i < op->sub.p[d].lo.nterm; i++) {
@@ -85,7 +83,7 @@ static bool counts_row(const Op *op, int row) {
 
 static bool store_is_along(const Kernel *k, const Op *op, int row) {
     if (op->kind != OP_STORE) return false;
-    bool along = is_along(op->arg.p[0], row);
+    bool along = type_has(op->arg.p[0]->type, row);
     for (int d = 0; d < op->sub.n; d++) along |= type_has(affine_type(k, &op->sub.p[d].lo), row);
     return along;
 }
@@ -101,11 +99,11 @@ static bool is_accessed(const Region *r, int param, OpKind kind) {
 /* No loop or condition carries a row, and what is loaded again is what it was. */
 static bool region_fits(const Kernel *k, const Region *r, int row) {
     for (int i = 0; r && i < r->arg.n; i++)
-        if (is_along(r->arg.p[i], row)) return false;
+        if (type_has(r->arg.p[i]->type, row)) return false;
     for (const Op *op = r ? r->first : NULL; op; op = op->next) {
         bool control = op->kind == OP_FOR || op->kind == OP_IF;
         for (int i = 0; i < op->res.n && control; i++)
-            if (is_along(op->res.p[i], row)) return false;
+            if (type_has(op->res.p[i]->type, row)) return false;
         if (counts_row(op, row) || (store_is_along(k, op, row) && op->mode != STORE_SET)) return false;
         if (op->kind == OP_LOAD && is_accessed(k->body, op->param, OP_STORE)) return false;
         if (!region_fits(k, op->region[0], row) || !region_fits(k, op->region[1], row)) return false;
