@@ -102,15 +102,37 @@ static void reduce_row(const Task *t, const Op *op, const void *row, int64_t n, 
     }
 }
 
-/* n eps sum |x| for a sum in any order; extremes differ by no more than the operands do. */
+/* The largest value, and where it may lie. */
+typedef struct {
+    double value, low, high;
+} Largest;
+
+static const Largest largest_of_none = {-INFINITY, -INFINITY, -INFINITY};
+
+static void largest_take(Largest *m, double x, double b) {
+    m->value = fmax(m->value, x);
+    m->low = fmax(m->low, x - b);
+    m->high = fmax(m->high, x + b);
+}
+
+static double largest_bound(const Largest *m) {
+    return bound_settle(m->value, fmax(m->value - m->low, m->high - m->value));
+}
+
+static double extreme_bound(double sign, Lane l, const Tile *x, int64_t begin, int64_t n) {
+    Largest m = largest_of_none;
+    for (int64_t i = begin; i < begin + n; i++) largest_take(&m, sign * lane_get(l, x->data, i), x->bound[i]);
+    return largest_bound(&m);
+}
+
+/* n eps sum |x| for a sum in any order; extremes by interval. */
 static double row_bound(const World *w, const Op *op, Lane l, const Tile *x, int64_t begin, int64_t n) {
-    double sum = 0, bounds = 0, most = 0;
+    double sum = 0, bounds = 0;
+    if (op->kind != OP_SUM) return extreme_bound(op->kind == OP_RMIN ? -1 : 1, l, x, begin, n);
     for (int64_t i = begin; i < begin + n; i++) {
         sum += fabs(lane_get(l, x->data, i));
         bounds = bound_join(w, bounds, x->bound[i]);
-        most = fmax(most, x->bound[i]);
     }
-    if (op->kind != OP_SUM && op->kind != OP_CUMSUM) return most;
     double b = bound_join(w, bounds, bound_own(w, n > 1 ? (double)n : 0, (l == LANE_DOUBLE ? 0x1p-52 : 0x1p-23) * sum));
     return isnan(b) ? INFINITY : b;
 }
@@ -142,13 +164,14 @@ PREFIX(prefix_double, double, double)
 PREFIX(prefix_int, int64_t, uint64_t)
 
 static void prefix_bounds(const World *w, const Op *op, Lane l, Tile *x, int64_t begin, int64_t n) {
-    double sum = 0, bounds = 0, most = 0, eps = l == LANE_DOUBLE ? 0x1p-52 : 0x1p-23;
+    double sum = 0, bounds = 0, eps = l == LANE_DOUBLE ? 0x1p-52 : 0x1p-23;
+    Largest most = largest_of_none;
     for (int64_t i = begin; i < begin + n; i++) {
         sum += fabs(lane_get(l, x->data, i));
         bounds = bound_join(w, bounds, x->bound[i]);
-        most = fmax(most, x->bound[i]);
+        largest_take(&most, lane_get(l, x->data, i), x->bound[i]);
         double own = bound_own(w, (double)(i - begin), eps * sum),
-               b = op->kind == OP_CUMMAX ? most : bound_join(w, bounds, own);
+               b = op->kind == OP_CUMMAX ? largest_bound(&most) : bound_join(w, bounds, own);
         x->bound[i] = isnan(b) ? INFINITY : b;
     }
 }
