@@ -1,7 +1,7 @@
 # The command itself. The build tree has the shape of an installed prefix: bin/tilec beside include/tilec.
 file(GLOB driver_sources CONFIGURE_DEPENDS driver/*.c)
 set(page_source ${CMAKE_BINARY_DIR}/generated/driver/pages.c)
-set(page_file ${CMAKE_SOURCE_DIR}/docs/diagnostics.md)
+set(page_file ${CMAKE_SOURCE_DIR}/docs/reference/diagnostics.md)
 file(MAKE_DIRECTORY ${CMAKE_BINARY_DIR}/generated/driver)
 add_custom_command(OUTPUT ${page_source}
   COMMAND ${CMAKE_COMMAND} -DOUT=${page_source} -DFILES=${page_file} -DHEADER=driver/pages.h -DTYPE=Page -DLIST=pages

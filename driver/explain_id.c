@@ -1,4 +1,4 @@
-/* explain_id.c: tilec --explain=ID: what docs/diagnostics.md says about the id of a message. */
+/* explain_id.c: tilec --explain=ID: what docs/reference/diagnostics.md says about the id of a message. */
 #include "driver/options.h"
 #include "driver/pages.h"
 

@@ -1,5 +1,5 @@
 /* tune.c: tilec tune: kernel by kernel, those predicted to take longest first, the sizes that the model likes best are
-   measured; then forms of collectives and workers. Writes the file of sizes that --tuned reads (docs/tuning.md). */
+   measured; then forms of collectives and workers. Writes the file that --tuned reads (docs/reference/tuning.md). */
 #include "driver/tune.h"
 #include "base/text.h"
 

@@ -1,6 +1,6 @@
 /* ir.h: the one IR: modules, tensors, kernels, nodes, flags.
    Value form: bodies are SSA over tiles with named ranges; programs are nodes over tensors.
-   Everything lives in the module's arena. DESIGN in docs/ir.md; the text form is in print.c and parse.c. */
+   Everything lives in the module's arena. DESIGN in docs/reference/ir.md; the text form is in print.c and parse.c. */
 #ifndef TILEC_IR_IR_H
 #define TILEC_IR_IR_H
 
@@ -204,7 +204,7 @@ struct Op {
     Name by;         /* DOT, in the form `layout`: the target's matrix instruction; NULL: sums of products */
 };
 
-/* How a kernel is to be computed, where a file of sizes says so (docs/tuning.md); 0: the passes choose. Not in the text. */
+/* How a kernel is to be computed, where a file of sizes says so (docs/reference/tuning.md); 0: the passes choose. Not in the text. */
 typedef struct {
     int split;   /* parts of its loop */
     int waves;   /* of a workgroup */
@@ -297,7 +297,7 @@ typedef struct {
    .sub of WAIT and SIGNAL count in words (already divided by the group); entries of dropped and DEST dimensions are not
    looked at. A wait's spans are cut to the words that exist (flag_words) and to the ranks of the axis. Several DEST tasks of
    one word differ in .dest only, which names one rank.
-   Protocol, memory model and proof: docs/synchronisation.md. */
+   Protocol, memory model and proof: docs/design/synchronisation.md. */
 enum { SPAN_END = 1 << 30 }; /* .hi of a span over everything there is */
 enum { GROUP_DROP = 0, GROUP_DEST = -1 };
 

@@ -1,5 +1,5 @@
 /* matrix.h: the matrix instructions of the GPUs, as data: element types, shapes, layouts of the operands, cycles.
-   The rows are in target/NAME.def, what they mean is in docs/layout.md. */
+   The rows are in target/NAME.def, what they mean is in docs/design/layout.md. */
 #ifndef TILEC_TARGET_MATRIX_H
 #define TILEC_TARGET_MATRIX_H
 

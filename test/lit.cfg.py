@@ -1,4 +1,4 @@
-# Which files are tests, and what their RUN lines may name. See docs/testing.md.
+# Which files are tests, and what their RUN lines may name. See docs/guides/testing.md.
 import os
 import platform
 import shutil

@@ -1,5 +1,5 @@
 """usage: draw.py TILEC SOURCE OUT: the pictures of these pages, drawn from what TILEC does and from the texts of layouts
-on docs/layout.md. A pass without a word about it below is an error."""
+on docs/design/layout.md. A pass without a word about it below is an error."""
 import os
 import re
 import subprocess
@@ -203,7 +203,7 @@ def main(tilec, source, out):
     gathered = os.path.join(source, "examples/ag_gemm.tile")
     draw_pipeline(tilec, os.path.join(source, "examples/softmax.tile"), os.path.join(out, "pipeline.svg"))
     draw_flags(tilec, gathered, os.path.join(out, "flags.svg"))
-    with open(os.path.join(source, "docs/layout.md")) as f:
+    with open(os.path.join(source, "docs/design/layout.md")) as f:
         draw_layouts(f.read(), os.path.join(out, "layout.svg"))
 
 

@@ -1,4 +1,4 @@
-/* tuned.h: sizes that were measured, or written by hand, and take the place of those in the source (docs/tuning.md).
+/* tuned.h: sizes from a file take the place of those in the source (docs/reference/tuning.md).
    file  = { ("kernel" | "program") name "on" target [ "with" pairs ] "{" { pair ";" } "}" }
    pairs = pair { "," pair }      pair = word "=" word      // begins a comment. */
 #ifndef TILEC_FRONTEND_SEMA_TUNED_H

@@ -1,4 +1,4 @@
-/* gram.y: the grammar of the tile language; docs/language.md explains it.
+/* gram.y: the grammar of the tile language; docs/reference/language.md explains it.
    Actions only build nodes (ast.c); judgement that needs no names is there too, all other comes later. */
 %code requires {
 #include "frontend/syntax/parse.h"

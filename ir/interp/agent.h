@@ -11,7 +11,7 @@ typedef uint32_t Stamp;
 enum { STAMP_SHIFT = 20, STAMP_LAST = (1 << STAMP_SHIFT) - 1 };
 
 /* A stamp for each task of every rank. weak: also what the arrival of packets tells; it orders packets, and stores after what
-   their senders read; anything else needs more (docs/synchronisation.md). */
+   their senders read; anything else needs more (docs/design/synchronisation.md). */
 typedef struct Clock {
     int refs;
     Stamp *at, *weak;

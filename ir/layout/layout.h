@@ -1,6 +1,6 @@
 /* layout.h: where the elements of a tile lie: linear maps over GF(2) from places to tile indices.
    A place is named bits (reg, lane, wave, block, or off for an offset in memory), an index is the bits of each range.
-   See docs/layout.md. */
+   See docs/design/layout.md. */
 #ifndef TILEC_IR_LAYOUT_LAYOUT_H
 #define TILEC_IR_LAYOUT_LAYOUT_H
 

@@ -1,5 +1,5 @@
 /* relation.h: what the statement instances of a node read and write, and the dependences between nodes.
-   Boxes are plain affine data and the truth; isl objects are built from them on demand (docs/synchronisation.md). */
+   Boxes are plain affine data; isl objects are built from them on demand (docs/design/synchronisation.md). */
 #ifndef TILEC_IR_POLY_RELATION_H
 #define TILEC_IR_POLY_RELATION_H
 

@@ -1,4 +1,4 @@
-/* parse.c: reads modules in the text form of docs/ir.md, and programs.
+/* parse.c: reads modules in the text form of docs/reference/ir.md, and programs.
    Takes: any bytes. Gives: a verified module, or errors with their places; an item with an error is skipped. */
 #include "ir/text/parse.h"
 #include "ir/text/print.h"

@@ -1,5 +1,5 @@
 /* print.c: modules and programs as text that parse.c reads back.
-   Takes: any module. Gives: the text form of docs/ir.md. */
+   Takes: any module. Gives: the text form of docs/reference/ir.md. */
 #include "ir/text/print.h"
 
 static void print_places(Printer *p, const Tensor *t) {

@@ -1,4 +1,4 @@
-/* print.h: what the parts of the printer share. The text form is described in docs/ir.md. */
+/* print.h: what the parts of the printer share. The text form is described in docs/reference/ir.md. */
 #ifndef TILEC_IR_TEXT_PRINT_H
 #define TILEC_IR_TEXT_PRINT_H
 

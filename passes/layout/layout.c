@@ -1,5 +1,5 @@
 /* layout.c: where every tile lies on a GPU: in which registers of which lanes of which waves of its workgroup.
-   Takes: value form without flags. Gives: the form `layout`, the same results; docs/gpu.md. */
+   Takes: value form without flags. Gives: the form `layout`, the same results; docs/design/gpu.md. */
 #include "passes/layout/layout.h"
 
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 /* host.h: the flag protocol of the CPU in C11 atomics, as generated code and the runtime use it.
    Everything of the protocol (publish, wait, arrive, packets, poison, deadlines, meeting) stands here once; the
    exhaustive checker in test/protocol runs this very text over its own memory (TILE_MODEL). Meaning:
-   docs/synchronisation.md. */
+   docs/design/synchronisation.md. */
 #ifndef TILE_DEVICE_HOST_H
 #define TILE_DEVICE_HOST_H
 

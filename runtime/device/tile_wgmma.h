@@ -1,5 +1,5 @@
 /* tile_wgmma.h: wgmma of sm_90a: products of 64 rows by a warpgroup of 128 threads, operands in shared memory.
-   PTX ISA, "wgmma.mma_async"; layouts of the operands: docs/layout.md. A product is asynchronous: after
+   PTX ISA, "wgmma.mma_async"; layouts of the operands: docs/design/layout.md. A product is asynchronous: after
    tile_wgmma_commit() neither its sums nor its operands may be touched until tile_wgmma_wait(). tile_wgmma_asm.h has the
    instructions, tile_emu_sm_90a.h what stands for them in the emulator.
 

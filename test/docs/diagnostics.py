@@ -1,4 +1,4 @@
-"""usage: diagnostics.py TILEC SOURCE WORK: every id that the compiler reports has a section in docs/diagnostics.md, which
+"""usage: diagnostics.py TILEC SOURCE WORK: every id that the compiler reports has a section in docs/reference/diagnostics.md, which
 --explain prints, and the example of each section produces its id."""
 import glob
 import os
@@ -46,9 +46,9 @@ def main(tilec, source, work):
     os.makedirs(folder, exist_ok=True)
     open(os.path.join(work, "outside.tile"), "w", encoding="utf-8").close()
     os.environ["PATH"] = os.path.dirname(tilec) + ":" + os.environ["PATH"]
-    sections = sections_of(open(os.path.join(source, "docs/diagnostics.md"), encoding="utf-8").read())
+    sections = sections_of(open(os.path.join(source, "docs/reference/diagnostics.md"), encoding="utf-8").read())
     ids, wrong = ids_of(source), []
-    wrong += [f"{i}: has no section in docs/diagnostics.md" for i in sorted(ids - sections.keys())]
+    wrong += [f"{i}: has no section in docs/reference/diagnostics.md" for i in sorted(ids - sections.keys())]
     wrong += [f"{i}: nothing reports it" for i in sorted(sections.keys() - ids)]
     wrong += ["sections are not in order"] * (list(sections) != sorted(sections))
     for name, text in sections.items():

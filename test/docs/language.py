@@ -1,4 +1,4 @@
-"""usage: language.py TILEC PAGE WORK: every example of docs/language.md, completed where it says `..` or is a part of a program,
+"""usage: language.py TILEC PAGE WORK: every example of docs/reference/language.md, completed where it says `..` or is a part of a program,
 compiles, runs and agrees with the interpreter; a block without an entry here is an error."""
 import os
 import subprocess

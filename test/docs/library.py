@@ -1,4 +1,4 @@
-"""usage: library.py TILEC SOURCE WORK: every program of docs/library.md runs as printed and agrees with the interpreter, and
+"""usage: library.py TILEC SOURCE WORK: every program of docs/reference/library.md runs as printed and agrees with the interpreter, and
 every head of its tables is the one in frontend/std."""
 import glob
 import os
@@ -58,7 +58,7 @@ def run_blocks(tilec, page, work):
 
 
 def main(tilec, source, work):
-    page = open(os.path.join(source, "docs/library.md")).read()
+    page = open(os.path.join(source, "docs/reference/library.md")).read()
     check_heads(page, source)
     run_blocks(tilec, page, work)
 

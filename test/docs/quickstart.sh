@@ -1,18 +1,18 @@
-# Does what docs/quickstart.md says, in the order of its sections. usage: quickstart.sh SOURCE BUILD WORK
+# Does what docs/tutorials/4-four-ranks.md says, in the order of its sections. usage: quickstart.sh SOURCE BUILD WORK
 set -eu
 source=$1 build=$2
 mkdir -p "$3"
 cd "$3"
 PATH=$build/bin:$PATH
 # The first indented block is the program.
-awk '/^    dim M/ { on = 1 } on && /^[^ ]/ { exit } on { print substr($0, 5) }' "$source/docs/quickstart.md" >mine.tile
+awk '/^    dim M/ { on = 1 } on && /^[^ ]/ { exit } on { print substr($0, 5) }' "$source/docs/tutorials/4-four-ranks.md" >mine.tile
 # So is the one that begins with its header: the caller. The page's commands are those of the folder of the sources.
-awk '/^    #include "mine.h"/ { on = 1 } on && /^[^ ]/ { exit } on { print substr($0, 5) }' "$source/docs/quickstart.md" >yours.c
+awk '/^    #include "mine.h"/ { on = 1 } on && /^[^ ]/ { exit } on { print substr($0, 5) }' "$source/docs/tutorials/4-four-ranks.md" >yours.c
 rm -f runtime build
 ln -s "$source/runtime" runtime
 ln -s "$build" build
 # Every command that it shows, but the one about the file that is wrong.
-grep '^    \$ ' "$source/docs/quickstart.md" | sed -e 's/^    \$ //' -e 's,^python3 ,/usr/bin/python3 ,' | grep -v wrong.tile >commands
+grep '^    \$ ' "$source/docs/tutorials/4-four-ranks.md" | sed -e 's/^    \$ //' -e 's,^python3 ,/usr/bin/python3 ,' | grep -v wrong.tile >commands
 test "$(wc -l <commands)" -ge 8
 sh -eux commands
 /usr/bin/python3 -c "import numpy as np; assert np.load('c.npy').shape == (512, 512)"

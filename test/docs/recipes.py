@@ -1,4 +1,4 @@
-"""usage: recipes.py TILEC PAGE WORK: the programs of docs/recipes.md agree with the interpreter and with numpy in f64."""
+"""usage: recipes.py TILEC PAGE WORK: the programs of docs/guides/recipes.md agree with the interpreter and with numpy in f64."""
 import math
 import os
 import re

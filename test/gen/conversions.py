@@ -2,7 +2,7 @@
 stated here. Usage: conversions.py TILEC FOLDER PROGRAMS [FIRST SEED]. A program assigns 24 expressions to names without
 a type, and each name to a result of the type that the rule gives: another type is an error of the compiler.
 
-The rule (docs/language.md, whole-tensor expressions): a tensor has its type, a conversion what it names, a comparison is bool; an
+The rule (docs/reference/language.md, whole-tensor expressions): a tensor has its type, a conversion what it names, a comparison is bool; an
 operation has the wider of its operands' types, where a number says nothing; two types of one width give i32 or f32."""
 import pathlib
 import random

@@ -1,5 +1,5 @@
 /* kinds.h: in how many random programs each construct of the language occurs, counted in their syntax trees.
-   Takes texts; a construct that docs/language.md has and no program uses is an error of the generator. */
+   Takes texts; a construct that docs/reference/language.md has and no program uses is an error of the generator. */
 #ifndef TILEC_TEST_GEN_KINDS_H
 #define TILEC_TEST_GEN_KINDS_H
 

@@ -1,4 +1,4 @@
-"""Element types as docs/language.md has them: their arithmetic type, rounding, wrapping, and files.
+"""Element types as docs/reference/language.md has them: their arithmetic type, rounding, wrapping, and files.
 
 Values of floats are kept in float64, those of integers in int64. Nothing here comes from the compiler.
 """

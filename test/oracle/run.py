@@ -3,7 +3,7 @@
        [--rotate=TARGET,..] [--wrong=OPERATOR]
 
 Draws programs, runs them with `tilec run` on each target, and compares every result with numpy, which evaluates the same
-trees by docs/language.md: exactly where the language fixes every bit, else within a bound. Prints what differs, is
+trees by docs/reference/language.md: exactly where the language fixes every bit, else within a bound. Prints what differs, is
 refused or fails: its seed, the program, the command, and the element that is the worst. A target may have options behind
 it, as in `host+--relaxed`. Of --rotate's each program takes one, by its seed. With --wrong numpy
 takes the operator for another one, so that there are differences to find. Exit code 1 where anything was found.

@@ -26,7 +26,7 @@ enum {
 static const rlim_t MEMORY_EACH = (rlim_t)4 << 30,
                     MEMORY_EMULATED = (rlim_t)32 << 30; /* addresses: each fiber has a stack */
 
-enum { NOT_SUPPORTED = 77 }; /* exit code of a program that is refused on its GPU, as docs/limits.md says */
+enum { NOT_SUPPORTED = 77 }; /* exit code of a program that is refused on its GPU, as docs/reference/limits.md says */
 
 typedef struct {
     int programs, compile, emulate, seconds;
@@ -120,7 +120,7 @@ static void check_sizes(Test *t, uint64_t seed) {
         compare(t, m, t->expected, got, false, "other sizes of tiles");
 }
 
-/* What the code generator refuses (docs/limits.md) is interpreted alone. */
+/* What the code generator refuses (docs/reference/limits.md) is interpreted alone. */
 static void check_compiled(Test *t, const Case *c, int form) {
     Module *m = lowered(t, 0);
     const char *ir = arena_format(t->arena, "%s.tir", t->file), *sizes = "";
@@ -136,7 +136,7 @@ static void check_compiled(Test *t, const Case *c, int form) {
     unlink(ir);
 }
 
-/* What docs/limits.md names. */
+/* What docs/reference/limits.md names. */
 static bool is_refusal(const char *told) {
     return strstr(told, "error: not supported yet on ") || strstr(told, "that begins within a byte [unsupported]");
 }
