@@ -31,7 +31,8 @@ static bool known_pass(const char *name) {
     if (pass_find(name)) return true;
     while (n < 32 && pass_at((size_t)n)) list[n] = pass_at((size_t)n)->name, n++;
     fprintf(stderr, "tilec: error: there is no pass '%s'", name);
-    if ((near = spelling_nearest(name, list, n))) fprintf(stderr, "; did you mean '%s'?", near);
+    if (!pass_renamed(name) && (near = spelling_nearest(name, list, n))) fprintf(stderr, "; did you mean '%s'?", near);
+    if (pass_renamed(name)) fprintf(stderr, "\ntilec: note: '%s' is now '%s'", name, pass_renamed(name));
     fputs("\ntilec: note: passes are", stderr);
     for (size_t i = 0; pass_at(i); i++) fprintf(stderr, "%s %s", i ? "," : "", pass_at(i)->name);
     fputs("\n", stderr);

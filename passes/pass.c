@@ -6,16 +6,26 @@
 #include <string.h>
 #include <time.h>
 
-static const Pass *const passes[] = {&pass_fuse,  &pass_comm,     &pass_when, &pass_even,  &pass_flat, &pass_launches,
-                                     &pass_flags, &pass_barriers, &pass_group, &pass_pad, &pass_pipe, &pass_steps, &pass_split, &pass_layout};
-static const Pass *const host_pipeline[] = {&pass_fuse, &pass_comm, &pass_when, &pass_split, &pass_flags, &pass_barriers};
+static const Pass *const passes[] = {
+    &pass_fuse, &pass_comm, &pass_predicate, &pass_static_block, &pass_linearize, &pass_stream_order, &pass_flags, &pass_barriers, &pass_fold_gqa,
+    &pass_pad, &pass_pipe, &pass_steps, &pass_split, &pass_layout};
+static const Pass *const host_pipeline[] = {&pass_fuse, &pass_comm, &pass_predicate, &pass_split, &pass_flags, &pass_barriers};
 /* Flags come last: they count tiles, whose sizes the passes before them choose. */
-static const Pass *const gpu_pipeline[] = {&pass_fuse, &pass_comm,   &pass_when,  &pass_even,    &pass_flat, &pass_launches,
-                                           &pass_group, &pass_pad, &pass_pipe, &pass_steps, &pass_split, &pass_layout, &pass_flags, &pass_barriers};
+static const Pass *const gpu_pipeline[] = {
+    &pass_fuse, &pass_comm, &pass_predicate, &pass_static_block, &pass_linearize, &pass_stream_order, &pass_fold_gqa, &pass_pad, &pass_pipe,
+    &pass_steps, &pass_split, &pass_layout, &pass_flags, &pass_barriers};
 
 const Pass *pass_find(const char *name) {
     for (size_t i = 0; i < sizeof passes / sizeof *passes; i++)
         if (strcmp(passes[i]->name, name) == 0) return passes[i];
+    return NULL;
+}
+
+const char *pass_renamed(const char *old) {
+    static const char *const name[][2] = {
+        {"even", "static_block"}, {"flat", "linearize"}, {"group", "fold_gqa"}, {"when", "predicate"}, {"launches", "stream_order"}};
+    for (size_t i = 0; i < sizeof name / sizeof *name; i++)
+        if (strcmp(name[i][0], old) == 0) return name[i][1];
     return NULL;
 }
 
@@ -79,7 +89,7 @@ bool pipeline_run(PassContext *c, const Pass *const *list, int n) {
         const Pass *p = list[i];
         /* Collectives always become kernels: without comm, unfused ones. `barriers` stands in for `flags`. Whether and
            how nodes run is no choice. */
-        if (pass_is_off(c->options, p) && p != &pass_comm && p != &pass_when && p != &pass_launches) continue;
+        if (pass_is_off(c->options, p) && p != &pass_comm && p != &pass_predicate && p != &pass_stream_order) continue;
         if (p == &pass_barriers && c->m->form & FORM_FLAGS) continue;
         if (!form_fits(c, p)) return false;
         double start = seconds_now();

@@ -42,15 +42,17 @@ void remark(PassContext *, const char *pass, Loc, const char *format, ...) __att
 /* false, reported: a collective is left before this pass. */
 bool collectives_gone(PassContext *, const Program *, const char *pass);
 
-/* even.c: of one kernel. */
-void even_kernel(const Module *, Kernel *);
-void group_kernel(PassContext *, Kernel *);
+/* The passes of these names, on one kernel. */
+void static_block_kernel(const Module *, Kernel *);
+void fold_gqa_kernel(PassContext *, Kernel *);
 
 /* Removes kernels and temporaries that nothing uses any more. */
 void module_prune(Module *);
 
-extern const Pass pass_fuse, pass_comm, pass_when, pass_even, pass_flat, pass_launches, pass_flags, pass_barriers, pass_pad, pass_pipe, pass_group, pass_steps, pass_split, pass_layout;
+extern const Pass pass_fuse, pass_comm, pass_predicate, pass_static_block, pass_linearize, pass_stream_order, pass_flags, pass_barriers;
+extern const Pass pass_pad, pass_pipe, pass_fold_gqa, pass_steps, pass_split, pass_layout;
 
+const char *pass_renamed(const char *old); /* the name today of a pass that had another one; NULL: none had */
 const Pass *pass_find(const char *name);
 const Pass *pass_at(size_t); /* NULL behind the last one */
 /* pipe: of a kernel with a schedule, the parts that split cuts its loop into, each computed by that schedule; 1: none. */

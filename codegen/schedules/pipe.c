@@ -56,8 +56,8 @@ int64_t pipe_parts(PassContext *c, const Kernel *k) {
 static Name schedule_of(PassContext *c, const Kernel *k, bool group) {
     if (!pipe_target(c)) return NULL;
     PipeTrial t = pipe_trial(c, k);
-    even_kernel(c->m, t.copy);
-    if (group && !pass_is_off(c->options, &pass_group)) group_kernel(c, t.copy);
+    static_block_kernel(c->m, t.copy);
+    if (group && !pass_is_off(c->options, &pass_fold_gqa)) fold_gqa_kernel(c, t.copy);
     pad_operands(c, t.copy);
     return pipe_tried(c, t);
 }

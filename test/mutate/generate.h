@@ -290,7 +290,7 @@ static bool gen_lower_as(Module *m, uint64_t seed, bool flags, bool structural, 
     PassContext c = {.m = m, .options = &o};
     const Pass *list[] = {&pass_comm, flags ? &pass_flags : &pass_barriers, NULL};
     bool launches = seed % 5 >= 3;
-    if (launches) list[2] = list[1], list[1] = &pass_launches;
+    if (launches) list[2] = list[1], list[1] = &pass_stream_order;
     return pipeline_run(&c, list, launches ? 3 : 2);
 }
 

@@ -1,4 +1,4 @@
-/* launches.c: every node is a launch of its own, in order, on one stream of its rank: what a machine promises that runs
+/* stream_order.c: every node is a launch of its own, in order, on one stream of its rank: what a machine promises that runs
    a node's tasks when all of the nodes before it have ended. Takes: value form without flags, before or after layout.
    Gives: the same, in the form `launches`: flags are for tasks of one node and for ranks. */
 #include "passes/pass.h"
@@ -24,17 +24,17 @@ static void overlap_warn(const PassContext *c, const Program *p) {
     }
 }
 
-static bool launches_run(PassContext *c) {
+static bool stream_order_run(PassContext *c) {
     const MatrixTarget *target = matrix_target(c->options->target);
     for (int i = 0; i < c->m->program.n && target && target->dependent; i++) overlap_warn(c, c->m->program.p[i]);
     c->m->form |= FORM_LAUNCHES;
     return true;
 }
 
-const Pass pass_launches = {
-    .name = "launches",
+const Pass pass_stream_order = {
+    .name = "stream_order",
     .help = "run each node as a launch of its own, in order",
     .needs = 0,
     .breaks = FORM_FLAGS,
-    .run = launches_run,
+    .run = stream_order_run,
 };

@@ -1,5 +1,5 @@
-/* when.c: the conditions of nodes become conditions in their kernels: a task whose node is not chosen does nothing, and
-   waits and signals all the same.
+/* predicate.c: the conditions of nodes become conditions in their kernels: a task whose node is not chosen does nothing,
+   and waits and signals all the same.
    Takes: value form without flags, no collectives. Gives: the same results, no node with a condition.
    What inputs alone decide is computed in each task, so that nothing waits for it; the rest is loaded. */
 #include "passes/fuse/inline.h"
@@ -163,7 +163,7 @@ static bool has_condition(const Program *p) {
 }
 
 /* Those of the last nodes first: they read makers as they are without a condition of their own. */
-static void when_program(Module *m, Program *p) {
+static void predicate_program(Module *m, Program *p) {
     if (!has_condition(p)) return;
     for (int i = 0; i < p->node.n; i++)
         if (p->node.p[i]->when) p->node.p[i]->kernel = kernel_clone(m, p->node.p[i]->kernel);
@@ -172,16 +172,16 @@ static void when_program(Module *m, Program *p) {
     makers_drop(m, p);
 }
 
-static bool when_module(PassContext *c) {
+static bool predicate_module(PassContext *c) {
     Module *m = c->m;
     for (int i = 0; i < m->program.n; i++)
-        if (has_condition(m->program.p[i]) && !collectives_gone(c, m->program.p[i], "when")) return false;
-    for (int i = 0; i < m->program.n; i++) when_program(m, m->program.p[i]);
+        if (has_condition(m->program.p[i]) && !collectives_gone(c, m->program.p[i], "predicate")) return false;
+    for (int i = 0; i < m->program.n; i++) predicate_program(m, m->program.p[i]);
     module_prune(m);
     return m->diags->errors == 0;
 }
 
-const Pass pass_when = {
-    .name = "when", .help = "put the bodies of kernels under the conditions of their nodes",
-    .needs = 0, .breaks = FORM_FLAGS, .run = when_module,
+const Pass pass_predicate = {
+    .name = "predicate", .help = "put the bodies of kernels under the conditions of their nodes",
+    .needs = 0, .breaks = FORM_FLAGS, .run = predicate_module,
 };

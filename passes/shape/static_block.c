@@ -1,5 +1,5 @@
-/* even.c: extents that a split leaves alike on all ranks become numbers inside kernels: 4096 @ tp over 4 ranks is 1024.
-   What comes after (schedules, layouts, accesses of several elements) then sees them as any other number.
+/* static_block.c: extents that a split leaves alike on all ranks become numbers inside kernels: 4096 @ tp over 4 ranks is
+   1024. What comes after (schedules, layouts, accesses of several elements) then sees them as any other number.
    Takes: value form without collectives. Gives: the same. Kernels that see a tensor with other extents are left alone.
  */
 #include "passes/pass.h"
@@ -36,7 +36,7 @@ static void region_make(const Module *m, Region *r) {
 }
 
 /* Ranges inside the block of another rank count in its extent. */
-void even_kernel(const Module *m, Kernel *k) {
+void static_block_kernel(const Module *m, Kernel *k) {
     for (int i = 0; i < k->param.n; i++)
         for (int d = 0; d < k->param.p[i].ndim; d++) size_make(m, &k->param.p[i].dim[d]);
     for (int i = 0; i < k->ngrid; i++)
@@ -54,16 +54,16 @@ static bool has_view(const Module *m, const Kernel *k) {
     return false;
 }
 
-static bool even_run(PassContext *c) {
+static bool static_block_run(PassContext *c) {
     for (int i = 0; i < c->m->kernel.n; i++)
-        if (!has_view(c->m, c->m->kernel.p[i])) even_kernel(c->m, c->m->kernel.p[i]);
+        if (!has_view(c->m, c->m->kernel.p[i])) static_block_kernel(c->m, c->m->kernel.p[i]);
     return true;
 }
 
-const Pass pass_even = {
-    .name = "even",
+const Pass pass_static_block = {
+    .name = "static_block",
     .help = "take extents that are alike on all ranks for numbers",
     .needs = 0,
     .breaks = FORM_FLAGS | FORM_LAYOUT,
-    .run = even_run,
+    .run = static_block_run,
 };

@@ -1,4 +1,4 @@
-/* flat.c: a kernel that makes each element from those at the same place of other tensors runs along memory, where rows
+/* linearize.c: a kernel that makes each element from those at the same place of other tensors runs along memory, where rows
    are no multiples of what a thread takes at once: its tensors become vectors, its grid one range.
    Takes: value form of one rank without collectives. Gives: the same results. */
 #include "passes/fuse/inline.h"
@@ -109,7 +109,7 @@ static int64_t tile_size(const Kernel *k) {
     return size;
 }
 
-static void flatten_params(Kernel *k, int64_t n) {
+static void linearize_params(Kernel *k, int64_t n) {
     for (int i = 0; i < k->param.n; i++) {
         Param *p = &k->param.p[i];
         if (p->ndim == 0 || !is_accessed(k, i)) continue;
@@ -118,24 +118,24 @@ static void flatten_params(Kernel *k, int64_t n) {
     }
 }
 
-static void flatten_type(Value *v) {
+static void linearize_type(Value *v) {
     if (v->type.nrange == 0) return;
     v->type.nrange = 1;
     v->type.range[0] = 0;
 }
 
-static void flatten_body(Kernel *k) {
+static void linearize_body(Kernel *k) {
     for (Op *op = k->body->first, *next; op; op = next) {
         next = op->next;
         if (op->sub.n) op->sub.n = 1;
-        for (int i = 0; i < op->res.n; i++) flatten_type(op->res.p[i]);
+        for (int i = 0; i < op->res.n; i++) linearize_type(op->res.p[i]);
         if (op->kind != OP_BROADCAST || !type_equal(op->res.p[0]->type, op->arg.p[0]->type)) continue;
         region_replace(k->body, op->res.p[0], op->arg.p[0]);
         op_remove(op);
     }
 }
 
-static void flatten_calls(Module *m, const Kernel *k) {
+static void linearize_calls(Module *m, const Kernel *k) {
     for (int i = 0; i < m->program.n; i++)
         for (int j = 0; j < m->program.p[i]->node.n; j++) {
             Node *n = m->program.p[i]->node.p[j];
@@ -144,31 +144,31 @@ static void flatten_calls(Module *m, const Kernel *k) {
         }
 }
 
-static void flatten(PassContext *c, Kernel *k) {
+static void linearize_kernel(PassContext *c, Kernel *k) {
     int64_t n = positions(k);
     Range *r = &k->range.p[0];
     r->size = tile_size(k);
     r->kind = RANGE_TILE;
     r->of = size_number(n);
     r->tunable = true;
-    remark(c, "flat", k->loc, "'%s': along memory, %lld positions in tiles of %lld", k->name, (long long)n,
+    remark(c, "linearize", k->loc, "'%s': along memory, %lld positions in tiles of %lld", k->name, (long long)n,
            (long long)r->size);
     k->range.n = k->ngrid = 1;
-    flatten_params(k, n);
-    flatten_body(k);
-    flatten_calls(c->m, k);
+    linearize_params(k, n);
+    linearize_body(k);
+    linearize_calls(c->m, k);
 }
 
-static bool flat_run(PassContext *c) {
+static bool linearize_run(PassContext *c) {
     for (int i = 0; i < c->m->kernel.n && mesh_ranks(c->m) == 1; i++)
-        if (is_flat(c->m, c->m->kernel.p[i])) flatten(c, c->m->kernel.p[i]);
+        if (is_flat(c->m, c->m->kernel.p[i])) linearize_kernel(c, c->m->kernel.p[i]);
     return true;
 }
 
-const Pass pass_flat = {
-    .name = "flat",
+const Pass pass_linearize = {
+    .name = "linearize",
     .help = "run along memory where rows are no multiples of a vector",
     .needs = 0,
     .breaks = FORM_FLAGS | FORM_LAYOUT,
-    .run = flat_run,
+    .run = linearize_run,
 };

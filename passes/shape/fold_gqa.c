@@ -1,4 +1,4 @@
-/* group.c: tasks along a range that read the same tiles, as the heads of a group read one key/value head, become one
+/* fold_gqa.c: tasks along a range that read the same tiles, as the heads of a group read one key/value head, become one
    task. Takes: value form without flags. Gives: the same results; r of n, read through r / d in a loop, is then r: d of
    n, r / d the number of its tile, and what depends on r is a tile over it: rows of the loop's products. */
 #include "passes/fuse/inline.h"
@@ -148,7 +148,7 @@ static void grow_region(Group *g, Region *r) {
 
 /* ---- the pass ---- */
 
-static void group_range(PassContext *c, Kernel *k, int range, int64_t by) {
+static void fold_range(PassContext *c, Kernel *k, int range, int64_t by) {
     Group g = {.m = c->m, .k = kernel_clone(c->m, k), .range = (int16_t)range, .by = by};
     g.k->range.p[range].kind = RANGE_TILE;
     g.k->range.p[range].size = by;
@@ -162,26 +162,26 @@ static void group_range(PassContext *c, Kernel *k, int range, int64_t by) {
     int id = k->id;
     *k = *g.k;
     k->id = id;
-    remark(c, "group", k->range.p[range].loc, "'%s': %lld positions of %s a task: they read the same", k->name,
+    remark(c, "fold_gqa", k->range.p[range].loc, "'%s': %lld positions of %s a task: they read the same", k->name,
            (long long)by, k->range.p[range].name);
 }
 
-void group_kernel(PassContext *c, Kernel *k) {
+void fold_gqa_kernel(PassContext *c, Kernel *k) {
     for (int r = 0; r < k->ngrid; r++) {
         int64_t by = divisor_of(k->body, r, false);
-        if (range_fits(k, r, by) && !pipe_attends(c, k)) group_range(c, k, r, by);
+        if (range_fits(k, r, by) && !pipe_attends(c, k)) fold_range(c, k, r, by);
     }
 }
 
-static bool group_run(PassContext *c) {
-    for (int i = 0; i < c->m->kernel.n; i++) group_kernel(c, c->m->kernel.p[i]);
+static bool fold_gqa_run(PassContext *c) {
+    for (int i = 0; i < c->m->kernel.n; i++) fold_gqa_kernel(c, c->m->kernel.p[i]);
     return true;
 }
 
-const Pass pass_group = {
-    .name = "group",
+const Pass pass_fold_gqa = {
+    .name = "fold_gqa",
     .help = "make one task of those that read the same",
     .needs = 0,
     .breaks = FORM_FLAGS | FORM_LAYOUT,
-    .run = group_run,
+    .run = fold_gqa_run,
 };
