@@ -68,7 +68,7 @@ void lay_refuse(Lay *, Loc, const char *format, ...) __attribute__((format(print
 void lay_unpack(Lay *);   /* mask.c: packed elements become bytes */
 void lay_pad(Lay *);      /* dot.c: few rows take places for as many as a matrix instruction has */
 void lay_expand(Lay *);   /* dot.c: dots without many results become products and sums */
-void lay_same(Lay *);     /* same.c: a tile that is loaded twice is loaded once */
+void lay_load_cse(Lay *); /* load_cse.c: a tile that is loaded twice is loaded once */
 void lay_hoist(Lay *);    /* hoist.c: loads that a loop does not change, before it */
 void lay_insert_behind(Op *fresh, const Value *); /* the definition of the value */
 void lay_prepare(Lay *);  /* mask.c: masks where positions past the end would count, stores of whole tiles */
@@ -76,17 +76,17 @@ void lay_matrix(Lay *);   /* dot.c: picks matrix instructions, converts their op
 bool lay_dot_layouts(Lay *, const Op *dot, Layout *a, Layout *b, Layout *d);
 int64_t lay_tasks(const Lay *, int64_t most); /* of the grid, as far as that many count */
 bool lay_step_fits(const Lay *, const Region *); /* layout.c: operands of its products, in the workgroup's memory twice */
-void lay_widen(Lay *);    /* widen.c: larger tiles where odd rows are turned */
-void lay_spread(Lay *);   /* spread.c: smaller tiles where a grid has fewer tasks than the machine has processors */
+void lay_tile_size(Lay *); /* tile_size.c: larger tiles where odd rows are transposed */
+void lay_occupancy(Lay *); /* occupancy.c: smaller tiles where a grid has fewer tasks than the machine has processors */
 void lay_roll(Lay *);     /* roll.c: rows at odd addresses from their first multiple of a vector on */
 void lay_classes(Lay *);  /* class.c */
 int lay_class(const Lay *, const Value *);
 int lay_fastest(const Kernel *, const Op *access); /* the range whose neighbours are neighbours in memory; -1: none */
-void lay_turn(Lay *);     /* turn.c: tiles that are stored in another order than they are loaded in */
+void lay_transpose(Lay *); /* transpose.c: tiles that are stored in another order than they are loaded in */
 void lay_choose(Lay *);   /* choose.c: a layout for every class */
 void lay_ahead(Lay *);    /* ahead.c: loads that are made a step ahead */
 void lay_late(Lay *);     /* late.c: sums that are put together behind their loop */
 void lay_insert(Lay *);   /* insert.c: conversions where a layout is not the one that is wanted */
-void lay_early(Lay *);    /* early.c: loads before what does not need them */
+void lay_schedule_loads(Lay *); /* schedule_loads.c: loads before what does not need them */
 
 #endif

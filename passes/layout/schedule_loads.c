@@ -1,4 +1,4 @@
-/* early.c: loads move up before what does not need them, so that they are under way together.
+/* schedule_loads.c: loads move up before what does not need them, so that they are under way together.
    Takes: a kernel with layouts. Gives: the same results; a load passes no store to its tensor, no wait, loop or
    condition. Bodies with matrix instructions stay as they are: their registers are counted. */
 #include "passes/layout/layout.h"
@@ -38,14 +38,14 @@ static void move_up(Lay *l, Op *load, int64_t *spare) {
     op_insert_before(at, load);
 }
 
-static void early_region(Lay *l, Region *r) {
+static void schedule_region(Lay *l, Region *r) {
     int64_t spare = spare_bits(l);
     bool fixed = !r || region_has_dot(r);
     for (Op *op = r ? r->first : NULL, *next; op; op = next) {
         next = op->next;
         if (!fixed && op->kind == OP_LOAD && op->res.p[0]->type.nrange) move_up(l, op, &spare);
-        for (int i = 0; i < 2; i++) early_region(l, op->region[i]);
+        for (int i = 0; i < 2; i++) schedule_region(l, op->region[i]);
     }
 }
 
-void lay_early(Lay *l) { early_region(l, l->k->body); }
+void lay_schedule_loads(Lay *l) { schedule_region(l, l->k->body); }

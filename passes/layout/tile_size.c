@@ -1,4 +1,4 @@
-/* widen.c: rows that begin at odd addresses are read and written in pieces of lines of memory; a tile that is
+/* tile_size.c: rows that begin at odd addresses are read and written in pieces of lines of memory; a tile that is
    stored along another range than it is loaded along has such pieces at both ends of every row, fewer the larger it is.
    Takes: value form. Gives: the same results, larger tiles where their sizes are the compiler's to choose. */
 #include "passes/layout/layout.h"
@@ -32,7 +32,7 @@ static bool may_double(const Lay *l, const Op *load, int range) {
            2 * bytes * AT_ONCE <= l->target->lds_bytes && lay_tasks(l, tasks) >= tasks;
 }
 
-static void widen(Lay *l, const Op *load, int range) {
+static void double_range(Lay *l, const Op *load, int range) {
     Range *r = &l->k->range.p[range];
     if (!may_double(l, load, range)) return;
     remark(l->c, "layout", r->loc, "'%s': tiles of %lld instead of %lld along %s, as rows begin at odd addresses",
@@ -41,12 +41,12 @@ static void widen(Lay *l, const Op *load, int range) {
     lay_measure(l);
 }
 
-void lay_widen(Lay *l) {
+void lay_tile_size(Lay *l) {
     const Op *load = only_access(l, OP_LOAD), *store = only_access(l, OP_STORE);
     if (!load || !store || l->k->level != LEVEL_GROUP || l->k->choice.sized || !is_odd(l, load) || !is_odd(l, store))
         return;
     int from = lay_fastest(l->k, load), to = lay_fastest(l->k, store);
     if (from < 0 || to < 0 || from == to || !type_has(load->res.p[0]->type, to)) return;
-    widen(l, load, to);
-    widen(l, load, from);
+    double_range(l, load, to);
+    double_range(l, load, from);
 }

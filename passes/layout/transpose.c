@@ -1,4 +1,4 @@
-/* turn.c: a tile that is loaded along one range and stored along another gets two layouts, one for each side, so
+/* transpose.c: a tile that is loaded along one range and stored along another gets two layouts, one for each side, so
    that both are contiguous. Takes: value form with classes. Gives: the same results. */
 #include "passes/fuse/inline.h"
 #include "passes/layout/layout.h"
@@ -6,25 +6,25 @@
 /* Fewer neighbours than this do not pay for the way through LDS. */
 enum { RUN = 8 };
 
-static bool is_turned(const Lay *l, const Op *op) {
+static bool is_transposed(const Lay *l, const Op *op) {
     if (op->kind != OP_LOAD || op->res.p[0]->type.nrange < 2) return false;
     int own = lay_fastest(l->k, op), wanted = l->class[lay_class(l, op->res.p[0])].fastest;
     return own >= 0 && wanted >= 0 && own != wanted && l->extent[own] >= RUN && l->extent[wanted] >= RUN;
 }
 
-static void turn(Lay *l, Op *op) {
-    if (!is_turned(l, op)) return;
+static void transpose(Lay *l, Op *op) {
+    if (!is_transposed(l, op)) return;
     Value *loaded = op->res.p[0];
     Op *convert = op_new(l->m, OP_CONVERT, op->loc);
     op_insert_before(op->next, convert);
-    Value *turned = op_result(l->m, l->k, convert, loaded->type);
-    turned->name = loaded->name ? name_of(l->m->names, arena_format(l->m->arena, "%s_turned", loaded->name)) : NULL;
-    region_replace(l->k->body, loaded, turned);
+    Value *transposed = op_result(l->m, l->k, convert, loaded->type);
+    transposed->name = loaded->name ? name_of(l->m->names, arena_format(l->m->arena, "%s_turned", loaded->name)) : NULL;
+    region_replace(l->k->body, loaded, transposed);
     vec_push(l->m->arena, &convert->arg, loaded);
 }
 
 /* A thread loads some rows, so that it has neighbours in the other direction as well. */
-static void note_turned(Lay *l, Op *op) {
+static void note_transposed(Lay *l, Op *op) {
     enum { ROW_BITS = 2 };
     if (op->kind != OP_CONVERT || op->res.p[0]->layout) return;
     LayClass *from = &l->class[lay_class(l, op->arg.p[0])];
@@ -33,10 +33,10 @@ static void note_turned(Lay *l, Op *op) {
     from->run = from->plain_run;
 }
 
-void lay_turn(Lay *l) {
+void lay_transpose(Lay *l) {
     int before = l->k->nvalue;
-    lay_each(l, l->k->body, turn);
+    lay_each(l, l->k->body, transpose);
     if (l->k->nvalue == before) return;
     lay_classes(l);
-    lay_each(l, l->k->body, note_turned);
+    lay_each(l, l->k->body, note_transposed);
 }

@@ -1,4 +1,4 @@
-/* spread.c: a grid with fewer tasks than the machine has processors leaves some of them idle. Where tile sizes
+/* occupancy.c: a grid with fewer tasks than the machine has processors leaves some of them idle. Where tile sizes
    are the compiler's to choose and tasks share no work, they are halved. Takes: value form. Gives: the same results. */
 #include "passes/layout/layout.h"
 
@@ -148,7 +148,7 @@ static void spread(Lay *l, int64_t wanted, bool whole_rows) {
 
 /* A task of prefixes is at barriers for most of its time: several of them a processor. A loop over narrow pieces of
    rows would read a sector of memory for each few of its bytes. */
-void lay_spread(Lay *l) {
+void lay_occupancy(Lay *l) {
     const Region *body = l->k->body;
     const int64_t processors = l->target->processors;
     if (l->k->level != LEVEL_GROUP || l->k->cut) return;
