@@ -129,13 +129,49 @@ static bool loop_ends_unmasked(const Kernel *k, const Op *op, int range) {
     return unmasked;
 }
 
+static const Op *value_sum(const Value *v) {
+    const Op *op = v->def;
+    while (op && (op->kind == OP_NEG || op->kind == OP_CAST)) op = op->arg.p[0]->def;
+    return op;
+}
+
+/* A sum in memory takes a term for each position: its value or its place has the range, or is summed over it. */
+static bool sum_has_positions(const Kernel *k, const Op *store, int range) {
+    Type t = store->arg.p[0]->type;
+    for (int d = 0; d < store->sub.n; d++) t = type_union(t, affine_type(k, &store->sub.p[d].lo));
+    const Op *sum = value_sum(store->arg.p[0]);
+    return type_has(t, range) || (sum && op_reduces(sum, range));
+}
+
+static bool is_edge(const Value *v, OpKind edge, int range) {
+    return v->def && v->def->kind == edge && v->def->range == range;
+}
+
+/* The loop goes through the positions of one tile, and the sum takes a term for each. */
+static bool loop_takes_positions(const Kernel *k, const Op *loop, const Op *store, int range) {
+    bool own = is_edge(loop->arg.p[0], OP_BEGIN, range) && is_edge(loop->arg.p[1], OP_END, range);
+    return own && (k->range.p[loop->range].kind == RANGE_POSITION || sum_has_positions(k, store, loop->range));
+}
+
+bool op_adds_tiles(const Kernel *k, const Op *op, int range) {
+    bool inside = range < k->ngrid;
+    if (op->kind != OP_STORE || (op->mode != STORE_SUM && op->mode != STORE_ADD) || sum_has_positions(k, op, range))
+        return false;
+    for (const Op *loop = op->in->parent; loop; loop = loop->in->parent) {
+        if (loop->kind == OP_FOR && loop_takes_positions(k, loop, op, range)) return false;
+        if (loop->kind == OP_FOR && loop->range == range) inside = true;
+    }
+    return inside;
+}
+
 /* Where a tile begins and ends may bound loops: those that carry nothing do each position once, and those that only end
-   there have to mask what is past it. A value or a place that is made of it, or a sum that begins there, is another with
-   another size; and so is what is reduced over a tile of the grid, if tasks do not add it up. */
+   there have to mask what is past it. A value or a place that is made of it, or a sum that begins there, is another
+   with another size; and so is what is reduced over a tile of the grid, if tasks do not add it up, and what is added
+   once a tile. */
 static const Op *region_size_use(const Kernel *k, const Region *r, int range, bool *derived) {
     for (const Op *op = r ? r->first : NULL; op; op = op->next) {
         if (range < k->ngrid && op_reduces(op, range) && !op_adds_in_memory(k->body, op)) return op;
-        if (loop_ends_unmasked(k, op, range)) return op;
+        if (loop_ends_unmasked(k, op, range) || op_adds_tiles(k, op, range)) return op;
         bool from = (op->kind == OP_BEGIN || op->kind == OP_END) && op->range == range;
         for (int i = 0; i < op->arg.n; i++) {
             bool bound = op->kind == OP_FOR && (i == 1 || op->arg.n == 2);

@@ -73,6 +73,8 @@ bool loop_needs_size(const Kernel *, int range);   /* so would steps, of the ran
 const Op *kernel_size_use(const Kernel *, int range); /* the first operation of which that is so; NULL: none */
 const Op *loop_size_use(const Kernel *, int range);   /* the loop, or what is reduced beside what it carries */
 bool op_adds_in_memory(const Region *body, const Op *); /* a sum that is but added to a tensor's elements */
+bool op_adds_tiles(const Kernel *, const Op *,
+                   int range);          /* a store that adds once for each tile of the range, not each position */
 bool op_reduces(const Op *, int range); /* over a tile of it: also the lowest place of the best, and prefixes along it */
 /* Words along a flag's dimension; tasks that complete a word. */
 int64_t flag_dim_tasks(const Module *, const FlagDim *, const int64_t *sym);

@@ -53,11 +53,28 @@ static void report_edge(Kern *c, const RangeDecl *d, const Range *r, const Op *u
     note_tile(c, d, r->size);
 }
 
+static void report_count(Kern *c, int range, const Op *use) {
+    const RangeDecl *d = c->range_decl.p[range];
+    const Range *r = &c->b.k->range.p[range];
+    diag_error(c->diags, use->loc, "tile-size", "this is added once for each tile of '%s', up to %" PRId64 " positions",
+               r->name, r->size);
+    if (r->grid)
+        diag_note(c->diags, d->loc, "if once is meant: %s: *%s; for each position: for r in %s { .. }", d->name,
+                  over_text(c, d), d->name);
+    else
+        diag_note(c->diags, d->loc, "if once is meant: behind the loop; for each position: for r in %s { .. }",
+                  d->name);
+    note_tile(c, d, r->size);
+}
+
 static void size_check(Kern *c, int range) {
     const Range *r = &c->b.k->range.p[range];
     const RangeDecl *d = c->range_decl.p[range];
     const Op *use = kernel_size_use(c->b.k, range), *step = use ? NULL : loop_size_use(c->b.k, range);
-    if (use && !op_reduces(use, range)) report_edge(c, d, r, use);
+    if (use && op_adds_tiles(c->b.k, use, range))
+        report_count(c, range, use);
+    else if (use && !op_reduces(use, range))
+        report_edge(c, d, r, use);
     else if (step && step->kind == OP_FOR) report_loop(c, d, r, step);
     else if (use || step) report_reduction(c, range, use ? use : step);
 }
