@@ -7,7 +7,7 @@
 #include <string.h>
 
 /* Sums of 8-bit types are f32 only from 128 to 128 positions, to 14 bits between: from so many positions on that is no
-   more than what f32 sums in another order differ by where signs vary (docs/passes.md, pipe). */
+   more than what f32 sums in another order differ by where signs vary (docs/design/schedules.md). */
 enum { LEAST_DEPTH_8 = 2048 };
 
 enum { FEWEST_COLUMNS = 64 }; /* of a result, in a tile */

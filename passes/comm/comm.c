@@ -1,6 +1,6 @@
 /* comm.c: the pass that replaces every collective by kernels which read or write peers' memory.
    Takes: value form without flags. Gives: the same results, no collective left; symmetric tensors carry what crosses.
-   Forms: pull, staged, push, packets, unfused (docs/passes.md, "comm"); chosen by the model or by --comm. */
+   Forms: pull, staged, push, packets, unfused (docs/passes/comm.md); chosen by the model or by --comm. */
 #include "passes/comm/comm.h"
 #include "ir/text/print.h"
 
@@ -111,6 +111,6 @@ static bool comm_module(PassContext *pass) {
 }
 
 const Pass pass_comm = {
-    .name = "comm", .help = "fuse collectives into the kernels at both ends",
+    .name = "comm", .help = "make collectives loads and stores of peers, in the kernels at both ends",
     .needs = 0, .breaks = FORM_FLAGS, .run = comm_module,
 };

@@ -379,7 +379,7 @@ static bool fuse_module(PassContext *c) {
 
 const Pass pass_fuse = {
     .name = "fuse",
-    .help = "run kernels in the epilogue of what they read, where their result is read, or beside their like",
+    .help = "fuse kernels: epilogues, prologues, siblings in one loop, rows in parts",
     .needs = 0,
     .breaks = FORM_FLAGS,
     .run = fuse_module,

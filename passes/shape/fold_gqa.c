@@ -180,7 +180,7 @@ static bool fold_gqa_run(PassContext *c) {
 
 const Pass pass_fold_gqa = {
     .name = "fold_gqa",
-    .help = "make one task of those that read the same",
+    .help = "make one task of tasks that read the same keys",
     .needs = 0,
     .breaks = FORM_FLAGS | FORM_LAYOUT,
     .run = fold_gqa_run,
