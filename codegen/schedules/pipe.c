@@ -80,7 +80,7 @@ static bool pipe_run(PassContext *c) {
 
 const Pass pass_pipe = {
     .name = "pipe",
-    .help = "compute kernels by the machine's pipelined schedules, where it has one",
+    .help = "compute kernels by the machine's pipelined schedules",
     .needs = 0,
     .breaks = FORM_FLAGS | FORM_LAYOUT,
     .run = pipe_run,

@@ -184,7 +184,7 @@ static bool pad_run(PassContext *c) {
 
 const Pass pass_pad = {
     .name = "pad",
-    .help = "copy operands of products into rows that the machine's schedule can copy",
+    .help = "copy operands of products into rows that a schedule can copy",
     .needs = 0,
     .breaks = FORM_FLAGS | FORM_LAYOUT,
     .run = pad_run,

@@ -62,7 +62,7 @@ static bool static_block_run(PassContext *c) {
 
 const Pass pass_static_block = {
     .name = "static_block",
-    .help = "make numbers of block lengths that are alike on all ranks",
+    .help = "make numbers of block lengths that all ranks share",
     .needs = 0,
     .breaks = FORM_FLAGS | FORM_LAYOUT,
     .run = static_block_run,
