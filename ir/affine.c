@@ -121,7 +121,7 @@ bool affine_is_const(const Affine *a) { return a->nterm == 0; }
 
 Span span_of(Affine a) { return (Span){.lo = a, .hi = a}; }
 
-static Type term_ranges(const Kernel *k, const Term *t) {
+Type term_type(const Kernel *k, const Term *t) {
     if (t->kind == TERM_VALUE) return t->value->type;
     Type r = type_scalar(ELEM_I64);
     return t->kind == TERM_POS && k->range.p[t->id].kind != RANGE_POSITION ? type_with(r, t->id) : r;
@@ -129,6 +129,6 @@ static Type term_ranges(const Kernel *k, const Term *t) {
 
 Type affine_type(const Kernel *k, const Affine *a) {
     Type r = type_scalar(ELEM_I64);
-    for (int i = 0; i < a->nterm; i++) r = type_union(r, term_ranges(k, &a->term[i]));
+    for (int i = 0; i < a->nterm; i++) r = type_union(r, term_type(k, &a->term[i]));
     return r;
 }

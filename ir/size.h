@@ -11,6 +11,7 @@ Type type_with(Type, int range);
 bool type_covers(Type a, Type b); /* a has every range of b */
 Type type_without(Type, int range);
 bool type_equal(Type, Type);
+Type term_type(const Kernel *, const Term *);
 Type affine_type(const Kernel *, const Affine *); /* i64 over the ranges of its POS and VALUE terms */
 
 int64_t ceil_div(int64_t n, int64_t d); /* 0 for what is not above 0; d > 0 */
@@ -59,6 +60,13 @@ bool access_equal(const Op *, const Op *); /* the same subscripts */
 bool affine_follows(const Affine *, int range); /* differs along its positions, or its tiles */
 bool affine_is_const(const Affine *);
 Span span_of(Affine); /* lo = hi */
+
+/* apart.c: sets of ranges, a bit each */
+uint64_t type_ranges(Type);
+/* The ranges whose positions follow from the place, where those of `known` are given; they are among them. */
+uint64_t place_tells(const Module *, const Kernel *, const Span *, int n, uint64_t known);
+/* No two elements of a tile that agree in the ranges of `known` have one place. */
+bool place_is_own(const Module *, const Kernel *, const Span *, int n, uint64_t known);
 
 /* Tasks along a grid dimension: max(1, ceil(B / size)), B the full block of a split extent. A grid is the same on every
    rank and never empty: tasks beyond the edge of a short block find no positions, but wait and signal like the others. */

@@ -73,18 +73,33 @@ static void overlap_report(Kern *c, const Param *p, int range, Loc loc) {
     diag_note(c->diags, p->loc, "every access of an inout parameter names '%s' alone, and in the same subscript", name);
 }
 
-/* A tile of places that are computed may name one twice. */
-static bool places_distinct(Kern *c, const Op *op, const Param *p) {
-    for (int d = 0; op->kind == OP_STORE && op->mode == STORE_SET && d < op->sub.n; d++)
+static bool names_computed_places(const Op *op) {
+    for (int d = 0; d < op->sub.n; d++)
         for (int t = 0; t < op->sub.p[d].lo.nterm; t++) {
             const Term *term = &op->sub.p[d].lo.term[t];
-            if (term->kind != TERM_VALUE || term->value->type.nrange == 0) continue;
-            diag_error(c->diags, op->loc, "scatter-not-unique",
-                       "two elements of a tile may go to the same place of '%s'", p->name);
-            diag_note(c->diags, op->loc, "take the places from a parameter that is declared unique, or one at a time");
-            return false;
+            if (term->kind == TERM_VALUE && term->value->type.nrange) return true;
         }
-    return true;
+    return false;
+}
+
+/* Ranges of which a place that is unique tells the position. */
+static uint64_t told_by_unique(const Kern *c, const Op *op) {
+    uint64_t told = 0;
+    for (int d = 0; d < op->sub.n; d++) {
+        const Op *place = unique_load(c, &op->sub.p[d].lo);
+        if (place) told |= place_tells(c->m, c->b.k, place->sub.p, place->sub.n, 0);
+    }
+    return told;
+}
+
+/* A tile of places may name one twice: computed ones, and those such as i / 2. */
+static bool places_distinct(Kern *c, const Op *op, const Param *p) {
+    if (op->kind != OP_STORE) return true;
+    bool computed = op->mode == STORE_SET && names_computed_places(op);
+    if (!computed && place_is_own(c->m, c->b.k, op->sub.p, op->sub.n, told_by_unique(c, op))) return true;
+    diag_error(c->diags, op->loc, "scatter-not-unique", "two elements of a tile may go to the same place of '%s'", p->name);
+    diag_note(c->diags, op->loc, "take the places from a parameter that is declared unique, or one at a time");
+    return false;
 }
 
 static void inout_check(Kern *c, int param) {

@@ -22,6 +22,7 @@ static bool range_named_alone(const Kern *c, const Span *sub, int n, int range) 
 static bool places_shared(const Kern *c, const Span *sub, int n) {
     for (int i = 0; i < n; i++)
         if (names_tile_of_places(&sub[i].lo)) return true;
+    if (!place_is_own(c->m, c->b.k, sub, n, 0)) return true;
     for (int r = 0; r < c->b.k->ngrid; r++) {
         const Range *range = &c->b.k->range.p[r];
         bool single = range->kind == RANGE_WHOLE || (size_is_number(range->of) && range->of.c <= range->size);
