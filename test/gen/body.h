@@ -142,8 +142,11 @@ static const char *loop_bounds(Kern *k, unsigned use, int kd) {
     return SAYK(k, "%d .. n%d", DRAW(k->g, 3), kd);
 }
 
+/* A tile has at most 8 ranges, those of the grid and of the loops around. */
+static bool tile_has_room(const Kern *k, unsigned use) { return __builtin_popcount(grid_tiles(k, use)) < 8; }
+
 static int loop_open(Kern *k, unsigned use, int kd, bool may_bound) {
-    bool tile = DRAW(k->g, 5) != 4;
+    bool tile = DRAW(k->g, 5) != 4 && tile_has_room(k, use);
     const char *size = tile ? SAYK(k, ": %s", tile_size(k, kd)) : "";
     const char *over = may_bound && RARELY(k->g, 4) ? SAYK(k, "in %s", loop_bounds(k, use, kd)) : SAYK(k, "of n%d", kd);
     int r = range_push(k, "q", kd, tile);
@@ -282,7 +285,7 @@ static void statement(Kern *k, unsigned use) {
     case 2: update_variable(k, use); break;
     case 3: condition(k, use); break;
     case 4:
-        if ((kd = dim_to_loop(k)) >= 0) loop_online(k, use, kd);
+        if ((kd = dim_to_loop(k)) >= 0 && tile_has_room(k, use)) loop_online(k, use, kd);
         break;
     default:
         if ((kd = dim_to_loop(k)) >= 0) loop_accumulate(k, use, kd, DRAW(k->g, 3));
