@@ -68,11 +68,9 @@ static bool same_extents(const Run *r, const Run *reference) {
 }
 
 static bool region_has_short_floats(const Region *r) {
-    for (const Op *op = r ? r->first : NULL; op; op = op->next) {
+    for (const Op *op = walk(r); op; op = walk_next(op, r))
         for (int i = 0; i < op->res.n; i++)
             if (is_short_float(op->res.p[i]->type.elem)) return true;
-        if (region_has_short_floats(op->region[0]) || region_has_short_floats(op->region[1])) return true;
-    }
     return false;
 }
 

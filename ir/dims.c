@@ -22,11 +22,10 @@ static void use_span(Uses *u, const Span *s) {
 }
 
 static void use_region(Uses *u, const Region *r) {
-    for (const Op *op = r ? r->first : NULL; op; op = op->next) {
+    for (const Op *op = walk(r); op; op = walk_next(op, r)) {
         if (op->kind == OP_SIZE || op->kind == OP_ORIGIN) use_size(u, op->size);
         for (int i = 0; i < op->sub.n; i++) use_span(u, &op->sub.p[i]);
         use_span(u, &op->dest);
-        for (int i = 0; i < 2; i++) use_region(u, op->region[i]);
     }
 }
 

@@ -5,13 +5,8 @@
 static int64_t smaller(int64_t a, int64_t b) { return a < 0 ? b : b < 0 ? a : a < b ? a : b; }
 
 static const Op *region_loop(const Region *r, int range) {
-    for (const Op *op = r ? r->first : NULL; op; op = op->next) {
+    for (const Op *op = walk(r); op; op = walk_next(op, r))
         if (op->kind == OP_FOR && op->range == range) return op;
-        for (int i = 0; i < 2; i++) {
-            const Op *found = region_loop(op->region[i], range);
-            if (found) return found;
-        }
-    }
     return NULL;
 }
 

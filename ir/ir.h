@@ -375,6 +375,13 @@ void op_append_to(Region *, Op *fresh);
 void op_insert_before(Op *at, Op *fresh);
 void op_remove(Op *);
 void region_take(Region *to, Region *from); /* all operations, to the end */
+
+/* The operations of a region and of those within, in the order of the text: for (op = walk(r); op; op = walk_next(op, r)).
+   A region that is NULL has none (walk.c). */
+Op *walk(const Region *);
+Op *walk_next(const Op *, const Region *root);
+Op *walk_past(const Op *, const Region *root); /* the next one behind those of its regions */
+
 Value *build_const_f(Builder *, Elem, double);
 Value *build_const_i(Builder *, Elem, int64_t);
 Value *build_index(Builder *, OpKind, int range);               /* POS, BEGIN, END */

@@ -9,9 +9,8 @@ bool access_equal(const Op *a, const Op *b) {
 }
 
 bool region_synchronises(const Region *r) {
-    for (const Op *op = r ? r->first : NULL; op; op = op->next)
-        if (op_info[op->kind].class == CLASS_SYNC || region_synchronises(op->region[0]) || region_synchronises(op->region[1]))
-            return true;
+    for (const Op *op = walk(r); op; op = walk_next(op, r))
+        if (op_info[op->kind].class == CLASS_SYNC) return true;
     return false;
 }
 
@@ -23,12 +22,11 @@ static int affine_uses(const Affine *a, const Value *v) {
 
 int region_uses(const Region *r, const Value *v, const Op **user) {
     int n = 0;
-    for (const Op *op = r ? r->first : NULL; op; op = op->next) {
+    for (const Op *op = walk(r); op; op = walk_next(op, r)) {
         int before = n;
         for (int i = 0; i < op->arg.n; i++) n += op->arg.p[i] == v;
         for (int i = 0; i < op->sub.n; i++) n += affine_uses(&op->sub.p[i].lo, v);
         if (n > before) *user = op;
-        for (int i = 0; i < 2; i++) n += region_uses(op->region[i], v, user);
     }
     return n;
 }
@@ -40,17 +38,21 @@ static bool affine_counts_tiles(const Affine *a, int range) {
 }
 
 bool region_counts_tiles(const Region *r, int range) {
-    for (const Op *op = r ? r->first : NULL; op; op = op->next) {
+    for (const Op *op = walk(r); op; op = walk_next(op, r))
         for (int d = 0; d < op->sub.n; d++)
             if (affine_counts_tiles(&op->sub.p[d].lo, range)) return true;
-        if (region_counts_tiles(op->region[0], range) || region_counts_tiles(op->region[1], range)) return true;
-    }
     return false;
 }
 
 bool region_has_dot(const Region *r) {
-    for (const Op *op = r ? r->first : NULL; op; op = op->next)
-        if (op->kind == OP_DOT || region_has_dot(op->region[0]) || region_has_dot(op->region[1])) return true;
+    for (const Op *op = walk(r); op; op = walk_next(op, r))
+        if (op->kind == OP_DOT) return true;
+    return false;
+}
+
+bool region_has_access(const Region *r, int param, OpKind kind) {
+    for (const Op *op = walk(r); op; op = walk_next(op, r))
+        if (op->kind == kind && op->param == param) return true;
     return false;
 }
 
@@ -85,32 +87,29 @@ bool op_adds_in_memory(const Region *body, const Op *op) {
 
 /* Marks the values of the region that are made of the range's positions. */
 static void positions_mark(const Region *r, int range, bool *marked) {
-    for (const Op *op = r ? r->first : NULL; op; op = op->next) {
+    for (const Op *op = walk(r); op; op = walk_next(op, r)) {
         bool from = op->kind == OP_POS && op->range == range;
         for (int i = 0; i < op->arg.n; i++) from |= marked[op->arg.p[i]->id];
         for (int i = 0; i < op->res.n && from; i++) marked[op->res.p[i]->id] = true;
-        for (int i = 0; i < 2; i++) positions_mark(op->region[i], range, marked);
     }
 }
 
 /* Marks where a tile of the range begins or ends, and sums, minima and maxima with it; not what is chosen by it. */
 static void edges_mark(const Region *r, int range, bool *marked) {
-    for (const Op *op = r ? r->first : NULL; op; op = op->next) {
+    for (const Op *op = walk(r); op; op = walk_next(op, r)) {
         bool from = (op->kind == OP_BEGIN || op->kind == OP_END) && op->range == range;
         bool chosen = op->kind == OP_SELECT || op_info[op->kind].class == CLASS_COMPARE;
         for (int i = 0; i < op->arg.n && !chosen; i++) from |= marked[op->arg.p[i]->id];
         for (int i = 0; i < op->res.n && from; i++) marked[op->res.p[i]->id] = true;
-        for (int i = 0; i < 2; i++) edges_mark(op->region[i], range, marked);
     }
 }
 
 /* Compares what is marked in one way with what is marked in the other. */
 static bool region_compares(const Region *r, const bool *one, const bool *other) {
-    for (const Op *op = r ? r->first : NULL; op; op = op->next) {
+    for (const Op *op = walk(r); op; op = walk_next(op, r)) {
         bool compares = op_info[op->kind].class == CLASS_COMPARE && op->arg.n == 2;
         const int a = compares ? op->arg.p[0]->id : 0, b = compares ? op->arg.p[1]->id : 0;
         if (compares && ((one[a] && other[b]) || (one[b] && other[a]))) return true;
-        if (region_compares(op->region[0], one, other) || region_compares(op->region[1], one, other)) return true;
     }
     return false;
 }
@@ -169,7 +168,7 @@ bool op_adds_tiles(const Kernel *k, const Op *op, int range) {
    with another size; and so is what is reduced over a tile of the grid, if tasks do not add it up, and what is added
    once a tile. */
 static const Op *region_size_use(const Kernel *k, const Region *r, int range, bool *derived) {
-    for (const Op *op = r ? r->first : NULL; op; op = op->next) {
+    for (const Op *op = walk(r); op; op = walk_next(op, r)) {
         if (range < k->ngrid && op_reduces(op, range) && !op_adds_in_memory(k->body, op)) return op;
         if (loop_ends_unmasked(k, op, range) || op_adds_tiles(k, op, range)) return op;
         bool from = (op->kind == OP_BEGIN || op->kind == OP_END) && op->range == range;
@@ -182,10 +181,6 @@ static const Op *region_size_use(const Kernel *k, const Region *r, int range, bo
         bool scalar = op->res.n == 1 && op->res.p[0]->type.nrange == 0 && op->kind != OP_FOR && op->kind != OP_IF;
         if (from && !scalar) return op;
         if (from) derived[op->res.p[0]->id] = true;
-        for (int i = 0; i < 2; i++) {
-            const Op *use = region_size_use(k, op->region[i], range, derived);
-            if (use) return use;
-        }
     }
     return NULL;
 }

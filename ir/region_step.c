@@ -141,23 +141,18 @@ static bool subscripts_fit(const Steps *s, const Op *op) {
 }
 
 static bool region_fits(const Steps *s, const Region *r) {
-    for (const Op *op = r ? r->first : NULL; op; op = op->next) {
+    for (const Op *op = walk(r); op; op = walk_next(op, r)) {
         for (int i = 0; i < op->arg.n; i++)
             if (is_on(s, op->arg.p[i]) && !may_have(s, op, i)) return false;
         if (!yields_fit(s, op) || !subscripts_fit(s, op)) return false;
-        if (!region_fits(s, op->region[0]) || !region_fits(s, op->region[1])) return false;
     }
     return true;
 }
 
 static const Op *reduction_beside(const Steps *s, const Region *r) {
-    const Op *found = NULL;
-    for (const Op *op = r ? r->first : NULL; op && !found; op = op->next) {
+    for (const Op *op = walk(r); op; op = walk_next(op, r))
         if (op_reduces(op, s->range) && !is_on(s, op->res.p[0]) && !op_adds_in_memory(s->body, op)) return op;
-        found = reduction_beside(s, op->region[0]);
-        if (!found) found = reduction_beside(s, op->region[1]);
-    }
-    return found;
+    return NULL;
 }
 
 /* ---- the loop ---- */
@@ -173,11 +168,8 @@ static const Op *step_size_use(const Steps *s, const Op *loop) {
 
 static const Op *steps_size_use(const Steps *s, const Region *r) {
     const Op *found = NULL;
-    for (const Op *op = r ? r->first : NULL; op && !found; op = op->next) {
+    for (const Op *op = walk(r); op && !found; op = walk_next(op, r))
         if (op->kind == OP_FOR && op->range == s->range) found = step_size_use(s, op);
-        if (!found) found = steps_size_use(s, op->region[0]);
-        if (!found) found = steps_size_use(s, op->region[1]);
-    }
     return found;
 }
 

@@ -75,6 +75,7 @@ int64_t range_tiles(const Module *, const Kernel *, int grid_range, const int64_
 int region_uses(const Region *, const Value *, const Op **user); /* of it and those inside; *user: the last one */
 bool region_synchronises(const Region *);            /* it waits or signals */
 bool region_has_dot(const Region *);
+bool region_has_access(const Region *, int param, OpKind); /* a LOAD or STORE of the parameter */
 bool region_counts_tiles(const Region *, int range); /* a subscript has the number of a tile of it; -1: of any range */
 bool kernel_needs_size(const Kernel *, int range); /* tiles of another size along the range would mean something else */
 bool loop_needs_size(const Kernel *, int range);   /* so would steps, of the range of a loop as written */

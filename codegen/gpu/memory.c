@@ -161,18 +161,10 @@ static void load_run(Nest *n, const Tile *to, Run run, const char *from, const c
     nest_line(n, n->n, "    tile_zero%d(%s);", elem_value_bits(to->elem) << run.bits >> 3, at);
 }
 
-/* Others of the kernel's threads stored what this one may load, or may still load what it is about to store. */
-static bool meets_store(const Region *r, int param, OpKind kind) {
-    for (const Op *op = r ? r->first : NULL; op; op = op->next)
-        if ((op->kind == kind && op->param == param) || meets_store(op->region[0], param, kind) ||
-            meets_store(op->region[1], param, kind))
-            return true;
-    return false;
-}
-
-/* A sum in order also loads. */
+/* Others of the kernel's threads stored what this one may load, or may still load what it is about to store.
+   A sum in order also loads. */
 static bool is_updated(Fn *f, const Op *op) {
-    return op->mode == STORE_SUM || meets_store(f->k->body, op->param, op->kind == OP_LOAD ? OP_STORE : OP_LOAD);
+    return op->mode == STORE_SUM || region_has_access(f->k->body, op->param, op->kind == OP_LOAD ? OP_STORE : OP_LOAD);
 }
 
 void hip_load(Fn *f, const Op *op) {

@@ -32,13 +32,6 @@ static bool is_plain(const Affine *a) {
     return true;
 }
 
-static bool loads(const Region *r, int param) {
-    for (const Op *op = r ? r->first : NULL; op; op = op->next)
-        if ((op->kind == OP_LOAD && op->param == param) || loads(op->region[0], param) || loads(op->region[1], param))
-            return true;
-    return false;
-}
-
 /* Neighbours of the innermost loop are neighbours in memory, and all of them are inside. */
 static bool is_dense(const Nest *n, const Op *store) {
     int16_t inner = n->range[n->n - 1];
@@ -61,7 +54,7 @@ static bool goes_past(const Nest *n, const Op *store) {
     const Fn *f = n->f;
     const Param *p = &f->k->param.p[store->param];
     return n->n && store->mode == STORE_SET && p->out && !p->packet && p->ranks < 0 &&
-           f->memory->past[f->node->arg.p[store->param].tensor] && !loads(f->k->body, store->param) &&
+           f->memory->past[f->node->arg.p[store->param].tensor] && !region_has_access(f->k->body, store->param, OP_LOAD) &&
            is_dense(n, store);
 }
 

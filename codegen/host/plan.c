@@ -191,8 +191,7 @@ static void plan_region(Plan *p, const Region *r) {
 
 static int count_ops(const Region *r) {
     int n = 0;
-    for (const Op *op = r ? r->first : NULL; op; op = op->next)
-        n += 1 + count_ops(op->region[0]) + count_ops(op->region[1]);
+    for (const Op *op = walk(r); op; op = walk_next(op, r)) n++;
     return n;
 }
 

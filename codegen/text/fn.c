@@ -173,10 +173,9 @@ static bool access_is_at(const Kernel *k, const Op *op, int range) {
 
 /* Nothing that others see happens beyond the end of the range. */
 static bool only_stores_at(const Kernel *k, const Region *r, int range) {
-    for (const Op *op = r ? r->first : NULL; op; op = op->next) {
+    for (const Op *op = walk(r); op; op = walk_next(op, r)) {
         if (op->kind == OP_SIGNAL || op->kind == OP_WAIT) return false;
         if (op->kind == OP_STORE && !access_is_at(k, op, range)) return false;
-        if (!only_stores_at(k, op->region[0], range) || !only_stores_at(k, op->region[1], range)) return false;
     }
     return true;
 }

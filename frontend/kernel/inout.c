@@ -5,11 +5,8 @@
 typedef VEC(const Op *) Accesses;
 
 static void accesses_find(Kern *c, const Region *r, int param, Accesses *list) {
-    for (const Op *op = r->first; op; op = op->next) {
+    for (const Op *op = walk(r); op; op = walk_next(op, r))
         if (op_info[op->kind].class == CLASS_MEMORY && op->param == param) vec_push(c->arena, list, op);
-        for (int i = 0; i < 2; i++)
-            if (op->region[i]) accesses_find(c, op->region[i], param, list);
-    }
 }
 
 /* ---- places that a parameter declares unique ---- */

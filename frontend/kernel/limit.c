@@ -19,14 +19,10 @@ static bool type_fits(const Kern *c, Type t) {
 }
 
 static const Op *region_find_large(const Kern *c, const Region *r) {
-    const Op *found = NULL;
-    for (const Op *op = r->first; op && !found; op = op->next) {
+    for (const Op *op = walk(r); op; op = walk_next(op, r))
         for (int i = 0; i < op->res.n; i++)
             if (!type_fits(c, op->res.p[i]->type)) return op;
-        for (int i = 0; i < 2 && !found; i++)
-            if (op->region[i]) found = region_find_large(c, op->region[i]);
-    }
-    return found;
+    return NULL;
 }
 
 void tiles_check(Kern *c) {

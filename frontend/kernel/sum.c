@@ -49,12 +49,8 @@ StoreMode sum_mode(Kern *c, int param) {
 static bool is_sum(const Op *op) { return op->kind == OP_STORE && (op->mode == STORE_SUM || op->mode == STORE_ADD); }
 
 static const Op *access_find(const Region *r, int param, bool sum) {
-    for (const Op *op = r ? r->first : NULL; op; op = op->next) {
+    for (const Op *op = walk(r); op; op = walk_next(op, r))
         if (op_info[op->kind].class == CLASS_MEMORY && op->param == param && is_sum(op) == sum) return op;
-        const Op *found = access_find(op->region[0], param, sum);
-        if (!found) found = access_find(op->region[1], param, sum);
-        if (found) return found;
-    }
     return NULL;
 }
 

@@ -46,13 +46,12 @@ static void origin_of(Origin *o, const Value *v) {
 }
 
 static bool region_reads(const Region *r, const Value *v) {
-    for (const Op *op = r ? r->first : NULL; op; op = op->next) {
+    for (const Op *op = walk(r); op; op = walk_next(op, r)) {
         for (int i = 0; i < op->arg.n; i++)
             if (op->arg.p[i] == v) return true;
         for (int i = 0; i < op->sub.n; i++)
             for (int t = 0; t < op->sub.p[i].lo.nterm; t++)
                 if (op->sub.p[i].lo.term[t].kind == TERM_VALUE && op->sub.p[i].lo.term[t].value == v) return true;
-        if (region_reads(op->region[0], v) || region_reads(op->region[1], v)) return true;
     }
     return false;
 }
@@ -94,10 +93,9 @@ static void outside_warn(Kern *c, const Op *op) {
 }
 
 static void region_warn(Kern *c, const Region *r) {
-    for (const Op *op = r ? r->first : NULL; op; op = op->next) {
+    for (const Op *op = walk(r); op; op = walk_next(op, r)) {
         if (op->kind == OP_FOR) loop_warn(c, op);
         if ((op->kind == OP_LOAD || op->kind == OP_STORE) && !c->checking) outside_warn(c, op);
-        for (int i = 0; i < 2; i++) region_warn(c, op->region[i]);
     }
 }
 

@@ -102,8 +102,7 @@ static Affine spot_affine(Widen *w, const Affine *spot) {
 
 /* Subscripts for the places, then the access's own behind the first `drop`. */
 static void accesses_widen(Widen *w, Region *r, int param, const Span *spot, int n, int drop) {
-    for (Op *op = r ? r->first : NULL; op; op = op->next) {
-        for (int i = 0; i < 2; i++) accesses_widen(w, op->region[i], param, spot, n, drop);
+    for (Op *op = walk(r); op; op = walk_next(op, r)) {
         if (op_info[op->kind].class != CLASS_MEMORY || op->param != param) continue;
         VEC(Span) sub = {0};
         for (int i = 0; i < n; i++) vec_push(w->c->arena, &sub, spot[i]);

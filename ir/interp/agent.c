@@ -12,11 +12,9 @@ static uint64_t random_next(Agents *a) {
 
 /* ---- setting up ---- */
 
-static void mark_written(const World *w, const Node *node, const Region *r, bool *written) {
-    for (const Op *op = r ? r->first : NULL; op; op = op->next) {
+static void mark_written(const Node *node, const Region *r, bool *written) {
+    for (const Op *op = walk(r); op; op = walk_next(op, r))
         if (op->kind == OP_STORE) written[node->arg.p[op->param].tensor] = true;
-        for (int i = 0; i < 2; i++) mark_written(w, node, op->region[i], written);
-    }
 }
 
 static void count_tickets(Agents *a) {
@@ -40,7 +38,7 @@ static void scan_program(Agents *a) {
     for (int i = 0; i < w->p->node.n; i++) {
         const Node *n = w->p->node.p[i];
         if (n->kind == NODE_CALL)
-            mark_written(w, n, n->kernel->body, a->written);
+            mark_written(n, n->kernel->body, a->written);
         else
             world_fault(w, (InterpFault){.kind = FAULT_INVALID,
                                          .at = {.rank = -1, .node = i},

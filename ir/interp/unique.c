@@ -77,9 +77,9 @@ void unique_check(Task *t, const Op *store, const View *view, Copy *c, Type over
 /* ---- before a run ---- */
 
 static bool places_from(const Region *r, int param) {
-    for (const Op *op = r ? r->first : NULL; op; op = op->next) {
+    for (const Op *op = walk(r); op; op = walk_next(op, r)) {
         const Op *load = op->kind == OP_STORE ? store_places(op) : NULL;
-        if ((load && load->param == param) || places_from(op->region[0], param) || places_from(op->region[1], param))
+        if (load && load->param == param)
             return true;
     }
     return false;

@@ -299,15 +299,7 @@ bool accesses_apart(const Access *a, const Access *b) {
     return false;
 }
 
-static bool region_reads(const Region *r, int param) {
-    for (const Op *op = r ? r->first : NULL; op; op = op->next) {
-        if (op->kind == OP_LOAD && op->param == param) return true;
-        if (region_reads(op->region[0], param) || region_reads(op->region[1], param)) return true;
-    }
-    return false;
-}
-
-bool kernel_reads_result(const Kernel *k, int param) { return k->param.p[param].out && region_reads(k->body, param); }
+bool kernel_reads_result(const Kernel *k, int param) { return k->param.p[param].out && region_has_access(k->body, param, OP_LOAD); }
 
 bool siblings_need_order(const Kernel *k, const Access *from, const Access *to) {
     if (!from->write || from->tensor != to->tensor || from->op->param != to->op->param) return false;
@@ -316,10 +308,8 @@ bool siblings_need_order(const Kernel *k, const Access *from, const Access *to) 
 }
 
 static bool region_sums(const Region *r) {
-    for (const Op *op = r ? r->first : NULL; op; op = op->next) {
+    for (const Op *op = walk(r); op; op = walk_next(op, r))
         if (op->kind == OP_STORE && op->mode == STORE_SUM) return true;
-        if (region_sums(op->region[0]) || region_sums(op->region[1])) return true;
-    }
     return false;
 }
 

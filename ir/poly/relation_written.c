@@ -337,11 +337,8 @@ static bool none_twice(const Cover *c, CoverFault *f) {
 /* ---- the stores ---- */
 
 static void stores_find(Cover *c, const Region *r, int param) {
-    for (const Op *op = r ? r->first : NULL; op; op = op->next) {
+    for (const Op *op = walk(r); op; op = walk_next(op, r))
         if (op->kind == OP_STORE && op->param == param) vec_push(c->arena, &c->store, op);
-        stores_find(c, op->region[0], param);
-        stores_find(c, op->region[1], param);
-    }
 }
 
 /* One store at the positions of the grid, each of which runs over its dimension. */

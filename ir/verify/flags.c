@@ -56,10 +56,8 @@ static void sync_of_node(Verifier *v, const Program *g, const Node *n, const Op 
 }
 
 static void syncs_verify(Verifier *v, const Program *g, const Node *n, const Region *r) {
-    for (const Op *op = r ? r->first : NULL; op; op = op->next) {
+    for (const Op *op = walk(r); op; op = walk_next(op, r))
         sync_of_node(v, g, n, op);
-        for (int i = 0; i < 2; i++) syncs_verify(v, g, n, op->region[i]);
-    }
 }
 
 void flags_verify(Verifier *v, const Program *g) {

@@ -150,11 +150,8 @@ static void region_layout_verify(Verifier *v, const Region *r) {
 }
 
 static void region_serves(Verifier *v, const Region *r) {
-    for (const Op *op = r->first; op; op = op->next) {
+    for (const Op *op = walk(r); op; op = walk_next(op, r))
         operands_serve(v, op);
-        for (int i = 0; i < 2; i++)
-            if (op->region[i]) region_serves(v, op->region[i]);
-    }
 }
 
 static void rolled_verify(Verifier *v, const Kernel *k) {

@@ -24,10 +24,8 @@ typedef struct {
 } Walk;
 
 static void walk_region(const Walk *w, Region *r) {
-    for (Op *op = r->first, *next; op; op = next) {
-        next = op->next;
-        for (int i = 0; i < 2; i++)
-            if (op->region[i]) walk_region(w, op->region[i]);
+    for (Op *op = walk(r), *next; op; op = next) {
+        next = walk_next(op, r);
         if (op->kind == w->kind && op->param == w->param) w->edit(w->arg, w->k, op);
     }
 }
@@ -176,20 +174,11 @@ static void argument_own(Comm *c, Node *n, int a, int tensor, int axis) {
     each_access(n->kernel, OP_STORE, a, address_own, &e);
 }
 
-static bool region_loads(const Region *r, int param) {
-    for (const Op *op = r->first; op; op = op->next) {
-        if (op->kind == OP_LOAD && op->param == param) return true;
-        for (int i = 0; i < 2; i++)
-            if (op->region[i] && region_loads(op->region[i], param)) return true;
-    }
-    return false;
-}
-
 bool comm_reads_itself(const Comm *c, int tensor) {
     for (int i = 0; i < c->out.n; i++) {
         const Node *n = &c->out.p[i];
         for (int a = 0; n->kind == NODE_CALL && a < n->arg.n; a++)
-            if (n->arg.p[a].tensor == tensor && n->kernel->param.p[a].out && region_loads(n->kernel->body, a)) return true;
+            if (n->arg.p[a].tensor == tensor && kernel_reads_result(n->kernel, a)) return true;
     }
     return false;
 }

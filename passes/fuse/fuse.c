@@ -25,9 +25,7 @@ bool fuse_identity_access(const Kernel *k, const Op *op, int16_t *range) {
 }
 
 static bool accesses_agree(const Region *r, int param, Op **found, int *count) {
-    for (Op *op = r ? r->first : NULL; op; op = op->next) {
-        if (!accesses_agree(op->region[0], param, found, count) || !accesses_agree(op->region[1], param, found, count))
-            return false;
+    for (Op *op = walk(r); op; op = walk_next(op, r)) {
         if (op_info[op->kind].class != CLASS_MEMORY || op->param != param) continue;
         if (*found && !access_equal(*found, op)) return false;
         *found = op;
@@ -179,11 +177,8 @@ void fuse_take_params(Module *m, const Node *from, int but, Node *to, Inline *in
 }
 
 static void shift_params(Region *r, int gone) {
-    for (Op *op = r->first; op; op = op->next) {
-        for (int i = 0; i < 2; i++)
-            if (op->region[i]) shift_params(op->region[i], gone);
+    for (Op *op = walk(r); op; op = walk_next(op, r))
         if (op_info[op->kind].class == CLASS_MEMORY && op->param > gone) op->param--;
-    }
 }
 
 void fuse_drop_param(Node *n, int gone) {

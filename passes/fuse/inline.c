@@ -114,7 +114,7 @@ void region_splice_before(Op *at, Region *aside) {
 }
 
 void region_replace(Region *r, const Value *v, Value *by) {
-    for (Op *op = r ? r->first : NULL; op; op = op->next) {
+    for (Op *op = walk(r); op; op = walk_next(op, r)) {
         for (int i = 0; i < op->arg.n; i++)
             if (op->arg.p[i] == v) op->arg.p[i] = by;
         for (int d = 0; d < op->sub.n; d++)
@@ -123,7 +123,5 @@ void region_replace(Region *r, const Value *v, Value *by) {
                     op->sub.p[d].lo.term[i].value = by;
                     op->sub.p[d].hi = op->sub.p[d].lo;
                 }
-        region_replace(op->region[0], v, by);
-        region_replace(op->region[1], v, by);
     }
 }

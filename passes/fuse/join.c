@@ -41,10 +41,9 @@ static bool loops_agree(const Kernel *a, const Region *ra, const Kernel *b, cons
 
 /* Stores set elements once, and nothing that is stored is loaded. */
 static bool is_simple(const Kernel *k, const Region *r) {
-    for (const Op *op = r ? r->first : NULL; op; op = op->next) {
+    for (const Op *op = walk(r); op; op = walk_next(op, r)) {
         if (op->kind == OP_STORE && op->mode != STORE_SET) return false;
         if (op->kind == OP_LOAD && k->param.p[op->param].out) return false;
-        if (!is_simple(k, op->region[0]) || !is_simple(k, op->region[1])) return false;
     }
     return true;
 }

@@ -91,7 +91,7 @@ static bool find_places(Parts *s) {
 
 /* Elements along the range are made alike: they do not know of each other, nor of where they stand. */
 static bool is_alike_along(const Region *r, int range) {
-    for (const Op *op = r ? r->first : NULL; op; op = op->next) {
+    for (const Op *op = walk(r); op; op = walk_next(op, r)) {
         bool named = op->kind == OP_POS || op->kind == OP_BEGIN || op->kind == OP_END;
         if (named && op->range == range) return false;
         for (int i = 0; i < op->nover; i++)
@@ -103,7 +103,6 @@ static bool is_alike_along(const Region *r, int range) {
                     (t->kind != TERM_POS || t->div != 1))
                     return false;
             }
-        if (!is_alike_along(op->region[0], range) || !is_alike_along(op->region[1], range)) return false;
     }
     return true;
 }
@@ -144,13 +143,11 @@ static void affine_place(Affine *a, int range, RowPart place) {
 }
 
 static void region_place(Region *r, int range, RowPart place) {
-    for (Op *op = r ? r->first : NULL; op; op = op->next) {
+    for (Op *op = walk(r); op; op = walk_next(op, r)) {
         for (int d = 0; d < op->sub.n; d++) {
             affine_place(&op->sub.p[d].lo, range, place);
             affine_place(&op->sub.p[d].hi, range, place);
         }
-        region_place(op->region[0], range, place);
-        region_place(op->region[1], range, place);
     }
 }
 

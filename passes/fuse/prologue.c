@@ -5,10 +5,8 @@
 
 /* A contraction that gives a matrix; sums of squares are contractions as well. */
 static bool has_product(const Region *r) {
-    for (const Op *op = r ? r->first : NULL; op; op = op->next)
-        if ((op->kind == OP_DOT && op->res.p[0]->type.nrange > 1) || has_product(op->region[0]) ||
-            has_product(op->region[1]))
-            return true;
+    for (const Op *op = walk(r); op; op = walk_next(op, r))
+        if (op->kind == OP_DOT && op->res.p[0]->type.nrange > 1) return true;
     return false;
 }
 

@@ -39,7 +39,7 @@ static int shared_param(const Node *a, const Node *b, int i) {
 /* Words of the products of a region: results and operands. */
 static int64_t words_of_products(const Module *m, const Kernel *k, const Region *r) {
     int64_t words = 0;
-    for (const Op *op = r ? r->first : NULL; op; op = op->next) {
+    for (const Op *op = walk(r); op; op = walk_next(op, r))
         for (int i = 0; i < 3 && op->kind == OP_DOT; i++) {
             Type t = i < 2 ? op->arg.p[i]->type : op->res.p[0]->type;
             int64_t n = 1;
@@ -49,8 +49,6 @@ static int64_t words_of_products(const Module *m, const Kernel *k, const Region 
             }
             words += n;
         }
-        words += words_of_products(m, k, op->region[0]) + words_of_products(m, k, op->region[1]);
-    }
     return words;
 }
 

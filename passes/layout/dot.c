@@ -66,11 +66,9 @@ static int taken_bits(const Lay *l, int range) {
 }
 
 static bool is_reduced(const Region *r, int range) {
-    for (const Op *op = r ? r->first : NULL; op; op = op->next) {
+    for (const Op *op = walk(r); op; op = walk_next(op, r))
         for (int i = 0; i < op->nover && op_info[op->kind].class == CLASS_REDUCE; i++)
             if (op->over[i] == range) return true;
-        if (is_reduced(op->region[0], range) || is_reduced(op->region[1], range)) return true;
-    }
     return false;
 }
 

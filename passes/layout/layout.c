@@ -135,12 +135,10 @@ static int64_t words_at(const Lay *l, const Op *op) {
     return words;
 }
 
-static const Op *widest_op(const Lay *l, const Region *r, const Op *best) {
-    for (const Op *op = r ? r->first : NULL; op; op = op->next) {
+static const Op *widest_op(const Lay *l, const Region *r) {
+    const Op *best = NULL;
+    for (const Op *op = walk(r); op; op = walk_next(op, r))
         if (op->res.n && op->kind != OP_POS && (!best || words_at(l, op) > words_at(l, best))) best = op;
-        best = widest_op(l, op->region[0], best);
-        best = widest_op(l, op->region[1], best);
-    }
     return best;
 }
 
@@ -190,7 +188,7 @@ static void shrink_depth(Lay *l, Op *op) {
 /* Until no operation wants more than half of the workgroup's registers. */
 static void shrink_tiles(Lay *l) {
     for (;;) {
-        const Op *op = widest_op(l, l->k->body, NULL);
+        const Op *op = widest_op(l, l->k->body);
         if (!op || 2 * words_at(l, op) <= l->target->registers) break;
         int range = range_to_halve(l, op->res.p[0]->type);
         if (range < 0) break;
@@ -220,16 +218,11 @@ static void check_registers(Lay *l, int64_t words, int threads) {
 /* Registers that the largest operand of a product takes: of few rows, more than the result. */
 static int64_t words_of_operands(const Lay *l, const Region *r) {
     int64_t most = 0;
-    for (const Op *op = r ? r->first : NULL; op; op = op->next) {
+    for (const Op *op = walk(r); op; op = walk_next(op, r))
         for (int i = 0; i < 2 && op->kind == OP_DOT; i++) {
             int64_t n = lay_elements(l, op->arg.p[i]->type) * elem_value_bits(op->arg.p[i]->type.elem) / 32;
             most = n > most ? n : most;
         }
-        for (int i = 0; i < 2; i++) {
-            int64_t n = words_of_operands(l, op->region[i]);
-            most = n > most ? n : most;
-        }
-    }
     return most;
 }
 
@@ -239,7 +232,7 @@ static void choose_waves(Lay *l) {
     const int64_t some = 3 * (int64_t)l->target->processors; /* tasks that keep the machine busy */
     const bool product = region_has_dot(l->k->body), few = !product && lay_tasks(l, some) < some;
     const int64_t handful = few ? 4 : 16, common_threads = few ? 512 : 256, plenty = product ? 128 : 64;
-    const Op *widest = widest_op(l, l->k->body, NULL);
+    const Op *widest = widest_op(l, l->k->body);
     int64_t words = widest ? words_of(l, widest->res.p[0]) : 1, operand = words_of_operands(l, l->k->body);
     if (operand > words) words = operand;
     int waves = 1, lanes = l->target->wave;

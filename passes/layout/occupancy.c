@@ -20,10 +20,9 @@ int64_t lay_tasks(const Lay *l, int64_t most) {
 
 /* Tasks that read what others have made, or sum into one place. */
 static bool tasks_meet(const Kernel *k, const Region *r) {
-    for (const Op *op = r ? r->first : NULL; op; op = op->next) {
+    for (const Op *op = walk(r); op; op = walk_next(op, r)) {
         if (op->kind == OP_LOAD && (k->param.p[op->param].out || k->param.p[op->param].inout)) return true;
         if (op->kind == OP_STORE && op->mode != STORE_SET) return true;
-        if (tasks_meet(k, op->region[0]) || tasks_meet(k, op->region[1])) return true;
     }
     return false;
 }
@@ -44,32 +43,25 @@ static bool tasks_share(const Lay *l) {
 }
 
 static bool has_prefix(const Region *r) {
-    for (const Op *op = r ? r->first : NULL; op; op = op->next)
-        if (op_info[op->kind].class == CLASS_PREFIX || has_prefix(op->region[0]) || has_prefix(op->region[1]))
-            return true;
+    for (const Op *op = walk(r); op; op = walk_next(op, r))
+        if (op_info[op->kind].class == CLASS_PREFIX) return true;
     return false;
 }
 
 static int64_t largest_tile(const Lay *l, const Region *r) {
     int64_t most = 0;
-    for (const Op *op = r ? r->first : NULL; op; op = op->next) {
+    for (const Op *op = walk(r); op; op = walk_next(op, r))
         for (int i = 0; i < op->res.n; i++) {
             int64_t n = lay_elements(l, op->res.p[i]->type);
             most = n > most ? n : most;
         }
-        for (int i = 0; i < 2; i++) {
-            int64_t n = largest_tile(l, op->region[i]);
-            most = n > most ? n : most;
-        }
-    }
     return most;
 }
 
 static bool rows_along(const Lay *l, const Region *r, int range) {
-    for (const Op *op = r ? r->first : NULL; op; op = op->next) {
+    for (const Op *op = walk(r); op; op = walk_next(op, r)) {
         bool access = op->kind == OP_LOAD || op->kind == OP_STORE;
         if (access && l->k->param.p[op->param].ndim > 1 && lay_fastest(l->k, op) == range) return true;
-        if (rows_along(l, op->region[0], range) || rows_along(l, op->region[1], range)) return true;
     }
     return false;
 }
@@ -88,10 +80,8 @@ static int range_to_halve(const Lay *l, bool whole_rows) {
 
 /* A product whose sums lack the range would be made again in each of its tiles. */
 static bool products_have(const Region *r, int range) {
-    for (const Op *op = r ? r->first : NULL; op; op = op->next) {
+    for (const Op *op = walk(r); op; op = walk_next(op, r))
         if (op->kind == OP_DOT && !type_has(op->res.p[0]->type, range)) return false;
-        if (!products_have(op->region[0], range) || !products_have(op->region[1], range)) return false;
-    }
     return true;
 }
 

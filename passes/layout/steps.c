@@ -47,22 +47,21 @@ static int longest_row(const Room *room, Type t) {
 }
 
 /* The value with most words that has a row. */
-static const Value *widest_value(const Room *room, const Region *r, const Value *best) {
-    for (const Op *op = r ? r->first : NULL; op; op = op->next) {
+static const Value *widest_value(const Room *room, const Region *r) {
+    const Value *best = NULL;
+    for (const Op *op = walk(r); op; op = walk_next(op, r))
         for (int i = 0; i < op->res.n; i++) {
             const Value *v = op->res.p[i];
             bool row = op->kind != OP_POS && longest_row(room, v->type) >= 0;
             if (row && (!best || words_of(room, v) > words_of(room, best))) best = v;
         }
-        for (int i = 0; i < 2; i++) best = widest_value(room, op->region[i], best);
-    }
     return best;
 }
 
 /* The row, and how many of its elements a step takes; -1: all fits. */
 static int row_too_long(const Room *room, int64_t *step) {
     const int threads = room->k->level == LEVEL_WAVE ? room->target->wave : THREADS;
-    const Value *v = widest_value(room, room->k->body, NULL);
+    const Value *v = widest_value(room, room->k->body);
     int row = v ? longest_row(room, v->type) : -1;
     if (row < 0 || words_of(room, v) <= (int64_t)threads * lay_registers_of_tile(room->target, threads)) return -1;
     const int64_t beside = words_of(room, v) / extent_of(room, row), fit = (int64_t)STEP * threads / THREADS / beside;
@@ -88,14 +87,6 @@ static bool store_is_along(const Kernel *k, const Op *op, int row) {
     return along;
 }
 
-static bool is_accessed(const Region *r, int param, OpKind kind) {
-    for (const Op *op = r ? r->first : NULL; op; op = op->next)
-        if ((op->kind == kind && op->param == param) || is_accessed(op->region[0], param, kind) ||
-            is_accessed(op->region[1], param, kind))
-            return true;
-    return false;
-}
-
 /* No loop or condition carries a row, and what is loaded again is what it was. */
 static bool region_fits(const Kernel *k, const Region *r, int row) {
     for (int i = 0; r && i < r->arg.n; i++)
@@ -105,7 +96,7 @@ static bool region_fits(const Kernel *k, const Region *r, int row) {
         for (int i = 0; i < op->res.n && control; i++)
             if (type_has(op->res.p[i]->type, row)) return false;
         if (counts_row(op, row) || (store_is_along(k, op, row) && op->mode != STORE_SET)) return false;
-        if (op->kind == OP_LOAD && is_accessed(k->body, op->param, OP_STORE)) return false;
+        if (op->kind == OP_LOAD && region_has_access(k->body, op->param, OP_STORE)) return false;
         if (!region_fits(k, op->region[0], row) || !region_fits(k, op->region[1], row)) return false;
     }
     return true;

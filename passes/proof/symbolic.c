@@ -107,11 +107,8 @@ static void wait_reaches(Symbolic *y, const Kernel *k, const Op *w) {
 }
 
 static void waits_reach(Symbolic *y, const Kernel *k, const Region *body) {
-    for (const Op *op = body->first; op; op = op->next) {
+    for (const Op *op = walk(body); op; op = walk_next(op, body))
         if (op->kind == OP_WAIT) wait_reaches(y, k, op);
-        for (int i = 0; i < 2; i++)
-            if (op->region[i]) waits_reach(y, k, op->region[i]);
-    }
 }
 
 /* A wait of b's task for all of a's node on every rank, no more than `slots` generations back. */

@@ -14,11 +14,7 @@ const Op *flag_signal(const Kernel *k, int flag) {
 
 static int count_signals(const Region *r, int flag) {
     int n = 0;
-    for (const Op *op = r->first; op; op = op->next) {
-        n += op->kind == OP_SIGNAL && op->flag == flag;
-        for (int i = 0; i < 2; i++)
-            if (op->region[i]) n += count_signals(op->region[i], flag);
-    }
+    for (const Op *op = walk(r); op; op = walk_next(op, r)) n += op->kind == OP_SIGNAL && op->flag == flag;
     return n;
 }
 
@@ -179,12 +175,11 @@ static bool signal_check(Symbolic *y, int node, const Op *s) {
 }
 
 static bool region_check(Symbolic *y, int node, const Region *r) {
-    for (const Op *op = r ? r->first : NULL; op; op = op->next) {
+    for (const Op *op = walk(r); op; op = walk_next(op, r)) {
         if (op->kind == OP_WAIT && !wait_check(y, node, op)) return false;
         if (op->kind == OP_SIGNAL && !signal_check(y, node, op)) return false;
         y->proof->waits += op->kind == OP_WAIT;
         y->proof->signals += op->kind == OP_SIGNAL;
-        if (!region_check(y, node, op->region[0]) || !region_check(y, node, op->region[1])) return false;
     }
     return true;
 }

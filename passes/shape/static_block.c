@@ -29,10 +29,8 @@ static void op_make(const Module *m, Op *op) {
 }
 
 static void region_make(const Module *m, Region *r) {
-    for (Op *op = r ? r->first : NULL; op; op = op->next) {
+    for (Op *op = walk(r); op; op = walk_next(op, r))
         op_make(m, op);
-        for (int i = 0; i < 2; i++) region_make(m, op->region[i]);
-    }
 }
 
 /* Ranges inside the block of another rank count in its extent. */

@@ -7,18 +7,13 @@
 
 #include <math.h>
 
-static Op *merge_loop_in(const Region *r, int *n) {
-    for (Op *op = r ? r->first : NULL; op; op = op->next) {
-        if (op->kind == OP_FOR && op->region[1] && (*n)-- == 0) return op;
-        for (int i = 0; i < 2; i++) {
-            Op *found = merge_loop_in(op->region[i], n);
-            if (found) return found;
-        }
-    }
+static Op *merge_loop_in(const Region *r, int n) {
+    for (Op *op = walk(r); op; op = walk_next(op, r))
+        if (op->kind == OP_FOR && op->region[1] && n-- == 0) return op;
     return NULL;
 }
 
-Op *merge_loop(const Kernel *k, int n) { return merge_loop_in(k->body, &n); }
+Op *merge_loop(const Kernel *k, int n) { return merge_loop_in(k->body, n); }
 
 static Value *number(Builder *b, int64_t n) { return build_const_i(b, ELEM_I64, n); }
 

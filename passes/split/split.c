@@ -8,14 +8,13 @@
 
 static int loops_in(const Region *r) {
     int n = 0;
-    for (const Op *op = r ? r->first : NULL; op; op = op->next)
-        n += (op->kind == OP_FOR) + loops_in(op->region[0]) + loops_in(op->region[1]);
+    for (const Op *op = walk(r); op; op = walk_next(op, r)) n += op->kind == OP_FOR;
     return n;
 }
 
 static bool has_store(const Region *r) {
-    for (const Op *op = r ? r->first : NULL; op; op = op->next)
-        if (op->kind == OP_STORE || has_store(op->region[0]) || has_store(op->region[1])) return true;
+    for (const Op *op = walk(r); op; op = walk_next(op, r))
+        if (op->kind == OP_STORE) return true;
     return false;
 }
 
@@ -40,10 +39,8 @@ static Op *loop_of(const Kernel *k) {
 }
 
 static bool reads_result(const Kernel *k, const Region *r) {
-    for (const Op *op = r ? r->first : NULL; op; op = op->next)
-        if ((op->kind == OP_LOAD && k->param.p[op->param].out) || reads_result(k, op->region[0]) ||
-            reads_result(k, op->region[1]))
-            return true;
+    for (const Op *op = walk(r); op; op = walk_next(op, r))
+        if (op->kind == OP_LOAD && k->param.p[op->param].out) return true;
     return false;
 }
 

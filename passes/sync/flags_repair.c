@@ -9,10 +9,8 @@ enum { PRUNE_BUDGET = 3000000 };
 /* ---- coarser families ---- */
 
 static void ops_of_flag(Region *r, int flag, void (*edit)(void *, Op *), void *arg) {
-    for (Op *op = r->first, *next; op; op = next) {
-        next = op->next;
-        for (int i = 0; i < 2; i++)
-            if (op->region[i]) ops_of_flag(op->region[i], flag, edit, arg);
+    for (Op *op = walk(r), *next; op; op = next) {
+        next = walk_next(op, r);
         if ((op->kind == OP_WAIT || op->kind == OP_SIGNAL) && op->flag == flag) edit(arg, op);
     }
 }
@@ -107,11 +105,8 @@ void flags_repair(Flags *f) {
 typedef VEC(Op *) Ops;
 
 static void collect_waits(Arena *a, Region *r, Ops *out) {
-    for (Op *op = r->first; op; op = op->next) {
-        for (int i = 0; i < 2; i++)
-            if (op->region[i]) collect_waits(a, op->region[i], out);
+    for (Op *op = walk(r); op; op = walk_next(op, r))
         if (op->kind == OP_WAIT) vec_push(a, out, op);
-    }
 }
 
 static void op_restore(Op *op, Op *next, Region *in) {

@@ -121,10 +121,8 @@ void flags_insert_self(Flags *f, const Access *from, const Access *to) {
 /* ---- coarser ---- */
 
 static void drop_waits(Region *r, int flag) {
-    for (Op *op = r->first, *next; op; op = next) {
-        next = op->next;
-        for (int i = 0; i < 2; i++)
-            if (op->region[i]) drop_waits(op->region[i], flag);
+    for (Op *op = walk(r), *next; op; op = next) {
+        next = walk_next(op, r);
         if (op->kind == OP_WAIT && op->flag == flag) op_remove(op);
     }
 }

@@ -1,0 +1,22 @@
+/* walk.c: one way through the operations of a region and of those within, in the order of the text.
+   An operation comes before those of its regions. Who removes an operation asks for the next one first. */
+#include "ir/ir.h"
+
+static Op *first_of(const Region *r) { return r ? r->first : NULL; }
+
+Op *walk(const Region *root) { return first_of(root); }
+
+Op *walk_past(const Op *op, const Region *root) {
+    while (!op->next && op->in != root) {
+        const Region *left = op->in;
+        op = left->parent;
+        if (left == op->region[0] && first_of(op->region[1])) return op->region[1]->first;
+    }
+    return op->next;
+}
+
+Op *walk_next(const Op *op, const Region *root) {
+    for (int i = 0; i < 2; i++)
+        if (first_of(op->region[i])) return op->region[i]->first;
+    return walk_past(op, root);
+}
