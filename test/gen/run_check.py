@@ -54,7 +54,12 @@ def coarse_names(text):
     coarse = set(re.findall(r"(\w+): f8e", text))
     coarse |= {m[1] for m in re.finditer(r"^kernel (\w+)\(.*?^\}", text, re.M | re.S) if "f8e" in m[0]}
     lines = text[text.index("program generated"):].split("\n")[1:]
-    steps = [line.split(" = ", 1) for line in lines if " = " in line]
+    steps = []
+    for line in lines:
+        if " = " in line:
+            steps.append(line.split(" = ", 1))
+        elif steps and re.match(r" +(one|other): ", line):  # an arm of `choose`
+            steps[-1][1] += line
     while True:
         before = len(coarse)
         for to, value in steps:
