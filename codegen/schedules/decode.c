@@ -1,4 +1,4 @@
-/* decode.c: see decode.h. Figures: bench/gpu/README.md. */
+/* decode.c: see decode.h. Figures: bench/gpu/log.md. */
 #include "codegen/schedules/decode.h"
 
 #include <string.h>
