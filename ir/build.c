@@ -52,6 +52,25 @@ int program_tensor(Module *m, Program *p, Tensor t) {
     return t.id;
 }
 
+Tensor tensor_temp(const Module *m, const Param *like) {
+    Tensor t = {.name = like->name, .elem = like->elem, .ndim = like->ndim, .role = ROLE_TEMP, .symmetric = -1, .loc = like->loc};
+    for (int d = 0; d < t.ndim; d++) t.dim[d] = like->dim[d];
+    for (int a = 0; a < m->axis.n; a++) t.place[a].kind = PLACE_V;
+    return t;
+}
+
+bool places_have_partial(const Module *m, const Place *place) {
+    for (int a = 0; a < m->axis.n; a++)
+        if (place[a].kind == PLACE_P) return true;
+    return false;
+}
+
+Arg arg_whole(int tensor) {
+    Arg a = {.tensor = tensor};
+    for (int d = 0; d < MAX_DIMS; d++) a.slice[d] = -1;
+    return a;
+}
+
 Node *program_node(Module *m, Program *p, Node n) {
     Node *fresh = arena_copy(m->arena, &n, sizeof n);
     fresh->id = p->node.n;

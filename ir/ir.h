@@ -354,11 +354,18 @@ Program *program_new(Module *, Name, Loc);
 void program_dims(const Module *, Program *);  /* finds .dim of a complete program (dims.c) */
 int program_dim_of(const Program *, int sym); /* its place in .dim; -1: not used */
 int program_tensor(Module *, Program *, Tensor);
+/* A temporary of which each rank has its own, with the parameter's extents; for comm and split (build.c). */
+Tensor tensor_temp(const Module *, const Param *like);
+bool places_have_partial(const Module *, const Place *); /* of each axis */
+Arg arg_whole(int tensor);
 Node *program_node(Module *, Program *, Node); /* appended; its id is its index */
 
 void kernel_remove_dead(Kernel *); /* what no store needs; before there are waits and signals (dead.c) */
 Region *region_new(Module *, Op *parent);
 Value *region_arg(Module *, Kernel *, Region *, Type, Name);
+
+bool value_const(const Value *, int64_t *); /* a CONST of an integer type or bool */
+bool value_is(const Value *, int64_t);      /* that CONST */
 
 /* Operations are appended to a region at the builder's end. */
 typedef struct {

@@ -80,6 +80,17 @@ Value *build_const_f(Builder *b, Elem e, double x) {
     return v;
 }
 
+bool value_const(const Value *v, int64_t *n) {
+    if (!v->def || v->def->kind != OP_CONST || elem_is_float(v->type.elem)) return false;
+    *n = v->def->imm;
+    return true;
+}
+
+bool value_is(const Value *v, int64_t n) {
+    int64_t known;
+    return value_const(v, &known) && known == n;
+}
+
 Value *build_const_i(Builder *b, Elem e, int64_t x) {
     REQUIRE(!elem_is_float(e));
     Value *v = append(b, OP_CONST, NULL, 0, type_scalar(e));

@@ -98,9 +98,7 @@ static const char *equal_text(Taken *, const Value *);
 
 static const Value *yielded(const Value *v, int branch) { return v->def->region[branch]->last->arg.p[v->index]; }
 
-static bool is_false(const Value *v) {
-    return v->def && v->def->kind == OP_CONST && v->type.elem == ELEM_BOOL && v->def->imm == 0;
-}
+static bool is_false(const Value *v) { return v->type.elem == ELEM_BOOL && value_is(v, 0); }
 
 static const char *branch_text(Taken *t, const Value *v) {
     const Value *otherwise = yielded(v, 1);

@@ -11,9 +11,9 @@ static bool is_light(const Op *op) {
 }
 
 bool hip_is_unrolled(Fn *f, const Op *loop) {
-    const Op *from = loop->arg.p[0]->def, *to = loop->arg.p[1]->def;
-    bool known = from && to && from->kind == OP_CONST && to->kind == OP_CONST;
-    if (!known || f->k->range.p[loop->range].kind != RANGE_POSITION || to->imm - from->imm > MOST_TURNS) return false;
+    int64_t from, to;
+    bool known = value_const(loop->arg.p[0], &from) && value_const(loop->arg.p[1], &to);
+    if (!known || f->k->range.p[loop->range].kind != RANGE_POSITION || to - from > MOST_TURNS) return false;
     for (const Op *op = loop->region[0]->first; op; op = op->next)
         if (!is_light(op)) return false;
     return true;

@@ -96,12 +96,6 @@ static bool instance_find(Call *k, const ExpectedResult *expected) {
 
 static int result_param(const Call *k, int i) { return k->k->param.n - k->d->results.n + i; }
 
-static bool is_partial(const Call *k, int param) {
-    for (int a = 0; a < k->c->m->axis.n; a++)
-        if (k->place[param][a].kind == PLACE_P) return true;
-    return false;
-}
-
 static bool is_generic(const Call *k, int i) {
     Elem e;
     return !elem_parse(k->d->results.p[i].type.elem, &e);
@@ -113,7 +107,7 @@ static bool carry_shares(Call *k, ExpectedResult *expected, Elem *whole) {
     for (int i = 0; i < k->n; i++) {
         const Param *p = &k->k->param.p[result_param(k, i)];
         if (!k->want[i].reduced) whole[i] = p->elem;
-        if (!is_generic(k, i) || !is_partial(k, result_param(k, i)) || elem_arith(p->elem) == p->elem) continue;
+        if (!is_generic(k, i) || !places_have_partial(k->c->m, k->place[result_param(k, i)]) || elem_arith(p->elem) == p->elem) continue;
         expected[i] = (ExpectedResult){elem_arith(p->elem), true};
         again = true;
     }

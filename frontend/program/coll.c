@@ -257,13 +257,6 @@ static void dims_of_result(const CollCall *k, Tensor *t, TensorInfo *info) {
     t->ndim++;
 }
 
-/* Shares of a sum stay as wide as they are until the last axis is summed over. */
-static bool is_partial(const CollCall *k, const Tensor *t) {
-    bool partial = false;
-    for (int a = 0; a < k->c->m->axis.n; a++) partial = partial || t->place[a].kind == PLACE_P;
-    return partial;
-}
-
 static Elem elem_reduced(const CollCall *k, Elem whole) {
     return k->want->has_elem && elem_is_float(k->want->elem) ? k->want->elem : whole;
 }
@@ -278,9 +271,11 @@ static int result_tensor(const CollCall *k, bool last) {
     t.name = last && k->want->name ? k->want->name : name_of(c->m->names, SAY(k, "%s_%s", t.name, k->info->suffix));
     memcpy(t.place, k->x.place, sizeof t.place);
     t.place[k->axis] = (Place){.kind = k->info->gives};
-    if (is_reduction(k) && elem_is_float(t.elem) && !is_partial(k, &t)) t.elem = elem_reduced(k, info.whole_elem);
+    /* Shares of a sum stay as wide as they are until the last axis is summed over. */
+    bool partial = places_have_partial(c->m, t.place);
+    if (is_reduction(k) && elem_is_float(t.elem) && !partial) t.elem = elem_reduced(k, info.whole_elem);
     dims_of_result(k, &t, &info);
-    if (!is_partial(k, &t)) info.whole_elem = t.elem;
+    if (!partial) info.whole_elem = t.elem;
     return last && output_takes(c, &t, k->want->into) ? k->want->into : tensor_new(c, t, &info);
 }
 

@@ -45,17 +45,11 @@ static bool arguments_lower(Inline *x, const Expr *call, const Decl *d) {
     return good;
 }
 
-static bool is_partial(const Prog *c, const ProgValue *v) {
-    for (int a = 0; a < c->m->axis.n; a++)
-        if (v->place[a].kind == PLACE_P) return true;
-    return false;
-}
-
 static ActualArg actual_of(const Prog *c, const ProgValue *v) {
     if (v->kind != PROG_TENSOR) return actual_constant(v);
     ActualArg a = {.loc = v->loc};
     Tensor t = value_tensor(c, v);
-    a.elem = is_partial(c, v) ? c->info.p[v->tensor].whole_elem : t.elem;
+    a.elem = places_have_partial(c->m, v->place) ? c->info.p[v->tensor].whole_elem : t.elem;
     a.ndim = t.ndim;
     for (int d = 0; d < t.ndim; d++) a.dim[d] = size_whole(t.dim[d]);
     return a;

@@ -52,9 +52,9 @@ ProgValue value_unspotted(const ProgValue *v) {
 }
 
 Arg value_arg(const ProgValue *v) {
-    Arg a = {.tensor = v->tensor, .lead = v->lead, .view = v->view != NULL};
+    Arg a = arg_whole(v->tensor);
+    a.lead = v->lead, a.view = v->view != NULL;
     memcpy(a.at, v->at, sizeof a.at);
-    for (int d = 0; d < MAX_DIMS; d++) a.slice[d] = -1;
     return a;
 }
 

@@ -186,9 +186,7 @@ static bool annotation_fits(Prog *c, const ProgValue *v, const Expected *want, L
                        d, size_text(c, t->dim[d]), want->name, size_text(c, want->like->dim[d]));
             return false;
         }
-    bool partial = false;
-    for (int a = 0; a < c->m->axis.n; a++) partial = partial || v->place[a].kind == PLACE_P;
-    if (partial || t->elem == want->elem) return true;
+    if (places_have_partial(c->m, v->place) || t->elem == want->elem) return true;
     diag_error(c->diags, v->loc, "type-mismatch", "this is %s, and '%s' is declared as %s", elem_text(t->elem),
                want->name, elem_text(want->elem));
     return false;
@@ -238,12 +236,10 @@ static void bind_name(Prog *c, const Stmt *s, const Expr *t, ProgValue v, const 
 static void bind_result(Prog *c, int var, ProgValue v) {
     Variable *to = &c->var.p[var];
     const Expected *want = to->result;
-    bool partial = false;
     to->made = true;
     if (v.kind != PROG_TENSOR || !shape_fits(c, &v, want->like, to->loc)) return;
-    for (int a = 0; a < c->m->axis.n; a++) partial = partial || v.place[a].kind == PLACE_P;
     Tensor t = value_tensor(c, &v);
-    if (t.elem != want->elem && !partial) v = value_cast(c, v, want->elem);
+    if (t.elem != want->elem && !places_have_partial(c->m, v.place)) v = value_cast(c, v, want->elem);
     c->var.p[var].value = v;
 }
 

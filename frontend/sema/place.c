@@ -314,7 +314,7 @@ static void flow_for(Flow *f, const Op *op) {
     const Value *lo = op->arg.p[0], *hi = op->arg.p[1];
     int through = loop_positions_of(op);
     if (through >= 0) f->split[op->range] = f->split[through]; /* in the block that the range is in */
-    bool zero = lo->def && lo->def->kind == OP_CONST && lo->def->imm == 0;
+    bool zero = value_is(lo, 0);
     if (is_local_size(f, hi) && zero) {
         f->split[op->range] = hi->def->size;
         flow_split_loop(f, op);

@@ -46,8 +46,7 @@ static double sum_bound(const World *w, const Copy *c, Elem e, int64_t at, doubl
 
 /* Of partial sums each rank rounds its own, also where they cannot differ: one rank rounds none. */
 static double part_unit(const Task *t, const Tensor *to) {
-    bool partial = false;
-    for (int a = 0; a < t->w->m->axis.n; a++) partial = partial || to->place[a].kind == PLACE_P;
+    bool partial = places_have_partial(t->w->m, to->place);
     return partial && t->w->ranks > 1 && elem_bits(to->elem) < 32 ? ldexp(1, -float_digits(to->elem)) : 0;
 }
 

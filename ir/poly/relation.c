@@ -49,8 +49,6 @@ bool affine_floor_div(const Affine *a, int64_t q, Affine *out) {
 
 /* ---- loops ---- */
 
-static bool is_number(const Value *v, int64_t n) { return v->def && v->def->kind == OP_CONST && v->def->imm == n; }
-
 static bool value_is_known(const Value *v, int depth) {
     const Op *op = v->def;
     if (!op || depth == 0 || op->kind == OP_LOAD || elem_is_float(v->type.elem)) return false;
@@ -79,7 +77,7 @@ const Op *range_loop(const Op *at, int range) {
 static bool range_from_zero(const Kernel *k, int range, const Op *at) {
     if (k->range.p[range].grid) return true;
     const Op *loop = range_loop(at, range);
-    return loop && is_number(loop->arg.p[0], 0) && loop_is_known(loop);
+    return loop && value_is(loop->arg.p[0], 0) && loop_is_known(loop);
 }
 
 /* The range of whose current tile v is a position, or where it ends; -1: not known. */

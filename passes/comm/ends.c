@@ -217,8 +217,7 @@ static bool starts_at_zero(const Kernel *k, int range, const Op *op) {
     if (k->range.p[range].grid) return true;
     for (Op *up = op->in->parent; up; up = up->in->parent)
         if (up->kind == OP_FOR && up->range == range) {
-            const Op *lo = up->arg.p[0]->def;
-            return lo && lo->kind == OP_CONST && lo->imm == 0;
+            return value_is(up->arg.p[0], 0);
         }
     return false;
 }

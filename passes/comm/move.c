@@ -98,11 +98,8 @@ Affine move_in_peers(const Move *mv, int dim, Size split) {
 
 static void finish(Move *mv, Nodes *into, CommForm form) {
     Node n = {.kind = NODE_CALL, .loc = mv->k->loc, .kernel = mv->k, .src = -1, .dst = -1, .form = form, .when = mv->c->when};
-    for (int i = 0; i < 2; i++) {
-        Arg a = {.tensor = i ? mv->out : mv->in};
-        for (int d = 0; d < MAX_DIMS; d++) a.slice[d] = -1;
-        vec_push(mv->c->m->arena, &n.arg, a);
-    }
+    vec_push(mv->c->m->arena, &n.arg, arg_whole(mv->in));
+    vec_push(mv->c->m->arena, &n.arg, arg_whole(mv->out));
     vec_push(mv->c->m->arena, n.when ? &mv->c->out : into, n); /* conditions are computed behind what goes first */
 }
 

@@ -72,13 +72,11 @@ bool lags_after(const Lags *x, int axis, int64_t k, int c) {
 
 /* ---- waits that are executed whatever the sizes are ---- */
 
-static bool is_number(const Value *v) { return v->def && v->def->kind == OP_CONST; }
-
 /* Only inside loops over numbers, which have a trip. */
 static bool always_executed(const Op *op) {
     for (const Op *up = op->in->parent; up; up = up->in->parent) {
-        if (up->kind != OP_FOR || !is_number(up->arg.p[0]) || !is_number(up->arg.p[1])) return false;
-        if (up->arg.p[0]->def->imm >= up->arg.p[1]->def->imm) return false;
+        int64_t lo, hi;
+        if (up->kind != OP_FOR || !value_const(up->arg.p[0], &lo) || !value_const(up->arg.p[1], &hi) || lo >= hi) return false;
     }
     return true;
 }

@@ -141,18 +141,10 @@ static void pad_kernel(PassContext *c, Kernel *k, Padded *to) {
 
 /* ---- nodes ---- */
 
-static int tensor_add(Module *m, Program *p, const Param *of) {
-    Tensor t = {.name = of->name, .elem = of->elem, .ndim = 2, .role = ROLE_TEMP, .symmetric = -1, .loc = of->loc};
-    for (int d = 0; d < t.ndim; d++) t.dim[d] = of->dim[d];
-    for (int a = 0; a < m->axis.n; a++) t.place[a].kind = PLACE_V;
-    return program_tensor(m, p, t);
-}
-
 /* The argument is copied by a node, which is added, and becomes the copy. */
 static void arg_pad(Module *m, Program *p, const Node *n, Kernel *copy, Arg *arg) {
     Node first = {.kind = NODE_CALL, .loc = n->loc, .kernel = copy, .src = -1, .dst = -1, .when = n->when};
-    Arg whole = {.tensor = tensor_add(m, p, &copy->param.p[1])};
-    for (int d = 0; d < MAX_DIMS; d++) whole.slice[d] = -1;
+    Arg whole = arg_whole(program_tensor(m, p, tensor_temp(m, &copy->param.p[1])));
     vec_push(m->arena, &first.arg, *arg);
     vec_push(m->arena, &first.arg, whole);
     program_node(m, p, first);

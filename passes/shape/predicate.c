@@ -106,8 +106,7 @@ static Value *value_computed(When *w, int tensor, Region *at) {
 static Value *value_loaded(When *w, int tensor, Region *at) {
     const Tensor *t = &w->p->tensor.p[tensor];
     Param p = {.name = t->name, .elem = t->elem, .ndim = 1, .dim = {t->dim[0]}, .ranks = -1, .loc = t->loc};
-    Arg arg = {.tensor = tensor};
-    for (int d = 0; d < MAX_DIMS; d++) arg.slice[d] = -1;
+    Arg arg = arg_whole(tensor);
     Span first = span_of(affine_const(0));
     Builder b = w->b;
     b.at = at;

@@ -183,8 +183,6 @@ static void merge_step(Cut *c, Op *outer, Value *count) {
     op_append_to(body, yield);
 }
 
-static bool is_number(const Value *v, int64_t n) { return v->def && v->def->kind == OP_CONST && v->def->imm == n; }
-
 static void merge_make(Module *m, const Kernel *k, const Op *loop, Split *s) {
     Region aside = {0};
     Cut c = cut_begin(m, k, loop, s, &aside);
@@ -193,7 +191,7 @@ static void merge_make(Module *m, const Kernel *k, const Op *loop, Split *s) {
     Value **first = parts_load(&c, affine_const(0));
     Value *one = build_const_i(&c.b, ELEM_I64, 1), *past = build_const_i(&c.b, ELEM_I64, s->parts);
     Op *outer = build_for(&c.b, c.q, one, past, first, c.n);
-    merge_step(&c, outer, is_number(p.count, s->parts) ? NULL : p.count);
+    merge_step(&c, outer, value_is(p.count, s->parts) ? NULL : p.count);
     region_splice_before(c.loop, &aside);
     for (int i = 0; i < c.n; i++) region_replace(c.k->body, c.loop->res.p[i], outer->res.p[i]);
     op_remove(c.loop);

@@ -80,39 +80,20 @@ static bool split_kernel(PassContext *c, Kernel *k, Split *s) {
 
 /* ---- nodes ---- */
 
-/* Each rank has its own. */
-static int value_tensor(Module *m, Program *p, const SplitValue *v) {
-    Tensor t = {.name = v->param.name,
-                .elem = v->param.elem,
-                .ndim = v->param.ndim,
-                .role = ROLE_TEMP,
-                .symmetric = -1,
-                .loc = v->param.loc};
-    for (int d = 0; d < t.ndim; d++) t.dim[d] = v->param.dim[d];
-    for (int a = 0; a < m->axis.n; a++) t.place[a].kind = PLACE_V;
-    return program_tensor(m, p, t);
-}
-
-static Arg whole_tensor(int tensor) {
-    Arg a = {.tensor = tensor};
-    for (int d = 0; d < MAX_DIMS; d++) a.slice[d] = -1;
-    return a;
-}
-
 static void node_add(Module *m, Program *p, const Node *old, const SplitKernel *s, const int *tensor) {
     Node n = *old;
     n.kernel = s->k;
     n.arg.p = NULL, n.arg.n = n.arg.cap = 0;
     for (int i = 0; i < s->from.n; i++) {
         int from = s->from.p[i], carried = from - old->arg.n;
-        vec_push(m->arena, &n.arg, carried < 0 ? old->arg.p[from] : whole_tensor(tensor[carried]));
+        vec_push(m->arena, &n.arg, carried < 0 ? old->arg.p[from] : arg_whole(tensor[carried]));
     }
     program_node(m, p, n);
 }
 
 static void node_split(Module *m, Program *p, const Node *n, const Split *s) {
     int *tensor = ARENA_ARRAY(m->arena, int, s->values + 1);
-    for (int i = 0; i < s->values; i++) tensor[i] = value_tensor(m, p, &s->value[i]);
+    for (int i = 0; i < s->values; i++) tensor[i] = program_tensor(m, p, tensor_temp(m, &s->value[i].param));
     node_add(m, p, n, &s->part, tensor);
     node_add(m, p, n, &s->merge, tensor);
 }
