@@ -7,22 +7,22 @@
 /* ---- in LDS ---- */
 
 static Mbar *mbar_find(Group *g, uint32_t at) {
-    Cluster *c = g->cluster;
-    for (int i = 0; i < c->nmbars[g->rank]; i++)
-        if (c->mbar[g->rank][i].at == at) return &c->mbar[g->rank][i];
+    Member *m = &g->cluster->member[g->rank];
+    for (int i = 0; i < m->nmbars; i++)
+        if (m->mbar[i].at == at) return &m->mbar[i];
     return NULL;
 }
 
 void tile_emu_mbar_init(uint32_t at, int count) {
-    Cluster *c = emu->cluster;
+    Member *m = &emu->cluster->member[emu->rank];
     size_t byte = shared_at(emu, at, 8, true);
     Touch by = order_touch(TOUCH_LDS_STORE);
     if (at % 8) emu_fail("makes a barrier at byte %zu of LDS: no multiple of 8", byte);
     if (mbar_find(emu, at)) emu_fail("makes the barrier at byte %zu of LDS once more", byte);
     if (count < 1) emu_fail("makes a barrier of %d arrivals", count);
-    if (c->nmbars[emu->rank] == GROUP_MBARS) emu_fail("makes more than %d barriers", GROUP_MBARS);
+    if (m->nmbars == GROUP_MBARS) emu_fail("makes more than %d barriers", GROUP_MBARS);
     lds_touch(&emu->lds, byte, 8, &by, NULL);
-    c->mbar[emu->rank][c->nmbars[emu->rank]++] =
+    m->mbar[m->nmbars++] =
         (Mbar){.group = emu, .at = at, .count = count, .missing = count, .actor = order_actor(ACTOR_LOADS), .made = by};
 }
 
@@ -91,7 +91,7 @@ static void bar_end(Bar *b) {
 
 void tile_emu_bar(int number, int threads, bool waits) {
     if (number < 0 || number >= GROUP_BARS) emu_fail("names the barrier %d of %d", number, GROUP_BARS);
-    Bar *b = &emu->cluster->bar[emu->rank][number];
+    Bar *b = &emu->cluster->member[emu->rank].bar[number];
     if (threads % group_lanes()) emu_fail("meets %d threads, which are no whole waves", threads);
     if (b->come && b->of != threads)
         emu_fail("meets %d threads at barrier %d, others there %d", threads, number, b->of);
@@ -112,11 +112,11 @@ static void cluster_end(Cluster *c) {
     c->done = c->open;
     for (int r = 0; r < c->size; r++) {
         uint32_t waves = 0;
-        for (int i = 0; c->group[r] && i < emu->launch->threads; i++)
-            if (c->group[r]->lane[i].on == c) waves |= 1u << i / group_lanes();
+        for (int i = 0; c->member[r].group && i < emu->launch->threads; i++)
+            if (c->member[r].group->lane[i].on == c) waves |= 1u << i / group_lanes();
         for (int i = 0; i < group_waves(); i++)
-            if (waves >> i & 1) order_meet(c->group[r], i, &c->done);
-        if (c->group[r]) lanes_wake(c->group[r], c);
+            if (waves >> i & 1) order_meet(c->member[r].group, i, &c->done);
+        if (c->member[r].group) lanes_wake(c->member[r].group, c);
     }
 }
 
@@ -142,7 +142,7 @@ void tile_emu_cluster_wait(void) {
 
 static bool may_go_on(const Cluster *c) {
     for (int r = 0; r < c->size; r++)
-        if (c->group[r] && c->group[r]->nready) return true;
+        if (c->member[r].group && c->member[r].group->nready) return true;
     return c->copies;
 }
 
@@ -152,10 +152,10 @@ bool cluster_waits(const Group *g, char *text, size_t size) {
     *text = 0;
     if (may_go_on(c)) return true;
     for (int r = 0; r < c->size; r++)
-        for (int i = 0; c->group[r] && i < c->nmbars[r]; i++) {
-            const Mbar *b = &c->mbar[r][i];
+        for (int i = 0; c->member[r].group && i < c->member[r].nmbars; i++) {
+            const Mbar *b = &c->member[r].mbar[i];
             bool awaited = false;
-            for (int k = 0; k < g->launch->threads; k++) awaited |= c->group[r]->lane[k].on == b;
+            for (int k = 0; k < g->launch->threads; k++) awaited |= c->member[r].group->lane[k].on == b;
             if (awaited && end - text > 128)
                 text += snprintf(text, (size_t)(end - text),
                                  "; at the barrier at byte %zu of LDS miss %d arrivals and %lld bytes",

@@ -129,20 +129,25 @@ typedef struct {
 
 /* ---- cluster.c ---- */
 
+/* A workgroup of a cluster: more than a megabyte, of which most workgroups touch little. */
+typedef struct {
+    Group *group; /* NULL: it has ended */
+    int nmbars;
+    WaveView wave[EMU_WAVES];
+    Bar bar[GROUP_BARS];
+    Mbar mbar[GROUP_MBARS];
+    Team team[GROUP_TEAMS];
+} Member;
+
 struct Cluster {
     int size, alive;
-    Group *group[CLUSTER_GROUPS];
     int nactors;
     Actor actor[CLUSTER_ACTORS];
-    WaveView wave[CLUSTER_GROUPS][EMU_WAVES];
-    Bar bar[CLUSTER_GROUPS][GROUP_BARS];
-    Mbar mbar[CLUSTER_GROUPS][GROUP_MBARS];
-    int nmbars[CLUSTER_GROUPS];
-    Team team[CLUSTER_GROUPS][GROUP_TEAMS];
     Copy *copies;    /* under way */
     int come;        /* threads at the cluster's barrier */
     uint64_t phases; /* of it that have ended */
     View open, done;
+    Member member[]; /* of each rank */
 };
 
 bool cluster_begin(Launch *, Group *const place[], int64_t first); /* false: no memory */

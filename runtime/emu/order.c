@@ -22,7 +22,7 @@ const char *order_name(ActorKind kind) {
     return name[kind];
 }
 
-WaveView *order_wave(void) { return &emu->cluster->wave[emu->rank][emu->wave]; }
+WaveView *order_wave(void) { return &emu->cluster->member[emu->rank].wave[emu->wave]; }
 
 static int actor_of(const Group *g, int wave) { return g->rank * group_waves() + wave; }
 
@@ -93,14 +93,14 @@ void order_fence(void) {
 }
 
 void order_learn(int wave, int actor, uint32_t time) {
-    WaveView *w = &emu->cluster->wave[emu->rank][wave];
+    WaveView *w = &emu->cluster->member[emu->rank].wave[wave];
     raise(&w->view.seen[actor], &time, 1);
     raise(&w->view.fenced[actor], &time, 1);
     w->time++;
 }
 
 void order_meet(Group *g, int wave, const View *from) {
-    WaveView *w = &emu->cluster->wave[g->rank][wave];
+    WaveView *w = &emu->cluster->member[g->rank].wave[wave];
     if (from) view_join(&w->view, from);
     for (int i = 0; from && i < group_lanes(); i++) g->lane[wave * group_lanes() + i].fence = 0;
     w->joined = ++w->time;
@@ -115,7 +115,7 @@ void order_sync(void) {
         return;
     }
     for (int i = 0; i < group_waves(); i++) {
-        WaveView *w = &c->wave[emu->rank][i];
+        WaveView *w = &c->member[emu->rank].wave[i];
         wave_pass(w, actor_of(emu, i));
         view_join(&all, &w->view);
         for (int k = 0; k < group_lanes(); k++) fences_tell(&emu->lane[i * group_lanes() + k], w, &all);

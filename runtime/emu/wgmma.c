@@ -9,7 +9,7 @@
 
 enum { ROWS = 64, WIDEST = 256, DEEPEST = 32, SWIZZLE_128B = 1 };
 
-static Team *team_of(int first) { return &emu->cluster->team[emu->rank][first / TEAM]; }
+static Team *team_of(int first) { return &emu->cluster->member[emu->rank].team[first / TEAM]; }
 
 /* ---- operands in LDS ---- */
 
