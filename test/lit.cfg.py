@@ -2,13 +2,15 @@
 import os
 import platform
 import shutil
+import sys
 
-import lit.formats
+sys.path.append(os.path.join(config.tilec_source, "test", "lib"))
+import runlines
 
 config.name = "tilec"
-config.test_format = lit.formats.ShTest(execute_external=False)
+config.test_format = runlines.Format(execute_external=False)
 config.suffixes = [".tile", ".tir", ".test"]
-config.excludes = ["Inputs", "fuzz", "unit"]
+config.excludes = ["Inputs", "fuzz", "unit", "lib"]
 config.test_source_root = os.path.join(config.tilec_source, "test")
 config.test_exec_root = os.path.join(config.tilec_build, "test")
 
@@ -28,6 +30,8 @@ config.substitutions += [
     ("%source", config.tilec_source),
     ("%examples", os.path.join(config.tilec_source, "examples")),
     ("%shared", shared),
+    ("%python", sys.executable),
+    ("%lit", f"{sys.executable} {os.path.abspath(sys.argv[0])}"),
     ("%cxx", next((name for name in ("clang++-22", "clang++-14", "clang++") if shutil.which(name)), "clang++")),
     ("%emu", "-x c++ -std=c++17 -O1 -DTILE_EMU -ffp-contract=fast -ftrivial-auto-var-init=pattern -fvisibility=hidden -Wall -Wextra -Werror"
      f" -I {config.tilec_source}/runtime -I {config.tilec_source}/runtime/include"),
@@ -50,6 +54,7 @@ if os.path.exists("/dev/nvidia1"):
     config.available_features.add("nvidia-gpus")
 if any(shutil.which(name) for name in ("clang-22", "clang-14", "clang")):
     config.available_features.add("clang")
-for name in ("TILEC_SHARED_DATA", "HOME", "TSAN_OPTIONS", "ASAN_OPTIONS", "UBSAN_OPTIONS"):
+config.environment["PYTHONDONTWRITEBYTECODE"] = "1"
+for name in ("TILEC_TEST_ALL", "TILEC_TEST_SEED", "TILEC_TEST_SAMPLES", "TILEC_SHARED_DATA", "HOME", "TSAN_OPTIONS", "ASAN_OPTIONS", "UBSAN_OPTIONS"):
     if name in os.environ:
         config.environment[name] = os.environ[name]

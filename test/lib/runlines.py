@@ -1,0 +1,47 @@
+"""Samples in RUN lines, filled in before lit's own substitutions (docs/testing.md):
+`%{20 of 500 mutants}` is 20 or 500; lines that begin with `%{1 in 4}` run in part; `%{from 100}` is the first of random programs."""
+import re
+
+import lit.Test
+import lit.TestRunner
+import lit.formats
+
+import sample
+
+AMOUNT = re.compile(r"%\{(\d+) of (\d+) ([^}]+)\}")
+PART = re.compile(r"^(%dbg\(.*?\) +)%\{1 in (\d+)\} *")  # lit's note of the line stands before it
+FIRST = re.compile(r"%\{from (\d+)\}")
+APART = 10000  # distance of the random programs that two seeds begin with
+
+
+def choose_lines(script, name):
+    """Without the lines marked `%{1 in N}` that are not drawn; at least one of each mark stays."""
+    marks = [PART.match(line) for line in script]
+    keep = {i for i, mark in enumerate(marks) if not mark}
+    for every in sorted({mark[2] for mark in marks if mark}):
+        marked = [i for i, mark in enumerate(marks) if mark and mark[2] == every]
+        keep.update(sample.choose("RUN lines", marked, -(-len(marked) // int(every)), name))
+    return [PART.sub(r"\1", script[i]) for i in sorted(keep)]
+
+
+def expand(line):
+    line = AMOUNT.sub(lambda m: str(sample.some(m[3], int(m[1]), int(m[2]))), line)
+    line = FIRST.sub(lambda m: str(int(m[1]) + APART * (sample.seed() - 1)), line)
+    return line.replace("%{seed}", str(sample.seed()))
+
+
+class Format(lit.formats.ShTest):
+    """lit.TestRunner.executeShTest with the two steps above."""
+
+    def execute(self, test, lit_config):
+        runner = lit.TestRunner
+        script = runner.parseIntegratedTestScript(test)
+        if isinstance(script, lit.Test.Result):
+            return script
+        if lit_config.noExecute:
+            return lit.Test.Result(lit.Test.PASS)
+        script = [expand(line) for line in choose_lines(script, "/".join(test.path_in_suite))]
+        folder, base = runner.getTempPaths(test)
+        substitutions = runner.getDefaultSubstitutions(test, folder, base)
+        script = runner.applySubstitutions(script, substitutions, recursion_limit=test.config.recursiveExpansionLimit)
+        return runner._runShTest(test, lit_config, False, script, base)
