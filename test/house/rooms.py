@@ -56,22 +56,25 @@ def misplaced(source, arrows):
 
 # ---- circles ----
 
-def symbols_of(path):
-    """Functions that an object file defines, and those that it needs."""
-    listing = subprocess.run(["nm", "-g", path], capture_output=True, text=True, check=True).stdout
-    defined = set(re.findall(r"^[0-9a-f]+ [TDRB] (\w+)", listing, re.M))
-    return defined, set(re.findall(r"^ +U (\w+)", listing, re.M))
+def symbols_of(paths):
+    """Object file to the functions that it defines, and to those that it needs."""
+    listing = subprocess.run(["nm", "-gA", *paths], capture_output=True, text=True, check=True).stdout
+    defined, needed = collections.defaultdict(set), collections.defaultdict(set)
+    for path, letter, name in re.findall(r"^(.*?):[0-9a-f ]+ ([TDRBU]) (\w+)$", listing, re.M):
+        (needed if letter == "U" else defined)[path].add(name)
+    return defined, needed
 
 
 def needs_of(objects):
     """File to the files whose functions it needs, by the names of the object files."""
-    symbols = {}
+    paths = {}
     for path in glob.glob(f"{objects}/CMakeFiles/tilec*.dir/**/*.c.o", recursive=True):
         name = re.sub(r"^.*?\.dir/", "", os.path.relpath(path, objects))[:-2]
         if os.path.dirname(name) in ORDER:
-            symbols[name] = symbols_of(path)
-    home = {symbol: name for name, (defined, _) in symbols.items() for symbol in defined}
-    return {name: {home[s] for s in needed if s in home} - {name} for name, (_, needed) in symbols.items()}
+            paths[name] = path
+    defined, needed = symbols_of(paths.values())
+    home = {symbol: name for name, path in paths.items() for symbol in defined[path]}
+    return {name: {home[s] for s in needed[path] if s in home} - {name} for name, path in paths.items()}
 
 
 def circles_of(needs):
