@@ -222,19 +222,32 @@ static bool term_box(const Walk *w, const Term *t, const Op *at, Box *out) {
     return box_scaled(&b, t->mul, t->div, out);
 }
 
+/* The range of more than one position that steps by 1, as .unit has it: one of the grid for a loop through its tile. */
+static void box_unit(const Walk *w, const Term *t, const Op *at, const Box *b, Box *sum) {
+    const Op *loop = w->k->range.p[t->id].grid ? NULL : range_loop(at, t->id);
+    int through = loop && w->form == LOOP_AS_TILE ? loop_positions_of(loop) : -1, range = through < 0 ? t->id : through;
+    const Op *hi = loop && range == t->id ? loop->arg.p[1]->def : NULL;
+    Size of = hi && hi->kind == OP_SIZE ? hi->size : w->k->range.p[range].of;
+    bool alike = (hi && hi->kind == OP_CONST) || of.axis < 0;
+    sum->unit = t->div == 1 ? 1 + range : 0;
+    sum->length = alike ? b->limit : INT64_MAX;
+}
+
 static Box sub_box(const Walk *w, const Affine *sub, const Op *at) {
     Box sum = {.known = true, .start = affine_const(sub->c), .extent = 1, .limit = INT64_MAX, .base = affine_const(sub->c)};
-    int varying = 0;
+    int varying = 0, wide = 0;
+    sum.length = INT64_MAX;
     for (int i = 0; i < sub->nterm; i++) {
         const Term *t = &sub->term[i];
-        bool unit = t->kind == TERM_POS && t->mul == 1;
+        bool one = t->kind == TERM_POS && t->mul == 1;
         Box b;
         if (!term_box(w, t, at, &b) || !affine_add(&sum.start, &b.start, 1)) return anywhere;
         sum.extent += b.extent - 1;
-        if (unit && ++varying == 1) sum.limit = b.limit, sum.unit = t->div == 1 ? 1 + t->id : 0;
+        if (one && ++varying == 1) sum.limit = b.limit;
+        if (b.extent > 1 && ++wide == 1 && one) box_unit(w, t, at, &b, &sum);
         else if (!affine_add(&sum.base, &b.start, 1)) return anywhere;
     }
-    if (varying != 1) sum.unit = 0;
+    if (wide > 1) sum.unit = 0, sum.length = INT64_MAX;
     if (varying != 1 || sub->c) sum.limit = INT64_MAX;
     return sum;
 }

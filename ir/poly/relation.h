@@ -12,8 +12,9 @@ typedef struct {
     bool known;
     Affine start;
     int64_t extent, limit;
-    Affine base; /* the start without the one range that steps by 1 */
-    int unit;    /* 1 + that range; 0: there is none, or several */
+    Affine base;    /* the start without the one range of several positions, where it steps by 1 */
+    int unit;       /* 1 + that range; 0: there is none, or several, or it is divided */
+    int64_t length; /* places that it has, the same on every rank; INT64_MAX: not known, or there is none */
 } Box;
 
 typedef struct {

@@ -105,7 +105,7 @@ static void write_split(RelationText *w, int range) {
         text_printf(w->text, " and %lld*%c%d < %lld", (long long)r->size, w->letter, range,
                     (long long)size_block(w->m, in, NULL));
         write_origin(w, r, in);
-        if (in.axis < 0 || r->owner >= 0) return;
+        if (in.axis < 0) return;
     }
 }
 
@@ -127,9 +127,10 @@ static void write_block_end(RelationText *w, const Box *b, const char *x, int d,
 bool relation_end(RelationText *w, const Box *b, const char *x, int d) {
     const Range *r = b->unit ? &w->k->range.p[b->unit - 1] : NULL;
     bool known = b->known && relation_can_write(w, &b->base), whole = r && r->grid && r->of.axis < 0;
+    if (b->extent == 1) return known;
     if (known && whole) write_end(w, b, x, d, r->of);
     else if (known && r && r->grid && r->of.sym < 0) write_block_end(w, b, x, d, r);
-    else if (known && b->limit < INT64_MAX) write_end(w, b, x, d, size_number(b->limit));
+    else if (known && b->length < INT64_MAX) write_end(w, b, x, d, size_number(b->length));
     else return false;
     return true;
 }

@@ -6,7 +6,7 @@
 static bool write_dim(RelationText *w, const Box *b, int d) {
     if (!b->known || !relation_can_write(w, &b->start)) return false;
     relation_box(w, b, "x", d);
-    return b->extent == 1 || relation_end(w, b, "x", d);
+    return relation_end(w, b, "x", d);
 }
 
 /* Some task of the store's node stores element x of rank m0. */

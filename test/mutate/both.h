@@ -11,6 +11,7 @@ typedef struct {
     Explicit given;     /* at each of the sizes tried; FAILS: at .size */
     bool all;           /* the proof from the structure accepts */
     bool sampled;       /* .. and the proof of one size that follows it finds tasks of one node that share a place */
+    bool fault;         /* the proof from the structure names a fault of the program (Proof.id) */
     int64_t size;
     const char *why_given, *why_all;
 } Both;
@@ -21,7 +22,7 @@ static const int64_t both_sizes[] = {40, 13, 5, 1, 0};
 static Both both_prove(const Module *m, Arena *arena) {
     const Program *p = m->program.p[0];
     Proof all = proof_symbolic(m, p, arena);
-    Both b = {.all = all.proved, .why_all = all.why};
+    Both b = {.all = all.proved, .fault = all.id, .why_all = all.why};
     for (int i = 0; i < (m->symbol.n ? 5 : 1) && b.given != EXPLICIT_FAILS; i++) {
         int64_t *sym = ARENA_ARRAY(arena, int64_t, m->symbol.n + 1);
         for (int k = 0; k < m->symbol.n; k++) sym[k] = both_sizes[i] < m->symbol.p[k].bound ? both_sizes[i] : m->symbol.p[k].bound;
