@@ -2,11 +2,13 @@
    minima and maxima. Takes: scalars of a kernel in value form. Gives: constraints that hold where the access is executed. */
 #include "ir/poly/relation_text.h"
 
+static bool write_value(RelationText *w, const Value *v);
+
 static bool write_operands(RelationText *w, const Op *op, const char *before, const char *between, const char *after) {
     text_add(w->text, before);
-    bool good = relation_value(w, op->arg.p[0]);
+    bool good = write_value(w, op->arg.p[0]);
     text_add(w->text, between);
-    good = good && relation_value(w, op->arg.p[1]);
+    good = good && write_value(w, op->arg.p[1]);
     text_add(w->text, after);
     return good;
 }
@@ -18,7 +20,7 @@ static bool write_quotient(RelationText *w, const Op *op) {
     const Value *q = op->arg.p[1];
     if (!is_number(q) || q->def->imm < 1) return false;
     text_add(w->text, op->kind == OP_DIV ? "floor((" : "((");
-    bool good = relation_value(w, op->arg.p[0]);
+    bool good = write_value(w, op->arg.p[0]);
     text_printf(w->text, op->kind == OP_DIV ? ")/%lld)" : ") mod %lld)", (long long)q->def->imm);
     return good;
 }
@@ -27,18 +29,18 @@ static bool write_product(RelationText *w, const Op *op) {
     int number = is_number(op->arg.p[0]) ? 0 : is_number(op->arg.p[1]) ? 1 : -1;
     if (number < 0) return false;
     text_printf(w->text, "%lld*(", (long long)op->arg.p[number]->def->imm);
-    bool good = relation_value(w, op->arg.p[1 - number]);
+    bool good = write_value(w, op->arg.p[1 - number]);
     text_add(w->text, ")");
     return good;
 }
 
-bool relation_value(RelationText *w, const Value *v) {
+static bool write_value(RelationText *w, const Value *v) {
     const Op *op = v->def;
     Affine a;
     if (!op || v->type.nrange || !elem_is_int(v->type.elem)) return false;
     if (value_affine(w->m, w->k, v, &a)) return relation_can_write(w, &a) && (relation_affine(w, &a), true);
     switch (op->kind) {
-    case OP_CAST: return elem_bits(v->type.elem) == 64 && relation_value(w, op->arg.p[0]);
+    case OP_CAST: return elem_bits(v->type.elem) == 64 && write_value(w, op->arg.p[0]);
     case OP_ADD: return write_operands(w, op, "(", ") + (", ")");
     case OP_SUB: return write_operands(w, op, "(", ") - (", ")");
     case OP_MIN: return write_operands(w, op, "min(", ", ", ")");
@@ -49,6 +51,8 @@ bool relation_value(RelationText *w, const Value *v) {
     default: return false;
     }
 }
+
+bool relation_value(RelationText *w, const Value *v) { return relation_fits(w->m, w->k, v) && write_value(w, v); }
 
 /* ---- conditions ---- */
 

@@ -9,7 +9,7 @@ static bool value_is_mod(const RelationText *w, const Value *v, Affine *of, int6
     const Op *op = v->def;
     if (!op || op->kind != OP_MOD || !op->arg.p[1]->def || op->arg.p[1]->def->kind != OP_CONST) return false;
     *by = op->arg.p[1]->def->imm;
-    return *by > 0 && value_affine(w->m, w->k, op->arg.p[0], of) && terms_can_write(of);
+    return *by > 0 && relation_fits(w->m, w->k, op->arg.p[0]) && value_affine(w->m, w->k, op->arg.p[0], of) && terms_can_write(of);
 }
 
 static void write_variable(RelationText *w, const Term *t) {
@@ -195,7 +195,7 @@ static void write_below(RelationText *w, const Affine *x, const Value *bound) {
     if (op && op->kind == OP_END) write_below_end(w, x, op);
     else if (op && op->kind == OP_MIN)
         for (int i = 0; i < 2; i++) write_below(w, x, op->arg.p[i]);
-    else if (value_affine(w->m, w->k, bound, &a)) write_less(w, x, &a);
+    else if (relation_fits(w->m, w->k, bound) && value_affine(w->m, w->k, bound, &a)) write_less(w, x, &a);
 }
 
 void relation_loops(RelationText *w, const Op *access) {

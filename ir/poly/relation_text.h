@@ -32,8 +32,12 @@ void relation_blocks(RelationText *, const Tensor *);                 /* and pla
 void relation_symbols(Text *, const Module *);                        /* and run-time sizes that are possible */
 void relation_names(Text *, const char *stem, int n, bool *some);     /* a, b, .. for a tuple */
 
+/* relation_fit.c: no integer of which it is computed ever leaves its type */
+bool relation_fits(const Module *, const Kernel *, const Value *);
+
 /* relation_guard.c */
-bool relation_value(RelationText *, const Value *); /* an integer scalar; false where it depends on more than tiles and sizes */
+/* An integer scalar; false where it depends on more than tiles and sizes, or may wrap. */
+bool relation_value(RelationText *, const Value *);
 /* A scalar condition, or that it fails; false where it is not all of it: then more than it holds. */
 bool relation_condition(RelationText *, const Value *, bool holds);
 bool relation_guards(RelationText *, const Op *access); /* and the conditions of the branches around it; as above */
