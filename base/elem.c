@@ -43,6 +43,23 @@ Elem elem_arith(Elem e) {
     return elem_is_int(e) && elem_bits(e) < 8 ? ELEM_I32 : e;
 }
 
+Elem elem_wider(Elem a, Elem b) {
+    if (a == b) return a;
+    if (elem_bits(a) != elem_bits(b)) return elem_bits(a) > elem_bits(b) ? a : b;
+    return elem_is_float(a) ? ELEM_F32 : ELEM_I32;
+}
+
+bool elem_holds(Elem e, int64_t i) {
+    if (e == ELEM_U8) return 0 <= i && i <= UINT8_MAX;
+    int64_t past = elem_bits(e) < 64 ? (int64_t)1 << (elem_bits(e) - 1) : 0;
+    return !past || (-past <= i && i < past);
+}
+
+Elem elem_to_hold(Elem e, int64_t i) {
+    if (elem_holds(e, i)) return e;
+    return elem_bits(e) < 32 && elem_holds(ELEM_I32, i) ? ELEM_I32 : ELEM_I64;
+}
+
 Elem elem_accum(Elem e) {
     if (elem_is_float(e)) return e == ELEM_F64 ? ELEM_F64 : ELEM_F32;
     return e == ELEM_I64 ? ELEM_I64 : ELEM_I32;

@@ -23,6 +23,9 @@ bool elem_is_packed(Elem); /* several elements a byte: the first in the lowest b
 const char *elem_c(Elem);
 bool elem_parse(const char *text, Elem *);
 Elem elem_arith(Elem); /* the type arithmetic happens in: f32 for floats of 16 bits and less, i32 for packed integers */
+Elem elem_wider(Elem, Elem);      /* of one kind; of two different types of one width: f32 or i32 */
+bool elem_holds(Elem, int64_t);   /* an integer type, without wrapping */
+Elem elem_to_hold(Elem, int64_t); /* the integer type, or i32 or i64 where it does not hold the number */
 Elem elem_accum(Elem); /* the type products are summed in: f32, f64 for f64; i32, i64 for i64 */
 
 #endif

@@ -2,6 +2,7 @@
    Constants take the type of what they meet; operations are made when a value is asked for. */
 #include "frontend/kernel/kernel.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
@@ -42,18 +43,10 @@ Value *val_value(Kern *c, Val v) {
     return NULL;
 }
 
-static bool int_fits(Elem e, int64_t i) {
-    int bits = elem_bits(e);
-    if (bits == 64) return true;
-    int64_t lo = e == ELEM_U8 ? 0 : -((int64_t)1 << (bits - 1)),
-            hi = e == ELEM_U8 ? 255 : ((int64_t)1 << (bits - 1)) - 1;
-    return lo <= i && i <= hi;
-}
-
 Value *val_as(Kern *c, Val v, Elem e) {
     if (v.kind == VAL_INT && elem_is_float(e) && elem_bits(e) >= 32) return build_const_f(&c->b, e, (double)v.i);
     if (v.kind == VAL_FLOAT && elem_is_float(e) && elem_bits(e) >= 32) return build_const_f(&c->b, e, v.f);
-    if (v.kind == VAL_INT && elem_is_int(e) && elem_bits(e) >= 8 && int_fits(e, v.i))
+    if (v.kind == VAL_INT && elem_is_int(e) && elem_bits(e) >= 8 && elem_holds(e, v.i))
         return build_const_i(&c->b, e, v.i);
     bool narrow_float = v.kind == VAL_INT && elem_is_float(e);
     Value *x = narrow_float ? build_const_f(&c->b, ELEM_F32, (double)v.i) : val_value(c, v);
@@ -82,7 +75,7 @@ Val val_convert(Kern *c, Val v, Elem e) {
         return val_typed(val_float(e == ELEM_F32 ? (float)v.i : (double)v.i), e);
     if (v.kind == VAL_FLOAT && (e == ELEM_F32 || e == ELEM_F64))
         return val_typed(val_float(e == ELEM_F32 ? (float)v.f : v.f), e);
-    if (v.kind == VAL_INT && elem_is_int(e) && int_fits(e, v.i)) return val_typed(val_int(v.i), e);
+    if (v.kind == VAL_INT && elem_is_int(e) && elem_holds(e, v.i)) return val_typed(val_int(v.i), e);
     if (v.kind == VAL_INDEX && e == ELEM_I64) return v;
     return val_tile(val_as(c, v, e));
 }
@@ -110,14 +103,6 @@ static bool val_adapts(Val v, ElemKind to) {
            (v.kind == VAL_INT && (to == KIND_INT || (v.literal && to == KIND_FLOAT)));
 }
 
-/* Of arithmetic types; neither of i8 and u8 holds the other. */
-static Elem elem_wider(Elem a, Elem b) {
-    if (elem_is_float(a)) return a == ELEM_F64 || b == ELEM_F64 ? ELEM_F64 : ELEM_F32;
-    if (a == b) return a;
-    if (elem_bits(a) == elem_bits(b)) return ELEM_I32;
-    return elem_bits(a) > elem_bits(b) ? a : b;
-}
-
 static void mixed_report(Kern *c, Elem a, Elem b, Loc loc) {
     diag_error(c->diags, loc, "mixed-types", "%s and %s are mixed", elem_text(a), elem_text(b));
     if (elem_kind(a) == KIND_BOOL || elem_kind(b) == KIND_BOOL)
@@ -137,12 +122,6 @@ static bool unify_constants(const Val *v, int n, Elem *e) {
     return true;
 }
 
-static bool int_constants_fit(const Val *v, int n, Elem e) {
-    for (int i = 0; i < n; i++)
-        if (v[i].kind == VAL_INT && !int_fits(e, v[i].i)) return false;
-    return true;
-}
-
 bool vals_unify(Kern *c, const Val *v, int n, Elem *e, Loc loc) {
     bool known = false;
     for (int i = 0; i < n; i++) {
@@ -159,8 +138,8 @@ bool vals_unify(Kern *c, const Val *v, int n, Elem *e, Loc loc) {
         if (!is_silent(v[i]) || val_adapts(v[i], elem_kind(*e)) || elem_kind(x) == elem_kind(*e)) continue;
         return mixed_report(c, *e, x, loc), false;
     }
-    if (elem_is_int(*e) && !int_constants_fit(v, n, *e))
-        *e = int_constants_fit(v, n, ELEM_I32) && elem_bits(*e) < 32 ? ELEM_I32 : ELEM_I64;
+    for (int i = 0; i < n; i++)
+        if (elem_is_int(*e) && v[i].kind == VAL_INT) *e = elem_to_hold(*e, v[i].i);
     return true;
 }
 
@@ -184,8 +163,12 @@ Value *val_assign(Kern *c, Val v, Elem want, Loc loc, const char *what) {
     if (v.kind == VAL_ERROR) return NULL;
     Elem is = val_type(c, v).elem;
     bool fits = elem_kind(is) == elem_kind(want) || val_adapts(v, elem_kind(want));
-    if (v.kind == VAL_INT && elem_is_int(want)) fits = int_fits(want, v.i);
+    if (v.kind == VAL_INT && v.literal && elem_is_int(want)) fits = elem_holds(want, v.i);
     if (fits) return val_as(c, v, want);
-    assign_report(c, is, want, loc, what);
+    if (v.kind == VAL_INT && elem_is_int(want))
+        diag_error(c->diags, loc, "mixed-types", "%s has element type %s, which does not hold %" PRId64, what,
+                   elem_text(want), v.i);
+    else
+        assign_report(c, is, want, loc, what);
     return NULL;
 }

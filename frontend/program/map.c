@@ -162,8 +162,9 @@ const Expr *branch_known(Prog *c, const Expr *e) {
 static bool is_converted(const Expr *e) {
     if (!e || (e->kind == EXPR_BINARY && gives_condition(e->op))) return false;
     if (e->kind == EXPR_CALL && strcmp(e->name, elem_text(ELEM_F32)) == 0) return true;
-    return is_converted(e->base) || is_converted(e->lhs) || is_converted(e->rhs) ||
-           (e->kind == EXPR_CALL && e->args.n > 0 && is_converted(e->args.p[0]));
+    bool converted = is_converted(e->base) || is_converted(e->lhs) || is_converted(e->rhs);
+    for (int i = 0; e->kind == EXPR_CALL && i < e->args.n; i++) converted |= is_converted(e->args.p[i]);
+    return converted;
 }
 
 /* A number keeps the type that its conversion says. */
@@ -239,22 +240,35 @@ static bool dims_agree(const Map *m, int ndim) {
 
 /* ---- the type of an expression that nothing declares ---- */
 
-/* What an operand says about its type. Numbers are silent: they take the type of what they meet. */
+/* What an operand says about its type. Numbers are silent: they take the type of what they meet, if it holds them. */
 typedef struct {
     bool silent;
     Elem elem; /* of a silent one: the type that it has where it meets nothing */
+    int64_t least, most; /* of the integers among silent ones */
 } Said;
 
 static Said said(Elem e) { return (Said){.elem = e}; }
 
-/* The wider of two; where both are as wide and differ, what arithmetic makes of them. */
+static Said said_number(int64_t i) { return (Said){true, ELEM_I64, i, i}; }
+
+static Said said_with_number(Said s, Said number) {
+    bool whole = elem_is_int(s.elem) && elem_is_int(number.elem);
+    return whole ? said(elem_to_hold(elem_to_hold(s.elem, number.least), number.most)) : s;
+}
+
+static Said numbers_said(Said a, Said b) {
+    Said s = {.silent = true, .elem = elem_is_float(a.elem) ? a.elem : b.elem};
+    s.least = a.least < b.least ? a.least : b.least;
+    s.most = a.most > b.most ? a.most : b.most;
+    return s;
+}
+
 static Said said_wider(Said a, Said b) {
     bool fa = elem_is_float(a.elem), fb = elem_is_float(b.elem);
-    if (a.silent != b.silent) return a.silent ? b : a;
+    if (a.silent && b.silent) return numbers_said(a, b);
+    if (a.silent != b.silent) return a.silent ? said_with_number(b, a) : said_with_number(a, b);
     if (fa != fb) return fa ? a : b;
-    if (a.elem == b.elem) return a;
-    if (elem_bits(a.elem) != elem_bits(b.elem)) return elem_bits(a.elem) > elem_bits(b.elem) ? a : b;
-    return said(fa ? ELEM_F32 : ELEM_I32);
+    return said(elem_wider(a.elem, b.elem));
 }
 
 /* A choice between two numbers has the type of numbers that meet nothing: kernels make a value of it. */
@@ -264,14 +278,14 @@ static Said said_of_two(Said a, Said b) { return said(said_wider(a, b).elem); }
 static Said said_by_name(const Map *m, Name name) {
     for (int i = 0; i < m->arg.n; i++)
         if (m->name.p[i] == name) return said(value_tensor(m->c, &m->arg.p[i]).elem);
-    return (Said){true, ELEM_I64};
+    return said_number(0);
 }
 
 static Said said_by(const Map *, const Expr *);
 
 static Said said_by_call(const Map *m, const Expr *e) {
     Elem to;
-    Said s = {true, ELEM_I64};
+    Said s = said_number(0);
     if (frame_elem(m->c, e->name, &to)) return said(to);
     if (strcmp(e->name, "where") == 0 && e->args.n == 3)
         return said_of_two(said_by(m, e->args.p[1]), said_by(m, e->args.p[2]));
@@ -281,9 +295,9 @@ static Said said_by_call(const Map *m, const Expr *e) {
 
 static Said said_by(const Map *m, const Expr *e) {
     switch (e->kind) {
-    case EXPR_INT: return (Said){true, ELEM_I64};
+    case EXPR_INT: return said_number(e->i);
     case EXPR_FLOAT:
-    case EXPR_INF: return (Said){true, ELEM_F32};
+    case EXPR_INF: return (Said){true, ELEM_F32, 0, 0};
     case EXPR_INDEX: return said_by_name(m, e->base->name);
     case EXPR_NAME: return said_by_name(m, e->name);
     case EXPR_UNARY: return e->op == AST_NOT ? said(ELEM_BOOL) : said_by(m, e->base);

@@ -50,8 +50,22 @@ static bool number_pair(Prog *c, const Expr *e, ProgValue *v) {
     return true;
 }
 
+static bool number_least_or_most(Prog *c, const Expr *e, ProgValue *v) {
+    bool is_min = strcmp(e->name, "min") == 0, whole = true;
+    if (e->args.n == 0) return false;
+    for (int i = 0; i < e->args.n; i++) {
+        ProgValue a;
+        if (!number_of_expr(c, e->args.p[i], &a)) return false;
+        whole &= a.is_integer;
+        if (i == 0 || (is_min ? a.number < v->number : a.number > v->number)) *v = a;
+    }
+    *v = number_new(v->number, whole, e->loc);
+    return true;
+}
+
 static bool number_call(Prog *c, const Expr *e, ProgValue *v) {
     ProgValue a;
+    if (strcmp(e->name, "min") == 0 || strcmp(e->name, "max") == 0) return number_least_or_most(c, e, v);
     if (e->args.n != 1 || !number_of_expr(c, e->args.p[0], &a)) return false;
     if (strcmp(e->name, "sqrt") == 0)
         *v = number_new(sqrt(a.number), false, e->loc);

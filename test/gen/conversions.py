@@ -3,7 +3,8 @@ stated here. Usage: conversions.py TILEC FOLDER PROGRAMS [FIRST SEED]. A program
 a type, and each name to a result of the type that the rule gives: another type is an error of the compiler.
 
 The rule (docs/reference/language.md, whole-tensor expressions): a tensor has its type, a conversion what it names, a comparison is bool; an
-operation has the wider of its operands' types, where a number says nothing; two types of one width give i32 or f32."""
+operation has the wider of its operands' types; two types of one width give i32 or f32. A number takes the type of what it meets, or,
+where that does not hold it, i32."""
 import pathlib
 import random
 import subprocess
@@ -45,7 +46,16 @@ class Term:
         self.text, self.type, self.value, self.bound = text, type, value, bound
 
 
-def wider(a, b):
+def holding(e, number):
+    """The type, or i32 where it does not hold the number; numbers here fit i32."""
+    info = np.iinfo(NUMPY[e])
+    return e if info.min <= number <= info.max else "i32"
+
+
+def wider(one, other):
+    a, b = one.type, other.type
+    if a is None and b in INTS or b is None and a in INTS:
+        return holding(a or b, int((one if a is None else other).value[0]))
     if a is None or b is None or a == b:
         return b if a is None else a
     if BITS[a] != BITS[b]:
@@ -60,7 +70,7 @@ def computed(x):
 
 def brought(a, b):
     """Both values as an operation takes them."""
-    type = wider(a.type, b.type)
+    type = wider(a, b)
     dtype = NUMPY[type] if type in INTS else np.result_type(a.value.dtype, b.value.dtype)
     return a.value.astype(dtype), b.value.astype(dtype)
 
@@ -80,7 +90,7 @@ class Draw:
     def leaf(self, floats):
         kind = self.r.randrange(8)
         if kind == 0:
-            n = self.r.choice([0.5, 2.0, 1.5]) if floats else self.r.randint(1, 5)
+            n = self.r.choice([0.5, 2.0, 1.5]) if floats else self.r.choice([1, 2, 3, 4, 5, 200, 3000])
             return Term(f"{n}", None, np.full(N, n, np.float32 if floats else np.int32), abs(n))
         if kind == 1:
             name = "k32" if floats else "n32"
@@ -91,7 +101,7 @@ class Draw:
         return Term(text, e, computed(converted(self.inputs[source], e)), 4 if floats else 255)
 
     def joined(self, a, op, b):
-        type = wider(a.type, b.type)
+        type = wider(a, b)
         with np.errstate(all="ignore"):
             x, y = brought(a, b)
             value = {"+": np.add, "-": np.subtract, "*": np.multiply, "max": np.maximum, "min": np.minimum}[op](x, y)
@@ -122,7 +132,7 @@ class Draw:
 
     def select(self, depth, floats):
         c, a, b = self.condition(depth), self.draw(depth - 1, floats), self.draw(depth - 1, floats)
-        type = wider(a.type, b.type) or ("f32" if floats else "i64")
+        type = wider(a, b) or ("f32" if floats else "i64")
         value = np.where(c.value, *brought(a, b)).astype(np.float64 if type == "f64" else np.float32 if floats else NUMPY[type])
         return Term(f"where({c.text}, {a.text}, {b.text})", type, value, max(a.bound, b.bound))
 
