@@ -75,13 +75,88 @@ static void name_check(void *ctx, const Expr *e) {
     if (global_find(&c->f->lower, e->name, e->loc, &s) == FOUND_NOT) name_unknown(c, e);
 }
 
+static void field_check(void *ctx, const Expr *e) {
+    const Expr *field = e->kind == EXPR_FIELD ? field_named(ctx, e) : NULL;
+    if (field) touch(ctx, field);
+}
+
+/* Certainly a number, and no condition. */
+static bool is_numeric(Prog *c, const Expr *e) {
+    Size s;
+    ProgValue v;
+    switch (e->kind) {
+    case EXPR_INT:
+    case EXPR_FLOAT:
+    case EXPR_INF: return true;
+    case EXPR_UNARY: return e->op == AST_NEG;
+    case EXPR_BINARY: return e->op >= AST_ADD && e->op <= AST_MOD;
+    case EXPR_CALL: return number_of_expr(c, e, &v);
+    case EXPR_NAME:
+        return !variable_find(c, e->name) && !frame_dim(c, e->name, &s) &&
+               global_find(&c->f->lower, e->name, e->loc, &s) == FOUND;
+    default: return false;
+    }
+}
+
+static void conditions_check(Prog *c, const Expr *e) {
+    if (e->kind == EXPR_BINARY && (e->op == AST_AND || e->op == AST_OR)) {
+        conditions_check(c, e->lhs);
+        conditions_check(c, e->rhs);
+    } else if (e->kind == EXPR_UNARY && e->op == AST_NOT) {
+        conditions_check(c, e->base);
+    } else if (is_numeric(c, e)) {
+        diag_error(c->diags, e->loc, "condition-type", "a condition is bool, this is a number");
+        diag_note(c->diags, e->loc, "compare it: .. != 0");
+    }
+}
+
+/* Looks for quotients by 0 where nothing before them decides. */
+static void division_check(Prog *c, const Expr *e) {
+    ProgValue a, b;
+    if (!e) return;
+    bool quotient = e->kind == EXPR_BINARY && (e->op == AST_DIV || e->op == AST_MOD);
+    bool known = quotient && number_of_expr(c, e->lhs, &a) && number_of_expr(c, e->rhs, &b);
+    if (known && a.is_integer && b.is_integer && b.number == 0)
+        diag_error(c->diags, e->loc, "division-by-zero", "division by zero");
+    if (number_of_expr(c, e, &a)) return;
+    division_check(c, e->base);
+    division_check(c, e->lhs);
+    division_check(c, e->rhs);
+    for (int i = 0; i < e->args.n; i++) division_check(c, e->args.p[i]);
+}
+
+typedef struct {
+    Prog *c;
+    bool found;
+} RunValues;
+
+static void run_value_find(void *ctx, const Expr *e) {
+    RunValues *r = ctx;
+    ProgValue v;
+    r->found |= e->kind == EXPR_FIELD || (e->kind == EXPR_NAME && !number_of_expr(r->c, e, &v));
+}
+
+/* The condition does not fold: a value of a run is in it, or the error is said. */
+static bool only_run_knows(Prog *c, const Expr *e) {
+    RunValues r = {.c = c};
+    int errors = c->diags->errors;
+    division_check(c, e);
+    expr_each(e, run_value_find, &r);
+    if (!r.found && c->diags->errors == errors)
+        diag_error(c->diags, e->loc, "unsupported", "not supported yet: computing this at compile time");
+    return c->diags->errors == errors;
+}
+
 static void assert_lower(Prog *c, const Stmt *s) {
     ProgValue v;
     int errors = c->diags->errors;
     touch(c, s->value);
     expr_each(s->value, name_check, c);
+    expr_each(s->value, field_check, c);
+    conditions_check(c, s->value);
     if (c->diags->errors > errors) return;
     const Decl *of = c->frame ? c->frame->decl : c->head;
+    if (!number_of_expr(c, s->value, &v) && !only_run_knows(c, s->value)) return;
     if (!number_of_expr(c, s->value, &v))
         assertion_unknown(c->diags, s, of, c->frame ? c->frame->bound.call : s->loc);
     else if (v.number == 0)

@@ -40,10 +40,17 @@ static bool number_binary(AstOp op, double a, double b, bool whole, double *r) {
     }
 }
 
+/* What is on the left of && and || may decide. */
+static bool is_decided(AstOp op, const ProgValue *a) {
+    return (op == AST_AND && a->number == 0) || (op == AST_OR && a->number != 0);
+}
+
 static bool number_pair(Prog *c, const Expr *e, ProgValue *v) {
     ProgValue a, b;
     double r;
-    if (!number_of_expr(c, e->lhs, &a) || !number_of_expr(c, e->rhs, &b)) return false;
+    if (!number_of_expr(c, e->lhs, &a)) return false;
+    if (is_decided(e->op, &a)) return *v = number_new(a.number != 0, true, e->loc), true;
+    if (!number_of_expr(c, e->rhs, &b)) return false;
     bool whole = a.is_integer && b.is_integer;
     if (!number_binary(e->op, a.number, b.number, whole, &r)) return false;
     *v = number_new(r, whole || e->op >= AST_EQ, e->loc);
