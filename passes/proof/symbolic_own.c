@@ -65,7 +65,8 @@ static bool places_known(const Symbolic *y, const Access *a) {
     return known;
 }
 
-/* Places in blocks of a run-time size are not affine: the proof of one size, which follows, looks at them. */
+/* Places in blocks of a run-time size are not affine: the proof of one size, which follows, looks at them. No proof follows where
+   sizes are numbers: there a place that is not affine counts as any place. */
 static bool pair_certain(const Symbolic *y, const Access *a, const Access *b) {
     if (!access_is_certain(y, a) || !access_is_certain(y, b)) return false;
     return (places_known(y, a) && places_known(y, b)) || !program_has_symbols(y->p);

@@ -6,6 +6,8 @@
 
 #include <string.h>
 
+/* Nodes in a tensor's list from which on a write of all of it ends the list: flags then grow no faster than nodes (test/passes/growth).
+   16 is chosen, not measured: shorter lists keep the flag from each earlier node, and a task waits for just the tiles it needs. */
 enum { MANY_NODES = 16 };
 
 /* ---- kernels of their own ---- */
