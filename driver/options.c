@@ -12,7 +12,6 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#define MOST_WORKERS_TEXT "1024"
 enum { MOST_WORKERS = 1024 }; /* as the runtime has it */
 
 enum { COMPILE = 1, RUN = 2, CHECK = 4, EXPLAIN = 8, OPT = 16, TARGETS = 32, FMT = 64, TUNE = 128,
@@ -249,7 +248,9 @@ int options_parse(Options *o, int argc, char **argv) {
     if (!o->command) return help_print(NULL), EXIT_USAGE;
     if (o->workers > MOST_WORKERS)
         return usage_error("--workers=%s: a rank has at most %s worker threads",
-                           arena_format(o->arena, "%lld", (long long)o->workers), MOST_WORKERS_TEXT);
+                           arena_format(o->arena, "%lld", (long long)o->workers),
+                           arena_format(o->arena, "%d", MOST_WORKERS));
     if (!o->file && strcmp(o->command, "targets")) return usage_error("'tilec %s' wants a file%s", o->command, "");
-    return !o->file || strcmp(o->file, "-") ? -1 : input_take(o);
+    bool reads = o->file && command_bit(o->command) != TARGETS && strcmp(o->file, "-") == 0;
+    return reads ? input_take(o) : -1;
 }

@@ -32,6 +32,7 @@ Array *inputs_copy(const Run *, const Array *io); /* what a run reads: state, wh
 const Tensor *run_tensor(const Run *, int i);
 const char *array_text(Arena *, const Array *); /* f32[8, 64] */
 bool run_reads(const Tensor *);
+double machine_bytes(void); /* of memory */
 
 typedef enum { NO_BOUNDS, WORST_BOUNDS, EXPECTED_BOUNDS } RunBounds;
 int run_interp(Run *, RunBounds); /* run.c: before any pass; an exit code */

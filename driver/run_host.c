@@ -62,7 +62,7 @@ static double bytes_needed(const Run *r) {
 /* More than the machine has would page for hours, or end some process. */
 static bool machine_holds(const Run *r) {
     enum { MOST_THREADS = 8192 };
-    double memory = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE), needed = bytes_needed(r);
+    double memory = machine_bytes(), needed = bytes_needed(r);
     int64_t threads = r->nranks * (r->s.o->workers + 1);
     if (threads > MOST_THREADS)
         fprintf(stderr, "tilec: error: %d ranks of %lld workers are %lld threads; at most %d are started\n", r->nranks,

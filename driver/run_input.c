@@ -43,6 +43,19 @@ static bool known_binding(const Run *r, const Binding *b, bool output) {
     return false;
 }
 
+static bool known_bindings(const Run *r, const Binding *b, int n, const char *option, bool output) {
+    bool good = true;
+    for (int i = 0; i < n; i++) {
+        good = known_binding(r, &b[i], output) && good;
+        for (int k = 0; k < i; k++) {
+            if (strcmp(b[k].name, b[i].name) != 0) continue;
+            fprintf(stderr, "tilec: error: %s names '%s' twice: %s and %s\n", option, b[i].name, b[k].path, b[i].path);
+            good = false;
+        }
+    }
+    return good;
+}
+
 static bool known_sizes(const Run *r) {
     for (int i = 0; i < r->s.o->size.n; i++) {
         const char *name = r->s.o->size.p[i].name;
@@ -70,10 +83,10 @@ int run_open(Run *r, const Options *o) {
 
 bool run_options_known(const Run *r) {
     bool good = known_sizes(r);
-    for (int i = 0; i < r->s.o->in.n; i++) good = known_binding(r, &r->s.o->in.p[i], false) && good;
-    for (int i = 0; i < r->s.o->out.n; i++) good = known_binding(r, &r->s.o->out.p[i], true) && good;
-    for (int i = 0; i < r->s.o->expect.n; i++) good = known_binding(r, &r->s.o->expect.p[i], true) && good;
-    return good;
+    const Options *o = r->s.o;
+    good = known_bindings(r, o->in.p, o->in.n, "--in", false) && good;
+    good = known_bindings(r, o->out.p, o->out.n, "--out", true) && good;
+    return known_bindings(r, o->expect.p, o->expect.n, "--expect", true) && good;
 }
 
 /* ---- sizes and inputs ---- */
@@ -120,7 +133,7 @@ static bool file_report(const Run *r, int i, const char *path) {
     return false;
 }
 
-static double machine_bytes(void) { return (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE); }
+double machine_bytes(void) { return (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE); }
 
 /* Bytes of the tensor with its run-time sizes at their bounds, and no more than the machine has. */
 static size_t bytes_most(const Run *r, const Tensor *t) {
