@@ -1,27 +1,13 @@
-"""usage: draw.py TILEC SOURCE OUT: the pictures of these pages, drawn from what TILEC does and from the texts of layouts
-on docs/design/layout.md. A pass without a word about it below is an error."""
+"""usage: draw.py TILEC PASS_TABLE SOURCE OUT: the pictures of these pages, drawn from what TILEC does, from what the table
+of passes says of each, and from the texts of layouts on docs/design/layout.md."""
 import os
 import re
 import subprocess
 import sys
 import tempfile
+import textwrap
 from functools import reduce
 
-WORDS = {
-    "fuse": ("fuse", "kernels that follow", "each other: one"),
-    "comm": ("comm", "collectives as", "loads and stores", "of peers"),
-    "predicate": ("predicate", "branches of", "run-time ifs"),
-    "static_block": ("static_block", "copies of blocks", "of one length"),
-    "linearize": ("linearize", "odd rows run", "along memory"),
-    "stream_order": ("stream_order", "a node is", "a launch"),
-    "pad": ("pad", "rows that copies", "can take"),
-    "pipe": ("pipe", "kernels that have", "a schedule"),
-    "fold_gqa": ("fold_gqa", "tasks that read", "the same: one"),
-    "steps": ("steps", "rows that are", "too long: loops"),
-    "split": ("split", "long loops cut", "over more tasks"),
-    "layout": ("layout", "who holds which", "element"),
-    "flags": ("flags", "waits and signals", "of single tiles,", "and their proof"),
-}
 INK, LINE, PAPER, TINT, TINT2 = "#1d2733", "#6b7b8c", "#ffffff", "#e3edf7", "#f7e9d7"
 
 
@@ -64,25 +50,31 @@ def passes_of(tilec, program, target):
     return re.findall(r"^ *[\d.]+ ms  (\w+)$", said, re.M)
 
 
+def words_of(pass_table):
+    """Of each pass: its name and what it does, in lines of its box."""
+    rows = subprocess.run([pass_table], capture_output=True, text=True, check=True).stdout.splitlines()
+    return {name: (name, *textwrap.wrap(about, 18)) for name, about, *_ in (row.split("\t") for row in rows)}
+
+
 def draw_row(svg, y, steps):
     x = 10
     for i, (name, *about) in enumerate(steps):
         ends = i == 0 or i == len(steps) - 1
-        svg.box(x, y, 104, 74, TINT2 if ends else TINT)
+        svg.box(x, y, 104, 88, TINT2 if ends else TINT)
         svg.text(x + 52, y + 18, name, 13, bold=True)
         for k, line in enumerate(about):
             svg.text(x + 52, y + 35 + 14 * k, line, 10.5)
         if i + 1 < len(steps):
-            svg.arrow(x + 104, y + 37, x + 118, y + 37)
+            svg.arrow(x + 104, y + 44, x + 118, y + 44)
         x += 118
 
 
-def draw_pipeline(tilec, program, path):
-    rows = [[WORDS[p] for p in passes_of(tilec, program, t)] for t in ("host", "gfx942")]
+def draw_pipeline(tilec, words, program, path):
+    rows = [[words[p] for p in passes_of(tilec, program, t)] for t in ("host", "gfx942")]
     ends = [("C", "a text, a header,", "a manifest"), ("HIP C", "kernels, and C", "that starts them")]
     first = ("front end", "names, types,", "placements;", "calls expanded")
-    svg = Svg(20 + 118 * (max(map(len, rows)) + 2) - 14, 220)
-    for y, row, end, title in zip((28, 132), rows, ends, ("host", "a GPU")):
+    svg = Svg(20 + 118 * (max(map(len, rows)) + 2) - 14, 250)
+    for y, row, end, title in zip((28, 148), rows, ends, ("host", "a GPU")):
         svg.text(10, y - 8, title, 12, "start", True)
         draw_row(svg, y, [first, *row, end])
     svg.save(path)
@@ -198,10 +190,10 @@ def draw_layouts(page, path):
     svg.save(path)
 
 
-def main(tilec, source, out):
+def main(tilec, pass_table, source, out):
     os.makedirs(out, exist_ok=True)
     gathered = os.path.join(source, "examples/ag_gemm.tile")
-    draw_pipeline(tilec, os.path.join(source, "examples/softmax.tile"), os.path.join(out, "pipeline.svg"))
+    draw_pipeline(tilec, words_of(pass_table), os.path.join(source, "examples/softmax.tile"), os.path.join(out, "pipeline.svg"))
     draw_flags(tilec, gathered, os.path.join(out, "flags.svg"))
     with open(os.path.join(source, "docs/design/layout.md")) as f:
         draw_layouts(f.read(), os.path.join(out, "layout.svg"))

@@ -111,6 +111,6 @@ static bool comm_module(PassContext *pass) {
 }
 
 const Pass pass_comm = {
-    .name = "comm", .help = "make collectives loads and stores of peers, in the kernels at both ends",
+    .name = "comm", .help = "make collectives loads and stores of peers",
     .needs = 0, .breaks = FORM_FLAGS, .run = comm_module,
 };

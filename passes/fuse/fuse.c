@@ -374,7 +374,7 @@ static bool fuse_module(PassContext *c) {
 
 const Pass pass_fuse = {
     .name = "fuse",
-    .help = "fuse kernels: epilogues, prologues, siblings in one loop, rows in parts",
+    .help = "fuse kernels into one loop, epilogue or prologue",
     .needs = 0,
     .breaks = FORM_FLAGS,
     .run = fuse_module,
