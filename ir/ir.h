@@ -9,6 +9,7 @@
 #include "base/names.h"
 #include "base/vec.h"
 #include "ir/layout/layout.h"
+#include "ir/ops.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -127,26 +128,6 @@ typedef struct {
 } Param;
 
 typedef enum { LEVEL_WAVE, LEVEL_GROUP, LEVEL_CHIPLET, LEVEL_DEVICE } Level;
-
-typedef enum {
-#define OP(name, text, n, class) OP_##name,
-#include "ir/ops.def"
-#undef OP
-    OP_COUNT
-} OpKind;
-
-typedef enum {
-    CLASS_CONST, CLASS_INDEX, CLASS_UNARY, CLASS_BINARY, CLASS_COMPARE, CLASS_SELECT, CLASS_CAST,
-    CLASS_BROADCAST, CLASS_REDUCE, CLASS_PREFIX, CLASS_CONVERT, CLASS_DOT, CLASS_MEMORY, CLASS_CONTROL, CLASS_SYNC,
-} OpClass;
-
-typedef struct {
-    const char *text;
-    int8_t operands;
-    OpClass class;
-} OpInfo;
-extern const OpInfo op_info[OP_COUNT];
-const char *op_phrase(OpKind); /* for messages: as the source writes it, with its quotes */
 
 typedef struct Op Op;
 typedef struct Region Region;

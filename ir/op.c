@@ -1,64 +1,11 @@
-/* op.c: the table of operations and their builders, which compute result types.
+/* op.c: builders of operations, which compute result types.
    Builders refuse what has no type; what is well-typed but not allowed is the verifier's to report. */
 #include "ir/ir.h"
 #include "base/require.h"
 
-const OpInfo op_info[OP_COUNT] = {
-#define OP(name, text, n, class) [OP_##name] = {text, n, CLASS_##class},
-#include "ir/ops.def"
-#undef OP
-};
-
 bool op_is_elementwise(const Op *op) {
     OpClass class = op_info[op->kind].class;
     return class >= CLASS_UNARY && class <= CLASS_BROADCAST;
-}
-
-const char *op_phrase(OpKind kind) {
-    static const char *const written[OP_COUNT] = {
-        [OP_CONST] = "a number",
-        [OP_SIZE] = "the length of a dimension",
-        [OP_ORIGIN] = "a position",
-        [OP_RANK] = "a position",
-        [OP_NEG] = "'-'",
-        [OP_NOT] = "'!'",
-        [OP_ADD] = "'+'",
-        [OP_SUB] = "'-'",
-        [OP_MUL] = "'*'",
-        [OP_DIV] = "'/'",
-        [OP_MOD] = "'%'",
-        [OP_AND] = "'&'",
-        [OP_OR] = "'|'",
-        [OP_XOR] = "'^'",
-        [OP_SHL] = "'<<'",
-        [OP_SHR] = "'>>'",
-        [OP_EQ] = "'=='",
-        [OP_NE] = "'!='",
-        [OP_LT] = "'<'",
-        [OP_LE] = "'<='",
-        [OP_GT] = "'>'",
-        [OP_GE] = "'>='",
-        [OP_SELECT] = "'where'",
-        [OP_CAST] = "a conversion",
-        [OP_BROADCAST] = "a tile that is repeated",
-        [OP_RMAX] = "'max'",
-        [OP_RMIN] = "'min'",
-        [OP_CONVERT] = "a change of layout",
-        [OP_DOT] = "'@'",
-        [OP_LOAD] = "a read",
-        [OP_STORE] = "a store",
-        [OP_FOR] = "a loop",
-        [OP_IF] = "a condition",
-        [OP_YIELD] = "the end of a block",
-        [OP_WAIT] = "a wait",
-        [OP_SIGNAL] = "a signal",
-    };
-    static const char *const named[OP_COUNT] = {
-#define OP(name, text, n, class) [OP_##name] = "'" text "'",
-#include "ir/ops.def"
-#undef OP
-    };
-    return written[kind] ? written[kind] : named[kind];
 }
 
 Op *op_append(Builder *b, OpKind kind) {

@@ -52,24 +52,15 @@ static void note_operands(Plan *p, const Op *op, const Held *by, Step s) {
     if (op->kind == OP_LOAD) note_subscripts(p, op, by, s);
 }
 
-static int op_cost(const Op *op) {
-    switch (op->kind) {
-    case OP_CONST:
-    case OP_POS:
-    case OP_BROADCAST: return 0;
-    case OP_DIV:
-    case OP_MOD:
-    case OP_SQRT:
-    case OP_RSQRT:
-    case OP_POW: return CHEAP;
-    default: return op_info[op->kind].class == CLASS_UNARY && op->kind >= OP_EXP && op->kind <= OP_ERF ? 2 * CHEAP : 1;
-    }
+static int cost_of(const Op *op) {
+    bool free = op->kind == OP_CONST || op->kind == OP_POS || op->kind == OP_BROADCAST;
+    return free ? 0 : op_cost(op->kind).again;
 }
 
 /* Bounded by what makes the answer certain. */
 static int value_cost(Plan *p, const Value *v, int depth) {
     if (!v->def || depth > 8) return 0;
-    int cost = op_cost(v->def);
+    int cost = cost_of(v->def);
     for (int i = 0; i < v->def->arg.n && cost < CHEAP; i++) cost += value_cost(p, v->def->arg.p[i], depth + 1);
     return cost;
 }

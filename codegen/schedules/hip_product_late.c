@@ -75,8 +75,8 @@ static int operations(const Op *op) {
     enum { FUNCTION = 20, QUOTIENT = 8, ELEMENT = 4 };
     if (op->kind == OP_LOAD) return op->sub.n == 1 ? ELEMENT : 0;
     if (op->kind == OP_CONST || op->kind == OP_BROADCAST || op->kind == OP_CAST) return 0;
-    if (op->kind == OP_POW || (op->kind >= OP_EXP && op->kind <= OP_ERF)) return FUNCTION;
-    return op->kind == OP_DIV || op->kind == OP_MOD ? QUOTIENT : 1;
+    if (op->kind == OP_DIV || op->kind == OP_MOD) return QUOTIENT;
+    return op_cost(op->kind).special > 0 ? FUNCTION : 1;
 }
 
 static bool keeps_pace(const Schedule *s, const Product *p, const bool *tail) {

@@ -139,7 +139,6 @@ typedef struct {
 typedef struct {
     const char *who, *pragma;                /* in messages; before loops over elements */
     const char *leave;                       /* the statement that ends a task early */
-    const char *quotient;                    /* the function that divides f32; NULL: the operator */
     const char *anew;                        /* the function that hides where a pointer comes from; NULL: none is needed */
     bool loads_apart;                        /* loads of tiles are steps of their own */
     const char *(*symbol)(Fn *, int symbol); /* value of a run-time dimension */

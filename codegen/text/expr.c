@@ -1,92 +1,74 @@
 /* expr.c: elementwise operations, literals and conversions as C expressions. */
 #include "codegen/text/c.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-/* By element type: $ is the operand, @ the name of the element type. NULL: not defined for that type. */
-typedef struct {
-    const char *f32, *f64, *integer;
-} UnaryText;
+/* ---- elementwise operations: the texts of ops.def ---- */
 
-static const UnaryText unary[OP_COUNT] = {
-    [OP_NEG] = {"(-$)", "(-$)", "tile_sub_@(0, $)"}, [OP_ABS] = {"fabsf($)", "fabs($)", "tile_abs_@($)"},
-    [OP_EXP] = {"tile_exp($)", "exp($)", NULL},      [OP_EXP2] = {"tile_exp2($)", "exp2($)", NULL},
-    [OP_LOG] = {"tile_log($)", "log($)", NULL},      [OP_LOG2] = {"tile_log2($)", "log2($)", NULL},
-    [OP_SQRT] = {"sqrtf($)", "sqrt($)", NULL},       [OP_RSQRT] = {"(1.0f / sqrtf($))", "(1.0 / sqrt($))", NULL},
-    [OP_SIN] = {"sinf($)", "sin($)", NULL},          [OP_COS] = {"cosf($)", "cos($)", NULL},
-    [OP_TANH] = {"tile_tanh($)", "tanh($)", NULL},   [OP_ERF] = {"tile_erf($)", "erf($)", NULL},
-    [OP_FLOOR] = {"floorf($)", "floor($)", "$"},     [OP_CEIL] = {"ceilf($)", "ceil($)", "$"},
-    [OP_ROUND] = {"rintf($)", "rint($)", "$"},
-};
+/* Conditions are no bits, where the compiler does not make vectors of them anyway. */
+static const char *gpu_format(const OpInfo *o, const Op *op, Elem e) {
+    const Value *last = op->arg.p[op->arg.n - 1];
+    bool by_number = last->def && last->def->kind == OP_CONST;
+    return e == ELEM_BOOL ? o->gpu_bool : e == ELEM_F32 && !by_number ? o->gpu_f32 : NULL;
+}
 
-static const char *filled(Fn *f, const char *format, Elem e, const char *operand) {
+static const char *typed_format(const OpInfo *o, Elem e) {
+    const char *own = e == ELEM_F32 ? o->c_f32 : e == ELEM_F64 ? o->c_f64 : elem_is_int(e) ? o->c_integer : o->c_bool;
+    return !own && elem_is_float(e) ? o->c_float : own;
+}
+
+/* NULL: the operation is not defined for the type. */
+static const char *format_of(Fn *f, const Op *op, Elem e) {
+    const OpInfo *o = &op_info[op->kind];
+    const char *gpu = f->hip ? gpu_format(o, op, e) : NULL, *typed = gpu ? gpu : typed_format(o, e);
+    if (typed) return typed;
+    return o->c_operator ? fn_text(f, "($x %s $y)", o->c_operator) : o->c;
+}
+
+static bool takes_word(const char **format, const char *word) {
+    size_t n = strlen(word);
+    if (strncmp(*format, word, n) != 0) return false;
+    *format += n;
+    return true;
+}
+
+static const char *filled(Fn *f, const char *format, Elem e, const char *x, const char *y) {
     Text t = {0};
-    for (; *format; format++) {
-        if (*format == '$')
-            text_add(&t, operand);
-        else if (*format == '@')
+    while (*format) {
+        if (takes_word(&format, "$x"))
+            text_add(&t, x);
+        else if (takes_word(&format, "$y"))
+            text_add(&t, y);
+        else if (takes_word(&format, "$elem"))
             text_add(&t, elem_text(e));
+        else if (takes_word(&format, "$type"))
+            text_add(&t, elem_c(e));
         else
-            text_add_n(&t, format, 1);
+            text_add_n(&t, format++, 1);
     }
     const char *s = arena_text(f->arena, text_str(&t), t.n);
     text_free(&t);
     return s;
 }
 
-/* Operands of floats and comparisons as a C operator, or NULL. */
-static const char *const operator_text[OP_COUNT] = {
-    [OP_ADD] = "+", [OP_SUB] = "-", [OP_MUL] = "*", [OP_DIV] = "/", [OP_AND] = "&", [OP_OR] = "|",  [OP_XOR] = "^",
-    [OP_EQ] = "==", [OP_NE] = "!=", [OP_LT] = "<",  [OP_LE] = "<=", [OP_GT] = ">",  [OP_GE] = ">=",
-};
-
-static const char *unary_text(Fn *f, const Op *op, const char *x) {
-    Elem e = op->res.p[0]->type.elem;
-    if (op->kind == OP_NOT)
-        return e == ELEM_BOOL ? fn_text(f, "!%s", text_atom(f, x)) : fn_text(f, "(%s)~%s", elem_c(e), text_atom(f, x));
-    const UnaryText *u = &unary[op->kind];
-    const char *format = e == ELEM_F32 ? u->f32 : e == ELEM_F64 ? u->f64 : elem_is_int(e) ? u->integer : NULL;
-    if (format) return filled(f, format, e, format[0] == '(' || format[0] == '$' ? text_atom(f, x) : text_bare(f, x));
-    fn_unsupported(f, op->loc, fn_text(f, "%s of %s", op_phrase(op->kind), elem_text(e)));
-    return x;
-}
-
-static bool is_function(const Op *op, Elem e) {
-    switch (op->kind) {
-    case OP_MIN:
-    case OP_MAX:
-    case OP_POW:
-    case OP_MOD:
-    case OP_SHL:
-    case OP_SHR: return true;
-    case OP_ADD:
-    case OP_SUB:
-    case OP_MUL:
-    case OP_DIV: return elem_is_int(e);
-    default: return false;
-    }
-}
-
-/* Conditions are no bits, where the compiler does not make vectors of them anyway. */
-static const char *operator_of(Fn *f, const Op *op, Elem e) {
-    bool condition = e == ELEM_BOOL && f->hip;
-    if (condition && op->kind == OP_AND) return "&&";
-    if (condition && op->kind == OP_OR) return "||";
-    return operator_text[op->kind];
-}
-
-static const char *binary_text(Fn *f, const Op *op, const char *x, const char *y) {
+/* Arguments of a call need no parentheses of their own. */
+static const char *elementwise_text(Fn *f, const Op *op, const char *const *arg) {
     Elem e = op->arg.p[0]->type.elem;
-    if (is_function(op, e))
-        return fn_text(f, "tile_%s_%s(%s, %s)", op_info[op->kind].text, elem_text(e), text_bare(f, x), text_bare(f, y));
-    bool by_number = op->arg.p[1]->def && op->arg.p[1]->def->kind == OP_CONST;
-    if (op->kind == OP_DIV && e == ELEM_F32 && f->back->quotient && !by_number)
-        return fn_text(f, "%s(%s, %s)", f->back->quotient, text_bare(f, x), text_bare(f, y));
-    return fn_text(f, "(%s %s %s)", x, operator_of(f, op, e), y);
+    const char *format = format_of(f, op, e), *operand[2] = {NULL, NULL};
+    if (!format) {
+        fn_unsupported(f, op->loc, fn_text(f, "%s of %s", op_phrase(op->kind), elem_text(e)));
+        return arg[0];
+    }
+    for (int i = 0; i < op->arg.n; i++)
+        operand[i] = isalpha((unsigned char)format[0]) ? text_bare(f, arg[i]) : text_atom(f, arg[i]);
+    return filled(f, format, e, operand[0], operand[1]);
 }
+
+/* ---- conversions ---- */
 
 static bool is_small_float(Elem e) { return elem_is_float(e) && e != ELEM_F32 && e != ELEM_F64; }
 
@@ -111,9 +93,9 @@ const char *nest_convert(Nest *n, Elem to, Elem from, const char *text) { return
 
 const char *op_text(Fn *f, const Op *op, const char *const *arg) {
     switch (op_info[op->kind].class) {
-    case CLASS_UNARY: return unary_text(f, op, arg[0]);
+    case CLASS_UNARY:
     case CLASS_BINARY:
-    case CLASS_COMPARE: return binary_text(f, op, text_atom(f, arg[0]), text_atom(f, arg[1]));
+    case CLASS_COMPARE: return elementwise_text(f, op, arg);
     case CLASS_SELECT:
         return fn_text(f, "(%s ? %s : %s)", text_atom(f, arg[0]), text_atom(f, arg[1]), text_atom(f, arg[2]));
     case CLASS_CAST:

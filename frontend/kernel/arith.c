@@ -14,20 +14,6 @@ static OpKind op_of(AstOp op) {
     return table[op];
 }
 
-static bool op_takes(OpKind op, Elem e) {
-    switch (op) {
-    case OP_AND:
-    case OP_OR:
-    case OP_XOR: return !elem_is_float(e);
-    case OP_SHL:
-    case OP_SHR: return elem_is_int(e);
-    case OP_EQ:
-    case OP_NE: return true;
-    case OP_POW: return elem_is_float(e);
-    default: return e != ELEM_BOOL;
-    }
-}
-
 static bool operand_report(Kern *c, OpKind op, Elem e, Loc loc) {
     diag_error(c->diags, loc, "operand-type", "%s does not apply to %s", op_phrase(op), elem_text(e));
     return false;
@@ -97,8 +83,7 @@ Val arith_unary(Kern *c, OpKind op, Val x, Loc loc) {
     if (fold_unary(op, x, &r)) return r;
     if (op == OP_NEG && index_binary(c, AST_SUB, val_int(0), x, &r)) return r;
     if (!vals_unify(c, &x, 1, &e, loc)) return val_error;
-    bool any_number = op == OP_NEG || op == OP_ABS;
-    if (op == OP_NOT ? e != ELEM_BOOL : any_number ? e == ELEM_BOOL : !elem_is_float(e)) {
+    if (op == OP_NOT ? e != ELEM_BOOL : !op_takes(op, e)) { /* '!' of the language is for conditions alone */
         operand_report(c, op, e, loc);
         if (elem_is_int(e) && op != OP_NOT) diag_note(c->diags, loc, "convert: f32(x)");
         return val_error;

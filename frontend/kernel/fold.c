@@ -103,27 +103,6 @@ bool fold_binary(Kern *c, AstOp op, Val a, Val b, Loc loc, Val *r) {
     return true;
 }
 
-static bool fold_function(OpKind op, double x, double *r) {
-    switch (op) {
-    case OP_NEG: *r = -x; return true;
-    case OP_ABS: *r = fabs(x); return true;
-    case OP_EXP: *r = exp(x); return true;
-    case OP_EXP2: *r = exp2(x); return true;
-    case OP_LOG: *r = log(x); return true;
-    case OP_LOG2: *r = log2(x); return true;
-    case OP_SQRT: *r = sqrt(x); return true;
-    case OP_RSQRT: *r = 1 / sqrt(x); return true;
-    case OP_SIN: *r = sin(x); return true;
-    case OP_COS: *r = cos(x); return true;
-    case OP_TANH: *r = tanh(x); return true;
-    case OP_ERF: *r = erf(x); return true;
-    case OP_FLOOR: *r = floor(x); return true;
-    case OP_CEIL: *r = ceil(x); return true;
-    case OP_ROUND: *r = nearbyint(x); return true;
-    default: return false;
-    }
-}
-
 bool fold_unary(OpKind op, Val v, Val *r) {
     *r = v;
     if (v.kind == VAL_BOOL && op == OP_NOT) return *r = val_bool(!v.i), true;
@@ -131,7 +110,7 @@ bool fold_unary(OpKind op, Val v, Val *r) {
         return r->i = (int64_t)(0 - (uint64_t)v.i), *r = v.converted ? wrapped(*r, v.elem) : *r, true;
     if (v.kind == VAL_INT && op == OP_ABS) return true;
     if (!is_number(v) || (v.kind == VAL_INT && op == OP_NOT)) return false;
-    *r = val_float(0);
+    *r = val_float(op_info[op].unary.f64(number_of(v)));
     r->converted = v.converted, r->elem = v.elem;
-    return fold_function(op, number_of(v), &r->f);
+    return true;
 }

@@ -1,13 +1,13 @@
 /* bound.c: beside each float, by how much two legal evaluations may differ.
    An operation passes on what its operands differ by (derivative or interval) and adds c eps |result|; where operands
-   cannot differ and the operation is exact, neither does the result. */
+   cannot differ and the operation is exact, neither does the result. Rows of ops.def name the functions moved_.. */
 #include "ir/interp/state.h"
 
 #include <math.h>
 
 static double eps_of(Lane l) { return l == LANE_DOUBLE ? 0x1p-52 : 0x1p-23; }
 
-/* ---- unary: z = f(x), |dx| <= b ---- */
+/* ---- z = f(x), |dx| <= b ---- */
 
 /* Far below 0 no difference matters: the result's neighbours are 0 too. */
 static double away_exp(const World *w, double x, double z, double b) {
@@ -19,82 +19,65 @@ static double away_log(const World *w, double x, double b) {
     return x > b ? -log1p(-b / x) : INFINITY;
 }
 
-static double away_sqrt(double x, double b) { return x > b ? b / (sqrt(x) + sqrt(x - b)) : sqrt(x + b); }
+double moved_exp(const Moved *m) { return away_exp(m->w, m->x, m->z, m->dx); }
+double moved_exp2(const Moved *m) {
+    return away_exp(m->w, m->x * 0.6931471805599453, m->z, m->dx * 0.6931471805599454);
+}
+double moved_log(const Moved *m) { return away_log(m->w, m->x, m->dx); }
+double moved_log2(const Moved *m) { return away_log(m->w, m->x, m->dx) * 1.4426950408889635; }
 
-static double away_rsqrt(const World *w, double x, double z, double b) {
-    if (x > 0 && bound_is_linear(w, x, b)) return z * b / (2 * x);
-    return x > b ? 1 / sqrt(x - b) - z : INFINITY;
+double moved_sqrt(const Moved *m) {
+    return m->x > m->dx ? m->dx / (sqrt(m->x) + sqrt(m->x - m->dx)) : sqrt(m->x + m->dx);
 }
 
-static double away_step(OpKind op, double x, double b) {
-    double lo = x - b, hi = x + b;
-    if (op == OP_FLOOR) return floor(hi) - floor(lo);
-    return op == OP_CEIL ? ceil(hi) - ceil(lo) : rint(hi) - rint(lo);
+double moved_rsqrt(const Moved *m) {
+    if (m->x > 0 && bound_is_linear(m->w, m->x, m->dx)) return m->z * m->dx / (2 * m->x);
+    return m->x > m->dx ? 1 / sqrt(m->x - m->dx) - m->z : INFINITY;
 }
+
+double moved_wave(const Moved *m) { return fmin(2, m->dx); }
 
 /* The steepest tanh is in the interval is at the point nearest to 0. */
-static double away_tanh(double x, double b) {
-    double nearest = fabs(x) > b ? tanh(fabs(x) - b) : 0;
-    return fmin(2, b * (1 - nearest * nearest));
+double moved_tanh(const Moved *m) {
+    double nearest = fabs(m->x) > m->dx ? tanh(fabs(m->x) - m->dx) : 0;
+    return fmin(2, m->dx * (1 - nearest * nearest));
 }
 
-static double unary_away(const World *w, OpKind op, double x, double z, double b) {
-    switch (op) {
-    case OP_EXP: return away_exp(w, x, z, b);
-    case OP_EXP2: return away_exp(w, x * 0.6931471805599453, z, b * 0.6931471805599454);
-    case OP_LOG: return away_log(w, x, b);
-    case OP_LOG2: return away_log(w, x, b) * 1.4426950408889635;
-    case OP_SQRT: return away_sqrt(x, b);
-    case OP_RSQRT: return away_rsqrt(w, x, z, b);
-    case OP_SIN:
-    case OP_COS: return fmin(2, b);
-    case OP_TANH: return away_tanh(x, b);
-    case OP_ERF: return fmin(2, b * 1.1283791670955126);
-    case OP_FLOOR:
-    case OP_CEIL:
-    case OP_ROUND: return away_step(op, x, b);
-    default: return b;
-    }
-}
+double moved_erf(const Moved *m) { return fmin(2, m->dx * 1.1283791670955126); }
+double moved_floor(const Moved *m) { return floor(m->x + m->dx) - floor(m->x - m->dx); }
+double moved_ceil(const Moved *m) { return ceil(m->x + m->dx) - ceil(m->x - m->dx); }
+double moved_round(const Moved *m) { return rint(m->x + m->dx) - rint(m->x - m->dx); }
 
-/* In units of eps |z|: what a good library or a short polynomial may be off by, twice. */
-static double unary_own(OpKind op) {
-    switch (op) {
-    case OP_SQRT: return 1;
-    case OP_RSQRT: return 4;
-    case OP_EXP:
-    case OP_EXP2:
-    case OP_LOG:
-    case OP_LOG2:
-    case OP_TANH:
-    case OP_ERF: return 8;
-    case OP_SIN:
-    case OP_COS: return 8;
-    default: return 0;
-    }
-}
-
-/* Near its zero a function's own error is not relative to its value: logarithms and sines are off by eps of 1. */
-static double unary_floor(OpKind op) {
-    bool absolute = op == OP_SIN || op == OP_COS || op == OP_LOG || op == OP_LOG2;
-    return absolute ? 1 : unary_own(op) > 1 ? 0x1p-100 : 0;
-}
+/* Near its zero a function's own error is not relative to its value. */
+static double least_error(const OpBound *f) { return f->absolute ? 1 : f->own > 1 ? 0x1p-100 : 0; }
 
 void bound_unary(const World *w, OpKind op, Lane l, const Tile *x, Tile *z) {
-    double own = unary_own(op) * eps_of(l), least = unary_floor(op) * eps_of(l);
+    const OpBound *f = &op_info[op].bound;
+    double own = f->own * eps_of(l), least = least_error(f) * eps_of(l);
     for (int64_t i = 0; i < z->n; i++) {
-        double value = lane_get(l, z->data, i), b = x->bound[i];
-        double away = b == 0 ? 0 : unary_away(w, op, lane_get(l, x->data, i), value, b);
-        z->bound[i] = bound_settle(value, bound_join(w, away, bound_own(w, 1, own * fabs(value) + least)));
+        Moved m = {.w = w, .x = lane_get(l, x->data, i), .z = lane_get(l, z->data, i), .dx = x->bound[i]};
+        double away = m.dx == 0 ? 0 : f->moved ? f->moved(&m) : m.dx;
+        z->bound[i] = bound_settle(m.z, bound_join(w, away, bound_own(w, 1, own * fabs(m.z) + least)));
     }
 }
 
-/* ---- binary ---- */
+/* ---- z = f(x, y), |dx| <= bx, |dy| <= by ---- */
 
-static double away_div(const World *w, double y, double z, double bx, double by) {
-    if (bound_is_linear(w, y, by)) return bound_join(w, bx, fabs(z) * by) / fabs(y);
-    return fabs(y) > by ? bound_join(w, bx, fabs(z) * by) / (fabs(y) - by) : bx == 0 && by == 0 ? 0 : INFINITY;
+double moved_sum(const Moved *m) { return bound_join(m->w, m->dx, m->dy); }
+
+double moved_product(const Moved *m) {
+    double x = m->dx ? m->dx * fabs(m->y) : 0, y = m->dy ? m->dy * fabs(m->x) : 0;
+    return bound_join(m->w, x, y) + (m->dx && m->dy ? m->dx * m->dy : 0);
 }
+
+double moved_quotient(const Moved *m) {
+    double y = fabs(m->y);
+    if (bound_is_linear(m->w, m->y, m->dy)) return bound_join(m->w, m->dx, fabs(m->z) * m->dy) / y;
+    if (y > m->dy) return bound_join(m->w, m->dx, fabs(m->z) * m->dy) / (y - m->dy);
+    return m->dx == 0 && m->dy == 0 ? 0 : INFINITY;
+}
+
+double moved_rest(const Moved *m) { return m->dx == 0 && m->dy == 0 ? 0 : fabs(m->y) + m->dy + m->dx; }
 
 /* |z| ((1 + bx / |x|)^|y| - 1): of a base of either sign, for a whole exponent. */
 static double away_power(double x, double y, double z, double bx) {
@@ -103,10 +86,13 @@ static double away_power(double x, double y, double z, double bx) {
     return fabs(z) * (y > 0 ? pow(1 + bx / fabs(x), y) - 1 : pow(1 - bx / fabs(x), y) - 1);
 }
 
-static double away_pow(const World *w, double x, double y, double z, double bx, double by) {
+double moved_pow(const Moved *m) {
+    double x = m->x, y = m->y, bx = m->dx, by = m->dy;
     if (bx == 0 && by == 0) return 0;
-    if (by == 0 && y == rint(y)) return away_power(x, y, z, bx);
-    return x > 0 ? away_exp(w, y * log(x), z, fabs(y) * away_log(w, x, bx) + fabs(log(x)) * by + bx * by) : INFINITY;
+    if (by == 0 && y == rint(y)) return away_power(x, y, m->z, bx);
+    if (!(x > 0)) return INFINITY;
+    double log_off = fabs(y) * away_log(m->w, x, bx) + fabs(log(x)) * by + bx * by;
+    return away_exp(m->w, y * log(x), m->z, log_off);
 }
 
 /* By interval: a value clearly beyond what it is clamped to passes on nothing. */
@@ -115,39 +101,17 @@ static double away_least(double x, double y, double bx, double by) {
     return bx == 0 && by == 0 ? 0 : fmax(z - lo, hi - z);
 }
 
-static double binary_away(const World *w, OpKind op, double x, double y, double z, double bx, double by) {
-    switch (op) {
-    case OP_ADD:
-    case OP_SUB: return bound_join(w, bx, by);
-    case OP_MUL: return bound_join(w, bx ? bx * fabs(y) : 0, by ? by * fabs(x) : 0) + (bx && by ? bx * by : 0);
-    case OP_DIV: return away_div(w, y, z, bx, by);
-    case OP_MOD: return bx == 0 && by == 0 ? 0 : fabs(y) + by + bx;
-    case OP_POW: return away_pow(w, x, y, z, bx, by);
-    case OP_MIN: return away_least(x, y, bx, by);
-    default: return away_least(-x, -y, bx, by); /* max */
-    }
-}
-
-static double binary_own(OpKind op) {
-    switch (op) {
-    case OP_MIN:
-    case OP_MAX: return 0;
-    case OP_POW: return 16;
-    case OP_DIV: return 2;
-    default: return 1;
-    }
-}
-
-/* Of exact operands; the product of two floats is exact in double. */
-static bool product_exact(OpKind op, Lane l, double x, double y, double z) { return op == OP_MUL && l == LANE_FLOAT && x * y == z; }
+double moved_min(const Moved *m) { return away_least(m->x, m->y, m->dx, m->dy); }
+double moved_max(const Moved *m) { return away_least(-m->x, -m->y, m->dx, m->dy); }
 
 void bound_binary(const World *w, OpKind op, Lane l, const Tile *x, const Tile *y, Tile *z) {
-    double own = binary_own(op) * eps_of(l);
+    const OpBound *f = &op_info[op].bound;
+    double own = f->own * eps_of(l);
     for (int64_t i = 0; i < z->n; i++) {
-        double value = lane_get(l, z->data, i);
-        double a = lane_get(l, x->data, i), b = lane_get(l, y->data, i);
-        double away = binary_away(w, op, a, b, value, x->bound[i], y->bound[i]);
-        bool exact = away == 0 && product_exact(op, l, a, b, value);
-        z->bound[i] = exact ? 0 : bound_settle(value, bound_join(w, away, bound_own(w, 1, own * fabs(value))));
+        Moved m = {.w = w, .x = lane_get(l, x->data, i), .y = lane_get(l, y->data, i), .z = lane_get(l, z->data, i)};
+        m.dx = x->bound[i], m.dy = y->bound[i];
+        double away = f->moved(&m);
+        bool exact = away == 0 && f->exact_in_f64 && l == LANE_FLOAT && op_info[op].binary.f64(m.x, m.y) == m.z;
+        z->bound[i] = exact ? 0 : bound_settle(m.z, bound_join(w, away, bound_own(w, 1, own * fabs(m.z))));
     }
 }

@@ -6,7 +6,6 @@
 
 #include "ir/interp/interp.h"
 
-typedef struct World World;
 typedef struct Task Task;
 typedef struct Agents Agents;
 typedef struct Cell Cell;

@@ -1,61 +1,10 @@
-/* op.c: operations without regions: operands, result types, limits; by class, as ops.def says. */
+/* op.c: operations without regions: operands, result types, limits; by class and row of ops.def. */
 #include "ir/verify/verify.h"
-
-enum { ON_FLOAT = 1, ON_INT = 2, ON_BOOL = 4 }; /* ON_FLOAT: f32 and f64; ON_INT: of 8 bits and more */
-
-static const uint8_t works_on[OP_COUNT] = {
-    [OP_NEG] = ON_FLOAT | ON_INT,
-    [OP_NOT] = ON_INT | ON_BOOL,
-    [OP_ABS] = ON_FLOAT | ON_INT,
-    [OP_EXP] = ON_FLOAT,
-    [OP_EXP2] = ON_FLOAT,
-    [OP_LOG] = ON_FLOAT,
-    [OP_LOG2] = ON_FLOAT,
-    [OP_SQRT] = ON_FLOAT,
-    [OP_RSQRT] = ON_FLOAT,
-    [OP_SIN] = ON_FLOAT,
-    [OP_COS] = ON_FLOAT,
-    [OP_TANH] = ON_FLOAT,
-    [OP_ERF] = ON_FLOAT,
-    [OP_FLOOR] = ON_FLOAT,
-    [OP_CEIL] = ON_FLOAT,
-    [OP_ROUND] = ON_FLOAT,
-    [OP_ADD] = ON_FLOAT | ON_INT,
-    [OP_SUB] = ON_FLOAT | ON_INT,
-    [OP_MUL] = ON_FLOAT | ON_INT,
-    [OP_DIV] = ON_FLOAT | ON_INT,
-    [OP_MOD] = ON_FLOAT | ON_INT,
-    [OP_MIN] = ON_FLOAT | ON_INT,
-    [OP_MAX] = ON_FLOAT | ON_INT,
-    [OP_POW] = ON_FLOAT,
-    [OP_AND] = ON_INT | ON_BOOL,
-    [OP_OR] = ON_INT | ON_BOOL,
-    [OP_XOR] = ON_INT | ON_BOOL,
-    [OP_SHL] = ON_INT,
-    [OP_SHR] = ON_INT,
-    [OP_EQ] = ON_FLOAT | ON_INT | ON_BOOL,
-    [OP_NE] = ON_FLOAT | ON_INT | ON_BOOL,
-    [OP_LT] = ON_FLOAT | ON_INT,
-    [OP_LE] = ON_FLOAT | ON_INT,
-    [OP_GT] = ON_FLOAT | ON_INT,
-    [OP_GE] = ON_FLOAT | ON_INT,
-    [OP_SELECT] = ON_FLOAT | ON_INT | ON_BOOL,
-    [OP_SUM] = ON_FLOAT | ON_INT,
-    [OP_RMAX] = ON_FLOAT | ON_INT,
-    [OP_RMIN] = ON_FLOAT | ON_INT,
-    [OP_ANY] = ON_BOOL,
-    [OP_ALL] = ON_BOOL,
-    [OP_ARGMAX] = ON_FLOAT | ON_INT,
-    [OP_ARGMIN] = ON_FLOAT | ON_INT,
-    [OP_CUMSUM] = ON_FLOAT | ON_INT,
-    [OP_CUMMAX] = ON_FLOAT | ON_INT,
-};
 
 static const char *text_of(const Op *op) { return op_info[op->kind].text; }
 
 static bool elem_verify(Verifier *v, const Op *op, Elem e) {
-    int kind = elem_is_float(e) ? ON_FLOAT : elem_is_int(e) ? ON_INT : ON_BOOL;
-    if (elem_arith(e) == e && (works_on[op->kind] & kind)) return true;
+    if (elem_arith(e) == e && op_takes(op->kind, e)) return true;
     violation(v, op->loc, "%s does not work on %s", text_of(op), elem_text(e));
     return false;
 }

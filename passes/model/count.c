@@ -91,26 +91,9 @@ static void loop_lengths(Count *c, const Op *loop) {
 
 /* In additions of the same number of elements. */
 static double op_weight(const Op *op) {
-    switch (op->kind) {
-    case OP_CONST:
-    case OP_POS:
-    case OP_BROADCAST:
-    case OP_LOAD: return 0;
-    case OP_EXP:
-    case OP_EXP2:
-    case OP_LOG:
-    case OP_LOG2:
-    case OP_TANH: return 64;
-    case OP_SIN:
-    case OP_COS:
-    case OP_ERF:
-    case OP_POW: return 600;
-    case OP_DIV:
-    case OP_MOD:
-    case OP_SQRT:
-    case OP_RSQRT: return 16;
-    default: return op_info[op->kind].class == CLASS_INDEX ? 0 : 1;
-    }
+    OpClass class = op_info[op->kind].class;
+    bool free = class == CLASS_CONST || class == CLASS_INDEX || class == CLASS_BROADCAST || op->kind == OP_LOAD;
+    return free ? 0 : op_cost(op->kind).host;
 }
 
 /* Ranges of one operand alone with more than one position a tile: with none, that side is a single row. */

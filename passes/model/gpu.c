@@ -9,41 +9,11 @@
 
 /* ---- what a task does ---- */
 
-/* For one element: operations of a lane, those of the special function unit. */
-typedef struct {
-    double lane, special;
-} Weight;
-
-static Weight weight_of(const Op *op) {
-    switch (op->kind) {
-    case OP_CONST:
-    case OP_POS:
-    case OP_BROADCAST: return (Weight){0, 0};
-    case OP_ADD:
-    case OP_SUB: return (Weight){0.5, 0}; /* half of them go with a product */
-    case OP_EXP:
-    case OP_LOG: return (Weight){12, 1};
-    case OP_EXP2:
-    case OP_LOG2: return (Weight){4, 1};
-    case OP_DIV:
-    case OP_SQRT:
-    case OP_RSQRT: return (Weight){8, 1};
-    case OP_MOD:
-    case OP_TANH:
-    case OP_SIN:
-    case OP_COS:
-    case OP_ERF:
-    case OP_POW: return (Weight){26, 2};
-    case OP_CAST: return (Weight){2, 0};
-    case OP_CONVERT: return (Weight){0.5, 0};
-    default: return (Weight){op_info[op->kind].class == CLASS_INDEX ? 0 : 1, 0};
-    }
-}
-
 static void count_elementwise(Count *c, const Op *op, Type t) {
-    Weight w = weight_of(op);
-    c->cost.gpu.lanes += w.lane * count_elements(c, t);
-    c->cost.gpu.special += w.special * count_elements(c, t);
+    OpClass class = op_info[op->kind].class;
+    if (class == CLASS_CONST || class == CLASS_INDEX || class == CLASS_BROADCAST) return;
+    c->cost.gpu.lanes += op_cost(op->kind).lane * count_elements(c, t);
+    c->cost.gpu.special += op_cost(op->kind).special * count_elements(c, t);
 }
 
 /* Bytes of an element of what is loaded or stored. */

@@ -1,0 +1,24 @@
+/* ops.c: the table of operators.
+   Takes: the rows of ops.def. Gives: their facts by kind. */
+#include "ir/ops.h"
+
+#include <math.h>
+
+const OpInfo op_info[OP_COUNT] = {
+#define OP(name, word, n, of, ...)                                                                                     \
+    [OP_##name] = {.text = word, .quoted = "'" word "'", .operands = n, .class = CLASS_##of, __VA_ARGS__},
+#include "ir/ops.def"
+#undef OP
+};
+
+const char *op_phrase(OpKind kind) { return op_info[kind].written ? op_info[kind].written : op_info[kind].quoted; }
+
+bool op_takes(OpKind kind, Elem e) {
+    int takes = elem_is_float(e) ? TAKES_FLOAT : elem_is_int(e) ? TAKES_INT : TAKES_BOOL;
+    return op_info[kind].takes & takes;
+}
+
+OpCost op_cost(OpKind kind) {
+    const OpCost addition = {.host = 1, .again = 1, .lane = 1};
+    return op_info[kind].cost.host ? op_info[kind].cost : addition;
+}
