@@ -115,7 +115,7 @@ Value *build_reduce(Builder *b, OpKind kind, Value *x, const int16_t *over, int 
         REQUIRE(type_has(t, over[i]));
         t = type_without(t, over[i]);
     }
-    if (kind == OP_ARGMAX || kind == OP_ARGMIN) t.elem = ELEM_I64;
+    if (op_info[kind].position) t.elem = ELEM_I64;
     Value *v = append(b, kind, &x, 1, t);
     set_over(v->def, over, nover);
     return v;

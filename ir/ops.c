@@ -22,3 +22,11 @@ OpCost op_cost(OpKind kind) {
     const OpCost addition = {.host = 1, .again = 1, .lane = 1};
     return op_info[kind].cost.host ? op_info[kind].cost : addition;
 }
+
+OpKind op_reduction(OpKind joins) {
+    for (OpKind kind = 0; kind < OP_COUNT; kind++)
+        if (op_info[kind].class == CLASS_REDUCE && op_info[kind].joins == joins && !op_info[kind].position) return kind;
+    return OP_COUNT;
+}
+
+bool op_takes_positions(OpKind kind) { return op_info[kind].class == CLASS_PREFIX || op_info[kind].position; }

@@ -30,6 +30,8 @@ enum {
 /* Outcomes of a comparison; a NaN is unordered. */
 enum { IF_LESS = 1, IF_EQUAL = 2, IF_GREATER = 4, IF_UNORDERED = 8 };
 
+typedef enum { NEUTRAL_ZERO, NEUTRAL_ONE, NEUTRAL_LEAST, NEUTRAL_MOST } Neutral; /* least: -inf for floats */
+
 typedef struct World World; /* a run of the interpreter */
 
 /* Values of one element. NULL: not defined for that type. Integers are computed in 64 bits and wrapped by the caller. */
@@ -86,14 +88,17 @@ typedef struct {
     OpBound bound;
     OpCost cost;
 
-    OpKind joins;  /* REDUCE, PREFIX, DOT: what makes one result of those of two parts */
+    Neutral neutral; /* BINARY: the y of f(x, y) = x */
+    OpKind joins;  /* REDUCE, PREFIX, DOT: the binary operation that makes one result of those of two parts */
     bool position; /* REDUCE: the result is where the element is that `joins` would give */
 } OpInfo;
 
 extern const OpInfo op_info[OP_COUNT];
 const char *op_phrase(OpKind); /* for messages: as the source writes it, with its quotes */
 bool op_takes(OpKind, Elem);
-OpCost op_cost(OpKind); /* of elementwise operations */
+OpCost op_cost(OpKind);
+OpKind op_reduction(OpKind joins);  /* the reduction of values that a binary operation joins; OP_COUNT: none */
+bool op_takes_positions(OpKind);    /* ARGMAX, CUMSUM, ..: the order of positions counts, so that .over is one range */
 
 /* ---- functions of rows ---- */
 

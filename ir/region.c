@@ -68,10 +68,9 @@ static bool affine_names(const Affine *a, int range, const bool *derived) {
 }
 
 bool op_reduces(const Op *op, int range) {
-    bool counts = op->kind == OP_ARGMAX || op->kind == OP_ARGMIN || op_info[op->kind].class == CLASS_PREFIX;
     for (int i = 0; i < op->nover; i++)
         if (op->over[i] == range) return true;
-    return counts && op->range == range;
+    return op_takes_positions(op->kind) && op->range == range;
 }
 
 /* A sum over a tile that goes to no other place than one where tasks and steps add up: the whole is the same. */

@@ -3,10 +3,6 @@
    largest. A merge says how steps go together, so such a loop is taken at its word. */
 #include "ir/ir.h"
 
-static const struct {
-    OpKind join, reduce;
-} ways[] = {{OP_ADD, OP_SUM}, {OP_MAX, OP_RMAX}, {OP_MIN, OP_RMIN}, {OP_OR, OP_ANY}, {OP_AND, OP_ALL}};
-
 typedef struct {
     int range;
     const Region *body; /* of the kernel */
@@ -19,66 +15,66 @@ static int result_at(const Op *op, const Value *v) {
     return i;
 }
 
-/* ---- the ways ---- */
+/* ---- the ways: a reduction each ---- */
 
-static bool is_part(const Steps *s, const Value *v, int way);
+static bool is_part(const Steps *s, const Value *v, OpKind way);
 
 /* A sum times what is the same for all of the step. */
-static bool is_scaled(const Steps *s, const Op *op, int way) {
-    if (ways[way].join != OP_ADD) return false;
+static bool is_scaled(const Steps *s, const Op *op, OpKind way) {
+    if (op_info[way].joins != OP_ADD) return false;
     return is_part(s, op->arg.p[0], way) || is_part(s, op->arg.p[1], way);
 }
 
 /* Whole numbers wrap: what is carried may be cut and widened, as it is in each step. */
-static bool is_whole_sum(const Op *cast, int way) {
-    return ways[way].join == OP_ADD && elem_is_int(cast->arg.p[0]->type.elem) && elem_is_int(cast->res.p[0]->type.elem);
+static bool is_whole_sum(const Op *cast, OpKind way) {
+    return op_info[way].joins == OP_ADD && elem_is_int(cast->arg.p[0]->type.elem) && elem_is_int(cast->res.p[0]->type.elem);
 }
 
 /* A sum that has wrapped is not widened: with longer steps it would wrap elsewhere. */
-static bool keeps_part(const Op *cast, int way) {
+static bool keeps_part(const Op *cast, OpKind way) {
     Elem to = cast->res.p[0]->type.elem;
     return elem_is_float(to) || (is_whole_sum(cast, way) && elem_bits(to) <= elem_bits(cast->arg.p[0]->type.elem));
 }
 
 /* It is reduced over the range, in the way that the whole is. */
-static bool part_fits(const Steps *s, const Value *v, int way) {
+static bool part_fits(const Steps *s, const Value *v, OpKind way) {
     const Op *op = v->def;
     if (!op) return false;
     switch (op->kind) {
     case OP_BROADCAST: return is_part(s, op->arg.p[0], way);
     case OP_CAST: return keeps_part(op, way) && is_part(s, op->arg.p[0], way);
     case OP_MUL: return is_scaled(s, op, way);
-    case OP_DOT: return ways[way].join == OP_ADD && op->arg.n == 2 && op_reduces(op, s->range);
-    default: return op->kind == ways[way].reduce && op_reduces(op, s->range);
+    case OP_DOT: return op_info[way].joins == OP_ADD && op->arg.n == 2 && op_reduces(op, s->range);
+    default: return op->kind == way && op_reduces(op, s->range);
     }
 }
 
-static bool is_part(const Steps *s, const Value *v, int way) {
+static bool is_part(const Steps *s, const Value *v, OpKind way) {
     bool fits = part_fits(s, v, way);
     if (fits) s->way[v->id] = true;
     return fits;
 }
 
-static bool takes_in(const Steps *s, const Value *v, const Value *carried, int way);
+static bool takes_in(const Steps *s, const Value *v, const Value *carried, OpKind way);
 
-static bool joins(const Steps *s, const Op *op, const Value *carried, int way) {
+static bool joins(const Steps *s, const Op *op, const Value *carried, OpKind way) {
     for (int i = 0; i < 2; i++)
         if (takes_in(s, op->arg.p[i], carried, way)) return is_part(s, op->arg.p[1 - i], way);
     return false;
 }
 
-static bool loop_takes_in(const Steps *s, const Op *loop, int i, const Value *carried, int way) {
+static bool loop_takes_in(const Steps *s, const Op *loop, int i, const Value *carried, OpKind way) {
     const Region *body = loop->region[0];
     return takes_in(s, body->last->arg.p[i], body->arg.p[i], way) && takes_in(s, loop->arg.p[2 + i], carried, way);
 }
 
-static bool branches_take_in(const Steps *s, const Op *op, int i, const Value *carried, int way) {
+static bool branches_take_in(const Steps *s, const Op *op, int i, const Value *carried, OpKind way) {
     for (int r = 0; r < 2; r++)
         if (!op->region[r] || !takes_in(s, op->region[r]->last->arg.p[i], carried, way)) return false;
     return true;
 }
 
-static bool op_takes_in(const Steps *s, const Value *v, const Value *carried, int way) {
+static bool op_takes_in(const Steps *s, const Value *v, const Value *carried, OpKind way) {
     const Op *op = v->def;
     if (!op) return false;
     switch (op->kind) {
@@ -86,23 +82,23 @@ static bool op_takes_in(const Steps *s, const Value *v, const Value *carried, in
     case OP_IF: return branches_take_in(s, op, result_at(op, v), carried, way);
     case OP_CAST: return is_whole_sum(op, way) && takes_in(s, op->arg.p[0], carried, way);
     case OP_SUB:
-        return ways[way].join == OP_ADD && takes_in(s, op->arg.p[0], carried, way) && is_part(s, op->arg.p[1], way);
+        return op_info[way].joins == OP_ADD && takes_in(s, op->arg.p[0], carried, way) && is_part(s, op->arg.p[1], way);
     case OP_DOT:
-        return ways[way].join == OP_ADD && op->arg.n == 3 && op_reduces(op, s->range) &&
+        return op_info[way].joins == OP_ADD && op->arg.n == 3 && op_reduces(op, s->range) &&
                takes_in(s, op->arg.p[2], carried, way);
-    default: return op->kind == ways[way].join && joins(s, op, carried, way);
+    default: return op->kind == op_info[way].joins && joins(s, op, carried, way);
     }
 }
 
-static bool takes_in(const Steps *s, const Value *v, const Value *carried, int way) {
+static bool takes_in(const Steps *s, const Value *v, const Value *carried, OpKind way) {
     bool fits = v == carried || op_takes_in(s, v, carried, way);
     if (fits) s->way[v->id] = true;
     return fits;
 }
 
 static bool has_way(const Steps *s, const Value *v, const Value *carried) {
-    for (int i = 0; i < (int)(sizeof ways / sizeof *ways); i++)
-        if (takes_in(s, v, carried, i)) return true;
+    for (OpKind way = 0; way < OP_COUNT; way++)
+        if (op_info[way].class == CLASS_REDUCE && !op_info[way].position && takes_in(s, v, carried, way)) return true;
     return false;
 }
 

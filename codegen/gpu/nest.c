@@ -247,12 +247,12 @@ static void step(Fn *f, const Op *op) {
     case OP_SIGNAL: emit_signal(f, op); break;
     case OP_DOT: hip_dot(f, op); break;
     case OP_CONVERT: hip_convert(f, op); break;
-    case OP_CUMSUM:
-    case OP_CUMMAX: hip_prefix(f, op); break;
-    case OP_ARGMAX:
-    case OP_ARGMIN: hip_arg(f, op); break;
     default:
-        if (op_info[op->kind].class == CLASS_REDUCE)
+        if (op_info[op->kind].class == CLASS_PREFIX)
+            hip_prefix(f, op);
+        else if (op_info[op->kind].position)
+            hip_arg(f, op);
+        else if (op_info[op->kind].class == CLASS_REDUCE)
             hip_reduce(f, op);
         else
             fn_unsupported(f, op->loc, op_phrase(op->kind));

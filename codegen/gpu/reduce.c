@@ -235,7 +235,7 @@ static Run arg_begin(Fn *f, const Op *op) {
     Value *v = op->res.p[0];
     const Layout *l = v->type.nrange ? held_layout(f, v) : NULL;
     Run run = {.op = op, .kind = op->kind, .elem = op->arg.p[0]->type.elem, .pairs = true};
-    const char *start = reduce_start(f, op->kind == OP_ARGMAX ? OP_RMAX : OP_RMIN, run.elem);
+    const char *start = reduce_start(f, op->kind, run.elem);
     const char *begin = f->range[op->over[0]].begin;
     if (l) {
         run.tile = tile_like(f, l, run.elem, "best");

@@ -4,43 +4,37 @@
 
 #include <string.h>
 
-/* start: of f32, f64, integers (@: upper-case type). combine: $ the running value, % the next. clause: of omp simd, or
- * NULL. */
-typedef struct {
-    const char *start_float, *start_integer, *combine, *clause;
-} ReduceText;
+/* The operation that makes one of the running value and the next. */
+static const OpInfo *join_of(OpKind kind) { return &op_info[op_info[kind].joins]; }
 
-static const ReduceText reduce_text[OP_COUNT] = {
-    [OP_SUM] = {"0", "0", "sum", "+"},
-    [OP_RMAX] = {"-INFINITY", "TILE_MIN_", "max", "max"},
-    [OP_RMIN] = {"INFINITY", "TILE_MAX_", "min", "min"},
-    [OP_ANY] = {"0", "0", "or", "|"},
-    [OP_ALL] = {"1", "1", "and", "&"},
-    [OP_DOT] = {"0", "0", "sum", "+"},
-    [OP_CUMSUM] = {"0", "0", "sum", NULL},
-    [OP_CUMMAX] = {"-INFINITY", "TILE_MIN_", "max", NULL},
-};
+/* Sums of integers wrap, which C's operator does not. */
+static bool is_operator(OpKind kind, Elem e) { return join_of(kind)->c_operator && !elem_is_int(e); }
 
 const char *reduce_start(Fn *f, OpKind kind, Elem e) {
-    const ReduceText *r = &reduce_text[kind];
-    if (elem_is_float(e)) return r->start_float;
-    return r->start_integer[0] == 'T' ? fn_text(f, "%s%s", r->start_integer, elem_text(e)) : r->start_integer;
+    bool is_float = elem_is_float(e);
+    switch (join_of(kind)->neutral) {
+    case NEUTRAL_LEAST: return is_float ? "-INFINITY" : fn_text(f, "TILE_MIN_%s", elem_text(e));
+    case NEUTRAL_MOST: return is_float ? "INFINITY" : fn_text(f, "TILE_MAX_%s", elem_text(e));
+    case NEUTRAL_ONE: return "1";
+    default: return "0";
+    }
 }
 
 const char *reduce_pair(Fn *f, OpKind kind, Elem e, const char *a, const char *b) {
-    const char *how = reduce_text[kind].combine;
-    if (strcmp(how, "or") == 0) return fn_text(f, "%s | %s", a, text_atom(f, b));
-    if (strcmp(how, "and") == 0) return fn_text(f, "%s & %s", a, text_atom(f, b));
-    if (strcmp(how, "sum") == 0 && elem_is_float(e)) return fn_text(f, "%s + %s", a, text_bare(f, b));
-    return fn_text(f, "tile_%s_%s(%s, %s)", strcmp(how, "sum") ? how : "add", elem_text(e), a, text_bare(f, b));
+    const OpInfo *join = join_of(kind);
+    if (!is_operator(kind, e)) return fn_text(f, "tile_%s_%s(%s, %s)", join->text, elem_text(e), a, text_bare(f, b));
+    return fn_text(f, "%s %s %s", a, join->c_operator, e == ELEM_BOOL ? text_atom(f, b) : text_bare(f, b));
 }
 
 const char *reduce_combine(Fn *f, OpKind kind, Elem e, const char *run, const char *x) {
-    const char *how = reduce_text[kind].combine;
-    if (strcmp(how, "or") == 0) return fn_text(f, "%s |= %s;", run, text_bare(f, x));
-    if (strcmp(how, "and") == 0) return fn_text(f, "%s &= %s;", run, text_bare(f, x));
-    if (strcmp(how, "sum") == 0 && elem_is_float(e)) return fn_text(f, "%s += %s;", run, text_bare(f, x));
-    return fn_text(f, "%s = %s;", run, reduce_pair(f, kind, e, run, x));
+    if (!is_operator(kind, e)) return fn_text(f, "%s = %s;", run, reduce_pair(f, kind, e, run, x));
+    return fn_text(f, "%s %s= %s;", run, join_of(kind)->c_operator, text_bare(f, x));
+}
+
+/* For omp simd: its own operators, or a function of the runtime's that knows NaN. */
+static const char *reduce_clause(Fn *f, OpKind kind, Elem e) {
+    const OpInfo *join = join_of(kind);
+    return join->c_operator ? join->c_operator : fn_text(f, "%s%s", elem_is_float(e) ? "tile_" : "", join->text);
 }
 
 static bool is_over(const Op *op, int range) {
@@ -105,9 +99,7 @@ static void reduce_inside(Fn *f, const Op *op, const Tile *to, int16_t fastest) 
     n.n = rest + order_over(op, fastest, n.range + rest);
     const char *run = c_name(&f->names, to ? "run" : fn_value_name(f, v));
     nest_line(&n, rest, "%s %s = %s;", elem_c(e), run, start_value(&n, op, e));
-    const char *clause = reduce_text[op->kind].clause;
-    bool extreme = (op->kind == OP_RMAX || op->kind == OP_RMIN) && elem_is_float(e);
-    n.pragma = fn_text(f, "#pragma omp simd reduction(%s%s : %s)", extreme ? "tile_" : "", clause, run);
+    n.pragma = fn_text(f, "#pragma omp simd reduction(%s : %s)", reduce_clause(f, op->kind, e), run);
     const char *term = term_value(&n, op);
     nest_line(&n, n.n, "%s", reduce_combine(f, op->kind, e, run, term));
     if (to)
@@ -159,7 +151,7 @@ static void emit_arg(Fn *f, const Op *op) {
     const RangeText *r = &f->range[op->over[0]];
     const char *best = c_name(&f->names, "best"), *at = c_name(&f->names, to ? "at" : fn_value_name(f, v));
     const char *type = elem_c(x->type.elem), *next = c_name(&f->names, "next");
-    nest_line(&n, rest, "%s %s = %s;", type, best, reduce_start(f, largest ? OP_RMAX : OP_RMIN, x->type.elem));
+    nest_line(&n, rest, "%s %s = %s;", type, best, reduce_start(f, op->kind, x->type.elem));
     nest_line(&n, rest, "int64_t %s = %s;", at, r->begin);
     const char *text = nest_value(&n, x);
     nest_line(&n, n.n, "const %s %s = %s;", type, next, text_bare(f, text));
@@ -179,7 +171,7 @@ static void emit_arg(Fn *f, const Op *op) {
 void emit_reduce(Fn *f, const Op *op) {
     Elem e = op->arg.p[0]->type.elem;
     if (elem_is_float(e) && e != ELEM_F32 && e != ELEM_F64) fn_unsupported(f, op->loc, "a reduction of a 16-bit type");
-    if (op->kind == OP_ARGMAX || op->kind == OP_ARGMIN)
+    if (op_info[op->kind].position)
         emit_arg(f, op);
     else
         emit_contract(f, op);

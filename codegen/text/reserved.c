@@ -3,12 +3,12 @@
 
 #include <string.h>
 
-/* Keywords and macros without arguments: taken everywhere. t is the task; what generated text calls stays callable. */
+/* Keywords and macros without arguments: taken everywhere. t is the task; what generated text calls stays
+   callable, as do the functions of ops.def. */
 static const char words[] =
     "auto break case char const continue default do double else enum extern float for goto if inline int long "
     "register restrict return short signed sizeof static struct switch typedef union unsigned void volatile while asm "
-    "typeof bool true false errno linux unix i386 NAN INFINITY NULL EOF main t exp exp2 log log2 sqrt sin cos tanh "
-    "erf floor ceil rint pow fabs sinf cosf erff powf sqrtf fabsf floorf ceilf rintf exp2f log2f memcpy memset assert "
+    "typeof bool true false errno linux unix i386 NAN INFINITY NULL EOF main t pow erff powf exp2f log2f memcpy memset assert "
     "class new delete this template namespace operator private public protected virtual try catch throw using friend "
     "stdin stdout stderr and or not xor typename export explicit nullptr sched_priority math_errhandling size_t "
     "int8_t int16_t int32_t int64_t uint8_t uint16_t uint32_t uint64_t HUGE_VAL HUGE_VALF HUGE_VALL TIME_UTC "
@@ -84,9 +84,20 @@ static size_t suffix_length(const char *name, size_t n) {
     return 0;
 }
 
+/* The text is a call of the function of this name. */
+static bool is_call(const char *text, const char *name, size_t n) {
+    return text && strncmp(text, name, n) == 0 && text[n] == '(';
+}
+
+static bool is_word(const char *name, size_t n) {
+    for (int i = 0; i < OP_COUNT; i++)
+        if (is_call(op_info[i].c_f32, name, n) || is_call(op_info[i].c_f64, name, n)) return true;
+    return is_among(name, n, words, false);
+}
+
 bool c_is_reserved(const char *name) {
     size_t n = strlen(name);
-    return is_among(name, n, words, false) || is_among(name, n, macro_prefixes, true);
+    return is_word(name, n) || is_among(name, n, macro_prefixes, true);
 }
 
 bool c_is_global(const char *name) {
@@ -95,5 +106,5 @@ bool c_is_global(const char *name) {
     if (ends_with(name, n, "_t") || ends_with(name, n, "_r") || ends_with(name, n, "_l")) return true;
     if (n > 1 && strchr("1234", name[n - 1]) && is_among(name, n - 1, vectors, false)) return true;
     n -= suffix_length(name, n);
-    return is_among(name, n, functions, false) || is_among(name, n, words, false);
+    return is_among(name, n, functions, false) || is_word(name, n);
 }

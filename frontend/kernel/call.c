@@ -1,64 +1,7 @@
 /* call.c: functions of the kernel language: elementwise functions, where, casts, minima and maxima of values. */
 #include "frontend/sema/familiar.h"
 #include "frontend/kernel/kernel.h"
-
-#include <string.h>
-
-typedef enum { FN_UNARY, FN_BINARY, FN_EXTREME, FN_REDUCE, FN_PREFIX, FN_WHERE, FN_RANGE, FN_MADE } FnKind;
-
-typedef struct {
-    const char *name;
-    FnKind kind;
-    OpKind op, reduce; /* EXTREME: of values, and over ranges */
-    Val (*make)(Kern *, Val, Loc);
-} Fn;
-
-static Val make_relu(Kern *, Val, Loc);
-static Val make_sigmoid(Kern *, Val, Loc);
-static Val make_silu(Kern *, Val, Loc);
-static Val make_gelu(Kern *, Val, Loc);
-
-static const Fn functions[] = {
-    {"abs", FN_UNARY, OP_ABS, 0, NULL},
-    {"exp", FN_UNARY, OP_EXP, 0, NULL},
-    {"exp2", FN_UNARY, OP_EXP2, 0, NULL},
-    {"log", FN_UNARY, OP_LOG, 0, NULL},
-    {"log2", FN_UNARY, OP_LOG2, 0, NULL},
-    {"sqrt", FN_UNARY, OP_SQRT, 0, NULL},
-    {"rsqrt", FN_UNARY, OP_RSQRT, 0, NULL},
-    {"sin", FN_UNARY, OP_SIN, 0, NULL},
-    {"cos", FN_UNARY, OP_COS, 0, NULL},
-    {"tanh", FN_UNARY, OP_TANH, 0, NULL},
-    {"erf", FN_UNARY, OP_ERF, 0, NULL},
-    {"floor", FN_UNARY, OP_FLOOR, 0, NULL},
-    {"ceil", FN_UNARY, OP_CEIL, 0, NULL},
-    {"round", FN_UNARY, OP_ROUND, 0, NULL},
-    {"pow", FN_BINARY, OP_POW, 0, NULL},
-    {"min", FN_EXTREME, OP_MIN, OP_RMIN, NULL},
-    {"max", FN_EXTREME, OP_MAX, OP_RMAX, NULL},
-    {"sum", FN_REDUCE, OP_SUM, 0, NULL},
-    {"any", FN_REDUCE, OP_ANY, 0, NULL},
-    {"all", FN_REDUCE, OP_ALL, 0, NULL},
-    {"argmax", FN_REDUCE, OP_ARGMAX, 0, NULL},
-    {"argmin", FN_REDUCE, OP_ARGMIN, 0, NULL},
-    {"cumsum", FN_PREFIX, OP_CUMSUM, 0, NULL},
-    {"cummax", FN_PREFIX, OP_CUMMAX, 0, NULL},
-    {"where", FN_WHERE, 0, 0, NULL},
-    {"pos", FN_RANGE, 0, 0, NULL},
-    {"begin", FN_RANGE, 0, 0, NULL},
-    {"end", FN_RANGE, 0, 0, NULL},
-    {"relu", FN_MADE, 0, 0, make_relu},
-    {"sigmoid", FN_MADE, 0, 0, make_sigmoid},
-    {"silu", FN_MADE, 0, 0, make_silu},
-    {"gelu", FN_MADE, 0, 0, make_gelu},
-};
-enum { NFUNCTION = sizeof functions / sizeof functions[0] };
-
-static const Fn *function_find(const char *name) {
-    for (int i = 0; i < NFUNCTION; i++)
-        if (strcmp(functions[i].name, name) == 0) return &functions[i];
-    return NULL;
-}
+#include "frontend/sema/function.h"
 
 /* ---- functions made of others ---- */
 
@@ -122,36 +65,38 @@ static Val extreme_of(Kern *c, OpKind op, Val x, Val y, Loc loc) {
 }
 
 /* max(x, j) is a reduction exactly when j names a range; max(a, b, ..) takes values. */
-static Val extreme_lower(Kern *c, const Expr *e, const Fn *f) {
+static Val extreme_lower(Kern *c, const Expr *e, OpKind op) {
     if (e->args.n < 2) {
         diag_error(c->diags, e->loc, "wrong-arguments", "%s takes a tile and ranges, or two values and more", e->name);
         return val_error;
     }
     Entry *range = range_named(c, e->args.p[1]);
     if (range && !c->in_index && c->b.k->range.p[range->index].kind != RANGE_POSITION)
-        return reduce_lower(c, e, f->reduce);
+        return reduce_lower(c, e, op_reduction(op));
     Val r = expr_lower(c, e->args.p[0]);
-    for (int i = 1; i < e->args.n; i++) r = extreme_of(c, f->op, r, expr_lower(c, e->args.p[i]), e->loc);
+    for (int i = 1; i < e->args.n; i++) r = extreme_of(c, op, r, expr_lower(c, e->args.p[i]), e->loc);
     return r;
 }
 
-static Val unary_lower(Kern *c, const Expr *e, const Fn *f) {
-    if (!argument_count(c, e, 1)) return val_error;
-    Val x = expr_lower(c, e->args.p[0]);
-    return f->kind == FN_MADE ? f->make(c, x, e->loc) : arith_unary(c, f->op, x, e->loc);
+static Val unary_lower(Kern *c, const Expr *e, OpKind op) {
+    return argument_count(c, e, 1) ? arith_unary(c, op, expr_lower(c, e->args.p[0]), e->loc) : val_error;
 }
 
-static Val pair_lower(Kern *c, const Expr *e, const Fn *f) {
+static Val made_lower(Kern *c, const Expr *e, Val (*make)(Kern *, Val, Loc)) {
+    return argument_count(c, e, 1) ? make(c, expr_lower(c, e->args.p[0]), e->loc) : val_error;
+}
+
+static Val pair_lower(Kern *c, const Expr *e, OpKind op) {
     if (!argument_count(c, e, 2)) return val_error;
     Val x = expr_lower(c, e->args.p[0]), y = expr_lower(c, e->args.p[1]);
-    return arith_op(c, f->op, x, y, e->loc);
+    return arith_op(c, op, x, y, e->loc);
 }
 
 static Val unknown_function(Kern *c, const Expr *e) {
-    const char *candidate[NFUNCTION];
-    for (int i = 0; i < NFUNCTION; i++) candidate[i] = functions[i].name;
+    const char *candidate[FUNCTIONS_MOST];
+    int n = function_names(candidate, false);
     diag_error(c->diags, e->loc, "undefined", "there is no function '%s' of tiles", e->name);
-    const char *near = spelling_nearest(e->name, candidate, NFUNCTION), *fix = familiar_in_kernel(e->name);
+    const char *near = spelling_nearest(e->name, candidate, n), *fix = familiar_in_kernel(e->name);
     if (fix)
         diag_note(c->diags, e->loc, "%s", fix);
     else if (near)
@@ -160,16 +105,19 @@ static Val unknown_function(Kern *c, const Expr *e) {
     return val_error;
 }
 
-static Val function_lower(Kern *c, const Expr *e, const Fn *f) {
+static Val function_lower(Kern *c, const Expr *e, const Function *f) {
     switch (f->kind) {
-    case FN_UNARY:
-    case FN_MADE: return unary_lower(c, e, f);
-    case FN_BINARY: return pair_lower(c, e, f);
-    case FN_EXTREME: return extreme_lower(c, e, f);
+    case FN_UNARY: return unary_lower(c, e, f->op);
+    case FN_BINARY: return pair_lower(c, e, f->op);
+    case FN_EXTREME: return extreme_lower(c, e, f->op);
     case FN_REDUCE:
     case FN_PREFIX: return reduce_lower(c, e, f->op);
     case FN_WHERE: return where_lower(c, e);
     case FN_RANGE: return range_function(c, e);
+    case FN_RELU: return made_lower(c, e, make_relu);
+    case FN_SIGMOID: return made_lower(c, e, make_sigmoid);
+    case FN_SILU: return made_lower(c, e, make_silu);
+    case FN_GELU: return made_lower(c, e, make_gelu);
     }
     return val_error;
 }
@@ -179,6 +127,6 @@ Val call_lower(Kern *c, const Expr *e) {
     if (elem_parse(e->name, &elem)) return cast_lower(c, e, elem);
     Entry *held = scope_find(c, e->name);
     if (held && held->kind == NAME_ELEM) return cast_lower(c, e, held->elem);
-    const Fn *f = function_find(e->name);
-    return f ? function_lower(c, e, f) : unknown_function(c, e);
+    Function f;
+    return function_find(e->name, &f) ? function_lower(c, e, &f) : unknown_function(c, e);
 }

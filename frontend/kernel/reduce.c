@@ -69,13 +69,12 @@ static Val operand_lower(Kern *c, const Expr *call, OpKind op, const int16_t *ov
     return *contracted ? arith_contract(c, x, y, over, n, call->loc) : arith_binary(c, AST_MUL, x, y, e->loc);
 }
 
-static Elem operand_elem(OpKind op, Elem e) { return op == OP_SUM || op == OP_CUMSUM ? elem_accum(e) : elem_arith(e); }
+static Elem operand_elem(OpKind op, Elem e) { return op_info[op].joins == OP_ADD ? elem_accum(e) : elem_arith(e); }
 
 static bool operand_fits(Kern *c, const Expr *e, OpKind op, Elem elem) {
-    bool logic = op == OP_ANY || op == OP_ALL;
-    if (logic == (elem == ELEM_BOOL)) return true;
+    if (op_takes(op, elem)) return true;
     diag_error(c->diags, e->loc, "operand-type", "'%s' does not apply to %s", e->name, elem_text(elem));
-    if (!logic) diag_note(c->diags, e->loc, "make it a number: %s(where(condition, 1, 0), ..)", e->name);
+    if (elem == ELEM_BOOL) diag_note(c->diags, e->loc, "make it a number: %s(where(condition, 1, 0), ..)", e->name);
     return false;
 }
 
@@ -99,7 +98,7 @@ Val reduce_lower(Kern *c, const Expr *e, OpKind op) {
     c->b.loc = e->loc;
     Value *x = val_as(c, v, operand_elem(op, t.elem));
     if (op_info[op].class == CLASS_PREFIX) return prefix_build(c, e, op, x, over, n);
-    if ((op == OP_ARGMAX || op == OP_ARGMIN) && n > 1) {
+    if (op_info[op].position && n > 1) {
         diag_error(c->diags, e->loc, "wrong-arguments", "%s runs along one range", e->name);
         return val_error;
     }

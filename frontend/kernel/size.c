@@ -7,7 +7,8 @@
 #include <inttypes.h>
 
 static const char *reduction_word(const Op *op) {
-    return op->kind == OP_RMAX ? "max" : op->kind == OP_RMIN ? "min" : op->kind == OP_DOT ? "sum" : op_info[op->kind].text;
+    const OpInfo *o = &op_info[op->kind];
+    return op->kind == OP_DOT ? "sum" : o->function ? o->text : op_info[o->joins].text;
 }
 
 /* What stands behind the size: ` of n`, or ` in lo .. hi`. */
@@ -29,8 +30,7 @@ static void report_reduction(Kern *c, int range, const Op *use) {
     const char *over = over_text(c, d), *word = reduction_word(use);
     diag_error(c->diags, use->loc, "tile-size", "this '%s' is of one tile of '%s', up to %" PRId64 " positions, not of all%s", word,
                r->name, r->size, over);
-    bool ordered = op_info[use->kind].class == CLASS_PREFIX || use->kind == OP_ARGMAX || use->kind == OP_ARGMIN;
-    if (ordered)
+    if (op_takes_positions(use->kind))
         diag_note(c->diags, d->loc, "if all is meant: %s: *%s", d->name, over);
     else if (r->grid)
         diag_note(c->diags, d->loc, "if all is meant: %s: *%s, or a loop that adds up, for %s: %" PRId64 "%s { .. }", d->name, over,

@@ -1,6 +1,7 @@
 /* expr.c: expressions of programs: names, calls, local, and what is made on the spot. */
-#include "frontend/sema/familiar.h"
 #include "frontend/program/program.h"
+#include "frontend/sema/familiar.h"
+#include "frontend/sema/function.h"
 
 #include <string.h>
 
@@ -93,23 +94,17 @@ static ProgValue field_lower(Prog *c, const Expr *e) {
 
 /* ---- calls ---- */
 
-static const char *const tile_functions[] = {"abs", "exp",   "exp2", "log",     "log2", "sqrt",  "rsqrt", "sin",
-                                             "cos", "tanh",  "erf",  "floor",   "ceil", "round", "pow",   "min",
-                                             "max", "where", "relu", "sigmoid", "silu", "gelu"};
-enum { TILE_FUNCTIONS = sizeof tile_functions / sizeof *tile_functions };
-
 static bool is_tile_function(const Prog *c, Name name) {
     Elem elem;
-    for (int i = 0; i < TILE_FUNCTIONS; i++)
-        if (strcmp(tile_functions[i], name) == 0) return true;
-    return frame_elem(c, name, &elem);
+    Function f;
+    return (function_find(name, &f) && function_is_of_elements(&f)) || frame_elem(c, name, &elem);
 }
 
 static ProgValue call_unknown(Prog *c, const Expr *e) {
     diag_error(c->diags, e->loc, "undefined", "there is no kernel '%s'", e->name);
     const char *fix = familiar_in_program(e->name);
     if (fix) return diag_note(c->diags, e->loc, "%s", fix), prog_error(e->loc);
-    const char *near = spelling_nearest(e->name, tile_functions, TILE_FUNCTIONS);
+    const char *candidate[FUNCTIONS_MOST], *near = spelling_nearest(e->name, candidate, function_names(candidate, true));
     if (!near) near = front_near(c->f, e->name);
     if (!near) near = collective_near(e->name);
     if (near) diag_suggest(c->diags, e->loc, e->name, near);

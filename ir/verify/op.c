@@ -94,7 +94,7 @@ static bool over_count_verify(Verifier *v, const Op *op, int least, int most) {
 }
 
 static void reduce_verify(Verifier *v, const Op *op) {
-    bool arg = op->kind == OP_ARGMAX || op->kind == OP_ARGMIN;
+    bool arg = op_info[op->kind].position;
     Type t = op->arg.p[0]->type;
     if (!over_count_verify(v, op, 1, arg ? 1 : MAX_RANGES) || !elem_verify(v, op, t.elem)) return;
     if (!over_verify(v, op, t)) return;

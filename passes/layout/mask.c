@@ -18,14 +18,9 @@ static Value *least_or_most(Builder *b, Elem e, bool least) {
 }
 
 Value *lay_ignored_by(Builder *b, OpKind kind, Elem e) {
-    switch (kind) {
-    case OP_RMAX:
-    case OP_ARGMAX: return least_or_most(b, e, true);
-    case OP_RMIN:
-    case OP_ARGMIN: return least_or_most(b, e, false);
-    case OP_ALL: return build_const_i(b, e, 1);
-    default: return elem_is_float(e) ? build_const_f(b, e, 0) : build_const_i(b, e, 0);
-    }
+    Neutral neutral = op_info[op_info[kind].joins].neutral;
+    if (neutral == NEUTRAL_LEAST || neutral == NEUTRAL_MOST) return least_or_most(b, e, neutral == NEUTRAL_LEAST);
+    return elem_is_float(e) ? build_const_f(b, e, neutral) : build_const_i(b, e, neutral);
 }
 
 /* Certainly 0 past the ends of its ranges. */

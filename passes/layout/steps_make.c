@@ -32,7 +32,7 @@ bool is_over_range(const Op *op, int range) {
 static bool is_along(const Steps *s, const Value *v) { return type_has(v->type, s->row); }
 
 static bool is_store(const Op *op) { return op->kind == OP_STORE; }
-static bool is_arg(const Op *op) { return op->kind == OP_ARGMAX || op->kind == OP_ARGMIN; }
+static bool is_arg(const Op *op) { return op_info[op->kind].position; }
 
 static bool has_row(const Steps *s, const Op *op) {
     bool along = false;
@@ -94,7 +94,8 @@ static void find_work(Loop *l, const Op *first) {
 
 /* ---- what is carried: how it begins, and how two parts become one ---- */
 
-static OpKind extreme_of(const Op *op) { return op->kind == OP_ARGMAX ? OP_RMAX : OP_RMIN; }
+/* The reduction that gives the value which a prefix ends in, or which lies at a position. */
+static OpKind reduction_of(const Op *op) { return op_reduction(op_info[op->kind].joins); }
 
 static void carry(Loop *l, OpKind by, Elem e, const Op *op) {
     Type t = inline_type(&l->s->in, type_without(op->res.p[0]->type, l->s->row));
@@ -109,22 +110,13 @@ static void carry_work(Loop *l, const Op *op) {
     if (op->kind == OP_DOT && op->arg.n == 3)
         vec_push(l->s->in.m->arena, &l->carried, l->s->in.value[op->arg.p[2]->id]);
     else if (is_arg(op))
-        carry(l, extreme_of(op), op->arg.p[0]->type.elem, op);
+        carry(l, reduction_of(op), op->arg.p[0]->type.elem, op);
     else
         carry(l, op->kind, op->res.p[0]->type.elem, op);
     if (is_arg(op)) carry(l, OP_SUM, ELEM_I64, op);
 }
 
-static Value *join(Builder *b, OpKind kind, Value *x, Value *y) {
-    switch (kind) {
-    case OP_RMAX:
-    case OP_CUMMAX: return build_binary(b, OP_MAX, x, y);
-    case OP_RMIN: return build_binary(b, OP_MIN, x, y);
-    case OP_ANY: return build_binary(b, OP_OR, x, y);
-    case OP_ALL: return build_binary(b, OP_AND, x, y);
-    default: return build_binary(b, OP_ADD, x, y);
-    }
-}
+static Value *join(Builder *b, OpKind kind, Value *x, Value *y) { return build_binary(b, op_info[kind].joins, x, y); }
 
 static Value *is_number(Builder *b, Value *x, bool holds) { return build_binary(b, holds ? OP_EQ : OP_NE, x, x); }
 
@@ -139,7 +131,7 @@ static Value *join_beats(Builder *b, OpKind kind, Value *x, Value *y) {
 /* Of equals the first: x comes before y. */
 static void join_arg(Builder *b, OpKind kind, Value *const x[2], Value *const y[2], Value *to[2]) {
     Value *beats = join_beats(b, kind, x[0], y[0]);
-    to[0] = join(b, kind == OP_ARGMAX ? OP_RMAX : OP_RMIN, x[0], y[0]);
+    to[0] = join(b, kind, x[0], y[0]);
     to[1] = build_select(b, beats, y[1], x[1]);
 }
 
@@ -157,11 +149,10 @@ static int carried_at(const Loop *l, const Op *prefix) {
 
 /* From the row's beginning: what the steps before came to goes in front. */
 static Value *copy_prefix(Loop *l, const Op *op, Value *own) {
-    const OpKind whole = op->kind == OP_CUMSUM ? OP_SUM : OP_RMAX;
     const int at = carried_at(l, op);
     const int16_t over[] = {l->s->in.range[l->s->row]};
     Value *before = l->loop->region[0]->arg.p[at], *x = l->s->in.value[op->arg.p[0]->id];
-    l->carried.p[at] = join(&l->b, op->kind, before, build_reduce(&l->b, whole, x, over, 1));
+    l->carried.p[at] = join(&l->b, op->kind, before, build_reduce(&l->b, reduction_of(op), x, over, 1));
     return join(&l->b, op->kind, build_broadcast(&l->b, own->type, before), own);
 }
 
@@ -179,7 +170,7 @@ static Value *copy_along(Loop *l, Value *v) {
 static void step_arg(Loop *l, const Op *op, int at) {
     const int16_t over[] = {l->s->in.range[l->s->row]};
     Value *const *before = &l->loop->region[0]->arg.p[at];
-    Value *here[2] = {build_reduce(&l->b, extreme_of(op), l->s->in.value[op->arg.p[0]->id], over, 1), NULL};
+    Value *here[2] = {build_reduce(&l->b, reduction_of(op), l->s->in.value[op->arg.p[0]->id], over, 1), NULL};
     inline_op(&l->s->in, op);
     here[1] = l->s->in.value[op->res.p[0]->id];
     join_arg(&l->b, op->kind, before, here, &l->carried.p[at]);
@@ -259,8 +250,7 @@ static void loop_make(Steps *s, const Op *first) {
     find_work(&l, first);
     for (int i = 0; i < l.work.n; i++) carry_work(&l, l.work.p[i]);
     for (int i = 0; i < l.prefix.n; i++)
-        carry(&l, l.prefix.p[i]->kind == OP_CUMSUM ? OP_SUM : OP_RMAX, l.prefix.p[i]->res.p[0]->type.elem,
-              l.prefix.p[i]);
+        carry(&l, reduction_of(l.prefix.p[i]), l.prefix.p[i]->res.p[0]->type.elem, l.prefix.p[i]);
     loop_write(&l);
     for (int i = 0, at = 0; i < l.work.n; i++) {
         const Op *op = l.work.p[i];

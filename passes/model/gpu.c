@@ -105,7 +105,7 @@ static void count_exchange(Count *c, const Op *op) {
     }
     if (op_info[op->kind].class == CLASS_REDUCE) c->cost.gpu.barriers += 3 * count_times(c);
     bool prefix = op_info[op->kind].class == CLASS_PREFIX;
-    if (prefix || op->kind == OP_ARGMAX || op->kind == OP_ARGMIN) {
+    if (op_takes_positions(op->kind)) {
         double steps = prefix ? ceil(log2(fmax(c->length[op->range], 1))) : over_steps(c, op);
         c->cost.gpu.lanes += 4 * steps * count_elements(c, t);
         c->cost.gpu.barriers += steps * count_times(c);
