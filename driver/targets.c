@@ -45,7 +45,7 @@ static void print_rate(const char *what, double x, double unit, const char *text
     if (x > 0) printf("  %-24s %.4g %s\n", what, x / unit, text);
 }
 
-/* The model's facts (passes/model/model.def): measured, or of data sheets. */
+/* The model's rates (target/rates.h): measured, or of data sheets. */
 static void print_facts(const TargetFacts *f, const char *core) {
     print_rate("memory", f->memory, 1e9, "GB/s, read and written");
     print_rate("a peer's memory", f->link, 1e9, "GB/s");

@@ -34,6 +34,8 @@ static const MatrixPanel panels[] = {
 #define COUNT(...) (int)(sizeof((int[]){__VA_ARGS__}) / sizeof(int))
 #define LANES(...)                                                                                                     \
     COUNT(__VA_ARGS__), { __VA_ARGS__ }
+#define RATES(...)
+#define GPU_RATES(...)
 #define MACHINE(...)
 #define SCHEDULE(...)
 #define MFMA(...)
@@ -120,22 +122,15 @@ static const MatrixSchedule sm_90a_schedules[] = {
 #define MMA(...)
 #define WGMMA(...)
 #define SCHEDULE(...)
-#define MACHINE(name, family, processors, wave, lds, registers, most, dependent, prefetch)                             \
-    {#name,                                                                                                            \
-     #family,                                                                                                          \
-     processors,                                                                                                       \
-     wave,                                                                                                             \
-     lds,                                                                                                              \
-     registers,                                                                                                        \
-     most,                                                                                                             \
-     dependent,                                                                                                        \
-     prefetch,                                                                                                         \
-     {name##_phases, LENGTH(name##_phases)},                                                                           \
-     name##_ops,                                                                                                       \
-     LENGTH(name##_ops),                                                                                               \
-     wave == 32 ? panels : NULL,                                                                                       \
-     wave == 32 ? LENGTH(panels) : 0,                                                                                  \
-     name##_schedules},
+#define WGMMA_PANELS .panel = panels, .npanels = LENGTH(panels)
+#define MACHINE(machine, texts, ...)                                                                                   \
+    {.name = #machine,                                                                                                 \
+     .family = #texts,                                                                                                 \
+     .lds = {machine##_phases, LENGTH(machine##_phases)},                                                              \
+     .op = machine##_ops,                                                                                              \
+     .nops = LENGTH(machine##_ops),                                                                                    \
+     .schedule = machine##_schedules,                                                                                  \
+     __VA_ARGS__},
 const MatrixTarget matrix_targets[] = {
 #include "target/gfx90a.def"
 #include "target/gfx942.def"

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Measures the facts about this machine that the cost model uses, and prints them as a row of passes/model/model.def.
+"""Measures the facts about this machine that the cost model uses, and prints them as the row of target/host.def.
 
 usage: bench/model/fit.py [BUILD]
 Each program of facts.tile and ranks.tile spends its time on one thing; its count is written beside it here. Facts of one
@@ -43,7 +43,7 @@ def main():
     found = facts(f"{sys.argv[1] if len(sys.argv) > 1 else 'build'}/bin/tilec")
     for name, value in found.items():
         print(f"{name:8} {value:.3g}")
-    print('TARGET("host", ' + ", ".join(f"{value:.2g}" for value in found.values()) + ")")
+    print("RATES(" + ", ".join(f".{name} = {value:.2g}" for name, value in found.items()) + ")")
 
 
 if __name__ == "__main__":

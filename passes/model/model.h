@@ -4,25 +4,7 @@
 #define TILEC_PASSES_MODEL_MODEL_H
 
 #include "ir/ir.h"
-
-/* Facts about a machine, in SI units; sources beside the rows of model.def. */
-typedef struct {
-    const char *name;
-    double memory;  /* bytes/s of one rank's copy, read plus written */
-    double link;    /* bytes/s from a peer's memory */
-    double flag;    /* seconds from a signal on one rank to the end of the wait on another */
-    double barrier; /* seconds of a barrier of all ranks */
-    double task;    /* seconds of taking and starting a task */
-    double start;   /* seconds from the start of a run to its first task, and from its last task to its end */
-    double cache;   /* bytes that a kernel finds in the caches again */
-    double cached;  /* bytes/s of one core from there */
-    double staged;  /* bytes/s of one core to and from where products find their operands and keep their sums */
-    double dot;     /* flop/s of one core in products of matrices */
-    double row;     /* flop/s of one core in products with a single row */
-    double ops;     /* elements/s of one core in additions and the like */
-} TargetFacts;
-
-const TargetFacts *target_facts(const char *target); /* NULL: unknown */
+#include "target/rates.h"
 
 /* What a form of a collective costs one rank. */
 typedef struct {
@@ -70,25 +52,6 @@ typedef struct {
 } NodeCost;
 
 NodeCost model_node(Arena *, const TargetFacts *, const Module *, const Node *, const int64_t *sym);
-/* Facts about a GPU, of one processor and clock where nothing else is said; sources beside the rows of model.def. */
-typedef struct {
-    const char *name;
-    double clock;     /* 1/s, at work */
-    double launch;    /* seconds from a kernel's end to its successor's first task */
-    double fill;      /* seconds until the first and behind the last product of a schedule */
-    double cached;    /* bytes/s of the whole machine from and to the L2, each element once */
-    double l2;        /* bytes that a processor loads from the L2 or stores */
-    double lds;       /* bytes to and from workgroups' memory */
-    double lanes;     /* operations */
-    double special;   /* those of the special function unit */
-    double issue;     /* of a thread alone */
-    double load;      /* clocks from a load to its value */
-    double barrier;   /* clocks of a barrier, and of what is exchanged before and behind it */
-    double threads;   /* that a processor holds */
-    double registers; /* of a thread beside its tiles */
-} GpuFacts;
-
-const GpuFacts *gpu_facts(const char *target); /* NULL: no GPU */
 double model_gpu_seconds(const GpuFacts *, const TargetFacts *, const NodeCost *);
 
 double model_node_seconds(const TargetFacts *, const NodeCost *, double cores);
