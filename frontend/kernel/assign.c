@@ -1,5 +1,6 @@
 /* assign.c: variables. The first assignment declares, later ones update; a variable's type is fixed then.
    An update may be narrower than the variable (it is repeated), never wider. */
+#include "frontend/sema/familiar.h"
 #include "frontend/kernel/kernel.h"
 
 #include <string.h>
@@ -11,6 +12,8 @@ static bool elem_plain(Kern *c, const TypeExpr *t, Elem *e) {
     Entry *held = scope_find(c, t->elem);
     if (held && held->kind == NAME_ELEM) return *e = held->elem, true;
     diag_error(c->diags, t->loc, "undefined", "'%s' is not an element type", t->elem);
+    const char *near = familiar_elem(t->elem);
+    if (near) diag_suggest(c->diags, t->loc, t->elem, near);
     return false;
 }
 

@@ -1,5 +1,6 @@
 /* type.c: the types of a program's parameters, results and annotations: element, extents, placement.
    Takes a type as written; gives a tensor's fields and what its dimensions are called. */
+#include "frontend/sema/familiar.h"
 #include "frontend/program/program.h"
 
 #include "frontend/sema/const.h"
@@ -94,10 +95,8 @@ static bool type_refuse(Prog *c, const TypeExpr *t) {
 }
 
 static void elem_unknown(Prog *c, const TypeExpr *t) {
-    const char *list[ELEM_COUNT];
-    for (int i = 0; i < ELEM_COUNT; i++) list[i] = elem_text((Elem)i);
     diag_error(c->diags, t->loc, "unknown-type", "'%s' is not an element type", t->elem);
-    const char *near = spelling_nearest(t->elem, list, ELEM_COUNT);
+    const char *near = familiar_elem(t->elem);
     if (near) diag_suggest(c->diags, t->loc, t->elem, near);
 }
 

@@ -2,6 +2,9 @@
    Takes an unknown name; gives a note. */
 #include "frontend/sema/familiar.h"
 
+#include "base/diag.h"
+#include "base/elem.h"
+
 #include <stddef.h>
 #include <string.h>
 
@@ -50,4 +53,15 @@ const char *familiar_in_program(const char *name) {
         {"rms_norm", "write rmsnorm(x, w)"},
         {NULL, NULL}};
     return note_of(list, name);
+}
+
+const char *familiar_elem(const char *name) {
+    static const Familiar list[] = {
+        {"float", "f32"},    {"float32", "f32"},   {"double", "f64"}, {"float64", "f64"}, {"half", "f16"},
+        {"float16", "f16"},  {"bfloat16", "bf16"}, {"int", "i32"},    {"int32", "i32"},   {"long", "i64"},
+        {"int64", "i64"},    {"short", "i16"},     {"int16", "i16"},  {"char", "i8"},     {"int8", "i8"},
+        {"uint8", "u8"},     {"byte", "u8"},       {"int4", "i4"},    {NULL, NULL}};
+    const char *same = note_of(list, name), *all[ELEM_COUNT];
+    for (int i = 0; i < ELEM_COUNT; i++) all[i] = elem_text((Elem)i);
+    return same ? same : spelling_nearest(name, all, ELEM_COUNT);
 }
