@@ -329,6 +329,7 @@ bool stream_put(Stream *, const Command *);   /* false: no memory */
 bool stream_wait(Stream *);                   /* until all is done; false: a kernel made a mistake */
 bool streams_advance(void);                   /* ends and begins what comes next; false: nothing to do */
 int streams_launches(Launch *to[], int room); /* that could have another cluster of workgroups run */
+int streams_claim(const Launch *); /* places for a cluster of each other stream of its device that has none there */
 void streams_drop(void);
 
 #pragma GCC visibility pop

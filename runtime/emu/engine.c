@@ -100,10 +100,22 @@ static int64_t launch_next(Launch *l) {
     return (int64_t)number * each;
 }
 
+static int places_free(int device) {
+    int n = 0;
+    for (int i = 0; i < EMU_PLACES; i++) n += !engine.group[device * EMU_PLACES + i] || !engine.group[device * EMU_PLACES + i]->launch;
+    return n;
+}
+
+/* Streams of one device may wait for each other: none takes the last places while another has no workgroup there. */
+static bool launch_leaves_room(const Launch *l) {
+    return l->begun == l->ended || places_free(l->device) - l->facts->cluster >= streams_claim(l);
+}
+
 /* The first of as many as meet; NULL: the device has no room for all. */
 static Group *launch_groups(Launch *l) {
     Group *place[EMU_PLACES];
     int n = 0, all = l->facts->cluster;
+    if (!launch_leaves_room(l)) return NULL;
     for (; n < all && (place[n] = place_free(l)); n++) place[n]->launch = l;
     bool room = n == all;
     while (n) place[--n]->launch = NULL;

@@ -120,6 +120,17 @@ int streams_launches(Launch *to[], int room) {
     return n;
 }
 
+/* A stream without a launch gets room for a cluster of the size of l's: most often one program runs on all of them. */
+int streams_claim(const Launch *l) {
+    int places = 0;
+    for (Stream *s = streams; s; s = s->next) {
+        const Launch *other = s->first && !s->first->event ? &s->first->launch : NULL;
+        if (s->device != l->device || other == l || (other && other->begun > other->ended)) continue;
+        places += other ? other->facts->cluster : l->facts->cluster;
+    }
+    return places;
+}
+
 void streams_drop(void) {
     for (Stream *s = streams; s; s = s->next) {
         s->failed |= s->first != NULL;
