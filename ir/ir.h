@@ -173,7 +173,7 @@ struct Op {
     int16_t axis;    /* RANK */
     int16_t param;   /* LOAD, STORE */
     StoreMode mode;  /* STORE */
-    bool ahead;      /* LOAD of a tile in a loop's body, in the form `layout`: fetched a step before it is read */
+    bool pipelined;  /* LOAD of a tile in a loop's body, in the form `layout`: fetched a step before it is read */
     bool late;       /* SUM in a loop's body, in the form `layout`: threads add their shares behind the loop */
     VEC(Span) sub;   /* LOAD, STORE: one a dimension (rank first on a symmetric parameter); WAIT, SIGNAL: one a flag dimension */
     int flag;        /* WAIT, SIGNAL */
@@ -191,7 +191,7 @@ typedef struct {
     int waves;   /* of a workgroup */
     int columns; /* of a schedule's tile */
     int plain;   /* 1: by no schedule */
-    int ahead;   /* loads of a loop a step ahead: 1: all that can be, -1: none */
+    int pipelined; /* loads of a loop, fetched a step before they are read: 1: all that can be, -1: none */
     int sized;   /* 1: some range has its size from there */
 } KernelChoice;
 
@@ -396,7 +396,7 @@ Op *build_yield(Builder *, Value *const *value, int n);
 /* ---- the form `layout` ---- */
 
 const Layout *value_layout(const Kernel *, const Value *); /* NULL: none */
-bool load_may_be_ahead(const Kernel *, const Op *load); /* of the tiles of the loop around it, before its body begins */
+bool load_can_be_pipelined(const Kernel *, const Op *load); /* of the tiles of the loop around it, before its body begins */
 /* The value that the loop around it carries and that it is added to, and nothing else looks at, which begins at 0; -1. */
 int sum_of_loop(const Op *sum);
 /* Each lane that has an element of `large` has its counterpart of `small`, whose ranges are some of the same. */

@@ -98,7 +98,7 @@ bool takes_tickets(const Program *, const Node *); /* its tasks wait for lower o
 void hip_prefetch(Fn *); /* prefetch.c: rows of later tasks, before the body */
 void hip_load(Fn *, const Op *);
 void hip_load_tile(Fn *, const Op *, const Tile *to);
-void hip_first_tiles(Fn *, const Op *loop); /* ahead.c */
+void hip_first_tiles(Fn *, const Op *loop); /* pipeline_loads.c */
 void hip_next_tiles(Fn *, const Op *);
 bool hip_is_unrolled(Fn *, const Op *loop); /* unroll.c */
 void hip_store(Fn *, const Op *);

@@ -170,7 +170,7 @@ static bool is_updated(Fn *f, const Op *op) {
 void hip_load(Fn *f, const Op *op) {
     if (f->k->param.p[op->param].packet)
         hip_packet_load(f, op);
-    else if (!op->ahead)
+    else if (!op->pipelined)
         hip_load_tile(f, op, held_tile(f, op->res.p[0]));
 }
 

@@ -107,7 +107,7 @@ static bool split_set(KernelChoice *c, int64_t n) { return c->split = (int)n, n 
 static bool waves_set(KernelChoice *c, int64_t n) { return c->waves = (int)n, n >= 1 && is_power(n); }
 static bool columns_set(KernelChoice *c, int64_t n) { return c->columns = (int)n, n >= 1; }
 static bool schedule_set(KernelChoice *c, int64_t word) { return c->plain = word == 0, true; }
-static bool ahead_set(KernelChoice *c, int64_t word) { return c->ahead = word == 0 ? -1 : 1, true; }
+static bool pipelined_set(KernelChoice *c, int64_t word) { return c->pipelined = word == 0 ? -1 : 1, true; }
 
 /* Where a value is not taken: what would be. */
 static const struct {
@@ -119,7 +119,7 @@ static const struct {
     {"waves", "a workgroup has 1, 2, 4, 8, 16 or 32 waves", {0}, 32, waves_set},
     {"columns", "a schedule's tile has 1 to 1024 columns", {0}, 1024, columns_set},
     {"schedule", "schedule can be off", {"off"}, 0, schedule_set},
-    {"ahead", "ahead can be on or off", {"off", "on"}, 0, ahead_set},
+    {"ahead", "ahead can be on or off", {"off", "on"}, 0, pipelined_set},
 };
 enum { NCHOICE = sizeof choices / sizeof *choices };
 

@@ -125,7 +125,7 @@ static void parse_access(Parser *p, Op *op) {
 
 static void parse_load(Parser *p, Op *op) {
     parse_access(p, op);
-    op->ahead = take_word(p, "ahead");
+    op->pipelined = take_word(p, "pipelined");
 }
 
 static void parse_store(Parser *p, Op *op) {

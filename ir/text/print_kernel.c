@@ -112,7 +112,7 @@ static void print_access(Printer *p, const Op *op) {
     if (op->sub.n) text_add(&p->out, "]");
     static const char *const modes[] = {[STORE_SET] = "", [STORE_ADD] = " add", [STORE_UNIQUE] = " unique", [STORE_SUM] = " sum"};
     if (op->kind == OP_STORE) text_add(&p->out, modes[op->mode]);
-    if (op->ahead) text_add(&p->out, " ahead");
+    if (op->pipelined) text_add(&p->out, " pipelined");
 }
 
 static void print_carried(Printer *p, const Op *op) {

@@ -88,7 +88,7 @@ static bool is_inside(const Region *r, const Region *outer) {
 }
 
 /* What a load's subscripts name is known before the step in which it is read. */
-static bool subscripts_ahead(const Op *load) {
+static bool subscripts_known_before(const Op *load) {
     for (int d = 0; d < load->sub.n; d++)
         for (int i = 0; i < load->sub.p[d].lo.nterm; i++) {
             const Value *x = load->sub.p[d].lo.term[i].kind == TERM_VALUE ? load->sub.p[d].lo.term[i].value : NULL;
@@ -98,12 +98,12 @@ static bool subscripts_ahead(const Op *load) {
 }
 
 /* Memory of this rank that no task of the launch writes: waits say nothing of it. */
-bool load_may_be_ahead(const Kernel *k, const Op *load) {
+bool load_can_be_pipelined(const Kernel *k, const Op *load) {
     const Op *loop = load->in->parent;
     const Param *p = &k->param.p[load->param];
     if (!loop || loop->kind != OP_FOR || k->range.p[loop->range].kind != RANGE_TILE) return false;
     if (p->out || p->inout || p->ranks >= 0 || load->res.p[0]->type.nrange == 0) return false;
-    return subscripts_ahead(load);
+    return subscripts_known_before(load);
 }
 
 static bool is_zero(const Value *v) {
@@ -134,15 +134,15 @@ static void late_verify(Verifier *v, const Op *op) {
     if (!(v->m->form & FORM_LAYOUT) || sum_of_loop(op) < 0) violation(v, op->loc, "a sum that cannot be made behind its loop");
 }
 
-static void ahead_verify(Verifier *v, const Op *op) {
-    if (!(v->m->form & FORM_LAYOUT) || !load_may_be_ahead(v->k, op)) violation(v, op->loc, "a load that cannot be made a step ahead");
+static void pipelined_verify(Verifier *v, const Op *op) {
+    if (!(v->m->form & FORM_LAYOUT) || !load_can_be_pipelined(v->k, op)) violation(v, op->loc, "a load that cannot be made a step ahead");
 }
 
 static void region_layout_verify(Verifier *v, const Region *r) {
     for (int i = 0; i < r->arg.n; i++) value_verify(v, v->k->loc, r->arg.p[i]);
     for (const Op *op = r->first; op; op = op->next) {
         for (int i = 0; i < op->res.n; i++) value_verify(v, op->loc, op->res.p[i]);
-        if (op->ahead) ahead_verify(v, op);
+        if (op->pipelined) pipelined_verify(v, op);
         if (op->late) late_verify(v, op);
         for (int i = 0; i < 2; i++)
             if (op->region[i]) region_layout_verify(v, op->region[i]);

@@ -48,8 +48,8 @@ static void count_access(Count *c, const Op *op, Type t) {
     c->cost.gpu.lanes += 8 * bytes / access_bytes(c, op, t); /* a load takes the slots of four; its address */
     bool follows = op->prev && op->prev->kind == OP_LOAD;
     if (op->kind != OP_LOAD || follows) return;
-    if (op->ahead) {
-        c->cost.gpu.ahead += count_times(c);
+    if (op->pipelined) {
+        c->cost.gpu.pipelined += count_times(c);
         c->cost.gpu.loads += count_times(c) / fmax(c->trips[c->open.p[c->open.n - 1]], 1); /* a loop's first */
     } else
         c->cost.gpu.loads += ceil(count_times(c) / (is_open(op->in) ? UNROLLED : 1));
@@ -154,7 +154,7 @@ static double task_clocks(const GpuFacts *f, const MatrixTarget *t, const NodeCo
     const GpuCost *c = &n->gpu;
     double threads = fmax(n->kernel->waves, 1) * t->wave, share = fmin(f->lanes, threads * f->issue);
     double work = (c->lanes / share + c->matrix * fmax(1, 128 / threads) + c->lds / f->lds) / n->tasks;
-    return fmax(work + c->barriers * f->barrier, c->ahead * f->load) + c->loads * f->load;
+    return fmax(work + c->barriers * f->barrier, c->pipelined * f->load) + c->loads * f->load;
 }
 
 /* The columns of a schedule's tile: those of two products lie in one. */

@@ -35,7 +35,7 @@ typedef struct {
     double lds;                    /* bytes written to and read from the memory of workgroups */
     double l2;                     /* bytes loaded and stored, each time */
     double read;                   /* bytes of what it loads, each once */
-    double loads, ahead, barriers; /* of one task: loads that it waits for, those made a step before, and barriers */
+    double loads, pipelined, barriers; /* of one task: loads that it waits for, those made a step before, and barriers */
     double words;                  /* registers of a thread for tiles */
 } GpuCost;
 

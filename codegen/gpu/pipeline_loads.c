@@ -1,4 +1,4 @@
-/* ahead.c: loads a step ahead: the first tiles before the loop, the next ones as soon as no later step of the body
+/* pipeline_loads.c: software-pipelined loads, a step before their use: the first tiles before the loop, the next ones as soon as no later step of the body
    reads those that are there. */
 #include "codegen/gpu/hip.h"
 
@@ -24,7 +24,7 @@ static bool region_reads(Fn *f, const Region *r, const Value *v) {
     return false;
 }
 
-static bool is_fetched(Fn *f, const Op *op) { return op->ahead && is_step(f, op); }
+static bool is_fetched(Fn *f, const Op *op) { return op->pipelined && is_step(f, op); }
 
 /* The step that comes last among those which read what was loaded. */
 static const Op *last_reader(Fn *f, const Op *load) {

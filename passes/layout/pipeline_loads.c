@@ -1,5 +1,6 @@
-/* ahead.c: which loads of a loop are made a step ahead, so that memory answers while the step before multiplies.
-   Takes: a kernel with layouts. Gives: loads marked `ahead` in loops whose body has a matrix instruction. */
+/* pipeline_loads.c: which loads of a loop are software-pipelined: fetched a step before they are read, so that memory
+   answers while the step before multiplies. Takes: a kernel with layouts.
+   Gives: loads marked `pipelined` in loops whose body has a matrix instruction. */
 #include "passes/layout/layout.h"
 
 static bool multiplies(const Region *r) {
@@ -30,14 +31,14 @@ static bool has_room(const Lay *l, const Op *loop) {
 
 /* A file of sizes may say so in the place of this rule. */
 static bool pays(const Lay *l, const Op *loop) {
-    if (l->k->choice.ahead) return l->k->choice.ahead > 0;
+    if (l->k->choice.pipelined) return l->k->choice.pipelined > 0;
     return multiplies(loop->region[0]) && has_room(l, loop);
 }
 
-static void fetch_ahead(Lay *l, Op *loop) {
+static void pipeline_loop(Lay *l, Op *loop) {
     if (loop->kind != OP_FOR || !pays(l, loop)) return;
     for (Op *op = loop->region[0]->first; op; op = op->next)
-        if (op->kind == OP_LOAD) op->ahead = load_may_be_ahead(l->k, op);
+        if (op->kind == OP_LOAD) op->pipelined = load_can_be_pipelined(l->k, op);
 }
 
-void lay_ahead(Lay *l) { lay_each(l, l->k->body, fetch_ahead); }
+void lay_pipeline_loads(Lay *l) { lay_each(l, l->k->body, pipeline_loop); }
