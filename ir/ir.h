@@ -174,7 +174,7 @@ struct Op {
     int16_t param;   /* LOAD, STORE */
     StoreMode mode;  /* STORE */
     bool pipelined;  /* LOAD of a tile in a loop's body, in the form `layout`: fetched a step before it is read */
-    bool late;       /* SUM in a loop's body, in the form `layout`: threads add their shares behind the loop */
+    bool deferred;   /* SUM in a loop's body, in the form `layout`: threads add their shares behind the loop */
     VEC(Span) sub;   /* LOAD, STORE: one a dimension (rank first on a symmetric parameter); WAIT, SIGNAL: one a flag dimension */
     int flag;        /* WAIT, SIGNAL */
     Span dest;       /* along the flag's axis. SIGNAL: ranks whose words are written; WAIT: source ranks waited for */

@@ -18,7 +18,7 @@ typedef struct Hip {
     int ticket;       /* number of the counter that its tasks take; -1: none */
     bool reading;     /* others may still read that memory: a barrier comes before the next use */
     bool past_l1;     /* what is loaded may change before it is loaded again */
-    const char *late; /* of the wait in hand: this thread's words do not come */
+    const char *timed_out; /* of the wait in hand: this thread's words do not come */
     VEC(ThreadPart) part;
     const Op *moving, *moved; /* the first and the last of the conversions that were written together, last of all */
     const char **member; /* of the struct of arguments: tensors of the interface, then run-time dimensions */
@@ -104,7 +104,7 @@ bool hip_is_unrolled(Fn *, const Op *loop); /* unroll.c */
 void hip_store(Fn *, const Op *);
 bool hip_rows_are_multiple(Fn *, const Op *, int64_t of); /* rows and the tensor's first element lie at multiples */
 void hip_reduce(Fn *, const Op *);
-void hip_late_sums(Fn *, const Op *loop);
+void hip_deferred_sums(Fn *, const Op *loop);
 void hip_arg(Fn *, const Op *);
 void hip_prefix(Fn *, const Op *);
 void hip_convert(Fn *, const Op *);

@@ -1,5 +1,5 @@
-/* pipeline_loads.c: software-pipelined loads, a step before their use: the first tiles before the loop, the next ones as soon as no later step of the body
-   reads those that are there. */
+/* pipeline_loads.c: software-pipelined loads: the first tiles before the loop, the next ones as soon as no later step
+   of the body reads those that are there. */
 #include "codegen/gpu/hip.h"
 
 #include <inttypes.h>

@@ -216,13 +216,13 @@ void hip_reduce(Fn *f, const Op *op) {
     const char *x = nest_value(&n, op->arg.p[0]);
     nest_line(&n, n.n, "%s", reduce_combine(f, op->kind, run.elem, tile_at(f, &run.tile, run_register(&n, &run)), x));
     nest_print(&n);
-    if (!op->late) over_threads(f, &run, l);
+    if (!op->deferred) over_threads(f, &run, l);
 }
 
 /* Each thread has added what it holds. */
-void hip_late_sums(Fn *f, const Op *loop) {
+void hip_deferred_sums(Fn *f, const Op *loop) {
     for (const Op *op = loop->region[0]->first; op; op = op->next) {
-        if (!op->late) continue;
+        if (!op->deferred) continue;
         const Value *total = loop->res.p[sum_of_loop(op)];
         Run run = {.op = op, .kind = op->kind, .elem = total->type.elem, .tile = fn_held(f, total)->tile};
         over_threads(f, &run, held_layout(f, op->arg.p[0]));

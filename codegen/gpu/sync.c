@@ -17,20 +17,20 @@ static bool is_wait(const Op *op) { return op && op->kind == OP_WAIT; }
 /* Waits that follow each other end together. */
 static void begin(Fn *f, const Op *op) {
     if (is_wait(op) && is_wait(op->prev)) return;
-    f->hip->late = c_name(&f->names, "late");
-    fn_line(f, "bool %s = false;", f->hip->late);
+    f->hip->timed_out = c_name(&f->names, "timed_out");
+    fn_line(f, "bool %s = false;", f->hip->timed_out);
 }
 
 static void poll(Fn *f, const Poll *p) {
     const Flag *flag = &f->p->flag.p[p->op->flag];
     if (p->one) fn_line(f, "if (thread == 0)");
-    fn_line(f, "%s%s |= tile_poll(t, &%s, %s, %s, %d, %s, group);", p->one ? "    " : "", f->hip->late, p->word,
+    fn_line(f, "%s%s |= tile_poll(t, &%s, %s, %s, %d, %s, group);", p->one ? "    " : "", f->hip->timed_out, p->word,
             p->want, scope_text(flag->scope), p->op->flag, p->from);
 }
 
 static void end(Fn *f, const Op *op) {
     lds_take(f, op->loc, SYNC_LDS);
-    if (!is_wait(op) || !is_wait(op->next)) fn_line(f, "if (tile_any(lds, %s)) return;", f->hip->late);
+    if (!is_wait(op) || !is_wait(op->next)) fn_line(f, "if (tile_any(lds, %s)) return;", f->hip->timed_out);
 }
 
 /* ---- signals ---- */
@@ -56,7 +56,7 @@ static const char *arrive(Fn *f, const char *count, const char *arrivals, SyncSc
 static void packet_get(Nest *n, const Op *op, const char *when, const char *place, const char *bits) {
     int flag = packets_flag(n->f->p, n->f->node->arg.p[op->param].tensor);
     if (when) nest_line(n, n->n, "if (%s)", when);
-    nest_line(n, n->n, "%s |= tile_packet_get(t, &%s, generation, &%s, %d, -1, group);", n->f->hip->late, place, bits,
+    nest_line(n, n->n, "%s |= tile_packet_get(t, &%s, generation, &%s, %d, -1, group);", n->f->hip->timed_out, place, bits,
               flag);
 }
 

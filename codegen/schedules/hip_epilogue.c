@@ -37,7 +37,7 @@ static const char *value_text(Epilogue *e, const Value *v);
 
 static const char *operation_text(Epilogue *e, const Op *op) {
     const char *arg[3];
-    if (op == e->of.near) return e->near;
+    if (op == e->of.residual) return e->near;
     if (op->kind == OP_LOAD) return load_text(e->f, op);
     for (int i = 0; i < op->arg.n; i++) arg[i] = value_text(e, op->arg.p[i]);
     return op_text(e->f, op, arg);
@@ -74,8 +74,8 @@ static const char *sums_text(const Epilogue *e) {
         Elem elem = rounded ? rounded->res.p[0]->type.elem : e->of.sums->res.p[i]->type.elem;
         text = fn_text(e->f, "%s%s%s%s, ", text, elem_c(elem), e->read[i] ? " " : "", e->read[i] ? e->name[i] : "");
     }
-    if (!e->of.near) return text;
-    return fn_text(e->f, "%s%s %s, ", text, elem_c(e->of.near->res.p[0]->type.elem), e->near);
+    if (!e->of.residual) return text;
+    return fn_text(e->f, "%s%s %s, ", text, elem_c(e->of.residual->res.p[0]->type.elem), e->near);
 }
 
 /* A parameter's name where the body reads it. */
@@ -87,7 +87,7 @@ const char *epilogue_text(Schedule *s, const Value *v, Elem to, EpilogueGiven of
     Fn *f = &s->f;
     Epilogue e = {.f = f,
                   .of = of,
-                  .near = of.near ? c_name(&f->names, "near") : NULL,
+                  .near = of.residual ? c_name(&f->names, "near") : NULL,
                   .name = {"x", of.sums->res.n > 1 ? c_name(&f->names, "y") : NULL},
                   .text = ARENA_ARRAY(f->arena, const char *, f->k->nvalue + 1),
                   .uses = ARENA_ARRAY(f->arena, int, f->k->nvalue + 1)};

@@ -109,7 +109,7 @@ static void fill_stores(Schedule *s, const Product *p, int wide) {
     const Param *c = &f->k->param.p[p->c[0]];
     bool tiled = product_stores_tiles(c), bare = tiled && p->plain, fringe = product_has_fringe(s, p);
     EpilogueGiven late;
-    if (!product_late(s, p, &late)) fill_ways(s, p, c, tiled);
+    if (!product_deferred(s, p, &late)) fill_ways(s, p, c, tiled);
     schedule_hole(s, "take", bare ? "" : fn_text(f, "%s_call call, ", f->p->name));
     schedule_hole(s, "give", bare ? "" : "call, ");
     schedule_hole(s, "take_all", bare && !fringe ? "" : fn_text(f, "%s_call call, ", f->p->name));
@@ -209,9 +209,9 @@ static void fill_maps(Schedule *s, const Product *p) {
     product_maps_add(&maps, s, &p->a, 1, beside ? 64 : 128);
     product_maps_add(&maps, s, p->b, p->sums, rows);
     EpilogueGiven of;
-    bool late = product_late(s, p, &of);
+    bool late = product_deferred(s, p, &of);
     if (product_stores_tiles(&s->f.k->param.p[p->c[0]]) && !late) product_maps_add(&maps, s, p->c, p->stores, 64);
-    product_fill_near(s, p, &maps);
+    product_fill_residual(s, p, &maps);
     int more = product_fill_fringe(s, p, &maps);
     schedule_number(s, "HALF", halves ? 64 : columns);
     schedule_number(s, "LINES", lines);
@@ -291,7 +291,7 @@ bool product_prepare(Schedule *s) {
     fill_maps(s, &p);
     product_fill_sizes(s, &p);
     EpilogueGiven of;
-    if (!product_fill_late(s, &p, &of)) of = (EpilogueGiven){.sums = p.loop, .near = product_near(s, &p)};
+    if (!product_fill_deferred(s, &p, &of)) of = (EpilogueGiven){.sums = p.loop, .residual = product_residual(s, &p)};
     product_fill_result(s, &p, of);
     fill_stores(s, &p, wide);
     fill_passes(s, &p, wide);

@@ -105,7 +105,7 @@ static void parse_operands(Parser *p, Op *op) {
         if (!p->failed) vec_push(p->m->arena, &op->arg, v);
     } while (take_punct(p, ','));
     parse_over(p, op);
-    op->late = op->kind == OP_SUM && take_word(p, "late");
+    op->deferred = op->kind == OP_SUM && take_word(p, "deferred");
     if (op->kind == OP_DOT && take_word(p, "by")) op->by = need_name(p, "a matrix instruction");
 }
 

@@ -91,7 +91,7 @@ static void print_operands(Printer *p, const Op *op) {
         text_add(&p->out, i ? ", " : " over ");
         print_range_name(p, op->over[i]);
     }
-    if (op->late) text_add(&p->out, " late");
+    if (op->deferred) text_add(&p->out, " deferred");
     if (!op->by) return;
     text_add(&p->out, " by ");
     print_name(p, op->by);

@@ -130,7 +130,7 @@ int sum_of_loop(const Op *sum) {
     return -1;
 }
 
-static void late_verify(Verifier *v, const Op *op) {
+static void deferred_verify(Verifier *v, const Op *op) {
     if (!(v->m->form & FORM_LAYOUT) || sum_of_loop(op) < 0) violation(v, op->loc, "a sum that cannot be made behind its loop");
 }
 
@@ -143,7 +143,7 @@ static void region_layout_verify(Verifier *v, const Region *r) {
     for (const Op *op = r->first; op; op = op->next) {
         for (int i = 0; i < op->res.n; i++) value_verify(v, op->loc, op->res.p[i]);
         if (op->pipelined) pipelined_verify(v, op);
-        if (op->late) late_verify(v, op);
+        if (op->deferred) deferred_verify(v, op);
         for (int i = 0; i < 2; i++)
             if (op->region[i]) region_layout_verify(v, op->region[i]);
     }

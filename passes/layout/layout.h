@@ -85,7 +85,7 @@ int lay_fastest(const Kernel *, const Op *access); /* the range whose neighbours
 void lay_transpose(Lay *); /* transpose.c: tiles that are stored in another order than they are loaded in */
 void lay_choose(Lay *);   /* choose.c: a layout for every class */
 void lay_pipeline_loads(Lay *); /* pipeline_loads.c: loads that are made a step ahead */
-void lay_late(Lay *);     /* late.c: sums that are put together behind their loop */
+void lay_defer_sums(Lay *); /* defer_sums.c: sums that are put together behind their loop */
 void lay_insert(Lay *);   /* insert.c: conversions where a layout is not the one that is wanted */
 void lay_schedule_loads(Lay *); /* schedule_loads.c: loads before what does not need them */
 

@@ -108,7 +108,7 @@ bool order_holds(const Run *r, const Event *a, const Event *b) {
 static bool wait_has_all(const Run *r, const Event *w) {
     const Flag *f = &r->p->flag.p[w->ref];
     const Bounds *box = &r->box.p[w->box];
-    if (!r->words[w->ref].late || (f->axis >= 0 && w->rank_hi - w->rank_lo + 1 != r->m->axis.p[f->axis].ranks)) return false;
+    if (!r->words[w->ref].signals_last || (f->axis >= 0 && w->rank_hi - w->rank_lo + 1 != r->m->axis.p[f->axis].ranks)) return false;
     for (int d = 0; d < f->dim.n; d++) {
         if (f->dim.p[d].group == GROUP_DEST || box[d].lo > 0) return false;
         for (int rank = 0; rank < r->ranks; rank++)

@@ -41,7 +41,7 @@ typedef struct {
     int32_t *count;   /* signals that a word gets in a generation; NULL without words */
     int32_t *waited;  /* 1 + the home's first node that certainly acquires it, of this generation; 0: none */
     bool weak;        /* some signal of it releases nothing, or not far enough */
-    bool late;        /* in every task its signal follows every access */
+    bool signals_last; /* in every task its signal follows every access */
     int32_t *signal;  /* events that signal it, sorted by (source, word) */
     int32_t *first;   /* [source * words + word]: where in signal */
 } Words;

@@ -45,7 +45,7 @@ static bool words_new(Run *r, int flag) {
     if (slots > MAX_EVENTS) return run_fail_size(r, r->p->loc, f->name);
     w->count = ARENA_ARRAY(r->arena, int32_t, slots + 1);
     w->waited = ARENA_ARRAY(r->arena, int32_t, slots + 1);
-    w->late = true;
+    w->signals_last = true;
     return true;
 }
 
@@ -77,12 +77,12 @@ static void spread_weakness(Run *r) {
     }
 }
 
-static void note_late(Run *r, const Task *t) {
+static void note_signals(Run *r, const Task *t) {
     bool access = false;
     for (int i = t->first + t->n - 1; i >= t->first; i--) {
         const Event *e = &r->event.p[i];
         if (e->kind == EVENT_READ || e->kind == EVENT_WRITE) access = true;
-        if (e->kind == EVENT_SIGNAL && (access || !e->sync)) r->words[e->ref].late = false;
+        if (e->kind == EVENT_SIGNAL && (access || !e->sync)) r->words[e->ref].signals_last = false;
     }
 }
 
@@ -202,7 +202,7 @@ bool words_check(Run *r) {
     for (int i = 0; i < r->event.n; i++)
         if (r->event.p[i].kind == EVENT_SIGNAL && !count_signal(r, &r->event.p[i])) return false;
     spread_weakness(r);
-    for (int i = 0; i < r->task.n; i++) note_late(r, &r->task.p[i]);
+    for (int i = 0; i < r->task.n; i++) note_signals(r, &r->task.p[i]);
     sort_signals(r);
     for (int i = 0; i < r->event.n; i++) {
         const Event *e = &r->event.p[i];

@@ -89,7 +89,7 @@ TILE_FN bool tile_await(const tile_gpu_task *t, const uint64_t *p, bool packet, 
 /* One thread waits until the word has reached generation `want`: what was published before it is visible to the threads
    that this one meets afterwards. scope: TILE_SYSTEM unless all who arrive at the word are of this device. from: the
    rank that publishes it, task: of this workgroup, for the fault record. true: it does not come, and all of the
-   workgroup has to end: `if (tile_any(lds, late)) return;`. */
+   workgroup has to end: `if (tile_any(lds, timed_out)) return;`. */
 TILE_FN bool tile_poll(const tile_gpu_task *t, const tile_gpu_word *w, uint64_t want, int scope, int flag, int from,
                        int64_t task) {
     uint64_t seen;
@@ -148,9 +148,9 @@ TILE_FN void tile_packet_put(tile_packet *p, uint64_t g, uint32_t data) {
 TILE_FN bool tile_packet_get(const tile_gpu_task *t, const tile_packet *p, uint64_t g, uint32_t *data, int flag,
                              int from, int64_t task) {
     uint64_t seen;
-    bool late = tile_await(t, p, true, TILE_SYSTEM, tile_reason{0, flag, from, (uint32_t)g, 0, task}, &seen);
+    bool timed_out = tile_await(t, p, true, TILE_SYSTEM, tile_reason{0, flag, from, (uint32_t)g, 0, task}, &seen);
     *data = (uint32_t)seen;
-    return late;
+    return timed_out;
 }
 
 /* ---- tickets: tasks of a launch that wait for each other are numbered as they begin ---- */

@@ -1,4 +1,4 @@
-/* hip_product_near.c: a matrix of 16-bit elements that results are made with besides the sums, at the same place: it
+/* hip_product_residual.c: a matrix of 16-bit elements that results are made with besides the sums, at the same place: it
    comes by boxes through the ring of the operands, and is read as the sums lie in registers. */
 #include "codegen/schedules/hip_schedule.h"
 
@@ -20,22 +20,22 @@ static const Op *only_near(const Kernel *k) {
 }
 
 /* In vectors of 16 bytes, and by boxes. */
-bool product_loads_near(Schedule *s, const Op *load) {
+bool product_loads_residual(Schedule *s, const Op *load) {
     return is_near(load) && elem_bits(s->f.k->param.p[load->param].elem) == 16 && hip_rows_are_multiple(&s->f, load, 8);
 }
 
 /* Results that leave by tiles have rows that boxes take. */
-const Op *product_near(Schedule *s, const Product *p) {
+const Op *product_residual(Schedule *s, const Product *p) {
     const Kernel *k = s->f.k;
     bool tiles = p->stores == 1 && product_stores_tiles(&k->param.p[p->c[0]]) && !product_has_fringe(s, p);
     EpilogueGiven late;
-    const Op *near = tiles && !product_late(s, p, &late) ? only_near(k) : NULL;
-    return near && product_loads_near(s, near) ? near : NULL;
+    const Op *near = tiles && !product_deferred(s, p, &late) ? only_near(k) : NULL;
+    return near && product_loads_residual(s, near) ? near : NULL;
 }
 
-void product_fill_near(Schedule *s, const Product *p, ProductMaps *maps) {
+void product_fill_residual(Schedule *s, const Product *p, ProductMaps *maps) {
     Fn *f = &s->f;
-    const Op *near = product_near(s, p);
+    const Op *near = product_residual(s, p);
     const char *name = s->launch->function;
     schedule_hole(s, "near_steps", near ? fn_text(f, " + %s_NEAR", name) : "");
     schedule_hole(s, "near_take", near ? fn_text(f, "%s_place at, int *s, int *phase, ", name) : "");

@@ -1,4 +1,4 @@
-/* hip_product_late.c: products whose sums are rounded before the larger part of what is done with them: the warps that
+/* hip_product_deferred.c: products whose sums are rounded before the larger part of what is done with them: the warps that
    do not multiply do that part, while the others multiply the next tile. */
 #include "codegen/schedules/hip_schedule.h"
 
@@ -96,12 +96,12 @@ static bool tiles_fit(const Schedule *s, const Product *p) {
            !product_has_fringe(s, p) && !product_beside(s, p);
 }
 
-bool product_late(Schedule *s, const Product *p, EpilogueGiven *of) {
+bool product_deferred(Schedule *s, const Product *p, EpilogueGiven *of) {
     *of = (EpilogueGiven){.sums = p->loop};
     if (!tiles_fit(s, p) || !find_roundings(&s->f, p, of)) return false;
     const bool *tail = marks(&s->f, p->store[0]->arg.p[0], of);
-    int n = matrices(s->f.k, tail, &of->near);
-    bool near = n == 1 && product_loads_near(s, of->near);
+    int n = matrices(s->f.k, tail, &of->residual);
+    bool near = n == 1 && product_loads_residual(s, of->residual);
     return n == (near ? 1 : 0) && keeps_pace(s, p, tail);
 }
 
@@ -131,12 +131,12 @@ static void fill_rows(Schedule *s, const Product *p, const char *half) {
     if (two) schedule_kind(s, "late_two");
 }
 
-bool product_fill_late(Schedule *s, const Product *p, EpilogueGiven *of) {
+bool product_fill_deferred(Schedule *s, const Product *p, EpilogueGiven *of) {
     Fn *f = &s->f;
-    bool late = product_late(s, p, of);
+    bool late = product_deferred(s, p, of);
     schedule_number(s, "copying", late ? 56 : 40); /* registers */
     schedule_number(s, "multiplying", late ? 224 : 232);
-    const char *most = of->near ? "128 * 256 * 2 + 3 * 4 * 512" : "128 * 256 * 2";
+    const char *most = of->residual ? "128 * 256 * 2 + 3 * 4 * 512" : "128 * 256 * 2";
     schedule_hole(s, "room", late ? most : "2 * 64 * 128 * 2");
     if (!late) return false;
     schedule_kind(s, "late");
@@ -146,6 +146,6 @@ bool product_fill_late(Schedule *s, const Product *p, EpilogueGiven *of) {
     schedule_kind(s, bare ? "late_bare" : "late_sum");
     if (!bare) schedule_hole(s, "rounded", epilogue_text(s, sum, ELEM_F32, (EpilogueGiven){.sums = p->loop}, name));
     fill_rows(s, p, elem_c(of->rounded[0]->res.p[0]->type.elem));
-    fill_near(s, of->near);
+    fill_near(s, of->residual);
     return true;
 }
