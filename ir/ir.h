@@ -112,7 +112,7 @@ typedef struct {
     Size of;      /* grid ranges only */
     int16_t owner;
     bool grid, tunable; /* tunable: written `auto`, or a default that tuning may replace */
-    int rolled;         /* in the form `layout`: places count from the row's first multiple of so many elements; 0: from its first */
+    int aligned;        /* in the form `layout`: places count from the row's first multiple of so many elements; 0: from its first */
     Loc loc;
 } Range;
 

@@ -40,8 +40,8 @@ int64_t value_most(const Module *, const Kernel *, const Value *);            /*
 int64_t range_most(const Module *, const Kernel *, int range);                /* positions of a tile; -1: not known */
 bool value_is_natural(const Kernel *, const Value *); /* certainly never negative, of an integer scalar */
 bool value_is_multiple(const Value *, int64_t of); /* certainly, of an integer scalar */
-const Op *range_row(const Kernel *, int range); /* roll.c: the first access of a row along the range; NULL: none */
-int range_rolls(const Kernel *, int range);     /* as Range.rolled; 0: it may not */
+const Op *range_row(const Kernel *, int range); /* align_rows.c: the first access of a row along the range; NULL: none */
+int range_row_alignment(const Kernel *, int range);     /* as Range.aligned; 0: it may not */
 bool load_may_cover(const Kernel *, const Op *load, int range); /* by vectors around its runs along the range */
 bool range_is_full(const Kernel *, int range); /* every tile certainly has range_most positions */
 

@@ -62,11 +62,11 @@ bool hip_rows_are_multiple(Fn *f, const Op *op, int64_t of) {
 }
 
 /* Registers whose low `bits` bits count neighbours in memory. `last`: the range that may end among them, the last run
-   of a tile then has fewer; -1: none. `odd`: they begin at no multiple in memory. `rolled`: `last` is a rolled range.
+   of a tile then has fewer; -1: none. `odd`: they begin at no multiple in memory. `aligned`: `last` is a aligned range.
  */
 typedef struct {
     int bits, last;
-    bool odd, rolled;
+    bool odd, aligned;
 } Run;
 
 static bool run_fits(Fn *f, const Op *op, int range, int bits, int *last) {
@@ -85,7 +85,7 @@ static bool is_odd_run(Fn *f, const Op *op, int range, int bits) {
 }
 
 /* Vectors of the row's own; of another one, which begins elsewhere. */
-static Run rolled_run(Fn *f, const Op *op, int range, int bits) {
+static Run aligned_run(Fn *f, const Op *op, int range, int bits) {
     const Param *p = &f->k->param.p[op->param];
     const Arg *a = &f->node->arg.p[op->param];
     int64_t first, n;
@@ -102,7 +102,7 @@ static Run run_of(Fn *f, const Op *op, const Layout *l) {
     bool sum = op->mode == STORE_ADD || op->mode == STORE_SUM;
     int bits = 0, width = elem_bits(p->elem), range = run_of_registers(f, l, &bits), last;
     if (range < 0 || sum || p->packet) return (Run){0, -1, false, false};
-    if (f->k->range.p[range].rolled) return rolled_run(f, op, range, bits);
+    if (f->k->range.p[range].aligned) return aligned_run(f, op, range, bits);
     while (bits && width << bits > 128) bits--;
     const int most = bits;
     const bool within = access_within(f, op, p->ndim - 1);
@@ -230,7 +230,7 @@ static const char *row_start(Nest *n, const Op *op, int range, const char **at) 
     return row;
 }
 
-static void load_rolled(Fn *f, const Op *op, const Tile *to, Run run, bool ends) {
+static void load_aligned(Fn *f, const Op *op, const Tile *to, Run run, bool ends) {
     Nest n = nest_over(f, to->layout, run.bits);
     const char *at, *inside, *row = row_start(&n, op, run.last, &at), *size = f->range[run.last].count;
     const char *regs = tile_address(f, to, nest_register(&n)), *name = elem_text(to->elem);
@@ -244,15 +244,15 @@ static void load_rolled(Fn *f, const Op *op, const Tile *to, Run run, bool ends)
         nest_line(&n, n.n, "tile_load_odd_%s(&%s + %s, %s, %d, %s + %d <= %s);", name, row, text_atom(f, at), regs,
                   elements, text_atom(f, at), room, size);
     else
-        nest_line(&n, n.n, "tile_load_rolled_%s(&%s, %s, %d, %s, %s);", name, row, regs, elements, at, size);
+        nest_line(&n, n.n, "tile_load_aligned_%s(&%s, %s, %d, %s, %s);", name, row, regs, elements, at, size);
     nest_print(&n);
 }
 
 void hip_load_tile(Fn *f, const Op *op, const Tile *to) {
     Run run = run_of(f, op, to->layout);
-    if (run.rolled) {
-        load_rolled(f, op, to, run, false);
-        load_rolled(f, op, to, run, true);
+    if (run.aligned) {
+        load_aligned(f, op, to, run, false);
+        load_aligned(f, op, to, run, true);
         return;
     }
     if (!run.odd) {
@@ -311,19 +311,19 @@ static const char *store_run(Nest *n, const Op *op, Run run, const Tile *from, c
     return fn_text(f, "tile_%s%d(&%s, %s);", is_put(f, op, bytes) ? "put" : "store", bytes, to, at);
 }
 
-static const char *store_rolled(Nest *n, const Op *op, Run run, const Tile *from) {
+static const char *store_aligned(Nest *n, const Op *op, Run run, const Tile *from) {
     const char *at, *row = row_start(n, op, run.last, &at);
-    return fn_text(n->f, "tile_store_rolled_%s(&%s, %s, %d, %s, %s, %" PRId64 ");", elem_text(from->elem), row,
+    return fn_text(n->f, "tile_store_aligned_%s(&%s, %s, %d, %s, %s, %" PRId64 ");", elem_text(from->elem), row,
                    tile_address(n->f, from, nest_register(n)), 1 << run.bits, at, n->f->range[run.last].count,
                    tile_places(from->layout));
 }
 
 static void store_lines(Nest *n, const Op *op, Run run, const Tile *from, const SumLoops *sum) {
-    const char *inside, *to = run.rolled ? nest_row_place(n, op, &inside) : nest_place(n, op, &inside);
+    const char *inside, *to = run.aligned ? nest_row_place(n, op, &inside) : nest_place(n, op, &inside);
     const Layout *l = n->layout;
     const char *when = conjoin(n->f, l ? run_mask(n, op->arg.p[0]->type, run) : NULL, inside);
     when = conjoin(n->f, when, sum_condition(n->f, sum));
-    const char *text = run.rolled ? store_rolled(n, op, run, from)
+    const char *text = run.aligned ? store_aligned(n, op, run, from)
                        : from     ? store_run(n, op, run, from, to)
                                   : store_text(n, op, to);
     n->guard = conjoin(n->f, first_copy(n->f, l), n->guard);

@@ -60,20 +60,20 @@ static void columns_of_range(const Layout *l, const char *range, const uint64_t 
     for (int b = 0; b < n; b++) to[b] = (from[b] & mask) >> first;
 }
 
-/* Elements by which the row of a rolled range begins behind a multiple. */
-static const char *roll_text(Fn *f, int range) {
+/* Elements by which the row of a aligned range begins behind a multiple. */
+static const char *skew_text(Fn *f, int range) {
     RangeText *t = &f->range[range];
     const Op *row = range_row(f->k, range);
     const char *index = "0";
     Nest n = nest_new(f, NULL, 0);
-    if (t->roll) return t->roll;
+    if (t->skew) return t->skew;
     for (int d = 0; d < row->sub.n; d++) {
         index = d ? text_mul(f, text_atom(f, index), text_atom(f, param_extent(f, row->param, d))) : index;
         if (d + 1 < row->sub.n) index = text_add_terms(f, index, nest_affine(&n, &row->sub.p[d].lo));
     }
-    t->roll = c_name(&f->names, fn_text(f, "%s_roll", f->k->range.p[range].name));
-    fn_constant_of(f, "int", t->roll, fn_text(f, "(int)(%s & %d)", index, f->k->range.p[range].rolled - 1));
-    return t->roll;
+    t->skew = c_name(&f->names, fn_text(f, "%s_skew", f->k->range.p[range].name));
+    fn_constant_of(f, "int", t->skew, fn_text(f, "(int)(%s & %d)", index, f->k->range.p[range].aligned - 1));
+    return t->skew;
 }
 
 static int64_t layout_extent(const Layout *l, const char *range) {
@@ -95,8 +95,8 @@ static const char *position_text(Fn *f, const Layout *l, const char *range, cons
 static const char *place_text(Fn *f, const Layout *l, int range, const char *r, int skip) {
     const Range *of = &f->k->range.p[range];
     const char *place = position_text(f, l, of->name, r, skip);
-    if (!of->rolled) return place;
-    return fn_text(f, "((%s - %s) & %" PRId64 ")", place, roll_text(f, range), layout_extent(l, of->name) - 1);
+    if (!of->aligned) return place;
+    return fn_text(f, "((%s - %s) & %" PRId64 ")", place, skew_text(f, range), layout_extent(l, of->name) - 1);
 }
 
 static void set_positions(Fn *f, const Layout *l, const char *r, int skip) {

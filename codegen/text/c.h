@@ -78,7 +78,7 @@ typedef struct {
     const char *pos, *begin, *count, *index;
     const char *first, *end; /* of a loop: where its first tile begins, and past the last position */
     int64_t most; /* positions of a tile, at most; -1: no bound is known */
-    const char *roll; /* of a rolled range on a GPU: the elements of its row behind a multiple; NULL: not asked for yet */
+    const char *skew; /* of an aligned range on a GPU: the elements of its row behind a multiple; NULL: not asked for yet */
     bool natural; /* positions are never negative */
     bool missing; /* a position of the grid that may lie beyond the end: a task that finds nothing */
 } RangeText;

@@ -50,8 +50,8 @@ static void parse_grid_range(Parser *p) {
     need_word(p, "of");
     r.of = parse_size(p);
     if (take_word(p, "in")) r.owner = (int16_t)need_known(p, &p->ranges, "range");
-    int64_t rolled = take_word(p, "rolled") ? need_int(p, "a number of elements") : 0;
-    r.rolled = rolled < 0 || rolled > INT16_MAX ? -1 : (int)rolled;
+    int64_t aligned = take_word(p, "aligned") ? need_int(p, "a number of elements") : 0;
+    r.aligned = aligned < 0 || aligned > INT16_MAX ? -1 : (int)aligned;
     range_declare(p, r);
 }
 

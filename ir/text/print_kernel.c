@@ -36,7 +36,7 @@ static void print_grid_range(Printer *p, int i) {
         text_add(&p->out, " in ");
         print_range_name(p, r->owner);
     }
-    if (r->rolled) text_printf(&p->out, " rolled %d", r->rolled);
+    if (r->aligned) text_printf(&p->out, " aligned %d", r->aligned);
 }
 
 static void print_values(Printer *p, Value *const *v, int n) {

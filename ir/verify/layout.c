@@ -154,10 +154,10 @@ static void region_serves(Verifier *v, const Region *r) {
         operands_serve(v, op);
 }
 
-static void rolled_verify(Verifier *v, const Kernel *k) {
+static void aligned_verify(Verifier *v, const Kernel *k) {
     for (int i = 0; i < k->range.n; i++) {
         const Range *r = &k->range.p[i];
-        if (r->rolled && (!(v->m->form & FORM_LAYOUT) || r->rolled != range_rolls(k, i)))
+        if (r->aligned && (!(v->m->form & FORM_LAYOUT) || r->aligned != range_row_alignment(k, i)))
             violation(v, r->loc, "a range whose places cannot begin elsewhere");
     }
 }
@@ -168,6 +168,6 @@ void kernel_layout_verify(Verifier *v, const Kernel *k) {
     if (k->schedule) return; /* the machine's own text decides */
     if (!(v->m->form & FORM_LAYOUT) && k->layout.n) violation(v, k->loc, "it has layouts in a module without");
     region_layout_verify(v, k->body);
-    if (v->violations == before) rolled_verify(v, k);
+    if (v->violations == before) aligned_verify(v, k);
     if (v->violations == before && v->m->form & FORM_LAYOUT) region_serves(v, k->body);
 }

@@ -74,7 +74,7 @@ static bool is_covered(const Kernel *k, const Op *op, int fastest, int run) {
 }
 
 static void note_run(LayClass *c, const Kernel *k, const Op *op, int fastest) {
-    if (k->range.p[fastest].rolled) return;
+    if (k->range.p[fastest].aligned) return;
     c->stored |= op->kind == OP_STORE;
     int run = run_of(k, op);
     if (run < c->plain_run) c->plain_run = run;

@@ -285,7 +285,7 @@ static bool layout_kernel(PassContext *c, Kernel *k, const MatrixTarget *target)
     Lay l = {.c = c, .m = c->m, .k = k, .target = target, .scratch = arena_new()};
     static void (*const step[])(Lay *) = {
         name_ranges, lay_measure, lay_unpack, lay_load_cse, lay_hoist, lay_expand, shrink_tiles, lay_tile_size, lay_occupancy, choose_waves, lay_prepare,
-        lay_matrix, lay_roll, lay_classes, lay_transpose, lay_choose, lay_insert, lay_schedule_loads, lay_pipeline_loads, lay_defer_sums, compact_layouts};
+        lay_matrix, lay_align_rows, lay_classes, lay_transpose, lay_choose, lay_insert, lay_schedule_loads, lay_pipeline_loads, lay_defer_sums, compact_layouts};
     lay_each(&l, k->body, refuse_op);
     refuse_params(&l);
     for (size_t i = 0; i < sizeof step / sizeof *step && !l.failed; i++) step[i](&l);

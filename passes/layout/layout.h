@@ -78,7 +78,7 @@ int64_t lay_tasks(const Lay *, int64_t most); /* of the grid, as far as that man
 bool lay_step_fits(const Lay *, const Region *); /* layout.c: operands of its products, in the workgroup's memory twice */
 void lay_tile_size(Lay *); /* tile_size.c: larger tiles where odd rows are transposed */
 void lay_occupancy(Lay *); /* occupancy.c: smaller tiles where a grid has fewer tasks than the machine has processors */
-void lay_roll(Lay *);     /* roll.c: rows at odd addresses from their first multiple of a vector on */
+void lay_align_rows(Lay *);     /* align_rows.c: rows at odd addresses from their first multiple of a vector on */
 void lay_classes(Lay *);  /* class.c */
 int lay_class(const Lay *, const Value *);
 int lay_fastest(const Kernel *, const Op *access); /* the range whose neighbours are neighbours in memory; -1: none */

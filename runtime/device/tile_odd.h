@@ -49,12 +49,12 @@ TILE_LOAD_ODD(16, 4, tile_v16)
 
 TILE_SHORT_TYPES(TILE_ODD_TYPED)
 
-/* ---- rows whose places are rolled: n elements from column `at` on, the row's own vector; those behind the last of
+/* ---- rows whose places are aligned: n elements from column `at` on, the row's own vector; those behind the last of
    `places` columns are the first ones. `size` columns exist. ---- */
 
 #define TILE_ROLLED(name, T, bytes)                                                                                    \
     /* 0 where the vector does not exist as a whole. */                                                                \
-    TILE_FN void tile_load_rolled_##name(const T *row, T *regs, int n, int at, int64_t size) {                         \
+    TILE_FN void tile_load_aligned_##name(const T *row, T *regs, int n, int at, int64_t size) {                         \
         _Pragma("unroll") for (int i = 0; i < n; i++) regs[i] = 0;                                                     \
         if (at + n <= size) {                                                                                          \
             TILE_BY_SIZE(tile_load, row + at, regs, n * bytes)                                                         \
@@ -69,7 +69,7 @@ TILE_SHORT_TYPES(TILE_ODD_TYPED)
             }                                                                                                          \
         }                                                                                                              \
     }                                                                                                                  \
-    TILE_FN void tile_store_rolled_##name(T *row, const T *regs, int n, int at, int64_t size, int places) {            \
+    TILE_FN void tile_store_aligned_##name(T *row, const T *regs, int n, int at, int64_t size, int places) {            \
         if (at + n <= size) {                                                                                          \
             TILE_BY_SIZE(tile_store, row + at, regs, n * bytes)                                                        \
         } else if (at < size || at + n > places) {                                                                     \

@@ -1,6 +1,6 @@
-/* roll.c: rows that begin at odd addresses, one a task: may their positions be dealt out from the row's first multiple of
-   16 bytes on? The element at place q of the tile is then that of column (q - row's remainder) mod the tile's places, so
-   that vectors of places are vectors of memory; only the first one has elements of both ends of the row. */
+/* align_rows.c: rows that begin at odd addresses, one a task: may their positions be dealt out from the row's first
+   multiple of 16 bytes on? The element at place q of the tile is then that of column (q - row's remainder) mod the
+   tile's places, so that vectors of places are vectors of memory; only the first one has elements of both ends. */
 #include "ir/ir.h"
 
 enum { VECTOR_BITS = 128 };
@@ -37,7 +37,7 @@ const Op *range_row(const Kernel *k, int range) {
     return NULL;
 }
 
-static bool op_rolls(const Kernel *k, const Op *op, const Op *row, int range) {
+static bool op_allows_aligned(const Kernel *k, const Op *op, const Op *row, int range) {
     OpClass class = op_info[op->kind].class;
     const Value *v = accessed(op);
     if (class == CLASS_CONTROL || class == CLASS_SYNC || class == CLASS_DOT || class == CLASS_PREFIX) return false;
@@ -50,14 +50,14 @@ static bool is_odd(const Param *p) {
     return !size_is_number(row) || row.c * elem_bits(p->elem) % VECTOR_BITS;
 }
 
-int range_rolls(const Kernel *k, int range) {
+int range_row_alignment(const Kernel *k, int range) {
     const Range *r = &k->range.p[range];
     const Op *row = range_row(k, range);
     bool odd = false, stores = false;
     int most = 0;
     if (!row || !r->grid || r->kind != RANGE_WHOLE || r->owner >= 0) return 0;
     for (const Op *op = k->body->first; op; op = op->next) {
-        if (!op_rolls(k, op, row, range)) return 0;
+        if (!op_allows_aligned(k, op, row, range)) return 0;
         if (!accessed(op) || !type_has(accessed(op)->type, range) || op->sub.n == 1) continue;
         const Param *p = &k->param.p[op->param];
         int n = VECTOR_BITS / elem_bits(p->elem);

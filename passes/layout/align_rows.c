@@ -1,9 +1,9 @@
-/* roll.c: rows that begin at odd addresses and are stored again are dealt out to threads from their first
+/* align_rows.c: rows that begin at odd addresses and are stored again are dealt out to threads from their first
    multiple of 16 bytes on, where a thread has a vector of them. Takes: value form. Gives: the same results, ranges
-   `rolled`. */
+   `aligned`. */
 #include "passes/layout/layout.h"
 
-/* Positions of rolled places are not cheap: with more vectors a thread, or more masks, registers run out (bench/gpu).
+/* Positions of aligned places are not cheap: with more vectors a thread, or more masks, registers run out (bench/gpu).
  */
 enum { MOST_VECTORS = 4, MOST_MASKS = 1 };
 
@@ -18,11 +18,11 @@ static bool fills_tile(const Lay *l, int range) {
     return 4 * size_most(l->m, l->k->range.p[range].of) > 3 * l->extent[range];
 }
 
-void lay_roll(Lay *l) {
+void lay_align_rows(Lay *l) {
     for (int i = 0; i < l->k->ngrid; i++) {
-        int64_t vectors = range_rolls(l->k, i) * (int64_t)l->target->wave * l->k->waves;
+        int64_t vectors = range_row_alignment(l->k, i) * (int64_t)l->target->wave * l->k->waves;
         if (vectors && fills_tile(l, i) && l->extent[i] >= vectors && l->extent[i] <= MOST_VECTORS * vectors &&
             masks_of(l->k, i) <= MOST_MASKS)
-            l->k->range.p[i].rolled = range_rolls(l->k, i);
+            l->k->range.p[i].aligned = range_row_alignment(l->k, i);
     }
 }
