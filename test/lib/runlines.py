@@ -1,4 +1,4 @@
-"""Samples in RUN lines, filled in before lit's own substitutions (docs/testing.md):
+"""Samples in RUN lines, filled in before lit's own substitutions (docs/guides/testing.md):
 `%{20 of 500 mutants}` is 20 or 500; lines that begin with `%{1 in 4}` run in part; `%{from 100}` is the first of random programs."""
 import re
 

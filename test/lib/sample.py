@@ -1,5 +1,5 @@
 """How much of a test runs: the one place that samples. `./dev test` takes a part that a fixed seed draws, `./dev test --all`
-takes everything. Python tests call `some`, `choose` and `seed`; RUN lines are expanded by runlines.py (docs/testing.md)."""
+takes everything. Python tests call `some`, `choose` and `seed`; RUN lines are expanded by runlines.py (docs/guides/testing.md)."""
 import os
 import random
 
