@@ -12,7 +12,7 @@
 static bool program_varies(const Program *p) {
     for (int i = 0; i < p->node.n; i++) {
         const Node *n = p->node.p[i];
-        if (n->kind == NODE_COLLECTIVE && (n->coll == COLL_PERMUTE || n->coll == COLL_BROADCAST)) return true;
+        if (n->kind == NODE_COLLECTIVE && coll_info[n->coll].argument) return true;
     }
     return false;
 }

@@ -8,6 +8,7 @@
 #include "base/diag.h"
 #include "base/names.h"
 #include "base/vec.h"
+#include "ir/coll.h"
 #include "ir/layout/layout.h"
 #include "ir/ops.h"
 
@@ -216,7 +217,6 @@ typedef struct Kernel {
 /* ---- programs ---- */
 
 typedef enum { ROLE_INPUT, ROLE_STATE, ROLE_OUTPUT, ROLE_TEMP } Role;
-typedef enum { PLACE_R, PLACE_S, PLACE_P, PLACE_V } PlaceKind;
 typedef enum { PART_SUM, PART_MAX } PartOp;
 
 typedef struct {
@@ -243,7 +243,6 @@ typedef struct {
 } Tensor;
 
 typedef enum { NODE_CALL, NODE_COLLECTIVE } NodeKind;
-typedef enum { COLL_ALL_GATHER, COLL_REDUCE_SCATTER, COLL_ALL_REDUCE, COLL_ALL_TO_ALL, COLL_PERMUTE, COLL_BROADCAST, COLL_STACK } Coll;
 typedef enum { COMM_AUTO, COMM_UNFUSED, COMM_PULL, COMM_STAGED, COMM_PUSH, COMM_PACKET } CommForm;
 
 /* A tensor as an argument: all of it, this rank's block of it (replicated sliced to split), or what is left when the
@@ -264,8 +263,8 @@ typedef struct {
     Kernel *kernel; /* CALL: arguments in the order of kernel->param */
     VEC(Arg) arg;
     Coll coll;      /* COLLECTIVE: dst = coll(src) along mesh axis .axis */
-    int axis, dim, dim2; /* dim: of the split (gathered, scattered, stacked at 0); dim2: ALL_TO_ALL S(dim) -> S(dim2) */
-    int64_t shift;  /* PERMUTE: rank r receives from r - shift; BROADCAST: the root */
+    int axis, dim, dim2; /* dim: of the split (gathered, scattered, stacked at 0); dim2: of what gathers and splits: S(dim) -> S(dim2) */
+    int64_t shift;  /* the number that the collective takes: coll.h */
     int src, dst;
     CommForm form;  /* chosen by comm */
     int when;       /* 1 + a tensor of one bool, the same on every rank: the node does nothing where it is false; 0: none */

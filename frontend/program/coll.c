@@ -5,24 +5,8 @@
 
 #include <string.h>
 
-enum { COLL_LOCAL = -1 };
-
-typedef struct {
-    const char *name, *suffix; /* of the new tensor */
-    int coll;
-    PlaceKind takes, gives;
-} CollInfo;
-
-static const CollInfo infos[] = {
-    {"all_gather", "gathered", COLL_ALL_GATHER, PLACE_S, PLACE_R},
-    {"reduce_scatter", "scattered", COLL_REDUCE_SCATTER, PLACE_P, PLACE_S},
-    {"all_reduce", "reduced", COLL_ALL_REDUCE, PLACE_P, PLACE_R},
-    {"all_to_all", "exchanged", COLL_ALL_TO_ALL, PLACE_S, PLACE_S},
-    {"permute", "shifted", COLL_PERMUTE, PLACE_V, PLACE_V},
-    {"broadcast", "broadcast", COLL_BROADCAST, PLACE_V, PLACE_R},
-    {"stack", "stacked", COLL_STACK, PLACE_V, PLACE_R},
-    {"local", "local", COLL_LOCAL, PLACE_S, PLACE_V},
-};
+/* No collective: what a rank has of a split tensor, as a value of its own. */
+static const CollInfo local = {.name = "local", .suffix = "local", .takes = PLACE_S, .gives = PLACE_V};
 
 typedef struct {
     Prog *c;
@@ -37,17 +21,18 @@ typedef struct {
 } CollCall;
 
 static const CollInfo *info_of(Name name) {
-    for (size_t i = 0; i < sizeof infos / sizeof *infos; i++)
-        if (strcmp(infos[i].name, name) == 0) return &infos[i];
-    return NULL;
+    for (int i = 0; i < COLL_COUNT; i++)
+        if (strcmp(coll_info[i].name, name) == 0) return &coll_info[i];
+    return strcmp(local.name, name) == 0 ? &local : NULL;
 }
 
 bool collective_named(Name name) { return info_of(name) != NULL; }
 
 const char *collective_near(Name name) {
-    const char *list[sizeof infos / sizeof *infos];
-    for (size_t i = 0; i < sizeof infos / sizeof *infos; i++) list[i] = infos[i].name;
-    return spelling_nearest(name, list, (int)(sizeof infos / sizeof *infos));
+    const char *list[COLL_COUNT + 1];
+    for (int i = 0; i < COLL_COUNT; i++) list[i] = coll_info[i].name;
+    list[COLL_COUNT] = local.name;
+    return spelling_nearest(name, list, COLL_COUNT + 1);
 }
 
 static const Tensor *source_of(const CollCall *k) {
@@ -87,14 +72,12 @@ static bool option_name(CollCall *k, const Expr *e) {
                   "a dimension is named as in the shape of the tensor or of the kernel that made it");
 }
 
-static bool takes_number(const CollCall *k) { return k->info->coll == COLL_PERMUTE || k->info->coll == COLL_BROADCAST; }
-
 static bool option_number(CollCall *k, const Expr *e) {
     ProgValue v;
     if (!number_of_expr(k->c, e, &v) || !v.is_integer)
         return refuse(k, e->loc, "wrong-arguments", SAY(k, "%s does not take this", k->info->name),
                       "it takes a mesh axis, a dimension or a number");
-    if (takes_number(k)) return k->number = (int64_t)v.number, k->has_number = true;
+    if (k->info->argument) return k->number = (int64_t)v.number, k->has_number = true;
     if (v.number >= 0 && v.number < source_of(k)->ndim) return k->dim = (int)v.number, true;
     return refuse(k, e->loc, "wrong-arguments",
                   SAY(k, "'%s' has no dimension %d", tensor_text(k->c, &k->x), (int)v.number),
@@ -139,8 +122,8 @@ static bool axes_have_all(int axes, int wanted) {
 
 /* All that one dimension is split over, or that the declared result splits one over. */
 static int axes_together(const CollCall *k, int found) {
-    const Tensor *t = k->info->coll == COLL_ALL_GATHER ? source_of(k) : k->want->like;
-    if (k->info->coll != COLL_ALL_GATHER && k->info->coll != COLL_REDUCE_SCATTER) return -1;
+    const Tensor *t = k->info->gathers ? source_of(k) : k->info->splits ? k->want->like : NULL;
+    if (!k->info->several_axes) return -1;
     for (int d = 0; t && d < t->ndim; d++)
         if (axes_have_all(t->dim[d].axis, found) && axes_have_all(found, t->dim[d].axis)) return t->dim[d].axis;
     return -1;
@@ -177,17 +160,15 @@ static bool gather_order(CollCall *k) {
 }
 
 static bool axes_find(CollCall *k) {
-    bool gathers = k->info->coll == COLL_ALL_GATHER || k->info->coll == COLL_ALL_TO_ALL;
-    bool several = k->info->coll == COLL_ALL_GATHER || is_reduction(k);
     if (k->axes < 0 && !axes_choose(k)) return false;
     for (int a = k->axes; a >= 0; a = axes_rest(a)) {
         k->axis = axes_first(a);
         if (k->x.place[k->axis].kind != k->info->takes) return source_report(k);
     }
-    if (!several && axes_rest(k->axes) >= 0)
+    if (!k->info->several_axes && axes_rest(k->axes) >= 0)
         return refuse(k, k->e->loc, "wrong-arguments", SAY(k, "%s takes one mesh axis", k->info->name),
                       "write one after the other");
-    return !gathers || gather_order(k);
+    return !k->info->gathers || gather_order(k);
 }
 
 /* The dimension that becomes split: as named, as the declared result has it, or the only one possible. */
@@ -212,7 +193,7 @@ static bool blocks_equal(const CollCall *k) {
     int d = tensor_split(source_of(k), k->axis);
     if (d < 0) return true;
     Size s = source_of(k)->dim[d];
-    if (k->info->coll == COLL_PERMUTE && s.sym < 0 && s.c % axes_ranks(k->c->m, s.axis) == 0) return true;
+    if (k->info->gives == PLACE_V && s.sym < 0 && s.c % axes_ranks(k->c->m, s.axis) == 0) return true;
     return refuse(k, k->x.loc, "uneven-blocks",
                   SAY(k, "the ranks' values of '%s' may differ in extent, and %s needs equal ones",
                       tensor_text(k->c, &k->x), k->info->name),
@@ -221,35 +202,29 @@ static bool blocks_equal(const CollCall *k) {
 
 static bool number_fits(CollCall *k) {
     int64_t ranks = k->c->m->axis.p[k->axis].ranks;
-    if (!k->has_number && k->info->coll == COLL_PERMUTE)
-        return refuse(k, k->e->loc, "wrong-arguments", "permute takes a shift",
-                      "write permute(x, 1): each rank receives from the rank before it");
-    if (k->info->coll == COLL_PERMUTE) return k->number %= ranks, true;
+    if (!k->has_number && k->info->argument == ARG_SHIFT)
+        return refuse(k, k->e->loc, "wrong-arguments", SAY(k, "%s takes a shift", k->info->name),
+                      SAY(k, "write %s(x, 1): each rank receives from the rank before it", k->info->name));
+    if (k->info->argument == ARG_SHIFT) return k->number %= ranks, true;
     if (k->number >= 0 && k->number < ranks) return true;
     return refuse(k, k->e->loc, "wrong-arguments", SAY(k, "there is no rank %lld", (long long)k->number),
                   "ranks count from 0");
 }
 
 static bool call_fits(CollCall *k) {
-    switch (k->info->coll) {
-    case COLL_REDUCE_SCATTER: return target_dim(k, -1);
-    case COLL_ALL_TO_ALL: return target_dim(k, tensor_split(source_of(k), k->axis));
-    case COLL_PERMUTE:
-    case COLL_BROADCAST: return number_fits(k) && blocks_equal(k);
-    case COLL_STACK: return blocks_equal(k);
-    default: return true;
-    }
+    const CollInfo *info = k->info;
+    if (info->splits && !target_dim(k, info->gathers ? tensor_split(source_of(k), k->axis) : -1)) return false;
+    if (info->argument && !number_fits(k)) return false;
+    return info->takes != PLACE_V || blocks_equal(k);
 }
 
 /* ---- what it gives ---- */
 
 static void dims_of_result(const CollCall *k, Tensor *t, TensorInfo *info) {
     int split = tensor_split(t, k->axis);
-    if (k->info->coll == COLL_ALL_GATHER || k->info->coll == COLL_ALL_TO_ALL)
-        t->dim[split] = size_gathered(t->dim[split]);
-    if (k->info->coll == COLL_REDUCE_SCATTER || k->info->coll == COLL_ALL_TO_ALL)
-        t->dim[k->dim] = size_split(t->dim[k->dim], k->axis);
-    if (k->info->coll != COLL_STACK) return;
+    if (k->info->gathers) t->dim[split] = size_gathered(t->dim[split]);
+    if (k->info->splits) t->dim[k->dim] = size_split(t->dim[k->dim], k->axis);
+    if (!k->info->stacks) return;
     memmove(t->dim + 1, t->dim, sizeof *t->dim * (size_t)t->ndim);
     memmove(info->dim + 1, info->dim, sizeof *info->dim * (size_t)t->ndim);
     t->dim[0] = size_number(k->c->m->axis.p[k->axis].ranks);
@@ -282,7 +257,7 @@ static int result_tensor(const CollCall *k, bool last) {
 static ProgValue node_add(CollCall *k, bool last) {
     Prog *c = k->c;
     int split = tensor_split(source_of(k), k->axis);
-    if (k->info->coll == COLL_STACK && source_of(k)->ndim == SOURCE_DIMS) {
+    if (k->info->stacks && source_of(k)->ndim == SOURCE_DIMS) {
         refuse(k, k->x.loc, "too-many-dims",
                SAY(k, "'%s' has %d dimensions, at most %d are possible", tensor_text(c, &k->x), SOURCE_DIMS, SOURCE_DIMS),
                "stack adds one");
@@ -290,12 +265,13 @@ static ProgValue node_add(CollCall *k, bool last) {
     }
     Node n = {.kind = NODE_COLLECTIVE,
               .loc = k->e->loc,
-              .coll = (Coll)k->info->coll,
+              .coll = (Coll)(k->info - coll_info),
               .axis = k->axis,
               .shift = k->number,
               .src = k->x.tensor};
-    n.dim = k->info->coll == COLL_REDUCE_SCATTER ? k->dim : split >= 0 && k->info->coll != COLL_STACK ? split : 0;
-    n.dim2 = k->info->coll == COLL_ALL_TO_ALL ? k->dim : 0;
+    const bool gathers = k->info->gathers, splits = k->info->splits;
+    n.dim = splits && !gathers ? k->dim : split >= 0 && !k->info->stacks ? split : 0;
+    n.dim2 = splits && gathers ? k->dim : 0;
     n.dst = result_tensor(k, last);
     node_new(c, n);
     return prog_tensor(c, n.dst, k->e->loc);
@@ -319,7 +295,7 @@ static ProgValue axes_lower(CollCall *k) {
     for (int a = k->axes; a >= 0; a = axes_rest(a)) {
         k->axis = axes_first(a);
         if (!call_fits(k)) return prog_error(k->e->loc);
-        k->x = k->info->coll == COLL_LOCAL ? local_view(k) : node_add(k, axes_rest(a) < 0);
+        k->x = k->info == &local ? local_view(k) : node_add(k, axes_rest(a) < 0);
         if (k->x.kind != PROG_TENSOR) return k->x;
     }
     return k->x;
@@ -342,9 +318,9 @@ ProgValue collective_lower(Prog *c, const Expr *e, const Expected *want) {
     Expected inner = source_expected(k.info, want);
     k.x = tensor_lower(c, e->args.p[0], &inner);
     bool scalar = k.x.kind == PROG_TENSOR && value_tensor(c, &k.x).ndim == 0;
-    if (k.info->coll != COLL_LOCAL) k.x = source_whole(c, k.x);
+    if (k.info != &local) k.x = source_whole(c, k.x);
     if (k.x.kind != PROG_TENSOR || !options_read(&k) || !axes_find(&k)) return prog_error(e->loc);
     ProgValue r = axes_lower(&k);
-    bool whole = r.kind == PROG_TENSOR && k.info->coll != COLL_STACK && k.info->coll != COLL_LOCAL;
+    bool whole = r.kind == PROG_TENSOR && !k.info->stacks && k.info != &local;
     return scalar && whole ? scalar_of(c, r) : r;
 }

@@ -37,28 +37,22 @@ static int64_t split_origin(const Collective *c, const Part *p, int dim) {
 /* Which rank's element becomes at[], and where it is there (at[] is changed to that); -1: all ranks' are combined. */
 static int64_t element_source(const Collective *c, int64_t *at) {
     const Node *n = c->node;
-    const Part *first = source(c, 0);
-    int64_t owner;
-    switch (n->coll) {
-    case COLL_ALL_GATHER:
-        owner = at[n->dim] / split_block(c, first, n->dim);
-        at[n->dim] -= owner * split_block(c, first, n->dim);
-        return owner;
-    case COLL_ALL_TO_ALL:
-        owner = at[n->dim] / split_block(c, first, n->dim);
-        at[n->dim] -= owner * split_block(c, first, n->dim);
-        at[n->dim2] += split_origin(c, c->dst, n->dim2);
-        return owner;
-    case COLL_REDUCE_SCATTER: at[n->dim] += split_origin(c, c->dst, n->dim); return -1;
-    case COLL_ALL_REDUCE: return -1;
-    case COLL_PERMUTE: return ((c->coord[n->axis] - n->shift) % c->ranks + c->ranks) % c->ranks;
-    case COLL_BROADCAST: return n->shift;
-    case COLL_STACK:
+    const CollInfo *info = &coll_info[n->coll];
+    int64_t here = c->coord[n->axis], owner = info->takes == PLACE_P ? -1 : here;
+    if (info->argument == ARG_ROOT) owner = n->shift;
+    if (info->argument == ARG_SHIFT) owner = ((here - n->shift) % c->ranks + c->ranks) % c->ranks;
+    if (info->stacks) {
         owner = at[0];
         memmove(at, at + 1, sizeof *at * (MAX_DIMS - 1));
-        return owner;
     }
-    return 0;
+    if (info->gathers) {
+        int64_t block = split_block(c, source(c, 0), n->dim);
+        owner = at[n->dim] / block;
+        at[n->dim] -= owner * block;
+    }
+    int split = info->gathers ? n->dim2 : n->dim;
+    if (info->splits) at[split] += split_origin(c, c->dst, split);
+    return owner;
 }
 
 /* Row-major in the part; -1: outside. */

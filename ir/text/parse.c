@@ -161,10 +161,10 @@ static void parse_call(Parser *p, Node *n) {
     need_punct(p, ')');
 }
 
-/* collective := word '%' src '->' '%' dst 'along' axis 'dim' INT ['to' INT | 'shift' INT | 'root' INT] */
+/* collective := word '%' src '->' '%' dst 'along' axis 'dim' INT ['to' INT] ['shift' INT | 'root' INT] */
 static void parse_collective(Parser *p, Node *n) {
     n->kind = NODE_COLLECTIVE;
-    n->coll = (Coll)need_choice(p, text_coll, TEXT_COLLS, "a call or a collective");
+    n->coll = (Coll)need_choice(p, text_coll, COLL_COUNT, "a call or a collective");
     n->src = need_tensor(p);
     need_kind(p, TOK_ARROW, "'->'");
     n->dst = need_tensor(p);
@@ -172,11 +172,13 @@ static void parse_collective(Parser *p, Node *n) {
     n->axis = need_known(p, &p->axes, "mesh axis");
     need_word(p, "dim");
     n->dim = need_number(p, "a dimension", MAX_DIMS - 1);
-    if (n->coll == COLL_ALL_TO_ALL) {
+    const CollInfo *info = &coll_info[n->coll];
+    if (info->gathers && info->splits) {
         need_word(p, "to");
         n->dim2 = need_number(p, "a dimension", MAX_DIMS - 1);
-    } else if (n->coll == COLL_PERMUTE || n->coll == COLL_BROADCAST) {
-        need_word(p, n->coll == COLL_PERMUTE ? "shift" : "root");
+    }
+    if (info->argument) {
+        need_word(p, coll_argument_text[info->argument]);
         n->shift = need_int(p, "a number of ranks");
     }
 }

@@ -119,16 +119,16 @@ static void print_call(Printer *p, const Program *g, Name *name, const Node *n) 
 }
 
 static void print_collective(Printer *p, const Program *g, Name *name, const Node *n) {
-    text_printf(&p->out, "%s ", text_coll[n->coll]);
+    const CollInfo *info = &coll_info[n->coll];
+    text_printf(&p->out, "%s ", info->name);
     print_tensor_name(p, g, name, n->src);
     text_add(&p->out, " -> ");
     print_tensor_name(p, g, name, n->dst);
     text_add(&p->out, " along ");
     print_symbol(p, n->axis, true);
     text_printf(&p->out, " dim %d", n->dim);
-    if (n->coll == COLL_ALL_TO_ALL) text_printf(&p->out, " to %d", n->dim2);
-    if (n->coll == COLL_PERMUTE) text_printf(&p->out, " shift %lld", (long long)n->shift);
-    if (n->coll == COLL_BROADCAST) text_printf(&p->out, " root %lld", (long long)n->shift);
+    if (info->gathers && info->splits) text_printf(&p->out, " to %d", n->dim2);
+    if (info->argument) text_printf(&p->out, " %s %lld", coll_argument_text[info->argument], (long long)n->shift);
 }
 
 static void print_node(Printer *p, const Program *g, Name *name, int i) {

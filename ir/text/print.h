@@ -41,6 +41,6 @@ void print_program(Printer *, const Program *);
 
 /* Words of the text form, by enumerator; the parser reads the same tables. */
 extern const char *const text_level[], *const text_role[], *const text_coll[], *const text_form[], *const text_scope[];
-enum { TEXT_LEVELS = 4, TEXT_ROLES = 4, TEXT_COLLS = 7, TEXT_FORMS = 6, TEXT_SCOPES = 2 };
+enum { TEXT_LEVELS = 4, TEXT_ROLES = 4, TEXT_FORMS = 6, TEXT_SCOPES = 2 };
 
 #endif

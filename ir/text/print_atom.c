@@ -7,8 +7,11 @@
 
 const char *const text_level[] = {"wave", "group", "chiplet", "device"};
 const char *const text_role[] = {"input", "state", "output", "temp"};
-const char *const text_coll[] = {"all_gather", "reduce_scatter", "all_reduce", "all_to_all",
-                                 "permute",    "broadcast",      "stack"};
+const char *const text_coll[] = {
+#define COLL(kind, name, ...) name,
+#include "ir/coll.def"
+#undef COLL
+};
 const char *const text_form[] = {"auto", "unfused", "pull", "staged", "push", "packet"};
 const char *const text_scope[] = {"device", "system"};
 

@@ -151,29 +151,30 @@ static void call_verify(Verifier *v, const Program *g, const Node *n) {
     if (v->violations == before) aliases_verify(v, g, n);
 }
 
-/* The extent of the result along dimension d of the source. */
-static Size result_dim(const Node *n, const Tensor *src, int d) {
-    Size s = src->dim[d];
-    if (n->coll == COLL_ALL_GATHER && d == n->dim) return size_gathered(s);
-    if (n->coll == COLL_REDUCE_SCATTER && d == n->dim) return size_split(s, n->axis);
-    if (n->coll == COLL_ALL_TO_ALL && d == n->dim) return size_gathered(s);
-    if (n->coll == COLL_ALL_TO_ALL && d == n->dim2) return size_split(s, n->axis);
-    return s;
+/* The dimension that becomes split; -1: none does. */
+static int dim_that_splits(const Node *n) {
+    const CollInfo *info = &coll_info[n->coll];
+    return !info->splits ? -1 : info->gathers ? n->dim2 : n->dim;
 }
 
-/* Is the source split where the collective needs it? */
+/* The extent of the result along dimension d of the source. */
+static Size result_dim(const Node *n, const Tensor *src, int d) {
+    if (coll_info[n->coll].gathers && d == n->dim) return size_gathered(src->dim[d]);
+    return d == dim_that_splits(n) ? size_split(src->dim[d], n->axis) : src->dim[d];
+}
+
+static bool is_dim(const Tensor *t, int d) { return d >= 0 && d < t->ndim; }
+
+/* Is the source split where the collective needs it, and not where its result will be? */
 static bool source_fits(const Node *n, const Tensor *src) {
-    if (n->coll == COLL_PERMUTE || n->coll == COLL_BROADCAST || n->coll == COLL_STACK || n->coll == COLL_ALL_REDUCE)
-        return true;
-    if (n->dim < 0 || n->dim >= src->ndim) return false;
-    if (n->coll == COLL_REDUCE_SCATTER) return !size_is_split_over(src->dim[n->dim], n->axis);
-    if (axes_last(src->dim[n->dim].axis) != n->axis) return false;
-    return n->coll == COLL_ALL_GATHER || (n->dim2 >= 0 && n->dim2 < src->ndim && n->dim2 != n->dim &&
-                                          !size_is_split_over(src->dim[n->dim2], n->axis));
+    const CollInfo *info = &coll_info[n->coll];
+    int to = dim_that_splits(n);
+    if (info->gathers && (!is_dim(src, n->dim) || axes_last(src->dim[n->dim].axis) != n->axis || n->dim == to)) return false;
+    return !info->splits || (is_dim(src, to) && !size_is_split_over(src->dim[to], n->axis));
 }
 
 static bool result_fits(const Module *m, const Node *n, const Tensor *src, const Tensor *dst) {
-    int lead = n->coll == COLL_STACK;
+    int lead = coll_info[n->coll].stacks;
     if (dst->ndim != src->ndim + lead) return false;
     if (lead && (n->dim != 0 || !size_equal(dst->dim[0], size_number(m->axis.p[n->axis].ranks)))) return false;
     for (int d = 0; d < src->ndim; d++)
@@ -194,9 +195,10 @@ static void collective_verify(Verifier *v, const Program *g, const Node *n) {
     else if (!result_fits(v->m, n, src, dst))
         violation(v, n->loc, "'%s' does not have the shape that the collective gives", dst->name);
     int64_t ranks = v->m->axis.p[n->axis].ranks;
-    if (n->coll == COLL_BROADCAST && (n->shift < 0 || n->shift >= ranks))
-        violation(v, n->loc, "there is no rank %lld to broadcast from", (long long)n->shift);
-    if (n->coll == COLL_PERMUTE && (n->shift <= -ranks || n->shift >= ranks))
+    CollArgument argument = coll_info[n->coll].argument;
+    if (argument == ARG_ROOT && (n->shift < 0 || n->shift >= ranks))
+        violation(v, n->loc, "there is no rank %lld to %s from", (long long)n->shift, coll_info[n->coll].name);
+    if (argument == ARG_SHIFT && (n->shift <= -ranks || n->shift >= ranks))
         violation(v, n->loc, "a shift by %lld ranks", (long long)n->shift);
 }
 

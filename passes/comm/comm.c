@@ -6,8 +6,6 @@
 
 #include <string.h>
 
-static const char *const coll_text[] = {"all_gather", "reduce_scatter", "all_reduce", "all_to_all", "permute", "broadcast", "stack"};
-
 double comm_bytes(const Comm *c, int tensor) {
     const Tensor *t = &c->p->tensor.p[tensor];
     double n = elem_bits(t->elem) / 8.0;
@@ -29,10 +27,10 @@ static Choice *forced_choice(Comm *c, const Node *node, Choice *choice, int n) {
         if (choice[i].form != form) continue;
         if (choice[i].legal) return &choice[i];
         diag_perf(c->m->diags, node->loc, "comm-form", "the form '%s' does not fit this %s: %s", text_form[form],
-                  coll_text[node->coll], choice[i].why_not);
+                  coll_info[node->coll].name, choice[i].why_not);
         return NULL;
     }
-    diag_perf(c->m->diags, node->loc, "comm-form", "%s has no form '%s'", coll_text[node->coll], text_form[form]);
+    diag_perf(c->m->diags, node->loc, "comm-form", "%s has no form '%s'", coll_info[node->coll].name, text_form[form]);
     return NULL;
 }
 
@@ -51,7 +49,7 @@ static void explain(Comm *c, const Node *node, const Choice *taken, bool forced,
         if (o->legal) at += snprintf(text + at, sizeof text - (size_t)at, "; %s %.1f us", text_form[o->form], o->seconds * 1e6);
         else at += snprintf(text + at, sizeof text - (size_t)at, "; not %s: %s", text_form[o->form], o->why_not);
     }
-    remark(c->pass, "comm", node->loc, "%s of '%s' along %s: %s, %s%s", coll_text[node->coll],
+    remark(c->pass, "comm", node->loc, "%s of '%s' along %s: %s, %s%s", coll_info[node->coll].name,
            c->p->tensor.p[node->src].name, c->m->axis.p[node->axis].name, text_form[taken->form],
            forced ? "asked for" : "predicted fastest", text);
 }
@@ -63,21 +61,19 @@ CommForm comm_choose(Comm *c, const Node *node, Choice *choice, int n) {
     return taken->form;
 }
 
+static void (*const lowering[COLL_COUNT])(Comm *, const Node *) = {
+#define COLL(kind, name, function, ...) [COLL_##kind] = comm_##function,
+#include "ir/coll.def"
+#undef COLL
+};
+
 static void replace_collective(Comm *c, const Node *n) {
     c->when = n->when;
     if (c->m->axis.p[n->axis].ranks == 1) {
         comm_copy(c, n);
         return;
     }
-    switch (n->coll) {
-    case COLL_ALL_GATHER:
-    case COLL_STACK: comm_gather(c, n); return;
-    case COLL_REDUCE_SCATTER: comm_reduce_scatter(c, n); return;
-    case COLL_ALL_REDUCE: comm_all_reduce(c, n); return;
-    case COLL_ALL_TO_ALL:
-    case COLL_PERMUTE:
-    case COLL_BROADCAST: comm_exchange(c, n); return;
-    }
+    lowering[n->coll](c, n);
 }
 
 static void number_nodes(Comm *c) {

@@ -6,7 +6,7 @@ static CommForm choose(Comm *c, const Node *n) {
     double b = comm_bytes(c, n->src);
     CommCost push = {b, b, 1, 0, 1}, staged = {3 * b, b, 1, 0, 2}, unfused = {3 * b, b, 0, 2, 2};
     Choice choice[] = {
-        {COMM_PUSH, n->coll != COLL_BROADCAST, "the root alone has it, and the others fetch it", model_comm(c->facts, &push)},
+        {COMM_PUSH, coll_info[n->coll].argument != ARG_ROOT, "the root alone has it, and the others fetch it", model_comm(c->facts, &push)},
         {COMM_STAGED, true, NULL, model_comm(c->facts, &staged)},
         {COMM_UNFUSED, true, NULL, model_comm(c->facts, &unfused)},
         {COMM_PULL, false, "it is read whole: staging reads it once", 0},
@@ -18,7 +18,7 @@ static CommForm choose(Comm *c, const Node *n) {
 /* The rank this one receives from: the root, or (me - shift) mod ranks. */
 static Affine source_rank(Move *mv, const Node *n) {
     int64_t ranks = mv->c->m->axis.p[n->axis].ranks;
-    if (n->coll == COLL_BROADCAST) return affine_const(n->shift);
+    if (coll_info[n->coll].argument == ARG_ROOT) return affine_const(n->shift);
     Builder *b = &mv->b;
     Value *me = build_rank(b, n->axis), *shift = build_const_i(b, ELEM_I64, n->shift);
     return affine_value(build_binary(b, OP_MOD, build_binary(b, OP_SUB, me, shift), build_const_i(b, ELEM_I64, ranks)));
@@ -27,7 +27,7 @@ static Affine source_rank(Move *mv, const Node *n) {
 /* dst = sym@source; all_to_all: dst[i in the peer's, j] = sym@peer[i, j in mine] */
 static void fetch(Comm *c, const Node *n, int sym, CommForm form) {
     const Tensor *s = &c->p->tensor.p[sym], *dst = &c->p->tensor.p[n->dst];
-    bool all = n->coll == COLL_ALL_TO_ALL;
+    bool all = coll_info[n->coll].gathers;
     Size dim[MAX_DIMS];
     for (int d = 0; d < s->ndim; d++) dim[d] = all && d == n->dim2 ? dst->dim[d] : s->dim[d];
     Move mv = move_begin(c, "fetch", sym, n->dst, n->axis, all, dim, s->ndim, all ? n->dim : -1);
@@ -82,7 +82,7 @@ void comm_exchange(Comm *c, const Node *n) {
     }
     const Tensor *dst = &c->p->tensor.p[n->dst];
     int inbox = comm_symmetric(c, n->dst, "inbox", n->axis, dst->dim, dst->ndim, dst->elem);
-    if (n->coll == COLL_ALL_TO_ALL) push_all_to_all(c, n, inbox);
+    if (coll_info[n->coll].gathers) push_all_to_all(c, n, inbox);
     else push_shift(c, n, inbox);
     take(c, n, inbox);
 }
@@ -90,7 +90,7 @@ void comm_exchange(Comm *c, const Node *n) {
 void comm_copy(Comm *c, const Node *n) {
     const Tensor *src = &c->p->tensor.p[n->src];
     Move mv = move_begin(c, "copy", n->src, n->dst, n->axis, false, src->dim, src->ndim, -1);
-    if (n->coll == COLL_STACK) move_to(&mv, affine_const(0));
+    if (coll_info[n->coll].stacks) move_to(&mv, affine_const(0));
     move_from_own(&mv);
     move_plain(&mv);
     move_end_copy(&mv, &c->out, COMM_UNFUSED);

@@ -21,7 +21,7 @@ typedef struct {
 } Gather;
 
 static Gather gather_of(Comm *c, const Node *n) {
-    Gather g = {.c = c, .n = n, .axis = n->axis, .dim = n->dim, .stacked = n->coll == COLL_STACK};
+    Gather g = {.c = c, .n = n, .axis = n->axis, .dim = n->dim, .stacked = coll_info[n->coll].stacks};
     const Tensor *src = &c->p->tensor.p[n->src];
     g.ranks = c->m->axis.p[n->axis].ranks;
     g.split = g.stacked ? (Size){g.ranks, -1, (int16_t)n->axis} : src->dim[n->dim];
