@@ -1,5 +1,6 @@
 """usage: gpu-compile.py TILEC SOURCE FOLDER TARGET: the GPU text of every program of the examples and of the library's tests,
 and of meshes in each form, compiles for the target without a warning, and no kernel spills (on AMD: or has memory of its own).
+A sample of the programs, unless everything runs.
 Where there is hipcc it takes what is for gfx90a as well, below HIP's own headers.
 
 Programs go into one text until a name comes again, those with schedules into their own; a kernel of the same text as one
@@ -10,6 +11,9 @@ import re
 import shutil
 import subprocess
 import sys
+
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
+import sample
 
 tilec, source, folder, target = sys.argv[1:]
 nvidia = target.startswith("sm_")
@@ -97,8 +101,9 @@ def text_of(number, case):
 
 def collect():
     """The units, and how many programs are in them."""
-    units, seen, count = [], set(), 0
-    for number, case in enumerate(cases()):
+    units, seen, count, every = [], set(), 0, list(cases())
+    assert len(every) >= 130, f"{len(every)} programs"
+    for number, case in enumerate(sample.choose("programs through a GPU's compiler", every, 24, target)):
         text = text_of(number, case)
         if not text:
             continue
@@ -121,6 +126,7 @@ def main():
         wrong += len(bad) + (not spilled)
         if bad or not spilled:
             print(*bad, done.stderr)
+    assert kernels >= 400 or not sample.everything(), f"{kernels} kernels"
     print(f"{count} programs, {kernels} kernels, {wrong} wrong")
 
 

@@ -1,11 +1,15 @@
-"""usage: lds-banks.py TILEC SOURCE FOLDER COMPILER: the schedules of AMD's machines, attention for rows of 64 and 128 elements,
+"""usage: lds-banks.py TILEC SOURCE FOLDER COMPILER TABLE: the schedules of AMD's machines, attention for rows of 64 and 128 elements,
 products with rows of b along and across the sums, of 8-bit floats, and two of one matrix, in tiles of 256 and of 128 columns: how often waves access the workgroup's memory
-in a step, or a pair of them, and the most words that meet in a bank in one phase."""
+in a step, or a pair of them, and the most words that meet in a bank in one phase. Fails where a row is not that of TABLE, which has all; a sample of the rows, unless everything runs."""
+import os
 import re
 import subprocess
 import sys
 
-tilec, source, folder, compiler = sys.argv[1:]
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
+import sample
+
+tilec, source, folder, compiler, table = sys.argv[1:]
 
 CASES = [(f"attention {width}", "bench/gpu/attention", "attention_causal", [f"-DD={width}"]) for width in (64, 128)]
 for file, program, kernel, half in (("bench/gpu/gemm", "gemm_tn", "linear", 1), ("bench/gpu/gemm", "gemm_nn", "matmul", 1),
@@ -51,9 +55,17 @@ def accesses(target, file, program, sizes, *flags):
         yield what, int(size), list(map(int, at))
 
 
-for target in ("gfx90a", "gfx942", "gfx950"):
-    for name, *case in CASES:
-        if name.startswith("gemm_f8") and target == "gfx90a":
-            continue  # has no 8-bit floats
-        found = [worst(*phases_of(target)[what, size], size, at) for what, size, at in accesses(target, *case)]
-        print(target, name, len(found), max(found))
+def row_of(target, name, case):
+    found = [worst(*phases_of(target)[what, size], size, at) for what, size, at in accesses(target, *case)]
+    return f"{target} {name} {len(found)} {max(found)}"
+
+
+# gfx90a has no 8-bit floats
+every = [(target, *case) for target in ("gfx90a", "gfx942", "gfx950") for case in CASES if (target, case[0][:7]) != ("gfx90a", "gemm_f8")]
+with open(table, encoding="utf-8") as file:
+    rows = file.read().splitlines()
+wrong = [] if [" ".join(row.split()[:3]) for row in rows] == [f"{target} {name}" for target, name, *_ in every] else ["other rows than those of the table"]
+for target, name, *case in sample.choose("schedules' accesses to LDS", every, 6):
+    row = row_of(target, name, case)
+    wrong += [] if row in rows else [row]
+sys.exit("\n".join(wrong) or 0)

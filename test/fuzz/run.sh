@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # run.sh BUILD TARGET SEEDS DICTIONARY LIMIT: builds a fuzz target with clang's sanitizers under BUILD/fuzz and runs it
 # from the seeds. LIMIT is a time ("600s"), and what it learns stays in BUILD/fuzz/corpus for the next time; or a number
-# of inputs, and then they are the same ones every time. An input that fails is kept and named.
+# of inputs, and then they are those of TILEC_TEST_SEED, the same ones every time. An input that fails is kept and named.
 set -euo pipefail
 build=$1 target=$2 seeds=$3 dictionary=$4 limit=$5
 source=$(cd "$(dirname "$0")/../.." && pwd)
@@ -11,7 +11,7 @@ for clang in clang-22 clang-14 clang; do has_fuzzer "$clang" && break; done
 case $limit in
 *s) corpus=$build/fuzz/corpus/$target how=(-max_total_time="${limit%s}") ;;
 *) # what comparisons saw and when is left out of it: both depend on addresses and on the clock
-    corpus=$(mktemp -d) how=(-runs="$limit" -seed=1 -use_cmp=0 -reload=0) && trap 'rm -rf "$corpus"' EXIT ;;
+    corpus=$(mktemp -d) how=(-runs="$limit" -seed="${TILEC_TEST_SEED:-1}" -use_cmp=0 -reload=0) && trap 'rm -rf "$corpus"' EXIT ;;
 esac
 mkdir -p "$corpus" "$build/fuzz/found"
 (

@@ -1,5 +1,6 @@
 """Samples in RUN lines, filled in before lit's own substitutions (docs/guides/testing.md):
 `%{20 of 500 mutants}` is 20 or 500; lines that begin with `%{1 in 4}` run in part; `%{from 100}` is the first of random programs."""
+import os
 import re
 
 import lit.Test
@@ -20,7 +21,7 @@ def choose_lines(script, name):
     keep = {i for i, mark in enumerate(marks) if not mark}
     for every in sorted({mark[2] for mark in marks if mark}):
         marked = [i for i, mark in enumerate(marks) if mark and mark[2] == every]
-        keep.update(sample.choose("RUN lines", marked, -(-len(marked) // int(every)), name))
+        keep.update(sample.choose(f"RUN lines of {os.path.dirname(name)}", marked, -(-len(marked) // int(every)), name))
     return [PART.sub(r"\1", script[i]) for i in sorted(keep)]
 
 

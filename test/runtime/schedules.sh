@@ -4,7 +4,7 @@ set -e
 tilec=$1 source=$2 out=$3 runs=$4 forms=$5 sanitize=${6:+-fsanitize=$6 -fno-sanitize-recover=all}
 mkdir -p "$out"
 build() { cc -std=gnu11 -g $sanitize -D_GNU_SOURCE -I"$source/runtime/include" -I"$source/runtime" "$@" -lpthread -ldl -lm; }
-build -O1 -rdynamic "$source"/test/unit/rt_schedules.c "$source"/runtime/src/*.c -o "$out/rt_schedules"
+[ -f "$out/rt_schedules" ] || build -O1 -rdynamic "$source"/test/unit/rt_schedules.c "$source"/runtime/src/*.c -o "$out/rt_schedules"
 for example in ag_gemm gemm_rs gemm_ar flash_decode mlp_tp; do
     case $example in
         mlp_tp) defines="" ;;
@@ -17,6 +17,6 @@ for example in ag_gemm gemm_rs gemm_ar flash_decode mlp_tp; do
         "$tilec" compile "$source/examples/$example.tile" $defines --comm=$form -o "$dir" 2> "$dir/log"
         build -O2 -ffp-contract=fast -fno-math-errno -fopenmp-simd -fPIC -shared -DTILE_TEST_DELAY \
             "$dir/$example.c" -o "$dir/lib.so"
-        echo "$form, $(TILE_DELAY=${SEED:-1} "$out/rt_schedules" "$dir/lib.so" $example "$runs")"
+        echo "$form, $(TILE_DELAY=${TILEC_TEST_SEED:-1} "$out/rt_schedules" "$dir/lib.so" $example "$runs")"
     done
 done
