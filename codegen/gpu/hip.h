@@ -17,7 +17,7 @@ typedef struct Hip {
     int64_t lds; /* bytes of the workgroup's memory that the kernel takes */
     int ticket;       /* number of the counter that its tasks take; -1: none */
     bool reading;     /* others may still read that memory: a barrier comes before the next use */
-    bool past_l1;     /* what is loaded may change before it is loaded again */
+    bool bypasses_l1;     /* what is loaded may change before it is loaded again */
     const char *timed_out; /* of the wait in hand: this thread's words do not come */
     VEC(ThreadPart) part;
     const Op *moving, *moved; /* the first and the last of the conversions that were written together, last of all */

@@ -229,7 +229,7 @@ static const char *coord(Fn *f, int axis) {
 }
 
 static const char *read(Fn *f, Elem e, const char *at) {
-    const char *how = elem_is_packed(e) ? "tile_load_%s(%s)" : f->hip->past_l1 ? "tile_look_%s(&%s)" : "tile_load_%s(&%s)";
+    const char *how = elem_is_packed(e) ? "tile_load_%s(%s)" : f->hip->bypasses_l1 ? "tile_look_%s(&%s)" : "tile_load_%s(&%s)";
     return fn_text(f, how, elem_text(e), at);
 }
 

@@ -60,14 +60,14 @@ bool memory_make(Arena *a, const Module *m, const Program *p, Memory *l) {
     *l = (Memory){.offset = ARENA_ARRAY(a, int64_t, p->tensor.n + 1),
                   .bytes = ARENA_ARRAY(a, int64_t, p->tensor.n + 1),
                   .arg = ARENA_ARRAY(a, int, p->tensor.n + 1),
-                  .past = ARENA_ARRAY(a, bool, p->tensor.n + 1),
+                  .nontemporal = ARENA_ARRAY(a, bool, p->tensor.n + 1),
                   .flag = ARENA_ARRAY(a, FlagPlace, p->flag.n + 1)};
     bool good = true;
     for (int i = 0; i < p->tensor.n; i++) l->arg[i] = -1;
     for (int i = 0; i < p->io.n; i++) l->arg[p->io.p[i]] = i;
     for (int i = 0; i < p->tensor.n; i++)
         good &= l->arg[i] < 0 ? place_temporary(l, m, &p->tensor.p[i]) : check_argument(m, &p->tensor.p[i]);
-    for (int i = 0; i < p->tensor.n; i++) l->past[i] = tensor_past(m, p, &p->tensor.p[i]);
+    for (int i = 0; i < p->tensor.n; i++) l->nontemporal[i] = tensor_is_nontemporal(m, p, &p->tensor.p[i]);
     for (int i = 0; good && i < p->flag.n; i++) good = place_flag(l, m, p, &p->flag.p[i]);
     return good;
 }

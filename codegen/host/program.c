@@ -9,7 +9,7 @@
 static bool same_arg(const Program *p, const Memory *l, const Arg *a, const Arg *b) {
     const Tensor *x = &p->tensor.p[a->tensor], *y = &p->tensor.p[b->tensor];
     bool same =
-        (x->role == ROLE_TEMP) == (y->role == ROLE_TEMP) && x->ndim == y->ndim && l->past[x->id] == l->past[y->id];
+        (x->role == ROLE_TEMP) == (y->role == ROLE_TEMP) && x->ndim == y->ndim && l->nontemporal[x->id] == l->nontemporal[y->id];
     for (int d = 0; d < x->ndim && same; d++) same = size_equal(x->dim[d], y->dim[d]);
     return same;
 }

@@ -132,7 +132,7 @@ void emit_store(Fn *f, const Op *op) {
     const Param *p = &f->k->param.p[op->param];
     if (elem_is_packed(p->elem)) packed_store_check(f, op);
     else if (op->mode == STORE_SET && !p->packet && n.n) n.pragma = simd;
-    const char *inside, *place = nest_place(&n, op, &inside), *line = past_target(&n, op);
+    const char *inside, *place = nest_place(&n, op, &inside), *line = nontemporal_target(&n, op);
     const char *text = store_text(&n, op, line ? line : place);
     if (inside) {
         nest_line(&n, n.n, "if (%s)", inside);

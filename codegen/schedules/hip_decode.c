@@ -90,7 +90,7 @@ static void fill_task(Schedule *s, const Attention *a) {
     Nest nest = nest_new(f, NULL, 0);
     const char *pages = a->pages_at ? fn_text(f, ", %s, %s", size_text(f, k->param.p[a->k].dim[a->pages_dim]), row_place(&nest, k, a)) : "";
     f->indent = 1;
-    f->hip->past_l1 = s->launch->dependent;
+    f->hip->bypasses_l1 = s->launch->dependent;
     const Value *first = a->loop->arg.p[0], *last = a->loop->arg.p[1];
     Scalars scalars = {&nest, ARENA_ARRAY(f->arena, const char *, k->nvalue + 1),
                        ARENA_ARRAY(f->arena, int, k->nvalue + 1)};

@@ -106,7 +106,7 @@ typedef struct {
     int64_t *offset; /* of a temporary in its workspace */
     int64_t *bytes;  /* of one of its slots */
     int *arg;        /* position among the arguments; -1: a temporary */
-    bool *past;      /* stored past the caches */
+    bool *nontemporal; /* stored past the caches */
     FlagPlace *flag;
     int64_t local, symmetric, words, counts, scratch;
 } Memory;
@@ -213,7 +213,7 @@ typedef struct {
     const char *line, *to;   /* the array, and the element in memory where the block begins */
     Elem elem;
     int64_t count;
-} Past;
+} Nontemporal;
 
 struct Nest {
     Fn *f;
@@ -224,7 +224,7 @@ struct Nest {
     const char *pragma;         /* before the innermost loop, or NULL */
     const char *guard;          /* condition of all loops, or NULL */
     int chosen;                 /* how many conditions choose the value whose text is made */
-    Past *past;                 /* of a result that goes past the caches, or NULL */
+    Nontemporal *nontemporal;                 /* of a result that goes past the caches, or NULL */
     const Layout *layout;       /* on a GPU: one loop over a thread's registers, .loop its head; ranges are not loops */
     const char *loop;
 };
@@ -233,11 +233,11 @@ Nest nest_new(Fn *, const int16_t *range, int n);
 void nest_line(Nest *, int depth, const char *format, ...) __attribute__((format(printf, 3, 4)));
 void nest_after(Nest *, int depth, const char *format, ...) __attribute__((format(printf, 3, 4)));
 void nest_print(Nest *);
-void past_open(Nest *, const RangeText *innermost);
-void past_close(Nest *);
+void nontemporal_open(Nest *, const RangeText *innermost);
+void nontemporal_close(Nest *);
 /* Where a store's loops put an element instead, when the result goes past the caches; else NULL. host/past.c */
-const char *past_target(Nest *, const Op *store);
-bool tensor_past(const Module *, const Program *, const Tensor *);
+const char *nontemporal_target(Nest *, const Op *store);
+bool tensor_is_nontemporal(const Module *, const Program *, const Tensor *);
 int nest_depth(const Nest *, const Type *);
 const char *nest_value(Nest *, const Value *);      /* of the element that the loops are at */
 const char *nest_definition(Nest *, const Value *); /* the same, computed now even where it is held in memory */

@@ -46,8 +46,8 @@ static void loop_open(Nest *n, int depth) {
         return;
     }
     const RangeText *r = &n->f->range[n->range[depth]];
-    const Past *s = depth == n->n - 1 ? n->past : NULL;
-    if (s) past_open(n, r);
+    const Nontemporal *s = depth == n->n - 1 ? n->nontemporal : NULL;
+    if (s) nontemporal_open(n, r);
     if (depth == n->n - 1 && n->pragma) fn_line(n->f, "%s", n->pragma);
     fn_line(n->f, "for (int64_t %s = %s; %s < %s; %s++) {", r->pos, s ? s->begin : "0", r->pos,
             s ? s->end : text_bare(n->f, r->count), r->pos);
@@ -57,7 +57,7 @@ static void loop_open(Nest *n, int depth) {
 static void loop_close(Nest *n, int depth) {
     n->f->indent--;
     fn_line(n->f, "}");
-    if (depth == n->n - 1 && n->past) past_close(n);
+    if (depth == n->n - 1 && n->nontemporal) nontemporal_close(n);
 }
 
 void nest_print(Nest *n) {
@@ -77,7 +77,7 @@ void nest_print(Nest *n) {
         n->f->indent--;
         fn_line(n->f, "}");
     }
-    if (n->past) fn_line(n->f, "tile_past_end();");
+    if (n->nontemporal) fn_line(n->f, "tile_store_nontemporal_end();");
 }
 
 static int range_depth(const Nest *n, int range) {

@@ -56,6 +56,6 @@ TILE_ATOMIC_ADD(i64, int64_t, tile_add_i64(seen, x))
 
 #include "device/tile_row.h"
 
-#include "device/tile_past.h"
+#include "device/tile_nontemporal.h"
 
 #endif

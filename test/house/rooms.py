@@ -65,12 +65,12 @@ def symbols_of(paths):
     return defined, needed
 
 
-def needs_of(objects):
-    """File to the files whose functions it needs, by the names of the object files."""
+def needs_of(source, objects):
+    """File to the files whose functions it needs, by the names of the object files; of renamed files, old ones may be left."""
     paths = {}
     for path in glob.glob(f"{objects}/CMakeFiles/tilec*.dir/**/*.c.o", recursive=True):
         name = re.sub(r"^.*?\.dir/", "", os.path.relpath(path, objects))[:-2]
-        if os.path.dirname(name) in ORDER:
+        if os.path.dirname(name) in ORDER and os.path.exists(os.path.join(source, name)):
             paths[name] = path
     defined, needed = symbols_of(paths.values())
     home = {symbol: name for name, path in paths.items() for symbol in defined[path]}
@@ -105,8 +105,8 @@ def circles_of(needs):
     return [circle for circle in found if len(circle) > 1]
 
 
-def circles_by_room(objects):
-    needs = needs_of(objects)
+def circles_by_room(source, objects):
+    needs = needs_of(source, objects)
     rooms = {}
     for room in ORDER:
         inside = {name: {n for n in needs[name] if os.path.dirname(n) == room} for name in needs if os.path.dirname(name) == room}
@@ -116,8 +116,8 @@ def circles_by_room(objects):
     return rooms
 
 
-def more_circles(objects):
-    now = circles_by_room(objects)
+def more_circles(source, objects):
+    now = circles_by_room(source, objects)
     allowed = {room: CIRCLES.get(room, (0, 0)) for room in now}
     return [f"{room}: {n} circles, the largest of {most} files; allowed are {allowed[room][0]} and {allowed[room][1]}"
             for room, (n, most) in now.items() if n > allowed[room][0] or most > allowed[room][1]]
@@ -185,7 +185,7 @@ def draw(arrows, path):
 
 def main(source, objects, picture=None):
     arrows = arrows_of(source)
-    wrong = misplaced(source, arrows) + more_circles(objects)
+    wrong = misplaced(source, arrows) + more_circles(source, objects)
     print("\n".join(wrong + [f"{len(ORDER)} rooms, {len(arrows)} arrows, {len(wrong)} wrong"]))
     if picture:
         draw(arrows, picture)

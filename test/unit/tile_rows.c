@@ -1,4 +1,4 @@
-/* tile_rows.c: tile_row.h against sums in double, tile_past.h against memcpy, at random sizes and alignments. */
+/* tile_rows.c: tile_row.h against sums in double, tile_nontemporal.h against memcpy, at random sizes and alignments. */
 #include "device/tile_host.h"
 
 #include <stdio.h>
@@ -60,8 +60,8 @@ static int copies(void) {
         size_t n = (size_t)rand() % sizeof from, at = AROUND + (size_t)rand() % AROUND;
         if (at + n > sizeof to) continue;
         memset(to, 1, sizeof to);
-        tile_past(to + at, from, n);
-        tile_past_end();
+        tile_store_nontemporal(to + at, from, n);
+        tile_store_nontemporal_end();
         if (memcmp(to + at, from, n) || to[at - 1] != 1 || (at + n < sizeof to && to[at + n] != 1)) return 0;
     }
     return 1;

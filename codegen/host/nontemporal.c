@@ -1,13 +1,13 @@
-/* past.c: results too large for the caches, which nothing of the program reads, are stored past them.
+/* nontemporal.c: results too large for the caches, which nothing of the program reads, are stored past them.
    The innermost loop of such a store runs in blocks: a block is made in a small array and goes to memory as whole lines
-   (runtime/device/tile_past.h). */
+   (runtime/device/tile_nontemporal.h). */
 #include "codegen/text/c.h"
 
 #include <inttypes.h>
 
 /* Half of a server processor's last-level cache: smaller results are still there for who reads them next, larger ones
    are not (measured: docs/design/cpu.md). */
-static const int64_t past_bytes = 16000000;
+static const int64_t nontemporal_bytes = 16000000;
 enum { BLOCK_BYTES = 1024 };
 
 static bool is_read(const Program *p, int tensor) {
@@ -19,11 +19,11 @@ static bool is_read(const Program *p, int tensor) {
     return false;
 }
 
-bool tensor_past(const Module *m, const Program *p, const Tensor *t) {
+bool tensor_is_nontemporal(const Module *m, const Program *p, const Tensor *t) {
     int64_t bytes = elem_bits(t->elem) / 8;
     for (int d = 0; d < t->ndim; d++)
         if (t->dim[d].sym >= 0 || __builtin_mul_overflow(bytes, size_most(m, t->dim[d]), &bytes)) return false;
-    return t->role == ROLE_OUTPUT && bytes >= past_bytes && !is_read(p, t->id);
+    return t->role == ROLE_OUTPUT && bytes >= nontemporal_bytes && !is_read(p, t->id);
 }
 
 static bool is_plain(const Affine *a) {
@@ -50,11 +50,11 @@ static bool is_dense(const Nest *n, const Op *store) {
     return found;
 }
 
-static bool goes_past(const Nest *n, const Op *store) {
+static bool is_nontemporal(const Nest *n, const Op *store) {
     const Fn *f = n->f;
     const Param *p = &f->k->param.p[store->param];
     return n->n && store->mode == STORE_SET && p->out && !p->packet && p->ranks < 0 &&
-           f->memory->past[f->node->arg.p[store->param].tensor] && !region_has_access(f->k->body, store->param, OP_LOAD) &&
+           f->memory->nontemporal[f->node->arg.p[store->param].tensor] && !region_has_access(f->k->body, store->param, OP_LOAD) &&
            is_dense(n, store);
 }
 
@@ -69,27 +69,27 @@ static const char *block_place(Nest *n, const Op *store, RangeText *r, const cha
     return place;
 }
 
-const char *past_target(Nest *n, const Op *store) {
+const char *nontemporal_target(Nest *n, const Op *store) {
     Fn *f = n->f;
-    if (!goes_past(n, store)) return NULL;
+    if (!is_nontemporal(n, store)) return NULL;
     RangeText *r = &f->range[n->range[n->n - 1]];
     Elem e = f->k->param.p[store->param].elem;
     const char *begin = c_name(&f->names, fn_text(f, "%s_block", f->k->range.p[n->range[n->n - 1]].name)), *inside;
     const char *to = block_place(n, store, r, begin, &inside);
     if (inside) return NULL;
-    n->past = ARENA_NEW(f->arena, Past);
-    *n->past = (Past){.begin = begin,
-                      .end = c_name(&f->names, fn_text(f, "%s_end", f->k->range.p[n->range[n->n - 1]].name)),
-                      .line = c_name(&f->names, "line"),
-                      .to = to,
-                      .elem = e,
-                      .count = BLOCK_BYTES * 8 / elem_bits(e)};
-    return fn_text(f, "%s[%s - %s]", n->past->line, r->pos, begin);
+    n->nontemporal = ARENA_NEW(f->arena, Nontemporal);
+    *n->nontemporal = (Nontemporal){.begin = begin,
+                                    .end = c_name(&f->names, fn_text(f, "%s_end", f->k->range.p[n->range[n->n - 1]].name)),
+                                    .line = c_name(&f->names, "line"),
+                                    .to = to,
+                                    .elem = e,
+                                    .count = BLOCK_BYTES * 8 / elem_bits(e)};
+    return fn_text(f, "%s[%s - %s]", n->nontemporal->line, r->pos, begin);
 }
 
-void past_open(Nest *n, const RangeText *r) {
+void nontemporal_open(Nest *n, const RangeText *r) {
     Fn *f = n->f;
-    const Past *s = n->past;
+    const Nontemporal *s = n->nontemporal;
     const char *count = text_bare(f, r->count), *end = fn_text(f, "%s + %" PRId64, s->begin, s->count);
     int64_t most;
     bool whole = text_is_number(count, &most) && most % s->count == 0;
@@ -99,10 +99,10 @@ void past_open(Nest *n, const RangeText *r) {
     fn_line(f, "_Alignas(64) %s %s[%" PRId64 "];", elem_c(s->elem), s->line, s->count);
 }
 
-void past_close(Nest *n) {
+void nontemporal_close(Nest *n) {
     Fn *f = n->f;
-    const Past *s = n->past;
-    fn_line(f, "tile_past(&%s, %s, sizeof *%s * (size_t)(%s - %s));", s->to, s->line, s->line, s->end, s->begin);
+    const Nontemporal *s = n->nontemporal;
+    fn_line(f, "tile_store_nontemporal(&%s, %s, sizeof *%s * (size_t)(%s - %s));", s->to, s->line, s->line, s->end, s->begin);
     f->indent--;
     fn_line(f, "}");
 }
