@@ -40,7 +40,7 @@ typedef struct {
     int rows, columns, align;
     int threads, lds_bytes; /* of a workgroup */
     int cluster;            /* workgroups that meet; 0: a plain kernel, which copies no boxes of tensors */
-    int at_once;            /* workgroups that the machine runs at once */
+    int resident_groups;    /* workgroups that the machine runs at once */
     double cost;            /* time of a step of 64 positions along a tile, in 40 ns; 0: counted */
 } MatrixSchedule;
 

@@ -189,7 +189,7 @@ bool decode_prepare(Schedule *s) {
     fill_results(s, &a);
     fill_sizes(s, &a);
     fill_pages(s, &a);
-    if (!facts->at_once) fill_operands(s, &a);
+    if (!facts->resident_groups) fill_operands(s, &a);
     fill_task(s, &a);
     return true;
 }

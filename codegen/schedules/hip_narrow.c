@@ -57,9 +57,9 @@ bool narrow_prepare(Schedule *s) {
     if (product_match(k, &p)) return false;
     int64_t m = k->range.p[0].of.c, n = k->range.p[1].of.c;
     SkinnyPlan few = skinny_plan(s->f.hip->target, m, n, p.depth, 1, 0),
-               plan = narrow_plan(s->f.hip->target, &few, m, n, p.depth, p.across, k->range.p[1].size);
+               plan = narrow_plan(s->f.hip->target, &few, m, n, p.depth, p.b_is_kn, k->range.p[1].size);
     if (!plan.facts) return false;
-    int held = p.across ? (plan.columns + 63) / 64 * 64 : plan.columns; /* columns that are copied */
+    int held = p.b_is_kn ? (plan.columns + 63) / 64 * 64 : plan.columns; /* columns that are copied */
     int rows = plan.beside > 1 ? plan.rows : (int)m;                    /* of a, that are copied */
     MatrixSchedule facts = *plan.facts;
     ProductMaps maps = {.n = 0};
@@ -68,7 +68,7 @@ bool narrow_prepare(Schedule *s) {
     s->facts = plan.facts;
     fill_cluster(s, &plan);
     product_maps_add(&maps, s, &p.a, 1, rows / plan.beside);
-    product_maps_add(&maps, s, p.b, 1, p.across ? 64 : plan.columns);
+    product_maps_add(&maps, s, p.b, 1, p.b_is_kn ? 64 : plan.columns);
     schedule_maps(s, maps.map, maps.param, maps.n);
     product_fill_sizes(s, &p);
     product_fill_result(s, &p, (EpilogueGiven){.sums = p.loop});

@@ -69,11 +69,11 @@ static const char *type_text(Elem e) { return e == ELEM_F8E4M3 ? "e4m3" : e == E
 
 void product_fill_sizes(Schedule *s, const Product *p) {
     const Kernel *k = s->f.k;
-    const char *runs = p->across ? "columns" : "rows", *sums = p->sums > 1 ? "two" : "one";
+    const char *runs = p->b_is_kn ? "columns" : "rows", *sums = p->sums > 1 ? "two" : "one";
     schedule_kind(s, runs);
     schedule_kind(s, sums);
     schedule_kind(s, fn_text(&s->f, "%s_%s", runs, sums));
-    schedule_hole(s, "across", p->across ? "1" : "0");
+    schedule_hole(s, "across", p->b_is_kn ? "1" : "0");
     schedule_number(s, "M", k->range.p[p->row].of.c);
     schedule_number(s, "N", k->range.p[p->row + 1].of.c);
     schedule_number(s, "K", p->depth);
@@ -197,14 +197,14 @@ static void fill_copies(Schedule *s, const Product *p, int wide) {
 /* Of b in a stage, 128 bytes each: its columns, or its rows in panels of 64 columns. */
 static int lines_of(const Schedule *s, const Product *p) {
     int columns = s->facts->columns;
-    return p->across ? (int)ceil_div(columns, 64) * 64 : columns;
+    return p->b_is_kn ? (int)ceil_div(columns, 64) * 64 : columns;
 }
 
 static void fill_maps(Schedule *s, const Product *p) {
     int columns = s->facts->columns, lines = lines_of(s, p);
     bool beside = product_beside(s, p),
-         halves = p->across && columns % 128; /* workgroups copy half of the rows of each panel */
-    int rows = beside ? (p->across ? 64 : columns) : halves ? 32 : p->across ? 64 : columns / 2; /* of a box of b */
+         halves = p->b_is_kn && columns % 128; /* workgroups copy half of the rows of each panel */
+    int rows = beside ? (p->b_is_kn ? 64 : columns) : halves ? 32 : p->b_is_kn ? 64 : columns / 2; /* of a box of b */
     ProductMaps maps = {.n = 0};
     product_maps_add(&maps, s, &p->a, 1, beside ? 64 : 128);
     product_maps_add(&maps, s, p->b, p->sums, rows);
@@ -251,8 +251,8 @@ static void fill_lie(Schedule *s, const Product *p, int columns) {
     const char *lie = beside ? "beside" : "above", *function = s->launch->function;
     s->launch->groups = paired_groups(f->k, beside);
     schedule_kind(s, lie);
-    schedule_kind(s, fn_text(f, "%s_%s", p->across ? "columns" : "rows", lie));
-    if (p->across && !beside) schedule_kind(s, columns % 128 ? "panel" : "panels");
+    schedule_kind(s, fn_text(f, "%s_%s", p->b_is_kn ? "columns" : "rows", lie));
+    if (p->b_is_kn && !beside) schedule_kind(s, columns % 128 ? "panel" : "panels");
     schedule_hole(s, "lie", beside ? "side by side" : "one above the other");
     schedule_hole(s, "own", beside ? "" : fn_text(f, " + at.rank * %s_B_BYTES", function));
     schedule_hole(s, "outside", fn_text(f, beside ? "i0 >= %s_M || j0 >= %s_N" : "i0 >= %s_M", function, function));
@@ -269,7 +269,7 @@ static void fill_products(Schedule *s, const Product *p, int columns, int bytes)
     schedule_kind(s, breadth);
     schedule_kind(s, sums);
     schedule_kind(s, fn_text(f, "%s_%s", breadth, sums));
-    schedule_kind(s, fn_text(f, "%s_%s", p->across ? "columns" : "rows", sums));
+    schedule_kind(s, fn_text(f, "%s_%s", p->b_is_kn ? "columns" : "rows", sums));
     schedule_kind(s, fn_text(f, "%s_%s", p->plain ? "plain" : "result", sums));
     schedule_number(s, "DEEP", 128 / bytes);
     schedule_hole(s, "steps", steps_text(s, p, bytes));
@@ -286,7 +286,7 @@ bool product_prepare(Schedule *s) {
     int wide = (int)k->range.p[1].size; /* columns of a result in a tile */
     const MatrixSchedule *facts = matrix_schedule(s->f.hip->target, "product", wide * p.sums);
     if (!facts) return false;
-    if (!facts->cluster) return product_prepare_threads(s, &p, facts);
+    if (!facts->cluster) return product_prepare_cdna(s, &p, facts);
     schedule_begin(s, facts);
     fill_maps(s, &p);
     product_fill_sizes(s, &p);
@@ -397,7 +397,7 @@ bool skinny_prepare(Schedule *s) {
     Product p;
     const Kernel *k = s->f.k;
     if (product_match(k, &p)) return false;
-    if (!matrix_schedule(s->f.hip->target, "skinny", 0)->cluster) return skinny_prepare_threads(s, &p);
+    if (!matrix_schedule(s->f.hip->target, "skinny", 0)->cluster) return skinny_prepare_cdna(s, &p);
     SkinnyPlan plan =
         skinny_plan(s->f.hip->target, k->range.p[0].of.c, k->range.p[1].of.c, p.depth, p.sums, k->range.p[1].size);
     if (!plan.facts) return false;
@@ -412,7 +412,7 @@ bool skinny_prepare(Schedule *s) {
     fill_cluster(s, &plan);
     int rows = rows_copied(&plan, k->range.p[0].of.c);
     product_maps_add(&maps, s, &p.a, 1, rows / plan.beside);
-    product_maps_add(&maps, s, p.b, p.sums, p.across || p.sums > 1 ? 64 : tall);
+    product_maps_add(&maps, s, p.b, p.sums, p.b_is_kn || p.sums > 1 ? 64 : tall);
     if (blocks) product_maps_add(&maps, s, p.c, p.stores, 8);
     schedule_maps(s, maps.map, maps.param, maps.n);
     product_fill_sizes(s, &p);

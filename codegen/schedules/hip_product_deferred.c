@@ -82,7 +82,7 @@ static int operations(const Op *op) {
 static bool keeps_pace(const Schedule *s, const Product *p, const bool *tail) {
     const Kernel *k = s->f.k;
     int n = 0, cluster = s->facts->cluster;
-    int64_t tall = (int64_t)s->facts->rows * cluster, once = s->facts->at_once / cluster;
+    int64_t tall = (int64_t)s->facts->rows * cluster, once = s->facts->resident_groups / cluster;
     for (const Op *op = k->body->first; op; op = op->next) n += is_seen(tail, op) ? operations(op) : 0;
     int64_t pairs = ceil_div(k->range.p[0].of.c, tall) * ceil_div(k->range.p[1].of.c * p->sums, WIDE);
     int longer = ROWS * (ROW + OPERATION * n) - OWN_OPERATION * (n + OTHERS);

@@ -20,7 +20,7 @@ static Fringe fringe_of(const Schedule *s, const Product *p) {
     if (product_beside(s, p)) return (Fringe){0};
     ProductFringe of = product_fringe(s->f.k, p, s->facts);
     return (Fringe){of.below, of.right, of.below * ROW_BYTES,
-                    p->across && of.right ? PANEL_BYTES : of.right * ROW_BYTES};
+                    p->b_is_kn && of.right ? PANEL_BYTES : of.right * ROW_BYTES};
 }
 
 bool product_has_fringe(const Schedule *s, const Product *p) {
@@ -45,7 +45,7 @@ static void fill_sizes(Schedule *s, Fringe fringe) {
 static void fill_kinds(Schedule *s, const Product *p, Fringe fringe) {
     Fn *f = &s->f;
     bool corner = fringe.below && fringe.right;
-    const char *runs = p->across ? "columns" : "rows";
+    const char *runs = p->b_is_kn ? "columns" : "rows";
     schedule_kind(s, "fringe");
     schedule_kind(s, p->plain ? "fringe_plain" : "fringe_result");
     if (fringe.below) schedule_kind(s, "below");
@@ -67,7 +67,7 @@ static void fill_maps(Schedule *s, const Product *p, Fringe fringe, ProductMaps 
     schedule_number(s, "BELOW_MAP", maps->n);
     if (fringe.below) product_maps_add(maps, s, &p->a, 1, fringe.below);
     schedule_number(s, "RIGHT_MAP", maps->n);
-    if (fringe.right && !p->across) product_maps_add(maps, s, p->b, 1, fringe.right);
+    if (fringe.right && !p->b_is_kn) product_maps_add(maps, s, p->b, 1, fringe.right);
 }
 
 /* Tiles beside something come last in the list, but where there is one row or column of them. */

@@ -60,9 +60,9 @@ int product_fill_cluster(Schedule *, const SkinnyPlan *); /* for few rows; workg
 int product_fill_fringe(Schedule *, const Product *, ProductMaps *); /* bytes that a stage has more for it */
 
 /* Fill in facts, maps, and the schedule's own holes; false: the kernel is none that the schedule computes. */
-bool product_prepare_threads(Schedule *, const Product *,
+bool product_prepare_cdna(Schedule *, const Product *,
                              const MatrixSchedule *); /* of a machine whose threads load the operands */
-bool skinny_prepare_threads(Schedule *, const Product *);
+bool skinny_prepare_cdna(Schedule *, const Product *);
 bool product_prepare(Schedule *);
 bool skinny_prepare(Schedule *);
 bool narrow_prepare(Schedule *);

@@ -25,7 +25,7 @@ enum { MOST_SUMS = 2, MOST_OPERANDS = 1 + MOST_SUMS };
 typedef struct {
     int a, b[MOST_SUMS], c[MOST_SUMS]; /* parameters */
     int sums, stores;                  /* how many */
-    bool across;                       /* b[p, j]: its rows run across what is summed over */
+    bool b_is_kn;                      /* b[p, j]: its rows run across what is summed over */
     bool plain;                        /* the sums are stored as they are, each in one result */
     int64_t depth;                     /* positions p */
     int row;                           /* the range i, before j */

@@ -77,7 +77,7 @@ static bool a_fits(const Kernel *k, Product *f, const Op *a) {
 static bool b_fits(const Kernel *k, const Product *f, const Op *b) {
     const Param *p = &k->param.p[b->param];
     Size n = k->range.p[f->row + 1].of;
-    if (f->across) return rows_fit(p, f->depth, n.c) && is_plain_matrix(b, f->loop->range, f->row + 1);
+    if (f->b_is_kn) return rows_fit(p, f->depth, n.c) && is_plain_matrix(b, f->loop->range, f->row + 1);
     return param_fits(p, n, size_number(f->depth)) && is_plain_matrix(b, f->row + 1, f->loop->range);
 }
 
@@ -86,7 +86,7 @@ static bool sum_fits(const Kernel *k, Product *f, int sum) {
     const Op *a = dot ? match_op(dot->arg.p[0], OP_LOAD) : NULL, *b = dot ? match_op(dot->arg.p[1], OP_LOAD) : NULL;
     if (!a || !b || dot->nover != 1 || dot->over[0] != f->loop->range || (sum && a->param != f->a)) return false;
     f->a = a->param, f->b[sum] = b->param;
-    if (!sum) f->across = is_plain_matrix(b, f->loop->range, f->row + 1);
+    if (!sum) f->b_is_kn = is_plain_matrix(b, f->loop->range, f->row + 1);
     return a_fits(k, f, a) && b_fits(k, f, b);
 }
 
@@ -188,7 +188,7 @@ static bool types_agree(const Kernel *k, const Product *f) {
 
 static bool types_multiply(const Kernel *k, const Product *f) {
     Elem e = k->param.p[f->a].elem;
-    return types_agree(k, f) && !elem_is_packed(e) && elem_bits(e) <= 16 && (!f->across || elem_bits(e) == 16);
+    return types_agree(k, f) && !elem_is_packed(e) && elem_bits(e) <= 16 && (!f->b_is_kn || elem_bits(e) == 16);
 }
 
 const MatrixOp *product_op(const MatrixTarget *t, const MatrixSchedule *s, const Kernel *k, const Product *f) {

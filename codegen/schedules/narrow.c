@@ -39,7 +39,7 @@ static int64_t tiles_of(const SkinnyPlan *p, int64_t columns) {
 
 /* In nanoseconds. */
 static double time_of(const SkinnyPlan *p, int64_t rows, int64_t columns, int64_t depth) {
-    int64_t tiles = tiles_of(p, columns), rounds = ceil_div(tiles * p->parts, p->facts->at_once);
+    int64_t tiles = tiles_of(p, columns), rounds = ceil_div(tiles * p->parts, p->facts->resident_groups);
     double row = 2 * (double)depth, part = row * (double)rounds / p->parts; /* bytes */
     double l2 = row * (double)tiles * (p->columns + (double)rows / p->beside);
     const double time[] = {row * (double)columns / MEMORY, l2 / L2, part * p->columns / STREAM,
@@ -52,7 +52,7 @@ static double time_of(const SkinnyPlan *p, int64_t rows, int64_t columns, int64_
    sums, more copy rows for each other. */
 static SkinnyPlan plan_of(const MatrixSchedule *s, int64_t rows, int64_t columns, int64_t depth, bool across) {
     int parts = s->cluster == 2 ? 2 : 1, beside = s->cluster / parts;
-    int64_t tiles = s->at_once / parts, wide = ceil_div(ceil_div(columns, tiles), BLOCK) * BLOCK;
+    int64_t tiles = s->resident_groups / parts, wide = ceil_div(ceil_div(columns, tiles), BLOCK) * BLOCK;
     int64_t block = BLOCK * beside, high = ceil_div(rows, block) * block;
     SkinnyPlan p = {.facts = s, .rows = (int)high, .deep = PANEL, .parts = parts, .beside = beside};
     bool shared = beside == 1 || high <= MOST_SHARED; /* measured: more rows come slower to four */

@@ -18,8 +18,8 @@ typedef struct {
 PipeTrial pipe_trial(PassContext *, const Kernel *);
 Name pipe_tried(PassContext *, PipeTrial);
 void pipe_product(PassContext *, Kernel *, const MatrixTarget *);
-void pipe_product_threads(PassContext *, Kernel *, const MatrixTarget *, const Product *); /* of a machine whose threads load */
-bool pipe_skinny_threads(PassContext *, Kernel *, const MatrixTarget *, const Product *); /* false: not marked */
+void pipe_product_cdna(PassContext *, Kernel *, const MatrixTarget *, const Product *); /* of a machine whose threads load */
+bool pipe_skinny_cdna(PassContext *, Kernel *, const MatrixTarget *, const Product *); /* false: not marked */
 int64_t pipe_skinny_parts(PassContext *, const Kernel *, const MatrixTarget *);
 int64_t pipe_decode_parts(PassContext *, const Kernel *, const MatrixTarget *);
 int64_t pipe_parts_asked(const PassContext *, const Kernel *); /* 0: those that are fastest; 1 where no pass cuts */

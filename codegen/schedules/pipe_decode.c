@@ -98,7 +98,7 @@ enum { TOGETHER = 16 }; /* keys that are read together */
 enum { FEWEST = 3 }; /* tasks, with eight workgroups each: fewer do not read as fast as the memory gives */
 
 static const char *pages_refused(const Module *m, const Kernel *k, const MatrixSchedule *s, const Attention *a) {
-    if (!s->at_once) return "its keys lie on pages";
+    if (!s->resident_groups) return "its keys lie on pages";
     int64_t page = decode_page(k, a);
     if (page % TOGETHER) return "its pages are not multiples of 16 keys";
     if (size_most(m, a->keys) * page >= 1 << 30) return "its table is too wide";
@@ -128,7 +128,7 @@ static const char *refused(PassContext *c, const Kernel *k, const MatrixTarget *
     if (why) return why;
     *s = matrix_schedule_wide(t, "decode", a->width.c);
     bool cut = k->choice.split || c->options->split;
-    if (k->choice.plain || (cut && matrix_schedule(t, "decode", 0)->at_once))
+    if (k->choice.plain || (cut && matrix_schedule(t, "decode", 0)->resident_groups))
         return "its loop is to be cut as asked for";
     if (!pipe_one_type(k, a)) return "its tensors are not all bf16, or all f16";
     if (!*s || !size_is_number(a->width)) return "its rows are too wide";
@@ -136,11 +136,11 @@ static const char *refused(PassContext *c, const Kernel *k, const MatrixTarget *
         return arena_format(c->m->arena, "its rows are not multiples of %d bytes", (*s)->align);
     if (k->range.p[a->row].size > (*s)->rows) return "it has too many rows";
     int64_t tasks = decode_tasks(c->m, k);
-    bool runtime = runtime_tasks(c->m, k) && !(*s)->at_once; /* the text has the number of tasks */
+    bool runtime = runtime_tasks(c->m, k) && !(*s)->resident_groups; /* the text has the number of tasks */
     if (tasks <= 0 || runtime || !keys_inside(c->m, k, a)) return heads_unknown(c->m, k);
-    if ((*s)->at_once && tasks < FEWEST) return "it has few heads";
+    if ((*s)->resident_groups && tasks < FEWEST) return "it has few heads";
     const char *pages = a->pages_at ? pages_refused(c->m, k, *s, a) : NULL;
-    if (pages || (*s)->at_once) return pages;
+    if (pages || (*s)->resident_groups) return pages;
     return FEW * tasks * parts_of(c, k, t, a) < t->processors ? "it has few heads" : NULL;
 }
 

@@ -25,7 +25,7 @@ static bool types_fit(const Kernel *k, const Product *f) {
         if (k->param.p[f->c[i]].elem != c) return false;
     bool quantised = c == ELEM_I8 || (elem_bits(c) == 8 && elem_is_float(c));
     if (is_f8(k, f))
-        return !f->across && f->depth >= LEAST_DEPTH_8 &&
+        return !f->b_is_kn && f->depth >= LEAST_DEPTH_8 &&
                (c == ELEM_F32 || c == ELEM_BF16 || c == ELEM_F16 || quantised);
     return (a == ELEM_BF16 || a == ELEM_F16) && (c == a || c == ELEM_F32 || quantised);
 }
@@ -79,7 +79,7 @@ static MatrixSchedule chosen(const Kernel *k, const Product *f, const MatrixTarg
     SkinnyPlan few = {0}, narrow = {0};
     if (!f8) few = skinny_plan(t, m, n, f->depth, f->sums, 0);
     if (!f8 && f->sums == 1 && f->stores == 1)
-        narrow = narrow_plan(t, &few, m, n, f->depth, f->across, k->choice.columns);
+        narrow = narrow_plan(t, &few, m, n, f->depth, f->b_is_kn, k->choice.columns);
     if (narrow.facts) return of_plan(&narrow, 1);
     if (!f8 && k->choice.columns) few = skinny_plan(t, m, n, f->depth, f->sums, k->choice.columns);
     if (is_skinny(k, &few, s, s ? product_time(k, f, s) : INFINITY)) return of_plan(&few, f->sums);
@@ -93,7 +93,7 @@ void pipe_product(PassContext *c, Kernel *k, const MatrixTarget *t) {
     const char *why = matrix_schedule(t, "product", 0) ? product_match(k, &f) : "";
     if (why && !*why) return;
     if (!why && !matrix_schedule(t, "product", 0)->cluster) {
-        pipe_product_threads(c, k, t, &f);
+        pipe_product_cdna(c, k, t, &f);
         return;
     }
     bool f8 = !why && is_f8(k, &f);

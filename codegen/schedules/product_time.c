@@ -14,7 +14,7 @@ enum {
 int64_t product_columns(const MatrixSchedule *s, const Product *f) { return s->columns / f->sums; }
 
 /* Clusters at work at once. */
-static int64_t clusters_of(const MatrixSchedule *s) { return s->at_once / s->cluster; }
+static int64_t clusters_of(const MatrixSchedule *s) { return s->resident_groups / s->cluster; }
 
 static bool is_apart(const Param *p) { return p->dim[1].c * elem_bits(p->elem) / 8 % LINE != 0; }
 
@@ -22,7 +22,7 @@ static bool is_apart(const Param *p) { return p->dim[1].c * elem_bits(p->elem) /
    have in common take it where a tile uses them less often. */
 static double step_of(const Kernel *k, const Product *f, const MatrixSchedule *s) {
     double wide = s->columns, panels = (double)(ceil_div(s->columns, PANEL) * PANEL);
-    double copies = f->across ? (wide + panels) / (2 * wide) : 1;
+    double copies = f->b_is_kn ? (wide + panels) / (2 * wide) : 1;
     bool apart = is_apart(&k->param.p[f->a]) || is_apart(&k->param.p[f->b[0]]);
     return s->cost * copies * (apart ? 1.16 - 0.16 / 256 * wide : 1);
 }

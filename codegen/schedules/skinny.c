@@ -43,10 +43,10 @@ static bool beside_pays(const MatrixTarget *t, const SkinnyPlan *p, int64_t rows
     bool many = 2 * p->rows > MANY_ROWS, half = is_half(t, s),
          parts_fit = rows <= p->rows && 2 * groups <= t->processors;
     if (p->rows % (FEWEST_ROWS * p->beside) || (many && parts_fit)) return false;
-    if (p->rows > MANY_ROWS && (p->beside != SOME_BESIDE || p->rows > MOST_SHARED || groups > s->at_once)) return false;
-    if (half && (p->rows > FEW_ROWS || groups > s->at_once)) return false;
+    if (p->rows > MANY_ROWS && (p->beside != SOME_BESIDE || p->rows > MOST_SHARED || groups > s->resident_groups)) return false;
+    if (half && (p->rows > FEW_ROWS || groups > s->resident_groups)) return false;
     if (!many && s->columns > FEWEST_TALL * sums) return false;
-    bool full = FULL_OF * groups >= FULL * ceil_div(groups, s->at_once) * s->at_once;
+    bool full = FULL_OF * groups >= FULL * ceil_div(groups, s->resident_groups) * s->resident_groups;
     return full || (many && p->beside < MANY_BESIDE);
 }
 
@@ -54,7 +54,7 @@ static bool beside_pays(const MatrixTarget *t, const SkinnyPlan *p, int64_t rows
 static bool parts_pay(const SkinnyPlan *p, int64_t groups, int64_t depth, int sums) {
     if (p->parts == 1) return true;
     bool narrow = p->facts->columns == FEWEST_TALL * sums && (sums == 1 || p->parts <= MOST_PARTS_OF_TWO);
-    return narrow && groups <= p->facts->at_once && depth >= (int64_t)FEWEST_PANELS * PANEL * p->parts;
+    return narrow && groups <= p->facts->resident_groups && depth >= (int64_t)FEWEST_PANELS * PANEL * p->parts;
 }
 
 /* One of a schedule's rows, its clusters used so. */
@@ -71,10 +71,10 @@ static SkinnyPlan plan_of(const MatrixTarget *t, const MatrixSchedule *s, int64_
     int64_t across = ceil_div(columns * sums, (int64_t)s->columns * beside) * beside;
     int64_t groups = across * ceil_div(rows, p.rows) * parts, steps = ceil_div(ceil_div(depth, p.deep), parts);
     double step = (s->columns + (double)p.rows / beside) / COPIED * p.deep / PANEL;
-    p.time = (double)ceil_div(groups, s->at_once) * (double)steps * step + (parts > 1 ? MEETING : 0);
+    p.time = (double)ceil_div(groups, s->resident_groups) * (double)steps * step + (parts > 1 ? MEETING : 0);
     bool many = rows > MOST_ROWS || sums > 1;                    /* of two sums no tile has more than MANY_ROWS */
     bool tall = rows <= p.rows || (many && p.rows >= MANY_ROWS); /* lower tiles would read b more often */
-    bool half = is_half(t, s), needless = half && 2 * groups <= s->at_once; /* two launches fit beside each other */
+    bool half = is_half(t, s), needless = half && 2 * groups <= s->resident_groups; /* two launches fit beside each other */
     if (!tall || needless || !parts_pay(&p, groups, depth, sums) || !beside_pays(t, &p, rows, groups, sums))
         p.facts = NULL;
     return p;

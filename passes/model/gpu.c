@@ -136,7 +136,7 @@ void count_on_gpu(Count *c, const Op *op) {
 
 /* ---- how long ---- */
 
-static double at_once(const GpuFacts *f, const MatrixTarget *t, const Kernel *k, const GpuCost *c) {
+static double resident_groups(const GpuFacts *f, const MatrixTarget *t, const Kernel *k, const GpuCost *c) {
     double threads = fmax(k->waves, 1) * t->wave;
     double registers = fmin(f->registers + c->words, t->most_registers);
     double n = fmin(f->threads / threads, floor(t->registers / (threads * registers)));
@@ -174,7 +174,7 @@ static double scheduled(const GpuFacts *f, const MatrixTarget *t, const NodeCost
     double rate = best ? 2.0 * best->rows * best->columns * 64 / (best->cost * tick) : 1;
     if (s && !strcmp(s->name, "product")) {
         double tile = n->gpu.dot / n->tasks;
-        return ceil(n->tasks / s->at_once) * tile / (2.0 * s->rows * s->columns * 64 / (s->cost * tick));
+        return ceil(n->tasks / s->resident_groups) * tile / (2.0 * s->rows * s->columns * 64 / (s->cost * tick));
     }
     double products = n->gpu.dot / t->processors / rate,
            special = n->gpu.special / t->processors / f->special / f->clock;
@@ -188,7 +188,7 @@ double model_gpu_seconds(const GpuFacts *f, const TargetFacts *t, const NodeCost
         n->bytes / (n->gpu.read > t->cache || n->bytes > 2 * t->cache ? t->memory : f->cached) + n->linked / t->link;
     if (n->kernel->schedule) return f->launch + f->fill + fmax(memory, scheduled(f, machine, n));
     double even = busy(f, &n->gpu) / n->tasks * rounds;
-    double turns = ceil(n->tasks / (cores * at_once(f, machine, n->kernel, &n->gpu)));
+    double turns = ceil(n->tasks / (cores * resident_groups(f, machine, n->kernel, &n->gpu)));
     double chain = turns * task_clocks(f, machine, n);
     return f->launch + fmax(memory, fmax(even, chain) / f->clock);
 }

@@ -158,7 +158,7 @@ bool run_trace(Run *r) {
     return ok;
 }
 
-bool run_orders(Run *r) { return words_check(r) && cells_check(r) && turns_check(r); }
+bool run_orders(Run *r) { return words_check(r) && cells_check(r) && slot_reuse_check(r); }
 
 void proof_keep(Proof *proof, Arena *out) {
     if (proof->why) proof->why = arena_text(out, proof->why, strlen(proof->why));

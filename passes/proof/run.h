@@ -103,6 +103,6 @@ bool event_reads_result(const Run *, const Event *); /* which other tasks of the
 
 bool cells_check(Run *); /* within a generation, tile by tile */
 bool cells_siblings(Run *, int tensor); /* the same of one node's accesses; what has too many cells is not looked at */
-bool turns_check(Run *); /* reuse of slots by later generations */
+bool slot_reuse_check(Run *); /* reuse of slots by later generations */
 
 #endif

@@ -112,7 +112,7 @@ static void waits_reach(Symbolic *y, const Kernel *k, const Region *body) {
 }
 
 /* A wait of b's task for all of a's node on every rank, no more than `slots` generations back. */
-static bool turn_covered(const Symbolic *y, const Access *a, const Access *b, const Tensor *t) {
+static bool reuse_covered(const Symbolic *y, const Access *a, const Access *b, const Tensor *t) {
     for (const Op *at = b->op; at; at = at->in->parent)
         for (const Op *w = at->prev; w; w = w->prev) {
             if (w->kind != OP_WAIT || w->lag < 1 || w->lag > t->slots) continue;
@@ -143,13 +143,13 @@ static bool ranks_meet(const Symbolic *y, const Access *a, const Access *b, int 
     return meet;
 }
 
-static bool turns_check(Symbolic *y, int from, int to) {
+static bool slot_reuse_check(Symbolic *y, int from, int to) {
     for (int i = 0; i < y->access[to].n; i++)
         for (int j = 0; j < y->access[from].n; j++) {
             const Access *a = &y->access[from].p[j], *b = &y->access[to].p[i];
             const Tensor *t = &y->p->tensor.p[a->tensor];
             bool follows = b->write || (a->write && a->node >= b->node); /* other reads follow a write that does */
-            if (a->tensor != b->tensor || t->symmetric < 0 || !follows || turn_covered(y, a, b, t)) continue;
+            if (a->tensor != b->tensor || t->symmetric < 0 || !follows || reuse_covered(y, a, b, t)) continue;
             if (ranks_meet(y, a, b, t->symmetric, t->slots)) return symbolic_fail_pair(y, a, b, t->slots);
         }
     return true;
@@ -233,7 +233,7 @@ static bool program_check(Symbolic *y) {
     for (int to = 0; to < n; to++) {
         const NodeList *from = nodes_beside(y, to, n);
         for (int i = 0; i < from->n; i++)
-            if (!turns_check(y, from->p[i], to)) return false;
+            if (!slot_reuse_check(y, from->p[i], to)) return false;
     }
     return true;
 }

@@ -1,6 +1,6 @@
-/* skinny_threads.c: tiles of products of few rows: what a wave holds in registers decides how many runs of positions
+/* skinny_cdna.c: tiles of products of few rows: what a wave holds in registers decides how many runs of positions
    are on their way. */
-#include "codegen/schedules/skinny_threads.h"
+#include "codegen/schedules/skinny_cdna.h"
 
 #include "ir/size.h"
 
@@ -27,7 +27,7 @@ SkinnyShape skinny_shape(const MatrixTarget *t, const MatrixSchedule *s, const P
     shape.pair = paired >= FEWEST_STAGES && 2 * s->lds_bytes <= t->lds_bytes;
     shape.stages = shape.pair ? paired : alone;
     if (shape.stages > MOST_STAGES) shape.stages = MOST_STAGES;
-    bool fits = shape.columns >= (f->across ? FEWEST_ACROSS : BLOCK);
+    bool fits = shape.columns >= (f->b_is_kn ? FEWEST_ACROSS : BLOCK);
     if (fits && shape.stages >= FEWEST_STAGES) shape.facts = s;
     return shape;
 }

@@ -1,4 +1,4 @@
-/* hip_product_threads.c: what the schedule of products wants to know where threads load the operands. */
+/* hip_product_cdna.c: what the schedule of products wants to know where threads load the operands. */
 #include "codegen/schedules/hip_schedule.h"
 
 #include <inttypes.h>
@@ -27,7 +27,7 @@ static void fill_tiles(Schedule *s, const Product *p) {
 static bool is_cut(const Schedule *s, const Product *p) {
     const Param *a = &s->f.k->param.p[p->a], *b = &s->f.k->param.p[p->b[0]];
     int pair = 2 * ROW_BYTES / (elem_bits(a->elem) / 8);
-    return a->dim[1].c % pair || (p->across && b->dim[0].c % pair);
+    return a->dim[1].c % pair || (p->b_is_kn && b->dim[0].c % pair);
 }
 
 /* Rows that end with a pair of steps, where there is room for so many. */
@@ -40,15 +40,15 @@ static void fill_way(Schedule *s, const Product *p, bool direct) {
     const char *way = direct ? "direct" : "loaded";
     schedule_kind(s, way);
     if (!direct) schedule_kind(s, is_cut(s, p) ? "cut" : "loaded_even");
-    if (!direct && p->across) schedule_kind(s, is_cut(s, p) ? "columns_cut" : "columns_even");
-    const char *runs = p->across ? "columns" : "rows", *sums = p->sums > 1 ? "two" : "one";
+    if (!direct && p->b_is_kn) schedule_kind(s, is_cut(s, p) ? "columns_cut" : "columns_even");
+    const char *runs = p->b_is_kn ? "columns" : "rows", *sums = p->sums > 1 ? "two" : "one";
     schedule_kind(s, fn_text(&s->f, "%s_%s", way, runs));
     schedule_kind(s, fn_text(&s->f, "%s_%s", way, sums));
     schedule_kind(s, fn_text(&s->f, "%s_%s_%s", way, runs, sums));
-    bool lying = !direct || !p->across; /* columns of b, as rows of workgroup memory */
+    bool lying = !direct || !p->b_is_kn; /* columns of b, as rows of workgroup memory */
     if (lying) schedule_kind(s, "lying");
     if (lying && p->sums > 1) schedule_kind(s, "lying_two");
-    if (direct && (p->across || p->sums > 1)) schedule_kind(s, "direct_again");
+    if (direct && (p->b_is_kn || p->sums > 1)) schedule_kind(s, "direct_again");
     schedule_number(s, "STAGES", direct ? STAGES : 2);
     schedule_number(s, "TURNS", s->facts->columns / 32);
     schedule_number(s, "COPIES", stage_bytes(s->facts) / (16 * s->facts->threads));
@@ -73,7 +73,7 @@ static void fill_operands(Schedule *s, const Product *p) {
     schedule_number(s, "deep", b->dim[0].c);
     schedule_hole(s, "a_at", hip_argument(&s->f, p->a));
     schedule_hole(s, "b_at", hip_argument(&s->f, p->b[0]));
-    schedule_hole(s, "from_b", p->across ? "from_b" : "from");
+    schedule_hole(s, "from_b", p->b_is_kn ? "from_b" : "from");
 }
 
 /* Of two matrices, which one a wave brings, and where the second one's part of a wave lies. */
@@ -126,7 +126,7 @@ static void fill_types(Schedule *s, const Product *p, const MatrixOp *op) {
     schedule_hole(s, "end_j", wide ? "" : fn_text(&s->f, ", %s_N - 1)", s->launch->function));
 }
 
-bool product_prepare_threads(Schedule *s, const Product *p, const MatrixSchedule *facts) {
+bool product_prepare_cdna(Schedule *s, const Product *p, const MatrixSchedule *facts) {
     const MatrixOp *op = product_op(s->f.hip->target, facts, s->f.k, p);
     if (!op) return false;
     MatrixSchedule own = *facts;

@@ -1,4 +1,4 @@
-/* turns.c: slots of peer-visible memory are used again `slots` generations later: is that ordered across ranks?
+/* slot_reuse.c: slots of peer-visible memory are used again `slots` generations later: is that ordered across ranks?
    What the order of whole generations (reach.h) leaves open is looked at access by access. */
 #include "passes/proof/run.h"
 
@@ -28,7 +28,7 @@ static bool packets_meet(const Run *r, const Accesses *sent, const Accesses *rea
 }
 
 /* A packet that is certainly read is an acquire of its sender. */
-static void packet_turns(Run *r, int tensor) {
+static void packet_reuse(Run *r, int tensor) {
     const Accesses *list = &r->access[tensor];
     Accesses *of[2] = {ARENA_ARRAY(r->arena, Accesses, r->ranks), ARENA_ARRAY(r->arena, Accesses, r->ranks)}; /* sent, read */
     for (int i = 0; i < list->n; i++) {
@@ -87,17 +87,17 @@ static bool pair_check(Run *r, const Event *a, const Event *b, int64_t slots) {
     return run_fail_pair(r, a, b, slots);
 }
 
-static bool all_turn(const Run *run, int axis, int64_t slots) {
+static bool all_reuse_slots(const Run *run, int axis, int64_t slots) {
     for (int q = 0; q < run->ranks; q++)
         for (int r = 0; r < run->ranks; r++)
             if (same_group(run, axis, q, r) && !reach_after(&run->reach, slots, q, r)) return false;
     return true;
 }
 
-static bool tensor_turns(Run *r, int tensor) {
+static bool tensor_reuse_ordered(Run *r, int tensor) {
     const Tensor *x = &r->p->tensor.p[tensor];
     const Accesses *list = &r->access[tensor];
-    if (x->symmetric < 0 || !r->written[tensor] || all_turn(r, x->symmetric, x->slots)) return true;
+    if (x->symmetric < 0 || !r->written[tensor] || all_reuse_slots(r, x->symmetric, x->slots)) return true;
     if ((int64_t)list->n * list->n > PAIRS_AN_EVENT * (int64_t)r->most_events) return run_fail_size(r, x->loc, x->name);
     for (int i = 0; i < list->n; i++)
         for (int j = 0; j < list->n; j++) {
@@ -107,11 +107,11 @@ static bool tensor_turns(Run *r, int tensor) {
     return true;
 }
 
-bool turns_check(Run *r) {
+bool slot_reuse_check(Run *r) {
     for (int i = 0; i < r->p->tensor.n; i++)
-        if (r->p->tensor.p[i].packet && r->p->tensor.p[i].symmetric >= 0) packet_turns(r, i);
+        if (r->p->tensor.p[i].packet && r->p->tensor.p[i].symmetric >= 0) packet_reuse(r, i);
     reach_close(&r->reach);
     for (int i = 0; i < r->p->tensor.n; i++)
-        if (!tensor_turns(r, i)) return false;
+        if (!tensor_reuse_ordered(r, i)) return false;
     return true;
 }

@@ -1,9 +1,9 @@
-/* pipe_skinny_threads.c: products of few rows by the schedule of a machine whose threads load the operands: in which
+/* pipe_skinny_cdna.c: products of few rows by the schedule of a machine whose threads load the operands: in which
    tiles, and in how many parts of their sums (split cuts them), by a prediction from counts. Nothing of it is measured.
  */
 #include "passes/model/model.h"
 #include "codegen/schedules/pipe.h"
-#include "codegen/schedules/skinny_threads.h"
+#include "codegen/schedules/skinny_cdna.h"
 
 #include <math.h>
 #include <string.h>
@@ -109,7 +109,7 @@ static Work work_of(PassContext *c, const Kernel *k, const MatrixTarget *t, cons
     return (Work){c, k, t, f, target_facts(t->name), gpu_facts(t->name), elem_bits(k->param.p[f->a].elem) / 8};
 }
 
-bool pipe_skinny_threads(PassContext *c, Kernel *k, const MatrixTarget *t, const Product *f) {
+bool pipe_skinny_cdna(PassContext *c, Kernel *k, const MatrixTarget *t, const Product *f) {
     Work w = work_of(c, k, t, f);
     int64_t runs = ceil_div(f->depth * w.bytes, SKINNY_RUN);
     if (columns_of(&w) < FEWEST_COLUMNS || runs < FEWEST_RUNS || !product_op_few(t, k, f)) return false;

@@ -1,4 +1,4 @@
-/* pipe_product_threads.c: products of two matrices by the schedule of a machine whose threads load the operands: which
+/* pipe_product_cdna.c: products of two matrices by the schedule of a machine whose threads load the operands: which
  * sizes and types it takes, and in which tiles. */
 #include "codegen/schedules/pipe.h"
 
@@ -15,7 +15,7 @@ static int64_t tiles_of(const Kernel *k, const Product *f, const MatrixSchedule 
 }
 
 static double time_of(const Kernel *k, const Product *f, const MatrixSchedule *s) {
-    return s->cost * (double)ceil_div(tiles_of(k, f, s), s->at_once);
+    return s->cost * (double)ceil_div(tiles_of(k, f, s), s->resident_groups);
 }
 
 static const MatrixSchedule *fastest(const Kernel *k, const Product *f, const MatrixTarget *t) {
@@ -82,12 +82,12 @@ enum { FEW_ROWS = 64, SOME_ROWS = 128 }; /* that go by the schedule for few; or 
 
 static bool are_some(const Kernel *k) { return rows_of(k) > FEW_ROWS && rows_of(k) <= SOME_ROWS; }
 
-void pipe_product_threads(PassContext *c, Kernel *k, const MatrixTarget *t, const Product *f) {
+void pipe_product_cdna(PassContext *c, Kernel *k, const MatrixTarget *t, const Product *f) {
     const MatrixSchedule *s = NULL;
     const char *why = refused(k, t, f);
-    if (!why && rows_of(k) <= FEW_ROWS && pipe_skinny_threads(c, k, t, f)) return;
+    if (!why && rows_of(k) <= FEW_ROWS && pipe_skinny_cdna(c, k, t, f)) return;
     if (!why) s = fastest(k, f, t), why = tiles_refused(k, t, f, s);
-    if (s && why && are_some(k) && pipe_skinny_threads(c, k, t, f)) return;
+    if (s && why && are_some(k) && pipe_skinny_cdna(c, k, t, f)) return;
     if (why) {
         pipe_refuse(c, k, why);
         return;

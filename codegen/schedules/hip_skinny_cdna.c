@@ -1,6 +1,6 @@
-/* hip_skinny_threads.c: what the schedule of products of few rows wants to know where threads load the operands. */
+/* hip_skinny_cdna.c: what the schedule of products of few rows wants to know where threads load the operands. */
 #include "codegen/schedules/hip_schedule.h"
-#include "codegen/schedules/skinny_threads.h"
+#include "codegen/schedules/skinny_cdna.h"
 
 #include <inttypes.h>
 
@@ -69,7 +69,7 @@ static void fill_stores(Schedule *s, const Product *p) {
     schedule_hole(s, "give_left", wide ? "" : fn_text(&s->f, ", %s_N - j", s->launch->function));
 }
 
-bool skinny_prepare_threads(Schedule *s, const Product *p) {
+bool skinny_prepare_cdna(Schedule *s, const Product *p) {
     const MatrixTarget *t = s->f.hip->target;
     const Range *row = &s->f.k->range.p[p->row];
     const MatrixOp *op = product_op_few(t, s->f.k, p);

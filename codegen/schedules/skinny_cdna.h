@@ -1,7 +1,7 @@
-/* skinny_threads.h: in which tiles a machine whose threads load the operands computes products of few rows, by its
+/* skinny_cdna.h: in which tiles a machine whose threads load the operands computes products of few rows, by its
    schedule `skinny`. */
-#ifndef TILEC_CODEGEN_SCHEDULES_SKINNY_THREADS_H
-#define TILEC_CODEGEN_SCHEDULES_SKINNY_THREADS_H
+#ifndef TILEC_CODEGEN_SCHEDULES_SKINNY_CDNA_H
+#define TILEC_CODEGEN_SCHEDULES_SKINNY_CDNA_H
 
 #include "codegen/schedules/match.h"
 #include "target/matrix.h"
