@@ -1,6 +1,8 @@
 /* launch.c: what launches a program's kernels on GPUs: their code, workgroups and the struct that they take, as tables
    that the runtime reads. */
-#include "codegen/text/c.h"
+#include "codegen/abi/abi.h"
+#include "codegen/text/program.h"
+#include "codegen/text/size.h"
 #include "ir/poly/relation.h"
 #include "target/matrix.h"
 

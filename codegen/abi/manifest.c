@@ -1,5 +1,5 @@
 /* manifest.c: what a program expects and needs, as JSON for other programs. */
-#include "codegen/text/c.h"
+#include "codegen/abi/abi.h"
 #include "runtime/include/tile.h" /* TILE_ABI */
 
 #include <inttypes.h>

@@ -1,5 +1,5 @@
 /* public.c: what the runtime reads about a program, the functions that its users call, and their header. */
-#include "codegen/text/c.h"
+#include "codegen/abi/abi.h"
 #include "runtime/include/tile.h" /* TILE_ABI */
 
 #include <inttypes.h>

@@ -1,6 +1,8 @@
 /* taken.c: the condition under which a launch stores anything, as far as run-time dims and scalar arguments decide it.
    Takes: a kernel in the form `layout`. Gives: C of the host, which does not launch where the condition is false. */
-#include "codegen/text/c.h"
+#include "codegen/abi/abi.h"
+#include "codegen/text/nest.h"
+#include "codegen/text/size.h"
 
 #include <string.h>
 

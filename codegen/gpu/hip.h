@@ -2,7 +2,10 @@
 #ifndef TILEC_CODEGEN_GPU_HIP_H
 #define TILEC_CODEGEN_GPU_HIP_H
 
-#include "codegen/text/c.h"
+#include "codegen/text/access.h"
+#include "codegen/text/program.h"
+#include "codegen/text/size.h"
+#include "codegen/text/step.h"
 #include "codegen/codegen.h"
 #include "target/matrix.h"
 

@@ -1,4 +1,5 @@
 /* kernel.c: a node as a kernel: one task of its grid is one workgroup. */
+#include "codegen/abi/abi.h"
 #include "codegen/gpu/hip.h"
 
 #include <inttypes.h>

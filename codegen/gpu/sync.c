@@ -1,5 +1,6 @@
 /* sync.c: waits and signals of GPU text: threads poll several words at once, one thread publishes; packets.
    The functions are those of device/tile_flags.h. */
+#include "codegen/abi/abi.h"
 #include "codegen/gpu/hip.h"
 
 static const char *scope_text(SyncScope s) { return s == SCOPE_SYSTEM ? "TILE_SYSTEM" : "TILE_DEVICE"; }

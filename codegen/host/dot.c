@@ -1,6 +1,7 @@
 /* dot.c: contractions as products of matrices: operands become rows in scratch memory, a call per block.
    left: m rows of k. right: k rows of n. result: m rows of n, to which the product is added. */
-#include "codegen/text/c.h"
+#include "codegen/text/size.h"
+#include "codegen/text/step.h"
 
 #include <string.h>
 

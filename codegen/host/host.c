@@ -1,5 +1,5 @@
 /* host.c: what is particular to C for the host: tiles in scratch memory, loops over ranges, sizes of the run. */
-#include "codegen/text/c.h"
+#include "codegen/text/step.h"
 
 static const char *symbol(Fn *f, int s) { return fn_text(f, "t->dim[%d]", program_dim_of(f->p, s)); }
 

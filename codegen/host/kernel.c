@@ -1,5 +1,7 @@
 /* kernel.c: the C function of a kernel: one task of its grid. */
-#include "codegen/text/c.h"
+#include "codegen/text/access.h"
+#include "codegen/text/program.h"
+#include "codegen/text/step.h"
 
 #include <string.h>
 

@@ -1,6 +1,7 @@
 /* packed.c: integers of several a byte, i4 and t2: values that become such, and stores, which change a whole byte.
    Takes a store; refuses it where two tasks may have elements in one byte. */
-#include "codegen/text/c.h"
+#include "codegen/text/size.h"
+#include "codegen/text/step.h"
 
 #include <inttypes.h>
 

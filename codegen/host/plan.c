@@ -1,7 +1,7 @@
 /* plan.c: decides for every value of a kernel where it is held.
    One backward walk: when an operation is reached, all steps that read its result are known. What one step alone reads
    becomes an expression inside that step's loops; the rest goes to variables (scalars) and scratch memory (tiles). */
-#include "codegen/text/c.h"
+#include "codegen/text/step.h"
 
 #include <string.h>
 

@@ -1,5 +1,7 @@
 /* program.c: a program as C: its kernels, and the function that finds a ticket's kernel and tile. */
-#include "codegen/text/c.h"
+#include "codegen/abi/abi.h"
+#include "codegen/text/program.h"
+#include "codegen/text/size.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -1,6 +1,7 @@
 /* reduce.c: reductions, prefixes and contractions by loops over elements.
    What is read fastest decides the order of the loops: a running scalar inside, or a running tile outside. */
-#include "codegen/text/c.h"
+#include "codegen/text/size.h"
+#include "codegen/text/step.h"
 
 #include <string.h>
 

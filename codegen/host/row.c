@@ -1,6 +1,8 @@
 /* row.c: contractions in which one side has a single row: a matrix in memory times a row, added to a row.
    The matrix is read where it is (runtime/device/tile_row.h); what lies beyond its tensor counts as zeros. */
-#include "codegen/text/c.h"
+#include "codegen/text/access.h"
+#include "codegen/text/size.h"
+#include "codegen/text/step.h"
 
 #include <inttypes.h>
 

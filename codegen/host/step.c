@@ -1,5 +1,6 @@
 /* step.c: steps that make, copy and store tiles element by element. */
-#include "codegen/text/c.h"
+#include "codegen/text/size.h"
+#include "codegen/text/step.h"
 
 #include <string.h>
 

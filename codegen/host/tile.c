@@ -1,5 +1,5 @@
 /* tile.c: tiles in scratch memory: their layout, their place, and what expressions over them read fastest. */
-#include "codegen/text/c.h"
+#include "codegen/text/step.h"
 
 #include <inttypes.h>
 

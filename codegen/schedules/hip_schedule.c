@@ -1,6 +1,7 @@
 /* hip_schedule.c: a kernel by the machine's text for its schedule: codegen/schedules/NAME_FAMILY.hip with the holes
    filled. A hole is $word; a line that begins with ?word stands only in kernels of that kind; `?word $include NAME` is
    the text of another file there. */
+#include "codegen/abi/abi.h"
 #include "codegen/schedules/hip_schedule.h"
 
 #include <inttypes.h>

@@ -1,6 +1,9 @@
 /* access.c: elements of parameters in memory, and which subscripts need a check.
    Positions outside a tensor read 0 and are not stored; most subscripts are proved to be inside. */
-#include "codegen/text/c.h"
+#include "codegen/text/access.h"
+#include "codegen/text/nest.h"
+#include "codegen/text/program.h"
+#include "codegen/text/size.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -1,5 +1,7 @@
 /* body.c: the operations of a region in order; loops and conditions with the values they carry. */
-#include "codegen/text/c.h"
+#include "codegen/text/access.h"
+#include "codegen/text/size.h"
+#include "codegen/text/step.h"
 
 #include <inttypes.h>
 #include <string.h>

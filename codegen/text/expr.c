@@ -1,5 +1,6 @@
 /* expr.c: elementwise operations, literals and conversions as C expressions. */
-#include "codegen/text/c.h"
+#include "codegen/text/size.h"
+#include "codegen/text/step.h"
 
 #include <ctype.h>
 #include <inttypes.h>

@@ -1,5 +1,7 @@
 /* fn.c: a C function in the making: its lines, its constants, and the texts of its ranges. */
-#include "codegen/text/c.h"
+#include "codegen/text/access.h"
+#include "codegen/text/size.h"
+#include "codegen/text/step.h"
 
 #include <ctype.h>
 #include <inttypes.h>

@@ -1,6 +1,6 @@
 /* name.c: identifiers of the generated C: the source's own names where C leaves them free.
    Takes: a wanted name. Gives: one that is unique in its function. */
-#include "codegen/text/c.h"
+#include "codegen/text/name.h"
 #include "codegen/codegen.h"
 
 #include <string.h>

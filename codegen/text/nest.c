@@ -1,6 +1,7 @@
 /* nest.c: loops around the statements of one step, and values as expressions inside them.
    A statement stands in the outermost loop that has all its ranges. */
-#include "codegen/text/c.h"
+#include "codegen/text/size.h"
+#include "codegen/text/step.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -1,5 +1,6 @@
 /* reserved.c: names that C, its library, C++, CUDA and the runtime have taken: generated text has to avoid them. */
-#include "codegen/text/c.h"
+#include "codegen/text/name.h"
+#include "ir/ir.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* size.c: extents as C text: a number where it is one on every rank, else a constant declared at the head of the
  * function. */
-#include "codegen/text/c.h"
+#include "codegen/text/size.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -1,7 +1,10 @@
 /* sync.c: waits and signals: which words, and on which ranks; and how the host waits.
    A rank's words of a flag: for each source rank along the flag's axis, the words of the kept and divided dimensions.
  */
-#include "codegen/text/c.h"
+#include "codegen/text/access.h"
+#include "codegen/text/program.h"
+#include "codegen/text/size.h"
+#include "codegen/text/step.h"
 
 #include <inttypes.h>
 #include <string.h>

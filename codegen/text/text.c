@@ -1,5 +1,5 @@
 /* text.c: small texts of C expressions, folded where they are numbers. */
-#include "codegen/text/c.h"
+#include "codegen/text/size.h"
 
 #include <ctype.h>
 #include <errno.h>

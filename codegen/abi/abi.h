@@ -1,0 +1,21 @@
+/* abi.h: what the runtime and callers see of a program: descriptions, headers, manifests, tables of launches. */
+#ifndef TILEC_CODEGEN_ABI_ABI_H
+#define TILEC_CODEGEN_ABI_ABI_H
+
+#include "codegen/text/fn.h"
+
+/* What the runtime and callers see: descriptions of arguments, public functions. The hash is of all text so far. */
+uint64_t public_source(Text *to, Arena *, const Module *, const Program *, const Memory *, const Targets *);
+void public_header(Text *to, Arena *, const Module *, const Program *);
+const char **public_members(Arena *, const Module *, const Program *); /* of NAME_args: arguments, then sizes */
+void manifest_write(Text *to, Arena *, const Module *, const Program *, const Memory *, const Targets *, uint64_t hash);
+/* Names for fault records: of n flags, which are the program's, or these and the tensors of packets behind them. */
+void flags_source(Text *to, Arena *, const Program *, const char *name, int n);
+int packets_flag(const Program *, int tensor); /* of packets; of the number of tensors: how many names there are */
+/* taken.c: a condition over dims and scalars without which no task of the kernel stores or signals; NULL: none is known.
+   Adds lines that compute it. */
+const char *taken_text(Fn *, const Kernel *);
+/* launch.c: what launches the kernels of GPU texts; memory: of p. */
+void launch_source(Text *to, Arena *, const Module *, const Program *, const Memory *, const Targets *);
+
+#endif

@@ -1,0 +1,53 @@
+/* nest.h: loops around the statements of one step. */
+#ifndef TILEC_CODEGEN_TEXT_NEST_H
+#define TILEC_CODEGEN_TEXT_NEST_H
+
+#include "codegen/text/fn.h"
+
+/* The innermost loop in blocks, each made in a small array. */
+typedef struct {
+    const char *begin, *end; /* variables: positions of the block */
+    const char *line, *to;   /* the array, and the element in memory where the block begins */
+    Elem elem;
+    int64_t count;
+} Nontemporal;
+
+struct Nest {
+    Fn *f;
+    int n, id;
+    int16_t range[MAX_RANGES];  /* outermost first */
+    Text at[MAX_RANGES + 1];    /* lines inside the first n loops, before the next one */
+    Text after[MAX_RANGES + 1]; /* lines after the next loop */
+    const char *pragma;         /* before the innermost loop, or NULL */
+    const char *guard;          /* condition of all loops, or NULL */
+    int chosen;                 /* how many conditions choose the value whose text is made */
+    Nontemporal *nontemporal;                 /* of a result that goes past the caches, or NULL */
+    const Layout *layout;       /* on a GPU: one loop over a thread's registers, .loop its head; ranges are not loops */
+    const char *loop;
+};
+
+Nest nest_new(Fn *, const int16_t *range, int n);
+void nest_line(Nest *, int depth, const char *format, ...) __attribute__((format(printf, 3, 4)));
+void nest_after(Nest *, int depth, const char *format, ...) __attribute__((format(printf, 3, 4)));
+void nest_print(Nest *);
+void nontemporal_open(Nest *, const RangeText *innermost);
+void nontemporal_close(Nest *);
+/* Where a store's loops put an element instead, when the result goes past the caches; else NULL. host/past.c */
+const char *nontemporal_target(Nest *, const Op *store);
+bool tensor_is_nontemporal(const Module *, const Program *, const Tensor *);
+int nest_depth(const Nest *, const Type *);
+const char *nest_value(Nest *, const Value *);      /* of the element that the loops are at */
+const char *nest_definition(Nest *, const Value *); /* the same, computed now even where it is held in memory */
+const char *nest_tile(Nest *, const Tile *);        /* that element of a tile, by the loops' ranges */
+const char *nest_affine(Nest *, const Affine *);
+int nest_affine_depth(const Nest *, const Affine *);
+const char *nest_convert(Nest *, Elem to, Elem from, const char *text);
+/* C type of a tensor's memory. */
+const char *memory_c(Elem);
+const char *nest_element(Nest *, const Op *access);                    /* the lvalue, inside the tensor or not */
+const char *nest_place(Nest *, const Op *access, const char **inside); /* the lvalue; *inside: condition or NULL */
+const char *nest_row_place(Nest *, const Op *access, const char **inside); /* the same; the last subscript may be anywhere */
+const char *op_text(Fn *, const Op *, const char *const *arg);         /* expression of an elementwise operation */
+const char *literal_text(Fn *, Elem, const Op *);
+
+#endif
