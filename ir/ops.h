@@ -34,7 +34,7 @@ typedef enum { NEUTRAL_ZERO, NEUTRAL_ONE, NEUTRAL_LEAST, NEUTRAL_MOST } Neutral;
 
 typedef struct World World; /* a run of the interpreter */
 
-/* Values of one element. NULL: not defined for that type. Integers are computed in 64 bits and wrapped by the caller. */
+/* Values of one element. NULL: not defined for that type. Integers are computed in 64 bits; the caller wraps them. */
 typedef struct {
     float (*f32)(float);
     double (*f64)(double);
@@ -50,6 +50,7 @@ typedef struct {
 /* z = f(x) or f(x, y), in the run w, where x is off by up to dx and y by up to dy. */
 typedef struct {
     const World *w;
+    OpKind f;
     double x, y, z, dx, dy;
 } Moved;
 
@@ -64,7 +65,7 @@ typedef struct {
 /* Work of one element. Rows without: that of an addition of integers, {1, 1, 1, 0}. */
 typedef struct {
     int host;             /* time, in additions (passes/model/count.c) */
-    int again;            /* the same, as what it costs to compute a value again in an inner loop (codegen/host/plan.c) */
+    int again;            /* the same, where a value is computed again in an inner loop (codegen/host/plan.c) */
     double lane, special; /* instructions of a GPU's lane, and of its special function unit (passes/model/gpu.c) */
 } OpCost;
 
@@ -74,6 +75,7 @@ typedef struct {
     OpClass class;
     const char *quoted;  /* 'text' */
     const char *written; /* in messages, where the source does not write it as `text`; NULL: it does */
+    const char *drawn;   /* arguments legal for any $x, in random programs; NULL: test/gen draws it otherwise */
     bool function;       /* the language has a function of the name `text` */
     uint8_t takes;       /* element types of the operands: TAKES_.. */
 
@@ -119,8 +121,8 @@ int64_t and_i64(int64_t, int64_t), or_i64(int64_t, int64_t), xor_i64(int64_t, in
 
 /* interp/bound.c */
 typedef double MovedBy(const Moved *);
-MovedBy moved_exp, moved_exp2, moved_log, moved_log2, moved_sqrt, moved_rsqrt, moved_wave, moved_tanh, moved_erf,
-    moved_floor, moved_ceil, moved_round;
+MovedBy moved_ascending; /* of any f of one operand that never falls */
+MovedBy moved_exp, moved_exp2, moved_log, moved_log2, moved_sqrt, moved_rsqrt, moved_wave, moved_tanh, moved_erf;
 MovedBy moved_sum, moved_product, moved_quotient, moved_rest, moved_pow, moved_min, moved_max;
 
 #endif

@@ -44,9 +44,11 @@ double moved_tanh(const Moved *m) {
 }
 
 double moved_erf(const Moved *m) { return fmin(2, m->dx * 1.1283791670955126); }
-double moved_floor(const Moved *m) { return floor(m->x + m->dx) - floor(m->x - m->dx); }
-double moved_ceil(const Moved *m) { return ceil(m->x + m->dx) - ceil(m->x - m->dx); }
-double moved_round(const Moved *m) { return rint(m->x + m->dx) - rint(m->x - m->dx); }
+
+double moved_ascending(const Moved *m) {
+    double (*f)(double) = op_info[m->f].unary.f64;
+    return f(m->x + m->dx) - f(m->x - m->dx);
+}
 
 /* Near its zero a function's own error is not relative to its value. */
 static double least_error(const OpBound *f) { return f->absolute ? 1 : f->own > 1 ? 0x1p-100 : 0; }
@@ -55,7 +57,7 @@ void bound_unary(const World *w, OpKind op, Lane l, const Tile *x, Tile *z) {
     const OpBound *f = &op_info[op].bound;
     double own = f->own * eps_of(l), least = least_error(f) * eps_of(l);
     for (int64_t i = 0; i < z->n; i++) {
-        Moved m = {.w = w, .x = lane_get(l, x->data, i), .z = lane_get(l, z->data, i), .dx = x->bound[i]};
+        Moved m = {.w = w, .f = op, .x = lane_get(l, x->data, i), .z = lane_get(l, z->data, i), .dx = x->bound[i]};
         double away = m.dx == 0 ? 0 : f->moved ? f->moved(&m) : m.dx;
         z->bound[i] = bound_settle(m.z, bound_join(w, away, bound_own(w, 1, own * fabs(m.z) + least)));
     }
@@ -108,7 +110,7 @@ void bound_binary(const World *w, OpKind op, Lane l, const Tile *x, const Tile *
     const OpBound *f = &op_info[op].bound;
     double own = f->own * eps_of(l);
     for (int64_t i = 0; i < z->n; i++) {
-        Moved m = {.w = w, .x = lane_get(l, x->data, i), .y = lane_get(l, y->data, i), .z = lane_get(l, z->data, i)};
+        Moved m = {.w = w, .f = op, .x = lane_get(l, x->data, i), .y = lane_get(l, y->data, i), .z = lane_get(l, z->data, i)};
         m.dx = x->bound[i], m.dy = y->bound[i];
         double away = f->moved(&m);
         bool exact = away == 0 && f->exact_in_f64 && l == LANE_FLOAT && op_info[op].binary.f64(m.x, m.y) == m.z;

@@ -307,33 +307,28 @@ static Piece extremum(Kern *k, ValueClass c, unsigned use, int depth, bool exact
                    a.exact && b.exact};
 }
 
-/* A function of elements whose argument is first made legal and small. */
+/* A function of elements, or a detour through another type that some values survive; the argument is made legal. */
+static const char *function_form(Kern *k) {
+    static const char *const made[] = {"sigmoid($x)", "silu($x)", "gelu($x)", "(-$x)", "f32(bf16($x))",
+                                       "f32(f16(min(max(f32($x), -99.0), 99.0)))",
+                                       "f32(f8e4m3(min(max(f32($x), -9.0), 9.0)))", "f32(f64($x))"};
+    enum { MADE = sizeof made / sizeof *made };
+    const OpInfo *row[OP_COUNT];
+    int rows = 0;
+    for (int i = 0; i < OP_COUNT; i++)
+        if (op_info[i].drawn) row[rows++] = &op_info[i];
+    int which = DRAW(k->g, MADE + rows);
+    return which < MADE ? made[which] : SAYK(k, "%s(%s)", row[which - MADE]->text, row[which - MADE]->drawn);
+}
+
+/* Every element stays a number that all evaluations agree on. */
+static bool keeps_exact(const char *form) {
+    return strncmp(form, "abs(", 4) == 0 || strncmp(form, "(-", 2) == 0 || strncmp(form, "f32(", 4) == 0;
+}
+
 static Piece function_safe(Kern *k, Piece a) {
-    static const char *const form[] = {"abs(%s)",
-                                       "exp(min(f32(%s), 1.0))",
-                                       "tanh(%s)",
-                                       "sqrt(abs(%s))",
-                                       "rsqrt(abs(%s) + 0.5)",
-                                       "log(abs(%s) + 0.5)",
-                                       "sigmoid(%s)",
-                                       "silu(%s)",
-                                       "gelu(%s)",
-                                       "sin(min(max(f32(%s), -4.0), 4.0))",
-                                       "erf(%s)",
-                                       "exp2(min(f32(%s), 2.0))",
-                                       "log2(abs(%s) + 1.5)",
-                                       "cos(min(max(f32(%s), -4.0), 4.0))",
-                                       "pow(abs(%s) + 0.5, f32(1.5))",
-                                       "f32(bf16(%s))",
-                                       "f32(f16(min(max(f32(%s), -99.0), 99.0)))",
-                                       "(-%s)",
-                                       "f32(f8e4m3(min(max(f32(%s), -9.0), 9.0)))",
-                                       "f32(f64(%s))"};
-    int which = DRAW(k->g, (int)(sizeof form / sizeof *form));
-    const char *at = strstr(form[which], "%s");
-    bool keeps = which == 0 || which == 17 || which == 15 || which == 16 || which == 18 || which == 19;
-    return (Piece){SAYK(k, "%.*s%s%s", (int)(at - form[which]), form[which], a.text, at + 2), a.ranges,
-                   keeps && a.exact};
+    const char *form = function_form(k), *at = strstr(form, "$x");
+    return (Piece){SAYK(k, "%.*s%s%s", (int)(at - form), form, a.text, at + 2), a.ranges, keeps_exact(form) && a.exact};
 }
 
 /* What changes nothing, for any size of the tiles. */

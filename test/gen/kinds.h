@@ -3,13 +3,15 @@
 #ifndef TILEC_TEST_GEN_KINDS_H
 #define TILEC_TEST_GEN_KINDS_H
 
+#include "frontend/sema/function.h"
 #include "frontend/syntax/ast.h"
+#include "ir/coll.h"
 
 #include <stdio.h>
 #include <string.h>
 
 /* "." in front: a construct; else a word of the source. */
-static const char *const kind_name[] = {
+static const char *const construct[] = {
     /* declarations, parameters, types */
     ".dim",
     ".dim at run time",
@@ -109,61 +111,30 @@ static const char *const kind_name[] = {
     ".^",
     ".<<",
     ".>>",
-    /* functions */
-    "abs",
-    "exp",
-    "exp2",
-    "log",
-    "log2",
-    "sqrt",
-    "rsqrt",
-    "sin",
-    "cos",
-    "tanh",
-    "erf",
-    "floor",
-    "ceil",
-    "round",
-    "pow",
-    "relu",
-    "sigmoid",
-    "silu",
-    "gelu",
-    "min",
-    "max",
-    "where",
-    "sum",
-    "any",
-    "all",
-    "argmax",
-    "argmin",
-    "cumsum",
-    "cummax",
-    "pos",
-    "begin",
-    "end",
     "view",
     "linear",
-    "all_gather",
-    "reduce_scatter",
-    "all_reduce",
-    "all_to_all",
-    "permute",
-    "broadcast",
     "local",
-    "stack",
 };
 
-enum { KINDS = sizeof kind_name / sizeof *kind_name };
+enum { CONSTRUCTS = sizeof construct / sizeof *construct, KINDS = CONSTRUCTS + FUNCTIONS_MOST + COLL_COUNT };
 
 typedef struct {
-    int programs[KINDS];
+    const char *name[KINDS]; /* constructs, functions, collectives */
+    int n, programs[KINDS];
     bool seen[KINDS]; /* in the program that is counted */
 } Kinds;
 
+static Kinds kinds_begin(void) {
+    Kinds k = {.n = CONSTRUCTS};
+    for (int i = 0; i < CONSTRUCTS; i++) k.name[i] = construct[i];
+    k.n += function_names(k.name + k.n, false);
+    for (int i = 0; i < COLL_COUNT; i++) k.name[k.n++] = coll_info[i].name;
+    return k;
+}
+
 static void kind_note(Kinds *k, const char *name) {
-    for (int i = 0; name && i < KINDS; i++)
-        if (strcmp(kind_name[i], name) == 0) k->seen[i] = true;
+    for (int i = 0; name && i < k->n; i++)
+        if (strcmp(k->name[i], name) == 0) k->seen[i] = true;
 }
 
 static void kind_if(Kinds *k, bool is, const char *name) {
@@ -288,15 +259,15 @@ static void kinds_count(Kinds *k, const char *text) {
     const Unit *u = parse_source(a, names_new(a), d, diags_file(d, "generated", text, strlen(text)));
     memset(k->seen, 0, sizeof k->seen);
     for (int i = 0; i < u->decls.n; i++) kinds_decl(k, u->decls.p[i]);
-    for (int i = 0; i < KINDS; i++) k->programs[i] += k->seen[i];
+    for (int i = 0; i < k->n; i++) k->programs[i] += k->seen[i];
     arena_free(a);
 }
 
 /* Gives how many constructs no program used. */
 static int kinds_print(const Kinds *k, int programs) {
     int missing = 0;
-    for (int i = 0; i < KINDS; i++) {
-        printf("%-22s %5d of %d%s\n", kind_name[i] + (kind_name[i][0] == '.'), k->programs[i], programs,
+    for (int i = 0; i < k->n; i++) {
+        printf("%-22s %5d of %d%s\n", k->name[i] + (k->name[i][0] == '.'), k->programs[i], programs,
                k->programs[i] ? "" : ": never drawn");
         missing += !k->programs[i];
     }

@@ -311,7 +311,7 @@ static int show(uint64_t seed) {
 /* What the programs use: nothing is run. */
 static int stats(const Settings *o) {
     int made = 0;
-    Kinds kinds = {0};
+    Kinds kinds = kinds_begin();
     features_open();
     for (uint64_t seed = o->first; made < o->programs; seed++) {
         Arena *arena = arena_new();
