@@ -19,7 +19,8 @@ def blocks_of(lines):
     begin, before = None, ""
     for n, line in enumerate(lines + ["end"]):
         starts = line.startswith("    $ ") and begin is not None and not lines[begin].startswith("    $ ")
-        if (line.startswith("    ") or (not line and begin is not None)) and not starts:
+        code = line.startswith("    ") and (begin is not None or not n or not lines[n - 1])
+        if (code or (not line and begin is not None)) and not starts:
             begin = n if begin is None else begin
             continue
         if begin is not None:
