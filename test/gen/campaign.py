@@ -1,10 +1,14 @@
 #!/usr/bin/env python3
 """usage: campaign.py BUILD FOLDER [--programs=N] [--first=SEED] [--jobs=N] [--parts=mesh,gpu,oracle,check] [--seconds=S]
+                         [--limit=S]
 
 Random programs on many processors: each part draws N programs. `mesh` is unit/tile_random (every pass and form, random
 schedules, compiled code), `gpu` is the same programs on emulated GPUs, `oracle` is test/oracle/run.py, each program in
-the interpreter and on one of host, host with relaxed sums and the four emulated GPUs, `check` is test/gen/run_check.py. Prints what was found and the sums; what it prints is also
-in FOLDER. The checkout may lie anywhere: headers are taken from it. Exit code 1 where anything was found.
+the interpreter and on one of host, host with relaxed sums and the four emulated GPUs, `check` is test/gen/run_check.py.
+
+Prints what was found and the sums; what it prints is also in FOLDER. Fifty programs that have not ended after --limit
+seconds are a finding, which names the file that changed last; after --seconds none are begun. The checkout may lie
+anywhere: headers are taken from it. Exit code 1 where anything was found.
 """
 import argparse
 import collections
@@ -12,6 +16,7 @@ import concurrent.futures
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -45,6 +50,23 @@ def command(o, part, k):
     return words + (["--emulate=1", "--only-emulated", "--compile=0"] if part == "gpu" else ["--compile=25"]), folder
 
 
+def newest(folder):
+    files = [os.path.join(at, name) for at, _, names in os.walk(folder) for name in names]
+    return max(files, key=os.path.getmtime, default="its first program")
+
+
+def run_group(words, env, limit):
+    """As subprocess.run; what is started by the command ends with it."""
+    p = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=env, start_new_session=True)
+    try:
+        text = p.communicate(timeout=limit)[0]
+        return subprocess.CompletedProcess(words, p.returncode, text)
+    except subprocess.TimeoutExpired:
+        os.killpg(p.pid, signal.SIGKILL)
+        p.wait()
+        raise
+
+
 def chunk(o, part, k, env):
     """The name of the part, what was printed, and the figures of its last line."""
     words, folder = command(o, part, k)
@@ -52,10 +74,10 @@ def chunk(o, part, k, env):
     if left <= 0:
         return part, "", None
     try:
-        done = subprocess.run(words, capture_output=True, text=True, check=False, env=env, timeout=left + 600)
-        text, code = done.stdout + done.stderr, done.returncode
+        done = run_group(words, env, o.limit)
+        text, code = done.stdout, done.returncode
     except subprocess.TimeoutExpired:
-        return part, f"does not end: {' '.join(words)}\n", (0, 1, 0, 0)
+        return part, f"does not end after {o.limit} s, at {newest(folder)}: {' '.join(words)}\n", (0, 1, 0, 0)
     found = LAST.search(text)
     numbers = tuple(int(x or 0) for x in found.groups()) if found else (0, 1, 0, 0)
     if code == 0 and found:
@@ -73,6 +95,7 @@ def options():
     p.add_argument("--jobs", type=int, default=os.cpu_count())
     p.add_argument("--parts", default="mesh,gpu,oracle,check")
     p.add_argument("--seconds", type=float, default=1e9)
+    p.add_argument("--limit", type=float, default=600)
     o = p.parse_args()
     o.build, o.folder, o.end = os.path.abspath(o.build), os.path.abspath(o.folder), time.time() + o.seconds
     return o
