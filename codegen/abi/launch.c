@@ -9,21 +9,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-bool gpu_looks_at_values(const Program *p) {
-    for (int i = 0; i < p->io.n; i++)
-        if (p->tensor.p[p->io.p[i]].checked) return true;
-    return false;
-}
-
-bool gpu_has_task(const Module *m, const Program *p) {
-    bool has = mesh_ranks(m) > 1 || gpu_looks_at_values(p);
-    for (int i = 0; i < p->node.n && !has; i++)
-        has = p->node.p[i]->kind == NODE_CALL && kernel_orders_tasks(p->node.p[i]->kernel);
-    return has;
-}
-
-bool gpu_is_dependent(const GpuText *g) { return matrix_target(g->target)->dependent && !gpu_has_task(g->m, g->p); }
-
 void gpu_call_type(Text *to, const Module *m, const Program *p) {
     text_printf(to, "typedef struct {\n    %s_args args;\n    char *local; /* workspace */\n", p->name);
     if (gpu_has_task(m, p)) text_add(to, "    const struct tile_gpu_task *task;\n");

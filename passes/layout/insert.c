@@ -58,14 +58,6 @@ static void remember(Lay *l, const Value *from, Value *to) {
     l->made[l->nmade++].to = to;
 }
 
-void lay_insert_behind(Op *fresh, const Value *v) {
-    Op *next = v->def ? v->def->next : v->arg_of->first;
-    if (next)
-        op_insert_before(next, fresh);
-    else
-        op_append_to(v->def->in, fresh);
-}
-
 static Value *convert_behind(Lay *l, Value *v, int layout, Loc loc) {
     Op *convert = op_new(l->m, OP_CONVERT, loc);
     vec_push(l->m->arena, &convert->arg, v);

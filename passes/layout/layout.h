@@ -58,7 +58,7 @@ void lay_each(Lay *, Region *, LayVisit *); /* every operation, outer before inn
 Layout lay_slice(const Lay *, const Layout *, Type); /* of the type's ranges */
 int lay_number(Lay *, const Layout *);               /* in the kernel's list, as Value.layout counts */
 void lay_measure(Lay *);                             /* the extents, after a range has changed */
-void lay_halve(Lay *, int range, const char *why);   /* layout.c: its tiles */
+void lay_halve(Lay *, int range, const char *why);   /* fit.c: its tiles */
 int64_t lay_elements(const Lay *, Type);             /* with the extents */
 int lay_words(Elem);                                 /* registers of an element */
 int lay_registers_of_tile(const MatrixTarget *, int threads); /* a tile leaves a quarter of a thread's for all else */
@@ -75,7 +75,9 @@ void lay_prepare(Lay *);  /* mask.c: masks where positions past the end would co
 void lay_matrix(Lay *);   /* dot.c: picks matrix instructions, converts their operands */
 bool lay_dot_layouts(Lay *, const Op *dot, Layout *a, Layout *b, Layout *d);
 int64_t lay_tasks(const Lay *, int64_t most); /* of the grid, as far as that many count */
-bool lay_step_fits(const Lay *, const Region *); /* layout.c: operands of its products, in the workgroup's memory twice */
+bool lay_step_fits(const Lay *, const Region *); /* fit.c: operands of its products, in the workgroup's memory twice */
+void lay_shrink_tiles(Lay *); /* fit.c: tiles that registers and memory hold */
+void lay_choose_waves(Lay *); /* fit.c: of a workgroup */
 void lay_tile_size(Lay *); /* tile_size.c: larger tiles where odd rows are transposed */
 void lay_occupancy(Lay *); /* occupancy.c: smaller tiles where a grid has fewer tasks than the machine has processors */
 void lay_align_rows(Lay *);     /* align_rows.c: rows at odd addresses from their first multiple of a vector on */

@@ -6,18 +6,6 @@ enum { NARROWEST = 16, DEEPEST = 256 };
 
 static const char PROCESSORS[] = "more processors work";
 
-static int64_t tasks_along(const Lay *l, int range) {
-    const Range *r = &l->k->range.p[range];
-    int64_t n = size_most(l->m, r->of);
-    return r->kind == RANGE_WHOLE ? 1 : r->kind == RANGE_TILE ? (n + r->size - 1) / r->size : n;
-}
-
-int64_t lay_tasks(const Lay *l, int64_t most) {
-    int64_t n = 1;
-    for (int i = 0; i < l->k->ngrid && n < most; i++) n *= tasks_along(l, i);
-    return n;
-}
-
 /* Tasks that read what others have made, or sum into one place. */
 static bool tasks_meet(const Kernel *k, const Region *r) {
     for (const Op *op = walk(r); op; op = walk_next(op, r)) {

@@ -22,8 +22,8 @@ EXCEPTIONS = {(f"passes/{room}", "codegen/schedules") for room in ("model", "fus
 CIRCLES = {
     "base": (1, 2), "ir/poly": (1, 2), "ir/text": (1, 2), "ir/verify": (1, 8), "ir/interp": (1, 10), "frontend/kernel": (3, 9), "frontend/program": (1, 21),
     "passes/model": (1, 2), "passes/fuse": (1, 4), "passes/proof": (1, 11), "passes/comm": (2, 4), "passes/sync": (1, 3),
-    "passes/layout": (1, 14), "codegen/text": (2, 3), "codegen/host": (1, 2), "codegen/gpu": (1, 11), "codegen/abi": (1, 2),
-    "codegen/schedules": (2, 10), "driver": (3, 3)}
+    "codegen/text": (2, 3), "codegen/host": (1, 2), "codegen/gpu": (1, 11),
+    "codegen/schedules": (2, 11), "driver": (3, 3)}
 
 
 def sources_of(source):

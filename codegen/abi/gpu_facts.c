@@ -1,0 +1,19 @@
+/* gpu_facts.c: what the kernels of a program for GPUs have to be told: ranks, flags, values that a run looks at. */
+#include "codegen/codegen.h"
+#include "ir/poly/relation.h"
+#include "target/matrix.h"
+
+bool gpu_looks_at_values(const Program *p) {
+    for (int i = 0; i < p->io.n; i++)
+        if (p->tensor.p[p->io.p[i]].checked) return true;
+    return false;
+}
+
+bool gpu_has_task(const Module *m, const Program *p) {
+    bool has = mesh_ranks(m) > 1 || gpu_looks_at_values(p);
+    for (int i = 0; i < p->node.n && !has; i++)
+        has = p->node.p[i]->kind == NODE_CALL && kernel_orders_tasks(p->node.p[i]->kernel);
+    return has;
+}
+
+bool gpu_is_dependent(const GpuText *g) { return matrix_target(g->target)->dependent && !gpu_has_task(g->m, g->p); }
