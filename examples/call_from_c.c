@@ -1,4 +1,4 @@
-/* call_from_c.c: the program of docs/tutorials/4-four-ranks.md called from C, with four ranks as threads of one process.
+/* call_from_c.c: docs/tutorials/4-four-ranks.md's program called from C, with four ranks as threads of one process.
    tilec compile mine.tile -o out
    cc -O3 -march=native -fopenmp-simd -I runtime/include -I runtime -I out out/mine.c examples/call_from_c.c \
       build/libtile.a -lpthread -lm */

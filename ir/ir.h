@@ -186,7 +186,7 @@ struct Op {
     Name by;         /* DOT, in the form `layout`: the target's matrix instruction; NULL: sums of products */
 };
 
-/* How a kernel is to be computed, where a file of sizes says so (docs/reference/tuning.md); 0: the passes choose. Not in the text. */
+/* How to compute a kernel, from a file of sizes (docs/reference/tuning.md); 0: the passes choose. Not in the text. */
 typedef struct {
     int split;   /* parts of its loop */
     int waves;   /* of a workgroup */

@@ -1,4 +1,4 @@
-/* move.h: a tile through the workgroup's memory, laid out so that neither side has bank conflicts (docs/design/layout.md). */
+/* move.h: a tile through LDS, laid out so that neither side has bank conflicts (docs/design/layout.md). */
 #ifndef TILEC_CODEGEN_GPU_MOVE_H
 #define TILEC_CODEGEN_GPU_MOVE_H
 

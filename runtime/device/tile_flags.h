@@ -1,4 +1,4 @@
-/* tile_flags.h: the flag protocol of GPUs (docs/design/synchronisation.md), one text for all machines, over what their headers
+/* tile_flags.h: flags on GPUs (docs/design/synchronisation.md), one text for all machines, over what their headers
    define: tile_drain, tile_fence_release, tile_fence_acquire, tile_word_load, tile_word_store, tile_word_add,
    tile_word_swap, tile_any, tile_broadcast, tile_groups, tile_clock_ns, tile_pause. Collective: all threads of the
    workgroup call it together; lds: memory of the workgroup that nothing else uses meanwhile. */

@@ -1,4 +1,4 @@
-/* tile_gpu.h: the device vocabulary: what emitted GPU kernels are written in, the same on every machine (docs/design/gpu.md).
+/* tile_gpu.h: the device vocabulary: what emitted GPU kernels are written in, on every machine (docs/reference/device.md).
    A machine's header (tile_amd.h, tile_nvidia.h, tile_emu.h) includes it after defining its primitives: TILE_FN,
    TILE_KERNEL, TILE_LDS, TILE_GLOBAL, tile_check, tile_f16 conversions, tile_thread, tile_group, tile_sync,
    tile_shuffle, tile_funnel, tile_v8, tile_v16. */
