@@ -27,6 +27,19 @@ static bool refused(const char *format, const char *name) {
     return false;
 }
 
+/* An emulated one is near to an emulated one. */
+void target_unknown(Arena *a, const char *name) {
+    const char **list = ARENA_ARRAY(a, const char *, 2 + 2 * matrix_target_count), *near;
+    int n = 0;
+    list[n++] = "host", list[n++] = "interp";
+    for (int i = 0; i < matrix_target_count; i++) list[n++] = matrix_targets[i].name;
+    for (int i = 0; i < matrix_target_count; i++) list[n++] = arena_format(a, "emu:%s", matrix_targets[i].name);
+    near = spelling_nearest(name, list, n);
+    fprintf(stderr, "tilec: error: there is no target '%s'", name);
+    if (near) fprintf(stderr, "; did you mean '%s'?", near);
+    fputs("; see tilec targets\n", stderr);
+}
+
 static bool target_fits(const Options *o, const Target *t) {
     bool run = strcmp(o->command, "run") == 0, tune = strcmp(o->command, "tune") == 0;
     if (t->interp && !run) return refused("only 'tilec run' takes the target '%s'", t->name);
@@ -38,7 +51,7 @@ static bool target_add(const Options *o, TargetList *list, const char *name) {
     Target t;
     if (strncmp(name, "emu", 3) == 0 && name[3] != ':')
         return refused("'%s' names no GPU; an emulated one is emu:NAME, see tilec targets", name);
-    if (!target_find(name, &t)) return refused("there is no target '%s'; see tilec targets", name);
+    if (!target_find(name, &t)) return target_unknown(o->arena, name), false;
     for (int i = 0; i < list->n; i++)
         if (strcmp(list->p[i].name, name) == 0) return refused("--target names '%s' twice", name);
     vec_push(o->arena, list, t);

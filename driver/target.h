@@ -16,5 +16,6 @@ typedef VEC(Target) TargetList;
 bool targets_read(const Options *, TargetList *);
 void targets_print(const char *only); /* one line each; NULL: all */
 bool target_known(const char *name);  /* one that `tilec targets` lists */
+void target_unknown(Arena *, const char *name); /* the message, with the nearest that there is */
 
 #endif

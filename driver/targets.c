@@ -7,17 +7,6 @@
 #include <stdio.h>
 #include <string.h>
 
-static int unknown_target(const char *name) {
-    const char *list[16] = {"host", "interp"}, *near;
-    int n = 2;
-    for (int i = 0; i < matrix_target_count && n < 16; i++) list[n++] = matrix_targets[i].name;
-    near = spelling_nearest(name, list, n);
-    fprintf(stderr, "tilec: error: there is no target '%s'", name);
-    if (near) fprintf(stderr, "; did you mean '%s'?", near);
-    fputs("; see tilec targets\n", stderr);
-    return EXIT_USAGE;
-}
-
 /* In quotes where a shell would take it apart. */
 static void print_folder(const char *path, const char *below) {
     bool plain = strspn(path, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._+-") == strlen(path);
@@ -91,7 +80,7 @@ static void print_known(Arena *a, const char *name) {
 }
 
 int command_targets(Options *o) {
-    if (o->file && !target_known(o->file)) return unknown_target(o->file);
+    if (o->file && !target_known(o->file)) return target_unknown(o->arena, o->file), EXIT_USAGE;
     if (o->flags) return print_flags(o->arena, o->file);
     targets_print(o->file);
     if (o->file) print_known(o->arena, o->file);

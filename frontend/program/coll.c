@@ -63,13 +63,31 @@ static int dim_named(const CollCall *k, Name name) {
     return -1;
 }
 
+static bool option_unknown(const CollCall *k, const Expr *e) {
+    const DimName *dim = k->c->info.p[k->x.tensor].dim + value_lead(&k->x);
+    int ndim = source_of(k)->ndim, n = 0;
+    const char **list = ARENA_ARRAY(k->c->arena, const char *, k->c->m->axis.n + 2 * ndim + 1);
+    for (int a = 0; a < k->c->m->axis.n; a++) list[n++] = k->c->m->axis.p[a].name;
+    for (int d = 0; d < ndim; d++) {
+        if (dim[d].own) list[n++] = dim[d].own;
+        if (dim[d].whole) list[n++] = dim[d].whole;
+    }
+    const char *near = spelling_nearest(e->name, list, n);
+    diag_error(k->c->diags, e->loc, "undefined", "'%s' is neither a mesh axis nor a dimension of '%s'", e->name,
+               tensor_text(k->c, &k->x));
+    if (near)
+        diag_suggest(k->c->diags, e->loc, e->name, near);
+    else
+        diag_note(k->c->diags, e->loc,
+                  "a dimension is named as in the shape of the tensor or of the kernel that made it");
+    return false;
+}
+
 static bool option_name(CollCall *k, const Expr *e) {
     int axis = axis_named(k->c, e->name), dim = dim_named(k, e->name);
     if (axis >= 0 && !axes_have(k->axes, axis)) return k->axes = axes_join(k->axes, axis), true;
     if (dim >= 0) return k->dim = dim, true;
-    return refuse(k, e->loc, "undefined",
-                  SAY(k, "'%s' is neither a mesh axis nor a dimension of '%s'", e->name, tensor_text(k->c, &k->x)),
-                  "a dimension is named as in the shape of the tensor or of the kernel that made it");
+    return option_unknown(k, e);
 }
 
 static bool option_number(CollCall *k, const Expr *e) {

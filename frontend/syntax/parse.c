@@ -110,7 +110,8 @@ static void missing_report(Parse *p, int token) {
 }
 
 static bool is_declaration_unended(const Parse *p) {
-    return p->held != TOK_YYEOF && p->last && p->last != ';' && p->last != '}' && p->last != TOK_BREAK;
+    int last = p->kind[0];
+    return p->held != TOK_YYEOF && last && last != ';' && last != '}' && last != TOK_BREAK;
 }
 
 /* The next token: p->held, but first the brackets that are missing before it, and a mark where no declaration ends. */
@@ -143,9 +144,10 @@ static int token_next(Parse *p, SYNTAX_STYPE *value, Loc *loc) {
 
 int syntax_lex(SYNTAX_STYPE *value, Loc *loc, Parse *p) {
     p->before = p->newest;
-    p->last = token_next(p, value, loc);
-    if (p->last != TOK_BREAK) p->newest = *loc;
-    return p->last;
+    int token = token_next(p, value, loc);
+    if (token != TOK_BREAK) p->newest = *loc;
+    memmove(p->kind + 1, p->kind, sizeof p->kind - sizeof *p->kind);
+    return p->kind[0] = token;
 }
 
 /* A mark of UTF-8 at the beginning, as some editors write it, is skipped. */

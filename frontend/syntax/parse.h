@@ -20,7 +20,7 @@ typedef struct {
     uint32_t at;       /* offset behind the text scanned so far */
     Loc before;        /* the token before the newest one */
     Loc newest;
-    int last;          /* the newest token's kind, 0 at the start */
+    int kind[3];       /* of the newest tokens, the newest first; 0 before the start */
     int held;          /* token that waits for missing closing brackets, or 0 */
     Loc held_loc;
     uint32_t quiet_to; /* syntax errors before this offset follow from one already reported */

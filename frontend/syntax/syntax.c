@@ -69,9 +69,73 @@ static const char *familiar_fix(const Parse *p, const SyntaxError *e) {
     if (p->nopen && p->open[p->nopen - 1].close == ']' && strcmp(e->found, "':'") == 0)
         return "there are no slices: a whole dimension is a range, each c: * of d, and its subscript is c";
     if (word_is(p, p->before, "*") && strcmp(e->found, "'*'") == 0) return "there is no operator for powers: pow(x, y)";
+    if (word_is(p, p->before, "fixed") && word_is(p, e->loc, "fixed"))
+        return "behind 'fixed' stands a number or a name, and there 'fixed' itself is no name";
     if (is_word(p, p->before) && is_word(p, e->loc) && e->nwanted && strcmp(e->wanted[0], "'='") == 0)
         return "a name is declared with its type behind it: x: f32 = ..";
     return NULL;
+}
+
+/* ---- misspelt keywords ---- */
+
+enum { WORD_BYTES = 32, KEYWORDS = 8 };
+
+typedef struct {
+    const char *behind; /* kinds of tokens behind which the words stand */
+    const char *word[KEYWORDS];
+} Keywords;
+
+static const Keywords keyword_lists[] = {
+    {"{;", {"each", "for", "let", "assert", "if", "repeat"}},
+    {"}", {"each", "for", "let", "assert", "if", "repeat", "else"}},
+    {"(,", {"const", "unique", "state", "inout"}},
+    {":", {"fixed"}},
+    {"=", {"choose"}},
+};
+static const Keywords declarations = {"", {"dim", "mesh", "kernel", "program", "record", "format", "import"}};
+
+static const char *keyword_near(const Parse *p, Loc at, const Keywords *list) {
+    char word[WORD_BYTES] = {0};
+    int n = 0;
+    if (!is_word(p, at) || at.end - at.begin >= WORD_BYTES) return NULL;
+    memcpy(word, p->source->text + at.begin, at.end - at.begin);
+    while (n < KEYWORDS && list->word[n]) n++;
+    return spelling_nearest(word, list->word, n);
+}
+
+/* The keywords that were possible where the error is. */
+static Keywords keywords_wanted(Parse *p, const SyntaxError *e) {
+    Keywords list = {"", {NULL}};
+    for (int i = 0, n = 0; i < e->nwanted && i < SYNTAX_WANTED; i++) {
+        const char *quoted = e->wanted[i];
+        if (strcmp(quoted, "a declaration") == 0) return declarations;
+        if (isalpha((unsigned char)quoted[1]) && quoted[0] == '\'')
+            list.word[n++] = arena_text(p->arena, quoted + 1, strlen(quoted) - 2);
+    }
+    return list;
+}
+
+/* A misspelt keyword reads as a name: the error is there, or at what follows. */
+static const char *keyword_meant(Parse *p, const SyntaxError *e, Loc *at) {
+    int behind = p->kind[2];
+    Keywords wanted = keywords_wanted(p, e);
+    const char *near = keyword_near(p, *at = e->loc, &wanted);
+    *at = near ? e->loc : p->before;
+    if (near || behind <= 0 || behind > 127) return near;
+    for (size_t i = 0; i < sizeof keyword_lists / sizeof *keyword_lists && !near; i++)
+        if (strchr(keyword_lists[i].behind, behind)) near = keyword_near(p, *at, &keyword_lists[i]);
+    return near;
+}
+
+/* ---- the report ---- */
+
+static void note_cause(Parse *p, const SyntaxError *e) {
+    Loc at;
+    const char *near = keyword_meant(p, e, &at), *fix = familiar_fix(p, e);
+    if (near)
+        diag_suggest(p->diags, at, arena_text(p->arena, p->source->text + at.begin, at.end - at.begin), near);
+    else if (fix)
+        diag_note(p->diags, (Loc){0}, "%s", fix);
 }
 
 void syntax_report(Parse *p, const SyntaxError *e) {
@@ -85,8 +149,7 @@ void syntax_report(Parse *p, const SyntaxError *e) {
     wish_report(p, e);
     if (wants_name(e) && e->found[0] == '\'' && isalpha((unsigned char)e->found[1]))
         diag_note(p->diags, (Loc){0}, "%s is a keyword", e->found);
-    const char *fix = familiar_fix(p, e);
-    if (fix) diag_note(p->diags, (Loc){0}, "%s", fix);
+    note_cause(p, e);
     if (e->found_ends && p->mismatch.file)
         diag_note(p->diags, p->mismatch, "to match this '%c'", p->source->text[p->mismatch.begin]);
 }
