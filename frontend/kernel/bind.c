@@ -208,8 +208,9 @@ static bool rank_match(Bind *c, const ParamDecl *p, const ActualArg *a) {
 }
 
 static void const_type_report(Bind *c, const ParamDecl *p, const ActualArg *a) {
-    const char *is = a->is_size ? size_text(c, a->size) : arena_format(c->lw->m->arena, "%g", a->number);
-    diag_error(diags_of(c), a->loc, "type-mismatch", "'%s' takes %s, and %s is none", p->name, p->type.elem, is);
+    const char *is = a->is_size ? arena_format(c->lw->m->arena, "%s is an integer that a run gives", size_text(c, a->size))
+                                : arena_format(c->lw->m->arena, "%g is none", a->number);
+    diag_error(diags_of(c), a->loc, "type-mismatch", "'%s' takes %s, and %s", p->name, p->type.elem, is);
     diag_note(diags_of(c), p->loc, "declared here");
     c->good = false;
 }

@@ -153,9 +153,13 @@ bool types_fit(Kern *c, Type a, Type b, Loc loc) {
 
 /* ---- assignment ---- */
 
+/* Kernels that the compiler makes of expressions have names that the source does not. */
 static void assign_report(Kern *c, Elem is, Elem want, Loc loc, const char *what) {
-    diag_error(c->diags, loc, "mixed-types", "%s has element type %s, this is %s", what, elem_text(want),
-               elem_text(is));
+    if (c->bound->decl->made)
+        diag_error(c->diags, loc, "mixed-types", "%s is expected here, this is %s", elem_text(want), elem_text(is));
+    else
+        diag_error(c->diags, loc, "mixed-types", "%s has element type %s, this is %s", what, elem_text(want),
+                   elem_text(is));
     diag_note(c->diags, loc, "convert: %s(x)", elem_text(want));
 }
 

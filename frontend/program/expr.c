@@ -1,5 +1,6 @@
 /* expr.c: expressions of programs: names, calls, local, and what is made on the spot. */
 #include "frontend/program/program.h"
+#include "frontend/sema/const.h"
 #include "frontend/sema/familiar.h"
 #include "frontend/sema/function.h"
 
@@ -27,9 +28,18 @@ ProgValue name_unknown(Prog *c, const Expr *e) {
     return prog_error(e->loc);
 }
 
-static ProgValue name_lower(Prog *c, const Expr *e) {
+/* A dimension that a run knows is a scalar; one known before is a number, which stands where numbers do. */
+static ProgValue dim_lower(Prog *c, const Expr *e, const Expected *want) {
+    Size s;
+    if (!frame_dim(c, e->name, &s) && global_find(&c->f->lower, e->name, e->loc, &s) != FOUND) return name_unknown(c, e);
+    if (!size_is_number(s)) return map_lower(c, e, want);
+    diag_error(c->diags, e->loc, "not-a-tensor", "'%s' is a number: a tensor is expected here", e->name);
+    return prog_error(e->loc);
+}
+
+static ProgValue name_lower(Prog *c, const Expr *e, const Expected *want) {
     Variable *v = variable_find(c, e->name);
-    if (!v) return name_unknown(c, e);
+    if (!v) return dim_lower(c, e, want);
     if (v->output && !v->made) {
         diag_error(c->diags, e->loc, "undefined", "the output '%s' is not assigned yet", e->name);
         return prog_error(e->loc);
@@ -89,7 +99,7 @@ Expr *field_named(Prog *c, const Expr *e) {
 
 static ProgValue field_lower(Prog *c, const Expr *e) {
     const Expr *field = field_named(c, e);
-    return field ? name_lower(c, field) : prog_error(e->loc);
+    return field ? name_lower(c, field, &expected_nothing) : prog_error(e->loc);
 }
 
 /* ---- calls ---- */
@@ -162,7 +172,7 @@ static ProgValue cond_lower(Prog *c, const Expr *e, const Expected *want) {
 
 ProgValue tensor_lower(Prog *c, const Expr *e, const Expected *want) {
     switch (e->kind) {
-    case EXPR_NAME: return name_lower(c, e);
+    case EXPR_NAME: return name_lower(c, e, want);
     case EXPR_CALL: return call_lower_one(c, e, want);
     case EXPR_UNARY:
     case EXPR_BINARY: return map_lower(c, e, want);

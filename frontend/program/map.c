@@ -335,7 +335,7 @@ ProgValue map_lower(Prog *c, const Expr *e, const Expected *want) {
     }
     Expr *value = map_expr(&m, e);
     Expected typed = *want;
-    if (m.good && !want->has_elem && m.arg.n > 0) typed.has_elem = true, typed.elem = said_by(&m, value).elem;
+    if (m.good && !want->has_elem && !number_of_expr(c, e, &out)) typed.has_elem = true, typed.elem = said_by(&m, value).elem;
     return map_apply(&m, map_name(c, e), value, &typed, &out) ? out : prog_error(e->loc);
 }
 

@@ -157,7 +157,7 @@ ParamDecl param_default(Parse *p, Name name, Loc loc, TypeExpr type, Expr *value
 
 void no_defaults(Parse *p, const ParamDecls *list) {
     for (int i = 0; i < list->n; i++)
-        if (list->p[i].otherwise)
+        if (list->p[i].otherwise && !list->p[i].type.has_shape && !list->p[i].type.format)
             diag_error(p->diags, list->p[i].otherwise->loc, "default-value", "'%s' is no parameter of a call: it has no default",
                        list->p[i].name);
 }

@@ -122,7 +122,6 @@ decl:
   | head block                  { $$ = $head; decl_body($$, $block, @$); }
   | FORMAT name '(' params ')' FOR type '{' applies '}'
                                 { $$ = decl_new(p, DECL_FORMAT, $name, @name, @$); $$->params = $params;
-                                  no_defaults(p, &$params);
                                   $$->stands_for = $type; $$->close = @10.begin;
                                   $$->inner.p = $applies.p; $$->inner.n = $applies.n; $$->inner.cap = $applies.cap; };
 

@@ -95,7 +95,7 @@ ParamDecl param_mode(Parse *, ParamDecl, ParamMode, bool is_const, bool is_uniqu
 Decl *decl_new(Parse *, DeclKind, Name, Loc name, Loc span);
 Decl *decl_value(Parse *, DeclKind, Name, Loc name, Loc span, Expr *value);
 ParamDecl param_default(Parse *, Name, Loc, TypeExpr, Expr *value);
-void no_defaults(Parse *, const ParamDecls *); /* reports each */
+void no_defaults(Parse *, const ParamDecls *); /* reports each of a number; param_default did those of tensors */
 Decl *decl_callable(Parse *, DeclKind, Name, Loc name, Loc span, ParamDecls params, ParamDecls results);
 void decl_body(Decl *, Block, Loc span);
 

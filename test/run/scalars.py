@@ -20,6 +20,7 @@ run("scalars", {"x": x, "u": u, "f": np.array(F, np.float32), "at": np.array(AT,
     {"a": one(X.sum()), "b": (X - X.max()) * X.sum() + F * X[3, AT], "c": one(int((x > 0).sum()), np.int32), "d": one(t / X.max()),
      "m": one(X.max()), "e": np.array([t + X[0, 0], X[AT, AT]]), "g": one(3, np.int32)},
     tolerance=2e-5)
+run("extents", {"u": u}, {"n": one(S, np.int64), "y": U * S, "z": U * (S + 1)})
 z = normal(N)
 total = 5 + z.astype(np.float64).sum()
 run("counted", {"x": z, "calls": one(7, np.int32), "s": one(5, np.float32), "last": np.zeros(3, np.float32)},
