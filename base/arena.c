@@ -17,7 +17,6 @@ typedef struct Block {
 
 struct Arena {
     Block *blocks;
-    size_t bytes;
 };
 
 _Noreturn void fatal_oom(void) {
@@ -66,7 +65,6 @@ void *arena_alloc(Arena *a, size_t bytes) {
     Block *b = block_for(a, bytes);
     void *p = b->data + b->used;
     b->used += bytes;
-    a->bytes += bytes;
     return memset(p, 0, bytes);
 }
 
@@ -93,5 +91,3 @@ char *arena_format(Arena *a, const char *format, ...) {
     va_end(again);
     return p;
 }
-
-size_t arena_bytes(const Arena *a) { return a->bytes; }

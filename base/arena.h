@@ -14,7 +14,6 @@ void *arena_alloc(Arena *, size_t bytes); /* zeroed, aligned for any type */
 void *arena_copy(Arena *, const void *from, size_t bytes);
 char *arena_text(Arena *, const char *from, size_t len); /* NUL is added */
 char *arena_format(Arena *, const char *format, ...) __attribute__((format(printf, 2, 3)));
-size_t arena_bytes(const Arena *); /* allocated so far */
 
 #define ARENA_NEW(arena, T) ((T *)arena_alloc((arena), sizeof(T)))
 #define ARENA_ARRAY(arena, T, n) ((T *)arena_alloc((arena), sizeof(T) * (size_t)(n)))

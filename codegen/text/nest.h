@@ -32,7 +32,7 @@ void nest_after(Nest *, int depth, const char *format, ...) __attribute__((forma
 void nest_print(Nest *);
 void nontemporal_open(Nest *, const RangeText *innermost);
 void nontemporal_close(Nest *);
-/* Where a store's loops put an element instead, when the result goes past the caches; else NULL. host/past.c */
+/* Where a store's loops put an element instead, when the result goes past the caches; else NULL. host/nontemporal.c */
 const char *nontemporal_target(Nest *, const Op *store);
 bool tensor_is_nontemporal(const Module *, const Program *, const Tensor *);
 int nest_depth(const Nest *, const Type *);

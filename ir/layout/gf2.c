@@ -37,11 +37,6 @@ bool span_solve(const Span *s, uint64_t vector, uint64_t *sum) {
     return span_reduce(s, vector, sum) == 0;
 }
 
-void span_join(Span *s, const Span *other) {
-    for (int i = 0; i < other->dim; i++)
-        if (!span_has(s, other->basis[i])) span_add(s, other->basis[i]);
-}
-
 static uint64_t unit_outside(const Span *s, int bits) {
     for (int i = 0; i < bits; i++)
         if (!span_has(s, UINT64_C(1) << i)) return UINT64_C(1) << i;

@@ -17,7 +17,6 @@ bool span_add(Span *,
 bool span_has(const Span *, uint64_t vector);
 /* The added vectors whose sum is `vector`, as bits; only vectors that were independent when added take part. */
 bool span_solve(const Span *, uint64_t vector, uint64_t *sum);
-void span_join(Span *, const Span *other);
 /* A vector outside both spans, of at most two bits, within the low `bits`: zero when one of them is the whole space. */
 uint64_t span_outside(const Span *, const Span *, int bits);
 
