@@ -11,7 +11,7 @@ LINES = [
     "* `ir/nothing.c`, `vanished.h`, `ir/here.c`, `ir/NAME.c`, `ir/*.c`",
     "* a **private word**, a **task**",
     "",
-    "**A title.** " + "word " * 30,
+    "**A title.** " + "word " * 30 + "end. Of two the first.",
     "",
     "| " + "table " * 30 + "|",
     "",

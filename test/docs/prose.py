@@ -4,6 +4,7 @@
   names       of files and folders of this tree, on pages and in comments, are those of files that exist
   lines       of pages have at most 120 columns, but for tables and what commands print
   paragraphs  and points of a list have at most 80 words
+  sentences   begin with their subject: not with Of, Whether, So many
   words       in bold amid a sentence, which pages define so, are in docs/reference/glossary.md; what begins a paragraph in
               bold is its title
   index       of the language's page has each keyword, element type, function and collective of that page"""
@@ -126,6 +127,12 @@ def paragraphs_wrong(text):
             yield f"line {line}: a paragraph of {words} words"
 
 
+def sentences_wrong(text):
+    for line, paragraph in paragraphs_of(text):
+        for begin in re.findall(r"(?:^|[.:;] )((?:Of|Whether|So many) .{,30})", ITEM.sub("", paragraph, 1)):
+            yield f"line {line}: a sentence begins '{begin}'"
+
+
 def singular(term):
     term = term.lower().strip(" .:")
     return term[:-1] if term.endswith("s") and not term.endswith("ss") else term
@@ -164,7 +171,7 @@ def main(source):
         else:
             wrong += [f"{name}: a comment names {w}" for w in names_wrong(comments_of(name, text), files, not name.startswith("test/"))]
         if name in docs:
-            wrong += [f"{name}: {w}" for w in [*lines_wrong(text), *paragraphs_wrong(text)]]
+            wrong += [f"{name}: {w}" for w in [*lines_wrong(text), *paragraphs_wrong(text), *sentences_wrong(text)]]
             wrong += [f"{name}: line {n}: '{t}' is not in the glossary" for n, t in stressed(text) if singular(t) not in terms]
     print("\n".join(wrong + [f"{len(docs)} pages, {len(terms)} words, {len(wrong)} wrong"]))
     return 1 if wrong else 0
