@@ -10,14 +10,23 @@ Module *module_new(Arena *a, Names *names, Diags *diags) {
     return m;
 }
 
-Kernel *kernel_new(Module *m, Name name, Loc loc) {
-    Kernel *k = ARENA_NEW(m->arena, Kernel);
+void kernel_add(Module *m, Kernel *k) {
     k->id = m->kernel.n;
+    vec_push(m->arena, &m->kernel, k);
+}
+
+Kernel *kernel_alone(Module *m, Name name, Loc loc) {
+    Kernel *k = ARENA_NEW(m->arena, Kernel);
     k->name = name;
     k->loc = loc;
     k->level = LEVEL_GROUP;
     k->body = region_new(m, NULL);
-    vec_push(m->arena, &m->kernel, k);
+    return k;
+}
+
+Kernel *kernel_new(Module *m, Name name, Loc loc) {
+    Kernel *k = kernel_alone(m, name, loc);
+    kernel_add(m, k);
     return k;
 }
 

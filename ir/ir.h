@@ -326,7 +326,9 @@ typedef struct Module {
 /* ---- building ---- */
 
 Module *module_new(Arena *, Names *, Diags *);
-Kernel *kernel_new(Module *, Name, Loc); /* appended to the module */
+Kernel *kernel_new(Module *, Name, Loc);   /* appended to the module */
+Kernel *kernel_alone(Module *, Name, Loc); /* until it is added */
+void kernel_add(Module *, Kernel *);
 Kernel *kernel_clone(Module *, const Kernel *); /* a deep copy, appended to the module (clone.c) */
 int kernel_param(Module *, Kernel *, Param);
 int kernel_range(Module *, Kernel *, Range);

@@ -1,5 +1,6 @@
 /* pass.c: the table of passes, the pipeline of each target, and running a list of them. */
 #include "passes/pass.h"
+#include "ir/trial.h"
 #include "target/matrix.h"
 
 #include <stdarg.h>
@@ -47,6 +48,8 @@ void remark(PassContext *c, const char *pass, Loc loc, const char *format, ...) 
     Remark r = {pass, loc, arena_text(c->m->arena, text, n < (int)sizeof text ? (size_t)n : sizeof text - 1)};
     vec_push(c->m->arena, &c->remark, r);
 }
+
+PassContext pass_trial(const PassContext *c) { return (PassContext){.m = trial_module(c->m), .options = c->options}; }
 
 bool collectives_gone(PassContext *c, const Program *p, const char *pass) {
     for (int i = 0; i < p->node.n; i++)

@@ -39,6 +39,9 @@ typedef struct {
 
 void remark(PassContext *, const char *pass, Loc, const char *format, ...) __attribute__((format(printf, 4, 5)));
 
+/* A context whose module is one beside c's (ir/trial.h): remarks are dropped with it. */
+PassContext pass_trial(const PassContext *);
+
 /* false, reported: a collective is left before this pass. */
 bool collectives_gone(PassContext *, const Program *, const char *pass);
 

@@ -29,15 +29,6 @@ void pipe_kernel(PassContext *c, Kernel *k) {
     if (!pipe_decode(c, k, target)) pipe_attention(c, k, target);
 }
 
-PipeTrial pipe_trial(PassContext *c, const Kernel *k) { return (PipeTrial){kernel_clone(c->m, k), c->remark.n}; }
-
-Name pipe_tried(PassContext *c, PipeTrial t) {
-    pipe_kernel(c, t.copy);
-    c->remark.n = t.remarks;
-    c->m->kernel.n--;
-    return t.copy->schedule;
-}
-
 int64_t pipe_parts_asked(const PassContext *c, const Kernel *k) {
     if (pass_is_off(c->options, &pass_split)) return 1;
     return c->options->split ? c->options->split : k->choice.split;
@@ -55,11 +46,13 @@ int64_t pipe_parts(PassContext *c, const Kernel *k) {
 /* The schedule that it will have when the passes before this one have seen it, group among them or not; NULL: none. */
 static Name schedule_of(PassContext *c, const Kernel *k, bool group) {
     if (!pipe_target(c)) return NULL;
-    PipeTrial t = pipe_trial(c, k);
-    static_block_kernel(c->m, t.copy);
-    if (group && !pass_is_off(c->options, &pass_fold_gqa)) fold_gqa_kernel(c, t.copy);
-    pad_operands(c, t.copy);
-    return pipe_tried(c, t);
+    PassContext t = pass_trial(c);
+    Kernel *copy = kernel_clone(t.m, k);
+    static_block_kernel(t.m, copy);
+    if (group && !pass_is_off(c->options, &pass_fold_gqa)) fold_gqa_kernel(&t, copy);
+    pad_operands(&t, copy);
+    pipe_kernel(&t, copy);
+    return copy->schedule;
 }
 
 bool pipe_would_take(PassContext *c, const Kernel *k) { return schedule_of(c, k, true) != NULL; }

@@ -9,14 +9,6 @@
 /* NULL: a machine whose schedules cannot be run, or the pass is off. */
 const MatrixTarget *pipe_target(const PassContext *);
 void pipe_kernel(PassContext *, Kernel *);
-/* What `pipe` would make of a kernel after other changes: `copy` is changed, then its schedule asked for (NULL: none), and
-   nothing is left of it. */
-typedef struct {
-    Kernel *copy;
-    int remarks;
-} PipeTrial;
-PipeTrial pipe_trial(PassContext *, const Kernel *);
-Name pipe_tried(PassContext *, PipeTrial);
 void pipe_product(PassContext *, Kernel *, const MatrixTarget *);
 void pipe_product_cdna(PassContext *, Kernel *, const MatrixTarget *, const Product *); /* of a machine whose threads load */
 bool pipe_skinny_cdna(PassContext *, Kernel *, const MatrixTarget *, const Product *); /* false: not marked */

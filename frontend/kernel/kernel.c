@@ -151,7 +151,7 @@ Kernel *kernel_lower(Lower *lw, const Binding *bound, Name name, bool checking) 
     Module *m = lw->m;
     int before = m->diags->errors;
     Kern c = {.lw = lw, .m = m, .arena = m->arena, .diags = m->diags, .bound = bound, .checking = checking};
-    Kernel *k = kernel_new(m, name, bound->decl->loc);
+    Kernel *k = kernel_alone(m, name, bound->decl->loc);
     c.b = (Builder){.m = m, .k = k, .at = k->body, .loc = bound->decl->loc};
     c.tuned = tuned_entry(&c);
     params_declare(&c);
@@ -170,7 +170,7 @@ Kernel *kernel_lower(Lower *lw, const Binding *bound, Name name, bool checking) 
     if (m->diags->errors == before && !checking) tuned_site(&c);
     bool good = m->diags->errors == before;
     if (complete) kernel_remove_dead(k), kernel_warn(&c);
-    if (good) return k;
-    m->kernel.n--;
-    return NULL;
+    if (!good) return NULL;
+    kernel_add(m, k);
+    return k;
 }

@@ -308,13 +308,12 @@ static bool find_pairs(Pairs *f, Program *p, Node *consumer, int in, const Use *
 
 /* On trial: whether a schedule takes both as one. */
 static bool stays_scheduled(PassContext *c, const Pairs *f) {
-    Pairs trial = *f;
-    Node both = fuse_clone_node(c->m, f->pair[0].producer);
-    for (int i = 0; i < f->n; i++) trial.pair[i].producer = &both;
-    fuse_pairs(c, &trial);
-    bool taken = pipe_would_take(c, both.kernel);
-    c->m->kernel.n--;
-    return taken;
+    PassContext t = pass_trial(c);
+    Pairs pairs = *f;
+    Node both = fuse_clone_node(t.m, f->pair[0].producer);
+    for (int i = 0; i < f->n; i++) pairs.pair[i].producer = &both;
+    fuse_pairs(&t, &pairs);
+    return pipe_would_take(&t, both.kernel);
 }
 
 /* A schedule computes the producer, but not with this behind it. */

@@ -3,6 +3,7 @@
    kernel that reads both results finds one producer. Takes and gives what fuse does; runs before it. */
 #include "passes/fuse/fuse.h"
 #include "codegen/schedules/pipe.h"
+#include "ir/trial.h"
 #include "target/matrix.h"
 
 /* ---- which kernels ---- */
@@ -85,7 +86,7 @@ static void shorten_steps(const PassContext *c, Kernel *k) {
     }
 }
 
-static Node join(PassContext *c, const Node *a, const Node *b) {
+static Node join(const PassContext *c, const Node *a, const Node *b) {
     Module *m = c->m;
     Node both = fuse_clone_node(m, a);
     Kernel *k = both.kernel;
@@ -132,11 +133,10 @@ static bool are_siblings(const Node *a, const Node *b) {
 
 static bool fuse_with(PassContext *c, Program *p, Node *a, const Node *b) {
     if (!are_siblings(a, b) || !may_move_up(p, a, b)) return false;
-    Node both = join(c, a, b);
-    if (!is_worth(c, a, b, &both)) {
-        c->m->kernel.n--;
-        return false;
-    }
+    PassContext t = pass_trial(c);
+    Node both = join(&t, a, b);
+    if (!is_worth(&t, a, b, &both)) return false;
+    trial_keep(c->m, both.kernel);
     remark(c, "fuse", b->loc, "%s runs beside %s, in one loop", b->kernel->name, a->kernel->name);
     *a = both;
     fuse_drop_node(p, b);

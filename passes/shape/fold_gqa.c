@@ -3,6 +3,7 @@
    n, r / d the number of its tile, and what depends on r is a tile over it: rows of the loop's products. */
 #include "passes/fuse/inline.h"
 #include "codegen/schedules/pipe.h"
+#include "ir/trial.h"
 
 typedef struct {
     Module *m;
@@ -149,7 +150,8 @@ static void grow_region(Group *g, Region *r) {
 /* ---- the pass ---- */
 
 static void fold_range(PassContext *c, Kernel *k, int range, int64_t by) {
-    Group g = {.m = c->m, .k = kernel_clone(c->m, k), .range = (int16_t)range, .by = by};
+    Module *m = trial_module(c->m);
+    Group g = {.m = m, .k = kernel_clone(m, k), .range = (int16_t)range, .by = by};
     g.k->range.p[range].kind = RANGE_TILE;
     g.k->range.p[range].size = by;
     g.k->range.p[range].tunable = false;
@@ -157,7 +159,6 @@ static void fold_range(PassContext *c, Kernel *k, int range, int64_t by) {
         g.grown = false;
         grow_region(&g, g.k->body);
     }
-    c->m->kernel.n--;
     if (g.failed) return;
     int id = k->id;
     *k = *g.k;

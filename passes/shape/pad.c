@@ -104,9 +104,11 @@ static bool is_worth(const PassContext *c, const Kernel *k, const Product *f, in
 }
 
 static bool has_schedule(PassContext *c, const Kernel *k, const Product *f, int align) {
-    PipeTrial t = pipe_trial(c, k);
-    product_pad(c->m, t.copy, f, align);
-    return pipe_tried(c, t) != NULL;
+    PassContext t = pass_trial(c);
+    Kernel *copy = kernel_clone(t.m, k);
+    product_pad(t.m, copy, f, align);
+    pipe_kernel(&t, copy);
+    return copy->schedule != NULL;
 }
 
 /* 0: it stays as it is; else what rows are to be multiples of. */

@@ -2,7 +2,8 @@
    dependence without an edge gets one; then what is redundant goes.
    Takes: a program with flags. Gives: the same, proved where sizes are numbers. */
 #include "passes/sync/flags_repair.h"
-#include "passes/proof/trial.h"
+#include "ir/trial.h"
+#include "passes/proof/redundant.h"
 
 enum { PRUNE_BUDGET = 3000000 };
 
@@ -109,11 +110,6 @@ static void collect_waits(Arena *a, Region *r, Ops *out) {
         if (op->kind == OP_WAIT) vec_push(a, out, op);
 }
 
-static void op_restore(Op *op, Op *next, Region *in) {
-    if (next) op_insert_before(next, op);
-    else op_append_to(in, op);
-}
-
 static bool is_proved(const Flags *f) {
     Arena *scratch = arena_new();
     bool proved = proof_for(f->m, f->p, f->pass->options->structural, scratch).proved;
@@ -122,12 +118,10 @@ static bool is_proved(const Flags *f) {
 }
 
 static bool wait_drop(Flags *f, Op *wait) {
-    Op *next = wait->next;
-    Region *in = wait->in;
-    op_remove(wait);
-    if (is_proved(f)) return true;
-    op_restore(wait, next, in);
-    return false;
+    OpAside aside = op_set_aside(wait);
+    bool proved = is_proved(f);
+    if (!proved) op_put_back(aside);
+    return proved;
 }
 
 static void count_use(void *uses, Op *op) { ((int *)uses)[op->kind == OP_WAIT]++; }
@@ -161,13 +155,13 @@ static void drop_unused_flags(Flags *f) {
 
 static int drop_waits(Flags *f, const Ops *waits) {
     Arena *scratch = arena_new();
-    Trial *trial = trial_new(f->m, f->p, scratch);
+    Redundant *known = redundant_new(f->m, f->p, scratch);
     int dropped = 0;
-    for (int i = 0; trial && i < waits->n; i++) {
-        bool by_trial = trial_takes(waits->p[i]), drop = by_trial ? trial_without(trial, waits->p[i]) : wait_drop(f, waits->p[i]);
+    for (int i = 0; known && i < waits->n; i++) {
+        bool listed = redundant_knows(waits->p[i]), drop = listed ? redundant_wait(known, waits->p[i]) : wait_drop(f, waits->p[i]);
         dropped += drop;
-        if (drop && by_trial) op_remove(waits->p[i]);
-        if (drop && !by_trial) trial = trial_new(f->m, f->p, scratch);
+        if (drop && listed) op_remove(waits->p[i]);
+        if (drop && !listed) known = redundant_new(f->m, f->p, scratch);
     }
     arena_free(scratch);
     return dropped;
