@@ -23,7 +23,7 @@ bool condition_of_expr(Prog *c, const Expr *e, ProgValue *v) {
         return v->kind == PROG_TENSOR;
     }
     diag_error(c->diags, e->loc, "condition-type", "a condition is one bool, this is %s%s", elem_text(t.elem),
-               t.ndim ? shape_text(c, &t) : "");
+               t.ndim ? shape_text(c->f, &t) : "");
     diag_note(c->diags, e->loc, t.ndim ? "name an element: x[0]" : "compare it: x != 0");
     return false;
 }
@@ -90,8 +90,7 @@ int condition_new(Prog *c, const ProgValue *test, bool holds) {
 /* ---- one arm ---- */
 
 static Arm names_now(const Prog *c) {
-    Arm a = {.when = c->when, .nvar = c->var.n, .nupdated = c->updated.n};
-    a.var = arena_copy(c->arena, c->var.p, sizeof *a.var * (size_t)a.nvar);
+    Arm a = {.when = c->when, .var = variables_copy(c->scope, 0), .nupdated = c->updated.n};
     a.updated = arena_copy(c->arena, c->updated.p, sizeof *a.updated * (size_t)a.nupdated);
     return a;
 }
@@ -105,9 +104,9 @@ Arm arm_begin(Prog *c, int when) {
 void arm_end(Prog *c, const Arm *before, Arm *arm) {
     *arm = names_now(c);
     arm->before = before->nupdated;
-    for (int i = before->nvar; i < c->var.n; i++) c->var.p[i].read = true;
-    scope_end(c, before->nvar);
-    memcpy(c->var.p, before->var, sizeof *c->var.p * (size_t)before->nvar);
+    for (int i = before->var.n; i < arm->var.n; i++) variable_at(c->scope, i)->read = true;
+    block_end(c->scope, before->var.n);
+    variables_restore(c->scope, &before->var);
     c->updated.n = before->nupdated;
     c->when = before->when;
 }
@@ -119,10 +118,10 @@ static void updates_add(Prog *c, const Arm *a, int from) {
 }
 
 void arm_happens(Prog *c, const Arm *a) {
-    for (int i = 0; i < c->var.n; i++) {
-        Variable *v = &c->var.p[i];
-        v->read = v->read || a->var[i].read;
-        if (a->var[i].gone.kind == PROG_TENSOR) v->gone = a->var[i].gone;
+    for (int i = 0; i < variable_count(c->scope); i++) {
+        Variable *v = variable_at(c->scope, i);
+        v->read = v->read || a->var.p[i].read;
+        if (a->var.p[i].gone.kind == PROG_TENSOR) v->gone = a->var.p[i].gone;
     }
     updates_add(c, a, a->before);
 }
@@ -199,8 +198,8 @@ static Variable variables_join(const Join *j, const Variable *v, const Variable 
 }
 
 static const Variable *inner_find(const Arm *a, int mark, Name name) {
-    for (int i = mark; i < a->nvar; i++)
-        if (a->var[i].name == name) return &a->var[i];
+    for (int i = mark; i < a->var.n; i++)
+        if (a->var.p[i].name == name) return &a->var.p[i];
     return NULL;
 }
 
@@ -209,11 +208,10 @@ void arms_join(Prog *c, const Arm *a, const Arm *b, int mark, Loc loc) {
     updates_add(c, a, a->before);
     updates_add(c, b, b->before);
     for (int i = 0; i < mark; i++) {
-        Variable v = variables_join(&j, &a->var[i], &b->var[i]);
-        c->var.p[i] = v;
+        *variable_at(c->scope, i) = variables_join(&j, &a->var.p[i], &b->var.p[i]);
     }
-    for (int i = mark; i < a->nvar; i++) {
-        const Variable *w = inner_find(b, mark, a->var[i].name);
-        if (w) variable_new(c, variables_join(&j, &a->var[i], w));
+    for (int i = mark; i < a->var.n; i++) {
+        const Variable *w = inner_find(b, mark, a->var.p[i].name);
+        if (w) variable_new(c->scope, variables_join(&j, &a->var.p[i], w));
     }
 }

@@ -25,19 +25,19 @@ static bool is_extent(Prog *c, const Expr *e) {
     Size s;
     if (e->kind == EXPR_BINARY) return is_extent(c, e->lhs) && e->rhs->kind == EXPR_INT;
     if (e->kind != EXPR_NAME) return false;
-    const Variable *v = variable_find(c, e->name);
+    const Variable *v = variable_find(c->scope, e->name);
     if (v) return v->value.kind == PROG_SIZE;
-    return frame_dim(c, e->name, &s) || global_find(&c->f->lower, e->name, e->loc, &s) == FOUND;
+    return dim_find(c->scope, e->name, e->loc, &s) == FOUND;
 }
 
 ProgValue argument_lower(Prog *c, const Expr *e, const ParamDecl *p) {
     ProgValue v;
     Expected want = expected_nothing;
     want.has_elem = elem_parse(p->type.elem, &want.elem);
-    if (!p->type.has_shape && number_of_expr(c, e, &v)) return v;
+    if (!p->type.has_shape && number_of_expr(c->scope, e, &v)) return v;
     if (p->is_const && is_extent(c, e)) {
         v = (ProgValue){.kind = PROG_SIZE, .loc = e->loc, .is_integer = true};
-        return extent_of(c, e, &v.size) ? v : prog_error(e->loc);
+        return extent_of(c->scope, e, &v.size) ? v : prog_error(e->loc);
     }
     return tensor_lower(c, e, &want);
 }
@@ -139,13 +139,6 @@ int decl_inouts(const Decl *d) {
     return n;
 }
 
-/* A called program's parameter that is not inout, whatever the caller passed for it. */
-static bool name_fixed(const Prog *c, const ProgValue *v) {
-    for (int i = c->base; c->frame && i < c->var.n; i++)
-        if (c->var.p[i].fixed && value_overlaps(&c->var.p[i].value, v)) return true;
-    return false;
-}
-
 static bool inout_argument(const Call *k, int i) {
     Prog *c = k->c;
     const ProgValue *v = &k->arg[i];
@@ -156,9 +149,9 @@ static bool inout_argument(const Call *k, int i) {
         diag_note(c->diags, t->loc, t->role == ROLE_INPUT ? "declared here; make it state" : "declared here; use a name of its own");
         return false;
     }
-    if (name_fixed(c, v)) {
+    if (value_is_fixed(c->scope, v)) {
         diag_error(c->diags, v->loc, "not-assignable", "'%s' is a parameter of %s: it cannot be updated in place",
-                   tensor_text(c, v), c->frame->decl->name);
+                   tensor_text(c, v), body_decl(c->scope)->name);
         return false;
     }
     for (int j = 0; j < k->narg; j++)

@@ -29,13 +29,12 @@ typedef enum { FEATURE_NUMBER, FEATURE_DIM, FEATURE_SCALAR, FEATURE_NONE } Featu
 
 static FeatureKind feature_named(Prog *c, const Expr *e, double *x, Size *s, int *tensor) {
     ProgValue v;
-    if (number_of_expr(c, e, &v)) return *x = v.number, FEATURE_NUMBER;
-    const Variable *held = variable_find(c, e->name);
+    if (number_of_expr(c->scope, e, &v)) return *x = v.number, FEATURE_NUMBER;
+    const Variable *held = variable_find(c->scope, e->name);
     if (held && held->value.kind == PROG_TENSOR && c->p->tensor.p[held->value.tensor].ndim == 0)
         return *tensor = held->value.tensor, FEATURE_SCALAR;
     if (held) return FEATURE_NONE;
-    return frame_dim(c, e->name, s) || global_find(&c->f->lower, e->name, e->loc, s) == FOUND ? FEATURE_DIM
-                                                                                              : FEATURE_NONE;
+    return dim_find(c->scope, e->name, e->loc, s) == FOUND ? FEATURE_DIM : FEATURE_NONE;
 }
 
 static double arith(AstOp op, double a, double b) {
@@ -238,7 +237,7 @@ static bool arms_lower(Choose *k, const Tree *t) {
 
 bool choose_values(Prog *c, const Expr *e, const Expected *want, int n, ProgValue *out) {
     Choose k = {.c = c, .e = e, .want = want, .n = n, .out = out};
-    touch(c, e);
+    names_touch(c->scope, e);
     if (!arms_check(&k)) return false;
     if (!e->name) return values_lower(c, e->arms.p[0].value, want, n, out);
     int file = front_open(c->f, e->name, e->loc);

@@ -92,7 +92,7 @@ static bool option_name(CollCall *k, const Expr *e) {
 
 static bool option_number(CollCall *k, const Expr *e) {
     ProgValue v;
-    if (!number_of_expr(k->c, e, &v) || !v.is_integer)
+    if (!number_of_expr(k->c->scope, e, &v) || !v.is_integer)
         return refuse(k, e->loc, "wrong-arguments", SAY(k, "%s does not take this", k->info->name),
                       "it takes a mesh axis, a dimension or a number");
     if (k->info->argument) return k->number = (int64_t)v.number, k->has_number = true;

@@ -17,7 +17,7 @@ static bool repeat_count(Prog *c, const Stmt *s, int64_t *n) {
         diag_note(c->diags, r->loc, "write: repeat %s of N { .. }", r->name);
         return false;
     }
-    if (!number_of_expr(c, r->of, &v) || !v.is_integer || v.number < 0) {
+    if (!number_of_expr(c->scope, r->of, &v) || !v.is_integer || v.number < 0) {
         diag_error(c->diags, r->of->loc, "not-constant", "how often repeat runs must be known at compile time");
         return false;
     }
@@ -25,59 +25,40 @@ static bool repeat_count(Prog *c, const Stmt *s, int64_t *n) {
     return true;
 }
 
-void scope_end(Prog *c, int mark) {
-    for (; c->var.n > mark; c->var.n--) {
-        Variable *v = &vec_last(&c->var);
-        if (v->value.kind != PROG_NUMBER) unread_report(c, v);
-        ptrmap_put(c->arena, &c->var_of, v->name, NULL);
-    }
-}
-
 /* Unrolled: each iteration has nodes and temporaries of its own. */
 static void repeat_lower(Prog *c, const Stmt *s) {
     const RangeDecl *r = &s->ranges.p[0];
     int64_t n;
     int before = c->diags->errors;
-    if (!repeat_count(c, s, &n) || name_taken(c, r->name, r->loc)) return;
+    if (!repeat_count(c, s, &n) || name_taken(c->scope, r->name, r->loc)) return;
     for (int64_t i = 0; i < n && c->diags->errors == before; i++) {
-        int mark = c->var.n;
+        int mark = block_begin(c->scope);
         ProgValue number = {.kind = PROG_NUMBER, .loc = r->loc, .number = (double)i, .is_integer = true};
-        variable_new(c, (Variable){.name = r->name, .loc = r->loc, .value = number, .read = true, .fixed = true});
+        variable_new(c->scope,
+                     (Variable){.name = r->name, .loc = r->loc, .value = number, .read = true, .fixed = true});
         flow_lower(c, &s->body);
-        scope_end(c, mark);
+        block_end(c->scope, mark);
         if (c->p->node.n <= NODES_UNROLLED) continue;
         diag_error(c->diags, s->loc, "too-many-nodes", "this makes more than %d calls", NODES_UNROLLED);
         return;
     }
 }
 
-/* ---- names ---- */
-
-static void touch_name(void *ctx, const Expr *e) {
-    Variable *v = e->kind == EXPR_NAME ? variable_find(ctx, e->name) : NULL;
-    if (v) v->read = true;
-}
-
-void touch(Prog *c, const Expr *e) { expr_each(e, touch_name, c); }
-
-void touch_all(Prog *c, const Stmts *list) { stmts_each_value(list, touch_name, c); }
-
 static const char *value_text(void *ctx, const Expr *name) {
     Prog *c = ctx;
     ProgValue v;
-    return number_of_expr(c, name, &v) ? arena_format(c->arena, "%g", v.number) : NULL;
+    return number_of_expr(c->scope, name, &v) ? arena_format(c->arena, "%g", v.number) : NULL;
 }
 
 static void name_check(void *ctx, const Expr *e) {
-    Prog *c = ctx;
     Size s;
-    if (e->kind != EXPR_NAME || variable_find(c, e->name) || frame_dim(c, e->name, &s)) return;
-    if (global_find(&c->f->lower, e->name, e->loc, &s) == FOUND_NOT) name_unknown(c, e);
+    if (e->kind != EXPR_NAME || variable_find(ctx, e->name)) return;
+    if (dim_find(ctx, e->name, e->loc, &s) == FOUND_NOT) name_unknown(ctx, e);
 }
 
 static void field_check(void *ctx, const Expr *e) {
     const Expr *field = e->kind == EXPR_FIELD ? field_named(ctx, e) : NULL;
-    if (field) touch(ctx, field);
+    if (field) names_touch(ctx, field);
 }
 
 /* Certainly a number, and no condition. */
@@ -90,10 +71,8 @@ static bool is_numeric(Prog *c, const Expr *e) {
     case EXPR_INF: return true;
     case EXPR_UNARY: return e->op == AST_NEG;
     case EXPR_BINARY: return e->op >= AST_ADD && e->op <= AST_MOD;
-    case EXPR_CALL: return number_of_expr(c, e, &v);
-    case EXPR_NAME:
-        return !variable_find(c, e->name) && !frame_dim(c, e->name, &s) &&
-               global_find(&c->f->lower, e->name, e->loc, &s) == FOUND;
+    case EXPR_CALL: return number_of_expr(c->scope, e, &v);
+    case EXPR_NAME: return !variable_find(c->scope, e->name) && dim_find(c->scope, e->name, e->loc, &s) == FOUND;
     default: return false;
     }
 }
@@ -115,10 +94,10 @@ static void division_check(Prog *c, const Expr *e) {
     ProgValue a, b;
     if (!e) return;
     bool quotient = e->kind == EXPR_BINARY && (e->op == AST_DIV || e->op == AST_MOD);
-    bool known = quotient && number_of_expr(c, e->lhs, &a) && number_of_expr(c, e->rhs, &b);
+    bool known = quotient && number_of_expr(c->scope, e->lhs, &a) && number_of_expr(c->scope, e->rhs, &b);
     if (known && a.is_integer && b.is_integer && b.number == 0)
         diag_error(c->diags, e->loc, "division-by-zero", "division by zero");
-    if (number_of_expr(c, e, &a)) return;
+    if (number_of_expr(c->scope, e, &a)) return;
     division_check(c, e->base);
     division_check(c, e->lhs);
     division_check(c, e->rhs);
@@ -133,7 +112,7 @@ typedef struct {
 static void run_value_find(void *ctx, const Expr *e) {
     RunValues *r = ctx;
     ProgValue v;
-    r->found |= e->kind == EXPR_FIELD || (e->kind == EXPR_NAME && !number_of_expr(r->c, e, &v));
+    r->found |= e->kind == EXPR_FIELD || (e->kind == EXPR_NAME && !number_of_expr(r->c->scope, e, &v));
 }
 
 /* The condition does not fold: a value of a run is in it, or the error is said. */
@@ -150,15 +129,15 @@ static bool only_run_knows(Prog *c, const Expr *e) {
 static void assert_lower(Prog *c, const Stmt *s) {
     ProgValue v;
     int errors = c->diags->errors;
-    touch(c, s->value);
-    expr_each(s->value, name_check, c);
-    expr_each(s->value, field_check, c);
+    names_touch(c->scope, s->value);
+    expr_each(s->value, name_check, c->scope);
+    expr_each(s->value, field_check, c->scope);
     conditions_check(c, s->value);
     if (c->diags->errors > errors) return;
-    const Decl *of = c->frame ? c->frame->decl : c->head;
-    if (!number_of_expr(c, s->value, &v) && !only_run_knows(c, s->value)) return;
-    if (!number_of_expr(c, s->value, &v))
-        assertion_unknown(c->diags, s, of, c->frame ? c->frame->bound.call : s->loc);
+    const Decl *of = body_decl(c->scope);
+    if (!number_of_expr(c->scope, s->value, &v) && !only_run_knows(c, s->value)) return;
+    if (!number_of_expr(c->scope, s->value, &v))
+        assertion_unknown(c->diags, s, of, body_call(c->scope, s->loc));
     else if (v.number == 0)
         assertion_failed(c->diags, s, of, s->loc, value_text, c);
 }
@@ -193,20 +172,8 @@ void flow_lower(Prog *c, const Stmts *list) {
     }
 }
 
-static void variables_check(Prog *c) {
-    for (int i = c->base; i < c->var.n; i++) {
-        const Variable *v = &c->var.p[i];
-        if (v->output && !v->made) {
-            diag_error(c->diags, v->loc, "output-not-assigned", "%sthe output '%s' is never assigned",
-                       v->part.n ? "a part of " : "", v->name);
-            diag_note(c->diags, v->loc, "assign it once: %s = ..;", v->name);
-        } else if (!v->output && !v->state)
-            unread_report(c, v);
-    }
-}
-
 void statements_lower(Prog *c, const Stmts *body) {
     int before = c->diags->errors;
     flow_lower(c, body);
-    if (c->diags->errors == before) variables_check(c);
+    if (c->diags->errors == before) body_check(c->scope);
 }

@@ -54,7 +54,7 @@ bool shapes_count(Prog *c, const ParamDecl *p, const Decl *d) {
 /* One tensor of the weight: W.A, with the shape that `as` lists for it. */
 ParamDecl format_part(Prog *c, const ParamDecl *w, const Decl *d, int i) {
     const ParamDecl *p = &d->params.p[i];
-    ParamDecl r = {.name = name_inside(c, w->name, p->name), .loc = w->loc};
+    ParamDecl r = {.name = name_inside(c->f, w->name, p->name), .loc = w->loc};
     r.type = (TypeExpr){.loc = w->type.format_args.p[i]->loc, .elem = p->type.elem, .has_shape = true};
     r.type.shape = w->type.format_args.p[i]->args;
     if (p->type.elem == d->stands_for.elem) r.type.elem = w->type.elem;
@@ -62,7 +62,7 @@ ParamDecl format_part(Prog *c, const ParamDecl *w, const Decl *d, int i) {
 }
 
 static ActualArg part_actual(Prog *c, Name name, Loc loc) {
-    const Tensor *t = &c->p->tensor.p[variable_find(c, name)->value.tensor];
+    const Tensor *t = &c->p->tensor.p[variable_find(c->scope, name)->value.tensor];
     ActualArg a = {.elem = t->elem, .ndim = t->ndim, .loc = loc};
     for (int d = 0; d < t->ndim; d++) a.dim[d] = size_whole(t->dim[d]);
     return a;
@@ -84,16 +84,16 @@ static bool extents_fit(Prog *c, const ParamDecl *w, const Decl *d, const Actual
     for (int i = 0; same && i < is.ndim; i++) same = size_equal(is.dim[i], whole->dim[i]);
     if (same) return true;
     diag_error(c->diags, w->type.loc, "shape-mismatch", "these tensors of %s stand for %s%s, not for %s%s", d->name,
-               elem_text(is.elem), shape_text(c, &is), elem_text(whole->elem), shape_text(c, whole));
+               elem_text(is.elem), shape_text(c->f, &is), elem_text(whole->elem), shape_text(c->f, whole));
     return false;
 }
 
 /* The type without `as`: extents of dims, whole. */
 static bool whole_lower(Prog *c, const ParamDecl *w, Tensor *whole) {
-    TensorInfo info = {0};
+    DimName name[MAX_DIMS] = {0};
     TypeExpr plain = w->type;
     plain.format = NULL;
-    if (!type_lower(c, &plain, whole, &info)) return false;
+    if (!type_lower(c->scope, &plain, whole, name)) return false;
     for (int d = 0; d < whole->ndim; d++)
         if (whole->dim[d].axis >= 0)
             return report(c, w->type.loc, "format-place",
@@ -102,13 +102,13 @@ static bool whole_lower(Prog *c, const ParamDecl *w, Tensor *whole) {
 }
 
 static void stored_declare(Prog *c, const ParamDecl *w, const Decl *format, const Tensor *whole) {
-    variable_new(c, (Variable){.name = w->name,
-                               .loc = w->loc,
-                               .value = prog_error(w->loc),
-                               .read = true,
-                               .fixed = true,
-                               .format = format,
-                               .stands = whole});
+    variable_new(c->scope, (Variable){.name = w->name,
+                                      .loc = w->loc,
+                                      .value = prog_error(w->loc),
+                                      .read = true,
+                                      .fixed = true,
+                                      .format = format,
+                                      .stands = whole});
 }
 
 /* In a called program's body, where its tensors have names already. */
@@ -119,7 +119,7 @@ void format_declare(Prog *c, const ParamDecl *w) {
     if (!d || !whole_lower(c, w, whole)) return;
     ActualArg *actual = ARENA_ARRAY(c->arena, ActualArg, d->params.n + 1);
     for (int i = 0; i < d->params.n; i++)
-        actual[i] = part_actual(c, name_inside(c, w->name, d->params.p[i].name), w->type.loc);
+        actual[i] = part_actual(c, name_inside(c->f, w->name, d->params.p[i].name), w->type.loc);
     if (extents_fit(c, w, d, actual, whole)) stored_declare(c, w, d, whole);
 }
 
@@ -128,7 +128,7 @@ void format_lower(Prog *c, const ParamDecl *w, Role role) {
     int before = c->diags->errors;
     const Decl *d = format_named(c, &w->type);
     if (role != ROLE_INPUT) report(c, w->loc, "format-place", "only an input of a program is stored in a format");
-    if (!d || role != ROLE_INPUT || head_name_taken(c, w->name, w->loc)) return;
+    if (!d || role != ROLE_INPUT || head_name_taken(c->scope, w->name, w->loc)) return;
     whole->name = w->name;
     bool good = whole_lower(c, w, whole) && shapes_count(c, w, d);
     ActualArg *actual = ARENA_ARRAY(c->arena, ActualArg, d->params.n + 1);
@@ -144,10 +144,10 @@ void format_lower(Prog *c, const ParamDecl *w, Role role) {
 
 /* ---- linear(x, W) ---- */
 
-Variable *format_of_call(Prog *c, const Expr *e) {
+const Variable *format_of_call(Prog *c, const Expr *e) {
     if (strcmp(e->name, "linear") != 0 || e->args.n != 2) return NULL;
-    Name name = name_path(c, e->args.p[1]);
-    Variable *v = name ? variable_find(c, name) : NULL;
+    Name name = name_path(c->f, e->args.p[1]);
+    const Variable *v = name ? variable_find(c->scope, name) : NULL;
     return v && v->format ? v : NULL;
 }
 
@@ -171,17 +171,17 @@ static bool elem_fits(Prog *c, const ProgValue *x, const Variable *w) {
     return false;
 }
 
-bool format_apply(Prog *c, const Expr *e, Variable *w, const Expected *want, ProgValue *out) {
+bool format_apply(Prog *c, const Expr *e, const Variable *w, const Expected *want, ProgValue *out) {
     const Decl *format = w->format;
     Name name = w->name;
     ProgValue *arg = ARENA_ARRAY(c->arena, ProgValue, format->params.n + 1);
     for (int i = 0; i < format->params.n; i++) {
-        Name part = name_inside(c, name, format->params.p[i].name);
-        arg[i] = variable_find(c, part)->value;
+        Name part = name_inside(c->f, name, format->params.p[i].name);
+        arg[i] = variable_find(c->scope, part)->value;
         arg[i].loc = e->args.p[1]->loc;
     }
     ProgValue x = tensor_lower(c, e->args.p[0], &expected_nothing);
-    if (x.kind != PROG_TENSOR || !elem_fits(c, &x, variable_find(c, name))) return false;
+    if (x.kind != PROG_TENSOR || !elem_fits(c, &x, variable_find(c->scope, name))) return false;
     arg[format->params.n] = x;
     return program_apply(c, apply_head(c, format), arg, e->loc, want, out);
 }

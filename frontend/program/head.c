@@ -10,48 +10,13 @@ static bool range_refuse(Prog *c, const ParamDecl *p) {
     return false;
 }
 
-/* ---- names of the head ---- */
-
-typedef struct {
-    Name name;
-    bool found;
-} Mention;
-
-static void mention_look(void *ctx, const Expr *e) {
-    Mention *m = ctx;
-    m->found |= e->kind == EXPR_NAME && e->name == m->name;
-}
-
-static void mention_each(const Exprs *list, Mention *m) {
-    for (int i = 0; i < list->n; i++) expr_each(list->p[i], mention_look, m);
-}
-
-static bool types_mention(const ParamDecls *list, Name name) {
-    Mention m = {.name = name};
-    for (int i = 0; i < list->n; i++) {
-        const ParamDecl *p = &list->p[i];
-        mention_each(&p->type.shape, &m);
-        mention_each(&p->type.format_args, &m);
-        expr_each(p->lo, mention_look, &m);
-        expr_each(p->hi, mention_look, &m);
-    }
-    return m.found;
-}
-
-bool head_name_taken(Prog *c, Name name, Loc loc) {
-    const Decl *d = ptrmap_get(&c->f->visible, name);
-    bool hides =
-        d && d->kind == DECL_DIM && !types_mention(&c->head->params, name) && !types_mention(&c->head->results, name);
-    return (!hides || variable_find(c, name)) && name_taken(c, name, loc);
-}
-
 /* ---- parameters and results ---- */
 
 /* `var: f32[N] in 0 .. 1`: where values are drawn from. */
 static bool floats_range(Prog *c, const ParamDecl *p, Tensor *t) {
     ProgValue above, below;
     const char *what = t->role == ROLE_OUTPUT ? "is a result"
-                       : !number_of_expr(c, p->lo, &above) || !number_of_expr(c, p->hi, &below)
+                       : !number_of_expr(c->scope, p->lo, &above) || !number_of_expr(c->scope, p->hi, &below)
                            ? "has bounds that are not known at compile time"
                        : !isfinite(above.number) || !isfinite(below.number) ? "has no finite bounds"
                        : above.number >= below.number                       ? "has no value between its bounds"
@@ -66,7 +31,7 @@ static bool values_range(Prog *c, const ParamDecl *p, Tensor *t) {
     if (elem_is_float(t->elem)) return floats_range(c, p, t);
     if (t->role != ROLE_INPUT || !elem_is_int(t->elem) || elem_bits(t->elem) < 8) return range_refuse(c, p);
     t->checked = true;
-    return extent_of(c, p->lo, &t->least) && extent_of(c, p->hi, &t->past);
+    return extent_of(c->scope, p->lo, &t->least) && extent_of(c->scope, p->hi, &t->past);
 }
 
 void param_lower(Prog *c, const ParamDecl *p, Role role) {
@@ -79,8 +44,9 @@ void param_lower(Prog *c, const ParamDecl *p, Role role) {
                   .output = role == ROLE_OUTPUT,
                   .state = role == ROLE_STATE,
                   .fixed = role == ROLE_INPUT};
-    if (head_name_taken(c, p->name, p->loc)) return;
-    bool good = type_lower(c, &p->type, &t, &info) && (!p->lo || values_range(c, p, &t));
+    if (head_name_taken(c->scope, p->name, p->loc)) return;
+    bool good = type_lower(c->scope, &p->type, &t, info.dim) && (!p->lo || values_range(c, p, &t));
+    info.whole_elem = t.elem;
     if (p->is_const)
         diag_error(c->diags, p->loc, "parameter-mode", "'%s' is a constant, and only a call gives it a value", p->name);
     if (good && !p->is_const) {
@@ -89,7 +55,7 @@ void param_lower(Prog *c, const ParamDecl *p, Role role) {
         vec_push(c->arena, &c->p->io, v.value.tensor);
     } else
         v.made = true;
-    variable_new(c, v);
+    variable_new(c->scope, v);
 }
 
 const Decl *record_of(Prog *c, const TypeExpr *t) {
@@ -101,13 +67,14 @@ static void head_lower(Prog *, const ParamDecl *, Role);
 
 /* Flattened: one parameter for each field. */
 static void record_lower(Prog *c, const ParamDecl *p, const Decl *d, Role role) {
-    if (head_name_taken(c, p->name, p->loc)) return;
+    if (head_name_taken(c->scope, p->name, p->loc)) return;
     variable_new(
-        c, (Variable){
-               .name = p->name, .loc = p->loc, .value = prog_error(p->loc), .read = true, .fixed = true, .record = d});
+        c->scope,
+        (Variable){
+            .name = p->name, .loc = p->loc, .value = prog_error(p->loc), .read = true, .fixed = true, .record = d});
     for (int i = 0; i < d->params.n; i++) {
         ParamDecl field = d->params.p[i];
-        field.name = name_inside(c, p->name, field.name);
+        field.name = name_inside(c->f, p->name, field.name);
         head_lower(c, &field, role);
     }
 }

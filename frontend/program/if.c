@@ -5,29 +5,30 @@
 
 /* Names that both branches give a value live on: they are behind the mark. */
 static void branch_end(Prog *c, int mark, const Stmts *other) {
-    VEC(Variable) kept = {0};
-    for (int i = mark; i < c->var.n; i++) {
-        if (!stmts_assign(other, c->var.p[i].name)) continue;
-        vec_push(c->arena, &kept, c->var.p[i]);
-        c->var.p[i].read = true;
+    Variables kept = {0};
+    for (int i = mark; i < variable_count(c->scope); i++) {
+        Variable *v = variable_at(c->scope, i);
+        if (!stmts_assign(other, v->name)) continue;
+        vec_push(c->arena, &kept, *v);
+        v->read = true;
     }
-    scope_end(c, mark);
-    for (int i = 0; i < kept.n; i++) variable_new(c, kept.p[i]);
+    block_end(c->scope, mark);
+    for (int i = 0; i < kept.n; i++) variable_new(c->scope, kept.p[i]);
 }
 
 static void if_known(Prog *c, const Stmt *s, bool holds) {
     const Stmts *taken = holds ? &s->body : &s->other, *left = holds ? &s->other : &s->body;
-    int mark = c->var.n;
-    touch_all(c, left);
+    int mark = block_begin(c->scope);
+    names_touch_all(c->scope, left);
     flow_lower(c, taken);
     branch_end(c, mark, left);
 }
 
 static Arm branch_lower(Prog *c, const Stmts *branch, const Stmts *other, int when) {
-    int mark = c->var.n;
+    int mark = block_begin(c->scope);
     Arm before = arm_begin(c, when), arm;
     for (int i = 0; i < mark; i++) /* the other branch may go on with what this one has overwritten */
-        if (stmts_name(branch, c->var.p[i].name)) c->var.p[i].read = true;
+        if (stmts_name(branch, variable_at(c->scope, i)->name)) variable_at(c->scope, i)->read = true;
     flow_lower(c, branch);
     branch_end(c, mark, other);
     arm_end(c, &before, &arm);
@@ -36,7 +37,7 @@ static Arm branch_lower(Prog *c, const Stmts *branch, const Stmts *other, int wh
 
 static void if_run(Prog *c, const Stmt *s) {
     ProgValue test;
-    int mark = c->var.n, before = c->diags->errors;
+    int mark = block_begin(c->scope), before = c->diags->errors;
     if (!condition_of_expr(c, s->value, &test)) return;
     int then = condition_new(c, &test, true), otherwise = condition_new(c, &test, false);
     Arm a = branch_lower(c, &s->body, &s->other, then), b = branch_lower(c, &s->other, &s->body, otherwise);
@@ -45,7 +46,7 @@ static void if_run(Prog *c, const Stmt *s) {
 
 void branches_lower(Prog *c, const Stmt *s) {
     ProgValue test;
-    if (number_of_expr(c, s->value, &test))
+    if (number_of_expr(c->scope, s->value, &test))
         if_known(c, s, test.number != 0);
     else
         if_run(c, s);

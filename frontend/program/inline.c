@@ -14,7 +14,7 @@ typedef struct {
     ProgValues arg;
     Loc loc;
     const Expected *want; /* of each declared result */
-    Frame frame;
+    Binding bound;        /* of the head to the call */
 } Inline;
 
 /* ---- heads ---- */
@@ -83,8 +83,8 @@ static bool frame_bind(Inline *x) {
         actual[i] = actual_of(c, &x->arg.p[i]);
     }
     for (int i = 0; i < n; i++) result[i] = (ExpectedResult){x->want[i].elem, x->want[i].has_elem};
-    return binding_of_call(&c->f->lower, head, actual, x->arg.n, result, n, x->loc, &x->frame.bound) &&
-           dims_agree(c, &x->frame.bound, x->loc);
+    return binding_of_call(&c->f->lower, head, actual, x->arg.n, result, n, x->loc, &x->bound) &&
+           dims_agree(c, &x->bound, x->loc);
 }
 
 /* ---- updates in place ---- */
@@ -132,17 +132,17 @@ static void result_declare(const Inline *x, const BoundParam *p, const Expected 
     e->elem = p->elem;
     e->like = result_like(x, p, want);
     if (!e->name) e->name = p->decl->name;
-    variable_new(x->c, (Variable){.name = p->decl->name,
-                                  .loc = p->decl->loc,
-                                  .value = prog_error(p->decl->loc),
-                                  .read = true,
-                                  .output = true,
-                                  .result = e});
+    variable_new(x->c->scope, (Variable){.name = p->decl->name,
+                                         .loc = p->decl->loc,
+                                         .value = prog_error(p->decl->loc),
+                                         .read = true,
+                                         .output = true,
+                                         .result = e});
 }
 
 static ProgValue bound_value(const Inline *x, int i) {
     ProgValue v = x->arg.p[i];
-    v.is_integer = v.is_integer && x->frame.bound.param.p[i].constant != BOUND_FLOAT;
+    v.is_integer = v.is_integer && x->bound.param.p[i].constant != BOUND_FLOAT;
     return v;
 }
 
@@ -151,27 +151,25 @@ static void names_declare(const Inline *x, const Decl *d) {
     for (int i = 0; i < x->d->params.n; i++) {
         const ParamDecl *p = &x->d->params.p[i];
         bool inout = p->mode == PARAM_INOUT;
-        variable_new(c, (Variable){.name = p->name,
-                                   .loc = p->loc,
-                                   .value = bound_value(x, i),
-                                   .read = true,
-                                   .state = inout,
-                                   .fixed = !inout});
+        variable_new(c->scope, (Variable){.name = p->name,
+                                          .loc = p->loc,
+                                          .value = bound_value(x, i),
+                                          .read = true,
+                                          .state = inout,
+                                          .fixed = !inout});
     }
-    for (int i = 0; i < x->d->results.n; i++)
-        result_declare(x, &x->frame.bound.param.p[x->d->params.n + i], &x->want[i]);
+    for (int i = 0; i < x->d->results.n; i++) result_declare(x, &x->bound.param.p[x->d->params.n + i], &x->want[i]);
     for (int i = 0; i < d->params.n; i++) group_declare(c, &d->params.p[i]);
     for (int i = 0; i < d->results.n; i++) group_declare(c, &d->results.p[i]);
 }
 
 static bool expansion_check(Prog *c, const Decl *d, Loc call) {
-    for (const Frame *f = c->frame; f; f = f->outer)
-        if (f->decl == d) {
-            diag_error(c->diags, call, "recursion", "'%s' calls itself", d->name);
-            diag_note(c->diags, d->loc, "a call is expanded in place; iterate with repeat");
-            return false;
-        }
-    if (c->expanded++ < EXPANSIONS) return true;
+    if (body_is_open(c->scope, d)) {
+        diag_error(c->diags, call, "recursion", "'%s' calls itself", d->name);
+        diag_note(c->diags, d->loc, "a call is expanded in place; iterate with repeat");
+        return false;
+    }
+    if (bodies_begun(c->scope) < EXPANSIONS) return true;
     diag_error(c->diags, call, "too-many-nodes", "this expands more than %d calls of programs", EXPANSIONS);
     return false;
 }
@@ -189,7 +187,7 @@ static bool results_take(const Inline *x, ProgValue *out) {
     for (int i = 0; i < x->arg.n; i++)
         if (x->d->params.p[i].mode == PARAM_INOUT) out[n++] = x->arg.p[i];
     for (int i = 0; i < x->d->results.n; i++) {
-        const Variable *v = variable_find(x->c, x->d->results.p[i].name);
+        const Variable *v = variable_find(x->c->scope, x->d->results.p[i].name);
         good = good && v && v->value.kind == PROG_TENSOR && version_is_there(x->c, v);
         if (good) out[n++] = v->value;
     }
@@ -200,21 +198,13 @@ static bool results_take(const Inline *x, ProgValue *out) {
 /* `d` as written: its records are names too. */
 static bool body_expand(Inline *x, const Decl *d, ProgValue *out) {
     Prog *c = x->c;
-    PtrMap names = c->var_of;
-    int base = c->base, errors = c->diags->errors;
-    x->frame.decl = d;
-    x->frame.outer = c->frame;
-    c->frame = &x->frame;
-    c->var_of = (PtrMap){0};
-    c->base = c->var.n;
+    int errors = c->diags->errors;
+    body_begin(c->scope, d, &x->bound);
     names_declare(x, d);
     statements_lower(c, &d->body);
     bool good = c->diags->errors == errors && results_take(x, out);
     if (c->diags->errors != errors) diag_note(c->diags, x->loc, "%s is called here", d->name);
-    c->var.n = c->base;
-    c->base = base;
-    c->var_of = names;
-    c->frame = x->frame.outer;
+    body_end(c->scope);
     return good;
 }
 

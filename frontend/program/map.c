@@ -121,7 +121,7 @@ static Expr *map_copy_of(Map *m, const Expr *e) {
     Elem to;
     *r = *e;
     r->args = (Exprs){0};
-    if (e->kind == EXPR_CALL && frame_elem(m->c, e->name, &to)) r->name = name_of(m->c->m->names, elem_text(to));
+    if (e->kind == EXPR_CALL && elem_find(m->c->scope, e->name, &to)) r->name = name_of(m->c->m->names, elem_text(to));
     if (e->base) r->base = map_expr(m, e->base);
     if (e->lhs) r->lhs = map_expr(m, e->lhs);
     if (e->rhs) r->rhs = map_expr(m, e->rhs);
@@ -140,9 +140,8 @@ static bool is_map(const Map *m, const Expr *e) {
 /* A run-time dimension, by its own name. */
 static Expr *dim_made(const Map *m, const Expr *e) {
     Size s;
-    bool named = e->kind == EXPR_NAME && !variable_find(m->c, e->name);
-    if (!named || (!frame_dim(m->c, e->name, &s) && global_find(&m->c->f->lower, e->name, e->loc, &s) != FOUND))
-        return NULL;
+    bool named = e->kind == EXPR_NAME && !variable_find(m->c->scope, e->name);
+    if (!named || (dim_find(m->c->scope, e->name, e->loc, &s) != FOUND)) return NULL;
     if (s.sym < 0) return NULL;
     Expr *sum = expr_made(m, EXPR_BINARY, NULL);
     sum->op = AST_ADD;
@@ -153,8 +152,8 @@ static Expr *dim_made(const Map *m, const Expr *e) {
 
 const Expr *branch_known(Prog *c, const Expr *e) {
     ProgValue test;
-    if (e->kind != EXPR_COND || !number_of_expr(c, e->cond, &test)) return NULL;
-    touch(c, test.number != 0 ? e->rhs : e->lhs);
+    if (e->kind != EXPR_COND || !number_of_expr(c->scope, e->cond, &test)) return NULL;
+    names_touch(c->scope, test.number != 0 ? e->rhs : e->lhs);
     return test.number != 0 ? e->lhs : e->rhs;
 }
 
@@ -181,7 +180,7 @@ static Expr *map_expr(Map *m, const Expr *e) {
     ProgValue v;
     bool literal = e->kind == EXPR_INT || e->kind == EXPR_FLOAT || e->kind == EXPR_INF || e->kind == EXPR_BOOL;
     if (literal) return map_copy_of(m, e);
-    if (number_of_expr(m->c, e, &v)) return number_typed(m, e, &v);
+    if (number_of_expr(m->c->scope, e, &v)) return number_typed(m, e, &v);
     Expr *dim = dim_made(m, e);
     if (dim) return dim;
     const Expr *branch = branch_known(m->c, e);
@@ -204,7 +203,7 @@ static bool shapes_report(const Map *m, int i, int like, const char *fix) {
     const ProgValue *v = &m->arg.p[i], *o = &m->arg.p[like];
     Tensor t = value_tensor(m->c, v), u = value_tensor(m->c, o);
     diag_error(m->c->diags, v->loc, "shape-mismatch", "'%s' is %s, and '%s' is %s", tensor_text(m->c, v),
-               shape_text(m->c, &t), tensor_text(m->c, o), shape_text(m->c, &u));
+               shape_text(m->c->f, &t), tensor_text(m->c, o), shape_text(m->c->f, &u));
     diag_note(m->c->diags, v->loc, "%s", fix);
     return false;
 }
@@ -286,7 +285,7 @@ static Said said_by(const Map *, const Expr *);
 static Said said_by_call(const Map *m, const Expr *e) {
     Elem to;
     Said s = said_number(0);
-    if (frame_elem(m->c, e->name, &to)) return said(to);
+    if (elem_find(m->c->scope, e->name, &to)) return said(to);
     if (strcmp(e->name, "where") == 0 && e->args.n == 3)
         return said_of_two(said_by(m, e->args.p[1]), said_by(m, e->args.p[2]));
     for (int i = 0; i < e->args.n; i++) s = said_wider(s, said_by(m, e->args.p[i]));
@@ -321,7 +320,7 @@ static bool map_apply(Map *m, const char *name, Expr *value, const Expected *wan
 /* A call of a function is told by its name. */
 static const char *map_name(const Prog *c, const Expr *e) {
     Elem elem;
-    return e->kind == EXPR_CALL && !frame_elem(c, e->name, &elem) ? e->name : "map";
+    return e->kind == EXPR_CALL && !elem_find(c->scope, e->name, &elem) ? e->name : "map";
 }
 
 ProgValue map_lower(Prog *c, const Expr *e, const Expected *want) {
@@ -335,7 +334,7 @@ ProgValue map_lower(Prog *c, const Expr *e, const Expected *want) {
     }
     Expr *value = map_expr(&m, e);
     Expected typed = *want;
-    if (m.good && !want->has_elem && !number_of_expr(c, e, &out)) typed.has_elem = true, typed.elem = said_by(&m, value).elem;
+    if (m.good && !want->has_elem && !number_of_expr(c->scope, e, &out)) typed.has_elem = true, typed.elem = said_by(&m, value).elem;
     return map_apply(&m, map_name(c, e), value, &typed, &out) ? out : prog_error(e->loc);
 }
 

@@ -1,7 +1,5 @@
 /* number.c: numbers in programs that are known at compile time: literals, dims and arithmetic on them. */
-#include "frontend/program/program.h"
-
-#include "frontend/sema/const.h"
+#include "frontend/program/number.h"
 
 #include <math.h>
 #include <string.h>
@@ -10,12 +8,12 @@ static ProgValue number_new(double x, bool is_integer, Loc loc) {
     return (ProgValue){.kind = PROG_NUMBER, .loc = loc, .number = x, .is_integer = is_integer};
 }
 
-static bool number_named(Prog *c, const Expr *e, ProgValue *v) {
+static bool number_named(const Scope *scope, const Expr *e, ProgValue *v) {
     Size s;
-    const Variable *held = variable_find(c, e->name);
+    const Variable *held = variable_find(scope, e->name);
     if (held && held->value.kind == PROG_NUMBER) return *v = held->value, v->loc = e->loc, true;
     if (held) return false;
-    if (!frame_dim(c, e->name, &s) && global_find(&c->f->lower, e->name, e->loc, &s) != FOUND) return false;
+    if (dim_find(scope, e->name, e->loc, &s) != FOUND) return false;
     if (!size_is_number(s)) return false;
     *v = number_new((double)s.c, true, e->loc);
     return true;
@@ -45,24 +43,24 @@ static bool is_decided(AstOp op, const ProgValue *a) {
     return (op == AST_AND && a->number == 0) || (op == AST_OR && a->number != 0);
 }
 
-static bool number_pair(Prog *c, const Expr *e, ProgValue *v) {
+static bool number_pair(const Scope *scope, const Expr *e, ProgValue *v) {
     ProgValue a, b;
     double r;
-    if (!number_of_expr(c, e->lhs, &a)) return false;
+    if (!number_of_expr(scope, e->lhs, &a)) return false;
     if (is_decided(e->op, &a)) return *v = number_new(a.number != 0, true, e->loc), true;
-    if (!number_of_expr(c, e->rhs, &b)) return false;
+    if (!number_of_expr(scope, e->rhs, &b)) return false;
     bool whole = a.is_integer && b.is_integer;
     if (!number_binary(e->op, a.number, b.number, whole, &r)) return false;
     *v = number_new(r, whole || e->op >= AST_EQ, e->loc);
     return true;
 }
 
-static bool number_least_or_most(Prog *c, const Expr *e, ProgValue *v) {
+static bool number_least_or_most(const Scope *scope, const Expr *e, ProgValue *v) {
     bool is_min = strcmp(e->name, "min") == 0, whole = true;
     if (e->args.n == 0) return false;
     for (int i = 0; i < e->args.n; i++) {
         ProgValue a;
-        if (!number_of_expr(c, e->args.p[i], &a)) return false;
+        if (!number_of_expr(scope, e->args.p[i], &a)) return false;
         whole &= a.is_integer;
         if (i == 0 || (is_min ? a.number < v->number : a.number > v->number)) *v = a;
     }
@@ -70,10 +68,10 @@ static bool number_least_or_most(Prog *c, const Expr *e, ProgValue *v) {
     return true;
 }
 
-static bool number_call(Prog *c, const Expr *e, ProgValue *v) {
+static bool number_call(const Scope *scope, const Expr *e, ProgValue *v) {
     ProgValue a;
-    if (strcmp(e->name, "min") == 0 || strcmp(e->name, "max") == 0) return number_least_or_most(c, e, v);
-    if (e->args.n != 1 || !number_of_expr(c, e->args.p[0], &a)) return false;
+    if (strcmp(e->name, "min") == 0 || strcmp(e->name, "max") == 0) return number_least_or_most(scope, e, v);
+    if (e->args.n != 1 || !number_of_expr(scope, e->args.p[0], &a)) return false;
     if (strcmp(e->name, "sqrt") == 0)
         *v = number_new(sqrt(a.number), false, e->loc);
     else if (strcmp(e->name, "rsqrt") == 0)
@@ -85,20 +83,21 @@ static bool number_call(Prog *c, const Expr *e, ProgValue *v) {
     return true;
 }
 
-bool number_of_expr(Prog *c, const Expr *e, ProgValue *v) {
+bool number_of_expr(const Scope *scope, const Expr *e, ProgValue *v) {
     switch (e->kind) {
     case EXPR_INT:
     case EXPR_BOOL: *v = number_new((double)e->i, true, e->loc); return true;
     case EXPR_FLOAT: *v = number_new(e->f, false, e->loc); return true;
     case EXPR_INF: *v = number_new(INFINITY, false, e->loc); return true;
-    case EXPR_NAME: return number_named(c, e, v);
-    case EXPR_CALL: return number_call(c, e, v);
-    case EXPR_BINARY: return number_pair(c, e, v);
+    case EXPR_NAME: return number_named(scope, e, v);
+    case EXPR_CALL: return number_call(scope, e, v);
+    case EXPR_BINARY: return number_pair(scope, e, v);
     case EXPR_UNARY:
-        if (!number_of_expr(c, e->base, v)) return false;
+        if (!number_of_expr(scope, e->base, v)) return false;
         v->number = e->op == AST_NEG ? -v->number : v->number == 0;
         return true;
-    case EXPR_COND: return number_of_expr(c, e->cond, v) && number_of_expr(c, v->number != 0 ? e->lhs : e->rhs, v);
+    case EXPR_COND:
+        return number_of_expr(scope, e->cond, v) && number_of_expr(scope, v->number != 0 ? e->lhs : e->rhs, v);
     default: return false;
     }
 }

@@ -37,13 +37,6 @@ const char *tensor_text(Prog *c, const ProgValue *v) {
     return arena_text(c->arena, f->text + v->loc.begin, n);
 }
 
-/* ---- names ---- */
-
-Variable *variable_find(Prog *c, Name name) {
-    size_t at = (size_t)ptrmap_get(&c->var_of, name);
-    return at ? &c->var.p[at - 1] : NULL;
-}
-
 static bool places_use(const Prog *c, const ProgValue *v, const ProgValue *of) {
     for (int d = 0; v->kind == PROG_TENSOR && d < v->nspot; d++)
         for (int t = 0; t < v->spot[d].nterm; t++) {
@@ -61,8 +54,8 @@ void value_consume(Prog *c, const ProgValue *v, Loc loc) {
     ProgValue gone = *v;
     gone.loc = loc;
     vec_push(c->arena, &c->updated, gone);
-    for (int i = 0; i < c->var.n; i++)
-        if (value_uses(c, &c->var.p[i].value, v)) c->var.p[i].gone = gone;
+    for (int i = 0; i < variable_count(c->scope); i++)
+        if (value_uses(c, &variable_at(c->scope, i)->value, v)) variable_at(c->scope, i)->gone = gone;
 }
 
 typedef bool UsesFn(const Prog *, const ProgValue *, const ProgValue *of);
@@ -79,35 +72,12 @@ static bool lives(Prog *c, const ProgValue *v, UsesFn *uses) {
 
 bool value_lives(Prog *c, const ProgValue *v) { return lives(c, v, value_uses); }
 
-bool name_taken(Prog *c, Name name, Loc loc) {
-    const Variable *v = variable_find(c, name);
-    const Decl *d = ptrmap_get(&c->f->visible, name);
-    if (!v && !d) return false;
-    if (v)
-        diag_error(c->diags, loc, "redefined", "'%s' is already declared", name);
-    else
-        diag_error(c->diags, loc, "redefined", "'%s' is already a %s of the file", name, decl_kind_text(d));
-    diag_note(c->diags, v ? v->loc : d->loc, "declared here; choose another name");
-    return true;
-}
-
-Variable *variable_new(Prog *c, Variable v) {
-    vec_push(c->arena, &c->var, v);
-    ptrmap_put(c->arena, &c->var_of, v.name, (void *)(size_t)c->var.n);
-    return &vec_last(&c->var);
-}
-
 /* ---- assignments ---- */
-
-void unread_report(Prog *c, const Variable *v) {
-    if (v->read || !v->made || v->value.kind == PROG_ERROR) return;
-    diag_error(c->diags, v->loc, "unused-value", "the value of '%s' is never read", v->name);
-}
 
 static bool target_check(Prog *c, const Expr *t) {
     if (t->kind != EXPR_NAME) return part_target_check(c, t);
-    const Variable *v = variable_find(c, t->name);
-    if (!v) return !name_taken(c, t->name, t->loc);
+    const Variable *v = variable_find(c->scope, t->name);
+    if (!v) return !name_taken(c->scope, t->name, t->loc);
     if (v->fixed) {
         bool number = v->value.kind == PROG_NUMBER;
         diag_error(c->diags, t->loc, "not-assignable", "'%s' is %s", t->name,
@@ -127,7 +97,7 @@ static bool is_discarded(Name name) { return name[0] == '_' && name[1] == ':'; }
 
 /* What is declared about a target before its value is known. `typed`: room for an annotation. */
 static bool target_expected(Prog *c, const Stmt *s, const Expr *t, Tensor *typed, Expected *want) {
-    const Variable *v = variable_find(c, t->name);
+    const Variable *v = variable_find(c->scope, t->name);
     if (v && v->result && !s->has_type) return *want = *v->result, true;
     bool declared = v && (v->output || v->state) && v->value.kind == PROG_TENSOR;
     *want = (Expected){.into = declared && v->output ? v->value.tensor : -1,
@@ -137,39 +107,25 @@ static bool target_expected(Prog *c, const Stmt *s, const Expr *t, Tensor *typed
         diag_error(c->diags, s->type.loc, "redefined", "'%s' has its type already", t->name);
         return false;
     }
-    TensorInfo info = {0};
-    if (s->has_type && (typed->name = t->name, !type_lower(c, &s->type, typed, &info))) return false;
+    DimName name[MAX_DIMS] = {0};
+    if (s->has_type && (typed->name = t->name, !type_lower(c->scope, &s->type, typed, name))) return false;
     want->has_elem = declared || s->has_type;
     want->elem = typed->elem;
     if (declared || (s->has_type && s->type.has_shape)) want->like = arena_copy(c->arena, typed, sizeof *typed);
     return true;
 }
 
-static const char *size_text(Prog *c, Size s) {
-    const char *split = size_split_text(c->m, s);
-    if (s.sym < 0) return arena_format(c->arena, "%lld%s", (long long)s.c, split);
-    const char *name = c->m->symbol.p[s.sym].name;
-    return s.c ? arena_format(c->arena, "%s%+lld%s", name, (long long)s.c, split)
-               : arena_format(c->arena, "%s%s", name, split);
-}
-
-const char *shape_text(Prog *c, const Tensor *t) {
-    const char *s = "[";
-    for (int d = 0; d < t->ndim; d++) s = arena_format(c->arena, "%s%s%s", s, d ? ", " : "", size_text(c, t->dim[d]));
-    return arena_format(c->arena, "%s]", s);
-}
-
 bool shape_fits(Prog *c, const ProgValue *v, const Tensor *like, Loc loc) {
     const Tensor seen = value_tensor(c, v), *t = &seen;
     if (t->ndim != like->ndim) {
-        diag_error(c->diags, v->loc, "shape-mismatch", "this is %s, and '%s' is %s", shape_text(c, t), like->name,
-                   shape_text(c, like));
+        diag_error(c->diags, v->loc, "shape-mismatch", "this is %s, and '%s' is %s", shape_text(c->f, t), like->name,
+                   shape_text(c->f, like));
         return false;
     }
     for (int d = 0; d < t->ndim; d++) {
         if (size_equal(size_whole(t->dim[d]), size_whole(like->dim[d]))) continue;
         diag_error(c->diags, v->loc, "shape-mismatch", "dimension %d of this is %s, and that of '%s' is %s", d,
-                   size_text(c, t->dim[d]), like->name, size_text(c, like->dim[d]));
+                   extent_text(c->f, t->dim[d]), like->name, extent_text(c->f, like->dim[d]));
         diag_note(c->diags, loc, "'%s' is declared here", like->name);
         return false;
     }
@@ -181,9 +137,9 @@ static bool annotation_fits(Prog *c, const ProgValue *v, const Expected *want, L
     const Tensor seen = value_tensor(c, v), *t = &seen;
     if (want->like && !shape_fits(c, v, want->like, loc)) return false;
     for (int d = 0; want->like && d < t->ndim; d++)
-        if (!size_equal(t->dim[d], want->like->dim[d]) && !(c->frame && want->like->dim[d].axis < 0)) {
+        if (!size_equal(t->dim[d], want->like->dim[d]) && !(body_is_called(c->scope) && want->like->dim[d].axis < 0)) {
             diag_error(c->diags, v->loc, "placement-mismatch", "dimension %d of this is %s, and '%s' is declared as %s",
-                       d, size_text(c, t->dim[d]), want->name, size_text(c, want->like->dim[d]));
+                       d, extent_text(c->f, t->dim[d]), want->name, extent_text(c->f, want->like->dim[d]));
             return false;
         }
     if (places_have_partial(c->m, v->place) || t->elem == want->elem) return true;
@@ -200,8 +156,7 @@ static bool is_viewed(const ProgValue *v, const ProgValue *target, const ProgVal
 }
 
 /* `part`: an output, a state or a part of one. */
-static void bind_declared(Prog *c, int var, ProgValue v, const ProgValue *part, const Expected *want) {
-    Variable *to = &c->var.p[var];
+static void bind_declared(Prog *c, Variable *to, ProgValue v, const ProgValue *part, const Expected *want) {
     ProgValue fresh = *part, *target = &fresh;
     Loc loc = to->loc;
     bool stays = value_equal(&v, target) || is_viewed(&v, target, &to->gone);
@@ -219,48 +174,47 @@ static void bind_declared(Prog *c, int var, ProgValue v, const ProgValue *part, 
 }
 
 static void bind_name(Prog *c, const Stmt *s, const Expr *t, ProgValue v, const Expected *want) {
-    Variable *held = variable_find(c, t->name);
+    Variable *held = variable_change(c->scope, t->name);
     if (v.kind == PROG_TENSOR && s->has_type && !annotation_fits(c, &v, want, s->type.loc)) v = prog_error(v.loc);
     bool field_again = s->value->kind == EXPR_NAME && strchr(t->name, '.');
     Variable fresh = {.name = t->name, .loc = t->loc, .value = v, .made = !field_again && !is_discarded(t->name)};
     if (!held) {
-        variable_new(c, fresh);
+        variable_new(c->scope, fresh);
         return;
     }
     if (held->fixed) return;
-    unread_report(c, held);
+    variable_unread(c->scope, held);
     *held = fresh;
 }
 
 /* A result of a called program: a name for the value, converted where another type is declared. */
-static void bind_result(Prog *c, int var, ProgValue v) {
-    Variable *to = &c->var.p[var];
+static void bind_result(Prog *c, Variable *to, ProgValue v) {
     const Expected *want = to->result;
     to->made = true;
     if (v.kind != PROG_TENSOR || !shape_fits(c, &v, want->like, to->loc)) return;
     Tensor t = value_tensor(c, &v);
     if (t.elem != want->elem && !places_have_partial(c->m, v.place)) v = value_cast(c, v, want->elem);
-    c->var.p[var].value = v;
+    to->value = v;
 }
 
 static void bind(Prog *c, const Stmt *s, const Expr *t, ProgValue v, const ProgValue *part, const Expected *want) {
-    Variable *held = variable_find(c, t->kind == EXPR_INDEX ? t->base->name : t->name);
+    Variable *held = variable_change(c->scope, t->kind == EXPR_INDEX ? t->base->name : t->name);
     if (t->kind == EXPR_INDEX && !held->state)
-        part_bind(c, t, (int)(held - c->var.p), v, part, want);
+        part_bind(c, t, held, v, part, want);
     else if (held && held->result)
-        bind_result(c, (int)(held - c->var.p), v);
+        bind_result(c, held, v);
     else if (!held || !(held->output || held->state))
         bind_name(c, s, t, v, want);
     else if (v.kind == PROG_TENSOR && held->value.kind == PROG_TENSOR)
-        bind_declared(c, (int)(held - c->var.p), v, part->kind == PROG_TENSOR ? part : &held->value, want);
+        bind_declared(c, held, v, part->kind == PROG_TENSOR ? part : &held->value, want);
     else if (t->kind == EXPR_NAME)
         held->made = true, held->value = prog_error(t->loc);
 }
 
 /* An update in place has happened: only the state itself can go on with it. `good`: its value came about. */
 static void states_check(Prog *c, bool good) {
-    for (int i = c->base; i < c->var.n; i++) {
-        Variable *v = &c->var.p[i];
+    for (int i = variable_base(c->scope); i < variable_count(c->scope); i++) {
+        Variable *v = variable_at(c->scope, i);
         if (!v->state || v->gone.kind != PROG_TENSOR) continue;
         if (good) diag_error(c->diags, v->gone.loc, "state-not-assigned", "this updates the state '%s', and does not assign it", v->name);
         if (good) diag_note(c->diags, v->gone.loc, "assign what the call gives: %s = ..", v->name);
@@ -272,13 +226,13 @@ static void states_check(Prog *c, bool good) {
 static bool target_field(Prog *c, Expr **t) {
     Expr *e = *t = arena_copy(c->arena, *t, sizeof **t);
     if (e->kind == EXPR_INDEX) return target_field(c, &e->base);
-    if (e->kind == EXPR_FIELD) *t = field_named(c, e);
+    if (e->kind == EXPR_FIELD) *t = field_named(c->scope, e);
     return *t != NULL;
 }
 
 /* Each place of a `_` has a name of its own, so that values of branches do not meet. */
 static void target_discard(Prog *c, Expr *t) {
-    if (t->kind != EXPR_NAME || strcmp(t->name, "_") || variable_find(c, t->name)) return;
+    if (t->kind != EXPR_NAME || strcmp(t->name, "_") || variable_find(c->scope, t->name)) return;
     t->name = name_of(c->m->names, arena_format(c->arena, "_:%d:%u", t->loc.file, t->loc.begin));
 }
 
@@ -330,7 +284,7 @@ static void swapped_check(Prog *c, const Stmt *s, int i, const Variable *state) 
 /* A value that another target of the statement stores over is copied first. */
 static void value_separate(Prog *c, const Stmt *s, ProgValue *v, const ProgValue *part, int i) {
     for (int k = 0; k < s->targets.n; k++) {
-        const Variable *held = part[k].kind ? NULL : variable_find(c, s->targets.p[k]->name);
+        const Variable *held = part[k].kind ? NULL : variable_find(c->scope, s->targets.p[k]->name);
         const ProgValue *to = part[k].kind ? &part[k] : held && held->state ? &held->value : NULL;
         if (!to || k == i || value_equal(&v[k], to) || !value_overlaps(&v[i], to)) continue;
         if (held) swapped_check(c, s, i, held);
@@ -357,7 +311,7 @@ void assignment_lower(Prog *c, const Stmt *from) {
 
 void program_lower(Front *f, const Decl *d) {
     Module *m = f->lower.m;
-    Prog c = {.f = f, .m = m, .arena = f->arena, .diags = f->diags, .head = d};
+    Prog c = {.f = f, .m = m, .arena = f->arena, .diags = f->diags, .scope = scope_new(f, d)};
     int before = f->diags->errors;
     c.p = program_new(m, d->name, d->loc);
     interface_lower(&c, d);

@@ -3,14 +3,7 @@
 #ifndef TILEC_FRONTEND_PROGRAM_PROGRAM_H
 #define TILEC_FRONTEND_PROGRAM_PROGRAM_H
 
-#include "frontend/sema/bind.h"
-#include "frontend/sema/unit.h"
-
-/* What a dimension may be called in `reduce_scatter(x, tp, m)`: by the kernel that made it, by the program's extents.
- */
-typedef struct {
-    Name own, whole;
-} DimName;
+#include "frontend/program/number.h"
 
 /* Beside each tensor of the program. */
 typedef struct {
@@ -20,72 +13,13 @@ typedef struct {
     const char *why; /* .. and a sentence about it; NULL: none */
 } TensorInfo;
 
-typedef enum { PROG_ERROR, PROG_NUMBER, PROG_SIZE, PROG_TENSOR } ProgKind;
-
-/* What an expression gives: a number, a run-time extent that a constant stands for, or a tensor, of which the first .lead dimensions are fixed at .at; of what is
-   left, or of the view of that, the first .nspot dimensions are fixed at places known at run time, sums over
-   Prog.source. .place is the tensor's, or V of local(x). */
-typedef struct {
-    ProgKind kind;
-    Loc loc;
-    double number;
-    bool is_integer;
-    Size size;
-    int tensor, lead, nspot;
-    const Tensor *view; /* a TENSOR that is reshaped: its extents, or NULL */
-    int64_t at[MAX_DIMS];
-    const Affine *spot;
-    int born; /* so many updates in place were before it */
-    Place place[MAX_AXES];
-} ProgValue;
-
-typedef VEC(ProgValue) ProgValues;
-
-/* What is known about a result before it is made. */
-typedef struct {
-    bool has_elem;
-    Elem elem;
-    bool reduced;       /* goes into a reduction over ranks: shares are carried in f32 */
-    const Tensor *like; /* declared extents and placement, or NULL */
-    int into;           /* the output that it may be written to at once, or -1 */
-    Name name;          /* for a new tensor, or NULL */
-} Expected;
-
-typedef struct {
-    Name name;
-    Loc loc;
-    ProgValue value;
-    bool read, made; /* made: a value, which has to be read; not a field of a record's other name */
-    bool output;     /* .value.tensor is an output, defined once .made */
-    bool state, fixed;
-    const Decl *record; /* or NULL: its fields are variables of their own, named w.field */
-    const Decl *format; /* or NULL: so are the format's parameters */
-    const Tensor *stands;   /* .format: what it stands for */
-    const Expected *result; /* of a called program's result: what it must be */
-    VEC(ProgValue) part; /* of an output: what is assigned so far, part by part */
-    ProgValue gone; /* a TENSOR: what a call at .loc took as inout; there is a next version */
-} Variable;
-
-/* A called program that is expanded in place; its names are its own. */
-typedef struct Frame Frame;
-struct Frame {
-    const Decl *decl;
-    Binding bound;
-    Frame *outer;
-};
-
 typedef struct Prog {
     Front *f;
     Module *m;
     Arena *arena;
     Diags *diags;
     Program *p;
-    const Decl *head; /* of the program itself, as written */
-    VEC(Variable) var;
-    int base;         /* of the names of this frame */
-    Frame *frame;     /* NULL: the program itself */
-    int expanded;     /* calls of programs so far */
-    PtrMap var_of; /* name -> index in var + 1 */
+    Scope *scope;
     PtrMap taken;  /* names of tensors */
     VEC(ProgValue) source;  /* scalars and elements of integer tensors that are places */
     VEC(ProgValue) updated; /* in place, in order; .loc: where */
@@ -95,23 +29,19 @@ typedef struct Prog {
 
 /* program.c */
 void assignment_lower(Prog *, const Stmt *);
-void unread_report(Prog *, const Variable *);
 bool shape_fits(Prog *, const ProgValue *, const Tensor *like, Loc declared);
 int tensor_new(Prog *, Tensor, const TensorInfo *); /* private, one slot, a name that is free */
 void node_new(Prog *, Node);
-Variable *variable_find(Prog *, Name);
-Variable *variable_new(Prog *, Variable);
-bool name_taken(Prog *, Name, Loc); /* reports it */
 void value_consume(Prog *, const ProgValue *, Loc); /* what names the tensor, or some of it, now names an old version */
 bool value_lives(Prog *, const ProgValue *); /* reports a value that was updated in place after it was named */
 int decl_inouts(const Decl *flat); /* inout parameters: a call gives their next versions before its results */
 const char *tensor_text(Prog *, const ProgValue *); /* the expression as written, for messages */
-const char *shape_text(Prog *, const Tensor *);     /* [64, 32 @ tp] */
 
 /* target.c: x[l] = .. */
 bool part_target_check(Prog *, const Expr *);
 bool part_target_expected(Prog *, const Expr *, ProgValue *to, Expected *);
-void part_bind(Prog *, const Expr *, int var, ProgValue, const ProgValue *to, const Expected *); /* of what is no state */
+void part_bind(Prog *, const Expr *, Variable *, ProgValue, const ProgValue *to,
+               const Expected *); /* of what is no state */
 
 /* if.c */
 void branches_lower(Prog *, const Stmt *);
@@ -119,8 +49,7 @@ void branches_lower(Prog *, const Stmt *);
 /* arms.c: what may be executed or not: nodes under a condition, and what names stand for behind it. */
 typedef struct {
     int when;      /* of the arm's nodes: as Node.when */
-    Variable *var; /* as the arm leaves them */
-    int nvar;
+    Variables var; /* as the arm leaves them */
     ProgValue *updated;
     int nupdated, before; /* so many it has; so many were there before it */
 } Arm;
@@ -148,26 +77,16 @@ void arms_join(Prog *, const Arm *, const Arm *, int mark, Loc);
 bool choose_values(Prog *, const Expr *, const Expected *, int n, ProgValue *out);
 
 /* flow.c */
-void touch(Prog *, const Expr *); /* names that an expression reads count as read */
-void touch_all(Prog *, const Stmts *);
 void flow_lower(Prog *, const Stmts *);
-void scope_end(Prog *, int mark);             /* names from c->var[mark] on end */
 void statements_lower(Prog *, const Stmts *); /* of a whole body: names are checked at its end */
 
 /* head.c */
 void inputs_check(Prog *); /* of the whole program: an input that nothing reads is a warning */
 void interface_lower(Prog *, const Decl *);
-bool head_name_taken(Prog *, Name, Loc); /* reports it; a dim that no type of the head names is hidden */
 void param_lower(Prog *, const ParamDecl *, Role);
 const Decl *record_of(Prog *, const TypeExpr *); /* or NULL */
 
-/* frame.c */
-bool frame_dim(const Prog *, Name, Size *);
-bool frame_elem(const Prog *, Name, Elem *); /* an element type, or a generic of the frame */
-
 /* record.c: records and weights in formats, as several tensors. */
-Name name_inside(Prog *, Name of, Name field);      /* w.gain */
-Name name_path(Prog *, const Expr *);               /* the same of an expression; NULL: no name or field */
 bool head_is_sound(Prog *, const Decl *);           /* records end, results are in no format; reports */
 const Decl *decl_flat(Prog *, const Decl *);        /* one parameter or result for each tensor; a program's state is inout */
 void group_declare(Prog *, const ParamDecl *);      /* the names of records and formats in a body */
@@ -186,27 +105,15 @@ void format_declare(Prog *, const ParamDecl *);
 const Decl *format_named(Prog *, const TypeExpr *); /* NULL after a report; so is the next: false */
 bool shapes_count(Prog *, const ParamDecl *, const Decl *format);
 ParamDecl format_part(Prog *, const ParamDecl *, const Decl *format, int i);
-Variable *format_of_call(Prog *, const Expr *call); /* of W in linear(x, W), or NULL */
-bool format_apply(Prog *, const Expr *call, Variable *w, const Expected *, ProgValue *out);
-
-/* type.c: fills element type, extents and placement. false after errors. */
-void dims_place(Tensor *); /* split as its dimensions say, else replicated */
-bool extent_of(Prog *, const Expr *, Size *); /* of dims */
-bool type_lower(Prog *, const TypeExpr *, Tensor *, TensorInfo *);
+const Variable *format_of_call(Prog *, const Expr *call); /* of W in linear(x, W), or NULL */
+bool format_apply(Prog *, const Expr *call, const Variable *w, const Expected *, ProgValue *out);
 
 /* fill.c: nodes that fill a tensor: what the next one adds to, and what a number is assigned to. */
 void zero_add(Prog *, const ProgValue *, Loc);
 ProgValue number_fill(Prog *, const ProgValue *number, const Expected *);
 
-/* number.c: compile-time numbers. false: not one, nothing reported. */
-bool number_of_expr(Prog *, const Expr *, ProgValue *);
-
 /* expr.c */
-extern const Expected expected_nothing;
-ProgValue prog_error(Loc);
 ProgValue prog_tensor(Prog *, int tensor, Loc);
-Expr *field_named(Prog *, const Expr *); /* w.x as the variable of that name; NULL after a report */
-ProgValue name_unknown(Prog *, const Expr *); /* reports the name */
 ProgValue tensor_lower(Prog *, const Expr *, const Expected *); /* one tensor; ERROR after a report */
 const Decl *callee_of(Prog *, const Expr *); /* the kernel or program of a call, or NULL */
 bool values_lower(Prog *, const Expr *, const Expected *, int n, ProgValue *out);
@@ -231,17 +138,11 @@ bool spot_lower(Prog *, const Expr *, Affine *);
 bool node_widen(Prog *, Node *, const ProgValue *const *, int n);
 
 /* part.c */
-bool value_is_part(const ProgValue *); /* or a view */
-int value_lead(const ProgValue *);     /* how many dimensions of the tensor are fixed */
-ProgValue value_unspotted(const ProgValue *);
 /* A scalar that is computed is a tensor of one element, taken at place 0. */
 ProgValue scalar_new(Prog *, Tensor, const TensorInfo *, Loc);
 ProgValue scalar_of(Prog *, ProgValue);
 bool value_is_scalar(const Prog *, const ProgValue *); /* such a one, whole */
 Tensor value_tensor(const Prog *, const ProgValue *); /* as its reader sees it: without the dimensions that are fixed */
-Arg value_arg(const ProgValue *);
-bool value_equal(const ProgValue *, const ProgValue *);    /* the same part of one tensor */
-bool value_overlaps(const ProgValue *, const ProgValue *); /* parts of one tensor that share elements */
 ProgValue value_cast(Prog *, ProgValue, Elem);             /* a copy, as a tensor of its own */
 ProgValue value_whole(Prog *, ProgValue part);
 ProgValue view_lower(Prog *, const Expr *);                /* view(x, [..]) */

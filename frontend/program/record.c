@@ -4,18 +4,6 @@
 
 enum { RECORDS_DEEP = 64, FIELDS = 1024 };
 
-/* ---- names ---- */
-
-Name name_inside(Prog *c, Name of, Name field) {
-    return name_of(c->m->names, arena_format(c->arena, "%s.%s", of, field));
-}
-
-Name name_path(Prog *c, const Expr *e) {
-    if (e->kind == EXPR_NAME) return e->name;
-    Name base = e->kind == EXPR_FIELD ? name_path(c, e->base) : NULL;
-    return base ? name_inside(c, base, e->name) : NULL;
-}
-
 static bool holds_itself(Prog *c, const Decl *d, int depth, int *fields) {
     for (int i = 0; i < d->params.n; i++) {
         const Decl *inner = record_of(c, &d->params.p[i].type);
@@ -60,7 +48,7 @@ static ParamDecl param_whole(Prog *c, const ParamDecl *p) {
 /* A field is read, kept or updated as the record is. */
 static ParamDecl field_of(Prog *c, const ParamDecl *p, const ParamDecl *field) {
     ParamDecl r = *field;
-    r.name = name_inside(c, p->name, field->name);
+    r.name = name_inside(c->f, p->name, field->name);
     r.mode = p->mode;
     return r;
 }
@@ -134,15 +122,16 @@ const Decl *kernel_flat(Front *f, const Decl *d) {
 
 void group_declare(Prog *c, const ParamDecl *p) {
     const Decl *record = record_of(c, &p->type);
-    if (p->type.format && variable_find(c, name_inside(c, p->name, format_named(c, &p->type)->params.p[0].name)))
+    if (p->type.format &&
+        variable_find(c->scope, name_inside(c->f, p->name, format_named(c, &p->type)->params.p[0].name)))
         format_declare(c, p);
     if (!record) return;
-    variable_new(c, (Variable){.name = p->name,
-                               .loc = p->loc,
-                               .value = prog_error(p->loc),
-                               .read = true,
-                               .fixed = true,
-                               .record = record});
+    variable_new(c->scope, (Variable){.name = p->name,
+                                      .loc = p->loc,
+                                      .value = prog_error(p->loc),
+                                      .read = true,
+                                      .fixed = true,
+                                      .record = record});
     for (int i = 0; i < record->params.n; i++) {
         ParamDecl field = field_of(c, p, &record->params.p[i]);
         group_declare(c, &field);
@@ -164,8 +153,8 @@ static bool group_refuse(Prog *c, const Expr *e, const Decl *d) {
 
 /* The fields of what is named, in the order of the flat head. */
 static bool group_arguments(Prog *c, const Expr *e, const Decl *d, ProgValues *out) {
-    Name name = name_path(c, e);
-    const Variable *v = name ? variable_find(c, name) : NULL;
+    Name name = name_path(c->f, e);
+    const Variable *v = name ? variable_find(c->scope, name) : NULL;
     if (!v || !records_match(c, v->record ? v->record : v->format, d)) return group_refuse(c, e, d);
     for (int i = 0; i < d->params.n; i++) {
         const ParamDecl *p = &d->params.p[i];
@@ -188,7 +177,7 @@ static void target_add(Prog *c, const Expr *t, Name name, const Decl *group, Exp
     for (int i = 0; group && i < group->params.n; i++) {
         const ParamDecl *p = &group->params.p[i];
         const Decl *inner = p->type.format ? format_named(c, &p->type) : record_of(c, &p->type);
-        target_add(c, t, name_inside(c, name, p->name), inner, out);
+        target_add(c, t, name_inside(c->f, name, p->name), inner, out);
     }
     if (group) return;
     Expr *e = arena_copy(c->arena, t, sizeof *t);
@@ -200,8 +189,8 @@ static void target_add(Prog *c, const Expr *t, Name name, const Decl *group, Exp
 /* r = f(..): r becomes a record where f gives one. */
 static void target_flatten(Prog *c, Expr *t, const TypeExpr *type, Exprs *out) {
     const Decl *record = record_of(c, type);
-    Name name = record ? name_path(c, t) : NULL;
-    const Variable *v = name ? variable_find(c, name) : NULL;
+    Name name = record ? name_path(c->f, t) : NULL;
+    const Variable *v = name ? variable_find(c->scope, name) : NULL;
     if (!name || (v && !records_match(c, v->record, record))) {
         vec_push(c->arena, out, t);
         return;
@@ -229,21 +218,21 @@ void targets_flatten(Prog *c, Stmt *s) {
 static void formats_name(Prog *c, Name to, Name from, const Decl *record) {
     for (int i = 0; i < record->params.n; i++) {
         const ParamDecl *p = &record->params.p[i];
-        Name name = name_inside(c, to, p->name), held = name_inside(c, from, p->name);
+        Name name = name_inside(c->f, to, p->name), held = name_inside(c->f, from, p->name);
         const Decl *inner = record_of(c, &p->type);
         if (inner) formats_name(c, name, held, inner);
         if (!p->type.format) continue;
-        Variable v = *variable_find(c, held);
+        Variable v = *variable_find(c->scope, held);
         v.name = name;
-        variable_new(c, v);
+        variable_new(c->scope, v);
     }
 }
 
 bool record_assign(Prog *c, const Stmt *s) {
-    Name from = s->targets.n == 1 && s->op == ASSIGN_SET && !s->has_type ? name_path(c, s->value) : NULL;
-    const Variable *v = from ? variable_find(c, from) : NULL;
-    Name to = v && v->record ? name_path(c, s->targets.p[0]) : NULL;
-    const Variable *held = to ? variable_find(c, to) : NULL;
+    Name from = s->targets.n == 1 && s->op == ASSIGN_SET && !s->has_type ? name_path(c->f, s->value) : NULL;
+    const Variable *v = from ? variable_find(c->scope, from) : NULL;
+    Name to = v && v->record ? name_path(c->f, s->targets.p[0]) : NULL;
+    const Variable *held = to ? variable_find(c->scope, to) : NULL;
     if (!to || (held && !records_match(c, held->record, v->record))) return false;
     const Decl *record = v->record;
     Exprs target = {0}, value = {0};

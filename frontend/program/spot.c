@@ -51,7 +51,7 @@ static bool spot_binary(Prog *c, const Expr *e, Affine *out) {
 
 bool spot_lower(Prog *c, const Expr *e, Affine *out) {
     ProgValue n;
-    if (number_of_expr(c, e, &n)) {
+    if (number_of_expr(c->scope, e, &n)) {
         *out = affine_const((int64_t)n.number);
         return n.is_integer || report(c, e->loc, "subscript-type", "a place is an integer");
     }

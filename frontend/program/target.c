@@ -9,7 +9,8 @@ static bool report(Prog *c, Loc loc, const char *id, const char *text) {
 }
 
 bool part_target_check(Prog *c, const Expr *t) {
-    const Variable *v = t->kind == EXPR_INDEX && t->base->kind == EXPR_NAME ? variable_find(c, t->base->name) : NULL;
+    const Variable *v =
+        t->kind == EXPR_INDEX && t->base->kind == EXPR_NAME ? variable_find(c->scope, t->base->name) : NULL;
     if (!v && t->kind == EXPR_INDEX) return tensor_lower(c, t->base, &expected_nothing).kind == PROG_ERROR && false;
     if (!v) return report(c, t->loc, "not-assignable", "this cannot be assigned");
     if (v->fixed)
@@ -20,29 +21,28 @@ bool part_target_check(Prog *c, const Expr *t) {
 }
 
 /* A called program's result that is made of parts is a tensor of its own. */
-static void result_make(Prog *c, int var) {
-    const Expected *want = c->var.p[var].result;
+static void result_make(Prog *c, Variable *v) {
+    const Expected *want = v->result;
     Tensor t = *want->like;
     TensorInfo info = {.whole_elem = want->elem};
     t.role = ROLE_TEMP;
     t.elem = want->elem;
     dims_place(&t);
-    c->var.p[var].value = prog_tensor(c, tensor_new(c, t, &info), t.loc);
+    v->value = prog_tensor(c, tensor_new(c, t, &info), t.loc);
 }
 
 /* The part, also of an output of which nothing can be read yet. */
-static ProgValue part_of(Prog *c, const Expr *t, int var) {
-    bool made = c->var.p[var].made;
-    if (c->var.p[var].result && c->var.p[var].part.n == 0) result_make(c, var);
-    c->var.p[var].made = true;
+static ProgValue part_of(Prog *c, const Expr *t, Variable *v) {
+    bool made = v->made;
+    if (v->result && v->part.n == 0) result_make(c, v);
+    v->made = true;
     ProgValue part = part_lower(c, t);
-    c->var.p[var].made = made;
+    v->made = made;
     return part;
 }
 
 bool part_target_expected(Prog *c, const Expr *t, ProgValue *to, Expected *want) {
-    const Variable *v = variable_find(c, t->base->name);
-    *to = part_of(c, t, (int)(v - c->var.p));
+    *to = part_of(c, t, variable_change(c->scope, t->base->name));
     if (to->kind != PROG_TENSOR) return false;
     Tensor part = value_tensor(c, to);
     *want = (Expected){.into = -1, .name = t->base->name, .has_elem = true, .elem = part.elem};
@@ -79,8 +79,7 @@ static bool is_known(const ProgValue *v) {
     return true;
 }
 
-static bool output_part(Prog *c, int var, const ProgValue *to) {
-    Variable *v = &c->var.p[var];
+static bool output_part(Prog *c, Variable *v, const ProgValue *to) {
     if (!is_known(to))
         return report(c, to->loc, "not-constant", "a part of an output is assigned at a place known at compile time");
     for (int i = 0; i < v->part.n; i++) {
@@ -98,32 +97,29 @@ static bool output_part(Prog *c, int var, const ProgValue *to) {
 /* ---- names ---- */
 
 /* Something else is, or may become, a name of it. */
-static bool is_shared(const Prog *c, int var) {
-    const ProgValue *v = &c->var.p[var].value;
-    if (c->p->tensor.p[v->tensor].role != ROLE_TEMP || value_is_part(v)) return true;
-    for (int i = 0; i < c->var.n; i++)
-        if (i != var && c->var.p[i].gone.kind != PROG_TENSOR && value_overlaps(&c->var.p[i].value, v)) return true;
+static bool is_shared(const Prog *c, Variable *v) {
+    if (c->p->tensor.p[v->value.tensor].role != ROLE_TEMP || value_is_part(&v->value)) return true;
+    for (int i = 0; i < variable_count(c->scope); i++) {
+        const Variable *w = variable_at(c->scope, i);
+        if (w != v && w->gone.kind != PROG_TENSOR && value_overlaps(&w->value, &v->value)) return true;
+    }
     return false;
 }
 
-static ProgValue name_part(Prog *c, const Expr *t, int var) {
-    if (is_shared(c, var)) {
-        ProgValue own = value_whole(c, c->var.p[var].value);
-        c->var.p[var].value = own;
-    }
+static ProgValue name_part(Prog *c, const Expr *t, Variable *v) {
+    if (is_shared(c, v)) v->value = value_whole(c, v->value);
     ProgValue part = part_lower(c, t);
-    c->var.p[var].made = true;
-    c->var.p[var].read = false;
+    v->made = true;
+    v->read = false;
     return part;
 }
 
-void part_bind(Prog *c, const Expr *t, int var, ProgValue v, const ProgValue *to, const Expected *want) {
-    bool output = c->var.p[var].output;
-    Loc loc = c->var.p[var].loc;
+void part_bind(Prog *c, const Expr *t, Variable *held, ProgValue v, const ProgValue *to, const Expected *want) {
     if (v.kind != PROG_TENSOR) return;
-    if (output && !output_part(c, var, to)) return;
-    ProgValue part = output ? *to : name_part(c, t, var);
-    if (part.kind != PROG_TENSOR || !shape_fits(c, &v, want->like, loc) || !place_fits(c, &v, &part, loc)) return;
+    if (held->output && !output_part(c, held, to)) return;
+    ProgValue part = held->output ? *to : name_part(c, t, held);
+    if (part.kind != PROG_TENSOR || !shape_fits(c, &v, want->like, held->loc) || !place_fits(c, &v, &part, held->loc))
+        return;
     part.born = c->updated.n;
     map_copy(c, v, &part, v.loc);
 }
