@@ -2,6 +2,7 @@
 #include "driver/session.h"
 
 #include "base/text.h"
+#include "codegen/codegen.h"
 #include "ir/text/print.h"
 
 #include <inttypes.h>
@@ -112,6 +113,9 @@ static bool program_rename(Session *s) {
     if (!text_is_word(name) || strchr(name, '.'))
         return fprintf(stderr, "tilec: error: --name wants a name of letters, digits and '_', not '%s'\n", name), false;
     s->m->program.p[0]->name = name_of(s->names, name);
+    if (strcmp(c_program_name(s->arena, s->m->program.p[0]), name))
+        return fprintf(stderr, "tilec: error: --name: '%s' is a keyword of C, or a name that C, C++ or CUDA has taken\n",
+                       name), false;
     return true;
 }
 
