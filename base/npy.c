@@ -99,21 +99,33 @@ static bool read_shape(Cursor *c, Header *h) {
     return h->has_shape = true;
 }
 
+/* What ml_dtypes calls the types that NumPy does not have. */
+static const struct {
+    const char *name;
+    Elem elem;
+} foreign[] = {{"bfloat16", ELEM_BF16},
+               {"float8_e4m3fn", ELEM_F8E4M3},
+               {"float8_e5m2", ELEM_F8E5M2},
+               {"float8_e4m3fnuz", ELEM_F8E4M3FNUZ},
+               {"int4", ELEM_I4}};
+enum { FOREIGN = sizeof foreign / sizeof *foreign };
+
 static bool name_to_elem(const char *s, Elem *out) {
-    static const struct {
-        const char *name;
-        Elem elem;
-    } known[] = {{"bfloat16", ELEM_BF16},
-                 {"float8_e4m3fn", ELEM_F8E4M3},
-                 {"float8_e5m2", ELEM_F8E5M2},
-                 {"float8_e4m3fnuz", ELEM_F8E4M3FNUZ},
-                 {"int4", ELEM_I4}};
-    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
-        if (strcmp(s, known[i].name) != 0) continue;
-        *out = known[i].elem;
+    for (int i = 0; i < FOREIGN; i++) {
+        if (strcmp(s, foreign[i].name) != 0) continue;
+        *out = foreign[i].elem;
         return true;
     }
     return false;
+}
+
+const char *npy_made(Arena *arena, Elem e) {
+    if (e == ELEM_I4 || e == ELEM_T2) return arena_format(arena, "NumPy has no %s: a file of int8 has it", elem_text(e));
+    for (int i = 0; i < FOREIGN; i++)
+        if (foreign[i].elem == e)
+            return arena_format(arena, "NumPy has no %s: save x.astype(ml_dtypes.%s), or its bits as bits.view('V%zu')",
+                                elem_text(e), foreign[i].name, elem_bytes(e));
+    return NULL;
 }
 
 static bool read_descr(Cursor *c, Header *h) {
@@ -199,7 +211,8 @@ static bool header_elem(Cursor *c, const Header *h, Elem want, Elem *out) {
         *out = native[i].elem;
         if (h->kind == native[i].kind && h->bytes == native[i].bytes) return true;
     }
-    return fail(c, "no element type is '%c%d'", h->kind, h->bytes);
+    const char *made = npy_made(c->arena, want);
+    return fail(c, "no element type is '%c%d'%s%s", h->kind, h->bytes, made ? "; " : "", made ? made : "");
 }
 
 static void copy_element(char *to, const char *from, size_t bytes, bool swap) {

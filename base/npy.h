@@ -11,6 +11,8 @@
 /* Reads a file's bytes into *out, row-major, in the machine's byte order. want: what a 'V1' or 'i1' stands for
    (ELEM_COUNT: unknown). NULL, or a message that names the byte where the file is wrong. */
 const char *npy_read(Arena *, const char *bytes, size_t n, Elem want, Array *out);
+/* How files of a type are made that NumPy does not have; NULL: it has the type. */
+const char *npy_made(Arena *, Elem);
 /* Appends version 1.0, little-endian, C order. */
 void npy_write(Text *, const Array *);
 

@@ -128,6 +128,8 @@ static bool file_report(const Run *r, int i, const char *path) {
     const Array *a = &r->io[i];
     fprintf(stderr, "tilec: error: %s: '%s' is %s, the file has %s\n", path, t->name, declared_text(r, t),
             array_text(r->s.arena, a));
+    const char *made = a->elem == t->elem ? NULL : npy_made(r->s.arena, t->elem);
+    if (made) fprintf(stderr, "tilec: note: %s\n", made);
     if (a->ndim == t->ndim && a->elem == t->elem && is_part(r, t, a))
         fputs("tilec: note: files hold whole tensors; the ranks' parts are cut out of them\n", stderr);
     return false;

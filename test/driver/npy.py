@@ -65,6 +65,30 @@ def check_malformed(tilec):
     check_parts(tilec)
 
 
+def bf16_bits(x):
+    """As docs/reference/command-line.md makes them."""
+    bits = x.astype("f4").view("u4")
+    return ((bits + 0x7fff + (bits >> 16 & 1)) >> 16).astype("u2")
+
+
+def check_made(tilec):
+    """A type that numpy lacks: what is said of other files, and the recipe."""
+    with open("npy.tile", "w") as f:
+        f.write(SOURCE.format(t="bf16"))
+    x = values_of("f32", "f4")
+    recipe = "NumPy has no bf16: save x.astype(ml_dtypes.bfloat16), or its bits as bits.view('V2')"
+    np.save("x.npy", x)
+    said = run(tilec, "interp").stderr
+    assert "'X' is bf16[3, 5, 2], the file has f32[3, 5, 2]\ntilec: note: " + recipe in said, said
+    np.save("x.npy", bf16_bits(x))
+    said = run(tilec, "interp").stderr
+    assert "no element type is 'u2'; " + recipe in said, said
+    np.save("x.npy", bf16_bits(x).view("V2"))
+    assert run(tilec, "interp").returncode == 0
+    y = (np.load("y.npy").view("u2").astype("u4") << 16).view("f4")
+    assert np.all(np.abs(y - x) <= np.abs(x) / 256), (x, y)
+
+
 def check_parts(tilec):
     """A file with one rank's part of a tensor that is split, and an extent that is told at run time."""
     with open("npy.tile", "w") as f:
@@ -80,6 +104,7 @@ def main(tilec):
     for elem, code in TYPES.items():
         check(tilec, elem, code)
     check_malformed(tilec)
+    check_made(tilec)
     print(f"{len(TYPES)} types")
 
 
