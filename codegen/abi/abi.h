@@ -14,7 +14,7 @@ void flags_source(Text *to, Arena *, const Program *, const char *name, int n);
 int packets_flag(const Program *, int tensor); /* of packets; of the number of tensors: how many names there are */
 /* taken.c: a condition over dims and scalars without which no task of the kernel stores or signals; NULL: none is known.
    Adds lines that compute it. */
-const char *taken_text(Fn *, const Kernel *);
+const CExpr *taken_text(Fn *, const Kernel *);
 /* launch.c: what launches the kernels of GPU texts; memory: of p. */
 void launch_source(Text *to, Arena *, const Module *, const Program *, const Memory *, const Targets *);
 

@@ -45,10 +45,10 @@ static void write_groups(Text *to, Arena *a, const Memory *memory, const GpuText
         return;
     }
     Fn f = fn_new(a, g->m, g->p, memory);
-    const char *n = l->groups ? fn_text(&f, "%" PRId64, l->groups) : node_tasks(&f, k), *taken = taken_text(&f, k);
-    if (!text_has_word(n, "t")) fn_line(&f, "(void)t;");
-    if (taken) fn_line(&f, "if (!%s) return 0;", text_atom(&f, taken));
-    fn_line(&f, "return %s;", text_bare(&f, n));
+    const CExpr *n = l->groups ? cexpr_number(&f, l->groups) : node_tasks(&f, k), *taken = taken_text(&f, k);
+    if (!text_has_word(n->text, "t")) fn_line(&f, "(void)t;");
+    if (taken) fn_line(&f, "if (!%s) return 0;", cexpr_operand(&f, taken)->text);
+    fn_line(&f, "return %s;", cexpr_bare(n)->text);
     text_printf(to, "/* Workgroups of %s%s%s. */\n", c_string(a, k->name), l->groups ? "" : ": one a task",
                 taken ? ", none where it is not taken" : "");
     fn_print(&f, to, arena_format(a, "static int64_t %s(const tile_task *t)", groups_name(a, g, k)));

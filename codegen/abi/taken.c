@@ -7,7 +7,7 @@
 #include <string.h>
 
 typedef struct {
-    const char *text; /* NULL: the host does not know it */
+    const CExpr *text; /* NULL: the host does not know it */
     bool made;
 } Known;
 
@@ -85,44 +85,45 @@ static bool is_exact(const Op *op) {
     }
 }
 
-static const char *scalar_text(Taken *t, const Op *load) {
+static const CExpr *scalar_text(Taken *t, const Op *load) {
     const Tensor *x = &t->f->p->tensor.p[t->node->arg.p[load->param].tensor];
     if (x->role != ROLE_INPUT || x->ndim || elem_is_packed(x->elem)) return NULL;
-    if (t->param[load->param]) return t->param[load->param];
+    if (t->param[load->param]) return cexpr_name(t->f, t->param[load->param]);
     int arg = 0;
     while (t->f->p->io.p[arg] != x->id) arg++;
     const char *name = t->param[load->param] = c_name(&t->f->names, x->name), *type = elem_c(x->elem);
     fn_constant_of(t->f, type, name, fn_text(t->f, "*(const %s *)t->arg[%d]", type, arg));
-    return name;
+    return cexpr_name(t->f, name);
 }
 
-static const char *equal_text(Taken *, const Value *);
+static const CExpr *equal_text(Taken *, const Value *);
 
 static const Value *yielded(const Value *v, int branch) { return v->def->region[branch]->last->arg.p[v->index]; }
 
 static bool is_false(const Value *v) { return v->type.elem == ELEM_BOOL && value_is(v, 0); }
 
-static const char *branch_text(Taken *t, const Value *v) {
+static const CExpr *branch_text(Taken *t, const Value *v) {
     const Value *otherwise = yielded(v, 1);
-    const char *c = equal_text(t, v->def->arg.p[0]), *x = equal_text(t, yielded(v, 0)), *y = equal_text(t, otherwise);
+    const CExpr *c = equal_text(t, v->def->arg.p[0]), *x = equal_text(t, yielded(v, 0)), *y = equal_text(t, otherwise);
     if (!c || !x || !y) return NULL;
-    return is_false(otherwise) ? fn_text(t->f, "(%s && %s)", c, x) : fn_text(t->f, "(%s ? %s : %s)", c, x, y);
+    return cexpr_group(t->f, is_false(otherwise) ? cexpr_open(t->f, "%s && %s", c->text, x->text)
+                                                 : cexpr_open(t->f, "%s ? %s : %s", c->text, x->text, y->text));
 }
 
-static const char *operation_text(Taken *t, const Op *op) {
-    const char *arg[3];
+static const CExpr *operation_text(Taken *t, const Op *op) {
+    const CExpr *arg[3];
     if (!is_exact(op)) return NULL;
     for (int i = 0; i < op->arg.n; i++)
         if (!(arg[i] = equal_text(t, op->arg.p[i]))) return NULL;
     return op_text(t->f, op, arg);
 }
 
-static const char *definition_text(Taken *t, const Value *v) {
+static const CExpr *definition_text(Taken *t, const Value *v) {
     const Op *op = v->def;
     if (!op || v->type.nrange) return NULL;
     switch (op->kind) {
     case OP_CONST: return literal_text(t->f, v->type.elem, op);
-    case OP_SIZE: return text_atom(t->f, size_text(t->f, op->size));
+    case OP_SIZE: return cexpr_operand(t->f, size_text(t->f, op->size));
     case OP_LOAD: return scalar_text(t, op);
     case OP_IF: return branch_text(t, v);
     default: return operation_text(t, op);
@@ -131,29 +132,30 @@ static const char *definition_text(Taken *t, const Value *v) {
 
 enum { LONG_TEXT = 72 }; /* characters of an expression that becomes a variable */
 
-static const char *known(Taken *t, Known *k, const Value *v, const char *text) {
+static const CExpr *known(Taken *t, Known *k, const Value *v, const CExpr *text) {
     k->made = true;
     k->text = text;
-    if (!text || strlen(text) <= LONG_TEXT) return text;
-    k->text = c_name(&t->f->names, v->type.elem == ELEM_BOOL ? "taken" : "number");
-    fn_line(t->f, "const %s %s = %s;", elem_c(v->type.elem), k->text, text_bare(t->f, text));
+    if (!text || strlen(text->text) <= LONG_TEXT) return text;
+    k->text = cexpr_name(t->f, c_name(&t->f->names, v->type.elem == ELEM_BOOL ? "taken" : "number"));
+    fn_line(t->f, "const %s %s = %s;", elem_c(v->type.elem), k->text->text, cexpr_bare(text)->text);
     return k->text;
 }
 
-static const char *equal_text(Taken *t, const Value *v) {
+static const CExpr *equal_text(Taken *t, const Value *v) {
     Known *k = &t->equal[v->id];
     return k->made ? k->text : known(t, k, v, definition_text(t, v));
 }
 
-static const char *beyond_text(Taken *, const Value *);
+static const CExpr *beyond_text(Taken *, const Value *);
 
 /* Both sides of a conjunction are needed, so that the one that the host knows is enough to leave a launch out. */
-static const char *both_text(Taken *t, const Value *x, const Value *y) {
-    const char *first = beyond_text(t, x), *second = beyond_text(t, y);
-    return conjoin(t->f, first, second);
+static const CExpr *both_text(Taken *t, const Value *x, const Value *y) {
+    const CExpr *first = beyond_text(t, x), *second = beyond_text(t, y);
+    if (!first || !second) return first ? first : second;
+    return cexpr_open(t->f, "%s && %s", first->text, second->text);
 }
 
-static const char *beyond_text(Taken *t, const Value *v) {
+static const CExpr *beyond_text(Taken *t, const Value *v) {
     Known *k = &t->beyond[v->id];
     const Op *op = v->def;
     if (k->made) return k->text;
@@ -163,7 +165,7 @@ static const char *beyond_text(Taken *t, const Value *v) {
     return known(t, k, v, equal_text(t, v));
 }
 
-const char *taken_text(Fn *f, const Kernel *k) {
+const CExpr *taken_text(Fn *f, const Kernel *k) {
     const Op *guard = guard_of(k);
     Taken t = {.f = f, .node = only_node(f->p, k)};
     if (!guard || !t.node) return NULL;

@@ -3,7 +3,6 @@
 #include "codegen/gpu/hip.h"
 
 #include <inttypes.h>
-#include <string.h>
 
 /* A field of the variable: bits from `low`, `width` of them, moved up to bit `to`. */
 typedef struct {
@@ -19,26 +18,30 @@ static Field field_from(const uint64_t *column, int n, int low, int to) {
     return f;
 }
 
-static const char *field_text(Fn *f, const char *v, Field d, int n) {
+static const CExpr *field_text(Fn *f, const CExpr *v, Field d, int n) {
     bool top = d.low + d.width == n;
     int64_t mask = ((int64_t)1 << d.width) - 1;
-    if (d.low == d.to && d.low) return fn_text(f, "(%s & %" PRId64 ")", v, mask << d.low);
-    const char *part = d.low ? fn_text(f, top ? "%s >> %d" : "%s >> %d & %" PRId64, v, d.low, mask)
-                             : top ? v : fn_text(f, "%s & %" PRId64, v, mask);
-    if (d.to == 0) return part == v ? v : fn_text(f, "(%s)", part);
-    return fn_text(f, part == v ? "%s * %" PRId64 : "(%s) * %" PRId64, part, (int64_t)1 << d.to);
+    if (d.low == d.to && d.low) return cexpr_group(f, cexpr_open(f, "%s & %" PRId64, v->text, mask << d.low));
+    const CExpr *part = v;
+    if (d.low)
+        part = top ? cexpr_open(f, "%s >> %d", v->text, d.low)
+                   : cexpr_open(f, "%s >> %d & %" PRId64, v->text, d.low, mask);
+    else if (!top)
+        part = cexpr_open(f, "%s & %" PRId64, v->text, mask);
+    return cexpr_mul(f, cexpr_operand(f, part), cexpr_number(f, (int64_t)1 << d.to));
 }
 
-const char *bits_join(Fn *f, const char *a, uint64_t a_bits, const char *b, uint64_t b_bits) {
-    if (a[0] == '0' && !a[1]) return b;
-    if (b[0] == '0' && !b[1]) return a;
-    return a_bits & b_bits ? fn_text(f, "(%s ^ %s)", text_atom(f, a), text_atom(f, b)) : fn_text(f, "%s + %s", a, b);
+const CExpr *bits_join(Fn *f, const CExpr *a, uint64_t a_bits, const CExpr *b, uint64_t b_bits) {
+    if (cexpr_is(a, 0)) return b;
+    if (cexpr_is(b, 0)) return a;
+    if (!(a_bits & b_bits)) return cexpr_open(f, "%s + %s", a->text, b->text);
+    return cexpr_group(f, cexpr_open(f, "%s ^ %s", cexpr_operand(f, a)->text, cexpr_operand(f, b)->text));
 }
 
-const char *bits_text(Fn *f, const char *v, const uint64_t *column, int n) {
+const CExpr *bits_text(Fn *f, const CExpr *v, const uint64_t *column, int n) {
     uint64_t left[64], seen = 0;
-    const char *sum = "0";
-    for (int b = 0; b < n; b++) left[b] = strcmp(v, "0") ? column[b] : 0;
+    const CExpr *sum = cexpr_number(f, 0);
+    for (int b = 0; b < n; b++) left[b] = cexpr_is(v, 0) ? 0 : column[b];
     for (int b = 0; b < n; b++)
         while (left[b]) {
             Field d = field_from(left, n, b, lowest(left[b]));

@@ -2,8 +2,6 @@
    parts that its own elements need, a few positions of what is contracted at a time, and sums products. */
 #include "codegen/gpu/move.h"
 
-#include <string.h>
-
 enum { STEP_BITS = 2 }; /* positions that a thread takes at once */
 
 /* An operand as a thread takes it: the result's registers along its own ranges, times some positions. */
@@ -91,23 +89,24 @@ static void part_load(Fn *f, Part *p) {
 }
 
 /* The element beside the loop's, at the position that `elem` counts. */
-static const char *factor(Nest *n, const Part *p, Elem e, int step) {
+static const CExpr *factor(Nest *n, const Part *p, Elem e, int step) {
     Fn *f = n->f;
-    const char *own = register_of(n, &p->own), *at = step ? "elem" : "0";
-    own = own ? text_atom(f, own) : "0";
+    const CExpr *own = register_of(n, &p->own), *at = step ? cexpr_name(f, "elem") : cexpr_number(f, 0);
+    own = own ? cexpr_operand(f, own) : cexpr_number(f, 0);
     if (p->own_first)
-        at = text_add_terms(f, text_mul(f, at, fn_text(f, "%d", layout_registers(&p->own))), own);
+        at = cexpr_add(f, cexpr_mul(f, at, cexpr_number(f, layout_registers(&p->own))), own);
     else
-        at = text_add_terms(f, text_mul(f, own, fn_text(f, "%d", 1 << step)), at);
+        at = cexpr_add(f, cexpr_mul(f, own, cexpr_number(f, 1 << step)), at);
     return nest_convert(n, e, p->tile.elem, tile_at(f, &p->tile, at));
 }
 
 static void add_products(Fn *f, const Tile *to, const Part *x, const Part *y, int step) {
     Nest n = nest_over(f, to->layout, 0);
-    const char *p = factor(&n, x, to->elem, step), *q = factor(&n, y, to->elem, step);
-    const char *product = elem_is_int(to->elem) ? fn_text(f, "tile_mul_%s(%s, %s)", elem_text(to->elem), p, q)
-                                                : fn_text(f, "%s * %s", text_atom(f, p), text_atom(f, q));
-    nest_line(&n, n.n, "%s", reduce_combine(f, OP_SUM, to->elem, nest_tile(&n, to), product));
+    const CExpr *p = factor(&n, x, to->elem, step), *q = factor(&n, y, to->elem, step);
+    const CExpr *product = elem_is_int(to->elem)
+                               ? cexpr_call(f, "tile_mul_%s(%s, %s)", elem_text(to->elem), p->text, q->text)
+                               : cexpr_mul(f, p, q);
+    nest_line(&n, n.n, "%s", reduce_combine(f, OP_SUM, to->elem, nest_tile(&n, to)->text, product));
     nest_print(&n);
 }
 

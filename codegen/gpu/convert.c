@@ -60,8 +60,9 @@ static void rename_registers(Fn *f, const Op *op, const Conversion *c, const Lay
     const uint64_t *reg = layout_columns(&c->source, "reg", &n);
     for (int b = 0; b < n; b++) column[b] = reg[b] >> first & ((UINT64_C(1) << bits) - 1);
     Nest nest = nest_over(f, to, 0);
-    const char *index = text_bare(f, bits_text(f, nest_register(&nest), column, n));
-    nest_line(&nest, nest.n, "%s = %s;", nest_tile(&nest, tile), tile_at(f, from, nest.loop ? index : "0"));
+    const CExpr *index = cexpr_bare(bits_text(f, nest_register(&nest), column, n));
+    nest_line(&nest, nest.n, "%s = %s;", nest_tile(&nest, tile)->text,
+              tile_at(f, from, nest.loop ? index : cexpr_number(f, 0))->text);
     nest_print(&nest);
 }
 

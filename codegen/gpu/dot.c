@@ -27,10 +27,11 @@ static int fragment_registers(Fn *f, const MatrixOp *o, char operand) {
     return matrix_layout(f->arena, &l, o, operand, o->ad->n) ? layout_registers(&l) : 1;
 }
 
-static const char *fragment_text(Fn *f, const Tile *t, int each, const char *inner, int inner_count, const char *outer, int outer_count) {
-    const char *n = inner_count > 1 ? inner : "0";
-    if (outer_count > 1) n = text_add_terms(f, text_mul(f, outer, fn_text(f, "%d", inner_count)), n);
-    return tile_address(f, t, text_mul(f, text_atom(f, n), fn_text(f, "%d", each)));
+static const CExpr *fragment_text(Fn *f, const Tile *t, int each, const char *inner, int inner_count, const char *outer,
+                                  int outer_count) {
+    const CExpr *n = inner_count > 1 ? cexpr_name(f, inner) : cexpr_number(f, 0);
+    if (outer_count > 1) n = cexpr_add(f, cexpr_mul(f, cexpr_name(f, outer), cexpr_number(f, inner_count)), n);
+    return tile_address(f, t, cexpr_mul(f, cexpr_operand(f, n), cexpr_number(f, each)));
 }
 
 static void loops_open(Fn *f, const char *const *name, const int *count, int n, int *opened) {
@@ -57,8 +58,8 @@ static void matrix_product(Fn *f, const Op *op, const MatrixOp *o, const Tile *t
     int64_t k_range = INT64_C(1) << __builtin_popcountll(layout_range_bits(a->layout, f->k->range.p[op->over[0]].name));
     int nk = (int)(k_range / o->ad->k), nm = (int)(a->count / ra) / nk, nn = (int)(b->count / rb) / nk, opened = 0;
     loops_open(f, (const char *const[]){"fk", "fm", "fn"}, (int[]){nk, nm, nn}, 3, &opened);
-    fn_line(f, "%s(%s, %s, %s);", function_of(f, o), fragment_text(f, to, rd, "fn", nn, "fm", nm),
-            fragment_text(f, a, ra, "fk", nk, "fm", nm), fragment_text(f, b, rb, "fk", nk, "fn", nn));
+    fn_line(f, "%s(%s, %s, %s);", function_of(f, o), fragment_text(f, to, rd, "fn", nn, "fm", nm)->text,
+            fragment_text(f, a, ra, "fk", nk, "fm", nm)->text, fragment_text(f, b, rb, "fk", nk, "fn", nn)->text);
     loops_close(f, opened);
 }
 
@@ -85,10 +86,10 @@ static Rows rows_of(Fn *f, const Value *v, int64_t offset) {
 }
 
 static const char *rows_text(Fn *f, const Rows *w) {
-    const char *sum = fn_text(f, "%" PRId64, w->offset);
+    const CExpr *sum = cexpr_number(f, w->offset);
     for (int i = 0; i < w->n; i++)
-        sum = text_add_terms(f, sum, text_mul(f, f->range[w->range[i]].pos, fn_text(f, "%" PRId64, w->stride[i])));
-    return fn_text(f, "lds + %s", strncmp(sum, "0 + ", 4) ? sum : sum + 4);
+        sum = cexpr_add(f, sum, cexpr_mul(f, f->range[w->range[i]].pos, cexpr_number(f, w->stride[i])));
+    return fn_text(f, "lds + %s", sum->text);
 }
 
 static void rows_store(Fn *f, const Value *v, const Rows *w) {
@@ -96,24 +97,26 @@ static void rows_store(Fn *f, const Value *v, const Rows *w) {
     Nest n = nest_over(f, l, 0);
     uint64_t copies = layout_copies(f->hip, l);
     if (copies) n.guard = fn_text(f, "(thread & %" PRIu64 ") == 0", copies);
-    const char *value = nest_value(&n, v);
-    nest_line(&n, n.n, "tile_lds_store_%s(%s, %s);", elem_text(v->type.elem), rows_text(f, w), text_bare(f, value));
+    const CExpr *value = nest_value(&n, v);
+    nest_line(&n, n.n, "tile_lds_store_%s(%s, %s);", elem_text(v->type.elem), rows_text(f, w), cexpr_bare(value)->text);
     nest_print(&n);
 }
 
-static const char *factor_text(Nest *n, const Value *v, const Rows *w, Elem e) {
-    const char *x = fn_text(n->f, "tile_lds_load_%s(%s)", elem_text(v->type.elem), rows_text(n->f, w));
+static const CExpr *factor_text(Nest *n, const Value *v, const Rows *w, Elem e) {
+    const CExpr *x = cexpr_call(n->f, "tile_lds_load_%s(%s)", elem_text(v->type.elem), rows_text(n->f, w));
     return nest_convert(n, e, v->type.elem, x);
 }
 
 /* to += x y at one place of the contracted ranges, whose loops are around. */
 static void add_products(Fn *f, const Op *op, const Tile *to, const Rows *x, const Rows *y) {
     Nest n = to->layout ? nest_over(f, to->layout, 0) : nest_new(f, NULL, 0);
-    for (int i = 0; i < op->nover; i++) f->range[op->over[i]].pos = fn_text(f, "%s_at", f->k->range.p[op->over[i]].name);
-    const char *p = factor_text(&n, op->arg.p[0], x, to->elem), *q = factor_text(&n, op->arg.p[1], y, to->elem);
-    const char *sum = to->layout ? nest_tile(&n, to) : to->name;
-    const char *product = elem_is_int(to->elem) ? fn_text(f, "tile_mul_%s(%s, %s)", elem_text(to->elem), p, q)
-                                                : fn_text(f, "%s * %s", text_atom(f, p), text_atom(f, q));
+    for (int i = 0; i < op->nover; i++)
+        f->range[op->over[i]].pos = cexpr_name(f, fn_text(f, "%s_at", f->k->range.p[op->over[i]].name));
+    const CExpr *p = factor_text(&n, op->arg.p[0], x, to->elem), *q = factor_text(&n, op->arg.p[1], y, to->elem);
+    const char *sum = to->layout ? nest_tile(&n, to)->text : to->name;
+    const CExpr *product = elem_is_int(to->elem)
+                               ? cexpr_call(f, "tile_mul_%s(%s, %s)", elem_text(to->elem), p->text, q->text)
+                               : cexpr_mul(f, p, q);
     nest_line(&n, n.n, "%s", reduce_combine(f, OP_SUM, to->elem, sum, product));
     nest_print(&n);
 }
@@ -144,7 +147,7 @@ static void start(Fn *f, const Op *op, const Tile *to) {
         return;
     }
     Nest n = nest_over(f, to->layout, 0);
-    nest_line(&n, n.n, "%s = 0;", nest_tile(&n, to));
+    nest_line(&n, n.n, "%s = 0;", nest_tile(&n, to)->text);
     nest_print(&n);
 }
 
@@ -153,8 +156,8 @@ static void scalar_dot(Fn *f, const Op *op) {
     Value *v = op->res.p[0];
     Tile to = {.count = 1, .elem = v->type.elem, .name = c_name(&f->names, fn_value_name(f, v))};
     Nest n = nest_new(f, NULL, 0);
-    const char *from = op->arg.n == 3 ? text_bare(f, nest_value(&n, op->arg.p[2])) : "0";
-    nest_line(&n, 0, "%s %s = %s;", elem_c(to.elem), to.name, from);
+    const CExpr *from = op->arg.n == 3 ? cexpr_bare(nest_value(&n, op->arg.p[2])) : cexpr_number(f, 0);
+    nest_line(&n, 0, "%s %s = %s;", elem_c(to.elem), to.name, from->text);
     nest_print(&n);
     fn_held(f, v)->name = to.name;
     sums_of_products(f, op, &to);

@@ -11,7 +11,8 @@
 
 /* The part of a position that depends on the thread alone, as a constant at the head of the kernel. */
 typedef struct {
-    const char *wanted, *text, *name;
+    const char *wanted;
+    const CExpr *text, *name;
 } ThreadPart;
 
 typedef struct Hip {
@@ -33,8 +34,9 @@ extern const SyncBackend hip_sync;
 /* ---- bits: linear maps as C expressions ---- */
 
 /* Where each of n bits of a variable goes: the exclusive or of the columns of those that are set. */
-const char *bits_text(Fn *, const char *variable, const uint64_t *column, int n);
-const char *bits_join(Fn *, const char *a, uint64_t a_bits, const char *b, uint64_t b_bits); /* a ^ b; + where it may be */
+const CExpr *bits_text(Fn *, const CExpr *variable, const uint64_t *column, int n);
+const CExpr *bits_join(Fn *, const CExpr *a, uint64_t a_bits, const CExpr *b,
+                       uint64_t b_bits); /* a ^ b; + where it may be */
 
 /* ---- layouts ---- */
 
@@ -45,16 +47,17 @@ uint64_t layout_range_bits(const Layout *, const char *range); /* of an index */
 uint64_t layout_copies(Hip *, const Layout *);
 /* Columns of the bits of the thread's number: those of lanes, then of waves. */
 int thread_columns(Hip *, const Layout *, uint64_t column[]);
-const char *thread_part(Fn *, const char *wanted, const uint64_t *column, int n); /* a constant's name; "0" */
+const CExpr *thread_part(Fn *, const char *wanted, const uint64_t *column, int n); /* a constant's name; "0" */
 const Layout *held_layout(Fn *, const Value *);
 
 /* ---- nests ---- */
 
 Nest nest_over(Fn *, const Layout *, int skip);       /* registers whose low `skip` bits are 0; sets the positions' texts */
-const char *nest_register(Nest *);                    /* of the loop: "reg", or "0" */
-const char *register_of(Nest *, const Layout *inner); /* text of the register that belongs to the loop's; NULL: there is one */
-const char *tile_at(Fn *, const Tile *, const char *index);           /* a register of a tile; NULL: it has one */
-const char *tile_address(Fn *, const Tile *, const char *index);
+const CExpr *nest_register(Nest *);                   /* of the loop: "reg", or "0" */
+const CExpr *register_of(Nest *,
+                         const Layout *inner); /* text of the register that belongs to the loop's; NULL: there is one */
+const CExpr *tile_at(Fn *, const Tile *, const CExpr *index); /* a register of a tile; NULL: it has one */
+const CExpr *tile_address(Fn *, const Tile *, const CExpr *index);
 const Tile *made_tile(Fn *, const Value *); /* of an operand: its own, or one made of its expression */
 Tile tile_like(Fn *, const Layout *, Elem, const char *wanted); /* declared */
 bool range_fills_layout(const Nest *, int range); /* every position of the loop's layout certainly exists */
@@ -72,7 +75,7 @@ void sync_line(Fn *);
 /* Appends the kernel of a node, by the launch's name; fills its threads and bytes of LDS. */
 bool hip_kernel(GpuText *, Arena *, const Program *, const Memory *, const Node *, const MatrixTarget *, GpuLaunch *);
 
-const char *hip_argument(Fn *, int param); /* text of its pointer, or of its value */
+const CExpr *hip_argument(Fn *, int param); /* text of its pointer, or of its value */
 void hip_arguments(Fn *); /* constants of those parameters that the body reads, before it */
 
 /* run.c: what begins and ends a run. */

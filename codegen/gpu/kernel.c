@@ -7,24 +7,24 @@
 
 /* ---- arguments ---- */
 
-static const char *tensor_text(Fn *f, const Tensor *t) {
+static const CExpr *tensor_text(Fn *f, const Tensor *t) {
     int arg = f->memory->arg[t->id];
-    if (arg >= 0) return fn_text(f, "call.args.%s", f->hip->member[arg]);
+    if (arg >= 0) return cexpr_name(f, fn_text(f, "call.args.%s", f->hip->member[arg]));
     const char *memory = t->symmetric >= 0 ? "t->symmetric[t->rank]" : "call.local";
-    return fn_text(f, "(%s *)(%s + %s)", memory_c(t->elem), memory, tensor_slot(f, t));
+    return cexpr_open(f, "(%s *)(%s + %s)", memory_c(t->elem), memory, tensor_slot(f, t)->text);
 }
 
-const char *hip_argument(Fn *f, int i) {
+const CExpr *hip_argument(Fn *f, int i) {
     const Arg *a = &f->node->arg.p[i];
     const Tensor *t = &f->p->tensor.p[a->tensor];
     const Param *p = &f->k->param.p[i];
-    const char *first = part_text(f, t, a), *base = tensor_text(f, t);
+    const CExpr *first = part_text(f, t, a), *base = tensor_text(f, t);
     bool by_value = t->ndim == 0 && f->memory->arg[t->id] >= 0 && t->role == ROLE_INPUT;
     if (by_value) return base;
     if (p->ranks >= 0) return symmetric_text(f, t, first);
-    if (elem_is_packed(t->elem) && strcmp(first, "0") != 0) first = packed_part_text(f, f->node, t, a);
-    const char *at = strcmp(first, "0") ? fn_text(f, "%s + %s", base, first) : base;
-    if (p->ndim == 0 && !p->out && !p->inout) return fn_text(f, "tile_load_%s(%s)", elem_text(t->elem), at);
+    if (elem_is_packed(t->elem) && !cexpr_is(first, 0)) first = packed_part_text(f, f->node, t, a);
+    const CExpr *at = cexpr_is(first, 0) ? base : cexpr_open(f, "%s + %s", base->text, first->text);
+    if (p->ndim == 0 && !p->out && !p->inout) return cexpr_call(f, "tile_load_%s(%s)", elem_text(t->elem), at->text);
     return at;
 }
 
@@ -34,7 +34,7 @@ static void argument_line(Fn *f, Text *to, int i) {
     bool value = p->ndim == 0 && !p->out && !p->inout, written = p->out || p->inout;
     const char *type = p->ranks >= 0 ? "const size_t " : value ? fn_text(f, "const %s ", elem_c(p->elem))
                              : fn_text(f, "%s%s *const ", written ? "" : "const ", memory_c(p->elem));
-    text_printf(to, "    %s%s = %s;\n", type, f->param[i], hip_argument(f, i));
+    text_printf(to, "    %s%s = %s;\n", type, f->param[i], hip_argument(f, i)->text);
 }
 
 void hip_arguments(Fn *f) {
@@ -49,7 +49,8 @@ void hip_arguments(Fn *f) {
 
 static void grid_constants(Fn *f) {
     for (int i = 0; i < f->k->ngrid; i++)
-        if (f->k->range.p[i].kind != RANGE_WHOLE) fn_constant(f, f->range[i].index, grid_index(f, f->k, i, "group"));
+        if (f->k->range.p[i].kind != RANGE_WHOLE)
+            fn_constant(f, f->range[i].index->text, grid_index(f, f->k, i, "group")->text);
 }
 
 static bool reads_peers(const Kernel *k) {

@@ -3,7 +3,6 @@
 #include "codegen/gpu/hip.h"
 
 #include <inttypes.h>
-#include <string.h>
 
 /* ---- how many registers go at once ---- */
 
@@ -56,9 +55,8 @@ static bool runs_along(const Op *op, int range, int64_t of) {
 bool hip_rows_are_multiple(Fn *f, const Op *op, int64_t of) {
     const Param *p = &f->k->param.p[op->param];
     const Arg *a = &f->node->arg.p[op->param];
-    int64_t row, first;
-    if (!text_is_number(part_text(f, &f->p->tensor.p[a->tensor], a), &first) || first % of) return false;
-    return p->ndim == 1 || (text_is_number(param_extent(f, op->param, p->ndim - 1), &row) && row % of == 0);
+    return cexpr_is_multiple(part_text(f, &f->p->tensor.p[a->tensor], a), of) &&
+           (p->ndim == 1 || cexpr_is_multiple(param_extent(f, op->param, p->ndim - 1), of));
 }
 
 /* Registers whose low `bits` bits count neighbours in memory. `last`: the range that may end among them, the last run
@@ -88,10 +86,8 @@ static bool is_odd_run(Fn *f, const Op *op, int range, int bits) {
 static Run aligned_run(Fn *f, const Op *op, int range, int bits) {
     const Param *p = &f->k->param.p[op->param];
     const Arg *a = &f->node->arg.p[op->param];
-    int64_t first, n;
     while (bits && elem_bits(p->elem) << bits > 128) bits--;
-    n = INT64_C(1) << bits;
-    bool begins = text_is_number(part_text(f, &f->p->tensor.p[a->tensor], a), &first) && first % n == 0;
+    bool begins = cexpr_is_multiple(part_text(f, &f->p->tensor.p[a->tensor], a), INT64_C(1) << bits);
     if (p->ndim > 1 && begins) return (Run){bits, range, false, true};
     bool odd = is_odd_run(f, op, range, bits);
     return (Run){odd ? bits : 0, odd ? range : -1, odd, odd};
@@ -121,7 +117,7 @@ static const char *run_mask(Nest *n, Type t, Run run) {
 /* Elements of a run that exist, if there are so many. */
 static const char *run_left(Fn *f, Run run) {
     const RangeText *r = &f->range[run.last];
-    return fn_text(f, "%s - %s", text_atom(f, r->count), text_atom(f, r->pos));
+    return fn_text(f, "%s - %s", cexpr_operand(f, r->count)->text, cexpr_operand(f, r->pos)->text);
 }
 
 /* ---- loads ---- */
@@ -129,7 +125,7 @@ static const char *run_left(Fn *f, Run run) {
 static const char *zero_of(Elem e) { return e == ELEM_F64 ? "0.0" : e == ELEM_F32 ? "0.0f" : "0"; }
 
 /* Elements of a parameter's row: of a split tensor the rank's own, whatever lies between two rows in memory. */
-static const char *row_extent(Fn *f, const Op *op) {
+static const CExpr *row_extent(Fn *f, const Op *op) {
     const Param *p = &f->k->param.p[op->param];
     return size_text(f, p->dim[p->ndim - 1]);
 }
@@ -139,26 +135,28 @@ static const char *odd_left(Nest *n, const Op *op, Run run) {
     Fn *f = n->f;
     int last = f->k->param.p[op->param].ndim - 1;
     if (access_within(f, op, last)) return run_left(f, run);
-    const char *at = nest_affine(n, &op->sub.p[op->sub.n - 1].lo);
-    return fn_text(f, "tile_least(%s, %s - %s)", run_left(f, run), text_atom(f, row_extent(f, op)), text_atom(f, at));
+    const CExpr *at = nest_affine(n, &op->sub.p[op->sub.n - 1].lo);
+    return fn_text(f, "tile_least(%s, %s - %s)", run_left(f, run), cexpr_operand(f, row_extent(f, op))->text,
+                   cexpr_operand(f, at)->text);
 }
 
-static const char *load_text(Fn *f, const Tile *to, Run run, const char *from, const char *at) {
+static const char *load_text(Fn *f, const Tile *to, Run run, const CExpr *from, const CExpr *at) {
     int bytes = elem_bits(to->elem) << run.bits >> 3;
     if (run.last >= 0)
-        return fn_text(f, "tile_load_some_%s(&%s, %s, %d, %s);", elem_text(to->elem), from, at, 1 << run.bits,
-                       run_left(f, run));
-    if (elem_is_packed(to->elem)) return fn_text(f, "tile_load%d_%s(%s, %s);", bytes, elem_text(to->elem), from, at);
-    return fn_text(f, "tile_load%d(&%s, %s);", bytes, from, at);
+        return fn_text(f, "tile_load_some_%s(&%s, %s, %d, %s);", elem_text(to->elem), from->text, at->text,
+                       1 << run.bits, run_left(f, run));
+    if (elem_is_packed(to->elem))
+        return fn_text(f, "tile_load%d_%s(%s, %s);", bytes, elem_text(to->elem), from->text, at->text);
+    return fn_text(f, "tile_load%d(&%s, %s);", bytes, from->text, at->text);
 }
 
-static void load_run(Nest *n, const Tile *to, Run run, const char *from, const char *when) {
-    const char *at = tile_address(n->f, to, nest_register(n));
+static void load_run(Nest *n, const Tile *to, Run run, const CExpr *from, const char *when) {
+    const CExpr *at = tile_address(n->f, to, nest_register(n));
     if (when) nest_line(n, n->n, "if (%s)", when);
     nest_line(n, n->n, "%s%s", when ? "    " : "", load_text(n->f, to, run, from, at));
     if (!when) return;
     nest_line(n, n->n, "else");
-    nest_line(n, n->n, "    tile_zero%d(%s);", elem_value_bits(to->elem) << run.bits >> 3, at);
+    nest_line(n, n->n, "    tile_zero%d(%s);", elem_value_bits(to->elem) << run.bits >> 3, at->text);
 }
 
 /* Others of the kernel's threads stored what this one may load, or may still load what it is about to store.
@@ -176,15 +174,16 @@ void hip_load(Fn *f, const Op *op) {
 
 static void load_plain(Fn *f, const Op *op, const Tile *to, Run run) {
     Nest n = nest_over(f, to->layout, run.bits);
-    const char *inside, *from = nest_place(&n, op, &inside),
-                        *when = conjoin(f, run_mask(&n, op->res.p[0]->type, run), inside);
+    const char *inside;
+    const CExpr *from = nest_place(&n, op, &inside);
+    const char *when = conjoin(f, run_mask(&n, op->res.p[0]->type, run), inside);
     if (run.bits)
         load_run(&n, to, run, from, when);
     else if (when)
-        nest_line(&n, n.n, "%s = %s ? %s : %s;", nest_tile(&n, to), when, f->back->read(f, to->elem, from),
+        nest_line(&n, n.n, "%s = %s ? %s : %s;", nest_tile(&n, to)->text, when, f->back->read(f, to->elem, from)->text,
                   zero_of(to->elem));
     else
-        nest_line(&n, n.n, "%s = %s;", nest_tile(&n, to), f->back->read(f, to->elem, from));
+        nest_line(&n, n.n, "%s = %s;", nest_tile(&n, to)->text, f->back->read(f, to->elem, from)->text);
     nest_print(&n);
 }
 
@@ -193,58 +192,59 @@ static const char *odd_wanted(Nest *n, const Op *op, Run run) {
     Fn *f = n->f;
     const int elements = 1 << run.bits;
     const RangeText *r = &f->range[run.last];
-    const char *at = nest_affine(n, &op->sub.p[op->sub.n - 1].lo), *extent = row_extent(f, op);
+    const CExpr *at = nest_affine(n, &op->sub.p[op->sub.n - 1].lo), *extent = row_extent(f, op);
     const char *row =
-        fn_text(f, "%s <= %s", text_add_terms(f, at, fn_text(f, "%d", 2 * elements)), text_atom(f, extent));
-    const bool is_row = strcmp(text_bare(f, at), text_bare(f, r->pos)) == 0 && strcmp(extent, r->count) == 0;
+        fn_text(f, "%s <= %s", cexpr_add(f, at, cexpr_number(f, 2 * elements))->text, cexpr_operand(f, extent)->text);
+    const bool is_row = cexpr_equal(cexpr_bare(at), cexpr_bare(r->pos)) && cexpr_equal(extent, r->count);
     if (is_row || range_fills_layout(n, run.last)) return row;
     const char *tile =
-        fn_text(f, "%s <= %s", text_add_terms(f, r->pos, fn_text(f, "%d", elements)), text_atom(f, r->count));
+        fn_text(f, "%s <= %s", cexpr_add(f, r->pos, cexpr_number(f, elements))->text, cexpr_operand(f, r->count)->text);
     return fn_text(f, "%s && %s", tile, row);
 }
 
 /* First all vectors, then what is left of the rows: a wait for that would hold up the others. */
 static void load_odd(Fn *f, const Op *op, const Tile *to, Run run, bool rest) {
     Nest n = nest_over(f, to->layout, run.bits);
-    const char *inside, *from = nest_row_place(&n, op, &inside), *name = elem_text(to->elem);
-    const char *when = conjoin(f, run_mask(&n, op->res.p[0]->type, run), inside),
-               *regs = tile_address(f, to, nest_register(&n));
+    const char *inside, *name = elem_text(to->elem);
+    const CExpr *from = nest_row_place(&n, op, &inside), *regs = tile_address(f, to, nest_register(&n));
+    const char *when = conjoin(f, run_mask(&n, op->res.p[0]->type, run), inside);
     const char *wanted = conjoin(f, when, odd_wanted(&n, op, run)), *left = odd_left(&n, op, run);
     if (rest)
-        nest_line(&n, n.n, "tile_load_rest_%s(&%s, %s, %d, %s, %s);", name, from, regs, 1 << run.bits, wanted,
-                  when ? fn_text(f, "%s ? %s : 0", when, left) : left);
+        nest_line(&n, n.n, "tile_load_rest_%s(&%s, %s, %d, %s, %s);", name, from->text, regs->text, 1 << run.bits,
+                  wanted, when ? fn_text(f, "%s ? %s : 0", when, left) : left);
     else
-        nest_line(&n, n.n, "tile_load_odd_%s(&%s, %s, %d, %s);", name, from, regs, 1 << run.bits, wanted);
+        nest_line(&n, n.n, "tile_load_odd_%s(&%s, %s, %d, %s);", name, from->text, regs->text, 1 << run.bits, wanted);
     nest_print(&n);
 }
 
 static int64_t tile_places(const Layout *l) { return INT64_C(1) << layout_index_bits(l); }
 
 /* Where the row begins; the run's column, in *at. */
-static const char *row_start(Nest *n, const Op *op, int range, const char **at) {
+static const CExpr *row_start(Nest *n, const Op *op, int range, const CExpr **at) {
     RangeText *r = &n->f->range[range];
-    *at = text_bare(n->f, r->pos);
-    r->pos = "0";
-    const char *row = nest_element(n, op);
+    *at = cexpr_bare(r->pos);
+    r->pos = cexpr_number(n->f, 0);
+    const CExpr *row = nest_element(n, op);
     r->pos = *at;
     return row;
 }
 
 static void load_aligned(Fn *f, const Op *op, const Tile *to, Run run, bool ends) {
     Nest n = nest_over(f, to->layout, run.bits);
-    const char *at, *inside, *row = row_start(&n, op, run.last, &at), *size = f->range[run.last].count;
-    const char *regs = tile_address(f, to, nest_register(&n)), *name = elem_text(to->elem);
+    const CExpr *at, *row = row_start(&n, op, run.last, &at), *regs = tile_address(f, to, nest_register(&n));
+    const char *inside, *size = f->range[run.last].count->text, *name = elem_text(to->elem);
     const int elements = 1 << run.bits, room = run.odd ? 2 * elements : elements;
     nest_row_place(&n, op, &inside);
     size = inside ? fn_text(f, "(%s ? %s : 0)", inside, size) : size;
     if (ends)
-        nest_line(&n, n.n, "tile_load_ends_%s(&%s, %s, %d, %s, %s, %d, %" PRId64 ");", name, row, regs, elements, at,
-                  size, room, tile_places(to->layout));
+        nest_line(&n, n.n, "tile_load_ends_%s(&%s, %s, %d, %s, %s, %d, %" PRId64 ");", name, row->text, regs->text,
+                  elements, at->text, size, room, tile_places(to->layout));
     else if (run.odd)
-        nest_line(&n, n.n, "tile_load_odd_%s(&%s + %s, %s, %d, %s + %d <= %s);", name, row, text_atom(f, at), regs,
-                  elements, text_atom(f, at), room, size);
+        nest_line(&n, n.n, "tile_load_odd_%s(&%s + %s, %s, %d, %s + %d <= %s);", name, row->text,
+                  cexpr_operand(f, at)->text, regs->text, elements, cexpr_operand(f, at)->text, room, size);
     else
-        nest_line(&n, n.n, "tile_load_aligned_%s(&%s, %s, %d, %s, %s);", name, row, regs, elements, at, size);
+        nest_line(&n, n.n, "tile_load_aligned_%s(&%s, %s, %d, %s, %s);", name, row->text, regs->text, elements,
+                  at->text, size);
     nest_print(&n);
 }
 
@@ -273,15 +273,15 @@ static const char *first_copy(Fn *f, const Layout *l) {
     return fn_text(f, "(thread & %" PRIu64 ") == 0", copies);
 }
 
-static const char *store_text(Nest *n, const Op *op, const char *to) {
+static const char *store_text(Nest *n, const Op *op, const CExpr *to) {
     Fn *f = n->f;
     Elem e = f->k->param.p[op->param].elem;
-    const char *x = op->mode == STORE_SUM ? sum_value(n, op, f->back->read(f, e, to))
-                                          : nest_convert(n, e, op->arg.p[0]->type.elem, nest_value(n, op->arg.p[0]));
-    x = text_bare(f, x);
-    if (f->k->param.p[op->param].packet) return f->back->sync->packet_put(f, to, packet_bits(f, e, x));
+    const CExpr *x = op->mode == STORE_SUM ? sum_value(n, op, f->back->read(f, e, to))
+                                           : nest_convert(n, e, op->arg.p[0]->type.elem, nest_value(n, op->arg.p[0]));
+    x = cexpr_bare(x);
+    if (f->k->param.p[op->param].packet) return f->back->sync->packet_put(f, to->text, packet_bits(f, e, x));
     const char *add = f->k->param.p[op->param].ranks >= 0 ? "atomic_add_shared" : "atomic_add";
-    return fn_text(f, "tile_%s_%s(&%s, %s);", op->mode == STORE_ADD ? add : "store", elem_text(e), to, x);
+    return fn_text(f, "tile_%s_%s(&%s, %s);", op->mode == STORE_ADD ? add : "store", elem_text(e), to->text, x->text);
 }
 
 /* The registers as they go to memory. */
@@ -301,25 +301,26 @@ static bool is_put(const Fn *f, const Op *store, int bytes) {
     return bytes >= 8 && (f->k->param.p[store->param].ranks >= 0 || (from && from->kind == OP_CONVERT));
 }
 
-static const char *store_run(Nest *n, const Op *op, Run run, const Tile *from, const char *to) {
+static const char *store_run(Nest *n, const Op *op, Run run, const Tile *from, const CExpr *to) {
     Fn *f = n->f;
-    const char *at = tile_address(f, from, nest_register(n));
+    const CExpr *at = tile_address(f, from, nest_register(n));
     int bytes = elem_bits(from->elem) / 8 << run.bits;
     if (run.last >= 0)
-        return fn_text(f, "tile_store_some_%s(&%s, %s, %d, %s);", elem_text(from->elem), to, at, 1 << run.bits,
-                       run_left(f, run));
-    return fn_text(f, "tile_%s%d(&%s, %s);", is_put(f, op, bytes) ? "put" : "store", bytes, to, at);
+        return fn_text(f, "tile_store_some_%s(&%s, %s, %d, %s);", elem_text(from->elem), to->text, at->text,
+                       1 << run.bits, run_left(f, run));
+    return fn_text(f, "tile_%s%d(&%s, %s);", is_put(f, op, bytes) ? "put" : "store", bytes, to->text, at->text);
 }
 
 static const char *store_aligned(Nest *n, const Op *op, Run run, const Tile *from) {
-    const char *at, *row = row_start(n, op, run.last, &at);
-    return fn_text(n->f, "tile_store_aligned_%s(&%s, %s, %d, %s, %s, %" PRId64 ");", elem_text(from->elem), row,
-                   tile_address(n->f, from, nest_register(n)), 1 << run.bits, at, n->f->range[run.last].count,
-                   tile_places(from->layout));
+    const CExpr *at, *row = row_start(n, op, run.last, &at);
+    return fn_text(n->f, "tile_store_aligned_%s(&%s, %s, %d, %s, %s, %" PRId64 ");", elem_text(from->elem), row->text,
+                   tile_address(n->f, from, nest_register(n))->text, 1 << run.bits, at->text,
+                   n->f->range[run.last].count->text, tile_places(from->layout));
 }
 
 static void store_lines(Nest *n, const Op *op, Run run, const Tile *from, const SumLoops *sum) {
-    const char *inside, *to = run.aligned ? nest_row_place(n, op, &inside) : nest_place(n, op, &inside);
+    const char *inside;
+    const CExpr *to = run.aligned ? nest_row_place(n, op, &inside) : nest_place(n, op, &inside);
     const Layout *l = n->layout;
     const char *when = conjoin(n->f, l ? run_mask(n, op->arg.p[0]->type, run) : NULL, inside);
     when = conjoin(n->f, when, sum_condition(n->f, sum));

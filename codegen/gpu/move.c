@@ -65,24 +65,24 @@ static int way_columns(const Way *w, uint64_t *memory, uint64_t *tile) {
 }
 
 /* What the loop around adds. */
-static const char *outer_text(Fn *f, const Way *w, uint64_t *bits) {
+static const CExpr *outer_text(Fn *f, const Way *w, uint64_t *bits) {
     uint64_t column[64] = {0};
     int n;
     const uint64_t *all = layout_columns(&w->offset, "reg", &n);
     for (int b = 0; b < w->outer; b++) *bits |= column[w->low + b] = all[n - w->outer + b] * (uint64_t)w->bytes;
-    return w->outer ? bits_text(f, w->step, column, w->low + w->outer) : "0";
+    return w->outer ? bits_text(f, cexpr_name(f, w->step), column, w->low + w->outer) : cexpr_number(f, 0);
 }
 
-static const char *way_text(Fn *f, const Way *w, const char *r, const char *wanted) {
+static const CExpr *way_text(Fn *f, const Way *w, const CExpr *r, const char *wanted) {
     uint64_t thread[64], reg[64], tile[64], of_thread = 0, of_reg = 0;
     int nt = thread_columns(f->hip, &w->offset, thread), n = way_columns(w, reg, tile);
-    if (r[0] == '0') n = 0;
+    if (cexpr_is(r, 0)) n = 0;
     for (int b = 0; b < nt; b++) thread[b] *= (uint64_t)w->bytes;
     for (int b = 0; b < n; b++) of_reg |= reg[b];
     for (int b = 0; b < nt; b++) of_thread |= thread[b];
     uint64_t of_step = 0;
-    const char *step = outer_text(f, w, &of_step), *part = thread_part(f, wanted, thread, nt);
-    const char *both = bits_join(f, part, of_thread, step, of_step);
+    const CExpr *step = outer_text(f, w, &of_step), *part = thread_part(f, wanted, thread, nt);
+    const CExpr *both = bits_join(f, part, of_thread, step, of_step);
     return bits_join(f, both, of_thread | of_step, bits_text(f, r, reg, n), of_reg);
 }
 
@@ -92,13 +92,13 @@ static const char *copies_guard(Fn *f, const Layout *l) {
 }
 
 /* The register of a run that is not straight, `elem` counting along it. */
-static const char *run_element(Nest *n, const Way *w, const Tile *t) {
+static const CExpr *run_element(Nest *n, const Way *w, const Tile *t) {
     Fn *f = n->f;
     uint64_t memory[64], tile[64], along[64];
     int bits = way_columns(w, memory, tile);
     for (int b = 0; b < w->run; b++) along[b] = UINT64_C(1) << w->bit[b];
-    const char *first = bits_text(f, nest_register(n), tile, n->loop ? bits : 0);
-    return tile_at(f, t, text_bare(f, text_add_terms(f, first, bits_text(f, "elem", along, w->run))));
+    const CExpr *first = bits_text(f, nest_register(n), tile, n->loop ? bits : 0);
+    return tile_at(f, t, cexpr_bare(cexpr_add(f, first, bits_text(f, cexpr_name(f, "elem"), along, w->run))));
 }
 
 /* The array in which a run that is not straight is put together: a name of its own where no loop closes its scope. */
@@ -115,8 +115,8 @@ static void run_loop(Nest *n, const Way *w, const char *to, const char *from) {
     nest_line(n, n->n, "}");
 }
 
-static const char *move_place(Fn *f, const Move *m, const char *way) {
-    return m->offset ? fn_text(f, "lds + %" PRId64 " + %s", m->offset, way) : fn_text(f, "lds + %s", way);
+static const char *move_place(Fn *f, const Move *m, const CExpr *way) {
+    return m->offset ? fn_text(f, "lds + %" PRId64 " + %s", m->offset, way->text) : fn_text(f, "lds + %s", way->text);
 }
 
 /* Values of packed elements take a byte. */
@@ -132,14 +132,14 @@ void move_store(Fn *f, const Move *m) {
     const char *at = move_place(f, m, way_text(f, w, nest_register(&n), fn_text(f, "%s_to", fn_value_name(f, v))));
     n.guard = copies_guard(f, from);
     if (x && is_straight(w))
-        nest_line(&n, n.n, "tile_lds_store%d(%s, %s);", bytes, at, tile_address(f, x, nest_register(&n)));
+        nest_line(&n, n.n, "tile_lds_store%d(%s, %s);", bytes, at, tile_address(f, x, nest_register(&n))->text);
     else if (x) {
         const char *run = run_array(&n, w, x->elem);
-        run_loop(&n, w, fn_text(f, "%s[elem]", run), run_element(&n, w, x));
+        run_loop(&n, w, fn_text(f, "%s[elem]", run), run_element(&n, w, x)->text);
         nest_line(&n, n.n, "tile_lds_store%d(%s, %s);", bytes, at, run);
     } else {
-        const char *value = nest_value(&n, v);
-        nest_line(&n, n.n, "tile_lds_store_%s(%s, %s);", lds_elem(v->type.elem), at, text_bare(f, value));
+        const CExpr *value = nest_value(&n, v);
+        nest_line(&n, n.n, "tile_lds_store_%s(%s, %s);", lds_elem(v->type.elem), at, cexpr_bare(value)->text);
     }
     nest_print(&n);
 }
@@ -152,13 +152,14 @@ void move_load(Fn *f, const Move *m) {
     int bytes = w->bytes << w->run;
     const char *at = move_place(f, m, way_text(f, w, nest_register(&n), fn_text(f, "%s_from", fn_value_name(f, v))));
     if (!w->run)
-        nest_line(&n, n.n, "%s = tile_lds_load_%s(%s);", tile_at(f, tile, nest_register(&n)), lds_elem(tile->elem), at);
+        nest_line(&n, n.n, "%s = tile_lds_load_%s(%s);", tile_at(f, tile, nest_register(&n))->text,
+                  lds_elem(tile->elem), at);
     else if (is_straight(w))
-        nest_line(&n, n.n, "tile_lds_load%d(%s, %s);", bytes, at, tile_address(f, tile, nest_register(&n)));
+        nest_line(&n, n.n, "tile_lds_load%d(%s, %s);", bytes, at, tile_address(f, tile, nest_register(&n))->text);
     else {
         const char *run = run_array(&n, w, tile->elem);
         nest_line(&n, n.n, "tile_lds_load%d(%s, %s);", bytes, at, run);
-        run_loop(&n, w, run_element(&n, w, tile), fn_text(f, "%s[elem]", run));
+        run_loop(&n, w, run_element(&n, w, tile)->text, fn_text(f, "%s[elem]", run));
     }
     nest_print(&n);
 }

@@ -37,14 +37,14 @@ uint64_t layout_copies(Hip *h, const Layout *l) {
     return copies;
 }
 
-const char *thread_part(Fn *f, const char *wanted, const uint64_t *column, int n) {
-    const char *text = bits_text(f, "thread", column, n);
-    if (strcmp(text, "0") == 0 || strcmp(text, "thread") == 0) return text;
+const CExpr *thread_part(Fn *f, const char *wanted, const uint64_t *column, int n) {
+    const CExpr *thread = cexpr_name(f, "thread"), *text = bits_text(f, thread, column, n);
+    if (cexpr_is(text, 0) || text == thread) return text;
     for (int i = 0; i < f->hip->part.n; i++)
-        if (strcmp(f->hip->part.p[i].text, text) == 0 && strcmp(f->hip->part.p[i].wanted, wanted) == 0)
+        if (cexpr_equal(f->hip->part.p[i].text, text) && strcmp(f->hip->part.p[i].wanted, wanted) == 0)
             return f->hip->part.p[i].name;
-    const char *name = c_name(&f->names, wanted);
-    fn_constant_of(f, "int", name, text_bare(f, text));
+    const CExpr *name = cexpr_name(f, c_name(&f->names, wanted));
+    fn_constant_of(f, "int", name->text, cexpr_bare(text)->text);
     vec_push(f->arena, &f->hip->part, ((ThreadPart){wanted, text, name}));
     return name;
 }
@@ -61,18 +61,19 @@ static void columns_of_range(const Layout *l, const char *range, const uint64_t 
 }
 
 /* Elements by which the row of a aligned range begins behind a multiple. */
-static const char *skew_text(Fn *f, int range) {
+static const CExpr *skew_text(Fn *f, int range) {
     RangeText *t = &f->range[range];
     const Op *row = range_row(f->k, range);
-    const char *index = "0";
+    const CExpr *index = cexpr_number(f, 0);
     Nest n = nest_new(f, NULL, 0);
     if (t->skew) return t->skew;
     for (int d = 0; d < row->sub.n; d++) {
-        index = d ? text_mul(f, text_atom(f, index), text_atom(f, param_extent(f, row->param, d))) : index;
-        if (d + 1 < row->sub.n) index = text_add_terms(f, index, nest_affine(&n, &row->sub.p[d].lo));
+        index = d ? cexpr_mul(f, cexpr_operand(f, index), cexpr_operand(f, param_extent(f, row->param, d))) : index;
+        if (d + 1 < row->sub.n) index = cexpr_add(f, index, nest_affine(&n, &row->sub.p[d].lo));
     }
-    t->skew = c_name(&f->names, fn_text(f, "%s_skew", f->k->range.p[range].name));
-    fn_constant_of(f, "int", t->skew, fn_text(f, "(int)(%s & %d)", index, f->k->range.p[range].aligned - 1));
+    t->skew = cexpr_name(f, c_name(&f->names, fn_text(f, "%s_skew", f->k->range.p[range].name)));
+    fn_constant_of(f, "int", t->skew->text,
+                   fn_text(f, "(int)(%s & %d)", index->text, f->k->range.p[range].aligned - 1));
     return t->skew;
 }
 
@@ -81,28 +82,30 @@ static int64_t layout_extent(const Layout *l, const char *range) {
 }
 
 /* The position in its tile of the element in the register `r` of this thread. */
-static const char *position_text(Fn *f, const Layout *l, const char *range, const char *r, int skip) {
+static const CExpr *position_text(Fn *f, const Layout *l, const char *range, const CExpr *r, int skip) {
     uint64_t thread[64], reg[64];
     int nt = thread_columns(f->hip, l, thread), nr;
     const uint64_t *column = layout_columns(l, "reg", &nr);
     columns_of_range(l, range, thread, nt, thread);
     columns_of_range(l, range, column, nr, reg);
     for (int b = 0; b < skip; b++) reg[b] = 0;
-    const char *of_thread = thread_part(f, fn_text(f, "%s_t", range), thread, nt), *of_register = bits_text(f, r, reg, nr);
-    return text_add_terms(f, of_thread, of_register);
+    const CExpr *of_thread = thread_part(f, fn_text(f, "%s_t", range), thread, nt),
+                *of_register = bits_text(f, r, reg, nr);
+    return cexpr_add(f, of_thread, of_register);
 }
 
-static const char *place_text(Fn *f, const Layout *l, int range, const char *r, int skip) {
+static const CExpr *place_text(Fn *f, const Layout *l, int range, const CExpr *r, int skip) {
     const Range *of = &f->k->range.p[range];
-    const char *place = position_text(f, l, of->name, r, skip);
+    const CExpr *place = position_text(f, l, of->name, r, skip);
     if (!of->aligned) return place;
-    return fn_text(f, "((%s - %s) & %" PRId64 ")", place, skew_text(f, range), layout_extent(l, of->name) - 1);
+    return cexpr_group(f, cexpr_open(f, "(%s - %s) & %" PRId64, place->text, skew_text(f, range)->text,
+                                     layout_extent(l, of->name) - 1));
 }
 
-static void set_positions(Fn *f, const Layout *l, const char *r, int skip) {
+static void set_positions(Fn *f, const Layout *l, const CExpr *r, int skip) {
     for (int i = 0; i < f->k->range.n; i++)
         if (layout_index(l, f->k->range.p[i].name, NULL) >= 0)
-            f->range[i].pos = text_atom(f, place_text(f, l, i, r, skip));
+            f->range[i].pos = cexpr_operand(f, place_text(f, l, i, r, skip));
 }
 
 Nest nest_over(Fn *f, const Layout *l, int skip) {
@@ -119,11 +122,11 @@ Nest nest_over(Fn *f, const Layout *l, int skip) {
     return n;
 }
 
-const char *nest_register(Nest *n) { return n->loop ? "reg" : "0"; }
+const CExpr *nest_register(Nest *n) { return n->loop ? cexpr_name(n->f, "reg") : cexpr_number(n->f, 0); }
 
 bool range_fills_layout(const Nest *n, int range) {
     int64_t count;
-    return text_is_number(n->f->range[range].count, &count) &&
+    return cexpr_const(n->f->range[range].count, &count) &&
            count >= layout_extent(n->layout, n->f->k->range.p[range].name);
 }
 
@@ -133,7 +136,7 @@ const char *mask_text(Nest *n, Type t) {
     for (int i = 0; i < t.nrange; i++) {
         const RangeText *r = &f->range[t.range[i]];
         if (range_fills_layout(n, t.range[i])) continue;
-        const char *here = fn_text(f, "%s < %s", text_atom(f, r->pos), text_atom(f, r->count));
+        const char *here = fn_text(f, "%s < %s", cexpr_operand(f, r->pos)->text, cexpr_operand(f, r->count)->text);
         all = all ? fn_text(f, "%s && %s", all, here) : here;
     }
     return all;
@@ -142,7 +145,7 @@ const char *mask_text(Nest *n, Type t) {
 /* ---- registers of other tiles ---- */
 
 /* Registers of `inner`, whose ranges are some of the loop's: bits of r that move in them. */
-const char *register_of(Nest *n, const Layout *inner) {
+const CExpr *register_of(Nest *n, const Layout *inner) {
     int nr, ni, at = 0;
     uint64_t column[64], all = 0;
     const uint64_t *reg = layout_columns(n->layout, "reg", &nr);
@@ -150,18 +153,19 @@ const char *register_of(Nest *n, const Layout *inner) {
     if (ni == 0) return NULL;
     for (int i = 0; i < inner->nindex; i++) all |= layout_range_bits(n->layout, inner->index[i].name);
     for (int b = 0; b < nr; b++) column[b] = reg[b] & all ? UINT64_C(1) << at++ : 0;
-    return text_bare(n->f, bits_text(n->f, nest_register(n), column, nr));
+    return cexpr_bare(bits_text(n->f, nest_register(n), column, nr));
 }
 
-const char *tile_at(Fn *f, const Tile *t, const char *index) {
-    return t->count == 1 ? t->name : fn_text(f, "%s[%s]", t->name, index);
+const CExpr *tile_at(Fn *f, const Tile *t, const CExpr *index) {
+    return t->count == 1 ? cexpr_name(f, t->name) : cexpr_call(f, "%s[%s]", t->name, index->text);
 }
 
-const char *tile_address(Fn *f, const Tile *t, const char *index) {
-    return t->count > 1 && strcmp(index, "0") == 0 ? t->name : fn_text(f, "&%s", tile_at(f, t, index));
+const CExpr *tile_address(Fn *f, const Tile *t, const CExpr *index) {
+    bool first = t->count > 1 && cexpr_is(index, 0);
+    return first ? cexpr_name(f, t->name) : cexpr_open(f, "&%s", tile_at(f, t, index)->text);
 }
 
-static const char *element(Nest *n, const Tile *t) { return tile_at(n->f, t, register_of(n, t->layout)); }
+static const CExpr *element(Nest *n, const Tile *t) { return tile_at(n->f, t, register_of(n, t->layout)); }
 
 /* ---- tiles ---- */
 
@@ -222,21 +226,23 @@ void lds_take(Fn *f, Loc loc, int64_t bytes) {
     diag_note(f->m->diags, loc, "smaller tiles take less");
 }
 
-static const char *symbol(Fn *f, int s) { return fn_text(f, "call.args.%s", f->hip->member[f->p->io.n + program_dim_of(f->p, s)]); }
-
-static const char *coord(Fn *f, int axis) {
-    return f->m->axis.p[axis].ranks == 1 ? "0" : fn_text(f, "t->coord[%d]", axis);
+static const CExpr *symbol(Fn *f, int s) {
+    return cexpr_name(f, fn_text(f, "call.args.%s", f->hip->member[f->p->io.n + program_dim_of(f->p, s)]));
 }
 
-static const char *read(Fn *f, Elem e, const char *at) {
+static const CExpr *coord(Fn *f, int axis) {
+    return f->m->axis.p[axis].ranks == 1 ? cexpr_number(f, 0) : cexpr_name(f, fn_text(f, "t->coord[%d]", axis));
+}
+
+static const CExpr *read(Fn *f, Elem e, const CExpr *at) {
     const char *how = elem_is_packed(e) ? "tile_load_%s(%s)" : f->hip->bypasses_l1 ? "tile_look_%s(&%s)" : "tile_load_%s(&%s)";
-    return fn_text(f, how, elem_text(e), at);
+    return cexpr_call(f, how, elem_text(e), at->text);
 }
 
 /* Two arguments of the functions that load packed elements. */
-static const char *packed(Fn *f, Elem e, const char *base, const char *index) {
+static const CExpr *packed(Fn *f, Elem e, const char *base, const CExpr *index) {
     (void)e;
-    return fn_text(f, "%s, %s", base, index);
+    return cexpr_open(f, "%s, %s", base, index->text);
 }
 
 static void step(Fn *f, const Op *op) {

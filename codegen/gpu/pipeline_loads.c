@@ -34,7 +34,7 @@ static const Op *last_reader(Fn *f, const Op *load) {
 }
 
 /* The loads of the loop's tile that begins at a place. */
-static void fetch(Fn *f, const Op *loop, const char *begin, const Op *const *load, int n) {
+static void fetch(Fn *f, const Op *loop, const CExpr *begin, const Op *const *load, int n) {
     RangeText *range = &f->range[loop->range], now = *range;
     range_text_tile(f, loop->range, begin);
     for (int i = 0; i < n; i++) {
@@ -45,7 +45,7 @@ static void fetch(Fn *f, const Op *loop, const char *begin, const Op *const *loa
 }
 
 /* Under a condition, where it is not certain that there is a tile. */
-static void fetch_if(Fn *f, const char *when, const Op *loop, const char *begin, const Op *const *load, int n) {
+static void fetch_if(Fn *f, const char *when, const Op *loop, const CExpr *begin, const Op *const *load, int n) {
     if (when) {
         fn_line(f, "if (%s) {", when);
         f->indent++;
@@ -70,9 +70,9 @@ void hip_first_tiles(Fn *f, const Op *loop) {
     if (!n) return;
     const RangeText *r = &f->range[loop->range];
     int64_t lo, hi;
-    bool certain = text_is_number(r->first, &lo) && text_is_number(r->end, &hi) && lo < hi;
+    bool certain = cexpr_const(r->first, &lo) && cexpr_const(r->end, &hi) && lo < hi;
     for (int i = 0; i < n; i++) held_tile(f, load[i]->res.p[0]);
-    fetch_if(f, certain ? NULL : fn_text(f, "%s < %s", r->first, r->end), loop, r->first, load, n);
+    fetch_if(f, certain ? NULL : fn_text(f, "%s < %s", r->first->text, r->end->text), loop, r->first, load, n);
 }
 
 void hip_next_tiles(Fn *f, const Op *op) {
@@ -84,6 +84,6 @@ void hip_next_tiles(Fn *f, const Op *op) {
         if (is_fetched(f, x) && hip_written_with(f, last_reader(f, x)) == op->prev) load[n++] = x;
     if (!n) return;
     const RangeText *r = &f->range[loop->range];
-    const char *next = fn_text(f, "(%s + %" PRId64 ")", r->begin, f->k->range.p[loop->range].size);
-    fetch_if(f, fn_text(f, "%s < %s", text_bare(f, next), r->end), loop, next, load, n);
+    const CExpr *next = cexpr_group(f, cexpr_open(f, "%s + %" PRId64, r->begin->text, f->k->range.p[loop->range].size));
+    fetch_if(f, fn_text(f, "%s < %s", cexpr_bare(next)->text, r->end->text), loop, next, load, n);
 }

@@ -51,11 +51,11 @@ static int64_t row_bytes(const Fn *f, const Op *op, int row) {
 static void prefetch_row(Fn *f, const Op *op, int row, int64_t bytes) {
     RangeText *r = &f->range[row], *c = &f->range[op->sub.p[1].lo.term[0].id], row_was = *r, column_was = *c;
     Nest n = nest_new(f, NULL, 0);
-    r->pos = fn_text(f, "%d", f->hip->target->processors);
-    c->pos = "0";
-    fn_line(f, "if (%s < %s)", text_bare(f, nest_affine(&n, &op->sub.p[0].lo)),
-            size_text(f, f->k->param.p[op->param].dim[0]));
-    fn_line(f, "    tile_prefetch(&%s, %" PRId64 ");", nest_element(&n, op), bytes);
+    r->pos = cexpr_number(f, f->hip->target->processors);
+    c->pos = cexpr_number(f, 0);
+    fn_line(f, "if (%s < %s)", cexpr_bare(nest_affine(&n, &op->sub.p[0].lo))->text,
+            size_text(f, f->k->param.p[op->param].dim[0])->text);
+    fn_line(f, "    tile_prefetch(&%s, %" PRId64 ");", nest_element(&n, op)->text, bytes);
     *r = row_was;
     *c = column_was;
 }

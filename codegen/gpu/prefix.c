@@ -13,12 +13,12 @@ typedef struct {
     Tile run, total;
 } Scan;
 
-static const char *at(const Scan *s, const Tile *t, const char *r) { return tile_at(s->f, t, r); }
+static const CExpr *at(const Scan *s, const Tile *t, const char *r) { return tile_at(s->f, t, cexpr_name(s->f, r)); }
 
 /* to = a and b combined, in this order */
-static void combine(const Scan *s, const char *to, const char *a, const char *b) {
+static void combine(const Scan *s, const CExpr *to, const CExpr *a, const CExpr *b) {
     Fn *f = s->f;
-    fn_line(f, "%s = %s;", to, reduce_pair(f, s->op->kind, s->elem, a, b));
+    fn_line(f, "%s = %s;", to->text, reduce_pair(f, s->op->kind, s->elem, a->text, b));
 }
 
 static void loop_open(Fn *f, int64_t count) {
@@ -38,11 +38,13 @@ static void over_register(const Scan *s, int bit) {
     uint64_t column[64];
     int n = __builtin_ctzll((uint64_t)s->run.count) - 1;
     for (int b = 0; b < n; b++) column[b] = UINT64_C(1) << (b < bit ? b : b + 1);
+    const CExpr *reg = cexpr_name(f, "reg");
     loop_open(f, s->run.count / 2);
-    fn_line(f, "const int low = %s, high = low + %d;", text_bare(f, n ? bits_text(f, "reg", column, n) : "reg"), 1 << bit);
+    fn_line(f, "const int low = %s, high = low + %d;", cexpr_bare(n ? bits_text(f, reg, column, n) : reg)->text,
+            1 << bit);
     combine(s, at(s, &s->run, "high"), at(s, &s->total, "low"), at(s, &s->run, "high"));
     combine(s, at(s, &s->total, "high"), at(s, &s->total, "low"), at(s, &s->total, "high"));
-    fn_line(f, "%s = %s;", at(s, &s->total, "low"), at(s, &s->total, "high"));
+    fn_line(f, "%s = %s;", at(s, &s->total, "low")->text, at(s, &s->total, "high")->text);
     loop_close(f);
 }
 
@@ -52,19 +54,21 @@ static void take_other(const Scan *s, int bit, const char *r, const char *other)
     fn_line(f, "const %s other = %s;", elem_c(s->elem), other);
     fn_line(f, "if (thread & %d) {", 1 << bit);
     f->indent++;
-    combine(s, at(s, &s->run, r), "other", at(s, &s->run, r));
-    combine(s, at(s, &s->total, r), "other", at(s, &s->total, r));
+    combine(s, at(s, &s->run, r), cexpr_name(f, "other"), at(s, &s->run, r));
+    combine(s, at(s, &s->total, r), cexpr_name(f, "other"), at(s, &s->total, r));
     f->indent--;
     fn_line(f, "} else {");
     f->indent++;
-    combine(s, at(s, &s->total, r), at(s, &s->total, r), "other");
+    combine(s, at(s, &s->total, r), at(s, &s->total, r), cexpr_name(f, "other"));
     f->indent--;
     fn_line(f, "}");
 }
 
 static void over_lane(const Scan *s, int bit) {
     loop_open(s->f, s->run.count);
-    take_other(s, bit, "reg", fn_text(s->f, "tile_shuffle_xor_%s(%s, %d)", elem_text(s->elem), at(s, &s->total, "reg"), 1 << bit));
+    take_other(
+        s, bit, "reg",
+        fn_text(s->f, "tile_shuffle_xor_%s(%s, %d)", elem_text(s->elem), at(s, &s->total, "reg")->text, 1 << bit));
     loop_close(s->f);
 }
 
@@ -76,7 +80,7 @@ static void over_wave(const Scan *s, int bit) {
     Fn *f = s->f;
     lds_take(f, s->op->loc, s->run.count * f->hip->threads * (elem_bits(s->elem) / 8));
     loop_open(f, s->run.count);
-    fn_line(f, "tile_lds_store_%s(%s, %s);", elem_text(s->elem), slot(s, "thread"), at(s, &s->total, "reg"));
+    fn_line(f, "tile_lds_store_%s(%s, %s);", elem_text(s->elem), slot(s, "thread"), at(s, &s->total, "reg")->text);
     loop_close(f);
     sync_line(f);
     loop_open(f, s->run.count);
@@ -101,8 +105,9 @@ void hip_prefix(Fn *f, const Op *op) {
     s.run = *held_tile(f, op->res.p[0]);
     s.total = tile_like(f, s.l, s.elem, "total");
     Nest n = nest_over(f, s.l, 0);
-    const char *x = nest_value(&n, op->arg.p[0]);
-    nest_line(&n, n.n, "%s = %s = %s;", nest_tile(&n, &s.total), nest_tile(&n, &s.run), text_bare(f, x));
+    const CExpr *x = nest_value(&n, op->arg.p[0]);
+    nest_line(&n, n.n, "%s = %s = %s;", nest_tile(&n, &s.total)->text, nest_tile(&n, &s.run)->text,
+              cexpr_bare(x)->text);
     nest_print(&n);
     uint64_t bits = layout_range_bits(s.l, f->k->range.p[op->over[0]].name);
     for (; bits; bits &= bits - 1) over_bit(&s, bits & -bits);

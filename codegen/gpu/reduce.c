@@ -49,27 +49,32 @@ static const char *better_text(Fn *f, const Run *run, const char *best, const ch
     return fn_text(f, "%s != %s ? %s != %s && %s < %s : %s != %s || %s", best, best, next, next, next_at, at, next, next, plain);
 }
 
+/* Text of the register in a loop over the result's; NULL: there is one. */
+static const CExpr *run_register(Fn *f, const Run *run) { return run->tile.count == 1 ? NULL : cexpr_name(f, "reg"); }
+
 /* The statements by which the register r takes in another value; of argmax: and its position. */
-static void take(Fn *f, const Run *run, const char *r, const char *x, const char *x_at) {
-    const char *best = tile_at(f, &run->tile, r);
+static void take(Fn *f, const Run *run, const CExpr *r, const CExpr *x, const CExpr *x_at) {
+    const CExpr *best = tile_at(f, &run->tile, r);
     if (!run->pairs) {
-        fn_line(f, "%s", reduce_combine(f, run->kind, run->elem, best, x));
+        fn_line(f, "%s", reduce_combine(f, run->kind, run->elem, best->text, x));
         return;
     }
-    const char *at = tile_at(f, &run->place, r);
-    fn_line(f, "const %s next = %s;", elem_c(run->elem), x);
-    fn_line(f, "const int64_t next_at = %s;", x_at);
-    fn_line(f, "const bool better = %s;", better_text(f, run, best, at, "next", "next_at"));
-    fn_line(f, "%s = better ? next_at : %s;", at, at);
-    fn_line(f, "%s = better ? next : %s;", best, best);
+    const CExpr *at = tile_at(f, &run->place, r);
+    fn_line(f, "const %s next = %s;", elem_c(run->elem), x->text);
+    fn_line(f, "const int64_t next_at = %s;", x_at->text);
+    fn_line(f, "const bool better = %s;", better_text(f, run, best->text, at->text, "next", "next_at"));
+    fn_line(f, "%s = better ? next_at : %s;", at->text, at->text);
+    fn_line(f, "%s = better ? next : %s;", best->text, best->text);
 }
 
 /* ---- lanes ---- */
 
 static void over_lanes_once(Fn *f, const Run *run, const char *apart) {
-    const char *r = run->tile.count == 1 ? NULL : "reg";
-    const char *x = fn_text(f, "tile_shuffle_xor_%s(%s, %s)", elem_text(run->elem), tile_at(f, &run->tile, r), apart);
-    const char *at = run->pairs ? fn_text(f, "tile_shuffle_xor_i64(%s, %s)", tile_at(f, &run->place, r), apart) : NULL;
+    const CExpr *r = run_register(f, run);
+    const CExpr *x =
+        cexpr_call(f, "tile_shuffle_xor_%s(%s, %s)", elem_text(run->elem), tile_at(f, &run->tile, r)->text, apart);
+    const CExpr *at =
+        run->pairs ? cexpr_call(f, "tile_shuffle_xor_i64(%s, %s)", tile_at(f, &run->place, r)->text, apart) : NULL;
     registers_open(f, run->tile.count);
     take(f, run, r, x, at);
     registers_close(f, run->tile.count);
@@ -93,53 +98,58 @@ static void over_lanes(Fn *f, const Run *run, uint64_t bits) {
 
 /* ---- waves ---- */
 
-static const char *slot_text(Fn *f, const Run *run, const char *thread) {
+static const CExpr *slot_text(Fn *f, const Run *run, const CExpr *thread) {
     if (run->tile.count == 1) return thread;
-    return fn_text(f, "reg * %d + %s", f->hip->threads, thread);
+    return cexpr_open(f, "reg * %d + %s", f->hip->threads, thread->text);
 }
 
-static const char *lds_at(Fn *f, Elem e, int64_t offset, const char *slot) {
-    const char *at = text_mul(f, text_atom(f, slot), fn_text(f, "%d", elem_bits(e) / 8));
-    return offset ? fn_text(f, "lds + %" PRId64 " + %s", offset, at) : fn_text(f, "lds + %s", at);
+static const char *lds_at(Fn *f, Elem e, int64_t offset, const CExpr *slot) {
+    const CExpr *at = cexpr_mul(f, cexpr_operand(f, slot), cexpr_number(f, elem_bits(e) / 8));
+    return offset ? fn_text(f, "lds + %" PRId64 " + %s", offset, at->text) : fn_text(f, "lds + %s", at->text);
 }
 
 static int64_t slots_bytes(Fn *f, const Run *run) { return run->tile.count * f->hip->threads * (elem_bits(run->elem) / 8); }
 
-static void lds_put(Fn *f, const Run *run, const char *thread) {
-    const char *slot = slot_text(f, run, thread), *r = run->tile.count == 1 ? NULL : "reg";
+static void lds_put(Fn *f, const Run *run) {
+    const CExpr *slot = slot_text(f, run, cexpr_name(f, "thread")), *r = run_register(f, run);
     int64_t bytes = slots_bytes(f, run);
     lds_take(f, run->op->loc, bytes + (run->pairs ? run->tile.count * f->hip->threads * 8 : 0));
     registers_open(f, run->tile.count);
-    fn_line(f, "tile_lds_store_%s(%s, %s);", elem_text(run->elem), lds_at(f, run->elem, 0, slot), tile_at(f, &run->tile, r));
-    if (run->pairs) fn_line(f, "tile_lds_store_i64(%s, %s);", lds_at(f, ELEM_I64, bytes, slot), tile_at(f, &run->place, r));
+    fn_line(f, "tile_lds_store_%s(%s, %s);", elem_text(run->elem), lds_at(f, run->elem, 0, slot),
+            tile_at(f, &run->tile, r)->text);
+    if (run->pairs)
+        fn_line(f, "tile_lds_store_i64(%s, %s);", lds_at(f, ELEM_I64, bytes, slot), tile_at(f, &run->place, r)->text);
     registers_close(f, run->tile.count);
 }
 
 /* Text of the number of the thread that has the part of the wave with this number of those that are combined. */
-static const char *other_thread(Fn *f, uint64_t bits, const char *wave) {
+static const CExpr *other_thread(Fn *f, uint64_t bits, const CExpr *wave) {
     uint64_t column[64];
     int n = 0;
     for (int b = 0; b < 64; b++)
         if (bits >> b & 1) column[n++] = UINT64_C(1) << b;
-    const char *first = fn_text(f, "(thread & %" PRIu64 ")", (uint64_t)(f->hip->threads - 1) & ~bits);
-    return text_add_terms(f, first, bits_text(f, wave, column, n));
+    const CExpr *first = cexpr_group(f, cexpr_open(f, "thread & %" PRIu64, (uint64_t)(f->hip->threads - 1) & ~bits));
+    return cexpr_add(f, first, bits_text(f, wave, column, n));
 }
 
 static void over_waves(Fn *f, const Run *run, uint64_t bits) {
-    const char *r = run->tile.count == 1 ? NULL : "reg";
+    const CExpr *r = run_register(f, run);
     if (!bits) return;
-    lds_put(f, run, "thread");
+    lds_put(f, run);
     sync_line(f);
     registers_open(f, run->tile.count);
-    const char *first = slot_text(f, run, other_thread(f, bits, "0")), *other = slot_text(f, run, other_thread(f, bits, "wave"));
+    const CExpr *first = slot_text(f, run, other_thread(f, bits, cexpr_number(f, 0))),
+                *other = slot_text(f, run, other_thread(f, bits, cexpr_name(f, "wave")));
     int64_t offset = slots_bytes(f, run);
-    fn_line(f, "%s = tile_lds_load_%s(%s);", tile_at(f, &run->tile, r), elem_text(run->elem), lds_at(f, run->elem, 0, first));
-    if (run->pairs) fn_line(f, "%s = tile_lds_load_i64(%s);", tile_at(f, &run->place, r), lds_at(f, ELEM_I64, offset, first));
+    fn_line(f, "%s = tile_lds_load_%s(%s);", tile_at(f, &run->tile, r)->text, elem_text(run->elem),
+            lds_at(f, run->elem, 0, first));
+    if (run->pairs)
+        fn_line(f, "%s = tile_lds_load_i64(%s);", tile_at(f, &run->place, r)->text, lds_at(f, ELEM_I64, offset, first));
     fn_line(f, "#pragma unroll");
     fn_line(f, "for (int wave = 1; wave < %d; wave++) {", 1 << __builtin_popcountll(bits));
     f->indent++;
-    take(f, run, r, fn_text(f, "tile_lds_load_%s(%s)", elem_text(run->elem), lds_at(f, run->elem, 0, other)),
-         fn_text(f, "tile_lds_load_i64(%s)", lds_at(f, ELEM_I64, offset, other)));
+    take(f, run, r, cexpr_call(f, "tile_lds_load_%s(%s)", elem_text(run->elem), lds_at(f, run->elem, 0, other)),
+         cexpr_call(f, "tile_lds_load_i64(%s)", lds_at(f, ELEM_I64, offset, other)));
     f->indent--;
     fn_line(f, "}");
     registers_close(f, run->tile.count);
@@ -156,16 +166,19 @@ static bool are_many(const Fn *f, const Run *run, uint64_t bits) {
 /* Waves in their order, as one thread would take them. */
 static void over_waves_shared(Fn *f, const Run *run) {
     int lanes = f->hip->lanes, threads = f->hip->threads, shift = __builtin_ctz((unsigned)lanes);
-    const char *e = elem_text(run->elem), *at = "slot", *own = slot_text(f, run, fn_text(f, "(thread & %d)", lanes - 1));
-    lds_put(f, run, "thread");
+    const char *e = elem_text(run->elem);
+    const CExpr *at = cexpr_name(f, "slot"),
+                *own = slot_text(f, run, cexpr_group(f, cexpr_open(f, "thread & %d", lanes - 1)));
+    lds_put(f, run);
     sync_line(f);
     fn_line(f, "for (int share = thread; share < %" PRId64 "; share += %d) {", run->tile.count * lanes, threads);
     f->indent++;
-    fn_line(f, "const int %s = (share >> %d) * %d + (share & %d);", at, shift, threads, lanes - 1);
+    fn_line(f, "const int %s = (share >> %d) * %d + (share & %d);", at->text, shift, threads, lanes - 1);
     fn_line(f, "%s part = tile_lds_load_%s(%s);", elem_c(run->elem), e, lds_at(f, run->elem, 0, at));
     fn_line(f, "#pragma unroll");
     fn_line(f, "for (int wave = 1; wave < %d; wave++) {", threads / lanes);
-    const char *other = fn_text(f, "tile_lds_load_%s(%s)", e, lds_at(f, run->elem, 0, fn_text(f, "%s + wave * %d", at, lanes)));
+    const CExpr *other = cexpr_call(f, "tile_lds_load_%s(%s)", e,
+                                    lds_at(f, run->elem, 0, cexpr_open(f, "%s + wave * %d", at->text, lanes)));
     fn_line(f, "    %s", reduce_combine(f, run->kind, run->elem, "part", other));
     fn_line(f, "}");
     fn_line(f, "tile_lds_store_%s(%s, part);", e, lds_at(f, run->elem, 0, at));
@@ -173,7 +186,8 @@ static void over_waves_shared(Fn *f, const Run *run) {
     fn_line(f, "}");
     sync_line(f);
     registers_open(f, run->tile.count);
-    fn_line(f, "%s = tile_lds_load_%s(%s);", tile_at(f, &run->tile, run->tile.count == 1 ? NULL : "reg"), e, lds_at(f, run->elem, 0, own));
+    fn_line(f, "%s = tile_lds_load_%s(%s);", tile_at(f, &run->tile, run_register(f, run))->text, e,
+            lds_at(f, run->elem, 0, own));
     registers_close(f, run->tile.count);
     lds_done(f);
 }
@@ -197,24 +211,27 @@ static Run run_begin(Fn *f, const Op *op) {
     if (v->type.nrange) {
         run.tile = *held_tile(f, v);
         Nest n = nest_over(f, run.tile.layout, 0);
-        nest_line(&n, n.n, "%s = %s;", nest_tile(&n, &run.tile), reduce_start(f, op->kind, run.elem));
+        nest_line(&n, n.n, "%s = %s;", nest_tile(&n, &run.tile)->text, reduce_start(f, op->kind, run.elem)->text);
         nest_print(&n);
     } else {
         run.tile.name = fn_held(f, v)->name = c_name(&f->names, fn_value_name(f, v));
-        fn_line(f, "%s %s = %s;", elem_c(run.elem), run.tile.name, reduce_start(f, op->kind, run.elem));
+        fn_line(f, "%s %s = %s;", elem_c(run.elem), run.tile.name, reduce_start(f, op->kind, run.elem)->text);
     }
     return run;
 }
 
 /* Text of the result's register in a loop over the operand's. */
-static const char *run_register(Nest *n, const Run *run) { return run->tile.layout ? register_of(n, run->tile.layout) : NULL; }
+static const CExpr *result_register(Nest *n, const Run *run) {
+    return run->tile.layout ? register_of(n, run->tile.layout) : NULL;
+}
 
 void hip_reduce(Fn *f, const Op *op) {
     Run run = run_begin(f, op);
     const Layout *l = held_layout(f, op->arg.p[0]);
     Nest n = nest_over(f, l, 0);
-    const char *x = nest_value(&n, op->arg.p[0]);
-    nest_line(&n, n.n, "%s", reduce_combine(f, op->kind, run.elem, tile_at(f, &run.tile, run_register(&n, &run)), x));
+    const CExpr *x = nest_value(&n, op->arg.p[0]);
+    nest_line(&n, n.n, "%s",
+              reduce_combine(f, op->kind, run.elem, tile_at(f, &run.tile, result_register(&n, &run))->text, x));
     nest_print(&n);
     if (!op->deferred) over_threads(f, &run, l);
 }
@@ -235,22 +252,22 @@ static Run arg_begin(Fn *f, const Op *op) {
     Value *v = op->res.p[0];
     const Layout *l = v->type.nrange ? held_layout(f, v) : NULL;
     Run run = {.op = op, .kind = op->kind, .elem = op->arg.p[0]->type.elem, .pairs = true};
-    const char *start = reduce_start(f, op->kind, run.elem);
-    const char *begin = f->range[op->over[0]].begin;
+    const CExpr *start = reduce_start(f, op->kind, run.elem);
+    const CExpr *begin = f->range[op->over[0]].begin;
     if (l) {
         run.tile = tile_like(f, l, run.elem, "best");
         run.place = *held_tile(f, v);
         Nest n = nest_over(f, l, 0);
-        nest_line(&n, n.n, "%s = %s;", nest_tile(&n, &run.tile), start);
-        nest_line(&n, n.n, "%s = %s;", nest_tile(&n, &run.place), begin);
+        nest_line(&n, n.n, "%s = %s;", nest_tile(&n, &run.tile)->text, start->text);
+        nest_line(&n, n.n, "%s = %s;", nest_tile(&n, &run.place)->text, begin->text);
         nest_print(&n);
         return run;
     }
     run.tile = run.place = (Tile){.count = 1, .elem = run.elem};
     run.tile.name = c_name(&f->names, "best");
     run.place.name = fn_held(f, v)->name = c_name(&f->names, fn_value_name(f, v));
-    fn_line(f, "%s %s = %s;", elem_c(run.elem), run.tile.name, start);
-    fn_line(f, "int64_t %s = %s;", run.place.name, begin);
+    fn_line(f, "%s %s = %s;", elem_c(run.elem), run.tile.name, start->text);
+    fn_line(f, "int64_t %s = %s;", run.place.name, begin->text);
     return run;
 }
 
@@ -260,7 +277,7 @@ void hip_arg(Fn *f, const Op *op) {
     const RangeText *range = &f->range[op->over[0]];
     const Tile *x = made_tile(f, op->arg.p[0]);
     Nest n = nest_over(f, l, 0);
-    const char *here = nest_tile(&n, x), *at = text_add_terms(f, range->begin, range->pos), *r = run_register(&n, &run);
+    const CExpr *here = nest_tile(&n, x), *at = cexpr_add(f, range->begin, range->pos), *r = result_register(&n, &run);
     if (n.loop) {
         fn_line(f, "%s", n.pragma);
         fn_line(f, "%s", n.loop);

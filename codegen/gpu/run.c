@@ -29,9 +29,9 @@ static void run_print(GpuText *g, Fn *f, const GpuLaunch *launch) {
 
 /* ---- values ---- */
 
-static const char *elements_text(Fn *f, const Tensor *t) {
-    const char *n = "1";
-    for (int d = 0; d < t->ndim; d++) n = text_mul(f, n, text_atom(f, tensor_extent(f, t, d)));
+static const CExpr *elements_text(Fn *f, const Tensor *t) {
+    const CExpr *n = cexpr_number(f, 1);
+    for (int d = 0; d < t->ndim; d++) n = cexpr_mul(f, n, cexpr_operand(f, tensor_extent(f, t, d)));
     return n;
 }
 
@@ -43,15 +43,16 @@ static const char *seen_by(const Fn *f, const Tensor *t) {
 }
 
 static void look_at(Fn *f, const Tensor *t, int arg) {
-    const char *name = f->hip->member[arg], *least = text_bare(f, size_text(f, t->least)),
-               *past = text_bare(f, size_text(f, t->past));
+    const char *name = f->hip->member[arg];
+    const CExpr *least = cexpr_bare(size_text(f, t->least)), *past = cexpr_bare(size_text(f, t->past));
     if (t->ndim == 0) {
-        fn_line(f, "tile_look_at(t, %d, %s, 0, call.args.%s, %s, %s);", arg, seen_by(f, t), name, least, past);
+        fn_line(f, "tile_look_at(t, %d, %s, 0, call.args.%s, %s, %s);", arg, seen_by(f, t), name, least->text,
+                past->text);
         return;
     }
-    fn_line(f, "for (int64_t at = tile_thread(); at < %s; at += %d) {", elements_text(f, t), LOOK_THREADS);
+    fn_line(f, "for (int64_t at = tile_thread(); at < %s; at += %d) {", elements_text(f, t)->text, LOOK_THREADS);
     fn_line(f, "    tile_look_at(t, %d, %s, at, tile_load_%s(&call.args.%s[at]), %s, %s);", arg, seen_by(f, t),
-            elem_text(t->elem), name, least, past);
+            elem_text(t->elem), name, least->text, past->text);
     fn_line(f, "}");
 }
 
@@ -83,8 +84,8 @@ void hip_run_begin(GpuText *g, Arena *a, const Program *p, const Memory *memory)
 
 /* All bytes alike make a NaN of every float but one. */
 static void spoil(Fn *f, const Tensor *t, int arg) {
-    const char *bytes = text_mul(f, fn_text(f, "%d", elem_bits(t->elem) / 8), text_atom(f, elements_text(f, t)));
-    fn_line(f, "    tile_spoil(call.args.%s, %s, %s);", f->hip->member[arg], text_bare(f, bytes),
+    const CExpr *bytes = cexpr_mul(f, cexpr_number(f, elem_bits(t->elem) / 8), cexpr_operand(f, elements_text(f, t)));
+    fn_line(f, "    tile_spoil(call.args.%s, %s, %s);", f->hip->member[arg], cexpr_bare(bytes)->text,
             t->elem == ELEM_F8E4M3FNUZ ? "0x80" : "0xff");
 }
 

@@ -26,7 +26,7 @@ void sum_open(Fn *f, const Op *store, SumLoops *s) {
     for (int i = 0; i < t.nrange; i++) {
         if (!(looped & range_bit(t.range[i]))) continue;
         const char *at = c_name(&f->names, fn_text(f, "%s_at", f->k->range.p[t.range[i]].name));
-        fn_line(f, "for (int64_t %s = 0; %s < %s; %s++) {", at, at, text_bare(f, f->range[t.range[i]].count), at);
+        fn_line(f, "for (int64_t %s = 0; %s < %s; %s++) {", at, at, cexpr_bare(f->range[t.range[i]].count)->text, at);
         f->indent++;
         s->range[s->n] = t.range[i], s->at[s->n++] = at;
     }
@@ -34,7 +34,8 @@ void sum_open(Fn *f, const Op *store, SumLoops *s) {
 
 const char *sum_condition(Fn *f, const SumLoops *s) {
     const char *all = NULL;
-    for (int i = 0; i < s->n; i++) all = conjoin(f, all, fn_text(f, "%s == %s", f->range[s->range[i]].pos, s->at[i]));
+    for (int i = 0; i < s->n; i++)
+        all = conjoin(f, all, fn_text(f, "%s == %s", f->range[s->range[i]].pos->text, s->at[i]));
     return all;
 }
 

@@ -8,9 +8,10 @@ static const char *scope_text(SyncScope s) { return s == SCOPE_SYSTEM ? "TILE_SY
 /* ---- waits ---- */
 
 /* Each thread polls its share of the words. */
-static const char *each(Fn *f, const char *name, const char *from, const char *past) {
-    const char *first = text_add_terms(f, text_bare(f, from), "thread");
-    return fn_text(f, "for (int64_t %s = %s; %s < %s; %s += %d) {", name, first, name, past, name, f->hip->threads);
+static const char *each(Fn *f, const char *name, const CExpr *from, const CExpr *past) {
+    const CExpr *first = cexpr_add(f, cexpr_bare(from), cexpr_name(f, "thread"));
+    return fn_text(f, "for (int64_t %s = %s; %s < %s; %s += %d) {", name, first->text, name, past->text, name,
+                   f->hip->threads);
 }
 
 static bool is_wait(const Op *op) { return op && op->kind == OP_WAIT; }
@@ -70,10 +71,11 @@ void hip_packet_load(Fn *f, const Op *op) {
     const char *bits = c_name(&f->names, "bits"), *inside;
     begin(f, op);
     Nest n = nest_over(f, to->layout, 0);
-    const char *place = nest_place(&n, op, &inside), *when = conjoin(f, mask_text(&n, op->res.p[0]->type), inside);
+    const CExpr *place = nest_place(&n, op, &inside);
+    const char *when = conjoin(f, mask_text(&n, op->res.p[0]->type), inside);
     nest_line(&n, n.n, "uint32_t %s = 0;", bits);
-    packet_get(&n, op, when, place, bits);
-    nest_line(&n, n.n, "%s = %s;", nest_tile(&n, to), packet_value(f, to->elem, bits));
+    packet_get(&n, op, when, place->text, bits);
+    nest_line(&n, n.n, "%s = %s;", nest_tile(&n, to)->text, packet_value(f, to->elem, bits)->text);
     nest_print(&n);
     end(f, op);
 }

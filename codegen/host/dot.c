@@ -3,8 +3,6 @@
 #include "codegen/text/size.h"
 #include "codegen/text/step.h"
 
-#include <string.h>
-
 typedef struct {
     int n;
     int16_t range[MAX_RANGES];
@@ -52,8 +50,8 @@ static void emit_transposed(Fn *f, const Tile *to, const Value *v) {
     tile_place(f, &from, fn_text(f, "%s_rows", fn_value_name(f, v)));
     emit_copy(f, &from, v);
     const RangeText *rows = &f->range[from.range[0]], *columns = &f->range[from.range[1]];
-    fn_line(f, "tile_transpose_%s(%s, %s, %s, %lld, %s, %lld);", elem_text(to->elem), text_bare(f, rows->count),
-            text_bare(f, columns->count), from.name, (long long)from.stride[0], to->name, (long long)to->stride[0]);
+    fn_line(f, "tile_transpose_%s(%s, %s, %s, %lld, %s, %lld);", elem_text(to->elem), cexpr_bare(rows->count)->text,
+            cexpr_bare(columns->count)->text, from.name, (long long)from.stride[0], to->name, (long long)to->stride[0]);
 }
 
 /* An operand as a tile of the product's element type whose rows run along `row`. */
@@ -76,13 +74,13 @@ static const char *block_at(Fn *f, const Tile *t, const DotRanges *d) {
     for (int i = 0; i < t->n; i++) {
         int16_t r = t->range[i];
         if (r == d->m || r == d->n || r == d->k) continue;
-        const char *step = text_mul(f, f->range[r].pos, fn_text(f, "%lld", (long long)t->stride[i]));
-        sum = fn_text(f, "%s + %s", sum, step);
+        const CExpr *step = cexpr_mul(f, f->range[r].pos, cexpr_open(f, "%lld", (long long)t->stride[i]));
+        sum = fn_text(f, "%s + %s", sum, step->text);
     }
     return sum;
 }
 
-static const char *extent_text(Fn *f, int16_t range) { return text_bare(f, f->range[range].count); }
+static const CExpr *extent_text(Fn *f, int16_t range) { return cexpr_bare(f->range[range].count); }
 
 static void emit_product(Fn *f, const Op *op, const DotRanges *d, const Tile *x, const Tile *y, const Tile *to) {
     Type all = type_union(op->arg.p[0]->type, op->arg.p[1]->type);
@@ -90,7 +88,7 @@ static void emit_product(Fn *f, const Op *op, const DotRanges *d, const Tile *x,
     for (int i = 0; i < all.nrange; i++)
         if (all.range[i] != d->m && all.range[i] != d->n && all.range[i] != d->k) n.range[n.n++] = all.range[i];
     nest_line(&n, n.n, "tile_dot_%s(%s, %s, %s, %s, %lld, %s, %lld, %s, %lld);", elem_text(to->elem),
-              extent_text(f, d->m), extent_text(f, d->n), extent_text(f, d->k), block_at(f, x, d),
+              extent_text(f, d->m)->text, extent_text(f, d->n)->text, extent_text(f, d->k)->text, block_at(f, x, d),
               (long long)stride_of(x, d->m), block_at(f, y, d), (long long)stride_of(y, d->k), block_at(f, to, d),
               (long long)stride_of(to, d->m));
     nest_print(&n);
@@ -106,7 +104,7 @@ void dot_start(Fn *f, const Op *op, const Tile *to) {
     }
     Nest n = nest_new(f, to->range, to->n);
     n.pragma = "#pragma omp simd";
-    nest_line(&n, n.n, "%s = 0;", nest_tile(&n, to));
+    nest_line(&n, n.n, "%s = 0;", nest_tile(&n, to)->text);
     nest_print(&n);
 }
 

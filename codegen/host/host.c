@@ -1,17 +1,17 @@
 /* host.c: what is particular to C for the host: tiles in scratch memory, loops over ranges, sizes of the run. */
 #include "codegen/text/step.h"
 
-static const char *symbol(Fn *f, int s) { return fn_text(f, "t->dim[%d]", program_dim_of(f->p, s)); }
+static const CExpr *symbol(Fn *f, int s) { return cexpr_name(f, fn_text(f, "t->dim[%d]", program_dim_of(f->p, s))); }
 
-static const char *coord(Fn *f, int axis) { return fn_text(f, "t->coord[%d]", axis); }
+static const CExpr *coord(Fn *f, int axis) { return cexpr_name(f, fn_text(f, "t->coord[%d]", axis)); }
 
-static const char *read(Fn *f, Elem e, const char *place) {
+static const CExpr *read(Fn *f, Elem e, const CExpr *place) {
     (void)f, (void)e;
     return place;
 }
 
-static const char *packed(Fn *f, Elem e, const char *base, const char *index) {
-    return fn_text(f, "tile_%s_at(%s, %s)", elem_text(e), base, index);
+static const CExpr *packed(Fn *f, Elem e, const char *base, const CExpr *index) {
+    return cexpr_call(f, "tile_%s_at(%s, %s)", elem_text(e), base, index->text);
 }
 
 static Nest nest(Fn *f, const Tile *t) {

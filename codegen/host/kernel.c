@@ -43,7 +43,7 @@ static void signature(Fn *f, Text *to, const char *name) {
     for (int i = 0; i < f->k->param.n; i++) column = text_line(to, column, param_text(f, i));
     for (int i = 0; i < f->k->ngrid; i++)
         if (f->k->range.p[i].kind != RANGE_WHOLE)
-            column = text_line(to, column, fn_text(f, "int64_t %s", f->range[i].index));
+            column = text_line(to, column, fn_text(f, "int64_t %s", f->range[i].index->text));
     text_add(to, ") {\n");
 }
 

@@ -60,43 +60,45 @@ static bool is_nontemporal(const Nest *n, const Op *store) {
 }
 
 /* The place where a block begins. */
-static const char *block_place(Nest *n, const Op *store, RangeText *r, const char *begin, const char **inside) {
+static const CExpr *block_place(Nest *n, const Op *store, RangeText *r, const CExpr *begin, const char **inside) {
     Nest aside = nest_new(n->f, n->range, n->n);
-    const char *pos = r->pos;
+    const CExpr *pos = r->pos;
     r->pos = begin;
-    const char *place = nest_place(&aside, store, inside);
+    const CExpr *place = nest_place(&aside, store, inside);
     r->pos = pos;
     for (int d = 0; d <= aside.n; d++) text_free(&aside.at[d]);
     return place;
 }
 
-const char *nontemporal_target(Nest *n, const Op *store) {
+const CExpr *nontemporal_target(Nest *n, const Op *store) {
     Fn *f = n->f;
     if (!is_nontemporal(n, store)) return NULL;
     RangeText *r = &f->range[n->range[n->n - 1]];
     Elem e = f->k->param.p[store->param].elem;
     const char *begin = c_name(&f->names, fn_text(f, "%s_block", f->k->range.p[n->range[n->n - 1]].name)), *inside;
-    const char *to = block_place(n, store, r, begin, &inside);
+    const CExpr *to = block_place(n, store, r, cexpr_name(f, begin), &inside);
     if (inside) return NULL;
     n->nontemporal = ARENA_NEW(f->arena, Nontemporal);
-    *n->nontemporal = (Nontemporal){.begin = begin,
-                                    .end = c_name(&f->names, fn_text(f, "%s_end", f->k->range.p[n->range[n->n - 1]].name)),
-                                    .line = c_name(&f->names, "line"),
-                                    .to = to,
-                                    .elem = e,
-                                    .count = BLOCK_BYTES * 8 / elem_bits(e)};
-    return fn_text(f, "%s[%s - %s]", n->nontemporal->line, r->pos, begin);
+    *n->nontemporal =
+        (Nontemporal){.begin = begin,
+                      .end = c_name(&f->names, fn_text(f, "%s_end", f->k->range.p[n->range[n->n - 1]].name)),
+                      .line = c_name(&f->names, "line"),
+                      .to = to->text,
+                      .elem = e,
+                      .count = BLOCK_BYTES * 8 / elem_bits(e)};
+    return cexpr_call(f, "%s[%s - %s]", n->nontemporal->line, r->pos->text, begin);
 }
 
 void nontemporal_open(Nest *n, const RangeText *r) {
     Fn *f = n->f;
     const Nontemporal *s = n->nontemporal;
-    const char *count = text_bare(f, r->count), *end = fn_text(f, "%s + %" PRId64, s->begin, s->count);
+    const CExpr *count = cexpr_bare(r->count), *end = cexpr_open(f, "%s + %" PRId64, s->begin, s->count);
     int64_t most;
-    bool whole = text_is_number(count, &most) && most % s->count == 0;
-    fn_line(f, "for (int64_t %s = 0; %s < %s; %s += %" PRId64 ") {", s->begin, s->begin, count, s->begin, s->count);
+    bool whole = cexpr_const(count, &most) && most % s->count == 0;
+    fn_line(f, "for (int64_t %s = 0; %s < %s; %s += %" PRId64 ") {", s->begin, s->begin, count->text, s->begin,
+            s->count);
     f->indent++;
-    fn_line(f, "const int64_t %s = %s;", s->end, whole ? end : text_min(f, end, count));
+    fn_line(f, "const int64_t %s = %s;", s->end, (whole ? end : cexpr_least(f, end, count))->text);
     fn_line(f, "_Alignas(64) %s %s[%" PRId64 "];", elem_c(s->elem), s->line, s->count);
 }
 

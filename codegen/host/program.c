@@ -70,37 +70,38 @@ static bool emit_functions(Writer *w, Text *to) {
 
 /* ---- arguments of a call ---- */
 
-const char *tensor_slot(Fn *f, const Tensor *t) {
-    const char *offset = fn_text(f, "%" PRId64, f->memory->offset[t->id]), *generation = f->back->sync->generation;
+const CExpr *tensor_slot(Fn *f, const Tensor *t) {
+    const CExpr *offset = cexpr_number(f, f->memory->offset[t->id]);
+    const char *generation = f->back->sync->generation;
     if (t->slots == 1) return offset;
-    const char *slot = fn_text(f, "%s %% %d * %" PRId64, generation, t->slots, f->memory->bytes[t->id]);
-    return text_add_terms(f, offset, slot);
+    const CExpr *slot = cexpr_open(f, "%s %% %d * %" PRId64, generation, t->slots, f->memory->bytes[t->id]);
+    return cexpr_add(f, offset, slot);
 }
 
 static const char *tensor_text(Fn *f, const Tensor *t) {
     int arg = f->memory->arg[t->id];
     if (arg >= 0) return fn_text(f, "t->arg[%d]", arg);
-    if (t->symmetric >= 0) return fn_text(f, "tile_at(t->symmetric[t->rank], %s)", tensor_slot(f, t));
-    return fn_text(f, "tile_at(t->local, %s)", tensor_slot(f, t));
+    if (t->symmetric >= 0) return fn_text(f, "tile_at(t->symmetric[t->rank], %s)", tensor_slot(f, t)->text);
+    return fn_text(f, "tile_at(t->local, %s)", tensor_slot(f, t)->text);
 }
 
-static const char *number_text(Fn *f, int64_t n) { return fn_text(f, "%" PRId64, n); }
+static const CExpr *number_text(Fn *f, int64_t n) { return cexpr_number(f, n); }
 
 /* First element of a part, in elements of the whole. */
-const char *part_text(Fn *f, const Tensor *t, const Arg *a) {
-    const char *sum = "0";
+const CExpr *part_text(Fn *f, const Tensor *t, const Arg *a) {
+    const CExpr *sum = cexpr_number(f, 0);
     for (int d = 0; d < t->ndim; d++) {
         Size whole = t->dim[d];
-        const char *origin = d < a->lead ? number_text(f, a->at[d]) : "0";
+        const CExpr *origin = number_text(f, d < a->lead ? a->at[d] : 0);
         if (a->slice[d] >= 0) {
             origin = size_origin_in_text(f, whole, a->slice[d]);
         }
-        sum = text_add_terms(f, d ? text_mul(f, sum, text_atom(f, tensor_extent(f, t, d))) : "0", origin);
+        sum = cexpr_add(f, d ? cexpr_mul(f, sum, cexpr_operand(f, tensor_extent(f, t, d))) : sum, origin);
     }
     return sum;
 }
 
-const char *packed_part_text(Fn *f, const Node *n, const Tensor *t, const Arg *a) {
+const CExpr *packed_part_text(Fn *f, const Node *n, const Tensor *t, const Arg *a) {
     int64_t step = 1, each = 8 / elem_bits(t->elem);
     bool whole = true;
     for (int d = t->ndim - 1; d >= 0; d--) {
@@ -108,51 +109,52 @@ const char *packed_part_text(Fn *f, const Node *n, const Tensor *t, const Arg *a
         step = size_is_number(t->dim[d]) ? step * t->dim[d].c % each : 1;
     }
     if (!whole) fn_unsupported(f, n->loc, fn_text(f, "a part of '%s' that begins within a byte", t->name));
-    return fn_text(f, "(%s) / %" PRId64, part_text(f, t, a), each);
+    return cexpr_open(f, "%s / %" PRId64, cexpr_group(f, part_text(f, t, a))->text, each);
 }
 
-const char *symmetric_text(Fn *f, const Tensor *t, const char *first) {
-    const char *bytes = text_mul(f, text_atom(f, first), number_text(f, t->packet ? 8 : elem_bits(t->elem) / 8));
-    return strcmp(first, "0") == 0 ? tensor_slot(f, t) : fn_text(f, "%s + %s", tensor_slot(f, t), bytes);
+const CExpr *symmetric_text(Fn *f, const Tensor *t, const CExpr *first) {
+    const CExpr *bytes = cexpr_mul(f, cexpr_operand(f, first), number_text(f, t->packet ? 8 : elem_bits(t->elem) / 8));
+    return cexpr_is(first, 0) ? tensor_slot(f, t) : cexpr_open(f, "%s + %s", tensor_slot(f, t)->text, bytes->text);
 }
 
 static const char *argument_text(Fn *f, const Node *n, int i) {
     const Arg *a = &n->arg.p[i];
     const Tensor *t = &f->p->tensor.p[a->tensor];
     const Param *p = &n->kernel->param.p[i];
-    const char *first = part_text(f, t, a);
-    if (p->ranks >= 0) return symmetric_text(f, t, first);
+    const CExpr *first = part_text(f, t, a);
+    if (p->ranks >= 0) return symmetric_text(f, t, first)->text;
     if (t->ndim == 0 && !p->out && !p->inout) return fn_text(f, "*(const %s *)%s", elem_c(t->elem), tensor_text(f, t));
-    if (strcmp(first, "0") == 0) return tensor_text(f, t);
+    if (cexpr_is(first, 0)) return tensor_text(f, t);
     if (elem_is_packed(t->elem))
-        return fn_text(f, "(tile_packed *)%s + %s", tensor_text(f, t), packed_part_text(f, n, t, a));
-    return fn_text(f, "(%s *)%s + %s", elem_c(t->elem), tensor_text(f, t), first);
+        return fn_text(f, "(tile_packed *)%s + %s", tensor_text(f, t), packed_part_text(f, n, t, a)->text);
+    return fn_text(f, "(%s *)%s + %s", elem_c(t->elem), tensor_text(f, t), first->text);
 }
 
 /* ---- tickets ---- */
 
-const char *range_tasks(Fn *f, const Kernel *k, int range) {
+const CExpr *range_tasks(Fn *f, const Kernel *k, int range) {
     const Range *r = &k->range.p[range];
-    if (r->kind == RANGE_WHOLE) return "1";
+    if (r->kind == RANGE_WHOLE) return cexpr_number(f, 1);
     return tasks_text(f, r->of, r->size);
 }
 
-const char *node_tasks(Fn *f, const Kernel *k) {
-    const char *n = "1";
-    for (int i = 0; i < k->ngrid; i++) n = text_mul(f, n, text_atom(f, range_tasks(f, k, i)));
+const CExpr *node_tasks(Fn *f, const Kernel *k) {
+    const CExpr *n = cexpr_number(f, 1);
+    for (int i = 0; i < k->ngrid; i++) n = cexpr_mul(f, n, cexpr_operand(f, range_tasks(f, k, i)));
     return n;
 }
 
 /* Row-major: the last range is the fastest. */
-const char *grid_index(Fn *f, const Kernel *k, int range, const char *task) {
-    const char *inner = "1", *own = range_tasks(f, k, range), *outer = "1";
+const CExpr *grid_index(Fn *f, const Kernel *k, int range, const char *task) {
+    const CExpr *inner = cexpr_number(f, 1), *own = range_tasks(f, k, range), *outer = inner;
     for (int i = 0; i < k->ngrid; i++) {
-        const char **side = i < range ? &outer : &inner;
-        if (i != range) *side = text_mul(f, *side, text_atom(f, range_tasks(f, k, i)));
+        const CExpr **side = i < range ? &outer : &inner;
+        if (i != range) *side = cexpr_mul(f, *side, cexpr_operand(f, range_tasks(f, k, i)));
     }
-    if (strcmp(own, "1") == 0) return "0";
-    const char *index = strcmp(inner, "1") ? fn_text(f, "%s / %s", task, text_atom(f, inner)) : task;
-    return strcmp(outer, "1") ? fn_text(f, "%s %% %s", index, text_atom(f, own)) : index;
+    if (cexpr_is(own, 1)) return cexpr_number(f, 0);
+    const CExpr *index = cexpr_name(f, task);
+    if (!cexpr_is(inner, 1)) index = cexpr_open(f, "%s / %s", task, cexpr_operand(f, inner)->text);
+    return cexpr_is(outer, 1) ? index : cexpr_open(f, "%s %% %s", index->text, cexpr_operand(f, own)->text);
 }
 
 static void emit_call(const Writer *w, Fn *f, const Node *n) {
@@ -162,13 +164,13 @@ static void emit_call(const Writer *w, Fn *f, const Node *n) {
     for (int i = 0; i < n->arg.n; i++) text_printf(&call, ", %s", argument_text(f, n, i));
     for (int i = 0; i < n->kernel->ngrid; i++)
         if (n->kernel->range.p[i].kind != RANGE_WHOLE)
-            text_printf(&call, ", %s", grid_index(f, n->kernel, i, "ticket"));
-    fn_line(f, "if (ticket < %s) return %s);", text_atom(f, node_tasks(f, n->kernel)), text_str(&call));
+            text_printf(&call, ", %s", grid_index(f, n->kernel, i, "ticket")->text);
+    fn_line(f, "if (ticket < %s) return %s);", cexpr_operand(f, node_tasks(f, n->kernel))->text, text_str(&call));
     text_free(&call);
 }
 
 static void emit_name(const Writer *w, Fn *f, const Node *n) {
-    fn_line(f, "if (ticket < %s) return \"%s\";", text_atom(f, node_tasks(f, n->kernel)),
+    fn_line(f, "if (ticket < %s) return \"%s\";", cexpr_operand(f, node_tasks(f, n->kernel))->text,
             c_string(w->arena, n->kernel->name));
 }
 
@@ -181,9 +183,9 @@ void fn_print(Fn *f, Text *to, const char *head) {
 }
 
 /* Tasks of the nodes lo .. hi. */
-static const char *tasks_between(const Writer *w, Fn *f, int lo, int hi) {
-    const char *sum = "0";
-    for (int i = lo; i < hi; i++) sum = text_add_terms(f, node_tasks(f, w->p->node.p[i]->kernel), sum);
+static const CExpr *tasks_between(const Writer *w, Fn *f, int lo, int hi) {
+    const CExpr *sum = cexpr_number(f, 0);
+    for (int i = lo; i < hi; i++) sum = cexpr_add(f, node_tasks(f, w->p->node.p[i]->kernel), sum);
     return sum;
 }
 
@@ -194,20 +196,20 @@ enum { IN_A_ROW = 8 };
 static void find_node(const Writer *w, Fn *f, int lo, int hi, void (*found)(const Writer *, Fn *, const Node *)) {
     int64_t n;
     int middle = (lo + hi) / 2;
-    const char *first = hi - lo > IN_A_ROW ? tasks_between(w, f, lo, middle) : "";
-    if (text_is_number(first, &n)) {
-        fn_line(f, "if (ticket < %s) {", first);
+    const CExpr *first = hi - lo > IN_A_ROW ? tasks_between(w, f, lo, middle) : NULL;
+    if (first && cexpr_const(first, &n)) {
+        fn_line(f, "if (ticket < %s) {", first->text);
         f->indent++;
         find_node(w, f, lo, middle, found);
         f->indent--;
         fn_line(f, "}");
-        fn_line(f, "ticket -= %s;", first);
+        fn_line(f, "ticket -= %s;", first->text);
         find_node(w, f, middle, hi, found);
         return;
     }
     for (int i = lo; i < hi; i++) {
         found(w, f, w->p->node.p[i]);
-        if (i + 1 < hi) fn_line(f, "ticket -= %s;", node_tasks(f, w->p->node.p[i]->kernel));
+        if (i + 1 < hi) fn_line(f, "ticket -= %s;", node_tasks(f, w->p->node.p[i]->kernel)->text);
     }
 }
 
@@ -215,7 +217,7 @@ static void emit_tasks(Writer *w, Text *to) {
     Fn f = fn_new(w->arena, w->m, w->p, &w->memory);
     c_name(&f.names, "ticket");
     fn_line(&f, "(void)t;");
-    fn_line(&f, "return %s;", tasks_between(w, &f, 0, w->p->node.n));
+    fn_line(&f, "return %s;", tasks_between(w, &f, 0, w->p->node.n)->text);
     fn_print(&f, to, fn_text(&f, "static int64_t %s_tasks(const tile_task *t)", w->p->name));
 }
 

@@ -3,33 +3,33 @@
 #include "codegen/text/size.h"
 #include "codegen/text/step.h"
 
-#include <string.h>
-
 /* The operation that makes one of the running value and the next. */
 static const OpInfo *join_of(OpKind kind) { return &op_info[op_info[kind].joins]; }
 
 /* Sums of integers wrap, which C's operator does not. */
 static bool is_operator(OpKind kind, Elem e) { return join_of(kind)->c_operator && !elem_is_int(e); }
 
-const char *reduce_start(Fn *f, OpKind kind, Elem e) {
+const CExpr *reduce_start(Fn *f, OpKind kind, Elem e) {
     bool is_float = elem_is_float(e);
     switch (join_of(kind)->neutral) {
-    case NEUTRAL_LEAST: return is_float ? "-INFINITY" : fn_text(f, "TILE_MIN_%s", elem_text(e));
-    case NEUTRAL_MOST: return is_float ? "INFINITY" : fn_text(f, "TILE_MAX_%s", elem_text(e));
-    case NEUTRAL_ONE: return "1";
-    default: return "0";
+    case NEUTRAL_LEAST:
+        return is_float ? cexpr_open(f, "-INFINITY") : cexpr_name(f, fn_text(f, "TILE_MIN_%s", elem_text(e)));
+    case NEUTRAL_MOST: return cexpr_name(f, is_float ? "INFINITY" : fn_text(f, "TILE_MAX_%s", elem_text(e)));
+    case NEUTRAL_ONE: return cexpr_number(f, 1);
+    default: return cexpr_number(f, 0);
     }
 }
 
-const char *reduce_pair(Fn *f, OpKind kind, Elem e, const char *a, const char *b) {
+const char *reduce_pair(Fn *f, OpKind kind, Elem e, const char *a, const CExpr *b) {
     const OpInfo *join = join_of(kind);
-    if (!is_operator(kind, e)) return fn_text(f, "tile_%s_%s(%s, %s)", join->text, elem_text(e), a, text_bare(f, b));
-    return fn_text(f, "%s %s %s", a, join->c_operator, e == ELEM_BOOL ? text_atom(f, b) : text_bare(f, b));
+    if (!is_operator(kind, e))
+        return fn_text(f, "tile_%s_%s(%s, %s)", join->text, elem_text(e), a, cexpr_bare(b)->text);
+    return fn_text(f, "%s %s %s", a, join->c_operator, (e == ELEM_BOOL ? cexpr_operand(f, b) : cexpr_bare(b))->text);
 }
 
-const char *reduce_combine(Fn *f, OpKind kind, Elem e, const char *run, const char *x) {
+const char *reduce_combine(Fn *f, OpKind kind, Elem e, const char *run, const CExpr *x) {
     if (!is_operator(kind, e)) return fn_text(f, "%s = %s;", run, reduce_pair(f, kind, e, run, x));
-    return fn_text(f, "%s %s= %s;", run, join_of(kind)->c_operator, text_bare(f, x));
+    return fn_text(f, "%s %s= %s;", run, join_of(kind)->c_operator, cexpr_bare(x)->text);
 }
 
 /* For omp simd: its own operators, or a function of the runtime's that knows NaN. */
@@ -45,14 +45,14 @@ static bool is_over(const Op *op, int range) {
 }
 
 /* What is reduced: the operand, or the product of a dot's two. */
-static const char *term_value(Nest *n, const Op *op) {
+static const CExpr *term_value(Nest *n, const Op *op) {
     if (op->kind != OP_DOT) return nest_value(n, op->arg.p[0]);
     Elem e = op->res.p[0]->type.elem;
-    const char *x = nest_convert(n, e, op->arg.p[0]->type.elem, nest_value(n, op->arg.p[0]));
-    const char *y = nest_convert(n, e, op->arg.p[1]->type.elem, nest_value(n, op->arg.p[1]));
+    const CExpr *x = nest_convert(n, e, op->arg.p[0]->type.elem, nest_value(n, op->arg.p[0]));
+    const CExpr *y = nest_convert(n, e, op->arg.p[1]->type.elem, nest_value(n, op->arg.p[1]));
     if (elem_is_int(e))
-        return fn_text(n->f, "tile_mul_%s(%s, %s)", elem_text(e), text_bare(n->f, x), text_bare(n->f, y));
-    return fn_text(n->f, "%s * %s", text_atom(n->f, x), text_atom(n->f, y));
+        return cexpr_call(n->f, "tile_mul_%s(%s, %s)", elem_text(e), cexpr_bare(x)->text, cexpr_bare(y)->text);
+    return cexpr_mul(n->f, x, y);
 }
 
 static const Value *accumulator(const Op *op) { return op->kind == OP_DOT && op->arg.n == 3 ? op->arg.p[2] : NULL; }
@@ -86,9 +86,9 @@ static int order_rest(const Tile *to, int16_t fastest, int16_t *order) {
     return n;
 }
 
-static const char *start_value(Nest *n, const Op *op, Elem e) {
+static const CExpr *start_value(Nest *n, const Op *op, Elem e) {
     const Value *acc = accumulator(op);
-    return acc ? text_bare(n->f, nest_value(n, acc)) : reduce_start(n->f, op->kind, e);
+    return acc ? cexpr_bare(nest_value(n, acc)) : reduce_start(n->f, op->kind, e);
 }
 
 /* One running scalar for each element of the result. */
@@ -99,12 +99,12 @@ static void reduce_inside(Fn *f, const Op *op, const Tile *to, int16_t fastest) 
     int rest = to ? order_rest(to, -1, n.range) : 0;
     n.n = rest + order_over(op, fastest, n.range + rest);
     const char *run = c_name(&f->names, to ? "run" : fn_value_name(f, v));
-    nest_line(&n, rest, "%s %s = %s;", elem_c(e), run, start_value(&n, op, e));
+    nest_line(&n, rest, "%s %s = %s;", elem_c(e), run, start_value(&n, op, e)->text);
     n.pragma = fn_text(f, "#pragma omp simd reduction(%s : %s)", reduce_clause(f, op->kind, e), run);
-    const char *term = term_value(&n, op);
+    const CExpr *term = term_value(&n, op);
     nest_line(&n, n.n, "%s", reduce_combine(f, op->kind, e, run, term));
     if (to)
-        nest_after(&n, rest, "%s = %s;", nest_tile(&n, to), run);
+        nest_after(&n, rest, "%s = %s;", nest_tile(&n, to)->text, run);
     else
         fn_held(f, v)->name = run;
     nest_print(&n);
@@ -115,17 +115,17 @@ static void reduce_outside(Fn *f, const Op *op, const Tile *to, int16_t fastest)
     Elem e = op->res.p[0]->type.elem;
     Nest start = nest_new(f, to->range, to->n);
     start.pragma = "#pragma omp simd";
-    const char *from = start_value(&start, op, e), *at = nest_tile(&start, to);
-    if (strcmp(from, at)) {
-        nest_line(&start, to->n, "%s = %s;", at, from);
+    const CExpr *from = start_value(&start, op, e), *at = nest_tile(&start, to);
+    if (!cexpr_equal(from, at)) {
+        nest_line(&start, to->n, "%s = %s;", at->text, from->text);
         nest_print(&start);
     }
     Nest n = nest_new(f, NULL, 0);
     n.n = order_over(op, -1, n.range);
     n.n += order_rest(to, fastest, n.range + n.n);
     n.pragma = "#pragma omp simd";
-    const char *term = term_value(&n, op);
-    nest_line(&n, n.n, "%s", reduce_combine(f, op->kind, e, nest_tile(&n, to), term));
+    const CExpr *term = term_value(&n, op);
+    nest_line(&n, n.n, "%s", reduce_combine(f, op->kind, e, nest_tile(&n, to)->text, term));
     nest_print(&n);
 }
 
@@ -152,18 +152,18 @@ static void emit_arg(Fn *f, const Op *op) {
     const RangeText *r = &f->range[op->over[0]];
     const char *best = c_name(&f->names, "best"), *at = c_name(&f->names, to ? "at" : fn_value_name(f, v));
     const char *type = elem_c(x->type.elem), *next = c_name(&f->names, "next");
-    nest_line(&n, rest, "%s %s = %s;", type, best, reduce_start(f, op->kind, x->type.elem));
-    nest_line(&n, rest, "int64_t %s = %s;", at, r->begin);
-    const char *text = nest_value(&n, x);
-    nest_line(&n, n.n, "const %s %s = %s;", type, next, text_bare(f, text));
+    nest_line(&n, rest, "%s %s = %s;", type, best, reduce_start(f, op->kind, x->type.elem)->text);
+    nest_line(&n, rest, "int64_t %s = %s;", at, r->begin->text);
+    const CExpr *text = nest_value(&n, x);
+    nest_line(&n, n.n, "const %s %s = %s;", type, next, cexpr_bare(text)->text);
     const char *better = c_name(&f->names, "better");
     if (elem_is_float(x->type.elem)) /* the first NaN stays */
         nest_line(&n, n.n, "const bool %s = %s == %s && !(%s %s %s);", better, best, best, next, largest ? "<=" : ">=", best);
     else nest_line(&n, n.n, "const bool %s = %s %s %s;", better, next, largest ? ">" : "<", best);
-    nest_line(&n, n.n, "%s = %s ? %s : %s;", at, better, text_add_terms(f, r->begin, r->pos), at);
+    nest_line(&n, n.n, "%s = %s ? %s : %s;", at, better, cexpr_add(f, r->begin, r->pos)->text, at);
     nest_line(&n, n.n, "%s = %s ? %s : %s;", best, better, next, best);
     if (to)
-        nest_after(&n, rest, "%s = %s;", nest_tile(&n, to), at);
+        nest_after(&n, rest, "%s = %s;", nest_tile(&n, to)->text, at);
     else
         fn_held(f, v)->name = at;
     nest_print(&n);
@@ -185,9 +185,9 @@ void emit_prefix(Fn *f, const Op *op) {
     Nest n = nest_new(f, NULL, 0);
     n.n = order_rest(to, op->over[0], n.range);
     const char *run = c_name(&f->names, "run");
-    nest_line(&n, n.n - 1, "%s %s = %s;", elem_c(e), run, reduce_start(f, op->kind, e));
-    const char *text = nest_value(&n, op->arg.p[0]);
+    nest_line(&n, n.n - 1, "%s %s = %s;", elem_c(e), run, reduce_start(f, op->kind, e)->text);
+    const CExpr *text = nest_value(&n, op->arg.p[0]);
     nest_line(&n, n.n, "%s", reduce_combine(f, op->kind, e, run, text));
-    nest_line(&n, n.n, "%s = %s;", nest_tile(&n, to), run);
+    nest_line(&n, n.n, "%s = %s;", nest_tile(&n, to)->text, run);
     nest_print(&n);
 }

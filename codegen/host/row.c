@@ -4,11 +4,9 @@
 #include "codegen/text/size.h"
 #include "codegen/text/step.h"
 
-#include <inttypes.h>
-
 /* A value in memory: the first element, how far rows are apart, and how many of them are inside the tensor. */
 typedef struct {
-    const char *at, *stride, *inside;
+    const CExpr *at, *stride, *inside;
 } Rows;
 
 /* The one subscript that a range moves along, without a gather; -1: none, or not so. */
@@ -33,19 +31,20 @@ static int64_t step_of(const Op *load, int d, int16_t range) {
 }
 
 /* Positions of a range, starting where the loops around are, that lie inside dimension d. NULL: not to be seen. */
-static const char *rows_inside(Nest *n, const Op *load, int d, int16_t range) {
+static const CExpr *rows_inside(Nest *n, const Op *load, int d, int16_t range) {
     Fn *f = n->f;
     const Affine *a = &load->sub.p[d].lo;
-    const char *count = text_bare(f, f->range[range].count);
+    const CExpr *count = cexpr_bare(f->range[range].count);
     if (access_within(f, load, d)) return count;
     if (!affine_is_natural(f, a) || step_of(load, d, range) != 1) return NULL;
-    return fn_text(f, "%s - %s", size_text(f, f->k->param.p[load->param].dim[d]), text_atom(f, nest_affine(n, a)));
+    return cexpr_open(f, "%s - %s", size_text(f, f->k->param.p[load->param].dim[d])->text,
+                      cexpr_operand(f, nest_affine(n, a))->text);
 }
 
-static const char *row_stride(Fn *f, const Op *load, int d, int16_t range) {
-    const char *stride = fn_text(f, "%" PRId64, step_of(load, d, range));
+static const CExpr *row_stride(Fn *f, const Op *load, int d, int16_t range) {
+    const CExpr *stride = cexpr_number(f, step_of(load, d, range));
     for (int e = d + 1; e < load->sub.n; e++)
-        stride = text_mul(f, stride, text_atom(f, param_extent(f, load->param, e)));
+        stride = cexpr_mul(f, stride, cexpr_operand(f, param_extent(f, load->param, e)));
     return stride;
 }
 
@@ -58,18 +57,18 @@ static bool load_rows(Nest *n, const Op *load, int16_t row, int16_t line, Rows *
         return false;
     for (int d = 0; d <= last; d++)
         if (d != r && !access_within(f, load, d)) return false;
-    m->inside = row >= 0 ? rows_inside(n, load, r, row) : "";
-    m->stride = row >= 0 ? row_stride(f, load, r, row) : "0";
+    m->inside = row >= 0 ? rows_inside(n, load, r, row) : NULL;
+    m->stride = row >= 0 ? row_stride(f, load, r, row) : cexpr_number(f, 0);
     m->at = nest_element(n, load);
-    return m->inside != NULL;
+    return row < 0 || m->inside;
 }
 
 static bool tile_rows(Nest *n, const Tile *t, int16_t row, int16_t line, Rows *m) {
     if (!t->n || t->range[t->n - 1] != line) return false;
-    m->inside = row >= 0 ? text_bare(n->f, n->f->range[row].count) : "";
-    m->stride = "0";
+    m->inside = row >= 0 ? cexpr_bare(n->f->range[row].count) : NULL;
+    m->stride = cexpr_number(n->f, 0);
     for (int i = 0; i < t->n; i++)
-        if (t->range[i] == row) m->stride = fn_text(n->f, "%" PRId64, t->stride[i]);
+        if (t->range[i] == row) m->stride = cexpr_number(n->f, t->stride[i]);
     m->at = nest_tile(n, t);
     return true;
 }
@@ -98,8 +97,8 @@ static Nest nest_around(Fn *f, const RowProduct *r) {
 }
 
 /* n and k at their first position, while the texts of places are made; and back. */
-static void swap_positions(Fn *f, const RowProduct *r, const char **pos) {
-    const char *n = f->range[r->n].pos, *k = f->range[r->k].pos;
+static void swap_positions(Fn *f, const RowProduct *r, const CExpr **pos) {
+    const CExpr *n = f->range[r->n].pos, *k = f->range[r->k].pos;
     f->range[r->n].pos = pos[0], f->range[r->k].pos = pos[1];
     pos[0] = n, pos[1] = k;
 }
@@ -117,7 +116,7 @@ static bool matrix_rows(Nest *n, const RowProduct *r, Rows *w, bool *dots) {
 }
 
 static void emit_call(Nest *n, const RowProduct *r, const char *function, const Rows *w, const Tile *to,
-                      const char **pos) {
+                      const CExpr **pos) {
     Fn *f = n->f;
     Rows x, y;
     Tile made = {0};
@@ -129,8 +128,9 @@ static void emit_call(Nest *n, const RowProduct *r, const char *function, const 
     if (!in_place) tile_rows(n, &made, -1, r->k, &x);
     tile_rows(n, to, -1, r->n, &y);
     swap_positions(f, r, pos);
-    nest_line(n, n->n, "%s(%s, %s, %s, &%s, &%s, %s, &%s);", function, text_bare(f, f->range[r->n].count), w->inside,
-              text_bare(f, f->range[r->k].count), x.at, w->at, w->stride, y.at);
+    nest_line(n, n->n, "%s(%s, %s, %s, &%s, &%s, %s, &%s);", function, cexpr_bare(f->range[r->n].count)->text,
+              w->inside->text, cexpr_bare(f->range[r->k].count)->text, x.at->text, w->at->text, w->stride->text,
+              y.at->text);
     nest_print(n);
 }
 
@@ -139,7 +139,7 @@ bool emit_row_product(Fn *f, const Op *op, const DotRanges *d) {
     bool left = d->n >= 0, dots; /* the row is the left operand */
     if (d->k < 0 || left == (d->m >= 0) || v->type.elem != ELEM_F32) return false;
     RowProduct r = {op->arg.p[!left], op->arg.p[left], left ? d->n : d->m, d->k};
-    const char *pos[2] = {"0", "0"};
+    const CExpr *pos[2] = {cexpr_number(f, 0), cexpr_number(f, 0)};
     Nest n = nest_around(f, &r);
     Rows w;
     swap_positions(f, &r, pos);

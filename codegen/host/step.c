@@ -2,8 +2,6 @@
 #include "codegen/text/size.h"
 #include "codegen/text/step.h"
 
-#include <string.h>
-
 static const char simd[] = "#pragma omp simd";
 
 static bool is_packet(const Fn *f, const Op *op) {
@@ -11,18 +9,21 @@ static bool is_packet(const Fn *f, const Op *op) {
 }
 
 /* Floats that C may have as a type keep their bits. */
-const char *packet_value(Fn *f, Elem e, const char *bits) {
+const CExpr *packet_value(Fn *f, Elem e, const char *bits) {
     bool is_float = e == ELEM_F32 || e == ELEM_F16;
-    return is_float ? fn_text(f, "tile_%s_of_bits(%s)", elem_text(e), bits) : fn_text(f, "(%s)%s", elem_c(e), bits);
+    return is_float ? cexpr_call(f, "tile_%s_of_bits(%s)", elem_text(e), bits)
+                    : cexpr_open(f, "(%s)%s", elem_c(e), bits);
 }
 
 /* A load of packets waits for each of them; there are none outside of the tensor. */
 static void packet_load(Nest *n, const Op *op, const char *to) {
-    const char *inside, *place = nest_place(n, op, &inside), *bits = c_name(&n->f->names, "bits");
+    const char *inside;
+    const CExpr *place = nest_place(n, op, &inside);
+    const char *bits = c_name(&n->f->names, "bits");
     n->pragma = NULL;
     nest_line(n, n->n, inside ? "uint32_t %s = 0;" : "uint32_t %s;", bits);
-    n->f->back->sync->packet_get(n, op, inside, place, bits);
-    nest_line(n, n->n, "%s = %s;", to, packet_value(n->f, op->res.p[0]->type.elem, bits));
+    n->f->back->sync->packet_get(n, op, inside, place->text, bits);
+    nest_line(n, n->n, "%s = %s;", to, packet_value(n->f, op->res.p[0]->type.elem, bits)->text);
 }
 
 static void packet_step(Nest *n, const Op *op, const char *to) {
@@ -41,8 +42,8 @@ static void compute_scalar(Fn *f, const Value *v) {
         packet_step(&n, v->def, h->name);
         return;
     }
-    const char *text = nest_definition(&n, v);
-    nest_line(&n, 0, "const %s %s = %s;", elem_c(v->type.elem), h->name, text_bare(f, text));
+    const CExpr *text = nest_definition(&n, v);
+    nest_line(&n, 0, "const %s %s = %s;", elem_c(v->type.elem), h->name, cexpr_bare(text)->text);
     nest_print(&n);
 }
 
@@ -54,11 +55,11 @@ void emit_compute(Fn *f, const Value *v) {
     const Tile *to = held_tile(f, v);
     Nest n = f->back->nest(f, to);
     if (is_packet(f, v->def)) {
-        packet_step(&n, v->def, nest_tile(&n, to));
+        packet_step(&n, v->def, nest_tile(&n, to)->text);
         return;
     }
-    const char *text = nest_definition(&n, v);
-    nest_line(&n, n.n, "%s = %s;", nest_tile(&n, to), text_bare(f, text));
+    const CExpr *text = nest_definition(&n, v);
+    nest_line(&n, n.n, "%s = %s;", nest_tile(&n, to)->text, cexpr_bare(text)->text);
     nest_print(&n);
 }
 
@@ -66,9 +67,9 @@ void emit_copy(Fn *f, const Tile *to, const Value *v) {
     Held *h = fn_held(f, v);
     if (h->hold == HOLD_TILE && h->tile.name == to->name) return;
     Nest n = f->back->nest(f, to);
-    const char *value = h->hold == HOLD_INLINE ? nest_definition(&n, v) : nest_value(&n, v);
-    const char *text = nest_convert(&n, to->elem, v->type.elem, value);
-    nest_line(&n, n.n, "%s = %s;", nest_tile(&n, to), text_bare(f, text));
+    const CExpr *value = h->hold == HOLD_INLINE ? nest_definition(&n, v) : nest_value(&n, v);
+    const CExpr *text = nest_convert(&n, to->elem, v->type.elem, value);
+    nest_line(&n, n.n, "%s = %s;", nest_tile(&n, to)->text, cexpr_bare(text)->text);
     nest_print(&n);
 }
 
@@ -97,34 +98,37 @@ static int store_order(Fn *f, const Op *op, int16_t *order) {
     return n;
 }
 
-const char *packet_bits(Fn *f, Elem e, const char *x) {
+const char *packet_bits(Fn *f, Elem e, const CExpr *x) {
     bool is_float = e == ELEM_F32 || e == ELEM_F16;
-    return is_float ? fn_text(f, "tile_bits_of_%s(%s)", elem_text(e), text_bare(f, x))
-                    : fn_text(f, "(uint32_t)%s", text_atom(f, x));
+    return is_float ? fn_text(f, "tile_bits_of_%s(%s)", elem_text(e), cexpr_bare(x)->text)
+                    : fn_text(f, "(uint32_t)%s", cexpr_operand(f, x)->text);
 }
 
 /* What is at the place, plus x, in the type of the arithmetic; integers wrap. */
-const char *sum_value(Nest *n, const Op *op, const char *old) {
+const CExpr *sum_value(Nest *n, const Op *op, const CExpr *old) {
     Fn *f = n->f;
     Elem elem = f->k->param.p[op->param].elem, wide = elem_arith(elem);
-    const char *x = text_bare(f, nest_convert(n, wide, op->arg.p[0]->type.elem, nest_value(n, op->arg.p[0])));
-    if (elem == ELEM_I32 || elem == ELEM_I64) return fn_text(f, "tile_add_%s(%s, %s)", elem_text(elem), old, x);
-    const char *sum = fn_text(f, "(%s + %s)", nest_convert(n, wide, elem, old), text_atom(f, x));
-    return elem_is_float(elem) ? nest_convert(n, elem, wide, sum) : fn_text(f, "(%s)%s", elem_c(elem), sum);
+    const CExpr *x = cexpr_bare(nest_convert(n, wide, op->arg.p[0]->type.elem, nest_value(n, op->arg.p[0])));
+    if (elem == ELEM_I32 || elem == ELEM_I64)
+        return cexpr_call(f, "tile_add_%s(%s, %s)", elem_text(elem), old->text, x->text);
+    const CExpr *sum =
+        cexpr_group(f, cexpr_open(f, "%s + %s", nest_convert(n, wide, elem, old)->text, cexpr_operand(f, x)->text));
+    return elem_is_float(elem) ? nest_convert(n, elem, wide, sum) : cexpr_open(f, "(%s)%s", elem_c(elem), sum->text);
 }
 
-static const char *store_text(Nest *n, const Op *op, const char *place) {
+static const char *store_text(Nest *n, const Op *op, const CExpr *place) {
     Fn *f = n->f;
     const Param *p = &f->k->param.p[op->param];
     Elem from = op->arg.p[0]->type.elem;
-    const char *x = nest_convert(n, p->elem, from, nest_value(n, op->arg.p[0]));
-    if (elem_is_packed(p->elem)) return fn_text(f, "tile_%s_put(%s, %s);", elem_text(p->elem), place, text_bare(f, x));
-    if (op->mode == STORE_SUM) return fn_text(f, "%s = %s;", place, text_bare(f, sum_value(n, op, place)));
-    if (p->packet) return f->back->sync->packet_put(f, place, packet_bits(f, p->elem, x));
-    if (op->mode != STORE_ADD) return fn_text(f, "%s = %s;", place, text_bare(f, x));
+    const CExpr *x = nest_convert(n, p->elem, from, nest_value(n, op->arg.p[0]));
+    if (elem_is_packed(p->elem))
+        return fn_text(f, "tile_%s_put(%s, %s);", elem_text(p->elem), place->text, cexpr_bare(x)->text);
+    if (op->mode == STORE_SUM) return fn_text(f, "%s = %s;", place->text, cexpr_bare(sum_value(n, op, place))->text);
+    if (p->packet) return f->back->sync->packet_put(f, place->text, packet_bits(f, p->elem, x));
+    if (op->mode != STORE_ADD) return fn_text(f, "%s = %s;", place->text, cexpr_bare(x)->text);
     if (p->elem != ELEM_F32 && p->elem != ELEM_I32 && p->elem != ELEM_I64 && p->elem != ELEM_F64)
         fn_unsupported(f, op->loc, fn_text(f, "an atomic sum in %s", elem_text(p->elem)));
-    return fn_text(f, "tile_atomic_add_%s(&%s, %s);", elem_text(p->elem), place, text_bare(f, x));
+    return fn_text(f, "tile_atomic_add_%s(&%s, %s);", elem_text(p->elem), place->text, cexpr_bare(x)->text);
 }
 
 void emit_store(Fn *f, const Op *op) {
@@ -133,7 +137,8 @@ void emit_store(Fn *f, const Op *op) {
     const Param *p = &f->k->param.p[op->param];
     if (elem_is_packed(p->elem)) packed_store_check(f, op);
     else if (op->mode == STORE_SET && !p->packet && n.n) n.pragma = simd;
-    const char *inside, *place = nest_place(&n, op, &inside), *line = nontemporal_target(&n, op);
+    const char *inside;
+    const CExpr *place = nest_place(&n, op, &inside), *line = nontemporal_target(&n, op);
     const char *text = store_text(&n, op, line ? line : place);
     if (inside) {
         nest_line(&n, n.n, "if (%s)", inside);

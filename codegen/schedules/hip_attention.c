@@ -11,46 +11,44 @@ static int64_t matrices(const Param *p) {
 }
 
 /* A position of the grid, of the number of q's matrix. */
-static const char *position_text(Fn *f, int range, const char *head) {
+static const CExpr *position_text(Fn *f, int range, const char *head) {
     int64_t inner = 1, outer = 1;
-    if (f->k->range.p[range].of.c == 1) return "0";
+    if (f->k->range.p[range].of.c == 1) return cexpr_number(f, 0);
     for (int r = 0; r < f->k->ngrid - 2; r++) {
         if (r > range) inner *= f->k->range.p[r].of.c;
         if (r < range) outer *= f->k->range.p[r].of.c;
     }
-    const char *at = inner == 1 ? head : fn_text(f, "%s / %" PRId64, head, inner);
-    return outer == 1 ? at : fn_text(f, "%s %% %" PRId64, at, f->k->range.p[range].of.c);
+    const CExpr *at = inner == 1 ? cexpr_name(f, head) : cexpr_open(f, "%s / %" PRId64, head, inner);
+    return outer == 1 ? at : cexpr_open(f, "%s %% %" PRId64, at->text, f->k->range.p[range].of.c);
 }
 
-static const char *subscript_text(Fn *f, const Affine *a, const char *head) {
-    const char *sum = fn_text(f, "%" PRId64, a->c);
+static const CExpr *subscript_text(Fn *f, const Affine *a, const char *head) {
+    const CExpr *sum = cexpr_number(f, a->c);
     for (int i = 0; i < a->nterm; i++) {
         const Term *t = &a->term[i];
-        const char *at = position_text(f, t->id, head);
-        if (t->div > 1) at = fn_text(f, "%s / %" PRId64, text_atom(f, at), t->div);
-        sum = text_add_terms(f, sum, text_mul(f, text_atom(f, at), fn_text(f, "%" PRId64, t->mul)));
+        const CExpr *at = position_text(f, t->id, head);
+        if (t->div > 1) at = cexpr_open(f, "%s / %" PRId64, cexpr_operand(f, at)->text, t->div);
+        sum = cexpr_add(f, sum, cexpr_mul(f, cexpr_operand(f, at), cexpr_number(f, t->mul)));
     }
     return sum;
 }
 
 /* The number of k's matrix that belongs to q's. */
-static const char *keys_text(Fn *f, const Attention *a, const char *head) {
+static const CExpr *keys_text(Fn *f, const Attention *a, const char *head) {
     const Param *p = &f->k->param.p[a->k];
-    const char *number = "0";
+    const CExpr *number = cexpr_number(f, 0);
     for (int d = 0; d < p->ndim - 2; d++) {
-        const char *outer = text_mul(f, text_atom(f, number), fn_text(f, "%" PRId64, p->dim[d].c));
-        number = text_add_terms(f, outer, subscript_text(f, &a->keys_at->sub.p[d].lo, head));
+        const CExpr *outer = cexpr_mul(f, cexpr_operand(f, number), cexpr_number(f, p->dim[d].c));
+        number = cexpr_add(f, outer, subscript_text(f, &a->keys_at->sub.p[d].lo, head));
     }
-    return text_bare(f, number);
+    return cexpr_bare(number);
 }
 
-static const char *row_text(Fn *f, int64_t by) {
-    return by < 0 ? fn_text(f, "row - %" PRId64, -by) : text_add_terms(f, "row", fn_text(f, "%" PRId64, by));
-}
+static const char *row_text(Fn *f, int64_t by) { return cexpr_add(f, cexpr_name(f, "row"), cexpr_number(f, by))->text; }
 
-static const char *size_of(Fn *f, Size s) {
-    if (s.sym < 0) return fn_text(f, "%" PRId64, s.c);
-    return text_add_terms(f, fn_text(f, "(int)%s", hip_backend.symbol(f, s.sym)), fn_text(f, "%" PRId64, s.c));
+static const CExpr *size_of(Fn *f, Size s) {
+    if (s.sym < 0) return cexpr_number(f, s.c);
+    return cexpr_add(f, cexpr_open(f, "(int)%s", hip_backend.symbol(f, s.sym)->text), cexpr_number(f, s.c));
 }
 
 static void fill_holes(Schedule *s, const Attention *a) {
@@ -58,9 +56,9 @@ static void fill_holes(Schedule *s, const Attention *a) {
     schedule_softmax(s, a);
     schedule_number(s, "KEYS", s->facts->columns);
     schedule_number(s, "heads", matrices(&f->k->param.p[a->q]));
-    schedule_hole(s, "rows", size_of(f, a->rows));
-    schedule_hole(s, "keys", size_of(f, a->keys));
-    schedule_hole(s, "matrix", keys_text(f, a, "head"));
+    schedule_hole(s, "rows", size_of(f, a->rows)->text);
+    schedule_hole(s, "keys", size_of(f, a->keys)->text);
+    schedule_hole(s, "matrix", keys_text(f, a, "head")->text);
     schedule_kind(s, a->from ? "from" : "no_from");
     schedule_kind(s, a->to ? "to" : "no_to");
     schedule_hole(s, "from", a->from ? fn_text(f, "tile_max_i32(0, %s)", row_text(f, a->first)) : "0");
@@ -96,9 +94,9 @@ static void fill_arguments(Schedule *s, const Attention *a) {
     const int param[] = {a->q, a->k, a->v, a->o};
     Text sizes = {0};
     for (int i = 0; i < 4; i++) {
-        const char *at = hip_argument(&s->f, param[i]);
-        schedule_hole(s, name[i], at);
-        text_printf(&s->f.body, "%s\n", at);
+        const CExpr *at = hip_argument(&s->f, param[i]);
+        schedule_hole(s, name[i], at->text);
+        text_printf(&s->f.body, "%s\n", at->text);
     }
     fn_head_print(&s->f, &sizes);
     schedule_hole(s, "sizes", fn_text(&s->f, "%s", text_str(&sizes)));

@@ -5,13 +5,14 @@
 #include <inttypes.h>
 
 /* The element of a parameter where a load's is whose positions are 0 but in the dimensions `own`. */
-static const char *place_text(Nest *n, const Kernel *k, const Op *load, unsigned own) {
-    const char *place = "0";
+static const CExpr *place_text(Nest *n, const Kernel *k, const Op *load, unsigned own) {
+    const CExpr *place = cexpr_number(n->f, 0);
     for (int d = 0; d < load->sub.n; d++) {
-        const char *outer = text_mul(n->f, place, text_atom(n->f, size_text(n->f, k->param.p[load->param].dim[d])));
-        place = text_add_terms(n->f, outer, own >> d & 1 ? nest_affine(n, &load->sub.p[d].lo) : "0");
+        const CExpr *outer =
+            cexpr_mul(n->f, place, cexpr_operand(n->f, size_text(n->f, k->param.p[load->param].dim[d])));
+        place = cexpr_add(n->f, outer, own >> d & 1 ? nest_affine(n, &load->sub.p[d].lo) : cexpr_number(n->f, 0));
     }
-    return text_bare(n->f, place);
+    return cexpr_bare(place);
 }
 
 /* The dimensions of keys, their pages and columns tell no task's keys from another's. */
@@ -20,17 +21,17 @@ static const char *keys_place(Nest *n, const Kernel *k, const Attention *a) {
     unsigned own = (1U << last) - 1;
     own &= ~(1U << a->keys_dim);
     if (a->pages_at) own &= ~(1U << a->pages_dim);
-    return place_text(n, k, a->keys_at, own);
+    return place_text(n, k, a->keys_at, own)->text;
 }
 
 static const char *row_place(Nest *n, const Kernel *k, const Attention *a) {
-    return place_text(n, k, a->pages_at, (1U << (a->pages_at->sub.n - 1)) - 1);
+    return place_text(n, k, a->pages_at, (1U << (a->pages_at->sub.n - 1)) - 1)->text;
 }
 
 /* What a task knows before its loop; what is used several times has a name. */
 typedef struct {
     Nest *nest;
-    const char **text; /* by value id */
+    const CExpr **text; /* by value id */
     int *uses;
 } Scalars;
 
@@ -39,27 +40,27 @@ static void count_uses(Scalars *s, const Value *v) {
     for (int i = 0; i < v->def->arg.n; i++) count_uses(s, v->def->arg.p[i]);
 }
 
-static const char *scalar_text(Scalars *s, const Value *v);
+static const CExpr *scalar_text(Scalars *s, const Value *v);
 
-static const char *operation_text(Scalars *s, const Value *v) {
+static const CExpr *operation_text(Scalars *s, const Value *v) {
     const Op *op = v->def;
     Fn *f = s->nest->f;
-    const char *arg[3];
+    const CExpr *arg[3];
     if (op->kind == OP_SIZE) return size_text(f, op->size);
     if (op->kind == OP_LOAD || op->kind == OP_POS) return nest_definition(s->nest, v);
     for (int i = 0; i < op->arg.n; i++) arg[i] = scalar_text(s, op->arg.p[i]);
     return op_text(f, op, arg);
 }
 
-static const char *scalar_text(Scalars *s, const Value *v) {
+static const CExpr *scalar_text(Scalars *s, const Value *v) {
     Fn *f = s->nest->f;
     if (v->def->kind == OP_CONST) return literal_text(f, v->type.elem, v->def);
     if (s->text[v->id]) return s->text[v->id];
-    const char *text = operation_text(s, v);
+    const CExpr *text = operation_text(s, v);
     if (s->uses[v->id] > 1 && v->def->arg.n) {
         const char *name = c_name(&f->names, fn_value_name(f, v));
-        fn_line(f, "const %s %s = %s;", elem_c(v->type.elem), name, text_bare(f, text));
-        text = name;
+        fn_line(f, "const %s %s = %s;", elem_c(v->type.elem), name, cexpr_bare(text)->text);
+        text = cexpr_name(f, name);
     }
     return s->text[v->id] = text;
 }
@@ -68,10 +69,12 @@ static const char *end_text(Scalars *s, const Value *v) {
     while (match_op(v, OP_CAST)) v = v->def->arg.p[0];
     bool narrow = v->type.elem == ELEM_I32 || match_op(v, OP_CONST);
     Fn *f = s->nest->f;
-    return fn_text(f, narrow ? "%s" : "(int)%s", text_atom(f, scalar_text(s, v)));
+    return fn_text(f, narrow ? "%s" : "(int)%s", cexpr_operand(f, scalar_text(s, v))->text);
 }
 
-static const char *size_int(Fn *f, Size n) { return fn_text(f, size_is_number(n) ? "%s" : "(int)%s", size_text(f, n)); }
+static const char *size_int(Fn *f, Size n) {
+    return fn_text(f, size_is_number(n) ? "%s" : "(int)%s", size_text(f, n)->text);
+}
 
 /* How many keys there are; with pages, how many a row of the table can tell. */
 static const char *all_text(Fn *f, const Attention *a) {
@@ -86,13 +89,15 @@ static void fill_task(Schedule *s, const Attention *a) {
     Text head = {0};
     c_name(&f->names, "task");
     range_text_grid(f);
-    for (int i = 0; i < k->ngrid - 1; i++) fn_constant(f, f->range[i].index, grid_index(f, k, i, "task"));
+    for (int i = 0; i < k->ngrid - 1; i++) fn_constant(f, f->range[i].index->text, grid_index(f, k, i, "task")->text);
     Nest nest = nest_new(f, NULL, 0);
-    const char *pages = a->pages_at ? fn_text(f, ", %s, %s", size_text(f, k->param.p[a->k].dim[a->pages_dim]), row_place(&nest, k, a)) : "";
+    const char *pages = a->pages_at ? fn_text(f, ", %s, %s", size_text(f, k->param.p[a->k].dim[a->pages_dim])->text,
+                                              row_place(&nest, k, a))
+                                    : "";
     f->indent = 1;
     f->hip->bypasses_l1 = s->launch->dependent;
     const Value *first = a->loop->arg.p[0], *last = a->loop->arg.p[1];
-    Scalars scalars = {&nest, ARENA_ARRAY(f->arena, const char *, k->nvalue + 1),
+    Scalars scalars = {&nest, ARENA_ARRAY(f->arena, const CExpr *, k->nvalue + 1),
                        ARENA_ARRAY(f->arena, int, k->nvalue + 1)};
     count_uses(&scalars, first);
     count_uses(&scalars, last);
@@ -152,7 +157,7 @@ static void fill_pages(Schedule *s, const Attention *a) {
     schedule_kind(s, a->pages_at ? "paged" : "dense");
     if (!a->pages_at) return;
     if (s->launch->dependent) schedule_kind(s, "paged_dependent");
-    schedule_hole(s, "table", hip_argument(&s->f, a->pages_at->param));
+    schedule_hole(s, "table", hip_argument(&s->f, a->pages_at->param)->text);
     schedule_number(s, "PAGE", decode_page(k, a));
     schedule_number(s, "PAGE_STRIDE", stride_of(&k->param.p[a->k], a->pages_dim));
 }
@@ -163,10 +168,10 @@ static void fill_results(Schedule *s, const Attention *a) {
     bool part = a->parts > 1;
     schedule_kind(s, part ? "share" : "entire");
     schedule_number(s, "TASKS", decode_tasks(f->m, f->k) / a->parts);
-    schedule_hole(s, "o_at", hip_argument(f, a->o));
+    schedule_hole(s, "o_at", hip_argument(f, a->o)->text);
     if (!part) return;
-    schedule_hole(s, "bases_at", hip_argument(f, a->bases));
-    schedule_hole(s, "sums_at", hip_argument(f, a->sums));
+    schedule_hole(s, "bases_at", hip_argument(f, a->bases)->text);
+    schedule_hole(s, "sums_at", hip_argument(f, a->sums)->text);
 }
 
 bool decode_prepare(Schedule *s) {
@@ -183,9 +188,9 @@ bool decode_prepare(Schedule *s) {
     schedule_kind(s, s->launch->parts > 1 ? "parts" : "whole");
     schedule_softmax(s, &a);
     schedule_hole(s, "elem", elem_c(f->k->param.p[a.q].elem));
-    schedule_hole(s, "q_at", hip_argument(f, a.q));
-    schedule_hole(s, "k_at", hip_argument(f, a.k));
-    schedule_hole(s, "v_at", hip_argument(f, a.v));
+    schedule_hole(s, "q_at", hip_argument(f, a.q)->text);
+    schedule_hole(s, "k_at", hip_argument(f, a.k)->text);
+    schedule_hole(s, "v_at", hip_argument(f, a.v)->text);
     fill_results(s, &a);
     fill_sizes(s, &a);
     fill_pages(s, &a);

@@ -10,7 +10,7 @@ typedef struct {
     EpilogueGiven of;
     const char *name[2], *near; /* of the sums, or of what they are rounded to; of the element that was loaded */
     bool read[2];
-    const char **text; /* by value id */
+    const CExpr **text; /* by value id */
     int *uses;
 } Epilogue;
 
@@ -27,17 +27,17 @@ static const char *subscript(Fn *f, const Param *p, const Op *load) {
                    load->sub.p[1].lo.term[0].id ? "j" : "i");
 }
 
-static const char *load_text(Fn *f, const Op *load) {
+static const CExpr *load_text(Fn *f, const Op *load) {
     const Param *p = &f->k->param.p[load->param];
-    if (p->ndim == 0) return f->param[load->param];
-    return f->back->read(f, p->elem, fn_text(f, "%s[%s]", f->param[load->param], subscript(f, p, load)));
+    if (p->ndim == 0) return cexpr_name(f, f->param[load->param]);
+    return f->back->read(f, p->elem, cexpr_call(f, "%s[%s]", f->param[load->param], subscript(f, p, load)));
 }
 
-static const char *value_text(Epilogue *e, const Value *v);
+static const CExpr *value_text(Epilogue *e, const Value *v);
 
-static const char *operation_text(Epilogue *e, const Op *op) {
-    const char *arg[3];
-    if (op == e->of.residual) return e->near;
+static const CExpr *operation_text(Epilogue *e, const Op *op) {
+    const CExpr *arg[3];
+    if (op == e->of.residual) return cexpr_name(e->f, e->near);
     if (op->kind == OP_LOAD) return load_text(e->f, op);
     for (int i = 0; i < op->arg.n; i++) arg[i] = value_text(e, op->arg.p[i]);
     return op_text(e->f, op, arg);
@@ -45,23 +45,23 @@ static const char *operation_text(Epilogue *e, const Op *op) {
 
 enum { LONG_TEXT = 72 };
 
-static const char *sum_text(Epilogue *e, const Value *v) {
+static const CExpr *sum_text(Epilogue *e, const Value *v) {
     int n = v->def == e->of.rounded[1] || (!e->of.rounded[0] && v != e->of.sums->res.p[0]);
     e->read[n] = true;
-    return e->name[n];
+    return cexpr_name(e->f, e->name[n]);
 }
 
-static const char *value_text(Epilogue *e, const Value *v) {
+static const CExpr *value_text(Epilogue *e, const Value *v) {
     const Op *op = v->def;
     if (op == e->of.sums || op == e->of.rounded[0] || op == e->of.rounded[1]) return sum_text(e, v);
     if (op->kind == OP_CONST) return literal_text(e->f, v->type.elem, op);
     if (op->kind == OP_BROADCAST) return value_text(e, op->arg.p[0]);
     if (e->text[v->id]) return e->text[v->id];
-    const char *text = operation_text(e, op);
-    if (v->name || e->uses[v->id] > 1 || strlen(text) > LONG_TEXT) {
+    const CExpr *text = operation_text(e, op);
+    if (v->name || e->uses[v->id] > 1 || strlen(text->text) > LONG_TEXT) {
         const char *name = c_name(&e->f->names, fn_value_name(e->f, v));
-        fn_line(e->f, "const %s %s = %s;", elem_c(v->type.elem), name, text_bare(e->f, text));
-        text = name;
+        fn_line(e->f, "const %s %s = %s;", elem_c(v->type.elem), name, cexpr_bare(text)->text);
+        text = cexpr_name(e->f, name);
     }
     return e->text[v->id] = text;
 }
@@ -89,12 +89,12 @@ const char *epilogue_text(Schedule *s, const Value *v, Elem to, EpilogueGiven of
                   .of = of,
                   .near = of.residual ? c_name(&f->names, "near") : NULL,
                   .name = {"x", of.sums->res.n > 1 ? c_name(&f->names, "y") : NULL},
-                  .text = ARENA_ARRAY(f->arena, const char *, f->k->nvalue + 1),
+                  .text = ARENA_ARRAY(f->arena, const CExpr *, f->k->nvalue + 1),
                   .uses = ARENA_ARRAY(f->arena, int, f->k->nvalue + 1)};
     count_uses(&e, f->k->body);
     f->indent = 1;
-    const char *result = nest_convert(&(Nest){.f = f}, to, v->type.elem, value_text(&e, v));
-    fn_line(f, "return %s;", text_bare(f, result));
+    const CExpr *result = nest_convert(&(Nest){.f = f}, to, v->type.elem, value_text(&e, v));
+    fn_line(f, "return %s;", cexpr_bare(result)->text);
     hip_arguments(f);
     const char *body = text_str(&f->body);
     const char *text =

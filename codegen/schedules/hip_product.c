@@ -53,12 +53,12 @@ void product_fill_result(Schedule *s, const Product *p, EpilogueGiven of) {
     schedule_hole(s, "elem", elem_c(c->elem));
     const char *narrow = fn_text(f, "tile_%s_of_f32", elem_text(c->elem));
     schedule_hole(s, "narrow", elem_bits(c->elem) == 32 ? "" : c->elem == ELEM_I8 ? "(int8_t)" : narrow);
-    schedule_hole(s, "c", hip_argument(f, p->c[0]));
+    schedule_hole(s, "c", hip_argument(f, p->c[0])->text);
     schedule_hole(s, "sum", p->sums > 1 ? "sums x and y" : "a sum x");
     schedule_kind(s, kind);
     if (!p->plain) schedule_hole(s, "epilogue", epilogues(s, p, of));
     if (p->stores == 1) return;
-    schedule_hole(s, "second", hip_argument(f, p->c[1]));
+    schedule_hole(s, "second", hip_argument(f, p->c[1])->text);
     schedule_kind(s, "both");
     schedule_kind(s, fn_text(f, "%s_both", kind));
 }
@@ -159,14 +159,15 @@ static void fill_passes(Schedule *s, const Product *p, int wide) {
 static void fill_targets(Schedule *s, const Product *p, int wide) {
     Fn *f = &s->f;
     bool both = p->stores > 1, passes = elem_bits(f->k->param.p[p->c[0]].elem) == 16;
-    const char *second = passes ? second_of_pass(wide) : fn_text(f, "r / %d", wide / 2), *c = hip_argument(f, p->c[0]);
+    const char *second = passes ? second_of_pass(wide) : fn_text(f, "r / %d", wide / 2),
+               *c = hip_argument(f, p->c[0])->text;
     schedule_number(s, "EACH", p->sums > 1 ? wide / 2 : 64); /* sums of a thread and product; of a pass */
     schedule_number(s, "STORED", wide * p->stores);
     if (!passes) schedule_kind(s, both ? "straight_both" : "straight_one");
     schedule_hole(s, "in", both ? fn_text(f, "r %% %d", wide / 2) : "r");
     schedule_hole(s, "which", both ? fn_text(f, "%s, ", second) : "");
     schedule_hole(s, "target",
-                  both ? fn_text(f, "%s ? %s : %s", passes ? "second" : second, hip_argument(f, p->c[1]), c) : c);
+                  both ? fn_text(f, "%s ? %s : %s", passes ? "second" : second, hip_argument(f, p->c[1])->text, c) : c);
     schedule_hole(s, "results", p->sums == 1 ? "sums" : both ? "results of each sum" : "results");
 }
 
@@ -183,7 +184,7 @@ static void fill_copies(Schedule *s, const Product *p, int wide) {
     Fn *f = &s->f;
     bool two = p->sums > 1;
     schedule_number(s, "WIDE", wide);
-    schedule_hole(s, "made", two ? fn_text(f, "%d of two products of one a", wide) : fn_text(f, "%d", wide));
+    schedule_hole(s, "made", (two ? cexpr_open(f, "%d of two products of one a", wide) : cexpr_number(f, wide))->text);
     schedule_hole(s, "share",
                   two                    ? "copy one B each and share both"
                   : product_beside(s, p) ? "share A"

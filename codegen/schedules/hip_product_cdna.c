@@ -71,8 +71,8 @@ static void fill_operands(Schedule *s, const Product *p) {
     schedule_number(s, "a_row", a->dim[1].c * bytes);
     schedule_number(s, "b_row", b->dim[1].c * bytes);
     schedule_number(s, "deep", b->dim[0].c);
-    schedule_hole(s, "a_at", hip_argument(&s->f, p->a));
-    schedule_hole(s, "b_at", hip_argument(&s->f, p->b[0]));
+    schedule_hole(s, "a_at", hip_argument(&s->f, p->a)->text);
+    schedule_hole(s, "b_at", hip_argument(&s->f, p->b[0])->text);
     schedule_hole(s, "from_b", p->b_is_kn ? "from_b" : "from");
 }
 
@@ -87,14 +87,14 @@ static void fill_second(Schedule *s, const Product *p) {
     schedule_hole(s, "of_part", two ? fn_text(f, " %% %d", blocks) : "");
     schedule_hole(s, "second_panel", two ? fn_text(f, " + n / %d * %d", 2 * blocks, span * 64) : "");
     schedule_hole(s, "apart", span > 64 ? "(row & 3) | (row >> 1 & 4)" : "(row >> 1 & 1) | (row >> 2 & 2)");
-    if (two) schedule_hole(s, "b2_at", hip_argument(f, p->b[1]));
+    if (two) schedule_hole(s, "b2_at", hip_argument(f, p->b[1])->text);
 }
 
 /* Of two results which one; what is stored for the sums x and y of four places each. */
 static void fill_results(Schedule *s, const Product *p) {
     Fn *f = &s->f;
     bool two = p->sums > 1, both = p->stores > 1;
-    const char *total = elem_c(p->loop->res.p[0]->type.elem), *c = hip_argument(f, p->c[0]);
+    const char *total = elem_c(p->loop->res.p[0]->type.elem), *c = hip_argument(f, p->c[0])->text;
     schedule_hole(s, "pick", both ? "int second, " : "");
     schedule_hole(s, "which", both ? "second, " : "");
     schedule_hole(s, "first", both ? "0, " : "");
@@ -102,7 +102,7 @@ static void fill_results(Schedule *s, const Product *p) {
     schedule_hole(s, "sums_in", two ? "x, y" : "x");
     schedule_hole(s, "given", two ? "x[r], y[r]" : "x[r]");
     schedule_hole(s, "chosen", two ? "second ? y[r] : x[r]" : "x[r]");
-    schedule_hole(s, "target", both ? fn_text(f, "second ? %s : %s", hip_argument(f, p->c[1]), c) : c);
+    schedule_hole(s, "target", both ? fn_text(f, "second ? %s : %s", hip_argument(f, p->c[1])->text, c) : c);
 }
 
 /* Of the products, of their sums and of the result; `wide`: four of its elements are stored together. */

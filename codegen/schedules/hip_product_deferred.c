@@ -111,7 +111,7 @@ static void fill_near(Schedule *s, const Op *near) {
     Fn *f = &s->f;
     const char *elem = near ? elem_c(near->res.p[0]->type.elem) : "";
     if (near) schedule_kind(s, "late_near");
-    if (near) schedule_hole(s, "beside_it", text_atom(f, hip_argument(f, near->param)));
+    if (near) schedule_hole(s, "beside_it", cexpr_operand(f, hip_argument(f, near->param))->text);
     schedule_hole(s, "near_low", near ? fn_text(f, "(%s)near[q], ", elem) : "");
     schedule_hole(s, "near_high", near ? fn_text(f, "(%s)(near[q] >> 16), ", elem) : "");
     schedule_hole(s, "late_take", near ? "const uint32_t near[4], " : "");

@@ -78,9 +78,7 @@ void schedule_hole(Schedule *s, const char *name, const char *text) {
 
 void schedule_kind(Schedule *s, const char *kind) { vec_push(s->f.arena, &s->kind, kind); }
 
-void schedule_number(Schedule *s, const char *name, int64_t n) {
-    schedule_hole(s, name, fn_text(&s->f, "%" PRId64, n));
-}
+void schedule_number(Schedule *s, const char *name, int64_t n) { schedule_hole(s, name, cexpr_number(&s->f, n)->text); }
 
 /* Which of the parts of that shape it is, in the tensor's order; refused where that is known at run time only. */
 static int64_t part_number(Fn *f, const Tensor *t, const Arg *a) {
@@ -131,7 +129,9 @@ static const char *refusal_text(Schedule *s) {
     const char *text = gpu_looks_at_values(s->f.p) ? "\n    if (tile_refused(call.task)) return;" : "";
     for (int i = 0; i < k->ngrid; i++) {
         Size of = k->range.p[i].of;
-        if (of.sym >= 0) text = fn_text(&s->f, "%s\n    if (%s <= %" PRId64 ") return;", text, s->f.back->symbol(&s->f, of.sym), -of.c);
+        if (of.sym >= 0)
+            text = fn_text(&s->f, "%s\n    if (%s <= %" PRId64 ") return;", text,
+                           s->f.back->symbol(&s->f, of.sym)->text, -of.c);
     }
     return text;
 }

@@ -18,9 +18,9 @@ static void fill_operands(Schedule *s, const Product *p, const MatrixOp *op, int
     schedule_number(s, "a_row", a->dim[1].c * bytes_of(a));
     schedule_number(s, "b_row", b->dim[1].c * bytes_of(b));
     schedule_number(s, "deep", b->dim[0].c);
-    schedule_hole(s, "a_at", hip_argument(&s->f, p->a));
-    schedule_hole(s, "b_at", hip_argument(&s->f, p->b[0]));
-    if (p->sums > 1) schedule_hole(s, "b2_at", hip_argument(&s->f, p->b[1]));
+    schedule_hole(s, "a_at", hip_argument(&s->f, p->a)->text);
+    schedule_hole(s, "b_at", hip_argument(&s->f, p->b[0])->text);
+    if (p->sums > 1) schedule_hole(s, "b2_at", hip_argument(&s->f, p->b[1])->text);
     schedule_hole(s, "second_b", p->sums > 1 ? ", *b2" : "");
     schedule_hole(s, "give_b", p->sums > 1 ? ", b2" : "");
     schedule_hole(s, "operand", elem_c(a->elem));

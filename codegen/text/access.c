@@ -6,7 +6,6 @@
 #include "codegen/text/size.h"
 
 #include <inttypes.h>
-#include <string.h>
 
 /* hi <= size, where that can be seen. */
 static bool value_within(Fn *f, const Value *hi, Size s) {
@@ -132,18 +131,18 @@ bool access_within(Fn *f, const Op *access, int d) {
 
 /* ---- places ---- */
 
-const char *peer_text(Fn *f, int axis, const char *coord) {
+const CExpr *peer_text(Fn *f, int axis, const CExpr *coord) {
     if (f->m->axis.n == 1) return coord;
     int64_t step = 1;
     for (int i = axis + 1; i < f->m->axis.n; i++) step *= f->m->axis.p[i].ranks;
-    return fn_text(f, "t->rank + (%s - t->coord[%d]) * %" PRId64, text_atom(f, coord), axis, step);
+    return cexpr_open(f, "t->rank + (%s - t->coord[%d]) * %" PRId64, cexpr_operand(f, coord)->text, axis, step);
 }
 
 /* Pointer to a rank's part of a symmetric parameter, declared where its rank is known. */
 static const char *peer_base(Nest *n, const Op *access, const Param *p) {
     Fn *f = n->f;
     const Affine *rank = &access->sub.p[0].lo;
-    const char *coord = peer_text(f, p->ranks, nest_affine(n, rank));
+    const char *coord = peer_text(f, p->ranks, nest_affine(n, rank))->text;
     const char *name = c_name(&f->names, fn_text(f, "%s_at", f->param[access->param]));
     const char *type = p->packet ? "tile_packet" : elem_c(p->elem);
     nest_line(n, nest_affine_depth(n, rank), "%s *const %s = (%s *)(t->symmetric[%s] + %s);", type, name, type, coord,
@@ -186,29 +185,31 @@ static const char *load_base(Nest *n, const Op *access, const char *base, const 
     return name;
 }
 
-static const char *check_text(Fn *f, const char *sub, const char *extent) {
-    return fn_text(f, "tile_inside(%s, %s)", sub, extent);
+static const char *check_text(Fn *f, const CExpr *sub, const CExpr *extent) {
+    return fn_text(f, "tile_inside(%s, %s)", sub->text, extent->text);
 }
 
-static const char *element_text(Nest *n, const Op *access, const char *inside) {
+static const CExpr *element_text(Nest *n, const Op *access, const char *inside) {
     Fn *f = n->f;
     const Param *p = &f->k->param.p[access->param];
     int first = p->ranks >= 0;
-    const char *index = "0", *base = first ? peer_base(n, access, p) : f->param[access->param];
-    if (p->ndim == 0) return first ? fn_text(f, "%s[0]", base) : base;
+    const CExpr *index = cexpr_number(f, 0);
+    const char *base = first ? peer_base(n, access, p) : f->param[access->param];
+    if (p->ndim == 0) return cexpr_name(f, first ? fn_text(f, "%s[0]", base) : base);
     base = load_base(n, access, base, inside);
     for (int d = 0; d < p->ndim; d++)
-        index = text_add_terms(f, d ? text_mul(f, index, text_atom(f, param_extent(f, access->param, d))) : "0",
-                               nest_affine(n, &access->sub.p[first + d].lo));
-    if (elem_is_packed(p->elem) && access->kind == OP_STORE) return fn_text(f, "%s, %s", base, text_bare(f, index));
-    if (elem_is_packed(p->elem)) return f->back->packed(f, p->elem, base, text_bare(f, index));
-    return fn_text(f, "%s[%s]", base, index);
+        index = cexpr_add(f, d ? cexpr_mul(f, index, cexpr_operand(f, param_extent(f, access->param, d))) : index,
+                          nest_affine(n, &access->sub.p[first + d].lo));
+    if (elem_is_packed(p->elem) && access->kind == OP_STORE)
+        return cexpr_open(f, "%s, %s", base, cexpr_bare(index)->text);
+    if (elem_is_packed(p->elem)) return f->back->packed(f, p->elem, base, cexpr_bare(index));
+    return cexpr_call(f, "%s[%s]", base, index->text);
 }
 
-const char *nest_element(Nest *n, const Op *access) { return element_text(n, access, NULL); }
+const CExpr *nest_element(Nest *n, const Op *access) { return element_text(n, access, NULL); }
 
 /* Of so many of its subscripts it is checked that they are inside. */
-static const char *place_checked(Nest *n, const Op *access, int subscripts, const char **inside) {
+static const CExpr *place_checked(Nest *n, const Op *access, int subscripts, const char **inside) {
     Fn *f = n->f;
     const Param *p = &f->k->param.p[access->param];
     int first = p->ranks >= 0;
@@ -217,8 +218,8 @@ static const char *place_checked(Nest *n, const Op *access, int subscripts, cons
         const Affine *a = &access->sub.p[first + d].lo;
         if (access_within(f, access, d)) continue;
         const Affine *owner = owner_of(f, access, d);
-        const char *extent = size_text_at(f, p->dim[d], owner ? text_atom(f, nest_affine(n, owner)) : NULL),
-                   *check = check_text(f, nest_affine(n, a), extent);
+        const CExpr *extent = size_text_at(f, p->dim[d], owner ? cexpr_operand(f, nest_affine(n, owner)) : NULL);
+        const char *check = check_text(f, nest_affine(n, a), extent);
         int depth = nest_affine_depth(n, a), of_owner = owner ? nest_affine_depth(n, owner) : 0;
         if (depth < of_owner) depth = of_owner;
         /* Where one loop runs over registers, texts of tiles are made inside of it, even if it has one turn. */
@@ -233,10 +234,10 @@ static const char *place_checked(Nest *n, const Op *access, int subscripts, cons
     return element_text(n, access, *inside);
 }
 
-const char *nest_place(Nest *n, const Op *access, const char **inside) {
+const CExpr *nest_place(Nest *n, const Op *access, const char **inside) {
     return place_checked(n, access, n->f->k->param.p[access->param].ndim, inside);
 }
 
-const char *nest_row_place(Nest *n, const Op *access, const char **inside) {
+const CExpr *nest_row_place(Nest *n, const Op *access, const char **inside) {
     return place_checked(n, access, n->f->k->param.p[access->param].ndim - 1, inside);
 }

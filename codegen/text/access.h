@@ -6,8 +6,8 @@
 
 void range_text_grid(Fn *);
 void skip_missing_tasks(Fn *); /* returns at once from tasks beyond the end, where they do nothing */
-void range_text_for(Fn *, const Op *loop, const char *lo, const char *hi);
-void range_text_tile(Fn *, int range, const char *begin); /* of the loop's tile that begins there */
+void range_text_for(Fn *, const Op *loop, const CExpr *lo, const CExpr *hi);
+void range_text_tile(Fn *, int range, const CExpr *begin); /* of the loop's tile that begins there */
 bool affine_within(Fn *, const Affine *, int64_t end);    /* certainly at least 0 and below end */
 bool affine_is_natural(Fn *, const Affine *);             /* certainly at least 0 */
 bool access_within(Fn *, const Op *access, int dim);       /* its subscript is certainly inside the tensor */

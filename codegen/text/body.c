@@ -6,11 +6,11 @@
 #include <inttypes.h>
 #include <string.h>
 
-static const char *scalar_text(Fn *f, const Value *v) {
+static const CExpr *scalar_text(Fn *f, const Value *v) {
     Nest n = nest_new(f, NULL, 0);
-    const char *text = nest_value(&n, v);
+    const CExpr *text = nest_value(&n, v);
     nest_print(&n);
-    return text_bare(f, text);
+    return cexpr_bare(text);
 }
 
 /* ---- yields ---- */
@@ -37,7 +37,7 @@ static void move_aside(Fn *f, const Value *v, Held *held) {
         held->hold = HOLD_TILE;
     } else {
         held->name = c_name(&f->names, fn_value_name(f, v));
-        fn_line(f, "const %s %s = %s;", elem_c(v->type.elem), held->name, scalar_text(f, v));
+        fn_line(f, "const %s %s = %s;", elem_c(v->type.elem), held->name, scalar_text(f, v)->text);
         held->hold = HOLD_SCALAR;
     }
 }
@@ -48,7 +48,7 @@ static void yield_one(Fn *f, const Value *v, const Value *to) {
         emit_copy(f, &h->tile, v);
         return;
     }
-    const char *text = scalar_text(f, v);
+    const char *text = scalar_text(f, v)->text;
     if (strcmp(text, h->name)) fn_line(f, "%s = %s;", h->name, text);
 }
 
@@ -112,38 +112,38 @@ static void carry(Fn *f, const Op *loop, int i) {
         emit_copy(f, &carried->tile, init);
     } else {
         carried->name = c_name(&f->names, name);
-        fn_line(f, "%s %s = %s;", elem_c(arg->type.elem), carried->name, scalar_text(f, init));
+        fn_line(f, "%s %s = %s;", elem_c(arg->type.elem), carried->name, scalar_text(f, init)->text);
     }
     result->tile = carried->tile;
     result->name = carried->name;
 }
 
-static const char *bound_text(Fn *f, const Value *v, const char *wanted) {
-    const char *text = scalar_text(f, v);
-    if (strcmp(text_atom(f, text), text) == 0 && !strchr(text, '(')) return text;
+static const CExpr *bound_text(Fn *f, const Value *v, const char *wanted) {
+    const CExpr *text = scalar_text(f, v);
+    if (cexpr_is_named(text)) return text;
     const char *name = c_name(&f->names, wanted);
-    fn_line(f, "const int64_t %s = %s;", name, text);
-    return name;
+    fn_line(f, "const int64_t %s = %s;", name, text->text);
+    return cexpr_name(f, name);
 }
 
-static void loop_open(Fn *f, const Op *op, const char *lo, const char *hi) {
+static void loop_open(Fn *f, const Op *op, const CExpr *lo, const CExpr *hi) {
     const Range *r = &f->k->range.p[op->range];
-    const char *var = f->range[op->range].begin;
+    const char *var = f->range[op->range].begin->text;
     if (r->kind == RANGE_WHOLE)
         fn_line(f, "{");
     else if (r->kind == RANGE_POSITION)
-        fn_line(f, "for (int64_t %s = %s; %s < %s; %s++) {", var, lo, var, hi, var);
+        fn_line(f, "for (int64_t %s = %s; %s < %s; %s++) {", var, lo->text, var, hi->text, var);
     else
-        fn_line(f, "for (int64_t %s = %s; %s < %s; %s += %" PRId64 ") {", var, lo, var, hi, var, r->size);
+        fn_line(f, "for (int64_t %s = %s; %s < %s; %s += %" PRId64 ") {", var, lo->text, var, hi->text, var, r->size);
 }
 
 /* The extent of the current tile gets a name where the body uses it and it is no number. */
-static const char *count_line(Fn *f, int range) {
+static const CExpr *count_line(Fn *f, int range) {
     RangeText *r = &f->range[range];
     int64_t n;
-    if (text_is_number(r->count, &n)) return NULL;
-    const char *value = r->count;
-    r->count = c_name(&f->names, fn_text(f, "n%s", f->k->range.p[range].name));
+    if (cexpr_const(r->count, &n)) return NULL;
+    const CExpr *value = r->count;
+    r->count = cexpr_name(f, c_name(&f->names, fn_text(f, "n%s", f->k->range.p[range].name)));
     return value;
 }
 
@@ -153,15 +153,15 @@ static void settle(Fn *f) {
 
 static void emit_for(Fn *f, const Op *op) {
     const char *range = f->k->range.p[op->range].name;
-    const char *lo = bound_text(f, op->arg.p[0], fn_text(f, "%s_begin", range));
-    const char *hi = bound_text(f, op->arg.p[1], fn_text(f, "%s_end", range));
+    const CExpr *lo = bound_text(f, op->arg.p[0], fn_text(f, "%s_begin", range));
+    const CExpr *hi = bound_text(f, op->arg.p[1], fn_text(f, "%s_end", range));
     for (int i = 0; i < op->res.n; i++) carry(f, op, i);
     offer_places(f, op);
     range_text_for(f, op, lo, hi);
     settle(f);
     if (f->back->before_loop) f->back->before_loop(f, op);
     loop_open(f, op, lo, hi);
-    const char *count = count_line(f, op->range);
+    const CExpr *count = count_line(f, op->range);
     Text before = f->body;
     int64_t mark = f->scratch;
     f->body = (Text){0};
@@ -170,8 +170,8 @@ static void emit_for(Fn *f, const Op *op) {
     settle(f);
     Text inside = f->body;
     f->body = before;
-    const char *name = f->range[op->range].count;
-    if (count && text_has_word(text_str(&inside), name)) fn_line(f, "const int64_t %s = %s;", name, count);
+    const char *name = f->range[op->range].count->text;
+    if (count && text_has_word(text_str(&inside), name)) fn_line(f, "const int64_t %s = %s;", name, count->text);
     text_add(&f->body, text_str(&inside));
     text_free(&inside);
     f->indent--;
@@ -205,7 +205,7 @@ static void emit_branch(Fn *f, const Region *r) {
 static void emit_if(Fn *f, const Op *op) {
     for (int i = 0; i < op->res.n; i++) result_place(f, op->res.p[i]);
     settle(f);
-    fn_line(f, "if (%s) {", scalar_text(f, op->arg.p[0]));
+    fn_line(f, "if (%s) {", scalar_text(f, op->arg.p[0])->text);
     emit_branch(f, op->region[0]);
     if (op->region[1] && op->region[1]->first && (op->res.n || op->region[1]->first->kind != OP_YIELD)) {
         fn_line(f, "} else {");

@@ -3,7 +3,6 @@
 #include "codegen/text/step.h"
 
 #include <ctype.h>
-#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -37,9 +36,9 @@ static bool takes_word(const char **format, const char *word) {
     return true;
 }
 
-static const char *filled(Fn *f, const char *format, Elem e, const char *x, const char *y) {
+static const char *filled(Fn *f, const char *format, size_t n, Elem e, const char *x, const char *y) {
     Text t = {0};
-    while (*format) {
+    for (const char *end = format + n; format < end;) {
         if (takes_word(&format, "$x"))
             text_add(&t, x);
         else if (takes_word(&format, "$y"))
@@ -56,73 +55,78 @@ static const char *filled(Fn *f, const char *format, Elem e, const char *x, cons
     return s;
 }
 
-/* Arguments of a call need no parentheses of their own. */
-static const char *elementwise_text(Fn *f, const Op *op, const char *const *arg) {
+/* Rows of ops.def are calls, operators in parentheses or open ones. Arguments of a call need no parentheses. */
+static const CExpr *elementwise_text(Fn *f, const Op *op, const CExpr *const *arg) {
     Elem e = op->arg.p[0]->type.elem;
-    const char *format = format_of(f, op, e), *operand[2] = {NULL, NULL};
+    const char *format = format_of(f, op, e), *x[2] = {NULL, NULL};
     if (!format) {
         fn_unsupported(f, op->loc, fn_text(f, "%s of %s", op_phrase(op->kind), elem_text(e)));
         return arg[0];
     }
-    for (int i = 0; i < op->arg.n; i++)
-        operand[i] = isalpha((unsigned char)format[0]) ? text_bare(f, arg[i]) : text_atom(f, arg[i]);
-    return filled(f, format, e, operand[0], operand[1]);
+    size_t n = strlen(format);
+    bool call = isalpha((unsigned char)format[0]), group = format[0] == '(' && format[n - 1] == ')';
+    for (int i = 0; i < op->arg.n; i++) x[i] = (call ? cexpr_bare(arg[i]) : cexpr_operand(f, arg[i]))->text;
+    if (group) return cexpr_group(f, cexpr_open(f, "%s", filled(f, format + 1, n - 2, e, x[0], x[1])));
+    const char *text = filled(f, format, n, e, x[0], x[1]);
+    return call ? cexpr_call(f, "%s", text) : cexpr_open(f, "%s", text);
 }
 
 /* ---- conversions ---- */
 
 static bool is_small_float(Elem e) { return elem_is_float(e) && e != ELEM_F32 && e != ELEM_F64; }
 
-static const char *cast_text(Fn *f, Elem to, Elem from, const char *x) {
+static const CExpr *cast_text(Fn *f, Elem to, Elem from, const CExpr *x) {
     if (to == from || (to == ELEM_I8 && elem_is_packed(from))) return x;
     if (is_small_float(from)) {
-        const char *wide = fn_text(f, "tile_f32_of_%s(%s)", elem_text(from), text_bare(f, x));
-        return cast_text(f, to, ELEM_F32, wide);
+        return cast_text(f, to, ELEM_F32, cexpr_call(f, "tile_f32_of_%s(%s)", elem_text(from), cexpr_bare(x)->text));
     }
     if (is_small_float(to)) {
-        const char *near = from == ELEM_F32 ? text_bare(f, x) : fn_text(f, "tile_f32_odd(%s)", text_bare(f, x));
-        return fn_text(f, "tile_%s_of_f32(%s)", elem_text(to), near);
+        const CExpr *bare = cexpr_bare(x),
+                    *near = from == ELEM_F32 ? bare : cexpr_call(f, "tile_f32_odd(%s)", bare->text);
+        return cexpr_call(f, "tile_%s_of_f32(%s)", elem_text(to), near->text);
     }
-    if (to == ELEM_BOOL) return fn_text(f, "(%s != 0)", x);
+    if (to == ELEM_BOOL) return cexpr_group(f, cexpr_open(f, "%s != 0", x->text));
     if (elem_is_packed(to)) return packed_cast_text(f, to, from, x);
     if (elem_is_float(from) && elem_is_int(to))
-        return fn_text(f, "tile_%s_of_%s(%s)", elem_text(to), elem_text(from), text_bare(f, x));
-    return fn_text(f, "(%s)%s", elem_c(to), text_atom(f, x));
+        return cexpr_call(f, "tile_%s_of_%s(%s)", elem_text(to), elem_text(from), cexpr_bare(x)->text);
+    return cexpr_open(f, "(%s)%s", elem_c(to), cexpr_operand(f, x)->text);
 }
 
-const char *nest_convert(Nest *n, Elem to, Elem from, const char *text) { return cast_text(n->f, to, from, text); }
+const CExpr *nest_convert(Nest *n, Elem to, Elem from, const CExpr *x) { return cast_text(n->f, to, from, x); }
 
-const char *op_text(Fn *f, const Op *op, const char *const *arg) {
+const CExpr *op_text(Fn *f, const Op *op, const CExpr *const *arg) {
     switch (op_info[op->kind].class) {
     case CLASS_UNARY:
     case CLASS_BINARY:
     case CLASS_COMPARE: return elementwise_text(f, op, arg);
     case CLASS_SELECT:
-        return fn_text(f, "(%s ? %s : %s)", text_atom(f, arg[0]), text_atom(f, arg[1]), text_atom(f, arg[2]));
+        return cexpr_group(f, cexpr_open(f, "%s ? %s : %s", cexpr_operand(f, arg[0])->text,
+                                         cexpr_operand(f, arg[1])->text, cexpr_operand(f, arg[2])->text));
     case CLASS_CAST:
         return cast_text(f, op->res.p[0]->type.elem, op->arg.p[0]->type.elem, arg[0]);
-    default: fn_unsupported(f, op->loc, op_phrase(op->kind)); return "0";
+    default: fn_unsupported(f, op->loc, op_phrase(op->kind)); return cexpr_number(f, 0);
     }
 }
 
 /* The shortest text that reads back the same number, as a C literal. */
-static const char *float_text(Fn *f, double x, const char *ending, int digits) {
-    if (isnan(x)) return "NAN";
-    if (isinf(x)) return x < 0 ? "(-INFINITY)" : "INFINITY";
+static const CExpr *float_text(Fn *f, double x, const char *ending, int digits) {
+    if (isnan(x)) return cexpr_name(f, "NAN");
+    const CExpr *infinity = cexpr_name(f, "INFINITY");
+    if (isinf(x)) return x < 0 ? cexpr_group(f, cexpr_open(f, "-%s", infinity->text)) : infinity;
     char s[64];
     for (int d = 1; d <= digits; d++) {
         snprintf(s, sizeof s, "%.*g", d, x);
         double back;
         if (sscanf(s, "%lf", &back) == 1 && (digits > 9 ? back == x : (float)back == (float)x)) break;
     }
-    const char *point = strpbrk(s, ".e") ? "" : ".0";
-    return fn_text(f, s[0] == '-' ? "(%s%s%s)" : "%s%s%s", s, point, ending);
+    const char *text = fn_text(f, "%s%s%s", s, strpbrk(s, ".e") ? "" : ".0", ending);
+    return signbit(x) ? cexpr_group(f, cexpr_open(f, "%s", text)) : cexpr_name(f, text);
 }
 
-const char *literal_text(Fn *f, Elem e, const Op *op) {
+const CExpr *literal_text(Fn *f, Elem e, const Op *op) {
     if (e == ELEM_F32) return float_text(f, op->fimm, "f", 9);
     if (e == ELEM_F64) return float_text(f, op->fimm, "", 17);
     if (elem_is_float(e)) return cast_text(f, e, ELEM_F32, float_text(f, op->fimm, "f", 9));
-    if (e == ELEM_I64 && op->imm == INT64_MIN) return "INT64_MIN";
-    return fn_text(f, op->imm < 0 ? "(%" PRId64 ")" : "%" PRId64, op->imm);
+    if (e == ELEM_I64 && op->imm == INT64_MIN) return cexpr_name(f, "INT64_MIN");
+    return cexpr_operand(f, cexpr_number(f, op->imm));
 }

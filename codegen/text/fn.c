@@ -12,14 +12,20 @@ Fn fn_new(Arena *a, const Module *m, const Program *p, const Memory *l) {
     return (Fn){.back = &c_backend, .m = m, .p = p, .memory = l, .arena = a, .names = {.arena = a}, .indent = 1, .line = -1};
 }
 
-const char *fn_text(Fn *f, const char *format, ...) {
-    va_list ap, again;
-    va_start(ap, format);
+const char *fn_vtext(Fn *f, const char *format, va_list ap) {
+    va_list again;
     va_copy(again, ap);
     int n = vsnprintf(NULL, 0, format, again);
     va_end(again);
     char *s = arena_alloc(f->arena, (size_t)n + 1);
     vsnprintf(s, (size_t)n + 1, format, ap);
+    return s;
+}
+
+const char *fn_text(Fn *f, const char *format, ...) {
+    va_list ap;
+    va_start(ap, format);
+    const char *s = fn_vtext(f, format, ap);
     va_end(ap);
     return s;
 }
@@ -98,36 +104,36 @@ void fn_head_print(Fn *f, Text *to) {
 static int64_t smaller(int64_t a, int64_t b) { return a < 0 ? b : b < 0 ? a : a < b ? a : b; }
 
 /* Extent of a grid range: of the block of the owner that another range is at, or of this rank's. */
-static const char *grid_extent(Fn *f, const Range *r) {
+static const CExpr *grid_extent(Fn *f, const Range *r) {
     return r->owner >= 0 ? size_text_at(f, r->of, f->range[r->owner].pos) : size_text(f, r->of);
 }
 
-static const char *count_text(Fn *f, int64_t size, const char *begin, const char *end) {
+static const CExpr *count_text(Fn *f, int64_t size, const CExpr *begin, const CExpr *end) {
     int64_t n, b;
-    if (text_is_number(end, &n)) {
-        if (text_is_number(begin, &b)) return fn_text(f, "%" PRId64, n - b < 0 ? 0 : n - b < size ? n - b : size);
-        if (n > 0 && n % size == 0) return fn_text(f, "%" PRId64, size);
+    if (cexpr_const(end, &n)) {
+        if (cexpr_const(begin, &b)) return cexpr_number(f, n - b < 0 ? 0 : n - b < size ? n - b : size);
+        if (n > 0 && n % size == 0) return cexpr_number(f, size);
     }
-    if (!strcmp(begin, "0")) return fn_text(f, "tile_least(%" PRId64 ", %s)", size, end);
-    return fn_text(f, "tile_least(%" PRId64 ", %s - %s)", size, end, text_atom(f, begin));
+    if (cexpr_is(begin, 0)) return cexpr_call(f, "tile_least(%" PRId64 ", %s)", size, end->text);
+    return cexpr_call(f, "tile_least(%" PRId64 ", %s - %s)", size, end->text, cexpr_operand(f, begin)->text);
 }
 
 static void grid_tile(Fn *f, RangeText *t, const Range *r, const char *name) {
-    const char *end = grid_extent(f, r), *begin = c_name(&f->names, fn_text(f, "%s0", name));
-    t->index = c_name(&f->names, fn_text(f, "%s_tile", name));
-    fn_constant(f, begin, text_mul(f, fn_text(f, "%" PRId64, r->size), t->index));
+    const CExpr *end = grid_extent(f, r), *begin = cexpr_name(f, c_name(&f->names, fn_text(f, "%s0", name)));
+    t->index = cexpr_name(f, c_name(&f->names, fn_text(f, "%s_tile", name)));
+    fn_constant(f, begin->text, cexpr_mul(f, cexpr_number(f, r->size), t->index)->text);
     t->begin = begin;
     t->most = smaller(r->size, size_most(f->m, r->of));
     t->count = count_text(f, r->size, begin, end);
     int64_t n;
-    if (text_is_number(t->count, &n)) return;
+    if (cexpr_const(t->count, &n)) return;
     const char *count = c_name(&f->names, fn_text(f, "n%s", name));
-    fn_constant(f, count, r->owner >= 0 ? fn_text(f, "tile_most(0, %s)", t->count) : t->count);
-    t->count = count;
+    fn_constant(f, count, r->owner >= 0 ? fn_text(f, "tile_most(0, %s)", t->count->text) : t->count->text);
+    t->count = cexpr_name(f, count);
 }
 
 static void grid_whole(Fn *f, RangeText *t, const Range *r) {
-    t->begin = t->index = "0";
+    t->begin = t->index = cexpr_number(f, 0);
     t->most = size_most(f->m, r->of);
     t->count = grid_extent(f, r);
 }
@@ -145,15 +151,15 @@ void range_text_grid(Fn *f) {
         const Range *r = &f->k->range.p[i];
         RangeText *t = &f->range[i];
         t->natural = true;
-        t->pos = c_name(&f->names, r->name);
+        t->pos = cexpr_name(f, c_name(&f->names, r->name));
         if (r->kind == RANGE_TILE)
-            grid_tile(f, t, r, t->pos);
+            grid_tile(f, t, r, t->pos->text);
         else if (r->kind == RANGE_WHOLE)
             grid_whole(f, t, r);
         else
             *t = (RangeText){.pos = t->pos,
                              .begin = t->pos,
-                             .count = "1",
+                             .count = cexpr_number(f, 1),
                              .index = t->pos,
                              .most = 1,
                              .natural = true,
@@ -186,49 +192,53 @@ void skip_missing_tasks(Fn *f) {
     for (int i = 0; i < f->k->ngrid; i++) {
         RangeText *t = &f->range[i];
         if (!t->missing || !only_stores_at(f->k, f->k->body, i)) continue;
-        fn_line(f, "if (%s >= %s) %s", t->pos, grid_extent(f, &f->k->range.p[i]), f->back->leave);
+        fn_line(f, "if (%s >= %s) %s", t->pos->text, grid_extent(f, &f->k->range.p[i])->text, f->back->leave);
         t->missing = false;
     }
 }
 
 /* Index of the current tile, counted from the loop's start. */
-static const char *for_index(Fn *f, const RangeText *t, const char *lo, int64_t size) {
-    const char *from = strcmp(lo, "0") ? fn_text(f, "(%s - %s)", t->begin, text_atom(f, lo)) : t->begin;
-    return size == 1 ? from : fn_text(f, "(%s / %" PRId64 ")", from, size);
+static const CExpr *for_index(Fn *f, const RangeText *t, const CExpr *lo, int64_t size) {
+    const CExpr *from = cexpr_is(lo, 0)
+                            ? t->begin
+                            : cexpr_group(f, cexpr_open(f, "%s - %s", t->begin->text, cexpr_operand(f, lo)->text));
+    return size == 1 ? from : cexpr_group(f, cexpr_open(f, "%s / %" PRId64, from->text, size));
 }
 
-void range_text_for(Fn *f, const Op *loop, const char *lo, const char *hi) {
+void range_text_for(Fn *f, const Op *loop, const CExpr *lo, const CExpr *hi) {
     const Range *r = &f->k->range.p[loop->range];
     RangeText *t = &f->range[loop->range];
     *t = (RangeText){.natural = value_is_natural(f->k, loop->arg.p[0])};
-    t->pos = c_name(&f->names, r->name);
+    t->pos = cexpr_name(f, c_name(&f->names, r->name));
     int64_t most = value_most(f->m, f->k, loop->arg.p[1]);
     if (r->kind == RANGE_POSITION) {
         t->begin = t->pos;
-        t->count = "1";
+        t->count = cexpr_number(f, 1);
         t->most = 1;
         t->index = for_index(f, t, lo, 1);
     } else if (r->kind == RANGE_WHOLE) {
         t->begin = lo;
-        t->count = strcmp(lo, "0") ? fn_text(f, "%s - %s", hi, text_atom(f, lo)) : hi;
-        t->index = "0";
+        t->count = cexpr_is(lo, 0) ? hi : cexpr_open(f, "%s - %s", hi->text, cexpr_operand(f, lo)->text);
+        t->index = cexpr_number(f, 0);
         t->most = most;
     } else {
         t->most = smaller(r->size, most);
         t->first = lo;
         t->end = hi;
-        range_text_tile(f, loop->range, c_name(&f->names, fn_text(f, "%s0", r->name)));
+        range_text_tile(f, loop->range, cexpr_name(f, c_name(&f->names, fn_text(f, "%s0", r->name))));
     }
 }
 
-void range_text_tile(Fn *f, int range, const char *begin) {
+void range_text_tile(Fn *f, int range, const CExpr *begin) {
     RangeText *t = &f->range[range];
     int64_t size = f->k->range.p[range].size;
-    const char *left = strcmp(begin, "0") ? fn_text(f, "%s - %s", t->end, text_atom(f, begin)) : t->end;
+    const CExpr *left =
+        cexpr_is(begin, 0) ? t->end : cexpr_open(f, "%s - %s", t->end->text, cexpr_operand(f, begin)->text);
     t->begin = begin;
     if (range_is_full(f->k, range) && !f->k->range.p[range].grid)
-        t->count = fn_text(f, "%" PRId64, size);
+        t->count = cexpr_number(f, size);
     else
-        t->count = strcmp(t->first, "0") ? fn_text(f, "tile_least(%" PRId64 ", %s)", size, left) : count_text(f, size, begin, t->end);
+        t->count = cexpr_is(t->first, 0) ? count_text(f, size, begin, t->end)
+                                         : cexpr_call(f, "tile_least(%" PRId64 ", %s)", size, left->text);
     t->index = for_index(f, t, t->first, size);
 }

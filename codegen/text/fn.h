@@ -4,6 +4,7 @@
 
 #include "base/text.h"
 #include "codegen/codegen.h"
+#include "codegen/text/cexpr.h"
 #include "codegen/text/name.h"
 #include "ir/ir.h"
 
@@ -47,17 +48,18 @@ typedef struct {
     Tile tile;        /* HOLD_TILE, once made */
     const Tile *into; /* where it should be made, if its reader offered a place */
     int nest;         /* number of the nest in which .text stands for it */
-    const char *text;
+    const CExpr *text;
 } Held;
 
 /* ---- functions ---- */
 
 /* C texts for a range: `pos` counts inside the tile (of a position range: is the position). */
 typedef struct {
-    const char *pos, *begin, *count, *index;
-    const char *first, *end; /* of a loop: where its first tile begins, and past the last position */
+    const CExpr *pos, *begin, *count, *index;
+    const CExpr *first, *end; /* of a loop: where its first tile begins, and past the last position */
     int64_t most; /* positions of a tile, at most; -1: no bound is known */
-    const char *skew; /* of an aligned range on a GPU: the elements of its row behind a multiple; NULL: not asked for yet */
+    const CExpr
+        *skew;    /* of an aligned range on a GPU: the elements of its row behind a multiple; NULL: not asked for yet */
     bool natural; /* positions are never negative */
     bool missing; /* a position of the grid that may lie beyond the end: a task that finds nothing */
 } RangeText;
@@ -65,7 +67,7 @@ typedef struct {
 typedef struct {
     Size size;
     bool block;
-    const char *coord, *text;
+    const CExpr *coord, *text;
 } SizeText;
 
 /* A constant at the head of a function, printed where it is used. */
@@ -90,7 +92,6 @@ typedef struct {
     int64_t local, symmetric, words, counts, scratch;
 } Memory;
 
-typedef struct Fn Fn;
 typedef struct Nest Nest;
 
 /* A word that is waited for: texts of it, of the generation wanted and of the rank that publishes it. */
@@ -103,7 +104,8 @@ typedef struct {
 /* Waits and signals, where they differ. */
 typedef struct {
     const char *generation;
-    const char *(*each)(Fn *, const char *name, const char *from, const char *past); /* head of the outer loop over words */
+    const char *(*each)(Fn *, const char *name, const CExpr *from,
+                        const CExpr *past); /* head of the outer loop over words */
     void (*begin)(Fn *, const Op *), (*end)(Fn *, const Op *);                       /* around what it polls */
     void (*poll)(Fn *, const Poll *);
     int (*publish_begin)(Fn *, SyncScope);                                           /* blocks that it opened */
@@ -120,12 +122,12 @@ typedef struct {
     const char *leave;                       /* the statement that ends a task early */
     const char *anew;                        /* the function that hides where a pointer comes from; NULL: none is needed */
     bool loads_apart;                        /* loads of tiles are steps of their own */
-    const char *(*symbol)(Fn *, int symbol); /* value of a run-time dimension */
-    const char *(*coord)(Fn *, int axis);    /* this rank's coordinate */
-    const char *(*read)(Fn *, Elem, const char *place);
-    const char *(*packed)(Fn *, Elem, const char *base, const char *index); /* the place of a packed element */
+    const CExpr *(*symbol)(Fn *, int symbol); /* value of a run-time dimension */
+    const CExpr *(*coord)(Fn *, int axis);    /* this rank's coordinate */
+    const CExpr *(*read)(Fn *, Elem, const CExpr *place);
+    const CExpr *(*packed)(Fn *, Elem, const char *base, const CExpr *index); /* the place of a packed element */
     Nest (*nest)(Fn *, const Tile *);        /* loops over the tile's elements */
-    const char *(*element)(Nest *, const Tile *);
+    const CExpr *(*element)(Nest *, const Tile *);
     Tile (*tile)(Fn *, const Value *, Elem, int16_t fastest);
     void (*place)(Fn *, Tile *, const char *name);
     const SyncBackend *sync;
@@ -158,6 +160,7 @@ struct Fn {
     bool failed;
 };
 
+const char *fn_vtext(Fn *, const char *format, va_list);
 const char *fn_text(Fn *, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void fn_line(Fn *, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void fn_unsupported(Fn *, Loc, const char *what);

@@ -50,8 +50,8 @@ static void loop_open(Nest *n, int depth) {
     const Nontemporal *s = depth == n->n - 1 ? n->nontemporal : NULL;
     if (s) nontemporal_open(n, r);
     if (depth == n->n - 1 && n->pragma) fn_line(n->f, "%s", n->pragma);
-    fn_line(n->f, "for (int64_t %s = %s; %s < %s; %s++) {", r->pos, s ? s->begin : "0", r->pos,
-            s ? s->end : text_bare(n->f, r->count), r->pos);
+    fn_line(n->f, "for (int64_t %s = %s; %s < %s; %s++) {", r->pos->text, s ? s->begin : "0", r->pos->text,
+            s ? s->end : cexpr_bare(r->count)->text, r->pos->text);
     n->f->indent++;
 }
 
@@ -96,58 +96,56 @@ int nest_depth(const Nest *n, const Type *t) {
     return depth;
 }
 
-const char *nest_tile(Nest *n, const Tile *t) { return n->f->back->element(n, t); }
+const CExpr *nest_tile(Nest *n, const Tile *t) { return n->f->back->element(n, t); }
 
-const char *c_element(Nest *n, const Tile *t) {
-    const char *index = "0";
+const CExpr *c_element(Nest *n, const Tile *t) {
+    const CExpr *index = cexpr_number(n->f, 0);
     for (int i = 0; i < t->n; i++) {
-        const char *step = fn_text(n->f, "%" PRId64, t->stride[i]);
-        index = text_add_terms(n->f, index, text_mul(n->f, n->f->range[t->range[i]].pos, step));
+        const CExpr *step = cexpr_number(n->f, t->stride[i]);
+        index = cexpr_add(n->f, index, cexpr_mul(n->f, n->f->range[t->range[i]].pos, step));
     }
-    return fn_text(n->f, "%s[%s]", t->name, index);
+    return cexpr_call(n->f, "%s[%s]", t->name, index->text);
 }
 
 /* ---- affine expressions ---- */
 
 /* Variable of a term; *natural: it is never negative. */
-static const char *term_variable(Nest *n, const Term *t, bool *natural) {
+static const CExpr *term_variable(Nest *n, const Term *t, bool *natural) {
     Fn *f = n->f;
     const RangeText *r =
         t->kind == TERM_POS || t->kind == TERM_INDEX || t->kind == TERM_BLOCK ? &f->range[t->id] : NULL;
     *natural = r ? r->natural : t->kind != TERM_VALUE;
     switch (t->kind) {
-    case TERM_POS: return r->begin == r->pos ? r->pos : text_add_terms(f, r->begin, r->pos);
+    case TERM_POS: return r->begin == r->pos ? r->pos : cexpr_add(f, r->begin, r->pos);
     case TERM_INDEX: return r->index;
     case TERM_RANK: return f->back->coord(f, t->id);
-    case TERM_BLOCK: return text_mul(f, r->pos, text_atom(f, size_block_text(f, t->size)));
+    case TERM_BLOCK: return cexpr_mul(f, r->pos, cexpr_operand(f, size_block_text(f, t->size)));
     case TERM_SIZE: return size_text(f, t->size);
     case TERM_VALUE: break;
     }
-    const char *v = nest_value(n, t->value);
-    return t->value->type.elem == ELEM_I64 ? v : fn_text(f, "(int64_t)%s", text_atom(f, v));
+    const CExpr *v = nest_value(n, t->value);
+    return t->value->type.elem == ELEM_I64 ? v : cexpr_open(f, "(int64_t)%s", cexpr_operand(f, v)->text);
 }
 
-static const char *term_text(Nest *n, const Term *t, int64_t mul) {
+static const CExpr *term_text(Nest *n, const Term *t, int64_t mul) {
     bool natural;
-    const char *v = term_variable(n, t, &natural);
+    const CExpr *v = term_variable(n, t, &natural);
     if (t->div != 1)
-        v = natural ? fn_text(n->f, "%s / %" PRId64, text_atom(n->f, v), t->div)
-                    : fn_text(n->f, "tile_div_i64(%s, %" PRId64 ")", v, t->div);
-    return mul == 1
-               ? v
-               : text_mul(n->f, t->div != 1 && natural ? fn_text(n->f, "(%s)", v) : v, fn_text(n->f, "%" PRId64, mul));
+        v = natural ? cexpr_open(n->f, "%s / %" PRId64, cexpr_operand(n->f, v)->text, t->div)
+                    : cexpr_call(n->f, "tile_div_i64(%s, %" PRId64 ")", v->text, t->div);
+    return mul == 1 ? v : cexpr_mul(n->f, t->div != 1 && natural ? cexpr_group(n->f, v) : v, cexpr_number(n->f, mul));
 }
 
-const char *nest_affine(Nest *n, const Affine *a) {
-    const char *sum = "0";
+const CExpr *nest_affine(Nest *n, const Affine *a) {
+    const CExpr *sum = cexpr_number(n->f, 0);
     for (int i = 0; i < a->nterm; i++) {
         const Term *t = &a->term[i];
-        if (t->mul < 0 && strcmp(sum, "0"))
-            sum = fn_text(n->f, "%s - %s", sum, text_atom(n->f, term_text(n, t, -t->mul)));
+        if (t->mul < 0 && !cexpr_is(sum, 0))
+            sum = cexpr_open(n->f, "%s - %s", sum->text, cexpr_operand(n->f, term_text(n, t, -t->mul))->text);
         else
-            sum = text_add_terms(n->f, sum, term_text(n, t, t->mul));
+            sum = cexpr_add(n->f, sum, term_text(n, t, t->mul));
     }
-    return text_add_terms(n->f, sum, fn_text(n->f, "%" PRId64, a->c));
+    return cexpr_add(n->f, sum, cexpr_number(n->f, a->c));
 }
 
 int nest_affine_depth(const Nest *n, const Affine *a) {
@@ -157,37 +155,41 @@ int nest_affine_depth(const Nest *n, const Affine *a) {
 
 /* ---- values ---- */
 
+const char *conjoin(Fn *f, const char *a, const char *b) { return !a ? b : !b ? a : fn_text(f, "%s && %s", a, b); }
+
 enum { LONG_TEXT = 72 };
 
-static const char *load_text(Nest *n, const Op *op) {
-    const char *inside, *place = nest_place(n, op, &inside);
+static const CExpr *load_text(Nest *n, const Op *op) {
+    const char *inside;
+    const CExpr *place = nest_place(n, op, &inside);
     const Type *t = &op->res.p[0]->type;
     if (op->sub.n) place = n->f->back->read(n->f, t->elem, place);
     if (!inside) return place;
     const char *zero = t->elem == ELEM_F64 ? "0.0" : t->elem == ELEM_F32 ? "0.0f" : "0";
-    return fn_text(n->f, "(%s ? %s : %s)", inside, place, zero);
+    return cexpr_group(n->f, cexpr_open(n->f, "%s ? %s : %s", inside, place->text, zero));
 }
 
-static const char *index_text(Nest *n, const Op *op) {
+static const CExpr *index_text(Nest *n, const Op *op) {
     Fn *f = n->f;
     const RangeText *r = &f->range[op->range];
     switch (op->kind) {
-    case OP_POS: return r->begin == r->pos ? r->pos : text_atom(f, text_add_terms(f, r->begin, r->pos));
+    case OP_POS: return r->begin == r->pos ? r->pos : cexpr_operand(f, cexpr_add(f, r->begin, r->pos));
     case OP_BEGIN: return r->begin;
     case OP_END:
-        return text_atom(f, r->begin == r->pos ? fn_text(f, "%s + 1", r->pos) : text_add_terms(f, r->begin, r->count));
-    case OP_SIZE: return text_atom(f, size_text(f, op->size));
-    case OP_ORIGIN: return text_atom(f, size_origin_text(f, op->size));
+        return cexpr_operand(f, r->begin == r->pos ? cexpr_open(f, "%s + 1", r->pos->text)
+                                                   : cexpr_add(f, r->begin, r->count));
+    case OP_SIZE: return cexpr_operand(f, size_text(f, op->size));
+    case OP_ORIGIN: return cexpr_operand(f, size_origin_text(f, op->size));
     default: return f->back->coord(f, op->axis);
     }
 }
 
-static const char *inline_text(Nest *n, const Op *op) {
+static const CExpr *inline_text(Nest *n, const Op *op) {
     if (op->kind == OP_CONST) return literal_text(n->f, op->res.p[0]->type.elem, op);
     if (op->kind == OP_LOAD) return load_text(n, op);
     if (op->kind == OP_BROADCAST) return nest_value(n, op->arg.p[0]);
     if (op_info[op->kind].class == CLASS_INDEX) return index_text(n, op);
-    const char *arg[3];
+    const CExpr *arg[3];
     for (int i = 0; i < op->arg.n; i++) {
         bool chosen = op->kind == OP_SELECT && i > 0;
         n->chosen += chosen;
@@ -197,7 +199,7 @@ static const char *inline_text(Nest *n, const Op *op) {
     return op_text(n->f, op, arg);
 }
 
-const char *nest_definition(Nest *n, const Value *v) { return inline_text(n, v->def); }
+const CExpr *nest_definition(Nest *n, const Value *v) { return inline_text(n, v->def); }
 
 static bool is_simple(const Value *v) {
     OpKind k = v->def->kind;
@@ -205,22 +207,22 @@ static bool is_simple(const Value *v) {
     return k == OP_CONST || k == OP_BROADCAST || op_info[k].class == CLASS_INDEX;
 }
 
-static const char *keep_in_variable(Nest *n, const Value *v, const char *text) {
+static const CExpr *keep_in_variable(Nest *n, const Value *v, const CExpr *e) {
     Held *h = fn_held(n->f, v);
     if (!h->name) h->name = c_name(&n->f->names, fn_value_name(n->f, v));
-    nest_line(n, nest_depth(n, &v->type), "const %s %s = %s;", elem_c(v->type.elem), h->name, text_bare(n->f, text));
-    return h->name;
+    nest_line(n, nest_depth(n, &v->type), "const %s %s = %s;", elem_c(v->type.elem), h->name, cexpr_bare(e)->text);
+    return cexpr_name(n->f, h->name);
 }
 
-const char *nest_value(Nest *n, const Value *v) {
+const CExpr *nest_value(Nest *n, const Value *v) {
     Held *h = fn_held(n->f, v);
-    if (h->hold == HOLD_SCALAR) return h->name;
+    if (h->hold == HOLD_SCALAR) return cexpr_name(n->f, h->name);
     if (h->hold == HOLD_TILE) return nest_tile(n, &h->tile);
     if (h->nest == n->id) return h->text;
-    const char *text = inline_text(n, v->def);
+    const CExpr *e = inline_text(n, v->def);
     bool varies_less = v->type.nrange && nest_depth(n, &v->type) < n->n && v->def->kind != OP_LOAD;
-    if (!is_simple(v) && (v->name || varies_less || strlen(text) > LONG_TEXT)) text = keep_in_variable(n, v, text);
+    if (!is_simple(v) && (v->name || varies_less || strlen(e->text) > LONG_TEXT)) e = keep_in_variable(n, v, e);
     h->nest = n->id;
-    h->text = text;
-    return text;
+    h->text = e;
+    return e;
 }

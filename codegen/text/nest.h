@@ -33,21 +33,23 @@ void nest_print(Nest *);
 void nontemporal_open(Nest *, const RangeText *innermost);
 void nontemporal_close(Nest *);
 /* Where a store's loops put an element instead, when the result goes past the caches; else NULL. host/nontemporal.c */
-const char *nontemporal_target(Nest *, const Op *store);
+const CExpr *nontemporal_target(Nest *, const Op *store);
 bool tensor_is_nontemporal(const Module *, const Program *, const Tensor *);
 int nest_depth(const Nest *, const Type *);
-const char *nest_value(Nest *, const Value *);      /* of the element that the loops are at */
-const char *nest_definition(Nest *, const Value *); /* the same, computed now even where it is held in memory */
-const char *nest_tile(Nest *, const Tile *);        /* that element of a tile, by the loops' ranges */
-const char *nest_affine(Nest *, const Affine *);
+const CExpr *nest_value(Nest *, const Value *);      /* of the element that the loops are at */
+const CExpr *nest_definition(Nest *, const Value *); /* the same, computed now even where it is held in memory */
+const CExpr *nest_tile(Nest *, const Tile *);        /* that element of a tile, by the loops' ranges */
+const CExpr *nest_affine(Nest *, const Affine *);
 int nest_affine_depth(const Nest *, const Affine *);
-const char *nest_convert(Nest *, Elem to, Elem from, const char *text);
+const CExpr *nest_convert(Nest *, Elem to, Elem from, const CExpr *);
 /* C type of a tensor's memory. */
 const char *memory_c(Elem);
-const char *nest_element(Nest *, const Op *access);                    /* the lvalue, inside the tensor or not */
-const char *nest_place(Nest *, const Op *access, const char **inside); /* the lvalue; *inside: condition or NULL */
-const char *nest_row_place(Nest *, const Op *access, const char **inside); /* the same; the last subscript may be anywhere */
-const char *op_text(Fn *, const Op *, const char *const *arg);         /* expression of an elementwise operation */
-const char *literal_text(Fn *, Elem, const Op *);
+const char *conjoin(Fn *, const char *a, const char *b);                /* of two conditions, NULL: always */
+const CExpr *nest_element(Nest *, const Op *access);                    /* the lvalue, inside the tensor or not */
+const CExpr *nest_place(Nest *, const Op *access, const char **inside); /* the lvalue; *inside: condition or NULL */
+const CExpr *nest_row_place(Nest *, const Op *access,
+                            const char **inside);                /* the same; the last subscript may be anywhere */
+const CExpr *op_text(Fn *, const Op *, const CExpr *const *arg); /* expression of an elementwise operation */
+const CExpr *literal_text(Fn *, Elem, const Op *);
 
 #endif

@@ -39,26 +39,26 @@ void dot_start(Fn *, const Op *, const Tile *to); /* to = what the products are 
 /* One side has a single row; host/row.c. false: nothing was printed. */
 bool emit_row_product(Fn *, const Op *, const DotRanges *);
 /* Of reductions and prefixes: what nothing reduces to, and the statement by which `run` takes in x. */
-const char *reduce_start(Fn *, OpKind, Elem);
-const char *reduce_combine(Fn *, OpKind, Elem, const char *run, const char *x);
-const char *reduce_pair(Fn *, OpKind, Elem, const char *a, const char *b); /* an expression */
+const CExpr *reduce_start(Fn *, OpKind, Elem);
+const char *reduce_combine(Fn *, OpKind, Elem, const char *run, const CExpr *x);
+const char *reduce_pair(Fn *, OpKind, Elem, const char *a, const CExpr *b); /* an expression */
 /* result = initial value plus the products, by loops; host/reduce.c. */
 void emit_contract(Fn *, const Op *);
 
 /* ---- packed elements, host/packed.c: values that become i4 and t2, and which tasks may store them ---- */
 
-const char *packed_cast_text(Fn *, Elem to, Elem from, const char *);
+const CExpr *packed_cast_text(Fn *, Elem to, Elem from, const CExpr *);
 void packed_store_check(Fn *, const Op *);
 
 /* ---- the host's: others take parts of it ---- */
 
 extern const SyncBackend c_sync;
-const char *loop_each(Fn *, const char *name, const char *from, const char *past);
-const char *sum_value(Nest *, const Op *store, const char *old); /* of a sum in order */
-const char *packet_bits(Fn *, Elem, const char *x);
-const char *packet_value(Fn *, Elem, const char *bits);
+const char *loop_each(Fn *, const char *name, const CExpr *from, const CExpr *past);
+const CExpr *sum_value(Nest *, const Op *store, const CExpr *old); /* of a sum in order */
+const char *packet_bits(Fn *, Elem, const CExpr *x);
+const CExpr *packet_value(Fn *, Elem, const char *bits);
 extern const Backend c_backend;
-const char *c_element(Nest *, const Tile *);
+const CExpr *c_element(Nest *, const Tile *);
 Tile c_tile(Fn *, const Value *, Elem, int16_t fastest);
 void c_place(Fn *, Tile *, const char *name);
 

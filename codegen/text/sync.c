@@ -7,26 +7,25 @@
 #include "codegen/text/step.h"
 
 #include <inttypes.h>
-#include <string.h>
 
-static const char *number(Fn *f, int64_t n) { return fn_text(f, "%" PRId64, n); }
+static const CExpr *number(Fn *f, int64_t n) { return cexpr_number(f, n); }
 
-static const char *scalar_affine(Fn *f, const Affine *a) {
+static const CExpr *scalar_affine(Fn *f, const Affine *a) {
     Nest n = nest_new(f, NULL, 0);
     return nest_affine(&n, a);
 }
 
-static const char *dim_words(Fn *f, const FlagDim *d) {
-    return text_ceil_div(f, tasks_text(f, d->of, d->size), d->group);
+static const CExpr *dim_words(Fn *f, const FlagDim *d) {
+    return cexpr_ceil_div(f, tasks_text(f, d->of, d->size), d->group);
 }
 
 /* Number of a word: first + (source * extent + index) * extent + index .. */
-static const char *word_text(Fn *f, const FlagPlace *at, const char *source, const char *const *index, int n,
-                             int64_t first) {
-    const char *sum = source;
+static const CExpr *word_text(Fn *f, const FlagPlace *at, const CExpr *source, const CExpr *const *index, int n,
+                              int64_t first) {
+    const CExpr *sum = source;
     for (int i = 0; i < n; i++)
-        if (index[i]) sum = text_add_terms(f, text_mul(f, sum, number(f, at->extent[i])), text_atom(f, index[i]));
-    return text_add_terms(f, sum, number(f, first));
+        if (index[i]) sum = cexpr_add(f, cexpr_mul(f, sum, number(f, at->extent[i])), cexpr_operand(f, index[i]));
+    return cexpr_add(f, sum, number(f, first));
 }
 
 static const Flag *flag_at(Fn *f, const Op *op, const FlagPlace **at) {
@@ -44,29 +43,29 @@ typedef struct {
     bool looped;
 } Opened;
 
-const char *loop_each(Fn *f, const char *name, const char *from, const char *past) {
-    return fn_text(f, "for (int64_t %s = %s; %s < %s; %s++) {", name, from, name, past, name);
+const char *loop_each(Fn *f, const char *name, const CExpr *from, const CExpr *past) {
+    return fn_text(f, "for (int64_t %s = %s; %s < %s; %s++) {", name, from->text, name, past->text, name);
 }
 
 /* Goes through lo..hi (inclusive), cut to [0, end): a loop, a condition, or nothing where one place is certain. */
-static const char *span_open(Fn *f, const Span *s, const char *end, const char *wanted, Opened *o) {
+static const CExpr *span_open(Fn *f, const Span *s, const CExpr *end, const char *wanted, Opened *o) {
     int64_t n;
-    const char *lo = scalar_affine(f, &s->lo), *hi = scalar_affine(f, &s->hi);
+    const CExpr *lo = scalar_affine(f, &s->lo), *hi = scalar_affine(f, &s->hi);
     bool one = affine_equal(&s->lo, &s->hi), all = affine_is_const(&s->hi) && s->hi.c >= SPAN_END;
-    if (one && text_is_number(end, &n) && affine_within(f, &s->lo, n)) return text_atom(f, lo);
+    if (one && cexpr_const(end, &n) && affine_within(f, &s->lo, n)) return cexpr_operand(f, lo);
     o->blocks++;
     if (one) {
-        fn_line(f, "if (tile_inside(%s, %s)) {", lo, end);
+        fn_line(f, "if (tile_inside(%s, %s)) {", lo->text, end->text);
         f->indent++;
-        return text_atom(f, lo);
+        return cexpr_operand(f, lo);
     }
-    const char *name = c_name(&f->names, wanted),
-               *from = affine_is_natural(f, &s->lo) ? lo : fn_text(f, "tile_most(0, %s)", lo);
-    const char *past = all ? end : text_min(f, text_add_terms(f, hi, "1"), end);
+    const char *name = c_name(&f->names, wanted);
+    const CExpr *from = affine_is_natural(f, &s->lo) ? lo : cexpr_call(f, "tile_most(0, %s)", lo->text);
+    const CExpr *past = all ? end : cexpr_least(f, cexpr_add(f, hi, cexpr_number(f, 1)), end);
     fn_line(f, "%s", (o->looped ? loop_each : f->back->sync->each)(f, name, from, past));
     o->looped = true;
     f->indent++;
-    return name;
+    return cexpr_name(f, name);
 }
 
 static void close_loops(Fn *f, int n) {
@@ -79,14 +78,15 @@ static void close_loops(Fn *f, int n) {
 void emit_wait(Fn *f, const Op *op) {
     const FlagPlace *at;
     const Flag *flag = flag_at(f, op, &at);
-    const char *index[MAX_RANGES] = {0}, *source = "0", *generation = f->back->sync->generation;
+    const CExpr *index[MAX_RANGES] = {0}, *source = cexpr_number(f, 0);
+    const char *generation = f->back->sync->generation;
     Opened opened = {0};
     Poll poll = {.op = op, .from = "t->rank"};
     fn_line(f, "// wait for %s", flag_text(f, flag));
     f->back->sync->begin(f, op);
     if (flag->axis >= 0) {
         source = span_open(f, &op->dest, number(f, f->m->axis.p[flag->axis].ranks), "source", &opened);
-        poll.from = peer_text(f, flag->axis, source);
+        poll.from = peer_text(f, flag->axis, source)->text;
     }
     for (int i = 0; i < flag->dim.n; i++) {
         const FlagDim *d = &flag->dim.p[i];
@@ -94,7 +94,7 @@ void emit_wait(Fn *f, const Op *op) {
         index[i] = span_open(f, &op->sub.p[i], dim_words(f, d), "word", &opened);
     }
     poll.want = op->lag ? fn_text(f, "%s - %" PRId64, generation, op->lag) : generation;
-    poll.word = fn_text(f, "t->word[t->rank][%s]", word_text(f, at, source, index, flag->dim.n, at->word));
+    poll.word = fn_text(f, "t->word[t->rank][%s]", word_text(f, at, source, index, flag->dim.n, at->word)->text);
     poll.one = !opened.looped;
     f->back->sync->poll(f, &poll);
     close_loops(f, opened.blocks);
@@ -104,21 +104,22 @@ void emit_wait(Fn *f, const Op *op) {
 /* ---- signals ---- */
 
 /* Tasks that complete the word of this task. */
-static const char *arrivals_text(Fn *f, const Op *op, const Flag *flag) {
+static const CExpr *arrivals_text(Fn *f, const Op *op, const Flag *flag) {
     if (flag->arrivals) return number(f, flag->arrivals);
-    const char *product = "1";
+    const CExpr *product = cexpr_number(f, 1);
     for (int i = 0; i < flag->dim.n; i++) {
         const FlagDim *d = &flag->dim.p[i];
         if (d->group == 1 || d->group == GROUP_DEST) continue;
-        const char *tasks = tasks_text(f, d->of, d->size);
+        const CExpr *tasks = tasks_text(f, d->of, d->size);
         if (d->group > 1) {
-            const char *group = number(f, d->group), *word = scalar_affine(f, &op->sub.p[i].lo);
+            const CExpr *group = number(f, d->group), *word = scalar_affine(f, &op->sub.p[i].lo);
             int64_t n;
-            bool exact = text_is_number(tasks, &n) && n % d->group == 0;
+            bool exact = cexpr_const(tasks, &n) && n % d->group == 0;
             tasks = exact ? group
-                          : fn_text(f, "tile_least(%s, %s - %s)", group, tasks, text_atom(f, text_mul(f, group, word)));
+                          : cexpr_call(f, "tile_least(%s, %s - %s)", group->text, tasks->text,
+                                       cexpr_operand(f, cexpr_mul(f, group, word))->text);
         }
-        product = text_mul(f, product, tasks);
+        product = cexpr_mul(f, product, tasks);
     }
     return product;
 }
@@ -127,19 +128,23 @@ static const char *publish_text(Fn *f, const Flag *flag, const char *rank, const
     return f->back->sync->publish(f, fn_text(f, "t->word[%s][%s]", rank, word), flag->scope);
 }
 
-static void publish_ranks(Fn *f, const Op *op, const Flag *flag, const FlagPlace *at, const char *const *index) {
-    const char *source = fn_text(f, "t->coord[%d]", flag->axis), *dest = scalar_affine(f, &op->dest.lo);
+static void publish_ranks(Fn *f, const Op *op, const Flag *flag, const FlagPlace *at, const CExpr *const *index) {
+    const CExpr *source = cexpr_name(f, fn_text(f, "t->coord[%d]", flag->axis)), *dest = scalar_affine(f, &op->dest.lo);
     Opened opened = {.looped = true};
     if (!affine_equal(&op->dest.lo, &op->dest.hi))
         dest = span_open(f, &op->dest, number(f, f->m->axis.p[flag->axis].ranks), "dest", &opened);
-    fn_line(f, "%s", publish_text(f, flag, peer_text(f, flag->axis, dest), word_text(f, at, source, index, flag->dim.n, at->word)));
+    fn_line(f, "%s",
+            publish_text(f, flag, peer_text(f, flag->axis, dest)->text,
+                         word_text(f, at, source, index, flag->dim.n, at->word)->text));
     close_loops(f, opened.blocks);
 }
 
-static void emit_publish(Fn *f, const Op *op, const Flag *flag, const FlagPlace *at, const char *const *index) {
+static void emit_publish(Fn *f, const Op *op, const Flag *flag, const FlagPlace *at, const CExpr *const *index) {
     int opened = f->back->sync->publish_begin(f, flag->scope);
     if (flag->axis < 0)
-        fn_line(f, "%s", publish_text(f, flag, "t->rank", word_text(f, at, "0", index, flag->dim.n, at->word)));
+        fn_line(
+            f, "%s",
+            publish_text(f, flag, "t->rank", word_text(f, at, cexpr_number(f, 0), index, flag->dim.n, at->word)->text));
     else
         publish_ranks(f, op, flag, at, index);
     close_loops(f, opened);
@@ -148,16 +153,16 @@ static void emit_publish(Fn *f, const Op *op, const Flag *flag, const FlagPlace 
 void emit_signal(Fn *f, const Op *op) {
     const FlagPlace *at;
     const Flag *flag = flag_at(f, op, &at);
-    const char *index[MAX_RANGES] = {0};
+    const CExpr *index[MAX_RANGES] = {0};
     for (int i = 0; i < flag->dim.n; i++)
         if (flag->dim.p[i].group > 0) index[i] = scalar_affine(f, &op->sub.p[i].lo);
-    const char *arrivals = arrivals_text(f, op, flag);
-    bool alone = strcmp(arrivals, "1") == 0;
+    const CExpr *arrivals = arrivals_text(f, op, flag);
+    bool alone = cexpr_is(arrivals, 1);
     fn_line(f, "// signal %s", flag_text(f, flag));
     if (!alone) {
-        const char *dest = flag_has_dest(flag) ? scalar_affine(f, &op->dest.lo) : "0";
-        const char *count = fn_text(f, "t->count[%s]", word_text(f, at, dest, index, flag->dim.n, at->count));
-        fn_line(f, "if (%s) {", f->back->sync->arrive(f, count, arrivals, flag->scope));
+        const CExpr *dest = flag_has_dest(flag) ? scalar_affine(f, &op->dest.lo) : cexpr_number(f, 0);
+        const char *count = fn_text(f, "t->count[%s]", word_text(f, at, dest, index, flag->dim.n, at->count)->text);
+        fn_line(f, "if (%s) {", f->back->sync->arrive(f, count, arrivals->text, flag->scope));
         f->indent++;
     }
     emit_publish(f, op, flag, at, index);
