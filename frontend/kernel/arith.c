@@ -1,18 +1,9 @@
 /* arith.c: arithmetic on values: types brought together, ranges united, contractions.
    Floats of 16 bits and less are widened to f32 before anything but a contraction. */
 #include "frontend/kernel/kernel.h"
+#include "frontend/sema/function.h"
 
 /* ---- elementwise ---- */
-
-static OpKind op_of(AstOp op) {
-    static const OpKind table[] = {
-        [AST_ADD] = OP_ADD,  [AST_SUB] = OP_SUB, [AST_MUL] = OP_MUL, [AST_DIV] = OP_DIV,  [AST_MOD] = OP_MOD,
-        [AST_EQ] = OP_EQ,    [AST_NE] = OP_NE,   [AST_LT] = OP_LT,   [AST_LE] = OP_LE,    [AST_GT] = OP_GT,
-        [AST_GE] = OP_GE,    [AST_AND] = OP_AND, [AST_OR] = OP_OR,   [AST_BAND] = OP_AND, [AST_BOR] = OP_OR,
-        [AST_BXOR] = OP_XOR, [AST_SHL] = OP_SHL, [AST_SHR] = OP_SHR,
-    };
-    return table[op];
-}
 
 static bool operand_report(Kern *c, OpKind op, Elem e, Loc loc) {
     diag_error(c->diags, loc, "operand-type", "%s does not apply to %s", op_phrase(op), elem_text(e));
@@ -72,7 +63,7 @@ Val arith_binary(Kern *c, AstOp op, Val x, Val y, Loc loc) {
         diag_error(c->diags, loc, "operand-type", "%s takes conditions", op == AST_AND ? "&&" : "||");
         return val_error;
     }
-    return arith_op(c, op_of(op), x, y, loc);
+    return arith_op(c, operator_op(op), x, y, loc);
 }
 
 Val arith_unary(Kern *c, OpKind op, Val x, Loc loc) {

@@ -1,19 +1,13 @@
 /* fold.c: operations on numbers that are known when the kernel is instantiated.
    Integers are exact in 64 bits (division is floor); floats are doubles until they meet a type. */
 #include "frontend/kernel/kernel.h"
-
-#include <math.h>
+#include "frontend/sema/function.h"
 
 static bool fold_compare(AstOp op, int order, Val *r) {
-    switch (op) {
-    case AST_EQ: *r = val_bool(order == 0); return true;
-    case AST_NE: *r = val_bool(order != 0); return true;
-    case AST_LT: *r = val_bool(order < 0); return true;
-    case AST_LE: *r = val_bool(order <= 0); return true;
-    case AST_GT: *r = val_bool(order > 0); return true;
-    case AST_GE: *r = val_bool(order >= 0); return true;
-    default: return false;
-    }
+    const OpInfo *o = &op_info[operator_op(op)];
+    if (o->class != CLASS_COMPARE) return false;
+    *r = val_bool((o->holds & (order < 0 ? IF_LESS : order == 0 ? IF_EQUAL : IF_GREATER)) != 0);
+    return true;
 }
 
 static bool fold_divide(Kern *c, AstOp op, int64_t a, int64_t b, Loc loc, int64_t *r) {
@@ -48,14 +42,9 @@ static bool fold_int(Kern *c, AstOp op, int64_t a, int64_t b, Loc loc, Val *r) {
 }
 
 static bool fold_float(AstOp op, double a, double b, Val *r) {
-    switch (op) {
-    case AST_ADD: *r = val_float(a + b); return true;
-    case AST_SUB: *r = val_float(a - b); return true;
-    case AST_MUL: *r = val_float(a * b); return true;
-    case AST_DIV: *r = val_float(a / b); return true;
-    case AST_MOD: *r = val_float(a - floor(a / b) * b); return true;
-    default: return a == a && b == b && fold_compare(op, (a > b) - (a < b), r);
-    }
+    const BinaryValue *value = &op_info[operator_op(op)].binary;
+    if (value->f64) return *r = val_float(value->f64(a, b)), true;
+    return a == a && b == b && fold_compare(op, (a > b) - (a < b), r);
 }
 
 static bool fold_bool(AstOp op, bool a, bool b, Val *r) {

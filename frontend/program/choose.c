@@ -4,6 +4,7 @@
 #include "frontend/program/program.h"
 
 #include "frontend/sema/const.h"
+#include "frontend/sema/function.h"
 #include "frontend/sema/tree.h"
 
 #include <string.h>
@@ -124,15 +125,13 @@ static bool arms_check(const Choose *k) {
 /* ---- the condition of an arm ---- */
 
 static Value *feature_value(CondKernel *g, const Expr *e) {
-    static const OpKind op[] = {[AST_ADD] = OP_ADD, [AST_SUB] = OP_SUB, [AST_MUL] = OP_MUL, [AST_DIV] = OP_DIV,
-                                [AST_LT] = OP_LT,   [AST_LE] = OP_LE,   [AST_GT] = OP_GT,   [AST_GE] = OP_GE};
     double x;
     Size s;
     int tensor;
     if (feature_number(g->c, e, &x)) return build_const_f(&g->b, ELEM_F64, x);
     if (e->kind == EXPR_BINARY) {
         Value *a = feature_value(g, e->lhs), *b = feature_value(g, e->rhs);
-        return build_binary(&g->b, op[e->op], a, b);
+        return build_binary(&g->b, operator_op(e->op), a, b);
     }
     bool dim = feature_named(g->c, e, &x, &s, &tensor) == FEATURE_DIM;
     ProgValue v = dim ? prog_error(e->loc) : prog_tensor(g->c, tensor, e->loc);

@@ -1,8 +1,18 @@
-/* function.c: the functions of the kernel language.
+/* function.c: the operators and functions of the language.
    Takes: rows of ops.def that are functions, and the functions made of others. Gives: what a name is. */
 #include "frontend/sema/function.h"
 
 #include <string.h>
+
+OpKind operator_op(AstOp sign) {
+    static const OpKind op[] = {
+        [AST_ADD] = OP_ADD,  [AST_SUB] = OP_SUB, [AST_MUL] = OP_MUL, [AST_DIV] = OP_DIV,  [AST_MOD] = OP_MOD,
+        [AST_EQ] = OP_EQ,    [AST_NE] = OP_NE,   [AST_LT] = OP_LT,   [AST_LE] = OP_LE,    [AST_GT] = OP_GT,
+        [AST_GE] = OP_GE,    [AST_AND] = OP_AND, [AST_OR] = OP_OR,   [AST_BAND] = OP_AND, [AST_BOR] = OP_OR,
+        [AST_BXOR] = OP_XOR, [AST_SHL] = OP_SHL, [AST_SHR] = OP_SHR,
+    };
+    return op[sign];
+}
 
 static const Function made[] = {
     {"where", FN_WHERE, 0}, {"pos", FN_RANGE, 0},       {"begin", FN_RANGE, 0}, {"end", FN_RANGE, 0},
