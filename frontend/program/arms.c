@@ -7,27 +7,6 @@
 
 /* ---- conditions ---- */
 
-static bool is_split(const Prog *c, const ProgValue *v) {
-    for (int a = 0; a < c->m->axis.n; a++)
-        if (v->place[a].kind != PLACE_R) return true;
-    return false;
-}
-
-bool condition_of_expr(Prog *c, const Expr *e, ProgValue *v) {
-    Expected want = {.has_elem = true, .elem = ELEM_BOOL, .into = -1, .name = name_of(c->m->names, "test")};
-    *v = tensor_lower(c, e, &want);
-    if (v->kind != PROG_TENSOR || !value_is_whole(c, v, "a condition")) return false;
-    Tensor t = value_tensor(c, v);
-    if (t.ndim == 0 && t.elem == ELEM_BOOL && !is_split(c, v)) {
-        if (!value_is_scalar(c, v) && c->p->tensor.p[v->tensor].ndim) *v = value_whole(c, *v); /* an element */
-        return v->kind == PROG_TENSOR;
-    }
-    diag_error(c->diags, e->loc, "condition-type", "a condition is one bool, this is %s%s", elem_text(t.elem),
-               t.ndim ? shape_text(c->f, &t) : "");
-    diag_note(c->diags, e->loc, t.ndim ? "name an element: x[0]" : "compare it: x != 0");
-    return false;
-}
-
 CondKernel cond_begin(Prog *c, Loc loc) {
     CondKernel k = {.c = c, .node = {.kind = NODE_CALL, .loc = loc}};
     k.node.kernel = kernel_new(c->m, name_of(c->m->names, "chosen"), loc);
@@ -36,7 +15,7 @@ CondKernel cond_begin(Prog *c, Loc loc) {
 }
 
 Value *cond_load(CondKernel *k, const ProgValue *v) {
-    const Tensor *t = &k->c->p->tensor.p[v->tensor];
+    const Tensor *t = &k->c->graph->p->tensor.p[v->tensor];
     Span first = span_of(affine_const(0));
     int param = -1;
     for (int i = 0; i < k->node.arg.n; i++)
@@ -55,12 +34,12 @@ int cond_end(CondKernel *k, Value *v) {
     Span first = span_of(affine_const(0));
     Tensor t = {.name = k->b.k->name, .elem = ELEM_BOOL, .role = ROLE_TEMP, .loc = k->node.loc};
     TensorInfo info = {.whole_elem = ELEM_BOOL};
-    ProgValue chosen = scalar_new(c, t, &info, k->node.loc), whole = value_unspotted(&chosen);
+    ProgValue chosen = scalar_new(c->graph, t, &info, k->node.loc), whole = value_unspotted(&chosen);
     Param p = {
         .name = t.name, .elem = t.elem, .ndim = 1, .dim = {size_number(1)}, .out = true, .ranks = -1, .loc = t.loc};
     vec_push(c->arena, &k->node.arg, value_arg(&whole));
     build_store(&k->b, kernel_param(c->m, k->b.k, p), &first, 1, v, STORE_SET);
-    program_node(c->m, c->p, k->node); /* it is there in any case */
+    node_always(c->graph, k->node); /* it is there in any case */
     return 1 + chosen.tensor;
 }
 
@@ -72,9 +51,10 @@ static Value *test_inside(CondKernel *k, const ProgValue *test, bool holds) {
 
 int condition_new(Prog *c, const ProgValue *test, bool holds) {
     CondKernel k = cond_begin(c, test->loc);
-    if (!c->when) return cond_end(&k, test_inside(&k, test, holds));
+    int when = condition_now(c->graph);
+    if (!when) return cond_end(&k, test_inside(&k, test, holds));
     Type one = type_scalar(ELEM_BOOL);
-    ProgValue around = prog_tensor(c, c->when - 1, test->loc);
+    ProgValue around = prog_tensor(c->graph, when - 1, test->loc);
     Op *op = build_if(&k.b, cond_load(&k, &around), &one, 1);
     Region *body = k.b.at;
     k.b.at = op->region[0];
@@ -90,31 +70,31 @@ int condition_new(Prog *c, const ProgValue *test, bool holds) {
 /* ---- one arm ---- */
 
 static Arm names_now(const Prog *c) {
-    Arm a = {.when = c->when, .var = variables_copy(c->scope, 0), .nupdated = c->updated.n};
-    a.updated = arena_copy(c->arena, c->updated.p, sizeof *a.updated * (size_t)a.nupdated);
+    Arm a = {.when = condition_now(c->graph), .var = variables_copy(c->scope, 0)};
+    for (int i = 0; i < update_count(c->graph); i++) vec_push(c->arena, &a.updated, *update_at(c->graph, i));
     return a;
 }
 
 Arm arm_begin(Prog *c, int when) {
     Arm before = names_now(c);
-    c->when = when;
+    condition_set(c->graph, when);
     return before;
 }
 
 void arm_end(Prog *c, const Arm *before, Arm *arm) {
     *arm = names_now(c);
-    arm->before = before->nupdated;
+    arm->before = before->updated.n;
     for (int i = before->var.n; i < arm->var.n; i++) variable_at(c->scope, i)->read = true;
     block_end(c->scope, before->var.n);
     variables_restore(c->scope, &before->var);
-    c->updated.n = before->nupdated;
-    c->when = before->when;
+    updates_forget(c->graph, before->updated.n);
+    condition_set(c->graph, before->when);
 }
 
 /* ---- behind them ---- */
 
 static void updates_add(Prog *c, const Arm *a, int from) {
-    for (int i = from; i < a->nupdated; i++) vec_push(c->arena, &c->updated, a->updated[i]);
+    for (int i = from; i < a->updated.n; i++) update_add(c->graph, a->updated.p[i]);
 }
 
 void arm_happens(Prog *c, const Arm *a) {
@@ -133,7 +113,7 @@ typedef struct {
 } Join;
 
 static bool same_places(const Prog *c, const ProgValue *v, const ProgValue *w) {
-    Tensor t = value_tensor(c, v), u = value_tensor(c, w);
+    Tensor t = value_tensor(c->graph, v), u = value_tensor(c->graph, w);
     for (int d = 0; d < t.ndim; d++)
         if (t.dim[d].axis != u.dim[d].axis) return false;
     for (int i = 0; i < c->m->axis.n; i++)
@@ -142,7 +122,7 @@ static bool same_places(const Prog *c, const ProgValue *v, const ProgValue *w) {
 }
 
 static bool values_agree(const Join *j, Name name, const ProgValue *v, const ProgValue *w) {
-    Tensor t = value_tensor(j->c, v), u = value_tensor(j->c, w);
+    Tensor t = value_tensor(j->c->graph, v), u = value_tensor(j->c->graph, w);
     bool shape = t.ndim == u.ndim;
     for (int d = 0; shape && d < t.ndim; d++) shape = size_equal(size_whole(t.dim[d]), size_whole(u.dim[d]));
     const char *what = !shape                     ? "shape"
@@ -162,17 +142,17 @@ static bool values_agree(const Join *j, Name name, const ProgValue *v, const Pro
 /* Either arm copies what it has; fuse makes that the end of the kernel before. */
 static ProgValue values_join(const Join *j, Name name, ProgValue v, ProgValue w) {
     Prog *c = j->c;
-    int when = c->when;
+    int when = condition_now(c->graph);
     if (v.kind != PROG_TENSOR || w.kind != PROG_TENSOR) return v.kind == PROG_ERROR ? v : w;
     if (value_equal(&v, &w) && same_places(c, &v, &w)) return v;
     if (!values_agree(j, name, &v, &w)) return prog_error(w.loc);
-    v.born = w.born = c->updated.n; /* what the other arm updates does not happen to it */
-    c->when = j->a->when;
-    ProgValue both = value_whole(c, v);
+    v.born = w.born = update_count(c->graph); /* what the other arm updates does not happen to it */
+    condition_set(c->graph, j->a->when);
+    ProgValue both = value_whole(c->graph, v);
     memcpy(both.place, v.place, sizeof both.place);
-    c->when = j->b->when;
-    bool good = both.kind == PROG_TENSOR && map_copy(c, w, &both, w.loc);
-    c->when = when;
+    condition_set(c->graph, j->b->when);
+    bool good = both.kind == PROG_TENSOR && value_copy(c->graph, w, &both, w.loc);
+    condition_set(c->graph, when);
     return good ? both : prog_error(w.loc);
 }
 
@@ -193,7 +173,7 @@ static Variable variables_join(const Join *j, const Variable *v, const Variable 
     if (v->gone.kind == PROG_TENSOR) r.gone = v->gone;
     if (r.gone.kind == PROG_TENSOR || !outputs_agree(j, v, w)) return r;
     r.value = values_join(j, v->name, v->value, w->value);
-    r.value.born = j->c->updated.n;
+    r.value.born = update_count(j->c->graph);
     return r;
 }
 

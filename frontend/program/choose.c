@@ -32,7 +32,7 @@ static FeatureKind feature_named(Prog *c, const Expr *e, double *x, Size *s, int
     ProgValue v;
     if (number_of_expr(c->scope, e, &v)) return *x = v.number, FEATURE_NUMBER;
     const Variable *held = variable_find(c->scope, e->name);
-    if (held && held->value.kind == PROG_TENSOR && c->p->tensor.p[held->value.tensor].ndim == 0)
+    if (held && held->value.kind == PROG_TENSOR && c->graph->p->tensor.p[held->value.tensor].ndim == 0)
         return *tensor = held->value.tensor, FEATURE_SCALAR;
     if (held) return FEATURE_NONE;
     return dim_find(c->scope, e->name, e->loc, s) == FOUND ? FEATURE_DIM : FEATURE_NONE;
@@ -134,7 +134,7 @@ static Value *feature_value(CondKernel *g, const Expr *e) {
         return build_binary(&g->b, operator_op(e->op), a, b);
     }
     bool dim = feature_named(g->c, e, &x, &s, &tensor) == FEATURE_DIM;
-    ProgValue v = dim ? prog_error(e->loc) : prog_tensor(g->c, tensor, e->loc);
+    ProgValue v = dim ? prog_error(e->loc) : prog_tensor(g->c->graph, tensor, e->loc);
     return build_cast(&g->b, ELEM_F64, dim ? build_size(&g->b, OP_SIZE, s) : cond_load(g, &v));
 }
 
@@ -151,8 +151,9 @@ static int arm_when(const Choose *k, Name arm) {
     Prog *c = k->c;
     CondKernel g = cond_begin(c, k->e->loc);
     Value *v = arm_condition(&g, k->tree, arm);
-    ProgValue around = prog_tensor(c, c->when ? c->when - 1 : 0, k->e->loc);
-    return cond_end(&g, c->when ? build_binary(&g.b, OP_AND, cond_load(&g, &around), v) : v);
+    int when = condition_now(c->graph);
+    ProgValue around = prog_tensor(c->graph, when ? when - 1 : 0, k->e->loc);
+    return cond_end(&g, when ? build_binary(&g.b, OP_AND, cond_load(&g, &around), v) : v);
 }
 
 /* ---- arms ---- */
@@ -160,7 +161,7 @@ static int arm_when(const Choose *k, Name arm) {
 static bool same_place(const Prog *c, const ProgValue *a, const ProgValue *b) {
     for (int i = 0; i < c->m->axis.n; i++)
         if (a->place[i].kind != b->place[i].kind || a->place[i].op != b->place[i].op) return false;
-    Tensor t = value_tensor(c, a), u = value_tensor(c, b);
+    Tensor t = value_tensor(c->graph, a), u = value_tensor(c->graph, b);
     for (int d = 0; d < t.ndim; d++)
         if (t.dim[d].axis != u.dim[d].axis) return false;
     return true;
@@ -170,35 +171,35 @@ static bool same_place(const Prog *c, const ProgValue *a, const ProgValue *b) {
 static bool first_store(const Choose *k, ProgValue *v, int tensors, const Expected *want) {
     Prog *c = k->c;
     if ((v->tensor >= tensors || v->tensor == want->into) && !value_is_part(v)) return true;
-    *v = value_whole(c, *v);
+    *v = value_whole(c->graph, *v);
     return v->kind == PROG_TENSOR;
 }
 
 static bool other_store(const Choose *k, ProgValue v, const ProgValue *to) {
     Prog *c = k->c;
-    Tensor t = value_tensor(c, &v), u = value_tensor(c, to);
+    Tensor t = value_tensor(c->graph, &v), u = value_tensor(c->graph, to);
     if (value_equal(&v, to)) return true; /* it is there already */
-    if (!shape_fits(c, &v, &u, to->loc)) return false;
+    if (!shape_fits(c->graph, &v, &u, to->loc)) return false;
     if (t.elem != u.elem || !same_place(c, &v, to)) {
         diag_error(c->diags, v.loc, t.elem != u.elem ? "type-mismatch" : "placement-mismatch",
                    "this arm has another %s than the first", t.elem != u.elem ? "element type" : "placement");
         diag_note(c->diags, to->loc, "the first arm");
         return false;
     }
-    return map_copy(c, v, to, v.loc);
+    return value_copy(c->graph, v, to, v.loc);
 }
 
 static bool arm_lower(const Choose *k, const ChooseArm *arm, bool first) {
     Prog *c = k->c;
-    int tensors = c->p->tensor.n;
+    int tensors = c->graph->p->tensor.n;
     Expected *want = ARENA_ARRAY(c->arena, Expected, k->n);
     ProgValue *v = ARENA_ARRAY(c->arena, ProgValue, k->n);
     for (int i = 0; i < k->n; i++) {
         want[i] = k->want[i];
         if (first) continue;
-        Tensor like = value_tensor(c, &k->out[i]);
+        Tensor like = value_tensor(c->graph, &k->out[i]);
         want[i] = (Expected){.has_elem = true,
-                             .elem = c->info.p[k->out[i].tensor].whole_elem,
+                             .elem = tensor_info(c->graph, k->out[i].tensor)->whole_elem,
                              .reduced = k->want[i].reduced,
                              .like = arena_copy(c->arena, &like, sizeof like),
                              .into = k->out[i].tensor,
@@ -230,7 +231,7 @@ static bool arms_lower(Choose *k, const Tree *t) {
         n++;
     }
     for (int i = 0; i < n; i++) arm_happens(k->c, &left[i]);
-    for (int i = 0; i < k->n; i++) k->out[i].born = k->c->updated.n;
+    for (int i = 0; i < k->n; i++) k->out[i].born = update_count(k->c->graph);
     return true;
 }
 

@@ -36,7 +36,7 @@ const char *collective_near(Name name) {
 }
 
 static const Tensor *source_of(const CollCall *k) {
-    Tensor t = value_tensor(k->c, &k->x);
+    Tensor t = value_tensor(k->c->graph, &k->x);
     return arena_copy(k->c->arena, &t, sizeof t);
 }
 
@@ -57,14 +57,14 @@ static int axis_named(const Prog *c, Name name) {
 }
 
 static int dim_named(const CollCall *k, Name name) {
-    const TensorInfo *info = &k->c->info.p[k->x.tensor];
+    const TensorInfo *info = tensor_info(k->c->graph, k->x.tensor);
     for (int d = 0; d < source_of(k)->ndim; d++)
         if (info->dim[value_lead(&k->x) + d].own == name || info->dim[value_lead(&k->x) + d].whole == name) return d;
     return -1;
 }
 
 static bool option_unknown(const CollCall *k, const Expr *e) {
-    const DimName *dim = k->c->info.p[k->x.tensor].dim + value_lead(&k->x);
+    const DimName *dim = tensor_info(k->c->graph, k->x.tensor)->dim + value_lead(&k->x);
     int ndim = source_of(k)->ndim, n = 0;
     const char **list = ARENA_ARRAY(k->c->arena, const char *, k->c->m->axis.n + 2 * ndim + 1);
     for (int a = 0; a < k->c->m->axis.n; a++) list[n++] = k->c->m->axis.p[a].name;
@@ -74,7 +74,7 @@ static bool option_unknown(const CollCall *k, const Expr *e) {
     }
     const char *near = spelling_nearest(e->name, list, n);
     diag_error(k->c->diags, e->loc, "undefined", "'%s' is neither a mesh axis nor a dimension of '%s'", e->name,
-               tensor_text(k->c, &k->x));
+               tensor_text(k->c->graph, &k->x));
     if (near)
         diag_suggest(k->c->diags, e->loc, e->name, near);
     else
@@ -98,7 +98,7 @@ static bool option_number(CollCall *k, const Expr *e) {
     if (k->info->argument) return k->number = (int64_t)v.number, k->has_number = true;
     if (v.number >= 0 && v.number < source_of(k)->ndim) return k->dim = (int)v.number, true;
     return refuse(k, e->loc, "wrong-arguments",
-                  SAY(k, "'%s' has no dimension %d", tensor_text(k->c, &k->x), (int)v.number),
+                  SAY(k, "'%s' has no dimension %d", tensor_text(k->c->graph, &k->x), (int)v.number),
                   "dimensions count from 0");
 }
 
@@ -129,7 +129,7 @@ static bool source_report(const CollCall *k) {
                            ? "take each rank's block with local(..)"
                            : SAY(k, "%s is for values that are; leave it away here", k->info->name);
     return refuse(k, k->x.loc, id,
-                  SAY(k, "'%s' is not %s%s", tensor_text(k->c, &k->x), kind_text(k->info->takes), over), note);
+                  SAY(k, "'%s' is not %s%s", tensor_text(k->c->graph, &k->x), kind_text(k->info->takes), over), note);
 }
 
 static bool axes_have_all(int axes, int wanted) {
@@ -154,9 +154,10 @@ static bool axes_choose(CollCall *k) {
     k->axes = axes_rest(found) < 0 ? found : axes_together(k, found);
     if (found < 0) return source_report(k);
     if (k->axes >= 0) return true;
-    return refuse(k, k->e->loc, "which-axis",
-                  SAY(k, "'%s' is %s over several mesh axes", tensor_text(k->c, &k->x), kind_text(k->info->takes)),
-                  SAY(k, "name one: %s(.., %s)", k->info->name, k->c->m->axis.p[axes_first(found)].name));
+    return refuse(
+        k, k->e->loc, "which-axis",
+        SAY(k, "'%s' is %s over several mesh axes", tensor_text(k->c->graph, &k->x), kind_text(k->info->takes)),
+        SAY(k, "name one: %s(.., %s)", k->info->name, k->c->m->axis.p[axes_first(found)].name));
 }
 
 /* Blocks are put together from the last axis to the first. */
@@ -170,8 +171,9 @@ static bool gather_order(CollCall *k) {
         if (axes_have(order, axes_first(a))) continue;
         return refuse(
             k, k->e->loc, "split-order",
-            SAY(k, "'%s' is split further behind '%s'", tensor_text(k->c, &k->x), k->c->m->axis.p[axes_first(a)].name),
-            SAY(k, "the last axis goes first; all_gather(%s) gathers all of them", tensor_text(k->c, &k->x)));
+            SAY(k, "'%s' is split further behind '%s'", tensor_text(k->c->graph, &k->x),
+                k->c->m->axis.p[axes_first(a)].name),
+            SAY(k, "the last axis goes first; all_gather(%s) gathers all of them", tensor_text(k->c->graph, &k->x)));
     }
     k->axes = order;
     return true;
@@ -197,10 +199,10 @@ static bool target_dim(CollCall *k, int taken) {
     if (k->dim < 0) k->dim = wanted;
     for (int d = 0, n = 0; k->dim < 0 && d < t->ndim && t->ndim - (taken >= 0) == 1; d++)
         if (d != taken && n++ == 0) k->dim = d;
-    Name own = k->c->info.p[k->x.tensor].dim[0].own;
+    Name own = tensor_info(k->c->graph, k->x.tensor)->dim[0].own;
     if (k->dim < 0)
         return refuse(k, k->e->loc, "which-dimension",
-                      SAY(k, "which dimension of '%s' is split over '%s'?", tensor_text(k->c, &k->x),
+                      SAY(k, "which dimension of '%s' is split over '%s'?", tensor_text(k->c->graph, &k->x),
                           k->c->m->axis.p[k->axis].name),
                       SAY(k, "name it: %s(.., %s), or declare the result's placement", k->info->name, own ? own : "0"));
     return true;
@@ -214,7 +216,7 @@ static bool blocks_equal(const CollCall *k) {
     if (k->info->gives == PLACE_V && s.sym < 0 && s.c % axes_ranks(k->c->m, s.axis) == 0) return true;
     return refuse(k, k->x.loc, "uneven-blocks",
                   SAY(k, "the ranks' values of '%s' may differ in extent, and %s needs equal ones",
-                      tensor_text(k->c, &k->x), k->info->name),
+                      tensor_text(k->c->graph, &k->x), k->info->name),
                   "a kernel that reduces the split dimension gives equal ones; all_gather(..) takes blocks");
 }
 
@@ -257,7 +259,7 @@ static Elem elem_reduced(const CollCall *k, Elem whole) {
 static int result_tensor(const CollCall *k, bool last) {
     Prog *c = k->c;
     Tensor t = *source_of(k);
-    TensorInfo info = c->info.p[k->x.tensor];
+    TensorInfo info = *tensor_info(c->graph, k->x.tensor);
     t.role = ROLE_TEMP;
     t.checked = false;
     t.loc = k->e->loc;
@@ -269,7 +271,7 @@ static int result_tensor(const CollCall *k, bool last) {
     if (is_reduction(k) && elem_is_float(t.elem) && !partial) t.elem = elem_reduced(k, info.whole_elem);
     dims_of_result(k, &t, &info);
     if (!partial) info.whole_elem = t.elem;
-    return last && output_takes(c, &t, k->want->into) ? k->want->into : tensor_new(c, t, &info);
+    return last && output_takes(c->graph, &t, k->want->into) ? k->want->into : tensor_new(c->graph, t, &info);
 }
 
 static ProgValue node_add(CollCall *k, bool last) {
@@ -277,7 +279,8 @@ static ProgValue node_add(CollCall *k, bool last) {
     int split = tensor_split(source_of(k), k->axis);
     if (k->info->stacks && source_of(k)->ndim == SOURCE_DIMS) {
         refuse(k, k->x.loc, "too-many-dims",
-               SAY(k, "'%s' has %d dimensions, at most %d are possible", tensor_text(c, &k->x), SOURCE_DIMS, SOURCE_DIMS),
+               SAY(k, "'%s' has %d dimensions, at most %d are possible", tensor_text(c->graph, &k->x), SOURCE_DIMS,
+                   SOURCE_DIMS),
                "stack adds one");
         return prog_error(k->e->loc);
     }
@@ -291,8 +294,8 @@ static ProgValue node_add(CollCall *k, bool last) {
     n.dim = splits && !gathers ? k->dim : split >= 0 && !k->info->stacks ? split : 0;
     n.dim2 = splits && gathers ? k->dim : 0;
     n.dst = result_tensor(k, last);
-    node_new(c, n);
-    return prog_tensor(c, n.dst, k->e->loc);
+    node_new(c->graph, n);
+    return prog_tensor(c->graph, n.dst, k->e->loc);
 }
 
 static ProgValue local_view(const CollCall *k) {
@@ -322,8 +325,8 @@ static ProgValue axes_lower(CollCall *k) {
 /* Collectives take whole tensors: of a scalar, the tensor of one element. */
 static ProgValue source_whole(Prog *c, ProgValue v) {
     if (v.kind != PROG_TENSOR || !value_is_part(&v)) return v;
-    if (!value_is_scalar(c, &v)) v = value_whole(c, v);
-    return value_is_scalar(c, &v) ? value_unspotted(&v) : v;
+    if (!value_is_scalar(c->graph, &v)) v = value_whole(c->graph, v);
+    return value_is_scalar(c->graph, &v) ? value_unspotted(&v) : v;
 }
 
 ProgValue collective_lower(Prog *c, const Expr *e, const Expected *want) {
@@ -335,10 +338,10 @@ ProgValue collective_lower(Prog *c, const Expr *e, const Expected *want) {
     }
     Expected inner = source_expected(k.info, want);
     k.x = tensor_lower(c, e->args.p[0], &inner);
-    bool scalar = k.x.kind == PROG_TENSOR && value_tensor(c, &k.x).ndim == 0;
+    bool scalar = k.x.kind == PROG_TENSOR && value_tensor(c->graph, &k.x).ndim == 0;
     if (k.info != &local) k.x = source_whole(c, k.x);
     if (k.x.kind != PROG_TENSOR || !options_read(&k) || !axes_find(&k)) return prog_error(e->loc);
     ProgValue r = axes_lower(&k);
     bool whole = r.kind == PROG_TENSOR && !k.info->stacks && k.info != &local;
-    return scalar && whole ? scalar_of(c, r) : r;
+    return scalar && whole ? scalar_of(c->graph, r) : r;
 }

@@ -5,12 +5,6 @@
 
 #include <string.h>
 
-ProgValue prog_tensor(Prog *c, int tensor, Loc loc) {
-    ProgValue v = {.kind = PROG_TENSOR, .loc = loc, .tensor = tensor, .born = c->updated.n};
-    memcpy(v.place, c->p->tensor.p[tensor].place, sizeof v.place);
-    return v;
-}
-
 /* ---- names ---- */
 
 /* A dimension that a run knows is a scalar; one known before is a number, which stands where numbers do. */
@@ -28,7 +22,7 @@ static ProgValue name_lower(Prog *c, const Expr *e, const Expected *want) {
     if (!v) return prog_error(e->loc);
     ProgValue r = v->value;
     r.loc = e->loc;
-    r.born = c->updated.n;
+    r.born = update_count(c->graph);
     return r;
 }
 
@@ -124,7 +118,7 @@ ProgValue tensor_lower(Prog *c, const Expr *e, const Expected *want) {
 static ProgValue assigned_lower(Prog *c, const Expr *e, const Expected *want) {
     ProgValue n;
     if (!want->like || !number_of_expr(c->scope, e, &n)) return tensor_lower(c, e, want);
-    return number_fill(c, &n, want);
+    return number_fill(c->graph, &n, want);
 }
 
 static bool results_mismatch(Prog *c, const Expr *e, int n, int have) {

@@ -38,7 +38,7 @@ static void repeat_lower(Prog *c, const Stmt *s) {
                      (Variable){.name = r->name, .loc = r->loc, .value = number, .read = true, .fixed = true});
         flow_lower(c, &s->body);
         block_end(c->scope, mark);
-        if (c->p->node.n <= NODES_UNROLLED) continue;
+        if (c->graph->p->node.n <= NODES_UNROLLED) continue;
         diag_error(c->diags, s->loc, "too-many-nodes", "this makes more than %d calls", NODES_UNROLLED);
         return;
     }

@@ -62,7 +62,7 @@ ParamDecl format_part(Prog *c, const ParamDecl *w, const Decl *d, int i) {
 }
 
 static ActualArg part_actual(Prog *c, Name name, Loc loc) {
-    const Tensor *t = &c->p->tensor.p[variable_find(c->scope, name)->value.tensor];
+    const Tensor *t = &c->graph->p->tensor.p[variable_find(c->scope, name)->value.tensor];
     ActualArg a = {.elem = t->elem, .ndim = t->ndim, .loc = loc};
     for (int d = 0; d < t->ndim; d++) a.dim[d] = size_whole(t->dim[d]);
     return a;
@@ -163,10 +163,10 @@ static Decl *apply_head(Prog *c, const Decl *format) {
 }
 
 static bool elem_fits(Prog *c, const ProgValue *x, const Variable *w) {
-    Elem e = c->info.p[x->tensor].whole_elem;
+    Elem e = tensor_info(c->graph, x->tensor)->whole_elem;
     if (e == w->stands->elem) return true;
-    diag_error(c->diags, x->loc, "type-mismatch", "'%s' is %s, and '%s' stands for %s", tensor_text(c, x), elem_text(e),
-               w->name, elem_text(w->stands->elem));
+    diag_error(c->diags, x->loc, "type-mismatch", "'%s' is %s, and '%s' stands for %s", tensor_text(c->graph, x),
+               elem_text(e), w->name, elem_text(w->stands->elem));
     diag_note(c->diags, x->loc, "convert it: %s(..)", elem_text(w->stands->elem));
     return false;
 }

@@ -50,9 +50,9 @@ void param_lower(Prog *c, const ParamDecl *p, Role role) {
     if (p->is_const)
         diag_error(c->diags, p->loc, "parameter-mode", "'%s' is a constant, and only a call gives it a value", p->name);
     if (good && !p->is_const) {
-        v.value = t.ndim || role == ROLE_INPUT ? prog_tensor(c, tensor_new(c, t, &info), p->loc)
-                                               : scalar_new(c, t, &info, p->loc);
-        vec_push(c->arena, &c->p->io, v.value.tensor);
+        v.value = t.ndim || role == ROLE_INPUT ? prog_tensor(c->graph, tensor_new(c->graph, t, &info), p->loc)
+                                               : scalar_new(c->graph, t, &info, p->loc);
+        interface_add(c->graph, v.value.tensor);
     } else
         v.made = true;
     variable_new(c->scope, v);
@@ -113,9 +113,9 @@ static bool tensor_is_read(const Program *p, int tensor) {
 
 /* Fields of records are left out: a record may hold more than one program needs. */
 void inputs_check(Prog *c) {
-    for (int i = 0; i < c->p->io.n; i++) {
-        const Tensor *t = &c->p->tensor.p[c->p->io.p[i]];
-        if (t->role != ROLE_INPUT || strchr(t->name, '.') || tensor_is_read(c->p, t->id)) continue;
+    for (int i = 0; i < c->graph->p->io.n; i++) {
+        const Tensor *t = &c->graph->p->tensor.p[c->graph->p->io.p[i]];
+        if (t->role != ROLE_INPUT || strchr(t->name, '.') || tensor_is_read(c->graph->p, t->id)) continue;
         diag_warning(c->diags, t->loc, "unread-input", "nothing reads the input '%s'", t->name);
     }
 }

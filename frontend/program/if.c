@@ -3,6 +3,32 @@
    leave them. */
 #include "frontend/program/program.h"
 
+/* ---- the condition ---- */
+
+static bool is_split(const Prog *c, const ProgValue *v) {
+    for (int a = 0; a < c->m->axis.n; a++)
+        if (v->place[a].kind != PLACE_R) return true;
+    return false;
+}
+
+static bool condition_of_expr(Prog *c, const Expr *e, ProgValue *v) {
+    Expected want = {.has_elem = true, .elem = ELEM_BOOL, .into = -1, .name = name_of(c->m->names, "test")};
+    *v = tensor_lower(c, e, &want);
+    if (v->kind != PROG_TENSOR || !value_is_whole(c->graph, v, "a condition")) return false;
+    Tensor t = value_tensor(c->graph, v);
+    if (t.ndim == 0 && t.elem == ELEM_BOOL && !is_split(c, v)) {
+        if (!value_is_scalar(c->graph, v) && c->graph->p->tensor.p[v->tensor].ndim)
+            *v = value_whole(c->graph, *v); /* an element */
+        return v->kind == PROG_TENSOR;
+    }
+    diag_error(c->diags, e->loc, "condition-type", "a condition is one bool, this is %s%s", elem_text(t.elem),
+               t.ndim ? shape_text(c->f, &t) : "");
+    diag_note(c->diags, e->loc, t.ndim ? "name an element: x[0]" : "compare it: x != 0");
+    return false;
+}
+
+/* ---- branches ---- */
+
 /* Names that both branches give a value live on: they are behind the mark. */
 static void branch_end(Prog *c, int mark, const Stmts *other) {
     Variables kept = {0};

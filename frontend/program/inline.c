@@ -48,8 +48,8 @@ static bool arguments_lower(Inline *x, const Expr *call, const Decl *d) {
 static ActualArg actual_of(const Prog *c, const ProgValue *v) {
     if (v->kind != PROG_TENSOR) return actual_constant(v);
     ActualArg a = {.loc = v->loc};
-    Tensor t = value_tensor(c, v);
-    a.elem = places_have_partial(c->m, v->place) ? c->info.p[v->tensor].whole_elem : t.elem;
+    Tensor t = value_tensor(c->graph, v);
+    a.elem = places_have_partial(c->m, v->place) ? tensor_info(c->graph, v->tensor)->whole_elem : t.elem;
     a.ndim = t.ndim;
     for (int d = 0; d < t.ndim; d++) a.dim[d] = size_whole(t.dim[d]);
     return a;
@@ -92,10 +92,10 @@ static bool frame_bind(Inline *x) {
 static bool inout_check(const Inline *x, int i) {
     Prog *c = x->c;
     const ProgValue *v = &x->arg.p[i];
-    const Tensor *t = &c->p->tensor.p[v->tensor];
+    const Tensor *t = &c->graph->p->tensor.p[v->tensor];
     if (t->role == ROLE_INPUT || t->role == ROLE_OUTPUT) {
-        diag_error(c->diags, v->loc, "not-assignable", "'%s' is %s: %s cannot update it in place", tensor_text(c, v),
-                   t->role == ROLE_INPUT ? "an input" : "an output", x->d->name);
+        diag_error(c->diags, v->loc, "not-assignable", "'%s' is %s: %s cannot update it in place",
+                   tensor_text(c->graph, v), t->role == ROLE_INPUT ? "an input" : "an output", x->d->name);
         return false;
     }
     for (int j = 0; j < x->arg.n; j++)
@@ -213,8 +213,8 @@ static bool inline_call(Inline *x, const Decl *d, ProgValue *out) {
     int n = 0;
     if (!expansion_check(c, d, x->loc) || !frame_bind(x) || !inouts_check(x) || !body_expand(x, d, out)) return false;
     for (int i = 0; i < x->arg.n; i++)
-        if (x->d->params.p[i].mode == PARAM_INOUT) value_consume(c, &out[n++], x->loc);
-    for (int i = 0; i < n + x->d->results.n; i++) out[i].born = c->updated.n;
+        if (x->d->params.p[i].mode == PARAM_INOUT) value_consume(c->graph, c->scope, &out[n++], x->loc);
+    for (int i = 0; i < n + x->d->results.n; i++) out[i].born = update_count(c->graph);
     return true;
 }
 

@@ -1,114 +1,22 @@
-/* map.c: whole-tensor expressions and copies. Each becomes a kernel of its own, element by element:
-   kernel map(a: A[d0, d1], b: B[d0, d1]) -> (y: U[d0, d1]) { each i0: 16 of d0, i1: 256 of d1 { y[i0, i1] = a[i0, i1] +
-   ..; } } */
+/* map.c: whole-tensor expressions. Each becomes a kernel of its own, element by element.
+   Takes an expression; gives the call of the kernel on the tensors that it names. */
+#include "frontend/program/made.h"
 #include "frontend/program/program.h"
 
 #include "frontend/sema/const.h"
 
 #include <string.h>
 
-enum { TILE_LAST = 256, TILE_OTHER = 16 };
-
 typedef struct {
     Prog *c;
-    Arena *a;
-    Loc loc;
-    VEC(ProgValue) arg;
-    VEC(Name) name; /* of each argument's parameter */
-    bool good;
+    Made made;
 } Map;
-
-static Name name_made(const Map *m, const char *what, int i) {
-    return name_of(m->c->m->names, arena_format(m->a, "%s%d", what, i));
-}
-
-static Expr *expr_made(const Map *m, ExprKind kind, Name name) {
-    Expr *e = ARENA_NEW(m->a, Expr);
-    *e = (Expr){.kind = kind, .loc = m->loc, .name = name};
-    return e;
-}
-
-static Expr *size_made(const Map *m, int64_t n) {
-    Expr *e = expr_made(m, EXPR_INT, NULL);
-    e->i = n;
-    return e;
-}
-
-/* name[i0, i1, ..], or the name of a scalar */
-static Expr *access_made(const Map *m, Name name, int ndim) {
-    if (ndim == 0) return expr_made(m, EXPR_NAME, name);
-    Expr *e = expr_made(m, EXPR_INDEX, NULL);
-    e->base = expr_made(m, EXPR_NAME, name);
-    for (int d = 0; d < ndim; d++) vec_push(m->a, &e->args, expr_made(m, EXPR_NAME, name_made(m, "i", d)));
-    return e;
-}
-
-/* ---- the declaration ---- */
-
-static TypeExpr type_made(const Map *m, Name elem, int ndim) {
-    TypeExpr t = {.loc = m->loc, .elem = elem, .has_shape = ndim > 0};
-    for (int d = 0; d < ndim; d++) vec_push(m->a, &t.shape, expr_made(m, EXPR_NAME, name_made(m, "d", d)));
-    return t;
-}
-
-static ParamDecl param_made(const Map *m, Name name, Name elem, int ndim, Loc loc) {
-    return (ParamDecl){.name = name, .loc = loc, .type = type_made(m, elem, ndim)};
-}
-
-static Stmt *each_made(const Map *m, int ndim, Stmt *store) {
-    Stmt *s = ARENA_NEW(m->a, Stmt);
-    *s = (Stmt){.kind = STMT_EACH, .loc = m->loc};
-    if (ndim == 0)
-        vec_push(m->a, &s->ranges, ((RangeDecl){.name = name_made(m, "i", 0), .loc = m->loc, .of = size_made(m, 1)}));
-    for (int d = 0; d < ndim; d++) {
-        RangeDecl r = {
-            .name = name_made(m, "i", d), .loc = m->loc, .of = expr_made(m, EXPR_NAME, name_made(m, "d", d))};
-        if (d >= ndim - 2) r.size = size_made(m, d == ndim - 1 ? TILE_LAST : TILE_OTHER);
-        vec_push(m->a, &s->ranges, r);
-    }
-    vec_push(m->a, &s->body, store);
-    return s;
-}
-
-static Decl *kernel_made(Map *m, const char *name, Expr *value, int ndim) {
-    Decl *d = ARENA_NEW(m->a, Decl);
-    Names *names = m->c->m->names;
-    *d = (Decl){.kind = DECL_KERNEL, .name = name_of(names, name), .loc = m->loc, .span = m->loc, .made = true};
-    for (int i = 0; i < m->arg.n; i++) {
-        int n = m->arg.p[i].kind == PROG_TENSOR ? value_tensor(m->c, &m->arg.p[i]).ndim : 0;
-        vec_push(m->a, &d->params, param_made(m, m->name.p[i], name_made(m, "T", i), n, m->arg.p[i].loc));
-    }
-    vec_push(m->a, &d->results, param_made(m, name_of(names, "y"), name_of(names, "U"), ndim, m->loc));
-    Stmt *store = ARENA_NEW(m->a, Stmt);
-    *store = (Stmt){.kind = STMT_ASSIGN, .loc = m->loc, .op = ASSIGN_SET, .value = value};
-    vec_push(m->a, &store->targets, access_made(m, name_of(names, "y"), ndim));
-    vec_push(m->a, &d->body, each_made(m, ndim, store));
-    return d;
-}
-
-/* ---- leaves ---- */
-
-static Expr *leaf_of(Map *m, ProgValue v) {
-    if (v.kind != PROG_TENSOR) {
-        m->good = false;
-        return expr_made(m, EXPR_ERROR, NULL);
-    }
-    Name name = name_made(m, "x", m->arg.n);
-    for (int i = 0; i < m->arg.n; i++)
-        if (value_equal(&m->arg.p[i], &v) && memcmp(m->arg.p[i].place, v.place, sizeof v.place) == 0)
-            name = m->name.p[i];
-    if (m->arg.n == 0 || name == name_made(m, "x", m->arg.n)) {
-        vec_push(m->a, &m->arg, v);
-        vec_push(m->a, &m->name, name);
-    }
-    return access_made(m, name, value_tensor(m->c, &v).ndim);
-}
 
 static bool gives_condition(AstOp op) { return (op >= AST_EQ && op <= AST_GE) || op == AST_AND || op == AST_OR; }
 
 static Expr *number_made(const Map *m, const Expr *of, const ProgValue *v) {
     bool condition = of->kind == EXPR_BINARY && gives_condition(of->op);
-    Expr *e = expr_made(m, condition ? EXPR_BOOL : v->is_integer ? EXPR_INT : EXPR_FLOAT, NULL);
+    Expr *e = expr_made(&m->made, condition ? EXPR_BOOL : v->is_integer ? EXPR_INT : EXPR_FLOAT, NULL);
     e->i = v->is_integer ? (int64_t)v->number : 0;
     e->f = v->number;
     return e;
@@ -117,7 +25,7 @@ static Expr *number_made(const Map *m, const Expr *of, const ProgValue *v) {
 static Expr *map_expr(Map *, const Expr *);
 
 static Expr *map_copy_of(Map *m, const Expr *e) {
-    Expr *r = ARENA_NEW(m->a, Expr);
+    Expr *r = ARENA_NEW(m->made.a, Expr);
     Elem to;
     *r = *e;
     r->args = (Exprs){0};
@@ -126,7 +34,7 @@ static Expr *map_copy_of(Map *m, const Expr *e) {
     if (e->lhs) r->lhs = map_expr(m, e->lhs);
     if (e->rhs) r->rhs = map_expr(m, e->rhs);
     if (e->cond) r->cond = map_expr(m, e->cond);
-    for (int i = 0; i < e->args.n; i++) vec_push(m->a, &r->args, map_expr(m, e->args.p[i]));
+    for (int i = 0; i < e->args.n; i++) vec_push(m->made.a, &r->args, map_expr(m, e->args.p[i]));
     return r;
 }
 
@@ -143,10 +51,10 @@ static Expr *dim_made(const Map *m, const Expr *e) {
     bool named = e->kind == EXPR_NAME && !variable_find(m->c->scope, e->name);
     if (!named || (dim_find(m->c->scope, e->name, e->loc, &s) != FOUND)) return NULL;
     if (s.sym < 0) return NULL;
-    Expr *sum = expr_made(m, EXPR_BINARY, NULL);
+    Expr *sum = expr_made(&m->made, EXPR_BINARY, NULL);
     sum->op = AST_ADD;
-    sum->lhs = expr_made(m, EXPR_NAME, m->c->m->symbol.p[s.sym].name);
-    sum->rhs = size_made(m, s.c);
+    sum->lhs = expr_made(&m->made, EXPR_NAME, m->c->m->symbol.p[s.sym].name);
+    sum->rhs = size_made(&m->made, s.c);
     return s.c ? sum : sum->lhs;
 }
 
@@ -170,8 +78,8 @@ static bool is_converted(const Expr *e) {
 static Expr *number_typed(const Map *m, const Expr *e, const ProgValue *v) {
     Expr *number = number_made(m, e, v);
     if (!is_converted(e)) return number;
-    Expr *call = expr_made(m, EXPR_CALL, name_of(m->c->m->names, elem_text(ELEM_F32)));
-    vec_push(m->a, &call->args, number);
+    Expr *call = expr_made(&m->made, EXPR_CALL, name_of(m->c->m->names, elem_text(ELEM_F32)));
+    vec_push(m->made.a, &call->args, number);
     return call;
 }
 
@@ -185,32 +93,32 @@ static Expr *map_expr(Map *m, const Expr *e) {
     if (dim) return dim;
     const Expr *branch = branch_known(m->c, e);
     if (branch) return map_expr(m, branch);
-    return is_map(m, e) ? map_copy_of(m, e) : leaf_of(m, tensor_lower(m->c, e, &expected_nothing));
+    return is_map(m, e) ? map_copy_of(m, e) : leaf_of(&m->made, tensor_lower(m->c, e, &expected_nothing));
 }
 
 /* ---- the call ---- */
 
 static int map_dims(const Map *m) {
     int ndim = 0;
-    for (int i = 0; i < m->arg.n; i++) {
-        int n = value_tensor(m->c, &m->arg.p[i]).ndim;
+    for (int i = 0; i < m->made.arg.n; i++) {
+        int n = value_tensor(m->c->graph, &m->made.arg.p[i]).ndim;
         if (n > ndim) ndim = n;
     }
     return ndim;
 }
 
 static bool shapes_report(const Map *m, int i, int like, const char *fix) {
-    const ProgValue *v = &m->arg.p[i], *o = &m->arg.p[like];
-    Tensor t = value_tensor(m->c, v), u = value_tensor(m->c, o);
-    diag_error(m->c->diags, v->loc, "shape-mismatch", "'%s' is %s, and '%s' is %s", tensor_text(m->c, v),
-               shape_text(m->c->f, &t), tensor_text(m->c, o), shape_text(m->c->f, &u));
+    const ProgValue *v = &m->made.arg.p[i], *o = &m->made.arg.p[like];
+    Tensor t = value_tensor(m->c->graph, v), u = value_tensor(m->c->graph, o);
+    diag_error(m->c->diags, v->loc, "shape-mismatch", "'%s' is %s, and '%s' is %s", tensor_text(m->c->graph, v),
+               shape_text(m->c->f, &t), tensor_text(m->c->graph, o), shape_text(m->c->f, &u));
     diag_note(m->c->diags, v->loc, "%s", fix);
     return false;
 }
 
 /* Two tensors of as many dimensions. A replicated one is taken in part where the other is split. */
 static bool extents_agree(const Map *m, int i, int like) {
-    Tensor t = value_tensor(m->c, &m->arg.p[i]), u = value_tensor(m->c, &m->arg.p[like]);
+    Tensor t = value_tensor(m->c->graph, &m->made.arg.p[i]), u = value_tensor(m->c->graph, &m->made.arg.p[like]);
     for (int d = 0; d < t.ndim; d++) {
         if (!size_equal(size_whole(t.dim[d]), size_whole(u.dim[d])))
             return shapes_report(m, i, like, "operands of a whole-tensor expression have one shape");
@@ -226,9 +134,9 @@ static bool extents_agree(const Map *m, int i, int like) {
 
 static bool dims_agree(const Map *m, int ndim) {
     int like = 0;
-    while (like < m->arg.n && value_tensor(m->c, &m->arg.p[like]).ndim != ndim) like++;
-    for (int i = 0; i < m->arg.n; i++) {
-        int n = value_tensor(m->c, &m->arg.p[i]).ndim;
+    while (like < m->made.arg.n && value_tensor(m->c->graph, &m->made.arg.p[like]).ndim != ndim) like++;
+    for (int i = 0; i < m->made.arg.n; i++) {
+        int n = value_tensor(m->c->graph, &m->made.arg.p[i]).ndim;
         if (n && n != ndim)
             return shapes_report(m, i, like,
                                  "operands of a whole-tensor expression have one shape; write a kernel to repeat one");
@@ -275,8 +183,8 @@ static Said said_of_two(Said a, Said b) { return said(said_wider(a, b).elem); }
 
 /* A name: a tensor or scalar among the arguments, else a run-time dimension. */
 static Said said_by_name(const Map *m, Name name) {
-    for (int i = 0; i < m->arg.n; i++)
-        if (m->name.p[i] == name) return said(value_tensor(m->c, &m->arg.p[i]).elem);
+    for (int i = 0; i < m->made.arg.n; i++)
+        if (m->made.name.p[i] == name) return said(value_tensor(m->c->graph, &m->made.arg.p[i]).elem);
     return said_number(0);
 }
 
@@ -312,9 +220,9 @@ static Said said_by(const Map *m, const Expr *e) {
 
 static bool map_apply(Map *m, const char *name, Expr *value, const Expected *want, ProgValue *out) {
     int ndim = map_dims(m);
-    if (!m->good || !dims_agree(m, ndim)) return false;
-    const Decl *d = kernel_made(m, name, value, ndim);
-    return call_apply(m->c, d, m->arg.p, m->arg.n, m->loc, want, 1, out);
+    if (!m->made.good || !dims_agree(m, ndim)) return false;
+    const Decl *d = kernel_made(&m->made, name, value, ndim);
+    return call_apply(m->c, d, m->made.arg.p, m->made.arg.n, m->made.loc, want, 1, out);
 }
 
 /* A call of a function is told by its name. */
@@ -324,7 +232,7 @@ static const char *map_name(const Prog *c, const Expr *e) {
 }
 
 ProgValue map_lower(Prog *c, const Expr *e, const Expected *want) {
-    Map m = {.c = c, .a = c->arena, .loc = e->loc, .good = true};
+    Map m = {.c = c, .made = {.g = c->graph, .a = c->arena, .loc = e->loc, .good = true}};
     ProgValue out = prog_error(e->loc);
     if (e->kind == EXPR_BINARY && e->op == AST_AT) {
         diag_error(c->diags, e->loc, "not-elementwise",
@@ -334,14 +242,7 @@ ProgValue map_lower(Prog *c, const Expr *e, const Expected *want) {
     }
     Expr *value = map_expr(&m, e);
     Expected typed = *want;
-    if (m.good && !want->has_elem && !number_of_expr(c->scope, e, &out)) typed.has_elem = true, typed.elem = said_by(&m, value).elem;
+    if (m.made.good && !want->has_elem && !number_of_expr(c->scope, e, &out))
+        typed.has_elem = true, typed.elem = said_by(&m, value).elem;
     return map_apply(&m, map_name(c, e), value, &typed, &out) ? out : prog_error(e->loc);
-}
-
-bool map_copy(Prog *c, ProgValue from, const ProgValue *to, Loc loc) {
-    Map m = {.c = c, .a = c->arena, .loc = loc, .good = true};
-    int ndim = value_tensor(c, to).ndim;
-    Expr *value = leaf_of(&m, from);
-    if (!c->f->copy[ndim]) c->f->copy[ndim] = kernel_made(&m, "copy", value, ndim);
-    return call_copy(c, c->f->copy[ndim], &from, to, loc);
 }

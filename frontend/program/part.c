@@ -6,56 +6,6 @@
 
 /* ---- parts ---- */
 
-static void dims_drop(Tensor *t, int n) {
-    t->ndim -= n;
-    memmove(t->dim, t->dim + n, sizeof *t->dim * (size_t)t->ndim);
-}
-
-Tensor value_tensor(const Prog *c, const ProgValue *v) {
-    Tensor t = c->p->tensor.p[v->tensor];
-    t.checked = false; /* where it comes in, and not again */
-    dims_drop(&t, v->lead);
-    if (v->view) {
-        t.ndim = v->view->ndim;
-        memcpy(t.dim, v->view->dim, sizeof t.dim);
-    }
-    dims_drop(&t, v->nspot);
-    return t;
-}
-
-ProgValue scalar_of(Prog *c, ProgValue v) {
-    v.spot = ARENA_NEW(c->arena, Affine);
-    v.nspot = 1;
-    return v;
-}
-
-ProgValue scalar_new(Prog *c, Tensor t, const TensorInfo *info, Loc loc) {
-    t.ndim = 1;
-    t.dim[0] = size_number(1);
-    return scalar_of(c, prog_tensor(c, tensor_new(c, t, info), loc));
-}
-
-bool value_is_scalar(const Prog *c, const ProgValue *v) {
-    const Tensor *t = &c->p->tensor.p[v->tensor];
-    return v->kind == PROG_TENSOR && t->ndim == 1 && v->nspot == 1 && !v->view && affine_is_const(&v->spot[0]) &&
-           size_is_number(t->dim[0]) && t->dim[0].c == 1;
-}
-
-ProgValue value_whole(Prog *c, ProgValue part) { return value_cast(c, part, value_tensor(c, &part).elem); }
-
-ProgValue value_cast(Prog *c, ProgValue part, Elem elem) {
-    Tensor t = value_tensor(c, &part);
-    TensorInfo info = c->info.p[part.tensor];
-    memmove(info.dim, info.dim + value_lead(&part), sizeof *info.dim * (size_t)(MAX_DIMS - value_lead(&part)));
-    t.name = name_of(c->m->names, arena_format(c->arena, "%s_part", t.name));
-    t.role = ROLE_TEMP;
-    if (t.elem != elem) t.elem = info.whole_elem = elem;
-    ProgValue whole = t.ndim ? prog_tensor(c, tensor_new(c, t, &info), part.loc) : scalar_new(c, t, &info, part.loc);
-    if (!map_copy(c, part, &whole, part.loc)) return prog_error(part.loc);
-    memcpy(whole.place, part.place, sizeof whole.place); /* a rank's own block of a part is one of the copy */
-    return whole;
-}
-
 /* ---- x[l] ---- */
 
 static bool report(Prog *c, Loc loc, const char *id, const char *text) {
@@ -65,9 +15,9 @@ static bool report(Prog *c, Loc loc, const char *id, const char *text) {
 
 /* At a number, in front of everything else, the tensor itself is taken in part; else the kernel is told the place. */
 static void place_take(Prog *c, ProgValue *v, const Affine *at) {
-    bool leaves = v->lead + 1 < c->p->tensor.p[v->tensor].ndim;
+    bool leaves = v->lead + 1 < c->graph->p->tensor.p[v->tensor].ndim;
     if (affine_is_const(at) && !v->view && !v->nspot && leaves &&
-        size_is_number(c->p->tensor.p[v->tensor].dim[v->lead])) {
+        size_is_number(c->graph->p->tensor.p[v->tensor].dim[v->lead])) {
         v->at[v->lead++] = at->c;
         return;
     }
@@ -79,7 +29,7 @@ static void place_take(Prog *c, ProgValue *v, const Affine *at) {
 
 static bool place_lower(Prog *c, const Expr *e, ProgValue *v) {
     Affine at;
-    Size extent = value_tensor(c, v).dim[0];
+    Size extent = value_tensor(c->graph, v).dim[0];
     if (extent.axis >= 0)
         return report(c, e->loc, "split-part", "this dimension is split: gather it first, all_gather(..)");
     if (!spot_lower(c, e, &at)) return false;
@@ -95,10 +45,10 @@ static bool place_lower(Prog *c, const Expr *e, ProgValue *v) {
 ProgValue part_lower(Prog *c, const Expr *e) {
     ProgValue v = tensor_lower(c, e->base, &expected_nothing);
     if (v.kind != PROG_TENSOR) return prog_error(e->loc);
-    int ndim = value_tensor(c, &v).ndim;
+    int ndim = value_tensor(c->graph, &v).ndim;
     if (e->args.n > ndim) {
         diag_error(c->diags, e->loc, "wrong-rank", "'%s' has %d dimension%s, %d subscripts are given",
-                   tensor_text(c, &v), ndim, ndim == 1 ? "" : "s", e->args.n);
+                   tensor_text(c->graph, &v), ndim, ndim == 1 ? "" : "s", e->args.n);
         return prog_error(e->loc);
     }
     for (int i = 0; i < e->args.n; i++)
@@ -146,10 +96,10 @@ ProgValue view_lower(Prog *c, const Expr *e) {
     }
     ProgValue v = tensor_lower(c, e->args.p[0], &expected_nothing);
     if (v.kind != PROG_TENSOR) return prog_error(e->loc);
-    if (v.nspot) v = value_whole(c, v);
+    if (v.nspot) v = value_whole(c->graph, v);
     if (v.kind != PROG_TENSOR) return v;
     v.view = NULL;
-    Tensor from = value_tensor(c, &v), to = from;
+    Tensor from = value_tensor(c->graph, &v), to = from;
     to.ndim = shape->args.n;
     for (int d = 0; d < to.ndim; d++)
         if (!extent_of(c->scope, shape->args.p[d], &to.dim[d])) return prog_error(e->loc);

@@ -4,74 +4,6 @@
 
 #include <string.h>
 
-/* ---- tensors ---- */
-
-/* The map holds the number to try next, so that a name made a thousand times is found at once. */
-static Name name_free(Prog *c, Name name) {
-    intptr_t next = (intptr_t)ptrmap_get(&c->taken, name);
-    Name found = name;
-    while (next && ptrmap_get(&c->taken, found))
-        found = name_of(c->m->names, arena_format(c->arena, "%s_%lld", name, (long long)next++));
-    ptrmap_put(c->arena, &c->taken, name, (void *)(next ? next : 2));
-    if (found != name) ptrmap_put(c->arena, &c->taken, found, (void *)2);
-    return found;
-}
-
-int tensor_new(Prog *c, Tensor t, const TensorInfo *info) {
-    t.name = name_free(c, t.name);
-    t.symmetric = -1;
-    t.slots = 1;
-    vec_push(c->arena, &c->info, *info);
-    return program_tensor(c->m, c->p, t);
-}
-
-void node_new(Prog *c, Node n) {
-    n.when = c->when;
-    program_node(c->m, c->p, n);
-}
-
-const char *tensor_text(Prog *c, const ProgValue *v) {
-    const SourceFile *f = v->loc.file ? &c->diags->file.p[v->loc.file - 1] : NULL;
-    size_t n = v->loc.end > v->loc.begin ? v->loc.end - v->loc.begin : 0;
-    if (!f || n == 0 || n > 60 || memchr(f->text + v->loc.begin, '\n', n)) return c->p->tensor.p[v->tensor].name;
-    return arena_text(c->arena, f->text + v->loc.begin, n);
-}
-
-static bool places_use(const Prog *c, const ProgValue *v, const ProgValue *of) {
-    for (int d = 0; v->kind == PROG_TENSOR && d < v->nspot; d++)
-        for (int t = 0; t < v->spot[d].nterm; t++) {
-            const ProgValue *source = &c->source.p[v->spot[d].term[t].id];
-            if (value_overlaps(source, of) || places_use(c, source, of)) return true;
-        }
-    return false;
-}
-
-static bool value_uses(const Prog *c, const ProgValue *v, const ProgValue *of) {
-    return value_overlaps(v, of) || places_use(c, v, of);
-}
-
-void value_consume(Prog *c, const ProgValue *v, Loc loc) {
-    ProgValue gone = *v;
-    gone.loc = loc;
-    vec_push(c->arena, &c->updated, gone);
-    for (int i = 0; i < variable_count(c->scope); i++)
-        if (value_uses(c, &variable_at(c->scope, i)->value, v)) variable_at(c->scope, i)->gone = gone;
-}
-
-typedef bool UsesFn(const Prog *, const ProgValue *, const ProgValue *of);
-
-static bool lives(Prog *c, const ProgValue *v, UsesFn *uses) {
-    for (int i = v->born; v->kind == PROG_TENSOR && i < c->updated.n; i++) {
-        if (!uses(c, v, &c->updated.p[i])) continue;
-        diag_error(c->diags, v->loc, "consumed", "'%s' was updated in place: this version is gone", tensor_text(c, v));
-        diag_note(c->diags, c->updated.p[i].loc, "updated here, before this version is used");
-        return false;
-    }
-    return true;
-}
-
-bool value_lives(Prog *c, const ProgValue *v) { return lives(c, v, value_uses); }
-
 /* ---- assignments ---- */
 
 static bool target_check(Prog *c, const Expr *t) {
@@ -102,7 +34,7 @@ static bool target_expected(Prog *c, const Stmt *s, const Expr *t, Tensor *typed
     bool declared = v && (v->output || v->state) && v->value.kind == PROG_TENSOR;
     *want = (Expected){.into = declared && v->output ? v->value.tensor : -1,
                         .name = is_discarded(t->name) ? name_of(c->m->names, "unused") : t->name};
-    if (declared) *typed = value_tensor(c, &v->value);
+    if (declared) *typed = value_tensor(c->graph, &v->value);
     if (s->has_type && (declared || (v && v->result))) {
         diag_error(c->diags, s->type.loc, "redefined", "'%s' has its type already", t->name);
         return false;
@@ -115,27 +47,10 @@ static bool target_expected(Prog *c, const Stmt *s, const Expr *t, Tensor *typed
     return true;
 }
 
-bool shape_fits(Prog *c, const ProgValue *v, const Tensor *like, Loc loc) {
-    const Tensor seen = value_tensor(c, v), *t = &seen;
-    if (t->ndim != like->ndim) {
-        diag_error(c->diags, v->loc, "shape-mismatch", "this is %s, and '%s' is %s", shape_text(c->f, t), like->name,
-                   shape_text(c->f, like));
-        return false;
-    }
-    for (int d = 0; d < t->ndim; d++) {
-        if (size_equal(size_whole(t->dim[d]), size_whole(like->dim[d]))) continue;
-        diag_error(c->diags, v->loc, "shape-mismatch", "dimension %d of this is %s, and that of '%s' is %s", d,
-                   extent_text(c->f, t->dim[d]), like->name, extent_text(c->f, like->dim[d]));
-        diag_note(c->diags, loc, "'%s' is declared here", like->name);
-        return false;
-    }
-    return true;
-}
-
 /* An annotation says what is so; it does not move or round anything. In a called program only what it splits is said. */
 static bool annotation_fits(Prog *c, const ProgValue *v, const Expected *want, Loc loc) {
-    const Tensor seen = value_tensor(c, v), *t = &seen;
-    if (want->like && !shape_fits(c, v, want->like, loc)) return false;
+    const Tensor seen = value_tensor(c->graph, v), *t = &seen;
+    if (want->like && !shape_fits(c->graph, v, want->like, loc)) return false;
     for (int d = 0; want->like && d < t->ndim; d++)
         if (!size_equal(t->dim[d], want->like->dim[d]) && !(body_is_called(c->scope) && want->like->dim[d].axis < 0)) {
             diag_error(c->diags, v->loc, "placement-mismatch", "dimension %d of this is %s, and '%s' is declared as %s",
@@ -161,16 +76,16 @@ static void bind_declared(Prog *c, Variable *to, ProgValue v, const ProgValue *p
     Loc loc = to->loc;
     bool stays = value_equal(&v, target) || is_viewed(&v, target, &to->gone);
     to->made = true;
-    if (!stays && (v.tensor == target->tensor || places_use(c, &v, target))) v = value_whole(c, v);
+    if (!stays && (v.tensor == target->tensor || places_use(c->graph, &v, target))) v = value_whole(c->graph, v);
     ProgValue was = to->gone;
-    if (!lives(c, target, places_use)) return;
-    if (to->state && !stays) value_consume(c, target, v.loc);
+    if (!places_live(c->graph, target)) return;
+    if (to->state && !stays) value_consume(c->graph, c->scope, target, v.loc);
     bool whole = stays || (target->lead <= was.lead && target->nspot == 0);
     to->gone = value_equal(&was, target) || (whole && value_overlaps(&was, target)) ? (ProgValue){0} : was;
-    target->born = c->updated.n;
+    target->born = update_count(c->graph);
     if (v.kind != PROG_TENSOR) return;
-    if (stays || !shape_fits(c, &v, want->like, loc) || !place_fits(c, &v, target, loc)) return;
-    map_copy(c, v, target, v.loc);
+    if (stays || !shape_fits(c->graph, &v, want->like, loc) || !place_fits(c->graph, &v, target, loc)) return;
+    value_copy(c->graph, v, target, v.loc);
 }
 
 static void bind_name(Prog *c, const Stmt *s, const Expr *t, ProgValue v, const Expected *want) {
@@ -191,9 +106,9 @@ static void bind_name(Prog *c, const Stmt *s, const Expr *t, ProgValue v, const 
 static void bind_result(Prog *c, Variable *to, ProgValue v) {
     const Expected *want = to->result;
     to->made = true;
-    if (v.kind != PROG_TENSOR || !shape_fits(c, &v, want->like, to->loc)) return;
-    Tensor t = value_tensor(c, &v);
-    if (t.elem != want->elem && !places_have_partial(c->m, v.place)) v = value_cast(c, v, want->elem);
+    if (v.kind != PROG_TENSOR || !shape_fits(c->graph, &v, want->like, to->loc)) return;
+    Tensor t = value_tensor(c->graph, &v);
+    if (t.elem != want->elem && !places_have_partial(c->m, v.place)) v = value_cast(c->graph, v, want->elem);
     to->value = v;
 }
 
@@ -288,7 +203,7 @@ static void value_separate(Prog *c, const Stmt *s, ProgValue *v, const ProgValue
         const ProgValue *to = part[k].kind ? &part[k] : held && held->state ? &held->value : NULL;
         if (!to || k == i || value_equal(&v[k], to) || !value_overlaps(&v[i], to)) continue;
         if (held) swapped_check(c, s, i, held);
-        v[i] = value_whole(c, v[i]);
+        v[i] = value_whole(c->graph, v[i]);
     }
 }
 
@@ -310,10 +225,13 @@ void assignment_lower(Prog *c, const Stmt *from) {
 }
 
 void program_lower(Front *f, const Decl *d) {
-    Module *m = f->lower.m;
-    Prog c = {.f = f, .m = m, .arena = f->arena, .diags = f->diags, .scope = scope_new(f, d)};
+    Prog c = {.f = f,
+              .m = f->lower.m,
+              .arena = f->arena,
+              .diags = f->diags,
+              .scope = scope_new(f, d),
+              .graph = graph_new(f, d)};
     int before = f->diags->errors;
-    c.p = program_new(m, d->name, d->loc);
     interface_lower(&c, d);
     if (f->diags->errors != before) return;
     statements_lower(&c, &d->body);

@@ -3,39 +3,21 @@
 #ifndef TILEC_FRONTEND_PROGRAM_PROGRAM_H
 #define TILEC_FRONTEND_PROGRAM_PROGRAM_H
 
-#include "frontend/program/number.h"
+#include "frontend/program/graph.h"
 
-/* Beside each tensor of the program. */
-typedef struct {
-    DimName dim[MAX_DIMS];
-    Elem whole_elem; /* P: the type of the sum; .elem of the tensor is that of the shares */
-    Loc cause;       /* P: the argument that made it partial, .. */
-    const char *why; /* .. and a sentence about it; NULL: none */
-} TensorInfo;
-
+/* What lowering goes with: the files, what names stand for, what is made of them. None of it changes but inside. */
 typedef struct Prog {
     Front *f;
     Module *m;
     Arena *arena;
     Diags *diags;
-    Program *p;
     Scope *scope;
-    PtrMap taken;  /* names of tensors */
-    VEC(ProgValue) source;  /* scalars and elements of integer tensors that are places */
-    VEC(ProgValue) updated; /* in place, in order; .loc: where */
-    int when;               /* of the nodes that are made: as Node.when */
-    VEC(TensorInfo) info;
+    Graph *graph;
 } Prog;
 
 /* program.c */
 void assignment_lower(Prog *, const Stmt *);
-bool shape_fits(Prog *, const ProgValue *, const Tensor *like, Loc declared);
-int tensor_new(Prog *, Tensor, const TensorInfo *); /* private, one slot, a name that is free */
-void node_new(Prog *, Node);
-void value_consume(Prog *, const ProgValue *, Loc); /* what names the tensor, or some of it, now names an old version */
-bool value_lives(Prog *, const ProgValue *); /* reports a value that was updated in place after it was named */
 int decl_inouts(const Decl *flat); /* inout parameters: a call gives their next versions before its results */
-const char *tensor_text(Prog *, const ProgValue *); /* the expression as written, for messages */
 
 /* target.c: x[l] = .. */
 bool part_target_check(Prog *, const Expr *);
@@ -50,12 +32,12 @@ void branches_lower(Prog *, const Stmt *);
 typedef struct {
     int when;      /* of the arm's nodes: as Node.when */
     Variables var; /* as the arm leaves them */
-    ProgValue *updated;
-    int nupdated, before; /* so many it has; so many were there before it */
+    ProgValues updated;
+    int before; /* so many of .updated were there before it */
 } Arm;
 
-bool condition_of_expr(Prog *, const Expr *, ProgValue *);    /* a scalar of bool that all ranks have; reports errors */
-int condition_new(Prog *, const ProgValue *test, bool holds); /* .when: the test holds, or not, where Prog.when does */
+int condition_new(Prog *, const ProgValue *test,
+                  bool holds); /* .when: the test holds, or not, where the graph's condition does */
 
 /* A kernel that gives one bool; it runs always. */
 typedef struct {
@@ -108,12 +90,7 @@ ParamDecl format_part(Prog *, const ParamDecl *, const Decl *format, int i);
 const Variable *format_of_call(Prog *, const Expr *call); /* of W in linear(x, W), or NULL */
 bool format_apply(Prog *, const Expr *call, const Variable *w, const Expected *, ProgValue *out);
 
-/* fill.c: nodes that fill a tensor: what the next one adds to, and what a number is assigned to. */
-void zero_add(Prog *, const ProgValue *, Loc);
-ProgValue number_fill(Prog *, const ProgValue *number, const Expected *);
-
 /* expr.c */
-ProgValue prog_tensor(Prog *, int tensor, Loc);
 ProgValue tensor_lower(Prog *, const Expr *, const Expected *); /* one tensor; ERROR after a report */
 const Decl *callee_of(Prog *, const Expr *); /* the kernel or program of a call, or NULL */
 bool values_lower(Prog *, const Expr *, const Expected *, int n, ProgValue *out);
@@ -126,42 +103,12 @@ bool call_values(Prog *, const Expr *, const Decl *, const Expected *, int n, Pr
 /* The same for a call whose tensor arguments are there already. */
 bool call_apply(Prog *, const Decl *, ProgValue *arg, int narg, Loc, const Expected *, int n, ProgValue *out);
 
-/* Calls a kernel that copies one tensor: this rank's part of it where `to` is split and the other is not. */
-bool call_copy(Prog *, const Decl *, ProgValue *from, const ProgValue *to, Loc);
-
-/* slice.c: which arguments are taken in part, so that their dimensions agree. false after errors. */
-bool slices_find(Prog *, const Decl *, ProgValue *, int n, Arg *);
-
 /* spot.c: places known at run time */
 bool spot_lower(Prog *, const Expr *, Affine *);
-/* A node's first n arguments are these values: the kernel of parts at such places is one of the whole tensors. */
-bool node_widen(Prog *, Node *, const ProgValue *const *, int n);
 
 /* part.c */
-/* A scalar that is computed is a tensor of one element, taken at place 0. */
-ProgValue scalar_new(Prog *, Tensor, const TensorInfo *, Loc);
-ProgValue scalar_of(Prog *, ProgValue);
-bool value_is_scalar(const Prog *, const ProgValue *); /* such a one, whole */
-Tensor value_tensor(const Prog *, const ProgValue *); /* as its reader sees it: without the dimensions that are fixed */
-ProgValue value_cast(Prog *, ProgValue, Elem);             /* a copy, as a tensor of its own */
-ProgValue value_whole(Prog *, ProgValue part);
 ProgValue view_lower(Prog *, const Expr *);                /* view(x, [..]) */
 ProgValue part_lower(Prog *, const Expr *);                /* x[l] */
-
-/* place.c */
-/* *whole: an argument that has to be read at global places for the placements to fit, which is no error yet; or -1 */
-bool places_find(Prog *, const Decl *, const Kernel *, const ProgValue *, int n, Place (*out)[MAX_AXES],
-                 TensorInfo *cause, int *whole);
-/* The dimension that is split over the axis; -1: none. */
-int tensor_split(const Tensor *, int axis);
-/* May a result like `t` be written to this output (-1: none) at once? */
-bool output_takes(Prog *, const Tensor *, int output);
-/* An inout parameter keeps the placement of its argument. */
-bool inout_stays(Prog *, const Param *, const ProgValue *arg, const Arg *part, const Place *next);
-/* Reports a value that is partial, or differs per rank, where a whole one is needed. */
-bool value_is_whole(Prog *, const ProgValue *, const char *where);
-/* Into a declared tensor: true when the placements agree, or a replicated value is taken in part. */
-bool place_fits(Prog *, const ProgValue *, const ProgValue *target, Loc);
 
 /* coll.c: collectives, and local */
 bool collective_named(Name);
@@ -171,6 +118,5 @@ ProgValue collective_lower(Prog *, const Expr *, const Expected *);
 /* map.c: whole-tensor expressions and copies, as kernels made on the spot. */
 ProgValue map_lower(Prog *, const Expr *, const Expected *);
 const Expr *branch_known(Prog *, const Expr *); /* of ?: with a condition known at compile time; NULL: neither */
-bool map_copy(Prog *, ProgValue from, const ProgValue *to, Loc);
 
 #endif

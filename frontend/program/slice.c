@@ -1,10 +1,10 @@
 /* slice.c: agreement of the arguments of a call along each mesh axis.
    Takes placements; gives, for each replicated argument, the dimensions of which the kernel sees only this rank's
    block. */
-#include "frontend/program/program.h"
+#include "frontend/program/graph.h"
 
 typedef struct {
-    Prog *c;
+    Graph *g;
     const Decl *d;
     ProgValue *arg;
     int narg, axis;
@@ -12,8 +12,8 @@ typedef struct {
 
 static const Tensor *arg_tensor(const Slice *s, int i) {
     if (s->arg[i].kind != PROG_TENSOR) return NULL;
-    Tensor t = value_tensor(s->c, &s->arg[i]);
-    return value_is_part(&s->arg[i]) ? arena_copy(s->c->arena, &t, sizeof t) : &s->c->p->tensor.p[t.id];
+    Tensor t = value_tensor(s->g, &s->arg[i]);
+    return value_is_part(&s->arg[i]) ? arena_copy(s->g->arena, &t, sizeof t) : &s->g->p->tensor.p[t.id];
 }
 
 static const Exprs *arg_shape(const Slice *s, int i) { return &s->d->params.p[i].type.shape; }
@@ -25,11 +25,11 @@ static int first_placed(const Slice *s, PlaceKind kind) {
 }
 
 static bool mixed_report(const Slice *s, int a, int b, const char *what_a, const char *what_b, const char *fix) {
-    Prog *c = s->c;
-    Name axis = c->m->axis.p[s->axis].name;
-    diag_error(c->diags, s->arg[a].loc, "mixed-placements", "'%s' is %s along '%s', and '%s' is %s",
-               tensor_text(c, &s->arg[a]), what_a, axis, tensor_text(c, &s->arg[b]), what_b);
-    diag_note(c->diags, s->arg[a].loc, "%s", fix);
+    Graph *g = s->g;
+    Name axis = g->m->axis.p[s->axis].name;
+    diag_error(g->diags, s->arg[a].loc, "mixed-placements", "'%s' is %s along '%s', and '%s' is %s",
+               tensor_text(g, &s->arg[a]), what_a, axis, tensor_text(g, &s->arg[b]), what_b);
+    diag_note(g->diags, s->arg[a].loc, "%s", fix);
     return false;
 }
 
@@ -64,20 +64,20 @@ static SplitName *split_named(const SplitNames *names, const Expr *e) {
 }
 
 static bool not_in_parts(const Slice *s, int i, int axes) {
-    Prog *c = s->c;
-    diag_error(c->diags, s->arg[i].loc, "split-not-parallel",
-               "'%s' is split over '%s' along a dimension that %s does not take in parts", tensor_text(c, &s->arg[i]),
-               axes_text(c->m, axes, "', '"), s->d->name);
-    diag_note(c->diags, s->arg[i].loc, "gather it first: all_gather(%s)", tensor_text(c, &s->arg[i]));
+    Graph *g = s->g;
+    diag_error(g->diags, s->arg[i].loc, "split-not-parallel",
+               "'%s' is split over '%s' along a dimension that %s does not take in parts", tensor_text(g, &s->arg[i]),
+               axes_text(g->m, axes, "', '"), s->d->name);
+    diag_note(g->diags, s->arg[i].loc, "gather it first: all_gather(%s)", tensor_text(g, &s->arg[i]));
     return false;
 }
 
 static bool orders_differ(const Slice *s, const SplitName *n, int i, int axes) {
-    Prog *c = s->c;
-    diag_error(c->diags, s->arg[i].loc, "split-twice", "'%s' of %s is split over '%s' in '%s', and over '%s' in '%s'",
-               n->name, s->d->name, axes_text(c->m, axes, "', '"), tensor_text(c, &s->arg[i]),
-               axes_text(c->m, n->axes, "', '"), tensor_text(c, &s->arg[n->arg]));
-    diag_note(c->diags, s->arg[n->arg].loc, "gather one of them; a block is split further only by axes behind its own");
+    Graph *g = s->g;
+    diag_error(g->diags, s->arg[i].loc, "split-twice", "'%s' of %s is split over '%s' in '%s', and over '%s' in '%s'",
+               n->name, s->d->name, axes_text(g->m, axes, "', '"), tensor_text(g, &s->arg[i]),
+               axes_text(g->m, n->axes, "', '"), tensor_text(g, &s->arg[n->arg]));
+    diag_note(g->diags, s->arg[n->arg].loc, "gather one of them; a block is split further only by axes behind its own");
     return false;
 }
 
@@ -95,7 +95,7 @@ static bool split_add(const Slice *s, SplitNames *names, int i, const Expr *e, i
     int rest;
     if (e->kind != EXPR_NAME) return not_in_parts(s, i, axes);
     if (!n) {
-        vec_push(s->c->arena, names, ((SplitName){e->name, axes, i}));
+        vec_push(s->g->arena, names, ((SplitName){e->name, axes, i}));
     } else if (axes_begin_with(axes, n->axes, &rest)) {
         n->axes = axes;
         n->arg = i;
@@ -126,7 +126,7 @@ static bool is_replicated(const ProgValue *v, int axes) {
 
 /* A block of a view is taken of a copy. */
 static bool view_copy(const Slice *s, int i, Arg *out) {
-    s->arg[i] = value_whole(s->c, s->arg[i]);
+    s->arg[i] = value_whole(s->g, s->arg[i]);
     *out = value_arg(&s->arg[i]);
     return s->arg[i].kind == PROG_TENSOR;
 }
@@ -144,11 +144,11 @@ static bool slice_argument(const Slice *s, int i, const SplitNames *names, Arg *
     return true;
 }
 
-bool slices_find(Prog *c, const Decl *d, ProgValue *arg, int n, Arg *out) {
-    Slice s = {c, d, arg, n < d->params.n ? n : d->params.n, 0};
+bool slices_find(Graph *g, const Decl *d, ProgValue *arg, int n, Arg *out) {
+    Slice s = {g, d, arg, n < d->params.n ? n : d->params.n, 0};
     SplitNames names = {0};
     for (int i = 0; i < n; i++) out[i] = value_arg(&arg[i]);
-    for (s.axis = 0; s.axis < c->m->axis.n; s.axis++)
+    for (s.axis = 0; s.axis < g->m->axis.n; s.axis++)
         if (!kinds_agree(&s)) return false;
     if (!split_names(&s, &names)) return false;
     for (int i = 0; i < s.narg; i++)

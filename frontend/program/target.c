@@ -28,7 +28,7 @@ static void result_make(Prog *c, Variable *v) {
     t.role = ROLE_TEMP;
     t.elem = want->elem;
     dims_place(&t);
-    v->value = prog_tensor(c, tensor_new(c, t, &info), t.loc);
+    v->value = prog_tensor(c->graph, tensor_new(c->graph, t, &info), t.loc);
 }
 
 /* The part, also of an output of which nothing can be read yet. */
@@ -44,7 +44,7 @@ static ProgValue part_of(Prog *c, const Expr *t, Variable *v) {
 bool part_target_expected(Prog *c, const Expr *t, ProgValue *to, Expected *want) {
     *to = part_of(c, t, variable_change(c->scope, t->base->name));
     if (to->kind != PROG_TENSOR) return false;
-    Tensor part = value_tensor(c, to);
+    Tensor part = value_tensor(c->graph, to);
     *want = (Expected){.into = -1, .name = t->base->name, .has_elem = true, .elem = part.elem};
     want->like = arena_copy(c->arena, &part, sizeof part);
     return true;
@@ -61,7 +61,7 @@ static bool parts_of(const Tensor *t, int from, int lead, int64_t *n) {
 }
 
 static bool parts_complete(const Prog *c, const Variable *v) {
-    const Tensor *t = &c->p->tensor.p[v->value.tensor];
+    const Tensor *t = &c->graph->p->tensor.p[v->value.tensor];
     int64_t all, n, have = 0;
     int lead = 0;
     for (int i = 0; i < v->part.n; i++) lead = value_lead(&v->part.p[i]) > lead ? value_lead(&v->part.p[i]) : lead;
@@ -98,7 +98,7 @@ static bool output_part(Prog *c, Variable *v, const ProgValue *to) {
 
 /* Something else is, or may become, a name of it. */
 static bool is_shared(const Prog *c, Variable *v) {
-    if (c->p->tensor.p[v->value.tensor].role != ROLE_TEMP || value_is_part(&v->value)) return true;
+    if (c->graph->p->tensor.p[v->value.tensor].role != ROLE_TEMP || value_is_part(&v->value)) return true;
     for (int i = 0; i < variable_count(c->scope); i++) {
         const Variable *w = variable_at(c->scope, i);
         if (w != v && w->gone.kind != PROG_TENSOR && value_overlaps(&w->value, &v->value)) return true;
@@ -107,7 +107,7 @@ static bool is_shared(const Prog *c, Variable *v) {
 }
 
 static ProgValue name_part(Prog *c, const Expr *t, Variable *v) {
-    if (is_shared(c, v)) v->value = value_whole(c, v->value);
+    if (is_shared(c, v)) v->value = value_whole(c->graph, v->value);
     ProgValue part = part_lower(c, t);
     v->made = true;
     v->read = false;
@@ -118,8 +118,9 @@ void part_bind(Prog *c, const Expr *t, Variable *held, ProgValue v, const ProgVa
     if (v.kind != PROG_TENSOR) return;
     if (held->output && !output_part(c, held, to)) return;
     ProgValue part = held->output ? *to : name_part(c, t, held);
-    if (part.kind != PROG_TENSOR || !shape_fits(c, &v, want->like, held->loc) || !place_fits(c, &v, &part, held->loc))
+    if (part.kind != PROG_TENSOR || !shape_fits(c->graph, &v, want->like, held->loc) ||
+        !place_fits(c->graph, &v, &part, held->loc))
         return;
-    part.born = c->updated.n;
-    map_copy(c, v, &part, v.loc);
+    part.born = update_count(c->graph);
+    value_copy(c->graph, v, &part, v.loc);
 }
