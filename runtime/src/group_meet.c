@@ -12,6 +12,22 @@ typedef struct {
     int32_t nranks;
 } Hello;
 
+enum { KNOCKERS = 64 };
+
+/* A connection to rank 0 of which nothing was heard yet. */
+typedef struct {
+    int fd;
+    uint64_t deadline;
+} Knocker;
+
+typedef struct {
+    ProcessGroup *p;
+    int listener, come; /* come: ranks that are here, rank 0 among them */
+    int n;
+    Knocker knocker[KNOCKERS]; /* n, in the order in which they came */
+    struct pollfd *fd;         /* the listener, the ranks from 1 on, the knockers */
+} Meeting;
+
 static void nap_before_retry(void) { nanosleep(&(struct timespec){.tv_nsec = RETRY_NS}, NULL); }
 
 /* A name belongs to whoever binds it first, of whatever user. */
@@ -64,39 +80,81 @@ static bool own_user(int fd) {
     return wire_owner(fd, &who) && who == geteuid();
 }
 
-/* Lets one rank in, if it is one; an error ends the meeting for all. */
-static int root_admit(ProcessGroup *p, int listener, int *come) {
+static void knocker_drop(Meeting *m, int i) {
+    close(m->knocker[i].fd);
+    m->knocker[i].fd = -1;
+}
+
+/* One that is silent holds up nobody: where there are many, the first makes room. */
+static void root_accept(Meeting *m) {
+    int fd = accept4(m->listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    if (fd < 0) return;
+    if (!own_user(fd)) {
+        close(fd);
+        return;
+    }
+    if (m->n == KNOCKERS) {
+        close(m->knocker[0].fd);
+        memmove(m->knocker, m->knocker + 1, sizeof *m->knocker * (size_t)--m->n);
+    }
+    m->knocker[m->n++] = (Knocker){fd, tile_now() + HELLO_NS};
+}
+
+/* Lets one that has said something in, if it is a rank; an error ends the meeting for all. */
+static int root_admit(Meeting *meeting, int i) {
+    ProcessGroup *p = meeting->p;
+    Knocker *k = &meeting->knocker[i];
     Hello hello = {0};
     WireMessage m;
-    int fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
-    if (fd < 0) return TILE_OK;
-    uint64_t deadline = tile_now() + HELLO_NS;
-    WireWant want = {WIRE_HELLO, WIRE_ANY_RANK, p->group.nranks, 0, deadline};
-    WireReceived got = own_user(fd) ? wire_receive(fd, &want, &hello, sizeof hello, &m) : WIRE_STRANGE;
+    WireWant want = {WIRE_HELLO, WIRE_ANY_RANK, p->group.nranks, 0, k->deadline};
+    WireReceived got = wire_receive(k->fd, &want, &hello, sizeof hello, &m);
     if ((got != WIRE_GOT && got != WIRE_OTHER) || m.head.status) {
-        close(fd); /* not a rank */
+        knocker_drop(meeting, i); /* not a rank */
         return TILE_OK;
     }
     int verdict = root_judge(p, got, m.head.rank, hello.nranks);
-    wire_send(fd, (WireHead){.kind = WIRE_WELCOME, .status = verdict, .missing = -1}, NULL, 0, -1, deadline);
+    wire_send(k->fd, (WireHead){.kind = WIRE_WELCOME, .status = verdict, .missing = -1}, NULL, 0, -1, k->deadline);
     if (verdict) {
-        close(fd);
+        knocker_drop(meeting, i);
         return verdict == TILE_E_BUSY ? TILE_OK : verdict;
     }
-    p->peer[m.head.rank] = fd;
-    ++*come;
+    p->peer[m.head.rank] = k->fd;
+    k->fd = -1;
+    meeting->come++;
     return TILE_OK;
 }
 
-/* The rank that has left the meeting; else, with -1, waits for a while for one that knocks. */
-static int root_watch(const ProcessGroup *p, int listener, struct pollfd *fd, bool *knock) {
-    int n = p->group.nranks;
-    fd[0] = (struct pollfd){.fd = listener, .events = POLLIN};
-    for (int r = 1; r < n; r++) fd[r] = (struct pollfd){.fd = p->peer[r], .events = POLLIN};
-    *knock = poll(fd, (nfds_t)n, 100) > 0 && fd[0].revents;
-    for (int r = 1; r < n; r++)
-        if (fd[r].revents) return r;
-    return -1;
+/* Hears those who have said something, and forgets those who were silent for too long. */
+static int root_hear(Meeting *m) {
+    const struct pollfd *fd = m->fd + m->p->group.nranks;
+    int error = TILE_OK, kept = 0, n = m->n;
+    for (int i = 0; i < n; i++) {
+        if (fd[i].revents && !error)
+            error = root_admit(m, i);
+        else if (tile_now() >= m->knocker[i].deadline)
+            knocker_drop(m, i);
+    }
+    for (int i = 0; i < n; i++)
+        if (m->knocker[i].fd >= 0) m->knocker[kept++] = m->knocker[i];
+    m->n = kept;
+    return error;
+}
+
+/* Waits for a while until one says something, knocks or leaves. */
+static void root_watch(const Meeting *m) {
+    int n = m->p->group.nranks;
+    m->fd[0] = (struct pollfd){.fd = m->listener, .events = POLLIN};
+    for (int r = 1; r < n; r++) m->fd[r] = (struct pollfd){.fd = m->p->peer[r], .events = POLLIN};
+    for (int i = 0; i < m->n; i++) m->fd[n + i] = (struct pollfd){.fd = m->knocker[i].fd, .events = POLLIN};
+    poll(m->fd, (nfds_t)(n + m->n), 100);
+}
+
+static void ranks_left(const Meeting *m) {
+    for (int r = 1; r < m->p->group.nranks; r++) {
+        if (!m->fd[r].revents) continue;
+        close(m->p->peer[r]);
+        m->p->peer[r] = LEFT;
+    }
 }
 
 /* A rank that came and left, else one that has not come; -1: all are here. */
@@ -108,33 +166,31 @@ static int first_missing(const ProcessGroup *p) {
 }
 
 /* Goes on when a rank has left, so that those who are still to come hear who it was. */
-static int root_gather(ProcessGroup *p, int listener, struct pollfd *fd, uint64_t deadline) {
-    Group *g = &p->group;
-    int error = TILE_OK, come = 1;
-    while (come < g->nranks && !error && tile_now() < deadline) {
-        bool knock;
-        int left = root_watch(p, listener, fd, &knock);
-        if (left >= 0) {
-            close(p->peer[left]);
-            p->peer[left] = LEFT;
-        } else if (knock) {
-            error = root_admit(p, listener, &come);
-        }
+static int root_gather(Meeting *m, uint64_t deadline) {
+    Group *g = &m->p->group;
+    int error = TILE_OK;
+    while (m->come < g->nranks && !error && tile_now() < deadline) {
+        root_watch(m);
+        ranks_left(m);
+        bool knock = m->fd[0].revents;
+        error = root_hear(m);
+        if (knock && !error) root_accept(m);
     }
-    int missing = first_missing(p);
+    for (int i = 0; i < m->n; i++) knocker_drop(m, i);
+    int missing = first_missing(m->p);
     return error || missing < 0 ? error : group_broken(g, missing, "meet");
 }
 
 static int root_meet(ProcessGroup *p, const char *name, uint64_t deadline) {
-    struct pollfd *fd = calloc((size_t)p->group.nranks, sizeof *fd);
-    if (!fd) return tile_fail(TILE_E_NOMEM, "out of memory");
-    int listener = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    Meeting m = {.p = p, .come = 1, .fd = calloc((size_t)p->group.nranks + KNOCKERS, sizeof *m.fd)};
+    if (!m.fd) return tile_fail(TILE_E_NOMEM, "out of memory");
+    m.listener = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     int error =
-        listener < 0 ? tile_fail(TILE_E_SYS, "socket: %s", strerror(errno)) : root_bind(listener, name, deadline);
-    if (!error) error = root_gather(p, listener, fd, deadline);
-    if (listener >= 0) close(listener);
+        m.listener < 0 ? tile_fail(TILE_E_SYS, "socket: %s", strerror(errno)) : root_bind(m.listener, name, deadline);
+    if (!error) error = root_gather(&m, deadline);
+    if (m.listener >= 0) close(m.listener);
     group_tell_all(p, WIRE_MET, error, tile_now() + HELLO_NS);
-    free(fd);
+    free(m.fd);
     return error;
 }
 

@@ -1,11 +1,12 @@
 /* rt_processes.c: ranks as processes: launchers' variables, late starts, meshes one after another, the caller's
-   exchange, disagreement about the size, a rank that ends without a word.
+   exchange, disagreement about the size, a rank that ends without a word, connections that say nothing.
    usage: rt_processes [steps], or rt_processes rank under a launcher */
 #include "rt_processes.h"
+#include "runtime/src/wire.h"
 
 #include <sys/mman.h>
 
-enum { RANKS = 4 };
+enum { RANKS = 4, SILENT = 100 };
 static int steps = 100;
 
 static int mesh_use(tile_mesh *m, int n) {
@@ -43,6 +44,27 @@ static int body_open_mpi(int rank) {
     tile_mesh *m = mesh_of_process(0);
     CHECK(m && tile_mesh_rank(m) == rank && tile_mesh_size(m) == RANKS);
     return mesh_use(m, 10);
+}
+
+static int connect_silently(const struct sockaddr_un *address, socklen_t n) {
+    int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+    CHECK(fd >= 0);
+    while (connect(fd, (const struct sockaddr *)address, n) != 0) usleep(1000);
+    return fd;
+}
+
+/* Rank 1 comes after connections that say nothing: more than rank 0 could wait for one after the other, and more than
+   it keeps. */
+static int body_silent(int rank) {
+    struct sockaddr_un address;
+    int fd[SILENT];
+    socklen_t n = wire_address(getenv("TILE_GROUP"), &address);
+    for (int i = 0; rank == 1 && i < SILENT; i++) fd[i] = connect_silently(&address, n);
+    uint64_t begin = tile_now();
+    tile_mesh *m = mesh_of_process(4000);
+    CHECK(m && (rank == 0 || tile_now() - begin < 3000000000u));
+    for (int i = 0; rank == 1 && i < SILENT; i++) close(fd[i]);
+    return mesh_use(m, 3);
 }
 
 /* This process is a rank that a real launcher has started. */
@@ -165,6 +187,7 @@ int main(int argc, char **argv) {
     for (int n = 1; n <= RANKS; n++) case_run(n, body_plain);
     case_run(RANKS, body_late);
     case_run(RANKS, body_open_mpi);
+    case_run(2, body_silent);
     case_run(2, body_disagree);
     case_run(2, body_variables);
     case_run(RANKS, body_leave);
