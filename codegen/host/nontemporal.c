@@ -7,7 +7,7 @@
 #include <inttypes.h>
 
 /* Half of a server processor's last-level cache: smaller results are still there for who reads them next, larger ones
-   are not (measured: docs/design/cpu.md). */
+   are not (measured: bench/cpu/log.md). */
 static const int64_t nontemporal_bytes = 16000000;
 enum { BLOCK_BYTES = 1024 };
 

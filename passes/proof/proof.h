@@ -1,5 +1,5 @@
 /* proof.h: the checker of synchronised programs, independent of the passes that made them.
-   What is proved, under which memory model: docs/design/synchronisation.md. */
+   What is proved, under which memory model: docs/design/proof.md. */
 #ifndef TILEC_PASSES_PROOF_PROOF_H
 #define TILEC_PASSES_PROOF_PROOF_H
 

@@ -1,6 +1,6 @@
 /* emu.h: the emulator of GPUs: all devices of the process, driven by one thread. Workgroups of all launches that may
    run take turns, chosen by a seed; the threads of a workgroup are fibers. The first error ends all launches. What
-   memory promises, and how that is checked: clock.c, history.c, words.c; docs/design/gpu.md. */
+   memory promises, and how that is checked: clock.c, history.c, words.c; docs/design/emulator.md. */
 #ifndef TILE_EMU_EMU_H
 #define TILE_EMU_EMU_H
 
