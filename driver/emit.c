@@ -5,6 +5,7 @@
 #include "driver/device.h"
 #include "driver/progress.h"
 #include "passes/model/model.h"
+#include "passes/proof/proof.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -43,8 +44,21 @@ static bool add_gpu_text(Outputs *out, const Session *s, int program, const char
     return good;
 }
 
+/* Without flags and barriers a program is right only where nothing waits for anything. */
+static bool is_synchronised(const Session *s, const Program *p) {
+    if (s->m->form & FORM_FLAGS) return true;
+    Proof proof = proof_for(s->m, p, false, s->arena);
+    if (proof.proved) return true;
+    diag_error(s->diags, p->loc, "unsynchronised", "'%s' is left without flags and without barriers: %s", p->name,
+               proof.why);
+    for (int i = 0; i < 3 && proof.note[i]; i++) diag_note(s->diags, (Loc){0}, "%s", proof.note[i]);
+    diag_note(s->diags, (Loc){0}, "--off leaves out one of the passes 'flags' and 'barriers'; --passes names one");
+    return false;
+}
+
 bool outputs_add_source(Outputs *out, const Program *p, const char *dir) {
     const Session *s = out->s;
+    if (!is_synchronised(s, p)) return false;
     Text source = {0}, header = {0}, manifest = {0};
     GpuText *gpu = ARENA_ARRAY(s->arena, GpuText, out->ngpu + 1);
     Targets targets = {.host = !s->target.gpu, .gpu = gpu, .ngpu = out->ngpu};
