@@ -19,6 +19,7 @@ typedef struct {
     MatrixKind kind;
     const char
         *name; /* MFMA: what follows __builtin_amdgcn_mfma_; others: the PTX name, with N in place of n for wgmma */
+    const char *function;       /* of the device headers (tile_mfma_.., tile_mma_..); NULL: schedules alone use it */
     const char *a, *b, *d;      /* element types */
     const MatrixShape *ad, *bd; /* the shape of A and D, and that of B */
     int cycles;                 /* wgmma: for n = 8 */

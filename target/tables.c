@@ -65,13 +65,23 @@ static const LdsPhase sm_90a_phases[] = {
 #define LDS_READ(...)
 #define LDS_WRITE(...)
 #define MFMA(name, a, b, d, ad, bd, cycles)                                                                            \
-    {MATRIX_MFMA, #name, #a, #b, #d, &shapes[SHAPE_##ad], &shapes[SHAPE_##bd], cycles, 0},
-#define MMA(name, a, b, d, shape, cycles)                                                                              \
-    {MATRIX_MMA, "mma.sync.aligned." name, #a, #b, #d, &shapes[SHAPE_##shape], &shapes[SHAPE_##shape], cycles, 0},
+    {MATRIX_MFMA, #name, "tile_mfma_" #name, #a, #b, #d, &shapes[SHAPE_##ad], &shapes[SHAPE_##bd], cycles, 0},
+#define MMA(ptx, pd, pa, pb, a, b, d, shape, cycles)                                                                   \
+    {MATRIX_MMA,                                                                                                       \
+     "mma.sync.aligned." #ptx ".row.col." #pd "." #pa "." #pb "." #pd,                                                 \
+     "tile_mma_" #ptx "_" #pd "_" #pa "_" #pb "_" #pd,                                                                 \
+     #a,                                                                                                               \
+     #b,                                                                                                               \
+     #d,                                                                                                               \
+     &shapes[SHAPE_##shape],                                                                                           \
+     &shapes[SHAPE_##shape],                                                                                           \
+     cycles,                                                                                                           \
+     0},
 #define WGMMA(name, a, b, d, shape, step)                                                                              \
     {                                                                                                                  \
         MATRIX_WGMMA,                                                                                                  \
         "wgmma.mma_async.sync.aligned." name,                                                                          \
+        NULL,                                                                                                          \
         #a,                                                                                                            \
         #b,                                                                                                            \
         #d,                                                                                                            \

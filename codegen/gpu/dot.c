@@ -3,24 +3,8 @@
 #include "codegen/gpu/hip.h"
 
 #include <inttypes.h>
-#include <string.h>
 
 /* ---- matrix instructions ---- */
-
-/* The text without the first occurrence of a part. */
-static char *without(Arena *a, const char *text, const char *part) {
-    const char *at = strstr(text, part);
-    if (!at) return arena_text(a, text, strlen(text));
-    return arena_format(a, "%.*s%s", (int)(at - text), text, at + strlen(part));
-}
-
-/* tile_mfma_.. or tile_mma_.. of the device header: the row's name without what all have, dots as underscores. */
-static const char *function_of(Fn *f, const MatrixOp *o) {
-    char *text = without(f->arena, without(f->arena, o->name, "mma.sync.aligned."), ".row.col");
-    for (char *c = text; *c; c++)
-        if (*c == '.') *c = '_';
-    return fn_text(f, "tile_%s_%s", o->kind == MATRIX_MMA ? "mma" : "mfma", text);
-}
 
 static int fragment_registers(Fn *f, const MatrixOp *o, char operand) {
     Layout l;
@@ -58,7 +42,7 @@ static void matrix_product(Fn *f, const Op *op, const MatrixOp *o, const Tile *t
     int64_t k_range = INT64_C(1) << __builtin_popcountll(layout_range_bits(a->layout, f->k->range.p[op->over[0]].name));
     int nk = (int)(k_range / o->ad->k), nm = (int)(a->count / ra) / nk, nn = (int)(b->count / rb) / nk, opened = 0;
     loops_open(f, (const char *const[]){"fk", "fm", "fn"}, (int[]){nk, nm, nn}, 3, &opened);
-    fn_line(f, "%s(%s, %s, %s);", function_of(f, o), fragment_text(f, to, rd, "fn", nn, "fm", nm)->text,
+    fn_line(f, "%s(%s, %s, %s);", o->function, fragment_text(f, to, rd, "fn", nn, "fm", nm)->text,
             fragment_text(f, a, ra, "fk", nk, "fm", nm)->text, fragment_text(f, b, rb, "fk", nk, "fn", nn)->text);
     loops_close(f, opened);
 }

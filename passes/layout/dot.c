@@ -37,7 +37,13 @@ static bool is_better(const MatrixOp *a, const MatrixOp *b) {
 }
 
 /* Whether the neighbours in a lane's registers of D run along its columns. */
-static bool rows_in_registers(const MatrixOp *o) { return strstr(o->ad->d, "{reg: 1j") != NULL; }
+static bool rows_in_registers(const Lay *l, const MatrixOp *o) {
+    Layout d;
+    int reg, j;
+    if (!matrix_layout(l->scratch, &d, o, 'd', o->ad->n) || layout_index(&d, "j", &j) < 0) return false;
+    int place = layout_place(&d, "reg", &reg);
+    return place >= 0 && d.place[place].bits && d.column[reg] == UINT64_C(1) << j;
+}
 
 /* The first operand becomes the instruction's A. A lane's neighbours in D should be neighbours of the later range, along
    which results are stored and reduced. */
@@ -45,7 +51,7 @@ static const MatrixOp *pick(const Lay *l, const Op *op, const DotRanges *d, bool
     const MatrixOp *best = NULL;
     for (int i = 0; i < l->target->nops; i++) {
         const MatrixOp *o = &l->target->op[i];
-        bool turned = rows_in_registers(o) ? d->m > d->n : d->m < d->n;
+        bool turned = rows_in_registers(l, o) ? d->m > d->n : d->m < d->n;
         int64_t m = l->extent[turned ? d->n : d->m], n = l->extent[turned ? d->m : d->n];
         if (!op_fits(o, op, m, n, l->extent[d->k]) || !is_better(o, best)) continue;
         best = o;
