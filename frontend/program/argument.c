@@ -32,7 +32,7 @@ static bool count_fits(Prog *c, const Expr *e, const Decl *d) {
 }
 
 bool arguments_count(Prog *c, const Expr *e, const Decl *d, int n) {
-    const Decl *flat = decl_flat(c, d);
+    const Decl *flat = decl_flat(c->f, d);
     int have = decl_inouts(flat) + flat->results.n;
     if (!count_fits(c, e, d)) return false;
     if (have == n) return true;
@@ -46,5 +46,5 @@ bool call_values(Prog *c, const Expr *e, const Decl *d, const Expected *want, in
     ProgValues arg = {0};
     bool good = true;
     for (int i = 0; i < e->args.n; i++) good = argument_flatten(c, e->args.p[i], &d->params.p[i], &arg) && good;
-    return good && call_apply(c, decl_flat(c, d), arg.p, arg.n, e->loc, want, n, out);
+    return good && call_apply(c, decl_flat(c->f, d), arg.p, arg.n, e->loc, want, n, out);
 }

@@ -94,12 +94,6 @@ static Elem whole_elem(const Call *k, int i, ExpectedResult *expected) {
 
 /* ---- inout arguments ---- */
 
-int decl_inouts(const Decl *d) {
-    int n = 0;
-    for (int i = 0; i < d->params.n; i++) n += d->params.p[i].mode == PARAM_INOUT;
-    return n;
-}
-
 static bool inout_argument(const Call *k, int i) {
     Prog *c = k->c;
     const ProgValue *v = &k->arg[i];

@@ -51,7 +51,7 @@ static ProgValue call_unknown(Prog *c, const Expr *e) {
 }
 
 const Decl *callee_of(Prog *c, const Expr *e) {
-    if (e->kind != EXPR_CALL || collective_named(e->name) || format_of_call(c, e)) return NULL;
+    if (e->kind != EXPR_CALL || collective_named(e->name) || format_of_call(c->scope, e)) return NULL;
     const Decl *d = front_find(c->f, e->name);
     return d && (d->kind == DECL_KERNEL || d->kind == DECL_PROGRAM) ? d : NULL;
 }
@@ -74,7 +74,7 @@ static bool callee_values(Prog *c, const Expr *call, const Decl *d, const Expect
 static ProgValue call_lower_one(Prog *c, const Expr *e, const Expected *want) {
     ProgValue v = prog_error(e->loc);
     if (collective_named(e->name)) return collective_lower(c, e, want);
-    const Variable *w = format_of_call(c, e);
+    const Variable *w = format_of_call(c->scope, e);
     if (w) return format_apply(c, e, w, want, &v) ? v : prog_error(e->loc);
     const Decl *d = callee_of(c, e);
     if (d) return callee_values(c, e, d, want, 1, &v) ? v : prog_error(e->loc);
@@ -83,7 +83,7 @@ static ProgValue call_lower_one(Prog *c, const Expr *e, const Expected *want) {
 }
 
 static bool is_unknown(Prog *c, const Expr *e) {
-    return e->kind == EXPR_CALL && !collective_named(e->name) && !format_of_call(c, e) && !callee_of(c, e) &&
+    return e->kind == EXPR_CALL && !collective_named(e->name) && !format_of_call(c->scope, e) && !callee_of(c, e) &&
            strcmp(e->name, "view") != 0 && !is_tile_function(c, e->name);
 }
 
@@ -130,7 +130,7 @@ static bool results_mismatch(Prog *c, const Expr *e, int n, int have) {
 bool values_lower(Prog *c, const Expr *e, const Expected *want, int n, ProgValue *out) {
     if (e->kind == EXPR_CHOOSE) return choose_values(c, e, want, n, out);
     const Decl *d = callee_of(c, e);
-    const Decl *flat = d ? decl_flat(c, d) : NULL;
+    const Decl *flat = d ? decl_flat(c->f, d) : NULL;
     int have = d ? decl_inouts(flat) + flat->results.n : 1;
     if (have != n && is_unknown(c, e)) return call_unknown(c, e), false;
     if (have != n) return results_mismatch(c, e, n, have);

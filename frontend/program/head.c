@@ -34,7 +34,7 @@ static bool values_range(Prog *c, const ParamDecl *p, Tensor *t) {
     return extent_of(c->scope, p->lo, &t->least) && extent_of(c->scope, p->hi, &t->past);
 }
 
-void param_lower(Prog *c, const ParamDecl *p, Role role) {
+static void param_lower(Prog *c, const ParamDecl *p, Role role) {
     TensorInfo info = {0};
     Tensor t = {.name = p->name, .role = role, .loc = p->loc};
     Variable v = {.name = p->name,
@@ -58,9 +58,24 @@ void param_lower(Prog *c, const ParamDecl *p, Role role) {
     variable_new(c->scope, v);
 }
 
-const Decl *record_of(Prog *c, const TypeExpr *t) {
-    const Decl *d = ptrmap_get(&c->f->visible, t->elem);
-    return d && d->kind == DECL_RECORD && !t->has_shape && !t->format ? d : NULL;
+static void format_lower(Prog *c, const ParamDecl *w, Role role) {
+    Tensor *whole = ARENA_NEW(c->arena, Tensor);
+    int before = c->diags->errors;
+    const Decl *d = format_named(c->f, &w->type);
+    if (role != ROLE_INPUT)
+        diag_error(c->diags, w->loc, "format-place", "only an input of a program is stored in a format");
+    if (!d || role != ROLE_INPUT || head_name_taken(c->scope, w->name, w->loc)) return;
+    whole->name = w->name;
+    bool good = format_whole(c, w, whole) && shapes_count(c->f, w, d);
+    ActualArg *actual = ARENA_ARRAY(c->arena, ActualArg, d->params.n + 1);
+    for (int i = 0; good && i < d->params.n; i++) {
+        ParamDecl part = format_part(c->f, w, d, i);
+        param_lower(c, &part, ROLE_INPUT);
+        good = c->diags->errors == before;
+        if (good) actual[i] = format_actual(c, part.name, part.type.loc);
+    }
+    if (good) format_fits(c, w, d, actual, whole);
+    format_name(c, w, d, whole);
 }
 
 static void head_lower(Prog *, const ParamDecl *, Role);
@@ -80,7 +95,7 @@ static void record_lower(Prog *c, const ParamDecl *p, const Decl *d, Role role) 
 }
 
 static void head_lower(Prog *c, const ParamDecl *p, Role role) {
-    const Decl *record = record_of(c, &p->type);
+    const Decl *record = record_of(c->f, &p->type);
     if (record)
         record_lower(c, p, record, role);
     else if (p->type.format && p->lo)
@@ -93,10 +108,30 @@ static void head_lower(Prog *c, const ParamDecl *p, Role role) {
 
 /* What a program that is run updates in place lives across its runs. */
 void interface_lower(Prog *c, const Decl *d) {
-    if (!head_is_sound(c, d)) return;
+    if (!head_is_sound(c->f, d)) return;
     for (int i = 0; i < d->params.n; i++)
         head_lower(c, &d->params.p[i], d->params.p[i].mode == PARAM_IN ? ROLE_INPUT : ROLE_STATE);
     for (int i = 0; i < d->results.n; i++) head_lower(c, &d->results.p[i], ROLE_OUTPUT);
+}
+
+/* ---- what a head's records are called in its body ---- */
+
+void group_declare(Prog *c, const ParamDecl *p) {
+    const Decl *record = record_of(c->f, &p->type);
+    if (p->type.format &&
+        variable_find(c->scope, name_inside(c->f, p->name, format_named(c->f, &p->type)->params.p[0].name)))
+        format_declare(c, p);
+    if (!record) return;
+    variable_new(c->scope, (Variable){.name = p->name,
+                                      .loc = p->loc,
+                                      .value = prog_error(p->loc),
+                                      .read = true,
+                                      .fixed = true,
+                                      .record = record});
+    for (int i = 0; i < record->params.n; i++) {
+        ParamDecl field = field_of(c->f, p, &record->params.p[i]);
+        group_declare(c, &field);
+    }
 }
 
 /* ---- what nothing reads ---- */

@@ -219,11 +219,12 @@ static bool inline_call(Inline *x, const Decl *d, ProgValue *out) {
 }
 
 static Inline inline_new(Prog *c, const Decl *d, Loc loc, const Expected *want) {
-    const Decl *flat = decl_flat(c, d);
+    const Decl *flat = decl_flat(c->f, d);
     return (Inline){.c = c, .d = flat, .loc = loc, .want = want + decl_inouts(flat)};
 }
 
-bool program_apply(Prog *c, const Decl *d, const ProgValue *arg, Loc loc, const Expected *want, ProgValue *out) {
+/* The arguments are there, one for each parameter. */
+static bool program_apply(Prog *c, const Decl *d, const ProgValue *arg, Loc loc, const Expected *want, ProgValue *out) {
     Inline x = inline_new(c, d, loc, want);
     for (int i = 0; i < d->params.n; i++) vec_push(c->arena, &x.arg, arg[i]);
     return inline_call(&x, d, out);
@@ -233,4 +234,41 @@ bool program_call(Prog *c, const Expr *e, const Decl *d, const Expected *want, i
     Inline x = inline_new(c, d, e->loc, want);
     return arguments_count(c, e, d, n) && arguments_lower(&x, e, d) &&
            inline_call(&x, d, out);
+}
+
+/* ---- linear(x, W), of a weight in a format: its apply is called ---- */
+
+/* The format's tensors stand before apply's own parameter. */
+static Decl *apply_head(Prog *c, const Decl *format) {
+    Decl *d = arena_copy(c->arena, format->inner.p[0], sizeof(Decl));
+    const ParamDecls own = d->params;
+    d->params = (ParamDecls){0};
+    d->name = name_of(c->m->names, arena_format(c->arena, "%s.apply", format->name));
+    for (int i = 0; i < format->params.n; i++) vec_push(c->arena, &d->params, format->params.p[i]);
+    for (int i = 0; i < own.n; i++) vec_push(c->arena, &d->params, own.p[i]);
+    return d;
+}
+
+static bool elem_fits(Prog *c, const ProgValue *x, const Variable *w) {
+    Elem e = tensor_info(c->graph, x->tensor)->whole_elem;
+    if (e == w->stands->elem) return true;
+    diag_error(c->diags, x->loc, "type-mismatch", "'%s' is %s, and '%s' stands for %s", tensor_text(c->graph, x),
+               elem_text(e), w->name, elem_text(w->stands->elem));
+    diag_note(c->diags, x->loc, "convert it: %s(..)", elem_text(w->stands->elem));
+    return false;
+}
+
+bool format_apply(Prog *c, const Expr *e, const Variable *w, const Expected *want, ProgValue *out) {
+    const Decl *format = w->format;
+    Name name = w->name;
+    ProgValue *arg = ARENA_ARRAY(c->arena, ProgValue, format->params.n + 1);
+    for (int i = 0; i < format->params.n; i++) {
+        Name part = name_inside(c->f, name, format->params.p[i].name);
+        arg[i] = variable_find(c->scope, part)->value;
+        arg[i].loc = e->args.p[1]->loc;
+    }
+    ProgValue x = tensor_lower(c, e->args.p[0], &expected_nothing);
+    if (x.kind != PROG_TENSOR || !elem_fits(c, &x, variable_find(c->scope, name))) return false;
+    arg[format->params.n] = x;
+    return program_apply(c, apply_head(c, format), arg, e->loc, want, out);
 }

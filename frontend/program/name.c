@@ -1,5 +1,6 @@
 /* name.c: names as expressions and declarations use them.
    Takes names as written; gives variables, or errors, each with the name that was likely meant. */
+#include "frontend/program/flat.h"
 #include "frontend/program/scope.h"
 
 #include <string.h>
@@ -98,16 +99,6 @@ void names_touch(Scope *s, const Expr *e) { expr_each(e, name_touch, s); }
 void names_touch_all(Scope *s, const Stmts *list) { stmts_each_value(list, name_touch, s); }
 
 /* ---- fields of records ---- */
-
-Name name_inside(const Front *f, Name of, Name field) {
-    return name_of(f->names, arena_format(f->arena, "%s.%s", of, field));
-}
-
-Name name_path(const Front *f, const Expr *e) {
-    if (e->kind == EXPR_NAME) return e->name;
-    Name base = e->kind == EXPR_FIELD ? name_path(f, e->base) : NULL;
-    return base ? name_inside(f, base, e->name) : NULL;
-}
 
 static void field_unknown(const Front *f, const Expr *e, const Decl *record) {
     bool format = record->kind == DECL_FORMAT;

@@ -3,6 +3,7 @@
 #ifndef TILEC_FRONTEND_PROGRAM_PROGRAM_H
 #define TILEC_FRONTEND_PROGRAM_PROGRAM_H
 
+#include "frontend/program/flat.h"
 #include "frontend/program/graph.h"
 
 /* What lowering goes with: the files, what names stand for, what is made of them. None of it changes but inside. */
@@ -17,7 +18,6 @@ typedef struct Prog {
 
 /* program.c */
 void assignment_lower(Prog *, const Stmt *);
-int decl_inouts(const Decl *flat); /* inout parameters: a call gives their next versions before its results */
 
 /* target.c: x[l] = .. */
 bool part_target_check(Prog *, const Expr *);
@@ -65,30 +65,26 @@ void statements_lower(Prog *, const Stmts *); /* of a whole body: names are chec
 /* head.c */
 void inputs_check(Prog *); /* of the whole program: an input that nothing reads is a warning */
 void interface_lower(Prog *, const Decl *);
-void param_lower(Prog *, const ParamDecl *, Role);
-const Decl *record_of(Prog *, const TypeExpr *); /* or NULL */
+void group_declare(Prog *, const ParamDecl *); /* the names of records and formats in a body */
 
 /* record.c: records and weights in formats, as several tensors. */
-bool head_is_sound(Prog *, const Decl *);           /* records end, results are in no format; reports */
-const Decl *decl_flat(Prog *, const Decl *);        /* one parameter or result for each tensor; a program's state is inout */
-void group_declare(Prog *, const ParamDecl *);      /* the names of records and formats in a body */
 bool argument_flatten(Prog *, const Expr *, const ParamDecl *, ProgValues *out);
 void targets_flatten(Prog *, Stmt *);               /* of a call that gives records */
 bool record_assign(Prog *, const Stmt *);           /* a = w, field by field; false: no record */
 
 /* inline.c: calls of programs. */
 bool program_call(Prog *, const Expr *, const Decl *, const Expected *, int n, ProgValue *out);
-/* The same where the arguments are there, one for each parameter. */
-bool program_apply(Prog *, const Decl *, const ProgValue *arg, Loc, const Expected *, ProgValue *out);
+
+/* The same for linear(x, W). */
+bool format_apply(Prog *, const Expr *call, const Variable *w, const Expected *, ProgValue *out);
 
 /* format.c: weights that are stored in a format. */
-void format_lower(Prog *, const ParamDecl *, Role);
-void format_declare(Prog *, const ParamDecl *);
-const Decl *format_named(Prog *, const TypeExpr *); /* NULL after a report; so is the next: false */
-bool shapes_count(Prog *, const ParamDecl *, const Decl *format);
-ParamDecl format_part(Prog *, const ParamDecl *, const Decl *format, int i);
-const Variable *format_of_call(Prog *, const Expr *call); /* of W in linear(x, W), or NULL */
-bool format_apply(Prog *, const Expr *call, const Variable *w, const Expected *, ProgValue *out);
+bool format_whole(Prog *, const ParamDecl *, Tensor *); /* the type without `as`: extents of dims, whole */
+ActualArg format_actual(Prog *, Name part, Loc);
+bool format_fits(Prog *, const ParamDecl *, const Decl *format, const ActualArg *part, const Tensor *whole);
+void format_name(Prog *, const ParamDecl *, const Decl *format, const Tensor *whole);
+void format_declare(Prog *, const ParamDecl *); /* in a called program's body, where its tensors have names already */
+const Variable *format_of_call(const Scope *, const Expr *call); /* of W in linear(x, W), or NULL */
 
 /* expr.c */
 ProgValue tensor_lower(Prog *, const Expr *, const Expected *); /* one tensor; ERROR after a report */

@@ -73,8 +73,6 @@ void name_unknown(const Scope *, const Expr *);  /* reports the name, suggests a
 const Variable *name_use(Scope *, const Expr *); /* a variable whose value an expression reads; NULL after a report */
 void names_touch(Scope *, const Expr *);         /* names that an expression reads count as read */
 void names_touch_all(Scope *, const Stmts *);
-Name name_inside(const Front *, Name of, Name field); /* w.gain */
-Name name_path(const Front *, const Expr *);          /* the same of an expression; NULL: no name or field */
 Expr *field_named(const Scope *, const Expr *);       /* w.x as the variable of that name; NULL after a report */
 
 #endif

@@ -103,7 +103,7 @@ static void programs_lower(Front *f) {
         if (only ? is_program(f->own.p[i]) && strcmp(f->own.p[i]->name, only) == 0 : is_entry(f, f->own.p[i]))
             entry_lower(f, f->own.p[i]);
     for (int i = 0; i < f->own.n; i++)
-        if (f->own.p[i]->kind == DECL_KERNEL) kernel_check(&f->lower, kernel_flat(f, f->own.p[i]));
+        if (f->own.p[i]->kind == DECL_KERNEL) kernel_check(&f->lower, decl_flat(f, f->own.p[i]));
 }
 
 /* An instance that a call gave up for another is not part of the module. */

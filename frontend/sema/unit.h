@@ -44,10 +44,8 @@ bool program_called_only(Front *, const Decl *); /* its head has names or modes 
 /* program/tuned.c: what a file of measured sizes says of programs; and of names that nothing has */
 void programs_tuned(Front *);
 
-/* program/record.c: a kernel without records in its head */
-const Decl *kernel_flat(Front *, const Decl *);
-
-/* program/format.c */
+/* program/flat.c: the same with one parameter or result for each tensor; a program's state is inout */
+const Decl *decl_flat(Front *, const Decl *);
 bool format_check(Front *, const Decl *);
 
 #endif
