@@ -43,8 +43,29 @@ static bool known_pass(const char *name) {
 /* --passes=none: the module as it was lowered. */
 static bool no_passes(const Options *o) { return o->pass.n == 1 && strcmp(o->pass.p[0], "none") == 0; }
 
+/* The pass of "PASS.STEP" that has steps; NULL: there is none, or no such step is asked for. */
+static const Pass *pass_with_steps(const Options *o, const char *name) {
+    const char *dot = strchr(name, '.');
+    const Pass *p = dot ? pass_find(arena_text(o->arena, name, (size_t)(dot - name))) : NULL;
+    return p && p->step ? p : NULL;
+}
+
+static bool known_step(const char *name, const Pass *p) {
+    if (pass_has_step(name)) return true;
+    fprintf(stderr, "tilec: error: there is no step '%s'\ntilec: note: steps of '%s' are", name, p->name);
+    for (size_t i = 0; p->step(i); i++) fprintf(stderr, "%s %s", i ? "," : "", p->step(i)->name);
+    fputs("\n", stderr);
+    return false;
+}
+
+static bool known_print_after(const Options *o) {
+    if (!o->print_after || strcmp(o->print_after, "all") == 0) return true;
+    const Pass *with = pass_with_steps(o, o->print_after);
+    return with ? known_step(o->print_after, with) : known_pass(o->print_after);
+}
+
 static bool known_passes(const Options *o) {
-    bool good = !o->print_after || strcmp(o->print_after, "all") == 0 || known_pass(o->print_after);
+    bool good = known_print_after(o);
     for (int i = 0; i < o->off.n; i++) good = known_pass(o->off.p[i]) && good;
     for (int i = 0; i < o->pass.n && !no_passes(o); i++) good = known_pass(o->pass.p[i]) && good;
     return good;

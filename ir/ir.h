@@ -407,11 +407,14 @@ bool layout_serves(const Kernel *, const Value *small, const Value *large);
 
 struct Text;
 void module_print(const Module *, FILE *);
+void kernel_print(const Module *, const Kernel *, FILE *);
 char *module_text(const Module *, Arena *); /* the same as text */
 /* Parses what module_print printed; NULL after errors (reported to diags). */
 Module *module_parse(Arena *, Names *, Diags *, int file);
 /* Reports every violation as an internal error with id "invalid-ir"; true when there is none. */
 bool module_verify(const Module *);
+/* The same of one kernel, in a pass; layouts: it has those of the form `layout`, which the module is not in yet. */
+bool kernel_is_valid(const Module *, const Kernel *, bool layouts);
 Module *module_clone(const Module *, Arena *); /* a deep copy, for tests, the mutator and comparing passes */
 
 #include "ir/size.h"

@@ -87,6 +87,28 @@ static void print_after(PassContext *c, const Pass *p, double seconds) {
     module_print(c->m, o->out);
 }
 
+/* What follows "PASS." in a name; NULL: it begins otherwise. */
+static const char *step_of(const char *name, const Pass *p) {
+    size_t n = strlen(p->name);
+    return name && p->step && strncmp(name, p->name, n) == 0 && name[n] == '.' ? name + n + 1 : NULL;
+}
+
+bool pass_has_step(const char *name) {
+    for (size_t i = 0; pass_at(i); i++) {
+        const char *step = step_of(name, pass_at(i));
+        for (size_t n = 0; step && pass_at(i)->step(n); n++)
+            if (strcmp(pass_at(i)->step(n)->name, step) == 0) return true;
+    }
+    return false;
+}
+
+void step_print(PassContext *c, const Pass *p, const PassStep *s, const Kernel *k) {
+    const char *wanted = step_of(c->options->print_after, p);
+    if (!wanted || strcmp(wanted, s->name)) return;
+    fprintf(c->options->out, "// after %s.%s\n", p->name, s->name);
+    kernel_print(c->m, k, c->options->out);
+}
+
 bool pipeline_run(PassContext *c, const Pass *const *list, int n) {
     for (int i = 0; i < n; i++) {
         const Pass *p = list[i];

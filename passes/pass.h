@@ -12,7 +12,7 @@ typedef struct {
     int noff;
     bool verify_each, print_after_all, time_passes;
     bool structural;        /* tests: flags are proved from the structure, as for sizes that are no numbers */
-    const char *print_after; /* NULL, or a pass's name */
+    const char *print_after; /* NULL, or the name of a pass, or PASS.STEP */
     FILE *out;              /* where --print-after and --time-passes write */
 } PassOptions;
 
@@ -30,11 +30,26 @@ typedef struct {
     const char *refused; /* what kept the last kernel from a schedule; NULL: nothing was said */
 } PassContext;
 
+/* What a pass may rely on between its steps: a bit each, in the order of its list. */
+typedef struct {
+    const char *name, *means;
+} PassFact;
+
+/* A part of a pass, which it does for a kernel. */
+typedef struct {
+    const char *name, *help;
+    int needs; /* facts that hold before */
+    int gives; /* those that hold behind it, .. */
+    int ends;  /* .. and those that hold no longer */
+} PassStep;
+
 typedef struct {
     const char *name, *help;
     int needs;  /* FORM_ bits the module must have */
     int breaks; /* FORM_ bits it must not have yet */
     bool (*run)(PassContext *); /* false after errors */
+    const PassStep *(*step)(size_t); /* NULL: it has none that are told apart; else, as for facts, NULL behind the last one */
+    const PassFact *(*fact)(size_t);
 } Pass;
 
 void remark(PassContext *, const char *pass, Loc, const char *format, ...) __attribute__((format(printf, 4, 5)));
@@ -63,6 +78,9 @@ int64_t pipe_parts(PassContext *, const Kernel *);
 bool split_fits(const Module *, const Kernel *); /* it has a loop that split can cut */
 bool pass_is_off(const PassOptions *, const Pass *);
 const Pass *const *pipeline_of(const char *target, int *n); /* the default list for a target */
+bool pass_has_step(const char *name);     /* PASS.STEP */
+/* Prints the kernel, where the options ask for it behind this step. */
+void step_print(PassContext *, const Pass *, const PassStep *, const Kernel *);
 /* Runs a list of passes; the verifier runs between them as the options say. */
 bool pipeline_run(PassContext *, const Pass *const *list, int n);
 

@@ -5,6 +5,8 @@ docs/passes.md, and in docs/passes/NAME.md the text behind each of these marks. 
     <!-- before NAMES -->        its IR before the pass: the kernels and programs of these names; `head`: what precedes
     <!-- after NAMES -->         its IR after the pass
     <!-- remarks -->             what `tilec explain` says of the pass
+    <!-- steps -->               a table of its steps: what each does, needs and gives
+    <!-- facts -->               a table of what holds between them
 """
 import pathlib
 import re
@@ -16,6 +18,7 @@ import textwrap
 DOCS = pathlib.Path(__file__).resolve().parent.parent
 MARK = re.compile(r"(<!-- (program|before|after|remarks) ?(.*?) -->\n\n)((?: {4}.*\n|\n)*)")
 INDEX = re.compile(r"(<!-- index -->\n\n)((?:\|.*\n)*)\n*")
+TABLE = re.compile(r"(<!-- (steps|facts) -->\n\n)((?:\|.*\n)*)\n*")
 WIDTH = 116
 
 
@@ -88,12 +91,28 @@ def index_of(pass_table):
                           for name, about, host, gpu, forms in rows), [row[0] for row in rows]
 
 
+def tables_of(pass_table):
+    """Of each pass with steps: the tables of its page."""
+    rows = {"steps": {}, "facts": {}}
+    for line in output_of(pass_table, "steps").splitlines():
+        name, *cells = line.split("\t")
+        rows["steps" if len(cells) > 2 else "facts"].setdefault(name, []).append(cells)
+    for cells in (c for steps in rows["steps"].values() for c in steps):
+        needs, gives, ends = cells[2:5]
+        cells[2:] = [needs, gives + (f"; no longer: {ends}" if ends else "")]
+    heads = {"steps": "| step | does | needs | gives |\n|---|---|---|---|\n", "facts": "| fact | holds where |\n|---|---|\n"}
+    return {(kind, name): heads[kind] + "".join("| " + " | ".join(cells) + " |\n" for cells in some)
+            for kind, passes in rows.items() for name, some in passes.items()}
+
+
 def main(tilec, pass_table, check=None):
     tilec, different = pathlib.Path(tilec).resolve(), []
     table, names = index_of(pathlib.Path(pass_table).resolve())
+    tables = tables_of(pathlib.Path(pass_table).resolve())
     pages = {DOCS / "passes.md": lambda page: INDEX.sub(lambda m: m[1] + table + "\n", page)}
     for name in names:
-        pages[DOCS / "passes" / (name + ".md")] = lambda page, name=name: page_filled(tilec, name, page)
+        pages[DOCS / "passes" / (name + ".md")] = lambda page, name=name: TABLE.sub(
+            lambda m: m[1] + tables[m[2], name] + "\n", page_filled(tilec, name, page))
     for path, fill in pages.items():
         old = path.read_text() if path.exists() else sys.exit(f"{path}: a pass without a page")
         new = fill(old)

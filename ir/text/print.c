@@ -182,6 +182,13 @@ static void print_head(Printer *p) {
     }
 }
 
+static void print_named(Printer *p, Name name, const Kernel *k) {
+    text_add(&p->out, "kernel @");
+    print_name(p, name);
+    text_add(&p->out, "(");
+    print_kernel(p, k);
+}
+
 static void print_kernels(Printer *p) {
     NameMap taken = {.arena = p->scratch};
     int n = p->m->kernel.n;
@@ -189,10 +196,8 @@ static void print_kernels(Printer *p) {
     for (int i = 0; i < n; i++) {
         Name own = p->m->kernel.p[i]->name;
         p->kernel[i] = name_claim(&taken, p->m->names, own ? own : name_of(p->m->names, "_"));
-        text_add(&p->out, p->out.n ? "\nkernel @" : "kernel @");
-        print_name(p, p->kernel[i]);
-        text_add(&p->out, "(");
-        print_kernel(p, p->m->kernel.p[i]);
+        if (p->out.n) text_add(&p->out, "\n");
+        print_named(p, p->kernel[i], p->m->kernel.p[i]);
     }
 }
 
@@ -211,10 +216,20 @@ char *module_text(const Module *m, Arena *a) {
     return text;
 }
 
+static void print_end(Printer *p, FILE *f) {
+    fwrite(text_str(&p->out), 1, p->out.n, f);
+    text_free(&p->out);
+    arena_free(p->scratch);
+}
+
 void module_print(const Module *m, FILE *f) {
     Printer p = {.m = m, .scratch = arena_new()};
     print_all(&p);
-    fwrite(text_str(&p.out), 1, p.out.n, f);
-    text_free(&p.out);
-    arena_free(p.scratch);
+    print_end(&p, f);
+}
+
+void kernel_print(const Module *m, const Kernel *k, FILE *f) {
+    Printer p = {.m = m, .scratch = arena_new()};
+    print_named(&p, k->name, k);
+    print_end(&p, f);
 }

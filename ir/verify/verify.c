@@ -42,11 +42,15 @@ static void axes_verify(Verifier *v) {
     }
 }
 
+static void kernel_begin(Verifier *v, const Kernel *k) {
+    v->what = "kernel";
+    v->name = k->name ? k->name : "_";
+}
+
 static void kernels_verify(Verifier *v) {
     for (int i = 0; i < v->m->kernel.n; i++) {
         const Kernel *k = v->m->kernel.p[i];
-        v->what = "kernel";
-        v->name = k->name ? k->name : "_";
+        kernel_begin(v, k);
         if (!k->name) violation(v, k->loc, "it has no name");
         if (k->id != i) violation(v, k->loc, "it is number %d of the module and has id %d", i, k->id);
         int before = v->violations;
@@ -63,6 +67,17 @@ static void programs_verify(Verifier *v) {
         if (!g->name) violation(v, g->loc, "it has no name");
         program_verify(v, g);
     }
+}
+
+bool kernel_is_valid(const Module *m, const Kernel *k, bool layouts) {
+    Module as = *m;
+    Verifier v = {.m = &as, .scratch = arena_new()};
+    if (layouts) as.form |= FORM_LAYOUT;
+    kernel_begin(&v, k);
+    kernel_verify(&v, k);
+    if (layouts && v.violations == 0) kernel_layout_verify(&v, k);
+    arena_free(v.scratch);
+    return v.violations == 0;
 }
 
 bool module_verify(const Module *m) {

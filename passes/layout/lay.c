@@ -43,6 +43,8 @@ int64_t lay_elements(const Lay *l, Type t) {
     return n;
 }
 
+bool lay_adds_atomically(Elem e) { return e == ELEM_F32 || e == ELEM_F64 || e == ELEM_I32 || e == ELEM_I64; }
+
 int lay_words(Elem e) { return elem_bits(e) > 32 ? 2 : 1; }
 
 void lay_insert_behind(Op *fresh, const Value *v) {

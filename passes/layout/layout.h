@@ -50,8 +50,19 @@ typedef struct {
         Value *to;
     } *made;                    /* conversions, so that each is made once */
     int nmade, cap;
+    int facts;                  /* LAY_ bits that hold */
     bool failed;
 } Lay;
+
+/* What steps of the pass rely on, in the order of the list in check.c. */
+enum {
+    LAY_SUPPORTED = 1 << 0, LAY_NAMES = 1 << 1, LAY_EXTENTS = 1 << 2, LAY_BYTES = 1 << 3, LAY_SIZES = 1 << 4,
+    LAY_WAVES = 1 << 5, LAY_STORES = 1 << 6, LAY_PRODUCTS = 1 << 7, LAY_ALIGNED = 1 << 8, LAY_CLASSES = 1 << 9,
+    LAY_CHOSEN = 1 << 10, LAY_LAYOUTS = 1 << 11, LAY_COMPACT = 1 << 12,
+};
+
+const PassFact *lay_fact(size_t); /* check.c */
+bool lay_check(const Lay *, const PassStep *); /* the kernel is valid and the facts hold behind the step, or it is reported */
 
 typedef void LayVisit(Lay *, Op *);
 void lay_each(Lay *, Region *, LayVisit *); /* every operation, outer before inner; the visitor may insert */
@@ -60,6 +71,7 @@ int lay_number(Lay *, const Layout *);               /* in the kernel's list, as
 void lay_measure(Lay *);                             /* the extents, after a range has changed */
 void lay_halve(Lay *, int range, const char *why);   /* fit.c: its tiles */
 int64_t lay_elements(const Lay *, Type);             /* with the extents */
+bool lay_adds_atomically(Elem);                      /* a GPU has an instruction for that */
 int lay_words(Elem);                                 /* registers of an element */
 int lay_registers_of_tile(const MatrixTarget *, int threads); /* a tile leaves a quarter of a thread's for all else */
 Value *lay_ignored_by(Builder *, OpKind reduction, Elem);     /* the element that changes no result */

@@ -3,6 +3,7 @@
 #include "passes/pass.h"
 
 #include <stdio.h>
+#include <string.h>
 
 /* Its place in the pipeline, from 1 on; 0: it has none. */
 static int place_of(const Pass *pass, const char *target) {
@@ -26,7 +27,29 @@ static void pass_print(const Pass *pass) {
     printf("%s%s\n", pass->breaks & FORM_FLAGS ? "flags" : "", pass->breaks & FORM_LAYOUT ? ", layout" : "");
 }
 
-int main(void) {
-    for (size_t i = 0; pass_at(i); i++) pass_print(pass_at(i));
+static void facts_print(const Pass *pass, int facts) {
+    for (int i = 0, n = 0; facts >> i; i++)
+        if (facts >> i & 1) printf("%s%s", n++ ? ", " : "", pass->fact((size_t)i)->name);
+    printf("\t");
+}
+
+/* `pass_table steps`: a line for each step of a pass: pass, step, what it does, facts that it needs, gives and ends; then
+   one for each fact: pass, fact, what it means. */
+static void steps_print(const Pass *pass) {
+    for (size_t i = 0; pass->step && pass->step(i); i++) {
+        const PassStep *s = pass->step(i);
+        printf("%s\t%s\t%s\t", pass->name, s->name, s->help);
+        facts_print(pass, s->needs);
+        facts_print(pass, s->gives);
+        facts_print(pass, s->ends);
+        printf("\n");
+    }
+    for (size_t i = 0; pass->fact && pass->fact(i); i++)
+        printf("%s\t%s\t%s\n", pass->name, pass->fact(i)->name, pass->fact(i)->means);
+}
+
+int main(int argc, char **argv) {
+    bool steps = argc == 2 && strcmp(argv[1], "steps") == 0;
+    for (size_t i = 0; pass_at(i); i++) (steps ? steps_print : pass_print)(pass_at(i));
     return 0;
 }
