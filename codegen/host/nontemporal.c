@@ -66,7 +66,6 @@ static const CExpr *block_place(Nest *n, const Op *store, RangeText *r, const CE
     r->pos = begin;
     const CExpr *place = nest_place(&aside, store, inside);
     r->pos = pos;
-    for (int d = 0; d <= aside.n; d++) text_free(&aside.at[d]);
     return place;
 }
 

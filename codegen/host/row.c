@@ -145,10 +145,7 @@ bool emit_row_product(Fn *f, const Op *op, const DotRanges *d) {
     swap_positions(f, &r, pos);
     bool good = matrix_rows(&n, &r, &w, &dots);
     swap_positions(f, &r, pos);
-    if (!good || !result_along(f, v, r.n)) {
-        for (int i = 0; i <= n.n; i++) text_free(&n.at[i]);
-        return false;
-    }
+    if (!good || !result_along(f, v, r.n)) return false;
     const Tile *to = held_tile(f, v);
     int64_t mark = f->scratch;
     dot_start(f, op, to);

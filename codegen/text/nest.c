@@ -12,31 +12,22 @@ Nest nest_new(Fn *f, const int16_t *range, int n) {
     return nest;
 }
 
-static void add_line(Text *t, const char *format, va_list ap) {
-    text_vprintf(t, format, ap);
-    text_add(t, "\n");
-}
-
 void nest_line(Nest *n, int depth, const char *format, ...) {
     va_list ap;
     va_start(ap, format);
-    add_line(&n->at[depth], format, ap);
+    vec_push(n->f->arena, &n->at[depth], fn_vtext(n->f, format, ap));
     va_end(ap);
 }
 
 void nest_after(Nest *n, int depth, const char *format, ...) {
     va_list ap;
     va_start(ap, format);
-    add_line(&n->after[depth], format, ap);
+    vec_push(n->f->arena, &n->after[depth], fn_vtext(n->f, format, ap));
     va_end(ap);
 }
 
-static void put_lines(Nest *n, Text *t) {
-    for (const char *p = text_str(t), *end; *p; p = end + 1) {
-        end = strchr(p, '\n');
-        fn_line(n->f, "%.*s", (int)(end - p), p);
-    }
-    text_free(t);
+static void put_lines(Nest *n, const Lines *lines) {
+    for (int i = 0; i < lines->n; i++) fn_line(n->f, "%s", lines->p[i]);
 }
 
 static void loop_open(Nest *n, int depth) {

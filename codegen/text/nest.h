@@ -12,12 +12,14 @@ typedef struct {
     int64_t count;
 } Nontemporal;
 
+typedef VEC(const char *) Lines;
+
 struct Nest {
     Fn *f;
     int n, id;
     int16_t range[MAX_RANGES];  /* outermost first */
-    Text at[MAX_RANGES + 1];    /* lines inside the first n loops, before the next one */
-    Text after[MAX_RANGES + 1]; /* lines after the next loop */
+    Lines at[MAX_RANGES + 1];    /* inside the first n loops, before the next one */
+    Lines after[MAX_RANGES + 1]; /* after the next loop */
     const char *pragma;         /* before the innermost loop, or NULL */
     const char *guard;          /* condition of all loops, or NULL */
     int chosen;                 /* how many conditions choose the value whose text is made */
