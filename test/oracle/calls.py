@@ -61,7 +61,7 @@ class Calls:
             return
         local = {n: f"m{k}" for k, n in enumerate(used)}
         params = [Param(f"x{k}", v.elem, [local[n] for n in v.dims]) for k, v in enumerate(args)]
-        kernel = sp.updating(d, self.fresh("k"), {local[n]: self.sizes[n] for n in used}, params)
+        kernel = d.choice([sp.updating, sp.updating, sp.scattered_into])(d, self.fresh("k"), {local[n]: self.sizes[n] for n in used}, params)
         if any(h.split) and not {local[n] for n, s in zip(h.dims, h.split) if s} <= kernel.parallel:
             return
         self.called(kernel, args, {k: n for n, k in local.items()}, h)

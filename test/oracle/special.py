@@ -254,6 +254,36 @@ def updating(d, name, dims, params):
     return ke.Kernel(name, text, params, [("x0", into.elem, list(into.dims))], run, set(into.dims) - scope.fixed, set(), scope.bent)
 
 
+def scattered_into(d, name, dims, params):
+    """inout x0[pos(i) / 2, j] += e: elements of a tile share a place that has a value before."""
+    scope, names, into = Scope(d, dims), dr.Names(), params[0]
+    scope.params = params[1:]
+    grid = grid_over(d, scope, names, into.dims)
+    by = {r.dim: r for r in scope.ranges}
+    own = [by[n] for n in into.dims]
+    spot = ex.applied("/", ex.position(own[0]), ex.literal("i64", 2))
+    e = ex.any_of(scope, el.kind(into.elem), 2)
+    for r in own:
+        if r.tile and r.name not in e.axes:
+            e = ex.applied("+", e, ex.converted(el.computed(e.elem), ex.position(r)))
+    sign = d.choice(["+", "+", "-"])
+    target = ", ".join([spot.text, *(r.name for r in own[1:])])
+    text = text_of(name, params, [], grid.words, [f"x0[{target}] {sign}= {e.text};"], inout=True)
+
+    def run(tensors, sizes, parts=1):
+        x = tensors["x0"]
+        fresh = Tensor(x.elem, x.val.copy(), np.array(x.err, np.float64))
+        mag, count = np.abs(fresh.val).astype(np.float64), np.zeros(fresh.val.shape)
+        for task in grid.tasks(sizes):
+            env = Env({**tensors, "x0": fresh}, sizes)
+            env.at = {q.name: at for q, at in zip(grid.ranges, task)}
+            scatter(env, spot, own[1:], ti.convert(e.run(env), el.computed(into.elem)), fresh, mag, count, 1 if sign == "+" else -1)
+        finish_sum(fresh, mag, count, parts)
+        return [fresh]
+    scope.fixed.update(r.dim for r in scope.ranges)
+    return ke.Kernel(name, text, params, [("x0", into.elem, list(into.dims))], run, set(), set(), scope.bent)
+
+
 # ---- positions in order, loops that end where the task's tile does ----
 
 
