@@ -9,7 +9,7 @@
 
 static bool elem_plain(Kern *c, const TypeExpr *t, Elem *e) {
     if (elem_parse(t->elem, e)) return true;
-    Entry *held = scope_find(c, t->elem);
+    Entry *held = scope_find(c->scope, t->elem);
     if (held && held->kind == NAME_ELEM) return *e = held->elem, true;
     diag_error(c->diags, t->loc, "undefined", "'%s' is not an element type", t->elem);
     const char *near = familiar_elem(t->elem);
@@ -35,7 +35,7 @@ static bool range_missing(Kern *c, const Expr *e) {
     }
     diag_error(c->diags, e->loc, "not-a-range",
                "'%s' is not a range of tiles, and a tile's type names the ranges it has", e->name);
-    if (!scope_find(c, e->name))
+    if (!scope_find(c->scope, e->name))
         diag_note(c->diags, e->loc, "a range over all of a dimension is declared by each: %s: * of ..", e->name);
     return false;
 }
@@ -92,7 +92,7 @@ static void declare(Kern *c, const Stmt *s, const Expr *target, bool fixed) {
     if (good && typed) v = fit_to(c, v, want, target->name, s->value->loc);
     v.fresh_dot = false;
     value_name(v, target->name);
-    Entry *e = scope_declare(c, target->name, NAME_VAR, target->loc);
+    Entry *e = scope_declare(c->scope, target->name, NAME_VAR, target->loc);
     if (!good || v.kind == VAL_ERROR) e->kind = NAME_BROKEN;
     if (e->kind == NAME_BROKEN) return;
     e->val = v;
@@ -146,7 +146,7 @@ static bool update_is_mixed(Kern *c, const Stmt *s, Entry *e, Val v) {
 
 static void update(Kern *c, const Stmt *s, Name name) {
     Val v = expr_lower(c, s->value);
-    Entry *e = scope_find(c, name); /* after the value: new entries may have moved the others */
+    Entry *e = scope_find(c->scope, name); /* after the value: new entries may have moved the others */
     if (update_is_mixed(c, s, e, v)) return;
     if (s->op != ASSIGN_SET) v = arith_assign(c, s->op, e->val, v, s->loc);
     variable_update(c, e, v, s->value->loc);
@@ -168,9 +168,9 @@ static void update_refuse(Kern *c, const Stmt *s, const Entry *held, Loc loc) {
 }
 
 static void name_assign(Kern *c, const Stmt *s, const Expr *target) {
-    Entry *held = scope_find(c, target->name);
+    Entry *held = scope_find(c->scope, target->name);
     if (!held && s->op == ASSIGN_SET) return declare(c, s, target, false);
-    if (!held) held = scope_use(c, target->name, target->loc);
+    if (!held) held = scope_use(c->scope, target->name, target->loc);
     if (held->kind == NAME_VAR && !held->fixed && !s->has_type) return update(c, s, target->name);
     if (held->scalar) return store_lower(c, s, target);
     update_refuse(c, s, held, target->loc);
@@ -181,7 +181,7 @@ void assign_lower(Kern *c, const Stmt *s) {
     const Expr *target = field_name(c, s->targets.p[0]);
     if (s->targets.n != 1) {
         diag_error(c->diags, s->loc, "one-target", "a statement of a kernel assigns one name");
-        scope_touch(c, s->value);
+        scope_touch(c->scope, s->value);
     } else if (target->kind == EXPR_NAME)
         name_assign(c, s, target);
     else if (target->kind == EXPR_INDEX && field_name(c, target->base)->kind == EXPR_NAME)

@@ -101,7 +101,7 @@ static Val unknown_function(Kern *c, const Expr *e) {
         diag_note(c->diags, e->loc, "%s", fix);
     else if (near)
         diag_suggest(c->diags, e->loc, e->name, near);
-    for (int i = 0; i < e->args.n; i++) scope_touch(c, e->args.p[i]);
+    for (int i = 0; i < e->args.n; i++) scope_touch(c->scope, e->args.p[i]);
     return val_error;
 }
 
@@ -125,7 +125,7 @@ static Val function_lower(Kern *c, const Expr *e, const Function *f) {
 Val call_lower(Kern *c, const Expr *e) {
     Elem elem;
     if (elem_parse(e->name, &elem)) return cast_lower(c, e, elem);
-    Entry *held = scope_find(c, e->name);
+    Entry *held = scope_find(c->scope, e->name);
     if (held && held->kind == NAME_ELEM) return cast_lower(c, e, held->elem);
     Function f;
     return function_find(e->name, &f) ? function_lower(c, e, &f) : unknown_function(c, e);

@@ -50,7 +50,7 @@ static Val name_refuse(Kern *c, const Entry *e, Loc loc) {
 }
 
 static Val name_lower(Kern *c, const Expr *e) {
-    Entry *held = scope_use(c, e->name, e->loc);
+    Entry *held = scope_use(c->scope, e->name, e->loc);
     switch (held->kind) {
     case NAME_BROKEN: return val_error;
     case NAME_DIM: return dim_value(c, held);
@@ -69,7 +69,7 @@ static Val name_lower(Kern *c, const Expr *e) {
 static bool logic_shortcut(Kern *c, const Expr *e, Val x, Val *r) {
     if (x.kind != VAL_BOOL || (e->op != AST_AND && e->op != AST_OR)) return false;
     bool decides = (e->op == AST_OR) == (x.i != 0);
-    if (decides) scope_touch(c, e->rhs);
+    if (decides) scope_touch(c->scope, e->rhs);
     *r = decides ? x : expr_lower(c, e->rhs);
     return true;
 }
@@ -106,7 +106,7 @@ Val condition_lower(Kern *c, const Expr *e) {
 static Val cond_lower(Kern *c, const Expr *e) {
     Val test = condition_lower(c, e->cond);
     if (test.kind == VAL_BOOL) {
-        scope_touch(c, test.i ? e->rhs : e->lhs);
+        scope_touch(c->scope, test.i ? e->rhs : e->lhs);
         return expr_lower(c, test.i ? e->lhs : e->rhs);
     }
     Val x = expr_lower(c, e->lhs), y = expr_lower(c, e->rhs);

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef VEC(int) EntryList; /* indices into Kern.entry, ascending */
+typedef VEC(int) EntryList; /* places in the scope, ascending */
 
 /* ---- what a block updates ---- */
 
@@ -13,10 +13,10 @@ static void collect(Kern *c, const Stmts *list, EntryList *found) {
     for (int i = 0; i < list->n; i++) {
         const Stmt *s = list->p[i];
         for (int t = 0; s->kind == STMT_ASSIGN && t < s->targets.n; t++) {
-            Entry *e = s->targets.p[t]->kind == EXPR_NAME ? scope_find(c, s->targets.p[t]->name) : NULL;
+            Entry *e = s->targets.p[t]->kind == EXPR_NAME ? scope_find(c->scope, s->targets.p[t]->name) : NULL;
             if (!e || e->kind != NAME_VAR || e->fixed || e->stamp == c->stamp) continue;
             e->stamp = c->stamp;
-            vec_push(c->arena, found, (int)(e - c->entry.p));
+            vec_push(c->arena, found, scope_place(c->scope, e));
         }
         collect(c, &s->body, found);
         collect(c, &s->other, found);
@@ -36,12 +36,12 @@ static EntryList updated_by(Kern *c, const Stmts *a, const Stmts *b) {
 
 static Value **values_of(Kern *c, const EntryList *list) {
     Value **v = ARENA_ARRAY(c->arena, Value *, list->n + 1);
-    for (int i = 0; i < list->n; i++) v[i] = variable_value(c, &c->entry.p[list->p[i]]);
+    for (int i = 0; i < list->n; i++) v[i] = variable_value(c, scope_entry(c->scope, list->p[i]));
     return v;
 }
 
 static void entries_set(Kern *c, const EntryList *list, Value *const *v) {
-    for (int i = 0; i < list->n; i++) c->entry.p[list->p[i]].val = val_tile(v[i]);
+    for (int i = 0; i < list->n; i++) scope_entry(c->scope, list->p[i])->val = val_tile(v[i]);
 }
 
 static void yield_entries(Kern *c, const EntryList *list) { build_yield(&c->b, values_of(c, list), list->n); }
@@ -87,16 +87,16 @@ static int inside_lower(Kern *c, const RangeDecl *d, Value **lo, Value **hi) {
         *hi = build_index(&c->b, OP_END, e->index);
         return e->index;
     }
-    bool broken = d->lo->kind == EXPR_NAME && scope_use(c, d->lo->name, d->lo->loc)->kind == NAME_BROKEN;
+    bool broken = d->lo->kind == EXPR_NAME && scope_use(c->scope, d->lo->name, d->lo->loc)->kind == NAME_BROKEN;
     if (!broken) diag_error(c->diags, d->lo->loc, "not-a-range", "only a range of tiles has positions to go through");
     return -1;
 }
 
 static void merge_names(Kern *c, const Stmt *s, Region *r, const EntryList *carried) {
     for (int i = 0; i < s->merge.n; i++) {
-        const Entry *of = &c->entry.p[carried->p[i]];
+        const Entry *of = scope_entry(c->scope, carried->p[i]);
         Value *v = region_arg(c->m, c->b.k, r, of->type, s->merge.p[i]);
-        Entry *e = scope_declare(c, s->merge.p[i], NAME_VAR, s->merge_loc.p[i]);
+        Entry *e = scope_declare(c->scope, s->merge.p[i], NAME_VAR, s->merge_loc.p[i]);
         if (e->kind == NAME_BROKEN) continue;
         e->val = val_tile(v);
         e->fixed = true;
@@ -108,7 +108,7 @@ static bool merge_count(Kern *c, const Stmt *s, const EntryList *carried) {
     diag_error(c->diags, s->loc, "merge-count", "the loop carries %d variable%s, merge names %d", carried->n,
                carried->n == 1 ? "" : "s", s->merge.n);
     for (int i = 0; i < carried->n; i++) {
-        const Entry *e = &c->entry.p[carried->p[i]];
+        const Entry *e = scope_entry(c->scope, carried->p[i]);
         diag_note(c->diags, e->loc, "'%s' is carried", e->name);
     }
     return false;
@@ -116,12 +116,12 @@ static bool merge_count(Kern *c, const Stmt *s, const EntryList *carried) {
 
 /* Region 1: the carried values of one part, then those of the other; it yields those of both. */
 static void merge_lower(Kern *c, const Stmt *s, Op *op, const EntryList *carried) {
-    if (!s->has_merge || !merge_count(c, s, carried)) return scope_touch_all(c, &s->merge_body);
+    if (!s->has_merge || !merge_count(c, s, carried)) return scope_touch_all(c->scope, &s->merge_body);
     Region *r = op->region[1] = region_new(c->m, op);
-    int mark = scope_mark(c);
+    int mark = scope_mark(c->scope);
     bool outer = c->in_merge;
     for (int i = 0; i < carried->n; i++) {
-        Entry *e = &c->entry.p[carried->p[i]];
+        Entry *e = scope_entry(c->scope, carried->p[i]);
         e->val = val_tile(region_arg(c->m, c->b.k, r, e->type, e->name));
     }
     merge_names(c, s, r, carried);
@@ -130,7 +130,7 @@ static void merge_lower(Kern *c, const Stmt *s, Op *op, const EntryList *carried
     stmts_lower(c, &s->merge_body);
     yield_entries(c, carried);
     c->in_merge = outer;
-    scope_close(c, mark);
+    scope_close(c->scope, mark);
 }
 
 static void loop_lower(Kern *c, const Stmt *s, int range, Value *lo, Value *hi) {
@@ -138,18 +138,18 @@ static void loop_lower(Kern *c, const Stmt *s, int range, Value *lo, Value *hi) 
     EntryList carried = updated_by(c, &s->body, NULL);
     Value **init = values_of(c, &carried);
     for (int i = 0; i < carried.n; i++)
-        if (!init[i]->name) init[i]->name = c->entry.p[carried.p[i]].name;
+        if (!init[i]->name) init[i]->name = scope_entry(c->scope, carried.p[i])->name;
     c->b.loc = s->loc;
     Op *op = build_for(&c->b, range, lo, hi, init, carried.n);
     for (int i = 0; i < carried.n; i++)
-        op->region[0]->arg.p[i]->name = op->res.p[i]->name = c->entry.p[carried.p[i]].name;
+        op->region[0]->arg.p[i]->name = op->res.p[i]->name = scope_entry(c->scope, carried.p[i])->name;
     c->b.at = op->region[0];
     entries_set(c, &carried, op->region[0]->arg.p);
     vec_push(c->arena, &c->loop, range);
-    int mark = scope_mark(c);
+    int mark = scope_mark(c->scope);
     stmts_lower(c, &s->body);
     yield_entries(c, &carried);
-    scope_close(c, mark);
+    scope_close(c->scope, mark);
     c->loop.n--;
     merge_lower(c, s, op, &carried);
     c->b.at = outer;
@@ -160,7 +160,7 @@ void for_lower(Kern *c, const Stmt *s) {
     const RangeDecl *d = &s->ranges.p[0];
     Value *lo = NULL, *hi = NULL;
     Size dim;
-    int mark = scope_mark(c);
+    int mark = scope_mark(c->scope);
     int inside = inside_lower(c, d, &lo, &hi);
     bool good = inside >= 0 || bounds_lower(c, d, &lo, &hi, &dim);
     int range = range_declare(c, d, false, true);
@@ -169,10 +169,10 @@ void for_lower(Kern *c, const Stmt *s) {
         c->inside.p[range] = inside;
         loop_lower(c, s, range, lo, hi);
     } else {
-        scope_touch_all(c, &s->body);
-        scope_touch_all(c, &s->merge_body);
+        scope_touch_all(c->scope, &s->body);
+        scope_touch_all(c->scope, &s->merge_body);
     }
-    scope_close(c, mark);
+    scope_close(c->scope, mark);
 }
 
 /* ---- if ---- */
@@ -188,8 +188,8 @@ typedef VEC(Fresh) FreshList;
 
 static FreshList fresh_since(Kern *c, int mark, const Stmts *other) {
     FreshList list = {0};
-    for (int i = mark; i < c->entry.n; i++) {
-        Entry *e = &c->entry.p[i];
+    for (int i = mark; i < scope_mark(c->scope); i++) {
+        Entry *e = scope_entry(c->scope, i);
         if (e->kind != NAME_VAR || e->fixed || !stmts_assign(other, e->name)) continue;
         e->read = true;
         vec_push(c->arena, &list, ((Fresh){e->name, e->loc, variable_type(c, e), e->val}));
@@ -198,7 +198,7 @@ static FreshList fresh_since(Kern *c, int mark, const Stmts *other) {
 }
 
 static void fresh_declare(Kern *c, const Fresh *f, Val v) {
-    Entry *e = scope_declare(c, f->name, NAME_VAR, f->loc);
+    Entry *e = scope_declare(c->scope, f->name, NAME_VAR, f->loc);
     if (e->kind == NAME_BROKEN) return;
     e->val = v;
     e->type = f->type;
@@ -207,17 +207,17 @@ static void fresh_declare(Kern *c, const Fresh *f, Val v) {
 
 static void constant_if(Kern *c, const Stmt *s, bool test) {
     const Stmts *taken = test ? &s->body : &s->other, *left = test ? &s->other : &s->body;
-    int mark = scope_mark(c);
-    scope_touch_all(c, left);
+    int mark = scope_mark(c->scope);
+    scope_touch_all(c->scope, left);
     stmts_lower(c, taken);
     FreshList fresh = fresh_since(c, mark, left);
-    scope_close(c, mark);
+    scope_close(c->scope, mark);
     for (int i = 0; i < fresh.n; i++) fresh_declare(c, &fresh.p[i], fresh.p[i].val);
 }
 
 /* Values of the fresh variables at the end of a branch; the first branch fixes their types. */
 static Value *fresh_value(Kern *c, const Fresh *f) {
-    Entry *e = scope_find(c, f->name);
+    Entry *e = scope_find(c->scope, f->name);
     if (!e || e->kind != NAME_VAR) return NULL;
     e->read = true;
     variable_update(c, e, e->val, e->loc);
@@ -242,8 +242,8 @@ static void branch_end(Kern *c, const EntryList *updated, const FreshList *fresh
 
 static void results_declare(Kern *c, Op *op, const EntryList *updated, const FreshList *fresh) {
     for (int i = 0; i < updated->n; i++) {
-        op->res.p[i]->name = c->entry.p[updated->p[i]].name;
-        c->entry.p[updated->p[i]].val = val_tile(op->res.p[i]);
+        op->res.p[i]->name = scope_entry(c->scope, updated->p[i])->name;
+        scope_entry(c->scope, updated->p[i])->val = val_tile(op->res.p[i]);
     }
     for (int i = 0; i < fresh->n; i++) {
         Value *v = op_result(c->m, c->b.k, op, fresh->p[i].type);
@@ -271,25 +271,25 @@ static void dynamic_if(Kern *c, const Stmt *s, Value *test) {
     Value **held = ARENA_ARRAY(c->arena, Value *, updated.n + 1);
     Type *type = ARENA_ARRAY(c->arena, Type, updated.n + 1);
     for (int i = 0; i < updated.n; i++) {
-        held[i] = variable_value(c, &c->entry.p[updated.p[i]]);
-        type[i] = c->entry.p[updated.p[i]].type;
+        held[i] = variable_value(c, scope_entry(c->scope, updated.p[i]));
+        type[i] = scope_entry(c->scope, updated.p[i])->type;
     }
     c->b.loc = s->loc;
     Op *op = build_if(&c->b, test, type, updated.n);
     entries_set(c, &updated, held);
     c->b.at = op->region[0];
-    int mark = scope_mark(c);
+    int mark = scope_mark(c->scope);
     stmts_lower(c, &s->body);
     FreshList fresh = fresh_since(c, mark, &s->other);
     branch_end(c, &updated, &fresh);
-    scope_close(c, mark);
+    scope_close(c->scope, mark);
     bool *first = arena_copy(c->arena, c->stored, nstored);
     memcpy(c->stored, before, nstored);
     entries_set(c, &updated, held);
     c->b.at = op->region[1];
     stmts_lower(c, &s->other);
     branch_end(c, &updated, &fresh);
-    scope_close(c, mark);
+    scope_close(c->scope, mark);
     c->b.at = outer;
     results_declare(c, op, &updated, &fresh);
     stored_check(c, s, before, first);
@@ -301,6 +301,6 @@ void if_lower(Kern *c, const Stmt *s) {
     c->b.loc = s->loc;
     Value *v = val_value(c, test);
     if (v) return dynamic_if(c, s, v);
-    scope_touch_all(c, &s->body);
-    scope_touch_all(c, &s->other);
+    scope_touch_all(c->scope, &s->body);
+    scope_touch_all(c->scope, &s->other);
 }

@@ -162,7 +162,7 @@ Val load_lower(Kern *c, const Expr *e) {
         diag_error(c->diags, e->loc, "not-a-tensor", "only a tensor takes subscripts");
         return val_error;
     }
-    Entry tensor = *scope_use(c, base->name, base->loc);
+    Entry tensor = *scope_use(c->scope, base->name, base->loc);
     bool own = tensor.kind == NAME_RESULT && !c->in_merge;
     if (tensor.kind != NAME_TENSOR && tensor.kind != NAME_INOUT && !own) return load_refuse(c, e, &tensor);
     Span sub[MAX_DIMS];

@@ -21,10 +21,10 @@ static NameKind param_kind(const BoundParam *p, bool out) {
 static void param_declare(Kern *c, const BoundParam *p, bool out) {
     NameKind kind = param_kind(p, out);
     if (p->constant == BOUND_SIZE) {
-        scope_declare(c, p->decl->name, NAME_DIM, p->decl->loc)->size = p->size;
+        scope_declare(c->scope, p->decl->name, NAME_DIM, p->decl->loc)->size = p->size;
         return;
     }
-    Entry *e = scope_declare(c, p->decl->name, kind, p->decl->loc);
+    Entry *e = scope_declare(c->scope, p->decl->name, kind, p->decl->loc);
     if (e->kind == NAME_BROKEN) return;
     if (kind == NAME_CONST) {
         e->val = const_value(p);
@@ -46,9 +46,9 @@ static void param_declare(Kern *c, const BoundParam *p, bool out) {
 static void params_declare(Kern *c) {
     const Binding *b = c->bound;
     for (int i = 0; i < b->elem.n; i++)
-        scope_declare(c, b->elem.p[i].name, NAME_ELEM, b->decl->loc)->elem = b->elem.p[i].elem;
+        scope_declare(c->scope, b->elem.p[i].name, NAME_ELEM, b->decl->loc)->elem = b->elem.p[i].elem;
     for (int i = 0; i < b->dim.n; i++)
-        scope_declare(c, b->dim.p[i].name, NAME_DIM, b->dim.p[i].loc)->size = b->dim.p[i].size;
+        scope_declare(c->scope, b->dim.p[i].name, NAME_DIM, b->dim.p[i].loc)->size = b->dim.p[i].size;
     for (int i = 0; i < b->param.n; i++) param_declare(c, &b->param.p[i], i >= b->decl->params.n);
     c->stored = ARENA_ARRAY(c->arena, bool, b->param.n + 1);
 }
@@ -69,7 +69,7 @@ static Level level_lower(Kern *c, const Stmt *s) {
 }
 
 static void each_lower(Kern *c, const Stmt *s) {
-    int mark = scope_mark(c);
+    int mark = scope_mark(c->scope);
     bool good = true;
     for (int i = 0; i < s->ranges.n; i++)
         if (range_declare(c, &s->ranges.p[i], true, i == s->ranges.n - 1) < 0) good = false;
@@ -77,8 +77,8 @@ static void each_lower(Kern *c, const Stmt *s) {
     if (good)
         stmts_lower(c, &s->body);
     else
-        scope_touch_all(c, &s->body);
-    scope_close(c, mark);
+        scope_touch_all(c->scope, &s->body);
+    scope_close(c->scope, mark);
 }
 
 static const char *value_text(void *ctx, const Expr *name) {
@@ -150,14 +150,20 @@ static void results_check(Kern *c) {
 Kernel *kernel_lower(Lower *lw, const Binding *bound, Name name, bool checking) {
     Module *m = lw->m;
     int before = m->diags->errors;
-    Kern c = {.lw = lw, .m = m, .arena = m->arena, .diags = m->diags, .bound = bound, .checking = checking};
+    Kern c = {.lw = lw,
+              .m = m,
+              .arena = m->arena,
+              .diags = m->diags,
+              .scope = scope_begin(lw, m->arena, m->diags),
+              .bound = bound,
+              .checking = checking};
     Kernel *k = kernel_alone(m, name, bound->decl->loc);
     c.b = (Builder){.m = m, .k = k, .at = k->body, .loc = bound->decl->loc};
     c.tuned = tuned_entry(&c);
     params_declare(&c);
     body_lower(&c, bound->decl);
-    scope_close(&c, 0);
-    if (m->diags->errors == before) scope_report_unread(&c);
+    scope_close(c.scope, 0);
+    if (m->diags->errors == before) scope_report_unread(c.scope);
     if (m->diags->errors == before) results_check(&c);
     bool complete = m->diags->errors == before;
     if (m->diags->errors == before) sizes_check(&c);

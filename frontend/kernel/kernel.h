@@ -3,71 +3,9 @@
 #ifndef TILEC_FRONTEND_KERNEL_KERNEL_H
 #define TILEC_FRONTEND_KERNEL_KERNEL_H
 
-#include "frontend/sema/bind.h"
-#include "frontend/sema/const.h"
+#include "frontend/kernel/scope.h"
 
 enum { TILE_LIMIT = 1 << 24 }; /* positions a tile along a range */
-
-/* ---- values of expressions ---- */
-
-/* INDEX: an i64 sum that is still affine (no operation was made); INT, FLOAT, BOOL: compile-time numbers. */
-typedef enum { VAL_ERROR, VAL_INT, VAL_FLOAT, VAL_BOOL, VAL_INDEX, VAL_TILE } ValKind;
-
-typedef struct {
-    ValKind kind;
-    bool literal;   /* INT: written in the source, so that it adapts to floats too */
-    bool converted; /* INT, FLOAT: by a conversion to .elem, so that it has a type like any value */
-    bool fresh_dot; /* TILE: a contraction that nothing else uses */
-    Elem elem;
-    int64_t i;      /* INT, BOOL */
-    double f;       /* FLOAT */
-    const Affine *index;
-    Value *v;
-} Val;
-
-/* ---- names ---- */
-
-typedef enum {
-    NAME_DIM,
-    NAME_ELEM,
-    NAME_CONST,
-    NAME_SCALAR,
-    NAME_TENSOR,
-    NAME_RESULT,
-    NAME_INOUT,
-    NAME_RANGE,
-    NAME_VAR,
-    NAME_BROKEN
-} NameKind;
-
-/* The dimensions of a tensor under another shape; those in front that agree stay what they are. */
-typedef struct {
-    int ndim, same;
-    Size dim[MAX_DIMS];
-} KernView;
-
-typedef struct {
-    Name name;
-    NameKind kind;
-    Loc loc;
-    int index;  /* TENSOR, RESULT, INOUT, SCALAR: Param; RANGE: Range */
-    Size size;  /* DIM */
-    Elem elem;  /* ELEM */
-    Val val;    /* CONST, VAR; SCALAR once loaded */
-    bool typed; /* VAR: .type is fixed (declared, or carried by a loop) */
-    Type type;
-    bool fixed; /* VAR of a let: cannot be updated */
-    bool global; /* TENSOR: whole, and read at global places along split ranges */
-    const KernView *view; /* TENSOR: or NULL */
-    bool scalar; /* RESULT without extents: one element, named without subscripts */
-    bool read;
-    int stamp;
-} Entry;
-
-typedef struct {
-    int entry; /* -1: not in scope */
-    Loc last;  /* where it was declared last */
-} NameSlot;
 
 typedef struct Kern {
     Lower *lw;
@@ -76,9 +14,7 @@ typedef struct Kern {
     Diags *diags;
     const Binding *bound;
     Builder b;
-    VEC(Entry) entry;   /* everything in scope, innermost last */
-    VEC(Entry) unread;  /* variables out of scope that nothing read */
-    PtrMap slot;        /* name -> NameSlot */
+    KernScope *scope;
     VEC(Size) range_of; /* of each Range of the kernel: the dimension it runs over, 0 where unknown */
     VEC(const RangeDecl *) range_decl; /* and as it was written */
     VEC(int) inside;    /* of each Range: the range whose positions it goes through in order; -1 */
@@ -125,16 +61,6 @@ void sums_check(Kern *);
 /* self.c: results that the kernel reads */
 void self_check(Kern *);
 void kernel_warn(Kern *); /* warn.c: of a lowered body without dead code */
-
-/* scope.c */
-int scope_mark(const Kern *);
-void scope_close(Kern *, int mark);                /* leaves a block */
-void scope_report_unread(Kern *);                  /* at the end of the kernel */
-Entry *scope_find(Kern *, Name);                   /* NULL: not in scope */
-Entry *scope_declare(Kern *, Name, NameKind, Loc); /* reports a name that is taken, and gives an entry all the same */
-Entry *scope_use(Kern *, Name, Loc);               /* reports a name that is not in scope; never NULL */
-void scope_touch(Kern *, const Expr *);            /* marks what an expression that is not lowered reads */
-void scope_touch_all(Kern *, const Stmts *);
 
 /* kernel.c, assign.c, store.c, flow.c */
 void stmts_lower(Kern *, const Stmts *);

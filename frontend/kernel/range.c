@@ -22,7 +22,7 @@ static void extent_unknown(const Resolver *r, const Expr *e) {
 }
 
 bool extent_lower(Kern *c, const Expr *e, Size *s) {
-    Resolver r = {.lw = c->lw, .context = c, .find = extent_find, .unknown = extent_unknown};
+    Resolver r = {.lw = c->lw, .context = c->scope, .find = extent_find, .unknown = extent_unknown};
     if (!size_of_expr(&r, e, s)) return false;
     if (!size_is_number(*s) || s->c >= 0) return true;
     diag_error(c->diags, e->loc, "bad-extent", "this extent is %" PRId64, s->c);
@@ -60,7 +60,7 @@ int range_declare(Kern *c, const RangeDecl *d, bool grid, bool last) {
         diag_error(c->diags, d->loc, "too-many-ranges", "too many ranges: each takes at most %d", SOURCE_RANGES);
         good = false;
     }
-    Entry *e = scope_declare(c, d->name, NAME_RANGE, d->loc);
+    Entry *e = scope_declare(c->scope, d->name, NAME_RANGE, d->loc);
     if (!good) e->kind = NAME_BROKEN;
     if (e->kind == NAME_BROKEN) return -1;
     if (grid) r.of = of;
@@ -75,7 +75,7 @@ int range_declare(Kern *c, const RangeDecl *d, bool grid, bool last) {
 
 Entry *range_named(Kern *c, const Expr *e) {
     if (e->kind != EXPR_NAME) return NULL;
-    Entry *held = scope_find(c, e->name);
+    Entry *held = scope_find(c->scope, e->name);
     return held && held->kind == NAME_RANGE ? held : NULL;
 }
 
@@ -115,7 +115,7 @@ Val range_function(Kern *c, const Expr *call) {
     Entry *e = call->args.n == 1 ? range_named(c, call->args.p[0]) : NULL;
     if (!e) {
         bool silent = call->args.n == 1 && call->args.p[0]->kind == EXPR_NAME &&
-                      scope_use(c, call->args.p[0]->name, call->args.p[0]->loc)->kind == NAME_BROKEN;
+                      scope_use(c->scope, call->args.p[0]->name, call->args.p[0]->loc)->kind == NAME_BROKEN;
         if (!silent) diag_error(c->diags, call->loc, "not-a-range", "%s takes the name of a range", call->name);
         return val_error;
     }

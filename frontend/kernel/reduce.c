@@ -3,10 +3,10 @@
 
 /* `sum(x[i, p], k)`: p runs over k. */
 static void range_of_dimension(Kern *c, const Expr *e) {
-    const Entry *dim = e->kind == EXPR_NAME ? scope_find(c, e->name) : NULL;
+    const Entry *dim = e->kind == EXPR_NAME ? scope_find(c->scope, e->name) : NULL;
     if (!dim || dim->kind != NAME_DIM) return;
-    for (int i = c->entry.n - 1; i >= 0; i--) {
-        const Entry *r = &c->entry.p[i];
+    for (int i = scope_mark(c->scope) - 1; i >= 0; i--) {
+        const Entry *r = scope_entry(c->scope, i);
         if (r->kind != NAME_RANGE || !size_equal(c->range_of.p[r->index], dim->size)) continue;
         diag_note(c->diags, e->loc, "'%s' is a dimension; the range over it is '%s'", e->name, r->name);
         return;
@@ -17,7 +17,7 @@ static void range_of_dimension(Kern *c, const Expr *e) {
 static bool range_argument(Kern *c, const Expr *e, int16_t *range) {
     Entry *held = range_named(c, e);
     if (held) return *range = (int16_t)held->index, held->read = true;
-    if (e->kind == EXPR_NAME && scope_use(c, e->name, e->loc)->kind == NAME_BROKEN) return false;
+    if (e->kind == EXPR_NAME && scope_use(c->scope, e->name, e->loc)->kind == NAME_BROKEN) return false;
     diag_error(c->diags, e->loc, "not-a-range", "a range is expected here");
     range_of_dimension(c, e);
     return false;

@@ -1,12 +1,32 @@
 /* scope.c: the names of a kernel, one namespace without shadowing.
    Entries are a stack; a table finds the one of a name that is in scope. */
-#include "frontend/kernel/kernel.h"
+#include "frontend/kernel/scope.h"
 
 enum { SPELLING_ERRORS = 100 }; /* a file with more is no misspelling */
 
-static NameSlot *slot_of(Kern *c, Name name) { return ptrmap_get(&c->slot, name); }
+typedef struct {
+    int entry; /* -1: not in scope */
+    Loc last;  /* where it was declared last */
+} NameSlot;
 
-static NameSlot *slot_make(Kern *c, Name name) {
+struct KernScope {
+    Lower *lw;
+    Arena *arena;
+    Diags *diags;
+    VEC(Entry) entry;  /* everything in scope, innermost last */
+    VEC(Entry) unread; /* variables out of scope that nothing read */
+    PtrMap slot;       /* name -> NameSlot */
+};
+
+KernScope *scope_begin(Lower *lw, Arena *arena, Diags *diags) {
+    KernScope *c = ARENA_NEW(arena, KernScope);
+    *c = (KernScope){.lw = lw, .arena = arena, .diags = diags};
+    return c;
+}
+
+static NameSlot *slot_of(const KernScope *c, Name name) { return ptrmap_get(&c->slot, name); }
+
+static NameSlot *slot_make(KernScope *c, Name name) {
     NameSlot *s = slot_of(c, name);
     if (s) return s;
     s = ARENA_NEW(c->arena, NameSlot);
@@ -15,20 +35,24 @@ static NameSlot *slot_make(Kern *c, Name name) {
     return s;
 }
 
-int scope_mark(const Kern *c) { return c->entry.n; }
+int scope_mark(const KernScope *c) { return c->entry.n; }
+
+Entry *scope_entry(const KernScope *c, int at) { return &c->entry.p[at]; }
+
+int scope_place(const KernScope *c, const Entry *e) { return (int)(e - c->entry.p); }
 
 /* Reported at the end, if nothing else is: an expression with an error may be what reads it. */
-static void unread_note(Kern *c, const Entry *e) {
+static void unread_note(KernScope *c, const Entry *e) {
     if (e->kind == NAME_VAR && !e->read) vec_push(c->arena, &c->unread, *e);
 }
 
-void scope_report_unread(Kern *c) {
+void scope_report_unread(const KernScope *c) {
     for (int i = 0; i < c->unread.n; i++)
         diag_error(c->diags, c->unread.p[i].loc, "unused-value", "the value of '%s' is never read",
                    c->unread.p[i].name);
 }
 
-void scope_close(Kern *c, int mark) {
+void scope_close(KernScope *c, int mark) {
     for (int i = mark; i < c->entry.n; i++) {
         unread_note(c, &c->entry.p[i]);
         slot_of(c, c->entry.p[i].name)->entry = -1;
@@ -36,7 +60,7 @@ void scope_close(Kern *c, int mark) {
     c->entry.n = mark;
 }
 
-Entry *scope_find(Kern *c, Name name) {
+Entry *scope_find(const KernScope *c, Name name) {
     NameSlot *s = slot_of(c, name);
     return s && s->entry >= 0 ? &c->entry.p[s->entry] : NULL;
 }
@@ -55,7 +79,7 @@ static const char *kind_text(NameKind k) {
     }
 }
 
-static Entry *entry_push(Kern *c, Name name, NameKind kind, Loc loc) {
+static Entry *entry_push(KernScope *c, Name name, NameKind kind, Loc loc) {
     NameSlot *s = slot_make(c, name);
     s->entry = c->entry.n;
     if (kind != NAME_BROKEN) s->last = loc;
@@ -63,7 +87,7 @@ static Entry *entry_push(Kern *c, Name name, NameKind kind, Loc loc) {
     return &vec_last(&c->entry);
 }
 
-Entry *scope_declare(Kern *c, Name name, NameKind kind, Loc loc) {
+Entry *scope_declare(KernScope *c, Name name, NameKind kind, Loc loc) {
     Entry *held = scope_find(c, name);
     if (!held) return entry_push(c, name, kind, loc);
     if (held->kind != NAME_BROKEN) {
@@ -74,7 +98,7 @@ Entry *scope_declare(Kern *c, Name name, NameKind kind, Loc loc) {
     return held;
 }
 
-static void nearest_note(Kern *c, Name name, Loc loc) {
+static void nearest_note(KernScope *c, Name name, Loc loc) {
     if (c->diags->errors > SPELLING_ERRORS) return;
     const char **candidate = ARENA_ARRAY(c->arena, const char *, c->entry.n + 1);
     int n = 0;
@@ -84,7 +108,7 @@ static void nearest_note(Kern *c, Name name, Loc loc) {
     if (near) diag_suggest(c->diags, loc, name, near);
 }
 
-static void undefined_report(Kern *c, Name name, Loc loc) {
+static void undefined_report(KernScope *c, Name name, Loc loc) {
     NameSlot *s = slot_of(c, name);
     if (!s || !s->last.file) {
         diag_error(c->diags, loc, "undefined", "'%s' is not defined", name);
@@ -96,7 +120,7 @@ static void undefined_report(Kern *c, Name name, Loc loc) {
 }
 
 /* A name of the whole file: a dim, or a mesh axis as the number of its ranks. */
-static bool global_declare(Kern *c, Name name, Loc loc) {
+static bool global_declare(KernScope *c, Name name, Loc loc) {
     Size s;
     Found found = global_find(c->lw, name, loc, &s);
     if (found == FOUND_NOT) return false;
@@ -105,7 +129,7 @@ static bool global_declare(Kern *c, Name name, Loc loc) {
 }
 
 /* An unknown name is entered as broken, so that it is reported once. */
-Entry *scope_use(Kern *c, Name name, Loc loc) {
+Entry *scope_use(KernScope *c, Name name, Loc loc) {
     Entry *e = scope_find(c, name);
     if (!e && global_declare(c, name, loc)) e = scope_find(c, name);
     if (!e) {
@@ -118,7 +142,7 @@ Entry *scope_use(Kern *c, Name name, Loc loc) {
 
 /* ---- what is not lowered, such as the branch of a constant condition that is not taken ---- */
 
-static void touch_args(Kern *c, const Exprs *args) {
+static void touch_args(KernScope *c, const Exprs *args) {
     for (int i = 0; i < args->n; i++) scope_touch(c, args->p[i]);
 }
 
@@ -127,14 +151,14 @@ static void touch_name(void *ctx, const Expr *e) {
     if (held) held->read = true;
 }
 
-void scope_touch(Kern *c, const Expr *e) { expr_each(e, touch_name, c); }
+void scope_touch(KernScope *c, const Expr *e) { expr_each(e, touch_name, c); }
 
-static void touch_targets(Kern *c, const Exprs *targets) {
+static void touch_targets(KernScope *c, const Exprs *targets) {
     for (int i = 0; i < targets->n; i++)
         if (targets->p[i]->kind == EXPR_INDEX) touch_args(c, &targets->p[i]->args);
 }
 
-void scope_touch_all(Kern *c, const Stmts *list) {
+void scope_touch_all(KernScope *c, const Stmts *list) {
     for (int i = 0; i < list->n; i++) {
         const Stmt *s = list->p[i];
         touch_targets(c, &s->targets);

@@ -163,7 +163,7 @@ void store_lower(Kern *c, const Stmt *s, const Expr *target) {
     const Expr *base = field_name(c, target->kind == EXPR_INDEX ? target->base : target);
     Val v = expr_lower(c, s->value);
     c->b.loc = s->loc;
-    Entry result = *scope_use(c, base->name, base->loc);
+    Entry result = *scope_use(c->scope, base->name, base->loc);
     Span sub[MAX_DIMS];
     int n = result.scalar ? 1 : target->args.n;
     if (target_refuse(c, s, target, &result) || !subscripts_lower(c, target, &result, sub)) return;

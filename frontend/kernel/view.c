@@ -33,7 +33,7 @@ static bool shape_fits(Kern *c, const Expr *e, const Param *p, KernView *v) {
 
 static const Entry *viewed(Kern *c, const Expr *e) {
     const Expr *base = field_name(c, e);
-    const Entry *x = base->kind == EXPR_NAME ? scope_use(c, base->name, base->loc) : NULL;
+    const Entry *x = base->kind == EXPR_NAME ? scope_use(c->scope, base->name, base->loc) : NULL;
     if (x && (x->kind == NAME_TENSOR || x->kind == NAME_BROKEN)) return x->kind == NAME_TENSOR ? x : NULL;
     diag_error(c->diags, e->loc, "not-a-tensor", "a kernel views parameters that are read");
     return NULL;
@@ -52,7 +52,7 @@ void view_declare(Kern *c, const Stmt *let) {
     bool good = found && !let->has_type;
     for (int d = 0; good && d < v.ndim; d++) good = extent_lower(c, shape->args.p[d], &v.dim[d]);
     good = good && shape_fits(c, e, &c->b.k->param.p[x.index], &v);
-    Entry *fresh = scope_declare(c, target->name, good ? NAME_TENSOR : NAME_BROKEN, target->loc);
+    Entry *fresh = scope_declare(c->scope, target->name, good ? NAME_TENSOR : NAME_BROKEN, target->loc);
     if (fresh->kind == NAME_BROKEN) return;
     fresh->index = x.index;
     fresh->global = x.global;
