@@ -4,7 +4,8 @@
   names       of files and folders of this tree, on pages and in comments, are those of files that exist
   lines       of pages have at most 120 columns, but for tables and what commands print
   paragraphs  and points of a list have at most 80 words
-  sentences   begin with their subject: not with Of, Whether, So many
+  sentences   begin with their subject: not with Of, Whether, So many, nor with a pronoun alone; have at most 25 words,
+              a span of code being one, what stands in parentheses none, and a colon an end
   words       in bold amid a sentence, which pages define so, are in docs/reference/glossary.md; what begins a paragraph in
               bold is its title
   index       of the language's page has each keyword, element type, function and collective of that page"""
@@ -13,7 +14,7 @@ import os
 import re
 import sys
 
-COLUMNS, WORDS = 120, 80
+COLUMNS, WORDS, SENTENCE = 120, 80, 25
 GLOSSARY, LANGUAGE = "docs/reference/glossary.md", "docs/reference/language.md"
 TOP = "base|bench|cmake|codegen|docs|driver|editors|examples|frontend|ir|passes|runtime|target|test"
 PATH = re.compile(r"(?<![\w./$%}*-])((?:" + TOP + r")/[\w./*-]+)")
@@ -23,6 +24,8 @@ PLACEHOLDER = re.compile(r"[A-Z]{3,}")
 LINK = re.compile(r"\]\(([^)#\s]*)(?:#([^)\s]+))?\)")
 STRESS = re.compile(r"(?<![\w*])\*\*(?![\s*])([^*\n]+?)\*\*(?![\w*])")
 ITEM = re.compile(r"\s*([*-]|\d+\.) ")
+VERBS = "is|are|was|were|has|have|had|does|do|can|may|must|will|makes|takes|gives|goes|needs|says"
+FALSE_STARTS = re.compile(r"(?:Of|Whether|So many|It|They) .{,30}|(?:This|That|These|Those|Such) (?:" + VERBS + r")\b.{,30}")
 QUOTES = {  # comments of a file, by its ending
     (".c", ".h", ".y", ".l", ".def"): r"/\*.*?\*/|//[^\n]*",
     (".py",): r'""".*?"""|#[^\n]*',
@@ -127,10 +130,23 @@ def paragraphs_wrong(text):
             yield f"line {line}: a paragraph of {words} words"
 
 
+def sentences_of(paragraph):
+    plain = re.sub(r"`[^`]*`", "`code`", ITEM.sub("", paragraph, 1) if ITEM.match(paragraph) else paragraph)
+    plain = re.sub(r"\([^()]*\)", "", re.sub(r"\]\([^)]*\)", "]", plain))
+    return re.split(r"(?<=[.!?:])[*_\"]*\s+", plain)
+
+
 def sentences_wrong(text):
     for line, paragraph in paragraphs_of(text):
-        for begin in re.findall(r"(?:^|[.:;] )((?:Of|Whether|So many) .{,30})", ITEM.sub("", paragraph, 1)):
-            yield f"line {line}: a sentence begins '{begin}'"
+        ended = True
+        for sentence in sentences_of(paragraph):
+            words = len(re.findall(r"\S*\w\S*", sentence))
+            if words > SENTENCE:
+                yield f"line {line}: a sentence of {words} words: '{sentence[:30]}'"
+            begin = FALSE_STARTS.match(sentence)
+            if begin and (ended or begin[0].startswith(("Of", "Whether", "So many"))):
+                yield f"line {line}: a sentence begins '{begin[0]}'"
+            ended = not sentence.endswith(":")
 
 
 def singular(term):
