@@ -1,12 +1,10 @@
 /* coll.c: collectives and local: what they take, what they give, their optional arguments.
    all_gather S to R, reduce_scatter P to S, all_reduce P to R, all_to_all S(d) to S(e), stack, broadcast and permute of
    V. */
+#include "frontend/program/callee.h"
 #include "frontend/program/program.h"
 
 #include <string.h>
-
-/* No collective: what a rank has of a split tensor, as a value of its own. */
-static const CollInfo local = {.name = "local", .suffix = "local", .takes = PLACE_S, .gives = PLACE_V};
 
 typedef struct {
     Prog *c;
@@ -19,21 +17,6 @@ typedef struct {
     int64_t number;
     bool has_number;
 } CollCall;
-
-static const CollInfo *info_of(Name name) {
-    for (int i = 0; i < COLL_COUNT; i++)
-        if (strcmp(coll_info[i].name, name) == 0) return &coll_info[i];
-    return strcmp(local.name, name) == 0 ? &local : NULL;
-}
-
-bool collective_named(Name name) { return info_of(name) != NULL; }
-
-const char *collective_near(Name name) {
-    const char *list[COLL_COUNT + 1];
-    for (int i = 0; i < COLL_COUNT; i++) list[i] = coll_info[i].name;
-    list[COLL_COUNT] = local.name;
-    return spelling_nearest(name, list, COLL_COUNT + 1);
-}
 
 static const Tensor *source_of(const CollCall *k) {
     Tensor t = value_tensor(k->c->graph, &k->x);
@@ -316,7 +299,7 @@ static ProgValue axes_lower(CollCall *k) {
     for (int a = k->axes; a >= 0; a = axes_rest(a)) {
         k->axis = axes_first(a);
         if (!call_fits(k)) return prog_error(k->e->loc);
-        k->x = k->info == &local ? local_view(k) : node_add(k, axes_rest(a) < 0);
+        k->x = k->info == &coll_local ? local_view(k) : node_add(k, axes_rest(a) < 0);
         if (k->x.kind != PROG_TENSOR) return k->x;
     }
     return k->x;
@@ -329,8 +312,8 @@ static ProgValue source_whole(Prog *c, ProgValue v) {
     return value_is_scalar(c->graph, &v) ? value_unspotted(&v) : v;
 }
 
-ProgValue collective_lower(Prog *c, const Expr *e, const Expected *want) {
-    CollCall k = {.c = c, .e = e, .info = info_of(e->name), .want = want, .axes = -1, .axis = -1, .dim = -1};
+ProgValue collective_lower(Prog *c, const Expr *e, const CollInfo *info, const Expected *want) {
+    CollCall k = {.c = c, .e = e, .info = info, .want = want, .axes = -1, .axis = -1, .dim = -1};
     if (e->args.n == 0) {
         refuse(&k, e->loc, "wrong-arguments", SAY(&k, "%s takes a tensor", e->name),
                "the mesh axis and the dimension may follow it");
@@ -339,9 +322,9 @@ ProgValue collective_lower(Prog *c, const Expr *e, const Expected *want) {
     Expected inner = source_expected(k.info, want);
     k.x = tensor_lower(c, e->args.p[0], &inner);
     bool scalar = k.x.kind == PROG_TENSOR && value_tensor(c->graph, &k.x).ndim == 0;
-    if (k.info != &local) k.x = source_whole(c, k.x);
+    if (k.info != &coll_local) k.x = source_whole(c, k.x);
     if (k.x.kind != PROG_TENSOR || !options_read(&k) || !axes_find(&k)) return prog_error(e->loc);
     ProgValue r = axes_lower(&k);
-    bool whole = r.kind == PROG_TENSOR && !k.info->stacks && k.info != &local;
+    bool whole = r.kind == PROG_TENSOR && !k.info->stacks && k.info != &coll_local;
     return scalar && whole ? scalar_of(c->graph, r) : r;
 }

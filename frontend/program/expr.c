@@ -1,7 +1,6 @@
 /* expr.c: expressions of programs: names, calls, local, and what is made on the spot. */
+#include "frontend/program/callee.h"
 #include "frontend/program/program.h"
-#include "frontend/sema/familiar.h"
-#include "frontend/sema/function.h"
 
 #include <string.h>
 
@@ -33,29 +32,6 @@ static ProgValue field_lower(Prog *c, const Expr *e) {
 
 /* ---- calls ---- */
 
-static bool is_tile_function(const Prog *c, Name name) {
-    Elem elem;
-    Function f;
-    return (function_find(name, &f) && function_is_of_elements(&f)) || elem_find(c->scope, name, &elem);
-}
-
-static ProgValue call_unknown(Prog *c, const Expr *e) {
-    diag_error(c->diags, e->loc, "undefined", "there is no kernel '%s'", e->name);
-    const char *fix = familiar_in_program(e->name);
-    if (fix) return diag_note(c->diags, e->loc, "%s", fix), prog_error(e->loc);
-    const char *candidate[FUNCTIONS_MOST], *near = spelling_nearest(e->name, candidate, function_names(candidate, true));
-    if (!near) near = front_near(c->f, e->name);
-    if (!near) near = collective_near(e->name);
-    if (near) diag_suggest(c->diags, e->loc, e->name, near);
-    return prog_error(e->loc);
-}
-
-const Decl *callee_of(Prog *c, const Expr *e) {
-    if (e->kind != EXPR_CALL || collective_named(e->name) || format_of_call(c->scope, e)) return NULL;
-    const Decl *d = front_find(c->f, e->name);
-    return d && (d->kind == DECL_KERNEL || d->kind == DECL_PROGRAM) ? d : NULL;
-}
-
 /* The call with the defaults of the arguments that it leaves out. */
 static const Expr *call_complete(Prog *c, const Expr *e, const Decl *d) {
     if (e->args.n >= d->params.n || !d->params.p[e->args.n].otherwise) return e;
@@ -71,20 +47,18 @@ static bool callee_values(Prog *c, const Expr *call, const Decl *d, const Expect
     return d->kind == DECL_PROGRAM ? program_call(c, e, d, want, n, out) : call_values(c, e, d, want, n, out);
 }
 
-static ProgValue call_lower_one(Prog *c, const Expr *e, const Expected *want) {
+static ProgValue call_lower(Prog *c, const Expr *e, const Expected *want) {
     ProgValue v = prog_error(e->loc);
-    if (collective_named(e->name)) return collective_lower(c, e, want);
-    const Variable *w = format_of_call(c->scope, e);
-    if (w) return format_apply(c, e, w, want, &v) ? v : prog_error(e->loc);
-    const Decl *d = callee_of(c, e);
-    if (d) return callee_values(c, e, d, want, 1, &v) ? v : prog_error(e->loc);
-    if (strcmp(e->name, "view") == 0) return view_lower(c, e);
-    return is_tile_function(c, e->name) ? map_lower(c, e, want) : call_unknown(c, e);
-}
-
-static bool is_unknown(Prog *c, const Expr *e) {
-    return e->kind == EXPR_CALL && !collective_named(e->name) && !format_of_call(c->scope, e) && !callee_of(c, e) &&
-           strcmp(e->name, "view") != 0 && !is_tile_function(c, e->name);
+    Callee k = callee_find(c->scope, e);
+    switch (k.kind) {
+    case CALLEE_COLLECTIVE: return collective_lower(c, e, k.coll, want);
+    case CALLEE_FORMAT: return format_apply(c, e, k.weight, want, &v) ? v : prog_error(e->loc);
+    case CALLEE_KERNEL:
+    case CALLEE_PROGRAM: return callee_values(c, e, k.decl, want, 1, &v) ? v : prog_error(e->loc);
+    case CALLEE_VIEW: return view_lower(c, e);
+    case CALLEE_FUNCTION: return map_lower(c, e, want);
+    default: callee_unknown(c->scope, e); return v;
+    }
 }
 
 static ProgValue choose_lower(Prog *c, const Expr *e, const Expected *want) {
@@ -102,7 +76,7 @@ static ProgValue cond_lower(Prog *c, const Expr *e, const Expected *want) {
 ProgValue tensor_lower(Prog *c, const Expr *e, const Expected *want) {
     switch (e->kind) {
     case EXPR_NAME: return name_lower(c, e, want);
-    case EXPR_CALL: return call_lower_one(c, e, want);
+    case EXPR_CALL: return call_lower(c, e, want);
     case EXPR_UNARY:
     case EXPR_BINARY: return map_lower(c, e, want);
     case EXPR_INDEX: return part_lower(c, e);
@@ -129,10 +103,10 @@ static bool results_mismatch(Prog *c, const Expr *e, int n, int have) {
 
 bool values_lower(Prog *c, const Expr *e, const Expected *want, int n, ProgValue *out) {
     if (e->kind == EXPR_CHOOSE) return choose_values(c, e, want, n, out);
-    const Decl *d = callee_of(c, e);
+    const Decl *d = callee_decl(c->scope, e);
     const Decl *flat = d ? decl_flat(c->f, d) : NULL;
     int have = d ? decl_inouts(flat) + flat->results.n : 1;
-    if (have != n && is_unknown(c, e)) return call_unknown(c, e), false;
+    if (have != n && callee_find(c->scope, e).kind == CALLEE_UNKNOWN) return callee_unknown(c->scope, e), false;
     if (have != n) return results_mismatch(c, e, n, have);
     if (d) return callee_values(c, e, d, want, n, out);
     out[0] = assigned_lower(c, e, &want[0]);

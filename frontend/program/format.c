@@ -67,10 +67,3 @@ void format_declare(Prog *c, const ParamDecl *w) {
         actual[i] = format_actual(c, name_inside(c->f, w->name, d->params.p[i].name), w->type.loc);
     if (format_fits(c, w, d, actual, whole)) format_name(c, w, d, whole);
 }
-
-const Variable *format_of_call(const Scope *scope, const Expr *e) {
-    if (strcmp(e->name, "linear") != 0 || e->args.n != 2) return NULL;
-    Name name = name_path(scope_front(scope), e->args.p[1]);
-    const Variable *v = name ? variable_find(scope, name) : NULL;
-    return v && v->format ? v : NULL;
-}

@@ -1,5 +1,6 @@
 /* map.c: whole-tensor expressions. Each becomes a kernel of its own, element by element.
    Takes an expression; gives the call of the kernel on the tensors that it names. */
+#include "frontend/program/callee.h"
 #include "frontend/program/made.h"
 #include "frontend/program/program.h"
 
@@ -41,8 +42,8 @@ static Expr *map_copy_of(Map *m, const Expr *e) {
 static bool is_map(const Map *m, const Expr *e) {
     if (e->kind == EXPR_UNARY || e->kind == EXPR_COND) return true;
     if (e->kind == EXPR_BINARY) return e->op != AST_AT;
-    return e->kind == EXPR_CALL && !collective_named(e->name) && !front_find(m->c->f, e->name) &&
-           strcmp(e->name, "view") != 0;
+    Callee k = callee_find(m->c->scope, e);
+    return (k.kind == CALLEE_FUNCTION || k.kind == CALLEE_UNKNOWN) && !k.decl;
 }
 
 /* A run-time dimension, by its own name. */

@@ -1,5 +1,6 @@
 /* program.c: a program's interface and statements.
    Takes a declaration; gives a Program of nodes over placed tensors, or errors. */
+#include "frontend/program/callee.h"
 #include "frontend/program/program.h"
 
 #include <string.h>
@@ -189,7 +190,7 @@ static Expr *updated_value(Prog *c, const Stmt *s) {
 
 /* `y, h = k(x, h)`: next versions come before results. */
 static void swapped_check(Prog *c, const Stmt *s, int i, const Variable *state) {
-    const Decl *d = callee_of(c, s->value);
+    const Decl *d = callee_decl(c->scope, s->value);
     if (!d || i >= decl_inouts(decl_flat(c->f, d))) return;
     diag_warning(c->diags, s->targets.p[i]->loc, "swapped-state", "this takes the next version of '%s', and '%s' takes a result of %s",
                  state->name, state->name, d->name);

@@ -84,11 +84,9 @@ ActualArg format_actual(Prog *, Name part, Loc);
 bool format_fits(Prog *, const ParamDecl *, const Decl *format, const ActualArg *part, const Tensor *whole);
 void format_name(Prog *, const ParamDecl *, const Decl *format, const Tensor *whole);
 void format_declare(Prog *, const ParamDecl *); /* in a called program's body, where its tensors have names already */
-const Variable *format_of_call(const Scope *, const Expr *call); /* of W in linear(x, W), or NULL */
 
 /* expr.c */
 ProgValue tensor_lower(Prog *, const Expr *, const Expected *); /* one tensor; ERROR after a report */
-const Decl *callee_of(Prog *, const Expr *); /* the kernel or program of a call, or NULL */
 bool values_lower(Prog *, const Expr *, const Expected *, int n, ProgValue *out);
 
 /* call.c */
@@ -107,9 +105,7 @@ ProgValue view_lower(Prog *, const Expr *);                /* view(x, [..]) */
 ProgValue part_lower(Prog *, const Expr *);                /* x[l] */
 
 /* coll.c: collectives, and local */
-bool collective_named(Name);
-const char *collective_near(Name); /* the nearest to a misspelt one; NULL: none */
-ProgValue collective_lower(Prog *, const Expr *, const Expected *);
+ProgValue collective_lower(Prog *, const Expr *, const CollInfo *, const Expected *);
 
 /* map.c: whole-tensor expressions and copies, as kernels made on the spot. */
 ProgValue map_lower(Prog *, const Expr *, const Expected *);

@@ -1,5 +1,6 @@
 /* record.c: records, and weights stored in a format, are names for several tensors: w.attention.wq, W.codes.
    Takes heads and expressions that name them; gives heads, arguments and targets of one tensor each. */
+#include "frontend/program/callee.h"
 #include "frontend/program/program.h"
 
 enum { RECORDS_DEEP = 64, FIELDS = 1024 };
@@ -68,7 +69,7 @@ static void target_flatten(Prog *c, Expr *t, const TypeExpr *type, Exprs *out) {
 static bool is_updated(const ParamDecl *p) { return p->mode != PARAM_IN; }
 
 void targets_flatten(Prog *c, Stmt *s) {
-    const Decl *d = callee_of(c, s->value);
+    const Decl *d = callee_decl(c->scope, s->value);
     Exprs out = {0};
     int n = 0;
     if (!d) return;
