@@ -38,7 +38,7 @@ const CExpr *cexpr_bare(const CExpr *);          /* without its outer parenthese
 
 bool cexpr_const(const CExpr *, int64_t *);
 bool cexpr_is(const CExpr *, int64_t);             /* this number */
-bool cexpr_is_multiple(const CExpr *, int64_t of); /* certainly */
+bool cexpr_is_multiple(const CExpr *, int64_t of); /* a number that is one */
 bool cexpr_is_named(const CExpr *);                /* nothing is computed: a name or a number */
 bool cexpr_equal(const CExpr *, const CExpr *);
 
