@@ -164,7 +164,7 @@ struct Op {
     Region *region[2];
     Op *prev, *next;
     Region *in;
-    /* attributes; which ones count is said in ops.def */
+    /* attributes; which ones a kind has is said in ops.def (op_attributes) */
     double fimm;     /* CONST of a float type */
     int64_t imm;     /* CONST of an integer type or bool */
     int16_t range;   /* POS, BEGIN, END, FOR, ARGMAX, CUMSUM, .. */
@@ -358,6 +358,9 @@ typedef struct {
 } Builder;
 
 Op *op_new(Module *, OpKind, Loc);                              /* unattached */
+Op *op_like(Module *, const Op *);                              /* unattached, of its kind and attributes, without operands and results */
+bool op_same_attributes(const Op *, const Op *);                /* of one kind, with equal attributes (attribute.c) */
+const char *op_stray_attribute(const Op *);                     /* one that is set and that its kind does not have; NULL: none is */
 Op *op_append(Builder *, OpKind);                               /* attached at the end, no results yet */
 Value *op_result(Module *, Kernel *, Op *, Type);               /* adds a result */
 void op_append_to(Region *, Op *fresh);

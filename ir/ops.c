@@ -18,6 +18,18 @@ bool op_takes(OpKind kind, Elem e) {
     return op_info[kind].takes & takes;
 }
 
+int op_attributes(OpKind kind) {
+    static const uint16_t of_class[] = {
+        [CLASS_CONST] = HAS_IMM,
+        [CLASS_REDUCE] = HAS_OVER | HAS_RANGE,
+        [CLASS_PREFIX] = HAS_OVER | HAS_RANGE,
+        [CLASS_DOT] = HAS_OVER | HAS_RANGE,
+        [CLASS_MEMORY] = HAS_PARAM | HAS_SUB,
+        [CLASS_SYNC] = HAS_FLAG | HAS_SUB,
+    };
+    return of_class[op_info[kind].class] | op_info[kind].has;
+}
+
 OpCost op_cost(OpKind kind) {
     const OpCost addition = {.host = 1, .again = 1, .lane = 1};
     return op_info[kind].cost.host ? op_info[kind].cost : addition;

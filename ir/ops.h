@@ -21,6 +21,14 @@ typedef enum {
     CLASS_BROADCAST, CLASS_REDUCE, CLASS_PREFIX, CLASS_CONVERT, CLASS_DOT, CLASS_MEMORY, CLASS_CONTROL, CLASS_SYNC,
 } OpClass;
 
+/* Fields of an Op that operations of a kind have; the others are as op_new leaves them. */
+enum {
+    HAS_IMM = 1 << 0, /* .imm, or .fimm of a float type */
+    HAS_RANGE = 1 << 1, HAS_OVER = 1 << 2, HAS_SIZE = 1 << 3, HAS_AXIS = 1 << 4, HAS_PARAM = 1 << 5, HAS_SUB = 1 << 6,
+    HAS_MODE = 1 << 7, HAS_PIPELINED = 1 << 8, HAS_DEFERRED = 1 << 9, HAS_BY = 1 << 10,
+    HAS_FLAG = 1 << 11, /* also .dest, .order, .scope, .lag and .equal */
+};
+
 /* Element types of operands. FLOAT: f32 and f64; INT: integers of 8 bits and more. */
 enum {
     TAKES_FLOAT = 1, TAKES_INT = 2, TAKES_BOOL = 4,
@@ -78,6 +86,7 @@ typedef struct {
     const char *drawn;   /* arguments legal for any $x, in random programs; NULL: test/gen draws it otherwise */
     bool function;       /* the language has a function of the name `text` */
     uint8_t takes;       /* element types of the operands: TAKES_.. */
+    uint16_t has;        /* attributes: HAS_.., beside those of its class */
 
     /* C expressions, of the most special field that is set; $x and $y: operands, $elem: name of the element type,
        $type: the C type. */
@@ -98,6 +107,7 @@ typedef struct {
 extern const OpInfo op_info[OP_COUNT];
 const char *op_phrase(OpKind); /* for messages: as the source writes it, with its quotes */
 bool op_takes(OpKind, Elem);
+int op_attributes(OpKind); /* HAS_.. */
 OpCost op_cost(OpKind);
 OpKind op_reduction(OpKind joins);  /* the reduction of values that a binary operation joins; OP_COUNT: none */
 bool op_takes_positions(OpKind);    /* ARGMAX, CUMSUM, ..: the order of positions counts, so that .over is one range */

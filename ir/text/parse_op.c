@@ -80,9 +80,10 @@ static void set_literal(Parser *p, Op *op, const OpText *text) {
 }
 
 static void parse_index(Parser *p, Op *op) {
-    if (op->kind == OP_RANK)
+    const int has = op_attributes(op->kind);
+    if (has & HAS_AXIS)
         op->axis = (int16_t)need_known(p, &p->axes, "mesh axis");
-    else if (op->kind == OP_SIZE || op->kind == OP_ORIGIN)
+    else if (has & HAS_SIZE)
         op->size = parse_size(p);
     else
         op->range = (int16_t)need_known(p, &p->ranges, "range");
@@ -104,9 +105,10 @@ static void parse_operands(Parser *p, Op *op) {
         Value *v = parse_value(p);
         if (!p->failed) vec_push(p->m->arena, &op->arg, v);
     } while (take_punct(p, ','));
-    parse_over(p, op);
-    op->deferred = op->kind == OP_SUM && take_word(p, "deferred");
-    if (op->kind == OP_DOT && take_word(p, "by")) op->by = need_name(p, "a matrix instruction");
+    const int has = op_attributes(op->kind);
+    if (has & HAS_OVER) parse_over(p, op);
+    op->deferred = has & HAS_DEFERRED && take_word(p, "deferred");
+    if (has & HAS_BY && take_word(p, "by")) op->by = need_name(p, "a matrix instruction");
 }
 
 /* access := param ['[' affine ((',' | ';') affine)* ']'] */

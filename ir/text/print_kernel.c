@@ -75,10 +75,11 @@ static void print_immediate(Printer *p, const Op *op) {
 }
 
 static void print_index(Printer *p, const Op *op) {
+    const int has = op_attributes(op->kind);
     text_add(&p->out, " ");
-    if (op->kind == OP_RANK)
+    if (has & HAS_AXIS)
         print_symbol(p, op->axis, true);
-    else if (op->kind == OP_SIZE || op->kind == OP_ORIGIN)
+    else if (has & HAS_SIZE)
         print_size(p, op->size);
     else
         print_range_name(p, op->range);
@@ -111,7 +112,7 @@ static void print_access(Printer *p, const Op *op) {
     }
     if (op->sub.n) text_add(&p->out, "]");
     static const char *const modes[] = {[STORE_SET] = "", [STORE_ADD] = " add", [STORE_UNIQUE] = " unique", [STORE_SUM] = " sum"};
-    if (op->kind == OP_STORE) text_add(&p->out, modes[op->mode]);
+    text_add(&p->out, modes[op->mode]);
     if (op->pipelined) text_add(&p->out, " pipelined");
 }
 

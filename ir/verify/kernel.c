@@ -81,6 +81,8 @@ static void one_op(Verifier *v, const Op *op) {
         violation(v, op->loc, "there is no operation number %d", (int)op->kind);
         return;
     }
+    const char *stray = op_stray_attribute(op);
+    if (stray) violation(v, op->loc, "%s has %s", op_info[op->kind].text, stray);
     for (int i = 0; i < op->arg.n; i++) good &= operand_verify(v, op, op->arg.p[i]);
     if (good && op_info[op->kind].class == CLASS_CONTROL)
         control_verify(v, op);

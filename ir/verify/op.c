@@ -31,9 +31,10 @@ static void const_verify(Verifier *v, const Op *op) {
 
 static void index_verify(Verifier *v, const Op *op) {
     Type t = type_scalar(ELEM_I64);
-    bool good = op->kind == OP_RANK                            ? axis_verify(v, op->loc, op->axis)
-                : op->kind == OP_SIZE || op->kind == OP_ORIGIN ? size_verify(v, op->loc, op->size)
-                                                               : range_verify(v, op->loc, op->range);
+    const int has = op_attributes(op->kind);
+    bool good = has & HAS_AXIS   ? axis_verify(v, op->loc, op->axis)
+                : has & HAS_SIZE ? size_verify(v, op->loc, op->size)
+                                 : range_verify(v, op->loc, op->range);
     if (!good) return;
     if (op->kind == OP_POS && v->k->range.p[op->range].kind != RANGE_POSITION) t = type_with(t, op->range);
     result_expect(v, op, t);

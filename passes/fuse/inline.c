@@ -46,16 +46,6 @@ Affine inline_affine(Inline *in, const Affine *a) {
     return copy;
 }
 
-static bool uses_range(const Op *op) {
-    switch (op->kind) {
-    case OP_POS:
-    case OP_BEGIN:
-    case OP_END:
-    case OP_FOR: return true;
-    default: return op->nover > 0;
-    }
-}
-
 static void op_copy(Inline *in, const Op *op);
 
 static Region *region_copy(Inline *in, const Region *r, Op *parent) {
@@ -70,23 +60,14 @@ static Region *region_copy(Inline *in, const Region *r, Op *parent) {
 }
 
 static void op_copy(Inline *in, const Op *op) {
-    Op *copy = op_new(in->m, op->kind, op->loc);
-    VEC(Value *) none_arg = {0};
-    VEC(Span) none_sub = {0};
-    Op keep = *copy;
-    *copy = *op;
-    copy->prev = keep.prev, copy->next = keep.next, copy->in = keep.in;
-    copy->arg.p = none_arg.p, copy->arg.n = copy->arg.cap = 0;
-    copy->res.p = none_arg.p, copy->res.n = copy->res.cap = 0;
-    copy->sub.p = none_sub.p, copy->sub.n = copy->sub.cap = 0;
+    const int has = op_attributes(op->kind);
+    Op *copy = op_like(in->m, op);
     for (int i = 0; i < op->arg.n; i++) vec_push(in->m->arena, &copy->arg, in->value[op->arg.p[i]->id]);
-    for (int i = 0; i < op->sub.n; i++) {
-        Span s = {inline_affine(in, &op->sub.p[i].lo), inline_affine(in, &op->sub.p[i].hi)};
-        vec_push(in->m->arena, &copy->sub, s);
-    }
-    if (uses_range(op)) copy->range = range_copy(in, op->range);
+    for (int i = 0; i < op->sub.n; i++)
+        copy->sub.p[i] = (Span){inline_affine(in, &op->sub.p[i].lo), inline_affine(in, &op->sub.p[i].hi)};
+    if (has & HAS_RANGE) copy->range = range_copy(in, op->range);
     for (int i = 0; i < op->nover; i++) copy->over[i] = range_copy(in, op->over[i]);
-    if (op_info[op->kind].class == CLASS_MEMORY) copy->param = (int16_t)in->param[op->param];
+    if (has & HAS_PARAM) copy->param = (int16_t)in->param[op->param];
     op_append_to(in->at, copy);
     for (int i = 0; i < 2; i++)
         if (op->region[i]) copy->region[i] = region_copy(in, op->region[i], copy);

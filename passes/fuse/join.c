@@ -24,9 +24,8 @@ static bool has_control(const Region *r) {
 }
 
 static bool same_bound(const Value *a, const Value *b) {
-    if (!a->def || !b->def || a->def->kind != b->def->kind) return false;
-    if (a->def->kind == OP_CONST) return a->def->imm == b->def->imm;
-    return a->def->kind == OP_SIZE && size_equal(a->def->size, b->def->size);
+    bool known = a->def && b->def && (a->def->kind == OP_CONST || a->def->kind == OP_SIZE);
+    return known && op_same_attributes(a->def, b->def);
 }
 
 /* Both have a loop over the same tiles that carries something, and in it again, or nothing but operations. */

@@ -127,7 +127,7 @@ bool lay_check(const Lay *l, const PassStep *step) {
     kernel_is_valid(l->m, l->k, false);
     for (size_t i = 0; i < sizeof facts / sizeof *facts; i++)
         if ((l->facts & 1 << i) && facts[i].holds && !facts[i].holds(l))
-            diag_error(l->m->diags, l->k->loc, "invalid-ir", "kernel '%s' behind layout.%s: not so: %s", l->k->name, step->name,
-                       facts[i].about.means);
+            diag_error(l->m->diags, l->k->loc, "invalid-ir", "kernel '%s' behind layout.%s: not so: %s", l->k->name,
+                       step->name, facts[i].about.means);
     return l->m->diags->errors == errors;
 }

@@ -33,8 +33,7 @@ static bool can_remake(const Value *v, int depth) {
 static Value *remake(Lay *l, Value *v, const Layout *layout, Op *before) {
     if (v->type.nrange == 0) return v;
     Layout own = lay_slice(l, layout, v->type);
-    Op *copy = op_new(l->m, v->def->kind, v->def->loc);
-    copy->range = v->def->range;
+    Op *copy = op_like(l->m, v->def);
     for (int i = 0; i < v->def->arg.n; i++) {
         Value *x = remake(l, v->def->arg.p[i], &own, before);
         vec_push(l->m->arena, &copy->arg, x);

@@ -26,6 +26,7 @@ static void op_make(const Module *m, Op *op) {
     if (op->kind != OP_SIZE || !size_is_number(size_even(m, op->size))) return;
     op->kind = OP_CONST;
     op->imm = size_even(m, op->size).c;
+    op->size = (Size){0};
 }
 
 static void region_make(const Module *m, Region *r) {

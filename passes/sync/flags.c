@@ -183,17 +183,10 @@ static Op *wait_place(const Op *wait, Op *access, bool own) {
     return at;
 }
 
-static bool wait_equal(const Op *a, const Op *b) {
-    if (a->kind != b->kind || a->flag != b->flag || a->lag != b->lag || a->sub.n != b->sub.n) return false;
-    for (int i = 0; i < a->sub.n; i++)
-        if (!span_equal(&a->sub.p[i], &b->sub.p[i])) return false;
-    return span_equal(&a->dest, &b->dest);
-}
-
 static bool wait_exists(const Op *wait, const Op *at) {
     for (; at; at = at->in->parent)
         for (const Op *op = at->prev; op; op = op->prev)
-            if (wait_equal(op, wait)) return true;
+            if (op_same_attributes(op, wait)) return true;
     return false;
 }
 
@@ -205,7 +198,7 @@ void flags_wait(Flags *f, const Edge *e, int flag, const Span *sub, int64_t lag,
     for (int d = 0; d < f->p->flag.p[flag].dim.n; d++) vec_push(f->m->arena, &op->sub, sub[d]);
     op->dest = e->source.known ? (Span){.lo = e->source.lo, .hi = e->source.hi} : span_ranks(f->m, e->axis);
     Op *at = first ? f->p->node.p[e->to->node]->kernel->body->first : wait_place(op, e->to->op, e->from->node == e->to->node);
-    if (wait_exists(op, at) || (first && wait_equal(op, at))) return;
+    if (wait_exists(op, at) || (first && op_same_attributes(op, at))) return;
     op_insert_before(at, op);
     f->waits++;
 }

@@ -66,6 +66,27 @@ static int test_list(Arena *a) {
     return failures;
 }
 
+static int test_attributes(Arena *a) {
+    int failures = 0;
+    Fixture f = fixture(a);
+    Op *x = load(&f, f.p, f.i)->def, *y = load(&f, f.p, f.j)->def, *again = op_like(f.m, x);
+    CHECK(op_same_attributes(x, again) && !again->res.n && !again->in && again->sub.p != x->sub.p);
+    CHECK(!op_same_attributes(x, y) && !op_stray_attribute(x));
+    Op *one = build_const_f(&f.b, ELEM_F32, 1)->def, *two = build_const_f(&f.b, ELEM_F32, 2)->def;
+    CHECK(!op_same_attributes(one, two) && !op_same_attributes(one, x));
+    two->fimm = 1;
+    CHECK(op_same_attributes(one, two) && !op_stray_attribute(two));
+    two->range = 1;
+    CHECK(op_same_attributes(one, two) && op_stray_attribute(two));
+    Fixture g = fixture(a);
+    Op *three = build_const_f(&g.b, ELEM_F32, 3)->def;
+    CHECK(kernel_is_valid(g.m, g.k, false));
+    three->range = 1;
+    CHECK(!kernel_is_valid(g.m, g.k, false));
+    for (OpKind kind = 0; kind < OP_COUNT; kind++) CHECK(!op_stray_attribute(op_new(f.m, kind, (Loc){0})));
+    return failures;
+}
+
 static int test_sizes(Arena *a) {
     int failures = 0;
     Fixture f = fixture(a);
@@ -121,7 +142,7 @@ static int test_elems(void) {
 
 int main(void) {
     Arena *a = arena_new();
-    int failures = test_types(a) + test_list(a) + test_sizes(a) + test_affine(a) + test_elems();
+    int failures = test_types(a) + test_list(a) + test_attributes(a) + test_sizes(a) + test_affine(a) + test_elems();
     arena_free(a);
     return failures != 0;
 }
