@@ -1,6 +1,5 @@
 /* call.c: calls of kernels: the instance for the arguments, placements, the node.
    Takes arguments and what is expected of the results; gives one tensor for each. */
-#include "frontend/sema/const.h"
 #include "frontend/program/program.h"
 
 #include <string.h>

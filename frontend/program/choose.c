@@ -3,11 +3,8 @@
    it may choose, each with its body under the condition that chooses it. */
 #include "frontend/program/program.h"
 
-#include "frontend/sema/const.h"
 #include "frontend/sema/function.h"
 #include "frontend/sema/tree.h"
-
-#include <string.h>
 
 typedef struct {
     Prog *c;

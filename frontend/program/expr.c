@@ -2,8 +2,6 @@
 #include "frontend/program/callee.h"
 #include "frontend/program/program.h"
 
-#include <string.h>
-
 /* ---- names ---- */
 
 /* A dimension that a run knows is a scalar; one known before is a number, which stands where numbers do. */

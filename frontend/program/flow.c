@@ -2,7 +2,6 @@
    from outside go on into the next.
    Takes statements; gives nodes, and names checked at the end of each body. */
 #include "frontend/sema/assertion.h"
-#include "frontend/sema/const.h"
 #include "frontend/program/program.h"
 
 enum { NODES_UNROLLED = 4096 };

@@ -2,10 +2,6 @@
    kernel's. Takes a call; gives the values of its results, with the placements that the body makes of its arguments. */
 #include "frontend/program/program.h"
 
-#include "frontend/sema/const.h"
-
-#include <string.h>
-
 enum { EXPANSIONS = 4096 };
 
 typedef struct {

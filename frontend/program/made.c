@@ -7,7 +7,7 @@
 
 enum { TILE_LAST = 256, TILE_OTHER = 16 };
 
-Name name_made(const Made *m, const char *what, int i) {
+static Name name_made(const Made *m, const char *what, int i) {
     return name_of(m->g->m->names, arena_format(m->a, "%s%d", what, i));
 }
 

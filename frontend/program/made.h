@@ -13,7 +13,6 @@ typedef struct {
     bool good;
 } Made;
 
-Name name_made(const Made *, const char *what, int i);
 Expr *expr_made(const Made *, ExprKind, Name);
 Expr *size_made(const Made *, int64_t);
 Expr *leaf_of(Made *, ProgValue); /* its element at the kernel's place; the value becomes an argument */

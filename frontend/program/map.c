@@ -4,8 +4,6 @@
 #include "frontend/program/made.h"
 #include "frontend/program/program.h"
 
-#include "frontend/sema/const.h"
-
 #include <string.h>
 
 typedef struct {

@@ -3,8 +3,6 @@
 #include "frontend/program/flat.h"
 #include "frontend/program/scope.h"
 
-#include <string.h>
-
 /* ---- names that are taken ---- */
 
 bool name_taken(const Scope *s, Name name, Loc loc) {

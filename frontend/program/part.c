@@ -2,10 +2,6 @@
    Takes a subscripted expression; gives the same tensor with fewer dimensions, which nothing copies. */
 #include "frontend/program/program.h"
 
-#include <string.h>
-
-/* ---- parts ---- */
-
 /* ---- x[l] ---- */
 
 static bool report(Prog *c, Loc loc, const char *id, const char *text) {

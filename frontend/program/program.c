@@ -1,4 +1,4 @@
-/* program.c: a program's interface and statements.
+/* program.c: the program itself, and assignments: what names, outputs, states and parts of them stand for from here on.
    Takes a declaration; gives a Program of nodes over placed tensors, or errors. */
 #include "frontend/program/callee.h"
 #include "frontend/program/program.h"

@@ -1,4 +1,4 @@
-/* program.h: shared by the files that lower programs (program*.c); nobody else includes it.
+/* program.h: statements and expressions, which need each other, names (scope.h) and nodes (graph.h).
    statements -> expressions -> kernel calls and collectives -> nodes over tensors with placements. */
 #ifndef TILEC_FRONTEND_PROGRAM_PROGRAM_H
 #define TILEC_FRONTEND_PROGRAM_PROGRAM_H
@@ -16,7 +16,7 @@ typedef struct Prog {
     Graph *graph;
 } Prog;
 
-/* program.c */
+/* program.c: the program itself, and assignments */
 void assignment_lower(Prog *, const Stmt *);
 
 /* target.c: x[l] = .. */
@@ -36,8 +36,8 @@ typedef struct {
     int before; /* so many of .updated were there before it */
 } Arm;
 
-int condition_new(Prog *, const ProgValue *test,
-                  bool holds); /* .when: the test holds, or not, where the graph's condition does */
+/* Node.when: the test holds, or not, where the graph's condition does. */
+int condition_new(Prog *, const ProgValue *test, bool holds);
 
 /* A kernel that gives one bool; it runs always. */
 typedef struct {
@@ -67,10 +67,10 @@ void inputs_check(Prog *); /* of the whole program: an input that nothing reads 
 void interface_lower(Prog *, const Decl *);
 void group_declare(Prog *, const ParamDecl *); /* the names of records and formats in a body */
 
-/* record.c: records and weights in formats, as several tensors. */
+/* record.c: arguments and targets that are records or weights in formats, as several tensors. */
 bool argument_flatten(Prog *, const Expr *, const ParamDecl *, ProgValues *out);
-void targets_flatten(Prog *, Stmt *);               /* of a call that gives records */
-bool record_assign(Prog *, const Stmt *);           /* a = w, field by field; false: no record */
+void targets_flatten(Prog *, Stmt *);     /* of a call that gives records */
+bool record_assign(Prog *, const Stmt *); /* a = w, field by field; false: no record */
 
 /* inline.c: calls of programs. */
 bool program_call(Prog *, const Expr *, const Decl *, const Expected *, int n, ProgValue *out);
@@ -89,25 +89,26 @@ void format_declare(Prog *, const ParamDecl *); /* in a called program's body, w
 ProgValue tensor_lower(Prog *, const Expr *, const Expected *); /* one tensor; ERROR after a report */
 bool values_lower(Prog *, const Expr *, const Expected *, int n, ProgValue *out);
 
-/* call.c */
+/* argument.c */
 ProgValue argument_lower(Prog *, const Expr *, const ParamDecl *);
-ActualArg actual_constant(const ProgValue *); /* of a NUMBER or SIZE */
 bool arguments_count(Prog *, const Expr *, const Decl *, int n); /* as many as the head has, and n results */
 bool call_values(Prog *, const Expr *, const Decl *, const Expected *, int n, ProgValue *out);
-/* The same for a call whose tensor arguments are there already. */
+
+/* call.c: the arguments are there already, one for each parameter of the flat head. */
+ActualArg actual_constant(const ProgValue *); /* of a NUMBER or SIZE */
 bool call_apply(Prog *, const Decl *, ProgValue *arg, int narg, Loc, const Expected *, int n, ProgValue *out);
 
 /* spot.c: places known at run time */
 bool spot_lower(Prog *, const Expr *, Affine *);
 
 /* part.c */
-ProgValue view_lower(Prog *, const Expr *);                /* view(x, [..]) */
-ProgValue part_lower(Prog *, const Expr *);                /* x[l] */
+ProgValue view_lower(Prog *, const Expr *); /* view(x, [..]) */
+ProgValue part_lower(Prog *, const Expr *); /* x[l] */
 
 /* coll.c: collectives, and local */
 ProgValue collective_lower(Prog *, const Expr *, const CollInfo *, const Expected *);
 
-/* map.c: whole-tensor expressions and copies, as kernels made on the spot. */
+/* map.c: whole-tensor expressions, as kernels made on the spot. */
 ProgValue map_lower(Prog *, const Expr *, const Expected *);
 const Expr *branch_known(Prog *, const Expr *); /* of ?: with a condition known at compile time; NULL: neither */
 

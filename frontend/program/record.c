@@ -1,9 +1,7 @@
 /* record.c: records, and weights stored in a format, are names for several tensors: w.attention.wq, W.codes.
-   Takes heads and expressions that name them; gives heads, arguments and targets of one tensor each. */
+   Takes expressions that name them; gives arguments and targets of one tensor each. */
 #include "frontend/program/callee.h"
 #include "frontend/program/program.h"
-
-enum { RECORDS_DEEP = 64, FIELDS = 1024 };
 
 static void record_declare(Prog *c, Name name, Loc loc, const Decl *record) {
     group_declare(c, &(ParamDecl){.name = name, .loc = loc, .type = {.elem = record->name}});

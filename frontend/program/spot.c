@@ -2,8 +2,6 @@
    Takes a subscript; gives a sum over the graph's sources, scalars and elements of integer tensors. */
 #include "frontend/program/program.h"
 
-#include <string.h>
-
 /* ---- subscripts as sums of sources: terms TERM_INDEX, whose ids number them ---- */
 
 static bool report(Prog *c, Loc loc, const char *id, const char *text) {
