@@ -1,4 +1,4 @@
-/* check.c: tilec check: everything that compile verifies, without output. Of an IR file with flags: their proof. */
+/* check.c: tilec check: everything that compile verifies, without output. An IR file with flags is proved as well. */
 #include "driver/laws.h"
 #include "passes/proof/proof.h"
 

@@ -1,5 +1,5 @@
-/* explain_tune.c: of every kernel with sizes to choose: what they are, what else is predicted, and how far predictions
-   were from what a file of sizes says was measured. */
+/* explain_tune.c: sizes of each kernel that has a choice: the present ones, others with their predicted times, and
+   the error of predictions that a file of sizes has measured. */
 #include "driver/explain.h"
 #include "driver/tune.h"
 

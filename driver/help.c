@@ -1,4 +1,4 @@
-/* help.c: what is told about the command line: --help, and the manual page in roff. Takes the tables of options.c. */
+/* help.c: texts about the command line: --help, and the manual page in roff. Takes the tables of options.c. */
 #include "driver/options.h"
 
 #include <stdio.h>

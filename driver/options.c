@@ -1,4 +1,4 @@
-/* options.c: reads the command line by the table below. What is told of it: help.c. */
+/* options.c: reads the command line by the table below. help.c prints that table. */
 #define _GNU_SOURCE /* memfd_create */
 #include "driver/options.h"
 

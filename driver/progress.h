@@ -1,4 +1,4 @@
-/* progress.h: what a command is busy with, shown on a terminal when it takes longer than a second. */
+/* progress.h: progress of a command, shown on a terminal when the command takes longer than a second. */
 #ifndef TILEC_DRIVER_PROGRESS_H
 #define TILEC_DRIVER_PROGRESS_H
 

@@ -1,4 +1,5 @@
-/* run_input.c: what a program is run on: sizes, inputs from files or drawn from the seed; and outputs to files. */
+/* run_input.c: inputs and outputs of `tilec run`: sizes, inputs from files or drawn from the seed, outputs to files.
+   */
 #include "driver/draw.h"
 #include "driver/run.h"
 #include "driver/scalar.h"

@@ -1,6 +1,6 @@
-/* align_rows.c: rows that begin at odd addresses, one a task: may their positions be dealt out from the row's first
-   multiple of 16 bytes on? The element at place q of the tile is then that of column (q - row's remainder) mod the
-   tile's places, so that vectors of places are vectors of memory; only the first one has elements of both ends. */
+/* align_rows.c: rows that begin at odd addresses, one a task: may their positions count from the row's first multiple
+   of 16 bytes on? The element at place q of the tile is then that of column (q - row's remainder) mod the tile's
+   places. Vectors of places are then vectors of memory; only the first one has elements of both ends. */
 #include "ir/ir.h"
 
 enum { VECTOR_BITS = 128 };

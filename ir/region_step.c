@@ -1,6 +1,6 @@
-/* region_step.c: loops whose result depends on how many positions a step has. It does not where each carried value only
-   takes in what is reduced over the step's positions, of which the whole is made as well: sum of sums, largest of
-   largest. A merge says how steps go together, so such a loop is taken at its word. */
+/* region_step.c: does a loop's result depend on how many positions a step has? Not where each carried value only
+   takes in a reduction over the step's positions, by the same operator: sum of sums, largest of largest. A merge says
+   how steps go together, so a loop with a merge is taken at its word. */
 #include "ir/ir.h"
 
 typedef struct {

@@ -1,4 +1,4 @@
-/* size.h: what types, sizes, affine sums, grids, flags and meshes come to. Part of ir.h, which has the structs. */
+/* size.h: sizes of types, affine sums, grids, flags and meshes. Part of ir.h, which has the structs. */
 #ifndef TILEC_IR_SIZE_H
 #define TILEC_IR_SIZE_H
 

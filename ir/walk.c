@@ -1,5 +1,5 @@
-/* walk.c: one way through the operations of a region and of those within, in the order of the text.
-   An operation comes before those of its regions. Who removes an operation asks for the next one first. */
+/* walk.c: one walk over the operations of a region and of the regions within, in the order of the text. An operation
+   comes before those of its regions. A caller that removes an operation asks for the next one first. */
 #include "ir/ir.h"
 
 static Op *first_of(const Region *r) { return r ? r->first : NULL; }

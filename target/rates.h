@@ -1,5 +1,5 @@
-/* rates.h: how fast machines are, in SI units: what the cost model computes with.
-   The rows, RATES and GPU_RATES, are in target/NAME.def, with their sources. */
+/* rates.h: the speeds of machines, in SI units, with which the cost model computes. The rows, RATES and GPU_RATES,
+   are in target/NAME.def, with their sources. */
 #ifndef TILEC_TARGET_RATES_H
 #define TILEC_TARGET_RATES_H
 

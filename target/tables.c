@@ -1,4 +1,4 @@
-/* tables.c: what the targets' .def files say, as tables: matrix instructions, phases of LDS, schedules, rates. */
+/* tables.c: the targets' .def files as tables: matrix instructions, phases of LDS, schedules, rates. */
 #include "target/matrix.h"
 #include "target/rates.h"
 

@@ -1,4 +1,5 @@
-/* gpu_facts.c: what the kernels of a program for GPUs have to be told: ranks, flags, values that a run looks at. */
+/* gpu_facts.c: facts that the kernels of a GPU program are told at run time: ranks, flags, declared ranges of inputs.
+   */
 #include "codegen/codegen.h"
 #include "ir/poly/relation.h"
 #include "target/matrix.h"

@@ -1,5 +1,5 @@
-/* launch.c: what launches a program's kernels on GPUs: their code, workgroups and the struct that they take, as tables
-   that the runtime reads. */
+/* launch.c: tables of launches, which the runtime reads: the code of a program's GPU kernels, their numbers of
+   workgroups, and the struct that they take. */
 #include "codegen/abi/abi.h"
 #include "codegen/text/program.h"
 #include "codegen/text/size.h"

@@ -1,4 +1,4 @@
-/* manifest.c: what a program expects and needs, as JSON for other programs. */
+/* manifest.c: the manifest: a program's arguments, sizes, mesh and workspace, as JSON for other programs. */
 #include "codegen/abi/abi.h"
 #include "runtime/include/tile.h" /* TILE_ABI */
 

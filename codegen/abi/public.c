@@ -1,4 +1,5 @@
-/* public.c: what the runtime reads about a program, the functions that its users call, and their header. */
+/* public.c: a program's public text: its description for the runtime, the functions that its users call, and their
+   header. */
 #include "codegen/abi/abi.h"
 #include "runtime/include/tile.h" /* TILE_ABI */
 

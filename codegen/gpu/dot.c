@@ -1,5 +1,5 @@
-/* dot.c: contractions: matrix instructions on operands that lie as they want them, or both operands in the workgroup's
-   memory and each thread the sums of products of its own elements. */
+/* dot.c: contractions: matrix instructions on fragments, or both operands in the workgroup's memory, where each
+   thread sums the products of its own elements. */
 #include "codegen/gpu/hip.h"
 
 #include <inttypes.h>

@@ -1,5 +1,5 @@
-/* move.c: a tile through the workgroup's memory: stored from one layout and loaded in another, up to 16 bytes at
-   once where memory has in a row what a thread has in registers, neighbours or not. */
+/* move.c: a tile through the workgroup's memory: stored from one layout and loaded in another. Up to 16 bytes go at
+   once where they lie in a row in memory, also if their registers are no neighbours. */
 #include "codegen/gpu/move.h"
 
 #include <inttypes.h>

@@ -1,5 +1,5 @@
-/* sum.c: sums in the order of tasks: elements of a tile that may meet in one place are added one position after the
-   other, so that neither is lost and the order is that of the positions. */
+/* sum.c: sums in the order of tasks. Elements of a tile that may meet in one place are added in the order of their
+   positions, one after the other, so that none is lost. */
 #include "codegen/gpu/hip.h"
 
 /* ---- ranges whose positions are apart ---- */

@@ -1,6 +1,7 @@
-/* plan.c: decides for every value of a kernel where it is held.
-   One backward walk: when an operation is reached, all steps that read its result are known. What one step alone reads
-   becomes an expression inside that step's loops; the rest goes to variables (scalars) and scratch memory (tiles). */
+/* plan.c: decides where each value of a kernel is held.
+   Takes: a kernel in value form. Gives: a place for each value. One backward walk reaches an operation after all
+   steps that read its result. A result that one step alone reads becomes an expression inside that step's loops;
+   others become variables (scalars) or scratch memory (tiles). */
 #include "codegen/text/step.h"
 
 #include <string.h>

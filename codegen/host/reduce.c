@@ -1,5 +1,5 @@
-/* reduce.c: reductions, prefixes and contractions by loops over elements.
-   What is read fastest decides the order of the loops: a running scalar inside, or a running tile outside. */
+/* reduce.c: reductions, prefixes and contractions by loops over elements. The operand that is read fastest decides
+   the order of the loops: a running scalar inside, or a running tile outside. */
 #include "codegen/text/size.h"
 #include "codegen/text/step.h"
 

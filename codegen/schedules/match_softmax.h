@@ -1,6 +1,6 @@
-/* match_softmax.h: what kernels of attention have in common: acc / l behind a loop that carries the largest score m of
-   a row so far, the sum l of its exponentials and the sum acc of values weighted by them. Found from the result
-   backwards. */
+/* match_softmax.h: facts of kernels of attention. The result is acc / l behind a loop that carries three values: the
+   largest score m of a row so far, the sum l of its exponentials, and the sum acc of values weighted by them. Found
+   from the result backwards. */
 #ifndef TILEC_CODEGEN_SCHEDULES_MATCH_SOFTMAX_H
 #define TILEC_CODEGEN_SCHEDULES_MATCH_SOFTMAX_H
 

@@ -1,5 +1,5 @@
-/* cover.c: the extents of results are reached: a subscript that is just a range of the grid runs over that range's
-   dimension, which is the result's, or other stores go on where it ends (p, then p + d / 2).
+/* cover.c: the extents of results are reached. A subscript that is just a range of the grid runs over that range's
+   dimension. Either this is the result's dimension, or other stores go on where the range ends (p, then p + d / 2).
    Takes: a lowered kernel. Gives: errors. */
 #include "frontend/kernel/kernel.h"
 

@@ -1,5 +1,5 @@
-/* sum.c: out[idx[i], c] += x, at places that elements and tasks may share. They are added in the order of tasks, or
-   with --relaxed as they come. A result is 0 before. */
+/* sum.c: out[idx[i], c] += x, at places that elements and tasks may share. Sums are added in the order of tasks, or
+   with --relaxed in any order. A result is 0 before. */
 #include "frontend/kernel/kernel.h"
 
 /* ---- which additions are sums ---- */

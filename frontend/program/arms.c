@@ -1,6 +1,6 @@
-/* arms.c: what may be executed or not: nodes under a condition, and what names stand for behind it.
-   Takes conditions and the names as each of two arms leaves them; gives one tensor for what differs, which either arm
-   may have stored. All ranks have the condition, so that all of them take one arm. */
+/* arms.c: arms of a branch: nodes under a condition, and the names behind the branch.
+   Takes: conditions, and the names as each of two arms leaves them. Gives: one tensor for each name that differs,
+   which either arm may have stored. All ranks have the condition, so that all of them take one arm. */
 #include "frontend/program/program.h"
 
 #include <string.h>

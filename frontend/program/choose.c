@@ -1,6 +1,6 @@
-/* choose.c: y = choose by "file" { lane: ..; wave: ..; }: a decision tree picks one of several ways to compute
-   y. Takes the arms and the tree; gives the arm's nodes where the tree is decided by numbers, else those of every arm
-   it may choose, each with its body under the condition that chooses it. */
+/* choose.c: y = choose by "file" { lane: ..; wave: ..; }: a decision tree picks one of several ways to compute y.
+   Takes: the arms and the tree. Gives: the arm's nodes where numbers decide the tree; otherwise the nodes of every
+   arm that the tree may choose, each under its condition. */
 #include "frontend/program/program.h"
 
 #include "frontend/sema/function.h"

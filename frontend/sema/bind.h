@@ -1,4 +1,4 @@
-/* bind.h: what a call fixes: the dimensions, element types and constants that a head's names stand for. */
+/* bind.h: the binding of a call: the dimensions, element types and constants that a head's names stand for. */
 #ifndef TILEC_FRONTEND_SEMA_BIND_H
 #define TILEC_FRONTEND_SEMA_BIND_H
 

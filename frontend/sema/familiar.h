@@ -1,4 +1,4 @@
-/* familiar.h: what other languages call things, for notes. */
+/* familiar.h: names that other languages use for things of this language, for notes. */
 #ifndef TILEC_FRONTEND_SEMA_FAMILIAR_H
 #define TILEC_FRONTEND_SEMA_FAMILIAR_H
 

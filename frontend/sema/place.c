@@ -1,7 +1,7 @@
 /* place.c: placements through a kernel: which values are whole, and which are one rank's share of a sum or maximum.
-   Takes a lowered body and the placements of its arguments along one axis; gives those of its results.
-   A forward analysis: parallel dimensions keep values whole, sums and dots over a split range make them partial, and
-   partial values may only meet operations that commute with adding up (or taking the maximum of) the ranks' shares. */
+   Takes: a lowered body and the placements of its arguments along one axis. Gives: those of its results. A forward
+   analysis: parallel dimensions keep values whole, and sums and dots over a split range make them partial. Partial
+   values may only meet operations that commute with adding up (or taking the maximum of) the ranks' shares. */
 #include "frontend/sema/place.h"
 
 #include "ir/poly/relation.h"

@@ -1,5 +1,5 @@
-/* place.h: what a kernel makes of arguments that are split or partial along one mesh axis, judged from its lowered
- * body. */
+/* place.h: placements of a kernel's results, where its arguments are split or partial along one mesh axis. Judged
+   from the kernel's lowered body. */
 #ifndef TILEC_FRONTEND_SEMA_PLACE_H
 #define TILEC_FRONTEND_SEMA_PLACE_H
 

@@ -1,5 +1,6 @@
-/* dot.c: contractions. Operands are brought to x[batch][M][K], y[batch][K][N]; each element of the result starts
-   at acc and adds its products one by one in ascending order of K, rounding after each, whatever the tiles are. */
+/* dot.c: contractions. Operands are brought to x[batch][M][K], y[batch][K][N]. Each element of the result starts at
+   acc and adds its products one by one in ascending order of K, rounding after each. The sizes of tiles make no
+   difference. */
 #include "ir/interp/state.h"
 
 #include <math.h>

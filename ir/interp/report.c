@@ -1,5 +1,4 @@
-/* report.c: what a run found, a line for each fault.
-   Takes the program that ran, for its names. */
+/* report.c: faults that a run found, a line for each. Takes the program that ran, for its names. */
 #include "ir/interp/interp.h"
 
 static void print_task(const Program *p, const InterpTask *t, FILE *f) {

@@ -1,6 +1,6 @@
-/* shadow.c: who wrote and who read each element, to find accesses in no order and reads of nothing.
-   A write must know of the last write and of every read since; a read must know of the last write. Of reads that know
-   each other the last is enough. */
+/* shadow.c: writers and readers of each element, to find accesses that nothing orders and reads of elements that
+   nothing wrote. A write must know of the last write and of every read since; a read must know of the last write.
+   Where one read knows of another, the later read stands for both. */
 #include "ir/interp/agent.h"
 
 void agents_make_shadow(World *w, const Part *p, Copy *c) {

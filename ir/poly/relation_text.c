@@ -1,5 +1,5 @@
-/* relation_text.c: boxes, grids and tensors written as constraints that isl reads.
-   What is not affine is left out: the relation then holds more, never less. */
+/* relation_text.c: boxes, grids and tensors written as constraints that isl reads. Terms that are not affine are left
+   out: the relation then holds more, never less. */
 #include "ir/poly/relation_text.h"
 
 static bool terms_can_write(const Affine *);

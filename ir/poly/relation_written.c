@@ -1,7 +1,8 @@
-/* relation_written.c: is every element of a result written exactly once, for all sizes? Takes: a kernel in value form. Gives: the
-   first element that nothing writes, or one that two instances of stores write.
-   An instance is a tile number <letter><range> of each range around the store, and a position t<letter><range> of each range that a subscript
-   names. What is not affine is left out: the set of written elements is then too large, and such stores meet nobody. */
+/* relation_written.c: is every element of a result written exactly once, for all sizes?
+   Takes: a kernel in value form. Gives: the first element that nothing writes, or that two instances of stores write.
+   An instance is a tile number <letter><range> of each range around the store, and a position t<letter><range> of
+   each range that a subscript names. Subscripts that are not affine are left out: the set of written elements is then
+   too large, and such stores meet nobody. */
 #include "ir/poly/relation_written.h"
 
 #include "ir/poly/isl_context.h"

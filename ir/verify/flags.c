@@ -1,5 +1,5 @@
-/* flags.c: flag families, and the waits and signals of the kernels that a program calls.
-   Whether they are enough is not decided here but by the proof. */
+/* flags.c: flag families, and the waits and signals of the kernels that a program calls. The proof, not this file,
+   decides whether waits and signals are enough. */
 #include "ir/verify/verify.h"
 
 static bool nodes_of_flag(Verifier *v, const Program *g, const Flag *f) {

@@ -1,4 +1,4 @@
-/* verify.c: what every module must satisfy.
+/* verify.c: the rules that every module satisfies.
    Takes: any module. Gives: every violation as an error with id "invalid-ir". */
 #include "ir/verify/verify.h"
 #include "base/text.h"

@@ -1,5 +1,5 @@
 /* reduce.c: reduce_scatter (P to S) and all_reduce (P to R): partials are stored and summed in f32, in rank order.
-     pull    the producer's partial is peer-visible; whoever wants a tile of the sum reads it from every rank
+     pull    the producer's partial is peer-visible; the reader of a tile of the sum loads it from every rank
      push    the producer stores its partial into the wanting ranks' inbox [source rank, ..]
      staged  like pull: there is nothing to stage; unfused: pull with barriers of the whole mesh
    all_reduce of large tensors is a reduce_scatter and an all_gather. */

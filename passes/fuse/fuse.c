@@ -1,9 +1,9 @@
-/* fuse.c: a consumer becomes the epilogue of the kernel that produces what it reads, an elementwise producer the
-   prologue of the kernel that reads it (prologue.c), kernels that contract one input share a loop
-   (siblings.c), a kernel that reads a row in parts follows the one that makes it (parts.c; join.c puts
-   loops beside each other), so that intermediates are not read from memory. Takes: value form without flags. Gives: the
-   same results, fewer nodes. A declared tensor stays a rounding point: the value is converted to its element type and
-   back. */
+/* fuse.c: fuses kernels, so that intermediates are not read from memory. A consumer becomes the epilogue of the
+   kernel that produces what it reads. An elementwise producer becomes the prologue of its consumer (prologue.c).
+   Kernels that contract one input share a loop (siblings.c). A kernel that reads a row in parts follows the kernel
+   that makes the row (parts.c; join.c puts loops beside each other).
+   Takes: value form without flags. Gives: the same results, fewer nodes. A declared tensor stays a rounding point:
+   the value is converted to its element type and back. */
 #include "passes/fuse/fuse.h"
 #include "codegen/schedules/pipe.h"
 

@@ -1,5 +1,5 @@
-/* siblings.c: two kernels with the same tasks that read one tensor and contract it in loops over the same tiles
-   become one, whose loop does both: keys and values, gate and up. What they share is loaded once, and an elementwise
+/* siblings.c: fuses two kernels with the same tasks that read one tensor and contract it in loops over the same
+   tiles: keys and values, gate and up. One loop then does both. The shared tensor is loaded once, and an elementwise
    kernel that reads both results finds one producer. Takes and gives what fuse does; runs before it. */
 #include "passes/fuse/fuse.h"
 #include "codegen/schedules/pipe.h"

@@ -1,6 +1,6 @@
-/* align_rows.c: rows that begin at odd addresses and are stored again are dealt out to threads from their first
-   multiple of 16 bytes on, where a thread has a vector of them. Takes: value form. Gives: the same results, ranges
-   `aligned`. */
+/* align_rows.c: rows that begin at odd addresses and are stored again are dealt out to threads in vectors, which
+   begin at the row's first multiple of 16 bytes.
+   Takes: value form. Gives: the same results, ranges `aligned`. */
 #include "passes/layout/layout.h"
 
 /* Positions of aligned places are not cheap: with more vectors a thread, or more masks, registers run out (bench/gpu).

@@ -1,4 +1,4 @@
-/* check.c: what steps of the pass layout rely on, and whether it holds.
+/* check.c: contracts of the steps of the pass layout.
    Takes: a kernel between two steps. Gives: an error for each fact that a step should have left and did not. */
 #include "passes/layout/layout.h"
 

@@ -1,5 +1,6 @@
-/* layout.c: where every tile lies on a GPU: in which registers of which lanes of which waves of its workgroup.
-   Takes: value form without flags. Gives: the form `layout`, the same results; docs/design/gpu.md. */
+/* layout.c: decides where every tile lies on a GPU: in which registers of which lanes of which waves of its
+   workgroup.
+   Takes: value form without flags. Gives: the form `layout`, the same results; docs/passes/layout.md. */
 #include "passes/layout/layout.h"
 #include "base/require.h"
 

@@ -1,4 +1,4 @@
-/* steps.h: of steps.c and steps_make.c alone. */
+/* steps.h: shared by steps.c and steps_make.c alone. */
 #ifndef TILEC_PASSES_LAYOUT_STEPS_H
 #define TILEC_PASSES_LAYOUT_STEPS_H
 

@@ -1,5 +1,6 @@
-/* count.c: what a kernel computes and moves, in all its tasks; of kernels of GPUs in the form `layout`, what one
-   task waits for as well. Takes: a node, values of the run-time sizes. Gives: counts. */
+/* count.c: counts what a kernel computes and moves, in all its tasks. For a GPU kernel in the form `layout`, also
+   counts what one task waits for.
+   Takes: a node, values of the run-time sizes. Gives: counts. */
 #include "passes/model/count.h"
 
 #include <math.h>

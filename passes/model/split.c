@@ -1,5 +1,6 @@
-/* split.c: what a loop takes in parts: rounds of tasks that read their steps and store what they carry, then a
-   second launch that reads all parts. A processor runs two tasks at once, and all of them share the memory's rate. */
+/* split.c: the predicted time of a loop in parts: rounds of tasks that read their steps and store what they carry,
+   then a second launch that reads all parts. A processor runs two tasks at once, and all tasks share the memory's
+   rate. */
 #include "passes/model/model.h"
 
 static double rounds(double tasks, double resident) {

@@ -1,4 +1,5 @@
-/* taxes.h: what a program pays for being cut into nodes: launches, meetings of all ranks, intermediates in memory. */
+/* taxes.h: taxes: the costs of a program that is cut into nodes. These are launches, meetings of all ranks, and
+   intermediates in memory. */
 #ifndef TILEC_PASSES_MODEL_TAXES_H
 #define TILEC_PASSES_MODEL_TAXES_H
 

@@ -1,6 +1,6 @@
-/* reach.c: order of generations across ranks.
-   A rank finishes a generation before it begins the next: after(1, r, r). A wait of r for a word of q, l generations back,
-   gives after(l + 2, q, r): the word follows all of q's generation before it, and precedes all of r's next. It composes. */
+/* reach.c: order of generations across ranks. A rank finishes a generation before it begins the next: after(1, r, r).
+   A wait of r for a word of q, l generations back, gives after(l + 2, q, r): the word follows all of q's generation
+   before, and precedes all of r's next. The relation composes. */
 #include "passes/proof/reach.h"
 
 #include <string.h>

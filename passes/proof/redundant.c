@@ -1,5 +1,6 @@
 /* redundant.c: is a program still proved without one of its waits?
-   Takes: a program with flags. What its tasks do is looked at once; a wait outside of loops leaves nothing else changed. */
+   Takes: a program with flags. The tasks' accesses are listed once: leaving out a wait outside of loops changes
+   nothing else. */
 #include "passes/proof/run.h"
 #include "passes/proof/redundant.h"
 

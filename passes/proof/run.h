@@ -1,5 +1,5 @@
-/* run.h: what the files of the checker share: every task of every rank in one generation, as a list of events.
-   Generations are alike, so one of them, and the distance between two, is all there is to check. */
+/* run.h: shared by the files of the checker: every task of every rank in one generation, as a list of events.
+   Generations are alike, so checking one generation and one distance between two is enough. */
 #ifndef TILEC_PASSES_PROOF_RUN_H
 #define TILEC_PASSES_PROOF_RUN_H
 

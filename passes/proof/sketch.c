@@ -1,6 +1,7 @@
-/* sketch.c: what the proof for all ranks at once takes from given sizes: tasks of one node that touch one place, and
+/* sketch.c: facts at given sizes that the proof for all ranks takes: tasks of one node that touch one place, and
    which ranks every rank hears.
-   Takes: a program with flags. Looks at the tasks of the first rank alone, node by node: others differ in what names the rank. */
+   Takes: a program with flags. Looks at the tasks of the first rank alone, node by node: other ranks differ only
+   where a subscript names the rank. */
 #include "passes/proof/sketch.h"
 
 #include "passes/proof/run.h"

@@ -1,5 +1,5 @@
 /* slot_reuse.c: slots of peer-visible memory are used again `slots` generations later: is that ordered across ranks?
-   What the order of whole generations (reach.h) leaves open is looked at access by access. */
+   Accesses that the order of whole generations (reach.h) leaves open are looked at one by one. */
 #include "passes/proof/run.h"
 
 enum { PAIRS_AN_EVENT = 64 }; /* looked at, of the most events */

@@ -1,7 +1,8 @@
 /* symbolic.c: the proof where sizes are known at run time only: for all of them at once, over isl.
-   Takes: a program with flags. Narrower than the proof of given sizes: every pair of accesses must be covered directly by a
-   wait that dominates the later one, flags must have the plain form that the compiler gives them, and reuse of slots must
-   be covered by a wait for tasks of all sizes. Ranks are variables: the cost does not depend on how many there are. */
+   Takes: a program with flags. This proof is narrower than that of given sizes. A wait that dominates the later
+   access must cover every pair of accesses directly. Flags must have the plain form that the compiler gives them. A
+   wait for tasks of all sizes must cover the reuse of slots. Ranks are variables: the cost does not depend on how
+   many there are. */
 #include "passes/proof/symbolic.h"
 
 #include "ir/poly/isl_context.h"

@@ -1,5 +1,5 @@
-/* linearize.c: a kernel that makes each element from those at the same place of other tensors runs along memory, where rows
-   are no multiples of what a thread takes at once: its tensors become vectors, its grid one range.
+/* linearize.c: elementwise kernels run along memory where rows are no multiples of what a thread takes at once:
+   tensors become vectors, the grid one range.
    Takes: value form of one rank without collectives. Gives: the same results. */
 #include "passes/fuse/inline.h"
 #include "passes/pass.h"

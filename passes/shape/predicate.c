@@ -1,7 +1,7 @@
-/* predicate.c: the conditions of nodes become conditions in their kernels: a task whose node is not chosen does nothing,
-   and waits and signals all the same.
-   Takes: value form without flags, no collectives. Gives: the same results, no node with a condition.
-   What inputs alone decide is computed in each task, so that nothing waits for it; the rest is loaded. */
+/* predicate.c: the conditions of nodes become conditions in their kernels. A task whose node is not chosen does
+   nothing, and waits and signals all the same.
+   Takes: value form without flags, no collectives. Gives: the same results, no node with a condition. A condition
+   that inputs alone decide is computed in each task, so that nothing waits for it; other conditions are loaded. */
 #include "passes/fuse/inline.h"
 #include "passes/pass.h"
 

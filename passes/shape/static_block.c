@@ -1,7 +1,7 @@
-/* static_block.c: extents that a split leaves alike on all ranks become numbers inside kernels: 4096 @ tp over 4 ranks is
-   1024. What comes after (schedules, layouts, accesses of several elements) then sees them as any other number.
-   Takes: value form without collectives. Gives: the same. Kernels that see a tensor with other extents are left alone.
- */
+/* static_block.c: extents that a split leaves alike on all ranks become numbers inside kernels: 4096 @ tp over 4
+   ranks is 1024. Later steps (schedules, layouts, accesses of several elements) then see them as any other number.
+   Takes: value form without collectives. Gives: the same. Kernels that see a tensor with other extents are left
+   alone. */
 #include "passes/pass.h"
 
 static void size_make(const Module *m, Size *s) { *s = size_even(m, *s); }

@@ -1,5 +1,5 @@
-/* cut.c: a kernel with a long loop becomes two: one whose tasks run parts of the loop and store what it carries,
-   and one that puts the parts together, in order, and does what follows the loop. Takes: value form; the loop stands in
+/* cut.c: a kernel with a long loop becomes two. Tasks of the first run parts of the loop and store what it carries.
+   The second puts the parts together, in order, and does what follows the loop. Takes: value form; the loop stands in
    the kernel's body and has a merge. Gives: kernels beside the old one. part(q, task) = loop over [lo + q step, min(hi,
    lo + (q + 1) step));  merged = (.. merge(merge(part 0, part 1), part 2) ..) */
 #include "passes/fuse/inline.h"

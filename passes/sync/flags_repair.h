@@ -1,4 +1,4 @@
-/* flags_repair.h: what the proof has to say about flags, and doing something about it. */
+/* flags_repair.h: repairs of flags that the proof refuses. */
 #ifndef TILEC_PASSES_SYNC_FLAGS_REPAIR_H
 #define TILEC_PASSES_SYNC_FLAGS_REPAIR_H
 

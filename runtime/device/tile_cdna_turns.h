@@ -1,5 +1,5 @@
-/* tile_cdna_turns.h: what schedules on CDNA use whose waves take turns: the barrier between turns, a wave's place in
-   front of the other waves of its SIMD, what is the same in all lanes, and a lane's number. */
+/* tile_cdna_turns.h: functions of CDNA's schedules whose waves take turns: the barrier between turns, a wave's
+   priority in its SIMD, values that are the same in all lanes, and a lane's number. */
 #ifndef TILE_DEVICE_TILE_CDNA_TURNS_H
 #define TILE_DEVICE_TILE_CDNA_TURNS_H
 

@@ -1,5 +1,5 @@
-/* tile_gpu_task.h: what kernels of a program with flags know of the run: where flag words, counters and peers' memory
-   are. Plain C: the runtime fills it, device text reads it. Meaning: docs/design/synchronisation.md. */
+/* tile_gpu_task.h: facts of a run for kernels of a program with flags: where flag words, counters and peers' memory
+   are. Plain C: the runtime fills the struct, device text reads it. Meaning: docs/design/synchronisation.md. */
 #ifndef TILE_DEVICE_TILE_GPU_TASK_H
 #define TILE_DEVICE_TILE_GPU_TASK_H
 

@@ -1,6 +1,6 @@
-/* tile_row.h: products of a matrix in memory and one row x, added to y; both contiguous, float32.
-   The matrix is read once, in the order in which it lies, rows ld elements apart. Of its rows those from `inside` on
-   lie beyond the tensor: they count as zeros and are not read. */
+/* tile_row.h: products of a matrix in memory and one row x, added to y; both contiguous, float32. The matrix is read
+   once, in the order in which it lies, rows ld elements apart. Rows from `inside` on lie beyond the tensor: they
+   count as zeros and are not read. */
 #ifndef TILE_DEVICE_TILE_ROW_H
 #define TILE_DEVICE_TILE_ROW_H
 

@@ -1,5 +1,5 @@
-/* engine.c: the thread that runs the workgroups of all devices, in turns. Which one is next, where it is put and when
-   its turn ends are drawn from TILE_EMU_SEED; one that waits for others gives its turn away. */
+/* engine.c: the thread that runs the workgroups of all devices, in turns. TILE_EMU_SEED decides which workgroup is
+   next, where it is put, and when its turn ends. A workgroup that waits for others gives its turn away. */
 #include "cluster.h"
 
 #include <pthread.h>

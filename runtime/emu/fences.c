@@ -1,8 +1,9 @@
-/* fences.c: what a wave tells and learns by fences. A release takes along
-   * of its own wave, everything; of others of the workgroup, what is behind the last barrier and, where that does
-     not wait for loads and stores (machine->holds), had been drained before it;
-   * for other devices, of the stores of others on this device only what these released for other devices themselves,
-     unless all share one L2 (machine->chiplets).
+/* fences.c: what fences release and acquire. A release takes along
+   * everything of its own wave;
+   * of other waves of the workgroup, what is behind the last barrier. Where the barrier does not wait for loads and
+     stores (machine->holds), these must have been drained before;
+   * for other devices, of other workgroups' stores on this device only those that these workgroups released for other
+     devices themselves, unless all share one L2 (machine->chiplets).
    An acquire makes known what was released with the words that the wave has loaded before. */
 #include "emu.h"
 

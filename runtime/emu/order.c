@@ -1,5 +1,5 @@
-/* order.c: what is known of accesses to LDS. Waves of a cluster learn of each other's where they meet; of a copy or a
-   product, where its end is waited for. What begins by itself knows of threads' stores only behind a fence. After
+/* order.c: order of accesses to LDS. Waves of a cluster learn of each other's accesses where they meet, and of a copy
+   or a product where its end is waited for. Copies and products know of threads' stores only behind a fence. After
    FastTrack (Flanagan and Freund, PLDI 2009). */
 #include "cluster.h"
 

@@ -1,5 +1,5 @@
-/* wgmma.c: products by 128 threads, of operands in LDS, that go on by themselves. They are computed where their end is
-   waited for, with what LDS and registers hold by then; until then their sums are poison. PTX ISA, "Asynchronous
+/* wgmma.c: products by 128 threads, of operands in LDS, that run asynchronously. A product is computed where its end
+   is waited for, with what LDS and registers hold by then; until then its sums are poison. PTX ISA, "Asynchronous
    warpgroup level matrix instructions": descriptors, and layouts of D and of A in registers. */
 #include "cluster.h"
 

@@ -1,6 +1,6 @@
-/* words.c: words that workgroups and devices share. Who loads what another stored after a release takes, with its next
-   acquire, the other's clock at that release, if the scopes of both fences and of both accesses reach from one to the
-   other. Stores of a wave to several words arrive in any order, unless a release or a drain stands between. */
+/* words.c: words that workgroups and devices share. A release gives a word the storing wave's clock. A wave that
+   loads the word takes the clock with its next acquire, if the scopes of both fences and both accesses suffice.
+   Stores of a wave to several words arrive in any order, unless a release or a drain stands between. */
 #include "emu.h"
 
 #include <stdlib.h>

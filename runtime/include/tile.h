@@ -14,7 +14,7 @@
 extern "C" {
 #endif
 
-/* One more with each change of what compiled programs hand over (tile_program.h). */
+/* Version of the description that compiled programs hand over (tile_program.h). */
 #define TILE_ABI 4
 
 enum {
@@ -36,9 +36,9 @@ const char *tile_last_error(void);
 const char *tile_error_name(int code); /* "TILE_E_TIMEOUT" */
 
 typedef struct tile_mesh tile_mesh;
-/* An in-order queue: CUDA's or HIP's stream. NULL: on the host the mesh's own, which is the only one; on a GPU one in order
-   with the legacy default stream: it follows what was enqueued there before, and what is enqueued there later follows
-   it. Callers compiled for default streams per thread pass that stream by its handle, which is 2. */
+/* An in-order queue: CUDA's or HIP's stream. On the host NULL is the mesh's own stream, the only one. On a GPU NULL is
+   a stream in order with the legacy default stream: a run follows what was enqueued there before, and what is enqueued
+   there later follows the run. Callers compiled for default streams per thread pass the handle of theirs, 2. */
 typedef struct tile_stream_s *tile_stream;
 
 enum { TILE_DEVICE_OF_RANK = -1 };
@@ -46,11 +46,10 @@ enum { TILE_DEVICE_OF_RANK = -1 };
 typedef struct {
     size_t size;       /* sizeof(tile_mesh_config), for versions to come */
     int rank, nranks;  /* nranks 0: from RANK/WORLD_SIZE, or Open MPI's variables; else 1 rank */
-    int device;        /* on GPUs; TILE_DEVICE_OF_RANK: the rank's number, modulo how many there are; each rank needs
-                          its own */
-    /* Collective exchange of `each` bytes a rank (out: in rank order), called once at open; NULL: ranks are threads of
-       this process that pass the same `group`, or, when nranks came from the environment, processes of this host.
-       Returns 0. */
+    int device;        /* on GPUs, another for each rank; TILE_DEVICE_OF_RANK: the rank modulo the number of devices */
+    /* Collective exchange of `each` bytes a rank (out: in rank order), called once at open; returns 0. NULL: ranks are
+       threads of this process that pass the same `group`. If nranks came from the environment, ranks are processes of
+       this host. */
     int (*allgather)(void *ctx, const void *in, void *out, size_t each);
     void *ctx;
     int workers;       /* worker threads of this rank, at most 1,024; 0: cores divided by the ranks of this host */
@@ -62,7 +61,7 @@ typedef struct {
     const char *target;
 } tile_mesh_config;
 
-/* Who gave up, where: the first record on any rank. */
+/* The wait that gave up first, on any rank. */
 typedef struct {
     int rank;          /* the rank that gave up; -1: no fault */
     int missing;       /* the rank whose signal did not come; -1: unknown */
@@ -87,8 +86,8 @@ int tile_mesh_recover(tile_mesh *);
 /* Collective: callers meet; what is queued goes on meanwhile. TILE_E_TIMEOUT past the deadline. */
 int tile_mesh_barrier(tile_mesh *);
 
-/* Waits until everything enqueued on the stream has run, working on it meanwhile; returns the first error of those
-   runs: TILE_E_TIMEOUT when a wait of theirs, here or on another rank, gave up. */
+/* Waits until everything enqueued on the stream has run, and meanwhile works on these runs. Returns their first error:
+   TILE_E_TIMEOUT when one of their waits, here or on another rank, gave up. */
 int tile_stream_sync(tile_mesh *, tile_stream);
 
 /* Memory where the mesh's programs run: plain memory on the host. Copies are enqueued on the stream (on the host they
@@ -98,9 +97,9 @@ void tile_free(tile_mesh *, void *);
 int tile_copy_in(tile_mesh *, void *to, const void *from_host, size_t bytes, tile_stream);
 int tile_copy_out(tile_mesh *, void *to_host, const void *from, size_t bytes, tile_stream);
 
-/* Trace of all runs since the last call (65,536 tasks a worker), Chrome/Perfetto JSON; enabled by TILE_TRACE=1 or `on`.
-   Allocates: not between runs that are being measured. On a GPU: of launches (16,384), each between two events, so that
-   they do not overlap. */
+/* Trace of all runs since the last call (65,536 tasks a worker), as Chrome/Perfetto JSON; enabled by TILE_TRACE=1 or
+   `on`. Allocates: not to be called between runs that are being measured. On a GPU the trace has launches (16,384),
+   each between two events, so that launches do not overlap. */
 int tile_trace(tile_mesh *, int on);
 int tile_trace_write(tile_mesh *, const char *path);
 

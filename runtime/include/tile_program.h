@@ -1,4 +1,4 @@
-/* tile_program.h: what a generated program tells the runtime. Not for users: NAME.h of the program is theirs. */
+/* tile_program.h: the description of a generated program, which the runtime reads. Users include its NAME.h. */
 #ifndef TILE_PROGRAM_H
 #define TILE_PROGRAM_H
 
@@ -43,7 +43,7 @@ typedef struct {
     const char *producer, *consumer;
 } tile_flag_info;
 
-/* Matrices, one behind the other, that a kernel copies by boxes of 128 bytes a row, swizzled by as many. */
+/* Matrices, one behind the other, that a kernel copies in boxes. A row of a box has 128 bytes, swizzled over 128. */
 typedef struct {
     int arg;         /* the program's argument that they are in; -1: the workspace */
     int64_t first;   /* byte of the workspace */
@@ -67,7 +67,7 @@ typedef struct {
     int parts;                             /* 0, or workgroups that share a task of `groups` */
     int nmaps;
     const tile_map *map;                   /* their descriptions are the kernel's second argument */
-    int dependent;                         /* 1: it waits for the launches before it by itself, and may begin earlier */
+    int dependent;                         /* 1: the kernel itself waits for launches before, and may begin early */
 } tile_launch;
 
 /* A program for one kind of GPU. */
@@ -101,7 +101,7 @@ typedef struct {
     size_t words;           /* flag words of one rank, each TILE_WORD_STRIDE bytes, peer-visible */
     size_t counts;          /* arrival counters of one rank, private */
     size_t scratch_bytes;   /* per worker */
-    int workers;            /* that are worth using; 0: all of the rank */
+    int workers;            /* number of workers that are worth using; 0: all of the rank */
     /* On the host; NULL: the program has no code for it. */
     int64_t (*tasks)(const tile_task *);         /* number of tickets of a run of these sizes */
     int (*task)(const tile_task *, int64_t ticket); /* 0, or a TILE_E_ code: the run stops */
@@ -121,8 +121,8 @@ typedef struct tile_instance tile_instance;
    Ranks are numbered along the mesh axes with the last one fastest. */
 int tile_instance_open(tile_mesh *, const tile_program *, tile_instance **);
 /* Only enqueues. arg: nargs pointers; dim: run-time sizes (within their bounds, the same on all ranks). Runs of an
-   instance, and where there are several ranks those of all instances of a mesh, are executed in the order of these
-   calls, whatever their streams: the calls must come in the same order on all ranks. */
+   instance are executed in the order of these calls, whatever their streams. Where there are several ranks, the same
+   holds for all instances of a mesh, and all ranks must make the calls in the same order. */
 int tile_instance_run(tile_instance *, void *const *arg, const int64_t *dim, tile_stream);
 void tile_instance_close(tile_instance *);
 

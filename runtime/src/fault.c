@@ -1,4 +1,4 @@
-/* fault.c: what a poisoned mesh tells: the record as a sentence, and NaN in the results of runs that failed. */
+/* fault.c: reports of a poisoned mesh: the record as a sentence, and NaN in the results of runs that failed. */
 #include "gpu.h"
 
 typedef struct {

@@ -1,5 +1,6 @@
-/* queue.c: runs in the order in which they were enqueued, one at a time; their tickets go to the workers in order.
-   Who holds a ticket keeps its run from ending; who finishes the last one ends the run and starts the next. */
+/* queue.c: runs in the order in which they were enqueued, one at a time; their tickets go to the workers in order. A
+   worker with a ticket keeps its run from ending. The worker that finishes the last ticket ends the run and starts
+   the next. */
 #include "runtime.h"
 
 #include <stdlib.h>
