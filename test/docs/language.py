@@ -1,4 +1,4 @@
-"""usage: language.py TILEC PAGE WORK: every example of docs/reference/language.md, completed where it says `..` or is a part of a program,
+"""usage: language.py TILEC WORK PAGE..: every example of the language's pages, completed where it says `..` or is a part of a program,
 compiles, runs and agrees with the interpreter; a block without an entry here is an error."""
 import os
 import subprocess
@@ -7,6 +7,7 @@ import sys
 from pages import blocks_of
 
 GRAMMAR = ("unit       = declaration*", "?:    ||    &&")
+SHOWN = "program gemm("  # of the example that begins the first page
 
 # How a block begins; what stands for its `..`, and before them; the file around it; its program.
 PARTS = [
@@ -65,10 +66,10 @@ def completed(block, part):
     return around.replace("BLOCK", block)
 
 
-def main(tilec, page, work):
+def main(tilec, work, *pages):
     os.makedirs(work, exist_ok=True)
-    blocks = [b.strip("\n") for b in blocks_of(open(page).read())]
-    left = [b for b in blocks if not b.startswith(GRAMMAR)]
+    blocks = [b.strip("\n") for page in pages for b in blocks_of(open(page).read())]
+    left = [b for b in blocks if not b.startswith((*GRAMMAR, SHOWN))]
     tree = [b for b in left if b.startswith(TREE)]
     with open(os.path.join(work, "spmv.tree"), "w") as f:
         f.write(tree[0].split("\n\n")[0])

@@ -8,14 +8,15 @@
               a span of code being one, what stands in parentheses none, and a colon an end
   words       in bold amid a sentence, which pages define so, are in docs/reference/glossary.md; what begins a paragraph in
               bold is its title
-  index       of the language's page has each keyword, element type, function and collective of that page"""
+  index       of the language has each keyword, element type, function and collective of the language's pages"""
 import fnmatch
 import os
 import re
 import sys
 
 COLUMNS, WORDS, SENTENCE = 120, 80, 25
-GLOSSARY, LANGUAGE = "docs/reference/glossary.md", "docs/reference/language.md"
+GLOSSARY, LANGUAGE = "docs/reference/glossary.md", ("docs/reference/language.md", "docs/reference/language-programs.md")
+INDEX = "docs/reference/language-index.md"
 TOP = "base|bench|cmake|codegen|docs|driver|editors|examples|frontend|ir|passes|runtime|target|test"
 PATH = re.compile(r"(?<![\w./$%}*-])((?:" + TOP + r")/[\w./*-]+)")
 BARE = re.compile(r"(?<![\w./<\"$%*-])([a-z][\w-]*[a-z0-9]\.(?:c|h|py|y|l|def))(?![\w(/])")
@@ -163,9 +164,8 @@ def stressed(text):
                 yield line, found[1]
 
 
-def index_wrong(page):
-    """Words that the page of the language lists and its index lacks."""
-    body, index = page.split("\n## Index\n")
+def index_wrong(body, index):
+    """Words that the pages of the language list and their index lacks."""
     keywords = re.search(r"\*Keywords\*\s+are\s+no\s+names:\s+`([^`]+)`", body)[1].split()
     rows = re.findall(r"^\| (?:floats|integers|conditions|of elements|of values|reductions|prefixes|`\w+\(x(?:, [nr])?\)` \|).*", body, re.M)
     words = [w for row in rows for code in re.findall(r"`([^`]+)`", row) for w in re.findall(r"[a-z]\w+", re.sub(r"\(.*?\)", "", code))]
@@ -177,7 +177,8 @@ def main(source):
     pages = [f for f in files if f.endswith(".md")]
     docs = [f for f in pages if f.startswith("docs/") or f == "README.md"]
     terms = {singular(t) for title in re.findall(r"^### (.*)$", read(source, GLOSSARY), re.M) for t in title.split(",")}
-    wrong = [f"{LANGUAGE}: the index lacks '{w}'" for w in index_wrong(read(source, LANGUAGE))]
+    language = "\n".join(read(source, page) for page in LANGUAGE)
+    wrong = [f"{INDEX}: the index lacks '{w}'" for w in index_wrong(language, read(source, INDEX))]
     for name in files:
         text = read(source, name)
         if name in pages:
