@@ -150,19 +150,19 @@ void relation_ranges(RelationText *w) {
     }
 }
 
-/* There is one task at least. */
+/* There is one task at least. With max, a run-time size has two cases; with `or`, each range that has it would have two. */
 void relation_tasks(RelationText *w) {
     for (int i = 0; i < w->k->range.n; i++) {
         const Range *r = &w->k->range.p[i];
+        int64_t bound = size_bound(w->m, r->of);
         text_printf(w->text, " and %c%d >= 0", w->letter, i);
         if (!r->grid) continue;
-        text_printf(w->text, " and (%c%d = 0", w->letter, i);
-        if (r->kind != RANGE_WHOLE) {
-            text_printf(w->text, " or %lld*%c%d < ", (long long)r->size, w->letter, i);
-            if (r->of.axis < 0) relation_size(w->text, r->of);
-            else text_printf(w->text, "%lld", (long long)size_bound(w->m, r->of));
-        }
-        text_add(w->text, ")");
+        text_printf(w->text, " and %lld*%c%d < ", (long long)(r->kind == RANGE_WHOLE ? 1 : r->size), w->letter, i);
+        bool number = r->kind == RANGE_WHOLE || r->of.axis >= 0 || r->of.sym < 0;
+        if (!number) text_add(w->text, "max(1, ");
+        if (!number) relation_size(w->text, r->of);
+        else text_printf(w->text, "%lld", r->kind == RANGE_WHOLE || bound < 1 ? 1LL : (long long)bound);
+        if (!number) text_add(w->text, ")");
     }
 }
 
