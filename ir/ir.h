@@ -401,8 +401,6 @@ Op *build_yield(Builder *, Value *const *value, int n);
 
 const Layout *value_layout(const Kernel *, const Value *); /* NULL: none */
 bool load_can_be_pipelined(const Kernel *, const Op *load); /* of the tiles of the loop around it, before its body begins */
-/* The value that the loop around it carries and that it is added to, and nothing else looks at, which begins at 0; -1. */
-int sum_of_loop(const Op *sum);
 /* Each lane that has an element of `large` has its counterpart of `small`, whose ranges are some of the same. */
 bool layout_serves(const Kernel *, const Value *small, const Value *large);
 

@@ -1,5 +1,5 @@
 /* region.c: questions about operations that several passes ask. */
-#include "ir/ir.h"
+#include "ir/uses.h"
 
 bool access_equal(const Op *a, const Op *b) {
     if (a->sub.n != b->sub.n) return false;
@@ -12,23 +12,6 @@ bool region_synchronises(const Region *r) {
     for (const Op *op = walk(r); op; op = walk_next(op, r))
         if (op_info[op->kind].class == CLASS_SYNC) return true;
     return false;
-}
-
-static int affine_uses(const Affine *a, const Value *v) {
-    int n = 0;
-    for (int i = 0; i < a->nterm; i++) n += a->term[i].kind == TERM_VALUE && a->term[i].value == v;
-    return n;
-}
-
-int region_uses(const Region *r, const Value *v, const Op **user) {
-    int n = 0;
-    for (const Op *op = walk(r); op; op = walk_next(op, r)) {
-        int before = n;
-        for (int i = 0; i < op->arg.n; i++) n += op->arg.p[i] == v;
-        for (int i = 0; i < op->sub.n; i++) n += affine_uses(&op->sub.p[i].lo, v);
-        if (n > before) *user = op;
-    }
-    return n;
 }
 
 static bool affine_counts_tiles(const Affine *a, int range) {
@@ -74,10 +57,10 @@ bool op_reduces(const Op *op, int range) {
 }
 
 /* A sum over a tile that goes to no other place than one where tasks and steps add up: the whole is the same. */
-bool op_adds_in_memory(const Region *body, const Op *op) {
-    const Op *user = op;
+bool op_adds_in_memory(const Uses *u, const Op *op) {
+    const Op *user;
     if (op->kind != OP_SUM && (op->kind != OP_DOT || op->arg.n > 2)) return false;
-    for (const Value *v = op->res.p[0]; region_uses(body, v, &user) == 1; v = user->res.p[0]) {
+    for (const Value *v = op->res.p[0]; (user = uses_only(u, v)); v = user->res.p[0]) {
         if (user->kind == OP_STORE) return user->arg.n && user->arg.p[0] == v && (user->mode == STORE_SUM || user->mode == STORE_ADD);
         if (user->kind != OP_NEG && (user->kind != OP_CAST || !elem_is_float(user->res.p[0]->type.elem))) return false;
     }
@@ -166,9 +149,9 @@ bool op_adds_tiles(const Kernel *k, const Op *op, int range) {
    there have to mask what is past it. A value or a place that is made of it, or a sum that begins there, is another
    with another size; and so is what is reduced over a tile of the grid, if tasks do not add it up, and what is added
    once a tile. */
-static const Op *region_size_use(const Kernel *k, const Region *r, int range, bool *derived) {
-    for (const Op *op = walk(r); op; op = walk_next(op, r)) {
-        if (range < k->ngrid && op_reduces(op, range) && !op_adds_in_memory(k->body, op)) return op;
+static const Op *first_size_use(const Kernel *k, const Uses *u, int range, bool *derived) {
+    for (const Op *op = walk(k->body); op; op = walk_next(op, k->body)) {
+        if (range < k->ngrid && op_reduces(op, range) && !op_adds_in_memory(u, op)) return op;
         if (loop_ends_unmasked(k, op, range) || op_adds_tiles(k, op, range)) return op;
         bool from = (op->kind == OP_BEGIN || op->kind == OP_END) && op->range == range;
         for (int i = 0; i < op->arg.n; i++) {
@@ -186,7 +169,8 @@ static const Op *region_size_use(const Kernel *k, const Region *r, int range, bo
 
 const Op *kernel_size_use(const Kernel *k, int range) {
     Arena *a = arena_new();
-    const Op *use = region_size_use(k, k->body, range, ARENA_ARRAY(a, bool, k->nvalue + 1));
+    const Uses uses = uses_of(k, a);
+    const Op *use = first_size_use(k, &uses, range, ARENA_ARRAY(a, bool, k->nvalue + 1));
     arena_free(a);
     return use;
 }

@@ -1,11 +1,11 @@
 /* region_step.c: does a loop's result depend on how many positions a step has? Not where each carried value only
    takes in a reduction over the step's positions, by the same operator: sum of sums, largest of largest. A merge says
    how steps go together, so a loop with a merge is taken at its word. */
-#include "ir/ir.h"
+#include "ir/uses.h"
 
 typedef struct {
     int range;
-    const Region *body; /* of the kernel */
+    Uses uses; /* of the kernel */
     bool *way; /* of each value: it lies on the way of a carried value through the body, or is reduced for it */
 } Steps;
 
@@ -147,7 +147,7 @@ static bool region_fits(const Steps *s, const Region *r) {
 
 static const Op *reduction_beside(const Steps *s, const Region *r) {
     for (const Op *op = walk(r); op; op = walk_next(op, r))
-        if (op_reduces(op, s->range) && !is_on(s, op->res.p[0]) && !op_adds_in_memory(s->body, op)) return op;
+        if (op_reduces(op, s->range) && !is_on(s, op->res.p[0]) && !op_adds_in_memory(&s->uses, op)) return op;
     return NULL;
 }
 
@@ -172,7 +172,7 @@ static const Op *steps_size_use(const Steps *s, const Region *r) {
 const Op *loop_size_use(const Kernel *k, int range) {
     if (range < k->ngrid) return NULL;
     Arena *a = arena_new();
-    const Op *use = steps_size_use(&(Steps){.range = range, .body = k->body, .way = ARENA_ARRAY(a, bool, k->nvalue + 1)}, k->body);
+    const Op *use = steps_size_use(&(Steps){.range = range, .uses = uses_of(k, a), .way = ARENA_ARRAY(a, bool, k->nvalue + 1)}, k->body);
     arena_free(a);
     return use;
 }

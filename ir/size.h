@@ -72,7 +72,6 @@ bool place_is_own(const Module *, const Kernel *, const Span *, int n, uint64_t 
    rank and never empty: tasks beyond the edge of a short block find no positions, but wait and signal like the others. */
 int64_t grid_tasks(const Module *, Size of, int64_t size, const int64_t *sym);
 int64_t range_tiles(const Module *, const Kernel *, int grid_range, const int64_t *sym);
-int region_uses(const Region *, const Value *, const Op **user); /* of it and those inside; *user: the last one */
 bool region_synchronises(const Region *);            /* it waits or signals */
 bool region_has_dot(const Region *);
 bool region_has_access(const Region *, int param, OpKind); /* a LOAD or STORE of the parameter */
@@ -81,7 +80,8 @@ bool kernel_needs_size(const Kernel *, int range); /* tiles of another size alon
 bool loop_needs_size(const Kernel *, int range);   /* so would steps, of the range of a loop as written */
 const Op *kernel_size_use(const Kernel *, int range); /* the first operation of which that is so; NULL: none */
 const Op *loop_size_use(const Kernel *, int range);   /* the loop, or what is reduced beside what it carries */
-bool op_adds_in_memory(const Region *body, const Op *); /* a sum that is but added to a tensor's elements */
+struct Uses;
+bool op_adds_in_memory(const struct Uses *, const Op *); /* a sum that is but added to a tensor's elements */
 bool op_adds_tiles(const Kernel *, const Op *,
                    int range);          /* a store that adds once for each tile of the range, not each position */
 bool op_reduces(const Op *, int range); /* over a tile of it: also the lowest place of the best, and prefixes along it */

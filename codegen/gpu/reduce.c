@@ -1,6 +1,7 @@
 /* reduce.c: reductions and prefixes: over a thread's registers, then the lanes of a wave by shuffles, then waves
    through the workgroup's memory. Every thread that holds an element of the result has the same bits in it. */
 #include "codegen/gpu/hip.h"
+#include "ir/uses.h"
 
 #include <inttypes.h>
 
@@ -240,7 +241,8 @@ void hip_reduce(Fn *f, const Op *op) {
 void hip_deferred_sums(Fn *f, const Op *loop) {
     for (const Op *op = loop->region[0]->first; op; op = op->next) {
         if (!op->deferred) continue;
-        const Value *total = loop->res.p[sum_of_loop(op)];
+        const Uses uses = uses_of(f->k, f->arena);
+        const Value *total = loop->res.p[sum_of_loop(&uses, op)];
         Run run = {.op = op, .kind = op->kind, .elem = total->type.elem, .tile = fn_held(f, total)->tile};
         over_threads(f, &run, held_layout(f, op->arg.p[0]));
     }

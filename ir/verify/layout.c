@@ -113,25 +113,25 @@ static bool is_zero(const Value *v) {
 }
 
 /* The only operation of the region that takes the value in; NULL: there are others, or it stands in another one. */
-static const Op *only_user(const Region *r, const Value *v) {
-    const Op *user = NULL;
-    return region_uses(r, v, &user) == 1 && user->in == r ? user : NULL;
+static const Op *only_user(const Uses *u, const Region *r, const Value *v) {
+    const Op *user = uses_only(u, v);
+    return user && user->in == r ? user : NULL;
 }
 
-int sum_of_loop(const Op *sum) {
+int sum_of_loop(const Uses *u, const Op *sum) {
     const Region *body = sum->in;
-    const Op *loop = body->parent, *add = only_user(body, sum->res.p[0]);
-    const Op *yield = add && add->kind == OP_ADD ? only_user(body, add->res.p[0]) : NULL;
+    const Op *loop = body->parent, *add = only_user(u, body, sum->res.p[0]);
+    const Op *yield = add && add->kind == OP_ADD ? only_user(u, body, add->res.p[0]) : NULL;
     if (sum->kind != OP_SUM || !loop || loop->kind != OP_FOR || !yield || yield->kind != OP_YIELD) return -1;
     const Value *other = add->arg.p[add->arg.p[0] == sum->res.p[0]];
     for (int i = 0; i < yield->arg.n; i++)
         if (yield->arg.p[i] == add->res.p[0])
-            return body->arg.p[i] == other && only_user(body, other) == add && is_zero(loop->arg.p[2 + i]) ? i : -1;
+            return body->arg.p[i] == other && only_user(u, body, other) == add && is_zero(loop->arg.p[2 + i]) ? i : -1;
     return -1;
 }
 
 static void deferred_verify(Verifier *v, const Op *op) {
-    if (!(v->m->form & FORM_LAYOUT) || sum_of_loop(op) < 0) violation(v, op->loc, "a sum that cannot be made behind its loop");
+    if (!(v->m->form & FORM_LAYOUT) || sum_of_loop(&v->uses, op) < 0) violation(v, op->loc, "a sum that cannot be made behind its loop");
 }
 
 static void pipelined_verify(Verifier *v, const Op *op) {
@@ -167,6 +167,7 @@ void kernel_layout_verify(Verifier *v, const Kernel *k) {
     v->k = k;
     if (k->schedule) return; /* the machine's own text decides */
     if (!(v->m->form & FORM_LAYOUT) && k->layout.n) violation(v, k->loc, "it has layouts in a module without");
+    v->uses = uses_of(k, v->scratch);
     region_layout_verify(v, k->body);
     if (v->violations == before) aligned_verify(v, k);
     if (v->violations == before && v->m->form & FORM_LAYOUT) region_serves(v, k->body);

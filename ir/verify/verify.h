@@ -2,7 +2,7 @@
 #ifndef TILEC_IR_VERIFY_VERIFY_H
 #define TILEC_IR_VERIFY_VERIFY_H
 
-#include "ir/ir.h"
+#include "ir/uses.h"
 
 typedef struct {
     const Module *m;
@@ -17,6 +17,7 @@ typedef struct {
     bool *visible;            /* by id: defined here or in an enclosing region */
     VEC(const Value *) scope; /* the visible ones, innermost last */
     int depth;
+    Uses uses;                /* of .k, where its layouts are looked at */
     int *writer;              /* by tensor of the program: 1 + the argument of this call that writes it; 0 between calls */
 } Verifier;
 

@@ -3,6 +3,7 @@
    carries. */
 #include "passes/split/split.h"
 #include "codegen/schedules/match.h"
+#include "ir/uses.h"
 
 #include <string.h>
 
@@ -28,23 +29,22 @@ static bool same_way(Way *way, Way next) {
     return next != WAY_NONE && *way == next;
 }
 
-static bool follows(const Op *loop, int carried, Way *way);
+static bool follows(const Uses *, const Op *loop, int carried, Way *way);
 
 /* The value behind an operation; NULL: it does not go on. */
-static const Value *value_behind(const Op *op, const Value *v, Way *way) {
+static const Value *value_behind(const Uses *u, const Op *op, const Value *v, Way *way) {
     if (op->kind != OP_FOR) return same_way(way, way_of_op(op, v)) ? op->res.p[0] : NULL;
     for (int i = 0; i + 2 < op->arg.n; i++)
-        if (op->arg.p[2 + i] == v) return follows(op, i, way) ? op->res.p[i] : NULL;
+        if (op->arg.p[2 + i] == v) return follows(u, op, i, way) ? op->res.p[i] : NULL;
     return NULL;
 }
 
-static bool follows(const Op *loop, int carried, Way *way) {
+static bool follows(const Uses *u, const Op *loop, int carried, Way *way) {
     const Region *body = loop->region[0];
     const Value *v = body->arg.p[carried];
-    const Op *user = NULL;
-    while (region_uses(body, v, &user) == 1 && user->in == body) {
+    for (const Op *user; (user = uses_only(u, v)) && user->in == body;) {
         if (user->kind == OP_YIELD) return user->arg.p[carried] == v;
-        v = value_behind(user, v, way);
+        v = value_behind(u, user, v, way);
         if (!v) return false;
     }
     return false;
@@ -57,20 +57,21 @@ static bool begins_neutral(const Value *init, Way way) {
 }
 
 /* Of each carried value; NULL: one has none. */
-static Way *ways_of(const Module *m, const Op *loop) {
+static Way *ways_of(const Module *m, const Kernel *k, const Op *loop) {
+    const Uses uses = uses_of(k, m->arena);
     int n = loop->res.n;
     Way *way = ARENA_ARRAY(m->arena, Way, n + 1);
     for (int i = 0; i < n; i++)
-        if (!follows(loop, i, &way[i]) || way[i] == WAY_NONE || !begins_neutral(loop->arg.p[2 + i], way[i]))
+        if (!follows(&uses, loop, i, &way[i]) || way[i] == WAY_NONE || !begins_neutral(loop->arg.p[2 + i], way[i]))
             return NULL;
     return way;
 }
 
-bool split_is_plain(const Module *m, const Op *loop) { return ways_of(m, loop) != NULL; }
+bool split_is_plain(const Module *m, const Kernel *k, const Op *loop) { return ways_of(m, k, loop) != NULL; }
 
 void split_plain(Module *m, Kernel *k, Op *loop) {
     int n = loop->res.n;
-    const Way *way = ways_of(m, loop);
+    const Way *way = ways_of(m, k, loop);
     Region *r = region_new(m, loop);
     Builder b = {.m = m, .k = k, .at = r, .loc = loop->loc};
     Value **part = ARENA_ARRAY(m->arena, Value *, 2 * n + 1), **joined = ARENA_ARRAY(m->arena, Value *, n + 1);

@@ -60,7 +60,7 @@ static int64_t parts_wanted(PassContext *c, const Kernel *k, const Op *loop) {
 
 static Op *loop_to_cut(const Module *m, const Kernel *k) {
     Op *loop = kernel_fits(k) ? loop_of(k) : NULL;
-    return loop && loop_fits(k, loop) && (loop->region[1] || split_is_plain(m, loop)) ? loop : NULL;
+    return loop && loop_fits(k, loop) && (loop->region[1] || split_is_plain(m, k, loop)) ? loop : NULL;
 }
 
 bool split_fits(const Module *m, const Kernel *k) { return loop_to_cut(m, k) != NULL; }

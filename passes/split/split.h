@@ -26,7 +26,7 @@ typedef struct {
 } Split;
 
 /* plain.c: loops that only sum, or take extremes; such a one gets the merge that says so. */
-bool split_is_plain(const Module *, const Op *loop);
+bool split_is_plain(const Module *, const Kernel *, const Op *loop);
 void split_plain(Module *, Kernel *, Op *loop);
 
 /* cut.c: the two kernels for a loop with a merge; false: a carried value has too many dimensions. */
