@@ -4,9 +4,6 @@
 
 #include "base/diag.h"
 
-/* Length of the well-formed UTF-8 sequence of a printable character at p (n bytes left), or 0. */
-int utf8_length(const char *p, size_t n);
-
 void diags_print_text(const Diags *, FILE *, bool colour);
 void diags_print_json(const Diags *, FILE *);
 void diags_print_sarif(const Diags *, FILE *);

@@ -10,20 +10,6 @@ enum { TAB = 8, BEFORE = 80, SHOWN = 200 }; /* bytes of a long line shown before
 static const char *const kind_name[] = {"error", "warning", "performance warning", "note"};
 static const char *const kind_colour[] = {"\033[1;31m", "\033[1;35m", "\033[1;35m", "\033[1;36m"};
 
-int utf8_length(const char *text, size_t n) {
-    const unsigned char *p = (const unsigned char *)text;
-    if (n == 0 || p[0] < 0x20 || p[0] == 0x7f) return 0;
-    if (p[0] < 0x80) return 1;
-    int len = p[0] >= 0xc2 && p[0] < 0xe0 ? 2 : (p[0] & 0xf0) == 0xe0 ? 3 : p[0] >= 0xf0 && p[0] < 0xf5 ? 4 : 0;
-    if (len == 0 || n < (size_t)len) return 0;
-    for (int i = 1; i < len; i++)
-        if ((p[i] & 0xc0) != 0x80) return 0;
-    bool too_long = (p[0] == 0xe0 && p[1] < 0xa0) || (p[0] == 0xf0 && p[1] < 0x90);
-    bool no_scalar = (p[0] == 0xed && p[1] >= 0xa0) || (p[0] == 0xf4 && p[1] >= 0x90);
-    bool control = p[0] == 0xc2 && p[1] < 0xa0;
-    return too_long || no_scalar || control ? 0 : len;
-}
-
 typedef struct {
     Text line, marks;
     int column;

@@ -170,3 +170,17 @@ uint64_t text_hash(const char *s, size_t n) {
     for (size_t i = 0; i < n; i++) h = (h ^ (unsigned char)s[i]) * UINT64_C(1099511628211);
     return h;
 }
+
+int utf8_length(const char *text, size_t n) {
+    const unsigned char *p = (const unsigned char *)text;
+    if (n == 0 || p[0] < 0x20 || p[0] == 0x7f) return 0;
+    if (p[0] < 0x80) return 1;
+    int len = p[0] >= 0xc2 && p[0] < 0xe0 ? 2 : (p[0] & 0xf0) == 0xe0 ? 3 : p[0] >= 0xf0 && p[0] < 0xf5 ? 4 : 0;
+    if (len == 0 || n < (size_t)len) return 0;
+    for (int i = 1; i < len; i++)
+        if ((p[i] & 0xc0) != 0x80) return 0;
+    bool too_long = (p[0] == 0xe0 && p[1] < 0xa0) || (p[0] == 0xf0 && p[1] < 0x90);
+    bool no_scalar = (p[0] == 0xed && p[1] >= 0xa0) || (p[0] == 0xf4 && p[1] >= 0x90);
+    bool control = p[0] == 0xc2 && p[1] < 0xa0;
+    return too_long || no_scalar || control ? 0 : len;
+}

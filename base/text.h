@@ -19,8 +19,11 @@ void text_vprintf(Text *, const char *format, va_list);
 const char *text_str(Text *); /* "" when empty */
 void text_free(Text *);
 
-/* Reads a whole file; returns NULL or a message such as "no such file or directory". */
 uint64_t text_hash(const char *, size_t); /* FNV-1a */
+/* Length of the well-formed UTF-8 sequence of a printable character at p (n bytes left), or 0. */
+int utf8_length(const char *p, size_t n);
+
+/* Reads a whole file; returns NULL or a message such as "no such file or directory". */
 const char *text_read(Text *, const char *path, size_t limit);
 typedef struct {
     const Text *text;

@@ -1,4 +1,4 @@
-/* completion.c: completions of the command line for shells, from the tables of options.c. */
+/* completion.c: completions of the command line for shells, from the tables of table.c. */
 #include "driver/options.h"
 
 #include <stdio.h>

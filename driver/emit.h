@@ -25,11 +25,15 @@ void outputs_free(Outputs *);
 bool emit_object(const Outputs *, const Program *, const char *dir);
 bool emit_library(const Outputs *, const Program *, const char *dir);
 bool emit_plugin(const Outputs *, const Program *, const char *dir); /* the same, without libtile: this command loads it */
-bool run_command(const char *const *argv); /* false: it failed */
 const char *program_path(const Session *, const Program *, const char *dir, const char *ending);
 const char *library_path(const Session *, const Program *, const char *dir);
+extern const char *const host_flags[]; /* what the C compiler is given for the host; ends with NULL */
+
+/* command.c */
+bool run_command(const char *const *argv); /* false: it failed */
 /* The folder with device/ and the public headers: TILEC_RUNTIME, or beside the command; NULL after a message. */
 const char *runtime_folder(Arena *);
-extern const char *const host_flags[]; /* what the C compiler is given for the host; ends with NULL */
+/* Where libtile.so lies: of the prefix, or of the build tree; NULL after a message. */
+const char *libtile_folder(Arena *);
 
 #endif

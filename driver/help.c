@@ -1,14 +1,8 @@
-/* help.c: texts about the command line: --help, and the manual page in roff. Takes the tables of options.c. */
+/* help.c: texts about the command line: --help, and the manual page in roff. Takes the tables of table.c. */
 #include "driver/options.h"
 
 #include <stdio.h>
 #include <string.h>
-
-int command_bit(const char *name) {
-    for (int i = 0; i < ncommand; i++)
-        if (name && strcmp(name, commands[i].name) == 0) return 1 << i;
-    return 0;
-}
 
 static const char *joint(const Option *o) { return !o->value ? "" : o->name[1] == '-' ? "=" : " "; }
 

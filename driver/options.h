@@ -1,4 +1,4 @@
-/* options.h: the command line, as one table that parsing, --help and the manual page share. */
+/* options.h: the command line, as tables that parsing, --help and the manual page share. */
 #ifndef TILEC_DRIVER_OPTIONS_H
 #define TILEC_DRIVER_OPTIONS_H
 

@@ -4,23 +4,6 @@
 
 #include <stdio.h>
 
-/* ---- the interpreter ---- */
-
-int run_interp(Run *r, RunBounds bounds) {
-    InterpOptions io = {.sym = r->sym,
-                        .seed = (uint64_t)r->s.o->seed,
-                        .once = true,
-                        .bounds = bounds != NO_BOUNDS,
-                        .expected = bounds == EXPECTED_BOUNDS};
-    InterpReport report = {0};
-    Progress *progress = progress_begin(r->s.arena, bounds != NO_BOUNDS ? "checking with the interpreter" : "interpreting");
-    bool good = interp_run(r->s.arena, r->s.m, r->p, &io, r->io, &report);
-    progress_end(progress);
-    if (good) return EXIT_OK;
-    interp_report_print(r->p, &report, stderr);
-    return EXIT_RUN;
-}
-
 static void report_time(const Run *r, int runs) {
     RanksTime time = run_time(r, runs + 1);
     printf("%s: %.3f ms, median of %d runs on %d rank%s; best %.4g ms", r->p->name, time.median * 1e3, runs, r->nranks,

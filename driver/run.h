@@ -35,7 +35,7 @@ bool run_reads(const Tensor *);
 double machine_bytes(void); /* of memory */
 
 typedef enum { NO_BOUNDS, WORST_BOUNDS, EXPECTED_BOUNDS } RunBounds;
-int run_interp(Run *, RunBounds); /* run.c: before any pass; an exit code */
+int run_interp(Run *, RunBounds); /* run_check.c: before any pass; an exit code */
 
 /* run_check.c: the results against the interpreter's on the same arguments, which are given as they were; an exit code */
 int run_check(const Run *, const Array *before);

@@ -1,6 +1,7 @@
 /* run_check.c: tilec run --check: results against the interpreter, element by element, within bounds.
    Takes a program that ran, and its arguments as they were. The reference is one rank, which is what a mesh program
    means; where values that differ per rank make the result, it is the interpreter on as many ranks. */
+#include "driver/progress.h"
 #include "driver/run.h"
 #include "driver/run_compare.h"
 
@@ -93,6 +94,21 @@ static bool wants_expected(const Run *reference) {
     bool wants = has_short_floats(reference->p);
     for (int i = 0; i < reference->p->io.n; i++) wants = wants || has_unbounded(&reference->io[i]);
     return wants;
+}
+
+int run_interp(Run *r, RunBounds bounds) {
+    InterpOptions io = {.sym = r->sym,
+                        .seed = (uint64_t)r->s.o->seed,
+                        .once = true,
+                        .bounds = bounds != NO_BOUNDS,
+                        .expected = bounds == EXPECTED_BOUNDS};
+    InterpReport report = {0};
+    Progress *progress = progress_begin(r->s.arena, bounds != NO_BOUNDS ? "checking with the interpreter" : "interpreting");
+    bool good = interp_run(r->s.arena, r->s.m, r->p, &io, r->io, &report);
+    progress_end(progress);
+    if (good) return EXIT_OK;
+    interp_report_print(r->p, &report, stderr);
+    return EXIT_RUN;
 }
 
 static int reference_run(const Run *r, const Array *before, Run *reference) {

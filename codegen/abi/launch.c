@@ -37,14 +37,13 @@ static bool is_first(const GpuText *g, int launch) {
     return true;
 }
 
-static void write_groups(Text *to, Arena *a, const Memory *memory, const GpuText *g, const GpuLaunch *l) {
+static void write_groups(Text *to, Arena *a, Fn f, const GpuText *g, const GpuLaunch *l) {
     const Kernel *k = l->kernel;
     if (!k) {
         text_printf(to, "/* Of what begins and ends a run. */\nstatic int64_t %s(const tile_task *t) {\n", groups_name(a, g, k));
         text_add(to, "    (void)t;\n    return 1;\n}\n\n");
         return;
     }
-    Fn f = fn_new(a, g->m, g->p, memory);
     const CExpr *n = l->groups ? cexpr_number(&f, l->groups) : node_tasks(&f, k), *taken = taken_text(&f, k);
     if (!text_has_word(n->text, "t")) fn_line(&f, "(void)t;");
     if (taken) fn_line(&f, "if (!%s) return 0;", cexpr_operand(&f, taken)->text);
@@ -138,7 +137,7 @@ static void write_offsets(Text *to, const char *program, const char *what, const
     text_add(to, "    0,\n};\n\n");
 }
 
-void launch_source(Text *to, Arena *a, const Module *m, const Program *p, const Memory *memory, const Targets *t) {
+void launch_source(Text *to, Arena *a, const Backend *host, const Module *m, const Program *p, const Memory *memory, const Targets *t) {
     const char **member = public_members(a, m, p);
     gpu_call_type(to, m, p);
     write_offsets(to, p->name, "arg", member, p->io.n);
@@ -146,7 +145,7 @@ void launch_source(Text *to, Arena *a, const Module *m, const Program *p, const 
     for (int i = 0; i < t->ngpu; i++) {
         const GpuText *g = &t->gpu[i];
         for (int k = 0; k < g->launch.n; k++)
-            if (is_first(g, k)) write_groups(to, a, memory, g, &g->launch.p[k]);
+            if (is_first(g, k)) write_groups(to, a, fn_new(host, a, m, p, memory), g, &g->launch.p[k]);
         write_launches(to, a, g);
         write_flags(to, a, g);
         write_code(to, a, g);

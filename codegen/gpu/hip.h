@@ -3,9 +3,8 @@
 #define TILEC_CODEGEN_GPU_HIP_H
 
 #include "codegen/text/access.h"
-#include "codegen/text/program.h"
+#include "codegen/host/host.h"
 #include "codegen/text/size.h"
-#include "codegen/text/step.h"
 #include "codegen/codegen.h"
 #include "target/matrix.h"
 
@@ -68,6 +67,7 @@ const char *mask_text(Nest *, Type);        /* the loop's position exists; NULL:
 enum { SYNC_LDS = 8 };                   /* what waits, arrivals and tickets take */
 void lds_take(Fn *, Loc, int64_t bytes); /* refuses with the numbers when there is not so much */
 void lds_done(Fn *); /* what was taken has been read */
+void lds_settle(Fn *); /* a barrier, where it may still be read */
 void sync_line(Fn *);
 
 /* ---- kernels ---- */

@@ -139,11 +139,10 @@ static void kernel_head(Fn *f, Text *to, const char *name) {
 bool hip_kernel(GpuText *g, Arena *a, const Program *p, const Memory *memory, const Node *n, const MatrixTarget *target,
                 GpuLaunch *launch) {
     Text *to = &g->text;
-    Fn f = fn_new(a, g->m, p, memory);
+    Fn f = fn_new(&hip_backend, a, g->m, p, memory);
     Hip hip = {.target = target, .lanes = target->wave, .waves = n->kernel->waves, .member = public_members(a, g->m, p)};
     hip.ticket = takes_tickets(p, n) ? g->tickets++ : -1;
     hip.threads = hip.lanes * hip.waves;
-    f.back = &hip_backend;
     f.hip = &hip;
     f.k = n->kernel;
     f.node = n;

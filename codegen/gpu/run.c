@@ -10,9 +10,8 @@ enum { LOOK_THREADS = 1024 };
 
 /* A kernel over the program's own arguments. */
 static Fn run_fn(GpuText *g, Arena *a, const Program *p, const Memory *memory, Hip *hip) {
-    Fn f = fn_new(a, g->m, p, memory);
+    Fn f = fn_new(&hip_backend, a, g->m, p, memory);
     *hip = (Hip){.target = matrix_target(g->target), .member = public_members(a, g->m, p), .ticket = -1};
-    f.back = &hip_backend;
     f.hip = hip;
     return f;
 }

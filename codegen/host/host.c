@@ -1,5 +1,5 @@
 /* host.c: what is particular to C for the host: tiles in scratch memory, loops over ranges, sizes of the run. */
-#include "codegen/text/step.h"
+#include "codegen/host/host.h"
 
 static const CExpr *symbol(Fn *f, int s) { return cexpr_name(f, fn_text(f, "t->dim[%d]", program_dim_of(f->p, s))); }
 
@@ -34,5 +34,5 @@ static void step(Fn *f, const Op *op) {
 const Backend c_backend = {
     .who = "the host's code generator", .pragma = "#pragma omp simd", .leave = "return 0;", .anew = "tile_anew",
     .symbol = symbol, .coord = coord, .read = read, .packed = packed, .nest = nest, .element = c_element, .tile = c_tile, .place = c_place,
-    .sync = &c_sync, .step = step,
+    .nontemporal_open = nontemporal_open, .nontemporal_close = nontemporal_close, .sync = &c_sync, .step = step,
 };

@@ -1,7 +1,6 @@
 /* kernel.c: the C function of a kernel: one task of its grid. */
 #include "codegen/text/access.h"
-#include "codegen/text/program.h"
-#include "codegen/text/step.h"
+#include "codegen/host/host.h"
 
 #include <string.h>
 
@@ -47,21 +46,8 @@ static void signature(Fn *f, Text *to, const char *name) {
     text_add(to, ") {\n");
 }
 
-void name_params(Fn *f) {
-    f->param = ARENA_ARRAY(f->arena, const char *, f->k->param.n + 1);
-    for (int i = 0; i < f->k->param.n; i++) f->param[i] = c_name(&f->names, f->k->param.p[i].name);
-}
-
-void source_comment(Fn *f, Text *to) {
-    Loc loc = f->k->loc;
-    if (!loc.file) return;
-    const char *path = loc_path(f->m->diags, loc), *slash = strrchr(path, '/');
-    text_printf(to, "/* kernel %s, %s:%d */\n", c_identifier(f->arena, f->k->name),
-                c_string(f->arena, slash ? slash + 1 : path), loc_line(f->m->diags, loc));
-}
-
 bool kernel_emit(Text *to, Memory *l, Arena *a, const Module *m, const Program *p, const Node *n, const char *name) {
-    Fn f = fn_new(a, m, p, l);
+    Fn f = fn_new(&c_backend, a, m, p, l);
     f.k = n->kernel;
     f.node = n;
     name_params(&f);

@@ -1,6 +1,6 @@
 /* memory.c: where temporaries, flag words and counters of a program lie, for the largest sizes. */
 #include "codegen/text/nest.h"
-#include "codegen/text/program.h"
+#include "codegen/host/host.h"
 
 static int64_t round_up(int64_t n, int64_t to) { return (n + to - 1) / to * to; }
 

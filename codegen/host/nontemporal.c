@@ -1,7 +1,7 @@
 /* nontemporal.c: results too large for the caches, which nothing of the program reads, are stored past them.
    The innermost loop of such a store runs in blocks: a block is made in a small array and goes to memory as whole lines
    (runtime/device/tile_nontemporal.h). */
-#include "codegen/text/nest.h"
+#include "codegen/host/host.h"
 #include "codegen/text/size.h"
 
 #include <inttypes.h>

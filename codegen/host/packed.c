@@ -1,19 +1,9 @@
 /* packed.c: integers of several a byte, i4 and t2: values that become such, and stores, which change a whole byte.
    Takes a store; refuses it where two tasks may have elements in one byte. */
 #include "codegen/text/size.h"
-#include "codegen/text/step.h"
+#include "codegen/host/host.h"
 
 #include <inttypes.h>
-
-/* Floats end at the least and the largest value, integers wrap. */
-const CExpr *packed_cast_text(Fn *f, Elem to, Elem from, const CExpr *x) {
-    int64_t most = (INT64_C(1) << (elem_bits(to) - 1)) - 1;
-    if (elem_is_float(from))
-        return cexpr_open(f, "(int8_t)tile_most(%" PRId64 ", tile_least(%" PRId64 ", tile_i32_of_%s(%s)))", -most - 1,
-                          most, elem_text(from), cexpr_bare(x)->text);
-    if (elem_is_packed(from) && elem_bits(from) <= elem_bits(to)) return x;
-    return cexpr_call(f, "tile_%s_wrap(%s)", elem_text(to), cexpr_bare(x)->text);
-}
 
 static bool is_one_task(const Fn *f, int range) {
     const Range *r = &f->k->range.p[range];

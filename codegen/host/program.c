@@ -1,6 +1,6 @@
 /* program.c: a program as C: its kernels, and the function that finds a ticket's kernel and tile. */
 #include "codegen/abi/abi.h"
-#include "codegen/text/program.h"
+#include "codegen/host/host.h"
 #include "codegen/text/size.h"
 
 #include <inttypes.h>
@@ -132,31 +132,6 @@ static const char *argument_text(Fn *f, const Node *n, int i) {
 
 /* ---- tickets ---- */
 
-const CExpr *range_tasks(Fn *f, const Kernel *k, int range) {
-    const Range *r = &k->range.p[range];
-    if (r->kind == RANGE_WHOLE) return cexpr_number(f, 1);
-    return tasks_text(f, r->of, r->size);
-}
-
-const CExpr *node_tasks(Fn *f, const Kernel *k) {
-    const CExpr *n = cexpr_number(f, 1);
-    for (int i = 0; i < k->ngrid; i++) n = cexpr_mul(f, n, cexpr_operand(f, range_tasks(f, k, i)));
-    return n;
-}
-
-/* Row-major: the last range is the fastest. */
-const CExpr *grid_index(Fn *f, const Kernel *k, int range, const char *task) {
-    const CExpr *inner = cexpr_number(f, 1), *own = range_tasks(f, k, range), *outer = inner;
-    for (int i = 0; i < k->ngrid; i++) {
-        const CExpr **side = i < range ? &outer : &inner;
-        if (i != range) *side = cexpr_mul(f, *side, cexpr_operand(f, range_tasks(f, k, i)));
-    }
-    if (cexpr_is(own, 1)) return cexpr_number(f, 0);
-    const CExpr *index = cexpr_name(f, task);
-    if (!cexpr_is(inner, 1)) index = cexpr_open(f, "%s / %s", task, cexpr_operand(f, inner)->text);
-    return cexpr_is(outer, 1) ? index : cexpr_open(f, "%s %% %s", index->text, cexpr_operand(f, own)->text);
-}
-
 static void emit_call(const Writer *w, Fn *f, const Node *n) {
     f->node = n;
     Text call = {0};
@@ -172,14 +147,6 @@ static void emit_call(const Writer *w, Fn *f, const Node *n) {
 static void emit_name(const Writer *w, Fn *f, const Node *n) {
     fn_line(f, "if (ticket < %s) return \"%s\";", cexpr_operand(f, node_tasks(f, n->kernel))->text,
             c_string(w->arena, n->kernel->name));
-}
-
-void fn_print(Fn *f, Text *to, const char *head) {
-    text_printf(to, "%s {\n", head);
-    fn_head_print(f, to);
-    text_add(to, text_str(&f->body));
-    text_add(to, "}\n\n");
-    text_free(&f->body);
 }
 
 /* Tasks of the nodes lo .. hi. */
@@ -214,7 +181,7 @@ static void find_node(const Writer *w, Fn *f, int lo, int hi, void (*found)(cons
 }
 
 static void emit_tasks(Writer *w, Text *to) {
-    Fn f = fn_new(w->arena, w->m, w->p, &w->memory);
+    Fn f = fn_new(&c_backend, w->arena, w->m, w->p, &w->memory);
     c_name(&f.names, "ticket");
     fn_line(&f, "(void)t;");
     fn_line(&f, "return %s;", tasks_between(w, &f, 0, w->p->node.n)->text);
@@ -222,7 +189,7 @@ static void emit_tasks(Writer *w, Text *to) {
 }
 
 static void emit_task(Writer *w, Text *to) {
-    Fn f = fn_new(w->arena, w->m, w->p, &w->memory);
+    Fn f = fn_new(&c_backend, w->arena, w->m, w->p, &w->memory);
     c_name(&f.names, "ticket");
     find_node(w, &f, 0, w->p->node.n, emit_call);
     fn_line(&f, "return 0;");
@@ -230,7 +197,7 @@ static void emit_task(Writer *w, Text *to) {
 }
 
 static void emit_task_name(Writer *w, Text *to) {
-    Fn f = fn_new(w->arena, w->m, w->p, &w->memory);
+    Fn f = fn_new(&c_backend, w->arena, w->m, w->p, &w->memory);
     c_name(&f.names, "ticket");
     fn_line(&f, "(void)t;");
     find_node(w, &f, 0, w->p->node.n, emit_name);
@@ -284,7 +251,7 @@ bool c_emit(const Module *m, const Program *program, const Targets *t, Text *sou
     emit_head(&w, source, t);
     bool good = is_identifier(m, p) && memory_make(w.arena, m, p, &w.memory) && (!t->host || emit_host(&w, source));
     if (good) {
-        if (t->ngpu) launch_source(source, w.arena, m, p, &w.memory, t);
+        if (t->ngpu) launch_source(source, w.arena, &c_backend, m, p, &w.memory, t);
         uint64_t hash = public_source(source, w.arena, m, p, &w.memory, t);
         public_header(header, w.arena, m, p);
         manifest_write(manifest, w.arena, m, p, &w.memory, t, hash);

@@ -2,7 +2,7 @@
    The matrix is read where it is (runtime/device/tile_row.h); what lies beyond its tensor counts as zeros. */
 #include "codegen/text/access.h"
 #include "codegen/text/size.h"
-#include "codegen/text/step.h"
+#include "codegen/host/host.h"
 
 /* A value in memory: the first element, how far rows are apart, and how many of them are inside the tensor. */
 typedef struct {

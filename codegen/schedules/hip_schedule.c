@@ -177,8 +177,7 @@ bool hip_schedule(GpuText *g, Arena *a, const Program *p, const Memory *memory, 
     const Kernel *k = n->kernel;
     const ScheduleFile *file = schedule_find(a, k->schedule, matrix_target(g->target));
     Hip hip = {.target = matrix_target(g->target), .member = public_members(a, g->m, p)};
-    Schedule s = {.f = fn_new(a, g->m, p, memory), .text = &g->text, .launch = launch};
-    s.f.back = &hip_backend;
+    Schedule s = {.f = fn_new(&hip_backend, a, g->m, p, memory), .text = &g->text, .launch = launch};
     s.f.hip = &hip;
     s.f.k = k;
     s.f.node = n;

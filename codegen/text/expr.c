@@ -3,6 +3,7 @@
 #include "codegen/text/step.h"
 
 #include <ctype.h>
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -74,6 +75,16 @@ static const CExpr *elementwise_text(Fn *f, const Op *op, const CExpr *const *ar
 /* ---- conversions ---- */
 
 static bool is_small_float(Elem e) { return elem_is_float(e) && e != ELEM_F32 && e != ELEM_F64; }
+
+/* Floats end at the least and the largest value, integers wrap. */
+static const CExpr *packed_cast_text(Fn *f, Elem to, Elem from, const CExpr *x) {
+    int64_t most = (INT64_C(1) << (elem_bits(to) - 1)) - 1;
+    if (elem_is_float(from))
+        return cexpr_open(f, "(int8_t)tile_most(%" PRId64 ", tile_least(%" PRId64 ", tile_i32_of_%s(%s)))", -most - 1,
+                          most, elem_text(from), cexpr_bare(x)->text);
+    if (elem_is_packed(from) && elem_bits(from) <= elem_bits(to)) return x;
+    return cexpr_call(f, "tile_%s_wrap(%s)", elem_text(to), cexpr_bare(x)->text);
+}
 
 static const CExpr *cast_text(Fn *f, Elem to, Elem from, const CExpr *x) {
     if (to == from || (to == ELEM_I8 && elem_is_packed(from))) return x;

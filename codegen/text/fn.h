@@ -135,6 +135,8 @@ typedef struct {
     void (*before_loop)(Fn *, const Op *);   /* NULL: nothing */
     void (*after_loop)(Fn *, const Op *);    /* likewise */
     void (*before)(Fn *, const Op *);        /* any operation, a step or not; NULL: nothing */
+    /* Around an innermost loop whose results go past the caches; NULL: none does. */
+    void (*nontemporal_open)(Nest *, const RangeText *innermost), (*nontemporal_close)(Nest *);
     void (*step)(Fn *, const Op *);          /* all but elementwise operations and control; loads_apart: loads of tiles */
 } Backend;
 
@@ -172,7 +174,7 @@ void fn_constant(Fn *, const char *name, const char *value);
 void fn_constant_of(Fn *, const char *type, const char *name, const char *value);
 void fn_head_print(Fn *, Text *to); /* those that the body uses */
 bool text_has_word(const char *text, const char *word); /* outside of comments */
-Fn fn_new(Arena *, const Module *, const Program *, const Memory *);
+Fn fn_new(const Backend *, Arena *, const Module *, const Program *, const Memory *);
 void name_params(Fn *);
 void source_comment(Fn *, Text *to);
 void fn_print(Fn *, Text *to, const char *head); /* the whole function; frees its body */

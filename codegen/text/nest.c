@@ -39,7 +39,7 @@ static void loop_open(Nest *n, int depth) {
     }
     const RangeText *r = &n->f->range[n->range[depth]];
     const Nontemporal *s = depth == n->n - 1 ? n->nontemporal : NULL;
-    if (s) nontemporal_open(n, r);
+    if (s) n->f->back->nontemporal_open(n, r);
     if (depth == n->n - 1 && n->pragma) fn_line(n->f, "%s", n->pragma);
     fn_line(n->f, "for (int64_t %s = %s; %s < %s; %s++) {", r->pos->text, s ? s->begin : "0", r->pos->text,
             s ? s->end : cexpr_bare(r->count)->text, r->pos->text);
@@ -49,7 +49,7 @@ static void loop_open(Nest *n, int depth) {
 static void loop_close(Nest *n, int depth) {
     n->f->indent--;
     fn_line(n->f, "}");
-    if (depth == n->n - 1 && n->nontemporal) nontemporal_close(n);
+    if (depth == n->n - 1 && n->nontemporal) n->f->back->nontemporal_close(n);
 }
 
 void nest_print(Nest *n) {

@@ -32,11 +32,6 @@ Nest nest_new(Fn *, const int16_t *range, int n);
 void nest_line(Nest *, int depth, const char *format, ...) __attribute__((format(printf, 3, 4)));
 void nest_after(Nest *, int depth, const char *format, ...) __attribute__((format(printf, 3, 4)));
 void nest_print(Nest *);
-void nontemporal_open(Nest *, const RangeText *innermost);
-void nontemporal_close(Nest *);
-/* Where a store's loops put an element instead, when the result goes past the caches; else NULL. host/nontemporal.c */
-const CExpr *nontemporal_target(Nest *, const Op *store);
-bool tensor_is_nontemporal(const Module *, const Program *, const Tensor *);
 int nest_depth(const Nest *, const Type *);
 const CExpr *nest_value(Nest *, const Value *);      /* of the element that the loops are at */
 const CExpr *nest_definition(Nest *, const Value *); /* the same, computed now even where it is held in memory */

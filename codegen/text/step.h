@@ -4,12 +4,11 @@
 
 #include "codegen/text/nest.h"
 
-/* ---- planning, host/plan.c ---- */
+/* ---- planning, plan.c, and tiles ---- */
 
 void plan_kernel(Fn *);
 int16_t value_fastest(Fn *, const Value *); /* range with stride 1 in most of what the expression reads; -1: none */
 bool reads(Fn *, const Value *expression, const Value *leaf);
-Tile tile_for(Fn *, Type, Elem, int16_t fastest);
 Tile tile_of_value(Fn *, const Value *, Elem, int16_t fastest);
 void tile_place(Fn *, Tile *, const char *name); /* declares it */
 
@@ -19,10 +18,6 @@ void emit_region(Fn *, const Region *);
 bool is_step(Fn *, const Op *); /* inline and unused values have no step of their own; loops and conditions always have */
 void emit_compute(Fn *, const Value *);            /* an expression, into its variable or tile */
 void emit_copy(Fn *, const Tile *, const Value *); /* tile = value; nothing when it is that tile */
-void emit_store(Fn *, const Op *);
-void emit_reduce(Fn *, const Op *);
-void emit_prefix(Fn *, const Op *);
-void emit_dot(Fn *, const Op *);
 void emit_wait(Fn *, const Op *);
 void emit_signal(Fn *, const Op *);
 const Tile *held_tile(Fn *, const Value *); /* the place of a value about to be made */
@@ -33,33 +28,18 @@ typedef struct {
     int16_t m, n, k;
 } DotRanges;
 bool dot_ranges(Fn *, const Op *, DotRanges *); /* false: better done by loops over elements */
-Tile dot_operand(Fn *, const Value *, Elem,
-                 int16_t row);                    /* its tile whose rows run along `row`, made where there is none */
-void dot_start(Fn *, const Op *, const Tile *to); /* to = what the products are added to */
-/* One side has a single row; host/row.c. false: nothing was printed. */
-bool emit_row_product(Fn *, const Op *, const DotRanges *);
 /* Of reductions and prefixes: what nothing reduces to, and the statement by which `run` takes in x. */
 const CExpr *reduce_start(Fn *, OpKind, Elem);
 const char *reduce_combine(Fn *, OpKind, Elem, const char *run, const CExpr *x);
 const char *reduce_pair(Fn *, OpKind, Elem, const char *a, const CExpr *b); /* an expression */
-/* result = initial value plus the products, by loops; host/reduce.c. */
-void emit_contract(Fn *, const Op *);
 
-/* ---- packed elements, host/packed.c: values that become i4 and t2, and which tasks may store them ---- */
 
-const CExpr *packed_cast_text(Fn *, Elem to, Elem from, const CExpr *);
-void packed_store_check(Fn *, const Op *);
-
-/* ---- the host's: others take parts of it ---- */
+/* ---- what targets share ---- */
 
 extern const SyncBackend c_sync;
-const char *loop_each(Fn *, const char *name, const CExpr *from, const CExpr *past);
 const CExpr *sum_value(Nest *, const Op *store, const CExpr *old); /* of a sum in order */
 const char *packet_bits(Fn *, Elem, const CExpr *x);
 const CExpr *packet_value(Fn *, Elem, const char *bits);
-extern const Backend c_backend;
 const CExpr *c_element(Nest *, const Tile *);
-Tile c_tile(Fn *, const Value *, Elem, int16_t fastest);
-void c_place(Fn *, Tile *, const char *name);
 
 #endif

@@ -43,7 +43,7 @@ typedef struct {
     bool looped;
 } Opened;
 
-const char *loop_each(Fn *f, const char *name, const CExpr *from, const CExpr *past) {
+static const char *loop_each(Fn *f, const char *name, const CExpr *from, const CExpr *past) {
     return fn_text(f, "for (int64_t %s = %s; %s < %s; %s++) {", name, from->text, name, past->text, name);
 }
 

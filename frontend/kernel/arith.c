@@ -53,6 +53,29 @@ static bool dot_accumulate(Kern *c, Val e, Val dot, Val *r) {
     return true;
 }
 
+/* i - i and i % 1 are numbers, and still tiles over i. */
+static bool keeps_ranges(Kern *c, const Affine *sum, Val x, Val y) {
+    return type_covers(affine_type(c->b.k, sum), type_union(val_type(c, x), val_type(c, y)));
+}
+
+/* Outside of subscripts one of the two is a sum already, or nothing is gained by making one. */
+static bool index_binary(Kern *c, AstOp op, Val x, Val y, Val *r) {
+    if (!is_affine(x) || !is_affine(y)) return false;
+    if (!c->in_index && x.kind != VAL_INDEX && y.kind != VAL_INDEX) return false;
+    if (!types_fit(c, val_type(c, x), val_type(c, y), c->b.loc)) return *r = val_error, true;
+    Affine a = affine_of(&x), b = affine_of(&y);
+    bool good = false;
+    if (op == AST_ADD) good = affine_add(&a, &b, 1);
+    if (op == AST_SUB) good = affine_add(&a, &b, -1);
+    if (op == AST_MUL && y.kind == VAL_INT) good = affine_scale(&a, y.i);
+    if (op == AST_MUL && x.kind == VAL_INT) good = affine_scale(&b, x.i), a = b;
+    if (op == AST_DIV && y.kind == VAL_INT) good = affine_divide(&a, y.i);
+    if (op == AST_MOD && y.kind == VAL_INT) good = affine_modulo(&a, y.i);
+    good = good && keeps_ranges(c, &a, x, y);
+    if (good) *r = val_index(c, a);
+    return good;
+}
+
 Val arith_binary(Kern *c, AstOp op, Val x, Val y, Loc loc) {
     Val r;
     if (x.kind == VAL_ERROR || y.kind == VAL_ERROR) return val_error;
@@ -131,4 +154,10 @@ Val arith_matmul(Kern *c, Val x, Val y, Loc loc) {
                tile_text(c, ty));
     diag_note(c->diags, loc, "use '*' for a product of elements");
     return val_error;
+}
+
+Val arith_assign(Kern *c, AssignOp op, Val held, Val v, Loc loc) {
+    static const AstOp table[] = {
+        [ASSIGN_ADD] = AST_ADD, [ASSIGN_SUB] = AST_SUB, [ASSIGN_MUL] = AST_MUL, [ASSIGN_DIV] = AST_DIV};
+    return arith_binary(c, table[op], held, v, loc);
 }

@@ -126,12 +126,6 @@ Value *variable_value(Kern *c, Entry *e) {
     return build_broadcast(&c->b, t, x);
 }
 
-Val arith_assign(Kern *c, AssignOp op, Val held, Val v, Loc loc) {
-    static const AstOp table[] = {
-        [ASSIGN_ADD] = AST_ADD, [ASSIGN_SUB] = AST_SUB, [ASSIGN_MUL] = AST_MUL, [ASSIGN_DIV] = AST_DIV};
-    return arith_binary(c, table[op], held, v, loc);
-}
-
 /* `acc = 0` is an integer: what is added up gives the type it should have. */
 static bool update_is_mixed(Kern *c, const Stmt *s, Entry *e, Val v) {
     if (s->op == ASSIGN_SET || v.kind == VAL_ERROR || e->val.kind == VAL_ERROR) return false;

@@ -1,7 +1,9 @@
-/* flow.c: for, merge and if. Variables of the outside that a block updates are carried through it:
+/* flow.c: statements; for, merge and if. Variables of the outside that a block updates are carried through it:
    as arguments and results of a loop, as results of an if. */
 #include "frontend/kernel/kernel.h"
+#include "frontend/sema/assertion.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -156,7 +158,7 @@ static void loop_lower(Kern *c, const Stmt *s, int range, Value *lo, Value *hi) 
     entries_set(c, &carried, op->res.p);
 }
 
-void for_lower(Kern *c, const Stmt *s) {
+static void for_lower(Kern *c, const Stmt *s) {
     const RangeDecl *d = &s->ranges.p[0];
     Value *lo = NULL, *hi = NULL;
     Size dim;
@@ -295,7 +297,7 @@ static void dynamic_if(Kern *c, const Stmt *s, Value *test) {
     stored_check(c, s, before, first);
 }
 
-void if_lower(Kern *c, const Stmt *s) {
+static void if_lower(Kern *c, const Stmt *s) {
     Val test = condition_lower(c, s->value);
     if (test.kind == VAL_BOOL) return constant_if(c, s, test.i != 0);
     c->b.loc = s->loc;
@@ -303,4 +305,47 @@ void if_lower(Kern *c, const Stmt *s) {
     if (v) return dynamic_if(c, s, v);
     scope_touch_all(c->scope, &s->body);
     scope_touch_all(c->scope, &s->other);
+}
+
+/* ---- statements ---- */
+
+static const char *value_text(void *ctx, const Expr *name) {
+    Kern *c = ctx;
+    Val v = expr_lower(c, name);
+    if (v.kind == VAL_INT) return arena_format(c->arena, "%" PRId64, v.i);
+    if (v.kind == VAL_FLOAT) return arena_format(c->arena, "%g", v.f);
+    return v.kind == VAL_BOOL ? v.i ? "true" : "false" : NULL;
+}
+
+/* Sizes and constants of a kernel that nothing calls are guesses: they are not judged. */
+static void assert_lower(Kern *c, const Stmt *s) {
+    Val v = condition_lower(c, s->value);
+    if (c->checking || v.kind == VAL_ERROR) return;
+    if (v.kind != VAL_BOOL)
+        assertion_unknown(c->diags, s, c->bound->decl, c->bound->call);
+    else if (!v.i)
+        assertion_failed(c->diags, s, c->bound->decl, c->bound->call, value_text, c);
+}
+
+void stmt_lower(Kern *c, const Stmt *s) {
+    switch (s->kind) {
+    case STMT_ASSIGN: assign_lower(c, s); return;
+    case STMT_LET: let_lower(c, s); return;
+    case STMT_ASSERT: assert_lower(c, s); return;
+    case STMT_FOR: for_lower(c, s); return;
+    case STMT_IF: if_lower(c, s); return;
+    case STMT_EACH:
+        diag_error(c->diags, s->loc, "one-each", "each stands at the top of a kernel, once");
+        diag_note(c->diags, s->loc, "inside a task, iterate with for");
+        return;
+    case STMT_REPEAT:
+        diag_error(c->diags, s->loc, "repeat-in-kernel", "repeat belongs to programs");
+        diag_note(c->diags, s->loc, "inside a task, iterate with for");
+        return;
+    case STMT_ERROR: return;
+    }
+}
+
+void stmts_lower(Kern *c, const Stmts *list) {
+    for (int i = 0; i < list->n; i++) stmt_lower(c, list->p[i]);
 }

@@ -81,47 +81,6 @@ static void each_lower(Kern *c, const Stmt *s) {
     scope_close(c->scope, mark);
 }
 
-static const char *value_text(void *ctx, const Expr *name) {
-    Kern *c = ctx;
-    Val v = expr_lower(c, name);
-    if (v.kind == VAL_INT) return arena_format(c->arena, "%" PRId64, v.i);
-    if (v.kind == VAL_FLOAT) return arena_format(c->arena, "%g", v.f);
-    return v.kind == VAL_BOOL ? v.i ? "true" : "false" : NULL;
-}
-
-/* Sizes and constants of a kernel that nothing calls are guesses: they are not judged. */
-static void assert_lower(Kern *c, const Stmt *s) {
-    Val v = condition_lower(c, s->value);
-    if (c->checking || v.kind == VAL_ERROR) return;
-    if (v.kind != VAL_BOOL)
-        assertion_unknown(c->diags, s, c->bound->decl, c->bound->call);
-    else if (!v.i)
-        assertion_failed(c->diags, s, c->bound->decl, c->bound->call, value_text, c);
-}
-
-static void stmt_lower(Kern *c, const Stmt *s) {
-    switch (s->kind) {
-    case STMT_ASSIGN: assign_lower(c, s); return;
-    case STMT_LET: let_lower(c, s); return;
-    case STMT_ASSERT: assert_lower(c, s); return;
-    case STMT_FOR: for_lower(c, s); return;
-    case STMT_IF: if_lower(c, s); return;
-    case STMT_EACH:
-        diag_error(c->diags, s->loc, "one-each", "each stands at the top of a kernel, once");
-        diag_note(c->diags, s->loc, "inside a task, iterate with for");
-        return;
-    case STMT_REPEAT:
-        diag_error(c->diags, s->loc, "repeat-in-kernel", "repeat belongs to programs");
-        diag_note(c->diags, s->loc, "inside a task, iterate with for");
-        return;
-    case STMT_ERROR: return;
-    }
-}
-
-void stmts_lower(Kern *c, const Stmts *list) {
-    for (int i = 0; i < list->n; i++) stmt_lower(c, list->p[i]);
-}
-
 /* ---- the kernel ---- */
 
 static void body_lower(Kern *c, const Decl *d) {

@@ -62,13 +62,15 @@ void sums_check(Kern *);
 void self_check(Kern *);
 void kernel_warn(Kern *); /* warn.c: of a lowered body without dead code */
 
-/* kernel.c, assign.c, store.c, flow.c */
+/* field.c */
+const Expr *field_name(Kern *, const Expr *); /* w.x as the name of a parameter; else the expression itself */
+
+/* flow.c, assign.c, store.c */
+void stmt_lower(Kern *, const Stmt *);
 void stmts_lower(Kern *, const Stmts *);
 void assign_lower(Kern *, const Stmt *);
 void let_lower(Kern *, const Stmt *);
 void store_lower(Kern *, const Stmt *, const Expr *target);
-void for_lower(Kern *, const Stmt *);
-void if_lower(Kern *, const Stmt *);
 Type variable_type(Kern *, Entry *);    /* fixes it */
 Value *variable_value(Kern *, Entry *); /* as a tile of exactly that type */
 void variable_update(Kern *, Entry *, Val, Loc);
@@ -104,9 +106,8 @@ bool vals_unify(Kern *, const Val *, int n, Elem *, Loc); /* the type that arith
 bool types_fit(Kern *, Type, Type, Loc);                  /* their union has at most SOURCE_RANGES ranges, else reports */
 const char *tile_text(Kern *, Type);
 
-/* expr.c, arith.c, fold.c, index.c, call.c, reduce.c */
+/* expr.c, arith.c, fold.c, affine.c, index.c, call.c, reduce.c */
 Val expr_lower(Kern *, const Expr *);
-const Expr *field_name(Kern *, const Expr *); /* w.x as the name of a parameter; else the expression itself */
 Val condition_lower(Kern *, const Expr *);           /* a scalar bool */
 bool const_of_expr(Kern *, const Expr *, int64_t *); /* must be known at compile time, else reports */
 Val arith_binary(Kern *, AstOp, Val, Val, Loc);
@@ -122,7 +123,6 @@ bool fold_unary(OpKind, Val, Val *);
 Affine affine_of(const Val *);
 bool is_affine(Val);
 Val subscript_value(Kern *, const Expr *);
-bool index_binary(Kern *, AstOp, Val, Val, Val *);
 Value *index_value(Kern *, const Affine *);
 bool subscripts_lower(Kern *, const Expr *, const Entry *, Span *);
 Val load_lower(Kern *, const Expr *);

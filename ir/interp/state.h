@@ -93,7 +93,7 @@ struct World {
 
 typedef enum { STEP_DONE, STEP_BLOCKED, STEP_FINISHED } Step;
 
-/* interp.c */
+/* world.c */
 Part *world_part(const World *, int rank, int tensor);
 void world_fault(World *, InterpFault);
 void world_invalid(const Task *, const char *text);

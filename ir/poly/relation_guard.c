@@ -1,4 +1,4 @@
-/* relation_guard.c: conditions around an access, and values that are no plain sums, as isl reads them: quotients, remainders,
+/* relation_guard.c: loops and conditions around an access, and values that are no plain sums, as isl reads them: quotients, remainders,
    minima and maxima. Takes: scalars of a kernel in value form. Gives: constraints that hold where the access is executed. */
 #include "ir/poly/relation_text.h"
 
@@ -115,4 +115,45 @@ bool relation_guards(RelationText *w, const Op *access) {
         exact = relation_condition(w, r->parent->arg.p[0], r == r->parent->region[0]) && exact;
     }
     return exact;
+}
+
+static void write_less(RelationText *w, const Affine *x, const Affine *bound) {
+    if (!relation_can_write(w, bound)) return;
+    text_add(w->text, " and ");
+    relation_affine(w, x);
+    text_add(w->text, " < ");
+    relation_affine(w, bound);
+}
+
+static void write_below(RelationText *, const Affine *x, const Value *bound);
+
+/* x < end of the range's tile: what a tile has, and what there is. */
+static void write_below_end(RelationText *w, const Affine *x, const Op *end) {
+    const Range *r = &w->k->range.p[end->range];
+    Affine last = affine_const(0), size = affine_const(r->size);
+    if (r->kind != RANGE_WHOLE && range_begin(w->m, w->k, end->range, end, &last) && affine_add(&last, &size, 1))
+        write_less(w, x, &last);
+    Affine of = affine_size(r->of);
+    const Op *loop = range_loop(end, end->range);
+    if (r->grid) write_less(w, x, &of);
+    else if (loop) write_below(w, x, loop->arg.p[1]);
+}
+
+/* x < bound, or each bound of a minimum, where that is affine. */
+static void write_below(RelationText *w, const Affine *x, const Value *bound) {
+    const Op *op = bound->def;
+    Affine a;
+    if (op && op->kind == OP_END) write_below_end(w, x, op);
+    else if (op && op->kind == OP_MIN)
+        for (int i = 0; i < 2; i++) write_below(w, x, op->arg.p[i]);
+    else if (relation_fits(w->m, w->k, bound) && value_affine(w->m, w->k, bound, &a)) write_less(w, x, &a);
+}
+
+void relation_loops(RelationText *w, const Op *access) {
+    for (const Op *up = access->in->parent; up; up = up->in->parent) {
+        Affine first;
+        bool known = up->kind == OP_FOR && up->in && range_begin(w->m, w->k, up->range, access, &first);
+        if (known && relation_can_write(w, &first)) write_below(w, &first, up->arg.p[1]);
+    }
+    relation_guards(w, access);
 }

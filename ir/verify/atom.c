@@ -1,6 +1,20 @@
-/* atom.c: sizes, types and affine sums: everything they name exists and is in scope. */
+/* atom.c: the report of a violation; sizes, types and affine sums: everything they name exists and is in scope. */
 #include "ir/verify/verify.h"
 #include "base/text.h"
+
+void violation(Verifier *v, Loc loc, const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    Text message = {0};
+    text_vprintf(&message, format, args);
+    va_end(args);
+    if (v->name)
+        diag_error(v->m->diags, loc, "invalid-ir", "%s '%s': %s", v->what, v->name, text_str(&message));
+    else
+        diag_error(v->m->diags, loc, "invalid-ir", "%s", text_str(&message));
+    text_free(&message);
+    v->violations++;
+}
 
 bool axis_verify(Verifier *v, Loc loc, int axis) {
     if (axis >= 0 && axis < v->m->axis.n) return true;
@@ -142,4 +156,11 @@ const char *type_text(Verifier *v, Type t) {
     const char *s = arena_text(v->scratch, text_str(&text), text.n);
     text_free(&text);
     return s;
+}
+
+void result_expect(Verifier *v, const Op *op, Type t) {
+    if (op->res.n != 1)
+        violation(v, op->loc, "%s has %d results, not 1", op_info[op->kind].text, op->res.n);
+    else if (!type_equal(op->res.p[0]->type, t))
+        violation(v, op->loc, "%s gives %s, not %s", op_info[op->kind].text, type_text(v, t), type_text(v, op->res.p[0]->type));
 }

@@ -1,4 +1,4 @@
-/* kernel.c: parameters, ranges, and the scopes of values and ranges in regions. */
+/* kernel.c: parameters, ranges, and the body. */
 #include "ir/verify/verify.h"
 
 static void param_verify(Verifier *v, const Param *p) {
@@ -44,77 +44,6 @@ static void ranges_verify(Verifier *v) {
         extent_verify(v, r->loc, r->of);
         owner_verify(v, i, r);
     }
-}
-
-bool value_define(Verifier *v, Loc loc, const Value *x) {
-    if (x->id < 0 || x->id >= v->k->nvalue || v->value[x->id]) {
-        violation(v, loc, "value number %d is defined twice or out of bounds", x->id);
-        return false;
-    }
-    v->value[x->id] = x;
-    v->visible[x->id] = true;
-    vec_push(v->scratch, &v->scope, x);
-    return type_verify(v, loc, x->type);
-}
-
-static bool operand_verify(Verifier *v, const Op *op, const Value *x) {
-    if (!x || x->id < 0 || x->id >= v->k->nvalue || v->value[x->id] != x)
-        violation(v, op->loc, "%s uses a value before it is defined", op_info[op->kind].text);
-    else if (!v->visible[x->id])
-        violation(v, op->loc, "%s uses a value of another region", op_info[op->kind].text);
-    else
-        return true;
-    return false;
-}
-
-static void results_verify(Verifier *v, const Op *op) {
-    for (int i = 0; i < op->res.n; i++) {
-        const Value *x = op->res.p[i];
-        if (!value_define(v, op->loc, x)) continue;
-        if (x->def != op || x->index != i) violation(v, op->loc, "a result does not name its operation");
-    }
-}
-
-static void one_op(Verifier *v, const Op *op) {
-    bool good = true;
-    if ((unsigned)op->kind >= OP_COUNT) {
-        violation(v, op->loc, "there is no operation number %d", (int)op->kind);
-        return;
-    }
-    const char *stray = op_stray_attribute(op);
-    if (stray) violation(v, op->loc, "%s has %s", op_info[op->kind].text, stray);
-    for (int i = 0; i < op->arg.n; i++) good &= operand_verify(v, op, op->arg.p[i]);
-    if (good && op_info[op->kind].class == CLASS_CONTROL)
-        control_verify(v, op);
-    else if (good)
-        op_verify(v, op);
-    results_verify(v, op);
-}
-
-static void yield_place_verify(Verifier *v, const Op *op, const Op *parent) {
-    if (op->kind != OP_YIELD) return;
-    if (!parent) violation(v, op->loc, "the body of the kernel yields");
-    if (op->next) violation(v, op->loc, "yield is not the last of its region");
-}
-
-void region_verify(Verifier *v, const Region *r, const Op *parent) {
-    int outside = v->scope.n;
-    const Op *prev = NULL;
-    if (++v->depth > VERIFY_NESTING) {
-        violation(v, parent->loc, "regions are nested more than %d deep", VERIFY_NESTING);
-        v->depth--;
-        return;
-    }
-    if (r->parent != parent) violation(v, parent ? parent->loc : v->k->loc, "a region does not name its operation");
-    for (int i = 0; i < r->arg.n; i++) value_define(v, parent ? parent->loc : v->k->loc, r->arg.p[i]);
-    for (const Op *op = r->first; op; prev = op, op = op->next) {
-        if (op->in != r || op->prev != prev) violation(v, op->loc, "the list of a region is broken");
-        yield_place_verify(v, op, parent);
-        one_op(v, op);
-    }
-    if (r->last != prev) violation(v, v->k->loc, "the list of a region is broken");
-    while (v->scope.n > outside) v->visible[v->scope.p[--v->scope.n]->id] = false;
-    v->depth--;
 }
 
 void kernel_verify(Verifier *v, const Kernel *k) {

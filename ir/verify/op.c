@@ -9,13 +9,6 @@ static bool elem_verify(Verifier *v, const Op *op, Elem e) {
     return false;
 }
 
-void result_expect(Verifier *v, const Op *op, Type t) {
-    if (op->res.n != 1)
-        violation(v, op->loc, "%s has %d results, not 1", text_of(op), op->res.n);
-    else if (!type_equal(op->res.p[0]->type, t))
-        violation(v, op->loc, "%s gives %s, not %s", text_of(op), type_text(v, t), type_text(v, op->res.p[0]->type));
-}
-
 static bool immediate_fits(const Op *op, Elem e) {
     if (elem_is_float(e) || elem_bits(e) == 64) return true;
     if (e == ELEM_BOOL) return op->imm == 0 || op->imm == 1;

@@ -215,7 +215,7 @@ static void when_verify(Verifier *v, const Program *g, const Node *n) {
     if (v->m->form) violation(v, n->loc, "a node has a condition of its own in this form");
 }
 
-void node_verify(Verifier *v, const Program *g, const Node *n) {
+static void node_verify(Verifier *v, const Program *g, const Node *n) {
     when_verify(v, g, n);
     if (n->kind == NODE_CALL)
         call_verify(v, g, n);

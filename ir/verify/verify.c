@@ -3,20 +3,6 @@
 #include "ir/verify/verify.h"
 #include "base/text.h"
 
-void violation(Verifier *v, Loc loc, const char *format, ...) {
-    va_list args;
-    va_start(args, format);
-    Text message = {0};
-    text_vprintf(&message, format, args);
-    va_end(args);
-    if (v->name)
-        diag_error(v->m->diags, loc, "invalid-ir", "%s '%s': %s", v->what, v->name, text_str(&message));
-    else
-        diag_error(v->m->diags, loc, "invalid-ir", "%s", text_str(&message));
-    text_free(&message);
-    v->violations++;
-}
-
 static void symbols_verify(Verifier *v) {
     const Module *m = v->m;
     for (int i = 0; i < m->symbol.n; i++) {

@@ -39,15 +39,12 @@ const char *type_text(Verifier *, Type);    /* for messages */
 
 void kernel_verify(Verifier *, const Kernel *);
 void region_verify(Verifier *, const Region *, const Op *parent);
-bool value_define(Verifier *, Loc, const Value *);
-void op_verify(Verifier *, const Op *);       /* all but regions; operands are visible */
-void control_verify(Verifier *, const Op *);
+void op_verify(Verifier *, const Op *);       /* all but those with regions; operands are visible */
 void access_verify(Verifier *, const Op *);
 void sync_verify(Verifier *, const Op *);
 void result_expect(Verifier *, const Op *, Type); /* one result of this type */
 void kernel_layout_verify(Verifier *, const Kernel *); /* after kernel_verify found nothing */
 void program_verify(Verifier *, const Program *);
-void node_verify(Verifier *, const Program *, const Node *);
 void flags_verify(Verifier *, const Program *);
 
 #endif

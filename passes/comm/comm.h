@@ -16,6 +16,7 @@ typedef struct {
     Nodes out;   /* the program's nodes so far, rewritten */
     int at;      /* index in p->node of the collective being replaced */
     int when;    /* its condition */
+    bool off;    /* the pass is switched off: every collective is unfused */
 } Comm;
 
 /* ---- move.c: kernels that copy or sum tiles between tensors ---- */
@@ -40,8 +41,6 @@ void move_to(Move *, Affine);
 Affine move_pos(const Move *, int dim);
 Affine move_peer(const Move *);
 void move_from_own(Move *); /* the own rank first, if the source is peer-visible */
-/* Where this rank's block begins, along the last axis of the split. */
-Affine comm_own_block(Builder *, Size split);
 /* Position `dim` in the gathered dimension: inside this rank's block (mine) or the peer's. */
 Affine move_in_mine(const Move *, int dim, Size split);
 Affine move_in_peers(const Move *, int dim, Size split);
@@ -58,6 +57,8 @@ int comm_published(Comm *, int tensor, int axis, CommForm);
 /* ---- ends.c: the kernels that produce and consume what a collective moves ---- */
 
 Affine affine_rank(int axis);
+/* Where this rank's block begins, along the last axis of the split. */
+Affine comm_own_block(Builder *, Size split);
 /* The CALL that writes a tensor, among the nodes already rewritten; NULL for inputs. Its kernel is made private. */
 Node *comm_producer(Comm *, int tensor);
 /* Does nothing but the collective being replaced store it? */
@@ -87,7 +88,7 @@ bool comm_can_store_to_owner(const Comm *, const Node *producer, int tensor, int
 /* The producer stores to to[owner][rank, .. position in the owner's block ..]. */
 void comm_store_to_owner(Comm *, Node *producer, int from, int to, int axis, int dim, Size split);
 
-/* ---- forms ---- */
+/* ---- forms, choose.c ---- */
 
 typedef struct {
     CommForm form;

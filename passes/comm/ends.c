@@ -10,6 +10,14 @@
 
 Affine affine_rank(int axis) { return affine_term(TERM_RANK, axis, 1, 1); }
 
+/* rank * B. Of a run-time extent B is not a number: then it is a value, opaque to analysis. */
+Affine comm_own_block(Builder *b, Size split) {
+    if (split.sym < 0) return affine_term(TERM_RANK, axes_last(split.axis), size_block(b->m, split, NULL), 1);
+    Value *origin = build_size(b, OP_ORIGIN, split);
+    if (axes_rest(split.axis) < 0) return affine_value(origin);
+    return affine_value(build_binary(b, OP_SUB, origin, build_size(b, OP_ORIGIN, size_gathered(split))));
+}
+
 static int64_t axis_ranks(const Comm *c, int axis) { return c->m->axis.p[axis].ranks; }
 
 /* ---- walking ---- */

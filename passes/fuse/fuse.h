@@ -25,6 +25,7 @@ typedef struct {
     bool updated;   /* in place */
 } Use;
 
+/* pair.c */
 Op *fuse_access(const Kernel *, int param, int *count); /* the last one; NULL when not all are of one place */
 /* The producer stores every element once, the consumer loads what it stores, both by positions of grid ranges of their
    own. */
@@ -33,8 +34,13 @@ bool fuse_accesses_meet(Pair *);
 bool fuse_stores_once(const Pair *);
 /* A body without control flow whose grid is exactly the dimensions of an access, and that does not know its tiles. */
 bool fuse_elementwise(const Kernel *, const Op *access);
+bool fuse_reduces(const Kernel *);
 /* Every subscript is the position of a grid range of its own: the element is stored (loaded) by one task, once. */
 bool fuse_identity_access(const Kernel *, const Op *, int16_t *range);
+/* The consumer is elementwise but for what a task of the producer has whole, and each task stores once what it sets. */
+bool fuse_is_epilogue(Pair *);
+
+/* edit.c */
 int fuse_results(const Kernel *); /* parameters that it stores */
 /* What the consumer would have loaded: a store repeats its value along the ranges that the value lacks. */
 Value *fuse_loaded_value(Builder *, const Pair *, const Op *store);

@@ -10,12 +10,6 @@ static bool has_product(const Region *r) {
     return false;
 }
 
-int fuse_results(const Kernel *k) {
-    int n = 0;
-    for (int i = 0; i < k->param.n; i++) n += k->param.p[i].out || k->param.p[i].inout;
-    return n;
-}
-
 static bool pair_fits(Pair *f) {
     const Kernel *a = f->producer->kernel, *b = f->consumer->kernel;
     return fuse_accesses_meet(f) && fuse_elementwise(a, f->store) && fuse_results(a) == 1 && f->loads == 1 &&

@@ -7,24 +7,6 @@
 
 /* ---- how often ---- */
 
-static double range_steps(const Count *c, int range, bool positions) {
-    double n = positions ? c->length[range] : c->trips[range];
-    return n > 0 ? n : 0;
-}
-
-double count_elements(const Count *c, Type t) {
-    double n = 1;
-    for (int i = 0; i < c->k->ngrid; i++) n *= range_steps(c, i, type_has(t, i));
-    for (int i = 0; i < c->open.n; i++) n *= range_steps(c, c->open.p[i], type_has(t, c->open.p[i]));
-    return n;
-}
-
-double count_times(const Count *c) {
-    double n = 1;
-    for (int i = 0; i < c->open.n; i++) n *= range_steps(c, c->open.p[i], false);
-    return n;
-}
-
 static double grid_length(const Count *c, int range) {
     const Range *r = &c->k->range.p[range];
     double n = (double)size_block(c->m, r->of, c->sym);

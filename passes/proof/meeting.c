@@ -104,3 +104,20 @@ bool meeting_within(const Symbolic *y, Meeting *m, const char *x, RelationText *
     }
     return true;
 }
+
+bool symbolic_fail(Symbolic *y, Loc loc, const char *format, ...) {
+    va_list list;
+    va_start(list, format);
+    proof_fail(y->proof, y->out, loc, format, list);
+    va_end(list);
+    return false;
+}
+
+bool symbolic_fail_pair(Symbolic *y, const Access *a, const Access *b, int64_t later) {
+    Proof *p = y->proof;
+    if (p->why) return false;
+    p->from = a->op, p->to = b->op, p->from_node = a->node, p->to_node = b->node, p->later = later;
+    return symbolic_fail(y, b->op->loc, "nothing orders %s of '%s' before %s of '%s' on '%s' for all sizes%s", a->write ? "a write" : "a read",
+                y->p->node.p[a->node]->kernel->name, b->write ? "a write" : "a read", y->p->node.p[b->node]->kernel->name,
+                y->p->tensor.p[a->tensor].name, later ? ", generations later" : "");
+}

@@ -50,14 +50,12 @@ bool meeting_within(const Symbolic *, Meeting *, const char *x, RelationText *, 
 /* At positions of the two accesses, not those of longer tiles. */
 Meeting *meeting_exactly(const Symbolic *, const Access *a, const Access *b, MeetRanks);
 
-/* symbolic.c */
 bool symbolic_fail(Symbolic *, Loc, const char *format, ...) __attribute__((format(printf, 3, 4)));
 bool symbolic_fail_pair(Symbolic *, const Access *a, const Access *b, int64_t later);
+
+/* symbolic_wait.c */
 /* Is there a wait before the access that covers the meeting (NULL: any meeting on such ranks)? */
 bool symbolic_wait_covers(const Symbolic *, Meeting *, const Access *a, const Access *b, MeetRanks);
-
-/* symbolic_flags.c */
-bool symbolic_flags_check(Symbolic *);             /* every signal and wait of the program */
 const Op *flag_signal(const Kernel *, int flag);    /* the last of the task's body, or NULL */
 bool ranks_all(const Module *, int axis, const Span *, bool exactly); /* a span over all ranks of the axis; no others where exactly */
 bool wait_acquires(const Flag *, const Op *wait);
@@ -65,6 +63,9 @@ bool wait_is_whole(const Symbolic *, const Flag *, const Op *wait); /* for all t
 bool wait_is_exact(const Symbolic *, int node, const Op *wait);     /* its words and ranks follow from sizes, ranks and tiles */
 /* Unconditionally, at one place or a whole box of positions: what tasks of one node then share they certainly share. */
 bool access_is_certain(const Symbolic *, const Access *);
+
+/* symbolic_flags.c */
+bool symbolic_flags_check(Symbolic *);             /* every signal and wait of the program */
 
 /* symbolic_packets.c */
 bool symbolic_packets_check(Symbolic *, int node);

@@ -32,10 +32,6 @@ static bool wait_counts(const Run *r, const Event *wait, const Event *b) {
     return wait->kind == EVENT_WAIT && wait->sync && wait->until >= event_number(r, b);
 }
 
-int32_t *run_heard(const Run *r, int node, int source, int rank) {
-    return &r->heard[((int64_t)node * r->ranks + source) * r->ranks + rank];
-}
-
 /* By the order of launches: of one rank; or b's rank has waited, in an earlier node, for a signal that follows a. */
 static bool order_launches(const Run *r, const Event *a, const Event *b) {
     const Task *ta = task_at(r, a), *tb = task_at(r, b);

@@ -15,60 +15,6 @@
 
 enum { MAX_OPERATIONS = 2000000 };
 
-bool symbolic_fail(Symbolic *y, Loc loc, const char *format, ...) {
-    va_list list;
-    va_start(list, format);
-    proof_fail(y->proof, y->out, loc, format, list);
-    va_end(list);
-    return false;
-}
-
-bool symbolic_fail_pair(Symbolic *y, const Access *a, const Access *b, int64_t later) {
-    Proof *p = y->proof;
-    if (p->why) return false;
-    p->from = a->op, p->to = b->op, p->from_node = a->node, p->to_node = b->node, p->later = later;
-    return symbolic_fail(y, b->op->loc, "nothing orders %s of '%s' before %s of '%s' on '%s' for all sizes%s", a->write ? "a write" : "a read",
-                y->p->node.p[a->node]->kernel->name, b->write ? "a write" : "a read", y->p->node.p[b->node]->kernel->name,
-                y->p->tensor.p[a->tensor].name, later ? ", generations later" : "");
-}
-
-/* ---- cover ---- */
-
-static bool rank_within(const Symbolic *y, Meeting *m, char letter, int axis, RelationText *w, const Span *s) {
-    char text[16];
-    if (ranks_all(y->m, axis, s, false)) return true;
-    snprintf(text, sizeof text, "%cr%d", letter, axis);
-    return meeting_within(y, m, text, w, &s->lo, &s->hi);
-}
-
-static bool words_cover(const Symbolic *y, Meeting *m, const Flag *f, const Op *w) {
-    for (int d = 0; d < f->dim.n; d++) {
-        char word[64];
-        if (f->dim.p[d].group <= 0) continue;
-        snprintf(word, sizeof word, "floor((p%d)/%lld)", d, (long long)f->dim.p[d].group);
-        if (!meeting_within(y, m, word, &m->to, &w->sub.p[d].lo, &w->sub.p[d].hi)) return false;
-    }
-    if (f->axis < 0) return true;
-    const Op *s = flag_signal(m->from.k, f->id);
-    return rank_within(y, m, 'p', f->axis, &m->to, &w->dest) && rank_within(y, m, 'c', f->axis, &m->from, &s->dest);
-}
-
-/* A word of another rank comes along the flag's axis: from a rank that differs along the tensor's if both are one axis. */
-static bool flag_connects(const Symbolic *y, const Flag *f, const Access *a, MeetRanks ranks) {
-    return ranks == MEET_SAME || f->axis == y->p->tensor.p[a->tensor].symmetric;
-}
-
-bool symbolic_wait_covers(const Symbolic *y, Meeting *m, const Access *a, const Access *b, MeetRanks ranks) {
-    for (const Op *at = b->op; at; at = at->in->parent)
-        for (const Op *w = at->prev; w; w = w->prev) {
-            if (w->kind != OP_WAIT || w->lag || y->p->flag.p[w->flag].producer != a->node) continue;
-            const Flag *f = &y->p->flag.p[w->flag];
-            if (!wait_acquires(f, w) || !flag_connects(y, f, a, ranks)) continue;
-            if (m ? wait_is_exact(y, b->node, w) && words_cover(y, m, f, w) : wait_is_whole(y, f, w)) return true;
-        }
-    return false;
-}
-
 static bool pair_covered(Symbolic *y, const Access *a, const Access *b, MeetRanks ranks) {
     y->proof->pairs++;
     if (y->m->form & FORM_LAUNCHES && ranks == MEET_SAME) return true;
@@ -237,16 +183,6 @@ static bool program_check(Symbolic *y) {
             if (!slot_reuse_check(y, from->p[i], to)) return false;
     }
     return true;
-}
-
-bool program_has_symbols(const Program *p) {
-    for (int i = 0; i < p->tensor.n; i++)
-        for (int d = 0; d < p->tensor.p[i].ndim; d++)
-            if (p->tensor.p[i].dim[d].sym >= 0) return true;
-    for (int i = 0; i < p->node.n; i++)
-        for (int d = 0; p->node.p[i]->kernel && d < p->node.p[i]->kernel->ngrid; d++)
-            if (p->node.p[i]->kernel->range.p[d].of.sym >= 0) return true;
-    return false;
 }
 
 Proof proof_symbolic(const Module *m, const Program *p, Arena *out) {

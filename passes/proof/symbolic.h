@@ -6,7 +6,4 @@
 
 Proof proof_symbolic(const Module *, const Program *, Arena *);
 
-/* Some extent of its tensors or kernels is known at run time only. */
-bool program_has_symbols(const Program *);
-
 #endif

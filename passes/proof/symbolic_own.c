@@ -2,7 +2,6 @@
    Takes: accesses of a node. Two tasks are told apart by the first dimension of the grid in which they differ: what they
    touch is apart, or a wait of the higher one covers the lower one. */
 #include "passes/proof/meeting.h"
-#include "passes/proof/symbolic.h"
 
 /* ---- waits for lower tickets ---- */
 

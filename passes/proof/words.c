@@ -6,28 +6,6 @@
 
 static const Flag *flag_at(const Run *r, int flag) { return &r->p->flag.p[flag]; }
 
-size_t word_slot(const Run *r, int flag, int home, int source, int64_t word) {
-    return (((size_t)home * (size_t)r->ranks) + (size_t)source) * (size_t)r->words[flag].words + (size_t)word;
-}
-
-int64_t word_linear(const Run *r, int flag, int source, const Bounds *box) {
-    const Flag *f = flag_at(r, flag);
-    const int64_t *extent = r->words[flag].extent + source * f->dim.n;
-    int64_t at = 0;
-    for (int d = 0; d < f->dim.n; d++) {
-        if (box[d].lo < 0 || box[d].lo >= extent[d]) return -1;
-        at = at * extent[d] + box[d].lo;
-    }
-    return at;
-}
-
-bool wait_has_source(const Run *r, const Event *wait, int source) {
-    int rank = r->task.p[wait->task].rank, axis = flag_at(r, wait->ref)->axis;
-    if (axis < 0) return source == rank;
-    int coord = r->coord[source][axis];
-    return coord >= wait->rank_lo && coord <= wait->rank_hi && mesh_rank_along(r->m, rank, axis, coord) == source;
-}
-
 static bool words_new(Run *r, int flag) {
     const Flag *f = flag_at(r, flag);
     Words *w = &r->words[flag];

@@ -39,8 +39,7 @@ typedef struct {
     int64_t events;     /* of the last proof: its cost */
 } Flags;
 
-Flags flags_begin(PassContext *, Program *);
-/* The family for this edge (a new one, or one that has the same words), its signal, and the wait: before the access, or
+/* family.c. The family for this edge (a new one, or one that has the same words), its signal, and the wait: before the access, or
    first thing in the consumer's tasks. */
 void flags_insert(Flags *, const Edge *, int64_t lag, bool first);
 /* The pieces of that: the family with these words and destinations, and a wait for these of its words. */

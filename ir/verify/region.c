@@ -1,5 +1,36 @@
-/* control.c: operations with regions, accesses to parameters, waits and signals. */
+/* region.c: regions: the scopes of their values, and the operations that have regions. */
 #include "ir/verify/verify.h"
+
+static bool value_define(Verifier *v, Loc loc, const Value *x) {
+    if (x->id < 0 || x->id >= v->k->nvalue || v->value[x->id]) {
+        violation(v, loc, "value number %d is defined twice or out of bounds", x->id);
+        return false;
+    }
+    v->value[x->id] = x;
+    v->visible[x->id] = true;
+    vec_push(v->scratch, &v->scope, x);
+    return type_verify(v, loc, x->type);
+}
+
+static bool operand_verify(Verifier *v, const Op *op, const Value *x) {
+    if (!x || x->id < 0 || x->id >= v->k->nvalue || v->value[x->id] != x)
+        violation(v, op->loc, "%s uses a value before it is defined", op_info[op->kind].text);
+    else if (!v->visible[x->id])
+        violation(v, op->loc, "%s uses a value of another region", op_info[op->kind].text);
+    else
+        return true;
+    return false;
+}
+
+static void results_verify(Verifier *v, const Op *op) {
+    for (int i = 0; i < op->res.n; i++) {
+        const Value *x = op->res.p[i];
+        if (!value_define(v, op->loc, x)) continue;
+        if (x->def != op || x->index != i) violation(v, op->loc, "a result does not name its operation");
+    }
+}
+
+/* ---- operations with regions ---- */
 
 static bool scalar_of(const Value *x, Elem e) { return type_equal(x->type, type_scalar(e)); }
 
@@ -87,7 +118,7 @@ static void if_verify(Verifier *v, const Op *op) {
     }
 }
 
-void control_verify(Verifier *v, const Op *op) {
+static void control_verify(Verifier *v, const Op *op) {
     if (op->kind == OP_FOR)
         for_verify(v, op);
     else if (op->kind == OP_IF)
@@ -96,71 +127,46 @@ void control_verify(Verifier *v, const Op *op) {
         violation(v, op->loc, "yield has results or a region");
 }
 
-static bool subscripts_verify(Verifier *v, const Op *op, const Param *p, Type *t) {
-    int want = p->ndim + (p->ranks >= 0);
-    *t = type_scalar(p->elem);
-    if (op->sub.n != want) {
-        violation(v, op->loc, "'%s' takes %d subscripts, not %d", p->name, want, op->sub.n);
-        return false;
-    }
-    for (int i = 0; i < want; i++) {
-        if (!affine_verify(v, op->loc, &op->sub.p[i].lo)) return false;
-        if (!type_unite(v, op->loc, t, affine_type(v->k, &op->sub.p[i].lo))) return false;
-        if (i == 0 && p->ranks >= 0 && t->nrange) violation(v, op->loc, "the rank of '%s' is a tile", p->name);
-    }
-    return true;
-}
+/* ---- regions ---- */
 
-static bool stores_as(Elem value, Elem stored) {
-    return value == stored || (elem_is_float(value) && elem_is_float(stored)) ||
-           (elem_is_int(value) && elem_is_int(stored));
-}
-
-static void store_verify(Verifier *v, const Op *op, const Param *p, Type t) {
-    Type x = op->arg.p[0]->type;
-    if (!p->out && !p->inout) violation(v, op->loc, "'%s' is not a result, and stored to", p->name);
-    if (op->mode == STORE_SUM && !p->inout) violation(v, op->loc, "'%s' is summed into and has no value before", p->name);
-    if (!stores_as(x.elem, p->elem))
-        violation(v, op->loc, "%s is stored to '%s' of %s", elem_text(x.elem), p->name, elem_text(p->elem));
-    if (!type_covers(t, x))
-        violation(v, op->loc, "the subscripts of '%s' lack a range of %s", p->name, type_text(v, x));
-    if (op->res.n) violation(v, op->loc, "store has results");
-}
-
-static bool is_own_rank(const Affine *a, int axis) {
-    Affine own = affine_term(TERM_RANK, axis, 1, 1);
-    return affine_equal(a, &own);
-}
-
-void access_verify(Verifier *v, const Op *op) {
-    Type t;
-    if (op->param < 0 || op->param >= v->k->param.n) {
-        violation(v, op->loc, "there is no parameter %d", op->param);
+static void one_op(Verifier *v, const Op *op) {
+    bool good = true;
+    if ((unsigned)op->kind >= OP_COUNT) {
+        violation(v, op->loc, "there is no operation number %d", (int)op->kind);
         return;
     }
-    const Param *p = &v->k->param.p[op->param];
-    if (!subscripts_verify(v, op, p, &t)) return;
-    if (op->kind == OP_STORE) {
-        store_verify(v, op, p, t);
+    const char *stray = op_stray_attribute(op);
+    if (stray) violation(v, op->loc, "%s has %s", op_info[op->kind].text, stray);
+    for (int i = 0; i < op->arg.n; i++) good &= operand_verify(v, op, op->arg.p[i]);
+    if (good && op_info[op->kind].class == CLASS_CONTROL)
+        control_verify(v, op);
+    else if (good)
+        op_verify(v, op);
+    results_verify(v, op);
+}
+
+static void yield_place_verify(Verifier *v, const Op *op, const Op *parent) {
+    if (op->kind != OP_YIELD) return;
+    if (!parent) violation(v, op->loc, "the body of the kernel yields");
+    if (op->next) violation(v, op->loc, "yield is not the last of its region");
+}
+
+void region_verify(Verifier *v, const Region *r, const Op *parent) {
+    int outside = v->scope.n;
+    const Op *prev = NULL;
+    if (++v->depth > VERIFY_NESTING) {
+        violation(v, parent->loc, "regions are nested more than %d deep", VERIFY_NESTING);
+        v->depth--;
         return;
     }
-    if (p->out && p->ranks >= 0 && !is_own_rank(&op->sub.p[0].lo, p->ranks))
-        violation(v, op->loc, "the kernel reads its result '%s' of other ranks", p->name);
-    result_expect(v, op, t);
-}
-
-static bool span_verify(Verifier *v, const Op *op, const Span *s) {
-    if (!affine_verify(v, op->loc, &s->lo) || !affine_verify(v, op->loc, &s->hi)) return false;
-    if (affine_type(v->k, &s->lo).nrange == 0 && affine_type(v->k, &s->hi).nrange == 0) return true;
-    violation(v, op->loc, "%s names a flag by a tile", op_info[op->kind].text);
-    return false;
-}
-
-void sync_verify(Verifier *v, const Op *op) {
-    if (!(v->m->form & FORM_FLAGS)) violation(v, op->loc, "%s in a module without flags", op_info[op->kind].text);
-    if (op->lag < 0) violation(v, op->loc, "the lag is negative");
-    if (op->res.n) violation(v, op->loc, "%s has results", op_info[op->kind].text);
-    for (int i = 0; i < op->sub.n; i++)
-        if (!span_verify(v, op, &op->sub.p[i])) return;
-    span_verify(v, op, &op->dest);
+    if (r->parent != parent) violation(v, parent ? parent->loc : v->k->loc, "a region does not name its operation");
+    for (int i = 0; i < r->arg.n; i++) value_define(v, parent ? parent->loc : v->k->loc, r->arg.p[i]);
+    for (const Op *op = r->first; op; prev = op, op = op->next) {
+        if (op->in != r || op->prev != prev) violation(v, op->loc, "the list of a region is broken");
+        yield_place_verify(v, op, parent);
+        one_op(v, op);
+    }
+    if (r->last != prev) violation(v, v->k->loc, "the list of a region is broken");
+    while (v->scope.n > outside) v->visible[v->scope.p[--v->scope.n]->id] = false;
+    v->depth--;
 }

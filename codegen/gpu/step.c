@@ -1,0 +1,72 @@
+/* step.c: the backend of GPU text: which function writes each step of a kernel. */
+#include "codegen/gpu/hip.h"
+
+#include <inttypes.h>
+
+static Tile tile_new(Fn *f, const Value *v, Elem e, int16_t fastest) {
+    (void)fastest;
+    const Layout *l = held_layout(f, v);
+    return (Tile){.layout = l, .elem = e, .count = layout_registers(l)};
+}
+
+static Nest nest_of_tile(Fn *f, const Tile *t) { return nest_over(f, t->layout, 0); }
+
+static void place(Fn *f, Tile *t, const char *wanted) {
+    t->name = c_name(&f->names, wanted);
+    if (t->count == 1)
+        fn_line(f, "%s %s;", elem_c(t->elem), t->name);
+    else
+        fn_line(f, "%s %s[%" PRId64 "];", elem_c(t->elem), t->name, t->count);
+}
+
+static const CExpr *element(Nest *n, const Tile *t) { return tile_at(n->f, t, register_of(n, t->layout)); }
+
+static const CExpr *symbol(Fn *f, int s) {
+    return cexpr_name(f, fn_text(f, "call.args.%s", f->hip->member[f->p->io.n + program_dim_of(f->p, s)]));
+}
+
+static const CExpr *coord(Fn *f, int axis) {
+    return f->m->axis.p[axis].ranks == 1 ? cexpr_number(f, 0) : cexpr_name(f, fn_text(f, "t->coord[%d]", axis));
+}
+
+static const CExpr *read(Fn *f, Elem e, const CExpr *at) {
+    const char *how = elem_is_packed(e) ? "tile_load_%s(%s)" : f->hip->bypasses_l1 ? "tile_look_%s(&%s)" : "tile_load_%s(&%s)";
+    return cexpr_call(f, how, elem_text(e), at->text);
+}
+
+/* Two arguments of the functions that load packed elements. */
+static const CExpr *packed(Fn *f, Elem e, const char *base, const CExpr *index) {
+    (void)e;
+    return cexpr_open(f, "%s, %s", base, index->text);
+}
+
+static void step(Fn *f, const Op *op) {
+    switch (op->kind) {
+    case OP_LOAD: hip_load(f, op); break;
+    case OP_STORE: hip_store(f, op); break;
+    case OP_WAIT: emit_wait(f, op); break;
+    case OP_SIGNAL: emit_signal(f, op); break;
+    case OP_DOT: hip_dot(f, op); break;
+    case OP_CONVERT: hip_convert(f, op); break;
+    default:
+        if (op_info[op->kind].class == CLASS_PREFIX)
+            hip_prefix(f, op);
+        else if (op_info[op->kind].position)
+            hip_arg(f, op);
+        else if (op_info[op->kind].class == CLASS_REDUCE)
+            hip_reduce(f, op);
+        else
+            fn_unsupported(f, op->loc, op_phrase(op->kind));
+    }
+}
+
+static void before_loop(Fn *f, const Op *loop) {
+    hip_first_tiles(f, loop);
+    if (hip_is_unrolled(f, loop)) fn_line(f, "TILE_UNROLLED");
+}
+
+const Backend hip_backend = {
+    .who = "the generator of GPU text", .leave = "return;", .loads_apart = true,
+    .symbol = symbol, .coord = coord, .read = read, .packed = packed, .nest = nest_of_tile, .element = element, .tile = tile_new,
+    .place = place, .sync = &hip_sync, .settle = lds_settle, .before_loop = before_loop, .after_loop = hip_deferred_sums, .before = hip_next_tiles, .step = step,
+};

@@ -1,0 +1,50 @@
+/* host.h: what the parts of the generator of C for the host share; texts of a program, which GPU texts use too. */
+#ifndef TILEC_CODEGEN_HOST_HOST_H
+#define TILEC_CODEGEN_HOST_HOST_H
+
+#include "codegen/text/program.h"
+#include "codegen/text/step.h"
+
+extern const Backend c_backend;
+
+/* ---- a program ---- */
+
+/* false after an error */
+bool memory_make(Arena *, const Module *, const Program *, Memory *);
+const CExpr *part_text(Fn *, const Tensor *, const Arg *); /* first element of a part, in elements of the whole */
+const CExpr *packed_part_text(Fn *, const Node *, const Tensor *, const Arg *); /* its byte; refused within a byte */
+const CExpr *tensor_slot(Fn *, const Tensor *); /* byte of the workspace where this generation's copy begins */
+const CExpr *symmetric_text(Fn *, const Tensor *, const CExpr *first); /* the same of a part, by its first element */
+/* Appends the function of a node's kernel; name: its own, unique in the file. */
+bool kernel_emit(Text *to, Memory *, Arena *, const Module *, const Program *, const Node *, const char *name);
+
+/* ---- tiles in scratch memory ---- */
+
+Tile tile_for(Fn *, Type, Elem, int16_t fastest);
+Tile c_tile(Fn *, const Value *, Elem, int16_t fastest);
+void c_place(Fn *, Tile *, const char *name);
+
+/* ---- steps ---- */
+
+void emit_store(Fn *, const Op *);
+void emit_reduce(Fn *, const Op *);
+void emit_prefix(Fn *, const Op *);
+void emit_dot(Fn *, const Op *);
+bool rows_end_with(const Tile *, int16_t range);
+Tile dot_operand(Fn *, const Value *, Elem, int16_t row); /* its tile whose rows run along `row`, made where there is none */
+void dot_start(Fn *, const Op *, const Tile *to);         /* to = what the products are added to */
+/* One side has a single row. false: nothing was printed. */
+bool emit_row_product(Fn *, const Op *, const DotRanges *);
+/* result = initial value plus the products, by loops; reduce.c */
+void emit_contract(Fn *, const Op *);
+void packed_store_check(Fn *, const Op *); /* which tasks may store packed elements */
+
+/* ---- stores past the caches, nontemporal.c ---- */
+
+void nontemporal_open(Nest *, const RangeText *innermost);
+void nontemporal_close(Nest *);
+/* Where a store's loops put an element instead, when the result goes past the caches; else NULL. */
+const CExpr *nontemporal_target(Nest *, const Op *store);
+bool tensor_is_nontemporal(const Module *, const Program *, const Tensor *);
+
+#endif

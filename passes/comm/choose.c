@@ -1,0 +1,58 @@
+/* choose.c: the form that a collective takes: the one asked for, else the fastest by the model. */
+#include "passes/comm/comm.h"
+#include "ir/text/print.h"
+
+double comm_bytes(const Comm *c, int tensor) {
+    const Tensor *t = &c->p->tensor.p[tensor];
+    double n = elem_bits(t->elem) / 8.0;
+    for (int d = 0; d < t->ndim; d++) n *= (double)size_bound(c->m, t->dim[d]);
+    return n;
+}
+
+/* By the command line, or by the IR. */
+static CommForm form_asked(const Comm *c, const Node *node) {
+    const PassOptions *o = c->pass->options;
+    if (c->off) return COMM_UNFUSED;
+    return o->comm != COMM_AUTO ? o->comm : node->form;
+}
+
+static Choice *forced_choice(Comm *c, const Node *node, Choice *choice, int n) {
+    CommForm form = form_asked(c, node);
+    if (form == COMM_AUTO) return NULL;
+    for (int i = 0; i < n; i++) {
+        if (choice[i].form != form) continue;
+        if (choice[i].legal) return &choice[i];
+        diag_perf(c->m->diags, node->loc, "comm-form", "the form '%s' does not fit this %s: %s", text_form[form],
+                  coll_info[node->coll].name, choice[i].why_not);
+        return NULL;
+    }
+    diag_perf(c->m->diags, node->loc, "comm-form", "%s has no form '%s'", coll_info[node->coll].name, text_form[form]);
+    return NULL;
+}
+
+static Choice *fastest(Choice *choice, int n) {
+    Choice *best = NULL;
+    for (int i = 0; i < n; i++)
+        if (choice[i].legal && (!best || choice[i].seconds < best->seconds)) best = &choice[i];
+    return best;
+}
+
+static void explain(Comm *c, const Node *node, const Choice *taken, bool forced, const Choice *choice, int n) {
+    char text[512];
+    int at = 0;
+    for (int i = 0; i < n && at < (int)sizeof text; i++) {
+        const Choice *o = &choice[i];
+        if (o->legal) at += snprintf(text + at, sizeof text - (size_t)at, "; %s %.1f us", text_form[o->form], o->seconds * 1e6);
+        else at += snprintf(text + at, sizeof text - (size_t)at, "; not %s: %s", text_form[o->form], o->why_not);
+    }
+    remark(c->pass, "comm", node->loc, "%s of '%s' along %s: %s, %s%s", coll_info[node->coll].name,
+           c->p->tensor.p[node->src].name, c->m->axis.p[node->axis].name, text_form[taken->form],
+           forced ? "asked for" : "predicted fastest", text);
+}
+
+CommForm comm_choose(Comm *c, const Node *node, Choice *choice, int n) {
+    Choice *forced = forced_choice(c, node, choice, n);
+    Choice *taken = forced ? forced : fastest(choice, n);
+    explain(c, node, taken, forced != NULL, choice, n);
+    return taken->form;
+}
