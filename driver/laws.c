@@ -1,6 +1,6 @@
-/* laws.c: tilec check --laws. Each loop that says how it merges is run whole and in parts, from the left and from the
-   right; a result that differs by more than its bound breaks the law.
-   Takes a module in value form; gives errors, and what was tried on standard output. */
+/* laws.c: tilec check --laws. Each loop with a `merge` is run whole and in parts, from the left and from the right. A
+   result that differs by more than its bound breaks the law.
+   Takes: a module in value form. Gives: errors, and what was tried on standard output. */
 #include "driver/laws.h"
 
 #include "driver/draw.h"

@@ -1,6 +1,6 @@
 /* run_check.c: tilec run --check: results against the interpreter, element by element, within bounds.
-   Takes a program that ran, and its arguments as they were. The reference is one rank, which is what a mesh program
-   means; where values that differ per rank make the result, it is the interpreter on as many ranks. */
+   Takes: a program that ran, and its arguments as they were. The reference is one rank, which is what a mesh program
+   means. Where values that differ per rank make the result, the reference is the interpreter on as many ranks. */
 #include "driver/progress.h"
 #include "driver/run.h"
 #include "driver/run_compare.h"

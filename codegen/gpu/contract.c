@@ -1,5 +1,5 @@
-/* contract.c: contractions without a matrix instruction: both operands in the workgroup's memory; each thread takes the
-   parts that its own elements need, a few positions of what is contracted at a time, and sums products. */
+/* contract.c: contractions without a matrix instruction. Both operands lie in the workgroup's memory. Each thread
+   takes the parts that its own elements need, a few positions of what is contracted at a time, and sums products. */
 #include "codegen/gpu/move.h"
 
 enum { STEP_BITS = 2 }; /* positions that a thread takes at once */

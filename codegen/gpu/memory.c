@@ -1,5 +1,5 @@
-/* memory.c: loads and stores of tiles: up to 16 bytes of a thread at once where its registers are neighbours in
-   memory that begin at multiples; positions past the end of a range are 0 or dropped. */
+/* memory.c: loads and stores of tiles. Up to 16 bytes of a thread go at once where its registers are neighbours in
+   memory that begin at multiples. Positions past the end of a range are 0 or dropped. */
 #include "codegen/gpu/hip.h"
 
 #include <inttypes.h>

@@ -1,5 +1,5 @@
-/* run.c: the launches of one workgroup that begin and end a run. Where inputs have declared ranges the first looks
-   at all their values; one that is outside refuses the run, and the kernels behind it do nothing. The last makes the
+/* run.c: the launches of one workgroup that begin and end a run. Where inputs have declared ranges, the first looks
+   at all their values. A value that is outside refuses the run, and the kernels behind do nothing. The last makes the
    results of a run that failed NaN. */
 #include "codegen/abi/abi.h"
 #include "codegen/gpu/hip.h"

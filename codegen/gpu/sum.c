@@ -1,5 +1,5 @@
-/* sum.c: sums in the order of tasks. Elements of a tile that may meet in one place are added in the order of their
-   positions, one after the other, so that none is lost. */
+/* sum.c: sums in the order of tasks. Elements of a tile that may meet in one place are added one after the other, in
+   the order of their positions. None is lost. */
 #include "codegen/gpu/hip.h"
 
 /* ---- ranges whose positions are apart ---- */

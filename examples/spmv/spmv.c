@@ -1,5 +1,5 @@
-/* spmv.c: reads Matrix Market files and multiplies each with a vector by the three programs of spmv.tile; every element
-   is compared with f64, within what rounding a sum of its row's length in f32 may cost. */
+/* spmv.c: reads Matrix Market files and multiplies each with a vector by the three programs of spmv.tile. Every
+   element is compared with f64, within the rounding errors of a sum of its row's length in f32. */
 #include "by_lane.h"
 #include "by_merge.h"
 #include "by_wave.h"

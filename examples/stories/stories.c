@@ -1,7 +1,7 @@
-/* stories.c: decodes a llama2.c checkpoint with the program of stories.tile: text on standard output as it is decoded,
-   tokens per second on standard error. Each rank runs the same loop on its own part of the model, in a thread of this
-   process, or in a process of its own where a launcher says so (RANK and WORLD_SIZE, or Open MPI's variables). With
-   TILE_TARGET=gpu each rank runs on a GPU, if the program was compiled for it. */
+/* stories.c: decodes a llama2.c checkpoint with the program of stories.tile: text on standard output as it is
+   decoded, tokens per second on standard error. Each rank runs the same loop on its own part of the model, in a
+   thread of this process. A launcher may start a process for each rank (RANK and WORLD_SIZE, or Open MPI's
+   variables). With TILE_TARGET=gpu each rank runs on a GPU, if the program was compiled for one. */
 #include "model.h"
 #include "sample.h"
 #include "tokenizer.h"

@@ -1,6 +1,6 @@
-/* if.c: if: of a condition that is known at compile time the branch that is taken counts, the other is not
-   judged; else both are, their nodes each under a condition. Takes statements; gives nodes, and names as both branches
-   leave them. */
+/* if.c: if. Where the condition is known at compile time, the branch that is taken counts, and the other is not
+   judged. Otherwise both count, their nodes each under a condition.
+   Takes: statements. Gives: nodes, and names as both branches leave them. */
 #include "frontend/program/program.h"
 
 /* ---- the condition ---- */

@@ -1,6 +1,6 @@
-/* target.c: parts as targets: x[l] = ..
-   Of a state it is an update in place (program.c). Of another tensor, that part of its next version, in place where
-   nothing else has a name for it; of an output, one of the parts that make it up. */
+/* target.c: parts as targets: x[l] = .. A part of a state is updated in place (program.c). A part of another tensor
+   becomes that part of the tensor's next version, in place where nothing else has a name for the tensor. A part of an
+   output becomes one of the parts that make up the output. */
 #include "frontend/program/program.h"
 
 static bool report(Prog *c, Loc loc, const char *id, const char *text) {

@@ -1,6 +1,6 @@
-/* bound.c: beside each float, by how much two legal evaluations may differ.
-   An operation passes on what its operands differ by (derivative or interval) and adds c eps |result|; where operands
-   cannot differ and the operation is exact, neither does the result. Rows of ops.def name the functions moved_.. */
+/* bound.c: beside each float, by how much two legal evaluations may differ. An operation passes on what its operands
+   differ by (derivative or interval) and adds c eps |result|. Where operands cannot differ and the operation is
+   exact, neither does the result. Rows of ops.def name the functions moved_.. */
 #include "ir/interp/state.h"
 
 #include <math.h>

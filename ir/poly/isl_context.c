@@ -1,5 +1,5 @@
-/* isl_context.c: isl reports failed allocations as an error of its context, but here and there reads through NULL first; the
-   library of integers below it would abort. */
+/* isl_context.c: contexts of isl that survive failed allocations. isl reports these as an error of its context, but
+   in some places reads through NULL first. The library of integers below isl would abort. */
 #include "ir/poly/isl_context.h"
 
 #include "base/arena.h"

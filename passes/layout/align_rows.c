@@ -1,5 +1,5 @@
-/* align_rows.c: rows that begin at odd addresses and are stored again are dealt out to threads in vectors, which
-   begin at the row's first multiple of 16 bytes.
+/* align_rows.c: rows that begin at odd addresses and are stored again are dealt out to threads in vectors. The
+   vectors begin at the row's first multiple of 16 bytes.
    Takes: value form. Gives: the same results, ranges `aligned`. */
 #include "passes/layout/layout.h"
 

@@ -1,6 +1,7 @@
-/* choose.c: a layout for every class. Results of matrix instructions lie as the instruction makes them; what is
-   broadcast into a tile, or reduced from it, is its slice; the rest is blocked: 16 bytes a lane along the range that is
-   contiguous in memory (less where its rows are no multiples of that), then lanes and waves along it and the others, then further registers. */
+/* choose.c: a layout for every class. Results of matrix instructions lie as the instruction makes them. A tile that
+   is broadcast into another, or reduced from it, is a slice of that one. All others are blocked: 16 bytes a lane
+   along the range that is contiguous in memory (less where its rows are no multiples of that), then lanes and waves
+   along it and the others, then further registers. */
 #include "passes/layout/layout.h"
 
 static void assign(Lay *l, int class, const Layout *layout) { l->class[class].layout = lay_number(l, layout); }

@@ -1,6 +1,6 @@
 /* tile_size.c: larger tiles for rows that begin at odd addresses, which are read and written in pieces of lines of
    memory. A tile that is stored along another range than it is loaded along has such pieces at both ends of every
-   row; a larger tile has fewer.
+   row. A larger tile has fewer.
    Takes: value form. Gives: the same results, larger tiles where their sizes are the compiler's to choose. */
 #include "passes/layout/layout.h"
 

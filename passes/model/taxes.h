@@ -1,5 +1,5 @@
-/* taxes.h: taxes: the costs of a program that is cut into nodes. These are launches, meetings of all ranks, and
-   intermediates in memory. */
+/* taxes.h: taxes, the costs of a program that is cut into nodes: launches, meetings of all ranks, intermediates in
+   memory. */
 #ifndef TILEC_PASSES_MODEL_TAXES_H
 #define TILEC_PASSES_MODEL_TAXES_H
 

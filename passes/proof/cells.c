@@ -1,6 +1,6 @@
 /* cells.c: is every pair of accesses of one tile, of which one writes, ordered within a generation?
-   Takes: events. A tensor is cut into the coarsest cells that no access splits; each cell holds its last writers and the
-   readers since, and only these are compared with the next node's accesses: order is transitive. */
+   Takes: events. A tensor is cut into the coarsest cells that no access splits. Each cell holds its last writers and
+   the readers since. Only these are compared with the next node's accesses: order is transitive. */
 #include "passes/proof/run.h"
 
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* barriers.c: the bulk-synchronous twin of flags: every node waits for all of the nodes that it depends on, on all
-   ranks where memory of peers is involved. It runs when `flags` is off, and the tax of barriers is measured against
-   it.
+   ranks where memory of peers is involved. The pass runs when `flags` is off, and the tax of barriers is measured
+   against its programs.
    Takes: value form without flags, no collectives. Gives: the same results; proved. */
 #include "passes/sync/flags_repair.h"
 

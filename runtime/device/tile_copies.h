@@ -1,6 +1,6 @@
-/* tile_copies.h: what gfx950 has for workgroup memory: reads of columns, and copies from rows of a tensor (tile_rows.h)
-   straight to there: 16 bytes a lane, side by side. They arrive in the order in which they began; a turn ends when all
-   but the last few of a wave have. */
+/* tile_copies.h: gfx950's functions for workgroup memory: reads of columns, and copies from rows of a tensor
+   (tile_rows.h) straight to there, 16 bytes a lane, side by side. Copies arrive in the order in which they began. A
+   turn ends when all but the last few copies of a wave have arrived. */
 #ifndef TILE_DEVICE_TILE_COPIES_H
 #define TILE_DEVICE_TILE_COPIES_H
 

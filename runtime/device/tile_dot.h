@@ -1,6 +1,6 @@
-/* tile_dot.h: products of small matrices in scratch memory: c[m][n] += a[m][k] b[k][n].
-   Rows are lda, ldb, ldc elements apart. A block of TILE_ROWS rows and two vectors stays in registers while k runs;
-   vectors are as wide as the machine that the code is compiled for. */
+/* tile_dot.h: products of small matrices in scratch memory: c[m][n] += a[m][k] b[k][n]. Rows are lda, ldb, ldc
+   elements apart. A block of TILE_ROWS rows and two vectors stays in registers while k runs. Vectors are as wide as
+   the machine that the code is compiled for. */
 #ifndef TILE_DEVICE_TILE_DOT_H
 #define TILE_DEVICE_TILE_DOT_H
 

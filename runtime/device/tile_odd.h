@@ -1,5 +1,5 @@
-/* tile_odd.h: runs of elements that begin anywhere in memory, by the vectors that hold them, shifted into place.
-   Of tile_gpu.h. A machine's header has tile_funnel(high, low, bytes): the low word of (high:low) >> 8 bytes, bytes <
+/* tile_odd.h: runs of elements that begin anywhere in memory, by the vectors that hold them, shifted into place. Part
+   of tile_gpu.h. A machine's header has tile_funnel(high, low, bytes): the low word of (high:low) >> 8 bytes, bytes <
    4; or TILE_OWN_ODD and the loads themselves. */
 #ifndef TILE_DEVICE_TILE_ODD_H
 #define TILE_DEVICE_TILE_ODD_H

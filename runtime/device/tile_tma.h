@@ -1,7 +1,7 @@
 /* tile_tma.h: asynchronous copies of sm_90a between global and shared memory, and the barriers that they complete.
-   PTX ISA, "mbarrier", "cp.async.bulk.tensor". Addresses of shared memory are 32-bit (tile_shared); tensors are
-   described by a CUtensorMap in the kernel's parameters, coordinates fastest first; positions outside a tensor are read
-   as 0 and not written. */
+   PTX ISA, "mbarrier", "cp.async.bulk.tensor". Addresses of shared memory are 32-bit (tile_shared). A CUtensorMap in
+   the kernel's parameters describes a tensor, coordinates fastest first. Positions outside a tensor are read as 0 and
+   not written. */
 #ifndef TILE_DEVICE_TILE_TMA_H
 #define TILE_DEVICE_TILE_TMA_H
 

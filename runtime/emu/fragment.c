@@ -1,5 +1,5 @@
-/* fragment.c: blocks of 8 x 8 elements of 16 bits between LDS and registers of a wave: lane 8 i + r says where row r of
-   block i is; a register has two neighbours of row lane / 4, or across of column lane / 4. PTX ISA, "ldmatrix",
+/* fragment.c: blocks of 8 x 8 elements of 16 bits between LDS and registers of a wave. Lane 8 i + r says where row r
+   of block i is. A register has two neighbours of row lane / 4, or across of column lane / 4. PTX ISA, "ldmatrix",
    "stmatrix". */
 #include "cluster.h"
 

@@ -5,7 +5,8 @@
   lines       of pages have at most 120 columns, but for tables and what commands print
   paragraphs  and points of a list have at most 80 words
   sentences   begin with their subject: not with Of, Whether, So many, nor with a pronoun alone; have at most 25 words,
-              a span of code being one, what stands in parentheses none, and a colon an end
+              a span of code being one, what stands in parentheses none, and a colon an end; those at the head of a file
+              and in public headers, too
   words       in bold amid a sentence, which pages define so, are in docs/reference/glossary.md; what begins a paragraph in
               bold is its title
   index       of the language has each keyword, element type, function and collective of the language's pages"""
@@ -150,6 +151,15 @@ def sentences_wrong(text):
             ended = not sentence.endswith(":")
 
 
+def comments_wrong(name, text):
+    """Sentences of the comment at the head of a C file, or of all in a public header; further indented lines are a list."""
+    comments = re.findall(r"/\*.*?\*/", text, re.S) if name.startswith("runtime/include/") else re.findall(r"\A/\*.*?\*/", text, re.S)
+    for comment in comments:
+        comment = re.sub(r"^/\* (\S+\.\w+: )?|\s*\*/$", "", comment)
+        parts = re.split(r"\n(?=\s{4,}|\s*$|   \* )", comment)
+        yield from (w.split(": ", 1)[1] for part in parts for w in sentences_wrong(" ".join(part.split())))
+
+
 def singular(term):
     term = term.lower().strip(" .:")
     return term[:-1] if term.endswith("s") and not term.endswith("ss") else term
@@ -186,6 +196,8 @@ def main(source):
             wrong += [f"{name}: there is no {w}" for w in names_wrong(said, files, not name.startswith("docs/tutorials"))]
             wrong += [f"{name}: {w}" for w in links_wrong(source, name, text)]
         else:
+            if name.endswith((".c", ".h", ".y", ".l")) and not name.startswith("test/"):
+                wrong += [f"{name}: a comment: {w}" for w in comments_wrong(name, text)]
             wrong += [f"{name}: a comment names {w}" for w in names_wrong(comments_of(name, text), files, not name.startswith("test/"))]
         if name in docs:
             wrong += [f"{name}: {w}" for w in [*lines_wrong(text), *paragraphs_wrong(text), *sentences_wrong(text)]]
