@@ -4,7 +4,6 @@
 
 #include "base/diag.h"
 
-void diags_print_text(const Diags *, FILE *, bool colour);
 void diags_print_json(const Diags *, FILE *);
 void diags_print_sarif(const Diags *, FILE *);
 

@@ -83,7 +83,7 @@ static void print_one(const Diags *d, FILE *out, const Diag *g, bool colour) {
     if (placed) print_excerpt(d, out, g->loc, colour);
 }
 
-void diags_print_text(const Diags *d, FILE *out, bool colour) {
+static void diags_print_text(const Diags *d, FILE *out, bool colour) {
     for (int i = 0; i < d->diag.n; i++) print_one(d, out, &d->diag.p[i], colour);
     if (diags_unshown(d)) fprintf(out, "note: %d more errors are not shown\n", diags_unshown(d));
 }

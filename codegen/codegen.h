@@ -71,7 +71,6 @@ bool gpu_has_task(const Module *, const Program *);
    but the order of launches stands between them. */
 bool gpu_is_dependent(const GpuText *);
 bool gpu_looks_at_values(const Program *); /* some input has a declared range */
-const char *gpu_file_name(Arena *, const GpuText *, const char *ending); /* NAME_TARGET.ENDING */
 
 /* ---- programs ---- */
 

@@ -11,7 +11,7 @@
 
 const Tensor *run_tensor(const Run *r, int i) { return &r->p->tensor.p[r->p->io.p[i]]; }
 
-bool run_reads(const Tensor *t) { return t->role == ROLE_INPUT || t->role == ROLE_STATE; }
+static bool run_reads(const Tensor *t) { return t->role == ROLE_INPUT || t->role == ROLE_STATE; }
 
 static const char *binding_of(const Run *r, const char *name, bool output) {
     const Options *o = r->s.o;

@@ -14,7 +14,7 @@ typedef struct {
 
 static uint64_t range_bit(int range) { return UINT64_C(1) << range; }
 
-uint64_t type_ranges(Type t) {
+static uint64_t type_ranges(Type t) {
     uint64_t all = 0;
     for (int i = 0; i < t.nrange; i++) all |= range_bit(t.range[i]);
     return all;

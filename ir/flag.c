@@ -2,7 +2,7 @@
    A dimension of n tasks: kept n words of 1 task, divided ceil(n / G) of G (the last of fewer), dropped 1 of n. */
 #include "ir/ir.h"
 
-int64_t flag_dim_tasks(const Module *m, const FlagDim *d, const int64_t *sym) {
+static int64_t flag_dim_tasks(const Module *m, const FlagDim *d, const int64_t *sym) {
     return grid_tasks(m, d->of, d->size, sym);
 }
 

@@ -372,7 +372,6 @@ void region_take(Region *to, Region *from); /* all operations, to the end */
    A region that is NULL has none (walk.c). */
 Op *walk(const Region *);
 Op *walk_next(const Op *, const Region *root);
-Op *walk_past(const Op *, const Region *root); /* the next one behind those of its regions */
 
 Value *build_const_f(Builder *, Elem, double);
 Value *build_const_i(Builder *, Elem, int64_t);
@@ -401,8 +400,6 @@ Op *build_yield(Builder *, Value *const *value, int n);
 
 const Layout *value_layout(const Kernel *, const Value *); /* NULL: none */
 bool load_can_be_pipelined(const Kernel *, const Op *load); /* of the tiles of the loop around it, before its body begins */
-/* Each lane that has an element of `large` has its counterpart of `small`, whose ranges are some of the same. */
-bool layout_serves(const Kernel *, const Value *small, const Value *large);
 
 /* ---- whole-module services ---- */
 

@@ -61,8 +61,7 @@ bool affine_follows(const Affine *, int range); /* differs along its positions, 
 bool affine_is_const(const Affine *);
 Span span_of(Affine); /* lo = hi */
 
-/* apart.c: sets of ranges, a bit each */
-uint64_t type_ranges(Type);
+/* apart.c. Sets of ranges have a bit each. */
 /* The ranges whose positions follow from the place, where those of `known` are given; they are among them. */
 uint64_t place_tells(const Module *, const Kernel *, const Span *, int n, uint64_t known);
 /* No two elements of a tile that agree in the ranges of `known` have one place. */
@@ -85,9 +84,8 @@ bool op_adds_in_memory(const struct Uses *, const Op *); /* a sum that is but ad
 bool op_adds_tiles(const Kernel *, const Op *,
                    int range);          /* a store that adds once for each tile of the range, not each position */
 bool op_reduces(const Op *, int range); /* over a tile of it: also the lowest place of the best, and prefixes along it */
-/* Words along a flag's dimension; tasks that complete a word. */
-int64_t flag_dim_tasks(const Module *, const FlagDim *, const int64_t *sym);
 bool flag_has_dest(const Flag *);
+/* Words along a flag's dimension; tasks that complete a word. */
 int64_t flag_words(const Module *, const FlagDim *, const int64_t *sym);
 int64_t flag_arrivals(const Module *, const Flag *, const int64_t *word, const int64_t *sym);
 int64_t axes_ranks(const Module *, int axes);                         /* product over a list of axes */

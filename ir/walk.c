@@ -6,7 +6,7 @@ static Op *first_of(const Region *r) { return r ? r->first : NULL; }
 
 Op *walk(const Region *root) { return first_of(root); }
 
-Op *walk_past(const Op *op, const Region *root) {
+static Op *walk_past(const Op *op, const Region *root) {
     while (!op->next && op->in != root) {
         const Region *left = op->in;
         op = left->parent;

@@ -15,7 +15,7 @@ void gpu_call_type(Text *to, const Module *m, const Program *p) {
     text_printf(to, "} %s_call;\n\n", p->name);
 }
 
-const char *gpu_file_name(Arena *a, const GpuText *g, const char *ending) {
+static const char *gpu_file_name(Arena *a, const GpuText *g, const char *ending) {
     return arena_format(a, "%s_%s.%s", c_program_name(a, g->p), g->target, ending);
 }
 

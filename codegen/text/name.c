@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-const char *c_public_name(Arena *a, const char *wanted) {
+static const char *c_public_name(Arena *a, const char *wanted) {
     if (!c_is_reserved(wanted)) return wanted;
     return arena_format(a, wanted[0] == '_' ? "v%s_" : "%s_", wanted);
 }

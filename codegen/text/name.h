@@ -21,7 +21,6 @@ const char *c_identifier(Arena *, const char *name);
 const char *c_string(Arena *, const char *name);
 /* `wanted` itself, or with a trailing underscore where C has taken it: for names that the user must be able to guess.
  */
-const char *c_public_name(Arena *, const char *wanted);
 bool c_is_reserved(const char *name); /* everywhere */
 bool c_is_global(const char *name);   /* at file scope */
 

@@ -158,6 +158,9 @@ static bool global_in_range(Lower *lw, const Decl *d, int64_t n, int64_t bound) 
     return false;
 }
 
+/* A constant expression over dims (with -D applied), mesh names (their ranks) and numbers; reports errors. */
+static bool const_int(Lower *, const Expr *, int64_t *value);
+
 /* -D fixes a run-time dimension at a number within its bound. */
 static bool global_value(Lower *lw, GlobalDim *g) {
     const Decl *d = g->decl;
@@ -209,7 +212,7 @@ static void unknown_global_name(const Resolver *r, const Expr *e) {
     diag_note(r->lw->m->diags, e->loc, "declare it: dim %s = ..;", e->name);
 }
 
-bool const_int(Lower *lw, const Expr *e, int64_t *value) {
+static bool const_int(Lower *lw, const Expr *e, int64_t *value) {
     Resolver r = {.lw = lw, .find = find_global_name, .unknown = unknown_global_name};
     return number_of(&r, e, value);
 }

@@ -43,8 +43,6 @@ Kernel *kernel_instantiate(Lower *, const Decl *kernel, const ActualArg *, int n
 /* Checks names, ranges and definite assignment of a kernel that may never be called. */
 void kernel_check(Lower *, const Decl *kernel);
 
-/* A constant expression over dims (with -D applied), mesh names (their ranks) and numbers; reports errors. */
-bool const_int(Lower *, const Expr *, int64_t *value);
 /* A `dim` by name as an extent: a number or a run-time symbol. false: no such dim. */
 bool dim_size(Lower *, Name, Size *);
 

@@ -123,7 +123,4 @@ Clock *clock_release(Agents *, Worker *);
 /* flag.c */
 void flags_make(Agents *);
 
-/* shadow.c */
-InterpTask agents_task(const Agents *, int64_t entry, Stamp);
-
 #endif

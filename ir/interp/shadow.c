@@ -9,7 +9,7 @@ void agents_make_shadow(World *w, const Part *p, Copy *c) {
     if (p->t->packet) c->packet = ARENA_ARRAY(w->arena, Packet, p->count);
 }
 
-InterpTask agents_task(const Agents *a, int64_t entry, Stamp stamp) {
+static InterpTask agents_task(const Agents *a, int64_t entry, Stamp stamp) {
     int rank = a->w->ranks - 1, node = a->w->p->node.n - 1;
     while (a->rank[rank].entry > entry) rank--;
     int64_t ticket = entry - a->rank[rank].entry;

@@ -103,7 +103,7 @@ static void place_fill(Layout *to, const Layout *from, const LayoutDim *dim) {
     for (int b = 0; b < dim->bits; b++) to->column[at + b] = index_move(from, to, from->column[first + b]);
 }
 
-bool layout_reorder(Layout *to, const Layout *l, const Layout *like) {
+static bool layout_reorder(Layout *to, const Layout *l, const Layout *like) {
     if (!layout_same_tile(l, like) || l->nplace != like->nplace) return false;
     Layout r = {.width = l->width, .nindex = like->nindex};
     memcpy(r.index, like->index, sizeof r.index);

@@ -60,8 +60,6 @@ bool layout_quotient(Layout *to, const Layout *, const Layout *low);    /* the `
 bool layout_sub(Layout *to, const Layout *, const char *const places[], int n, const char *const ranges[], int m);
 /* The layout of a tile with only these ranges beside one laid out like this; places reg, lane, wave. */
 bool layout_slice(Layout *to, const Layout *, const char *const ranges[], int n);
-bool layout_reorder(Layout *to, const Layout *,
-                    const Layout *like); /* the same map with the dims in the order of `like` */
 
 /* Memory in the order of the ranges, the last one fastest, with the 16-byte chunks of `swizzle` = 32, 64 or 128 bytes
    exchanged: byte ^= (byte >> 7 & swizzle / 16 - 1) << 4. 0: none. The layout has one place, `off`, counted in

@@ -61,7 +61,8 @@ static bool value_is_known(const Value *v, int depth) {
     return true;
 }
 
-bool loop_is_known(const Op *loop) {
+/* Is a loop's trip count decided by sizes, ranks and enclosing tiles alone? */
+static bool loop_is_known(const Op *loop) {
     return value_is_known(loop->arg.p[0], DEPTH) && value_is_known(loop->arg.p[1], DEPTH);
 }
 

@@ -53,8 +53,6 @@ bool kernel_orders_tasks(const Kernel *); /* there are such accesses */
 
 /* The range in whose current tile a loop stays: from its beginning or a position in it, to another or its end; -1: none. */
 int loop_positions_of(const Op *loop);
-/* Is a loop's trip count decided by sizes, ranks and enclosing tiles alone? */
-bool loop_is_known(const Op *);
 bool condition_is_known(const Op *); /* and which branch of an if is taken? */
 
 #endif

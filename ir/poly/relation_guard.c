@@ -85,6 +85,9 @@ static bool write_comparison(RelationText *w, const Op *op, bool holds) {
     return true;
 }
 
+/* A scalar condition, or that it fails; false where it is not all of it: then more than it holds. */
+static bool relation_condition(RelationText *, const Value *, bool holds);
+
 static bool write_both(RelationText *w, const Op *op, bool holds) {
     bool all = (op->kind == OP_AND) == holds;
     text_add(w->text, "(");
@@ -95,7 +98,7 @@ static bool write_both(RelationText *w, const Op *op, bool holds) {
     return exact;
 }
 
-bool relation_condition(RelationText *w, const Value *v, bool holds) {
+static bool relation_condition(RelationText *w, const Value *v, bool holds) {
     const Op *op = v->def;
     if (!op || v->type.nrange) return write_always(w, w->text->n);
     switch (op->kind) {

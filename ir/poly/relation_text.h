@@ -38,8 +38,6 @@ bool relation_fits(const Module *, const Kernel *, const Value *);
 /* relation_guard.c */
 /* An integer scalar; false where it depends on more than tiles and sizes, or may wrap. */
 bool relation_value(RelationText *, const Value *);
-/* A scalar condition, or that it fails; false where it is not all of it: then more than it holds. */
-bool relation_condition(RelationText *, const Value *, bool holds);
 bool relation_guards(RelationText *, const Op *access); /* and the conditions of the branches around it; as above */
 
 #endif

@@ -214,7 +214,7 @@ static void parse_line(Parser *p) {
 }
 
 /* program := 'program' '@' name '{' line* '}' */
-void parse_program(Parser *p) {
+static void parse_program(Parser *p) {
     need_punct(p, '@');
     Loc loc = p->tok.loc;
     Name name = need_name(p, "a program's name");

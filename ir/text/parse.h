@@ -49,7 +49,6 @@ void parse_next(Parser *);
 void parse_resync(Parser *); /* to the next line that begins an item of the module */
 
 bool at_punct(const Parser *, char);
-bool at_word(const Parser *, const char *);
 bool take_punct(Parser *, char);
 bool take_word(Parser *, const char *);
 bool take_kind(Parser *, TokKind);
@@ -67,7 +66,6 @@ int parse_axes(Parser *);
 Size parse_size(Parser *);
 int parse_sizes(Parser *, Size dim[MAX_DIMS]); /* up to and with the closing bracket */
 Elem parse_elem(Parser *);
-Type parse_type(Parser *);
 typedef struct {
     Type type;
     int layout;
@@ -83,6 +81,5 @@ void parse_for(Parser *, Op *);
 void parse_op(Parser *, Region *);
 bool parse_declare_value(Parser *, Value *, Name, Loc);
 Name parse_value_name(Parser *, bool *numbered);
-void parse_program(Parser *);
 
 #endif

@@ -59,7 +59,7 @@ Elem parse_elem(Parser *p) {
 }
 
 /* type := ELEM ['<' range (',' range)* '>'] */
-Type parse_type(Parser *p) {
+static Type parse_type(Parser *p) {
     Type t = type_scalar(parse_elem(p));
     if (!take_punct(p, '<')) return t;
     do {

@@ -171,7 +171,7 @@ void parse_resync(Parser *p) {
 
 bool at_punct(const Parser *p, char c) { return p->tok.kind == TOK_PUNCT && p->tok.punct == c; }
 
-bool at_word(const Parser *p, const char *word) {
+static bool at_word(const Parser *p, const char *word) {
     return p->tok.kind == TOK_WORD && !p->tok.quoted && strcmp(p->tok.name, word) == 0;
 }
 

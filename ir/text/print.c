@@ -146,7 +146,7 @@ static void print_node(Printer *p, const Program *g, Name *name, int i) {
     if (n->form != COMM_AUTO) text_printf(&p->out, " form %s", text_form[n->form]);
 }
 
-void print_program(Printer *p, const Program *g) {
+static void print_program(Printer *p, const Program *g) {
     NameMap taken = {.arena = p->scratch};
     Name *name = ARENA_ARRAY(p->scratch, Name, g->tensor.n + 1);
     text_add(&p->out, p->out.n ? "\nprogram @" : "program @");

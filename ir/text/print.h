@@ -35,9 +35,6 @@ void print_float(Printer *, double);
 void print_line(Printer *); /* a new line, indented */
 
 void print_kernel(Printer *, const Kernel *);
-void print_region(Printer *, const Region *); /* { .. } */
-void print_range_form(Printer *, const Range *); /* ": 128", ": *", ": auto 64", or nothing */
-void print_program(Printer *, const Program *);
 
 /* Words of the text form, by enumerator; the parser reads the same tables. */
 extern const char *const text_level[], *const text_role[], *const text_coll[], *const text_form[], *const text_scope[];

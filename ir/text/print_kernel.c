@@ -17,7 +17,7 @@ static void print_param(Printer *p, int i) {
     text_add(&p->out, "]");
 }
 
-void print_range_form(Printer *p, const Range *r) {
+static void print_range_form(Printer *p, const Range *r) {
     if (r->kind == RANGE_POSITION) return;
     text_printf(&p->out, ": %s", r->tunable ? "auto " : "");
     if (r->kind == RANGE_WHOLE)
@@ -129,6 +129,8 @@ static void print_carried(Printer *p, const Op *op) {
     if (body && body->arg.n) text_add(&p->out, ")");
 }
 
+static void print_region(Printer *, const Region *); /* { .. } */
+
 static void print_merge(Printer *p, const Region *r) {
     text_add(&p->out, " merge (");
     for (int i = 0; i < r->arg.n; i++) {
@@ -206,7 +208,7 @@ static void print_op(Printer *p, const Op *op) {
     print_types(p, op);
 }
 
-void print_region(Printer *p, const Region *r) {
+static void print_region(Printer *p, const Region *r) {
     text_add(&p->out, " {");
     p->depth++;
     for (const Op *op = r ? r->first : NULL; op; op = op->next) print_op(p, op);

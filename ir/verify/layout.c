@@ -37,8 +37,8 @@ static void value_verify(Verifier *v, Loc loc, const Value *x) {
         violation(v, loc, "layout #%d is not one of %s", x->layout - 1, type_text(v, x->type));
 }
 
-/* `small` lies where the elements of `large` need it. */
-bool layout_serves(const Kernel *k, const Value *small, const Value *large) {
+/* Each lane that has an element of `large` has its counterpart of `small`, whose ranges are some of the same. */
+static bool layout_serves(const Kernel *k, const Value *small, const Value *large) {
     const char *name[MAX_RANGES];
     Layout slice;
     const Layout *s = value_layout(k, small), *l = value_layout(k, large);

@@ -6,6 +6,5 @@
 
 /* A kernel like this one that has no range `row` in its grid: loops take `step` of its positions at a time. */
 Kernel *steps_make(Module *, Kernel *, int row, int64_t step);
-bool is_over_range(const Op *, int range); /* it is among those that the operation reduces or counts along */
 
 #endif

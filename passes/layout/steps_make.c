@@ -23,7 +23,7 @@ typedef struct {
     Builder b;
 } Loop;
 
-bool is_over_range(const Op *op, int range) {
+static bool is_over_range(const Op *op, int range) {
     for (int i = 0; i < op->nover; i++)
         if (op->over[i] == range) return true;
     return op_info[op->kind].class == CLASS_PREFIX && op->range == range;

@@ -13,7 +13,7 @@ bool interval_empty(Interval a) { return a.lo > a.hi; }
 static int64_t min_of(int64_t a, int64_t b) { return a < b ? a : b; }
 static int64_t max_of(int64_t a, int64_t b) { return a > b ? a : b; }
 
-Interval interval_hull(Interval a, Interval b) {
+static Interval interval_hull(Interval a, Interval b) {
     if (interval_empty(a)) return b;
     if (interval_empty(b)) return a;
     return (Interval){min_of(a.lo, b.lo), max_of(a.hi, b.hi)};

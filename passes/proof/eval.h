@@ -26,7 +26,6 @@ typedef struct {
 } Env;
 
 Interval interval_of(int64_t);
-Interval interval_hull(Interval, Interval);
 bool interval_exact(Interval);
 bool interval_empty(Interval);
 

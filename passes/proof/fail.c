@@ -34,7 +34,7 @@ bool run_fail_flag(Run *r, int flag, const Op *op, const char *format, ...) {
     return run_fail(r, op->loc, "flag '%s': %s", r->p->flag.p[flag].name, text);
 }
 
-void run_note(Run *r, const char *format, ...) {
+static void run_note(Run *r, const char *format, ...) {
     va_list list;
     va_start(list, format);
     char text[512];

@@ -60,7 +60,6 @@ const Op *flag_signal(const Kernel *, int flag);    /* the last of the task's bo
 bool ranks_all(const Module *, int axis, const Span *, bool exactly); /* a span over all ranks of the axis; no others where exactly */
 bool wait_acquires(const Flag *, const Op *wait);
 bool wait_is_whole(const Symbolic *, const Flag *, const Op *wait); /* for all tasks of all ranks along the axis */
-bool wait_is_exact(const Symbolic *, int node, const Op *wait);     /* its words and ranks follow from sizes, ranks and tiles */
 /* Unconditionally, at one place or a whole box of positions: what tasks of one node then share they certainly share. */
 bool access_is_certain(const Symbolic *, const Access *);
 

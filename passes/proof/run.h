@@ -73,7 +73,6 @@ typedef struct {
 bool run_fail(Run *, Loc, const char *format, ...) __attribute__((format(printf, 3, 4)));
 bool run_fail_size(Run *, Loc, const char *what);
 bool run_fail_flag(Run *, int flag, const Op *, const char *format, ...) __attribute__((format(printf, 4, 5)));
-void run_note(Run *, const char *format, ...) __attribute__((format(printf, 2, 3)));
 const char *task_text(Run *, const Task *);
 
 Run run_begin(const Module *, const Program *, const int64_t *sym, Arena *, Proof *);

@@ -65,7 +65,7 @@ static bool span_is_exact(const Kernel *k, const Op *w, const Span *s) {
     return affine_is_exact(k, w, &s->lo) && affine_is_exact(k, w, &s->hi);
 }
 
-bool wait_is_exact(const Symbolic *y, int node, const Op *w) {
+static bool wait_is_exact(const Symbolic *y, int node, const Op *w) {
     const Flag *f = &y->p->flag.p[w->flag];
     const Kernel *k = y->p->node.p[node]->kernel;
     for (int d = 0; d < f->dim.n; d++)

@@ -47,7 +47,8 @@ static Flags flags_begin(PassContext *c, Program *p) {
 
 /* ---- a program ---- */
 
-bool accesses_conflict(const Program *p, const Access *from, const Access *to) {
+/* Accesses of two nodes that meet in a tensor, one of them a write; packets need none. */
+static bool accesses_conflict(const Program *p, const Access *from, const Access *to) {
     if (from->tensor != to->tensor || (!from->write && !to->write) || accesses_apart(from, to)) return false;
     return !(p->tensor.p[from->tensor].packet && from->write && !to->write);
 }

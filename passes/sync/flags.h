@@ -27,7 +27,6 @@ typedef struct {
 Edge edge_of(const Program *, const Access *from, const Access *to);
 /* The same with every task of the producer, on every rank of the axis where memory of peers is involved. */
 Edge edge_whole(const Program *, const Access *from, const Access *to);
-int edge_axis(const Program *, const Access *from, const Access *to);
 
 typedef struct {
     PassContext *pass;
@@ -51,8 +50,5 @@ bool grid_is_one_tile(const Module *, const Range *);
 void flags_insert_self(Flags *, const Access *from, const Access *to);
 /* After a proof that failed: every wait of these accesses for all tasks before. false: it was so already. */
 bool flags_coarsen_self(Flags *, int node);
-
-/* Accesses of two nodes that meet in a tensor, one of them a write; packets need none. */
-bool accesses_conflict(const Program *, const Access *from, const Access *to);
 
 #endif

@@ -13,7 +13,7 @@ static bool is_term(const Affine *a, TermKind kind, int id) {
 
 static bool is_rank(const Box *b, int axis) { return b->known && is_term(&b->start, TERM_RANK, axis); }
 
-int edge_axis(const Program *p, const Access *from, const Access *to) {
+static int edge_axis(const Program *p, const Access *from, const Access *to) {
     int axis = p->tensor.p[from->tensor].symmetric;
     return axis >= 0 && is_rank(&from->rank, axis) && is_rank(&to->rank, axis) ? -1 : axis;
 }
