@@ -1,6 +1,6 @@
 /* flags_map.c: which tiles of a producer an access needs: inverts the producer's boxes, dimension by dimension.
    Producer: Z * I + c + B * rank, extent Z; consumer: [L, L + f). Then  floor((L - c - B s) / Z) <= I <= floor((L + f - 1 - ..) / Z).
-   What has no affine answer is "all"; the proof judges the outcome. */
+   An answer that is not affine is "all"; the proof judges the outcome. */
 #include "passes/sync/flags.h"
 
 static const Need all = {.known = false};

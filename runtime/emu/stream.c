@@ -1,5 +1,5 @@
-/* stream.c: devices, and the commands of their streams, in order: launches, records of events, waits for them. What a
-   launch may rely on has come before it on its stream, or was over when its host thread gave it. */
+/* stream.c: devices, and the commands of their streams, in order: launches, records of events, waits for them. A
+   launch may rely on everything that came before on its stream, or was over when its host thread gave the launch. */
 #include "emu.h"
 
 #include <stdlib.h>

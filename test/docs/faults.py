@@ -11,7 +11,7 @@ LINES = [
     "* `ir/nothing.c`, `vanished.h`, `ir/here.c`, `ir/NAME.c`, `ir/*.c`",
     "* a **private word**, a **task**",
     "",
-    "**A title.** " + "word " * 20 + "end. Of two the first. It is so. A list: it is " + "word " * 20 + "end (" + "aside " * 9 + ").",
+    "**A title.** " + "word " * 20 + "end. Of two the first. It is so. What is, is. A list: it is " + "word " * 20 + "end (" + "aside " * 9 + ").",
     "",
     "word " * 26,
     "",

@@ -4,7 +4,7 @@
   names       of files and folders of this tree, on pages and in comments, are those of files that exist
   lines       of pages have at most 120 columns, but for tables and what commands print
   paragraphs  and points of a list have at most 80 words
-  sentences   begin with their subject: not with Of, Whether, So many, nor with a pronoun alone; have at most 25 words,
+  sentences   begin with their subject: not with Of, Whether, So many, What, nor with a pronoun alone; have at most 25 words,
               a span of code being one, what stands in parentheses none, and a colon an end; those at the head of a file
               and in public headers, too
   words       in bold amid a sentence, which pages define so, are in docs/reference/glossary.md; what begins a paragraph in
@@ -27,7 +27,7 @@ LINK = re.compile(r"\]\(([^)#\s]*)(?:#([^)\s]+))?\)")
 STRESS = re.compile(r"(?<![\w*])\*\*(?![\s*])([^*\n]+?)\*\*(?![\w*])")
 ITEM = re.compile(r"\s*([*-]|\d+\.) ")
 VERBS = "is|are|was|were|has|have|had|does|do|can|may|must|will|makes|takes|gives|goes|needs|says"
-FALSE_STARTS = re.compile(r"(?:Of|Whether|So many|It|They) .{,30}|(?:This|That|These|Those|Such) (?:" + VERBS + r")\b.{,30}")
+FALSE_STARTS = re.compile(r"(?:Of|Whether|So many|It|They|What(?! .*:$)) .{,30}|(?:This|That|These|Those|Such) (?:" + VERBS + r")\b.{,30}")
 QUOTES = {  # comments of a file, by its ending
     (".c", ".h", ".y", ".l", ".def"): r"/\*.*?\*/|//[^\n]*",
     (".py",): r'""".*?"""|#[^\n]*',
