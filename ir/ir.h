@@ -245,8 +245,8 @@ typedef struct {
 typedef enum { NODE_CALL, NODE_COLLECTIVE } NodeKind;
 typedef enum { COMM_AUTO, COMM_UNFUSED, COMM_PULL, COMM_STAGED, COMM_PUSH, COMM_PACKET } CommForm;
 
-/* A tensor as an argument: all of it, this rank's block of it (replicated sliced to split), or what is left when the
-   first .lead dimensions, which are whole numbers and not split, are fixed: the parameter has the others. A view has
+/* A tensor as an argument: all of it, this rank's block (replicated sliced to split), or a part. In a part the first
+   .lead dimensions, which are whole numbers and not split, are fixed, and the parameter has the others. A view has
    other extents behind those that agree: as many elements in the same row-major order. */
 typedef struct {
     int tensor;

@@ -7,9 +7,9 @@
 
 typedef enum { PROG_ERROR, PROG_NUMBER, PROG_SIZE, PROG_TENSOR } ProgKind;
 
-/* What an expression gives: a number, a run-time extent that a constant stands for, or a tensor, of which the first
-   .lead dimensions are fixed at .at; of what is left, or of the view of that, the first .nspot dimensions are fixed at
-   places known at run time, sums over the graph's sources. .place is the tensor's, or V of local(x). */
+/* The value of an expression: a number, a run-time extent that a constant stands for, or a tensor. The first .lead
+   dimensions of the tensor are fixed at .at. Of the others, or of their view, the first .nspot are fixed at places
+   known at run time, sums over the graph's sources. .place is the tensor's, or V of local(x). */
 typedef struct {
     ProgKind kind;
     Loc loc;

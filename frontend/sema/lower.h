@@ -23,8 +23,8 @@ typedef struct {
     bool relaxed;            /* sums into places that tasks share follow the order in which tasks arrive */
 } LowerOptions;
 
-/* Reads a file and what it imports (the standard library is built in), checks names, ranges, types and placements, and
-   instantiates every kernel for the sizes, types and constants it is called with. Kernels that no program calls are
+/* Reads a file and its imports (the standard library is built in), and checks names, ranges, types and placements. Then
+   every kernel is instantiated for the sizes, types and constants of its calls. Kernels that no program calls are
    checked too. NULL after errors. Paths read are pushed to *files (for -MD) when it is not NULL. */
 typedef VEC(const char *) Paths;
 Module *lower_file(Arena *, Names *, Diags *, const char *path, const LowerOptions *, Paths *files);

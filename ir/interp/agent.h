@@ -53,8 +53,8 @@ typedef struct {
     SyncScope scope;
 } Release;
 
-/* The last few releases are kept: a wait that finds a later generation than it wants has the past of the one it wants,
-   which is all that it can rely on. */
+/* The last few releases are kept. A wait that finds a later generation than the wanted one relies on the wanted
+   generation's past alone. */
 enum { RELEASES = 4 };
 typedef struct {
     uint64_t value;

@@ -11,8 +11,8 @@
 
 enum { LAYOUT_DIMS = 8, LAYOUT_BITS = 32 };
 
-/* Extent = repeat * 2^bits, repeat odd. A tile that is not a power of two is a row-major sequence of blocks that are,
-   and the number of the block comes above the bits of the layout's first place. */
+/* Extent = repeat * 2^bits, repeat odd. A tile whose size is no power of two is a row-major sequence of
+   blocks whose sizes are. The number of the block comes above the bits of the layout's first place. */
 typedef struct {
     const char *name;
     int bits;

@@ -11,10 +11,10 @@ typedef struct {
     const char *writer, *reader, *element; /* tile numbers i 0, j 1 of the two tasks; 63, 64 */
 } SelfFault;
 
-/* Is every element of the result written before it is read, where tasks run in the order of the grid, the last range
-   fastest, and inside a task loops in order? For all sizes; false also when it cannot be told. */
+/* Is every element of the result written before it is read? Tasks run in the order of the grid, the last range fastest,
+   and loops inside a task in order. For all sizes; false also where isl cannot tell. */
 bool self_order_holds(const Module *, const Kernel *, int param, Arena *, SelfFault *);
-/* Another order of the grid's ranges in which it is; NULL: none. */
+/* Another order of the grid's ranges in which every element is written before; NULL: none. */
 const char *self_order_other(const Module *, const Kernel *, int param, Arena *);
 
 #endif

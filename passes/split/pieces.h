@@ -7,9 +7,9 @@
 /* Loops of the kernel that say how they merge; the n-th in the order of the text, or NULL. */
 Op *merge_loop(const Kernel *, int n);
 
-/* Of a loop's part, before it is merged: where a variable that begins at -inf or inf is there still, nothing has
-   counted, and what is no number among the variables over the same ranges (exp(-inf - -inf)) is what it was at the
-   loop's beginning. */
+/* The variables of a loop's part, before the part is merged. Where a variable that begins at -inf or inf is there
+   still, the part has counted nothing. Variables over the same ranges that are no numbers there (exp(-inf - -inf)) then get
+   their values at the loop's beginning. */
 Value **part_mend(Builder *, Value *const *begin, Value *const *part, int n);
 
 /* Takes a loop with a merge, in value form. Gives the same loop cut into up to `parts` parts of equal length, each from

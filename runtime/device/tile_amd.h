@@ -196,7 +196,7 @@ TILE_FN bool tile_any(char *lds, bool x) {
 }
 
 /* Fences as instructions: the compiler leaves out waits behind a write-back when it sees nothing in flight (LLVM
-   issue 178316), and asm also keeps loads behind it from the scalar cache, which nothing here invalidates. */
+   issue 178316). asm also keeps later loads from the scalar cache, which nothing here invalidates. */
 #define TILE_AMD_FENCE(text) __asm__ volatile(text ::: "memory")
 
 /* This wave's loads have returned and its stores have reached L2. */

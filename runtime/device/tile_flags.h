@@ -192,8 +192,8 @@ TILE_FN bool tile_refused(const tile_gpu_task *t) { return tile_word_load(t->bus
 
 /* ---- the end of a run ---- */
 
-/* Collective. A run that ends in a poisoned mesh may have taken what a failed task, here or on a peer, did not send or
-   made up: the poison comes before all that is sent after a fault. A run that was refused has written nothing. */
+/* Collective. A run that ends in a poisoned mesh may have read data that a failed task, here or on a peer, made up or
+   did not send: the poison comes before all that is sent after a fault. A run that was refused has written nothing. */
 TILE_FN bool tile_run_failed(char *lds, const tile_gpu_task *t) {
     return tile_any(lds, tile_thread() == 0 && tile_poisoned(t) && !tile_refused(t));
 }
