@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+/* Entries of the arrays of a row of the table below, which ends them. */
 enum { MOST_FLAGS = 16, NAMES = 4 };
 
 typedef struct {

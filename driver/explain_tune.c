@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Variants shown beside the one taken, and lowered to find them; chosen: no measurement is recorded. */
 enum { OTHERS = 3, LOWERED = 64 };
 
 static const double SLOWER = 1.5; /* as many times as a prediction is told apart from another by a warning */

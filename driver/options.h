@@ -24,6 +24,7 @@ typedef struct {
     int64_t ranks, seed, time, timeout_ms, workers, split, variants;
 } Options;
 
+/* Exit codes: docs/reference/command-line.md. */
 enum { EXIT_OK = 0, EXIT_WRONG = 1, EXIT_USAGE = 2, EXIT_RUN = 3, EXIT_DIFFERS = 4 };
 
 typedef struct {

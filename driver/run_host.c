@@ -61,7 +61,7 @@ static double bytes_needed(const Run *r) {
 
 /* More than the machine has would page for hours, or end some process. */
 static bool machine_holds(const Run *r) {
-    enum { MOST_THREADS = 8192 };
+    enum { MOST_THREADS = 8192 }; /* of one process; chosen: no measurement is recorded */
     double memory = machine_bytes(), needed = bytes_needed(r);
     int64_t threads = r->nranks * (r->s.o->workers + 1);
     if (threads > MOST_THREADS)
@@ -92,7 +92,7 @@ void run_take(const Run *r) {
 }
 
 static bool report_failure(const RankJob *j) {
-    enum { TOLD = 8 };
+    enum { TOLD = 8 }; /* ranks whose failures are printed, so that a screen holds them */
     int failed = 0;
     for (int k = 0; k < j->nranks; k++)
         if (j->result[k]->code && failed++ < TOLD)

@@ -4,6 +4,7 @@
 #include <stddef.h>
 #include <string.h>
 
+/* A bit for each command, by its place in the table below. */
 enum { COMPILE = 1, RUN = 2, CHECK = 4, EXPLAIN = 8, OPT = 16, TARGETS = 32, FMT = 64, TUNE = 128,
        SOURCE = COMPILE | RUN | CHECK | EXPLAIN | TUNE, ANY = 255 };
 

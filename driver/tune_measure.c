@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+/* Turns among the variants, runs of a turn; chosen: no measurement is recorded. */
 enum { ROUNDS = 6, RUNS_LEAST = 2, RUNS_MOST = 50 };
 static const double aim = 0.03; /* seconds of a measurement */
 

@@ -11,9 +11,10 @@
 #include <unistd.h>
 
 enum {
+    /* Positions of a tile that are tried; chosen: no measurement is recorded. */
     SIZE_LEAST = 4,
-    SIZE_MOST = 1024,
-    SIZE_UNKNOWN = 512,
+    SIZE_MOST = 1024, /* likewise */
+    SIZE_UNKNOWN = 512, /* positions of a range whose extent is not known; likewise */
     MOST_VARIANTS = 1 << 16
 };
 
@@ -97,6 +98,7 @@ int64_t tune_size_after(const Tune *t, int site, const TunedPair *p) {
 
 /* Equal parts of the extent, where no power of two is about as long: 384 and 192 of 768. */
 static void parts_add(Sizes *s, int64_t extent) {
+    /* Parts begin at multiples of so many positions; chosen: no measurement is recorded. */
     enum { MULTIPLE = 8 };
     for (int64_t part = extent; part > 2 * MULTIPLE;) {
         part = (part + 1) / 2;

@@ -35,6 +35,7 @@ static int moves_collect(Fn *f, Move *m, int most, const Op *op) {
 }
 
 static void through_memory(Fn *f, const Op *op, const Move *first) {
+    /* Conversions between two barriers; chosen: no measurement is recorded. */
     enum { MOST = 4 };
     Move *m = ARENA_ARRAY(f->arena, Move, MOST);
     m[0] = *first;

@@ -76,6 +76,7 @@ static bool run_fits(Fn *f, const Op *op, int range, int bits, int *last) {
 
 /* Vectors of 8 or 16 bytes from anywhere, of shorter elements, where shorter ones would be as many loads. */
 static bool is_odd_run(Fn *f, const Op *op, int range, int bits) {
+    /* Bits: vectors of 8 bytes and more. */
     enum { LEAST = 64 };
     int width = elem_bits(f->k->param.p[op->param].elem);
     return width < LEAST && width << bits >= LEAST && op->kind == OP_LOAD && load_may_cover(f->k, op, range) &&

@@ -175,6 +175,7 @@ bool move_plan(Fn *f, Move *m, const Layout *from, const Layout *to, Elem e) {
 }
 
 int64_t move_bytes(const Move *m) {
+    /* Bytes: each part of LDS begins at a multiple of all its banks, 32 of 4 bytes. */
     enum { LINE = 128 };
     return ((INT64_C(1) << layout_index_bits(&m->from_layout)) * m->in.bytes + LINE - 1) / LINE * LINE;
 }

@@ -4,6 +4,7 @@
 
 #include <inttypes.h>
 
+/* Rows for each processor, bytes of a row; chosen: no measurement is recorded. */
 enum { LEAST_ROUNDS = 4, LEAST_BYTES = 4096 };
 
 /* The grid's only range with more than one task, over positions; -1: another grid. */

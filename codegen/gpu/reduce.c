@@ -159,6 +159,7 @@ static void over_waves(Fn *f, const Run *run, uint64_t bits) {
 
 /* Where every thread would read many partial results, each reads a share of them, and all of them read what came of that. */
 static bool are_many(const Fn *f, const Run *run, uint64_t bits) {
+    /* Registers of a thread, from which on a loop takes the place of single lines; chosen: no measurement is recorded. */
     enum { MANY = 64 };
     bool all = bits == ((uint64_t)(f->hip->threads - 1) & ~((uint64_t)f->hip->lanes - 1));
     return all && !run->pairs && run->tile.count << __builtin_popcountll(bits) >= MANY;

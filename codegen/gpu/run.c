@@ -6,6 +6,7 @@
 
 #include <inttypes.h>
 
+/* Threads of the one workgroup that looks at inputs: the most that a workgroup has. */
 enum { LOOK_THREADS = 1024 };
 
 /* A kernel over the program's own arguments. */

@@ -2,6 +2,7 @@
    puts together: which of them are written out, so that the loads of all turns are under way together. */
 #include "codegen/gpu/hip.h"
 
+/* Iterations that a loop has at most to be unrolled; chosen: no measurement is recorded. */
 enum { MOST_TURNS = 32 };
 
 static bool is_light(const Op *op) {

@@ -26,6 +26,7 @@ static const char *param_text(Fn *f, int i) {
     return fn_text(f, "%s%s *%s%s", constant ? "const " : "", type, shared ? "" : "restrict ", f->param[i]);
 }
 
+/* Columns of a line of emitted text: docs and code have at most 120. */
 enum { WIDTH = 118 };
 
 /* Appends a parameter, on a new line where this one is full; gives the column after it. */

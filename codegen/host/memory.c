@@ -4,6 +4,7 @@
 
 static int64_t round_up(int64_t n, int64_t to) { return (n + to - 1) / to * to; }
 
+/* Bytes: less than the 2^47 of an address space; larger tensors count as that. */
 static const int64_t byte_limit = INT64_C(1) << 46;
 
 static int64_t tensor_bytes(const Module *m, const Tensor *t) {

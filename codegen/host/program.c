@@ -156,6 +156,7 @@ static const CExpr *tasks_between(const Writer *w, Fn *f, int lo, int hi) {
     return sum;
 }
 
+/* Tests of a ticket in a row, before they are halved; chosen: no measurement is recorded. */
 enum { IN_A_ROW = 8 };
 
 /* Lines that return something about the node of a ticket: by halves, so that a long program finds it as fast, and the

@@ -3,8 +3,8 @@
 
 #include <inttypes.h>
 
-enum { LINE = 64 };
-static const int64_t scratch_limit = INT64_C(1) << 31;
+enum { LINE = 64 }; /* bytes of a cache line of x86-64 and of most of AArch64 */
+static const int64_t scratch_limit = INT64_C(1) << 31; /* bytes of the tiles of a task; more is the error tile-too-large */
 
 /* Rows are whole cache lines, an odd number of them when long, so that columns do not fall into one set of the cache.
  */

@@ -148,6 +148,7 @@ int nest_affine_depth(const Nest *n, const Affine *a) {
 
 const char *conjoin(Fn *f, const char *a, const char *b) { return !a ? b : !b ? a : fn_text(f, "%s && %s", a, b); }
 
+/* Characters of an expression, beyond which it gets a variable, so that lines stay short. */
 enum { LONG_TEXT = 72 };
 
 static const CExpr *load_text(Nest *n, const Op *op) {

@@ -6,6 +6,7 @@
      unfused staged, with barriers of the whole mesh around it */
 #include "passes/comm/comm.h"
 
+/* Bytes of a block: packets double what is moved, which pays for short ones (docs/passes/comm.md). */
 enum { PACKET_BYTES = 64 * 1024 };
 
 typedef struct {

@@ -8,6 +8,7 @@
 #include "codegen/schedules/pipe.h"
 #include "target/matrix.h"
 
+/* Parts of a row that a kernel reads; a rotary embedding reads two. */
 enum { MOST_PLACES = 4 };
 
 /* Position p of the consumer's range is position mul * p + at of the producer's. */

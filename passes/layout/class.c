@@ -53,6 +53,7 @@ int lay_fastest(const Kernel *k, const Op *op) {
     return -1;
 }
 
+/* Elements: 16 bytes, the longest access of a thread, of 8-bit elements. */
 enum { LONGEST_RUN = 16 };
 
 static int run_in(Size s, int run) {

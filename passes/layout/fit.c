@@ -2,6 +2,9 @@
    Takes: value form. Gives: the same results; extents that are powers of two, smaller tiles, the number of waves. */
 #include "passes/layout/layout.h"
 
+/* Positions of a tile that is halved: two edges of a matrix instruction, of 16. */
+enum { LEAST_HALVED = 32 };
+
 /* ---- extents ---- */
 
 static int64_t power_above(int64_t n) {
@@ -59,11 +62,10 @@ static const Op *widest_op(const Lay *l, const Region *r) {
 }
 
 static int range_to_halve(const Lay *l, Type t) {
-    enum { LEAST = 32 };
     int best = -1;
     for (int i = 0; i < t.nrange; i++) {
         const Range *r = &l->k->range.p[t.range[i]];
-        if (r->kind != RANGE_TILE || !r->tunable || r->size < LEAST || kernel_needs_size(l->k, t.range[i])) continue;
+        if (r->kind != RANGE_TILE || !r->tunable || r->size < LEAST_HALVED || kernel_needs_size(l->k, t.range[i])) continue;
         if (best < 0 || l->extent[t.range[i]] >= l->extent[best]) best = t.range[i];
     }
     return best;
@@ -94,11 +96,10 @@ bool lay_step_fits(const Lay *l, const Region *r) { return 2 * bytes_of_operands
 
 /* What is contracted goes in smaller pieces until they do. */
 static void shrink_depth(Lay *l, Op *op) {
-    enum { LEAST = 32 };
     if (op->kind != OP_DOT || op->nover != 1) return;
     const Range *r = &l->k->range.p[op->over[0]];
     bool free = r->kind == RANGE_TILE && r->tunable && !kernel_needs_size(l->k, op->over[0]);
-    while (free && r->size > LEAST && !lay_step_fits(l, op->in)) halve(l, op->over[0], "memory");
+    while (free && r->size > LEAST_HALVED && !lay_step_fits(l, op->in)) halve(l, op->over[0], "memory");
 }
 
 /* Until no operation wants more than half of the workgroup's registers. */
@@ -144,7 +145,7 @@ static int64_t words_of_operands(const Lay *l, const Region *r) {
 
 /* Products reuse what a thread holds; all else is faster the more workgroups a processor can hold. */
 void lay_choose_waves(Lay *l) {
-    enum { MOST_THREADS = 1024 };
+    enum { MOST_THREADS = 1024 }; /* of a workgroup, on each machine */
     const int64_t some = 3 * (int64_t)l->target->processors; /* tasks that keep the machine busy */
     const bool product = region_has_dot(l->k->body), few = !product && lay_tasks(l, some) < some;
     const int64_t handful = few ? 4 : 16, common_threads = few ? 512 : 256, plenty = product ? 128 : 64;

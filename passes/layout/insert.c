@@ -3,6 +3,7 @@
 #include "passes/fuse/inline.h"
 #include "passes/layout/layout.h"
 
+/* Operations behind each other that are computed again in another layout; chosen: no measurement is recorded. */
 enum { REMAKE_DEPTH = 6 };
 
 static void give_layout(Lay *l, Value *v) {

@@ -6,6 +6,7 @@
 #include "target/matrix.h"
 
 enum {
+    /* 2^6 waves: more than the 32 of a workgroup. */
     LAY_WAVE_BITS = 6,
     LAY_ODD_BITS = 64, /* of the shortest vectors that runs at odd places are loaded by */
 };

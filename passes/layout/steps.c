@@ -23,6 +23,7 @@ static int64_t extent_of(const Room *room, int range) {
 
 /* Tiles whose size is free are halved before the row is looked at (layout.c, shrink_tiles). */
 static int64_t least_extent(const Room *room, int range) {
+    /* Positions; chosen: no measurement is recorded. */
     enum { LEAST = 16 };
     const Range *r = &room->k->range.p[range];
     int64_t n = extent_of(room, range);

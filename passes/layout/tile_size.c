@@ -4,6 +4,7 @@
    Takes: value form. Gives: the same results, larger tiles where their sizes are the compiler's to choose. */
 #include "passes/layout/layout.h"
 
+/* Positions, tasks a processor, tiles in LDS at once; chosen: no measurement is recorded. A thread loads 128 bits at most. */
 enum { MOST = 128, ROUNDS = 8, AT_ONCE = 6, VECTOR_BITS = 128 };
 
 static bool is_odd(const Lay *l, const Op *access) {

@@ -25,6 +25,7 @@ static void transpose(Lay *l, Op *op) {
 
 /* A thread loads some rows, so that it has neighbours in the other direction as well. */
 static void note_transposed(Lay *l, Op *op) {
+    /* Rows of a thread, as a power of two; chosen: no measurement is recorded. */
     enum { ROW_BITS = 2 };
     if (op->kind != OP_CONVERT || op->res.p[0]->layout) return;
     LayClass *from = &l->class[lay_class(l, op->arg.p[0])];

@@ -41,6 +41,8 @@ static bool is_open(const Region *r) {
 
 /* Accesses beside each other find in the L1 what one of them has fetched. */
 static void count_access(Count *c, const Op *op, Type t) {
+    /* Iterations that compilers unroll a loop by, whose loads are then under way at once; chosen: no
+       measurement is recorded. */
     enum { UNROLLED = 8 };
     double bytes = count_elements(c, t) * memory_bytes(c, op);
     c->cost.gpu.l2 += fmax(bytes - c->once[op->param], 0);

@@ -9,6 +9,7 @@ static double rounds(double tasks, double resident) {
 }
 
 double model_split(const TargetFacts *f, const SplitCost *c, int64_t parts) {
+    /* Tasks that a processor has at once; chosen: no measurement is recorded. */
     enum { RESIDENT_TASKS = 2 };
     double resident = (double)RESIDENT_TASKS * c->processors, rate = f->memory / resident;
     int64_t steps = (c->steps + parts - 1) / parts;

@@ -5,6 +5,8 @@
 
 #include <stdlib.h>
 
+/* Cells of tensors in all: memory and time of the proof; cells of an access that is compared as a whole;
+   chosen: no measurement is recorded. */
 enum { MAX_CELLS = 1 << 23, SKETCH_CELLS = 1 << 20, WIDE = 16 };
 
 typedef struct {

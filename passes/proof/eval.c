@@ -2,6 +2,7 @@
    Takes: positions of the enclosing ranges. Gives: intervals that hold every value an expression can have. */
 #include "passes/proof/eval.h"
 
+/* Operations of one value: time of the proof; chosen: no measurement is recorded. */
 enum { VALUE_BUDGET = 512 };
 
 static const Interval anything = {-UNBOUNDED, UNBOUNDED};

@@ -5,6 +5,7 @@
 
 #include "ir/ir.h"
 
+/* Larger than each size and place, 2^40, and sums of such do not overflow. */
 #define UNBOUNDED ((int64_t)1 << 60)
 
 typedef struct {

@@ -2,6 +2,7 @@
    Directly: the later task waits for a word that the earlier one signals after its access; or through tasks between. */
 #include "passes/proof/run.h"
 
+/* Waits between two accesses, signals looked at: time of the proof; chosen: no measurement is recorded. */
 enum { MAX_DEPTH = 4, SEARCH_BUDGET = 8192 };
 
 static const Task *task_at(const Run *r, const Event *e) { return &r->task.p[e->task]; }

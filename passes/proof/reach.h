@@ -5,6 +5,7 @@
 
 #include "ir/ir.h"
 
+/* Generations that a wait goes back: more than the two slots of a tensor need. */
 enum { MAX_LAG = 4 };
 
 typedef struct {

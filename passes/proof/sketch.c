@@ -8,6 +8,7 @@
 
 #include <string.h>
 
+/* Operations of one value: time of the proof; chosen: no measurement is recorded. */
 enum { VALUE_BUDGET = 64 };
 
 /* ---- waits that are the same on every rank ---- */

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Operations of isl for a program: seconds; chosen: no measurement is recorded. */
 enum { MAX_OPERATIONS = 2000000 };
 
 static bool pair_covered(Symbolic *y, const Access *a, const Access *b, MeetRanks ranks) {

@@ -1,6 +1,7 @@
 /* symbolic_wait.c: which accesses a wait covers, for all sizes, and which waits and accesses certainly happen. */
 #include "passes/proof/meeting.h"
 
+/* Operations behind each other in a scalar: time of the proof; chosen: no measurement is recorded. */
 enum { DEPTH = 32 };
 
 const Op *flag_signal(const Kernel *k, int flag) {

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+/* Uses of a value that are followed; tasks of all ranks: time and memory of the proof; chosen: no measurement is recorded. */
 enum { USE_BUDGET = 64, MAX_TASKS = 1 << 21 };
 
 typedef struct Step Step;

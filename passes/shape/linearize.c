@@ -4,6 +4,7 @@
 #include "passes/fuse/inline.h"
 #include "passes/pass.h"
 
+/* Bits that a thread loads at most; positions of a tile; chosen: no measurement is recorded. */
 enum { VECTOR_BITS = 128, MOST_POSITIONS = 8192 };
 
 /* ---- which kernels ---- */

@@ -5,6 +5,7 @@
 #include "passes/split/split.h"
 #include "target/matrix.h"
 
+/* Parts of a loop at most; chosen: no measurement is recorded. */
 enum { MOST_PARTS = 64 };
 
 /* ---- counts, at the largest sizes ---- */

@@ -5,6 +5,7 @@
 #include "ir/trial.h"
 #include "passes/proof/redundant.h"
 
+/* Events times waits that pruning looks at: seconds; chosen: no measurement is recorded. */
 enum { PRUNE_BUDGET = 3000000 };
 
 /* ---- coarser families ---- */
