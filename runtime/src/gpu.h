@@ -88,8 +88,8 @@ typedef struct {
 
 /* Numbers that CUDA and HIP have in common. */
 enum {
-    GPU_E_INVALID = 1,
-    GPU_E_NOMEM = 2,
+    GPU_E_INVALID = 1, /* results of calls */
+    GPU_E_NOMEM = 2,   /* likewise */
     GPU_E_NO_BINARY = 209, /* the code is for another machine */
     GPU_E_NOT_READY = 600,
     GPU_E_PEER_ENABLED = 704,  /* already */
@@ -108,7 +108,7 @@ enum {
     GPU_MULTIPROCESSORS = 16,  /* attribute of a device, CUDA */
     GPU_MAP_UINT8 = 0,         /* of tensor maps, CUDA: elements, */
     GPU_MAP_UINT16 = 1,
-    GPU_MAP_UINT32 = 2,
+    GPU_MAP_UINT32 = 2,        /* likewise */
     GPU_MAP_SWIZZLE_128B = 3,  /* order in workgroup memory, */
     GPU_MAP_PROMOTE_128B = 2   /* and bytes that L2 fetches: those of a row of a box */
 };

@@ -118,6 +118,7 @@ void gpu_instance_close(tile_instance *p) {
 
 /* ---- arguments ---- */
 
+/* Bytes: the longest access of a thread. */
 enum { ALIGNMENT = 16 };
 
 typedef struct {

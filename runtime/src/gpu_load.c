@@ -4,6 +4,7 @@
 #include <dlfcn.h>
 #include <stdio.h>
 
+/* Of the table below. */
 enum { KINDS = 3, LIBRARIES = 4 };
 
 static const char *const libraries[KINDS][LIBRARIES] = {

@@ -12,6 +12,7 @@ typedef struct {
     int32_t nranks;
 } Hello;
 
+/* Connections at once that have not said who they are; chosen: no measurement is recorded. */
 enum { KNOCKERS = 64 };
 
 /* A connection to rank 0 of which nothing was heard yet. */

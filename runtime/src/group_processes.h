@@ -6,7 +6,9 @@
 
 #pragma GCC visibility push(hidden)
 
+/* Chosen: no measurement is recorded. */
 enum { MAX_PROCESSES = 1024, RETRY_NS = 5000000, HELLO_NS = 1000000000 };
+/* In the place of a socket, which is 0 or more. */
 enum { NOT_YET = -1, LEFT = -2 };
 
 typedef struct {

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+/* Docs/reference/command-line.md, --timeout. */
 enum { DEFAULT_TIMEOUT_MS = 30000 };
 
 static bool mesh_lost(const tile_fault_hooks *fault, int rank) {

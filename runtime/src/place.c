@@ -18,6 +18,7 @@ static const Launcher launchers[] = {
 static const char *const job_variables[] = {"PMIX_NAMESPACE", "OMPI_MCA_ess_base_jobid", "TORCHELASTIC_RUN_ID",
                                             "MASTER_PORT"};
 
+/* Ranks of a mesh; chosen: no measurement is recorded. */
 enum { MAX_RANKS = 4096 };
 
 static int number_read(const char *variable, int least, int *out) {

@@ -7,6 +7,7 @@
 
 enum { SHOWN = 64, SIZE_BITS = 41 }; /* runs that are shown: ranks are hardly ever further apart */
 
+/* Of the bits of SIZE_BITS. */
 static const uint64_t size_mask = ((uint64_t)1 << SIZE_BITS) - 1;
 
 static bool sizes_needed(const tile_instance *p) { return p->mesh->nranks > 1 && p->program->ndims > 0; }

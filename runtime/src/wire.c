@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
+/* Poll takes an int. */
 enum { LONGEST_POLL_MS = 60000 };
 
 socklen_t wire_address(const char *name, struct sockaddr_un *a) {

@@ -24,6 +24,7 @@ typedef struct {
     uint32_t bytes;     /* of the body */
 } WireHead;
 
+/* "tile", read as a little-endian word. */
 enum { WIRE_MAGIC = 0x656c6974, WIRE_VERSION = TILE_ABI << 8 | 1, WIRE_ANY_RANK = -1 };
 
 typedef enum {
