@@ -44,6 +44,19 @@ static bool has_merge(const Kernel *k) {
     return false;
 }
 
+static bool is_stored_alike(const Kernel *k, const Op *load) {
+    for (const Op *op = walk(k->body); op; op = walk_next(op, k->body))
+        if (op->kind == OP_STORE && op->param == load->param && !access_equal(op, load)) return false;
+    return true;
+}
+
+/* It reads what its tasks store at other places, other rows among them, which one task would read before it stores them. */
+static bool reads_others(const Kernel *k) {
+    for (const Op *op = walk(k->body); op; op = walk_next(op, k->body))
+        if (op->kind == OP_LOAD && region_has_access(k->body, op->param, OP_STORE) && !is_stored_alike(k, op)) return true;
+    return false;
+}
+
 /* Of the grid's tiles: what else a task has is a row's width. */
 static int64_t task_rows(const Kernel *k) {
     int64_t rows = 1;
@@ -59,7 +72,8 @@ static bool range_fits(const Kernel *k, int range, int64_t by) {
     enum { MOST = 32 };
     const Range *r = &k->range.p[range];
     return by > 1 && by * task_rows(k) <= MOST && r->kind == RANGE_POSITION && r->owner < 0 &&
-           k->level == LEVEL_GROUP && !k->schedule && !region_counts_tiles(k->body, range) && has_merge(k);
+           k->level == LEVEL_GROUP && !k->schedule && !region_counts_tiles(k->body, range) && has_merge(k) &&
+           !reads_others(k);
 }
 
 /* ---- types with the range ---- */
