@@ -25,7 +25,7 @@ static int planned(const Call *c, int axis) {
 }
 
 static bool argument_fits(const Call *c, const SrcTensor *t, const KernParam *p) {
-    if (t->ndim != p->ndim || (p->unique && !t->distinct)) return false;
+    if (t->ndim != p->ndim || (p->unique && !t->distinct) || (p->plus >= 0 && t->elem != ELEM_I32)) return false;
     if (c->updated >= 0 && c->g->tensor.p[c->updated].root == t->root) return false;
     for (int d = 0; d < t->ndim; d++) {
         int dim = c->k.dim[p->kd[d]].dim;
