@@ -86,7 +86,7 @@ def page_filled(tilec, name, page):
 def index_of(pass_table):
     """A row for each pass, in the order of GPUs; what stands in for another comes last."""
     rows = sorted((line.split("\t") for line in output_of(pass_table).splitlines()), key=lambda row: int(row[3] or 99))
-    head = "| host | GPU | pass | what it does | before the form |\n|---|---|---|---|---|\n"
+    head = "| host | GPU | pass | what it does | refuses the forms |\n|---|---|---|---|---|\n"
     return head + "".join(f"| {host} | {gpu} | [{name}](passes/{name}.md) | {about} | {forms} |\n"
                           for name, about, host, gpu, forms in rows), [row[0] for row in rows]
 
