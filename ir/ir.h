@@ -134,6 +134,8 @@ typedef struct Op Op;
 typedef struct Region Region;
 
 bool op_is_elementwise(const Op *); /* an element is made of its operands' at the same place */
+bool op_is_expression(const Op *);  /* likewise, or is a number, a position, a size */
+bool op_is_of_tiles(const Op *);    /* its operands are the tiles that it computes with: elementwise, or sums, products, layouts */
 
 struct Value {
     int id; /* unique in the kernel */

@@ -3,10 +3,17 @@
 #include "ir/ir.h"
 #include "base/require.h"
 
-bool op_is_elementwise(const Op *op) {
-    OpClass class = op_info[op->kind].class;
-    return class >= CLASS_UNARY && class <= CLASS_BROADCAST;
-}
+enum { /* sets of classes, a bit each */
+    ELEMENTWISE = 1 << CLASS_UNARY | 1 << CLASS_BINARY | 1 << CLASS_COMPARE | 1 << CLASS_SELECT | 1 << CLASS_CAST | 1 << CLASS_BROADCAST,
+    EXPRESSIONS = ELEMENTWISE | 1 << CLASS_CONST | 1 << CLASS_INDEX,
+    OF_TILES = ELEMENTWISE | 1 << CLASS_REDUCE | 1 << CLASS_PREFIX | 1 << CLASS_CONVERT | 1 << CLASS_DOT,
+};
+
+static bool is_among(const Op *op, unsigned classes) { return classes >> op_info[op->kind].class & 1; }
+
+bool op_is_elementwise(const Op *op) { return is_among(op, ELEMENTWISE); }
+bool op_is_expression(const Op *op) { return is_among(op, EXPRESSIONS); }
+bool op_is_of_tiles(const Op *op) { return is_among(op, OF_TILES); }
 
 Op *op_append(Builder *b, OpKind kind) {
     Op *op = op_new(b->m, kind, b->loc);

@@ -223,7 +223,7 @@ static void emit_op(Fn *f, const Op *op) {
     case OP_IF: emit_if(f, op); break;
     case OP_YIELD: emit_yield(f, op); break;
     default:
-        if (op_info[op->kind].class <= CLASS_BROADCAST || (op->kind == OP_LOAD && !(tile && f->back->loads_apart)))
+        if (op_is_expression(op) || (op->kind == OP_LOAD && !(tile && f->back->loads_apart)))
             emit_compute(f, op->res.p[0]);
         else
             f->back->step(f, op);

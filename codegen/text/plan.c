@@ -158,7 +158,7 @@ static void plan_op(Plan *p, const Op *op) {
     if (op->kind == OP_IF) plan_region(p, op->region[1]);
     if (op->kind == OP_IF || op->kind == OP_FOR) plan_region(p, op->region[0]);
     p->at--;
-    bool expression = op_info[op->kind].class <= CLASS_BROADCAST || op->kind == OP_LOAD;
+    bool expression = op_is_expression(op) || op->kind == OP_LOAD;
     if (expression) {
         plan_expression(p, op);
         return;

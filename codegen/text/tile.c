@@ -58,7 +58,7 @@ const Tile *held_tile(Fn *f, const Value *v) {
         return &h->tile;
     }
     int16_t fastest = h->fastest;
-    if (fastest < 0 && v->def && (op_info[v->def->kind].class <= CLASS_BROADCAST || v->def->kind == OP_LOAD)) {
+    if (fastest < 0 && v->def && (op_is_expression(v->def) || v->def->kind == OP_LOAD)) {
         h->hold = HOLD_INLINE;
         fastest = value_fastest(f, v);
         h->hold = HOLD_TILE;

@@ -28,8 +28,7 @@ Type inline_type(Inline *in, Type t) {
 
 static Type result_type(Inline *in, const Op *copy, Type t) {
     OpClass class = op_info[copy->kind].class;
-    bool united = class >= CLASS_UNARY && class <= CLASS_DOT;
-    for (int i = 0; united && i < copy->arg.n; i++) t = type_union(t, copy->arg.p[i]->type);
+    for (int i = 0; op_is_of_tiles(copy) && i < copy->arg.n; i++) t = type_union(t, copy->arg.p[i]->type);
     for (int i = 0; i < copy->nover && class != CLASS_PREFIX; i++) t = type_without(t, copy->over[i]);
     for (int i = 0; copy->kind == OP_LOAD && i < copy->sub.n; i++) t = type_union(t, affine_type(in->into, &copy->sub.p[i].lo));
     if (copy->kind == OP_POS && in->into->range.p[copy->range].kind != RANGE_POSITION) t = type_with(t, copy->range);

@@ -154,7 +154,8 @@ static void grow_op(Group *g, Op *op) {
     if (class == CLASS_MEMORY) grow_access(g, op);
     if (class == CLASS_DOT) grow_dot(g, op);
     if (op->region[0]) grow_control(g, op);
-    for (int i = 0; class >= CLASS_UNARY && class <= CLASS_PREFIX && i < op->arg.n; i++) along |= has(g, op->arg.p[i]);
+    bool combines = op_is_elementwise(op) || class == CLASS_REDUCE || class == CLASS_PREFIX;
+    for (int i = 0; combines && i < op->arg.n; i++) along |= has(g, op->arg.p[i]);
     if (along) add(g, op->res.p[0]);
 }
 
