@@ -88,6 +88,11 @@ void diag_warning(Diags *d, Loc loc, const char *id, const char *format, ...) { 
 void diag_perf(Diags *d, Loc loc, const char *id, const char *format, ...) { ADD(DIAG_PERF, id); }
 void diag_note(Diags *d, Loc loc, const char *format, ...) { ADD(DIAG_NOTE, NULL); }
 
+bool diag_refuse(Diags *d, Loc loc, const char *id, const char *text) {
+    diag_error(d, loc, id, "%s", text);
+    return false;
+}
+
 static bool in_word(char c) { return c == '_' || isalnum((unsigned char)c); }
 
 /* Where the word stands first inside of the place; .file 0: nowhere. */

@@ -55,6 +55,7 @@ int diags_unshown(const Diags *); /* errors beyond the limit */
 void diag_error(Diags *, Loc, const char *id, const char *format, ...) __attribute__((format(printf, 4, 5)));
 void diag_warning(Diags *, Loc, const char *id, const char *format, ...) __attribute__((format(printf, 4, 5)));
 void diag_perf(Diags *, Loc, const char *id, const char *format, ...) __attribute__((format(printf, 4, 5)));
+bool diag_refuse(Diags *, Loc, const char *id, const char *text); /* an error without arguments; false, for `return` */
 /* The note "did you mean '..'?", with the fix for readers of JSON and SARIF where `wrong` stands at the place. */
 void diag_suggest(Diags *, Loc, const char *wrong, const char *near);
 void diag_note(Diags *, Loc, const char *format, ...) __attribute__((format(printf, 3, 4)));

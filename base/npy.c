@@ -99,7 +99,7 @@ static bool read_shape(Cursor *c, Header *h) {
     return h->has_shape = true;
 }
 
-/* What ml_dtypes calls the types that NumPy does not have. */
+/* Types that NumPy does not have, by the names that ml_dtypes gives them. */
 static const struct {
     const char *name;
     Elem elem;

@@ -4,7 +4,7 @@
 
 #include "codegen/text/fn.h"
 
-/* What the runtime and callers see: descriptions of arguments, public functions. The hash is of all text so far. */
+/* The part that the runtime and callers see: descriptions of arguments, public functions. The hash is of all text so far. */
 uint64_t public_source(Text *to, Arena *, const Module *, const Program *, const Memory *, const Targets *);
 void public_header(Text *to, Arena *, const Module *, const Program *);
 const char **public_members(Arena *, const Module *, const Program *); /* of NAME_args: arguments, then sizes */

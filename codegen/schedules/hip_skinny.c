@@ -36,7 +36,7 @@ static void fill_cluster(Schedule *s, const SkinnyPlan *p) {
     schedule_hole(s, "together", text);
 }
 
-/* Of two products a warpgroup has the sums of both. */
+/* A warpgroup has the sums of both products, where there are two. */
 static void fill_sums(Schedule *s, const Product *p, int tall) {
     Fn *f = &s->f;
     const char *function = s->launch->function;
@@ -55,7 +55,7 @@ static void fill_sums(Schedule *s, const Product *p, int tall) {
     schedule_hole(s, "totals", two ? fn_text(f, "%s, %s_total(sent + %s_SENT, r)", total, function, function) : total);
 }
 
-/* What is stored for the sums x and y, or those numbered q of them, at [i, j]; of two results for one of them. */
+/* The stores of the sums x and y, or of those numbered q, at [i, j]; of one result where there are two. */
 static const char *stored_text(Schedule *s, const Product *p, int which, bool blocks) {
     Fn *f = &s->f;
     const char *q = blocks ? "[q]" : "", *pick = p->stores > 1 ? fn_text(f, "%d, ", which) : "";
@@ -93,7 +93,7 @@ static void fill_blocks(Schedule *s, const Product *p, const SkinnyPlan *plan, b
     product_fill_clamp(s, 'j', f->k->param.p[p->c[0]].dim[1].c, (int64_t)wide * plan->beside);
 }
 
-/* Of a, in a tile: those beyond the end would be filled with zeros, which takes longer than to copy others. */
+/* Rows of a in a tile. A copy fills those beyond the end with zeros, which takes longer than to copy others. */
 static int rows_copied(const SkinnyPlan *p, int64_t rows) {
     return p->beside == 1 && rows < p->rows ? (int)rows : p->rows;
 }

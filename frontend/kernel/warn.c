@@ -2,6 +2,8 @@
    Takes a lowered kernel without dead code; changes nothing. */
 #include "frontend/kernel/kernel.h"
 
+#include "ir/uses.h"
+
 /* ---- a value that every iteration overwrites ---- */
 
 typedef struct {
@@ -45,20 +47,9 @@ static void origin_of(Origin *o, const Value *v) {
     if (v->def) origin_of_op(o, v->def);
 }
 
-static bool region_reads(const Region *r, const Value *v) {
-    for (const Op *op = walk(r); op; op = walk_next(op, r)) {
-        for (int i = 0; i < op->arg.n; i++)
-            if (op->arg.p[i] == v) return true;
-        for (int i = 0; i < op->sub.n; i++)
-            for (int t = 0; t < op->sub.p[i].lo.nterm; t++)
-                if (op->sub.p[i].lo.term[t].kind == TERM_VALUE && op->sub.p[i].lo.term[t].value == v) return true;
-    }
-    return false;
-}
-
-static bool is_overwritten(Kern *c, const Op *loop, const Value *arg, const Value *next) {
+static bool is_overwritten(Kern *c, const Uses *uses, const Op *loop, const Value *arg, const Value *next) {
     Origin o = {.loop = loop, .seen = ARENA_ARRAY(c->arena, bool, c->b.k->nvalue + 1)};
-    if (region_reads(loop->region[0], arg)) return false;
+    if (uses->count[arg->id]) return false;
     origin_of(&o, next);
     return o.varies && !o.carried;
 }
@@ -70,11 +61,11 @@ static void overwritten_report(Kern *c, const Op *loop, const Value *arg, const 
     diag_note(c->diags, loc, "to add up what they give, write '%s += ..'", arg->name);
 }
 
-static void loop_warn(Kern *c, const Op *loop) {
+static void loop_warn(Kern *c, const Uses *uses, const Op *loop) {
     const Region *body = loop->region[0];
     for (int i = 0; i < body->arg.n; i++) {
         const Value *arg = body->arg.p[i], *next = body->last->arg.p[i];
-        if (arg->name && is_overwritten(c, loop, arg, next)) overwritten_report(c, loop, arg, next);
+        if (arg->name && is_overwritten(c, uses, loop, arg, next)) overwritten_report(c, loop, arg, next);
     }
 }
 
@@ -92,11 +83,11 @@ static void outside_warn(Kern *c, const Op *op) {
     }
 }
 
-static void region_warn(Kern *c, const Region *r) {
-    for (const Op *op = walk(r); op; op = walk_next(op, r)) {
-        if (op->kind == OP_FOR) loop_warn(c, op);
+void kernel_warn(Kern *c) {
+    const Region *body = c->b.k->body;
+    const Uses uses = uses_of(c->b.k, c->arena);
+    for (const Op *op = walk(body); op; op = walk_next(op, body)) {
+        if (op->kind == OP_FOR) loop_warn(c, &uses, op);
         if ((op->kind == OP_LOAD || op->kind == OP_STORE) && !c->checking) outside_warn(c, op);
     }
 }
-
-void kernel_warn(Kern *c) { region_warn(c, c->b.k->body); }

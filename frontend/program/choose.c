@@ -15,11 +15,6 @@ typedef struct {
     ProgValue *out; /* of the first arm, into which the others store */
 } Choose;
 
-static bool report(const Choose *k, Loc loc, const char *id, const char *text) {
-    diag_error(k->c->diags, loc, id, "%s", text);
-    return false;
-}
-
 /* ---- features ---- */
 
 /* What a name in a tree is: a number, a run-time dimension, or a scalar of the program. */
@@ -115,7 +110,7 @@ static bool arms_check(const Choose *k) {
     for (int i = 0; i < k->e->arms.n; i++)
         for (int j = 0; j < i; j++)
             if (k->e->arms.p[i].name == k->e->arms.p[j].name)
-                return report(k, k->e->arms.p[i].loc, "redefined", "two arms have this name");
+                return diag_refuse(k->c->diags, k->e->arms.p[i].loc, "redefined", "two arms have this name");
     return true;
 }
 

@@ -4,11 +4,6 @@
 
 /* ---- x[l] ---- */
 
-static bool report(Prog *c, Loc loc, const char *id, const char *text) {
-    diag_error(c->diags, loc, id, "%s", text);
-    return false;
-}
-
 /* At a number, in front of everything else, the tensor itself is taken in part; else the kernel is told the place. */
 static void place_take(Prog *c, ProgValue *v, const Affine *at) {
     bool leaves = v->lead + 1 < c->graph->p->tensor.p[v->tensor].ndim;
@@ -27,7 +22,7 @@ static bool place_lower(Prog *c, const Expr *e, ProgValue *v) {
     Affine at;
     Size extent = value_tensor(c->graph, v).dim[0];
     if (extent.axis >= 0)
-        return report(c, e->loc, "split-part", "this dimension is split: gather it first, all_gather(..)");
+        return diag_refuse(c->diags, e->loc, "split-part", "this dimension is split: gather it first, all_gather(..)");
     if (!spot_lower(c, e, &at)) return false;
     if (affine_is_const(&at) && (at.c < 0 || at.c >= size_bound(c->m, extent))) {
         diag_error(c->diags, e->loc, "out-of-range", "%lld is outside of the dimension, which has %lld",
@@ -76,7 +71,7 @@ static bool view_fits(Prog *c, const Expr *e, const Tensor *from, Tensor *to) {
     int64_t have, want;
     int same = same_dims(from, to);
     if (!elements_of(from, same, &have) || !elements_of(to, same, &want))
-        return report(c, e->loc, "view-shape", "extents that change are numbers, and not split");
+        return diag_refuse(c->diags, e->loc, "view-shape", "extents that change are numbers, and not split");
     if (have == want) return true;
     diag_error(c->diags, e->loc, "view-shape",
                "behind the first %d dimensions this has %lld elements, and the view %lld", same, (long long)have,
@@ -87,7 +82,7 @@ static bool view_fits(Prog *c, const Expr *e, const Tensor *from, Tensor *to) {
 ProgValue view_lower(Prog *c, const Expr *e) {
     const Expr *shape = e->args.n == 2 && e->args.p[1]->kind == EXPR_LIST ? e->args.p[1] : NULL;
     if (!shape || shape->args.n > SOURCE_DIMS) {
-        report(c, e->loc, "wrong-arguments", "view takes a tensor and its new extents: view(x, [n, 32])");
+        diag_error(c->diags, e->loc, "wrong-arguments", "view takes a tensor and its new extents: view(x, [n, 32])");
         return prog_error(e->loc);
     }
     ProgValue v = tensor_lower(c, e->args.p[0], &expected_nothing);

@@ -4,20 +4,15 @@
 
 /* ---- subscripts as sums of sources: terms TERM_INDEX, whose ids number them ---- */
 
-static bool report(Prog *c, Loc loc, const char *id, const char *text) {
-    diag_error(c->diags, loc, id, "%s", text);
-    return false;
-}
-
 static bool source_add(Prog *c, ProgValue v, Affine *out) {
     if (v.kind != PROG_TENSOR) return false;
     Tensor t = value_tensor(c->graph, &v);
     if (t.ndim != 0 || !elem_is_int(t.elem))
-        return report(c, v.loc, "subscript-type",
+        return diag_refuse(c->diags, v.loc, "subscript-type",
                       "a place is made of numbers, integer scalars and elements of integer tensors");
     if (!value_is_whole(c->graph, &v, "a place")) return false;
     int i = source_number(c->graph, &v);
-    if (i < 0) return report(c, v.loc, "unsupported", "not supported yet: more places known at run time only");
+    if (i < 0) return diag_refuse(c->diags, v.loc, "unsupported", "not supported yet: more places known at run time only");
     *out = affine_term(TERM_INDEX, i, 1, 1);
     return true;
 }
@@ -40,7 +35,7 @@ static bool spot_binary(Prog *c, const Expr *e, Affine *out) {
     Affine b;
     if (!spot_lower(c, e->lhs, out) || !spot_lower(c, e->rhs, &b)) return false;
     if (combine(e->op, out, &b)) return true;
-    return report(c, e->loc, "unsupported",
+    return diag_refuse(c->diags, e->loc, "unsupported",
                   "not supported yet: a place other than sums of scalars, with factors and floor divisions by numbers");
 }
 
@@ -48,7 +43,7 @@ bool spot_lower(Prog *c, const Expr *e, Affine *out) {
     ProgValue n;
     if (number_of_expr(c->scope, e, &n)) {
         *out = affine_const((int64_t)n.number);
-        return n.is_integer || report(c, e->loc, "subscript-type", "a place is an integer");
+        return n.is_integer || diag_refuse(c->diags, e->loc, "subscript-type", "a place is an integer");
     }
     if (e->kind == EXPR_BINARY) return spot_binary(c, e, out);
     return source_add(c, tensor_lower(c, e, &expected_nothing), out);

@@ -3,16 +3,11 @@
    output becomes one of the parts that make up the output. */
 #include "frontend/program/program.h"
 
-static bool report(Prog *c, Loc loc, const char *id, const char *text) {
-    diag_error(c->diags, loc, id, "%s", text);
-    return false;
-}
-
 bool part_target_check(Prog *c, const Expr *t) {
     const Variable *v =
         t->kind == EXPR_INDEX && t->base->kind == EXPR_NAME ? variable_find(c->scope, t->base->name) : NULL;
     if (!v && t->kind == EXPR_INDEX) return tensor_lower(c, t->base, &expected_nothing).kind == PROG_ERROR && false;
-    if (!v) return report(c, t->loc, "not-assignable", "this cannot be assigned");
+    if (!v) return diag_refuse(c->diags, t->loc, "not-assignable", "this cannot be assigned");
     if (v->fixed)
         diag_error(c->diags, t->loc, "not-assignable", "'%s' is an input", v->name);
     else if (v->output && v->made && v->value.kind != PROG_ERROR)
@@ -81,7 +76,8 @@ static bool is_known(const ProgValue *v) {
 
 static bool output_part(Prog *c, Variable *v, const ProgValue *to) {
     if (!is_known(to))
-        return report(c, to->loc, "not-constant", "a part of an output is assigned at a place known at compile time");
+        return diag_refuse(c->diags, to->loc, "not-constant",
+                           "a part of an output is assigned at a place known at compile time");
     for (int i = 0; i < v->part.n; i++) {
         if (!value_overlaps(&v->part.p[i], to)) continue;
         diag_error(c->diags, to->loc, "assigned-twice", "this part of the output '%s' is assigned a second time",

@@ -44,6 +44,7 @@ static bool has_merge(const Kernel *k) {
     return false;
 }
 
+/* So is a parameter that it does not store to. */
 static bool is_stored_alike(const Kernel *k, const Op *load) {
     for (const Op *op = walk(k->body); op; op = walk_next(op, k->body))
         if (op->kind == OP_STORE && op->param == load->param && !access_equal(op, load)) return false;
@@ -53,7 +54,7 @@ static bool is_stored_alike(const Kernel *k, const Op *load) {
 /* It reads what its tasks store at other places, other rows among them, which one task would read before it stores them. */
 static bool reads_others(const Kernel *k) {
     for (const Op *op = walk(k->body); op; op = walk_next(op, k->body))
-        if (op->kind == OP_LOAD && region_has_access(k->body, op->param, OP_STORE) && !is_stored_alike(k, op)) return true;
+        if (op->kind == OP_LOAD && !is_stored_alike(k, op)) return true;
     return false;
 }
 

@@ -17,7 +17,7 @@ def ids_of(source):
     read = lambda path: open(path, encoding="utf-8", errors="replace").read()
     folders = ("frontend", "ir", "passes", "codegen", "driver")
     text = "".join(read(f) for d in folders for f in glob.glob(f"{source}/{d}/**/*.[chyl]", recursive=True))
-    ids = set(re.findall(r'diag_(?:error|warning|perf)\([^"]*"([a-z0-9-]+)"', text))
+    ids = set(re.findall(r'diag_(?:error|refuse|warning|perf)\([^"]*"([a-z0-9-]+)"', text))
     for path in glob.glob(f"{source}/test/**/*.t*", recursive=True):
         ids |= {i for i in re.findall(r"(?:error|warning): .*\[([a-z][a-z0-9-]+)\]\s*$", read(path), re.M) if f'"{i}"' in text}
     return ids

@@ -69,6 +69,31 @@ static tile_mesh *mesh_open(void) {
     return m;
 }
 
+/* A mesh of one rank with an instance of the program, and the run's arguments; run_end closes both. */
+typedef struct {
+    tile_mesh *m;
+    tile_instance *i;
+    void *x, *y;
+    float scale;
+} Run;
+
+static Run run_begin(const tile_program *p) {
+    static const float host[N]; /* copied behind the call */
+    Run r = {.m = mesh_open(), .scale = 2};
+    CHECK(!tile_alloc(r.m, 4 * N, &r.x) && !tile_alloc(r.m, 4 * N, &r.y));
+    CHECK(!tile_instance_open(r.m, p, &r.i) && !tile_copy_in(r.m, r.x, host, sizeof host, NULL));
+    return r;
+}
+
+static int run_on(Run *r, tile_stream s) {
+    return tile_instance_run(r->i, (void *[]){r->x, r->y, &r->scale}, &(int64_t){N}, s);
+}
+
+static void run_end(Run *r) {
+    tile_instance_close(r->i);
+    tile_mesh_close(r->m);
+}
+
 /* A function of the driver, by CUDA's name. */
 static void *driver(const char *name) {
     void *library = dlopen("libcuda.so.1", RTLD_NOW);
@@ -99,20 +124,14 @@ static int stream_wait(tile_stream s) {
 /* Handle 2 may be another stream than that of the run before. */
 static void check_stream_of_thread(const tile_program *p) {
     const tile_stream own = (tile_stream)2;
-    tile_mesh *m = mesh_open();
-    tile_instance *i = NULL;
-    void *x = NULL, *y = NULL;
-    float scale = 2, host[N] = {0};
-    CHECK(!tile_alloc(m, 4 * N, &x) && !tile_alloc(m, 4 * N, &y));
-    CHECK(!tile_instance_open(m, p, &i) && !tile_copy_in(m, x, host, sizeof host, NULL) && !tile_stream_sync(m, NULL));
-    void *arg[] = {x, y, &scale};
-    CHECK(tile_instance_run(i, arg, &(int64_t){N}, own) == TILE_OK);
+    Run r = run_begin(p);
+    CHECK(!tile_stream_sync(r.m, NULL));
+    CHECK(run_on(&r, own) == TILE_OK);
     setenv("FAKE_FAIL", "stream_follow:700", 1);
-    CHECK(tile_instance_run(i, arg, &(int64_t){N}, own) == TILE_E_SYS);
+    CHECK(run_on(&r, own) == TILE_E_SYS);
     setenv("FAKE_FAIL", "", 1);
-    CHECK(tile_instance_run(i, arg, &(int64_t){N}, own) == TILE_OK && tile_stream_sync(m, own) == TILE_OK);
-    tile_instance_close(i);
-    tile_mesh_close(m);
+    CHECK(run_on(&r, own) == TILE_OK && tile_stream_sync(r.m, own) == TILE_OK);
+    run_end(&r);
 }
 
 static void refuse_kernel(const void *argument) {
@@ -130,72 +149,53 @@ static void check_refused(const tile_program *of) {
     tile_program p = *of;
     image.code = code;
     p.image = &image;
-    tile_mesh *m = mesh_open();
-    tile_instance *i = NULL;
-    void *x = NULL, *y = NULL;
-    float scale = 2, host[N] = {0};
-    CHECK(!tile_alloc(m, 4 * N, &x) && !tile_alloc(m, 4 * N, &y));
-    CHECK(!tile_instance_open(m, &p, &i) && !tile_copy_in(m, x, host, sizeof host, NULL));
+    Run r = run_begin(&p);
     tile_stream own = stream_make();
     const _Atomic int *looks = driver("fake_looks");
     const int before = looks ? *looks : 0;
     for (int k = 0; k < 5; k++) {
-        CHECK(tile_instance_run(i, (void *[]){x, y, &scale}, &(int64_t){N}, own) == TILE_OK);
+        CHECK(run_on(&r, own) == TILE_OK);
         CHECK(stream_wait(own) == 0 && looks && *looks == before);
     }
-    CHECK(tile_stream_sync(m, own) == TILE_E_RANGE);
+    CHECK(tile_stream_sync(r.m, own) == TILE_E_RANGE);
     CHECK(strstr(tile_last_error(), "element 5 of 'x' is 7 on rank 0, outside its declared range; nothing was run"));
-    CHECK(tile_stream_sync(m, own) == TILE_OK);
-    tile_instance_close(i);
+    CHECK(tile_stream_sync(r.m, own) == TILE_OK);
     stream_unmake(own);
-    tile_mesh_close(m);
+    run_end(&r);
 }
 
 static int64_t groups_many(const tile_task *t) { return t ? (int64_t)1 << 32 : 0; }
 
 /* A run on another stream follows the one before; a stream that is no more is not asked. */
 static void check_streams(const tile_program *p) {
-    tile_mesh *m = mesh_open();
-    tile_instance *i = NULL;
-    void *x = NULL, *y = NULL;
-    float scale = 2, host[N] = {0};
-    CHECK(!tile_alloc(m, 4 * N, &x) && !tile_alloc(m, 4 * N, &y));
-    CHECK(!tile_instance_open(m, p, &i) && !tile_copy_in(m, x, host, sizeof host, NULL));
-    void *arg[] = {x, y, &scale};
+    Run r = run_begin(p);
     tile_stream other = stream_make();
-    CHECK(tile_instance_run(i, arg, &(int64_t){N}, NULL) == TILE_OK);
+    CHECK(run_on(&r, NULL) == TILE_OK);
     setenv("FAKE_FAIL", "stream_follow:700", 1);
-    CHECK(tile_instance_run(i, arg, &(int64_t){N}, other) == TILE_E_SYS);
+    CHECK(run_on(&r, other) == TILE_E_SYS);
     CHECK(strstr(tile_last_error(), "putting a run behind another stream's"));
-    CHECK(tile_instance_run(i, arg, &(int64_t){N}, NULL) == TILE_OK);
+    CHECK(run_on(&r, NULL) == TILE_OK);
     setenv("FAKE_FAIL", "", 1);
-    for (int k = 0; k < 20; k++) CHECK(tile_instance_run(i, arg, &(int64_t){N}, k % 3 ? other : NULL) == TILE_OK);
-    CHECK(tile_instance_run(i, arg, &(int64_t){N}, other) == TILE_OK);
-    CHECK(tile_stream_sync(m, other) == TILE_OK);
+    for (int k = 0; k < 20; k++) CHECK(run_on(&r, k % 3 ? other : NULL) == TILE_OK);
+    CHECK(run_on(&r, other) == TILE_OK);
+    CHECK(tile_stream_sync(r.m, other) == TILE_OK);
     stream_unmake(other);
-    tile_instance_close(i);
-    tile_mesh_close(m);
+    run_end(&r);
 }
 
 /* NULL is in order with the legacy default stream; a stream of the caller's is as the caller made it. */
 static void check_legacy(const tile_program *p) {
-    tile_mesh *m = mesh_open();
-    tile_instance *i = NULL;
-    void *x = NULL, *y = NULL;
-    float scale = 2, host[N] = {0};
+    Run r = run_begin(p);
     const _Atomic int *launches = driver("fake_unordered");
-    CHECK(!tile_alloc(m, 4 * N, &x) && !tile_alloc(m, 4 * N, &y));
-    CHECK(!tile_instance_open(m, p, &i) && !tile_copy_in(m, x, host, sizeof host, NULL));
     const int before = launches ? *launches : 0;
     tile_stream own = stream_make();
     for (int k = 0; k < 2; k++) {
-        CHECK(tile_instance_run(i, (void *[]){x, y, &scale}, &(int64_t){N}, k ? own : NULL) == TILE_OK);
+        CHECK(run_on(&r, k ? own : NULL) == TILE_OK);
         CHECK(launches && *launches == before + 2 * k);
     }
-    CHECK(tile_stream_sync(m, own) == TILE_OK);
-    tile_instance_close(i);
+    CHECK(tile_stream_sync(r.m, own) == TILE_OK);
     stream_unmake(own);
-    tile_mesh_close(m);
+    run_end(&r);
 }
 
 static int64_t groups_none(const tile_task *t) { return t ? 0 : 1; }
@@ -211,41 +211,30 @@ static void check_left_out(const tile_program *of) {
         launch[k].groups = groups_none;
         image.launch = launch;
         p.image = &image;
-        tile_mesh *m = mesh_open();
-        tile_instance *i = NULL;
-        void *x = NULL, *y = NULL;
-        float scale = 2, host[N] = {0};
-        CHECK(!tile_alloc(m, 4 * N, &x) && !tile_alloc(m, 4 * N, &y));
-        CHECK(!tile_instance_open(m, &p, &i) && !tile_copy_in(m, x, host, sizeof host, NULL));
+        Run r = run_begin(&p);
         tile_stream own = stream_make();
         const int before = launches ? *launches : 0;
-        CHECK(tile_instance_run(i, (void *[]){x, y, &scale}, &(int64_t){N}, own) == TILE_OK);
+        CHECK(run_on(&r, own) == TILE_OK);
         CHECK(stream_wait(own) == 0 && launches && *launches == before + 1);
-        tile_instance_close(i);
         stream_unmake(own);
-        tile_mesh_close(m);
+        run_end(&r);
     }
 }
 
 /* A launch fails: the first of a run as if there had been none, a later one with all ranks told. */
 static void check_launch(const tile_program *p) {
-    tile_mesh *m = mesh_open();
-    tile_instance *i = NULL;
-    void *x = NULL, *y = NULL;
-    float scale = 2, host[N] = {1};
-    CHECK(!tile_alloc(m, 4 * N, &x) && !tile_alloc(m, 4 * N, &y));
-    CHECK(!tile_instance_open(m, p, &i) && !tile_copy_in(m, x, host, sizeof host, NULL));
-    void *arg[] = {x, y, &scale};
+    Run r = run_begin(p);
+    void *arg[] = {r.x, r.y, &r.scale};
     for (int k = 0; k < 2; k++) {
         setenv("FAKE_FAIL", k ? "launch:701:1" : "launch:701", 1);
-        CHECK(tile_instance_run(i, arg, &(int64_t){N}, NULL) == TILE_E_SYS);
+        CHECK(run_on(&r, NULL) == TILE_E_SYS);
         CHECK(strstr(tile_last_error(), k ? "add: " : "scale: "));
         setenv("FAKE_FAIL", "", 1);
     }
-    CHECK(tile_instance_run(i, arg, &(int64_t){N}, NULL) == TILE_E_TIMEOUT);
+    CHECK(run_on(&r, NULL) == TILE_E_TIMEOUT);
     CHECK(strstr(tile_last_error(), "rank 0 gave up: a launch failed"));
-    CHECK(tile_mesh_recover(m) == TILE_OK);
-    CHECK(tile_instance_run(i, arg, &(int64_t){N}, NULL) == TILE_OK && tile_stream_sync(m, NULL) == TILE_OK);
+    CHECK(tile_mesh_recover(r.m) == TILE_OK);
+    CHECK(run_on(&r, NULL) == TILE_OK && tile_stream_sync(r.m, NULL) == TILE_OK);
     tile_launch many = good[1];
     many.groups = groups_many;
     tile_image image = *p->image;
@@ -253,7 +242,7 @@ static void check_launch(const tile_program *p) {
     tile_instance *too_many = NULL;
     image.launch = (tile_launch[]){good[0], many};
     q.image = &image;
-    CHECK(tile_instance_open(m, &q, &too_many) == TILE_OK);
+    CHECK(tile_instance_open(r.m, &q, &too_many) == TILE_OK);
     CHECK(tile_instance_run(too_many, arg, &(int64_t){N}, NULL) == TILE_E_ARG);
     CHECK(strstr(tile_last_error(), "4294967296 tasks of 'add' are too many for a launch"));
 }
@@ -280,20 +269,17 @@ static void check_maps(const tile_program *of) {
     mapped[0].map = map;
     image.launch = mapped;
     p.image = &image;
-    tile_mesh *m = mesh_open();
-    tile_instance *i = NULL;
-    void *x = NULL, *y = NULL, *z = NULL;
-    float scale = 2, host[N] = {0};
-    CHECK(!tile_alloc(m, 4 * N, &x) && !tile_alloc(m, 4 * N, &y) && !tile_alloc(m, 4 * N, &z));
-    CHECK(!tile_instance_open(m, &p, &i) && !tile_copy_in(m, x, host, sizeof host, NULL));
-    CHECK(tile_instance_run(i, (void *[]){x, y, &scale}, &(int64_t){N}, NULL) == TILE_OK);
+    Run r = run_begin(&p);
+    void *z = NULL;
+    CHECK(!tile_alloc(r.m, 4 * N, &z));
+    CHECK(run_on(&r, NULL) == TILE_OK);
     setenv("FAKE_FAIL", "map_encode:1", 1);
-    CHECK(tile_instance_run(i, (void *[]){x, y, &scale}, &(int64_t){N}, NULL) == TILE_OK);
-    CHECK(tile_instance_run(i, (void *[]){x, z, &scale}, &(int64_t){N}, NULL) == TILE_E_SYS);
-    CHECK(tile_instance_run(i, (void *[]){x, y, &scale}, &(int64_t){N}, NULL) == TILE_E_SYS);
+    CHECK(run_on(&r, NULL) == TILE_OK);
+    CHECK(tile_instance_run(r.i, (void *[]){r.x, z, &r.scale}, &(int64_t){N}, NULL) == TILE_E_SYS);
+    CHECK(run_on(&r, NULL) == TILE_E_SYS);
     setenv("FAKE_FAIL", "", 1);
-    CHECK(tile_instance_run(i, (void *[]){x, y, &scale}, &(int64_t){N}, NULL) == TILE_OK);
-    CHECK(tile_stream_sync(m, NULL) == TILE_OK);
+    CHECK(run_on(&r, NULL) == TILE_OK);
+    CHECK(tile_stream_sync(r.m, NULL) == TILE_OK);
 }
 
 /* Where the driver knows such launches, they may begin before those before them have ended. */
