@@ -198,6 +198,8 @@ typedef struct {
     int sized;   /* 1: some range has its size from there */
 } KernelChoice;
 
+typedef struct Roles Roles; /* ir/roles.h */
+
 typedef struct Kernel {
     int id;
     Name name;
@@ -207,6 +209,7 @@ typedef struct Kernel {
     VEC(Range) range; /* the grid's first, in the order of `each` */
     int ngrid;
     Region *body;
+    Roles *roles;        /* how a workgroup computes the body; NULL: task by task, as the body says */
     int nvalue;
     int site;            /* 1 + its number among the instances of the source that could be tuned; 0: none; not in the text */
     KernelChoice choice;

@@ -1,0 +1,103 @@
+/* roles.h: the form `roles` of a kernel: who in a workgroup copies, multiplies and stores, and the rings between them.
+   Kernel.body stays what the kernel means; Kernel.roles says how a workgroup computes it. Design, rules and text form:
+   docs/design/roles.md. Everything lives in the module's arena. */
+#ifndef TILEC_IR_ROLES_H
+#define TILEC_IR_ROLES_H
+
+#include "ir/ir.h"
+
+/* ---- rings: bounded queues of slots, with one role that writes and others that read ---- */
+
+/* How a tile comes into its slot. */
+typedef enum {
+    FILL_BOX,     /* a box of the parameter's tensor, by one lane (TMA) */
+    FILL_PIXELS,  /* likewise, gathered from an image (im2col TMA) */
+    FILL_ROWS,    /* 16 bytes a lane, also gathered (cp.async) */
+    FILL_BULK,    /* one run of bytes, by one lane */
+    FILL_THREADS, /* stores of the role's threads */
+    FILL_COUNT
+} SlotFill;
+
+/* How a tile lies in its slot: row-major, or in panels of so many bytes a row whose 16-byte chunks are swizzled
+   (layout_memory). k, mn: which operand's range runs along a row of a panel: the contracted one, or the other. */
+typedef enum { PANEL_ROWS, PANEL_K128, PANEL_MN128, PANEL_K64, PANEL_MN64, PANEL_K32, PANEL_MN32, PANEL_COUNT } Panel;
+
+typedef struct {
+    const char *text; /* "k128" */
+    int bytes;        /* of a row of a panel; 0: rows of the tile */
+    bool across;      /* mn: rows run across what is contracted */
+} PanelInfo;
+extern const PanelInfo panel_info[PANEL_COUNT];
+extern const char *const fill_text[FILL_COUNT];
+
+typedef struct {
+    Name name;
+    Type type;     /* of the task's tile, also where the groups of a role share it */
+    Panel panel;
+    SlotFill fill;
+    int16_t param; /* BOX, PIXELS, ROWS, BULK: what is copied from; THREADS: -1 */
+    int16_t share; /* range of the grid along which the cluster's workgroups copy it once, for all of them; -1 */
+    Loc loc;
+} SlotTile;
+
+typedef struct {
+    Name name;
+    int slots;         /* 1 or more */
+    int16_t per;       /* role of which each group has such a ring of its own; -1: one of the workgroup */
+    int16_t over;      /* ring whose bytes these are too; -1 */
+    VEC(SlotTile) tile; /* of a slot; none: a ring that only orders (a token) */
+    Loc loc;
+} Ring;
+
+/* ---- roles ---- */
+
+/* Groups first .. last of 128 threads, counted from 0 through the workgroup; or `lanes` of the warp `warp` (first = last
+   = -1). Roles with the same `in` >= 0 run on the threads of that role: its get follows that role's put at once. */
+typedef struct {
+    Name name;
+    int16_t first, last;  /* groups */
+    int16_t warp, lanes;  /* else: -1, 0 */
+    int16_t split;        /* range whose positions the groups share, in equal parts in the order of the groups; -1 */
+    int16_t in;
+    Region *body;         /* of a task */
+    Loc loc;
+} Role;
+
+typedef enum { TASKS_STATIC, TASKS_TICKET, TASKS_LIST } TaskOrder; /* task = group + n groups; by a counter; from a list */
+
+struct Roles {
+    int cluster;           /* workgroups; 1: none */
+    int16_t cluster_range; /* of the grid: the cluster's workgroups have tiles beside each other along it; -1 */
+    Name order;            /* of the tasks (target-independent name: `raster8`, `longest`, ..); NULL: row-major */
+    TaskOrder tasks;
+    VEC(int) regs;         /* of a thread, a group each; their number is the workgroup's groups of 128 threads */
+    VEC(Ring) ring;
+    VEC(Role) role;
+    Region *scalars;       /* what bounds loops: every role computes it, at the begin of a task */
+};
+
+/* ---- operations of role bodies; beside these, those of the value form ----
+
+   put     .ring, region[0]: waits until a slot is free, then fills it: `copy` and `write`, one for each tile, and `wait` in
+           front of copies; full when all have come
+   copy    .param .sub .slot: memory to the tile number .slot of the slot that is being filled
+   write   value; .slot: registers to it
+   get     .ring; a result for each tile: waits until the next slot is full
+   free    .ring: the oldest slot that this role has got goes back, when the mma that read it are done
+   mma     like dot (.over, .by), issued only: its result, and registers that it reads, hold nothing until `ready`
+   ready   values; the same values as results, when the mma that make them are done
+   part    value, .range: of a tile over a range r those at the positions of .range, which is a part of r (Range.part_of)
+   store   also of a slot's tile (a get's result): .by says how: `box`, `rows`, `pairs`
+   for     .down: tiles from the last to the first; .unrolled; .turn: pieces of the body in the order in which a turn runs
+           them; operations of the body carry .piece
+
+   A range of a role's loop `for q: 64 of j` has part_of = j: positions begin(j) + 64 t ... */
+
+/* A piece of a loop's body in a turn: the piece runs for the iteration `shift` turns back. alone: groups of the role run
+   it one after the other. */
+typedef struct {
+    int8_t piece, shift;
+    bool alone;
+} Turn;
+
+#endif
