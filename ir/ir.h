@@ -200,11 +200,16 @@ typedef struct {
 
 typedef struct Roles Roles; /* ir/roles.h */
 
+/* How a body says where its tiles are: values, or values that each lie in the registers of a workgroup's threads by a
+   layout. With .roles, beside a body in value form, a workgroup computes it by roles. */
+typedef enum { KERNEL_VALUE, KERNEL_LAYOUT } KernelForm;
+
 typedef struct Kernel {
     int id;
     Name name;
     Loc loc;
     Level level;
+    KernelForm form;
     VEC(Param) param;
     VEC(Range) range; /* the grid's first, in the order of `each` */
     int ngrid;
@@ -315,7 +320,7 @@ typedef struct {
 
 /* Bits of Module.form. LAUNCHES: a rank's tasks begin when all of the nodes before theirs have ended on that rank; without
    it tasks of several nodes run at once. */
-enum { FORM_FLAGS = 1, FORM_LAYOUT = 2, FORM_LAUNCHES = 4 };
+enum { FORM_FLAGS = 1, FORM_LAUNCHES = 2 };
 
 typedef struct Module {
     Arena *arena;
@@ -416,8 +421,8 @@ char *module_text(const Module *, Arena *); /* the same as text */
 Module *module_parse(Arena *, Names *, Diags *, int file);
 /* Reports every violation as an internal error with id "invalid-ir"; true when there is none. */
 bool module_verify(const Module *);
-/* The same of one kernel, in a pass; layouts: it has those of the form `layout`, which the module is not in yet. */
-bool kernel_is_valid(const Module *, const Kernel *, bool layouts);
+/* The same of one kernel, in a pass. */
+bool kernel_is_valid(const Module *, const Kernel *);
 Module *module_clone(const Module *, Arena *); /* a deep copy, for tests, the mutator and comparing passes */
 
 #include "ir/size.h"

@@ -66,9 +66,15 @@ bool pass_is_off(const PassOptions *o, const Pass *p) {
     return false;
 }
 
+static bool are_values(const Module *m) {
+    for (int i = 0; i < m->kernel.n; i++)
+        if (m->kernel.p[i]->form != KERNEL_VALUE) return false;
+    return true;
+}
+
 static bool form_fits(PassContext *c, const Pass *p) {
     int form = c->m->form;
-    if ((form & p->needs) == p->needs && !(form & p->breaks)) return true;
+    if ((form & p->needs) == p->needs && !(form & p->breaks) && (!p->values || are_values(c->m))) return true;
     diag_error(c->m->diags, (Loc){0}, "wrong-form", "the pass '%s' cannot run on a module in this form", p->name);
     return false;
 }

@@ -47,6 +47,7 @@ typedef struct {
     const char *name, *help;
     int needs;  /* FORM_ bits the module must have */
     int breaks; /* FORM_ bits it must not have yet */
+    bool values;                /* all its kernels must be in value form */
     bool (*run)(PassContext *); /* false after errors */
     const PassStep *(*step)(size_t); /* NULL: it has none that are told apart; else, as for facts, NULL behind the last one */
     const PassFact *(*fact)(size_t);

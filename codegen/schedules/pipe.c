@@ -75,6 +75,7 @@ const Pass pass_pipe = {
     .name = "pipe",
     .help = "compute kernels by the machine's pipelined schedules",
     .needs = 0,
-    .breaks = FORM_FLAGS | FORM_LAYOUT,
+    .breaks = FORM_FLAGS,
+    .values = true,
     .run = pipe_run,
 };

@@ -246,8 +246,8 @@ static void parse_mesh(Parser *p) {
 }
 
 static void parse_form(Parser *p) {
-    static const char *const form[] = {"flags", "layout", "launches"};
-    p->m->form |= 1 << need_choice(p, form, 3, "'flags', 'layout' or 'launches'");
+    static const char *const form[] = {"flags", "launches"};
+    p->m->form |= 1 << need_choice(p, form, 2, "'flags' or 'launches'");
 }
 
 static void parse_item(Parser *p) {

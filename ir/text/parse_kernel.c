@@ -142,10 +142,14 @@ void parse_for(Parser *p, Op *op) {
     if (take_word(p, "merge")) parse_merge(p, op);
 }
 
-/* layouts := ['schedule' NAME] ['waves' INT] ('layout' '#' INT '"' layout '"')*, numbered from 0 */
+/* layouts := ['schedule' NAME] ['form' 'layout'] ['waves' INT] ('layout' '#' INT '"' layout '"')*, numbered from 0 */
 static void parse_layouts(Parser *p) {
     enum { MOST_WAVES = 64 };
     if (take_word(p, "schedule")) p->k->schedule = need_name(p, "a schedule's name");
+    if (take_word(p, "form")) {
+        need_word(p, "layout");
+        p->k->form = KERNEL_LAYOUT;
+    }
     Loc loc = p->tok.loc;
     int64_t waves = take_word(p, "waves") ? need_int(p, "a number of waves") : 0;
     if (waves < 0 || waves > MOST_WAVES) parse_fail(p, loc, "a workgroup has 1 to %d waves", MOST_WAVES);

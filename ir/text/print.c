@@ -168,7 +168,6 @@ static void print_program(Printer *p, const Program *g) {
 static void print_head(Printer *p) {
     const Module *m = p->m;
     if (m->form & FORM_FLAGS) text_add(&p->out, "form flags\n");
-    if (m->form & FORM_LAYOUT) text_add(&p->out, "form layout\n");
     if (m->form & FORM_LAUNCHES) text_add(&p->out, "form launches\n");
     for (int i = 0; i < m->symbol.n; i++) {
         text_add(&p->out, "dim ");

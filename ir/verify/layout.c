@@ -24,7 +24,7 @@ static bool places_match(const Layout *l) {
 const Layout *value_layout(const Kernel *k, const Value *x) { return x->layout ? &k->layout.p[x->layout - 1] : NULL; }
 
 static void value_verify(Verifier *v, Loc loc, const Value *x) {
-    bool wants = (v->m->form & FORM_LAYOUT) && x->type.nrange;
+    bool wants = v->k->form == KERNEL_LAYOUT && x->type.nrange;
     if (!wants && x->layout) violation(v, loc, "a layout where none belongs");
     if (!wants || x->layout == 0) {
         if (wants) violation(v, loc, "a tile without a layout");
@@ -131,11 +131,13 @@ int sum_of_loop(const Uses *u, const Op *sum) {
 }
 
 static void deferred_verify(Verifier *v, const Op *op) {
-    if (!(v->m->form & FORM_LAYOUT) || sum_of_loop(&v->uses, op) < 0) violation(v, op->loc, "a sum that cannot be made behind its loop");
+    if (v->k->form != KERNEL_LAYOUT || sum_of_loop(&v->uses, op) < 0)
+        violation(v, op->loc, "a sum that cannot be made behind its loop");
 }
 
 static void pipelined_verify(Verifier *v, const Op *op) {
-    if (!(v->m->form & FORM_LAYOUT) || !load_can_be_pipelined(v->k, op)) violation(v, op->loc, "a load that cannot be made a step ahead");
+    if (v->k->form != KERNEL_LAYOUT || !load_can_be_pipelined(v->k, op))
+        violation(v, op->loc, "a load that cannot be made a step ahead");
 }
 
 static void region_layout_verify(Verifier *v, const Region *r) {
@@ -157,7 +159,7 @@ static void region_serves(Verifier *v, const Region *r) {
 static void aligned_verify(Verifier *v, const Kernel *k) {
     for (int i = 0; i < k->range.n; i++) {
         const Range *r = &k->range.p[i];
-        if (r->aligned && (!(v->m->form & FORM_LAYOUT) || r->aligned != range_row_alignment(k, i)))
+        if (r->aligned && (v->k->form != KERNEL_LAYOUT || r->aligned != range_row_alignment(k, i)))
             violation(v, r->loc, "a range whose places cannot begin elsewhere");
     }
 }
@@ -166,9 +168,9 @@ void kernel_layout_verify(Verifier *v, const Kernel *k) {
     int before = v->violations;
     v->k = k;
     if (k->schedule) return; /* the machine's own text decides */
-    if (!(v->m->form & FORM_LAYOUT) && k->layout.n) violation(v, k->loc, "it has layouts in a module without");
+    if (v->k->form != KERNEL_LAYOUT && k->layout.n) violation(v, k->loc, "it has layouts and is in another form");
     v->uses = uses_of(k, v->scratch);
     region_layout_verify(v, k->body);
     if (v->violations == before) aligned_verify(v, k);
-    if (v->violations == before && v->m->form & FORM_LAYOUT) region_serves(v, k->body);
+    if (v->violations == before && k->form == KERNEL_LAYOUT) region_serves(v, k->body);
 }

@@ -55,13 +55,11 @@ static void programs_verify(Verifier *v) {
     }
 }
 
-bool kernel_is_valid(const Module *m, const Kernel *k, bool layouts) {
-    Module as = *m;
-    Verifier v = {.m = &as, .scratch = arena_new()};
-    if (layouts) as.form |= FORM_LAYOUT;
+bool kernel_is_valid(const Module *m, const Kernel *k) {
+    Verifier v = {.m = m, .scratch = arena_new()};
     kernel_begin(&v, k);
     kernel_verify(&v, k);
-    if (layouts && v.violations == 0) kernel_layout_verify(&v, k);
+    if (k->form == KERNEL_LAYOUT && v.violations == 0) kernel_layout_verify(&v, k);
     arena_free(v.scratch);
     return v.violations == 0;
 }

@@ -85,7 +85,7 @@ static bool are_chosen(const Lay *l) {
     return true;
 }
 
-static bool layouts_hold(const Lay *l) { return kernel_is_valid(l->m, l->k, true); }
+static bool layouts_hold(const Lay *l) { return l->k->form == KERNEL_LAYOUT && kernel_is_valid(l->m, l->k); }
 
 static void mark_results(const Op *op, bool *used) {
     for (int i = 0; i < op->res.n; i++) used[op->res.p[i]->layout] = true;
@@ -124,7 +124,7 @@ const PassFact *lay_fact(size_t i) { return i < sizeof facts / sizeof *facts ? &
 
 bool lay_check(const Lay *l, const PassStep *step) {
     int errors = l->m->diags->errors;
-    kernel_is_valid(l->m, l->k, false);
+    kernel_is_valid(l->m, l->k);
     for (size_t i = 0; i < sizeof facts / sizeof *facts; i++)
         if ((l->facts & 1 << i) && facts[i].holds && !facts[i].holds(l))
             diag_error(l->m->diags, l->k->loc, "invalid-ir", "kernel '%s' behind layout.%s: not so: %s", l->k->name,

@@ -139,4 +139,5 @@ static void fit_op(Lay *l, Op *op) {
 void lay_insert(Lay *l) {
     give_layouts(l, l->k->body);
     lay_each(l, l->k->body, fit_op);
+    l->k->form = KERNEL_LAYOUT;
 }

@@ -142,11 +142,10 @@ static bool layout_run(PassContext *c) {
     }
     for (int i = 0; i < c->m->kernel.n; i++)
         if (!c->m->kernel.p[i]->schedule) good = layout_kernel(c, c->m->kernel.p[i], target) && good;
-    c->m->form |= FORM_LAYOUT;
     return good;
 }
 
 const Pass pass_layout = {
     .name = "layout", .help = "give every tile its place in the registers of a GPU's workgroup",
-    .needs = 0, .breaks = FORM_FLAGS | FORM_LAYOUT, .run = layout_run, .step = step_at, .fact = lay_fact,
+    .needs = 0, .breaks = FORM_FLAGS, .values = true, .run = layout_run, .step = step_at, .fact = lay_fact,
 };

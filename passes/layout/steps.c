@@ -144,6 +144,7 @@ const Pass pass_steps = {
     .name = "steps",
     .help = "take rows that do not fit a workgroup's registers in steps",
     .needs = 0,
-    .breaks = FORM_FLAGS | FORM_LAYOUT,
+    .breaks = FORM_FLAGS,
+    .values = true,
     .run = steps_run,
 };

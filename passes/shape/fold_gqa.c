@@ -200,6 +200,7 @@ const Pass pass_fold_gqa = {
     .name = "fold_gqa",
     .help = "make one task of tasks that read the same keys",
     .needs = 0,
-    .breaks = FORM_FLAGS | FORM_LAYOUT,
+    .breaks = FORM_FLAGS,
+    .values = true,
     .run = fold_gqa_run,
 };

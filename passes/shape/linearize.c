@@ -170,6 +170,7 @@ const Pass pass_linearize = {
     .name = "linearize",
     .help = "run along memory where rows are no multiples of a vector",
     .needs = 0,
-    .breaks = FORM_FLAGS | FORM_LAYOUT,
+    .breaks = FORM_FLAGS,
+    .values = true,
     .run = linearize_run,
 };

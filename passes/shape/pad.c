@@ -180,6 +180,7 @@ const Pass pass_pad = {
     .name = "pad",
     .help = "copy operands of products into rows that a schedule can copy",
     .needs = 0,
-    .breaks = FORM_FLAGS | FORM_LAYOUT,
+    .breaks = FORM_FLAGS,
+    .values = true,
     .run = pad_run,
 };

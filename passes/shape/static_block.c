@@ -63,6 +63,7 @@ const Pass pass_static_block = {
     .name = "static_block",
     .help = "make numbers of block lengths that all ranks share",
     .needs = 0,
-    .breaks = FORM_FLAGS | FORM_LAYOUT,
+    .breaks = FORM_FLAGS,
+    .values = true,
     .run = static_block_run,
 };

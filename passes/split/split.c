@@ -126,6 +126,7 @@ const Pass pass_split = {
     .name = "split",
     .help = "cut long loops of kernels with few tasks into parts",
     .needs = 0,
-    .breaks = FORM_FLAGS | FORM_LAYOUT,
+    .breaks = FORM_FLAGS,
+    .values = true,
     .run = split_run,
 };

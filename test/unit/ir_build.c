@@ -80,9 +80,9 @@ static int test_attributes(Arena *a) {
     CHECK(op_same_attributes(one, two) && op_stray_attribute(two));
     Fixture g = fixture(a);
     Op *three = build_const_f(&g.b, ELEM_F32, 3)->def;
-    CHECK(kernel_is_valid(g.m, g.k, false));
+    CHECK(kernel_is_valid(g.m, g.k));
     three->range = 1;
-    CHECK(!kernel_is_valid(g.m, g.k, false));
+    CHECK(!kernel_is_valid(g.m, g.k));
     for (OpKind kind = 0; kind < OP_COUNT; kind++) CHECK(!op_stray_attribute(op_new(f.m, kind, (Loc){0})));
     return failures;
 }

@@ -24,7 +24,7 @@ static void pass_print(const Pass *pass) {
     printf("%s\t%s\t", pass->name, pass->help);
     place_print(pass, "host");
     place_print(pass, "gfx942");
-    printf("%s%s\n", pass->breaks & FORM_FLAGS ? "flags" : "", pass->breaks & FORM_LAYOUT ? ", layout" : "");
+    printf("%s%s\n", pass->breaks & FORM_FLAGS ? "flags" : "", pass->values ? ", layout" : "");
 }
 
 static void facts_print(const Pass *pass, int facts) {
