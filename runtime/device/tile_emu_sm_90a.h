@@ -39,7 +39,7 @@ void tile_emu_mbar_wait(uint32_t, int parity);
 void tile_emu_tma_load(uint32_t to, const void *map, const int *at, int n, uint32_t bar, int mask); /* mask 0: here */
 void tile_emu_tma_store(const void *map, const int *at, int n, uint32_t from);
 void tile_emu_tma_commit(void);
-void tile_emu_tma_wait(void);
+void tile_emu_tma_wait(int but); /* groups */
 void tile_emu_async_fence(void);
 void tile_emu_copy16(uint32_t to, const void *from, int bytes);
 void tile_emu_copy_commit(void);
@@ -122,6 +122,11 @@ TILE_FN void tile_tma_load2_all(uint32_t to, const tile_tensor_map *map, int c0,
     const int at[] = {c0, c1};
     tile_emu_tma_load(to, map, at, 2, bar, mask);
 }
+TILE_FN void tile_tma_load3_all(uint32_t to, const tile_tensor_map *map, int c0, int c1, int c2, uint32_t bar,
+                                uint16_t mask) {
+    const int at[] = {c0, c1, c2};
+    tile_emu_tma_load(to, map, at, 3, bar, mask);
+}
 TILE_FN void tile_tma_store2(const tile_tensor_map *map, int c0, int c1, uint32_t from) {
     const int at[] = {c0, c1};
     tile_emu_tma_store(map, at, 2, from);
@@ -131,8 +136,9 @@ TILE_FN void tile_tma_store3(const tile_tensor_map *map, int c0, int c1, int c2,
     tile_emu_tma_store(map, at, 3, from);
 }
 TILE_FN void tile_tma_commit(void) { tile_emu_tma_commit(); }
-TILE_FN void tile_tma_wait_read(void) { tile_emu_tma_wait(); }
-TILE_FN void tile_tma_wait(void) { tile_emu_tma_wait(); }
+TILE_FN void tile_tma_wait_read(void) { tile_emu_tma_wait(0); }
+TILE_FN void tile_tma_wait_read1(void) { tile_emu_tma_wait(1); }
+TILE_FN void tile_tma_wait(void) { tile_emu_tma_wait(0); }
 TILE_FN void tile_async_fence(void) { tile_emu_async_fence(); }
 TILE_FN void tile_copy_once(uint32_t to, const void *from, int bytes) { tile_emu_copy16(to, from, bytes); }
 TILE_FN void tile_copy_commit(void) { tile_emu_copy_commit(); }

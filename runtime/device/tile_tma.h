@@ -100,6 +100,14 @@ TILE_FN void tile_tma_load2_all(uint32_t to, const tile_tensor_map *map, int c0,
                  "l"(map), "r"(c0), "r"(c1), "r"(bar), "h"(mask)
                  : "memory");
 }
+TILE_FN void tile_tma_load3_all(uint32_t to, const tile_tensor_map *map, int c0, int c1, int c2, uint32_t bar,
+                                uint16_t mask) {
+    asm volatile("cp.async.bulk.tensor.3d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.multicast::cluster "
+                 "[%0], [%1, {%2, %3, %4}], "
+                 "[%5], %6;" ::"r"(to),
+                 "l"(map), "r"(c0), "r"(c1), "r"(c2), "r"(bar), "h"(mask)
+                 : "memory");
+}
 TILE_FN void tile_tma_store2(const tile_tensor_map *map, int c0, int c1, uint32_t from) {
     asm volatile("cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group [%0, {%1, %2}], [%3];" ::"l"(map), "r"(c0),
                  "r"(c1), "r"(from)
@@ -120,8 +128,9 @@ TILE_FN void tile_copy_once(uint32_t to, const void *from, int bytes) {
 TILE_FN void tile_copy_commit(void) { asm volatile("cp.async.commit_group;" ::: "memory"); }
 #define tile_copy_wait(n) asm volatile("cp.async.wait_group %0;" ::"n"(n) : "memory")
 TILE_FN void tile_tma_commit(void) { asm volatile("cp.async.bulk.commit_group;" ::: "memory"); }
-/* Until this thread's stores have read their shared memory; until they are written. */
+/* Until this thread's stores have read their shared memory; all but the last group of them; until they are written. */
 TILE_FN void tile_tma_wait_read(void) { asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory"); }
+TILE_FN void tile_tma_wait_read1(void) { asm volatile("cp.async.bulk.wait_group.read 1;" ::: "memory"); }
 TILE_FN void tile_tma_wait(void) { asm volatile("cp.async.bulk.wait_group 0;" ::: "memory"); }
 /* By every thread that wrote shared memory, before the barrier behind which a copy or wgmma reads it. */
 TILE_FN void tile_async_fence(void) { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }

@@ -203,20 +203,26 @@ void tile_emu_tma_store(const void *map, const int *at, int n, uint32_t from) {
     copy_begin(&c);
 }
 
-void tile_emu_tma_commit(void) { lane_now()->committed = lane_now()->stores; }
+void tile_emu_tma_commit(void) {
+    Lane *l = lane_now();
+    l->group[1] = l->group[0];
+    l->group[0].stores = l->stores;
+    l->group[0].time = order_wave()->time++;
+}
 
-/* This thread's stores, all that were committed. */
-void tile_emu_tma_wait(void) {
+/* This thread's stores of all groups, or of all but the last. */
+void tile_emu_tma_wait(int but) {
     Lane *l = lane_now();
     WaveView *w = order_wave();
+    const int over = l->group[but].stores;
     for (Copy **link = &emu->cluster->copies; *link;)
-        if ((*link)->store && (*link)->from == emu && (*link)->thread == emu->thread && (*link)->number <= l->committed)
+        if ((*link)->store && (*link)->from == emu && (*link)->thread == emu->thread && (*link)->number <= over)
             copy_arrive(link);
         else
             link = &(*link)->next;
-    if (!w->stores || l->committed != l->stores) return;
-    l->committed = l->stores = 0;
-    order_learn(emu->wave, w->stores, w->time);
+    if (!w->stores) return;
+    order_learn(emu->wave, w->stores, l->group[but].time);
+    if (over == l->stores) l->stores = l->group[0].stores = l->group[1].stores = 0;
 }
 
 void tile_emu_async_fence(void) { order_fence(); }

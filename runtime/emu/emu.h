@@ -202,7 +202,11 @@ typedef struct {
     bool fenced;               /* what it wrote to registers is for products */
     int rows;                  /* of its next product that count; 0: all */
     uint32_t fence;            /* what its wave knew at this time, it has fenced and told nobody; 0: nothing */
-    int stores, committed;     /* stores by tiles that it has not waited for, all and in groups */
+    int stores;                /* by tiles, that it has not waited for */
+    struct {
+        int stores;    /* that were begun by its end */
+        uint32_t time; /* of its wave then */
+    } group[2];        /* of stores by tiles: all committed ones, all but the last */
 } Lane;
 
 typedef struct {

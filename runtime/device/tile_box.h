@@ -1,0 +1,62 @@
+/* tile_box.h: `copy` and `store` of the form roles by boxes (tile_tma.h): between a tensor and a ring's slot
+   (tile_ring.h). A row of a box has 128 bytes, whose chunks of 16 bytes are swizzled. Positions outside of the tensor
+   arrive as zeros and are not stored, but count among the bytes that a slot expects.
+
+   | panel in the slot | row of 128 bytes along        | box of the map                  | a tile is                  |
+   |-------------------|-------------------------------|---------------------------------|----------------------------|
+   | K                 | the contracted range          | {128 bytes, rows / sharers}     | one panel                  |
+   | MN                | the other range, 16-bit types | {64, 64}, or {64, 64 / sharers} | columns / 64 panels,       |
+   |                   |                               | where the tile has 64 columns   | TILE_PANEL_MN bytes apart  |
+ */
+#ifndef TILE_DEVICE_TILE_BOX_H
+#define TILE_DEVICE_TILE_BOX_H
+
+enum { TILE_PANEL_MN = 64 * 128 }; /* bytes of a panel MN: 64 positions of the contracted range */
+
+/* A tensor of a task: its map, of 2 or 3 dimensions, and the third coordinate. */
+typedef struct {
+    const tile_tensor_map *map;
+    int dims, plane;
+} tile_boxes;
+
+/* ---- copies: to byte `to` of the slot. sharers: the workgroups of the cluster that all get the box; 1: this one ----
+ */
+
+TILE_FN void tile_box_load(tile_slot slot, int to, tile_boxes x, int c0, int c1, int sharers) {
+    const uint32_t at = slot.at + (uint32_t)to;
+    const uint16_t all = (uint16_t)((1 << sharers) - 1);
+    if (x.dims == 3 && sharers > 1) tile_tma_load3_all(at, x.map, c0, c1, x.plane, slot.full, all);
+    if (x.dims == 3 && sharers == 1) tile_tma_load3(at, x.map, c0, c1, x.plane, slot.full);
+    if (x.dims == 2 && sharers > 1) tile_tma_load2_all(at, x.map, c0, c1, slot.full, all);
+    if (x.dims == 2 && sharers == 1) tile_tma_load2(at, x.map, c0, c1, slot.full);
+}
+
+/* A tile of `rows` rows from `row` on, 128 bytes of k; of a shared tile the part that is this workgroup's to copy. */
+TILE_FN void tile_box_k(tile_slot slot, int to, tile_boxes x, int k, int row, int rows, int rank, int sharers) {
+    const int own = sharers > 1 ? rank * (rows / sharers) : 0;
+    tile_box_load(slot, to + 128 * own, x, k, row + own, sharers);
+}
+
+/* A tile of `columns` columns from `column` on, 64 positions of k. */
+TILE_FN void tile_box_mn(tile_slot slot, int to, tile_boxes x, int k, int column, int columns, int rank, int sharers) {
+    const int panels = columns / 64, part = sharers > 1 && panels > 1 ? panels / sharers : panels;
+    const int own = part < panels ? rank * part : 0, depth = sharers > 1 && panels == 1 ? rank * (64 / sharers) : 0;
+#pragma unroll
+    for (int u = 0; u < part; u++)
+        tile_box_load(slot, to + TILE_PANEL_MN * (own + u) + 128 * depth, x, column + 64 * (own + u), k + depth,
+                      sharers);
+}
+
+/* ---- stores: by one thread, behind the fence and the barrier of those that wrote the slot ---- */
+
+/* `columns` columns, in panels of 64 and 64 rows, from [row, column] on. */
+TILE_FN void tile_box_store(tile_boxes x, int row, int column, int columns, uint32_t from) {
+#pragma unroll
+    for (int u = 0; u < columns / 64; u++) {
+        if (x.dims == 3) tile_tma_store3(x.map, column + 64 * u, row, x.plane, from + 8192 * u);
+        if (x.dims == 2) tile_tma_store2(x.map, column + 64 * u, row, from + 8192 * u);
+    }
+    tile_tma_commit();
+}
+
+#endif

@@ -1,0 +1,17 @@
+/* tile_order.h: orders of tasks of the form roles: from a task's number to the row and column of its tile, or of its
+   cluster's tiles. Each is a bijection for every number of rows and columns. */
+#ifndef TILE_DEVICE_TILE_ORDER_H
+#define TILE_DEVICE_TILE_ORDER_H
+
+typedef struct {
+    int i, j;
+} tile_place;
+
+/* `band` rows at a time, down the columns, so that workgroups at work together share rows and columns in L2. */
+TILE_FN tile_place tile_order_raster(int task, int rows, int columns, int band) {
+    const int first = task / (band * columns) * band, in = task % (band * columns);
+    const int height = tile_min_i32(band, rows - first);
+    return {first + in % height, in / height};
+}
+
+#endif

@@ -1,0 +1,65 @@
+/* tile_piece.h: `mma` and `ready` of the form roles on sm_90a: products of a warpgroup over 128 bytes of k, operands in
+   panels that boxes wrote (tile_box.h). The sums of 64 rows and n columns are n / 2 floats a lane: an array that only
+   constants index, with n a constant where the function is called.
+
+   tile_mma_TYPE_AB(d, n, a, b, add): d = a b, plus d where `add` is not 0. A, B: 0 for panels K, 1 for panels MN. a:
+   the address of 64 rows, b: of n columns. The products of a piece of a loop's body are one group: tile_wgmma_commit().
+   Then neither sums nor operands may be touched until a wait: tile_mma_wait(but), `but` groups later ones.
+   tile_mma_ready() also keeps what reads the sums behind it. */
+#ifndef TILE_DEVICE_TILE_PIECE_H
+#define TILE_DEVICE_TILE_PIECE_H
+
+/* 16-byte steps within panels: 32 bytes of k along a row of a panel K, 16 rows of a panel MN. */
+TILE_FN uint64_t tile_piece_part(uint32_t panel, int mn, int u) {
+    return mn ? tile_wgmma_panel(panel + 2048 * u, TILE_PANEL_MN) : tile_wgmma_panel(panel + 32 * u, 0);
+}
+
+#define TILE_PIECE_CASE(n, op)                                                                                         \
+    case n:                                                                                                            \
+        tile_wgmma_ss_n##n##_##op(d, x, y, add | u);                                                                   \
+        break;
+#define TILE_PIECE(op, across_a, across_b, WIDTHS)                                                                     \
+    TILE_FN void tile_mma_##op(float *d, int n, uint32_t a, uint32_t b, int add) {                                     \
+        tile_wgmma_fence();                                                                                            \
+        _Pragma("unroll") for (int u = 0; u < 4; u++) {                                                                \
+            const uint64_t x = tile_piece_part(a, across_a, u), y = tile_piece_part(b, across_b, u);                   \
+            switch (n) { WIDTHS(TILE_PIECE_CASE, op) }                                                                 \
+        }                                                                                                              \
+    }
+
+#define TILE_WIDTHS_FEW(each, op)                                                                                      \
+    each(8, op) each(16, op) each(24, op) each(32, op) each(40, op) each(48, op) each(56, op) each(64, op)             \
+        each(72, op) each(80, op) each(88, op) each(96, op) each(104, op) each(112, op) each(120, op) each(128, op)
+#define TILE_WIDTHS(each, op)                                                                                          \
+    TILE_WIDTHS_FEW(each, op)                                                                                          \
+    each(144, op) each(160, op) each(176, op) each(192, op) each(208, op) each(224, op) each(240, op) each(256, op)
+#define TILE_WIDTHS_EIGHT(each, op) each(64, op) each(128, op)
+
+TILE_PIECE(bf16_00, 0, 0, TILE_WIDTHS)
+TILE_PIECE(bf16_01, 0, 1, TILE_WIDTHS)
+TILE_PIECE(bf16_10, 1, 0, TILE_WIDTHS_FEW)
+TILE_PIECE(f16_00, 0, 0, TILE_WIDTHS)
+TILE_PIECE(f16_01, 0, 1, TILE_WIDTHS)
+TILE_PIECE(f16_10, 1, 0, TILE_WIDTHS_FEW)
+TILE_PIECE(e4m3, 0, 0, TILE_WIDTHS_EIGHT)
+TILE_PIECE(e5m2, 0, 0, TILE_WIDTHS_EIGHT)
+
+/* Sums of no products. Also at the head of each task that products with add = 0 begin: else sums count as alive around
+   the loop of tasks, and kernels of several bodies spill. */
+TILE_FN void tile_mma_zero(float *d, int n) {
+#pragma unroll
+    for (int i = 0; i < n / 2; i++) d[i] = 0;
+}
+
+/* Until at most `but` groups of this warpgroup are under way: 0 or 1. */
+TILE_FN void tile_mma_wait(int but) {
+    float none[1] = {0};
+    if (but)
+        tile_wgmma_wait1(none, 0);
+    else
+        tile_wgmma_wait0(none, 0);
+}
+/* All are done; the sums may be read behind this. */
+TILE_FN void tile_mma_ready(float *d, int n) { tile_wgmma_wait0(d, n / 2); }
+
+#endif

@@ -1,0 +1,137 @@
+/* tile_ring.h: rings of the form roles (ir/roles.h) on sm_90a: bounded queues of slots in workgroup memory,
+   with one role that writes and others that read. Included behind tile_sm_90a.h.
+
+   A ring has two barriers a slot: `full` and `empty`. Each role walks along the ring with an end of its own, which
+   lives as long as the role, across its tasks. Stage numbers and parities are in the ends alone.
+
+   | ring          | arrivals at full          | arrivals at empty                                        |
+   |---------------|---------------------------|----------------------------------------------------------|
+   | of boxes      | 1                         | reading groups, by workgroups of the cluster that share  |
+   | of threads    | threads that write        | reading groups, or lanes                                 |
+
+   Slots begin at multiples of 1024 bytes. */
+#ifndef TILE_DEVICE_TILE_RING_H
+#define TILE_DEVICE_TILE_RING_H
+
+typedef struct {
+    uint32_t slot, full; /* addresses of the first slot and its barrier; behind the `full` of all slots their `empty` */
+    int slots, bytes;    /* number of slots; bytes of one */
+} tile_ring;
+
+/* One role's place in a ring. */
+typedef struct {
+    int s, phase; /* next slot, and the parity that its barrier is waited for with */
+    int oldest;   /* reader: the first slot that it has got and not given back */
+} tile_ring_end;
+
+/* The slot that a lane fills by boxes: where it is, and the barrier that the boxes complete. */
+typedef struct {
+    uint32_t at, full;
+} tile_slot;
+
+/* Bytes of a ring's barriers. */
+#define TILE_RING_BARRIERS(slots) (16 * (slots))
+
+/* By one thread, before tile_mbar_init_done() and a barrier of the workgroup (of the cluster, if there is one). */
+TILE_FN void tile_ring_make(const tile_ring *r, int puts, int frees) {
+    for (int s = 0; s < r->slots; s++) {
+        tile_mbar_init(r->full + 8 * s, puts);
+        tile_mbar_init(r->full + 8 * (r->slots + s), frees);
+    }
+}
+
+TILE_FN tile_ring_end tile_ring_writer(void) { return {0, 1, 0}; }
+TILE_FN tile_ring_end tile_ring_reader(void) { return {0, 0, 0}; }
+
+TILE_FN uint32_t tile_ring_full(const tile_ring *r, int s) { return r->full + 8 * s; }
+TILE_FN uint32_t tile_ring_empty(const tile_ring *r, int s) { return r->full + 8 * (r->slots + s); }
+
+TILE_FN void tile_ring_step(const tile_ring *r, tile_ring_end *e) {
+    if (++e->s == r->slots) e->s = 0, e->phase ^= 1;
+}
+
+/* ---- the writing end ---- */
+
+/* `put` of boxes, by one lane: waits until the slot is free in all workgroups that it is filled in, and announces the
+   bytes that come into the slot of this workgroup: whole boxes, also those that reach over an edge of the tensor, also
+   those that others of the cluster copy here. The copies follow. */
+TILE_FN tile_slot tile_ring_put(const tile_ring *r, tile_ring_end *e, int bytes) {
+    const tile_slot slot = {r->slot + (uint32_t)(e->s * r->bytes), tile_ring_full(r, e->s)};
+    tile_mbar_wait(tile_ring_empty(r, e->s), e->phase);
+    tile_mbar_expect(slot.full, bytes);
+    tile_ring_step(r, e);
+    return slot;
+}
+
+/* `put` of threads, by each thread that writes: waits until the slot is free; its address. When the thread has written
+   its part: tile_ring_filled(). */
+TILE_FN uint32_t tile_ring_open(const tile_ring *r, const tile_ring_end *e) {
+    tile_mbar_wait(tile_ring_empty(r, e->s), e->phase);
+    return r->slot + (uint32_t)(e->s * r->bytes);
+}
+/* The fence: a product or a box store reads what was written. */
+TILE_FN void tile_ring_filled(const tile_ring *r, tile_ring_end *e) {
+    tile_async_fence();
+    tile_mbar_arrive(tile_ring_full(r, e->s));
+    tile_ring_step(r, e);
+}
+
+/* Behind a role's last task, by who waits in its puts: all slots have been given back. No workgroup may end before
+   that, as others of the cluster still copy to it or arrive at its barriers. */
+TILE_FN void tile_ring_drain(const tile_ring *r, tile_ring_end *e) {
+    for (int i = 0; i < r->slots; i++) {
+        tile_mbar_wait(tile_ring_empty(r, e->s), e->phase);
+        tile_ring_step(r, e);
+    }
+}
+
+/* ---- the reading end ---- */
+
+/* `get`, by each thread that reads: waits until the next slot is full; its address. */
+TILE_FN uint32_t tile_ring_get(const tile_ring *r, tile_ring_end *e) {
+    const uint32_t at = r->slot + (uint32_t)(e->s * r->bytes);
+    tile_mbar_wait(tile_ring_full(r, e->s), e->phase);
+    tile_ring_step(r, e);
+    return at;
+}
+
+/* `free`: gives back the oldest slot that this role has got. By the threads of a group, `thread` of them, behind the
+   wait for the products that read the slot; or by one lane as thread 0, behind the wait for its stores. `sharers`: the
+   workgroups of the cluster that fill the slot, 1 without. */
+TILE_FN void tile_ring_free(const tile_ring *r, tile_ring_end *e, int sharers, int thread) {
+    const uint32_t empty = tile_ring_empty(r, e->oldest);
+    if (sharers > 1 && thread < sharers) tile_mbar_arrive_at(empty, thread);
+    if (sharers == 1 && thread == 0) tile_mbar_arrive(empty);
+    if (++e->oldest == r->slots) e->oldest = 0;
+}
+
+/* `free` of a slot that the group's threads themselves have read, not products: the fence and the barrier `bar` of its
+   128 threads keep the next copy behind their reads. */
+TILE_FN void tile_ring_free_read(const tile_ring *r, tile_ring_end *e, int sharers, int bar, int thread) {
+    tile_async_fence();
+    tile_bar_sync(bar, 128);
+    tile_ring_free(r, e, sharers, thread);
+}
+
+/* ---- a ring of a group's own whose reader is the group's thread 0, right behind each put (`role .. in R`) ----
+   It needs no barriers in memory: stores by boxes are waited for by the thread that began them. */
+
+/* Waits until the next slot's stores have read it; its address. bar: a barrier of the group's 128 threads. */
+TILE_FN uint32_t tile_own_open(const tile_ring *r, const tile_ring_end *e, int bar, int thread) {
+    if (thread == 0) {
+        if (r->slots == 1)
+            tile_tma_wait_read();
+        else
+            tile_tma_wait_read1();
+    }
+    tile_bar_sync(bar, 128);
+    return r->slot + (uint32_t)(e->s * r->bytes);
+}
+/* The group has written the slot: behind this thread 0 begins its stores, and commits them as one group. */
+TILE_FN void tile_own_filled(const tile_ring *r, tile_ring_end *e, int bar) {
+    tile_async_fence();
+    tile_bar_sync(bar, 128);
+    tile_ring_step(r, e);
+}
+
+#endif

@@ -1,0 +1,59 @@
+/* tile_sums.h: `write` and `store` of the form roles on sm_90a: sums of a warpgroup (tile_piece.h), 64 rows, to a slot
+   of a ring or to memory. Row 16 w + l / 4 + 8 (r / 2 % 2) and column 8 (r / 4) + 2 (l % 4) + r % 2 are element r of
+   lane l of warp w. `thread`: 0 to 127 of the group. */
+#ifndef TILE_DEVICE_TILE_SUMS_H
+#define TILE_DEVICE_TILE_SUMS_H
+
+/* tile_sums_write_TYPE(to, x, n, thread): n columns, 16 or more, of n / 2 sums a lane, as 16-bit elements to panels of
+   64 columns, 8192 bytes apart. */
+#define TILE_SUMS_WRITE(type)                                                                                          \
+    TILE_FN void tile_sums_write_##type(uint32_t to, const float *x, int n, int thread) {                              \
+        const int lane = thread & 31, row = 16 * (thread >> 5) + (lane & 15);                                          \
+        _Pragma("unroll") for (int q = 0; q < n / 16; q++) {                                                           \
+            const int chunk = 2 * q + (lane >> 4);                                                                     \
+            const float *y = x + 8 * q;                                                                                \
+            tile_stmatrix4(to + (chunk >> 3) * 8192 + row * 128 + (((chunk ^ row) & 7) << 4),                          \
+                           tile_##type##x2(y[0], y[1]), tile_##type##x2(y[2], y[3]), tile_##type##x2(y[4], y[5]),      \
+                           tile_##type##x2(y[6], y[7]));                                                               \
+        }                                                                                                              \
+    }
+TILE_SUMS_WRITE(bf16)
+TILE_SUMS_WRITE(f16)
+
+/* 16-bit elements of 64 rows and `columns` columns in panels at `from`, to rows of a tensor from `to` on, `stride`
+   elements apart, of which `rows` exist: 16 bytes a lane from the first multiple of 16 bytes on, in front of them and
+   behind them single elements. columns: at most 128. */
+TILE_FN void tile_sums_rows(uint16_t *to, int64_t stride, uint32_t from, int rows, int columns, int thread) {
+    const int lane = thread & 31;
+    for (int row = thread >> 5; row < 64 && row < rows; row += 4) {
+        uint16_t *at = to + row * stride;
+        const int before = tile_min_i32((int)(-((uintptr_t)at >> 1) & 7), columns), chunks = (columns - before) / 8;
+        const int behind = before + 8 * chunks;
+        const uint32_t line = from + row * 128;
+        if (lane < chunks) {
+            uint32_t x[4];
+            tile_panel_load8(x, line, row, 8 * lane + before);
+            tile_store16(at + 8 * lane + before, x);
+        } else if (lane >= 16) {
+            const int j = lane < 24 ? lane - 16 : lane - 24 + behind;
+            if (j < (lane < 24 ? before : columns)) tile_store_bf16(at + j, tile_panel_load(line, row, j));
+        }
+    }
+}
+
+/* n columns of sums as f32 from registers to a tensor from `to` on, two neighbours at a time; `rows` and `columns` of
+   them exist. `to` and stride: even. */
+TILE_FN void tile_sums_pairs(float *to, int64_t stride, const float *x, int n, int rows, int columns, int thread) {
+    const int lane = thread & 31, above = 16 * (thread >> 5) + lane / 4;
+#pragma unroll
+    for (int r = 0; r < n / 2; r += 2) {
+        const int i = above + 8 * ((r >> 1) & 1), j = 8 * (r >> 2) + 2 * (lane & 3);
+        float y[2] = {x[r], x[r + 1]};
+        tile_wgmma_keep(
+            y, 2); /* else the sums are taken for the words that are stored, and products wait for each other */
+        if (i < rows && j + 1 < columns) tile_store8(to + i * stride + j, y);
+        if (i < rows && j + 1 == columns) tile_store_f32(to + i * stride + j, y[0]);
+    }
+}
+
+#endif
