@@ -39,6 +39,19 @@ static bool deferred_equal(const Op *a, const Op *b) { return a->deferred == b->
 
 static bool by_equal(const Op *a, const Op *b) { return a->by == b->by; }
 
+static bool ring_equal(const Op *a, const Op *b) { return a->ring == b->ring; }
+
+static bool slot_equal(const Op *a, const Op *b) { return a->slot == b->slot; }
+
+static bool turns_equal(const Op *a, const Op *b) {
+    if (a->turn.n != b->turn.n || a->down != b->down || a->unrolled != b->unrolled) return false;
+    for (int i = 0; i < a->turn.n; i++) {
+        const Turn *s = &a->turn.p[i], *t = &b->turn.p[i];
+        if (s->piece != t->piece || s->shift != t->shift || s->alone != t->alone) return false;
+    }
+    return true;
+}
+
 static bool flag_equal(const Op *a, const Op *b) {
     return a->flag == b->flag && span_equal(&a->dest, &b->dest) && a->order == b->order && a->scope == b->scope &&
            a->lag == b->lag && a->equal == b->equal;
@@ -55,6 +68,8 @@ static const struct {
     {HAS_SUB, "subscripts", sub_equal},     {HAS_MODE, "a mode", mode_equal},
     {HAS_PIPELINED, "`pipelined`", pipelined_equal}, {HAS_DEFERRED, "`deferred`", deferred_equal},
     {HAS_BY, "an instruction", by_equal},   {HAS_FLAG, "a flag", flag_equal},
+    {HAS_RING, "a ring", ring_equal},       {HAS_SLOT, "a tile of a slot", slot_equal},
+    {HAS_TURNS, "turns, `down` or `unrolled`", turns_equal},
 };
 
 enum { ATTRIBUTES = sizeof attributes / sizeof *attributes };
@@ -78,6 +93,8 @@ Op *op_like(Module *m, const Op *op) {
     Op *fresh = arena_copy(m->arena, op, sizeof *op);
     fresh->sub.p = op->sub.n ? arena_copy(m->arena, op->sub.p, sizeof *op->sub.p * (size_t)op->sub.n) : NULL;
     fresh->sub.cap = op->sub.n;
+    fresh->turn.p = op->turn.n ? arena_copy(m->arena, op->turn.p, sizeof *op->turn.p * (size_t)op->turn.n) : NULL;
+    fresh->turn.cap = op->turn.n;
     fresh->arg.p = fresh->res.p = NULL;
     fresh->arg.n = fresh->arg.cap = fresh->res.n = fresh->res.cap = 0;
     fresh->region[0] = fresh->region[1] = NULL;

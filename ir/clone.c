@@ -1,6 +1,6 @@
 /* clone.c: deep copies of kernels and modules.
    Takes: anything verified. Gives: the same text, nothing shared but names and diagnostics. */
-#include "ir/ir.h"
+#include "ir/roles.h"
 
 #include <string.h>
 
@@ -36,6 +36,7 @@ static Op *op_clone(Clone *c, const Op *op) {
     VEC_COPY(c->m->arena, &fresh->arg);
     VEC_COPY(c->m->arena, &fresh->res);
     VEC_COPY(c->m->arena, &fresh->sub);
+    VEC_COPY(c->m->arena, &fresh->turn);
     fresh->prev = fresh->next = NULL;
     for (int i = 0; i < op->arg.n; i++) fresh->arg.p[i] = c->value[op->arg.p[i]->id];
     for (int i = 0; i < op->sub.n; i++) span_remap(c, &fresh->sub.p[i]);
@@ -60,6 +61,8 @@ static Region *region_clone(Clone *c, const Region *r, Op *parent) {
     return fresh;
 }
 
+static Region *root_clone(void *c, const Region *r) { return region_clone(c, r, NULL); }
+
 Kernel *kernel_clone(Module *m, const Kernel *k) {
     Arena *scratch = arena_new();
     Kernel *fresh = kernel_new(m, k->name, k->loc);
@@ -70,7 +73,8 @@ Kernel *kernel_clone(Module *m, const Kernel *k) {
     VEC_COPY(m->arena, &fresh->range);
     VEC_COPY(m->arena, &fresh->layout);
     Clone c = {m, ARENA_ARRAY(scratch, Value *, k->nvalue + 1)};
-    fresh->body = region_clone(&c, k->body, NULL);
+    fresh->body = root_clone(&c, k->body);
+    if (k->roles) fresh->roles = roles_clone(m, k->roles, root_clone, &c);
     arena_free(scratch);
     return fresh;
 }

@@ -1,4 +1,4 @@
-/* dead.c: removes from a kernel what no store needs: operations, and results of conditions and loops.
+/* dead.c: removes from a kernel what no store needs, and in roles no ring: operations, results of conditions and loops.
    Takes a body without waits and signals; gives one that stores the same. */
 #include "ir/ir.h"
 
@@ -21,14 +21,20 @@ static void need(Dead *d, Value *v) {
     vec_push(d->arena, &d->todo, v);
 }
 
+static void need_terms(Dead *d, const Affine *a) {
+    for (int t = 0; t < a->nterm; t++)
+        if (a->term[t].kind == TERM_VALUE) need(d, a->term[t].value);
+}
+
+static void need_span(Dead *d, const Span *s) {
+    need_terms(d, &s->lo);
+    need_terms(d, &s->hi);
+}
+
 static void need_operands(Dead *d, const Op *op) {
     for (int i = 0; i < op->arg.n; i++) need(d, op->arg.p[i]);
-    for (int i = 0; i < op->sub.n; i++)
-        for (int end = 0; end < 2; end++) {
-            const Affine *a = end ? &op->sub.p[i].hi : &op->sub.p[i].lo;
-            for (int t = 0; t < a->nterm; t++)
-                if (a->term[t].kind == TERM_VALUE) need(d, a->term[t].value);
-        }
+    for (int i = 0; i < op->sub.n; i++) need_span(d, &op->sub.p[i]);
+    need_span(d, &op->dest);
 }
 
 /* A value that a loop carries is needed on its way in, in its body and on its way out, or nowhere. */
@@ -56,9 +62,16 @@ static void need_merge(Dead *d, const Op *loop) {
     if (loop->res.n) need_operands(d, end_of(loop->region[1]));
 }
 
+/* It does something, beside giving results. */
+static bool has_effect(const Op *op) {
+    return op->kind == OP_STORE || op->kind == OP_PUT || op->kind == OP_COPY || op->kind == OP_WRITE ||
+           op->kind == OP_GET || op->kind == OP_FREE || op_info[op->kind].class == CLASS_SYNC;
+}
+
 static void need_roots(Dead *d, const Region *r) {
     for (const Op *op = r ? r->first : NULL; op; op = op->next) {
-        if (op->kind == OP_STORE) need_operands(d, op);
+        if (has_effect(op)) need_operands(d, op);
+        if (op->kind == OP_PUT) need_roots(d, op->region[0]);
         if (op->kind == OP_IF) need(d, op->arg.p[0]);
         if (op->kind != OP_FOR && op->kind != OP_IF) continue;
         for (int i = 0; i < 2 && op->kind == OP_FOR; i++) need(d, op->arg.p[i]);
@@ -96,15 +109,21 @@ static bool is_empty(const Region *r) {
 
 static void sweep(Dead *d, Region *r);
 
+static bool gives_nothing(const Dead *d, const Op *op) {
+    for (int i = 0; i < op->res.n; i++)
+        if (d->live[op->res.p[i]->id]) return false;
+    return op->res.n > 0;
+}
+
 static bool is_dead(Dead *d, Op *op) {
+    if (has_effect(op)) return false;
     bool control = op->kind == OP_FOR || op->kind == OP_IF;
+    if (!control) return gives_nothing(d, op);
     for (int i = op->res.n - 1; i >= 0; i--) {
         if (d->live[op->res.p[i]->id]) continue;
-        if (!control) return true;
         result_remove(op, i);
         d->changed = true;
     }
-    if (!control) return false;
     sweep(d, op->region[0]);
     if (op->kind == OP_IF) sweep(d, op->region[1]);
     return op->res.n == 0 && is_empty(op->region[0]) && is_empty(op->region[1]);
@@ -123,9 +142,9 @@ void kernel_remove_dead(Kernel *k) {
     for (bool again = true; again;) {
         Dead d = {.arena = arena_new()};
         d.live = ARENA_ARRAY(d.arena, bool, k->nvalue + 1);
-        need_roots(&d, k->body);
+        for (int i = 0; i < kernel_regions(k); i++) need_roots(&d, kernel_region(k, i));
         while (d.todo.n) need_sources(&d, d.todo.p[--d.todo.n]);
-        sweep(&d, k->body);
+        for (int i = 0; i < kernel_regions(k); i++) sweep(&d, kernel_region(k, i));
         again = d.changed;
         arena_free(d.arena);
     }

@@ -112,6 +112,7 @@ typedef struct {
     int64_t size; /* positions a tile; 1 for POSITION; 0 for WHOLE */
     Size of;      /* grid ranges only */
     int16_t owner;
+    int16_t part_of; /* 1 + the range of which its tiles are parts, in roles; 0: of none */
     bool grid, tunable; /* tunable: written `auto`, or a default that tuning may replace */
     int aligned;        /* in the form `layout`: places count from the row's first multiple of so many elements; 0: from its first */
     Loc loc;
@@ -158,6 +159,13 @@ typedef enum { STORE_SET, STORE_ADD, STORE_UNIQUE, STORE_SUM } StoreMode;
 typedef enum { ORDER_RELAXED, ORDER_ACQ_REL } SyncOrder;       /* the compiler emits only ACQ_REL; tests weaken it */
 typedef enum { SCOPE_DEVICE, SCOPE_SYSTEM } SyncScope;
 
+/* A piece of a loop's body in a turn: the piece runs for the iteration `shift` turns back. alone: groups of the role run
+   it one after the other. */
+typedef struct {
+    int8_t piece, shift;
+    bool alone;
+} Turn;
+
 struct Op {
     OpKind kind;
     Loc loc;
@@ -185,7 +193,15 @@ struct Op {
     SyncScope scope;
     int64_t lag;     /* WAIT: generations back: wants g - lag */
     bool equal;      /* WAIT: compares == instead of >= (packets; tests) */
-    Name by;         /* DOT, in the form `layout`: the target's matrix instruction; NULL: sums of products */
+    /* DOT, in the form `layout`, and MMA: the target's matrix instruction; NULL: sums of products. STORE in a role, of a
+       slot's tile: `box`, `rows`, `pairs` */
+    Name by;
+    int16_t ring;    /* PUT, GET, FREE */
+    int16_t slot;    /* COPY, WRITE: which tile of the slot */
+    int8_t piece;    /* in the body of a loop with .turn: the piece that it belongs to */
+    bool down;       /* FOR in a role: tiles from the last to the first */
+    bool unrolled;   /* FOR in a role */
+    VEC(Turn) turn;  /* FOR in a role: pieces of its body, in the order in which a turn runs them; none: one piece */
 };
 
 /* How to compute a kernel, from a file of sizes (docs/reference/tuning.md); 0: the passes choose. Not in the text. */
@@ -226,7 +242,7 @@ typedef struct Kernel {
 
 /* ---- programs ---- */
 
-typedef enum { ROLE_INPUT, ROLE_STATE, ROLE_OUTPUT, ROLE_TEMP } Role;
+typedef enum { ROLE_INPUT, ROLE_STATE, ROLE_OUTPUT, ROLE_TEMP } TensorRole;
 typedef enum { PART_SUM, PART_MAX } PartOp;
 
 typedef struct {
@@ -242,7 +258,7 @@ typedef struct {
     int ndim; /* 0: a scalar argument of the program, passed by value */
     Size dim[MAX_DIMS];
     Place place[MAX_AXES];
-    Role role;
+    TensorRole role;
     int16_t symmetric; /* mesh axis along which peers may address it (in peer-visible memory); -1: private */
     int slots;         /* copies in turn: slot = generation mod slots; 1 for most */
     bool checked;      /* an input of integers: a run with a value that is not in least .. past - 1 is an error */
@@ -352,7 +368,10 @@ bool places_have_partial(const Module *, const Place *); /* of each axis */
 Arg arg_whole(int tensor);
 Node *program_node(Module *, Program *, Node); /* appended; its id is its index */
 
-void kernel_remove_dead(Kernel *); /* what no store needs; before there are waits and signals (dead.c) */
+/* Removes what no store needs, and in roles no ring; the body is without waits and signals (dead.c). */
+void kernel_remove_dead(Kernel *);
+int kernel_regions(const Kernel *); /* the body, then what roles compute of scalars, then the roles */
+Region *kernel_region(const Kernel *, int);
 Region *region_new(Module *, Op *parent);
 Value *region_arg(Module *, Kernel *, Region *, Type, Name);
 
@@ -398,6 +417,7 @@ Value *build_prefix(Builder *, OpKind, Value *, int over);
 Value *build_dot(Builder *, Value *, Value *, Value *acc);      /* over = ranges that x and y share; acc may be NULL */
 /* The same over some of the shared ranges; the others stay, as in sum(x * y, c) of batches. */
 Value *build_contract(Builder *, Value *, Value *, Value *acc, const int16_t *over, int nover);
+Value *build_mma(Builder *, Value *, Value *, Value *acc, const int16_t *over, int nover, Name by); /* in roles */
 Value *build_load(Builder *, int param, const Span *sub, int nsub);
 Op *build_store(Builder *, int param, const Span *sub, int nsub, Value *, StoreMode);
 /* for: returns the op with its body region and one body argument and one result per initial value;

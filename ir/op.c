@@ -135,7 +135,7 @@ Value *build_prefix(Builder *b, OpKind kind, Value *x, int over) {
     return v;
 }
 
-Value *build_contract(Builder *b, Value *x, Value *y, Value *acc, const int16_t *over, int nover) {
+static Value *contract(Builder *b, OpKind kind, Value *x, Value *y, Value *acc, const int16_t *over, int nover) {
     REQUIRE(x->type.elem == y->type.elem && nover > 0);
     Type t = type_union(x->type, y->type);
     t.elem = elem_accum(t.elem);
@@ -146,8 +146,18 @@ Value *build_contract(Builder *b, Value *x, Value *y, Value *acc, const int16_t 
     }
     REQUIRE(!acc || acc->type.elem == t.elem);
     if (acc) t = type_union(t, acc->type);
-    Value *v = append(b, OP_DOT, (Value *[]){x, y, acc}, acc ? 3 : 2, t);
+    Value *v = append(b, kind, (Value *[]){x, y, acc}, acc ? 3 : 2, t);
     set_over(v->def, over, nover);
+    return v;
+}
+
+Value *build_contract(Builder *b, Value *x, Value *y, Value *acc, const int16_t *over, int nover) {
+    return contract(b, OP_DOT, x, y, acc, over, nover);
+}
+
+Value *build_mma(Builder *b, Value *x, Value *y, Value *acc, const int16_t *over, int nover, Name by) {
+    Value *v = contract(b, OP_MMA, x, y, acc, over, nover);
+    v->def->by = by;
     return v;
 }
 

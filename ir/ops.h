@@ -18,7 +18,7 @@ typedef enum {
 
 typedef enum {
     CLASS_CONST, CLASS_INDEX, CLASS_UNARY, CLASS_BINARY, CLASS_COMPARE, CLASS_SELECT, CLASS_CAST,
-    CLASS_BROADCAST, CLASS_REDUCE, CLASS_PREFIX, CLASS_CONVERT, CLASS_DOT, CLASS_MEMORY, CLASS_CONTROL, CLASS_SYNC,
+    CLASS_BROADCAST, CLASS_REDUCE, CLASS_PREFIX, CLASS_CONVERT, CLASS_DOT, CLASS_MEMORY, CLASS_CONTROL, CLASS_SYNC, CLASS_ROLE,
 } OpClass;
 
 /* Fields of an Op that operations of a kind have; the others are as op_new leaves them. */
@@ -27,6 +27,8 @@ enum {
     HAS_RANGE = 1 << 1, HAS_OVER = 1 << 2, HAS_SIZE = 1 << 3, HAS_AXIS = 1 << 4, HAS_PARAM = 1 << 5, HAS_SUB = 1 << 6,
     HAS_MODE = 1 << 7, HAS_PIPELINED = 1 << 8, HAS_DEFERRED = 1 << 9, HAS_BY = 1 << 10,
     HAS_FLAG = 1 << 11, /* also .dest, .order, .scope, .lag and .equal */
+    HAS_RING = 1 << 12, HAS_SLOT = 1 << 13,
+    HAS_TURNS = 1 << 14, /* also .down and .unrolled */
 };
 
 /* Element types of operands. FLOAT: f32 and f64; INT: integers of 8 bits and more. */

@@ -86,18 +86,33 @@ struct Roles {
    free    .ring: the oldest slot that this role has got goes back, when the mma that read it are done
    mma     like dot (.over, .by), issued only: its result, and registers that it reads, hold nothing until `ready`
    ready   values; the same values as results, when the mma that make them are done
-   part    value, .range: of a tile over a range r those at the positions of .range, which is a part of r (Range.part_of)
+   part    value, .range: of a tile over a range r those at the positions of .range, which is a part of r (Range.part_of =
+           1 + r)
    store   also of a slot's tile (a get's result): .by says how: `box`, `rows`, `pairs`
    for     .down: tiles from the last to the first; .unrolled; .turn: pieces of the body in the order in which a turn runs
            them; operations of the body carry .piece
 
-   A range of a role's loop `for q: 64 of j` has part_of = j: positions begin(j) + 64 t ... */
+   A loop over a range q with part_of = 1 + j runs from begin(j) to end(j). Several loops may run over one range, one after
+   the other: in the body, in a role and in different roles. A loop over tiles that lie in slots has the range of their
+   types, in each role and in the body. */
 
-/* A piece of a loop's body in a turn: the piece runs for the iteration `shift` turns back. alone: groups of the role run
-   it one after the other. */
-typedef struct {
-    int8_t piece, shift;
-    bool alone;
-} Turn;
+/* ---- building (roles.c) ---- */
+
+Roles *roles_new(Module *, Kernel *); /* now the kernel's: no rings, no roles, no cluster */
+/* Their numbers. A ring begins without .per and .over, a role with an empty body. */
+int roles_ring(Module *, Kernel *, Name, int slots, Loc);
+int ring_tile(Module *, Kernel *, int ring, SlotTile);
+int roles_groups(Module *, Kernel *, Name, int first, int last, int split, Loc);
+int roles_warp(Module *, Kernel *, Name, int warp, int lanes, Loc);
+int roles_within(Module *, Kernel *, Name, int role, Loc); /* on the threads of that role */
+Roles *roles_clone(Module *, const Roles *, Region *(*region)(void *state, const Region *), void *state);
+
+Op *build_put(Builder *, int ring); /* its region is to be filled */
+Op *build_copy(Builder *, int param, const Span *sub, int nsub, int slot);
+Op *build_write(Builder *, Value *, int slot);
+Op *build_get(Builder *, int ring); /* a result for each tile, of its type and name */
+Op *build_free(Builder *, int ring);
+Op *build_ready(Builder *, Value *const *, int n);
+Value *build_part(Builder *, Value *, int range);
 
 #endif

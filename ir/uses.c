@@ -16,7 +16,8 @@ static void op_count(Uses *u, const Op *op) {
 
 Uses uses_of(const Kernel *k, Arena *a) {
     Uses u = {ARENA_ARRAY(a, int, k->nvalue + 1), ARENA_ARRAY(a, const Op *, k->nvalue + 1)};
-    for (const Op *op = walk(k->body); op; op = walk_next(op, k->body)) op_count(&u, op);
+    for (int i = 0; i < kernel_regions(k); i++)
+        for (const Op *op = walk(kernel_region(k, i)); op; op = walk_next(op, kernel_region(k, i))) op_count(&u, op);
     return u;
 }
 

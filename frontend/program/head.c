@@ -34,7 +34,7 @@ static bool values_range(Prog *c, const ParamDecl *p, Tensor *t) {
     return extent_of(c->scope, p->lo, &t->least) && extent_of(c->scope, p->hi, &t->past);
 }
 
-static void param_lower(Prog *c, const ParamDecl *p, Role role) {
+static void param_lower(Prog *c, const ParamDecl *p, TensorRole role) {
     TensorInfo info = {0};
     Tensor t = {.name = p->name, .role = role, .loc = p->loc};
     Variable v = {.name = p->name,
@@ -58,7 +58,7 @@ static void param_lower(Prog *c, const ParamDecl *p, Role role) {
     variable_new(c->scope, v);
 }
 
-static void format_lower(Prog *c, const ParamDecl *w, Role role) {
+static void format_lower(Prog *c, const ParamDecl *w, TensorRole role) {
     Tensor *whole = ARENA_NEW(c->arena, Tensor);
     int before = c->diags->errors;
     const Decl *d = format_named(c->f, &w->type);
@@ -78,10 +78,10 @@ static void format_lower(Prog *c, const ParamDecl *w, Role role) {
     format_name(c, w, d, whole);
 }
 
-static void head_lower(Prog *, const ParamDecl *, Role);
+static void head_lower(Prog *, const ParamDecl *, TensorRole);
 
 /* Flattened: one parameter for each field. */
-static void record_lower(Prog *c, const ParamDecl *p, const Decl *d, Role role) {
+static void record_lower(Prog *c, const ParamDecl *p, const Decl *d, TensorRole role) {
     if (head_name_taken(c->scope, p->name, p->loc)) return;
     variable_new(
         c->scope,
@@ -94,7 +94,7 @@ static void record_lower(Prog *c, const ParamDecl *p, const Decl *d, Role role) 
     }
 }
 
-static void head_lower(Prog *c, const ParamDecl *p, Role role) {
+static void head_lower(Prog *c, const ParamDecl *p, TensorRole role) {
     const Decl *record = record_of(c->f, &p->type);
     if (record)
         record_lower(c, p, record, role);

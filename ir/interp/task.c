@@ -281,7 +281,8 @@ static Step eval(Task *t, const Op *op) {
     case CLASS_DOT: eval_dot(t, op); break;
     case CLASS_MEMORY: return op->kind == OP_LOAD ? eval_load(t, op) : eval_store(t, op);
     case CLASS_SYNC: return eval_sync(t, op);
-    case CLASS_CONTROL: break;
+    case CLASS_CONTROL:
+    case CLASS_ROLE: break;
     }
     return STEP_DONE;
 }

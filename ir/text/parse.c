@@ -52,7 +52,7 @@ static void parse_slots(Parser *p, Tensor *t) {
 }
 
 /* tensor := role '%' name ':' elem ['[' sizes ']'] attribute* */
-static void parse_tensor(Parser *p, Role role) {
+static void parse_tensor(Parser *p, TensorRole role) {
     Tensor t = {.role = role, .symmetric = -1, .slots = 1};
     t.loc = p->tok.loc;
     need_punct(p, '%');
@@ -202,7 +202,7 @@ static void parse_node(Parser *p) {
 static void parse_line(Parser *p) {
     for (int i = 0; i < TEXT_ROLES; i++) {
         if (!take_word(p, text_role[i])) continue;
-        parse_tensor(p, (Role)i);
+        parse_tensor(p, (TensorRole)i);
         return;
     }
     if (take_word(p, "io"))

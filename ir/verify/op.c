@@ -140,8 +140,14 @@ static bool operands_verify(Verifier *v, const Op *op) {
     return false;
 }
 
+/* What only roles have, of operations that others have too. */
+static void role_attributes_verify(Verifier *v, const Op *op) {
+    if (op->kind == OP_MMA || (op->kind == OP_STORE && op->by)) violation(v, op->loc, "%s outside of roles", op->by ? op->by : text_of(op));
+}
+
 void op_verify(Verifier *v, const Op *op) {
-    if (!operands_verify(v, op)) return;
+    role_attributes_verify(v, op);
+    if (op_info[op->kind].class != CLASS_ROLE && !operands_verify(v, op)) return;
     switch (op_info[op->kind].class) {
     case CLASS_CONST: const_verify(v, op); return;
     case CLASS_INDEX: index_verify(v, op); return;
@@ -157,6 +163,7 @@ void op_verify(Verifier *v, const Op *op) {
     case CLASS_DOT: dot_verify(v, op); return;
     case CLASS_MEMORY: access_verify(v, op); return;
     case CLASS_SYNC: sync_verify(v, op); return;
+    case CLASS_ROLE: violation(v, op->loc, "%s outside of roles", text_of(op)); return;
     case CLASS_CONTROL: return;
     }
 }

@@ -97,6 +97,7 @@ static void for_verify(Verifier *v, const Op *op) {
     }
     if (!scalar_of(op->arg.p[0], ELEM_I64) || !scalar_of(op->arg.p[1], ELEM_I64))
         violation(v, op->loc, "the bounds of for are not scalars of i64");
+    if (op->down || op->unrolled || op->turn.n) violation(v, op->loc, "turns, `down` and `unrolled` are of loops in roles");
     if (!loop_range_verify(v, op) || !carried_verify(v, op)) return;
     v->range_looped[op->range] = v->range_open[op->range] = true;
     region_verify(v, op->region[0], op);

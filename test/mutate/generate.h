@@ -29,7 +29,7 @@ static Name gen_name(Gen *g, const char *stem) { return name_of(g->m->names, are
 /* 0 stands for the run-time dimension. */
 static Size gen_size(const Gen *g, int64_t n, bool split) { return (Size){n, (int16_t)(n ? -1 : 0), (int16_t)(split ? g->axis : -1)}; }
 
-static int gen_tensor(Gen *g, Role role, int64_t rows, int64_t cols, int split) {
+static int gen_tensor(Gen *g, TensorRole role, int64_t rows, int64_t cols, int split) {
     Tensor t = {.name = gen_name(g, "t"), .elem = ELEM_F32, .ndim = 2, .role = role, .symmetric = -1, .slots = 1};
     t.dim[0] = gen_size(g, rows, split == 0);
     t.dim[1] = gen_size(g, cols, split == 1);
@@ -100,7 +100,7 @@ static void gen_store(Make *k, int param, int i, int j, Value *v) {
     build_store(&k->b, param, sub, 2, v, STORE_SET);
 }
 
-static int gen_elementwise(Gen *g, int a, int b, Role role) {
+static int gen_elementwise(Gen *g, int a, int b, TensorRole role) {
     int out = gen_tensor(g, role, gen_rows(g, a), gen_cols(g, a), g->split[a]);
     Make k = gen_kernel(g, "add");
     int x = gen_param(&k, a, false), y = gen_param(&k, b, false), z = gen_param(&k, out, true);
@@ -201,7 +201,7 @@ static int gen_matmul(Gen *g, int a, int b) {
     return out;
 }
 
-static int gen_collective(Gen *g, Coll coll, int a, int split, Role role, int dim, int dim2) {
+static int gen_collective(Gen *g, Coll coll, int a, int split, TensorRole role, int dim, int dim2) {
     int out = gen_tensor(g, role, gen_rows(g, a), gen_cols(g, a), split);
     Node n = {.kind = NODE_COLLECTIVE, .coll = coll, .axis = g->axis, .dim = dim, .dim2 = dim2, .src = a, .dst = out,
               .shift = coll == COLL_PERMUTE ? 1 + gen_below(g, 3) : coll == COLL_BROADCAST ? gen_below(g, g->ranks) : 0};
@@ -210,7 +210,7 @@ static int gen_collective(Gen *g, Coll coll, int a, int split, Role role, int di
 }
 
 /* What a tensor of this placement can go through. */
-static int gen_communicate(Gen *g, int a, Role role) {
+static int gen_communicate(Gen *g, int a, TensorRole role) {
     int s = g->split[a];
     if (s == -2) return gen_below(g, 2) ? gen_collective(g, COLL_ALL_REDUCE, a, -1, role, 0, 0)
                                        : gen_collective(g, COLL_REDUCE_SCATTER, a, 0, role, 0, 0);

@@ -47,7 +47,7 @@ static inline int bench_param(Bench *t, const char *name, Elem e, int ndim, cons
     return kernel_param(t->m, t->k, p);
 }
 
-static inline int bench_tensor(Bench *t, const char *name, Elem e, Role role, int ndim, const Size *dim) {
+static inline int bench_tensor(Bench *t, const char *name, Elem e, TensorRole role, int ndim, const Size *dim) {
     Tensor x = {.name = bench_name(t, name), .elem = e, .ndim = ndim, .role = role, .symmetric = -1, .slots = 1};
     for (int d = 0; d < ndim; d++) {
         x.dim[d] = dim[d];

@@ -1,0 +1,154 @@
+/* roles.c: rings, roles and operations of the form `roles`.
+   Builders refuse what has no type; what is well-typed but not allowed is the verifier's to report. */
+#include "ir/roles.h"
+#include "base/require.h"
+
+const char *const fill_text[FILL_COUNT] = {"box", "pixels", "rows", "bulk", "threads"};
+
+const PanelInfo panel_info[PANEL_COUNT] = {
+    [PANEL_ROWS] = {.text = "rows"},   [PANEL_K128] = {"k128", 128, false}, [PANEL_MN128] = {"mn128", 128, true},
+    [PANEL_K64] = {"k64", 64, false},  [PANEL_MN64] = {"mn64", 64, true},   [PANEL_K32] = {"k32", 32, false},
+    [PANEL_MN32] = {"mn32", 32, true},
+};
+
+Roles *roles_new(Module *m, Kernel *k) {
+    Roles *r = ARENA_NEW(m->arena, Roles);
+    r->cluster = 1;
+    r->cluster_range = -1;
+    r->scalars = region_new(m, NULL);
+    return k->roles = r;
+}
+
+int roles_ring(Module *m, Kernel *k, Name name, int slots, Loc loc) {
+    Ring r = {.name = name, .slots = slots, .per = -1, .over = -1, .loc = loc};
+    REQUIRE(name && k->roles->ring.n < INT16_MAX);
+    vec_push(m->arena, &k->roles->ring, r);
+    return k->roles->ring.n - 1;
+}
+
+int ring_tile(Module *m, Kernel *k, int ring, SlotTile t) {
+    REQUIRE(t.name && ring >= 0 && ring < k->roles->ring.n);
+    Ring *r = &k->roles->ring.p[ring];
+    vec_push(m->arena, &r->tile, t);
+    return r->tile.n - 1;
+}
+
+static int role_add(Module *m, Kernel *k, Role r) {
+    REQUIRE(r.name && k->roles->role.n < INT16_MAX);
+    r.body = region_new(m, NULL);
+    vec_push(m->arena, &k->roles->role, r);
+    return k->roles->role.n - 1;
+}
+
+int roles_groups(Module *m, Kernel *k, Name name, int first, int last, int split, Loc loc) {
+    return role_add(m, k,
+                    (Role){.name = name,
+                           .first = (int16_t)first,
+                           .last = (int16_t)last,
+                           .warp = -1,
+                           .split = (int16_t)split,
+                           .in = -1,
+                           .loc = loc});
+}
+
+int roles_warp(Module *m, Kernel *k, Name name, int warp, int lanes, Loc loc) {
+    return role_add(m, k,
+                    (Role){.name = name,
+                           .first = -1,
+                           .last = -1,
+                           .warp = (int16_t)warp,
+                           .lanes = (int16_t)lanes,
+                           .split = -1,
+                           .in = -1,
+                           .loc = loc});
+}
+
+int roles_within(Module *m, Kernel *k, Name name, int role, Loc loc) {
+    REQUIRE(role >= 0 && role < k->roles->role.n);
+    Role r = k->roles->role.p[role];
+    r.name = name, r.loc = loc, r.in = (int16_t)role;
+    return role_add(m, k, r);
+}
+
+/* ---- regions of a kernel ---- */
+
+int kernel_regions(const Kernel *k) { return k->roles ? 2 + k->roles->role.n : 1; }
+
+Region *kernel_region(const Kernel *k, int i) {
+    return i == 0 ? k->body : i == 1 ? k->roles->scalars : k->roles->role.p[i - 2].body;
+}
+
+#define VEC_COPY(arena, v)                                                                                             \
+    ((v)->p = (v)->n ? arena_copy((arena), (v)->p, sizeof *(v)->p * (size_t)(v)->n) : NULL, (void)((v)->cap = (v)->n))
+
+Roles *roles_clone(Module *m, const Roles *r, Region *(*region)(void *, const Region *), void *state) {
+    Roles *fresh = arena_copy(m->arena, r, sizeof *r);
+    VEC_COPY(m->arena, &fresh->regs);
+    VEC_COPY(m->arena, &fresh->ring);
+    VEC_COPY(m->arena, &fresh->role);
+    for (int i = 0; i < r->ring.n; i++) VEC_COPY(m->arena, &fresh->ring.p[i].tile);
+    fresh->scalars = region(state, r->scalars);
+    for (int i = 0; i < r->role.n; i++) fresh->role.p[i].body = region(state, r->role.p[i].body);
+    return fresh;
+}
+
+/* ---- operations ---- */
+
+static Op *append_ring(Builder *b, OpKind kind, int ring) {
+    REQUIRE(b->k->roles && ring >= 0 && ring < b->k->roles->ring.n);
+    Op *op = op_append(b, kind);
+    op->ring = (int16_t)ring;
+    return op;
+}
+
+Op *build_put(Builder *b, int ring) {
+    Op *op = append_ring(b, OP_PUT, ring);
+    op->region[0] = region_new(b->m, op);
+    return op;
+}
+
+Op *build_copy(Builder *b, int param, const Span *sub, int nsub, int slot) {
+    REQUIRE(param >= 0 && param < b->k->param.n);
+    Op *op = op_append(b, OP_COPY);
+    op->param = (int16_t)param;
+    op->slot = (int16_t)slot;
+    for (int i = 0; i < nsub; i++) vec_push(b->m->arena, &op->sub, sub[i]);
+    return op;
+}
+
+Op *build_write(Builder *b, Value *x, int slot) {
+    Op *op = op_append(b, OP_WRITE);
+    op->slot = (int16_t)slot;
+    vec_push(b->m->arena, &op->arg, x);
+    return op;
+}
+
+Op *build_get(Builder *b, int ring) {
+    Op *op = append_ring(b, OP_GET, ring);
+    const Ring *r = &b->k->roles->ring.p[ring];
+    for (int i = 0; i < r->tile.n; i++) op_result(b->m, b->k, op, r->tile.p[i].type)->name = r->tile.p[i].name;
+    return op;
+}
+
+Op *build_free(Builder *b, int ring) { return append_ring(b, OP_FREE, ring); }
+
+Op *build_ready(Builder *b, Value *const *x, int n) {
+    Op *op = op_append(b, OP_READY);
+    for (int i = 0; i < n; i++) {
+        vec_push(b->m->arena, &op->arg, x[i]);
+        Value *v = op_result(b->m, b->k, op, x[i]->type);
+        v->name = x[i]->name;
+        v->layout = x[i]->layout;
+    }
+    return op;
+}
+
+Value *build_part(Builder *b, Value *x, int range) {
+    REQUIRE(range >= 0 && range < b->k->range.n && b->k->range.p[range].part_of);
+    int whole = b->k->range.p[range].part_of - 1;
+    REQUIRE(type_has(x->type, whole));
+    Op *op = op_append(b, OP_PART);
+    op->range = (int16_t)range;
+    vec_push(b->m->arena, &op->arg, x);
+    return op_result(b->m, b->k, op, type_with(type_without(x->type, whole), range));
+}
