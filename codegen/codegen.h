@@ -12,17 +12,16 @@ const char *c_program_name(Arena *, const Program *);
 
 /* ---- GPUs ---- */
 
-enum { GPU_MAPS = 5 };
+enum { GPU_MAPS = 5, MAP_DIMS = 5 };
 
-/* Matrices that a kernel copies by boxes: tile_map of runtime/include/tile_program.h. */
+/* A tensor that a kernel copies by boxes: tile_map of runtime/include/tile_program.h. */
 typedef struct {
     int arg;
     int64_t first, before;
     Elem elem;
-    int64_t columns;
-    Size rows;
-    int64_t planes;
-    int box;
+    int ndim;
+    Size dim[MAP_DIMS];
+    int box[MAP_DIMS], swizzle;
 } GpuMap;
 
 /* A node's launch; or what begins or ends a run, in one workgroup. */

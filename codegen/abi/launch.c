@@ -55,17 +55,38 @@ static void write_groups(Text *to, Arena *a, Fn f, const GpuText *g, const GpuLa
 
 /* ---- tables ---- */
 
+enum { MAP_EXTENT, MAP_SYMBOL, MAP_SPLIT, MAP_BOX };
+
+/* A number of each dimension of a map. */
+static void write_each(Text *to, const char *field, const Program *p, const GpuMap *m, int which) {
+    text_printf(to, ".%s = {", field);
+    for (int d = 0; d < m->ndim; d++) {
+        Size n = m->dim[d];
+        int64_t v = which == MAP_EXTENT   ? n.c
+                    : which == MAP_SYMBOL ? program_dim_of(p, n.sym)
+                    : which == MAP_SPLIT  ? n.axis
+                                          : m->box[d];
+        text_printf(to, "%s%" PRId64, d ? ", " : "", v);
+    }
+    text_add(to, "}, ");
+}
+
+static void write_map(Text *to, const Program *p, const GpuMap *m) {
+    text_printf(to, "    {.arg = %d, .first = %" PRId64 ", .before = %" PRId64 ", .bytes = %d, .ndim = %d, ", m->arg,
+                m->first, m->before, elem_bits(m->elem) / 8, m->ndim);
+    write_each(to, "dim", p, m, MAP_EXTENT);
+    write_each(to, "sym", p, m, MAP_SYMBOL);
+    write_each(to, "split", p, m, MAP_SPLIT);
+    write_each(to, "box", p, m, MAP_BOX);
+    text_printf(to, ".swizzle = %d},\n", m->swizzle);
+}
+
 static void write_maps(Text *to, Arena *a, const GpuText *g, int launch) {
     const GpuLaunch *l = &g->launch.p[launch];
     if (!l->nmap) return;
-    text_printf(to, "/* What %s copies by tiles. */\nstatic const tile_map %s_map_%d[] = {\n", l->function, prefix(a, g), launch);
-    for (int i = 0; i < l->nmap; i++) {
-        const GpuMap *m = &l->map[i];
-        text_printf(to, "    {.arg = %d, .first = %" PRId64 ", .before = %" PRId64 ", .bytes = %d, .columns = %" PRId64 ", .rows = {%" PRId64 ", %d}, ", m->arg, m->first, m->before,
-                    elem_bits(m->elem) / 8, m->columns, m->rows.c, program_dim_of(g->p, m->rows.sym));
-        if (m->planes) text_printf(to, ".planes = %" PRId64 ", ", m->planes);
-        text_printf(to, ".box = %d},\n", m->box);
-    }
+    text_printf(to, "/* What %s copies by boxes. */\nstatic const tile_map %s_map_%d[] = {\n", l->function,
+                prefix(a, g), launch);
+    for (int i = 0; i < l->nmap; i++) write_map(to, g->p, &l->map[i]);
     text_add(to, "};\n\n");
 }
 

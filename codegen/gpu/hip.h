@@ -78,6 +78,10 @@ bool hip_kernel(GpuText *, Arena *, const Program *, const Memory *, const Node 
 const CExpr *hip_argument(Fn *, int param); /* text of its pointer, or of its value */
 void hip_arguments(Fn *); /* constants of those parameters that the body reads, before it */
 
+/* map.c: the last dimensions of a parameter as they are copied by boxes of one element; planes: 0, or how many of such
+   tensors it is, which then have a coordinate of their own. */
+GpuMap hip_map(Fn *, int param, int last, int64_t planes);
+
 /* run.c: what begins and ends a run. */
 void hip_run_begin(GpuText *, Arena *, const Program *, const Memory *);
 void hip_run_end(GpuText *, Arena *, const Program *, const Memory *);

@@ -80,35 +80,18 @@ void schedule_kind(Schedule *s, const char *kind) { vec_push(s->f.arena, &s->kin
 
 void schedule_number(Schedule *s, const char *name, int64_t n) { schedule_hole(s, name, cexpr_number(&s->f, n)->text); }
 
-/* Which of the parts of that shape it is, in the tensor's order; refused where that is known at run time only. */
-static int64_t part_number(Fn *f, const Tensor *t, const Arg *a) {
-    int64_t number = 0;
-    bool known = true;
-    for (int d = 0; d < t->ndim; d++) {
-        known = known && a->slice[d] < 0 && (d == 0 || d >= a->lead || size_is_number(t->dim[d]));
-        if (d < a->lead) number = number * (d ? t->dim[d].c : 1) + a->at[d];
-    }
-    if (!known)
-        fn_unsupported(f, f->node->loc, fn_text(f, "a part of '%s' whose place is known at run time only", t->name));
-    return known ? number : 0;
-}
-
 void schedule_softmax(Schedule *s, const Attention *a) {
     schedule_hole(s, "type", elem_text(s->f.k->param.p[a->q].elem));
     schedule_hole(s, "scale", fn_text(&s->f, "%.9gf", a->scale * 1.4426950408889634));
 }
 
-/* Of a parameter's matrices: its last two dimensions; planes: how many there are, 0 where it is a matrix. */
+/* Boxes of so many rows, in panels of 128 bytes. */
 GpuMap schedule_map(Schedule *s, int param, int64_t planes, int box) {
-    Fn *f = &s->f;
-    const Arg *arg = &f->node->arg.p[param];
-    const Tensor *t = &f->p->tensor.p[arg->tensor];
-    const Param *p = &f->k->param.p[param];
-    GpuMap m = {.arg = f->memory->arg[t->id], .elem = t->elem, .planes = planes, .box = box};
-    if (m.arg < 0) m.first = f->memory->offset[t->id];
-    m.before = part_number(f, t, arg) * (planes ? planes : 1);
-    m.columns = p->dim[p->ndim - 1].c;
-    m.rows = p->dim[p->ndim - 2];
+    enum { PANEL = 128 };
+    GpuMap m = hip_map(&s->f, param, 2, planes);
+    m.swizzle = PANEL;
+    m.box[m.ndim - 1] = PANEL * 8 / elem_bits(m.elem);
+    m.box[m.ndim - 2] = box;
     return m;
 }
 

@@ -20,7 +20,8 @@ enum {
     TEAM = 128, /* threads of a product */
     GROUP_TEAMS = EMU_THREADS / TEAM,
     TEAM_PRODUCTS = 64,
-    TEAM_SUMS = 8
+    TEAM_SUMS = 8,
+    TMA_DIMS = 5 /* of a tensor that is copied by boxes */
 };
 
 /* ---- order.c: who knows of which accesses to LDS ---- */
@@ -87,7 +88,7 @@ bool cluster_waits(const Group *, char *text, size_t size); /* for what may stil
 typedef struct Copy {
     struct Copy *next;
     struct EmuMap *map;
-    int at[3];
+    int at[TMA_DIMS];
     bool store;
     Group *from; /* a store's workgroup and thread, and how many of the thread's came before */
     int thread, number;

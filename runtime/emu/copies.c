@@ -9,31 +9,43 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { POISON = 0xff, ROW = 128 /* bytes of a row of a box: swizzled by as many */ };
+enum {
+    POISON = 0xff,
+    ALIGNED = 128 /* bytes: a box begins at a multiple */,
+    CHUNK = 16 /* bytes that swizzles move */
+};
 
 /* What a tensor map holds here. */
 typedef struct EmuMap {
     char *base;
-    uint64_t dim[3], stride[2]; /* fastest first; bytes from one to the next, of the others */
-    uint32_t box[3], bytes, rank;
+    uint64_t dim[TMA_DIMS];
+    int64_t stride[TMA_DIMS]; /* fastest first, bytes from one to the next; [0]: of an element */
+    uint32_t box[TMA_DIMS];
+    uint8_t rank, swizzle; /* bits of a chunk's number that change */
 } EmuMap;
+_Static_assert(sizeof(EmuMap) <= 128, "a map is of the driver's size");
+
+/* Rows of a box are as long as the swizzle says, or without one of whole chunks. */
+static bool row_fits(uint64_t bytes, int swizzle) {
+    return swizzle ? bytes == (uint64_t)CHUNK << swizzle : bytes % CHUNK == 0;
+}
 
 int tile_emu_map_encode(void *map, int type, unsigned rank, void *base, const uint64_t *dim, const uint64_t *stride,
                         const unsigned *box, const unsigned *step, int interleave, int swizzle, int promotion,
                         int fill) {
-    enum { INVALID = 1, TYPES = 3, SWIZZLE_128B = 3, MOST = 256 };
-    EmuMap m = {.base = base, .bytes = 1u << type, .rank = rank};
+    enum { INVALID = 1, TYPES = 3, SWIZZLES = 4, MOST = 256 };
+    EmuMap m = {.base = base, .stride = {1 << type}, .rank = (uint8_t)rank, .swizzle = (uint8_t)swizzle};
     (void)promotion;
-    if (type < 0 || type >= TYPES || rank < 2 || rank > 3 || interleave || swizzle != SWIZZLE_128B || fill)
+    if (type < 0 || type >= TYPES || rank < 1 || rank > TMA_DIMS || interleave || fill) return INVALID;
+    if (swizzle < 0 || swizzle >= SWIZZLES || (uintptr_t)base % CHUNK || !row_fits((uint64_t)box[0] << type, swizzle))
         return INVALID;
     for (unsigned i = 0; i < rank; i++) {
         m.dim[i] = dim[i];
         m.box[i] = box[i];
-        if (i) m.stride[i - 1] = stride[i - 1];
+        if (i) m.stride[i] = (int64_t)stride[i - 1];
         if (!dim[i] || dim[i] > 1ull << 32 || !box[i] || box[i] > MOST || step[i] != 1) return INVALID;
-        if (i && (stride[i - 1] % 16 || stride[i - 1] >> 40)) return INVALID;
+        if (i && (stride[i - 1] % CHUNK || stride[i - 1] >> 40)) return INVALID;
     }
-    if ((uintptr_t)base % 16 || box[0] * m.bytes != ROW) return INVALID;
     memset(map, 0, 128);
     memcpy(map, &m, sizeof m);
     return 0;
@@ -41,7 +53,15 @@ int tile_emu_map_encode(void *map, int type, unsigned rank, void *base, const ui
 
 /* ---- boxes ---- */
 
-static uint32_t box_rows(const EmuMap *m) { return m->box[1] * (m->rank == 3 ? m->box[2] : 1); }
+static uint32_t box_rows(const EmuMap *m) {
+    uint32_t rows = 1;
+    for (int i = 1; i < m->rank; i++) rows *= m->box[i];
+    return rows;
+}
+
+static uint32_t row_bytes(const EmuMap *m) { return m->box[0] * (uint32_t)m->stride[0]; }
+
+static uint32_t box_bytes(const EmuMap *m) { return box_rows(m) * row_bytes(m); }
 
 /* The bytes of row r of the box that are in the tensor: where they are, how many, and how far into the row. */
 typedef struct {
@@ -51,19 +71,22 @@ typedef struct {
 
 static BoxRow box_row(const Copy *c, uint32_t r) {
     const EmuMap *m = c->map;
-    int64_t from = c->at[0], to = from + m->box[0], y = c->at[1] + (int64_t)(r % m->box[1]),
-            z = c->at[2] + (int64_t)(r / m->box[1]);
-    bool inside = y >= 0 && y < (int64_t)m->dim[1] && (m->rank == 2 || (z >= 0 && z < (int64_t)m->dim[2]));
+    char *row = m->base;
+    for (int i = 1; i < m->rank; r /= m->box[i++]) {
+        int64_t at = c->at[i] + (int64_t)(r % m->box[i]);
+        if (at < 0 || at >= (int64_t)m->dim[i]) return (BoxRow){0};
+        row += at * m->stride[i];
+    }
+    int64_t from = c->at[0], to = from + m->box[0], each = m->stride[0];
     int64_t first = from > 0 ? from : 0, last = to < (int64_t)m->dim[0] ? to : (int64_t)m->dim[0];
-    if (!inside || first >= last) return (BoxRow){0};
-    char *row = m->base + (uint64_t)y * m->stride[0] + (m->rank == 3 ? (uint64_t)z * m->stride[1] : 0);
-    return (BoxRow){row + first * m->bytes, (size_t)(last - first) * m->bytes, (size_t)(first - from) * m->bytes};
+    if (first >= last) return (BoxRow){0};
+    return (BoxRow){row + first * each, (size_t)((last - first) * each), (size_t)((first - from) * each)};
 }
 
-/* Where byte `in` of row r of a box is: 16 bytes change places within 128 by the address above these. */
-static size_t swizzled(const Group *g, uint32_t lds, uint32_t r, size_t in) {
-    uint32_t at = lds + r * ROW + (uint32_t)in;
-    return shared_at(g, at ^ (at >> 7 & 7) << 4, 1, false);
+/* Where byte `in` of row r of a box is: chunks change places within a row by the address above 128 bytes. */
+static size_t swizzled(const Group *g, const Copy *c, uint32_t r, size_t in) {
+    uint32_t at = c->lds + r * row_bytes(c->map) + (uint32_t)in, change = (1u << c->map->swizzle) - 1;
+    return shared_at(g, at ^ (at >> 7 & change) << 4, 1, false);
 }
 
 static void box_touch(const Copy *c, TouchKind kind) {
@@ -73,23 +96,27 @@ static void box_touch(const Copy *c, TouchKind kind) {
     }
 }
 
+enum { LINE = 1024 /* bytes of the longest row of a box */ };
+
 static void load_arrives(const Copy *c) {
     Group *g = c->bar->group;
     for (uint32_t r = 0; r < box_rows(c->map); r++) {
-        char line[ROW] = {0};
+        char line[LINE] = {0};
         BoxRow row = box_row(c, r);
         if (row.bytes) memcpy(line + row.in, row.at, row.bytes);
-        for (size_t i = 0; i < ROW; i += 16) memcpy(g->lds.base + swizzled(g, c->lds, r, i), line + i, 16);
+        for (size_t i = 0; i < row_bytes(c->map); i += CHUNK)
+            memcpy(g->lds.base + swizzled(g, c, r, i), line + i, CHUNK);
     }
-    mbar_come(c->bar, 0, box_rows(c->map) * ROW);
+    mbar_come(c->bar, 0, box_bytes(c->map));
 }
 
 static void store_arrives(const Copy *c) {
     const Group *g = c->from;
     for (uint32_t r = 0; r < box_rows(c->map); r++) {
-        char line[ROW];
+        char line[LINE];
         BoxRow row = box_row(c, r);
-        for (size_t i = 0; i < ROW; i += 16) memcpy(line + i, g->lds.base + swizzled(g, c->lds, r, i), 16);
+        for (size_t i = 0; i < row_bytes(c->map); i += CHUNK)
+            memcpy(line + i, g->lds.base + swizzled(g, c, r, i), CHUNK);
         if (row.bytes) memcpy(row.at, line + row.in, row.bytes);
     }
 }
@@ -160,22 +187,23 @@ static void copy_begin(const Copy *given) {
 }
 
 static void box_check(const EmuMap *m, int n, uint32_t lds) {
-    if ((int)m->rank != n) emu_fail("copies by %d coordinates of %u", n, m->rank);
-    if (lds % ROW) emu_fail("copies to or from address %u of LDS: no multiple of %d", lds, ROW);
+    if (m->rank != n) emu_fail("copies by %d coordinates of %d", n, m->rank);
+    if (lds % ALIGNED) emu_fail("copies to or from address %u of LDS: no multiple of %d", lds, ALIGNED);
 }
 
 static void load_begin(Copy c, Group *to, uint32_t bar, TouchKind uses) {
     c.bar = mbar_at(to, bar, uses);
     Touch by = order_touch_by(c.bar->actor, c.bar->phases + 1, TOUCH_ASYNC_STORE);
-    lds_take(to, c.lds, box_rows(c.map) * ROW, &by);
+    lds_take(to, c.lds, box_bytes(c.map), &by);
     copy_begin(&c);
 }
 
 void tile_emu_tma_load(uint32_t to, const void *map, const int *at, int n, uint32_t bar, int mask) {
     EmuMap m;
     memcpy(&m, map, sizeof m);
-    Copy c = {.map = &m, .at = {at[0], at[1], n > 2 ? at[2] : 0}, .lds = to};
+    Copy c = {.map = &m, .lds = to};
     box_check(&m, n, to);
+    memcpy(c.at, at, sizeof *at * (size_t)n);
     follow_check();
     box_touch(&c, TOUCH_READ);
     if (!mask) load_begin(c, emu, bar, TOUCH_ASYNC_READ);
@@ -187,18 +215,14 @@ void tile_emu_tma_store(const void *map, const int *at, int n, uint32_t from) {
     EmuMap m;
     WaveView *w = order_wave();
     memcpy(&m, map, sizeof m);
-    Copy c = {.map = &m,
-              .at = {at[0], at[1], n > 2 ? at[2] : 0},
-              .lds = from,
-              .store = true,
-              .from = emu,
-              .thread = emu->thread};
+    Copy c = {.map = &m, .lds = from, .store = true, .from = emu, .thread = emu->thread};
     box_check(&m, n, from);
+    memcpy(c.at, at, sizeof *at * (size_t)n);
     follow_check();
     if (!w->stores) w->stores = order_actor(ACTOR_STORES);
     c.number = ++lane_now()->stores;
     Touch by = order_touch_by(w->stores, w->time, TOUCH_ASYNC_READ);
-    lds_take(emu, from, box_rows(&m) * ROW, &by);
+    lds_take(emu, from, box_bytes(&m), &by);
     box_touch(&c, TOUCH_STORE);
     copy_begin(&c);
 }

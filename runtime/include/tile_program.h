@@ -12,7 +12,7 @@ typedef struct tile_task tile_task; /* runtime/device/host.h: what a running tas
 
 typedef enum { TILE_ROLE_INPUT, TILE_ROLE_STATE, TILE_ROLE_OUTPUT } tile_role;
 
-enum { TILE_MAX_DIMS = 8 };
+enum { TILE_MAX_DIMS = 8, TILE_MAP_DIMS = 5 };
 
 /* A number, plus a run-time dimension unless sym is -1. */
 typedef struct {
@@ -43,16 +43,17 @@ typedef struct {
     const char *producer, *consumer;
 } tile_flag_info;
 
-/* Matrices, one behind the other, that a kernel copies in boxes. A row of a box has 128 bytes, swizzled over 128. */
+/* A tensor, dense and row-major, that a kernel copies in boxes, by as many coordinates as it has dimensions. */
 typedef struct {
-    int arg;         /* the program's argument that they are in; -1: the workspace */
-    int64_t first;   /* byte of the workspace */
-    int64_t before;  /* matrices that lie before them there */
-    int bytes;       /* of an element: 1, 2 or 4 */
-    int64_t columns; /* dense, row-major */
-    tile_bound rows; /* of each */
-    int64_t planes;  /* how many; 0: there is one, and it has two coordinates, not three */
-    int box;         /* rows of a box */
+    int arg;                    /* the program's argument that it is in; -1: the workspace */
+    int64_t first;              /* byte of the workspace */
+    int64_t before;             /* tensors of these extents that lie before it there */
+    int bytes;                  /* of an element: 1, 2 or 4 */
+    int ndim;                   /* 1 .. TILE_MAP_DIMS */
+    int64_t dim[TILE_MAP_DIMS]; /* extents, as in tile_arg */
+    int sym[TILE_MAP_DIMS], split[TILE_MAP_DIMS];
+    int box[TILE_MAP_DIMS]; /* of a box, in elements: at most 256 each */
+    int swizzle;            /* bytes of a row of a box, and over which it is swizzled: 128, 64 or 32; 0: it is not */
 } tile_map;
 
 /* One kernel launch on a GPU; a program's run is its launches in order. */
@@ -68,6 +69,8 @@ typedef struct {
     int nmaps;
     const tile_map *map;                   /* their descriptions are the kernel's second argument */
     int dependent;                         /* 1: the kernel itself waits for launches before, and may begin early */
+    int otherwise;                         /* 1: the next launch runs instead where a map cannot be made: rows that are
+                                              no multiples of 16 bytes; 0: such a run is TILE_E_ARG */
 } tile_launch;
 
 /* A program for one kind of GPU. */

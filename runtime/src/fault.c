@@ -49,12 +49,13 @@ static int64_t block_extent(const tile_instance *p, int64_t n, int axes) {
     return n;
 }
 
+int64_t tile_extent(const tile_instance *p, int64_t c, int sym, int split, const int64_t *dim) {
+    return block_extent(p, c + (sym >= 0 ? dim[sym] : 0), split);
+}
+
 int64_t arg_elements(const tile_instance *p, const tile_arg *a, const int64_t *dim) {
     int64_t all = 1;
-    for (int d = 0; d < a->ndim; d++) {
-        int64_t n = a->dim[d] + (a->sym[d] >= 0 ? dim[a->sym[d]] : 0);
-        all *= block_extent(p, n, a->split[d]);
-    }
+    for (int d = 0; d < a->ndim; d++) all *= tile_extent(p, a->dim[d], a->sym[d], a->split[d], dim);
     return all;
 }
 

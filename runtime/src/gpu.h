@@ -88,8 +88,8 @@ typedef struct {
 
 /* Numbers that CUDA and HIP have in common. */
 enum {
-    GPU_E_INVALID = 1, /* results of calls */
-    GPU_E_NOMEM = 2,   /* likewise */
+    GPU_E_INVALID = 1,     /* results of calls */
+    GPU_E_NOMEM = 2,       /* likewise */
     GPU_E_NO_BINARY = 209, /* the code is for another machine */
     GPU_E_NOT_READY = 600,
     GPU_E_PEER_ENABLED = 704,  /* already */
@@ -102,15 +102,18 @@ enum {
     GPU_STREAM_NON_BLOCKING = 1,
     GPU_STREAM_OF_THREAD = 2, /* a handle: another stream in each thread */
     GPU_EVENT_NO_TIMING = 2,
-    GPU_POINTER_DEVICE = 9,    /* attribute of memory: the device's number */
-    GPU_LAUNCH_DEPENDENT = 6,  /* attribute of a launch, CUDA: it may begin before the one before it has ended */
-    GPU_MAX_DYNAMIC_LDS = 8,   /* attribute of a function, CUDA */
-    GPU_MULTIPROCESSORS = 16,  /* attribute of a device, CUDA */
-    GPU_MAP_UINT8 = 0,         /* of tensor maps, CUDA: elements, */
+    GPU_POINTER_DEVICE = 9,   /* attribute of memory: the device's number */
+    GPU_LAUNCH_DEPENDENT = 6, /* attribute of a launch, CUDA: it may begin before the one before it has ended */
+    GPU_MAX_DYNAMIC_LDS = 8,  /* attribute of a function, CUDA */
+    GPU_MULTIPROCESSORS = 16, /* attribute of a device, CUDA */
+    GPU_MAP_UINT8 = 0,        /* of tensor maps, CUDA: elements, */
     GPU_MAP_UINT16 = 1,
-    GPU_MAP_UINT32 = 2,        /* likewise */
-    GPU_MAP_SWIZZLE_128B = 3,  /* order in workgroup memory, */
-    GPU_MAP_PROMOTE_128B = 2   /* and bytes that L2 fetches: those of a row of a box */
+    GPU_MAP_UINT32 = 2,       /* likewise */
+    GPU_MAP_SWIZZLE_NONE = 0, /* order in workgroup memory, */
+    GPU_MAP_SWIZZLE_32B = 1,  /* likewise */
+    GPU_MAP_SWIZZLE_64B = 2,  /* likewise */
+    GPU_MAP_SWIZZLE_128B = 3, /* likewise */
+    GPU_MAP_PROMOTE_128B = 2  /* and bytes that L2 fetches */
 };
 
 typedef struct {
@@ -196,15 +199,22 @@ void gpu_fault_give_up(tile_mesh *, const char *why);
 int gpu_stream_wait(tile_mesh *, tile_stream); /* also ends when a peer is lost: then fault_poisoned() tells */
 int gpu_event_wait(tile_mesh *, void *event);  /* likewise; an error of the driver */
 
-/* ---- gpu_map.c: descriptions of tensors that kernels copy by tiles ---- */
+/* ---- gpu_map.c: descriptions of tensors that kernels copy by boxes ---- */
 
 typedef struct {
     _Alignas(64) char bytes[128];
 } GpuMap;
 
-int gpu_maps_fill(const Gpu *, const tile_program *, const tile_image *, void *const *arg, const int64_t *dim,
-                  char *local, GpuMap *);
-int gpu_maps_count(const tile_image *); /* of all launches */
+/* What a map was made of. */
+typedef struct {
+    const char *base;
+    int64_t dim[TILE_MAP_DIMS];
+    bool made, refused; /* refused: no map can say that */
+} GpuMapped;
+
+int gpu_maps_fill(const tile_instance *, void *const *arg, const int64_t *dim);   /* those that have changed */
+int gpu_maps_count(const tile_image *);                                           /* of all launches */
+int gpu_map_refused(const tile_program *, const tile_launch *, const tile_map *); /* TILE_E_ARG, with the words */
 
 /* ---- gpu_instance.c: a program on a GPU ---- */
 
@@ -218,6 +228,8 @@ typedef struct GpuInstance {
     void *local;              /* workspace */
     char *call, *checked;     /* the kernels' argument; the last one whose tensors were looked at */
     GpuMap *map;              /* of all launches, for `checked` */
+    GpuMapped *mapped;        /* what each is made of */
+    const tile_map **refused; /* [nlaunches] the first that cannot be made; NULL: they are whole */
     void *stream, *event;     /* of the last run; event: it has ended */
 } GpuInstance;
 

@@ -51,8 +51,11 @@ static int memory_open(GpuInstance *x, const Gpu *gpu, const tile_program *g) {
     x->call = calloc(2, g->call_bytes);
     if (!x->call) return tile_fail(TILE_E_NOMEM, "out of memory");
     x->checked = x->call + g->call_bytes;
-    x->map = aligned_alloc(_Alignof(GpuMap), sizeof(GpuMap) * (size_t)(gpu_maps_count(x->image) + 1));
-    if (!x->map) return tile_fail(TILE_E_NOMEM, "out of memory");
+    size_t maps = (size_t)gpu_maps_count(x->image) + 1;
+    x->map = aligned_alloc(_Alignof(GpuMap), sizeof *x->map * maps);
+    x->mapped = calloc(maps, sizeof *x->mapped);
+    x->refused = calloc((size_t)x->image->nlaunches + 1, sizeof *x->refused);
+    if (!x->map || !x->mapped || !x->refused) return tile_fail(TILE_E_NOMEM, "out of memory");
     int error = gpu->api.event_create(&x->event, GPU_EVENT_NO_TIMING);
     if (error) return gpu_fail(gpu, error, "making an event");
     if (x->image->local_bytes) error = gpu->api.alloc(&x->local, x->image->local_bytes);
@@ -112,6 +115,8 @@ void gpu_instance_close(tile_instance *p) {
     if (x->module) api->module_unload(x->module);
     free(x->function);
     free(x->map);
+    free(x->mapped);
+    free(x->refused);
     free(x->call);
     free(x);
 }
@@ -236,17 +241,26 @@ typedef struct {
     int capturing, launched;
 } Run;
 
-static int64_t groups_count(const Run *r, const tile_launch *l) {
-    int64_t groups = l->groups(&r->task);
+/* Where the tensors cannot be copied by boxes, the launch behind does the work. */
+static bool launch_left_out(const GpuInstance *x, int i) {
+    const tile_launch *l = &x->image->launch[i];
+    return (l->otherwise && x->refused[i]) || (i && l[-1].otherwise && !x->refused[i - 1]);
+}
+
+static int64_t groups_count(const Run *r, int i) {
+    const tile_launch *l = &r->p->gpu->image->launch[i];
+    int64_t groups = launch_left_out(r->p->gpu, i) ? 0 : l->groups(&r->task);
     if (l->parts) groups *= l->parts;
     return l->cluster ? groups_staying(r->p->mesh->gpu, groups, l->cluster) : groups;
 }
 
 /* Before the first of them. */
 static int launches_check(const Run *r) {
-    const tile_image *image = r->p->gpu->image;
-    for (const tile_launch *l = image->launch; l < image->launch + image->nlaunches; l++) {
-        int64_t groups = groups_count(r, l);
+    const GpuInstance *x = r->p->gpu;
+    for (int i = 0; i < x->image->nlaunches; i++) {
+        const tile_launch *l = &x->image->launch[i];
+        int64_t groups = groups_count(r, i);
+        if (groups > 0 && x->refused[i]) return gpu_map_refused(r->p->program, l, x->refused[i]);
         if (groups > INT32_MAX || groups * l->threads > UINT32_MAX)
             return tile_fail(TILE_E_ARG, "program '%s': %lld tasks of '%s' are too many for a launch",
                              r->p->program->name, (long long)groups, l->kernel);
@@ -270,12 +284,12 @@ static int launch_enqueue(const Gpu *gpu, const tile_launch *l, void *function, 
     return gpu->api.launch_ex(&config, function, arguments, NULL);
 }
 
-/* map: descriptions of what this launch copies by tiles. */
+/* map: descriptions of what this launch copies by boxes. */
 static int launch_one(const Run *r, int i, GpuMap *map) {
     const tile_instance *p = r->p;
     const Gpu *gpu = p->mesh->gpu;
     const tile_launch *l = &p->gpu->image->launch[i];
-    int64_t groups = groups_count(r, l);
+    int64_t groups = groups_count(r, i);
     void *arguments[] = {p->gpu->call, map};
     if (groups <= 0) return TILE_OK;
     void *traced = r->capturing ? NULL : gpu_trace_begin(gpu, l->kernel, p->generation, i, r->stream);
@@ -311,8 +325,8 @@ static int arguments_take(tile_instance *p, void *const *arg, const int64_t *dim
     if (memcmp(x->call, x->checked, bytes) == 0) return TILE_OK;
     int code = tensors_check(p, arg, dim);
     if (code) return code;
-    memset(x->checked, 0, bytes); /* until all maps are filled */
-    code = gpu_maps_fill(p->mesh->gpu, p->program, x->image, arg, dim, x->local, x->map);
+    memset(x->checked, 0, bytes); /* until all maps are made */
+    code = gpu_maps_fill(p, arg, dim);
     if (!code) memcpy(x->checked, x->call, bytes);
     return code;
 }

@@ -1,5 +1,9 @@
-/* gpu_map.c: descriptions of the tensors that a program's kernels copy by tiles, for CUDA's cuTensorMapEncodeTiled. */
+/* gpu_map.c: descriptions of the tensors that a program's kernels copy by boxes, for CUDA's cuTensorMapEncodeTiled. A
+   map is made anew where its tensor's address or extents are others than in the run before. CUDA driver API, "Tensor
+   Map Object Management", has the limits. */
 #include "gpu.h"
+
+enum { STEP = 16 /* bytes: addresses, and where rows begin, are multiples */ };
 
 int gpu_maps_count(const tile_image *image) {
     int n = 0;
@@ -7,28 +11,100 @@ int gpu_maps_count(const tile_image *image) {
     return n;
 }
 
-static int map_type(int bytes) {
-    return bytes == 1 ? GPU_MAP_UINT8 : bytes == 2 ? GPU_MAP_UINT16 : GPU_MAP_UINT32;
+static int map_type(int bytes) { return bytes == 1 ? GPU_MAP_UINT8 : bytes == 2 ? GPU_MAP_UINT16 : GPU_MAP_UINT32; }
+
+static int map_swizzle(int bytes) {
+    return bytes == 128  ? GPU_MAP_SWIZZLE_128B
+           : bytes == 64 ? GPU_MAP_SWIZZLE_64B
+           : bytes == 32 ? GPU_MAP_SWIZZLE_32B
+                         : GPU_MAP_SWIZZLE_NONE;
 }
 
-static int map_fill(const Gpu *gpu, const tile_program *g, const tile_map *m, void *const *arg, const int64_t *size,
-                    char *local, GpuMap *to) {
-    int64_t rows = m->rows.c + (m->rows.sym < 0 ? 0 : size[m->rows.sym]);
-    char *base = (m->arg < 0 ? local + m->first : (char *)arg[m->arg]) + m->before * rows * m->columns * m->bytes;
-    /* of no rows nothing is copied */
-    uint64_t dim[3] = {(uint64_t)m->columns, rows > 0 ? (uint64_t)rows : 1, (uint64_t)m->planes};
-    uint64_t stride[2] = {dim[0] * (uint64_t)m->bytes, dim[0] * dim[1] * (uint64_t)m->bytes};
-    unsigned box[3] = {128u / (unsigned)m->bytes, (unsigned)m->box, 1}, step[3] = {1, 1, 1};
-    int error = gpu->api.map_encode(to, map_type(m->bytes), m->planes ? 3 : 2, base, dim, stride, box, step, 0,
-                                    GPU_MAP_SWIZZLE_128B, GPU_MAP_PROMOTE_128B, 0);
-    return error ? gpu_fail(gpu, error, m->arg < 0 ? "describing the workspace" : g->arg[m->arg].name) : TILE_OK;
+/* Where the tensor is, and its extents. */
+static GpuMapped map_place(const tile_instance *p, const tile_map *m, void *const *arg, const int64_t *dim) {
+    GpuMapped to = {.made = true};
+    int64_t elements = 1;
+    for (int d = 0; d < m->ndim; d++) elements *= to.dim[d] = tile_extent(p, m->dim[d], m->sym[d], m->split[d], dim);
+    char *memory = m->arg < 0 ? (char *)p->gpu->local + m->first : arg[m->arg];
+    to.base = memory + m->before * elements * m->bytes;
+    return to;
 }
 
-int gpu_maps_fill(const Gpu *gpu, const tile_program *g, const tile_image *image, void *const *arg, const int64_t *dim,
-                  char *local, GpuMap *to) {
+static bool is_empty(const tile_map *m, const GpuMapped *at) {
+    for (int d = 0; d < m->ndim; d++)
+        if (at->dim[d] <= 0) return true;
+    return false;
+}
+
+/* Bytes from an element to the next along each dimension; false: a map cannot say that. */
+static bool map_strides(const tile_map *m, const GpuMapped *at, uint64_t stride[TILE_MAP_DIMS]) {
+    uint64_t bytes = (uint64_t)m->bytes;
+    bool fits = (uintptr_t)at->base % STEP == 0;
+    for (int d = m->ndim - 1; d >= 0; d--) {
+        stride[d] = bytes;
+        fits = fits && at->dim[d] <= (int64_t)1 << 32 &&
+               (d == m->ndim - 1 || (bytes % STEP == 0 && bytes < (uint64_t)1 << 40));
+        if (fits) bytes *= (uint64_t)at->dim[d];
+    }
+    return fits;
+}
+
+/* The driver counts from the fastest dimension. */
+static int map_encode(const Gpu *gpu, const tile_map *m, const GpuMapped *at, const uint64_t *strides, GpuMap *to) {
+    uint64_t dim[TILE_MAP_DIMS], stride[TILE_MAP_DIMS];
+    unsigned box[TILE_MAP_DIMS], step[TILE_MAP_DIMS];
+    for (int d = 0; d < m->ndim; d++) {
+        int from = m->ndim - 1 - d;
+        dim[d] = (uint64_t)at->dim[from], box[d] = (unsigned)m->box[from], step[d] = 1;
+        if (d) stride[d - 1] = strides[from];
+    }
+    return gpu->api.map_encode(to, map_type(m->bytes), (unsigned)m->ndim, (void *)at->base, dim, stride, box, step, 0,
+                               map_swizzle(m->swizzle), GPU_MAP_PROMOTE_128B, 0);
+}
+
+/* Nothing is copied to or from a tensor without elements: its map is all zero. */
+static int map_fill(const tile_instance *p, const tile_map *m, GpuMapped *at, GpuMap *to) {
+    const Gpu *gpu = p->mesh->gpu;
+    uint64_t stride[TILE_MAP_DIMS];
+    memset(to, 0, sizeof *to);
+    if (is_empty(m, at)) return TILE_OK;
+    at->refused = !map_strides(m, at, stride);
+    int error = at->refused ? 0 : map_encode(gpu, m, at, stride, to);
+    at->made = !error;
+    return error ? gpu_fail(gpu, error, m->arg < 0 ? "describing the workspace" : p->program->arg[m->arg].name)
+                 : TILE_OK;
+}
+
+static bool same_place(const GpuMapped *a, const GpuMapped *b) {
+    return a->made && a->base == b->base && memcmp(a->dim, b->dim, sizeof a->dim) == 0;
+}
+
+/* Those of a launch; *refused: the first that cannot be made. */
+static int launch_fill(const tile_instance *p, const tile_launch *l, void *const *arg, const int64_t *dim, int first,
+                       const tile_map **refused) {
     int code = TILE_OK;
-    for (int i = 0; i < image->nlaunches && !code; i++)
-        for (int k = 0; k < image->launch[i].nmaps && !code; k++)
-            code = map_fill(gpu, g, &image->launch[i].map[k], arg, dim, local, to++);
+    *refused = NULL;
+    for (int i = l->nmaps - 1; i >= 0 && !code; i--) {
+        GpuMapped *known = &p->gpu->mapped[first + i], at = map_place(p, &l->map[i], arg, dim);
+        if (!same_place(known, &at)) {
+            code = map_fill(p, &l->map[i], &at, &p->gpu->map[first + i]);
+            *known = at;
+        }
+        if (known->refused) *refused = &l->map[i];
+    }
     return code;
+}
+
+int gpu_maps_fill(const tile_instance *p, void *const *arg, const int64_t *dim) {
+    const tile_image *image = p->gpu->image;
+    int code = TILE_OK, first = 0;
+    for (int i = 0; i < image->nlaunches && !code; first += image->launch[i++].nmaps)
+        code = launch_fill(p, &image->launch[i], arg, dim, first, &p->gpu->refused[i]);
+    return code;
+}
+
+int gpu_map_refused(const tile_program *g, const tile_launch *l, const tile_map *m) {
+    return tile_fail(TILE_E_ARG, "program '%s': '%s' copies %s%s%s by boxes: its rows must be multiples of %d bytes",
+                     g->name, l->kernel, m->arg < 0 ? "a temporary" : "'", m->arg < 0 ? "" : g->arg[m->arg].name,
+                     m->arg < 0 ? "" : "'", STEP);
 }

@@ -149,6 +149,8 @@ bool fault_poisoned(const tile_mesh *);
 int fault_tell(const tile_record *, int code); /* sets the sentence; gives the code */
 int fault_report(tile_mesh *);  /* TILE_E_TIMEOUT the first time, then TILE_E_POISONED; with the sentence */
 void fault_fill(const Frame *); /* NaN into the floating-point results of a failed run */
+int64_t tile_extent(const tile_instance *, int64_t c, int sym, int split,
+                    const int64_t *dim);                                           /* of the rank's own part */
 int64_t arg_elements(const tile_instance *, const tile_arg *, const int64_t *dim); /* of the rank's own part */
 size_t tile_elem_bits(const char *elem);                                           /* 0: unknown */
 

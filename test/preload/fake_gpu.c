@@ -182,8 +182,37 @@ int hipExtMallocWithFlags(void **p, size_t bytes, unsigned flags) {
     return hipMalloc(p, bytes);
 }
 
-int cuTensorMapEncodeTiled(void);
-int cuTensorMapEncodeTiled(void) { return failure("map_encode"); }
+/* What the last map was made of. */
+typedef struct {
+    const void *base;
+    uint64_t dim[5], stride[4];
+    unsigned rank, box[5];
+    int type, swizzle;
+} FakeMap;
+extern FakeMap fake_map;
+FakeMap fake_map;
+extern _Atomic int fake_maps;
+_Atomic int fake_maps; /* made so far */
+static int map_made(int error, const FakeMap *m) {
+    if (!error) fake_map = *m;
+    fake_maps += !error;
+    return error;
+}
+int cuTensorMapEncodeTiled(void *, int, unsigned, void *, const uint64_t *, const uint64_t *, const unsigned *,
+                           const unsigned *, int, int, int, int);
+int cuTensorMapEncodeTiled(void *map, int type, unsigned rank, void *base, const uint64_t *dim, const uint64_t *stride,
+                           const unsigned *box, const unsigned *step, int interleave, int swizzle, int promotion,
+                           int fill) {
+    FakeMap m = {.base = base, .rank = rank, .type = type, .swizzle = swizzle};
+    int error = failure("map_encode");
+    memcpy(m.dim, dim, sizeof *dim * rank);
+    memcpy(m.stride, stride, sizeof *stride * (rank - 1));
+    memcpy(m.box, box, sizeof *box * rank);
+    if (!error)
+        error =
+            tile_emu_map_encode(map, type, rank, base, dim, stride, box, step, interleave, swizzle, promotion, fill);
+    return map_made(error, &m);
+}
 
 /* Ends the program when it asks a stream that is no more. */
 static int make_stream(void **s, unsigned flags) {

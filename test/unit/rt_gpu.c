@@ -68,8 +68,8 @@ static void check_programs(tile_mesh *m, char *x, char *y) {
 }
 
 /* Who changes one of these raises TILE_ABI: programs that were compiled before then are refused. */
-_Static_assert(TILE_ABI == 4 && sizeof(tile_program) == 216 && sizeof(tile_image) == 88 && sizeof(tile_launch) == 64 &&
-                   sizeof(tile_map) == 72 && sizeof(tile_arg) == 192 && sizeof(tile_dim) == 16 &&
+_Static_assert(TILE_ABI == 5 && sizeof(tile_program) == 216 && sizeof(tile_image) == 88 && sizeof(tile_launch) == 64 &&
+                   sizeof(tile_map) == 136 && sizeof(tile_arg) == 192 && sizeof(tile_dim) == 16 &&
                    sizeof(tile_flag_info) == 24 && sizeof(tile_task) == 112 && sizeof(tile_gpu_task) == 96,
                "what a program hands over is that of TILE_ABI");
 

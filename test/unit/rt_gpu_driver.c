@@ -259,29 +259,6 @@ static void check_device(const tile_program *p) {
     CHECK(strstr(tile_last_error(), "'y' is in memory of device 1, the rank runs on device 0"));
 }
 
-/* A description of a tensor fails: those of the run before are not taken for whole. */
-static void check_maps(const tile_program *of) {
-    static const tile_map map[] = {{.arg = 0, .bytes = 4, .columns = N, .rows = {1, -1}, .box = 1}};
-    tile_launch mapped[] = {good[0], good[1]};
-    tile_image image = *of->image;
-    tile_program p = *of;
-    mapped[0].nmaps = 1;
-    mapped[0].map = map;
-    image.launch = mapped;
-    p.image = &image;
-    Run r = run_begin(&p);
-    void *z = NULL;
-    CHECK(!tile_alloc(r.m, 4 * N, &z));
-    CHECK(run_on(&r, NULL) == TILE_OK);
-    setenv("FAKE_FAIL", "map_encode:1", 1);
-    CHECK(run_on(&r, NULL) == TILE_OK);
-    CHECK(tile_instance_run(r.i, (void *[]){r.x, z, &r.scale}, &(int64_t){N}, NULL) == TILE_E_SYS);
-    CHECK(run_on(&r, NULL) == TILE_E_SYS);
-    setenv("FAKE_FAIL", "", 1);
-    CHECK(run_on(&r, NULL) == TILE_OK);
-    CHECK(tile_stream_sync(r.m, NULL) == TILE_OK);
-}
-
 /* Where the driver knows such launches, they may begin before those before them have ended. */
 static void check_dependent(int runs) {
     const int *launches = driver("fake_dependent");
@@ -309,7 +286,6 @@ int main(int argc, char **argv) {
     check_launch(&p);
     check_device(&p);
     bool cuda = strcmp(image.target, "sm_90a") == 0;
-    if (cuda) check_maps(&p);
     check_dependent(cuda ? 20 : 0);
     return failures != 0;
 }
