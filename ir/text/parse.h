@@ -38,6 +38,8 @@ typedef struct {
     NameMap symbols, axes, kernels, programs;  /* of the module */
     NameMap params, ranges, values, numbered;  /* of the kernel: values by name and by number */
     VEC(Value *) value;
+    int hidden_from, hidden_to; /* values of other roles: their names may be given again */
+    int piece;                  /* of a turn, of which the next operations are */
     Program *g;
     NameMap tensors;
 } Parser;
@@ -70,6 +72,7 @@ typedef struct {
     Type type;
     int layout;
 } TileType;
+Type parse_type(Parser *);
 TileType parse_tile_type(Parser *); /* type ['#' INT] */
 Affine parse_affine(Parser *);
 Span parse_span(Parser *);
@@ -78,8 +81,22 @@ Value *parse_value(Parser *);
 void parse_kernel(Parser *);
 void parse_region(Parser *, Region *); /* { .. } */
 void parse_for(Parser *, Op *);
+int parse_range(Parser *); /* name form, of a loop; its number */
+void parse_range_form(Parser *, Range *);
+int parse_range_declare(Parser *, Range);
 void parse_op(Parser *, Region *);
 bool parse_declare_value(Parser *, Value *, Name, Loc);
 Name parse_value_name(Parser *, bool *numbered);
+
+/* parse_roles.c */
+void parse_roles(Parser *); /* what stands in front of the body */
+
+/* parse_slot.c */
+int parse_ring_name(Parser *);
+void parse_slot(Parser *, Op *);
+void parse_part(Parser *, Op *);
+TileType parse_slot_type(Parser *, const Op *get, int result);
+void parse_turns(Parser *, Op *);
+void parse_label(Parser *, const Region *);
 
 #endif

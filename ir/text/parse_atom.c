@@ -59,7 +59,7 @@ Elem parse_elem(Parser *p) {
 }
 
 /* type := ELEM ['<' range (',' range)* '>'] */
-static Type parse_type(Parser *p) {
+Type parse_type(Parser *p) {
     Type t = type_scalar(parse_elem(p));
     if (!take_punct(p, '<')) return t;
     do {
@@ -102,7 +102,7 @@ Value *parse_value(Parser *p) {
     bool numbered;
     Name name = parse_value_name(p, &numbered);
     int at = p->failed ? -1 : *name_map_at(numbered ? &p->numbered : &p->values, name);
-    if (at < 0) parse_fail(p, loc, "value '%%%s' is not defined before its use", name);
+    if (at < 0 || (at >= p->hidden_from && at < p->hidden_to)) parse_fail(p, loc, "value '%%%s' is not defined before its use", name);
     return p->failed ? NULL : p->value.p[at];
 }
 

@@ -1,16 +1,6 @@
-/* parse_kernel.c: reads kernels: parameters, the grid, and regions. */
+/* parse_kernel.c: reads heads of kernels: parameters, the grid, layouts. */
 #include "ir/text/parse.h"
 #include "ir/text/print.h"
-
-/* form := [':' ['auto'] ('*' | INT)] */
-static void parse_range_form(Parser *p, Range *r) {
-    r->kind = RANGE_POSITION;
-    r->size = 1;
-    if (!take_punct(p, ':')) return;
-    r->tunable = take_word(p, "auto");
-    r->kind = take_punct(p, '*') ? RANGE_WHOLE : RANGE_TILE;
-    r->size = r->kind == RANGE_TILE ? need_int(p, "a tile size") : 0;
-}
 
 /* param := ['out' | 'inout'] ['packet'] '%' name ':' elem ['[' [axis ';'] sizes ']'] */
 static void parse_param(Parser *p) {
@@ -36,12 +26,6 @@ static void parse_param(Parser *p) {
     if (declare(p, &p->params, a.name, a.loc, p->k->param.n, "parameter")) kernel_param(p->m, p->k, a);
 }
 
-static int range_declare(Parser *p, Range r) {
-    if (p->k->range.n == INT16_MAX - 1) parse_fail(p, r.loc, "more than %d ranges", INT16_MAX - 1);
-    if (!declare(p, &p->ranges, r.name, r.loc, p->k->range.n, "range")) return 0;
-    return kernel_range(p->m, p->k, r);
-}
-
 /* each := name form 'of' size ['in' range] */
 static void parse_grid_range(Parser *p) {
     Range r = {.grid = true, .owner = -1, .loc = p->tok.loc};
@@ -52,7 +36,7 @@ static void parse_grid_range(Parser *p) {
     if (take_word(p, "in")) r.owner = (int16_t)need_known(p, &p->ranges, "range");
     int64_t aligned = take_word(p, "aligned") ? need_int(p, "a number of elements") : 0;
     r.aligned = aligned < 0 || aligned > INT16_MAX ? -1 : (int)aligned;
-    range_declare(p, r);
+    parse_range_declare(p, r);
 }
 
 static void parse_list(Parser *p, void (*item)(Parser *)) {
@@ -61,85 +45,6 @@ static void parse_list(Parser *p, void (*item)(Parser *)) {
     do item(p);
     while (take_punct(p, ','));
     need_punct(p, ')');
-}
-
-bool parse_declare_value(Parser *p, Value *v, Name name, Loc loc) {
-    bool numbered = name[0] >= '0' && name[0] <= '9' && !v->name;
-    NameMap *map = numbered ? &p->numbered : &p->values;
-    if (!declare(p, map, name, loc, p->value.n, "value")) return false;
-    vec_push(p->scratch, &p->value, v);
-    return true;
-}
-
-void parse_region(Parser *p, Region *r) {
-    if (p->depth == PARSE_NESTING) parse_fail(p, p->tok.loc, "nested more than %d deep", PARSE_NESTING);
-    need_punct(p, '{');
-    p->depth++;
-    while (!p->failed && !take_punct(p, '}')) parse_op(p, r);
-    p->depth--;
-}
-
-static void parse_arg(Parser *p, Region *r, const Value *like) {
-    Loc loc = p->tok.loc;
-    bool numbered;
-    Name name = parse_value_name(p, &numbered);
-    if (p->failed) return;
-    Value *v = region_arg(p->m, p->k, r, like->type, numbered ? NULL : name);
-    v->layout = like->layout;
-    parse_declare_value(p, v, name, loc);
-}
-
-/* carried := '%' name '=' value ':' type; the name is an argument of the body */
-static void parse_carried(Parser *p, Op *op) {
-    Loc loc = p->tok.loc;
-    bool numbered;
-    Name name = parse_value_name(p, &numbered);
-    need_punct(p, '=');
-    Value *init = parse_value(p);
-    need_punct(p, ':');
-    TileType t = parse_tile_type(p);
-    if (p->failed) return;
-    vec_push(p->m->arena, &op->arg, init);
-    Value *v = region_arg(p->m, p->k, op->region[0], t.type, numbered ? NULL : name);
-    v->layout = t.layout;
-    parse_declare_value(p, v, name, loc);
-}
-
-/* merge := 'merge' '(' names ';' names ')' region: the carried values, then those of the other part */
-static void parse_merge(Parser *p, Op *op) {
-    const Region *body = op->region[0];
-    Region *merge = op->region[1] = region_new(p->m, op);
-    int n = body->arg.n;
-    need_punct(p, '(');
-    for (int i = 0; i < 2 * n && !p->failed; i++) {
-        if (i) need_punct(p, i == n ? ';' : ',');
-        parse_arg(p, merge, body->arg.p[i % n]);
-    }
-    need_punct(p, ')');
-    parse_region(p, merge);
-}
-
-/* for := range form 'in' value '..' value ['with' '(' carried (',' carried)* ')'] region [merge] */
-void parse_for(Parser *p, Op *op) {
-    Range r = {.owner = -1, .of = size_number(0), .loc = p->tok.loc};
-    r.name = need_name(p, "a range");
-    parse_range_form(p, &r);
-    need_word(p, "in");
-    Value *lo = parse_value(p);
-    need_kind(p, TOK_DOTS, "'..'");
-    Value *hi = parse_value(p);
-    op->range = (int16_t)range_declare(p, r);
-    op->region[0] = region_new(p->m, op);
-    vec_push(p->m->arena, &op->arg, lo);
-    vec_push(p->m->arena, &op->arg, hi);
-    if (take_word(p, "with")) {
-        need_punct(p, '(');
-        do parse_carried(p, op);
-        while (take_punct(p, ','));
-        need_punct(p, ')');
-    }
-    parse_region(p, op->region[0]);
-    if (take_word(p, "merge")) parse_merge(p, op);
 }
 
 /* layouts := ['schedule' NAME] ['form' 'layout'] ['waves' INT] ('layout' '#' INT '"' layout '"')*, numbered from 0 */
@@ -174,10 +79,11 @@ static void parse_layouts(Parser *p) {
 static void kernel_begin(Parser *p, Kernel *k) {
     p->k = k;
     p->value.n = 0;
+    p->hidden_from = p->hidden_to = p->piece = 0;
     p->params = p->ranges = p->values = p->numbered = (NameMap){.arena = p->scratch};
 }
 
-/* kernel := 'kernel' '@' name params 'each' ranges 'on' level region */
+/* kernel := 'kernel' '@' name params 'each' ranges 'on' level layouts [roles] region */
 void parse_kernel(Parser *p) {
     need_punct(p, '@');
     Loc loc = p->tok.loc;
@@ -190,5 +96,6 @@ void parse_kernel(Parser *p) {
     need_word(p, "on");
     p->k->level = (Level)need_choice(p, text_level, TEXT_LEVELS, "a level");
     parse_layouts(p);
+    if (take_word(p, "roles")) parse_roles(p);
     parse_region(p, p->k->body);
 }

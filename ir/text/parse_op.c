@@ -38,8 +38,14 @@ static void declare_result(Parser *p, Op *op, const ResultName *r, TileType t) {
 
 static void parse_types(Parser *p, Op *op, const OpText *text) {
     for (int i = 0; i < text->result.n && !p->failed; i++) {
-        need_punct(p, i ? ',' : ':');
-        declare_result(p, op, &text->result.p[i], parse_tile_type(p));
+        TileType t;
+        if (op->kind == OP_GET) {
+            t = parse_slot_type(p, op, i);
+        } else {
+            need_punct(p, i ? ',' : ':');
+            t = parse_tile_type(p);
+        }
+        declare_result(p, op, &text->result.p[i], t);
     }
 }
 
@@ -141,6 +147,7 @@ static void parse_store(Parser *p, Op *op) {
         op->mode = STORE_UNIQUE;
     else if (take_word(p, "sum"))
         op->mode = STORE_SUM;
+    if (take_word(p, "by")) op->by = need_name(p, "how a tile is stored");
 }
 
 /* sync := '!' INT ['[' span (',' span)* ']'] [('from' | 'to') span] ['lag' INT] scope ['relaxed'] ['equal'] */
@@ -201,6 +208,20 @@ static void parse_control(Parser *p, Op *op, const OpText *text) {
     }
 }
 
+static void parse_role_op(Parser *p, Op *op) {
+    const int has = op_attributes(op->kind);
+    if (!p->k->roles) parse_fail(p, op->loc, "%s outside of roles", op_info[op->kind].text);
+    if (p->failed) return;
+    if (op_info[op->kind].operands) parse_operands(p, op);
+    if (op->kind == OP_PART) parse_part(p, op);
+    if (has & HAS_PARAM) parse_access(p, op);
+    if (has & HAS_SLOT) parse_slot(p, op);
+    if (has & HAS_RING) op->ring = (int16_t)parse_ring_name(p);
+    if (op->kind != OP_PUT || p->failed) return;
+    op->region[0] = region_new(p->m, op);
+    parse_region(p, op->region[0]);
+}
+
 static OpKind parse_kind(Parser *p) {
     Loc loc = p->tok.loc;
     bool quoted = p->tok.quoted;
@@ -214,11 +235,13 @@ static OpKind parse_kind(Parser *p) {
 /* op := [results '='] word .. [':' types] */
 void parse_op(Parser *p, Region *r) {
     OpText text = {0};
+    parse_label(p, r);
     parse_results(p, &text);
     Loc loc = p->tok.loc;
     OpKind kind = parse_kind(p);
     if (p->failed) return;
     Op *op = op_new(p->m, kind, loc);
+    op->piece = (int8_t)p->piece;
     op_append_to(r, op);
     switch (op_info[kind].class) {
     case CLASS_CONST: parse_literal(p, &text); break;
@@ -226,6 +249,7 @@ void parse_op(Parser *p, Region *r) {
     case CLASS_MEMORY: (kind == OP_STORE ? parse_store : parse_load)(p, op); break;
     case CLASS_SYNC: parse_sync(p, op); break;
     case CLASS_CONTROL: parse_control(p, op, &text); return;
+    case CLASS_ROLE: parse_role_op(p, op); break;
     default: parse_operands(p, op);
     }
     parse_types(p, op, &text);

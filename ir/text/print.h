@@ -27,6 +27,7 @@ void print_size(Printer *, Size);
 void print_sizes(Printer *, const Size *, int n);
 void print_type(Printer *, Type);
 void print_range_name(Printer *, int range);
+void print_range_form(Printer *, const Range *); /* behind its name */
 void print_param_name(Printer *, int param);
 void print_value(Printer *, const Value *);
 void print_affine(Printer *, const Affine *);
@@ -36,8 +37,23 @@ void print_line(Printer *); /* a new line, indented */
 
 void print_kernel(Printer *, const Kernel *);
 
+/* print_op.c */
+void print_region(Printer *, const Region *); /* { .. } */
+void print_ops(Printer *, const Region *);
+
+/* print_roles.c */
+void print_roles(Printer *, const Roles *); /* what stands in front of the body */
+
+/* print_slot.c */
+void print_ring_name(Printer *, int ring);
+void print_slot(Printer *, const Op *);
+void print_part(Printer *, const Op *);
+void print_turns(Printer *, const Op *);
+void print_label(Printer *, const Op *);
+
 /* Words of the text form, by enumerator; the parser reads the same tables. */
-extern const char *const text_level[], *const text_role[], *const text_coll[], *const text_form[], *const text_scope[];
-enum { TEXT_LEVELS = 4, TEXT_ROLES = 4, TEXT_FORMS = 6, TEXT_SCOPES = 2 };
+extern const char *const text_level[], *const text_role[], *const text_coll[], *const text_form[], *const text_scope[],
+    *const text_tasks[];
+enum { TEXT_LEVELS = 4, TEXT_ROLES = 4, TEXT_FORMS = 6, TEXT_SCOPES = 2, TEXT_TASKS = 3 };
 
 #endif

@@ -104,6 +104,18 @@ void print_range_name(Printer *p, int r) {
     print_name(p, p->range[r]);
 }
 
+void print_range_form(Printer *p, const Range *r) {
+    if (r->kind == RANGE_POSITION) return;
+    text_printf(&p->out, ": %s", r->tunable ? "auto " : "");
+    if (r->kind == RANGE_WHOLE)
+        text_add(&p->out, "*");
+    else
+        text_printf(&p->out, "%lld", (long long)r->size);
+    if (!r->part_of) return;
+    text_add(&p->out, " of ");
+    print_range_name(p, r->part_of - 1);
+}
+
 void print_param_name(Printer *p, int i) {
     text_add(&p->out, "%");
     print_name(p, i < 0 || i >= p->k->param.n ? NULL : p->param[i]);
