@@ -3,9 +3,9 @@
    constants index, with n a constant where the function is called.
 
    tile_mma_TYPE_AB(d, n, a, b, add): d = a b, plus d where `add` is not 0. A, B: 0 for panels K, 1 for panels MN. a:
-   the address of 64 rows, b: of n columns. The products of a piece of a loop's body are one group: tile_wgmma_commit().
-   Then neither sums nor operands may be touched until a wait: tile_mma_wait(but), `but` groups later ones.
-   tile_mma_ready() also keeps what reads the sums behind it. */
+   the address of 64 rows, b: of n columns. The products of a piece of a loop's body are one group, ended by
+   tile_wgmma_commit. Then neither sums nor operands may be touched until a wait: tile_mma_wait(but), where `but` groups
+   came later. tile_mma_ready also keeps what reads the sums behind it. */
 #ifndef TILE_DEVICE_TILE_PIECE_H
 #define TILE_DEVICE_TILE_PIECE_H
 

@@ -32,7 +32,7 @@ typedef struct {
 /* Bytes of a ring's barriers. */
 #define TILE_RING_BARRIERS(slots) (16 * (slots))
 
-/* By one thread, before tile_mbar_init_done() and a barrier of the workgroup (of the cluster, if there is one). */
+/* By one thread, before tile_mbar_init_done and a barrier of the workgroup (of the cluster, if there is one). */
 TILE_FN void tile_ring_make(const tile_ring *r, int puts, int frees) {
     for (int s = 0; s < r->slots; s++) {
         tile_mbar_init(r->full + 8 * s, puts);
@@ -64,7 +64,7 @@ TILE_FN tile_slot tile_ring_put(const tile_ring *r, tile_ring_end *e, int bytes)
 }
 
 /* `put` of threads, by each thread that writes: waits until the slot is free; its address. When the thread has written
-   its part: tile_ring_filled(). */
+   its part: tile_ring_filled. */
 TILE_FN uint32_t tile_ring_open(const tile_ring *r, const tile_ring_end *e) {
     tile_mbar_wait(tile_ring_empty(r, e->s), e->phase);
     return r->slot + (uint32_t)(e->s * r->bytes);

@@ -1,6 +1,6 @@
 /* order.c: order of accesses to LDS. Waves of a cluster learn of each other's accesses where they meet, and of a copy
-   or a product where its end is waited for. Copies and products know of threads' stores only behind a fence. After
-   FastTrack (Flanagan and Freund, PLDI 2009). */
+   or a product where its end is waited for. Copies and products know of threads' stores, and copies to LDS of
+   threads' reads, only behind a fence. After FastTrack (Flanagan and Freund, PLDI 2009). */
 #include "cluster.h"
 
 #include <string.h>
@@ -47,7 +47,7 @@ bool order_knows(const Touch *t, const Touch *by) {
          own = t->actor == actor_of(emu, emu->wave);
     int lane = by->lane == LANE_SEVERAL ? emu->thread % group_lanes() : by->lane;
     if (own && t->lane != lane && t->tick >= w->joined) return false;
-    if (async && t->kind == TOUCH_LDS_STORE)
+    if (async && (t->kind == TOUCH_LDS_STORE || (t->kind == TOUCH_LDS_READ && by->kind == TOUCH_ASYNC_STORE)))
         return t->tick <= w->view.fenced[t->actor] || t->tick <= fenced_by(lane_now(), w, t->actor);
     return own || t->tick <= w->view.seen[t->actor];
 }

@@ -11,9 +11,7 @@
 #include "device/tile_piece.h"
 #include "device/tile_sums.h"
 
-typedef struct {
-    int64_t M, N, K;
-} product_call;
+#include "roles.h"
 
 /* kernel matmul, in roles */
 typedef struct {
@@ -41,7 +39,7 @@ typedef struct {
     int rows, columns, tasks, steps;
 } matmul_all;
 
-TILE_FN matmul_all matmul_begin(product_call call, const char *lds) {
+TILE_FN matmul_all matmul_begin(roles_call call, const char *lds) {
     const uint32_t at = (tile_shared(lds) + 1023) & ~1023u;
     matmul_all all = {};
     all.rank = tile_cluster_rank();
@@ -103,8 +101,7 @@ TILE_FN void matmul_multiply(const matmul_all *all, const matmul_maps *maps, int
         tile_mma_zero(s, 256);
         if (all->steps > 0) {
             matmul_multiply_turn(all, &ab, s, 0, true, false, group, thread);
-            for (int p = 1; p < all->steps; p++)
-                matmul_multiply_turn(all, &ab, s, 1, true, true, group, thread);
+            for (int p = 1; p < all->steps; p++) matmul_multiply_turn(all, &ab, s, 1, true, true, group, thread);
             matmul_multiply_turn(all, &ab, s, 1, false, true, group, thread);
         }
         tile_mma_ready(s, 256);
@@ -119,7 +116,7 @@ TILE_FN void matmul_multiply(const matmul_all *all, const matmul_maps *maps, int
     if (thread == 0) tile_tma_wait();
 }
 
-TILE_KERNEL_MAPS(matmul, product_call, 384, matmul_CLUSTER) {
+TILE_KERNEL_MAPS(matmul, roles_call, 384, matmul_CLUSTER) {
     TILE_LDS(lds, 0);
     const matmul_all all = matmul_begin(call, lds);
     const int group = tile_shuffle(tile_thread() / 128, 0), thread = tile_thread() & 127;
@@ -136,14 +133,4 @@ TILE_KERNEL_MAPS(matmul, product_call, 384, matmul_CLUSTER) {
         tile_regs_take(232);
         matmul_multiply(&all, &maps, group - 1, thread);
     }
-    tile_wave_sync();
-    tile_cluster_sync();
 }
-
-#ifdef TILE_EMU
-#include "device/tile_image.h"
-extern "C" {
-extern const tile_emu_symbol roles_symbols[] = {{"matmul", matmul}, {NULL, NULL}};
-extern const int roles_across = 0, roles_box[] = {128, 128, 64};
-}
-#endif
