@@ -37,8 +37,10 @@ class Example:
             file = pathlib.Path(folder, name + ".tile")
             file.write_text(text)
             words = [file.name, *options.split()]
-            source = output_of(tilec, "compile", *words, "--passes=none", "--emit=ir", cwd=folder)
-            printed = output_of(tilec, "compile", *words, "--print-after=all", "-o", "out", cwd=folder)
+            written = [w for w in words if not w.startswith("--passes=")]
+            source = output_of(tilec, "compile", *written, "--passes=none", "--emit=ir", cwd=folder)
+            ends = ["--emit=ir"] if written != words else []  # other passes give no text
+            printed = output_of(tilec, "compile", *words, "--print-after=all", "-o", "out", *ends, cwd=folder)
             self.remarks = output_of(tilec, "explain", *words, cwd=folder)
         parts = re.split(r"^// after (\w+)\n", printed, flags=re.M)
         self.passes, self.ir = parts[1::2], [source, *parts[2::2]]

@@ -15,6 +15,7 @@ import sys
 ORDER = """base ir/layout ir ir/poly ir/text ir/verify ir/interp target
            frontend/syntax frontend/sema frontend/kernel frontend/program
            passes passes/model passes/fuse passes/proof passes/shape passes/split passes/comm passes/sync passes/layout
+           passes/plan passes/roles
            codegen codegen/text codegen/abi codegen/host codegen/gpu codegen/schedules driver""".split()
 # Passes ask which kernels a schedule takes. Plans answer that once kernels are lowered by roles (docs/reference/limits.md).
 EXCEPTIONS = {(f"passes/{room}", "codegen/schedules") for room in ("model", "fuse", "comm", "shape", "split")}

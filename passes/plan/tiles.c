@@ -1,0 +1,123 @@
+/* tiles.c: the fastest tile of those that fit, by a count of clocks.
+   Takes: sizes and the machine's facts. Gives: the plan of a workgroup.
+   Clocks of a step = the most of: products; operands read from shared memory; operands copied from the L2.
+   Time = rounds of tasks * (clocks of the first copy + steps + storing). */
+#include "passes/plan/tiles.h"
+
+#include "target/rates.h"
+
+#include <math.h>
+
+enum {
+    GROUP = 128,          /* threads of a group, which a wgmma computes with (PTX ISA) */
+    GROUP_ROWS = 64,      /* of a wgmma */
+    LEAST_STAGES = 2,     /* one is read, one is copied */
+    MOST_OUTS = 2,        /* one is stored while the next is written */
+    OUT_ROW = 128,        /* bytes of a row of a slot of results: those of a swizzled box */
+    BARRIERS = 1024,      /* bytes of the rings' barriers, at most */
+    SLOT_ALIGN = 1024,    /* bytes; swizzled boxes begin at multiples of so many (PTX ISA, tensors in shared memory) */
+    COPY_REGISTERS = 40,  /* of a thread of the group that copies: it spills with 24 (measured) */
+    MOST_REGISTERS = 232, /* of a thread that multiplies: three groups have 504 of 512 so */
+    SUM_REGISTERS = 128,  /* of a thread, for sums: more leave the epilogue too few (measured: spills) */
+    LATENCY = 900         /* clocks from a copy's begin to its end, beside its bytes [measured on an H200] */
+};
+
+static const int row_sizes[] = {128, 64}, column_sizes[] = {256, 192, 128, 64};
+
+static int64_t ceil_of(int64_t n, int64_t d) { return (n + d - 1) / d; }
+
+/* ---- what fits ---- */
+
+static int64_t stage_bytes(const TileQuestion *q, const TilePlan *p) {
+    return (int64_t)q->depth * q->width * (q->row_tiles * p->rows + q->column_tiles * p->columns);
+}
+
+static int64_t out_bytes(const TileQuestion *q, const TilePlan *p) {
+    return (int64_t)q->results * p->outs * p->rows * OUT_ROW;
+}
+
+static bool sums_fit(const TileQuestion *q, const TilePlan *p) {
+    return q->sums * p->columns * (p->rows / p->groups) / GROUP <= SUM_REGISTERS;
+}
+
+static bool is_allowed(const TileQuestion *q, const TilePlan *p) {
+    return (!q->only_rows || q->only_rows == p->rows) && (!q->only_columns || q->only_columns == p->columns);
+}
+
+/* ---- time ---- */
+
+static double bytes_copied(const TileQuestion *q, const TilePlan *p) {
+    double rows = q->row_tiles * p->rows, columns = q->column_tiles * p->columns;
+    return q->depth * q->width * (p->beside ? rows / p->cluster + columns : rows + columns / p->cluster);
+}
+
+/* A group's instruction reads its rows and all columns. */
+static double bytes_read(const TileQuestion *q, const TilePlan *p) {
+    return (double)q->products * q->depth * q->width * (p->rows + p->rows / GROUP_ROWS * p->columns);
+}
+
+static double step_clocks(const MatrixOp *op, const GpuFacts *g, const TileQuestion *q, const TilePlan *p) {
+    double products =
+        (double)q->products * (q->depth / op->ad->k) * (p->rows / GROUP_ROWS) * matrix_cycles(op, p->columns);
+    return fmax(products, fmax(bytes_read(q, p) / g->lds, bytes_copied(q, p) / g->l2));
+}
+
+/* A cluster has tiles beside each other, or above; one of a pair may lie outside. */
+static double task_rounds(const MatrixTarget *t, const TileQuestion *q, const TilePlan *p) {
+    int64_t down = ceil_of(q->rows, p->rows), across = ceil_of(q->columns, p->columns);
+    *(p->beside ? &across : &down) = ceil_of(p->beside ? across : down, p->cluster);
+    return (double)ceil_of(q->tasks * down * across, t->processors / p->cluster);
+}
+
+/* Clocks from a copy's begin until its slot is free again. */
+static double slot_clocks(const GpuFacts *g, const TileQuestion *q, const TilePlan *p, double step) {
+    return LATENCY + bytes_copied(q, p) / g->l2 + step;
+}
+
+/* As many as keep products going, and have room. */
+static int stages_of(const MatrixTarget *t, const TileQuestion *q, const TilePlan *p, double slot, double step) {
+    int64_t room = t->lds_bytes - BARRIERS - SLOT_ALIGN - out_bytes(q, p);
+    double wanted = ceil(slot / step) + 1, fit = room > 0 ? (double)(room / stage_bytes(q, p)) : 0;
+    return (int)fmin(wanted, fit);
+}
+
+/* With one slot of results a group waits for its store. */
+static double task_clocks(const GpuFacts *g, const TileQuestion *q, const TilePlan *p, double step) {
+    double storing = (double)q->results * p->rows * p->columns * q->width / g->l2 * (MOST_OUTS + 1 - p->outs);
+    return g->fill * g->clock + (double)q->steps * step + storing;
+}
+
+/* ---- the choice ---- */
+
+static bool plan_try(const MatrixTarget *t, const MatrixOp *op, const TileQuestion *q, TilePlan *p) {
+    const GpuFacts *g = gpu_facts(t->name);
+    p->groups = p->rows / GROUP_ROWS;
+    p->copy_registers = COPY_REGISTERS;
+    p->registers = MOST_REGISTERS;
+    if (!is_allowed(q, p) || !sums_fit(q, p)) return false;
+    double step = step_clocks(op, g, q, p), slot = slot_clocks(g, q, p, step);
+    p->stages = stages_of(t, q, p, slot, step);
+    if (p->stages < LEAST_STAGES) return false;
+    p->seconds = task_rounds(t, q, p) * task_clocks(g, q, p, fmax(step, slot / (p->stages - 1))) / g->clock;
+    return true;
+}
+
+static void plan_better(const MatrixTarget *t, const MatrixOp *op, const TileQuestion *q, TilePlan try,
+                        TilePlan *best) {
+    for (try.outs = MOST_OUTS; try.outs >= 1; try.outs--)
+        if (plan_try(t, op, q, &try) && (!best->rows || try.seconds < best->seconds)) *best = try;
+}
+
+bool tiles_plan(const MatrixTarget *t, const MatrixOp *op, const TileQuestion *q, TilePlan *best) {
+    *best = (TilePlan){0};
+    for (size_t i = 0; i < sizeof row_sizes / sizeof *row_sizes; i++)
+        for (size_t n = 0; n < sizeof column_sizes / sizeof *column_sizes; n++) {
+            TilePlan p = {.rows = row_sizes[i], .columns = column_sizes[n], .cluster = 1};
+            plan_better(t, op, q, p, best);
+            p.cluster = 2;
+            if (q->clusters_rows) plan_better(t, op, q, p, best);
+            p.beside = true;
+            if (q->clusters_columns) plan_better(t, op, q, p, best);
+        }
+    return best->rows > 0;
+}

@@ -1,0 +1,42 @@
+/* tiles.h: in which tiles a workgroup of roles computes products: their sizes, stages, groups, registers, the cluster.
+ */
+#ifndef TILEC_PASSES_PLAN_TILES_H
+#define TILEC_PASSES_PLAN_TILES_H
+
+#include "target/matrix.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Products of two tiles in shared memory. Sizes known at run time only count by their bounds. */
+typedef struct {
+    int64_t rows, columns; /* of the results */
+    int64_t tasks;         /* for each tile of them */
+    int64_t steps;         /* of a task, of `depth` positions each, its loops together */
+    int depth;
+    int width; /* bytes of an element of the operands */
+    int row_tiles,
+        column_tiles; /* tiles in the slots of all rings: those with the rows of results, with their columns */
+    int sums;         /* tiles of sums that a task holds at once */
+    int products;     /* of a step */
+    int results;      /* stores */
+    int64_t only_rows, only_columns; /* the sizes that tiles have to have; 0: any */
+    bool clusters_rows,
+        clusters_columns; /* workgroups of other rows (columns) may copy the columns' (rows') tiles together */
+} TileQuestion;
+
+typedef struct {
+    int rows, columns;             /* of a tile */
+    int stages;                    /* slots of a ring that a loop fills */
+    int outs;                      /* slots of a ring of results, a group */
+    int groups;                    /* of 128 threads, that multiply; each has an equal part of the rows */
+    int copy_registers, registers; /* of a thread: of the group with the copying warp, of those that multiply */
+    int cluster;
+    bool beside; /* the cluster's tiles lie along a row of tiles, and have the rows in common; else above each other */
+    double seconds;
+} TilePlan;
+
+/* false: no tile fits. op: the instruction of the products. */
+bool tiles_plan(const MatrixTarget *, const MatrixOp *op, const TileQuestion *, TilePlan *);
+
+#endif

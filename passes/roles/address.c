@@ -1,0 +1,77 @@
+/* address.c: what the role that copies computes: bounds of loops and conditions around copies, and their places;
+   and the places of results.
+   Takes: a kernel with its streams. Gives: these scalars; or why one of them cannot be had without the products. */
+#include "passes/roles/slice.h"
+
+bool slice_copies(const Slice *s, const Op *op) {
+    if (op->kind == OP_LOAD) return s->stream_of[op->res.p[0]->id] != 0;
+    for (int r = 0; r < 2; r++)
+        for (const Op *in = walk(op->region[r]); in; in = walk_next(in, op->region[r]))
+            if (in->kind == OP_LOAD && s->stream_of[in->res.p[0]->id]) return true;
+    return false;
+}
+
+static bool need(Slice *s, const Op *by, const Value *v) {
+    const Op *from = v->def;
+    if (!from || from->kind == OP_FOR || from->kind == OP_IF)
+        return slice_refuse(s, by->loc, "a place or a bound depends on what a loop carries");
+    if (v->type.nrange) return slice_refuse(s, by->loc, "a place or a bound depends on a tile");
+    s->addresses[v->id] = true;
+    return true;
+}
+
+static bool need_places(Slice *s, const Op *op) {
+    for (int d = 0; d < op->sub.n; d++)
+        for (int i = 0; i < op->sub.p[d].lo.nterm; i++) {
+            const Term *t = &op->sub.p[d].lo.term[i];
+            if (t->kind == TERM_VALUE && !need(s, op, t->value)) return false;
+        }
+    return true;
+}
+
+static bool need_operands(Slice *s, const Op *op) {
+    int n = op->kind == OP_FOR ? 2 : op->arg.n; /* not what it carries */
+    for (int i = 0; i < n; i++)
+        if (!need(s, op, op->arg.p[i])) return false;
+    return need_places(s, op);
+}
+
+/* ---- what does not depend on a loop ---- */
+
+static bool term_is_front(const Slice *s, const Term *t) {
+    if (t->kind == TERM_VALUE) return s->front[t->value->id];
+    bool range = t->kind == TERM_POS || t->kind == TERM_INDEX || (t->kind == TERM_BLOCK && t->id >= 0);
+    return !range || s->k->range.p[t->id].grid;
+}
+
+static bool is_front(const Slice *s, const Op *op) {
+    if ((op_attributes(op->kind) & HAS_RANGE) && !s->k->range.p[op->range].grid) return false;
+    for (int i = 0; i < op->arg.n; i++)
+        if (!s->front[op->arg.p[i]->id]) return false;
+    for (int d = 0; d < op->sub.n; d++)
+        for (int i = 0; i < op->sub.p[d].lo.nterm; i++)
+            if (!term_is_front(s, &op->sub.p[d].lo.term[i])) return false;
+    return true;
+}
+
+/* Reads of what no task writes are the same before the loop, and give 0 outside of the tensor. */
+static void find_front(Slice *s) {
+    s->front = ARENA_ARRAY(s->scratch, bool, s->values + 1);
+    for (int i = 0; i < s->op.n; i++) {
+        const Value *v = s->op.p[i]->res.n == 1 ? s->op.p[i]->res.p[0] : NULL;
+        if (v && s->addresses[v->id]) s->front[v->id] = is_front(s, s->op.p[i]);
+    }
+}
+
+/* Uses stand behind definitions, but for what loops carry, which is refused. */
+bool slice_addresses(Slice *s) {
+    s->addresses = ARENA_ARRAY(s->scratch, bool, s->values + 1);
+    for (int i = s->op.n - 1; i >= 0; i--) {
+        const Op *op = s->op.p[i];
+        bool wanted = op->res.n == 1 && s->addresses[op->res.p[0]->id];
+        if ((wanted || slice_copies(s, op)) && !need_operands(s, op)) return false;
+        if (op->kind == OP_STORE && !need_places(s, op)) return false;
+    }
+    find_front(s);
+    return true;
+}

@@ -1,0 +1,140 @@
+/* ask.c: what the plan of tiles has to know of a kernel.
+   Takes: a kernel with its streams. Gives: its plan; or why there is none. */
+#include "passes/roles/slice.h"
+
+#include <string.h>
+
+enum {
+    ROW_BYTES = 128, /* of a step of a loop: those of a row of a swizzled box */
+    FEWEST_ROWS = 64 /* of a product instruction: results with fewer rows waste most of it */
+};
+
+/* The asynchronous one, whose operands lie in shared memory. */
+static const MatrixOp *product_op(const Slice *s) {
+    Elem x = s->dot.p[0]->arg.p[0]->type.elem;
+    for (const MatrixOp *op = s->target->op; op < s->target->op + s->target->nops; op++)
+        if (op->kind == MATRIX_WGMMA && !strcmp(op->a, elem_text(x)) && !strcmp(op->b, elem_text(x)) &&
+            !strcmp(op->d, "f32"))
+            return op;
+    return NULL;
+}
+
+int slice_depth(const Slice *s) { return ROW_BYTES * 8 / elem_bits(s->dot.p[0]->arg.p[0]->type.elem); }
+
+/* ---- loops ---- */
+
+static bool loop_size_fits(Slice *s, const Op *dot) {
+    int range = dot->over[0];
+    if (!loop_needs_size(s->k, range) || s->k->range.p[range].size == slice_depth(s)) return true;
+    return slice_refuse(s, dot->loc, "steps of '%s' have to be tiles of %lld", s->k->range.p[range].name,
+                        (long long)s->k->range.p[range].size);
+}
+
+/* Steps of all loops, at most; positions without a bound count as few. */
+static int64_t steps_of(const Slice *s) {
+    int64_t steps = 0;
+    for (int i = 0; i < s->stream.n; i++) {
+        int64_t most = 1;
+        for (const Op *loop = s->stream.p[i].at->parent; loop; loop = loop->in->parent) {
+            if (loop->kind != OP_FOR) continue;
+            int64_t n = value_most(s->m, s->k, loop->arg.p[1]);
+            bool tiles = s->k->range.p[loop->range].kind == RANGE_TILE;
+            if (n > 0) most *= tiles ? ceil_div(n, slice_depth(s)) : n;
+        }
+        steps += most;
+    }
+    return steps;
+}
+
+/* ---- tiles of a task ---- */
+
+static void count_tiles(const Slice *s, TileQuestion *q) {
+    for (int i = 0; i < s->stream.n; i++)
+        for (int n = 0; n < s->stream.p[i].load.n; n++) {
+            bool row = type_has(s->stream.p[i].load.p[n]->res.p[0]->type, s->row);
+            *(row ? &q->row_tiles : &q->column_tiles) += 1;
+        }
+}
+
+/* Sums that loops begin, and products that no loop adds up. */
+static int count_sums(const Slice *s) {
+    int n = 0;
+    for (int i = 0; i < s->op.n; i++) {
+        const Op *op = s->op.p[i];
+        if (op->kind == OP_DOT) n += op->arg.n == 2;
+        if (op->kind != OP_FOR || op->in != s->k->body) continue;
+        for (int v = 0; v < op->res.n; v++) {
+            const Op *from = op->arg.p[2 + v]->def;
+            n += op->res.p[v]->type.nrange == 2 && !(from && from->kind == OP_FOR);
+        }
+    }
+    return n;
+}
+
+/* Tasks with the same tile of the result. */
+static int64_t tasks_beside(const Slice *s) {
+    int64_t n = 1;
+    for (int i = 0; i < s->k->ngrid; i++) {
+        const Range *r = &s->k->range.p[i];
+        if (i != s->row && i != s->column && r->kind != RANGE_WHOLE) n *= ceil_div(size_most(s->m, r->of), r->size);
+    }
+    return n;
+}
+
+/* ---- clusters ---- */
+
+static bool follows_tile(const Op *op, int range) {
+    for (int d = 0; d < op->sub.n; d++)
+        if (affine_follows(&op->sub.p[d].lo, range)) return true;
+    return false;
+}
+
+/* Bounds, conditions and places of shared copies are the same for the workgroups of a cluster along the range. */
+static bool may_share(const Slice *s, int range) {
+    for (int i = 0; i < s->op.n; i++) {
+        const Op *op = s->op.p[i];
+        const Value *v = op->res.n == 1 ? op->res.p[0] : NULL;
+        if (!v || (!s->addresses[v->id] && !s->stream_of[v->id])) continue;
+        bool index = (op_attributes(op->kind) & HAS_RANGE) && op->range == range;
+        if (index || (!type_has(v->type, range) && follows_tile(op, range))) return false;
+    }
+    return true;
+}
+
+static int64_t only_size(const Slice *s, int range) {
+    return kernel_needs_size(s->k, range) ? s->k->range.p[range].size : 0;
+}
+
+static TileQuestion question_of(const Slice *s, const MatrixOp *op) {
+    TileQuestion q = {.rows = size_most(s->m, s->k->range.p[s->row].of),
+                      .columns = size_most(s->m, s->k->range.p[s->column].of),
+                      .tasks = tasks_beside(s),
+                      .steps = steps_of(s),
+                      .depth = slice_depth(s),
+                      .width = matrix_width(op->a) / 8,
+                      .sums = count_sums(s),
+                      .products = s->dot.n,
+                      .results = s->store.n,
+                      .only_rows = only_size(s, s->row),
+                      .only_columns = only_size(s, s->column),
+                      .clusters_rows = may_share(s, s->row),
+                      .clusters_columns = may_share(s, s->column)};
+    count_tiles(s, &q);
+    return q;
+}
+
+bool slice_tiles(Slice *s) {
+    const MatrixOp *op = product_op(s);
+    if (!op)
+        return slice_refuse(s, s->dot.p[0]->loc, "%s has no products of such elements in shared memory",
+                            s->target->name);
+    for (int i = 0; i < s->dot.n; i++)
+        if (!loop_size_fits(s, s->dot.p[i])) return false;
+    TileQuestion q = question_of(s, op);
+    if (q.rows < FEWEST_ROWS) return slice_refuse(s, s->k->loc, "the result has few rows");
+    if (!tiles_plan(s->target, op, &q, &s->plan))
+        return slice_refuse(s, s->k->loc, "no tile fits: %d tiles of operands, %d of sums",
+                            q.row_tiles + q.column_tiles, q.sums);
+    s->instruction = slice_name(s, "wgmma.m%dn%dk%d", op->ad->m, s->plan.columns, op->ad->k);
+    return true;
+}

@@ -1,0 +1,54 @@
+/* copy.c: the role that copies: one lane fills the slots of all streams, in the loops and conditions of the body.
+   Takes: streams with their rings. Gives: the role `copy`. */
+#include "passes/roles/slice.h"
+
+static void copy_region(Cut *c, const Region *r);
+
+static void copy_within(Cut *c, const Region *from, Region *to) {
+    Region *at = c->b.at;
+    c->b.at = to;
+    copy_region(c, from);
+    c->b.at = at;
+}
+
+static void copy_put(Cut *c, const Stream *t) {
+    Region *at = c->b.at;
+    c->b.at = build_put(&c->b, t->ring)->region[0];
+    for (int n = 0; n < t->load.n; n++) {
+        const Op *load = t->load.p[n];
+        c->b.loc = load->loc;
+        build_copy(&c->b, load->param, cut_place(c, load), load->sub.n, n);
+    }
+    c->b.at = at;
+}
+
+static void copy_load(Cut *c, const Op *load) {
+    int n = c->s->stream_of[load->res.p[0]->id] - 1;
+    c->b.loc = load->loc;
+    if (n >= 0 && c->s->stream.p[n].put == load) copy_put(c, &c->s->stream.p[n]);
+}
+
+static void copy_condition(Cut *c, const Op *op) {
+    Op *fresh = cut_condition(c, op, 0);
+    for (int i = 0; i < 2; i++)
+        if (op->region[i]) copy_within(c, op->region[i], fresh->region[i]);
+}
+
+static void copy_op(Cut *c, const Op *op) {
+    bool address = op->res.n == 1 && c->s->addresses[op->res.p[0]->id];
+    if (address && !c->value[op->res.p[0]->id]) cut_op(c, op);
+    if (!slice_copies(c->s, op)) return;
+    if (op->kind == OP_LOAD) copy_load(c, op);
+    if (op->kind == OP_FOR) copy_within(c, op->region[0], cut_loop(c, op, 0)->region[0]);
+    if (op->kind == OP_IF) copy_condition(c, op);
+}
+
+static void copy_region(Cut *c, const Region *r) {
+    for (const Op *op = r->first; op; op = op->next) copy_op(c, op);
+}
+
+void slice_copy(Slice *s) {
+    int role = roles_warp(s->m, s->k, slice_name(s, "copy"), 0, 1, s->k->loc);
+    Cut c = cut_begin(s, s->k->roles->role.p[role].body);
+    copy_region(&c, s->k->body);
+}

@@ -1,0 +1,70 @@
+/* cut.c: copies of operations of the body in a role's.
+   Takes: operations in the order of the text. Gives: the same ones, of the copies of their operands. */
+#include "passes/roles/slice.h"
+#include "base/require.h"
+
+Cut cut_begin(Slice *s, Region *at) {
+    Cut c = {.s = s, .b = {.m = s->m, .k = s->k, .at = at, .loc = s->k->loc}};
+    c.value = ARENA_ARRAY(s->scratch, Value *, s->values + 1);
+    for (int i = 0; i < s->values; i++) c.value[i] = s->scalar[i];
+    return c;
+}
+
+Value *cut_value(const Cut *c, const Value *v) {
+    REQUIRE(c->value[v->id]);
+    return c->value[v->id];
+}
+
+void cut_name(Cut *c, const Value *from, Value *to) {
+    to->name = from->name;
+    c->value[from->id] = to;
+}
+
+static Span span_cut(const Cut *c, const Span *s) {
+    Affine a = s->lo;
+    for (int i = 0; i < a.nterm; i++)
+        if (a.term[i].kind == TERM_VALUE) a.term[i].value = cut_value(c, a.term[i].value);
+    return span_of(a);
+}
+
+Span *cut_place(const Cut *c, const Op *op) {
+    Span *sub = ARENA_ARRAY(c->b.m->arena, Span, op->sub.n + 1);
+    for (int d = 0; d < op->sub.n; d++) sub[d] = span_cut(c, &op->sub.p[d]);
+    return sub;
+}
+
+/* Its operands are taken, as they are. */
+static Op *op_begin(Cut *c, const Op *op) {
+    Op *fresh = op_like(c->b.m, op);
+    fresh->sub.p = cut_place(c, op);
+    for (int i = 0; i < op->arg.n; i++) vec_push(c->b.m->arena, &fresh->arg, cut_value(c, op->arg.p[i]));
+    op_append_to(c->b.at, fresh);
+    return fresh;
+}
+
+Op *cut_op(Cut *c, const Op *op) {
+    Op *fresh = op_begin(c, op);
+    for (int i = 0; i < op->res.n; i++) cut_name(c, op->res.p[i], op_result(c->b.m, c->b.k, fresh, op->res.p[i]->type));
+    return fresh;
+}
+
+Op *cut_loop(Cut *c, const Op *op, int carried) {
+    Value **init = ARENA_ARRAY(c->s->scratch, Value *, carried + 1);
+    for (int i = 0; i < carried; i++) init[i] = cut_value(c, op->arg.p[2 + i]);
+    c->b.loc = op->loc;
+    Op *loop = build_for(&c->b, op->range, cut_value(c, op->arg.p[0]), cut_value(c, op->arg.p[1]), init, carried);
+    for (int i = 0; i < carried; i++) {
+        cut_name(c, op->region[0]->arg.p[i], loop->region[0]->arg.p[i]);
+        cut_name(c, op->res.p[i], loop->res.p[i]);
+    }
+    return loop;
+}
+
+Op *cut_condition(Cut *c, const Op *op, int results) {
+    Type *type = ARENA_ARRAY(c->s->scratch, Type, results + 1);
+    for (int i = 0; i < results; i++) type[i] = op->res.p[i]->type;
+    c->b.loc = op->loc;
+    Op *condition = build_if(&c->b, cut_value(c, op->arg.p[0]), type, results);
+    for (int i = 0; i < results; i++) cut_name(c, op->res.p[i], condition->res.p[i]);
+    return condition;
+}

@@ -1,0 +1,110 @@
+/* fits.c: which kernels are cut into roles: products of tiles, whose sums or what is made of them, element by element,
+   is stored once. Takes: a kernel in value form. Gives: its operations, products and stores, and the ranges of the
+   results; or why it stays as it is. */
+#include "passes/roles/slice.h"
+
+#include <stdarg.h>
+
+bool slice_refuse(Slice *s, Loc loc, const char *format, ...) {
+    va_list ap, again;
+    va_start(ap, format);
+    va_copy(again, ap);
+    int n = vsnprintf(NULL, 0, format, ap);
+    char *why = arena_alloc(s->scratch, (size_t)n + 1);
+    vsnprintf(why, (size_t)n + 1, format, again);
+    va_end(again);
+    va_end(ap);
+    remark(s->c, "roles", loc, "'%s': no roles: %s", s->k->name, why);
+    return false;
+}
+
+/* ---- operations ---- */
+
+static void list_ops(Slice *s) {
+    for (const Op *op = walk(s->k->body); op; op = walk_next(op, s->k->body)) {
+        vec_push(s->scratch, &s->op, op);
+        if (op->kind == OP_DOT) vec_push(s->scratch, &s->dot, op);
+        if (op->kind == OP_STORE) vec_push(s->scratch, &s->store, op);
+    }
+}
+
+static bool access_fits(Slice *s, const Op *op) {
+    const Param *p = &s->k->param.p[op->param];
+    if (p->ranks >= 0 || p->packet) return slice_refuse(s, op->loc, "'%s' is memory of peers", p->name);
+    if (p->inout || (p->out && op->kind == OP_LOAD))
+        return slice_refuse(s, op->loc, "'%s' is read and written", p->name);
+    if (elem_is_packed(p->elem)) return slice_refuse(s, op->loc, "elements of '%s' are packed", p->name);
+    return true;
+}
+
+static bool op_fits(Slice *s, const Op *op) {
+    switch (op_info[op->kind].class) {
+    case CLASS_SYNC: return slice_refuse(s, op->loc, "it waits for tiles, or signals them");
+    case CLASS_REDUCE:
+    case CLASS_PREFIX: return slice_refuse(s, op->loc, "%s goes along a tile", op_phrase(op->kind));
+    case CLASS_MEMORY: return access_fits(s, op);
+    default: return true;
+    }
+}
+
+/* ---- results ---- */
+
+static bool range_is_tiles(const Slice *s, int range) {
+    const Range *r = range < 0 ? NULL : &s->k->range.p[range];
+    return r && r->grid && r->kind == RANGE_TILE && r->owner < 0;
+}
+
+/* A row of memory lies along the last dimension. */
+static bool find_ranges(Slice *s) {
+    const Op *store = s->store.p[0];
+    Type t = s->dot.p[0]->res.p[0]->type;
+    s->column = store->sub.n ? affine_position(&store->sub.p[store->sub.n - 1].lo) : -1;
+    if (t.nrange != 2 || !type_has(t, s->column))
+        return slice_refuse(s, store->loc, "the result has other ranges than a product");
+    s->row = t.range[t.range[0] == s->column];
+    if (range_is_tiles(s, s->row) && range_is_tiles(s, s->column)) return true;
+    return slice_refuse(s, store->loc, "a range of the result is no tile of the grid");
+}
+
+static bool store_fits(Slice *s, const Op *store) {
+    Type t = store->arg.p[0]->type;
+    if (store->mode != STORE_SET) return slice_refuse(s, store->loc, "it adds or scatters to memory");
+    if (store->in != s->k->body) return slice_refuse(s, store->loc, "it stores in a loop or under a condition");
+    if (t.nrange != 2 || !type_has(t, s->row) || !type_has(t, s->column))
+        return slice_refuse(s, store->loc, "results of several shapes");
+    return true;
+}
+
+/* ---- products ---- */
+
+static bool over_fits(Slice *s, const Op *dot) {
+    const Range *r = &s->k->range.p[dot->over[0]];
+    if (dot->nover == 1 && !r->grid && r->kind == RANGE_TILE) return true;
+    return slice_refuse(s, dot->loc, "a product is summed over more than the tile of a loop");
+}
+
+static bool types_fit(Slice *s, const Op *dot) {
+    Elem x = dot->arg.p[0]->type.elem, y = dot->arg.p[1]->type.elem;
+    if (x == y && (x == ELEM_BF16 || x == ELEM_F16) && dot->res.p[0]->type.elem == ELEM_F32) return true;
+    return slice_refuse(s, dot->loc, "products of %s and %s", elem_text(x), elem_text(y));
+}
+
+static bool dot_fits(Slice *s, const Op *dot) {
+    Type t = dot->res.p[0]->type;
+    if (t.nrange != 2 || !type_has(t, s->row) || !type_has(t, s->column))
+        return slice_refuse(s, dot->loc, "products of several shapes");
+    return over_fits(s, dot) && types_fit(s, dot);
+}
+
+bool slice_fits(Slice *s) {
+    list_ops(s);
+    if (!s->dot.n || !s->store.n) return false;
+    for (int i = 0; i < s->op.n; i++)
+        if (!op_fits(s, s->op.p[i])) return false;
+    if (!find_ranges(s)) return false;
+    for (int i = 0; i < s->dot.n; i++)
+        if (!dot_fits(s, s->dot.p[i])) return false;
+    for (int i = 0; i < s->store.n; i++)
+        if (!store_fits(s, s->store.p[i])) return false;
+    return true;
+}

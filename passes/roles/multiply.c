@@ -1,0 +1,127 @@
+/* multiply.c: the groups that multiply: the body, with tiles of rings as operands of products.
+   Takes: streams with their rings. Gives: the role `multiply`: products are issued, and waited for where sums are used;
+   a slot goes back when its products are done: where the loop waits for no sum, a turn later. */
+#include "passes/roles/slice.h"
+
+static void take_region(Cut *c, const Region *r);
+
+static void take_within(Cut *c, const Region *from, Region *to) {
+    Region *at = c->b.at;
+    c->b.at = to;
+    take_region(c, from);
+    c->b.at = at;
+}
+
+/* ---- operands ---- */
+
+static void take_get(Cut *c, const Stream *t) {
+    Op *get = build_get(&c->b, t->ring);
+    for (const Op *load = t->get; load; load = load == t->put ? NULL : load->next) {
+        int id = load->res.n ? load->res.p[0]->id : 0;
+        if (load->res.n && c->s->stream_of[id] && &c->s->stream.p[c->s->stream_of[id] - 1] == t)
+            c->value[id] = get->res.p[c->s->slot_of[id]];
+    }
+}
+
+static void take_operand(Cut *c, const Op *load) {
+    const Stream *t = &c->s->stream.p[c->s->stream_of[load->res.p[0]->id] - 1];
+    c->b.loc = load->loc;
+    if (t->get == load) take_get(c, t);
+}
+
+/* Slots that the operation was the last one to read. */
+static void take_frees(Cut *c, const Op *op) {
+    for (int i = 0; i < c->s->stream.n; i++) {
+        const Stream *t = &c->s->stream.p[i];
+        if (t->free != op) continue;
+        Op *release = build_free(&c->b, t->ring);
+        release->piece = t->at->parent && t->at->parent->kind == OP_FOR && loop_defers(c->s, t->at->parent);
+    }
+}
+
+/* ---- sums ---- */
+
+static void set_flying(Cut *c, const Value *v, bool flying) { c->flying[v->id] = flying; }
+
+/* Those of the results that are looked at, together. */
+static void take_ready(Cut *c, const Op *op) {
+    VEC(const Value *) late = {0};
+    VEC(Value *) copy = {0};
+    for (int i = 0; i < op->res.n; i++) {
+        const Value *v = op->res.p[i];
+        if (!c->flying[v->id] || !c->s->waited[v->id]) continue;
+        vec_push(c->s->scratch, &late, v);
+        vec_push(c->s->scratch, &copy, cut_value(c, v));
+    }
+    if (!late.n) return;
+    Op *ready = build_ready(&c->b, copy.p, copy.n);
+    for (int i = 0; i < late.n; i++) {
+        cut_name(c, late.p[i], ready->res.p[i]);
+        set_flying(c, late.p[i], false);
+    }
+}
+
+/* The instruction's first operand has the rows. */
+static void take_product(Cut *c, const Op *dot) {
+    const Slice *s = c->s;
+    bool swapped = !type_has(dot->arg.p[0]->type, s->row);
+    Value *x = cut_value(c, dot->arg.p[swapped]), *y = cut_value(c, dot->arg.p[!swapped]);
+    Value *sum = build_mma(&c->b, x, y, dot->arg.n > 2 ? cut_value(c, dot->arg.p[2]) : NULL, dot->over, dot->nover,
+                           s->instruction);
+    cut_name(c, dot->res.p[0], sum);
+    set_flying(c, dot->res.p[0], true);
+}
+
+/* ---- control ---- */
+
+static const Op *end_of(const Region *r) { return r && r->last && r->last->kind == OP_YIELD ? r->last : NULL; }
+
+static void take_loop(Cut *c, const Op *op) {
+    Op *loop = cut_loop(c, op, op->res.n);
+    if (loop_defers(c->s, op)) {
+        vec_push(c->b.m->arena, &loop->turn, (Turn){.piece = 0});
+        vec_push(c->b.m->arena, &loop->turn, ((Turn){.piece = 1, .shift = 1}));
+    }
+    for (int i = 0; i < op->res.n; i++) set_flying(c, op->region[0]->arg.p[i], c->flying[op->arg.p[2 + i]->id]);
+    take_within(c, op->region[0], loop->region[0]);
+    if (loop->turn.n) loop->region[0]->last->piece = 1; /* the yield: the text ends with the last piece */
+    for (int i = 0; i < op->res.n; i++)
+        set_flying(c, op->res.p[i], c->flying[op->arg.p[2 + i]->id] || c->flying[end_of(op->region[0])->arg.p[i]->id]);
+}
+
+static void take_condition(Cut *c, const Op *op) {
+    Op *fresh = cut_condition(c, op, op->res.n);
+    for (int i = 0; i < 2; i++)
+        if (op->region[i]) take_within(c, op->region[i], fresh->region[i]);
+}
+
+static bool is_known(const Cut *c, const Op *op) { return op->res.n == 1 && c->value[op->res.p[0]->id]; }
+
+static void take_op(Cut *c, const Op *op) {
+    bool operand = op->kind == OP_LOAD && c->s->stream_of[op->res.p[0]->id];
+    c->b.loc = op->loc;
+    if (operand)
+        take_operand(c, op);
+    else if (op->kind == OP_DOT)
+        take_product(c, op);
+    else if (op->kind == OP_FOR)
+        take_loop(c, op);
+    else if (op->kind == OP_IF)
+        take_condition(c, op);
+    else if (op->kind != OP_STORE && !is_known(c, op))
+        cut_op(c, op);
+    take_ready(c, op);
+    take_frees(c, op);
+}
+
+static void take_region(Cut *c, const Region *r) {
+    for (const Op *op = r->first; op; op = op->next) take_op(c, op);
+}
+
+void slice_multiply(Slice *s) {
+    int role = roles_groups(s->m, s->k, slice_name(s, "multiply"), 1, s->plan.groups, s->row, s->k->loc);
+    Cut c = cut_begin(s, s->k->roles->role.p[role].body);
+    c.flying = ARENA_ARRAY(s->scratch, bool, s->values + 1);
+    take_region(&c, s->k->body);
+    slice_results(&c, role);
+}

@@ -1,0 +1,64 @@
+/* ring.c: the rings that the copy role fills, and the scalars of all roles.
+   Takes: streams and a plan. Gives: rings of their tiles; tiles that workgroups of a cluster have in common are shared.
+ */
+#include "passes/roles/slice.h"
+
+#include <stdarg.h>
+#include <string.h>
+
+Name slice_name(const Slice *s, const char *format, ...) {
+    char text[256];
+    va_list ap;
+    va_start(ap, format);
+    vsnprintf(text, sizeof text, format, ap);
+    va_end(ap);
+    return name_of(s->m->names, text);
+}
+
+void slice_scalars(Slice *s) {
+    Cut c = cut_begin(s, s->k->roles->scalars);
+    for (int i = 0; i < s->op.n; i++) {
+        const Value *v = s->op.p[i]->res.n == 1 ? s->op.p[i]->res.p[0] : NULL;
+        if (!v || !s->front[v->id]) continue;
+        cut_op(&c, s->op.p[i]);
+        s->scalar[v->id] = cut_value(&c, v);
+    }
+}
+
+static int16_t range_shared(const Slice *s, Type t) {
+    int16_t along = s->k->roles->cluster_range;
+    return along < 0 || type_has(t, along) ? -1 : along;
+}
+
+static void tile_declare(Slice *s, const Stream *t, int n) {
+    const Op *load = t->load.p[n];
+    const Param *p = &s->k->param.p[load->param];
+    Type type = load->res.p[0]->type;
+    ring_tile(s->m, s->k, t->ring,
+              (SlotTile){.name = p->name,
+                         .type = type,
+                         .panel = t->panel.p[n],
+                         .fill = FILL_BOX,
+                         .param = load->param,
+                         .share = range_shared(s, type),
+                         .loc = load->loc});
+}
+
+/* What the slots hold, one after the other. */
+static Name ring_name(const Slice *s, const Stream *t) {
+    char text[128] = "";
+    for (int n = 0; n < t->load.n; n++) {
+        size_t end = strlen(text);
+        snprintf(text + end, sizeof text - end, "%s%s", n ? "_" : "", s->k->param.p[t->load.p[n]->param].name);
+    }
+    return slice_name(s, "%s", text);
+}
+
+/* Tiles that are copied once a task need no second slot. */
+void slice_rings(Slice *s) {
+    for (int i = 0; i < s->stream.n; i++) {
+        Stream *t = &s->stream.p[i];
+        t->ring = roles_ring(s->m, s->k, ring_name(s, t), t->at->parent ? s->plan.stages : 1, t->get->loc);
+        for (int n = 0; n < t->load.n; n++) tile_declare(s, t, n);
+    }
+}

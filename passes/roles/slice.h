@@ -1,0 +1,87 @@
+/* slice.h: what the steps of `roles` share: a kernel in value form, its products, and which values each role computes.
+   The steps, in their order, each in a file: fits, box, stream, address, tiles (passes/plan), ring, copy, part,
+   multiply, store. */
+#ifndef TILEC_PASSES_ROLES_SLICE_H
+#define TILEC_PASSES_ROLES_SLICE_H
+
+#include "ir/roles.h"
+#include "ir/uses.h"
+#include "passes/pass.h"
+#include "passes/plan/tiles.h"
+
+/* Operands of the same products that are loaded in one block: the tiles of a ring. Equal loads are one tile. */
+typedef struct {
+    VEC(const Op *) load; /* the first one of each tile */
+    VEC(Panel) panel;
+    const Region *at;
+    const Op *get;  /* the first load: groups that multiply wait here */
+    const Op *put;  /* the last one: the copy role fills a slot here */
+    const Op *free; /* the last operation of the block that reads the slot, or has one that does in its regions */
+    int ring;
+} Stream;
+
+typedef struct {
+    PassContext *c;
+    Module *m;
+    Kernel *k;
+    const MatrixTarget *target;
+    Arena *scratch;
+    int values;         /* of the kernel as it came */
+    VEC(const Op *) op; /* of the body, in the order of the text */
+    VEC(const Op *) dot, store;
+    int row, column; /* ranges of the results: groups share the first; the second runs along rows in memory */
+    VEC(Stream) stream;
+    int *stream_of, *slot_of; /* by value: 1 + the stream whose tile it is, and which tile; 0: it is none */
+    bool *addresses;          /* by value: scalars that bound loops, or of which places of copies are made */
+    TilePlan plan;
+    Name instruction; /* of products */
+    bool *front;      /* by value: of these those that do not depend on a loop */
+    bool *waited;     /* by value: a sum that is looked at while no product adds to it */
+    Value **scalar;   /* by value: its copy among the scalars of the roles; NULL: there is none */
+} Slice;
+
+/* Says why the kernel stays as it is; gives false. */
+bool slice_refuse(Slice *, Loc, const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+/* Whether the step can be done; else the reason has been said. */
+bool slice_fits(Slice *);      /* fits.c: products, stores and their ranges */
+bool slice_streams(Slice *);   /* stream.c: which operands come by one ring */
+bool slice_addresses(Slice *); /* address.c: what the copy role computes */
+bool slice_tiles(Slice *);     /* ask.c: the plan of its tiles */
+bool slice_stores(Slice *);    /* box.c: results are boxes of their tensors, in these tiles */
+
+bool slice_copies(const Slice *, const Op *); /* a load of a stream, or what has one in its regions */
+int slice_depth(const Slice *);               /* positions of a step */
+
+/* box.c: a TMA box copies the load, whose tile has the ranges `kept` and `over`. */
+bool box_fits(Slice *, const Op *load, int kept, int over, Panel *);
+
+/* ---- building ---- */
+
+/* A role's body, as far as it is built. */
+typedef struct {
+    Slice *s;
+    Builder b;
+    Value **value; /* by value of the kernel's body: its copy here; NULL: there is none */
+    bool *flying;  /* of groups that multiply, by value of the body: products that make its copy may be under way */
+} Cut;
+
+/* cut.c */
+Cut cut_begin(Slice *, Region *at);
+Value *cut_value(const Cut *, const Value *);
+void cut_name(Cut *, const Value *from, Value *to); /* now its copy */
+Span *cut_place(const Cut *, const Op *access);
+Op *cut_op(Cut *, const Op *);                     /* without its regions */
+Op *cut_loop(Cut *, const Op *, int carried);      /* that carries the first values; its body is to be filled */
+Op *cut_condition(Cut *, const Op *, int results); /* with the first results; its regions are to be filled */
+
+Name slice_name(const Slice *, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void slice_sums(Slice *);                        /* sums.c: which sums are waited for */
+bool loop_defers(const Slice *, const Op *loop); /* its step waits for no product */
+void slice_scalars(Slice *);                     /* ring.c: scalars of all roles, and .. */
+void slice_rings(Slice *);                       /* .. rings that the copy role fills */
+void slice_copy(Slice *);                        /* copy.c: the role that copies */
+void slice_multiply(Slice *);                    /* multiply.c: the groups that multiply, .. */
+void slice_results(Cut *, int multiply);         /* result.c: .. and what they store */
+
+#endif

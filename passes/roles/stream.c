@@ -1,0 +1,105 @@
+/* stream.c: the operands of products are tiles of rings: those of one product, if one block loads them, come by one.
+   Takes: a kernel that fits. Gives: its streams, with the places where a slot is filled and given back. */
+#include "passes/roles/slice.h"
+#include "base/require.h"
+
+static bool loads_equal(const Op *a, const Op *b) {
+    return a->in == b->in && a->param == b->param && access_equal(a, b);
+}
+
+/* The operation of the block that is op, or has it in its regions. */
+static const Op *op_in_block(const Op *op, const Region *block) {
+    while (op->in != block) op = op->in->parent;
+    return op;
+}
+
+/* ---- which tile of which stream ---- */
+
+static void tile_name(Slice *s, const Op *load, int stream, int slot) {
+    s->stream_of[load->res.p[0]->id] = 1 + stream;
+    s->slot_of[load->res.p[0]->id] = slot;
+}
+
+static void tile_add(Slice *s, const Op *load, int stream, Panel panel) {
+    Stream *t = &s->stream.p[stream];
+    tile_name(s, load, stream, t->load.n);
+    vec_push(s->scratch, &t->load, load);
+    vec_push(s->scratch, &t->panel, panel);
+}
+
+/* The tile of an equal load, which is already one; false: there is none. */
+static bool tile_again(Slice *s, const Op *load) {
+    for (int i = 0; i < s->stream.n; i++)
+        for (int n = 0; n < s->stream.p[i].load.n; n++)
+            if (loads_equal(s->stream.p[i].load.p[n], load)) {
+                tile_name(s, load, i, n);
+                return true;
+            }
+    return false;
+}
+
+static int stream_new(Slice *s, const Region *at) {
+    vec_push(s->scratch, &s->stream, ((Stream){.at = at}));
+    return s->stream.n - 1;
+}
+
+/* The stream of the product's other operand, if the same block loads it. */
+static int stream_beside(const Slice *s, const Op *load, const Value *other) {
+    int n = s->stream_of[other->id] - 1;
+    return n >= 0 && s->stream.p[n].at == load->in ? n : -1;
+}
+
+static bool take_operand(Slice *s, const Op *dot, int i) {
+    const Value *v = dot->arg.p[i], *other = dot->arg.p[!i];
+    const Op *load = v->def;
+    int kept = type_has(v->type, s->row) ? s->row : s->column;
+    Panel panel;
+    if (!load || load->kind != OP_LOAD) return slice_refuse(s, dot->loc, "an operand of the product is computed");
+    if (s->stream_of[v->id] || tile_again(s, load)) return true;
+    if (!box_fits(s, load, kept, dot->over[0], &panel)) return false;
+    int stream = stream_beside(s, load, other);
+    tile_add(s, load, stream < 0 ? stream_new(s, load->in) : stream, panel);
+    return true;
+}
+
+/* ---- where slots are filled, and where they are given back ---- */
+
+static const Op *later(const Op *a, const Op *b) {
+    for (const Op *op = a; op; op = op->next)
+        if (op == b) return b;
+    return a ? a : b;
+}
+
+/* Nothing else takes an operand: it is made of no tile that is summed or stored (fits.c). */
+static void take_use(Slice *s, const Op *op, const Value *v) {
+    int n = s->stream_of[v->id] - 1;
+    if (n < 0) return;
+    REQUIRE(op->kind == OP_DOT);
+    s->stream.p[n].free = later(s->stream.p[n].free, op_in_block(op, s->stream.p[n].at));
+}
+
+static void find_frees(Slice *s) {
+    for (int i = 0; i < s->op.n; i++)
+        for (int n = 0; n < s->op.p[i]->arg.n; n++) take_use(s, s->op.p[i], s->op.p[i]->arg.p[n]);
+}
+
+static void find_puts(Slice *s) {
+    for (int i = 0; i < s->op.n; i++) {
+        const Op *op = s->op.p[i];
+        int n = op->res.n ? s->stream_of[op->res.p[0]->id] - 1 : -1;
+        if (n < 0) continue;
+        s->stream.p[n].put = op;
+        if (!s->stream.p[n].get) s->stream.p[n].get = op;
+    }
+}
+
+bool slice_streams(Slice *s) {
+    s->stream_of = ARENA_ARRAY(s->scratch, int, s->k->nvalue + 1);
+    s->slot_of = ARENA_ARRAY(s->scratch, int, s->k->nvalue + 1);
+    for (int i = 0; i < s->dot.n; i++)
+        for (int n = 0; n < 2; n++)
+            if (!take_operand(s, s->dot.p[i], n)) return false;
+    find_puts(s);
+    find_frees(s);
+    return true;
+}
