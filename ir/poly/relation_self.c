@@ -4,6 +4,7 @@
 #include "ir/poly/relation_self.h"
 
 #include "ir/poly/isl_context.h"
+#include "ir/poly/relation_read.h"
 #include "ir/poly/relation_text.h"
 
 #include <isl/point.h>
@@ -82,7 +83,7 @@ static isl_set *set_of(const Meeting *m, const char *also) {
     text_add(&t, also);
     text_add(&t, " }");
     isl_ctx_reset_operations(s->isl);
-    isl_set *set = isl_set_read_from_str(s->isl, text_str(&t));
+    isl_set *set = relation_read(s->isl, text_str(&t));
     text_free(&t);
     return set;
 }

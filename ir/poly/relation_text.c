@@ -54,7 +54,6 @@ bool relation_can_write(const RelationText *w, const Affine *a) {
 
 static bool is_number(const RelationText *w, const Term *t) { return t->kind == TERM_RANK && w->coord; }
 
-/* The fewer operations and brackets, the faster isl reads it. */
 void relation_affine(RelationText *w, const Affine *a) {
     int64_t c = a->c;
     for (int i = 0; i < a->nterm; i++)

@@ -6,6 +6,7 @@
 #include "ir/poly/relation_written.h"
 
 #include "ir/poly/isl_context.h"
+#include "ir/poly/relation_read.h"
 #include "ir/poly/relation_text.h"
 
 #include <isl/point.h>
@@ -187,7 +188,7 @@ static void write_names(const Cover *c, Text *t, char letter, bool *some) {
 }
 
 static isl_set *set_read(const Cover *c, Text *t) {
-    isl_set *set = isl_set_read_from_str(c->isl, text_str(t));
+    isl_set *set = relation_read(c->isl, text_str(t));
     text_free(t);
     isl_context_check(c->isl);
     return set;

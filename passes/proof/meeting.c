@@ -3,6 +3,7 @@
 #include "passes/proof/meeting.h"
 
 #include "ir/poly/isl_context.h"
+#include "ir/poly/relation_read.h"
 
 #include <isl/set.h>
 
@@ -56,7 +57,7 @@ Meeting *meeting_exactly(const Symbolic *y, const Access *a, const Access *b, Me
 
 static bool set_is_empty(isl_ctx *isl, const char *text) {
     isl_ctx_reset_operations(isl);
-    isl_set *set = isl_set_read_from_str(isl, text);
+    isl_set *set = relation_read(isl, text);
     bool empty = isl_set_is_empty(set) == isl_bool_true;
     isl_context_check(isl);
     isl_set_free(set);
