@@ -90,8 +90,11 @@ Run *tune_lower(const Tune *t, Arena *a, const TunedEntry *e) {
     return r;
 }
 
+/* What was asked of kernels is left out: those that come out alike have one text. */
 const char *tune_text(const Run *r, Arena *a) {
-    return arena_format(a, "workers %d\n%s", r->p->workers, module_text(r->s.m, a));
+    Module *m = module_clone(r->s.m, a);
+    for (int i = 0; i < m->kernel.n; i++) plan_drop_asked(&m->kernel.p[i]->plan);
+    return arena_format(a, "workers %d\n%s", r->p->workers, module_text(m, a));
 }
 
 static const Variant *known(const Variants *list, int n, const char *text) {

@@ -180,7 +180,7 @@ static Variants all_variants(const Tune *t, int site) {
 static bool site_is_scheduled(const Tune *t, int site) {
     const Module *m = t->base.s.m;
     for (int i = 0; i < m->kernel.n; i++)
-        if (m->kernel.p[i]->site == site + 1 && m->kernel.p[i]->schedule) return true;
+        if (m->kernel.p[i]->site == site + 1 && plan_is_whole(&m->kernel.p[i]->plan)) return true;
     return false;
 }
 

@@ -72,6 +72,8 @@ Kernel *kernel_clone(Module *m, const Kernel *k) {
     VEC_COPY(m->arena, &fresh->param);
     VEC_COPY(m->arena, &fresh->range);
     VEC_COPY(m->arena, &fresh->layout);
+    VEC_COPY(m->arena, &fresh->plan.regs);
+    VEC_COPY(m->arena, &fresh->plan.copy);
     Clone c = {m, ARENA_ARRAY(scratch, Value *, k->nvalue + 1)};
     fresh->body = root_clone(&c, k->body);
     if (k->roles) fresh->roles = roles_clone(m, k->roles, root_clone, &c);

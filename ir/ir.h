@@ -11,6 +11,7 @@
 #include "ir/coll.h"
 #include "ir/layout/layout.h"
 #include "ir/ops.h"
+#include "ir/plan.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -204,16 +205,6 @@ struct Op {
     VEC(Turn) turn;  /* FOR in a role: pieces of its body, in the order in which a turn runs them; none: one piece */
 };
 
-/* How to compute a kernel, from a file of sizes (docs/reference/tuning.md); 0: the passes choose. Not in the text. */
-typedef struct {
-    int split;   /* parts of its loop */
-    int waves;   /* of a workgroup */
-    int columns; /* of a schedule's tile */
-    int plain;   /* 1: by no schedule */
-    int pipelined; /* loads of a loop, fetched a step before they are read: 1: all that can be, -1: none */
-    int sized;   /* 1: some range has its size from there */
-} KernelChoice;
-
 typedef struct Roles Roles; /* ir/roles.h */
 
 /* How a body says where its tiles are: values, or values that each lie in the registers of a workgroup's threads by a
@@ -230,13 +221,10 @@ typedef struct Kernel {
     VEC(Range) range; /* the grid's first, in the order of `each` */
     int ngrid;
     Region *body;
+    Plan plan;           /* how a workgroup computes it */
     Roles *roles;        /* how a workgroup computes the body; NULL: task by task, as the body says */
     int nvalue;
     int site;            /* 1 + its number among the instances of the source that could be tuned; 0: none; not in the text */
-    KernelChoice choice;
-    bool cut;            /* parts of a loop that `split` has cut, or what puts them together; not in the text */
-    Name schedule;       /* the machine's text for the whole kernel (target/matrix.h); NULL: task by task, as the body says */
-    int waves;           /* in the form `layout`: of a workgroup; else 0 */
     VEC(Layout) layout;  /* where tiles lie: places reg, lane and wave; ranges by their names, which then differ */
 } Kernel;
 

@@ -75,7 +75,7 @@ typedef struct {
 /* Work of one element. Rows without: that of an addition of integers, {1, 1, 1, 0}. */
 typedef struct {
     int host;             /* time, in additions (passes/model/count.c) */
-    int again;            /* the same, where a value is computed again in an inner loop (codegen/text/plan.c) */
+    int again;            /* the same, where a value is computed again in an inner loop (codegen/text/hold.c) */
     double lane, special; /* instructions of a GPU's lane, and of its special function unit (passes/model/gpu.c) */
 } OpCost;
 

@@ -3,8 +3,6 @@
 #include "ir/roles.h"
 #include "base/require.h"
 
-const char *const fill_text[FILL_COUNT] = {"box", "pixels", "rows", "bulk", "threads"};
-
 const PanelInfo panel_info[PANEL_COUNT] = {
     [PANEL_ROWS] = {.text = "rows"},   [PANEL_K128] = {"k128", 128, false}, [PANEL_MN128] = {"mn128", 128, true},
     [PANEL_K64] = {"k64", 64, false},  [PANEL_MN64] = {"mn64", 64, true},   [PANEL_K32] = {"k32", 32, false},

@@ -8,16 +8,6 @@
 
 /* ---- rings: bounded queues of slots, with one role that writes and others that read ---- */
 
-/* How a tile comes into its slot. */
-typedef enum {
-    FILL_BOX,     /* a box of the parameter's tensor, by one lane (TMA) */
-    FILL_PIXELS,  /* likewise, gathered from an image (im2col TMA) */
-    FILL_ROWS,    /* 16 bytes a lane, also gathered (cp.async) */
-    FILL_BULK,    /* one run of bytes, by one lane */
-    FILL_THREADS, /* stores of the role's threads */
-    FILL_COUNT
-} SlotFill;
-
 /* How a tile lies in its slot: row-major, or in panels of so many bytes a row whose 16-byte chunks are swizzled
    (layout_memory). k, mn: which operand's range runs along a row of a panel: the contracted one, or the other. */
 typedef enum { PANEL_ROWS, PANEL_K128, PANEL_MN128, PANEL_K64, PANEL_MN64, PANEL_K32, PANEL_MN32, PANEL_COUNT } Panel;
@@ -28,7 +18,6 @@ typedef struct {
     bool across;      /* mn: rows run across what is contracted */
 } PanelInfo;
 extern const PanelInfo panel_info[PANEL_COUNT];
-extern const char *const fill_text[FILL_COUNT];
 
 typedef struct {
     Name name;
@@ -62,8 +51,6 @@ typedef struct {
     Region *body;         /* of a task */
     Loc loc;
 } Role;
-
-typedef enum { TASKS_STATIC, TASKS_TICKET, TASKS_LIST } TaskOrder; /* task = group + n groups; by a counter; from a list */
 
 struct Roles {
     int cluster;           /* workgroups; 1: none */

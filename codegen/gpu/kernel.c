@@ -97,7 +97,7 @@ static void make_body(Fn *f) {
     order_constants(f, first, f->head.n - before);
     if (gpu_looks_at_values(f->p)) fn_line(f, "if (tile_refused(call.task)) return;");
     skip_missing_tasks(f);
-    plan_kernel(f);
+    hold_values(f);
     hip_prefetch(f);
     emit_region(f, f->k->body);
 }
@@ -140,7 +140,8 @@ bool hip_kernel(GpuText *g, Arena *a, const Program *p, const Memory *memory, co
                 GpuLaunch *launch) {
     Text *to = &g->text;
     Fn f = fn_new(&hip_backend, a, g->m, p, memory);
-    Hip hip = {.target = target, .lanes = target->wave, .waves = n->kernel->waves, .member = public_members(a, g->m, p)};
+    Hip hip = {
+        .target = target, .lanes = target->wave, .waves = n->kernel->plan.waves, .member = public_members(a, g->m, p)};
     hip.ticket = takes_tickets(p, n) ? g->tickets++ : -1;
     hip.threads = hip.lanes * hip.waves;
     f.hip = &hip;

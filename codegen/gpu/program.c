@@ -44,8 +44,10 @@ static bool emit_node(Arena *a, GpuText *g, const Program *p, const Memory *memo
     if (before) launch = *before;
     launch.function = before ? before->function : c_function_name(names, n->kernel->name);
     bool good = before != NULL;
-    if (!before && n->kernel->schedule) good = hip_schedule(g, a, p, memory, n, &launch);
-    else if (!before) good = hip_kernel(g, a, p, memory, n, matrix_target(g->target), &launch);
+    if (!before && n->kernel->plan.lowering == LOWER_SCHEDULE)
+        good = hip_schedule(g, a, p, memory, n, &launch);
+    else if (!before)
+        good = hip_kernel(g, a, p, memory, n, matrix_target(g->target), &launch);
     vec_push(a, &g->launch, launch);
     return good;
 }

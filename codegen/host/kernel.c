@@ -56,7 +56,7 @@ bool kernel_emit(Text *to, Memory *l, Arena *a, const Module *m, const Program *
     source_comment(&f, to);
     signature(&f, to, name);
     skip_missing_tasks(&f);
-    plan_kernel(&f);
+    hold_values(&f);
     emit_region(&f, f.k->body);
     fn_line(&f, "return 0;");
     fn_head_print(&f, to);

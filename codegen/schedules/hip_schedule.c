@@ -152,22 +152,22 @@ static void names_take(Fn *f) {
 
 static bool prepare(Schedule *s) {
     for (size_t i = 0; i < sizeof schedules / sizeof *schedules; i++)
-        if (strcmp(schedules[i].name, s->f.k->schedule) == 0) return schedules[i].prepare(s);
+        if (strcmp(schedules[i].name, s->f.k->plan.schedule) == 0) return schedules[i].prepare(s);
     return false;
 }
 
 bool hip_schedule(GpuText *g, Arena *a, const Program *p, const Memory *memory, const Node *n, GpuLaunch *launch) {
     const Kernel *k = n->kernel;
-    const ScheduleFile *file = schedule_find(a, k->schedule, matrix_target(g->target));
+    const ScheduleFile *file = schedule_find(a, k->plan.schedule, matrix_target(g->target));
     Hip hip = {.target = matrix_target(g->target), .member = public_members(a, g->m, p)};
     Schedule s = {.f = fn_new(&hip_backend, a, g->m, p, memory), .text = &g->text, .launch = launch};
     s.f.hip = &hip;
     s.f.k = k;
     s.f.node = n;
     names_take(&s.f);
-    text_printf(s.text, "/* kernel %s, by the schedule '%s' */\n", c_string(a, k->name), k->schedule);
+    text_printf(s.text, "/* kernel %s, by the schedule '%s' */\n", c_string(a, k->name), k->plan.schedule);
     if (!file || region_synchronises(k->body) || !prepare(&s)) {
-        fn_unsupported(&s.f, k->loc, fn_text(&s.f, "the schedule '%s' on %s", k->schedule, g->target));
+        fn_unsupported(&s.f, k->loc, fn_text(&s.f, "the schedule '%s' on %s", k->plan.schedule, g->target));
         return false;
     }
     fill(s.text, &s, file->text);

@@ -16,7 +16,7 @@ static bool is_zero(const Value *v) {
 
 /* Parts are those of a kernel that had a schedule before it was cut. */
 static bool grid_fits(const Kernel *k, Product *f) {
-    bool part = k->schedule && k->ngrid == 3 && k->range.p[0].kind == RANGE_POSITION;
+    bool part = k->plan.schedule && k->ngrid == 3 && k->range.p[0].kind == RANGE_POSITION;
     if (!part && k->ngrid != 2) return false;
     f->row = part ? 1 : 0;
     f->parts = part ? k->range.p[0].of.c : 1;

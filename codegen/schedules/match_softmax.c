@@ -39,7 +39,7 @@ static bool find_part(Softmax *f, const Op *store) {
 
 /* Of a kernel that had a schedule and was cut (split): it stores what its loop carries. */
 static bool find_parts(Softmax *f) {
-    bool good = f->k->schedule != NULL;
+    bool good = f->k->plan.schedule != NULL;
     int n = 0;
     f->acc = f->sum = f->max = -1;
     for (const Op *op = f->k->body->first; op && good; op = op->next)

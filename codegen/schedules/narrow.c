@@ -50,7 +50,7 @@ static double time_of(const SkinnyPlan *p, int64_t rows, int64_t columns, int64_
 
 /* As many columns a tile as give each workgroup that runs at once one tile, or its part of one. Two share a tile's
    sums, more copy rows for each other. */
-static SkinnyPlan plan_of(const MatrixSchedule *s, int64_t rows, int64_t columns, int64_t depth, bool across) {
+static SkinnyPlan tile_of(const MatrixSchedule *s, int64_t rows, int64_t columns, int64_t depth, bool across) {
     int parts = s->cluster == 2 ? 2 : 1, beside = s->cluster / parts;
     int64_t tiles = s->resident_groups / parts, wide = ceil_div(ceil_div(columns, tiles), BLOCK) * BLOCK;
     int64_t block = BLOCK * beside, high = ceil_div(rows, block) * block;
@@ -79,7 +79,7 @@ SkinnyPlan narrow_plan(const MatrixTarget *t, const SkinnyPlan *few, int64_t row
     double least = across ? INFINITY : time_of(few, rows, columns, depth);
     for (const MatrixSchedule *s = t->schedule; s->name; s++) {
         if (strcmp(s->name, "narrow")) continue;
-        SkinnyPlan p = plan_of(s, rows, columns, depth, across);
+        SkinnyPlan p = tile_of(s, rows, columns, depth, across);
         if (!p.facts || p.time >= least || (wide && p.columns != wide) || (across && !across_pays(&p, few))) continue;
         best = p;
         least = p.time;

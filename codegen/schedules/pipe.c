@@ -11,7 +11,8 @@ void pipe_refuse(PassContext *c, const Kernel *k, const char *why) {
 }
 
 void pipe_mark(PassContext *c, Kernel *k, const MatrixSchedule *s, int row, int column) {
-    k->schedule = name_of(c->m->names, s->name);
+    k->plan.lowering = LOWER_SCHEDULE;
+    k->plan.schedule = name_of(c->m->names, s->name);
     k->range.p[row].size = s->rows;
     k->range.p[column].size = s->columns;
     remark(c, "pipe", k->loc, "'%s': the schedule '%s', tiles of %d x %d", k->name, s->name, s->rows, s->columns);
@@ -31,16 +32,16 @@ void pipe_kernel(PassContext *c, Kernel *k) {
 
 int64_t pipe_parts_asked(const PassContext *c, const Kernel *k) {
     if (pass_is_off(c->options, &pass_split)) return 1;
-    return c->options->split ? c->options->split : k->choice.split;
+    return c->options->split ? c->options->split : k->plan.parts;
 }
 
 /* Workgroups of a cluster share sums without that. */
 int64_t pipe_parts(PassContext *c, const Kernel *k) {
-    const MatrixTarget *t = k->schedule ? pipe_target(c) : NULL;
-    const MatrixSchedule *s = t ? matrix_schedule(t, k->schedule, 0) : NULL;
+    const MatrixTarget *t = k->plan.schedule ? pipe_target(c) : NULL;
+    const MatrixSchedule *s = t ? matrix_schedule(t, k->plan.schedule, 0) : NULL;
     if (!s || s->cluster) return 1;
-    if (!strcmp(k->schedule, "skinny")) return pipe_skinny_parts(c, k, t);
-    return strcmp(k->schedule, "decode") ? 1 : pipe_decode_parts(c, k, t);
+    if (!strcmp(k->plan.schedule, "skinny")) return pipe_skinny_parts(c, k, t);
+    return strcmp(k->plan.schedule, "decode") ? 1 : pipe_decode_parts(c, k, t);
 }
 
 /* The schedule that it will have when the passes before this one have seen it, group among them or not; NULL: none. */
@@ -52,7 +53,7 @@ static Name schedule_of(PassContext *c, const Kernel *k, bool group) {
     if (group && !pass_is_off(c->options, &pass_fold_gqa)) fold_gqa_kernel(&t, copy);
     pad_operands(&t, copy);
     pipe_kernel(&t, copy);
-    return copy->schedule;
+    return copy->plan.schedule;
 }
 
 bool pipe_would_take(PassContext *c, const Kernel *k) { return schedule_of(c, k, true) != NULL; }

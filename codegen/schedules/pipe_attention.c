@@ -57,7 +57,7 @@ static const char *refused(const Module *m, const Kernel *k, const MatrixTarget 
                            const MatrixSchedule **s) {
     const char *why = matrix_schedule(t, "attention", 0) ? attention_match(k, a) : "";
     if (why) return why;
-    if (k->choice.plain) return "the file of sizes wants another";
+    if (k->plan.lowering == LOWER_PLAIN) return "the file of sizes wants another";
     *s = matrix_schedule_wide(t, "attention", a->width.c);
     if (!pipe_one_type(k, a)) return "its tensors are not all bf16, or all f16";
     if (!*s || !size_is_number(a->width)) return "its rows are too wide";

@@ -127,8 +127,8 @@ static const char *refused(PassContext *c, const Kernel *k, const MatrixTarget *
     const char *why = matrix_schedule(t, "decode", 0) ? decode_match(k, a) : "";
     if (why) return why;
     *s = matrix_schedule_wide(t, "decode", a->width.c);
-    bool cut = k->choice.split || c->options->split;
-    if (k->choice.plain || (cut && matrix_schedule(t, "decode", 0)->resident_groups))
+    bool cut = k->plan.parts || c->options->split;
+    if (k->plan.lowering == LOWER_PLAIN || (cut && matrix_schedule(t, "decode", 0)->resident_groups))
         return "its loop is to be cut as asked for";
     if (!pipe_one_type(k, a)) return "its tensors are not all bf16, or all f16";
     if (!*s || !size_is_number(a->width)) return "its rows are too wide";
@@ -152,7 +152,8 @@ bool pipe_decode(PassContext *c, Kernel *k, const MatrixTarget *t) {
         if (*why) pipe_refuse(c, k, why);
         return *why;
     }
-    k->schedule = name_of(c->m->names, s->name);
+    k->plan.lowering = LOWER_SCHEDULE;
+    k->plan.schedule = name_of(c->m->names, s->name);
     k->range.p[a.key].size = s->columns;
     remark(c, "pipe", k->loc, "'%s': the schedule '%s', %lld rows and %d keys at a time", k->name, s->name,
            (long long)k->range.p[a.row].size, s->columns);

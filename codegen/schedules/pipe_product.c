@@ -44,7 +44,7 @@ static bool tiles_fit(const Kernel *k, const Product *f, const MatrixSchedule *s
     int64_t wide = product_columns(s, f);
     bool any = f->sums == 1 && f->stores == 1 && !f8, some = s->columns == 64 || s->columns % 128 == 0;
     return wide >= FEWEST_COLUMNS && (any || some) && (!f8 || s->columns <= 128) &&
-           (!k->choice.columns || wide == k->choice.columns);
+           (!k->plan.columns || wide == k->plan.columns);
 }
 
 /* The widest tiles but where others gain more than the model knows. */
@@ -79,9 +79,9 @@ static MatrixSchedule chosen(const Kernel *k, const Product *f, const MatrixTarg
     SkinnyPlan few = {0}, narrow = {0};
     if (!f8) few = skinny_plan(t, m, n, f->depth, f->sums, 0);
     if (!f8 && f->sums == 1 && f->stores == 1)
-        narrow = narrow_plan(t, &few, m, n, f->depth, f->b_is_kn, k->choice.columns);
+        narrow = narrow_plan(t, &few, m, n, f->depth, f->b_is_kn, k->plan.columns);
     if (narrow.facts) return of_plan(&narrow, 1);
-    if (!f8 && k->choice.columns) few = skinny_plan(t, m, n, f->depth, f->sums, k->choice.columns);
+    if (!f8 && k->plan.columns) few = skinny_plan(t, m, n, f->depth, f->sums, k->plan.columns);
     if (is_skinny(k, &few, s, s ? product_time(k, f, s) : INFINITY)) return of_plan(&few, f->sums);
     MatrixSchedule other = s ? *s : (MatrixSchedule){0};
     other.columns /= f->sums;
@@ -100,7 +100,7 @@ void pipe_product(PassContext *c, Kernel *k, const MatrixTarget *t) {
     MatrixSchedule s = why ? (MatrixSchedule){0} : chosen(k, &f, t, f8);
     if (why)
         pipe_refuse(c, k, why);
-    else if (k->choice.plain || !s.name)
+    else if (k->plan.lowering == LOWER_PLAIN || !s.name)
         pipe_refuse(c, k, "the file of sizes wants another");
     else if (!types_fit(k, &f))
         pipe_refuse(c, k, "its operands and result have not the types of one");

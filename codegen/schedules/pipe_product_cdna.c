@@ -21,7 +21,7 @@ static double time_of(const Kernel *k, const Product *f, const MatrixSchedule *s
 static const MatrixSchedule *fastest(const Kernel *k, const Product *f, const MatrixTarget *t) {
     const MatrixSchedule *best = NULL;
     for (const MatrixSchedule *s = t->schedule; s->name; s++) {
-        if (strcmp(s->name, "product") || (k->choice.columns && wide_of(s, f) != k->choice.columns)) continue;
+        if (strcmp(s->name, "product") || (k->plan.columns && wide_of(s, f) != k->plan.columns)) continue;
         if (!best || time_of(k, f, s) < time_of(k, f, best)) best = s;
     }
     return best;
@@ -61,13 +61,13 @@ static const char *operands_refused(const Kernel *k, const Product *f, int align
 /* With fewer tiles than a quarter of the processors smaller ones, and parts of sums, use more of the machine. */
 static bool is_small(const Kernel *k, const MatrixTarget *t, const Product *f, const MatrixSchedule *s) {
     if (columns_of(k) < wide_of(s, f)) return true;
-    return !k->choice.columns && (rows_of(k) < s->rows / 2 || 4 * tiles_of(k, f, s) < t->processors);
+    return !k->plan.columns && (rows_of(k) < s->rows / 2 || 4 * tiles_of(k, f, s) < t->processors);
 }
 
 /* NULL: a schedule takes it, if its tiles fit. */
 static const char *refused(const Kernel *k, const MatrixTarget *t, const Product *f) {
     const MatrixSchedule *s = matrix_schedule(t, "product", 0);
-    if (k->choice.plain) return "the file of sizes wants another";
+    if (k->plan.lowering == LOWER_PLAIN) return "the file of sizes wants another";
     if (!types_fit(k, t, s, f)) return "its operands and result have not the types of one";
     return operands_refused(k, f, s->align);
 }

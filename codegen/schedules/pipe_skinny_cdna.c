@@ -33,7 +33,7 @@ typedef struct {
     SkinnyShape shape; /* facts NULL: none */
     int64_t parts;
     double seconds;
-} Plan;
+} SkinnyChoice;
 
 static int64_t rows_of(const Work *w) { return w->k->range.p[0].of.c; }
 static int64_t columns_of(const Work *w) { return w->k->range.p[1].of.c; }
@@ -86,20 +86,20 @@ static bool parts_fit(const Work *w, const SkinnyShape *s, int64_t parts) {
     return parts == 1 || w->f->depth * w->bytes >= parts * RUNS_OF_WAVE * s->waves * SKINNY_RUN;
 }
 
-static void take_faster(Plan *best, const Work *w, SkinnyShape s, int64_t parts) {
+static void take_faster(SkinnyChoice *best, const Work *w, SkinnyShape s, int64_t parts) {
     double seconds = seconds_of(w, &s, parts);
     bool cut = parts > 1 && best->shape.facts && best->parts == 1;
-    if (!best->shape.facts || seconds < best->seconds * (cut ? gain : 1)) *best = (Plan){s, parts, seconds};
+    if (!best->shape.facts || seconds < best->seconds * (cut ? gain : 1)) *best = (SkinnyChoice){s, parts, seconds};
 }
 
-static Plan plan_of(const Work *w) {
-    Plan best = {.parts = 1};
+static SkinnyChoice choice_of(const Work *w) {
+    SkinnyChoice best = {.parts = 1};
     int64_t asked = pipe_parts_asked(w->c, w->k);
     for (int64_t parts = asked ? asked : 1; parts <= (asked ? asked : MOST_PARTS); parts++)
         for (const MatrixSchedule *s = w->t->schedule; s->name; s++) {
             if (strcmp(s->name, "skinny")) continue;
             SkinnyShape shape = skinny_shape(w->t, s, w->f, rows_of(w));
-            bool wanted = !w->k->choice.columns || w->k->choice.columns == shape.columns;
+            bool wanted = !w->k->plan.columns || w->k->plan.columns == shape.columns;
             if (shape.facts && wanted && (asked || parts_fit(w, &shape, parts))) take_faster(&best, w, shape, parts);
         }
     return best;
@@ -113,7 +113,7 @@ bool pipe_skinny_cdna(PassContext *c, Kernel *k, const MatrixTarget *t, const Pr
     Work w = work_of(c, k, t, f);
     int64_t runs = ceil_div(f->depth * w.bytes, SKINNY_RUN);
     if (columns_of(&w) < FEWEST_COLUMNS || runs < FEWEST_RUNS || !product_op_few(t, k, f)) return false;
-    Plan plan = plan_of(&w);
+    SkinnyChoice plan = choice_of(&w);
     if (!plan.shape.facts) return false;
     MatrixSchedule tile = *plan.shape.facts;
     tile.rows = plan.shape.rows;
@@ -127,5 +127,5 @@ int64_t pipe_skinny_parts(PassContext *c, const Kernel *k, const MatrixTarget *t
     Product f;
     if (product_match(k, &f)) return 1;
     Work w = work_of(c, k, t, &f);
-    return plan_of(&w).parts;
+    return choice_of(&w).parts;
 }

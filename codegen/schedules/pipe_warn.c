@@ -120,7 +120,7 @@ static Loc place_of(const Module *m, const Kernel *k, Loc loc) {
 }
 
 void pipe_warn(PassContext *c, const Kernel *k) {
-    const Op *dot = k->schedule || k->choice.plain ? NULL : product_in(k->body, false);
+    const Op *dot = k->plan.schedule || k->plan.lowering == LOWER_PLAIN ? NULL : product_in(k->body, false);
     if (!dot || products_of(c->m, k, dot) < LEAST_PRODUCTS) return;
     Reason r = reason_of(c, k, dot);
     Loc loc = place_of(c->m, k, dot->loc);

@@ -58,7 +58,7 @@ static bool parts_pay(const SkinnyPlan *p, int64_t groups, int64_t depth, int su
 }
 
 /* One of a schedule's rows, its clusters used so. */
-static SkinnyPlan plan_of(const MatrixTarget *t, const MatrixSchedule *s, int64_t rows, int64_t columns, int64_t depth,
+static SkinnyPlan tile_of(const MatrixTarget *t, const MatrixSchedule *s, int64_t rows, int64_t columns, int64_t depth,
                           int sums, int parts, int beside) {
     SkinnyPlan p = {.facts = s,
                     .rows = rows_of(s, rows, beside),
@@ -93,9 +93,9 @@ SkinnyPlan skinny_plan(const MatrixTarget *t, int64_t rows, int64_t columns, int
     SkinnyPlan best = {0};
     for (const MatrixSchedule *s = t->schedule; s->name; s++) {
         if (strcmp(s->name, "skinny") || !tiles_fit(s, sums, wide)) continue;
-        take_faster(&best, plan_of(t, s, rows, columns, depth, sums, 1, 1));
-        take_faster(&best, plan_of(t, s, rows, columns, depth, sums, s->cluster, 1));
-        take_faster(&best, plan_of(t, s, rows, columns, depth, sums, 1, s->cluster));
+        take_faster(&best, tile_of(t, s, rows, columns, depth, sums, 1, 1));
+        take_faster(&best, tile_of(t, s, rows, columns, depth, sums, s->cluster, 1));
+        take_faster(&best, tile_of(t, s, rows, columns, depth, sums, 1, s->cluster));
     }
     return best;
 }

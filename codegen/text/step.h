@@ -1,12 +1,12 @@
-/* step.h: the steps of a kernel: how values are planned, and what writes each operation. */
+/* step.h: the steps of a kernel: how values are held, and what writes each operation. */
 #ifndef TILEC_CODEGEN_TEXT_STEP_H
 #define TILEC_CODEGEN_TEXT_STEP_H
 
 #include "codegen/text/nest.h"
 
-/* ---- planning, plan.c, and tiles ---- */
+/* ---- where values are held, hold.c, and tiles ---- */
 
-void plan_kernel(Fn *);
+void hold_values(Fn *);
 int16_t value_fastest(Fn *, const Value *); /* range with stride 1 in most of what the expression reads; -1: none */
 bool reads(Fn *, const Value *expression, const Value *leaf);
 Tile tile_of_value(Fn *, const Value *, Elem, int16_t fastest);

@@ -91,7 +91,7 @@ bool tuned_size(Kern *c, const RangeDecl *d, Range *r) {
         diag_note(c->diags, d->loc, "declared here");
         return false;
     }
-    c->b.k->choice.sized = 1;
+    c->b.k->plan.sized = true;
     if (tuned_number(p, TILE_LIMIT, &r->size)) return true;
     diag_error(c->diags, p->at, "bad-tuning", "a tile has 1 to %d positions along a range, not '%s'", TILE_LIMIT,
                p->value);
@@ -103,17 +103,17 @@ bool tuned_size(Kern *c, const RangeDecl *d, Range *r) {
 static bool is_power(int64_t n) { return (n & (n - 1)) == 0; }
 
 /* By the place of a word among those that are taken, or by a number. */
-static bool split_set(KernelChoice *c, int64_t n) { return c->split = (int)n, n >= 1; }
-static bool waves_set(KernelChoice *c, int64_t n) { return c->waves = (int)n, n >= 1 && is_power(n); }
-static bool columns_set(KernelChoice *c, int64_t n) { return c->columns = (int)n, n >= 1; }
-static bool schedule_set(KernelChoice *c, int64_t word) { return c->plain = word == 0, true; }
-static bool pipelined_set(KernelChoice *c, int64_t word) { return c->pipelined = word == 0 ? -1 : 1, true; }
+static bool split_set(Plan *c, int64_t n) { return c->parts = (int)n, n >= 1; }
+static bool waves_set(Plan *c, int64_t n) { return c->waves = (int)n, n >= 1 && is_power(n); }
+static bool columns_set(Plan *c, int64_t n) { return c->columns = (int)n, n >= 1; }
+static bool schedule_set(Plan *c, int64_t word) { return c->lowering = word == 0 ? LOWER_PLAIN : LOWER_OPEN, true; }
+static bool pipelined_set(Plan *c, int64_t word) { return c->pipelined = word == 0 ? -1 : 1, true; }
 
 /* Where a value is not taken: what would be. */
 static const struct {
     const char *name, *takes, *word[2];
     int64_t most;
-    bool (*set)(KernelChoice *, int64_t);
+    bool (*set)(Plan *, int64_t);
 } choices[] = {
     {"split", "a loop is cut into 1 to 64 parts", {0}, 64, split_set},
     {"waves", "a workgroup has 1, 2, 4, 8, 16 or 32 waves", {0}, 32, waves_set},
@@ -137,7 +137,7 @@ static bool choice_set(Kern *c, const TunedPair *p) {
         for (int w = 0; w < 2 && choices[i].word[w]; w++)
             if (strcmp(choices[i].word[w], p->value) == 0) n = w;
         bool known = choices[i].most ? tuned_number(p, choices[i].most, &n) : n >= 0;
-        if (!known || !choices[i].set(&c->b.k->choice, n))
+        if (!known || !choices[i].set(&c->b.k->plan, n))
             diag_error(c->diags, p->at, "bad-tuning", "%s, not '%s'", choices[i].takes, p->value);
         return true;
     }

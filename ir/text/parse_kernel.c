@@ -47,21 +47,16 @@ static void parse_list(Parser *p, void (*item)(Parser *)) {
     need_punct(p, ')');
 }
 
-/* layouts := ['schedule' NAME] ['form' 'layout'] ['waves' INT] ('layout' '#' INT '"' layout '"')*, numbered from 0 */
+/* layouts := ['plan' plan] ['form' 'layout'] ('layout' '#' INT '"' layout '"')*, numbered from 0 */
 static void parse_layouts(Parser *p) {
-    enum { MOST_WAVES = 64 };
-    if (take_word(p, "schedule")) p->k->schedule = need_name(p, "a schedule's name");
+    if (take_word(p, "plan")) parse_plan(p, &p->k->plan);
     if (take_word(p, "form")) {
         need_word(p, "layout");
         p->k->form = KERNEL_LAYOUT;
     }
-    Loc loc = p->tok.loc;
-    int64_t waves = take_word(p, "waves") ? need_int(p, "a number of waves") : 0;
-    if (waves < 0 || waves > MOST_WAVES) parse_fail(p, loc, "a workgroup has 1 to %d waves", MOST_WAVES);
-    p->k->waves = (int)waves;
     while (take_word(p, "layout")) {
         need_punct(p, '#');
-        loc = p->tok.loc;
+        Loc loc = p->tok.loc;
         if (need_int(p, "a layout's number") != p->k->layout.n) parse_fail(p, loc, "layouts are numbered in order");
         Layout l;
         int at;

@@ -36,6 +36,7 @@ void print_float(Printer *, double);
 void print_line(Printer *); /* a new line, indented */
 
 void print_kernel(Printer *, const Kernel *);
+void print_plan(Printer *, const Plan *);
 
 /* print_op.c */
 void print_region(Printer *, const Region *); /* { .. } */

@@ -48,9 +48,8 @@ static void kernel_begin(Printer *p, const Kernel *k) {
 }
 
 static void print_layouts(Printer *p, const Kernel *k) {
-    if (k->schedule) text_printf(&p->out, " schedule %s", k->schedule);
+    print_plan(p, &k->plan);
     if (k->form == KERNEL_LAYOUT) text_add(&p->out, " form layout");
-    if (k->waves) text_printf(&p->out, " waves %d", k->waves);
     p->depth++;
     for (int i = 0; i < k->layout.n; i++) {
         print_line(p);

@@ -59,5 +59,6 @@ void kernel_verify(Verifier *v, const Kernel *k) {
     if (k->ngrid > MAX_RANGES) violation(v, k->loc, "the grid has %d ranges, more than %d", k->ngrid, MAX_RANGES);
     ranges_verify(v);
     if (v->violations == before) region_verify(v, k->body, NULL);
+    if (v->violations == before) plan_verify(v, k);
     if (k->body->arg.n) violation(v, k->loc, "the body of the kernel has arguments");
 }

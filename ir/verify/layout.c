@@ -167,7 +167,6 @@ static void aligned_verify(Verifier *v, const Kernel *k) {
 void kernel_layout_verify(Verifier *v, const Kernel *k) {
     int before = v->violations;
     v->k = k;
-    if (k->schedule) return; /* the machine's own text decides */
     if (v->k->form != KERNEL_LAYOUT && k->layout.n) violation(v, k->loc, "it has layouts and is in another form");
     v->uses = uses_of(k, v->scratch);
     region_layout_verify(v, k->body);

@@ -43,6 +43,7 @@ void op_verify(Verifier *, const Op *);       /* all but those with regions; ope
 void access_verify(Verifier *, const Op *);
 void sync_verify(Verifier *, const Op *);
 void result_expect(Verifier *, const Op *, Type); /* one result of this type */
+void plan_verify(Verifier *, const Kernel *);
 void kernel_layout_verify(Verifier *, const Kernel *); /* after kernel_verify found nothing */
 void program_verify(Verifier *, const Program *);
 void flags_verify(Verifier *, const Program *);

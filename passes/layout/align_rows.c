@@ -20,7 +20,7 @@ static bool fills_tile(const Lay *l, int range) {
 
 void lay_align_rows(Lay *l) {
     for (int i = 0; i < l->k->ngrid; i++) {
-        int64_t vectors = range_row_alignment(l->k, i) * (int64_t)l->target->wave * l->k->waves;
+        int64_t vectors = range_row_alignment(l->k, i) * (int64_t)l->target->wave * l->k->plan.waves;
         if (vectors && fills_tile(l, i) && l->extent[i] >= vectors && l->extent[i] <= MOST_VECTORS * vectors &&
             masks_of(l->k, i) <= MOST_MASKS)
             l->k->range.p[i].aligned = range_row_alignment(l->k, i);

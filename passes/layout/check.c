@@ -41,7 +41,7 @@ static bool takes_packed(const Lay *l, const Op *op) {
 
 static bool are_bytes(const Lay *l) { return !any_op(l, takes_packed); }
 
-static bool waves_count(const Lay *l) { return l->k->waves >= 1 && l->k->waves == 1 << l->wave_bits; }
+static bool waves_count(const Lay *l) { return l->k->plan.waves >= 1 && l->k->plan.waves == 1 << l->wave_bits; }
 
 static bool store_lacks_ranges(const Lay *l, const Op *op) {
     Type place = {0};

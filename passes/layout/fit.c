@@ -156,10 +156,10 @@ void lay_choose_waves(Lay *l) {
     bool alone = l->k->level == LEVEL_WAVE;
     while (!alone && words > handful * lanes * waves && lanes * waves < common_threads) waves *= 2;
     while (!alone && words > plenty * lanes * waves && lanes * waves < MOST_THREADS) waves *= 2;
-    if (!alone && l->k->choice.waves) waves = l->k->choice.waves;
+    if (!alone && l->k->plan.waves) waves = l->k->plan.waves;
     while (lanes * waves > MOST_THREADS) waves /= 2;
     check_registers(l, words, lanes * waves);
-    l->k->waves = waves;
+    l->k->plan.waves = waves;
     l->wave_bits = __builtin_ctz((unsigned)waves);
     for (int b = 0; b < LAY_WAVE_BITS; b++) l->wave[b].range[0] = l->wave[b].range[1] = -1;
 }

@@ -141,7 +141,7 @@ static bool layout_run(PassContext *c) {
         return false;
     }
     for (int i = 0; i < c->m->kernel.n; i++)
-        if (!c->m->kernel.p[i]->schedule) good = layout_kernel(c, c->m->kernel.p[i], target) && good;
+        if (!plan_is_whole(&c->m->kernel.p[i]->plan)) good = layout_kernel(c, c->m->kernel.p[i], target) && good;
     return good;
 }
 

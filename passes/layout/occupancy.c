@@ -130,8 +130,8 @@ static void spread(Lay *l, int64_t wanted, bool whole_rows) {
 void lay_occupancy(Lay *l) {
     const Region *body = l->k->body;
     const int64_t processors = l->target->processors;
-    if (l->k->level != LEVEL_GROUP || l->k->cut) return;
-    if (region_has_dot(body) && !l->k->choice.sized && is_alone(l)) narrow(l);
+    if (l->k->level != LEVEL_GROUP || l->k->plan.cut) return;
+    if (region_has_dot(body) && !l->k->plan.sized && is_alone(l)) narrow(l);
     if (tasks_share(l)) return;
     spread(l, processors, has_loop(body));
     if (has_prefix(body)) spread(l, 4 * processors, true);

@@ -20,7 +20,7 @@ static int64_t registers_of(const Lay *l, const Value *v) {
 
 /* What the loop carries and what it loads leave a quarter of a thread's registers. */
 static bool has_room(const Lay *l, const Op *loop) {
-    int most = l->target->registers / (l->target->wave * l->k->waves);
+    int most = l->target->registers / (l->target->wave * l->k->plan.waves);
     if (most > l->target->most_registers) most = l->target->most_registers;
     int64_t sum = 0;
     for (int i = 0; i < loop->res.n; i++) sum += registers_of(l, loop->res.p[i]);
@@ -31,7 +31,7 @@ static bool has_room(const Lay *l, const Op *loop) {
 
 /* A file of sizes may say so in the place of this rule. */
 static bool pays(const Lay *l, const Op *loop) {
-    if (l->k->choice.pipelined) return l->k->choice.pipelined > 0;
+    if (l->k->plan.pipelined) return l->k->plan.pipelined > 0;
     return multiplies(loop->region[0]) && has_room(l, loop);
 }
 

@@ -106,7 +106,7 @@ static bool region_fits(const Kernel *k, const Region *r, int row) {
 static bool kernel_fits(const Kernel *k, int row) {
     for (int i = 0; i < k->param.n; i++)
         if (k->param.p[i].packet) return false;
-    return !k->schedule && region_fits(k, k->body, row);
+    return !plan_is_whole(&k->plan) && region_fits(k, k->body, row);
 }
 
 /* ---- the pass ---- */

@@ -314,8 +314,7 @@ Kernel *steps_make(Module *m, Kernel *k, int row, int64_t step) {
     Steps s = {.in = inline_begin(m, k, fresh, fresh->body), .from = k, .row = row, .step = step};
     fresh->level = k->level;
     fresh->site = k->site;
-    fresh->choice = k->choice;
-    fresh->cut = k->cut;
+    fresh->plan = k->plan;
     for (int i = 0; i < k->param.n; i++) s.in.param[i] = kernel_param(m, fresh, k->param.p[i]);
     for (int i = 0; i < k->ngrid; i++) {
         if (i == row) continue;

@@ -45,7 +45,7 @@ static void double_range(Lay *l, const Op *load, int range) {
 
 void lay_tile_size(Lay *l) {
     const Op *load = only_access(l, OP_LOAD), *store = only_access(l, OP_STORE);
-    if (!load || !store || l->k->level != LEVEL_GROUP || l->k->choice.sized || !is_odd(l, load) || !is_odd(l, store))
+    if (!load || !store || l->k->level != LEVEL_GROUP || l->k->plan.sized || !is_odd(l, load) || !is_odd(l, store))
         return;
     int from = lay_fastest(l->k, load), to = lay_fastest(l->k, store);
     if (from < 0 || to < 0 || from == to || !type_has(load->res.p[0]->type, to)) return;

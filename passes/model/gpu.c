@@ -139,7 +139,7 @@ void count_on_gpu(Count *c, const Op *op) {
 /* ---- how long ---- */
 
 static double resident_groups(const GpuFacts *f, const MatrixTarget *t, const Kernel *k, const GpuCost *c) {
-    double threads = fmax(k->waves, 1) * t->wave;
+    double threads = fmax(k->plan.waves, 1) * t->wave;
     double registers = fmin(f->registers + c->words, t->most_registers);
     double n = fmin(f->threads / threads, floor(t->registers / (threads * registers)));
     return fmax(fmin(n, 32), 1);
@@ -154,7 +154,7 @@ static double busy(const GpuFacts *f, const GpuCost *c) {
 /* One task after the other on a processor, as many beside each other as it holds. */
 static double task_clocks(const GpuFacts *f, const MatrixTarget *t, const NodeCost *n) {
     const GpuCost *c = &n->gpu;
-    double threads = fmax(n->kernel->waves, 1) * t->wave, share = fmin(f->lanes, threads * f->issue);
+    double threads = fmax(n->kernel->plan.waves, 1) * t->wave, share = fmin(f->lanes, threads * f->issue);
     double work = (c->lanes / share + c->matrix * fmax(1, 128 / threads) + c->lds / f->lds) / n->tasks;
     return fmax(work + c->barriers * f->barrier, c->pipelined * f->load) + c->loads * f->load;
 }
@@ -172,7 +172,7 @@ static double scheduled(const GpuFacts *f, const MatrixTarget *t, const NodeCost
     const double tick = 40e-9;
     const Kernel *k = n->kernel;
     const MatrixSchedule *best = matrix_schedule(t, "product", 0),
-                         *s = matrix_schedule(t, k->schedule, tile_columns(k));
+                         *s = matrix_schedule(t, k->plan.schedule, tile_columns(k));
     double rate = best ? 2.0 * best->rows * best->columns * 64 / (best->cost * tick) : 1;
     if (s && !strcmp(s->name, "product")) {
         double tile = n->gpu.dot / n->tasks;
@@ -188,7 +188,7 @@ double model_gpu_seconds(const GpuFacts *f, const TargetFacts *t, const NodeCost
     double cores = machine->processors, rounds = ceil(n->tasks / cores);
     double memory =
         n->bytes / (n->gpu.read > t->cache || n->bytes > 2 * t->cache ? t->memory : f->cached) + n->linked / t->link;
-    if (n->kernel->schedule) return f->launch + f->fill + fmax(memory, scheduled(f, machine, n));
+    if (plan_is_whole(&n->kernel->plan)) return f->launch + f->fill + fmax(memory, scheduled(f, machine, n));
     double even = busy(f, &n->gpu) / n->tasks * rounds;
     double turns = ceil(n->tasks / (cores * resident_groups(f, machine, n->kernel, &n->gpu)));
     double chain = turns * task_clocks(f, machine, n);

@@ -8,7 +8,8 @@
 
 double model_node_seconds(const TargetFacts *f, const NodeCost *n, double cores) {
     const GpuFacts *gpu = gpu_facts(f->name);
-    if (gpu && (n->kernel->waves || n->kernel->schedule)) return model_gpu_seconds(gpu, f, n);
+    if (gpu && (n->kernel->form == KERNEL_LAYOUT || plan_is_whole(&n->kernel->plan)))
+        return model_gpu_seconds(gpu, f, n);
     double compute = n->dot / f->dot + n->row / f->row + n->ops / f->ops + n->staged / f->staged;
     double moved = n->bytes / (n->bytes + n->linked > f->cache ? f->memory : f->cached) + n->linked / f->link;
     double rounds = ceil(n->whole / fmax(cores, 1)); /* in the last one some cores may be idle */

@@ -54,7 +54,7 @@ static bool roles_run(PassContext *c) {
     const MatrixTarget *target = matrix_target(c->options->target);
     for (int i = 0; i < c->m->kernel.n && multiplies_aside(target); i++) {
         Kernel *k = c->m->kernel.p[i];
-        if (!k->schedule && !k->roles && k->form == KERNEL_VALUE) roles_kernel(c, k, target);
+        if (!plan_is_whole(&k->plan) && !k->roles && k->form == KERNEL_VALUE) roles_kernel(c, k, target);
     }
     return true;
 }

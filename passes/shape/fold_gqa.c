@@ -73,8 +73,8 @@ static bool range_fits(const Kernel *k, int range, int64_t by) {
     enum { MOST = 32 };
     const Range *r = &k->range.p[range];
     return by > 1 && by * task_rows(k) <= MOST && r->kind == RANGE_POSITION && r->owner < 0 &&
-           k->level == LEVEL_GROUP && !k->schedule && !region_counts_tiles(k->body, range) && has_merge(k) &&
-           !reads_others(k);
+           k->level == LEVEL_GROUP && !plan_is_whole(&k->plan) && !region_counts_tiles(k->body, range) &&
+           has_merge(k) && !reads_others(k);
 }
 
 /* ---- types with the range ---- */

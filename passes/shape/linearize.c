@@ -92,7 +92,7 @@ static int64_t positions(const Kernel *k) {
 }
 
 static bool is_flat(const Module *m, const Kernel *k) {
-    return k->level == LEVEL_GROUP && !k->schedule && grid_is_flat(k) && positions(k) && rows_are_odd(k) &&
+    return k->level == LEVEL_GROUP && !plan_is_whole(&k->plan) && grid_is_flat(k) && positions(k) && rows_are_odd(k) &&
            body_is_flat(k) && calls_are_whole(m, k);
 }
 

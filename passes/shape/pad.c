@@ -108,14 +108,14 @@ static bool has_schedule(PassContext *c, const Kernel *k, const Product *f, int 
     Kernel *copy = kernel_clone(t.m, k);
     product_pad(t.m, copy, f, align);
     pipe_kernel(&t, copy);
-    return copy->schedule != NULL;
+    return plan_is_whole(&copy->plan);
 }
 
 /* 0: it stays as it is; else what rows are to be multiples of. */
 static int align_wanted(PassContext *c, const Kernel *k, Product *f) {
     const MatrixTarget *t = pipe_target(c);
     const MatrixSchedule *s = t ? matrix_schedule(t, "product", 0) : NULL;
-    bool is = s && !pass_is_off(c->options, &pass_pad) && !k->choice.plain && !product_match(k, f);
+    bool is = s && !pass_is_off(c->options, &pass_pad) && k->plan.lowering != LOWER_PLAIN && !product_match(k, f);
     return is && is_worth(c, k, f, s->align) && has_schedule(c, k, f, s->align) ? s->align : 0;
 }
 

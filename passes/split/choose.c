@@ -98,7 +98,7 @@ static int64_t best_of(const TargetFacts *f, const SplitCost *c) {
 int64_t split_choose(PassContext *c, const Kernel *k, const Op *loop) {
     const MatrixTarget *target = matrix_target(c->options->target);
     const TargetFacts *facts = target_facts(c->options->target);
-    if (c->options->split || k->choice.split) return c->options->split ? c->options->split : k->choice.split;
+    if (c->options->split || k->plan.parts) return c->options->split ? c->options->split : k->plan.parts;
     if (!target || !facts || tasks_of(c->m, k, target->processors) > target->processors) return 1;
     Count count = {.m = c->m, .k = k, .range = loop->range, .positions = value_most(c->m, k, loop->arg.p[1])};
     SplitCost cost = {.processors = target->processors, .tasks = tasks_of(c->m, k, target->processors)};

@@ -121,8 +121,9 @@ static void settle(Cut *c, SplitKernel *to, const char *what, bool parts) {
     Kernel *fresh =
         kernel_new(c->m, name_of(c->m->names, arena_format(c->m->arena, "%s_%s", c->k->name, what)), c->k->loc);
     fresh->site = c->k->site;
-    fresh->cut = true;
-    if (parts) fresh->choice = c->k->choice;
+    if (parts) fresh->plan = c->k->plan;
+    fresh->plan.parts = 0;
+    fresh->plan.cut = true;
     *to = (SplitKernel){.k = fresh};
     Settle s = {.in = inline_begin(c->m, c->k, fresh, fresh->body), .to = to};
     s.in.access = settle_access;

@@ -45,7 +45,7 @@ static bool reads_result(const Kernel *k, const Region *r) {
 }
 
 static bool kernel_fits(const Kernel *k) {
-    if (k->level != LEVEL_GROUP || k->ngrid == MAX_RANGES || reads_result(k, k->body)) return false;
+    if (k->plan.cut || k->level != LEVEL_GROUP || k->ngrid == MAX_RANGES || reads_result(k, k->body)) return false;
     for (int i = 0; i < k->param.n; i++)
         if (k->param.p[i].inout || k->param.p[i].ranks >= 0 || k->param.p[i].packet) return false;
     for (int i = 0; i < k->ngrid; i++)
@@ -55,7 +55,7 @@ static bool kernel_fits(const Kernel *k) {
 
 /* A schedule knows its own. */
 static int64_t parts_wanted(PassContext *c, const Kernel *k, const Op *loop) {
-    return k->schedule ? pipe_parts(c, k) : split_choose(c, k, loop);
+    return plan_is_whole(&k->plan) ? pipe_parts(c, k) : split_choose(c, k, loop);
 }
 
 static Op *loop_to_cut(const Module *m, const Kernel *k) {
@@ -72,7 +72,6 @@ static bool split_kernel(PassContext *c, Kernel *k, Split *s) {
     if (s->parts <= 1) return false;
     if (!loop->region[1]) split_plain(c->m, k, loop);
     if (!split_cut(c->m, k, loop, s)) return false;
-    s->part.k->schedule = k->schedule;
     remark(c, "split", loop->loc, "'%s': the loop over %s in %lld parts", k->name, k->range.p[loop->range].name,
            (long long)s->parts);
     return true;

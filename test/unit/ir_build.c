@@ -140,9 +140,33 @@ static int test_elems(void) {
     return failures;
 }
 
+/* What the text cannot say wrongly. */
+static int test_plan(Arena *a) {
+    int failures = 0;
+    Fixture f = fixture(a);
+    Plan *p = &f.k->plan;
+    load(&f, f.i, f.j);
+    CHECK(plan_is_open(p) && !plan_is_whole(p) && kernel_is_valid(f.m, f.k));
+    *p = (Plan){.lowering = LOWER_SCHEDULE};
+    CHECK(!kernel_is_valid(f.m, f.k));
+    *p = (Plan){.lowering = LOWER_ROLES, .cluster = 2, .cluster_range = (int16_t)f.p};
+    CHECK(plan_is_whole(p) && !kernel_is_valid(f.m, f.k));
+    p->cluster_range = (int16_t)f.i;
+    vec_push(a, &p->regs, 40);
+    vec_push(a, &p->copy, ((PlanCopy){0, FILL_COUNT}));
+    CHECK(!kernel_is_valid(f.m, f.k));
+    p->copy.p[0].fill = FILL_ROWS;
+    CHECK(kernel_is_valid(f.m, f.k));
+    Plan copy = kernel_clone(f.m, f.k)->plan;
+    CHECK(copy.cluster == 2 && copy.regs.n == 1 && copy.regs.p[0] == 40 && copy.regs.p != p->regs.p);
+    CHECK(copy.copy.n == 1 && copy.copy.p[0].fill == FILL_ROWS && copy.copy.p != p->copy.p);
+    return failures;
+}
+
 int main(void) {
     Arena *a = arena_new();
-    int failures = test_types(a) + test_list(a) + test_attributes(a) + test_sizes(a) + test_affine(a) + test_elems();
+    int failures = test_types(a) + test_list(a) + test_attributes(a) + test_sizes(a) + test_affine(a) + test_elems() +
+                   test_plan(a);
     arena_free(a);
     return failures != 0;
 }

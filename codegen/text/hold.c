@@ -1,4 +1,4 @@
-/* plan.c: decides where each value of a kernel is held.
+/* hold.c: decides where each value of a kernel is held.
    Takes: a kernel in value form. Gives: a place for each value. One backward walk reaches an operation after all
    steps that read its result. A result that one step alone reads becomes an expression inside that step's loops;
    others become variables (scalars) or scratch memory (tiles). */
@@ -9,11 +9,11 @@
 typedef struct {
     Fn *f;
     int at;
-} Plan;
+} Holding;
 
 enum { CHEAP = 4 }; /* worth computing again in an inner loop */
 
-static void note_read(Plan *p, const Value *v, Step s, int16_t fastest) {
+static void note_read(Holding *p, const Value *v, Step s, int16_t fastest) {
     Held *h = fn_held(p->f, v);
     if (!h->reader.op)
         h->reader = s;
@@ -24,14 +24,14 @@ static void note_read(Plan *p, const Value *v, Step s, int16_t fastest) {
 }
 
 /* The operands of an expression are read where the expression is. */
-static void note_through(Plan *p, const Value *v, const Held *by) {
+static void note_through(Holding *p, const Value *v, const Held *by) {
     note_read(p, v, by->reader, by->fastest);
     Held *h = fn_held(p->f, v);
     h->shared |= by->shared;
     if (by->last > h->last) h->last = by->last;
 }
 
-static void note_subscripts(Plan *p, const Op *op, const Held *by, Step s) {
+static void note_subscripts(Holding *p, const Op *op, const Held *by, Step s) {
     for (int d = 0; d < op->sub.n; d++)
         for (int i = 0; i < op->sub.p[d].lo.nterm; i++) {
             const Term *t = &op->sub.p[d].lo.term[i];
@@ -43,7 +43,7 @@ static void note_subscripts(Plan *p, const Op *op, const Held *by, Step s) {
         }
 }
 
-static void note_operands(Plan *p, const Op *op, const Held *by, Step s) {
+static void note_operands(Holding *p, const Op *op, const Held *by, Step s) {
     for (int i = 0; i < op->arg.n; i++) {
         if (by)
             note_through(p, op->arg.p[i], by);
@@ -59,7 +59,7 @@ static int cost_of(const Op *op) {
 }
 
 /* Bounded by what makes the answer certain. */
-static int value_cost(Plan *p, const Value *v, int depth) {
+static int value_cost(Holding *p, const Value *v, int depth) {
     if (!v->def || depth > 8) return 0;
     int cost = cost_of(v->def);
     for (int i = 0; i < v->def->arg.n && cost < CHEAP; i++) cost += value_cost(p, v->def->arg.p[i], depth + 1);
@@ -86,14 +86,14 @@ static bool is_free(const Op *op) {
            op_info[op->kind].class == CLASS_INDEX;
 }
 
-static bool can_be_inline(Plan *p, const Op *op, const Held *h) {
+static bool can_be_inline(Holding *p, const Op *op, const Held *h) {
     const Op *reader = h->reader.op;
     if (h->shared || reader->in != op->in || reader->kind == OP_YIELD) return false;
     if (op->kind == OP_LOAD && !load_is_fixed(p->f, op, reader)) return false;
     return op->res.p[0]->type.nrange == h->reader.nrange || value_cost(p, op->res.p[0], 0) < CHEAP;
 }
 
-static void plan_expression(Plan *p, const Op *op) {
+static void hold_expression(Holding *p, const Op *op) {
     const Value *v = op->res.p[0];
     Held *h = fn_held(p->f, v);
     bool packet = op->kind == OP_LOAD && p->f->k->param.p[op->param].packet;
@@ -109,18 +109,18 @@ static void plan_expression(Plan *p, const Op *op) {
     }
 }
 
-static void plan_result(Plan *p, const Value *v) {
+static void hold_result(Holding *p, const Value *v) {
     Held *h = fn_held(p->f, v);
     h->at = p->at;
     h->hold = v->type.nrange ? HOLD_TILE : HOLD_SCALAR;
 }
 
-static void plan_each_operand(Plan *p, const Op *op) {
+static void hold_each_operand(Holding *p, const Op *op) {
     for (int i = 0; i < op->arg.n; i++) note_read(p, op->arg.p[i], (Step){op, i, p->at, op->arg.p[i]->type.nrange}, -1);
 }
 
 /* An operation that makes loops over all ranges of its operands. */
-static void plan_loops(Plan *p, const Op *op) {
+static void hold_loops(Holding *p, const Op *op) {
     Type t = op->arg.p[0]->type;
     for (int i = 1; i < op->arg.n; i++) t = type_union(t, op->arg.p[i]->type);
     Step s = {op, 0, p->at, t.nrange};
@@ -128,10 +128,10 @@ static void plan_loops(Plan *p, const Op *op) {
     if (op->kind == OP_STORE) note_subscripts(p, op, NULL, s);
 }
 
-static void plan_dot(Plan *p, const Op *op) {
+static void hold_dot(Holding *p, const Op *op) {
     DotRanges d;
     if (!p->f->back->loads_apart && !dot_ranges(p->f, op, &d)) {
-        plan_loops(p, op);
+        hold_loops(p, op);
         return;
     }
     for (int i = 0; i < op->arg.n; i++) {
@@ -140,7 +140,7 @@ static void plan_dot(Plan *p, const Op *op) {
     }
 }
 
-static void plan_sync(Plan *p, const Op *op) {
+static void hold_sync(Holding *p, const Op *op) {
     const Span *span = op->sub.p;
     for (int i = 0; i <= op->sub.n; i++) {
         const Span *s = i < op->sub.n ? &span[i] : &op->dest;
@@ -152,33 +152,33 @@ static void plan_sync(Plan *p, const Op *op) {
     }
 }
 
-static void plan_region(Plan *p, const Region *r);
+static void hold_region(Holding *p, const Region *r);
 
-static void plan_op(Plan *p, const Op *op) {
-    if (op->kind == OP_IF) plan_region(p, op->region[1]);
-    if (op->kind == OP_IF || op->kind == OP_FOR) plan_region(p, op->region[0]);
+static void hold_op(Holding *p, const Op *op) {
+    if (op->kind == OP_IF) hold_region(p, op->region[1]);
+    if (op->kind == OP_IF || op->kind == OP_FOR) hold_region(p, op->region[0]);
     p->at--;
     bool expression = op_is_expression(op) || op->kind == OP_LOAD;
     if (expression) {
-        plan_expression(p, op);
+        hold_expression(p, op);
         return;
     }
-    for (int i = 0; i < op->res.n; i++) plan_result(p, op->res.p[i]);
+    for (int i = 0; i < op->res.n; i++) hold_result(p, op->res.p[i]);
     switch (op->kind) {
-    case OP_DOT: plan_dot(p, op); break;
+    case OP_DOT: hold_dot(p, op); break;
     case OP_FOR:
     case OP_IF:
-    case OP_YIELD: plan_each_operand(p, op); break;
+    case OP_YIELD: hold_each_operand(p, op); break;
     case OP_WAIT:
-    case OP_SIGNAL: plan_sync(p, op); break;
-    default: plan_loops(p, op); break;
+    case OP_SIGNAL: hold_sync(p, op); break;
+    default: hold_loops(p, op); break;
     }
 }
 
-static void plan_region(Plan *p, const Region *r) {
+static void hold_region(Holding *p, const Region *r) {
     if (!r) return;
-    for (const Op *op = r->last; op; op = op->prev) plan_op(p, op);
-    for (int i = 0; i < r->arg.n; i++) plan_result(p, r->arg.p[i]);
+    for (const Op *op = r->last; op; op = op->prev) hold_op(p, op);
+    for (int i = 0; i < r->arg.n; i++) hold_result(p, r->arg.p[i]);
 }
 
 static int count_ops(const Region *r) {
@@ -187,9 +187,9 @@ static int count_ops(const Region *r) {
     return n;
 }
 
-void plan_kernel(Fn *f) {
+void hold_values(Fn *f) {
     f->held = ARENA_ARRAY(f->arena, Held, f->k->nvalue + 1);
     for (int i = 0; i < f->k->nvalue; i++) f->held[i].fastest = -1;
-    Plan p = {f, count_ops(f->k->body) + 1};
-    plan_region(&p, f->k->body);
+    Holding p = {f, count_ops(f->k->body) + 1};
+    hold_region(&p, f->k->body);
 }

@@ -1,0 +1,33 @@
+/* plan.c: the parts of a plan as data, for those who print, read and check it. */
+#include "ir/plan.h"
+
+const char *const fill_text[FILL_COUNT] = {"box", "pixels", "rows", "bulk", "threads"};
+
+/* At most: what `--split` takes; what a file of sizes takes; waves of 1,024 threads, doubled; slots of the smallest
+   tile that workgroup memory holds. */
+const PlanNumber plan_numbers[] = {
+    {"parts", offsetof(Plan, parts), 1, INT32_MAX, false},
+    {"columns", offsetof(Plan, columns), 1, 1024, false},
+    {"waves", offsetof(Plan, waves), 1, 64, false},
+    {"stages", offsetof(Plan, stages), 1, 32, true},
+};
+const int plan_number_count = sizeof plan_numbers / sizeof *plan_numbers;
+
+int plan_number(const Plan *p, const PlanNumber *n) { return *(const int *)(const void *)((const char *)p + n->at); }
+
+void plan_set_number(Plan *p, const PlanNumber *n, int to) { *(int *)(void *)((char *)p + n->at) = to; }
+
+bool plan_is_whole(const Plan *p) { return p->lowering == LOWER_SCHEDULE || p->lowering == LOWER_ROLES; }
+
+void plan_drop_asked(Plan *p) {
+    p->parts = p->columns = p->pipelined = 0;
+    p->cut = p->sized = false;
+    if (p->lowering == LOWER_PLAIN) p->lowering = LOWER_OPEN;
+}
+
+bool plan_is_open(const Plan *p) {
+    for (int i = 0; i < plan_number_count; i++)
+        if (plan_number(p, &plan_numbers[i])) return false;
+    return !p->lowering && !p->cut && !p->sized && !p->pipelined && !p->regs.n && !p->cluster && !p->order &&
+           p->tasks == TASKS_STATIC && !p->copy.n;
+}

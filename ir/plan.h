@@ -1,0 +1,75 @@
+/* plan.h: the plan of a kernel: how a workgroup of a GPU computes it. Its tiles are the sizes of the kernel's ranges.
+   A field that is 0 or empty is open: a pass decides it. A file of sizes decides some before all passes
+   (docs/reference/tuning.md); what is decided stays. Everything lives in the module's arena. */
+#ifndef TILEC_IR_PLAN_H
+#define TILEC_IR_PLAN_H
+
+#include "base/names.h"
+#include "base/vec.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* How a tile comes into the slot of a ring. */
+typedef enum {
+    FILL_BOX,     /* a box of the parameter's tensor, by one lane (TMA) */
+    FILL_PIXELS,  /* likewise, gathered from an image (im2col TMA) */
+    FILL_ROWS,    /* 16 bytes a lane, also gathered (cp.async) */
+    FILL_BULK,    /* one run of bytes, by one lane */
+    FILL_THREADS, /* stores of the role's threads */
+    FILL_COUNT
+} SlotFill;
+
+/* Tasks of a workgroup: its number + n times that of all; by a counter; from a list. */
+typedef enum { TASKS_STATIC, TASKS_TICKET, TASKS_LIST } TaskOrder;
+
+extern const char *const fill_text[FILL_COUNT];
+
+/* What computes the body: PLAIN: tiles in registers, as the pass `layout` lays them out. SCHEDULE: a text of the
+   machine (target/matrix.h). ROLES: Kernel.roles. An open one is plain in the end. */
+typedef enum { LOWER_OPEN, LOWER_PLAIN, LOWER_SCHEDULE, LOWER_ROLES } Lowering;
+
+/* A loaded parameter whose tiles come into rings. */
+typedef struct {
+    int16_t param;
+    SlotFill fill; /* not by threads */
+} PlanCopy;
+
+typedef struct {
+    Lowering lowering;
+    Name schedule; /* SCHEDULE: its name */
+    int parts;     /* into which `split` cuts the loop; 1: it stays whole */
+    bool cut;      /* a kernel that `split` has made */
+    int columns;   /* of a schedule's tile: none of others is taken */
+    bool sized;    /* the file of sizes gives a range its size: `layout` keeps them */
+    int pipelined; /* loads of a loop, fetched a step before they are read: 1: all that can be; -1: none */
+    int waves;     /* of a workgroup, in the form `layout` */
+    /* of ROLES: */
+    int stages;    /* slots of the ring that a loop's operands come by */
+    VEC(int) regs; /* of a thread, for each group of 128 threads */
+    int cluster;   /* workgroups that have tiles beside each other along .cluster_range, of the grid */
+    int16_t cluster_range;
+    Name order; /* of the tasks: a function of the device library; NULL: row-major */
+    TaskOrder tasks;
+    VEC(PlanCopy) copy;
+} Plan;
+
+/* The numbers of a plan, as the text has them: a word, and from where to where the number may be. */
+typedef struct {
+    const char *text;
+    size_t at; /* of the int in a Plan */
+    int least, most;
+    bool roles; /* of ROLES alone */
+} PlanNumber;
+
+extern const PlanNumber plan_numbers[];
+extern const int plan_number_count;
+int plan_number(const Plan *, const PlanNumber *);
+void plan_set_number(Plan *, const PlanNumber *, int);
+
+void plan_drop_asked(Plan *); /* leaves what code generation reads, when the passes have done what is asked of them */
+bool plan_is_open(const Plan *);  /* nothing is decided */
+bool plan_is_whole(const Plan *); /* SCHEDULE, ROLES: passes behind leave the body as it is */
+
+#endif
