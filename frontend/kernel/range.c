@@ -101,7 +101,7 @@ static Val range_begin(Kern *c, int range) {
     const Range *r = &c->b.k->range.p[range];
     if (r->kind == RANGE_POSITION) return range_pos(c, range);
     if (range_split(c, range) || !r->grid) return value_of_index(c, OP_BEGIN, range);
-    return r->kind == RANGE_WHOLE ? val_int(0) : val_index(c, affine_term(TERM_INDEX, range, r->size, 1));
+    return val_index(c, r->kind == RANGE_WHOLE ? affine_const(0) : affine_term(TERM_INDEX, range, r->size, 1));
 }
 
 static Val range_end(Kern *c, int range) {

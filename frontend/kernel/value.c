@@ -13,8 +13,15 @@ Val val_float(double f) { return (Val){.kind = VAL_FLOAT, .f = f}; }
 Val val_bool(bool b) { return (Val){.kind = VAL_BOOL, .i = b}; }
 Val val_tile(Value *v) { return v ? (Val){.kind = VAL_TILE, .v = v} : val_error; }
 
+static Val val_typed(Val v, Elem e) {
+    v.converted = true;
+    v.elem = e;
+    return v;
+}
+
+/* Positions and extents are i64 also where they are known. */
 Val val_index(Kern *c, Affine a) {
-    if (affine_is_const(&a)) return val_int(a.c);
+    if (affine_is_const(&a)) return val_typed(val_int(a.c), ELEM_I64);
     return (Val){.kind = VAL_INDEX, .index = arena_copy(c->arena, &a, sizeof a)};
 }
 
@@ -60,12 +67,6 @@ static Val convert_to_bool(Kern *c, Val v) {
     if (x->type.elem == ELEM_BOOL) return v;
     x = build_cast(&c->b, elem_arith(x->type.elem), x);
     return val_tile(build_binary(&c->b, OP_NE, x, val_as(c, val_int(0), x->type.elem)));
-}
-
-static Val val_typed(Val v, Elem e) {
-    v.converted = true;
-    v.elem = e;
-    return v;
 }
 
 Val val_convert(Kern *c, Val v, Elem e) {
