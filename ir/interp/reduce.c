@@ -125,15 +125,24 @@ static double extreme_bound(double sign, Lane l, const Tile *x, int64_t begin, i
     return largest_bound(&m);
 }
 
+/* Tiles of another size would be as right: one element may be a part of a longer sum, rounded before it goes where
+   sums are wider. */
+static bool may_be_longer(const Task *t, const Op *op) {
+    for (int i = 0; i < op->nover; i++)
+        if (t->k->range.p[op->over[i]].tunable) return true;
+    return false;
+}
+
 /* n eps sum |x| for a sum in any order; extremes by interval. */
-static double row_bound(const World *w, const Op *op, Lane l, const Tile *x, int64_t begin, int64_t n) {
-    double sum = 0, bounds = 0;
+static double row_bound(const Task *t, const Op *op, Lane l, const Tile *x, int64_t begin, int64_t n) {
+    const World *w = t->w;
+    double sum = 0, bounds = 0, count = n > 1 || may_be_longer(t, op) ? (double)n : 0;
     if (op->kind != OP_SUM) return extreme_bound(op->kind == OP_RMIN ? -1 : 1, l, x, begin, n);
     for (int64_t i = begin; i < begin + n; i++) {
         sum += fabs(lane_get(l, x->data, i));
         bounds = bound_join(w, bounds, x->bound[i]);
     }
-    double b = bound_join(w, bounds, bound_own(w, n > 1 ? (double)n : 0, (l == LANE_DOUBLE ? 0x1p-52 : 0x1p-23) * sum));
+    double b = bound_join(w, bounds, bound_own(w, count, (l == LANE_DOUBLE ? 0x1p-52 : 0x1p-23) * sum));
     return isnan(b) ? INFINITY : b;
 }
 
@@ -145,7 +154,7 @@ void eval_reduce(Task *t, const Op *op) {
     Lane l = lane_of(op->arg.p[0]->type.elem);
     for (int64_t r = 0; r < rows; r++) {
         reduce_row(t, op, (const char *)x->data + (size_t)(r * each) * lane_bytes(l), each, z->data, r);
-        if (z->bound && l != LANE_INT) z->bound[r] = row_bound(t->w, op, l, x, r * each, each);
+        if (z->bound && l != LANE_INT) z->bound[r] = row_bound(t, op, l, x, r * each, each);
     }
 }
 
