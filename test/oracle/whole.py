@@ -48,9 +48,9 @@ def whole_converted(elem, e):
     return Whole(ex.converted(elem, e), elem)
 
 
-def with_large_number(d, a):
-    """A number that the type does not hold widens it: x * 3000 of an i8 is i32."""
-    op, value = d.choice(["+", "*", "-"]), d.choice([200, 3000])
+def with_integer(d, a, value):
+    """A number that the type does not hold widens it: x * 3000 of an i8 is i32, and so is x * 2 of a t2."""
+    op = d.choice(["+", "*", "-"])
     most = {"t2": 1, "i4": 7, "i8": 127, "u8": 255}
     wide = lambda elem: "i32" if most.get(elem, value) < value else elem
     return Whole(ex.applied(op, a, ex.literal(wide(el.computed(a.elem)), value)), wide(a.kept))
@@ -67,8 +67,8 @@ def tree(scope, depth, kind, must=None):
         return whole_converted(d.choice(["f32", "f32", "bf16", "f16"] if kind == "float" else ["i32", "i64", "i8"]), x)
     a, way = tree(scope, depth - 1, kind, must), d.random()
     if way < 0.2:
-        if kind == "integer" and d.random() < 0.4:
-            return with_large_number(d, a)
+        if kind == "integer":
+            return with_integer(d, a, d.choice([200, 3000]) if d.random() < 0.4 else d.randint(0, 7))
         return Whole(ex.applied(d.choice(["+", "*", "-"]), a, ex.number(d, el.computed(a.elem))), a.kept)
     if way < 0.32 and kind == "float":
         return Whole(ex.function_of(scope, a), a.kept)
