@@ -37,6 +37,27 @@ done <<'SIZES'
 128 4096 4096
 1 4097 14337
 17 4097 4099
+1 4096 4096
+16 4096 4096
+100 4096 4096
+1000 4096 4096
+8192 4096 4096
+8191 8184 8184
+SIZES
+for free in M N K MNK; do # sizes known at run time; the others are numbers
+    numbers=$(for size in M N K; do [[ $free == *$size* ]] || echo "-D $size=4096"; done)
+    for program in sized_nn sized_tn; do
+        # shellcheck disable=SC2086
+        "$tilec" compile "$here/sizes.tile" --program=$program --target=sm_90a --emit=lib -o "$folder/sized_$free" $numbers
+    done
+done
+"$tilec" compile "$here/sizes.tile" --program=batched_nn --target=sm_90a --emit=lib -o "$folder/batched_MNKB"
+while read -r x m n k; do
+    "$tilec" compile "$here/sizes.tile" --program=batched_nn --target=sm_90a --emit=lib -o "$folder/batched_${x}x${m}x${n}x$k" -D B="$x" -D M="$m" -D N="$n" -D K="$k"
+done <<'SIZES'
+16 2048 2048 2048
+64 1024 1024 1024
+64 512 512 512
 SIZES
 while read -r program m n k; do
     "$tilec" compile "$here/siblings.tile" --program="$program" --target=sm_90a --emit=lib -o "$folder/${m}x${n}x$k" -D M="$m" -D N="$n" -D K="$k"

@@ -11,6 +11,9 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 
 GEMM = [(4096, 4096, 4096), (8192, 8192, 8192), (8192, 28672, 8192), (2048, 4096, 4096), (4097, 4096, 4096), (4096, 4104, 4096), (4096, 4096, 4104), (4097, 4104, 4104), (257, 16384, 4104),
         (4096, 4097, 4096), (4097, 4097, 4097), (8191, 8191, 8191), (2053, 4099, 4093), (1000, 520, 328), (512, 4096, 4096), (1024, 1024, 1024), (1040, 1040, 1024), (3072, 3072, 3072), (1, 4097, 14337), (17, 4097, 4099)] + [(m, n, k) for n, k in ((4096, 14336), (7168, 8192)) for m in (1, 16, 64)] + [(16, 5120, 5120), (64, 5120, 5120), (128, 4096, 4096)]
+# Products whose sizes are known at run time, named in front (K, N, M, B: which), and products of batches: B x M x N x K.
+SIZED = [("M", m, 4096, 4096) for m in (1, 16, 100, 512, 1000, 4096, 8192)] + [(w, 4096, 4096, 4096) for w in ("N", "K", "MNK")] + [("MNK", 8191, 8184, 8184), ("MNK", 1040, 1040, 1024)]
+BATCHED = [(16, 2048, 2048, 2048), (64, 1024, 1024, 1024), (64, 512, 512, 512)]
 GEMM8 = [(8192, 8192, 8192), (4096, 4096, 4096)]
 SIBLINGS = [("gate_up", m, 14336, 4096) for m in (4096, 64, 16, 1)] + [("keys_values", m, 1024, 4096) for m in (4096, 16, 1)]
 ATTENTION = [(1, 32, 32, 4096, 128, 0), (1, 32, 32, 16384, 128, 0), (4, 32, 8, 4096, 128, 1), (1, 64, 8, 16384, 128, 1), (1, 128, 128, 8192, 64, 0),
@@ -103,7 +106,8 @@ class Mesh:
         library, instance = ctypes.CDLL(path), ctypes.c_void_p()
         self.check(getattr(library, name + "_open")(self.mesh, None, ctypes.byref(instance)))
         run = getattr(library, name + "_run")
-        return lambda *tensors: self.check(run(instance, (ctypes.c_void_p * len(tensors))(*(t.data_ptr() for t in tensors)), stream()))
+        words = lambda given: (ctypes.c_void_p * len(given))(*(x if isinstance(x, int) else x.data_ptr() for x in given))
+        return lambda *given: self.check(run(instance, words(given), stream()))  # tensors, and behind them sizes
 
 
 def agree(peer, got, want):
@@ -127,6 +131,34 @@ def gemm(run, m, n, k, nn):
     calls = sets * max(1, min(round(400 / sets), round(20e-3 / (m * n * k * 3e-15) / sets)))
     peers = {"cublas": peer, "triton": triton_peers and agree(triton_peers.product(list(zip(a, b)), d, nn), d, c)}
     return Row(*side_by_side(ours, peers, calls), error, 2 * m * n * k, bytes_of((a[0], b[0], c)))
+
+
+def sized(run, fixed, m, n, k, given, nn):
+    """`given`: the sizes that the program takes. Peers: cuBLAS, and the program that has them as numbers."""
+    sets = 1 + int(4 * L2 / (2 * (m * k + n * k)))
+    a, b = [normal(m, k) for _ in range(sets)], [normal(k, n) if nn else normal(n, k) for _ in range(sets)]
+    c, d = torch.full((m, n), float("nan"), device="cuda", dtype=torch.bfloat16), torch.empty(m, n, device="cuda", dtype=torch.bfloat16)
+    ours = lambda i: run(a[i % sets], b[i % sets], c, *given)
+    ours(0)
+    rows = torch.randint(m, (256,), device="cuda")
+    rows[0], rows[1] = 0, m - 1
+    error = error_of(c[rows], a[0][rows].float() @ (b[0].float() if nn else b[0].float().t()))
+    calls = sets * max(1, min(round(400 / sets), round(20e-3 / (m * n * k * 3e-15) / sets)))
+    peers = {"cublas": lambda i: torch.mm(a[i % sets], b[i % sets] if nn else b[i % sets].t(), out=d),
+             "fixed": fixed and (lambda i: fixed(a[i % sets], b[i % sets], d))}
+    return Row(*side_by_side(ours, peers, calls), error, 2 * m * n * k, bytes_of((a[0], b[0], c)))
+
+
+def batched(run, given, x, m, n, k):
+    sets = 1 + int(4 * L2 / (2 * x * (m * k + n * k)))
+    a, b = [normal(x, m, k) for _ in range(sets)], [normal(x, k, n) for _ in range(sets)]
+    c, d = torch.full((x, m, n), float("nan"), device="cuda", dtype=torch.bfloat16), torch.empty(x, m, n, device="cuda", dtype=torch.bfloat16)
+    ours = lambda i: run(a[i % sets], b[i % sets], c, *given)
+    ours(0)
+    some = torch.tensor([0, x // 2, x - 1], device="cuda")
+    error = error_of(c[some], a[0][some].float() @ b[0][some].float())
+    calls = sets * max(1, round(20e-3 / (x * m * n * k * 3e-15) / sets))
+    return Row(*side_by_side(ours, {"cublas": lambda i: torch.bmm(a[i % sets], b[i % sets], out=d)}, calls), error, 2 * x * m * n * k, bytes_of((a[0], b[0], c)))
 
 
 def gemm8(run, m, n, k):
@@ -270,6 +302,19 @@ def rows(folder):
             path = f"{folder}/{m}x{n}x{k}/lib{name}.so"
             if os.path.exists(path):
                 yield name.replace("_", " "), f"{m}x{n}x{k}", lambda: gemm(mesh.program(path, name), m, n, k, name == "gemm_nn")
+    for free, m, n, k in SIZED:
+        for name in ("sized_nn", "sized_tn"):
+            at = {"M": m, "N": n, "K": k}
+            path = f"{folder}/sized_{free}/lib{name}.so"
+            numbers = f"{folder}/{m}x{n}x{k}/lib{name.replace('sized', 'gemm')}.so"
+            if os.path.exists(path):
+                fixed = mesh.program(numbers, os.path.basename(numbers)[3:-3]) if os.path.exists(numbers) else None
+                yield f"{name.replace('_', ' ')} run-time {free}", f"{m}x{n}x{k}", lambda: sized(mesh.program(path, name), fixed, m, n, k, [at[w] for w in free], name == "sized_nn")
+    for x, m, n, k in BATCHED:
+        for free, given in (("", []), ("MNKB", [m, n, k, x])):
+            path = f"{folder}/batched_{free or f'{x}x{m}x{n}x{k}'}/libbatched_nn.so"
+            if os.path.exists(path):
+                yield "batched nn" + (" run-time sizes" if free else ""), f"{x}x{m}x{n}x{k}", lambda: batched(mesh.program(path, "batched_nn"), given, x, m, n, k)
     for m, n, k in GEMM8:
         path = f"{folder}/{m}x{n}x{k}/libgemm_f8.so"
         if os.path.exists(path):
