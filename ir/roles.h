@@ -42,7 +42,7 @@ typedef struct {
 
 /* Groups first .. last of 128 threads, counted from 0 through the workgroup; or `lanes` of the warp `warp` (first = last
    = -1). Roles with the same `in` >= 0 run on the threads of that role: its get follows that role's put at once. */
-typedef struct {
+typedef struct Role {
     Name name;
     int16_t first, last;  /* groups */
     int16_t warp, lanes;  /* else: -1, 0 */

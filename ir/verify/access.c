@@ -32,6 +32,12 @@ static void store_verify(Verifier *v, const Op *op, const Param *p, Type t) {
     if (op->res.n) violation(v, op->loc, "store has results");
 }
 
+bool access_type(Verifier *v, const Op *op, Type *t) {
+    if (op->param >= 0 && op->param < v->k->param.n) return subscripts_verify(v, op, &v->k->param.p[op->param], t);
+    violation(v, op->loc, "there is no parameter %d", op->param);
+    return false;
+}
+
 static bool is_own_rank(const Affine *a, int axis) {
     Affine own = affine_term(TERM_RANK, axis, 1, 1);
     return affine_equal(a, &own);
@@ -39,12 +45,8 @@ static bool is_own_rank(const Affine *a, int axis) {
 
 void access_verify(Verifier *v, const Op *op) {
     Type t;
-    if (op->param < 0 || op->param >= v->k->param.n) {
-        violation(v, op->loc, "there is no parameter %d", op->param);
-        return;
-    }
+    if (!access_type(v, op, &t)) return;
     const Param *p = &v->k->param.p[op->param];
-    if (!subscripts_verify(v, op, p, &t)) return;
     if (op->kind == OP_STORE) {
         store_verify(v, op, p, t);
         return;

@@ -51,6 +51,7 @@ void kernel_verify(Verifier *v, const Kernel *k) {
     v->k = k;
     v->scope.n = 0;
     v->depth = 0;
+    v->role = NULL;
     v->range_open = ARENA_ARRAY(v->scratch, bool, k->range.n + 1);
     v->range_looped = ARENA_ARRAY(v->scratch, bool, k->range.n + 1);
     v->value = ARENA_ARRAY(v->scratch, const Value *, k->nvalue + 1);
@@ -61,4 +62,5 @@ void kernel_verify(Verifier *v, const Kernel *k) {
     if (v->violations == before) region_verify(v, k->body, NULL);
     if (v->violations == before) plan_verify(v, k);
     if (k->body->arg.n) violation(v, k->loc, "the body of the kernel has arguments");
+    if (k->roles && v->violations == before) roles_verify(v, k);
 }

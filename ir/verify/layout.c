@@ -23,18 +23,29 @@ static bool places_match(const Layout *l) {
 
 const Layout *value_layout(const Kernel *k, const Value *x) { return x->layout ? &k->layout.p[x->layout - 1] : NULL; }
 
-static void value_verify(Verifier *v, Loc loc, const Value *x) {
-    bool wants = v->k->form == KERNEL_LAYOUT && x->type.nrange;
-    if (!wants && x->layout) violation(v, loc, "a layout where none belongs");
-    if (!wants || x->layout == 0) {
-        if (wants) violation(v, loc, "a tile without a layout");
-        return;
-    }
+static void layout_fits(Verifier *v, Loc loc, const Value *x) {
     const Layout *l = x->layout > 0 && x->layout <= v->k->layout.n ? value_layout(v->k, x) : NULL;
     if (!l)
         violation(v, loc, "there is no layout #%d", x->layout - 1);
     else if (!places_match(l) || !names_match(v->k, x->type, l) || !layout_surjective(l))
         violation(v, loc, "layout #%d is not one of %s", x->layout - 1, type_text(v, x->type));
+}
+
+static void value_verify(Verifier *v, Loc loc, const Value *x) {
+    bool wants = v->k->form == KERNEL_LAYOUT && x->type.nrange;
+    if (!wants && x->layout) violation(v, loc, "a layout where none belongs");
+    if (wants && !x->layout) violation(v, loc, "a tile without a layout");
+    if (wants && x->layout) layout_fits(v, loc, x);
+}
+
+/* In roles a tile of registers may have a layout; one of a slot lies there. */
+static void role_layouts_verify(Verifier *v, const Region *r) {
+    for (const Op *op = walk(r); op; op = walk_next(op, r))
+        for (int i = 0; i < op->res.n; i++) {
+            const Value *x = op->res.p[i];
+            if (x->layout && (op->kind == OP_GET || x->type.nrange == 0)) violation(v, op->loc, "a layout where none belongs");
+            else if (x->layout) layout_fits(v, op->loc, x);
+        }
 }
 
 /* Each lane that has an element of `large` has its counterpart of `small`, whose ranges are some of the same. */
@@ -167,9 +178,11 @@ static void aligned_verify(Verifier *v, const Kernel *k) {
 void kernel_layout_verify(Verifier *v, const Kernel *k) {
     int before = v->violations;
     v->k = k;
-    if (v->k->form != KERNEL_LAYOUT && k->layout.n) violation(v, k->loc, "it has layouts and is in another form");
+    bool layouts = k->form == KERNEL_LAYOUT || k->roles;
+    if (!layouts && k->layout.n) violation(v, k->loc, "it has layouts and is in another form");
     v->uses = uses_of(k, v->scratch);
     region_layout_verify(v, k->body);
+    for (int i = 1; i < kernel_regions(k); i++) role_layouts_verify(v, kernel_region(k, i));
     if (v->violations == before) aligned_verify(v, k);
     if (v->violations == before && k->form == KERNEL_LAYOUT) region_serves(v, k->body);
 }

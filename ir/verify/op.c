@@ -140,11 +140,6 @@ static bool operands_verify(Verifier *v, const Op *op) {
     return false;
 }
 
-/* What only roles have, of operations that others have too. */
-static void role_attributes_verify(Verifier *v, const Op *op) {
-    if (op->kind == OP_MMA || (op->kind == OP_STORE && op->by)) violation(v, op->loc, "%s outside of roles", op->by ? op->by : text_of(op));
-}
-
 void op_verify(Verifier *v, const Op *op) {
     role_attributes_verify(v, op);
     if (op_info[op->kind].class != CLASS_ROLE && !operands_verify(v, op)) return;
@@ -163,7 +158,7 @@ void op_verify(Verifier *v, const Op *op) {
     case CLASS_DOT: dot_verify(v, op); return;
     case CLASS_MEMORY: access_verify(v, op); return;
     case CLASS_SYNC: sync_verify(v, op); return;
-    case CLASS_ROLE: violation(v, op->loc, "%s outside of roles", text_of(op)); return;
+    case CLASS_ROLE: role_op_verify(v, op); return;
     case CLASS_CONTROL: return;
     }
 }

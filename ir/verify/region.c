@@ -78,7 +78,8 @@ static bool carried_verify(Verifier *v, const Op *op) {
 }
 
 static bool loop_range_verify(Verifier *v, const Op *op) {
-    if (op->range >= v->k->ngrid && op->range < v->k->range.n && !v->range_looped[op->range]) return true;
+    bool loops = op->range >= v->k->ngrid && op->range < v->k->range.n;
+    if (loops && !(v->role ? v->range_open : v->range_looped)[op->range]) return true;
     violation(v, op->loc, "for needs a range that is neither of the grid nor of another loop");
     return false;
 }
@@ -97,8 +98,8 @@ static void for_verify(Verifier *v, const Op *op) {
     }
     if (!scalar_of(op->arg.p[0], ELEM_I64) || !scalar_of(op->arg.p[1], ELEM_I64))
         violation(v, op->loc, "the bounds of for are not scalars of i64");
-    if (op->down || op->unrolled || op->turn.n) violation(v, op->loc, "turns, `down` and `unrolled` are of loops in roles");
     if (!loop_range_verify(v, op) || !carried_verify(v, op)) return;
+    role_loop_verify(v, op);
     v->range_looped[op->range] = v->range_open[op->range] = true;
     region_verify(v, op->region[0], op);
     v->range_open[op->range] = false;
@@ -137,8 +138,10 @@ static void one_op(Verifier *v, const Op *op) {
         return;
     }
     const char *stray = op_stray_attribute(op);
+    if (op->piece && !v->role) stray = "a piece of a turn";
     if (stray) violation(v, op->loc, "%s has %s", op_info[op->kind].text, stray);
     for (int i = 0; i < op->arg.n; i++) good &= operand_verify(v, op, op->arg.p[i]);
+    if (op->kind == OP_PUT && op->region[0]) region_verify(v, op->region[0], op);
     if (good && op_info[op->kind].class == CLASS_CONTROL)
         control_verify(v, op);
     else if (good)

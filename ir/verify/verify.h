@@ -16,6 +16,7 @@ typedef struct {
     const Value **value;      /* by id: where defined so far */
     bool *visible;            /* by id: defined here or in an enclosing region */
     VEC(const Value *) scope; /* the visible ones, innermost last */
+    const struct Role *role;  /* whose body this is; NULL: the kernel's, or its roles' scalars */
     int depth;
     Uses uses;                /* of .k, where its layouts are looked at */
     int *writer;              /* by tensor of the program: 1 + the argument of this call that writes it; 0 between calls */
@@ -41,6 +42,11 @@ void kernel_verify(Verifier *, const Kernel *);
 void region_verify(Verifier *, const Region *, const Op *parent);
 void op_verify(Verifier *, const Op *);       /* all but those with regions; operands are visible */
 void access_verify(Verifier *, const Op *);
+bool access_type(Verifier *, const Op *, Type *); /* of what the subscripts name; false: they are not those of the parameter */
+void roles_verify(Verifier *, const Kernel *);        /* after kernel_verify found nothing */
+void role_op_verify(Verifier *, const Op *);
+void role_attributes_verify(Verifier *, const Op *);  /* what only roles have, of operations that others have too */
+void role_loop_verify(Verifier *, const Op *);
 void sync_verify(Verifier *, const Op *);
 void result_expect(Verifier *, const Op *, Type); /* one result of this type */
 void plan_verify(Verifier *, const Kernel *);

@@ -1,0 +1,120 @@
+/* role_scalar.c: scalars that bound loops and stand in conditions: whether two roles have the same ones, and of what
+   they are made. */
+#include "ir/verify/roles.h"
+
+/* ---- the same in two roles ---- */
+
+typedef struct {
+    const Role *one, *other;
+} Pair;
+
+static bool same(const Pair *p, const Value *a, const Value *b);
+
+/* In a split role, tiles of the range are the group's. */
+static bool follows_split(const Role *r, const Op *op) {
+    bool of_range = op->kind == OP_POS || op->kind == OP_BEGIN || op->kind == OP_END;
+    if (r->split < 0) return false;
+    if (of_range && op->range == r->split) return true;
+    for (int d = 0; d < op->sub.n; d++)
+        if (affine_follows(&op->sub.p[d].lo, r->split)) return true;
+    return false;
+}
+
+static bool terms_same(const Pair *p, const Affine *a, const Affine *b) {
+    if (a->c != b->c || a->nterm != b->nterm) return false;
+    for (int i = 0; i < a->nterm; i++) {
+        Term s = a->term[i], t = b->term[i];
+        if (s.kind == TERM_VALUE && t.kind == TERM_VALUE && same(p, s.value, t.value)) s.value = t.value = NULL;
+        Affine one = {.nterm = 1, .term = {s}}, other = {.nterm = 1, .term = {t}};
+        if (!affine_equal(&one, &other)) return false;
+    }
+    return true;
+}
+
+/* op_same_attributes, where subscripts may name values of each role. */
+static bool attributes_same(const Pair *p, const Op *a, const Op *b) {
+    Op x = *a, y = *b;
+    if (a->sub.n != b->sub.n) return false;
+    for (int d = 0; d < a->sub.n; d++)
+        if (!terms_same(p, &a->sub.p[d].lo, &b->sub.p[d].lo)) return false;
+    x.sub.n = y.sub.n = 0;
+    return op_same_attributes(&x, &y);
+}
+
+/* What a role writes to a ring, where it has one put of it, is what another gets from it. */
+static const Value *written(const Role *r, int ring, int slot) {
+    if (role_puts(r, ring) != 1) return NULL;
+    for (const Op *op = walk(r->body); op; op = walk_next(op, r->body))
+        if (op->kind == OP_WRITE && op->in->parent->ring == ring && op->slot == slot) return op->arg.p[0];
+    return NULL;
+}
+
+static bool came_by_ring(const Role *from, const Value *a, const Value *got) {
+    const Op *get = got->def;
+    return get && get->kind == OP_GET && written(from, get->ring, got->index) == a;
+}
+
+static bool ops_same(const Pair *p, const Op *a, const Op *b) {
+    if (a->kind != b->kind || a->arg.n != b->arg.n || op_info[a->kind].class == CLASS_CONTROL) return false;
+    if (a->kind == OP_GET)
+        return a->ring == b->ring && role_reads(p->one, a->ring) == 2 && role_reads(p->other, a->ring) == 2;
+    if (!attributes_same(p, a, b) || follows_split(p->one, a) != follows_split(p->other, b)) return false;
+    if (follows_split(p->one, a) && (p->one->split != p->other->split || role_groups(p->one) != role_groups(p->other)))
+        return false;
+    for (int i = 0; i < a->arg.n; i++)
+        if (!same(p, a->arg.p[i], b->arg.p[i])) return false;
+    return true;
+}
+
+static bool same(const Pair *p, const Value *a, const Value *b) {
+    if (a == b) return true;
+    if (came_by_ring(p->one, a, b) || came_by_ring(p->other, b, a)) return true;
+    return a->def && b->def && a->index == b->index && ops_same(p, a->def, b->def);
+}
+
+bool scalar_same(const Role *one, const Value *a, const Role *other, const Value *b) {
+    return same(&(Pair){.one = one, .other = other}, a, b);
+}
+
+/* ---- what they are made of ---- */
+
+static const Op *terms_stray(const Kernel *k, const Role *r, const Op *op) {
+    for (int d = 0; d < op->sub.n; d++)
+        for (int i = 0; i < op->sub.p[d].lo.nterm; i++) {
+            const Term *t = &op->sub.p[d].lo.term[i];
+            const Op *stray = t->kind == TERM_VALUE ? scalar_stray(k, r, t->value) : NULL;
+            if (stray) return stray;
+        }
+    return NULL;
+}
+
+static bool is_settled(const Kernel *k, const Role *r, const Op *op) {
+    OpClass class = op_info[op->kind].class;
+    const Param *p = op->kind == OP_LOAD ? &k->param.p[op->param] : NULL;
+    if (p) return !p->out && !p->inout && p->ranks < 0 && !p->packet && !(r && follows_split(r, op));
+    if (r && follows_split(r, op)) return false;
+    return op->kind == OP_GET || class == CLASS_CONST || class == CLASS_INDEX || op_is_elementwise(op);
+}
+
+const Op *scalar_stray(const Kernel *k, const Role *r, const Value *x) {
+    const Op *op = x->def, *stray = NULL;
+    if (!op) return x->arg_of->parent;
+    if (!is_settled(k, r, op)) return op;
+    for (int i = 0; i < op->arg.n && !stray; i++) stray = scalar_stray(k, r, op->arg.p[i]);
+    return stray ? stray : terms_stray(k, r, op);
+}
+
+bool scalar_follows(const Value *x, int range) {
+    const Op *op = x->def;
+    bool of_range = op && (op->kind == OP_POS || op->kind == OP_BEGIN || op->kind == OP_END);
+    if (!op || op->kind == OP_GET || (of_range && op->range == range)) return true;
+    for (int d = 0; d < op->sub.n; d++) {
+        const Affine *a = &op->sub.p[d].lo;
+        if (affine_follows(a, range)) return true;
+        for (int i = 0; i < a->nterm; i++)
+            if (a->term[i].kind == TERM_VALUE && scalar_follows(a->term[i].value, range)) return true;
+    }
+    for (int i = 0; i < op->arg.n; i++)
+        if (scalar_follows(op->arg.p[i], range)) return true;
+    return false;
+}

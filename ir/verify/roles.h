@@ -1,0 +1,27 @@
+/* roles.h: what the parts of the verifier of roles share. Each part takes what the parts before it accepted. */
+#ifndef TILEC_IR_VERIFY_ROLES_H
+#define TILEC_IR_VERIFY_ROLES_H
+
+#include "ir/roles.h"
+#include "ir/verify/verify.h"
+
+/* ---- who uses a ring (role_use.c) ---- */
+
+int role_puts(const Role *, int ring);                  /* how many operations */
+int role_reads(const Role *, int ring);                 /* likewise: gets and frees */
+int role_groups(const Role *);                          /* 1 of a warp */
+bool role_is_of(const Roles *, const Role *, int role); /* that role, or on its threads */
+const Role *ring_writer(const Roles *, int ring);       /* the first that puts; NULL: none */
+
+/* ---- scalars that bound loops and stand in conditions (role_scalar.c) ---- */
+
+bool scalar_same(const Role *, const Value *, const Role *, const Value *); /* for certain, at the same place of both */
+/* The operation by which it is not the whole task's: of some threads, of memory that is being written. NULL: it is. */
+const Op *scalar_stray(const Kernel *, const Role *, const Value *);
+bool scalar_follows(const Value *, int range); /* may differ along the range */
+
+/* ---- the rules, as docs/design/roles.md lists them ---- */
+
+void ring_skeletons_verify(Verifier *, const Kernel *);
+
+#endif
