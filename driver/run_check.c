@@ -101,7 +101,8 @@ int run_interp(Run *r, RunBounds bounds) {
                         .seed = (uint64_t)r->s.o->seed,
                         .once = true,
                         .bounds = bounds != NO_BOUNDS,
-                        .expected = bounds == EXPECTED_BOUNDS};
+                        .expected = bounds == EXPECTED_BOUNDS,
+                        .roles = bounds == NO_BOUNDS};
     InterpReport report = {0};
     Progress *progress = progress_begin(r->s.arena, bounds != NO_BOUNDS ? "checking with the interpreter" : "interpreting");
     bool good = interp_run(r->s.arena, r->s.m, r->p, &io, r->io, &report);

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-static Copy *view_copy(const Task *t, const View *v) { return &v->part->copy[t->generation % v->part->t->slots]; }
+Copy *view_copy(const Task *t, const View *v) { return &v->part->copy[t->generation % v->part->t->slots]; }
 
 static void load_zeros(Task *t, const Op *op) {
     Tile *z = tile_make(t, op->res.p[0]);

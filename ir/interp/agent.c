@@ -1,14 +1,7 @@
 /* agent.c: workers take tickets in order and run their tasks under a schedule drawn from the seed.
    A turn is one load, store, wait or signal and what follows it up to the next. Gives faults: a deadlock names every
    word that is waited for. */
-#include "ir/interp/agent.h"
-
-static uint64_t random_next(Agents *a) {
-    uint64_t z = a->random += 0x9e3779b97f4a7c15;
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
-    z = (z ^ z >> 27) * 0x94d049bb133111eb;
-    return z ^ z >> 31;
-}
+#include "ir/interp/team.h"
 
 /* ---- setting up ---- */
 
@@ -29,6 +22,20 @@ static void count_tickets(Agents *a) {
         rank->entry = a->entries;
         a->entries += rank->tickets;
     }
+    a->ticketed = a->entries;
+}
+
+/* Beside the tasks of tickets, each member and queue has a stamp in clocks. */
+static void add_teams(Agents *a) {
+    World *w = a->w;
+    for (int r = 0; r < w->ranks; r++)
+        for (int i = 0; i < w->p->node.n; i++) {
+            const Team *t = team_of(w, r, w->p->node.p[i]);
+            for (int k = 0; t && k < t->worker.n; k++) {
+                t->worker.p[k]->entry = a->entries++;
+                schedule_add(w, &a->schedule, t->worker.p[k]);
+            }
+        }
 }
 
 static void scan_program(Agents *a) {
@@ -52,18 +59,20 @@ static void scan_program(Agents *a) {
 
 void agents_make(World *w, const InterpOptions *o) {
     Agents *a = w->agents = ARENA_NEW(w->arena, Agents);
-    int each = o->workers > 0 ? o->workers : 2;
+    int each = o->workers > 0 ? o->workers : 2, workers = each * w->ranks;
     a->w = w;
-    a->random = o->seed;
-    a->patience = (uint64_t)1 << (1 + random_next(a) % 12);
-    a->workers = each * w->ranks;
-    a->worker = ARENA_ARRAY(w->arena, Worker, a->workers);
+    schedule_start(&a->schedule, o->seed);
+    Worker *worker = ARENA_ARRAY(w->arena, Worker, workers);
     a->rank = ARENA_ARRAY(w->arena, RankRun, w->ranks);
     scan_program(a);
     count_tickets(a);
     flags_make(a);
     vec_push(w->arena, &a->read, (Read){0});
-    for (int i = 0; i < a->workers; i++) a->worker[i] = (Worker){.rank = i / each, .priority = random_next(a)};
+    for (int i = 0; i < workers; i++) {
+        worker[i].rank = i / each;
+        schedule_add(w, &a->schedule, &worker[i]);
+    }
+    add_teams(a);
     for (int r = 0; r < w->ranks; r++) {
         a->rank[r].generation = 1;
         a->rank[r].start = clock_new(a);
@@ -90,10 +99,22 @@ static bool begins_launch(const Agents *a, int rank) {
     return false;
 }
 
+/* A team takes all tasks of its node at once. */
+static bool team_takes(Agents *a, RankRun *rank, int r) {
+    int64_t linear;
+    const Node *node = ticket_node(a, r, rank->next, &linear);
+    Team *team = team_of(a->w, r, node);
+    if (!team) return false;
+    rank->next += world_tasks(a->w, node);
+    team_begin(team, rank->generation);
+    return true;
+}
+
 static void worker_take(Agents *a, Worker *worker) {
     RankRun *rank = &a->rank[worker->rank];
     int64_t linear;
     if (begins_launch(a, worker->rank)) clock_join(a, rank->start, rank->finish);
+    if (team_takes(a, rank, worker->rank)) return;
     worker->ticket = rank->next++;
     worker->entry = rank->entry + worker->ticket;
     worker->clock = clock_copy(a, rank->start);
@@ -102,14 +123,6 @@ static void worker_take(Agents *a, Worker *worker) {
     const Node *node = ticket_node(a, worker->rank, worker->ticket, &linear);
     worker->task = task_begin(a->w, node, worker->rank, rank->generation, linear);
     worker->task->worker = worker;
-}
-
-static void rank_next_generation(Agents *a, RankRun *rank) {
-    clock_drop(a, rank->start);
-    rank->start = rank->finish;
-    rank->finish = clock_new(a);
-    rank->generation++;
-    rank->next = rank->done = 0;
 }
 
 static void worker_finish(Agents *a, Worker *worker) {
@@ -121,7 +134,7 @@ static void worker_finish(Agents *a, Worker *worker) {
     worker->clock = NULL;
     task_end(worker->task);
     worker->task = NULL;
-    if (++rank->done == rank->tickets) rank_next_generation(a, rank);
+    agents_done(a, worker->rank, 1);
 }
 
 static bool at_turn(const Task *t) {
@@ -130,7 +143,12 @@ static bool at_turn(const Task *t) {
 }
 
 static void worker_turn(Agents *a, Worker *worker) {
+    if (worker->member || worker->queue) {
+        team_turn(&a->schedule, worker);
+        return;
+    }
     if (!worker->task) worker_take(a, worker);
+    if (!worker->task) return;
     worker->blocked = false;
     Step step = STEP_FINISHED;
     do step = task_step(worker->task);
@@ -141,36 +159,21 @@ static void worker_turn(Agents *a, Worker *worker) {
 
 /* ---- the schedule ---- */
 
-static bool blocked_passes(const Blocked *b) {
-    return b->equal ? *b->seen == b->want : (int64_t)(*b->seen - b->want) >= 0;
-}
-
-static bool worker_can_run(const Agents *a, const Worker *worker) {
+static bool worker_can_run(const void *of, const Worker *worker) {
+    const Agents *a = of;
     const RankRun *rank = &a->rank[worker->rank];
-    if (worker->task) return !worker->blocked || blocked_passes(&worker->on);
+    if (a->w->stopped) return false;
+    if (worker->member || worker->queue) return team_can_run(worker);
+    if (worker->task) return !worker_is_blocked(worker);
     if (rank->generation > a->generations || rank->next >= rank->tickets) return false;
     return rank->done == rank->next || !begins_launch(a, worker->rank);
 }
 
-/* Mostly the worker of highest priority, so that some run far ahead of others; priorities change now and then. */
-static Worker *worker_pick(Agents *a) {
-    Worker *best = NULL;
-    uint64_t draw = random_next(a), number = 0;
-    bool any = (draw & (a->patience - 1) & 63) == 0;
-    if ((draw >> 8 & (a->patience - 1)) == 0) a->worker[(draw >> 20) % (uint64_t)a->workers].priority = random_next(a);
-    for (int i = 0; i < a->workers; i++) {
-        Worker *x = &a->worker[i];
-        if (!worker_can_run(a, x)) continue;
-        number++;
-        if (!best || (any ? (draw >> 32) % number == 0 : x->priority > best->priority)) best = x;
-    }
-    return best;
-}
-
 static void report_blocked(Agents *a) {
-    for (int i = 0; i < a->workers; i++) {
-        const Worker *x = &a->worker[i];
-        if (!x->task) continue;
+    for (int i = 0; i < a->schedule.worker.n; i++) {
+        const Worker *x = a->schedule.worker.p[i];
+        if (x->member || x->queue) team_blocked(x);
+        if (x->member || x->queue || !x->task) continue;
         world_fault(a->w, (InterpFault){.kind = FAULT_DEADLOCK,
                                         .at = task_id(x->task),
                                         .other.rank = -1,
@@ -189,6 +192,6 @@ void agents_run(World *w, int64_t generations) {
     Agents *a = w->agents;
     a->generations = generations;
     if (w->report->faults) return;
-    for (Worker *x; (x = worker_pick(a));) worker_turn(a, x);
-    report_blocked(a);
+    for (Worker *x; (x = schedule_pick(&a->schedule, worker_can_run, a));) worker_turn(a, x);
+    if (!w->stopped) report_blocked(a);
 }

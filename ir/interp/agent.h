@@ -27,10 +27,21 @@ typedef struct {
     int64_t word;
     int tensor, home;
     int64_t element;
+    const char *what; /* in a team: what else it waits for; NULL: nothing else */
+    int ring;         /* -1: of no ring */
 } Blocked;
+
+/* From this stamp on it was at that task. */
+typedef struct {
+    Stamp stamp;
+    int64_t task;
+} Begun;
 
 typedef struct Worker {
     int rank;
+    Member *member; /* of a team; NULL: takes tickets, or */
+    Queue *queue;   /* brings what is put into a queue */
+    VEC(Begun) begun; /* by those of teams */
     Task *task; /* NULL: to take a ticket, if there is one */
     int64_t ticket;
     int64_t entry; /* of the task in clocks */
@@ -39,6 +50,13 @@ typedef struct Worker {
     Blocked on;
     uint64_t priority;
 } Worker;
+
+/* Who may run, and by which draws one of them is picked. */
+typedef struct {
+    uint64_t random;
+    uint64_t patience; /* a power of two: turns, about, until some worker's priority changes */
+    VEC(Worker *) worker;
+} Schedule;
 
 typedef struct {
     int64_t generation, next, done, tickets;
@@ -84,13 +102,11 @@ typedef struct {
 
 struct Agents {
     World *w;
-    uint64_t random;
-    uint64_t patience; /* a power of two: turns, about, until some worker's priority changes */
+    Schedule schedule;
     int64_t generations, entries;
+    int64_t ticketed; /* of the entries: tasks of tickets; behind them, members and queues of teams */
     int64_t *first_ticket; /* first_ticket[rank * nodes + node] */
     RankRun *rank;
-    Worker *worker;
-    int workers;
     FlagState *flag;
     bool *written; /* tensors that some node writes */
     bool packets;
@@ -111,6 +127,13 @@ struct Packet {
     Clock *clock;
 };
 
+/* schedule.c */
+void schedule_start(Schedule *, uint64_t seed);
+uint64_t schedule_draw(Schedule *);
+void schedule_add(World *, Schedule *, Worker *);
+bool worker_is_blocked(const Worker *); /* by what it waits for, which has not come */
+Worker *schedule_pick(Schedule *, bool (*can_run)(const void *of, const Worker *), const void *of); /* NULL: nobody can */
+
 /* clock.c */
 Clock *clock_new(Agents *);
 Clock *clock_copy(Agents *, const Clock *);
@@ -122,5 +145,8 @@ Clock *clock_release(Agents *, Worker *);
 
 /* flag.c */
 void flags_make(Agents *);
+
+/* rank.c */
+void agents_done(Agents *, int rank, int64_t tasks);
 
 #endif

@@ -1,6 +1,6 @@
 /* interp.c: one run: the world is set up, nodes are executed, results gathered and faults reported.
    Takes a verified module and global arrays. Sequential meaning: program order, every rank completing a node first. */
-#include "ir/interp/state.h"
+#include "ir/interp/team.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -14,12 +14,14 @@ static void results_check(World *w, const Node *node, int rank, int64_t generati
 
 static void tasks_run(World *w, const Node *node, int rank, int64_t generation) {
     if (w->once) once_begin(w, node, world_view(w, rank, node));
-    for (int64_t i = 0, n = world_tasks(w, node); i < n; i++) {
+    bool team = team_of(w, rank, node) != NULL;
+    if (team) team_run(w, rank, node, generation);
+    for (int64_t i = 0, n = team ? 0 : world_tasks(w, node); i < n; i++) {
         Task *t = task_begin(w, node, rank, generation, i);
         while (task_step(t) == STEP_DONE) continue;
         task_end(t);
     }
-    if (w->once) results_check(w, node, rank, generation);
+    if (w->once && !w->stopped) results_check(w, node, rank, generation);
 }
 
 static void node_run(World *w, const Node *node, int64_t generation) {
@@ -33,7 +35,7 @@ static void node_run(World *w, const Node *node, int64_t generation) {
 
 static void run_sequential(World *w, int64_t generations) {
     for (int64_t g = 1; g <= generations; g++)
-        for (int i = 0; i < w->p->node.n; i++) node_run(w, w->p->node.p[i], g);
+        for (int i = 0; i < w->p->node.n && !w->stopped; i++) node_run(w, w->p->node.p[i], g);
 }
 
 static const int64_t *symbol_values(World *w, const int64_t *given) {
@@ -58,10 +60,11 @@ static void world_run(World *w, const InterpOptions *o, Array *io) {
     w->sym = symbol_values(w, o->sym);
     world_mesh(w);
     if (!world_check_arrays(w, io) || !world_check_values(w, io)) return;
+    w->view = ARENA_ARRAY(w->arena, View *, w->ranks * w->p->node.n);
+    w->team = ARENA_ARRAY(w->arena, Team *, w->ranks * w->p->node.n);
+    w->idle = ARENA_ARRAY(w->arena, Task *, w->m->kernel.n);
     if (concurrent) agents_make(w, o);
     world_make_parts(w, io);
-    w->view = ARENA_ARRAY(w->arena, View *, w->ranks * w->p->node.n);
-    w->idle = ARENA_ARRAY(w->arena, Task *, w->m->kernel.n);
     if (o->once && !concurrent) once_make(w);
     world_scatter(w, io);
     if (concurrent)
@@ -73,7 +76,7 @@ static void world_run(World *w, const InterpOptions *o, Array *io) {
 
 bool interp_run(Arena *arena, const Module *m, const Program *p, const InterpOptions *o, Array *io,
                 InterpReport *report) {
-    World w = {.arena = arena_new(), .report_arena = arena, .m = m, .p = p, .bounds = o->bounds, .expected = o->expected, .report = report};
+    World w = {.arena = arena_new(), .report_arena = arena, .m = m, .p = p, .bounds = o->bounds, .expected = o->expected, .roles = o->roles, .seed = o->seed, .report = report};
     *report = (InterpReport){0};
     world_run(&w, o, io);
     arena_free(w.arena);

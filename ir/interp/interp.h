@@ -22,6 +22,7 @@ typedef struct {
                            order, node by node, every rank completing a node before the next; waits and signals are
                            then passed over */
     bool once;          /* not concurrent: an element of a node's result that is not written exactly once is a fault */
+    bool roles;         /* kernels that have roles are run by teams of agents, a schedule drawn from the seed, not by the body */
     uint64_t seed;
     int workers; /* of each rank, concurrent; 0: two */
 } InterpOptions;
@@ -36,6 +37,7 @@ typedef enum {
     FAULT_UNIQUE,   /* elements .want and .element of a tensor of unique places are both .seen, and were both stored to */
     FAULT_GAP,      /* no task of the node writes element [.text] of its .result; at.task is -1 */
     FAULT_TWICE,    /* this task writes element [.text] of the node's .result, which was written before */
+    FAULT_ROLE,     /* a role reads, frees or fills what is not there; .text says what. The run stops */
     FAULT_INVALID,  /* a module that the interpreter cannot run; .text says why */
 } FaultKind;
 
@@ -44,7 +46,9 @@ typedef struct {
     int rank;
     int64_t generation;
     int node;
-    int64_t task; /* row-major in the node's grid */
+    int64_t task;    /* row-major in the node's grid; -1: beyond it */
+    Name role, ring; /* in a team: of a member; of a ring whose copies they are; else NULL */
+    int group;       /* of the role's; -1: the role is not split */
 } InterpTask;
 
 typedef struct {
@@ -57,7 +61,8 @@ typedef struct {
     int64_t word;         /* its index in the flag's index space */
     int64_t want, seen;
     int64_t past; /* of a value: the end of its range, which begins at .want */
-    const char *text;
+    const char *text; /* of a deadlock: what else is waited for, of its .ring; NULL: nothing else */
+    Name ring;
     Name result; /* the kernel's name of it */
 } InterpFault;
 

@@ -6,6 +6,9 @@ static void print_task(const Program *p, const InterpTask *t, FILE *f) {
     if (t->node >= 0 && t->node < p->node.n && p->node.p[t->node]->kernel) name = p->node.p[t->node]->kernel->name;
     fprintf(f, "rank %d generation %lld node %d (%s) task %lld", t->rank, (long long)t->generation, t->node, name,
             (long long)t->task);
+    if (t->role) fprintf(f, " role %s", t->role);
+    if (t->role && t->group >= 0) fprintf(f, " group %d", t->group);
+    if (t->ring) fprintf(f, " ring %s", t->ring);
 }
 
 static void print_element(const Program *p, const InterpFault *x, FILE *f) {
@@ -16,7 +19,9 @@ static void print_deadlock(const Program *p, const InterpFault *x, FILE *f) {
     fputs("deadlock: ", f);
     print_task(p, &x->at, f);
     fputs(" waits for ", f);
-    if (x->flag >= 0)
+    if (x->text)
+        fprintf(f, x->ring ? "%s of ring %s" : "%s", x->text, x->ring);
+    else if (x->flag >= 0)
         fprintf(f, "flag %s word %lld of rank %d", p->flag.p[x->flag].name, (long long)x->word, x->from);
     else
         print_element(p, x, f);
@@ -74,6 +79,7 @@ static void print_fault(const Program *p, const InterpFault *x, FILE *f) {
     case FAULT_GAP:
     case FAULT_TWICE: print_once(p, x, f); break;
     case FAULT_FLAG:
+    case FAULT_ROLE:
     case FAULT_INVALID:
         fprintf(f, "%s: ", x->text);
         print_task(p, &x->at, f);

@@ -9,7 +9,20 @@ void agents_make_shadow(World *w, const Part *p, Copy *c) {
     if (p->t->packet) c->packet = ARENA_ARRAY(w->arena, Packet, p->count);
 }
 
+/* Of a member of a team, or of what it copies. */
+static InterpTask team_task(const Agents *a, int64_t entry, Stamp stamp) {
+    int i = a->schedule.worker.n - 1, k = 0;
+    while (a->schedule.worker.p[i]->entry != entry) i--;
+    const Worker *x = a->schedule.worker.p[i];
+    while (k + 1 < x->begun.n && x->begun.p[k + 1].stamp <= stamp) k++;
+    InterpTask t = task_id(x->task);
+    t.generation = stamp >> STAMP_SHIFT;
+    if (k < x->begun.n) t.task = x->begun.p[k].task;
+    return t;
+}
+
 static InterpTask agents_task(const Agents *a, int64_t entry, Stamp stamp) {
+    if (entry >= a->ticketed) return team_task(a, entry, stamp);
     int rank = a->w->ranks - 1, node = a->w->p->node.n - 1;
     while (a->rank[rank].entry > entry) rank--;
     int64_t ticket = entry - a->rank[rank].entry;

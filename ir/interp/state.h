@@ -12,6 +12,9 @@ typedef struct Cell Cell;
 typedef struct Packet Packet;
 typedef struct Mark Mark;
 typedef struct Once Once;
+typedef struct Member Member;
+typedef struct Queue Queue;
+typedef struct Team Team;
 
 /* ---- memory ---- */
 
@@ -42,16 +45,45 @@ typedef struct {
 /* How the elements of a tile are held: floats of 32 bits and less in float, f64 in double, the rest in int64_t. */
 typedef enum { LANE_FLOAT, LANE_DOUBLE, LANE_INT } Lane;
 
+/* In a role, what a value holds at a time: nothing yet; what the tile has; a sum that products are still adding to; nothing
+   any more, as its registers have gone on into another product or have other values now. */
+typedef enum { HOLDS_NOTHING, HOLDS_DATA, HOLDS_SUM, HOLDS_LEFT } Holds;
+
+typedef struct {
+    Holds holds;
+    int16_t ring;    /* 1 + the ring of whose slot it is a tile; 0: of none */
+    uint64_t slot;   /* the number of that slot's get */
+    int64_t product; /* number of the last product that adds to it or reads its registers, among those of the member */
+} Held;
+
 typedef struct {
     int64_t n, cap;
     void *data;
     double *bound; /* NULL without bounds; nothing in LANE_INT */
+    Held held;
 } Tile;
 
 /* A range in the running task: its current tile covers [begin, end), from lo + index * size. */
 typedef struct {
     int64_t lo, hi, begin, end, index;
+    int64_t step; /* of its loop: `down` it runs from the last tile to the first */
 } RangeState;
+
+typedef enum { STEP_DONE, STEP_BLOCKED, STEP_FINISHED } Step;
+
+/* What a task does otherwise in a team (member.c). */
+typedef struct {
+    Step (*enter)(Task *, const Op *);              /* before each operation: whether it may run */
+    Step (*eval)(Task *, const Op *);               /* operations of CLASS_ROLE */
+    void (*filled)(Task *, const Op *put);          /* at the end of its region */
+    void (*issued)(Task *, const Op *mma);
+    void (*made)(Task *, const Value *);            /* a value is to be made anew; its tile is as before */
+    const Op *(*after)(Task *, const Region *);     /* what follows this body; NULL: nothing */
+    void (*share)(Task *, int range, int64_t size); /* of the tile that a range has come to, the group's part */
+    RangeState (*whole)(const Task *, int range);   /* the range of the whole task */
+    void (*turns_begin)(Task *, const Op *loop);    /* a loop in turns */
+    void (*turns_next)(Task *, const Op *loop, const Op *done);
+} TeamCalls;
 
 enum { TEMPS = 8 };
 
@@ -70,7 +102,9 @@ struct Task {
     const Op *pc;      /* NULL: finished */
     int64_t *offset;   /* subscripts of the access in hand */
     int64_t noffset;
-    struct Worker *worker; /* concurrent: who runs it */
+    struct Worker *worker; /* concurrent, or in a team: who runs it */
+    Member *member;         /* NULL: not in a team */
+    const TeamCalls *calls; /* likewise */
     Task *next;            /* in a list of idle tasks */
 };
 
@@ -87,16 +121,18 @@ struct World {
     Task **idle; /* of each kernel */
     bool bounds, expected;
     Agents *agents; /* NULL: sequential */
+    bool roles, stopped; /* teams run kernels that have roles; one of them cannot go on */
+    uint64_t seed;
+    Team **team; /* team[rank * nodes + node], made when first needed */
     Once *once;     /* of the running node's parameters; NULL: results are not looked at */
     InterpReport *report;
 };
-
-typedef enum { STEP_DONE, STEP_BLOCKED, STEP_FINISHED } Step;
 
 /* world.c */
 Part *world_part(const World *, int rank, int tensor);
 void world_fault(World *, InterpFault);
 void world_invalid(const Task *, const char *text);
+void team_run(World *, int rank, const Node *, int64_t generation); /* sequential */
 InterpTask task_id(const Task *);
 const View *world_view(World *, int rank, const Node *); /* of the node's arguments */
 bool world_chosen(World *, const Node *, int rank, int64_t generation); /* by the node's condition */
@@ -110,6 +146,12 @@ void world_scatter(World *, const Array *io);
 void world_gather(World *, Array *io);
 
 /* task.c */
+Task *task_new(World *, const Kernel *);
+void grid_go(Task *);                           /* to the tiles of the grid that .index names */
+int64_t loop_steps(const Task *, const Op *loop);
+void loop_step(Task *, const Op *loop, int64_t step); /* its range is at that step */
+void value_pass(Task *, const Value *from, const Value *to);
+void task_advance(Task *, const Op *done); /* to what follows */
 Task *task_begin(World *, const Node *, int rank, int64_t generation, int64_t linear);
 Step task_step(Task *); /* executes one operation, or is blocked at it */
 void task_end(Task *);
@@ -169,6 +211,7 @@ void eval_prefix(Task *, const Op *);
 void eval_dot(Task *, const Op *);
 
 /* access.c */
+Copy *view_copy(const Task *, const View *);
 Step eval_load(Task *, const Op *);
 Step eval_store(Task *, const Op *);
 

@@ -10,11 +10,13 @@ static int64_t range_size(const Range *r, const RangeState *s) {
     return r->kind == RANGE_WHOLE ? (s->hi > s->lo ? s->hi - s->lo : 1) : r->kind == RANGE_TILE ? r->size : 1;
 }
 
-static void range_go(const Range *r, RangeState *s, int64_t index) {
-    int64_t size = range_size(r, s);
+static void range_go(Task *t, int range, int64_t index) {
+    RangeState *s = &t->range[range];
+    int64_t size = range_size(&t->k->range.p[range], s);
     s->index = index;
     s->begin = s->lo + index * size;
     s->end = s->hi - s->begin > size ? s->begin + size : s->hi;
+    if (t->calls) t->calls->share(t, range, size);
 }
 
 /* The end of a grid range: of this rank's part, or of the block of the rank that its owner range is at. */
@@ -28,27 +30,29 @@ static int64_t grid_end(const Task *t, const Range *r) {
 }
 
 static void grid_place(Task *t) {
-    const World *w = t->w;
     int64_t left = t->linear;
     for (int i = t->k->ngrid - 1; i >= 0; i--) {
-        int64_t n = range_tiles(w->m, t->k, i, w->sym);
+        int64_t n = range_tiles(t->w->m, t->k, i, t->w->sym);
         t->range[i].index = left % n;
         left /= n;
     }
+}
+
+void grid_go(Task *t) {
     for (int pass = 0; pass < 2; pass++) /* owners first: what lies in their blocks depends on them */
         for (int i = 0; i < t->k->ngrid; i++) {
             const Range *r = &t->k->range.p[i];
             if ((r->owner >= 0) != (pass == 1)) continue;
             t->range[i].lo = 0;
             t->range[i].hi = grid_end(t, r);
-            range_go(r, &t->range[i], t->range[i].index);
+            range_go(t, i, t->range[i].index);
             if (r->kind == RANGE_POSITION) t->range[i].end = t->range[i].begin + 1;
         }
 }
 
 /* ---- tasks ---- */
 
-static Task *task_new(World *w, const Kernel *k) {
+Task *task_new(World *w, const Kernel *k) {
     Task *t = ARENA_NEW(w->arena, Task);
     t->w = w;
     t->k = k;
@@ -73,6 +77,7 @@ Task *task_begin(World *w, const Node *node, int rank, int64_t generation, int64
     t->view = (View *)world_view(w, rank, node);
     t->pc = k->body->first;
     grid_place(t);
+    grid_go(t);
     w->report->tasks++;
     return t;
 }
@@ -94,11 +99,15 @@ static void eval_const(Task *t, const Op *op) {
         tile_convert(ELEM_F64, e, 1, &op->fimm, z->data);
 }
 
+static RangeState range_whole(const Task *t, int range) {
+    return t->calls ? t->calls->whole(t, range) : t->range[range];
+}
+
 static int64_t index_value(const Task *t, const Op *op) {
     const World *w = t->w;
     switch (op->kind) {
-    case OP_BEGIN: return t->range[op->range].begin;
-    case OP_END: return t->range[op->range].end;
+    case OP_BEGIN: return range_whole(t, op->range).begin;
+    case OP_END: return range_whole(t, op->range).end;
     case OP_SIZE: return size_eval(w->m, op->size, w->sym, t->coord);
     case OP_ORIGIN: return size_origin(w->m, op->size, w->sym, t->coord);
     case OP_RANK: return t->coord[op->axis];
@@ -177,46 +186,63 @@ static void eval_broadcast(Task *t, const Op *op) {
 
 /* ---- control ---- */
 
-static void value_copy(Task *t, const Value *from, const Value *to) {
+void value_pass(Task *t, const Value *from, const Value *to) {
     tile_copy(t->w, lane_of(to->type.elem), tile_of(t, from), tile_of(t, to));
 }
 
-static void task_advance(Task *, const Op *);
 
-static void loop_iterate(Task *t, const Op *op, int64_t index) {
-    const Range *r = &t->k->range.p[op->range];
-    RangeState *s = &t->range[op->range];
-    if (op->region[0]->first && index < ceil_div(s->hi - s->lo, range_size(r, s))) {
-        range_go(r, s, index);
+int64_t loop_steps(const Task *t, const Op *op) {
+    const RangeState *s = &t->range[op->range];
+    return op->region[0]->first ? ceil_div(s->hi - s->lo, range_size(&t->k->range.p[op->range], s)) : 0;
+}
+
+void loop_step(Task *t, const Op *op, int64_t step) {
+    t->range[op->range].step = step;
+    range_go(t, op->range, op->down ? loop_steps(t, op) - 1 - step : step);
+}
+
+static void loop_iterate(Task *t, const Op *op, int64_t step) {
+    if (step < loop_steps(t, op)) {
+        loop_step(t, op, step);
         t->pc = op->region[0]->first;
         return;
     }
-    for (int i = 0; i < op->res.n; i++) value_copy(t, op->region[0]->arg.p[i], op->res.p[i]);
+    for (int i = 0; i < op->res.n; i++) value_pass(t, op->region[0]->arg.p[i], op->res.p[i]);
     task_advance(t, op);
 }
 
 /* To what follows an operation that is complete: at the end of a region, what its parent says. */
-static void task_advance(Task *t, const Op *op) {
+void task_advance(Task *t, const Op *op) {
     const Op *parent = op->in->parent;
-    if (op->next || !parent)
+    if (parent && parent->turn.n)
+        t->calls->turns_next(t, parent, op);
+    else if (op->next)
         t->pc = op->next;
+    else if (!parent)
+        t->pc = t->calls ? t->calls->after(t, op->in) : NULL;
     else if (parent->kind == OP_FOR)
-        loop_iterate(t, parent, t->range[parent->range].index + 1);
+        loop_iterate(t, parent, t->range[parent->range].step + 1);
+    else if (parent->kind == OP_PUT)
+        t->calls->filled(t, parent);
     else
         task_advance(t, parent);
 }
 
 static void loop_enter(Task *t, const Op *op) {
     RangeState *s = &t->range[op->range];
-    s->lo = tile_int(t, op->arg.p[0]);
-    s->hi = tile_int(t, op->arg.p[1]);
+    int part_of = t->k->range.p[op->range].part_of;
+    s->lo = part_of ? t->range[part_of - 1].begin : tile_int(t, op->arg.p[0]);
+    s->hi = part_of ? t->range[part_of - 1].end : tile_int(t, op->arg.p[1]);
     if (s->hi < s->lo) s->hi = s->lo;
     if ((uint64_t)s->hi - (uint64_t)s->lo > INT64_MAX) {
         world_invalid(t, "a loop over more than 2^63 positions");
         s->hi = s->lo;
     }
-    for (int i = 2; i < op->arg.n; i++) value_copy(t, op->arg.p[i], op->region[0]->arg.p[i - 2]);
-    loop_iterate(t, op, 0);
+    for (int i = 2; i < op->arg.n; i++) value_pass(t, op->arg.p[i], op->region[0]->arg.p[i - 2]);
+    if (op->turn.n)
+        t->calls->turns_begin(t, op);
+    else
+        loop_iterate(t, op, 0);
 }
 
 static void branch_enter(Task *t, const Op *op) {
@@ -236,7 +262,7 @@ static void loop_yield(Task *t, const Op *yield, const Op *loop) {
         const Value *to = loop->region[0]->arg.p[i];
         tile_copy(t->w, lane_of(to->type.elem), &t->carry[to->id], tile_of(t, to));
     }
-    loop_iterate(t, loop, t->range[loop->range].index + 1);
+    loop_iterate(t, loop, t->range[loop->range].step + 1);
 }
 
 static void eval_yield(Task *t, const Op *op) {
@@ -245,7 +271,7 @@ static void eval_yield(Task *t, const Op *op) {
         loop_yield(t, op, parent);
         return;
     }
-    for (int i = 0; i < op->arg.n; i++) value_copy(t, op->arg.p[i], parent->res.p[i]);
+    for (int i = 0; i < op->arg.n; i++) value_pass(t, op->arg.p[i], parent->res.p[i]);
     task_advance(t, parent);
 }
 
@@ -257,12 +283,17 @@ static void eval_control(Task *t, const Op *op) {
     }
 }
 
-/* Without agents the program's order does what the flags do. */
+/* Without agents the program's order does what the flags do. A task beyond the grid is none. */
 static Step eval_sync(Task *t, const Op *op) {
-    if (!t->w->agents) return STEP_DONE;
+    if (!t->w->agents || t->linear < 0) return STEP_DONE;
     if (op->kind == OP_WAIT) return agents_wait(t, op);
     agents_signal(t, op);
     return STEP_DONE;
+}
+
+static void eval_product(Task *t, const Op *op) {
+    eval_dot(t, op);
+    if (op->kind == OP_MMA) t->calls->issued(t, op);
 }
 
 static Step eval(Task *t, const Op *op) {
@@ -278,11 +309,11 @@ static Step eval(Task *t, const Op *op) {
     case CLASS_REDUCE: eval_reduce(t, op); break;
     case CLASS_PREFIX: eval_prefix(t, op); break;
     case CLASS_CONVERT: eval_broadcast(t, op); break;
-    case CLASS_DOT: eval_dot(t, op); break;
+    case CLASS_DOT: eval_product(t, op); break;
     case CLASS_MEMORY: return op->kind == OP_LOAD ? eval_load(t, op) : eval_store(t, op);
     case CLASS_SYNC: return eval_sync(t, op);
-    case CLASS_CONTROL:
-    case CLASS_ROLE: break;
+    case CLASS_ROLE: return t->calls->eval(t, op);
+    case CLASS_CONTROL: break;
     }
     return STEP_DONE;
 }
@@ -290,11 +321,17 @@ static Step eval(Task *t, const Op *op) {
 Step task_step(Task *t) {
     const Op *op = t->pc;
     if (!op) return STEP_FINISHED;
+    if (t->calls && t->calls->enter(t, op) == STEP_BLOCKED) return STEP_BLOCKED;
     if (op_info[op->kind].class == CLASS_CONTROL) {
         eval_control(t, op);
     } else {
         if (eval(t, op) == STEP_BLOCKED) return STEP_BLOCKED;
-        task_advance(t, op);
+        if (op->kind == OP_PUT && op->region[0]->first)
+            t->pc = op->region[0]->first;
+        else if (op->kind == OP_PUT)
+            t->calls->filled(t, op);
+        else
+            task_advance(t, op);
     }
     return t->pc ? STEP_DONE : STEP_FINISHED;
 }

@@ -35,6 +35,8 @@ void tile_reserve(const World *w, Tile *tile, int64_t n) {
 
 Tile *tile_make(Task *t, const Value *v) {
     Tile *tile = &t->tile[v->id];
+    if (t->calls) t->calls->made(t, v);
+    tile->held = (Held){.holds = HOLDS_DATA};
     tile_reserve(t->w, tile, ranges_count(t, v->type.range, v->type.nrange));
     return tile;
 }
@@ -45,6 +47,7 @@ int64_t tile_int(const Task *t, const Value *v) { return *(const int64_t *)tile_
 
 void tile_copy(const World *w, Lane l, const Tile *from, Tile *to) {
     tile_reserve(w, to, from->n);
+    to->held = from->held;
     memcpy(to->data, from->data, (size_t)from->n * lane_bytes(l));
     if (to->bound) memcpy(to->bound, from->bound, (size_t)from->n * sizeof(double));
 }

@@ -1,19 +1,27 @@
 /* world.c: the parts, views and tasks of a world, and the report of its faults. */
-#include "ir/interp/state.h"
+#include "ir/interp/team.h"
 
 enum { FAULTS_KEPT = 16 };
 
 Part *world_part(const World *w, int rank, int tensor) { return &w->part[rank * w->p->tensor.n + tensor]; }
 
 InterpTask task_id(const Task *t) {
-    return (InterpTask){.rank = t->rank, .generation = t->generation, .node = t->node->id, .task = t->linear};
+    const Member *m = t->member;
+    const Queue *q = t->worker ? t->worker->queue : NULL;
+    return (InterpTask){.rank = t->rank,
+                        .generation = t->generation,
+                        .node = t->node->id,
+                        .task = t->linear,
+                        .role = m ? m->role->name : NULL,
+                        .group = m && m->role->split >= 0 ? m->group : -1,
+                        .ring = q ? q->ring->name : NULL};
 }
 
 static bool fault_known(const InterpReport *r, const InterpFault *f) {
     for (int i = 0; i < r->fault.n; i++) {
         const InterpFault *g = &r->fault.p[i];
         if (g->kind == f->kind && g->tensor == f->tensor && g->flag == f->flag && g->at.node == f->at.node &&
-            g->other.node == f->other.node)
+            g->other.node == f->other.node && g->at.role == f->at.role && g->at.group == f->at.group && g->ring == f->ring)
             return true;
     }
     return false;
