@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""usage: random_schedules.py TILEC FOLDER TARGET [--programs=N] [--first=SEED]: random products, attention and decoding of tokens at random
-sizes, which the machine's schedules take, in the emulator of TARGET against the interpreter. Prints what differs or fails, how many took a schedule,
-and which."""
+"""usage: random_schedules.py TILEC FOLDER TARGET [--programs=N] [--first=SEED] [--kinds=KIND,..]: random products, attention and
+decoding of tokens at random sizes, which the machine's schedules or roles take, in the emulator of TARGET against the
+interpreter; kinds: product, sized, attention, decode. Prints what differs or fails, how many took a schedule, and which."""
 import random
 import re
 import subprocess
@@ -9,7 +9,7 @@ import sys
 
 import numpy
 
-PASSED = re.compile(r"pipe: '\w+': the schedule '(\w+)'")
+PASSED = re.compile(r"pipe: '\w+': the schedule '(\w+)'|'\w+': (roles), tiles")
 
 
 def size(r, most):
@@ -50,7 +50,38 @@ def product(r):
         value, more = result_of(r, "c", m, n)
         parameters += more
         body = f"  c: f32[{m}, {n}] = {call}(A, B);\n  C = {value};\n"
-    return f"program p({parameters}) -> (C: {out}[{m}, {n}]) {{\n{body}}}\n", {}
+    return f"program p({parameters}) -> (C: {out}[{m}, {n}]) {{\n{body}}}\n", {}, []
+
+
+EPILOGUES = ["acc", "acc * 0.5", "acc + f32(r[{x}i, j])", "max(acc, 0.0) * f32(s[j])", "silu(acc + f32(s[j])) * f32(t[i])"]
+
+
+def sized(r):
+    """Products of one or many matrices, any of whose sizes may be known when they run, and what is made of them."""
+    b = r.choice([0, 0, r.randint(1, 5)])
+    at = {"M": size(r, 400), "N": eights(r, 600), "K": r.choice([eights(r, 600), size(r, 300), r.choice([1, 8, 63, 64, 65, 128, 256])])}
+    free = {n: r.random() < 0.6 for n in at}
+    lines = [f"dim {n} {'<=' if free[n] else '='} {size + r.choice([0, 0, 200]) * free[n]};" for n, size in at.items()]
+    a, w, x = r.choice(["m, k", "k, m"]), r.choice(["k, n", "n, k"]), "x, " if b else ""
+    load = lambda name, of: f"{name}[{x}{', '.join('ijp'['mnk'.index(c)] for c in of.split(', '))}]"
+    elem, out, value = r.choice(["bf16", "f16"]), r.choice(["bf16", "f16", "f32"]), r.choice(EPILOGUES).format(x=x)
+    shape = {"a": (bool(b), a), "w": (bool(b), w), "r": (bool(b), "m, n"), "s": (False, "n"), "t": (False, "m"), "c": (bool(b), "m, n")}
+    inner = lambda n: f"[{'b, ' * shape[n][0]}{shape[n][1]}]"
+    outer = lambda n: f"[{f'{b}, ' * shape[n][0]}{shape[n][1].upper()}]"
+    given = ["a", "w"] + [n for n in "rst" if f"{n}[" in value]
+    text = "\n".join(lines) + f"""
+kernel products({', '.join(f'{n}: {elem}{inner(n)}' for n in given)}) -> (c: {out}{inner('c')}) {{
+  each {'x of b, ' if b else ''}i: 128 of m, j: 256 of n {{
+    acc: f32[i, j] = 0;
+    for p: 64 of k {{ acc += {load('a', a)} @ {load('w', w)}; }}
+    c[{x}i, j] = {out}({value});
+  }}
+}}
+program p({', '.join(f'{n}_: {elem}{outer(n)}' for n in given)}) -> (C: {out}{outer('c')}) {{
+  C = products({', '.join(f'{n}_' for n in given)});
+}}
+"""
+    return text, {}, [f"--size={n}={at[n]}" for n in at if free[n]]
 
 
 def attention(r):
@@ -60,7 +91,7 @@ def attention(r):
     call = "attention(Q, K, V, 0.1, false)" if t != s else r.choice(["attention(Q, K, V, 0.1, true)", f"attention_window(Q, K, V, 0.1, {r.randint(1, 300)})"])
     of = f"{elem}[{b}, {g}, {t}, {d}]"
     q = f"{elem}[{b}, {g * share}, {s}, {d}]"
-    return f"program p(Q: {q}, K: {of}, V: {of}) -> (C: {q}) {{\n  C = {call};\n}}\n", {}
+    return f"program p(Q: {q}, K: {of}, V: {of}) -> (C: {q}) {{\n  C = {call};\n}}\n", {}, []
 
 
 def decode(r):
@@ -68,17 +99,19 @@ def decode(r):
     elem = r.choice(["bf16", "f16"])
     of, q = f"{elem}[{b}, {s}, {g}, {d}]", f"{elem}[{b}, {g * share}, {d}]"
     at = numpy.int32([r.randint(0, s - 1) for _ in range(b)])
-    return f"program p(Q: {q}, K: {of}, V: {of}, at: i32[{b}]) -> (C: {q}) {{\n  C = decode_attention(Q, K, V, at);\n}}\n", {"at": at}
+    return f"program p(Q: {q}, K: {of}, V: {of}, at: i32[{b}]) -> (C: {q}) {{\n  C = decode_attention(Q, K, V, at);\n}}\n", {"at": at}, []
 
 
-def run(tilec, folder, target, seed):
+KINDS = {"product": product, "sized": sized, "attention": attention, "decode": decode}
+
+
+def run(tilec, folder, target, seed, kinds):
     """What the schedules were, and what went wrong."""
     r = random.Random(seed)
-    text, given = r.choice([product, product, product, attention, decode])(r)
+    text, given, inputs = KINDS[r.choice(kinds)](r)
     file = f"{folder}/{seed}.tile"
     with open(file, "w", encoding="utf-8") as to:
         to.write('import "std/decode.tile";\n' + text)
-    inputs = []
     for name, value in given.items():
         numpy.save(f"{folder}/{seed}_{name}.npy", value)
         inputs.append(f"--in={name}={folder}/{seed}_{name}.npy")
@@ -86,16 +119,17 @@ def run(tilec, folder, target, seed):
     command = [tilec, "run", f"--target=emu:{target}", file, "--check", *inputs]
     done = subprocess.run(["env", f"TILE_EMU_SEED={seed}", *command], capture_output=True, text=True, check=False)
     wrong = "" if done.returncode == 0 and "agrees" in done.stdout else f"{text}{done.stdout}{done.stderr}"
-    return set(PASSED.findall(told)), wrong
+    return {a or b for a, b in PASSED.findall(told)}, wrong
 
 
 def main():
     tilec, folder, target = sys.argv[1:4]
     options = dict(a[2:].split("=") for a in sys.argv[4:])
     first, n = int(options.get("first", 1)), int(options.get("programs", 20))
+    kinds = options.get("kinds", "product,product,product,attention,decode").split(",")
     wrong, took, names = 0, 0, set()
     for seed in range(first, first + n):
-        schedules, message = run(tilec, folder, target, seed)
+        schedules, message = run(tilec, folder, target, seed, kinds)
         names |= schedules
         took += bool(schedules)
         if message:
