@@ -76,6 +76,7 @@ const Pass *pass_find(const char *name);
 const Pass *pass_at(size_t); /* NULL behind the last one */
 /* pipe: of a kernel with a schedule, the parts that split cuts its loop into, each computed by that schedule; 1: none. */
 int64_t pipe_parts(PassContext *, const Kernel *);
+void roles_plan(PassContext *, Kernel *); /* roles: the plan of a kernel that can be cut into roles; others stay as they are */
 bool split_fits(const Module *, const Kernel *); /* it has a loop that split can cut */
 bool pass_is_off(const PassOptions *, const Pass *);
 const Pass *const *pipeline_of(const char *target, int *n); /* the default list for a target */

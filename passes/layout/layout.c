@@ -37,7 +37,7 @@ static bool name_is_taken(const Kernel *k, int before, Name name) {
     return false;
 }
 
-static void name_ranges(Lay *l) {
+void lay_names(Lay *l) {
     for (int i = 0; i < l->k->range.n; i++) {
         Name plain = plain_name(l, l->k->range.p[i].name), name = plain;
         for (int n = 2; name_is_taken(l->k, i, name); n++)
@@ -87,7 +87,7 @@ typedef struct {
 
 static const LayStep steps[] = {
     {{"refuse", "what GPUs do not do is an error", 0, LAY_SUPPORTED, 0}, refuse},
-    {{"names", "ranges get names that differ", 0, LAY_NAMES, 0}, name_ranges},
+    {{"names", "ranges get names that differ", 0, LAY_NAMES, 0}, lay_names},
     {{"measure", "ranges get extents that are powers of two", 0, LAY_EXTENTS, 0}, lay_measure},
     {{"unpack", "packed elements become bytes", 0, LAY_BYTES, 0}, lay_unpack},
     {{"load_cse", "equal loads of a region become one", 0, 0, 0}, lay_load_cse},

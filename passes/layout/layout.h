@@ -69,6 +69,7 @@ typedef void LayVisit(Lay *, Op *);
 void lay_each(Lay *, Region *, LayVisit *); /* every operation, outer before inner; the visitor may insert */
 Layout lay_slice(const Lay *, const Layout *, Type); /* of the type's ranges */
 int lay_number(Lay *, const Layout *);               /* in the kernel's list, as Value.layout counts */
+void lay_names(Lay *);                               /* layout.c: ranges get names that differ, and are words of letters */
 void lay_measure(Lay *);                             /* the extents, after a range has changed */
 void lay_halve(Lay *, int range, const char *why);   /* fit.c: its tiles */
 int64_t lay_elements(const Lay *, Type);             /* with the extents */

@@ -166,13 +166,13 @@ static int64_t tile_columns(const Kernel *k) {
     return k->range.p[1].size * sums;
 }
 
-/* Tiles of a schedule: steps of 64 positions whose time its row has; others at the rate of the largest tile's, and exp
+/* Tiles of a schedule, or of roles: steps of 64 positions whose time its row has; others at the rate of the largest tile's, and exp
    beside them, of which half is hidden. */
 static double scheduled(const GpuFacts *f, const MatrixTarget *t, const NodeCost *n) {
     const double tick = 40e-9;
     const Kernel *k = n->kernel;
     const MatrixSchedule *best = matrix_schedule(t, "product", 0),
-                         *s = matrix_schedule(t, k->plan.schedule, tile_columns(k));
+                         *s = k->plan.schedule ? matrix_schedule(t, k->plan.schedule, tile_columns(k)) : NULL;
     double rate = best ? 2.0 * best->rows * best->columns * 64 / (best->cost * tick) : 1;
     if (s && !strcmp(s->name, "product")) {
         double tile = n->gpu.dot / n->tasks;

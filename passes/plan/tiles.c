@@ -22,7 +22,7 @@ enum {
     LATENCY = 900         /* clocks from a copy's begin to its end, beside its bytes [measured on an H200] */
 };
 
-static const int row_sizes[] = {128, 64}, column_sizes[] = {256, 192, 128, 64};
+static const int row_sizes[] = {128, 64}, column_sizes[] = {256, 128, 64}; /* layouts are of powers of two */
 
 static int64_t ceil_of(int64_t n, int64_t d) { return (n + d - 1) / d; }
 
@@ -33,7 +33,7 @@ static int64_t stage_bytes(const TileQuestion *q, const TilePlan *p) {
 }
 
 static int64_t out_bytes(const TileQuestion *q, const TilePlan *p) {
-    return (int64_t)q->results * p->outs * p->rows * OUT_ROW;
+    return (int64_t)q->slots * p->outs * p->rows * OUT_ROW;
 }
 
 static bool sums_fit(const TileQuestion *q, const TilePlan *p) {
@@ -72,6 +72,12 @@ static double task_rounds(const MatrixTarget *t, const TileQuestion *q, const Ti
 /* Clocks from a copy's begin until its slot is free again. */
 static double slot_clocks(const GpuFacts *g, const TileQuestion *q, const TilePlan *p, double step) {
     return LATENCY + bytes_copied(q, p) / g->l2 + step;
+}
+
+int tiles_outs(const MatrixTarget *t, const TileQuestion *q, const TilePlan *p) {
+    for (TilePlan try = {.rows = p->rows, .outs = MOST_OUTS}; try.outs; try.outs--)
+        if (p->stages * stage_bytes(q, p) + out_bytes(q, &try) <= t->lds_bytes - BARRIERS - SLOT_ALIGN) return try.outs;
+    return 0;
 }
 
 /* As many as keep products going, and have room. */

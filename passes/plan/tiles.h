@@ -16,10 +16,10 @@ typedef struct {
     int depth;
     int width; /* bytes of an element of the operands */
     int row_tiles,
-        column_tiles; /* tiles in the slots of all rings: those with the rows of results, with their columns */
-    int sums;         /* tiles of sums that a task holds at once */
-    int products;     /* of a step */
-    int results;      /* stores */
+        column_tiles;   /* tiles in the slots of all rings: those with the rows of results, with their columns */
+    int sums;           /* tiles of sums that a task holds at once */
+    int products;       /* of a step */
+    int results, slots; /* stores; those that go through a slot */
     int64_t only_rows, only_columns; /* the sizes that tiles have to have; 0: any */
     bool clusters_rows,
         clusters_columns; /* workgroups of other rows (columns) may copy the columns' (rows') tiles together */
@@ -38,5 +38,8 @@ typedef struct {
 
 /* false: no tile fits. op: the instruction of the products. */
 bool tiles_plan(const MatrixTarget *, const MatrixOp *op, const TileQuestion *, TilePlan *);
+
+/* Slots that a group's ring of results has room for; 0: nothing fits. */
+int tiles_outs(const MatrixTarget *, const TileQuestion *, const TilePlan *);
 
 #endif

@@ -1,5 +1,5 @@
 /* ask.c: what the plan of tiles has to know of a kernel.
-   Takes: a kernel with its streams. Gives: its plan; or why there is none. */
+   Takes: a kernel with its streams. Gives: its tiles; or why there are none. */
 #include "passes/roles/slice.h"
 
 #include <string.h>
@@ -71,6 +71,13 @@ static int count_sums(const Slice *s) {
     return n;
 }
 
+/* Results that go to memory through slots. */
+static int count_slots(const Slice *s) {
+    int n = 0;
+    for (int i = 0; i < s->store.n; i++) n += elem_bits(s->k->param.p[s->store.p[i]->param].elem) == 16;
+    return n;
+}
+
 /* Tasks with the same tile of the result. */
 static int64_t tasks_beside(const Slice *s) {
     int64_t n = 1;
@@ -101,8 +108,9 @@ static bool may_share(const Slice *s, int range) {
     return true;
 }
 
+/* A file of sizes may ask for it, too. */
 static int64_t only_size(const Slice *s, int range) {
-    return kernel_needs_size(s->k, range) ? s->k->range.p[range].size : 0;
+    return s->k->plan.sized || kernel_needs_size(s->k, range) ? s->k->range.p[range].size : 0;
 }
 
 static TileQuestion question_of(const Slice *s, const MatrixOp *op) {
@@ -115,6 +123,7 @@ static TileQuestion question_of(const Slice *s, const MatrixOp *op) {
                       .sums = count_sums(s),
                       .products = s->dot.n,
                       .results = s->store.n,
+                      .slots = count_slots(s),
                       .only_rows = only_size(s, s->row),
                       .only_columns = only_size(s, s->column),
                       .clusters_rows = may_share(s, s->row),
@@ -123,18 +132,32 @@ static TileQuestion question_of(const Slice *s, const MatrixOp *op) {
     return q;
 }
 
-bool slice_tiles(Slice *s) {
-    const MatrixOp *op = product_op(s);
-    if (!op)
-        return slice_refuse(s, s->dot.p[0]->loc, "%s has no products of such elements in shared memory",
-                            s->target->name);
+bool slice_operation(Slice *s) {
+    s->op_matrix = product_op(s);
+    if (s->op_matrix) return true;
+    return slice_refuse(s, s->dot.p[0]->loc, "%s has no products of such elements in shared memory", s->target->name);
+}
+
+bool slice_tiles(Slice *s, TilePlan *to) {
     for (int i = 0; i < s->dot.n; i++)
         if (!loop_size_fits(s, s->dot.p[i])) return false;
-    TileQuestion q = question_of(s, op);
+    TileQuestion q = question_of(s, s->op_matrix);
     if (q.rows < FEWEST_ROWS) return slice_refuse(s, s->k->loc, "the result has few rows");
-    if (!tiles_plan(s->target, op, &q, &s->plan))
-        return slice_refuse(s, s->k->loc, "no tile fits: %d tiles of operands, %d of sums",
-                            q.row_tiles + q.column_tiles, q.sums);
-    s->instruction = slice_name(s, "wgmma.m%dn%dk%d", op->ad->m, s->plan.columns, op->ad->k);
-    return true;
+    if (tiles_plan(s->target, s->op_matrix, &q, to)) return true;
+    return slice_refuse(s, s->k->loc, "no tile fits: %d tiles of operands, %d of sums", q.row_tiles + q.column_tiles,
+                        q.sums);
+}
+
+/* What follows from the plan. */
+bool slice_planned(Slice *s) {
+    const Plan *p = &s->k->plan;
+    TileQuestion q = question_of(s, s->op_matrix);
+    TilePlan t = {.rows = (int)s->k->range.p[s->row].size,
+                  .columns = (int)s->k->range.p[s->column].size,
+                  .stages = p->stages,
+                  .groups = p->regs.n - 1};
+    s->outs = tiles_outs(s->target, &q, &t);
+    s->instruction =
+        name_of(s->m->names, slice_text(s, "wgmma.m%dn%dk%d", s->op_matrix->ad->m, t.columns, s->op_matrix->ad->k));
+    return s->outs > 0 && matrix_n(s->op_matrix, t.columns) && t.groups * s->op_matrix->ad->m == t.rows;
 }

@@ -1,11 +1,13 @@
-/* box.c: which tiles of a tensor are boxes, which one lane copies (TMA), and how a box lies in its slot.
-   Takes: a load or a store. Gives: its panel; or why it is none. */
+/* box.c: which tiles of a tensor are boxes, which one lane copies (TMA), and how a box lies in its slot; how results
+   go to memory otherwise. Takes: loads and stores. Gives: panels and ways; or why a tile is no box. */
 #include "passes/roles/slice.h"
 
 enum {
-    MOST_BOX_DIMS = 5, /* of a tensor that a map describes (cuTensorMapEncodeTiled) */
+    MOST_BOX_DIMS = 3, /* of a tensor: a plane, rows, columns: the coordinates that the device library counts */
     ROW_ALIGN = 16     /* bytes; rows begin at multiples of so many (cuTensorMapEncodeTiled, globalStrides) */
 };
+
+static const char *name_of_param(const Slice *s, const Op *access) { return s->k->param.p[access->param].name; }
 
 /* The range of tiles whose positions the subscript follows, one by one; -1: none, -2: it follows otherwise. */
 static int subscript_range(const Slice *s, const Affine *a) {
@@ -19,33 +21,30 @@ static int subscript_range(const Slice *s, const Affine *a) {
     return found;
 }
 
-/* Strides are products of the extents behind their dimension. */
-static bool rows_align(Slice *s, const Op *access) {
+/* Strides are products of the extents behind their dimension. NULL: they can be those of a box. */
+static const char *why_strides(const Slice *s, const Op *access) {
     const Param *p = &s->k->param.p[access->param];
-    Size last = size_even(s->m, p->dim[p->ndim - 1]);
-    if (p->ndim > MOST_BOX_DIMS)
-        return slice_refuse(s, access->loc, "'%s' has more than %d dimensions", p->name, MOST_BOX_DIMS);
-    if (p->ndim == 1) return true;
-    if (!size_is_number(last)) return slice_refuse(s, access->loc, "rows of '%s' have a run-time length", p->name);
+    Size last = p->dim[p->ndim - 1];
+    for (int d = 0; d < p->ndim; d++)
+        if (p->dim[d].axis >= 0) return slice_text(s, "'%s' is split over ranks in blocks of several lengths", p->name);
+    if (!size_is_number(last)) return slice_text(s, "rows of '%s' have a run-time length", p->name);
     if (last.c * elem_bits(p->elem) / 8 % ROW_ALIGN)
-        return slice_refuse(s, access->loc, "rows of '%s' are no multiples of %d bytes", p->name, ROW_ALIGN);
-    return true;
+        return slice_text(s, "rows of '%s' are no multiples of %d bytes", p->name, ROW_ALIGN);
+    return NULL;
 }
 
-/* Each of the two ranges follows a dimension of its own. */
-static bool ranges_apart(Slice *s, const Op *access, int a, int b, int *last) {
-    int seen[2] = {0, 0};
-    *last = -1;
-    for (int d = 0; d < access->sub.n; d++) {
-        int r = *last = subscript_range(s, &access->sub.p[d].lo);
-        if (r == -2)
-            return slice_refuse(s, access->loc, "a place in '%s' is computed for each element",
-                                s->k->param.p[access->param].name);
-        if (r == a || r == b) seen[r == b]++;
-    }
-    if (seen[0] == 1 && seen[1] == 1 && *last >= 0) return true;
-    return slice_refuse(s, access->loc, "elements of a tile of '%s' do not lie beside each other",
-                        s->k->param.p[access->param].name);
+/* The last two dimensions have the two ranges, in any order; those in front have one place for the whole tile. */
+static const char *why_shape(const Slice *s, const Op *access, int a, int b) {
+    const int n = access->sub.n;
+    for (int d = 0; d < n; d++)
+        if (subscript_range(s, &access->sub.p[d].lo) == -2)
+            return slice_text(s, "a place in '%s' is computed for each element", name_of_param(s, access));
+    if (n > MOST_BOX_DIMS)
+        return slice_text(s, "'%s' has more than %d dimensions", name_of_param(s, access), MOST_BOX_DIMS);
+    int row = n > 1 ? subscript_range(s, &access->sub.p[n - 2].lo) : -1,
+        column = n ? subscript_range(s, &access->sub.p[n - 1].lo) : -1;
+    if ((row == a && column == b) || (row == b && column == a)) return NULL;
+    return slice_text(s, "rows of a tile of '%s' do not lie beside each other", name_of_param(s, access));
 }
 
 /* Tiles of so many positions certainly end where the range does. */
@@ -57,47 +56,59 @@ static bool is_full(const Slice *s, int range, int64_t size) {
     return full;
 }
 
+static bool ends_at(const Value *end, Size dim) {
+    int64_t n;
+    if (value_const(end, &n)) return size_is_number(dim) && dim.c == n;
+    return end->def && end->def->kind == OP_SIZE && size_equal(end->def->size, dim);
+}
+
 /* Positions behind the end of the loop add nothing: there are none in a whole number of steps, or the tensor ends, too.
  */
-static bool tail_is_zero(Slice *s, const Op *load, int over) {
+static const char *why_tail(const Slice *s, const Op *load, int over) {
     const Param *p = &s->k->param.p[load->param];
-    const Value *end = kernel_loop(s->k, over)->arg.p[1];
-    if (is_full(s, over, slice_depth(s))) return true;
-    for (int d = 0; d < load->sub.n; d++) {
-        int64_t n;
-        if (affine_position(&load->sub.p[d].lo) != over) continue;
-        if (value_const(end, &n) && size_is_number(p->dim[d]) && p->dim[d].c == n) return true;
-        if (end->def && end->def->kind == OP_SIZE && size_equal(end->def->size, p->dim[d])) return true;
-    }
-    return slice_refuse(s, load->loc, "'%s' goes on behind the end of the loop", p->name);
+    if (is_full(s, over, slice_depth(s))) return NULL;
+    for (int d = 0; d < load->sub.n; d++)
+        if (affine_position(&load->sub.p[d].lo) == over && ends_at(kernel_loop(s->k, over)->arg.p[1], p->dim[d]))
+            return NULL;
+    return slice_text(s, "'%s' goes on behind the end of the loop", p->name);
 }
 
 bool box_fits(Slice *s, const Op *load, int kept, int over, Panel *panel) {
-    int last;
-    if (!ranges_apart(s, load, kept, over, &last) || !rows_align(s, load) || !tail_is_zero(s, load, over)) return false;
-    *panel = last == over ? PANEL_K128 : PANEL_MN128;
+    const char *why = why_shape(s, load, kept, over);
+    if (!why) why = why_strides(s, load);
+    if (!why) why = why_tail(s, load, over);
+    if (why) return slice_refuse(s, load->loc, "%s", why);
+    *panel = subscript_range(s, &load->sub.p[load->sub.n - 1].lo) == over ? PANEL_K128 : PANEL_MN128;
     return true;
 }
 
-/* Elements of the box that lie outside are not stored: so it ends with the tensor. */
-static bool ends_with_tensor(Slice *s, const Op *store) {
+/* ---- results ---- */
+
+/* Elements of a box that lie outside are not stored: so the tensor ends where the tiles do. */
+static const char *why_end(const Slice *s, const Op *store) {
     const Param *p = &s->k->param.p[store->param];
     for (int d = 0; d < store->sub.n; d++) {
         int r = subscript_range(s, &store->sub.p[d].lo);
-        if (r < 0 || is_full(s, r, r == s->row ? s->plan.rows : s->plan.columns)) continue;
+        if (r < 0 || range_is_full(s->k, r)) continue;
         if (affine_position(&store->sub.p[d].lo) != r || !size_equal(p->dim[d], s->k->range.p[r].of))
-            return slice_refuse(s, store->loc, "'%s' goes on behind the last tile", p->name);
+            return slice_text(s, "'%s' goes on behind the last tile", p->name);
     }
-    return true;
+    return NULL;
 }
 
-static bool store_fits(Slice *s, const Op *store) {
-    int last;
-    return ranges_apart(s, store, s->row, s->column, &last) && rows_align(s, store) && ends_with_tensor(s, store);
+/* Elements of 16 bits go through a slot: to a box, or row by row. Others go to memory from registers. */
+static const char *store_way(Slice *s, const Op *store) {
+    bool slot = elem_bits(s->k->param.p[store->param].elem) == 16;
+    const char *why = slot ? why_shape(s, store, s->row, s->column) : "its elements have not 16 bits";
+    const char *way = why ? NULL : "rows";
+    if (!why) why = why_strides(s, store);
+    if (!why) why = why_end(s, store);
+    if (!why) return "box";
+    remark(s->c, "roles", store->loc, "'%s': '%s' is stored %s: %s", s->k->name, name_of_param(s, store),
+           way ? "by rows" : "from registers", why);
+    return way;
 }
 
-bool slice_stores(Slice *s) {
-    for (int i = 0; i < s->store.n; i++)
-        if (!store_fits(s, s->store.p[i])) return false;
-    return true;
+void slice_stores(Slice *s) {
+    for (int i = 0; i < s->store.n; i++) vec_push(s->scratch, &s->way, store_way(s, s->store.p[i]));
 }

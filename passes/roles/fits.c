@@ -5,16 +5,29 @@
 
 #include <stdarg.h>
 
-bool slice_refuse(Slice *s, Loc loc, const char *format, ...) {
-    va_list ap, again;
-    va_start(ap, format);
+static const char *text_of(Arena *a, const char *format, va_list ap) {
+    va_list again;
     va_copy(again, ap);
-    int n = vsnprintf(NULL, 0, format, ap);
-    char *why = arena_alloc(s->scratch, (size_t)n + 1);
-    vsnprintf(why, (size_t)n + 1, format, again);
+    size_t n = (size_t)vsnprintf(NULL, 0, format, again) + 1;
     va_end(again);
+    char *text = arena_alloc(a, n);
+    vsnprintf(text, n, format, ap);
+    return text;
+}
+
+const char *slice_text(const Slice *s, const char *format, ...) {
+    va_list ap;
+    va_start(ap, format);
+    const char *text = text_of(s->scratch, format, ap);
     va_end(ap);
-    remark(s->c, "roles", loc, "'%s': no roles: %s", s->k->name, why);
+    return text;
+}
+
+bool slice_refuse(Slice *s, Loc loc, const char *format, ...) {
+    va_list ap;
+    va_start(ap, format);
+    remark(s->c, "roles", loc, "'%s': no roles: %s", s->k->name, text_of(s->scratch, format, ap));
+    va_end(ap);
     return false;
 }
 
@@ -48,6 +61,15 @@ static bool op_fits(Slice *s, const Op *op) {
 }
 
 /* ---- results ---- */
+
+static bool grid_fits(Slice *s) {
+    for (int i = 0; i < s->k->ngrid; i++) {
+        const Range *r = &s->k->range.p[i];
+        if (r->of.axis >= 0)
+            return slice_refuse(s, r->loc, "'%s' is split over ranks in blocks of several lengths", r->name);
+    }
+    return true;
+}
 
 static bool range_is_tiles(const Slice *s, int range) {
     const Range *r = range < 0 ? NULL : &s->k->range.p[range];
@@ -101,7 +123,7 @@ bool slice_fits(Slice *s) {
     if (!s->dot.n || !s->store.n) return false;
     for (int i = 0; i < s->op.n; i++)
         if (!op_fits(s, s->op.p[i])) return false;
-    if (!find_ranges(s)) return false;
+    if (!grid_fits(s) || !find_ranges(s)) return false;
     for (int i = 0; i < s->dot.n; i++)
         if (!dot_fits(s, s->dot.p[i])) return false;
     for (int i = 0; i < s->store.n; i++)

@@ -118,10 +118,11 @@ static void take_region(Cut *c, const Region *r) {
     for (const Op *op = r->first; op; op = op->next) take_op(c, op);
 }
 
-void slice_multiply(Slice *s) {
-    int role = roles_groups(s->m, s->k, slice_name(s, "multiply"), 1, s->plan.groups, s->row, s->k->loc);
+int slice_multiply(Slice *s) {
+    int role = roles_groups(s->m, s->k, name_of(s->m->names, "multiply"), 1, s->k->plan.regs.n - 1, s->row, s->k->loc);
     Cut c = cut_begin(s, s->k->roles->role.p[role].body);
     c.flying = ARENA_ARRAY(s->scratch, bool, s->values + 1);
     take_region(&c, s->k->body);
     slice_results(&c, role);
+    return role;
 }

@@ -3,17 +3,7 @@
  */
 #include "passes/roles/slice.h"
 
-#include <stdarg.h>
 #include <string.h>
-
-Name slice_name(const Slice *s, const char *format, ...) {
-    char text[256];
-    va_list ap;
-    va_start(ap, format);
-    vsnprintf(text, sizeof text, format, ap);
-    va_end(ap);
-    return name_of(s->m->names, text);
-}
 
 void slice_scalars(Slice *s) {
     Cut c = cut_begin(s, s->k->roles->scalars);
@@ -51,14 +41,14 @@ static Name ring_name(const Slice *s, const Stream *t) {
         size_t end = strlen(text);
         snprintf(text + end, sizeof text - end, "%s%s", n ? "_" : "", s->k->param.p[t->load.p[n]->param].name);
     }
-    return slice_name(s, "%s", text);
+    return name_of(s->m->names, text);
 }
 
 /* Tiles that are copied once a task need no second slot. */
 void slice_rings(Slice *s) {
     for (int i = 0; i < s->stream.n; i++) {
         Stream *t = &s->stream.p[i];
-        t->ring = roles_ring(s->m, s->k, ring_name(s, t), t->at->parent ? s->plan.stages : 1, t->get->loc);
+        t->ring = roles_ring(s->m, s->k, ring_name(s, t), t->at->parent ? s->k->plan.stages : 1, t->get->loc);
         for (int n = 0; n < t->load.n; n++) tile_declare(s, t, n);
     }
 }

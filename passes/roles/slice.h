@@ -29,17 +29,20 @@ typedef struct {
     int values;         /* of the kernel as it came */
     VEC(const Op *) op; /* of the body, in the order of the text */
     VEC(const Op *) dot, store;
-    int row, column; /* ranges of the results: groups share the first; the second runs along rows in memory */
+    VEC(const char *) way; /* of each store from a slot, as Op.by says it; NULL: from registers */
+    int row, column;       /* ranges of the results: groups share the first; the second runs along rows in memory */
     VEC(Stream) stream;
-    int *stream_of, *slot_of; /* by value: 1 + the stream whose tile it is, and which tile; 0: it is none */
-    bool *addresses;          /* by value: scalars that bound loops, or of which places of copies are made */
-    TilePlan plan;
-    Name instruction; /* of products */
-    bool *front;      /* by value: of these those that do not depend on a loop */
-    bool *waited;     /* by value: a sum that is looked at while no product adds to it */
-    Value **scalar;   /* by value: its copy among the scalars of the roles; NULL: there is none */
+    int *stream_of, *slot_of;  /* by value: 1 + the stream whose tile it is, and which tile; 0: it is none */
+    bool *addresses;           /* by value: scalars that bound loops, or of which places of copies are made */
+    const MatrixOp *op_matrix; /* the instruction of products, .. */
+    Name instruction;          /* .. and its name with the columns of a tile */
+    int outs;                  /* slots of a ring of results */
+    bool *front;               /* by value: of these those that do not depend on a loop */
+    bool *waited;              /* by value: a sum that is looked at while no product adds to it */
+    Value **scalar;            /* by value: its copy among the scalars of the roles; NULL: there is none */
 } Slice;
 
+const char *slice_text(const Slice *, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Says why the kernel stays as it is; gives false. */
 bool slice_refuse(Slice *, Loc, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
@@ -47,8 +50,11 @@ bool slice_refuse(Slice *, Loc, const char *format, ...) __attribute__((format(p
 bool slice_fits(Slice *);      /* fits.c: products, stores and their ranges */
 bool slice_streams(Slice *);   /* stream.c: which operands come by one ring */
 bool slice_addresses(Slice *); /* address.c: what the copy role computes */
-bool slice_tiles(Slice *);     /* ask.c: the plan of its tiles */
-bool slice_stores(Slice *);    /* box.c: results are boxes of their tensors, in these tiles */
+bool slice_operation(Slice *); /* ask.c: the instruction of its products */
+bool slice_begin(Slice *, PassContext *,
+                 Kernel *);            /* plan.c: all of these; the scratch memory is the caller's to free */
+bool slice_tiles(Slice *, TilePlan *); /* ask.c: tiles that are fast */
+bool slice_planned(Slice *);           /* ask.c: what follows from the kernel's plan */
 
 bool slice_copies(const Slice *, const Op *); /* a load of a stream, or what has one in its regions */
 int slice_depth(const Slice *);               /* positions of a step */
@@ -75,13 +81,14 @@ Op *cut_op(Cut *, const Op *);                     /* without its regions */
 Op *cut_loop(Cut *, const Op *, int carried);      /* that carries the first values; its body is to be filled */
 Op *cut_condition(Cut *, const Op *, int results); /* with the first results; its regions are to be filled */
 
-Name slice_name(const Slice *, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void slice_stores(Slice *);                      /* box.c: how results go to memory */
 void slice_sums(Slice *);                        /* sums.c: which sums are waited for */
 bool loop_defers(const Slice *, const Op *loop); /* its step waits for no product */
 void slice_scalars(Slice *);                     /* ring.c: scalars of all roles, and .. */
 void slice_rings(Slice *);                       /* .. rings that the copy role fills */
 void slice_copy(Slice *);                        /* copy.c: the role that copies */
-void slice_multiply(Slice *);                    /* multiply.c: the groups that multiply, .. */
-void slice_results(Cut *, int multiply);         /* result.c: .. and what they store */
+int slice_multiply(Slice *);                     /* multiply.c: the groups that multiply; the role's number */
+void slice_results(Cut *, int multiply);         /* result.c: what they store */
+void slice_lay(Slice *, int multiply);           /* lay.c: layouts of their tiles */
 
 #endif
