@@ -2,13 +2,6 @@
 #include "driver/laws.h"
 #include "passes/proof/proof.h"
 
-#include <string.h>
-
-static bool is_ir(const char *path) {
-    size_t n = strlen(path);
-    return n > 4 && strcmp(path + n - 4, ".tir") == 0;
-}
-
 static bool check_ir(Session *s) {
     if (!session_read_ir(s)) return false;
     if (!(s->m->form & FORM_FLAGS)) return session_passes(s);

@@ -20,8 +20,9 @@ typedef struct {
 
 bool session_open(Session *, const Options *);   /* for the only target; false: a usage error was printed */
 bool session_open_for(Session *, const Options *, const Target *);
-bool session_lower(Session *);                   /* source file -> s->m */
+bool session_lower(Session *);                   /* source file, or a file of IR -> s->m */
 bool session_read_ir(Session *);                 /* IR file -> s->m */
+bool is_ir(const char *path);                    /* by its ending */
 bool session_passes(Session *);                  /* the pipeline of --passes or of the target */
 int session_close(Session *, int code);          /* prints diagnostics; returns the exit code */
 

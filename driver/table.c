@@ -38,7 +38,7 @@ const Option options[] = {
     {"--comm", "FORM", "auto (default), unfused, pull, staged, push or packet", SOURCE | OPT, TEXT, AT(comm)},
     {"--split", "N", "cut long loops into N parts (default: as a GPU needs it; 1: never)", SOURCE | OPT, SOME, AT(split)},
     {"--off", "PASS", "leave out a pass", SOURCE | OPT, LIST, AT(off)},
-    {"--passes", "A,B,..", "run these passes instead of the target's; none: no passes", COMPILE | EXPLAIN | OPT, LIST, AT(pass)},
+    {"--passes", "A,B,..", "run these passes instead of the target's; none: no passes", COMPILE | RUN | EXPLAIN | OPT, LIST, AT(pass)},
     {"--print-after", "PASS", "print the IR after a pass, or after all", COMPILE | OPT, TEXT, AT(print_after)},
     {"--relaxed", NULL, "sums into shared places in any order: not the same run to run", SOURCE, FLAG, AT(relaxed)},
     {"--verify-each", NULL, "verify the IR after every pass", SOURCE | OPT, FLAG, AT(verify_each)},

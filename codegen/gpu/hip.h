@@ -17,6 +17,9 @@ typedef struct {
 typedef struct Hip {
     const MatrixTarget *target;
     int lanes, waves, threads;
+    int split, groups;      /* in a role: 1 + the range whose positions its groups share, 0: none; how many groups */
+    int64_t share;          /* positions of a group */
+    struct RoleText *role;  /* the role that is written; NULL: a task is the whole workgroup's */
     int64_t lds; /* bytes of the workgroup's memory that the kernel takes */
     int ticket;       /* number of the counter that its tasks take; -1: none */
     bool reading;     /* others may still read that memory: a barrier comes before the next use */
@@ -85,6 +88,9 @@ GpuMap hip_map(Fn *, int param, int last, int64_t planes);
 /* run.c: what begins and ends a run. */
 void hip_run_begin(GpuText *, Arena *, const Program *, const Memory *);
 void hip_run_end(GpuText *, Arena *, const Program *, const Memory *);
+
+/* The same of a kernel in the form roles: roles.c. */
+bool hip_roles(GpuText *, Arena *, const Program *, const Memory *, CNames *, const Node *, GpuLaunch *);
 
 /* The same by the machine's text for the kernel's schedule (codegen/schedules). */
 bool hip_schedule(GpuText *, Arena *, const Program *, const Memory *, const Node *, GpuLaunch *);

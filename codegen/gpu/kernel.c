@@ -152,7 +152,7 @@ bool hip_kernel(GpuText *g, Arena *a, const Program *p, const Memory *memory, co
     hip_arguments(&f);
     fn_head_print(&f, &head);
     lds_unless_used(&f, &head);
-    source_comment(&f, to);
+    source_comment(&f, to, "");
     kernel_head(&f, to, launch->function);
     text_add(to, text_str(&head));
     if (launch->dependent) text_add(to, "    tile_follow();\n");

@@ -81,6 +81,13 @@ static int64_t layout_extent(const Layout *l, const char *range) {
     return INT64_C(1) << l->index[layout_index(l, range, NULL)].bits;
 }
 
+/* Where the share of a tile begins that this group of a role has; NULL: it has all of it. */
+static const CExpr *share_text(Fn *f, const char *range) {
+    const int split = f->hip->split - 1;
+    if (split < 0 || strcmp(f->k->range.p[split].name, range) != 0) return NULL;
+    return cexpr_open(f, "%" PRId64 " * group", f->hip->share);
+}
+
 /* The position in its tile of the element in the register `r` of this thread. */
 static const CExpr *position_text(Fn *f, const Layout *l, const char *range, const CExpr *r, int skip) {
     uint64_t thread[64], reg[64];
@@ -90,8 +97,9 @@ static const CExpr *position_text(Fn *f, const Layout *l, const char *range, con
     columns_of_range(l, range, column, nr, reg);
     for (int b = 0; b < skip; b++) reg[b] = 0;
     const CExpr *of_thread = thread_part(f, fn_text(f, "%s_t", range), thread, nt),
-                *of_register = bits_text(f, r, reg, nr);
-    return cexpr_add(f, of_thread, of_register);
+                *of_register = bits_text(f, r, reg, nr), *share = share_text(f, range);
+    const CExpr *in_share = cexpr_add(f, of_thread, of_register);
+    return share ? cexpr_add(f, share, in_share) : in_share;
 }
 
 static const CExpr *place_text(Fn *f, const Layout *l, int range, const CExpr *r, int skip) {
@@ -126,8 +134,9 @@ const CExpr *nest_register(Nest *n) { return n->loop ? cexpr_name(n->f, "reg") :
 
 bool range_fills_layout(const Nest *n, int range) {
     int64_t count;
-    return cexpr_const(n->f->range[range].count, &count) &&
-           count >= layout_extent(n->layout, n->f->k->range.p[range].name);
+    const Hip *hip = n->f->hip;
+    int64_t extent = range == hip->split - 1 ? hip->share * hip->groups : layout_extent(n->layout, n->f->k->range.p[range].name);
+    return cexpr_const(n->f->range[range].count, &count) && count >= extent;
 }
 
 const char *mask_text(Nest *n, Type t) {

@@ -25,11 +25,18 @@ static const GpuLaunch *launched_before(const GpuText *g, const Program *p, cons
     return NULL;
 }
 
+static bool has_roles(const Program *p) {
+    for (int i = 0; i < p->node.n; i++)
+        if (p->node.p[i]->kind == NODE_CALL && p->node.p[i]->kernel->roles) return true;
+    return false;
+}
+
 static void file_head(Text *to, const Module *m, const Program *p, const char *target) {
     const char *name = p->name;
     text_printf(to, "/* %s_%s.hip: the program %s for %s, made by tilec. */\n", name, target, name, target);
     text_printf(to, "#include \"device/tile_%s.h\"\n", target);
     if (gpu_has_task(m, p)) text_add(to, "#include \"device/tile_flags.h\"\n");
+    if (has_roles(p)) text_add(to, "#include \"device/tile_roles.h\"\n");
     text_printf(to, "\n#include \"%s.h\"\n\n", name);
     gpu_call_type(to, m, p);
 }
@@ -44,7 +51,9 @@ static bool emit_node(Arena *a, GpuText *g, const Program *p, const Memory *memo
     if (before) launch = *before;
     launch.function = before ? before->function : c_function_name(names, n->kernel->name);
     bool good = before != NULL;
-    if (!before && n->kernel->plan.lowering == LOWER_SCHEDULE)
+    if (!before && n->kernel->roles)
+        good = hip_roles(g, a, p, memory, names, n, &launch);
+    else if (!before && n->kernel->plan.lowering == LOWER_SCHEDULE)
         good = hip_schedule(g, a, p, memory, n, &launch);
     else if (!before)
         good = hip_kernel(g, a, p, memory, n, matrix_target(g->target), &launch);

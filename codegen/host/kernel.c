@@ -53,7 +53,7 @@ bool kernel_emit(Text *to, Memory *l, Arena *a, const Module *m, const Program *
     f.node = n;
     name_params(&f);
     range_text_grid(&f);
-    source_comment(&f, to);
+    source_comment(&f, to, "");
     signature(&f, to, name);
     skip_missing_tasks(&f);
     hold_values(&f);

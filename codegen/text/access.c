@@ -27,8 +27,14 @@ static bool size_within(Size of, int64_t c, Size dim) {
     return of.sym == dim.sym && of.axis < 0 && dim.axis < 0 && of.c + c <= dim.c;
 }
 
+/* Positions of a part are those of the whole tile. */
+static int whole_range(const Kernel *k, int range) {
+    return k->range.p[range].part_of ? k->range.p[range].part_of - 1 : range;
+}
+
 /* Every position of the range, plus c, is a position of the dimension. */
-static bool range_within(Fn *f, int range, int64_t c, Size dim) {
+static bool range_within(Fn *f, int part, int64_t c, Size dim) {
+    const int range = whole_range(f->k, part);
     const Range *r = &f->k->range.p[range];
     if (c < 0 || !f->range[range].natural || f->range[range].missing) return false;
     if (r->grid) return size_within(r->of, c, dim);
@@ -40,11 +46,12 @@ static bool range_within(Fn *f, int range, int64_t c, Size dim) {
 static int64_t term_most(Fn *f, const Term *t) {
     if (t->mul < 0) return -1;
     int64_t most = -1;
-    const Range *r = t->kind == TERM_POS || t->kind == TERM_INDEX ? &f->k->range.p[t->id] : NULL;
-    if (r && r->grid && f->range[t->id].missing) return -1;
+    const int id = t->kind == TERM_POS || t->kind == TERM_INDEX ? whole_range(f->k, t->id) : -1;
+    const Range *r = id >= 0 ? &f->k->range.p[id] : NULL;
+    if (r && r->grid && f->range[id].missing) return -1;
     if (t->kind == TERM_POS && r->grid) most = size_most(f->m, r->of) - 1;
-    if (t->kind == TERM_POS && !r->grid && f->range[t->id].natural) {
-        const Op *loop = kernel_loop(f->k, t->id);
+    if (t->kind == TERM_POS && !r->grid && f->range[id].natural) {
+        const Op *loop = kernel_loop(f->k, id);
         most = loop ? value_most(f->m, f->k, loop->arg.p[1]) - 1 : -1;
     }
     if (t->kind == TERM_INDEX && r->grid && r->size) most = (size_most(f->m, r->of) - 1) / r->size;

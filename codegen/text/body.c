@@ -219,7 +219,9 @@ static void emit_if(Fn *f, const Op *op) {
 static void emit_op(Fn *f, const Op *op) {
     bool tile = op->res.n && op->res.p[0]->type.nrange;
     switch (op->kind) {
-    case OP_FOR: emit_for(f, op); break;
+    case OP_FOR:
+        if (!f->back->loop || !f->back->loop(f, op)) emit_for(f, op);
+        break;
     case OP_IF: emit_if(f, op); break;
     case OP_YIELD: emit_yield(f, op); break;
     default:
@@ -232,6 +234,7 @@ static void emit_op(Fn *f, const Op *op) {
 
 bool is_step(Fn *f, const Op *op) {
     if (op->kind == OP_YIELD) return op->arg.n > 0;
+    if (op_info[op->kind].class == CLASS_ROLE) return true;
     if (op->res.n == 0 || op->kind == OP_FOR || op->kind == OP_IF) return true;
     const Held *h = fn_held(f, op->res.p[0]);
     return h->reader.op && h->hold != HOLD_INLINE && h->hold != HOLD_UNUSED;

@@ -74,10 +74,15 @@ static bool in_comment(const char *text, const char *p) {
     return false;
 }
 
+/* Of a struct: a name of its own. */
+static bool is_member(const char *text, const char *p) {
+    return (p > text && p[-1] == '.') || (p > text + 1 && p[-1] == '>' && p[-2] == '-');
+}
+
 bool text_has_word(const char *text, const char *word) {
     size_t n = strlen(word);
     for (const char *p = strstr(text, word); p; p = strstr(p + 1, word))
-        if ((p == text || !is_word_char(p[-1])) && !is_word_char(p[n]) && !in_comment(text, p)) return true;
+        if ((p == text || !is_word_char(p[-1])) && !is_word_char(p[n]) && !is_member(text, p) && !in_comment(text, p)) return true;
     return false;
 }
 
@@ -96,7 +101,8 @@ void fn_head_print(Fn *f, Text *to) {
             used[i] = used[j] && text_has_word(f->head.p[j].value, c->name);
     }
     for (int i = 0; i < f->head.n; i++)
-        if (used[i]) text_printf(to, "    const %s %s = %s;\n", f->head.p[i].type, f->head.p[i].name, f->head.p[i].value);
+        if (used[i])
+            text_printf(to, "%*sconst %s %s = %s;\n", 4 * f->indent, "", f->head.p[i].type, f->head.p[i].name, f->head.p[i].value);
 }
 
 void fn_print(Fn *f, Text *to, const char *head) {
@@ -112,10 +118,10 @@ void name_params(Fn *f) {
     for (int i = 0; i < f->k->param.n; i++) f->param[i] = c_name(&f->names, f->k->param.p[i].name);
 }
 
-void source_comment(Fn *f, Text *to) {
+void source_comment(Fn *f, Text *to, const char *more) {
     Loc loc = f->k->loc;
     if (!loc.file) return;
     const char *path = loc_path(f->m->diags, loc), *slash = strrchr(path, '/');
-    text_printf(to, "/* kernel %s, %s:%d */\n", c_identifier(f->arena, f->k->name),
-                c_string(f->arena, slash ? slash + 1 : path), loc_line(f->m->diags, loc));
+    text_printf(to, "/* kernel %s, %s:%d%s */\n", c_identifier(f->arena, f->k->name),
+                c_string(f->arena, slash ? slash + 1 : path), loc_line(f->m->diags, loc), more);
 }

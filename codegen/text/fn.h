@@ -75,6 +75,8 @@ typedef struct {
     const char *type, *name, *value;
 } Constant;
 
+typedef VEC(Constant) Constants;
+
 /* Words and counters of a flag family on one rank. */
 typedef struct {
     int64_t word, count; /* number of the first */
@@ -133,6 +135,7 @@ typedef struct {
     const SyncBackend *sync;
     void (*settle)(Fn *);                    /* before control flow parts or meets; NULL: nothing */
     void (*before_loop)(Fn *, const Op *);   /* NULL: nothing */
+    bool (*loop)(Fn *, const Op *);          /* writes a loop its own way; false, NULL: it does not */
     void (*after_loop)(Fn *, const Op *);    /* likewise */
     void (*before)(Fn *, const Op *);        /* any operation, a step or not; NULL: nothing */
     /* Around an innermost loop whose results go past the caches; NULL: none does. */
@@ -150,7 +153,7 @@ struct Fn {
     const Kernel *k;  /* NULL in the functions of the program */
     const Node *node; /* a node that calls it: the layout of its arguments */
     CNames names;
-    VEC(Constant) head; /* sizes, and where tiles begin */
+    Constants head; /* sizes, and where tiles begin */
     Text body;
     int indent;
     RangeText *range;
@@ -176,7 +179,7 @@ void fn_head_print(Fn *, Text *to); /* those that the body uses */
 bool text_has_word(const char *text, const char *word); /* outside of comments */
 Fn fn_new(const Backend *, Arena *, const Module *, const Program *, const Memory *);
 void name_params(Fn *);
-void source_comment(Fn *, Text *to);
+void source_comment(Fn *, Text *to, const char *more); /* more: behind the place */
 void fn_print(Fn *, Text *to, const char *head); /* the whole function; frees its body */
 
 #endif

@@ -121,11 +121,11 @@ static void hold_each_operand(Holding *p, const Op *op) {
 
 /* An operation that makes loops over all ranges of its operands. */
 static void hold_loops(Holding *p, const Op *op) {
-    Type t = op->arg.p[0]->type;
-    for (int i = 1; i < op->arg.n; i++) t = type_union(t, op->arg.p[i]->type);
+    Type t = {0};
+    for (int i = 0; i < op->arg.n; i++) t = type_union(t, op->arg.p[i]->type);
     Step s = {op, 0, p->at, t.nrange};
     for (int i = 0; i < op->arg.n; i++) note_read(p, op->arg.p[i], s, -1);
-    if (op->kind == OP_STORE) note_subscripts(p, op, NULL, s);
+    if (op->kind == OP_STORE || op->kind == OP_COPY) note_subscripts(p, op, NULL, s);
 }
 
 static void hold_dot(Holding *p, const Op *op) {
@@ -156,7 +156,7 @@ static void hold_region(Holding *p, const Region *r);
 
 static void hold_op(Holding *p, const Op *op) {
     if (op->kind == OP_IF) hold_region(p, op->region[1]);
-    if (op->kind == OP_IF || op->kind == OP_FOR) hold_region(p, op->region[0]);
+    if (op->kind == OP_IF || op->kind == OP_FOR || op->kind == OP_PUT) hold_region(p, op->region[0]);
     p->at--;
     bool expression = op_is_expression(op) || op->kind == OP_LOAD;
     if (expression) {
@@ -165,9 +165,12 @@ static void hold_op(Holding *p, const Op *op) {
     }
     for (int i = 0; i < op->res.n; i++) hold_result(p, op->res.p[i]);
     switch (op->kind) {
-    case OP_DOT: hold_dot(p, op); break;
+    case OP_DOT:
+    case OP_MMA: hold_dot(p, op); break;
     case OP_FOR:
     case OP_IF:
+    case OP_READY:
+    case OP_PART:
     case OP_YIELD: hold_each_operand(p, op); break;
     case OP_WAIT:
     case OP_SIGNAL: hold_sync(p, op); break;
@@ -187,9 +190,12 @@ static int count_ops(const Region *r) {
     return n;
 }
 
-void hold_values(Fn *f) {
+void hold_values_of(Fn *f, const Region *const *region, int n) {
     f->held = ARENA_ARRAY(f->arena, Held, f->k->nvalue + 1);
     for (int i = 0; i < f->k->nvalue; i++) f->held[i].fastest = -1;
-    Holding p = {f, count_ops(f->k->body) + 1};
-    hold_region(&p, f->k->body);
+    Holding p = {f, 1};
+    for (int i = 0; i < n; i++) p.at += count_ops(region[i]);
+    for (int i = n - 1; i >= 0; i--) hold_region(&p, region[i]);
 }
+
+void hold_values(Fn *f) { hold_values_of(f, (const Region *const[]){f->k->body}, 1); }

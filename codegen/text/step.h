@@ -7,6 +7,7 @@
 /* ---- where values are held, hold.c, and tiles ---- */
 
 void hold_values(Fn *);
+void hold_values_of(Fn *, const Region *const *, int n); /* of these, one after the other, in place of its body */
 int16_t value_fastest(Fn *, const Value *); /* range with stride 1 in most of what the expression reads; -1: none */
 bool reads(Fn *, const Value *expression, const Value *leaf);
 Tile tile_of_value(Fn *, const Value *, Elem, int16_t fastest);

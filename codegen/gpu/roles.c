@@ -1,0 +1,279 @@
+/* roles.c: a kernel in the form roles as text: a struct of what roles share, the order of tasks, and the kernel, which
+   hands threads to roles. roles_role.c has the functions of roles. */
+#include "codegen/abi/abi.h"
+#include "codegen/gpu/roles.h"
+#include "codegen/text/program.h"
+#include "codegen/text/step.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *ring_name(const RolesWriter *w, int ring) { return w->facts.ring[ring].member; }
+
+/* ---- workgroup memory ---- */
+
+static void write_places(RolesWriter *w) {
+    Text *to = &w->g->text;
+    text_add(to, "enum { /* bytes of workgroup memory, from a multiple of 1024 on */\n");
+    for (int i = 0; i < w->roles->ring.n; i++) {
+        const Ring *r = &w->roles->ring.p[i];
+        const RingFacts *f = &w->facts.ring[i];
+        text_printf(to, "    %s = %" PRId64 ", %s = %" PRId64 ", /* %d slots", f->at_name, f->at, f->bytes_name,
+                    f->bytes, r->slots);
+        if (f->copies > 1) text_printf(to, " for each of %d groups", f->copies);
+        text_add(to, ", and a slot's bytes */\n");
+        for (int t = 0; t < r->tile.n; t++) text_printf(to, "    %s = %" PRId64 ",\n", f->tile_name[t], f->tile[t]);
+        if (f->full >= 0) text_printf(to, "    %s = %" PRId64 ",\n", f->full_name, f->full);
+    }
+    text_add(to, "};\n\n");
+}
+
+/* ---- what roles share ---- */
+
+static void write_struct(RolesWriter *w) {
+    Text *to = &w->g->text;
+    text_add(
+        to,
+        "/* What the roles of a workgroup share: its place in the cluster, tiles along each range, tasks, rings. */\n");
+    text_add(to, "typedef struct {\n    int rank, cluster, clusters");
+    for (int i = 0; i < w->k->ngrid; i++)
+        if (hip_role_counts(w, i)) text_printf(to, ", %s", w->tiles[i]);
+    text_add(to, ", tasks;\n");
+    for (int i = 0; i < w->roles->ring.n; i++) text_printf(to, "    tile_ring %s;\n", ring_name(w, i));
+    text_printf(to, "} %s;\n\n/* The number of the task's tile along each range. */\ntypedef struct {\n    int ",
+                hip_role_name(w, "all"));
+    const char *comma = "";
+    for (int i = 0; i < w->k->ngrid; i++)
+        if (hip_role_counts(w, i)) text_printf(to, "%s%s", comma, hip_role_range(w, i)), comma = ", ";
+    text_printf(to, ";\n} %s;\n\n", hip_role_name(w, "task"));
+}
+
+/* Tiles along a range; of the cluster's, pieces that its workgroups take side by side. */
+static void count_tiles(RolesWriter *w, Fn *f) {
+    const char *tasks = NULL;
+    for (int i = 0; i < w->k->ngrid; i++) {
+        if (!hip_role_counts(w, i)) continue;
+        const CExpr *n = range_tasks(f, w->k, i);
+        if (i == w->roles->cluster_range && w->roles->cluster > 1) n = cexpr_ceil_div(f, n, w->roles->cluster);
+        fn_line(f, "all.%s = (int)%s;", w->tiles[i], cexpr_operand(f, n)->text);
+        tasks = tasks ? fn_text(f, "%s * all.%s", tasks, w->tiles[i]) : fn_text(f, "all.%s", w->tiles[i]);
+    }
+    fn_line(f, "all.tasks = %s;", tasks ? tasks : "1");
+}
+
+static void write_begin(RolesWriter *w) {
+    Hip hip;
+    Fn f = hip_role_fn(w, &hip);
+    const int cluster = w->roles->cluster;
+    fn_line(&f, "%s all = {};", hip_role_name(w, "all"));
+    if (cluster > 1) fn_line(&f, "all.rank = tile_cluster_rank();");
+    fn_line(&f, cluster > 1 ? "all.cluster = (int)tile_group() / %d;" : "all.cluster = (int)tile_group();", cluster);
+    fn_line(&f, cluster > 1 ? "all.clusters = (int)tile_groups() / %d;" : "all.clusters = (int)tile_groups();",
+            cluster);
+    count_tiles(w, &f);
+    for (int i = 0; i < w->roles->ring.n; i++) {
+        const RingFacts *r = &w->facts.ring[i];
+        const char *full = r->full < 0 ? "0" : fn_text(&f, "at + %s", r->full_name);
+        fn_line(&f, "all.%s = {at + %s, %s, %d, %s};", r->member, r->at_name, full, w->roles->ring.p[i].slots,
+                r->bytes_name);
+    }
+    fn_line(&f, "return all;");
+    Text head = {0};
+    fn_head_print(&f, &head);
+    text_printf(&w->g->text, "TILE_FN %s %s(const %s_call call, const char *lds) {\n", hip_role_name(w, "all"),
+                hip_role_name(w, "begin"), w->p->name);
+    text_add(&w->g->text, "    const uint32_t at = (tile_shared(lds) + 1023) & ~1023u;\n");
+    text_add(&w->g->text, text_str(&head));
+    text_printf(&w->g->text, "%s}\n\n", text_str(&f.body));
+    text_free(&head), text_free(&f.body);
+    w->failed |= f.failed;
+}
+
+/* ---- the order of tasks ---- */
+
+/* Rows of tiles that tasks go through together; 0: the order is unknown. */
+static int order_band(const Roles *r) {
+    static const char raster[] = "raster";
+    if (!r->order) return 1;
+    if (strncmp(r->order, raster, sizeof raster - 1) != 0) return 0;
+    return atoi(r->order + sizeof raster - 1);
+}
+
+/* The last two ranges are rows and columns, those before count whole rasters. */
+static void write_task(RolesWriter *w) {
+    Text *to = &w->g->text;
+    int range[MAX_RANGES] = {0}, n = 0, band = order_band(w->roles);
+    for (int i = 0; i < w->k->ngrid; i++)
+        if (hip_role_counts(w, i)) range[n++] = i;
+    text_printf(to, "TILE_FN %s %s(const %s *all, int number) {\n", hip_role_name(w, "task"), hip_role_name(w, "place"),
+                hip_role_name(w, "all"));
+    text_printf(to, "    %s task = {};\n", hip_role_name(w, "task"));
+    const char *columns = n > 1 ? arena_format(w->arena, "all->%s", w->tiles[range[n - 1]]) : "1";
+    const int row = n > 1 ? n - 2 : 0;
+    if (row > 0) text_printf(to, "    int outer = number / (all->%s * %s);\n", w->tiles[range[row]], columns);
+    const char *in =
+        row == 0 ? "number" : arena_format(w->arena, "number %% (all->%s * %s)", w->tiles[range[row]], columns);
+    if (n)
+        text_printf(to, "    const tile_place at = tile_order_raster(%s, all->%s, %s, %d);\n", in, w->tiles[range[row]],
+                    columns, band);
+    for (int i = row - 1; i >= 0; i--)
+        text_printf(to, i ? "    task.%s = outer %% all->%s, outer /= all->%s;\n" : "    task.%s = outer;\n",
+                    hip_role_range(w, range[i]), w->tiles[range[i]], w->tiles[range[i]]);
+    for (int i = row; i < n; i++)
+        text_printf(to, "    task.%s = at.%s;\n", hip_role_range(w, range[i]), i == row ? "i" : "j");
+    if (w->roles->cluster > 1)
+        text_printf(to, "    task.%s = %d * task.%s + all->rank;\n", hip_role_range(w, w->roles->cluster_range),
+                    w->roles->cluster, hip_role_range(w, w->roles->cluster_range));
+    text_add(to, "    return task;\n}\n\n");
+    if (band > 0) return;
+    w->failed = true;
+    diag_error(w->g->m->diags, w->k->loc, "unsupported", "not supported yet by %s: the order '%s' of tasks",
+               w->back.who, w->roles->order);
+}
+
+/* ---- the kernel ---- */
+
+static void write_maps(RolesWriter *w) {
+    const GpuLaunch *l = w->launch;
+    if (!l->nmap) return;
+    text_printf(&w->g->text, "typedef struct {\n    tile_tensor_map map[%d]; /* ", l->nmap);
+    for (int i = 0; i < l->nmap; i++)
+        text_printf(&w->g->text, "%s%s", i ? ", " : "", c_string(w->arena, w->k->param.p[w->map[i]].name));
+    text_printf(&w->g->text, " */\n} %s;\n\n", hip_role_name(w, "maps"));
+}
+
+static void write_rings(RolesWriter *w) {
+    Text *to = &w->g->text;
+    text_add(to, "    if (tile_thread() == 0) {\n");
+    for (int i = 0; i < w->roles->ring.n; i++) {
+        const RingFacts *f = &w->facts.ring[i];
+        if (f->full >= 0)
+            text_printf(to, "        tile_ring_make(&all.%s, %d, %d);\n", ring_name(w, i), f->puts, f->frees);
+    }
+    text_add(to, "        tile_mbar_init_done();\n    }\n");
+}
+
+static void call_role(RolesWriter *w, int number) {
+    Text *to = &w->g->text;
+    const Role *r = &w->roles->role.p[number];
+    const char *maps = w->launch->nmap ? "&maps, " : "", *name = w->role[number];
+    if (r->first >= 0)
+        text_printf(to, "        %s(call, %s&all, group - %d, thread);\n", name, maps, r->first);
+    else if (r->lanes == 1)
+        text_printf(to, "        if (thread == %d) %s(call, %s&all);\n", 32 * (r->warp % 4), name, maps);
+    else
+        text_printf(to, "        if (thread / 32 == %d && thread %% 32 < %d) %s(call, %s&all);\n", r->warp % 4,
+                    r->lanes, name, maps);
+}
+
+static void set_registers(RolesWriter *w, int group) {
+    const int regs = w->roles->regs.p[group];
+    if (regs == w->facts.entry_regs || !regs) return;
+    text_printf(&w->g->text, "        tile_regs_%s(%d);\n", regs < w->facts.entry_regs ? "give" : "take", regs);
+}
+
+/* Groups that do the same: those of a role, or one. */
+static int groups_together(RolesWriter *w, int group) {
+    for (int i = 0; i < w->roles->role.n; i++)
+        if (w->roles->role.p[i].first == group && w->roles->role.p[i].in < 0) return hip_role_groups(w->k, i);
+    return 1;
+}
+
+static void write_groups(RolesWriter *w) {
+    for (int g = 0, n; g < w->roles->regs.n; g += n) {
+        n = groups_together(w, g);
+        const bool last = g + n >= w->roles->regs.n;
+        text_printf(&w->g->text, last ? "    %s{\n" : "    %sif (group < %d) {\n", g ? "} else " : "", g + n);
+        set_registers(w, g);
+        for (int i = 0; i < w->roles->role.n; i++) {
+            const Role *r = &w->roles->role.p[i];
+            if (r->in < 0 && (r->first >= 0 ? r->first == g : r->warp / 4 == g)) call_role(w, i);
+        }
+    }
+    text_add(&w->g->text, "    }\n");
+}
+
+/* A launch has a workgroup even where a run has no task. */
+static void write_refusals(RolesWriter *w) {
+    Hip hip;
+    Fn f = hip_role_fn(w, &hip);
+    if (gpu_looks_at_values(w->p)) fn_line(&f, "if (tile_refused(call.task)) return;");
+    for (int i = 0; i < w->k->ngrid; i++) {
+        Size of = w->k->range.p[i].of;
+        if (of.sym >= 0) fn_line(&f, "if (%s <= %" PRId64 ") return;", w->back.symbol(&f, of.sym)->text, -of.c);
+    }
+    text_add(&w->g->text, text_str(&f.body));
+    text_free(&f.body);
+}
+
+static void write_kernel(RolesWriter *w) {
+    Text *to = &w->g->text;
+    const char *kind = w->launch->nmap ? "TILE_KERNEL_MAPS" : "TILE_KERNEL_CLUSTER";
+    text_printf(to, "%s(%s, %s_call, %d, %d) {\n    TILE_LDS(lds, 0);\n", kind, w->launch->function, w->p->name,
+                w->facts.threads, w->roles->cluster);
+    write_refusals(w);
+    text_printf(to, "    const %s all = %s(call, lds);\n", hip_role_name(w, "all"), hip_role_name(w, "begin"));
+    text_add(to, "    const int group = tile_shuffle(tile_thread() / 128, 0), thread = tile_thread() & 127;\n");
+    write_rings(w);
+    text_add(to, w->roles->cluster > 1 ? "    tile_cluster_sync();\n" : "    tile_sync();\n");
+    if (w->launch->dependent) text_add(to, "    tile_follow();\n");
+    write_groups(w);
+    if (w->roles->cluster > 1) text_add(to, "    tile_wave_sync();\n    tile_cluster_sync();\n");
+    text_add(to, "}\n\n");
+}
+
+static bool can_be_written(RolesWriter *w) {
+    const char *what = NULL;
+    if (w->roles->tasks != TASKS_STATIC) what = "tasks other than static ones";
+    if (strcmp(w->g->target, "sm_90a") != 0) what = "the form roles on this machine";
+    if (region_synchronises(w->k->body)) what = "waits and signals in the form roles";
+    for (int i = 0; i < w->k->ngrid; i++)
+        if (w->k->range.p[i].of.axis >= 0) what = "a range that is split over ranks, in the form roles";
+    if (what) diag_error(w->g->m->diags, w->k->loc, "unsupported", "not supported yet by %s: %s", w->back.who, what);
+    return !what;
+}
+
+bool hip_roles(GpuText *g, Arena *a, const Program *p, const Memory *memory, CNames *names, const Node *n,
+               GpuLaunch *launch) {
+    enum { SLACK = 1024 /* bytes, to a multiple */ };
+    RolesWriter w = {.g = g,
+                     .arena = a,
+                     .p = p,
+                     .memory = memory,
+                     .node = n,
+                     .k = n->kernel,
+                     .roles = n->kernel->roles,
+                     .launch = launch,
+                     .names = names};
+    w.back = hip_backend;
+    w.back.leave = "continue;";
+    w.back.step = hip_role_step;
+    w.back.settle = NULL;
+    w.back.before = NULL;
+    w.back.before_loop = hip_role_before_loop;
+    w.back.loop = hip_role_loop;
+    w.back.after_loop = hip_role_after_loop;
+    w.target = matrix_target(g->target);
+    w.member = public_members(a, g->m, p);
+    if (!can_be_written(&w)) return false;
+    w.facts = hip_role_facts(a, g->m, w.k);
+    hip_role_names(&w);
+    for (int i = 0; i < w.roles->role.n; i++)
+        if (w.roles->role.p[i].in < 0) hip_role_function(&w, i);
+    Fn f = fn_new(&w.back, a, g->m, p, memory);
+    f.k = w.k;
+    source_comment(&f, &g->text, ", in roles");
+    write_maps(&w);
+    write_places(&w);
+    write_struct(&w);
+    write_begin(&w);
+    write_task(&w);
+    text_add(&g->text, text_str(&w.functions));
+    text_free(&w.functions);
+    write_kernel(&w);
+    launch->threads = w.facts.threads;
+    launch->lds = w.facts.bytes + SLACK;
+    launch->cluster = w.roles->cluster;
+    return !w.failed;
+}

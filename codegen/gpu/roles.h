@@ -1,0 +1,110 @@
+/* roles.h: what the parts of the generator of kernels in the form roles share (ir/roles.h, docs/design/roles.md). The
+   text is that of the device library's rings: runtime/device/tile_ring.h and what is included behind it. */
+#ifndef TILEC_CODEGEN_GPU_ROLES_H
+#define TILEC_CODEGEN_GPU_ROLES_H
+
+#include "codegen/gpu/hip.h"
+#include "ir/roles.h"
+
+/* A ring in workgroup memory, of which bytes are counted from a multiple of 1024 on. */
+typedef struct {
+    int64_t at, full; /* bytes where its slots and its barriers begin; full -1: it needs none, as its reader is a thread
+                         of the group that writes, and reads at once */
+    int64_t bytes;    /* of a slot */
+    int64_t *tile;    /* where each tile begins in a slot */
+    int64_t boxed;    /* bytes that boxes bring into a slot */
+    int copies;       /* such rings: 1, or one for each group of a role */
+    int puts, frees;  /* arrivals that fill a slot, and that empty it */
+    int sharers;      /* workgroups of the cluster that copy into a slot; 1: its own */
+    int writer;       /* the role that fills it */
+    const char *member, *at_name, *bytes_name, *full_name, **tile_name; /* in the text */
+} RingFacts;
+
+/* What follows from a kernel's roles. */
+typedef struct {
+    RingFacts *ring;
+    int64_t bytes;           /* of workgroup memory */
+    int threads, entry_regs; /* registers of a thread as the kernel begins */
+} RolesFacts;
+
+/* roles_facts.c */
+RolesFacts hip_role_facts(Arena *, const Module *, const Kernel *);
+int hip_role_groups(const Kernel *, int role); /* of 128 threads; 0: lanes of a warp */
+int64_t hip_role_extent(const Module *, const Kernel *, int role,
+                        int range); /* of the share of a tile that a group of it has */
+const SlotTile *hip_slot(const Kernel *, const Value *, int *ring, int *tile); /* of a get's result; NULL: none */
+
+/* roles_wait.c: how many groups of products may still be under way where the role goes on. */
+enum { NO_WAIT = -1 };
+typedef struct {
+    const Op *op;  /* READY, FREE */
+    int but, last; /* NO_WAIT: none has to be waited for. last: behind the loop, of a piece that turns run later */
+} Wait;
+typedef struct {
+    VEC(Wait) wait;
+} Waits;
+void hip_role_waits(Arena *, const Role *, Waits *);
+bool mma_ends_group(const Op *mma); /* the last of its piece */
+int op_shift(const Op *);           /* turns by which its piece is late */
+
+/* The role that is being written: Hip.role. */
+typedef struct RoleText {
+    const RolesFacts *facts;
+    GpuLaunch *launch;
+    int number;        /* of the role */
+    const char **end;  /* by ring: the name of the role's end of it; NULL: not used yet */
+    const char **ring; /* by ring: the text of its tile_ring */
+    int *map;          /* by map: the parameter that it is of */
+    Waits waits;
+    const Op *filling; /* the put whose slot is being filled, */
+    const char *slot;  /* and the slot's name */
+} RoleText;
+
+/* A kernel that is being written. */
+typedef struct {
+    GpuText *g;
+    Arena *arena;
+    const Program *p;
+    const Memory *memory;
+    const Node *node;
+    const Kernel *k;
+    const Roles *roles;
+    GpuLaunch *launch;
+    RolesFacts facts;
+    Backend back;
+    const MatrixTarget *target;
+    const char **member;
+    int map[GPU_MAPS];
+    CNames *names;      /* of the file */
+    const char **role;  /* names of the roles' functions */
+    const char **tiles; /* by range of the grid: members that count tiles */
+    Text functions;
+    bool failed;
+} RolesWriter;
+
+/* roles_name.c */
+void hip_role_names(RolesWriter *); /* fills in those of rings, tiles and roles */
+Fn hip_role_fn(RolesWriter *, Hip *);
+const char *hip_role_name(const RolesWriter *, const char *what); /* behind the kernel's name */
+const char *hip_role_range(const RolesWriter *, int range);
+bool hip_role_counts(const RolesWriter *, int range); /* it has tiles, which tasks count */
+
+/* roles_role.c: adds the function of a role. */
+void hip_role_function(RolesWriter *, int number);
+
+/* roles_step.c: operations of roles. */
+void hip_role_step(Fn *, const Op *);
+bool hip_role_loop(Fn *, const Op *); /* over the parts of a tile; false: it is another one */
+void hip_role_before_loop(Fn *, const Op *loop);
+void hip_role_after_loop(Fn *, const Op *loop);
+
+/* roles_box.c: between tensors and slots. */
+void hip_role_copy(Fn *, const Op *);
+void hip_role_store(Fn *, const Op *); /* of a slot's tile */
+
+/* roles_mma.c */
+void hip_role_mma(Fn *, const Op *);
+void hip_role_ready(Fn *, const Op *, int but);
+void hip_role_part(Fn *, const Op *);
+
+#endif

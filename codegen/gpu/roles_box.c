@@ -1,0 +1,169 @@
+/* roles_box.c: copies from tensors to slots and stores from slots to tensors, by boxes, and stores by rows. */
+#include "codegen/gpu/roles.h"
+#include "codegen/text/nest.h"
+#include "codegen/text/size.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/* Of the device library (tile_box.h, tile_sums.h): bits of a row of a panel; positions of the contracted range in a
+   panel that runs across it; rows of a group's sums. */
+enum { PANEL_BITS = 8 * 128, DEPTH = 64, SUM_ROWS = 64 };
+
+/* The range whose positions the subscript counts along; -1: a scalar. */
+static int range_along(const Type *tile, const Affine *a) {
+    for (int i = 0; i < a->nterm; i++)
+        if (a->term[i].kind == TERM_POS && type_has(*tile, a->term[i].id))
+            return a->term[i].mul == 1 && a->term[i].div == 1 ? a->term[i].id : -1;
+    return -1;
+}
+
+/* Where the tile begins along a subscript. */
+static const CExpr *begin_text(Fn *f, const Affine *a, int range) {
+    Nest n = nest_new(f, NULL, 0);
+    const CExpr *pos = range >= 0 ? f->range[range].pos : NULL;
+    if (pos) f->range[range].pos = cexpr_number(f, 0);
+    const CExpr *text = cexpr_bare(nest_affine(&n, a));
+    if (pos) f->range[range].pos = pos;
+    nest_print(&n);
+    return text;
+}
+
+/* ---- maps ---- */
+
+static bool same_map(const GpuMap *a, const GpuMap *b) {
+    return memcmp(a->box, b->box, sizeof a->box) == 0 && a->swizzle == b->swizzle;
+}
+
+static int map_number(Fn *f, int param, const GpuMap *m, Loc loc) {
+    RoleText *r = f->hip->role;
+    GpuLaunch *l = r->launch;
+    for (int i = 0; i < l->nmap; i++)
+        if (r->map[i] == param && same_map(&l->map[i], m)) return i;
+    if (l->nmap == GPU_MAPS) {
+        fn_unsupported(f, loc, "a kernel that copies so many different boxes");
+        return 0;
+    }
+    r->map[l->nmap] = param;
+    l->map[l->nmap] = *m;
+    return l->nmap++;
+}
+
+/* The last two dimensions are those of the tile, one in front of them has a coordinate for the whole tile. */
+typedef struct {
+    int row, column; /* ranges */
+    int dims;
+    const char *map;
+    const CExpr *at_row, *at_column;
+} Boxes;
+
+static bool boxes_of(Fn *f, const Op *op, const Type *tile, int rows, int columns, Boxes *b) {
+    const Param *p = &f->k->param.p[op->param];
+    const Affine *sub = NULL;
+    if (p->ndim < 2 || p->ndim > 3 || p->ranks >= 0) return false;
+    sub = &op->sub.p[p->ndim - 2].lo;
+    b->dims = p->ndim;
+    b->row = range_along(tile, sub), b->column = range_along(tile, &op->sub.p[p->ndim - 1].lo);
+    if (b->row < 0 || b->column < 0 || (p->ndim == 3 && range_along(tile, &op->sub.p[0].lo) >= 0)) return false;
+    b->at_row = begin_text(f, sub, b->row);
+    b->at_column = begin_text(f, &op->sub.p[p->ndim - 1].lo, b->column);
+    GpuMap m = hip_map(f, op->param, p->ndim, 0);
+    m.swizzle = PANEL_BITS / 8;
+    m.box[m.ndim - 1] = columns;
+    m.box[m.ndim - 2] = rows;
+    const char *plane =
+        p->ndim == 3 ? fn_text(f, "(int)%s", cexpr_operand(f, begin_text(f, &op->sub.p[0].lo, -1))->text) : "0";
+    b->map = fn_text(f, "{&maps->map[%d], %d, %s}", map_number(f, op->param, &m, op->loc), p->ndim, plane);
+    return true;
+}
+
+/* ---- copies ---- */
+
+static bool copy_box(Fn *f, const Op *op, const Ring *ring, const SlotTile *t, int sharers) {
+    const bool across = t->panel == PANEL_MN128;
+    const int columns = PANEL_BITS / elem_bits(t->type.elem), number = f->hip->role->filling->ring;
+    const int row = range_along(&t->type, &op->sub.p[op->sub.n - 2].lo),
+              column = range_along(&t->type, &op->sub.p[op->sub.n - 1].lo);
+    Boxes b;
+    if (row < 0 || column < 0) return false;
+    const int64_t m = hip_role_extent(f->m, f->k, ring->per, row), n = hip_role_extent(f->m, f->k, ring->per, column);
+    const bool fits = across ? m == DEPTH && n % columns == 0 && columns == DEPTH : n == columns && m <= 256 * sharers;
+    const int parts = across && n > columns ? 1 : sharers;
+    if (!fits || (across && n > columns && n / columns % sharers) || m % parts) return false;
+    if (!boxes_of(f, op, &t->type, (int)m / parts, columns, &b)) return false;
+    fn_line(f, "tile_box_%s(%s, %s, %s, %s, %s, %" PRId64 ", all->rank, %d);", across ? "mn" : "k", f->hip->role->slot,
+            f->hip->role->facts->ring[number].tile_name[op->slot], b.map, (across ? b.at_row : b.at_column)->text,
+            (across ? b.at_column : b.at_row)->text, across ? n : m, sharers);
+    return true;
+}
+
+void hip_role_copy(Fn *f, const Op *op) {
+    const Ring *ring = &f->k->roles->ring.p[f->hip->role->filling->ring];
+    const SlotTile *t = &ring->tile.p[op->slot];
+    const int sharers = t->share >= 0 ? f->k->roles->cluster : 1;
+    const bool boxes = t->fill == FILL_BOX && (t->panel == PANEL_K128 || t->panel == PANEL_MN128) && op->sub.n >= 2;
+    if (!boxes || !copy_box(f, op, ring, t, sharers))
+        fn_unsupported(f, op->loc,
+                       fn_text(f, "a copy of '%s' to a slot, other than boxes of panels of 128 bytes by two subscripts",
+                               f->k->param.p[op->param].name));
+}
+
+/* ---- stores ---- */
+
+/* Where the share of the tile begins that this group has. */
+static const CExpr *share_begin(Fn *f, int range) {
+    return f->hip->split - 1 == range ? cexpr_open(f, "%" PRId64 " * group", f->hip->share) : cexpr_number(f, 0);
+}
+
+static bool store_boxes(Fn *f, const Op *op, const SlotTile *t, const char *from) {
+    Boxes b;
+    if (op->sub.n < 2 || !boxes_of(f, op, &t->type, SUM_ROWS, PANEL_BITS / elem_bits(t->type.elem), &b)) return false;
+    const int64_t rows = hip_role_extent(f->m, f->k, f->hip->role->number, b.row),
+                  n = hip_role_extent(f->m, f->k, f->hip->role->number, b.column);
+    if (rows != SUM_ROWS || n % DEPTH || elem_bits(t->type.elem) != 16 || op->mode != STORE_SET) return false;
+    fn_line(f, "if (thread == 0) tile_box_store(%s, %s, %s, %" PRId64 ", %s);", b.map,
+            cexpr_add(f, b.at_row, share_begin(f, b.row))->text, b.at_column->text, n, from);
+    return true;
+}
+
+/* Rows that exist, behind the first of this group. */
+static const char *rows_left(Fn *f, int range) {
+    const CExpr *count = cexpr_operand(f, f->range[range].count);
+    if (f->hip->split - 1 != range) return count->text;
+    return fn_text(f, "%s - %" PRId64 " * group", count->text, f->hip->share);
+}
+
+/* By all threads of the group, 16 bytes of a row each. */
+static bool store_rows(Fn *f, const Op *op, const SlotTile *t, const char *from) {
+    const Param *p = &f->k->param.p[op->param];
+    if (op->sub.n < 2 || p->ranks >= 0 || elem_bits(p->elem) != 16 || op->mode != STORE_SET) return false;
+    const int row = range_along(&t->type, &op->sub.p[p->ndim - 2].lo),
+              column = range_along(&t->type, &op->sub.p[p->ndim - 1].lo);
+    if (row < 0 || column < 0 || hip_role_extent(f->m, f->k, f->hip->role->number, row) != SUM_ROWS) return false;
+    Nest n = nest_new(f, NULL, 0);
+    const CExpr *i = f->range[row].pos, *j = f->range[column].pos;
+    f->range[row].pos = share_begin(f, row), f->range[column].pos = cexpr_number(f, 0);
+    const char *to = nest_element(&n, op)->text;
+    f->range[row].pos = i, f->range[column].pos = j;
+    nest_print(&n);
+    const char *left = cexpr_operand(f, f->range[column].count)->text;
+    fn_line(f, "if (%s > 0)", left);
+    fn_line(f, "    tile_sums_rows((uint16_t *)&%s, %s, %s, (int)(%s), (int)%s, thread);", to,
+            param_extent(f, op->param, p->ndim - 1)->text, from, rows_left(f, row), left);
+    return true;
+}
+
+void hip_role_store(Fn *f, const Op *op) {
+    int ring, tile;
+    const SlotTile *t = hip_slot(f->k, op->arg.p[0], &ring, &tile);
+    const char *from = fn_held(f, op->arg.p[0])->tile.name, *by = op->by ? op->by : "";
+    bool good = f->hip->role->facts->ring[ring].full < 0 && t->panel == PANEL_K128;
+    good = good && ((strcmp(by, "box") == 0 && store_boxes(f, op, t, from)) ||
+                    (strcmp(by, "rows") == 0 && store_rows(f, op, t, from)));
+    if (!good)
+        fn_unsupported(f, op->loc,
+                       fn_text(f,
+                               "a store to '%s' from a slot, other than by boxes or rows of 16-bit elements on the "
+                               "threads that filled it",
+                               f->k->param.p[op->param].name));
+}

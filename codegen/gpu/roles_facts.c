@@ -1,0 +1,104 @@
+/* roles_facts.c: what follows from a kernel's roles: where rings lie in workgroup memory, and how many arrivals fill
+   and empty a slot. Nothing of this is in the IR. */
+#include "codegen/gpu/roles.h"
+
+enum { SLOT_ALIGN = 1024 /* bytes: a swizzled panel repeats after so many rows */ };
+
+int hip_role_groups(const Kernel *k, int role) {
+    const Role *r = &k->roles->role.p[role];
+    return r->first < 0 ? 0 : r->last - r->first + 1;
+}
+
+static int64_t extent(const Module *m, const Kernel *k, int range) {
+    const Range *r = &k->range.p[range];
+    return r->kind == RANGE_TILE ? r->size : range_most(m, k, range);
+}
+
+int64_t hip_role_extent(const Module *m, const Kernel *k, int role, int range) {
+    int64_t n = extent(m, k, range);
+    return role >= 0 && k->roles->role.p[role].split == range ? n / hip_role_groups(k, role) : n;
+}
+
+const SlotTile *hip_slot(const Kernel *k, const Value *v, int *ring, int *tile) {
+    if (!v->def || v->def->kind != OP_GET) return NULL;
+    *ring = v->def->ring, *tile = v->index;
+    return &k->roles->ring.p[*ring].tile.p[*tile];
+}
+
+static int64_t round_up(int64_t n, int64_t to) { return (n + to - 1) / to * to; }
+
+/* A ring of each group has the group's share of a tile. */
+static int64_t tile_bytes(const Module *m, const Kernel *k, const Ring *r, const SlotTile *t) {
+    int64_t bits = elem_bits(t->type.elem);
+    for (int i = 0; i < t->type.nrange; i++) bits *= hip_role_extent(m, k, r->per, t->type.range[i]);
+    return round_up((bits + 7) / 8, SLOT_ALIGN);
+}
+
+static bool has_op(const Role *r, OpKind kind, int ring) {
+    for (const Op *op = walk(r->body); op; op = walk_next(op, r->body))
+        if (op->kind == kind && op->ring == ring) return true;
+    return false;
+}
+
+/* Groups that read; a warp's lanes are one. */
+static int readers(const Kernel *k, int ring) {
+    int n = 0;
+    for (int i = 0; i < k->roles->role.n; i++)
+        if (has_op(&k->roles->role.p[i], OP_GET, ring)) n += hip_role_groups(k, i) ? hip_role_groups(k, i) : 1;
+    return k->roles->ring.p[ring].per >= 0 ? n / hip_role_groups(k, k->roles->ring.p[ring].per) : n;
+}
+
+static int writer(const Kernel *k, int ring) {
+    for (int i = 0; i < k->roles->role.n; i++)
+        if (has_op(&k->roles->role.p[i], OP_PUT, ring)) return i;
+    return -1;
+}
+
+static int writing_threads(const Kernel *k, const Ring *r, int role) {
+    int groups = hip_role_groups(k, role);
+    return groups ? 128 * (r->per >= 0 ? 1 : groups) : k->roles->role.p[role].lanes;
+}
+
+static bool reads_at_once(const Kernel *k, int ring, int by) {
+    const Ring *r = &k->roles->ring.p[ring];
+    bool alone = r->per == by || hip_role_groups(k, by) == 1;
+    for (int i = 0; i < k->roles->role.n && alone; i++)
+        if (has_op(&k->roles->role.p[i], OP_GET, ring)) alone = k->roles->role.p[i].in == by;
+    return alone && by >= 0 && hip_role_groups(k, by) > 0;
+}
+
+static RingFacts ring_facts(Arena *a, const Module *m, const Kernel *k, int ring) {
+    const Ring *r = &k->roles->ring.p[ring];
+    RingFacts f = {.sharers = 1, .copies = r->per >= 0 ? hip_role_groups(k, r->per) : 1, .writer = writer(k, ring)};
+    bool boxes = false, threads = r->tile.n == 0;
+    f.tile = ARENA_ARRAY(a, int64_t, r->tile.n + 1);
+    for (int i = 0; i < r->tile.n; i++) {
+        const SlotTile *t = &r->tile.p[i];
+        bool boxed = t->fill == FILL_BOX || t->fill == FILL_PIXELS || t->fill == FILL_BULK;
+        f.tile[i] = f.bytes;
+        f.bytes += tile_bytes(m, k, r, t);
+        if (boxed) f.boxed += tile_bytes(m, k, r, t);
+        if (t->share >= 0) f.sharers = k->roles->cluster;
+        boxes |= boxed, threads |= !boxed;
+    }
+    f.puts = boxes + (threads && f.writer >= 0 ? writing_threads(k, r, f.writer) : 0);
+    f.frees = readers(k, ring) * f.sharers;
+    return f;
+}
+
+RolesFacts hip_role_facts(Arena *a, const Module *m, const Kernel *k) {
+    enum { REGISTERS = 65536 /* of 32 bits, of a workgroup */, REGS_STEP = 8, BARRIERS = 16 /* bytes, of a slot */ };
+    const Roles *r = k->roles;
+    RolesFacts f = {.ring = ARENA_ARRAY(a, RingFacts, r->ring.n + 1), .threads = 128 * r->regs.n};
+    f.entry_regs = REGISTERS / f.threads / REGS_STEP * REGS_STEP;
+    for (int i = 0; i < r->ring.n; i++) {
+        f.ring[i] = ring_facts(a, m, k, i);
+        f.ring[i].at = r->ring.p[i].over >= 0 ? f.ring[r->ring.p[i].over].at : f.bytes;
+        if (r->ring.p[i].over < 0) f.bytes += f.ring[i].bytes * r->ring.p[i].slots * f.ring[i].copies;
+    }
+    for (int i = 0; i < r->ring.n; i++) {
+        f.ring[i].full = reads_at_once(k, i, f.ring[i].writer) ? -1 : f.bytes;
+        if (f.ring[i].full >= 0) f.bytes += BARRIERS * r->ring.p[i].slots * f.ring[i].copies;
+    }
+    return f;
+}

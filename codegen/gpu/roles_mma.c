@@ -1,0 +1,131 @@
+/* roles_mma.c: products of warpgroups, whose operands lie in slots: `mma`, `ready` and parts of their sums. */
+#include "codegen/gpu/roles.h"
+#include "codegen/text/step.h"
+
+#include <inttypes.h>
+
+/* Of the device library (tile_piece.h): bytes of a row of a panel; rows of a product; bytes of so many rows. */
+enum { PANEL_BYTES = 128, GROUP_ROWS = 64, PANEL = GROUP_ROWS * PANEL_BYTES };
+
+static const char *product_type(Elem e) {
+    switch (e) {
+    case ELEM_BF16:
+    case ELEM_F16: return elem_text(e);
+    case ELEM_F8E4M3: return "e4m3";
+    case ELEM_F8E5M2: return "e5m2";
+    default: return NULL;
+    }
+}
+
+/* The range of an operand that is not contracted. */
+static int other_range(const Op *mma, const Value *v) {
+    for (int i = 0; i < v->type.nrange; i++)
+        if (v->type.range[i] != mma->over[0]) return v->type.range[i];
+    return -1;
+}
+
+typedef struct {
+    const SlotTile *slot;
+    const char *at; /* where the group's share begins */
+    int64_t extent; /* of the share */
+    bool across;
+} Operand;
+
+static bool operand_of(Fn *f, const Op *mma, int i, Operand *o) {
+    const Value *v = mma->arg.p[i];
+    int ring, tile, range = other_range(mma, v);
+    o->slot = hip_slot(f->k, v, &ring, &tile);
+    if (!o->slot || v->type.nrange != 2 || range < 0) return false;
+    if (o->slot->panel != PANEL_K128 && o->slot->panel != PANEL_MN128) return false;
+    o->across = o->slot->panel == PANEL_MN128;
+    o->extent = hip_role_extent(f->m, f->k, f->hip->role->number, range);
+    o->at = fn_held(f, v)->tile.name;
+    if (f->hip->split - 1 == range) o->at = fn_text(f, "%s + %" PRId64 " * group", o->at, o->extent * PANEL_BYTES);
+    return true;
+}
+
+/* A loop's first step finds the sums as they were zeroed: the product need not read them. */
+static const char *add_text(Fn *f, const Op *mma) {
+    const Op *loop = mma->in->parent;
+    if (mma->arg.n < 3) return "0";
+    const Value *acc = mma->arg.p[2];
+    if (acc->def || !loop || loop->kind != OP_FOR || acc->arg_of != mma->in) return "1";
+    const Op *first = loop->arg.p[acc->index + 2]->def;
+    while (first && first->kind == OP_BROADCAST) first = first->arg.p[0]->def;
+    if (!first || first->kind != OP_CONST || first->fimm != 0 || f->range[loop->range].first == NULL) return "1";
+    return fn_text(f, "%s > %s", f->range[loop->range].begin->text,
+                   cexpr_operand(f, f->range[loop->range].first)->text);
+}
+
+void hip_role_mma(Fn *f, const Op *op) {
+    Operand a, b;
+    const char *type = product_type(op->arg.p[0]->type.elem);
+    const Tile *to = held_tile(f, op->res.p[0]);
+    const int64_t depth = hip_role_extent(f->m, f->k, -1, op->over[0]) * elem_bits(op->arg.p[0]->type.elem) / 8;
+    if (!type || op->nover != 1 || !operand_of(f, op, 0, &a) || !operand_of(f, op, 1, &b) || depth != PANEL_BYTES ||
+        a.extent % GROUP_ROWS || op->res.p[0]->type.elem != ELEM_F32) {
+        fn_unsupported(f, op->loc, "a product other than of panels of 128 bytes in slots, with sums in f32");
+        return;
+    }
+    if (op->arg.n == 3) emit_copy(f, to, op->arg.p[2]);
+    const char *add = add_text(f, op),
+               *kind = elem_bits(op->arg.p[0]->type.elem) == 8 ? "" : fn_text(f, "_%d%d", a.across, b.across);
+    const int64_t blocks = a.extent / GROUP_ROWS, sums = to->count / blocks;
+    for (int64_t m = 0; m < blocks; m++) {
+        const char *sum = m ? fn_text(f, "%s + %" PRId64, to->name, m * sums) : to->name;
+        const char *rows = m ? fn_text(f, "%s + %" PRId64, a.at, m * PANEL) : a.at;
+        fn_line(f, "tile_mma_%s%s(%s, %" PRId64 ", %s, %s, %s);", type, kind, sum, b.extent, rows, b.at, add);
+    }
+    if (mma_ends_group(op)) fn_line(f, "tile_wgmma_commit();");
+}
+
+/* The same registers under another name. */
+static void rename_tile(Fn *f, const Value *to, const Tile *from) {
+    Held *h = fn_held(f, to);
+    h->tile = *from;
+    h->into = NULL;
+}
+
+void hip_role_ready(Fn *f, const Op *op, int but) {
+    for (int i = 0; i < op->arg.n; i++) {
+        const Tile *t = &fn_held(f, op->arg.p[i])->tile;
+        if (but == NO_WAIT || i)
+            fn_line(f, "tile_wgmma_keep(%s, %" PRId64 ");", t->name, t->count);
+        else
+            fn_line(f, "tile_wgmma_wait%d(%s, %" PRId64 ");", but > 0, t->name, t->count);
+        rename_tile(f, op->res.p[i], t);
+    }
+}
+
+/* The part's registers follow each other in those of the whole: registers count along the range last of all. */
+static bool part_is_run(Fn *f, const Layout *whole, const Layout *part, int of, int range, int *part_bits) {
+    int nw, np, first, from;
+    const uint64_t *w = layout_columns(whole, "reg", &nw), *p = layout_columns(part, "reg", &np);
+    if (layout_index(whole, f->k->range.p[of].name, &first) < 0 ||
+        layout_index(part, f->k->range.p[range].name, &from) < 0)
+        return false;
+    *part_bits = np;
+    for (int b = np, at = 0; b < nw; b++, at++) {
+        int bits = __builtin_popcountll(layout_range_bits(part, f->k->range.p[range].name));
+        if (w[b] != UINT64_C(1) << (first + bits + at)) return false;
+    }
+    return np <= nw && p != NULL;
+}
+
+void hip_role_part(Fn *f, const Op *op) {
+    const Value *v = op->arg.p[0], *part = op->res.p[0];
+    const int whole = f->k->range.p[op->range].part_of - 1;
+    const Layout *l = held_layout(f, v), *of = held_layout(f, part);
+    const Op *loop = op->in->parent;
+    int bits;
+    while (loop && !(loop->kind == OP_FOR && loop->range == op->range)) loop = loop->in->parent;
+    if (!l || !of || !loop || !part_is_run(f, l, of, whole, op->range, &bits)) {
+        fn_unsupported(f, op->loc, "a part of a tile whose registers do not follow each other");
+        return;
+    }
+    const Tile *from = made_tile(f, v);
+    const char *name = c_name(&f->names, fn_value_name(f, part));
+    fn_line(f, "%s *const %s = %s + %s;", elem_c(from->elem), name, from->name,
+            cexpr_mul(f, cexpr_number(f, 1 << bits), f->range[op->range].index)->text);
+    fn_held(f, part)->tile = (Tile){.layout = of, .elem = from->elem, .count = 1 << bits, .name = name};
+}

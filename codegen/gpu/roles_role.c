@@ -1,0 +1,134 @@
+/* roles_role.c: a role as a function: it loops over the workgroup's tasks, with what the scalars and the role's body
+ * say. */
+#include "codegen/gpu/roles.h"
+#include "codegen/text/step.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+static void names_take(Fn *f) {
+    static const char *const taken[] = {"call", "maps", "all", "group", "thread", "number", "task", "lds", "reg", "t"};
+    for (size_t i = 0; i < sizeof taken / sizeof *taken; i++) c_name(&f->names, taken[i]);
+    name_params(f);
+}
+
+/* Where a task's tiles begin. */
+static Constants task_constants(RolesWriter *w, Fn *f) {
+    range_text_grid(f);
+    const Constants begins = f->head;
+    f->head = (Constants){0};
+    for (int i = 0; i < f->k->ngrid; i++)
+        if (hip_role_counts(w, i)) fn_constant(f, f->range[i].index->text, fn_text(f, "task.%s", hip_role_range(w, i)));
+    for (int i = 0; i < begins.n; i++) vec_push(f->arena, &f->head, begins.p[i]);
+    const Constants all = f->head;
+    f->head = (Constants){0};
+    return all;
+}
+
+/* A scalar of the task that all roles compute alike is a variable also where it costs nothing: expressions count in a
+   group's share. A conversion that only a slot reads is done as the slot is written. */
+static void role_plan(Fn *f, const Role *r) {
+    hold_values_of(f, (const Region *const[]){f->k->roles->scalars, r->body}, 2);
+    for (const Op *op = walk(r->body); op; op = walk_next(op, r->body)) {
+        if (op->kind != OP_WRITE || !op->arg.p[0]->def || op->arg.p[0]->def->kind != OP_CAST) continue;
+        Held *h = fn_held(f, op->arg.p[0]);
+        if (h->reader.op == op && !h->shared) h->hold = HOLD_INLINE;
+    }
+}
+
+static void tasks_loop(RolesWriter *w, Fn *f, const char *constants, const char *body) {
+    fn_line(f, "for (int number = all->cluster; number < all->tasks; number += all->clusters) {");
+    if (text_has_word(constants, "task") || text_has_word(body, "task"))
+        fn_line(f, "    const %s task = %s(all, number);", hip_role_name(w, "task"), hip_role_name(w, "place"));
+    text_add(&f->body, constants);
+    text_add(&f->body, body);
+    fn_line(f, "}");
+}
+
+static void role_body(RolesWriter *w, Fn *f, const Role *r) {
+    const Constants of_task = task_constants(w, f);
+    f->indent = 2;
+    role_plan(f, r);
+    skip_missing_tasks(f);
+    emit_region(f, f->k->roles->scalars);
+    emit_region(f, r->body);
+    const Constants own = f->head;
+    Text inside = f->body, head = {0};
+    f->head = of_task;
+    fn_head_print(f, &head);
+    f->head = own;
+    f->body = (Text){0};
+    f->indent = 1;
+    tasks_loop(w, f, text_str(&head), text_str(&inside));
+    text_free(&head), text_free(&inside);
+}
+
+static void role_ends(RolesWriter *w, Fn *f, Text *to) {
+    for (int i = 0; i < w->roles->ring.n; i++) {
+        const RoleText *r = f->hip->role;
+        const RingFacts *x = &w->facts.ring[i];
+        if (r->ring[i] && x->copies > 1) {
+            const char *name = r->ring[i] + 1, *ring = x->member;
+            text_printf(to, "    tile_ring %s = all->%s; /* of this group */\n", name, ring);
+            text_printf(to, "    %s.slot += %d * %s * group;\n", name, w->roles->ring.p[i].slots, x->bytes_name);
+            if (x->full >= 0)
+                text_printf(to, "    %s.full += TILE_RING_BARRIERS(%d) * group;\n", name, w->roles->ring.p[i].slots);
+        }
+        if (r->end[i])
+            text_printf(to, "    tile_ring_end %s = tile_ring_%s();\n", r->end[i],
+                        x->writer == r->number ? "writer" : "reader");
+    }
+}
+
+/* Behind the last task: nobody leaves while others of the cluster copy to it or arrive here; stores are done. */
+static void role_end_lines(RolesWriter *w, Fn *f) {
+    for (int i = 0; i < w->roles->ring.n; i++) {
+        const RingFacts *x = &w->facts.ring[i];
+        if (x->writer != f->hip->role->number) continue;
+        if (x->full >= 0 && w->roles->cluster > 1)
+            fn_line(f, "tile_ring_drain(%s, &%s);", f->hip->role->ring[i], f->hip->role->end[i]);
+        if (x->full < 0 && strstr(text_str(&f->body), "tile_box_store"))
+            fn_line(f, "if (thread == 0) tile_tma_wait();");
+    }
+}
+
+/* Roles beside it wait for no barrier of the whole workgroup. */
+static void check_alone(Fn *f) {
+    if (text_has_word(text_str(&f->body), "tile_sync") || text_has_word(text_str(&f->body), "lds"))
+        fn_unsupported(f, f->k->loc, "what goes through workgroup memory, in a role");
+}
+
+static void role_head(RolesWriter *w, Fn *f, const Role *r, Text *to) {
+    const bool groups = r->first >= 0;
+    text_printf(to, "TILE_FN void %s(const %s_call call, ", w->role[f->hip->role->number], w->p->name);
+    if (w->launch->nmap) text_printf(to, "const %s *maps, ", hip_role_name(w, "maps"));
+    text_printf(to, "const %s *all%s) {\n", hip_role_name(w, "all"), groups ? ", int group, int thread" : "");
+}
+
+void hip_role_function(RolesWriter *w, int number) {
+    const Role *r = &w->roles->role.p[number];
+    Hip hip;
+    Fn f = hip_role_fn(w, &hip);
+    RoleText text = {.facts = &w->facts, .launch = w->launch, .number = number, .map = w->map};
+    text.end = ARENA_ARRAY(w->arena, const char *, w->roles->ring.n + 1);
+    text.ring = ARENA_ARRAY(w->arena, const char *, w->roles->ring.n + 1);
+    hip.role = &text;
+    hip.groups = hip_role_groups(w->k, number);
+    hip.split = r->split + 1;
+    if (hip.split) hip.share = hip_role_extent(w->g->m, w->k, number, r->split);
+    hip_role_waits(w->arena, r, &text.waits);
+    names_take(&f);
+    role_body(w, &f, r);
+    role_end_lines(w, &f);
+    check_alone(&f);
+    hip_arguments(&f);
+    Text *to = &w->functions, head = {0};
+    fn_head_print(&f, &head);
+    text_printf(to, "/* role %s */\n", c_string(w->arena, r->name));
+    role_head(w, &f, r, to);
+    role_ends(w, &f, to);
+    text_add(to, text_str(&head));
+    text_printf(to, "%s}\n\n", text_str(&f.body));
+    text_free(&head), text_free(&f.body);
+    w->failed |= f.failed;
+}

@@ -1,0 +1,305 @@
+/* roles_step.c: operations of roles as text: the ends of rings, and loops. */
+#include "codegen/gpu/roles.h"
+#include "codegen/text/step.h"
+
+#include <inttypes.h>
+
+static const Role *role_now(const Fn *f) { return &f->k->roles->role.p[f->hip->role->number]; }
+
+static const Ring *ring_of(const Fn *f, int ring) { return &f->k->roles->ring.p[ring]; }
+
+static const RingFacts *facts_of(const Fn *f, int ring) { return &f->hip->role->facts->ring[ring]; }
+
+static const char *role_end(Fn *f, int ring) {
+    RoleText *r = f->hip->role;
+    if (!r->end[ring]) r->end[ring] = c_name(&f->names, fn_text(f, "%s_end", ring_of(f, ring)->name));
+    return r->end[ring];
+}
+
+static const char *ring_text(Fn *f, int ring) {
+    RoleText *r = f->hip->role;
+    const char *name = facts_of(f, ring)->member;
+    if (r->ring[ring]) return r->ring[ring];
+    if (facts_of(f, ring)->copies == 1) return r->ring[ring] = fn_text(f, "&all->%s", name);
+    return r->ring[ring] = fn_text(f, "&%s", c_name(&f->names, fn_text(f, "own_%s", name)));
+}
+
+/* A barrier of a group's threads, other than that of the whole workgroup. */
+static const char *group_barrier(Fn *f) { return fn_text(f, "%d + group", 1 + role_now(f)->first); }
+
+/* ---- put ---- */
+
+static void writes(Fn *f, const Op *put) {
+    f->hip->role->filling = put;
+    emit_region(f, put->region[0]);
+    f->hip->role->filling = NULL;
+}
+
+static void put_boxes(Fn *f, const Op *put) {
+    const char *slot = c_name(&f->names, ring_of(f, put->ring)->name);
+    f->hip->role->slot = slot;
+    fn_line(f, "const tile_slot %s = tile_ring_put(%s, &%s, %" PRId64 ");", slot, ring_text(f, put->ring),
+            role_end(f, put->ring), facts_of(f, put->ring)->boxed);
+    writes(f, put);
+}
+
+/* The put's number among those of its ring, in the order of the text. */
+static int put_number(const Region *body, const Op *put) {
+    int n = 0;
+    for (const Op *op = walk(body); op && op != put; op = walk_next(op, body))
+        n += op->kind == put->kind && op->ring == put->ring;
+    return n;
+}
+
+static const Op *get_at(const Region *body, int ring, int number) {
+    for (const Op *op = walk(body); op; op = walk_next(op, body))
+        if (op->kind == OP_GET && op->ring == ring && number-- == 0) return op;
+    return NULL;
+}
+
+static void slot_name(Fn *f, const Op *get, const char *slot) {
+    for (int i = 0; i < get->res.n; i++) {
+        const char *tile =
+            facts_of(f, get->ring)->tile[i] ? fn_text(f, "%s + %s", slot, facts_of(f, get->ring)->tile_name[i]) : slot;
+        fn_held(f, get->res.p[i])->tile = (Tile){.name = tile};
+    }
+}
+
+/* The loops around the get run as those around the put do. */
+static void same_ranges(Fn *f, const Op *from, const Op *to) {
+    const Op *x = from->in->parent, *y = to->in->parent;
+    for (; x && y; x = x->in->parent, y = y->in->parent)
+        if (x->kind == OP_FOR && y->kind == OP_FOR) f->range[y->range] = f->range[x->range];
+}
+
+/* What a role on the same threads does between get and free. */
+static void read_at_once(Fn *f, const Op *put, const char *slot) {
+    const Roles *roles = f->k->roles;
+    int by = f->hip->role->number, number = put_number(role_now(f)->body, put);
+    for (int i = 0; i < roles->role.n; i++) {
+        const Op *get = roles->role.p[i].in == by ? get_at(roles->role.p[i].body, put->ring, number) : NULL;
+        if (!get) continue;
+        same_ranges(f, put, get);
+        slot_name(f, get, slot);
+        for (const Op *op = get->next; op && !(op->kind == OP_FREE && op->ring == put->ring); op = op->next)
+            if (op->kind == OP_STORE)
+                hip_role_store(f, op);
+            else
+                fn_unsupported(f, op->loc, fn_text(f, "%s in a role on the threads of another", op_phrase(op->kind)));
+    }
+}
+
+static void put_own(Fn *f, const Op *put) {
+    const char *slot = c_name(&f->names, ring_of(f, put->ring)->name), *ring = ring_text(f, put->ring),
+               *end = role_end(f, put->ring), *bar = group_barrier(f);
+    f->hip->role->slot = slot;
+    fn_line(f, "const uint32_t %s = tile_own_open(%s, &%s, %s, thread);", slot, ring, end, bar);
+    writes(f, put);
+    fn_line(f, "tile_own_filled(%s, &%s, %s);", ring, end, bar);
+    read_at_once(f, put, slot);
+}
+
+static void put_threads(Fn *f, const Op *put) {
+    const char *slot = c_name(&f->names, ring_of(f, put->ring)->name), *ring = ring_text(f, put->ring),
+               *end = role_end(f, put->ring);
+    f->hip->role->slot = slot;
+    fn_line(f, "const uint32_t %s = tile_ring_open(%s, &%s);", slot, ring, end);
+    writes(f, put);
+    fn_line(f, "tile_ring_filled(%s, &%s);", ring, end);
+}
+
+static void role_put(Fn *f, const Op *put) {
+    const RingFacts *r = facts_of(f, put->ring);
+    if (r->puts == 1 && r->boxed)
+        put_boxes(f, put);
+    else if (r->boxed || ring_of(f, put->ring)->tile.n == 0)
+        fn_unsupported(f, put->loc, "a slot that boxes and threads fill, or no tile");
+    else if (r->full < 0)
+        put_own(f, put);
+    else
+        put_threads(f, put);
+}
+
+static void role_write(Fn *f, const Op *op) {
+    const RoleText *r = f->hip->role;
+    const SlotTile *t = &ring_of(f, r->filling->ring)->tile.p[op->slot];
+    const Value *x = op->arg.p[0];
+    if (x->def && x->def->kind == OP_CAST && x->type.elem == t->type.elem) x = x->def->arg.p[0];
+    int64_t rows = 1, columns = 0;
+    for (int i = 0; i < x->type.nrange; i++) {
+        int64_t n = hip_role_extent(f->m, f->k, r->number, x->type.range[i]);
+        if (i + 1 < x->type.nrange)
+            rows *= n;
+        else
+            columns = n;
+    }
+    bool half = t->type.elem == ELEM_BF16 || t->type.elem == ELEM_F16;
+    if (!half || x->type.elem != ELEM_F32 || rows != 64 || columns % 16 || t->panel != PANEL_K128 ||
+        t->fill != FILL_THREADS) {
+        fn_unsupported(f, op->loc, "a tile that threads write, other than 64 rows of 16-bit elements from sums");
+        return;
+    }
+    const Tile *from = made_tile(f, x);
+    fn_line(f, "tile_sums_write_%s(%s, %s, %" PRId64 ", thread);", elem_text(t->type.elem), r->slot, from->name,
+            columns);
+}
+
+/* ---- get and free ---- */
+
+static void role_get(Fn *f, const Op *op) {
+    const char *slot = c_name(&f->names, ring_of(f, op->ring)->name);
+    fn_line(f, "const uint32_t %s = tile_ring_get(%s, &%s);", slot, ring_text(f, op->ring), role_end(f, op->ring));
+    slot_name(f, op, slot);
+}
+
+static const Wait *wait_of(const Fn *f, const Op *op) {
+    const Waits *w = &f->hip->role->waits;
+    for (int i = 0; i < w->wait.n; i++)
+        if (w->wait.p[i].op == op) return &w->wait.p[i];
+    return NULL;
+}
+
+static void wait_line(Fn *f, int but) {
+    if (but != NO_WAIT) fn_line(f, "tile_mma_wait(%d);", but < 1 ? 0 : 1);
+}
+
+static void free_line(Fn *f, const Op *op, const char *when) {
+    const char *free = fn_text(f, "tile_ring_free(%s, &%s, %d, thread);", ring_text(f, op->ring), role_end(f, op->ring),
+                               facts_of(f, op->ring)->sharers);
+    if (when)
+        fn_line(f, "if (%s) %s", when, free);
+    else
+        fn_line(f, "%s", free);
+}
+
+/* A piece that is one turn late begins in the second turn. */
+static const char *second_turn(Fn *f, const Op *loop) {
+    const RangeText *r = &f->range[loop->range];
+    return fn_text(f, "%s > %s", r->begin->text, cexpr_operand(f, r->first)->text);
+}
+
+static void role_free(Fn *f, const Op *op) {
+    wait_line(f, wait_of(f, op)->but);
+    free_line(f, op, op_shift(op) ? second_turn(f, op->in->parent) : NULL);
+}
+
+/* ---- loops ---- */
+
+/* Turns that the text can have: pieces as they stand, and those that only give back slots one turn later. */
+static void turns_check(Fn *f, const Op *loop) {
+    for (int i = 0; i < loop->turn.n; i++) {
+        if (loop->turn.p[i].alone) fn_unsupported(f, loop->loc, "pieces that groups run one after the other");
+        if (loop->turn.p[i].shift > 1) fn_unsupported(f, loop->loc, "a piece that is more than one turn late");
+    }
+    for (const Op *op = loop->region[0]->first; op; op = op->next)
+        if (op_shift(op) && op->kind != OP_FREE && op->kind != OP_YIELD)
+            fn_unsupported(f, op->loc, fn_text(f, "%s in a piece that is a turn late", op_phrase(op->kind)));
+}
+
+static bool writes_ring(const Region *r, OpKind kind) {
+    for (const Op *op = walk(r); op; op = walk_next(op, r))
+        if (op->kind == kind) return true;
+    return false;
+}
+
+/* Unrolled, the loops of lanes that copy spill; those of products wait for each other. */
+void hip_role_before_loop(Fn *f, const Op *loop) {
+    turns_check(f, loop);
+    if (loop->down) fn_unsupported(f, loop->loc, "a loop from the last tile to the first");
+    if (loop->unrolled)
+        fn_line(f, "#pragma unroll");
+    else if (writes_ring(loop->region[0], OP_PUT) || writes_ring(loop->region[0], OP_GET))
+        fn_line(f, "#pragma unroll 1");
+}
+
+/* Positions of a part of a tile, in the share of the role's group. */
+static void part_range(Fn *f, int range, const CExpr *at) {
+    const int whole = f->k->range.p[range].part_of - 1;
+    const int64_t size = f->k->range.p[range].size;
+    const RangeText *of = &f->range[whole];
+    int64_t n;
+    const CExpr *share =
+        f->hip->split - 1 == whole ? cexpr_open(f, "%" PRId64 " * group", f->hip->share) : cexpr_number(f, 0);
+    const CExpr *from = cexpr_add(f, share, at);
+    const bool full = cexpr_const(of->count, &n) && n == hip_role_extent(f->m, f->k, -1, whole);
+    f->range[range] = (RangeText){.begin = cexpr_add(f, of->begin, from),
+                                  .most = size,
+                                  .natural = true,
+                                  .pos = cexpr_name(f, c_name(&f->names, f->k->range.p[range].name)),
+                                  .index = cexpr_group(f, cexpr_open(f, "%s / %" PRId64, at->text, size)),
+                                  .count = full ? cexpr_number(f, size)
+                                                : cexpr_call(f, "tile_least(%" PRId64 ", %s - %s)", size,
+                                                             of->count->text, cexpr_operand(f, from)->text)};
+}
+
+/* The number of the part's positions that exist is a constant where the body asks for it. */
+static void part_body(Fn *f, const Op *loop) {
+    RangeText *t = &f->range[loop->range];
+    const CExpr *count = t->count;
+    int64_t n;
+    if (!cexpr_const(count, &n))
+        t->count = cexpr_name(f, c_name(&f->names, fn_text(f, "n%s", f->k->range.p[loop->range].name)));
+    Text before = f->body;
+    f->body = (Text){0};
+    f->indent++;
+    emit_region(f, loop->region[0]);
+    Text inside = f->body;
+    f->body = before;
+    if (t->count != count && text_has_word(text_str(&inside), t->count->text))
+        fn_line(f, "const int64_t %s = %s;", t->count->text, count->text);
+    text_add(&f->body, text_str(&inside));
+    text_free(&inside);
+    f->indent--;
+}
+
+/* All parts of the tile, also those that lie beyond an edge: they are masked. */
+bool hip_role_loop(Fn *f, const Op *loop) {
+    const Range *q = &f->k->range.p[loop->range];
+    if (!q->part_of) return false;
+    const int64_t n = hip_role_extent(f->m, f->k, f->hip->role->number, q->part_of - 1);
+    const CExpr *at = cexpr_name(f, c_name(&f->names, fn_text(f, "%s0", q->name)));
+    if (loop->res.n || n % q->size)
+        fn_unsupported(f, loop->loc, "a loop over parts of a tile that carries values, or parts of different sizes");
+    part_range(f, loop->range, at);
+    fn_line(f, loop->unrolled ? "#pragma unroll" : "#pragma unroll 1");
+    fn_line(f, "for (int %s = 0; %s < %" PRId64 "; %s += %" PRId64 ") {", at->text, at->text, n, at->text, q->size);
+    part_body(f, loop);
+    fn_line(f, "}");
+    return true;
+}
+
+void hip_role_after_loop(Fn *f, const Op *loop) {
+    const RangeText *r = &f->range[loop->range];
+    for (const Op *op = loop->region[0]->first; op; op = op->next) {
+        if (op->kind != OP_FREE || !op_shift(op)) continue;
+        wait_line(f, wait_of(f, op)->last);
+        free_line(f, op, fn_text(f, "%s < %s", r->first->text, cexpr_operand(f, r->end)->text));
+    }
+}
+
+/* ---- */
+
+static bool is_of_slot(const Fn *f, const Value *v) {
+    int ring, tile;
+    return hip_slot(f->k, v, &ring, &tile) != NULL;
+}
+
+void hip_role_step(Fn *f, const Op *op) {
+    switch (op->kind) {
+    case OP_PUT: role_put(f, op); break;
+    case OP_COPY: hip_role_copy(f, op); break;
+    case OP_WRITE: role_write(f, op); break;
+    case OP_GET: role_get(f, op); break;
+    case OP_FREE: role_free(f, op); break;
+    case OP_MMA: hip_role_mma(f, op); break;
+    case OP_READY: hip_role_ready(f, op, wait_of(f, op)->but); break;
+    case OP_PART: hip_role_part(f, op); break;
+    case OP_STORE:
+        if (is_of_slot(f, op->arg.p[0]))
+            hip_role_store(f, op);
+        else
+            hip_backend.step(f, op);
+        break;
+    default: hip_backend.step(f, op);
+    }
+}
