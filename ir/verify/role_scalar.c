@@ -10,10 +10,12 @@ typedef struct {
 
 static bool same(const Pair *p, const Value *a, const Value *b);
 
-/* In a split role, tiles of the range are the group's. */
+/* In the body of a split role, tiles of the range are the group's; among the scalars they are the task's. */
 static bool follows_split(const Role *r, const Op *op) {
     bool of_range = op->kind == OP_POS || op->kind == OP_BEGIN || op->kind == OP_END;
-    if (r->split < 0) return false;
+    const Region *root = op->in;
+    while (root->parent) root = root->parent->in;
+    if (r->split < 0 || root != r->body) return false;
     if (of_range && op->range == r->split) return true;
     for (int d = 0; d < op->sub.n; d++)
         if (affine_follows(&op->sub.p[d].lo, r->split)) return true;

@@ -162,4 +162,9 @@ void roles_verify(Verifier *v, const Kernel *k) {
     for (int i = 0; i < r->ring.n; i++) ring_verify(v, r, i);
     if (v->violations == before) bodies_verify(v, r);
     if (v->violations == before) ring_skeletons_verify(v, k);
+    for (int i = 0; i < r->role.n && v->violations == before; i++) {
+        role_turns_verify(v, &r->role.p[i]);
+        role_sums_verify(v, &r->role.p[i]);
+    }
+    if (v->violations == before) role_budget_verify(v, k);
 }

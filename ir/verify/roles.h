@@ -20,8 +20,26 @@ bool scalar_same(const Role *, const Value *, const Role *, const Value *); /* f
 const Op *scalar_stray(const Kernel *, const Role *, const Value *);
 bool scalar_follows(const Value *, int range); /* may differ along the range */
 
+/* ---- when operations of a region run (role_when.c) ---- */
+
+/* In which turn behind that in which its iteration begins, where in the turn, where in the text. */
+typedef struct {
+    int turn, place, order;
+} When;
+
+const Op *op_within(const Op *,
+                    const Region *body);      /* the operation of the region that has it, or it; NULL: none has */
+When op_when(const Op *, const Region *body); /* of an operation within */
+When when_later(When, int turns);
+int when_compare(When, When);
+/* The operation of the region that makes the value, also for the next iteration (*later = 1); NULL: none. */
+const Op *value_maker(const Value *, const Region *body, int *later);
+
 /* ---- the rules, as docs/design/roles.md lists them ---- */
 
 void ring_skeletons_verify(Verifier *, const Kernel *);
+void role_turns_verify(Verifier *, const Role *);
+void role_sums_verify(Verifier *, const Role *);
+void role_budget_verify(Verifier *, const Kernel *);
 
 #endif

@@ -1,0 +1,132 @@
+/* role_budget.c: what a workgroup has of registers, memory and barriers is enough for its roles. */
+#include "ir/verify/roles.h"
+
+enum {
+    GROUP_LANES = 128, /* threads of a group */
+    MACHINE_REGS =
+        65536,           /* registers of 32 bits of a multiprocessor (CUDA programming guide, compute capability 9.0) */
+    LEAST_REGS = 24,     /* of a thread: setmaxnreg (PTX ISA) */
+    MOST_REGS = 256,     /* likewise */
+    OWN_REGS = 24,       /* of a thread beside its sums: addresses, counters */
+    SLOT_ALIGN = 1024,   /* bytes: a swizzled box begins at such an address (CUDA programming guide, tensor maps) */
+    BARRIER_BYTES = 16,  /* of a slot: full and empty (mbarrier, PTX ISA) */
+    MEMORY = 227 << 10,  /* bytes of a workgroup, the largest of a machine (sm_90a) */
+    NAMED_BARRIERS = 15, /* beside that of the whole workgroup (PTX ISA, bar.sync) */
+};
+
+/* ---- registers ---- */
+
+static void regs_verify(Verifier *v, const Roles *r) {
+    int sum = 0;
+    for (int i = 0; i < r->regs.n; i++) {
+        int n = r->regs.p[i];
+        if (n % 8 || n < LEAST_REGS || n > MOST_REGS)
+            violation(v, v->k->loc, "%d registers of a thread: they are multiples of 8 from %d to %d", n, LEAST_REGS,
+                      MOST_REGS);
+        sum += n;
+    }
+    if (sum * GROUP_LANES > MACHINE_REGS)
+        violation(v, v->k->loc, "its groups take %d registers of the machine's %d", sum * GROUP_LANES, MACHINE_REGS);
+}
+
+/* Of a tile of the task: elements of one position where the extent is not known. */
+static int64_t tile_elements(const Kernel *k, Type t) {
+    int64_t n = 1;
+    for (int i = 0; i < t.nrange; i++) {
+        const Range *r = &k->range.p[t.range[i]];
+        bool known = r->kind == RANGE_WHOLE && r->grid && size_is_number(r->of);
+        n *= r->kind == RANGE_TILE ? r->size : known ? r->of.c : 1;
+    }
+    return n;
+}
+
+/* Sums lie in the registers of the role's threads. */
+static int64_t regs_of(const Kernel *k, const Role *r, Type t) {
+    return tile_elements(k, t) * elem_bits(t.elem) / 32 / ((int64_t)GROUP_LANES * role_groups(r));
+}
+
+static bool is_yielded(const Op *loop, const Value *x) {
+    const Op *end = loop->region[0]->last;
+    for (int i = 0; end && end->kind == OP_YIELD && i < end->arg.n; i++)
+        if (end->arg.p[i] == x) return true;
+    return false;
+}
+
+/* What the loop carries lives all along; beside it the largest sums that one iteration makes. */
+static int64_t loop_regs(const Kernel *k, const Role *r, const Op *loop) {
+    int64_t carried = 0, own = 0;
+    for (int i = 0; i < loop->res.n; i++) carried += regs_of(k, r, loop->res.p[i]->type);
+    for (const Op *op = walk(loop->region[0]); op; op = walk_next(op, loop->region[0])) {
+        int64_t n = op->kind == OP_MMA && op->arg.n < 3 && !is_yielded(loop, op->res.p[0])
+                        ? regs_of(k, r, op->res.p[0]->type)
+                        : 0;
+        if (n > own) own = n;
+    }
+    return carried + own;
+}
+
+static void live_verify(Verifier *v, const Roles *roles, const Role *r) {
+    for (const Op *op = walk(r->body); op && r->first >= 0; op = walk_next(op, r->body)) {
+        int64_t n = op->kind == OP_FOR   ? loop_regs(v->k, r, op)
+                    : op->kind == OP_MMA ? regs_of(v->k, r, op->res.p[0]->type)
+                                         : 0;
+        if (n + OWN_REGS <= roles->regs.p[r->first]) continue;
+        violation(v, op->loc, "sums of role '%s' take %lld registers of a thread, and %d others; it has %d", r->name,
+                  (long long)n, OWN_REGS, roles->regs.p[r->first]);
+        return;
+    }
+}
+
+/* ---- memory and barriers ---- */
+
+static int64_t slot_bytes(const Kernel *k, const Ring *r) {
+    int64_t bytes = 0, groups = 1;
+    const Role *per = r->per >= 0 ? &k->roles->role.p[r->per] : NULL;
+    for (int i = 0; i < r->tile.n; i++) {
+        Type t = r->tile.p[i].type;
+        bool apart = per && per->split >= 0 && type_has(t, per->split);
+        if (per && !apart) groups = role_groups(per);
+        int64_t own = (tile_elements(k, t) * elem_bits(t.elem) + 7) / 8;
+        bytes += (own + SLOT_ALIGN - 1) / SLOT_ALIGN * SLOT_ALIGN;
+    }
+    return (bytes + BARRIER_BYTES) * groups;
+}
+
+static void memory_verify(Verifier *v, const Roles *r) {
+    int64_t bytes = 0;
+    for (int i = 0; i < r->ring.n; i++)
+        if (r->ring.p[i].over < 0) bytes += r->ring.p[i].slots * slot_bytes(v->k, &r->ring.p[i]);
+    if (bytes > MEMORY)
+        violation(v, v->k->loc, "its rings take %lld bytes; a workgroup has %d", (long long)bytes, MEMORY);
+}
+
+static bool takes_turns(const Role *r) {
+    for (const Op *op = walk(r->body); op; op = walk_next(op, r->body))
+        for (int i = 0; i < op->turn.n; i++)
+            if (op->turn.p[i].alone) return true;
+    return false;
+}
+
+static bool is_written(const Ring *r) {
+    for (int i = 0; i < r->tile.n; i++)
+        if (r->tile.p[i].fill == FILL_THREADS) return true;
+    return false;
+}
+
+/* A group has one for the pieces that it runs alone, and one for each ring that its threads write. */
+static void barriers_verify(Verifier *v, const Roles *r) {
+    int n = 0;
+    for (int i = 0; i < r->role.n; i++) n += takes_turns(&r->role.p[i]) ? role_groups(&r->role.p[i]) : 0;
+    for (int i = 0; i < r->ring.n; i++) n += is_written(&r->ring.p[i]) ? role_groups(ring_writer(r, i)) : 0;
+    if (n > NAMED_BARRIERS)
+        violation(v, v->k->loc, "its roles take %d named barriers; a workgroup has %d", n, NAMED_BARRIERS);
+}
+
+void role_budget_verify(Verifier *v, const Kernel *k) {
+    int before = v->violations;
+    regs_verify(v, k->roles);
+    for (int i = 0; i < k->roles->role.n && v->violations == before; i++)
+        live_verify(v, k->roles, &k->roles->role.p[i]);
+    memory_verify(v, k->roles);
+    barriers_verify(v, k->roles);
+}
