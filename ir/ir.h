@@ -427,6 +427,8 @@ void kernel_print(const Module *, const Kernel *, FILE *);
 char *module_text(const Module *, Arena *); /* the same as text */
 /* Parses what module_print printed; NULL after errors (reported to diags). */
 Module *module_parse(Arena *, Names *, Diags *, int file);
+/* The same of text whose module may be invalid: what the verifier refuses is not looked for. */
+Module *module_read(Arena *, Names *, Diags *, int file);
 /* Reports every violation as an internal error with id "invalid-ir"; true when there is none. */
 bool module_verify(const Module *);
 /* The same of one kernel, in a pass. */

@@ -273,7 +273,7 @@ static void parse_items(Parser *p) {
     }
 }
 
-Module *module_parse(Arena *a, Names *names, Diags *diags, int file) {
+Module *module_read(Arena *a, Names *names, Diags *diags, int file) {
     const SourceFile *source = &diags->file.p[file - 1];
     int errors = diags->errors;
     if (source->len > PARSE_SOURCE) {
@@ -287,7 +287,12 @@ Module *module_parse(Arena *a, Names *names, Diags *diags, int file) {
     p.symbols = p.axes = p.kernels = p.programs = (NameMap){.arena = scratch};
     parse_items(&p);
     arena_free(scratch);
-    if (diags->errors != errors || !module_verify(p.m)) return NULL;
-    for (int i = 0; i < p.m->program.n; i++) program_dims(p.m, p.m->program.p[i]);
-    return p.m;
+    return diags->errors == errors ? p.m : NULL;
+}
+
+Module *module_parse(Arena *a, Names *names, Diags *diags, int file) {
+    Module *m = module_read(a, names, diags, file);
+    if (!m || !module_verify(m)) return NULL;
+    for (int i = 0; i < m->program.n; i++) program_dims(m, m->program.p[i]);
+    return m;
 }

@@ -29,12 +29,11 @@ static Module *read_module(Arena *a, const char *path, bool unverified) {
     const char *failed = text_read(&text, path, 1 << 24);
     if (failed) die(path, failed);
     Diags *diags = diags_new(a);
-    Module *m =
-        module_parse(a, names_new(a), diags, diags_file(diags, path, arena_text(a, text_str(&text), text.n), text.n));
+    int file = diags_file(diags, path, arena_text(a, text_str(&text), text.n), text.n);
+    Module *m = (unverified ? module_read : module_parse)(a, names_new(a), diags, file);
     text_free(&text);
-    bool good = m && diags->errors == 0 && (unverified || module_verify(m));
     diags_print(diags, stderr, DIAG_TEXT, false);
-    if (!good) die("not a module: ", path);
+    if (!m) die("not a module: ", path);
     return m;
 }
 
