@@ -33,14 +33,18 @@ TILE_FN uint64_t tile_piece_part(uint32_t panel, int mn, int u) {
 #define TILE_WIDTHS(each, op)                                                                                          \
     TILE_WIDTHS_FEW(each, op)                                                                                          \
     each(144, op) each(160, op) each(176, op) each(192, op) each(208, op) each(224, op) each(240, op) each(256, op)
+#define TILE_WIDTHS_ACROSS(each, op) TILE_WIDTHS_FEW(each, op) each(256, op)
+#define TILE_WIDTHS_BOTH(each, op) each(64, op) each(128, op) each(256, op)
 #define TILE_WIDTHS_EIGHT(each, op) each(64, op) each(128, op)
 
 TILE_PIECE(bf16_00, 0, 0, TILE_WIDTHS)
 TILE_PIECE(bf16_01, 0, 1, TILE_WIDTHS)
-TILE_PIECE(bf16_10, 1, 0, TILE_WIDTHS_FEW)
+TILE_PIECE(bf16_10, 1, 0, TILE_WIDTHS_ACROSS)
+TILE_PIECE(bf16_11, 1, 1, TILE_WIDTHS_BOTH)
 TILE_PIECE(f16_00, 0, 0, TILE_WIDTHS)
 TILE_PIECE(f16_01, 0, 1, TILE_WIDTHS)
-TILE_PIECE(f16_10, 1, 0, TILE_WIDTHS_FEW)
+TILE_PIECE(f16_10, 1, 0, TILE_WIDTHS_ACROSS)
+TILE_PIECE(f16_11, 1, 1, TILE_WIDTHS_BOTH)
 TILE_PIECE(e4m3, 0, 0, TILE_WIDTHS_EIGHT)
 TILE_PIECE(e5m2, 0, 0, TILE_WIDTHS_EIGHT)
 
