@@ -1,5 +1,5 @@
-/* role_sums.c: sums that are under way. From the issue of a product to `ready` only a product that adds to the sums names
-   them. One group of products at most is under way from one turn to the next. */
+/* role_sums.c: sums that are under way. From the issue of a product to `ready` only a product that adds to the sums
+   names them. One group of products at most is under way from one turn to the next. */
 #include "ir/verify/roles.h"
 
 typedef struct {

@@ -1,5 +1,5 @@
-/* role_turns.c: turns of loops in roles. A value is read after it is made, and before it is made anew. Slots come and go
-   in the order of the text, and are read in between. */
+/* role_turns.c: turns of loops in roles. A value is read after it is made, and before it is made anew. Slots come and
+   go in the order of the text, and are read in between. */
 #include "ir/verify/roles.h"
 
 /* ---- the list of pieces ---- */

@@ -167,4 +167,5 @@ void roles_verify(Verifier *v, const Kernel *k) {
         role_sums_verify(v, &r->role.p[i]);
     }
     if (v->violations == before) role_budget_verify(v, k);
+    if (v->violations == before) role_runs_verify(v, k);
 }
