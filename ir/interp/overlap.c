@@ -34,17 +34,21 @@ static bool holds_bytes(const Member *m, const Queue *q, uint64_t number, const 
     return false;
 }
 
+static bool ring_is_clear(const Member *m, const Queue *q, uint64_t number, int other) {
+    for (int g = 0; g < ring_groups(m->team, &m->team->roles->ring.p[other]); g++)
+        if (holds_bytes(m, q, number, team_queue(m->team, q->workgroup, other, g))) return false;
+    return true;
+}
+
 /* No slot of another ring that has these bytes too is in use. */
 bool ring_has_room(const Member *m, const Queue *q, uint64_t number) {
     const Roles *r = m->team->roles;
-    for (int i = 0; i < r->ring.n; i++)
-        for (int g = 0;
-             i != q->number && bytes_of(r, i) == bytes_of(r, q->number) && g < ring_groups(m->team, &r->ring.p[i]); g++)
-            if (holds_bytes(m, q, number, team_queue(m->team, m->workgroup, i, g))) {
-                member_fault(m, arena_format(m->team->w->report_arena,
-                                             "a put into ring '%s', whose bytes a slot of ring '%s' still has",
-                                             q->ring->name, r->ring.p[i].name));
-                return false;
-            }
+    for (int i = 0; i < r->ring.n; i++) {
+        if (i == q->number || bytes_of(r, i) != bytes_of(r, q->number) || ring_is_clear(m, q, number, i)) continue;
+        member_fault(m, arena_format(m->team->w->report_arena,
+                                     "a put into ring '%s', whose bytes a slot of ring '%s' still has", q->ring->name,
+                                     r->ring.p[i].name));
+        return false;
+    }
     return true;
 }

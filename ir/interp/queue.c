@@ -53,7 +53,7 @@ void queue_begin(Queue *q) {
     q->full = 0;
     q->under_way = 0;
     q->task.generation = q->team->generation;
-    for (int i = 0; i < q->ring->slots; i++) q->slot[i].number = -1;
+    for (int i = 0; i < q->ring->slots; i++) q->slot[i].number = q->slot[i].freed = -1;
 }
 
 Slot *queue_slot(const Queue *q, uint64_t number) { return &q->slot[number % (uint64_t)q->ring->slots]; }
@@ -172,21 +172,27 @@ Stamp queue_stamp(const Queue *q, uint64_t number) {
     return ((Stamp)q->team->generation << STAMP_SHIFT) + (Stamp)number + 1;
 }
 
-/* What it reads follows what the put followed; who gets the slot knows of it. */
-static Clock *copy_clock(Queue *q, const Slot *s, Clock *past) {
+static Clock *stamped(const Queue *q, const Slot *s, Clock *past) {
     if (past) past->at[q->worker.entry] = past->weak[q->worker.entry] = queue_stamp(q, (uint64_t)s->number);
     return past;
 }
 
+/* What it reads follows what the copy followed. */
+static void flight_end(Queue *q, Slot *s, Flight *f, int tile) {
+    q->worker.clock = stamped(q, s, f->past);
+    flight_land(q, s, f, tile);
+    if (f->past) clock_drop(q->team->w->agents, f->past);
+    q->worker.clock = NULL;
+}
+
+/* Who gets the slot knows of what was read. */
 static void filling_land(Queue *q, Slot *s, Filling *f) {
     q->under_way--;
     f->under_way = false;
     q->task.linear = s->task;
-    q->worker.clock = copy_clock(q, s, f->past);
     for (int i = 0; i < q->ring->tile.n; i++)
-        if (f->flight[i].set) flight_land(q, s, &f->flight[i], i);
-    q->worker.clock = NULL;
-    queue_arrive(q, s, f->past);
+        if (f->flight[i].set) flight_end(q, s, &f->flight[i], i);
+    queue_arrive(q, s, stamped(q, s, f->past));
 }
 
 void queue_bring(Queue *q, uint64_t draw) {

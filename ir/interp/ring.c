@@ -43,6 +43,14 @@ static const Member *cluster_holder(const Queue *q, uint64_t number) {
     return holder;
 }
 
+/* What is shared is written in all workgroups of the cluster. */
+static bool cluster_has_room(const Member *m, const Queue *q, uint64_t number) {
+    if (!queue_is_shared(q)) return ring_has_room(m, q, number);
+    for (int i = 0; i < m->team->roles->cluster; i++)
+        if (!ring_has_room(m, queue_peer(q, i), number)) return false;
+    return true;
+}
+
 static void tile_poison(const World *w, Lane l, Tile *x, int64_t n) {
     tile_reserve(w, x, n);
     for (int64_t i = 0; i < n; i++) {
@@ -107,7 +115,7 @@ Step ring_put(Task *t, const Op *op) {
         if (holder)
             return block(m, &holder->end[op->ring].frees, number - (uint64_t)q->ring->slots + 1, "a free slot",
                          op->ring);
-        if (!ring_has_room(m, q, number)) return STEP_BLOCKED;
+        if (!cluster_has_room(m, q, number)) return STEP_BLOCKED;
     }
     m->filled = 0;
     for (int i = g.first; i <= g.last; i++) put_into(m, queue_of(m, op->ring, i), number);
@@ -135,6 +143,7 @@ static void flight_begin(Member *m, Flight *f, const View *view, const int64_t *
         f->offset = ARENA_ARRAY(t->w->arena, int64_t, n);
     }
     f->set = true;
+    f->past = t->w->agents ? clock_release(t->w->agents, &m->worker) : NULL;
     f->part = view->part;
     f->copy = view_copy(t, view);
     f->n = n;

@@ -22,13 +22,14 @@ typedef struct {
     Share share;
     int64_t *offset;
     int64_t n, cap;
+    Clock *past; /* of the copy */
 } Flight;
 
 /* What one writer puts into a slot, until it has come. */
 typedef struct {
     bool under_way;
     Flight *flight; /* of each tile */
-    Clock *past;
+    Clock *past;    /* of the whole put */
 } Filling;
 
 typedef struct {
