@@ -57,13 +57,19 @@ static const char *add_text(Fn *f, const Op *mma) {
                    cexpr_operand(f, f->range[loop->range].first)->text);
 }
 
+/* Columns that the device library has products of. */
+static bool has_width(Elem e, int64_t n) {
+    if (elem_bits(e) == 8) return n == 64 || n == 128;
+    return n % 8 == 0 && n <= 256 && (n <= 128 || n % 16 == 0);
+}
+
 void hip_role_mma(Fn *f, const Op *op) {
     Operand a, b;
     const char *type = product_type(op->arg.p[0]->type.elem);
     const Tile *to = held_tile(f, op->res.p[0]);
     const int64_t depth = hip_role_extent(f->m, f->k, -1, op->over[0]) * elem_bits(op->arg.p[0]->type.elem) / 8;
     if (!type || op->nover != 1 || !operand_of(f, op, 0, &a) || !operand_of(f, op, 1, &b) || depth != PANEL_BYTES ||
-        a.extent % GROUP_ROWS || op->res.p[0]->type.elem != ELEM_F32) {
+        a.extent % GROUP_ROWS || op->res.p[0]->type.elem != ELEM_F32 || !has_width(op->arg.p[0]->type.elem, b.extent)) {
         fn_unsupported(f, op->loc, "a product other than of panels of 128 bytes in slots, with sums in f32");
         return;
     }

@@ -9,6 +9,40 @@
 #ifndef TILE_DEVICE_TILE_PIECE_H
 #define TILE_DEVICE_TILE_PIECE_H
 
+/* What schedules do not have (tile_wgmma.h): of 16-bit types, the first operand across k beside more than 128 columns, and
+   both operands across k. */
+#define TILE_WGMMA_BOTH(n)                                                                                             \
+    TILE_WGMMA_SS(n, 16, bf16, 1, 1)                                                                                   \
+    TILE_WGMMA_SS(n, 16, f16, 1, 1)
+#define TILE_WGMMA_WIDE(n)                                                                                             \
+    TILE_WGMMA_SS(n, 16, bf16, 1, 0)                                                                                   \
+    TILE_WGMMA_SS(n, 16, f16, 1, 0)                                                                                    \
+    TILE_WGMMA_BOTH(n)
+TILE_WGMMA_BOTH(8)
+TILE_WGMMA_BOTH(16)
+TILE_WGMMA_BOTH(24)
+TILE_WGMMA_BOTH(32)
+TILE_WGMMA_BOTH(40)
+TILE_WGMMA_BOTH(48)
+TILE_WGMMA_BOTH(56)
+TILE_WGMMA_BOTH(64)
+TILE_WGMMA_BOTH(72)
+TILE_WGMMA_BOTH(80)
+TILE_WGMMA_BOTH(88)
+TILE_WGMMA_BOTH(96)
+TILE_WGMMA_BOTH(104)
+TILE_WGMMA_BOTH(112)
+TILE_WGMMA_BOTH(120)
+TILE_WGMMA_BOTH(128)
+TILE_WGMMA_WIDE(144)
+TILE_WGMMA_WIDE(160)
+TILE_WGMMA_WIDE(176)
+TILE_WGMMA_WIDE(192)
+TILE_WGMMA_WIDE(208)
+TILE_WGMMA_WIDE(224)
+TILE_WGMMA_WIDE(240)
+TILE_WGMMA_WIDE(256)
+
 /* 16-byte steps within panels: 32 bytes of k along a row of a panel K, 16 rows of a panel MN. */
 TILE_FN uint64_t tile_piece_part(uint32_t panel, int mn, int u) {
     return mn ? tile_wgmma_panel(panel + 2048 * u, TILE_PANEL_MN) : tile_wgmma_panel(panel + 32 * u, 0);
@@ -27,24 +61,22 @@ TILE_FN uint64_t tile_piece_part(uint32_t panel, int mn, int u) {
         }                                                                                                              \
     }
 
-#define TILE_WIDTHS_FEW(each, op)                                                                                      \
-    each(8, op) each(16, op) each(24, op) each(32, op) each(40, op) each(48, op) each(56, op) each(64, op)             \
-        each(72, op) each(80, op) each(88, op) each(96, op) each(104, op) each(112, op) each(120, op) each(128, op)
+/* Multiples of 8 up to 128, of 16 up to 256. */
 #define TILE_WIDTHS(each, op)                                                                                          \
-    TILE_WIDTHS_FEW(each, op)                                                                                          \
-    each(144, op) each(160, op) each(176, op) each(192, op) each(208, op) each(224, op) each(240, op) each(256, op)
-#define TILE_WIDTHS_ACROSS(each, op) TILE_WIDTHS_FEW(each, op) each(256, op)
-#define TILE_WIDTHS_BOTH(each, op) each(64, op) each(128, op) each(256, op)
+    each(8, op) each(16, op) each(24, op) each(32, op) each(40, op) each(48, op) each(56, op) each(64, op)             \
+        each(72, op) each(80, op) each(88, op) each(96, op) each(104, op) each(112, op) each(120, op) each(128, op)    \
+            each(144, op) each(160, op) each(176, op) each(192, op) each(208, op) each(224, op) each(240, op)          \
+                each(256, op)
 #define TILE_WIDTHS_EIGHT(each, op) each(64, op) each(128, op)
 
 TILE_PIECE(bf16_00, 0, 0, TILE_WIDTHS)
 TILE_PIECE(bf16_01, 0, 1, TILE_WIDTHS)
-TILE_PIECE(bf16_10, 1, 0, TILE_WIDTHS_ACROSS)
-TILE_PIECE(bf16_11, 1, 1, TILE_WIDTHS_BOTH)
+TILE_PIECE(bf16_10, 1, 0, TILE_WIDTHS)
+TILE_PIECE(bf16_11, 1, 1, TILE_WIDTHS)
 TILE_PIECE(f16_00, 0, 0, TILE_WIDTHS)
 TILE_PIECE(f16_01, 0, 1, TILE_WIDTHS)
-TILE_PIECE(f16_10, 1, 0, TILE_WIDTHS_ACROSS)
-TILE_PIECE(f16_11, 1, 1, TILE_WIDTHS_BOTH)
+TILE_PIECE(f16_10, 1, 0, TILE_WIDTHS)
+TILE_PIECE(f16_11, 1, 1, TILE_WIDTHS)
 TILE_PIECE(e4m3, 0, 0, TILE_WIDTHS_EIGHT)
 TILE_PIECE(e5m2, 0, 0, TILE_WIDTHS_EIGHT)
 

@@ -45,15 +45,6 @@ TILE_WGMMA_SS(32, 16, f16, 0, 1)
 TILE_WGMMA_SS(32, 16, f16, 1, 0)
 TILE_WGMMA_SS(64, 16, f16, 1, 0)
 TILE_WGMMA_SS(128, 16, f16, 1, 0)
-/* Those of the form roles alone (tile_piece.h): rows of A across k. */
-#define TILE_WGMMA_ACROSS(n)                                                                                           \
-    TILE_WGMMA_SS(n, 16, bf16, 1, 1)                                                                                   \
-    TILE_WGMMA_SS(n, 16, f16, 1, 1)
-TILE_WGMMA_SS(256, 16, bf16, 1, 0)
-TILE_WGMMA_SS(256, 16, f16, 1, 0)
-TILE_WGMMA_ACROSS(64)
-TILE_WGMMA_ACROSS(128)
-TILE_WGMMA_ACROSS(256)
 /* Of the widths of tiles between the powers of 2. */
 #define TILE_WGMMA_WIDTH(n)                                                                                            \
     TILE_WGMMA_SS(n, 16, bf16, 0, 0)                                                                                   \
