@@ -2,12 +2,11 @@
    (tile_ring.h). A row of a box has 128 bytes, whose chunks of 16 bytes are swizzled. Positions outside of the tensor
    arrive as zeros and are not stored, but count among the bytes that a slot expects.
 
-   | panel in the slot | row of 128 bytes along        | box of the map                  | a tile is                  |
-   |-------------------|-------------------------------|---------------------------------|----------------------------|
-   | K                 | the contracted range          | {128 bytes, rows / sharers}     | one panel                  |
-   | MN                | the other range, 16-bit types | {64, 64}, or {64, 64 / sharers} | columns / 64 panels,       |
-   |                   |                               | where the tile has 64 columns   | TILE_PANEL_MN bytes apart  |
- */
+   | panel | row of 128 bytes along        | box of the map                         | a tile is                 |
+   |-------|-------------------------------|----------------------------------------|---------------------------|
+   | K     | the contracted range          | {128 bytes, rows / sharers}            | one panel                 |
+   | MN    | the other range, 16-bit types | {64, 64}, or {64, 64 / sharers} where  | a panel for 64 columns,   |
+   |       |                               | sharers do not divide the panels       | TILE_PANEL_MN bytes apart | */
 #ifndef TILE_DEVICE_TILE_BOX_H
 #define TILE_DEVICE_TILE_BOX_H
 
@@ -19,8 +18,9 @@ typedef struct {
     int dims, plane;
 } tile_boxes;
 
-/* ---- copies: to byte `to` of the slot. sharers: the workgroups of the cluster that all get the box; 1: this one ----
- */
+/* ---- copies ---- */
+
+/* To byte `to` of the slot. sharers: the workgroups of the cluster that all get the box; 1: this one. */
 
 TILE_FN void tile_box_load(tile_slot slot, int to, tile_boxes x, int c0, int c1, int sharers) {
     const uint32_t at = slot.at + (uint32_t)to;
@@ -37,13 +37,16 @@ TILE_FN void tile_box_k(tile_slot slot, int to, tile_boxes x, int k, int row, in
     tile_box_load(slot, to + 128 * own, x, k, row + own, sharers);
 }
 
-/* A tile of `columns` columns from `column` on, 64 positions of k. */
+/* A tile of `columns` columns from `column` on, 64 positions of k. Its sharers copy some of its panels each, or some
+   positions of k where the panels cannot be dealt out. */
 TILE_FN void tile_box_mn(tile_slot slot, int to, tile_boxes x, int k, int column, int columns, int rank, int sharers) {
-    const int panels = columns / 64, part = sharers > 1 && panels > 1 ? panels / sharers : panels;
-    const int own = part < panels ? rank * part : 0, depth = sharers > 1 && panels == 1 ? rank * (64 / sharers) : 0;
+    const int panels = (columns + 63) / 64, own = sharers > 1 ? rank : 0;
+    const bool dealt = panels % sharers == 0;
+    const int part = dealt ? panels / sharers : panels, first = dealt ? own * part : 0;
+    const int depth = dealt ? 0 : own * (64 / sharers);
 #pragma unroll
     for (int u = 0; u < part; u++)
-        tile_box_load(slot, to + TILE_PANEL_MN * (own + u) + 128 * depth, x, column + 64 * (own + u), k + depth,
+        tile_box_load(slot, to + TILE_PANEL_MN * (first + u) + 128 * depth, x, column + 64 * (first + u), k + depth,
                       sharers);
 }
 
