@@ -14,4 +14,13 @@ TILE_FN tile_place tile_order_raster(int task, int rows, int columns, int band) 
     return {first + in % height, in / height};
 }
 
+/* Whole tiles as above, then those over the edge: the last column, if it is one of them, then the last row. They are the
+   shorter ones, so that workgroups without a whole tile in the last round take them. */
+TILE_FN tile_place tile_order_edges_last(int task, int rows, int columns, int whole_rows, int whole_columns, int band) {
+    const int edge = task - whole_rows * whole_columns, side = columns > whole_columns ? rows : 0;
+    if (edge < 0) return tile_order_raster(task, whole_rows, whole_columns, band);
+    if (edge < side) return {edge, columns - 1};
+    return {rows - 1, edge - side};
+}
+
 #endif

@@ -76,6 +76,16 @@ TILE_FN void tile_ring_filled(const tile_ring *r, tile_ring_end *e) {
     tile_ring_step(r, e);
 }
 
+/* `put` of a ring without tiles, a token, by thread 0 of a group's threads; the reader knows no more by it than by a
+   free. (A named barrier in its place loses count where the writer comes twice before the reader.) */
+TILE_FN void tile_ring_pass(const tile_ring *r, tile_ring_end *e, int thread) {
+    if (thread == 0) {
+        tile_mbar_wait(tile_ring_empty(r, e->s), e->phase);
+        tile_mbar_arrive(tile_ring_full(r, e->s));
+    }
+    tile_ring_step(r, e);
+}
+
 /* Behind a role's last task, by who waits in its puts: all slots have been given back. No workgroup may end before
    that, as others of the cluster still copy to it or arrive at its barriers. */
 TILE_FN void tile_ring_drain(const tile_ring *r, tile_ring_end *e) {
@@ -96,13 +106,21 @@ TILE_FN uint32_t tile_ring_get(const tile_ring *r, tile_ring_end *e) {
 }
 
 /* `free`: gives back the oldest slot that this role has got. By the threads of a group, `thread` of them, behind the
-   wait for the products that read the slot; or by one lane as thread 0, behind the wait for its stores. `sharers`: the
-   workgroups of the cluster that fill the slot, 1 without. */
+   wait for the products that read the slot; or by one lane as thread 0, behind the wait for its stores. Between get and
+   free lies a product or a barrier of the group: a warp that has not come out of its get when the slot is filled once
+   more waits for ever. sharers: the workgroups of the cluster that fill the slot, 1 without. */
 TILE_FN void tile_ring_free(const tile_ring *r, tile_ring_end *e, int sharers, int thread) {
     const uint32_t empty = tile_ring_empty(r, e->oldest);
     if (sharers > 1 && thread < sharers) tile_mbar_arrive_at(empty, thread);
     if (sharers == 1 && thread == 0) tile_mbar_arrive(empty);
     if (++e->oldest == r->slots) e->oldest = 0;
+}
+
+/* Both for a slot that the group does not read: only threads that give it back wait. */
+TILE_FN void tile_ring_skip(const tile_ring *r, tile_ring_end *e, int sharers, int thread) {
+    if (thread < sharers) tile_mbar_wait(tile_ring_full(r, e->s), e->phase);
+    tile_ring_step(r, e);
+    tile_ring_free(r, e, sharers, thread);
 }
 
 /* `free` of a slot that the group's threads themselves have read, not products: the fence and the barrier `bar` of its

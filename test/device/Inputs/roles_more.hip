@@ -167,12 +167,13 @@ enum {
     edges_OUT = 2 * edges_BYTES,
     edges_OUT_BYTES = 2 * 64 * 128,
     edges_FULL = edges_OUT + 2 * edges_OUT_BYTES,
-    edges_LDS = edges_FULL + TILE_RING_BARRIERS(2)
+    edges_TURN_FULL = edges_FULL + TILE_RING_BARRIERS(2),
+    edges_LDS = edges_TURN_FULL + TILE_RING_BARRIERS(1)
 };
 
 typedef struct {
     int rank, cluster, clusters, rows, columns, steps;
-    tile_ring ab;
+    tile_ring ab, turn;
     uint32_t out;
 } edges_all;
 
@@ -185,6 +186,7 @@ TILE_FN edges_all edges_begin(roles_call call, const char *lds) {
             (int)((call.N + 255) / 256),
             (int)((call.K + 63) / 64),
             {at, at + edges_FULL, 2, edges_BYTES},
+            {0, at + edges_TURN_FULL, 1, 0},
             at + edges_OUT};
 }
 
@@ -208,28 +210,56 @@ TILE_FN void edges_copy(const edges_all *all, const edges_maps *maps) {
     tile_ring_drain(&all->ab, &ab);
 }
 
-TILE_FN void edges_sums(const edges_all *all, tile_ring_end *ab, float s[64], int group, int thread) {
-    tile_mma_zero(s, 128);
+/* The second group's last step comes behind the first one's: $turn, a token. */
+TILE_FN void edges_sums(const edges_all *all, tile_ring_end *ab, tile_ring_end *turn, float s[64], int group,
+                        int thread) {
     for (int p = 0; p < all->steps; p++) {
+        if (group && p == all->steps - 1) tile_ring_get(&all->turn, turn);
         const uint32_t slot = tile_ring_get(&all->ab, ab);
         tile_mma_bf16_00(s, 128, slot + 64 * 128 * group, slot + edges_Y, p > 0);
         tile_wgmma_commit();
         tile_mma_wait(1);
         if (p > 0) tile_ring_free(&all->ab, ab, 2, thread);
     }
+    if (!group) tile_ring_pass(&all->turn, turn, thread);
     tile_mma_ready(s, 128);
-    if (all->steps > 0) tile_ring_free(&all->ab, ab, 2, thread);
+    tile_ring_free(&all->ab, ab, 2, thread);
+    if (group) tile_ring_free(&all->turn, turn, 1, thread);
+}
+
+/* Of a group without rows. */
+TILE_FN void edges_skip(const edges_all *all, tile_ring_end *ab, tile_ring_end *turn, int group, int thread) {
+    for (int p = 0; p < all->steps; p++) tile_ring_skip(&all->ab, ab, 2, thread);
+    if (group)
+        tile_ring_skip(&all->turn, turn, 1, thread);
+    else
+        tile_ring_pass(&all->turn, turn, thread);
+}
+
+/* Tokens in a row: each comes when the one before it has been given back. */
+TILE_FN void edges_tokens(const edges_all *all, tile_ring_end *turn, int group, int thread) {
+    for (int n = 0; n < 3; n++)
+        if (group) {
+            tile_ring_get(&all->turn, turn);
+            tile_bar_sync(2, 128);
+            tile_ring_free(&all->turn, turn, 1, thread);
+        } else
+            tile_ring_pass(&all->turn, turn, thread);
 }
 
 TILE_FN void edges_multiply(const edges_all *all, roles_call call, const edges_maps *maps, bool pairs, int group,
                             int thread) {
     const tile_ring own = {all->out + edges_OUT_BYTES * group, 0, 1, edges_OUT_BYTES};
     tile_ring_end ab = tile_ring_reader(), out = tile_ring_writer();
+    tile_ring_end turn = group ? tile_ring_reader() : tile_ring_writer();
     float s[64];
+    edges_tokens(all, &turn, group, thread);
     for (int task = all->cluster; task < all->rows * all->columns; task += all->clusters) {
         const tile_place at = edges_place(all, task);
-        edges_sums(all, &ab, s, group, thread);
         const int i = at.i + 64 * group, rows = (int)call.M - i, columns = tile_min_i32(128, (int)call.N - at.j);
+        tile_mma_zero(s, 128);
+        if (all->steps > 0 && rows > 0) edges_sums(all, &ab, &turn, s, group, thread);
+        if (all->steps > 0 && rows <= 0) edges_skip(all, &ab, &turn, group, thread);
         if (pairs) {
             const int64_t stride = (call.N + 7) / 8 * 8;
             tile_sums_pairs((float *)call.c + i * stride + at.j, stride, s, 128, rows, columns, thread);
@@ -251,6 +281,7 @@ TILE_FN void edges_roles(roles_call call, const edges_maps *maps, const char *ld
     const int group = tile_shuffle(tile_thread() / 128, 0);
     if (tile_thread() == 0) {
         tile_ring_make(&all.ab, 1, 4);
+        tile_ring_make(&all.turn, 1, 1);
         tile_mbar_init_done();
     }
     tile_cluster_sync();
