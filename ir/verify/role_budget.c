@@ -92,10 +92,17 @@ static int64_t slot_bytes(const Kernel *k, const Ring *r) {
     return (bytes + BARRIER_BYTES) * groups;
 }
 
+static int64_t ring_bytes(const Kernel *k, const Ring *r) { return r->slots * slot_bytes(k, r); }
+
 static void memory_verify(Verifier *v, const Roles *r) {
     int64_t bytes = 0;
+    for (int i = 0; i < r->ring.n; i++) {
+        const Ring *x = &r->ring.p[i], *under = x->over >= 0 ? &r->ring.p[x->over] : NULL;
+        if (under && ring_bytes(v->k, x) > ring_bytes(v->k, under))
+            violation(v, x->loc, "ring '%s' takes more bytes than ring '%s', over which it lies", x->name, under->name);
+    }
     for (int i = 0; i < r->ring.n; i++)
-        if (r->ring.p[i].over < 0) bytes += r->ring.p[i].slots * slot_bytes(v->k, &r->ring.p[i]);
+        if (r->ring.p[i].over < 0) bytes += ring_bytes(v->k, &r->ring.p[i]);
     if (bytes > MEMORY)
         violation(v, v->k->loc, "its rings take %lld bytes; a workgroup has %d", (long long)bytes, MEMORY);
 }

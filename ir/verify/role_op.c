@@ -23,12 +23,21 @@ static void fills_count(Verifier *v, const Op *put, const Ring *r) {
     }
 }
 
+/* A wait is for what is copied behind it. */
+static void wait_verify(Verifier *v, const Op *wait) {
+    for (const Op *op = wait->next; op; op = op->next)
+        if (op->kind == OP_COPY) return;
+    violation(v, wait->loc, "no copy follows the wait in its put");
+}
+
 static void put_verify(Verifier *v, const Op *op) {
     const Ring *r = ring_of(v, op);
     if (!r || !op->region[0]) return;
     for (const Op *in = op->region[0]->first; in; in = in->next)
         if (in->kind != OP_COPY && in->kind != OP_WRITE && in->kind != OP_WAIT)
             violation(v, in->loc, "%s stands in a put", text_of(in));
+        else if (in->kind == OP_WAIT)
+            wait_verify(v, in);
     fills_count(v, op, r);
 }
 
@@ -171,5 +180,7 @@ void role_loop_verify(Verifier *v, const Op *op) {
     const Range *r = &v->k->range.p[op->range];
     if (!v->role && (op->down || op->unrolled || op->turn.n))
         violation(v, op->loc, "turns, `down` and `unrolled` are of loops in roles");
+    if (op->down && op->res.n && !op->region[1])
+        violation(v, op->loc, "a loop that carries values runs down, and has no merge");
     if (r->part_of) part_loop_verify(v, op, r);
 }
