@@ -49,7 +49,7 @@ void remark(PassContext *c, const char *pass, Loc loc, const char *format, ...) 
     vec_push(c->m->arena, &c->remark, r);
 }
 
-PassContext pass_trial(const PassContext *c) { return (PassContext){.m = trial_module(c->m), .options = c->options}; }
+PassContext pass_trial(const PassContext *c) { return (PassContext){.m = trial_module(c->m), .options = c->options, .pass = c->pass}; }
 
 bool collectives_gone(PassContext *c, const Program *p, const char *pass) {
     for (int i = 0; i < p->node.n; i++)
@@ -123,6 +123,7 @@ bool pipeline_run(PassContext *c, const Pass *const *list, int n) {
         if (pass_is_off(c->options, p) && p != &pass_comm && p != &pass_predicate && p != &pass_stream_order) continue;
         if (p == &pass_barriers && c->m->form & FORM_FLAGS) continue;
         if (!form_fits(c, p)) return false;
+        c->pass = p;
         double start = seconds_now();
         bool good = p->run(c) && c->m->diags->errors == 0;
         print_after(c, p, seconds_now() - start);

@@ -27,7 +27,7 @@ typedef struct {
     Module *m;
     const PassOptions *options;
     VEC(Remark) remark;
-    const char *refused; /* what kept the last kernel from a schedule; NULL: nothing was said */
+    const struct Pass *pass; /* that runs; NULL: none of a list */
 } PassContext;
 
 /* What a pass may rely on between its steps: a bit each, in the order of its list. */
@@ -43,12 +43,14 @@ typedef struct {
     int ends;  /* .. and those that hold no longer */
 } PassStep;
 
-typedef struct {
+typedef struct Pass {
     const char *name, *help;
     int needs;  /* FORM_ bits the module must have */
     int breaks; /* FORM_ bits it must not have yet */
+    bool plans;  /* it gives kernels their plans (passes/plan/plan.h) */
     bool values;                /* all its kernels must be in value form */
     bool (*run)(PassContext *); /* false after errors */
+    void (*kernel)(PassContext *, Kernel *); /* what it does to this kernel alone; NULL: it looks at more than one */
     const PassStep *(*step)(size_t); /* NULL: it has none that are told apart; else, as for facts, NULL behind the last one */
     const PassFact *(*fact)(size_t);
 } Pass;
@@ -61,10 +63,6 @@ PassContext pass_trial(const PassContext *);
 /* false, reported: a collective is left before this pass. */
 bool collectives_gone(PassContext *, const Program *, const char *pass);
 
-/* The passes of these names, on one kernel. */
-void static_block_kernel(const Module *, Kernel *);
-void fold_gqa_kernel(PassContext *, Kernel *);
-
 /* Removes kernels and temporaries that nothing uses any more. */
 void module_prune(Module *);
 
@@ -74,8 +72,6 @@ extern const Pass pass_pad, pass_pipe, pass_fold_gqa, pass_steps, pass_split, pa
 const char *pass_renamed(const char *old); /* the name today of a pass that had another one; NULL: none had */
 const Pass *pass_find(const char *name);
 const Pass *pass_at(size_t); /* NULL behind the last one */
-/* pipe: of a kernel with a schedule, the parts that split cuts its loop into, each computed by that schedule; 1: none. */
-int64_t pipe_parts(PassContext *, const Kernel *);
 void roles_plan(PassContext *, Kernel *); /* roles: the plan of a kernel that can be cut into roles; others stay as they are */
 bool split_fits(const Module *, const Kernel *); /* it has a loop that split can cut */
 bool pass_is_off(const PassOptions *, const Pass *);

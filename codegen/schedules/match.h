@@ -1,20 +1,10 @@
-/* match.h: kernels that a machine has a schedule for are recognised by their dataflow: passes mark them, and code
+/* match.h: kernels that a machine has a schedule for are recognised by their dataflow: arms.h plans them, and code
    generation asks again for what fills the schedule's text. */
 #ifndef TILEC_CODEGEN_SCHEDULES_MATCH_H
 #define TILEC_CODEGEN_SCHEDULES_MATCH_H
 
-#include "ir/ir.h"
+#include "ir/match.h"
 #include "target/matrix.h"
-
-/* ---- reading values ---- */
-
-const Op *match_op(const Value *, OpKind); /* what computes it, when of that kind; else NULL */
-const Value *match_bare(const Value *);    /* without broadcasts */
-bool match_number(const Value *, double *);
-/* The other operand of an operation on two values, one of them `known`; NULL: it is no such operation. */
-const Value *match_other(const Value *, OpKind, const Value *known);
-void match_sum(const Value *v, const Value **base, int64_t *c); /* v = base + c, as many numbers as there are in c */
-bool match_is_pos(const Affine *, int range);                   /* the range's positions as they are */
 
 /* ---- c[i, j] = f(sum of a[i, p] * b over p), b[p, j] or b[j, p]; i and j are the grid's ranges 0 and 1. Two such sums
    of one a, f of both; and two such results. Or a part of it (split): c[part, i, j] = sum of a[i, p] * b over p of a

@@ -4,7 +4,7 @@
 
 #include "ir/poly/relation.h"
 #include "passes/fuse/inline.h"
-#include "codegen/schedules/pipe.h"
+#include "passes/plan/plan.h"
 
 #include <string.h>
 
@@ -91,9 +91,9 @@ static bool touches(const Node *n, int tensor) {
 
 bool comm_is_scheduled(const Comm *c, int tensor) {
     for (int i = 0; i < c->out.n; i++)
-        if (touches(&c->out.p[i], tensor) && pipe_would_take(c->pass, c->out.p[i].kernel)) return true;
+        if (touches(&c->out.p[i], tensor) && plan_takes(c->pass, c->out.p[i].kernel)) return true;
     for (int i = c->at + 1; i < c->p->node.n; i++)
-        if (touches(c->p->node.p[i], tensor) && pipe_would_take(c->pass, c->p->node.p[i]->kernel)) return true;
+        if (touches(c->p->node.p[i], tensor) && plan_takes(c->pass, c->p->node.p[i]->kernel)) return true;
     return false;
 }
 

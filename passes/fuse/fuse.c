@@ -5,7 +5,7 @@
    Takes: value form without flags. Gives: the same results, fewer nodes. A declared tensor stays a rounding point:
    the value is converted to its element type and back. */
 #include "passes/fuse/fuse.h"
-#include "codegen/schedules/pipe.h"
+#include "passes/plan/plan.h"
 
 #include <string.h>
 
@@ -126,7 +126,7 @@ static bool stays_scheduled(PassContext *c, const Pairs *f) {
     Node both = fuse_clone_node(t.m, f->pair[0].producer);
     for (int i = 0; i < f->n; i++) pairs.pair[i].producer = &both;
     fuse_pairs(&t, &pairs);
-    return pipe_would_take(&t, both.kernel);
+    return plan_takes(&t, both.kernel);
 }
 
 /* A schedule computes the producer, but not with this behind it. */
@@ -134,7 +134,7 @@ static bool is_better_alone(PassContext *c, const Pairs *f) {
     const Kernel *k = f->pair[0].producer->kernel;
     bool rows = fuse_reduces(f->pair[0].consumer->kernel) && fuse_elementwise(k, f->pair[0].store);
     if (rows) return true; /* it goes to the rows, as their prologue */
-    return pipe_would_take(c, k) && !stays_scheduled(c, f);
+    return plan_takes(c, k) && !stays_scheduled(c, f);
 }
 
 static bool fuse_into_producer(PassContext *c, Program *p, Node *consumer, const Use *use) {

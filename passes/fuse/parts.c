@@ -5,7 +5,7 @@
    does. */
 #include "passes/fuse/fuse.h"
 #include "passes/model/model.h"
-#include "codegen/schedules/pipe.h"
+#include "passes/plan/plan.h"
 #include "target/matrix.h"
 
 /* Parts of a row that a kernel reads; a rotary embedding reads two. */
@@ -221,13 +221,8 @@ static Node node_in_parts(Module *m, const Parts *s) {
 }
 
 static double seconds_of(const PassContext *c, const Node *n) {
-    const MatrixTarget *gpu = matrix_target(c->options->target);
-    const TargetFacts *facts = target_facts(c->options->target);
-    int64_t *sym = ARENA_ARRAY(c->m->arena, int64_t, c->m->symbol.n + 1);
-    for (int i = 0; i < c->m->symbol.n; i++) sym[i] = c->m->symbol.p[i].bound;
-    if (!facts) return 0;
-    NodeCost cost = model_node(c->m->arena, facts, c->m, n, sym);
-    return model_node_seconds(facts, &cost, gpu ? gpu->processors : 1) + (gpu ? facts->start : 0);
+    const char *target = c->options->target;
+    return model_most_seconds(c->m, n, target) + (matrix_target(target) ? target_facts(target)->start : 0);
 }
 
 /* Measured on an H200: 30.7 us for 26.3 apart, where 24.7 and 29.1 were predicted (rotary behind 16 rows by 4096). */
@@ -249,7 +244,7 @@ bool fuse_parts(PassContext *c, Program *p, Node *consumer, const Use *use) {
     for (int a = 0; a < consumer->arg.n; a++) {
         Parts s = {.f = {.p = p, .consumer = consumer, .tensor = consumer->arg.p[a].tensor, .in = a}};
         if (!fuse_find_producer(&s.f, use) || s.f.kept || !find_places(&s) || !producer_fits(&s)) continue;
-        if (pipe_would_take(c, s.f.producer->kernel)) continue;
+        if (plan_takes(c, s.f.producer->kernel)) continue;
         Node both = node_in_parts(c->m, &s);
         if (!is_faster(c, &s, &both)) continue;
         *s.f.producer = both;

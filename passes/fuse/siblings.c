@@ -2,7 +2,7 @@
    tiles: keys and values, gate and up. One loop then does both. The shared tensor is loaded once, and an elementwise
    kernel that reads both results finds one producer. Takes and gives what fuse does; runs before it. */
 #include "passes/fuse/fuse.h"
-#include "codegen/schedules/pipe.h"
+#include "passes/plan/plan.h"
 #include "ir/trial.h"
 #include "target/matrix.h"
 
@@ -100,9 +100,9 @@ static Node join(const PassContext *c, const Node *a, const Node *b) {
 
 /* A schedule of the machine takes both at once where it takes each; others have to fit. */
 static bool is_worth(PassContext *c, const Node *a, const Node *b, const Node *both) {
-    bool taken = pipe_would_take(c, a->kernel);
-    if (taken != pipe_would_take(c, b->kernel)) return false;
-    if (taken) return pipe_would_take(c, both->kernel);
+    bool taken = plan_takes(c, a->kernel);
+    if (taken != plan_takes(c, b->kernel)) return false;
+    if (taken) return plan_takes(c, both->kernel);
     if (!fit_together(c, a->kernel, b->kernel)) return false;
     shorten_steps(c, both->kernel);
     return true;
@@ -158,7 +158,7 @@ static bool results_meet(const Program *p, const Node *a, const Node *b) {
 /* met: only where a later node reads results of both, and a schedule takes them. */
 static bool find_sibling(PassContext *c, Program *p, Node *b, const Use *use, bool met) {
     if (b->kind != NODE_CALL || fuse_touches_updated(use, b) || !fuse_has_loop(b->kernel)) return false;
-    if (met && !pipe_would_take(c, b->kernel)) return false;
+    if (met && !plan_takes(c, b->kernel)) return false;
     for (int n = 0; n < b->id; n++) {
         Node *a = p->node.p[n];
         if (a->kind != NODE_CALL || a->when != b->when || fuse_touches_updated(use, a)) continue;

@@ -2,7 +2,6 @@
    tasks that wait for loads and barriers where nothing else runs meanwhile. Takes: counts and facts of a machine.
    Gives: seconds. */
 #include "passes/model/count.h"
-#include "codegen/schedules/match.h"
 
 #include <math.h>
 #include <string.h>
@@ -161,8 +160,8 @@ static double task_clocks(const GpuFacts *f, const MatrixTarget *t, const NodeCo
 
 /* The columns of a schedule's tile: those of two products lie in one. */
 static int64_t tile_columns(const Kernel *k) {
-    Product p;
-    int sums = product_match(k, &p) ? 1 : p.sums;
+    int sums = 0;
+    for (const Op *op = walk(k->body); op; op = walk_next(op, k->body)) sums += op->kind == OP_DOT;
     return k->range.p[1].size * sums;
 }
 

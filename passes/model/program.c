@@ -1,6 +1,7 @@
 /* program.c: the time of a program, predicted from what its kernels compute and move.
    A node starts when those that it depends on are done: that tiles of the two may overlap is not seen. */
 #include "passes/model/model.h"
+#include "target/matrix.h"
 
 #include <math.h>
 
@@ -15,6 +16,23 @@ double model_node_seconds(const TargetFacts *f, const NodeCost *n, double cores)
     double rounds = ceil(n->whole / fmax(cores, 1)); /* in the last one some cores may be idle */
     double longest = fmax(rounds * n->share, 1 / fmax(cores, 1)) / fmin(cores, 1);
     return fmax(compute, moved) * longest + n->tasks * f->task / cores + (cores > 1 || n->linked > 0 ? f->flag : 0);
+}
+
+static const int64_t *sizes_most(Arena *a, const Module *m) {
+    int64_t *sym = ARENA_ARRAY(a, int64_t, m->symbol.n + 1);
+    for (int i = 0; i < m->symbol.n; i++) sym[i] = m->symbol.p[i].bound;
+    return sym;
+}
+
+double model_most_seconds(const Module *m, const Node *n, const char *target) {
+    const TargetFacts *facts = target_facts(target);
+    const MatrixTarget *gpu = matrix_target(target);
+    if (!facts) return 0;
+    Arena *a = arena_new();
+    NodeCost cost = model_node(a, facts, m, n, sizes_most(a, m));
+    double seconds = model_node_seconds(facts, &cost, gpu ? gpu->processors : 1);
+    arena_free(a);
+    return seconds;
 }
 
 /* When the nodes that touched a tensor so far are done. */
@@ -63,8 +81,7 @@ double model_program(const TargetFacts *f, const Module *m, const Program *p, co
 /* Run-time sizes at their bounds. */
 int model_workers(const TargetFacts *f, const Module *m, const Program *p) {
     Arena *a = arena_new();
-    int64_t *sym = ARENA_ARRAY(a, int64_t, m->symbol.n + 1);
-    for (int i = 0; i < m->symbol.n; i++) sym[i] = m->symbol.p[i].bound;
+    const int64_t *sym = sizes_most(a, m);
     bool alone = model_program(f, m, p, sym, 1) <= model_program(f, m, p, sym, 2);
     arena_free(a);
     return alone ? 1 : 0;

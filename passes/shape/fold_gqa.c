@@ -2,7 +2,7 @@
    task. Takes: value form without flags. Gives: the same results; r of n, read through r / d in a loop, is then r: d of
    n, r / d the number of its tile, and what depends on r is a tile over it: rows of the loop's products. */
 #include "passes/fuse/inline.h"
-#include "codegen/schedules/pipe.h"
+#include "passes/plan/plan.h"
 #include "ir/trial.h"
 
 typedef struct {
@@ -58,21 +58,34 @@ static bool reads_others(const Kernel *k) {
     return false;
 }
 
+/* Rows of a task: two edges of a matrix instruction, of 16; chosen: no measurement is recorded. */
+enum { MOST_ROWS = 32 };
+
+static int64_t planned_size(const Kernel *k, int range, const Planned *p) {
+    for (int i = 0; p && i < p->tiles; i++)
+        if (p->tile[i].range == range) return p->tile[i].size;
+    return k->range.p[range].size;
+}
+
 /* Of the grid's tiles: what else a task has is a row's width. */
-static int64_t task_rows(const Kernel *k) {
+static int64_t task_rows(const Kernel *k, const Planned *p) {
     int64_t rows = 1;
     for (int i = 0; i < k->ngrid; i++)
-        if (k->range.p[i].kind == RANGE_TILE) rows *= k->range.p[i].size;
+        if (k->range.p[i].kind == RANGE_TILE) rows *= planned_size(k, i, p);
     return rows;
+}
+
+/* As it stands it will be computed in tasks of many rows. */
+static bool has_many_rows(PassContext *c, const Kernel *k) {
+    Planned p = plan_of(c, k);
+    return !p.why && task_rows(k, &p) > MOST_ROWS;
 }
 
 /* Fewer tasks are no loss where their loop can be cut, which gives more; tasks of many rows fill the instructions as
    they are. */
 static bool range_fits(const Kernel *k, int range, int64_t by) {
-    /* Rows of a task: two edges of a matrix instruction, of 16; chosen: no measurement is recorded. */
-    enum { MOST = 32 };
     const Range *r = &k->range.p[range];
-    return by > 1 && by * task_rows(k) <= MOST && r->kind == RANGE_POSITION && r->owner < 0 &&
+    return by > 1 && by * task_rows(k, NULL) <= MOST_ROWS && r->kind == RANGE_POSITION && r->owner < 0 &&
            k->level == LEVEL_GROUP && !plan_is_whole(&k->plan) && !region_counts_tiles(k->body, range) &&
            has_merge(k) && !reads_others(k);
 }
@@ -184,10 +197,10 @@ static void fold_range(PassContext *c, Kernel *k, int range, int64_t by) {
            (long long)by, k->range.p[range].name);
 }
 
-void fold_gqa_kernel(PassContext *c, Kernel *k) {
+static void fold_gqa_kernel(PassContext *c, Kernel *k) {
     for (int r = 0; r < k->ngrid; r++) {
         int64_t by = divisor_of(k->body, r, false);
-        if (range_fits(k, r, by) && !pipe_attends(c, k)) fold_range(c, k, r, by);
+        if (range_fits(k, r, by) && !has_many_rows(c, k)) fold_range(c, k, r, by);
     }
 }
 
@@ -203,4 +216,5 @@ const Pass pass_fold_gqa = {
     .breaks = FORM_FLAGS,
     .values = true,
     .run = fold_gqa_run,
+    .kernel = fold_gqa_kernel,
 };

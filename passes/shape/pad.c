@@ -4,8 +4,7 @@
    that is copied. */
 #include "passes/fuse/inline.h"
 #include "passes/model/model.h"
-#include "codegen/schedules/pipe.h"
-#include "codegen/schedules/match.h"
+#include "passes/plan/plan.h"
 
 /* Without a schedule products with rows at odd addresses take 5 to 10 times as long; those of up to 8 rows take 0.8 of what they take
    with copies (bench/gpu). */
@@ -40,11 +39,14 @@ static void loop_set_end(Module *m, Kernel *k, int64_t end) {
 }
 
 /* Sums go on over the zeros; what of the other operand is not there is zero as well. */
-static void product_pad(Module *m, Kernel *k, const Product *f, int align) {
-    int param[MOST_OPERANDS], n = product_operands(f, param);
-    for (int i = 0; i < n; i++) k->param.p[param[i]].dim[1].c = columns_padded(&k->param.p[param[i]], align);
-    int64_t depth = k->param.p[f->a].dim[1].c;
-    if (depth != f->depth) loop_set_end(m, k, depth);
+static void product_pad(Module *m, Kernel *k, const Planned *f) {
+    const Param *first = &k->param.p[f->operand[0]];
+    int64_t depth = first->dim[1].c;
+    for (int i = 0; i < f->operands; i++) {
+        Param *p = &k->param.p[f->operand[i]];
+        p->dim[1].c = columns_padded(p, f->align);
+    }
+    if (first->dim[1].c != depth) loop_set_end(m, k, first->dim[1].c);
 }
 
 /* ---- the copies ---- */
@@ -86,59 +88,53 @@ static double bytes_of(const Param *p, int64_t columns) {
 }
 
 /* The copies take less than what the schedule saves. A single row is no product of matrices without one. */
-static bool is_worth(const PassContext *c, const Kernel *k, const Product *f, int align) {
+static bool is_worth(const PassContext *c, const Kernel *k, const Planned *f) {
     const MatrixTarget *t = matrix_target(c->options->target);
     const TargetFacts *facts = target_facts(c->options->target);
-    int param[MOST_OPERANDS], n = product_operands(f, param);
-    double read = 0, copied = 0,
-           flop = 2.0 * f->sums * (double)k->range.p[0].of.c * (double)k->range.p[1].of.c * (double)f->depth;
-    for (int i = 0; i < n; i++) {
-        const Param *p = &k->param.p[param[i]];
+    double read = 0, copied = 0, depth = (double)k->param.p[f->operand[0]].dim[1].c,
+           flop = 2.0 * (f->operands - 1) * (double)k->range.p[0].of.c * (double)k->range.p[1].of.c * depth;
+    for (int i = 0; i < f->operands; i++) {
+        const Param *p = &k->param.p[f->operand[i]];
         double bytes = bytes_of(p, p->dim[1].c);
         read += bytes / facts->memory;
-        if (columns_padded(p, align) != p->dim[1].c) copied += 2 * bytes / facts->memory + facts->start;
+        if (columns_padded(p, f->align) != p->dim[1].c) copied += 2 * bytes / facts->memory + facts->start;
     }
     if (k->range.p[0].of.c <= FEW_ROWS) return false;
     double product = flop / (facts->dot * t->processors);
     return copied > 0 && copied < (TIMES_WITHOUT - 1) * (product > read ? product : read);
 }
 
-static bool has_schedule(PassContext *c, const Kernel *k, const Product *f, int align) {
+static bool has_plan(PassContext *c, const Kernel *k, const Planned *f) {
     PassContext t = pass_trial(c);
     Kernel *copy = kernel_clone(t.m, k);
-    product_pad(t.m, copy, f, align);
-    pipe_kernel(&t, copy);
-    return plan_is_whole(&copy->plan);
+    product_pad(t.m, copy, f);
+    return plan_takes(&t, copy);
 }
 
-/* 0: it stays as it is; else what rows are to be multiples of. */
-static int align_wanted(PassContext *c, const Kernel *k, Product *f) {
-    const MatrixTarget *t = pipe_target(c);
-    const MatrixSchedule *s = t ? matrix_schedule(t, "product", 0) : NULL;
-    bool is = s && !pass_is_off(c->options, &pass_pad) && k->plan.lowering != LOWER_PLAIN && !product_match(k, f);
-    return is && is_worth(c, k, f, s->align) && has_schedule(c, k, f, s->align) ? s->align : 0;
+/* Longer rows are all that keeps the kernel from a plan, and worth their copies. */
+static bool is_wanted(PassContext *c, const Kernel *k, Planned *f) {
+    *f = plan_of(c, k);
+    return f->align && is_worth(c, k, f) && has_plan(c, k, f);
 }
 
-void pad_operands(PassContext *c, Kernel *k) {
-    Product f;
-    int align = align_wanted(c, k, &f);
-    if (align) product_pad(c->m, k, &f, align);
+static void pad_operands(PassContext *c, Kernel *k) {
+    Planned f;
+    if (is_wanted(c, k, &f)) product_pad(c->m, k, &f);
 }
 
 static void pad_kernel(PassContext *c, Kernel *k, Padded *to) {
-    Product f;
-    int align = align_wanted(c, k, &f);
-    if (!align) return;
+    Planned f;
+    if (!is_wanted(c, k, &f)) return;
     *to = (Padded){k, ARENA_ARRAY(c->m->arena, Kernel *, k->param.n)};
-    int param[MOST_OPERANDS], n = product_operands(&f, param);
-    for (int i = 0; i < n; i++) {
-        const Param *p = &k->param.p[param[i]];
-        int64_t columns = columns_padded(p, align);
-        if (columns == p->dim[1].c || to->copy[param[i]]) continue;
-        to->copy[param[i]] = copy_make(c->m, k, param[i], columns);
+    for (int i = 0; i < f.operands; i++) {
+        const int param = f.operand[i];
+        const Param *p = &k->param.p[param];
+        int64_t columns = columns_padded(p, f.align);
+        if (columns == p->dim[1].c || to->copy[param]) continue;
+        to->copy[param] = copy_make(c->m, k, param, columns);
         remark(c, "pad", k->loc, "'%s': '%s' is copied first, into rows of %lld", k->name, p->name, (long long)columns);
     }
-    product_pad(c->m, k, &f, align);
+    product_pad(c->m, k, &f);
 }
 
 /* ---- nodes ---- */
@@ -183,4 +179,5 @@ const Pass pass_pad = {
     .breaks = FORM_FLAGS,
     .values = true,
     .run = pad_run,
+    .kernel = pad_operands,
 };

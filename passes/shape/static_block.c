@@ -35,7 +35,8 @@ static void region_make(const Module *m, Region *r) {
 }
 
 /* Ranges inside the block of another rank count in its extent. */
-void static_block_kernel(const Module *m, Kernel *k) {
+static void static_block_kernel(PassContext *c, Kernel *k) {
+    const Module *m = c->m;
     for (int i = 0; i < k->param.n; i++)
         for (int d = 0; d < k->param.p[i].ndim; d++) size_make(m, &k->param.p[i].dim[d]);
     for (int i = 0; i < k->ngrid; i++)
@@ -55,7 +56,7 @@ static bool has_view(const Module *m, const Kernel *k) {
 
 static bool static_block_run(PassContext *c) {
     for (int i = 0; i < c->m->kernel.n; i++)
-        if (!has_view(c->m, c->m->kernel.p[i])) static_block_kernel(c->m, c->m->kernel.p[i]);
+        if (!has_view(c->m, c->m->kernel.p[i])) static_block_kernel(c, c->m->kernel.p[i]);
     return true;
 }
 
@@ -66,4 +67,5 @@ const Pass pass_static_block = {
     .breaks = FORM_FLAGS,
     .values = true,
     .run = static_block_run,
+    .kernel = static_block_kernel,
 };

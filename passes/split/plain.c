@@ -2,7 +2,7 @@
    Takes: a loop without a merge. Gives: the loop with one: x + x2, max(x, x2) or min(x, x2) of each value that it
    carries. */
 #include "passes/split/split.h"
-#include "codegen/schedules/match.h"
+#include "ir/match.h"
 #include "ir/uses.h"
 
 #include <string.h>

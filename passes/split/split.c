@@ -53,9 +53,10 @@ static bool kernel_fits(const Kernel *k) {
     return true;
 }
 
-/* A schedule knows its own. */
+/* The plan of what is computed as a whole has them. */
 static int64_t parts_wanted(PassContext *c, const Kernel *k, const Op *loop) {
-    return plan_is_whole(&k->plan) ? pipe_parts(c, k) : split_choose(c, k, loop);
+    if (!plan_is_whole(&k->plan)) return split_choose(c, k, loop);
+    return k->plan.parts ? k->plan.parts : 1;
 }
 
 static Op *loop_to_cut(const Module *m, const Kernel *k) {

@@ -14,11 +14,10 @@ import sys
 
 ORDER = """base ir/layout ir ir/poly ir/text ir/verify ir/interp target
            frontend/syntax frontend/sema frontend/kernel frontend/program
-           passes passes/model passes/fuse passes/proof passes/shape passes/split passes/comm passes/sync passes/layout
-           passes/plan passes/roles
+           passes passes/model passes/plan passes/fuse passes/proof passes/shape passes/split passes/comm passes/sync passes/layout
+           passes/roles
            codegen codegen/text codegen/abi codegen/host codegen/gpu codegen/schedules driver""".split()
-# Passes ask which kernels a schedule takes. Plans answer that once kernels are lowered by roles (docs/reference/limits.md).
-EXCEPTIONS = {(f"passes/{room}", "codegen/schedules") for room in ("model", "fuse", "comm", "shape", "split")}
+EXCEPTIONS = set()
 # Room: circles of two files and more, files of the largest. Each is a recursion over a tree, but for those that Pipelines deletes
 # (codegen/schedules).
 CIRCLES = {
@@ -33,7 +32,7 @@ CALLS_UP = {
     ("ir/text", "ir/verify"),     # what is read is verified
     ("frontend/sema", "frontend/kernel"), ("frontend/sema", "frontend/program"),  # lowering begins with the declarations
     ("codegen/gpu", "codegen/schedules")} | {("passes", room) for room in ORDER if room.startswith("passes/")} | {
-    ("passes", "codegen/schedules")}  # the table of passes
+    ("passes/plan", "codegen/schedules")}  # the tables of passes, and of what plans kernels
 
 
 def sources_of(source):

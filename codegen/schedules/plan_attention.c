@@ -1,9 +1,9 @@
-/* pipe_attention.c: attention by a schedule: which sizes and types it takes. */
-#include "codegen/schedules/pipe.h"
+/* plan_attention.c: attention by a schedule: which sizes and types it takes. */
+#include "codegen/schedules/arms.h"
 
 static const Param *param_of(const Kernel *k, int i) { return &k->param.p[i]; }
 
-bool pipe_one_type(const Kernel *k, const Attention *a) {
+bool attention_one_type(const Kernel *k, const Attention *a) {
     const int used[] = {a->q, a->k, a->v, a->o};
     Elem e = param_of(k, a->q)->elem;
     for (int i = 0; i < 4; i++) {
@@ -57,9 +57,8 @@ static const char *refused(const Module *m, const Kernel *k, const MatrixTarget 
                            const MatrixSchedule **s) {
     const char *why = matrix_schedule(t, "attention", 0) ? attention_match(k, a) : "";
     if (why) return why;
-    if (k->plan.lowering == LOWER_PLAIN) return "the file of sizes wants another";
     *s = matrix_schedule_wide(t, "attention", a->width.c);
-    if (!pipe_one_type(k, a)) return "its tensors are not all bf16, or all f16";
+    if (!attention_one_type(k, a)) return "its tensors are not all bf16, or all f16";
     if (!*s || !size_is_number(a->width)) return "its rows are too wide";
     if (a->width.c * 2 % (*s)->align) return "its rows are not multiples of 16 bytes";
     if (matrices(param_of(k, a->q)) <= 0 || matrices(param_of(k, a->k)) <= 0 || !keys_inside(k, a))
@@ -68,12 +67,11 @@ static const char *refused(const Module *m, const Kernel *k, const MatrixTarget 
     return size_most(m, a->rows) < (*s)->rows / 2 ? "it has few rows" : NULL;
 }
 
-void pipe_attention(PassContext *c, Kernel *k, const MatrixTarget *t) {
+Planned attention_plan(PassContext *c, const Kernel *k, const MatrixTarget *t) {
     const MatrixSchedule *s;
     Attention a;
+    Planned few = decode_plan(c, k, t);
+    if (!few.why || *few.why) return few;
     const char *why = refused(c->m, k, t, &a, &s);
-    if (!why)
-        pipe_mark(c, k, s, a.row, a.key);
-    else if (*why)
-        pipe_refuse(c, k, why);
+    return why ? plan_refused(why) : arm_planned(c, k, s, a.row, a.key);
 }

@@ -1,5 +1,5 @@
-/* match.c: reading the dataflow of kernels in value form. */
-#include "codegen/schedules/match.h"
+/* match.c: reading the dataflow of values. */
+#include "ir/match.h"
 
 const Op *match_op(const Value *v, OpKind kind) { return v->def && v->def->kind == kind ? v->def : NULL; }
 

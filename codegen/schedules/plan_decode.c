@@ -1,7 +1,7 @@
-/* pipe_decode.c: attention of a few rows against many keys by a schedule: which sizes and types it takes. Workgroups
+/* plan_decode.c: attention of a few rows against many keys by a schedule: which sizes and types it takes. Workgroups
    share a task's keys. */
 #include "passes/model/model.h"
-#include "codegen/schedules/pipe.h"
+#include "codegen/schedules/arms.h"
 
 #include <math.h>
 
@@ -76,7 +76,7 @@ static double part_seconds(const Module *m, const Kernel *k, const MatrixTarget 
 
 static int64_t parts_of(PassContext *c, const Kernel *k, const MatrixTarget *t, const Attention *a) {
     const double gain = 0.9;
-    int64_t asked = pipe_parts_asked(c, k), keys = size_most(c->m, a->keys), best = 1;
+    int64_t asked = arm_parts_asked(c, k), keys = size_most(c->m, a->keys), best = 1;
     if (!split_fits(c->m, k)) return 1;
     if (asked) return asked;
     int columns = matrix_schedule_wide(t, "decode", a->width.c)->columns;
@@ -86,11 +86,6 @@ static int64_t parts_of(PassContext *c, const Kernel *k, const MatrixTarget *t, 
         if (seconds < least) best = n, least = seconds;
     }
     return best;
-}
-
-int64_t pipe_decode_parts(PassContext *c, const Kernel *k, const MatrixTarget *t) {
-    Attention a;
-    return decode_match(k, &a) ? 1 : parts_of(c, k, t, &a);
 }
 
 enum { TOGETHER = 16 }; /* keys that are read together */
@@ -128,9 +123,8 @@ static const char *refused(PassContext *c, const Kernel *k, const MatrixTarget *
     if (why) return why;
     *s = matrix_schedule_wide(t, "decode", a->width.c);
     bool cut = k->plan.parts || c->options->split;
-    if (k->plan.lowering == LOWER_PLAIN || (cut && matrix_schedule(t, "decode", 0)->resident_groups))
-        return "its loop is to be cut as asked for";
-    if (!pipe_one_type(k, a)) return "its tensors are not all bf16, or all f16";
+    if (cut && matrix_schedule(t, "decode", 0)->resident_groups) return "its loop is to be cut as asked for";
+    if (!attention_one_type(k, a)) return "its tensors are not all bf16, or all f16";
     if (!*s || !size_is_number(a->width)) return "its rows are too wide";
     if (a->width.c * 2 % (*s)->align)
         return arena_format(c->m->arena, "its rows are not multiples of %d bytes", (*s)->align);
@@ -144,18 +138,17 @@ static const char *refused(PassContext *c, const Kernel *k, const MatrixTarget *
     return FEW * tasks * parts_of(c, k, t, a) < t->processors ? "it has few heads" : NULL;
 }
 
-bool pipe_decode(PassContext *c, Kernel *k, const MatrixTarget *t) {
+/* Workgroups of a cluster share the keys; where they do not, `split` cuts them into parts. */
+Planned decode_plan(PassContext *c, const Kernel *k, const MatrixTarget *t) {
     const MatrixSchedule *s;
     Attention a;
     const char *why = refused(c, k, t, &a, &s);
-    if (why) {
-        if (*why) pipe_refuse(c, k, why);
-        return *why;
-    }
-    k->plan.lowering = LOWER_SCHEDULE;
-    k->plan.schedule = name_of(c->m->names, s->name);
-    k->range.p[a.key].size = s->columns;
-    remark(c, "pipe", k->loc, "'%s': the schedule '%s', %lld rows and %d keys at a time", k->name, s->name,
-           (long long)k->range.p[a.row].size, s->columns);
-    return true;
+    if (why) return plan_refused(why);
+    Planned p = arm_named(c, k, s);
+    int64_t parts = s->cluster ? 1 : parts_of(c, k, t, &a);
+    p.plan.parts = parts > 1 ? (int)parts : 0;
+    planned_tile(&p, a.key, s->columns);
+    p.how = arena_format(c->m->arena, "the schedule '%s', %lld rows and %d keys at a time", s->name,
+                         (long long)k->range.p[a.row].size, s->columns);
+    return p;
 }

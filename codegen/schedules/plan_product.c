@@ -1,6 +1,5 @@
-/* pipe_product.c: products of two matrices by a schedule: which sizes and types it takes, and in which tiles. */
-#include "codegen/schedules/pipe.h"
-#include "codegen/schedules/match.h"
+/* plan_product.c: products of two matrices by a schedule: which sizes and types it takes, and in which tiles. */
+#include "codegen/schedules/arms.h"
 #include "codegen/schedules/skinny.h"
 
 #include <math.h>
@@ -30,12 +29,10 @@ static bool types_fit(const Kernel *k, const Product *f) {
     return (a == ELEM_BF16 || a == ELEM_F16) && (c == a || c == ELEM_F32 || quantised);
 }
 
-static bool rows_align(const Kernel *k, const Product *f, int bytes) {
+static bool operands_align(const Kernel *k, const Product *f, int bytes) {
     int param[MOST_OPERANDS], n = product_operands(f, param);
-    for (int i = 0; i < n; i++) {
-        const Param *p = &k->param.p[param[i]];
-        if (p->dim[1].c * elem_bits(p->elem) / 8 % bytes) return false;
-    }
+    for (int i = 0; i < n; i++)
+        if (!rows_align(&k->param.p[param[i]], bytes)) return false;
     return true;
 }
 
@@ -88,26 +85,21 @@ static MatrixSchedule chosen(const Kernel *k, const Product *f, const MatrixTarg
     return other;
 }
 
-void pipe_product(PassContext *c, Kernel *k, const MatrixTarget *t) {
+/* NULL: the schedule takes it. */
+static const char *refused(const Kernel *k, const Product *f, const MatrixSchedule *s) {
+    if (!s->name) return "the file of sizes wants another";
+    if (!types_fit(k, f)) return "its operands and result have not the types of one";
+    if (!operands_align(k, f, s->align)) return "rows are not multiples of 16 bytes";
+    return k->range.p[1].of.c < s->columns ? "the result is small" : NULL;
+}
+
+Planned product_plan(PassContext *c, const Kernel *k, const MatrixTarget *t) {
     Product f;
-    const char *why = matrix_schedule(t, "product", 0) ? product_match(k, &f) : "";
-    if (why && !*why) return;
-    if (!why && !matrix_schedule(t, "product", 0)->cluster) {
-        pipe_product_cdna(c, k, t, &f);
-        return;
-    }
-    bool f8 = !why && is_f8(k, &f);
-    MatrixSchedule s = why ? (MatrixSchedule){0} : chosen(k, &f, t, f8);
-    if (why)
-        pipe_refuse(c, k, why);
-    else if (k->plan.lowering == LOWER_PLAIN || !s.name)
-        pipe_refuse(c, k, "the file of sizes wants another");
-    else if (!types_fit(k, &f))
-        pipe_refuse(c, k, "its operands and result have not the types of one");
-    else if (!rows_align(k, &f, s.align))
-        pipe_refuse(c, k, "rows are not multiples of 16 bytes");
-    else if (k->range.p[1].of.c < s.columns)
-        pipe_refuse(c, k, "the result is small");
-    else
-        pipe_mark(c, k, &s, 0, 1);
+    const MatrixSchedule *any = matrix_schedule(t, "product", 0);
+    const char *why = any ? product_match(k, &f) : "";
+    if (why) return plan_refused(why);
+    if (!any->cluster) return product_plan_cdna(c, k, t, &f);
+    MatrixSchedule s = chosen(k, &f, t, is_f8(k, &f));
+    why = refused(k, &f, &s);
+    return why ? arm_refused(k, &f, any->align, why) : arm_planned(c, k, &s, 0, 1);
 }

@@ -1,8 +1,8 @@
-/* pipe_warn.c: performance warnings about kernels of many products that no schedule computes, with the reason and what helps.
-   Takes: a kernel that `pipe` has looked at. Changes nothing. */
-#include "codegen/schedules/pipe.h"
-
+/* warn.c: performance warnings about kernels of many products that no schedule computes, with the reason and what
+   helps. Takes: a kernel that `pipe` has looked at. Changes nothing. */
+#include "ir/match.h"
 #include "ir/size.h"
+#include "passes/plan/plan.h"
 
 #include <math.h>
 #include <string.h>
@@ -91,7 +91,7 @@ static Reason reason_said(const char *why) {
     return (Reason){why, NULL};
 }
 
-static Reason reason_of(PassContext *c, const Kernel *k, const Op *dot) {
+static Reason reason_of(PassContext *c, const Kernel *k, const Op *dot, const char *why) {
     Elem a = operand_elem(k, dot->arg.p[0]), b = operand_elem(k, dot->arg.p[1]);
     bool floats = elem_is_float(a) && elem_is_float(b);
     if (elem_bits(a) > 16 || elem_bits(b) > 16 || a != b || !floats)
@@ -99,7 +99,7 @@ static Reason reason_of(PassContext *c, const Kernel *k, const Op *dot) {
                         "schedules multiply two tensors of bf16, of f16 or of an 8-bit float: convert them before, bf16(x)"};
     if (has_runtime_size(k))
         return (Reason){"its sizes are known at run time only", "make them numbers: dim N = 4096, or -D N=4096"};
-    if (c->refused) return reason_said(c->refused);
+    if (*why) return reason_said(why);
     if (!loaded(k, dot->arg.p[0]) || !loaded(k, dot->arg.p[1]))
         return (Reason){"an operand is computed in the kernel", "store what is multiplied first, by a kernel of its own"};
     if (k->ngrid != 2)
@@ -119,10 +119,10 @@ static Loc place_of(const Module *m, const Kernel *k, Loc loc) {
     return loc;
 }
 
-void pipe_warn(PassContext *c, const Kernel *k) {
-    const Op *dot = k->plan.schedule || k->plan.lowering == LOWER_PLAIN ? NULL : product_in(k->body, false);
+void pipe_warn(PassContext *c, const Kernel *k, const char *why) {
+    const Op *dot = k->plan.lowering == LOWER_OPEN ? product_in(k->body, false) : NULL;
     if (!dot || products_of(c->m, k, dot) < LEAST_PRODUCTS) return;
-    Reason r = reason_of(c, k, dot);
+    Reason r = reason_of(c, k, dot, why);
     Loc loc = place_of(c->m, k, dot->loc);
     diag_perf(c->m->diags, loc, "plain-products", "'%s' multiplies without a schedule of %s: %s", k->name, c->options->target, r.why);
     if (r.fix) diag_note(c->m->diags, loc, "%s", r.fix);

@@ -1,8 +1,8 @@
-/* pipe_skinny_cdna.c: products of few rows by the schedule of a machine whose threads load the operands: in which
+/* plan_skinny_cdna.c: products of few rows by the schedule of a machine whose threads load the operands: in which
    tiles, and in how many parts of their sums (split cuts them), by a prediction from counts. Nothing of it is measured.
  */
 #include "passes/model/model.h"
-#include "codegen/schedules/pipe.h"
+#include "codegen/schedules/arms.h"
 #include "codegen/schedules/skinny_cdna.h"
 
 #include <math.h>
@@ -94,7 +94,7 @@ static void take_faster(SkinnyChoice *best, const Work *w, SkinnyShape s, int64_
 
 static SkinnyChoice choice_of(const Work *w) {
     SkinnyChoice best = {.parts = 1};
-    int64_t asked = pipe_parts_asked(w->c, w->k);
+    int64_t asked = arm_parts_asked(w->c, w->k);
     for (int64_t parts = asked ? asked : 1; parts <= (asked ? asked : MOST_PARTS); parts++)
         for (const MatrixSchedule *s = w->t->schedule; s->name; s++) {
             if (strcmp(s->name, "skinny")) continue;
@@ -109,23 +109,17 @@ static Work work_of(PassContext *c, const Kernel *k, const MatrixTarget *t, cons
     return (Work){c, k, t, f, target_facts(t->name), gpu_facts(t->name), elem_bits(k->param.p[f->a].elem) / 8};
 }
 
-bool pipe_skinny_cdna(PassContext *c, Kernel *k, const MatrixTarget *t, const Product *f) {
+Planned skinny_plan_cdna(PassContext *c, const Kernel *k, const MatrixTarget *t, const Product *f) {
     Work w = work_of(c, k, t, f);
     int64_t runs = ceil_div(f->depth * w.bytes, SKINNY_RUN);
-    if (columns_of(&w) < FEWEST_COLUMNS || runs < FEWEST_RUNS || !product_op_few(t, k, f)) return false;
-    SkinnyChoice plan = choice_of(&w);
-    if (!plan.shape.facts) return false;
-    MatrixSchedule tile = *plan.shape.facts;
-    tile.rows = plan.shape.rows;
-    tile.columns = plan.shape.columns;
-    k->range.p[f->loop->range].size = SKINNY_RUN / w.bytes;
-    pipe_mark(c, k, &tile, 0, 1);
-    return true;
-}
-
-int64_t pipe_skinny_parts(PassContext *c, const Kernel *k, const MatrixTarget *t) {
-    Product f;
-    if (product_match(k, &f)) return 1;
-    Work w = work_of(c, k, t, &f);
-    return choice_of(&w).parts;
+    if (columns_of(&w) < FEWEST_COLUMNS || runs < FEWEST_RUNS || !product_op_few(t, k, f)) return plan_refused("");
+    SkinnyChoice choice = choice_of(&w);
+    if (!choice.shape.facts) return plan_refused("");
+    MatrixSchedule tile = *choice.shape.facts;
+    tile.rows = choice.shape.rows;
+    tile.columns = choice.shape.columns;
+    Planned p = arm_planned(c, k, &tile, 0, 1);
+    planned_tile(&p, f->loop->range, SKINNY_RUN / w.bytes);
+    p.plan.parts = choice.parts > 1 ? (int)choice.parts : 0;
+    return p;
 }

@@ -1,6 +1,6 @@
-/* pipe_product_cdna.c: products of two matrices by the schedule of a machine whose threads load the operands: which
+/* plan_product_cdna.c: products of two matrices by the schedule of a machine whose threads load the operands: which
  * sizes and types it takes, and in which tiles. */
-#include "codegen/schedules/pipe.h"
+#include "codegen/schedules/arms.h"
 
 #include <string.h>
 
@@ -36,8 +36,6 @@ static bool types_fit(const Kernel *k, const MatrixTarget *t, const MatrixSchedu
     return fits && product_op(t, s, k, f);
 }
 
-static bool rows_align(const Param *p, int bytes) { return p->dim[1].c * elem_bits(p->elem) / 8 % bytes == 0; }
-
 /* Rows of a tile are addressed by 32 bits. */
 static bool rows_are_near(const Param *p) {
     enum { LONGEST = 1 << 22 }; /* elements of up to 16 bits */
@@ -67,7 +65,6 @@ static bool is_small(const Kernel *k, const MatrixTarget *t, const Product *f, c
 /* NULL: a schedule takes it, if its tiles fit. */
 static const char *refused(const Kernel *k, const MatrixTarget *t, const Product *f) {
     const MatrixSchedule *s = matrix_schedule(t, "product", 0);
-    if (k->plan.lowering == LOWER_PLAIN) return "the file of sizes wants another";
     if (!types_fit(k, t, s, f)) return "its operands and result have not the types of one";
     return operands_refused(k, f, s->align);
 }
@@ -82,17 +79,17 @@ enum { FEW_ROWS = 64, SOME_ROWS = 128 }; /* that go by the schedule for few; or 
 
 static bool are_some(const Kernel *k) { return rows_of(k) > FEW_ROWS && rows_of(k) <= SOME_ROWS; }
 
-void pipe_product_cdna(PassContext *c, Kernel *k, const MatrixTarget *t, const Product *f) {
+Planned product_plan_cdna(PassContext *c, const Kernel *k, const MatrixTarget *t, const Product *f) {
     const MatrixSchedule *s = NULL;
     const char *why = refused(k, t, f);
-    if (!why && rows_of(k) <= FEW_ROWS && pipe_skinny_cdna(c, k, t, f)) return;
+    Planned few = plan_refused("");
+    if (!why && rows_of(k) <= FEW_ROWS) few = skinny_plan_cdna(c, k, t, f);
+    if (!few.why) return few;
     if (!why) s = fastest(k, f, t), why = tiles_refused(k, t, f, s);
-    if (s && why && are_some(k) && pipe_skinny_cdna(c, k, t, f)) return;
-    if (why) {
-        pipe_refuse(c, k, why);
-        return;
-    }
+    if (s && why && are_some(k)) few = skinny_plan_cdna(c, k, t, f);
+    if (!few.why) return few;
+    if (why) return arm_refused(k, f, matrix_schedule(t, "product", 0)->align, why);
     MatrixSchedule tile = *s;
     tile.columns = (int)wide_of(s, f);
-    pipe_mark(c, k, &tile, 0, 1);
+    return arm_planned(c, k, &tile, 0, 1);
 }

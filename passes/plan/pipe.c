@@ -1,0 +1,29 @@
+/* pipe.c: a kernel that the machine has a pipelined schedule for is computed by that: copies, products and stores of
+   different tiles at the same time.
+   Takes: value form without flags. Gives: the same, kernels with their plan, its tiles in their grids. */
+#include "passes/plan/plan.h"
+
+static void pipe_kernel(PassContext *c, Kernel *k) {
+    Planned p = plan_of(c, k);
+    if (!p.why) {
+        plan_apply(k, &p);
+        remark(c, "pipe", k->loc, "'%s': %s, predicted %.3g us", k->name, p.how, 1e6 * p.seconds);
+    } else if (*p.why)
+        remark(c, "pipe", k->loc, "'%s': no schedule: %s", k->name, p.why);
+    pipe_warn(c, k, p.why ? p.why : "");
+}
+
+static bool pipe_run(PassContext *c) {
+    for (int i = 0; i < c->m->kernel.n && matrix_target(c->options->target); i++) pipe_kernel(c, c->m->kernel.p[i]);
+    return true;
+}
+
+const Pass pass_pipe = {
+    .name = "pipe",
+    .help = "compute kernels by the machine's pipelined schedules",
+    .needs = 0,
+    .breaks = FORM_FLAGS,
+    .values = true,
+    .plans = true,
+    .run = pipe_run,
+};

@@ -1,0 +1,42 @@
+/* plan.h: the one question of how a kernel will be computed. */
+#ifndef TILEC_PASSES_PLAN_PLAN_H
+#define TILEC_PASSES_PLAN_PLAN_H
+
+#include "passes/pass.h"
+#include "target/matrix.h"
+
+/* At most: ranges of two sides of a result and of its sums; a matrix and two that it is multiplied by. */
+enum { PLANNED_TILES = 3, PLANNED_OPERANDS = 3 };
+
+/* A plan, with the sizes of the ranges that are its tiles; or why there is none. */
+typedef struct {
+    const char *why; /* there is none; "": no lowering is for such kernels; NULL: there is a plan, and .. */
+    Plan plan;
+    struct {
+        int range;
+        int64_t size;
+    } tile[PLANNED_TILES];
+    int tiles;
+    const char *how; /* for the user: "the schedule 'product', tiles of 128 x 256" */
+    double seconds;  /* predicted, at the largest sizes */
+    /* Or there might be one if the rows of these parameters began at multiples of .align bytes. The first one has the
+       rows of the result; the sums run along its own. */
+    int align, operand[PLANNED_OPERANDS], operands;
+} Planned;
+
+/* One way to compute kernels as a whole. Arms are asked one after the other (plan.c): the first that has a plan gives
+   the answer, else the first that has a reason. The kernel stays as it is. */
+typedef Planned PlanArm(PassContext *, const Kernel *, const MatrixTarget *);
+extern PlanArm product_plan, attention_plan; /* codegen/schedules */
+
+/* The plan that the kernel will have when the passes between the one that runs and the one that plans have seen it:
+   they are tried on a copy. Nothing is changed. */
+Planned plan_of(PassContext *, const Kernel *);
+bool plan_takes(PassContext *, const Kernel *); /* it has one */
+void plan_apply(Kernel *, const Planned *);
+
+Planned plan_refused(const char *why);
+void planned_tile(Planned *, int range, int64_t size);
+void pipe_warn(PassContext *, const Kernel *, const char *why); /* of many products without a plan; why: or "" */
+
+#endif
