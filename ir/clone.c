@@ -84,7 +84,9 @@ Kernel *kernel_clone(Module *m, const Kernel *k) {
 static void node_clone(Module *m, Program *p, const Node *n) {
     Node *fresh = program_node(m, p, *n);
     VEC_COPY(m->arena, &fresh->arg);
+    VEC_COPY(m->arena, &fresh->otherwise);
     if (n->kernel) fresh->kernel = m->kernel.p[n->kernel->id];
+    for (int i = 0; i < n->otherwise.n; i++) fresh->otherwise.p[i] = m->kernel.p[n->otherwise.p[i]->id];
 }
 
 static void program_clone(Module *m, const Program *p) {

@@ -1,12 +1,16 @@
 /* prune.c: removes kernels that no node calls and temporaries that no node names, after passes replaced their users. */
 #include "passes/pass.h"
 
+static void mark_kernels(const Node *n, bool *used) {
+    if (n->kernel) used[n->kernel->id] = true;
+    for (int i = 0; i < n->otherwise.n; i++) used[n->otherwise.p[i]->id] = true;
+}
+
 static void prune_kernels(Module *m) {
     int n = 0;
     bool *used = ARENA_ARRAY(m->arena, bool, m->kernel.n + 1);
     for (int i = 0; i < m->program.n; i++)
-        for (int k = 0; k < m->program.p[i]->node.n; k++)
-            if (m->program.p[i]->node.p[k]->kernel) used[m->program.p[i]->node.p[k]->kernel->id] = true;
+        for (int k = 0; k < m->program.p[i]->node.n; k++) mark_kernels(m->program.p[i]->node.p[k], used);
     for (int i = 0; i < m->kernel.n; i++) {
         if (!used[i]) continue;
         m->kernel.p[n] = m->kernel.p[i];

@@ -148,17 +148,25 @@ static void parse_arg(Parser *p, Node *n) {
     if (!p->failed) vec_push(p->m->arena, &n->arg, a);
 }
 
-static void parse_call(Parser *p, Node *n) {
-    n->kind = NODE_CALL;
+static Kernel *parse_kernel_name(Parser *p) {
     need_punct(p, '@');
     int k = need_known(p, &p->kernels, "kernel");
-    if (p->failed) return;
-    n->kernel = p->m->kernel.p[k];
+    return p->failed ? NULL : p->m->kernel.p[k];
+}
+
+static void parse_args(Parser *p, Node *n) {
     need_punct(p, '(');
     if (take_punct(p, ')')) return;
     do parse_arg(p, n);
     while (take_punct(p, ','));
     need_punct(p, ')');
+}
+
+static void parse_call(Parser *p, Node *n) {
+    n->kind = NODE_CALL;
+    n->kernel = parse_kernel_name(p);
+    if (!p->failed) parse_args(p, n);
+    while (!p->failed && take_word(p, "or")) vec_push(p->m->arena, &n->otherwise, parse_kernel_name(p));
 }
 
 /* collective := word '%' src '->' '%' dst 'along' axis 'dim' INT ['to' INT] ['shift' INT | 'root' INT] */
@@ -183,7 +191,7 @@ static void parse_collective(Parser *p, Node *n) {
     }
 }
 
-/* node := INT ':' ('call' .. | collective) ['when' '%' name] ['form' word] */
+/* node := INT ':' ('call' '@' name '(' args ')' ('or' '@' name)* | collective) ['when' '%' name] ['form' word] */
 static void parse_node(Parser *p) {
     Node n = {.loc = p->tok.loc};
     int id = need_number(p, "a node's number", INT32_MAX);

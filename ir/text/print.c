@@ -105,17 +105,24 @@ static void print_arg(Printer *p, const Program *g, Name *name, const Arg *a) {
     if (n) text_add(&p->out, "]");
 }
 
-static void print_call(Printer *p, const Program *g, Name *name, const Node *n) {
-    text_add(&p->out, "call @");
-    const Kernel *k = n->kernel;
+static void print_kernel_name(Printer *p, const Kernel *k) {
     bool listed = k && k->id >= 0 && k->id < p->m->kernel.n && p->m->kernel.p[k->id] == k;
     print_name(p, listed ? p->kernel[k->id] : NULL);
+}
+
+static void print_call(Printer *p, const Program *g, Name *name, const Node *n) {
+    text_add(&p->out, "call @");
+    print_kernel_name(p, n->kernel);
     text_add(&p->out, "(");
     for (int i = 0; i < n->arg.n; i++) {
         if (i) text_add(&p->out, ", ");
         print_arg(p, g, name, &n->arg.p[i]);
     }
     text_add(&p->out, ")");
+    for (int i = 0; i < n->otherwise.n; i++) {
+        text_add(&p->out, " or @");
+        print_kernel_name(p, n->otherwise.p[i]);
+    }
 }
 
 static void print_collective(Printer *p, const Program *g, Name *name, const Node *n) {

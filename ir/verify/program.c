@@ -136,13 +136,43 @@ static void aliases_verify(Verifier *v, const Program *g, const Node *n) {
     for (int i = 0; i < n->arg.n; i++) v->writer[n->arg.p[i].tensor] = 0;
 }
 
+static bool kernel_there(Verifier *v, const Node *n, const Kernel *k) {
+    if (k && k->id >= 0 && k->id < v->m->kernel.n && v->m->kernel.p[k->id] == k) return true;
+    violation(v, n->loc, "node %d calls a kernel that is not of the module", n->id);
+    return false;
+}
+
+static bool same_parameters(const Kernel *a, const Kernel *b) {
+    if (a->param.n != b->param.n) return false;
+    for (int i = 0; i < a->param.n; i++) {
+        const Param *x = &a->param.p[i], *y = &b->param.p[i];
+        if (x->elem != y->elem || x->ndim != y->ndim || x->out != y->out || x->inout != y->inout || x->ranks != y->ranks)
+            return false;
+        for (int d = 0; d < x->ndim; d++)
+            if (!size_equal(x->dim[d], y->dim[d])) return false;
+    }
+    return true;
+}
+
+/* One of them always runs: all but the last may have limits. Flags count the tasks of one kernel. */
+static void otherwise_verify(Verifier *v, const Node *n) {
+    const Kernel *last = n->kernel;
+    if (n->otherwise.n && (v->m->form & FORM_FLAGS))
+        violation(v, n->loc, "node %d has several kernels in a module with flags", n->id);
+    for (int i = 0; i < n->otherwise.n; i++) {
+        const Kernel *k = n->otherwise.p[i];
+        if (!kernel_there(v, n, k)) return;
+        if (!same_parameters(n->kernel, k)) violation(v, n->loc, "'%s' has other parameters than '%s'", k->name, n->kernel->name);
+        last = k;
+    }
+    if (last->plan.limited) violation(v, n->loc, "no kernel of node %d runs above a limit", n->id);
+}
+
 static void call_verify(Verifier *v, const Program *g, const Node *n) {
     const Kernel *k = n->kernel;
     int before = v->violations;
-    if (!k || k->id < 0 || k->id >= v->m->kernel.n || v->m->kernel.p[k->id] != k) {
-        violation(v, n->loc, "node %d calls a kernel that is not of the module", n->id);
-        return;
-    }
+    if (!kernel_there(v, n, k)) return;
+    otherwise_verify(v, n);
     if (n->arg.n != k->param.n) {
         violation(v, n->loc, "'%s' takes %d arguments, not %d", k->name, k->param.n, n->arg.n);
         return;

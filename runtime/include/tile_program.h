@@ -69,8 +69,9 @@ typedef struct {
     int nmaps;
     const tile_map *map;                   /* their descriptions are the kernel's second argument */
     int dependent;                         /* 1: the kernel itself waits for launches before, and may begin early */
-    int otherwise;                         /* 1: the next launch runs instead where a map cannot be made: rows that are
-                                              no multiples of 16 bytes; 0: such a run is TILE_E_ARG */
+    int otherwise;                         /* 1: the next launch runs instead where this one has no workgroups, or a map
+                                              of it cannot be made: rows that are no multiples of 16 bytes, which are
+                                              TILE_E_ARG where it is 0 */
 } tile_launch;
 
 /* A program for one kind of GPU. */

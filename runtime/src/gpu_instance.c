@@ -241,15 +241,24 @@ typedef struct {
     int capturing, launched;
 } Run;
 
-/* Where the tensors cannot be copied by boxes, the launch behind does the work. */
-static bool launch_left_out(const GpuInstance *x, int i) {
+/* One whose tensors cannot be copied by boxes has none, if another launch does its work. */
+static int64_t groups_own(const Run *r, int i) {
+    const GpuInstance *x = r->p->gpu;
     const tile_launch *l = &x->image->launch[i];
-    return (l->otherwise && x->refused[i]) || (i && l[-1].otherwise && !x->refused[i - 1]);
+    return l->otherwise && x->refused[i] ? 0 : l->groups(&r->task);
+}
+
+/* The first of launches that stand for each other has workgroups, no other. */
+static bool launch_left_out(const Run *r, int i) {
+    const tile_launch *l = r->p->gpu->image->launch;
+    for (; i && l[i - 1].otherwise; i--)
+        if (groups_own(r, i - 1) > 0) return true;
+    return false;
 }
 
 static int64_t groups_count(const Run *r, int i) {
     const tile_launch *l = &r->p->gpu->image->launch[i];
-    int64_t groups = launch_left_out(r->p->gpu, i) ? 0 : l->groups(&r->task);
+    int64_t groups = launch_left_out(r, i) ? 0 : groups_own(r, i);
     if (l->parts) groups *= l->parts;
     return l->cluster ? groups_staying(r->p->mesh->gpu, groups, l->cluster) : groups;
 }
