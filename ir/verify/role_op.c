@@ -176,11 +176,18 @@ static void part_loop_verify(Verifier *v, const Op *op, const Range *r) {
                   v->k->range.p[whole].name);
 }
 
+/* The order of steps is free where the body says how parts of the loop go together. */
+static void down_verify(Verifier *v, const Op *op) {
+    const Op *meant = kernel_loop(v->k, op->range);
+    if (op->res.n && !(meant && meant->region[1]))
+        violation(v, op->loc, "a loop that carries values runs down, and the body's loop over '%s' has no merge",
+                  v->k->range.p[op->range].name);
+}
+
 void role_loop_verify(Verifier *v, const Op *op) {
     const Range *r = &v->k->range.p[op->range];
     if (!v->role && (op->down || op->unrolled || op->turn.n))
         violation(v, op->loc, "turns, `down` and `unrolled` are of loops in roles");
-    if (op->down && op->res.n && !op->region[1])
-        violation(v, op->loc, "a loop that carries values runs down, and has no merge");
+    if (op->down) down_verify(v, op);
     if (r->part_of) part_loop_verify(v, op, r);
 }
