@@ -2,12 +2,7 @@
    to choose; roles.py sets the macros. Tiles of 128 x WIDE, 64 positions of k a step. */
 #include "device/tile_sm_90a.h"
 
-#include "device/tile_ring.h"
-
-#include "device/tile_box.h"
-#include "device/tile_order.h"
-#include "device/tile_piece.h"
-#include "device/tile_sums.h"
+#include "device/tile_roles.h"
 
 #ifndef WIDE
 #define WIDE 256 /* columns of a tile */

@@ -2,7 +2,7 @@
 """usage: weaken_roles.py WORK RUNTIME EMULATOR DRIVER KERNELS.hip,.. "COMPILER FLAGS.." ARGUMENTS.. [--not-missed=TEXT]..
 
 Takes the waits, arrivals, fences and phases out of hand-written kernels of the form roles and of their library, one by one; some of them,
-unless everything runs. DRIVER (C) with ARGUMENTS must fail with each, but for one site a TEXT, whose line has it. Prints what is wrong of
+unless everything runs. DRIVER (C, and what it needs besides) with ARGUMENTS must fail with each, but for one site a TEXT, whose line has it. Prints what is wrong of
 that, and how many are missed."""
 import os
 import shlex
@@ -39,7 +39,7 @@ def main():
     known = [a.removeprefix("--not-missed=") for a in sys.argv if a.startswith("--not-missed=")]
     work, runtime, emulator, driver, kernels, compiler, *arguments = [a for a in sys.argv[1:] if not a.startswith("--not-missed=")]
     text = text_of(kernels.split(","), runtime)
-    link = ["cc", "-I", runtime, "-I", os.path.join(runtime, "include"), driver, f"{work}.o", emulator, "-lm"]
+    link = ["cc", "-I", runtime, "-I", os.path.join(runtime, "include"), *shlex.split(driver), f"{work}.o", emulator, "-lm"]
     missed, wrong = 0, 0
     if fails(work, text, shlex.split(compiler), link, arguments):
         sys.exit("the kernel itself fails")

@@ -32,7 +32,7 @@ SITES = [
 
 
 # The library of the form roles: its text is weakened as a part of the kernels that include it.
-LIBRARY = re.compile(r'^#include "(device/tile_(?:ring|box|piece|sums|order)\.h)"$', re.M)
+LIBRARY = re.compile(r'^#include "(device/tile_(?:roles|ring|box|piece|sums|order)\.h)"$', re.M)
 
 
 def with_library(text, folders):
@@ -45,7 +45,7 @@ def with_library(text, folders):
         seen.add(match[1])
         path = next(os.path.join(f, match[1]) for f in folders if os.path.exists(os.path.join(f, match[1])))
         with open(path, encoding="utf-8") as file:
-            return file.read()
+            return LIBRARY.sub(inside, file.read())
 
     return LIBRARY.sub(inside, text)
 

@@ -1,6 +1,6 @@
 /* roles.c: runs the kernels of roles_*.hip in the emulator, against plain loops. Elements are small integers, so that
    every sum is exact.
-   usage: roles MxNxK.. */
+   usage: roles [KERNEL:]MxNxK.. (without a name: those that take all sizes) */
 #include "roles.h"
 
 #include "emu/api.h"
@@ -10,26 +10,46 @@
 #include <stdlib.h>
 #include <string.h>
 
+typedef enum { BF16, F16, E4M3, E5M2, F32, ELEMS } Elem;
+
 /* c = a b or a b^T, plus `near`. */
 typedef struct {
     const char *name;
     void (*run)(const void *);
     int cluster, planes;     /* planes: of all tensors; 0: they have two dimensions */
-    int box_a, box_b, box_c; /* rows of boxes; near's are those of the tile: 128 */
-    bool across;             /* b is [k, n], not [n, k] */
+    int box_a, box_b, box_c; /* rows of boxes; of b 0: n; near's are those of the tile: 128 */
+    bool across, turned;     /* b is [k, n], not [n, k]; a is [k, m] */
     bool near, tight, wide;  /* tight: rows of c begin anywhere; wide: c is f32 */
+    bool named;              /* takes some sizes only */
+    Elem elem;               /* of a and b */
 } Kernel;
 
 void matmul(const void *);
 void blend(const void *);
 void edges(const void *);
 void wide(const void *);
+void piece_00(const void *);
+void piece_01(const void *);
+void piece_10(const void *);
+void piece_11(const void *);
+void piece_half(const void *);
+void piece_e4m3(const void *);
+void piece_e5m2(const void *);
+
+#define PIECE .cluster = 1, .wide = true, .named = true, .box_a = 64
 
 static const Kernel kernels[] = {
     {"matmul", matmul, .cluster = 2, .box_a = 128, .box_b = 128, .box_c = 64},
     {"blend", blend, .cluster = 1, .planes = 2, .across = true, .near = true, .box_a = 128, .box_b = 64, .box_c = 64},
     {"edges", edges, .cluster = 2, .tight = true, .box_a = 64, .box_b = 128, .box_c = 64},
     {"wide", wide, .cluster = 2, .wide = true, .box_a = 64, .box_b = 128},
+    {"piece_00", piece_00, PIECE},
+    {"piece_01", piece_01, PIECE, .box_b = 64, .across = true},
+    {"piece_10", piece_10, PIECE, .turned = true},
+    {"piece_11", piece_11, PIECE, .box_b = 64, .across = true, .turned = true},
+    {"piece_half", piece_half, PIECE, .elem = F16},
+    {"piece_e4m3", piece_e4m3, PIECE, .elem = E4M3},
+    {"piece_e5m2", piece_e5m2, PIECE, .elem = E5M2},
     {0},
 };
 
@@ -39,10 +59,11 @@ typedef struct {
     uint64_t word[16];
 } __attribute__((aligned(64))) Map;
 
-/* Planes of rows of 16-bit elements, or of f32. */
+static const int bytes_of[ELEMS] = {2, 2, 1, 1, 4};
+
 typedef struct {
     int64_t planes, rows, columns, stride;
-    int bytes;
+    Elem elem;
     void *data;
 } Tensor;
 
@@ -60,29 +81,47 @@ static uint16_t bf16(float x) {
     return (uint16_t)((u + 0x7fff + (u >> 16 & 1)) >> 16);
 }
 
+/* -2, -1, 0, 1 and 2, of which a and b are made. */
+static const uint16_t code[ELEMS][5] = {
+    [BF16] = {0xc000, 0xbf80, 0, 0x3f80, 0x4000},
+    [F16] = {0xc000, 0xbc00, 0, 0x3c00, 0x4000},
+    [E4M3] = {0xc0, 0xb8, 0, 0x38, 0x40},
+    [E5M2] = {0xc0, 0xbc, 0, 0x3c, 0x40},
+};
+
 static float number(const Tensor *t, int64_t plane, int64_t i, int64_t j) {
     const int64_t at = (plane * t->rows + i) * t->stride + j;
-    uint32_t u = 0;
     float y;
-    if (t->bytes == 2) u = (uint32_t)((uint16_t *)t->data)[at] << 16;
-    if (t->bytes == 4) u = ((uint32_t *)t->data)[at];
+    if (t->elem == F32) return ((float *)t->data)[at];
+    const uint16_t x = bytes_of[t->elem] == 1 ? ((uint8_t *)t->data)[at] : ((uint16_t *)t->data)[at];
+    const uint32_t u = (uint32_t)x << 16;
+    if (t->elem != BF16)
+        for (int k = 0; k < 5; k++)
+            if (code[t->elem][k] == x) return (float)(k - 2);
     memcpy(&y, &u, 4);
     return y;
 }
 
 static size_t tensor_bytes(const Tensor *t) {
     const size_t elements = (size_t)(t->planes * t->rows * t->stride);
-    return (elements ? elements : 8) * (size_t)t->bytes;
+    return (elements ? elements : 16) * (size_t)bytes_of[t->elem];
 }
 
 /* Rows that begin at multiples of 16 bytes, unless `tight`. */
-static Tensor tensor_make(int64_t planes, int64_t rows, int64_t columns, int bytes, bool tight, bool filled) {
-    Tensor t = {planes, rows, columns, tight ? columns : (columns + 7) / 8 * 8, bytes, NULL};
+static Tensor tensor_make(int64_t planes, int64_t rows, int64_t columns, Elem elem, bool tight) {
+    const int64_t line = 16 / bytes_of[elem];
+    Tensor t = {planes, rows, columns, tight ? columns : (columns + line - 1) / line * line, elem, NULL};
     must(tile_emu_alloc(&t.data, tensor_bytes(&t)));
-    if (!filled) return t;
-    uint16_t *y = malloc(tensor_bytes(&t));
-    for (size_t i = 0; i < tensor_bytes(&t) / 2; i++) y[i] = bf16((float)(rand() % 5 - 2));
-    must(tile_emu_copy_in(t.data, y, tensor_bytes(&t), NULL));
+    return t;
+}
+
+static Tensor tensor_draw(int64_t planes, int64_t rows, int64_t columns, Elem elem) {
+    Tensor t = tensor_make(planes, rows, columns, elem, false);
+    const size_t bytes = tensor_bytes(&t);
+    uint8_t *y = malloc(bytes);
+    for (size_t i = 0; i < bytes; i += (size_t)bytes_of[elem])
+        memcpy(y + i, &code[elem][rand() % 5], (size_t)bytes_of[elem]);
+    must(tile_emu_copy_in(t.data, y, bytes, NULL));
     free(y);
     return t;
 }
@@ -90,10 +129,10 @@ static Tensor tensor_make(int64_t planes, int64_t rows, int64_t columns, int byt
 static uint64_t one_or_more(int64_t x) { return x < 1 ? 1 : (uint64_t)x; }
 
 static void map_make(const Tensor *t, int box, bool planes, Map *map) {
+    const unsigned bytes = (unsigned)bytes_of[t->elem], shape[] = {128 / bytes, (unsigned)box, 1}, step[] = {1, 1, 1};
     const uint64_t dim[] = {one_or_more(t->columns), one_or_more(t->rows), one_or_more(t->planes)};
-    const uint64_t row = (dim[0] + 7) / 8 * 16, stride[] = {row, row * dim[1]};
-    const unsigned shape[] = {64, (unsigned)box, 1}, step[] = {1, 1, 1};
-    must(tile_emu_map_encode(map, 1, planes ? 3 : 2, t->data, dim, stride, shape, step, 0, 3, 2, 0));
+    const uint64_t row = (dim[0] * bytes + 15) / 16 * 16, stride[] = {row, row * dim[1]};
+    must(tile_emu_map_encode(map, (int)bytes - 1, planes ? 3 : 2, t->data, dim, stride, shape, step, 0, 3, 2, 0));
 }
 
 typedef struct {
@@ -102,9 +141,10 @@ typedef struct {
 
 static void compare(const Kernel *k, const Problem *p, int64_t plane, int64_t i, int64_t j) {
     float sum = k->near ? number(&p->near, plane, i, j) : 0;
-    for (int64_t q = 0; q < p->a.columns; q++)
-        sum += number(&p->a, plane, i, q) * (k->across ? number(&p->b, plane, q, j) : number(&p->b, plane, j, q));
-    if (p->c.bytes == 2) { /* rounded as c is */
+    for (int64_t q = 0; q < (k->turned ? p->a.rows : p->a.columns); q++)
+        sum += (k->turned ? number(&p->a, plane, q, i) : number(&p->a, plane, i, q)) *
+               (k->across ? number(&p->b, plane, q, j) : number(&p->b, plane, j, q));
+    if (p->c.elem == BF16) { /* rounded as c is */
         const uint32_t u = (uint32_t)bf16(sum) << 16;
         memcpy(&sum, &u, 4);
     }
@@ -115,12 +155,13 @@ static void compare(const Kernel *k, const Problem *p, int64_t plane, int64_t i,
 }
 
 static void launch(const Kernel *k, const Problem *p, unsigned groups) {
-    roles_call call = {p->c.rows, p->c.columns, p->a.columns, k->planes ? p->c.planes : 1, p->c.data};
+    roles_call call = {p->c.rows, p->c.columns, k->turned ? p->a.rows : p->a.columns, k->planes ? p->c.planes : 1,
+                       p->c.data};
     Map map[4];
     void *f = NULL, *arguments[] = {&call, map};
     const tile_emu_symbol symbols[] = {{k->name, k->run}, {NULL, NULL}};
     map_make(&p->a, k->box_a, k->planes, &map[0]);
-    map_make(&p->b, k->box_b, k->planes, &map[1]);
+    map_make(&p->b, k->box_b ? k->box_b : (int)p->c.columns, k->planes, &map[1]);
     if (k->box_c) map_make(&p->c, k->box_c, k->planes, &map[2]);
     if (k->near) map_make(&p->near, 128, k->planes, &map[3]);
     must(tile_emu_function_get(&f, (void *)symbols, k->name));
@@ -130,10 +171,9 @@ static void launch(const Kernel *k, const Problem *p, unsigned groups) {
 
 static void run(const Kernel *k, int64_t m, int64_t n, int64_t depth, unsigned groups) {
     const int64_t planes = k->planes ? k->planes : 1;
-    Problem p = {tensor_make(planes, m, depth, 2, false, true),
-                 tensor_make(planes, k->across ? depth : n, k->across ? n : depth, 2, false, true),
-                 tensor_make(planes, m, n, k->wide ? 4 : 2, k->tight, false),
-                 tensor_make(planes, m, n, 2, false, true)};
+    Problem p = {k->turned ? tensor_draw(planes, depth, m, k->elem) : tensor_draw(planes, m, depth, k->elem),
+                 k->across ? tensor_draw(planes, depth, n, k->elem) : tensor_draw(planes, n, depth, k->elem),
+                 tensor_make(planes, m, n, k->wide ? F32 : BF16, k->tight), tensor_draw(planes, m, n, BF16)};
     launch(k, &p, groups);
     for (int64_t b = 0; b < planes; b++)
         for (int64_t i = 0; i < m; i++)
@@ -144,13 +184,24 @@ static void run(const Kernel *k, int64_t m, int64_t n, int64_t depth, unsigned g
     must(tile_emu_release(p.near.data));
 }
 
+/* KERNEL:MxNxK or MxNxK. */
+static bool run_all(const char *text, int clusters) {
+    const char *colon = strchr(text, ':'), *sizes = colon ? colon + 1 : text;
+    long m = 0, n = 0, depth = 0;
+    int runs = 0;
+    if (sscanf(sizes, "%ldx%ldx%ld", &m, &n, &depth) != 3) return false;
+    for (const Kernel *k = kernels; k->name; k++) {
+        if (colon ? strlen(k->name) != (size_t)(colon - text) || strncmp(text, k->name, strlen(k->name)) : k->named)
+            continue;
+        run(k, m, n, depth, (unsigned)(k->cluster * clusters));
+        runs++;
+    }
+    return runs;
+}
+
 int main(int argc, char **argv) {
-    for (const Kernel *k = kernels; k->name; k++)
-        for (int i = 1; i < argc; i++) {
-            long m = 0, n = 0, depth = 0;
-            if (sscanf(argv[i], "%ldx%ldx%ld", &m, &n, &depth) != 3) return 2;
-            run(k, m, n, depth, (unsigned)(k->cluster * (1 + i % 2)));
-        }
+    for (int i = 1; i < argc; i++)
+        if (!run_all(argv[i], 1 + i % 2)) return 2;
     printf("%d sizes agree\n", argc - 1);
     return 0;
 }

@@ -3,12 +3,7 @@
    rows that begin anywhere (edges); pairs of f32 (wide). */
 #include "device/tile_sm_90a.h"
 
-#include "device/tile_ring.h"
-
-#include "device/tile_box.h"
-#include "device/tile_order.h"
-#include "device/tile_piece.h"
-#include "device/tile_sums.h"
+#include "device/tile_roles.h"
 
 #include "roles.h"
 

@@ -4,12 +4,7 @@
    ring $out 2 { %o: bf16<i: 64, q: 64> #k128 threads } per multiply */
 #include "device/tile_sm_90a.h"
 
-#include "device/tile_ring.h"
-
-#include "device/tile_box.h"
-#include "device/tile_order.h"
-#include "device/tile_piece.h"
-#include "device/tile_sums.h"
+#include "device/tile_roles.h"
 
 #include "roles.h"
 
