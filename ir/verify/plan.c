@@ -1,4 +1,5 @@
 /* plan.c: the plan of a kernel names what the kernel has, and no more than its lowering takes. */
+#include "ir/roles.h"
 #include "ir/verify/verify.h"
 
 enum {
@@ -74,6 +75,43 @@ static void limit_verify(Verifier *v, const Kernel *k) {
         violation(v, k->loc, "its plan has a limit that is not below the bound of dim '%s'", v->m->symbol.p[p->limited - 1].name);
 }
 
+/* ---- roles are those of the plan: what it leaves open they may choose ---- */
+
+static bool regs_agree(const Plan *p, const Roles *r) {
+    if (p->regs.n && p->regs.n != r->regs.n) return false;
+    for (int i = 0; i < p->regs.n; i++)
+        if (p->regs.p[i] != r->regs.p[i]) return false;
+    return true;
+}
+
+static bool cluster_agrees(const Plan *p, const Roles *r) {
+    return !p->cluster || (p->cluster == r->cluster && (p->cluster == 1 || p->cluster_range == r->cluster_range));
+}
+
+static bool order_agrees(const Plan *p, const Roles *r) {
+    return (!p->order || p->order == r->order) && (p->tasks == TASKS_STATIC || p->tasks == r->tasks);
+}
+
+static bool copy_agrees(const Plan *p, const SlotTile *t) {
+    bool found = t->param < 0 || !p->copy.n;
+    for (int i = 0; i < p->copy.n; i++) found |= p->copy.p[i].param == t->param && p->copy.p[i].fill == t->fill;
+    return found;
+}
+
+static void roles_agree(Verifier *v, const Kernel *k) {
+    const Plan *p = &k->plan;
+    const Roles *r = k->roles;
+    if (p->lowering != LOWER_OPEN && p->lowering != LOWER_ROLES)
+        violation(v, k->loc, "it has roles, and its plan another lowering");
+    if (!regs_agree(p, r)) violation(v, k->loc, "its roles have other registers than its plan");
+    if (!cluster_agrees(p, r)) violation(v, k->loc, "its roles have another cluster than its plan");
+    if (!order_agrees(p, r)) violation(v, k->loc, "its roles have another order of tasks than its plan");
+    for (int i = 0; i < r->ring.n; i++)
+        for (int t = 0; t < r->ring.p[i].tile.n; t++)
+            if (!copy_agrees(p, &r->ring.p[i].tile.p[t]))
+                violation(v, r->ring.p[i].tile.p[t].loc, "its plan copies this otherwise");
+}
+
 void plan_verify(Verifier *v, const Kernel *k) {
     limit_verify(v, k);
     lowering_verify(v, k);
@@ -81,4 +119,5 @@ void plan_verify(Verifier *v, const Kernel *k) {
     regs_verify(v, k);
     cluster_verify(v, k);
     copies_verify(v, k);
+    if (k->roles) roles_agree(v, k);
 }
