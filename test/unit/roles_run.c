@@ -137,6 +137,12 @@ static void case_run(Case *c) {
     arena_free(all);
 }
 
+static bool has_roles(const Program *p) {
+    for (int i = 0; i < p->node.n; i++)
+        if (p->node.p[i]->kind == NODE_CALL && p->node.p[i]->kernel->roles) return true;
+    return false;
+}
+
 /* ---- arguments ---- */
 
 static const char *argument_of(char **argument, int n, const char *name) {
@@ -183,7 +189,10 @@ int main(int argc, char **argv) {
     if (c.m->symbol.n > SYMBOLS) die("too many dimensions: ", argv[1]);
     for (int i = 0; i < c.m->program.n; i++) {
         c.p = c.m->program.p[i];
-        sizes_run(&c, argv + 2, argc - 2, 0);
+        if (has_roles(c.p))
+            sizes_run(&c, argv + 2, argc - 2, 0);
+        else
+            printf("%s: no kernel has roles\n", c.p->name);
     }
     arena_free(a);
     return c.bad;

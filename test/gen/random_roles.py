@@ -1,0 +1,105 @@
+"""usage: random_roles.py TILEC ROLES_RUN FOLDER [--programs=N] [--first=SEED] [--schedules=N]: random products that the pass `roles`
+may take, by their bodies and by their roles in the interpreter. Prints what differs or fails, and how many the pass took."""
+import random
+import re
+import subprocess
+import sys
+
+PASSES = "comm,predicate,static_block,stream_order,roles"
+EPILOGUES = ["acc", "acc * 0.5", "acc + f32(r[{z}i, j])", "max(acc, 0.0) * s[j]", "tanh(acc + s[j]) * t[i]",
+             "where(pos(i) >= pos(j), acc, 0) + t[i]"]
+
+
+def extent(r, most):
+    """Around multiples of tiles, or any."""
+    return r.choice([r.choice([64, 128, 256]) + r.choice([-8, 0, 8]), 8 * r.randint(1, most // 8)])
+
+
+def steps_of(r, load):
+    """The loops that make `acc` of tiles, what they are called, and the operands that they take beside a and w."""
+    step = f"for p: 64 of k {{ acc += {load('a', 'ip')} @ {load('w', 'pj')}; }}"
+    return r.choice([
+        ("plain", step, ""),
+        ("promoted", f"for p: fixed 64 of k {{ acc = acc * 0.5 + ({load('a', 'ip')} @ {load('w', 'pj')}) * u[i]; }}", "u"),
+        ("gated", f"""g: f32[i, j] = 0;
+    for p: 64 of k {{
+      acc += {load('a', 'ip')} @ {load('w', 'pj')};
+      g += {load('a', 'ip')} @ {load('v', 'pj')};
+    }}
+    acc = acc * tanh(g);""", "v"),
+        ("chained", f"""{step}
+    acc = acc * 0.5;
+    for q: 64 of l {{ acc += {load('x', 'iq')} @ {load('y', 'qj')}; }}""", "xy"),
+        ("taps", f"for h of 3 {{ for p: 64 of k {{ acc += {load('a', 'ip', 'i + h - 1')} @ {load('w', 'pj')}; }} }}", ""),
+    ])
+
+
+def program(r):
+    """The text, and sizes of the run."""
+    b, free = r.choice([0, 0, r.randint(1, 3)]), r.random() < 0.6
+    m, n, k, l = extent(r, 400), extent(r, 600), extent(r, 300), extent(r, 200)
+    elem, out = r.choice(["bf16", "f16"]), r.choice(["bf16", "f16", "f32"])
+    across = {name: r.random() < 0.3 for name in "awvxy"}
+    z = "z, " if b else ""
+    turned = lambda name, dims: dims[::-1] if across[name] else dims
+    load = lambda name, dims, i="i": f"{name}[{z}{', '.join(i if d == 'i' else d for d in turned(name, dims))}]"
+    _, body, more = steps_of(r, load)
+    value = r.choice(EPILOGUES).format(z=z)
+    dims = {"a": "mk", "w": "kn", "v": "kn", "x": "ml", "y": "ln"}
+    shapes = {name: ("b" if b else "") + turned(name, d) for name, d in dims.items()}
+    shapes |= {"r": ("b" if b else "") + "mn", "s": "n", "t": "m", "u": "m", "c": ("b" if b else "") + "mn"}
+    types = {name: "f32" if name in "stu" else out if name == "c" else elem for name in shapes}
+    given = ["a", "w", *more] + [name for name in "rst" if f"{name}[" in value]
+    inner = lambda name: f"{types[name]}[{', '.join(shapes[name])}]"
+    outer = lambda name: f"{types[name]}[{', '.join(d.upper() for d in shapes[name])}]"
+    sizes = {"B": b, "M": m, "N": n, "K": k, "L": l}
+    text = "".join(f"dim {d} {'<=' if d == 'M' and free else '='} {size};\n" for d, size in sizes.items() if size)
+    text += f"""
+kernel products({', '.join(f'{x}: {inner(x)}' for x in given)}) -> (c: {inner('c')}) {{
+  each {'z of b, ' if b else ''}i: {r.choice([64, 128, 256])} of m, j: {r.choice([64, 128, 256])} of n {{
+    acc: f32[i, j] = 0;
+    {body}
+    c[{z}i, j] = {out}({value});
+  }}
+}}
+program p({', '.join(f'{x.upper()}: {outer(x)}' for x in given)}) -> (C: {outer('c')}) {{
+  C = products({', '.join(x.upper() for x in given)});
+}}
+"""
+    return text, [f"M=0,{r.randint(1, m)},{m}"] if free else []
+
+
+def run(tilec, roles_run, folder, seed, schedules):
+    """Whether the pass took the kernel, and what went wrong."""
+    text, sizes = program(random.Random(seed))
+    file = f"{folder}/{seed}.tile"
+    with open(file, "w", encoding="utf-8") as to:
+        to.write(text)
+    command = [tilec, "compile", file, "--target=sm_90a", f"--passes={PASSES}", "--verify-each", "--emit=ir", "-o", folder]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode:
+        return False, f"{text}{done.stderr}"
+    command = [roles_run, f"{folder}/{seed}.tir", f"schedules={schedules}", *sizes]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if "no kernel has roles" in done.stdout:
+        return False, ""
+    good = done.returncode == 0 and not re.search("within|different|faults", done.stdout)
+    return True, "" if good else f"{text}{done.stdout}{done.stderr}"
+
+
+def main():
+    tilec, roles_run, folder = sys.argv[1:4]
+    options = dict(a[2:].split("=") for a in sys.argv[4:])
+    first, n = int(options.get("first", 1)), int(options.get("programs", 20))
+    wrong, took = 0, 0
+    for seed in range(first, first + n):
+        taken, message = run(tilec, roles_run, folder, seed, options.get("schedules", "3"))
+        took += taken
+        if message:
+            wrong += 1
+            print(f"seed {seed}: {message}", flush=True)
+    print(f"{n} programs, {wrong} wrong, {took} in roles")
+
+
+if __name__ == "__main__":
+    main()
