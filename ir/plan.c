@@ -24,10 +24,3 @@ void plan_drop_asked(Plan *p) {
     p->cut = p->sized = false;
     if (p->lowering == LOWER_PLAIN) p->lowering = LOWER_OPEN;
 }
-
-bool plan_is_open(const Plan *p) {
-    for (int i = 0; i < plan_number_count; i++)
-        if (plan_number(p, &plan_numbers[i])) return false;
-    return !p->lowering && !p->cut && !p->sized && !p->pipelined && !p->regs.n && !p->cluster && !p->order &&
-           p->tasks == TASKS_STATIC && !p->copy.n;
-}

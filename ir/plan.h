@@ -39,7 +39,7 @@ typedef struct {
 typedef struct {
     Lowering lowering;
     Name schedule; /* SCHEDULE: its name */
-    int parts;     /* into which `split` cuts the loop; 1: it stays whole */
+    int parts;     /* into which `split` cuts the loop; 1, or open with SCHEDULE and ROLES: it stays whole */
     bool cut;      /* a kernel that `split` has made */
     int columns;   /* of a schedule's tile: none of others is taken */
     bool sized;    /* the file of sizes gives a range its size: `layout` keeps them */
@@ -72,7 +72,6 @@ int plan_number(const Plan *, const PlanNumber *);
 void plan_set_number(Plan *, const PlanNumber *, int);
 
 void plan_drop_asked(Plan *); /* leaves what code generation reads, when the passes have done what is asked of them */
-bool plan_is_open(const Plan *);  /* nothing is decided */
 bool plan_is_whole(const Plan *); /* SCHEDULE, ROLES: passes behind leave the body as it is */
 
 #endif

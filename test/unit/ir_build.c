@@ -146,7 +146,7 @@ static int test_plan(Arena *a) {
     Fixture f = fixture(a);
     Plan *p = &f.k->plan;
     load(&f, f.i, f.j);
-    CHECK(plan_is_open(p) && !plan_is_whole(p) && kernel_is_valid(f.m, f.k));
+    CHECK(!plan_is_whole(p) && kernel_is_valid(f.m, f.k));
     *p = (Plan){.lowering = LOWER_SCHEDULE};
     CHECK(!kernel_is_valid(f.m, f.k));
     *p = (Plan){.lowering = LOWER_ROLES, .cluster = 2, .cluster_range = (int16_t)f.p};
