@@ -33,6 +33,7 @@ typedef struct {
     int cluster, parts, nmap; /* 0, but of a schedule's */
     int64_t groups;           /* 0: one a task */
     bool dependent;           /* it waits for the launch before it by itself */
+    bool otherwise;           /* the next launch takes its place where it cannot copy by boxes, or has no workgroups */
     GpuMap map[GPU_MAPS];
 } GpuLaunch;
 

@@ -100,6 +100,7 @@ static void write_launches(Text *to, Arena *a, const GpuText *g) {
         if (l->parts) text_printf(to, ", .parts = %d", l->parts);
         if (l->nmap) text_printf(to, ", .cluster = %d, .nmaps = %d, .map = %s_map_%d", l->cluster, l->nmap, prefix(a, g), i);
         if (l->dependent) text_add(to, ", .dependent = 1");
+        if (l->otherwise) text_add(to, ", .otherwise = 1");
         text_add(to, "},\n");
     }
     text_add(to, "};\n\n");

@@ -18,10 +18,11 @@ static bool same_arguments(const Node *a, const Node *b) {
     return true;
 }
 
+/* Of a node before that calls the same kernels; NULL: none does. */
 static const GpuLaunch *launched_before(const GpuText *g, const Program *p, const Node *n) {
     int first = gpu_has_task(g->m, p); /* after that of the run's beginning */
-    for (int i = 0; i < n->id; i++)
-        if (same_arguments(p->node.p[i], n)) return &g->launch.p[first + i];
+    for (int i = 0; i < n->id; first += 1 + p->node.p[i++]->otherwise.n)
+        if (same_arguments(p->node.p[i], n)) return &g->launch.p[first];
     return NULL;
 }
 
@@ -41,23 +42,33 @@ static void file_head(Text *to, const Module *m, const Program *p, const char *t
     gpu_call_type(to, m, p);
 }
 
+/* The node's kernel, or one that stands by. */
+static bool emit_kernel(Arena *a, GpuText *g, const Program *p, const Memory *memory, CNames *names, const Node *n, int which,
+                        GpuLaunch *launch) {
+    Node as = *n;
+    if (which) as.kernel = n->otherwise.p[which - 1];
+    launch->kernel = as.kernel;
+    launch->function = c_function_name(names, as.kernel->name);
+    if (as.kernel->roles) return hip_roles(g, a, p, memory, names, &as, launch);
+    if (as.kernel->plan.lowering == LOWER_SCHEDULE) return hip_schedule(g, a, p, memory, &as, launch);
+    return hip_kernel(g, a, p, memory, &as, matrix_target(g->target), launch);
+}
+
 static bool emit_node(Arena *a, GpuText *g, const Program *p, const Memory *memory, CNames *names, const Node *n) {
     if (n->kind != NODE_CALL) {
         diag_error(g->m->diags, n->loc, "unsupported", "not supported yet on %s: collectives of more than one rank", g->target);
         return false;
     }
-    GpuLaunch launch = {.kernel = n->kernel, .dependent = gpu_is_dependent(g)};
     const GpuLaunch *before = launched_before(g, p, n);
-    if (before) launch = *before;
-    launch.function = before ? before->function : c_function_name(names, n->kernel->name);
-    bool good = before != NULL;
-    if (!before && n->kernel->roles)
-        good = hip_roles(g, a, p, memory, names, n, &launch);
-    else if (!before && n->kernel->plan.lowering == LOWER_SCHEDULE)
-        good = hip_schedule(g, a, p, memory, n, &launch);
-    else if (!before)
-        good = hip_kernel(g, a, p, memory, n, matrix_target(g->target), &launch);
-    vec_push(a, &g->launch, launch);
+    bool good = true;
+    for (int i = 0; i <= n->otherwise.n && good; i++) {
+        GpuLaunch launch = {.dependent = gpu_is_dependent(g), .otherwise = i < n->otherwise.n};
+        if (before)
+            launch = before[i];
+        else
+            good = emit_kernel(a, g, p, memory, names, n, i, &launch);
+        vec_push(a, &g->launch, launch);
+    }
     return good;
 }
 

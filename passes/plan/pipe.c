@@ -6,6 +6,7 @@
 static void pipe_kernel(PassContext *c, Kernel *k) {
     Planned p = plan_of(c, k);
     if (!p.why) {
+        if (plan_needs_another(k, &p.plan)) plan_stand_by(c->m, k, plan_plain(c, k));
         plan_apply(k, &p);
         remark(c, "pipe", k->loc, "'%s': %s, predicted %.3g us", k->name, p.how, 1e6 * p.seconds);
     } else if (*p.why)
@@ -14,7 +15,7 @@ static void pipe_kernel(PassContext *c, Kernel *k) {
 }
 
 static bool pipe_run(PassContext *c) {
-    for (int i = 0; i < c->m->kernel.n && matrix_target(c->options->target); i++) pipe_kernel(c, c->m->kernel.p[i]);
+    for (int i = 0, n = c->m->kernel.n; i < n && matrix_target(c->options->target); i++) pipe_kernel(c, c->m->kernel.p[i]);
     return true;
 }
 

@@ -35,6 +35,11 @@ Planned plan_of(PassContext *, const Kernel *);
 bool plan_takes(PassContext *, const Kernel *); /* it has one */
 void plan_apply(Kernel *, const Planned *);
 
+/* otherwise.c */
+bool plan_needs_another(const Kernel *, const Plan *); /* in runs whose rows are no multiples of 16 bytes */
+Kernel *plan_plain(PassContext *, const Kernel *);     /* as it stands, by the plain plan */
+void plan_stand_by(Module *, const Kernel *, Kernel *plain); /* of all nodes that call the first one */
+
 Planned plan_refused(const char *why);
 void planned_tile(Planned *, int range, int64_t size);
 void pipe_warn(PassContext *, const Kernel *, const char *why); /* of many products without a plan; why: or "" */

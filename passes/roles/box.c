@@ -21,13 +21,25 @@ static int subscript_range(const Slice *s, const Affine *a) {
     return found;
 }
 
+/* Some operand has rows of that length: then what no box takes is another kernel's work anyway (otherwise.c). */
+static bool operand_has_rows(const Slice *s, const Param *result) {
+    for (int i = 0; i < s->stream.n; i++)
+        for (int n = 0; n < s->stream.p[i].load.n; n++) {
+            const Param *p = &s->k->param.p[s->stream.p[i].load.p[n]->param];
+            if (p->elem == result->elem && size_equal(p->dim[p->ndim - 1], result->dim[result->ndim - 1])) return true;
+        }
+    return false;
+}
+
 /* Strides are products of the extents behind their dimension. NULL: they can be those of a box. */
 static const char *why_strides(const Slice *s, const Op *access) {
     const Param *p = &s->k->param.p[access->param];
     Size last = p->dim[p->ndim - 1];
     for (int d = 0; d < p->ndim; d++)
         if (p->dim[d].axis >= 0) return slice_text(s, "'%s' is split over ranks in blocks of several lengths", p->name);
-    if (!size_is_number(last)) return slice_text(s, "rows of '%s' have a run-time length", p->name);
+    if (!size_is_number(last) && access->kind == OP_STORE && !operand_has_rows(s, p))
+        return slice_text(s, "rows of '%s' have a run-time length", p->name);
+    if (!size_is_number(last)) return NULL; /* otherwise.c */
     if (last.c * elem_bits(p->elem) / 8 % ROW_ALIGN)
         return slice_text(s, "rows of '%s' are no multiples of %d bytes", p->name, ROW_ALIGN);
     return NULL;
