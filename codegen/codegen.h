@@ -34,6 +34,10 @@ typedef struct {
     int64_t groups;           /* 0: one a task */
     bool dependent;           /* it waits for the launch before it by itself */
     bool otherwise;           /* the next launch takes its place where it cannot copy by boxes, or has no workgroups */
+    int ticket;               /* number of the counter that its tasks take; -1: none */
+    const char *call;         /* type of the kernel's argument */
+    const Node *node;
+    struct Fields *fields; /* what the node gives a text that it shares (codegen/text/share.h); NULL: nothing */
     GpuMap map[GPU_MAPS];
 } GpuLaunch;
 
@@ -48,6 +52,7 @@ typedef struct {
     int64_t local, symmetric; /* bytes of workspace */
     int64_t words, counts;
     int tickets;
+    const struct Memory *memory; /* where its tensors and flags are */
 } GpuText;
 
 /* The texts of schedules, built in (cmake/std.cmake). */

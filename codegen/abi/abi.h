@@ -15,7 +15,9 @@ int packets_flag(const Program *, int tensor); /* of packets; of the number of t
 /* taken.c: a condition over dims and scalars without which no task of the kernel stores or signals; NULL: none is known.
    Adds lines that compute it. */
 const CExpr *taken_text(Fn *, const Kernel *);
-/* launch.c: what launches the kernels of GPU texts; memory: of p. host: how its own functions name sizes and ranks. */
+/* launch.c. The type of a kernel's argument where the kernel reads fields (codegen/text/share.h). */
+void gpu_fields_type(Text *to, const Module *, const Program *, const char *name, const struct Fields *);
+/* What launches the kernels of GPU texts; memory: of p. host: how its own functions name sizes and ranks. */
 void launch_source(Text *to, Arena *, const Backend *host, const Module *, const Program *, const Memory *, const Targets *);
 
 #endif

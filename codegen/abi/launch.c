@@ -1,18 +1,33 @@
 /* launch.c: tables of launches, which the runtime reads: the code of a program's GPU kernels, their numbers of
    workgroups, and the struct that they take. */
 #include "codegen/abi/abi.h"
+#include "codegen/text/argument.h"
 #include "codegen/text/program.h"
+#include "codegen/text/share.h"
 #include "codegen/text/size.h"
 #include "ir/poly/relation.h"
+#include "runtime/include/tile_program.h" /* TILE_FIELD_LOCAL */
 #include "target/matrix.h"
 
 #include <inttypes.h>
 #include <string.h>
 
-void gpu_call_type(Text *to, const Module *m, const Program *p) {
+static void call_members(Text *to, const Module *m, const Program *p) {
     text_printf(to, "typedef struct {\n    %s_args args;\n    char *local; /* workspace */\n", p->name);
     if (gpu_has_task(m, p)) text_add(to, "    const struct tile_gpu_task *task;\n");
+}
+
+void gpu_call_type(Text *to, const Module *m, const Program *p) {
+    call_members(to, m, p);
     text_printf(to, "} %s_call;\n\n", p->name);
+}
+
+void gpu_fields_type(Text *to, const Module *m, const Program *p, const char *name, const Fields *fields) {
+    call_members(to, m, p);
+    text_add(to, "    struct {\n");
+    for (int i = 0; i < fields->field.n; i++)
+        text_printf(to, "        %s%s;\n", fields->field.p[i].type, fields->field.p[i].name);
+    text_printf(to, "    } at; /* of the node */\n} %s;\n\n", name);
 }
 
 static const char *gpu_file_name(Arena *a, const GpuText *g, const char *ending) {
@@ -24,33 +39,68 @@ static const char *prefix(Arena *a, const GpuText *g) {
     return arena_format(a, "%s_%s%s", c_program_name(a, g->p), g->emulated ? "emu_" : "", g->target);
 }
 
-/* ---- number of workgroups, a function for each kernel ---- */
+/* ---- functions of sizes and ranks ---- */
 
-static const char *groups_name(Arena *a, const GpuText *g, const Kernel *k) {
-    if (!k) return arena_format(a, "%s_one_group", prefix(a, g));
-    return arena_format(a, "%s_groups_%d", prefix(a, g), k->id);
+typedef struct {
+    const char *name, *body;
+} Function;
+
+typedef struct {
+    Arena *arena;
+    const Backend *host;
+    const Module *m;
+    const Program *p;
+    const Memory *memory;
+    const GpuText *g;
+    VEC(Function) function;
+    const char **groups, **node; /* by launch: the function, and a name that tells it from the others */
+} Writer;
+
+/* The name of a function, which is written unless one before has its body. */
+static const char *function_write(Text *to, Writer *w, Fn *f, const char *comment, const char *name) {
+    Text body = {0};
+    if (!text_has_word(text_str(&f->body), "t")) fn_line(f, "(void)t;");
+    fn_print(f, &body, "");
+    for (int i = 0; i < w->function.n; i++)
+        if (strcmp(w->function.p[i].body, text_str(&body)) == 0) return text_free(&body), w->function.p[i].name;
+    Function fresh = {name, arena_text(w->arena, text_str(&body), body.n)};
+    text_free(&body);
+    vec_push(w->arena, &w->function, fresh);
+    text_printf(to, "/* %s. */\nstatic int64_t %s(const tile_task *t)%s", comment, name, fresh.body);
+    return name;
 }
 
-static bool is_first(const GpuText *g, int launch) {
-    for (int i = 0; i < launch; i++)
-        if (g->launch.p[i].kernel == g->launch.p[launch].kernel) return false;
-    return true;
-}
-
-static void write_groups(Text *to, Arena *a, Fn f, const GpuText *g, const GpuLaunch *l) {
-    const Kernel *k = l->kernel;
-    if (!k) {
-        text_printf(to, "/* Of what begins and ends a run. */\nstatic int64_t %s(const tile_task *t) {\n", groups_name(a, g, k));
-        text_add(to, "    (void)t;\n    return 1;\n}\n\n");
-        return;
+static void writer_begin(Writer *w) {
+    CNames names = {.arena = w->arena};
+    w->groups = ARENA_ARRAY(w->arena, const char *, w->g->launch.n + 1);
+    w->node = ARENA_ARRAY(w->arena, const char *, w->g->launch.n + 1);
+    for (int i = 0; i < w->g->launch.n; i++) {
+        const GpuLaunch *l = &w->g->launch.p[i];
+        w->node[i] = l->kernel ? c_function_name(&names, l->kernel->name) : l->function;
     }
-    const CExpr *n = l->groups ? cexpr_number(&f, l->groups) : node_tasks(&f, k), *taken = taken_text(&f, k);
-    if (!text_has_word(n->text, "t")) fn_line(&f, "(void)t;");
+}
+
+static Fn writer_fn(const Writer *w) { return fn_new(w->host, w->arena, w->m, w->p, w->memory); }
+
+static const char *one_group(Text *to, Writer *w) {
+    Fn f = writer_fn(w);
+    fn_line(&f, "return 1;");
+    return function_write(to, w, &f, "Of what begins and ends a run",
+                          arena_format(w->arena, "%s_one_group", prefix(w->arena, w->g)));
+}
+
+/* Number of workgroups. */
+static const char *groups_write(Text *to, Writer *w, const GpuLaunch *l) {
+    if (!l->kernel) return one_group(to, w);
+    Fn f = writer_fn(w);
+    const CExpr *n = l->groups ? cexpr_number(&f, l->groups) : node_tasks(&f, l->kernel),
+                *taken = taken_text(&f, l->kernel);
     if (taken) fn_line(&f, "if (!%s) return 0;", cexpr_operand(&f, taken)->text);
     fn_line(&f, "return %s;", cexpr_bare(n)->text);
-    text_printf(to, "/* Workgroups of %s%s%s. */\n", c_string(a, k->name), l->groups ? "" : ": one a task",
-                taken ? ", none where it is not taken" : "");
-    fn_print(&f, to, arena_format(a, "static int64_t %s(const tile_task *t)", groups_name(a, g, k)));
+    const char *comment = arena_format(w->arena, "Workgroups of %s%s%s", c_string(w->arena, l->kernel->name),
+                                       l->groups ? "" : ": one a task", taken ? ", none where it is not taken" : "");
+    return function_write(to, w, &f, comment,
+                          arena_format(w->arena, "%s_groups_%d", prefix(w->arena, w->g), l->kernel->id));
 }
 
 /* ---- tables ---- */
@@ -90,20 +140,79 @@ static void write_maps(Text *to, Arena *a, const GpuText *g, int launch) {
     text_add(to, "};\n\n");
 }
 
-static void write_launches(Text *to, Arena *a, const GpuText *g) {
+static void write_launch(Text *to, const Writer *w, int launch) {
+    const GpuLaunch *l = &w->g->launch.p[launch];
+    text_printf(to, "    {.kernel = \"%s\", .threads = %d, .lds_bytes = %" PRId64 ", .groups = %s", l->function,
+                l->threads, l->lds, w->groups[launch]);
+    if (strcmp(w->node[launch], l->function) != 0) text_printf(to, ", .node = \"%s\"", w->node[launch]);
+    if (l->fields) text_printf(to, ", .nfields = %d", l->fields->field.n);
+    if (l->parts) text_printf(to, ", .parts = %d", l->parts);
+    if (l->nmap)
+        text_printf(to, ", .cluster = %d, .nmaps = %d, .map = %s_map_%d", l->cluster, l->nmap, prefix(w->arena, w->g),
+                    launch);
+    if (l->dependent) text_add(to, ", .dependent = 1");
+    if (l->otherwise) text_add(to, ", .otherwise = 1");
+    text_add(to, "},\n");
+}
+
+static void write_launches(Text *to, const Writer *w) {
+    Arena *a = w->arena;
+    const GpuText *g = w->g;
     for (int i = 0; i < g->launch.n; i++) write_maps(to, a, g, i);
     text_printf(to, "static const tile_launch %s_launch[] = {\n", prefix(a, g));
+    for (int i = 0; i < g->launch.n; i++) write_launch(to, w, i);
+    text_add(to, "};\n\n");
+}
+
+/* ---- fields of shared kernels ---- */
+
+static int fields_count(const GpuText *g) {
+    int n = 0;
+    for (int i = 0; i < g->launch.n; i++) n += g->launch.p[i].fields ? g->launch.p[i].fields->field.n : 0;
+    return n;
+}
+
+/* Where an argument's part begins, in bytes that a run's sizes and the rank say; NULL: a number says it. */
+static const char *part_write(Text *to, Writer *w, const GpuLaunch *l, int param, int64_t *bytes) {
+    const Arg *a = &l->node->arg.p[param];
+    const Tensor *t = &w->g->p->tensor.p[a->tensor];
+    Fn f = writer_fn(w);
+    const CExpr *part = cexpr_mul(&f, part_text(&f, t, a), cexpr_number(&f, elem_bits(t->elem) / 8));
+    if (cexpr_const(part, bytes)) return NULL;
+    fn_line(&f, "return %s;", part->text);
+    return function_write(to, w, &f, arena_format(w->arena, "Bytes of %s before a part", c_string(w->arena, t->name)),
+                          arena_format(w->arena, "%s_part_%d", prefix(w->arena, w->g), w->function.n));
+}
+
+static void write_place(Text *to, Text *functions, Writer *w, const GpuLaunch *l, int param) {
+    const int tensor = l->node->arg.p[param].tensor, arg = w->g->memory->arg[tensor];
+    int64_t bytes = 0;
+    const char *part = part_write(functions, w, l, param, &bytes);
+    if (arg < 0) bytes += w->g->memory->offset[tensor];
+    text_printf(to, " {%d, %" PRId64 ", %s},", arg < 0 ? TILE_FIELD_LOCAL : arg, bytes, part ? part : "0");
+}
+
+static void write_fields(Text *to, Writer *w) {
+    const GpuText *g = w->g;
+    Text rows = {0};
+    if (!fields_count(g)) return;
     for (int i = 0; i < g->launch.n; i++) {
         const GpuLaunch *l = &g->launch.p[i];
-        text_printf(to, "    {.kernel = \"%s\", .threads = %d, .lds_bytes = %" PRId64 ", .groups = %s", l->function,
-                    l->threads, l->lds, groups_name(a, g, l->kernel));
-        if (l->parts) text_printf(to, ", .parts = %d", l->parts);
-        if (l->nmap) text_printf(to, ", .cluster = %d, .nmaps = %d, .map = %s_map_%d", l->cluster, l->nmap, prefix(a, g), i);
-        if (l->dependent) text_add(to, ", .dependent = 1");
-        if (l->otherwise) text_add(to, ", .otherwise = 1");
-        text_add(to, "},\n");
+        for (int k = 0; l->fields && k < l->fields->field.n; k++) {
+            const Field *x = &l->fields->field.p[k];
+            if (k == 0) text_printf(&rows, "    /* %s */", w->node[i]);
+            if (x->param >= 0)
+                write_place(&rows, to, w, l, x->param);
+            else
+                text_printf(&rows, " {%d, %" PRId64 ", 0},", TILE_FIELD_NUMBER, x->number);
+            if (k + 1 == l->fields->field.n) text_add(&rows, "\n");
+        }
     }
-    text_add(to, "};\n\n");
+    text_printf(to,
+                "/* What launches of one kernel differ in, in their order: argument, bytes, and bytes by run. "
+                "*/\nstatic const tile_field %s_field[] = {\n%s};\n\n",
+                prefix(w->arena, g), text_str(&rows));
+    text_free(&rows);
 }
 
 static bool is_first_function(const GpuText *g, int launch) {
@@ -148,6 +257,7 @@ static void write_images(Text *to, Arena *a, const char *program, const Targets 
         text_printf(to, "    {.target = \"%s%s\", .code = %s_code, .local_bytes = %" PRId64 ",\n",
                     g->emulated ? "emu:" : "", g->target, name, g->local);
         if (gpu_has_task(g->m, g->p)) write_sharing(to, a, g);
+        if (fields_count(g)) text_printf(to, "     .nfields = %d, .field = %s_field,\n", fields_count(g), name);
         text_printf(to, "     .nlaunches = %d, .launch = %s_launch},\n", g->launch.n, name);
     }
     text_add(to, "};\n\n");
@@ -166,9 +276,11 @@ void launch_source(Text *to, Arena *a, const Backend *host, const Module *m, con
     write_offsets(to, p->name, "dim", member + p->io.n, p->dim.n);
     for (int i = 0; i < t->ngpu; i++) {
         const GpuText *g = &t->gpu[i];
-        for (int k = 0; k < g->launch.n; k++)
-            if (is_first(g, k)) write_groups(to, a, fn_new(host, a, m, p, memory), g, &g->launch.p[k]);
-        write_launches(to, a, g);
+        Writer w = {.arena = a, .host = host, .m = m, .p = p, .memory = memory, .g = g};
+        writer_begin(&w);
+        for (int k = 0; k < g->launch.n; k++) w.groups[k] = groups_write(to, &w, &g->launch.p[k]);
+        write_fields(to, &w);
+        write_launches(to, &w);
         write_flags(to, a, g);
         write_code(to, a, g);
     }

@@ -4,6 +4,7 @@
 
 #include "codegen/text/access.h"
 #include "codegen/host/host.h"
+#include "codegen/text/argument.h"
 #include "codegen/text/size.h"
 #include "codegen/codegen.h"
 #include "target/matrix.h"
@@ -27,6 +28,7 @@ typedef struct Hip {
     const char *timed_out; /* of the wait in hand: this thread's words do not come */
     VEC(ThreadPart) part;
     const Op *moving, *moved; /* the first and the last of the conversions that were written together, last of all */
+    const char *call;         /* type of the kernel's argument */
     const char **member; /* of the struct of arguments: tensors of the interface, then run-time dimensions */
 } Hip;
 

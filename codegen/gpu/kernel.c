@@ -1,6 +1,7 @@
 /* kernel.c: a node as a kernel: one task of its grid is one workgroup. */
 #include "codegen/abi/abi.h"
 #include "codegen/gpu/hip.h"
+#include "codegen/text/share.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -14,16 +15,31 @@ static const CExpr *tensor_text(Fn *f, const Tensor *t) {
     return cexpr_open(f, "(%s *)(%s + %s)", memory_c(t->elem), memory, tensor_slot(f, t)->text);
 }
 
+static const char *pointer_type(Fn *f, const Param *p) {
+    return fn_text(f, "%s%s *", p->out || p->inout ? "" : "const ", memory_c(p->elem));
+}
+
+/* The host can tell where it is before a run. */
+static bool is_field(const Fn *f, const Tensor *t) {
+    return f->fields && t->slots == 1 && t->symmetric < 0 && !elem_is_packed(t->elem);
+}
+
+static const CExpr *pointer_text(Fn *f, const Tensor *t, const Arg *a, int i) {
+    const CExpr *first = part_text(f, t, a);
+    if (is_field(f, t)) return field_place(f, pointer_type(f, &f->k->param.p[i]), i);
+    if (elem_is_packed(t->elem) && !cexpr_is(first, 0)) first = packed_part_text(f, f->node, t, a);
+    const CExpr *base = tensor_text(f, t);
+    return cexpr_is(first, 0) ? base : cexpr_open(f, "%s + %s", base->text, first->text);
+}
+
 const CExpr *hip_argument(Fn *f, int i) {
     const Arg *a = &f->node->arg.p[i];
     const Tensor *t = &f->p->tensor.p[a->tensor];
     const Param *p = &f->k->param.p[i];
-    const CExpr *first = part_text(f, t, a), *base = tensor_text(f, t);
     bool by_value = t->ndim == 0 && f->memory->arg[t->id] >= 0 && t->role == ROLE_INPUT;
-    if (by_value) return base;
-    if (p->ranks >= 0) return symmetric_text(f, t, first);
-    if (elem_is_packed(t->elem) && !cexpr_is(first, 0)) first = packed_part_text(f, f->node, t, a);
-    const CExpr *at = cexpr_is(first, 0) ? base : cexpr_open(f, "%s + %s", base->text, first->text);
+    if (by_value) return tensor_text(f, t);
+    if (p->ranks >= 0) return symmetric_text(f, t, part_text(f, t, a));
+    const CExpr *at = pointer_text(f, t, a, i);
     if (p->ndim == 0 && !p->out && !p->inout) return cexpr_call(f, "tile_load_%s(%s)", elem_text(t->elem), at->text);
     return at;
 }
@@ -31,9 +47,10 @@ const CExpr *hip_argument(Fn *f, int i) {
 static void argument_line(Fn *f, Text *to, int i) {
     const Param *p = &f->k->param.p[i];
     if (!text_has_word(text_str(&f->body), f->param[i])) return;
-    bool value = p->ndim == 0 && !p->out && !p->inout, written = p->out || p->inout;
-    const char *type = p->ranks >= 0 ? "const size_t " : value ? fn_text(f, "const %s ", elem_c(p->elem))
-                             : fn_text(f, "%s%s *const ", written ? "" : "const ", memory_c(p->elem));
+    bool value = p->ndim == 0 && !p->out && !p->inout;
+    const char *type = p->ranks >= 0 ? "const size_t "
+                       : value       ? fn_text(f, "const %s ", elem_c(p->elem))
+                                     : fn_text(f, "%sconst ", pointer_type(f, p));
     text_printf(to, "    %s%s = %s;\n", type, f->param[i], hip_argument(f, i)->text);
 }
 
@@ -61,7 +78,8 @@ static bool reads_peers(const Kernel *k) {
 
 /* Ranks that read each other's memory begin with their own, and go round: else all ask the first one at a time. */
 static const char *group_number(Fn *f) {
-    if (f->hip->ticket >= 0) return fn_text(f, "tile_take(lds, &t->ticket[%d])", f->hip->ticket);
+    if (f->hip->ticket >= 0)
+        return fn_text(f, "tile_take(lds, &t->ticket[%s])", field_number(f, "ticket", f->hip->ticket)->text);
     return reads_peers(f->k) ? "(tile_group() + t->rank * tile_groups() / t->nranks) % tile_groups()" : "tile_group()";
 }
 
@@ -132,7 +150,7 @@ static bool wants_registers(const Fn *f) {
 
 static void kernel_head(Fn *f, Text *to, const char *name) {
     const char *kind = wants_registers(f) ? "TILE_KERNEL_ALONE" : "TILE_KERNEL";
-    text_printf(to, "%s(%s, %s_call, %d) {\n", kind, name, f->p->name, f->hip->threads);
+    text_printf(to, "%s(%s, %s, %d) {\n", kind, name, f->hip->call, f->hip->threads);
     if (f->hip->lds) text_printf(to, "    TILE_LDS(lds, %" PRId64 ");\n", f->hip->lds);
 }
 
@@ -140,19 +158,22 @@ bool hip_kernel(GpuText *g, Arena *a, const Program *p, const Memory *memory, co
                 GpuLaunch *launch) {
     Text *to = &g->text;
     Fn f = fn_new(&hip_backend, a, g->m, p, memory);
-    Hip hip = {
-        .target = target, .lanes = target->wave, .waves = n->kernel->plan.waves, .member = public_members(a, g->m, p)};
-    hip.ticket = takes_tickets(p, n) ? g->tickets++ : -1;
+    Hip hip = {.target = target,
+               .lanes = target->wave,
+               .waves = n->kernel->plan.waves,
+               .member = public_members(a, g->m, p),
+               .call = launch->call,
+               .ticket = launch->ticket};
     hip.threads = hip.lanes * hip.waves;
     f.hip = &hip;
     f.k = n->kernel;
     f.node = n;
+    f.fields = launch->fields;
     Text head = {0};
     make_body(&f);
     hip_arguments(&f);
     fn_head_print(&f, &head);
     lds_unless_used(&f, &head);
-    source_comment(&f, to, "");
     kernel_head(&f, to, launch->function);
     text_add(to, text_str(&head));
     if (launch->dependent) text_add(to, "    tile_follow();\n");

@@ -1,30 +1,14 @@
-/* program.c: a program as text for one GPU: a kernel for each node. The order of nodes is that of their launches.
+/* program.c: a program as text for one GPU: a kernel for each node, or for several whose texts are equal but for
+   where their tensors are (codegen/text/share.h). The order of nodes is that of their launches.
    Takes: a module in the form `layout`. Gives: NAME_TARGET.hip, and what the launcher has to know. */
+#include "codegen/abi/abi.h"
 #include "codegen/codegen.h"
 #include "codegen/gpu/hip.h"
+#include "codegen/text/share.h"
 
 #include <string.h>
 
 static const char *const suffix[] = {"_call", "_config", "_args", "_program", "_workspace", "_open", "_run", "_close", "_begin", "_end"};
-
-static bool same_arguments(const Node *a, const Node *b) {
-    if (a->kernel != b->kernel || a->arg.n != b->arg.n) return false;
-    for (int i = 0; i < a->arg.n; i++) {
-        const Arg *x = &a->arg.p[i], *y = &b->arg.p[i];
-        if (x->tensor != y->tensor || x->lead != y->lead) return false;
-        for (int d = 0; d < x->lead; d++)
-            if (x->at[d] != y->at[d]) return false;
-    }
-    return true;
-}
-
-/* Of a node before that calls the same kernels; NULL: none does. */
-static const GpuLaunch *launched_before(const GpuText *g, const Program *p, const Node *n) {
-    int first = gpu_has_task(g->m, p); /* after that of the run's beginning */
-    for (int i = 0; i < n->id; first += 1 + p->node.p[i++]->otherwise.n)
-        if (same_arguments(p->node.p[i], n)) return &g->launch.p[first];
-    return NULL;
-}
 
 static bool has_roles(const Program *p) {
     for (int i = 0; i < p->node.n; i++)
@@ -42,50 +26,120 @@ static void file_head(Text *to, const Module *m, const Program *p, const char *t
     gpu_call_type(to, m, p);
 }
 
-/* The node's kernel, or one that stands by. */
-static bool emit_kernel(Arena *a, GpuText *g, const Program *p, const Memory *memory, CNames *names, const Node *n, int which,
-                        GpuLaunch *launch) {
-    Node as = *n;
-    if (which) as.kernel = n->otherwise.p[which - 1];
-    launch->kernel = as.kernel;
-    launch->function = c_function_name(names, as.kernel->name);
-    if (as.kernel->roles) return hip_roles(g, a, p, memory, names, &as, launch);
-    if (as.kernel->plan.lowering == LOWER_SCHEDULE) return hip_schedule(g, a, p, memory, &as, launch);
-    return hip_kernel(g, a, p, memory, &as, matrix_target(g->target), launch);
+/* ---- nodes ---- */
+
+typedef struct {
+    GpuText *g;
+    Arena *arena;
+    const Program *p;
+    const Memory *memory;
+    VEC(Node *) call; /* a launch each: nodes, and behind a node such with kernels that stand by for its own */
+    int first;        /* launches before these */
+} Writer;
+
+/* Counters of tasks are numbered in the order of launches. */
+static void call_add(Writer *w, const Node *n, const Kernel *k, bool otherwise) {
+    Node *call = ARENA_NEW(w->arena, Node);
+    *call = *n;
+    call->kernel = (Kernel *)k;
+    GpuLaunch l = {.kernel = k, .node = call, .dependent = gpu_is_dependent(w->g), .otherwise = otherwise};
+    l.ticket = takes_tickets(w->p, n) ? w->g->tickets++ : -1;
+    vec_push(w->arena, &w->call, call);
+    vec_push(w->arena, &w->g->launch, l);
 }
 
-static bool emit_node(Arena *a, GpuText *g, const Program *p, const Memory *memory, CNames *names, const Node *n) {
-    if (n->kind != NODE_CALL) {
-        diag_error(g->m->diags, n->loc, "unsupported", "not supported yet on %s: collectives of more than one rank", g->target);
-        return false;
+static void calls_list(Writer *w) {
+    w->first = w->g->launch.n;
+    for (int i = 0; i < w->p->node.n; i++) {
+        const Node *n = w->p->node.p[i];
+        call_add(w, n, n->kernel, n->otherwise.n > 0);
+        for (int k = 0; k < n->otherwise.n; k++) call_add(w, n, n->otherwise.p[k], k + 1 < n->otherwise.n);
     }
-    const GpuLaunch *before = launched_before(g, p, n);
-    bool good = true;
-    for (int i = 0; i <= n->otherwise.n && good; i++) {
-        GpuLaunch launch = {.dependent = gpu_is_dependent(g), .otherwise = i < n->otherwise.n};
-        if (before)
-            launch = before[i];
-        else
-            good = emit_kernel(a, g, p, memory, names, n, i, &launch);
-        vec_push(a, &g->launch, launch);
+}
+
+static void kernel_comment(const Writer *w, Text *to, const Kernel *k, const char *name) {
+    if (k->plan.lowering == LOWER_SCHEDULE)
+        text_printf(to, "/* kernel %s, by the schedule '%s' */\n", c_string(w->arena, name), k->plan.schedule);
+    else
+        source_comment(w->arena, w->g->m, k, name, k->roles ? ", in roles" : "", to);
+}
+
+static bool kernel_write(const Writer *w, const Node *n, CNames *file, GpuLaunch *l) {
+    GpuText *g = w->g;
+    if (n->kernel->roles) return hip_roles(g, w->arena, w->p, w->memory, file, n, l);
+    if (n->kernel->plan.lowering == LOWER_SCHEDULE) return hip_schedule(g, w->arena, w->p, w->memory, n, l);
+    return hip_kernel(g, w->arena, w->p, w->memory, n, matrix_target(g->target), l);
+}
+
+/* The kernel's text is written first: then it is known which fields it reads. */
+static bool write_call(void *of, int call, const char *function, CNames *file, Fields *fields, Text *to) {
+    Writer *w = of;
+    GpuText *g = w->g;
+    GpuLaunch *l = &g->launch.p[w->first + call];
+    const Node *n = w->call.p[call];
+    Text before = g->text;
+    const char *program = w->p->name;
+    *l = (GpuLaunch){.kernel = n->kernel,
+                     .node = n,
+                     .dependent = gpu_is_dependent(g),
+                     .otherwise = l->otherwise,
+                     .ticket = l->ticket};
+    l->function = function;
+    l->fields = fields;
+    l->call = fields ? c_name(file, arena_format(w->arena, "%s_%s_call", program, function))
+                     : arena_format(w->arena, "%s_call", program);
+    g->text = (Text){0};
+    bool good = kernel_write(w, n, file, l);
+    kernel_comment(w, to, n->kernel, fields ? function : n->kernel->name);
+    if (fields) gpu_fields_type(to, g->m, w->p, l->call, fields);
+    text_add(to, text_str(&g->text));
+    text_free(&g->text);
+    g->text = before;
+    return good;
+}
+
+static bool has_collectives(const GpuText *g, const Program *p) {
+    for (int i = 0; i < p->node.n; i++) {
+        if (p->node.p[i]->kind == NODE_CALL) continue;
+        diag_error(g->m->diags, p->node.p[i]->loc, "unsupported",
+                   "not supported yet on %s: collectives of more than one rank", g->target);
+        return true;
     }
+    return false;
+}
+
+static bool emit_nodes(Writer *w, CNames *names) {
+    Text text = {0};
+    if (has_collectives(w->g, w->p)) return false;
+    calls_list(w);
+    const TextWriter writer = {
+        .arena = w->arena, .call = w->call.p, .n = w->call.n, .names = names, .of = w, .write = write_call};
+    NodeText *by_call = ARENA_ARRAY(w->arena, NodeText, w->call.n + 1);
+    bool good = texts_write(&writer, &text, by_call);
+    for (int i = 0; i < w->call.n && good; i++) {
+        w->g->launch.p[w->first + i].function = by_call[i].function;
+        w->g->launch.p[w->first + i].fields = by_call[i].fields;
+    }
+    text_add(&w->g->text, text_str(&text));
+    text_free(&text);
     return good;
 }
 
 bool gpu_emit(Arena *a, GpuText *g) {
     Program named = *g->p, *p = &named;
     CNames names = {.arena = a};
-    Memory memory;
+    Memory *memory = ARENA_NEW(a, Memory);
+    Writer w = {.g = g, .arena = a, .p = p, .memory = memory};
     named.name = c_program_name(a, g->p);
-    if (!memory_make(a, g->m, p, &memory)) return false;
-    g->local = memory.local, g->symmetric = memory.symmetric;
-    g->words = memory.words, g->counts = memory.counts;
+    if (!memory_make(a, g->m, p, memory)) return false;
+    g->memory = memory;
+    g->local = memory->local, g->symmetric = memory->symmetric;
+    g->words = memory->words, g->counts = memory->counts;
     c_name(&names, p->name);
     for (size_t i = 0; i < sizeof suffix / sizeof *suffix; i++) c_name(&names, arena_format(a, "%s%s", p->name, suffix[i]));
     file_head(&g->text, g->m, p, g->target);
-    if (gpu_has_task(g->m, p)) hip_run_begin(g, a, p, &memory);
-    bool good = true;
-    for (int i = 0; i < p->node.n && good; i++) good = emit_node(a, g, p, &memory, &names, p->node.p[i]);
-    if (gpu_has_task(g->m, p)) hip_run_end(g, a, p, &memory);
+    if (gpu_has_task(g->m, p)) hip_run_begin(g, a, p, memory);
+    bool good = emit_nodes(&w, &names);
+    if (gpu_has_task(g->m, p)) hip_run_end(g, a, p, memory);
     return good;
 }

@@ -81,8 +81,8 @@ static void write_begin(RolesWriter *w) {
     fn_line(&f, "return all;");
     Text head = {0};
     fn_head_print(&f, &head);
-    text_printf(&w->g->text, "TILE_FN %s %s(const %s_call call, const char *lds) {\n", hip_role_name(w, "all"),
-                hip_role_name(w, "begin"), w->p->name);
+    text_printf(&w->g->text, "TILE_FN %s %s(const %s call, const char *lds) {\n", hip_role_name(w, "all"),
+                hip_role_name(w, "begin"), w->launch->call);
     text_add(&w->g->text, "    const uint32_t at = (tile_shared(lds) + 1023) & ~1023u;\n");
     text_add(&w->g->text, text_str(&head));
     text_printf(&w->g->text, "%s}\n\n", text_str(&f.body));
@@ -210,7 +210,7 @@ static void write_refusals(RolesWriter *w) {
 static void write_kernel(RolesWriter *w) {
     Text *to = &w->g->text;
     const char *kind = w->launch->nmap ? "TILE_KERNEL_MAPS" : "TILE_KERNEL_CLUSTER";
-    text_printf(to, "%s(%s, %s_call, %d, %d) {\n    TILE_LDS(lds, 0);\n", kind, w->launch->function, w->p->name,
+    text_printf(to, "%s(%s, %s, %d, %d) {\n    TILE_LDS(lds, 0);\n", kind, w->launch->function, w->launch->call,
                 w->facts.threads, w->roles->cluster);
     write_refusals(w);
     text_printf(to, "    const %s all = %s(call, lds);\n", hip_role_name(w, "all"), hip_role_name(w, "begin"));
@@ -261,9 +261,6 @@ bool hip_roles(GpuText *g, Arena *a, const Program *p, const Memory *memory, CNa
     hip_role_names(&w);
     for (int i = 0; i < w.roles->role.n; i++)
         if (w.roles->role.p[i].in < 0) hip_role_function(&w, i);
-    Fn f = fn_new(&w.back, a, g->m, p, memory);
-    f.k = w.k;
-    source_comment(&f, &g->text, ", in roles");
     write_maps(&w);
     write_places(&w);
     write_struct(&w);

@@ -4,10 +4,11 @@
 Fn hip_role_fn(RolesWriter *w, Hip *hip) {
     Fn f = fn_new(&w->back, w->arena, w->g->m, w->p, w->memory);
     *hip = (Hip){
-        .target = w->target, .member = w->member, .ticket = -1, .lanes = w->target->wave, .waves = 4, .threads = 128};
+        .target = w->target, .call = w->launch->call, .member = w->member, .ticket = -1, .lanes = w->target->wave, .waves = 4, .threads = 128};
     f.hip = hip;
     f.k = w->k;
     f.node = w->node;
+    f.fields = w->launch->fields;
     return f;
 }
 

@@ -100,7 +100,7 @@ static void check_alone(Fn *f) {
 
 static void role_head(RolesWriter *w, Fn *f, const Role *r, Text *to) {
     const bool groups = r->first >= 0;
-    text_printf(to, "TILE_FN void %s(const %s_call call, ", w->role[f->hip->role->number], w->p->name);
+    text_printf(to, "TILE_FN void %s(const %s call, ", w->role[f->hip->role->number], w->launch->call);
     if (w->launch->nmap) text_printf(to, "const %s *maps, ", hip_role_name(w, "maps"));
     text_printf(to, "const %s *all%s) {\n", hip_role_name(w, "all"), groups ? ", int group, int thread" : "");
 }

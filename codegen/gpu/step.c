@@ -66,7 +66,22 @@ static void before_loop(Fn *f, const Op *loop) {
 }
 
 const Backend hip_backend = {
-    .who = "the generator of GPU text", .leave = "return;", .loads_apart = true,
-    .symbol = symbol, .coord = coord, .read = read, .packed = packed, .nest = nest_of_tile, .element = element, .tile = tile_new,
-    .place = place, .sync = &hip_sync, .settle = lds_settle, .before_loop = before_loop, .after_loop = hip_deferred_sums, .before = hip_next_tiles, .step = step,
+    .who = "the generator of GPU text",
+    .leave = "return;",
+    .loads_apart = true,
+    .fields = "call.at.",
+    .symbol = symbol,
+    .coord = coord,
+    .read = read,
+    .packed = packed,
+    .nest = nest_of_tile,
+    .element = element,
+    .tile = tile_new,
+    .place = place,
+    .sync = &hip_sync,
+    .settle = lds_settle,
+    .before_loop = before_loop,
+    .after_loop = hip_deferred_sums,
+    .before = hip_next_tiles,
+    .step = step,
 };

@@ -2,6 +2,7 @@
    The functions are those of device/tile_flags.h. */
 #include "codegen/abi/abi.h"
 #include "codegen/gpu/hip.h"
+#include "codegen/text/share.h"
 
 static const char *scope_text(SyncScope s) { return s == SCOPE_SYSTEM ? "TILE_SYSTEM" : "TILE_DEVICE"; }
 
@@ -26,8 +27,8 @@ static void begin(Fn *f, const Op *op) {
 static void poll(Fn *f, const Poll *p) {
     const Flag *flag = &f->p->flag.p[p->op->flag];
     if (p->one) fn_line(f, "if (thread == 0)");
-    fn_line(f, "%s%s |= tile_poll(t, &%s, %s, %s, %d, %s, group);", p->one ? "    " : "", f->hip->timed_out, p->word,
-            p->want, scope_text(flag->scope), p->op->flag, p->from);
+    fn_line(f, "%s%s |= tile_poll(t, &%s, %s, %s, %s, %s, group);", p->one ? "    " : "", f->hip->timed_out, p->word,
+            p->want, scope_text(flag->scope), p->flag, p->from);
 }
 
 static void end(Fn *f, const Op *op) {
@@ -58,8 +59,8 @@ static const char *arrive(Fn *f, const char *count, const char *arrivals, SyncSc
 static void packet_get(Nest *n, const Op *op, const char *when, const char *place, const char *bits) {
     int flag = packets_flag(n->f->p, n->f->node->arg.p[op->param].tensor);
     if (when) nest_line(n, n->n, "if (%s)", when);
-    nest_line(n, n->n, "%s |= tile_packet_get(t, &%s, generation, &%s, %d, -1, group);", n->f->hip->timed_out, place, bits,
-              flag);
+    nest_line(n, n->n, "%s |= tile_packet_get(t, &%s, generation, &%s, %s, -1, group);", n->f->hip->timed_out, place,
+              bits, field_number(n->f, "flag", flag)->text);
 }
 
 static const char *packet_put(Fn *f, const char *place, const char *bits) {

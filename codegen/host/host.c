@@ -32,7 +32,21 @@ static void step(Fn *f, const Op *op) {
 }
 
 const Backend c_backend = {
-    .who = "the host's code generator", .pragma = "#pragma omp simd", .leave = "return 0;", .anew = "tile_anew",
-    .symbol = symbol, .coord = coord, .read = read, .packed = packed, .nest = nest, .element = c_element, .tile = c_tile, .place = c_place,
-    .nontemporal_open = nontemporal_open, .nontemporal_close = nontemporal_close, .sync = &c_sync, .step = step,
+    .who = "the host's code generator",
+    .pragma = "#pragma omp simd",
+    .leave = "return 0;",
+    .anew = "tile_anew",
+    .fields = "",
+    .symbol = symbol,
+    .coord = coord,
+    .read = read,
+    .packed = packed,
+    .nest = nest,
+    .element = c_element,
+    .tile = c_tile,
+    .place = c_place,
+    .nontemporal_open = nontemporal_open,
+    .nontemporal_close = nontemporal_close,
+    .sync = &c_sync,
+    .step = step,
 };

@@ -11,12 +11,9 @@ extern const Backend c_backend;
 
 /* false after an error */
 bool memory_make(Arena *, const Module *, const Program *, Memory *);
-const CExpr *part_text(Fn *, const Tensor *, const Arg *); /* first element of a part, in elements of the whole */
-const CExpr *packed_part_text(Fn *, const Node *, const Tensor *, const Arg *); /* its byte; refused within a byte */
-const CExpr *tensor_slot(Fn *, const Tensor *); /* byte of the workspace where this generation's copy begins */
-const CExpr *symmetric_text(Fn *, const Tensor *, const CExpr *first); /* the same of a part, by its first element */
-/* Appends the function of a node's kernel; name: its own, unique in the file. */
-bool kernel_emit(Text *to, Memory *, Arena *, const Module *, const Program *, const Node *, const char *name);
+/* Appends the function of a node's kernel; name: its own, unique in the file; fields: share.h. */
+bool kernel_emit(Text *to, Memory *, Arena *, const Module *, const Program *, const Node *, const char *name,
+                 Fields *);
 
 /* ---- tiles in scratch memory ---- */
 

@@ -1,6 +1,7 @@
 /* kernel.c: the C function of a kernel: one task of its grid. */
 #include "codegen/text/access.h"
 #include "codegen/host/host.h"
+#include "codegen/text/share.h"
 
 #include <string.h>
 
@@ -38,27 +39,32 @@ static int text_line(Text *to, int column, const char *text) {
     return (full ? 8 : column + 2) + n;
 }
 
+/* Fields stand behind the parameters: numbers all. */
 static void signature(Fn *f, Text *to, const char *name) {
     int column = text_line(to, 0, fn_text(f, "static int %s(const tile_task *t", name));
     for (int i = 0; i < f->k->param.n; i++) column = text_line(to, column, param_text(f, i));
+    for (int i = 0; f->fields && i < f->fields->field.n; i++)
+        column = text_line(to, column, fn_text(f, "%s%s", f->fields->field.p[i].type, f->fields->field.p[i].name));
     for (int i = 0; i < f->k->ngrid; i++)
         if (f->k->range.p[i].kind != RANGE_WHOLE)
             column = text_line(to, column, fn_text(f, "int64_t %s", f->range[i].index->text));
     text_add(to, ") {\n");
 }
 
-bool kernel_emit(Text *to, Memory *l, Arena *a, const Module *m, const Program *p, const Node *n, const char *name) {
+bool kernel_emit(Text *to, Memory *l, Arena *a, const Module *m, const Program *p, const Node *n, const char *name,
+                 Fields *fields) {
     Fn f = fn_new(&c_backend, a, m, p, l);
     f.k = n->kernel;
     f.node = n;
+    f.fields = fields;
     name_params(&f);
     range_text_grid(&f);
-    source_comment(&f, to, "");
-    signature(&f, to, name);
     skip_missing_tasks(&f);
     hold_values(&f);
     emit_region(&f, f.k->body);
     fn_line(&f, "return 0;");
+    source_comment(a, m, n->kernel, fields ? name : n->kernel->name, "", to);
+    signature(&f, to, name);
     fn_head_print(&f, to);
     text_add(to, text_str(&f.body));
     text_add(to, "}\n\n");

@@ -98,7 +98,7 @@ const char *epilogue_text(Schedule *s, const Value *v, Elem to, EpilogueGiven of
     hip_arguments(f);
     const char *body = text_str(&f->body);
     const char *text =
-        fn_text(f, "TILE_FN %s %s(%s_call%s, %sint%s, int%s) {\n%s}\n", elem_c(to), name, f->p->name,
+        fn_text(f, "TILE_FN %s %s(%s%s, %sint%s, int%s) {\n%s}\n", elem_c(to), name, f->hip->call,
                 read_as(f, body, "call"), sums_text(&e), read_as(f, body, "i"), read_as(f, body, "j"), body);
     text_free(&f->body);
     return text;

@@ -30,7 +30,7 @@ static void fill_results(Schedule *s, const Product *p, const SkinnyPlan *plan, 
     schedule_kind(s, how);
     schedule_kind(s, fn_text(f, "%s_%s", p->plain ? "plain" : "result", how));
     bool bare = p->plain;
-    schedule_hole(s, "take", bare ? "" : fn_text(f, "%s_call call, ", f->p->name));
+    schedule_hole(s, "take", bare ? "" : fn_text(f, "%s call, ", f->hip->call));
     schedule_hole(s, "give", bare ? "" : "call, ");
     schedule_hole(s, "value", bare ? "x[q]" : fn_text(f, "%s_result(call, x[q], %s)", s->launch->function, place));
     schedule_hole(s, "results", plan->beside > 1 ? fn_text(f, " + %s_OUT", s->launch->function) : "");

@@ -30,7 +30,7 @@ static Elem result_elem(const Param *c) { return c->elem == ELEM_I32 ? ELEM_I32 
 /* What is stored for each sum; of two results which one is said. */
 static const char *epilogues(Schedule *s, const Product *p, EpilogueGiven of) {
     Fn *f = &s->f;
-    const char *name = fn_text(f, "%s_result", s->launch->function), *call = f->p->name;
+    const char *name = fn_text(f, "%s_result", s->launch->function), *call = f->hip->call;
     Elem to = result_elem(&f->k->param.p[p->c[0]]);
     if (p->stores == 1) return epilogue_text(s, p->store[0]->arg.p[0], to, of, name);
     const char *text = "";
@@ -39,7 +39,7 @@ static const char *epilogues(Schedule *s, const Product *p, EpilogueGiven of) {
     const char *sum = elem_c(p->loop->res.p[0]->type.elem), *given = p->sums > 1 ? "x, y" : "x", *result = elem_c(to);
     const char *sums = p->sums > 1 ? fn_text(f, "%s x, %s y", sum, sum) : fn_text(f, "%s x", sum);
     return fn_text(f,
-                   "%sTILE_FN %s %s(%s_call call, int c, %s, int i, int j) {\n"
+                   "%sTILE_FN %s %s(%s call, int c, %s, int i, int j) {\n"
                    "    return c ? %s_1(call, %s, i, j) : %s_0(call, %s, i, j);\n}\n",
                    text, result, name, call, sums, name, given, name, given);
 }
@@ -109,9 +109,9 @@ static void fill_stores(Schedule *s, const Product *p, int wide) {
     bool tiled = product_stores_tiles(c), bare = tiled && p->plain, fringe = product_has_fringe(s, p);
     EpilogueGiven late;
     if (!product_deferred(s, p, &late)) fill_ways(s, p, c, tiled);
-    schedule_hole(s, "take", bare ? "" : fn_text(f, "%s_call call, ", f->p->name));
+    schedule_hole(s, "take", bare ? "" : fn_text(f, "%s call, ", f->hip->call));
     schedule_hole(s, "give", bare ? "" : "call, ");
-    schedule_hole(s, "take_all", bare && !fringe ? "" : fn_text(f, "%s_call call, ", f->p->name));
+    schedule_hole(s, "take_all", bare && !fringe ? "" : fn_text(f, "%s call, ", f->hip->call));
     schedule_hole(s, "give_all", bare && !fringe ? "" : "call, ");
     bool beside = product_beside(s, p);
     product_fill_clamp(s, 'i', c->dim[0].c, beside ? 128 : 256);

@@ -127,7 +127,7 @@ void schedule_begin(Schedule *s, const MatrixSchedule *facts) {
     schedule_number(s, "cluster", facts->cluster);
     schedule_number(s, "lds", facts->lds_bytes);
     schedule_hole(s, "refuse", refusal_text(s));
-    schedule_hole(s, "call", fn_text(&s->f, "%s_call", s->f.p->name));
+    schedule_hole(s, "call", s->f.hip->call);
     if (s->launch->dependent) schedule_kind(s, "dependent");
     s->launch->threads = facts->threads;
     s->launch->lds = facts->lds_bytes;
@@ -159,13 +159,13 @@ static bool prepare(Schedule *s) {
 bool hip_schedule(GpuText *g, Arena *a, const Program *p, const Memory *memory, const Node *n, GpuLaunch *launch) {
     const Kernel *k = n->kernel;
     const ScheduleFile *file = schedule_find(a, k->plan.schedule, matrix_target(g->target));
-    Hip hip = {.target = matrix_target(g->target), .member = public_members(a, g->m, p)};
+    Hip hip = {.target = matrix_target(g->target), .member = public_members(a, g->m, p), .call = launch->call};
     Schedule s = {.f = fn_new(&hip_backend, a, g->m, p, memory), .text = &g->text, .launch = launch};
     s.f.hip = &hip;
     s.f.k = k;
     s.f.node = n;
+    s.f.fields = launch->fields;
     names_take(&s.f);
-    text_printf(s.text, "/* kernel %s, by the schedule '%s' */\n", c_string(a, k->name), k->plan.schedule);
     if (!file || region_synchronises(k->body) || !prepare(&s)) {
         fn_unsupported(&s.f, k->loc, fn_text(&s.f, "the schedule '%s' on %s", k->plan.schedule, g->target));
         return false;

@@ -79,7 +79,7 @@ static void fill_blocks(Schedule *s, const Product *p, const SkinnyPlan *plan, b
     schedule_number(s, "TOGETHER", blocks ? 4 : 1);
     schedule_number(s, "STORES", p->stores);
     schedule_number(s, "FIRST", 1 + p->sums);
-    schedule_hole(s, "take", bare ? "" : fn_text(f, "%s_call call, ", f->p->name));
+    schedule_hole(s, "take", bare ? "" : fn_text(f, "%s call, ", f->hip->call));
     schedule_hole(s, "give", bare ? "" : "call, ");
     schedule_hole(s, "mapped", blocks ? fn_text(f, "const %s_maps *maps, ", function) : "");
     schedule_hole(s, "maps", blocks ? "&maps, " : "");

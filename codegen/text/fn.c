@@ -53,13 +53,18 @@ void fn_source_line(Fn *f, Loc loc) {
     fn_line(f, "// %s:%d", c_string(f->arena, slash ? slash + 1 : path), line);
 }
 
+const char *param_name(Fn *f, int i) {
+    const char *name = f->k->param.p[i].name;
+    return f->fields ? c_common_name(f->arena, name) : name;
+}
+
 const char *fn_value_name(Fn *f, const Value *v) {
     if (v->name) return v->name;
     const Op *d = v->def;
     while (d && (d->kind == OP_CAST || d->kind == OP_BROADCAST)) d = d->arg.p[0]->def;
     if (!d || d->kind == OP_FOR) return "carried";
     if (d->kind == OP_IF) return "chosen";
-    if (d->kind == OP_LOAD) return fn_text(f, "%s_tile", f->k->param.p[d->param].name);
+    if (d->kind == OP_LOAD) return fn_text(f, "%s_tile", param_name(f, d->param));
     return d->kind == OP_DOT ? "product" : op_info[d->kind].text;
 }
 
@@ -115,13 +120,12 @@ void fn_print(Fn *f, Text *to, const char *head) {
 
 void name_params(Fn *f) {
     f->param = ARENA_ARRAY(f->arena, const char *, f->k->param.n + 1);
-    for (int i = 0; i < f->k->param.n; i++) f->param[i] = c_name(&f->names, f->k->param.p[i].name);
+    for (int i = 0; i < f->k->param.n; i++) f->param[i] = c_name(&f->names, param_name(f, i));
 }
 
-void source_comment(Fn *f, Text *to, const char *more) {
-    Loc loc = f->k->loc;
-    if (!loc.file) return;
-    const char *path = loc_path(f->m->diags, loc), *slash = strrchr(path, '/');
-    text_printf(to, "/* kernel %s, %s:%d%s */\n", c_identifier(f->arena, f->k->name),
-                c_string(f->arena, slash ? slash + 1 : path), loc_line(f->m->diags, loc), more);
+void source_comment(Arena *a, const Module *m, const Kernel *k, const char *name, const char *more, Text *to) {
+    if (!k->loc.file) return;
+    const char *path = loc_path(m->diags, k->loc), *slash = strrchr(path, '/');
+    text_printf(to, "/* kernel %s, %s:%d%s */\n", c_identifier(a, name), c_string(a, slash ? slash + 1 : path),
+                loc_line(m->diags, k->loc), more);
 }

@@ -85,7 +85,7 @@ typedef struct {
 } FlagPlace;
 
 /* Where a program's tensors and flags are. */
-typedef struct {
+typedef struct Memory {
     int64_t *offset; /* of a temporary in its workspace */
     int64_t *bytes;  /* of one of its slots */
     int *arg;        /* position among the arguments; -1: a temporary */
@@ -95,11 +95,13 @@ typedef struct {
 } Memory;
 
 typedef struct Nest Nest;
+typedef struct Fields Fields; /* share.h */
 
-/* A word that is waited for: texts of it, of the generation wanted and of the rank that publishes it. */
+/* A word that is waited for: texts of it, of the generation wanted, of its flag's number and of the rank that publishes
+   it. */
 typedef struct {
     const Op *op;
-    const char *word, *want, *from;
+    const char *word, *want, *flag, *from;
     bool one; /* not in a loop over words */
 } Poll;
 
@@ -122,6 +124,7 @@ typedef struct {
 typedef struct {
     const char *who, *pragma;                /* in messages; before loops over elements */
     const char *leave;                       /* the statement that ends a task early */
+    const char *fields;                      /* what stands before the name of a field: where fields are */
     const char *anew;                        /* the function that hides where a pointer comes from; NULL: none is needed */
     bool loads_apart;                        /* loads of tiles are steps of their own */
     const CExpr *(*symbol)(Fn *, int symbol); /* value of a run-time dimension */
@@ -152,6 +155,7 @@ struct Fn {
     Arena *arena;
     const Kernel *k;  /* NULL in the functions of the program */
     const Node *node; /* a node that calls it: the layout of its arguments */
+    Fields *fields;   /* what other nodes of the text have otherwise; NULL: the text is of this node */
     CNames names;
     Constants head; /* sizes, and where tiles begin */
     Text body;
@@ -179,7 +183,9 @@ void fn_head_print(Fn *, Text *to); /* those that the body uses */
 bool text_has_word(const char *text, const char *word); /* outside of comments */
 Fn fn_new(const Backend *, Arena *, const Module *, const Program *, const Memory *);
 void name_params(Fn *);
-void source_comment(Fn *, Text *to, const char *more); /* more: behind the place */
+const char *param_name(Fn *, int param); /* wanted; nodes that share a text have others with other numbers in them */
+/* more: behind the place */
+void source_comment(Arena *, const Module *, const Kernel *, const char *name, const char *more, Text *to);
 void fn_print(Fn *, Text *to, const char *head); /* the whole function; frees its body */
 
 #endif

@@ -51,3 +51,13 @@ const char *c_function_name(CNames *n, const char *wanted) {
     const char *name = c_public_name(n->arena, c_identifier(n->arena, wanted));
     return name_unique(n, c_is_global(name) ? arena_format(n->arena, "%s_", name) : name);
 }
+
+const char *c_common_name(Arena *a, const char *name) {
+    const char *common = "";
+    for (const char *at = name, *end; *at; at = end + (*end == '_')) {
+        end = at + strcspn(at, "_");
+        bool number = end > at && strspn(at, "0123456789") == (size_t)(end - at);
+        if (!number) common = arena_format(a, "%s%s%.*s", common, *common ? "_" : "", (int)(end - at), at);
+    }
+    return *common ? common : name;
+}

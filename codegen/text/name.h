@@ -16,6 +16,8 @@ typedef struct {
 /* A C identifier that reads like `wanted`, is no keyword and is not in use yet. */
 const char *c_name(CNames *, const char *wanted);
 const char *c_function_name(CNames *, const char *wanted); /* at file scope, beside those of the C library */
+/* Without the numbers that tell one of several from the others: linear_6_copy -> linear_copy. */
+const char *c_common_name(Arena *, const char *name);
 /* Names of a module may be any text: as part of an identifier, and as what stands between the quotes of a C string. */
 const char *c_identifier(Arena *, const char *name);
 const char *c_string(Arena *, const char *name);

@@ -3,6 +3,7 @@
  */
 #include "codegen/text/access.h"
 #include "codegen/text/program.h"
+#include "codegen/text/share.h"
 #include "codegen/text/size.h"
 #include "codegen/text/step.h"
 
@@ -21,11 +22,11 @@ static const CExpr *dim_words(Fn *f, const FlagDim *d) {
 
 /* Number of a word: first + (source * extent + index) * extent + index .. */
 static const CExpr *word_text(Fn *f, const FlagPlace *at, const CExpr *source, const CExpr *const *index, int n,
-                              int64_t first) {
+                              const CExpr *first) {
     const CExpr *sum = source;
     for (int i = 0; i < n; i++)
         if (index[i]) sum = cexpr_add(f, cexpr_mul(f, sum, number(f, at->extent[i])), cexpr_operand(f, index[i]));
-    return cexpr_add(f, sum, number(f, first));
+    return cexpr_add(f, sum, first);
 }
 
 static const Flag *flag_at(Fn *f, const Op *op, const FlagPlace **at) {
@@ -33,7 +34,12 @@ static const Flag *flag_at(Fn *f, const Op *op, const FlagPlace **at) {
     return &f->p->flag.p[op->flag];
 }
 
-static const char *flag_text(Fn *f, const Flag *flag) { return flag->name ? c_string(f->arena, flag->name) : "a flag"; }
+static const CExpr *first_word(Fn *f, const FlagPlace *at) { return field_number(f, "words", at->word); }
+
+/* Nodes that share a text have flags of different names. */
+static const char *flag_text(Fn *f, const Flag *flag) {
+    return flag->name && !f->fields ? c_string(f->arena, flag->name) : "a flag";
+}
 
 /* ---- waits ---- */
 
@@ -94,7 +100,9 @@ void emit_wait(Fn *f, const Op *op) {
         index[i] = span_open(f, &op->sub.p[i], dim_words(f, d), "word", &opened);
     }
     poll.want = op->lag ? fn_text(f, "%s - %" PRId64, generation, op->lag) : generation;
-    poll.word = fn_text(f, "t->word[t->rank][%s]", word_text(f, at, source, index, flag->dim.n, at->word)->text);
+    poll.word =
+        fn_text(f, "t->word[t->rank][%s]", word_text(f, at, source, index, flag->dim.n, first_word(f, at))->text);
+    poll.flag = field_number(f, "flag", op->flag)->text;
     poll.one = !opened.looped;
     f->back->sync->poll(f, &poll);
     close_loops(f, opened.blocks);
@@ -135,16 +143,16 @@ static void publish_ranks(Fn *f, const Op *op, const Flag *flag, const FlagPlace
         dest = span_open(f, &op->dest, number(f, f->m->axis.p[flag->axis].ranks), "dest", &opened);
     fn_line(f, "%s",
             publish_text(f, flag, peer_text(f, flag->axis, dest)->text,
-                         word_text(f, at, source, index, flag->dim.n, at->word)->text));
+                         word_text(f, at, source, index, flag->dim.n, first_word(f, at))->text));
     close_loops(f, opened.blocks);
 }
 
 static void emit_publish(Fn *f, const Op *op, const Flag *flag, const FlagPlace *at, const CExpr *const *index) {
     int opened = f->back->sync->publish_begin(f, flag->scope);
     if (flag->axis < 0)
-        fn_line(
-            f, "%s",
-            publish_text(f, flag, "t->rank", word_text(f, at, cexpr_number(f, 0), index, flag->dim.n, at->word)->text));
+        fn_line(f, "%s",
+                publish_text(f, flag, "t->rank",
+                             word_text(f, at, cexpr_number(f, 0), index, flag->dim.n, first_word(f, at))->text));
     else
         publish_ranks(f, op, flag, at, index);
     close_loops(f, opened);
@@ -161,7 +169,8 @@ void emit_signal(Fn *f, const Op *op) {
     fn_line(f, "// signal %s", flag_text(f, flag));
     if (!alone) {
         const CExpr *dest = flag_has_dest(flag) ? scalar_affine(f, &op->dest.lo) : cexpr_number(f, 0);
-        const char *count = fn_text(f, "t->count[%s]", word_text(f, at, dest, index, flag->dim.n, at->count)->text);
+        const char *count = fn_text(
+            f, "t->count[%s]", word_text(f, at, dest, index, flag->dim.n, field_number(f, "counts", at->count))->text);
         fn_line(f, "if (%s) {", f->back->sync->arrive(f, count, arrivals->text, flag->scope));
         f->indent++;
     }
@@ -175,7 +184,7 @@ static void nothing(Fn *f, const Op *op) { (void)f, (void)op; }
 
 static void host_poll(Fn *f, const Poll *p) {
     const char *error = c_name(&f->names, "error");
-    fn_line(f, "const int %s = tile_wait(t, &%s, %s, %d, %s);", error, p->word, p->want, p->op->flag, p->from);
+    fn_line(f, "const int %s = tile_wait(t, &%s, %s, %s, %s);", error, p->word, p->want, p->flag, p->from);
     fn_line(f, "if (%s) return %s;", error, error);
 }
 

@@ -56,9 +56,18 @@ typedef struct {
     int swizzle;            /* bytes of a row of a box, and over which it is swizzled: 128, 64 or 32; 0: it is not */
 } tile_map;
 
+/* What launches of one kernel differ in: a place in memory, or a number. */
+enum { TILE_FIELD_LOCAL = -1, TILE_FIELD_NUMBER = -2 };
+typedef struct {
+    int arg;       /* the program's argument that it is in; TILE_FIELD_LOCAL: the workspace; TILE_FIELD_NUMBER */
+    int64_t bytes; /* where in it; the number */
+    int64_t (*part)(const tile_task *); /* bytes more that the run's sizes and the rank say; NULL: none */
+} tile_field;
+
 /* One kernel launch on a GPU; a program's run is its launches in order. */
 typedef struct {
     const char *kernel;                    /* name in the code */
+    const char *node;                      /* what the program calls it; NULL: the same */
     int threads;                           /* of a workgroup */
     size_t lds_bytes;                      /* of its memory */
     int64_t (*groups)(const tile_task *);  /* number of workgroups, 0: it is left out of this run;
@@ -69,6 +78,7 @@ typedef struct {
     int nmaps;
     const tile_map *map;                   /* their descriptions are the kernel's second argument */
     int dependent;                         /* 1: the kernel itself waits for launches before, and may begin early */
+    int nfields;                           /* of the kernel's argument, behind the call: 64 bits each, of tile_image.field */
     int otherwise;                         /* 1: the next launch runs instead where this one has no workgroups, or a map
                                               of it cannot be made: rows that are no multiples of 16 bytes, which are
                                               TILE_E_ARG where it is 0 */
@@ -84,6 +94,8 @@ typedef struct {
     size_t counts, tickets; /* counters of one rank, private: arrivals, tasks of launches that take tickets */
     int nflags;
     const tile_flag_info *flag;
+    int nfields; /* of all launches, in their order */
+    const tile_field *field;
     int nlaunches;
     const tile_launch *launch;
 } tile_image;

@@ -47,6 +47,13 @@ static int functions_load(GpuInstance *x, const Gpu *gpu) {
     return code;
 }
 
+/* Of the arguments of launches that have fields. */
+static size_t fields_bytes(const tile_image *image, const tile_program *g) {
+    size_t bytes = sizeof(uint64_t) * (size_t)image->nfields;
+    for (int i = 0; i < image->nlaunches; i++) bytes += image->launch[i].nfields ? g->call_bytes : 0;
+    return bytes;
+}
+
 static int memory_open(GpuInstance *x, const Gpu *gpu, const tile_program *g) {
     x->call = calloc(2, g->call_bytes);
     if (!x->call) return tile_fail(TILE_E_NOMEM, "out of memory");
@@ -55,7 +62,10 @@ static int memory_open(GpuInstance *x, const Gpu *gpu, const tile_program *g) {
     x->map = aligned_alloc(_Alignof(GpuMap), sizeof *x->map * maps);
     x->mapped = calloc(maps, sizeof *x->mapped);
     x->refused = calloc((size_t)x->image->nlaunches + 1, sizeof *x->refused);
-    if (!x->map || !x->mapped || !x->refused) return tile_fail(TILE_E_NOMEM, "out of memory");
+    x->field = calloc((size_t)x->image->nfields + 1, sizeof *x->field);
+    x->with_fields = calloc(1, fields_bytes(x->image, g) + 1);
+    if (!x->map || !x->mapped || !x->refused || !x->field || !x->with_fields)
+        return tile_fail(TILE_E_NOMEM, "out of memory");
     int error = gpu->api.event_create(&x->event, GPU_EVENT_NO_TIMING);
     if (error) return gpu_fail(gpu, error, "making an event");
     if (x->image->local_bytes) error = gpu->api.alloc(&x->local, x->image->local_bytes);
@@ -117,6 +127,8 @@ void gpu_instance_close(tile_instance *p) {
     free(x->map);
     free(x->mapped);
     free(x->refused);
+    free(x->field);
+    free(x->with_fields);
     free(x->call);
     free(x);
 }
@@ -198,6 +210,26 @@ static void call_fill(const tile_instance *p, void *const *arg, const int64_t *d
     if (g->task_at) memcpy(x->call + g->task_at, &x->task, sizeof x->task);
 }
 
+static uint64_t field_value(const GpuInstance *x, const tile_field *f, const tile_task *task) {
+    uint64_t first =
+        f->arg == TILE_FIELD_NUMBER ? 0 : (uintptr_t)(f->arg == TILE_FIELD_LOCAL ? x->local : task->arg[f->arg]);
+    return first + (uint64_t)f->bytes + (f->part ? (uint64_t)f->part(task) : 0);
+}
+
+static void fields_fill(const tile_instance *p, const tile_task *task) {
+    const GpuInstance *x = p->gpu;
+    const uint64_t *field = x->field;
+    char *to = x->with_fields;
+    for (int i = 0; i < x->image->nfields; i++) x->field[i] = field_value(x, &x->image->field[i], task);
+    for (const tile_launch *l = x->image->launch; l < x->image->launch + x->image->nlaunches; l++) {
+        if (!l->nfields) continue;
+        memcpy(to, x->call, p->program->call_bytes);
+        memcpy(to + p->program->call_bytes, field, sizeof *field * (size_t)l->nfields);
+        to += p->program->call_bytes + sizeof *field * (size_t)l->nfields;
+        field += l->nfields;
+    }
+}
+
 /* Ranks that meet run with the same sizes: the one that comes later sees that they differ. */
 static int sizes_check(tile_instance *p, const int64_t *dim) {
     Frame f = {.dim = (int64_t *)dim, .generation = ++p->generation};
@@ -239,6 +271,8 @@ typedef struct {
     tile_task task; /* the sizes, for the numbers of workgroups */
     void *stream;
     int capturing, launched;
+    GpuMap *map;       /* of the next launch */
+    char *with_fields; /* likewise */
 } Run;
 
 /* One whose tensors cannot be copied by boxes has none, if another launch does its work. */
@@ -272,7 +306,7 @@ static int launches_check(const Run *r) {
         if (groups > 0 && x->refused[i]) return gpu_map_refused(r->p->program, l, x->refused[i]);
         if (groups > INT32_MAX || groups * l->threads > UINT32_MAX)
             return tile_fail(TILE_E_ARG, "program '%s': %lld tasks of '%s' are too many for a launch",
-                             r->p->program->name, (long long)groups, l->kernel);
+                             r->p->program->name, (long long)groups, l->node ? l->node : l->kernel);
     }
     return TILE_OK;
 }
@@ -293,18 +327,18 @@ static int launch_enqueue(const Gpu *gpu, const tile_launch *l, void *function, 
     return gpu->api.launch_ex(&config, function, arguments, NULL);
 }
 
-/* map: descriptions of what this launch copies by boxes. */
-static int launch_one(const Run *r, int i, GpuMap *map) {
+static int launch_one(const Run *r, int i) {
     const tile_instance *p = r->p;
     const Gpu *gpu = p->mesh->gpu;
     const tile_launch *l = &p->gpu->image->launch[i];
     int64_t groups = groups_count(r, i);
-    void *arguments[] = {p->gpu->call, map};
+    const char *node = l->node ? l->node : l->kernel;
+    void *arguments[] = {l->nfields ? r->with_fields : p->gpu->call, r->map};
     if (groups <= 0) return TILE_OK;
-    void *traced = r->capturing ? NULL : gpu_trace_begin(gpu, l->kernel, p->generation, i, r->stream);
+    void *traced = r->capturing ? NULL : gpu_trace_begin(gpu, node, p->generation, i, r->stream);
     int error = launch_enqueue(gpu, l, p->gpu->function[i], (unsigned)groups, arguments, r->stream);
     if (traced) gpu->api.event_record(traced, r->stream);
-    return error ? gpu_fail(gpu, error, l->kernel) : TILE_OK;
+    return error ? gpu_fail(gpu, error, node) : TILE_OK;
 }
 
 /* A run that has begun must end: its other launches do nothing any more, and the ranks that wait for it are told. */
@@ -313,21 +347,27 @@ static void run_abandon(Run *r) {
     if (!r->launched) r->p->generation--;
     if (!r->launched || !r->p->gpu->task || r->capturing) return;
     gpu_fault_give_up(m, "a launch failed");
-    launch_one(r, r->p->gpu->image->nlaunches - 1, r->p->gpu->map);
+    launch_one(r, r->p->gpu->image->nlaunches - 1); /* has neither maps nor fields */
 }
 
 static int launch_all(Run *r) {
     const tile_image *image = r->p->gpu->image;
-    GpuMap *map = r->p->gpu->map;
     int code = TILE_OK;
-    while (r->launched < image->nlaunches && !(code = launch_one(r, r->launched, map)))
-        map += image->launch[r->launched++].nmaps;
+    r->map = r->p->gpu->map;
+    r->with_fields = r->p->gpu->with_fields;
+    while (r->launched < image->nlaunches && !(code = launch_one(r, r->launched))) {
+        const tile_launch *l = &image->launch[r->launched++];
+        r->map += l->nmaps;
+        if (l->nfields) r->with_fields += r->p->program->call_bytes + sizeof(uint64_t) * (size_t)l->nfields;
+    }
     if (code) run_abandon(r);
     return code;
 }
 
 /* Tensors are looked at when they are not those of the run before. */
-static int arguments_take(tile_instance *p, void *const *arg, const int64_t *dim) {
+static int arguments_take(tile_instance *p, const tile_task *task) {
+    void *const *arg = task->arg;
+    const int64_t *dim = task->dim;
     GpuInstance *x = p->gpu;
     size_t bytes = p->program->call_bytes;
     call_fill(p, arg, dim);
@@ -335,6 +375,7 @@ static int arguments_take(tile_instance *p, void *const *arg, const int64_t *dim
     int code = tensors_check(p, arg, dim);
     if (code) return code;
     memset(x->checked, 0, bytes); /* until all maps are made */
+    fields_fill(p, task);
     code = gpu_maps_fill(p, arg, dim);
     if (!code) memcpy(x->checked, x->call, bytes);
     return code;
@@ -347,7 +388,7 @@ int gpu_instance_run(tile_instance *p, void *const *arg, const int64_t *dim, til
              .stream = given ? (void *)given : g->stream};
     memcpy(r.task.coord, p->coord, sizeof p->coord);
     int code = gpu_enter(g);
-    if (!code) code = arguments_take(p, arg, dim);
+    if (!code) code = arguments_take(p, &r.task);
     if (!code) code = launches_check(&r);
     if (code) return code;
     g->api.stream_capturing(r.stream, &r.capturing);

@@ -105,6 +105,6 @@ int gpu_maps_fill(const tile_instance *p, void *const *arg, const int64_t *dim) 
 
 int gpu_map_refused(const tile_program *g, const tile_launch *l, const tile_map *m) {
     return tile_fail(TILE_E_ARG, "program '%s': '%s' copies %s%s%s by boxes: its rows must be multiples of %d bytes",
-                     g->name, l->kernel, m->arg < 0 ? "a temporary" : "'", m->arg < 0 ? "" : g->arg[m->arg].name,
-                     m->arg < 0 ? "" : "'", STEP);
+                     g->name, l->node ? l->node : l->kernel, m->arg < 0 ? "a temporary" : "'",
+                     m->arg < 0 ? "" : g->arg[m->arg].name, m->arg < 0 ? "" : "'", STEP);
 }

@@ -6,6 +6,41 @@
 static int failures;
 
 static const tile_launch bad[] = {{.kernel = "outside", .threads = THREADS, .groups = groups}};
+/* y[i] = number + i for the first few, where the fields behind the call say. */
+typedef struct {
+    Call call;
+    float *y;
+    int64_t number;
+} Fielded;
+
+enum { PUT = 5 /* elements */ };
+
+static void put_kernel(const void *argument) {
+    static const tile_emu_kernel kernel = {sizeof(Fielded), 0, THREADS, 1, {.lanes = 64, .chiplets = 1}};
+    const Fielded *f = argument;
+    if (!tile_emu_begin(argument, &kernel) || position() >= PUT) return;
+    float x = (float)(f->number + position());
+    tile_emu_check(&f->y[position()], sizeof(float), TILE_STORES, &x);
+    f->y[position()] = x;
+}
+
+static int64_t one(const tile_task *t) { return t ? 1 : 0; }
+static int64_t quarter(const tile_task *t) { return t->dim[0] / 4 * (int64_t)sizeof(float); }
+
+static const tile_emu_symbol put_symbols[] = {
+    {"put", put_kernel}, {"scale", scale_kernel}, {"add", add_kernel}, {NULL, NULL}};
+static const tile_field put_fields[] = {{TILE_FIELD_LOCAL, 80, NULL},
+                                        {TILE_FIELD_NUMBER, 11, NULL},
+                                        {1, 0, NULL},
+                                        {TILE_FIELD_NUMBER, 7, NULL},
+                                        {1, 40, quarter},
+                                        {TILE_FIELD_NUMBER, 9, NULL}};
+static const tile_launch put_launches[] = {
+    {.kernel = "scale", .threads = THREADS, .groups = groups},
+    {.kernel = "put", .threads = THREADS, .groups = one, .nfields = 2, .node = "local"},
+    {.kernel = "add", .threads = THREADS, .groups = groups},
+    {.kernel = "put", .threads = THREADS, .groups = one, .nfields = 2, .node = "first"},
+    {.kernel = "put", .threads = THREADS, .groups = one, .nfields = 2, .node = "second"}};
 static const tile_launch missing[] = {{.kernel = "nowhere", .threads = THREADS, .groups = groups}};
 
 static void expect(int code, int want, const char *words, int line) {
@@ -67,8 +102,31 @@ static void check_programs(tile_mesh *m, char *x, char *y) {
     tile_instance_close(i);
 }
 
+/* Launches of one kernel, each with places and numbers of its own; a place may hang on the run's sizes. */
+static void check_fields(tile_mesh *m, char *x, char *y) {
+    tile_image image = {.target = "emu:gfx942",
+                        .code = put_symbols,
+                        .local_bytes = 4 * N,
+                        .nlaunches = 5,
+                        .launch = put_launches,
+                        .nfields = 6,
+                        .field = put_fields};
+    tile_program p = program(&image);
+    tile_instance *i = NULL;
+    float scale = 0, back[N];
+    CHECK(tile_instance_open(m, &p, &i) == TILE_OK);
+    for (int64_t n = N; n > 100; n -= 400) {
+        CHECK(tile_instance_run(i, (void *[]){x, y, &scale}, &n, NULL) == TILE_OK);
+        CHECK(tile_copy_out(m, back, y, sizeof back, NULL) == TILE_OK && tile_stream_sync(m, NULL) == TILE_OK);
+        for (int k = 0; k < PUT; k++)
+            CHECK(back[k] == (float)(7 + k) && back[20 + k] == (float)(12 + k) &&
+                  back[10 + n / 4 + k] == (float)(9 + k));
+    }
+    tile_instance_close(i);
+}
+
 /* Who changes one of these raises TILE_ABI: programs that were compiled before then are refused. */
-_Static_assert(TILE_ABI == 5 && sizeof(tile_program) == 216 && sizeof(tile_image) == 88 && sizeof(tile_launch) == 64 &&
+_Static_assert(TILE_ABI == 6 && sizeof(tile_program) == 216 && sizeof(tile_image) == 104 && sizeof(tile_launch) == 80 &&
                    sizeof(tile_map) == 136 && sizeof(tile_arg) == 192 && sizeof(tile_dim) == 16 &&
                    sizeof(tile_flag_info) == 24 && sizeof(tile_task) == 112 && sizeof(tile_gpu_task) == 96,
                "what a program hands over is that of TILE_ABI");
@@ -111,6 +169,7 @@ int main(void) {
     CHECK(tile_instance_open(m, &p, &i) == TILE_OK);
     check_run(m, i, x, y);
     check_arguments(i, x, y);
+    check_fields(m, x, y);
     check_programs(m, x, y);
     check_another_abi(m);
     tile_instance_close(i);
