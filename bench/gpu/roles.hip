@@ -49,7 +49,7 @@
 
 typedef struct {
     int64_t M, N, K;
-    uint32_t *ticket; /* 0 between launches */
+    uint64_t *ticket; /* 0 between launches */
 } product_call;
 
 typedef struct {
@@ -72,7 +72,7 @@ enum {
 
 typedef struct {
     int rank, cluster, clusters, size[3], rows, columns, tasks, steps;
-    uint32_t lds, *ticket;
+    uint32_t lds;
     tile_ring ab, task, turn;
 } product_all;
 
@@ -88,7 +88,6 @@ TILE_FN product_all product_begin(product_call call, const char *lds) {
     all.columns = (size[1] + WIDE * SHARE_A - 1) / (WIDE * SHARE_A);
     all.tasks = all.rows * all.columns;
     all.steps = (size[2] + 63) / 64;
-    all.ticket = call.ticket;
     all.ab = {all.lds, all.lds + FULL, STAGES, BYTES};
     all.turn = {0, all.lds + TURN_FULL, 1, 0};
     all.task = {all.lds + TASK, all.lds + TASK_FULL, 2, 4};
@@ -110,48 +109,16 @@ TILE_FN tile_place product_place(const product_all *all, int task) {
 
 /* ---- tasks ---- */
 
-/* The number to a slot of a workgroup of the cluster, and to its barrier. PTX ISA, "st.async". */
-TILE_FN void ticket_pass(uint32_t slot, uint32_t bar, int rank, int x) {
-    asm volatile("{.reg .b32 s, b;\n mapa.shared::cluster.u32 s, %0, %2;\n mapa.shared::cluster.u32 b, %1, %2;\n"
-                 "mbarrier.arrive.expect_tx.shared::cluster.b64 _, [b], 4;\n"
-                 "st.async.shared::cluster.mbarrier::complete_tx::bytes.b32 [s], %3, [b];}" ::"r"(slot),
-                 "r"(bar), "r"(rank), "r"(x)
-                 : "memory");
+/* The next task of a role, -1 behind the last one; warp: all lanes of the warp ask. */
+TILE_FN int product_task(const product_all *all, tile_ring_end *e, int before, bool warp) {
+    if (TICKET) return tile_ticket_next(&all->task, e, warp);
+    const int task = before < 0 ? all->cluster : before + all->clusters;
+    return task < all->tasks ? task : -1;
 }
 
-/* role take: a lane of the cluster's first workgroup. The last number that is taken makes the counter 0 again. */
-TILE_FN void product_take(const product_all *all) {
-    tile_ring_end e = tile_ring_writer();
-    for (bool more = true; more;) {
-        tile_mbar_wait(tile_ring_empty(&all->task, e.s), e.phase);
-        const int task = (int)atomicAdd(all->ticket, 1u);
-        more = task < all->tasks;
-        if (task == all->tasks + all->clusters - 1) atomicExch(all->ticket, 0u);
-        for (int rank = 0; rank < CLUSTER; rank++)
-            ticket_pass(all->task.slot + 4 * e.s, tile_ring_full(&all->task, e.s), rank, more ? task : -1);
-        tile_ring_step(&all->task, &e);
-    }
-    tile_ring_drain(&all->task, &e);
-}
-
-/* The next task of a role, -1 behind the last one; whole: all lanes of the warp ask. */
-TILE_FN int product_task(const product_all *all, tile_ring_end *e, int before, bool whole) {
-    if (!TICKET) {
-        const int task = before < 0 ? all->cluster : before + all->clusters;
-        return task < all->tasks ? task : -1;
-    }
-    int task;
-    tile_mbar_wait(tile_ring_full(&all->task, e->s), e->phase);
-    asm volatile("ld.shared.s32 %0, [%1];" : "=r"(task) : "r"(all->task.slot + 4 * e->s) : "memory");
-    if (whole) task = (int)tile_shuffle((uint32_t)task, 0);
-    if (!whole || tile_lane() == 0) tile_mbar_arrive_at(tile_ring_empty(&all->task, e->s), 0);
-    tile_ring_step(&all->task, e);
-    return task;
-}
-
-#define TASKS(task, whole)                                                                                             \
+#define TASKS(task, warp)                                                                                              \
     tile_ring_end tasks = tile_ring_reader();                                                                          \
-    for (int task = -1; (task = product_task(all, &tasks, task, whole)) >= 0;)
+    for (int task = -1; (task = product_task(all, &tasks, task, warp)) >= 0;)
 
 /* ---- roles ---- */
 
@@ -295,5 +262,6 @@ TILE_KERNEL_MAPS(product, product_call, 384, CLUSTER) {
     if (thread == 0) product_copy(&all, &maps);
     if (STORE_WARP && thread == 32) product_store(&all, &maps, 0);
     if (STORE_WARP && thread == 64) product_store(&all, &maps, 1);
-    if (TICKET && thread == 96 && all.rank == 0) product_take(&all);
+    if (TICKET && thread == 96 && all.rank == 0)
+        tile_ticket_take(&all.task, call.ticket, all.tasks, all.clusters, CLUSTER);
 }

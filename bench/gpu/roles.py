@@ -158,7 +158,7 @@ def main():
     sys.path.append(HERE)
     import run, torch
     mesh, cuda = run.Mesh(options.folder), ctypes.CDLL("libcuda.so.1")
-    ticket = torch.zeros(1, dtype=torch.int32, device="cuda")
+    ticket = torch.zeros(1, dtype=torch.int64, device="cuda")
     about = {"gpu": torch.cuda.get_device_name(), "command": "bench/gpu/roles.py FOLDER", "commit": options.commit, "date": datetime.date.today().isoformat()}
     for shape, across in rows():
         for row in measure(cuda, mesh, options.folder, shape, across, ticket):

@@ -26,6 +26,7 @@ uint32_t tile_emu_shared(const void *);
 void *tile_emu_shared_at(uint32_t, int bytes); /* of this workgroup */
 int tile_emu_cluster_rank(void);
 void tile_emu_cluster_store(uint32_t, int rank, const void *value, int bytes);
+void tile_emu_cluster_pass(uint32_t, uint32_t bar, int rank, int32_t);
 void tile_emu_cluster_arrive(void);
 void tile_emu_cluster_wait(void);
 void tile_emu_wave_sync(void);
@@ -89,6 +90,9 @@ TILE_FN void tile_cluster_store2(uint32_t at, int rank, float x, float y) {
     tile_emu_cluster_store(at, rank, both, 8);
 }
 TILE_FN void tile_cluster_store4(uint32_t at, int rank, const float x[4]) { tile_emu_cluster_store(at, rank, x, 16); }
+TILE_FN void tile_cluster_pass(uint32_t at, uint32_t bar, int rank, int32_t x) {
+    tile_emu_cluster_pass(at, bar, rank, x);
+}
 TILE_FN void tile_cluster_arrive(void) { tile_emu_cluster_arrive(); }
 TILE_FN void tile_cluster_wait(void) { tile_emu_cluster_wait(); }
 TILE_FN void tile_wave_sync(void) { tile_emu_wave_sync(); }
@@ -147,6 +151,11 @@ TILE_FN void tile_copy_wait(int but) { tile_emu_copy_wait(but); }
 /* ---- shared memory by its address ---- */
 
 TILE_FN uint16_t tile_shared_load2(uint32_t at) { return tile_lds_load_bf16(tile_emu_shared_at(at, 2)); }
+TILE_FN uint32_t tile_shared_load4(uint32_t at) {
+    uint32_t x;
+    tile_lds_load4(tile_emu_shared_at(at, 4), &x);
+    return x;
+}
 TILE_FN void tile_shared_load16(uint32_t at, uint32_t x[4]) { tile_lds_load16(tile_emu_shared_at(at, 16), x); }
 
 #define TILE_EMU_BLOCKS(n, across, store, at, x)                                                                       \

@@ -8,5 +8,6 @@
 #include "device/tile_order.h"
 #include "device/tile_piece.h"
 #include "device/tile_sums.h"
+#include "device/tile_task.h"
 
 #endif

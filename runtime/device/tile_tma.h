@@ -53,6 +53,15 @@ TILE_FN void tile_cluster_store4(uint32_t at, int rank, const float x[4]) {
                  "r"(rank), "f"(x[0]), "f"(x[1]), "f"(x[2]), "f"(x[3])
                  : "memory");
 }
+/* A number to a multiple of 4 there, and the barrier `bar` there is told: an arrival that announces 4 bytes, and then that
+   they have come. PTX ISA, "st.async". */
+TILE_FN void tile_cluster_pass(uint32_t at, uint32_t bar, int rank, int32_t x) {
+    asm volatile("{.reg .b32 s, b;\n mapa.shared::cluster.u32 s, %0, %2;\n mapa.shared::cluster.u32 b, %1, %2;\n"
+                 "mbarrier.arrive.expect_tx.shared::cluster.b64 _, [b], 4;\n"
+                 "st.async.shared::cluster.mbarrier::complete_tx::bytes.b32 [s], %3, [b];}" ::"r"(at),
+                 "r"(bar), "r"(rank), "r"(x)
+                 : "memory");
+}
 /* An arrival that announces `bytes` of copies. */
 TILE_FN void tile_mbar_expect(uint32_t bar, int bytes) {
     asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(bar), "r"(bytes) : "memory");
@@ -173,6 +182,11 @@ TILE_FN void tile_stmatrix2_across(uint32_t at, uint32_t a, uint32_t b) {
 TILE_FN uint16_t tile_shared_load2(uint32_t at) {
     uint16_t x;
     asm volatile("ld.shared.u16 %0, [%1];" : "=h"(x) : "r"(at) : "memory");
+    return x;
+}
+TILE_FN uint32_t tile_shared_load4(uint32_t at) {
+    uint32_t x;
+    asm volatile("ld.shared.b32 %0, [%1];" : "=r"(x) : "r"(at) : "memory");
     return x;
 }
 TILE_FN void tile_shared_load16(uint32_t at, uint32_t x[4]) {

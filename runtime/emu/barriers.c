@@ -68,6 +68,19 @@ void tile_emu_mbar_arrive(uint32_t at, int rank) {
 
 void tile_emu_mbar_expect(uint32_t at, int bytes) { arrive(mbar_at(emu, at, TOUCH_LDS_READ), bytes); }
 
+/* The number counts as stored when the barrier's phase ends: who has not waited for that does not know it. */
+void tile_emu_cluster_pass(uint32_t at, uint32_t bar, int rank, int32_t x) {
+    Group *g = cluster_group(rank);
+    Mbar *b = mbar_at(g, bar, g == emu ? TOUCH_LDS_READ : TOUCH_ASYNC_READ);
+    Touch by = order_touch_by(b->actor, b->phases + 1, TOUCH_LDS_STORE);
+    size_t byte = shared_at(g, at, sizeof x, true);
+    if (at % sizeof x) emu_fail("writes 4 bytes at address %u of LDS: no multiple of 4", at);
+    lds_touch(&g->lds, byte, sizeof x, &by, NULL);
+    memcpy(g->lds.base + byte, &x, sizeof x);
+    arrive(b, sizeof x);
+    mbar_come(b, 0, sizeof x);
+}
+
 void tile_emu_mbar_wait(uint32_t at, int parity) {
     Mbar *b = mbar_at(emu, at, TOUCH_LDS_READ);
     if (parity & ~1) emu_fail("waits for parity %d", parity);

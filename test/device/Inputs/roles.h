@@ -6,7 +6,8 @@
 
 typedef struct {
     int64_t M, N, K, planes;
-    void *c; /* where no map describes it */
+    void *c;          /* where no map describes it */
+    uint64_t *ticket; /* 0 between launches */
 } roles_call;
 
 #endif

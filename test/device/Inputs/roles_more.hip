@@ -1,6 +1,6 @@
 /* What roles_product.hip has no use for: batches, rows of b across the products, results made with a tile that threads
    read, a storing warp, rings without a cluster (blend); a shared first operand, whole tiles by boxes and others by
-   rows that begin anywhere (edges); pairs of f32 (wide). */
+   rows that begin anywhere, tasks by tickets (edges); pairs of f32 (wide). */
 #include "device/tile_sm_90a.h"
 
 #include "device/tile_roles.h"
@@ -163,12 +163,14 @@ enum {
     edges_OUT_BYTES = 2 * 64 * 128,
     edges_FULL = edges_OUT + 2 * edges_OUT_BYTES,
     edges_TURN_FULL = edges_FULL + TILE_RING_BARRIERS(2),
-    edges_LDS = edges_TURN_FULL + TILE_RING_BARRIERS(1)
+    edges_TASK_FULL = edges_TURN_FULL + TILE_RING_BARRIERS(1),
+    edges_TASK = edges_TASK_FULL + TILE_RING_BARRIERS(2),
+    edges_LDS = edges_TASK + 2 * 4
 };
 
 typedef struct {
     int rank, cluster, clusters, rows, columns, steps;
-    tile_ring ab, turn;
+    tile_ring ab, turn, task;
     uint32_t out;
 } edges_all;
 
@@ -182,6 +184,7 @@ TILE_FN edges_all edges_begin(roles_call call, const char *lds) {
             (int)((call.K + 63) / 64),
             {at, at + edges_FULL, 2, edges_BYTES},
             {0, at + edges_TURN_FULL, 1, 0},
+            {at + edges_TASK, at + edges_TASK_FULL, 2, 4},
             at + edges_OUT};
 }
 
@@ -190,10 +193,17 @@ TILE_FN tile_place edges_place(const edges_all *all, int task) {
     return {t.i * 128, (2 * t.j + all->rank) * 128};
 }
 
-TILE_FN void edges_copy(const edges_all *all, const edges_maps *maps) {
+/* The task behind `before`, or -1: of edges by tickets, of wide static. */
+TILE_FN int edges_next(const edges_all *all, tile_ring_end *tasks, bool static_order, int before, bool warp) {
+    if (!static_order) return tile_ticket_next(&all->task, tasks, warp);
+    const int task = before < 0 ? all->cluster : before + all->clusters;
+    return task < all->rows * all->columns ? task : -1;
+}
+
+TILE_FN void edges_copy(const edges_all *all, const edges_maps *maps, bool static_order) {
     const tile_boxes a = {&maps->map[0], 2, 0}, b = {&maps->map[1], 2, 0};
-    tile_ring_end ab = tile_ring_writer();
-    for (int task = all->cluster; task < all->rows * all->columns; task += all->clusters) {
+    tile_ring_end ab = tile_ring_writer(), tasks = tile_ring_reader();
+    for (int task = -1; (task = edges_next(all, &tasks, static_order, task, false)) >= 0;) {
         const tile_place at = edges_place(all, task);
 #pragma unroll 1
         for (int p = 0; p < all->steps; p++) {
@@ -248,8 +258,9 @@ TILE_FN void edges_multiply(const edges_all *all, roles_call call, const edges_m
     tile_ring_end ab = tile_ring_reader(), out = tile_ring_writer();
     tile_ring_end turn = group ? tile_ring_reader() : tile_ring_writer();
     float s[64];
+    tile_ring_end tasks = tile_ring_reader();
     edges_tokens(all, &turn, group, thread);
-    for (int task = all->cluster; task < all->rows * all->columns; task += all->clusters) {
+    for (int task = -1; (task = edges_next(all, &tasks, pairs, task, true)) >= 0;) {
         const tile_place at = edges_place(all, task);
         const int i = at.i + 64 * group, rows = (int)call.M - i, columns = tile_min_i32(128, (int)call.N - at.j);
         tile_mma_zero(s, 128);
@@ -277,11 +288,14 @@ TILE_FN void edges_roles(roles_call call, const edges_maps *maps, const char *ld
     if (tile_thread() == 0) {
         tile_ring_make(&all.ab, 1, 4);
         tile_ring_make(&all.turn, 1, 1);
+        tile_ring_make(&all.task, 1, 2 * (8 + 1)); /* warps that multiply and the lane that copies */
         tile_mbar_init_done();
     }
     tile_cluster_sync();
     tile_follow();
-    if (tile_thread() == 0) edges_copy(&all, maps);
+    if (tile_thread() == 0) edges_copy(&all, maps, pairs);
+    if (tile_thread() == 32 && !pairs && all.rank == 0)
+        tile_ticket_take(&all.task, call.ticket, all.rows * all.columns, all.clusters, 2);
     if (group > 0) edges_multiply(&all, call, maps, pairs, group - 1, tile_thread() & 127);
 }
 

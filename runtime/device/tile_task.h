@@ -1,0 +1,34 @@
+/* tile_task.h: `tasks ticket` of the form roles: tasks by a counter, for those that differ in length. A lane of each
+   cluster takes numbers. Each workgroup has a copy of the ring of words from which its roles read them, so that all roles
+   of the cluster walk along the same tasks. Arrivals at `full`: 1. Arrivals at `empty`, of the first workgroup alone: the
+   warps and single lanes that read, of all workgroups. */
+#ifndef TILE_DEVICE_TILE_TASK_H
+#define TILE_DEVICE_TILE_TASK_H
+
+/* By a lane of the cluster's first workgroup, of `sharers`. counter: 0 between launches; whoever takes the last number
+   of all clusters leaves it so. Behind the last task each role is told -1. */
+TILE_FN void tile_ticket_take(const tile_ring *r, uint64_t *counter, int tasks, int clusters, int sharers) {
+    tile_ring_end e = tile_ring_writer();
+    for (bool more = true; more;) {
+        tile_mbar_wait(tile_ring_empty(r, e.s), e.phase);
+        const int64_t task = (int64_t)tile_word_add(counter, 1, TILE_DEVICE);
+        more = task < tasks;
+        if (task == (int64_t)tasks + clusters - 1) tile_word_store(counter, 0, TILE_DEVICE);
+        for (int rank = 0; rank < sharers; rank++)
+            tile_cluster_pass(r->slot + 4 * e.s, tile_ring_full(r, e.s), rank, more ? (int32_t)task : -1);
+        tile_ring_step(r, &e);
+    }
+    tile_ring_drain(r, &e);
+}
+
+/* The next task, or -1; by one lane, or by all lanes of each warp that reads (`warp`). */
+TILE_FN int tile_ticket_next(const tile_ring *r, tile_ring_end *e, bool warp) {
+    tile_mbar_wait(tile_ring_full(r, e->s), e->phase);
+    uint32_t task = tile_shared_load4(r->slot + 4 * e->s);
+    if (warp) task = tile_shuffle(task, 0); /* all lanes have read it */
+    if (!warp || tile_lane() == 0) tile_mbar_arrive_at(tile_ring_empty(r, e->s), 0);
+    tile_ring_step(r, e);
+    return (int)task;
+}
+
+#endif
