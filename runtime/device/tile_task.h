@@ -1,6 +1,6 @@
 /* tile_task.h: `tasks ticket` of the form roles: tasks by a counter, for those that differ in length. A lane of each
-   cluster takes numbers. Each workgroup has a copy of the ring of words from which its roles read them, so that all roles
-   of the cluster walk along the same tasks. Arrivals at `full`: 1. Arrivals at `empty`, of the first workgroup alone: the
+   cluster takes numbers, and each workgroup has a copy of the ring of words from which its roles read them. All roles of
+   the cluster walk along the same tasks. Arrivals at `full`: 1. Arrivals at `empty`, of the first workgroup alone: the
    warps and single lanes that read, of all workgroups. */
 #ifndef TILE_DEVICE_TILE_TASK_H
 #define TILE_DEVICE_TILE_TASK_H
