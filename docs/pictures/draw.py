@@ -1,5 +1,5 @@
 """usage: draw.py TILEC PASS_TABLE SOURCE OUT: the pictures of these pages, drawn from what TILEC does, from what the table
-of passes says of each, and from the texts of layouts on docs/design/layout.md."""
+of passes says of each, and from the texts of layouts and turns on docs/design/layout.md and docs/design/roles.md."""
 import os
 import re
 import subprocess
@@ -190,6 +190,39 @@ def draw_layouts(page, path):
     svg.save(path)
 
 
+# ---- turns of two groups ----
+
+def pieces_of(turns, iterations):
+    """For each turn: (piece, iteration, stands in brackets)."""
+    listed = [(name, int(shift or 0), inside) for group in re.findall(r"\[[^]]*\]|[A-Z](?:@\d)?", turns)
+              for inside in (group[0] == "[",) for name, shift in re.findall(r"([A-Z])(?:@(\d))?", group)]
+    last = iterations + max(shift for _, shift, _ in listed)
+    return [[(name, turn - shift, inside) for name, shift, inside in listed if 0 <= turn - shift < iterations] for turn in range(last)]
+
+
+def draw_turns(page, path):
+    turns = re.search(r"`turns (\[A .*?)`", page)[1]
+    width = {"A": 48, "E": 48, "B": 60}
+    svg = Svg(900, 165)
+    svg.text(10, 22, f"turns {turns}, three iterations: the number behind a piece is its iteration", 12, "start", True)
+    ends, free = {1: 70, 2: 70}, 0
+    for pieces in pieces_of(turns, 3):
+        for group in ends:
+            alone = [piece for piece in pieces if piece[2]]
+            x = max(ends[group], free if alone else 0)
+            for name, iteration, inside in pieces:
+                w = width.get(name, 24)
+                svg.box(x, 40 + 50 * (group - 1), w, 36, TINT2 if inside else TINT)
+                svg.text(x + w / 2, 62 + 50 * (group - 1), f"{name}{iteration}", 11)
+                x += w
+                free = x if inside else free
+            ends[group] = x
+    for group in ends:
+        svg.text(10, 62 + 50 * (group - 1), f"group {group}", 12, "start")
+    svg.text(70, 152, "orange: products, of one group at a time; blue: arithmetic, at the same time as the products of the other group", 11, "start")
+    svg.save(path)
+
+
 def main(tilec, pass_table, source, out):
     os.makedirs(out, exist_ok=True)
     gathered = os.path.join(source, "examples/ag_gemm.tile")
@@ -197,6 +230,8 @@ def main(tilec, pass_table, source, out):
     draw_flags(tilec, gathered, os.path.join(out, "flags.svg"))
     with open(os.path.join(source, "docs/design/layout.md")) as f:
         draw_layouts(f.read(), os.path.join(out, "layout.svg"))
+    with open(os.path.join(source, "docs/design/roles.md")) as f:
+        draw_turns(f.read(), os.path.join(out, "turns.svg"))
 
 
 main(*sys.argv[1:])

@@ -90,11 +90,25 @@ static const Op *terms_stray(const Kernel *k, const Role *r, const Op *op) {
     return NULL;
 }
 
+/* A role waits before it copies from the parameter: another task, or rank, writes it. */
+static bool is_awaited(const Kernel *k, int param) {
+    for (int i = 2; i < kernel_regions(k); i++)
+        for (const Op *op = walk(kernel_region(k, i)); op; op = walk_next(op, kernel_region(k, i)))
+            for (const Op *copy = op->kind == OP_WAIT ? op->next : NULL; copy; copy = copy->next)
+                if (copy->kind == OP_COPY && copy->param == param) return true;
+    return false;
+}
+
+/* Nobody writes the elements while the kernel runs. */
+static bool load_is_settled(const Kernel *k, const Op *load) {
+    const Param *p = &k->param.p[load->param];
+    return !p->out && !p->inout && p->ranks < 0 && !p->packet && !is_awaited(k, load->param);
+}
+
 static bool is_settled(const Kernel *k, const Role *r, const Op *op) {
     OpClass class = op_info[op->kind].class;
-    const Param *p = op->kind == OP_LOAD ? &k->param.p[op->param] : NULL;
-    if (p) return !p->out && !p->inout && p->ranks < 0 && !p->packet && !(r && follows_split(r, op));
     if (r && follows_split(r, op)) return false;
+    if (op->kind == OP_LOAD) return load_is_settled(k, op);
     return op->kind == OP_GET || class == CLASS_CONST || class == CLASS_INDEX || op_is_elementwise(op);
 }
 

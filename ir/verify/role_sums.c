@@ -163,10 +163,20 @@ static void groups_verify(const Sums *s, const Op *loop) {
     }
 }
 
+/* Products that nobody waits for would still write their sums when the registers have other values. */
+static void ends_verify(const Sums *s, const Region *r, const Uses *u) {
+    for (const Op *op = walk(r); op; op = walk_next(op, r))
+        for (int i = 0; i < op->res.n; i++)
+            if (s->flying[op->res.p[i]->id] && !u->count[op->res.p[i]->id])
+                violation(s->v, op->loc, "the sums of %s are never ready", op_info[op->kind].text);
+}
+
 void role_sums_verify(Verifier *v, const Role *r) {
+    const Uses uses = uses_of(v->k, v->scratch);
     const Sums s = {v, ARENA_ARRAY(v->scratch, bool, v->k->nvalue + 1)};
     flying_find(&s, r->body);
     names_verify(&s, r->body);
+    ends_verify(&s, r->body, &uses);
     for (const Op *op = walk(r->body); op; op = walk_next(op, r->body)) {
         if (op->kind == OP_IF && op->res.n) branches_verify(&s, op);
         if (op->kind != OP_FOR) continue;
