@@ -80,8 +80,17 @@ static void role_ends(RolesWriter *w, Fn *f, Text *to) {
     }
 }
 
-/* Behind the last task: nobody leaves while others of the cluster copy to it or arrive here; stores are done. */
+/* It copies what roles multiply. */
+static bool copies_boxes(const RolesWriter *w, int role) {
+    for (int i = 0; i < w->roles->ring.n; i++)
+        if (w->facts.ring[i].writer == role && w->facts.ring[i].boxed) return true;
+    return false;
+}
+
+/* Behind the last task: the next launch may begin; nobody leaves while others of the cluster copy to it or arrive here;
+   stores are done. */
 static void role_end_lines(RolesWriter *w, Fn *f) {
+    if (w->launch->dependent && copies_boxes(w, f->hip->role->number)) fn_line(f, "tile_let_go();");
     for (int i = 0; i < w->roles->ring.n; i++) {
         const RingFacts *x = &w->facts.ring[i];
         if (x->writer != f->hip->role->number) continue;

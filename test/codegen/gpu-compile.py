@@ -17,7 +17,7 @@ import sample
 
 tilec, source, folder, target = sys.argv[1:]
 nvidia = target.startswith("sm_")
-SCHEDULED = "by the schedule '"  # of a kernel with declarations beside it
+SCHEDULED = re.compile("by the schedule '|, in roles \\*/")  # a kernel with declarations beside it
 FORMS = ("pull", "push", "staged", "packet", "unfused")
 MESHES = ("ag_gemm", "gemm_rs", "gemm_ar", "mlp_tp", "flash_decode")
 
@@ -51,12 +51,12 @@ class Unit:
         self.text, self.names, self.alone = "", set(), False
 
     def takes(self, program, text):
-        return not self.names or not (self.alone or program in self.names or SCHEDULED in text)
+        return not self.names or not (self.alone or program in self.names or SCHEDULED.search(text))
 
     def add(self, program, text, seen):
         """The program's kernels that are new, under names of their own."""
         self.names.add(program)
-        self.alone = SCHEDULED in text
+        self.alone = bool(SCHEDULED.search(text))
         if self.alone:
             self.text = text
             return
