@@ -4,10 +4,6 @@
 
 #include <string.h>
 
-/* A vector of plain elements copied into another arena. */
-#define VEC_COPY(arena, v)                                                                                             \
-    ((v)->p = (v)->n ? arena_copy((arena), (v)->p, sizeof *(v)->p * (size_t)(v)->n) : NULL, (void)((v)->cap = (v)->n))
-
 typedef struct {
     Module *m;
     Value **value; /* the copies, by id */
@@ -33,10 +29,10 @@ static Region *region_clone(Clone *, const Region *, Op *parent);
 
 static Op *op_clone(Clone *c, const Op *op) {
     Op *fresh = arena_copy(c->m->arena, op, sizeof *op);
-    VEC_COPY(c->m->arena, &fresh->arg);
-    VEC_COPY(c->m->arena, &fresh->res);
-    VEC_COPY(c->m->arena, &fresh->sub);
-    VEC_COPY(c->m->arena, &fresh->turn);
+    vec_copy(c->m->arena, &fresh->arg);
+    vec_copy(c->m->arena, &fresh->res);
+    vec_copy(c->m->arena, &fresh->sub);
+    vec_copy(c->m->arena, &fresh->turn);
     fresh->prev = fresh->next = NULL;
     for (int i = 0; i < op->arg.n; i++) fresh->arg.p[i] = c->value[op->arg.p[i]->id];
     for (int i = 0; i < op->sub.n; i++) span_remap(c, &fresh->sub.p[i]);
@@ -69,11 +65,11 @@ Kernel *kernel_clone(Module *m, const Kernel *k) {
     int id = fresh->id;
     *fresh = *k;
     fresh->id = id;
-    VEC_COPY(m->arena, &fresh->param);
-    VEC_COPY(m->arena, &fresh->range);
-    VEC_COPY(m->arena, &fresh->layout);
-    VEC_COPY(m->arena, &fresh->plan.regs);
-    VEC_COPY(m->arena, &fresh->plan.copy);
+    vec_copy(m->arena, &fresh->param);
+    vec_copy(m->arena, &fresh->range);
+    vec_copy(m->arena, &fresh->layout);
+    vec_copy(m->arena, &fresh->plan.regs);
+    vec_copy(m->arena, &fresh->plan.copy);
     Clone c = {m, ARENA_ARRAY(scratch, Value *, k->nvalue + 1)};
     fresh->body = root_clone(&c, k->body);
     if (k->roles) fresh->roles = roles_clone(m, k->roles, root_clone, &c);
@@ -83,8 +79,8 @@ Kernel *kernel_clone(Module *m, const Kernel *k) {
 
 static void node_clone(Module *m, Program *p, const Node *n) {
     Node *fresh = program_node(m, p, *n);
-    VEC_COPY(m->arena, &fresh->arg);
-    VEC_COPY(m->arena, &fresh->otherwise);
+    vec_copy(m->arena, &fresh->arg);
+    vec_copy(m->arena, &fresh->otherwise);
     if (n->kernel) fresh->kernel = m->kernel.p[n->kernel->id];
     for (int i = 0; i < n->otherwise.n; i++) fresh->otherwise.p[i] = m->kernel.p[n->otherwise.p[i]->id];
 }
@@ -92,11 +88,11 @@ static void node_clone(Module *m, Program *p, const Node *n) {
 static void program_clone(Module *m, const Program *p) {
     Program *fresh = program_new(m, p->name, p->loc);
     *fresh = *p;
-    VEC_COPY(m->arena, &fresh->tensor);
-    VEC_COPY(m->arena, &fresh->io);
-    VEC_COPY(m->arena, &fresh->flag);
-    VEC_COPY(m->arena, &fresh->dim);
-    for (int i = 0; i < p->flag.n; i++) VEC_COPY(m->arena, &fresh->flag.p[i].dim);
+    vec_copy(m->arena, &fresh->tensor);
+    vec_copy(m->arena, &fresh->io);
+    vec_copy(m->arena, &fresh->flag);
+    vec_copy(m->arena, &fresh->dim);
+    for (int i = 0; i < p->flag.n; i++) vec_copy(m->arena, &fresh->flag.p[i].dim);
     memset(&fresh->node, 0, sizeof fresh->node);
     for (int i = 0; i < p->node.n; i++) node_clone(m, fresh, p->node.p[i]);
 }
@@ -106,8 +102,8 @@ Module *module_clone(const Module *m, Arena *a) {
     fresh->form = m->form;
     fresh->symbol.p = m->symbol.p, fresh->symbol.n = m->symbol.n;
     fresh->axis.p = m->axis.p, fresh->axis.n = m->axis.n;
-    VEC_COPY(a, &fresh->symbol);
-    VEC_COPY(a, &fresh->axis);
+    vec_copy(a, &fresh->symbol);
+    vec_copy(a, &fresh->axis);
     for (int i = 0; i < m->kernel.n; i++) kernel_clone(fresh, m->kernel.p[i]);
     for (int i = 0; i < m->program.n; i++) program_clone(fresh, m->program.p[i]);
     return fresh;

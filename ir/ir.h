@@ -275,8 +275,9 @@ typedef struct {
     NodeKind kind;
     Loc loc;
     Kernel *kernel; /* CALL: arguments in the order of kernel->param */
-    VEC(Kernel *) otherwise; /* CALL: of the same parameters and meaning, by other plans: the first of these, `kernel` in
-                                front, runs whose limit (plan.h) holds and whose boxes are rows of multiples of 16 bytes */
+    /* CALL: of the same parameters and meaning, by other plans. Those with limits (plan.h) are looked at first, in their
+       order, then `kernel`, then those without: the first one runs whose limit holds and whose boxes can be copied. */
+    VEC(Kernel *) otherwise;
     VEC(Arg) arg;
     Coll coll;      /* COLLECTIVE: dst = coll(src) along mesh axis .axis */
     int axis, dim, dim2; /* dim: of the split (gathered, scattered, stacked at 0); dim2: of what gathers and splits: S(dim) -> S(dim2) */

@@ -45,8 +45,7 @@ typedef struct {
     bool sized;    /* the file of sizes gives a range its size: `layout` keeps them */
     int pipelined; /* loads of a loop, fetched a step before they are read: 1: all that can be; -1: none */
     int waves;     /* of a workgroup, in the form `layout` */
-    int16_t limited; /* 1 + the run-time dimension up to whose value .limit the kernel runs; above it the next one of
-                        Node.otherwise does; 0: it has no limit */
+    int16_t limited; /* 1 + the run-time dimension up to whose value .limit the kernel runs (Node.otherwise); 0: none */
     int64_t limit;
     /* of ROLES: */
     int stages;    /* slots of the ring that a loop's operands come by */

@@ -76,15 +76,12 @@ Region *kernel_region(const Kernel *k, int i) {
     return i == 0 ? k->body : i == 1 ? k->roles->scalars : k->roles->role.p[i - 2].body;
 }
 
-#define VEC_COPY(arena, v)                                                                                             \
-    ((v)->p = (v)->n ? arena_copy((arena), (v)->p, sizeof *(v)->p * (size_t)(v)->n) : NULL, (void)((v)->cap = (v)->n))
-
 Roles *roles_clone(Module *m, const Roles *r, Region *(*region)(void *, const Region *), void *state) {
     Roles *fresh = arena_copy(m->arena, r, sizeof *r);
-    VEC_COPY(m->arena, &fresh->regs);
-    VEC_COPY(m->arena, &fresh->ring);
-    VEC_COPY(m->arena, &fresh->role);
-    for (int i = 0; i < r->ring.n; i++) VEC_COPY(m->arena, &fresh->ring.p[i].tile);
+    vec_copy(m->arena, &fresh->regs);
+    vec_copy(m->arena, &fresh->ring);
+    vec_copy(m->arena, &fresh->role);
+    for (int i = 0; i < r->ring.n; i++) vec_copy(m->arena, &fresh->ring.p[i].tile);
     fresh->scalars = region(state, r->scalars);
     for (int i = 0; i < r->role.n; i++) fresh->role.p[i].body = region(state, r->role.p[i].body);
     return fresh;

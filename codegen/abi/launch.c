@@ -89,6 +89,11 @@ static const char *one_group(Text *to, Writer *w) {
                           arena_format(w->arena, "%s_one_group", prefix(w->arena, w->g)));
 }
 
+/* Above it another kernel's launch has workgroups. */
+static void limit_write(Fn *f, const Plan *p) {
+    if (p->limited) fn_line(f, "if (%s > %" PRId64 ") return 0;", f->back->symbol(f, p->limited - 1)->text, p->limit);
+}
+
 /* Number of workgroups. */
 static const char *groups_write(Text *to, Writer *w, const GpuLaunch *l) {
     if (!l->kernel) return one_group(to, w);
@@ -96,6 +101,7 @@ static const char *groups_write(Text *to, Writer *w, const GpuLaunch *l) {
     const CExpr *n = l->groups ? cexpr_number(&f, l->groups) : node_tasks(&f, l->kernel),
                 *taken = taken_text(&f, l->kernel);
     if (taken) fn_line(&f, "if (!%s) return 0;", cexpr_operand(&f, taken)->text);
+    limit_write(&f, &l->kernel->plan);
     fn_line(&f, "return %s;", cexpr_bare(n)->text);
     const char *comment = arena_format(w->arena, "Workgroups of %s%s%s", c_string(w->arena, l->kernel->name),
                                        l->groups ? "" : ": one a task", taken ? ", none where it is not taken" : "");

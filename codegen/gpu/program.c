@@ -48,12 +48,20 @@ static void call_add(Writer *w, const Node *n, const Kernel *k, bool otherwise) 
     vec_push(w->arena, &w->g->launch, l);
 }
 
+/* Of the kernels that may compute the node those with limits, or those without. */
+static int others_add(Writer *w, const Node *n, bool limited, int left) {
+    for (int i = 0; i < n->otherwise.n; i++)
+        if ((n->otherwise.p[i]->plan.limited != 0) == limited) call_add(w, n, n->otherwise.p[i], --left > 0);
+    return left;
+}
+
 static void calls_list(Writer *w) {
     w->first = w->g->launch.n;
     for (int i = 0; i < w->p->node.n; i++) {
         const Node *n = w->p->node.p[i];
-        call_add(w, n, n->kernel, n->otherwise.n > 0);
-        for (int k = 0; k < n->otherwise.n; k++) call_add(w, n, n->otherwise.p[k], k + 1 < n->otherwise.n);
+        int left = others_add(w, n, true, 1 + n->otherwise.n);
+        call_add(w, n, n->kernel, --left > 0);
+        others_add(w, n, false, left);
     }
 }
 

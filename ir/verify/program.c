@@ -154,25 +154,24 @@ static bool same_parameters(const Kernel *a, const Kernel *b) {
     return true;
 }
 
-/* One of them always runs: all but the last may have limits. Flags count the tasks of one kernel. */
-static void otherwise_verify(Verifier *v, const Node *n) {
-    const Kernel *last = n->kernel;
-    if (n->otherwise.n && (v->m->form & FORM_FLAGS))
-        violation(v, n->loc, "node %d has several kernels in a module with flags", n->id);
+/* One of them always runs. Flags count the tasks of one kernel. */
+static void otherwise_verify(Verifier *v, const Program *g, const Node *n) {
+    if (n->kernel->plan.limited) violation(v, n->loc, "node %d calls a kernel with a limit", n->id);
+    for (int i = 0; i < g->flag.n; i++)
+        if (n->otherwise.n && (g->flag.p[i].producer == n->id || g->flag.p[i].consumer == n->id))
+            violation(v, n->loc, "node %d has several kernels, and a flag counts its tasks", n->id);
     for (int i = 0; i < n->otherwise.n; i++) {
         const Kernel *k = n->otherwise.p[i];
         if (!kernel_there(v, n, k)) return;
         if (!same_parameters(n->kernel, k)) violation(v, n->loc, "'%s' has other parameters than '%s'", k->name, n->kernel->name);
-        last = k;
     }
-    if (last->plan.limited) violation(v, n->loc, "no kernel of node %d runs above a limit", n->id);
 }
 
 static void call_verify(Verifier *v, const Program *g, const Node *n) {
     const Kernel *k = n->kernel;
     int before = v->violations;
     if (!kernel_there(v, n, k)) return;
-    otherwise_verify(v, n);
+    otherwise_verify(v, g, n);
     if (n->arg.n != k->param.n) {
         violation(v, n->loc, "'%s' takes %d arguments, not %d", k->name, k->param.n, n->arg.n);
         return;

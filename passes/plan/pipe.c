@@ -6,6 +6,7 @@
 static void pipe_kernel(PassContext *c, Kernel *k) {
     Planned p = plan_of(c, k);
     if (!p.why) {
+        plan_variants(c, k, &p);
         if (plan_needs_another(k, &p.plan)) plan_stand_by(c->m, k, plan_plain(c, k));
         plan_apply(k, &p);
         remark(c, "pipe", k->loc, "'%s': %s, predicted %.3g us", k->name, p.how, 1e6 * p.seconds);
@@ -15,7 +16,8 @@ static void pipe_kernel(PassContext *c, Kernel *k) {
 }
 
 static bool pipe_run(PassContext *c) {
-    for (int i = 0, n = c->m->kernel.n; i < n && matrix_target(c->options->target); i++) pipe_kernel(c, c->m->kernel.p[i]);
+    int n = matrix_target(c->options->target) ? c->m->kernel.n : 0; /* those that stand by come behind them */
+    for (int i = 0; i < n; i++) pipe_kernel(c, c->m->kernel.p[i]);
     return true;
 }
 

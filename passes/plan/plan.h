@@ -40,6 +40,9 @@ bool plan_needs_another(const Kernel *, const Plan *); /* in runs whose rows are
 Kernel *plan_plain(PassContext *, const Kernel *);     /* as it stands, by the plain plan */
 void plan_stand_by(Module *, const Kernel *, Kernel *plain); /* of all nodes that call the first one */
 
+/* The kernel has this plan, for its largest sizes; where fewer rows want another, calls name kernels with those, too. */
+void plan_variants(PassContext *, const Kernel *, const Planned *);
+
 Planned plan_refused(const char *why);
 void planned_tile(Planned *, int range, int64_t size);
 void pipe_warn(PassContext *, const Kernel *, const char *why); /* of many products without a plan; why: or "" */
