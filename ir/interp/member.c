@@ -133,6 +133,7 @@ const TeamCalls member_calls = {
     .after = after,
     .share = role_share,
     .whole = role_range,
+    .is_shared = role_shares,
     .turns_begin = turns_begin,
     .turns_next = turns_next,
 };

@@ -42,8 +42,10 @@ void member_fault(const Member *m, const char *text) {
 
 /* ---- places ---- */
 
+bool role_shares(const Task *t, int range) { return range == t->member->role->split; }
+
 RangeState role_range(const Task *t, int range) {
-    return range == t->member->role->split ? t->member->whole : t->range[range];
+    return role_shares(t, range) ? t->member->whole : t->range[range];
 }
 
 int64_t role_extent(const Task *t, int range) {

@@ -81,6 +81,7 @@ typedef struct {
     const Op *(*after)(Task *, const Region *);     /* what follows this body; NULL: nothing */
     void (*share)(Task *, int range, int64_t size); /* of the tile that a range has come to, the group's part */
     RangeState (*whole)(const Task *, int range);   /* the range of the whole task */
+    bool (*is_shared)(const Task *, int range);     /* by the groups of its role */
     void (*turns_begin)(Task *, const Op *loop);    /* a loop in turns */
     void (*turns_next)(Task *, const Op *loop, const Op *done);
 } TeamCalls;

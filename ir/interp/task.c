@@ -231,8 +231,9 @@ void task_advance(Task *t, const Op *op) {
 static void loop_enter(Task *t, const Op *op) {
     RangeState *s = &t->range[op->range];
     int part_of = t->k->range.p[op->range].part_of;
-    s->lo = part_of ? t->range[part_of - 1].begin : tile_int(t, op->arg.p[0]);
-    s->hi = part_of ? t->range[part_of - 1].end : tile_int(t, op->arg.p[1]);
+    bool own = t->calls && part_of && t->calls->is_shared(t, part_of - 1);
+    s->lo = own ? t->range[part_of - 1].begin : tile_int(t, op->arg.p[0]);
+    s->hi = own ? t->range[part_of - 1].end : tile_int(t, op->arg.p[1]);
     if (s->hi < s->lo) s->hi = s->lo;
     if ((uint64_t)s->hi - (uint64_t)s->lo > INT64_MAX) {
         world_invalid(t, "a loop over more than 2^63 positions");

@@ -127,6 +127,7 @@ int team_groups(const Team *, int role);
 int ring_groups(const Team *, const Ring *);
 Member *team_member(const Team *, int workgroup, int role, int group);
 Queue *team_queue(const Team *, int workgroup, int ring, int group);
+bool role_shares(const Task *, int range);
 RangeState role_range(const Task *, int range); /* of the whole task, also where groups share it */
 int64_t role_extent(const Task *, int range);   /* of a tile that is not ragged */
 void role_share(Task *, int range, int64_t size);

@@ -90,14 +90,18 @@ static void values_swap(const Task *task, const Turning *t, Tile *bank, bool loa
     }
 }
 
+static void values_go(const Task *task, Turning *t, int64_t iteration) {
+    values_swap(task, t, t->bank[t->now % t->banks], false);
+    values_swap(task, t, t->bank[iteration % t->banks], true);
+    t->now = iteration;
+}
+
 static void iteration_go(Member *m, Turning *t, int64_t iteration) {
     Task *task = m->worker.task;
     const Region *body = t->loop->region[0];
     loop_step(task, t->loop, iteration);
     if (iteration == t->now) return;
-    values_swap(task, t, t->bank[t->now % t->banks], false);
-    values_swap(task, t, t->bank[iteration % t->banks], true);
-    t->now = iteration;
+    values_go(task, t, iteration);
     if (iteration <= t->newest) return;
     t->newest = iteration;
     values_forget(task, t, 0);
@@ -165,6 +169,7 @@ static void loop_leave(Member *m, Turning *t) {
         const Tile *x = t->n && t->index[v->id] >= 0 ? value_in(m, t, t->n - 1, v) : tile_of(task, v);
         tile_copy(task->w, lane_of(v->type.elem), x, tile_of(task, loop->res.p[i]));
     }
+    values_go(task, t, 0); /* no two iterations of the next run share a tile */
     task_advance(task, loop);
 }
 
