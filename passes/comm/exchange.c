@@ -4,7 +4,9 @@
 
 static CommForm choose(Comm *c, const Node *n) {
     double b = comm_bytes(c, n->src);
-    CommCost push = {b, b, 1, 0, 1}, staged = {3 * b, b, 1, 0, 2}, unfused = {3 * b, b, 0, 2, 2};
+    CommCost push = {.copied = b, .moved = b, .flags = 1, .tasks = 1};
+    CommCost staged = {.copied = 3 * b, .moved = b, .flags = 1, .tasks = 2};
+    CommCost unfused = {.copied = 3 * b, .moved = b, .barriers = 2, .tasks = 2};
     Choice choice[] = {
         {COMM_PUSH, coll_info[n->coll].argument != ARG_ROOT, "the root alone has it, and the others fetch it", model_comm(c->facts, &push)},
         {COMM_STAGED, true, NULL, model_comm(c->facts, &staged)},

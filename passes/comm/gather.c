@@ -59,9 +59,11 @@ static CommForm choose(const Gather *g) {
     bool scheduled = comm_is_scheduled(g->c, g->n->dst);
     bool inbox = !scheduled && !comm_updates(g->c, g->n->dst) && comm_alone(g->c, g->n->dst); /* readers see the inbox itself */
     bool packet = inbox && fits_packets(g);
-    CommCost pull = {publish, 0, 1, 0, 1}, staged = {publish + all, all, 1, 0, (int)g->ranks},
-             push = {b + kept, all, 1, 0, (int)g->ranks}, packets = {b + kept, 2 * all, 0, 0, (int)g->ranks},
-             unfused = {publish + all, all, 0, 2, (int)g->ranks};
+    CommCost pull = {.copied = publish, .flags = 1, .tasks = 1};
+    CommCost staged = {.copied = publish + all, .moved = all, .flags = 1, .tasks = (int)g->ranks};
+    CommCost push = {.copied = b + kept, .moved = all, .flags = 1, .tasks = (int)g->ranks};
+    CommCost packets = {.copied = b + kept, .moved = 2 * all, .tasks = (int)g->ranks};
+    CommCost unfused = {.copied = publish + all, .moved = all, .barriers = 2, .tasks = (int)g->ranks};
     Choice choice[] = {
         {COMM_PULL, inbox && can_pull(g), scheduled ? schedule : "a reader's tile straddles two owners, or it is not read by a kernel alone", 0},
         {COMM_STAGED, true, NULL, model_comm(g->c->facts, &staged)},

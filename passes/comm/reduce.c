@@ -22,8 +22,9 @@ static Node *fusable_producer(const Reduce *r) {
 
 static CommForm choose(const Reduce *r) {
     double all = r->bytes, part = r->dim >= 0 ? all / (double)r->ranks : all, sources = (double)r->ranks;
-    CommCost pull = {part, part * sources, 1, 0, 1}, push = {part * sources + part, all, 1, 0, 1},
-             unfused = {part, part * sources, 0, 2, 1};
+    CommCost pull = {.copied = part, .moved = part * sources, .flags = 1, .tasks = 1};
+    CommCost push = {.copied = part * sources + part, .moved = all, .flags = 1, .tasks = 1};
+    CommCost unfused = {.copied = part, .moved = part * sources, .barriers = 2, .tasks = 1};
     Choice choice[] = {
         {COMM_PULL, true, NULL, model_comm(r->c->facts, &pull)},
         {COMM_PUSH, true, NULL, model_comm(r->c->facts, &push)},
