@@ -22,7 +22,7 @@ typedef struct {
 
 static const Compiler compilers[] = {
     {"emu:", "TILEC_CLANGXX", {"clang++-22", "clang++-14", "clang++", "g++"}, NULL,
-     {"-x", "c++", "-std=c++17", "-O1", "-fPIC", "-c", "-DTILE_EMU", "-ffp-contract=fast", "-fno-exceptions",
+     {"-x", "c++", "-std=c++14", "-O1", "-fPIC", "-c", "-DTILE_EMU", "-ffp-contract=fast", "-fno-exceptions",
       "-ftrivial-auto-var-init=pattern", "-fvisibility=hidden", "-Wall", "-Wextra",
       "-Wno-unknown-pragmas"}},
     {"gfx", "TILEC_HIP", {"clang-22", "clang"}, "--offload-arch=",

@@ -33,7 +33,7 @@ config.substitutions += [
     ("%python", sys.executable),
     ("%lit", f"{sys.executable} {os.path.abspath(sys.argv[0])}"),
     ("%cxx", next((name for name in ("clang++-22", "clang++-14", "clang++") if shutil.which(name)), "clang++")),
-    ("%emu", "-x c++ -std=c++17 -O1 -DTILE_EMU -ffp-contract=fast -ftrivial-auto-var-init=pattern -fvisibility=hidden -Wall -Wextra -Werror"
+    ("%emu", "-x c++ -std=c++14 -O1 -DTILE_EMU -ffp-contract=fast -ftrivial-auto-var-init=pattern -fvisibility=hidden -Wall -Wextra -Werror"
      f" -I {config.tilec_source}/runtime -I {config.tilec_source}/runtime/include"),
     ("%hip", "-x hip --cuda-device-only -nogpulib -nogpuinc -O3 -Wall -Wextra -Werror"),
     (r"\bFileCheck\b", first_tool("FileCheck-22", "FileCheck-14", "FileCheck")
