@@ -12,8 +12,10 @@
 uint16_t float_encode(Elem, double x);
 double float_decode(Elem, uint16_t bits);
 
+/* The same of two types, faster. */
 uint16_t bf16_encode(float);
 float bf16_decode(uint16_t bits);
+float f16_decode(uint16_t bits);
 
 /* Distance between neighbours of magnitude 1 as an exponent: f32 has 23, bf16 7; -1 for types that are not floats. */
 int float_digits(Elem);

@@ -95,8 +95,6 @@ void tile_convert(Elem from, Elem to, int64_t n, const void *x, void *z) {
     for (int64_t i = 0; i < n; i++) ((L *)lane)[i] = offset[i] < 0 ? 0 : (L)(decode(((const T *)memory)[offset[i]]));  \
     break
 
-static double f16_value(uint16_t b) { return float_decode(ELEM_F16, b); }
-
 static void load_small(Elem e, const uint8_t *memory, const int64_t *offset, int64_t n, float *lane) {
     for (int64_t i = 0; i < n; i++) lane[i] = offset[i] < 0 ? 0 : (float)float_decode(e, memory[offset[i]]);
 }
@@ -106,7 +104,7 @@ void elems_load(Elem e, const void *memory, const int64_t *offset, int64_t n, vo
     case ELEM_F64: LOAD_EACH(double, double, );
     case ELEM_F32: LOAD_EACH(float, float, );
     case ELEM_BF16: LOAD_EACH(float, uint16_t, bf16_decode);
-    case ELEM_F16: LOAD_EACH(float, uint16_t, f16_value);
+    case ELEM_F16: LOAD_EACH(float, uint16_t, f16_decode);
     case ELEM_I64: LOAD_EACH(int64_t, int64_t, );
     case ELEM_I32: LOAD_EACH(int64_t, int32_t, );
     case ELEM_I16: LOAD_EACH(int64_t, int16_t, );

@@ -56,6 +56,14 @@ static void check_bf16_fast(void) {
     }
 }
 
+static void check_f16_fast(void) {
+    for (int i = 0; i < codes_of(ELEM_F16); i++) {
+        float x = f16_decode((uint16_t)i);
+        double y = float_decode(ELEM_F16, (uint16_t)i);
+        CHECK(isnan(y) ? isnan(x) : x == y && !signbit(x) == !signbit(y));
+    }
+}
+
 int main(void) {
     check_format(ELEM_F16, 65504, false);
     check_format(ELEM_BF16, ldexp(2 - ldexp(1, -7), 127), false);
@@ -63,5 +71,6 @@ int main(void) {
     check_format(ELEM_F8E5M2, 57344, true);
     check_format(ELEM_F8E4M3FNUZ, 240, true);
     check_bf16_fast();
+    check_f16_fast();
     return failures != 0;
 }
