@@ -13,9 +13,10 @@ case $limit in
 *) # what comparisons saw and when is left out of it: both depend on addresses and on the clock
     corpus=$(mktemp -d) how=(-runs="$limit" -seed="${TILEC_TEST_SEED:-1}" -use_cmp=0 -reload=0) && trap 'rm -rf "$corpus"' EXIT ;;
 esac
-# A sample of inputs takes less time than optimising for it.
+# A sample of inputs takes less time than optimising for it, and than code that says what went wrong: the other build does,
+# of the input that failed.
 at=$build/fuzz flags="-O1 -g"
-[ "${limit%s}" != "$limit" ] || [ "${TILEC_TEST_ALL:-}" = 1 ] || at=$build/fuzz/quick flags="-O0 -g1"
+[ "${limit%s}" != "$limit" ] || [ "${TILEC_TEST_ALL:-}" = 1 ] || at=$build/fuzz/quick flags="-O0 -g0 -fsanitize-trap=undefined"
 mkdir -p "$corpus" "$build/fuzz/found" "$at"
 (
     flock 9 # tests run side by side and share the build

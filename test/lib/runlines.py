@@ -1,6 +1,8 @@
 """Samples in RUN lines, filled in before lit's own substitutions (docs/guides/testing.md):
-`%{20 of 500 mutants}` is 20 or 500; lines that begin with `%{1 in 4}` run in part; `%{from 100}` is the first of random programs."""
+`%{20 of 500 mutants}` is 20 or 500; lines that begin with `%{1 in 4}` run in part; `%{from 100}` is the first of random programs.
+CC of a sample is a compiler that optimises less."""
 import os
+import random
 import re
 
 import lit.Test
@@ -13,6 +15,7 @@ AMOUNT = re.compile(r"%\{(\d+) of (\d+) ([^}]+)\}")
 PART = re.compile(r"^(%dbg\(.*?\) +)%\{1 in (\d+)\} *")  # lit's note of the line stands before it
 FIRST = re.compile(r"%\{from (\d+)\}")
 APART = 10000  # distance of the random programs that two seeds begin with
+OPTIMISED = 4  # one test in so many compiles programs for the host as users do
 
 
 def choose_lines(script, name):
@@ -31,6 +34,13 @@ def expand(line):
     return line.replace("%{seed}", str(sample.seed()))
 
 
+def compiler(name):
+    """What the test's programs for the host are compiled with: "cc", or cc without most optimisations."""
+    drawn = sample.everything() or random.Random(f"{sample.seed()} -O3 {name}").randrange(OPTIMISED) == 0
+    sample.record("tests whose programs for the host are compiled with -O3", int(drawn), 1)
+    return "cc" if drawn else os.path.join(os.path.dirname(os.path.abspath(__file__)), "cc")
+
+
 class Format(lit.formats.ShTest):
     """lit.TestRunner.executeShTest with the two steps above."""
 
@@ -41,7 +51,9 @@ class Format(lit.formats.ShTest):
             return script
         if lit_config.noExecute:
             return lit.Test.Result(lit.Test.PASS)
-        script = [expand(line) for line in choose_lines(script, "/".join(test.path_in_suite))]
+        name = "/".join(test.path_in_suite)
+        script = [expand(line) for line in choose_lines(script, name)]
+        test.config.environment["CC"] = compiler(name)
         folder, base = runner.getTempPaths(test)
         substitutions = runner.getDefaultSubstitutions(test, folder, base)
         script = runner.applySubstitutions(script, substitutions, recursion_limit=test.config.recursiveExpansionLimit)
