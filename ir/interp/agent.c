@@ -94,7 +94,8 @@ static const Node *ticket_node(const Agents *a, int rank, int64_t ticket, int64_
 /* Where nodes are launches: a node's first ticket waits until all before it are done, and follows them. */
 static bool begins_launch(const Agents *a, int rank) {
     int nodes = a->w->p->node.n;
-    for (int i = 0; a->w->m->form & FORM_LAUNCHES && i < nodes; i++)
+    bool launches = (a->w->m->form & FORM_LAUNCHES) || !(a->w->m->form & FORM_FLAGS);
+    for (int i = 0; launches && i < nodes; i++)
         if (a->first_ticket[rank * nodes + i] == a->rank[rank].next) return true;
     return false;
 }

@@ -54,11 +54,19 @@ static void world_mesh(World *w) {
         if (w->m->axis.p[a].ranks > w->peers) w->peers = (int)w->m->axis.p[a].ranks;
 }
 
+/* Nodes that nothing orders but their launches, on one rank. */
+static bool has_launches_alone(const World *w) {
+    if (w->ranks > 1) return false;
+    for (int i = 0; i < w->p->node.n; i++)
+        if (w->p->node.p[i]->kind != NODE_CALL || w->p->node.p[i]->when) return false;
+    return true;
+}
+
 static void world_run(World *w, const InterpOptions *o, Array *io) {
     int64_t generations = o->generations > 0 ? o->generations : 1;
-    bool concurrent = o->concurrent && (w->m->form & FORM_FLAGS);
     w->sym = symbol_values(w, o->sym);
     world_mesh(w);
+    bool concurrent = o->concurrent && ((w->m->form & FORM_FLAGS) || has_launches_alone(w));
     if (!world_check_arrays(w, io) || !world_check_values(w, io)) return;
     w->view = ARENA_ARRAY(w->arena, View *, w->ranks * w->p->node.n);
     w->team = ARENA_ARRAY(w->arena, Team *, w->ranks * w->p->node.n);

@@ -18,9 +18,9 @@ typedef struct {
     int generations;    /* executions one after the other on the same inputs; 0: one */
     bool bounds;        /* fill .bound of the results, from .bound of the inputs where given */
     bool expected;      /* then not the worst case: what roundings that are independent exceed with probability 1e-7 */
-    bool concurrent;    /* a module with FORM_FLAGS: agents under a schedule drawn from the seed. Without it: program
-                           order, node by node, every rank completing a node before the next; waits and signals are
-                           then passed over */
+    bool concurrent;    /* a module with FORM_FLAGS, or of one rank with calls alone, each of them a launch: agents under a
+                           schedule drawn from the seed. Without it: program order, node by node, every rank completing a
+                           node before the next; waits and signals are then passed over */
     bool once;          /* not concurrent: an element of a node's result that is not written exactly once is a fault */
     bool roles;         /* kernels that have roles are run by teams of agents, a schedule drawn from the seed, not by the body */
     uint64_t seed;

@@ -96,8 +96,8 @@ static inline Verdict compare(const Case *c, const Array *io, const Array *want,
 static inline bool run(const Case *c, Arena *a, InterpOptions o, Array *io, InterpReport *report) {
     o.sym = c->sym;
     o.generations = c->generations;
-    o.once = !(c->m->form & FORM_FLAGS);
-    o.concurrent = !o.once && o.roles;
+    o.concurrent = o.roles && ((c->m->form & FORM_FLAGS) || o.seed % 2);
+    o.once = !o.concurrent && !(c->m->form & FORM_FLAGS);
     o.workers = 1 + (int)(o.seed % 3);
     return interp_run(a, c->m, c->p, &o, io, report);
 }
