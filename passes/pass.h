@@ -72,7 +72,6 @@ extern const Pass pass_pad, pass_pipe, pass_fold_gqa, pass_steps, pass_split, pa
 const char *pass_renamed(const char *old); /* the name today of a pass that had another one; NULL: none had */
 const Pass *pass_find(const char *name);
 const Pass *pass_at(size_t); /* NULL behind the last one */
-void roles_plan(PassContext *, Kernel *); /* roles: the plan of a kernel that can be cut into roles; others stay as they are */
 bool split_fits(const Module *, const Kernel *); /* it has a loop that split can cut */
 bool pass_is_off(const PassOptions *, const Pass *);
 const Pass *const *pipeline_of(const char *target, int *n); /* the default list for a target */

@@ -3,7 +3,7 @@
 #include "passes/plan/plan.h"
 #include "passes/model/model.h"
 
-static PlanArm *const arms[] = {product_plan, attention_plan};
+static PlanArm *const arms[] = {product_plan, attention_plan, roles_plan};
 
 Planned plan_refused(const char *why) { return (Planned){.why = why}; }
 

@@ -5,8 +5,8 @@
 #include "passes/pass.h"
 #include "target/matrix.h"
 
-/* At most: ranges of two sides of a result and of its sums; a matrix and two that it is multiplied by. */
-enum { PLANNED_TILES = 3, PLANNED_OPERANDS = 3 };
+/* At most: ranges of two sides of a result and of its sums, in several loops; a matrix and two that it is multiplied by. */
+enum { PLANNED_TILES = 8, PLANNED_OPERANDS = 3 };
 
 /* A plan, with the sizes of the ranges that are its tiles; or why there is none. */
 typedef struct {
@@ -28,6 +28,7 @@ typedef struct {
    the answer, else the first that has a reason. The kernel stays as it is. */
 typedef Planned PlanArm(PassContext *, const Kernel *, const MatrixTarget *);
 extern PlanArm product_plan, attention_plan; /* codegen/schedules */
+extern PlanArm roles_plan;                   /* passes/roles */
 
 /* The plan that the kernel will have when the passes between the one that runs and the one that plans have seen it:
    they are tried on a copy. Nothing is changed. */

@@ -97,9 +97,9 @@ static Reason reason_of(PassContext *c, const Kernel *k, const Op *dot, const ch
     if (elem_bits(a) > 16 || elem_bits(b) > 16 || a != b || !floats)
         return (Reason){arena_format(c->m->arena, "its operands are %s and %s", elem_text(a), elem_text(b)),
                         "schedules multiply two tensors of bf16, of f16 or of an 8-bit float: convert them before, bf16(x)"};
+    if (*why) return reason_said(why);
     if (has_runtime_size(k))
         return (Reason){"its sizes are known at run time only", "make them numbers: dim N = 4096, or -D N=4096"};
-    if (*why) return reason_said(why);
     if (!loaded(k, dot->arg.p[0]) || !loaded(k, dot->arg.p[1]))
         return (Reason){"an operand is computed in the kernel", "store what is multiplied first, by a kernel of its own"};
     if (k->ngrid != 2)

@@ -11,11 +11,11 @@ bool slice_copies(const Slice *s, const Op *op) {
     return false;
 }
 
-static bool need(Slice *s, const Op *by, const Value *v) {
+static bool need(Slice *s, const Value *v) {
     const Op *from = v->def;
     if (!from || from->kind == OP_FOR || from->kind == OP_IF)
-        return slice_refuse(s, by->loc, "a place or a bound depends on what a loop carries");
-    if (v->type.nrange) return slice_refuse(s, by->loc, "a place or a bound depends on a tile");
+        return slice_refuse(s, "a place or a bound depends on what a loop carries");
+    if (v->type.nrange) return slice_refuse(s, "a place or a bound depends on a tile");
     s->addresses[v->id] = true;
     return true;
 }
@@ -24,7 +24,7 @@ static bool need_places(Slice *s, const Op *op) {
     for (int d = 0; d < op->sub.n; d++)
         for (int i = 0; i < op->sub.p[d].lo.nterm; i++) {
             const Term *t = &op->sub.p[d].lo.term[i];
-            if (t->kind == TERM_VALUE && !need(s, op, t->value)) return false;
+            if (t->kind == TERM_VALUE && !need(s, t->value)) return false;
         }
     return true;
 }
@@ -32,7 +32,7 @@ static bool need_places(Slice *s, const Op *op) {
 static bool need_operands(Slice *s, const Op *op) {
     int n = op->kind == OP_FOR ? 2 : op->arg.n; /* not what it carries */
     for (int i = 0; i < n; i++)
-        if (!need(s, op, op->arg.p[i])) return false;
+        if (!need(s, op->arg.p[i])) return false;
     return need_places(s, op);
 }
 

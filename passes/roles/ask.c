@@ -5,8 +5,9 @@
 #include <string.h>
 
 enum {
-    ROW_BYTES = 128, /* of a step of a loop: those of a row of a swizzled box */
-    FEWEST_ROWS = 64 /* of a product instruction: results with fewer rows waste most of it */
+    ROW_BYTES = 128,  /* of a step of a loop: those of a row of a swizzled box */
+    FEWEST_ROWS = 64, /* of a product instruction: results with fewer rows waste most of it */
+    MOST_MAPS = 5     /* of tensors that a launch copies or stores by boxes (codegen/codegen.h) */
 };
 
 /* The asynchronous one, whose operands lie in shared memory. */
@@ -26,7 +27,7 @@ int slice_depth(const Slice *s) { return ROW_BYTES * 8 / elem_bits(s->dot.p[0]->
 static bool loop_size_fits(Slice *s, const Op *dot) {
     int range = dot->over[0];
     if (!loop_needs_size(s->k, range) || s->k->range.p[range].size == slice_depth(s)) return true;
-    return slice_refuse(s, dot->loc, "steps of '%s' have to be tiles of %lld", s->k->range.p[range].name,
+    return slice_refuse(s, "steps of '%s' have to be tiles of %lld", s->k->range.p[range].name,
                         (long long)s->k->range.p[range].size);
 }
 
@@ -132,20 +133,39 @@ static TileQuestion question_of(const Slice *s, const MatrixOp *op) {
     return q;
 }
 
+/* ---- limits ---- */
+
+static bool maps_fit(Slice *s) {
+    int param[MOST_MAPS + 1], n = 0, slots = count_slots(s);
+    for (int i = 0; i < s->stream.n; i++)
+        for (int k = 0; k < s->stream.p[i].load.n; k++) {
+            int at = 0;
+            while (at < n && param[at] != s->stream.p[i].load.p[k]->param) at++;
+            if (at == n && n + slots < MOST_MAPS + 1) param[n++] = s->stream.p[i].load.p[k]->param;
+        }
+    return n + slots <= MOST_MAPS || slice_refuse(s, "more than %d tensors come and go by boxes", MOST_MAPS);
+}
+
+/* Fewer tasks leave most of the machine idle: `split` may cut their loop. */
+static bool tasks_suffice(Slice *s, const TileQuestion *q, const TilePlan *t) {
+    int64_t tasks = q->tasks * ceil_div(q->rows, t->rows) * ceil_div(q->columns, t->columns);
+    return 2 * tasks >= s->target->processors || slice_refuse(s, "the result is small");
+}
+
 bool slice_operation(Slice *s) {
     s->op_matrix = product_op(s);
     if (s->op_matrix) return true;
-    return slice_refuse(s, s->dot.p[0]->loc, "%s has no products of such elements in shared memory", s->target->name);
+    return slice_refuse(s, "%s has no products of such elements in shared memory", s->target->name);
 }
 
 bool slice_tiles(Slice *s, TilePlan *to) {
     for (int i = 0; i < s->dot.n; i++)
         if (!loop_size_fits(s, s->dot.p[i])) return false;
     TileQuestion q = question_of(s, s->op_matrix);
-    if (q.rows < FEWEST_ROWS) return slice_refuse(s, s->k->loc, "the result has few rows");
-    if (tiles_plan(s->target, s->op_matrix, &q, to)) return true;
-    return slice_refuse(s, s->k->loc, "no tile fits: %d tiles of operands, %d of sums", q.row_tiles + q.column_tiles,
-                        q.sums);
+    if (q.rows < FEWEST_ROWS) return slice_refuse(s, "the result has few rows");
+    if (!maps_fit(s)) return false;
+    if (tiles_plan(s->target, s->op_matrix, &q, to)) return tasks_suffice(s, &q, to);
+    return slice_refuse(s, "no tile fits: %d tiles of operands, %d of sums", q.row_tiles + q.column_tiles, q.sums);
 }
 
 /* What follows from the plan. */

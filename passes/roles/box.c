@@ -61,11 +61,10 @@ static const char *why_shape(const Slice *s, const Op *access, int a, int b) {
 
 /* Tiles of so many positions certainly end where the range does. */
 static bool is_full(const Slice *s, int range, int64_t size) {
-    int64_t *now = &s->k->range.p[range].size, old = *now;
-    *now = size;
-    bool full = range_is_full(s->k, range);
-    *now = old;
-    return full;
+    Kernel k = *s->k;
+    k.range.p = arena_copy(s->scratch, k.range.p, sizeof *k.range.p * (size_t)k.range.n);
+    k.range.p[range].size = size;
+    return range_is_full(&k, range);
 }
 
 static bool ends_at(const Value *end, Size dim) {
@@ -89,7 +88,7 @@ bool box_fits(Slice *s, const Op *load, int kept, int over, Panel *panel) {
     const char *why = why_shape(s, load, kept, over);
     if (!why) why = why_strides(s, load);
     if (!why) why = why_tail(s, load, over);
-    if (why) return slice_refuse(s, load->loc, "%s", why);
+    if (why) return slice_refuse(s, "%s", why);
     *panel = subscript_range(s, &load->sub.p[load->sub.n - 1].lo) == over ? PANEL_K128 : PANEL_MN128;
     return true;
 }

@@ -48,7 +48,7 @@ static void copy_region(Cut *c, const Region *r) {
 }
 
 void slice_copy(Slice *s) {
-    int role = roles_warp(s->m, s->k, name_of(s->m->names, "copy"), 0, 1, s->k->loc);
+    int role = roles_warp(s->m, s->to, name_of(s->m->names, "copy"), 0, 1, s->k->loc);
     Cut c = cut_begin(s, s->k->roles->role.p[role].body);
     copy_region(&c, s->k->body);
 }

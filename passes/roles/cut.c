@@ -4,7 +4,7 @@
 #include "base/require.h"
 
 Cut cut_begin(Slice *s, Region *at) {
-    Cut c = {.s = s, .b = {.m = s->m, .k = s->k, .at = at, .loc = s->k->loc}};
+    Cut c = {.s = s, .b = {.m = s->m, .k = s->to, .at = at, .loc = s->k->loc}};
     c.value = ARENA_ARRAY(s->scratch, Value *, s->values + 1);
     for (int i = 0; i < s->values; i++) c.value[i] = s->scalar[i];
     return c;

@@ -5,12 +5,12 @@
 
 #include <stdarg.h>
 
-static const char *text_of(Arena *a, const char *format, va_list ap) {
+static const char *text_of(const Slice *s, const char *format, va_list ap) {
     va_list again;
     va_copy(again, ap);
     size_t n = (size_t)vsnprintf(NULL, 0, format, again) + 1;
     va_end(again);
-    char *text = arena_alloc(a, n);
+    char *text = arena_alloc(s->m->arena, n);
     vsnprintf(text, n, format, ap);
     return text;
 }
@@ -18,15 +18,15 @@ static const char *text_of(Arena *a, const char *format, va_list ap) {
 const char *slice_text(const Slice *s, const char *format, ...) {
     va_list ap;
     va_start(ap, format);
-    const char *text = text_of(s->scratch, format, ap);
+    const char *text = text_of(s, format, ap);
     va_end(ap);
     return text;
 }
 
-bool slice_refuse(Slice *s, Loc loc, const char *format, ...) {
+bool slice_refuse(Slice *s, const char *format, ...) {
     va_list ap;
     va_start(ap, format);
-    remark(s->c, "roles", loc, "'%s': no roles: %s", s->k->name, text_of(s->scratch, format, ap));
+    s->why = text_of(s, format, ap);
     va_end(ap);
     return false;
 }
@@ -43,18 +43,17 @@ static void list_ops(Slice *s) {
 
 static bool access_fits(Slice *s, const Op *op) {
     const Param *p = &s->k->param.p[op->param];
-    if (p->ranks >= 0 || p->packet) return slice_refuse(s, op->loc, "'%s' is memory of peers", p->name);
-    if (p->inout || (p->out && op->kind == OP_LOAD))
-        return slice_refuse(s, op->loc, "'%s' is read and written", p->name);
-    if (elem_is_packed(p->elem)) return slice_refuse(s, op->loc, "elements of '%s' are packed", p->name);
+    if (p->ranks >= 0 || p->packet) return slice_refuse(s, "'%s' is memory of peers", p->name);
+    if (p->inout || (p->out && op->kind == OP_LOAD)) return slice_refuse(s, "'%s' is read and written", p->name);
+    if (elem_is_packed(p->elem)) return slice_refuse(s, "elements of '%s' are packed", p->name);
     return true;
 }
 
 static bool op_fits(Slice *s, const Op *op) {
     switch (op_info[op->kind].class) {
-    case CLASS_SYNC: return slice_refuse(s, op->loc, "it waits for tiles, or signals them");
+    case CLASS_SYNC: return slice_refuse(s, "it waits for tiles, or signals them");
     case CLASS_REDUCE:
-    case CLASS_PREFIX: return slice_refuse(s, op->loc, "%s goes along a tile", op_phrase(op->kind));
+    case CLASS_PREFIX: return slice_refuse(s, "%s goes along a tile", op_phrase(op->kind));
     case CLASS_MEMORY: return access_fits(s, op);
     default: return true;
     }
@@ -65,8 +64,7 @@ static bool op_fits(Slice *s, const Op *op) {
 static bool grid_fits(Slice *s) {
     for (int i = 0; i < s->k->ngrid; i++) {
         const Range *r = &s->k->range.p[i];
-        if (r->of.axis >= 0)
-            return slice_refuse(s, r->loc, "'%s' is split over ranks in blocks of several lengths", r->name);
+        if (r->of.axis >= 0) return slice_refuse(s, "'%s' is split over ranks in blocks of several lengths", r->name);
     }
     return true;
 }
@@ -81,19 +79,18 @@ static bool find_ranges(Slice *s) {
     const Op *store = s->store.p[0];
     Type t = s->dot.p[0]->res.p[0]->type;
     s->column = store->sub.n ? affine_position(&store->sub.p[store->sub.n - 1].lo) : -1;
-    if (t.nrange != 2 || !type_has(t, s->column))
-        return slice_refuse(s, store->loc, "the result has other ranges than a product");
+    if (t.nrange != 2 || !type_has(t, s->column)) return slice_refuse(s, "the result has other ranges than a product");
     s->row = t.range[t.range[0] == s->column];
     if (range_is_tiles(s, s->row) && range_is_tiles(s, s->column)) return true;
-    return slice_refuse(s, store->loc, "a range of the result is no tile of the grid");
+    return slice_refuse(s, "a range of the result is no tile of the grid");
 }
 
 static bool store_fits(Slice *s, const Op *store) {
     Type t = store->arg.p[0]->type;
-    if (store->mode != STORE_SET) return slice_refuse(s, store->loc, "it adds or scatters to memory");
-    if (store->in != s->k->body) return slice_refuse(s, store->loc, "it stores in a loop or under a condition");
+    if (store->mode != STORE_SET) return slice_refuse(s, "it adds or scatters to memory");
+    if (store->in != s->k->body) return slice_refuse(s, "it stores in a loop or under a condition");
     if (t.nrange != 2 || !type_has(t, s->row) || !type_has(t, s->column))
-        return slice_refuse(s, store->loc, "results of several shapes");
+        return slice_refuse(s, "results of several shapes");
     return true;
 }
 
@@ -102,19 +99,19 @@ static bool store_fits(Slice *s, const Op *store) {
 static bool over_fits(Slice *s, const Op *dot) {
     const Range *r = &s->k->range.p[dot->over[0]];
     if (dot->nover == 1 && !r->grid && r->kind == RANGE_TILE) return true;
-    return slice_refuse(s, dot->loc, "a product is summed over more than the tile of a loop");
+    return slice_refuse(s, "a product is summed over more than the tile of a loop");
 }
 
 static bool types_fit(Slice *s, const Op *dot) {
     Elem x = dot->arg.p[0]->type.elem, y = dot->arg.p[1]->type.elem;
     if (x == y && (x == ELEM_BF16 || x == ELEM_F16) && dot->res.p[0]->type.elem == ELEM_F32) return true;
-    return slice_refuse(s, dot->loc, "products of %s and %s", elem_text(x), elem_text(y));
+    return slice_refuse(s, "products of %s and %s", elem_text(x), elem_text(y));
 }
 
 static bool dot_fits(Slice *s, const Op *dot) {
     Type t = dot->res.p[0]->type;
     if (t.nrange != 2 || !type_has(t, s->row) || !type_has(t, s->column))
-        return slice_refuse(s, dot->loc, "products of several shapes");
+        return slice_refuse(s, "products of several shapes");
     return over_fits(s, dot) && types_fit(s, dot);
 }
 

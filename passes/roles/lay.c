@@ -45,7 +45,7 @@ static void op_lay(Tiles *t, const Op *op) {
 }
 
 void slice_lay(Slice *s, int multiply) {
-    Kernel *k = s->k;
+    Kernel *k = s->to;
     Tiles t = {.s = s, .lay = {.c = s->c, .m = s->m, .k = k}, .base = ARENA_ARRAY(s->scratch, Layout, k->range.n)};
     lay_names(&t.lay);
     for (int r = 0; r < k->range.n; r++)

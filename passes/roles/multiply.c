@@ -119,7 +119,7 @@ static void take_region(Cut *c, const Region *r) {
 }
 
 int slice_multiply(Slice *s) {
-    int role = roles_groups(s->m, s->k, name_of(s->m->names, "multiply"), 1, s->k->plan.regs.n - 1, s->row, s->k->loc);
+    int role = roles_groups(s->m, s->to, name_of(s->m->names, "multiply"), 1, s->k->plan.regs.n - 1, s->row, s->k->loc);
     Cut c = cut_begin(s, s->k->roles->role.p[role].body);
     c.flying = ARENA_ARRAY(s->scratch, bool, s->values + 1);
     take_region(&c, s->k->body);

@@ -62,9 +62,9 @@ static Value *part_value(Parts *p, const Value *v) {
 static int result_ring(const Parts *p, const Op *store, Type t) {
     const Slice *s = p->c->s;
     const Param *to = &s->k->param.p[store->param];
-    int ring = roles_ring(s->m, s->k, to->name, s->outs, store->loc);
+    int ring = roles_ring(s->m, s->to, to->name, s->outs, store->loc);
     s->k->roles->ring.p[ring].per = (int16_t)p->multiply;
-    ring_tile(s->m, s->k, ring,
+    ring_tile(s->m, s->to, ring,
               (SlotTile){.name = to->name,
                          .type = t,
                          .panel = PANEL_K128,
@@ -127,7 +127,7 @@ static int panel_range(const Slice *s) {
                .owner = -1,
                .part_of = (int16_t)(1 + s->column),
                .loc = s->k->loc};
-    return kernel_range(s->m, s->k, r);
+    return kernel_range(s->m, s->to, r);
 }
 
 static bool has_slots(const Slice *s) {
@@ -141,8 +141,8 @@ void slice_results(Cut *c, int multiply) {
     Parts p = {
         .c = c, .multiply = multiply, .q = panel_range(s), .part = ARENA_ARRAY(s->scratch, Value *, s->values + 1)};
     if (has_slots(s)) {
-        int role = roles_within(s->m, s->k, name_of(s->m->names, "store"), multiply, s->store.p[0]->loc);
-        p.store = (Builder){.m = s->m, .k = s->k, .at = s->k->roles->role.p[role].body, .loc = s->k->loc};
+        int role = roles_within(s->m, s->to, name_of(s->m->names, "store"), multiply, s->store.p[0]->loc);
+        p.store = (Builder){.m = s->m, .k = s->to, .at = s->k->roles->role.p[role].body, .loc = s->k->loc};
         panel_loop(&p.store, s->column, p.q);
     }
     panel_loop(&c->b, s->column, p.q);

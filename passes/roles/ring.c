@@ -24,7 +24,7 @@ static void tile_declare(Slice *s, const Stream *t, int n) {
     const Op *load = t->load.p[n];
     const Param *p = &s->k->param.p[load->param];
     Type type = load->res.p[0]->type;
-    ring_tile(s->m, s->k, t->ring,
+    ring_tile(s->m, s->to, t->ring,
               (SlotTile){.name = p->name,
                          .type = type,
                          .panel = t->panel.p[n],
@@ -48,7 +48,7 @@ static Name ring_name(const Slice *s, const Stream *t) {
 void slice_rings(Slice *s) {
     for (int i = 0; i < s->stream.n; i++) {
         Stream *t = &s->stream.p[i];
-        t->ring = roles_ring(s->m, s->k, ring_name(s, t), t->at->parent ? s->k->plan.stages : 1, t->get->loc);
+        t->ring = roles_ring(s->m, s->to, ring_name(s, t), t->at->parent ? s->k->plan.stages : 1, t->get->loc);
         for (int n = 0; n < t->load.n; n++) tile_declare(s, t, n);
     }
 }

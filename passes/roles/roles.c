@@ -5,11 +5,19 @@
 
 static void roles_begin(Slice *s) {
     const Plan *p = &s->k->plan;
-    Roles *r = roles_new(s->m, s->k);
+    Roles *r = roles_new(s->m, s->to);
     r->order = p->order;
     r->tasks = p->tasks;
     for (int i = 0; i < p->regs.n; i++) vec_push(s->m->arena, &r->regs, p->regs.p[i]);
     if (p->cluster) r->cluster = p->cluster, r->cluster_range = p->cluster_range;
+}
+
+static void say_rings(const Slice *s) {
+    const Roles *r = s->k->roles;
+    const char *text = "";
+    for (int i = 0; i < r->ring.n; i++)
+        text = slice_text(s, "%s%s '%s' of %d", text, i ? "," : "", r->ring.p[i].name, r->ring.p[i].slots);
+    remark(s->c, "roles", s->k->loc, "'%s': rings%s", s->k->name, text);
 }
 
 static void slice_build(Slice *s) {
@@ -20,19 +28,35 @@ static void slice_build(Slice *s) {
     slice_rings(s);
     slice_copy(s);
     int multiply = slice_multiply(s);
-    kernel_remove_dead(s->k);
+    kernel_remove_dead(s->to);
     slice_lay(s, multiply);
+    say_rings(s);
 }
 
-/* What is planned, or is now, by this pass alone in a list of passes. */
+Planned roles_plan(PassContext *c, const Kernel *k, const MatrixTarget *t) {
+    bool off = !t || pass_is_off(c->options, &pass_roles);
+    return off ? plan_refused("") : slice_plan(c, k);
+}
+
+/* In a list of passes without one that plans. */
+static void plan_alone(PassContext *c, Kernel *k) {
+    Planned p = roles_plan(c, k, matrix_target(c->options->target));
+    if (!p.why) plan_apply(k, &p);
+    if (!p.why || *p.why)
+        remark(c, "roles", k->loc, "'%s': %s%s", k->name, p.why ? "no roles: " : "", p.why ? p.why : p.how);
+}
+
 static void roles_kernel(PassContext *c, Kernel *k) {
     Slice s;
-    roles_plan(c, k);
+    if (k->plan.lowering == LOWER_OPEN && k->form == KERNEL_VALUE) plan_alone(c, k);
     if (k->plan.lowering != LOWER_ROLES || k->roles) return;
-    if (slice_begin(&s, c, k) && slice_planned(&s))
+    bool good = slice_begin(&s, c, k) && slice_planned(&s);
+    s.to = k;
+    if (good)
         slice_build(&s);
     else
-        diag_error(c->m->diags, k->loc, "unsupported", "not supported yet: roles of '%s', as planned", k->name);
+        diag_error(c->m->diags, k->loc, "unsupported", "not supported yet: roles of '%s', as planned%s%s", k->name,
+                   s.why ? ": " : "", s.why ? s.why : "");
     arena_free(s.scratch);
 }
 

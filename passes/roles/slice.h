@@ -7,6 +7,7 @@
 #include "ir/roles.h"
 #include "ir/uses.h"
 #include "passes/pass.h"
+#include "passes/plan/plan.h"
 #include "passes/plan/tiles.h"
 
 /* Operands of the same products that are loaded in one block: the tiles of a ring. Equal loads are one tile. */
@@ -23,9 +24,11 @@ typedef struct {
 typedef struct {
     PassContext *c;
     Module *m;
-    Kernel *k;
+    const Kernel *k;
+    Kernel *to; /* the same, which gets its roles; NULL: it is only looked at */
     const MatrixTarget *target;
     Arena *scratch;
+    const char *why;    /* it stays as it is; NULL: for no reason of note */
     int values;         /* of the kernel as it came */
     VEC(const Op *) op; /* of the body, in the order of the text */
     VEC(const Op *) dot, store;
@@ -43,22 +46,23 @@ typedef struct {
 } Slice;
 
 const char *slice_text(const Slice *, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* Says why the kernel stays as it is; gives false. */
-bool slice_refuse(Slice *, Loc, const char *format, ...) __attribute__((format(printf, 3, 4)));
+/* Keeps why the kernel stays as it is; gives false. */
+bool slice_refuse(Slice *, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Whether the step can be done; else the reason has been said. */
+/* ---- looking at a kernel: whether the step can be done; else the reason is kept ---- */
+
 bool slice_fits(Slice *);      /* fits.c: products, stores and their ranges */
 bool slice_streams(Slice *);   /* stream.c: which operands come by one ring */
 bool slice_addresses(Slice *); /* address.c: what the copy role computes */
 bool slice_operation(Slice *); /* ask.c: the instruction of its products */
-bool slice_begin(Slice *, PassContext *,
-                 Kernel *);            /* plan.c: all of these; the scratch memory is the caller's to free */
-bool slice_tiles(Slice *, TilePlan *); /* ask.c: tiles that are fast */
-bool slice_planned(Slice *);           /* ask.c: what follows from the kernel's plan */
+/* plan.c: all of these; the scratch memory is the caller's to free */
+bool slice_begin(Slice *, PassContext *, const Kernel *);
+bool slice_tiles(Slice *, TilePlan *);             /* ask.c: tiles that are fast */
+Planned slice_plan(PassContext *, const Kernel *); /* plan.c: the plan of the kernel, or why it has none */
+bool slice_planned(Slice *);                       /* ask.c: what follows from the kernel's plan */
 
 bool slice_copies(const Slice *, const Op *); /* a load of a stream, or what has one in its regions */
 int slice_depth(const Slice *);               /* positions of a step */
-
 /* box.c: a TMA box copies the load, whose tile has the ranges `kept` and `over`. */
 bool box_fits(Slice *, const Op *load, int kept, int over, Panel *);
 

@@ -54,7 +54,7 @@ static bool take_operand(Slice *s, const Op *dot, int i) {
     const Op *load = v->def;
     int kept = type_has(v->type, s->row) ? s->row : s->column;
     Panel panel;
-    if (!load || load->kind != OP_LOAD) return slice_refuse(s, dot->loc, "an operand of the product is computed");
+    if (!load || load->kind != OP_LOAD) return slice_refuse(s, "an operand of the product is computed");
     if (s->stream_of[v->id] || tile_again(s, load)) return true;
     if (!box_fits(s, load, kept, dot->over[0], &panel)) return false;
     int stream = stream_beside(s, load, other);

@@ -32,7 +32,7 @@ CALLS_UP = {
     ("ir/text", "ir/verify"),     # what is read is verified
     ("frontend/sema", "frontend/kernel"), ("frontend/sema", "frontend/program"),  # lowering begins with the declarations
     ("codegen/gpu", "codegen/schedules")} | {("passes", room) for room in ORDER if room.startswith("passes/")} | {
-    ("passes/plan", "codegen/schedules")}  # the tables of passes, and of what plans kernels
+    ("passes/plan", "codegen/schedules"), ("passes/plan", "passes/roles")}  # the tables of passes, and of what plans kernels
 
 
 def sources_of(source):
