@@ -23,7 +23,9 @@ static void write_places(RolesWriter *w) {
                     f->bytes, r->slots);
         if (f->copies > 1) text_printf(to, " for each of %d groups", f->copies);
         text_add(to, ", and a slot's bytes */\n");
-        for (int t = 0; t < r->tile.n; t++) text_printf(to, "    %s = %" PRId64 ",\n", f->tile_name[t], f->tile[t]);
+        for (int t = 0; t < r->tile.n; t++)
+            if (text_has_word(text_str(&w->functions), f->tile_name[t]))
+                text_printf(to, "    %s = %" PRId64 ",\n", f->tile_name[t], f->tile[t]);
         if (f->full >= 0) text_printf(to, "    %s = %" PRId64 ",\n", f->full_name, f->full);
     }
     text_add(to, "};\n\n");
@@ -40,12 +42,14 @@ static void write_struct(RolesWriter *w) {
     for (int i = 0; i < w->k->ngrid; i++)
         if (hip_role_counts(w, i)) text_printf(to, ", %s", w->tiles[i]);
     text_add(to, ", tasks;\n");
-    for (int i = 0; i < w->roles->ring.n; i++) text_printf(to, "    tile_ring %s;\n", ring_name(w, i));
-    text_printf(to, "} %s;\n\n/* The number of the task's tile along each range. */\ntypedef struct {\n    int ",
-                hip_role_name(w, "all"));
-    const char *comma = "";
+    for (int i = 0; i < w->roles->ring.n; i++) text_printf(to, "%s%s", i ? ", " : "    tile_ring ", ring_name(w, i));
+    if (w->roles->ring.n) text_add(to, ";\n");
+    text_printf(
+        to,
+        "} %s;\n\n/* The task's number, and that of its tile along each range. */\ntypedef struct {\n    int number",
+        hip_role_name(w, "all"));
     for (int i = 0; i < w->k->ngrid; i++)
-        if (hip_role_counts(w, i)) text_printf(to, "%s%s", comma, hip_role_range(w, i)), comma = ", ";
+        if (hip_role_counts(w, i)) text_printf(to, ", %s", w->task[i]);
     text_printf(to, ";\n} %s;\n\n", hip_role_name(w, "task"));
 }
 
@@ -56,7 +60,8 @@ static void count_tiles(RolesWriter *w, Fn *f) {
         if (!hip_role_counts(w, i)) continue;
         const CExpr *n = range_tasks(f, w->k, i);
         if (i == w->roles->cluster_range && w->roles->cluster > 1) n = cexpr_ceil_div(f, n, w->roles->cluster);
-        fn_line(f, "all.%s = (int)%s;", w->tiles[i], cexpr_operand(f, n)->text);
+        int64_t number;
+        fn_line(f, "all.%s = %s%s;", w->tiles[i], cexpr_const(n, &number) ? "" : "(int)", cexpr_operand(f, n)->text);
         tasks = tasks ? fn_text(f, "%s * all.%s", tasks, w->tiles[i]) : fn_text(f, "all.%s", w->tiles[i]);
     }
     fn_line(f, "all.tasks = %s;", tasks ? tasks : "1");
@@ -100,31 +105,59 @@ static int order_band(const Roles *r) {
     return atoi(r->order + sizeof raster - 1);
 }
 
-/* The last two ranges are rows and columns, those before count whole rasters. */
+/* The ranges that tasks count: the last two are rows and columns, those before count whole rasters. */
+typedef struct {
+    int range[MAX_RANGES], n, row;
+    const char *columns; /* text of their number */
+} Raster;
+
+static Raster raster_of(const RolesWriter *w) {
+    Raster r = {.columns = "1"};
+    for (int i = 0; i < w->k->ngrid; i++)
+        if (hip_role_counts(w, i)) r.range[r.n++] = i;
+    if (r.n > 1) r.row = r.n - 2, r.columns = arena_format(w->arena, "all->%s", w->tiles[r.range[r.n - 1]]);
+    return r;
+}
+
+static void outer_lines(RolesWriter *w, const Raster *r, const char *raster) {
+    Text *to = &w->g->text;
+    if (r->row > 1) text_printf(to, "    int outer = number / (%s);\n", raster);
+    for (int i = r->row - 1; i > 0; i--)
+        text_printf(to, "    task.%s = outer %% all->%s, outer /= all->%s;\n", w->task[r->range[i]],
+                    w->tiles[r->range[i]], w->tiles[r->range[i]]);
+    if (r->row > 1) text_printf(to, "    task.%s = outer;\n", w->task[r->range[0]]);
+    if (r->row == 1) text_printf(to, "    task.%s = number / (%s);\n", w->task[r->range[0]], raster);
+    for (int i = 0; i < r->row; i++)
+        if (w->roles->cluster > 1 && r->range[i] == w->roles->cluster_range)
+            text_printf(to, "    task.%s = %d * task.%s + all->rank;\n", w->task[r->range[i]], w->roles->cluster,
+                        w->task[r->range[i]]);
+}
+
+/* Workgroups of a cluster have tiles side by side. */
+static void raster_lines(RolesWriter *w, const Raster *r, const char *raster, int band) {
+    Text *to = &w->g->text;
+    const char *in = r->row == 0 ? "number" : arena_format(w->arena, "number %% (%s)", raster);
+    text_printf(to, "    const tile_place at = tile_order_raster(%s, all->%s, %s, %d);\n", in,
+                w->tiles[r->range[r->row]], r->columns, band);
+    for (int i = r->row; i < r->n; i++) {
+        const char *place = i == r->row ? "at.i" : "at.j", *name = w->task[r->range[i]];
+        if (w->roles->cluster > 1 && r->range[i] == w->roles->cluster_range)
+            text_printf(to, "    task.%s = %d * %s + all->rank;\n", name, w->roles->cluster, place);
+        else
+            text_printf(to, "    task.%s = %s;\n", name, place);
+    }
+}
+
 static void write_task(RolesWriter *w) {
     Text *to = &w->g->text;
-    int range[MAX_RANGES] = {0}, n = 0, band = order_band(w->roles);
-    for (int i = 0; i < w->k->ngrid; i++)
-        if (hip_role_counts(w, i)) range[n++] = i;
+    const Raster r = raster_of(w);
+    const int band = order_band(w->roles);
+    const char *raster = arena_format(w->arena, "all->%s * %s", r.n ? w->tiles[r.range[r.row]] : "", r.columns);
     text_printf(to, "TILE_FN %s %s(const %s *all, int number) {\n", hip_role_name(w, "task"), hip_role_name(w, "place"),
                 hip_role_name(w, "all"));
-    text_printf(to, "    %s task = {};\n", hip_role_name(w, "task"));
-    const char *columns = n > 1 ? arena_format(w->arena, "all->%s", w->tiles[range[n - 1]]) : "1";
-    const int row = n > 1 ? n - 2 : 0;
-    if (row > 0) text_printf(to, "    int outer = number / (all->%s * %s);\n", w->tiles[range[row]], columns);
-    const char *in =
-        row == 0 ? "number" : arena_format(w->arena, "number %% (all->%s * %s)", w->tiles[range[row]], columns);
-    if (n)
-        text_printf(to, "    const tile_place at = tile_order_raster(%s, all->%s, %s, %d);\n", in, w->tiles[range[row]],
-                    columns, band);
-    for (int i = row - 1; i >= 0; i--)
-        text_printf(to, i ? "    task.%s = outer %% all->%s, outer /= all->%s;\n" : "    task.%s = outer;\n",
-                    hip_role_range(w, range[i]), w->tiles[range[i]], w->tiles[range[i]]);
-    for (int i = row; i < n; i++)
-        text_printf(to, "    task.%s = at.%s;\n", hip_role_range(w, range[i]), i == row ? "i" : "j");
-    if (w->roles->cluster > 1)
-        text_printf(to, "    task.%s = %d * task.%s + all->rank;\n", hip_role_range(w, w->roles->cluster_range),
-                    w->roles->cluster, hip_role_range(w, w->roles->cluster_range));
+    text_printf(to, "    %s task = {number};\n", hip_role_name(w, "task"));
+    outer_lines(w, &r, raster);
+    if (r.n) raster_lines(w, &r, raster, band);
     text_add(to, "    return task;\n}\n\n");
     if (band > 0) return;
     w->failed = true;

@@ -77,7 +77,8 @@ typedef struct {
     int map[GPU_MAPS];
     CNames *names;      /* of the file */
     const char **role;  /* names of the roles' functions */
-    const char **tiles; /* by range of the grid: members that count tiles */
+    const char **tiles; /* by range of the grid: members that count tiles, */
+    const char **task;  /* and those that say which tile a task has */
     Text functions;
     bool failed;
 } RolesWriter;
@@ -86,8 +87,7 @@ typedef struct {
 void hip_role_names(RolesWriter *); /* fills in those of rings, tiles and roles */
 Fn hip_role_fn(RolesWriter *, Hip *);
 const char *hip_role_name(const RolesWriter *, const char *what); /* behind the kernel's name */
-const char *hip_role_range(const RolesWriter *, int range);
-bool hip_role_counts(const RolesWriter *, int range); /* it has tiles, which tasks count */
+bool hip_role_counts(const RolesWriter *, int range);             /* it has tiles, which tasks count */
 
 /* roles_role.c: adds the function of a role. */
 void hip_role_function(RolesWriter *, int number);

@@ -3,8 +3,13 @@
 
 Fn hip_role_fn(RolesWriter *w, Hip *hip) {
     Fn f = fn_new(&w->back, w->arena, w->g->m, w->p, w->memory);
-    *hip = (Hip){
-        .target = w->target, .call = w->launch->call, .member = w->member, .ticket = -1, .lanes = w->target->wave, .waves = 4, .threads = 128};
+    *hip = (Hip){.target = w->target,
+                 .call = w->launch->call,
+                 .member = w->member,
+                 .ticket = -1,
+                 .lanes = w->target->wave,
+                 .waves = 4,
+                 .threads = 128};
     f.hip = hip;
     f.k = w->k;
     f.node = w->node;
@@ -14,10 +19,6 @@ Fn hip_role_fn(RolesWriter *w, Hip *hip) {
 
 const char *hip_role_name(const RolesWriter *w, const char *what) {
     return arena_format(w->arena, "%s_%s", w->launch->function, what);
-}
-
-const char *hip_role_range(const RolesWriter *w, int range) {
-    return c_identifier(w->arena, w->k->range.p[range].name);
 }
 
 bool hip_role_counts(const RolesWriter *w, int range) { return w->k->range.p[range].kind != RANGE_WHOLE; }
@@ -38,7 +39,10 @@ static void ring_names(RolesWriter *w, RingFacts *f, const Ring *r, CNames *memb
 
 void hip_role_names(RolesWriter *w) {
     static const char *const taken[] = {"rank", "cluster", "clusters", "tasks"};
-    CNames members = {.arena = w->arena};
+    CNames members = {.arena = w->arena}, task = members;
+    c_name(&task, "number");
+    w->task = ARENA_ARRAY(w->arena, const char *, w->k->ngrid + 1);
+    for (int i = 0; i < w->k->ngrid; i++) w->task[i] = c_name(&task, w->k->range.p[i].name);
     for (size_t i = 0; i < sizeof taken / sizeof *taken; i++) c_name(&members, taken[i]);
     w->tiles = ARENA_ARRAY(w->arena, const char *, w->k->ngrid + 1);
     for (int i = 0; i < w->k->ngrid; i++)

@@ -18,7 +18,7 @@ static Constants task_constants(RolesWriter *w, Fn *f) {
     const Constants begins = f->head;
     f->head = (Constants){0};
     for (int i = 0; i < f->k->ngrid; i++)
-        if (hip_role_counts(w, i)) fn_constant(f, f->range[i].index->text, fn_text(f, "task.%s", hip_role_range(w, i)));
+        if (hip_role_counts(w, i)) fn_constant(f, f->range[i].index->text, fn_text(f, "task.%s", w->task[i]));
     for (int i = 0; i < begins.n; i++) vec_push(f->arena, &f->head, begins.p[i]);
     const Constants all = f->head;
     f->head = (Constants){0};

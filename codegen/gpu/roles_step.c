@@ -268,12 +268,17 @@ bool hip_role_loop(Fn *f, const Op *loop) {
     return true;
 }
 
+static bool has_steps(const RangeText *r) {
+    int64_t first, end;
+    return cexpr_const(r->first, &first) && cexpr_const(r->end, &end) && first < end;
+}
+
 void hip_role_after_loop(Fn *f, const Op *loop) {
     const RangeText *r = &f->range[loop->range];
     for (const Op *op = loop->region[0]->first; op; op = op->next) {
         if (op->kind != OP_FREE || !op_shift(op)) continue;
         wait_line(f, wait_of(f, op)->last);
-        free_line(f, op, fn_text(f, "%s < %s", r->first->text, cexpr_operand(f, r->end)->text));
+        free_line(f, op, has_steps(r) ? NULL : fn_text(f, "%s < %s", r->first->text, cexpr_operand(f, r->end)->text));
     }
 }
 
