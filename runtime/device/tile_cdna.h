@@ -5,7 +5,7 @@
 #ifndef TILE_DEVICE_TILE_CDNA_H
 #define TILE_DEVICE_TILE_CDNA_H
 
-#define TILE_LANES 64
+#define TILE_LANES 64 /* of a wave: CDNA3 ISA */
 #define TILE_HOLDS 1 /* a barrier does not wait for the loads and stores of its waves */
 #define TILE_TICK_NS 10u /* of the clock that runs at a constant rate */
 

@@ -4,6 +4,8 @@
 #ifndef TILE_DEVICE_TILE_DOT_H
 #define TILE_DEVICE_TILE_DOT_H
 
+/* Bytes of a vector register, and rows of a block: with two vectors each, and three for operands, they fit the 32 or
+   16 registers that there are. */
 #if defined __AVX512F__
 enum { TILE_VECTOR = 64, TILE_ROWS = 8 };
 #elif defined __AVX__

@@ -8,7 +8,7 @@
 #include <stdint.h>
 #include <string.h>
 
-enum { TILE_LINE = 64 };
+enum { TILE_LINE = 64 }; /* bytes of a cache line of x86 */
 
 #if defined __SANITIZE_THREAD__ || !defined __AVX__ /* the sanitizer must see the stores */
 #elif defined __clang__

@@ -7,6 +7,7 @@
 #include "device/tile_dot.h"
 
 typedef tile_vector_f32 tile_row_vector;
+/* Elements of a vector; sums side by side, which hide the latency of one. */
 enum { TILE_ROW_LANES = TILE_LANES_f32, TILE_ROW_BLOCK = 8 };
 
 TILE_INLINE tile_row_vector tile_row_load(const float *p) { return *(const tile_row_vector *)p; }

@@ -5,7 +5,7 @@
 #ifndef TILE_DEVICE_TILE_SM_90A_H
 #define TILE_DEVICE_TILE_SM_90A_H
 
-#define TILE_LANES 32
+#define TILE_LANES 32   /* of a warp: CUDA C++ programming guide */
 #define TILE_CHIPLETS 1 /* all share one L2 */
 #define TILE_HOLDS 0 /* a fence behind a barrier takes along what all waves loaded and stored */
 

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* CUDA driver API, CUresult. */
 enum {
     E_INVALID = 1,
     E_NOMEM = 2,
@@ -58,7 +59,7 @@ int tile_emu_device_by_bus(int *device, const char *id) {
 
 /* Few processors, so that workgroups that stay come to several tasks. */
 int tile_emu_device_attribute(int *value, int attribute, int device) {
-    enum { MULTIPROCESSORS = 16 };
+    enum { MULTIPROCESSORS = 16 }; /* CUDA driver API, CUdevice_attribute */
     *value = EMU_PLACES / 2;
     return is_device(device) && attribute == MULTIPROCESSORS ? 0 : E_INVALID;
 }
@@ -227,7 +228,7 @@ int tile_emu_block(void **base, size_t *bytes, void *p) {
 
 /* The number of the device that memory is of, of all that drivers tell. */
 int tile_emu_pointer_attribute(void *value, int attribute, void *p) {
-    enum { DEVICE_ORDINAL = 9 };
+    enum { DEVICE_ORDINAL = 9 }; /* CUDA driver API, CUpointer_attribute */
     engine_enter();
     Block *b = memory_find(p);
     if (!b || b->device == HOST || attribute != DEVICE_ORDINAL) return leave_with(E_INVALID);

@@ -14,14 +14,14 @@
 
 enum {
     CLUSTER_GROUPS = EMU_PLACES,
-    CLUSTER_ACTORS = 512,
-    GROUP_MBARS = 64,
-    GROUP_BARS = 16,
-    TEAM = 128, /* threads of a product */
+    CLUSTER_ACTORS = 512, /* of all workgroups; chosen: no kernel of the tests has more */
+    GROUP_MBARS = 64,     /* barriers in memory that a workgroup initialises; chosen likewise */
+    GROUP_BARS = 16,      /* named barriers of a workgroup: PTX ISA, barrier */
+    TEAM = 128,           /* threads of a product */
     GROUP_TEAMS = EMU_THREADS / TEAM,
-    TEAM_PRODUCTS = 64,
-    TEAM_SUMS = 8,
-    TMA_DIMS = 5 /* of a tensor that is copied by boxes */
+    TEAM_PRODUCTS = 64, /* under way at once; chosen: no kernel of the tests has more */
+    TEAM_SUMS = 8,      /* accumulators in use at once; likewise */
+    TMA_DIMS = 5        /* of a tensor that is copied by boxes */
 };
 
 /* ---- order.c: who knows of which accesses to LDS ---- */

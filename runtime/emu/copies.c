@@ -10,7 +10,7 @@
 #include <string.h>
 
 enum {
-    POISON = 0xff,
+    POISON = 0xff, /* bytes of what is not there yet: NaN in each type */
     ALIGNED = 128 /* bytes: a box begins at a multiple */,
     CHUNK = 16 /* bytes that swizzles move */
 };
@@ -33,6 +33,7 @@ static bool row_fits(uint64_t bytes, int swizzle) {
 int tile_emu_map_encode(void *map, int type, unsigned rank, void *base, const uint64_t *dim, const uint64_t *stride,
                         const unsigned *box, const unsigned *step, int interleave, int swizzle, int promotion,
                         int fill) {
+    /* CUDA driver API, cuTensorMapEncodeTiled. MOST: positions of a box along a dimension. */
     enum { INVALID = 1, TYPES = 3, SWIZZLES = 4, MOST = 256 };
     EmuMap m = {.base = base, .stride = {1 << type}, .rank = (uint8_t)rank, .swizzle = (uint8_t)swizzle};
     (void)promotion;

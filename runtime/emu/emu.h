@@ -12,10 +12,10 @@
 
 enum {
     EMU_THREADS = 1024, /* of a workgroup */
-    EMU_LANES = 64,
-    EMU_WAVES = 32,
-    EMU_DEVICES = 8,
-    EMU_PLACES = 8 /* workgroups that a device can hold */
+    EMU_LANES = 64,     /* of the widest wave, that of CDNA */
+    EMU_WAVES = 32,     /* of a workgroup: 1024 threads in the narrowest waves */
+    EMU_DEVICES = 8,    /* of a host, as its largest machines have */
+    EMU_PLACES = 8      /* workgroups that a device can hold */
 };
 
 /* ---- fiber.c ---- */
@@ -154,6 +154,7 @@ typedef struct {
     Snapshot *near, *far; /* what goes with it: for this device, for others */
 } WordStore;
 
+/* Of words, that a wave holds back and lets change places; chosen: no measurement is recorded. */
 enum { TALK_STORES = 4 };
 
 /* What a wave has to do with words. */

@@ -86,7 +86,7 @@ static void result_add(tile_emu_elem e, void *d, int r, double sum) {
     if (e == TILE_EMU_I32) ((int32_t *)d)[r] = (int32_t)(uint32_t)((int64_t)((int32_t *)d)[r] + (int64_t)sum);
 }
 
-enum { MOST = 32, DEEPEST = 128 };
+enum { MOST = 32, DEEPEST = 128 }; /* rows, k of the largest instruction: CDNA4 ISA, MFMA */
 
 typedef double Matrix[MOST][DEEPEST]; /* rows (columns of B), k */
 

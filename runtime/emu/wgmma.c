@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Rows, columns and k of the largest instruction, that of 1-byte elements; a layout of its descriptors. */
 enum { ROWS = 64, WIDEST = 256, DEEPEST = 32, SWIZZLE_128B = 1 };
 
 static Team *team_of(int first) { return &emu->cluster->member[emu->rank].team[first / TEAM]; }

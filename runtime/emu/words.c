@@ -12,7 +12,7 @@ typedef struct Word {
     Snapshot *near, *far; /* for its device, for others */
 } Word;
 
-enum { BUCKETS = 1024 };
+enum { BUCKETS = 1024 }; /* of a table of words, a few hundred in most programs; chosen: no measurement is recorded */
 static Word *words[BUCKETS];
 
 static Word **word_link(const uint64_t *p) {

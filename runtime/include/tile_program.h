@@ -12,7 +12,7 @@ typedef struct tile_task tile_task; /* runtime/device/host.h: what a running tas
 
 typedef enum { TILE_ROLE_INPUT, TILE_ROLE_STATE, TILE_ROLE_OUTPUT } tile_role;
 
-enum { TILE_MAX_DIMS = 8, TILE_MAP_DIMS = 5 };
+enum { TILE_MAX_DIMS = 8, TILE_MAP_DIMS = 5 }; /* of a tensor (ir/ir.h); of a tensor map: CUDA driver API */
 
 /* A number, plus a run-time dimension unless sym is -1. */
 typedef struct {

@@ -1,4 +1,4 @@
-"""usage: constants.py SOURCE [FILE..]: a comment stands beside each numeric constant of passes, codegen, the runtime's library and the command.
+"""usage: constants.py SOURCE [FILE..]: a comment stands beside each numeric constant of passes, codegen, the runtime and the command.
 
 Constants are `enum { NAME = number }`, `#define NAME number` and `static const` numbers, of 2 and more. The comment, which says the
 unit and where the number comes from, ends the constant's line, or stands above the group of lines that the constant is in.
@@ -8,7 +8,7 @@ import os
 import re
 import sys
 
-FOLDERS = ("passes", "codegen/text", "codegen/gpu", "codegen/host", "codegen/abi", "runtime/src", "driver")
+FOLDERS = ("passes", "codegen/text", "codegen/gpu", "codegen/host", "codegen/abi", "runtime", "driver")
 NUMBER = r"[-+(]*(?:\([a-z0-9_]+\))?\s*(?:U?INT\d+_C\()?(?:0x[0-9a-fA-F]+|[0-9][0-9.]*(?:e[-+]?\d+)?)"
 CONSTANT = re.compile(rf"^\s*(?:static const [\w ]+ (?P<a>\w+) = (?P<x>{NUMBER}[^;]*);|#\s*define (?P<b>\w+) \(*(?P<y>{NUMBER}.*)$)")
 IN_ENUM = re.compile(rf"\b([A-Z][A-Z0-9_]*) = ({NUMBER})")
@@ -39,7 +39,8 @@ def is_explained(lines, i):
     for j in range(i - 1, -1, -1):
         if is_comment(lines[j]):
             return True
-        if not lines[j].strip() or not (names_of(lines, j, False) or "enum" in lines[j] or lines[j].startswith("       ")):
+        same = names_of(lines, j, True) or IN_ENUM.search(lines[j]) or re.match(r"#|\s*enum|       ", lines[j])
+        if not lines[j].strip() or not same:
             return False
     return False
 
