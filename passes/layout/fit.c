@@ -1,5 +1,7 @@
-/* fit.c: tiles that fit registers and memory, and the waves of a workgroup that hold them.
-   Takes: value form. Gives: the same results; extents that are powers of two, smaller tiles, the number of waves. */
+/* fit.c: how large tiles are on a GPU, and how many waves hold them. There are three steps. lay_measure rounds the
+   positions of a tile up to a power of two. lay_shrink_tiles halves tiles until registers and the memory of a workgroup
+   hold them. lay_choose_waves says how many waves share them.
+   Takes: value form. Gives: the same results, with smaller tiles, and the waves of a workgroup. */
 #include "passes/layout/layout.h"
 
 /* Positions of a tile that is halved: two edges of a matrix instruction, of 16. */

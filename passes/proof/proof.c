@@ -4,7 +4,8 @@
 #include "passes/proof/sketch.h"
 #include "passes/proof/symbolic.h"
 
-/* Programs of more events are first looked at from their structure. */
+/* Run-time sizes in the proof of one size; programs of more events are first looked at from their structure
+   (docs/design/proof.md, "Many tasks"). */
 enum { SAMPLE = 200, FEW_EVENTS = 1 << 19 };
 
 bool run_trace(Run *r) {

@@ -4,7 +4,8 @@
 
 #include <string.h>
 
-/* Uses of a value that are followed; tasks of all ranks: time and memory of the proof; chosen: no measurement is recorded. */
+/* Uses of a value that are followed; chosen: no measurement is recorded. Tasks of all ranks (docs/design/proof.md,
+   "Many tasks"). */
 enum { USE_BUDGET = 64, MAX_TASKS = 1 << 21 };
 
 typedef struct Step Step;

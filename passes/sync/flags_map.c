@@ -1,6 +1,9 @@
-/* flags_map.c: which tiles of a producer an access needs: inverts the producer's boxes, dimension by dimension.
-   Producer: Z * I + c + B * rank, extent Z; consumer: [L, L + f). Then  floor((L - c - B s) / Z) <= I <= floor((L + f - 1 - ..) / Z).
-   An answer that is not affine is "all"; the proof judges the outcome. */
+/* flags_map.c: which tiles of a producer an access needs, and of which ranks.
+   Takes: the places that the producer's tiles store and those that the access reads. Gives: the first and last tile
+   along each dimension of the producer's grid; all tiles where an end is not affine. The proof judges the outcome.
+
+     tile I on rank s stores the Z places from Z I + B s + c on; the access reads the f places from L on:
+     floor((L - c - B s) / Z) <= I <= floor((L + f - 1 - c - B s) / Z) */
 #include "passes/sync/flags.h"
 
 static const Need all = {.known = false};
