@@ -171,7 +171,7 @@ static void schedules(Test *t, const Module *m, const Array *sequential, const c
     if ((t->lower.relaxed && mesh_ranks(m) > 1) || (t->tasks && count_tasks(t, m) > t->tasks)) return;
     for (int s = 0; s < t->seeds; s++) {
         Array *got;
-        InterpOptions o = {.concurrent = true, .seed = (uint64_t)s, .generations = s % 2 ? 4 : 1, .workers = 1 + s % 3};
+        InterpOptions o = {.concurrent = true, .roles = true, .seed = (uint64_t)s, .generations = s % 2 ? 4 : 1, .workers = 1 + s % 3};
         const Array *want = t->lower.relaxed ? t->expected : sequential;
         if (run(t, m, o, &got, what) && o.generations == 1) compare(t, m, want, got, !t->lower.relaxed, what);
     }
@@ -204,7 +204,7 @@ static void check_pipeline(Test *t, int64_t ranks, CommForm form, const char *of
         now = module_text(m, t->arena);
         if (strcmp(now, last) == 0) continue;
         last = now;
-        if (!run(t, m, (InterpOptions){0}, &after, what)) return;
+        if (!run(t, m, (InterpOptions){.roles = true}, &after, what)) return;
         compare(t, m, t->expected, after, false, what);
         if (m->form & FORM_FLAGS) schedules(t, m, after, what);
     }
