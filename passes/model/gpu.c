@@ -165,8 +165,13 @@ static int64_t tile_columns(const Kernel *k) {
     return k->range.p[1].size * sums;
 }
 
-/* Tiles of a schedule, or of roles: steps of 64 positions whose time its row has; others at the rate of the largest tile's, and exp
-   beside them, of which half is hidden. */
+/* Times of all processors' work, where the last round of tasks leaves some of them idle. */
+static double idle_factor(const MatrixTarget *t, const NodeCost *n) {
+    return ceil(n->tasks / t->processors) * t->processors / n->tasks;
+}
+
+/* Tiles of a schedule: steps of 64 positions whose time its row has; others and those of roles at the rate of the largest
+   tile's, and exp beside them, of which half is hidden. */
 static double scheduled(const GpuFacts *f, const MatrixTarget *t, const NodeCost *n) {
     const double tick = 40e-9;
     const Kernel *k = n->kernel;
@@ -177,7 +182,8 @@ static double scheduled(const GpuFacts *f, const MatrixTarget *t, const NodeCost
         double tile = n->gpu.dot / n->tasks;
         return ceil(n->tasks / s->resident_groups) * tile / (2.0 * s->rows * s->columns * 64 / (s->cost * tick));
     }
-    double products = n->gpu.dot / t->processors / rate,
+    double rounds = k->plan.lowering == LOWER_ROLES ? idle_factor(t, n) : 1;
+    double products = n->gpu.dot / t->processors / rate * rounds,
            special = n->gpu.special / t->processors / f->special / f->clock;
     return fmax(products, special) + fmin(products, special) / 2;
 }

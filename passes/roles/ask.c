@@ -26,7 +26,8 @@ int slice_depth(const Slice *s) { return ROW_BYTES * 8 / elem_bits(s->dot.p[0]->
 
 static bool loop_size_fits(Slice *s, const Op *dot) {
     int range = dot->over[0];
-    if (!loop_needs_size(s->k, range) || s->k->range.p[range].size == slice_depth(s)) return true;
+    bool fixed = s->k->plan.sized || loop_needs_size(s->k, range);
+    if (!fixed || s->k->range.p[range].size == slice_depth(s)) return true;
     return slice_refuse(s, "steps of '%s' have to be tiles of %lld", s->k->range.p[range].name,
                         (long long)s->k->range.p[range].size);
 }

@@ -117,7 +117,7 @@ static bool dot_fits(Slice *s, const Op *dot) {
 
 bool slice_fits(Slice *s) {
     list_ops(s);
-    if (!s->dot.n || !s->store.n) return false;
+    if (!s->dot.n || !s->store.n || s->k->level != LEVEL_GROUP) return false;
     for (int i = 0; i < s->op.n; i++)
         if (!op_fits(s, s->op.p[i])) return false;
     if (!grid_fits(s) || !find_ranges(s)) return false;
