@@ -9,8 +9,8 @@
 #ifndef TILE_DEVICE_TILE_PIECE_H
 #define TILE_DEVICE_TILE_PIECE_H
 
-/* What schedules do not have (tile_wgmma.h): of 16-bit types, the first operand across k beside more than 128 columns, and
-   both operands across k. */
+/* What schedules do not have (tile_wgmma.h): of 16-bit types, the first operand across k beside more than 128 columns,
+   and both operands across k. */
 #define TILE_WGMMA_BOTH(n)                                                                                             \
     TILE_WGMMA_SS(n, 16, bf16, 1, 1)                                                                                   \
     TILE_WGMMA_SS(n, 16, f16, 1, 1)
@@ -80,6 +80,25 @@ TILE_PIECE(f16_11, 1, 1, TILE_WIDTHS)
 TILE_PIECE(e4m3, 0, 0, TILE_WIDTHS_EIGHT)
 TILE_PIECE(e5m2, 0, 0, TILE_WIDTHS_EIGHT)
 
+/* tile_mma_rs_TYPE_B(d, n, a, b, add): the same with the 64 rows of the first operand in registers
+   (tile_sums_words_TYPE), 16 words a lane, which nothing may touch until the wait either. */
+#define TILE_PIECE_RS_CASE(n, op)                                                                                      \
+    case n:                                                                                                            \
+        tile_wgmma_rs_n##n##_##op(d, a + 4 * u, y, add | u);                                                           \
+        break;
+#define TILE_PIECE_RS(op, across_b, WIDTHS)                                                                            \
+    TILE_FN void tile_mma_rs_##op(float *d, int n, const uint32_t *a, uint32_t b, int add) {                           \
+        tile_wgmma_fence();                                                                                            \
+        _Pragma("unroll") for (int u = 0; u < 4; u++) {                                                                \
+            const uint64_t y = tile_piece_part(b, across_b, u);                                                        \
+            switch (n) { WIDTHS(TILE_PIECE_RS_CASE, op) }                                                              \
+        }                                                                                                              \
+    }
+#define TILE_WIDTHS_RS(each, op) each(64, op) each(80, op) each(96, op) each(112, op) each(128, op)
+
+TILE_PIECE_RS(bf16_1, 1, TILE_WIDTHS_RS)
+TILE_PIECE_RS(f16_1, 1, TILE_WIDTHS_RS)
+
 /* Sums of no products. Also at the head of each task that products with add = 0 begin: else sums count as alive around
    the loop of tasks, and kernels of several bodies spill. */
 TILE_FN void tile_mma_zero(float *d, int n) {
@@ -97,5 +116,7 @@ TILE_FN void tile_mma_wait(int but) {
 }
 /* All are done; the sums may be read behind this. */
 TILE_FN void tile_mma_ready(float *d, int n) { tile_wgmma_wait0(d, n / 2); }
+/* All but the last group, of other sums. */
+TILE_FN void tile_mma_ready1(float *d, int n) { tile_wgmma_wait1(d, n / 2); }
 
 #endif

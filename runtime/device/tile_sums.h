@@ -20,6 +20,15 @@
 TILE_SUMS_WRITE(bf16)
 TILE_SUMS_WRITE(f16)
 
+/* tile_sums_words_TYPE(w, x, n): n columns as the first operand of products over them (tile_mma_rs_TYPE_B), n / 4 words
+   a lane, in which they lie as sums do. */
+#define TILE_SUMS_WORDS(type)                                                                                          \
+    TILE_FN void tile_sums_words_##type(uint32_t *w, const float *x, int n) {                                          \
+        _Pragma("unroll") for (int i = 0; i < n / 4; i++) w[i] = tile_##type##x2(x[2 * i], x[2 * i + 1]);              \
+    }
+TILE_SUMS_WORDS(bf16)
+TILE_SUMS_WORDS(f16)
+
 /* tile_sums_read_TYPE(x, from, step, n, thread): the other way: n columns, 16 or more, of 16-bit elements out of panels
    of 64 columns, `step` bytes apart, as sums lie in registers. */
 #define TILE_SUMS_READ(type)                                                                                           \

@@ -12,7 +12,7 @@
 
 typedef enum { BF16, F16, E4M3, E5M2, F32, ELEMS } Elem;
 
-/* c = a b or a b^T, plus `near`. */
+/* c = a b or a b^T, plus `near`; or, chained, c = (a b^T) near with rows of 64 elements of a and b. */
 typedef struct {
     const char *name;
     void (*run)(const void *);
@@ -21,6 +21,7 @@ typedef struct {
     bool across, turned;     /* b is [k, n], not [n, k]; a is [k, m] */
     bool near, tight, wide;  /* tight: rows of c begin anywhere; wide: c is f32 */
     bool named;              /* takes some sizes only */
+    bool chained;            /* boxes of near have 64 rows */
     Elem elem;               /* of a and b */
 } Kernel;
 
@@ -28,6 +29,7 @@ void matmul(const void *);
 void blend(const void *);
 void edges(const void *);
 void wide(const void *);
+void chain(const void *);
 void piece_00(const void *);
 void piece_01(const void *);
 void piece_10(const void *);
@@ -43,6 +45,8 @@ static const Kernel kernels[] = {
     {"blend", blend, .cluster = 1, .planes = 2, .across = true, .near = true, .box_a = 128, .box_b = 64, .box_c = 64},
     {"edges", edges, .cluster = 2, .tight = true, .box_a = 64, .box_b = 128, .box_c = 64},
     {"wide", wide, .cluster = 2, .wide = true, .box_a = 64, .box_b = 128},
+    {"chain", chain, .cluster = 1, .near = true, .wide = true, .named = true, .chained = true, .box_a = 128,
+     .box_b = 64},
     {"piece_00", piece_00, PIECE},
     {"piece_01", piece_01, PIECE, .box_b = 64, .across = true},
     {"piece_10", piece_10, PIECE, .turned = true},
@@ -139,19 +143,30 @@ typedef struct {
     Tensor a, b, c, near;
 } Problem;
 
-static void compare(const Kernel *k, const Problem *p, int64_t plane, int64_t i, int64_t j) {
-    float sum = k->near ? number(&p->near, plane, i, j) : 0;
+/* Of row i of a and row or column j of b. */
+static float product(const Kernel *k, const Problem *p, int64_t plane, int64_t i, int64_t j) {
+    float sum = 0;
     for (int64_t q = 0; q < (k->turned ? p->a.rows : p->a.columns); q++)
         sum += (k->turned ? number(&p->a, plane, q, i) : number(&p->a, plane, i, q)) *
                (k->across ? number(&p->b, plane, q, j) : number(&p->b, plane, j, q));
-    if (p->c.elem == BF16) { /* rounded as c is */
-        const uint32_t u = (uint32_t)bf16(sum) << 16;
-        memcpy(&sum, &u, 4);
+    return sum;
+}
+
+static void compare(const Kernel *k, const Problem *p, int64_t plane, int64_t i, const float *scores) {
+    for (int64_t j = 0; j < p->c.columns; j++) {
+        float sum = k->chained ? 0 : product(k, p, plane, i, j);
+        for (int64_t q = 0; q < (k->chained ? p->near.rows : 0); q++) sum += scores[q] * number(&p->near, plane, q, j);
+        if (k->near && !k->chained) sum += number(&p->near, plane, i, j);
+        if (p->c.elem == BF16) { /* rounded as c is */
+            const uint32_t u = (uint32_t)bf16(sum) << 16;
+            memcpy(&sum, &u, 4);
+        }
+        const float got = number(&p->c, plane, i, j);
+        if (got == sum) continue;
+        printf("%s: c[%d, %d, %d] is %g instead of %g\n", k->name, (int)plane, (int)i, (int)j, (double)got,
+               (double)sum);
+        exit(1);
     }
-    const float got = number(&p->c, plane, i, j);
-    if (got == sum) return;
-    printf("%s: c[%d, %d, %d] is %g instead of %g\n", k->name, (int)plane, (int)i, (int)j, (double)got, (double)sum);
-    exit(1);
 }
 
 static void launch(const Kernel *k, const Problem *p, unsigned groups) {
@@ -160,29 +175,41 @@ static void launch(const Kernel *k, const Problem *p, unsigned groups) {
         must(tile_emu_alloc((void **)&ticket, sizeof *ticket));
         must(tile_emu_fill(ticket, 0, sizeof *ticket, NULL));
     }
-    roles_call call = {p->c.rows, p->c.columns, k->turned ? p->a.rows : p->a.columns, k->planes ? p->c.planes : 1,
-                       p->c.data, ticket};
+    const int64_t depth = k->chained ? p->near.rows : k->turned ? p->a.rows : p->a.columns;
+    roles_call call = {p->c.rows, p->c.columns, depth, k->planes ? p->c.planes : 1, p->c.data, ticket};
     Map map[4];
     void *f = NULL, *arguments[] = {&call, map};
     const tile_emu_symbol symbols[] = {{k->name, k->run}, {NULL, NULL}};
     map_make(&p->a, k->box_a, k->planes, &map[0]);
     map_make(&p->b, k->box_b ? k->box_b : (int)p->c.columns, k->planes, &map[1]);
     if (k->box_c) map_make(&p->c, k->box_c, k->planes, &map[2]);
-    if (k->near) map_make(&p->near, 128, k->planes, &map[3]);
+    if (k->near) map_make(&p->near, k->chained ? 64 : 128, k->planes, &map[3]);
     must(tile_emu_function_get(&f, (void *)symbols, k->name));
     must(tile_emu_launch(f, groups, 1, 1, 384, 1, 1, LDS, NULL, arguments, NULL));
     must(tile_emu_stream_sync(NULL));
 }
 
-static void run(const Kernel *k, int64_t m, int64_t n, int64_t depth, unsigned groups) {
+static Problem problem_make(const Kernel *k, int64_t m, int64_t n, int64_t depth) {
     const int64_t planes = k->planes ? k->planes : 1;
-    Problem p = {k->turned ? tensor_draw(planes, depth, m, k->elem) : tensor_draw(planes, m, depth, k->elem),
-                 k->across ? tensor_draw(planes, depth, n, k->elem) : tensor_draw(planes, n, depth, k->elem),
-                 tensor_make(planes, m, n, k->wide ? F32 : BF16, k->tight), tensor_draw(planes, m, n, BF16)};
+    const Tensor c = tensor_make(planes, m, n, k->wide ? F32 : BF16, k->tight);
+    if (k->chained)
+        return (Problem){tensor_draw(1, m, 64, BF16), tensor_draw(1, depth, 64, BF16), c,
+                         tensor_draw(1, depth, n, BF16)};
+    return (Problem){k->turned ? tensor_draw(planes, depth, m, k->elem) : tensor_draw(planes, m, depth, k->elem),
+                     k->across ? tensor_draw(planes, depth, n, k->elem) : tensor_draw(planes, n, depth, k->elem), c,
+                     tensor_draw(planes, m, n, BF16)};
+}
+
+static void run(const Kernel *k, int64_t m, int64_t n, int64_t depth, unsigned groups) {
+    Problem p = problem_make(k, m, n, depth);
+    float *scores = malloc((size_t)(depth + 1) * sizeof *scores);
     launch(k, &p, groups);
-    for (int64_t b = 0; b < planes; b++)
-        for (int64_t i = 0; i < m; i++)
-            for (int64_t j = 0; j < n; j++) compare(k, &p, b, i, j);
+    for (int64_t b = 0; b < p.c.planes; b++)
+        for (int64_t i = 0; i < m; i++) {
+            for (int64_t q = 0; q < (k->chained ? depth : 0); q++) scores[q] = product(k, &p, b, i, q);
+            compare(k, &p, b, i, scores);
+        }
+    free(scores);
     must(tile_emu_release(p.a.data));
     must(tile_emu_release(p.b.data));
     must(tile_emu_release(p.c.data));
