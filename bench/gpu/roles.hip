@@ -181,9 +181,9 @@ TILE_FN void product_sums(const product_all *all, tile_ring_end *ab, tile_ring_e
 
 /* A group without rows. */
 TILE_FN void product_skip(const product_all *all, tile_ring_end *ab, tile_ring_end *turn, int group, int thread) {
-    for (int p = 0; p < all->steps; p++) tile_ring_skip(&all->ab, ab, CLUSTER, thread);
+    tile_ring_skip(&all->ab, ab, all->steps, CLUSTER, 1 + group, thread);
     product_turn_pass(all, turn, group, thread);
-    if (TURNS == 1 && group) tile_ring_skip(&all->turn, turn, 1, thread);
+    if (TURNS == 1 && group) tile_ring_skip(&all->turn, turn, 1, 1, 1 + group, thread);
     if (TURNS == 2) product_turn_wait(all, turn, group);
 }
 

@@ -116,11 +116,16 @@ TILE_FN void tile_ring_free(const tile_ring *r, tile_ring_end *e, int sharers, i
     if (++e->oldest == r->slots) e->oldest = 0;
 }
 
-/* Both for a slot that the group does not read: only threads that give it back wait. */
-TILE_FN void tile_ring_skip(const tile_ring *r, tile_ring_end *e, int sharers, int thread) {
-    if (thread < sharers) tile_mbar_wait(tile_ring_full(r, e->s), e->phase);
-    tile_ring_step(r, e);
-    tile_ring_free(r, e, sharers, thread);
+/* Both, n times, for slots that the group does not read. Threads that give nothing back do not wait for each slot, but
+   at the barrier `bar` of the group's 128 threads: a thread two rounds ahead of the ring would take an old phase for
+   its own. */
+TILE_FN void tile_ring_skip(const tile_ring *r, tile_ring_end *e, int n, int sharers, int bar, int thread) {
+    for (int i = 0; i < n; i++) {
+        if (thread < sharers) tile_mbar_wait(tile_ring_full(r, e->s), e->phase);
+        tile_ring_step(r, e);
+        tile_ring_free(r, e, sharers, thread);
+    }
+    tile_bar_sync(bar, 128);
 }
 
 /* `free` of a slot that the group's threads themselves have read, not products: the fence and the barrier `bar` of its

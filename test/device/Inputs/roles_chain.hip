@@ -103,7 +103,7 @@ TILE_FN void chain_multiply(const chain_all *all, roles_call call, int group, in
         if (all->steps > 0)
             chain_sums(all, &q, &k, &v, o, group, thread);
         else
-            tile_ring_skip(&all->q, &q, 1, thread);
+            tile_ring_skip(&all->q, &q, 1, 1, 1 + group, thread);
         tile_sums_pairs((float *)call.c + i * call.N, call.N, o, 128, (int)call.M - i, (int)call.N, thread);
     }
 }

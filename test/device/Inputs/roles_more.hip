@@ -234,9 +234,9 @@ TILE_FN void edges_sums(const edges_all *all, tile_ring_end *ab, tile_ring_end *
 
 /* Of a group without rows. */
 TILE_FN void edges_skip(const edges_all *all, tile_ring_end *ab, tile_ring_end *turn, int group, int thread) {
-    for (int p = 0; p < all->steps; p++) tile_ring_skip(&all->ab, ab, 2, thread);
+    tile_ring_skip(&all->ab, ab, all->steps, 2, 1 + group, thread);
     if (group)
-        tile_ring_skip(&all->turn, turn, 1, thread);
+        tile_ring_skip(&all->turn, turn, 1, 1, 1 + group, thread);
     else
         tile_ring_pass(&all->turn, turn, thread);
 }
@@ -267,7 +267,7 @@ TILE_FN void edges_multiply(const edges_all *all, roles_call call, const edges_m
         if (all->steps > 0 && rows > 0) edges_sums(all, &ab, &turn, s, group, thread);
         if (all->steps > 0 && rows <= 0) edges_skip(all, &ab, &turn, group, thread);
         if (pairs) {
-            const int64_t stride = (call.N + 7) / 8 * 8;
+            const int64_t stride = (call.N + 3) / 4 * 4;
             tile_sums_pairs((float *)call.c + i * stride + at.j, stride, s, 128, rows, columns, thread);
             continue;
         }
