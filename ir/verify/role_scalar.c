@@ -2,13 +2,17 @@
    they are made. */
 #include "ir/verify/roles.h"
 
+/* Operations that one question looks at; one that is an operand twice counts twice. Then the answer is the safe one. */
+enum { STEPS = 10000 };
+
 /* ---- the same in two roles ---- */
 
 typedef struct {
     const Role *one, *other;
+    int left; /* of STEPS */
 } Pair;
 
-static bool same(const Pair *p, const Value *a, const Value *b);
+static bool same(Pair *p, const Value *a, const Value *b);
 
 /* In the body of a split role, tiles of the range are the group's; among the scalars they are the task's. */
 static bool follows_split(const Role *r, const Op *op) {
@@ -22,7 +26,7 @@ static bool follows_split(const Role *r, const Op *op) {
     return false;
 }
 
-static bool terms_same(const Pair *p, const Affine *a, const Affine *b) {
+static bool terms_same(Pair *p, const Affine *a, const Affine *b) {
     if (a->c != b->c || a->nterm != b->nterm) return false;
     for (int i = 0; i < a->nterm; i++) {
         Term s = a->term[i], t = b->term[i];
@@ -34,7 +38,7 @@ static bool terms_same(const Pair *p, const Affine *a, const Affine *b) {
 }
 
 /* op_same_attributes, where subscripts may name values of each role. */
-static bool attributes_same(const Pair *p, const Op *a, const Op *b) {
+static bool attributes_same(Pair *p, const Op *a, const Op *b) {
     Op x = *a, y = *b;
     if (a->sub.n != b->sub.n) return false;
     for (int d = 0; d < a->sub.n; d++)
@@ -56,7 +60,7 @@ static bool came_by_ring(const Role *from, const Value *a, const Value *got) {
     return get && get->kind == OP_GET && written(from, get->ring, got->index) == a;
 }
 
-static bool ops_same(const Pair *p, const Op *a, const Op *b) {
+static bool ops_same(Pair *p, const Op *a, const Op *b) {
     if (a->kind != b->kind || a->arg.n != b->arg.n || op_info[a->kind].class == CLASS_CONTROL) return false;
     if (a->kind == OP_GET)
         return a->ring == b->ring && role_reads(p->one, a->ring) == 2 && role_reads(p->other, a->ring) == 2;
@@ -68,23 +72,32 @@ static bool ops_same(const Pair *p, const Op *a, const Op *b) {
     return true;
 }
 
-static bool same(const Pair *p, const Value *a, const Value *b) {
+static bool same(Pair *p, const Value *a, const Value *b) {
     if (a == b) return true;
+    if (p->left-- <= 0) return false;
     if (came_by_ring(p->one, a, b) || came_by_ring(p->other, b, a)) return true;
     return a->def && b->def && a->index == b->index && ops_same(p, a->def, b->def);
 }
 
 bool scalar_same(const Role *one, const Value *a, const Role *other, const Value *b) {
-    return same(&(Pair){.one = one, .other = other}, a, b);
+    return same(&(Pair){one, other, STEPS}, a, b);
 }
 
 /* ---- what they are made of ---- */
 
-static const Op *terms_stray(const Kernel *k, const Role *r, const Op *op) {
+typedef struct {
+    const Kernel *k;
+    const Role *r;
+    int left; /* of STEPS */
+} Made;
+
+static const Op *stray_of(Made *m, const Value *x);
+
+static const Op *terms_stray(Made *m, const Op *op) {
     for (int d = 0; d < op->sub.n; d++)
         for (int i = 0; i < op->sub.p[d].lo.nterm; i++) {
             const Term *t = &op->sub.p[d].lo.term[i];
-            const Op *stray = t->kind == TERM_VALUE ? scalar_stray(k, r, t->value) : NULL;
+            const Op *stray = t->kind == TERM_VALUE ? stray_of(m, t->value) : NULL;
             if (stray) return stray;
         }
     return NULL;
@@ -112,25 +125,32 @@ static bool is_settled(const Kernel *k, const Role *r, const Op *op) {
     return op->kind == OP_GET || class == CLASS_CONST || class == CLASS_INDEX || op_is_elementwise(op);
 }
 
-const Op *scalar_stray(const Kernel *k, const Role *r, const Value *x) {
+static const Op *stray_of(Made *m, const Value *x) {
     const Op *op = x->def, *stray = NULL;
     if (!op) return x->arg_of->parent;
-    if (!is_settled(k, r, op)) return op;
-    for (int i = 0; i < op->arg.n && !stray; i++) stray = scalar_stray(k, r, op->arg.p[i]);
-    return stray ? stray : terms_stray(k, r, op);
+    if (m->left-- <= 0 || !is_settled(m->k, m->r, op)) return op;
+    for (int i = 0; i < op->arg.n && !stray; i++) stray = stray_of(m, op->arg.p[i]);
+    return stray ? stray : terms_stray(m, op);
 }
 
-bool scalar_follows(const Value *x, int range) {
+const Op *scalar_stray(const Kernel *k, const Role *r, const Value *x) { return stray_of(&(Made){k, r, STEPS}, x); }
+
+static bool follows(const Value *x, int range, int *left) {
     const Op *op = x->def;
     bool of_range = op && (op->kind == OP_POS || op->kind == OP_BEGIN || op->kind == OP_END);
-    if (!op || op->kind == OP_GET || (of_range && op->range == range)) return true;
+    if (!op || op->kind == OP_GET || (of_range && op->range == range) || (*left)-- <= 0) return true;
     for (int d = 0; d < op->sub.n; d++) {
         const Affine *a = &op->sub.p[d].lo;
         if (affine_follows(a, range)) return true;
         for (int i = 0; i < a->nterm; i++)
-            if (a->term[i].kind == TERM_VALUE && scalar_follows(a->term[i].value, range)) return true;
+            if (a->term[i].kind == TERM_VALUE && follows(a->term[i].value, range, left)) return true;
     }
     for (int i = 0; i < op->arg.n; i++)
-        if (scalar_follows(op->arg.p[i], range)) return true;
+        if (follows(op->arg.p[i], range, left)) return true;
     return false;
+}
+
+bool scalar_follows(const Value *x, int range) {
+    int left = STEPS;
+    return follows(x, range, &left);
 }

@@ -41,7 +41,7 @@ static void settled_verify(Verifier *v, const Role *r, const Ring *ring, const O
         violation(v, op->loc, "%s around ring '%s' comes from '%s', which is being written", around, ring->name,
                   v->k->param.p[stray->param].name);
     else
-        violation(v, op->loc, "%s around ring '%s' is a value of some threads of role '%s'", around, ring->name,
+        violation(v, op->loc, "%s around ring '%s' may differ between threads of role '%s'", around, ring->name,
                   r->name);
 }
 
