@@ -12,7 +12,7 @@ const char *c_program_name(Arena *, const Program *);
 
 /* ---- GPUs ---- */
 
-enum { GPU_MAPS = 5, MAP_DIMS = 5 };
+enum { GPU_MAPS = 16, MAP_DIMS = 5 };
 
 /* A tensor that a kernel copies by boxes: tile_map of runtime/include/tile_program.h. */
 typedef struct {

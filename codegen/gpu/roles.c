@@ -155,7 +155,7 @@ static void write_task(RolesWriter *w) {
     const char *raster = arena_format(w->arena, "all->%s * %s", r.n ? w->tiles[r.range[r.row]] : "", r.columns);
     text_printf(to, "TILE_FN %s %s(const %s *all, int number) {\n", hip_role_name(w, "task"), hip_role_name(w, "place"),
                 hip_role_name(w, "all"));
-    text_printf(to, "    %s task = {number};\n", hip_role_name(w, "task"));
+    text_printf(to, "    %s task = {};\n    task.number = number;\n", hip_role_name(w, "task"));
     outer_lines(w, &r, raster);
     if (r.n) raster_lines(w, &r, raster, band);
     text_add(to, "    return task;\n}\n\n");

@@ -7,7 +7,7 @@
 enum {
     ROW_BYTES = 128,  /* of a step of a loop: those of a row of a swizzled box */
     FEWEST_ROWS = 64, /* of a product instruction: results with fewer rows waste most of it */
-    MOST_MAPS = 5     /* of tensors that a launch copies or stores by boxes (codegen/codegen.h) */
+    MOST_MAPS = 8     /* tensors that come and go by boxes; a launch has maps for twice as many boxes (codegen/codegen.h) */
 };
 
 /* The asynchronous one, whose operands lie in shared memory. */
