@@ -229,6 +229,8 @@ typedef struct GpuInstance {
     char *call, *checked;     /* the kernels' argument; the last one whose tensors were looked at */
     char *with_fields; /* arguments of launches that have fields: `checked`, then the fields, one behind the other */
     uint64_t *field;   /* of all launches */
+    bool ready;        /* maps, fields and numbers of workgroups are those for `checked` */
+    unsigned *groups;  /* [nlaunches] workgroups; 0: the launch is left out */
     GpuMap *map;              /* of all launches, for `checked` */
     GpuMapped *mapped;        /* what each is made of */
     const tile_map **refused; /* [nlaunches] the first that cannot be made; NULL: they are whole */

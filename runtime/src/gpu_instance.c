@@ -62,9 +62,10 @@ static int memory_open(GpuInstance *x, const Gpu *gpu, const tile_program *g) {
     x->map = aligned_alloc(_Alignof(GpuMap), sizeof *x->map * maps);
     x->mapped = calloc(maps, sizeof *x->mapped);
     x->refused = calloc((size_t)x->image->nlaunches + 1, sizeof *x->refused);
+    x->groups = calloc((size_t)x->image->nlaunches + 1, sizeof *x->groups);
     x->field = calloc((size_t)x->image->nfields + 1, sizeof *x->field);
     x->with_fields = calloc(1, fields_bytes(x->image, g) + 1);
-    if (!x->map || !x->mapped || !x->refused || !x->field || !x->with_fields)
+    if (!x->map || !x->mapped || !x->refused || !x->groups || !x->field || !x->with_fields)
         return tile_fail(TILE_E_NOMEM, "out of memory");
     int error = gpu->api.event_create(&x->event, GPU_EVENT_NO_TIMING);
     if (error) return gpu_fail(gpu, error, "making an event");
@@ -127,6 +128,7 @@ void gpu_instance_close(tile_instance *p) {
     free(x->map);
     free(x->mapped);
     free(x->refused);
+    free(x->groups);
     free(x->field);
     free(x->with_fields);
     free(x->call);
@@ -268,7 +270,6 @@ static int64_t groups_staying(const Gpu *gpu, int64_t tasks, int cluster) {
 /* One run of a program. */
 typedef struct {
     tile_instance *p;
-    tile_task task; /* the sizes, for the numbers of workgroups */
     void *stream;
     int capturing, launched;
     GpuMap *map;       /* of the next launch */
@@ -276,37 +277,37 @@ typedef struct {
 } Run;
 
 /* One whose tensors cannot be copied by boxes has none, if another launch does its work. */
-static int64_t groups_own(const Run *r, int i) {
-    const GpuInstance *x = r->p->gpu;
+static int64_t groups_own(const GpuInstance *x, const tile_task *task, int i) {
     const tile_launch *l = &x->image->launch[i];
-    return l->otherwise && x->refused[i] ? 0 : l->groups(&r->task);
+    return l->otherwise && x->refused[i] ? 0 : l->groups(task);
 }
 
 /* The first of launches that stand for each other has workgroups, no other. */
-static bool launch_left_out(const Run *r, int i) {
-    const tile_launch *l = r->p->gpu->image->launch;
+static bool launch_left_out(const GpuInstance *x, const tile_task *task, int i) {
+    const tile_launch *l = x->image->launch;
     for (; i && l[i - 1].otherwise; i--)
-        if (groups_own(r, i - 1) > 0) return true;
+        if (groups_own(x, task, i - 1) > 0) return true;
     return false;
 }
 
-static int64_t groups_count(const Run *r, int i) {
-    const tile_launch *l = &r->p->gpu->image->launch[i];
-    int64_t groups = launch_left_out(r, i) ? 0 : groups_own(r, i);
+static int64_t groups_count(const tile_instance *p, const tile_task *task, int i) {
+    const tile_launch *l = &p->gpu->image->launch[i];
+    int64_t groups = launch_left_out(p->gpu, task, i) ? 0 : groups_own(p->gpu, task, i);
     if (l->parts) groups *= l->parts;
-    return l->cluster ? groups_staying(r->p->mesh->gpu, groups, l->cluster) : groups;
+    return l->cluster ? groups_staying(p->mesh->gpu, groups, l->cluster) : groups;
 }
 
-/* Before the first of them. */
-static int launches_check(const Run *r) {
-    const GpuInstance *x = r->p->gpu;
+/* Before the first launch. Numbers of workgroups hang on nothing but what the kernels' argument has. */
+static int groups_fill(tile_instance *p, const tile_task *task) {
+    GpuInstance *x = p->gpu;
     for (int i = 0; i < x->image->nlaunches; i++) {
         const tile_launch *l = &x->image->launch[i];
-        int64_t groups = groups_count(r, i);
-        if (groups > 0 && x->refused[i]) return gpu_map_refused(r->p->program, l, x->refused[i]);
+        int64_t groups = groups_count(p, task, i);
+        if (groups > 0 && x->refused[i]) return gpu_map_refused(p->program, l, x->refused[i]);
         if (groups > INT32_MAX || groups * l->threads > UINT32_MAX)
-            return tile_fail(TILE_E_ARG, "program '%s': %lld tasks of '%s' are too many for a launch",
-                             r->p->program->name, (long long)groups, l->node ? l->node : l->kernel);
+            return tile_fail(TILE_E_ARG, "program '%s': %lld tasks of '%s' are too many for a launch", p->program->name,
+                             (long long)groups, l->node ? l->node : l->kernel);
+        x->groups[i] = groups > 0 ? (unsigned)groups : 0;
     }
     return TILE_OK;
 }
@@ -331,12 +332,12 @@ static int launch_one(const Run *r, int i) {
     const tile_instance *p = r->p;
     const Gpu *gpu = p->mesh->gpu;
     const tile_launch *l = &p->gpu->image->launch[i];
-    int64_t groups = groups_count(r, i);
+    unsigned groups = p->gpu->groups[i];
     const char *node = l->node ? l->node : l->kernel;
     void *arguments[] = {l->nfields ? r->with_fields : p->gpu->call, r->map};
-    if (groups <= 0) return TILE_OK;
+    if (groups == 0) return TILE_OK;
     void *traced = r->capturing ? NULL : gpu_trace_begin(gpu, node, p->generation, i, r->stream);
-    int error = launch_enqueue(gpu, l, p->gpu->function[i], (unsigned)groups, arguments, r->stream);
+    int error = launch_enqueue(gpu, l, p->gpu->function[i], groups, arguments, r->stream);
     if (traced) gpu->api.event_record(traced, r->stream);
     return error ? gpu_fail(gpu, error, node) : TILE_OK;
 }
@@ -364,32 +365,32 @@ static int launch_all(Run *r) {
     return code;
 }
 
-/* Tensors are looked at when they are not those of the run before. */
+/* Tensors are looked at, and launches made ready, when the arguments are not those of the run before. */
 static int arguments_take(tile_instance *p, const tile_task *task) {
     void *const *arg = task->arg;
     const int64_t *dim = task->dim;
     GpuInstance *x = p->gpu;
     size_t bytes = p->program->call_bytes;
     call_fill(p, arg, dim);
-    if (memcmp(x->call, x->checked, bytes) == 0) return TILE_OK;
+    if (x->ready && memcmp(x->call, x->checked, bytes) == 0) return TILE_OK;
     int code = tensors_check(p, arg, dim);
     if (code) return code;
-    memset(x->checked, 0, bytes); /* until all maps are made */
+    x->ready = false;
     fields_fill(p, task);
     code = gpu_maps_fill(p, arg, dim);
-    if (!code) memcpy(x->checked, x->call, bytes);
+    if (!code) code = groups_fill(p, task);
+    x->ready = !code;
+    memcpy(x->checked, x->call, bytes);
     return code;
 }
 
 int gpu_instance_run(tile_instance *p, void *const *arg, const int64_t *dim, tile_stream given) {
     const Gpu *g = p->mesh->gpu;
-    Run r = {.p = p,
-             .task = {.rank = p->mesh->rank, .nranks = p->mesh->nranks, .arg = arg, .dim = dim},
-             .stream = given ? (void *)given : g->stream};
-    memcpy(r.task.coord, p->coord, sizeof p->coord);
+    Run r = {.p = p, .stream = given ? (void *)given : g->stream};
+    tile_task task = {.rank = p->mesh->rank, .nranks = p->mesh->nranks, .arg = arg, .dim = dim};
+    memcpy(task.coord, p->coord, sizeof p->coord);
     int code = gpu_enter(g);
-    if (!code) code = arguments_take(p, &r.task);
-    if (!code) code = launches_check(&r);
+    if (!code) code = arguments_take(p, &task);
     if (code) return code;
     g->api.stream_capturing(r.stream, &r.capturing);
     if ((!r.capturing && (code = order_keep(p, r.stream))) || (code = sizes_check(p, dim))) return code;
