@@ -16,10 +16,11 @@ enum {
     OUT_ROW = 128,        /* bytes of a row of a slot of results: those of a swizzled box */
     BARRIERS = 1024,      /* bytes of the rings' barriers, at most */
     SLOT_ALIGN = 1024,    /* bytes; swizzled boxes begin at multiples of so many (PTX ISA, tensors in shared memory) */
-    COPY_REGISTERS = 40,  /* of a thread of the group that copies: it spills with 24 (measured) */
+    COPY_REGISTERS = 40,  /* of a thread of the group that copies: 30 values spill with 24 (compiled) */
     MOST_REGISTERS = 232, /* of a thread that multiplies: three groups have 504 of 512 so */
-    SUM_REGISTERS = 128,  /* of a thread, for sums: more leave the epilogue too few (measured: spills) */
-    LATENCY = 900         /* clocks from a copy's begin to its end, beside its bytes [measured on an H200] */
+    MOST_SUMS = 3,        /* tiles: a cell of four gates spills, and ptxas serialises its products (C7514) */
+    SUM_REGISTERS = 128,  /* of a thread, for sums; the epilogue has the others [guess] */
+    LATENCY = 900         /* clocks from a copy's begin to its end, beside its bytes [guess] */
 };
 
 static const int row_sizes[] = {128, 64}, column_sizes[] = {256, 128, 64}; /* layouts are of powers of two */
@@ -37,7 +38,7 @@ static int64_t out_bytes(const TileQuestion *q, const TilePlan *p) {
 }
 
 static bool sums_fit(const TileQuestion *q, const TilePlan *p) {
-    return q->sums * p->columns * (p->rows / p->groups) / GROUP <= SUM_REGISTERS;
+    return q->sums <= MOST_SUMS && q->sums * p->columns * (p->rows / p->groups) / GROUP <= SUM_REGISTERS;
 }
 
 static bool is_allowed(const TileQuestion *q, const TilePlan *p) {
