@@ -52,6 +52,8 @@ Touch order_touch(TouchKind); /* by the thread that runs */
 Touch order_touch_by(int actor, uint32_t time, TouchKind);
 bool order_knows(const Touch *, const Touch *by);
 WaveView *order_wave(void); /* of the thread that runs */
+/* The thread's wave knows of copies only what all these waves know; what it knew itself comes into `kept`. */
+void order_least(int first, int waves, View *kept);
 void order_release(View *to);
 void order_acquire(const View *);
 void order_fence(void);

@@ -52,6 +52,15 @@ bool order_knows(const Touch *t, const Touch *by) {
     return own || t->tick <= w->view.seen[t->actor];
 }
 
+void order_least(int first, int waves, View *kept) {
+    const Member *m = &emu->cluster->member[emu->rank];
+    View *mine = &order_wave()->view;
+    *kept = *mine;
+    for (int a = 0; a < emu->cluster->nactors; a++)
+        for (int w = first; w < first + waves && emu->cluster->actor[a].kind == ACTOR_LOADS; w++)
+            if (m->wave[w].view.seen[a] < mine->seen[a]) mine->seen[a] = m->wave[w].view.seen[a];
+}
+
 static void raise(uint32_t *to, const uint32_t *from, int n) {
     for (int i = 0; i < n; i++) to[i] = to[i] > from[i] ? to[i] : from[i];
 }

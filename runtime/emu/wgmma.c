@@ -160,8 +160,11 @@ static void product_begin(int first, int size) {
     for (int t = 0; t < TEAM && op->in_registers; t++)
         if (!emu->lane[first + t].fenced) emu_fail("multiplies registers with no fence since it last waited");
     Touch by = order_touch_by(team->actor, p->number, TOUCH_ASYNC_READ);
+    View kept;
+    order_least(first / group_lanes(), TEAM / group_lanes(), &kept);
     if (!op->in_registers) operand_touch(p->a, op->a_across, elem_bytes(op->elem), p->rows, op->k, &by);
     operand_touch(p->b, op->b_across, elem_bytes(op->elem), op->n, op->k, &by);
+    order_wave()->view = kept;
     p->sums = sums_take(team, first, op->n);
     p->sums->users++;
 }
