@@ -1,6 +1,6 @@
 /* slice.h: what the steps of `roles` share: a kernel in value form, its products, and which values each role computes.
-   The steps, in their order, each in a file: fits, box, stream, address, tiles (passes/plan), ring, copy, part,
-   multiply, store. */
+   The steps, in their order, each in a file: fits, stream and box, address, ask, plan; box, sums, ring, copy, multiply,
+   result, lay. */
 #ifndef TILEC_PASSES_ROLES_SLICE_H
 #define TILEC_PASSES_ROLES_SLICE_H
 
