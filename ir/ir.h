@@ -203,6 +203,8 @@ struct Op {
     bool down;       /* FOR in a role: tiles from the last to the first */
     bool unrolled;   /* FOR in a role */
     VEC(Turn) turn;  /* FOR in a role: pieces of its body, in the order in which a turn runs them; none: one piece */
+    int16_t ends;    /* FOR with .turn: a group begins its last so many iterations when the group before has begun all of
+                        its own; a loop of fewer has no such order; 0: none has */
 };
 
 typedef struct Roles Roles; /* ir/roles.h */

@@ -28,6 +28,10 @@ static void write_places(RolesWriter *w) {
                 text_printf(to, "    %s = %" PRId64 ",\n", f->tile_name[t], f->tile[t]);
         if (f->full >= 0) text_printf(to, "    %s = %" PRId64 ",\n", f->full_name, f->full);
     }
+    for (int i = 0; i < w->roles->role.n; i++)
+        if (w->facts.turn[i].full >= 0)
+            text_printf(to, "    %s = %" PRId64 ", /* a token between groups */\n", w->facts.turn[i].full_name,
+                        w->facts.turn[i].full);
     text_add(to, "};\n\n");
 }
 
@@ -44,6 +48,8 @@ static void write_struct(RolesWriter *w) {
     text_add(to, ", tasks;\n");
     for (int i = 0; i < w->roles->ring.n; i++) text_printf(to, "%s%s", i ? ", " : "    tile_ring ", ring_name(w, i));
     if (w->roles->ring.n) text_add(to, ";\n");
+    for (int i = 0; i < w->roles->role.n; i++)
+        if (w->facts.turn[i].full >= 0) text_printf(to, "    tile_ring %s;\n", w->facts.turn[i].member);
     text_printf(
         to,
         "} %s;\n\n/* The task's number, and that of its tile along each range. */\ntypedef struct {\n    int number",
@@ -83,6 +89,9 @@ static void write_begin(RolesWriter *w) {
         fn_line(&f, "all.%s = {at + %s, %s, %d, %s};", r->member, r->at_name, full, w->roles->ring.p[i].slots,
                 r->bytes_name);
     }
+    for (int i = 0; i < w->roles->role.n; i++)
+        if (w->facts.turn[i].full >= 0)
+            fn_line(&f, "all.%s = {0, at + %s, 1, 0};", w->facts.turn[i].member, w->facts.turn[i].full_name);
     fn_line(&f, "return all;");
     Text head = {0};
     fn_head_print(&f, &head);
@@ -184,6 +193,9 @@ static void write_rings(RolesWriter *w) {
         if (f->full >= 0)
             text_printf(to, "        tile_ring_make(&all.%s, %d, %d);\n", ring_name(w, i), f->puts, f->frees);
     }
+    for (int i = 0; i < w->roles->role.n; i++)
+        if (w->facts.turn[i].full >= 0)
+            text_printf(to, "        tile_ring_make(&all.%s, 1, 1);\n", w->facts.turn[i].member);
     text_add(to, "        tile_mbar_init_done();\n    }\n");
 }
 

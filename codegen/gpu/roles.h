@@ -23,6 +23,7 @@ typedef struct {
 /* What follows from a kernel's roles. */
 typedef struct {
     RingFacts *ring;
+    RingFacts *turn;         /* by role: the token by which groups end loops in turn; full -1: none */
     int64_t bytes;           /* of workgroup memory */
     int threads, entry_regs; /* registers of a thread as the kernel begins */
 } RolesFacts;
@@ -55,6 +56,8 @@ typedef struct RoleText {
     const char **end;  /* by ring: the name of the role's end of it; NULL: not used yet */
     const char **ring; /* by ring: the text of its tile_ring */
     int *map;          /* by map: the parameter that it is of */
+    const CExpr **last; /* by range: where the iterations of a loop begin that groups run in turn; NULL: there are none */
+    const char *turn;   /* the name of its end of the token; NULL: not used */
     Waits waits;
     const Op *filling; /* the put whose slot is being filled, */
     const char *slot;  /* and the slot's name */
@@ -97,6 +100,12 @@ void hip_role_step(Fn *, const Op *);
 bool hip_role_loop(Fn *, const Op *); /* over the parts of a tile; false: it is another one */
 void hip_role_before_loop(Fn *, const Op *loop);
 void hip_role_after_loop(Fn *, const Op *loop);
+
+/* roles_turn.c: loops that groups end in turn. */
+bool hip_role_in_turn(const Role *);       /* it has such a loop */
+void hip_role_last(Fn *, const Op *loop);  /* before the loop */
+void hip_role_follow(Fn *, const Op *get); /* in front of a get of the loop's body */
+void hip_role_pass(Fn *, const Op *loop);  /* behind the loop */
 
 /* roles_box.c: between tensors and slots. */
 void hip_role_copy(Fn *, const Op *);

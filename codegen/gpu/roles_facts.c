@@ -86,10 +86,16 @@ static RingFacts ring_facts(Arena *a, const Module *m, const Kernel *k, int ring
     return f;
 }
 
+static RingFacts turn_facts(const Role *r, int64_t at) {
+    return (RingFacts){.full = hip_role_in_turn(r) ? at : -1, .puts = 1, .frees = 1};
+}
+
 RolesFacts hip_role_facts(Arena *a, const Module *m, const Kernel *k) {
     enum { REGISTERS = 65536 /* of 32 bits, of a workgroup */, REGS_STEP = 8, BARRIERS = 16 /* bytes, of a slot */ };
     const Roles *r = k->roles;
-    RolesFacts f = {.ring = ARENA_ARRAY(a, RingFacts, r->ring.n + 1), .threads = 128 * r->regs.n};
+    RolesFacts f = {.ring = ARENA_ARRAY(a, RingFacts, r->ring.n + 1),
+                    .turn = ARENA_ARRAY(a, RingFacts, r->role.n + 1),
+                    .threads = 128 * r->regs.n};
     f.entry_regs = REGISTERS / f.threads / REGS_STEP * REGS_STEP;
     for (int i = 0; i < r->ring.n; i++) {
         f.ring[i] = ring_facts(a, m, k, i);
@@ -99,6 +105,10 @@ RolesFacts hip_role_facts(Arena *a, const Module *m, const Kernel *k) {
     for (int i = 0; i < r->ring.n; i++) {
         f.ring[i].full = reads_at_once(k, i, f.ring[i].writer) ? -1 : f.bytes;
         if (f.ring[i].full >= 0) f.bytes += BARRIERS * r->ring.p[i].slots * f.ring[i].copies;
+    }
+    for (int i = 0; i < r->role.n; i++) {
+        f.turn[i] = turn_facts(&r->role.p[i], f.bytes);
+        if (f.turn[i].full >= 0) f.bytes += BARRIERS;
     }
     return f;
 }

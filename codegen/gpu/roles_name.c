@@ -37,6 +37,12 @@ static void ring_names(RolesWriter *w, RingFacts *f, const Ring *r, CNames *memb
         f->tile_name[i] = file_name(w, arena_format(w->arena, "%s_%s", name, r->tile.p[i].name));
 }
 
+static void turn_names(RolesWriter *w, RingFacts *f, const Role *r, CNames *members) {
+    if (f->full < 0) return;
+    f->member = c_name(members, arena_format(w->arena, "%s_turn", r->name));
+    f->full_name = file_name(w, arena_format(w->arena, "%s_full", f->member));
+}
+
 void hip_role_names(RolesWriter *w) {
     static const char *const taken[] = {"rank", "cluster", "clusters", "tasks"};
     CNames members = {.arena = w->arena}, task = members;
@@ -48,6 +54,7 @@ void hip_role_names(RolesWriter *w) {
     for (int i = 0; i < w->k->ngrid; i++)
         w->tiles[i] = c_name(&members, arena_format(w->arena, "%s_tiles", w->k->range.p[i].name));
     for (int i = 0; i < w->roles->ring.n; i++) ring_names(w, &w->facts.ring[i], &w->roles->ring.p[i], &members);
+    for (int i = 0; i < w->roles->role.n; i++) turn_names(w, &w->facts.turn[i], &w->roles->role.p[i], &members);
     w->role = ARENA_ARRAY(w->arena, const char *, w->roles->role.n + 1);
     for (int i = 0; i < w->roles->role.n; i++) w->role[i] = file_name(w, w->roles->role.p[i].name);
 }

@@ -78,6 +78,9 @@ static void role_ends(RolesWriter *w, Fn *f, Text *to) {
             text_printf(to, "    tile_ring_end %s = tile_ring_%s();\n", r->end[i],
                         x->writer == r->number ? "writer" : "reader");
     }
+    if (f->hip->role->turn)
+        text_printf(to, "    tile_ring_end %s = group ? tile_ring_reader() : tile_ring_writer();\n",
+                    f->hip->role->turn);
 }
 
 /* It copies what roles multiply. */
@@ -121,6 +124,7 @@ void hip_role_function(RolesWriter *w, int number) {
     RoleText text = {.facts = &w->facts, .launch = w->launch, .number = number, .map = w->map};
     text.end = ARENA_ARRAY(w->arena, const char *, w->roles->ring.n + 1);
     text.ring = ARENA_ARRAY(w->arena, const char *, w->roles->ring.n + 1);
+    text.last = ARENA_ARRAY(w->arena, const CExpr *, w->k->range.n + 1);
     hip.role = &text;
     hip.groups = hip_role_groups(w->k, number);
     hip.split = r->split + 1;

@@ -147,6 +147,7 @@ static void role_write(Fn *f, const Op *op) {
 /* ---- get and free ---- */
 
 static void role_get(Fn *f, const Op *op) {
+    hip_role_follow(f, op);
     const char *slot = c_name(&f->names, ring_of(f, op->ring)->name);
     fn_line(f, "const uint32_t %s = tile_ring_get(%s, &%s);", slot, ring_text(f, op->ring), role_end(f, op->ring));
     slot_name(f, op, slot);
@@ -206,6 +207,7 @@ static bool writes_ring(const Region *r, OpKind kind) {
 void hip_role_before_loop(Fn *f, const Op *loop) {
     turns_check(f, loop);
     if (loop->down) fn_unsupported(f, loop->loc, "a loop from the last tile to the first");
+    hip_role_last(f, loop);
     if (loop->unrolled)
         fn_line(f, "#pragma unroll");
     else if (writes_ring(loop->region[0], OP_PUT) || writes_ring(loop->region[0], OP_GET))
@@ -275,6 +277,7 @@ static bool has_steps(const RangeText *r) {
 
 void hip_role_after_loop(Fn *f, const Op *loop) {
     const RangeText *r = &f->range[loop->range];
+    hip_role_pass(f, loop);
     for (const Op *op = loop->region[0]->first; op; op = op->next) {
         if (op->kind != OP_FREE || !op_shift(op)) continue;
         wait_line(f, wait_of(f, op)->last);

@@ -20,12 +20,14 @@ enum { /* bytes of workgroup memory, from a multiple of 1024 on */
     products_a_w_w = 16384,
     products_a_w_full = 229376,
     products_c = 196608, products_c_bytes = 8192, /* 2 slots for each of 2 groups, and a slot's bytes */
+    products_multiply_turn_full = 229440, /* a token between groups */
 };
 
 /* What the roles of a workgroup share: its place in the cluster, tiles along each range, tasks, rings. */
 typedef struct {
     int rank, cluster, clusters, x_tiles, i_tiles, j_tiles, tasks;
     tile_ring a_w, c;
+    tile_ring multiply_turn;
 } products_all;
 
 /* The task's number, and that of its tile along each range. */
@@ -45,6 +47,7 @@ TILE_FN products_all products_begin(const batched_nn_call call, const char *lds)
     all.tasks = all.x_tiles * all.i_tiles * all.j_tiles;
     all.a_w = {at + products_a_w, at + products_a_w_full, 4, products_a_w_bytes};
     all.c = {at + products_c, 0, 2, products_c_bytes};
+    all.multiply_turn = {0, at + products_multiply_turn_full, 1, 0};
     return all;
 }
 
@@ -86,6 +89,7 @@ TILE_FN void products_multiply(const batched_nn_call call, const products_maps *
     tile_ring own_c = all->c; /* of this group */
     own_c.slot += 2 * products_c_bytes * group;
     tile_ring_end c_end = tile_ring_writer();
+    tile_ring_end multiply_turn_end = group ? tile_ring_reader() : tile_ring_writer();
     for (int number = all->cluster; number < all->tasks; number += all->clusters) {
         const products_task task = products_place(all, number);
         const int64_t x = task.x;
@@ -101,12 +105,15 @@ TILE_FN void products_multiply(const batched_nn_call call, const products_maps *
         }
         #pragma unroll 1
         for (int64_t p0 = 0; p0 < 2048; p0 += 64) {
+            if (group && p0 == 1856) tile_ring_get(&all->multiply_turn, &multiply_turn_end);
             const uint32_t a_w = tile_ring_get(&all->a_w, &a_w_end);
             tile_mma_bf16_01(acc, 256, a_w + 8192 * group, a_w + products_a_w_w, p0 > 0);
             tile_wgmma_commit();
             tile_mma_wait(1);
             if (p0 > 0) tile_ring_free(&all->a_w, &a_w_end, 2, thread);
         }
+        if (group == 0) tile_ring_pass(&all->multiply_turn, &multiply_turn_end, thread);
+        if (group) tile_ring_free(&all->multiply_turn, &multiply_turn_end, 1, thread);
         tile_mma_wait(0);
         tile_ring_free(&all->a_w, &a_w_end, 2, thread);
         tile_wgmma_keep(acc, 128);
@@ -129,6 +136,7 @@ TILE_KERNEL_MAPS(products, batched_nn_call, 384, 2) {
     const int group = tile_shuffle(tile_thread() / 128, 0), thread = tile_thread() & 127;
     if (tile_thread() == 0) {
         tile_ring_make(&all.a_w, 1, 4);
+        tile_ring_make(&all.multiply_turn, 1, 1);
         tile_mbar_init_done();
     }
     tile_cluster_sync();

@@ -30,7 +30,8 @@ void member_begin(Member *m) {
     m->running = m->finished = m->in_bracket = false;
     m->nth = m->issued = m->done = 0;
     m->brackets = 0;
-    m->gate.seen = m->handing.seen = NULL;
+    m->passed = 0;
+    m->gate.seen = m->handing.seen = m->follow.seen = NULL;
     for (int i = 0; i < team->roles->ring.n; i++) m->end[i].puts = m->end[i].gets = m->end[i].frees = 0;
     t->node = team->node;
     t->rank = team->rank;
@@ -107,7 +108,7 @@ static bool gate_pass(Member *m, Blocked *gate) {
 
 static Step enter(Task *t, const Op *op) {
     Member *m = t->member;
-    if (!gate_pass(m, &m->handing) || !gate_pass(m, &m->gate)) return STEP_BLOCKED;
+    if (!gate_pass(m, &m->handing) || !gate_pass(m, &m->gate) || !gate_pass(m, &m->follow)) return STEP_BLOCKED;
     return hold_check(t, op) ? STEP_DONE : STEP_BLOCKED;
 }
 

@@ -93,6 +93,8 @@ struct Member {
     uint64_t brackets; /* that the group has left */
     bool in_bracket;
     Blocked gate, handing; /* .seen NULL: none; the bracket to be entered; a put that a role on these threads has to get */
+    Blocked follow;        /* likewise: the last iterations of a loop that groups end in turn .. */
+    uint64_t passed;       /* .. and how many such loops the group has ended */
 };
 
 struct Team {

@@ -160,6 +160,26 @@ static void bracket_enter(Member *m) {
                         .ring = -1};
 }
 
+static bool ends_in_turn(const Turning *t) { return t->loop->ends && t->n >= t->loop->ends; }
+
+/* The turn begins the group's last iterations: the group before has begun all of its own. */
+static void turn_begin(Member *m, const Turning *t) {
+    if (!ends_in_turn(t) || t->turn != t->n - t->loop->ends || m->group == 0) return;
+    const Member *before = team_member(m->team, m->workgroup, m->number, m->group - 1);
+    m->follow = (Blocked){.seen = &before->passed,
+                          .want = m->passed + 1,
+                          .flag = -1,
+                          .tensor = -1,
+                          .element = -1,
+                          .what = "its turn to end a loop",
+                          .ring = -1};
+}
+
+static void turn_end(Member *m, const Turning *t) {
+    bracket_leave(m);
+    m->passed += ends_in_turn(t) && t->turn == t->n - 1;
+}
+
 static void loop_leave(Member *m, Turning *t) {
     Task *task = m->worker.task;
     const Op *loop = t->loop;
@@ -176,7 +196,8 @@ static void loop_leave(Member *m, Turning *t) {
 /* To the next piece that runs, from the line's place on. */
 static void turns_seek(Member *m, Turning *t) {
     const Op *loop = t->loop;
-    for (int64_t turns = t->n ? t->n + last_shift(loop) : 0; t->turn < turns; t->turn++, t->at = 0, bracket_leave(m))
+    for (int64_t turns = t->n ? t->n + last_shift(loop) : 0; t->turn < turns; turn_end(m, t), t->turn++, t->at = 0) {
+        if (t->at == 0) turn_begin(m, t);
         for (; t->at < loop->turn.n; t->at++) {
             const Turn *entry = &loop->turn.p[t->at];
             if (!entry->alone) bracket_leave(m);
@@ -186,6 +207,7 @@ static void turns_seek(Member *m, Turning *t) {
             m->worker.task->pc = piece_from(loop->region[0]->first, entry->piece);
             return;
         }
+    }
     loop_leave(m, t);
 }
 

@@ -72,9 +72,20 @@ static void parse_turn(Parser *p, Op *op, bool alone) {
     if (!p->failed) vec_push(p->m->arena, &op->turn, t);
 }
 
-/* turns := (turn | '[' turn* ']')* */
+static void parse_ends(Parser *p, Op *op) {
+    Loc loc = p->tok.loc;
+    int64_t ends = need_int(p, "a number of iterations");
+    if (ends < 1 || ends > INT16_MAX) parse_fail(p, loc, "groups end 1 to %d iterations in turn", INT16_MAX);
+    op->ends = (int16_t)ends;
+}
+
+/* turns := (turn | '[' turn* ']')* ['ends' INT] */
 void parse_turns(Parser *p, Op *op) {
     while (!p->failed && !at_punct(p, '{')) {
+        if (take_word(p, "ends")) {
+            parse_ends(p, op);
+            return;
+        }
         bool alone = take_punct(p, '[');
         do parse_turn(p, op, alone);
         while (alone && !p->failed && !take_punct(p, ']'));

@@ -27,7 +27,7 @@ void print_part(Printer *p, const Op *op) {
 
 static void print_piece(Printer *p, int piece) { text_printf(&p->out, "%c", 'A' + piece); }
 
-/* [A E@1] B F@1: the pieces in brackets are run by one group after the other. */
+/* [A E@1] B F@1 ends 3: the pieces in brackets, and the last 3 iterations, are run by one group after the other. */
 void print_turns(Printer *p, const Op *op) {
     text_add(&p->out, " turns");
     for (int i = 0; i < op->turn.n; i++) {
@@ -38,6 +38,7 @@ void print_turns(Printer *p, const Op *op) {
         if (t->shift) text_printf(&p->out, "@%d", t->shift);
         if (closes) text_add(&p->out, "]");
     }
+    if (op->ends) text_printf(&p->out, " ends %d", op->ends);
 }
 
 /* The piece that begins with the operation, on a line of its own. */

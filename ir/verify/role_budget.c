@@ -94,8 +94,16 @@ static int64_t slot_bytes(const Kernel *k, const Ring *r) {
 
 static int64_t ring_bytes(const Kernel *k, const Ring *r) { return r->slots * slot_bytes(k, r); }
 
+/* Between groups that end loops in turn lies a token. */
+static int64_t token_bytes(const Role *r) {
+    for (const Op *op = walk(r->body); op; op = walk_next(op, r->body))
+        if (op->ends) return (int64_t)BARRIER_BYTES * (role_groups(r) - 1);
+    return 0;
+}
+
 static void memory_verify(Verifier *v, const Roles *r) {
     int64_t bytes = 0;
+    for (int i = 0; i < r->role.n; i++) bytes += token_bytes(&r->role.p[i]);
     for (int i = 0; i < r->ring.n; i++) {
         const Ring *x = &r->ring.p[i], *under = x->over >= 0 ? &r->ring.p[x->over] : NULL;
         if (under && ring_bytes(v->k, x) > ring_bytes(v->k, under))

@@ -1,8 +1,6 @@
 /* role_events.c: what a group of a role does with rings, for drawn numbers of iterations and drawn conditions. */
 #include "ir/verify/role_run.h"
 
-enum { MOST_SLOTS = 64 }; /* trip counts are drawn about numbers of slots up to this one */
-
 int ring_copies(const Kernel *k, int ring) {
     int per = k->roles->ring.p[ring].per;
     return per < 0 ? 1 : role_groups(&k->roles->role.p[per]);
@@ -46,6 +44,13 @@ static void trips_add(RoleCourse *c, int n) {
     vec_push(c->arena, &c->trips, n);
 }
 
+/* One less, as many, and one more. */
+static void trips_about(RoleCourse *c, int n) {
+    if (n > ROLE_MOST) n = ROLE_MOST;
+    for (int i = n - 1; i <= n + 1; i++) trips_add(c, i);
+    if (n > c->most) c->most = n;
+}
+
 RoleCourse role_course(const Kernel *k, Arena *a) {
     RoleCourse c = {.k = k, .arena = a};
     const Roles *r = k->roles;
@@ -53,11 +58,9 @@ RoleCourse role_course(const Kernel *k, Arena *a) {
         for (const Op *op = walk(r->role.p[i].body); op; op = walk_next(op, r->role.p[i].body))
             if ((op->kind == OP_FOR || op->kind == OP_IF) && has_events(op)) choice_add(&c, op);
     for (int n = 0; n < 3; n++) trips_add(&c, n);
-    for (int i = 0; i < r->ring.n; i++) {
-        int slots = r->ring.p[i].slots < MOST_SLOTS ? r->ring.p[i].slots : MOST_SLOTS;
-        for (int n = slots - 1; n <= slots + 1; n++) trips_add(&c, n);
-        if (slots > c.most) c.most = slots;
-    }
+    for (int i = 0; i < r->ring.n; i++) trips_about(&c, r->ring.p[i].slots);
+    for (int i = 0; i < c.choice.n; i++)
+        if (c.choice.p[i].op->ends) trips_about(&c, c.choice.p[i].op->ends);
     return c;
 }
 
@@ -104,7 +107,7 @@ static int64_t trips_known(const Kernel *k, const Op *loop) {
 static int64_t trips_of(const Expand *e, const Op *loop) {
     const RoleCourse *c = e->course;
     enum { DEEP = 4, FEW = 2 }; /* loops around, and iterations of a loop that stands within another */
-    int64_t known = trips_known(c->k, loop), most = e->depth >= DEEP ? 1 : e->depth ? FEW : MOST_SLOTS + 1;
+    int64_t known = trips_known(c->k, loop), most = e->depth >= DEEP ? 1 : e->depth ? FEW : ROLE_MOST + 1;
     bool whole = c->k->range.p[loop->range].kind == RANGE_WHOLE;
     if (known > c->most + 2) known = c->most + 1 + (int64_t)(drawn(e, loop) % 2);
     if (known < 0) known = c->trips.p[drawn(e, loop) % (unsigned)(whole ? 2 : c->trips.n)];
@@ -159,10 +162,13 @@ static void expand_loop(Expand *e, const Op *loop) {
     for (int i = 0; i < loop->turn.n; i++)
         if (loop->turn.p[i].shift > late) late = loop->turn.p[i].shift;
     for (int64_t t = 0; t < (trips ? trips + late : 0); t++) {
+        bool in_order = loop->ends && trips >= loop->ends;
+        if (in_order && t == trips - loop->ends) emit(e, EVENT_FOLLOW, -1, 0, loop);
         if (loop->turn.n)
             expand_turn(e, loop, t, trips);
         else
             expand_iteration(e, loop, -1, t);
+        if (in_order && t == trips - 1) emit(e, EVENT_PASS, -1, 0, loop);
     }
 }
 

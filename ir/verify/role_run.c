@@ -21,8 +21,9 @@ typedef struct {
     int group, workgroup;
     Events event;
     int at, brackets;
-    int *clock;            /* by agent */
-    VEC(const int *) when; /* of each event */
+    int *clock;              /* by agent */
+    VEC(const int *) when;   /* of each event */
+    VEC(const int *) passed; /* of each PASS */
 } Agent;
 
 typedef struct {
@@ -113,11 +114,28 @@ static bool enter_try(const Run *r, Agent *a) {
     return true;
 }
 
+/* The group has passed a token on at least so often. */
+static bool has_passed(const Run *r, Agent *a, const Agent *group, int n) {
+    if (group->passed.n < n) return false;
+    if (n > 0) clock_join(r, a, group->passed.p[n - 1]);
+    return true;
+}
+
+/* Groups of a role lie beside each other. */
+static bool follow_try(const Run *r, Agent *a) { return a->group == 0 || has_passed(r, a, a - 1, a->passed.n + 1); }
+
+/* The group behind has taken the token before this one. */
+static bool pass_try(const Run *r, Agent *a) {
+    return a->group + 1 == role_groups(a->role) || has_passed(r, a, a + 1, a->passed.n);
+}
+
 static bool event_try(const Run *r, Agent *a, const Event *e) {
     switch (e->kind) {
     case EVENT_PUT: return put_try(r, a, e);
     case EVENT_GET: return get_try(r, a, e);
     case EVENT_ENTER: return enter_try(r, a);
+    case EVENT_FOLLOW: return follow_try(r, a);
+    case EVENT_PASS: return pass_try(r, a);
     default: return true;
     }
 }
@@ -127,6 +145,7 @@ static void event_end(const Run *r, Agent *a, const Event *e, const int *now) {
     vec_push(r->arena, &a->when, now);
     if (e->kind == EVENT_PUT) vec_push(r->arena, &own->put, now);
     if (e->kind == EVENT_FREE) vec_push(r->arena, &own->back, now);
+    if (e->kind == EVENT_PASS) vec_push(r->arena, &a->passed, now);
     if (e->kind != EVENT_LEAVE) return;
     a->brackets++;
     r->next[turnstile(r, a)]++;

@@ -4,8 +4,19 @@
 
 #include "ir/verify/roles.h"
 
-/* ENTER, LEAVE: pieces of a turn that the groups of the role run one after the other. */
-typedef enum { EVENT_PUT, EVENT_GET, EVENT_FREE, EVENT_ENTER, EVENT_LEAVE, EVENT_WAIT, EVENT_SIGNAL } EventKind;
+/* ENTER, LEAVE: pieces of a turn that the groups of the role run one after the other. FOLLOW, PASS: the begin of the
+   last iterations of a loop that groups end in turn, and their end. */
+typedef enum {
+    EVENT_PUT,
+    EVENT_GET,
+    EVENT_FREE,
+    EVENT_ENTER,
+    EVENT_LEAVE,
+    EVENT_FOLLOW,
+    EVENT_PASS,
+    EVENT_WAIT,
+    EVENT_SIGNAL,
+} EventKind;
 
 typedef struct {
     EventKind kind;
@@ -30,6 +41,7 @@ typedef struct {
     int most;       /* slots of a ring, up to a limit */
 } RoleCourse;
 
+enum { ROLE_MOST = 64 }; /* trip counts are drawn about numbers of slots, and of iterations in turn, up to this one */
 enum { ROLE_TASKS = 3 }; /* of a run: what a task leaves is what the next one finds, and once more */
 
 RoleCourse role_course(const Kernel *, Arena *);

@@ -1,6 +1,6 @@
 /* role_turns.c: turns of loops in roles. A value is read after it is made, and before it is made anew. Slots come and
    go in the order of the text, and are read in between. */
-#include "ir/verify/roles.h"
+#include "ir/verify/role_run.h"
 
 /* ---- the list of pieces ---- */
 
@@ -27,6 +27,25 @@ static void pieces_verify(Verifier *v, const Role *r, const Op *loop) {
         if (t->alone && role_groups(r) < 2)
             violation(v, loop->loc, "piece %c is for one group at a time, and role '%s' has one", name, r->name);
     }
+}
+
+static bool is_in_loop(const Op *op) {
+    while ((op = op->in->parent))
+        if (op->kind == OP_FOR) return true;
+    return false;
+}
+
+/* Bounds of loops that get slots are the same in all groups; products keep the threads of a group together. */
+static void ends_verify(Verifier *v, const Role *r, const Op *loop) {
+    bool gets = false, multiplies = false;
+    for (const Op *op = loop->region[0]->first; op; op = op->next)
+        gets |= op->kind == OP_GET, multiplies |= op->kind == OP_MMA;
+    if (!loop->ends) return;
+    if (loop->ends < 0 || loop->ends > ROLE_MOST)
+        violation(v, loop->loc, "groups end %d iterations in turn; %d at most", loop->ends, ROLE_MOST);
+    if (role_groups(r) < 2) violation(v, loop->loc, "groups end a loop in turn, and role '%s' has one", r->name);
+    if (!gets || !multiplies) violation(v, loop->loc, "groups end a loop in turn that gets no slot or has no product");
+    if (is_in_loop(loop)) violation(v, loop->loc, "groups end a loop in turn that stands in another");
 }
 
 static void placed_verify(Verifier *v, const Op *loop, const Region *body) {
@@ -163,7 +182,7 @@ static void region_turns_verify(Verifier *v, const Role *r, const Region *body) 
     const Op *loop =
         body->parent && body->parent->kind == OP_FOR && body == body->parent->region[0] ? body->parent : NULL;
     int before = v->violations;
-    if (loop) pieces_verify(v, r, loop);
+    if (loop) pieces_verify(v, r, loop), ends_verify(v, r, loop);
     placed_verify(v, loop, body);
     if (v->violations != before) return;
     if (loop) uses_verify(v, body);

@@ -74,6 +74,28 @@ static void take_product(Cut *c, const Op *dot) {
 
 /* ---- control ---- */
 
+/* Behind it a task only stores. */
+static bool is_last_loop(const Slice *s, const Op *loop) {
+    for (const Op *op = loop->next; op; op = op->next)
+        if (slice_copies(s, op)) return false;
+    return !loop->in->parent;
+}
+
+/* The loop's steps, where they are known, are more than the stages. */
+static bool fills_stages(const Slice *s, const Op *loop) {
+    int64_t first, end;
+    if (!value_const(loop->arg.p[0], &first) || !value_const(loop->arg.p[1], &end)) return true;
+    return ceil_div(end - first, slice_depth(s)) > s->k->plan.stages;
+}
+
+/* One of two groups stores while the other multiplies: the second one's last steps, for which copies have come already,
+   begin behind the first one's. */
+static int take_ends(const Slice *s, const Op *loop) {
+    enum { GROUPS = 2 /* that multiply: code generation has a token for two */ };
+    int groups = s->k->plan.regs.n - 1;
+    return groups == GROUPS && is_last_loop(s, loop) && fills_stages(s, loop) ? s->k->plan.stages - 1 : 0;
+}
+
 static const Op *end_of(const Region *r) { return r && r->last && r->last->kind == OP_YIELD ? r->last : NULL; }
 
 static void take_loop(Cut *c, const Op *op) {
@@ -81,6 +103,7 @@ static void take_loop(Cut *c, const Op *op) {
     if (loop_defers(c->s, op)) {
         vec_push(c->b.m->arena, &loop->turn, (Turn){.piece = 0});
         vec_push(c->b.m->arena, &loop->turn, ((Turn){.piece = 1, .shift = 1}));
+        loop->ends = (int16_t)take_ends(c->s, op);
     }
     for (int i = 0; i < op->res.n; i++) set_flying(c, op->region[0]->arg.p[i], c->flying[op->arg.p[2 + i]->id]);
     take_within(c, op->region[0], loop->region[0]);
