@@ -94,6 +94,10 @@ static bool is_behind(const Value *hi, const Value *lo, int64_t *n) {
     return d && d->kind == OP_ADD && d->arg.p[0] == lo && number_of(d->arg.p[1], n) && *n > 0;
 }
 
+int range_cluster(const Kernel *k, int range) {
+    return k->plan.cluster > 1 && k->plan.cluster_range == range ? k->plan.cluster : 1;
+}
+
 bool range_is_full(const Kernel *k, int range) {
     const Range *r = &k->range.p[range];
     const Op *loop = r->grid ? NULL : kernel_loop(k, range);
@@ -102,5 +106,5 @@ bool range_is_full(const Kernel *k, int range) {
     if (loop && r->kind == RANGE_TILE && is_behind(loop->arg.p[1], loop->arg.p[0], &hi)) return hi % r->size == 0;
     if (r->grid ? !size_is_number(r->of) : !loop || !number_of(loop->arg.p[0], &lo) || !number_of(loop->arg.p[1], &hi))
         return false;
-    return hi > lo && (r->kind == RANGE_WHOLE ? lo == 0 : (hi - lo) % r->size == 0);
+    return hi > lo && (r->kind == RANGE_WHOLE ? lo == 0 : (hi - lo) % (r->size * range_cluster(k, range)) == 0);
 }

@@ -43,6 +43,9 @@ bool value_is_multiple(const Value *, int64_t of); /* certainly, of an integer s
 const Op *range_row(const Kernel *, int range); /* align_rows.c: the first access of a row along the range; NULL: none */
 int range_row_alignment(const Kernel *, int range);     /* as Range.aligned; 0: it may not */
 bool load_may_cover(const Kernel *, const Op *load, int range); /* by vectors around its runs along the range */
+/* Tiles that the workgroups of a cluster take side by side along a range of the grid: in the last cluster some may lie
+   beyond the range's end. 1: there are no clusters along it. */
+int range_cluster(const Kernel *, int range);
 bool range_is_full(const Kernel *, int range); /* every tile certainly has range_most positions */
 
 int64_t int_floor_div(int64_t, int64_t); /* the divisor is neither 0 nor -1 */

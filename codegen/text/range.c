@@ -23,17 +23,29 @@ static const CExpr *count_text(Fn *f, int64_t size, const CExpr *begin, const CE
     return cexpr_call(f, "tile_least(%" PRId64 ", %s - %s)", size, end->text, cexpr_operand(f, begin)->text);
 }
 
+/* A tile may lie beyond the end: of a block that is shorter than others, or in a cluster. */
+static bool may_be_beyond(const Fn *f, const Range *r) {
+    return r->owner >= 0 || range_cluster(f->k, (int)(r - f->k->range.p)) > 1;
+}
+
+static const CExpr *grid_count(Fn *f, const Range *r, const CExpr *begin, const CExpr *end) {
+    int range = (int)(r - f->k->range.p);
+    if (range_cluster(f->k, range) == 1) return count_text(f, r->size, begin, end);
+    if (range_is_full(f->k, range)) return cexpr_number(f, r->size);
+    return cexpr_call(f, "tile_least(%" PRId64 ", %s - %s)", r->size, end->text, cexpr_operand(f, begin)->text);
+}
+
 static void grid_tile(Fn *f, RangeText *t, const Range *r, const char *name) {
     const CExpr *end = grid_extent(f, r), *begin = cexpr_name(f, c_name(&f->names, fn_text(f, "%s0", name)));
     t->index = cexpr_name(f, c_name(&f->names, fn_text(f, "%s_tile", name)));
     fn_constant(f, begin->text, cexpr_mul(f, cexpr_number(f, r->size), t->index)->text);
     t->begin = begin;
     t->most = smaller(r->size, size_most(f->m, r->of));
-    t->count = count_text(f, r->size, begin, end);
+    t->count = grid_count(f, r, begin, end);
     int64_t n;
     if (cexpr_const(t->count, &n)) return;
     const char *count = c_name(&f->names, fn_text(f, "n%s", name));
-    fn_constant(f, count, r->owner >= 0 ? fn_text(f, "tile_most(0, %s)", t->count->text) : t->count->text);
+    fn_constant(f, count, may_be_beyond(f, r) ? fn_text(f, "tile_most(0, %s)", t->count->text) : t->count->text);
     t->count = cexpr_name(f, count);
 }
 
