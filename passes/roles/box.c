@@ -107,10 +107,22 @@ static const char *why_end(const Slice *s, const Op *store) {
     return NULL;
 }
 
-/* Elements of 16 bits go through a slot: to a box, or row by row. Others go to memory from registers. */
+/* Floats of 16 bits, rounded from f32: as threads write them to slots. */
+static bool is_rounded(const Slice *s, const Op *store) {
+    Elem to = s->k->param.p[store->param].elem;
+    const Value *v = store->arg.p[0];
+    if (to != ELEM_BF16 && to != ELEM_F16) return false;
+    if (v->type.elem == to) return v->def && v->def->kind == OP_CAST && v->def->arg.p[0]->type.elem == ELEM_F32;
+    return v->type.elem == ELEM_F32;
+}
+
+/* They go through a slot: to a box, or row by row. Others go to memory from registers. */
 static const char *store_way(Slice *s, const Op *store) {
-    bool slot = elem_bits(s->k->param.p[store->param].elem) == 16;
-    const char *why = slot ? why_shape(s, store, s->row, s->column) : "its elements have not 16 bits";
+    bool slot = is_rounded(s, store);
+    bool narrow = elem_bits(s->k->param.p[store->param].elem) == 16;
+    const char *why = slot     ? why_shape(s, store, s->row, s->column)
+                      : narrow ? "it is not rounded from f32"
+                               : "its elements have not 16 bits";
     const char *way = why ? NULL : "rows";
     if (!why) why = why_strides(s, store);
     if (!why) why = why_end(s, store);

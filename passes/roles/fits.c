@@ -91,6 +91,55 @@ static bool store_fits(Slice *s, const Op *store) {
     if (store->in != s->k->body) return slice_refuse(s, "it stores in a loop or under a condition");
     if (t.nrange != 2 || !type_has(t, s->row) || !type_has(t, s->column))
         return slice_refuse(s, "results of several shapes");
+    if (affine_follows(&store->sub.p[store->sub.n - 1].lo, s->row))
+        return slice_refuse(s, "rows of one result are columns of another");
+    return true;
+}
+
+/* ---- sums: registers that products add to, one after the other ---- */
+
+/* One arm of a condition passes on what the other one adds to. */
+static bool is_arm_end(const Op *op) { return op->kind == OP_YIELD && op->in->parent && op->in->parent->kind == OP_IF; }
+
+static void count_uses(Slice *s) {
+    s->uses = ARENA_ARRAY(s->scratch, int, s->values + 1);
+    for (int i = 0; i < s->op.n; i++)
+        for (int n = 0; n < s->op.p[i]->arg.n && !is_arm_end(s->op.p[i]); n++) s->uses[s->op.p[i]->arg.p[n]->id]++;
+}
+
+/* What products, and loops of them, have added to; NULL: they begin anew. */
+static const Value *sum_before(const Value *v) {
+    const Op *op = v->def;
+    if (op && op->kind == OP_DOT) return op->arg.n == 3 ? op->arg.p[2] : NULL;
+    return op && op->kind == OP_FOR ? op->arg.p[2 + v->index] : NULL;
+}
+
+static bool is_sum(const Value *v) { return !v->def || v->def->kind == OP_DOT || v->def->kind == OP_FOR; }
+
+static bool sum_goes_on(Slice *s, const Op *dot) {
+    const Value *acc = dot->arg.n == 3 ? dot->arg.p[2] : NULL;
+    return !acc || !is_sum(acc) || s->uses[acc->id] == 1 || slice_refuse(s, "a product adds to a sum that is used elsewhere, too");
+}
+
+/* A loop carries a sum in one place, and nowhere else. */
+static bool sum_stays(Slice *s, const Op *yield, int i) {
+    const Value *v = yield->arg.p[i], *from = v;
+    if (!v->def || v->def->kind != OP_DOT || !sum_before(v)) return true;
+    while (from && from->def) from = sum_before(from);
+    bool own = from && from->arg_of == yield->in && from->index == i;
+    return (own && s->uses[v->id] == 1) || slice_refuse(s, "a loop carries a sum of products in two places, or in turn");
+}
+
+static bool sums_fit(Slice *s) {
+    count_uses(s);
+    for (int i = 0; i < s->dot.n; i++)
+        if (!sum_goes_on(s, s->dot.p[i])) return false;
+    for (int i = 0; i < s->op.n; i++) {
+        const Op *op = s->op.p[i];
+        if (op->kind != OP_YIELD || !op->in->parent || op->in->parent->kind != OP_FOR) continue;
+        for (int n = 0; n < op->arg.n; n++)
+            if (!sum_stays(s, op, n)) return false;
+    }
     return true;
 }
 
@@ -125,5 +174,5 @@ bool slice_fits(Slice *s) {
         if (!dot_fits(s, s->dot.p[i])) return false;
     for (int i = 0; i < s->store.n; i++)
         if (!store_fits(s, s->store.p[i])) return false;
-    return true;
+    return sums_fit(s);
 }

@@ -35,6 +35,7 @@ typedef struct {
     VEC(const char *) way; /* of each store from a slot, as Op.by says it; NULL: from registers */
     int row, column;       /* ranges of the results: groups share the first; the second runs along rows in memory */
     VEC(Stream) stream;
+    int *uses;          /* by value: as an operand */
     int *stream_of, *slot_of;  /* by value: 1 + the stream whose tile it is, and which tile; 0: it is none */
     bool *addresses;           /* by value: scalars that bound loops, or of which places of copies are made */
     const MatrixOp *op_matrix; /* the instruction of products, .. */

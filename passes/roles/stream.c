@@ -49,12 +49,20 @@ static int stream_beside(const Slice *s, const Op *load, const Value *other) {
     return n >= 0 && s->stream.p[n].at == load->in ? n : -1;
 }
 
+/* A product that is left out would leave its slot to be given back by threads that did not meet. */
+static bool multiplies_always(Slice *s, const Op *dot, const Op *load) {
+    for (const Region *r = dot->in; r != load->in; r = r->parent->in)
+        if (r->parent->kind == OP_IF) return slice_refuse(s, "a product is under a condition, and its loads are not");
+    return true;
+}
+
 static bool take_operand(Slice *s, const Op *dot, int i) {
     const Value *v = dot->arg.p[i], *other = dot->arg.p[!i];
     const Op *load = v->def;
     int kept = type_has(v->type, s->row) ? s->row : s->column;
     Panel panel;
     if (!load || load->kind != OP_LOAD) return slice_refuse(s, "an operand of the product is computed");
+    if (!multiplies_always(s, dot, load)) return false;
     if (s->stream_of[v->id] || tile_again(s, load)) return true;
     if (!box_fits(s, load, kept, dot->over[0], &panel)) return false;
     int stream = stream_beside(s, load, other);
@@ -93,6 +101,15 @@ static void find_puts(Slice *s) {
     }
 }
 
+/* The role that copies fills a slot behind the last load of its tiles, the groups that multiply wait at the first one:
+   a loop between that copies, too, could need more slots than there are. */
+static bool loads_together(Slice *s, const Stream *t) {
+    for (const Op *op = t->get; op != t->put; op = op->next)
+        if ((op->kind == OP_FOR || op->kind == OP_IF) && slice_copies(s, op))
+            return slice_refuse(s, "between loads of one product lies a loop or a condition with others");
+    return true;
+}
+
 bool slice_streams(Slice *s) {
     s->stream_of = ARENA_ARRAY(s->scratch, int, s->k->nvalue + 1);
     s->slot_of = ARENA_ARRAY(s->scratch, int, s->k->nvalue + 1);
@@ -101,5 +118,7 @@ bool slice_streams(Slice *s) {
             if (!take_operand(s, s->dot.p[i], n)) return false;
     find_puts(s);
     find_frees(s);
+    for (int i = 0; i < s->stream.n; i++)
+        if (!loads_together(s, &s->stream.p[i])) return false;
     return true;
 }

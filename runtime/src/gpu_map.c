@@ -42,7 +42,7 @@ static bool map_strides(const tile_map *m, const GpuMapped *at, uint64_t stride[
     bool fits = (uintptr_t)at->base % STEP == 0;
     for (int d = m->ndim - 1; d >= 0; d--) {
         stride[d] = bytes;
-        fits = fits && at->dim[d] <= (int64_t)1 << 32 &&
+        fits = fits && at->dim[d] <= INT32_MAX && /* coordinates have 32 bits */
                (d == m->ndim - 1 || (bytes % STEP == 0 && bytes < (uint64_t)1 << 40));
         if (fits) bytes *= (uint64_t)at->dim[d];
     }
