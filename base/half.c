@@ -45,7 +45,7 @@ static double power_of_two(int e) {
     return x;
 }
 
-/* Of a magnitude; of subnormal numbers, the exponent below the normal ones. */
+/* The exponent of a magnitude; that of a subnormal number stands below the normal ones. */
 static int exponent_of(double a) {
     uint64_t bits;
     memcpy(&bits, &a, sizeof bits);

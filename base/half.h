@@ -12,7 +12,7 @@
 uint16_t float_encode(Elem, double x);
 double float_decode(Elem, uint16_t bits);
 
-/* The same of two types, faster. */
+/* These two types have functions of their own, which are faster. */
 uint16_t bf16_encode(float);
 float bf16_decode(uint16_t bits);
 float f16_decode(uint16_t bits);

@@ -17,7 +17,7 @@ int packets_flag(const Program *, int tensor); /* of packets; of the number of t
 const CExpr *taken_text(Fn *, const Kernel *);
 /* launch.c. The type of a kernel's argument where the kernel reads fields (codegen/text/share.h). */
 void gpu_fields_type(Text *to, const Module *, const Program *, const char *name, const struct Fields *);
-/* What launches the kernels of GPU texts; memory: of p. host: how its own functions name sizes and ranks. */
+/* Writes the tables that launch the kernels of GPU texts; memory: of p. host: how its own functions name sizes and ranks. */
 void launch_source(Text *to, Arena *, const Backend *host, const Module *, const Program *, const Memory *, const Targets *);
 
 #endif

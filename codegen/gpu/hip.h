@@ -91,7 +91,7 @@ GpuMap hip_map(Fn *, int param, int last, int64_t planes);
 void hip_run_begin(GpuText *, Arena *, const Program *, const Memory *);
 void hip_run_end(GpuText *, Arena *, const Program *, const Memory *);
 
-/* The same of a kernel in the form roles: roles.c. */
+/* Emits a kernel in the form roles: roles.c. */
 bool hip_roles(GpuText *, Arena *, const Program *, const Memory *, CNames *, const Node *, GpuLaunch *);
 
 /* The same by the machine's text for the kernel's schedule (codegen/schedules). */

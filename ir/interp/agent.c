@@ -175,17 +175,7 @@ static void report_blocked(Agents *a) {
         const Worker *x = a->schedule.worker.p[i];
         if (x->member || x->queue) team_blocked(x);
         if (x->member || x->queue || !x->task) continue;
-        world_fault(a->w, (InterpFault){.kind = FAULT_DEADLOCK,
-                                        .at = task_id(x->task),
-                                        .other.rank = -1,
-                                        .tensor = x->on.tensor,
-                                        .home = x->on.home,
-                                        .element = x->on.element,
-                                        .flag = x->on.flag,
-                                        .from = x->on.from,
-                                        .word = x->on.word,
-                                        .want = (int64_t)x->on.want,
-                                        .seen = (int64_t)*x->on.seen});
+        world_fault(a->w, blocked_fault(x));
     }
 }
 

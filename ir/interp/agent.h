@@ -128,6 +128,7 @@ struct Packet {
 };
 
 /* schedule.c */
+InterpFault blocked_fault(const Worker *); /* what it waits for, at the end of a run */
 void schedule_start(Schedule *, uint64_t seed);
 uint64_t schedule_draw(Schedule *);
 void schedule_add(World *, Schedule *, Worker *);

@@ -39,3 +39,17 @@ Worker *schedule_pick(Schedule *s, bool (*can_run)(const void *, const Worker *)
     }
     return best;
 }
+
+InterpFault blocked_fault(const Worker *x) {
+    return (InterpFault){.kind = FAULT_DEADLOCK,
+                         .at = task_id(x->task),
+                         .other.rank = -1,
+                         .tensor = x->on.tensor,
+                         .home = x->on.home,
+                         .element = x->on.element,
+                         .flag = x->on.flag,
+                         .from = x->on.from,
+                         .word = x->on.word,
+                         .want = (int64_t)x->on.want,
+                         .seen = (int64_t)*x->on.seen};
+}

@@ -133,20 +133,10 @@ void team_turn(Schedule *s, Worker *x) {
 void team_blocked(const Worker *x) {
     const Member *m = x->member;
     if (!m || !m->team->left || m->finished) return;
-    world_fault(m->team->w,
-                (InterpFault){.kind = FAULT_DEADLOCK,
-                              .at = task_id(x->task),
-                              .other.rank = -1,
-                              .tensor = x->on.tensor,
-                              .home = x->on.home,
-                              .element = x->on.element,
-                              .flag = x->on.flag,
-                              .from = x->on.from,
-                              .word = x->on.word,
-                              .want = (int64_t)x->on.want,
-                              .seen = (int64_t)*x->on.seen,
-                              .text = x->on.what,
-                              .ring = x->on.what && x->on.ring >= 0 ? m->team->roles->ring.p[x->on.ring].name : NULL});
+    InterpFault f = blocked_fault(x);
+    f.text = x->on.what;
+    f.ring = x->on.what && x->on.ring >= 0 ? m->team->roles->ring.p[x->on.ring].name : NULL;
+    world_fault(m->team->w, f);
 }
 
 /* ---- sequential runs ---- */

@@ -4,13 +4,6 @@
 
 static void copy_region(Cut *c, const Region *r);
 
-static void copy_within(Cut *c, const Region *from, Region *to) {
-    Region *at = c->b.at;
-    c->b.at = to;
-    copy_region(c, from);
-    c->b.at = at;
-}
-
 static void copy_put(Cut *c, const Stream *t) {
     Region *at = c->b.at;
     c->b.at = build_put(&c->b, t->ring)->region[0];
@@ -31,7 +24,7 @@ static void copy_load(Cut *c, const Op *load) {
 static void copy_condition(Cut *c, const Op *op) {
     Op *fresh = cut_condition(c, op, 0);
     for (int i = 0; i < 2; i++)
-        if (op->region[i]) copy_within(c, op->region[i], fresh->region[i]);
+        if (op->region[i]) cut_within(c, copy_region, op->region[i], fresh->region[i]);
 }
 
 static void copy_op(Cut *c, const Op *op) {
@@ -39,7 +32,7 @@ static void copy_op(Cut *c, const Op *op) {
     if (address && !c->value[op->res.p[0]->id]) cut_op(c, op);
     if (!slice_copies(c->s, op)) return;
     if (op->kind == OP_LOAD) copy_load(c, op);
-    if (op->kind == OP_FOR) copy_within(c, op->region[0], cut_loop(c, op, 0)->region[0]);
+    if (op->kind == OP_FOR) cut_within(c, copy_region, op->region[0], cut_loop(c, op, 0)->region[0]);
     if (op->kind == OP_IF) copy_condition(c, op);
 }
 

@@ -10,6 +10,13 @@ Cut cut_begin(Slice *s, Region *at) {
     return c;
 }
 
+void cut_within(Cut *c, void (*build)(Cut *, const Region *), const Region *from, Region *to) {
+    Region *at = c->b.at;
+    c->b.at = to;
+    build(c, from);
+    c->b.at = at;
+}
+
 Value *cut_value(const Cut *c, const Value *v) {
     REQUIRE(c->value[v->id]);
     return c->value[v->id];

@@ -5,13 +5,6 @@
 
 static void take_region(Cut *c, const Region *r);
 
-static void take_within(Cut *c, const Region *from, Region *to) {
-    Region *at = c->b.at;
-    c->b.at = to;
-    take_region(c, from);
-    c->b.at = at;
-}
-
 /* ---- operands ---- */
 
 static void take_get(Cut *c, const Stream *t) {
@@ -106,7 +99,7 @@ static void take_loop(Cut *c, const Op *op) {
         loop->ends = (int16_t)take_ends(c->s, op);
     }
     for (int i = 0; i < op->res.n; i++) set_flying(c, op->region[0]->arg.p[i], c->flying[op->arg.p[2 + i]->id]);
-    take_within(c, op->region[0], loop->region[0]);
+    cut_within(c, take_region, op->region[0], loop->region[0]);
     if (loop->turn.n) loop->region[0]->last->piece = 1; /* the yield: the text ends with the last piece */
     for (int i = 0; i < op->res.n; i++)
         set_flying(c, op->res.p[i], c->flying[op->arg.p[2 + i]->id] || c->flying[end_of(op->region[0])->arg.p[i]->id]);
@@ -115,7 +108,7 @@ static void take_loop(Cut *c, const Op *op) {
 static void take_condition(Cut *c, const Op *op) {
     Op *fresh = cut_condition(c, op, op->res.n);
     for (int i = 0; i < 2; i++)
-        if (op->region[i]) take_within(c, op->region[i], fresh->region[i]);
+        if (op->region[i]) cut_within(c, take_region, op->region[i], fresh->region[i]);
 }
 
 static bool is_known(const Cut *c, const Op *op) { return op->res.n == 1 && c->value[op->res.p[0]->id]; }

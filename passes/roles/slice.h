@@ -79,6 +79,8 @@ typedef struct {
 
 /* cut.c */
 Cut cut_begin(Slice *, Region *at);
+/* `build` of the one region, at the end of the other. */
+void cut_within(Cut *, void (*build)(Cut *, const Region *), const Region *from, Region *to);
 Value *cut_value(const Cut *, const Value *);
 void cut_name(Cut *, const Value *from, Value *to); /* now its copy */
 Span *cut_place(const Cut *, const Op *access);
