@@ -103,6 +103,7 @@ bool range_is_full(const Kernel *k, int range) {
     const Op *loop = r->grid ? NULL : kernel_loop(k, range);
     int64_t lo = 0, hi = r->of.c;
     if (r->kind == RANGE_POSITION) return true;
+    if (r->starts) return false;
     if (loop && r->kind == RANGE_TILE && is_behind(loop->arg.p[1], loop->arg.p[0], &hi)) return hi % r->size == 0;
     if (r->grid ? !size_is_number(r->of) : !loop || !number_of(loop->arg.p[0], &lo) || !number_of(loop->arg.p[1], &hi))
         return false;

@@ -2,8 +2,16 @@
    A dimension of n tasks: kept n words of 1 task, divided ceil(n / G) of G (the last of fewer), dropped 1 of n. */
 #include "ir/ir.h"
 
+FlagDim flag_dim(const Kernel *k, int range, int64_t group) {
+    const Range *r = &k->range.p[range];
+    FlagDim d = {.of = r->of, .size = r->size, .group = group, .ragged = r->starts > 0, .groups = size_number(0)};
+    if (d.ragged) d.groups = range_groups(k, range);
+    return d;
+}
+
 static int64_t flag_dim_tasks(const Module *m, const FlagDim *d, const int64_t *sym) {
-    return grid_tasks(m, d->of, d->size, sym);
+    int64_t groups = d->ragged ? size_eval(m, d->groups, sym, NULL) : 0;
+    return grid_tasks(m, d->of, d->size, sym) + (groups > 0 ? groups : 0);
 }
 
 bool flag_has_dest(const Flag *f) {

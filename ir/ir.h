@@ -106,7 +106,9 @@ typedef enum {
 
 /* A range of the grid runs over [0, of); a range of a `for` over its operands [lo, hi).
    .owner >= 0: a grid range inside the block of rank number POS(owner): positions are local to that block
-   (0 .. its length), and .of is split over the mesh axis of that owner. */
+   (0 .. its length), and .of is split over the mesh axis of that owner.
+   .starts: a ragged range of the grid (ragged.c): group g has the positions [start[g], start[g + 1]) of [0, .of), and no
+   tile has positions of two groups. Its tile, and its positions, are known behind its GROUP. */
 typedef struct {
     Name name;
     RangeKind kind;
@@ -114,6 +116,7 @@ typedef struct {
     Size of;      /* grid ranges only */
     int16_t owner;
     int16_t part_of; /* 1 + the range of which its tiles are parts, in roles; 0: of none */
+    int16_t starts;  /* 1 + the parameter that says where groups of its positions begin, of a ragged range; 0: it is none */
     bool grid, tunable; /* tunable: written `auto`, or a default that tuning may replace */
     int aligned;        /* in the form `layout`: places count from the row's first multiple of so many elements; 0: from its first */
     Loc loc;
@@ -304,6 +307,8 @@ typedef struct {
     Size of;       /* the grid dimension runs over grid_tasks(of, size) tasks */
     int64_t size;
     int64_t group; /* 1 keep, G divide, GROUP_DROP, GROUP_DEST */
+    bool ragged;   /* then it has one task more for each of .groups */
+    Size groups;
 } FlagDim;
 
 typedef struct {

@@ -88,7 +88,8 @@ int64_t grid_tasks(const Module *m, Size of, int64_t size, const int64_t *sym) {
 int64_t range_tiles(const Module *m, const Kernel *k, int grid_range, const int64_t *sym) {
     const Range *r = &k->range.p[grid_range];
     REQUIRE(r->grid);
-    return grid_tasks(m, r->of, r->size, sym);
+    int64_t groups = r->starts ? size_eval(m, range_groups(k, grid_range), sym, NULL) : 0;
+    return grid_tasks(m, r->of, r->size, sym) + (groups > 0 ? groups : 0);
 }
 
 int64_t mesh_ranks(const Module *m) {

@@ -74,6 +74,18 @@ bool place_is_own(const Module *, const Kernel *, const Span *, int n, uint64_t 
    rank and never empty: tasks beyond the edge of a short block find no positions, but wait and signal like the others. */
 int64_t grid_tasks(const Module *, Size of, int64_t size, const int64_t *sym);
 int64_t range_tiles(const Module *, const Kernel *, int grid_range, const int64_t *sym);
+
+/* ragged.c. With tiles of T positions, tile t of group g has number floor(start[g] / T) + g + t: so the numbers of a group's
+   tiles follow those of the group before, and none is above ceil(n / T) + groups. A number that no group takes has no
+   positions. Starts that are outside of [0, n], or that fall, are cut: then tiles are wrong, and inside of it. */
+typedef struct {
+    int64_t group, begin, end; /* group: 0 where there is none */
+} RaggedTile;
+
+bool range_is_ragged(const Kernel *, int range);
+bool kernel_is_ragged(const Kernel *); /* a range of its grid is */
+Size range_groups(const Kernel *, int range);
+RaggedTile ragged_tile(int64_t (*start)(void *, int64_t), void *, int64_t groups, int64_t n, int64_t size, int64_t number);
 bool region_synchronises(const Region *);            /* it waits or signals */
 bool region_has_dot(const Region *);
 bool region_has_access(const Region *, int param, OpKind); /* a LOAD or STORE of the parameter */
@@ -88,6 +100,7 @@ bool op_adds_tiles(const Kernel *, const Op *,
                    int range);          /* a store that adds once for each tile of the range, not each position */
 bool op_reduces(const Op *, int range); /* over a tile of it: also the lowest place of the best, and prefixes along it */
 bool flag_has_dest(const Flag *);
+FlagDim flag_dim(const Kernel *, int range, int64_t group); /* of a range of the grid */
 /* Words along a flag's dimension; tasks that complete a word. */
 int64_t flag_words(const Module *, const FlagDim *, const int64_t *sym);
 int64_t flag_arrivals(const Module *, const Flag *, const int64_t *word, const int64_t *sym);

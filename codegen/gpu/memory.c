@@ -24,6 +24,7 @@ static int run_of_registers(Fn *f, const Layout *l, int *bits) {
 static bool range_begins_at(Fn *f, int range, int64_t of) {
     const Range *r = &f->k->range.p[range];
     if (r->part_of) return r->size % of == 0 && range_begins_at(f, r->part_of - 1, of);
+    if (r->starts) return of == 1; /* groups begin anywhere */
     const Op *loop = kernel_loop(f->k, range);
     return !(r->kind == RANGE_TILE && r->size % of) && (!loop || value_is_multiple(loop->arg.p[0], of));
 }
@@ -32,6 +33,7 @@ static bool range_begins_at(Fn *f, int range, int64_t of) {
 static bool range_ends_at(Fn *f, int range, int64_t of) {
     const Range *r = &f->k->range.p[range];
     if (r->part_of) return r->size % of == 0 && range_ends_at(f, r->part_of - 1, of);
+    if (r->starts) return of == 1;
     const Op *loop = kernel_loop(f->k, range);
     if (loop && r->kind == RANGE_TILE && range_is_full(f->k, range)) return r->size % of == 0;
     if (loop) return value_is_multiple(loop->arg.p[1], of);

@@ -45,6 +45,7 @@ static bool place_flag(Memory *l, const Module *m, const Program *p, const Flag 
     for (int i = 0; i < flag->dim.n; i++) {
         const FlagDim *d = &flag->dim.p[i];
         int64_t tasks = d->size ? ceil_div(size_most(m, d->of), d->size) : 1;
+        if (d->ragged) tasks += 1 + size_most(m, d->groups);
         at.extent[i] = d->group > 0 ? ceil_div(tasks, d->group) : 1;
         if (at.extent[i] < 1) at.extent[i] = 1;
         at.words = at.words > most / at.extent[i] ? most : at.words * at.extent[i];

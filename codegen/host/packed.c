@@ -7,7 +7,7 @@
 
 static bool is_one_task(const Fn *f, int range) {
     const Range *r = &f->k->range.p[range];
-    return r->kind == RANGE_WHOLE || (size_is_number(size_whole(r->of)) && size_block(f->m, r->of, NULL) <= r->size);
+    return r->kind == RANGE_WHOLE || (!r->starts && size_is_number(size_whole(r->of)) && size_block(f->m, r->of, NULL) <= r->size);
 }
 
 /* So many elements on every rank that they fill bytes. */
@@ -21,7 +21,7 @@ static bool tile_fills_bytes(const Fn *f, const Affine *a, int64_t each) {
         const Term *t = &a->term[i];
         if (t->kind == TERM_VALUE || t->kind == TERM_INDEX) return false;
         if (t->kind != TERM_POS || !f->k->range.p[t->id].grid || is_one_task(f, t->id)) continue;
-        bool alone = a->nterm == 1 && t->mul == 1 && t->div == 1 && a->c % each == 0;
+        bool alone = !range_is_ragged(f->k, t->id) && a->nterm == 1 && t->mul == 1 && t->div == 1 && a->c % each == 0;
         if (!alone || f->k->range.p[t->id].size % each) return false;
     }
     return true;

@@ -54,7 +54,7 @@ static int64_t term_most(Fn *f, const Term *t) {
         const Op *loop = kernel_loop(f->k, id);
         most = loop ? value_most(f->m, f->k, loop->arg.p[1]) - 1 : -1;
     }
-    if (t->kind == TERM_INDEX && r->grid && r->size) most = (size_most(f->m, r->of) - 1) / r->size;
+    if (t->kind == TERM_INDEX && r->grid && r->size && !r->starts) most = (size_most(f->m, r->of) - 1) / r->size;
     if (t->kind == TERM_RANK) most = f->m->axis.p[t->id].ranks - 1;
     return most < 0 ? -1 : most / t->div * t->mul;
 }

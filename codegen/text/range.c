@@ -165,7 +165,7 @@ void range_text_tile(Fn *f, int range, const CExpr *begin) {
 const CExpr *range_tasks(Fn *f, const Kernel *k, int range) {
     const Range *r = &k->range.p[range];
     if (r->kind == RANGE_WHOLE) return cexpr_number(f, 1);
-    return tasks_text(f, r->of, r->size);
+    return r->starts ? ragged_tasks_text(f, r->of, r->size, range_groups(k, range)) : tasks_text(f, r->of, r->size);
 }
 
 const CExpr *node_tasks(Fn *f, const Kernel *k) {

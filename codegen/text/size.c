@@ -96,3 +96,7 @@ const CExpr *tasks_text(Fn *f, Size of, int64_t size) {
     if (cexpr_const(tasks, &n)) return n > 0 ? tasks : cexpr_number(f, 1);
     return cexpr_call(f, "tile_most(1, %s)", tasks->text);
 }
+
+const CExpr *ragged_tasks_text(Fn *f, Size of, int64_t size, Size groups) {
+    return cexpr_group(f, cexpr_add(f, tasks_text(f, of, size), size_text(f, groups)));
+}

@@ -8,6 +8,7 @@
 const CExpr *size_text(Fn *, Size);
 const CExpr *size_text_at(Fn *, Size, const CExpr *coord);
 const CExpr *tasks_text(Fn *, Size of, int64_t size); /* grid_tasks(of, size): never less than 1 */
+const CExpr *ragged_tasks_text(Fn *, Size of, int64_t size, Size groups); /* likewise, with one more for each group */
 const CExpr *size_block_text(Fn *, Size);
 const CExpr *size_origin_text(Fn *, Size);
 const CExpr *size_origin_in_text(Fn *, Size, int axes); /* of the rank's block along more axes, in what it has */

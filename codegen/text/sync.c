@@ -16,8 +16,12 @@ static const CExpr *scalar_affine(Fn *f, const Affine *a) {
     return nest_affine(&n, a);
 }
 
+static const CExpr *dim_tasks(Fn *f, const FlagDim *d) {
+    return d->ragged ? ragged_tasks_text(f, d->of, d->size, d->groups) : tasks_text(f, d->of, d->size);
+}
+
 static const CExpr *dim_words(Fn *f, const FlagDim *d) {
-    return cexpr_ceil_div(f, tasks_text(f, d->of, d->size), d->group);
+    return cexpr_ceil_div(f, dim_tasks(f, d), d->group);
 }
 
 /* Number of a word: first + (source * extent + index) * extent + index .. */
@@ -118,7 +122,7 @@ static const CExpr *arrivals_text(Fn *f, const Op *op, const Flag *flag) {
     for (int i = 0; i < flag->dim.n; i++) {
         const FlagDim *d = &flag->dim.p[i];
         if (d->group == 1 || d->group == GROUP_DEST) continue;
-        const CExpr *tasks = tasks_text(f, d->of, d->size);
+        const CExpr *tasks = dim_tasks(f, d);
         if (d->group > 1) {
             const CExpr *group = number(f, d->group), *word = scalar_affine(f, &op->sub.p[i].lo);
             int64_t n;

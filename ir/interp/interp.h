@@ -35,6 +35,7 @@ typedef enum {
     FAULT_RANKS,    /* a replicated result differs between ranks */
     FAULT_VALUE,    /* an input with a value (.seen) outside its declared range; nothing ran */
     FAULT_UNIQUE,   /* elements .want and .element of a tensor of unique places are both .seen, and were both stored to */
+    FAULT_STARTS,   /* element .element of a tensor of starts is .seen, below .want or not below .past */
     FAULT_GAP,      /* no task of the node writes element [.text] of its .result; at.task is -1 */
     FAULT_TWICE,    /* this task writes element [.text] of the node's .result, which was written before */
     FAULT_ROLE,     /* a role reads, frees or fills what is not there; .text says what. The run stops */

@@ -75,6 +75,12 @@ static void print_fault(const Program *p, const InterpFault *x, FILE *f) {
         fprintf(f, "element %lld of input '%s' is %lld, outside %lld .. %lld\n", (long long)x->element,
                 p->tensor.p[x->tensor].name, (long long)x->seen, (long long)x->want, (long long)x->past);
         break;
+    case FAULT_STARTS:
+        fprintf(f, "starts that do not ascend: element %lld of '%s' is %lld, outside %lld .. %lld: ", (long long)x->element,
+                p->tensor.p[x->tensor].name, (long long)x->seen, (long long)x->want, (long long)x->past);
+        print_task(p, &x->at, f);
+        fputc('\n', f);
+        break;
     case FAULT_UNIQUE: print_unique(p, x, f); break;
     case FAULT_GAP:
     case FAULT_TWICE: print_once(p, x, f); break;

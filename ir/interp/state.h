@@ -216,6 +216,7 @@ Copy *view_copy(const Task *, const View *);
 Step eval_load(Task *, const Op *);
 Step eval_store(Task *, const Op *);
 
+Step eval_group(Task *, const Op *); /* group.c */
 /* unique.c: after such a store, with its offsets, which do not last */
 void unique_check(Task *, const Op *store, const View *, Copy *, Type over, const int64_t *offset, int64_t n);
 

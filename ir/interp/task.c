@@ -45,6 +45,7 @@ void grid_go(Task *t) {
             if ((r->owner >= 0) != (pass == 1)) continue;
             t->range[i].lo = 0;
             t->range[i].hi = grid_end(t, r);
+            if (r->starts) continue; /* its GROUP says where the tile is */
             range_go(t, i, t->range[i].index);
             if (r->kind == RANGE_POSITION) t->range[i].end = t->range[i].begin + 1;
         }
@@ -311,7 +312,8 @@ static Step eval(Task *t, const Op *op) {
     case CLASS_PREFIX: eval_prefix(t, op); break;
     case CLASS_CONVERT: eval_broadcast(t, op); break;
     case CLASS_DOT: eval_product(t, op); break;
-    case CLASS_MEMORY: return op->kind == OP_LOAD ? eval_load(t, op) : eval_store(t, op);
+    case CLASS_MEMORY:
+        return op->kind == OP_LOAD ? eval_load(t, op) : op->kind == OP_STORE ? eval_store(t, op) : eval_group(t, op);
     case CLASS_SYNC: return eval_sync(t, op);
     case CLASS_ROLE: return t->calls->eval(t, op);
     case CLASS_CONTROL: break;

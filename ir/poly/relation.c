@@ -49,9 +49,19 @@ bool affine_floor_div(const Affine *a, int64_t q, Affine *out) {
 
 /* ---- loops ---- */
 
+/* Positions of a ragged range are data, which its GROUP finds. */
+static bool is_ragged(const Op *op) {
+    const Region *r = op->in;
+    if (!(op_attributes(op->kind) & HAS_RANGE)) return false;
+    while (r->parent) r = r->parent->in;
+    for (const Op *at = r->first; at; at = at->next)
+        if (at->kind == OP_GROUP && at->range == op->range) return true;
+    return false;
+}
+
 static bool value_is_known(const Value *v, int depth) {
     const Op *op = v->def;
-    if (!op || depth == 0 || op->kind == OP_LOAD || elem_is_float(v->type.elem)) return false;
+    if (!op || depth == 0 || op->kind == OP_LOAD || elem_is_float(v->type.elem) || is_ragged(op)) return false;
     OpClass c = op_info[op->kind].class;
     if (c != CLASS_CONST && c != CLASS_INDEX && c != CLASS_BINARY && c != CLASS_COMPARE && c != CLASS_SELECT && c != CLASS_CAST &&
         op->kind != OP_NOT)
@@ -76,7 +86,7 @@ const Op *range_loop(const Op *at, int range) {
 
 /* The range's tile number times its size is its first position. */
 static bool range_from_zero(const Kernel *k, int range, const Op *at) {
-    if (k->range.p[range].grid) return true;
+    if (k->range.p[range].grid) return !range_is_ragged(k, range);
     const Op *loop = range_loop(at, range);
     return loop && value_is(loop->arg.p[0], 0) && loop_is_known(loop);
 }
@@ -102,7 +112,7 @@ bool range_begin(const Module *m, const Kernel *k, int range, const Op *at, Affi
     const Range *r = &k->range.p[range];
     const Op *loop = r->grid ? NULL : range_loop(at, range);
     *out = affine_const(0);
-    if (!r->grid && !(loop && loop_is_known(loop) && value_affine(m, k, loop->arg.p[0], out))) return false;
+    if (r->starts || (!r->grid && !(loop && loop_is_known(loop) && value_affine(m, k, loop->arg.p[0], out)))) return false;
     Affine tile = index_of(range, r->size);
     return r->kind == RANGE_WHOLE || affine_add(out, &tile, 1);
 }
@@ -275,7 +285,7 @@ static void access_add(Walk *w, Op *op) {
     int same = arg->lead + arg_same_dims(t, arg, &w->node->kernel->param.p[op->param]);
     for (int d = same; d < a.ndim; d++)
         a.dim[d] = (Box){.known = true, .start = affine_const(0), .extent = t->dim[d].c, .limit = t->dim[d].c};
-    for (int d = arg->lead; d < same; d++) {
+    for (int d = arg->lead; d < same && op->kind != OP_GROUP; d++) {
         a.dim[d] = sub_box(w, &op->sub.p[d - arg->lead + a.remote].lo, op);
         if (arg->slice[d] >= 0) a.dim[d] = box_sliced(w, a.dim[d], t->dim[d], arg->slice[d]);
     }
@@ -284,7 +294,7 @@ static void access_add(Walk *w, Op *op) {
 
 static void walk_region(Walk *w, const Region *r) {
     for (Op *op = r->first; op; op = op->next) {
-        if (op->kind == OP_LOAD || op->kind == OP_STORE) access_add(w, op);
+        if (op->kind == OP_LOAD || op->kind == OP_STORE || op->kind == OP_GROUP) access_add(w, op);
         if (op->region[0]) walk_region(w, op->region[0]);
         if (op->kind == OP_IF && op->region[1]) walk_region(w, op->region[1]);
     }

@@ -13,7 +13,7 @@ bool access_covers(const Program *p, const Access *a) {
         int range = affine_position(&op->sub.p[d].lo);
         if (range < 0 || range >= 64 || ranges >> range & 1) return false;
         const Range *r = &n->kernel->range.p[range];
-        if (!r->grid || r->owner >= 0 || !size_equal(r->of, t->dim[d])) return false;
+        if (!r->grid || r->starts || r->owner >= 0 || !size_equal(r->of, t->dim[d])) return false;
         ranges |= (uint64_t)1 << range;
     }
     return true;

@@ -134,6 +134,14 @@ bool relation_end(RelationText *w, const Box *b, const char *x, int d) {
     return true;
 }
 
+/* A ragged range has a task more for each group. */
+static void write_groups(RelationText *w, int range) {
+    if (!range_is_ragged(w->k, range)) return;
+    text_printf(w->text, " + %lld*(", (long long)w->k->range.p[range].size);
+    relation_size(w->text, range_groups(w->k, range));
+    text_add(w->text, ")");
+}
+
 void relation_ranges(RelationText *w) {
     for (int i = 0; i < w->k->range.n; i++) {
         const Range *r = &w->k->range.p[i];
@@ -146,6 +154,7 @@ void relation_ranges(RelationText *w) {
         }
         text_printf(w->text, " and %lld*%c%d < ", (long long)r->size, w->letter, i);
         relation_size(w->text, r->of);
+        write_groups(w, i);
     }
 }
 
@@ -162,6 +171,7 @@ void relation_tasks(RelationText *w) {
         if (!number) relation_size(w->text, r->of);
         else text_printf(w->text, "%lld", r->kind == RANGE_WHOLE || bound < 1 ? 1LL : (long long)bound);
         if (!number) text_add(w->text, ")");
+        write_groups(w, i);
     }
 }
 

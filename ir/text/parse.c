@@ -84,11 +84,13 @@ static int need_number(Parser *p, const char *what, int64_t limit) {
     return p->failed ? 0 : (int)n;
 }
 
-/* group := size 'by' INT ('keep' | 'drop' | 'dest' | '/' INT) */
+/* group := size 'by' INT ['and' size] ('keep' | 'drop' | 'dest' | '/' INT) */
 static void parse_group(Parser *p, Flag *f) {
     FlagDim d = {.of = parse_size(p)};
     need_word(p, "by");
     d.size = need_int(p, "a tile size");
+    d.ragged = take_word(p, "and");
+    if (d.ragged) d.groups = parse_size(p);
     if (take_word(p, "keep"))
         d.group = 1;
     else if (take_word(p, "dest"))

@@ -26,7 +26,7 @@ static void parse_param(Parser *p) {
     if (declare(p, &p->params, a.name, a.loc, p->k->param.n, "parameter")) kernel_param(p->m, p->k, a);
 }
 
-/* each := name form 'of' size ['in' range] */
+/* each := name form 'of' size ['in' range] ['groups' '%' param] ['aligned' INT] */
 static void parse_grid_range(Parser *p) {
     Range r = {.grid = true, .owner = -1, .loc = p->tok.loc};
     r.name = need_name(p, "a range");
@@ -34,6 +34,10 @@ static void parse_grid_range(Parser *p) {
     need_word(p, "of");
     r.of = parse_size(p);
     if (take_word(p, "in")) r.owner = (int16_t)need_known(p, &p->ranges, "range");
+    if (take_word(p, "groups")) {
+        need_punct(p, '%');
+        r.starts = (int16_t)(1 + need_known(p, &p->params, "parameter"));
+    }
     int64_t aligned = take_word(p, "aligned") ? need_int(p, "a number of elements") : 0;
     r.aligned = aligned < 0 || aligned > INT16_MAX ? -1 : (int)aligned;
     parse_range_declare(p, r);

@@ -131,6 +131,14 @@ static void parse_access(Parser *p, Op *op) {
     need_punct(p, ']');
 }
 
+/* group := range ',' '%' param */
+static void parse_search(Parser *p, Op *op) {
+    op->range = (int16_t)need_known(p, &p->ranges, "range");
+    need_punct(p, ',');
+    need_punct(p, '%');
+    op->param = (int16_t)need_known(p, &p->params, "parameter");
+}
+
 static void parse_load(Parser *p, Op *op) {
     parse_access(p, op);
     op->pipelined = take_word(p, "pipelined");
@@ -246,7 +254,7 @@ void parse_op(Parser *p, Region *r) {
     switch (op_info[kind].class) {
     case CLASS_CONST: parse_literal(p, &text); break;
     case CLASS_INDEX: parse_index(p, op); break;
-    case CLASS_MEMORY: (kind == OP_STORE ? parse_store : parse_load)(p, op); break;
+    case CLASS_MEMORY: (kind == OP_STORE ? parse_store : kind == OP_GROUP ? parse_search : parse_load)(p, op); break;
     case CLASS_SYNC: parse_sync(p, op); break;
     case CLASS_CONTROL: parse_control(p, op, &text); return;
     case CLASS_ROLE: parse_role_op(p, op); break;

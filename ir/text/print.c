@@ -54,6 +54,11 @@ static void print_io(Printer *p, const Program *g, Name *name) {
 static void print_group(Printer *p, const FlagDim *d) {
     print_size(p, d->of);
     text_printf(&p->out, " by %lld ", (long long)d->size);
+    if (d->ragged) {
+        text_add(&p->out, "and ");
+        print_size(p, d->groups);
+        text_add(&p->out, " ");
+    }
     if (d->group == 1)
         text_add(&p->out, "keep");
     else if (d->group == GROUP_DROP)

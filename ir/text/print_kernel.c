@@ -27,6 +27,10 @@ static void print_grid_range(Printer *p, int i) {
         text_add(&p->out, " in ");
         print_range_name(p, r->owner);
     }
+    if (r->starts) {
+        text_add(&p->out, " groups ");
+        print_param_name(p, r->starts - 1);
+    }
     if (r->aligned) text_printf(&p->out, " aligned %d", r->aligned);
 }
 

@@ -77,6 +77,10 @@ static void print_place(Printer *p, const Op *op) {
 
 static void print_access(Printer *p, const Op *op) {
     text_add(&p->out, " ");
+    if (op->kind == OP_GROUP) {
+        print_range_name(p, op->range);
+        text_add(&p->out, ", ");
+    }
     if (op->kind == OP_STORE) {
         print_values(p, op->arg.p, op->arg.n);
         text_add(&p->out, ", ");

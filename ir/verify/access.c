@@ -43,6 +43,18 @@ static bool is_own_rank(const Affine *a, int axis) {
     return affine_equal(a, &own);
 }
 
+void group_verify(Verifier *v, const Op *op) {
+    const Range *r = op->range >= 0 && op->range < v->k->ngrid ? &v->k->range.p[op->range] : NULL;
+    if (!r || !r->starts || op->param != r->starts - 1) {
+        violation(v, op->loc, "group of a range that has none, or by another parameter than its own");
+        return;
+    }
+    if (v->range_open[op->range] || op->in->parent)
+        violation(v, op->loc, "the tiles of ragged range '%s' are found twice, or not at the head of the body", r->name);
+    v->range_open[op->range] = true;
+    result_expect(v, op, type_scalar(ELEM_I64));
+}
+
 void access_verify(Verifier *v, const Op *op) {
     Type t;
     if (!access_type(v, op, &t)) return;

@@ -18,6 +18,8 @@ static void flag_dim_verify(Verifier *v, const Program *g, const Flag *f, int i)
     const Range *r = &g->node.p[f->producer]->kernel->range.p[i];
     if (!size_equal(d->of, r->of) || d->size != r->size)
         violation(v, g->loc, "dimension %d of flag '%s' is not that of its producer's grid", i, f->name);
+    if (d->ragged != (r->starts > 0) || (d->ragged && !size_equal(d->groups, range_groups(g->node.p[f->producer]->kernel, i))))
+        violation(v, g->loc, "dimension %d of flag '%s' has not the groups of its producer's grid", i, f->name);
     if (d->group < GROUP_DEST || d->group > MAX_EXTENT)
         violation(v, g->loc, "a dimension of flag '%s' is divided by %lld", f->name, (long long)d->group);
     if (d->group == GROUP_DEST && f->axis < 0)

@@ -24,6 +24,15 @@ static void owner_verify(Verifier *v, int i, const Range *r) {
     if (r->of.axis < 0) violation(v, r->loc, "range '%s' has an owner and an extent that is not split", r->name);
 }
 
+static void groups_verify(Verifier *v, const Range *r) {
+    const Param *p = r->starts <= v->k->param.n ? &v->k->param.p[r->starts - 1] : NULL;
+    bool ends = p && p->ndim == 1 && p->dim[0].axis < 0 && (p->elem == ELEM_I32 || p->elem == ELEM_I64);
+    if (!ends || p->out || p->inout || p->ranks >= 0)
+        violation(v, r->loc, "the groups of range '%s' do not begin where a whole vector of i32 or i64 says that is read", r->name);
+    if (r->kind != RANGE_TILE || r->of.axis >= 0)
+        violation(v, r->loc, "ragged range '%s' has no tiles, or is split", r->name);
+}
+
 static void range_form_verify(Verifier *v, int i, const Range *r) {
     static const int64_t least[] = {1, 0, 1};
     bool tile = r->kind == RANGE_TILE;
@@ -40,7 +49,8 @@ static void ranges_verify(Verifier *v) {
         if (!r->name) continue;
         range_form_verify(v, i, r);
         if (!r->grid) continue;
-        v->range_open[i] = true;
+        v->range_open[i] = !r->starts; /* its GROUP opens it */
+        if (r->starts) groups_verify(v, r);
         extent_verify(v, r->loc, r->of);
         owner_verify(v, i, r);
     }
@@ -60,6 +70,8 @@ void kernel_verify(Verifier *v, const Kernel *k) {
     if (k->ngrid > MAX_RANGES) violation(v, k->loc, "the grid has %d ranges, more than %d", k->ngrid, MAX_RANGES);
     ranges_verify(v);
     if (v->violations == before) region_verify(v, k->body, NULL);
+    for (int i = 0; i < k->ngrid && v->violations == before; i++)
+        if (!v->range_open[i]) violation(v, k->range.p[i].loc, "nothing finds the tiles of ragged range '%s'", k->range.p[i].name);
     if (v->violations == before) plan_verify(v, k);
     if (k->body->arg.n) violation(v, k->loc, "the body of the kernel has arguments");
     if (k->roles && v->violations == before) roles_verify(v, k);

@@ -156,7 +156,7 @@ void op_verify(Verifier *v, const Op *op) {
     case CLASS_REDUCE: reduce_verify(v, op); return;
     case CLASS_PREFIX: prefix_verify(v, op); return;
     case CLASS_DOT: dot_verify(v, op); return;
-    case CLASS_MEMORY: access_verify(v, op); return;
+    case CLASS_MEMORY: (op->kind == OP_GROUP ? group_verify : access_verify)(v, op); return;
     case CLASS_SYNC: sync_verify(v, op); return;
     case CLASS_ROLE: role_op_verify(v, op); return;
     case CLASS_CONTROL: return;

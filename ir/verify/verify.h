@@ -42,6 +42,7 @@ void kernel_verify(Verifier *, const Kernel *);
 void region_verify(Verifier *, const Region *, const Op *parent);
 void op_verify(Verifier *, const Op *);       /* all but those with regions; operands are visible */
 void access_verify(Verifier *, const Op *);
+void group_verify(Verifier *, const Op *);
 bool access_type(Verifier *, const Op *, Type *); /* of what the subscripts name; false: they are not those of the parameter */
 void roles_verify(Verifier *, const Kernel *);        /* after kernel_verify found nothing */
 void role_op_verify(Verifier *, const Op *);

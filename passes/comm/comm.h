@@ -76,7 +76,7 @@ void comm_publish_temp(Comm *, int tensor, int axis);
 /* Every later reader of tensor `from` reads the own copy of symmetric tensor `to`, which has the same extents. */
 void comm_read_own(Comm *, int from, int to, int axis);
 bool comm_updates(const Comm *, int tensor); /* some node updates it in place */
-bool comm_decides(const Comm *, int tensor); /* it is the condition of a later node */
+bool comm_decides(const Comm *, int tensor); /* it is the condition of a later node, or bounds its groups */
 /* May every later reader address the owner of what it reads along dim (block B = ceil(n / ranks)) directly? */
 bool comm_can_pull(const Comm *, int tensor, int dim, Size split);
 /* Every later reader of `from` reads symmetric `to` at the owner's rank. stacked: the dimension itself is the rank. */

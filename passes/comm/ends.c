@@ -131,9 +131,17 @@ int comm_readers(const Comm *c, int tensor) {
     return count;
 }
 
+static bool has_starts(const Node *n, int tensor) {
+    for (int i = 0; n->kind == NODE_CALL && i < n->kernel->ngrid; i++) {
+        int starts = n->kernel->range.p[i].starts;
+        if (starts && n->arg.p[starts - 1].tensor == tensor) return true;
+    }
+    return false;
+}
+
 bool comm_decides(const Comm *c, int tensor) {
     for (int i = c->at + 1; i < c->p->node.n; i++)
-        if (c->p->node.p[i]->when == tensor + 1) return true;
+        if (c->p->node.p[i]->when == tensor + 1 || has_starts(c->p->node.p[i], tensor)) return true;
     return false;
 }
 
@@ -222,7 +230,7 @@ static bool owner_known(const Kernel *k, const Span *sub, Size split, int64_t bl
 
 /* INDEX counts tiles from 0 only where the range starts at 0. */
 static bool starts_at_zero(const Kernel *k, int range, const Op *op) {
-    if (k->range.p[range].grid) return true;
+    if (k->range.p[range].grid) return !range_is_ragged(k, range);
     for (Op *up = op->in->parent; up; up = up->in->parent)
         if (up->kind == OP_FOR && up->range == range) {
             return value_is(up->arg.p[0], 0);

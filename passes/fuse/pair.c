@@ -38,6 +38,7 @@ static bool is_plain(const Kernel *k, const Op *op) {
 }
 
 static bool body_is_plain(const Kernel *k, const Op *access) {
+    if (kernel_is_ragged(k)) return false;
     for (const Op *op = k->body->first; op; op = op->next)
         if (!is_plain(k, op)) return false;
     return k->ngrid == access->sub.n && !region_counts_tiles(k->body, -1);
@@ -70,7 +71,7 @@ bool fuse_accesses_meet(Pair *f) {
 
 /* One tile has all of its positions. */
 static bool is_one_tile(const Range *r) {
-    return r->kind == RANGE_WHOLE || (r->kind == RANGE_TILE && size_is_number(r->of) && r->of.c <= r->size);
+    return r->kind == RANGE_WHOLE || (!r->starts && r->kind == RANGE_TILE && size_is_number(r->of) && r->of.c <= r->size);
 }
 
 static bool is_held_whole(const Pair *f, int16_t over) {

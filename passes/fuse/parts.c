@@ -123,7 +123,7 @@ static bool producer_fits(Parts *s) {
     const Kernel *a = f->producer->kernel, *b = f->consumer->kernel;
     int stores;
     f->store = fuse_access(a, f->out, &stores);
-    if (!f->store || stores != 1 || f->store->in != a->body || f->store->mode != STORE_SET || fuse_results(a) != 1)
+    if (kernel_is_ragged(a) || !f->store || stores != 1 || f->store->in != a->body || f->store->mode != STORE_SET || fuse_results(a) != 1)
         return false;
     if (!fuse_identity_access(a, f->store, f->stored) || a->ngrid != f->store->sub.n) return false;
     for (int d = 0; d < f->store->sub.n; d++)

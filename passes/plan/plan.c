@@ -56,6 +56,7 @@ static void passes_try(PassContext *t, const Coming *p, Kernel *k) {
 
 static Planned arms_ask(PassContext *c, const Kernel *k, const MatrixTarget *t) {
     Planned best = plan_refused("");
+    if (kernel_is_ragged(k)) return plan_refused("a range of its grid is ragged");
     for (size_t i = 0; i < sizeof arms / sizeof *arms; i++) {
         Planned p = arms[i](c, k, t);
         if (!p.why) return p;

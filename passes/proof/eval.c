@@ -79,7 +79,11 @@ static int64_t grid_length(const Env *e, const Range *r) {
 
 void env_grid(Env *e, int range, int64_t index) {
     const Range *r = &e->k->range.p[range];
-    e->at[range] = tile_at(r, 0, grid_length(e, r), index);
+    int64_t n = grid_length(e, r);
+    e->at[range] = tile_at(r, 0, n, index);
+    if (!r->starts) return; /* of a ragged range any tile */
+    e->at[range].begin = e->at[range].end = (Interval){0, n};
+    e->at[range].pos = (Interval){0, n - 1};
 }
 
 void env_tile(Env *e, int range, int64_t lo, int64_t hi, int64_t index) {

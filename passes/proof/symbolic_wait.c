@@ -99,6 +99,7 @@ static bool sub_is_dense(const Kernel *k, const Affine *a, uint64_t *ranges) {
         const Term *t = &a->term[i];
         if (t->kind == TERM_VALUE && !value_is_evaluated(t->value, DEPTH)) return false;
         const Range *r = t->kind == TERM_POS ? &k->range.p[t->id] : NULL;
+        if (r && r->starts) return false;
         if (!r || r->kind == RANGE_POSITION || (r->kind == RANGE_TILE && r->size == 1)) continue;
         uint64_t bit = t->id < 64 ? (uint64_t)1 << t->id : 0;
         if (!bit || found || t->div != 1 || (t->mul != 1 && t->mul != -1) || (*ranges & bit)) return false;

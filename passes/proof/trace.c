@@ -75,7 +75,7 @@ static Steps steps_of(Run *r, const Node *node, const Region *region);
 
 static void step_add(Run *r, const Node *node, Steps *to, const Op *op) {
     Step s = {.op = op, .tensor = -1};
-    if (op->kind == OP_LOAD || op->kind == OP_STORE) {
+    if (op->kind == OP_LOAD || op->kind == OP_STORE || op->kind == OP_GROUP) {
         s.tensor = node->arg.p[op->param].tensor;
         if (!r->written[s.tensor]) return;
         s.written = node_writes(node, s.tensor);
@@ -122,7 +122,7 @@ static Interval access_cells(Trace *t, const Arg *arg, const Param *p, int d, co
     const Run *r = t->run;
     const Tensor *tensor = &r->p->tensor.p[arg->tensor];
     if (d < arg->lead) return interval_of(arg->at[d]);
-    if (d >= arg->lead + arg_same_dims(tensor, arg, p)) return (Interval){0, tensor->dim[d].c - 1};
+    if (!sub || d >= arg->lead + arg_same_dims(tensor, arg, p)) return (Interval){0, tensor->dim[d].c - 1};
     Interval a = env_affine(&t->env, &sub[d - arg->lead].lo);
     if (interval_empty(a)) return a;
     Size extent = tensor->dim[d];
@@ -139,6 +139,7 @@ static bool sub_is_dense(Trace *t, const Affine *a, uint64_t *ranges) {
     for (int i = 0; i < a->nterm; i++) {
         const Term *x = &a->term[i];
         Affine alone = {.nterm = 1, .term = {*x}};
+        if (x->kind == TERM_POS && range_is_ragged(t->node->kernel, x->id)) return false;
         if (interval_exact(env_affine(&t->env, &alone))) continue;
         bool pos = x->kind == TERM_POS && x->id < 64 && x->div == 1 && (x->mul == 1 || x->mul == -1);
         uint64_t bit = pos ? (uint64_t)1 << x->id : 0;
@@ -166,7 +167,8 @@ static bool trace_access(Trace *t, const Step *s) {
     Event e = event_new(t, s->op, s->op->kind == OP_STORE ? EVENT_WRITE : EVENT_READ, arg->tensor);
     int lead = tensor->symmetric >= 0, owner[MAX_AXES];
     memcpy(owner, t->env.coord, sizeof owner);
-    e.dense = (tensor->packet || s->written) && access_is_dense(t, s->op);
+    const bool whole = s->op->kind == OP_GROUP; /* reads all of it */
+    e.dense = !whole && (tensor->packet || s->written) && access_is_dense(t, s->op);
     if (lead) {
         Interval at = cut(env_affine(&t->env, &s->op->sub.p[0].lo), 0, r->m->axis.p[tensor->symmetric].ranks - 1);
         if (interval_empty(at)) return true;
@@ -174,7 +176,7 @@ static bool trace_access(Trace *t, const Step *s) {
         owner[tensor->symmetric] = e.rank_lo; /* of several, the first one's blocks are the longest */
     }
     for (int d = 0; d < tensor->ndim; d++) {
-        Interval a = access_cells(t, arg, &t->node->kernel->param.p[s->op->param], d, s->op->sub.p + lead, owner);
+        Interval a = access_cells(t, arg, &t->node->kernel->param.p[s->op->param], d, whole ? NULL : s->op->sub.p + lead, owner);
         if (interval_empty(a)) {
             r->box.n = e.box;
             return true;

@@ -40,7 +40,7 @@ static bool grid_is_flat(const Kernel *k) {
     bool tiles = false;
     for (int i = 0; i < k->ngrid; i++) {
         const Range *r = &k->range.p[i];
-        if (!size_is_number(r->of) || r->owner >= 0) return false;
+        if (!size_is_number(r->of) || r->owner >= 0 || r->starts) return false;
         tiles |= r->kind != RANGE_POSITION;
     }
     return tiles && k->ngrid > 1 && k->range.n == k->ngrid;

@@ -49,7 +49,7 @@ static bool kernel_fits(const Kernel *k) {
     for (int i = 0; i < k->param.n; i++)
         if (k->param.p[i].inout || k->param.p[i].ranks >= 0 || k->param.p[i].packet) return false;
     for (int i = 0; i < k->ngrid; i++)
-        if (k->range.p[i].owner >= 0) return false;
+        if (k->range.p[i].owner >= 0 || k->range.p[i].starts) return false;
     return true;
 }
 

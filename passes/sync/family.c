@@ -9,7 +9,7 @@ static Span span_ranks(const Module *m, int axis) {
 }
 
 bool grid_is_one_tile(const Module *m, const Range *r) {
-    return r->kind == RANGE_WHOLE || (r->of.sym < 0 && size_bound(m, r->of) <= r->size);
+    return r->kind == RANGE_WHOLE || (!r->starts && r->of.sym < 0 && size_bound(m, r->of) <= r->size);
 }
 
 /* lo = k X, hi = k X + k - 1: k tiles at a time. */
@@ -33,7 +33,7 @@ static Span need_span(const Need *n, int64_t group) {
 /* How words run along a grid dimension of the producer, and which of them the wait names. */
 static FlagDim dim_of(const Flags *f, const Edge *e, int d, Span *wait) {
     const Range *r = &f->p->node.p[e->from->node]->kernel->range.p[d];
-    FlagDim fd = {.of = r->of, .size = r->size, .group = GROUP_DROP};
+    FlagDim fd = flag_dim(f->p->node.p[e->from->node]->kernel, d, GROUP_DROP);
     *wait = (Span){.lo = zero, .hi = zero};
     if (e->dest_known && d == e->dest_dim) fd.group = GROUP_DEST;
     else if (e->dest_known && d == e->owner_dim && !e->dim[d].known) {

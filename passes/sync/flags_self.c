@@ -63,7 +63,7 @@ static int self_family(Flags *f, const Edge *e) {
     FlagDim dim[MAX_RANGES];
     for (int d = 0; d < k->ngrid; d++) {
         const Range *r = &k->range.p[d];
-        dim[d] = (FlagDim){.of = r->of, .size = r->size, .group = grid_is_one_tile(f->m, r) ? GROUP_DROP : 1};
+        dim[d] = flag_dim(k, d, grid_is_one_tile(f->m, r) ? GROUP_DROP : 1);
     }
     Span dest = span_of(affine_const(0));
     return flags_family(f, e, dim, &dest);
