@@ -106,7 +106,7 @@ static double away_least(double x, double y, double bx, double by) {
 double moved_min(const Moved *m) { return away_least(m->x, m->y, m->dx, m->dy); }
 double moved_max(const Moved *m) { return away_least(-m->x, -m->y, m->dx, m->dy); }
 
-void bound_binary(const World *w, OpKind op, Lane l, const Tile *x, const Tile *y, Tile *z) {
+void bound_binary(const World *w, OpKind op, int64_t times, Lane l, const Tile *x, const Tile *y, Tile *z) {
     const OpBound *f = &op_info[op].bound;
     double own = f->own * eps_of(l);
     for (int64_t i = 0; i < z->n; i++) {
@@ -114,6 +114,6 @@ void bound_binary(const World *w, OpKind op, Lane l, const Tile *x, const Tile *
         m.dx = x->bound[i], m.dy = y->bound[i];
         double away = f->moved(&m);
         bool exact = away == 0 && f->exact_in_f64 && l == LANE_FLOAT && op_info[op].binary.f64(m.x, m.y) == m.z;
-        z->bound[i] = exact ? 0 : bound_settle(m.z, bound_join(w, away, bound_own(w, 1, own * fabs(m.z))));
+        z->bound[i] = exact ? 0 : bound_settle(m.z, bound_join(w, away, bound_own(w, (double)times, own * fabs(m.z))));
     }
 }

@@ -198,7 +198,7 @@ double bound_settle(double z, double b); /* of a result z: what is no number is 
 
 /* bound.c */
 void bound_unary(const World *, OpKind, Lane, const Tile *x, Tile *z);
-void bound_binary(const World *, OpKind, Lane, const Tile *x, const Tile *y, Tile *z);
+void bound_binary(const World *, OpKind, int64_t times, Lane, const Tile *x, const Tile *y, Tile *z); /* times: roundings */
 
 /* product.c */
 typedef struct {

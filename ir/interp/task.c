@@ -134,6 +134,19 @@ static void eval_unary(Task *t, const Op *op) {
         bound_unary(t->w, op->kind, l, x, z);
 }
 
+/* Tiles of another size would be as right: an addition to a carried value may be one for each position of the tile. */
+static int64_t roundings(const Task *t, const Op *op) {
+    if (op->kind != OP_ADD && op->kind != OP_SUB) return 1;
+    for (int i = 0; i < op->arg.n; i++) {
+        const Region *carrier = op->arg.p[i]->arg_of;
+        const Op *loop = carrier ? carrier->parent : NULL;
+        if (!loop || loop->kind != OP_FOR || !t->k->range.p[loop->range].tunable) continue;
+        const RangeState *r = &t->range[loop->range];
+        return r->end - r->begin;
+    }
+    return 1;
+}
+
 static void eval_binary(Task *t, const Op *op) {
     const Value *r = op->res.p[0];
     Lane l = lane_of(r->type.elem);
@@ -143,7 +156,7 @@ static void eval_binary(Task *t, const Op *op) {
     if (l == LANE_INT)
         ints_wrap(r->type.elem, z->n, z->data);
     else if (z->bound)
-        bound_binary(t->w, op->kind, l, x, y, z);
+        bound_binary(t->w, op->kind, roundings(t, op), l, x, y, z);
 }
 
 static void eval_compare(Task *t, const Op *op) {

@@ -166,14 +166,19 @@ static void map_make(Src *g) {
 
 /* ---- views ---- */
 
+enum { VIEW_ELEMENTS = 1024 }; /* a kernel may take all pairs of elements */
+
 /* The last dimensions from d on are numbers, and not split. */
 static bool may_view(const Src *g, const SrcTensor *t, int d) {
     for (int a = 0; a < g->naxis; a++)
         if (t->place[a] == PLACE_P || t->place[a] == PLACE_V || (t->place[a] == PLACE_S && t->split[a] >= d))
             return false;
-    for (; d < t->ndim; d++)
+    int64_t n = 1;
+    for (; d < t->ndim; d++) {
         if (!is_number(g, t->dim[d])) return false;
-    return true;
+        n *= extent_value(g, t->dim[d]);
+    }
+    return n <= VIEW_ELEMENTS;
 }
 
 static int divisor_of(Src *g, int n) {
