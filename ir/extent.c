@@ -78,11 +78,18 @@ static bool number_of(const Value *v, int64_t *n) {
     return d->kind == OP_CONST || size_is_number(d->size);
 }
 
+static bool is_widened(const Op *d) {
+    if (d->kind != OP_CAST) return false;
+    Elem to = d->res.p[0]->type.elem, from = d->arg.p[0]->type.elem;
+    return elem_is_int(to) && elem_is_int(from) && elem_bits(to) > elem_bits(from);
+}
+
 bool value_is_multiple(const Value *v, int64_t of) {
     const Op *d = v->def;
     int64_t n;
     if (!d) return false;
     if (number_of(v, &n)) return n % of == 0;
+    if (is_widened(d)) return value_is_multiple(d->arg.p[0], of);
     if (d->kind == OP_MUL) return value_is_multiple(d->arg.p[0], of) || value_is_multiple(d->arg.p[1], of);
     bool keeps = d->kind == OP_ADD || d->kind == OP_SUB || d->kind == OP_MIN || d->kind == OP_MAX;
     return keeps && value_is_multiple(d->arg.p[0], of) && value_is_multiple(d->arg.p[1], of);

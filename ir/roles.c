@@ -68,6 +68,23 @@ int roles_within(Module *m, Kernel *k, Name name, int role, Loc loc) {
     return role_add(m, k, r);
 }
 
+enum { GROUP_WARPS = 4, WARP_LANES = 32 };
+
+int role_warps(const Role *r) {
+    return r->warp >= 0 ? (r->lanes + WARP_LANES - 1) / WARP_LANES : GROUP_WARPS * (r->last - r->first + 1);
+}
+
+int roles_free_warp(const Roles *r) {
+    uint64_t taken = 0;
+    for (int i = 0; i < r->role.n; i++) {
+        const Role *x = &r->role.p[i];
+        taken |= (((uint64_t)1 << role_warps(x)) - 1) << (x->warp >= 0 ? x->warp : GROUP_WARPS * x->first);
+    }
+    for (int warp = 0; warp < GROUP_WARPS * r->regs.n; warp++)
+        if (!(taken >> warp & 1)) return warp;
+    return -1;
+}
+
 /* ---- regions of a kernel ---- */
 
 int kernel_regions(const Kernel *k) { return k->roles ? 2 + k->roles->role.n : 1; }

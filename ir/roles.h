@@ -92,6 +92,8 @@ int ring_tile(Module *, Kernel *, int ring, SlotTile);
 int roles_groups(Module *, Kernel *, Name, int first, int last, int split, Loc);
 int roles_warp(Module *, Kernel *, Name, int warp, int lanes, Loc);
 int roles_within(Module *, Kernel *, Name, int role, Loc); /* on the threads of that role */
+int role_warps(const Role *);                              /* how many have lanes of it */
+int roles_free_warp(const Roles *); /* the workgroup's first without a role, which takes tickets; -1: there is none */
 Roles *roles_clone(Module *, const Roles *, Region *(*region)(void *state, const Region *), void *state);
 
 Op *build_put(Builder *, int ring); /* its region is to be filled */

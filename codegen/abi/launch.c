@@ -262,7 +262,10 @@ static void write_images(Text *to, Arena *a, const char *program, const Targets 
         const char *name = prefix(a, g);
         text_printf(to, "    {.target = \"%s%s\", .code = %s_code, .local_bytes = %" PRId64 ",\n",
                     g->emulated ? "emu:" : "", g->target, name, g->local);
-        if (gpu_has_task(g->m, g->p)) write_sharing(to, a, g);
+        if (gpu_has_task(g->m, g->p))
+            write_sharing(to, a, g);
+        else if (g->tickets)
+            text_printf(to, "     .tickets = %d,\n", g->tickets);
         if (fields_count(g)) text_printf(to, "     .nfields = %d, .field = %s_field,\n", fields_count(g), name);
         text_printf(to, "     .nlaunches = %d, .launch = %s_launch},\n", g->launch.n, name);
     }

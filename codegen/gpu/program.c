@@ -5,6 +5,7 @@
 #include "codegen/codegen.h"
 #include "codegen/gpu/hip.h"
 #include "codegen/text/share.h"
+#include "ir/roles.h"
 
 #include <string.h>
 
@@ -43,7 +44,8 @@ static void call_add(Writer *w, const Node *n, const Kernel *k, bool otherwise) 
     *call = *n;
     call->kernel = (Kernel *)k;
     GpuLaunch l = {.kernel = k, .node = call, .dependent = gpu_is_dependent(w->g), .otherwise = otherwise};
-    l.ticket = takes_tickets(w->p, n) ? w->g->tickets++ : -1;
+    bool ticket = k->roles ? k->roles->tasks == TASKS_TICKET : takes_tickets(w->p, n);
+    l.ticket = ticket ? w->g->tickets++ : -1;
     vec_push(w->arena, &w->call, call);
     vec_push(w->arena, &w->g->launch, l);
 }

@@ -3,6 +3,7 @@
 #include "codegen/abi/abi.h"
 #include "codegen/gpu/roles.h"
 #include "codegen/text/program.h"
+#include "codegen/text/share.h"
 #include "codegen/text/step.h"
 
 #include <inttypes.h>
@@ -32,6 +33,9 @@ static void write_places(RolesWriter *w) {
         if (w->facts.turn[i].full >= 0)
             text_printf(to, "    %s = %" PRId64 ", /* a token between groups */\n", w->facts.turn[i].full_name,
                         w->facts.turn[i].full);
+    if (w->facts.take.full >= 0)
+        text_printf(to, "    %s = %" PRId64 ", %s = %" PRId64 ", /* numbers of tasks */\n", w->facts.take.full_name,
+                    w->facts.take.full, w->facts.take.at_name, w->facts.take.at);
     text_add(to, "};\n\n");
 }
 
@@ -50,6 +54,7 @@ static void write_struct(RolesWriter *w) {
     if (w->roles->ring.n) text_add(to, ";\n");
     for (int i = 0; i < w->roles->role.n; i++)
         if (w->facts.turn[i].full >= 0) text_printf(to, "    tile_ring %s;\n", w->facts.turn[i].member);
+    if (w->facts.take.full >= 0) text_printf(to, "    tile_ring %s;\n", w->facts.take.member);
     text_printf(
         to,
         "} %s;\n\n/* The task's number, and that of its tile along each range. */\ntypedef struct {\n    int number",
@@ -92,6 +97,10 @@ static void write_begin(RolesWriter *w) {
     for (int i = 0; i < w->roles->role.n; i++)
         if (w->facts.turn[i].full >= 0)
             fn_line(&f, "all.%s = {0, at + %s, 1, 0};", w->facts.turn[i].member, w->facts.turn[i].full_name);
+    const RingFacts *take = &w->facts.take;
+    if (take->full >= 0)
+        fn_line(&f, "all.%s = {at + %s, at + %s, %d, %d};", take->member, take->at_name, take->full_name, ROLE_TAKEN,
+                ROLE_TASK_BYTES);
     fn_line(&f, "return all;");
     Text head = {0};
     fn_head_print(&f, &head);
@@ -196,6 +205,9 @@ static void write_rings(RolesWriter *w) {
     for (int i = 0; i < w->roles->role.n; i++)
         if (w->facts.turn[i].full >= 0)
             text_printf(to, "        tile_ring_make(&all.%s, 1, 1);\n", w->facts.turn[i].member);
+    if (w->facts.take.full >= 0)
+        text_printf(to, "        tile_ring_make(&all.%s, %d, %d);\n", w->facts.take.member, w->facts.take.puts,
+                    w->facts.take.frees);
     text_add(to, "        tile_mbar_init_done();\n    }\n");
 }
 
@@ -218,6 +230,26 @@ static void set_registers(RolesWriter *w, int group) {
     text_printf(&w->g->text, "        tile_regs_%s(%d);\n", regs < w->facts.entry_regs ? "give" : "take", regs);
 }
 
+/* Where the counter of the kernel's tasks is (tile_image.tickets). */
+static const char *counter_text(RolesWriter *w) {
+    enum { EACH = sizeof(uint64_t) };
+    Hip hip;
+    Fn f = hip_role_fn(w, &hip);
+    const char *number = field_number(&f, "ticket", w->launch->ticket)->text;
+    text_free(&f.body);
+    if (gpu_has_task(w->g->m, w->p)) return arena_format(w->arena, "&call.task->ticket[%s]", number);
+    return arena_format(w->arena, "(uint64_t *)(call.local + %" PRId64 ") + %s",
+                        ceil_div(w->memory->local, EACH) * EACH, number);
+}
+
+/* A lane of the cluster's first workgroup takes the numbers of tasks, for all roles of all. */
+static void call_take(RolesWriter *w, int warp) {
+    const char *rank = w->roles->cluster > 1 ? " && all.rank == 0" : "";
+    text_printf(&w->g->text, "        if (thread == %d%s)\n", 32 * (warp % 4), rank);
+    text_printf(&w->g->text, "            tile_ticket_take(&all.%s, %s, all.tasks, all.clusters, %d);\n",
+                w->facts.take.member, counter_text(w), w->roles->cluster);
+}
+
 /* Groups that do the same: those of a role, or one. */
 static int groups_together(RolesWriter *w, int group) {
     for (int i = 0; i < w->roles->role.n; i++)
@@ -235,6 +267,8 @@ static void write_groups(RolesWriter *w) {
             const Role *r = &w->roles->role.p[i];
             if (r->in < 0 && (r->first >= 0 ? r->first == g : r->warp / 4 == g)) call_role(w, i);
         }
+        const int warp = w->facts.take.full >= 0 ? roles_free_warp(w->roles) : -1;
+        if (warp >= 0 && warp / 4 >= g && warp / 4 < g + n) call_take(w, warp);
     }
     text_add(&w->g->text, "    }\n");
 }
@@ -270,7 +304,7 @@ static void write_kernel(RolesWriter *w) {
 
 static bool can_be_written(RolesWriter *w) {
     const char *what = NULL;
-    if (w->roles->tasks != TASKS_STATIC) what = "tasks other than static ones";
+    if (w->roles->tasks == TASKS_LIST) what = "tasks by a list";
     if (strcmp(w->g->target, "sm_90a") != 0) what = "the form roles on this machine";
     if (region_synchronises(w->k->body)) what = "waits and signals in the form roles";
     for (int i = 0; i < w->k->ngrid; i++)

@@ -24,9 +24,12 @@ typedef struct {
 typedef struct {
     RingFacts *ring;
     RingFacts *turn;         /* by role: the token by which groups end loops in turn; full -1: none */
+    RingFacts take;          /* numbers of tasks, from the warp that takes tickets to all roles; full -1: none */
     int64_t bytes;           /* of workgroup memory */
     int threads, entry_regs; /* registers of a thread as the kernel begins */
 } RolesFacts;
+
+enum { ROLE_TAKEN = 2, ROLE_TASK_BYTES = 4 }; /* slots of that ring, and bytes of a number */
 
 /* roles_facts.c */
 RolesFacts hip_role_facts(Arena *, const Module *, const Kernel *);

@@ -2,7 +2,10 @@
    and empty a slot. Nothing of this is in the IR. */
 #include "codegen/gpu/roles.h"
 
-enum { SLOT_ALIGN = 1024 /* bytes: a swizzled panel repeats after so many rows */ };
+enum {
+    SLOT_ALIGN = 1024, /* bytes: a swizzled panel repeats after so many rows */
+    BARRIERS = 16      /* bytes of a slot's full and empty */
+};
 
 int hip_role_groups(const Kernel *k, int role) {
     const Role *r = &k->roles->role.p[role];
@@ -90,8 +93,21 @@ static RingFacts turn_facts(const Role *r, int64_t at) {
     return (RingFacts){.full = hip_role_in_turn(r) ? at : -1, .puts = 1, .frees = 1};
 }
 
+/* Who reads the numbers of tasks: each warp of the cluster once, or a lane of its own. */
+static int task_readers(const Roles *r) {
+    int n = 0;
+    for (int i = 0; i < r->role.n; i++) n += r->role.p[i].in < 0 ? role_warps(&r->role.p[i]) : 0;
+    return n * r->cluster;
+}
+
+/* Barriers come first, as they begin at multiples of 8. */
+static RingFacts take_facts(const Roles *r, int64_t at) {
+    bool takes = r->tasks == TASKS_TICKET;
+    return (RingFacts){.at = at + BARRIERS * ROLE_TAKEN, .full = takes ? at : -1, .puts = 1, .frees = task_readers(r)};
+}
+
 RolesFacts hip_role_facts(Arena *a, const Module *m, const Kernel *k) {
-    enum { REGISTERS = 65536 /* of 32 bits, of a workgroup */, REGS_STEP = 8, BARRIERS = 16 /* bytes, of a slot */ };
+    enum { REGISTERS = 65536 /* of 32 bits, of a workgroup */, REGS_STEP = 8 };
     const Roles *r = k->roles;
     RolesFacts f = {.ring = ARENA_ARRAY(a, RingFacts, r->ring.n + 1),
                     .turn = ARENA_ARRAY(a, RingFacts, r->role.n + 1),
@@ -110,5 +126,7 @@ RolesFacts hip_role_facts(Arena *a, const Module *m, const Kernel *k) {
         f.turn[i] = turn_facts(&r->role.p[i], f.bytes);
         if (f.turn[i].full >= 0) f.bytes += BARRIERS;
     }
+    f.take = take_facts(r, f.bytes);
+    if (f.take.full >= 0) f.bytes += ROLE_TAKEN * (BARRIERS + ROLE_TASK_BYTES);
     return f;
 }

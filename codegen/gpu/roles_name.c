@@ -55,6 +55,9 @@ void hip_role_names(RolesWriter *w) {
         w->tiles[i] = c_name(&members, arena_format(w->arena, "%s_tiles", w->k->range.p[i].name));
     for (int i = 0; i < w->roles->ring.n; i++) ring_names(w, &w->facts.ring[i], &w->roles->ring.p[i], &members);
     for (int i = 0; i < w->roles->role.n; i++) turn_names(w, &w->facts.turn[i], &w->roles->role.p[i], &members);
+    w->facts.take.member = c_name(&members, "take");
+    w->facts.take.at_name = file_name(w, w->facts.take.member);
+    w->facts.take.full_name = file_name(w, arena_format(w->arena, "%s_full", w->facts.take.member));
     w->role = ARENA_ARRAY(w->arena, const char *, w->roles->role.n + 1);
     for (int i = 0; i < w->roles->role.n; i++) w->role[i] = file_name(w, w->roles->role.p[i].name);
 }

@@ -36,8 +36,20 @@ static void role_plan(Fn *f, const Role *r) {
     }
 }
 
+static void tasks_head(RolesWriter *w, Fn *f) {
+    const Role *r = &w->roles->role.p[f->hip->role->number];
+    if (w->facts.take.full < 0) {
+        fn_line(f, "for (int number = all->cluster; number < all->tasks; number += all->clusters) {");
+        return;
+    }
+    const char *end = c_name(&f->names, fn_text(f, "%s_end", w->facts.take.member));
+    fn_line(f, "tile_ring_end %s = tile_ring_reader();", end);
+    fn_line(f, "for (int number; (number = tile_ticket_next(&all->%s, &%s, %s)) >= 0;) {", w->facts.take.member, end,
+            r->lanes == 1 ? "false" : "true");
+}
+
 static void tasks_loop(RolesWriter *w, Fn *f, const char *constants, const char *body) {
-    fn_line(f, "for (int number = all->cluster; number < all->tasks; number += all->clusters) {");
+    tasks_head(w, f);
     if (text_has_word(constants, "task") || text_has_word(body, "task"))
         fn_line(f, "    const %s task = %s(all, number);", hip_role_name(w, "task"), hip_role_name(w, "place"));
     text_add(&f->body, constants);

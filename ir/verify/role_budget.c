@@ -11,6 +11,8 @@ enum {
     SLOT_ALIGN = 1024,   /* bytes: a swizzled box begins at such an address (CUDA programming guide, tensor maps) */
     BARRIER_BYTES = 16,  /* of a slot: full and empty (mbarrier, PTX ISA) */
     MEMORY = 227 << 10,  /* bytes of a workgroup, the largest of a machine (sm_90a) */
+    TAKEN = 2,           /* numbers of tasks on their way from the warp that takes tickets */
+    TASK_BYTES = 4,      /* of such a number */
     NAMED_BARRIERS = 15, /* beside that of the whole workgroup (PTX ISA, bar.sync) */
 };
 
@@ -104,6 +106,7 @@ static int64_t token_bytes(const Role *r) {
 static void memory_verify(Verifier *v, const Roles *r) {
     int64_t bytes = 0;
     for (int i = 0; i < r->role.n; i++) bytes += token_bytes(&r->role.p[i]);
+    if (r->tasks == TASKS_TICKET) bytes += TAKEN * (BARRIER_BYTES + TASK_BYTES);
     for (int i = 0; i < r->ring.n; i++) {
         const Ring *x = &r->ring.p[i], *under = x->over >= 0 ? &r->ring.p[x->over] : NULL;
         if (under && ring_bytes(v->k, x) > ring_bytes(v->k, under))

@@ -51,6 +51,8 @@ static void threads_verify(Verifier *v, const Roles *r) {
         warps_verify(v, r, x, &taken);
         if (v->violations == before) split_verify(v, x);
     }
+    if (r->tasks == TASKS_TICKET && taken == (unsigned)(((uint64_t)1 << 4 * r->regs.n) - 1))
+        violation(v, v->k->loc, "no warp is left that takes tickets");
 }
 
 /* ---- the cluster, and rings ---- */

@@ -73,11 +73,18 @@ static bool ends_at(const Value *end, Size dim) {
     return end->def && end->def->kind == OP_SIZE && size_equal(end->def->size, dim);
 }
 
+static bool is_whole(const Slice *s, int over) {
+    const Op *loop = kernel_loop(s->k, over);
+    const int depth = slice_depth(s);
+    if (loop && value_is_multiple(loop->arg.p[0], depth) && value_is_multiple(loop->arg.p[1], depth)) return true;
+    return is_full(s, over, depth);
+}
+
 /* Positions behind the end of the loop add nothing: there are none in a whole number of steps, or the tensor ends, too.
  */
 static const char *why_tail(const Slice *s, const Op *load, int over) {
     const Param *p = &s->k->param.p[load->param];
-    if (is_full(s, over, slice_depth(s))) return NULL;
+    if (is_whole(s, over)) return NULL;
     for (int d = 0; d < load->sub.n; d++)
         if (affine_position(&load->sub.p[d].lo) == over && ends_at(kernel_loop(s->k, over)->arg.p[1], p->dim[d]))
             return NULL;

@@ -58,6 +58,7 @@ static void plan_groups(const Slice *s, const TilePlan *t, Plan *p) {
 static Planned planned_by(const Slice *s, const TilePlan *t) {
     Planned p = {.plan = {.lowering = LOWER_ROLES, .stages = t->stages, .order = name_of(s->m->names, order)}};
     p.plan.cut = s->k->plan.cut;
+    p.plan.tasks = slice_tasks(s);
     plan_sizes(s, t, &p);
     plan_groups(s, t, &p.plan);
     plan_copies(s, &p.plan);
@@ -65,6 +66,7 @@ static Planned planned_by(const Slice *s, const TilePlan *t) {
                          t->groups == 1 ? "1 group that multiplies"
                                         : arena_format(s->m->arena, "%d groups that multiply", t->groups),
                          t->cluster > 1 ? ", clusters of 2" : "");
+    if (p.plan.tasks == TASKS_TICKET) p.how = slice_text(s, "%s, tasks by a counter", p.how);
     return p;
 }
 

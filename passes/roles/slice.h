@@ -1,6 +1,6 @@
 /* slice.h: what the steps of `roles` share: a kernel in value form, its products, and which values each role computes.
-   The steps, in their order, each in a file: fits, stream and box, address, ask, plan; box, sums, ring, copy, multiply,
-   result, lay. */
+   The steps, in their order, each in a file: fits, stream and box, address, ask, tasks, plan; box, sums, ring, copy,
+   multiply, result, lay. */
 #ifndef TILEC_PASSES_ROLES_SLICE_H
 #define TILEC_PASSES_ROLES_SLICE_H
 
@@ -59,6 +59,7 @@ bool slice_operation(Slice *); /* ask.c: the instruction of its products */
 /* plan.c: all of these; the scratch memory is the caller's to free */
 bool slice_begin(Slice *, PassContext *, const Kernel *);
 bool slice_tiles(Slice *, TilePlan *);             /* ask.c: tiles that are fast */
+TaskOrder slice_tasks(const Slice *);              /* tasks.c: who gives tasks to workgroups */
 Planned slice_plan(PassContext *, const Kernel *); /* plan.c: the plan of the kernel, or why it has none */
 bool slice_planned(Slice *);                       /* ask.c: what follows from the kernel's plan */
 

@@ -91,7 +91,9 @@ typedef struct {
     size_t local_bytes;     /* workspace */
     size_t symmetric_bytes; /* workspace in memory that all ranks address */
     size_t words;           /* flag words of one rank, peer-visible (tile_gpu_word) */
-    size_t counts, tickets; /* counters of one rank, private: arrivals, tasks of launches that take tickets */
+    /* Counters of one rank, private, 0 before the first run: arrivals, tasks of launches that take tickets. Those of
+       tasks lie behind the workspace, at a multiple of 8 bytes, if the program has no tile_gpu_task. */
+    size_t counts, tickets;
     int nflags;
     const tile_flag_info *flag;
     int nfields; /* of all launches, in their order */

@@ -54,6 +54,17 @@ static size_t fields_bytes(const tile_image *image, const tile_program *g) {
     return bytes;
 }
 
+/* Behind it the counters of tasks, if no tile_gpu_task has them. */
+static int workspace_open(GpuInstance *x, const Gpu *gpu, const tile_program *g) {
+    const size_t each = sizeof(uint64_t), local = x->image->local_bytes;
+    const size_t counters = g->task_at ? 0 : x->image->tickets * each, at = (local + each - 1) / each * each;
+    if (!local && !counters) return 0;
+    int error = gpu->api.alloc(&x->local, at + counters);
+    if (!error && local) error = gpu->api.fill(x->local, 0xff, local, gpu->stream);
+    if (!error && counters) error = gpu->api.fill((char *)x->local + at, 0, counters, gpu->stream);
+    return error;
+}
+
 static int memory_open(GpuInstance *x, const Gpu *gpu, const tile_program *g) {
     x->call = calloc(2, g->call_bytes);
     if (!x->call) return tile_fail(TILE_E_NOMEM, "out of memory");
@@ -69,8 +80,7 @@ static int memory_open(GpuInstance *x, const Gpu *gpu, const tile_program *g) {
         return tile_fail(TILE_E_NOMEM, "out of memory");
     int error = gpu->api.event_create(&x->event, GPU_EVENT_NO_TIMING);
     if (error) return gpu_fail(gpu, error, "making an event");
-    if (x->image->local_bytes) error = gpu->api.alloc(&x->local, x->image->local_bytes);
-    if (!error && x->local) error = gpu->api.fill(x->local, 0xff, x->image->local_bytes, gpu->stream);
+    if (!error) error = workspace_open(x, gpu, g);
     return error ? gpu_fail(gpu, error, "taking the program's workspace") : TILE_OK;
 }
 

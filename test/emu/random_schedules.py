@@ -65,19 +65,22 @@ def sized(r):
     a, w, x = r.choice(["m, k", "k, m"]), r.choice(["k, n", "n, k"]), "x, " if b else ""
     load = lambda name, of: f"{name}[{x}{', '.join('ijp'['mnk'.index(c)] for c in of.split(', '))}]"
     elem, out, value = r.choice(["bf16", "f16"]), r.choice(["bf16", "f16", "f32"]), r.choice(EPILOGUES).format(x=x)
-    shape = {"a": (bool(b), a), "w": (bool(b), w), "r": (bool(b), "m, n"), "s": (False, "n"), "t": (False, "m"), "c": (bool(b), "m, n")}
-    inner = lambda n: f"[{'b, ' * shape[n][0]}{shape[n][1]}]"
-    outer = lambda n: f"[{f'{b}, ' * shape[n][0]}{shape[n][1].upper()}]"
-    given = ["a", "w"] + [n for n in "rst" if f"{n}[" in value]
+    shape = {"a": (bool(b), a), "w": (bool(b), w), "r": (bool(b), "m, n"), "s": (False, "n"), "t": (False, "m"), "c": (bool(b), "m, n"), "e": (False, "b")}
+    types = {"c": out, "e": "i32"}
+    inner = lambda n: f"{types.get(n, elem)}[{'b, ' * shape[n][0]}{shape[n][1]}]"
+    outer = lambda n: f"{types.get(n, elem)}[{f'{b}, ' * shape[n][0]}{shape[n][1].upper()}]".replace("B", str(b))
+    counted = b and r.random() < 0.3 # tasks of several lengths, by a counter
+    loop = "in 0 .. 64 * (e[x] % 7)" if counted else "of k"
+    given = ["a", "w"] + [n for n in "rst" if f"{n}[" in value] + ["e"] * counted
     text = "\n".join(lines) + f"""
-kernel products({', '.join(f'{n}: {elem}{inner(n)}' for n in given)}) -> (c: {out}{inner('c')}) {{
+kernel products({', '.join(f'{n}: {inner(n)}' for n in given)}) -> (c: {inner('c')}) {{
   each {'x of b, ' if b else ''}i: 128 of m, j: 256 of n {{
     acc: f32[i, j] = 0;
-    for p: 64 of k {{ acc += {load('a', a)} @ {load('w', w)}; }}
+    for p: 64 {loop} {{ acc += {load('a', a)} @ {load('w', w)}; }}
     c[{x}i, j] = {out}({value});
   }}
 }}
-program p({', '.join(f'{n}_: {elem}{outer(n)}' for n in given)}) -> (C: {out}{outer('c')}) {{
+program p({', '.join(f'{n}_: {outer(n)}' for n in given)}) -> (C: {outer('c')}) {{
   C = products({', '.join(f'{n}_' for n in given)});
 }}
 """

@@ -15,8 +15,10 @@ def extent(r, most):
     return r.choice([r.choice([64, 128, 256]) + r.choice([-8, 0, 8]), 8 * r.randint(1, most // 8)])
 
 
-def steps_of(r, load):
+def steps_of(r, load, batched):
     """The loops that make `acc` of tiles, what they are called, and the operands that they take beside a and w."""
+    if batched and r.random() < 0.3:
+        return "counted", f"for p: 64 in 0 .. 64 * (e[z] % 5) {{ acc += {load('a', 'ip')} @ {load('w', 'pj')}; }}", "e"
     step = f"for p: 64 of k {{ acc += {load('a', 'ip')} @ {load('w', 'pj')}; }}"
     return r.choice([
         ("plain", step, ""),
@@ -43,12 +45,12 @@ def program(r):
     z = "z, " if b else ""
     turned = lambda name, dims: dims[::-1] if across[name] else dims
     load = lambda name, dims, i="i": f"{name}[{z}{', '.join(i if d == 'i' else d for d in turned(name, dims))}]"
-    _, body, more = steps_of(r, load)
+    _, body, more = steps_of(r, load, b)
     value = r.choice(EPILOGUES).format(z=z)
     dims = {"a": "mk", "w": "kn", "v": "kn", "x": "ml", "y": "ln"}
     shapes = {name: ("b" if b else "") + turned(name, d) for name, d in dims.items()}
-    shapes |= {"r": ("b" if b else "") + "mn", "s": "n", "t": "m", "u": "m", "c": ("b" if b else "") + "mn"}
-    types = {name: "f32" if name in "stu" else out if name == "c" else elem for name in shapes}
+    shapes |= {"r": ("b" if b else "") + "mn", "s": "n", "t": "m", "u": "m", "e": "b", "c": ("b" if b else "") + "mn"}
+    types = {name: "f32" if name in "stu" else "i32" if name == "e" else out if name == "c" else elem for name in shapes}
     given = ["a", "w", *more] + [name for name in "rst" if f"{name}[" in value]
     inner = lambda name: f"{types[name]}[{', '.join(shapes[name])}]"
     outer = lambda name: f"{types[name]}[{', '.join(d.upper() for d in shapes[name])}]"
