@@ -32,7 +32,9 @@ typedef struct {
     int64_t lds;
     int cluster, parts, nmap; /* 0, but of a schedule's */
     int64_t groups;           /* 0: one a task */
-    bool dependent;           /* it waits for the launch before it by itself */
+    bool dependent;           /* it waits for the launch before it by itself, .. */
+    bool follows;             /* .. which is one of the same run, .. */
+    bool early;               /* .. and its text reads constant tensors before it waits */
     bool otherwise;           /* the next launch takes its place where it cannot copy by boxes, or has no workgroups */
     int ticket;               /* number of the counter that its tasks take; -1: none */
     const char *call;         /* type of the kernel's argument */
@@ -75,6 +77,8 @@ bool gpu_has_task(const Module *, const Program *);
 /* Its kernels wait by themselves for what ran before them on the stream: where the machine lets them begin earlier, and nothing
    but the order of launches stands between them. */
 bool gpu_is_dependent(const GpuText *);
+/* The launch may read the argument before it waits: no launch of the run writes it, and the one before has waited. */
+bool gpu_reads_early(const GpuLaunch *, const Program *, int param);
 bool gpu_looks_at_values(const Program *); /* some input has a declared range */
 
 /* ---- programs ---- */

@@ -366,6 +366,10 @@ bool places_have_partial(const Module *, const Place *); /* of each axis */
 Arg arg_whole(int tensor);
 Node *program_node(Module *, Program *, Node); /* appended; its id is its index */
 
+/* written.c */
+bool *program_written(const Program *, Arena *);      /* per tensor: by some node */
+bool tensor_is_constant(const Program *, int tensor); /* an input, such as weights, that no node of a run writes */
+
 /* Removes what no store needs, and in roles no ring; the body is without waits and signals (dead.c). */
 void kernel_remove_dead(Kernel *);
 int kernel_regions(const Kernel *); /* the body, then what roles compute of scalars, then the roles */

@@ -18,3 +18,8 @@ bool gpu_has_task(const Module *m, const Program *p) {
 }
 
 bool gpu_is_dependent(const GpuText *g) { return matrix_target(g->target)->dependent && !gpu_has_task(g->m, g->p); }
+
+bool gpu_reads_early(const GpuLaunch *l, const Program *p, int param) {
+    const Param *of = &l->node->kernel->param.p[param];
+    return l->dependent && l->follows && of->ranks < 0 && tensor_is_constant(p, l->node->arg.p[param].tensor);
+}

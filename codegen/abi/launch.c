@@ -156,7 +156,7 @@ static void write_launch(Text *to, const Writer *w, int launch) {
     if (l->nmap)
         text_printf(to, ", .cluster = %d, .nmaps = %d, .map = %s_map_%d", l->cluster, l->nmap, prefix(w->arena, w->g),
                     launch);
-    if (l->dependent) text_add(to, ", .dependent = 1");
+    if (l->dependent) text_printf(to, ", .dependent = %s", l->early ? "TILE_READS_EARLY" : "1");
     if (l->otherwise) text_add(to, ", .otherwise = 1");
     text_add(to, "},\n");
 }

@@ -92,6 +92,7 @@ static bool write_call(void *of, int call, const char *function, CNames *file, F
     *l = (GpuLaunch){.kernel = n->kernel,
                      .node = n,
                      .dependent = gpu_is_dependent(g),
+                     .follows = w->first + call > 0,
                      .otherwise = l->otherwise,
                      .ticket = l->ticket};
     l->function = function;

@@ -20,6 +20,15 @@ int product_fill_cluster(Schedule *s, const SkinnyPlan *p) {
     return together;
 }
 
+void product_fill_early(Schedule *s, const int *b, int n) {
+    bool early = true, split = s->launch->parts > 1;
+    for (int i = 0; i < n; i++) early &= gpu_reads_early(s->launch, s->f.p, b[i]);
+    schedule_kind(s, early ? "early" : "late");
+    if (early) schedule_kind(s, split ? "early_split" : "early_whole");
+    schedule_hole(s, "begun", early ? ", 0" : "");
+    s->launch->early = early;
+}
+
 static void fill_cluster(Schedule *s, const SkinnyPlan *p) {
     int together = product_fill_cluster(s, p);
     const char *text = "";
@@ -121,6 +130,7 @@ bool skinny_prepare(Schedule *s) {
     if (blocks) product_maps_add(&maps, s, p.c, p.stores, 8);
     schedule_maps(s, maps.map, maps.param, maps.n);
     product_fill_sizes(s, &p);
+    product_fill_early(s, p.b, p.sums);
     product_fill_result(s, &p, (EpilogueGiven){.sums = p.loop});
     fill_sums(s, &p, tall);
     fill_blocks(s, &p, &plan, blocks);

@@ -26,6 +26,7 @@ typedef struct {
     uint32_t lds;
     int rank, s, phase; /* stage of the ring, and how often it went round */
     int i0, j0;         /* of the tile */
+?early     int begun; /* steps whose panels of b are under way */
 } $kernel_place;
 
 TILE_FN void $kernel_turn($kernel_place *at) {
@@ -37,25 +38,51 @@ TILE_FN void $kernel_turn($kernel_place *at) {
 ?whole TILE_FN int $kernel_first($kernel_place) { return 0; }
 ?whole TILE_FN int $kernel_last($kernel_place) { return $kernel_STEPS; }
 
-/* A panel, from position p0 of k on. */
-TILE_FN void $kernel_copy_panel(const $kernel_maps *maps, $kernel_place at, uint32_t to, int p0, uint32_t full) {
+?late /* A panel, from position p0 of k on. */
+?late TILE_FN void $kernel_copy_panel(const $kernel_maps *maps, $kernel_place at, uint32_t to, int p0, uint32_t full) {
+?early /* A panel's part of b, from position p0 of k on; the panel without it. */
+?early TILE_FN void $kernel_copy_b(const $kernel_maps *maps, $kernel_place at, uint32_t to, int p0, uint32_t full) {
 ?rows_one     tile_tma_load2$once(to, &maps->map[1], p0, at.j0, full);
 ?rows_two     for (int u = 0; u < 2; u++) tile_tma_load2$once(to + 8192 * u, &maps->map[1 + u], p0, at.j0, full);
 ?columns_one     for (int u = 0; u < $TALL / 64; u++) tile_tma_load2$once(to + 8192 * u, &maps->map[1], at.j0 + 64 * u, p0, full);
 ?columns_two     for (int u = 0; u < 2; u++) tile_tma_load2$once(to + 8192 * u, &maps->map[1 + u], at.j0, p0, full);
+?early }
+?early
+?early TILE_FN void $kernel_copy_a(const $kernel_maps *maps, $kernel_place at, uint32_t to, int p0, uint32_t full) {
     uint32_t a = to + $kernel_B_BYTES;
 ?single     tile_tma_load2(a, &maps->map[0], p0, at.i0, full);
 ?beside     tile_tma_load2_all(a + at.rank * $PIECE * 128, &maps->map[0], p0, at.i0 + at.rank * $PIECE, full, (1 << $CLUSTER) - 1);
 }
 
+?early /* By one thread, while launches before this one end: b's panels of the first steps, which no launch of the run writes. */
+?early TILE_FN void $kernel_copy_ahead(const $kernel_maps *maps, $kernel_place *at) {
+?early     int first = $kernel_first(*at), n = tile_min_i32($STAGES, $kernel_last(*at) - first);
+?early     for (; at->begun < n; at->begun++) {
+?early         uint32_t to = at->lds + at->begun * $kernel_STAGE, full = at->lds + $kernel_FULL + 8 * at->begun;
+?early         tile_mbar_expect(full, $kernel_PANELS * ($kernel_B_BYTES + $COPIED * 128));
+?early         for (int v = 0; v < $kernel_PANELS; v++)
+?early             $kernel_copy_b(maps, *at, to + v * $kernel_PANEL, $DEEP * (first + at->begun) + 64 * v, full);
+?early     }
+?early }
+?early
 /* By one thread: the copies of a tile. */
 TILE_FN void $kernel_copy(const $kernel_maps *maps, $kernel_place *at) {
     for (int step = $kernel_first(*at); step < $kernel_last(*at); step++) {
         uint32_t to = at->lds + at->s * $kernel_STAGE, full = at->lds + $kernel_FULL + 8 * at->s;
-        tile_mbar_wait(at->lds + $kernel_EMPTY + 8 * at->s, at->phase ^ 1);
-        tile_mbar_expect(full, $kernel_PANELS * ($kernel_B_BYTES + $COPIED * 128));
-        for (int v = 0; v < $kernel_PANELS; v++)
-            $kernel_copy_panel(maps, *at, to + v * $kernel_PANEL, $DEEP * step + 64 * v, full);
+?late         tile_mbar_wait(at->lds + $kernel_EMPTY + 8 * at->s, at->phase ^ 1);
+?late         tile_mbar_expect(full, $kernel_PANELS * ($kernel_B_BYTES + $COPIED * 128));
+?late         for (int v = 0; v < $kernel_PANELS; v++)
+?late             $kernel_copy_panel(maps, *at, to + v * $kernel_PANEL, $DEEP * step + 64 * v, full);
+?early         if (at->begun == 0) {
+?early             tile_mbar_wait(at->lds + $kernel_EMPTY + 8 * at->s, at->phase ^ 1);
+?early             tile_mbar_expect(full, $kernel_PANELS * ($kernel_B_BYTES + $COPIED * 128));
+?early             for (int v = 0; v < $kernel_PANELS; v++)
+?early                 $kernel_copy_b(maps, *at, to + v * $kernel_PANEL, $DEEP * step + 64 * v, full);
+?early         } else {
+?early             at->begun--;
+?early         }
+?early         for (int v = 0; v < $kernel_PANELS; v++)
+?early             $kernel_copy_a(maps, *at, to + v * $kernel_PANEL, $DEEP * step + 64 * v, full);
         $kernel_turn(at);
     }
 }
@@ -181,7 +208,7 @@ TILE_FN void $kernel_multiply($kernel_place *at, float acc[$sums], int group, in
 
 TILE_KERNEL_MAPS($kernel, $call, $threads, $CLUSTER) {
     TILE_LDS(lds, 0);$refuse
-    $kernel_place at = {(tile_shared(lds) + 1023) & ~1023u, tile_cluster_rank(), 0, 0, 0, 0};
+    $kernel_place at = {(tile_shared(lds) + 1023) & ~1023u, tile_cluster_rank(), 0, 0, 0, 0$begun};
     int group = tile_shuffle(tile_thread() / 128, 0), thread = tile_thread() & 127;
     if (tile_thread() == 0) {
         for (int s = 0; s < $STAGES; s++) {
@@ -192,6 +219,11 @@ TILE_KERNEL_MAPS($kernel, $call, $threads, $CLUSTER) {
     }
 ?single     tile_sync();
 ?beside     tile_cluster_sync();
+?early_split     const int own = (int)tile_group() / $CLUSTER;
+?early_whole     const int own = (int)tile_group();
+?early     at.i0 = own / $kernel_ACROSS * $ROWS;
+?early     at.j0 = own % $kernel_ACROSS * $WIDE;
+?early     if (group == $WIDE / 64 && thread == 0 && own < $kernel_TILES) $kernel_copy_ahead(&maps, &at);
 ?dependent     tile_follow();
 ?split     for (int tile = (int)tile_group() / $CLUSTER; tile < $kernel_TILES; tile += (int)tile_groups() / $CLUSTER) {
 ?whole     for (int tile = (int)tile_group(); tile < $kernel_TILES; tile += (int)tile_groups()) {

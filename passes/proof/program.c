@@ -1,16 +1,6 @@
 /* program.c: what the proofs ask of a program. */
 #include "passes/proof/proof.h"
 
-bool *program_written(const Program *p, Arena *arena) {
-    bool *written = ARENA_ARRAY(arena, bool, p->tensor.n + 1);
-    for (int i = 0; i < p->node.n; i++) {
-        const Node *n = p->node.p[i];
-        for (int a = 0; n->kind == NODE_CALL && a < n->arg.n; a++)
-            if (n->kernel->param.p[a].out || n->kernel->param.p[a].inout) written[n->arg.p[a].tensor] = true;
-    }
-    return written;
-}
-
 bool program_has_symbols(const Program *p) {
     for (int i = 0; i < p->tensor.n; i++)
         for (int d = 0; d < p->tensor.p[i].ndim; d++)

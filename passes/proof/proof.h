@@ -22,8 +22,7 @@ typedef struct {
     int64_t tasks, waits, signals, pairs; /* of one generation, over all ranks; pairs: ordered accesses checked */
 } Proof;
 
-bool *program_written(const Program *, Arena *); /* per tensor: by some node */
-bool program_has_symbols(const Program *);       /* some extent of its tensors or kernels is known at run time only */
+bool program_has_symbols(const Program *); /* some extent of its tensors or kernels is known at run time only */
 
 void proof_keep(Proof *, Arena *); /* its texts */
 /* Keeps the first failure. */

@@ -205,7 +205,6 @@ void tile_emu_tma_load(uint32_t to, const void *map, const int *at, int n, uint3
     Copy c = {.map = &m, .lds = to};
     box_check(&m, n, to);
     memcpy(c.at, at, sizeof *at * (size_t)n);
-    follow_check();
     box_touch(&c, TOUCH_READ);
     if (!mask) load_begin(c, emu, bar, TOUCH_ASYNC_READ);
     for (int r = 0; mask >> r; r++)
@@ -219,7 +218,6 @@ void tile_emu_tma_store(const void *map, const int *at, int n, uint32_t from) {
     Copy c = {.map = &m, .lds = from, .store = true, .from = emu, .thread = emu->thread};
     box_check(&m, n, from);
     memcpy(c.at, at, sizeof *at * (size_t)n);
-    follow_check();
     if (!w->stores) w->stores = order_actor(ACTOR_STORES);
     c.number = ++lane_now()->stores;
     Touch by = order_touch_by(w->stores, w->time, TOUCH_ASYNC_READ);
@@ -292,7 +290,6 @@ void tile_emu_copy16(uint32_t to, const void *from, int bytes) {
     Touch by = order_touch(TOUCH_LDS_STORE), goes = order_touch_by(w->copies, 1, TOUCH_LDS_STORE);
     if (bytes < 0 || bytes > 16) emu_fail("copies %d of 16 bytes", bytes);
     if (to % 16 || (uintptr_t)from % 16) emu_fail("copies 16 bytes to or from an address that is no multiple of them");
-    follow_check();
     if (bytes) global_touch(from, (size_t)bytes, TOUCH_READ, NULL);
     size_t at = shared_at(emu, to, 16, true);
     lds_touch(&emu->lds, at, 16, &by, NULL);

@@ -103,6 +103,8 @@ typedef struct {
 /* The history after this access of the wave that runs. *other: what it is not ordered after; kind UINT8_MAX: nothing.
  */
 History history_next(Histories *, History, const Touch *by, Touch *other);
+/* It conflicts with what the launch before did: the launch that runs has to follow first. */
+bool history_is_fresh(const Histories *, History, const Touch *by);
 void history_forget(Histories *);
 
 /* ---- memory.c: allocations ---- */
@@ -195,7 +197,7 @@ typedef struct MeetArg {
 typedef struct {
     Fiber *fiber;
     LaneState state;
-    bool touched, followed; /* global memory; the launches before */
+    bool touched, followed; /* global memory that the launch before wrote, or wrote to it; the launches before */
     MeetArg arg;
     const void *on;
     struct LaneCopies *copies; /* copies.c */
@@ -256,7 +258,7 @@ void lane_wait(LaneState, const void *on); /* until it is woken */
 void lane_wake(Group *, int thread);
 void lanes_wake(Group *, const void *on); /* all that wait there */
 void lanes_meet(MeetArg);                 /* returns when all have come and the work is done */
-void follow_check(void);                  /* global memory is touched */
+void follow_check(void);                  /* memory is touched that launches before may still write, or read */
 void group_yield(bool polling);           /* others may run before the thread goes on */
 void emu_fail(const char *format, ...)
     __attribute__((format(printf, 1, 2))); /* of the thread that runs: does not return */
@@ -280,6 +282,7 @@ struct Launch {
     uint64_t tried, step, shift; /* of the random order */
     int resident;                /* workgroups at a time; 0: it has not begun */
     Clock begin, end;            /* what its workgroups know; what is known when they have ended */
+    Clock before;                /* what they know before they have followed the launch before */
 };
 
 void engine_enter(void); /* around everything that touches the emulator's state */
@@ -322,7 +325,7 @@ typedef struct Stream {
     int device;
     Command *first, *last;
     bool failed; /* a kernel's mistake has ended what was in it; told once */
-    Clock clock;
+    Clock clock, before; /* what is known; what was when the last launch began */
 } Stream;
 
 extern _Thread_local Clock host_clock; /* what the thread that calls knows */

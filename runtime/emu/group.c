@@ -95,7 +95,6 @@ void tile_emu_check(const void *p, size_t bytes, int how, const void *value) {
         lds_check(p, bytes, how == TILE_LDS_STORES, value);
     else {
         bool early = how == TILE_LOOKS && !lane_now()->followed;
-        if (!early) follow_check();
         if (how == TILE_COVERS || early)
             memory_covered(p, bytes, false);
         else

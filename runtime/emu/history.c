@@ -94,6 +94,17 @@ static bool is_store(const Touch *t) {
     return t->kind == TOUCH_STORE || t->kind == TOUCH_LDS_STORE || t->kind == TOUCH_ASYNC_STORE;
 }
 
+bool history_is_fresh(const Histories *h, History x, const Touch *by) {
+    if (!is_known(h, x)) return false;
+    const Touch *past = h->touch + h->past[x - h->first].at;
+    for (uint32_t i = 0; i < h->past[x - h->first].n; i++) {
+        const Touch *t = &past[i];
+        bool own = t->place == emu->place && t->tick >= emu->start;
+        if (!own && is_conflict(t, by) && t->tick > known_of(&emu->launch->before, t)) return true;
+    }
+    return false;
+}
+
 /* Whoever comes after `by` comes after t too, and conflicts with by where it conflicts with t. */
 static bool is_covered(const Touch *t, const Touch *by) {
     return is_store(by) || (!(conflicts[t->kind] & ~conflicts[by->kind]) && is_ordered(t, by));

@@ -112,6 +112,7 @@ static size_t touch_alike(Block *b, size_t at, size_t n, TouchKind kind, const c
     if (from == HISTORY_NONE && kind != TOUCH_STORE)
         emu_fail("reads byte %zu of a block of %zu bytes, which nothing wrote", at, b->bytes);
     Touch by = {emu->tick + (emu->wave > 0), (uint16_t)emu->wave, (uint8_t)emu->place, 0, (uint8_t)kind};
+    if (!lane_now()->followed && (kind != TOUCH_READ || history_is_fresh(&histories, from, &by))) follow_check();
     History to = history_next(&histories, from, &by, &other);
     size_t i = 0;
     for (; i < n && h[i] == from; i++) {

@@ -69,11 +69,15 @@ static void command_drop(Stream *s) {
     engine_happened();
 }
 
-static void launch_start(Launch *l, const Command *c, const Stream *s) {
+/* Before it follows, it knows what the launch before knew, which has followed. */
+static void launch_start(Launch *l, const Command *c, Stream *s) {
     enum { THREADS = 2048 /* that a device holds */ };
     int most = THREADS / l->threads < EMU_PLACES ? THREADS / l->threads : EMU_PLACES, together = l->facts->cluster;
     l->begin = s->clock;
     known_join(&l->begin, &c->host);
+    l->before = s->before;
+    known_join(&l->before, &c->host);
+    s->before = l->begin;
     l->end = l->begin;
     l->step = engine_random() | 1;
     l->shift = engine_random();

@@ -64,6 +64,8 @@ typedef struct {
     int64_t (*part)(const tile_task *); /* bytes more that the run's sizes and the rank say; NULL: none */
 } tile_field;
 
+enum { TILE_READS_EARLY = 2 /* a value of tile_launch.dependent, and no count */ };
+
 /* One kernel launch on a GPU; a program's run is its launches in order. */
 typedef struct {
     const char *kernel;                    /* name in the code */
@@ -77,7 +79,9 @@ typedef struct {
     int parts;                             /* 0, or workgroups that share a task of `groups` */
     int nmaps;
     const tile_map *map;                   /* their descriptions are the kernel's second argument */
-    int dependent;                         /* 1: the kernel itself waits for launches before, and may begin early */
+    int dependent;                         /* 1: the kernel itself waits for launches before, and may begin early;
+                                              TILE_READS_EARLY: likewise, but for the first launch of a run: the kernel
+                                              reads what no launch of the run writes before it waits */
     int nfields;                           /* of the kernel's argument, behind the call: 64 bits each, of tile_image.field */
     int otherwise;                         /* 1: the next launch runs instead where this one has no workgroups, or a map
                                               of it cannot be made: rows that are no multiples of 16 bytes, which are

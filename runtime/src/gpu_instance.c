@@ -281,7 +281,7 @@ static int64_t groups_staying(const Gpu *gpu, int64_t tasks, int cluster) {
 typedef struct {
     tile_instance *p;
     void *stream;
-    int capturing, launched;
+    int capturing, launched, made; /* launches: looked at, and those of them that have workgroups */
     GpuMap *map;       /* of the next launch */
     char *with_fields; /* likewise */
 } Run;
@@ -322,11 +322,18 @@ static int groups_fill(tile_instance *p, const tile_task *task) {
     return TILE_OK;
 }
 
-/* A launch that waits for those before it by itself may begin while they end. */
+/* It waits for those before it by itself. What it reads before then, a run's own launches do not write; others may:
+   the runs before, and whatever else comes before on the stream. */
+static bool launch_may_overlap(const tile_launch *l, int made) {
+    return l->dependent && (made || l->dependent != TILE_READS_EARLY);
+}
+
+/* One that may begin while those before it end does so. */
 static int launch_enqueue(const Gpu *gpu, const tile_launch *l, void *function, unsigned groups, void **arguments,
-                          void *stream) {
+                          const Run *r) {
+    void *stream = r->stream;
     unsigned lds = gpu->kind == GPU_HIP ? 0 : (unsigned)l->lds_bytes; /* HIP's is in the code */
-    if (!l->dependent || !gpu->api.launch_ex)
+    if (!launch_may_overlap(l, r->made) || !gpu->api.launch_ex)
         return gpu->api.launch(function, groups, 1, 1, (unsigned)l->threads, 1, 1, lds, stream, arguments, NULL);
     GpuLaunchAttribute early = {.id = GPU_LAUNCH_DEPENDENT, .value = 1};
     GpuLaunchConfig config = {.groups = {groups, 1, 1},
@@ -338,7 +345,7 @@ static int launch_enqueue(const Gpu *gpu, const tile_launch *l, void *function, 
     return gpu->api.launch_ex(&config, function, arguments, NULL);
 }
 
-static int launch_one(const Run *r, int i) {
+static int launch_one(Run *r, int i) {
     const tile_instance *p = r->p;
     const Gpu *gpu = p->mesh->gpu;
     const tile_launch *l = &p->gpu->image->launch[i];
@@ -347,7 +354,8 @@ static int launch_one(const Run *r, int i) {
     void *arguments[] = {l->nfields ? r->with_fields : p->gpu->call, r->map};
     if (groups == 0) return TILE_OK;
     void *traced = r->capturing ? NULL : gpu_trace_begin(gpu, node, p->generation, i, r->stream);
-    int error = launch_enqueue(gpu, l, p->gpu->function[i], groups, arguments, r->stream);
+    int error = launch_enqueue(gpu, l, p->gpu->function[i], groups, arguments, r);
+    r->made++;
     if (traced) gpu->api.event_record(traced, r->stream);
     return error ? gpu_fail(gpu, error, node) : TILE_OK;
 }

@@ -221,6 +221,26 @@ static void check_left_out(const tile_program *of) {
     }
 }
 
+/* Launches that read before they wait: the first that a run makes begins when all before it has ended. */
+static void check_early(const tile_program *of, bool cuda) {
+    const _Atomic int *overlapping = driver("fake_dependent");
+    for (int k = 0; k < 2; k++) {
+        tile_launch launch[] = {good[0], good[1], good[1]};
+        tile_image image = *of->image;
+        tile_program p = *of;
+        for (int i = 0; i < 3; i++) launch[i].dependent = TILE_READS_EARLY;
+        if (k) launch[0].groups = groups_none;
+        image.launch = launch;
+        image.nlaunches = 3;
+        p.image = &image;
+        Run r = run_begin(&p);
+        const int before = overlapping ? *overlapping : 0;
+        for (int i = 0; i < 2; i++) CHECK(run_on(&r, NULL) == TILE_OK);
+        CHECK(overlapping && *overlapping == before + (cuda ? 2 * (2 - k) : 0));
+        run_end(&r);
+    }
+}
+
 /* A launch fails: the first of a run as if there had been none, a later one with all ranks told. */
 static void check_launch(const tile_program *p) {
     Run r = run_begin(p);
@@ -286,6 +306,7 @@ int main(int argc, char **argv) {
     check_launch(&p);
     check_device(&p);
     bool cuda = strcmp(image.target, "sm_90a") == 0;
+    check_early(&p, cuda);
     check_dependent(cuda ? 20 : 0);
     return failures != 0;
 }

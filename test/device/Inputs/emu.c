@@ -17,7 +17,7 @@ typedef struct {
 
 #define KERNELS(X)                                                                                                     \
     X(rotate)                                                                                                          \
-    X(rotate_without_barrier) X(reuse_without_barrier) X(followed) X(followed_late) X(followed_by_one) X(store_outside) X(load_outside) X(load_misaligned)             \
+    X(rotate_without_barrier) X(reuse_without_barrier) X(followed) X(followed_late) X(followed_too_late) X(stored_before_it_follows) X(followed_by_one) X(store_outside) X(load_outside) X(load_misaligned)             \
         X(load_unwritten) X(groups_collide) X(groups_add) X(groups_add_and_read) X(barrier_divergent) X(shuffle_divergent) X(lds_outside) X(shuffles)
 #define DECLARE(name) void name(const void *);
 #define ROW(name) {#name, name},
@@ -27,22 +27,35 @@ static const tile_emu_symbol symbols[] = {KERNELS(ROW){NULL, NULL}};
 static int failures;
 static float *in, *out;
 
-static int launch(const char *name, int groups, int threads, size_t lds) {
+static int enqueue(const char *name, int groups, int threads, size_t lds) {
     void *f = NULL;
     Call call = {in, out, N};
     void *arguments[] = {&call};
     if (tile_emu_function_get(&f, (void *)symbols, name)) exit(1);
-    int error = tile_emu_launch(f, (unsigned)groups, 1, 1, (unsigned)threads, 1, 1, (unsigned)lds, NULL, arguments, NULL);
+    return tile_emu_launch(f, (unsigned)groups, 1, 1, (unsigned)threads, 1, 1, (unsigned)lds, NULL, arguments, NULL);
+}
+
+static int launch(const char *name, int groups, int threads, size_t lds) {
+    int error = enqueue(name, groups, threads, lds);
     return error ? error : tile_emu_stream_sync(NULL);
 }
 
-static void expect(const char *name, int groups, int threads, size_t lds, const char *words) {
+static void judge(const char *name, int error, const char *words) {
     const char *text = "";
-    int error = launch(name, groups, threads, lds);
     if (error) tile_emu_error_text(error, &text);
     if (words ? error && strstr(text, words) : !error) return;
     printf("%s: '%s' instead of '%s'\n", name, text, words ? words : "no error");
     failures++;
+}
+
+static void expect(const char *name, int groups, int threads, size_t lds, const char *words) {
+    judge(name, launch(name, groups, threads, lds), words);
+}
+
+/* Of two launches, between which the host does not wait. */
+static void expect_behind(const char *first, const char *name, const char *words) {
+    int error = enqueue(first, 1, 128, 0);
+    judge(name, error ? error : launch(name, 1, 128, 0), words);
 }
 
 static void memory_renew(size_t floats) {
@@ -90,7 +103,11 @@ static void check_mistakes(void) {
     expect("shuffle_divergent", 1, 64, 0, "for lanes of their waves that do not come");
     expect("lds_outside", 1, 64, 512, "of LDS of 512 bytes");
     expect("followed", 1, 128, 0, NULL);
-    expect("followed_late", 1, 128, 0, "has touched memory before it follows");
+    expect("followed_late", 1, 128, 0, NULL); /* reads what the host wrote */
+    expect("followed_too_late", 1, 128, 0, NULL); /* the host has waited for the launch before */
+    expect_behind("followed", "followed_late", NULL);
+    expect_behind("followed", "followed_too_late", "has touched memory before it follows");
+    expect("stored_before_it_follows", 1, 128, 0, "has touched memory before it follows");
     expect("followed_by_one", 1, 128, 0, "and has not followed the launches before");
     memory_renew(128);
     expect("store_outside", 1, 128, 0, "writes 4 bytes at byte 512 of a block of 512 bytes");

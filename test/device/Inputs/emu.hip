@@ -45,6 +45,18 @@ TILE_KERNEL(followed_late, emu_call, 128) {
     tile_store_f32(&call.out[tile_thread()], x);
 }
 
+/* What the launch before wrote. */
+TILE_KERNEL(followed_too_late, emu_call, 128) {
+    float x = tile_load_f32(&call.out[tile_thread()]);
+    tile_follow();
+    tile_store_f32(&call.out[tile_thread() + 128], x);
+}
+
+TILE_KERNEL(stored_before_it_follows, emu_call, 128) {
+    tile_store_f32(&call.out[tile_thread() + 256], 1);
+    tile_follow();
+}
+
 TILE_KERNEL(followed_by_one, emu_call, 128) {
     if (tile_thread() == 0) tile_follow();
     tile_sync();
