@@ -9,6 +9,15 @@ const PanelInfo panel_info[PANEL_COUNT] = {
     [PANEL_MN32] = {"mn32", 32, true},
 };
 
+int64_t panel_room(Panel p, int64_t bytes) {
+    enum {
+        ALIGN = 1024, /* bytes: a swizzled box begins at such an address (CUDA programming guide, tensor maps) */
+        DEPTH = 64    /* rows of a panel that runs across what is contracted */
+    };
+    int64_t panel = panel_info[p].across ? (int64_t)DEPTH * panel_info[p].bytes : ALIGN;
+    return (bytes + panel - 1) / panel * panel;
+}
+
 Roles *roles_new(Module *m, Kernel *k) {
     Roles *r = ARENA_NEW(m->arena, Roles);
     r->cluster = 1;

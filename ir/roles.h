@@ -19,6 +19,9 @@ typedef struct {
 } PanelInfo;
 extern const PanelInfo panel_info[PANEL_COUNT];
 
+/* What a tile of so many bytes takes in a slot: panels as a whole. */
+int64_t panel_room(Panel, int64_t bytes);
+
 typedef struct {
     Name name;
     Type type;     /* of the task's tile, also where the groups of a role share it */

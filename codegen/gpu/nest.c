@@ -13,7 +13,7 @@ const uint64_t *layout_columns(const Layout *l, const char *place, int *n) {
 int layout_registers(const Layout *l) {
     int n;
     layout_columns(l, "reg", &n);
-    return 1 << n;
+    return (int)layout_repeats(l) << n;
 }
 
 uint64_t layout_range_bits(const Layout *l, const char *range) {
@@ -78,7 +78,27 @@ static const CExpr *skew_text(Fn *f, int range) {
 }
 
 static int64_t layout_extent(const Layout *l, const char *range) {
-    return INT64_C(1) << l->index[layout_index(l, range, NULL)].bits;
+    const LayoutDim *d = &l->index[layout_index(l, range, NULL)];
+    return d->repeat << d->bits;
+}
+
+/* `step` for each block of the layout in front of the one that has the register `r`. */
+static const CExpr *blocks_before(Fn *f, const Layout *l, const CExpr *r, int64_t step) {
+    int nr;
+    layout_columns(l, "reg", &nr);
+    const CExpr *block = cexpr_group(f, cexpr_open(f, "%s / %d", cexpr_operand(f, r)->text, 1 << nr));
+    return cexpr_mul(f, block, cexpr_number(f, step));
+}
+
+static const CExpr *in_block(Fn *f, const Layout *l, const CExpr *r) {
+    int nr;
+    layout_columns(l, "reg", &nr);
+    return layout_repeats(l) == 1 ? r : cexpr_group(f, cexpr_open(f, "%s %% %d", cexpr_operand(f, r)->text, 1 << nr));
+}
+
+static const CExpr *block_begin(Fn *f, const Layout *l, const char *range, const CExpr *r) {
+    const LayoutDim *d = &l->index[layout_index(l, range, NULL)];
+    return d->repeat == 1 ? cexpr_number(f, 0) : blocks_before(f, l, r, INT64_C(1) << d->bits);
 }
 
 /* Where the share of a tile begins that this group of a role has; NULL: it has all of it. */
@@ -97,8 +117,8 @@ static const CExpr *position_text(Fn *f, const Layout *l, const char *range, con
     columns_of_range(l, range, column, nr, reg);
     for (int b = 0; b < skip; b++) reg[b] = 0;
     const CExpr *of_thread = thread_part(f, fn_text(f, "%s_t", range), thread, nt),
-                *of_register = bits_text(f, r, reg, nr), *share = share_text(f, range);
-    const CExpr *in_share = cexpr_add(f, of_thread, of_register);
+                *of_register = bits_text(f, in_block(f, l, r), reg, nr), *share = share_text(f, range);
+    const CExpr *in_share = cexpr_add(f, of_thread, cexpr_add(f, of_register, block_begin(f, l, range, r)));
     return share ? cexpr_add(f, share, in_share) : in_share;
 }
 
@@ -159,10 +179,13 @@ const CExpr *register_of(Nest *n, const Layout *inner) {
     uint64_t column[64], all = 0;
     const uint64_t *reg = layout_columns(n->layout, "reg", &nr);
     layout_columns(inner, "reg", &ni);
-    if (ni == 0) return NULL;
+    if (ni == 0 && layout_repeats(inner) == 1) return NULL;
     for (int i = 0; i < inner->nindex; i++) all |= layout_range_bits(n->layout, inner->index[i].name);
     for (int b = 0; b < nr; b++) column[b] = reg[b] & all ? UINT64_C(1) << at++ : 0;
-    return cexpr_bare(bits_text(n->f, nest_register(n), column, nr));
+    if (layout_repeats(inner) > 1 && ni == nr) return nest_register(n);
+    const CExpr *own = bits_text(n->f, in_block(n->f, n->layout, nest_register(n)), column, nr);
+    if (layout_repeats(inner) == 1) return cexpr_bare(own);
+    return cexpr_bare(cexpr_add(n->f, own, blocks_before(n->f, n->layout, nest_register(n), INT64_C(1) << ni)));
 }
 
 const CExpr *tile_at(Fn *f, const Tile *t, const CExpr *index) {

@@ -60,6 +60,8 @@ typedef struct RoleText {
     const char **ring; /* by ring: the text of its tile_ring */
     int *map;          /* by map: the parameter that it is of */
     const CExpr **last; /* by range: where the iterations of a loop begin that groups run in turn; NULL: there are none */
+    const CExpr *
+        *part_at;       /* by range: where a part of a tile begins, if the last one reaches back into the one before */
     const char *turn;   /* the name of its end of the token; NULL: not used */
     Waits waits;
     const Op *filling; /* the put whose slot is being filled, */

@@ -8,7 +8,7 @@
 
 /* Of the device library (tile_box.h, tile_sums.h): bits of a row of a panel; positions of the contracted range in a
    panel that runs across it; rows of a group's sums. */
-enum { PANEL_BITS = 8 * 128, DEPTH = 64, SUM_ROWS = 64 };
+enum { PANEL_BITS = 8 * 128, DEPTH = 64, SUM_ROWS = 64, EIGHT = 8 /* rows after which a panel's swizzle repeats */ };
 
 /* The range whose positions the subscript counts along; -1: a scalar. */
 static int range_along(const Type *tile, const Affine *a) {
@@ -87,9 +87,10 @@ static bool copy_box(Fn *f, const Op *op, const Ring *ring, const SlotTile *t, i
     Boxes b;
     if (row < 0 || column < 0) return false;
     const int64_t m = hip_role_extent(f->m, f->k, ring->per, row), n = hip_role_extent(f->m, f->k, ring->per, column);
-    const bool fits = across ? m == DEPTH && n % columns == 0 && columns == DEPTH : n == columns && m <= 256 * sharers;
-    const int parts = across && n > columns ? 1 : sharers;
-    if (!fits || (across && n > columns && n / columns % sharers) || m % parts) return false;
+    const int64_t panels = (n + columns - 1) / columns;
+    const bool fits = across ? m == DEPTH && columns == DEPTH : n == columns && m <= 256 * sharers;
+    const int parts = across && panels % sharers == 0 ? 1 : sharers;
+    if (!fits || m % (parts * (across ? 1 : EIGHT))) return false;
     if (!boxes_of(f, op, &t->type, (int)m / parts, columns, &b)) return false;
     fn_line(f, "tile_box_%s(%s, %s, %s, %s, %s, %" PRId64 ", all->rank, %d);", across ? "mn" : "k", f->hip->role->slot,
             f->hip->role->facts->ring[number].tile_name[op->slot], b.map, (across ? b.at_row : b.at_column)->text,

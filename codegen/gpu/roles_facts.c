@@ -2,10 +2,7 @@
    and empty a slot. Nothing of this is in the IR. */
 #include "codegen/gpu/roles.h"
 
-enum {
-    SLOT_ALIGN = 1024, /* bytes: a swizzled panel repeats after so many rows */
-    BARRIERS = 16      /* bytes of a slot's full and empty */
-};
+enum { BARRIERS = 16 /* bytes of a slot's full and empty */ };
 
 int hip_role_groups(const Kernel *k, int role) {
     const Role *r = &k->roles->role.p[role];
@@ -28,13 +25,11 @@ const SlotTile *hip_slot(const Kernel *k, const Value *v, int *ring, int *tile) 
     return &k->roles->ring.p[*ring].tile.p[*tile];
 }
 
-static int64_t round_up(int64_t n, int64_t to) { return (n + to - 1) / to * to; }
-
 /* A ring of each group has the group's share of a tile. */
 static int64_t tile_bytes(const Module *m, const Kernel *k, const Ring *r, const SlotTile *t) {
     int64_t bits = elem_bits(t->type.elem);
     for (int i = 0; i < t->type.nrange; i++) bits *= hip_role_extent(m, k, r->per, t->type.range[i]);
-    return round_up((bits + 7) / 8, SLOT_ALIGN);
+    return panel_room(t->panel, (bits + 7) / 8);
 }
 
 static bool has_op(const Role *r, OpKind kind, int ring) {

@@ -103,19 +103,45 @@ void hip_role_ready(Fn *f, const Op *op, int but) {
     }
 }
 
-/* The part's registers follow each other in those of the whole: registers count along the range last of all. */
-static bool part_is_run(Fn *f, const Layout *whole, const Layout *part, int of, int range, int *part_bits) {
-    int nw, np, first, from;
-    const uint64_t *w = layout_columns(whole, "reg", &nw), *p = layout_columns(part, "reg", &np);
-    if (layout_index(whole, f->k->range.p[of].name, &first) < 0 ||
-        layout_index(part, f->k->range.p[range].name, &from) < 0)
-        return false;
-    *part_bits = np;
-    for (int b = np, at = 0; b < nw; b++, at++) {
-        int bits = __builtin_popcountll(layout_range_bits(part, f->k->range.p[range].name));
-        if (w[b] != UINT64_C(1) << (first + bits + at)) return false;
+/* Where along the range the element of the register lies, as thread 0 sees it. */
+static int64_t register_at(const Layout *l, const char *range, int reg) {
+    int n, first, d = layout_index(l, range, &first);
+    const uint64_t *column = layout_columns(l, "reg", &n);
+    uint64_t bits = 0;
+    for (int b = 0; b < n; b++) bits ^= reg >> b & 1 ? column[b] & layout_range_bits(l, range) : 0;
+    return (int64_t)(bits >> first) + (l->index[d].repeat > 1 ? (int64_t)(reg >> n) << l->index[d].bits : 0);
+}
+
+/* A register of the part lies as that one of the whole does, which begins `before` positions earlier. */
+static bool registers_agree(const Layout *whole, int w, const Layout *part, int p, const char *range, int64_t before) {
+    for (int i = 0; i < whole->nindex; i++) {
+        const char *name = whole->index[i].name, *own = layout_index(part, name, NULL) < 0 ? range : name;
+        if (layout_index(part, own, NULL) < 0) return false;
+        if (register_at(whole, name, w) != register_at(part, own, p) + (own == range ? before : 0)) return false;
     }
-    return np <= nw && p != NULL;
+    return true;
+}
+
+/* The part's registers follow each other in those of the whole, where parts begin: registers count along the range last
+   of all. */
+static bool part_is_run(Fn *f, const Layout *whole, const Layout *part, int of, int range) {
+    const int count = layout_registers(part), total = layout_registers(whole);
+    const int64_t size = f->k->range.p[range].size, all = hip_role_extent(f->m, f->k, f->hip->role->number, of);
+    for (int64_t q = 0; q < all; q += size) {
+        const int64_t at = q + size > all ? all - size : q;
+        if (at < 0 || at * count % size || at * count / size + count > total) return false;
+        for (int r = 0; r < count; r++)
+            if (!registers_agree(whole, (int)(at * count / size) + r, part, r, f->k->range.p[range].name, at))
+                return false;
+    }
+    return true;
+}
+
+static const CExpr *part_register(Fn *f, int range, int count) {
+    const int64_t size = f->k->range.p[range].size;
+    const RangeText *r = &f->range[range];
+    if (!f->hip->role->part_at[range]) return cexpr_mul(f, cexpr_number(f, count), r->index);
+    return cexpr_open(f, "%d * %s / %" PRId64, count, f->hip->role->part_at[range]->text, size);
 }
 
 void hip_role_part(Fn *f, const Op *op) {
@@ -123,15 +149,15 @@ void hip_role_part(Fn *f, const Op *op) {
     const int whole = f->k->range.p[op->range].part_of - 1;
     const Layout *l = held_layout(f, v), *of = held_layout(f, part);
     const Op *loop = op->in->parent;
-    int bits;
     while (loop && !(loop->kind == OP_FOR && loop->range == op->range)) loop = loop->in->parent;
-    if (!l || !of || !loop || !part_is_run(f, l, of, whole, op->range, &bits)) {
+    if (!l || !of || !loop || !part_is_run(f, l, of, whole, op->range)) {
         fn_unsupported(f, op->loc, "a part of a tile whose registers do not follow each other");
         return;
     }
     const Tile *from = made_tile(f, v);
+    const int count = layout_registers(of);
     const char *name = c_name(&f->names, fn_value_name(f, part));
     fn_line(f, "%s *const %s = %s + %s;", elem_c(from->elem), name, from->name,
-            cexpr_mul(f, cexpr_number(f, 1 << bits), f->range[op->range].index)->text);
-    fn_held(f, part)->tile = (Tile){.layout = of, .elem = from->elem, .count = 1 << bits, .name = name};
+            part_register(f, op->range, count)->text);
+    fn_held(f, part)->tile = (Tile){.layout = of, .elem = from->elem, .count = count, .name = name};
 }

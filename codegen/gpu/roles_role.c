@@ -137,6 +137,7 @@ void hip_role_function(RolesWriter *w, int number) {
     text.end = ARENA_ARRAY(w->arena, const char *, w->roles->ring.n + 1);
     text.ring = ARENA_ARRAY(w->arena, const char *, w->roles->ring.n + 1);
     text.last = ARENA_ARRAY(w->arena, const CExpr *, w->k->range.n + 1);
+    text.part_at = ARENA_ARRAY(w->arena, const CExpr *, w->k->range.n + 1);
     hip.role = &text;
     hip.groups = hip_role_groups(w->k, number);
     hip.split = r->split + 1;

@@ -254,17 +254,28 @@ static void part_body(Fn *f, const Op *loop) {
     f->indent--;
 }
 
+/* The last part of a tile of other than whole parts begins earlier: what it has in common with the one before is made,
+   and stored, twice. Its name is that of a variable of the loop. */
+static const CExpr *last_part(Fn *f, int range, int64_t n, const CExpr *at) {
+    const Range *q = &f->k->range.p[range];
+    if (n % q->size == 0) return f->hip->role->part_at[range] = NULL, at;
+    return f->hip->role->part_at[range] = cexpr_name(f, c_name(&f->names, fn_text(f, "%s_at", q->name)));
+}
+
 /* All parts of the tile, also those that lie beyond an edge: they are masked. */
 bool hip_role_loop(Fn *f, const Op *loop) {
     const Range *q = &f->k->range.p[loop->range];
     if (!q->part_of) return false;
     const int64_t n = hip_role_extent(f->m, f->k, f->hip->role->number, q->part_of - 1);
-    const CExpr *at = cexpr_name(f, c_name(&f->names, fn_text(f, "%s0", q->name)));
-    if (loop->res.n || n % q->size)
-        fn_unsupported(f, loop->loc, "a loop over parts of a tile that carries values, or parts of different sizes");
+    const CExpr *step = cexpr_name(f, c_name(&f->names, fn_text(f, "%s0", q->name))),
+                *at = last_part(f, loop->range, n, step);
+    if (loop->res.n || n < q->size)
+        fn_unsupported(f, loop->loc, "a loop over parts of a tile that carries values, or parts larger than the tile");
     part_range(f, loop->range, at);
     fn_line(f, loop->unrolled ? "#pragma unroll" : "#pragma unroll 1");
-    fn_line(f, "for (int %s = 0; %s < %" PRId64 "; %s += %" PRId64 ") {", at->text, at->text, n, at->text, q->size);
+    fn_line(f, "for (int %s = 0; %s < %" PRId64 "; %s += %" PRId64 ") {", step->text, step->text, n, step->text,
+            q->size);
+    if (at != step) fn_line(f, "    const int %s = tile_min_i32(%s, %" PRId64 ");", at->text, step->text, n - q->size);
     part_body(f, loop);
     fn_line(f, "}");
     return true;

@@ -18,7 +18,7 @@ static bool names_match(const Kernel *k, Type t, const Layout *l) {
 
 static bool places_match(const Layout *l) {
     return l->nplace == 3 && layout_place(l, "reg", NULL) >= 0 && layout_place(l, "lane", NULL) >= 0 &&
-           layout_place(l, "wave", NULL) >= 0 && layout_repeats(l) == 1;
+           layout_place(l, "wave", NULL) >= 0;
 }
 
 const Layout *value_layout(const Kernel *k, const Value *x) { return x->layout ? &k->layout.p[x->layout - 1] : NULL; }
@@ -27,7 +27,8 @@ static void layout_fits(Verifier *v, Loc loc, const Value *x) {
     const Layout *l = x->layout > 0 && x->layout <= v->k->layout.n ? value_layout(v->k, x) : NULL;
     if (!l)
         violation(v, loc, "there is no layout #%d", x->layout - 1);
-    else if (!places_match(l) || !names_match(v->k, x->type, l) || !layout_surjective(l))
+    else if (!places_match(l) || (v->k->form == KERNEL_LAYOUT && layout_repeats(l) != 1) ||
+             !names_match(v->k, x->type, l) || !layout_surjective(l))
         violation(v, loc, "layout #%d is not one of %s", x->layout - 1, type_text(v, x->type));
 }
 

@@ -8,7 +8,6 @@ enum {
     LEAST_REGS = 24,     /* of a thread: setmaxnreg (PTX ISA) */
     MOST_REGS = 256,     /* likewise */
     OWN_REGS = 24,       /* of a thread beside its sums: addresses, counters */
-    SLOT_ALIGN = 1024,   /* bytes: a swizzled box begins at such an address (CUDA programming guide, tensor maps) */
     BARRIER_BYTES = 16,  /* of a slot: full and empty (mbarrier, PTX ISA) */
     MEMORY = 227 << 10,  /* bytes of a workgroup, the largest of a machine (sm_90a) */
     TAKEN = 2,           /* numbers of tasks on their way from the warp that takes tickets */
@@ -89,7 +88,7 @@ static int64_t slot_bytes(const Kernel *k, const Ring *r) {
         bool apart = per && per->split >= 0 && type_has(t, per->split);
         if (per && !apart) groups = role_groups(per);
         int64_t own = (tile_elements(k, t) * elem_bits(t.elem) + 7) / 8;
-        bytes += (own + SLOT_ALIGN - 1) / SLOT_ALIGN * SLOT_ALIGN;
+        bytes += panel_room(r->tile.p[i].panel, own);
     }
     return (bytes + BARRIER_BYTES) * groups;
 }

@@ -96,7 +96,7 @@ static int64_t trips_known(const Kernel *k, const Op *loop) {
     const Range *r = &k->range.p[loop->range], *whole = r->part_of ? &k->range.p[r->part_of - 1] : NULL;
     int64_t lo, hi;
     if (whole)
-        return whole->kind == RANGE_TILE                  ? whole->size / r->size
+        return whole->kind == RANGE_TILE                  ? ceil_div(whole->size, r->size)
                : whole->grid && size_is_number(whole->of) ? ceil_div(whole->of.c, r->size)
                                                           : -1;
     if (!value_const(loop->arg.p[0], &lo) || !value_const(loop->arg.p[1], &hi)) return -1;

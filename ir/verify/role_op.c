@@ -164,16 +164,15 @@ static bool is_edge(const Value *x, OpKind edge, int range) {
     return x->def && x->def->kind == edge && x->def->range == range;
 }
 
-/* Positions of one tile of the whole, in parts of equal sizes. */
+/* Positions of one tile of the whole; the last part may be smaller. */
 static void part_loop_verify(Verifier *v, const Op *op, const Range *r) {
     int whole = r->part_of - 1;
     if (!v->role || whole >= v->k->range.n || whole == op->range || !v->range_open[whole])
         violation(v, op->loc, "'%s' is a part of no range that is in scope", r->name);
     else if (!is_edge(op->arg.p[0], OP_BEGIN, whole) || !is_edge(op->arg.p[1], OP_END, whole))
         violation(v, op->loc, "a loop over parts does not run from begin to end of '%s'", v->k->range.p[whole].name);
-    else if (r->kind != RANGE_TILE || v->k->range.p[whole].size % r->size)
-        violation(v, op->loc, "the tiles of '%s' are not equal parts of those of '%s'", r->name,
-                  v->k->range.p[whole].name);
+    else if (r->kind != RANGE_TILE || v->k->range.p[whole].size < r->size)
+        violation(v, op->loc, "the tiles of '%s' are larger than those of '%s'", r->name, v->k->range.p[whole].name);
 }
 
 /* The order of steps is free where the body says how parts of the loop go together. */

@@ -1,8 +1,10 @@
 /* tiles.c: the fastest tile of those that fit, by a count of clocks.
    Takes: sizes and the machine's facts. Gives: the plan of a workgroup.
    Clocks of a step = the most of: products; operands read from shared memory; operands copied from the L2.
-   Time = rounds of tasks * (clocks of the first copy + steps + storing). */
+   Time = clocks until the first product + rounds of tasks * (steps + storing). */
 #include "passes/plan/tiles.h"
+
+#include "ir/roles.h"
 
 #include "target/rates.h"
 
@@ -20,17 +22,26 @@ enum {
     MOST_REGISTERS = 232, /* of a thread that multiplies: three groups have 504 of 512 so */
     MOST_SUMS = 3,        /* tiles: a cell of four gates spills, and ptxas serialises its products (C7514) */
     SUM_REGISTERS = 128,  /* of a thread, for sums; the epilogue has the others [guess] */
-    LATENCY = 900         /* clocks from a copy's begin to its end, beside its bytes [guess] */
+    LATENCY = 900,        /* clocks from a copy's begin to its end, beside its bytes [guess] */
+    MOST_ROWS = 128,      /* of a tile, by GROUP_ROWS */
+    LEAST_COLUMNS = 64,   /* of a tile, .. */
+    MOST_COLUMNS = 256,
+    COLUMNS_STEP = 16 /* .. by so many (wgmma, beyond 128) */
 };
-
-static const int row_sizes[] = {128, 64}, column_sizes[] = {256, 128, 64}; /* layouts are of powers of two */
 
 static int64_t ceil_of(int64_t n, int64_t d) { return (n + d - 1) / d; }
 
 /* ---- what fits ---- */
 
+/* Of tiles of so many positions, of which some lie in panels that run across what is contracted. */
+static int64_t side_bytes(const TileQuestion *q, int tiles, int across, int positions) {
+    int64_t bytes = (int64_t)q->depth * q->width * positions;
+    return across * panel_room(PANEL_MN128, bytes) + (tiles - across) * panel_room(PANEL_K128, bytes);
+}
+
 static int64_t stage_bytes(const TileQuestion *q, const TilePlan *p) {
-    return (int64_t)q->depth * q->width * (q->row_tiles * p->rows + q->column_tiles * p->columns);
+    return side_bytes(q, q->row_tiles, q->row_across, p->rows) +
+           side_bytes(q, q->column_tiles, q->column_across, p->columns);
 }
 
 static int64_t out_bytes(const TileQuestion *q, const TilePlan *p) {
@@ -47,7 +58,8 @@ static bool is_allowed(const TileQuestion *q, const TilePlan *p) {
 
 /* ---- time ---- */
 
-static double bytes_copied(const TileQuestion *q, const TilePlan *p) {
+/* From the L2: what the cluster's workgroups copy together each fetches a part of. */
+static double bytes_fetched(const TileQuestion *q, const TilePlan *p) {
     double rows = q->row_tiles * p->rows, columns = q->column_tiles * p->columns;
     return q->depth * q->width * (p->beside ? rows / p->cluster + columns : rows + columns / p->cluster);
 }
@@ -57,10 +69,14 @@ static double bytes_read(const TileQuestion *q, const TilePlan *p) {
     return (double)q->products * q->depth * q->width * (p->rows + p->rows / GROUP_ROWS * p->columns);
 }
 
+static double copy_clocks(const GpuFacts *g, const TileQuestion *q, const TilePlan *p) {
+    return fmax((double)stage_bytes(q, p) / g->boxes, bytes_fetched(q, p) / g->fetched) / q->rings;
+}
+
 static double step_clocks(const MatrixOp *op, const GpuFacts *g, const TileQuestion *q, const TilePlan *p) {
     double products =
         (double)q->products * (q->depth / op->ad->k) * (p->rows / GROUP_ROWS) * matrix_cycles(op, p->columns);
-    return fmax(products, fmax(bytes_read(q, p) / g->lds, bytes_copied(q, p) / g->l2));
+    return fmax(fmax(products, bytes_read(q, p) / g->lds) / q->rings, copy_clocks(g, q, p));
 }
 
 /* A cluster has tiles beside each other, or above; one of a pair may lie outside. */
@@ -72,7 +88,7 @@ static double task_rounds(const MatrixTarget *t, const TileQuestion *q, const Ti
 
 /* Clocks from a copy's begin until its slot is free again. */
 static double slot_clocks(const GpuFacts *g, const TileQuestion *q, const TilePlan *p, double step) {
-    return LATENCY + bytes_copied(q, p) / g->l2 + step;
+    return LATENCY + copy_clocks(g, q, p) + step;
 }
 
 int tiles_outs(const MatrixTarget *t, const TileQuestion *q, const TilePlan *p) {
@@ -88,10 +104,11 @@ static int stages_of(const MatrixTarget *t, const TileQuestion *q, const TilePla
     return (int)fmin(wanted, fit);
 }
 
-/* With one slot of results a group waits for its store. */
+/* Results go by whole panels. With one slot of results a group waits for its store. */
 static double task_clocks(const GpuFacts *g, const TileQuestion *q, const TilePlan *p, double step) {
-    double storing = (double)q->results * p->rows * p->columns * q->width / g->l2 * (MOST_OUTS + 1 - p->outs);
-    return g->fill * g->clock + (double)q->steps * step + storing;
+    int64_t columns = ceil_of(p->columns, LEAST_COLUMNS) * LEAST_COLUMNS;
+    double storing = (double)q->results * p->rows * (double)columns * q->width / g->boxes * (MOST_OUTS + 1 - p->outs);
+    return (double)q->steps * step + storing;
 }
 
 /* ---- the choice ---- */
@@ -105,14 +122,17 @@ static bool plan_try(const MatrixTarget *t, const MatrixOp *op, const TileQuesti
     double step = step_clocks(op, g, q, p), slot = slot_clocks(g, q, p, step);
     p->stages = stages_of(t, q, p, slot, step);
     if (p->stages < LEAST_STAGES) return false;
-    p->seconds = task_rounds(t, q, p) * task_clocks(g, q, p, fmax(step, slot / (p->stages - 1))) / g->clock;
+    p->seconds = g->fill + task_rounds(t, q, p) * task_clocks(g, q, p, fmax(step, slot / (p->stages - 1))) / g->clock;
     return true;
 }
+
+/* The largest tiles but where others gain more than the model knows: a last round that is not full takes less power. */
+static const double GAIN = 0.97;
 
 static void plan_better(const MatrixTarget *t, const MatrixOp *op, const TileQuestion *q, TilePlan try,
                         TilePlan *best) {
     for (try.outs = MOST_OUTS; try.outs >= 1; try.outs--)
-        if (plan_try(t, op, q, &try) && (!best->rows || try.seconds < best->seconds)) *best = try;
+        if (plan_try(t, op, q, &try) && (!best->rows || try.seconds < GAIN * best->seconds)) *best = try;
 }
 
 /* A workgroup of a cluster copies a tile of its own and a part of one that is shared: both have to lie in the tensors,
@@ -125,9 +145,9 @@ static bool pair_fits(const TileQuestion *q, const TilePlan *p) {
 
 bool tiles_plan(const MatrixTarget *t, const MatrixOp *op, const TileQuestion *q, TilePlan *best) {
     *best = (TilePlan){0};
-    for (size_t i = 0; i < sizeof row_sizes / sizeof *row_sizes; i++)
-        for (size_t n = 0; n < sizeof column_sizes / sizeof *column_sizes; n++) {
-            TilePlan p = {.rows = row_sizes[i], .columns = column_sizes[n], .cluster = 1};
+    for (int rows = MOST_ROWS; rows > 0; rows -= GROUP_ROWS)
+        for (int columns = MOST_COLUMNS; columns >= LEAST_COLUMNS; columns -= COLUMNS_STEP) {
+            TilePlan p = {.rows = rows, .columns = columns, .cluster = 1};
             plan_better(t, op, q, p, best);
             p.cluster = 2;
             if (pair_fits(q, &p)) plan_better(t, op, q, p, best);

@@ -13,12 +13,14 @@ typedef struct {
     int64_t rows, columns; /* of the results */
     int64_t tasks;         /* for each tile of them */
     int64_t steps;         /* of a task, of `depth` positions each, its loops together */
+    int rings;             /* of which each step fills a slot of one */
     int depth;
     int width; /* bytes of an element of the operands */
     int row_tiles,
         column_tiles;   /* tiles in the slots of all rings: those with the rows of results, with their columns */
+    int row_across, column_across; /* of these: in panels that run across what is contracted */
     int sums;           /* tiles of sums that a task holds at once */
-    int products;       /* of a step */
+    int products;       /* of a step of each ring */
     int results, slots; /* stores; those that go through a slot */
     int64_t only_rows, only_columns; /* the sizes that tiles have to have; 0: any */
     bool clusters_rows,

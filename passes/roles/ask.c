@@ -55,6 +55,7 @@ static void count_tiles(const Slice *s, TileQuestion *q) {
         for (int n = 0; n < s->stream.p[i].load.n; n++) {
             bool row = type_has(s->stream.p[i].load.p[n]->res.p[0]->type, s->row);
             *(row ? &q->row_tiles : &q->column_tiles) += 1;
+            *(row ? &q->row_across : &q->column_across) += panel_info[s->stream.p[i].panel.p[n]].across;
         }
 }
 
@@ -120,6 +121,7 @@ static TileQuestion question_of(const Slice *s, const MatrixOp *op) {
                       .columns = size_most(s->m, s->k->range.p[s->column].of),
                       .tasks = tasks_beside(s),
                       .steps = steps_of(s),
+                      .rings = s->stream.n,
                       .depth = slice_depth(s),
                       .width = matrix_width(op->a) / 8,
                       .sums = count_sums(s),

@@ -105,6 +105,11 @@ def decode(r):
     return f"program p(Q: {q}, K: {of}, V: {of}, at: i32[{b}]) -> (C: {q}) {{\n  C = decode_attention(Q, K, V, at);\n}}\n", {"at": at}, []
 
 
+def tiles(r):
+    """Sizes of tiles that no model would choose for so few rows: widths between powers of two."""
+    return f"kernel products on sm_90a {{ i = {r.choice([64, 128])}; j = {16 * r.randint(4, 16)}; }}\n" if r.random() < 0.5 else ""
+
+
 KINDS = {"product": product, "sized": sized, "attention": attention, "decode": decode}
 
 
@@ -118,7 +123,10 @@ def run(tilec, folder, target, seed, kinds):
     for name, value in given.items():
         numpy.save(f"{folder}/{seed}_{name}.npy", value)
         inputs.append(f"--in={name}={folder}/{seed}_{name}.npy")
-    told = subprocess.run([tilec, "explain", f"--target={target}", file], capture_output=True, text=True, check=False).stdout
+    inputs.append(f"--tuned={folder}/{seed}.sizes")
+    with open(inputs[-1].split("=")[1], "w", encoding="utf-8") as to:
+        to.write(tiles(r) if "kernel products" in text else "")
+    told = subprocess.run([tilec, "explain", f"--target={target}", file, inputs[-1]], capture_output=True, text=True, check=False).stdout
     command = [tilec, "run", f"--target=emu:{target}", file, "--check", *inputs]
     done = subprocess.run(["env", f"TILE_EMU_SEED={seed}", *command], capture_output=True, text=True, check=False)
     wrong = "" if done.returncode == 0 and "agrees" in done.stdout else f"{text}{done.stdout}{done.stderr}"

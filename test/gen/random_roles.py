@@ -71,13 +71,21 @@ program p({', '.join(f'{x.upper()}: {outer(x)}' for x in given)}) -> (C: {outer(
     return text, [f"M=0,{r.randint(1, m)},{m}"]
 
 
+def tiles(r):
+    """Sizes of tiles between powers of two, which the pass keeps."""
+    return f"kernel products on sm_90a {{ i = {r.choice([64, 128])}; j = {16 * r.randint(4, 16)}; }}\n" if r.random() < 0.5 else ""
+
+
 def run(tilec, roles_run, folder, seed, schedules):
     """Whether the pass took the kernel, and what went wrong."""
-    text, sizes = program(random.Random(seed))
+    r = random.Random(seed)
+    text, sizes = program(r)
     file = f"{folder}/{seed}.tile"
     with open(file, "w", encoding="utf-8") as to:
         to.write(text)
-    command = [tilec, "compile", file, "--target=sm_90a", f"--passes={PASSES}", "--verify-each", "--emit=ir", "-o", folder]
+    with open(f"{folder}/{seed}.sizes", "w", encoding="utf-8") as to:
+        to.write(tiles(r))
+    command = [tilec, "compile", file, "--target=sm_90a", f"--tuned={folder}/{seed}.sizes", f"--passes={PASSES}", "--verify-each", "--emit=ir", "-o", folder]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
         return False, f"{text}{done.stderr}"
