@@ -173,3 +173,9 @@ Value *build_part(Builder *b, Value *x, int range) {
     vec_push(b->m->arena, &op->arg, x);
     return op_result(b->m, b->k, op, type_with(type_without(x->type, whole), range));
 }
+
+Value *build_convert(Builder *b, Value *x) {
+    Op *op = op_append(b, OP_CONVERT);
+    vec_push(b->m->arena, &op->arg, x);
+    return op_result(b->m, b->k, op, x->type);
+}

@@ -78,6 +78,7 @@ struct Roles {
    ready   values; the same values as results, when the mma that make them are done
    part    value, .range: of a tile over a range r those at the positions of .range, which is a part of r (Range.part_of =
            1 + r)
+   convert of a slot's tile: its values, in registers
    store   also of a slot's tile (a get's result): .by says how: `box`, `rows`, `pairs`
    for     .down: tiles from the last to the first; .unrolled; .turn: pieces of the body in the order in which a turn runs
            them; operations of the body carry .piece; .ends: groups end the loop one after the other
@@ -106,5 +107,6 @@ Op *build_get(Builder *, int ring); /* a result for each tile, of its type and n
 Op *build_free(Builder *, int ring);
 Op *build_ready(Builder *, Value *const *, int n);
 Value *build_part(Builder *, Value *, int range);
+Value *build_convert(Builder *, Value *); /* of a slot's tile: its values in registers */
 
 #endif

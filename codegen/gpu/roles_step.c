@@ -4,6 +4,9 @@
 
 #include <inttypes.h>
 
+/* Rows of a group's sums; bytes of a row of a panel. */
+enum { GROUP_ROWS = 64, PANEL_ROW_BYTES = 128 };
+
 static const Role *role_now(const Fn *f) { return &f->k->roles->role.p[f->hip->role->number]; }
 
 static const Ring *ring_of(const Fn *f, int ring) { return &f->k->roles->ring.p[ring]; }
@@ -144,6 +147,55 @@ static void role_write(Fn *f, const Op *op) {
             columns);
 }
 
+/* ---- tiles of slots in registers, as sums lie there ---- */
+
+static bool takes_slot(const Op *op, int ring) {
+    const Op *get = op->kind == OP_CONVERT ? op->arg.p[0]->def : NULL;
+    return get && get->kind == OP_GET && get->ring == ring;
+}
+
+static bool takes_slots(const Region *r, int ring) {
+    for (const Op *op = walk(r); op; op = walk_next(op, r))
+        if (takes_slot(op, ring)) return true;
+    return false;
+}
+
+/* Behind the group's last read of the slot its threads have met, each behind a fence: in a put to a ring of its own. */
+static bool have_met(Fn *f, const Op *free) {
+    for (const Op *op = free->prev; op && !takes_slot(op, free->ring); op = op->prev)
+        if (op->kind == OP_PUT && facts_of(f, op->ring)->full < 0) return true;
+    return false;
+}
+
+static void slot_take(Fn *f, const Op *op, const SlotTile *t, const Ring *ring) {
+    const Type type = op->res.p[0]->type;
+    int64_t rows = 1, whole = 1, columns = 0;
+    for (int i = 0; i < type.nrange; i++) {
+        if (i + 1 < type.nrange) {
+            rows *= hip_role_extent(f->m, f->k, f->hip->role->number, type.range[i]);
+            whole *= hip_role_extent(f->m, f->k, ring->per, type.range[i]);
+        } else
+            columns = hip_role_extent(f->m, f->k, f->hip->role->number, type.range[i]);
+    }
+    if (rows != GROUP_ROWS || elem_bits(type.elem) != 16 || columns % 16 || t->panel != PANEL_K128) {
+        fn_unsupported(f, op->loc, "a slot's tile in registers, other than 64 rows of 16-bit elements");
+        return;
+    }
+    const char *name = fn_held(f, op->arg.p[0])->tile.name, *share = "";
+    if (whole != rows) share = fn_text(f, " + %d * group", GROUP_ROWS * PANEL_ROW_BYTES);
+    fn_line(f, "tile_sums_take((uint16_t *)%s, %s%s, %" PRId64 ", %" PRId64 ", thread);",
+            held_tile(f, op->res.p[0])->name, name, share, whole * PANEL_ROW_BYTES, columns);
+}
+
+static void role_convert(Fn *f, const Op *op) {
+    int ring, tile;
+    const SlotTile *t = hip_slot(f->k, op->arg.p[0], &ring, &tile);
+    if (t)
+        slot_take(f, op, t, ring_of(f, ring));
+    else
+        hip_backend.step(f, op);
+}
+
 /* ---- get and free ---- */
 
 static void role_get(Fn *f, const Op *op) {
@@ -165,8 +217,10 @@ static void wait_line(Fn *f, int but) {
 }
 
 static void free_line(Fn *f, const Op *op, const char *when) {
-    const char *free = fn_text(f, "tile_ring_free(%s, &%s, %d, thread);", ring_text(f, op->ring), role_end(f, op->ring),
-                               facts_of(f, op->ring)->sharers);
+    const bool meets = takes_slots(role_now(f)->body, op->ring) && !have_met(f, op);
+    const char *bar = meets ? fn_text(f, "%s, ", group_barrier(f)) : "";
+    const char *free = fn_text(f, "tile_ring_free%s(%s, &%s, %d, %sthread);", meets ? "_read" : "",
+                               ring_text(f, op->ring), role_end(f, op->ring), facts_of(f, op->ring)->sharers, bar);
     if (when)
         fn_line(f, "if (%s) %s", when, free);
     else
@@ -313,6 +367,7 @@ void hip_role_step(Fn *f, const Op *op) {
     case OP_MMA: hip_role_mma(f, op); break;
     case OP_READY: hip_role_ready(f, op, wait_of(f, op)->but); break;
     case OP_PART: hip_role_part(f, op); break;
+    case OP_CONVERT: role_convert(f, op); break;
     case OP_STORE:
         if (is_of_slot(f, op->arg.p[0]))
             hip_role_store(f, op);

@@ -44,8 +44,14 @@ static int64_t stage_bytes(const TileQuestion *q, const TilePlan *p) {
            side_bytes(q, q->column_tiles, q->column_across, p->columns);
 }
 
+/* Of the rings of results, and of what comes beside them: slots of a panel of columns. */
 static int64_t out_bytes(const TileQuestion *q, const TilePlan *p) {
-    return (int64_t)q->slots * p->outs * p->rows * OUT_ROW;
+    return (int64_t)(q->slots * p->outs + q->nears * p->nears) * p->rows * OUT_ROW;
+}
+
+/* What comes beside results in a task, in slots of its ring. */
+static int near_panels(const TileQuestion *q, const TilePlan *p) {
+    return q->nears ? (int)ceil_of(p->columns, PANEL_COLUMNS) : 0;
 }
 
 static bool sums_fit(const TileQuestion *q, const TilePlan *p) {
@@ -91,24 +97,34 @@ static double slot_clocks(const GpuFacts *g, const TileQuestion *q, const TilePl
     return LATENCY + copy_clocks(g, q, p) + step;
 }
 
-int tiles_outs(const MatrixTarget *t, const TileQuestion *q, const TilePlan *p) {
-    for (TilePlan try = {.rows = p->rows, .outs = MOST_OUTS}; try.outs; try.outs--)
-        if (p->stages * stage_bytes(q, p) + out_bytes(q, &try) <= t->lds_bytes - BARRIERS - SLOT_ALIGN) return try.outs;
-    return 0;
+static int64_t room_of(const MatrixTarget *t, const TileQuestion *q, const TilePlan *p) {
+    return t->lds_bytes - BARRIERS - SLOT_ALIGN - out_bytes(q, p);
+}
+
+void tiles_rings(const MatrixTarget *t, const TileQuestion *q, TilePlan *p) {
+    for (p->nears = near_panels(q, p); p->nears >= (q->nears > 0); p->nears--)
+        for (p->outs = MOST_OUTS; p->outs; p->outs--)
+            if (p->stages * stage_bytes(q, p) <= room_of(t, q, p)) return;
+    p->outs = 0;
 }
 
 /* As many as keep products going, and have room. */
 static int stages_of(const MatrixTarget *t, const TileQuestion *q, const TilePlan *p, double slot, double step) {
-    int64_t room = t->lds_bytes - BARRIERS - SLOT_ALIGN - out_bytes(q, p);
+    int64_t room = room_of(t, q, p);
     double wanted = ceil(slot / step) + 1, fit = room > 0 ? (double)(room / stage_bytes(q, p)) : 0;
     return (int)fmin(wanted, fit);
+}
+
+/* Clocks for which panels that come beside results, and did not fit from the first on, are waited for. */
+static double near_clocks(const TileQuestion *q, const TilePlan *p) {
+    return q->nears ? (double)LATENCY * (near_panels(q, p) - p->nears) / p->nears : 0;
 }
 
 /* Results go by whole panels. With one slot of results a group waits for its store. */
 static double task_clocks(const GpuFacts *g, const TileQuestion *q, const TilePlan *p, double step) {
     int64_t columns = ceil_of(p->columns, LEAST_COLUMNS) * LEAST_COLUMNS;
     double storing = (double)q->results * p->rows * (double)columns * q->width / g->boxes * (MOST_OUTS + 1 - p->outs);
-    return (double)q->steps * step + storing;
+    return (double)q->steps * step + storing + near_clocks(q, p);
 }
 
 /* ---- the choice ---- */
@@ -131,8 +147,11 @@ static const double GAIN = 0.97;
 
 static void plan_better(const MatrixTarget *t, const MatrixOp *op, const TileQuestion *q, TilePlan try,
                         TilePlan *best) {
-    for (try.outs = MOST_OUTS; try.outs >= 1; try.outs--)
-        if (plan_try(t, op, q, &try) && (!best->rows || try.seconds < GAIN * best->seconds)) *best = try;
+    TilePlan own = {0};
+    for (try.nears = near_panels(q, &try); try.nears >= (q->nears > 0); try.nears--)
+        for (try.outs = MOST_OUTS; try.outs >= 1; try.outs--)
+            if (plan_try(t, op, q, &try) && (!own.rows || try.seconds < own.seconds)) own = try;
+    if (own.rows && (!best->rows || own.seconds < GAIN * best->seconds)) *best = own;
 }
 
 /* A workgroup of a cluster copies a tile of its own and a part of one that is shared: both have to lie in the tensors,

@@ -8,6 +8,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+enum { PANEL_COLUMNS = 64 /* of results that are made at a time: 128 bytes of elements of 16 bits, a row of a box */ };
+
 /* Products of two tiles in shared memory. Sizes known at run time only count by their bounds. */
 typedef struct {
     int64_t rows, columns; /* of the results */
@@ -22,6 +24,7 @@ typedef struct {
     int sums;           /* tiles of sums that a task holds at once */
     int products;       /* of a step of each ring */
     int results, slots; /* stores; those that go through a slot */
+    int nears;          /* matrices of 16 bits beside the results that come by boxes, a panel of columns at a time */
     int64_t only_rows, only_columns; /* the sizes that tiles have to have; 0: any */
     bool clusters_rows,
         clusters_columns; /* workgroups of other rows (columns) may copy the columns' (rows') tiles together */
@@ -31,6 +34,7 @@ typedef struct {
     int rows, columns;             /* of a tile */
     int stages;                    /* slots of a ring that a loop fills */
     int outs;                      /* slots of a ring of results, a group */
+    int nears;                     /* slots of the ring of what comes beside results; 0: there is none */
     int groups;                    /* of 128 threads, that multiply; each has an equal part of the rows */
     int copy_registers, registers; /* of a thread: of the group with the copying warp, of those that multiply */
     int cluster;
@@ -42,6 +46,6 @@ typedef struct {
 bool tiles_plan(const MatrixTarget *, const MatrixOp *op, const TileQuestion *, TilePlan *);
 
 /* Slots that a group's ring of results has room for; 0: nothing fits. */
-int tiles_outs(const MatrixTarget *, const TileQuestion *, const TilePlan *);
+void tiles_rings(const MatrixTarget *, const TileQuestion *, TilePlan *);
 
 #endif

@@ -128,6 +128,7 @@ static TileQuestion question_of(const Slice *s, const MatrixOp *op) {
                       .products = s->dot.n,
                       .results = s->store.n,
                       .slots = count_slots(s),
+                      .nears = s->near.n,
                       .only_rows = only_size(s, s->row),
                       .only_columns = only_size(s, s->column),
                       .clusters_rows = may_share(s, s->row),
@@ -139,7 +140,7 @@ static TileQuestion question_of(const Slice *s, const MatrixOp *op) {
 /* ---- limits ---- */
 
 static bool maps_fit(Slice *s) {
-    int param[MOST_MAPS + 1], n = 0, slots = count_slots(s);
+    int param[MOST_MAPS + 1], n = 0, slots = count_slots(s) + s->near.n;
     for (int i = 0; i < s->stream.n; i++)
         for (int k = 0; k < s->stream.p[i].load.n; k++) {
             int at = 0;
@@ -180,7 +181,8 @@ bool slice_planned(Slice *s) {
                   .columns = (int)s->k->range.p[s->column].size,
                   .stages = p->stages,
                   .groups = p->regs.n - 1};
-    s->outs = tiles_outs(s->target, &q, &t);
+    tiles_rings(s->target, &q, &t);
+    s->outs = t.outs, s->nears = t.nears;
     s->instruction =
         name_of(s->m->names, slice_text(s, "wgmma.m%dn%dk%d", s->op_matrix->ad->m, t.columns, s->op_matrix->ad->k));
     return s->outs > 0 && matrix_n(s->op_matrix, t.columns) && t.groups * s->op_matrix->ad->m == t.rows;

@@ -31,13 +31,14 @@ static bool operand_has_rows(const Slice *s, const Param *result) {
     return false;
 }
 
-/* Strides are products of the extents behind their dimension. NULL: they can be those of a box. */
-static const char *why_strides(const Slice *s, const Op *access) {
+/* Strides are products of the extents behind their dimension. NULL: they can be those of a box. operand: of a product,
+   for which another kernel stands by where a run has other strides. */
+static const char *why_strides(const Slice *s, const Op *access, bool operand) {
     const Param *p = &s->k->param.p[access->param];
     Size last = p->dim[p->ndim - 1];
     for (int d = 0; d < p->ndim; d++)
         if (p->dim[d].axis >= 0) return slice_text(s, "'%s' is split over ranks in blocks of several lengths", p->name);
-    if (!size_is_number(last) && access->kind == OP_STORE && !operand_has_rows(s, p))
+    if (!size_is_number(last) && !operand && !operand_has_rows(s, p))
         return slice_text(s, "rows of '%s' have a run-time length", p->name);
     if (!size_is_number(last)) return NULL; /* otherwise.c */
     if (last.c * elem_bits(p->elem) / 8 % ROW_ALIGN)
@@ -93,11 +94,17 @@ static const char *why_tail(const Slice *s, const Op *load, int over) {
 
 bool box_fits(Slice *s, const Op *load, int kept, int over, Panel *panel) {
     const char *why = why_shape(s, load, kept, over);
-    if (!why) why = why_strides(s, load);
+    if (!why) why = why_strides(s, load, true);
     if (!why) why = why_tail(s, load, over);
     if (why) return slice_refuse(s, "%s", why);
     *panel = subscript_range(s, &load->sub.p[load->sub.n - 1].lo) == over ? PANEL_K128 : PANEL_MN128;
     return true;
+}
+
+bool box_is_near(Slice *s, const Op *load) {
+    const Affine *last = &load->sub.p[load->sub.n - 1].lo;
+    return !why_shape(s, load, s->row, s->column) && !why_strides(s, load, false) &&
+           subscript_range(s, last) == s->column;
 }
 
 /* ---- results ---- */
@@ -131,7 +138,7 @@ static const char *store_way(Slice *s, const Op *store) {
                       : narrow ? "it is not rounded from f32"
                                : "its elements have not 16 bits";
     const char *way = why ? NULL : "rows";
-    if (!why) why = why_strides(s, store);
+    if (!why) why = why_strides(s, store, false);
     if (!why) why = why_end(s, store);
     if (!why) return "box";
     remark(s->c, "roles", store->loc, "'%s': '%s' is stored %s: %s", s->k->name, name_of_param(s, store),

@@ -1,5 +1,5 @@
 /* copy.c: the role that copies: one lane fills the slots of all streams, in the loops and conditions of the body.
-   Takes: streams with their rings. Gives: the role `copy`. */
+   Behind them come panels that results are made with. Takes: streams with their rings. Gives: the role `copy`. */
 #include "passes/roles/slice.h"
 
 static void copy_region(Cut *c, const Region *r);
@@ -44,4 +44,5 @@ void slice_copy(Slice *s) {
     int role = roles_warp(s->m, s->to, name_of(s->m->names, "copy"), 0, 1, s->k->loc);
     Cut c = cut_begin(s, s->k->roles->role.p[role].body);
     copy_region(&c, s->k->body);
+    near_put(&c);
 }

@@ -75,3 +75,10 @@ Op *cut_condition(Cut *c, const Op *op, int results) {
     for (int i = 0; i < results; i++) cut_name(c, op->res.p[i], condition->res.p[i]);
     return condition;
 }
+
+void panel_loop(Builder *b, const Slice *s) {
+    Value *lo = build_index(b, OP_BEGIN, s->column), *hi = build_index(b, OP_END, s->column);
+    Op *loop = build_for(b, s->panel, lo, hi, NULL, 0);
+    loop->unrolled = true;
+    b->at = loop->region[0];
+}

@@ -15,7 +15,9 @@ bool slice_begin(Slice *s, PassContext *c, const Kernel *k) {
     *s = (Slice){.c = c, .m = c->m, .k = k, .target = matrix_target(c->options->target), .scratch = arena_new()};
     s->values = k->nvalue;
     s->scalar = ARENA_ARRAY(s->scratch, Value *, s->values + 1);
-    return multiplies_aside(s->target) && slice_fits(s) && slice_streams(s) && slice_addresses(s) && slice_operation(s);
+    if (!multiplies_aside(s->target) || !slice_fits(s) || !slice_streams(s)) return false;
+    slice_near(s);
+    return slice_addresses(s) && slice_operation(s);
 }
 
 /* ---- the record ---- */
@@ -45,6 +47,9 @@ static void plan_copies(const Slice *s, Plan *p) {
             PlanCopy copy = {s->stream.p[i].load.p[n]->param, FILL_BOX};
             if (!is_copied(p, copy.param)) vec_push(s->m->arena, &p->copy, copy);
         }
+    for (int i = 0; i < s->near.n; i++)
+        if (!is_copied(p, s->near.p[i]->param))
+            vec_push(s->m->arena, &p->copy, ((PlanCopy){s->near.p[i]->param, FILL_BOX}));
 }
 
 static void plan_groups(const Slice *s, const TilePlan *t, Plan *p) {

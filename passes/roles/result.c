@@ -3,8 +3,6 @@
    the threads of each group. Tiles with columns that are made element by element are made of a panel alone. */
 #include "passes/roles/slice.h"
 
-enum { PANEL = 64 /* columns: 128 bytes of elements of 16 bits, a row of a swizzled box */ };
-
 typedef struct {
     Cut *c;        /* of the groups that multiply */
     Builder store; /* of the role that stores */
@@ -113,23 +111,6 @@ static void result_take(Parts *p, int i) {
 
 /* ---- panels ---- */
 
-static void panel_loop(Builder *b, int column, int q) {
-    Value *lo = build_index(b, OP_BEGIN, column), *hi = build_index(b, OP_END, column);
-    Op *loop = build_for(b, q, lo, hi, NULL, 0);
-    loop->unrolled = true;
-    b->at = loop->region[0];
-}
-
-static int panel_range(const Slice *s) {
-    Range r = {.name = name_of(s->m->names, "q"),
-               .kind = RANGE_TILE,
-               .size = PANEL,
-               .owner = -1,
-               .part_of = (int16_t)(1 + s->column),
-               .loc = s->k->loc};
-    return kernel_range(s->m, s->to, r);
-}
-
 static bool has_slots(const Slice *s) {
     for (int i = 0; i < s->way.n; i++)
         if (s->way.p[i]) return true;
@@ -138,13 +119,14 @@ static bool has_slots(const Slice *s) {
 
 void slice_results(Cut *c, int multiply) {
     Slice *s = c->s;
-    Parts p = {
-        .c = c, .multiply = multiply, .q = panel_range(s), .part = ARENA_ARRAY(s->scratch, Value *, s->values + 1)};
+    Parts p = {.c = c, .multiply = multiply, .q = s->panel, .part = ARENA_ARRAY(s->scratch, Value *, s->values + 1)};
     if (has_slots(s)) {
         int role = roles_within(s->m, s->to, name_of(s->m->names, "store"), multiply, s->store.p[0]->loc);
         p.store = (Builder){.m = s->m, .k = s->to, .at = s->k->roles->role.p[role].body, .loc = s->k->loc};
-        panel_loop(&p.store, s->column, p.q);
+        panel_loop(&p.store, s);
     }
-    panel_loop(&c->b, s->column, p.q);
+    panel_loop(&c->b, s);
+    near_get(c, p.part);
     for (int i = 0; i < s->store.n; i++) result_take(&p, i);
+    near_free(c);
 }

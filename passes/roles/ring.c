@@ -44,11 +44,23 @@ static Name ring_name(const Slice *s, const Stream *t) {
     return name_of(s->m->names, text);
 }
 
+static int panel_range(const Slice *s) {
+    Range r = {.name = name_of(s->m->names, "q"),
+               .kind = RANGE_TILE,
+               .size = PANEL_COLUMNS,
+               .owner = -1,
+               .part_of = (int16_t)(1 + s->column),
+               .loc = s->k->loc};
+    return kernel_range(s->m, s->to, r);
+}
+
 /* Tiles that are copied once a task need no second slot. */
 void slice_rings(Slice *s) {
+    s->panel = panel_range(s);
     for (int i = 0; i < s->stream.n; i++) {
         Stream *t = &s->stream.p[i];
         t->ring = roles_ring(s->m, s->to, ring_name(s, t), t->at->parent ? s->k->plan.stages : 1, t->get->loc);
         for (int n = 0; n < t->load.n; n++) tile_declare(s, t, n);
     }
+    near_ring(s);
 }

@@ -1,6 +1,6 @@
 /* slice.h: what the steps of `roles` share: a kernel in value form, its products, and which values each role computes.
-   The steps, in their order, each in a file: fits, stream and box, address, ask, tasks, plan; box, sums, ring, copy,
-   multiply, result, lay. */
+   The steps, in their order, each in a file: fits, stream and box, near, address, ask, tasks, plan; box, sums, ring,
+   copy, multiply, result, lay. */
 #ifndef TILEC_PASSES_ROLES_SLICE_H
 #define TILEC_PASSES_ROLES_SLICE_H
 
@@ -9,6 +9,10 @@
 #include "passes/pass.h"
 #include "passes/plan/plan.h"
 #include "passes/plan/tiles.h"
+
+enum {
+    MOST_NEAR = 2 /* matrices beside results that come by boxes */
+};
 
 /* Operands of the same products that are loaded in one block: the tiles of a ring. Equal loads are one tile. */
 typedef struct {
@@ -33,6 +37,9 @@ typedef struct {
     VEC(const Op *) op; /* of the body, in the order of the text */
     VEC(const Op *) dot, store;
     VEC(const char *) way; /* of each store from a slot, as Op.by says it; NULL: from registers */
+    VEC(const Op *) near;  /* loads at the results' place that come by boxes */
+    int near_ring, nears;  /* their ring, and its slots */
+    int panel;             /* range of the columns of a panel */
     int row, column;       /* ranges of the results: groups share the first; the second runs along rows in memory */
     VEC(Stream) stream;
     int *uses;          /* by value: as an operand */
@@ -56,6 +63,7 @@ bool slice_fits(Slice *);      /* fits.c: products, stores and their ranges */
 bool slice_streams(Slice *);   /* stream.c: which operands come by one ring */
 bool slice_addresses(Slice *); /* address.c: what the copy role computes */
 bool slice_operation(Slice *); /* ask.c: the instruction of its products */
+void slice_near(Slice *);      /* near.c: which loads of the epilogue come by boxes */
 /* plan.c: all of these; the scratch memory is the caller's to free */
 bool slice_begin(Slice *, PassContext *, const Kernel *);
 bool slice_tiles(Slice *, TilePlan *);             /* ask.c: tiles that are fast */
@@ -67,6 +75,7 @@ bool slice_copies(const Slice *, const Op *); /* a load of a stream, or what has
 int slice_depth(const Slice *);               /* positions of a step */
 /* box.c: a TMA box copies the load, whose tile has the ranges `kept` and `over`. */
 bool box_fits(Slice *, const Op *load, int kept, int over, Panel *);
+bool box_is_near(Slice *, const Op *load); /* likewise, at the place of the results */
 
 /* ---- building ---- */
 
@@ -89,10 +98,19 @@ Op *cut_op(Cut *, const Op *);                     /* without its regions */
 Op *cut_loop(Cut *, const Op *, int carried);      /* that carries the first values; its body is to be filled */
 Op *cut_condition(Cut *, const Op *, int results); /* with the first results; its regions are to be filled */
 
+void panel_loop(Builder *, const Slice *); /* over panels of columns; goes on in it */
+
 void slice_stores(Slice *);                      /* box.c: how results go to memory */
 void slice_sums(Slice *);                        /* sums.c: which sums are waited for */
 bool loop_defers(const Slice *, const Op *loop); /* its step waits for no product */
 void slice_scalars(Slice *);                     /* ring.c: scalars of all roles, and .. */
+/* near.c: its ring; what the copy role puts behind a task's last step; what groups get and free in a panel's loop.
+   part: by value of the body, its copy for a panel. */
+void near_ring(Slice *);
+void near_put(Cut *);
+void near_get(Cut *, Value **part);
+void near_free(Cut *);
+
 void slice_rings(Slice *);                       /* .. rings that the copy role fills */
 void slice_copy(Slice *);                        /* copy.c: the role that copies */
 int slice_multiply(Slice *);                     /* multiply.c: the groups that multiply; the role's number */

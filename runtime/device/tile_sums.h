@@ -45,6 +45,19 @@ TILE_SUMS_WORDS(f16)
 TILE_SUMS_READ(bf16)
 TILE_SUMS_READ(f16)
 
+/* tile_sums_take: the same, as they are. */
+TILE_FN void tile_sums_take(uint16_t *x, uint32_t from, int step, int n, int thread) {
+    const int lane = thread & 31, row = 16 * (thread >> 5) + (lane & 15);
+#pragma unroll
+    for (int q = 0; q < n / 16; q++) {
+        const int chunk = 2 * q + (lane >> 4);
+        uint32_t y[4];
+        tile_ldmatrix4(y, from + (chunk >> 3) * step + row * 128 + (((chunk ^ row) & 7) << 4));
+#pragma unroll
+        for (int r = 0; r < 8; r++) x[8 * q + r] = (uint16_t)(y[r >> 1] >> 16 * (r & 1));
+    }
+}
+
 /* 16-bit elements of 64 rows and `columns` columns in panels at `from`, to rows of a tensor from `to` on, `stride`
    elements apart, of which `rows` exist: 16 bytes a lane from the first multiple of 16 bytes on, in front of them and
    behind them single elements. columns: at most 128. */

@@ -53,7 +53,7 @@ def product(r):
     return f"program p({parameters}) -> (C: {out}[{m}, {n}]) {{\n{body}}}\n", {}, []
 
 
-EPILOGUES = ["acc", "acc * 0.5", "acc + f32(r[{x}i, j])", "max(acc, 0.0) * f32(s[j])", "silu(acc + f32(s[j])) * f32(t[i])"]
+EPILOGUES = ["acc", "acc * 0.5", "acc + f32(r[{x}i, j])", "acc * f32(r[{x}i, j]) - f32(d[{x}i - 1, j + 3])", "max(acc, 0.0) * f32(s[j])", "silu(acc + f32(s[j])) * f32(t[i])"]
 
 
 def sized(r):
@@ -65,13 +65,13 @@ def sized(r):
     a, w, x = r.choice(["m, k", "k, m"]), r.choice(["k, n", "n, k"]), "x, " if b else ""
     load = lambda name, of: f"{name}[{x}{', '.join('ijp'['mnk'.index(c)] for c in of.split(', '))}]"
     elem, out, value = r.choice(["bf16", "f16"]), r.choice(["bf16", "f16", "f32"]), r.choice(EPILOGUES).format(x=x)
-    shape = {"a": (bool(b), a), "w": (bool(b), w), "r": (bool(b), "m, n"), "s": (False, "n"), "t": (False, "m"), "c": (bool(b), "m, n"), "e": (False, "b")}
+    shape = {"a": (bool(b), a), "w": (bool(b), w), "r": (bool(b), "m, n"), "d": (bool(b), "m, n"), "s": (False, "n"), "t": (False, "m"), "c": (bool(b), "m, n"), "e": (False, "b")}
     types = {"c": out, "e": "i32"}
     inner = lambda n: f"{types.get(n, elem)}[{'b, ' * shape[n][0]}{shape[n][1]}]"
     outer = lambda n: f"{types.get(n, elem)}[{f'{b}, ' * shape[n][0]}{shape[n][1].upper()}]".replace("B", str(b))
     counted = b and r.random() < 0.3 # tasks of several lengths, by a counter
     loop = "in 0 .. 64 * (e[x] % 7)" if counted else "of k"
-    given = ["a", "w"] + [n for n in "rst" if f"{n}[" in value] + ["e"] * counted
+    given = ["a", "w"] + [n for n in "rdst" if f"{n}[" in value] + ["e"] * counted
     text = "\n".join(lines) + f"""
 kernel products({', '.join(f'{n}: {inner(n)}' for n in given)}) -> (c: {inner('c')}) {{
   each {'x of b, ' if b else ''}i: 128 of m, j: 256 of n {{

@@ -6,7 +6,7 @@ import subprocess
 import sys
 
 PASSES = "comm,predicate,static_block,stream_order,roles"
-EPILOGUES = ["acc", "acc * 0.5", "acc + f32(r[{z}i, j])", "max(acc, 0.0) * s[j]", "tanh(acc + s[j]) * t[i]",
+EPILOGUES = ["acc", "acc * 0.5", "acc + f32(r[{z}i, j])", "acc * f32(r[{z}i, j]) - f32(d[{z}i - 1, j + 3])", "max(acc, 0.0) * s[j]", "tanh(acc + s[j]) * t[i]",
              "where(pos(i) >= pos(j), acc, 0) + t[i]"]
 
 
@@ -49,9 +49,9 @@ def program(r):
     value = r.choice(EPILOGUES).format(z=z)
     dims = {"a": "mk", "w": "kn", "v": "kn", "x": "ml", "y": "ln"}
     shapes = {name: ("b" if b else "") + turned(name, d) for name, d in dims.items()}
-    shapes |= {"r": ("b" if b else "") + "mn", "s": "n", "t": "m", "u": "m", "e": "b", "c": ("b" if b else "") + "mn"}
+    shapes |= {"r": ("b" if b else "") + "mn", "d": ("b" if b else "") + "mn", "s": "n", "t": "m", "u": "m", "e": "b", "c": ("b" if b else "") + "mn"}
     types = {name: "f32" if name in "stu" else "i32" if name == "e" else out if name == "c" else elem for name in shapes}
-    given = ["a", "w", *more] + [name for name in "rst" if f"{name}[" in value]
+    given = ["a", "w", *more] + [name for name in "rdst" if f"{name}[" in value]
     inner = lambda name: f"{types[name]}[{', '.join(shapes[name])}]"
     outer = lambda name: f"{types[name]}[{', '.join(d.upper() for d in shapes[name])}]"
     sizes = {"B": b, "M": m, "N": n, "K": k, "L": l}

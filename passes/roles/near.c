@@ -1,0 +1,102 @@
+/* near.c: what results are made with at the tile's own place, as a residual: matrices that come by boxes, a panel of
+   columns at a time, behind the operands of a task's last step.
+   Takes: a kernel with its streams. Gives: these loads, their ring, and both ends of it. */
+#include "passes/roles/slice.h"
+
+#include <string.h>
+
+static bool is_written(const Slice *s, int param) { return s->k->param.p[param].out || s->k->param.p[param].inout; }
+
+/* Scalars of the body are no part of its place: then it is known without asking for them. */
+static bool is_placed(const Op *load) {
+    for (int d = 0; d < load->sub.n; d++)
+        for (int i = 0; i < load->sub.p[d].lo.nterm; i++)
+            if (load->sub.p[d].lo.term[i].kind == TERM_VALUE) return false;
+    return true;
+}
+
+/* What takes it is made of a panel alone (result.c). */
+static bool is_used_in_parts(const Slice *s, const Value *v) {
+    for (int i = 0; i < s->op.n; i++) {
+        const Op *op = s->op.p[i];
+        if (op->in != s->k->body || !(op_is_elementwise(op) || op->kind == OP_STORE)) continue;
+        for (int n = 0; n < op->arg.n; n++)
+            if (op->arg.p[n] == v) return true;
+    }
+    return false;
+}
+
+static bool is_near(Slice *s, const Op *op) {
+    if (op->kind != OP_LOAD || op->in != s->k->body || s->stream_of[op->res.p[0]->id]) return false;
+    Type t = op->res.p[0]->type;
+    bool tile = t.nrange == 2 && type_has(t, s->row) && type_has(t, s->column) && elem_bits(t.elem) == 16;
+    return tile && !is_written(s, op->param) && is_placed(op) && is_used_in_parts(s, op->res.p[0]) &&
+           box_is_near(s, op);
+}
+
+void slice_near(Slice *s) {
+    for (int i = 0; i < s->op.n && s->near.n < MOST_NEAR; i++)
+        if (is_near(s, s->op.p[i])) vec_push(s->scratch, &s->near, s->op.p[i]);
+}
+
+/* ---- building ---- */
+
+static Type panel_type(const Slice *s, Type t) { return type_with(type_without(t, s->column), s->panel); }
+
+void near_ring(Slice *s) {
+    char text[128] = "";
+    if (!s->near.n) return;
+    for (int n = 0; n < s->near.n; n++) {
+        size_t end = strlen(text);
+        snprintf(text + end, sizeof text - end, "%s%s", n ? "_" : "", s->k->param.p[s->near.p[n]->param].name);
+    }
+    s->near_ring = roles_ring(s->m, s->to, name_of(s->m->names, text), s->nears, s->near.p[0]->loc);
+    for (int n = 0; n < s->near.n; n++) {
+        const Op *load = s->near.p[n];
+        ring_tile(s->m, s->to, s->near_ring,
+                  (SlotTile){.name = s->k->param.p[load->param].name,
+                             .type = panel_type(s, load->res.p[0]->type),
+                             .panel = PANEL_K128,
+                             .fill = FILL_BOX,
+                             .param = load->param,
+                             .share = -1,
+                             .loc = load->loc});
+    }
+}
+
+static Span *panel_place(const Slice *s, const Op *load) {
+    Span *sub = ARENA_ARRAY(s->m->arena, Span, load->sub.n + 1);
+    for (int d = 0; d < load->sub.n; d++) {
+        Affine a = load->sub.p[d].lo;
+        for (int i = 0; i < a.nterm; i++)
+            if (a.term[i].kind == TERM_POS && a.term[i].id == s->column) a.term[i].id = (int16_t)s->panel;
+        sub[d] = span_of(a);
+    }
+    return sub;
+}
+
+void near_put(Cut *c) {
+    const Slice *s = c->s;
+    if (!s->near.n) return;
+    Region *at = c->b.at;
+    panel_loop(&c->b, s);
+    c->b.at = build_put(&c->b, s->near_ring)->region[0];
+    for (int n = 0; n < s->near.n; n++)
+        build_copy(&c->b, s->near.p[n]->param, panel_place(s, s->near.p[n]), s->near.p[n]->sub.n, n);
+    c->b.at = at;
+}
+
+void near_get(Cut *c, Value **part) {
+    const Slice *s = c->s;
+    if (!s->near.n) return;
+    const Op *get = build_get(&c->b, s->near_ring);
+    for (int n = 0; n < s->near.n; n++) {
+        Value *v = build_convert(&c->b, get->res.p[n]);
+        v->name = s->near.p[n]->res.p[0]->name;
+        part[s->near.p[n]->res.p[0]->id] = v;
+    }
+}
+
+void near_free(Cut *c) {
+    if (c->s->near.n) build_free(&c->b, c->s->near_ring);
+}
