@@ -12,11 +12,11 @@ const char *c_program_name(Arena *, const Program *);
 
 /* ---- GPUs ---- */
 
-enum { GPU_MAPS = 16, MAP_DIMS = 5 };
+enum { GPU_MAPS = 24, MAP_DIMS = 5, MAP_OWN = -1 };
 
 /* A tensor that a kernel copies by boxes: tile_map of runtime/include/tile_program.h. */
 typedef struct {
-    int arg;
+    int arg, symmetric; /* MAP_OWN, 1 + rank: in the workspace that all ranks address; 0: it is not */
     int64_t first, before;
     Elem elem;
     int ndim;

@@ -128,8 +128,10 @@ static void write_each(Text *to, const char *field, const Program *p, const GpuM
 }
 
 static void write_map(Text *to, const Program *p, const GpuMap *m) {
-    text_printf(to, "    {.arg = %d, .first = %" PRId64 ", .before = %" PRId64 ", .bytes = %d, .ndim = %d, ", m->arg,
-                m->first, m->before, elem_bits(m->elem) / 8, m->ndim);
+    text_printf(to, "    {.arg = %d, ", m->arg);
+    if (m->symmetric) text_printf(to, ".symmetric = %d, ", m->symmetric);
+    text_printf(to, ".first = %" PRId64 ", .before = %" PRId64 ", .bytes = %d, .ndim = %d, ", m->first, m->before,
+                elem_bits(m->elem) / 8, m->ndim);
     write_each(to, "dim", p, m, MAP_EXTENT);
     write_each(to, "sym", p, m, MAP_SYMBOL);
     write_each(to, "split", p, m, MAP_SPLIT);

@@ -23,7 +23,10 @@ GpuMap hip_map(Fn *f, int param, int last, int64_t planes) {
     const Arg *arg = &f->node->arg.p[param];
     const Tensor *t = &f->p->tensor.p[arg->tensor];
     const Param *p = &f->k->param.p[param];
-    GpuMap m = {.arg = f->memory->arg[t->id], .before = part_number(f, t, arg), .elem = t->elem};
+    GpuMap m = {.arg = f->memory->arg[t->id],
+                .symmetric = t->symmetric >= 0 ? MAP_OWN : 0,
+                .before = part_number(f, t, arg),
+                .elem = t->elem};
     if (m.arg < 0) m.first = f->memory->offset[t->id];
     if (planes) dim_add(&m, size_number(planes));
     for (int d = p->ndim - last; d < p->ndim; d++) dim_add(&m, p->dim[d]);

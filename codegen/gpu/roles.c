@@ -199,8 +199,11 @@ static void write_rings(RolesWriter *w) {
     text_add(to, "    if (tile_thread() == 0) {\n");
     for (int i = 0; i < w->roles->ring.n; i++) {
         const RingFacts *f = &w->facts.ring[i];
-        if (f->full >= 0)
+        if (f->full >= 0 && f->copies == 1)
             text_printf(to, "        tile_ring_make(&all.%s, %d, %d);\n", ring_name(w, i), f->puts, f->frees);
+        if (f->full >= 0 && f->copies > 1)
+            text_printf(to, "        tile_rings_make(&all.%s, %d, %d, %d);\n", ring_name(w, i), f->copies, f->puts,
+                        f->frees);
     }
     for (int i = 0; i < w->roles->role.n; i++)
         if (w->facts.turn[i].full >= 0)
@@ -306,7 +309,6 @@ static bool can_be_written(RolesWriter *w) {
     const char *what = NULL;
     if (w->roles->tasks == TASKS_LIST) what = "tasks by a list";
     if (strcmp(w->g->target, "sm_90a") != 0) what = "the form roles on this machine";
-    if (region_synchronises(w->k->body)) what = "waits and signals in the form roles";
     for (int i = 0; i < w->k->ngrid; i++)
         if (w->k->range.p[i].of.axis >= 0) what = "a range that is split over ranks, in the form roles";
     if (what) diag_error(w->g->m->diags, w->k->loc, "unsupported", "not supported yet by %s: %s", w->back.who, what);
@@ -328,6 +330,7 @@ bool hip_roles(GpuText *g, Arena *a, const Program *p, const Memory *memory, CNa
     w.back = hip_backend;
     w.back.leave = "continue;";
     w.back.step = hip_role_step;
+    w.back.sync = &hip_role_sync;
     w.back.settle = NULL;
     w.back.before = NULL;
     w.back.before_loop = hip_role_before_loop;

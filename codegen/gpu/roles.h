@@ -56,6 +56,7 @@ typedef struct RoleText {
     const RolesFacts *facts;
     GpuLaunch *launch;
     int number;        /* of the role */
+    int of;            /* the same; in a loop over parts that a lane stores for one group after the other: their role */
     const char **end;  /* by ring: the name of the role's end of it; NULL: not used yet */
     const char **ring; /* by ring: the text of its tile_ring */
     int *map;          /* by map: the parameter that it is of */
@@ -111,6 +112,14 @@ bool hip_role_in_turn(const Role *);       /* it has such a loop */
 void hip_role_last(Fn *, const Op *loop);  /* before the loop */
 void hip_role_follow(Fn *, const Op *get); /* in front of a get of the loop's body */
 void hip_role_pass(Fn *, const Op *loop);  /* behind the loop */
+
+/* roles_sync.c: waits, signals, memory of peers. */
+extern const SyncBackend hip_role_sync;
+void hip_role_constants(Fn *);
+void hip_role_synchronise(Fn *, const Op *); /* a wait or a signal */
+const char *hip_role_exists(const Fn *);     /* the workgroup has a tile, of those of its cluster; NULL: it has */
+const CExpr *hip_role_row(Fn *, const Op *copy, const CExpr *row); /* outside, where what it waited for did not come */
+const char *hip_role_map(Fn *, const Op *, GpuMap *); /* number of the access's map, which the launch gets */
 
 /* roles_box.c: between tensors and slots. */
 void hip_role_copy(Fn *, const Op *);

@@ -31,24 +31,6 @@ static const CExpr *begin_text(Fn *f, const Affine *a, int range) {
 
 /* ---- maps ---- */
 
-static bool same_map(const GpuMap *a, const GpuMap *b) {
-    return memcmp(a->box, b->box, sizeof a->box) == 0 && a->swizzle == b->swizzle;
-}
-
-static int map_number(Fn *f, int param, const GpuMap *m, Loc loc) {
-    RoleText *r = f->hip->role;
-    GpuLaunch *l = r->launch;
-    for (int i = 0; i < l->nmap; i++)
-        if (r->map[i] == param && same_map(&l->map[i], m)) return i;
-    if (l->nmap == GPU_MAPS) {
-        fn_unsupported(f, loc, "a kernel that copies so many different boxes");
-        return 0;
-    }
-    r->map[l->nmap] = param;
-    l->map[l->nmap] = *m;
-    return l->nmap++;
-}
-
 /* The last two dimensions are those of the tile, one in front of them has a coordinate for the whole tile. */
 typedef struct {
     int row, column; /* ranges */
@@ -59,21 +41,21 @@ typedef struct {
 
 static bool boxes_of(Fn *f, const Op *op, const Type *tile, int rows, int columns, Boxes *b) {
     const Param *p = &f->k->param.p[op->param];
-    const Affine *sub = NULL;
-    if (p->ndim < 2 || p->ndim > 3 || p->ranks >= 0) return false;
-    sub = &op->sub.p[p->ndim - 2].lo;
+    if (p->ndim < 2 || p->ndim > 3) return false;
+    const Span *sub = &op->sub.p[p->ranks >= 0]; /* behind the rank */
+    const Affine *at_row = &sub[p->ndim - 2].lo, *at_column = &sub[p->ndim - 1].lo;
     b->dims = p->ndim;
-    b->row = range_along(tile, sub), b->column = range_along(tile, &op->sub.p[p->ndim - 1].lo);
-    if (b->row < 0 || b->column < 0 || (p->ndim == 3 && range_along(tile, &op->sub.p[0].lo) >= 0)) return false;
-    b->at_row = begin_text(f, sub, b->row);
-    b->at_column = begin_text(f, &op->sub.p[p->ndim - 1].lo, b->column);
+    b->row = range_along(tile, at_row), b->column = range_along(tile, at_column);
+    if (b->row < 0 || b->column < 0 || (p->ndim == 3 && range_along(tile, &sub[0].lo) >= 0)) return false;
+    b->at_row = begin_text(f, at_row, b->row);
+    b->at_column = begin_text(f, at_column, b->column);
     GpuMap m = hip_map(f, op->param, p->ndim, 0);
     m.swizzle = PANEL_BITS / 8;
     m.box[m.ndim - 1] = columns;
     m.box[m.ndim - 2] = rows;
     const char *plane =
-        p->ndim == 3 ? fn_text(f, "(int)%s", cexpr_operand(f, begin_text(f, &op->sub.p[0].lo, -1))->text) : "0";
-    b->map = fn_text(f, "{&maps->map[%d], %d, %s}", map_number(f, op->param, &m, op->loc), p->ndim, plane);
+        p->ndim == 3 ? fn_text(f, "(int)%s", cexpr_operand(f, begin_text(f, &sub[0].lo, -1))->text) : "0";
+    b->map = fn_text(f, "{&maps->map[%s], %d, %s}", hip_role_map(f, op, &m), p->ndim, plane);
     return true;
 }
 
@@ -92,6 +74,7 @@ static bool copy_box(Fn *f, const Op *op, const Ring *ring, const SlotTile *t, i
     const int parts = across && panels % sharers == 0 ? 1 : sharers;
     if (!fits || m % (parts * (across ? 1 : EIGHT))) return false;
     if (!boxes_of(f, op, &t->type, (int)m / parts, columns, &b)) return false;
+    b.at_row = hip_role_row(f, op, b.at_row);
     fn_line(f, "tile_box_%s(%s, %s, %s, %s, %s, %" PRId64 ", all->rank, %d);", across ? "mn" : "k", f->hip->role->slot,
             f->hip->role->facts->ring[number].tile_name[op->slot], b.map, (across ? b.at_row : b.at_column)->text,
             (across ? b.at_column : b.at_row)->text, across ? n : m, sharers);
@@ -116,13 +99,21 @@ static const CExpr *share_begin(Fn *f, int range) {
     return f->hip->split - 1 == range ? cexpr_open(f, "%" PRId64 " * group", f->hip->share) : cexpr_number(f, 0);
 }
 
+/* By one thread; a workgroup without a tile stores nothing, where the place is not that of the tile. */
+static const char *store_when(Fn *f, const Op *op) {
+    const char *exists = f->k->param.p[op->param].ranks >= 0 ? hip_role_exists(f) : NULL;
+    const bool one = f->hip->role->of != f->hip->role->number;
+    if (one) return exists ? fn_text(f, "if (%s) ", exists) : "";
+    return exists ? fn_text(f, "if (thread == 0 && %s) ", exists) : "if (thread == 0) ";
+}
+
 static bool store_boxes(Fn *f, const Op *op, const SlotTile *t, const char *from) {
     Boxes b;
     if (op->sub.n < 2 || !boxes_of(f, op, &t->type, SUM_ROWS, PANEL_BITS / elem_bits(t->type.elem), &b)) return false;
-    const int64_t rows = hip_role_extent(f->m, f->k, f->hip->role->number, b.row),
-                  n = hip_role_extent(f->m, f->k, f->hip->role->number, b.column);
+    const int64_t rows = hip_role_extent(f->m, f->k, f->hip->role->of, b.row),
+                  n = hip_role_extent(f->m, f->k, f->hip->role->of, b.column);
     if (rows != SUM_ROWS || n % DEPTH || elem_bits(t->type.elem) != 16 || op->mode != STORE_SET) return false;
-    fn_line(f, "if (thread == 0) tile_box_store(%s, %s, %s, %" PRId64 ", %s);", b.map,
+    fn_line(f, "%stile_box_store(%s, %s, %s, %" PRId64 ", %s);", store_when(f, op), b.map,
             cexpr_add(f, b.at_row, share_begin(f, b.row))->text, b.at_column->text, n, from);
     return true;
 }
@@ -158,13 +149,14 @@ void hip_role_store(Fn *f, const Op *op) {
     int ring, tile;
     const SlotTile *t = hip_slot(f->k, op->arg.p[0], &ring, &tile);
     const char *from = fn_held(f, op->arg.p[0])->tile.name, *by = op->by ? op->by : "";
-    bool good = f->hip->role->facts->ring[ring].full < 0 && t->panel == PANEL_K128;
+    bool own = f->hip->role->facts->ring[ring].full < 0, beside = f->hip->role->of != f->hip->role->number;
+    bool good = (own || beside) && t->panel == PANEL_K128;
     good = good && ((strcmp(by, "box") == 0 && store_boxes(f, op, t, from)) ||
-                    (strcmp(by, "rows") == 0 && store_rows(f, op, t, from)));
+                    (own && strcmp(by, "rows") == 0 && store_rows(f, op, t, from)));
     if (!good)
         fn_unsupported(f, op->loc,
                        fn_text(f,
-                               "a store to '%s' from a slot, other than by boxes or rows of 16-bit elements on the "
-                               "threads that filled it",
+                               "a store to '%s' from a slot, other than by boxes, or by rows on the threads that "
+                               "filled it, of 16-bit elements",
                                f->k->param.p[op->param].name));
 }

@@ -38,12 +38,18 @@ static bool has_op(const Role *r, OpKind kind, int ring) {
     return false;
 }
 
+/* Groups of the role that read the ring, or one of its copies. */
+static int readers_of(const Kernel *k, int role, int ring) {
+    const int per = k->roles->ring.p[ring].per, groups = hip_role_groups(k, role);
+    return per >= 0 && (role == per || k->roles->role.p[role].in == per) ? 1 : groups;
+}
+
 /* Groups that read; a warp's lanes are one. */
 static int readers(const Kernel *k, int ring) {
     int n = 0;
     for (int i = 0; i < k->roles->role.n; i++)
-        if (has_op(&k->roles->role.p[i], OP_GET, ring)) n += hip_role_groups(k, i) ? hip_role_groups(k, i) : 1;
-    return k->roles->ring.p[ring].per >= 0 ? n / hip_role_groups(k, k->roles->ring.p[ring].per) : n;
+        if (has_op(&k->roles->role.p[i], OP_GET, ring)) n += hip_role_groups(k, i) ? readers_of(k, i, ring) : 1;
+    return n;
 }
 
 static int writer(const Kernel *k, int ring) {

@@ -7,7 +7,7 @@
 #include <string.h>
 
 static void names_take(Fn *f) {
-    static const char *const taken[] = {"call", "maps", "all", "group", "thread", "number", "task", "lds", "reg", "t"};
+    static const char *const taken[] = {"call", "maps", "all", "group", "thread", "number", "task", "lds", "reg", "t", "generation", "lost"};
     for (size_t i = 0; i < sizeof taken / sizeof *taken; i++) c_name(&f->names, taken[i]);
     name_params(f);
 }
@@ -75,10 +75,27 @@ static void role_body(RolesWriter *w, Fn *f, const Role *r) {
     text_free(&head), text_free(&inside);
 }
 
+/* Rings of groups that the role serves from beside, and its ends of them. */
+static void groups_ends(RolesWriter *w, const RoleText *r, int ring, Text *to) {
+    const RingFacts *x = &w->facts.ring[ring];
+    const char *name = arena_text(w->arena, r->ring[ring] + 1, strcspn(r->ring[ring] + 1, "["));
+    text_printf(to, "    const tile_ring %s[%d] = {", name, x->copies);
+    for (int g = 0; g < x->copies; g++) text_printf(to, "%stile_ring_of(&all->%s, %d)", g ? ", " : "", x->member, g);
+    text_printf(to, "}; /* of each group */\n    tile_ring_end %s[%d] = {", r->end[ring], x->copies);
+    for (int g = 0; g < x->copies; g++) text_printf(to, "%stile_ring_reader()", g ? ", " : "");
+    text_add(to, "};\n");
+}
+
 static void role_ends(RolesWriter *w, Fn *f, Text *to) {
     for (int i = 0; i < w->roles->ring.n; i++) {
         const RoleText *r = f->hip->role;
         const RingFacts *x = &w->facts.ring[i];
+        const int per = w->roles->ring.p[i].per;
+        const bool beside = per >= 0 && per != r->number;
+        if (r->ring[i] && beside) {
+            groups_ends(w, r, i, to);
+            continue;
+        }
         if (r->ring[i] && x->copies > 1) {
             const char *name = r->ring[i] + 1, *ring = x->member;
             text_printf(to, "    tile_ring %s = all->%s; /* of this group */\n", name, ring);
@@ -109,11 +126,16 @@ static void role_end_lines(RolesWriter *w, Fn *f) {
     for (int i = 0; i < w->roles->ring.n; i++) {
         const RingFacts *x = &w->facts.ring[i];
         if (x->writer != f->hip->role->number) continue;
-        if (x->full >= 0 && w->roles->cluster > 1)
+        if (x->full >= 0 && w->roles->cluster > 1 && x->boxed)
             fn_line(f, "tile_ring_drain(%s, &%s);", f->hip->role->ring[i], f->hip->role->end[i]);
         if (x->full < 0 && strstr(text_str(&f->body), "tile_box_store"))
             fn_line(f, "if (thread == 0) tile_tma_wait();");
     }
+}
+
+static void lost_line(Fn *f, Text *to) {
+    if (text_has_word(text_str(&f->body), "lost"))
+        text_add(to, "    bool lost = false; /* it has waited in vain */\n");
 }
 
 /* Roles beside it wait for no barrier of the whole workgroup. */
@@ -133,7 +155,7 @@ void hip_role_function(RolesWriter *w, int number) {
     const Role *r = &w->roles->role.p[number];
     Hip hip;
     Fn f = hip_role_fn(w, &hip);
-    RoleText text = {.facts = &w->facts, .launch = w->launch, .number = number, .map = w->map};
+    RoleText text = {.facts = &w->facts, .launch = w->launch, .number = number, .of = number, .map = w->map};
     text.end = ARENA_ARRAY(w->arena, const char *, w->roles->ring.n + 1);
     text.ring = ARENA_ARRAY(w->arena, const char *, w->roles->ring.n + 1);
     text.last = ARENA_ARRAY(w->arena, const CExpr *, w->k->range.n + 1);
@@ -145,6 +167,7 @@ void hip_role_function(RolesWriter *w, int number) {
     hip_role_waits(w->arena, r, &text.waits);
     names_take(&f);
     role_body(w, &f, r);
+    hip_role_constants(&f);
     role_end_lines(w, &f);
     check_alone(&f);
     hip_arguments(&f);
@@ -153,6 +176,7 @@ void hip_role_function(RolesWriter *w, int number) {
     text_printf(to, "/* role %s */\n", c_string(w->arena, r->name));
     role_head(w, &f, r, to);
     role_ends(w, &f, to);
+    lost_line(&f, to);
     text_add(to, text_str(&head));
     text_printf(to, "%s}\n\n", text_str(&f.body));
     text_free(&head), text_free(&f.body);

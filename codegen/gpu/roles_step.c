@@ -13,16 +13,23 @@ static const Ring *ring_of(const Fn *f, int ring) { return &f->k->roles->ring.p[
 
 static const RingFacts *facts_of(const Fn *f, int ring) { return &f->hip->role->facts->ring[ring]; }
 
+/* The role whose groups have a ring each, where the role that is written serves them from beside; -1: it does not. */
+static int served(const Fn *f, int ring) {
+    const int per = ring_of(f, ring)->per;
+    return per >= 0 && f->hip->role->number != per ? per : -1;
+}
+
 static const char *role_end(Fn *f, int ring) {
     RoleText *r = f->hip->role;
     if (!r->end[ring]) r->end[ring] = c_name(&f->names, fn_text(f, "%s_end", ring_of(f, ring)->name));
-    return r->end[ring];
+    return served(f, ring) < 0 ? r->end[ring] : fn_text(f, "%s[group]", r->end[ring]);
 }
 
 static const char *ring_text(Fn *f, int ring) {
     RoleText *r = f->hip->role;
     const char *name = facts_of(f, ring)->member;
     if (r->ring[ring]) return r->ring[ring];
+    if (served(f, ring) >= 0) return r->ring[ring] = fn_text(f, "&%s[group]", c_name(&f->names, name));
     if (facts_of(f, ring)->copies == 1) return r->ring[ring] = fn_text(f, "&all->%s", name);
     return r->ring[ring] = fn_text(f, "&%s", c_name(&f->names, fn_text(f, "own_%s", name)));
 }
@@ -111,12 +118,21 @@ static void put_threads(Fn *f, const Op *put) {
     fn_line(f, "tile_ring_filled(%s, &%s);", ring, end);
 }
 
+/* Of a ring without tiles: what the threads have done is known to who gets it. */
+static void put_token(Fn *f, const Op *put) {
+    const char *ring = ring_text(f, put->ring), *end = role_end(f, put->ring);
+    fn_line(f, "tile_ring_open(%s, &%s);", ring, end);
+    fn_line(f, "tile_ring_filled(%s, &%s);", ring, end);
+}
+
 static void role_put(Fn *f, const Op *put) {
     const RingFacts *r = facts_of(f, put->ring);
-    if (r->puts == 1 && r->boxed)
+    if (ring_of(f, put->ring)->tile.n == 0)
+        put_token(f, put);
+    else if (r->puts == 1 && r->boxed)
         put_boxes(f, put);
-    else if (r->boxed || ring_of(f, put->ring)->tile.n == 0)
-        fn_unsupported(f, put->loc, "a slot that boxes and threads fill, or no tile");
+    else if (r->boxed)
+        fn_unsupported(f, put->loc, "a slot that boxes and threads fill");
     else if (r->full < 0)
         put_own(f, put);
     else
@@ -198,8 +214,18 @@ static void role_convert(Fn *f, const Op *op) {
 
 /* ---- get and free ---- */
 
+static void get_token(Fn *f, const Op *op) {
+    fn_line(f, "tile_ring_get(%s, &%s);", ring_text(f, op->ring), role_end(f, op->ring));
+}
+
 static void role_get(Fn *f, const Op *op) {
     hip_role_follow(f, op);
+    if (ring_of(f, op->ring)->tile.n == 0) {
+        get_token(f, op);
+        return;
+    }
+    if (served(f, op->ring) >= 0 && f->hip->role->of == f->hip->role->number)
+        fn_unsupported(f, op->loc, "a slot of a ring of each group, got outside of a loop over parts");
     const char *slot = c_name(&f->names, ring_of(f, op->ring)->name);
     fn_line(f, "const uint32_t %s = tile_ring_get(%s, &%s);", slot, ring_text(f, op->ring), role_end(f, op->ring));
     slot_name(f, op, slot);
@@ -219,8 +245,9 @@ static void wait_line(Fn *f, int but) {
 static void free_line(Fn *f, const Op *op, const char *when) {
     const bool meets = takes_slots(role_now(f)->body, op->ring) && !have_met(f, op);
     const char *bar = meets ? fn_text(f, "%s, ", group_barrier(f)) : "";
-    const char *free = fn_text(f, "tile_ring_free%s(%s, &%s, %d, %sthread);", meets ? "_read" : "",
-                               ring_text(f, op->ring), role_end(f, op->ring), facts_of(f, op->ring)->sharers, bar);
+    const char *free = fn_text(f, "tile_ring_free%s(%s, &%s, %d, %s%s);", meets ? "_read" : "",
+                               ring_text(f, op->ring), role_end(f, op->ring), facts_of(f, op->ring)->sharers, bar,
+                               role_now(f)->lanes == 1 ? "0" : "thread");
     if (when)
         fn_line(f, "if (%s) %s", when, free);
     else
@@ -233,8 +260,12 @@ static const char *second_turn(Fn *f, const Op *loop) {
     return fn_text(f, "%s > %s", r->begin->text, cexpr_operand(f, r->first)->text);
 }
 
+/* A lane's stores by boxes have read the slot. */
 static void role_free(Fn *f, const Op *op) {
-    wait_line(f, wait_of(f, op)->but);
+    if (served(f, op->ring) >= 0)
+        fn_line(f, "tile_tma_wait_read();");
+    else
+        wait_line(f, wait_of(f, op)->but);
     free_line(f, op, op_shift(op) ? second_turn(f, op->in->parent) : NULL);
 }
 
@@ -317,10 +348,9 @@ static const CExpr *last_part(Fn *f, int range, int64_t n, const CExpr *at) {
 }
 
 /* All parts of the tile, also those that lie beyond an edge: they are masked. */
-bool hip_role_loop(Fn *f, const Op *loop) {
+static void parts_loop(Fn *f, const Op *loop) {
     const Range *q = &f->k->range.p[loop->range];
-    if (!q->part_of) return false;
-    const int64_t n = hip_role_extent(f->m, f->k, f->hip->role->number, q->part_of - 1);
+    const int64_t n = hip_role_extent(f->m, f->k, f->hip->role->of, q->part_of - 1);
     const CExpr *step = cexpr_name(f, c_name(&f->names, fn_text(f, "%s0", q->name))),
                 *at = last_part(f, loop->range, n, step);
     if (loop->res.n || n < q->size)
@@ -332,6 +362,39 @@ bool hip_role_loop(Fn *f, const Op *loop) {
     if (at != step) fn_line(f, "    const int %s = tile_min_i32(%s, %" PRId64 ");", at->text, step->text, n - q->size);
     part_body(f, loop);
     fn_line(f, "}");
+}
+
+/* The role whose groups fill what the loop gets from beside; -1: there is none. */
+static int served_by(const Fn *f, const Op *loop) {
+    for (const Op *op = walk(loop->region[0]); op; op = walk_next(op, loop->region[0]))
+        if (op->kind == OP_GET && served(f, op->ring) >= 0) return served(f, op->ring);
+    return -1;
+}
+
+/* All parts that a group has, then those of the next one. */
+static void groups_loop(Fn *f, const Op *loop, int role) {
+    Hip *h = f->hip;
+    const Hip before = *h;
+    h->role->of = role;
+    h->split = f->k->roles->role.p[role].split + 1;
+    if (h->split) h->share = hip_role_extent(f->m, f->k, role, h->split - 1);
+    fn_line(f, "#pragma unroll");
+    fn_line(f, "for (int group = 0; group < %d; group++) {", hip_role_groups(f->k, role));
+    f->indent++;
+    parts_loop(f, loop);
+    f->indent--;
+    fn_line(f, "}");
+    h->split = before.split, h->share = before.share;
+    h->role->of = h->role->number;
+}
+
+bool hip_role_loop(Fn *f, const Op *loop) {
+    if (!f->k->range.p[loop->range].part_of) return false;
+    const int role = served_by(f, loop);
+    if (role >= 0)
+        groups_loop(f, loop, role);
+    else
+        parts_loop(f, loop);
     return true;
 }
 
@@ -359,6 +422,8 @@ static bool is_of_slot(const Fn *f, const Value *v) {
 
 void hip_role_step(Fn *f, const Op *op) {
     switch (op->kind) {
+    case OP_WAIT:
+    case OP_SIGNAL: hip_role_synchronise(f, op); break;
     case OP_PUT: role_put(f, op); break;
     case OP_COPY: hip_role_copy(f, op); break;
     case OP_WRITE: role_write(f, op); break;

@@ -11,7 +11,8 @@ int ring_copies(const Kernel *k, int ring) {
 static bool has_events(const Op *op) {
     for (int i = 0; i < 2; i++)
         for (const Op *in = walk(op->region[i]); in; in = walk_next(in, op->region[i]))
-            if (in->kind == OP_PUT || in->kind == OP_GET || in->kind == OP_FREE || in->kind == OP_SIGNAL) return true;
+            if (in->kind == OP_PUT || in->kind == OP_GET || in->kind == OP_FREE || in->kind == OP_SIGNAL || in->kind == OP_WAIT)
+                return true;
     return false;
 }
 
@@ -187,6 +188,7 @@ static void expand(Expand *e, const Region *r, int piece) {
         case OP_GET: emit_ring(e, EVENT_GET, op); break;
         case OP_FREE: emit_ring(e, EVENT_FREE, op); break;
         case OP_SIGNAL: emit(e, EVENT_SIGNAL, -1, 0, op); break;
+        case OP_WAIT: emit(e, EVENT_WAIT, -1, 0, op); break;
         case OP_FOR:
             if (has_events(op)) expand_loop(e, op);
             break;

@@ -154,8 +154,9 @@ void role_attributes_verify(Verifier *v, const Op *op) {
     if (op->kind == OP_DOT && v->role) violation(v, op->loc, "dot in a role, where products are mma");
     if (op->kind == OP_SIGNAL && v->role && op->in->parent)
         violation(v, op->loc, "signal stands in a loop or condition of a role");
-    if (op->kind == OP_WAIT && v->role && (!op->in->parent || op->in->parent->kind != OP_PUT))
-        violation(v, op->loc, "a role waits outside of a put");
+    bool filling = op->in->parent && op->in->parent->kind == OP_PUT;
+    if (op->kind == OP_WAIT && v->role && !filling && v->role->first >= 0)
+        violation(v, op->loc, "a role of groups waits outside of a put");
 }
 
 /* ---- loops ---- */

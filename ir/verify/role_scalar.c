@@ -103,12 +103,21 @@ static const Op *terms_stray(Made *m, const Op *op) {
     return NULL;
 }
 
-/* A role waits before it copies from the parameter: another task, or rank, writes it. */
+static bool copies_param(const Region *r, int param) {
+    for (const Op *op = walk(r); op; op = walk_next(op, r))
+        if (op->kind == OP_COPY && op->param == param) return true;
+    return false;
+}
+
+/* A role waits, and copies from the parameter: another task, or rank, writes it. In a put it waits for what follows. */
 static bool is_awaited(const Kernel *k, int param) {
     for (int i = 2; i < kernel_regions(k); i++)
-        for (const Op *op = walk(kernel_region(k, i)); op; op = walk_next(op, kernel_region(k, i)))
+        for (const Op *op = walk(kernel_region(k, i)); op; op = walk_next(op, kernel_region(k, i))) {
+            bool filling = op->in->parent && op->in->parent->kind == OP_PUT;
+            if (op->kind == OP_WAIT && !filling && copies_param(kernel_region(k, i), param)) return true;
             for (const Op *copy = op->kind == OP_WAIT ? op->next : NULL; copy; copy = copy->next)
                 if (copy->kind == OP_COPY && copy->param == param) return true;
+        }
     return false;
 }
 

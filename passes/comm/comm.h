@@ -61,6 +61,7 @@ Affine affine_rank(int axis);
 Affine comm_own_block(Builder *, Size split);
 /* The CALL that writes a tensor, among the nodes already rewritten; NULL for inputs. Its kernel is made private. */
 Node *comm_producer(Comm *, int tensor);
+Node *comm_only_producer(Comm *, int tensor); /* the same, as it is, also where a schedule computes it */
 /* Does nothing but the collective being replaced store it? */
 bool comm_alone(const Comm *, int tensor);
 /* A schedule of the machine computes a kernel that reads or writes the tensor: it stays as it is, in private memory. */
@@ -69,10 +70,14 @@ bool comm_is_scheduled(const Comm *, int tensor);
 int comm_readers(const Comm *, int tensor);
 /* A symmetric tensor like `like`, named NAME.what, of these extents. */
 int comm_symmetric(Comm *, int like, const char *what, int axis, const Size *dim, int ndim, Elem);
+/* The same, which is no tensor of the program yet. */
+Tensor comm_symmetric_like(const Comm *, int like, const char *what, int axis, const Size *dim, int ndim, Elem);
 /* Its producer reads what it has written: that stays in private memory. */
 bool comm_reads_itself(const Comm *, int tensor);
 /* Makes a temporary peer-visible in place: every access of its kernels addresses the own rank. */
 void comm_publish_temp(Comm *, int tensor, int axis);
+/* The node's argument is the own copy of the symmetric tensor; its kernel is copied. */
+void comm_argument_own(Comm *, Node *, int argument, int tensor, int axis);
 /* Every later reader of tensor `from` reads the own copy of symmetric tensor `to`, which has the same extents. */
 void comm_read_own(Comm *, int from, int to, int axis);
 bool comm_updates(const Comm *, int tensor); /* some node updates it in place */
@@ -86,7 +91,14 @@ void comm_store_to_peers(Comm *, Node *producer, int from, int to, int axis, int
 /* Do the producer's tiles along dim never straddle two owners? */
 bool comm_can_store_to_owner(const Comm *, const Node *producer, int tensor, int dim, Size split);
 /* The producer stores to to[owner][rank, .. position in the owner's block ..]. */
-void comm_store_to_owner(Comm *, Node *producer, int from, int to, int axis, int dim, Size split);
+void comm_store_to_owner(Comm *, Node *producer, int from, const Tensor *to, int axis, int dim, Size split);
+
+/* ---- kernels in roles address memory of peers, as schedules do not: roles.c ---- */
+
+/* Later kernels that have plans have them also where they read the own copy of a symmetric tensor in place of this one. */
+bool comm_plans_read(Comm *, int tensor, int axis);
+/* Of its one producer, which stores to the owners in place of it. */
+bool comm_plans_store(Comm *, int tensor, const Tensor *inbox, int axis, int dim, Size split);
 
 /* ---- forms, choose.c ---- */
 

@@ -99,19 +99,22 @@ bool comm_is_scheduled(const Comm *c, int tensor) {
 
 /* None where the tensor is updated in place (what its producer stores is not what the collective takes), read again by
    its producer, or stored by several. */
-Node *comm_producer(Comm *c, int tensor) {
+Node *comm_only_producer(Comm *c, int tensor) {
     if (comm_updates(c, tensor) || comm_reads_itself(c, tensor) || count_producers(c, tensor) != 1) return NULL;
-    if (comm_is_scheduled(c, tensor)) return NULL;
     for (int i = c->out.n - 1; i >= 0; i--) {
         Node *n = &c->out.p[i];
         for (int a = 0; n->kind == NODE_CALL && a < n->arg.n; a++) {
             if (n->arg.p[a].tensor != tensor || !n->kernel->param.p[a].out) continue;
-            if (n->when != c->when) return NULL;
-            n->kernel = kernel_clone(c->m, n->kernel);
-            return n;
+            return n->when == c->when ? n : NULL;
         }
     }
     return NULL;
+}
+
+Node *comm_producer(Comm *c, int tensor) {
+    Node *n = comm_is_scheduled(c, tensor) ? NULL : comm_only_producer(c, tensor);
+    if (n) n->kernel = kernel_clone(c->m, n->kernel);
+    return n;
 }
 
 static bool reads(const Node *n, int a, int tensor) {
@@ -145,17 +148,20 @@ bool comm_decides(const Comm *c, int tensor) {
     return false;
 }
 
-int comm_symmetric(Comm *c, int like, const char *what, int axis, const Size *dim, int ndim, Elem elem) {
+Tensor comm_symmetric_like(const Comm *c, int like, const char *what, int axis, const Size *dim, int ndim, Elem elem) {
     const Tensor *t = &c->p->tensor.p[like];
     Tensor s = {.name = name_of(c->m->names, arena_format(c->m->arena, "%s_%s", t->name, what)), .elem = elem,
                 .ndim = ndim, .role = ROLE_TEMP, .symmetric = (int16_t)axis, .slots = 2, .loc = t->loc};
     for (int d = 0; d < ndim; d++) s.dim[d] = dim[d];
     for (int a = 0; a < c->m->axis.n; a++) s.place[a].kind = PLACE_V;
-    return program_tensor(c->m, c->p, s);
+    return s;
 }
 
-static void param_symmetric(const Comm *c, Kernel *k, int param, int tensor) {
-    const Tensor *t = &c->p->tensor.p[tensor];
+int comm_symmetric(Comm *c, int like, const char *what, int axis, const Size *dim, int ndim, Elem elem) {
+    return program_tensor(c->m, c->p, comm_symmetric_like(c, like, what, axis, dim, ndim, elem));
+}
+
+static void param_symmetric(Kernel *k, int param, const Tensor *t) {
     Param *p = &k->param.p[param];
     p->ranks = t->symmetric;
     p->packet = t->packet;
@@ -179,7 +185,7 @@ static void address_own(void *arg, Kernel *k, Op *op) {
     sub_set(e->c->m, op, sub, n + 1);
 }
 
-static void argument_own(Comm *c, Node *n, int a, int tensor, int axis) {
+void comm_argument_own(Comm *c, Node *n, int a, int tensor, int axis) {
     OwnEdit e = {c, axis};
     n->kernel = kernel_clone(c->m, n->kernel);
     n->arg.p[a].tensor = tensor;
@@ -206,14 +212,14 @@ void comm_publish_temp(Comm *c, int tensor, int axis) {
     for (int i = 0; i < c->out.n + c->p->node.n - c->at; i++) {
         Node *n = i < c->out.n ? &c->out.p[i] : c->p->node.p[c->at + i - c->out.n];
         for (int a = 0; n->kind == NODE_CALL && a < n->arg.n; a++)
-            if (n->arg.p[a].tensor == tensor) argument_own(c, n, a, tensor, axis);
+            if (n->arg.p[a].tensor == tensor) comm_argument_own(c, n, a, tensor, axis);
     }
 }
 
 void comm_read_own(Comm *c, int from, int to, int axis) {
     for (int i = c->at + 1; i < c->p->node.n; i++)
         for (int a = 0; a < c->p->node.p[i]->arg.n; a++)
-            if (reads(c->p->node.p[i], a, from)) argument_own(c, c->p->node.p[i], a, to, axis);
+            if (reads(c->p->node.p[i], a, from)) comm_argument_own(c, c->p->node.p[i], a, to, axis);
 }
 
 /* ---- the owner of a position ----
@@ -303,7 +309,7 @@ void comm_read_owner(Comm *c, int from, int to, int axis, int dim, Size split, b
             if (!reads(n, a, from)) continue;
             n->kernel = kernel_clone(c->m, n->kernel);
             each_access(n->kernel, OP_LOAD, a, address_owner, &e);
-            param_symmetric(c, n->kernel, a, to);
+            param_symmetric(n->kernel, a, &c->p->tensor.p[to]);
             n->arg.p[a].tensor = to;
         }
     }
@@ -357,7 +363,7 @@ void comm_store_to_peers(Comm *c, Node *n, int from, int to, int axis, int dim, 
             vec_push(c->m->arena, &n->arg, arg);
         }
         each_access(k, OP_STORE, a, store_to_peers, &e);
-        param_symmetric(c, k, e.to_param, to);
+        param_symmetric(k, e.to_param, &c->p->tensor.p[to]);
         k->param.p[e.to_param].name = c->p->tensor.p[to].name;
         n->arg.p[e.to_param].tensor = to;
         return;
@@ -384,12 +390,12 @@ static void store_to_owner(void *arg, Kernel *k, Op *op) {
     sub_set(e->c->m, op, sub, n);
 }
 
-void comm_store_to_owner(Comm *c, Node *n, int from, int to, int axis, int dim, Size split) {
+void comm_store_to_owner(Comm *c, Node *n, int from, const Tensor *to, int axis, int dim, Size split) {
     OwnerEdit e = {.c = c, .axis = axis, .dim = dim, .split = split, .block = size_block(c->m, split, NULL)};
     for (int a = 0; a < n->arg.n; a++) {
         if (n->arg.p[a].tensor != from || !n->kernel->param.p[a].out) continue;
         each_access(n->kernel, OP_STORE, a, store_to_owner, &e);
-        param_symmetric(c, n->kernel, a, to);
-        n->arg.p[a].tensor = to;
+        param_symmetric(n->kernel, a, to);
+        n->arg.p[a].tensor = to->id;
     }
 }

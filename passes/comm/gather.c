@@ -54,20 +54,22 @@ static bool is_kept(const Gather *g) {
 }
 
 static CommForm choose(const Gather *g) {
-    static const char schedule[] = "a reader is computed by the machine's schedule, from private memory";
+    static const char schedule[] = "a reader is computed by the machine's schedule, from private memory",
+                      again[] = "a reader is computed by roles, which would fetch each tile many times";
     double b = g->block, all = b * (double)g->ranks, publish = g->from_caller ? 2 * b : 0, kept = is_kept(g) ? 2 * all : 0;
     bool scheduled = comm_is_scheduled(g->c, g->n->dst);
-    bool inbox = !scheduled && !comm_updates(g->c, g->n->dst) && comm_alone(g->c, g->n->dst); /* readers see the inbox itself */
-    bool packet = inbox && fits_packets(g);
+    bool roles = scheduled && comm_plans_read(g->c, g->n->dst, g->axis);
+    bool inbox = (!scheduled || roles) && !comm_updates(g->c, g->n->dst) && comm_alone(g->c, g->n->dst); /* readers see the inbox itself */
+    bool packet = inbox && !roles && fits_packets(g);
     CommCost pull = {.copied = publish, .flags = 1, .tasks = 1};
     CommCost staged = {.copied = publish + all, .moved = all, .flags = 1, .tasks = (int)g->ranks};
     CommCost push = {.copied = b + kept, .moved = all, .flags = 1, .tasks = (int)g->ranks};
     CommCost packets = {.copied = b + kept, .moved = 2 * all, .tasks = (int)g->ranks};
     CommCost unfused = {.copied = publish + all, .moved = all, .barriers = 2, .tasks = (int)g->ranks};
     Choice choice[] = {
-        {COMM_PULL, inbox && can_pull(g), scheduled ? schedule : "a reader's tile straddles two owners, or it is not read by a kernel alone", 0},
+        {COMM_PULL, inbox && !roles && can_pull(g), roles ? again : scheduled ? schedule : "a reader's tile straddles two owners, or it is not read by a kernel alone", 0},
         {COMM_STAGED, true, NULL, model_comm(g->c->facts, &staged)},
-        {COMM_PUSH, inbox, scheduled ? schedule : "what is gathered is updated in place, or made by several nodes", model_comm(g->c->facts, &push)},
+        {COMM_PUSH, inbox, scheduled && !roles ? schedule : "what is gathered is updated in place, or made by several nodes", model_comm(g->c->facts, &push)},
         {COMM_PACKET, packet, scheduled ? schedule : "packets carry up to 64 KB of elements of at most 32 bits, of sizes known at compile time, in every run", model_comm(g->c->facts, &packets)},
         {COMM_UNFUSED, true, NULL, model_comm(g->c->facts, &unfused)},
     };

@@ -20,10 +20,31 @@ static Node *fusable_producer(const Reduce *r) {
     return src->role == ROLE_TEMP && src->symmetric < 0 ? comm_producer(r->c, r->n->src) : NULL;
 }
 
-static CommForm choose(const Reduce *r) {
+static Tensor inbox_of(const Reduce *r) {
+    Comm *c = r->c;
+    const Tensor *dst = &c->p->tensor.p[r->n->dst];
+    Size dim[MAX_DIMS] = {size_number(r->ranks)};
+    for (int d = 0; d < dst->ndim; d++) dim[d + 1] = dst->dim[d];
+    return comm_symmetric_like(c, r->n->src, "inbox", r->axis, dim, dst->ndim + 1, c->p->tensor.p[r->n->src].elem);
+}
+
+static Size split_of(const Reduce *r) {
+    return r->dim >= 0 ? r->c->p->tensor.p[r->n->dst].dim[r->dim] : size_number(0);
+}
+
+/* A product in roles sends its tiles to their owners as they are done. */
+static bool roles_push(const Reduce *r) {
+    const Tensor inbox = inbox_of(r), *src = &r->c->p->tensor.p[r->n->src];
+    return r->dim >= 0 && src->role == ROLE_TEMP && src->symmetric < 0 && comm_readers(r->c, r->n->src) == 0 &&
+           comm_is_scheduled(r->c, r->n->src) &&
+           comm_plans_store(r->c, r->n->src, &inbox, r->axis, r->dim, split_of(r));
+}
+
+static CommForm choose(const Reduce *r, bool by_roles) {
     double all = r->bytes, part = r->dim >= 0 ? all / (double)r->ranks : all, sources = (double)r->ranks;
     CommCost pull = {.copied = part, .moved = part * sources, .flags = 1, .tasks = 1};
     CommCost push = {.copied = part * sources + part, .moved = all, .flags = 1, .tasks = 1};
+    if (by_roles) push.moved = 0, pull.copied += 2 * all; /* beside the product; the partial is copied for others to read */
     CommCost unfused = {.copied = part, .moved = part * sources, .barriers = 2, .tasks = 1};
     Choice choice[] = {
         {COMM_PULL, true, NULL, model_comm(r->c->facts, &pull)},
@@ -76,25 +97,24 @@ static void push_partial(const Reduce *r, int inbox) {
     move_end_copy(&mv, &c->out, COMM_PUSH);
 }
 
-static void reduce_push(const Reduce *r) {
+static void reduce_push(const Reduce *r, bool by_roles) {
     Comm *c = r->c;
-    const Tensor *dst = &c->p->tensor.p[r->n->dst];
-    Size dim[MAX_DIMS] = {size_number(r->ranks)};
-    for (int d = 0; d < dst->ndim; d++) dim[d + 1] = dst->dim[d];
-    int inbox = comm_symmetric(c, r->n->src, "inbox", r->axis, dim, dst->ndim + 1, c->p->tensor.p[r->n->src].elem);
-    Node *producer = fusable_producer(r);
+    int inbox = program_tensor(c->m, c->p, inbox_of(r));
+    Node *producer = by_roles ? comm_only_producer(c, r->n->src) : fusable_producer(r);
     bool alone = producer && comm_readers(c, r->n->src) == 0;
-    Size split = r->dim >= 0 ? c->p->tensor.p[r->n->dst].dim[r->dim] : size_number(0);
+    Size split = split_of(r);
+    if (by_roles) producer->kernel = kernel_clone(c->m, producer->kernel);
     if (alone && r->dim < 0) comm_store_to_peers(c, producer, r->n->src, inbox, r->axis, -1, split, true, false);
     else if (alone && comm_can_store_to_owner(c, producer, r->n->src, r->dim, split))
-        comm_store_to_owner(c, producer, r->n->src, inbox, r->axis, r->dim, split);
+        comm_store_to_owner(c, producer, r->n->src, &c->p->tensor.p[inbox], r->axis, r->dim, split);
     else push_partial(r, inbox);
     sum_inbox(r, inbox);
 }
 
 static void reduce(const Reduce *r) {
-    CommForm form = choose(r);
-    if (form == COMM_PUSH) reduce_push(r);
+    bool by_roles = roles_push(r);
+    CommForm form = choose(r, by_roles);
+    if (form == COMM_PUSH) reduce_push(r, by_roles);
     else sum_partials(r, comm_published(r->c, r->n->src, r->axis, form), form);
 }
 

@@ -20,13 +20,16 @@ static bool need(Slice *s, const Value *v) {
     return true;
 }
 
+static bool need_place(Slice *s, const Affine *a) {
+    for (int i = 0; i < a->nterm; i++)
+        if (a->term[i].kind == TERM_VALUE && !need(s, a->term[i].value)) return false;
+    return true;
+}
+
 static bool need_places(Slice *s, const Op *op) {
     for (int d = 0; d < op->sub.n; d++)
-        for (int i = 0; i < op->sub.p[d].lo.nterm; i++) {
-            const Term *t = &op->sub.p[d].lo.term[i];
-            if (t->kind == TERM_VALUE && !need(s, t->value)) return false;
-        }
-    return true;
+        if (!need_place(s, &op->sub.p[d].lo) || !need_place(s, &op->sub.p[d].hi)) return false;
+    return need_place(s, &op->dest.lo) && need_place(s, &op->dest.hi);
 }
 
 static bool need_operands(Slice *s, const Op *op) {
@@ -70,7 +73,8 @@ bool slice_addresses(Slice *s) {
         const Op *op = s->op.p[i];
         bool wanted = op->res.n == 1 && s->addresses[op->res.p[0]->id];
         if ((wanted || slice_copies(s, op)) && !need_operands(s, op)) return false;
-        if (op->kind == OP_STORE && !need_places(s, op)) return false;
+        bool places = op->kind == OP_STORE || op_info[op->kind].class == CLASS_SYNC;
+        if (places && !need_places(s, op)) return false;
     }
     find_front(s);
     return true;

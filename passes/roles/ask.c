@@ -150,8 +150,10 @@ static bool maps_fit(Slice *s) {
     return n + slots <= MOST_MAPS || slice_refuse(s, "more than %d tensors come and go by boxes", MOST_MAPS);
 }
 
-/* Fewer tasks leave most of the machine idle: `split` may cut their loop, if it knows how many they are. */
+/* Fewer tasks leave most of the machine idle: `split` may cut their loop, if it knows how many they are. It has no flags
+   for what the parts read of other ranks. */
 static bool tasks_suffice(Slice *s, const TileQuestion *q, const TilePlan *t) {
+    if (slice_has_peers(s)) return true;
     if (!size_is_number(s->k->range.p[s->row].of) || !size_is_number(s->k->range.p[s->column].of)) return true;
     int64_t tasks = q->tasks * ceil_div(q->rows, t->rows) * ceil_div(q->columns, t->columns);
     return 2 * tasks >= s->target->processors || slice_refuse(s, "the result is small");

@@ -31,6 +31,11 @@ static bool operand_has_rows(const Slice *s, const Param *result) {
     return false;
 }
 
+/* Subscripts of the tensor's dimensions: behind the rank, where the access has one. */
+static const Span *places(const Slice *s, const Op *access) {
+    return &access->sub.p[slice_is_symmetric(s, access)];
+}
+
 /* Strides are products of the extents behind their dimension. NULL: they can be those of a box. operand: of a product,
    for which another kernel stands by where a run has other strides. */
 static const char *why_strides(const Slice *s, const Op *access, bool operand) {
@@ -48,14 +53,16 @@ static const char *why_strides(const Slice *s, const Op *access, bool operand) {
 
 /* The last two dimensions have the two ranges, in any order; those in front have one place for the whole tile. */
 static const char *why_shape(const Slice *s, const Op *access, int a, int b) {
-    const int n = access->sub.n;
+    const int n = s->k->param.p[access->param].ndim;
+    const Span *sub = places(s, access);
+    if (sub > access->sub.p && subscript_range(s, &access->sub.p[0].lo) != -1)
+        return slice_text(s, "the rank of an element of '%s' is computed", name_of_param(s, access));
     for (int d = 0; d < n; d++)
-        if (subscript_range(s, &access->sub.p[d].lo) == -2)
+        if (subscript_range(s, &sub[d].lo) == -2)
             return slice_text(s, "a place in '%s' is computed for each element", name_of_param(s, access));
     if (n > MOST_BOX_DIMS)
         return slice_text(s, "'%s' has more than %d dimensions", name_of_param(s, access), MOST_BOX_DIMS);
-    int row = n > 1 ? subscript_range(s, &access->sub.p[n - 2].lo) : -1,
-        column = n ? subscript_range(s, &access->sub.p[n - 1].lo) : -1;
+    int row = n > 1 ? subscript_range(s, &sub[n - 2].lo) : -1, column = n ? subscript_range(s, &sub[n - 1].lo) : -1;
     if ((row == a && column == b) || (row == b && column == a)) return NULL;
     return slice_text(s, "rows of a tile of '%s' do not lie beside each other", name_of_param(s, access));
 }
@@ -86,8 +93,8 @@ static bool is_whole(const Slice *s, int over) {
 static const char *why_tail(const Slice *s, const Op *load, int over) {
     const Param *p = &s->k->param.p[load->param];
     if (is_whole(s, over)) return NULL;
-    for (int d = 0; d < load->sub.n; d++)
-        if (affine_position(&load->sub.p[d].lo) == over && ends_at(kernel_loop(s->k, over)->arg.p[1], p->dim[d]))
+    for (int d = 0; d < p->ndim; d++)
+        if (affine_position(&places(s, load)[d].lo) == over && ends_at(kernel_loop(s->k, over)->arg.p[1], p->dim[d]))
             return NULL;
     return slice_text(s, "'%s' goes on behind the end of the loop", p->name);
 }
@@ -109,13 +116,22 @@ bool box_is_near(Slice *s, const Op *load) {
 
 /* ---- results ---- */
 
+/* Tiles of the range have all of their positions; in a cluster, those that there are: who has none stores nothing at
+   peers. */
+static bool tiles_are_full(const Slice *s, const Op *store, int range) {
+    const Range *r = &s->k->range.p[range];
+    if (range_is_full(s->k, range)) return true;
+    return slice_is_symmetric(s, store) && r->grid && size_is_number(r->of) && r->of.c % r->size == 0;
+}
+
 /* Elements of a box that lie outside are not stored: so the tensor ends where the tiles do. */
 static const char *why_end(const Slice *s, const Op *store) {
     const Param *p = &s->k->param.p[store->param];
-    for (int d = 0; d < store->sub.n; d++) {
-        int r = subscript_range(s, &store->sub.p[d].lo);
-        if (r < 0 || range_is_full(s->k, r)) continue;
-        if (affine_position(&store->sub.p[d].lo) != r || !size_equal(p->dim[d], s->k->range.p[r].of))
+    for (int d = 0; d < p->ndim; d++) {
+        const Affine *at = &places(s, store)[d].lo;
+        int r = subscript_range(s, at);
+        if (r < 0 || tiles_are_full(s, store, r)) continue;
+        if (affine_position(at) != r || !size_equal(p->dim[d], s->k->range.p[r].of))
             return slice_text(s, "'%s' goes on behind the last tile", p->name);
     }
     return NULL;
@@ -130,16 +146,22 @@ static bool is_rounded(const Slice *s, const Op *store) {
     return v->type.elem == ELEM_F32;
 }
 
+/* NULL: it goes through a slot. */
+static const char *why_no_slot(const Slice *s, const Op *store) {
+    if (is_rounded(s, store)) return why_shape(s, store, s->row, s->column);
+    bool narrow = elem_bits(s->k->param.p[store->param].elem) == 16;
+    return narrow ? "it is not rounded from f32" : "its elements have not 16 bits";
+}
+
+const char *store_why_no_box(Slice *s, const Op *store) {
+    const char *why = why_no_slot(s, store);
+    if (!why) why = why_strides(s, store, false);
+    return why ? why : why_end(s, store);
+}
+
 /* They go through a slot: to a box, or row by row. Others go to memory from registers. */
 static const char *store_way(Slice *s, const Op *store) {
-    bool slot = is_rounded(s, store);
-    bool narrow = elem_bits(s->k->param.p[store->param].elem) == 16;
-    const char *why = slot     ? why_shape(s, store, s->row, s->column)
-                      : narrow ? "it is not rounded from f32"
-                               : "its elements have not 16 bits";
-    const char *way = why ? NULL : "rows";
-    if (!why) why = why_strides(s, store, false);
-    if (!why) why = why_end(s, store);
+    const char *why = store_why_no_box(s, store), *way = why_no_slot(s, store) ? NULL : "rows";
     if (!why) return "box";
     remark(s->c, "roles", store->loc, "'%s': '%s' is stored %s: %s", s->k->name, name_of_param(s, store),
            way ? "by rows" : "from registers", why);

@@ -28,6 +28,7 @@ static void copy_condition(Cut *c, const Op *op) {
 }
 
 static void copy_op(Cut *c, const Op *op) {
+    if (op->kind == OP_WAIT) cut_op(c, op);
     bool address = op->res.n == 1 && c->s->addresses[op->res.p[0]->id];
     if (address && !c->value[op->res.p[0]->id]) cut_op(c, op);
     if (!slice_copies(c->s, op)) return;
@@ -41,8 +42,10 @@ static void copy_region(Cut *c, const Region *r) {
 }
 
 void slice_copy(Slice *s) {
-    int role = roles_warp(s->m, s->to, name_of(s->m->names, "copy"), 0, 1, s->k->loc);
+    /* who signals is of the first warp */
+    int role = roles_warp(s->m, s->to, name_of(s->m->names, "copy"), slice_signals(s), 1, s->k->loc);
     Cut c = cut_begin(s, s->k->roles->role.p[role].body);
     copy_region(&c, s->k->body);
     near_put(&c);
+    slice_waited(s, &c);
 }

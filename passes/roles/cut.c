@@ -27,12 +27,13 @@ void cut_name(Cut *c, const Value *from, Value *to) {
     c->value[from->id] = to;
 }
 
-static Span span_cut(const Cut *c, const Span *s) {
-    Affine a = s->lo;
+static Affine affine_cut(const Cut *c, Affine a) {
     for (int i = 0; i < a.nterm; i++)
         if (a.term[i].kind == TERM_VALUE) a.term[i].value = cut_value(c, a.term[i].value);
-    return span_of(a);
+    return a;
 }
+
+static Span span_cut(const Cut *c, const Span *s) { return (Span){affine_cut(c, s->lo), affine_cut(c, s->hi)}; }
 
 Span *cut_place(const Cut *c, const Op *op) {
     Span *sub = ARENA_ARRAY(c->b.m->arena, Span, op->sub.n + 1);
@@ -44,6 +45,7 @@ Span *cut_place(const Cut *c, const Op *op) {
 static Op *op_begin(Cut *c, const Op *op) {
     Op *fresh = op_like(c->b.m, op);
     fresh->sub.p = cut_place(c, op);
+    fresh->dest = span_cut(c, &op->dest);
     for (int i = 0; i < op->arg.n; i++) vec_push(c->b.m->arena, &fresh->arg, cut_value(c, op->arg.p[i]));
     op_append_to(c->b.at, fresh);
     return fresh;

@@ -43,7 +43,7 @@ static void list_ops(Slice *s) {
 
 static bool access_fits(Slice *s, const Op *op) {
     const Param *p = &s->k->param.p[op->param];
-    if (p->ranks >= 0 || p->packet) return slice_refuse(s, "'%s' is memory of peers", p->name);
+    if (p->packet) return slice_refuse(s, "'%s' carries packets", p->name);
     if (p->inout || (p->out && op->kind == OP_LOAD)) return slice_refuse(s, "'%s' is read and written", p->name);
     if (elem_is_packed(p->elem)) return slice_refuse(s, "elements of '%s' are packed", p->name);
     return true;
@@ -51,12 +51,21 @@ static bool access_fits(Slice *s, const Op *op) {
 
 static bool op_fits(Slice *s, const Op *op) {
     switch (op_info[op->kind].class) {
-    case CLASS_SYNC: return slice_refuse(s, "it waits for tiles, or signals them");
     case CLASS_REDUCE:
     case CLASS_PREFIX: return slice_refuse(s, "%s goes along a tile", op_phrase(op->kind));
     case CLASS_MEMORY: return access_fits(s, op);
     default: return true;
     }
+}
+
+/* ---- memory of peers ---- */
+
+bool slice_is_symmetric(const Slice *s, const Op *access) { return s->k->param.p[access->param].ranks >= 0; }
+
+bool slice_has_peers(const Slice *s) {
+    for (int i = 0; i < s->k->param.n; i++)
+        if (s->k->param.p[i].ranks >= 0) return true;
+    return false;
 }
 
 /* ---- results ---- */

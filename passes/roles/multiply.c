@@ -124,7 +124,7 @@ static void take_op(Cut *c, const Op *op) {
         take_loop(c, op);
     else if (op->kind == OP_IF)
         take_condition(c, op);
-    else if (op->kind != OP_STORE && !is_known(c, op))
+    else if (op->kind != OP_STORE && op_info[op->kind].class != CLASS_SYNC && !is_known(c, op))
         cut_op(c, op);
     take_ready(c, op);
     take_frees(c, op);

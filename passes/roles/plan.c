@@ -14,10 +14,11 @@ static bool multiplies_aside(const MatrixTarget *t) {
 bool slice_begin(Slice *s, PassContext *c, const Kernel *k) {
     *s = (Slice){.c = c, .m = c->m, .k = k, .target = matrix_target(c->options->target), .scratch = arena_new()};
     s->values = k->nvalue;
+    s->token = -1;
     s->scalar = ARENA_ARRAY(s->scratch, Value *, s->values + 1);
     if (!multiplies_aside(s->target) || !slice_fits(s) || !slice_streams(s)) return false;
     slice_near(s);
-    return slice_addresses(s) && slice_operation(s);
+    return slice_addresses(s) && slice_operation(s) && slice_peers(s);
 }
 
 /* ---- the record ---- */

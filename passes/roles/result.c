@@ -117,16 +117,27 @@ static bool has_slots(const Slice *s) {
     return false;
 }
 
+/* On the threads of each group; or a lane of its own, where it has to wait until what it has stored has come, and
+   signals that. */
+static int store_role(const Slice *s, int multiply) {
+    Name name = name_of(s->m->names, "store");
+    Loc loc = s->store.p[0]->loc;
+    return slice_signals(s) ? roles_warp(s->m, s->to, name, 0, 1, loc) : roles_within(s->m, s->to, name, multiply, loc);
+}
+
 void slice_results(Cut *c, int multiply) {
     Slice *s = c->s;
     Parts p = {.c = c, .multiply = multiply, .q = s->panel, .part = ARENA_ARRAY(s->scratch, Value *, s->values + 1)};
+    Cut store = {0};
     if (has_slots(s)) {
-        int role = roles_within(s->m, s->to, name_of(s->m->names, "store"), multiply, s->store.p[0]->loc);
-        p.store = (Builder){.m = s->m, .k = s->to, .at = s->k->roles->role.p[role].body, .loc = s->k->loc};
+        store = cut_begin(s, s->k->roles->role.p[store_role(s, multiply)].body);
+        slice_store_waits(s, &store);
+        p.store = store.b;
         panel_loop(&p.store, s);
     }
     panel_loop(&c->b, s);
     near_get(c, p.part);
     for (int i = 0; i < s->store.n; i++) result_take(&p, i);
     near_free(c);
+    if (has_slots(s)) slice_store_signals(s, &store);
 }

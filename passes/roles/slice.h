@@ -50,6 +50,7 @@ typedef struct {
     int outs;                  /* slots of a ring of results */
     bool *front;               /* by value: of these those that do not depend on a loop */
     bool *waited;              /* by value: a sum that is looked at while no product adds to it */
+    int token;                 /* the ring by which the role that copies says that it has waited; -1: there is none */
     Value **scalar;            /* by value: its copy among the scalars of the roles; NULL: there is none */
 } Slice;
 
@@ -64,6 +65,7 @@ bool slice_streams(Slice *);   /* stream.c: which operands come by one ring */
 bool slice_addresses(Slice *); /* address.c: what the copy role computes */
 bool slice_operation(Slice *); /* ask.c: the instruction of its products */
 void slice_near(Slice *);      /* near.c: which loads of the epilogue come by boxes */
+bool slice_peers(Slice *);     /* sync.c: memory of peers */
 /* plan.c: all of these; the scratch memory is the caller's to free */
 bool slice_begin(Slice *, PassContext *, const Kernel *);
 bool slice_tiles(Slice *, TilePlan *);             /* ask.c: tiles that are fast */
@@ -71,6 +73,10 @@ TaskOrder slice_tasks(const Slice *);              /* tasks.c: who gives tasks t
 Planned slice_plan(PassContext *, const Kernel *); /* plan.c: the plan of the kernel, or why it has none */
 bool slice_planned(Slice *);                       /* ask.c: what follows from the kernel's plan */
 
+bool slice_has_peers(const Slice *); /* some tensor of it is memory of peers */
+bool slice_is_symmetric(const Slice *, const Op *access);
+bool slice_signals(const Slice *);
+const char *store_why_no_box(Slice *, const Op *store); /* box.c; NULL: it is one */
 bool slice_copies(const Slice *, const Op *); /* a load of a stream, or what has one in its regions */
 int slice_depth(const Slice *);               /* positions of a step */
 /* box.c: a TMA box copies the load, whose tile has the ranges `kept` and `over`. */
@@ -99,7 +105,9 @@ Op *cut_loop(Cut *, const Op *, int carried);      /* that carries the first val
 Op *cut_condition(Cut *, const Op *, int results); /* with the first results; its regions are to be filled */
 
 void panel_loop(Builder *, const Slice *); /* over panels of columns; goes on in it */
-
+void slice_waited(Slice *, Cut *);              /* sync.c: of the role that copies: it has waited, .. */
+void slice_store_waits(const Slice *, Cut *);   /* .. of the role that stores: what it waits for, .. */
+void slice_store_signals(const Slice *, Cut *); /* .. and what it signals */
 void slice_stores(Slice *);                      /* box.c: how results go to memory */
 void slice_sums(Slice *);                        /* sums.c: which sums are waited for */
 bool loop_defers(const Slice *, const Op *loop); /* its step waits for no product */

@@ -18,6 +18,8 @@ typedef struct {
     int dims, plane;
 } tile_boxes;
 
+enum { TILE_OUTSIDE = -(1 << 30) }; /* a coordinate outside of every tensor: what is copied from there is zero */
+
 /* ---- copies ---- */
 
 /* To byte `to` of the slot. sharers: the workgroups of the cluster that all get the box; 1: this one. */

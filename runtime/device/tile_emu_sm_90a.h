@@ -42,6 +42,7 @@ void tile_emu_tma_store(const void *map, const int *at, int n, uint32_t from);
 void tile_emu_tma_commit(void);
 void tile_emu_tma_wait(int but); /* groups */
 void tile_emu_async_fence(void);
+void tile_emu_async_fence_all(void);
 void tile_emu_copy16(uint32_t to, const void *from, int bytes);
 void tile_emu_copy_commit(void);
 void tile_emu_copy_wait(int but);
@@ -144,6 +145,7 @@ TILE_FN void tile_tma_wait_read(void) { tile_emu_tma_wait(0); }
 TILE_FN void tile_tma_wait_read1(void) { tile_emu_tma_wait(1); }
 TILE_FN void tile_tma_wait(void) { tile_emu_tma_wait(0); }
 TILE_FN void tile_async_fence(void) { tile_emu_async_fence(); }
+TILE_FN void tile_async_fence_all(void) { tile_emu_async_fence_all(); }
 TILE_FN void tile_copy_once(uint32_t to, const void *from, int bytes) { tile_emu_copy16(to, from, bytes); }
 TILE_FN void tile_copy_commit(void) { tile_emu_copy_commit(); }
 TILE_FN void tile_copy_wait(int but) { tile_emu_copy_wait(but); }

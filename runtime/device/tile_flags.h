@@ -121,18 +121,22 @@ TILE_FN void tile_release_each(int scope) {
 /* Thread 0, after tile_release: completes generation g of a word, here or on a peer. */
 TILE_FN void tile_publish(tile_gpu_word *w, uint64_t g, int scope) { tile_word_store(&w->value, g, scope); }
 
+/* One thread's arrival, with all that it knows of; otherwise as tile_arrive. */
+TILE_FN bool tile_arrive_alone(uint64_t *count, uint64_t arrivals, int scope) {
+    /* a chiplet publishes to other devices only what it wrote itself: each arrival its own */
+    tile_fence_release(TILE_CHIPLETS > 1 ? scope : TILE_DEVICE);
+    if (tile_word_add(count, 1, TILE_DEVICE) + 1 != arrivals) return false;
+    tile_fence_acquire(TILE_DEVICE);
+    tile_word_store(count, 0, TILE_DEVICE);
+    return true;
+}
+
 /* Collective. One of `arrivals` arrivals of this device; true for the last one, which has everything that the others
    did before theirs, and publishes at this scope. The counter is free again when anyone can see what it publishes. */
 TILE_FN bool tile_arrive(char *lds, uint64_t *count, uint64_t arrivals, int scope) {
-    bool last = false;
-    /* a chiplet publishes to other devices only what it wrote itself: each arrival its own */
-    tile_release(TILE_CHIPLETS > 1 ? scope : TILE_DEVICE);
-    if (tile_thread() == 0 && tile_word_add(count, 1, TILE_DEVICE) + 1 == arrivals) {
-        tile_fence_acquire(TILE_DEVICE);
-        tile_word_store(count, 0, TILE_DEVICE);
-        last = true;
-    }
-    return tile_any(lds, last);
+    tile_drain();
+    tile_sync();
+    return tile_any(lds, tile_thread() == 0 && tile_arrive_alone(count, arrivals, scope));
 }
 
 /* ---- packets: data and generation in one word; every slot is written in every generation that uses it ---- */

@@ -40,6 +40,18 @@ TILE_FN void tile_ring_make(const tile_ring *r, int puts, int frees) {
     }
 }
 
+/* The ring of a group, of rings that lie one behind the other. */
+TILE_FN tile_ring tile_ring_of(const tile_ring *r, int group) {
+    const uint32_t slots = (uint32_t)(r->slots * r->bytes * group), full = (uint32_t)(TILE_RING_BARRIERS(r->slots) * group);
+    return {r->slot + slots, r->full + full, r->slots, r->bytes};
+}
+TILE_FN void tile_rings_make(const tile_ring *r, int groups, int puts, int frees) {
+    for (int g = 0; g < groups; g++) {
+        const tile_ring own = tile_ring_of(r, g);
+        tile_ring_make(&own, puts, frees);
+    }
+}
+
 TILE_FN tile_ring_end tile_ring_writer(void) { return {0, 1, 0}; }
 TILE_FN tile_ring_end tile_ring_reader(void) { return {0, 0, 0}; }
 

@@ -143,6 +143,8 @@ TILE_FN void tile_tma_wait_read1(void) { asm volatile("cp.async.bulk.wait_group.
 TILE_FN void tile_tma_wait(void) { asm volatile("cp.async.bulk.wait_group 0;" ::: "memory"); }
 /* By every thread that wrote shared memory, before the barrier behind which a copy or wgmma reads it. */
 TILE_FN void tile_async_fence(void) { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
+/* The same of all memory: behind the acquire of what copies read that other workgroups or devices have stored. */
+TILE_FN void tile_async_fence_all(void) { asm volatile("fence.proxy.async;" ::: "memory"); }
 
 /* ---- threads: roles, and barriers of some of them (1 to 15) ---- */
 

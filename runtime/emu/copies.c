@@ -205,6 +205,7 @@ void tile_emu_tma_load(uint32_t to, const void *map, const int *at, int n, uint3
     Copy c = {.map = &m, .lds = to};
     box_check(&m, n, to);
     memcpy(c.at, at, sizeof *at * (size_t)n);
+    if (talk_now()->unfenced) emu_fail("copies a box behind an acquire, with no fence between (tile_async_fence_all)");
     box_touch(&c, TOUCH_READ);
     if (!mask) load_begin(c, emu, bar, TOUCH_ASYNC_READ);
     for (int r = 0; mask >> r; r++)
@@ -249,6 +250,11 @@ void tile_emu_tma_wait(int but) {
 }
 
 void tile_emu_async_fence(void) { order_fence(); }
+
+void tile_emu_async_fence_all(void) {
+    order_fence();
+    talk_now()->unfenced = false;
+}
 
 /* ---- 16 bytes by a thread ---- */
 

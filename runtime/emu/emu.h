@@ -166,6 +166,7 @@ typedef struct {
     Snapshot *released, *released_far; /* by its last fence; by its last one for all devices */
     WordStore store[TALK_STORES];      /* on their way */
     int nstores;
+    bool unfenced; /* it has acquired what its copies by boxes do not know of yet */
 } Talk;
 
 Talk *talk_now(void);           /* of the wave that runs */

@@ -81,5 +81,6 @@ void tile_emu_fence_acquire(int scope) {
     Talk *t = talk_now();
     known_join(&t->acquired, &t->seen_near);
     if (scope == TILE_SYSTEM) known_join(&t->acquired, &t->seen_far);
+    t->unfenced = true;
     group_pass_time();
 }

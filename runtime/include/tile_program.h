@@ -46,6 +46,7 @@ typedef struct {
 /* A tensor, dense and row-major, that a kernel copies in boxes, by as many coordinates as it has dimensions. */
 typedef struct {
     int arg;                    /* the program's argument that it is in; -1: the workspace */
+    int symmetric;              /* 0, or the workspace is that which all ranks address: -1: this rank's, 1 + r: rank r's */
     int64_t first;              /* byte of the workspace */
     int64_t before;             /* tensors of these extents that lie before it there */
     int bytes;                  /* of an element: 1, 2 or 4 */

@@ -20,12 +20,18 @@ static int map_swizzle(int bytes) {
                          : GPU_MAP_SWIZZLE_NONE;
 }
 
+static char *map_workspace(const tile_instance *p, const tile_map *m) {
+    const GpuInstance *x = p->gpu;
+    if (!m->symmetric) return x->local;
+    return x->shared.base[m->symmetric < 0 ? p->mesh->rank : m->symmetric - 1];
+}
+
 /* Where the tensor is, and its extents. */
 static GpuMapped map_place(const tile_instance *p, const tile_map *m, void *const *arg, const int64_t *dim) {
     GpuMapped to = {.made = true};
     int64_t elements = 1;
     for (int d = 0; d < m->ndim; d++) elements *= to.dim[d] = tile_extent(p, m->dim[d], m->sym[d], m->split[d], dim);
-    char *memory = m->arg < 0 ? (char *)p->gpu->local + m->first : arg[m->arg];
+    char *memory = m->arg < 0 ? map_workspace(p, m) + m->first : arg[m->arg];
     to.base = memory + m->before * elements * m->bytes;
     return to;
 }

@@ -1,0 +1,183 @@
+/* roles_sync.c: what roles have to do with other ranks: waits and signals of their lanes, and maps of peers' memory.
+   A lane that waits goes on when it gives up: it copies zeros, and the end of the run spoils the results. */
+#include "codegen/gpu/roles.h"
+#include "codegen/text/program.h"
+#include "codegen/text/step.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+static const Role *role_now(const Fn *f) { return &f->k->roles->role.p[f->hip->role->number]; }
+
+static const char *scope_text(SyncScope s) { return s == SCOPE_SYSTEM ? "TILE_SYSTEM" : "TILE_DEVICE"; }
+
+const char *hip_role_exists(const Fn *f) {
+    const Roles *r = f->k->roles;
+    int64_t n;
+    if (r->cluster < 2 || r->cluster_range < 0 || cexpr_const(f->range[r->cluster_range].count, &n)) return NULL;
+    return fn_text((Fn *)f, "%s > 0", f->range[r->cluster_range].count->text);
+}
+
+/* ---- waits: each lane of the role polls ---- */
+
+static const char *each(Fn *f, const char *name, const CExpr *from, const CExpr *past) {
+    return fn_text(f, "for (int64_t %s = %s; %s < %s; %s++) {", name, from->text, name, past->text, name);
+}
+
+static void begin(Fn *f, const Op *op) { (void)f, (void)op; }
+
+static void poll(Fn *f, const Poll *p) {
+    const Flag *flag = &f->p->flag.p[p->op->flag];
+    fn_line(f, "lost = lost || tile_poll(t, &%s, %s, %s, %s, %s, number);", p->word, p->want, scope_text(flag->scope),
+            p->flag, p->from);
+}
+
+static bool is_of(const Op *op, OpKind kind) { return op && op->kind == kind; }
+
+/* Waits that follow each other have one fence. */
+static void end(Fn *f, const Op *op) {
+    if (!is_of(op->next, OP_WAIT)) fn_line(f, "tile_async_fence_all();");
+}
+
+/* ---- signals, by the lane that has stored ---- */
+
+static int publish_begin(Fn *f, SyncScope scope) {
+    fn_line(f, "tile_fence_release(%s);", scope_text(scope));
+    return 0;
+}
+
+static const char *publish(Fn *f, const char *word, SyncScope scope) {
+    return fn_text(f, "tile_publish(&%s, generation, %s);", word, scope_text(scope));
+}
+
+static const char *arrive(Fn *f, const char *count, const char *arrivals, SyncScope scope) {
+    return fn_text(f, "tile_arrive_alone(&%s, %s, %s)", count, arrivals, scope_text(scope));
+}
+
+const SyncBackend hip_role_sync = {
+    .generation = "generation",
+    .each = each,
+    .begin = begin,
+    .poll = poll,
+    .end = end,
+    .publish_begin = publish_begin,
+    .publish = publish,
+    .arrive = arrive,
+};
+
+/* ---- steps ---- */
+
+static bool can_synchronise(Fn *f, const Op *op) {
+    if (role_now(f)->lanes == 1) return true;
+    fn_unsupported(f, op->loc, fn_text(f, "%s in a role of several threads", op_phrase(op->kind)));
+    return false;
+}
+
+static bool span_follows(const Span *s, int range) {
+    return affine_follows(&s->lo, range) || affine_follows(&s->hi, range);
+}
+
+static bool follows_cluster(const Fn *f, const Op *op) {
+    const int range = f->k->roles->cluster_range;
+    for (int i = 0; i < op->sub.n; i++)
+        if (span_follows(&op->sub.p[i], range)) return true;
+    return span_follows(&op->dest, range);
+}
+
+/* A workgroup without a tile has nothing to signal. It waits for what it copies for others of its cluster: for the
+   words that are the same for all of them. */
+void hip_role_synchronise(Fn *f, const Op *op) {
+    const char *exists = op->kind == OP_SIGNAL || follows_cluster(f, op) ? hip_role_exists(f) : NULL;
+    if (!can_synchronise(f, op)) return;
+    if (op->kind == OP_SIGNAL && !is_of(op->prev, OP_SIGNAL)) fn_line(f, "tile_tma_wait();");
+    if (exists) {
+        fn_line(f, "if (%s) {", exists);
+        f->indent++;
+    }
+    (op->kind == OP_WAIT ? emit_wait : emit_signal)(f, op);
+    if (!exists) return;
+    f->indent--;
+    fn_line(f, "}");
+}
+
+static bool waits_in(const Role *r) {
+    for (const Op *op = walk(r->body); op; op = walk_next(op, r->body))
+        if (op->kind == OP_WAIT) return true;
+    return false;
+}
+
+/* A row of a copy of what the role has waited for. */
+const CExpr *hip_role_row(Fn *f, const Op *copy, const CExpr *row) {
+    if (f->k->param.p[copy->param].ranks < 0 || !waits_in(role_now(f))) return row;
+    return cexpr_open(f, "lost ? TILE_OUTSIDE : %s", cexpr_operand(f, row)->text);
+}
+
+void hip_role_constants(Fn *f) {
+    const Constants own = f->head;
+    f->head = (Constants){0};
+    fn_constant_of(f, "tile_gpu_task *const", "t", "call.task");
+    fn_constant_of(f, "uint64_t", "generation", "tile_generation(t)");
+    for (int i = 0; i < own.n; i++) vec_push(f->arena, &f->head, own.p[i]);
+}
+
+/* ---- maps of symmetric tensors: one for each copy of the tensor, of each rank that is named ---- */
+
+static bool same_map(const GpuMap *a, const GpuMap *b) {
+    return memcmp(a->box, b->box, sizeof a->box) == 0 && a->swizzle == b->swizzle && a->symmetric == b->symmetric &&
+           a->first == b->first;
+}
+
+static int map_number(Fn *f, const Op *op, const GpuMap *m) {
+    RoleText *r = f->hip->role;
+    GpuLaunch *l = r->launch;
+    for (int i = 0; i < l->nmap; i++)
+        if (r->map[i] == op->param && same_map(&l->map[i], m)) return i;
+    if (l->nmap == GPU_MAPS) {
+        fn_unsupported(f, op->loc, "a kernel that copies so many different boxes");
+        return 0;
+    }
+    r->map[l->nmap] = op->param;
+    l->map[l->nmap] = *m;
+    return l->nmap++;
+}
+
+static bool is_own_rank(const Param *p, const Affine *rank) {
+    Affine own = affine_term(TERM_RANK, p->ranks, 1, 1);
+    return affine_equal(rank, &own);
+}
+
+/* The number of the rank; a workgroup without a tile names one, too. */
+static const char *rank_text(Fn *f, const Op *op) {
+    const Param *p = &f->k->param.p[op->param];
+    Nest n = nest_new(f, NULL, 0);
+    const CExpr *coord = nest_affine(&n, &op->sub.p[0].lo);
+    nest_print(&n);
+    if (hip_role_exists(f))
+        coord = cexpr_call(f, "tile_least(%" PRId64 ", %s)", f->m->axis.p[p->ranks].ranks - 1, coord->text);
+    return peer_text(f, p->ranks, coord)->text;
+}
+
+static int mesh_size(const Module *m) {
+    int n = 1;
+    for (int i = 0; i < m->axis.n; i++) n *= (int)m->axis.p[i].ranks;
+    return n;
+}
+
+const char *hip_role_map(Fn *f, const Op *op, GpuMap *m) {
+    const Param *p = &f->k->param.p[op->param];
+    const Tensor *t = &f->p->tensor.p[f->node->arg.p[op->param].tensor];
+    const bool own = p->ranks >= 0 && is_own_rank(p, &op->sub.p[0].lo);
+    const int peers = own ? 1 : mesh_size(f->m);
+    if (p->ranks < 0) return fn_text(f, "%d", map_number(f, op, m));
+    m->symmetric = own ? MAP_OWN : 1;
+    const int64_t first = m->first;
+    const int number = map_number(f, op, m);
+    for (int i = 1; i < peers * t->slots; i++) {
+        m->symmetric = own ? MAP_OWN : 1 + i / t->slots;
+        m->first = first + i % t->slots * f->memory->bytes[t->id];
+        map_number(f, op, m);
+    }
+    const char *slot = t->slots > 1 ? fn_text(f, " + (int)(generation %% %d)", t->slots) : "";
+    if (own) return fn_text(f, "%d%s", number, slot);
+    return fn_text(f, "%d + %d * (int)(%s)%s", number, t->slots, rank_text(f, op), slot);
+}
