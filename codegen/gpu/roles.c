@@ -299,7 +299,7 @@ static void write_kernel(RolesWriter *w) {
     text_add(to, "    const int group = tile_shuffle(tile_thread() / 128, 0), thread = tile_thread() & 127;\n");
     write_rings(w);
     text_add(to, w->roles->cluster > 1 ? "    tile_cluster_sync();\n" : "    tile_sync();\n");
-    if (w->launch->dependent) text_add(to, "    tile_follow();\n");
+    if (w->launch->dependent && !w->ahead) text_add(to, "    tile_follow();\n");
     write_groups(w);
     if (w->roles->cluster > 1) text_add(to, "    tile_wave_sync();\n    tile_cluster_sync();\n");
     text_add(to, "}\n\n");
@@ -341,6 +341,7 @@ bool hip_roles(GpuText *g, Arena *a, const Program *p, const Memory *memory, CNa
     if (!can_be_written(&w)) return false;
     w.facts = hip_role_facts(a, g->m, w.k);
     hip_role_names(&w);
+    hip_role_ahead(&w);
     for (int i = 0; i < w.roles->role.n; i++)
         if (w.roles->role.p[i].in < 0) hip_role_function(&w, i);
     write_maps(&w);

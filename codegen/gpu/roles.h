@@ -65,6 +65,9 @@ typedef struct RoleText {
         *part_at;       /* by range: where a part of a tile begins, if the last one reaches back into the one before */
     const char *turn;   /* the name of its end of the token; NULL: not used */
     Waits waits;
+    const Program *program;
+    const Op *ahead;   /* the put whose constant tensors come before the wait; NULL: there is none */
+    bool before;       /* this is the function that brings them */
     const Op *filling; /* the put whose slot is being filled, */
     const char *slot;  /* and the slot's name */
 } RoleText;
@@ -89,6 +92,7 @@ typedef struct {
     const char **tiles; /* by range of the grid: members that count tiles, */
     const char **task;  /* and those that say which tile a task has */
     Text functions;
+    const Op *ahead; /* RoleText.ahead */
     bool failed;
 } RolesWriter;
 
@@ -100,6 +104,12 @@ bool hip_role_counts(const RolesWriter *, int range);             /* it has tile
 
 /* roles_role.c: adds the function of a role. */
 void hip_role_function(RolesWriter *, int number);
+
+/* roles_ahead.c */
+void hip_role_ahead(RolesWriter *);                       /* fills in .ahead */
+bool hip_role_is_ahead(const RoleText *, const Op *copy); /* it comes before the wait, in the first slots */
+int hip_role_of(const Roles *, const Op *);               /* the role whose body has it */
+bool op_has(const Op *, const Op *inner);                 /* in its regions, or it is the same */
 
 /* roles_step.c: operations of roles. */
 void hip_role_step(Fn *, const Op *);

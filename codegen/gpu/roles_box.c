@@ -75,13 +75,15 @@ static bool copy_box(Fn *f, const Op *op, const Ring *ring, const SlotTile *t, i
     if (!fits || m % (parts * (across ? 1 : EIGHT))) return false;
     if (!boxes_of(f, op, &t->type, (int)m / parts, columns, &b)) return false;
     b.at_row = hip_role_row(f, op, b.at_row);
-    fn_line(f, "tile_box_%s(%s, %s, %s, %s, %s, %" PRId64 ", all->rank, %d);", across ? "mn" : "k", f->hip->role->slot,
-            f->hip->role->facts->ring[number].tile_name[op->slot], b.map, (across ? b.at_row : b.at_column)->text,
-            (across ? b.at_column : b.at_row)->text, across ? n : m, sharers);
+    const char *when = hip_role_is_ahead(f->hip->role, op) && !f->hip->role->before ? "if (ahead == 0) " : "";
+    fn_line(f, "%stile_box_%s(%s, %s, %s, %s, %s, %" PRId64 ", all->rank, %d);", when, across ? "mn" : "k",
+            f->hip->role->slot, f->hip->role->facts->ring[number].tile_name[op->slot], b.map,
+            (across ? b.at_row : b.at_column)->text, (across ? b.at_column : b.at_row)->text, across ? n : m, sharers);
     return true;
 }
 
 void hip_role_copy(Fn *f, const Op *op) {
+    if (f->hip->role->before && !hip_role_is_ahead(f->hip->role, op)) return;
     const Ring *ring = &f->k->roles->ring.p[f->hip->role->filling->ring];
     const SlotTile *t = &ring->tile.p[op->slot];
     const int sharers = t->share >= 0 ? f->k->roles->cluster : 1;

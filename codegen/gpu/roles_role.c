@@ -7,7 +7,8 @@
 #include <string.h>
 
 static void names_take(Fn *f) {
-    static const char *const taken[] = {"call", "maps", "all", "group", "thread", "number", "task", "lds", "reg", "t", "generation", "lost"};
+    static const char *const taken[] = {"call", "maps", "all", "group", "thread",     "number", "task",
+                                        "lds",  "reg",  "t",   "ahead", "generation", "lost"};
     for (size_t i = 0; i < sizeof taken / sizeof *taken; i++) c_name(&f->names, taken[i]);
     name_params(f);
 }
@@ -48,18 +49,35 @@ static void tasks_head(RolesWriter *w, Fn *f) {
             r->lanes == 1 ? "false" : "true");
 }
 
+static void task_line(RolesWriter *w, Fn *f, const char *number, const char *constants, const char *body) {
+    if (text_has_word(constants, "task") || text_has_word(body, "task"))
+        fn_line(f, "const %s task = %s(all, %s);", hip_role_name(w, "task"), hip_role_name(w, "place"), number);
+}
+
 static void tasks_loop(RolesWriter *w, Fn *f, const char *constants, const char *body) {
     tasks_head(w, f);
-    if (text_has_word(constants, "task") || text_has_word(body, "task"))
-        fn_line(f, "    const %s task = %s(all, number);", hip_role_name(w, "task"), hip_role_name(w, "place"));
+    f->indent++;
+    task_line(w, f, "number", constants, body);
+    f->indent--;
     text_add(&f->body, constants);
     text_add(&f->body, body);
     fn_line(f, "}");
 }
 
+/* The first task, or none. */
+static void first_task(RolesWriter *w, Fn *f, const char *constants, const char *body) {
+    fn_line(f, "int ahead = 0;");
+    fn_line(f, "if (all->cluster >= all->tasks) return 0;");
+    task_line(w, f, "all->cluster", constants, body);
+    text_add(&f->body, constants);
+    text_add(&f->body, body);
+    fn_line(f, "return ahead;");
+}
+
 static void role_body(RolesWriter *w, Fn *f, const Role *r) {
+    const bool before = f->hip->role->before;
     const Constants of_task = task_constants(w, f);
-    f->indent = 2;
+    f->indent = before ? 1 : 2;
     role_plan(f, r);
     skip_missing_tasks(f);
     emit_region(f, f->k->roles->scalars);
@@ -71,7 +89,7 @@ static void role_body(RolesWriter *w, Fn *f, const Role *r) {
     f->head = own;
     f->body = (Text){0};
     f->indent = 1;
-    tasks_loop(w, f, text_str(&head), text_str(&inside));
+    (before ? first_task : tasks_loop)(w, f, text_str(&head), text_str(&inside));
     text_free(&head), text_free(&inside);
 }
 
@@ -144,18 +162,35 @@ static void check_alone(Fn *f) {
         fn_unsupported(f, f->k->loc, "what goes through workgroup memory, in a role");
 }
 
+/* A function's name; that of the one that it calls before it waits has a word behind. */
 static void role_head(RolesWriter *w, Fn *f, const Role *r, Text *to) {
-    const bool groups = r->first >= 0;
-    text_printf(to, "TILE_FN void %s(const %s call, ", w->role[f->hip->role->number], w->launch->call);
+    const bool groups = r->first >= 0, before = f->hip->role->before;
+    text_printf(to, "TILE_FN %s %s%s(const %s call, ", before ? "int" : "void", w->role[f->hip->role->number],
+                before ? "_ahead" : "", w->launch->call);
     if (w->launch->nmap) text_printf(to, "const %s *maps, ", hip_role_name(w, "maps"));
     text_printf(to, "const %s *all%s) {\n", hip_role_name(w, "all"), groups ? ", int group, int thread" : "");
 }
 
-void hip_role_function(RolesWriter *w, int number) {
+/* Each role waits by itself where one does something before. */
+static void role_waits(RolesWriter *w, const RoleText *r, Text *to) {
+    if (!w->ahead || r->before) return;
+    const char *maps = w->launch->nmap ? "maps, " : "";
+    if (r->ahead) text_printf(to, "    int ahead = %s_ahead(call, %sall);\n", w->role[r->number], maps);
+    text_add(to, "    tile_follow();\n");
+}
+
+static void write_function(RolesWriter *w, int number, bool before) {
     const Role *r = &w->roles->role.p[number];
     Hip hip;
     Fn f = hip_role_fn(w, &hip);
-    RoleText text = {.facts = &w->facts, .launch = w->launch, .number = number, .of = number, .map = w->map};
+    RoleText text = {.facts = &w->facts,
+                     .launch = w->launch,
+                     .number = number,
+                     .of = number,
+                     .map = w->map,
+                     .program = w->p,
+                     .before = before};
+    if (w->ahead && hip_role_of(w->roles, w->ahead) == number) text.ahead = w->ahead;
     text.end = ARENA_ARRAY(w->arena, const char *, w->roles->ring.n + 1);
     text.ring = ARENA_ARRAY(w->arena, const char *, w->roles->ring.n + 1);
     text.last = ARENA_ARRAY(w->arena, const CExpr *, w->k->range.n + 1);
@@ -166,19 +201,26 @@ void hip_role_function(RolesWriter *w, int number) {
     if (hip.split) hip.share = hip_role_extent(w->g->m, w->k, number, r->split);
     hip_role_waits(w->arena, r, &text.waits);
     names_take(&f);
+    w->back.leave = before ? "return 0;" : "continue;";
     role_body(w, &f, r);
-    hip_role_constants(&f);
-    role_end_lines(w, &f);
+    if (!before) hip_role_constants(&f);
+    if (!before) role_end_lines(w, &f);
     check_alone(&f);
     hip_arguments(&f);
     Text *to = &w->functions, head = {0};
     fn_head_print(&f, &head);
-    text_printf(to, "/* role %s */\n", c_string(w->arena, r->name));
+    text_printf(to, "/* role %s%s */\n", c_string(w->arena, r->name), before ? ", while the launch before ends" : "");
     role_head(w, &f, r, to);
     role_ends(w, &f, to);
+    role_waits(w, &text, to);
     lost_line(&f, to);
     text_add(to, text_str(&head));
     text_printf(to, "%s}\n\n", text_str(&f.body));
     text_free(&head), text_free(&f.body);
     w->failed |= f.failed;
+}
+
+void hip_role_function(RolesWriter *w, int number) {
+    if (w->ahead && hip_role_of(w->roles, w->ahead) == number) write_function(w, number, true);
+    write_function(w, number, false);
 }

@@ -47,9 +47,21 @@ static void writes(Fn *f, const Op *put) {
 
 static void put_boxes(Fn *f, const Op *put) {
     const char *slot = c_name(&f->names, ring_of(f, put->ring)->name);
+    const bool behind = put == f->hip->role->ahead;
     f->hip->role->slot = slot;
-    fn_line(f, "const tile_slot %s = tile_ring_put(%s, &%s, %" PRId64 ");", slot, ring_text(f, put->ring),
-            role_end(f, put->ring), facts_of(f, put->ring)->boxed);
+    fn_line(f, "const tile_slot %s = tile_ring_put%s(%s, &%s, %" PRId64 "%s);", slot, behind ? "_behind" : "",
+            ring_text(f, put->ring), role_end(f, put->ring), facts_of(f, put->ring)->boxed, behind ? ", ahead" : "");
+    writes(f, put);
+    if (behind) fn_line(f, "ahead -= ahead > 0;");
+}
+
+/* Before the wait: what does not hang on the launch before, as long as slots have not been filled. */
+static void put_before(Fn *f, const Op *put) {
+    const char *slot = c_name(&f->names, ring_of(f, put->ring)->name);
+    f->hip->role->slot = slot;
+    fn_line(f, "if (ahead == %d) return ahead;", ring_of(f, put->ring)->slots);
+    fn_line(f, "const tile_slot %s = tile_ring_first(%s, ahead++, %" PRId64 ");", slot, ring_text(f, put->ring),
+            facts_of(f, put->ring)->boxed);
     writes(f, put);
 }
 
@@ -127,7 +139,9 @@ static void put_token(Fn *f, const Op *put) {
 
 static void role_put(Fn *f, const Op *put) {
     const RingFacts *r = facts_of(f, put->ring);
-    if (ring_of(f, put->ring)->tile.n == 0)
+    if (f->hip->role->before)
+        put == f->hip->role->ahead ? put_before(f, put) : (void)0;
+    else if (ring_of(f, put->ring)->tile.n == 0)
         put_token(f, put);
     else if (r->puts == 1 && r->boxed)
         put_boxes(f, put);
@@ -389,6 +403,7 @@ static void groups_loop(Fn *f, const Op *loop, int role) {
 }
 
 bool hip_role_loop(Fn *f, const Op *loop) {
+    if (f->hip->role->before && !op_has(loop, f->hip->role->ahead)) return true;
     if (!f->k->range.p[loop->range].part_of) return false;
     const int role = served_by(f, loop);
     if (role >= 0)
@@ -420,7 +435,13 @@ static bool is_of_slot(const Fn *f, const Value *v) {
     return hip_slot(f->k, v, &ring, &tile) != NULL;
 }
 
+/* What a role does before it waits has nothing to do with it. */
+static bool is_left_out(const Fn *f, const Op *op) {
+    return f->hip->role->before && (op->kind == OP_IF || op_info[op->kind].class == CLASS_SYNC);
+}
+
 void hip_role_step(Fn *f, const Op *op) {
+    if (is_left_out(f, op)) return;
     switch (op->kind) {
     case OP_WAIT:
     case OP_SIGNAL: hip_role_synchronise(f, op); break;

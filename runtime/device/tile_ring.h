@@ -75,6 +75,20 @@ TILE_FN tile_slot tile_ring_put(const tile_ring *r, tile_ring_end *e, int bytes)
     return slot;
 }
 
+/* Before any other put: slot number s, below that of the slots, whose bytes are announced likewise. Some of its copies
+   follow; the others behind tile_ring_put_behind, whose `ahead` is the number of such slots that are still to come. */
+TILE_FN tile_slot tile_ring_first(const tile_ring *r, int s, int bytes) {
+    const tile_slot slot = {r->slot + (uint32_t)(s * r->bytes), tile_ring_full(r, s)};
+    tile_mbar_expect(slot.full, bytes);
+    return slot;
+}
+TILE_FN tile_slot tile_ring_put_behind(const tile_ring *r, tile_ring_end *e, int bytes, int ahead) {
+    const tile_slot slot = {r->slot + (uint32_t)(e->s * r->bytes), tile_ring_full(r, e->s)};
+    if (ahead == 0) return tile_ring_put(r, e, bytes);
+    tile_ring_step(r, e);
+    return slot;
+}
+
 /* `put` of threads, by each thread that writes: waits until the slot is free; its address. When the thread has written
    its part: tile_ring_filled. */
 TILE_FN uint32_t tile_ring_open(const tile_ring *r, const tile_ring_end *e) {

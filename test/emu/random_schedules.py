@@ -42,14 +42,17 @@ def product(r):
         m, k = r.randint(1, 70), eights(r, 4000)
     along = elem.startswith("f8") or r.random() < 0.5
     call, b = ("linear", f"[{n}, {k}]") if along else ("matmul", f"[{k}, {n}]")
-    parameters, body = f"A: {elem}[{m}, {k}], B: {elem}{b}", f"  C = {call}(A, B);\n"
+    parameters, x = f"A: {elem}[{m}, {k}], B: {elem}{b}", "A"
+    if not elem.startswith("f8") and r.random() < 0.4:  # a launch before: then B may be copied before that has ended
+        parameters, x = f"A: {elem}[{m}, {k}], G: {elem}[{k}], B: {elem}{b}", "rmsnorm(A, G)"
+    body = f"  C = {call}({x}, B);\n"
     if r.random() < 0.3:
         parameters += f", E: {elem}{b}"
-        body = f"  C = silu({call}(A, B)) * {call}(A, E);\n"
+        body = f"  C = silu({call}({x}, B)) * {call}({x}, E);\n"
     elif r.random() < 0.6:
         value, more = result_of(r, "c", m, n)
         parameters += more
-        body = f"  c: f32[{m}, {n}] = {call}(A, B);\n  C = {value};\n"
+        body = f"  c: f32[{m}, {n}] = {call}({x}, B);\n  C = {value};\n"
     return f"program p({parameters}) -> (C: {out}[{m}, {n}]) {{\n{body}}}\n", {}, []
 
 
@@ -71,6 +74,8 @@ def sized(r):
     outer = lambda n: f"{types.get(n, elem)}[{f'{b}, ' * shape[n][0]}{shape[n][1].upper()}]".replace("B", str(b))
     counted = b and r.random() < 0.3 # tasks of several lengths, by a counter
     loop = "in 0 .. 64 * (e[x] % 7)" if counted else "of k"
+    front = not b and r.random() < 0.5 # a launch before: then w may be copied before that has ended
+    shape["g"] = (False, a.split(", ")[1])
     given = ["a", "w"] + [n for n in "rdst" if f"{n}[" in value] + ["e"] * counted
     text = "\n".join(lines) + f"""
 kernel products({', '.join(f'{n}: {inner(n)}' for n in given)}) -> (c: {inner('c')}) {{
@@ -80,8 +85,8 @@ kernel products({', '.join(f'{n}: {inner(n)}' for n in given)}) -> (c: {inner('c
     c[{x}i, j] = {out}({value});
   }}
 }}
-program p({', '.join(f'{n}_: {outer(n)}' for n in given)}) -> (C: {outer('c')}) {{
-  C = products({', '.join(f'{n}_' for n in given)});
+program p({', '.join(f'{n}_: {outer(n)}' for n in given + ['g'] * front)}) -> (C: {outer('c')}) {{
+  C = products({', '.join('rmsnorm(a_, g_)' if front and n == 'a' else f'{n}_' for n in given)});
 }}
 """
     return text, {}, [f"--size={n}={at[n]}" for n in at if free[n]]
@@ -119,7 +124,7 @@ def run(tilec, folder, target, seed, kinds):
     text, given, inputs = KINDS[r.choice(kinds)](r)
     file = f"{folder}/{seed}.tile"
     with open(file, "w", encoding="utf-8") as to:
-        to.write('import "std/decode.tile";\n' + text)
+        to.write('import "std/decode.tile";\nimport "std/rows.tile";\n' + text)
     for name, value in given.items():
         numpy.save(f"{folder}/{seed}_{name}.npy", value)
         inputs.append(f"--in={name}={folder}/{seed}_{name}.npy")
