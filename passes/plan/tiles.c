@@ -22,11 +22,14 @@ enum {
     MOST_REGISTERS = 232, /* of a thread that multiplies: three groups have 504 of 512 so */
     MOST_SUMS = 3,        /* tiles: a cell of four gates spills, and ptxas serialises its products (C7514) */
     SUM_REGISTERS = 128,  /* of a thread, for sums; the epilogue has the others [guess] */
+    SLOW = 4,             /* times as long results take that threads store from registers [guess] */
     LATENCY = 900,        /* clocks from a copy's begin to its end, beside its bytes [guess] */
     MOST_ROWS = 128,      /* of a tile, by GROUP_ROWS */
-    LEAST_COLUMNS = 64,   /* of a tile, .. */
-    MOST_COLUMNS = 256,
-    COLUMNS_STEP = 16 /* .. by so many (wgmma, beyond 128) */
+    SHARED = 16,          /* rows of a tile that two copy half of: a swizzle repeats after 8 (PTX ISA) */
+    MOST_COLUMNS = 256,   /* of a tile, .. */
+    COLUMNS_STEP = 8,
+    WIDE = 128,
+    WIDE_STEP = 16 /* .. in steps of 8, beyond 128 of 16 (tile_piece.h) */
 };
 
 static int64_t ceil_of(int64_t n, int64_t d) { return (n + d - 1) / d; }
@@ -122,8 +125,9 @@ static double near_clocks(const TileQuestion *q, const TilePlan *p) {
 
 /* Results go by whole panels. With one slot of results a group waits for its store. */
 static double task_clocks(const GpuFacts *g, const TileQuestion *q, const TilePlan *p, double step) {
-    int64_t columns = ceil_of(p->columns, LEAST_COLUMNS) * LEAST_COLUMNS;
-    double storing = (double)q->results * p->rows * (double)columns * q->width / g->boxes * (MOST_OUTS + 1 - p->outs);
+    int64_t columns = ceil_of(p->columns, PANEL_COLUMNS) * PANEL_COLUMNS;
+    double ways = q->slots * (MOST_OUTS + 1 - p->outs) + (q->results - q->slots) * SLOW;
+    double storing = ways * p->rows * (double)(q->slots ? columns : p->columns) * q->width / g->boxes;
     return (double)q->steps * step + storing + near_clocks(q, p);
 }
 
@@ -142,16 +146,13 @@ static bool plan_try(const MatrixTarget *t, const MatrixOp *op, const TileQuesti
     return true;
 }
 
-/* The largest tiles but where others gain more than the model knows: a last round that is not full takes less power. */
-static const double GAIN = 0.97;
-
 static void plan_better(const MatrixTarget *t, const MatrixOp *op, const TileQuestion *q, TilePlan try,
                         TilePlan *best) {
     TilePlan own = {0};
     for (try.nears = near_panels(q, &try); try.nears >= (q->nears > 0); try.nears--)
         for (try.outs = MOST_OUTS; try.outs >= 1; try.outs--)
             if (plan_try(t, op, q, &try) && (!own.rows || try.seconds < own.seconds)) own = try;
-    if (own.rows && (!best->rows || own.seconds < GAIN * best->seconds)) *best = own;
+    if (own.rows && (!best->rows || own.seconds < TILES_GAIN * best->seconds)) *best = own;
 }
 
 /* A workgroup of a cluster copies a tile of its own and a part of one that is shared: both have to lie in the tensors,
@@ -159,13 +160,19 @@ static void plan_better(const MatrixTarget *t, const MatrixOp *op, const TileQue
 static bool pair_fits(const TileQuestion *q, const TilePlan *p) {
     int64_t along = p->beside ? q->columns : q->rows, across = p->beside ? q->rows : q->columns;
     int tile = p->beside ? p->columns : p->rows, shared = p->beside ? p->rows : p->columns;
-    return (p->beside ? q->clusters_columns : q->clusters_rows) && along > tile && across > shared;
+    return (p->beside ? q->clusters_columns : q->clusters_rows) && along > tile && across > shared &&
+           shared % SHARED == 0;
+}
+
+/* Results leave registers for slots 16 columns at a time. */
+static int columns_step(const TileQuestion *q, int columns) {
+    return columns > WIDE || q->slots ? WIDE_STEP : COLUMNS_STEP;
 }
 
 bool tiles_plan(const MatrixTarget *t, const MatrixOp *op, const TileQuestion *q, TilePlan *best) {
     *best = (TilePlan){0};
     for (int rows = MOST_ROWS; rows > 0; rows -= GROUP_ROWS)
-        for (int columns = MOST_COLUMNS; columns >= LEAST_COLUMNS; columns -= COLUMNS_STEP) {
+        for (int columns = MOST_COLUMNS; columns >= q->least_columns; columns -= columns_step(q, columns)) {
             TilePlan p = {.rows = rows, .columns = columns, .cluster = 1};
             plan_better(t, op, q, p, best);
             p.cluster = 2;

@@ -25,6 +25,7 @@ typedef struct {
     int products;       /* of a step of each ring */
     int results, slots; /* stores; those that go through a slot */
     int nears;          /* matrices of 16 bits beside the results that come by boxes, a panel of columns at a time */
+    int least_columns;  /* of a tile, which are multiples of it up to 64, and of 8 */
     int64_t only_rows, only_columns; /* the sizes that tiles have to have; 0: any */
     bool clusters_rows,
         clusters_columns; /* workgroups of other rows (columns) may copy the columns' (rows') tiles together */
@@ -41,6 +42,9 @@ typedef struct {
     bool beside; /* the cluster's tiles lie along a row of tiles, and have the rows in common; else above each other */
     double seconds;
 } TilePlan;
+
+/* The largest tiles but where others gain more than the model knows: a last round that is not full takes less power. */
+#define TILES_GAIN 0.97
 
 /* false: no tile fits. op: the instruction of the products. */
 bool tiles_plan(const MatrixTarget *, const MatrixOp *op, const TileQuestion *, TilePlan *);

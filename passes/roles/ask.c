@@ -5,9 +5,11 @@
 #include <string.h>
 
 enum {
-    ROW_BYTES = 128,  /* of a step of a loop: those of a row of a swizzled box */
-    FEWEST_ROWS = 64, /* of a product instruction: results with fewer rows waste most of it */
-    MOST_MAPS = 8     /* tensors that come and go by boxes; a launch has maps for twice as many boxes (codegen/codegen.h) */
+    ROW_BYTES = 128,   /* of a step of a loop: those of a row of a swizzled box */
+    FEWEST = 2,        /* rows and columns of a result: a single one is read once, and summed by threads */
+    FEW = 128,         /* rows of a result for which operands are exchanged: more are stored faster by boxes */
+    LEAST_COLUMNS = 8, /* of a tile then: of a product instruction */
+    MOST_MAPS = 8 /* tensors that come and go by boxes; a launch has maps for twice as many boxes (codegen/codegen.h) */
 };
 
 /* The asynchronous one, whose operands lie in shared memory. */
@@ -77,7 +79,7 @@ static int count_sums(const Slice *s) {
 /* Results that go to memory through slots. */
 static int count_slots(const Slice *s) {
     int n = 0;
-    for (int i = 0; i < s->store.n; i++) n += elem_bits(s->k->param.p[s->store.p[i]->param].elem) == 16;
+    for (int i = 0; i < s->store.n && !s->swapped; i++) n += elem_bits(s->k->param.p[s->store.p[i]->param].elem) == 16;
     return n;
 }
 
@@ -127,6 +129,7 @@ static TileQuestion question_of(const Slice *s, const MatrixOp *op) {
                       .sums = count_sums(s),
                       .products = s->dot.n,
                       .results = s->store.n,
+                      .least_columns = s->swapped ? LEAST_COLUMNS : PANEL_COLUMNS,
                       .slots = count_slots(s),
                       .nears = s->near.n,
                       .only_rows = only_size(s, s->row),
@@ -155,7 +158,8 @@ static bool maps_fit(Slice *s) {
 static bool tasks_suffice(Slice *s, const TileQuestion *q, const TilePlan *t) {
     if (slice_has_peers(s)) return true;
     if (!size_is_number(s->k->range.p[s->row].of) || !size_is_number(s->k->range.p[s->column].of)) return true;
-    int64_t tasks = q->tasks * ceil_div(q->rows, t->rows) * ceil_div(q->columns, t->columns);
+    int columns = t->columns < PANEL_COLUMNS ? PANEL_COLUMNS : t->columns;
+    int64_t tasks = q->tasks * ceil_div(q->rows, t->rows) * ceil_div(q->columns, columns);
     return 2 * tasks >= s->target->processors || slice_refuse(s, "the result is small");
 }
 
@@ -169,7 +173,8 @@ bool slice_tiles(Slice *s, TilePlan *to) {
     for (int i = 0; i < s->dot.n; i++)
         if (!loop_size_fits(s, s->dot.p[i])) return false;
     TileQuestion q = question_of(s, s->op_matrix);
-    if (q.rows < FEWEST_ROWS) return slice_refuse(s, "the result has few rows");
+    if (q.rows < FEWEST || q.columns < FEWEST) return slice_refuse(s, "the result has few rows");
+    if (s->swapped && q.columns > FEW) return slice_refuse(s, "the result has many rows");
     if (!maps_fit(s)) return false;
     if (tiles_plan(s->target, s->op_matrix, &q, to)) return tasks_suffice(s, &q, to);
     return slice_refuse(s, "no tile fits: %d tiles of operands, %d of sums", q.row_tiles + q.column_tiles, q.sums);

@@ -148,6 +148,7 @@ static bool is_rounded(const Slice *s, const Op *store) {
 
 /* NULL: it goes through a slot. */
 static const char *why_no_slot(const Slice *s, const Op *store) {
+    if (s->swapped) return "rows and columns are exchanged";
     if (is_rounded(s, store)) return why_shape(s, store, s->row, s->column);
     bool narrow = elem_bits(s->k->param.p[store->param].elem) == 16;
     return narrow ? "it is not rounded from f32" : "its elements have not 16 bits";

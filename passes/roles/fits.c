@@ -83,6 +83,11 @@ static bool range_is_tiles(const Slice *s, int range) {
     return r && r->grid && r->kind == RANGE_TILE && r->owner < 0;
 }
 
+static void swap_ranges(Slice *s) {
+    int row = s->row;
+    s->row = s->column, s->column = row;
+}
+
 /* A row of memory lies along the last dimension. */
 static bool find_ranges(Slice *s) {
     const Op *store = s->store.p[0];
@@ -90,6 +95,7 @@ static bool find_ranges(Slice *s) {
     s->column = store->sub.n ? affine_position(&store->sub.p[store->sub.n - 1].lo) : -1;
     if (t.nrange != 2 || !type_has(t, s->column)) return slice_refuse(s, "the result has other ranges than a product");
     s->row = t.range[t.range[0] == s->column];
+    if (s->swapped) swap_ranges(s);
     if (range_is_tiles(s, s->row) && range_is_tiles(s, s->column)) return true;
     return slice_refuse(s, "a range of the result is no tile of the grid");
 }
@@ -100,7 +106,7 @@ static bool store_fits(Slice *s, const Op *store) {
     if (store->in != s->k->body) return slice_refuse(s, "it stores in a loop or under a condition");
     if (t.nrange != 2 || !type_has(t, s->row) || !type_has(t, s->column))
         return slice_refuse(s, "results of several shapes");
-    if (affine_follows(&store->sub.p[store->sub.n - 1].lo, s->row))
+    if (affine_follows(&store->sub.p[store->sub.n - 1].lo, s->swapped ? s->column : s->row))
         return slice_refuse(s, "rows of one result are columns of another");
     return true;
 }

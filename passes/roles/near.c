@@ -27,7 +27,7 @@ static bool is_used_in_parts(const Slice *s, const Value *v) {
 }
 
 static bool is_near(Slice *s, const Op *op) {
-    if (op->kind != OP_LOAD || op->in != s->k->body || s->stream_of[op->res.p[0]->id]) return false;
+    if (s->swapped || op->kind != OP_LOAD || op->in != s->k->body || s->stream_of[op->res.p[0]->id]) return false;
     Type t = op->res.p[0]->type;
     bool tile = t.nrange == 2 && type_has(t, s->row) && type_has(t, s->column) && elem_bits(t.elem) == 16;
     return tile && !is_written(s, op->param) && is_placed(op) && is_used_in_parts(s, op->res.p[0]) &&

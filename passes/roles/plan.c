@@ -11,8 +11,9 @@ static bool multiplies_aside(const MatrixTarget *t) {
     return false;
 }
 
-bool slice_begin(Slice *s, PassContext *c, const Kernel *k) {
-    *s = (Slice){.c = c, .m = c->m, .k = k, .target = matrix_target(c->options->target), .scratch = arena_new()};
+bool slice_begin(Slice *s, PassContext *c, const Kernel *k, bool swapped) {
+    const MatrixTarget *target = matrix_target(c->options->target);
+    *s = (Slice){.c = c, .m = c->m, .k = k, .target = target, .scratch = arena_new(), .swapped = swapped};
     s->values = k->nvalue;
     s->token = -1;
     s->scalar = ARENA_ARRAY(s->scratch, Value *, s->values + 1);
@@ -68,23 +69,43 @@ static Planned planned_by(const Slice *s, const TilePlan *t) {
     plan_sizes(s, t, &p);
     plan_groups(s, t, &p.plan);
     plan_copies(s, &p.plan);
-    p.how = arena_format(s->m->arena, "roles, tiles of %d x %d, %d stages, %s%s", t->rows, t->columns, t->stages,
+    p.how = arena_format(s->m->arena, "roles, tiles of %d x %d, %d stages, %s%s%s", s->swapped ? t->columns : t->rows,
+                         s->swapped ? t->rows : t->columns, t->stages,
                          t->groups == 1 ? "1 group that multiplies"
                                         : arena_format(s->m->arena, "%d groups that multiply", t->groups),
-                         t->cluster > 1 ? ", clusters of 2" : "");
+                         t->cluster > 1 ? ", clusters of 2" : "", s->swapped ? ", operands exchanged" : "");
     if (p.plan.tasks == TASKS_TICKET) p.how = slice_text(s, "%s, tasks by a counter", p.how);
     return p;
 }
 
-Planned slice_plan(PassContext *c, const Kernel *k) {
+/* ---- which of the two operands has the rows of an instruction ---- */
+
+/* A group has a product instruction's rows of its tile's positions along the range that groups share. */
+bool slice_is_swapped(const Kernel *k) {
+    enum { GROUP_ROWS = 64 /* of a wgmma (PTX ISA) */ };
+    int rows = -1;
+    for (const Op *op = walk(k->body); op && rows < 0; op = walk_next(op, k->body)) {
+        Type t = op->kind == OP_STORE ? op->arg.p[0]->type : (Type){0};
+        if (t.nrange == 2) rows = t.range[t.range[0] == affine_position(&op->sub.p[op->sub.n - 1].lo)];
+    }
+    return rows >= 0 && k->plan.regs.n && k->range.p[rows].size != GROUP_ROWS * (k->plan.regs.n - 1);
+}
+
+static Planned slice_try(PassContext *c, const Kernel *k, bool swapped, double *seconds) {
     Slice s;
     TilePlan tiles;
     Planned p = plan_refused("");
-    if (k->form != KERNEL_VALUE) return p;
-    if (slice_begin(&s, c, k) && slice_tiles(&s, &tiles))
-        p = planned_by(&s, &tiles);
+    if (slice_begin(&s, c, k, swapped) && slice_tiles(&s, &tiles))
+        p = planned_by(&s, &tiles), *seconds = tiles.seconds;
     else if (s.why)
         p.why = s.why;
     arena_free(s.scratch);
     return p;
+}
+
+Planned slice_plan(PassContext *c, const Kernel *k) {
+    double seconds = 0, other_seconds = 0;
+    if (k->form != KERNEL_VALUE) return plan_refused("");
+    Planned p = slice_try(c, k, false, &seconds), other = slice_try(c, k, true, &other_seconds);
+    return !other.why && (p.why || other_seconds < TILES_GAIN * seconds) ? other : p;
 }

@@ -45,9 +45,10 @@ static Name ring_name(const Slice *s, const Stream *t) {
 }
 
 static int panel_range(const Slice *s) {
+    int64_t columns = s->k->range.p[s->column].size;
     Range r = {.name = name_of(s->m->names, "q"),
                .kind = RANGE_TILE,
-               .size = PANEL_COLUMNS,
+               .size = columns < PANEL_COLUMNS ? columns : PANEL_COLUMNS,
                .owner = -1,
                .part_of = (int16_t)(1 + s->column),
                .loc = s->k->loc};

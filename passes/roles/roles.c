@@ -50,7 +50,7 @@ static void roles_kernel(PassContext *c, Kernel *k) {
     Slice s;
     if (k->plan.lowering == LOWER_OPEN && k->form == KERNEL_VALUE) plan_alone(c, k);
     if (k->plan.lowering != LOWER_ROLES || k->roles) return;
-    bool good = slice_begin(&s, c, k) && slice_planned(&s);
+    bool good = slice_begin(&s, c, k, slice_is_swapped(k)) && slice_planned(&s);
     s.to = k;
     if (good)
         slice_build(&s);

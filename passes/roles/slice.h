@@ -40,7 +40,8 @@ typedef struct {
     VEC(const Op *) near;  /* loads at the results' place that come by boxes */
     int near_ring, nears;  /* their ring, and its slots */
     int panel;             /* range of the columns of a panel */
-    int row, column;       /* ranges of the results: groups share the first; the second runs along rows in memory */
+    int row, column;       /* ranges of the results: groups share the first, and have all positions of the second; .. */
+    bool swapped;          /* .. which runs along rows in memory, unless these two are exchanged */
     VEC(Stream) stream;
     int *uses;          /* by value: as an operand */
     int *stream_of, *slot_of;  /* by value: 1 + the stream whose tile it is, and which tile; 0: it is none */
@@ -67,7 +68,8 @@ bool slice_operation(Slice *); /* ask.c: the instruction of its products */
 void slice_near(Slice *);      /* near.c: which loads of the epilogue come by boxes */
 bool slice_peers(Slice *);     /* sync.c: memory of peers */
 /* plan.c: all of these; the scratch memory is the caller's to free */
-bool slice_begin(Slice *, PassContext *, const Kernel *);
+bool slice_begin(Slice *, PassContext *, const Kernel *, bool swapped);
+bool slice_is_swapped(const Kernel *);             /* by its plan */
 bool slice_tiles(Slice *, TilePlan *);             /* ask.c: tiles that are fast */
 TaskOrder slice_tasks(const Slice *);              /* tasks.c: who gives tasks to workgroups */
 Planned slice_plan(PassContext *, const Kernel *); /* plan.c: the plan of the kernel, or why it has none */

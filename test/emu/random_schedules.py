@@ -111,8 +111,10 @@ def decode(r):
 
 
 def tiles(r):
-    """Sizes of tiles that no model would choose for so few rows: widths between powers of two."""
-    return f"kernel products on sm_90a {{ i = {r.choice([64, 128])}; j = {16 * r.randint(4, 16)}; }}\n" if r.random() < 0.5 else ""
+    """Sizes of tiles that no model would choose for so few rows: widths between powers of two, few rows."""
+    wide, few = (r.choice([64, 128]), 16 * r.randint(4, 16)), (8 * r.randint(1, 16), r.choice([64, 128]))
+    i, j = r.choice([wide, few])
+    return f"kernel products on sm_90a {{ i = {i}; j = {j}; }}\n" if r.random() < 0.6 else ""
 
 
 KINDS = {"product": product, "sized": sized, "attention": attention, "decode": decode}

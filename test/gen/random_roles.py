@@ -72,8 +72,10 @@ program p({', '.join(f'{x.upper()}: {outer(x)}' for x in given)}) -> (C: {outer(
 
 
 def tiles(r):
-    """Sizes of tiles between powers of two, which the pass keeps."""
-    return f"kernel products on sm_90a {{ i = {r.choice([64, 128])}; j = {16 * r.randint(4, 16)}; }}\n" if r.random() < 0.5 else ""
+    """Sizes of tiles between powers of two, and of few rows, which the pass keeps."""
+    wide, few = (r.choice([64, 128]), 16 * r.randint(4, 16)), (8 * r.randint(1, 16), r.choice([64, 128]))
+    i, j = r.choice([wide, few])
+    return f"kernel products on sm_90a {{ i = {i}; j = {j}; }}\n" if r.random() < 0.6 else ""
 
 
 def run(tilec, roles_run, folder, seed, schedules):
