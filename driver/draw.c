@@ -30,6 +30,20 @@ static void distinct_draw(Array *a, int64_t least, uint64_t range, uint64_t stat
     }
 }
 
+/* Starts of groups: from 0 to n, and about one group in four is empty. */
+static void starts_draw(Array *a, int64_t n, uint64_t state) {
+    int64_t each = a->ndim ? a->dim[a->ndim - 1] : 1, count = array_count(a);
+    for (int64_t row = 0; row < count; row += each) {
+        for (int64_t g = 0; g < each; g++) {
+            uint64_t x = random_next(&state);
+            bool again = g > 0 && x % 4 == 0;
+            int64_t at = g + 1 == each ? n : g == 0 ? 0 : again ? array_get_int(a, row + g - 1) : (int64_t)((x >> 2) % (uint64_t)(n + 1)), k = g;
+            for (; k > 0 && array_get_int(a, row + k - 1) > at; k--) array_set_int(a, row + k, array_get_int(a, row + k - 1));
+            array_set_int(a, row + k, at);
+        }
+    }
+}
+
 /* Evenly between the declared bounds; what the element type rounds to one of them is in the middle. */
 static double float_drawn(const Tensor *t, uint64_t x) {
     if (t->above == t->below) return (double)(x >> 11) * 0x1p-52 - 1.0;
@@ -45,6 +59,11 @@ static void float_draw(Array *a, int64_t k, const Tensor *t, uint64_t x) {
 void array_draw(Array *a, const Module *m, const Program *p, const Tensor *t, const int64_t *sym, int64_t seed, int place) {
     uint64_t state = (uint64_t)seed * 1000003 + (uint64_t)place, range;
     int64_t least;
+    Size of;
+    if (tensor_has_starts(p, t->id, &of)) {
+        starts_draw(a, size_most(m, of) > 0 ? size_eval(m, of, sym, NULL) : 0, state);
+        return;
+    }
     bool distinct = elem_is_int(t->elem) && tensor_has_unique_places(p, t->id);
     drawn_range(m, t, sym, distinct ? array_count(a) : 8, &least, &range);
     if (distinct) distinct_draw(a, least, range, state);

@@ -55,7 +55,7 @@ int range_row_alignment(const Kernel *k, int range) {
     const Op *row = range_row(k, range);
     bool odd = false, stores = false;
     int most = 0;
-    if (!row || !r->grid || r->kind != RANGE_WHOLE || r->owner >= 0) return 0;
+    if (!row || kernel_is_ragged(k) || !r->grid || r->kind != RANGE_WHOLE || r->owner >= 0) return 0;
     for (const Op *op = k->body->first; op; op = op->next) {
         if (!op_allows_aligned(k, op, row, range)) return 0;
         if (!accessed(op) || !type_has(accessed(op)->type, range) || op->sub.n == 1) continue;

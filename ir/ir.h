@@ -107,7 +107,7 @@ typedef enum {
 /* A range of the grid runs over [0, of); a range of a `for` over its operands [lo, hi).
    .owner >= 0: a grid range inside the block of rank number POS(owner): positions are local to that block
    (0 .. its length), and .of is split over the mesh axis of that owner.
-   .starts: a ragged range of the grid (ragged.c): group g has the positions [start[g], start[g + 1]) of [0, .of), and no
+   .starts: a ragged range of the grid (size.h): group g has the positions [start[g], start[g + 1]) of [0, .of), and no
    tile has positions of two groups. Its tile, and its positions, are known behind its GROUP. */
 typedef struct {
     Name name;
@@ -421,6 +421,7 @@ Value *build_dot(Builder *, Value *, Value *, Value *acc);      /* over = ranges
 Value *build_contract(Builder *, Value *, Value *, Value *acc, const int16_t *over, int nover);
 Value *build_mma(Builder *, Value *, Value *, Value *acc, const int16_t *over, int nover, Name by); /* in roles */
 Value *build_load(Builder *, int param, const Span *sub, int nsub);
+Value *build_group(Builder *, int range);                       /* of a ragged range of the grid */
 Op *build_store(Builder *, int param, const Span *sub, int nsub, Value *, StoreMode);
 /* for: returns the op with its body region and one body argument and one result per initial value;
    end the body with build_yield. */

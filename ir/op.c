@@ -185,6 +185,14 @@ Value *build_load(Builder *b, int param, const Span *sub, int nsub) {
     return v;
 }
 
+Value *build_group(Builder *b, int range) {
+    REQUIRE(range_is_ragged(b->k, range));
+    Value *v = append(b, OP_GROUP, NULL, 0, type_scalar(ELEM_I64));
+    v->def->range = (int16_t)range;
+    v->def->param = (int16_t)(b->k->range.p[range].starts - 1);
+    return v;
+}
+
 Op *build_store(Builder *b, int param, const Span *sub, int nsub, Value *x, StoreMode mode) {
     Op *op = op_append(b, OP_STORE);
     vec_push(b->m->arena, &op->arg, x);

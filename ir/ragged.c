@@ -1,21 +1,25 @@
 /* ragged.c: ranges of a grid whose tiles lie inside groups, which a parameter bounds: rows by expert, documents of a batch.
    Takes: starts that ascend. Gives: which positions the tile of a number has. */
 #include "ir/ir.h"
-#include "base/require.h"
 
-bool range_is_ragged(const Kernel *k, int range) { return k->range.p[range].starts > 0; }
-
-bool kernel_is_ragged(const Kernel *k) {
-    for (int i = 0; i < k->ngrid; i++)
-        if (range_is_ragged(k, i)) return true;
+bool ragged_is_whole(const Kernel *k, int range) {
+    for (const Op *op = walk(k->body); op; op = walk_next(op, k->body))
+        for (int d = 0; op->kind == OP_STORE && k->param.p[op->param].out && d < op->sub.n; d++)
+            if (affine_follows(&op->sub.p[d].lo, range)) return true;
     return false;
 }
 
-Size range_groups(const Kernel *k, int range) {
-    REQUIRE(range_is_ragged(k, range));
-    Size groups = k->param.p[k->range.p[range].starts - 1].dim[0];
-    groups.c--;
-    return groups;
+bool tensor_has_starts(const Program *p, int tensor, Size *of) {
+    for (int i = 0; i < p->node.n; i++) {
+        const Node *n = p->node.p[i];
+        for (int r = 0; n->kind == NODE_CALL && r < n->kernel->ngrid; r++) {
+            const Range *range = &n->kernel->range.p[r];
+            if (!range->starts || n->arg.p[range->starts - 1].tensor != tensor) continue;
+            *of = range->of;
+            return true;
+        }
+    }
+    return false;
 }
 
 static int64_t clamp(int64_t x, int64_t hi) { return x < 0 ? 0 : x > hi ? hi : x; }

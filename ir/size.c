@@ -85,6 +85,21 @@ int64_t grid_tasks(const Module *m, Size of, int64_t size, const int64_t *sym) {
     return n > 0 ? n : 1;
 }
 
+bool range_is_ragged(const Kernel *k, int range) { return k->range.p[range].starts > 0; }
+
+bool kernel_is_ragged(const Kernel *k) {
+    for (int i = 0; i < k->ngrid; i++)
+        if (range_is_ragged(k, i)) return true;
+    return false;
+}
+
+Size range_groups(const Kernel *k, int range) {
+    REQUIRE(range_is_ragged(k, range));
+    Size groups = k->param.p[k->range.p[range].starts - 1].dim[0];
+    groups.c--;
+    return groups;
+}
+
 int64_t range_tiles(const Module *m, const Kernel *k, int grid_range, const int64_t *sym) {
     const Range *r = &k->range.p[grid_range];
     REQUIRE(r->grid);

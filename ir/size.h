@@ -75,7 +75,7 @@ bool place_is_own(const Module *, const Kernel *, const Span *, int n, uint64_t 
 int64_t grid_tasks(const Module *, Size of, int64_t size, const int64_t *sym);
 int64_t range_tiles(const Module *, const Kernel *, int grid_range, const int64_t *sym);
 
-/* ragged.c. With tiles of T positions, tile t of group g has number floor(start[g] / T) + g + t: so the numbers of a group's
+/* With tiles of T positions, tile t of group g has number floor(start[g] / T) + g + t: so the numbers of a group's
    tiles follow those of the group before, and none is above ceil(n / T) + groups. A number that no group takes has no
    positions. Starts that are outside of [0, n], or that fall, are cut: then tiles are wrong, and inside of it. */
 typedef struct {
@@ -85,6 +85,8 @@ typedef struct {
 bool range_is_ragged(const Kernel *, int range);
 bool kernel_is_ragged(const Kernel *); /* a range of its grid is */
 Size range_groups(const Kernel *, int range);
+bool ragged_is_whole(const Kernel *, int range); /* a result has its positions: each is in a group, or no task writes it */
+bool tensor_has_starts(const Program *, int tensor, Size *of); /* of groups of a call's range, which has .of positions */
 RaggedTile ragged_tile(int64_t (*start)(void *, int64_t), void *, int64_t groups, int64_t n, int64_t size, int64_t number);
 bool region_synchronises(const Region *);            /* it waits or signals */
 bool region_has_dot(const Region *);

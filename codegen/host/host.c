@@ -31,6 +31,14 @@ static void step(Fn *f, const Op *op) {
     }
 }
 
+static void refuse_starts(Fn *f, const Op *op, const char *groups, const char *n, const char *number) {
+    const char *start = f->param[op->param];
+    const char *wrong = c_name(&f->names, fn_text(f, "%s_wrong", start));
+    fn_line(f, "const int64_t %s = tile_starts_wrong_%s(%s, %s, %s, %s, %s, 0, 1);", wrong, elem_text(f->k->param.p[op->param].elem), start,
+            groups, n, number, ragged_is_whole(f->k, op->range) ? "true" : "false");
+    fn_line(f, "if (%s >= 0) return tile_refuse_starts(t, \"%s\", %s, %s[%s]);", wrong, f->k->param.p[op->param].name, wrong, start, wrong);
+}
+
 const Backend c_backend = {
     .who = "the host's code generator",
     .pragma = "#pragma omp simd",
@@ -48,5 +56,6 @@ const Backend c_backend = {
     .nontemporal_open = nontemporal_open,
     .nontemporal_close = nontemporal_close,
     .sync = &c_sync,
+    .refuse_starts = refuse_starts,
     .step = step,
 };

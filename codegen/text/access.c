@@ -123,13 +123,21 @@ static bool counts_in_owner(Fn *f, const Affine *a, const Affine *rank, Size dim
     return r->grid && r->owner == at && size_equal(r->of, dim);
 }
 
+/* A group of a ragged range, of which there is one. */
+static bool group_within(Fn *f, const Affine *a, Size dim) {
+    const Term *t = &a->term[0];
+    const Op *group = a->nterm == 1 && a->c == 0 && t->kind == TERM_VALUE ? t->value->def : NULL;
+    return group && group->kind == OP_GROUP && t->mul == 1 && t->div == 1 && size_is_number(dim) && dim.c > 0 &&
+           size_equal(range_groups(f->k, group->range), dim);
+}
+
 bool access_within(Fn *f, const Op *access, int d) {
     const Param *p = &f->k->param.p[access->param];
     const Affine *a = &access->sub.p[(p->ranks >= 0) + d].lo, *owner = owner_of(f, access, d);
     const Term *t = &a->term[0];
     Size dim = p->dim[d];
     if (owner) return counts_in_owner(f, a, owner, dim);
-    if (block_within(f, a, dim)) return true;
+    if (block_within(f, a, dim) || group_within(f, a, dim)) return true;
     if (a->nterm == 1 && t->kind == TERM_POS && t->mul == 1 && t->div == 1 && range_within(f, t->id, a->c, dim))
         return true;
     bool known = dim.sym < 0 && axes_ranks(f->m, dim.axis) == 1;

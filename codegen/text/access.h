@@ -6,6 +6,7 @@
 
 void range_text_grid(Fn *);
 void skip_missing_tasks(Fn *); /* returns at once from tasks beyond the end, where they do nothing */
+void range_text_group(Fn *, const Op *group); /* finds the tile of a ragged range */
 void range_text_for(Fn *, const Op *loop, const CExpr *lo, const CExpr *hi);
 void range_text_tile(Fn *, int range, const CExpr *begin); /* of the loop's tile that begins there */
 bool affine_within(Fn *, const Affine *, int64_t end);    /* certainly at least 0 and below end */

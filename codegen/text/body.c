@@ -224,6 +224,7 @@ static void emit_op(Fn *f, const Op *op) {
         break;
     case OP_IF: emit_if(f, op); break;
     case OP_YIELD: emit_yield(f, op); break;
+    case OP_GROUP: range_text_group(f, op); break;
     default:
         if (op_is_expression(op) || (op->kind == OP_LOAD && !(tile && f->back->loads_apart)))
             emit_compute(f, op->res.p[0]);
@@ -234,7 +235,7 @@ static void emit_op(Fn *f, const Op *op) {
 
 bool is_step(Fn *f, const Op *op) {
     if (op->kind == OP_YIELD) return op->arg.n > 0;
-    if (op_info[op->kind].class == CLASS_ROLE) return true;
+    if (op_info[op->kind].class == CLASS_ROLE || op->kind == OP_GROUP) return true;
     if (op->res.n == 0 || op->kind == OP_FOR || op->kind == OP_IF) return true;
     const Held *h = fn_held(f, op->res.p[0]);
     return h->reader.op && h->hold != HOLD_INLINE && h->hold != HOLD_UNUSED;

@@ -136,6 +136,9 @@ typedef struct {
     Tile (*tile)(Fn *, const Value *, Elem, int16_t fastest);
     void (*place)(Fn *, Tile *, const char *name);
     const SyncBackend *sync;
+    /* Ends the task, with the run's error, where starts are wrong: the kernel's parameter, number of groups, positions, number
+       of the task's tile. */
+    void (*refuse_starts)(Fn *, const Op *group, const char *groups, const char *n, const char *number);
     void (*settle)(Fn *);                    /* before control flow parts or meets; NULL: nothing */
     void (*before_loop)(Fn *, const Op *);   /* NULL: nothing */
     bool (*loop)(Fn *, const Op *);          /* writes a loop its own way; false, NULL: it does not */

@@ -35,6 +35,14 @@ static const CExpr *grid_count(Fn *f, const Range *r, const CExpr *begin, const 
     return cexpr_call(f, "tile_least(%" PRId64 ", %s - %s)", r->size, end->text, cexpr_operand(f, begin)->text);
 }
 
+/* Known behind the operation that finds it. */
+static void grid_ragged(Fn *f, RangeText *t, const Range *r, const char *name) {
+    t->index = cexpr_name(f, c_name(&f->names, fn_text(f, "%s_tile", name)));
+    t->begin = cexpr_name(f, c_name(&f->names, fn_text(f, "%s0", name)));
+    t->count = cexpr_name(f, c_name(&f->names, fn_text(f, "n%s", name)));
+    t->most = smaller(r->size, size_most(f->m, r->of));
+}
+
 static void grid_tile(Fn *f, RangeText *t, const Range *r, const char *name) {
     const CExpr *end = grid_extent(f, r), *begin = cexpr_name(f, c_name(&f->names, fn_text(f, "%s0", name)));
     t->index = cexpr_name(f, c_name(&f->names, fn_text(f, "%s_tile", name)));
@@ -69,7 +77,9 @@ void range_text_grid(Fn *f) {
         RangeText *t = &f->range[i];
         t->natural = true;
         t->pos = cexpr_name(f, c_name(&f->names, r->name));
-        if (r->kind == RANGE_TILE)
+        if (r->starts)
+            grid_ragged(f, t, r, t->pos->text);
+        else if (r->kind == RANGE_TILE)
             grid_tile(f, t, r, t->pos->text);
         else if (r->kind == RANGE_WHOLE)
             grid_whole(f, t, r);
@@ -82,6 +92,23 @@ void range_text_grid(Fn *f) {
                              .natural = true,
                              .missing = may_be_missing(f->m, r->of)};
     }
+}
+
+void range_text_group(Fn *f, const Op *group) {
+    const Range *r = &f->k->range.p[group->range];
+    const RangeText *t = &f->range[group->range];
+    const Held *held = fn_held(f, group->res.p[0]);
+    const char *of = size_text(f, r->of)->text, *groups = size_text(f, range_groups(f->k, group->range))->text;
+    f->back->refuse_starts(f, group, groups, of, t->index->text);
+    const char *at = c_name(&f->names, fn_text(f, "%s_at", r->name));
+    fn_line(f, "const tile_group %s = tile_group_%s(%s, %s, %s, %" PRId64 ", %s);", at,
+            elem_text(f->k->param.p[group->param].elem), f->param[group->param], groups, of, r->size, t->index->text);
+    fn_line(f, "const int64_t %s = %s.begin, %s = %s.count;", t->begin->text, at, t->count->text, at);
+    if (held->reader.op) {
+        fn_held(f, group->res.p[0])->name = c_name(&f->names, fn_value_name(f, group->res.p[0]));
+        fn_line(f, "const int64_t %s = %s.group;", held->name, at);
+    }
+    if (!region_synchronises(f->k->body)) fn_line(f, "if (%s == 0) %s", t->count->text, f->back->leave);
 }
 
 /* The access has one subscript that is the position alone, of a dimension of the same extent. */

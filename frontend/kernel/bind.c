@@ -168,10 +168,14 @@ static bool mode_fits(Bind *c, const ParamDecl *p) {
     bool result = d->results.n > 0 && p >= d->results.p && p < d->results.p + d->results.n;
     const char *what = p->mode == PARAM_STATE ? "state belongs to programs"
                        : p->lo ? "values are checked where they come in: a range belongs to a program's input"
-                       : result && (p->mode != PARAM_IN || p->is_unique) ? "a result is neither inout nor unique"
+                       : result && (p->mode != PARAM_IN || p->is_unique || p->is_ascending)
+                           ? "a result is neither inout nor unique, nor ascending"
                        : p->mode == PARAM_INOUT && !p->type.has_shape ? "a scalar is not updated in place"
                        : p->is_unique && (!p->type.has_shape || !elem_parse(p->type.elem, &e) || !elem_is_int(e))
-                           ? "unique places are a tensor of integers" : NULL;
+                           ? "unique places are a tensor of integers"
+                       : p->is_ascending && (p->type.shape.n != 1 || !elem_parse(p->type.elem, &e) || (e != ELEM_I32 && e != ELEM_I64))
+                           ? "ascending starts are a vector of i32 or i64"
+                       : p->is_ascending && p->mode != PARAM_IN ? "starts that ascend are not updated" : NULL;
     if (!what) return true;
     diag_error(diags_of(c), p->loc, "parameter-mode", "'%s' of %s: %s", p->name, d->name, what);
     if (p->mode == PARAM_STATE) diag_note(diags_of(c), p->loc, "a kernel that updates a tensor takes it as inout");

@@ -165,7 +165,7 @@ static void for_lower(Kern *c, const Stmt *s) {
     int mark = scope_mark(c->scope);
     int inside = inside_lower(c, d, &lo, &hi);
     bool good = inside >= 0 || bounds_lower(c, d, &lo, &hi, &dim);
-    int range = range_declare(c, d, false, true);
+    int range = range_declare(c, d, false, true, 0);
     if (range >= 0 && good) {
         if (!d->of) c->range_of.p[range] = inside >= 0 ? c->range_of.p[inside] : dim;
         c->inside.p[range] = inside;

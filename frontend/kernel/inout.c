@@ -51,7 +51,7 @@ static bool unique_along(const Kern *c, const Op *store, int range) {
 
 static bool range_single(const Kern *c, int range) {
     const Range *r = &c->b.k->range.p[range];
-    return r->kind == RANGE_WHOLE || (size_is_number(r->of) && r->of.c <= r->size);
+    return r->kind == RANGE_WHOLE || (!r->starts && size_is_number(r->of) && r->of.c <= r->size);
 }
 
 /* One subscript is the range itself wherever the tensor is touched. */

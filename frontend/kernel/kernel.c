@@ -68,11 +68,20 @@ static Level level_lower(Kern *c, const Stmt *s) {
     return LEVEL_GROUP;
 }
 
+static bool each_range(Kern *c, const Stmt *s, int i) {
+    const RangeDecl *d = &s->ranges.p[i];
+    Ragged g = {.param = -1};
+    bool good = !d->lo || !d->of || ragged_find(c, s, i, &g);
+    int range = range_declare(c, d, true, i == s->ranges.n - 1, 1 + g.param);
+    if (good && range >= 0 && g.group) ragged_open(c, &g, range);
+    return good && range >= 0;
+}
+
 static void each_lower(Kern *c, const Stmt *s) {
     int mark = scope_mark(c->scope);
     bool good = true;
     for (int i = 0; i < s->ranges.n; i++)
-        if (range_declare(c, &s->ranges.p[i], true, i == s->ranges.n - 1) < 0) good = false;
+        if (!ragged_has_group(s, i)) good = each_range(c, s, i) && good;
     c->b.k->level = level_lower(c, s);
     if (good)
         stmts_lower(c, &s->body);

@@ -83,10 +83,19 @@ bool view_subscripts(Kern *, const Expr *, const Entry *view, Span *sub, Value *
 
 /* range.c */
 bool extent_lower(Kern *, const Expr *, Size *);
-int range_declare(Kern *, const RangeDecl *, bool grid, bool last); /* -1 after errors */
+int range_declare(Kern *, const RangeDecl *, bool grid, bool last, int starts); /* starts: as Range.starts; -1 after errors */
 Entry *range_named(Kern *, const Expr *); /* the range an expression names, or NULL without a report */
 int range_stands_for(const Kern *, int range); /* that whose positions it goes through, else itself */
 Val range_function(Kern *, const Expr *call);
+
+/* ragged.c: groups of positions, which an ascending parameter bounds */
+typedef struct {
+    const RangeDecl *group, *rows; /* e of n; i: 128 of m in start[e] .. start[e + 1] */
+    int param;                     /* start */
+} Ragged;
+bool ragged_has_group(const Stmt *each, int range); /* a later range has its bounds by this one, which is no range then */
+bool ragged_find(Kern *, const Stmt *each, int range, Ragged *); /* reports; the range has bounds */
+void ragged_open(Kern *, const Ragged *, int range);             /* the group's name is in scope from here on */
 
 /* value.c */
 Val val_tile(Value *);

@@ -40,15 +40,17 @@ static bool tile_size(Kern *c, const Expr *e, int64_t automatic, Range *r) {
 }
 
 static bool range_refuse(Kern *c, const RangeDecl *d, bool grid) {
-    if (!grid || d->of) return false;
-    diag_error(c->diags, d->loc, "each-bounds", "a range of each runs over a whole dimension");
-    diag_note(c->diags, d->loc, "write: %s of n", d->name);
+    if (grid ? d->of != NULL : !d->of || !d->lo) return false;
+    diag_error(c->diags, d->loc, "each-bounds",
+               grid ? "a range of each runs over a whole dimension" : "a loop runs over a dimension or between bounds, not both");
+    diag_note(c->diags, d->loc, grid ? "write: %s of n; for groups of its positions: %s: 128 of n in start[g] .. start[g + 1]"
+                                     : "write: %s of n, or %s in 0 .. n", d->name, d->name);
     return true;
 }
 
 /* Gives the number of the new range, which is in scope from here on. */
-int range_declare(Kern *c, const RangeDecl *d, bool grid, bool last) {
-    Range r = {.name = d->name, .grid = grid, .of = {0, -1, -1}, .owner = -1, .loc = d->loc};
+int range_declare(Kern *c, const RangeDecl *d, bool grid, bool last, int starts) {
+    Range r = {.name = d->name, .grid = grid, .of = {0, -1, -1}, .owner = -1, .starts = (int16_t)starts, .loc = d->loc};
     Size of = size_number(0);
     bool good = !range_refuse(c, d, grid) && (!d->of || extent_lower(c, d->of, &of));
     r.kind = !d->size ? RANGE_POSITION : d->size->kind == EXPR_STAR ? RANGE_WHOLE : RANGE_TILE;
@@ -100,7 +102,7 @@ static Val range_pos(Kern *c, int range) {
 static Val range_begin(Kern *c, int range) {
     const Range *r = &c->b.k->range.p[range];
     if (r->kind == RANGE_POSITION) return range_pos(c, range);
-    if (range_split(c, range) || !r->grid) return value_of_index(c, OP_BEGIN, range);
+    if (range_split(c, range) || !r->grid || r->starts) return value_of_index(c, OP_BEGIN, range);
     return val_index(c, r->kind == RANGE_WHOLE ? affine_const(0) : affine_term(TERM_INDEX, range, r->size, 1));
 }
 

@@ -25,7 +25,7 @@ static bool subscripts_use(const Kern *c, const Span *sub, int n, int range) {
 /* Only one tile or position: nothing repeats. */
 static bool range_single(const Kern *c, int range) {
     const Range *r = &c->b.k->range.p[range];
-    return r->kind == RANGE_WHOLE || (r->grid && size_is_number(r->of) && r->of.c <= r->size);
+    return r->kind == RANGE_WHOLE || (!r->starts && r->grid && size_is_number(r->of) && r->of.c <= r->size);
 }
 
 static void repeated_report(Kern *c, const Entry *result, int range, Loc loc) {

@@ -81,10 +81,21 @@ static bool sources_apart(const Widen *w, const ProgValue *const *v, int n) {
     return true;
 }
 
+static bool starts_are_whole(const Graph *g, const Kernel *k, const ProgValue *const *v) {
+    for (int i = 0; i < k->ngrid; i++) {
+        int starts = k->range.p[i].starts;
+        if (!starts || !v[starts - 1]->nspot) continue;
+        diag_error(g->diags, v[starts - 1]->loc, "unsupported", "not supported yet: starts of groups at a place that a run decides");
+        return false;
+    }
+    return true;
+}
+
 bool node_widen(const Graph *g, Node *node, const ProgValue *const *v, int n) {
     int spots = 0;
     for (int i = 0; i < n; i++) spots += v[i]->nspot;
     if (!spots) return true;
+    if (!starts_are_whole(g, node->kernel, v)) return false;
     Region aside = {0};
     node->kernel = kernel_clone(g->m, node->kernel);
     region_take(&aside, node->kernel->body);

@@ -208,6 +208,15 @@ static State flow_load(Flow *f, const Op *op) {
     return WHOLE;
 }
 
+/* All ranks find the same groups, in starts that each has whole. */
+static State flow_group(Flow *f, const Op *op) {
+    const Param *p = &f->q->k->param.p[op->param];
+    if (f->q->in[op->param].kind == PLACE_P) return not_linear(f, op);
+    if (size_is_split_over(p->dim[0], f->q->axis)) access_fault(f, op, 0);
+    else if (is_split(f, op->range)) return fault(f, op, PLACE_NOT_PARALLEL);
+    return WHOLE;
+}
+
 /* A value that is added once a tile, and not once a position, counts tiles: the blocks of ranks are cut into others. */
 static bool counts_tiles(const Flow *f, const Op *op) {
     Type t = op->arg.p[0]->type;
@@ -362,7 +371,7 @@ static State flow_value(Flow *f, const Op *op) {
         return op->kind == OP_SUM || op->kind == OP_RMAX ? flow_reduce(f, op) : flow_argument_reduce(f, op);
     case CLASS_PREFIX: return flow_prefix(f, op);
     case CLASS_DOT: return flow_dot(f, op);
-    case CLASS_MEMORY: return flow_load(f, op);
+    case CLASS_MEMORY: return op->kind == OP_GROUP ? flow_group(f, op) : flow_load(f, op);
     default: return WHOLE;
     }
 }

@@ -111,6 +111,11 @@ RangeDecl range_of(Name name, Loc loc, Expr *size, Expr *of) {
     return (RangeDecl){.name = name, .loc = loc, .size = size, .of = of};
 }
 
+RangeDecl range_grouped(RangeDecl r, Expr *of) {
+    r.of = of;
+    return r;
+}
+
 RangeDecl range_fixed(RangeDecl r) {
     r.fixed = true;
     return r;
@@ -130,15 +135,17 @@ TypeExpr type_shaped(Name elem, Loc loc, Exprs shape) {
     return (TypeExpr){.loc = loc, .elem = elem, .has_shape = true, .shape = shape};
 }
 
-ParamDecl param_mode(Parse *p, ParamDecl d, ParamMode mode, bool is_const, bool is_unique, Loc loc) {
-    bool twice = (is_const && d.is_const) || (is_unique && d.is_unique) || (mode != PARAM_IN && mode == d.mode);
-    bool both = mode != PARAM_IN && d.mode != PARAM_IN && !twice;
+ParamDecl param_mode(Parse *p, ParamDecl d, ParamDecl word, Loc loc) {
+    bool twice = (word.is_const && d.is_const) || (word.is_unique && d.is_unique) || (word.is_ascending && d.is_ascending) ||
+                 (word.mode != PARAM_IN && word.mode == d.mode);
+    bool both = word.mode != PARAM_IN && d.mode != PARAM_IN && !twice;
     if (twice) diag_error(p->diags, loc, "parameter-mode", "'%s' has this word twice", d.name);
-    if (both || (d.mode != PARAM_IN && is_const) || (mode != PARAM_IN && d.is_const))
+    if (both || (d.mode != PARAM_IN && word.is_const) || (word.mode != PARAM_IN && d.is_const))
         diag_error(p->diags, loc, "parameter-mode", "'%s' can only be one of const, state and inout", d.name);
-    d.mode = mode == PARAM_IN ? d.mode : mode;
-    d.is_const |= is_const;
-    d.is_unique |= is_unique;
+    d.mode = word.mode == PARAM_IN ? d.mode : word.mode;
+    d.is_const |= word.is_const;
+    d.is_unique |= word.is_unique;
+    d.is_ascending |= word.is_ascending;
     return d;
 }
 

@@ -90,18 +90,19 @@ typedef struct {
     ParamMode mode;
     bool is_const;  /* const causal: bool */
     bool is_unique; /* unique idx: i32[n] */
+    bool is_ascending; /* ascending start: i32[n + 1] */
     TypeExpr type;
     Expr *lo, *hi;  /* ids: i32[n] in lo .. hi, or NULL */
     Expr *otherwise; /* eps: f32 = 1e-5: the argument of a call that gives none; a number, or NULL */
 } ParamDecl;
 typedef VEC(ParamDecl) ParamDecls;
 
-/* i: 128 of m | r of rows | c: * of d | j: 128 in lo .. hi | j in lo .. hi | r in i */
+/* i: 128 of m | r of rows | c: * of d | i: 128 of m in lo .. hi | j: 128 in lo .. hi | j in lo .. hi | r in i */
 typedef struct {
     Name name;
     Loc loc;
     Expr *size;    /* INT or constant expression, STAR, AUTO; NULL: a position */
-    Expr *of;      /* `of` extent; NULL when `in` */
+    Expr *of;      /* `of` extent; NULL when `in` alone */
     bool fixed;    /* the size is part of the meaning: `c: fixed 64 of d` */
     Expr *lo, *hi; /* `in lo .. hi`; for `in i` lo is the range's NAME and hi is NULL */
 } RangeDecl;

@@ -112,6 +112,7 @@ void ast_print_param(Writer w, const ParamDecl *d) {
     if (d->is_const) text_add(w.out, "const ");
     if (d->mode != PARAM_IN) text_add(w.out, d->mode == PARAM_STATE ? "state " : "inout ");
     if (d->is_unique) text_add(w.out, "unique ");
+    if (d->is_ascending) text_add(w.out, "ascending ");
     text_printf(w.out, "%s: ", d->name);
     ast_print_type(w, &d->type);
     if (d->otherwise) {
@@ -136,8 +137,13 @@ void ast_print_range(Writer w, const RangeDecl *r) {
         text_add(w.out, r->fixed ? ": fixed " : ": ");
         ast_print_expr(w, r->size);
     }
-    text_add(w.out, r->of ? " of " : " in ");
-    print_interval(w, r->of ? r->of : r->lo, r->hi);
+    if (r->of) {
+        text_add(w.out, " of ");
+        ast_print_expr(w, r->of);
+    }
+    if (!r->lo) return;
+    text_add(w.out, " in ");
+    print_interval(w, r->lo, r->hi);
 }
 
 void ast_print_targets(Writer w, const Stmt *s) {

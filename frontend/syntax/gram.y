@@ -62,7 +62,7 @@ static void syntax_error(const Loc *loc, Parse *p, const char *message);
 %token IMPORT "'import'" EACH "'each'" FOR "'for'" IN "'in'" LET "'let'" ASSERT "'assert'" IF "'if'" ELSE "'else'" MERGE "'merge'"
 %token REPEAT "'repeat'" CHOOSE "'choose'" AUTO "'auto'" INF "'inf'" TRUE "'true'" FALSE "'false'"
 %token OF "'of'" ON "'on'" BY "'by'" AS "'as'" CONST "'const'" STATE "'state'" INOUT "'inout'" UNIQUE "'unique'"
-%token FIXED "'fixed'"
+%token ASCENDING "'ascending'" FIXED "'fixed'"
 %token DOTS "'..'" ARROW "'->'" LE "'<='" GE "'>='" EQ "'=='" NE "'!='" AND "'&&'" OR "'||'" SHL "'<<'" SHR "'>>'"
 %token ADD_SET "'+='" SUB_SET "'-='" MUL_SET "'*='" DIV_SET "'/='"
 %token BREAK "the next declaration" /* stands before a declaration where the one before is not ended */
@@ -161,10 +161,11 @@ param:
   | name ':' type IN expr[lo] DOTS expr[hi]
                                 { $$ = (ParamDecl){.name = $name, .loc = @name, .type = $type, .lo = $lo, .hi = $hi}; }
   | name ':' type '=' expr      { $$ = param_default(p, $name, @name, $type, $expr); }
-  | CONST param[rest]           { $$ = param_mode(p, $rest, PARAM_IN, true, false, @1); }
-  | UNIQUE param[rest]          { $$ = param_mode(p, $rest, PARAM_IN, false, true, @1); }
-  | STATE param[rest]           { $$ = param_mode(p, $rest, PARAM_STATE, false, false, @1); }
-  | INOUT param[rest]           { $$ = param_mode(p, $rest, PARAM_INOUT, false, false, @1); };
+  | CONST param[rest]           { $$ = param_mode(p, $rest, (ParamDecl){.is_const = true}, @1); }
+  | UNIQUE param[rest]          { $$ = param_mode(p, $rest, (ParamDecl){.is_unique = true}, @1); }
+  | ASCENDING param[rest]       { $$ = param_mode(p, $rest, (ParamDecl){.is_ascending = true}, @1); }
+  | STATE param[rest]           { $$ = param_mode(p, $rest, (ParamDecl){.mode = PARAM_STATE}, @1); }
+  | INOUT param[rest]           { $$ = param_mode(p, $rest, (ParamDecl){.mode = PARAM_INOUT}, @1); };
 
 type: shaped
   | shaped AS name '(' args ')' { $$ = $shaped; $$.format = $name; $$.format_args = $args; $$.loc = @$; };
@@ -232,6 +233,10 @@ range:
     name OF expr                { $$ = range_of($name, @name, NULL, $expr); }
   | name ':' size OF expr       { $$ = range_of($name, @name, $size, $expr); }
   | name ':' FIXED number OF expr { $$ = range_fixed(range_of($name, @name, $number, $expr)); }
+  | name ':' size OF expr[of] IN expr[lo] DOTS expr[hi]
+                                { $$ = range_grouped(range_in(p, $name, @name, $size, $lo, $hi), $of); }
+  | name ':' FIXED number OF expr[of] IN expr[lo] DOTS expr[hi]
+                                { $$ = range_grouped(range_fixed(range_in(p, $name, @name, $number, $lo, $hi)), $of); }
   | name IN expr                { $$ = range_in(p, $name, @name, NULL, $expr, NULL); }
   | name IN expr[lo] DOTS expr[hi] { $$ = range_in(p, $name, @name, NULL, $lo, $hi); }
   | name ':' size IN expr       { $$ = range_in(p, $name, @name, $size, $expr, NULL); }
@@ -321,6 +326,7 @@ name: NAME
   | STATE                       { $$ = name_of(p->names, "state"); }
   | INOUT                       { $$ = name_of(p->names, "inout"); }
   | UNIQUE                      { $$ = name_of(p->names, "unique"); }
+  | ASCENDING                   { $$ = name_of(p->names, "ascending"); }
   | FIXED                       { $$ = name_of(p->names, "fixed"); };
 
 label: name
@@ -357,7 +363,7 @@ static bool is_told(yysymbol_kind_t kind) {
 static bool is_soft(yysymbol_kind_t kind) {
     switch (kind) {
     case YYSYMBOL_OF: case YYSYMBOL_ON: case YYSYMBOL_BY: case YYSYMBOL_AS: case YYSYMBOL_CONST: case YYSYMBOL_STATE:
-    case YYSYMBOL_INOUT: case YYSYMBOL_UNIQUE: case YYSYMBOL_FIXED: return true;
+    case YYSYMBOL_INOUT: case YYSYMBOL_UNIQUE: case YYSYMBOL_ASCENDING: case YYSYMBOL_FIXED: return true;
     default: return false;
     }
 }

@@ -88,9 +88,10 @@ Stmt *stmt_if(Parse *, Loc head, Expr *cond, Block, const Block *other);
 
 RangeDecl range_of(Name, Loc, Expr *size, Expr *of);
 RangeDecl range_fixed(RangeDecl);
+RangeDecl range_grouped(RangeDecl, Expr *of); /* one with bounds, which are those of a group */
 RangeDecl range_in(Parse *, Name, Loc, Expr *size, Expr *lo, Expr *hi);
 TypeExpr type_shaped(Name elem, Loc, Exprs shape);
-ParamDecl param_mode(Parse *, ParamDecl, ParamMode, bool is_const, bool is_unique, Loc);
+ParamDecl param_mode(Parse *, ParamDecl, ParamDecl word, Loc); /* word: has what the word says, and nothing else */
 
 Decl *decl_new(Parse *, DeclKind, Name, Loc name, Loc span);
 Decl *decl_value(Parse *, DeclKind, Name, Loc name, Loc span, Expr *value);

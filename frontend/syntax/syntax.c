@@ -88,7 +88,7 @@ typedef struct {
 static const Keywords keyword_lists[] = {
     {"{;", {"each", "for", "let", "assert", "if", "repeat"}},
     {"}", {"each", "for", "let", "assert", "if", "repeat", "else"}},
-    {"(,", {"const", "unique", "state", "inout"}},
+    {"(,", {"const", "unique", "ascending", "state", "inout"}},
     {":", {"fixed"}},
     {"=", {"choose"}},
 };

@@ -11,14 +11,15 @@ static int64_t start_at(void *of, int64_t i) {
     return array_get_int(&s->a, s->view->offset + i * s->view->stride[0]);
 }
 
-/* From 0 to n, never falling. */
-static void starts_check(Task *t, Starts *s, int64_t groups, int64_t n) {
+/* Within 0 .. n, never falling; of a result's positions from 0 to n. */
+static void starts_check(Task *t, Starts *s, int64_t groups, int64_t n, bool whole) {
     int64_t least = 0;
     for (int64_t g = 0; g <= groups; g++) {
-        int64_t x = start_at(s, g);
-        if (x < least || x > n) {
+        int64_t x = start_at(s, g), most = whole && g == 0 ? 0 : n;
+        if (whole && g == groups) least = n;
+        if (x < least || x > most) {
             world_fault(t->w, (InterpFault){.kind = FAULT_STARTS, .at = task_id(t), .other.rank = -1, .tensor = s->view->part->t->id,
-                                            .home = t->rank, .element = g, .flag = -1, .want = least, .seen = x, .past = n + 1});
+                                            .home = t->rank, .element = g, .flag = -1, .want = least, .seen = x, .past = most + 1});
             return;
         }
         least = x;
@@ -39,7 +40,7 @@ Step eval_group(Task *t, const Op *op) {
     Starts s = {.a = {.elem = view->part->t->elem, .data = c->data}, .view = view};
     int64_t groups = view->dim[0] - 1, n = t->range[op->range].hi;
     starts_read(t, &s, c, view->dim[0]);
-    starts_check(t, &s, groups, n);
+    starts_check(t, &s, groups, n, ragged_is_whole(t->k, op->range));
     RaggedTile found = ragged_tile(start_at, &s, groups, n, r->size, t->range[op->range].index);
     t->range[op->range].begin = found.begin;
     t->range[op->range].end = found.end;

@@ -125,8 +125,8 @@ static bool write_loop(const Cover *c, RelationText *w, const Op *store, int r) 
 
 static bool write_term(const Cover *c, RelationText *w, const Term *t) {
     text_printf(w->text, t->div == 1 ? " + %lld*(" : " + %lld*floor((", (long long)t->mul);
-    bool ragged = (t->kind == TERM_POS && t->div > 1) || t->kind == TERM_INDEX;
-    bool good = !ragged || !range_is_ragged(c->k, t->id); /* tiles of a ragged range lie beside each other like others, but begin anywhere */
+    /* Tiles of a ragged range have each position once like others, and other numbers. */
+    bool good = t->kind != TERM_INDEX || !range_is_ragged(c->k, t->id);
     if (t->kind == TERM_POS) text_printf(w->text, "t%c%d", w->letter, t->id);
     else if (t->kind == TERM_INDEX) text_printf(w->text, "%c%d", w->letter, t->id);
     else if (t->kind == TERM_SIZE) good = extent_write(c, w->text, t->size);

@@ -12,6 +12,19 @@ typedef _Float16 tile_f16;
 
 #include "device/tile_scalar.h"
 
+#define TILE_START(elem, p) (*(p))
+#include "device/tile_ragged.h"
+
+/* Ends a task that finds no groups: a start is wrong. */
+static inline int tile_refuse_starts(const tile_task *t, const char *name, int64_t at, int64_t seen) {
+    tile_record why = tile_record_make(t, -1, -1, 1, (uint64_t)seen);
+    why.code = TILE_E_RANGE;
+    why.task = at;
+    strncpy(why.name, name, sizeof why.name - 1);
+    why.name[sizeof why.name - 1] = 0;
+    return tile_give_up(t, why);
+}
+
 static inline float tile_f32_of_f16(tile_f16 x) { return (float)x; }
 static inline tile_f16 tile_f16_of_f32(float x) { return (tile_f16)x; }
 

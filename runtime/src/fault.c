@@ -81,6 +81,9 @@ int fault_tell(const tile_record *why, int code) {
     if (why->code == TILE_E_BUSY)
         return tile_fail(code, "rank %d gave up: a run of program '%s' began before the one before had ended",
                          why->rank, why->name);
+    if (why->code == TILE_E_RANGE && why->expected)
+        return tile_fail(code, "element %lld of '%s' is %lld on rank %d, and starts of groups ascend from 0 to the number of their positions",
+                         (long long)why->task, why->name, (long long)why->seen, why->rank);
     if (why->code == TILE_E_RANGE)
         return tile_fail(code, "element %lld of '%s' is %lld on rank %d, outside its declared range%s",
                          (long long)why->task, why->name, (long long)why->seen, why->rank,

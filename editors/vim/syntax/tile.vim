@@ -5,7 +5,7 @@ endif
 
 syntax keyword tileDeclaration dim mesh kernel program record format import
 syntax keyword tileStatement each for in let assert if else merge repeat choose
-syntax keyword tileWord of on by as const state inout unique fixed auto
+syntax keyword tileWord of on by as const state inout unique ascending fixed auto
 syntax keyword tileConstant inf true false
 syntax keyword tileType f64 f32 f16 bf16 f8e4m3 f8e5m2 f8e4m3fnuz i64 i32 i16 i8 u8 i4 t2 bool
 syntax match tileNumber "\<\d\+\(\.\d\+\)\?\([eE][+-]\?\d\+\)\?\>\|\<0[xX]\x\+\>"
