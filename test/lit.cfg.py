@@ -1,4 +1,5 @@
 # Which files are tests, and what their RUN lines may name. See docs/guides/testing.md.
+import importlib.util
 import os
 import platform
 import shutil
@@ -54,7 +55,12 @@ if os.path.exists("/dev/nvidia1"):
     config.available_features.add("nvidia-gpus")
 if any(shutil.which(name) for name in ("clang-22", "clang-14", "clang")):
     config.available_features.add("clang")
+for module in ("torch", "jax"):
+    if importlib.util.find_spec(module):
+        config.available_features.add(module)
+if os.environ.get("TILEC_TEST_WHEEL"):
+    config.available_features.add("wheel")
 config.environment["PYTHONDONTWRITEBYTECODE"] = "1"
-for name in ("TILEC_TEST_ALL", "TILEC_TEST_SEED", "TILEC_TEST_SAMPLES", "TILEC_SHARED_DATA", "HOME", "TSAN_OPTIONS", "ASAN_OPTIONS", "UBSAN_OPTIONS"):
+for name in ("TILEC_TEST_ALL", "TILEC_TEST_SEED", "TILEC_TEST_SAMPLES", "TILEC_SHARED_DATA", "TILEC_TEST_WHEEL", "HOME", "TSAN_OPTIONS", "ASAN_OPTIONS", "UBSAN_OPTIONS"):
     if name in os.environ:
         config.environment[name] = os.environ[name]

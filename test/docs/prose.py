@@ -18,7 +18,7 @@ import sys
 COLUMNS, WORDS, SENTENCE = 120, 80, 25
 GLOSSARY, LANGUAGE = "docs/reference/glossary.md", ("docs/reference/language.md", "docs/reference/language-programs.md")
 INDEX = "docs/reference/language-index.md"
-TOP = "base|bench|cmake|codegen|docs|driver|editors|examples|frontend|ir|passes|runtime|target|test"
+TOP = "base|bench|cmake|codegen|docs|driver|editors|examples|frontend|ir|passes|python|runtime|target|test"
 PATH = re.compile(r"(?<![\w./$%}*-])((?:" + TOP + r")/[\w./*-]+)")
 BARE = re.compile(r"(?<![\w./<\"$%*-])([a-z][\w-]*[a-z0-9]\.(?:c|h|py|y|l|def))(?![\w(/])")
 FOREIGN = {"llama2.c"}  # a program of others, whose checkpoints examples/stories reads
@@ -193,7 +193,7 @@ def main(source):
         text = read(source, name)
         if name in pages:
             said = re.sub(r"\]\([^)]*\)", "]", text)
-            wrong += [f"{name}: there is no {w}" for w in names_wrong(said, files, not name.startswith("docs/tutorials"))]
+            wrong += [f"{name}: there is no {w}" for w in names_wrong(said, files, not name.startswith(("docs/tutorials", "docs/guides/python")))]
             wrong += [f"{name}: {w}" for w in links_wrong(source, name, text)]
         else:
             if name.endswith((".c", ".h", ".y", ".l")) and not name.startswith("test/"):

@@ -1,0 +1,4 @@
+"""python -m tilec: the command."""
+from tilec._tool import main
+
+main()
