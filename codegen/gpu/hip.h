@@ -113,6 +113,8 @@ void sum_close(Fn *, const SumLoops *);
 
 void hip_packet_load(Fn *, const Op *);
 bool takes_tickets(const Program *, const Node *); /* its tasks wait for lower ones: they are numbered as they begin */
+/* early.c: loads of constant tensors; any? They stand before the wait for the launch before. */
+bool hip_early(Fn *, const GpuLaunch *);
 void hip_prefetch(Fn *); /* prefetch.c: rows of later tasks, before the body */
 void hip_load(Fn *, const Op *);
 void hip_load_tile(Fn *, const Op *, const Tile *to);

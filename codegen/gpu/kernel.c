@@ -44,9 +44,9 @@ const CExpr *hip_argument(Fn *f, int i) {
     return at;
 }
 
-static void argument_line(Fn *f, Text *to, int i) {
+static void argument_line(Fn *f, Text *to, int i, const char *before) {
     const Param *p = &f->k->param.p[i];
-    if (!text_has_word(text_str(&f->body), f->param[i])) return;
+    if (!text_has_word(text_str(&f->body), f->param[i]) || text_has_word(before, f->param[i])) return;
     bool value = p->ndim == 0 && !p->out && !p->inout;
     const char *type = p->ranks >= 0 ? "const size_t "
                        : value       ? fn_text(f, "const %s ", elem_c(p->elem))
@@ -54,13 +54,16 @@ static void argument_line(Fn *f, Text *to, int i) {
     text_printf(to, "    %s%s = %s;\n", type, f->param[i], hip_argument(f, i)->text);
 }
 
-void hip_arguments(Fn *f) {
+/* Behind text that has some of them. */
+static void arguments_behind(Fn *f, const char *before) {
     Text lines = {0};
-    for (int i = 0; i < f->k->param.n; i++) argument_line(f, &lines, i);
+    for (int i = 0; i < f->k->param.n; i++) argument_line(f, &lines, i, before);
     text_add(&lines, text_str(&f->body));
     text_free(&f->body);
     f->body = lines;
 }
+
+void hip_arguments(Fn *f) { arguments_behind(f, ""); }
 
 /* ---- what the body begins with ---- */
 
@@ -104,7 +107,16 @@ static void order_constants(Fn *f, int first, int count) {
     memcpy(f->head.p, moved, sizeof *moved * (size_t)n);
 }
 
-static void make_body(Fn *f) {
+/* Loads before the wait, in *early; a task that does nothing makes none. */
+static void make_early(Fn *f, GpuLaunch *launch, Text *early) {
+    if (*text_str(&f->body) || f->hip->ticket >= 0) return;
+    launch->early = hip_early(f, launch);
+    arguments_behind(f, "");
+    *early = f->body;
+    f->body = (Text){0};
+}
+
+static void make_body(Fn *f, GpuLaunch *launch, Text *early) {
     body_constants(f);
     name_params(f);
     for (int i = 0; i < f->k->ngrid; i++) (void)range_tasks(f, f->k, i); /* names the run-time sizes first */
@@ -116,6 +128,7 @@ static void make_body(Fn *f) {
     if (gpu_looks_at_values(f->p)) fn_line(f, "if (tile_refused(call.task)) return;");
     skip_missing_tasks(f);
     hold_values(f);
+    make_early(f, launch, early);
     hip_prefetch(f);
     emit_region(f, f->k->body);
 }
@@ -154,6 +167,14 @@ static void kernel_head(Fn *f, Text *to, const char *name) {
     if (f->hip->lds) text_printf(to, "    TILE_LDS(lds, %" PRId64 ");\n", f->hip->lds);
 }
 
+/* The wait for the launch before, behind the loads that do not need it. */
+static void body_join(Fn *f, Text *early, bool waits) {
+    if (waits) text_add(early, "    tile_follow();\n");
+    text_add(early, text_str(&f->body));
+    text_free(&f->body);
+    f->body = *early;
+}
+
 bool hip_kernel(GpuText *g, Arena *a, const Program *p, const Memory *memory, const Node *n, const MatrixTarget *target,
                 GpuLaunch *launch) {
     Text *to = &g->text;
@@ -169,14 +190,14 @@ bool hip_kernel(GpuText *g, Arena *a, const Program *p, const Memory *memory, co
     f.k = n->kernel;
     f.node = n;
     f.fields = launch->fields;
-    Text head = {0};
-    make_body(&f);
-    hip_arguments(&f);
+    Text head = {0}, early = {0};
+    make_body(&f, launch, &early);
+    arguments_behind(&f, text_str(&early));
+    body_join(&f, &early, launch->dependent);
     fn_head_print(&f, &head);
     lds_unless_used(&f, &head);
     kernel_head(&f, to, launch->function);
     text_add(to, text_str(&head));
-    if (launch->dependent) text_add(to, "    tile_follow();\n");
     text_add(to, text_str(&f.body));
     text_free(&head);
     text_add(to, "}\n\n");

@@ -46,7 +46,8 @@ typedef struct {
 void product_maps_add(ProductMaps *, Schedule *, const int *param, int n, int box);
 bool product_stores_tiles(const Param *);
 void product_fill_sizes(Schedule *, const Product *);
-void product_fill_early(Schedule *, const int *b, int n); /* b, or several, are copied before the wait */
+bool product_is_early(const Schedule *, const int *b, int n); /* b, or several, are copied before the wait */
+void product_fill_early(Schedule *, bool early);
 void product_fill_clamp(Schedule *, char range, int64_t extent, int64_t tile);
 void product_fill_result(Schedule *, const Product *, EpilogueGiven);
 bool product_has_fringe(const Schedule *, const Product *);

@@ -6,7 +6,10 @@
 
 #include <inttypes.h>
 
-enum { FEW_ROWS = 16 }; /* of a tile, whose results leave one by one: blocks of them would take the place of a stage */
+enum {
+    FEW_ROWS = 16, /* of a tile, whose results leave one by one: blocks of them would take the place of a stage */
+    BESIDE = 9216  /* bytes of workgroup memory, chosen: a kernel of rows finds room beside */
+};
 
 int product_fill_cluster(Schedule *s, const SkinnyPlan *p) {
     int together = p->parts * p->beside; /* one of them is 1 */
@@ -20,13 +23,24 @@ int product_fill_cluster(Schedule *s, const SkinnyPlan *p) {
     return together;
 }
 
-void product_fill_early(Schedule *s, const int *b, int n) {
-    bool early = true, split = s->launch->parts > 1;
+bool product_is_early(const Schedule *s, const int *b, int n) {
+    bool early = true;
     for (int i = 0; i < n; i++) early &= gpu_reads_early(s->launch, s->f.p, b[i]);
+    return early;
+}
+
+void product_fill_early(Schedule *s, bool early) {
     schedule_kind(s, early ? "early" : "late");
-    if (early) schedule_kind(s, split ? "early_split" : "early_whole");
+    if (early) schedule_kind(s, s->launch->parts > 1 ? "early_split" : "early_whole");
     schedule_hole(s, "begun", early ? ", 0" : "");
     s->launch->early = early;
+}
+
+/* With half of the memory, two workgroups of the next launch may begin beside one that goes on, and others have none
+   (measured: docs/design/schedules.md). */
+static int lds_of(const Schedule *s, const SkinnyPlan *p, bool early) {
+    const int all = s->f.hip->target->lds_bytes - BESIDE;
+    return early && p->facts->lds_bytes < all ? all : p->facts->lds_bytes;
 }
 
 static void fill_cluster(Schedule *s, const SkinnyPlan *p) {
@@ -120,7 +134,9 @@ bool skinny_prepare(Schedule *s) {
     int out = blocks ? p.stores * tall / p.sums * plan.rows * 2 : 0;
     ProductMaps maps = {.n = 0};
     MatrixSchedule facts = *plan.facts;
+    const bool early = product_is_early(s, p.b, p.sums);
     facts.threads = 128 * (tall / 64 / p.sums + 1); /* a warpgroup copies */
+    facts.lds_bytes = lds_of(s, &plan, early);
     schedule_begin(s, &facts);
     s->facts = plan.facts;
     fill_cluster(s, &plan);
@@ -130,7 +146,7 @@ bool skinny_prepare(Schedule *s) {
     if (blocks) product_maps_add(&maps, s, p.c, p.stores, 8);
     schedule_maps(s, maps.map, maps.param, maps.n);
     product_fill_sizes(s, &p);
-    product_fill_early(s, p.b, p.sums);
+    product_fill_early(s, early);
     product_fill_result(s, &p, (EpilogueGiven){.sums = p.loop});
     fill_sums(s, &p, tall);
     fill_blocks(s, &p, &plan, blocks);
@@ -138,6 +154,6 @@ bool skinny_prepare(Schedule *s) {
     schedule_number(s, "ROWS", plan.rows);
     schedule_number(s, "COPIED", rows);
     schedule_number(s, "DEEP", plan.deep);
-    schedule_number(s, "STAGES", (plan.facts->lds_bytes - 2048 - out) / stage);
+    schedule_number(s, "STAGES", (facts.lds_bytes - 2048 - out) / stage);
     return true;
 }

@@ -238,7 +238,13 @@ bool is_step(Fn *f, const Op *op) {
     if (op_info[op->kind].class == CLASS_ROLE || op->kind == OP_GROUP) return true;
     if (op->res.n == 0 || op->kind == OP_FOR || op->kind == OP_IF) return true;
     const Held *h = fn_held(f, op->res.p[0]);
-    return h->reader.op && h->hold != HOLD_INLINE && h->hold != HOLD_UNUSED;
+    return h->reader.op && h->hold != HOLD_INLINE && h->hold != HOLD_UNUSED && !h->ahead;
+}
+
+void emit_ahead(Fn *f, const Op *op) {
+    fn_source_line(f, op->loc);
+    emit_op(f, op);
+    fn_held(f, op->res.p[0])->ahead = true;
 }
 
 void emit_region(Fn *f, const Region *r) {

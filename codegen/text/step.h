@@ -16,6 +16,7 @@ void tile_place(Fn *, Tile *, const char *name); /* declares it */
 /* ---- steps ---- */
 
 void emit_region(Fn *, const Region *);
+void emit_ahead(Fn *, const Op *); /* a step, now, and not again in its region */
 bool is_step(Fn *, const Op *); /* inline and unused values have no step of their own; loops and conditions always have */
 void emit_compute(Fn *, const Value *);            /* an expression, into its variable or tile */
 void emit_copy(Fn *, const Tile *, const Value *); /* tile = value; nothing when it is that tile */
