@@ -205,7 +205,7 @@ TILE_FN void product_multiply(const product_all *all, const product_maps *maps, 
 #pragma unroll
         for (int q = 0; q < WIDE / OUT; q++) {
             const uint32_t slot =
-                STORE_WARP ? tile_ring_open(&own, &out) : tile_own_open(&own, &out, 1 + group, thread);
+                STORE_WARP ? tile_ring_open(&own, &out) : tile_own_open(&own, &out, own.slots - 1, 1 + group, thread);
             tile_sums_write_bf16(slot, s + OUT / 2 * q, OUT, thread);
             if (STORE_WARP)
                 tile_ring_filled(&own, &out);

@@ -3,9 +3,15 @@
 #include "codegen/text/step.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 /* Of the device library (tile_piece.h): bytes of a row of a panel; rows of a product; bytes of so many rows. */
-enum { PANEL_BYTES = 128, GROUP_ROWS = 64, PANEL = GROUP_ROWS * PANEL_BYTES };
+enum {
+    PANEL_BYTES = 128,
+    GROUP_ROWS = 64,
+    PANEL = GROUP_ROWS * PANEL_BYTES,
+    PANEL_COLUMNS = 64 /* of a panel across */
+};
 
 static const char *product_type(Elem e) {
     switch (e) {
@@ -63,25 +69,66 @@ static bool has_width(Elem e, int64_t n) {
     return n % 8 == 0 && n <= 256 && (n <= 128 || n % 16 == 0);
 }
 
+/* ---- two products of one first operand, by one instruction ---- */
+
+static int64_t columns_of(Fn *f, const Op *mma) {
+    return hip_role_extent(f->m, f->k, f->hip->role->number, other_range(mma, mma->arg.p[1]));
+}
+
+/* The columns of the other one lie right behind. */
+static bool lies_behind(Fn *f, const Op *mma, const Op *other) {
+    int ring[2], tile[2];
+    const SlotTile *x = hip_slot(f->k, mma->arg.p[1], &ring[0], &tile[0]),
+                   *y = hip_slot(f->k, other->arg.p[1], &ring[1], &tile[1]);
+    if (!x || !y || mma->arg.p[1]->def != other->arg.p[1]->def || x->panel != y->panel) return false;
+    const int64_t *at = f->hip->role->facts->ring[ring[0]].tile, n = columns_of(f, mma);
+    return at[tile[1]] == at[tile[0]] + n * PANEL_BYTES && (x->panel == PANEL_K128 || n % PANEL_COLUMNS == 0);
+}
+
+static bool are_pair(Fn *f, const Op *mma, const Op *other) {
+    enum { LEAST = 64, MOST = 128, STEP = 16 /* columns of each, which the device library has pairs of */ };
+    if (!mma || !other || mma->kind != OP_MMA || other->kind != OP_MMA || mma->piece != other->piece) return false;
+    if (mma->arg.p[0] != other->arg.p[0] || mma->over[0] != other->over[0] || mma->arg.n != other->arg.n) return false;
+    const int64_t n = columns_of(f, mma);
+    bool fits = elem_bits(mma->arg.p[0]->type.elem) == 16 && n == columns_of(f, other) && n >= LEAST && n <= MOST &&
+                n % STEP == 0 && f->hip->split - 1 != other_range(mma, mma->arg.p[1]);
+    return fits && lies_behind(f, mma, other) && strcmp(add_text(f, mma), add_text(f, other)) == 0;
+}
+
+/* The operation in front of it computes it, too. */
+static bool is_second(Fn *f, const Op *mma) { return are_pair(f, mma->prev, mma) && !is_second(f, mma->prev); }
+
+static const char *behind(Fn *f, const char *at, int64_t n) { return n ? fn_text(f, "%s + %" PRId64, at, n) : at; }
+
+static const Tile *sums_place(Fn *f, const Op *mma) {
+    const Tile *to = held_tile(f, mma->res.p[0]);
+    if (mma->arg.n == 3) emit_copy(f, to, mma->arg.p[2]);
+    return to;
+}
+
+static void product_lines(Fn *f, const Op *op, const Operand *a, const Operand *b, const char *type) {
+    const Tile *to = sums_place(f, op), *other = are_pair(f, op, op->next) ? sums_place(f, op->next) : NULL;
+    const char *add = add_text(f, op),
+               *kind = elem_bits(op->arg.p[0]->type.elem) == 8 ? "" : fn_text(f, "_%d%d", a->across, b->across);
+    const int64_t blocks = a->extent / GROUP_ROWS, n = to->count / blocks;
+    for (int64_t m = 0; m < blocks; m++) {
+        const char *sums = behind(f, to->name, m * n), *rows = behind(f, a->at, m * PANEL);
+        if (other) sums = fn_text(f, "%s, %s", sums, behind(f, other->name, m * n));
+        fn_line(f, "tile_mma_%s%s%s(%s, %" PRId64 ", %s, %s, %s);", other ? "pair_" : "", type, kind, sums, b->extent,
+                rows, b->at, add);
+    }
+}
+
 void hip_role_mma(Fn *f, const Op *op) {
     Operand a, b;
     const char *type = product_type(op->arg.p[0]->type.elem);
-    const Tile *to = held_tile(f, op->res.p[0]);
     const int64_t depth = hip_role_extent(f->m, f->k, -1, op->over[0]) * elem_bits(op->arg.p[0]->type.elem) / 8;
     if (!type || op->nover != 1 || !operand_of(f, op, 0, &a) || !operand_of(f, op, 1, &b) || depth != PANEL_BYTES ||
         a.extent % GROUP_ROWS || op->res.p[0]->type.elem != ELEM_F32 || !has_width(op->arg.p[0]->type.elem, b.extent)) {
         fn_unsupported(f, op->loc, "a product other than of panels of 128 bytes in slots, with sums in f32");
         return;
     }
-    if (op->arg.n == 3) emit_copy(f, to, op->arg.p[2]);
-    const char *add = add_text(f, op),
-               *kind = elem_bits(op->arg.p[0]->type.elem) == 8 ? "" : fn_text(f, "_%d%d", a.across, b.across);
-    const int64_t blocks = a.extent / GROUP_ROWS, sums = to->count / blocks;
-    for (int64_t m = 0; m < blocks; m++) {
-        const char *sum = m ? fn_text(f, "%s + %" PRId64, to->name, m * sums) : to->name;
-        const char *rows = m ? fn_text(f, "%s + %" PRId64, a.at, m * PANEL) : a.at;
-        fn_line(f, "tile_mma_%s%s(%s, %" PRId64 ", %s, %s, %s);", type, kind, sum, b.extent, rows, b.at, add);
-    }
+    if (!is_second(f, op)) product_lines(f, op, &a, &b, type);
     if (mma_ends_group(op)) fn_line(f, "tile_wgmma_commit();");
 }
 

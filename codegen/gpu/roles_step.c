@@ -3,6 +3,7 @@
 #include "codegen/text/step.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 /* Rows of a group's sums; bytes of a row of a panel. */
 enum { GROUP_ROWS = 64, PANEL_ROW_BYTES = 128 };
@@ -111,11 +112,42 @@ static void read_at_once(Fn *f, const Op *put, const char *slot) {
     }
 }
 
+/* Another put of the region to a ring of the group's own, which stores the slot at once. */
+static bool is_own_put(const Fn *f, const Op *op) {
+    return op->kind == OP_PUT && facts_of(f, op->ring)->full < 0 && ring_of(f, op->ring)->tile.n;
+}
+
+static bool stores_box(const Fn *f, const Op *put) {
+    const Roles *roles = f->k->roles;
+    int by = f->hip->role->number, number = put_number(role_now(f)->body, put);
+    for (int i = 0; i < roles->role.n; i++) {
+        const Op *get = roles->role.p[i].in == by ? get_at(roles->role.p[i].body, put->ring, number) : NULL;
+        for (const Op *op = get; op && op->kind != OP_FREE; op = op->next)
+            if (op->kind == OP_STORE && op->by && strcmp(op->by, "box") == 0) return true;
+    }
+    return false;
+}
+
+/* Stores by boxes, in groups of one each, that are begun between two puts to the slot: those of the ring's other slots,
+   and of rings that the same region puts to in turn. A ring that other regions put to, too, counts its own alone. */
+static int groups_between(const Fn *f, const Op *put) {
+    const Region *body = role_now(f)->body;
+    int rings = 0, all = 0;
+    for (const Op *op = walk(body); op; op = walk_next(op, body)) {
+        if (!is_own_put(f, op) || !stores_box(f, op)) continue;
+        all++;
+        rings += op->in == put->in && (op == put || op->ring != put->ring);
+    }
+    int slots = ring_of(f, put->ring)->slots;
+    return rings == all ? slots * rings - 1 : slots - 1;
+}
+
 static void put_own(Fn *f, const Op *put) {
     const char *slot = c_name(&f->names, ring_of(f, put->ring)->name), *ring = ring_text(f, put->ring),
                *end = role_end(f, put->ring), *bar = group_barrier(f);
     f->hip->role->slot = slot;
-    fn_line(f, "const uint32_t %s = tile_own_open(%s, &%s, %s, thread);", slot, ring, end, bar);
+    fn_line(f, "const uint32_t %s = tile_own_open(%s, &%s, %d, %s, thread);", slot, ring, end, groups_between(f, put),
+            bar);
     writes(f, put);
     fn_line(f, "tile_own_filled(%s, &%s, %s);", ring, end, bar);
     read_at_once(f, put, slot);

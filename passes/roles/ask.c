@@ -190,6 +190,7 @@ bool slice_planned(Slice *s) {
                   .groups = p->regs.n - 1};
     tiles_rings(s->target, &q, &t);
     s->outs = t.outs, s->nears = t.nears;
+    s->sum_words = q.sums * t.columns / 2;
     s->instruction =
         name_of(s->m->names, slice_text(s, "wgmma.m%dn%dk%d", s->op_matrix->ad->m, t.columns, s->op_matrix->ad->k));
     return s->outs > 0 && matrix_n(s->op_matrix, t.columns) && t.groups * s->op_matrix->ad->m == t.rows;

@@ -1,5 +1,5 @@
 /* copy.c: the role that copies: one lane fills the slots of all streams, in the loops and conditions of the body.
-   Behind them come panels that results are made with. Takes: streams with their rings. Gives: the role `copy`. */
+   Takes: streams with their rings. Gives: the role `copy`. */
 #include "passes/roles/slice.h"
 
 static void copy_region(Cut *c, const Region *r);
@@ -46,6 +46,6 @@ void slice_copy(Slice *s) {
     int role = roles_warp(s->m, s->to, name_of(s->m->names, "copy"), slice_signals(s), 1, s->k->loc);
     Cut c = cut_begin(s, s->k->roles->role.p[role].body);
     copy_region(&c, s->k->body);
-    near_put(&c);
+    if (!near_is_apart(s)) near_put(&c.b, s);
     slice_waited(s, &c);
 }

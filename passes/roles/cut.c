@@ -78,6 +78,19 @@ Op *cut_condition(Cut *c, const Op *op, int results) {
     return condition;
 }
 
+/* Parameters of kernels that were one another's may have one name. */
+static bool is_ring(const Slice *s, Name name) {
+    for (int i = 0; i < s->k->roles->ring.n; i++)
+        if (s->k->roles->ring.p[i].name == name) return true;
+    return false;
+}
+
+int ring_new(Slice *s, Name name, int slots, Loc loc) {
+    Name own = name;
+    for (int n = 2; is_ring(s, own); n++) own = name_of(s->m->names, slice_text(s, "%s_%d", name, n));
+    return roles_ring(s->m, s->to, own, slots, loc);
+}
+
 void panel_loop(Builder *b, const Slice *s) {
     Value *lo = build_index(b, OP_BEGIN, s->column), *hi = build_index(b, OP_END, s->column);
     Op *loop = build_for(b, s->panel, lo, hi, NULL, 0);

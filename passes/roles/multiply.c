@@ -91,6 +91,11 @@ static int take_ends(const Slice *s, const Op *loop) {
 
 static const Op *end_of(const Region *r) { return r && r->last && r->last->kind == OP_YIELD ? r->last : NULL; }
 
+/* While the last products run. */
+static void take_vectors(Cut *c, const Op *loop) {
+    for (int i = 0; i < c->s->vector.n && is_last_loop(c->s, loop); i++) cut_op(c, c->s->vector.p[i]);
+}
+
 static void take_loop(Cut *c, const Op *op) {
     Op *loop = cut_loop(c, op, op->res.n);
     if (loop_defers(c->s, op)) {
@@ -115,6 +120,7 @@ static bool is_known(const Cut *c, const Op *op) { return op->res.n == 1 && c->v
 
 static void take_op(Cut *c, const Op *op) {
     bool operand = op->kind == OP_LOAD && c->s->stream_of[op->res.p[0]->id];
+    if (op->kind == OP_FOR && op->in == c->s->k->body) take_vectors(c, op);
     c->b.loc = op->loc;
     if (operand)
         take_operand(c, op);

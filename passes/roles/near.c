@@ -1,6 +1,7 @@
 /* near.c: what results are made with at the tile's own place, as a residual: matrices that come by boxes, a panel of
-   columns at a time, behind the operands of a task's last step.
+   columns at a time. A lane of its own copies them: panels of the next task come while this one is multiplied.
    Takes: a kernel with its streams. Gives: these loads, their ring, and both ends of it. */
+#include "ir/size.h"
 #include "passes/roles/slice.h"
 
 #include <string.h>
@@ -8,7 +9,7 @@
 static bool is_written(const Slice *s, int param) { return s->k->param.p[param].out || s->k->param.p[param].inout; }
 
 /* Scalars of the body are no part of its place: then it is known without asking for them. */
-static bool is_placed(const Op *load) {
+bool load_is_placed(const Op *load) {
     for (int d = 0; d < load->sub.n; d++)
         for (int i = 0; i < load->sub.p[d].lo.nterm; i++)
             if (load->sub.p[d].lo.term[i].kind == TERM_VALUE) return false;
@@ -30,7 +31,7 @@ static bool is_near(Slice *s, const Op *op) {
     if (s->swapped || op->kind != OP_LOAD || op->in != s->k->body || s->stream_of[op->res.p[0]->id]) return false;
     Type t = op->res.p[0]->type;
     bool tile = t.nrange == 2 && type_has(t, s->row) && type_has(t, s->column) && elem_bits(t.elem) == 16;
-    return tile && !is_written(s, op->param) && is_placed(op) && is_used_in_parts(s, op->res.p[0]) &&
+    return tile && !is_written(s, op->param) && load_is_placed(op) && is_used_in_parts(s, op->res.p[0]) &&
            box_is_near(s, op);
 }
 
@@ -50,7 +51,7 @@ void near_ring(Slice *s) {
         size_t end = strlen(text);
         snprintf(text + end, sizeof text - end, "%s%s", n ? "_" : "", s->k->param.p[s->near.p[n]->param].name);
     }
-    s->near_ring = roles_ring(s->m, s->to, name_of(s->m->names, text), s->nears, s->near.p[0]->loc);
+    s->near_ring = ring_new(s, name_of(s->m->names, text), s->nears, s->near.p[0]->loc);
     for (int n = 0; n < s->near.n; n++) {
         const Op *load = s->near.p[n];
         ring_tile(s->m, s->to, s->near_ring,
@@ -75,15 +76,25 @@ static Span *panel_place(const Slice *s, const Op *load) {
     return sub;
 }
 
-void near_put(Cut *c) {
-    const Slice *s = c->s;
+void near_put(Builder *b, const Slice *s) {
+    Region *at = b->at;
     if (!s->near.n) return;
-    Region *at = c->b.at;
-    panel_loop(&c->b, s);
-    c->b.at = build_put(&c->b, s->near_ring)->region[0];
+    panel_loop(b, s);
+    b->at = build_put(b, s->near_ring)->region[0];
     for (int n = 0; n < s->near.n; n++)
-        build_copy(&c->b, s->near.p[n]->param, panel_place(s, s->near.p[n]), s->near.p[n]->sub.n, n);
-    c->b.at = at;
+        build_copy(b, s->near.p[n]->param, panel_place(s, s->near.p[n]), s->near.p[n]->sub.n, n);
+    b->at = at;
+}
+
+/* What is waited for, the role that copies waits for. */
+bool near_is_apart(const Slice *s) { return !region_synchronises(s->k->body); }
+
+void slice_near_copy(Slice *s) {
+    enum { WARP = 2 /* behind those of the roles `copy` and `store` */ };
+    if (!s->near.n || !near_is_apart(s)) return;
+    int role = roles_warp(s->m, s->to, name_of(s->m->names, "near"), WARP, 1, s->near.p[0]->loc);
+    Builder b = {.m = s->m, .k = s->to, .at = s->k->roles->role.p[role].body, .loc = s->near.p[0]->loc};
+    near_put(&b, s);
 }
 
 void near_get(Cut *c, Value **part) {

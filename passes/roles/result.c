@@ -20,6 +20,8 @@ static Type part_type(const Parts *p, Type t) {
 static bool is_made_in_parts(const Slice *s, const Value *v) {
     const Op *op = v->def;
     if (!op || op->in != s->k->body) return false;
+    for (int i = 0; i < s->vector.n; i++)
+        if (s->vector.p[i] == op) return false;
     return op_is_elementwise(op) || op->kind == OP_POS || (op->kind == OP_LOAD && !s->stream_of[v->id]);
 }
 
@@ -60,7 +62,7 @@ static Value *part_value(Parts *p, const Value *v) {
 static int result_ring(const Parts *p, const Op *store, Type t) {
     const Slice *s = p->c->s;
     const Param *to = &s->k->param.p[store->param];
-    int ring = roles_ring(s->m, s->to, to->name, s->outs, store->loc);
+    int ring = ring_new(p->c->s, to->name, s->outs, store->loc);
     s->k->roles->ring.p[ring].per = (int16_t)p->multiply;
     ring_tile(s->m, s->to, ring,
               (SlotTile){.name = to->name,

@@ -60,7 +60,7 @@ void slice_rings(Slice *s) {
     s->panel = panel_range(s);
     for (int i = 0; i < s->stream.n; i++) {
         Stream *t = &s->stream.p[i];
-        t->ring = roles_ring(s->m, s->to, ring_name(s, t), t->at->parent ? s->k->plan.stages : 1, t->get->loc);
+        t->ring = ring_new(s, ring_name(s, t), t->at->parent ? s->k->plan.stages : 1, t->get->loc);
         for (int n = 0; n < t->load.n; n++) tile_declare(s, t, n);
     }
     near_ring(s);

@@ -23,10 +23,12 @@ static void say_rings(const Slice *s) {
 static void slice_build(Slice *s) {
     slice_stores(s);
     slice_sums(s);
+    slice_vectors(s);
     roles_begin(s);
     slice_scalars(s);
     slice_rings(s);
     slice_copy(s);
+    slice_near_copy(s);
     int multiply = slice_multiply(s);
     kernel_remove_dead(s->to);
     slice_lay(s, multiply);

@@ -40,6 +40,7 @@ typedef struct {
     VEC(const Op *) near;  /* loads at the results' place that come by boxes */
     int near_ring, nears;  /* their ring, and its slots */
     int panel;             /* range of the columns of a panel */
+    VEC(const Op *) vector; /* loads of a number for each column, which come before the sums are done */
     int row, column;       /* ranges of the results: groups share the first, and have all positions of the second; .. */
     bool swapped;          /* .. which runs along rows in memory, unless these two are exchanged */
     VEC(Stream) stream;
@@ -48,6 +49,7 @@ typedef struct {
     bool *addresses;           /* by value: scalars that bound loops, or of which places of copies are made */
     const MatrixOp *op_matrix; /* the instruction of products, .. */
     Name instruction;          /* .. and its name with the columns of a tile */
+    int sum_words;             /* of a thread, of all sums that a task holds at once */
     int outs;                  /* slots of a ring of results */
     bool *front;               /* by value: of these those that do not depend on a loop */
     bool *waited;              /* by value: a sum that is looked at while no product adds to it */
@@ -79,6 +81,7 @@ bool slice_has_peers(const Slice *); /* some tensor of it is memory of peers */
 bool slice_is_symmetric(const Slice *, const Op *access);
 bool slice_signals(const Slice *);
 const char *store_why_no_box(Slice *, const Op *store); /* box.c; NULL: it is one */
+bool load_is_placed(const Op *);              /* near.c: no scalar of the body is part of its place */
 bool slice_copies(const Slice *, const Op *); /* a load of a stream, or what has one in its regions */
 int slice_depth(const Slice *);               /* positions of a step */
 /* box.c: a TMA box copies the load, whose tile has the ranges `kept` and `over`. */
@@ -106,18 +109,22 @@ Op *cut_op(Cut *, const Op *);                     /* without its regions */
 Op *cut_loop(Cut *, const Op *, int carried);      /* that carries the first values; its body is to be filled */
 Op *cut_condition(Cut *, const Op *, int results); /* with the first results; its regions are to be filled */
 
+int ring_new(Slice *, Name, int slots, Loc); /* its number; another name where there is one of that */
 void panel_loop(Builder *, const Slice *); /* over panels of columns; goes on in it */
 void slice_waited(Slice *, Cut *);              /* sync.c: of the role that copies: it has waited, .. */
 void slice_store_waits(const Slice *, Cut *);   /* .. of the role that stores: what it waits for, .. */
 void slice_store_signals(const Slice *, Cut *); /* .. and what it signals */
 void slice_stores(Slice *);                      /* box.c: how results go to memory */
+void slice_vectors(Slice *);                     /* vector.c: numbers of columns that come early */
 void slice_sums(Slice *);                        /* sums.c: which sums are waited for */
 bool loop_defers(const Slice *, const Op *loop); /* its step waits for no product */
 void slice_scalars(Slice *);                     /* ring.c: scalars of all roles, and .. */
-/* near.c: its ring; what the copy role puts behind a task's last step; what groups get and free in a panel's loop.
+/* near.c: its ring; the role that fills it; what groups get and free in a panel's loop.
    part: by value of the body, its copy for a panel. */
 void near_ring(Slice *);
-void near_put(Cut *);
+bool near_is_apart(const Slice *); /* a role of its own copies, or .. */
+void slice_near_copy(Slice *);
+void near_put(Builder *, const Slice *); /* .. the role that copies operands */
 void near_get(Cut *, Value **part);
 void near_free(Cut *);
 

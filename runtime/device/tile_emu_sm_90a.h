@@ -142,7 +142,9 @@ TILE_FN void tile_tma_store3(const tile_tensor_map *map, int c0, int c1, int c2,
 }
 TILE_FN void tile_tma_commit(void) { tile_emu_tma_commit(); }
 TILE_FN void tile_tma_wait_read(void) { tile_emu_tma_wait(0); }
-TILE_FN void tile_tma_wait_read1(void) { tile_emu_tma_wait(1); }
+TILE_FN void tile_tma_wait_reads(int but) {
+    if (but >= 0) tile_emu_tma_wait(but < 3 ? but : 3);
+}
 TILE_FN void tile_tma_wait(void) { tile_emu_tma_wait(0); }
 TILE_FN void tile_async_fence(void) { tile_emu_async_fence(); }
 TILE_FN void tile_async_fence_all(void) { tile_emu_async_fence_all(); }
@@ -196,6 +198,13 @@ TILE_FN uint32_t tile_f16x2(float low, float high) {
     TILE_FN void tile_wgmma_ss_n##n##_##type##_##ta##tb(float *d, uint64_t a, uint64_t b, int add) {                   \
         static const tile_emu_wgmma op = {TILE_EMU_##type, n, k, false, ta, tb};                                       \
         tile_emu_wgmma_begin(&op, d, 0, a, b, add);                                                                    \
+    }
+/* As two products: the other half of the columns lies `half` rows of 128 bytes behind, in both kinds of panels. */
+#define TILE_WGMMA_PAIR(half, n, k, type, ta, tb)                                                                      \
+    TILE_FN void tile_wgmma_pair_n##half##_##type##_##ta##tb(float *d, float *e, uint64_t a, uint64_t b, int add) {    \
+        static const tile_emu_wgmma op = {TILE_EMU_##type, half, k, false, ta, tb};                                    \
+        tile_emu_wgmma_begin(&op, d, 0, a, b, add);                                                                    \
+        tile_emu_wgmma_begin(&op, e, 0, a, b + half * 128 / 16, add);                                                  \
     }
 #define TILE_WGMMA_SS8(n, type)                                                                                        \
     TILE_FN void tile_wgmma_ss_n##n##_##type(float *d, uint64_t a, uint64_t b, int add) {                              \

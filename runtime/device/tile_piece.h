@@ -80,6 +80,39 @@ TILE_PIECE(f16_11, 1, 1, TILE_WIDTHS)
 TILE_PIECE(e4m3, 0, 0, TILE_WIDTHS_EIGHT)
 TILE_PIECE(e5m2, 0, 0, TILE_WIDTHS_EIGHT)
 
+/* tile_mma_pair_TYPE_AB(d, e, n, a, b, add): d and e = a b, n columns each, of which those of e lie right behind those
+   of d: one instruction reads a once for both. Panels MN have whole 64 columns. */
+#define TILE_PAIRS_OF(type, a, b)                                                                                      \
+    TILE_WGMMA_PAIR(64, 128, 16, type, a, b)                                                                           \
+    TILE_WGMMA_PAIR(80, 160, 16, type, a, b)                                                                           \
+    TILE_WGMMA_PAIR(96, 192, 16, type, a, b)                                                                           \
+    TILE_WGMMA_PAIR(112, 224, 16, type, a, b)                                                                          \
+    TILE_WGMMA_PAIR(128, 256, 16, type, a, b)
+#define TILE_PAIR_CASE(n, op)                                                                                          \
+    case n:                                                                                                            \
+        tile_wgmma_pair_n##n##_##op(d, e, x, y, add | u);                                                              \
+        break;
+#define TILE_PAIR(type, across_a, across_b)                                                                            \
+    TILE_PAIRS_OF(type, across_a, across_b)                                                                            \
+    TILE_FN void tile_mma_pair_##type##_##across_a##across_b(float *d, float *e, int n, uint32_t a, uint32_t b,        \
+                                                             int add) {                                                \
+        tile_wgmma_fence();                                                                                            \
+        _Pragma("unroll") for (int u = 0; u < 4; u++) {                                                                \
+            const uint64_t x = tile_piece_part(a, across_a, u), y = tile_piece_part(b, across_b, u);                   \
+            switch (n) { TILE_WIDTHS_PAIR(TILE_PAIR_CASE, type##_##across_a##across_b) }                               \
+        }                                                                                                              \
+    }
+#define TILE_WIDTHS_PAIR(each, op) each(64, op) each(80, op) each(96, op) each(112, op) each(128, op)
+
+TILE_PAIR(bf16, 0, 0)
+TILE_PAIR(bf16, 0, 1)
+TILE_PAIR(bf16, 1, 0)
+TILE_PAIR(bf16, 1, 1)
+TILE_PAIR(f16, 0, 0)
+TILE_PAIR(f16, 0, 1)
+TILE_PAIR(f16, 1, 0)
+TILE_PAIR(f16, 1, 1)
+
 /* tile_mma_rs_TYPE_B(d, n, a, b, add): the same with the 64 rows of the first operand in registers
    (tile_sums_words_TYPE), 16 words a lane, which nothing may touch until the wait either. */
 #define TILE_PIECE_RS_CASE(n, op)                                                                                      \

@@ -165,14 +165,10 @@ TILE_FN void tile_ring_free_read(const tile_ring *r, tile_ring_end *e, int share
 /* ---- a ring of a group's own whose reader is the group's thread 0, right behind each put (`role .. in R`) ----
    It needs no barriers in memory: stores by boxes are waited for by the thread that began them. */
 
-/* Waits until the next slot's stores have read it; its address. bar: a barrier of the group's 128 threads. */
-TILE_FN uint32_t tile_own_open(const tile_ring *r, const tile_ring_end *e, int bar, int thread) {
-    if (thread == 0) {
-        if (r->slots == 1)
-            tile_tma_wait_read();
-        else
-            tile_tma_wait_read1();
-    }
+/* Waits until the next slot's stores have read it; its address. but: groups of stores that the thread has committed
+   since; bar: a barrier of the group's 128 threads. */
+TILE_FN uint32_t tile_own_open(const tile_ring *r, const tile_ring_end *e, int but, int bar, int thread) {
+    if (thread == 0) tile_tma_wait_reads(but);
     tile_bar_sync(bar, 128);
     return r->slot + (uint32_t)(e->s * r->bytes);
 }

@@ -139,7 +139,13 @@ TILE_FN void tile_copy_commit(void) { asm volatile("cp.async.commit_group;" ::: 
 TILE_FN void tile_tma_commit(void) { asm volatile("cp.async.bulk.commit_group;" ::: "memory"); }
 /* Until this thread's stores have read their shared memory; all but the last group of them; until they are written. */
 TILE_FN void tile_tma_wait_read(void) { asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory"); }
-TILE_FN void tile_tma_wait_read1(void) { asm volatile("cp.async.bulk.wait_group.read 1;" ::: "memory"); }
+/* By all but the `but` last groups, or fewer: a number that is known here. */
+TILE_FN void tile_tma_wait_reads(int but) {
+    if (but == 0) tile_tma_wait_read();
+    if (but == 1) asm volatile("cp.async.bulk.wait_group.read 1;" ::: "memory");
+    if (but == 2) asm volatile("cp.async.bulk.wait_group.read 2;" ::: "memory");
+    if (but > 2) asm volatile("cp.async.bulk.wait_group.read 3;" ::: "memory");
+}
 TILE_FN void tile_tma_wait(void) { asm volatile("cp.async.bulk.wait_group 0;" ::: "memory"); }
 /* By every thread that wrote shared memory, before the barrier behind which a copy or wgmma reads it. */
 TILE_FN void tile_async_fence(void) { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }

@@ -148,6 +148,15 @@
                      : "l"(a), "l"(b), "r"(add));                                                                      \
     }
 
+/* The first half of the columns to d, the second one to e. */
+#define TILE_WGMMA_PAIR(half, n, k, type, ta, tb)                                                                      \
+    TILE_FN void tile_wgmma_pair_n##half##_##type##_##ta##tb(float d[half / 2], float e[half / 2], uint64_t a,         \
+                                                             uint64_t b, int add) {                                    \
+        asm volatile(TILE_WGMMA_ASM(n, k, type, TILE_SS_##n, ", " #ta ", " #tb)                                        \
+                     : TILE_SUMS_##half(d), TILE_SUMS_##half(e)                                                        \
+                     : "l"(a), "l"(b), "r"(add));                                                                      \
+    }
+
 #define TILE_WGMMA_SS8(n, type)                                                                                        \
     TILE_FN void tile_wgmma_ss_n##n##_##type(float d[n / 2], uint64_t a, uint64_t b, int add) {                        \
         asm volatile(TILE_WGMMA_ASM(n, 32, type, TILE_SS_##n, "")                                                      \

@@ -229,12 +229,12 @@ void tile_emu_tma_store(const void *map, const int *at, int n, uint32_t from) {
 
 void tile_emu_tma_commit(void) {
     Lane *l = lane_now();
-    l->group[1] = l->group[0];
+    for (int i = EMU_STORE_GROUPS - 1; i > 0; i--) l->group[i] = l->group[i - 1];
     l->group[0].stores = l->stores;
     l->group[0].time = order_wave()->time++;
 }
 
-/* This thread's stores of all groups, or of all but the last. */
+/* This thread's stores of all groups, or of all but the last ones. */
 void tile_emu_tma_wait(int but) {
     Lane *l = lane_now();
     WaveView *w = order_wave();
@@ -246,7 +246,9 @@ void tile_emu_tma_wait(int but) {
             link = &(*link)->next;
     if (!w->stores) return;
     order_learn(emu->wave, w->stores, l->group[but].time);
-    if (over == l->stores) l->stores = l->group[0].stores = l->group[1].stores = 0;
+    if (over != l->stores) return;
+    l->stores = 0;
+    for (int i = 0; i < EMU_STORE_GROUPS; i++) l->group[i].stores = 0;
 }
 
 void tile_emu_async_fence(void) { order_fence(); }

@@ -157,7 +157,7 @@ typedef struct {
 } WordStore;
 
 /* Of words, that a wave holds back and lets change places; chosen: no measurement is recorded. */
-enum { TALK_STORES = 4 };
+enum { TALK_STORES = 4, EMU_STORE_GROUPS = 4 /* that a thread lets go on, and one (tile_tma_wait_reads) */ };
 
 /* What a wave has to do with words. */
 typedef struct {
@@ -210,7 +210,7 @@ typedef struct {
     struct {
         int stores;    /* that were begun by its end */
         uint32_t time; /* of its wave then */
-    } group[2];        /* of stores by tiles: all committed ones, all but the last */
+    } group[EMU_STORE_GROUPS]; /* of stores by tiles: all committed ones, all but the last, .. */
 } Lane;
 
 typedef struct {

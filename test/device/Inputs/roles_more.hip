@@ -271,7 +271,7 @@ TILE_FN void edges_multiply(const edges_all *all, roles_call call, const edges_m
             tile_sums_pairs((float *)call.c + i * stride + at.j, stride, s, 128, rows, columns, thread);
             continue;
         }
-        const uint32_t slot = tile_own_open(&own, &out, 1 + group, thread);
+        const uint32_t slot = tile_own_open(&own, &out, own.slots - 1, 1 + group, thread);
         tile_sums_write_bf16(slot, s, 128, thread);
         tile_own_filled(&own, &out, 1 + group);
         if (rows >= 64 && columns == 128 && call.N % 8 == 0) {

@@ -102,7 +102,7 @@ TILE_FN void matmul_multiply(const matmul_all *all, const matmul_maps *maps, int
         tile_mma_ready(s, 256);
 #pragma unroll
         for (int q = 0; q < 4; q++) {
-            const uint32_t slot = tile_own_open(&own, &out, 1 + group, thread);
+            const uint32_t slot = tile_own_open(&own, &out, own.slots - 1, 1 + group, thread);
             tile_sums_write_bf16(slot, s + 32 * q, 64, thread);
             tile_own_filled(&own, &out, 1 + group);
             if (thread == 0) tile_box_store(c, at.i + 64 * group, at.j + 64 * q, 64, slot);
