@@ -53,10 +53,22 @@ static bool is_yielded(const Op *loop, const Value *x) {
     return false;
 }
 
-/* What the loop carries lives all along; beside it the largest sums that one iteration makes. */
+/* What the loop carries, but for what a loop around it carries there, too. */
+static int64_t carried_regs(const Kernel *k, const Role *r, const Op *loop) {
+    int64_t n = 0;
+    for (int i = 0; i < loop->res.n; i++) {
+        const Value *first = loop->arg.p[2 + i];
+        bool goes_on = !first->def && first->arg_of->parent && first->arg_of->parent->kind == OP_FOR;
+        if (!goes_on) n += regs_of(k, r, loop->res.p[i]->type);
+    }
+    return n;
+}
+
+/* What the loop and those around it carry lives all along; beside it the largest sums that one iteration makes. */
 static int64_t loop_regs(const Kernel *k, const Role *r, const Op *loop) {
     int64_t carried = 0, own = 0;
-    for (int i = 0; i < loop->res.n; i++) carried += regs_of(k, r, loop->res.p[i]->type);
+    for (const Op *op = loop; op; op = op->in->parent)
+        if (op->kind == OP_FOR) carried += carried_regs(k, r, op);
     for (const Op *op = walk(loop->region[0]); op; op = walk_next(op, loop->region[0])) {
         int64_t n = op->kind == OP_MMA && op->arg.n < 3 && !is_yielded(loop, op->res.p[0])
                         ? regs_of(k, r, op->res.p[0]->type)

@@ -61,17 +61,17 @@ static void count_tiles(const Slice *s, TileQuestion *q) {
         }
 }
 
+/* It is no sum that a loop in front of this one, or around it, has begun. */
+static bool begins_anew(const Value *first) { return first->def && first->def->kind != OP_FOR; }
+
 /* Sums that loops begin, and products that no loop adds up. */
 static int count_sums(const Slice *s) {
     int n = 0;
     for (int i = 0; i < s->op.n; i++) {
         const Op *op = s->op.p[i];
         if (op->kind == OP_DOT) n += op->arg.n == 2;
-        if (op->kind != OP_FOR || op->in != s->k->body) continue;
-        for (int v = 0; v < op->res.n; v++) {
-            const Op *from = op->arg.p[2 + v]->def;
-            n += op->res.p[v]->type.nrange == 2 && !(from && from->kind == OP_FOR);
-        }
+        for (int v = 0; v < op->res.n && op->kind == OP_FOR; v++)
+            n += op->res.p[v]->type.nrange == 2 && begins_anew(op->arg.p[2 + v]);
     }
     return n;
 }

@@ -32,6 +32,7 @@ def steps_of(r, load, batched):
         ("chained", f"""{step}
     acc = acc * 0.5;
     for q: 64 of l {{ acc += {load('x', 'iq')} @ {load('y', 'qj')}; }}""", "xy"),
+        ("nested", f"for h of 3 {{ own: f32[i, j] = 0; for p: 64 of k {{ own += {load('a', 'ip', 'i + h')} @ {load('w', 'pj')}; }} acc += own * u[i]; }}", "u"),
         ("taps", f"for h of 3 {{ for p: 64 of k {{ acc += {load('a', 'ip', 'i + h - 1')} @ {load('w', 'pj')}; }} }}", ""),
     ])
 
