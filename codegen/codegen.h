@@ -74,6 +74,7 @@ bool gpu_emit(Arena *, GpuText *);
 void gpu_call_type(Text *, const Module *, const Program *);
 /* Its kernels are told of ranks, flags and tickets. */
 bool gpu_has_task(const Module *, const Program *);
+bool gpu_has_ends(const Module *, const Program *); /* its first launch begins a run, its last one ends it */
 /* Its kernels wait by themselves for what ran before them on the stream: where the machine lets them begin earlier, and nothing
    but the order of launches stands between them. */
 bool gpu_is_dependent(const GpuText *);

@@ -11,13 +11,19 @@ bool gpu_looks_at_values(const Program *p) {
 }
 
 bool gpu_has_task(const Module *m, const Program *p) {
+    for (int i = 0; i < p->node.n; i++)
+        if (p->node.p[i]->kind == NODE_CALL && kernel_is_ragged(p->node.p[i]->kernel)) return true; /* starts may be refused */
+    return gpu_has_ends(m, p);
+}
+
+bool gpu_has_ends(const Module *m, const Program *p) {
     bool has = mesh_ranks(m) > 1 || gpu_looks_at_values(p);
     for (int i = 0; i < p->node.n && !has; i++)
         has = p->node.p[i]->kind == NODE_CALL && kernel_orders_tasks(p->node.p[i]->kernel);
     return has;
 }
 
-bool gpu_is_dependent(const GpuText *g) { return matrix_target(g->target)->dependent && !gpu_has_task(g->m, g->p); }
+bool gpu_is_dependent(const GpuText *g) { return matrix_target(g->target)->dependent && !gpu_has_ends(g->m, g->p); }
 
 bool gpu_reads_early(const GpuLaunch *l, const Program *p, int param) {
     const Param *of = &l->node->kernel->param.p[param];

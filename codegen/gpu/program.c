@@ -149,8 +149,8 @@ bool gpu_emit(Arena *a, GpuText *g) {
     c_name(&names, p->name);
     for (size_t i = 0; i < sizeof suffix / sizeof *suffix; i++) c_name(&names, arena_format(a, "%s%s", p->name, suffix[i]));
     file_head(&g->text, g->m, p, g->target);
-    if (gpu_has_task(g->m, p)) hip_run_begin(g, a, p, memory);
+    if (gpu_has_ends(g->m, p)) hip_run_begin(g, a, p, memory);
     bool good = emit_nodes(&w, &names);
-    if (gpu_has_task(g->m, p)) hip_run_end(g, a, p, memory);
+    if (gpu_has_ends(g->m, p)) hip_run_end(g, a, p, memory);
     return good;
 }

@@ -1,5 +1,6 @@
 /* step.c: the backend of GPU text: which function writes each step of a kernel. */
 #include "codegen/gpu/hip.h"
+#include "codegen/text/share.h"
 
 #include <inttypes.h>
 
@@ -60,6 +61,20 @@ static void step(Fn *f, const Op *op) {
     }
 }
 
+static const char *starts_seen_by(const Fn *f) { return mesh_ranks(f->m) > 1 ? "TILE_ONE" : "TILE_ALL"; }
+
+/* Each thread looks at its share of the starts. */
+static void refuse_starts(Fn *f, const Op *op, const char *groups, const char *n, const char *number) {
+    const char *start = f->param[op->param], *elem = elem_text(f->k->param.p[op->param].elem);
+    const char *wrong = c_name(&f->names, fn_text(f, "%s_wrong", start));
+    int arg = f->memory->arg[f->node->arg.p[op->param].tensor];
+    lds_take(f, op->loc, SYNC_LDS);
+    fn_line(f, "const int64_t %s = tile_starts_wrong_%s(%s, %s, %s, %s, %s, thread, %d);", wrong, elem, start, groups, n, number,
+            ragged_is_whole(f->k, op->range) ? "true" : "false", f->hip->threads);
+    fn_line(f, "if (tile_refuse_starts(lds, t, %s, %s, %s, %s < 0 ? 0 : tile_load_%s(&%s[%s]))) return;",
+            field_number(f, "starts", arg)->text, starts_seen_by(f), wrong, wrong, elem, start, wrong);
+}
+
 static void before_loop(Fn *f, const Op *loop) {
     hip_first_tiles(f, loop);
     if (hip_is_unrolled(f, loop)) fn_line(f, "TILE_UNROLLED");
@@ -79,6 +94,7 @@ const Backend hip_backend = {
     .tile = tile_new,
     .place = place,
     .sync = &hip_sync,
+    .refuse_starts = refuse_starts,
     .settle = lds_settle,
     .before_loop = before_loop,
     .after_loop = hip_deferred_sums,

@@ -101,7 +101,7 @@ void range_text_group(Fn *f, const Op *group) {
     const char *of = size_text(f, r->of)->text, *groups = size_text(f, range_groups(f->k, group->range))->text;
     f->back->refuse_starts(f, group, groups, of, t->index->text);
     const char *at = c_name(&f->names, fn_text(f, "%s_at", r->name));
-    fn_line(f, "const tile_group %s = tile_group_%s(%s, %s, %s, %" PRId64 ", %s);", at,
+    fn_line(f, "const tile_ragged %s = tile_ragged_%s(%s, %s, %s, %" PRId64 ", %s);", at,
             elem_text(f->k->param.p[group->param].elem), f->param[group->param], groups, of, r->size, t->index->text);
     fn_line(f, "const int64_t %s = %s.begin, %s = %s.count;", t->begin->text, at, t->count->text, at);
     if (held->reader.op) {

@@ -24,7 +24,7 @@ static bool is_needed(const Op *op, const Op *load) {
 }
 
 static bool stops(const Op *op, const Op *load) {
-    if (op->kind == OP_LOAD || op->region[0] || op_info[op->kind].class == CLASS_SYNC) return true;
+    if (op->kind == OP_LOAD || op->kind == OP_GROUP || op->region[0] || op_info[op->kind].class == CLASS_SYNC) return true;
     return (op->kind == OP_STORE && op->param == load->param) || is_needed(op, load);
 }
 

@@ -192,6 +192,19 @@ TILE_FN void tile_look_at(const tile_gpu_task *t, int arg, int ranks, int64_t at
         tile_word_store(&t->notice->refusal, 1, TILE_SYSTEM);
 }
 
+/* Collective. True, and the task ends, where a thread sees a start of groups that is wrong: element `wrong` of argument `arg`
+   (-1: of a temporary), which is -1 where it sees none. */
+TILE_FN bool tile_refuse_starts(char *lds, const tile_gpu_task *t, int arg, int ranks, int64_t wrong, int64_t seen) {
+    if (wrong >= 0) {
+        const tile_reason why = {TILE_E_RANGE, -1, arg, 1, (uint64_t)seen, wrong};
+        if (ranks == TILE_ONE)
+            tile_give_up(t, why);
+        else if (tile_record_write(t, &t->fault[t->rank]->refusal, why))
+            tile_word_store(&t->notice->refusal, 1, TILE_SYSTEM);
+    }
+    return tile_any(lds, wrong >= 0);
+}
+
 TILE_FN bool tile_refused(const tile_gpu_task *t) { return tile_word_load(t->busy, TILE_DEVICE) == TILE_REFUSED; }
 
 /* ---- the end of a run ---- */

@@ -8,7 +8,7 @@
 /* Of a task's tile: its group, where it begins, its positions; 0 of them: no group has the number. */
 typedef struct {
     int64_t group, begin, count;
-} tile_group;
+} tile_ragged;
 
 /* Starts that each task looks at whole, so that a task sees what is wrong before any stores; of more groups the first does.
    Chosen: no measurement is recorded. */
@@ -25,9 +25,9 @@ TILE_FN bool tile_start_is_wrong(int64_t g, int64_t groups, int64_t before, int6
 
 /* The last group whose first tile has no higher number. Starts are cut to 0 .. n, so that no tile lies outside. */
 #define TILE_RAGGED(elem, T)                                                                                                \
-    TILE_FN tile_group tile_group_##elem(const T *start, int64_t groups, int64_t n, int64_t size, int64_t number) {       \
+    TILE_FN tile_ragged tile_ragged_##elem(const T *start, int64_t groups, int64_t n, int64_t size, int64_t number) {       \
         int64_t lo = 0, hi = groups;                                                                                      \
-        const tile_group none = {0, 0, 0};                                                                                \
+        const tile_ragged none = {0, 0, 0};                                                                                \
         if (groups <= 0) return none;                                                                                     \
         while (hi - lo > 1) {                                                                                             \
             const int64_t mid = lo + (hi - lo) / 2, first = tile_start_within(TILE_START(elem, &start[mid]), n);          \
@@ -40,7 +40,7 @@ TILE_FN bool tile_start_is_wrong(int64_t g, int64_t groups, int64_t before, int6
         const int64_t past = tile_start_within(TILE_START(elem, &start[lo + 1]), n), tile = number - first / size - lo;   \
         const bool some = tile >= 0 && past - first > tile * size;                                                        \
         const int64_t begin = some ? first + tile * size : past;                                                          \
-        const tile_group found = {lo, begin, tile_least(size, past - begin)};                                             \
+        const tile_ragged found = {lo, begin, tile_least(size, past - begin)};                                             \
         return found;                                                                                                     \
     }                                                                                                                     \
     /* The first start from number `from` on, in steps, that is wrong; -1: none. */                                       \

@@ -100,6 +100,7 @@ typedef struct {
        tasks lie behind the workspace, at a multiple of 8 bytes, if the program has no tile_gpu_task. */
     size_t counts, tickets;
     int nflags;
+    int ends; /* 1: the last launch ends what the first began: a run that has begun ends with it */
     const tile_flag_info *flag;
     int nfields; /* of all launches, in their order */
     const tile_field *field;

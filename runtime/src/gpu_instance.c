@@ -364,7 +364,7 @@ static int launch_one(Run *r, int i) {
 static void run_abandon(Run *r) {
     tile_mesh *m = r->p->mesh;
     if (!r->launched) r->p->generation--;
-    if (!r->launched || !r->p->gpu->task || r->capturing) return;
+    if (!r->launched || !r->p->gpu->image->ends || r->capturing) return;
     gpu_fault_give_up(m, "a launch failed");
     launch_one(r, r->p->gpu->image->nlaunches - 1); /* has neither maps nor fields */
 }

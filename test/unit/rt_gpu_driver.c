@@ -287,7 +287,7 @@ static void check_dependent(int runs) {
 
 int main(int argc, char **argv) {
     tile_image image = {
-        .target = argc > 1 ? argv[1] : "sm_90a", .code = symbols, .local_bytes = 4 * N, .nlaunches = 2, .launch = good};
+        .target = argc > 1 ? argv[1] : "sm_90a", .code = symbols, .local_bytes = 4 * N, .nlaunches = 2, .ends = 1, .launch = good};
     tile_program p = program(&image);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const Case *c = &cases[i];
