@@ -32,3 +32,18 @@ run("mixture", {"x": x, "gate": gate, "w1": w1, "w2": w2}, {"y": mixture(x, gate
 
 x, gate, w1, w2 = [(t.view(np.uint32) & 0xFFFF0000).view(np.float32) for t in (x, gate, w1, w2)]
 run("half", {"x": x, "gate": gate, "w1": w1, "w2": w2}, {"y": mixture(x, gate, w1, w2, 1)}, 2.0**-6)
+
+x, gate, up, down, across = normal(N, D), normal(E, F, D), normal(E, F, D), normal(E, D, F), normal(E, F, D)
+weight, rows = normal(P), random.integers(0, N, P).astype(np.int32)
+for cuts in [[0, 0, 33, 33, 89], [90, 90, 90, 90, 90], [1, 2, 3, 70, 71]]:
+    start = np.array([0, *cuts, P], np.int32)
+    group = np.searchsorted(start, np.arange(P), side="right") - 1
+    a, b = (np.einsum("pd,pfd->pf", x[rows].astype(np.float64), w[group]) for w in (gate, up))
+    h = a / (1 + np.exp(-a)) * b
+    y = np.zeros((N, D))
+    np.add.at(y, rows, weight[:, None] * np.einsum("pf,pdf->pd", h, down[group]))
+    run("groups", {"x": x, "rows": rows, "start": start, "gate": gate, "up": up, "down": down, "across": across, "weight": weight},
+        {"h": h, "y": y, "z": np.einsum("pf,pfd->pd", h, across[group])}, 1e-3)
+
+x, w = normal(P, D), normal(E, F, D)
+run("starts", {"ids": ids, "x": x, "w": w}, {"y": np.einsum("pd,pfd->pf", x, w[np.sort(ids)])})
