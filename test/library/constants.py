@@ -254,6 +254,11 @@ def experts():
     calls += [(f"expert_rows(place, {k})", (rows_at // k).astype(np.int32)) for k in (1, 2, 7, 40)]
     group("pairs", {"ids": ids, "place": place}, calls)
     refused("expert_rows(place, 0)", "i32[30]", "place: i32[30]")
+    start, rows, weight, z, down = np.array([0, 5, 5, 12], np.int32), integers(0, 9, 12), normal(12), normal(12, 6), normal(3, 4, 6)
+    term = weight[:, None] * np.einsum("pd,pfd->pf", z, down[np.searchsorted(start, np.arange(12), side="right") - 1])
+    sums = np.array([term[rows == r].sum(0) for r in range(11)])
+    calls = [(f"grouped_linear_add(z, start, down, rows, weight, {n})", single(sums[:n])) for n in (1, 4, 9, 11)]
+    group("added", {"z": z, "start": start, "down": down, "rows": rows, "weight": weight}, calls, 1e-4)
 
 
 def sparse():
