@@ -43,7 +43,8 @@ void tile_emu_tma_commit(void);
 void tile_emu_tma_wait(int but); /* groups */
 void tile_emu_async_fence(void);
 void tile_emu_async_fence_all(void);
-void tile_emu_copy16(uint32_t to, const void *from, int bytes);
+void tile_emu_copy(uint32_t to, const void *from, int size, int bytes);
+void tile_emu_copy_arrive(uint32_t bar);
 void tile_emu_copy_commit(void);
 void tile_emu_copy_wait(int but);
 void tile_emu_blocks_move(const tile_emu_blocks *, uint32_t at, uint32_t *x);
@@ -148,7 +149,11 @@ TILE_FN void tile_tma_wait_reads(int but) {
 TILE_FN void tile_tma_wait(void) { tile_emu_tma_wait(0); }
 TILE_FN void tile_async_fence(void) { tile_emu_async_fence(); }
 TILE_FN void tile_async_fence_all(void) { tile_emu_async_fence_all(); }
-TILE_FN void tile_copy_once(uint32_t to, const void *from, int bytes) { tile_emu_copy16(to, from, bytes); }
+TILE_FN void tile_copy_once(uint32_t to, const void *from, int bytes) { tile_emu_copy(to, from, 16, bytes); }
+TILE_FN void tile_copy_some(uint32_t to, const void *from, int size, int bytes) {
+    tile_emu_copy(to, from, size, bytes);
+}
+TILE_FN void tile_mbar_arrive_copied(uint32_t bar) { tile_emu_copy_arrive(bar); }
 TILE_FN void tile_copy_commit(void) { tile_emu_copy_commit(); }
 TILE_FN void tile_copy_wait(int but) { tile_emu_copy_wait(but); }
 

@@ -5,6 +5,7 @@
 #include "device/tile_ring.h"
 
 #include "device/tile_box.h"
+#include "device/tile_gather.h"
 #include "device/tile_order.h"
 #include "device/tile_piece.h"
 #include "device/tile_sums.h"

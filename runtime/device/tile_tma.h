@@ -133,6 +133,19 @@ TILE_FN void tile_copy_once(uint32_t to, const void *from, int bytes) {
                  "l"(tile_once())
                  : "memory");
 }
+/* 16, 8 or 4 bytes by a thread, `size` of them at multiples of it, of which so many are read; the others are 0. */
+TILE_FN void tile_copy_some(uint32_t to, const void *from, int size, int bytes) {
+    if (size == 16)
+        asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to), "l"(from), "r"(bytes) : "memory");
+    else if (size == 8)
+        asm volatile("cp.async.ca.shared.global [%0], [%1], 8, %2;" ::"r"(to), "l"(from), "r"(bytes) : "memory");
+    else
+        asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;" ::"r"(to), "l"(from), "r"(bytes) : "memory");
+}
+/* An arrival when all copies that this thread has begun have come. */
+TILE_FN void tile_mbar_arrive_copied(uint32_t bar) {
+    asm volatile("cp.async.mbarrier.arrive.noinc.shared::cta.b64 [%0];" ::"r"(bar) : "memory");
+}
 /* A group of this thread's copies; until all but the last n groups have come. */
 TILE_FN void tile_copy_commit(void) { asm volatile("cp.async.commit_group;" ::: "memory"); }
 #define tile_copy_wait(n) asm volatile("cp.async.wait_group %0;" ::"n"(n) : "memory")

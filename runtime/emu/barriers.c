@@ -43,6 +43,7 @@ static void phase_end(Mbar *b) {
     b->missing = b->count;
     b->done = b->open;
     b->done.seen[b->actor] = b->done.fenced[b->actor] = b->phases;
+    if (b->copies) b->done.seen[b->copies] = b->phases;
     lanes_wake(b->group, b);
 }
 
@@ -52,13 +53,17 @@ void mbar_come(Mbar *b, int arrivals, int64_t bytes) {
     if (!b->missing && !b->bytes) phase_end(b);
 }
 
-/* bytes: that the arrival announces. */
-static void arrive(Mbar *b, int bytes) {
+void mbar_arrive(Mbar *b) {
     if (!b->missing)
         emu_fail("arrives once too often at the barrier at byte %zu of LDS", shared_at(b->group, b->at, 8, true));
+    mbar_come(b, 1, 0);
+}
+
+/* bytes: that the arrival announces. */
+static void arrive(Mbar *b, int bytes) {
     order_release(&b->open);
     b->bytes += bytes;
-    mbar_come(b, 1, 0);
+    mbar_arrive(b);
 }
 
 void tile_emu_mbar_arrive(uint32_t at, int rank) {

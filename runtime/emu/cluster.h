@@ -26,9 +26,9 @@ enum {
 
 /* ---- order.c: who knows of which accesses to LDS ---- */
 
-/* What accesses LDS: threads of a wave; copies that complete a barrier; a team's products; a wave's stores by tiles and
-   copies by threads. */
-typedef enum { ACTOR_WAVE, ACTOR_LOADS, ACTOR_PRODUCTS, ACTOR_STORES, ACTOR_COPIES } ActorKind;
+/* What accesses LDS: threads of a wave; copies by tiles, and by threads, that complete a barrier; a team's products; a
+   wave's stores by tiles and copies by threads. */
+typedef enum { ACTOR_WAVE, ACTOR_LOADS, ACTOR_ROWS, ACTOR_PRODUCTS, ACTOR_STORES, ACTOR_COPIES } ActorKind;
 
 typedef struct {
     uint8_t kind, wave;
@@ -70,7 +70,8 @@ typedef struct {
     int count, missing; /* arrivals */
     int64_t bytes;      /* that are still to come */
     uint32_t phases;    /* that have ended */
-    int actor;          /* the copies that it waits for */
+    int actor;          /* the copies by boxes that it waits for */
+    int copies;         /* those by threads; 0: none yet */
     Touch made;
     View open, done;
 } Mbar;
@@ -83,13 +84,16 @@ typedef struct {
 
 Mbar *mbar_at(Group *, uint32_t at, TouchKind by); /* by: a thread of the workgroup, or another or a copy */
 void mbar_come(Mbar *, int arrivals, int64_t bytes);
+void mbar_arrive(Mbar *);                                   /* of what a thread has left behind */
 bool cluster_waits(const Group *, char *text, size_t size); /* for what may still come; else why it does not */
 
 /* ---- copies.c ---- */
 
 typedef struct Copy {
     struct Copy *next;
-    struct EmuMap *map;
+    struct EmuMap *map; /* of boxes; NULL: what a thread copies */
+    struct ThreadCopy *bytes;
+    int nbytes;
     int at[TMA_DIMS];
     bool store;
     Group *from; /* a store's workgroup and thread, and how many of the thread's came before */

@@ -1,7 +1,7 @@
 /* copies.c: copies that threads begin and others or they themselves wait for: boxes of tensors to LDS, which end phases
-   of barriers there, and back; 16 bytes by a thread. What is copied to is poisoned at once; what is copied is read when
-   the copy arrives: at any time, at the latest when nothing else goes on, or when its thread waits for it. PTX ISA,
-   "cp.async.bulk.tensor", "cp.async"; CUDA driver API, cuTensorMapEncodeTiled. */
+   of barriers there, and back; up to 16 bytes by a thread. What is copied to is poisoned at once; what is copied is
+   read when the copy arrives: at any time, at the latest when nothing else goes on, or when its thread waits for it.
+   PTX ISA, "cp.async.bulk.tensor", "cp.async"; CUDA driver API, cuTensorMapEncodeTiled. */
 #include "cluster.h"
 
 #include "api.h"
@@ -122,15 +122,24 @@ static void store_arrives(const Copy *c) {
     }
 }
 
+static void copy_free(Copy *c) {
+    free(c->map);
+    free(c->bytes);
+    free(c);
+}
+
+static void bytes_arrive(const Copy *);
+
 static void copy_arrive(Copy **link) {
     Copy *c = *link;
     *link = c->next;
-    if (c->store)
+    if (!c->map)
+        bytes_arrive(c);
+    else if (c->store)
         store_arrives(c);
     else
         load_arrives(c);
-    free(c->map);
-    free(c);
+    copy_free(c);
 }
 
 bool copies_arrive(Cluster *c) {
@@ -163,8 +172,7 @@ void copies_drop(Group *g) {
             continue;
         }
         *link = c->next;
-        free(c->map);
-        free(c);
+        copy_free(c);
     }
 }
 
@@ -258,12 +266,12 @@ void tile_emu_async_fence_all(void) {
     talk_now()->unfenced = false;
 }
 
-/* ---- 16 bytes by a thread ---- */
+/* ---- up to 16 bytes by a thread ---- */
 
-typedef struct {
+typedef struct ThreadCopy {
     const char *from;
     uint32_t to;
-    int bytes, group;
+    int size, bytes, group;
 } ThreadCopy;
 
 /* Of a thread, in order. */
@@ -291,31 +299,65 @@ void lane_copies_drop(Lane *l) {
     l->copies = NULL;
 }
 
-void tile_emu_copy16(uint32_t to, const void *from, int bytes) {
+/* Nobody knows the bytes until who goes on with the copy says so. */
+static void bytes_take(const ThreadCopy *c, int actor, uint32_t time) {
+    size_t at = shared_at(emu, c->to, (size_t)c->size, true);
+    Touch goes = order_touch_by(actor, time, TOUCH_LDS_STORE);
+    lds_touch(&emu->lds, at, (size_t)c->size, &goes, emu->lds.base + at);
+}
+
+void tile_emu_copy(uint32_t to, const void *from, int size, int bytes) {
     LaneCopies *c = lane_copies();
     WaveView *w = order_wave();
+    const ThreadCopy fresh = {from, to, size, bytes, c->groups};
     if (!w->copies) w->copies = order_actor(ACTOR_COPIES);
-    Touch by = order_touch(TOUCH_LDS_STORE), goes = order_touch_by(w->copies, 1, TOUCH_LDS_STORE);
-    if (bytes < 0 || bytes > 16) emu_fail("copies %d of 16 bytes", bytes);
-    if (to % 16 || (uintptr_t)from % 16) emu_fail("copies 16 bytes to or from an address that is no multiple of them");
+    Touch by = order_touch(TOUCH_LDS_STORE);
+    if (size != 16 && size != 8 && size != 4) emu_fail("copies %d bytes at once: not 16, 8 or 4", size);
+    if (bytes < 0 || bytes > size) emu_fail("copies %d of %d bytes", bytes, size);
+    if (to % (unsigned)size || (uintptr_t)from % (unsigned)size)
+        emu_fail("copies %d bytes to or from an address that is no multiple of them", size);
     if (bytes) global_touch(from, (size_t)bytes, TOUCH_READ, NULL);
-    size_t at = shared_at(emu, to, 16, true);
-    lds_touch(&emu->lds, at, 16, &by, NULL);
-    lds_touch(&emu->lds, at, 16, &goes, emu->lds.base + at); /* now nobody knows it */
-    memset(emu->lds.base + at, POISON, 16);
-    c->copy[c->n++] = (ThreadCopy){from, to, bytes, c->groups};
+    size_t at = shared_at(emu, to, (size_t)size, true);
+    lds_touch(&emu->lds, at, (size_t)size, &by, NULL);
+    bytes_take(&fresh, w->copies, 1);
+    memset(emu->lds.base + at, POISON, (size_t)size);
+    c->copy[c->n++] = fresh;
+}
+
+static void bytes_store(const Group *g, const ThreadCopy *c) {
+    char *to = g->lds.base + shared_at(g, c->to, (size_t)c->size, true);
+    memset(to, 0, (size_t)c->size);
+    memcpy(to, c->from, (size_t)c->bytes);
+}
+
+/* They come, and then the arrival. Threads know of them behind the barrier's phase, copies and products behind a fence.
+ */
+void tile_emu_copy_arrive(uint32_t bar) {
+    LaneCopies *l = lane_copies();
+    Copy *c = calloc(1, sizeof *c);
+    if (!c) emu_fail("finds no memory in the emulator");
+    c->bar = mbar_at(emu, bar, TOUCH_LDS_READ);
+    if (!c->bar->copies) c->bar->copies = order_actor(ACTOR_ROWS);
+    for (int i = 0; i < l->n; i++) bytes_take(&l->copy[i], c->bar->copies, c->bar->phases + 1);
+    c->bytes = l->copy, c->nbytes = l->n;
+    *l = (LaneCopies){.groups = l->groups};
+    c->next = emu->cluster->copies;
+    emu->cluster->copies = c;
+}
+
+static void bytes_arrive(const Copy *c) {
+    for (int i = 0; i < c->nbytes; i++) bytes_store(c->bar->group, &c->bytes[i]);
+    mbar_arrive(c->bar);
 }
 
 void tile_emu_copy_commit(void) { lane_copies()->groups++; }
 
 /* It is as if the thread stored them now. */
 static void thread_copy_arrive(const ThreadCopy *c) {
-    size_t at = shared_at(emu, c->to, 16, true);
-    char *to = emu->lds.base + at;
+    size_t at = shared_at(emu, c->to, (size_t)c->size, true);
     Touch by = order_touch(TOUCH_LDS_STORE);
-    memset(to, 0, 16);
-    memcpy(to, c->from, (size_t)c->bytes);
-    lds_touch(&emu->lds, at, 16, &by, to);
+    bytes_store(emu, c);
+    lds_touch(&emu->lds, at, (size_t)c->size, &by, emu->lds.base + at);
 }
 
 void tile_emu_copy_wait(int but) {

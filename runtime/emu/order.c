@@ -15,6 +15,7 @@ int order_actor(ActorKind kind) {
 const char *order_name(ActorKind kind) {
     static const char *const name[] = {
         [ACTOR_LOADS] = "which a copy that nobody has waited for",
+        [ACTOR_ROWS] = "which a thread's copy that nobody has waited for",
         [ACTOR_PRODUCTS] = "which a product that nobody has waited for",
         [ACTOR_STORES] = "which a store by tiles that nobody has waited for",
         [ACTOR_COPIES] = "which a thread's copy that it has not waited for",
@@ -52,12 +53,14 @@ bool order_knows(const Touch *t, const Touch *by) {
     return own || t->tick <= w->view.seen[t->actor];
 }
 
+static bool completes_barrier(int kind) { return kind == ACTOR_LOADS || kind == ACTOR_ROWS; }
+
 void order_least(int first, int waves, View *kept) {
     const Member *m = &emu->cluster->member[emu->rank];
     View *mine = &order_wave()->view;
     *kept = *mine;
     for (int a = 0; a < emu->cluster->nactors; a++)
-        for (int w = first; w < first + waves && emu->cluster->actor[a].kind == ACTOR_LOADS; w++)
+        for (int w = first; w < first + waves && completes_barrier(emu->cluster->actor[a].kind); w++)
             if (m->wave[w].view.seen[a] < mine->seen[a]) mine->seen[a] = m->wave[w].view.seen[a];
 }
 

@@ -22,6 +22,7 @@ typedef struct {
     bool near, tight, wide;  /* tight: rows of c begin anywhere; wide: c is f32 */
     bool named;              /* takes some sizes only */
     bool chained;            /* boxes of near have 64 rows */
+    bool upside_down;        /* a's rows from the last to the first, which begin anywhere */
     Elem elem;               /* of a and b */
 } Kernel;
 
@@ -30,6 +31,7 @@ void blend(const void *);
 void edges(const void *);
 void wide(const void *);
 void chain(const void *);
+void rows(const void *);
 void piece_00(const void *);
 void piece_01(const void *);
 void piece_10(const void *);
@@ -47,6 +49,7 @@ static const Kernel kernels[] = {
     {"wide", wide, .cluster = 2, .wide = true, .box_a = 64, .box_b = 128},
     {"chain", chain, .cluster = 1, .near = true, .wide = true, .named = true, .chained = true, .box_a = 128,
      .box_b = 64},
+    {"rows", rows, .cluster = 1, .across = true, .wide = true, .named = true, .upside_down = true},
     {"piece_00", piece_00, PIECE},
     {"piece_01", piece_01, PIECE, .box_b = 64, .across = true},
     {"piece_10", piece_10, PIECE, .turned = true},
@@ -119,15 +122,17 @@ static Tensor tensor_make(int64_t planes, int64_t rows, int64_t columns, Elem el
     return t;
 }
 
-static Tensor tensor_draw(int64_t planes, int64_t rows, int64_t columns, Elem elem) {
-    Tensor t = tensor_make(planes, rows, columns, elem, false);
-    const size_t bytes = tensor_bytes(&t);
+static Tensor tensor_drawn(Tensor t) {
+    const size_t bytes = tensor_bytes(&t), each = (size_t)bytes_of[t.elem];
     uint8_t *y = malloc(bytes);
-    for (size_t i = 0; i < bytes; i += (size_t)bytes_of[elem])
-        memcpy(y + i, &code[elem][rand() % 5], (size_t)bytes_of[elem]);
+    for (size_t i = 0; i < bytes; i += each) memcpy(y + i, &code[t.elem][rand() % 5], each);
     must(tile_emu_copy_in(t.data, y, bytes, NULL));
     free(y);
     return t;
+}
+
+static Tensor tensor_draw(int64_t planes, int64_t rows, int64_t columns, Elem elem) {
+    return tensor_drawn(tensor_make(planes, rows, columns, elem, false));
 }
 
 static uint64_t one_or_more(int64_t x) { return x < 1 ? 1 : (uint64_t)x; }
@@ -144,7 +149,8 @@ typedef struct {
 } Problem;
 
 /* Of row i of a and row or column j of b. */
-static float product(const Kernel *k, const Problem *p, int64_t plane, int64_t i, int64_t j) {
+static float product(const Kernel *k, const Problem *p, int64_t plane, int64_t row, int64_t j) {
+    const int64_t i = k->upside_down ? p->a.rows - 1 - row : row;
     float sum = 0;
     for (int64_t q = 0; q < (k->turned ? p->a.rows : p->a.columns); q++)
         sum += (k->turned ? number(&p->a, plane, q, i) : number(&p->a, plane, i, q)) *
@@ -176,12 +182,13 @@ static void launch(const Kernel *k, const Problem *p, unsigned groups) {
         must(tile_emu_fill(ticket, 0, sizeof *ticket, NULL));
     }
     const int64_t depth = k->chained ? p->near.rows : k->turned ? p->a.rows : p->a.columns;
-    roles_call call = {p->c.rows, p->c.columns, depth, k->planes ? p->c.planes : 1, p->c.data, ticket};
+    roles_call call = {p->c.rows, p->c.columns, depth,     k->planes ? p->c.planes : 1,
+                       p->c.data, ticket,       p->a.data, p->b.data};
     Map map[4];
     void *f = NULL, *arguments[] = {&call, map};
     const tile_emu_symbol symbols[] = {{k->name, k->run}, {NULL, NULL}};
-    map_make(&p->a, k->box_a, k->planes, &map[0]);
-    map_make(&p->b, k->box_b ? k->box_b : (int)p->c.columns, k->planes, &map[1]);
+    if (k->box_a) map_make(&p->a, k->box_a, k->planes, &map[0]);
+    if (k->box_a) map_make(&p->b, k->box_b ? k->box_b : (int)p->c.columns, k->planes, &map[1]);
     if (k->box_c) map_make(&p->c, k->box_c, k->planes, &map[2]);
     if (k->near) map_make(&p->near, k->chained ? 64 : 128, k->planes, &map[3]);
     must(tile_emu_function_get(&f, (void *)symbols, k->name));
@@ -195,6 +202,9 @@ static Problem problem_make(const Kernel *k, int64_t m, int64_t n, int64_t depth
     if (k->chained)
         return (Problem){tensor_draw(1, m, 64, BF16), tensor_draw(1, depth, 64, BF16), c,
                          tensor_draw(1, depth, n, BF16)};
+    if (k->upside_down)
+        return (Problem){tensor_drawn(tensor_make(1, m, depth, BF16, true)), tensor_draw(1, depth, n, BF16), c,
+                         tensor_draw(1, m, n, BF16)};
     return (Problem){k->turned ? tensor_draw(planes, depth, m, k->elem) : tensor_draw(planes, m, depth, k->elem),
                      k->across ? tensor_draw(planes, depth, n, k->elem) : tensor_draw(planes, n, depth, k->elem), c,
                      tensor_draw(planes, m, n, BF16)};

@@ -8,6 +8,7 @@ typedef struct {
     int64_t M, N, K, planes;
     void *c;          /* where no map describes it */
     uint64_t *ticket; /* 0 between launches */
+    const void *a, *b;
 } roles_call;
 
 #endif

@@ -1,0 +1,28 @@
+/* tile_gather.h: `copy` of kind `rows` of the form roles on sm_90a: rows of a tensor that lie anywhere, to the panels
+   that boxes write (tile_box.h), 16, 8 or 4 bytes a lane. A line has 128 bytes: a row of a panel K; of panels MN, line
+   64 u + k is row k of panel u. Lanes of whole warps copy; arrivals at `full`: these lanes. */
+#ifndef TILE_DEVICE_TILE_GATHER_H
+#define TILE_DEVICE_TILE_GATHER_H
+
+/* To byte `byte` of a line, a multiple of `size`: so many of `size` bytes, behind them zeros; 0 or less: zeros alone,
+   `from` is not read. */
+TILE_FN void tile_line_copy(uint32_t tile, int line, int byte, const void *from, int size, int bytes) {
+    tile_copy_some(tile + (uint32_t)(128 * line + (byte ^ (line & 7) << 4)), from, size,
+                   tile_max_i32(0, tile_min_i32(bytes, size)));
+}
+
+/* End of a `put` of rows, which began with tile_ring_open, by each lane: the slot is full when its copies have come. */
+TILE_FN void tile_ring_copied(const tile_ring *r, tile_ring_end *e) {
+    tile_mbar_arrive_copied(tile_ring_full(r, e->s));
+    tile_ring_step(r, e);
+}
+
+/* `get` of a slot that a product reads, by each thread of the group: who copied could not fence what was still coming.
+ */
+TILE_FN uint32_t tile_ring_get_copied(const tile_ring *r, tile_ring_end *e) {
+    const uint32_t at = tile_ring_get(r, e);
+    tile_async_fence();
+    return at;
+}
+
+#endif
