@@ -217,14 +217,14 @@ static void write_rings(RolesWriter *w) {
 static void call_role(RolesWriter *w, int number) {
     Text *to = &w->g->text;
     const Role *r = &w->roles->role.p[number];
-    const char *maps = w->launch->nmap ? "&maps, " : "", *name = w->role[number];
+    const char *maps = w->maps[number] ? "&maps, " : "", *name = w->role[number];
     if (r->first >= 0)
         text_printf(to, "        %s(call, %s&all, group - %d, thread);\n", name, maps, r->first);
     else if (r->lanes == 1)
         text_printf(to, "        if (thread == %d) %s(call, %s&all);\n", 32 * (r->warp % 4), name, maps);
     else
-        text_printf(to, "        if (thread / 32 == %d && thread %% 32 < %d) %s(call, %s&all);\n", r->warp % 4,
-                    r->lanes, name, maps);
+        text_printf(to, "        if (thread >= %d && thread < %d) %s(call, %s&all, thread - %d);\n", 32 * (r->warp % 4),
+                    32 * (r->warp % 4) + r->lanes, name, maps, 32 * (r->warp % 4));
 }
 
 static void set_registers(RolesWriter *w, int group) {

@@ -36,6 +36,7 @@ RolesFacts hip_role_facts(Arena *, const Module *, const Kernel *);
 int hip_role_groups(const Kernel *, int role); /* of 128 threads; 0: lanes of a warp */
 int64_t hip_role_extent(const Module *, const Kernel *, int role,
                         int range); /* of the share of a tile that a group of it has */
+bool hip_ring_has_rows(const Ring *); /* threads copy row by row to all tiles of a slot */
 const SlotTile *hip_slot(const Kernel *, const Value *, int *ring, int *tile); /* of a get's result; NULL: none */
 
 /* roles_wait.c: how many groups of products may still be under way where the role goes on. */
@@ -63,6 +64,7 @@ typedef struct RoleText {
     const CExpr **last; /* by range: where the iterations of a loop begin that groups run in turn; NULL: there are none */
     const CExpr *
         *part_at;       /* by range: where a part of a tile begins, if the last one reaches back into the one before */
+    const char *unit;   /* the name of the number of a lane's line; NULL: not used */
     const char *turn;   /* the name of its end of the token; NULL: not used */
     Waits waits;
     const Program *program;
@@ -89,6 +91,7 @@ typedef struct {
     int map[GPU_MAPS];
     CNames *names;      /* of the file */
     const char **role;  /* names of the roles' functions */
+    bool *maps;         /* by role: its function takes maps */
     const char **tiles; /* by range of the grid: members that count tiles, */
     const char **task;  /* and those that say which tile a task has */
     Text functions;
@@ -134,6 +137,11 @@ const char *hip_role_map(Fn *, const Op *, GpuMap *); /* number of the access's 
 /* roles_box.c: between tensors and slots. */
 void hip_role_copy(Fn *, const Op *);
 void hip_role_store(Fn *, const Op *); /* of a slot's tile */
+
+/* roles_rows.c: a tile that threads copy row by row, to where `tile` says; false: none that it knows. */
+bool hip_role_rows(Fn *, const Op *, const SlotTile *, const char *tile);
+bool hip_role_keeps(Fn *, const Value *); /* each lane keeps a tile that places of rows are made of, .. */
+void hip_role_keep(Fn *, const Op *);     /* .. which this operation makes */
 
 /* roles_mma.c */
 void hip_role_mma(Fn *, const Op *);

@@ -29,6 +29,14 @@ static const CExpr *begin_text(Fn *f, const Affine *a, int range) {
     return text;
 }
 
+/* As it is for the machine: places that data give may be too far for it. */
+static const CExpr *coordinate(Fn *f, const Affine *a, int range) {
+    const CExpr *text = begin_text(f, a, range);
+    for (int i = 0; i < a->nterm; i++)
+        if (a->term[i].kind == TERM_VALUE) return cexpr_call(f, "tile_coordinate(%s)", text->text);
+    return text;
+}
+
 /* ---- maps ---- */
 
 /* The last two dimensions are those of the tile, one in front of them has a coordinate for the whole tile. */
@@ -47,14 +55,14 @@ static bool boxes_of(Fn *f, const Op *op, const Type *tile, int rows, int column
     b->dims = p->ndim;
     b->row = range_along(tile, at_row), b->column = range_along(tile, at_column);
     if (b->row < 0 || b->column < 0 || (p->ndim == 3 && range_along(tile, &sub[0].lo) >= 0)) return false;
-    b->at_row = begin_text(f, at_row, b->row);
-    b->at_column = begin_text(f, at_column, b->column);
+    b->at_row = coordinate(f, at_row, b->row);
+    b->at_column = coordinate(f, at_column, b->column);
     GpuMap m = hip_map(f, op->param, p->ndim, 0);
     m.swizzle = PANEL_BITS / 8;
     m.box[m.ndim - 1] = columns;
     m.box[m.ndim - 2] = rows;
     const char *plane =
-        p->ndim == 3 ? fn_text(f, "(int)%s", cexpr_operand(f, begin_text(f, &sub[0].lo, -1))->text) : "0";
+        p->ndim == 3 ? fn_text(f, "(int)%s", cexpr_operand(f, coordinate(f, &sub[0].lo, -1))->text) : "0";
     b->map = fn_text(f, "{&maps->map[%s], %d, %s}", hip_role_map(f, op, &m), p->ndim, plane);
     return true;
 }
@@ -82,13 +90,22 @@ static bool copy_box(Fn *f, const Op *op, const Ring *ring, const SlotTile *t, i
     return true;
 }
 
+/* Where the tile of the slot begins that threads fill. */
+static const char *slot_tile(Fn *f, const Op *op) {
+    const RingFacts *r = &f->hip->role->facts->ring[f->hip->role->filling->ring];
+    const char *slot = f->hip->role->slot;
+    return r->tile[op->slot] ? fn_text(f, "%s + %s", slot, r->tile_name[op->slot]) : slot;
+}
+
 void hip_role_copy(Fn *f, const Op *op) {
     if (f->hip->role->before && !hip_role_is_ahead(f->hip->role, op)) return;
     const Ring *ring = &f->k->roles->ring.p[f->hip->role->filling->ring];
     const SlotTile *t = &ring->tile.p[op->slot];
     const int sharers = t->share >= 0 ? f->k->roles->cluster : 1;
-    const bool boxes = t->fill == FILL_BOX && (t->panel == PANEL_K128 || t->panel == PANEL_MN128) && op->sub.n >= 2;
-    if (!boxes || !copy_box(f, op, ring, t, sharers))
+    const bool panels = (t->panel == PANEL_K128 || t->panel == PANEL_MN128) && op->sub.n >= 2;
+    bool good = panels && t->fill == FILL_BOX && copy_box(f, op, ring, t, sharers);
+    if (panels && t->fill == FILL_ROWS) good = hip_role_rows(f, op, t, slot_tile(f, op));
+    if (!good)
         fn_unsupported(f, op->loc,
                        fn_text(f, "a copy of '%s' to a slot, other than boxes of panels of 128 bytes by two subscripts",
                                f->k->param.p[op->param].name));

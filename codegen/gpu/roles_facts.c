@@ -19,6 +19,12 @@ int64_t hip_role_extent(const Module *m, const Kernel *k, int role, int range) {
     return role >= 0 && k->roles->role.p[role].split == range ? n / hip_role_groups(k, role) : n;
 }
 
+bool hip_ring_has_rows(const Ring *r) {
+    for (int i = 0; i < r->tile.n; i++)
+        if (r->tile.p[i].fill != FILL_ROWS) return false;
+    return r->tile.n > 0;
+}
+
 const SlotTile *hip_slot(const Kernel *k, const Value *v, int *ring, int *tile) {
     if (!v->def || v->def->kind != OP_GET) return NULL;
     *ring = v->def->ring, *tile = v->index;

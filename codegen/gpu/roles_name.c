@@ -59,5 +59,6 @@ void hip_role_names(RolesWriter *w) {
     w->facts.take.at_name = file_name(w, w->facts.take.member);
     w->facts.take.full_name = file_name(w, arena_format(w->arena, "%s_full", w->facts.take.member));
     w->role = ARENA_ARRAY(w->arena, const char *, w->roles->role.n + 1);
+    w->maps = ARENA_ARRAY(w->arena, bool, w->roles->role.n + 1);
     for (int i = 0; i < w->roles->role.n; i++) w->role[i] = file_name(w, w->roles->role.p[i].name);
 }

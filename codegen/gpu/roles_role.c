@@ -31,6 +31,9 @@ static Constants task_constants(RolesWriter *w, Fn *f) {
 static void role_plan(Fn *f, const Role *r) {
     hold_values_of(f, (const Region *const[]){f->k->roles->scalars, r->body}, 2);
     for (const Op *op = walk(r->body); op; op = walk_next(op, r->body)) {
+        for (int i = 0; i < op->res.n && r->warp >= 0; i++)
+            if (op->res.p[i]->type.nrange)
+                fn_held(f, op->res.p[i])->hold = hip_role_keeps(f, op->res.p[i]) ? HOLD_SCALAR : HOLD_INLINE;
         if (op->kind != OP_WRITE || !op->arg.p[0]->def || op->arg.p[0]->def->kind != OP_CAST) continue;
         Held *h = fn_held(f, op->arg.p[0]);
         if (h->reader.op == op && !h->shared) h->hold = HOLD_INLINE;
@@ -133,18 +136,19 @@ static void role_ends(RolesWriter *w, Fn *f, Text *to) {
 /* It copies what roles multiply. */
 static bool copies_boxes(const RolesWriter *w, int role) {
     for (int i = 0; i < w->roles->ring.n; i++)
-        if (w->facts.ring[i].writer == role && w->facts.ring[i].boxed) return true;
+        if (w->facts.ring[i].writer == role && (w->facts.ring[i].boxed || hip_ring_has_rows(&w->roles->ring.p[i])))
+            return true;
     return false;
 }
 
-/* Behind the last task: the next launch may begin; nobody leaves while others of the cluster copy to it or arrive here;
-   stores are done. */
+/* Behind the last task: the next launch may begin; nobody leaves while others of the cluster copy to it or arrive here,
+   or while its own copies are under way; stores are done. */
 static void role_end_lines(RolesWriter *w, Fn *f) {
     if (w->launch->dependent && copies_boxes(w, f->hip->role->number)) fn_line(f, "tile_let_go();");
     for (int i = 0; i < w->roles->ring.n; i++) {
         const RingFacts *x = &w->facts.ring[i];
         if (x->writer != f->hip->role->number) continue;
-        if (x->full >= 0 && w->roles->cluster > 1 && x->boxed)
+        if (x->full >= 0 && ((w->roles->cluster > 1 && x->boxed) || hip_ring_has_rows(&w->roles->ring.p[i])))
             fn_line(f, "tile_ring_drain(%s, &%s);", f->hip->role->ring[i], f->hip->role->end[i]);
         if (x->full < 0 && strstr(text_str(&f->body), "tile_box_store"))
             fn_line(f, "if (thread == 0) tile_tma_wait();");
@@ -152,8 +156,7 @@ static void role_end_lines(RolesWriter *w, Fn *f) {
 }
 
 static void lost_line(Fn *f, Text *to) {
-    if (text_has_word(text_str(&f->body), "lost"))
-        text_add(to, "    bool lost = false; /* it has waited in vain */\n");
+    if (text_has_word(text_str(&f->body), "lost")) text_add(to, "    bool lost = false; /* it has waited in vain */\n");
 }
 
 /* Roles beside it wait for no barrier of the whole workgroup. */
@@ -164,11 +167,13 @@ static void check_alone(Fn *f) {
 
 /* A function's name; that of the one that it calls before it waits has a word behind. */
 static void role_head(RolesWriter *w, Fn *f, const Role *r, Text *to) {
-    const bool groups = r->first >= 0, before = f->hip->role->before;
+    const char *who = r->first >= 0 ? ", int group, int thread" : r->lanes > 1 ? ", int thread" : "";
+    const bool before = f->hip->role->before;
     text_printf(to, "TILE_FN %s %s%s(const %s call, ", before ? "int" : "void", w->role[f->hip->role->number],
                 before ? "_ahead" : "", w->launch->call);
+    w->maps[f->hip->role->number] = w->launch->nmap > 0;
     if (w->launch->nmap) text_printf(to, "const %s *maps, ", hip_role_name(w, "maps"));
-    text_printf(to, "const %s *all%s) {\n", hip_role_name(w, "all"), groups ? ", int group, int thread" : "");
+    text_printf(to, "const %s *all%s) {\n", hip_role_name(w, "all"), who);
 }
 
 /* Each role waits by itself where one does something before. */
@@ -197,6 +202,7 @@ static void write_function(RolesWriter *w, int number, bool before) {
     text.part_at = ARENA_ARRAY(w->arena, const CExpr *, w->k->range.n + 1);
     hip.role = &text;
     hip.groups = hip_role_groups(w->k, number);
+    if (!hip.groups) hip.threads = r->lanes;
     hip.split = r->split + 1;
     if (hip.split) hip.share = hip_role_extent(w->g->m, w->k, number, r->split);
     hip_role_waits(w->arena, r, &text.waits);

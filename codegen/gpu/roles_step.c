@@ -169,12 +169,23 @@ static void put_token(Fn *f, const Op *put) {
     fn_line(f, "tile_ring_filled(%s, &%s);", ring, end);
 }
 
+static void put_rows(Fn *f, const Op *put) {
+    const char *slot = c_name(&f->names, ring_of(f, put->ring)->name), *ring = ring_text(f, put->ring),
+               *end = role_end(f, put->ring);
+    f->hip->role->slot = slot;
+    fn_line(f, "const uint32_t %s = tile_ring_open(%s, &%s);", slot, ring, end);
+    writes(f, put);
+    fn_line(f, "tile_ring_copied(%s, &%s);", ring, end);
+}
+
 static void role_put(Fn *f, const Op *put) {
     const RingFacts *r = facts_of(f, put->ring);
     if (f->hip->role->before)
         put == f->hip->role->ahead ? put_before(f, put) : (void)0;
     else if (ring_of(f, put->ring)->tile.n == 0)
         put_token(f, put);
+    else if (hip_ring_has_rows(ring_of(f, put->ring)))
+        put_rows(f, put);
     else if (r->puts == 1 && r->boxed)
         put_boxes(f, put);
     else if (r->boxed)
@@ -273,7 +284,8 @@ static void role_get(Fn *f, const Op *op) {
     if (served(f, op->ring) >= 0 && f->hip->role->of == f->hip->role->number)
         fn_unsupported(f, op->loc, "a slot of a ring of each group, got outside of a loop over parts");
     const char *slot = c_name(&f->names, ring_of(f, op->ring)->name);
-    fn_line(f, "const uint32_t %s = tile_ring_get(%s, &%s);", slot, ring_text(f, op->ring), role_end(f, op->ring));
+    fn_line(f, "const uint32_t %s = tile_ring_get%s(%s, &%s);", slot,
+            hip_ring_has_rows(ring_of(f, op->ring)) ? "_copied" : "", ring_text(f, op->ring), role_end(f, op->ring));
     slot_name(f, op, slot);
 }
 
@@ -492,6 +504,10 @@ void hip_role_step(Fn *f, const Op *op) {
         else
             hip_backend.step(f, op);
         break;
-    default: hip_backend.step(f, op);
+    default:
+        if (role_now(f)->warp >= 0 && op->res.n == 1 && op->res.p[0]->type.nrange)
+            hip_role_keep(f, op);
+        else
+            hip_backend.step(f, op);
     }
 }

@@ -55,6 +55,21 @@ static void fill_type_verify(Verifier *v, const Op *op, const SlotTile *t, Type 
                   type_text(v, x));
 }
 
+/* A box has one place. Threads copy rows from places of their own, and say together that they have come. */
+static void way_verify(Verifier *v, const Op *op, const SlotTile *t) {
+    enum { WARP = 32 };
+    bool made = false;
+    for (int d = 0; d < op->sub.n; d++)
+        for (int i = 0; i < op->sub.p[d].lo.nterm; i++) {
+            const Term *term = &op->sub.p[d].lo.term[i];
+            made |= term->kind == TERM_VALUE && term->value->type.nrange;
+        }
+    if (made && t->fill != FILL_ROWS)
+        violation(v, op->loc, "tile '%s' comes by %s, and its places are computed", t->name, fill_text[t->fill]);
+    if (t->fill == FILL_ROWS && v->role->warp >= 0 && v->role->lanes % WARP)
+        violation(v, op->loc, "rows of tile '%s' are copied by a part of a warp", t->name);
+}
+
 static void copy_verify(Verifier *v, const Op *op) {
     const SlotTile *t = filled_tile(v, op);
     Type x;
@@ -63,7 +78,9 @@ static void copy_verify(Verifier *v, const Op *op) {
         violation(v, op->loc, "tile '%s' is not copied from this parameter", t->name);
         return;
     }
-    if (access_type(v, op, &x)) fill_type_verify(v, op, t, x);
+    if (!access_type(v, op, &x)) return;
+    fill_type_verify(v, op, t, x);
+    way_verify(v, op, t);
 }
 
 static void write_verify(Verifier *v, const Op *op) {

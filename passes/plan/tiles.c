@@ -11,22 +11,24 @@
 #include <math.h>
 
 enum {
-    GROUP = 128,          /* threads of a group, which a wgmma computes with (PTX ISA) */
-    GROUP_ROWS = 64,      /* of a wgmma */
-    LEAST_STAGES = 2,     /* one is read, one is copied */
-    MOST_OUTS = 2,        /* one is stored while the next is written */
-    OUT_ROW = 128,        /* bytes of a row of a slot of results: those of a swizzled box */
-    BARRIERS = 1024,      /* bytes of the rings' barriers, at most */
-    SLOT_ALIGN = 1024,    /* bytes; swizzled boxes begin at multiples of so many (PTX ISA, tensors in shared memory) */
-    COPY_REGISTERS = 40,  /* of a thread of the group that copies: 30 values spill with 24 (compiled) */
-    MOST_REGISTERS = 232, /* of a thread that multiplies: three groups have 504 of 512 so */
-    MOST_SUMS = 3,        /* tiles: a cell of four gates spills, and ptxas serialises its products (C7514) */
-    SUM_REGISTERS = 128,  /* of a thread, for sums; the epilogue has the others [guess] */
-    SLOW = 4,             /* times as long results take that threads store from registers [guess] */
-    LATENCY = 900,        /* clocks from a copy's begin to its end, beside its bytes [guess] */
-    MOST_ROWS = 128,      /* of a tile, by GROUP_ROWS */
-    SHARED = 16,          /* rows of a tile that two copy half of: a swizzle repeats after 8 (PTX ISA) */
-    MOST_COLUMNS = 256,   /* of a tile, .. */
+    GROUP = 128,           /* threads of a group, which a wgmma computes with (PTX ISA) */
+    GROUP_ROWS = 64,       /* of a wgmma */
+    LEAST_STAGES = 2,      /* one is read, one is copied */
+    MOST_OUTS = 2,         /* one is stored while the next is written */
+    OUT_ROW = 128,         /* bytes of a row of a slot of results: those of a swizzled box */
+    BARRIERS = 1024,       /* bytes of the rings' barriers, at most */
+    SLOT_ALIGN = 1024,     /* bytes; swizzled boxes begin at multiples of so many (PTX ISA, tensors in shared memory) */
+    COPY_REGISTERS = 40,   /* of a thread of the group that copies: 30 values spill with 24 (compiled) */
+    GATHER_REGISTERS = 72, /* likewise of who copies row by row, four rows at once: 56 spill (compiled) */
+    ALL_REGISTERS = 512,   /* of four threads, one of each group of a workgroup of 512: 65,536 in all */
+    MOST_REGISTERS = 232,  /* of a thread that multiplies: three groups have 504 of 512 so */
+    MOST_SUMS = 3,         /* tiles: a cell of four gates spills, and ptxas serialises its products (C7514) */
+    SUM_REGISTERS = 128,   /* of a thread, for sums; the epilogue has the others [guess] */
+    SLOW = 4,              /* times as long results take that threads store from registers [guess] */
+    LATENCY = 900,         /* clocks from a copy's begin to its end, beside its bytes [guess] */
+    MOST_ROWS = 128,       /* of a tile, by GROUP_ROWS */
+    SHARED = 16,           /* rows of a tile that two copy half of: a swizzle repeats after 8 (PTX ISA) */
+    MOST_COLUMNS = 256,    /* of a tile, .. */
     COLUMNS_STEP = 8,
     WIDE = 128,
     WIDE_STEP = 16 /* .. in steps of 8, beyond 128 of 16 (tile_piece.h) */
@@ -143,8 +145,8 @@ static int steps_away(const TileQuestion *q, const TilePlan *p) {
 static bool plan_try(const MatrixTarget *t, const MatrixOp *op, const TileQuestion *q, TilePlan *p) {
     const GpuFacts *g = gpu_facts(t->name);
     p->groups = p->rows / GROUP_ROWS;
-    p->copy_registers = COPY_REGISTERS;
-    p->registers = MOST_REGISTERS;
+    p->copy_registers = q->gathers ? GATHER_REGISTERS : COPY_REGISTERS;
+    p->registers = (int)fmin(MOST_REGISTERS, (ALL_REGISTERS - p->copy_registers) / p->groups / 8 * 8);
     if (!is_allowed(q, p) || !sums_fit(q, p)) return false;
     double step = step_clocks(op, g, q, p), slot = slot_clocks(g, q, p, step);
     p->stages = stages_of(t, q, p, slot, step);

@@ -23,6 +23,7 @@ typedef struct {
     int row_across, column_across; /* of these: in panels that run across what is contracted */
     int sums;           /* tiles of sums that a task holds at once */
     int products;       /* of a step of each ring */
+    bool gathers;       /* threads copy row by row */
     int results, slots; /* stores; those that go through a slot */
     int nears;          /* matrices of 16 bits beside the results that come by boxes, a panel of columns at a time */
     int least_columns;  /* of a tile, which are multiples of it up to 64, and of 8 */

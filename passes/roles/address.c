@@ -11,32 +11,56 @@ bool slice_copies(const Slice *s, const Op *op) {
     return false;
 }
 
-static bool need(Slice *s, const Value *v) {
+bool slice_fills(const Slice *s, const Op *op, SlotFill fill) {
+    if (op->kind == OP_LOAD) {
+        int n = s->stream_of[op->res.p[0]->id] - 1;
+        return n >= 0 && s->stream.p[n].fill == fill;
+    }
+    for (int r = 0; r < 2; r++)
+        for (const Op *in = walk(op->region[r]); in; in = walk_next(in, op->region[r]))
+            if (in->kind == OP_LOAD && slice_fills(s, in, fill)) return true;
+    return false;
+}
+
+bool slice_has_fill(const Slice *s, SlotFill fill) {
+    for (int i = 0; i < s->stream.n; i++)
+        if (s->stream.p[i].fill == fill) return true;
+    return false;
+}
+
+/* Each of its elements is made of others at the same place. */
+static bool is_made_alone(const Op *op) {
+    return op_is_elementwise(op) || op->kind == OP_LOAD || op->kind == OP_POS || op->kind == OP_BROADCAST;
+}
+
+/* tiles: of such, too, each element for itself. */
+static bool need(Slice *s, const Value *v, bool tiles) {
     const Op *from = v->def;
     if (!from || from->kind == OP_FOR || from->kind == OP_IF)
         return slice_refuse(s, "a place or a bound depends on what a loop carries");
-    if (v->type.nrange) return slice_refuse(s, "a place or a bound depends on a tile");
-    s->addresses[v->id] = true;
+    if (v->type.nrange && !(tiles && is_made_alone(from) && !s->stream_of[v->id]))
+        return slice_refuse(s, "a place or a bound depends on a tile");
+    *(v->type.nrange ? &s->gathers[v->id] : &s->addresses[v->id]) = true;
     return true;
 }
 
-static bool need_place(Slice *s, const Affine *a) {
+static bool need_place(Slice *s, const Affine *a, bool tiles) {
     for (int i = 0; i < a->nterm; i++)
-        if (a->term[i].kind == TERM_VALUE && !need(s, a->term[i].value)) return false;
+        if (a->term[i].kind == TERM_VALUE && !need(s, a->term[i].value, tiles)) return false;
     return true;
 }
 
-static bool need_places(Slice *s, const Op *op) {
+static bool need_places(Slice *s, const Op *op, bool tiles) {
     for (int d = 0; d < op->sub.n; d++)
-        if (!need_place(s, &op->sub.p[d].lo) || !need_place(s, &op->sub.p[d].hi)) return false;
-    return need_place(s, &op->dest.lo) && need_place(s, &op->dest.hi);
+        if (!need_place(s, &op->sub.p[d].lo, tiles) || !need_place(s, &op->sub.p[d].hi, tiles)) return false;
+    return need_place(s, &op->dest.lo, false) && need_place(s, &op->dest.hi, false);
 }
 
-static bool need_operands(Slice *s, const Op *op) {
+static bool need_operands(Slice *s, const Op *op, bool tiles) {
     int n = op->kind == OP_FOR ? 2 : op->arg.n; /* not what it carries */
     for (int i = 0; i < n; i++)
-        if (!need(s, op->arg.p[i])) return false;
-    return need_places(s, op);
+        if (!need(s, op->arg.p[i], tiles)) return false;
+    return need_places(s, op, tiles);
 }
 
 /* ---- what does not depend on a loop ---- */
@@ -62,19 +86,22 @@ static void find_front(Slice *s) {
     s->front = ARENA_ARRAY(s->scratch, bool, s->values + 1);
     for (int i = 0; i < s->op.n; i++) {
         const Value *v = s->op.p[i]->res.n == 1 ? s->op.p[i]->res.p[0] : NULL;
-        if (v && s->addresses[v->id]) s->front[v->id] = is_front(s, s->op.p[i]);
+        if (v && (s->addresses[v->id] || s->gathers[v->id])) s->front[v->id] = is_front(s, s->op.p[i]);
     }
 }
 
 /* Uses stand behind definitions, but for what loops carry, which is refused. */
 bool slice_addresses(Slice *s) {
     s->addresses = ARENA_ARRAY(s->scratch, bool, s->values + 1);
+    s->gathers = ARENA_ARRAY(s->scratch, bool, s->values + 1);
     for (int i = s->op.n - 1; i >= 0; i--) {
         const Op *op = s->op.p[i];
         bool wanted = op->res.n == 1 && s->addresses[op->res.p[0]->id];
-        if ((wanted || slice_copies(s, op)) && !need_operands(s, op)) return false;
+        bool gathers = op->res.n == 1 && s->gathers[op->res.p[0]->id];
+        bool rows = op->kind == OP_LOAD && slice_fills(s, op, FILL_ROWS);
+        if ((wanted || gathers || slice_copies(s, op)) && !need_operands(s, op, gathers || rows)) return false;
         bool places = op->kind == OP_STORE || op_info[op->kind].class == CLASS_SYNC;
-        if (places && !need_places(s, op)) return false;
+        if (places && !need_places(s, op, false)) return false;
     }
     find_front(s);
     return true;

@@ -113,6 +113,15 @@ static bool may_share(const Slice *s, int range) {
     return true;
 }
 
+/* Only boxes come for all workgroups of a cluster. */
+static bool shares_boxes(const Slice *s, int along) {
+    for (int i = 0; i < s->stream.n; i++)
+        for (int n = 0; n < s->stream.p[i].load.n; n++)
+            if (s->stream.p[i].fill != FILL_BOX && !type_has(s->stream.p[i].load.p[n]->res.p[0]->type, along))
+                return false;
+    return true;
+}
+
 /* A file of sizes may ask for it, too. */
 static int64_t only_size(const Slice *s, int range) {
     return s->k->plan.sized || kernel_needs_size(s->k, range) ? s->k->range.p[range].size : 0;
@@ -128,14 +137,15 @@ static TileQuestion question_of(const Slice *s, const MatrixOp *op) {
                       .width = matrix_width(op->a) / 8,
                       .sums = count_sums(s),
                       .products = s->dot.n,
+                      .gathers = slice_has_fill(s, FILL_ROWS),
                       .results = s->store.n,
                       .least_columns = s->swapped ? LEAST_COLUMNS : PANEL_COLUMNS,
                       .slots = count_slots(s),
                       .nears = s->near.n,
                       .only_rows = only_size(s, s->row),
                       .only_columns = only_size(s, s->column),
-                      .clusters_rows = may_share(s, s->row),
-                      .clusters_columns = may_share(s, s->column)};
+                      .clusters_rows = may_share(s, s->row) && shares_boxes(s, s->row),
+                      .clusters_columns = may_share(s, s->column) && shares_boxes(s, s->column)};
     count_tiles(s, &q);
     return q;
 }
@@ -145,7 +155,7 @@ static TileQuestion question_of(const Slice *s, const MatrixOp *op) {
 static bool maps_fit(Slice *s) {
     int param[MOST_MAPS + 1], n = 0, slots = count_slots(s) + s->near.n;
     for (int i = 0; i < s->stream.n; i++)
-        for (int k = 0; k < s->stream.p[i].load.n; k++) {
+        for (int k = 0; k < s->stream.p[i].load.n && s->stream.p[i].fill == FILL_BOX; k++) {
             int at = 0;
             while (at < n && param[at] != s->stream.p[i].load.p[k]->param) at++;
             if (at == n && n + slots < MOST_MAPS + 1) param[n++] = s->stream.p[i].load.p[k]->param;

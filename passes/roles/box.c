@@ -99,13 +99,12 @@ static const char *why_tail(const Slice *s, const Op *load, int over) {
     return slice_text(s, "'%s' goes on behind the end of the loop", p->name);
 }
 
-bool box_fits(Slice *s, const Op *load, int kept, int over, Panel *panel) {
+const char *box_why(Slice *s, const Op *load, int kept, int over, Panel *panel) {
     const char *why = why_shape(s, load, kept, over);
     if (!why) why = why_strides(s, load, true);
     if (!why) why = why_tail(s, load, over);
-    if (why) return slice_refuse(s, "%s", why);
-    *panel = subscript_range(s, &load->sub.p[load->sub.n - 1].lo) == over ? PANEL_K128 : PANEL_MN128;
-    return true;
+    if (!why) *panel = subscript_range(s, &load->sub.p[load->sub.n - 1].lo) == over ? PANEL_K128 : PANEL_MN128;
+    return why;
 }
 
 bool box_is_near(Slice *s, const Op *load) {

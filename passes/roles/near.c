@@ -86,8 +86,8 @@ void near_put(Builder *b, const Slice *s) {
     b->at = at;
 }
 
-/* What is waited for, the role that copies waits for. */
-bool near_is_apart(const Slice *s) { return !region_synchronises(s->k->body); }
+/* What is waited for, the role that copies waits for. Beside threads that copy rows no warp is left. */
+bool near_is_apart(const Slice *s) { return !region_synchronises(s->k->body) && !slice_has_fill(s, FILL_ROWS); }
 
 void slice_near_copy(Slice *s) {
     enum { WARP = 2 /* behind those of the roles `copy` and `store` */ };

@@ -9,7 +9,7 @@ void slice_scalars(Slice *s) {
     Cut c = cut_begin(s, s->k->roles->scalars);
     for (int i = 0; i < s->op.n; i++) {
         const Value *v = s->op.p[i]->res.n == 1 ? s->op.p[i]->res.p[0] : NULL;
-        if (!v || !s->front[v->id]) continue;
+        if (!v || !s->front[v->id] || !s->addresses[v->id]) continue;
         cut_op(&c, s->op.p[i]);
         s->scalar[v->id] = cut_value(&c, v);
     }
@@ -24,13 +24,15 @@ static void tile_declare(Slice *s, const Stream *t, int n) {
     const Op *load = t->load.p[n];
     const Param *p = &s->k->param.p[load->param];
     Type type = load->res.p[0]->type;
+    if (t->why.p[n])
+        remark(s->c, "roles", load->loc, "'%s': threads copy '%s' row by row: %s", s->k->name, p->name, t->why.p[n]);
     ring_tile(s->m, s->to, t->ring,
               (SlotTile){.name = p->name,
                          .type = type,
                          .panel = t->panel.p[n],
-                         .fill = FILL_BOX,
+                         .fill = t->fill,
                          .param = load->param,
-                         .share = range_shared(s, type),
+                         .share = t->fill == FILL_BOX ? range_shared(s, type) : -1,
                          .loc = load->loc});
 }
 

@@ -1,6 +1,6 @@
 /* slice.h: what the steps of `roles` share: a kernel in value form, its products, and which values each role computes.
-   The steps, in their order, each in a file: fits, stream and box, near, address, ask, tasks, plan; box, sums, ring,
-   copy, multiply, result, lay. */
+   The steps, in their order, each in a file: fits, stream, box and rows, near, address, ask, tasks, plan; box, sums,
+   ring, copy, multiply, result, lay. */
 #ifndef TILEC_PASSES_ROLES_SLICE_H
 #define TILEC_PASSES_ROLES_SLICE_H
 
@@ -18,6 +18,8 @@ enum {
 typedef struct {
     VEC(const Op *) load; /* the first one of each tile */
     VEC(Panel) panel;
+    VEC(const char *) why; /* why it is no box; NULL: it is one */
+    SlotFill fill;
     const Region *at;
     const Op *get;  /* the first load: groups that multiply wait here */
     const Op *put;  /* the last one: the copy role fills a slot here */
@@ -47,11 +49,12 @@ typedef struct {
     int *uses;          /* by value: as an operand */
     int *stream_of, *slot_of;  /* by value: 1 + the stream whose tile it is, and which tile; 0: it is none */
     bool *addresses;           /* by value: scalars that bound loops, or of which places of copies are made */
+    bool *gathers;             /* by value: likewise tiles, of which threads make the places of rows */
     const MatrixOp *op_matrix; /* the instruction of products, .. */
     Name instruction;          /* .. and its name with the columns of a tile */
     int sum_words;             /* of a thread, of all sums that a task holds at once */
     int outs;                  /* slots of a ring of results */
-    bool *front;               /* by value: of these those that do not depend on a loop */
+    bool *front;               /* by value: of both those that do not depend on a loop */
     bool *waited;              /* by value: a sum that is looked at while no product adds to it */
     int token;                 /* the ring by which the role that copies says that it has waited; -1: there is none */
     Value **scalar;            /* by value: its copy among the scalars of the roles; NULL: there is none */
@@ -84,9 +87,13 @@ const char *store_why_no_box(Slice *, const Op *store); /* box.c; NULL: it is on
 bool load_is_placed(const Op *);              /* near.c: no scalar of the body is part of its place */
 bool slice_copies(const Slice *, const Op *); /* a load of a stream, or what has one in its regions */
 int slice_depth(const Slice *);               /* positions of a step */
-/* box.c: a TMA box copies the load, whose tile has the ranges `kept` and `over`. */
-bool box_fits(Slice *, const Op *load, int kept, int over, Panel *);
-bool box_is_near(Slice *, const Op *load); /* likewise, at the place of the results */
+bool slice_fills(const Slice *, const Op *, SlotFill); /* the same, of streams that come so */
+bool slice_has_fill(const Slice *, SlotFill);          /* there are such */
+/* Why a load, whose tile has the ranges `kept` and `over`, is no box (box.c); why threads cannot copy it row by row
+   (rows.c). NULL: it is one, they can. */
+const char *box_why(Slice *, const Op *load, int kept, int over, Panel *);
+const char *rows_why(Slice *, const Op *load, int kept, int over, Panel *);
+bool box_is_near(Slice *, const Op *load); /* a box, at the place of the results */
 
 /* ---- building ---- */
 
@@ -95,6 +102,7 @@ typedef struct {
     Slice *s;
     Builder b;
     Value **value; /* by value of the kernel's body: its copy here; NULL: there is none */
+    SlotFill fill; /* of a role that copies: what it copies */
     bool *flying;  /* of groups that multiply, by value of the body: products that make its copy may be under way */
 } Cut;
 
@@ -129,7 +137,7 @@ void near_get(Cut *, Value **part);
 void near_free(Cut *);
 
 void slice_rings(Slice *);                       /* .. rings that the copy role fills */
-void slice_copy(Slice *);                        /* copy.c: the role that copies */
+void slice_copy(Slice *);                        /* copy.c: the roles that copy */
 int slice_multiply(Slice *);                     /* multiply.c: the groups that multiply; the role's number */
 void slice_results(Cut *, int multiply);         /* result.c: what they store */
 void slice_lay(Slice *, int multiply);           /* lay.c: layouts of their tiles */

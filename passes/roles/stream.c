@@ -20,11 +20,18 @@ static void tile_name(Slice *s, const Op *load, int stream, int slot) {
     s->slot_of[load->res.p[0]->id] = slot;
 }
 
-static void tile_add(Slice *s, const Op *load, int stream, Panel panel) {
+/* How it is copied: the first way that fits. */
+typedef struct {
+    const char *why; /* why it is no box */
+    Panel panel;
+} Way;
+
+static void tile_add(Slice *s, const Op *load, int stream, Way way) {
     Stream *t = &s->stream.p[stream];
     tile_name(s, load, stream, t->load.n);
     vec_push(s->scratch, &t->load, load);
-    vec_push(s->scratch, &t->panel, panel);
+    vec_push(s->scratch, &t->panel, way.panel);
+    vec_push(s->scratch, &t->why, way.why);
 }
 
 /* The tile of an equal load, which is already one; false: there is none. */
@@ -38,15 +45,21 @@ static bool tile_again(Slice *s, const Op *load) {
     return false;
 }
 
-static int stream_new(Slice *s, const Region *at) {
-    vec_push(s->scratch, &s->stream, ((Stream){.at = at}));
+static int stream_new(Slice *s, const Region *at, SlotFill fill) {
+    vec_push(s->scratch, &s->stream, ((Stream){.at = at, .fill = fill}));
     return s->stream.n - 1;
 }
 
-/* The stream of the product's other operand, if the same block loads it. */
-static int stream_beside(const Slice *s, const Op *load, const Value *other) {
+/* The stream of the product's other operand, if the same block loads it in the same way. */
+static int stream_beside(const Slice *s, const Op *load, const Value *other, SlotFill fill) {
     int n = s->stream_of[other->id] - 1;
-    return n >= 0 && s->stream.p[n].at == load->in ? n : -1;
+    return n >= 0 && s->stream.p[n].at == load->in && s->stream.p[n].fill == fill ? n : -1;
+}
+
+static bool find_way(Slice *s, const Op *load, int kept, int over, Way *way) {
+    way->why = box_why(s, load, kept, over, &way->panel);
+    bool copied = !way->why || !rows_why(s, load, kept, over, &way->panel);
+    return copied || slice_refuse(s, "%s", way->why);
 }
 
 /* A product that is left out would leave its slot to be given back by threads that did not meet. */
@@ -60,13 +73,14 @@ static bool take_operand(Slice *s, const Op *dot, int i) {
     const Value *v = dot->arg.p[i], *other = dot->arg.p[!i];
     const Op *load = v->def;
     int kept = type_has(v->type, s->row) ? s->row : s->column;
-    Panel panel;
+    Way way;
     if (!load || load->kind != OP_LOAD) return slice_refuse(s, "an operand of the product is computed");
     if (!multiplies_always(s, dot, load)) return false;
     if (s->stream_of[v->id] || tile_again(s, load)) return true;
-    if (!box_fits(s, load, kept, dot->over[0], &panel)) return false;
-    int stream = stream_beside(s, load, other);
-    tile_add(s, load, stream < 0 ? stream_new(s, load->in) : stream, panel);
+    if (!find_way(s, load, kept, dot->over[0], &way)) return false;
+    SlotFill fill = way.why ? FILL_ROWS : FILL_BOX;
+    int stream = stream_beside(s, load, other, fill);
+    tile_add(s, load, stream < 0 ? stream_new(s, load->in, fill) : stream, way);
     return true;
 }
 

@@ -37,7 +37,8 @@ bool loop_defers(const Slice *s, const Op *loop) {
     for (const Op *op = loop->region[0]->first; op; op = op->next) {
         if (op->kind == OP_DOT && s->waited[op->res.p[0]->id]) return false;
         bool operand = op->kind == OP_LOAD && s->stream_of[op->res.p[0]->id];
-        bool scalar = op->res.n == 1 && !op->res.p[0]->type.nrange && op->kind != OP_FOR && op->kind != OP_IF;
+        bool scalar = op->res.n == 1 && (!op->res.p[0]->type.nrange || s->gathers[op->res.p[0]->id]) &&
+                      op->kind != OP_FOR && op->kind != OP_IF;
         if (op->kind != OP_DOT && op->kind != OP_YIELD && !operand && !scalar) return false;
         products |= op->kind == OP_DOT;
     }

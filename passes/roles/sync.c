@@ -36,7 +36,8 @@ static const char *why_stores(Slice *s) {
 
 bool slice_peers(Slice *s) {
     if (!slice_has_peers(s)) return true;
-    const char *why = why_size(s);
+    const char *why =
+        slice_has_fill(s, FILL_ROWS) ? "it addresses memory of peers, and threads copy rows" : why_size(s);
     if (!why) why = why_loads(s);
     if (!why) why = why_stores(s);
     return !why || slice_refuse(s, "%s", why);

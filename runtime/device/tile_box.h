@@ -20,6 +20,9 @@ typedef struct {
 
 enum { TILE_OUTSIDE = -(1 << 30) }; /* a coordinate outside of every tensor: what is copied from there is zero */
 
+/* A place, which boxes take in 32 bits: beyond them it lies outside of every tensor. */
+TILE_FN int tile_coordinate(int64_t x) { return x < INT32_MIN ? INT32_MIN : x > INT32_MAX ? INT32_MAX : (int)x; }
+
 /* ---- copies ---- */
 
 /* To byte `to` of the slot. sharers: the workgroups of the cluster that all get the box; 1: this one. */

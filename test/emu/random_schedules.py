@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """usage: random_schedules.py TILEC FOLDER TARGET [--programs=N] [--first=SEED] [--kinds=KIND,..]: random products, attention and
 decoding of tokens at random sizes, which the machine's schedules or roles take, in the emulator of TARGET against the
-interpreter; kinds: product, sized, attention, decode. Prints what differs or fails, how many took a schedule, and which."""
+interpreter; kinds: product, sized, gathered, attention, decode. Prints what differs or fails, how many took a schedule, and which."""
 import random
 import re
 import subprocess
@@ -73,7 +73,7 @@ def sized(r):
     inner = lambda n: f"{types.get(n, elem)}[{'b, ' * shape[n][0]}{shape[n][1]}]"
     outer = lambda n: f"{types.get(n, elem)}[{f'{b}, ' * shape[n][0]}{shape[n][1].upper()}]".replace("B", str(b))
     counted = b and r.random() < 0.3 # tasks of several lengths, by a counter
-    loop = "in 0 .. 64 * (e[x] % 7)" if counted else "of k"
+    loop = f"in 0 .. {r.choice(['64 * (e[x] % 7)', 'e[x] % 400'])}" if counted else "of k"
     front = not b and r.random() < 0.5 # a launch before: then w may be copied before that has ended
     shape["g"] = (False, a.split(", ")[1])
     given = ["a", "w"] + [n for n in "rdst" if f"{n}[" in value] + ["e"] * counted
@@ -90,6 +90,28 @@ program p({', '.join(f'{n}_: {outer(n)}' for n in given + ['g'] * front)}) -> (C
 }}
 """
     return text, {}, [f"--size={n}={at[n]}" for n in at if free[n]]
+
+
+def gathered(r):
+    """Products whose operands' rows lie anywhere: as a tensor says, which may name rows outside, or by arithmetic."""
+    m, n, k, t = size(r, 500), eights(r, 600), r.choice([eights(r, 500), 2 * r.randint(1, 200)]), r.randint(1, 200)
+    row, spread = r.choice(["at[i]", "at[i]", "at[i] / 2 + 1", "i / 3", "2 * i + 1", "i"]), r.random() < 0.3
+    at = {"AT": numpy.int32([r.randint(-2, t + 1) for _ in range(m)]), "BT": numpy.int32([r.randint(-2, k + 1) for _ in range(k)])}
+    elem, out = r.choice(["bf16", "f16"]), r.choice(["bf16", "f16", "f32"])
+    value = r.choice(["acc", "acc * 0.5", "acc + f32(at[i])", "acc * f32(d[i, j])"])
+    text = f"""dim M <= {m + r.choice([0, 3000])};
+kernel products(x: {elem}[t, k], w: {elem}[k, n], at: i32[m], bt: i32[k], d: {elem}[m, n]) -> (c: {out}[m, n]) {{
+  each i: 128 of m, j: 256 of n {{
+    acc: f32[i, j] = 0;
+    for p: 64 of k {{ acc += x[{row}, p] @ w[{'bt[p]' if spread else 'p'}, j]; }}
+    c[i, j] = {out}({value});
+  }}
+}}
+program p(X: {elem}[{t}, {k}], W: {elem}[{k}, {n}], AT: i32[M], BT: i32[{k}], D: {elem}[M, {n}]) -> (C: {out}[M, {n}]) {{
+  C = products(X, W, AT, BT, D);
+}}
+"""
+    return text, at, [f"--size=M={m}"]
 
 
 def attention(r):
@@ -117,7 +139,7 @@ def tiles(r):
     return f"kernel products on sm_90a {{ i = {i}; j = {j}; }}\n" if r.random() < 0.6 else ""
 
 
-KINDS = {"product": product, "sized": sized, "attention": attention, "decode": decode}
+KINDS = {"product": product, "sized": sized, "gathered": gathered, "attention": attention, "decode": decode}
 
 
 def run(tilec, folder, target, seed, kinds):
@@ -144,7 +166,7 @@ def main():
     tilec, folder, target = sys.argv[1:4]
     options = dict(a[2:].split("=") for a in sys.argv[4:])
     first, n = int(options.get("first", 1)), int(options.get("programs", 20))
-    kinds = options.get("kinds", "product,product,product,sized,sized,attention,decode").split(",")
+    kinds = options.get("kinds", "product,product,product,sized,sized,gathered,attention,decode").split(",")
     wrong, took, names = 0, 0, set()
     for seed in range(first, first + n):
         schedules, message = run(tilec, folder, target, seed, kinds)

@@ -18,7 +18,7 @@ def extent(r, most):
 def steps_of(r, load, batched):
     """The loops that make `acc` of tiles, what they are called, and the operands that they take beside a and w."""
     if batched and r.random() < 0.3:
-        return "counted", f"for p: 64 in 0 .. 64 * (e[z] % 5) {{ acc += {load('a', 'ip')} @ {load('w', 'pj')}; }}", "e"
+        return "counted", f"for p: 64 in 0 .. {r.choice(['64 * (e[z] % 5)', 'e[z] % 300'])} {{ acc += {load('a', 'ip')} @ {load('w', 'pj')}; }}", "e"
     step = f"for p: 64 of k {{ acc += {load('a', 'ip')} @ {load('w', 'pj')}; }}"
     return r.choice([
         ("plain", step, ""),
@@ -33,6 +33,7 @@ def steps_of(r, load, batched):
     acc = acc * 0.5;
     for q: 64 of l {{ acc += {load('x', 'iq')} @ {load('y', 'qj')}; }}""", "xy"),
         ("nested", f"for h of 3 {{ own: f32[i, j] = 0; for p: 64 of k {{ own += {load('a', 'ip', 'i + h')} @ {load('w', 'pj')}; }} acc += own * u[i]; }}", "u"),
+        ("gathered", f"for p: 64 of k {{ acc += {load('a', 'ip', r.choice(['h[i]', 'h[i] % 50 + i', 'i / 3', '2 * i + 1']))} @ {load('w', 'pj')}; }}", "h"),
         ("taps", f"for h of 3 {{ for p: 64 of k {{ acc += {load('a', 'ip', 'i + h - 1')} @ {load('w', 'pj')}; }} }}", ""),
     ])
 
@@ -50,8 +51,8 @@ def program(r):
     value = r.choice(EPILOGUES).format(z=z)
     dims = {"a": "mk", "w": "kn", "v": "kn", "x": "ml", "y": "ln"}
     shapes = {name: ("b" if b else "") + turned(name, d) for name, d in dims.items()}
-    shapes |= {"r": ("b" if b else "") + "mn", "d": ("b" if b else "") + "mn", "s": "n", "t": "m", "u": "m", "e": "b", "c": ("b" if b else "") + "mn"}
-    types = {name: "f32" if name in "stu" else "i32" if name == "e" else out if name == "c" else elem for name in shapes}
+    shapes |= {"r": ("b" if b else "") + "mn", "d": ("b" if b else "") + "mn", "s": "n", "t": "m", "u": "m", "e": "b", "h": "m", "c": ("b" if b else "") + "mn"}
+    types = {name: "f32" if name in "stu" else "i32" if name in "eh" else out if name == "c" else elem for name in shapes}
     given = ["a", "w", *more] + [name for name in "rdst" if f"{name}[" in value]
     inner = lambda name: f"{types[name]}[{', '.join(shapes[name])}]"
     outer = lambda name: f"{types[name]}[{', '.join(d.upper() for d in shapes[name])}]"
