@@ -136,9 +136,9 @@ Value *build_prefix(Builder *b, OpKind kind, Value *x, int over) {
 }
 
 static Value *contract(Builder *b, OpKind kind, Value *x, Value *y, Value *acc, const int16_t *over, int nover) {
-    REQUIRE(x->type.elem == y->type.elem && nover > 0);
+    REQUIRE(elem_accum(x->type.elem) == elem_accum(y->type.elem) && nover > 0);
     Type t = type_union(x->type, y->type);
-    t.elem = elem_accum(t.elem);
+    t.elem = elem_accum(x->type.elem);
     for (int i = 0; i < nover; i++) {
         REQUIRE(type_has(x->type, over[i]) && type_has(y->type, over[i]));
         REQUIRE(!acc || !type_has(acc->type, over[i]));

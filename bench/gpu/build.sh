@@ -71,8 +71,16 @@ keys_values 16 1024 4096
 keys_values 1 1024 4096
 SIZES
 for n in 4096 8192; do
-    "$tilec" compile "$here/gemm8.tile" --target=sm_90a --emit=lib -o "$folder/${n}x${n}x$n" -D M="$n" -D N="$n" -D K="$n"
+    "$tilec" compile "$here/gemm8.tile" --program=gemm_f8 --target=sm_90a --emit=lib -o "$folder/${n}x${n}x$n" -D M="$n" -D N="$n" -D K="$n"
 done
+while read -r m n k; do
+    "$tilec" compile "$here/gemm8.tile" --program=gemm_f8_blocks --target=sm_90a --emit=lib -o "$folder/${m}x${n}x$k" -D M="$m" -D N="$n" -D K="$k"
+done <<'SIZES'
+4096 4096 4096
+4096 7168 2048
+128 7168 16384
+8192 8192 8192
+SIZES
 while read -r b h g s d name; do
     "$tilec" compile "$here/attention.tile" --target=sm_90a --emit=lib --program="$name" -o "$folder/B${b}_H${h}_${g}_S${s}_D$d" -D B="$b" -D H="$h" -D G="$g" -D S="$s" -D D="$d"
 done <<'SIZES'

@@ -15,6 +15,7 @@ GEMM = [(4096, 4096, 4096), (8192, 8192, 8192), (8192, 28672, 8192), (2048, 4096
 SIZED = [("M", m, 4096, 4096) for m in (1, 16, 100, 512, 1000, 4096, 8192)] + [(w, 4096, 4096, 4096) for w in ("N", "K", "MNK")] + [("MNK", 8191, 8184, 8184), ("MNK", 1040, 1040, 1024)]
 BATCHED = [(16, 2048, 2048, 2048), (64, 1024, 1024, 1024), (64, 512, 512, 512)]
 GEMM8 = [(8192, 8192, 8192), (4096, 4096, 4096)]
+GEMM8_BLOCKS = [(4096, 4096, 4096), (4096, 7168, 2048), (128, 7168, 16384), (8192, 8192, 8192)]
 SIBLINGS = [("gate_up", m, 14336, 4096) for m in (4096, 64, 16, 1)] + [("keys_values", m, 1024, 4096) for m in (4096, 16, 1)]
 ATTENTION = [(1, 32, 32, 4096, 128, 0), (1, 32, 32, 16384, 128, 0), (4, 32, 8, 4096, 128, 1), (1, 64, 8, 16384, 128, 1), (1, 128, 128, 8192, 64, 0),
              (1, 32, 8, 4097, 128, 1), (1, 32, 32, 4099, 128, 0)]
@@ -174,6 +175,45 @@ def gemm8(run, m, n, k):
     return Row(*side_by_side(ours, {"cublaslt": peer}, calls), error, 2 * m * n * k, bytes_of((a[0], b[0], c)))
 
 
+def blocks(x, rows):
+    """8-bit floats and the scales of their blocks, `rows` by 128 elements."""
+    tiles = x.float().view(x.shape[0] // rows, rows, x.shape[1] // 128, 128)
+    scale = tiles.abs().amax((1, 3)) / 448
+    return (tiles / scale[:, None, :, None]).view(x.shape).to(torch.float8_e4m3fn), scale
+
+
+def widened(x, scale, rows):
+    return (x.float().view(scale.shape[0], rows, scale.shape[1], 128) * scale[:, None, :, None]).view(x.shape)
+
+
+def one_of(calls, want):
+    """The first of the ways to call a peer that this PyTorch takes, and that computes the same; None: there is none."""
+    for call in calls:
+        try:
+            if error_of(call(0), want) < 1e-2:
+                return call
+        except (RuntimeError, TypeError, ValueError):
+            pass
+    return None
+
+
+def gemm8_blocks(run, m, n, k):
+    """Scales of 1 x 128 elements of A and of 128 x 128 of B; peers: cuBLASLt with these (where this PyTorch has it), and with one scale."""
+    sets, one = 1 + int(4 * L2 / (m * k + n * k)), torch.ones((), device="cuda")
+    given = [(*blocks(normal(m, k), 1), *blocks(normal(n, k), 128)) for _ in range(sets)]
+    c = torch.full((m, n), float("nan"), device="cuda", dtype=torch.bfloat16)
+    ours = lambda i: run(*(given[i % sets][j] for j in (0, 2, 1, 3)), c)
+    ours(0)
+    a, sa, b, sb = given[0]
+    want = widened(a, sa, 1) @ widened(b, sb, 128).t()
+    tall = [sa.t().contiguous().t() for _, sa, _, _ in given]
+    peer = lambda turn: lambda i: torch._scaled_mm(given[i % sets][0], given[i % sets][2].t(), tall[i % sets], turn(given[i % sets][3]), out_dtype=torch.bfloat16)
+    plain = lambda i: torch._scaled_mm(given[i % sets][0], given[i % sets][2].t(), one, one, out_dtype=torch.bfloat16, use_fast_accum=False)
+    peers = {"cublaslt": plain, "cublaslt blocks": one_of([peer(lambda s: s.t()), peer(lambda s: s.t().contiguous()), peer(lambda s: s.contiguous())], want)}
+    calls = sets * max(1, round(10e-3 / (m * n * k * 3e-15) / sets))
+    return Row(*side_by_side(ours, peers, calls), error_of(c, want), 2 * m * n * k, bytes_of((a, b, sa, sb, c)))
+
+
 def gate_up(x, gate, up):
     return F.silu(F.linear(x, gate)) * F.linear(x, up)
 
@@ -319,6 +359,10 @@ def rows(folder):
         path = f"{folder}/{m}x{n}x{k}/libgemm_f8.so"
         if os.path.exists(path):
             yield "gemm f8e4m3", f"{m}x{n}x{k}", lambda: gemm8(mesh.program(path, "gemm_f8"), m, n, k)
+    for m, n, k in GEMM8_BLOCKS:
+        path = f"{folder}/{m}x{n}x{k}/libgemm_f8_blocks.so"
+        if os.path.exists(path):
+            yield "gemm f8e4m3 blocks of 128", f"{m}x{n}x{k}", lambda: gemm8_blocks(mesh.program(path, "gemm_f8_blocks"), m, n, k)
     for name, m, n, k in SIBLINGS:
         path = f"{folder}/{m}x{n}x{k}/lib{name}.so"
         if os.path.exists(path):

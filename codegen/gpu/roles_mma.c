@@ -13,14 +13,33 @@ enum {
     PANEL_COLUMNS = 64 /* of a panel across */
 };
 
-static const char *product_type(Elem e) {
-    switch (e) {
-    case ELEM_BF16:
-    case ELEM_F16: return elem_text(e);
-    case ELEM_F8E4M3: return "e4m3";
-    case ELEM_F8E5M2: return "e5m2";
-    default: return NULL;
-    }
+/* Element types of products, and the widest ones, in columns. Sums of 8-bit floats are added up in as many other
+   registers. */
+static const struct {
+    Elem elem, sum;
+    const char *name;
+    int columns;
+} types[] = {{ELEM_BF16, ELEM_F32, "bf16", 256},
+             {ELEM_F16, ELEM_F32, "f16", 256},
+             {ELEM_F8E4M3, ELEM_F32, "e4m3", 192},
+             {ELEM_F8E5M2, ELEM_F32, "e5m2", 192},
+             {ELEM_I8, ELEM_I32, "s8", 256},
+             {ELEM_U8, ELEM_I32, "u8", 256}};
+
+static int type_number(Elem e) {
+    for (int i = 0; i < (int)(sizeof types / sizeof *types); i++)
+        if (types[i].elem == e) return i;
+    return -1;
+}
+
+/* Of tile_piece.h: "bf16", "e4m3_e5m2". NULL: there are no products of such operands and sums. */
+static const char *product_type(Fn *f, const Op *mma) {
+    Elem a = mma->arg.p[0]->type.elem, b = mma->arg.p[1]->type.elem;
+    int x = type_number(a), y = type_number(b);
+    bool pair = x >= 0 && y >= 0 && types[x].sum == types[y].sum && mma->res.p[0]->type.elem == types[x].sum &&
+                (a == b || (elem_bits(a) == 8 && elem_bits(b) == 8));
+    if (!pair || a == b) return pair ? types[x].name : NULL;
+    return fn_text(f, "%s_%s", types[x].name, types[y].name);
 }
 
 /* The range of an operand that is not contracted. */
@@ -58,15 +77,15 @@ static const char *add_text(Fn *f, const Op *mma) {
     if (acc->def || !loop || loop->kind != OP_FOR || acc->arg_of != mma->in) return "1";
     const Op *first = loop->arg.p[acc->index + 2]->def;
     while (first && first->kind == OP_BROADCAST) first = first->arg.p[0]->def;
-    if (!first || first->kind != OP_CONST || first->fimm != 0 || f->range[loop->range].first == NULL) return "1";
+    if (!first || first->kind != OP_CONST || first->fimm != 0 || first->imm != 0 || f->range[loop->range].first == NULL) return "1";
     return fn_text(f, "%s > %s", f->range[loop->range].begin->text,
                    cexpr_operand(f, f->range[loop->range].first)->text);
 }
 
 /* Columns that the device library has products of. */
 static bool has_width(Elem e, int64_t n) {
-    if (elem_bits(e) == 8) return n == 64 || n == 128;
-    return n % 8 == 0 && n <= 256 && (n <= 128 || n % 16 == 0);
+    const int step = n <= (elem_is_float(e) ? 128 : 32) ? 8 : 16;
+    return n % step == 0 && n <= types[type_number(e)].columns;
 }
 
 /* ---- two products of one first operand, by one instruction ---- */
@@ -121,11 +140,11 @@ static void product_lines(Fn *f, const Op *op, const Operand *a, const Operand *
 
 void hip_role_mma(Fn *f, const Op *op) {
     Operand a, b;
-    const char *type = product_type(op->arg.p[0]->type.elem);
+    const char *type = product_type(f, op);
     const int64_t depth = hip_role_extent(f->m, f->k, -1, op->over[0]) * elem_bits(op->arg.p[0]->type.elem) / 8;
     if (!type || op->nover != 1 || !operand_of(f, op, 0, &a) || !operand_of(f, op, 1, &b) || depth != PANEL_BYTES ||
-        a.extent % GROUP_ROWS || op->res.p[0]->type.elem != ELEM_F32 || !has_width(op->arg.p[0]->type.elem, b.extent)) {
-        fn_unsupported(f, op->loc, "a product other than of panels of 128 bytes in slots, with sums in f32");
+        a.extent % GROUP_ROWS || !has_width(op->arg.p[0]->type.elem, b.extent)) {
+        fn_unsupported(f, op->loc, "a product other than of panels of 128 bytes in slots, with sums in f32 or i32");
         return;
     }
     if (!is_second(f, op)) product_lines(f, op, &a, &b, type);

@@ -103,7 +103,8 @@ static void prefix_verify(Verifier *v, const Op *op) {
 }
 
 static bool dot_elems_verify(Verifier *v, const Op *op, Elem x, Elem y) {
-    if (x == y && (elem_is_float(x) || (elem_is_int(x) && elem_arith(x) == x))) return true;
+    bool mixed = op->kind == OP_MMA && elem_bits(x) == 8 && elem_bits(y) == 8 && elem_accum(x) == elem_accum(y);
+    if ((x == y || mixed) && (elem_is_float(x) || (elem_is_int(x) && elem_arith(x) == x))) return true;
     violation(v, op->loc, "dot of %s and %s", elem_text(x), elem_text(y));
     return false;
 }

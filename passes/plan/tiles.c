@@ -64,6 +64,7 @@ static bool sums_fit(const TileQuestion *q, const TilePlan *p) {
 }
 
 static bool is_allowed(const TileQuestion *q, const TilePlan *p) {
+    if (q->even_rows % p->rows || q->even_columns % p->columns) return false;
     return (!q->only_rows || q->only_rows == p->rows) && (!q->only_columns || q->only_columns == p->columns);
 }
 

@@ -28,6 +28,7 @@ typedef struct {
     int nears;          /* matrices of 16 bits beside the results that come by boxes, a panel of columns at a time */
     int least_columns;  /* of a tile, which are multiples of it up to 64, and of 8 */
     int64_t only_rows, only_columns; /* the sizes that tiles have to have; 0: any */
+    int64_t even_rows, even_columns; /* tiles have to have divisors of these; 0: any */
     bool clusters_rows,
         clusters_columns; /* workgroups of other rows (columns) may copy the columns' (rows') tiles together */
 } TileQuestion;

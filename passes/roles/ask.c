@@ -12,17 +12,18 @@ enum {
     MOST_MAPS = 8 /* tensors that come and go by boxes; a launch has maps for twice as many boxes (codegen/codegen.h) */
 };
 
-/* The asynchronous one, whose operands lie in shared memory. */
-static const MatrixOp *product_op(const Slice *s) {
-    Elem x = s->dot.p[0]->arg.p[0]->type.elem;
+/* The asynchronous one, whose operands lie in shared memory; the first one has the rows. */
+static const MatrixOp *product_op(const Slice *s, const Op *dot) {
+    bool swapped = !type_has(dot->arg.p[0]->type, s->row);
+    const char *x = elem_text(product_operand(dot, swapped)->type.elem), *y = elem_text(product_operand(dot, !swapped)->type.elem);
     for (const MatrixOp *op = s->target->op; op < s->target->op + s->target->nops; op++)
-        if (op->kind == MATRIX_WGMMA && !strcmp(op->a, elem_text(x)) && !strcmp(op->b, elem_text(x)) &&
-            !strcmp(op->d, "f32"))
+        if (op->kind == MATRIX_WGMMA && !strcmp(op->a, x) && !strcmp(op->b, y) &&
+            !strcmp(op->d, elem_text(dot->res.p[0]->type.elem)))
             return op;
     return NULL;
 }
 
-int slice_depth(const Slice *s) { return ROW_BYTES * 8 / elem_bits(s->dot.p[0]->arg.p[0]->type.elem); }
+int slice_depth(const Slice *s) { return ROW_BYTES * 8 / elem_bits(product_operand(s->dot.p[0], 0)->type.elem); }
 
 /* ---- loops ---- */
 
@@ -64,16 +65,17 @@ static void count_tiles(const Slice *s, TileQuestion *q) {
 /* It is no sum that a loop in front of this one, or around it, has begun. */
 static bool begins_anew(const Value *first) { return first->def && first->def->kind != OP_FOR; }
 
-/* Sums that loops begin, and products that no loop adds up. */
+/* Sums that loops begin, products that no loop adds up, and one of those that are added up elsewhere. */
 static int count_sums(const Slice *s) {
-    int n = 0;
+    int n = 0, promoted = 0;
     for (int i = 0; i < s->op.n; i++) {
         const Op *op = s->op.p[i];
         if (op->kind == OP_DOT) n += op->arg.n == 2;
+        if (op->kind == OP_DOT && dot_promotes(op)) promoted = 1;
         for (int v = 0; v < op->res.n && op->kind == OP_FOR; v++)
             n += op->res.p[v]->type.nrange == 2 && begins_anew(op->arg.p[2 + v]);
     }
-    return n;
+    return n + promoted;
 }
 
 /* Results that go to memory through slots. */
@@ -127,6 +129,19 @@ static int64_t only_size(const Slice *s, int range) {
     return s->k->plan.sized || kernel_needs_size(s->k, range) ? s->k->range.p[range].size : 0;
 }
 
+/* Tiles of a divisor have one of each of the elements that steps load along the range; 0: any tiles do. */
+static int64_t even_size(const Slice *s, int range) {
+    enum { NARROWEST = 64 /* positions: narrower tiles cost more than their loads */ };
+    int64_t size = 0;
+    for (int i = 0; i < s->op.n; i++) {
+        const Op *op = s->op.p[i];
+        if (op->kind != OP_LOAD || s->stream_of[op->res.p[0]->id] || op->in == s->k->body) continue;
+        int64_t n = load_even(op, range);
+        if (n >= NARROWEST && (!size || n < size)) size = n;
+    }
+    return size;
+}
+
 static TileQuestion question_of(const Slice *s, const MatrixOp *op) {
     TileQuestion q = {.rows = size_most(s->m, s->k->range.p[s->row].of),
                       .columns = size_most(s->m, s->k->range.p[s->column].of),
@@ -144,6 +159,8 @@ static TileQuestion question_of(const Slice *s, const MatrixOp *op) {
                       .nears = s->near.n,
                       .only_rows = only_size(s, s->row),
                       .only_columns = only_size(s, s->column),
+                      .even_rows = even_size(s, s->row),
+                      .even_columns = even_size(s, s->column),
                       .clusters_rows = may_share(s, s->row) && shares_boxes(s, s->row),
                       .clusters_columns = may_share(s, s->column) && shares_boxes(s, s->column)};
     count_tiles(s, &q);
@@ -173,10 +190,19 @@ static bool tasks_suffice(Slice *s, const TileQuestion *q, const TilePlan *t) {
     return 2 * tasks >= s->target->processors || slice_refuse(s, "the result is small");
 }
 
+/* Operands of one size, and sums of one type: a step has as many positions for all products. */
 bool slice_operation(Slice *s) {
-    s->op_matrix = product_op(s);
-    if (s->op_matrix) return true;
-    return slice_refuse(s, "%s has no products of such elements in shared memory", s->target->name);
+    for (int i = 0; i < s->dot.n; i++) {
+        const Op *dot = s->dot.p[i];
+        const MatrixOp *op = product_op(s, dot);
+        if (!op)
+            return slice_refuse(s, "products of %s and %s", elem_text(product_operand(dot, 0)->type.elem),
+                                elem_text(product_operand(dot, 1)->type.elem));
+        if (i && (op->ad != s->op_matrix->ad || strcmp(op->d, s->op_matrix->d)))
+            return slice_refuse(s, "products of several types");
+        s->op_matrix = op;
+    }
+    return true;
 }
 
 bool slice_tiles(Slice *s, TilePlan *to) {

@@ -166,17 +166,11 @@ static bool over_fits(Slice *s, const Op *dot) {
     return slice_refuse(s, "a product is summed over more than the tile of a loop");
 }
 
-static bool types_fit(Slice *s, const Op *dot) {
-    Elem x = dot->arg.p[0]->type.elem, y = dot->arg.p[1]->type.elem;
-    if (x == y && (x == ELEM_BF16 || x == ELEM_F16) && dot->res.p[0]->type.elem == ELEM_F32) return true;
-    return slice_refuse(s, "products of %s and %s", elem_text(x), elem_text(y));
-}
-
 static bool dot_fits(Slice *s, const Op *dot) {
     Type t = dot->res.p[0]->type;
     if (t.nrange != 2 || !type_has(t, s->row) || !type_has(t, s->column))
         return slice_refuse(s, "products of several shapes");
-    return over_fits(s, dot) && types_fit(s, dot);
+    return over_fits(s, dot);
 }
 
 bool slice_fits(Slice *s) {

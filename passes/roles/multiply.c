@@ -55,14 +55,58 @@ static void take_ready(Cut *c, const Op *op) {
 }
 
 /* The instruction's first operand has the rows. */
+static Value *product(Cut *c, const Op *dot, Value *acc) {
+    bool swapped = !type_has(dot->arg.p[0]->type, c->s->row);
+    Value *x = cut_value(c, product_operand(dot, swapped)), *y = cut_value(c, product_operand(dot, !swapped));
+    return build_mma(&c->b, x, y, acc, dot->over, dot->nover, c->s->instruction);
+}
+
 static void take_product(Cut *c, const Op *dot) {
-    const Slice *s = c->s;
-    bool swapped = !type_has(dot->arg.p[0]->type, s->row);
-    Value *x = cut_value(c, dot->arg.p[swapped]), *y = cut_value(c, dot->arg.p[!swapped]);
-    Value *sum = build_mma(&c->b, x, y, dot->arg.n > 2 ? cut_value(c, dot->arg.p[2]) : NULL, dot->over, dot->nover,
-                           s->instruction);
-    cut_name(c, dot->res.p[0], sum);
+    Value *acc = dot->arg.n > 2 && !dot_promotes(dot) ? cut_value(c, dot->arg.p[2]) : NULL;
+    cut_name(c, dot->res.p[0], product(c, dot, acc));
     set_flying(c, dot->res.p[0], true);
+}
+
+/* A step's sum, which is ready, is added to those before. */
+static void take_promotion(Cut *c, const Op *dot) {
+    cut_name(c, dot->res.p[0], build_binary(&c->b, OP_ADD, cut_value(c, dot->arg.p[2]), cut_value(c, dot->res.p[0])));
+}
+
+/* ---- what is done while products run ---- */
+
+static bool is_there(const Cut *c, const Value *v) { return c->value[v->id] && !c->flying[v->id]; }
+
+static bool operands_are_there(const Cut *c, const Op *op) {
+    for (int i = 0; i < op->arg.n; i++)
+        if (!is_there(c, op->arg.p[i])) return false;
+    for (int d = 0; d < op->sub.n; d++)
+        for (int i = 0; i < op->sub.p[d].lo.nterm; i++)
+            if (op->sub.p[d].lo.term[i].kind == TERM_VALUE && !is_there(c, op->sub.p[d].lo.term[i].value)) return false;
+    return true;
+}
+
+/* It takes few registers, and is no operand of a product. */
+static bool is_small(const Slice *s, const Op *op) {
+    if (op->res.n != 1 || op->region[0] || op->kind == OP_DOT) return false;
+    Type t = op->res.p[0]->type;
+    return t.nrange == 0 || (t.nrange == 1 && (type_has(t, s->row) || type_has(t, s->column)));
+}
+
+static void take_plain(Cut *c, const Op *op) {
+    c->b.loc = op->loc;
+    if (op->kind == OP_LOAD)
+        cut_name(c, op->res.p[0], cut_load(c, op));
+    else
+        cut_op(c, op);
+}
+
+/* Scales and the like, which the rest of the block needs: they are loaded before the sums are waited for. */
+static void take_ahead(Cut *c, const Op *dot) {
+    if (!c->s->waited[dot->res.p[0]->id]) return;
+    for (const Op *op = dot->next; op && !op->region[0] && op_info[op->kind].class != CLASS_SYNC; op = op->next) {
+        if (!is_small(c->s, op) || c->value[op->res.p[0]->id] || !operands_are_there(c, op)) continue;
+        take_plain(c, op);
+    }
 }
 
 /* ---- control ---- */
@@ -125,15 +169,17 @@ static void take_op(Cut *c, const Op *op) {
     if (operand)
         take_operand(c, op);
     else if (op->kind == OP_DOT)
-        take_product(c, op);
+        take_product(c, op), take_ahead(c, op);
     else if (op->kind == OP_FOR)
         take_loop(c, op);
     else if (op->kind == OP_IF)
         take_condition(c, op);
-    else if (op->kind != OP_STORE && op_info[op->kind].class != CLASS_SYNC && !is_known(c, op))
-        cut_op(c, op);
+    else if (op->kind != OP_STORE && op_info[op->kind].class != CLASS_SYNC && !is_known(c, op) && !is_widened(c->s, op))
+        take_plain(c, op);
+    c->b.loc = op->loc;
     take_ready(c, op);
     take_frees(c, op);
+    if (op->kind == OP_DOT && dot_promotes(op)) take_promotion(c, op);
 }
 
 static void take_region(Cut *c, const Region *r) {

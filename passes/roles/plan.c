@@ -17,9 +17,9 @@ bool slice_begin(Slice *s, PassContext *c, const Kernel *k, bool swapped) {
     s->values = k->nvalue;
     s->token = -1;
     s->scalar = ARENA_ARRAY(s->scratch, Value *, s->values + 1);
-    if (!multiplies_aside(s->target) || !slice_fits(s) || !slice_streams(s)) return false;
+    if (!multiplies_aside(s->target) || !slice_fits(s) || !slice_operation(s) || !slice_streams(s)) return false;
     slice_near(s);
-    return slice_addresses(s) && slice_operation(s) && slice_peers(s);
+    return slice_addresses(s) && slice_peers(s);
 }
 
 /* ---- the record ---- */

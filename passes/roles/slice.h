@@ -64,12 +64,17 @@ const char *slice_text(const Slice *, const char *format, ...) __attribute__((fo
 /* Keeps why the kernel stays as it is; gives false. */
 bool slice_refuse(Slice *, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/* product.c */
+const Value *product_operand(const Op *dot, int i); /* as an instruction takes it */
+bool is_widened(const Slice *, const Op *);         /* it widens one, which the instruction takes as it was before */
+bool dot_promotes(const Op *dot);                   /* instructions sum a step alone, and f32 the steps */
+
 /* ---- looking at a kernel: whether the step can be done; else the reason is kept ---- */
 
 bool slice_fits(Slice *);      /* fits.c: products, stores and their ranges */
+bool slice_operation(Slice *); /* ask.c: the instruction of its products */
 bool slice_streams(Slice *);   /* stream.c: which operands come by one ring */
 bool slice_addresses(Slice *); /* address.c: what the copy role computes */
-bool slice_operation(Slice *); /* ask.c: the instruction of its products */
 void slice_near(Slice *);      /* near.c: which loads of the epilogue come by boxes */
 bool slice_peers(Slice *);     /* sync.c: memory of peers */
 /* plan.c: all of these; the scratch memory is the caller's to free */
@@ -122,6 +127,9 @@ void panel_loop(Builder *, const Slice *); /* over panels of columns; goes on in
 void slice_waited(Slice *, Cut *);              /* sync.c: of the role that copies: it has waited, .. */
 void slice_store_waits(const Slice *, Cut *);   /* .. of the role that stores: what it waits for, .. */
 void slice_store_signals(const Slice *, Cut *); /* .. and what it signals */
+Value *cut_load(Cut *, const Op *load); /* even.c: of no stream */
+int64_t load_even(const Op *, int range); /* positions, whose divisors are sizes of such tiles; 0: none are */
+
 void slice_stores(Slice *);                      /* box.c: how results go to memory */
 void slice_vectors(Slice *);                     /* vector.c: numbers of columns that come early */
 void slice_sums(Slice *);                        /* sums.c: which sums are waited for */

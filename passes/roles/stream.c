@@ -70,7 +70,7 @@ static bool multiplies_always(Slice *s, const Op *dot, const Op *load) {
 }
 
 static bool take_operand(Slice *s, const Op *dot, int i) {
-    const Value *v = dot->arg.p[i], *other = dot->arg.p[!i];
+    const Value *v = product_operand(dot, i), *other = product_operand(dot, !i);
     const Op *load = v->def;
     int kept = type_has(v->type, s->row) ? s->row : s->column;
     Way way;
@@ -92,17 +92,22 @@ static const Op *later(const Op *a, const Op *b) {
     return a ? a : b;
 }
 
-/* Nothing else takes an operand: it is made of no tile that is summed or stored (fits.c). */
-static void take_use(Slice *s, const Op *op, const Value *v) {
-    int n = s->stream_of[v->id] - 1;
-    if (n < 0) return;
-    REQUIRE(op->kind == OP_DOT);
-    s->stream.p[n].free = later(s->stream.p[n].free, op_in_block(op, s->stream.p[n].at));
+/* Nothing else takes an operand: no tile that is summed or stored is made of it (fits.c). */
+static void check_uses(const Slice *s) {
+    for (int i = 0; i < s->op.n; i++)
+        for (int n = 0; n < s->op.p[i]->arg.n; n++) {
+            OpKind by = s->op.p[i]->kind;
+            REQUIRE(!s->stream_of[s->op.p[i]->arg.p[n]->id] || by == OP_DOT || by == OP_CAST);
+        }
 }
 
 static void find_frees(Slice *s) {
-    for (int i = 0; i < s->op.n; i++)
-        for (int n = 0; n < s->op.p[i]->arg.n; n++) take_use(s, s->op.p[i], s->op.p[i]->arg.p[n]);
+    check_uses(s);
+    for (int i = 0; i < s->dot.n; i++)
+        for (int n = 0; n < 2; n++) {
+            Stream *t = &s->stream.p[s->stream_of[product_operand(s->dot.p[i], n)->id] - 1];
+            t->free = later(t->free, op_in_block(s->dot.p[i], t->at));
+        }
 }
 
 static void find_puts(Slice *s) {

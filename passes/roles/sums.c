@@ -6,7 +6,7 @@
 /* The operand is passed on to what the loop carries, and nothing looks at it. */
 static bool is_passed(const Slice *s, const Op *op, int i) {
     const Op *loop = op->kind == OP_FOR ? op : op->in->parent;
-    if (op->kind == OP_DOT) return i == 2;
+    if (op->kind == OP_DOT) return i == 2 && !dot_promotes(op);
     if (op->kind == OP_FOR) return i >= 2 && !s->waited[loop->region[0]->arg.p[i - 2]->id];
     return op->kind == OP_YIELD && loop && loop->kind == OP_FOR && op->in == loop->region[0] &&
            !s->waited[op->in->arg.p[i]->id];
@@ -27,6 +27,7 @@ static bool wait_more(Slice *s) {
 
 void slice_sums(Slice *s) {
     s->waited = ARENA_ARRAY(s->scratch, bool, s->values + 1);
+    for (int i = 0; i < s->dot.n; i++) s->waited[s->dot.p[i]->res.p[0]->id] = dot_promotes(s->dot.p[i]);
     while (wait_more(s)) {
     }
 }
@@ -35,8 +36,8 @@ void slice_sums(Slice *s) {
 bool loop_defers(const Slice *s, const Op *loop) {
     bool products = false;
     for (const Op *op = loop->region[0]->first; op; op = op->next) {
-        if (op->kind == OP_DOT && s->waited[op->res.p[0]->id]) return false;
-        bool operand = op->kind == OP_LOAD && s->stream_of[op->res.p[0]->id];
+        if (op->kind == OP_DOT && (dot_promotes(op) || s->waited[op->res.p[0]->id])) return false;
+        bool operand = (op->kind == OP_LOAD && s->stream_of[op->res.p[0]->id]) || is_widened(s, op);
         bool scalar = op->res.n == 1 && (!op->res.p[0]->type.nrange || s->gathers[op->res.p[0]->id]) &&
                       op->kind != OP_FOR && op->kind != OP_IF;
         if (op->kind != OP_DOT && op->kind != OP_YIELD && !operand && !scalar) return false;

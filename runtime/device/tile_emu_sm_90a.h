@@ -9,10 +9,11 @@
 extern "C" {
 #endif
 
-/* A product of a warpgroup, 64 x n over k. */
+/* A product of a warpgroup, 64 x n over k. whole: of integers, whose sums are int32_t in place of floats. */
 typedef struct {
-    tile_emu_elem elem;
+    tile_emu_elem a, b;
     int n, k;
+    bool whole;
     bool in_registers, a_across, b_across; /* across: the operand's rows run along m or n */
 } tile_emu_wgmma;
 
@@ -48,7 +49,7 @@ void tile_emu_copy_arrive(uint32_t bar);
 void tile_emu_copy_commit(void);
 void tile_emu_copy_wait(int but);
 void tile_emu_blocks_move(const tile_emu_blocks *, uint32_t at, uint32_t *x);
-void tile_emu_wgmma_begin(const tile_emu_wgmma *, float *d, const uint32_t *a_registers, uint64_t a, uint64_t b,
+void tile_emu_wgmma_begin(const tile_emu_wgmma *, void *d, const uint32_t *a_registers, uint64_t a, uint64_t b,
                           int add);
 void tile_emu_wgmma_rows(int);
 void tile_emu_wgmma_fence(void);
@@ -198,37 +199,44 @@ TILE_FN uint32_t tile_f16x2(float low, float high) {
 
 #define TILE_EMU_e4m3 TILE_EMU_F8E4M3
 #define TILE_EMU_e5m2 TILE_EMU_F8E5M2
+#define TILE_EMU_s8 TILE_EMU_I8
+#define TILE_EMU_u8 TILE_EMU_U8
 
 #define TILE_WGMMA_SS(n, k, type, ta, tb)                                                                              \
     TILE_FN void tile_wgmma_ss_n##n##_##type##_##ta##tb(float *d, uint64_t a, uint64_t b, int add) {                   \
-        static const tile_emu_wgmma op = {TILE_EMU_##type, n, k, false, ta, tb};                                       \
+        static const tile_emu_wgmma op = {TILE_EMU_##type, TILE_EMU_##type, n, k, false, false, ta, tb};               \
         tile_emu_wgmma_begin(&op, d, 0, a, b, add);                                                                    \
     }
 /* As two products: the other half of the columns lies `half` rows of 128 bytes behind, in both kinds of panels. */
 #define TILE_WGMMA_PAIR(half, n, k, type, ta, tb)                                                                      \
     TILE_FN void tile_wgmma_pair_n##half##_##type##_##ta##tb(float *d, float *e, uint64_t a, uint64_t b, int add) {    \
-        static const tile_emu_wgmma op = {TILE_EMU_##type, half, k, false, ta, tb};                                    \
+        static const tile_emu_wgmma op = {TILE_EMU_##type, TILE_EMU_##type, half, k, false, false, ta, tb};            \
         tile_emu_wgmma_begin(&op, d, 0, a, b, add);                                                                    \
         tile_emu_wgmma_begin(&op, e, 0, a, b + half * 128 / 16, add);                                                  \
     }
-#define TILE_WGMMA_SS8(n, type)                                                                                        \
-    TILE_FN void tile_wgmma_ss_n##n##_##type(float *d, uint64_t a, uint64_t b, int add) {                              \
-        static const tile_emu_wgmma op = {TILE_EMU_##type, n, 32, false, false, false};                                \
+#define TILE_WGMMA_SS8(n, name, a_type, b_type)                                                                        \
+    TILE_FN void tile_wgmma_ss_n##n##_##name(float *d, uint64_t a, uint64_t b, int add) {                              \
+        static const tile_emu_wgmma op = {TILE_EMU_##a_type, TILE_EMU_##b_type, n, 32, false, false, false, false};    \
+        tile_emu_wgmma_begin(&op, d, 0, a, b, add);                                                                    \
+    }
+#define TILE_WGMMA_SSI(n, name, a_type, b_type)                                                                        \
+    TILE_FN void tile_wgmma_ss_n##n##_##name(int32_t *d, uint64_t a, uint64_t b, int add) {                            \
+        static const tile_emu_wgmma op = {TILE_EMU_##a_type, TILE_EMU_##b_type, n, 32, true, false, false, false};     \
         tile_emu_wgmma_begin(&op, d, 0, a, b, add);                                                                    \
     }
 #define TILE_WGMMA_RS(n, k, type, tb)                                                                                  \
     TILE_FN void tile_wgmma_rs_n##n##_##type##_##tb(float *d, const uint32_t *a, uint64_t b, int add) {                \
-        static const tile_emu_wgmma op = {TILE_EMU_##type, n, k, true, false, tb};                                     \
+        static const tile_emu_wgmma op = {TILE_EMU_##type, TILE_EMU_##type, n, k, false, true, false, tb};             \
         tile_emu_wgmma_begin(&op, d, a, 0, b, add);                                                                    \
     }
 
 TILE_FN void tile_wgmma_rows(int n) { tile_emu_wgmma_rows(n); }
 TILE_FN void tile_wgmma_fence(void) { tile_emu_wgmma_fence(); }
 TILE_FN void tile_wgmma_commit(void) { tile_emu_wgmma_commit(); }
-TILE_FN void tile_wgmma_keep(float *d, int n) { (void)d, (void)n; }
+TILE_FN void tile_wgmma_keep(const void *d, int n) { (void)d, (void)n; }
 TILE_FN int tile_unknown(int x) { return x; }
 #define TILE_WGMMA_WAIT(pending)                                                                                       \
-    TILE_FN void tile_wgmma_wait##pending(float *d, int n) { (void)d, (void)n, tile_emu_wgmma_wait(pending); }
+    TILE_FN void tile_wgmma_wait##pending(const void *d, int n) { (void)d, (void)n, tile_emu_wgmma_wait(pending); }
 
 #endif
 #endif

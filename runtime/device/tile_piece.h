@@ -3,7 +3,8 @@
    constants index, with n a constant where the function is called.
 
    tile_mma_TYPE_AB(d, n, a, b, add): d = a b, plus d where `add` is not 0. A, B: 0 for panels K, 1 for panels MN. a:
-   the address of 64 rows, b: of n columns. The products of a piece of a loop's body are one group, ended by
+   the address of 64 rows, b: of n columns. 8-bit types have panels K alone: tile_mma_TYPE of two operands of one type,
+   tile_mma_TYPE_TYPE of two; sums of s8 and u8 are int32_t. The products of a piece of a loop's body are one group, ended by
    tile_wgmma_commit. Then neither sums nor operands may be touched until a wait: tile_mma_wait(but), where `but` groups
    came later. tile_mma_ready also keeps what reads the sums behind it. */
 #ifndef TILE_DEVICE_TILE_PIECE_H
@@ -43,6 +44,40 @@ TILE_WGMMA_WIDE(224)
 TILE_WGMMA_WIDE(240)
 TILE_WGMMA_WIDE(256)
 
+/* Multiples of 8 up to 128, of 16 up to 256; of 8-bit floats, whose sums are added up elsewhere, up to 192; of integers. */
+#define TILE_WIDTHS_NARROW(each, op)                                                                                   \
+    each(8, op) each(16, op) each(24, op) each(32, op) each(40, op) each(48, op) each(56, op) each(64, op)             \
+        each(72, op) each(80, op) each(88, op) each(96, op) each(104, op) each(112, op) each(120, op) each(128, op)
+#define TILE_WIDTHS_EIGHT(each, op)                                                                                    \
+    TILE_WIDTHS_NARROW(each, op) each(144, op) each(160, op) each(176, op) each(192, op)
+#define TILE_WIDTHS(each, op) TILE_WIDTHS_EIGHT(each, op) each(208, op) each(224, op) each(240, op) each(256, op)
+#define TILE_WIDTHS_WHOLE(each, op)                                                                                    \
+    each(8, op) each(16, op) each(24, op) each(32, op) each(48, op) each(64, op) each(80, op) each(96, op)             \
+        each(112, op) each(128, op) each(144, op) each(160, op) each(176, op) each(192, op) each(208, op)              \
+            each(224, op) each(240, op) each(256, op)
+
+/* Two 8-bit types; of one type schedules have 64 and 128 columns. */
+#define TILE_WGMMA_E4M3(n, op) TILE_WGMMA_SS8(n, op, e4m3, e4m3)
+#define TILE_WGMMA_E5M2(n, op) TILE_WGMMA_SS8(n, op, e5m2, e5m2)
+#define TILE_WGMMA_E4M3_E5M2(n, op) TILE_WGMMA_SS8(n, op, e4m3, e5m2)
+#define TILE_WGMMA_E5M2_E4M3(n, op) TILE_WGMMA_SS8(n, op, e5m2, e4m3)
+#define TILE_WGMMA_S8(n, op) TILE_WGMMA_SSI(n, op, s8, s8)
+#define TILE_WGMMA_U8(n, op) TILE_WGMMA_SSI(n, op, u8, u8)
+#define TILE_WGMMA_S8_U8(n, op) TILE_WGMMA_SSI(n, op, s8, u8)
+#define TILE_WGMMA_U8_S8(n, op) TILE_WGMMA_SSI(n, op, u8, s8)
+#define TILE_WIDTHS_MORE(each, op)                                                                                     \
+    each(8, op) each(16, op) each(24, op) each(32, op) each(40, op) each(48, op) each(56, op) each(72, op)             \
+        each(80, op) each(88, op) each(96, op) each(104, op) each(112, op) each(120, op) each(144, op) each(160, op)   \
+            each(176, op) each(192, op)
+TILE_WIDTHS_MORE(TILE_WGMMA_E4M3, e4m3)
+TILE_WIDTHS_MORE(TILE_WGMMA_E5M2, e5m2)
+TILE_WIDTHS_EIGHT(TILE_WGMMA_E4M3_E5M2, e4m3_e5m2)
+TILE_WIDTHS_EIGHT(TILE_WGMMA_E5M2_E4M3, e5m2_e4m3)
+TILE_WIDTHS_WHOLE(TILE_WGMMA_S8, s8)
+TILE_WIDTHS_WHOLE(TILE_WGMMA_U8, u8)
+TILE_WIDTHS_WHOLE(TILE_WGMMA_S8_U8, s8_u8)
+TILE_WIDTHS_WHOLE(TILE_WGMMA_U8_S8, u8_s8)
+
 /* 16-byte steps within panels: 32 bytes of k along a row of a panel K, 16 rows of a panel MN. */
 TILE_FN uint64_t tile_piece_part(uint32_t panel, int mn, int u) {
     return mn ? tile_wgmma_panel(panel + 2048 * u, TILE_PANEL_MN) : tile_wgmma_panel(panel + 32 * u, 0);
@@ -52,8 +87,8 @@ TILE_FN uint64_t tile_piece_part(uint32_t panel, int mn, int u) {
     case n:                                                                                                            \
         tile_wgmma_ss_n##n##_##op(d, x, y, add | u);                                                                   \
         break;
-#define TILE_PIECE(op, across_a, across_b, WIDTHS)                                                                     \
-    TILE_FN void tile_mma_##op(float *d, int n, uint32_t a, uint32_t b, int add) {                                     \
+#define TILE_PIECE(op, sum, across_a, across_b, WIDTHS)                                                                \
+    TILE_FN void tile_mma_##op(sum *d, int n, uint32_t a, uint32_t b, int add) {                                       \
         tile_wgmma_fence();                                                                                            \
         _Pragma("unroll") for (int u = 0; u < 4; u++) {                                                                \
             const uint64_t x = tile_piece_part(a, across_a, u), y = tile_piece_part(b, across_b, u);                   \
@@ -61,24 +96,22 @@ TILE_FN uint64_t tile_piece_part(uint32_t panel, int mn, int u) {
         }                                                                                                              \
     }
 
-/* Multiples of 8 up to 128, of 16 up to 256. */
-#define TILE_WIDTHS(each, op)                                                                                          \
-    each(8, op) each(16, op) each(24, op) each(32, op) each(40, op) each(48, op) each(56, op) each(64, op)             \
-        each(72, op) each(80, op) each(88, op) each(96, op) each(104, op) each(112, op) each(120, op) each(128, op)    \
-            each(144, op) each(160, op) each(176, op) each(192, op) each(208, op) each(224, op) each(240, op)          \
-                each(256, op)
-#define TILE_WIDTHS_EIGHT(each, op) each(64, op) each(128, op)
-
-TILE_PIECE(bf16_00, 0, 0, TILE_WIDTHS)
-TILE_PIECE(bf16_01, 0, 1, TILE_WIDTHS)
-TILE_PIECE(bf16_10, 1, 0, TILE_WIDTHS)
-TILE_PIECE(bf16_11, 1, 1, TILE_WIDTHS)
-TILE_PIECE(f16_00, 0, 0, TILE_WIDTHS)
-TILE_PIECE(f16_01, 0, 1, TILE_WIDTHS)
-TILE_PIECE(f16_10, 1, 0, TILE_WIDTHS)
-TILE_PIECE(f16_11, 1, 1, TILE_WIDTHS)
-TILE_PIECE(e4m3, 0, 0, TILE_WIDTHS_EIGHT)
-TILE_PIECE(e5m2, 0, 0, TILE_WIDTHS_EIGHT)
+TILE_PIECE(bf16_00, float, 0, 0, TILE_WIDTHS)
+TILE_PIECE(bf16_01, float, 0, 1, TILE_WIDTHS)
+TILE_PIECE(bf16_10, float, 1, 0, TILE_WIDTHS)
+TILE_PIECE(bf16_11, float, 1, 1, TILE_WIDTHS)
+TILE_PIECE(f16_00, float, 0, 0, TILE_WIDTHS)
+TILE_PIECE(f16_01, float, 0, 1, TILE_WIDTHS)
+TILE_PIECE(f16_10, float, 1, 0, TILE_WIDTHS)
+TILE_PIECE(f16_11, float, 1, 1, TILE_WIDTHS)
+TILE_PIECE(e4m3, float, 0, 0, TILE_WIDTHS_EIGHT)
+TILE_PIECE(e5m2, float, 0, 0, TILE_WIDTHS_EIGHT)
+TILE_PIECE(e4m3_e5m2, float, 0, 0, TILE_WIDTHS_EIGHT)
+TILE_PIECE(e5m2_e4m3, float, 0, 0, TILE_WIDTHS_EIGHT)
+TILE_PIECE(s8, int32_t, 0, 0, TILE_WIDTHS_WHOLE)
+TILE_PIECE(u8, int32_t, 0, 0, TILE_WIDTHS_WHOLE)
+TILE_PIECE(s8_u8, int32_t, 0, 0, TILE_WIDTHS_WHOLE)
+TILE_PIECE(u8_s8, int32_t, 0, 0, TILE_WIDTHS_WHOLE)
 
 /* tile_mma_pair_TYPE_AB(d, e, n, a, b, add): d and e = a b, n columns each, of which those of e lie right behind those
    of d: one instruction reads a once for both. Panels MN have whole 64 columns. */
@@ -148,8 +181,8 @@ TILE_FN void tile_mma_wait(int but) {
         tile_wgmma_wait0(none, 0);
 }
 /* All are done; the sums may be read behind this. */
-TILE_FN void tile_mma_ready(float *d, int n) { tile_wgmma_wait0(d, n / 2); }
+template <typename T> TILE_FN void tile_mma_ready(T *d, int n) { tile_wgmma_wait0(d, n / 2); }
 /* All but the last group, of other sums. */
-TILE_FN void tile_mma_ready1(float *d, int n) { tile_wgmma_wait1(d, n / 2); }
+template <typename T> TILE_FN void tile_mma_ready1(T *d, int n) { tile_wgmma_wait1(d, n / 2); }
 
 #endif

@@ -6,7 +6,8 @@
    TILE_WGMMA_SS(n, k, type, ta, tb) defines tile_wgmma_ss_n<n>_<type>_<ta><tb>(d, a, b, add): d = a b, plus d where
    `add` is not 0. d: n / 2 floats a lane; a, b: descriptors (tile_wgmma_panel). ta, tb: 0 where the operand's rows run
    along k, 1 where they run along m or n (16-bit types). TILE_WGMMA_RS(n, k, type, tb): the same with A in registers,
-   four words a lane. 8-bit types: TILE_WGMMA_SS8(n, type). */
+   four words a lane. 8-bit types: TILE_WGMMA_SS8(n, op, a, b) defines tile_wgmma_ss_n<n>_<op> of floats,
+   TILE_WGMMA_SSI(n, op, a, b) of integers, whose sums are int32_t. */
 #ifndef TILE_DEVICE_TILE_WGMMA_H
 #define TILE_DEVICE_TILE_WGMMA_H
 
@@ -58,10 +59,10 @@ TILE_WGMMA_WIDTH(192)
 TILE_WGMMA_WIDTH(208)
 TILE_WGMMA_WIDTH(224)
 TILE_WGMMA_WIDTH(240)
-TILE_WGMMA_SS8(64, e4m3)
-TILE_WGMMA_SS8(128, e4m3)
-TILE_WGMMA_SS8(64, e5m2)
-TILE_WGMMA_SS8(128, e5m2)
+TILE_WGMMA_SS8(64, e4m3, e4m3, e4m3)
+TILE_WGMMA_SS8(128, e4m3, e4m3, e4m3)
+TILE_WGMMA_SS8(64, e5m2, e5m2, e5m2)
+TILE_WGMMA_SS8(128, e5m2, e5m2, e5m2)
 TILE_WGMMA_RS(64, 16, bf16, 1)
 TILE_WGMMA_RS(80, 16, bf16, 1)
 TILE_WGMMA_RS(96, 16, bf16, 1)

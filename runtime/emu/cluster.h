@@ -110,10 +110,12 @@ void lane_copies_drop(Lane *);
 
 /* ---- wgmma.c ---- */
 
+/* whole: d are int32_t. */
 typedef struct {
-    float *d[TEAM];
-    float x[64][256];
+    void *d[TEAM];
+    double x[64][256];
     int n, users;
+    bool whole;
 } Sums;
 
 typedef struct {

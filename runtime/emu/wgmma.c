@@ -43,16 +43,15 @@ static void operand_touch(uint64_t descriptor, bool across, int bytes, int rows,
 }
 
 /* The first `rows` of so many; of the others nothing is known. */
-static void operand_read(uint64_t descriptor, bool across, const tile_emu_wgmma *op, int rows, int all,
+static void operand_read(uint64_t descriptor, bool across, tile_emu_elem elem, int depth, int rows, int all,
                          float to[][DEEPEST]) {
     Panel p = panel_of(descriptor);
     for (int i = rows; i < all; i++)
-        for (int k = 0; k < op->k; k++) to[i][k] = NAN;
+        for (int k = 0; k < depth; k++) to[i][k] = NAN;
     for (int i = 0; i < rows; i++)
-        for (int k = 0; k < op->k; k++) {
-            size_t at =
-                shared_at(emu, element_at(p, across, elem_bytes(op->elem), i, k), (size_t)elem_bytes(op->elem), false);
-            to[i][k] = (float)matrix_value(op->elem, emu->lds.base + at, 0);
+        for (int k = 0; k < depth; k++) {
+            size_t at = shared_at(emu, element_at(p, across, elem_bytes(elem), i, k), (size_t)elem_bytes(elem), false);
+            to[i][k] = (float)matrix_value(elem, emu->lds.base + at, 0);
         }
 }
 
@@ -66,17 +65,41 @@ static void registers_read(const Product *p, float to[][DEEPEST]) {
     for (int t = 0; t < TEAM; t++)
         for (int e = 0; e < 8; e++)
             to[row_of(t, e & 3)][2 * (t % 4) + (e & 1) + 8 * (e >> 2)] =
-                (float)matrix_value(p->op->elem, p->regs[t], e);
+                (float)matrix_value(p->op->a, p->regs[t], e);
 }
 
 /* ---- sums, which are the team's own while products add to them ---- */
 
-static Sums *sums_take(Team *team, int first, int n) {
+/* Until it is waited for. */
+enum { POISON = 0x7fc00000 /* NaN as a float */ };
+
+static double sum_take(const Sums *s, int t, int r) {
+    float *d = s->d[t];
+    int32_t *whole = s->d[t];
+    double x = s->whole ? whole[r] : (double)d[r];
+    if (s->whole)
+        whole[r] = POISON;
+    else
+        d[r] = NAN;
+    return x;
+}
+
+static void sum_give(const Sums *s, int t, int r, double x) {
+    float *d = s->d[t];
+    int32_t *whole = s->d[t];
+    if (s->whole ? whole[r] != POISON : d[r] == d[r]) emu_fail("has written sums of a product that it had not waited for");
+    if (s->whole)
+        whole[r] = (int32_t)(uint32_t)(int64_t)x;
+    else
+        d[r] = (float)x;
+}
+
+static Sums *sums_take(Team *team, int first, const tile_emu_wgmma *op) {
     Sums **free_one = NULL;
     for (int i = 0; i < TEAM_SUMS; i++) {
         Sums **s = &team->sums[i];
         if (*s && (*s)->users && (*s)->d[0] == emu->lane[first].arg.d) {
-            if ((*s)->n != n) emu_fail("multiplies into %d columns of sums that are %d", n, (*s)->n);
+            if ((*s)->n != op->n) emu_fail("multiplies into %d columns of sums that are %d", op->n, (*s)->n);
             return *s;
         }
         if (!free_one && (!*s || !(*s)->users)) free_one = s;
@@ -85,14 +108,12 @@ static Sums *sums_take(Team *team, int first, int n) {
         emu_fail("multiplies into more sums than the emulator can hold");
     Sums *s = *free_one;
     s->users = 0;
-    s->n = n;
+    s->n = op->n;
+    s->whole = op->whole;
     for (int t = 0; t < TEAM; t++) {
-        float *d = s->d[t] = emu->lane[first + t].arg.d;
+        s->d[t] = emu->lane[first + t].arg.d;
         if (!emu->lane[first + t].fenced) emu_fail("multiplies into registers with no fence since it last waited");
-        for (int r = 0; r < n / 2; r++) {
-            s->x[row_of(t, r)][column_of(t, r)] = d[r];
-            d[r] = NAN;
-        }
+        for (int r = 0; r < op->n / 2; r++) s->x[row_of(t, r)][column_of(t, r)] = sum_take(s, t, r);
     }
     return s;
 }
@@ -100,21 +121,18 @@ static Sums *sums_take(Team *team, int first, int n) {
 static void sums_give(Sums *s) {
     if (--s->users) return;
     for (int t = 0; t < TEAM; t++)
-        for (int r = 0; r < s->n / 2; r++) {
-            if (s->d[t][r] == s->d[t][r]) emu_fail("has written sums of a product that it had not waited for");
-            s->d[t][r] = s->x[row_of(t, r)][column_of(t, r)];
-        }
+        for (int r = 0; r < s->n / 2; r++) sum_give(s, t, r, s->x[row_of(t, r)][column_of(t, r)]);
 }
 
 /* ---- products ---- */
 
-/* Sums are rounded once for all of the product's depth. */
-static void product_row(float *x, int n, const float *a, const float b[][WIDEST], int depth, bool add) {
+/* Sums are rounded once for all of the product's depth; of integers they are exact. */
+static void product_row(const tile_emu_wgmma *op, double *x, const float *a, const float b[][WIDEST], bool add) {
     double sum[WIDEST];
-    for (int j = 0; j < n; j++) sum[j] = add ? (double)x[j] : 0;
-    for (int k = 0; k < depth; k++)
-        for (int j = 0; j < n; j++) sum[j] += (double)a[k] * (double)b[k][j];
-    for (int j = 0; j < n; j++) x[j] = (float)sum[j];
+    for (int j = 0; j < op->n; j++) sum[j] = add ? x[j] : 0;
+    for (int k = 0; k < op->k; k++)
+        for (int j = 0; j < op->n; j++) sum[j] += (double)a[k] * (double)b[k][j];
+    for (int j = 0; j < op->n; j++) x[j] = op->whole ? sum[j] : (double)(float)sum[j];
 }
 
 static void product_end(const Product *p) {
@@ -122,11 +140,11 @@ static void product_end(const Product *p) {
     if (p->op->in_registers)
         registers_read(p, a);
     else
-        operand_read(p->a, p->op->a_across, p->op, p->rows, ROWS, a);
-    operand_read(p->b, p->op->b_across, p->op, p->op->n, p->op->n, columns);
+        operand_read(p->a, p->op->a_across, p->op->a, p->op->k, p->rows, ROWS, a);
+    operand_read(p->b, p->op->b_across, p->op->b, p->op->k, p->op->n, p->op->n, columns);
     for (int k = 0; k < p->op->k; k++)
         for (int j = 0; j < p->op->n; j++) b[k][j] = columns[j][k];
-    for (int i = 0; i < ROWS; i++) product_row(p->sums->x[i], p->op->n, a[i], b, p->op->k, p->add);
+    for (int i = 0; i < ROWS; i++) product_row(p->op, p->sums->x[i], a[i], b, p->add);
     sums_give(p->sums);
 }
 
@@ -162,14 +180,14 @@ static void product_begin(int first, int size) {
     Touch by = order_touch_by(team->actor, p->number, TOUCH_ASYNC_READ);
     View kept;
     order_least(first / group_lanes(), TEAM / group_lanes(), &kept);
-    if (!op->in_registers) operand_touch(p->a, op->a_across, elem_bytes(op->elem), p->rows, op->k, &by);
-    operand_touch(p->b, op->b_across, elem_bytes(op->elem), op->n, op->k, &by);
+    if (!op->in_registers) operand_touch(p->a, op->a_across, elem_bytes(op->a), p->rows, op->k, &by);
+    operand_touch(p->b, op->b_across, elem_bytes(op->b), op->n, op->k, &by);
     order_wave()->view = kept;
-    p->sums = sums_take(team, first, op->n);
+    p->sums = sums_take(team, first, op);
     p->sums->users++;
 }
 
-void tile_emu_wgmma_begin(const tile_emu_wgmma *op, float *d, const uint32_t *a, uint64_t from, uint64_t b, int add) {
+void tile_emu_wgmma_begin(const tile_emu_wgmma *op, void *d, const uint32_t *a, uint64_t from, uint64_t b, int add) {
     lanes_meet((MeetArg){
         .work = product_begin, .size = TEAM, .op = op, .d = d, .a = a, .operand = {from, b}, .value = add != 0});
     lane_now()->rows = 0;

@@ -59,15 +59,24 @@ def product(r):
 EPILOGUES = ["acc", "acc * 0.5", "acc + f32(r[{x}i, j])", "acc * f32(r[{x}i, j]) - f32(d[{x}i - 1, j + 3])", "max(acc, 0.0) * f32(s[j])", "silu(acc + f32(s[j])) * f32(t[i])"]
 
 
+ELEMENTS = [("bf16", "bf16", "f32"), ("f16", "f16", "f32"), ("f8e4m3", "f8e4m3", "f32"), ("f8e4m3", "f8e5m2", "f32"), ("f8e5m2", "f8e4m3", "f32"),
+            ("f8e5m2", "f8e5m2", "f32"), ("i8", "u8", "i32"), ("i8", "i8", "i32")]
+
+
 def sized(r):
     """Products of one or many matrices, any of whose sizes may be known when they run, and what is made of them."""
     b = r.choice([0, 0, r.randint(1, 5)])
     at = {"M": size(r, 400), "N": eights(r, 600), "K": r.choice([eights(r, 600), size(r, 300), r.choice([1, 8, 63, 64, 65, 128, 256])])}
     free = {n: r.random() < 0.6 for n in at}
     lines = [f"dim {n} {'<=' if free[n] else '='} {size + r.choice([0, 0, 200]) * free[n]};" for n, size in at.items()]
-    a, w, x = r.choice(["m, k", "k, m"]), r.choice(["k, n", "n, k"]), "x, " if b else ""
+    left, right, sums = r.choice(ELEMENTS)
+    narrow, scaled = "8" in left, sums == "f32" and r.random() < 0.3
+    a, w, x = r.choice(["m, k", "m, k" if narrow else "k, m"]), r.choice(["n, k", "n, k" if narrow else "k, n"]), "x, " if b else ""
     load = lambda name, of: f"{name}[{x}{', '.join('ijp'['mnk'.index(c)] for c in of.split(', '))}]"
-    elem, out, value = r.choice(["bf16", "f16"]), r.choice(["bf16", "f16", "f32"]), r.choice(EPILOGUES).format(x=x)
+    elem, out, value = "bf16" if narrow else left, r.choice(["bf16", "f16", "f32"]), r.choice(EPILOGUES).format(x=x)
+    value = value.replace("acc", "f32(acc)")
+    step = f"{load('a', a)} @ {load('w', w)}"
+    step = f"({step}) * (u[i, begin(p) / 128] * v[{r.choice(['j / 128', 'j / 64', 'j'])}, begin(p) / 128])" if scaled else step
     shape = {"a": (bool(b), a), "w": (bool(b), w), "r": (bool(b), "m, n"), "d": (bool(b), "m, n"), "s": (False, "n"), "t": (False, "m"), "c": (bool(b), "m, n"), "e": (False, "b")}
     types = {"c": out, "e": "i32"}
     inner = lambda n: f"{types.get(n, elem)}[{'b, ' * shape[n][0]}{shape[n][1]}]"

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef enum { BF16, F16, E4M3, E5M2, F32, ELEMS } Elem;
+typedef enum { BF16, F16, E4M3, E5M2, S8, U8, F32, ELEMS } Elem;
 
 /* c = a b or a b^T, plus `near`; or, chained, c = (a b^T) near with rows of 64 elements of a and b. */
 typedef struct {
@@ -23,7 +23,8 @@ typedef struct {
     bool named;              /* takes some sizes only */
     bool chained;            /* boxes of near have 64 rows */
     bool upside_down;        /* a's rows from the last to the first, which begin anywhere */
-    Elem elem;               /* of a and b */
+    Elem elem;               /* of a and b .. */
+    Elem elem_b;             /* .. or of b alone, an 8-bit one */
 } Kernel;
 
 void matmul(const void *);
@@ -39,6 +40,12 @@ void piece_11(const void *);
 void piece_half(const void *);
 void piece_e4m3(const void *);
 void piece_e5m2(const void *);
+void piece_e4m3_e5m2(const void *);
+void piece_e5m2_e4m3(const void *);
+void piece_s8(const void *);
+void piece_u8(const void *);
+void piece_s8_u8(const void *);
+void piece_u8_s8(const void *);
 
 #define PIECE .cluster = 1, .wide = true, .named = true, .box_a = 64
 
@@ -57,6 +64,12 @@ static const Kernel kernels[] = {
     {"piece_half", piece_half, PIECE, .elem = F16},
     {"piece_e4m3", piece_e4m3, PIECE, .elem = E4M3},
     {"piece_e5m2", piece_e5m2, PIECE, .elem = E5M2},
+    {"piece_e4m3_e5m2", piece_e4m3_e5m2, PIECE, .elem = E4M3, .elem_b = E5M2},
+    {"piece_e5m2_e4m3", piece_e5m2_e4m3, PIECE, .elem = E5M2, .elem_b = E4M3},
+    {"piece_s8", piece_s8, PIECE, .elem = S8},
+    {"piece_u8", piece_u8, PIECE, .elem = U8},
+    {"piece_s8_u8", piece_s8_u8, PIECE, .elem = S8, .elem_b = U8},
+    {"piece_u8_s8", piece_u8_s8, PIECE, .elem = U8, .elem_b = S8},
     {0},
 };
 
@@ -66,7 +79,7 @@ typedef struct {
     uint64_t word[16];
 } __attribute__((aligned(64))) Map;
 
-static const int bytes_of[ELEMS] = {2, 2, 1, 1, 4};
+static const int bytes_of[ELEMS] = {2, 2, 1, 1, 1, 1, 4};
 
 typedef struct {
     int64_t planes, rows, columns, stride;
@@ -88,12 +101,14 @@ static uint16_t bf16(float x) {
     return (uint16_t)((u + 0x7fff + (u >> 16 & 1)) >> 16);
 }
 
-/* -2, -1, 0, 1 and 2, of which a and b are made. */
+/* -2, -1, 0, 1 and 2, of which a and b are made; of u8 numbers without a sign. */
 static const uint16_t code[ELEMS][5] = {
     [BF16] = {0xc000, 0xbf80, 0, 0x3f80, 0x4000},
     [F16] = {0xc000, 0xbc00, 0, 0x3c00, 0x4000},
     [E4M3] = {0xc0, 0xb8, 0, 0x38, 0x40},
     [E5M2] = {0xc0, 0xbc, 0, 0x3c, 0x40},
+    [S8] = {0xfe, 0xff, 0, 1, 2},
+    [U8] = {255, 128, 0, 1, 2},
 };
 
 static float number(const Tensor *t, int64_t plane, int64_t i, int64_t j) {
@@ -102,6 +117,7 @@ static float number(const Tensor *t, int64_t plane, int64_t i, int64_t j) {
     if (t->elem == F32) return ((float *)t->data)[at];
     const uint16_t x = bytes_of[t->elem] == 1 ? ((uint8_t *)t->data)[at] : ((uint16_t *)t->data)[at];
     const uint32_t u = (uint32_t)x << 16;
+    if (t->elem == U8) return x;
     if (t->elem != BF16)
         for (int k = 0; k < 5; k++)
             if (code[t->elem][k] == x) return (float)(k - 2);
@@ -199,6 +215,7 @@ static void launch(const Kernel *k, const Problem *p, unsigned groups) {
 static Problem problem_make(const Kernel *k, int64_t m, int64_t n, int64_t depth) {
     const int64_t planes = k->planes ? k->planes : 1;
     const Tensor c = tensor_make(planes, m, n, k->wide ? F32 : BF16, k->tight);
+    const Elem b = k->elem_b ? k->elem_b : k->elem;
     if (k->chained)
         return (Problem){tensor_draw(1, m, 64, BF16), tensor_draw(1, depth, 64, BF16), c,
                          tensor_draw(1, depth, n, BF16)};
@@ -206,7 +223,7 @@ static Problem problem_make(const Kernel *k, int64_t m, int64_t n, int64_t depth
         return (Problem){tensor_drawn(tensor_make(1, m, depth, BF16, true)), tensor_draw(1, depth, n, BF16), c,
                          tensor_draw(1, m, n, BF16)};
     return (Problem){k->turned ? tensor_draw(planes, depth, m, k->elem) : tensor_draw(planes, m, depth, k->elem),
-                     k->across ? tensor_draw(planes, depth, n, k->elem) : tensor_draw(planes, n, depth, k->elem), c,
+                     k->across ? tensor_draw(planes, depth, n, b) : tensor_draw(planes, n, depth, b), c,
                      tensor_draw(planes, m, n, BF16)};
 }
 

@@ -1,0 +1,19 @@
+/* product.c: products as instructions compute them.
+   Takes: contractions of a kernel in value form. Gives: their operands, and which sums they add up. */
+#include "passes/roles/slice.h"
+
+/* Elements of 8 bits, of two types, are products of what both are widened to: instructions take them as they are. */
+const Value *product_operand(const Op *dot, int i) {
+    const Value *v = dot->arg.p[i], *from = v->def && v->def->kind == OP_CAST ? v->def->arg.p[0] : v;
+    bool is_load = from->def && from->def->kind == OP_LOAD && elem_bits(from->type.elem) == 8;
+    return is_load && v->type.elem == elem_accum(from->type.elem) ? from : v;
+}
+
+bool is_widened(const Slice *s, const Op *op) { return op->kind == OP_CAST && s->stream_of[op->arg.p[0]->id]; }
+
+/* wgmma keeps 14 bits of sums of 8-bit floats (DeepSeek-V3 technical report, 3.3.2): a step's are added to others in
+   f32. */
+bool dot_promotes(const Op *dot) {
+    Elem x = product_operand(dot, 0)->type.elem;
+    return dot->arg.n > 2 && elem_is_float(x) && elem_bits(x) == 8;
+}
