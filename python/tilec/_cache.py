@@ -86,9 +86,9 @@ def install(key: str, made: str) -> None:
         shutil.rmtree(os.path.join(folder(), own), ignore_errors=True)
         os.rename(made, os.path.join(folder(), own))
     note = {"files": files, "manifest": manifest, "library": library and os.path.join(own, library)}
-    with tempfile.NamedTemporaryFile("w", dir=folder(), delete=False, encoding="utf-8") as f:
-        json.dump(note, f)
-    os.replace(f.name, os.path.join(folder(), key + ".json"))
+    with tempfile.NamedTemporaryFile("w", dir=folder(), delete=False, encoding="utf-8") as to:
+        json.dump(note, to)
+    os.replace(to.name, os.path.join(folder(), key + ".json"))
 
 
 def compile_source(source: Source, target: str, emit: str) -> Entry:

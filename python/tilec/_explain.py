@@ -35,11 +35,11 @@ class Cost(NamedTuple):
 
 class Explanation(str):
     """The lines of `tilec explain`; in a notebook a page."""
-    title: str
+    program: str
 
-    def __new__(cls, text: str, title: str) -> Explanation:
+    def __new__(cls, text: str, program: str) -> Explanation:
         self = super().__new__(cls, text)
-        self.title = title
+        self.program = program
         return self
 
     def sections(self) -> dict[str, list[str]]:
@@ -51,7 +51,7 @@ class Explanation(str):
         return parts
 
     def _repr_html_(self) -> str:
-        rows = [f"<p><code>{html.escape(self.title)}</code></p>"]
+        rows = [f"<p><code>{html.escape(self.program)}</code></p>"]
         for name, lines in self.sections().items():
             text = html.escape("\n".join(lines))
             rows.append(f"<details open><summary><b>{name}</b></summary>"

@@ -74,7 +74,8 @@ class Program:
         self._tensors = [(i, a) for i, a in enumerate(self.signature.parameters) if not a.is_scalar]
         self._scalars = [(i, a) for i, a in enumerate(self.signature.parameters) if a.is_scalar]
         self._writes = any(a.role == "state" for a in self.signature.parameters)
-        self._results = namedtuple("Results", [a.name.replace(".", "_") for a in self.signature.results], rename=True)
+        self._results: Any = namedtuple("Results", [  # type: ignore[misc]
+            a.name.replace(".", "_") for a in self.signature.results], rename=True)
         self._plans: dict[tuple, Plan] = {}
         self._instances: dict[tuple, Instance] = {}
 
@@ -117,7 +118,7 @@ class Program:
         except Exception as e:  # of the array's library: sparse, without memory, deleted
             raise self.signature.wrong(a, f"{type(x).__name__} cannot be read: {e}") from e
         if place % a.alignment:
-            raise self.signature.wrong(a, f"lies at no multiple of {a.alignment} bytes")
+            raise self.signature.wrong(a, f"lies at no multiple of {a.alignment} bytes: copy it")
         key.append(own)
         places.append(place)
         if kept:

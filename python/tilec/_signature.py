@@ -12,7 +12,7 @@ from tilec._errors import ArgumentError
 from tilec._tensor import ELEMENTS, Facts
 
 PACKED = {"i4": 4, "t2": 2}  # bits of elements that lie packed in bytes
-CELLS = {"f64": ctypes.c_double, "f32": ctypes.c_float, "f16": ctypes.c_uint16, "bf16": ctypes.c_uint16,
+CELLS: dict[str, Any] = {"f64": ctypes.c_double, "f32": ctypes.c_float, "f16": ctypes.c_uint16, "bf16": ctypes.c_uint16,
          "i64": ctypes.c_int64, "i32": ctypes.c_int32, "i16": ctypes.c_int16, "i8": ctypes.c_int8, "u8": ctypes.c_uint8,
          "bool": ctypes.c_bool}
 
