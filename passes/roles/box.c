@@ -99,19 +99,9 @@ static const char *why_tail(const Slice *s, const Op *load, int over) {
     return slice_text(s, "'%s' goes on behind the end of the loop", p->name);
 }
 
-/* An instruction reads 8-bit elements along the summed range alone. */
-static const char *why_across(const Slice *s, const Op *load, int kept, int over) {
-    const Range *r = s->k->range.p;
-    if (elem_bits(load->res.p[0]->type.elem) != 8 || subscript_range(s, &load->sub.p[load->sub.n - 1].lo) == over)
-        return NULL;
-    return slice_text(s, "rows of '%s' lie along '%s': 8-bit operands have rows along what is summed, [.., %s, %s]",
-                      name_of_param(s, load), r[kept].name, r[kept].name, r[over].name);
-}
-
 const char *box_why(Slice *s, const Op *load, int kept, int over, Panel *panel) {
     const char *why = why_shape(s, load, kept, over);
     if (!why) why = why_strides(s, load, true);
-    if (!why) why = why_across(s, load, kept, over);
     if (!why) why = why_tail(s, load, over);
     if (!why) *panel = subscript_range(s, &load->sub.p[load->sub.n - 1].lo) == over ? PANEL_K128 : PANEL_MN128;
     return why;

@@ -56,10 +56,18 @@ static int stream_beside(const Slice *s, const Op *load, const Value *other, Slo
     return n >= 0 && s->stream.p[n].at == load->in && s->stream.p[n].fill == fill ? n : -1;
 }
 
+/* An instruction reads 8-bit elements along the summed range alone. */
+static bool refuse_across(Slice *s, const Op *load, int kept, int over) {
+    const Range *r = s->k->range.p;
+    return slice_refuse(s, "rows of '%s' lie along '%s': 8-bit operands have rows along what is summed, [.., %s, %s]",
+                        s->k->param.p[load->param].name, r[kept].name, r[kept].name, r[over].name);
+}
+
 static bool find_way(Slice *s, const Op *load, int kept, int over, Way *way) {
     way->why = box_why(s, load, kept, over, &way->panel);
     bool copied = !way->why || !rows_why(s, load, kept, over, &way->panel);
-    return copied || slice_refuse(s, "%s", way->why);
+    if (!copied) return slice_refuse(s, "%s", way->why);
+    return way->panel == PANEL_K128 || elem_bits(load->res.p[0]->type.elem) == 16 || refuse_across(s, load, kept, over);
 }
 
 /* A product that is left out would leave its slot to be given back by threads that did not meet. */
