@@ -12,7 +12,8 @@ Planned arm_planned(PassContext *, const Kernel *, const MatrixSchedule *, int r
 Planned arm_named(PassContext *, const Kernel *, const MatrixSchedule *);
 bool rows_align(const Param *, int bytes); /* rows of a matrix begin at multiples of so many bytes */
 /* A product without a plan; where rows do not begin at multiples of so many bytes, longer ones may give it one. */
-Planned arm_refused(const Kernel *, const Product *, int align, const char *why);
+Planned arm_refused(const Kernel *, const Product *, int align, Reason);
+extern const Reason reason_types, reason_rows, reason_tile;
 int64_t arm_parts_asked(const PassContext *, const Kernel *); /* 0: those that are fastest; 1 where no pass cuts */
 bool attention_one_type(const Kernel *, const Attention *);   /* all four bf16 or f16, in private memory */
 

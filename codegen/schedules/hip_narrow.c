@@ -54,7 +54,7 @@ static void fill_ring(Schedule *s, const SkinnyPlan *p, int held, int rows) {
 bool narrow_prepare(Schedule *s) {
     Product p;
     const Kernel *k = s->f.k;
-    if (product_match(k, &p)) return false;
+    if (product_match(k, &p).words) return false;
     int64_t m = k->range.p[0].of.c, n = k->range.p[1].of.c;
     SkinnyPlan few = skinny_plan(s->f.hip->target, m, n, p.depth, 1, 0),
                plan = narrow_plan(s->f.hip->target, &few, m, n, p.depth, p.b_is_kn, k->range.p[1].size);

@@ -282,7 +282,7 @@ static void fill_products(Schedule *s, const Product *p, int columns, int bytes)
 bool product_prepare(Schedule *s) {
     Product p;
     const Kernel *k = s->f.k;
-    if (product_match(k, &p)) return false;
+    if (product_match(k, &p).words) return false;
     int wide = (int)k->range.p[1].size; /* columns of a result in a tile */
     const MatrixSchedule *facts = matrix_schedule(s->f.hip->target, "product", wide * p.sums);
     if (!facts) return false;

@@ -124,7 +124,7 @@ static int rows_copied(const SkinnyPlan *p, int64_t rows) {
 bool skinny_prepare(Schedule *s) {
     Product p;
     const Kernel *k = s->f.k;
-    if (product_match(k, &p)) return false;
+    if (product_match(k, &p).words) return false;
     if (!matrix_schedule(s->f.hip->target, "skinny", 0)->cluster) return skinny_prepare_cdna(s, &p);
     SkinnyPlan plan =
         skinny_plan(s->f.hip->target, k->range.p[0].of.c, k->range.p[1].of.c, p.depth, p.sums, k->range.p[1].size);

@@ -4,6 +4,7 @@
 #define TILEC_CODEGEN_SCHEDULES_MATCH_H
 
 #include "ir/match.h"
+#include "passes/plan/plan.h"
 #include "target/matrix.h"
 
 /* ---- c[i, j] = f(sum of a[i, p] * b over p), b[p, j] or b[j, p]; i and j are the grid's ranges 0 and 1. Two such sums
@@ -24,7 +25,7 @@ typedef struct {
 } Product;
 
 /* NULL: it is that. Else what keeps it from it; "": it is no product of two whole matrices. */
-const char *product_match(const Kernel *, Product *);
+Reason product_match(const Kernel *, Product *);                 /* no words: it is one */
 int product_operands(const Product *, int param[MOST_OPERANDS]); /* a, then each b; how many */
 /* Rows below the last tiles of a cluster and columns to their right, so few that the tiles beside them make them too:
    as many as a product instruction takes; 0: there are none. Both are 0 where tiles lie over an edge. */

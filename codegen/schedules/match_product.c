@@ -164,12 +164,14 @@ static bool is_empty(const Kernel *k, const Product *f) {
     return !f->depth || !k->range.p[f->row].of.c || !k->range.p[f->row + 1].of.c;
 }
 
-const char *product_match(const Kernel *k, Product *f) {
+Reason product_match(const Kernel *k, Product *f) {
     *f = (Product){0};
     f->loop = grid_fits(k, f) ? only_loop(k) : NULL;
-    if (!f->loop || !sums_fit(k, f) || !(f->row ? loop_is_part(f) : loop_is_whole(f))) return "";
-    if (is_empty(k, f)) return "a size of it is 0";
-    return find_stores(k, f) ? NULL : "what is done with the sums is not done element by element, and stored once";
+    if (!f->loop || !sums_fit(k, f) || !(f->row ? loop_is_part(f) : loop_is_whole(f))) return (Reason){.words = ""};
+    if (is_empty(k, f)) return (Reason){.words = "a size of it is 0"};
+    if (find_stores(k, f)) return (Reason){0};
+    return (Reason){.words = "what is done with the sums is not done element by element, and stored once",
+                    .fix = "end the kernel with the sums, and go on in another one"};
 }
 
 int product_operands(const Product *f, int param[MOST_OPERANDS]) {

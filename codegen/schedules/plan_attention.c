@@ -52,26 +52,28 @@ static bool lengths_fit(const Module *m, const Attention *a) {
     return size_most(m, a->rows) < 1 << 30 && size_most(m, a->keys) < 1 << 30 && (a->keys.sym >= 0 || a->keys.c > 0);
 }
 
-/* NULL: the schedule takes it. Else what keeps it from that; "": it is no attention. */
-static const char *refused(const Module *m, const Kernel *k, const MatrixTarget *t, Attention *a,
-                           const MatrixSchedule **s) {
+/* What keeps the schedule from taking it; "": it is no attention. */
+static Reason refused(const Module *m, const Kernel *k, const MatrixTarget *t, Attention *a, const MatrixSchedule **s) {
     const char *why = matrix_schedule(t, "attention", 0) ? attention_match(k, a) : "";
-    if (why) return why;
+    if (why) return (Reason){.words = why};
     *s = matrix_schedule_wide(t, "attention", a->width.c);
-    if (!attention_one_type(k, a)) return "its tensors are not all bf16, or all f16";
-    if (!*s || !size_is_number(a->width)) return "its rows are too wide";
-    if (a->width.c * 2 % (*s)->align) return "its rows are not multiples of 16 bytes";
+    if (!attention_one_type(k, a)) return (Reason){.words = "its tensors are not all bf16, or all f16"};
+    if (!*s || !size_is_number(a->width)) return (Reason){.words = "its rows are too wide"};
+    if (a->width.c * 2 % (*s)->align)
+        return (Reason){.words = "its rows are not multiples of 16 bytes", .fix = reason_rows.fix};
     if (matrices(param_of(k, a->q)) <= 0 || matrices(param_of(k, a->k)) <= 0 || !keys_inside(k, a))
-        return "its heads are not known numbers";
-    if (!lengths_fit(m, a)) return "the number of its keys is known at run time only";
-    return size_most(m, a->rows) < (*s)->rows / 2 ? "it has few rows" : NULL;
+        return (Reason){.words = "its heads are not known numbers"};
+    if (!lengths_fit(m, a))
+        return (Reason){.words = "the number of its keys is known at run time only",
+                        .fix = "make it a number: dim N = 4096, or -D N=4096"};
+    return (Reason){.words = size_most(m, a->rows) < (*s)->rows / 2 ? "it has few rows" : NULL};
 }
 
 Planned attention_plan(PassContext *c, const Kernel *k, const MatrixTarget *t) {
     const MatrixSchedule *s;
     Attention a;
     Planned few = decode_plan(c, k, t);
-    if (!few.why || *few.why) return few;
-    const char *why = refused(c->m, k, t, &a, &s);
-    return why ? plan_refused(why) : arm_planned(c, k, s, a.row, a.key);
+    if (!few.why.words || *few.why.words) return few;
+    Reason why = refused(c->m, k, t, &a, &s);
+    return why.words ? plan_refused_by(why) : arm_planned(c, k, s, a.row, a.key);
 }

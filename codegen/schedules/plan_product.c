@@ -85,21 +85,21 @@ static MatrixSchedule chosen(const Kernel *k, const Product *f, const MatrixTarg
     return other;
 }
 
-/* NULL: the schedule takes it. */
-static const char *refused(const Kernel *k, const Product *f, const MatrixSchedule *s) {
-    if (!s->name) return "the file of sizes wants another";
-    if (!types_fit(k, f)) return "its operands and result have not the types of one";
-    if (!operands_align(k, f, s->align)) return "rows are not multiples of 16 bytes";
-    return k->range.p[1].of.c < s->columns ? "the result is small" : NULL;
+/* No words: the schedule takes it. */
+static Reason refused(const Kernel *k, const Product *f, const MatrixSchedule *s) {
+    if (!s->name) return reason_tile;
+    if (!types_fit(k, f)) return reason_types;
+    if (!operands_align(k, f, s->align)) return reason_rows;
+    return (Reason){.words = k->range.p[1].of.c < s->columns ? "the result is small" : NULL};
 }
 
 Planned product_plan(PassContext *c, const Kernel *k, const MatrixTarget *t) {
     Product f;
     const MatrixSchedule *any = matrix_schedule(t, "product", 0);
-    const char *why = any ? product_match(k, &f) : "";
-    if (why) return plan_refused(why);
+    Reason why = any ? product_match(k, &f) : (Reason){.words = ""};
+    if (why.words) return plan_refused_by(why);
     if (!any->cluster) return product_plan_cdna(c, k, t, &f);
     MatrixSchedule s = chosen(k, &f, t, is_f8(k, &f));
     why = refused(k, &f, &s);
-    return why ? arm_refused(k, &f, any->align, why) : arm_planned(c, k, &s, 0, 1);
+    return why.words ? arm_refused(k, &f, any->align, why) : arm_planned(c, k, &s, 0, 1);
 }

@@ -42,18 +42,18 @@ static bool rows_are_near(const Param *p) {
     return p->dim[1].c < LONGEST;
 }
 
-/* NULL, or what keeps an operand from being copied. */
-static const char *operands_refused(const Kernel *k, const Product *f, int align) {
+/* What keeps an operand from being copied. */
+static Reason operands_refused(const Kernel *k, const Product *f, int align) {
     int param[MOST_OPERANDS], n = product_operands(f, param);
     const Param *first = &k->param.p[f->b[0]];
     for (int i = 0; i < n; i++) {
         const Param *p = &k->param.p[param[i]];
-        if (!rows_align(p, align)) return "rows are not multiples of 16 bytes";
-        if (!rows_are_near(p)) return "its rows are too long";
+        if (!rows_align(p, align)) return reason_rows;
+        if (!rows_are_near(p)) return (Reason){.words = "its rows are too long"};
         if (i && (p->dim[0].c != first->dim[0].c || p->dim[1].c != first->dim[1].c))
-            return "its two matrices differ in shape";
+            return (Reason){.words = "its two matrices differ in shape"};
     }
-    return NULL;
+    return (Reason){0};
 }
 
 /* With fewer tiles than a quarter of the processors smaller ones, and parts of sums, use more of the machine. */
@@ -62,17 +62,17 @@ static bool is_small(const Kernel *k, const MatrixTarget *t, const Product *f, c
     return !k->plan.columns && (rows_of(k) < s->rows / 2 || 4 * tiles_of(k, f, s) < t->processors);
 }
 
-/* NULL: a schedule takes it, if its tiles fit. */
-static const char *refused(const Kernel *k, const MatrixTarget *t, const Product *f) {
+/* No words: a schedule takes it, if its tiles fit. */
+static Reason refused(const Kernel *k, const MatrixTarget *t, const Product *f) {
     const MatrixSchedule *s = matrix_schedule(t, "product", 0);
-    if (!types_fit(k, t, s, f)) return "its operands and result have not the types of one";
+    if (!types_fit(k, t, s, f)) return reason_types;
     return operands_refused(k, f, s->align);
 }
 
-/* NULL: the schedule for many rows takes it. */
-static const char *tiles_refused(const Kernel *k, const MatrixTarget *t, const Product *f, const MatrixSchedule *s) {
-    if (!s) return "the file of sizes wants another";
-    return is_small(k, t, f, s) ? "the result is small" : NULL;
+/* No words: the schedule for many rows takes it. */
+static Reason tiles_refused(const Kernel *k, const MatrixTarget *t, const Product *f, const MatrixSchedule *s) {
+    if (!s) return reason_tile;
+    return (Reason){.words = is_small(k, t, f, s) ? "the result is small" : NULL};
 }
 
 enum { FEW_ROWS = 64, SOME_ROWS = 128 }; /* that go by the schedule for few; or do where another takes none */
@@ -81,14 +81,14 @@ static bool are_some(const Kernel *k) { return rows_of(k) > FEW_ROWS && rows_of(
 
 Planned product_plan_cdna(PassContext *c, const Kernel *k, const MatrixTarget *t, const Product *f) {
     const MatrixSchedule *s = NULL;
-    const char *why = refused(k, t, f);
+    Reason why = refused(k, t, f);
     Planned few = plan_refused("");
-    if (!why && rows_of(k) <= FEW_ROWS) few = skinny_plan_cdna(c, k, t, f);
-    if (!few.why) return few;
-    if (!why) s = fastest(k, f, t), why = tiles_refused(k, t, f, s);
-    if (s && why && are_some(k)) few = skinny_plan_cdna(c, k, t, f);
-    if (!few.why) return few;
-    if (why) return arm_refused(k, f, matrix_schedule(t, "product", 0)->align, why);
+    if (!why.words && rows_of(k) <= FEW_ROWS) few = skinny_plan_cdna(c, k, t, f);
+    if (!few.why.words) return few;
+    if (!why.words) s = fastest(k, f, t), why = tiles_refused(k, t, f, s);
+    if (s && why.words && are_some(k)) few = skinny_plan_cdna(c, k, t, f);
+    if (!few.why.words) return few;
+    if (why.words) return arm_refused(k, f, matrix_schedule(t, "product", 0)->align, why);
     MatrixSchedule tile = *s;
     tile.columns = (int)wide_of(s, f);
     return arm_planned(c, k, &tile, 0, 1);

@@ -12,7 +12,7 @@ static Node node_copy(const Comm *c, const Node *n) {
 
 static bool is_by_roles(const Comm *c, const Node *n) {
     const Planned p = plan_of(c->pass, n->kernel);
-    return !p.why && p.plan.lowering == LOWER_ROLES;
+    return !p.why.words && p.plan.lowering == LOWER_ROLES;
 }
 
 static bool reads_by_roles(Comm *c, const Node *n, int tensor, int axis) {

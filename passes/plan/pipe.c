@@ -5,14 +5,14 @@
 
 static void pipe_kernel(PassContext *c, Kernel *k) {
     Planned p = plan_of(c, k);
-    if (!p.why) {
+    if (!p.why.words) {
         plan_variants(c, k, &p);
         if (plan_needs_another(k, &p.plan)) plan_stand_by(c->m, k, plan_plain(c, k));
         plan_apply(k, &p);
         remark(c, "pipe", k->loc, "'%s': %s, predicted %.3g us", k->name, p.how, 1e6 * p.seconds);
-    } else if (*p.why)
-        remark(c, "pipe", k->loc, "'%s': no schedule: %s", k->name, p.why);
-    pipe_warn(c, k, p.why ? p.why : "");
+    } else if (*p.why.words)
+        remark(c, "pipe", k->loc, "'%s': no schedule: %s", k->name, p.why.words);
+    pipe_warn(c, k, p.why);
 }
 
 static bool pipe_run(PassContext *c) {

@@ -5,7 +5,9 @@
 
 static PlanArm *const arms[] = {product_plan, attention_plan, roles_plan};
 
-Planned plan_refused(const char *why) { return (Planned){.why = why}; }
+Planned plan_refused_by(Reason why) { return (Planned){.why = why}; }
+
+Planned plan_refused(const char *words) { return plan_refused_by((Reason){.words = words}); }
 
 void planned_tile(Planned *p, int range, int64_t size) {
     p->tile[p->tiles].range = range;
@@ -54,13 +56,18 @@ static void passes_try(PassContext *t, const Coming *p, Kernel *k) {
 
 /* ---- the question ---- */
 
+/* Arms know rectangular grids. */
+static Planned ragged(const Kernel *k) {
+    return plan_refused_by((Reason){.words = "a range of its grid is ragged", .loc = k->range.p[0].loc});
+}
+
 static Planned arms_ask(PassContext *c, const Kernel *k, const MatrixTarget *t) {
     Planned best = plan_refused("");
-    if (kernel_is_ragged(k)) return plan_refused("a range of its grid is ragged");
+    if (kernel_is_ragged(k)) return ragged(k);
     for (size_t i = 0; i < sizeof arms / sizeof *arms; i++) {
         Planned p = arms[i](c, k, t);
-        if (!p.why) return p;
-        if (!*best.why) best = p;
+        if (!p.why.words) return p;
+        if (!*best.why.words) best = p;
     }
     return best;
 }
@@ -75,9 +82,9 @@ static double seconds_of(PassContext *c, const Kernel *k, const Planned *p, cons
 /* Of the kernel as it stands. */
 static Planned plan_now(PassContext *c, const Kernel *k, const MatrixTarget *t) {
     Planned p = arms_ask(c, k, t);
-    bool is_for_it = !p.why || *p.why;
+    bool is_for_it = !p.why.words || *p.why.words;
     if (is_for_it && k->plan.lowering == LOWER_PLAIN) return plan_refused("the file of sizes wants another");
-    if (!p.why) p.seconds = seconds_of(c, k, &p, t);
+    if (!p.why.words) p.seconds = seconds_of(c, k, &p, t);
     return p;
 }
 
@@ -94,4 +101,4 @@ Planned plan_of(PassContext *c, const Kernel *k) {
     return plan_now(&t, copy, target);
 }
 
-bool plan_takes(PassContext *c, const Kernel *k) { return !plan_of(c, k).why; }
+bool plan_takes(PassContext *c, const Kernel *k) { return !plan_of(c, k).why.words; }

@@ -8,9 +8,16 @@
 /* At most: ranges of two sides of a result and of its sums, in several loops; a matrix and two that it is multiplied by. */
 enum { PLANNED_TILES = 8, PLANNED_OPERANDS = 3 };
 
+/* What keeps a kernel from a plan: found where it is in the way. */
+typedef struct {
+    const char *words; /* NULL: nothing does; "": no lowering is for such kernels */
+    const char *fix;   /* what helps, for a note; NULL: nothing that is known */
+    Loc loc;           /* of the operand, loop or store that is in the way; without a file: of the product */
+} Reason;
+
 /* A plan, with the sizes of the ranges that are its tiles; or why there is none. */
 typedef struct {
-    const char *why; /* there is none; "": no lowering is for such kernels; NULL: there is a plan, and .. */
+    Reason why; /* .words NULL: there is a plan, and .. */
     Plan plan;
     struct {
         int range;
@@ -45,7 +52,8 @@ void plan_stand_by(Module *, const Kernel *, Kernel *plain); /* of all nodes tha
 void plan_variants(PassContext *, const Kernel *, const Planned *);
 
 Planned plan_refused(const char *why);
+Planned plan_refused_by(Reason);
 void planned_tile(Planned *, int range, int64_t size);
-void pipe_warn(PassContext *, const Kernel *, const char *why); /* of many products without a plan; why: or "" */
+void pipe_warn(PassContext *, const Kernel *, Reason); /* of many products without a plan */
 
 #endif

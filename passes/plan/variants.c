@@ -67,7 +67,7 @@ static Variants variants_of(PassContext *c, const Kernel *k, int sym, const Plan
     Variants v = {.n = 0};
     for (int64_t most = LEAST_LIMIT; most < c->m->symbol.p[sym].bound; most *= 2) {
         Planned p = plan_at(c, k, sym, most);
-        if (!p.why) variant_add(&v, most, &p);
+        if (!p.why.words) variant_add(&v, most, &p);
     }
     if (v.n && plans_equal(&v.of[v.n - 1].plan, largest)) v.n--;
     return v;

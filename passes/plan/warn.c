@@ -50,11 +50,7 @@ static double products_of(const Module *m, const Kernel *k, const Op *dot) {
     return n;
 }
 
-/* ---- what keeps it from a schedule, and the fix ---- */
-
-typedef struct {
-    const char *why, *fix; /* fix: or NULL */
-} Reason;
+/* ---- what keeps it from a schedule, and the fix, where no way to compute it says so ---- */
 
 static bool has_runtime_size(const Kernel *k) {
     for (int i = 0; i < k->ngrid; i++)
@@ -75,38 +71,35 @@ static Elem operand_elem(const Kernel *k, const Value *v) {
     return p ? p->elem : v->type.elem;
 }
 
-/* Reasons that a schedule gives, with what helps against each. */
-static const Reason known[] = {
-    {"rows are not multiples of 16 bytes", "pad the rows: to multiples of 8 elements of 16 bits, of 16 of 8 bits"},
-    {"what is done with the sums is not done element by element, and stored once",
-     "end the kernel with the sums, and go on in another one"},
-    {"its operands and result have not the types of one",
-     "two operands of one type, bf16, f16 or an 8-bit float, and a result of it or f32: convert them before, bf16(x)"},
-    {"the number of its keys is known at run time only", "make it a number: dim N = 4096, or -D N=4096"},
-};
+static const Op *load_of(const Value *v) { return match_op(v, OP_LOAD); }
 
-static Reason reason_said(const char *why) {
-    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-        if (strcmp(known[i].why, why) == 0) return known[i];
-    return (Reason){why, NULL};
+static Reason types_reason(PassContext *c, const Op *dot, Elem a, Elem b) {
+    const Op *load = load_of(dot->arg.p[elem_bits(a) <= 16 && elem_is_float(a)]);
+    return (Reason){
+        .words = arena_format(c->m->arena, "its operands are %s and %s", elem_text(a), elem_text(b)),
+        .fix = "schedules multiply two tensors of bf16, of f16 or of an 8-bit float: convert them before, bf16(x)",
+        .loc = load ? load->loc : dot->loc};
 }
 
-static Reason reason_of(PassContext *c, const Kernel *k, const Op *dot, const char *why) {
+static Reason reason_of(PassContext *c, const Kernel *k, const Op *dot, Reason why) {
     Elem a = operand_elem(k, dot->arg.p[0]), b = operand_elem(k, dot->arg.p[1]);
     bool floats = elem_is_float(a) && elem_is_float(b);
-    if (elem_bits(a) > 16 || elem_bits(b) > 16 || a != b || !floats)
-        return (Reason){arena_format(c->m->arena, "its operands are %s and %s", elem_text(a), elem_text(b)),
-                        "schedules multiply two tensors of bf16, of f16 or of an 8-bit float: convert them before, bf16(x)"};
-    if (*why) return reason_said(why);
+    if (elem_bits(a) > 16 || elem_bits(b) > 16 || a != b || !floats) return types_reason(c, dot, a, b);
+    if (why.words && *why.words) return why;
     if (has_runtime_size(k))
-        return (Reason){"its sizes are known at run time only", "make them numbers: dim N = 4096, or -D N=4096"};
-    if (!loaded(k, dot->arg.p[0]) || !loaded(k, dot->arg.p[1]))
-        return (Reason){"an operand is computed in the kernel", "store what is multiplied first, by a kernel of its own"};
+        return (Reason){.words = "its sizes are known at run time only",
+                        .fix = "make them numbers: dim N = 4096, or -D N=4096"};
+    for (int i = 0; i < 2; i++)
+        if (!loaded(k, dot->arg.p[i]))
+            return (Reason){.words = "an operand is computed in the kernel",
+                            .fix = "store what is multiplied first, by a kernel of its own",
+                            .loc = dot->arg.p[i]->def ? dot->arg.p[i]->def->loc : dot->loc};
     if (k->ngrid != 2)
-        return (Reason){arena_format(c->m->arena, "its grid has %d ranges", k->ngrid),
-                        "schedules take a grid of rows and columns: call it for each matrix, or put their rows together"};
-    return (Reason){"its loop does not sum the products of two whole matrices alone",
-                    "acc += a[i, p] @ b[p, j] over all p, from 0, and nothing else in the loop"};
+        return (Reason){
+            .words = arena_format(c->m->arena, "its grid has %d ranges", k->ngrid),
+            .fix = "schedules take a grid of rows and columns: call it for each matrix, or put their rows together"};
+    return (Reason){.words = "its loop does not sum the products of two whole matrices alone",
+                    .fix = "acc += a[i, p] @ b[p, j] over all p, from 0, and nothing else in the loop"};
 }
 
 /* Where the user's own text is: the call, of a kernel from another file. */
@@ -119,11 +112,12 @@ static Loc place_of(const Module *m, const Kernel *k, Loc loc) {
     return loc;
 }
 
-void pipe_warn(PassContext *c, const Kernel *k, const char *why) {
+void pipe_warn(PassContext *c, const Kernel *k, Reason why) {
     const Op *dot = k->plan.lowering == LOWER_OPEN ? product_in(k->body, false) : NULL;
     if (!dot || products_of(c->m, k, dot) < LEAST_PRODUCTS) return;
     Reason r = reason_of(c, k, dot, why);
-    Loc loc = place_of(c->m, k, dot->loc);
-    diag_perf(c->m->diags, loc, "plain-products", "'%s' multiplies without a schedule of %s: %s", k->name, c->options->target, r.why);
+    Loc loc = place_of(c->m, k, r.loc.file ? r.loc : dot->loc);
+    diag_perf(c->m->diags, loc, "plain-products", "'%s' multiplies without a schedule of %s: %s", k->name,
+              c->options->target, r.words);
     if (r.fix) diag_note(c->m->diags, loc, "%s", r.fix);
 }

@@ -34,32 +34,34 @@ static bool is_made_alone(const Op *op) {
 }
 
 /* tiles: of such, too, each element for itself. */
-static bool need(Slice *s, const Value *v, bool tiles) {
+static bool need(Slice *s, const Op *user, const Value *v, bool tiles) {
     const Op *from = v->def;
     if (!from || from->kind == OP_FOR || from->kind == OP_IF)
-        return slice_refuse(s, "a place or a bound depends on what a loop carries");
+        return slice_refuse(s, user, "take it from a tensor or a position, not from what the loop carries",
+                            "a place or a bound depends on what a loop carries");
     if (v->type.nrange && !(tiles && is_made_alone(from) && !s->stream_of[v->id]))
-        return slice_refuse(s, "a place or a bound depends on a tile");
+        return slice_refuse(s, user, "gather by a kernel of its own, and multiply what that has stored",
+                            "a place or a bound depends on a tile");
     *(v->type.nrange ? &s->gathers[v->id] : &s->addresses[v->id]) = true;
     return true;
 }
 
-static bool need_place(Slice *s, const Affine *a, bool tiles) {
+static bool need_place(Slice *s, const Op *user, const Affine *a, bool tiles) {
     for (int i = 0; i < a->nterm; i++)
-        if (a->term[i].kind == TERM_VALUE && !need(s, a->term[i].value, tiles)) return false;
+        if (a->term[i].kind == TERM_VALUE && !need(s, user, a->term[i].value, tiles)) return false;
     return true;
 }
 
 static bool need_places(Slice *s, const Op *op, bool tiles) {
     for (int d = 0; d < op->sub.n; d++)
-        if (!need_place(s, &op->sub.p[d].lo, tiles) || !need_place(s, &op->sub.p[d].hi, tiles)) return false;
-    return need_place(s, &op->dest.lo, false) && need_place(s, &op->dest.hi, false);
+        if (!need_place(s, op, &op->sub.p[d].lo, tiles) || !need_place(s, op, &op->sub.p[d].hi, tiles)) return false;
+    return need_place(s, op, &op->dest.lo, false) && need_place(s, op, &op->dest.hi, false);
 }
 
 static bool need_operands(Slice *s, const Op *op, bool tiles) {
     int n = op->kind == OP_FOR ? 2 : op->arg.n; /* not what it carries */
     for (int i = 0; i < n; i++)
-        if (!need(s, op->arg.p[i], tiles)) return false;
+        if (!need(s, op, op->arg.p[i], tiles)) return false;
     return need_places(s, op, tiles);
 }
 

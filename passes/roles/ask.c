@@ -31,7 +31,8 @@ static bool loop_size_fits(Slice *s, const Op *dot) {
     int range = dot->over[0];
     bool fixed = s->k->plan.sized || loop_needs_size(s->k, range);
     if (!fixed || s->k->range.p[range].size == slice_depth(s)) return true;
-    return slice_refuse(s, "steps of '%s' have to be tiles of %lld", s->k->range.p[range].name,
+    return slice_refuse(s, kernel_loop(s->k, range), "leave the size open, for p: auto, or take that of 128 bytes",
+                        "steps of '%s' have to be tiles of %lld", s->k->range.p[range].name,
                         (long long)s->k->range.p[range].size);
 }
 
@@ -177,7 +178,9 @@ static bool maps_fit(Slice *s) {
             while (at < n && param[at] != s->stream.p[i].load.p[k]->param) at++;
             if (at == n && n + slots < MOST_MAPS + 1) param[n++] = s->stream.p[i].load.p[k]->param;
         }
-    return n + slots <= MOST_MAPS || slice_refuse(s, "more than %d tensors come and go by boxes", MOST_MAPS);
+    return n + slots <= MOST_MAPS ||
+           slice_refuse(s, NULL, "two kernels: the second one takes what the first one has stored",
+                        "more than %d tensors come and go by boxes", MOST_MAPS);
 }
 
 /* Fewer tasks leave most of the machine idle: `split` may cut their loop, if it knows how many they are. It has no flags
@@ -187,7 +190,7 @@ static bool tasks_suffice(Slice *s, const TileQuestion *q, const TilePlan *t) {
     if (!size_is_number(s->k->range.p[s->row].of) || !size_is_number(s->k->range.p[s->column].of)) return true;
     int columns = t->columns < PANEL_COLUMNS ? PANEL_COLUMNS : t->columns;
     int64_t tasks = q->tasks * ceil_div(q->rows, t->rows) * ceil_div(q->columns, columns);
-    return 2 * tasks >= s->target->processors || slice_refuse(s, "the result is small");
+    return 2 * tasks >= s->target->processors || slice_refuse(s, NULL, NULL, "the result is small");
 }
 
 /* Operands of one size, and sums of one type: a step has as many positions for all products. */
@@ -196,10 +199,12 @@ bool slice_operation(Slice *s) {
         const Op *dot = s->dot.p[i];
         const MatrixOp *op = product_op(s, dot);
         if (!op)
-            return slice_refuse(s, "products of %s and %s", elem_text(product_operand(dot, 0)->type.elem),
+            return slice_refuse(s, dot, "two operands of bf16, of f16 or of 8 bits: convert them before, bf16(x)",
+                                "products of %s and %s", elem_text(product_operand(dot, 0)->type.elem),
                                 elem_text(product_operand(dot, 1)->type.elem));
         if (i && (op->ad != s->op_matrix->ad || strcmp(op->d, s->op_matrix->d)))
-            return slice_refuse(s, "products of several types");
+            return slice_refuse(s, dot, "products of other types by a kernel of their own",
+                                "products of several types");
         s->op_matrix = op;
     }
     return true;
@@ -209,11 +214,12 @@ bool slice_tiles(Slice *s, TilePlan *to) {
     for (int i = 0; i < s->dot.n; i++)
         if (!loop_size_fits(s, s->dot.p[i])) return false;
     TileQuestion q = question_of(s, s->op_matrix);
-    if (q.rows < FEWEST || q.columns < FEWEST) return slice_refuse(s, "the result has few rows");
-    if (s->swapped && q.columns > FEW) return slice_refuse(s, "the result has many rows");
+    if (q.rows < FEWEST || q.columns < FEWEST) return slice_refuse(s, NULL, NULL, "the result has few rows");
+    if (s->swapped && q.columns > FEW) return slice_refuse(s, NULL, NULL, "the result has many rows");
     if (!maps_fit(s)) return false;
     if (tiles_plan(s->target, s->op_matrix, &q, to)) return tasks_suffice(s, &q, to);
-    return slice_refuse(s, "no tile fits: %d tiles of operands, %d of sums", q.row_tiles + q.column_tiles, q.sums);
+    return slice_refuse(s, NULL, "fewer sums in one kernel", "no tile fits: %d tiles of operands, %d of sums",
+                        q.row_tiles + q.column_tiles, q.sums);
 }
 
 /* What follows from the plan. */

@@ -36,35 +36,46 @@ static const Span *places(const Slice *s, const Op *access) {
     return &access->sub.p[slice_is_symmetric(s, access)];
 }
 
-/* Strides are products of the extents behind their dimension. NULL: they can be those of a box. operand: of a product,
-   for which another kernel stands by where a run has other strides. */
-static const char *why_strides(const Slice *s, const Op *access, bool operand) {
+/* Strides are products of the extents behind their dimension. No words: they can be those of a box. operand: of a
+   product, for which another kernel stands by where a run has other strides. */
+static Reason why_strides(const Slice *s, const Op *access, bool operand) {
     const Param *p = &s->k->param.p[access->param];
     Size last = p->dim[p->ndim - 1];
     for (int d = 0; d < p->ndim; d++)
-        if (p->dim[d].axis >= 0) return slice_text(s, "'%s' is split over ranks in blocks of several lengths", p->name);
+        if (p->dim[d].axis >= 0)
+            return (Reason){.fix = "an extent that the ranks divide",
+                            .words = slice_text(s, "'%s' is split over ranks in blocks of several lengths", p->name)};
     if (!size_is_number(last) && !operand && !operand_has_rows(s, p))
-        return slice_text(s, "rows of '%s' have a run-time length", p->name);
-    if (!size_is_number(last)) return NULL; /* otherwise.c */
+        return (Reason){.fix = "a number: dim N = 4096, or -D N=4096",
+                        .words = slice_text(s, "rows of '%s' have a run-time length", p->name)};
+    if (!size_is_number(last)) return (Reason){0}; /* otherwise.c */
     if (last.c * elem_bits(p->elem) / 8 % ROW_ALIGN)
-        return slice_text(s, "rows of '%s' are no multiples of %d bytes", p->name, ROW_ALIGN);
-    return NULL;
+        return (Reason){.fix = "pad the rows: to multiples of 8 elements of 16 bits",
+                        .words = slice_text(s, "rows of '%s' are no multiples of %d bytes", p->name, ROW_ALIGN)};
+    return (Reason){0};
 }
 
 /* The last two dimensions have the two ranges, in any order; those in front have one place for the whole tile. */
-static const char *why_shape(const Slice *s, const Op *access, int a, int b) {
+static Reason why_shape(const Slice *s, const Op *access, int a, int b) {
     const int n = s->k->param.p[access->param].ndim;
     const Span *sub = places(s, access);
     if (sub > access->sub.p && subscript_range(s, &access->sub.p[0].lo) != -1)
-        return slice_text(s, "the rank of an element of '%s' is computed", name_of_param(s, access));
+        return (Reason){.fix = NULL,
+                        .words = slice_text(s, "the rank of an element of '%s' is computed", name_of_param(s, access))};
     for (int d = 0; d < n; d++)
         if (subscript_range(s, &sub[d].lo) == -2)
-            return slice_text(s, "a place in '%s' is computed for each element", name_of_param(s, access));
+            return (Reason){
+                .fix = "gather by a kernel of its own, and multiply what that has stored",
+                .words = slice_text(s, "a place in '%s' is computed for each element", name_of_param(s, access))};
     if (n > MOST_BOX_DIMS)
-        return slice_text(s, "'%s' has more than %d dimensions", name_of_param(s, access), MOST_BOX_DIMS);
+        return (Reason){.fix = "view(x, [n, m]) puts dimensions together",
+                        .words =
+                            slice_text(s, "'%s' has more than %d dimensions", name_of_param(s, access), MOST_BOX_DIMS)};
     int row = n > 1 ? subscript_range(s, &sub[n - 2].lo) : -1, column = n ? subscript_range(s, &sub[n - 1].lo) : -1;
-    if ((row == a && column == b) || (row == b && column == a)) return NULL;
-    return slice_text(s, "rows of a tile of '%s' do not lie beside each other", name_of_param(s, access));
+    if ((row == a && column == b) || (row == b && column == a)) return (Reason){0};
+    return (Reason){.fix = "the last two subscripts are the tile's two ranges, each once",
+                    .words =
+                        slice_text(s, "rows of a tile of '%s' do not lie beside each other", name_of_param(s, access))};
 }
 
 /* Tiles of so many positions certainly end where the range does. */
@@ -90,26 +101,27 @@ static bool is_whole(const Slice *s, int over) {
 
 /* Positions behind the end of the loop add nothing: there are none in a whole number of steps, or the tensor ends, too.
  */
-static const char *why_tail(const Slice *s, const Op *load, int over) {
+static Reason why_tail(const Slice *s, const Op *load, int over) {
     const Param *p = &s->k->param.p[load->param];
-    if (is_whole(s, over)) return NULL;
+    if (is_whole(s, over)) return (Reason){0};
     for (int d = 0; d < p->ndim; d++)
         if (affine_position(&places(s, load)[d].lo) == over && ends_at(kernel_loop(s->k, over)->arg.p[1], p->dim[d]))
-            return NULL;
-    return slice_text(s, "'%s' goes on behind the end of the loop", p->name);
+            return (Reason){0};
+    return (Reason){.fix = "a loop over all of its positions, or over whole steps of 128 bytes",
+                    .words = slice_text(s, "'%s' goes on behind the end of the loop", p->name)};
 }
 
-const char *box_why(Slice *s, const Op *load, int kept, int over, Panel *panel) {
-    const char *why = why_shape(s, load, kept, over);
-    if (!why) why = why_strides(s, load, true);
-    if (!why) why = why_tail(s, load, over);
-    if (!why) *panel = subscript_range(s, &load->sub.p[load->sub.n - 1].lo) == over ? PANEL_K128 : PANEL_MN128;
+Reason box_why(Slice *s, const Op *load, int kept, int over, Panel *panel) {
+    Reason why = why_shape(s, load, kept, over);
+    if (!why.words) why = why_strides(s, load, true);
+    if (!why.words) why = why_tail(s, load, over);
+    if (!why.words) *panel = subscript_range(s, &load->sub.p[load->sub.n - 1].lo) == over ? PANEL_K128 : PANEL_MN128;
     return why;
 }
 
 bool box_is_near(Slice *s, const Op *load) {
     const Affine *last = &load->sub.p[load->sub.n - 1].lo;
-    return !why_shape(s, load, s->row, s->column) && !why_strides(s, load, false) &&
+    return !why_shape(s, load, s->row, s->column).words && !why_strides(s, load, false).words &&
            subscript_range(s, last) == s->column;
 }
 
@@ -148,14 +160,14 @@ static bool is_rounded(const Slice *s, const Op *store) {
 /* NULL: it goes through a slot. */
 static const char *why_no_slot(const Slice *s, const Op *store) {
     if (s->swapped) return "rows and columns are exchanged";
-    if (is_rounded(s, store)) return why_shape(s, store, s->row, s->column);
+    if (is_rounded(s, store)) return why_shape(s, store, s->row, s->column).words;
     bool narrow = elem_bits(s->k->param.p[store->param].elem) == 16;
     return narrow ? "it is not rounded from f32" : "its elements have not 16 bits";
 }
 
 const char *store_why_no_box(Slice *s, const Op *store) {
     const char *why = why_no_slot(s, store);
-    if (!why) why = why_strides(s, store, false);
+    if (!why) why = why_strides(s, store, false).words;
     return why ? why : why_end(s, store);
 }
 

@@ -23,10 +23,10 @@ const char *slice_text(const Slice *s, const char *format, ...) {
     return text;
 }
 
-bool slice_refuse(Slice *s, const char *format, ...) {
+bool slice_refuse(Slice *s, const Op *at, const char *fix, const char *format, ...) {
     va_list ap;
     va_start(ap, format);
-    s->why = text_of(s, format, ap);
+    s->why = (Reason){.words = text_of(s, format, ap), .fix = fix, .loc = at ? at->loc : (Loc){0}};
     va_end(ap);
     return false;
 }
@@ -43,16 +43,20 @@ static void list_ops(Slice *s) {
 
 static bool access_fits(Slice *s, const Op *op) {
     const Param *p = &s->k->param.p[op->param];
-    if (p->packet) return slice_refuse(s, "'%s' carries packets", p->name);
-    if (p->inout || (p->out && op->kind == OP_LOAD)) return slice_refuse(s, "'%s' is read and written", p->name);
-    if (elem_is_packed(p->elem)) return slice_refuse(s, "elements of '%s' are packed", p->name);
+    if (p->packet) return slice_refuse(s, op, NULL, "'%s' carries packets", p->name);
+    if (p->inout || (p->out && op->kind == OP_LOAD))
+        return slice_refuse(s, op, "write to another parameter", "'%s' is read and written", p->name);
+    if (elem_is_packed(p->elem))
+        return slice_refuse(s, op, "unpack them first, by a kernel of its own", "elements of '%s' are packed", p->name);
     return true;
 }
 
 static bool op_fits(Slice *s, const Op *op) {
     switch (op_info[op->kind].class) {
     case CLASS_REDUCE:
-    case CLASS_PREFIX: return slice_refuse(s, "%s goes along a tile", op_phrase(op->kind));
+    case CLASS_PREFIX:
+        return slice_refuse(s, op, "end the kernel with the sums, and go on in another one", "%s goes along a tile",
+                            op_phrase(op->kind));
     case CLASS_MEMORY: return access_fits(s, op);
     default: return true;
     }
@@ -73,7 +77,9 @@ bool slice_has_peers(const Slice *s) {
 static bool grid_fits(Slice *s) {
     for (int i = 0; i < s->k->ngrid; i++) {
         const Range *r = &s->k->range.p[i];
-        if (r->of.axis >= 0) return slice_refuse(s, "'%s' is split over ranks in blocks of several lengths", r->name);
+        if (r->of.axis >= 0)
+            return slice_refuse(s, NULL, "an extent that the ranks divide",
+                                "'%s' is split over ranks in blocks of several lengths", r->name);
     }
     return true;
 }
@@ -93,21 +99,28 @@ static bool find_ranges(Slice *s) {
     const Op *store = s->store.p[0];
     Type t = s->dot.p[0]->res.p[0]->type;
     s->column = store->sub.n ? affine_position(&store->sub.p[store->sub.n - 1].lo) : -1;
-    if (t.nrange != 2 || !type_has(t, s->column)) return slice_refuse(s, "the result has other ranges than a product");
+    if (t.nrange != 2 || !type_has(t, s->column))
+        return slice_refuse(s, store, "store each product's tile: c[i, j] = acc",
+                            "the result has other ranges than a product");
     s->row = t.range[t.range[0] == s->column];
     if (s->swapped) swap_ranges(s);
     if (range_is_tiles(s, s->row) && range_is_tiles(s, s->column)) return true;
-    return slice_refuse(s, "a range of the result is no tile of the grid");
+    return slice_refuse(s, store, "each i: 128 of m, j: 128 of n", "a range of the result is no tile of the grid");
 }
 
 static bool store_fits(Slice *s, const Op *store) {
     Type t = store->arg.p[0]->type;
-    if (store->mode != STORE_SET) return slice_refuse(s, "it adds or scatters to memory");
-    if (store->in != s->k->body) return slice_refuse(s, "it stores in a loop or under a condition");
+    if (store->mode != STORE_SET)
+        return slice_refuse(s, store, "store the result, and add it up in a kernel of its own",
+                            "it adds or scatters to memory");
+    if (store->in != s->k->body)
+        return slice_refuse(s, store, "store behind the loop, for all tiles",
+                            "it stores in a loop or under a condition");
     if (t.nrange != 2 || !type_has(t, s->row) || !type_has(t, s->column))
-        return slice_refuse(s, "results of several shapes");
+        return slice_refuse(s, store, "results of other shapes by a kernel of their own", "results of several shapes");
     if (affine_follows(&store->sub.p[store->sub.n - 1].lo, s->swapped ? s->column : s->row))
-        return slice_refuse(s, "rows of one result are columns of another");
+        return slice_refuse(s, store, "store one of them by a kernel of its own",
+                            "rows of one result are columns of another");
     return true;
 }
 
@@ -133,7 +146,9 @@ static bool is_sum(const Value *v) { return !v->def || v->def->kind == OP_DOT ||
 
 static bool sum_goes_on(Slice *s, const Op *dot) {
     const Value *acc = dot->arg.n == 3 ? dot->arg.p[2] : NULL;
-    return !acc || !is_sum(acc) || s->uses[acc->id] == 1 || slice_refuse(s, "a product adds to a sum that is used elsewhere, too");
+    return !acc || !is_sum(acc) || s->uses[acc->id] == 1 ||
+           slice_refuse(s, dot, "a sum of its own for each use: a += x @ y; b += x @ y",
+                        "a product adds to a sum that is used elsewhere, too");
 }
 
 /* A loop carries a sum in one place, and nowhere else. */
@@ -142,7 +157,8 @@ static bool sum_stays(Slice *s, const Op *yield, int i) {
     if (!v->def || v->def->kind != OP_DOT || !sum_before(v)) return true;
     while (from && from->def) from = sum_before(from);
     bool own = from && from->arg_of == yield->in && from->index == i;
-    return (own && s->uses[v->id] == 1) || slice_refuse(s, "a loop carries a sum of products in two places, or in turn");
+    return (own && s->uses[v->id] == 1) || slice_refuse(s, v->def, "a sum of its own for each product",
+                                                        "a loop carries a sum of products in two places, or in turn");
 }
 
 static bool sums_fit(Slice *s) {
@@ -163,13 +179,14 @@ static bool sums_fit(Slice *s) {
 static bool over_fits(Slice *s, const Op *dot) {
     const Range *r = &s->k->range.p[dot->over[0]];
     if (dot->nover == 1 && !r->grid && r->kind == RANGE_TILE) return true;
-    return slice_refuse(s, "a product is summed over more than the tile of a loop");
+    return slice_refuse(s, dot, "for p: 64 of k { acc += a[i, p] @ b[p, j]; }",
+                        "a product is summed over more than the tile of a loop");
 }
 
 static bool dot_fits(Slice *s, const Op *dot) {
     Type t = dot->res.p[0]->type;
     if (t.nrange != 2 || !type_has(t, s->row) || !type_has(t, s->column))
-        return slice_refuse(s, "products of several shapes");
+        return slice_refuse(s, dot, "products of other shapes by a kernel of their own", "products of several shapes");
     return over_fits(s, dot);
 }
 

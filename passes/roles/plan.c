@@ -97,7 +97,7 @@ static Planned slice_try(PassContext *c, const Kernel *k, bool swapped, double *
     Planned p = plan_refused("");
     if (slice_begin(&s, c, k, swapped) && slice_tiles(&s, &tiles))
         p = planned_by(&s, &tiles), *seconds = tiles.seconds;
-    else if (s.why)
+    else if (s.why.words)
         p.why = s.why;
     arena_free(s.scratch);
     return p;
@@ -107,5 +107,5 @@ Planned slice_plan(PassContext *c, const Kernel *k) {
     double seconds = 0, other_seconds = 0;
     if (k->form != KERNEL_VALUE) return plan_refused("");
     Planned p = slice_try(c, k, false, &seconds), other = slice_try(c, k, true, &other_seconds);
-    return !other.why && (p.why || other_seconds < TILES_GAIN * seconds) ? other : p;
+    return !other.why.words && (p.why.words || other_seconds < TILES_GAIN * seconds) ? other : p;
 }

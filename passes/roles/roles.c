@@ -43,9 +43,10 @@ Planned roles_plan(PassContext *c, const Kernel *k, const MatrixTarget *t) {
 /* In a list of passes without one that plans. */
 static void plan_alone(PassContext *c, Kernel *k) {
     Planned p = roles_plan(c, k, matrix_target(c->options->target));
-    if (!p.why) plan_apply(k, &p);
-    if (!p.why || *p.why)
-        remark(c, "roles", k->loc, "'%s': %s%s", k->name, p.why ? "no roles: " : "", p.why ? p.why : p.how);
+    if (!p.why.words) plan_apply(k, &p);
+    if (!p.why.words || *p.why.words)
+        remark(c, "roles", k->loc, "'%s': %s%s", k->name, p.why.words ? "no roles: " : "",
+               p.why.words ? p.why.words : p.how);
 }
 
 static void roles_kernel(PassContext *c, Kernel *k) {
@@ -58,7 +59,7 @@ static void roles_kernel(PassContext *c, Kernel *k) {
         slice_build(&s);
     else
         diag_error(c->m->diags, k->loc, "unsupported", "not supported yet: roles of '%s', as planned%s%s", k->name,
-                   s.why ? ": " : "", s.why ? s.why : "");
+                   s.why.words ? ": " : "", s.why.words ? s.why.words : "");
     arena_free(s.scratch);
 }
 

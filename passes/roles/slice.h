@@ -34,7 +34,7 @@ typedef struct {
     Kernel *to; /* the same, which gets its roles; NULL: it is only looked at */
     const MatrixTarget *target;
     Arena *scratch;
-    const char *why;    /* it stays as it is; NULL: for no reason of note */
+    Reason why;         /* it stays as it is; .words NULL: for no reason of note */
     int values;         /* of the kernel as it came */
     VEC(const Op *) op; /* of the body, in the order of the text */
     VEC(const Op *) dot, store;
@@ -61,8 +61,10 @@ typedef struct {
 } Slice;
 
 const char *slice_text(const Slice *, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* Keeps why the kernel stays as it is; gives false. */
-bool slice_refuse(Slice *, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Keeps why the kernel stays as it is: the operation that is in the way, NULL for the product, and what helps, or NULL;
+   gives false. */
+bool slice_refuse(Slice *, const Op *at, const char *fix, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
 
 /* product.c */
 const Value *product_operand(const Op *dot, int i); /* as an instruction takes it */
@@ -96,7 +98,7 @@ bool slice_fills(const Slice *, const Op *, SlotFill); /* the same, of streams t
 bool slice_has_fill(const Slice *, SlotFill);          /* there are such */
 /* Why a load, whose tile has the ranges `kept` and `over`, is no box (box.c); why threads cannot copy it row by row
    (rows.c). NULL: it is one, they can. */
-const char *box_why(Slice *, const Op *load, int kept, int over, Panel *);
+Reason box_why(Slice *, const Op *load, int kept, int over, Panel *);
 const char *rows_why(Slice *, const Op *load, int kept, int over, Panel *);
 bool box_is_near(Slice *, const Op *load); /* a box, at the place of the results */
 

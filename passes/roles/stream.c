@@ -59,21 +59,25 @@ static int stream_beside(const Slice *s, const Op *load, const Value *other, Slo
 /* An instruction reads 8-bit elements along the summed range alone. */
 static bool refuse_across(Slice *s, const Op *load, int kept, int over) {
     const Range *r = s->k->range.p;
-    return slice_refuse(s, "rows of '%s' lie along '%s': 8-bit operands have rows along what is summed, [.., %s, %s]",
+    return slice_refuse(s, load, "store it the other way round, [.., n, k]",
+                        "rows of '%s' lie along '%s': 8-bit operands have rows along what is summed, [.., %s, %s]",
                         s->k->param.p[load->param].name, r[kept].name, r[kept].name, r[over].name);
 }
 
 static bool find_way(Slice *s, const Op *load, int kept, int over, Way *way) {
-    way->why = box_why(s, load, kept, over, &way->panel);
+    const Reason why = box_why(s, load, kept, over, &way->panel);
+    way->why = why.words;
     bool copied = !way->why || !rows_why(s, load, kept, over, &way->panel);
-    if (!copied) return slice_refuse(s, "%s", way->why);
+    if (!copied) return slice_refuse(s, load, why.fix, "%s", way->why);
     return way->panel == PANEL_K128 || elem_bits(load->res.p[0]->type.elem) == 16 || refuse_across(s, load, kept, over);
 }
 
 /* A product that is left out would leave its slot to be given back by threads that did not meet. */
 static bool multiplies_always(Slice *s, const Op *dot, const Op *load) {
     for (const Region *r = dot->in; r != load->in; r = r->parent->in)
-        if (r->parent->kind == OP_IF) return slice_refuse(s, "a product is under a condition, and its loads are not");
+        if (r->parent->kind == OP_IF)
+            return slice_refuse(s, r->parent, "load what is multiplied under the condition, too",
+                                "a product is under a condition, and its loads are not");
     return true;
 }
 
@@ -82,7 +86,9 @@ static bool take_operand(Slice *s, const Op *dot, int i) {
     const Op *load = v->def;
     int kept = type_has(v->type, s->row) ? s->row : s->column;
     Way way;
-    if (!load || load->kind != OP_LOAD) return slice_refuse(s, "an operand of the product is computed");
+    if (!load || load->kind != OP_LOAD)
+        return slice_refuse(s, load ? load : dot, "store what is multiplied first, by a kernel of its own",
+                            "an operand of the product is computed");
     if (!multiplies_always(s, dot, load)) return false;
     if (s->stream_of[v->id] || tile_again(s, load)) return true;
     if (!find_way(s, load, kept, dot->over[0], &way)) return false;
@@ -133,7 +139,8 @@ static void find_puts(Slice *s) {
 static bool loads_together(Slice *s, const Stream *t) {
     for (const Op *op = t->get; op != t->put; op = op->next)
         if ((op->kind == OP_FOR || op->kind == OP_IF) && slice_copies(s, op))
-            return slice_refuse(s, "between loads of one product lies a loop or a condition with others");
+            return slice_refuse(s, op, "load both operands right before their product",
+                                "between loads of one product lies a loop or a condition with others");
     return true;
 }
 

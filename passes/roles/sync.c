@@ -40,7 +40,7 @@ bool slice_peers(Slice *s) {
         slice_has_fill(s, FILL_ROWS) ? "it addresses memory of peers, and threads copy rows" : why_size(s);
     if (!why) why = why_loads(s);
     if (!why) why = why_stores(s);
-    return !why || slice_refuse(s, "%s", why);
+    return !why || slice_refuse(s, NULL, NULL, "%s", why);
 }
 
 /* ---- which roles ---- */

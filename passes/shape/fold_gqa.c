@@ -78,7 +78,7 @@ static int64_t task_rows(const Kernel *k, const Planned *p) {
 /* As it stands it will be computed in tasks of many rows. */
 static bool has_many_rows(PassContext *c, const Kernel *k) {
     Planned p = plan_of(c, k);
-    return !p.why && task_rows(k, &p) > MOST_ROWS;
+    return !p.why.words && task_rows(k, &p) > MOST_ROWS;
 }
 
 /* Fewer tasks are no loss where their loop can be cut, which gives more; tasks of many rows fill the instructions as

@@ -17,9 +17,10 @@ static Module *module_of(Arena *a, const char *path) {
 
 static void planned_print(const Kernel *k, const Planned *p) {
     printf("%s: ", k->name);
-    if (p->why) printf("%s", *p->why ? p->why : "nothing");
+    if (p->why.words) printf("%s", *p->why.words ? p->why.words : "nothing");
     if (p->align) printf(", of %d operands to rows of %d bytes", p->operands, p->align);
-    if (!p->why) printf("%s, parts %d, %s", p->plan.schedule, p->plan.parts, p->seconds > 0 ? "timed" : "not timed");
+    if (!p->why.words)
+        printf("%s, parts %d, %s", p->plan.schedule, p->plan.parts, p->seconds > 0 ? "timed" : "not timed");
     for (int i = 0; i < p->tiles; i++)
         printf(", %s %lld", k->range.p[p->tile[i].range].name, (long long)p->tile[i].size);
     printf("\n");
