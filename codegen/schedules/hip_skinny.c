@@ -129,14 +129,16 @@ bool skinny_prepare(Schedule *s) {
     SkinnyPlan plan =
         skinny_plan(s->f.hip->target, k->range.p[0].of.c, k->range.p[1].of.c, p.depth, p.sums, k->range.p[1].size);
     if (!plan.facts) return false;
+    const bool early = product_is_early(s, p.b, p.sums);
+    const int lds = lds_of(s, &plan, early);
+    plan.deep = skinny_deep(&plan, lds);
     int tall = plan.facts->columns, stage = (tall + plan.rows) * plan.deep * 2;
     bool blocks = plan.rows > FEW_ROWS && product_stores_tiles(&k->param.p[p.c[0]]);
     int out = blocks ? p.stores * tall / p.sums * plan.rows * 2 : 0;
     ProductMaps maps = {.n = 0};
     MatrixSchedule facts = *plan.facts;
-    const bool early = product_is_early(s, p.b, p.sums);
     facts.threads = 128 * (tall / 64 / p.sums + 1); /* a warpgroup copies */
-    facts.lds_bytes = lds_of(s, &plan, early);
+    facts.lds_bytes = lds;
     schedule_begin(s, &facts);
     s->facts = plan.facts;
     fill_cluster(s, &plan);
@@ -154,6 +156,6 @@ bool skinny_prepare(Schedule *s) {
     schedule_number(s, "ROWS", plan.rows);
     schedule_number(s, "COPIED", rows);
     schedule_number(s, "DEEP", plan.deep);
-    schedule_number(s, "STAGES", (facts.lds_bytes - 2048 - out) / stage);
+    schedule_number(s, "STAGES", (lds - 2048 - out) / stage);
     return true;
 }

@@ -57,17 +57,20 @@ static bool parts_pay(const SkinnyPlan *p, int64_t groups, int64_t depth, int su
     return narrow && groups <= p->facts->resident_groups && depth >= (int64_t)FEWEST_PANELS * PANEL * p->parts;
 }
 
+int skinny_deep(const SkinnyPlan *p, int lds_bytes) {
+    const int wide = 2 * (p->facts->columns + p->rows) * PANEL * 2; /* bytes of a stage of two panels */
+    return lds_bytes / wide >= FEWEST_STAGES ? 2 * PANEL : PANEL;
+}
+
 /* One of a schedule's rows, its clusters used so. */
 static SkinnyPlan tile_of(const MatrixTarget *t, const MatrixSchedule *s, int64_t rows, int64_t columns, int64_t depth,
                           int sums, int parts, int beside) {
     SkinnyPlan p = {.facts = s,
                     .rows = rows_of(s, rows, beside),
                     .columns = s->columns,
-                    .deep = PANEL,
                     .parts = parts,
                     .beside = beside};
-    int wide = 2 * (s->columns + p.rows) * PANEL * 2; /* bytes of a stage of two panels */
-    if (s->lds_bytes / wide >= FEWEST_STAGES) p.deep = 2 * PANEL;
+    p.deep = skinny_deep(&p, s->lds_bytes);
     int64_t across = ceil_div(columns * sums, (int64_t)s->columns * beside) * beside;
     int64_t groups = across * ceil_div(rows, p.rows) * parts, steps = ceil_div(ceil_div(depth, p.deep), parts);
     double step = (s->columns + (double)p.rows / beside) / COPIED * p.deep / PANEL;

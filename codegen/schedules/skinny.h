@@ -18,6 +18,9 @@ typedef struct {
 /* c[rows, columns], each the sum of `depth` products, or of `sums` such. wide: columns of a tile, 0: the fastest. */
 SkinnyPlan skinny_plan(const MatrixTarget *, int64_t rows, int64_t columns, int64_t depth, int sums, int64_t wide);
 
+/* Positions that are copied at a time, where the ring has so much workgroup memory. */
+int skinny_deep(const SkinnyPlan *, int lds_bytes);
+
 /* The same by the schedule `narrow`, with a on the left: tiles of about as many columns as give each processor one.
    `few` is the other's; facts: NULL where that is faster. across: rows of b along j. */
 SkinnyPlan narrow_plan(const MatrixTarget *, const SkinnyPlan *few, int64_t rows, int64_t columns, int64_t depth,
