@@ -49,14 +49,20 @@ bool affine_floor_div(const Affine *a, int64_t q, Affine *out) {
 
 /* ---- loops ---- */
 
+static bool has_group(const Region *r, int range) {
+    for (const Op *op = r->first; op; op = op->next) {
+        if (op->kind == OP_GROUP && op->range == range) return true;
+        if (op->kind == OP_IF && has_group(op->region[0], range)) return true;
+    }
+    return false;
+}
+
 /* Positions of a ragged range are data, which its GROUP finds. */
 static bool is_ragged(const Op *op) {
     const Region *r = op->in;
     if (!(op_attributes(op->kind) & HAS_RANGE)) return false;
     while (r->parent) r = r->parent->in;
-    for (const Op *at = r->first; at; at = at->next)
-        if (at->kind == OP_GROUP && at->range == op->range) return true;
-    return false;
+    return has_group(r, op->range);
 }
 
 static bool value_is_known(const Value *v, int depth) {

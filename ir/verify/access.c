@@ -43,13 +43,19 @@ static bool is_own_rank(const Affine *a, int axis) {
     return affine_equal(a, &own);
 }
 
+/* At the head of the body, or of what the node's condition guards. */
+static bool is_at_head(const Op *op) {
+    const Op *up = op->in->parent;
+    return !up || (up->kind == OP_IF && up->region[0] == op->in && !up->in->parent);
+}
+
 void group_verify(Verifier *v, const Op *op) {
     const Range *r = op->range >= 0 && op->range < v->k->ngrid ? &v->k->range.p[op->range] : NULL;
     if (!r || !r->starts || op->param != r->starts - 1) {
         violation(v, op->loc, "group of a range that has none, or by another parameter than its own");
         return;
     }
-    if (v->range_open[op->range] || op->in->parent)
+    if (v->range_open[op->range] || !is_at_head(op))
         violation(v, op->loc, "the tiles of ragged range '%s' are found twice, or not at the head of the body", r->name);
     v->range_open[op->range] = true;
     result_expect(v, op, type_scalar(ELEM_I64));

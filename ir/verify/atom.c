@@ -71,8 +71,8 @@ bool range_verify(Verifier *v, Loc loc, int range) {
 
 static bool term_names(Verifier *v, Loc loc, const Term *t) {
     switch (t->kind) {
-    case TERM_POS:
-    case TERM_INDEX: return range_verify(v, loc, t->id);
+    case TERM_INDEX: return (t->id >= 0 && t->id < v->k->ngrid) || range_verify(v, loc, t->id); /* the task's: always known */
+    case TERM_POS: return range_verify(v, loc, t->id);
     case TERM_RANK: return axis_verify(v, loc, t->id);
     case TERM_SIZE: return size_verify(v, loc, t->size);
     case TERM_BLOCK:

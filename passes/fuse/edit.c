@@ -26,6 +26,7 @@ void fuse_drop_param(Node *n, int gone) {
     Kernel *k = n->kernel;
     memmove(&k->param.p[gone], &k->param.p[gone + 1], sizeof(Param) * (size_t)(k->param.n - gone - 1));
     memmove(&n->arg.p[gone], &n->arg.p[gone + 1], sizeof(Arg) * (size_t)(n->arg.n - gone - 1));
+    for (int i = 0; i < k->ngrid; i++) k->range.p[i].starts -= k->range.p[i].starts - 1 > gone;
     k->param.n--;
     n->arg.n--;
     shift_params(k->body, gone);

@@ -284,11 +284,37 @@ static void base_argument(Call *c, int base, const char *text, int places) {
     argument_take(c, &k->param[k->nparam++], places, NULL);
 }
 
+/* ---- groups of rows ---- */
+
+/* A kernel that gives starts of groups, from 0 to the dimension: of like lengths, of unlike ones, all in one. */
+static const char *starts_make(Call *c, int d) {
+    Src *g = c->g;
+    static const char *const form[] = {"n * pos(i) / %d", "n * pos(i) * pos(i) / (%d * %d)", "where(pos(i) == 0, 0, n)",
+                                       "where(pos(i) == %d, n, 0)", "where(pos(i) == %d, n, min(n, pos(i)))"};
+    SrcTensor t = {.ndim = 1, .dim = {c->k.dim[d].dim}, .elem = ELEM_I32};
+    int from = given_add(g, t, KIND_INPUT), groups = c->k.groups;
+    const char *name = SAY(g, "k%d", g->nkernel++), *at = SAY(g, form[DRAW(g, 5)], groups, groups);
+    text_printf(&g->kernels,
+                "kernel %s(x: i32[n]) -> (o: i32[%d]) {\n  each i: 2 of %d { o[i] = i32(%s) + (x[0] & 0); }\n}\n", name,
+                groups + 1, groups + 1, at);
+    return SAY(g, "%s(%s)", name, read_tensor(g, from));
+}
+
+static void ragged_choose(Call *c) {
+    Kern *k = &c->k;
+    int d = DRAW(c->g, k->ndim);
+    const KernDim *of = &k->dim[d];
+    bool fits = of->axis < 0 && !of->reduced && !of->whole && is_plain_dim(of->dim) && k->scattered < 0;
+    if (!fits || !RARELY(c->g, 3)) return;
+    k->ragged = d;
+    k->groups = 1 + DRAW(c->g, 5);
+}
+
 static void call_make(Src *g) {
     int before = g->tensor.n;
     bool *read = ARENA_ARRAY(g->arena, bool, before + 1);
     for (int i = 0; i < before; i++) read[i] = g->tensor.p[i].read;
-    Call c = {.g = g, .k = {.g = g, .scattered = -1}, .args = "", .updated = -1};
+    Call c = {.g = g, .k = {.g = g, .scattered = -1, .ragged = -1}, .args = "", .updated = -1};
     int base = base_choose(g), first = 0, places = -1;
     const char *text = NULL;
     if (base >= 0) {
@@ -301,8 +327,10 @@ static void call_make(Src *g) {
     roles_choose(&c);
     if (!call_is_small(&c)) return;
     splits_choose(&c);
+    ragged_choose(&c);
     if (base >= 0) base_argument(&c, base, text, places);
     params_choose(&c, first);
+    if (c.k.ragged >= 0) c.args = SAY(g, "%s, %s", c.args, starts_make(&c, c.k.ragged));
     if (!call_write(&c)) reads_restore(g, read, before);
     text_free(&c.k.out);
 }

@@ -53,6 +53,8 @@ typedef struct {
     int scattered;  /* the dimension of p0, updated in place, that its stores compute; or -1 */
     bool places;    /* they take it from p1 */
     bool adds;      /* all they do is to add, to places that tasks share */
+    int ragged;     /* the dimension whose positions are in groups; or -1 */
+    int groups;
     int generic;    /* the parameter whose element type the call gives, or -1 */
     int64_t tasks;  /* of the grid so far */
     bool subscript; /* inside one a range is a value: max(x, i) is no reduction there */
@@ -192,6 +194,7 @@ static Piece leaf_number(Kern *k, ValueClass c) {
                        : DRAW(k->g, 2) ? "true"
                                        : "false";
     if (c == CLASS_F && k->scalar && DRAW(k->g, 2)) k->scalar_read = true, text = "s";
+    if (c == CLASS_I && k->ragged >= 0 && DRAW(k->g, 2)) text = "i32(g)";
     if (c == CLASS_I && k->number && DRAW(k->g, 2)) k->number_read = true, text = "m";
     return (Piece){.text = c == CLASS_B ? text : SAYK(k, "%s(%s)", c == CLASS_F ? "f32" : "i32", text), .exact = true};
 }

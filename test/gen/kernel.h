@@ -36,7 +36,17 @@ static const char *few_tasks(Kern *k, int d, const char *size) {
     return size;
 }
 
+/* Groups of the dimension, by the starts in q. */
+static const char *ragged_range(Kern *k, int d) {
+    int r = range_push(k, "i", d, true);
+    const char *name = k->range[r].name;
+    k->dim[d].range = r;
+    k->tasks *= k->groups;
+    return SAYK(k, "g of %d, %s: %s of n%d in q[g] .. q[g + 1]", k->groups, name, few_tasks(k, d, tile_size(k, d)), d);
+}
+
 static const char *range_of_result(Kern *k, int d) {
+    if (d == k->ragged) return ragged_range(k, d);
     int form = DRAW(k->g, k->ndim > 3 ? 6 : 7);
     if (k->ndim > 6 && d < 3) form = 4; /* a tile has at most 8 ranges, of the grid and of loops */
     int64_t n = extent_value(k->g, k->dim[d].dim);
@@ -121,6 +131,7 @@ static void params_print(Kern *k, Text *to) {
                                 : "",
                     i, i == k->generic ? "T" : elem_text(p->elem), extents_text(k, p->kd, p->ndim, p->plus));
     }
+    if (k->ragged >= 0) text_printf(to, ", ascending q: i32[%d]", k->groups + 1);
     if (k->scalar_read) text_add(to, ", s: f32");
     if (k->flag_read) text_add(to, ", const c: bool");
     if (k->number_read) text_add(to, ", const m: i32");

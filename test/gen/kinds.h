@@ -24,6 +24,7 @@ static const char *const construct[] = {
     ".const",
     ".default",
     ".unique",
+    ".ascending",
     ".state",
     ".inout",
     ".values in a range",
@@ -184,6 +185,7 @@ static void kinds_params(Kinds *k, const ParamDecls *list) {
         kind_if(k, p->is_const, ".const");
         kind_if(k, p->otherwise != NULL, ".default");
         kind_if(k, p->is_unique, ".unique");
+        kind_if(k, p->is_ascending, ".ascending");
         kind_if(k, p->mode == PARAM_STATE, ".state");
         kind_if(k, p->mode == PARAM_INOUT, ".inout");
         kind_if(k, p->lo != NULL, ".values in a range");

@@ -58,6 +58,7 @@ static Feature features[] = {
     USES("inout parameter", "inout p"),
     USES("inout written under a condition", "if [^\n]*\\{ p0\\["),
     USES("unique scatter", "unique p"),
+    USES("groups of rows", "ascending q"),
     USES("constant parameter", "const [cm]"),
     USES("scalar parameter of a kernel", "s: f32[,)]"),
     USES("two results", "-> \\(o0: [^)]*o1:"),

@@ -62,6 +62,7 @@ static const char *result_subscripts(Kern *k, const KernResult *r, int position)
 static const char *earlier_element(Kern *k, int o, const KernResult *r, int position) {
     const char *s = "";
     int before = 0;
+    if (k->ragged >= 0) return NULL; /* tiles begin where data say: no earlier task is known */
     for (int d = 0; d < r->ndim; d++) {
         const KernRange *own =
             &k->range[position >= 0 && k->range[position].kd == r->kd[d] ? position : k->dim[r->kd[d]].range];
