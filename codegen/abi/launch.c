@@ -251,9 +251,8 @@ static void write_flags(Text *to, Arena *a, const GpuText *g) {
 }
 
 static void write_sharing(Text *to, Arena *a, const GpuText *g) {
-    text_printf(to, "     .symmetric_bytes = %" PRId64 ", .words = %" PRId64 ", .counts = %" PRId64 ", .tickets = %d,\n",
-                g->symmetric, g->words, g->counts, g->tickets);
-    if (gpu_has_ends(g->m, g->p)) text_add(to, "     .ends = 1,\n");
+    text_printf(to, "     .symmetric_bytes = %" PRId64 ", .words = %" PRId64 ", .counts = %" PRId64 ", .tickets = %d, .ends = %d,\n",
+                g->symmetric, g->words, g->counts, g->tickets, gpu_has_ends(g->m, g->p));
     int nflags = packets_flag(g->p, g->p->tensor.n);
     if (nflags) text_printf(to, "     .nflags = %d, .flag = %s_flag,\n", nflags, prefix(a, g));
 }

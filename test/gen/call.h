@@ -305,7 +305,7 @@ static void ragged_choose(Call *c) {
     int d = DRAW(c->g, k->ndim);
     const KernDim *of = &k->dim[d];
     bool fits = of->axis < 0 && !of->reduced && !of->whole && is_plain_dim(of->dim) && k->scattered < 0;
-    if (!fits || !RARELY(c->g, 3)) return;
+    if (!fits || !RARELY(c->g, 6)) return;
     k->ragged = d;
     k->groups = 1 + DRAW(c->g, 5);
 }
