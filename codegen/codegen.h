@@ -78,7 +78,8 @@ bool gpu_has_ends(const Module *, const Program *); /* its first launch begins a
 /* Its kernels wait by themselves for what ran before them on the stream: where the machine lets them begin earlier, and nothing
    but the order of launches stands between them. */
 bool gpu_is_dependent(const GpuText *);
-/* The launch may read the argument before it waits: no launch of the run writes it, and the one before has waited. */
+/* The launch may read the argument before it waits: no launch of the run writes it, the one before has waited, and the
+   run will not be refused. */
 bool gpu_reads_early(const GpuLaunch *, const Program *, int param);
 bool gpu_looks_at_values(const Program *); /* some input has a declared range */
 

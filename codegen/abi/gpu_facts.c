@@ -23,9 +23,10 @@ bool gpu_has_ends(const Module *m, const Program *p) {
     return has;
 }
 
-bool gpu_is_dependent(const GpuText *g) { return matrix_target(g->target)->dependent && !gpu_has_ends(g->m, g->p); }
+bool gpu_is_dependent(const GpuText *g) { return matrix_target(g->target)->dependent && mesh_ranks(g->m) == 1; }
 
 bool gpu_reads_early(const GpuLaunch *l, const Program *p, int param) {
     const Param *of = &l->node->kernel->param.p[param];
-    return l->dependent && l->follows && of->ranks < 0 && tensor_is_constant(p, l->node->arg.p[param].tensor);
+    return l->dependent && l->follows && of->ranks < 0 && !gpu_looks_at_values(p) &&
+           tensor_is_constant(p, l->node->arg.p[param].tensor);
 }

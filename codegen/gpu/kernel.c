@@ -109,7 +109,7 @@ static void order_constants(Fn *f, int first, int count) {
 
 /* Loads before the wait, in *early; a task that does nothing makes none. */
 static void make_early(Fn *f, GpuLaunch *launch, Text *early) {
-    if (*text_str(&f->body) || f->hip->ticket >= 0) return;
+    if (*text_str(&f->body) || gpu_has_task(f->m, f->p)) return;
     launch->early = hip_early(f, launch);
     arguments_behind(f, "");
     *early = f->body;
@@ -191,12 +191,14 @@ bool hip_kernel(GpuText *g, Arena *a, const Program *p, const Memory *memory, co
     f.node = n;
     f.fields = launch->fields;
     Text head = {0}, early = {0};
+    const bool tasked = gpu_has_task(g->m, p); /* constants are read from memory that launches before write */
     make_body(&f, launch, &early);
     arguments_behind(&f, text_str(&early));
-    body_join(&f, &early, launch->dependent);
+    body_join(&f, &early, launch->dependent && !tasked);
     fn_head_print(&f, &head);
     lds_unless_used(&f, &head);
     kernel_head(&f, to, launch->function);
+    if (launch->dependent && tasked) text_add(to, "    tile_follow();\n");
     text_add(to, text_str(&head));
     text_add(to, text_str(&f.body));
     text_free(&head);

@@ -280,7 +280,9 @@ static void write_groups(RolesWriter *w) {
 static void write_refusals(RolesWriter *w) {
     Hip hip;
     Fn f = hip_role_fn(w, &hip);
-    if (gpu_looks_at_values(w->p)) fn_line(&f, "if (tile_refused(call.task)) return;");
+    const bool looks = gpu_looks_at_values(w->p);
+    if (looks && w->launch->dependent) fn_line(&f, "tile_follow();");
+    if (looks) fn_line(&f, "if (tile_refused(call.task)) return;");
     for (int i = 0; i < w->k->ngrid; i++) {
         Size of = w->k->range.p[i].of;
         if (of.sym >= 0) fn_line(&f, "if (%s <= %" PRId64 ") return;", w->back.symbol(&f, of.sym)->text, -of.c);
@@ -299,7 +301,7 @@ static void write_kernel(RolesWriter *w) {
     text_add(to, "    const int group = tile_shuffle(tile_thread() / 128, 0), thread = tile_thread() & 127;\n");
     write_rings(w);
     text_add(to, w->roles->cluster > 1 ? "    tile_cluster_sync();\n" : "    tile_sync();\n");
-    if (w->launch->dependent && !w->ahead) text_add(to, "    tile_follow();\n");
+    if (w->launch->dependent && !w->ahead && !gpu_looks_at_values(w->p)) text_add(to, "    tile_follow();\n");
     write_groups(w);
     if (w->roles->cluster > 1) text_add(to, "    tile_wave_sync();\n    tile_cluster_sync();\n");
     text_add(to, "}\n\n");

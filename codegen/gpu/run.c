@@ -20,6 +20,7 @@ static Fn run_fn(GpuText *g, Arena *a, const Program *p, const Memory *memory, H
 static void run_print(GpuText *g, Fn *f, const GpuLaunch *launch) {
     text_printf(&g->text, "TILE_KERNEL(%s, %s_call, %d) {\n", launch->function, f->p->name, launch->threads);
     if (launch->lds) text_printf(&g->text, "    TILE_LDS(lds, %" PRId64 ");\n", launch->lds);
+    if (launch->dependent) text_add(&g->text, "    tile_follow();\n");
     fn_head_print(f, &g->text);
     text_add(&g->text, text_str(&f->body));
     text_add(&g->text, "}\n\n");
@@ -70,13 +71,15 @@ static void look(GpuText *g, Arena *a, const Program *p, const Memory *memory, G
 }
 
 void hip_run_begin(GpuText *g, Arena *a, const Program *p, const Memory *memory) {
-    GpuLaunch launch = {.function = arena_format(a, "%s_begin", p->name), .threads = matrix_target(g->target)->wave};
+    GpuLaunch launch = {.function = arena_format(a, "%s_begin", p->name),
+                        .threads = matrix_target(g->target)->wave,
+                        .dependent = gpu_is_dependent(g)};
     if (gpu_looks_at_values(p)) {
         look(g, a, p, memory, &launch);
         return;
     }
-    text_printf(&g->text, "TILE_KERNEL(%s, %s_call, %d) { tile_run_begin(call.task); }\n\n", launch.function, p->name,
-                launch.threads);
+    text_printf(&g->text, "TILE_KERNEL(%s, %s_call, %d) { %stile_run_begin(call.task); }\n\n", launch.function, p->name,
+                launch.threads, launch.dependent ? "tile_follow(); " : "");
     vec_push(a, &g->launch, launch);
 }
 
@@ -101,8 +104,10 @@ static bool has_floats(const Program *p) {
 }
 
 void hip_run_end(GpuText *g, Arena *a, const Program *p, const Memory *memory) {
-    GpuLaunch launch = {
-        .function = arena_format(a, "%s_end", p->name), .threads = matrix_target(g->target)->wave, .lds = SYNC_LDS};
+    GpuLaunch launch = {.function = arena_format(a, "%s_end", p->name),
+                        .threads = matrix_target(g->target)->wave,
+                        .lds = SYNC_LDS,
+                        .dependent = gpu_is_dependent(g)};
     Hip hip;
     Fn f = run_fn(g, a, p, memory, &hip);
     fn_constant_of(&f, "tile_gpu_task *const", "t", "call.task");

@@ -156,7 +156,7 @@ static void fill_pages(Schedule *s, const Attention *a) {
     const Kernel *k = s->f.k;
     schedule_kind(s, a->pages_at ? "paged" : "dense");
     if (!a->pages_at) return;
-    if (s->launch->dependent) schedule_kind(s, "paged_dependent");
+    if (schedule_follows(s)) schedule_kind(s, "paged_dependent");
     schedule_hole(s, "table", hip_argument(&s->f, a->pages_at->param)->text);
     schedule_number(s, "PAGE", decode_page(k, a));
     schedule_number(s, "PAGE_STRIDE", stride_of(&k->param.p[a->k], a->pages_dim));

@@ -109,7 +109,9 @@ void schedule_maps(Schedule *s, const GpuMap *map, const int *param, int n) {
 /* A launch has a workgroup even where a run has no task. */
 static const char *refusal_text(Schedule *s) {
     const Kernel *k = s->f.k;
-    const char *text = gpu_looks_at_values(s->f.p) ? "\n    if (tile_refused(call.task)) return;" : "";
+    const char *follow = s->launch->dependent ? "\n    tile_follow();" : "";
+    const char *text =
+        gpu_looks_at_values(s->f.p) ? fn_text(&s->f, "%s\n    if (tile_refused(call.task)) return;", follow) : "";
     for (int i = 0; i < k->ngrid; i++) {
         Size of = k->range.p[i].of;
         if (of.sym >= 0)
@@ -118,6 +120,8 @@ static const char *refusal_text(Schedule *s) {
     }
     return text;
 }
+
+bool schedule_follows(const Schedule *s) { return s->launch->dependent && !gpu_looks_at_values(s->f.p); }
 
 /* Before what is a schedule's own. */
 void schedule_begin(Schedule *s, const MatrixSchedule *facts) {
@@ -128,7 +132,7 @@ void schedule_begin(Schedule *s, const MatrixSchedule *facts) {
     schedule_number(s, "lds", facts->lds_bytes);
     schedule_hole(s, "refuse", refusal_text(s));
     schedule_hole(s, "call", s->f.hip->call);
-    if (s->launch->dependent) schedule_kind(s, "dependent");
+    if (schedule_follows(s)) schedule_kind(s, "dependent");
     s->launch->threads = facts->threads;
     s->launch->lds = facts->lds_bytes;
     s->launch->cluster = facts->cluster;

@@ -21,6 +21,7 @@ typedef struct {
 } Schedule;
 
 void schedule_begin(Schedule *, const MatrixSchedule *);
+bool schedule_follows(const Schedule *); /* its text has the wait for the launch before; else that stands at the head */
 void schedule_hole(Schedule *, const char *name, const char *text);
 void schedule_kind(Schedule *, const char *);
 void schedule_number(Schedule *, const char *name, int64_t);

@@ -4,24 +4,11 @@
 #include "passes/pass.h"
 #include "target/matrix.h"
 
-static const Tensor *checked_input(const Program *p) {
-    for (int i = 0; i < p->tensor.n; i++)
-        if (p->tensor.p[i].checked) return &p->tensor.p[i];
-    return NULL;
-}
-
-/* On a machine whose launches begin while the one before ends, where nothing has to be agreed on around a run. */
+/* On a machine whose launches begin while the one before ends. */
 static void overlap_warn(const PassContext *c, const Program *p) {
-    const Tensor *t = checked_input(p);
-    Diags *diags = c->m->diags;
-    if (p->node.n < 2) return;
-    if (mesh_ranks(c->m) > 1) {
-        diag_perf(diags, p->loc, "apart-launches", "the %d launches of '%s' do not overlap: it has several ranks", p->node.n, p->name);
-    } else if (t) {
-        diag_perf(diags, t->loc, "apart-launches", "the %d launches of '%s' do not overlap: a run looks at the values of '%s' first",
-                  p->node.n, p->name, t->name);
-        diag_note(diags, t->loc, "without the range the values are taken as they are, and places outside of a tensor read 0");
-    }
+    if (p->node.n < 2 || mesh_ranks(c->m) == 1) return;
+    diag_perf(c->m->diags, p->loc, "apart-launches", "the %d launches of '%s' do not overlap: it has several ranks",
+              p->node.n, p->name);
 }
 
 static bool stream_order_run(PassContext *c) {
