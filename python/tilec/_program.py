@@ -6,6 +6,7 @@ import html
 import os
 import sys
 from collections import namedtuple
+from operator import and_
 from typing import Any, Callable, Iterable, NamedTuple
 
 from tilec import _cache, _tensor
@@ -17,18 +18,25 @@ from tilec._signature import CELLS, Argument, Signature, number_of
 from tilec._source import Source, source_of
 from tilec._tool import demand
 
+DESCRIBE = _tensor.DESCRIBE
 MOST_PLANS = 256  # of a program: kinds of calls that are remembered
 
 
 class Plan(NamedTuple):
     """What calls with arguments of one kind share: same types, shapes, strides, devices."""
     instance: Instance
+    call: Callable  # tile_instance_run
+    sync: Callable  # tile_stream_sync
     makers: list[Callable[[], Any]]  # of results
+    address: Callable[[Any], int]  # of what makers make
     finish: Callable[[Any], Any] | None
     arguments: Any  # void *[]
     dims: Any       # int64_t []
     cells: list     # of scalars
-    bytes: list[int]  # of all tensors: those of the call, then results
+    order: list[int]  # places of all tensors among the arguments: those of the call, then results
+    masks: list[int]  # of their addresses' bits that are 0
+    bytes: list[int]
+    written: list[int]  # which of them the program writes
     stream: Callable[[], int] | None  # PyTorch's current one
     waits: bool     # before the call returns
     device: int | None  # of PyTorch, which the runtime makes the thread's device
@@ -73,6 +81,7 @@ class Program:
         self.__signature__ = self.signature.for_inspect()
         self._tensors = [(i, a) for i, a in enumerate(self.signature.parameters) if not a.is_scalar]
         self._scalars = [(i, a) for i, a in enumerate(self.signature.parameters) if a.is_scalar]
+        self._all = [a for _, a in self._tensors] + self.signature.results  # tensors, in the order of a call's addresses
         self._writes = any(a.role == "state" for a in self.signature.parameters)
         self._results: Any = namedtuple("Results", [  # type: ignore[misc]
             a.name.replace(".", "_") for a in self.signature.results], rename=True)
@@ -86,23 +95,20 @@ class Program:
         sizes: tuple = ()
         if named or len(args) != len(self.signature.parameters) or not self.signature.flat:
             args, sizes = self.signature.bind(args, named)  # type: ignore[assignment]
-        key: list = [sizes]
-        places: list[int] = []
-        alive: list = []
-        for i, a in self._tensors:
-            self._look(a, args[i], key, places, alive)
+        key, places, alive = self._look(self._tensors_of(args))
         outs = None
         if out is not None:
             outs = self.signature.results_of(out)
-            for a, x in zip(self.signature.results, outs):
-                self._look(a, x, key, places, alive)
-        plan = self._plans.get(tuple(key))
+            more, there, kept = self._look(zip(self.signature.results, outs))
+            key, places, alive = key + more, places + there, alive + kept
+        plan = self._plans.get((sizes, *key))
         if plan is None or plan.instance.handle.value is None:
             plan = self._plan(args, outs, key, sizes)
         if outs is None:
             outs = [make() for make in plan.makers]
-            for a, x in zip(self.signature.results, outs):
-                self._look(a, x, [], places, alive)
+            places += [plan.address(x) for x in outs]
+        if any(map(and_, places, plan.masks)):
+            self._odd_refuse(places, plan)
         if out is not None or self._writes:
             self._overlaps_refuse(places, plan)
         self._run(plan, places, [self._number(a, args[i]) for i, a in self._scalars])
@@ -110,19 +116,24 @@ class Program:
             outs = [plan.finish(x) for x in outs]
         return outs[0] if len(outs) == 1 else self._results(*outs) if outs else None
 
-    def _look(self, a: Argument, x: Any, key: list, places: list, alive: list) -> None:
-        try:
-            own, place, kept = (_tensor.LIBRARIES.get(type(x)) or _tensor.library_of(x)).describe(x)
-        except ArgumentError as e:
-            raise self.signature.wrong(a, str(e)) from None
-        except Exception as e:  # of the array's library: sparse, without memory, deleted
-            raise self.signature.wrong(a, f"{type(x).__name__} cannot be read: {e}") from e
-        if place % a.alignment:
-            raise self.signature.wrong(a, f"lies at no multiple of {a.alignment} bytes: copy it")
-        key.append(own)
-        places.append(place)
-        if kept:
-            alive.append(kept)
+    def _tensors_of(self, args: Any) -> list[tuple[Argument, Any]]:
+        return [(a, args[i]) for i, a in self._tensors]
+
+    def _look(self, pairs: Iterable[tuple[Argument, Any]]) -> tuple[list, list[int], list]:
+        """Keys and addresses of arrays, and what must live on; an error names the argument."""
+        key, places, alive = [], [], []
+        for a, x in pairs:
+            try:
+                own, place, kept = DESCRIBE.get(type(x), _tensor.describe_new)(x)
+            except ArgumentError as e:
+                raise self.signature.wrong(a, str(e)) from None
+            except Exception as e:  # of the array's library: sparse, without memory, deleted
+                raise self.signature.wrong(a, f"{type(x).__name__} cannot be read: {e}") from e
+            key.append(own)
+            places.append(place)
+            if kept:
+                alive.append(kept)
+        return key, places, alive
 
     def _run(self, plan: Plan, places: list[int], numbers: list) -> None:
         mesh, instance = plan.instance.mesh, plan.instance
@@ -130,17 +141,15 @@ class Program:
         before = plan.device if plan.device is None else sys.modules["torch"].cuda.current_device()
         with mesh.lock:
             arguments = plan.arguments
-            for (_, a), place in zip(self._tensors, places):
-                arguments[a.index] = place
-            for a, place in zip(self.signature.results, places[len(self._tensors):]):
-                arguments[a.index] = place
+            for i, place in zip(plan.order, places):
+                arguments[i] = place
             for cell, number in zip(plan.cells, numbers):
                 cell.value = number
             if instance.handle.value is None:  # closed since the plan was looked up
                 raise Error(ENDED)
-            code = mesh.library.tile_instance_run(instance.handle, arguments, plan.dims, stream)
+            code = plan.call(instance.handle, arguments, plan.dims, stream)
             if not code and plan.waits:
-                code = mesh.library.tile_stream_sync(mesh.handle, stream)
+                code = plan.sync(mesh.handle, stream)
             if before != plan.device:
                 sys.modules["torch"].cuda.set_device(before)
             if code:
@@ -152,21 +161,27 @@ class Program:
         except ArgumentError as e:
             raise self.signature.wrong(a, str(e)) from None
 
+    def _odd_refuse(self, places: list[int], plan: Plan) -> None:
+        for a, place, mask in zip(self._all, places, plan.masks):
+            if place & mask:
+                raise self.signature.wrong(a, f"lies at no multiple of {a.alignment} bytes: copy it")
+
     def _overlaps_refuse(self, places: list[int], plan: Plan) -> None:
         """What is written lies apart from everything else."""
-        tensors = [a for _, a in self._tensors] + self.signature.results
-        spans = [(a, place, place + size) for a, place, size in zip(tensors, places, plan.bytes) if size]
-        for a, begin, end in spans:
-            for b, other, past in spans if a.role != "input" else ():
-                if a is not b and begin < past and other < end:
-                    raise self.signature.wrong(a, f"is written by the program, but shares memory with '{b.name}'")
+        sizes = plan.bytes
+        for k in plan.written:
+            begin, end = places[k], places[k] + sizes[k]
+            for i, other in enumerate(places):
+                if i != k and begin < other + sizes[i] and other < end and sizes[i] and sizes[k]:
+                    raise self.signature.wrong(self._all[k], "is written by the program, but shares memory with "
+                                               f"'{self._all[i].name}'")
 
     # Plans.
 
     def _plan(self, args: Any, outs: list | None, key: list, sizes: tuple) -> Plan:
         """Checks everything that a key says, and compiles for its device."""
-        given = [(a, args[i]) for i, a in self._tensors] + list(zip(self.signature.results, outs or ()))
-        facts = [(a, self._facts(a, x, own)) for (a, x), own in zip(given, key[1:])]
+        given = self._tensors_of(args) + list(zip(self.signature.results, outs or ()))
+        facts = [(a, self._facts(a, x, own)) for (a, x), own in zip(given, key)]
         for a, f in facts:
             self.signature.type_check(a, f)
         dims = self.signature.sizes_of(facts, sizes)
@@ -175,18 +190,23 @@ class Program:
         family = facts[0][1].family if facts else "numpy"
         instance = self._instance(device)
         on_torch = family == "torch" and device != _tensor.HOST
-        plan = Plan(instance=instance, makers=[] if outs else self._makers(library, dims, device),
+        runtime = instance.mesh.library
+        plan = Plan(instance=instance, call=runtime.tile_instance_run, sync=runtime.tile_stream_sync,
+                    makers=[] if outs else self._makers(library, dims, device), address=library.address,
                     finish=_tensor.finish_jax if family in ("jax", "jaxlib") else None,
                     arguments=(ctypes.c_void_p * (len(self.signature.arguments) + 1))(),
                     dims=(ctypes.c_int64 * (len(dims) + 1))(*dims), cells=[CELLS[a.elem]() for _, a in self._scalars],
-                    bytes=[a.bytes_at(dims) for a in [a for _, a in self._tensors] + self.signature.results],
+                    order=[a.index for a in self._all], masks=[a.alignment - 1 for a in self._all],
+                    bytes=[a.bytes_at(dims) for a in self._all],
+                    written=[k for k, a in enumerate(self._all) if a.role != "input"],
                     stream=_tensor.stream_torch(device[1]) if on_torch else None, waits=not on_torch,
                     device=device[1] if on_torch else None)
         for (_, a), cell in zip(self._scalars, plan.cells):
             plan.arguments[a.index] = ctypes.addressof(cell)
         if len(self._plans) >= MOST_PLANS:
             self._plans.clear()
-        self._plans[tuple(key)] = plan
+        known = (sizes, *key)
+        self._plans[known] = plan
         return plan
 
     def _facts(self, a: Argument, x: Any, own: tuple) -> _tensor.Facts:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ctypes
 import functools
-import math
 import sys
 from ctypes import POINTER, Structure, c_int32, c_int64, c_uint8, c_uint16, c_uint64, c_void_p
 from typing import Any, Callable, NamedTuple
@@ -164,12 +163,26 @@ class Library(NamedTuple):
     describe: Callable
     facts: Callable[[tuple], Facts]
     maker: Callable[[str, tuple, tuple], Callable]
+    address: Callable[[Any], int]  # of what `maker` makes
 
 
-NUMPY = Library(describe_numpy, facts_numpy, maker_numpy)
-TORCH = Library(describe_torch, facts_torch, maker_torch)
-ANY = Library(describe_dlpack, facts_dlpack, maker_dlpack)
+def address_numpy(x: Any) -> int:
+    return x.ctypes.data
+
+
+def address_torch(x: Any) -> int:
+    return x.data_ptr()
+
+
+def address_other(x: Any) -> int:
+    return library_of(x).describe(x)[1]
+
+
+NUMPY = Library(describe_numpy, facts_numpy, maker_numpy, address_numpy)
+TORCH = Library(describe_torch, facts_torch, maker_torch, address_torch)
+ANY = Library(describe_dlpack, facts_dlpack, maker_dlpack, address_other)
 LIBRARIES: dict[type, Library] = {}  # of the types that were seen
+DESCRIBE: dict[type, Callable] = {}  # likewise, Library.describe
 
 
 def library_of(x: Any) -> Library:
@@ -186,13 +199,13 @@ def library_of(x: Any) -> Library:
         found = ANY
     else:
         raise ArgumentError(f"expected an array (NumPy, PyTorch, or with __dlpack__), not {type(x).__name__}")
-    LIBRARIES[type(x)] = found
+    LIBRARIES[type(x)], DESCRIBE[type(x)] = found, found.describe
     return found
 
 
-def bytes_of(elem: str, shape: tuple) -> int:
-    """Bytes of a dense array; elements below a byte are packed in the last extent."""
-    return math.prod(shape) * (ELEMENTS[elem][1][1] // 8 if elem in ELEMENTS else 1)
+def describe_new(x: Any) -> tuple[tuple, int, Any]:
+    """Of a type that was not seen yet."""
+    return library_of(x).describe(x)
 
 
 def device_name(device: tuple[int, int]) -> str:
