@@ -148,7 +148,7 @@ static bool plan_try(const MatrixTarget *t, const MatrixOp *op, const TileQuesti
     p->groups = p->rows / GROUP_ROWS;
     p->copy_registers = q->gathers ? GATHER_REGISTERS : COPY_REGISTERS;
     p->registers = (int)fmin(MOST_REGISTERS, (ALL_REGISTERS - p->copy_registers) / p->groups / 8 * 8);
-    if (!is_allowed(q, p) || !sums_fit(q, p)) return false;
+    if (!matrix_n(op, p->columns) || !is_allowed(q, p) || !sums_fit(q, p)) return false;
     double step = step_clocks(op, g, q, p), slot = slot_clocks(g, q, p, step);
     p->stages = stages_of(t, q, p, slot, step);
     if (p->stages < LEAST_STAGES) return false;
