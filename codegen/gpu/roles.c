@@ -249,6 +249,10 @@ static const char *counter_text(RolesWriter *w) {
 static void call_take(RolesWriter *w, int warp) {
     const char *rank = w->roles->cluster > 1 ? " && all.rank == 0" : "";
     text_printf(&w->g->text, "        if (thread == %d%s)\n", 32 * (warp % 4), rank);
+    if (kernel_is_ragged(w->k)) {
+        text_printf(&w->g->text, "            %s(call, &all, %s);\n", hip_role_name(w, "take_some"), counter_text(w));
+        return;
+    }
     text_printf(&w->g->text, "            tile_ticket_take(&all.%s, %s, all.tasks, all.clusters, %d);\n",
                 w->facts.take.member, counter_text(w), w->roles->cluster);
 }
@@ -285,7 +289,8 @@ static void write_refusals(RolesWriter *w) {
     if (looks) fn_line(&f, "if (tile_refused(call.task)) return;");
     for (int i = 0; i < w->k->ngrid; i++) {
         Size of = w->k->range.p[i].of;
-        if (of.sym >= 0) fn_line(&f, "if (%s <= %" PRId64 ") return;", w->back.symbol(&f, of.sym)->text, -of.c);
+        if (of.sym >= 0 && !range_is_ragged(w->k, i))
+            fn_line(&f, "if (%s <= %" PRId64 ") return;", w->back.symbol(&f, of.sym)->text, -of.c);
     }
     text_add(&w->g->text, text_str(&f.body));
     text_free(&f.body);
@@ -302,6 +307,7 @@ static void write_kernel(RolesWriter *w) {
     write_rings(w);
     text_add(to, w->roles->cluster > 1 ? "    tile_cluster_sync();\n" : "    tile_sync();\n");
     if (w->launch->dependent && !w->ahead && !gpu_looks_at_values(w->p)) text_add(to, "    tile_follow();\n");
+    hip_role_refusal(w);
     write_groups(w);
     if (w->roles->cluster > 1) text_add(to, "    tile_wave_sync();\n    tile_cluster_sync();\n");
     text_add(to, "}\n\n");
@@ -319,7 +325,6 @@ static bool can_be_written(RolesWriter *w) {
 
 bool hip_roles(GpuText *g, Arena *a, const Program *p, const Memory *memory, CNames *names, const Node *n,
                GpuLaunch *launch) {
-    enum { SLACK = 1024 /* bytes, to a multiple */ };
     RolesWriter w = {.g = g,
                      .arena = a,
                      .p = p,
@@ -338,6 +343,7 @@ bool hip_roles(GpuText *g, Arena *a, const Program *p, const Memory *memory, CNa
     w.back.before_loop = hip_role_before_loop;
     w.back.loop = hip_role_loop;
     w.back.after_loop = hip_role_after_loop;
+    w.back.refuse_starts = hip_role_starts;
     w.target = matrix_target(g->target);
     w.member = public_members(a, g->m, p);
     if (!can_be_written(&w)) return false;
@@ -351,11 +357,12 @@ bool hip_roles(GpuText *g, Arena *a, const Program *p, const Memory *memory, CNa
     write_struct(&w);
     write_begin(&w);
     write_task(&w);
+    hip_role_ragged(&w);
     text_add(&g->text, text_str(&w.functions));
     text_free(&w.functions);
     write_kernel(&w);
     launch->threads = w.facts.threads;
-    launch->lds = w.facts.bytes + SLACK;
+    launch->lds = w.facts.bytes + ROLE_SLACK + (kernel_is_ragged(w.k) ? SYNC_LDS : 0);
     launch->cluster = w.roles->cluster;
     return !w.failed;
 }

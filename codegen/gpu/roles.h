@@ -31,6 +31,8 @@ typedef struct {
 
 enum { ROLE_TAKEN = 2, ROLE_TASK_BYTES = 4 }; /* slots of that ring, and bytes of a number */
 
+enum { ROLE_SLACK = 1024 /* bytes of workgroup memory in front of rings, to a multiple */ };
+
 /* roles_facts.c */
 RolesFacts hip_role_facts(Arena *, const Module *, const Kernel *);
 int hip_role_groups(const Kernel *, int role); /* of 128 threads; 0: lanes of a warp */
@@ -104,6 +106,11 @@ void hip_role_names(RolesWriter *); /* fills in those of rings, tiles and roles 
 Fn hip_role_fn(RolesWriter *, Hip *);
 const char *hip_role_name(const RolesWriter *, const char *what); /* behind the kernel's name */
 bool hip_role_counts(const RolesWriter *, int range);             /* it has tiles, which tasks count */
+
+/* roles_ragged.c: ranges whose tiles groups bound. */
+void hip_role_starts(Fn *, const Op *, const char *groups, const char *n, const char *number); /* seen at first */
+void hip_role_ragged(RolesWriter *);  /* functions: starts that are wrong; tasks that have positions */
+void hip_role_refusal(RolesWriter *); /* in the kernel, before roles begin */
 
 /* roles_role.c: adds the function of a role. */
 void hip_role_function(RolesWriter *, int number);

@@ -32,7 +32,7 @@ static bool comes_first(const Region *body, const Op *put) {
 /* Bounds and places that are read from memory are known behind the wait. */
 static bool reads_memory(const Region *r) {
     for (const Op *op = walk(r); op; op = walk_next(op, r))
-        if (op->kind == OP_LOAD || op->kind == OP_GET) return true;
+        if (op->kind == OP_LOAD || op->kind == OP_GROUP || op->kind == OP_GET) return true;
     return false;
 }
 

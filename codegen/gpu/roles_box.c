@@ -126,22 +126,41 @@ static const char *store_when(Fn *f, const Op *op) {
     return exists ? fn_text(f, "if (thread == 0 && %s) ", exists) : "if (thread == 0) ";
 }
 
+/* Rows that exist, behind the first of this group. */
+static const char *rows_left(Fn *f, int range) {
+    const CExpr *count = cexpr_operand(f, f->range[range].count);
+    if (f->hip->split - 1 != range) return count->text;
+    return fn_text(f, "%s - %" PRId64 " * group", count->text, f->hip->share);
+}
+
+static bool store_rows(Fn *, const Op *, const SlotTile *, const char *from);
+
+/* Behind the last row of a group of a ragged range begins the next one: there by rows. */
+static bool store_ragged(Fn *f, const Op *op, const SlotTile *t, const char *from, const Boxes *b, const char *box) {
+    fn_line(f, "if (%s >= %" PRId64 ") {", cexpr_operand(f, f->range[b->row].count)->text, f->k->range.p[b->row].size);
+    f->indent++;
+    fn_line(f, "%s", box);
+    f->indent--;
+    fn_line(f, "} else {");
+    f->indent++;
+    bool good = store_rows(f, op, t, from);
+    fn_line(f, "%stile_tma_commit(); /* slots are counted by groups of stores */", store_when(f, op));
+    f->indent--;
+    fn_line(f, "}");
+    return good;
+}
+
 static bool store_boxes(Fn *f, const Op *op, const SlotTile *t, const char *from) {
     Boxes b;
     if (op->sub.n < 2 || !boxes_of(f, op, &t->type, SUM_ROWS, PANEL_BITS / elem_bits(t->type.elem), &b)) return false;
     const int64_t rows = hip_role_extent(f->m, f->k, f->hip->role->of, b.row),
                   n = hip_role_extent(f->m, f->k, f->hip->role->of, b.column);
     if (rows != SUM_ROWS || n % DEPTH || elem_bits(t->type.elem) != 16 || op->mode != STORE_SET) return false;
-    fn_line(f, "%stile_box_store(%s, %s, %s, %" PRId64 ", %s);", store_when(f, op), b.map,
-            cexpr_add(f, b.at_row, share_begin(f, b.row))->text, b.at_column->text, n, from);
+    const char *box = fn_text(f, "%stile_box_store(%s, %s, %s, %" PRId64 ", %s);", store_when(f, op), b.map,
+                              cexpr_add(f, b.at_row, share_begin(f, b.row))->text, b.at_column->text, n, from);
+    if (range_is_ragged(f->k, b.row)) return store_ragged(f, op, t, from, &b, box);
+    fn_line(f, "%s", box);
     return true;
-}
-
-/* Rows that exist, behind the first of this group. */
-static const char *rows_left(Fn *f, int range) {
-    const CExpr *count = cexpr_operand(f, f->range[range].count);
-    if (f->hip->split - 1 != range) return count->text;
-    return fn_text(f, "%s - %" PRId64 " * group", count->text, f->hip->share);
 }
 
 /* By all threads of the group, 16 bytes of a row each. */

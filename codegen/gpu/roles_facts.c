@@ -134,6 +134,6 @@ RolesFacts hip_role_facts(Arena *a, const Module *m, const Kernel *k) {
         if (f.turn[i].full >= 0) f.bytes += BARRIERS;
     }
     f.take = take_facts(r, f.bytes);
-    if (f.take.full >= 0) f.bytes += ROLE_TAKEN * (BARRIERS + ROLE_TASK_BYTES);
+    if (f.take.full >= 0) f.bytes += ROLE_TAKEN * (BARRIERS + ROLE_TASK_BYTES); /* a multiple of 8 */
     return f;
 }

@@ -44,6 +44,7 @@ Step eval_group(Task *t, const Op *op) {
     RaggedTile found = ragged_tile(start_at, &s, groups, n, r->size, t->range[op->range].index);
     t->range[op->range].begin = found.begin;
     t->range[op->range].end = found.end;
+    if (t->calls) t->calls->share(t, op->range, r->size);
     *(int64_t *)tile_make(t, op->res.p[0])->data = found.group;
     return STEP_DONE;
 }

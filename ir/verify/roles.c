@@ -139,9 +139,21 @@ static void scalars_verify(Verifier *v, const Region *r) {
     }
 }
 
+/* Scalars find the tiles of ragged ranges anew. */
+static void ragged_open(Verifier *v, bool yes) {
+    for (int i = 0; i < v->k->ngrid; i++) {
+        const Range *x = &v->k->range.p[i];
+        if (!x->starts) continue;
+        if (yes && !v->range_open[i]) violation(v, x->loc, "no scalar of the roles finds the tiles of '%s'", x->name);
+        v->range_open[i] = yes;
+    }
+}
+
 static void bodies_verify(Verifier *v, const Roles *r) {
     int before = v->violations;
+    ragged_open(v, false);
     scalars_verify(v, r->scalars);
+    ragged_open(v, true);
     if (v->violations != before) return;
     scalars_show(v, r->scalars, true);
     for (int i = 0; i < r->role.n; i++) {

@@ -56,16 +56,12 @@ static void passes_try(PassContext *t, const Coming *p, Kernel *k) {
 
 /* ---- the question ---- */
 
-/* Arms know rectangular grids. */
-static Planned ragged(const Kernel *k) {
-    return plan_refused_by((Reason){.words = "a range of its grid is ragged", .loc = k->range.p[0].loc});
-}
-
+/* Schedules know rectangular grids. */
 static Planned arms_ask(PassContext *c, const Kernel *k, const MatrixTarget *t) {
     Planned best = plan_refused("");
-    if (kernel_is_ragged(k)) return ragged(k);
     for (size_t i = 0; i < sizeof arms / sizeof *arms; i++) {
-        Planned p = arms[i](c, k, t);
+        bool can = arms[i] == roles_plan || !kernel_is_ragged(k);
+        Planned p = can ? arms[i](c, k, t) : plan_refused("");
         if (!p.why.words) return p;
         if (!*best.why.words) best = p;
     }

@@ -91,9 +91,15 @@ static double step_clocks(const MatrixOp *op, const GpuFacts *g, const TileQuest
     return fmax(fmax(products, bytes_read(q, p) / g->lds) / q->rings, copy_clocks(g, q, p));
 }
 
+/* No tile has positions of two groups, which are taken for equally long. */
+static int64_t tiles_of(int64_t n, int64_t groups, int size) {
+    return groups > 1 ? groups * ceil_of(ceil_of(n, groups), size) : ceil_of(n, size);
+}
+
 /* A cluster has tiles beside each other, or above; one of a pair may lie outside. */
 static double task_rounds(const MatrixTarget *t, const TileQuestion *q, const TilePlan *p) {
-    int64_t down = ceil_of(q->rows, p->rows), across = ceil_of(q->columns, p->columns);
+    int64_t down = tiles_of(q->rows, q->row_groups, p->rows),
+            across = tiles_of(q->columns, q->column_groups, p->columns);
     *(p->beside ? &across : &down) = ceil_of(p->beside ? across : down, p->cluster);
     return (double)ceil_of(q->tasks * down * across, t->processors / p->cluster);
 }

@@ -13,6 +13,7 @@ enum { PANEL_COLUMNS = 64 /* of results that are made at a time: 128 bytes of el
 /* Products of two tiles in shared memory. Sizes known at run time only count by their bounds. */
 typedef struct {
     int64_t rows, columns; /* of the results */
+    int64_t row_groups, column_groups; /* of a ragged range; 1: it is none */
     int64_t tasks;         /* for each tile of them */
     int64_t steps;         /* of a task, of `depth` positions each, its loops together */
     int rings;             /* of which each step fills a slot of one */

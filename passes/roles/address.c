@@ -99,6 +99,7 @@ bool slice_addresses(Slice *s) {
     for (int i = s->op.n - 1; i >= 0; i--) {
         const Op *op = s->op.p[i];
         bool wanted = op->res.n == 1 && s->addresses[op->res.p[0]->id];
+        if (op->kind == OP_GROUP) s->addresses[op->res.p[0]->id] = true; /* every role has to know its tile */
         bool gathers = op->res.n == 1 && s->gathers[op->res.p[0]->id];
         bool rows = op->kind == OP_LOAD && slice_fills(s, op, FILL_ROWS);
         if ((wanted || gathers || slice_copies(s, op)) && !need_operands(s, op, gathers || rows)) return false;

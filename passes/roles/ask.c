@@ -143,8 +143,14 @@ static int64_t even_size(const Slice *s, int range) {
     return size;
 }
 
+static int64_t groups_of(const Slice *s, int range) {
+    return range_is_ragged(s->k, range) ? size_most(s->m, range_groups(s->k, range)) : 1;
+}
+
 static TileQuestion question_of(const Slice *s, const MatrixOp *op) {
-    TileQuestion q = {.rows = size_most(s->m, s->k->range.p[s->row].of),
+    TileQuestion q = {.row_groups = groups_of(s, s->row),
+                      .column_groups = groups_of(s, s->column),
+                      .rows = size_most(s->m, s->k->range.p[s->row].of),
                       .columns = size_most(s->m, s->k->range.p[s->column].of),
                       .tasks = tasks_beside(s),
                       .steps = steps_of(s),

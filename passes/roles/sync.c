@@ -1,6 +1,7 @@
 /* sync.c: memory of peers, waits and signals: flags stand in the body before it is cut.
    Takes: a kernel in value form, with or without flags. Gives: which of its operations other ranks see, and the waits
    and signals of its roles; or why they cannot have them. */
+#include "ir/size.h"
 #include "passes/roles/slice.h"
 
 /* ---- looking ---- */
@@ -38,6 +39,7 @@ bool slice_peers(Slice *s) {
     if (!slice_has_peers(s)) return true;
     const char *why =
         slice_has_fill(s, FILL_ROWS) ? "it addresses memory of peers, and threads copy rows" : why_size(s);
+    if (kernel_is_ragged(s->k)) why = "it addresses memory of peers, and groups bound its rows";
     if (!why) why = why_loads(s);
     if (!why) why = why_stores(s);
     return !why || slice_refuse(s, NULL, NULL, "%s", why);

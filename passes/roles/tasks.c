@@ -1,6 +1,7 @@
 /* tasks.c: who gives tasks to workgroups.
-   Takes: a kernel with its streams. Gives: a counter, where loops or conditions around copies follow from data: such
-   tasks differ in length; else each workgroup has a fixed share. */
+   Takes: a kernel with its streams. Gives: a counter, where loops or conditions around copies, or which tasks have
+   positions, follow from data: such tasks differ in length; else each workgroup has a fixed share. */
+#include "ir/size.h"
 #include "passes/roles/slice.h"
 
 /* Data that the scalar is made of, read at a place. */
@@ -20,6 +21,7 @@ static bool reads_data(const Value *v) {
 }
 
 TaskOrder slice_tasks(const Slice *s) {
+    if (kernel_is_ragged(s->k)) return TASKS_TICKET; /* some numbers have no positions */
     for (int i = 0; i < s->op.n; i++) {
         const Op *op = s->op.p[i];
         int bounds = op->kind == OP_FOR ? 2 : op->kind == OP_IF ? 1 : 0;

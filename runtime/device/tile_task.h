@@ -5,18 +5,29 @@
 #ifndef TILE_DEVICE_TILE_TASK_H
 #define TILE_DEVICE_TILE_TASK_H
 
-/* By a lane of the cluster's first workgroup, of `sharers`. counter: 0 between launches; whoever takes the last number
-   of all clusters leaves it so. Behind the last task each role is told -1. */
+/* By a lane of the cluster's first workgroup, of `sharers`: waits until a number may be passed on; takes one, -1 behind
+   the last; passes it on. counter: 0 between launches; whoever takes the last number of all clusters leaves it so. */
+TILE_FN void tile_ticket_open(const tile_ring *r, const tile_ring_end *e) {
+    tile_mbar_wait(tile_ring_empty(r, e->s), e->phase);
+}
+TILE_FN int tile_ticket_number(uint64_t *counter, int tasks, int clusters) {
+    const int64_t task = (int64_t)tile_word_add(counter, 1, TILE_DEVICE);
+    if (task == (int64_t)tasks + clusters - 1) tile_word_store(counter, 0, TILE_DEVICE);
+    return task < tasks ? (int)task : -1;
+}
+TILE_FN void tile_ticket_pass(const tile_ring *r, tile_ring_end *e, int task, int sharers) {
+    for (int rank = 0; rank < sharers; rank++)
+        tile_cluster_pass(r->slot + 4 * e->s, tile_ring_full(r, e->s), rank, task);
+    tile_ring_step(r, e);
+}
+
+/* All numbers, and behind the last task -1. */
 TILE_FN void tile_ticket_take(const tile_ring *r, uint64_t *counter, int tasks, int clusters, int sharers) {
     tile_ring_end e = tile_ring_writer();
-    for (bool more = true; more;) {
-        tile_mbar_wait(tile_ring_empty(r, e.s), e.phase);
-        const int64_t task = (int64_t)tile_word_add(counter, 1, TILE_DEVICE);
-        more = task < tasks;
-        if (task == (int64_t)tasks + clusters - 1) tile_word_store(counter, 0, TILE_DEVICE);
-        for (int rank = 0; rank < sharers; rank++)
-            tile_cluster_pass(r->slot + 4 * e.s, tile_ring_full(r, e.s), rank, more ? (int32_t)task : -1);
-        tile_ring_step(r, &e);
+    for (int task = 0; task >= 0;) {
+        tile_ticket_open(r, &e);
+        task = tile_ticket_number(counter, tasks, clusters);
+        tile_ticket_pass(r, &e, task, sharers);
     }
     tile_ring_drain(r, &e);
 }

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """usage: random_schedules.py TILEC FOLDER TARGET [--programs=N] [--first=SEED] [--kinds=KIND,..]: random products, attention and
 decoding of tokens at random sizes, which the machine's schedules or roles take, in the emulator of TARGET against the
-interpreter; kinds: product, sized, gathered, attention, decode. Prints what differs or fails, how many took a schedule, and which."""
+interpreter; kinds: product, sized, gathered, ragged, attention, decode. Prints what differs or fails, how many took a schedule, and which."""
 import random
 import re
 import subprocess
@@ -123,6 +123,33 @@ program p(X: {elem}[{t}, {k}], W: {elem}[{k}, {n}], AT: i32[M], BT: i32[{k}], D:
     return text, at, [f"--size=M={m}"]
 
 
+def ragged(r):
+    """Products by group: rows of groups of any length, none among them, lie one behind the other; they may be gathered, too."""
+    e, n, k, t = r.randint(1, 40), eights(r, 500), r.choice([eights(r, 400), eights(r, 400), r.randint(1, 200)]), r.randint(1, 200)
+    ends = sorted(r.choice([0, r.randint(0, 600)]) for _ in range(e))
+    m, along, gathers = ends[-1], r.random() < 0.5, r.random() < 0.4
+    elem, out = r.choice(["bf16", "f16"]), r.choice(["bf16", "f16", "f32"])
+    load, w = "x[at[i], p]" if gathers else "x[i, p]", "w[g, j, p]" if along else "w[g, p, j]"
+    value = r.choice(["acc", "silu(acc) * f32(s[i])", "acc + f32(b[g, j])", "acc * f32(d[i, j])"])
+    given = {"START": numpy.int32([0] + ends), "AT": numpy.int32([r.randint(-1, t) for _ in range(m)])}
+    rows = f"{t}" if gathers else "M"
+    text = f"""dim M <= {max(m, 1) + r.choice([0, 3000])};
+kernel products(x: {elem}[{'t' if gathers else 'm'}, k], at: i32[m], w: {elem}[e, {'n, k' if along else 'k, n'}], s: {elem}[m], b: {elem}[e, n],
+    d: {elem}[m, n], ascending start: i32[e + 1]) -> (c: {out}[m, n]) {{
+  each g of e, i: 128 of m in start[g] .. start[g + 1], j: 256 of n {{
+    acc: f32[i, j] = 0;
+    for p: 64 of k {{ acc += {load} @ {w}; }}
+    c[i, j] = {out}({value});
+  }}
+}}
+program p(X: {elem}[{rows}, {k}], AT: i32[M], W: {elem}[{e}, {f'{n}, {k}' if along else f'{k}, {n}'}], S: {elem}[M], B: {elem}[{e}, {n}],
+    D: {elem}[M, {n}], START: i32[{e + 1}]) -> (C: {out}[M, {n}]) {{
+  C = products(X, AT, W, S, B, D, START);
+}}
+"""
+    return text, given, [f"--size=M={m}"]
+
+
 def attention(r):
     b, g, share, d, s = r.randint(1, 2), r.randint(1, 2), r.randint(1, 3), r.choice([64, 80, 96, 128]), size(r, 700)
     t = s if r.random() < 0.6 else size(r, 700)
@@ -148,7 +175,7 @@ def tiles(r):
     return f"kernel products on sm_90a {{ i = {i}; j = {j}; }}\n" if r.random() < 0.6 else ""
 
 
-KINDS = {"product": product, "sized": sized, "gathered": gathered, "attention": attention, "decode": decode}
+KINDS = {"product": product, "sized": sized, "gathered": gathered, "ragged": ragged, "attention": attention, "decode": decode}
 
 
 def run(tilec, folder, target, seed, kinds):
@@ -175,7 +202,7 @@ def main():
     tilec, folder, target = sys.argv[1:4]
     options = dict(a[2:].split("=") for a in sys.argv[4:])
     first, n = int(options.get("first", 1)), int(options.get("programs", 20))
-    kinds = options.get("kinds", "product,product,product,sized,sized,gathered,attention,decode").split(",")
+    kinds = options.get("kinds", "product,product,product,sized,sized,gathered,ragged,attention,decode").split(",")
     wrong, took, names = 0, 0, set()
     for seed in range(first, first + n):
         schedules, message = run(tilec, folder, target, seed, kinds)

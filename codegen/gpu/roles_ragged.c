@@ -1,0 +1,95 @@
+/* roles_ragged.c: kernels in roles over ragged ranges: a workgroup looks at the starts of groups once, before its roles
+   begin; who takes tickets passes on those whose tile has positions. */
+#include "codegen/gpu/roles.h"
+#include "codegen/text/share.h"
+#include "codegen/text/size.h"
+
+#include <inttypes.h>
+
+static int ragged_range(const Kernel *k) {
+    for (int i = 0; i < k->ngrid; i++)
+        if (range_is_ragged(k, i)) return i;
+    return -1;
+}
+
+void hip_role_starts(Fn *f, const Op *op, const char *groups, const char *n, const char *number) {
+    (void)f, (void)op, (void)groups, (void)n, (void)number;
+}
+
+static Fn function_new(RolesWriter *w, Hip *hip) {
+    static const char *const taken[] = {"call", "all", "lds", "number", "counter", "end", "wrong"};
+    Fn f = hip_role_fn(w, hip);
+    for (size_t i = 0; i < sizeof taken / sizeof *taken; i++) c_name(&f.names, taken[i]);
+    name_params(&f);
+    return f;
+}
+
+static void function_print(RolesWriter *w, Fn *f, const char *head) {
+    Text text = {0};
+    hip_arguments(f);
+    fn_head_print(f, &text);
+    text_printf(&w->g->text, "%s {\n%s%s}\n\n", head, text_str(&text), text_str(&f->body));
+    text_free(&text), text_free(&f->body);
+    w->failed |= f->failed;
+}
+
+/* All threads: is a start wrong? Then no task stores. */
+static void write_refused(RolesWriter *w, int range) {
+    Hip hip;
+    Fn f = function_new(w, &hip);
+    const Range *r = &w->k->range.p[range];
+    const int param = r->starts - 1;
+    const char *elem = elem_text(w->k->param.p[param].elem), *start = f.param[param];
+    fn_line(&f, "const int64_t wrong = tile_starts_wrong_%s(%s, %s, %s, number, %s, tile_thread(), %d);", elem, start,
+            size_text(&f, range_groups(w->k, range))->text, size_text(&f, r->of)->text,
+            ragged_is_whole(w->k, range) ? "true" : "false", w->facts.threads);
+    fn_line(&f, "return tile_refuse_starts(lds, call.task, %s, %s, wrong, wrong < 0 ? 0 : tile_load_%s(&%s[wrong]));",
+            field_number(&f, "starts", f.memory->arg[f.node->arg.p[param].tensor])->text,
+            mesh_ranks(w->g->m) > 1 ? "TILE_ONE" : "TILE_ALL", elem, start);
+    function_print(w, &f,
+                   arena_format(w->arena, "TILE_FN bool %s(const %s call, char *lds, int number)",
+                                hip_role_name(w, "refused"), w->launch->call));
+}
+
+/* The tile of the task with a number has no positions. */
+static void write_empty(RolesWriter *w, int range) {
+    Hip hip;
+    Fn f = function_new(w, &hip);
+    const Range *r = &w->k->range.p[range];
+    fn_line(&f, "return tile_ragged_%s(%s, %s, %s, %" PRId64 ", %s(all, number).%s).count == 0;",
+            elem_text(w->k->param.p[r->starts - 1].elem), f.param[r->starts - 1],
+            size_text(&f, range_groups(w->k, range))->text, size_text(&f, r->of)->text, r->size,
+            hip_role_name(w, "place"), w->task[range]);
+    function_print(w, &f,
+                   arena_format(w->arena, "TILE_FN bool %s(const %s call, const %s *all, int number)",
+                                hip_role_name(w, "is_empty"), w->launch->call, hip_role_name(w, "all")));
+}
+
+static void write_take(RolesWriter *w) {
+    Text *to = &w->g->text;
+    const char *ring = w->facts.take.member;
+    text_printf(to, "TILE_FN void %s(const %s call, const %s *all, uint64_t *counter) {\n",
+                hip_role_name(w, "take_some"), w->launch->call, hip_role_name(w, "all"));
+    text_add(to, "    tile_ring_end end = tile_ring_writer();\n    int number;\n    do {\n");
+    text_printf(to, "        tile_ticket_open(&all->%s, &end);\n", ring);
+    text_add(to, "        do number = tile_ticket_number(counter, all->tasks, all->clusters);\n");
+    text_printf(to, "        while (number >= 0 && %s(call, all, number));\n", hip_role_name(w, "is_empty"));
+    text_printf(to, "        tile_ticket_pass(&all->%s, &end, number, %d);\n", ring, w->roles->cluster);
+    text_printf(to, "    } while (number >= 0);\n    tile_ring_drain(&all->%s, &end);\n}\n\n", ring);
+}
+
+void hip_role_ragged(RolesWriter *w) {
+    const int range = ragged_range(w->k);
+    if (range < 0) return;
+    write_refused(w, range);
+    if (w->facts.take.full < 0) return;
+    write_empty(w, range);
+    write_take(w);
+}
+
+/* Behind the rings lie the bytes by which threads agree. */
+void hip_role_refusal(RolesWriter *w) {
+    if (ragged_range(w->k) < 0) return;
+    text_printf(&w->g->text, "    if (%s(call, lds + %" PRId64 ", all.cluster)) return;\n", hip_role_name(w, "refused"),
+                w->facts.bytes + ROLE_SLACK);
+}
