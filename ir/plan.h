@@ -48,6 +48,8 @@ typedef struct {
     int16_t limited; /* 1 + the run-time dimension up to whose value .limit the kernel runs (Node.otherwise); 0: none */
     int64_t limit;
     /* of ROLES: */
+    int unaligned; /* 1: results and residuals whose rows only a run knows go without boxes, unless operands have such
+                      rows */
     int stages;    /* slots of the ring that a loop's operands come by */
     VEC(int) regs; /* of a thread, for each group of 128 threads */
     int cluster;   /* workgroups that have tiles beside each other along .cluster_range, of the grid */

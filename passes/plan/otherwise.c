@@ -1,4 +1,4 @@
-/* otherwise.c: plain kernels that stand by. A box needs rows at multiples of 16 bytes. Where only a run knows how long
+/* otherwise.c: kernels that stand by. A box needs rows at multiples of 16 bytes. Where only a run knows how long
    rows are, a kernel of another plan does the work of runs with other rows. Takes: kernels with their plans. Gives:
    nodes that have such a kernel besides. */
 #include "passes/plan/plan.h"
@@ -9,6 +9,20 @@ bool plan_needs_another(const Kernel *k, const Plan *plan) {
         if (plan->copy.p[i].fill == FILL_BOX && p->dim[p->ndim - 1].sym >= 0) return true;
     }
     return false;
+}
+
+Planned plan_unaligned(PassContext *c, const Kernel *k, const Planned *p) {
+    if (!p->loose) return *p;
+    Kernel *fresh = kernel_clone(c->m, k);
+    fresh->name = name_of(c->m->names, arena_format(c->m->arena, "%s_rows", k->name));
+    fresh->plan.unaligned = 1;
+    Planned own = plan_of(c, fresh);
+    if (own.why.words) return *p;
+    plan_apply(fresh, &own);
+    plan_stand_by(c->m, k, fresh);
+    remark(c, "pipe", k->loc, "'%s': where rows of results are no multiples of 16 bytes, '%s' runs", k->name,
+           fresh->name);
+    return own;
 }
 
 Kernel *plan_plain(PassContext *c, const Kernel *k) {

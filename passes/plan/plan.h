@@ -24,6 +24,7 @@ typedef struct {
         int64_t size;
     } tile[PLANNED_TILES];
     int tiles;
+    bool loose; /* results or residuals go by boxes that not every run allows: another kernel stands by (otherwise.c) */
     const char *how; /* for the user: "the schedule 'product', tiles of 128 x 256" */
     double seconds;  /* predicted, at the largest sizes */
     /* Or there might be one if the rows of these parameters began at multiples of .align bytes. The first one has the
@@ -44,6 +45,8 @@ bool plan_takes(PassContext *, const Kernel *); /* it has one */
 void plan_apply(Kernel *, const Planned *);
 
 /* otherwise.c */
+/* In runs whose results have rows of other lengths than multiples of 16 bytes; the plan of what stands by last. */
+Planned plan_unaligned(PassContext *, const Kernel *, const Planned *);
 bool plan_needs_another(const Kernel *, const Plan *); /* in runs whose rows are no multiples of 16 bytes */
 Kernel *plan_plain(PassContext *, const Kernel *);     /* as it stands, by the plain plan */
 void plan_stand_by(Module *, const Kernel *, Kernel *plain); /* of all nodes that call the first one */

@@ -36,6 +36,12 @@ static const Span *places(const Slice *s, const Op *access) {
     return &access->sub.p[slice_is_symmetric(s, access)];
 }
 
+/* Only a run knows whether boxes take its rows, and no operand has such rows. */
+static bool has_rows_of_its_own(const Slice *s, const Op *access) {
+    const Param *p = &s->k->param.p[access->param];
+    return !size_is_number(p->dim[p->ndim - 1]) && !operand_has_rows(s, p);
+}
+
 /* Strides are products of the extents behind their dimension. No words: they can be those of a box. operand: of a
    product, for which another kernel stands by where a run has other strides. */
 static Reason why_strides(const Slice *s, const Op *access, bool operand) {
@@ -45,7 +51,7 @@ static Reason why_strides(const Slice *s, const Op *access, bool operand) {
         if (p->dim[d].axis >= 0)
             return (Reason){.fix = "an extent that the ranks divide",
                             .words = slice_text(s, "'%s' is split over ranks in blocks of several lengths", p->name)};
-    if (!size_is_number(last) && !operand && !operand_has_rows(s, p))
+    if (!operand && s->k->plan.unaligned && has_rows_of_its_own(s, access))
         return (Reason){.fix = "a number: dim N = 4096, or -D N=4096",
                         .words = slice_text(s, "rows of '%s' have a run-time length", p->name)};
     if (!size_is_number(last)) return (Reason){0}; /* otherwise.c */
@@ -169,6 +175,14 @@ const char *store_why_no_box(Slice *s, const Op *store) {
     const char *why = why_no_slot(s, store);
     if (!why) why = why_strides(s, store, false).words;
     return why ? why : why_end(s, store);
+}
+
+bool slice_is_loose(Slice *s) {
+    for (int i = 0; i < s->near.n; i++)
+        if (has_rows_of_its_own(s, s->near.p[i])) return true;
+    for (int i = 0; i < s->store.n; i++)
+        if (!store_why_no_box(s, s->store.p[i]) && has_rows_of_its_own(s, s->store.p[i])) return true;
+    return false;
 }
 
 /* They go through a slot: to a box, or row by row. Others go to memory from registers. */

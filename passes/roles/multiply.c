@@ -128,8 +128,11 @@ static bool fills_stages(const Slice *s, const Op *loop) {
 /* One of two groups stores while the other multiplies: the second one's last steps, for which copies have come already,
    begin behind the first one's. Narrow tiles lose by it [measured on an H200: bench/gpu/log.md]. */
 static int take_ends(const Slice *s, const Op *loop) {
-    enum { GROUPS = 2 /* that multiply: code generation has a token for two */, NARROW = 128 };
-    bool wide = s->k->plan.regs.n - 1 == GROUPS && s->k->range.p[s->column].size > NARROW;
+    enum {
+        GROUPS = 2 /* that multiply: code generation has a token for two */,
+        NARROW = 128 /* columns of all sums */
+    };
+    bool wide = s->k->plan.regs.n - 1 == GROUPS && 2 * s->sum_words > NARROW;
     return wide && is_last_loop(s, loop) && fills_stages(s, loop) ? s->k->plan.stages - 1 : 0;
 }
 

@@ -62,9 +62,11 @@ static void plan_groups(const Slice *s, const TilePlan *t, Plan *p) {
     p->cluster_range = (int16_t)(t->beside ? s->column : s->row);
 }
 
-static Planned planned_by(const Slice *s, const TilePlan *t) {
+static Planned planned_by(Slice *s, const TilePlan *t) {
     Planned p = {.plan = {.lowering = LOWER_ROLES, .stages = t->stages, .order = name_of(s->m->names, order)}};
     p.plan.cut = s->k->plan.cut;
+    p.plan.unaligned = s->k->plan.unaligned;
+    p.loose = slice_is_loose(s);
     p.plan.tasks = slice_tasks(s);
     plan_sizes(s, t, &p);
     plan_groups(s, t, &p.plan);

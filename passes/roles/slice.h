@@ -101,6 +101,7 @@ bool slice_has_fill(const Slice *, SlotFill);          /* there are such */
 Reason box_why(Slice *, const Op *load, int kept, int over, Panel *);
 const char *rows_why(Slice *, const Op *load, int kept, int over, Panel *);
 bool box_is_near(Slice *, const Op *load); /* a box, at the place of the results */
+bool slice_is_loose(Slice *);              /* boxes beside operands want rows that not every run has */
 
 /* ---- building ---- */
 
