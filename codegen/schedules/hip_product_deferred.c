@@ -105,6 +105,12 @@ bool product_deferred(Schedule *s, const Product *p, EpilogueGiven *of) {
     return n == (near ? 1 : 0) && keeps_pace(s, p, tail);
 }
 
+bool product_defers(const Kernel *k, const Product *p, const MatrixSchedule *facts, Arena *a) {
+    Schedule s = {.f = {.k = k, .arena = a}, .facts = facts};
+    EpilogueGiven of;
+    return product_deferred(&s, p, &of);
+}
+
 /* ---- the text ---- */
 
 static void fill_near(Schedule *s, const Op *near) {

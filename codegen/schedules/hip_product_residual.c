@@ -19,9 +19,12 @@ static const Op *only_near(const Kernel *k) {
     return found;
 }
 
-/* In vectors of 16 bytes, and by boxes. */
+/* In vectors of 16 bytes, and by boxes. Where only a plan is asked for, tensors begin where they should. */
 bool product_loads_residual(Schedule *s, const Op *load) {
-    return is_near(load) && elem_bits(s->f.k->param.p[load->param].elem) == 16 && hip_rows_are_multiple(&s->f, load, 8);
+    enum { VECTOR = 8 /* elements */ };
+    const Param *p = &s->f.k->param.p[load->param];
+    if (!is_near(load) || elem_bits(p->elem) != 16) return false;
+    return s->f.node ? hip_rows_are_multiple(&s->f, load, VECTOR) : p->dim[p->ndim - 1].c % VECTOR == 0;
 }
 
 /* Results that leave by tiles have rows that boxes take. */

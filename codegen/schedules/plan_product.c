@@ -93,6 +93,18 @@ static Reason refused(const Kernel *k, const Product *f, const MatrixSchedule *s
     return (Reason){.words = k->range.p[1].of.c < s->columns ? "the result is small" : NULL};
 }
 
+/* Roles take no longer [bench/gpu/log.md, epilogues in roles]: whole tiles of all columns that sums have room for, and
+   nothing that other warps finish. */
+static bool roles_equal(PassContext *c, const Kernel *k, const Product *f, const MatrixSchedule *s) {
+    enum { WIDE = 256, STEP = 64, LEAST_DEPTH = 512 };
+    MatrixSchedule facts = *s;
+    facts.columns *= f->sums;
+    bool whole = f->row == 0 && f->depth >= LEAST_DEPTH && k->range.p[0].of.c % ((int64_t)s->rows * s->cluster) == 0 &&
+                 k->range.p[1].of.c % s->columns == 0 && f->depth % STEP == 0;
+    return whole && !strcmp(s->name, "product") && facts.columns == WIDE && !is_f8(k, f) && !k->plan.columns &&
+           !product_defers(k, f, &facts, c->m->arena);
+}
+
 Planned product_plan(PassContext *c, const Kernel *k, const MatrixTarget *t) {
     Product f;
     const MatrixSchedule *any = matrix_schedule(t, "product", 0);
@@ -101,5 +113,7 @@ Planned product_plan(PassContext *c, const Kernel *k, const MatrixTarget *t) {
     if (!any->cluster) return product_plan_cdna(c, k, t, &f);
     MatrixSchedule s = chosen(k, &f, t, is_f8(k, &f));
     why = refused(k, &f, &s);
+    Planned roles = !why.words && roles_equal(c, k, &f, &s) ? roles_plan(c, k, t) : plan_refused("");
+    if (!roles.why.words) return roles;
     return why.words ? arm_refused(k, &f, any->align, why) : arm_planned(c, k, &s, 0, 1);
 }

@@ -121,7 +121,7 @@ TILE_FN void products_multiply(const batched_nn_call call, const products_maps *
         #pragma unroll
         for (int q0 = 0; q0 < 256; q0 += 64) {
             float *const part = acc + 32 * (q0 / 64);
-            const uint32_t c_2 = tile_own_open(&own_c, &c_end, 2 + group, thread);
+            const uint32_t c_2 = tile_own_open(&own_c, &c_end, 1, 2 + group, thread);
             tile_sums_write_bf16(c_2, part, 64, thread);
             tile_own_filled(&own_c, &c_end, 2 + group);
             if (thread == 0) tile_box_store({&maps->map[2], 3, (int)x}, i0 + 64 * group, j0 + q0, 64, c_2);
