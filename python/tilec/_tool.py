@@ -54,5 +54,8 @@ def demand(words: Sequence[str], text: str | None = None) -> str:
 
 
 def main() -> None:
-    """The script `tilec`: the command itself."""
+    """The script `tilec`: the command itself, and the language server."""
+    if sys.argv[1:2] == ["lsp"]:
+        from tilec.lsp import serve
+        sys.exit(serve())
     os.execv(command(), [command(), *sys.argv[1:]])

@@ -1,0 +1,89 @@
+"""usage: lsp.py WORK: talks to `tilec lsp` as an editor does. Prints what it answers."""
+import json
+import os
+import subprocess
+import sys
+import time
+
+WORK = sys.argv[1]
+URI = "file://" + WORK.replace(" ", "%20") + "/a%20folder/x.tile"
+os.makedirs(os.path.join(WORK, "a folder"), exist_ok=True)
+with open(os.path.join(WORK, "a folder", "part.tile"), "w") as part:
+    part.write("kernel twice(x: f32[n]) -> (y: f32[n]) { each i: 4 of n { y[i] = x[i] * 2; } }\n")
+
+
+class Editor:
+    def __init__(self):
+        self.server = subprocess.Popen([sys.executable, "-m", "tilec", "lsp"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        self.next = 0
+
+    def send(self, method, params, **more):
+        data = json.dumps({"jsonrpc": "2.0", "method": method, "params": params, **more}).encode()
+        self.server.stdin.write(b"Content-Length: %d\r\nContent-Type: x\r\n\r\n" % len(data) + data)
+        self.server.stdin.flush()
+
+    def read(self):
+        fields = {}
+        for line in iter(self.server.stdout.readline, b"\r\n"):
+            name, value = line.split(b":")
+            fields[name] = value
+        return json.loads(self.server.stdout.read(int(fields[b"Content-Length"])))
+
+    def ask(self, method, params):
+        self.next += 1
+        self.send(method, params, id=self.next)
+        reply = self.read()
+        assert reply["id"] == self.next, reply
+        return reply.get("result", reply.get("error"))
+
+    def change(self, text):
+        """A document's messages after a change."""
+        self.send("textDocument/didChange", {"textDocument": {"uri": URI}, "contentChanges": [{"text": text}]})
+        return self.messages()
+
+    def messages(self):
+        params = self.read()["params"]
+        assert params["uri"] == URI
+        return params["diagnostics"]
+
+
+def show(messages):
+    for m in messages:
+        r = m["range"]
+        print(f"{r['start']['line']}:{r['start']['character']}-{r['end']['character']} {m['severity']} {m['code']}: {m['message']!r}")
+
+
+GOOD = 'import "part.tile";\ndim N = 4; /* \U0001F600 */ program f(x: f32[N]) -> (y: f32[N]) { y = twice(x); }\n'
+e = Editor()
+print(sorted(e.ask("initialize", {"capabilities": {}})["capabilities"]))
+e.send("initialized", {})
+e.send("textDocument/didOpen", {"textDocument": {"uri": URI, "languageId": "tile", "version": 1, "text": GOOD}})
+show(e.messages())
+show(e.change(GOOD.replace("twice(x)", "twixe(x)")))
+actions = e.ask("textDocument/codeAction", {"textDocument": {"uri": URI}, "context": {"diagnostics": []},
+                                            "range": {"start": {"line": 1, "character": 0}, "end": {"line": 1, "character": 9}}})
+edit = actions[0]["edit"]["changes"][URI][0]
+print(actions[0]["title"], edit["range"]["start"]["character"], edit["range"]["end"]["character"], edit["newText"])
+laid = e.ask("textDocument/formatting", {"textDocument": {"uri": URI}, "options": {}})
+print(repr(laid[0]["newText"]))
+show(e.change(laid[0]["newText"].replace("twixe", "twice")))
+print(e.ask("textDocument/formatting", {"textDocument": {"uri": URI}, "options": {}}))
+show(e.change("kernel {"))
+print(e.ask("textDocument/formatting", {"textDocument": {"uri": URI}, "options": {}})["code"])
+print(e.ask("textDocument/hover", {}))
+print(e.ask("textDocument/formatting", {"textDocument": {"uri": "file:///none"}})["message"])
+for _ in range(20):  # typed faster than it is checked: the last text counts
+    e.send("textDocument/didChange", {"textDocument": {"uri": URI}, "contentChanges": [{"text": "dim"}]})
+e.send("textDocument/didChange", {"textDocument": {"uri": URI}, "contentChanges": [{"text": GOOD}]})
+while e.messages():
+    pass
+print("typed")
+big = "dim N = 64;\n" + "".join(f"kernel k{i}(x: f32[n]) -> (y: f32[n]) {{\n  each i: 8 of n {{ y[i] = x[i]; }}\n}}\n\n" for i in range(500))
+begin = time.monotonic()
+e.change(big + "program p(x: f32[N]) -> (y: f32[N]) { y = k3(z); }\n")
+print("2,000 lines", time.monotonic() - begin < 2)
+e.ask("shutdown", None)
+e.send("exit", None)
+print("ends", e.server.wait(10))
+cut = subprocess.run([sys.executable, "-m", "tilec", "lsp"], input=b"Content-Length: 9\r\n\r\n{", stdout=subprocess.PIPE)
+print("cut", cut.returncode, cut.stdout)
