@@ -191,6 +191,8 @@ def library_of(x: Any) -> Library:
     if found:
         return found
     modules = {base.__module__.split(".")[0]: base.__name__ for base in type(x).__mro__}
+    if "numpy" in modules and isinstance(x, sys.modules["numpy"].ma.MaskedArray):
+        raise ArgumentError("is a masked array, whose mask no program sees: pass .filled(..)")
     if "numpy" in modules and isinstance(x, sys.modules["numpy"].ndarray):
         found = NUMPY
     elif "torch" in modules and isinstance(x, sys.modules["torch"].Tensor):
