@@ -1,20 +1,22 @@
-"""`tilec lsp`: a language server on standard input and output: messages of `tilec check` while one types, its fixes, and the
-layout of `tilec fmt`. Language Server Protocol 3.17; positions count UTF-16 units."""
+"""`tilec lsp`: a language server on standard input and output: messages of `tilec check` while one types, its fixes, the layout
+of `tilec fmt`, and declarations of names. Language Server Protocol 3.17; positions count UTF-16 units."""
 from __future__ import annotations
 
 import json
 import os
+import re
 import select
 import sys
 from typing import Any, Callable
-from urllib.parse import unquote, urlsplit
+from urllib.parse import quote, unquote, urlsplit
 
 from tilec import _tool
+from tilec._declared import Declaration, declaration_of
 
 SEVERITY = {"error": 1, "warning": 2, "note": 3}
 NO_METHOD, FAILED = -32601, -32803  # of JSON-RPC, of the protocol
 FULL = 1  # changes come as the whole text
-CAPABILITIES = {"textDocumentSync": FULL, "documentFormattingProvider": True,
+CAPABILITIES = {"textDocumentSync": FULL, "documentFormattingProvider": True, "definitionProvider": True, "hoverProvider": True,
                 "codeActionProvider": {"codeActionKinds": ["quickfix"]}}
 
 
@@ -73,6 +75,12 @@ def position(lines: list[str], line: int, column: int) -> dict:
     """Of the command's line and column, which count from 1, columns in bytes."""
     before = (lines[line - 1] if 0 < line <= len(lines) else "").encode()[:column - 1]
     return {"line": max(line - 1, 0), "character": len(before.decode("utf-8", "ignore").encode("utf-16-le")) // 2}
+
+
+def word_at(line: str, character: int) -> str:
+    """The name at a place that counts UTF-16 units."""
+    at = len(line.encode("utf-16-le")[:2 * character].decode("utf-16-le", "ignore"))
+    return next((m[0] for m in re.finditer(r"[A-Za-z_]\w*", line) if m.start() <= at <= m.end()), "")
 
 
 def range_of(lines: list[str], m: dict) -> dict:
@@ -160,6 +168,22 @@ class Server:
                                     "diagnostics": [self.diagnostic(uri, lines, m)], "edit": {"changes": {uri: [edit]}}})
         return actions
 
+    def declared(self, p: dict) -> Declaration | None:
+        uri, at = p["textDocument"]["uri"], p["position"]
+        name = word_at(self.text[uri].split("\n")[at["line"]], at["character"])
+        return declaration_of(name, path_of(uri), self.text[uri]) if name else None
+
+    def definition(self, p: dict) -> dict | None:
+        d = self.declared(p)
+        place = d and {"line": d.line, "character": d.column}
+        return d and {"uri": "file://" + quote(d.path), "range": {"start": place, "end": place}}
+
+    def hover(self, p: dict) -> dict | None:
+        """The head of a declaration and the comment above it."""
+        d = self.declared(p)
+        text = d and f"```tile\n{d.text}\n```" + (f"\n\n{d.comment}" if d.comment else "")
+        return d and {"contents": {"kind": "markdown", "value": text}}
+
     # The protocol.
 
     def notify(self, method: str, params: dict) -> None:
@@ -167,7 +191,8 @@ class Server:
 
     def answer(self, message: dict) -> None:
         name = message.get("method", "").split("/")[-1]
-        known = name in ("initialize", "shutdown", "didOpen", "didChange", "didClose", "formatting", "codeAction")
+        known = name in ("initialize", "shutdown", "didOpen", "didChange", "didClose", "formatting", "codeAction", "definition",
+                         "hover")
         method: Callable | None = getattr(self, name) if known else None
         try:
             if method is None:

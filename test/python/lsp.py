@@ -70,7 +70,14 @@ show(e.change(laid[0]["newText"].replace("twixe", "twice")))
 print(e.ask("textDocument/formatting", {"textDocument": {"uri": URI}, "options": {}}))
 show(e.change("kernel {"))
 print(e.ask("textDocument/formatting", {"textDocument": {"uri": URI}, "options": {}})["code"])
-print(e.ask("textDocument/hover", {}))
+print(e.ask("textDocument/rename", {}))
+TEXT = GOOD.replace("twice(x)", "softmax(view(twice(x), [N, 1]))")
+e.change(TEXT)
+for word in ("twice", "softmax", "N])", "view"):
+    at = {"line": 1, "character": TEXT.split("\n")[1].index(word) + 1}  # the emoji before counts two
+    place = {"textDocument": {"uri": URI}, "position": at}
+    found, told = e.ask("textDocument/definition", place), e.ask("textDocument/hover", place)
+    print(word.strip("])"), found and (found["uri"].split("/")[-1], found["range"]["start"]), told and repr(told["contents"]["value"][:90]))
 print(e.ask("textDocument/formatting", {"textDocument": {"uri": "file:///none"}})["message"])
 for _ in range(20):  # typed faster than it is checked: the last text counts
     e.send("textDocument/didChange", {"textDocument": {"uri": URI}, "contentChanges": [{"text": "dim"}]})

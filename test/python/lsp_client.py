@@ -29,3 +29,5 @@ async def test_messages_fixes_and_layout(client: LanguageClient):
     assert actions[0].edit.changes[URI][0].new_text == "softmax"
     laid = await client.text_document_formatting_async(t.DocumentFormattingParams(document, t.FormattingOptions(2, True)))
     assert not laid
+    hover = await client.text_document_hover_async(t.HoverParams(document, t.Position(1, 9)))
+    assert hover.contents.value.startswith("```tile\nprogram f(x: f32[N, N])")
