@@ -128,15 +128,17 @@ static Value *stored_value(Kern *c, const Entry *result, Val v, Loc loc) {
 
 static int bare_range(const Affine *a) { return a->c == 0 ? shifted_range(a) : -1; }
 
-/* A grid has as many tasks on every rank, and one where nothing is: positions that do not exist store nothing. */
+/* A grid has as many tasks on every rank, and one where nothing is: positions that do not exist store nothing. Nor does
+   a task for which no group has a tile; only a fixed size lets a store count tiles. */
 static Value *positions_exist(Kern *c, const Span *sub, int n) {
     Value *all = NULL;
     for (int r = 0; r < c->b.k->ngrid; r++) {
         const Range *range = &c->b.k->range.p[r];
-        bool full = size_is_number(range->of) && range->of.c > 0, named = false;
+        bool full = size_is_number(range->of) && range->of.c > 0, named = false, ragged = range->starts && !range->tunable;
         for (int d = 0; d < n; d++) named = named || range_stands_for(c, bare_range(&sub[d].lo)) == r;
-        if (range->kind != RANGE_POSITION || full || named) continue;
-        Value *at = build_index(&c->b, OP_POS, r), *past = build_size(&c->b, OP_SIZE, range->of);
+        if ((!ragged && (range->kind != RANGE_POSITION || full)) || named) continue;
+        Value *at = build_index(&c->b, ragged ? OP_BEGIN : OP_POS, r);
+        Value *past = ragged ? build_index(&c->b, OP_END, r) : build_size(&c->b, OP_SIZE, range->of);
         Value *exists = build_binary(&c->b, OP_LT, at, past);
         all = all ? build_binary(&c->b, OP_AND, all, exists) : exists;
     }

@@ -28,3 +28,12 @@ run("decode", {"q": q, "k": k, "v": v}, {"o": attention(q[:, :, None], k, v, D**
 q, k, v = normal(B, H, L, D), normal(B, G, L, D), normal(B, G, L, D)
 run("window", {"q": q, "k": k, "v": v},
     {"one": attention(q, k, v, 0.2, 1), "some": attention(q, k, v, 0.2, 37), "all": attention(q, k, v, 0.2, L)})
+
+q, k, v = normal(S, H, D), normal(S, G, D), normal(S, G, D)
+for cuts in [[1, 65, 65, 149], [0, 0, 0, 0], [40, 80, 120, 150]]:
+    start, o = np.array([0, *cuts, S], np.int32), np.empty((S, H, D))
+    for a, b in zip(start, start[1:]):
+        if a < b:
+            rows = (x[None, a:b].swapaxes(1, 2) for x in (q, k, v))
+            o[a:b] = attention(*rows, 0.2, S)[0].swapaxes(0, 1)
+    run("documents", {"q": q, "k": k, "v": v, "start": start}, {"o": o})

@@ -1,5 +1,6 @@
 """See ragged.tile: `make SEED PATH` draws the operands of a grouped product, `check SEED PATH` compares its result;
-`starts NUMBERS PATH` writes starts, `kept NUMBERS PATH` compares what an update has added to each row."""
+`starts NUMBERS PATH` writes starts, `kept NUMBERS PATH` compares what an update has added to each row, `counted NUMBERS PATH`
+the tiles of each group."""
 import sys
 
 import numpy as np
@@ -15,7 +16,7 @@ def operands(seed):
     return random.standard_normal((rows, 40), np.float32), random.standard_normal((groups, 40, 24), np.float32), start
 
 
-if what in ("starts", "kept"):
+if what in ("starts", "kept", "counted"):
     start = np.array([int(x) for x in sys.argv[2].split(",")], np.int32)
 if what == "starts":
     np.save(path + ".s.npy", start)
@@ -25,6 +26,8 @@ elif what == "kept":
     in_group = (row >= start[0]) & (row < start[-1])
     added = np.where(in_group, group + 1, 0)
     assert np.all(np.abs(y - added) <= 1) and np.any(y - added), (y, added)
+elif what == "counted":
+    assert np.array_equal(np.load(path + ".y.npy"), (np.diff(start) + 7) // 8), np.load(path + ".y.npy")
 else:
     x, w, start = operands(int(sys.argv[2]))
     if what == "make":
