@@ -55,6 +55,7 @@ NodeCost model_node(Arena *, const TargetFacts *, const Module *, const Node *, 
 double model_gpu_seconds(const GpuFacts *, const TargetFacts *, const NodeCost *);
 
 double model_node_seconds(const TargetFacts *, const NodeCost *, double cores);
+NodeCost model_most_cost(const Module *, const Node *, const char *target); /* run-time sizes at their bounds */
 /* On all of a target's processors, or on one core of the host; run-time sizes at their bounds. 0: an unknown target. */
 double model_most_seconds(const Module *, const Node *, const char *target);
 /* Seconds of a program on a rank that has this many cores, which may be a part of one. */

@@ -24,15 +24,19 @@ static const int64_t *sizes_most(Arena *a, const Module *m) {
     return sym;
 }
 
+NodeCost model_most_cost(const Module *m, const Node *n, const char *target) {
+    Arena *a = arena_new();
+    NodeCost cost = model_node(a, target_facts(target), m, n, sizes_most(a, m));
+    arena_free(a);
+    return cost;
+}
+
 double model_most_seconds(const Module *m, const Node *n, const char *target) {
     const TargetFacts *facts = target_facts(target);
     const MatrixTarget *gpu = matrix_target(target);
     if (!facts) return 0;
-    Arena *a = arena_new();
-    NodeCost cost = model_node(a, facts, m, n, sizes_most(a, m));
-    double seconds = model_node_seconds(facts, &cost, gpu ? gpu->processors : 1);
-    arena_free(a);
-    return seconds;
+    NodeCost cost = model_most_cost(m, n, target);
+    return model_node_seconds(facts, &cost, gpu ? gpu->processors : 1);
 }
 
 /* When the nodes that touched a tensor so far are done. */

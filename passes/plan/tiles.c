@@ -85,10 +85,14 @@ static double copy_clocks(const GpuFacts *g, const TileQuestion *q, const TilePl
     return fmax((double)stage_bytes(q, p) / g->boxes, bytes_fetched(q, p) / g->fetched) / q->rings;
 }
 
+static double product_clocks(const MatrixOp *op, const TileQuestion *q, const TilePlan *p) {
+    return (double)q->products * (q->depth / op->ad->k) * (p->rows / GROUP_ROWS) * matrix_cycles(op, p->columns) /
+           q->rings;
+}
+
 static double step_clocks(const MatrixOp *op, const GpuFacts *g, const TileQuestion *q, const TilePlan *p) {
-    double products =
-        (double)q->products * (q->depth / op->ad->k) * (p->rows / GROUP_ROWS) * matrix_cycles(op, p->columns);
-    return fmax(fmax(products, bytes_read(q, p) / g->lds) / q->rings, copy_clocks(g, q, p));
+    double read = bytes_read(q, p) / g->lds / q->rings;
+    return fmax(fmax(product_clocks(op, q, p), read), copy_clocks(g, q, p));
 }
 
 /* No tile has positions of two groups, which are taken for equally long. */
@@ -102,6 +106,14 @@ static double task_rounds(const MatrixTarget *t, const TileQuestion *q, const Ti
             across = tiles_of(q->columns, q->column_groups, p->columns);
     *(p->beside ? &across : &down) = ceil_of(p->beside ? across : down, p->cluster);
     return (double)ceil_of(q->tasks * down * across, t->processors / p->cluster);
+}
+
+TileTimes tiles_times(const MatrixTarget *t, const MatrixOp *op, const TileQuestion *q, const TilePlan *p) {
+    const GpuFacts *g = gpu_facts(t->name);
+    const double steps = task_rounds(t, q, p) * (double)q->steps / g->clock;
+    return (TileTimes){.products = steps * product_clocks(op, q, p),
+                       .shared = steps * bytes_read(q, p) / g->lds / q->rings,
+                       .copies = steps * copy_clocks(g, q, p)};
 }
 
 /* Clocks from a copy's begin until its slot is free again. */

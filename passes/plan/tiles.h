@@ -52,6 +52,14 @@ typedef struct {
 /* false: no tile fits. op: the instruction of the products. */
 bool tiles_plan(const MatrixTarget *, const MatrixOp *op, const TileQuestion *, TilePlan *);
 
+/* Seconds of all rounds of tasks, if nothing but this were at work: tensor cores; operands read from shared memory;
+   copies from the L2. */
+typedef struct {
+    double products, shared, copies;
+} TileTimes;
+
+TileTimes tiles_times(const MatrixTarget *, const MatrixOp *op, const TileQuestion *, const TilePlan *);
+
 /* Slots that a group's ring of results has room for; 0: nothing fits. */
 void tiles_rings(const MatrixTarget *, const TileQuestion *, TilePlan *);
 

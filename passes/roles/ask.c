@@ -236,7 +236,10 @@ bool slice_planned(Slice *s) {
                   .columns = (int)s->k->range.p[s->column].size,
                   .stages = p->stages,
                   .groups = p->regs.n - 1};
+    t.cluster = p->cluster ? p->cluster : 1;
+    t.beside = p->cluster && p->cluster_range == s->column;
     tiles_rings(s->target, &q, &t);
+    s->times = tiles_times(s->target, s->op_matrix, &q, &t);
     s->outs = t.outs, s->nears = t.nears;
     s->sum_words = q.sums * t.columns / 2;
     s->instruction =

@@ -12,14 +12,6 @@ static void roles_begin(Slice *s) {
     if (p->cluster) r->cluster = p->cluster, r->cluster_range = p->cluster_range;
 }
 
-static void say_rings(const Slice *s) {
-    const Roles *r = s->k->roles;
-    const char *text = "";
-    for (int i = 0; i < r->ring.n; i++)
-        text = slice_text(s, "%s%s '%s' of %d", text, i ? "," : "", r->ring.p[i].name, r->ring.p[i].slots);
-    remark(s->c, "roles", s->k->loc, "'%s': rings%s", s->k->name, text);
-}
-
 static void slice_build(Slice *s) {
     slice_stores(s);
     slice_sums(s);
@@ -32,7 +24,7 @@ static void slice_build(Slice *s) {
     int multiply = slice_multiply(s);
     kernel_remove_dead(s->to);
     slice_lay(s, multiply);
-    say_rings(s);
+    slice_say(s);
 }
 
 Planned roles_plan(PassContext *c, const Kernel *k, const MatrixTarget *t) {

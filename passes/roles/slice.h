@@ -51,6 +51,7 @@ typedef struct {
     bool *addresses;           /* by value: scalars that bound loops, or of which places of copies are made */
     bool *gathers;             /* by value: likewise tiles, of which threads make the places of rows */
     const MatrixOp *op_matrix; /* the instruction of products, .. */
+    TileTimes times;           /* of its tiles */
     Name instruction;          /* .. and its name with the columns of a tile */
     int sum_words;             /* of a thread, of all sums that a task holds at once */
     int outs;                  /* slots of a ring of results */
@@ -151,6 +152,7 @@ void slice_rings(Slice *);                       /* .. rings that the copy role 
 void slice_copy(Slice *);                        /* copy.c: the roles that copy */
 int slice_multiply(Slice *);                     /* multiply.c: the groups that multiply; the role's number */
 void slice_results(Cut *, int multiply);         /* result.c: what they store */
+void slice_say(const Slice *);                   /* say.c: what `explain` prints of them */
 void slice_lay(Slice *, int multiply);           /* lay.c: layouts of their tiles */
 
 #endif

@@ -1,0 +1,61 @@
+/* say.c: what `explain` says of a kernel in roles: how each operand is copied, the rings, and what bounds the time.
+   Takes: a kernel with its roles. Changes nothing. */
+#include "passes/model/model.h"
+#include "passes/roles/slice.h"
+
+static const char *share_text(const Slice *s, const SlotTile *t) {
+    if (t->share < 0) return "";
+    return slice_text(s, ", each workgroup of a cluster a part for all along '%s'", s->k->range.p[t->share].name);
+}
+
+/* Why an operand comes by rows is said where that is found (ring.c). */
+static void say_copies(const Slice *s) {
+    for (int i = 0; i < s->stream.n; i++)
+        for (int n = 0; n < s->stream.p[i].load.n; n++) {
+            const SlotTile *t = &s->k->roles->ring.p[s->stream.p[i].ring].tile.p[n];
+            if (t->fill != FILL_BOX) continue;
+            remark(s->c, "roles", t->loc, "'%s': one lane copies '%s' by boxes%s", s->k->name,
+                   s->k->param.p[t->param].name, share_text(s, t));
+        }
+}
+
+static void say_rings(const Slice *s) {
+    const Roles *r = s->k->roles;
+    const char *text = "";
+    for (int i = 0; i < r->ring.n; i++)
+        text = slice_text(s, "%s%s '%s' of %d", text, i ? "," : "", r->ring.p[i].name, r->ring.p[i].slots);
+    remark(s->c, "roles", s->k->loc, "'%s': rings%s", s->k->name, text);
+}
+
+typedef struct {
+    const char *what;
+    double seconds;
+} Bound;
+
+/* At the largest sizes, each as if nothing else were at work. */
+static void say_bounds(const Slice *s) {
+    const TargetFacts *facts = target_facts(s->target->name);
+    const GpuFacts *gpu = gpu_facts(s->target->name);
+    const NodeCost cost = model_most_cost(s->m, &(Node){.kind = NODE_CALL, .kernel = s->to}, s->target->name);
+    const double special = cost.gpu.special / s->target->processors / gpu->special / gpu->clock;
+    const Bound bound[] = {{"tensor cores", s->times.products},
+                           {"operands read from shared memory", s->times.shared},
+                           {"copies from the L2", s->times.copies},
+                           {"memory", cost.bytes / facts->memory},
+                           {"exp and the like", special}};
+    const int n = sizeof bound / sizeof *bound;
+    int most = 0;
+    const char *text = "";
+    for (int i = 1; i < n; i++)
+        if (bound[i].seconds > bound[most].seconds) most = i;
+    for (int i = 0; i < n; i++)
+        if (i != most) text = slice_text(s, "%s, %s %.3g us", text, bound[i].what, 1e6 * bound[i].seconds);
+    remark(s->c, "roles", s->k->loc, "'%s': bound by %s, %.3g us; others alone:%s", s->k->name, bound[most].what,
+           1e6 * bound[most].seconds, text + 1);
+}
+
+void slice_say(const Slice *s) {
+    say_copies(s);
+    say_rings(s);
+    say_bounds(s);
+}
