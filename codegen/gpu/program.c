@@ -74,10 +74,18 @@ static void kernel_comment(const Writer *w, Text *to, const Kernel *k, const cha
         source_comment(w->arena, w->g->m, k, name, k->roles ? ", in roles" : "", to);
 }
 
+static bool refuse_values(const Writer *w, const Kernel *k) {
+    diag_error(w->g->m->diags, k->loc, "unsupported",
+               "not supported yet on %s: tiles of '%s' have no layout, which the pass 'layout' gives them",
+               w->g->target, k->name);
+    return false;
+}
+
 static bool kernel_write(const Writer *w, const Node *n, CNames *file, GpuLaunch *l) {
     GpuText *g = w->g;
     if (n->kernel->roles) return hip_roles(g, w->arena, w->p, w->memory, file, n, l);
     if (n->kernel->plan.lowering == LOWER_SCHEDULE) return hip_schedule(g, w->arena, w->p, w->memory, n, l);
+    if (n->kernel->form != KERNEL_LAYOUT) return refuse_values(w, n->kernel);
     return hip_kernel(g, w->arena, w->p, w->memory, n, matrix_target(g->target), l);
 }
 

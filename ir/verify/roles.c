@@ -167,7 +167,6 @@ static void bodies_verify(Verifier *v, const Roles *r) {
 void roles_verify(Verifier *v, const Kernel *k) {
     const Roles *r = k->roles;
     int before = v->violations;
-    if (k->plan.schedule) violation(v, k->loc, "it has roles and a schedule");
     if (k->level != LEVEL_GROUP) violation(v, k->loc, "it has roles, and its tasks are not of a workgroup");
     regs_verify(v, r);
     cluster_verify(v, r);
