@@ -1,6 +1,6 @@
-/* ragged.c: groups of positions: each (e of n, i: 128 of m in start[e] .. start[e + 1]). The rows of a group follow those
-   of the group before; no tile has rows of two. Takes: the ranges of an each. Gives: one range for both, whose tile and
-   group a task finds in the starts; the group's name is a number. */
+/* ragged.c: groups of positions: each e of n, i: 128 of m in start[e] .. start[e + 1]. The rows of a group follow
+   those of the group before; no tile has rows of two. Takes: the ranges of an each. Gives: one range for both, whose
+   tile and group a task finds in the starts; the group's name is a number. */
 #include "frontend/kernel/kernel.h"
 
 /* start[e]; gives the two names. */
@@ -14,7 +14,8 @@ static bool is_start(const Expr *e, Name *start, Name *group) {
 
 /* start[e + 1] */
 static bool is_next(const Expr *e, Name start, Name group) {
-    if (!e || e->kind != EXPR_INDEX || e->args.n != 1 || e->base->kind != EXPR_NAME || e->base->name != start) return false;
+    if (!e || e->kind != EXPR_INDEX || e->args.n != 1 || e->base->kind != EXPR_NAME || e->base->name != start)
+        return false;
     const Expr *at = e->args.p[0];
     return at->kind == EXPR_BINARY && at->op == AST_ADD && at->lhs->kind == EXPR_NAME && at->lhs->name == group &&
            at->rhs->kind == EXPR_INT && at->rhs->i == 1;
@@ -28,7 +29,8 @@ static bool has_bounds(const RangeDecl *d, Name *start, Name *group) {
 static int count_bounded(const Stmt *each, int from, int but, Name group) {
     Name start, own;
     int n = 0;
-    for (int i = from; i < each->ranges.n; i++) n += i != but && has_bounds(&each->ranges.p[i], &start, &own) && own == group;
+    for (int i = from; i < each->ranges.n; i++)
+        n += i != but && has_bounds(&each->ranges.p[i], &start, &own) && own == group;
     return n;
 }
 
@@ -38,7 +40,8 @@ bool ragged_has_group(const Stmt *each, int range) {
 
 static bool ragged_refuse(Kern *c, Loc loc, const char *why, Name name) {
     diag_error(c->diags, loc, "ragged-range", why, name);
-    diag_note(c->diags, loc, "groups are written: e of n, i: 128 of m in start[e] .. start[e + 1], with ascending start: i32[n + 1]");
+    diag_note(c->diags, loc,
+              "groups are written: e of n, i: 128 of m in start[e] .. start[e + 1], with ascending start: i32[n + 1]");
     return false;
 }
 
@@ -60,13 +63,15 @@ static bool groups_fit(Kern *c, const Ragged *g, Name start) {
     if (!extent_lower(c, g->group->of, &n)) return false;
     n.c++;
     if (c->checking || size_equal(n, have)) return true;
-    return ragged_refuse(c, g->group->loc, "'%s' has another number of starts than one for each group and the end of the last", start);
+    return ragged_refuse(c, g->group->loc,
+                         "'%s' has another number of starts than one for each group and the end of the last", start);
 }
 
 bool ragged_find(Kern *c, const Stmt *each, int range, Ragged *g) {
     const RangeDecl *d = &each->ranges.p[range];
     Name start, group;
-    if (!has_bounds(d, &start, &group)) return ragged_refuse(c, d->loc, "the bounds of '%s' are not those of a group", d->name);
+    if (!has_bounds(d, &start, &group))
+        return ragged_refuse(c, d->loc, "the bounds of '%s' are not those of a group", d->name);
     *g = (Ragged){.group = group_find(each, range, group), .rows = d, .param = -1};
     if (!g->group || g->group->size || !g->group->of || g->group->lo)
         return ragged_refuse(c, d->loc, "'%s' is no range of single positions before it in this each", group);

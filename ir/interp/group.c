@@ -18,8 +18,16 @@ static void starts_check(Task *t, Starts *s, int64_t groups, int64_t n, bool who
         int64_t x = start_at(s, g), most = whole && g == 0 ? 0 : n;
         if (whole && g == groups) least = n;
         if (x < least || x > most) {
-            world_fault(t->w, (InterpFault){.kind = FAULT_STARTS, .at = task_id(t), .other.rank = -1, .tensor = s->view->part->t->id,
-                                            .home = t->rank, .element = g, .flag = -1, .want = least, .seen = x, .past = most + 1});
+            world_fault(t->w, (InterpFault){.kind = FAULT_STARTS,
+                                            .at = task_id(t),
+                                            .other.rank = -1,
+                                            .tensor = s->view->part->t->id,
+                                            .home = t->rank,
+                                            .element = g,
+                                            .flag = -1,
+                                            .want = least,
+                                            .seen = x,
+                                            .past = most + 1});
             return;
         }
         least = x;

@@ -1,5 +1,5 @@
-/* ir_ragged.c: tiles of ragged ranges: each position is in one tile, the numbers of all tiles are below the bound, groups
-   that are empty have none. Starts that fall, or lie outside, give tiles inside of the range. */
+/* ir_ragged.c: tiles of ragged ranges: each position is in one tile, the numbers of all tiles are below the bound,
+   groups that are empty have none. Starts that fall, or lie outside, give tiles inside of the range. */
 #include "ir/ir.h"
 #include "test/unit/check.h"
 
@@ -17,7 +17,8 @@ static int64_t draw(int64_t n) {
 
 static void starts_draw(int64_t *start, int64_t groups, int64_t n) {
     start[0] = 0;
-    for (int64_t g = 1; g <= groups; g++) start[g] = g == groups ? n : start[g - 1] + draw(n - start[g - 1] + 1) / (1 + draw(3));
+    for (int64_t g = 1; g <= groups; g++)
+        start[g] = g == groups ? n : start[g - 1] + draw(n - start[g - 1] + 1) / (1 + draw(3));
 }
 
 static void check_partition(int64_t *start, int64_t groups, int64_t n, int64_t size) {
