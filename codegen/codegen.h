@@ -35,6 +35,8 @@ typedef struct {
     bool dependent;           /* it waits for the launch before it by itself, .. */
     bool follows;             /* .. which is one of the same run, .. */
     bool early;               /* .. and its text reads constant tensors before it waits */
+    bool beside;              /* it runs beside the launch before it, whose end it waits for at its own; .. */
+    bool lets_go;             /* .. as the next one does */
     bool otherwise;           /* the next launch takes its place where it cannot copy by boxes, or has no workgroups */
     int ticket;               /* number of the counter that its tasks take; -1: none */
     const char *call;         /* type of the kernel's argument */

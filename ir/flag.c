@@ -20,6 +20,16 @@ bool flag_has_dest(const Flag *f) {
     return false;
 }
 
+static bool span_follows(const Span *s, int range) {
+    return affine_follows(&s->lo, range) || affine_follows(&s->hi, range);
+}
+
+bool words_follow(const Op *op, int range) {
+    for (int i = 0; i < op->sub.n; i++)
+        if (span_follows(&op->sub.p[i], range)) return true;
+    return span_follows(&op->dest, range);
+}
+
 int64_t flag_words(const Module *m, const FlagDim *d, const int64_t *sym) {
     if (d->group <= 0) return 1;
     return ceil_div(flag_dim_tasks(m, d, sym), d->group);

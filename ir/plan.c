@@ -6,8 +6,11 @@ const char *const fill_text[FILL_COUNT] = {"box", "pixels", "rows", "bulk", "thr
 /* At most: what `--split` takes; what a file of sizes takes; waves of 1,024 threads, doubled; slots of the smallest
    tile that workgroup memory holds. */
 const PlanNumber plan_numbers[] = {
-    {"parts", offsetof(Plan, parts), 1, INT32_MAX, false}, {"columns", offsetof(Plan, columns), 1, 1024, false},
-    {"waves", offsetof(Plan, waves), 1, 64, false},        {"stages", offsetof(Plan, stages), 1, 32, true},
+    {"parts", offsetof(Plan, parts), 1, INT32_MAX, false},
+    {"columns", offsetof(Plan, columns), 1, 1024, false},
+    {"waves", offsetof(Plan, waves), 1, 64, false},
+    {"workgroups", offsetof(Plan, workgroups), 1, 65536, false},
+    {"stages", offsetof(Plan, stages), 1, 32, true},
     {"unaligned", offsetof(Plan, unaligned), 1, 1, true},
 };
 const int plan_number_count = sizeof plan_numbers / sizeof *plan_numbers;

@@ -45,6 +45,7 @@ typedef struct {
     bool sized;    /* the file of sizes gives a range its size: `layout` keeps them */
     int pipelined; /* loads of a loop, fetched a step before they are read: 1: all that can be; -1: none */
     int waves;     /* of a workgroup, in the form `layout` */
+    int workgroups; /* of a kernel that copies, at most; 0: open */
     int16_t limited; /* 1 + the run-time dimension up to whose value .limit the kernel runs (Node.otherwise); 0: none */
     int64_t limit;
     /* of ROLES: */

@@ -102,6 +102,7 @@ bool op_adds_tiles(const Kernel *, const Op *,
                    int range);          /* a store that adds once for each tile of the range, not each position */
 bool op_reduces(const Op *, int range); /* over a tile of it: also the lowest place of the best, and prefixes along it */
 bool flag_has_dest(const Flag *);
+bool words_follow(const Op *, int range); /* of a wait or a signal: they differ along the range, or their ranks do */
 FlagDim flag_dim(const Kernel *, int range, int64_t group); /* of a range of the grid */
 /* Words along a flag's dimension; tasks that complete a word. */
 int64_t flag_words(const Module *, const FlagDim *, const int64_t *sym);

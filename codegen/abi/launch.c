@@ -102,9 +102,10 @@ static const char *groups_write(Text *to, Writer *w, const GpuLaunch *l) {
                 *taken = taken_text(&f, l->kernel);
     if (taken) fn_line(&f, "if (!%s) return 0;", cexpr_operand(&f, taken)->text);
     limit_write(&f, &l->kernel->plan);
+    if (l->kernel->plan.workgroups) n = cexpr_least(&f, cexpr_number(&f, l->kernel->plan.workgroups), n);
     fn_line(&f, "return %s;", cexpr_bare(n)->text);
     const char *comment = arena_format(w->arena, "Workgroups of %s%s%s", c_string(w->arena, l->kernel->name),
-                                       l->groups ? "" : ": one a task", taken ? ", none where it is not taken" : "");
+                                       l->groups || l->kernel->plan.workgroups ? "" : ": one a task", taken ? ", none where it is not taken" : "");
     return function_write(to, w, &f, comment,
                           arena_format(w->arena, "%s_groups_%d", prefix(w->arena, w->g), l->kernel->id));
 }
@@ -158,7 +159,8 @@ static void write_launch(Text *to, const Writer *w, int launch) {
     if (l->nmap)
         text_printf(to, ", .cluster = %d, .nmaps = %d, .map = %s_map_%d", l->cluster, l->nmap, prefix(w->arena, w->g),
                     launch);
-    if (l->dependent) text_printf(to, ", .dependent = %s", l->early ? "TILE_READS_EARLY" : "1");
+    if (l->dependent || l->beside)
+        text_printf(to, ", .dependent = %s", l->early ? "TILE_READS_EARLY" : "1");
     if (l->otherwise) text_add(to, ", .otherwise = 1");
     text_add(to, "},\n");
 }

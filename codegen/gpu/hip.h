@@ -87,6 +87,9 @@ void hip_arguments(Fn *); /* constants of those parameters that the body reads, 
    tensors it is, which then have a coordinate of their own. */
 GpuMap hip_map(Fn *, int param, int last, int64_t planes);
 
+/* beside.c: the node's launch may run beside that of the node before it. */
+bool hip_runs_beside(const GpuText *, const Program *, int node);
+
 /* run.c: what begins and ends a run. */
 void hip_run_begin(GpuText *, Arena *, const Program *, const Memory *);
 void hip_run_end(GpuText *, Arena *, const Program *, const Memory *);

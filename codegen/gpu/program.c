@@ -101,6 +101,8 @@ static bool write_call(void *of, int call, const char *function, CNames *file, F
                      .node = n,
                      .dependent = gpu_is_dependent(g),
                      .follows = w->first + call > 0,
+                     .beside = hip_runs_beside(g, w->p, n->id),
+                     .lets_go = hip_runs_beside(g, w->p, n->id + 1),
                      .otherwise = l->otherwise,
                      .ticket = l->ticket};
     l->function = function;

@@ -39,6 +39,51 @@ static void write_places(RolesWriter *w) {
     text_add(to, "};\n\n");
 }
 
+/* ---- the order of tasks ---- */
+
+/* This rank's rows come first, then those of the ranks behind it; or rows of all ranks in turn, this one's last; or what
+   is for this rank, then what is for the ranks behind it, where a range of the grid counts ranks. */
+typedef enum { OWN_AS_THEY_LIE, OWN_FIRST, OWN_IN_TURN, OWN_RANK, OWN_UNKNOWN } OwnRows;
+
+/* What follows the number of rows. */
+static OwnRows order_own(const char *order) {
+    static const char *const text[] = {"", "_own_first", "_ranks_in_turn", "_own_rank"};
+    size_t n = strcspn(order, "_"), i = 0;
+    while (i < OWN_UNKNOWN && strcmp(order + n, text[i]) != 0) i++;
+    return (OwnRows)i;
+}
+
+static OwnRows own_rows(const Roles *r) { return r->order ? order_own(r->order) : OWN_AS_THEY_LIE; }
+
+/* Rows of tiles that tasks go through together; 0: the order is unknown. */
+static int order_band(const Roles *r) {
+    static const char raster[] = "raster";
+    if (!r->order) return 1;
+    if (strncmp(r->order, raster, sizeof raster - 1) != 0 || own_rows(r) == OWN_UNKNOWN) return 0;
+    return atoi(r->order + sizeof raster - 1);
+}
+
+/* The mesh axis along which the kernel addresses memory of peers; -1: none. */
+static int peers_axis(const Kernel *k) {
+    for (int i = 0; i < k->param.n; i++)
+        if (k->param.p[i].ranks >= 0) return k->param.p[i].ranks;
+    return -1;
+}
+
+/* The ranges that tasks count: the last two are rows and columns, those before count whole rasters. */
+typedef struct {
+    int range[MAX_RANGES], n, row;
+    const char *columns; /* text of their number */
+} Raster;
+
+static Raster raster_of(const RolesWriter *w) {
+    Raster r = {.columns = "1"};
+    for (int i = 0; i < w->k->ngrid; i++)
+        if (hip_role_counts(w, i)) r.range[r.n++] = i;
+    if (r.n > 1) r.row = r.n - 2, r.columns = arena_format(w->arena, "all->%s", w->tiles[r.range[r.n - 1]]);
+    return r;
+}
+
 /* ---- what roles share ---- */
 
 static void write_struct(RolesWriter *w) {
@@ -49,7 +94,7 @@ static void write_struct(RolesWriter *w) {
     text_add(to, "typedef struct {\n    int rank, cluster, clusters");
     for (int i = 0; i < w->k->ngrid; i++)
         if (hip_role_counts(w, i)) text_printf(to, ", %s", w->tiles[i]);
-    text_add(to, ", tasks;\n");
+    text_add(to, own_rows(w->roles) ? ", tasks, first; /* first: row of the first task */\n" : ", tasks;\n");
     for (int i = 0; i < w->roles->ring.n; i++) text_printf(to, "%s%s", i ? ", " : "    tile_ring ", ring_name(w, i));
     if (w->roles->ring.n) text_add(to, ";\n");
     for (int i = 0; i < w->roles->role.n; i++)
@@ -78,6 +123,20 @@ static void count_tiles(RolesWriter *w, Fn *f) {
     fn_line(f, "all.tasks = %s;", tasks ? tasks : "1");
 }
 
+/* Ranks have rows in the order of their numbers. */
+static void first_row(RolesWriter *w, Fn *f) {
+    const Raster r = raster_of(w);
+    const OwnRows own = own_rows(w->roles);
+    const int axis = peers_axis(w->k);
+    if (!own || !r.n) return;
+    const char *rank = axis < 0 ? "0" : fn_text(f, "call.task->coord[%d]", axis), *rows = w->tiles[r.range[r.row]];
+    const int ranks = axis < 0 ? 1 : (int)w->g->m->axis.p[axis].ranks;
+    if (own == OWN_FIRST)
+        fn_line(f, "all.first = all.%s * %s / %d;", rows, rank, ranks);
+    else
+        fn_line(f, "all.first = (int)%s%s;", rank, own == OWN_IN_TURN ? " + 1" : "");
+}
+
 static void write_begin(RolesWriter *w) {
     Hip hip;
     Fn f = hip_role_fn(w, &hip);
@@ -88,6 +147,7 @@ static void write_begin(RolesWriter *w) {
     fn_line(&f, cluster > 1 ? "all.clusters = (int)tile_groups() / %d;" : "all.clusters = (int)tile_groups();",
             cluster);
     count_tiles(w, &f);
+    first_row(w, &f);
     for (int i = 0; i < w->roles->ring.n; i++) {
         const RingFacts *r = &w->facts.ring[i];
         const char *full = r->full < 0 ? "0" : fn_text(&f, "at + %s", r->full_name);
@@ -113,29 +173,7 @@ static void write_begin(RolesWriter *w) {
     w->failed |= f.failed;
 }
 
-/* ---- the order of tasks ---- */
-
-/* Rows of tiles that tasks go through together; 0: the order is unknown. */
-static int order_band(const Roles *r) {
-    static const char raster[] = "raster";
-    if (!r->order) return 1;
-    if (strncmp(r->order, raster, sizeof raster - 1) != 0) return 0;
-    return atoi(r->order + sizeof raster - 1);
-}
-
-/* The ranges that tasks count: the last two are rows and columns, those before count whole rasters. */
-typedef struct {
-    int range[MAX_RANGES], n, row;
-    const char *columns; /* text of their number */
-} Raster;
-
-static Raster raster_of(const RolesWriter *w) {
-    Raster r = {.columns = "1"};
-    for (int i = 0; i < w->k->ngrid; i++)
-        if (hip_role_counts(w, i)) r.range[r.n++] = i;
-    if (r.n > 1) r.row = r.n - 2, r.columns = arena_format(w->arena, "all->%s", w->tiles[r.range[r.n - 1]]);
-    return r;
-}
+/* ---- from a task's number to its tiles ---- */
 
 static void outer_lines(RolesWriter *w, const Raster *r, const char *raster) {
     Text *to = &w->g->text;
@@ -144,11 +182,22 @@ static void outer_lines(RolesWriter *w, const Raster *r, const char *raster) {
         text_printf(to, "    task.%s = outer %% all->%s, outer /= all->%s;\n", w->task[r->range[i]],
                     w->tiles[r->range[i]], w->tiles[r->range[i]]);
     if (r->row > 1) text_printf(to, "    task.%s = outer;\n", w->task[r->range[0]]);
-    if (r->row == 1) text_printf(to, "    task.%s = number / (%s);\n", w->task[r->range[0]], raster);
+    if (r->row == 1 && own_rows(w->roles) == OWN_RANK)
+        text_printf(to, "    task.%s = (number / (%s) + all->first) %% all->%s;\n", w->task[r->range[0]], raster,
+                    w->tiles[r->range[0]]);
+    else if (r->row == 1)
+        text_printf(to, "    task.%s = number / (%s);\n", w->task[r->range[0]], raster);
     for (int i = 0; i < r->row; i++)
         if (w->roles->cluster > 1 && r->range[i] == w->roles->cluster_range)
             text_printf(to, "    task.%s = %d * task.%s + all->rank;\n", w->task[r->range[i]], w->roles->cluster,
                         w->task[r->range[i]]);
+}
+
+static const char *row_text(const RolesWriter *w, const char *rows) {
+    if (own_rows(w->roles) == OWN_RANK) return "at.i";
+    const int axis = peers_axis(w->k), ranks = axis < 0 ? 1 : (int)w->g->m->axis.p[axis].ranks;
+    if (own_rows(w->roles) == OWN_FIRST) return arena_format(w->arena, "((at.i + all->first) %% all->%s)", rows);
+    return arena_format(w->arena, "tile_order_in_turn(at.i, all->%s, %d, all->first)", rows, ranks);
 }
 
 /* Workgroups of a cluster have tiles side by side. */
@@ -159,6 +208,8 @@ static void raster_lines(RolesWriter *w, const Raster *r, const char *raster, in
                 w->tiles[r->range[r->row]], r->columns, band);
     for (int i = r->row; i < r->n; i++) {
         const char *place = i == r->row ? "at.i" : "at.j", *name = w->task[r->range[i]];
+        if (i == r->row && own_rows(w->roles))
+            place = row_text(w, w->tiles[r->range[i]]);
         if (w->roles->cluster > 1 && r->range[i] == w->roles->cluster_range)
             text_printf(to, "    task.%s = %d * %s + all->rank;\n", name, w->roles->cluster, place);
         else
@@ -229,7 +280,7 @@ static void call_role(RolesWriter *w, int number) {
 
 static void set_registers(RolesWriter *w, int group) {
     const int regs = w->roles->regs.p[group];
-    if (regs == w->facts.entry_regs || !regs) return;
+    if (regs == w->facts.entry_regs || !regs || w->roles->regs.n == 1) return;
     text_printf(&w->g->text, "        tile_regs_%s(%d);\n", regs < w->facts.entry_regs ? "give" : "take", regs);
 }
 
@@ -301,15 +352,19 @@ static void write_kernel(RolesWriter *w) {
     const char *kind = w->launch->nmap ? "TILE_KERNEL_MAPS" : "TILE_KERNEL_CLUSTER";
     text_printf(to, "%s(%s, %s, %d, %d) {\n    TILE_LDS(lds, 0);\n", kind, w->launch->function, w->launch->call,
                 w->facts.threads, w->roles->cluster);
+    if (w->launch->beside) text_add(to, "    tile_beside();\n");
+    if (w->launch->lets_go) text_add(to, "    tile_let_go();\n");
     write_refusals(w);
     text_printf(to, "    const %s all = %s(call, lds);\n", hip_role_name(w, "all"), hip_role_name(w, "begin"));
-    text_add(to, "    const int group = tile_shuffle(tile_thread() / 128, 0), thread = tile_thread() & 127;\n");
+    text_printf(to, "    const int %sthread = tile_thread() & 127;\n",
+                w->roles->regs.n > 1 ? "group = tile_shuffle(tile_thread() / 128, 0), " : "");
     write_rings(w);
     text_add(to, w->roles->cluster > 1 ? "    tile_cluster_sync();\n" : "    tile_sync();\n");
     if (w->launch->dependent && !w->ahead && !gpu_looks_at_values(w->p)) text_add(to, "    tile_follow();\n");
     hip_role_refusal(w);
     write_groups(w);
     if (w->roles->cluster > 1) text_add(to, "    tile_wave_sync();\n    tile_cluster_sync();\n");
+    if (w->launch->beside) text_add(to, "    tile_end_behind();\n");
     text_add(to, "}\n\n");
 }
 

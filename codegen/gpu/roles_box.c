@@ -121,7 +121,7 @@ static const CExpr *share_begin(Fn *f, int range) {
 /* By one thread; a workgroup without a tile stores nothing, where the place is not that of the tile. */
 static const char *store_when(Fn *f, const Op *op) {
     const char *exists = f->k->param.p[op->param].ranks >= 0 ? hip_role_exists(f) : NULL;
-    const bool one = f->hip->role->of != f->hip->role->number;
+    const bool one = f->k->roles->role.p[f->hip->role->number].lanes == 1;
     if (one) return exists ? fn_text(f, "if (%s) ", exists) : "";
     return exists ? fn_text(f, "if (thread == 0 && %s) ", exists) : "if (thread == 0) ";
 }
@@ -187,7 +187,7 @@ void hip_role_store(Fn *f, const Op *op) {
     int ring, tile;
     const SlotTile *t = hip_slot(f->k, op->arg.p[0], &ring, &tile);
     const char *from = fn_held(f, op->arg.p[0])->tile.name, *by = op->by ? op->by : "";
-    bool own = f->hip->role->facts->ring[ring].full < 0, beside = f->hip->role->of != f->hip->role->number;
+    bool own = f->hip->role->facts->ring[ring].full < 0, beside = f->k->roles->role.p[f->hip->role->number].lanes == 1;
     bool good = (own || beside) && t->panel == PANEL_K128;
     good = good && ((strcmp(by, "box") == 0 && store_boxes(f, op, t, from)) ||
                     (own && strcmp(by, "rows") == 0 && store_rows(f, op, t, from)));

@@ -318,12 +318,23 @@ static const char *second_turn(Fn *f, const Op *loop) {
     return fn_text(f, "%s > %s", r->begin->text, cexpr_operand(f, r->first)->text);
 }
 
-/* A lane's stores by boxes have read the slot. */
+static bool is_lane(const Fn *f) { return role_now(f)->lanes == 1; }
+
+/* A lane's stores by boxes have read the slot, those of so many iterations before. */
+static void lane_free(Fn *f, const Op *op) {
+    const int shift = op_shift(op);
+    const Range *q = shift ? &f->k->range.p[op->in->parent->range] : NULL;
+    if (!shift) fn_line(f, "tile_tma_wait_read();");
+    if (shift) fn_line(f, "tile_tma_wait_read_but(%d);", shift);
+    free_line(f, op, shift ? fn_text(f, "%s0 >= %" PRId64, q->name, shift * q->size) : NULL);
+}
+
 static void role_free(Fn *f, const Op *op) {
-    if (served(f, op->ring) >= 0)
-        fn_line(f, "tile_tma_wait_read();");
-    else
-        wait_line(f, wait_of(f, op)->but);
+    if (is_lane(f) && ring_of(f, op->ring)->tile.n) {
+        lane_free(f, op);
+        return;
+    }
+    wait_line(f, wait_of(f, op)->but);
     free_line(f, op, op_shift(op) ? second_turn(f, op->in->parent) : NULL);
 }
 
@@ -405,6 +416,19 @@ static const CExpr *last_part(Fn *f, int range, int64_t n, const CExpr *at) {
     return f->hip->role->part_at[range] = cexpr_name(f, c_name(&f->names, fn_text(f, "%s_at", q->name)));
 }
 
+/* Slots that a lane gives back so many iterations later. */
+static void lane_frees(Fn *f, const Op *loop, int64_t trips) {
+    for (const Op *op = loop->region[0]->first; op; op = op->next) {
+        const int64_t left = op->kind == OP_FREE ? op_shift(op) : 0;
+        if (!left) continue;
+        fn_line(f, "tile_tma_wait_read();");
+        fn_line(f, "for (int left = 0; left < %" PRId64 "; left++)", left < trips ? left : trips);
+        f->indent++;
+        free_line(f, op, NULL);
+        f->indent--;
+    }
+}
+
 /* All parts of the tile, also those that lie beyond an edge: they are masked. */
 static void parts_loop(Fn *f, const Op *loop) {
     const Range *q = &f->k->range.p[loop->range];
@@ -420,6 +444,7 @@ static void parts_loop(Fn *f, const Op *loop) {
     if (at != step) fn_line(f, "    const int %s = tile_min_i32(%s, %" PRId64 ");", at->text, step->text, n - q->size);
     part_body(f, loop);
     fn_line(f, "}");
+    lane_frees(f, loop, ceil_div(n, q->size));
 }
 
 /* The role whose groups fill what the loop gets from beside; -1: there is none. */

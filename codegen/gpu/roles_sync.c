@@ -73,21 +73,11 @@ static bool can_synchronise(Fn *f, const Op *op) {
     return false;
 }
 
-static bool span_follows(const Span *s, int range) {
-    return affine_follows(&s->lo, range) || affine_follows(&s->hi, range);
-}
-
-static bool follows_cluster(const Fn *f, const Op *op) {
-    const int range = f->k->roles->cluster_range;
-    for (int i = 0; i < op->sub.n; i++)
-        if (span_follows(&op->sub.p[i], range)) return true;
-    return span_follows(&op->dest, range);
-}
-
 /* A workgroup without a tile has nothing to signal. It waits for what it copies for others of its cluster: for the
    words that are the same for all of them. */
 void hip_role_synchronise(Fn *f, const Op *op) {
-    const char *exists = op->kind == OP_SIGNAL || follows_cluster(f, op) ? hip_role_exists(f) : NULL;
+    const bool own = op->kind == OP_SIGNAL || words_follow(op, f->k->roles->cluster_range);
+    const char *exists = own ? hip_role_exists(f) : NULL;
     if (!can_synchronise(f, op)) return;
     if (op->kind == OP_SIGNAL && !is_of(op->prev, OP_SIGNAL)) fn_line(f, "tile_tma_wait();");
     if (exists) {

@@ -1,6 +1,7 @@
 /* task.c: one execution of a kernel's body, an operation at a time, so that tasks can take turns.
    The state of a loop is its range's; where to go on follows from the structure of regions. */
 #include "ir/interp/state.h"
+#include "ir/roles.h"
 
 #include <string.h>
 
@@ -298,9 +299,14 @@ static void eval_control(Task *t, const Op *op) {
     }
 }
 
-/* Without agents the program's order does what the flags do. A task beyond the grid is none. */
+/* Of a task beyond the grid, in a cluster: it waits for what it copies for the others. */
+static bool is_of_others(const Task *t, const Op *op) {
+    return op->kind == OP_WAIT && t->k->roles && !words_follow(op, t->k->roles->cluster_range);
+}
+
+/* Without agents the program's order does what the flags do. */
 static Step eval_sync(Task *t, const Op *op) {
-    if (!t->w->agents || t->linear < 0) return STEP_DONE;
+    if (!t->w->agents || (t->linear < 0 && !is_of_others(t, op))) return STEP_DONE;
     if (op->kind == OP_WAIT) return agents_wait(t, op);
     agents_signal(t, op);
     return STEP_DONE;

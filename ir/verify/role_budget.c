@@ -26,8 +26,10 @@ static void regs_verify(Verifier *v, const Roles *r) {
                       MOST_REGS);
         sum += n;
     }
-    if (sum * GROUP_LANES > MACHINE_REGS)
-        violation(v, v->k->loc, "its groups take %d registers of the machine's %d", sum * GROUP_LANES, MACHINE_REGS);
+    const int threads = GROUP_LANES * r->regs.n, given = r->regs.n ? MACHINE_REGS / threads / 8 * 8 * threads : 0;
+    if (sum * GROUP_LANES > given)
+        violation(v, v->k->loc, "its groups take %d registers of the %d that %d threads begin with", sum * GROUP_LANES, given,
+                  threads);
 }
 
 /* Of a tile of the task: elements of one position where the extent is not known. */

@@ -95,8 +95,12 @@ void comm_store_to_owner(Comm *, Node *producer, int from, const Tensor *to, int
 
 /* ---- kernels in roles address memory of peers, as schedules do not: roles.c ---- */
 
-/* Later kernels that have plans have them also where they read the own copy of a symmetric tensor in place of this one. */
-bool comm_plans_read(Comm *, int tensor, int axis);
+/* Some later kernel reads the own copy of a symmetric tensor in place of this one in roles, and others that have plans
+   keep them: its tasks; 0: else. */
+int64_t comm_plans_read(Comm *, int tensor, int axis);
+bool comm_is_worth_few(const Comm *, int64_t tasks); /* copies run beside so many tasks, by few workgroups */
+/* The kernel copies by so many workgroups, where roles do that. */
+void comm_by_few(Comm *, Kernel *, int workgroups);
 /* Of its one producer, which stores to the owners in place of it. */
 bool comm_plans_store(Comm *, int tensor, const Tensor *inbox, int axis, int dim, Size split);
 

@@ -185,6 +185,12 @@ bool slice_is_loose(Slice *s) {
     return false;
 }
 
+bool box_is_panels(Slice *s, const Op *access) {
+    const Affine *last = &access->sub.p[access->sub.n - 1].lo;
+    return !why_shape(s, access, s->row, s->column).words && !why_strides(s, access, false).words &&
+           subscript_range(s, last) == s->column;
+}
+
 /* They go through a slot: to a box, or row by row. Others go to memory from registers. */
 static const char *store_way(Slice *s, const Op *store) {
     const char *why = store_why_no_box(s, store), *way = why_no_slot(s, store) ? NULL : "rows";

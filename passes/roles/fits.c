@@ -33,7 +33,7 @@ bool slice_refuse(Slice *s, const Op *at, const char *fix, const char *format, .
 
 /* ---- operations ---- */
 
-static void list_ops(Slice *s) {
+void slice_list(Slice *s) {
     for (const Op *op = walk(s->k->body); op; op = walk_next(op, s->k->body)) {
         vec_push(s->scratch, &s->op, op);
         if (op->kind == OP_DOT) vec_push(s->scratch, &s->dot, op);
@@ -65,6 +65,12 @@ static bool op_fits(Slice *s, const Op *op) {
 /* ---- memory of peers ---- */
 
 bool slice_is_symmetric(const Slice *s, const Op *access) { return s->k->param.p[access->param].ranks >= 0; }
+
+bool slice_reads_peers(const Slice *s) {
+    for (int i = 0; i < s->op.n; i++)
+        if (s->op.p[i]->kind == OP_LOAD && slice_is_symmetric(s, s->op.p[i])) return true;
+    return false;
+}
 
 bool slice_has_peers(const Slice *s) {
     for (int i = 0; i < s->k->param.n; i++)
@@ -191,7 +197,7 @@ static bool dot_fits(Slice *s, const Op *dot) {
 }
 
 bool slice_fits(Slice *s) {
-    list_ops(s);
+    slice_list(s);
     if (!s->dot.n || !s->store.n || s->k->level != LEVEL_GROUP) return false;
     for (int i = 0; i < s->op.n; i++)
         if (!op_fits(s, s->op.p[i])) return false;

@@ -42,7 +42,7 @@ void slice_near(Slice *s) {
 
 /* ---- building ---- */
 
-static Type panel_type(const Slice *s, Type t) { return type_with(type_without(t, s->column), s->panel); }
+Type panel_type(const Slice *s, Type t) { return type_with(type_without(t, s->column), s->panel); }
 
 void near_ring(Slice *s) {
     char text[128] = "";
@@ -65,7 +65,7 @@ void near_ring(Slice *s) {
     }
 }
 
-static Span *panel_place(const Slice *s, const Op *load) {
+Span *panel_place(const Slice *s, const Op *load) {
     Span *sub = ARENA_ARRAY(s->m->arena, Span, load->sub.n + 1);
     for (int d = 0; d < load->sub.n; d++) {
         Affine a = load->sub.p[d].lo;

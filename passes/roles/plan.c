@@ -2,10 +2,15 @@
    Takes: a kernel in value form, without flags. Gives: its plan; or why there is none. */
 #include "passes/roles/slice.h"
 
-static const char *const order = "raster8"; /* of tasks: 8 rows of tiles share their columns in the L2 */
+/* The order of tasks: 8 rows of tiles share their columns in the L2. Other ranks' rows come later than the own ones.
+   Results that go to other ranks keep the links busy all the time. */
+static const char *order_of(const Slice *s) {
+    if (slice_reads_peers(s)) return "raster8_own_first";
+    return slice_has_peers(s) ? "raster8_ranks_in_turn" : "raster8";
+}
 
 /* Its products take operands from shared memory, and go on while threads do something else. */
-static bool multiplies_aside(const MatrixTarget *t) {
+bool multiplies_aside(const MatrixTarget *t) {
     for (int i = 0; t && i < t->nops; i++)
         if (t->op[i].kind == MATRIX_WGMMA) return true;
     return false;
@@ -63,7 +68,7 @@ static void plan_groups(const Slice *s, const TilePlan *t, Plan *p) {
 }
 
 static Planned planned_by(Slice *s, const TilePlan *t) {
-    Planned p = {.plan = {.lowering = LOWER_ROLES, .stages = t->stages, .order = name_of(s->m->names, order)}};
+    Planned p = {.plan = {.lowering = LOWER_ROLES, .stages = t->stages, .order = name_of(s->m->names, order_of(s))}};
     p.plan.cut = s->k->plan.cut;
     p.plan.unaligned = s->k->plan.unaligned;
     p.loose = slice_is_loose(s);

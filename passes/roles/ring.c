@@ -5,6 +5,15 @@
 
 #include <string.h>
 
+void roles_begin(Slice *s) {
+    const Plan *p = &s->k->plan;
+    Roles *r = roles_new(s->m, s->to);
+    r->order = p->order;
+    r->tasks = p->tasks;
+    for (int i = 0; i < p->regs.n; i++) vec_push(s->m->arena, &r->regs, p->regs.p[i]);
+    if (p->cluster) r->cluster = p->cluster, r->cluster_range = p->cluster_range;
+}
+
 void slice_scalars(Slice *s) {
     Cut c = cut_begin(s, s->k->roles->scalars);
     for (int i = 0; i < s->op.n; i++) {
@@ -46,7 +55,7 @@ static Name ring_name(const Slice *s, const Stream *t) {
     return name_of(s->m->names, text);
 }
 
-static int panel_range(const Slice *s) {
+int panel_range(const Slice *s) {
     int64_t columns = s->k->range.p[s->column].size;
     Range r = {.name = name_of(s->m->names, "q"),
                .kind = RANGE_TILE,

@@ -3,15 +3,6 @@
    that can be cut; docs/passes/roles.md. */
 #include "passes/roles/slice.h"
 
-static void roles_begin(Slice *s) {
-    const Plan *p = &s->k->plan;
-    Roles *r = roles_new(s->m, s->to);
-    r->order = p->order;
-    r->tasks = p->tasks;
-    for (int i = 0; i < p->regs.n; i++) vec_push(s->m->arena, &r->regs, p->regs.p[i]);
-    if (p->cluster) r->cluster = p->cluster, r->cluster_range = p->cluster_range;
-}
-
 static void slice_build(Slice *s) {
     slice_stores(s);
     slice_sums(s);
@@ -29,7 +20,7 @@ static void slice_build(Slice *s) {
 
 Planned roles_plan(PassContext *c, const Kernel *k, const MatrixTarget *t) {
     bool off = !t || pass_is_off(c->options, &pass_roles);
-    return off ? plan_refused("") : slice_plan(c, k);
+    return off ? plan_refused("") : is_move(k) ? moves_plan(c, k) : slice_plan(c, k);
 }
 
 /* In a list of passes without one that plans. */
@@ -45,6 +36,10 @@ static void roles_kernel(PassContext *c, Kernel *k) {
     Slice s;
     if (k->plan.lowering == LOWER_OPEN && k->form == KERNEL_VALUE) plan_alone(c, k);
     if (k->plan.lowering != LOWER_ROLES || k->roles) return;
+    if (is_move(k)) {
+        slice_move(c, k);
+        return;
+    }
     bool good = slice_begin(&s, c, k, slice_is_swapped(k)) && slice_planned(&s);
     s.to = k;
     if (good)

@@ -72,8 +72,16 @@ const Value *product_operand(const Op *dot, int i); /* as an instruction takes i
 bool is_widened(const Slice *, const Op *);         /* it widens one, which the instruction takes as it was before */
 bool dot_promotes(const Op *dot);                   /* instructions sum a step alone, and f32 the steps */
 
+/* ---- copies without products, moves.c ---- */
+
+bool is_move(const Kernel *);
+Planned moves_plan(PassContext *, const Kernel *);
+void slice_move(PassContext *, Kernel *);
+
 /* ---- looking at a kernel: whether the step can be done; else the reason is kept ---- */
 
+void slice_list(Slice *);      /* fits.c: its operations */
+bool multiplies_aside(const MatrixTarget *); /* plan.c: it has what roles are made of */
 bool slice_fits(Slice *);      /* fits.c: products, stores and their ranges */
 bool slice_operation(Slice *); /* ask.c: the instruction of its products */
 bool slice_streams(Slice *);   /* stream.c: which operands come by one ring */
@@ -89,6 +97,7 @@ Planned slice_plan(PassContext *, const Kernel *); /* plan.c: the plan of the ke
 bool slice_planned(Slice *);                       /* ask.c: what follows from the kernel's plan */
 
 bool slice_has_peers(const Slice *); /* some tensor of it is memory of peers */
+bool slice_reads_peers(const Slice *);
 bool slice_is_symmetric(const Slice *, const Op *access);
 bool slice_signals(const Slice *);
 const char *store_why_no_box(Slice *, const Op *store); /* box.c; NULL: it is one */
@@ -103,6 +112,7 @@ Reason box_why(Slice *, const Op *load, int kept, int over, Panel *);
 const char *rows_why(Slice *, const Op *load, int kept, int over, Panel *);
 bool box_is_near(Slice *, const Op *load); /* a box, at the place of the results */
 bool slice_is_loose(Slice *);              /* boxes beside operands want rows that not every run has */
+bool box_is_panels(Slice *, const Op *access); /* panels of columns of the access's tile are boxes */
 
 /* ---- building ---- */
 
@@ -127,6 +137,10 @@ Op *cut_loop(Cut *, const Op *, int carried);      /* that carries the first val
 Op *cut_condition(Cut *, const Op *, int results); /* with the first results; its regions are to be filled */
 
 int ring_new(Slice *, Name, int slots, Loc); /* its number; another name where there is one of that */
+void roles_begin(Slice *);                  /* ring.c: what the plan says of roles */
+int panel_range(const Slice *);             /* a new range: panels of columns */
+Type panel_type(const Slice *, Type);       /* near.c: of a panel of the tile */
+Span *panel_place(const Slice *, const Op *access);
 void panel_loop(Builder *, const Slice *); /* over panels of columns; goes on in it */
 void slice_waited(Slice *, Cut *);              /* sync.c: of the role that copies: it has waited, .. */
 void slice_store_waits(const Slice *, Cut *);   /* .. of the role that stores: what it waits for, .. */

@@ -41,7 +41,8 @@ void tile_emu_mbar_wait(uint32_t, int parity);
 void tile_emu_tma_load(uint32_t to, const void *map, const int *at, int n, uint32_t bar, int mask); /* mask 0: here */
 void tile_emu_tma_store(const void *map, const int *at, int n, uint32_t from);
 void tile_emu_tma_commit(void);
-void tile_emu_tma_wait(int but); /* groups */
+void tile_emu_tma_wait(int but); /* groups; stores have read LDS */
+void tile_emu_tma_wait_written(void);
 void tile_emu_async_fence(void);
 void tile_emu_async_fence_all(void);
 void tile_emu_copy(uint32_t to, const void *from, int size, int bytes);
@@ -79,6 +80,8 @@ typedef struct {
 /* ---- the workgroup and its cluster ---- */
 
 TILE_FN void tile_behind(void) { tile_emu_follow(); }
+TILE_FN void tile_beside(void) { tile_emu_beside(); }
+TILE_FN void tile_end_behind(void) {} /* launches of a stream run in order */
 TILE_FN void tile_let_go(void) {}
 TILE_FN void tile_prefetch_line(const void *from) { (void)from; }
 TILE_FN int32_t tile_look_i32(const int32_t *from) {
@@ -147,7 +150,8 @@ TILE_FN void tile_tma_wait_read(void) { tile_emu_tma_wait(0); }
 TILE_FN void tile_tma_wait_reads(int but) {
     if (but >= 0) tile_emu_tma_wait(but < 3 ? but : 3);
 }
-TILE_FN void tile_tma_wait(void) { tile_emu_tma_wait(0); }
+TILE_FN void tile_tma_wait_read_but(int n) { tile_emu_tma_wait(n); }
+TILE_FN void tile_tma_wait(void) { tile_emu_tma_wait_written(); }
 TILE_FN void tile_async_fence(void) { tile_emu_async_fence(); }
 TILE_FN void tile_async_fence_all(void) { tile_emu_async_fence_all(); }
 TILE_FN void tile_copy_once(uint32_t to, const void *from, int bytes) { tile_emu_copy(to, from, 16, bytes); }

@@ -131,6 +131,9 @@ TILE_FN void tile_follow(void) {
 }
 /* The first half; and the second, by each workgroup, anywhere behind it. */
 TILE_FN void tile_behind(void) { asm volatile("griddepcontrol.wait;" ::: "memory"); }
+/* A launch that runs beside the one before it, which flags order; at its end it waits for that: it does not end earlier. */
+TILE_FN void tile_beside(void) {}
+TILE_FN void tile_end_behind(void) { asm volatile("griddepcontrol.wait;" ::: "memory"); }
 TILE_FN void tile_let_go(void) { asm volatile("griddepcontrol.launch_dependents;" ::: "memory"); }
 
 /* Memory comes to the L2, a line of 128 bytes; by all threads, as many lines as there are bytes. */

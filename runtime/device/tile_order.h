@@ -14,6 +14,12 @@ TILE_FN tile_place tile_order_raster(int task, int rows, int columns, int band) 
     return {first + in % height, in / height};
 }
 
+/* The row in place of `row`: those of the ranks in turn, from the rank `first` on; what is left over stays. */
+TILE_FN int tile_order_in_turn(int row, int rows, int ranks, int first) {
+    const int each = rows / ranks;
+    return row < each * ranks ? (row + first) % ranks * each + row / ranks : row;
+}
+
 /* Whole tiles as above, then those over the edge: the last column, if it is one of them, then the last row. They are the
    shorter ones, so that workgroups without a whole tile in the last round take them. */
 TILE_FN tile_place tile_order_edges_last(int task, int rows, int columns, int whole_rows, int whole_columns, int band) {

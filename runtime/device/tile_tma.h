@@ -159,6 +159,8 @@ TILE_FN void tile_tma_wait_reads(int but) {
     if (but == 2) asm volatile("cp.async.bulk.wait_group.read 2;" ::: "memory");
     if (but > 2) asm volatile("cp.async.bulk.wait_group.read 3;" ::: "memory");
 }
+/* By all but so many, a number. */
+#define tile_tma_wait_read_but(n) asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(n) : "memory")
 TILE_FN void tile_tma_wait(void) { asm volatile("cp.async.bulk.wait_group 0;" ::: "memory"); }
 /* By every thread that wrote shared memory, before the barrier behind which a copy or wgmma reads it. */
 TILE_FN void tile_async_fence(void) { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }

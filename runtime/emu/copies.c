@@ -229,6 +229,7 @@ void tile_emu_tma_store(const void *map, const int *at, int n, uint32_t from) {
     memcpy(c.at, at, sizeof *at * (size_t)n);
     if (!w->stores) w->stores = order_actor(ACTOR_STORES);
     c.number = ++lane_now()->stores;
+    lane_now()->unwritten = true;
     Touch by = order_touch_by(w->stores, w->time, TOUCH_ASYNC_READ);
     lds_take(emu, from, box_bytes(&m), &by);
     box_touch(&c, TOUCH_STORE);
@@ -246,6 +247,7 @@ void tile_emu_tma_commit(void) {
 void tile_emu_tma_wait(int but) {
     Lane *l = lane_now();
     WaveView *w = order_wave();
+    if (but >= EMU_STORE_GROUPS) emu_fail("waits for all but %d groups of stores: no more than %d", but, EMU_STORE_GROUPS - 1);
     const int over = l->group[but].stores;
     for (Copy **link = &emu->cluster->copies; *link;)
         if ((*link)->store && (*link)->from == emu && (*link)->thread == emu->thread && (*link)->number <= over)
@@ -257,6 +259,11 @@ void tile_emu_tma_wait(int but) {
     if (over != l->stores) return;
     l->stores = 0;
     for (int i = 0; i < EMU_STORE_GROUPS; i++) l->group[i].stores = 0;
+}
+
+void tile_emu_tma_wait_written(void) {
+    tile_emu_tma_wait(0);
+    lane_now()->unwritten = false;
 }
 
 void tile_emu_async_fence(void) { order_fence(); }

@@ -157,7 +157,7 @@ typedef struct {
 } WordStore;
 
 /* Of words, that a wave holds back and lets change places; chosen: no measurement is recorded. */
-enum { TALK_STORES = 4, EMU_STORE_GROUPS = 4 /* that a thread lets go on, and one (tile_tma_wait_reads) */ };
+enum { TALK_STORES = 4, EMU_STORE_GROUPS = 16 /* that a thread lets go on, and one (tile_tma_wait_reads) */ };
 
 /* What a wave has to do with words. */
 typedef struct {
@@ -207,6 +207,7 @@ typedef struct {
     int rows;                  /* of its next product that count; 0: all */
     uint32_t fence;            /* what its wave knew at this time, it has fenced and told nobody; 0: nothing */
     int stores;                /* by tiles, that it has not waited for */
+    bool unwritten;            /* it has waited at most until stores by tiles had read LDS */
     struct {
         int stores;    /* that were begun by its end */
         uint32_t time; /* of its wave then */
@@ -233,6 +234,7 @@ typedef struct Group {
     int waiting;      /* at the barrier */
     int left;         /* threads that have not ended */
     bool follows;     /* some thread has followed the launches before */
+    bool beside;      /* it runs beside the launch before it */
     bool polling;     /* it waits for others, as far as is known */
     bool yields;      /* its turn ends here */
     Lane lane[EMU_THREADS];

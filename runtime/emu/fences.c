@@ -65,6 +65,7 @@ static Clock clock_to_release(int scope) {
 
 void tile_emu_fence_release(int scope) {
     Talk *t = talk_now();
+    if (lane_now()->unwritten) emu_fail("releases what stores by tiles may still be writing (tile_tma_wait)");
     tile_emu_drain();
     Clock c = clock_to_release(scope);
     emu->known.place[emu->place] = c.place[emu->place];

@@ -85,6 +85,12 @@ void tile_emu_follow(void) {
     l->followed = emu->follows = true;
 }
 
+/* Nothing that the launch before does is known: flags say. */
+void tile_emu_beside(void) {
+    if (!emu->beside) emu->known = emu->launch->before;
+    emu->beside = true;
+}
+
 void tile_emu_check(const void *p, size_t bytes, int how, const void *value) {
     static const TouchKind kind[] = {[TILE_LOADS] = TOUCH_READ,
                                      [TILE_STORES] = TOUCH_STORE,
@@ -243,7 +249,7 @@ bool group_begin(Group *g, Launch *l, int64_t number, Cluster *c, int rank) {
     g->cluster = c;
     g->rank = rank;
     g->waiting = g->nready = 0;
-    g->polling = g->follows = false;
+    g->polling = g->follows = g->beside = false;
     g->left = l->threads;
     g->start = g->tick += 2;
     g->synced = g->start - 1;

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""usage: weaken.py COMPILER NOTE TILEC TARGET RUN-ARGUMENTS.. [--not-missed=TEXT]..: takes the waits, releases and scopes out of a
+"""usage: weaken.py COMPILER NOTE TILEC TARGET RUN-ARGUMENTS.. [--not-missed=TEXT].. [--own-text]: takes the waits, releases and scopes out of a
 program's GPU text, one by one; some of them, unless everything runs.
 
 `tilec run --target=emu:TARGET RUN-ARGUMENTS --check` must fail with each, but for one site a TEXT, whose line has it. Prints what is
-wrong of that, and how many are missed.
+wrong of that, and how many are missed. --own-text: the library of the form roles stays as it is.
 It is called again as the emulator's compiler (WEAKEN_SITE is set), compiles a copy of the text without that site, and
 writes what it has taken to NOTE."""
 import os
@@ -19,10 +19,11 @@ SITES = [
     (re.compile(r"tile_(poll|packet_get)\([^;]*\);"), "false;"),
     (re.compile(r"tile_release(_each)?\([^;]*\);"), ";"),
     (re.compile(r"TILE_SYSTEM"), "TILE_DEVICE"),
+    (re.compile(r"tile_fence_release\(TILE_\w+\);"), ";"),
     (re.compile(r"tile_atomic_add_shared_"), "tile_atomic_add_"),
     # of schedules: waits, arrivals, fences, phases
     (re.compile(r"tile_(mbar_(wait|expect|arrive|arrive_at|init_done)|bar_(sync|arrive))\([^;]*\);"), ";"),
-    (re.compile(r"tile_(cluster_(sync|arrive|wait|pass)|async_fence|wgmma_(fence|commit|wait\d)|tma_(commit|wait|wait_reads?))\([^;]*\);"), ";"),
+    (re.compile(r"tile_(cluster_(sync|arrive|wait|pass)|async_fence(_all)?|wgmma_(fence|commit|wait\d)|tma_(commit|wait|wait_reads?))\([^;]*\);"), ";"),
     (re.compile(r"tile_(copy_wait|copy_commit|wave_sync|behind)\([^;]*\);"), ";"),
     (re.compile(r"phase = 1\b"), "phase = 0"),
     (re.compile(r"return \{0, 1, 0\};"), "return {0, 0, 0};"),
@@ -66,7 +67,9 @@ def compile_weakened(arguments):
     at = next(i for i, a in enumerate(arguments) if a.endswith(".hip"))
     site = os.environ["WEAKEN_SITE"]
     with open(arguments[at], encoding="utf-8") as source:
-        text = with_library(source.read(), [a.removeprefix("-I") for a in arguments if a.startswith("-I")])
+        text = source.read()
+    if not os.environ["WEAKEN_OWN"]:
+        text = with_library(text, [a.removeprefix("-I") for a in arguments if a.startswith("-I")])
     text, note = weaken(text, int(site)) if site else ("", str(len(sites_of(text))))
     with open(os.environ["WEAKEN_NOTE"], "w", encoding="utf-8") as to:
         to.write(note)
@@ -79,12 +82,13 @@ def compile_weakened(arguments):
 def main():
     compiler, note, tilec, target, *arguments = sys.argv[1:]
     known = [a.removeprefix("--not-missed=") for a in arguments if a.startswith("--not-missed=")]
-    arguments = [a for a in arguments if not a.startswith("--not-missed=")]
+    own_text = "1" if "--own-text" in arguments else ""
+    arguments = [a for a in arguments if not a.startswith("--not-missed=") and a != "--own-text"]
     command = [tilec, "run", f"--target=emu:{target}", *arguments, "--check"]
 
     def run(site):
         """Whether the site is missed, and the note."""
-        own = {"TILEC_CLANGXX": os.path.abspath(__file__), "WEAKEN_SITE": site, "WEAKEN_NOTE": note, "WEAKEN_COMPILER": compiler}
+        own = {"TILEC_CLANGXX": os.path.abspath(__file__), "WEAKEN_SITE": site, "WEAKEN_NOTE": note, "WEAKEN_OWN": own_text, "WEAKEN_COMPILER": compiler}
         done = subprocess.run(command, capture_output=True, check=False, env=os.environ | own)
         with open(note, encoding="utf-8") as file:
             return done.returncode != 0, file.read()

@@ -1,0 +1,39 @@
+/* beside.c: launches that run beside the one before them: a kernel in roles that waits for each tile of what the kernel
+   before it sends to all ranks. Takes: nodes with flags. Gives: whether nothing but flags has to order the two. */
+#include "codegen/gpu/hip.h"
+
+static bool has_op(const Kernel *k, OpKind kind) {
+    for (const Op *op = walk(k->body); op; op = walk_next(op, k->body))
+        if (op->kind == kind) return true;
+    return false;
+}
+
+static bool is_written(const Kernel *k, int param) { return k->param.p[param].out || k->param.p[param].inout; }
+
+/* What stays on its rank has no flags: launches order it. */
+static bool stores_everywhere(const Kernel *k, int param) {
+    const Affine own = affine_term(TERM_RANK, k->param.p[param].ranks, 1, 1);
+    for (const Op *op = walk(k->body); op; op = walk_next(op, k->body))
+        if (op->kind == OP_STORE && op->param == param && affine_equal(&op->sub.p[0].lo, &own)) return false;
+    return true;
+}
+
+static bool has_flags(const Node *a, int x, const Node *b, int y) {
+    if (!is_written(a->kernel, x) && !is_written(b->kernel, y)) return true;
+    return a->kernel->param.p[x].ranks >= 0 && !is_written(b->kernel, y) && stores_everywhere(a->kernel, x);
+}
+
+static bool tensors_have_flags(const Node *a, const Node *b) {
+    for (int x = 0; x < a->arg.n; x++)
+        for (int y = 0; y < b->arg.n; y++)
+            if (a->arg.p[x].tensor == b->arg.p[y].tensor && !has_flags(a, x, b, y)) return false;
+    return true;
+}
+
+bool hip_runs_beside(const GpuText *g, const Program *p, int node) {
+    const Node *a = node > 0 ? p->node.p[node - 1] : NULL, *b = node < p->node.n ? p->node.p[node] : NULL;
+    if (!a || !b || a->kind != NODE_CALL || b->kind != NODE_CALL || a->otherwise.n || b->otherwise.n) return false;
+    if (!matrix_target(g->target)->dependent || gpu_is_dependent(g)) return false;
+    if (!a->kernel->plan.workgroups || !b->kernel->roles) return false;
+    return has_op(b->kernel, OP_WAIT) && !has_op(b->kernel, OP_SIGNAL) && tensors_have_flags(a, b);
+}
