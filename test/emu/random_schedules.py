@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """usage: random_schedules.py TILEC FOLDER TARGET [--programs=N] [--first=SEED] [--kinds=KIND,..]: random products, attention and
 decoding of tokens at random sizes, which the machine's schedules or roles take, in the emulator of TARGET against the
-interpreter; kinds: product, sized, gathered, ragged, attention, decode. Prints what differs or fails, how many took a schedule, and which."""
+interpreter; kinds: product, sized, gathered, ragged, ranks, attention, decode. Prints what differs or fails, how many took a schedule, and which."""
 import random
 import re
 import subprocess
@@ -150,6 +150,29 @@ program p(X: {elem}[{rows}, {k}], AT: i32[M], W: {elem}[{e}, {f'{n}, {k}' if alo
     return text, given, [f"--size=M={m}"]
 
 
+def ranks(r):
+    """Products on several ranks: of what is gathered, or summed over ranks and scattered, or both; blocks of rows that tiles divide or not."""
+    n, elem = r.randint(2, 4), r.choice(["bf16", "f16"])
+    m = n * r.choice([64 * r.randint(1, 4), 128 * r.randint(1, 2), r.randint(1, 200)])
+    k, cols = n * 8 * r.randint(1, 20), n * 8 * r.randint(1, 30)
+    gathered = f"program p(A: {elem}[{m} @ tp, {k}], B: {elem}[{k}, {cols} @ tp]) -> (C: {elem}[{m}, {cols} @ tp]) {{\n  C = products(all_gather(A), B);\n}}\n"
+    scattered = f"program p(A: {elem}[{m}, {k} @ tp], B: {elem}[{k} @ tp, {cols}]) -> (C: {elem}[{m} @ tp, {cols}]) {{\n  C = reduce_scatter(products(A, B), 0);\n}}\n"
+    both = f"""program p(A: {elem}[{m} @ tp, {k}], B: {elem}[{k}, {cols} @ tp], D: {elem}[{cols} @ tp, {k}]) -> (C: {elem}[{m} @ tp, {k}]) {{
+  C = reduce_scatter(products(products(all_gather(A), B), D), 0);
+}}
+"""
+    text = f"""mesh tp = {n};
+kernel products(a: {elem}[m, k], b: {elem}[k, n]) -> (c: {elem}[m, n]) {{
+  each i: {r.choice([64, 128])} of m, j: {r.choice([64, 128, 256])} of n {{
+    acc: f32[i, j] = 0;
+    for p: 64 of k {{ acc += a[i, p] @ b[p, j]; }}
+    c[i, j] = {r.choice(["acc", "acc * 0.5"])};
+  }}
+}}
+{r.choice([gathered, scattered, both])}"""
+    return text, {}, ["--comm=push"]
+
+
 def attention(r):
     b, g, share, d, s = r.randint(1, 2), r.randint(1, 2), r.randint(1, 3), r.choice([64, 80, 96, 128]), size(r, 700)
     t = s if r.random() < 0.6 else size(r, 700)
@@ -175,7 +198,7 @@ def tiles(r):
     return f"kernel products on sm_90a {{ i = {i}; j = {j}; }}\n" if r.random() < 0.6 else ""
 
 
-KINDS = {"product": product, "sized": sized, "gathered": gathered, "ragged": ragged, "attention": attention, "decode": decode}
+KINDS = {"product": product, "sized": sized, "gathered": gathered, "ragged": ragged, "ranks": ranks, "attention": attention, "decode": decode}
 
 
 def run(tilec, folder, target, seed, kinds):
@@ -191,7 +214,8 @@ def run(tilec, folder, target, seed, kinds):
     inputs.append(f"--tuned={folder}/{seed}.sizes")
     with open(inputs[-1].split("=")[1], "w", encoding="utf-8") as to:
         to.write(tiles(r) if "kernel products" in text else "")
-    told = subprocess.run([tilec, "explain", f"--target={target}", file, inputs[-1]], capture_output=True, text=True, check=False).stdout
+    asked = [i for i in inputs if i.startswith("--tuned") or i.startswith("--comm")]
+    told = subprocess.run([tilec, "explain", f"--target={target}", file, *asked], capture_output=True, text=True, check=False).stdout
     command = [tilec, "run", f"--target=emu:{target}", file, "--check", *inputs]
     done = subprocess.run(["env", f"TILE_EMU_SEED={seed}", *command], capture_output=True, text=True, check=False)
     wrong = "" if done.returncode == 0 and "agrees" in done.stdout else f"{text}{done.stdout}{done.stderr}"
