@@ -104,11 +104,34 @@ static int64_t trips_known(const Kernel *k, const Op *loop) {
     return hi <= lo ? 0 : r->kind == RANGE_WHOLE ? 1 : ceil_div(hi - lo, r->size);
 }
 
-/* Within loops counts are small: a run stays short. */
+static bool has_loop(const Op *loop) {
+    for (const Op *in = walk(loop->region[0]); in; in = walk_next(in, loop->region[0]))
+        if (in->kind == OP_FOR && has_events(in)) return true;
+    return false;
+}
+
+/* In some role; the same for all roles that have the loop. */
+static bool is_around(const RoleCourse *c, const Op *loop) {
+    int same = -1;
+    for (int i = 0; i < c->choice.n; i++)
+        if (c->choice.p[i].op == loop) same = c->choice.p[i].same;
+    for (int i = 0; i < c->choice.n; i++)
+        if (c->choice.p[i].same == same && has_loop(c->choice.p[i].op)) return true;
+    return false;
+}
+
+/* Of a loop and that within it one has few iterations, in turn by draws: a run stays short. */
+static int64_t trips_most(const Expand *e, const Op *loop) {
+    enum { DEEP = 4, FEW = 2 }; /* loops around; iterations */
+    const bool inner = e->draw % 2;
+    if (e->depth >= DEEP) return 1;
+    if (e->depth == 0) return inner && is_around(e->course, loop) ? FEW : ROLE_MOST + 1;
+    return inner && e->depth == 1 ? ROLE_MOST + 1 : FEW;
+}
+
 static int64_t trips_of(const Expand *e, const Op *loop) {
     const RoleCourse *c = e->course;
-    enum { DEEP = 4, FEW = 2 }; /* loops around, and iterations of a loop that stands within another */
-    int64_t known = trips_known(c->k, loop), most = e->depth >= DEEP ? 1 : e->depth ? FEW : ROLE_MOST + 1;
+    int64_t known = trips_known(c->k, loop), most = trips_most(e, loop);
     bool whole = c->k->range.p[loop->range].kind == RANGE_WHOLE;
     if (known > c->most + 2) known = c->most + 1 + (int64_t)(drawn(e, loop) % 2);
     if (known < 0) known = c->trips.p[drawn(e, loop) % (unsigned)(whole ? 2 : c->trips.n)];
