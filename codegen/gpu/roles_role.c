@@ -171,8 +171,9 @@ static void role_head(RolesWriter *w, Fn *f, const Role *r, Text *to) {
     const bool before = f->hip->role->before;
     text_printf(to, "TILE_FN %s %s%s(const %s call, ", before ? "int" : "void", w->role[f->hip->role->number],
                 before ? "_ahead" : "", w->launch->call);
-    w->maps[f->hip->role->number] = w->launch->nmap > 0;
-    if (w->launch->nmap) text_printf(to, "const %s *maps, ", hip_role_name(w, "maps"));
+    const bool maps = w->launch->nmap && (r->lanes <= 1 || text_has_word(text_str(&f->body), "maps"));
+    w->maps[f->hip->role->number] = maps;
+    if (maps) text_printf(to, "const %s *maps, ", hip_role_name(w, "maps"));
     text_printf(to, "const %s *all%s) {\n", hip_role_name(w, "all"), who);
 }
 

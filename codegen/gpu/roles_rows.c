@@ -16,6 +16,7 @@ typedef struct {
     int lines, size;         /* size: bytes that a lane copies at once */
     int elements;            /* that are these */
     int units;               /* lines of a lane */
+    int64_t columns;         /* of all panels: at least those of the tile */
     const char *at;          /* the name of the column of the lane's first element in a line */
     const char *line, *unit; /* likewise of a line, and of its number among the lane's */
 } Lines128;
@@ -46,7 +47,8 @@ static bool lines_of(Fn *f, const Op *op, const SlotTile *t, Lines128 *l) {
                   columns = hip_role_extent(f->m, f->k, f->k->roles->ring.p[number].per, l->column);
     const int64_t line = LINE_BYTES / width;
     if (across ? rows != DEPTH : columns != line) return false;
-    l->lines = (int)(rows * ((columns + line - 1) / line));
+    l->columns = (columns + line - 1) / line * line;
+    l->lines = (int)(rows * (l->columns / line));
     l->size = bytes_at_once(f, op);
     l->elements = l->size / width;
     l->units = l->size ? l->lines * (LINE_BYTES / l->size) / f->hip->threads : 0;
@@ -75,8 +77,7 @@ static const char *row_exists(Fn *f, const Lines128 *l, int64_t rows) {
 static const char *bytes_left(Fn *f, const Lines128 *l, int width) {
     const RangeText *r = &f->range[l->column];
     int64_t n;
-    if (cexpr_const(r->count, &n) && n % l->elements == 0 && n >= hip_role_extent(f->m, f->k, -1, l->column))
-        return fn_text(f, "%d", l->size);
+    if (cexpr_const(r->count, &n) && n >= l->columns) return fn_text(f, "%d", l->size);
     return fn_text(f, "(int)(%d * (%s - %s))", width, cexpr_operand(f, r->count)->text, r->pos->text);
 }
 

@@ -20,7 +20,7 @@ enum {
     SLOT_ALIGN = 1024,     /* bytes; swizzled boxes begin at multiples of so many (PTX ISA, tensors in shared memory) */
     COPY_REGISTERS = 40,   /* of a thread of the group that copies: 30 values spill with 24 (compiled) */
     GATHER_REGISTERS = 72, /* likewise of who copies row by row, four rows at once: 56 spill (compiled) */
-    ALL_REGISTERS = 512,   /* of four threads, one of each group of a workgroup of 512: 65,536 in all */
+    ALL_REGISTERS = 512,   /* of four threads, one of each of four groups: 65,536 in all */
     MOST_REGISTERS = 232,  /* of a thread that multiplies: three groups have 504 of 512 so */
     MOST_SUMS = 3,         /* tiles: a cell of four gates spills, and ptxas serialises its products (C7514) */
     SUM_REGISTERS = 128,   /* of a thread, for sums; the epilogue has the others [guess] */
@@ -95,8 +95,7 @@ static double step_clocks(const MatrixOp *op, const GpuFacts *g, const TileQuest
     return fmax(fmax(product_clocks(op, q, p), read), copy_clocks(g, q, p));
 }
 
-/* No tile has positions of two groups, which are taken for equally long. */
-static int64_t tiles_of(int64_t n, int64_t groups, int size) {
+int64_t tiles_of(int64_t n, int64_t groups, int64_t size) {
     return groups > 1 ? groups * ceil_of(ceil_of(n, groups), size) : ceil_of(n, size);
 }
 
@@ -165,7 +164,8 @@ static bool plan_try(const MatrixTarget *t, const MatrixOp *op, const TileQuesti
     const GpuFacts *g = gpu_facts(t->name);
     p->groups = p->rows / GROUP_ROWS;
     p->copy_registers = q->gathers ? GATHER_REGISTERS : COPY_REGISTERS;
-    p->registers = (int)fmin(MOST_REGISTERS, (ALL_REGISTERS - p->copy_registers) / p->groups / 8 * 8);
+    int begin = ALL_REGISTERS / (p->groups + 1) / 8 * 8; /* of a thread, before groups give some to others */
+    p->registers = (int)fmin(MOST_REGISTERS, (begin * (p->groups + 1) - p->copy_registers) / p->groups / 8 * 8);
     if (!matrix_n(op, p->columns) || !is_allowed(q, p) || !sums_fit(q, p)) return false;
     double step = step_clocks(op, g, q, p), slot = slot_clocks(g, q, p, step);
     p->stages = stages_of(t, q, p, slot, step);

@@ -60,6 +60,9 @@ typedef struct {
 
 TileTimes tiles_times(const MatrixTarget *, const MatrixOp *op, const TileQuestion *, const TilePlan *);
 
+/* Of n positions in so many groups, taken for equally long; no tile has positions of two. */
+int64_t tiles_of(int64_t n, int64_t groups, int64_t size);
+
 /* Slots that a group's ring of results has room for; 0: nothing fits. */
 void tiles_rings(const MatrixTarget *, const TileQuestion *, TilePlan *);
 

@@ -195,7 +195,8 @@ static bool tasks_suffice(Slice *s, const TileQuestion *q, const TilePlan *t) {
     if (slice_has_peers(s)) return true;
     if (!size_is_number(s->k->range.p[s->row].of) || !size_is_number(s->k->range.p[s->column].of)) return true;
     int columns = t->columns < PANEL_COLUMNS ? PANEL_COLUMNS : t->columns;
-    int64_t tasks = q->tasks * ceil_div(q->rows, t->rows) * ceil_div(q->columns, columns);
+    int64_t tasks =
+        q->tasks * tiles_of(q->rows, q->row_groups, t->rows) * tiles_of(q->columns, q->column_groups, columns);
     return 2 * tasks >= s->target->processors || slice_refuse(s, NULL, NULL, "the result is small");
 }
 

@@ -1,0 +1,88 @@
+#!/usr/bin/env python3
+"""usage: grouped.py FOLDER [-o FILE] [--commit=NAME]: programs of grouped.tile, compiled into FOLDER/ExMxNxK (--emit=lib), beside
+torch._grouped_mm on this GPU: rows dealt out evenly, unevenly, and to a few groups alone; values against f32 on sampled rows.
+Microseconds of a call in a CUDA graph, medians, in turns (run.py). One JSON line a row."""
+import argparse
+import datetime
+import json
+import os
+
+import torch
+import torch.nn.functional as F
+
+import run as R
+
+SHAPES = [(8, 8192, 4096, 4096), (8, 512, 4096, 4096), (64, 8192, 2048, 2048), (64, 1024, 2048, 2048), (128, 8192, 768, 2048), (128, 1024, 768, 2048)]
+TOKENS = 1024
+
+
+def dealt(e, m, how):
+    """Where groups end."""
+    share = {"even": torch.ones(e), "uneven": torch.rand(e) ** 3, "few": (torch.rand(e) < 0.25).float() + (torch.arange(e) == 0)}[how]
+    ends = (share.cumsum(0) / share.sum() * m).round().int()
+    ends[-1] = m
+    return ends.cuda()
+
+
+def groups_of(ends, rows):
+    return torch.searchsorted(ends.long(), rows, right=True)
+
+
+def plain(run, e, m, n, k, ends):
+    x, w = R.normal(m, k), R.normal(e, n, k)
+    start = torch.cat([torch.zeros(1, dtype=torch.int32, device="cuda"), ends])
+    y, z = torch.full((m, n), float("nan"), device="cuda", dtype=torch.bfloat16), None
+    run(x, w, start, y)
+    rows = torch.randint(m, (64,), device="cuda")
+    rows[0], rows[1] = 0, m - 1
+    want = torch.einsum("rk,rnk->rn", x[rows].float(), w[groups_of(ends, rows)].float())
+    peer = lambda i: torch._grouped_mm(x, w.transpose(-2, -1), offs=ends)
+    ours, peers = R.side_by_side(lambda i: run(x, w, start, y), {"torch._grouped_mm": peer}, 4)
+    return ours, peers, R.error_of(y[rows], want)
+
+
+def fused(run, e, m, n, k, ends):
+    x, gate, up = R.normal(TOKENS, k), R.normal(e, n, k), R.normal(e, n, k)
+    start = torch.cat([torch.zeros(1, dtype=torch.int32, device="cuda"), ends])
+    at = torch.randint(TOKENS, (m,), device="cuda", dtype=torch.int32)
+    y = torch.full((m, n), float("nan"), device="cuda", dtype=torch.bfloat16)
+    run(x, at, gate, up, start, y)
+    rows = torch.randint(m, (64,), device="cuda")
+    rows[0], rows[1] = 0, m - 1
+    g, v = groups_of(ends, rows), x[at[rows].long()].float()
+    want = F.silu(torch.einsum("rk,rnk->rn", v, gate[g].float())) * torch.einsum("rk,rnk->rn", v, up[g].float())
+
+    def peer(i):
+        v = x.index_select(0, at)
+        return F.silu(torch._grouped_mm(v, gate.transpose(-2, -1), offs=ends)) * torch._grouped_mm(v, up.transpose(-2, -1), offs=ends)
+
+    ours, peers = R.side_by_side(lambda i: run(x, at, gate, up, start, y), {"torch, 5 calls": peer}, 4)
+    return ours, peers, R.error_of(y[rows], want)
+
+
+def main():
+    p = argparse.ArgumentParser()
+    p.add_argument("folder"), p.add_argument("-o"), p.add_argument("--commit", default="")
+    o = p.parse_args()
+    torch.manual_seed(0)
+    torch.cuda.set_stream(torch.cuda.Stream())
+    mesh = R.Mesh(o.folder)
+    for e, m, n, k in SHAPES:
+        for name, measure, products in (("grouped", plain, 1), ("gathered", fused, 2)):
+            path = f"{o.folder}/{e}x{m}x{n}x{k}/lib{name}.so"
+            for how in ("even", "uneven", "few") if os.path.exists(path) else ():
+                try:
+                    ours, peers, error = measure(mesh.program(path, name), e, m, n, k, dealt(e, m, how))
+                except Exception as x: # the other rows go on
+                    print(f"{name} {e}x{m}x{n}x{k} {how}: {repr(x)[:150]}", flush=True)
+                    continue
+                line = dict(date=str(datetime.date.today()), gpu=torch.cuda.get_device_name(), commit=o.commit, work=f"{name} {how}", shape=f"{e}x{m}x{n}x{k}",
+                            us=round(ours, 2), peers={a: round(b, 2) for a, b in peers.items()}, error=error)
+                if o.o:
+                    with open(o.o, "a", encoding="utf-8") as to:
+                        to.write(json.dumps(line) + "\n")
+                peer = next(iter(peers.values()))
+                print(f"{name:9} {e:4}x{m}x{n}x{k} {how:7} {ours:8.1f} us {2e-6 * products * m * n * k / ours:6.0f} TF, peer {peer:8.1f} ({peer / ours:.2f}), error {error:.0e}", flush=True)
+
+
+main()
