@@ -8,10 +8,12 @@ const char *const fill_text[FILL_COUNT] = {"box", "pixels", "rows", "bulk", "thr
 const PlanNumber plan_numbers[] = {
     {"parts", offsetof(Plan, parts), 1, INT32_MAX, false},
     {"columns", offsetof(Plan, columns), 1, 1024, false},
+    {"clusters", offsetof(Plan, clusters), 1, 2, false},
     {"waves", offsetof(Plan, waves), 1, 64, false},
     {"workgroups", offsetof(Plan, workgroups), 1, 65536, false},
     {"stages", offsetof(Plan, stages), 1, 32, true},
     {"unaligned", offsetof(Plan, unaligned), 1, 1, true},
+    {"cost", offsetof(Plan, cost), 1, INT32_MAX, true},
 };
 const int plan_number_count = sizeof plan_numbers / sizeof *plan_numbers;
 
@@ -22,7 +24,7 @@ void plan_set_number(Plan *p, const PlanNumber *n, int to) { *(int *)(void *)((c
 bool plan_is_whole(const Plan *p) { return p->lowering == LOWER_SCHEDULE || p->lowering == LOWER_ROLES; }
 
 void plan_drop_asked(Plan *p) {
-    p->parts = p->columns = p->pipelined = 0;
+    p->parts = p->columns = p->clusters = p->pipelined = 0;
     p->cut = p->sized = false;
     if (p->lowering == LOWER_PLAIN) p->lowering = LOWER_OPEN;
 }

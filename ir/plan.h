@@ -42,16 +42,16 @@ typedef struct {
     int parts;     /* into which `split` cuts the loop; 1, or open with SCHEDULE and ROLES: it stays whole */
     bool cut;      /* a kernel that `split` has made */
     int columns;   /* of a schedule's tile: none of others is taken */
+    int clusters;  /* workgroups of a cluster, in roles: other tiles are not taken */
     bool sized;    /* the file of sizes gives a range its size: `layout` keeps them */
     int pipelined; /* loads of a loop, fetched a step before they are read: 1: all that can be; -1: none */
     int waves;     /* of a workgroup, in the form `layout` */
     int workgroups; /* of a kernel that copies, at most; 0: open */
-    int16_t limited; /* 1 + the run-time dimension up to whose value .limit the kernel runs (Node.otherwise); 0: none */
-    int64_t limit;
     /* of ROLES: */
     int unaligned; /* 1: results and residuals whose rows only a run knows go without boxes, unless operands have such
                       rows */
     int stages;    /* slots of the ring that a loop's operands come by */
+    int cost; /* clocks of a task: of kernels with one that a call names, that runs whose rounds take least; 0: none */
     VEC(int) regs; /* of a thread, for each group of 128 threads */
     int cluster;   /* workgroups that have tiles beside each other along .cluster_range, of the grid */
     int16_t cluster_range;

@@ -29,8 +29,10 @@ typedef struct {
     double cached;    /* bytes/s of the whole machine from and to the L2, each element once */
     double l2;        /* bytes that a processor loads from the L2 or stores */
     double lds;       /* bytes to and from workgroups' memory */
-    double boxes;     /* bytes that copies of boxes bring there, .. */
-    double fetched;   /* .. of which so many from the L2, where workgroups of a cluster copy boxes together */
+    double boxes;     /* bytes that copies of boxes bring there */
+    double busy;      /* share of the peak rate that products of boxes reach, of many processors together */
+    double outside;   /* clocks of a step in which a whole box lies outside of its tensor */
+    double cluster;   /* clocks that a launch of clusters takes longer */
     double lanes;     /* operations */
     double special;   /* those of the special function unit */
     double issue;     /* of a thread alone */

@@ -8,6 +8,7 @@
 #include "ir/poly/relation.h"
 #include "runtime/include/tile_program.h" /* TILE_FIELD_LOCAL */
 #include "target/matrix.h"
+#include "target/rates.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -54,6 +55,7 @@ typedef struct {
     const GpuText *g;
     VEC(Function) function;
     const char **groups, **node; /* by launch: the function, and a name that tells it from the others */
+    const char **clocks;         /* by launch: the function that predicts them; NULL: its kernel has no cost */
 } Writer;
 
 /* The name of a function, which is written unless one before has its body. */
@@ -74,6 +76,7 @@ static void writer_begin(Writer *w) {
     CNames names = {.arena = w->arena};
     w->groups = ARENA_ARRAY(w->arena, const char *, w->g->launch.n + 1);
     w->node = ARENA_ARRAY(w->arena, const char *, w->g->launch.n + 1);
+    w->clocks = ARENA_ARRAY(w->arena, const char *, w->g->launch.n + 1);
     for (int i = 0; i < w->g->launch.n; i++) {
         const GpuLaunch *l = &w->g->launch.p[i];
         w->node[i] = l->kernel ? c_function_name(&names, l->kernel->name) : l->function;
@@ -89,19 +92,47 @@ static const char *one_group(Text *to, Writer *w) {
                           arena_format(w->arena, "%s_one_group", prefix(w->arena, w->g)));
 }
 
-/* Above it another kernel's launch has workgroups. */
-static void limit_write(Fn *f, const Plan *p) {
-    if (p->limited) fn_line(f, "if (%s > %" PRId64 ") return 0;", f->back->symbol(f, p->limited - 1)->text, p->limit);
+/* Of all rounds: a cluster, or a workgroup, takes a task in each. */
+static const char *clocks_write(Text *to, Writer *w, const GpuLaunch *l) {
+    const Kernel *k = l->kernel;
+    if (!k || !k->plan.cost) return NULL;
+    const int cluster = k->plan.cluster ? k->plan.cluster : 1,
+              at_once = matrix_target(w->g->target)->processors / cluster;
+    Fn f = writer_fn(w);
+    const CExpr *n = cexpr_number(&f, 1);
+    for (int i = 0; i < k->ngrid; i++) {
+        const CExpr *own = range_tasks(&f, k, i);
+        if (cluster > 1 && i == k->plan.cluster_range) own = cexpr_ceil_div(&f, own, cluster);
+        n = cexpr_mul(&f, n, cexpr_operand(&f, own));
+    }
+    const CExpr *rounds = cexpr_ceil_div(&f, n, at_once), *begin = cexpr_number(&f, 0);
+    if (cluster > 1) begin = cexpr_number(&f, (int64_t)gpu_facts(w->g->target)->cluster);
+    const CExpr *all = cexpr_mul(&f, cexpr_number(&f, k->plan.cost), cexpr_operand(&f, rounds));
+    fn_line(&f, "return %s;", cexpr_add(&f, begin, all)->text);
+    return function_write(to, w, &f, arena_format(w->arena, "Clocks of %s, predicted", c_string(w->arena, k->name)),
+                          arena_format(w->arena, "%s_clocks_%d", prefix(w->arena, w->g), k->id));
+}
+
+/* Another kernel's launch has workgroups where it takes less, or as long and comes first. */
+static void choice_write(Fn *f, const Writer *w, int launch) {
+    const GpuLaunch *all = w->g->launch.p;
+    int first = launch, last = launch;
+    while (first > 0 && all[first - 1].otherwise) first--;
+    while (all[last].otherwise) last++;
+    for (int i = first; i <= last && w->clocks[launch]; i++)
+        if (i != launch && w->clocks[i])
+            fn_line(f, "if (%s(t) %s %s(t)) return 0;", w->clocks[i], i < launch ? "<=" : "<", w->clocks[launch]);
 }
 
 /* Number of workgroups. */
-static const char *groups_write(Text *to, Writer *w, const GpuLaunch *l) {
+static const char *groups_write(Text *to, Writer *w, int launch) {
+    const GpuLaunch *l = &w->g->launch.p[launch];
     if (!l->kernel) return one_group(to, w);
     Fn f = writer_fn(w);
     const CExpr *n = l->groups ? cexpr_number(&f, l->groups) : node_tasks(&f, l->kernel),
                 *taken = taken_text(&f, l->kernel);
     if (taken) fn_line(&f, "if (!%s) return 0;", cexpr_operand(&f, taken)->text);
-    limit_write(&f, &l->kernel->plan);
+    choice_write(&f, w, launch);
     if (l->kernel->plan.workgroups) n = cexpr_least(&f, cexpr_number(&f, l->kernel->plan.workgroups), n);
     fn_line(&f, "return %s;", cexpr_bare(n)->text);
     const char *comment = arena_format(w->arena, "Workgroups of %s%s%s", c_string(w->arena, l->kernel->name),
@@ -291,7 +322,8 @@ void launch_source(Text *to, Arena *a, const Backend *host, const Module *m, con
         const GpuText *g = &t->gpu[i];
         Writer w = {.arena = a, .host = host, .m = m, .p = p, .memory = memory, .g = g};
         writer_begin(&w);
-        for (int k = 0; k < g->launch.n; k++) w.groups[k] = groups_write(to, &w, &g->launch.p[k]);
+        for (int k = 0; k < g->launch.n; k++) w.clocks[k] = clocks_write(to, &w, &g->launch.p[k]);
+        for (int k = 0; k < g->launch.n; k++) w.groups[k] = groups_write(to, &w, k);
         write_fields(to, &w);
         write_launches(to, &w);
         write_flags(to, a, g);

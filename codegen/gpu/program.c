@@ -50,10 +50,10 @@ static void call_add(Writer *w, const Node *n, const Kernel *k, bool otherwise) 
     vec_push(w->arena, &w->g->launch, l);
 }
 
-/* Of the kernels that may compute the node those with limits, or those without. */
-static int others_add(Writer *w, const Node *n, bool limited, int left) {
+/* Of the kernels that may compute the node those with costs, or those without. */
+static int others_add(Writer *w, const Node *n, bool costs, int left) {
     for (int i = 0; i < n->otherwise.n; i++)
-        if ((n->otherwise.p[i]->plan.limited != 0) == limited) call_add(w, n, n->otherwise.p[i], --left > 0);
+        if ((n->otherwise.p[i]->plan.cost != 0) == costs) call_add(w, n, n->otherwise.p[i], --left > 0);
     return left;
 }
 

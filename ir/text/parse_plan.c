@@ -46,14 +46,8 @@ static bool parse_schedule_item(Parser *p, Plan *a) {
     return true;
 }
 
-static void parse_limit(Parser *p, Plan *a) {
-    a->limited = (int16_t)(1 + need_known(p, &p->symbols, "dim"));
-    need_kind(p, TOK_ATMOST, "'<='");
-    a->limit = need_int(p, "the largest value");
-}
-
 /* item := 'plain' | 'roles' | 'schedule' NAME | number INT | 'cut' | 'sized' | 'pipelined' ('on' | 'off') | 'regs' INT+
-   | 'cluster' range INT | 'order' NAME | 'tasks' word | fill '%' name | 'where' dim '<=' INT */
+   | 'cluster' range INT | 'order' NAME | 'tasks' word | fill '%' name */
 static void parse_item(Parser *p, Plan *a) {
     static const char *const on_off[] = {"on", "off"};
     if (parse_schedule_item(p, a) || parse_number_item(p, a) || parse_copy(p, a)) return;
@@ -70,8 +64,6 @@ static void parse_item(Parser *p, Plan *a) {
         a->cluster = parse_int(p, "a number of workgroups");
     else if (take_word(p, "order"))
         a->order = need_name(p, "a function's name");
-    else if (take_word(p, "where"))
-        parse_limit(p, a);
     else if (take_word(p, "tasks"))
         a->tasks = (TaskOrder)need_choice(p, text_tasks, TEXT_TASKS, "'static', 'ticket' or 'list'");
     else

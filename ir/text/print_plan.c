@@ -1,8 +1,6 @@
 /* print_plan.c: the plan of a kernel as text. */
 #include "ir/text/print.h"
 
-#include <inttypes.h>
-
 /* A comma in front of all items but the first. */
 static void item(Printer *p, bool *first) {
     text_add(&p->out, *first ? " plan (" : ", ");
@@ -57,13 +55,6 @@ static void print_copies(Printer *p, const Plan *a, bool *first) {
     }
 }
 
-static void print_limit(Printer *p, const Plan *a, bool *first) {
-    if (!a->limited) return;
-    word(p, first, "where ");
-    print_symbol(p, a->limited - 1, false);
-    text_printf(&p->out, " <= %" PRId64, a->limit);
-}
-
 void print_plan(Printer *p, const Plan *a) {
     bool first = true;
     print_lowering(p, a, &first);
@@ -76,6 +67,5 @@ void print_plan(Printer *p, const Plan *a) {
     print_cluster(p, a, &first);
     print_order(p, a, &first);
     print_copies(p, a, &first);
-    print_limit(p, a, &first);
     if (!first) text_add(&p->out, ")");
 }

@@ -66,15 +66,6 @@ static void lowering_verify(Verifier *v, const Kernel *k) {
     if (p->cut && p->parts) violation(v, k->loc, "its plan cuts it again");
 }
 
-static void limit_verify(Verifier *v, const Kernel *k) {
-    const Plan *p = &k->plan;
-    if (!p->limited) return;
-    if (p->limited < 0 || p->limited > v->m->symbol.n)
-        violation(v, k->loc, "its plan has a limit of no dim");
-    else if (p->limit < 0 || p->limit >= v->m->symbol.p[p->limited - 1].bound)
-        violation(v, k->loc, "its plan has a limit that is not below the bound of dim '%s'", v->m->symbol.p[p->limited - 1].name);
-}
-
 /* ---- roles are those of the plan: what it leaves open they may choose ---- */
 
 static bool regs_agree(const Plan *p, const Roles *r) {
@@ -113,7 +104,6 @@ static void roles_agree(Verifier *v, const Kernel *k) {
 }
 
 void plan_verify(Verifier *v, const Kernel *k) {
-    limit_verify(v, k);
     lowering_verify(v, k);
     numbers_verify(v, k);
     regs_verify(v, k);

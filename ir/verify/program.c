@@ -154,15 +154,16 @@ static bool same_parameters(const Kernel *a, const Kernel *b) {
     return true;
 }
 
-/* One of them always runs. Flags count the tasks of one kernel. */
+/* Flags count the tasks of one kernel. Where costs decide, the first one has a cost, too. */
 static void otherwise_verify(Verifier *v, const Program *g, const Node *n) {
-    if (n->kernel->plan.limited) violation(v, n->loc, "node %d calls a kernel with a limit", n->id);
     for (int i = 0; i < g->flag.n; i++)
         if (n->otherwise.n && (g->flag.p[i].producer == n->id || g->flag.p[i].consumer == n->id))
             violation(v, n->loc, "node %d has several kernels, and a flag counts its tasks", n->id);
     for (int i = 0; i < n->otherwise.n; i++) {
         const Kernel *k = n->otherwise.p[i];
         if (!kernel_there(v, n, k)) return;
+        if (k->plan.cost && !n->kernel->plan.cost)
+            violation(v, n->loc, "'%s' has a cost, and '%s' none", k->name, n->kernel->name);
         if (!same_parameters(n->kernel, k)) violation(v, n->loc, "'%s' has other parameters than '%s'", k->name, n->kernel->name);
     }
 }

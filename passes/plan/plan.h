@@ -27,6 +27,7 @@ typedef struct {
     bool loose; /* results or residuals go by boxes that not every run allows: another kernel stands by (otherwise.c) */
     const char *how; /* for the user: "the schedule 'product', tiles of 128 x 256" */
     double seconds;  /* predicted, at the largest sizes */
+    int cost;        /* of roles: clocks of a task */
     /* Or there might be one if the rows of these parameters began at multiples of .align bytes. The first one has the
        rows of the result; the sums run along its own. */
     int align, operand[PLANNED_OPERANDS], operands;
@@ -51,8 +52,9 @@ bool plan_needs_another(const Kernel *, const Plan *); /* in runs whose rows are
 Kernel *plan_plain(PassContext *, const Kernel *);     /* as it stands, by the plain plan */
 void plan_stand_by(Module *, const Kernel *, Kernel *plain); /* of all nodes that call the first one */
 
-/* The kernel has this plan, for its largest sizes; where fewer rows want another, calls name kernels with those, too. */
-void plan_variants(PassContext *, const Kernel *, const Planned *);
+/* The kernel is to have this plan, for its largest sizes; where smaller ones want another, calls name kernels with
+   those, too, and the plans have costs. */
+void plan_variants(PassContext *, const Kernel *, Planned *);
 
 Planned plan_refused(const char *why);
 Planned plan_refused_by(Reason);

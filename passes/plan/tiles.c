@@ -65,16 +65,11 @@ static bool sums_fit(const TileQuestion *q, const TilePlan *p) {
 
 static bool is_allowed(const TileQuestion *q, const TilePlan *p) {
     if (q->even_rows % p->rows || q->even_columns % p->columns) return false;
-    return (!q->only_rows || q->only_rows == p->rows) && (!q->only_columns || q->only_columns == p->columns);
+    return (!q->only_rows || q->only_rows == p->rows) && (!q->only_columns || q->only_columns == p->columns) &&
+           (!q->only_cluster || q->only_cluster == p->cluster);
 }
 
 /* ---- time ---- */
-
-/* From the L2: what the cluster's workgroups copy together each fetches a part of. */
-static double bytes_fetched(const TileQuestion *q, const TilePlan *p) {
-    double rows = q->row_tiles * p->rows, columns = q->column_tiles * p->columns;
-    return q->depth * q->width * (p->beside ? rows / p->cluster + columns : rows + columns / p->cluster);
-}
 
 /* A group's instruction reads its rows and all columns. */
 static double bytes_read(const TileQuestion *q, const TilePlan *p) {
@@ -82,17 +77,17 @@ static double bytes_read(const TileQuestion *q, const TilePlan *p) {
 }
 
 static double copy_clocks(const GpuFacts *g, const TileQuestion *q, const TilePlan *p) {
-    return fmax((double)stage_bytes(q, p) / g->boxes, bytes_fetched(q, p) / g->fetched) / q->rings;
+    return (double)stage_bytes(q, p) / g->boxes / q->rings;
 }
 
-static double product_clocks(const MatrixOp *op, const TileQuestion *q, const TilePlan *p) {
+static double product_clocks(const MatrixOp *op, const GpuFacts *g, const TileQuestion *q, const TilePlan *p) {
     return (double)q->products * (q->depth / op->ad->k) * (p->rows / GROUP_ROWS) * matrix_cycles(op, p->columns) /
-           q->rings;
+           g->busy / q->rings;
 }
 
 static double step_clocks(const MatrixOp *op, const GpuFacts *g, const TileQuestion *q, const TilePlan *p) {
     double read = bytes_read(q, p) / g->lds / q->rings;
-    return fmax(fmax(product_clocks(op, q, p), read), copy_clocks(g, q, p));
+    return fmax(fmax(product_clocks(op, g, q, p), read), copy_clocks(g, q, p));
 }
 
 int64_t tiles_of(int64_t n, int64_t groups, int64_t size) {
@@ -110,9 +105,17 @@ static double task_rounds(const MatrixTarget *t, const TileQuestion *q, const Ti
 TileTimes tiles_times(const MatrixTarget *t, const MatrixOp *op, const TileQuestion *q, const TilePlan *p) {
     const GpuFacts *g = gpu_facts(t->name);
     const double steps = task_rounds(t, q, p) * (double)q->steps / g->clock;
-    return (TileTimes){.products = steps * product_clocks(op, q, p),
+    return (TileTimes){.products = steps * product_clocks(op, g, q, p),
                        .shared = steps * bytes_read(q, p) / g->lds / q->rings,
                        .copies = steps * copy_clocks(g, q, p)};
+}
+
+/* A workgroup of a cluster has no tile, or the last shared tile ends before the part that it copies. */
+static bool copies_outside(const TileQuestion *q, const TilePlan *p) {
+    int64_t along = p->beside ? q->columns : q->rows, across = p->beside ? q->rows : q->columns;
+    int tile = p->beside ? p->columns : p->rows, shared = p->beside ? p->rows : p->columns;
+    int64_t last = across % shared;
+    return p->cluster > 1 && (ceil_of(along, tile) % p->cluster || (last && last <= shared / p->cluster));
 }
 
 /* Clocks from a copy's begin until its slot is free again. */
@@ -170,7 +173,11 @@ static bool plan_try(const MatrixTarget *t, const MatrixOp *op, const TileQuesti
     double step = step_clocks(op, g, q, p), slot = slot_clocks(g, q, p, step);
     p->stages = stages_of(t, q, p, slot, step);
     if (p->stages < LEAST_STAGES) return false;
-    p->seconds = g->fill + task_rounds(t, q, p) * task_clocks(g, q, p, fmax(step, slot / steps_away(q, p))) / g->clock;
+    step = fmax(step, slot / steps_away(q, p));
+    p->clocks = task_clocks(g, q, p, step);
+    double last = copies_outside(q, p) ? task_clocks(g, q, p, fmax(step, g->outside)) : p->clocks;
+    double meet = p->cluster > 1 ? g->cluster : 0;
+    p->seconds = g->fill + (meet + (task_rounds(t, q, p) - 1) * p->clocks + last) / g->clock;
     return true;
 }
 
@@ -183,8 +190,8 @@ static void plan_better(const MatrixTarget *t, const MatrixOp *op, const TileQue
     if (own.rows && (!best->rows || own.seconds < TILES_GAIN * best->seconds)) *best = own;
 }
 
-/* A workgroup of a cluster copies a tile of its own and a part of one that is shared: both have to lie in the tensors,
-   as boxes outside take long [measured on an H200: 0.4 us a step]. */
+/* A workgroup of a cluster copies a tile of its own and a part of one that is shared: both lie in the tensors, but at
+   their ends. */
 static bool pair_fits(const TileQuestion *q, const TilePlan *p) {
     int64_t along = p->beside ? q->columns : q->rows, across = p->beside ? q->rows : q->columns;
     int tile = p->beside ? p->columns : p->rows, shared = p->beside ? p->rows : p->columns;
@@ -197,16 +204,19 @@ static int columns_step(const TileQuestion *q, int columns) {
     return columns > WIDE || q->slots ? WIDE_STEP : COLUMNS_STEP;
 }
 
+/* In clusters above each other, beside each other, or alone. */
+static void plans_try(const MatrixTarget *t, const MatrixOp *op, const TileQuestion *q, TilePlan p, TilePlan *best) {
+    for (p.columns = MOST_COLUMNS; p.columns >= q->least_columns; p.columns -= columns_step(q, p.columns))
+        if (p.cluster == 1 || pair_fits(q, &p)) plan_better(t, op, q, p, best);
+}
+
+/* Of tiles that take as long the first one: clusters fetch less, and alone a group of 64 rows was the faster one. */
 bool tiles_plan(const MatrixTarget *t, const MatrixOp *op, const TileQuestion *q, TilePlan *best) {
     *best = (TilePlan){0};
     for (int rows = MOST_ROWS; rows > 0; rows -= GROUP_ROWS)
-        for (int columns = MOST_COLUMNS; columns >= q->least_columns; columns -= columns_step(q, columns)) {
-            TilePlan p = {.rows = rows, .columns = columns, .cluster = 1};
-            plan_better(t, op, q, p, best);
-            p.cluster = 2;
-            if (pair_fits(q, &p)) plan_better(t, op, q, p, best);
-            p.beside = true;
-            if (pair_fits(q, &p)) plan_better(t, op, q, p, best);
-        }
+        for (int beside = 0; beside < 2; beside++)
+            plans_try(t, op, q, (TilePlan){.rows = rows, .cluster = 2, .beside = beside}, best);
+    for (int rows = GROUP_ROWS; rows <= MOST_ROWS; rows += GROUP_ROWS)
+        plans_try(t, op, q, (TilePlan){.rows = rows, .cluster = 1}, best);
     return best->rows > 0;
 }

@@ -30,6 +30,7 @@ typedef struct {
     int least_columns;  /* of a tile, which are multiples of it up to 64, and of 8 */
     int64_t only_rows, only_columns; /* the sizes that tiles have to have; 0: any */
     int64_t even_rows, even_columns; /* tiles have to have divisors of these; 0: any */
+    int only_cluster;                /* workgroups; 0: any number */
     bool clusters_rows,
         clusters_columns; /* workgroups of other rows (columns) may copy the columns' (rows') tiles together */
 } TileQuestion;
@@ -43,6 +44,7 @@ typedef struct {
     int copy_registers, registers; /* of a thread: of the group with the copying warp, of those that multiply */
     int cluster;
     bool beside; /* the cluster's tiles lie along a row of tiles, and have the rows in common; else above each other */
+    double clocks; /* of a task */
     double seconds;
 } TilePlan;
 

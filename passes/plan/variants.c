@@ -1,28 +1,65 @@
-/* variants.c: where the rows of a result are counted at run time, few of them want other tiles than many.
-   Takes: a kernel with the plan for the largest size. Gives: kernels beside it, by the plans for smaller sizes, which
-   calls of the kernel name, too (Node.otherwise). */
-#include "base/require.h"
+/* variants.c: where sizes of a result are known at run time, small ones want other tiles than large ones.
+   Takes: a kernel with the plan for the largest sizes. Gives: kernels beside it, by plans for smaller sizes, which
+   calls of the kernel name, too (Node.otherwise). A run takes the one whose rounds of tasks take least, by the plans'
+   costs. */
+#include "ir/size.h"
 #include "ir/trial.h"
 #include "passes/plan/plan.h"
+#include "target/matrix.h"
+#include "target/rates.h"
 
-#include <inttypes.h>
-#include <string.h>
+#include <math.h>
 
 enum {
-    LEAST_LIMIT = 64, /* rows; fewer take as long: a product instruction has so many (wgmma) */
-    MOST_VARIANTS = 4 /* of a kernel: each is code of its own */
+    MOST_SYMBOLS = 3,   /* run-time sizes of a grid that are looked at */
+    MOST_VARIANTS = 6,  /* kernels of a call: each is code of its own */
+    MOST_POINTS = 400,  /* sizes that plans are made for, and compared at */
+    LEAST = 16,         /* smallest size of these, .. */
+    LEAST_OF_MANY = 64, /* .. where several sizes vary: most of them small would have most kernels */
+    LAUNCH = 5000       /* clocks that a launch takes beside its rounds: about 3 us */
 };
-
-/* A plan for sizes up to a limit. */
-typedef struct {
-    int64_t limit;
-    Planned plan;
-} Variant;
+static const double WORTH = 0.01; /* share of the time that a kernel more has to save, on the average of all points */
 
 typedef struct {
-    Variant of[MOST_VARIANTS];
-    int n;
-} Variants;
+    PassContext *c;
+    const Kernel *k;
+    int symbol[MOST_SYMBOLS], symbols;
+    int64_t *at[MOST_POINTS]; /* by point: values of all of the module's symbols */
+    int points;
+    Planned plan[MOST_POINTS + 1]; /* different ones, the first for the largest sizes */
+    int plans;
+    bool taken[MOST_POINTS + 1];
+} Choice;
+
+/* ---- sizes ---- */
+
+static void symbols_find(Choice *x) {
+    for (int i = 0; i < x->k->ngrid; i++) {
+        int sym = x->k->range.p[i].of.sym, n = 0;
+        while (n < x->symbols && x->symbol[n] != sym) n++;
+        if (sym >= 0 && n == x->symbols && n < MOST_SYMBOLS) x->symbol[x->symbols++] = sym;
+    }
+}
+
+/* More of them where fewer sizes vary. */
+static int64_t size_behind(const Choice *x, int64_t n) {
+    bool power = (n & (n - 1)) == 0;
+    return x->symbols == MOST_SYMBOLS ? 4 * n : power ? n / 2 * 3 : n / 3 * 4;
+}
+
+static void points_add(Choice *x, int symbol, int64_t *at) {
+    if (symbol == x->symbols) {
+        if (x->points < MOST_POINTS)
+            x->at[x->points++] = arena_copy(x->c->m->arena, at, sizeof *at * (size_t)x->c->m->symbol.n);
+        return;
+    }
+    int64_t most = x->c->m->symbol.p[x->symbol[symbol]].bound, *n = &at[x->symbol[symbol]];
+    for (*n = x->symbols > 1 ? LEAST_OF_MANY : LEAST; *n < most; *n = size_behind(x, *n)) points_add(x, symbol + 1, at);
+    *n = most;
+    points_add(x, symbol + 1, at);
+}
+
+/* ---- plans ---- */
 
 static bool tiles_equal(const Planned *a, const Planned *b) {
     if (a->tiles != b->tiles) return false;
@@ -33,60 +70,107 @@ static bool tiles_equal(const Planned *a, const Planned *b) {
 
 static bool plans_equal(const Planned *a, const Planned *b) {
     const Plan *x = &a->plan, *y = &b->plan;
-    return x->lowering == y->lowering && x->schedule == y->schedule && x->columns == y->columns &&
-           x->stages == y->stages && x->regs.n == y->regs.n && x->cluster == y->cluster &&
-           x->cluster_range == y->cluster_range && x->order == y->order && tiles_equal(a, b);
+    return x->lowering == y->lowering && x->stages == y->stages && x->regs.n == y->regs.n && x->cluster == y->cluster &&
+           x->cluster_range == y->cluster_range && tiles_equal(a, b);
 }
 
-/* The dimension of the first range of tiles whose extent is known at run time; -1: there is none. */
-static int free_dim(const Kernel *k, const Planned *p) {
-    for (int i = 0; i < p->tiles; i++) {
-        int range = p->tile[i].range;
-        if (range < k->ngrid && k->range.p[range].of.sym >= 0) return k->range.p[range].of.sym;
-    }
-    return -1;
-}
-
-/* The plan if the dimension were bound by `most`. */
-static Planned plan_at(PassContext *c, const Kernel *k, int sym, int64_t most) {
-    PassContext t = pass_trial(c);
+/* If the sizes were bound by these. */
+static Planned plan_at(const Choice *x, const int64_t *at) {
+    PassContext t = pass_trial(x->c);
     vec_copy(t.m->arena, &t.m->symbol);
-    t.m->symbol.p[sym].bound = most;
-    t.pass = c->pass;
-    return plan_of(&t, kernel_clone(t.m, k));
+    for (int i = 0; i < x->symbols; i++) t.m->symbol.p[x->symbol[i]].bound = at[x->symbol[i]];
+    return plan_of(&t, kernel_clone(t.m, x->k));
 }
 
-static void variant_add(Variants *v, int64_t limit, const Planned *p) {
-    if (v->n && plans_equal(&v->of[v->n - 1].plan, p))
-        v->of[v->n - 1].limit = limit;
-    else if (v->n < MOST_VARIANTS)
-        v->of[v->n++] = (Variant){limit, *p};
+static void plan_note(Choice *x, const Planned *p) {
+    if (p->why.words || p->plan.lowering != LOWER_ROLES || !p->cost) return;
+    if (x->k->plan.clusters && x->plans && p->plan.cluster != x->plan[0].plan.cluster) return;
+    for (int i = 0; i < x->plans; i++)
+        if (plans_equal(&x->plan[i], p)) return;
+    x->plan[x->plans++] = *p;
 }
 
-static Variants variants_of(PassContext *c, const Kernel *k, int sym, const Planned *largest) {
-    Variants v = {.n = 0};
-    for (int64_t most = LEAST_LIMIT; most < c->m->symbol.p[sym].bound; most *= 2) {
-        Planned p = plan_at(c, k, sym, most);
-        if (!p.why.words) variant_add(&v, most, &p);
+/* ---- times, as the host predicts them at each run (codegen/abi/launch.c) ---- */
+
+static int64_t tile_of(const Choice *x, const Planned *p, int range) {
+    for (int i = 0; i < p->tiles; i++)
+        if (p->tile[i].range == range) return p->tile[i].size;
+    return x->k->range.p[range].size;
+}
+
+static double clocks_at(const Choice *x, const Planned *p, const int64_t *at) {
+    int cluster = p->plan.cluster ? p->plan.cluster : 1;
+    int64_t tasks = 1;
+    for (int i = 0; i < x->k->ngrid; i++) {
+        const Range *r = &x->k->range.p[i];
+        int64_t n = r->kind == RANGE_WHOLE ? 1 : ceil_div(size_eval(x->c->m, r->of, at, NULL), tile_of(x, p, i));
+        tasks *= i == p->plan.cluster_range && cluster > 1 ? ceil_div(n, cluster) : n;
     }
-    if (v.n && plans_equal(&v.of[v.n - 1].plan, largest)) v.n--;
-    return v;
+    const char *target = x->c->options->target;
+    double begin = cluster > 1 ? gpu_facts(target)->cluster : 0;
+    return begin + (double)p->cost * (double)ceil_div(tasks, matrix_target(target)->processors / cluster);
 }
 
-static void variant_keep(PassContext *c, const Kernel *k, int sym, const Variant *v) {
-    Module *m = c->m;
-    Kernel *fresh = kernel_clone(m, k);
-    fresh->name = name_of(m->names, arena_format(m->arena, "%s_%" PRId64, k->name, v->limit));
-    plan_apply(fresh, &v->plan);
-    fresh->plan.limited = (int16_t)(1 + sym);
-    fresh->plan.limit = v->limit;
-    remark(c, "pipe", k->loc, "'%s': up to %" PRId64 " of %s: %s", k->name, v->limit, m->symbol.p[sym].name, v->plan.how);
-    plan_stand_by(m, k, fresh);
+static double least_at(const Choice *x, const int64_t *at) {
+    double least = INFINITY;
+    for (int i = 0; i < x->plans; i++)
+        if (x->taken[i]) least = fmin(least, clocks_at(x, &x->plan[i], at));
+    return least;
 }
 
-void plan_variants(PassContext *c, const Kernel *k, const Planned *largest) {
-    int sym = free_dim(k, largest);
-    if (sym < 0 || c->m->axis.n) return;
-    Variants v = variants_of(c, k, sym, largest);
-    for (int i = 0; i < v.n; i++) variant_keep(c, k, sym, &v.of[i]);
+/* ---- the choice ---- */
+
+/* Shares of the time that the plan saves beside those that are taken, added up over all points. */
+static double saves(const Choice *x, int plan) {
+    double sum = 0;
+    for (int i = 0; i < x->points; i++) {
+        double now = least_at(x, x->at[i]), own = clocks_at(x, &x->plan[plan], x->at[i]);
+        if (own < now) sum += (now - own) / (now + LAUNCH);
+    }
+    return sum;
+}
+
+/* The one that saves most; 0: none is worth it. */
+static int next_best(const Choice *x) {
+    int best = 0;
+    double most = WORTH * x->points;
+    for (int i = 1; i < x->plans; i++) {
+        double own = x->taken[i] ? 0 : saves(x, i);
+        if (own > most) most = own, best = i;
+    }
+    return best;
+}
+
+static void variant_keep(const Choice *x, const Planned *p, int number) {
+    Module *m = x->c->m;
+    Kernel *fresh = kernel_clone(m, x->k);
+    fresh->name = name_of(m->names, arena_format(m->arena, "%s_%d", x->k->name, number));
+    plan_apply(fresh, p);
+    remark(x->c, "pipe", x->k->loc, "'%s', where it takes less time: %s", fresh->name, p->how);
+    plan_stand_by(m, x->k, fresh);
+}
+
+static void choice_make(Choice *x) {
+    int number = 1;
+    for (int best = 1; number < MOST_VARIANTS && (best = next_best(x)) > 0;) {
+        x->taken[best] = true;
+        x->plan[best].plan.cost = x->plan[best].cost;
+        variant_keep(x, &x->plan[best], ++number);
+    }
+}
+
+void plan_variants(PassContext *c, const Kernel *k, Planned *largest) {
+    Choice x = {.c = c, .k = k};
+    symbols_find(&x);
+    if (!x.symbols || c->m->axis.n || largest->plan.lowering != LOWER_ROLES) return;
+    points_add(&x, 0, ARENA_ARRAY(c->m->arena, int64_t, c->m->symbol.n));
+    plan_note(&x, largest);
+    x.taken[0] = true;
+    for (int i = 0; i < x.points; i++) {
+        Planned p = plan_at(&x, x.at[i]);
+        plan_note(&x, &p);
+    }
+    choice_make(&x);
+    for (int i = 1; i < x.plans; i++)
+        if (x.taken[i]) largest->plan.cost = largest->cost;
 }

@@ -2,6 +2,8 @@
    Takes: a kernel in value form, without flags. Gives: its plan; or why there is none. */
 #include "passes/roles/slice.h"
 
+#include <math.h>
+
 /* The order of tasks: 8 rows of tiles share their columns in the L2. Other ranks' rows come later than the own ones.
    Results that go to other ranks keep the links busy all the time. */
 static const char *order_of(const Slice *s) {
@@ -73,6 +75,7 @@ static Planned planned_by(Slice *s, const TilePlan *t) {
     p.plan.unaligned = s->k->plan.unaligned;
     p.loose = slice_is_loose(s);
     p.plan.tasks = slice_tasks(s);
+    p.cost = (int)fmin(t->clocks, INT32_MAX);
     plan_sizes(s, t, &p);
     plan_groups(s, t, &p.plan);
     plan_copies(s, &p.plan);

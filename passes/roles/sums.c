@@ -32,9 +32,13 @@ void slice_sums(Slice *s) {
     }
 }
 
-/* In a step products are issued and no sum is waited for: slots are given back a turn later. */
+/* In a step products are issued and no sum is waited for: slots are given back a turn later. With few sums the
+   assembler would let each product wait for the one before [compiled: C7514 up to 32 columns, from registers to
+   memory]. */
 bool loop_defers(const Slice *s, const Op *loop) {
+    enum { FEW = 32 /* columns */ };
     bool products = false;
+    if (s->swapped && s->k->range.p[s->column].size <= FEW) return false;
     for (const Op *op = loop->region[0]->first; op; op = op->next) {
         if (op->kind == OP_DOT && (dot_promotes(op) || s->waited[op->res.p[0]->id])) return false;
         bool operand = (op->kind == OP_LOAD && s->stream_of[op->res.p[0]->id]) || is_widened(s, op);

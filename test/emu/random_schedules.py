@@ -195,7 +195,8 @@ def tiles(r):
     """Sizes of tiles that no model would choose for so few rows: widths between powers of two, few rows."""
     wide, few = (r.choice([64, 128]), 16 * r.randint(4, 16)), (8 * r.randint(1, 16), r.choice([64, 128]))
     i, j = r.choice([wide, few])
-    return f"kernel products on sm_90a {{ i = {i}; j = {j}; }}\n" if r.random() < 0.6 else ""
+    sizes = f"i = {i}; j = {j}; " if r.random() < 0.6 else ""
+    return f"kernel products on sm_90a {{ {sizes}clusters = {r.randint(1, 2)}; }}\n"
 
 
 KINDS = {"product": product, "sized": sized, "gathered": gathered, "ragged": ragged, "ranks": ranks, "attention": attention, "decode": decode}
