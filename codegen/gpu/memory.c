@@ -20,12 +20,19 @@ static int run_of_registers(Fn *f, const Layout *l, int *bits) {
     return -1;
 }
 
+/* Each role has loops of its own. */
+static const Op *loop_around(Fn *f, const Op *op, int range) {
+    for (const Op *loop = op->in->parent; loop; loop = loop->in->parent)
+        if (loop->kind == OP_FOR && loop->range == range) return loop;
+    return kernel_loop(f->k, range);
+}
+
 /* Tiles begin at multiples. */
-static bool range_begins_at(Fn *f, int range, int64_t of) {
+static bool range_begins_at(Fn *f, const Op *op, int range, int64_t of) {
     const Range *r = &f->k->range.p[range];
-    if (r->part_of) return r->size % of == 0 && range_begins_at(f, r->part_of - 1, of);
+    if (r->part_of) return r->size % of == 0 && range_begins_at(f, op, r->part_of - 1, of);
     if (r->starts) return of == 1; /* groups begin anywhere */
-    const Op *loop = kernel_loop(f->k, range);
+    const Op *loop = loop_around(f, op, range);
     return !(r->kind == RANGE_TILE && r->size % of) && (!loop || value_is_multiple(loop->arg.p[0], of));
 }
 
@@ -63,6 +70,10 @@ bool hip_rows_are_multiple(Fn *f, const Op *op, int64_t of) {
            (p->ndim == 1 || cexpr_is_multiple(param_extent(f, op->param, p->ndim - 1), of));
 }
 
+bool hip_run_is_multiple(Fn *f, const Op *op, int range, int64_t of) {
+    return range_begins_at(f, op, range, of) && runs_along(op, range, of) && hip_rows_are_multiple(f, op, of);
+}
+
 /* Registers whose low `bits` bits count neighbours in memory. `last`: the range that may end among them, the last run
    of a tile then has fewer; -1: none. `odd`: they begin at no multiple in memory. `aligned`: `last` is a aligned range.
  */
@@ -75,7 +86,7 @@ static bool run_fits(Fn *f, const Op *op, int range, int bits, int *last) {
     int64_t n = INT64_C(1) << bits;
     *last = range_ends_at(f, range, n) ? -1 : range;
     if (*last >= 0 && elem_is_packed(f->k->param.p[op->param].elem)) return false;
-    return range_begins_at(f, range, n) && runs_along(op, range, n) && hip_rows_are_multiple(f, op, n);
+    return hip_run_is_multiple(f, op, range, n);
 }
 
 /* Vectors of 8 or 16 bytes from anywhere, of shorter elements, where shorter ones would be as many loads. */

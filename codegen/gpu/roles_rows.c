@@ -28,12 +28,12 @@ static bool counts_along(const Op *op, int range) {
     return false;
 }
 
-/* The most bytes, up to 16, at multiples of which all rows begin. */
-static int bytes_at_once(Fn *f, const Op *op) {
+/* The most bytes, up to 16, at multiples of which all parts of rows begin. */
+static int bytes_at_once(Fn *f, const Op *op, int column) {
     enum { MOST = 16, LEAST = 4 /* PTX ISA, cp.async */ };
     const int width = elem_bits(f->k->param.p[op->param].elem) / 8;
     for (int bytes = MOST; bytes >= LEAST; bytes /= 2)
-        if (hip_rows_are_multiple(f, op, bytes / width)) return bytes;
+        if (hip_run_is_multiple(f, op, column, bytes / width)) return bytes;
     return 0;
 }
 
@@ -49,7 +49,7 @@ static bool lines_of(Fn *f, const Op *op, const SlotTile *t, Lines128 *l) {
     if (across ? rows != DEPTH : columns != line) return false;
     l->columns = (columns + line - 1) / line * line;
     l->lines = (int)(rows * (l->columns / line));
-    l->size = bytes_at_once(f, op);
+    l->size = bytes_at_once(f, op, l->column);
     l->elements = l->size / width;
     l->units = l->size ? l->lines * (LINE_BYTES / l->size) / f->hip->threads : 0;
     return l->units * f->hip->threads == l->lines * (LINE_BYTES / (l->size ? l->size : 1));

@@ -1,6 +1,7 @@
 /* rows.c: which tiles threads copy row by row, 16 bytes a lane (cp.async): rows that lie anywhere, as a tensor of
    integers or a computation says, and rows that boxes do not take. Takes: loads that are no boxes. Gives: how a tile
    lies in its slot; or why it is copied in no way. */
+#include "ir/size.h"
 #include "passes/roles/slice.h"
 
 /* Bytes that a lane copies at once, and at multiples of which rows begin (PTX ISA, cp.async). */
@@ -18,6 +19,12 @@ static bool runs_along(const Slice *s, const Affine *a, int range, int multiple)
         found |= here;
     }
     return found && a->c % multiple == 0;
+}
+
+/* Tiles of the grid begin at multiples; groups, and loops, anywhere. */
+static bool begins_at(const Slice *s, int range, int multiple) {
+    const Op *loop = kernel_loop(s->k, range);
+    return !range_is_ragged(s->k, range) && (!loop || value_is_multiple(loop->arg.p[0], multiple));
 }
 
 /* Other subscripts have the same place along a row. */
@@ -47,7 +54,7 @@ const char *rows_why(Slice *s, const Op *load, int kept, int over, Panel *panel)
         return slice_text(s, "rows of '%s' are no known multiples of %d bytes", p->name,
                           least * elem_bits(p->elem) / 8);
     const int column = runs_along(s, along, over, least) ? over : kept;
-    if (!runs_along(s, along, column, least) || !is_row(s, load, column))
+    if (!begins_at(s, column, least) || !runs_along(s, along, column, least) || !is_row(s, load, column))
         return slice_text(s, "a place in '%s' is computed for each element", p->name);
     *panel = column == over ? PANEL_K128 : PANEL_MN128;
     return NULL;
