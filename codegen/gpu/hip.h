@@ -93,6 +93,9 @@ bool hip_runs_beside(const GpuText *, const Program *, int node);
 /* run.c: what begins and ends a run. */
 void hip_run_begin(GpuText *, Arena *, const Program *, const Memory *);
 void hip_run_end(GpuText *, Arena *, const Program *, const Memory *);
+/* Lines at the head of a kernel that has a workgroup even where a run has no task, or was refused: it does nothing. It
+   waits for the launches before, as the launch behind waits for this one alone. */
+const char *hip_refusals(Fn *, const GpuLaunch *);
 
 /* Emits a kernel in the form roles: roles.c. */
 bool hip_roles(GpuText *, Arena *, const Program *, const Memory *, CNames *, const Node *, GpuLaunch *);

@@ -331,19 +331,11 @@ static void write_groups(RolesWriter *w) {
     text_add(&w->g->text, "    }\n");
 }
 
-/* A launch has a workgroup even where a run has no task. */
 static void write_refusals(RolesWriter *w) {
     Hip hip;
     Fn f = hip_role_fn(w, &hip);
-    const bool looks = gpu_looks_at_values(w->p);
-    if (looks && w->launch->dependent) fn_line(&f, "tile_follow();");
-    if (looks) fn_line(&f, "if (tile_refused(call.task)) return;");
-    for (int i = 0; i < w->k->ngrid; i++) {
-        Size of = w->k->range.p[i].of;
-        if (of.sym >= 0 && !range_is_ragged(w->k, i))
-            fn_line(&f, "if (%s <= %" PRId64 ") return;", w->back.symbol(&f, of.sym)->text, -of.c);
-    }
-    text_add(&w->g->text, text_str(&f.body));
+    const char *text = hip_refusals(&f, w->launch);
+    if (*text) text_printf(&w->g->text, "%s\n", text + 1);
     text_free(&f.body);
 }
 

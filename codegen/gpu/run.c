@@ -28,6 +28,22 @@ static void run_print(GpuText *g, Fn *f, const GpuLaunch *launch) {
     vec_push(f->arena, &g->launch, *launch);
 }
 
+/* ---- kernels with nothing to do ---- */
+
+const char *hip_refusals(Fn *f, const GpuLaunch *launch) {
+    const bool looks = gpu_looks_at_values(f->p);
+    const char *follow = launch->dependent ? "\n    tile_follow();" : "";
+    const char *text = looks ? fn_text(f, "%s\n    if (tile_refused(call.task)) return;", follow) : "";
+    const char *leave = launch->dependent && !looks ? "{ tile_follow(); return; }" : "return;";
+    for (int i = 0; i < f->k->ngrid; i++) {
+        const Size of = f->k->range.p[i].of;
+        if (of.sym >= 0 && !range_is_ragged(f->k, i))
+            text = fn_text(f, "%s\n    if (%s <= %" PRId64 ") %s", text, f->back->symbol(f, of.sym)->text, -of.c,
+                           leave);
+    }
+    return text;
+}
+
 /* ---- values ---- */
 
 static const CExpr *elements_text(Fn *f, const Tensor *t) {

@@ -106,21 +106,6 @@ void schedule_maps(Schedule *s, const GpuMap *map, const int *param, int n) {
     s->launch->nmap = n;
 }
 
-/* A launch has a workgroup even where a run has no task. */
-static const char *refusal_text(Schedule *s) {
-    const Kernel *k = s->f.k;
-    const char *follow = s->launch->dependent ? "\n    tile_follow();" : "";
-    const char *text =
-        gpu_looks_at_values(s->f.p) ? fn_text(&s->f, "%s\n    if (tile_refused(call.task)) return;", follow) : "";
-    for (int i = 0; i < k->ngrid; i++) {
-        Size of = k->range.p[i].of;
-        if (of.sym >= 0)
-            text = fn_text(&s->f, "%s\n    if (%s <= %" PRId64 ") return;", text,
-                           s->f.back->symbol(&s->f, of.sym)->text, -of.c);
-    }
-    return text;
-}
-
 bool schedule_follows(const Schedule *s) { return s->launch->dependent && !gpu_looks_at_values(s->f.p); }
 
 /* Before what is a schedule's own. */
@@ -130,7 +115,7 @@ void schedule_begin(Schedule *s, const MatrixSchedule *facts) {
     schedule_number(s, "threads", facts->threads);
     schedule_number(s, "cluster", facts->cluster);
     schedule_number(s, "lds", facts->lds_bytes);
-    schedule_hole(s, "refuse", refusal_text(s));
+    schedule_hole(s, "refuse", hip_refusals(&s->f, s->launch));
     schedule_hole(s, "call", s->f.hip->call);
     if (schedule_follows(s)) schedule_kind(s, "dependent");
     s->launch->threads = facts->threads;
