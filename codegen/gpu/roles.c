@@ -353,7 +353,7 @@ static void write_kernel(RolesWriter *w) {
     write_rings(w);
     text_add(to, w->roles->cluster > 1 ? "    tile_cluster_sync();\n" : "    tile_sync();\n");
     if (w->launch->dependent && !w->ahead && !gpu_looks_at_values(w->p)) text_add(to, "    tile_follow();\n");
-    hip_role_refusal(w);
+    hip_role_refusal(w, w->facts.take.full >= 0 ? counter_text(w) : NULL);
     write_groups(w);
     if (w->roles->cluster > 1) text_add(to, "    tile_wave_sync();\n    tile_cluster_sync();\n");
     if (w->launch->beside) text_add(to, "    tile_end_behind();\n");

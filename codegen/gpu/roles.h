@@ -110,7 +110,7 @@ bool hip_role_counts(const RolesWriter *, int range);             /* it has tile
 /* roles_ragged.c: ranges whose tiles groups bound. */
 void hip_role_starts(Fn *, const Op *, const char *groups, const char *n, const char *number); /* seen at first */
 void hip_role_ragged(RolesWriter *);  /* functions: starts that are wrong; tasks that have positions */
-void hip_role_refusal(RolesWriter *); /* in the kernel, before roles begin */
+void hip_role_refusal(RolesWriter *, const char *counter); /* in the kernel, before roles begin */
 
 /* roles_role.c: adds the function of a role. */
 void hip_role_function(RolesWriter *, int number);

@@ -87,9 +87,13 @@ void hip_role_ragged(RolesWriter *w) {
     write_take(w);
 }
 
-/* Behind the rings lie the bytes by which threads agree. */
-void hip_role_refusal(RolesWriter *w) {
+/* Behind the rings lie the bytes by which threads agree. Who refuses takes its numbers, for the counter's next launch. */
+void hip_role_refusal(RolesWriter *w, const char *counter) {
     if (ragged_range(w->k) < 0) return;
-    text_printf(&w->g->text, "    if (%s(call, lds + %" PRId64 ", all.cluster)) return;\n", hip_role_name(w, "refused"),
+    text_printf(&w->g->text, "    if (%s(call, lds + %" PRId64 ", all.cluster)) {\n", hip_role_name(w, "refused"),
                 w->facts.bytes + ROLE_SLACK);
+    if (counter)
+        text_printf(&w->g->text, "        if (tile_thread() == 0%s) tile_ticket_leave(%s, all.tasks, all.clusters);\n",
+                    w->roles->cluster > 1 ? " && all.rank == 0" : "", counter);
+    text_add(&w->g->text, "        return;\n    }\n");
 }

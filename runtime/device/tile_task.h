@@ -21,6 +21,11 @@ TILE_FN void tile_ticket_pass(const tile_ring *r, tile_ring_end *e, int task, in
     tile_ring_step(r, e);
 }
 
+/* By a lane of a cluster that does nothing: takes what the others leave, and its own number behind the last. */
+TILE_FN void tile_ticket_leave(uint64_t *counter, int tasks, int clusters) {
+    while (tile_ticket_number(counter, tasks, clusters) >= 0) continue;
+}
+
 /* All numbers, and behind the last task -1. */
 TILE_FN void tile_ticket_take(const tile_ring *r, uint64_t *counter, int tasks, int clusters, int sharers) {
     tile_ring_end e = tile_ring_writer();
