@@ -77,9 +77,17 @@ static void first_task(RolesWriter *w, Fn *f, const char *constants, const char 
     fn_line(f, "return ahead;");
 }
 
+/* The first ones are named in the loop over tasks: what lies before it names its own. */
+static void sizes_leave(Fn *f, int first) {
+    const int n = f->size.n - first;
+    for (int i = 0; i < n; i++) f->size.p[i] = f->size.p[i + first];
+    f->size.n = n;
+}
+
 static void role_body(RolesWriter *w, Fn *f, const Role *r) {
     const bool before = f->hip->role->before;
     const Constants of_task = task_constants(w, f);
+    const int sizes = f->size.n;
     f->indent = before ? 1 : 2;
     role_plan(f, r);
     skip_missing_tasks(f);
@@ -94,6 +102,7 @@ static void role_body(RolesWriter *w, Fn *f, const Role *r) {
     f->indent = 1;
     (before ? first_task : tasks_loop)(w, f, text_str(&head), text_str(&inside));
     text_free(&head), text_free(&inside);
+    sizes_leave(f, sizes);
 }
 
 /* Rings of groups that the role serves from beside, and its ends of them. */
