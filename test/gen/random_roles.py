@@ -23,7 +23,8 @@ def steps_of(r, load, batched, depth, whole):
     dot = f"{load('a', 'ip')} @ {load('w', 'pj')}"
     step = f"for p: {depth} of k {{ acc += {dot}; }}"
     taps = ("taps", f"for h of 3 {{ for p: {depth} of k {{ acc += {load('a', 'ip', 'i + h - 1')} @ {load('w', 'pj')}; }} }}", "")
-    block = f"begin(p) / {r.choice([128, 256])}"
+    block = f"begin(p) / {r.choice([32, 128, 256])}"
+    tile = r.choice([depth, depth, depth, depth // 2, 2 * depth])
     scaled = r.choice(SCALES).format(dot, f"sa[i, {block}]", f"sb[{r.choice(['j / 128', 'j / 64', 'j / 48', 'j'])}, {block}]")
     if batched and not whole and r.random() < 0.3:
         return "counted", f"for p: {depth} in 0 .. {r.choice([f'{depth} * (e[z] % 5)', 'e[z] % 300'])} {{ acc += {dot}; }}", "e"
@@ -32,7 +33,7 @@ def steps_of(r, load, batched, depth, whole):
     return r.choice([
         ("plain", step, ""),
         ("promoted", f"for p: fixed {depth} of k {{ acc = acc * 0.5 + ({dot}) * u[i]; }}", "u"),
-        ("blocks", f"for p: fixed {depth} of k {{ acc += {scaled}; }}", [x for x in ("sa", "sb") if f"{x}[" in scaled]),
+        ("blocks", f"for p: fixed {tile} of k {{ acc += {scaled}; }}", [x for x in ("sa", "sb") if f"{x}[" in scaled]),
         ("gated", f"""g: f32[i, j] = 0;
     for p: {depth} of k {{
       acc += {dot};
