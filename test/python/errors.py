@@ -10,6 +10,12 @@ dim N <= 8, D = 4;
 kernel add(x: f32[n, d], s: f32, k: i8) -> (y: f32[n, d]) { each i: 2 of n, j: 4 of d { y[i, j] = x[i, j] * s + f32(k); } }
 program f(x: f32[N, D], s: f32, k: i8) -> (y: f32[N, D]) { y = add(x, s, k); }
 """
+KEPT = """
+kernel groups(ascending start: i32[e + 1], x: f32[m]) -> (y: f32[m]) {
+  each g of e, i: 4 of m in start[g] .. start[g + 1] { y[i] = x[i] + f32(g); }
+}
+program kept(start: i32[4], x: f32[4]) -> (y: f32[4]) { y = groups(start, x); }
+"""
 TAKE = """
 dim N <= 8, V = 5;
 kernel rows_of(t: f32[v, d], at: i32[n]) -> (y: f32[n, d]) { each i: 1 of n, j: 4 of d { y[i, j] = t[at[i], j]; } }
@@ -54,6 +60,9 @@ take = tilec.load(TAKE)
 table = np.arange(20, dtype="f4").reshape(5, 4)
 says("range", lambda: take(np.array([0, 5], "i4"), table))
 says("after it", lambda: print(take(np.array([4], "i4"), table)[0]))
+kept = tilec.load(KEPT)
+says("starts", lambda: kept(np.array([0, 3, 2, 4], "i4"), np.zeros(4, "f4")))
+says("after them", lambda: print(kept(np.array([0, 3, 3, 4], "i4"), np.zeros(4, "f4"))))
 says("syntax", lambda: tilec.load("program f(x: f32[M]) -> (y: f32[M]) { y = x; }"))
 says("program", lambda: tilec.load(TEXT, "g"))
 says("programs", lambda: tilec.load(TEXT + TEXT.replace(" f(", " g(").replace("add", "also").replace("dim N <= 8, D = 4;", "")))
