@@ -48,6 +48,7 @@ static inline tile_program ranks_program(const char *path, int nranks, const til
                          .words = (size_t)(nranks + 1) * RANKS_GROUPS,
                          .tickets = 1,
                          .nflags = 3,
+                         .ends = 1,
                          .flag = flags,
                          .nlaunches = nlaunches,
                          .launch = launch};
