@@ -1,6 +1,6 @@
 /* What roles_product.hip has no use for: batches, rows of b across the products, results made with a tile that threads
    read, a storing warp, rings without a cluster (blend); a shared first operand, whole tiles by boxes and others by
-   rows that begin anywhere, tasks by tickets (edges); pairs of f32 (wide). */
+   rows that begin anywhere, tasks by tickets (edges); two products by one instruction, pairs of f32 (wide). */
 #include "device/tile_sm_90a.h"
 
 #include "device/tile_roles.h"
@@ -215,13 +215,16 @@ TILE_FN void edges_copy(const edges_all *all, const edges_maps *maps, bool stati
     tile_ring_drain(&all->ab, &ab);
 }
 
-/* The second group's last step comes behind the first one's: $turn, a token. */
-TILE_FN void edges_sums(const edges_all *all, tile_ring_end *ab, tile_ring_end *turn, float s[64], int group,
-                        int thread) {
+/* The second group's last step comes behind the first one's: $turn, a token. Halves: columns of b as two matrices'. */
+TILE_FN void edges_sums(const edges_all *all, tile_ring_end *ab, tile_ring_end *turn, float s[64], bool halves,
+                        int group, int thread) {
     for (int p = 0; p < all->steps; p++) {
         if (group && p == all->steps - 1) tile_ring_get(&all->turn, turn);
         const uint32_t slot = tile_ring_get(&all->ab, ab);
-        tile_mma_bf16_00(s, 128, slot + 64 * 128 * group, slot + edges_Y, p > 0);
+        if (halves)
+            tile_mma_pair_bf16_00(s, s + 32, 64, slot + 64 * 128 * group, slot + edges_Y, p > 0);
+        else
+            tile_mma_bf16_00(s, 128, slot + 64 * 128 * group, slot + edges_Y, p > 0);
         tile_wgmma_commit();
         tile_mma_wait(1);
         if (p > 0) tile_ring_free(&all->ab, ab, 2, thread);
@@ -264,7 +267,7 @@ TILE_FN void edges_multiply(const edges_all *all, roles_call call, const edges_m
         const tile_place at = edges_place(all, task);
         const int i = at.i + 64 * group, rows = (int)call.M - i, columns = tile_min_i32(128, (int)call.N - at.j);
         tile_mma_zero(s, 128);
-        if (all->steps > 0 && rows > 0) edges_sums(all, &ab, &turn, s, group, thread);
+        if (all->steps > 0 && rows > 0) edges_sums(all, &ab, &turn, s, pairs, group, thread);
         if (all->steps > 0 && rows <= 0) edges_skip(all, &ab, &turn, group, thread);
         if (pairs) {
             const int64_t stride = (call.N + 3) / 4 * 4;
