@@ -15,7 +15,7 @@
 enum {
     CLUSTER_GROUPS = EMU_PLACES,
     CLUSTER_ACTORS = 512, /* of all workgroups; chosen: no kernel of the tests has more */
-    GROUP_MBARS = 64,     /* barriers in memory that a workgroup initialises; chosen likewise */
+    GROUP_MBARS = 128,    /* barriers in memory that a workgroup initialises: the 1024 bytes that plans leave for them */
     GROUP_BARS = 16,      /* named barriers of a workgroup: PTX ISA, barrier */
     TEAM = 128,           /* threads of a product */
     GROUP_TEAMS = EMU_THREADS / TEAM,
