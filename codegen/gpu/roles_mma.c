@@ -119,9 +119,23 @@ static bool is_second(Fn *f, const Op *mma) { return are_pair(f, mma->prev, mma)
 
 static const char *behind(Fn *f, const char *at, int64_t n) { return n ? fn_text(f, "%s + %" PRId64, at, n) : at; }
 
+/* The same registers under another name. */
+static void rename_tile(Fn *f, const Value *to, const Tile *from) {
+    Held *h = fn_held(f, to);
+    h->tile = *from;
+    h->into = NULL;
+}
+
+/* Sums that are carried or under way stay in their registers, which nothing reads under the old name any more: a copy
+   would read them too early. */
 static const Tile *sums_place(Fn *f, const Op *mma) {
-    const Tile *to = held_tile(f, mma->res.p[0]);
-    if (mma->arg.n == 3) emit_copy(f, to, mma->arg.p[2]);
+    const Value *sums = mma->res.p[0], *acc = mma->arg.n == 3 ? mma->arg.p[2] : NULL;
+    if (acc && fn_held(f, acc)->hold == HOLD_TILE && (!acc->def || acc->def->kind == OP_MMA)) {
+        rename_tile(f, sums, &fn_held(f, acc)->tile);
+        return &fn_held(f, sums)->tile;
+    }
+    const Tile *to = held_tile(f, sums);
+    if (acc) emit_copy(f, to, acc);
     return to;
 }
 
@@ -149,13 +163,6 @@ void hip_role_mma(Fn *f, const Op *op) {
     }
     if (!is_second(f, op)) product_lines(f, op, &a, &b, type);
     if (mma_ends_group(op)) fn_line(f, "tile_wgmma_commit();");
-}
-
-/* The same registers under another name. */
-static void rename_tile(Fn *f, const Value *to, const Tile *from) {
-    Held *h = fn_held(f, to);
-    h->tile = *from;
-    h->into = NULL;
 }
 
 void hip_role_ready(Fn *f, const Op *op, int but) {

@@ -75,22 +75,27 @@ def sized(r):
     load = lambda name, of: f"{name}[{x}{', '.join('ijp'['mnk'.index(c)] for c in of.split(', '))}]"
     elem, out, value = "bf16" if narrow else left, r.choice(["bf16", "f16", "f32"]), r.choice(EPILOGUES).format(x=x)
     value = value.replace("acc", "f32(acc)")
-    step = f"{load('a', a)} @ {load('w', w)}"
-    step = f"({step}) * (u[i, begin(p) / 128] * v[{r.choice(['j / 128', 'j / 64', 'j'])}, begin(p) / 128])" if scaled else step
+    again = not scaled and r.random() < 0.2 # two products, one sum
+    step = f"acc += {load('a', a)} @ {load('w', w)};" + f" acc {r.choice(['+=', '-='])} {load('y', a)} @ {load('z', w)};" * again
+    if scaled:
+        step = f"acc += ({load('a', a)} @ {load('w', w)}) * (u[i, begin(p) / 128] * v[{r.choice(['j / 128', 'j / 64', 'j'])}, begin(p) / 128]);"
+        lines += [f"dim H = {at['K'] // 128 + 1};"]
     shape = {"a": (bool(b), a), "w": (bool(b), w), "r": (bool(b), "m, n"), "d": (bool(b), "m, n"), "s": (False, "n"), "t": (False, "m"), "c": (bool(b), "m, n"), "e": (False, "b")}
-    types = {"c": out, "e": "i32"}
+    shape |= {"u": (False, "m, h"), "v": (False, "n, h"), "y": shape["a"], "z": shape["w"]}
+    types = {"c": out, "e": "i32", "u": "f32", "v": "f32"}
     inner = lambda n: f"{types.get(n, elem)}[{'b, ' * shape[n][0]}{shape[n][1]}]"
     outer = lambda n: f"{types.get(n, elem)}[{f'{b}, ' * shape[n][0]}{shape[n][1].upper()}]".replace("B", str(b))
     counted = b and r.random() < 0.3 # tasks of several lengths, by a counter
     loop = f"in 0 .. {r.choice(['64 * (e[x] % 7)', 'e[x] % 400'])}" if counted else "of k"
     front = not b and r.random() < 0.5 # a launch before: then w may be copied before that has ended
     shape["g"] = (False, a.split(", ")[1])
-    given = ["a", "w"] + [n for n in "rdst" if f"{n}[" in value] + ["e"] * counted
+    given = ["a", "w"] + ["y", "z"] * again + ["u", "v"] * scaled + [n for n in "rdst" if f"{n}[" in value] + ["e"] * counted
+    depth = f"fixed {128 if narrow else 64}" if scaled else "64"
     text = "\n".join(lines) + f"""
 kernel products({', '.join(f'{n}: {inner(n)}' for n in given)}) -> (c: {inner('c')}) {{
   each {'x of b, ' if b else ''}i: 128 of m, j: 256 of n {{
     acc: f32[i, j] = 0;
-    for p: 64 {loop} {{ acc += {load('a', a)} @ {load('w', w)}; }}
+    for p: {depth} {loop} {{ {step} }}
     c[{x}i, j] = {out}({value});
   }}
 }}
