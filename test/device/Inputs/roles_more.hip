@@ -1,6 +1,7 @@
-/* What roles_product.hip has no use for: batches, rows of b across the products, results made with a tile that threads
-   read, a storing warp, rings without a cluster (blend); a shared first operand, whole tiles by boxes and others by
-   rows that begin anywhere, tasks by tickets (edges); two products by one instruction, pairs of f32 (wide). */
+/* What roles_product.hip has no use for: batches, rows of b across the products, which are copied before the wait,
+   results made with a tile that threads read, a storing warp, rings without a cluster (blend); a shared first operand,
+   whole tiles by boxes and others by rows that begin anywhere, tasks by tickets (edges); two products by one
+   instruction, pairs of f32 (wide). */
 #include "device/tile_sm_90a.h"
 
 #include "device/tile_roles.h"
@@ -63,7 +64,22 @@ TILE_FN tile_place blend_place(const blend_all *all, int task, int *plane) {
     return {t.i * 128, t.j * 128};
 }
 
+/* Steps of the first task whose b is copied before what ran before is waited for. */
+TILE_FN int blend_ahead(const blend_all *all) {
+    return all->first < all->tasks ? tile_min_i32(all->ab.slots, all->steps) : 0;
+}
+
+TILE_FN void blend_first(const blend_all *all, const blend_maps *maps) {
+    if (blend_ahead(all) == 0) return;
+    int plane;
+    const tile_place at = blend_place(all, all->first, &plane);
+    const tile_boxes b = {&maps->map[1], 3, plane};
+    for (int p = 0; p < blend_ahead(all); p++)
+        tile_box_mn(tile_ring_first(&all->ab, p, blend_AB_BYTES), blend_AB_Y, b, 64 * p, at.j, 128, 0, 1);
+}
+
 TILE_FN void blend_copy(const blend_all *all, const blend_maps *maps) {
+    int ahead = blend_ahead(all);
     tile_ring_end ab = tile_ring_writer(), near = tile_ring_writer();
     for (int task = all->first; task < all->tasks; task += all->step) {
         int plane;
@@ -71,9 +87,10 @@ TILE_FN void blend_copy(const blend_all *all, const blend_maps *maps) {
         const tile_boxes a = {&maps->map[0], 3, plane}, b = {&maps->map[1], 3, plane}, z = {&maps->map[3], 3, plane};
 #pragma unroll 1
         for (int p = 0; p < all->steps; p++) {
-            const tile_slot slot = tile_ring_put(&all->ab, &ab, blend_AB_BYTES);
+            const tile_slot slot = tile_ring_put_behind(&all->ab, &ab, blend_AB_BYTES, ahead);
             tile_box_k(slot, 0, a, 64 * p, at.i, 128, 0, 1);
-            tile_box_mn(slot, blend_AB_Y, b, 64 * p, at.j, 128, 0, 1);
+            if (ahead == 0) tile_box_mn(slot, blend_AB_Y, b, 64 * p, at.j, 128, 0, 1);
+            ahead -= ahead > 0;
         }
         const tile_slot slot = tile_ring_put(&all->near, &near, blend_NEAR_BYTES);
         for (int u = 0; u < 2; u++) tile_box_k(slot, 128 * 128 * u, z, at.j + 64 * u, at.i, 128, 0, 1);
@@ -142,6 +159,7 @@ TILE_KERNEL_MAPS(blend, roles_call, 384, 1) {
         tile_mbar_init_done();
     }
     tile_sync();
+    if (tile_thread() == 0) blend_first(&all, &maps);
     tile_follow();
     if (tile_thread() == 0) blend_copy(&all, &maps);
     if (tile_thread() == 32) blend_store(&all, &maps, 0);
