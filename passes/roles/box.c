@@ -98,6 +98,14 @@ static bool ends_at(const Value *end, Size dim) {
     return end->def && end->def->kind == OP_SIZE && size_equal(end->def->size, dim);
 }
 
+/* The end of a tile of the grid: a whole number of steps, or where the dimension ends. */
+static bool ends_with_tile(const Slice *s, const Value *end, Size dim) {
+    if (!end->def || end->def->kind != OP_END) return false;
+    const Range *r = &s->k->range.p[end->def->range];
+    bool begins_at_0 = r->grid && r->owner < 0 && !r->starts && !r->part_of;
+    return begins_at_0 && r->size > 0 && !r->tunable && r->size % slice_depth(s) == 0 && size_equal(r->of, dim);
+}
+
 static bool is_whole(const Slice *s, int over) {
     const Op *loop = kernel_loop(s->k, over);
     const int depth = slice_depth(s);
@@ -110,8 +118,10 @@ static bool is_whole(const Slice *s, int over) {
 static Reason why_tail(const Slice *s, const Op *load, int over) {
     const Param *p = &s->k->param.p[load->param];
     if (is_whole(s, over)) return (Reason){0};
+    const Value *end = kernel_loop(s->k, over)->arg.p[1];
     for (int d = 0; d < p->ndim; d++)
-        if (affine_position(&places(s, load)[d].lo) == over && ends_at(kernel_loop(s->k, over)->arg.p[1], p->dim[d]))
+        if (affine_position(&places(s, load)[d].lo) == over &&
+            (ends_at(end, p->dim[d]) || ends_with_tile(s, end, p->dim[d])))
             return (Reason){0};
     return (Reason){.fix = "a loop over all of its positions, or over whole steps of 128 bytes",
                     .words = slice_text(s, "'%s' goes on behind the end of the loop", p->name)};

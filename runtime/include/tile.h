@@ -28,7 +28,8 @@ enum {
                              a replayed run began before its instance's last one had ended; the mesh is poisoned */
     TILE_E_MISMATCH = -7, /* the ranks disagree: another program, version or size */
     TILE_E_UNSUPPORTED = -8,
-    TILE_E_RANGE = -9     /* an input's value is outside its declared range; the run was skipped: nothing was written */
+    TILE_E_RANGE = -9     /* an input's value is outside its declared range: nothing was written; or a kernel's starts of groups are
+                             wrong: it wrote nothing */
 };
 
 /* The sentence for the last error of this thread; never NULL. */
