@@ -177,4 +177,6 @@ const Op *loop_size_use(const Kernel *k, int range) {
     return use;
 }
 
-bool loop_needs_size(const Kernel *k, int range) { return loop_size_use(k, range) != NULL; }
+bool range_needs_size(const Kernel *k, int range) {
+    return kernel_needs_size(k, range) || loop_size_use(k, range) != NULL;
+}

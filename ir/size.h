@@ -93,7 +93,7 @@ bool region_has_dot(const Region *);
 bool region_has_access(const Region *, int param, OpKind); /* a LOAD or STORE of the parameter */
 bool region_counts_tiles(const Region *, int range); /* a subscript has the number of a tile of it; -1: of any range */
 bool kernel_needs_size(const Kernel *, int range); /* tiles of another size along the range would mean something else */
-bool loop_needs_size(const Kernel *, int range);   /* so would steps, of the range of a loop as written */
+bool range_needs_size(const Kernel *, int range);  /* or steps would, of the range of a loop as written */
 const Op *kernel_size_use(const Kernel *, int range); /* the first operation of which that is so; NULL: none */
 const Op *loop_size_use(const Kernel *, int range);   /* the loop, or what is reduced beside what it carries */
 struct Uses;

@@ -153,13 +153,14 @@ static void put_own(Fn *f, const Op *put) {
     read_at_once(f, put, slot);
 }
 
-static void put_threads(Fn *f, const Op *put) {
+/* done: "filled" by stores, or "copied" by what the threads have begun. */
+static void put_threads(Fn *f, const Op *put, const char *done) {
     const char *slot = c_name(&f->names, ring_of(f, put->ring)->name), *ring = ring_text(f, put->ring),
                *end = role_end(f, put->ring);
     f->hip->role->slot = slot;
     fn_line(f, "const uint32_t %s = tile_ring_open(%s, &%s);", slot, ring, end);
     writes(f, put);
-    fn_line(f, "tile_ring_filled(%s, &%s);", ring, end);
+    fn_line(f, "tile_ring_%s(%s, &%s);", done, ring, end);
 }
 
 /* Of a ring without tiles: what the threads have done is known to who gets it. */
@@ -169,15 +170,6 @@ static void put_token(Fn *f, const Op *put) {
     fn_line(f, "tile_ring_filled(%s, &%s);", ring, end);
 }
 
-static void put_rows(Fn *f, const Op *put) {
-    const char *slot = c_name(&f->names, ring_of(f, put->ring)->name), *ring = ring_text(f, put->ring),
-               *end = role_end(f, put->ring);
-    f->hip->role->slot = slot;
-    fn_line(f, "const uint32_t %s = tile_ring_open(%s, &%s);", slot, ring, end);
-    writes(f, put);
-    fn_line(f, "tile_ring_copied(%s, &%s);", ring, end);
-}
-
 static void role_put(Fn *f, const Op *put) {
     const RingFacts *r = facts_of(f, put->ring);
     if (f->hip->role->before)
@@ -185,7 +177,7 @@ static void role_put(Fn *f, const Op *put) {
     else if (ring_of(f, put->ring)->tile.n == 0)
         put_token(f, put);
     else if (hip_ring_has_rows(ring_of(f, put->ring)))
-        put_rows(f, put);
+        put_threads(f, put, "copied");
     else if (r->puts == 1 && r->boxed)
         put_boxes(f, put);
     else if (r->boxed)
@@ -193,7 +185,7 @@ static void role_put(Fn *f, const Op *put) {
     else if (r->full < 0)
         put_own(f, put);
     else
-        put_threads(f, put);
+        put_threads(f, put, "filled");
 }
 
 static void role_write(Fn *f, const Op *op) {

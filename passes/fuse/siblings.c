@@ -71,10 +71,6 @@ static void take_params(Module *m, Node *a, const Node *b, Inline *in) {
     }
 }
 
-static bool needs_its_size(const Kernel *k, int range) {
-    return kernel_needs_size(k, range) || loop_needs_size(k, range);
-}
-
 /* Where both fill most of that half, a step of the loop is half as deep, with as many products as one's had: its
    operands leave registers for another workgroup. */
 static void shorten_steps(const PassContext *c, Kernel *k) {
@@ -82,7 +78,7 @@ static void shorten_steps(const PassContext *c, Kernel *k) {
     for (int i = k->ngrid; t && i < k->range.n; i++) {
         Range *r = &k->range.p[i];
         bool full = 2 * words_of_products(c->m, k, k->body) > t->registers * 3 / 4;
-        if (full && r->kind == RANGE_TILE && r->tunable && r->size >= 64 && !needs_its_size(k, i)) r->size /= 2;
+        if (full && r->kind == RANGE_TILE && r->tunable && r->size >= 64 && !range_needs_size(k, i)) r->size /= 2;
     }
 }
 

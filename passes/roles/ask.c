@@ -29,7 +29,7 @@ int slice_depth(const Slice *s) { return ROW_BYTES * 8 / elem_bits(product_opera
 
 static bool loop_size_fits(Slice *s, const Op *dot) {
     int range = dot->over[0];
-    bool fixed = s->k->plan.sized || loop_needs_size(s->k, range) || kernel_needs_size(s->k, range);
+    bool fixed = s->k->plan.sized || range_needs_size(s->k, range);
     if (!fixed || s->k->range.p[range].size == slice_depth(s)) return true;
     return slice_refuse(s, kernel_loop(s->k, range), "leave the size open, for p: auto, or take that of 128 bytes",
                         "steps of '%s' have to be tiles of %lld", s->k->range.p[range].name,
