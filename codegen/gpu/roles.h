@@ -29,7 +29,7 @@ typedef struct {
     int threads, entry_regs; /* registers of a thread as the kernel begins */
 } RolesFacts;
 
-enum { ROLE_TAKEN = 2, ROLE_TASK_BYTES = 4 }; /* slots of that ring, and bytes of a number */
+enum { ROLE_TAKEN = 1, ROLE_TASK_BYTES = 8 }; /* slots of that ring, and bytes of one: a number, and room behind it */
 
 enum { ROLE_SLACK = 1024 /* bytes of workgroup memory in front of rings, to a multiple */ };
 

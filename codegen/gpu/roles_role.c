@@ -40,6 +40,22 @@ static void role_plan(Fn *f, const Role *r) {
     }
 }
 
+static bool has_product(const Region *r) {
+    for (const Op *op = walk(r); op; op = walk_next(op, r))
+        if (op->kind == OP_MMA) return true;
+    return false;
+}
+
+/* It fills rings that roles read beside products: it has ended with a task well before they have. */
+static bool is_first(const RolesWriter *w, int role) {
+    for (int i = 0; i < w->roles->role.n; i++) {
+        const Region *body = w->roles->role.p[i].body;
+        for (const Op *op = walk(body); op; op = walk_next(op, body))
+            if (op->kind == OP_GET && w->facts.ring[op->ring].writer == role && has_product(op->in)) return true;
+    }
+    return false;
+}
+
 static void tasks_head(RolesWriter *w, Fn *f) {
     const Role *r = &w->roles->role.p[f->hip->role->number];
     if (w->facts.take.full < 0) {
@@ -48,8 +64,14 @@ static void tasks_head(RolesWriter *w, Fn *f) {
     }
     const char *end = c_name(&f->names, fn_text(f, "%s_end", w->facts.take.member));
     fn_line(f, "tile_ring_end %s = tile_ring_reader();", end);
-    fn_line(f, "for (int number; (number = tile_ticket_next(&all->%s, &%s, %s)) >= 0;) {", w->facts.take.member, end,
-            r->lanes == 1 ? "false" : "true");
+    const char *ring = w->facts.take.member, *warp = r->lanes == 1 ? "false" : "true";
+    if (is_first(w, f->hip->role->number))
+        fn_line(f,
+                "for (int number; (number = tile_ticket_look(&all->%s, &%s, %s)) >= 0; tile_ticket_done(&all->%s, &%s, "
+                "%s)) {",
+                ring, end, warp, ring, end, warp);
+    else
+        fn_line(f, "for (int number; (number = tile_ticket_next(&all->%s, &%s, %s)) >= 0;) {", ring, end, warp);
 }
 
 static void task_line(RolesWriter *w, Fn *f, const char *number, const char *constants, const char *body) {

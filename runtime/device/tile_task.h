@@ -17,7 +17,7 @@ TILE_FN int tile_ticket_number(uint64_t *counter, int tasks, int clusters) {
 }
 TILE_FN void tile_ticket_pass(const tile_ring *r, tile_ring_end *e, int task, int sharers) {
     for (int rank = 0; rank < sharers; rank++)
-        tile_cluster_pass(r->slot + 4 * e->s, tile_ring_full(r, e->s), rank, task);
+        tile_cluster_pass(r->slot + (uint32_t)(r->bytes * e->s), tile_ring_full(r, e->s), rank, task);
     tile_ring_step(r, e);
 }
 
@@ -37,14 +37,25 @@ TILE_FN void tile_ticket_take(const tile_ring *r, uint64_t *counter, int tasks, 
     tile_ring_drain(r, &e);
 }
 
-/* The next task, or -1; by one lane, or by all lanes of each warp that reads (`warp`). */
-TILE_FN int tile_ticket_next(const tile_ring *r, tile_ring_end *e, bool warp) {
+/* The next task, or -1; by one lane, or by all lanes of each warp that reads (`warp`). Roles that copy look, and are done
+   with a number behind their last copy: with one slot the cluster then takes the next number, and no earlier, so that
+   slow clusters take fewer. Behind the last task nobody keeps the slot. */
+TILE_FN void tile_ticket_done(const tile_ring *r, tile_ring_end *e, bool warp) {
+    if (!warp || tile_lane() == 0) tile_mbar_arrive_at(tile_ring_empty(r, e->oldest), 0);
+    if (++e->oldest == r->slots) e->oldest = 0;
+}
+TILE_FN int tile_ticket_look(const tile_ring *r, tile_ring_end *e, bool warp) {
     tile_mbar_wait(tile_ring_full(r, e->s), e->phase);
-    uint32_t task = tile_shared_load4(r->slot + 4 * e->s);
+    uint32_t task = tile_shared_load4(r->slot + (uint32_t)(r->bytes * e->s));
     if (warp) task = tile_shuffle(task, 0); /* all lanes have read it */
-    if (!warp || tile_lane() == 0) tile_mbar_arrive_at(tile_ring_empty(r, e->s), 0);
     tile_ring_step(r, e);
+    if ((int)task < 0) tile_ticket_done(r, e, warp);
     return (int)task;
+}
+TILE_FN int tile_ticket_next(const tile_ring *r, tile_ring_end *e, bool warp) {
+    const int task = tile_ticket_look(r, e, warp);
+    if (task >= 0) tile_ticket_done(r, e, warp);
+    return task;
 }
 
 #endif
