@@ -50,6 +50,17 @@ def reference(torch, w, ids, at, kc, vc):
     return (norm(x, w["norm"]) @ w["head"].t()).float()
 
 
+def step_time(bench, step, w, b):
+    """Milliseconds of a step, and how far its logits are from PyTorch's."""
+    torch = bench.torch
+    kc, vc = (torch.randn(LAYERS, b, PLACES, KEYS, HEAD, device="cuda", dtype=torch.bfloat16) for _ in range(2))
+    ids = torch.randint(WORDS, (b,), device="cuda", dtype=torch.int32)
+    at = torch.full((b,), PLACES - 1, device="cuda", dtype=torch.int32)
+    want, logits = reference(torch, w, ids, at, kc, vc), torch.full((b, WORDS), float("nan"), device="cuda", dtype=torch.bfloat16)
+    graph = bench.graph(lambda i: step(ids, at, *w.values(), kc, vc, logits), 1)
+    return statistics.median([bench.microseconds(graph, 1) for _ in range(30)][5:]) / 1e3, bench.error_of(logits, want)
+
+
 def measure(options):
     import torch
     import run as bench
@@ -58,15 +69,9 @@ def measure(options):
     torch.cuda.set_stream(torch.cuda.Stream())
     mesh, w = bench.Mesh(options.folder), weights(torch)
     for b in BATCHES:
-        kc, vc = (torch.randn(LAYERS, b, PLACES, KEYS, HEAD, device="cuda", dtype=torch.bfloat16) for _ in range(2))
-        ids = torch.randint(WORDS, (b,), device="cuda", dtype=torch.int32)
-        at = torch.full((b,), PLACES - 1, device="cuda", dtype=torch.int32)
-        want, logits = reference(torch, w, ids, at, kc, vc), torch.full((b, WORDS), float("nan"), device="cuda", dtype=torch.bfloat16)
-        step = mesh.program(f"{options.folder}/decode_step_{b}/libdecode_step.so", "decode_step")
-        graph = bench.graph(lambda i: step(ids, at, *w.values(), kc, vc, logits), 1)
-        us = statistics.median([bench.microseconds(graph, 1) for _ in range(30)][5:])
-        row = {"work": "decode step of Qwen3-8B", "shape": f"batch {b}, {PLACES} places", "dtype": "bf16", "gpu": torch.cuda.get_device_name(), "ours_us": round(us, 1),
-               "rel_err": round(bench.error_of(logits, want), 4), "commit": options.commit, "date": str(datetime.date.today())}
+        ms, error = step_time(bench, mesh.program(f"{options.folder}/decode_step_{b}/libdecode_step.so", "decode_step"), w, b)
+        row = {"work": "decode step of Qwen3-8B", "shape": f"batch {b}, {PLACES} places", "dtype": "bf16", "gpu": torch.cuda.get_device_name(), "ours_us": round(1e3 * ms, 1),
+               "rel_err": round(error, 4), "commit": options.commit, "date": str(datetime.date.today())}
         print(json.dumps(row), file=options.output, flush=True)
 
 

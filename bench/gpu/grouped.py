@@ -11,8 +11,8 @@ import torch
 import torch.nn.functional as F
 
 import run as R
+from shapes import DEALT, GROUPED
 
-SHAPES = [(8, 8192, 4096, 4096), (8, 512, 4096, 4096), (64, 8192, 2048, 2048), (64, 1024, 2048, 2048), (128, 8192, 768, 2048), (128, 1024, 768, 2048)]
 TOKENS = 1024
 
 
@@ -60,6 +60,24 @@ def fused(run, e, m, n, k, ends):
     return ours, peers, R.error_of(y[rows], want)
 
 
+def scattered(run, e, m, n, k, ends):
+    """Each row of a result is the sum of the weighted rows that go there."""
+    x, w, weight = R.normal(m, k), R.normal(e, n, k), torch.rand(m, device="cuda")
+    start = torch.cat([torch.zeros(1, dtype=torch.int32, device="cuda"), ends])
+    at = torch.randint(TOKENS, (m,), device="cuda", dtype=torch.int32)
+    y, z = torch.full((TOKENS, n), float("nan"), device="cuda"), torch.zeros(TOKENS, n, device="cuda")
+    run(x, w, at, weight, start, y)
+    peer = lambda i: z.zero_().index_add_(0, at, torch._grouped_mm(x, w.transpose(-2, -1), offs=ends).float() * weight[:, None])
+    want = torch.zeros(TOKENS, n, device="cuda")
+    for g, rows in enumerate(torch.arange(m, device="cuda").tensor_split(ends[:-1].cpu().long())):
+        want.index_add_(0, at[rows], (x[rows].float() @ w[g].float().t()) * weight[rows, None])
+    ours, peers = R.side_by_side(lambda i: run(x, w, at, weight, start, y), {"torch, 4 calls": peer}, 4)
+    return ours, peers, R.error_of(y, want)
+
+
+WORKS = {"grouped": (plain, 1), "gathered": (fused, 2), "scattered": (scattered, 1)}
+
+
 def main():
     p = argparse.ArgumentParser()
     p.add_argument("folder"), p.add_argument("-o"), p.add_argument("--commit", default="")
@@ -67,10 +85,10 @@ def main():
     torch.manual_seed(0)
     torch.cuda.set_stream(torch.cuda.Stream())
     mesh = R.Mesh(o.folder)
-    for e, m, n, k in SHAPES:
-        for name, measure, products in (("grouped", plain, 1), ("gathered", fused, 2)):
+    for e, m, n, k in GROUPED:
+        for name, (measure, products) in WORKS.items():
             path = f"{o.folder}/{e}x{m}x{n}x{k}/lib{name}.so"
-            for how in ("even", "uneven", "few") if os.path.exists(path) else ():
+            for how in DEALT if os.path.exists(path) else ():
                 try:
                     ours, peers, error = measure(mesh.program(path, name), e, m, n, k, dealt(e, m, how))
                 except Exception as x: # the other rows go on
@@ -85,4 +103,5 @@ def main():
                 print(f"{name:9} {e:4}x{m}x{n}x{k} {how:7} {ours:8.1f} us {2e-6 * products * m * n * k / ours:6.0f} TF, peer {peer:8.1f} ({peer / ours:.2f}), error {error:.0e}", flush=True)
 
 
-main()
+if __name__ == "__main__":
+    main()

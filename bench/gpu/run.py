@@ -9,18 +9,8 @@ import argparse, ctypes, dataclasses, datetime, json, os, statistics, torch
 import torch.nn.functional as F
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
-GEMM = [(4096, 4096, 4096), (8192, 8192, 8192), (8192, 28672, 8192), (2048, 4096, 4096), (4097, 4096, 4096), (4096, 4104, 4096), (4096, 4096, 4104), (4097, 4104, 4104), (257, 16384, 4104),
-        (4096, 4097, 4096), (4097, 4097, 4097), (8191, 8191, 8191), (2053, 4099, 4093), (1000, 520, 328), (512, 4096, 4096), (1024, 1024, 1024), (1040, 1040, 1024), (3072, 3072, 3072), (1, 4097, 14337), (17, 4097, 4099)] + [(m, n, k) for n, k in ((4096, 14336), (7168, 8192)) for m in (1, 16, 64)] + [(16, 5120, 5120), (64, 5120, 5120), (128, 4096, 4096)]
-# Products whose sizes are known at run time, named in front (K, N, M, B: which), and products of batches: B x M x N x K.
-SIZED = [("M", m, 4096, 4096) for m in (1, 16, 100, 512, 1000, 4096, 8192)] + [(w, 4096, 4096, 4096) for w in ("N", "K", "MNK")] + [("MNK", 8191, 8184, 8184), ("MNK", 1040, 1040, 1024)]
-BATCHED = [(16, 2048, 2048, 2048), (64, 1024, 1024, 1024), (64, 512, 512, 512)]
-GEMM8 = [(8192, 8192, 8192), (4096, 4096, 4096)]
-GEMM8_BLOCKS = [(4096, 4096, 4096), (4096, 7168, 2048), (128, 7168, 16384), (8192, 8192, 8192)]
-SIBLINGS = [("gate_up", m, 14336, 4096) for m in (4096, 64, 16, 1)] + [("keys_values", m, 1024, 4096) for m in (4096, 16, 1)]
-ATTENTION = [(1, 32, 32, 4096, 128, 0), (1, 32, 32, 16384, 128, 0), (4, 32, 8, 4096, 128, 1), (1, 64, 8, 16384, 128, 1), (1, 128, 128, 8192, 64, 0),
-             (1, 32, 8, 4097, 128, 1), (1, 32, 32, 4099, 128, 0)]
-DECODE = [(1, 32, 8, 8192, 128), (1, 32, 8, 131072, 128), (8, 32, 8, 8192, 128), (1, 96, 96, 65536, 128), (1, 32, 8, 8191, 128)]
-ROWS = [(8192, 8192), (16, 4096), (8193, 8193), (8191, 8191), (17, 4097)]
+from shapes import ATTENTION, BATCHED, DECODE, GEMM, GEMM8, GEMM8_BLOCKS, ROWS, SIBLINGS, SIZED
+
 L2 = 60e6
 triton_peers = None
 PEAK = {"bf16": 989e6, "f8e4m3": 1979e6}  # operations a microsecond, NVIDIA's data sheet of the H200, dense
@@ -90,12 +80,13 @@ class Config(ctypes.Structure):
 
 
 class Mesh:
-    def __init__(self, folder):
+    def __init__(self, folder, ranks=1, group=None):
+        """Of one rank; of several: a process each, by the launcher's variables."""
         torch.empty(1, device="cuda")
         self.tile = ctypes.CDLL(os.path.join(folder, "libtile.so"), mode=ctypes.RTLD_GLOBAL)
         self.tile.tile_last_error.restype = ctypes.c_char_p
         self.mesh = ctypes.c_void_p()
-        config = Config(size=ctypes.sizeof(Config), nranks=1, target=b"gpu")
+        config = Config(size=ctypes.sizeof(Config), nranks=1 if ranks == 1 else 0, device=torch.cuda.current_device(), timeout_ms=3000 if ranks > 1 else 0, group=group, target=b"gpu")
         self.check(self.tile.tile_mesh_open(ctypes.byref(config), ctypes.byref(self.mesh)))
 
     def check(self, code):
@@ -150,7 +141,7 @@ def sized(run, fixed, m, n, k, given, nn):
     return Row(*side_by_side(ours, peers, calls), error, 2 * m * n * k, bytes_of((a[0], b[0], c)))
 
 
-def batched(run, given, x, m, n, k):
+def batched(run, given, x, m, n, k, fixed=None):
     sets = 1 + int(4 * L2 / (2 * x * (m * k + n * k)))
     a, b = [normal(x, m, k) for _ in range(sets)], [normal(x, k, n) for _ in range(sets)]
     c, d = torch.full((x, m, n), float("nan"), device="cuda", dtype=torch.bfloat16), torch.empty(x, m, n, device="cuda", dtype=torch.bfloat16)
@@ -159,7 +150,8 @@ def batched(run, given, x, m, n, k):
     some = torch.tensor([0, x // 2, x - 1], device="cuda")
     error = error_of(c[some], a[0][some].float() @ b[0][some].float())
     calls = sets * max(1, round(20e-3 / (x * m * n * k * 3e-15) / sets))
-    return Row(*side_by_side(ours, {"cublas": lambda i: torch.bmm(a[i % sets], b[i % sets], out=d)}, calls), error, 2 * x * m * n * k, bytes_of((a[0], b[0], c)))
+    peers = {"cublas": lambda i: torch.bmm(a[i % sets], b[i % sets], out=d), "fixed": fixed and (lambda i: fixed(a[i % sets], b[i % sets], d))}
+    return Row(*side_by_side(ours, peers, calls), error, 2 * x * m * n * k, bytes_of((a[0], b[0], c)))
 
 
 def gemm8(run, m, n, k):
