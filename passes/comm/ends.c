@@ -224,14 +224,19 @@ void comm_read_own(Comm *c, int from, int to, int axis) {
 
 /* ---- the owner of a position ----
    Along the split dimension a tile number t of extent s lies in the block of rank floor(t / (B / s)), where B is the
-   block's extent and s divides it: then no tile straddles two owners. */
+   block's extent and s divides it: then no tile straddles two owners. Tiles behind the split dimension have no owner. */
+
+static bool ends_within(Size of, Size whole) {
+    return size_equal(of, whole) || (size_is_number(of) && size_is_number(whole) && of.c <= whole.c);
+}
 
 static bool owner_known(const Kernel *k, const Span *sub, Size split, int64_t block) {
     const Affine *a = &sub->lo;
     if (split.sym >= 0 || a->nterm != 1 || a->c || a->term[0].kind != TERM_POS) return false;
     if (a->term[0].mul != 1 || a->term[0].div != 1) return false;
     const Range *r = &k->range.p[a->term[0].id];
-    return r->kind != RANGE_WHOLE && r->owner < 0 && r->size > 0 && block > 0 && block % r->size == 0;
+    bool tiled = r->kind != RANGE_WHOLE && r->owner < 0 && r->size > 0 && block > 0 && block % r->size == 0;
+    return tiled && ends_within(r->of, size_gathered(split));
 }
 
 /* INDEX counts tiles from 0 only where the range starts at 0. */

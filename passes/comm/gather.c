@@ -41,9 +41,11 @@ static bool can_pull(const Gather *g) {
     return !later && comm_can_pull(g->c, g->n->dst, g->dim, g->split);
 }
 
-/* Its 32 bits of generation are enough where every run writes every word. */
+/* Its 32 bits of generation are enough where every run writes every word, as far as the proof knows: not of ragged tiles. */
 static bool fits_packets(const Gather *g) {
     const Tensor *src = &g->c->p->tensor.p[g->n->src];
+    const Node *producer = comm_only_producer(g->c, g->n->src);
+    if (producer && kernel_is_ragged(producer->kernel)) return false;
     for (int d = 0; d < src->ndim; d++)
         if (src->dim[d].sym >= 0) return false;
     return !g->n->when && g->block <= PACKET_BYTES && elem_bits(src->elem) <= 32;

@@ -73,11 +73,17 @@ def convert(t, elem):
     return Tile(t.axes, elem, el.wrapped(elem, t.val.astype(np.int64)), t.err)
 
 
+def holds(elem, other):
+    """Every value of the float type `other` is one of `elem`."""
+    (fraction, lowest, largest, _), (f, low, most, _) = el.FLOATS[elem], el.FLOATS[other]
+    return fraction >= f and lowest <= low and largest >= most
+
+
 def to_float(t, elem):
     val = t.val.astype(np.float64)
     if el.is_integer(t.elem) or t.elem == "bool":
         return Tile(t.axes, elem, el.rounded(elem, val), t.err, None)
-    if el.FLOATS[elem][0] >= el.FLOATS[t.elem][0] and el.FLOATS[elem][1] <= el.FLOATS[t.elem][1]:
+    if holds(elem, t.elem):
         return Tile(t.axes, elem, val, t.err, t.mag)
     near = el.rounded(elem, val)
     largest, has_infinity = el.FLOATS[elem][2:]
