@@ -155,25 +155,6 @@ def append(path, row):
         to.write(json.dumps(row) + "\n")
 
 
-GRACE = 3  # seconds that a rank has to write down its row when the other one has failed
-
-
-def processes(o, part, skip):
-    """Runs rows of a part; returns when they are done or a process has failed."""
-    ranks = 2 if part == "ranks" else 1
-    command = [sys.executable, os.path.abspath(__file__), o.folder, f"--part={part}", f"--skip={skip}", "-o", o.output]
-    several = {"WORLD_SIZE": "2", "LOCAL_WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": "29631", "NCCL_NVLS_ENABLE": "0"}
-    children = [subprocess.Popen(command, env=dict(os.environ, **(dict(several, RANK=str(r), LOCAL_RANK=str(r)) if ranks > 1 else {}))) for r in range(ranks)]
-    end = time.time() + o.seconds
-    while any(c.poll() is None for c in children) and time.time() < end:
-        if any(c.poll() for c in children):
-            end = min(end, time.time() + GRACE)
-        time.sleep(0.05)
-    for c in children:
-        c.kill()
-        c.wait()
-
-
 def rows_in(path):
     if not os.path.exists(path):
         return []
@@ -181,19 +162,41 @@ def rows_in(path):
         return [json.loads(row) for row in file]
 
 
+GRACE = 3  # seconds that a rank has to write down its row when the other one has failed
+
+
+def processes(o, part, skip, end):
+    """Runs rows of a part; returns when they are done, when a process has failed, or when a row takes too long."""
+    ranks = 2 if part == "ranks" else 1
+    command = [sys.executable, os.path.abspath(__file__), o.folder, f"--part={part}", f"--skip={skip}", "-o", o.output]
+    several = {"WORLD_SIZE": "2", "LOCAL_WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": "29631", "NCCL_NVLS_ENABLE": "0"}
+    children = [subprocess.Popen(command, env=dict(os.environ, **(dict(several, RANK=str(r), LOCAL_RANK=str(r)) if ranks > 1 else {}))) for r in range(ranks)]
+    rows, until = -1, end
+    while any(c.poll() is None for c in children) and time.time() < until:
+        if rows != len(rows_in(o.output)):
+            rows, until = len(rows_in(o.output)), min(end, time.time() + o.row)
+        if any(c.poll() for c in children):
+            until = min(until, time.time() + GRACE)
+        time.sleep(0.1)
+    for c in children:
+        c.kill()
+        c.wait()
+
+
 def gpus():
     return len(subprocess.run(["nvidia-smi", "-L"], capture_output=True, text=True, check=False).stdout.splitlines())
 
 
 def run(o):
+    end = time.time() + o.seconds
     if "ranks" in o.part and gpus() < 2:
         print("one GPU: the rows of two ranks are left out")
         o.part = [p for p in o.part if p != "ranks"]
     for part in filter(None, [",".join(p for p in o.part if p != "ranks"), "ranks" if "ranks" in o.part else ""]):
         lines, first = T.lines(part.split(",")), len(rows_in(o.output))
-        while (done := len(rows_in(o.output)) - first) < len(lines):
-            processes(o, part, done)
-            if len(rows_in(o.output)) - first == done:  # it ended without a word: so does this row
+        while (done := len(rows_in(o.output)) - first) < len(lines) and time.time() < end:
+            processes(o, part, done, end)
+            if len(rows_in(o.output)) - first == done and time.time() < end:  # it ended without a word: so does this row
                 append(o.output, dict(**about_row("?", "?", lines[done]), failed="no result", reached=False))
 
 
@@ -237,7 +240,8 @@ def main():
     p.add_argument("--jobs", type=int, default=os.cpu_count())
     p.add_argument("-o", dest="output")
     p.add_argument("--skip", type=int, help=argparse.SUPPRESS)
-    p.add_argument("--seconds", type=float, default=450, help="after which a process of ranks or of a GPU is given up")
+    p.add_argument("--seconds", type=float, default=450, help="after which no more rows are measured")
+    p.add_argument("--row", type=float, default=60, help="seconds after which a row is given up")
     o = p.parse_args()
     if unknown := [w for w in o.part if w not in T.PARTS]:
         p.error(f"no part '{unknown[0]}': there are {', '.join(T.PARTS)}")
