@@ -14,6 +14,8 @@ const PlanNumber plan_numbers[] = {
     {"stages", offsetof(Plan, stages), 1, 32, true},
     {"unaligned", offsetof(Plan, unaligned), 1, 1, true},
     {"cost", offsetof(Plan, cost), 1, INT32_MAX, true},
+    {"apart", offsetof(Plan, apart), 1, INT32_MAX, true},
+    {"outside", offsetof(Plan, outside), 1, INT32_MAX, true},
 };
 const int plan_number_count = sizeof plan_numbers / sizeof *plan_numbers;
 

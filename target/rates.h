@@ -20,6 +20,8 @@ typedef struct {
     double ops;     /* elements/s of one core in additions and the like */
 } TargetFacts;
 
+enum { LINE = 128 /* bytes that a GPU's L2 gives together */ };
+
 /* Of a GPU, of one processor and clock where nothing else is said. */
 typedef struct {
     const char *name;
@@ -31,7 +33,8 @@ typedef struct {
     double lds;       /* bytes to and from workgroups' memory */
     double boxes;     /* bytes that copies of boxes bring there */
     double busy;      /* share of the peak rate that products of boxes reach, of many processors together */
-    double outside;   /* clocks of a step in which a whole box lies outside of its tensor */
+    double apart;     /* times of what these copies take where rows of tensors are no multiples of 128 bytes */
+    double outside;   /* bytes that boxes outside of their tensor fill with zeros */
     double cluster;   /* clocks that a launch of clusters takes longer */
     double lanes;     /* operations */
     double special;   /* those of the special function unit */

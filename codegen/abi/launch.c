@@ -6,6 +6,7 @@
 #include "codegen/text/share.h"
 #include "codegen/text/size.h"
 #include "ir/poly/relation.h"
+#include "ir/roles.h"
 #include "runtime/include/tile_program.h" /* TILE_FIELD_LOCAL */
 #include "target/matrix.h"
 #include "target/rates.h"
@@ -92,6 +93,44 @@ static const char *one_group(Text *to, Writer *w) {
                           arena_format(w->arena, "%s_one_group", prefix(w->arena, w->g)));
 }
 
+/* No rows of what comes by boxes are multiples of lines; NULL: some are in all runs. */
+static const char *rows_apart(Fn *f, const Kernel *k) {
+    const char *all = "";
+    for (int i = 0; i < k->plan.copy.n; i++) {
+        const Param *p = &k->param.p[k->plan.copy.p[i].param];
+        const int line = LINE * 8 / elem_bits(p->elem);
+        Size row = p->dim[p->ndim - 1];
+        if (k->plan.copy.p[i].fill != FILL_BOX || (size_is_number(row) && row.c % line == 0)) return NULL;
+        if (size_is_number(row)) continue;
+        const char *own = fn_text(f, "%s %% %d", cexpr_operand(f, size_text(f, row))->text, line);
+        if (!strstr(all, own)) all = fn_text(f, "%s%s%s", all, *all ? " && " : "", own);
+    }
+    return *all ? all : NULL;
+}
+
+/* The range of the grid of which a cluster's workgroups copy tiles for each other. */
+static int shared_range(const Kernel *k) {
+    for (int i = 0; i < k->roles->ring.n; i++)
+        for (int t = 0; t < k->roles->ring.p[i].tile.n; t++) {
+            const SlotTile *tile = &k->roles->ring.p[i].tile.p[t];
+            for (int d = 0; tile->share >= 0 && d < tile->type.nrange; d++)
+                if (k->range.p[tile->type.range[d]].grid) return tile->type.range[d];
+        }
+    return -1;
+}
+
+/* How often copies lie outside: where a cluster has a workgroup without a tile, and where one's part of the last shared
+   tile has no position. */
+static const char *copies_outside(Fn *f, const Kernel *k) {
+    const int shared = shared_range(k), size = shared < 0 ? 0 : (int)k->range.p[shared].size;
+    const char *odd = fn_text(f, "(%s %% %d != 0)", cexpr_operand(f, range_tasks(f, k, k->plan.cluster_range))->text,
+                              k->plan.cluster);
+    if (shared < 0) return odd;
+    const char *last =
+        fn_text(f, "(%s + %d) %% %d", cexpr_operand(f, size_text(f, k->range.p[shared].of))->text, size - 1, size);
+    return fn_text(f, "%s + (%s < %d)", odd, last, size / k->plan.cluster);
+}
+
 /* Of all rounds: a cluster, or a workgroup, takes a task in each. */
 static const char *clocks_write(Text *to, Writer *w, const GpuLaunch *l) {
     const Kernel *k = l->kernel;
@@ -105,10 +144,17 @@ static const char *clocks_write(Text *to, Writer *w, const GpuLaunch *l) {
         if (cluster > 1 && i == k->plan.cluster_range) own = cexpr_ceil_div(&f, own, cluster);
         n = cexpr_mul(&f, n, cexpr_operand(&f, own));
     }
-    const CExpr *rounds = cexpr_ceil_div(&f, n, at_once), *begin = cexpr_number(&f, 0);
-    if (cluster > 1) begin = cexpr_number(&f, (int64_t)gpu_facts(w->g->target)->cluster);
-    const CExpr *all = cexpr_mul(&f, cexpr_number(&f, k->plan.cost), cexpr_operand(&f, rounds));
-    fn_line(&f, "return %s;", cexpr_add(&f, begin, all)->text);
+    const char *apart = k->plan.apart ? rows_apart(&f, k) : NULL;
+    fn_line(&f, "const int64_t rounds = %s;", cexpr_ceil_div(&f, n, at_once)->text);
+    fn_line(&f, "%sint64_t task = %d;", apart ? "" : "const ", k->plan.cost);
+    if (apart) fn_line(&f, "if (%s) task += %d;", apart, k->plan.apart);
+    if (cluster == 1) {
+        fn_line(&f, "return task * rounds;");
+    } else {
+        fn_line(&f, "const int64_t outside = %d * (%s);", k->plan.outside, copies_outside(&f, k));
+        fn_line(&f, "return %d + task * (rounds - 1) + tile_most(task, outside);",
+                (int)gpu_facts(w->g->target)->cluster);
+    }
     return function_write(to, w, &f, arena_format(w->arena, "Clocks of %s, predicted", c_string(w->arena, k->name)),
                           arena_format(w->arena, "%s_clocks_%d", prefix(w->arena, w->g), k->id));
 }

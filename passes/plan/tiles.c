@@ -76,8 +76,16 @@ static double bytes_read(const TileQuestion *q, const TilePlan *p) {
     return (double)q->products * q->depth * q->width * (p->rows + p->rows / GROUP_ROWS * p->columns);
 }
 
+/* Bytes of a stage that a workgroup asks for: its own tile, and its part of the shared one. */
+static double bytes_asked(const TileQuestion *q, const TilePlan *p) {
+    double rows = (double)side_bytes(q, q->row_tiles, q->row_across, p->rows),
+           columns = (double)side_bytes(q, q->column_tiles, q->column_across, p->columns);
+    return rows / (p->beside ? p->cluster : 1) + columns / (p->beside ? 1 : p->cluster);
+}
+
 static double copy_clocks(const GpuFacts *g, const TileQuestion *q, const TilePlan *p) {
-    return (double)stage_bytes(q, p) / g->boxes / q->rings;
+    double asked = q->apart ? g->apart * bytes_asked(q, p) : 0;
+    return fmax((double)stage_bytes(q, p), asked) / g->boxes / q->rings;
 }
 
 static double product_clocks(const MatrixOp *op, const GpuFacts *g, const TileQuestion *q, const TilePlan *p) {
@@ -110,12 +118,20 @@ TileTimes tiles_times(const MatrixTarget *t, const MatrixOp *op, const TileQuest
                        .copies = steps * copy_clocks(g, q, p)};
 }
 
-/* A workgroup of a cluster has no tile, or the last shared tile ends before the part that it copies. */
-static bool copies_outside(const TileQuestion *q, const TilePlan *p) {
+/* How often copies lie outside: where a workgroup of a cluster has no tile, and where the last shared tile ends before
+   the part that it copies. */
+static int copies_outside(const TileQuestion *q, const TilePlan *p) {
     int64_t along = p->beside ? q->columns : q->rows, across = p->beside ? q->rows : q->columns;
     int tile = p->beside ? p->columns : p->rows, shared = p->beside ? p->rows : p->columns;
     int64_t last = across % shared;
-    return p->cluster > 1 && (ceil_of(along, tile) % p->cluster || (last && last <= shared / p->cluster));
+    return p->cluster == 1 ? 0 : (ceil_of(along, tile) % p->cluster != 0) + (last && last <= shared / p->cluster);
+}
+
+/* Of a stage: a workgroup's own tile, or its part of the shared one. */
+static double outside_bytes(const TileQuestion *q, const TilePlan *p) {
+    double rows = (double)side_bytes(q, q->row_tiles, q->row_across, p->rows),
+           columns = (double)side_bytes(q, q->column_tiles, q->column_across, p->columns);
+    return fmax(rows / (p->beside ? p->cluster : 1), columns / (p->beside ? 1 : p->cluster)) / q->rings;
 }
 
 /* Clocks from a copy's begin until its slot is free again. */
@@ -163,6 +179,18 @@ static int steps_away(const TileQuestion *q, const TilePlan *p) {
     return p->stages - 1 + (q->nears > 0 && p->nears == near_panels(q, p));
 }
 
+/* Of one of many: a slot has to come back before its turn. */
+static double step_in_turn(const MatrixOp *op, const GpuFacts *g, const TileQuestion *q, const TilePlan *p) {
+    double step = step_clocks(op, g, q, p);
+    return fmax(step, slot_clocks(g, q, p, step) / steps_away(q, p));
+}
+
+static double apart_clocks(const MatrixOp *op, const GpuFacts *g, const TileQuestion *q, const TilePlan *p) {
+    TileQuestion apart = *q;
+    apart.apart = true;
+    return task_clocks(g, q, p, step_in_turn(op, g, &apart, p)) - p->clocks;
+}
+
 static bool plan_try(const MatrixTarget *t, const MatrixOp *op, const TileQuestion *q, TilePlan *p) {
     const GpuFacts *g = gpu_facts(t->name);
     p->groups = p->rows / GROUP_ROWS;
@@ -173,10 +201,11 @@ static bool plan_try(const MatrixTarget *t, const MatrixOp *op, const TileQuesti
     double step = step_clocks(op, g, q, p), slot = slot_clocks(g, q, p, step);
     p->stages = stages_of(t, q, p, slot, step);
     if (p->stages < LEAST_STAGES) return false;
-    step = fmax(step, slot / steps_away(q, p));
+    step = step_in_turn(op, g, q, p);
     p->clocks = task_clocks(g, q, p, step);
-    double last = copies_outside(q, p) ? task_clocks(g, q, p, fmax(step, g->outside)) : p->clocks;
-    double meet = p->cluster > 1 ? g->cluster : 0;
+    p->outside = p->cluster > 1 ? (double)q->steps * outside_bytes(q, p) / g->outside : 0;
+    p->apart = apart_clocks(op, g, q, p);
+    double last = fmax(p->clocks, copies_outside(q, p) * p->outside), meet = p->cluster > 1 ? g->cluster : 0;
     p->seconds = g->fill + (meet + (task_rounds(t, q, p) - 1) * p->clocks + last) / g->clock;
     return true;
 }

@@ -25,6 +25,7 @@ typedef struct {
     int sums;           /* tiles of sums that a task holds at once */
     int products;       /* of a step of each ring */
     bool gathers;       /* threads copy row by row */
+    bool apart;         /* rows of operands are no multiples of LINE bytes: a box of a row reads two lines */
     int results, slots; /* stores; those that go through a slot */
     int nears;          /* matrices of 16 bits beside the results that come by boxes, a panel of columns at a time */
     int least_columns;  /* of a tile, which are multiples of it up to 64, and of 8 */
@@ -45,6 +46,8 @@ typedef struct {
     int cluster;
     bool beside; /* the cluster's tiles lie along a row of tiles, and have the rows in common; else above each other */
     double clocks; /* of a task */
+    double apart,
+        outside; /* clocks that it takes longer where rows are apart; that it takes where copies lie outside */
     double seconds;
 } TilePlan;
 

@@ -12,13 +12,18 @@
 
 enum {
     MOST_SYMBOLS = 3,   /* run-time sizes of a grid that are looked at */
-    MOST_VARIANTS = 6,  /* kernels of a call: each is code of its own */
-    MOST_POINTS = 400,  /* sizes that plans are made for, and compared at */
+    MOST_VARIANTS = 8,  /* kernels of a call: each is code of its own */
+    MOST_POINTS = 1500, /* sizes that plans are made for, and compared at */
     LEAST = 16,         /* smallest size of these, .. */
     LEAST_OF_MANY = 64, /* .. where several sizes vary: most of them small would have most kernels */
-    LAUNCH = 5000       /* clocks that a launch takes beside its rounds: about 3 us */
+    LEAST_EDGE = 1024,  /* sizes from which on .. */
+    EDGE = 16,          /* .. so many positions more are looked at, too: a tile more of most */
+    MOST_DEPTH =
+        2048,     /* positions of a run-time sum: what a task takes beside its steps counts in sums of this length */
+    LAUNCH = 5000 /* clocks that a launch takes beside its rounds: about 3 us */
 };
-static const double WORTH = 0.01; /* share of the time that a kernel more has to save, on the average of all points */
+static const double WORTH =
+    0.0005; /* what a kernel more has to save, on the average of all points: squares of shares */
 
 typedef struct {
     PassContext *c;
@@ -54,7 +59,11 @@ static void points_add(Choice *x, int symbol, int64_t *at) {
         return;
     }
     int64_t most = x->c->m->symbol.p[x->symbol[symbol]].bound, *n = &at[x->symbol[symbol]];
-    for (*n = x->symbols > 1 ? LEAST_OF_MANY : LEAST; *n < most; *n = size_behind(x, *n)) points_add(x, symbol + 1, at);
+    for (int64_t even = x->symbols > 1 ? LEAST_OF_MANY : LEAST; even < most; even = size_behind(x, even))
+        for (int edge = 0; edge <= (even < LEAST_EDGE ? 0 : EDGE); edge += EDGE) {
+            *n = even + edge < most ? even + edge : most;
+            points_add(x, symbol + 1, at);
+        }
     *n = most;
     points_add(x, symbol + 1, at);
 }
@@ -74,10 +83,22 @@ static bool plans_equal(const Planned *a, const Planned *b) {
            x->cluster_range == y->cluster_range && tiles_equal(a, b);
 }
 
+/* Sizes of tensors that no range of the grid has: sums run along them. */
+static void depths_bind(const Kernel *k, Module *m) {
+    for (int i = 0; i < k->param.n; i++)
+        for (int d = 0; d < k->param.p[i].ndim; d++) {
+            int sym = k->param.p[i].dim[d].sym;
+            bool grid = sym < 0;
+            for (int r = 0; r < k->ngrid; r++) grid |= k->range.p[r].of.sym == sym;
+            if (!grid && m->symbol.p[sym].bound > MOST_DEPTH) m->symbol.p[sym].bound = MOST_DEPTH;
+        }
+}
+
 /* If the sizes were bound by these. */
 static Planned plan_at(const Choice *x, const int64_t *at) {
     PassContext t = pass_trial(x->c);
     vec_copy(t.m->arena, &t.m->symbol);
+    depths_bind(x->k, t.m);
     for (int i = 0; i < x->symbols; i++) t.m->symbol.p[x->symbol[i]].bound = at[x->symbol[i]];
     return plan_of(&t, kernel_clone(t.m, x->k));
 }
@@ -98,7 +119,16 @@ static int64_t tile_of(const Choice *x, const Planned *p, int range) {
     return x->k->range.p[range].size;
 }
 
-static double clocks_at(const Choice *x, const Planned *p, const int64_t *at) {
+/* How often copies lie outside: where a cluster has a workgroup without a tile, and where one's part of the last shared
+   tile has no position. */
+static int copies_outside(const Choice *x, const Planned *p, const int64_t *at) {
+    const int along = p->plan.cluster_range, shared = p->tile[p->tile[0].range == along].range;
+    int64_t n = size_eval(x->c->m, x->k->range.p[along].of, at, NULL), tile = tile_of(x, p, shared),
+            last = (size_eval(x->c->m, x->k->range.p[shared].of, at, NULL) + tile - 1) % tile;
+    return (ceil_div(n, tile_of(x, p, along)) % p->plan.cluster != 0) + (last < tile / p->plan.cluster);
+}
+
+static double clocks_at(const Choice *x, const Planned *p, const int64_t *at, bool apart) {
     int cluster = p->plan.cluster ? p->plan.cluster : 1;
     int64_t tasks = 1;
     for (int i = 0; i < x->k->ngrid; i++) {
@@ -107,27 +137,30 @@ static double clocks_at(const Choice *x, const Planned *p, const int64_t *at) {
         tasks *= i == p->plan.cluster_range && cluster > 1 ? ceil_div(n, cluster) : n;
     }
     const char *target = x->c->options->target;
-    double begin = cluster > 1 ? gpu_facts(target)->cluster : 0;
-    return begin + (double)p->cost * (double)ceil_div(tasks, matrix_target(target)->processors / cluster);
+    double begin = cluster > 1 ? gpu_facts(target)->cluster : 0, task = p->cost + (apart ? p->apart : 0);
+    double last = cluster > 1 ? fmax(task, p->outside * copies_outside(x, p, at)) : task;
+    return begin + task * (double)(ceil_div(tasks, matrix_target(target)->processors / cluster) - 1) + last;
 }
 
-static double least_at(const Choice *x, const int64_t *at) {
+static double least_at(const Choice *x, const int64_t *at, bool apart) {
     double least = INFINITY;
     for (int i = 0; i < x->plans; i++)
-        if (x->taken[i]) least = fmin(least, clocks_at(x, &x->plan[i], at));
+        if (x->taken[i]) least = fmin(least, clocks_at(x, &x->plan[i], at, apart));
     return least;
 }
 
 /* ---- the choice ---- */
 
-/* Shares of the time that the plan saves beside those that are taken, added up over all points. */
+/* Shares of the time that the plan saves beside those that are taken: their squares, so that no point loses much, added
+   up over all points, once with rows that are multiples of lines and once without. */
 static double saves(const Choice *x, int plan) {
     double sum = 0;
-    for (int i = 0; i < x->points; i++) {
-        double now = least_at(x, x->at[i]), own = clocks_at(x, &x->plan[plan], x->at[i]);
-        if (own < now) sum += (now - own) / (now + LAUNCH);
+    for (int i = 0; i < 2 * x->points; i++) {
+        const bool apart = i % 2;
+        double now = least_at(x, x->at[i / 2], apart), own = clocks_at(x, &x->plan[plan], x->at[i / 2], apart);
+        if (own < now) sum += pow((now - own) / (now + LAUNCH), 2);
     }
-    return sum;
+    return sum / 2;
 }
 
 /* The one that saves most; 0: none is worth it. */
@@ -150,11 +183,18 @@ static void variant_keep(const Choice *x, const Planned *p, int number) {
     plan_stand_by(m, x->k, fresh);
 }
 
+/* The host compares its clocks at each run. */
+static void plan_count(Planned *p) {
+    p->plan.cost = p->cost;
+    p->plan.apart = p->apart;
+    p->plan.outside = p->outside;
+}
+
 static void choice_make(Choice *x) {
     int number = 1;
     for (int best = 1; number < MOST_VARIANTS && (best = next_best(x)) > 0;) {
         x->taken[best] = true;
-        x->plan[best].plan.cost = x->plan[best].cost;
+        plan_count(&x->plan[best]);
         variant_keep(x, &x->plan[best], ++number);
     }
 }
@@ -164,6 +204,8 @@ void plan_variants(PassContext *c, const Kernel *k, Planned *largest) {
     symbols_find(&x);
     if (!x.symbols || c->m->axis.n || largest->plan.lowering != LOWER_ROLES) return;
     points_add(&x, 0, ARENA_ARRAY(c->m->arena, int64_t, c->m->symbol.n));
+    Planned all = plan_at(&x, x.at[x.points - 1]);
+    if (!all.why.words && all.plan.lowering == LOWER_ROLES) all.seconds = largest->seconds, *largest = all;
     plan_note(&x, largest);
     x.taken[0] = true;
     for (int i = 0; i < x.points; i++) {
@@ -172,5 +214,5 @@ void plan_variants(PassContext *c, const Kernel *k, Planned *largest) {
     }
     choice_make(&x);
     for (int i = 1; i < x.plans; i++)
-        if (x.taken[i]) largest->plan.cost = largest->cost;
+        if (x.taken[i]) plan_count(largest);
 }

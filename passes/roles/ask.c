@@ -1,6 +1,7 @@
 /* ask.c: what the plan of tiles has to know of a kernel.
    Takes: a kernel with its streams. Gives: its tiles; or why there are none. */
 #include "passes/roles/slice.h"
+#include "target/rates.h"
 
 #include <string.h>
 
@@ -125,12 +126,19 @@ static bool shares_boxes(const Slice *s, int along) {
     return true;
 }
 
-/* Where a run has an odd number of tiles, or few rows of one, the copies of a cluster lie outside, and take long:
-   measured on an H200, 1040 x 1040 x 1024 by a kernel of run-time sizes 14.4 us with clusters. Few rows gain nothing.
- */
-static bool may_pair(const Slice *s) {
-    bool numbers = size_is_number(s->k->range.p[s->row].of) && size_is_number(s->k->range.p[s->column].of);
-    return !s->swapped && (numbers || s->k->plan.clusters > 1);
+/* Few rows gain nothing. */
+static bool may_pair(const Slice *s) { return !s->swapped; }
+
+/* Boxes of rows that do not begin with lines of memory read two for each of their own; of all operands. */
+static bool rows_apart(const Slice *s) {
+    for (int i = 0; i < s->stream.n; i++)
+        for (int n = 0; n < s->stream.p[i].load.n; n++) {
+            const Param *p = &s->k->param.p[s->stream.p[i].load.p[n]->param];
+            Size row = p->dim[p->ndim - 1];
+            if (s->stream.p[i].fill != FILL_BOX || !size_is_number(row)) return false;
+            if (row.c * elem_bits(p->elem) / 8 % LINE == 0) return false;
+        }
+    return true;
 }
 
 /* A file of sizes may ask for it, too. */
@@ -168,6 +176,7 @@ static TileQuestion question_of(const Slice *s, const MatrixOp *op) {
                       .sums = count_sums(s),
                       .products = s->dot.n,
                       .gathers = slice_has_fill(s, FILL_ROWS),
+                      .apart = rows_apart(s),
                       .results = s->store.n,
                       .least_columns = s->swapped ? LEAST_COLUMNS : PANEL_COLUMNS,
                       .slots = count_slots(s),

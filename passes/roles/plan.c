@@ -76,6 +76,8 @@ static Planned planned_by(Slice *s, const TilePlan *t) {
     p.loose = slice_is_loose(s);
     p.plan.tasks = slice_tasks(s);
     p.cost = (int)fmin(t->clocks, INT32_MAX);
+    p.apart = (int)fmin(t->apart, INT32_MAX);
+    p.outside = (int)fmin(t->outside, INT32_MAX);
     plan_sizes(s, t, &p);
     plan_groups(s, t, &p.plan);
     plan_copies(s, &p.plan);
