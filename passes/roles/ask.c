@@ -126,8 +126,8 @@ static bool shares_boxes(const Slice *s, int along) {
     return true;
 }
 
-/* Few rows gain nothing. */
-static bool may_pair(const Slice *s) { return !s->swapped; }
+/* Few rows gain nothing, and of groups each may end with few. */
+static bool may_pair(const Slice *s) { return !s->swapped && (!kernel_is_ragged(s->k) || s->k->plan.clusters > 1); }
 
 /* Boxes of rows that do not begin with lines of memory read two for each of their own; of all operands. */
 static bool rows_apart(const Slice *s) {
