@@ -89,6 +89,12 @@ static bool kernel_write(const Writer *w, const Node *n, CNames *file, GpuLaunch
     return hip_kernel(g, w->arena, w->p, w->memory, n, matrix_target(g->target), l);
 }
 
+/* Of launches that stand for each other none follows the others. */
+static bool follows_another(const GpuText *g, int launch) {
+    while (launch > 0 && g->launch.p[launch - 1].otherwise) launch--;
+    return launch > 0;
+}
+
 /* The kernel's text is written first: then it is known which fields it reads. */
 static bool write_call(void *of, int call, const char *function, CNames *file, Fields *fields, Text *to) {
     Writer *w = of;
@@ -100,7 +106,7 @@ static bool write_call(void *of, int call, const char *function, CNames *file, F
     *l = (GpuLaunch){.kernel = n->kernel,
                      .node = n,
                      .dependent = gpu_is_dependent(g),
-                     .follows = w->first + call > 0,
+                     .follows = follows_another(g, w->first + call),
                      .beside = hip_runs_beside(g, w->p, n->id),
                      .lets_go = hip_runs_beside(g, w->p, n->id + 1),
                      .otherwise = l->otherwise,
