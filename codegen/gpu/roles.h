@@ -54,6 +54,12 @@ void hip_role_waits(Arena *, const Role *, Waits *);
 bool mma_ends_group(const Op *mma); /* the last of its piece */
 int op_shift(const Op *);           /* turns by which its piece is late */
 
+/* Where the lines of a copy by rows begin that a lane makes: the name of the array. */
+typedef struct {
+    const Op *copy;
+    const char *name;
+} KeptRows;
+
 /* The role that is being written: Hip.role. */
 typedef struct RoleText {
     const RolesFacts *facts;
@@ -68,6 +74,7 @@ typedef struct RoleText {
         *part_at;       /* by range: where a part of a tile begins, if the last one reaches back into the one before */
     const char *unit;   /* the name of the number of a lane's line; NULL: not used */
     const char *turn;   /* the name of its end of the token; NULL: not used */
+    VEC(KeptRows) rows;
     Waits waits;
     const Program *program;
     const Op *ahead;   /* the put whose constant tensors come before the wait; NULL: there is none */
@@ -147,8 +154,7 @@ void hip_role_store(Fn *, const Op *); /* of a slot's tile */
 
 /* roles_rows.c: a tile that threads copy row by row, to where `tile` says; false: none that it knows. */
 bool hip_role_rows(Fn *, const Op *, const SlotTile *, const char *tile);
-bool hip_role_keeps(Fn *, const Value *); /* each lane keeps a tile that places of rows are made of, .. */
-void hip_role_keep(Fn *, const Op *);     /* .. which this operation makes */
+void hip_role_keep_rows(Fn *, const Op *loop); /* before the loop: where rows begin that its copies take */
 
 /* roles_mma.c */
 void hip_role_mma(Fn *, const Op *);

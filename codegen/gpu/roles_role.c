@@ -32,8 +32,7 @@ static void role_plan(Fn *f, const Role *r) {
     hold_values_of(f, (const Region *const[]){f->k->roles->scalars, r->body}, 2);
     for (const Op *op = walk(r->body); op; op = walk_next(op, r->body)) {
         for (int i = 0; i < op->res.n && r->warp >= 0; i++)
-            if (op->res.p[i]->type.nrange)
-                fn_held(f, op->res.p[i])->hold = hip_role_keeps(f, op->res.p[i]) ? HOLD_SCALAR : HOLD_INLINE;
+            if (op->res.p[i]->type.nrange) fn_held(f, op->res.p[i])->hold = HOLD_INLINE;
         if (op->kind != OP_WRITE || !op->arg.p[0]->def || op->arg.p[0]->def->kind != OP_CAST) continue;
         Held *h = fn_held(f, op->arg.p[0]);
         if (h->reader.op == op && !h->shared) h->hold = HOLD_INLINE;

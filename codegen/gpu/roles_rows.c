@@ -3,8 +3,10 @@
 #include "codegen/gpu/roles.h"
 #include "codegen/text/nest.h"
 #include "codegen/text/size.h"
+#include "ir/size.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 /* Of the device library (tile_gather.h): bytes of a line, and positions of the contracted range in a panel across it.
  */
@@ -81,15 +83,29 @@ static const char *bytes_left(Fn *f, const Lines128 *l, int width) {
     return fn_text(f, "(int)(%d * (%s - %s))", width, cexpr_operand(f, r->count)->text, r->pos->text);
 }
 
-/* ---- places that a lane keeps in registers, all along the loop that copies ---- */
+/* ---- where a lane's lines begin: kept in registers, all along the loop that copies ---- */
 
-/* Copies of whose places the tile is a part. */
-static const Op *next_reader(const Op *op, const Region *body, const Value *v) {
-    for (; op; op = walk_next(op, body))
-        for (int d = 0; op->kind == OP_COPY && d < op->sub.n; d++)
-            for (int i = 0; i < op->sub.p[d].lo.nterm; i++)
-                if (op->sub.p[d].lo.term[i].kind == TERM_VALUE && op->sub.p[d].lo.term[i].value == v) return op;
-    return NULL;
+/* The access with other subscripts than first .. last zero. */
+static Op with_subscripts(Fn *f, const Op *access, int first, int last) {
+    Op other = *access;
+    other.sub.p = ARENA_ARRAY(f->arena, Span, access->sub.n);
+    for (int d = 0; d < access->sub.n; d++)
+        other.sub.p[d] = d >= first && d <= last ? access->sub.p[d] : (Span){.lo = affine_const(0)};
+    return other;
+}
+
+/* The loop's body computes it. */
+static bool term_is_of(const Term *t, const Op *loop) {
+    if (t->kind == TERM_VALUE) return t->value->def && t->value->def->in == loop->region[0];
+    return (t->kind == TERM_POS || t->kind == TERM_INDEX) && t->id == loop->range;
+}
+
+/* Which rows they are is the same in all iterations. */
+static bool rows_stand_still(const Op *copy, const Op *loop) {
+    for (int d = 0; d + 1 < copy->sub.n; d++)
+        for (int i = 0; i < copy->sub.p[d].lo.nterm; i++)
+            if (term_is_of(&copy->sub.p[d].lo.term[i], loop)) return false;
+    return true;
 }
 
 /* The lines of a copy that is not being written. */
@@ -103,47 +119,152 @@ static bool lines_of_copy(Fn *f, const Op *copy, Lines128 *l) {
     return good;
 }
 
-/* Made outside of the loop around the copies, and one for each line of all of them. */
-static bool is_kept(Fn *f, const Value *v, Lines128 *l) {
-    enum { MOST = 16 /* registers; chosen: the other values of a lane have as many */ };
-    const Region *body = f->k->roles->role.p[f->hip->role->number].body;
-    const Op *first = next_reader(walk(body), body, v);
-    if (!first || !lines_of_copy(f, first, l) || l->units > MOST || v->type.nrange != 1) return false;
-    for (const Op *op = first; op; op = next_reader(walk_next(op, body), body, v)) {
-        Lines128 other;
-        if (op->in->parent->in == v->def->in || !lines_of_copy(f, op, &other)) return false;
-        if (other.units != l->units || other.row != l->row || l->row != v->type.range[0]) return false;
-    }
-    return true;
+static void unit_name(Fn *f, Lines128 *l) {
+    RoleText *r = f->hip->role;
+    if (!r->unit) r->unit = c_name(&f->names, "u");
+    l->unit = r->unit;
 }
 
-bool hip_role_keeps(Fn *f, const Value *v) {
-    Lines128 l;
-    return is_kept(f, v, &l);
+static const char *kept_rows(const Fn *f, const Op *copy) {
+    const RoleText *r = f->hip->role;
+    for (int i = 0; i < r->rows.n; i++)
+        if (r->rows.p[i].copy == copy) return r->rows.p[i].name;
+    return NULL;
 }
 
-static bool reads_kept(Fn *f, const Op *copy) {
-    for (int d = 0; d < copy->sub.n; d++)
-        for (int i = 0; i < copy->sub.p[d].lo.nterm; i++) {
-            const Term *t = &copy->sub.p[d].lo.term[i];
-            if (t->kind == TERM_VALUE && t->value->type.nrange && hip_role_keeps(f, t->value)) return true;
-        }
-    return false;
+/* Of an element of the tensor; -1: none. */
+static const char *number_type(const Fn *f, const Op *copy) {
+    const Param *p = &f->k->param.p[copy->param];
+    double most = 1;
+    for (int d = 0; d < p->ndim; d++) most *= (double)size_most(f->m, p->dim[d]);
+    return most > 0 && most <= INT32_MAX ? "int" : "int64_t";
 }
 
 /* Over the lane's lines; kept: registers are indexed by their numbers. */
 static Nest lines_nest(Fn *f, const Lines128 *l, bool kept) {
-    const int lanes = LINE_BYTES / l->size;
     Nest n = nest_new(f, (const int16_t[]){(int16_t)l->row}, 1);
     n.pragma = kept ? "#pragma unroll" : "#pragma unroll 4";
     n.loop = fn_text(f, "for (int %s = 0; %s < %d; %s++) {", l->unit, l->unit, l->units, l->unit);
-    nest_line(&n, 1, "const int %s = thread / %d + %d * %s;", l->line, lanes, f->hip->threads / lanes, l->unit);
     return n;
+}
+
+static void line_of_unit(Nest *n, const Lines128 *l) {
+    const int lanes = LINE_BYTES / l->size;
+    nest_line(n, 1, "const int %s = thread / %d + %d * %s;", l->line, lanes, n->f->hip->threads / lanes, l->unit);
+}
+
+/* Elements of tensors that places are made of are read once. */
+static void loads_once(Nest *n, const Op *access) {
+    for (int d = 0; d < access->sub.n; d++)
+        for (int i = 0; i < access->sub.p[d].lo.nterm; i++) {
+            const Value *v = access->sub.p[d].lo.term[i].kind == TERM_VALUE ? access->sub.p[d].lo.term[i].value : NULL;
+            if (!v || !v->type.nrange || v->def->kind != OP_LOAD || fn_held(n->f, v)->nest == n->id) continue;
+            const CExpr *text = nest_value(n, v);
+            if (fn_held(n->f, v)->name) continue;
+            const char *name = c_name(&n->f->names, fn_value_name(n->f, v));
+            nest_line(n, 1, "const %s %s = %s;", elem_c(v->type.elem), name, cexpr_bare(text)->text);
+            fn_held(n->f, v)->text = cexpr_name(n->f, name);
+        }
+}
+
+/* A row that does not exist begins nowhere, and nothing is looked at for it. */
+static void rows_keep(Fn *f, const Op *copy, Lines128 *l) {
+    const Op rows = with_subscripts(f, copy, 0, copy->sub.n - 2);
+    const char *param = f->param[copy->param], *name = c_name(&f->names, fn_text(f, "%s_rows", param));
+    const RangeText row = f->range[l->row];
+    fn_line(f, "%s %s[%d]; /* where each of the lane's lines begins in '%s'; -1: nowhere */", number_type(f, copy),
+            name, l->units, param);
+    l->line = c_name(&f->names, "line");
+    f->range[l->row].pos = cexpr_name(f, l->line);
+    Nest n = lines_nest(f, l, true);
+    line_of_unit(&n, l);
+    const char *exists = row_exists(f, l, hip_role_extent(f->m, f->k, -1, l->row)), *inside = NULL;
+    nest_line(&n, 1, "%s[%s] = -1;", name, l->unit);
+    if (exists) nest_line(&n, 1, "if (!(%s)) continue;", exists);
+    loads_once(&n, &rows);
+    for (int d = 0; d + 1 < rows.sub.n; d++) inside = conjoin(f, inside, nest_inside(&n, &rows, d));
+    nest_line(&n, 1, "%s%s[%s] = (%s)(%s);", inside ? fn_text(f, "if (%s) ", inside) : "", name, l->unit,
+              number_type(f, copy), cexpr_bare(nest_number(&n, &rows))->text);
+    nest_print(&n);
+    f->range[l->row] = row;
+    vec_push(f->arena, &f->hip->role->rows, ((KeptRows){copy, name}));
+}
+
+void hip_role_keep_rows(Fn *f, const Op *loop) {
+    enum { MOST = 16 /* registers; 32 spill (compiled) */ };
+    int kept = 0;
+    for (const Op *put = loop->region[0]->first; put; put = put->next)
+        for (const Op *op = put->kind == OP_PUT ? put->region[0]->first : NULL; op; op = op->next) {
+            Lines128 l;
+            const bool rows = op->kind == OP_COPY && hip_ring_has_rows(&f->k->roles->ring.p[put->ring]);
+            if (!rows || f->k->param.p[op->param].ranks >= 0 || !rows_stand_still(op, loop)) continue;
+            if (!lines_of_copy(f, op, &l) || kept + l.units > MOST) continue;
+            kept += l.units;
+            unit_name(f, &l);
+            rows_keep(f, op, &l);
+        }
+}
+
+/* ---- copies ---- */
+
+/* All bytes of a lane's part exist or none, as the loop over columns ends at a multiple. */
+static bool ends_between(const Op *copy, const Lines128 *l) {
+    const Op *loop = copy->in->parent->in->parent;
+    return loop->range == l->column && value_is_multiple(loop->arg.p[1], l->elements);
+}
+
+/* Pieces of 16 bytes, whose lines lie a multiple of 8 apart: a swizzle repeats after so many. */
+static bool is_pieces(Fn *f, const Op *copy, const Lines128 *l) {
+    enum { PIECE = 16, REPEATS = 8 };
+    const int apart = f->hip->threads / (LINE_BYTES / l->size);
+    return l->size == PIECE && apart % REPEATS == 0 && ends_between(copy, l) && !strcmp(number_type(f, copy), "int");
+}
+
+/* That the lane's part of each line exists; NULL: certainly. */
+static const char *part_exists(Nest *n, const Lines128 *l, const Op *column) {
+    const RangeText *r = &n->f->range[l->column];
+    int64_t count;
+    const bool ends = !cexpr_const(r->count, &count) || count < l->columns;
+    const char *left = ends ? fn_text(n->f, "%s < %s", l->at, cexpr_operand(n->f, r->count)->text) : NULL;
+    return conjoin(n->f, left, nest_inside(n, column, column->sub.n - 1));
+}
+
+static void copy_pieces(Nest *n, const Op *column, const Lines128 *l, const char *tile, int width, const char *from,
+                        const char *rows) {
+    Fn *f = n->f;
+    const int lanes = LINE_BYTES / l->size;
+    const char *exists = part_exists(n, l, column), *row = fn_text(f, "%s[%s]", rows, l->unit);
+    const char *here = exists ? c_name(&f->names, "here") : NULL, *to = c_name(&f->names, "to");
+    if (here) fn_line(f, "const bool %s = %s;", here, exists);
+    fn_line(f, "const uint32_t %s = tile_line_at(%s, thread / %d, %d * %s);", to, tile, lanes, width, l->at);
+    nest_line(n, 1, "tile_copy_piece(%s + %d * %s, %s, %s, %d);", to, LINE_BYTES * f->hip->threads / lanes, l->unit,
+              from, here ? fn_text(f, "%s ? %s : -1", here, row) : row, width);
+}
+
+/* From rows that are kept. */
+static void copy_kept(Fn *f, const Op *op, const Lines128 *l, const char *tile, int width, const char *rows) {
+    const Op column = with_subscripts(f, op, op->sub.n - 1, op->sub.n - 1);
+    const char *from = c_name(&f->names, "from");
+    Nest n = lines_nest(f, l, true);
+    fn_line(f, "const %s *const %s = &%s;", memory_c(f->k->param.p[op->param].elem), from,
+            nest_element(&n, &column)->text);
+    if (is_pieces(f, op, l)) {
+        copy_pieces(&n, &column, l, tile, width, from, rows);
+    } else {
+        const char *inside = nest_inside(&n, &column, column.sub.n - 1);
+        line_of_unit(&n, l);
+        const char *there = c_name(&f->names, "there");
+        nest_line(&n, 1, "const bool %s = %s;", there, conjoin(f, inside, fn_text(f, "%s[%s] >= 0", rows, l->unit)));
+        nest_line(&n, 1, "tile_line_copy(%s, %s, %d * %s, %s + (%s ? %s[%s] : 0), %d, %s ? %s : 0);", tile, l->line,
+                  width, l->at, from, there, rows, l->unit, l->size, there, bytes_left(f, l, width));
+    }
+    nest_print(&n);
 }
 
 /* A row that does not exist is zeros, and nothing is looked at for it. */
 static void copy_lines(Fn *f, const Op *op, const Lines128 *l, const char *tile, int width, int64_t rows) {
-    Nest n = lines_nest(f, l, reads_kept(f, op));
+    Nest n = lines_nest(f, l, false);
+    line_of_unit(&n, l);
     const char *base = f->param[op->param], *exists = row_exists(f, l, rows), *inside;
     const char *to = fn_text(f, "tile_line_copy(%s, %s, %d * %s", tile, l->line, width, l->at);
     if (exists) {
@@ -164,42 +285,21 @@ static void copy_lines(Fn *f, const Op *op, const Lines128 *l, const char *tile,
     nest_print(&n);
 }
 
-static void lines_begin(Fn *f, Lines128 *l) {
-    RoleText *r = f->hip->role;
-    if (!r->unit) r->unit = c_name(&f->names, "u");
-    l->unit = r->unit;
-    l->line = c_name(&f->names, "line");
-    l->at = c_name(&f->names, "part");
-}
-
 bool hip_role_rows(Fn *f, const Op *op, const SlotTile *t, const char *tile) {
     const int width = elem_bits(t->type.elem) / 8;
+    const char *kept = kept_rows(f, op);
     Lines128 l;
     if (!lines_of(f, op, t, &l)) return false;
     const RangeText row = f->range[l.row], column = f->range[l.column];
-    lines_begin(f, &l);
+    unit_name(f, &l);
+    l.line = c_name(&f->names, "line");
+    l.at = c_name(&f->names, "part");
     fn_line(f, "const int %s = thread %% %d * %d;", l.at, LINE_BYTES / l.size, l.elements);
     lines_place(f, t, &l);
-    copy_lines(f, op, &l, tile, width, hip_role_extent(f->m, f->k, -1, l.row));
+    if (kept)
+        copy_kept(f, op, &l, tile, width, kept);
+    else
+        copy_lines(f, op, &l, tile, width, hip_role_extent(f->m, f->k, -1, l.row));
     f->range[l.row] = row, f->range[l.column] = column;
     return true;
-}
-
-void hip_role_keep(Fn *f, const Op *op) {
-    const Value *v = op->res.p[0];
-    Lines128 l;
-    if (!is_kept(f, v, &l)) return;
-    const RangeText row = f->range[l.row];
-    const char *name = c_name(&f->names, fn_value_name(f, v));
-    lines_begin(f, &l);
-    fn_line(f, "%s %s[%d]; /* of each of the lane's lines */", elem_c(v->type.elem), name, l.units);
-    f->range[l.row].pos = cexpr_name(f, l.line);
-    Nest n = lines_nest(f, &l, true);
-    const char *exists = row_exists(f, &l, hip_role_extent(f->m, f->k, -1, l.row));
-    if (exists) nest_line(&n, 1, "%s[%s] = 0;", name, l.unit);
-    if (exists) nest_line(&n, 1, "if (!(%s)) continue;", exists);
-    nest_line(&n, 1, "%s[%s] = %s;", name, l.unit, cexpr_bare(nest_definition(&n, v))->text);
-    nest_print(&n);
-    f->range[l.row] = row;
-    fn_held(f, v)->name = fn_text(f, "%s[%s]", name, l.unit);
 }

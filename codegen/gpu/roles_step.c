@@ -354,6 +354,7 @@ void hip_role_before_loop(Fn *f, const Op *loop) {
     turns_check(f, loop);
     if (loop->down) fn_unsupported(f, loop->loc, "a loop from the last tile to the first");
     hip_role_last(f, loop);
+    if (role_now(f)->lanes > 1) hip_role_keep_rows(f, loop);
     if (loop->unrolled)
         fn_line(f, "#pragma unroll");
     else if (writes_ring(loop->region[0], OP_PUT) || writes_ring(loop->region[0], OP_GET))
@@ -522,9 +523,7 @@ void hip_role_step(Fn *f, const Op *op) {
             hip_backend.step(f, op);
         break;
     default:
-        if (role_now(f)->warp >= 0 && op->res.n == 1 && op->res.p[0]->type.nrange)
-            hip_role_keep(f, op);
-        else
-            hip_backend.step(f, op);
+        /* Of a lane's tiles only elements are made, where a copy has them. */
+        if (role_now(f)->warp < 0 || op->res.n != 1 || !op->res.p[0]->type.nrange) hip_backend.step(f, op);
     }
 }

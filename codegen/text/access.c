@@ -204,17 +204,24 @@ static const char *check_text(Fn *f, const CExpr *sub, const CExpr *extent) {
     return fn_text(f, "tile_inside(%s, %s)", sub->text, extent->text);
 }
 
+const CExpr *nest_number(Nest *n, const Op *access) {
+    Fn *f = n->f;
+    const Param *p = &f->k->param.p[access->param];
+    const CExpr *index = cexpr_number(f, 0);
+    for (int d = 0; d < p->ndim; d++)
+        index = cexpr_add(f, d ? cexpr_mul(f, index, cexpr_operand(f, param_extent(f, access->param, d))) : index,
+                          nest_affine(n, &access->sub.p[(p->ranks >= 0) + d].lo));
+    return index;
+}
+
 static const CExpr *element_text(Nest *n, const Op *access, const char *inside) {
     Fn *f = n->f;
     const Param *p = &f->k->param.p[access->param];
     int first = p->ranks >= 0;
-    const CExpr *index = cexpr_number(f, 0);
     const char *base = first ? peer_base(n, access, p) : f->param[access->param];
     if (p->ndim == 0) return cexpr_name(f, first ? fn_text(f, "%s[0]", base) : base);
     base = load_base(n, access, base, inside);
-    for (int d = 0; d < p->ndim; d++)
-        index = cexpr_add(f, d ? cexpr_mul(f, index, cexpr_operand(f, param_extent(f, access->param, d))) : index,
-                          nest_affine(n, &access->sub.p[first + d].lo));
+    const CExpr *index = nest_number(n, access);
     if (elem_is_packed(p->elem) && access->kind == OP_STORE)
         return cexpr_open(f, "%s, %s", base, cexpr_bare(index)->text);
     if (elem_is_packed(p->elem)) return f->back->packed(f, p->elem, base, cexpr_bare(index));
@@ -223,6 +230,15 @@ static const CExpr *element_text(Nest *n, const Op *access, const char *inside) 
 
 const CExpr *nest_element(Nest *n, const Op *access) { return element_text(n, access, NULL); }
 
+const char *nest_inside(Nest *n, const Op *access, int d) {
+    Fn *f = n->f;
+    const Param *p = &f->k->param.p[access->param];
+    if (access_within(f, access, d)) return NULL;
+    const Affine *owner = owner_of(f, access, d);
+    const CExpr *extent = size_text_at(f, p->dim[d], owner ? cexpr_operand(f, nest_affine(n, owner)) : NULL);
+    return check_text(f, nest_affine(n, &access->sub.p[(p->ranks >= 0) + d].lo), extent);
+}
+
 /* Of so many of its subscripts it is checked that they are inside. */
 static const CExpr *place_checked(Nest *n, const Op *access, int subscripts, const char **inside) {
     Fn *f = n->f;
@@ -230,11 +246,9 @@ static const CExpr *place_checked(Nest *n, const Op *access, int subscripts, con
     int first = p->ranks >= 0;
     *inside = NULL;
     for (int d = 0; d < subscripts; d++) {
-        const Affine *a = &access->sub.p[first + d].lo;
-        if (access_within(f, access, d)) continue;
-        const Affine *owner = owner_of(f, access, d);
-        const CExpr *extent = size_text_at(f, p->dim[d], owner ? cexpr_operand(f, nest_affine(n, owner)) : NULL);
-        const char *check = check_text(f, nest_affine(n, a), extent);
+        const Affine *a = &access->sub.p[first + d].lo, *owner = owner_of(f, access, d);
+        const char *check = nest_inside(n, access, d);
+        if (!check) continue;
         int depth = nest_affine_depth(n, a), of_owner = owner ? nest_affine_depth(n, owner) : 0;
         if (depth < of_owner) depth = of_owner;
         /* Where one loop runs over registers, texts of tiles are made inside of it, even if it has one turn. */

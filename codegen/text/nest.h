@@ -42,6 +42,8 @@ const CExpr *nest_convert(Nest *, Elem to, Elem from, const CExpr *);
 /* C type of a tensor's memory. */
 const char *memory_c(Elem);
 const char *conjoin(Fn *, const char *a, const char *b);                /* of two conditions, NULL: always */
+const CExpr *nest_number(Nest *, const Op *access);                     /* of the element in its tensor's memory */
+const char *nest_inside(Nest *, const Op *access, int d);               /* a subscript is; NULL: certainly */
 const CExpr *nest_element(Nest *, const Op *access);                    /* the lvalue, inside the tensor or not */
 const CExpr *nest_place(Nest *, const Op *access, const char **inside); /* the lvalue; *inside: condition or NULL */
 const CExpr *nest_row_place(Nest *, const Op *access,

@@ -158,6 +158,9 @@ TILE_FN void tile_copy_once(uint32_t to, const void *from, int bytes) { tile_emu
 TILE_FN void tile_copy_some(uint32_t to, const void *from, int size, int bytes) {
     tile_emu_copy(to, from, size, bytes);
 }
+TILE_FN void tile_copy_piece(uint32_t to, const void *from, int at, int width) {
+    tile_emu_copy(to, at < 0 ? from : (const char *)from + (int64_t)at * width, 16, at < 0 ? 0 : 16);
+}
 TILE_FN void tile_mbar_arrive_copied(uint32_t bar) { tile_emu_copy_arrive(bar); }
 TILE_FN void tile_copy_commit(void) { tile_emu_copy_commit(); }
 TILE_FN void tile_copy_wait(int but) { tile_emu_copy_wait(but); }

@@ -4,11 +4,15 @@
 #ifndef TILE_DEVICE_TILE_GATHER_H
 #define TILE_DEVICE_TILE_GATHER_H
 
+/* Where byte `byte` of a line lies, of a piece of 16 bytes; in the line 8 further on 1024 bytes further. */
+TILE_FN uint32_t tile_line_at(uint32_t tile, int line, int byte) {
+    return tile + (uint32_t)(128 * line + (byte ^ (line & 7) << 4));
+}
+
 /* To byte `byte` of a line, a multiple of `size`: so many of `size` bytes, behind them zeros; 0 or less: zeros alone,
    `from` is not read. */
 TILE_FN void tile_line_copy(uint32_t tile, int line, int byte, const void *from, int size, int bytes) {
-    tile_copy_some(tile + (uint32_t)(128 * line + (byte ^ (line & 7) << 4)), from, size,
-                   tile_max_i32(0, tile_min_i32(bytes, size)));
+    tile_copy_some(tile_line_at(tile, line, byte), from, size, tile_max_i32(0, tile_min_i32(bytes, size)));
 }
 
 /* End of a `put` of rows, which began with tile_ring_open, by each lane: the slot is full when its copies have come. */
