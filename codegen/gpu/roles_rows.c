@@ -215,7 +215,7 @@ static bool ends_between(const Op *copy, const Lines128 *l) {
 
 /* Pieces of 16 bytes, whose lines lie a multiple of 8 apart: a swizzle repeats after so many. */
 static bool is_pieces(Fn *f, const Op *copy, const Lines128 *l) {
-    enum { PIECE = 16, REPEATS = 8 };
+    enum { PIECE = 16 /* bytes */, REPEATS = 8 /* lines (tile_box.h) */ };
     const int apart = f->hip->threads / (LINE_BYTES / l->size);
     return l->size == PIECE && apart % REPEATS == 0 && ends_between(copy, l) && !strcmp(number_type(f, copy), "int");
 }

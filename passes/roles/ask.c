@@ -126,8 +126,11 @@ static bool shares_boxes(const Slice *s, int along) {
     return true;
 }
 
-/* Few rows gain nothing, and of groups each may end with few. */
-static bool may_pair(const Slice *s) { return !s->swapped && (!kernel_is_ragged(s->k) || s->k->plan.clusters > 1); }
+/* Few rows gain nothing, and of groups whose rows are counted at run time each may end with few. */
+static bool may_pair(const Slice *s) {
+    bool numbers = size_is_number(s->k->range.p[s->row].of) && size_is_number(s->k->range.p[s->column].of);
+    return !s->swapped && (!kernel_is_ragged(s->k) || numbers || s->k->plan.clusters > 1);
+}
 
 /* Boxes of rows that do not begin with lines of memory read two for each of their own; of all operands. */
 static bool rows_apart(const Slice *s) {
