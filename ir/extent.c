@@ -1,6 +1,6 @@
 /* extent.c: how many positions the tiles of a range have, at most and exactly.
    Takes: a kernel in value form. Gives: bounds that hold for all sizes and tasks. */
-#include "ir/ir.h"
+#include "ir/roles.h"
 
 static int64_t smaller(int64_t a, int64_t b) { return a < 0 ? b : b < 0 ? a : a < b ? a : b; }
 
@@ -102,7 +102,8 @@ static bool is_behind(const Value *hi, const Value *lo, int64_t *n) {
 }
 
 int range_cluster(const Kernel *k, int range) {
-    return k->plan.cluster > 1 && k->plan.cluster_range == range ? k->plan.cluster : 1;
+    const int n = k->roles ? k->roles->cluster : k->plan.cluster;
+    return n > 1 && range == (k->roles ? k->roles->cluster_range : k->plan.cluster_range) ? n : 1;
 }
 
 bool range_is_full(const Kernel *k, int range) {

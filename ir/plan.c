@@ -25,6 +25,16 @@ void plan_set_number(Plan *p, const PlanNumber *n, int to) { *(int *)(void *)((c
 
 bool plan_is_whole(const Plan *p) { return p->lowering == LOWER_SCHEDULE || p->lowering == LOWER_ROLES; }
 
+bool plan_has_roles(const Plan *p) {
+    return p->regs.n || p->cluster || p->order || p->tasks != TASKS_STATIC || p->copy.n;
+}
+
+void plan_drop_roles(Plan *p) {
+    p->regs.n = p->copy.n = p->cluster = p->cluster_range = 0;
+    p->order = NULL;
+    p->tasks = TASKS_STATIC;
+}
+
 void plan_drop_asked(Plan *p) {
     p->parts = p->columns = p->clusters = p->pipelined = 0;
     p->cut = p->sized = false;

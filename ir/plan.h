@@ -47,7 +47,7 @@ typedef struct {
     int pipelined; /* loads of a loop, fetched a step before they are read: 1: all that can be; -1: none */
     int waves;     /* of a workgroup, in the form `layout` */
     int workgroups; /* of a kernel that copies, at most; 0: open */
-    /* of ROLES: */
+    /* of ROLES; from .regs on, until the kernel has roles: */
     int unaligned; /* 1: results and residuals whose rows only a run knows go without boxes, unless operands have such
                       rows */
     int stages;    /* slots of the ring that a loop's operands come by */
@@ -75,6 +75,8 @@ extern const int plan_number_count;
 int plan_number(const Plan *, const PlanNumber *);
 void plan_set_number(Plan *, const PlanNumber *, int);
 
+bool plan_has_roles(const Plan *); /* any of what stands behind `of ROLES` and is not a number */
+void plan_drop_roles(Plan *);      /* of a kernel that now has roles: these say it */
 void plan_drop_asked(Plan *); /* leaves what code generation reads, when the passes have done what is asked of them */
 bool plan_is_whole(const Plan *); /* SCHEDULE, ROLES: passes behind leave the body as it is */
 

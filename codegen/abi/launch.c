@@ -135,13 +135,13 @@ static const char *copies_outside(Fn *f, const Kernel *k) {
 static const char *clocks_write(Text *to, Writer *w, const GpuLaunch *l) {
     const Kernel *k = l->kernel;
     if (!k || !k->plan.cost) return NULL;
-    const int cluster = k->plan.cluster ? k->plan.cluster : 1,
+    const int cluster = k->roles ? k->roles->cluster : 1,
               at_once = matrix_target(w->g->target)->processors / cluster;
     Fn f = writer_fn(w);
     const CExpr *n = cexpr_number(&f, 1);
     for (int i = 0; i < k->ngrid; i++) {
         const CExpr *own = range_tasks(&f, k, i);
-        if (cluster > 1 && i == k->plan.cluster_range) own = cexpr_ceil_div(&f, own, cluster);
+        if (range_cluster(k, i) > 1) own = cexpr_ceil_div(&f, own, cluster);
         n = cexpr_mul(&f, n, cexpr_operand(&f, own));
     }
     const char *apart = k->plan.apart ? rows_apart(&f, k) : NULL;

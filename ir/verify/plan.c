@@ -58,49 +58,18 @@ static void copies_verify(Verifier *v, const Kernel *k) {
 
 static void lowering_verify(Verifier *v, const Kernel *k) {
     const Plan *p = &k->plan;
-    bool of_roles = p->regs.n || p->cluster || p->order || p->tasks != TASKS_STATIC || p->copy.n;
     if ((p->lowering == LOWER_SCHEDULE) != (p->schedule != NULL))
         violation(v, k->loc, "its plan has a schedule without a name");
-    if (of_roles && p->lowering != LOWER_ROLES) violation(v, k->loc, "its plan is of roles, and has another lowering");
+    if (plan_has_roles(p) && p->lowering != LOWER_ROLES) violation(v, k->loc, "its plan is of roles, and has another lowering");
     if (plan_is_whole(p) && k->form == KERNEL_LAYOUT) violation(v, k->loc, "its plan leaves it no layouts");
     if (p->cut && p->parts) violation(v, k->loc, "its plan cuts it again");
 }
 
-/* ---- roles are those of the plan: what it leaves open they may choose ---- */
-
-static bool regs_agree(const Plan *p, const Roles *r) {
-    if (p->regs.n && p->regs.n != r->regs.n) return false;
-    for (int i = 0; i < p->regs.n; i++)
-        if (p->regs.p[i] != r->regs.p[i]) return false;
-    return true;
-}
-
-static bool cluster_agrees(const Plan *p, const Roles *r) {
-    return !p->cluster || (p->cluster == r->cluster && (p->cluster == 1 || p->cluster_range == r->cluster_range));
-}
-
-static bool order_agrees(const Plan *p, const Roles *r) {
-    return (!p->order || p->order == r->order) && (p->tasks == TASKS_STATIC || p->tasks == r->tasks);
-}
-
-static bool copy_agrees(const Plan *p, const SlotTile *t) {
-    bool found = t->param < 0 || !p->copy.n;
-    for (int i = 0; i < p->copy.n; i++) found |= p->copy.p[i].param == t->param && p->copy.p[i].fill == t->fill;
-    return found;
-}
-
-static void roles_agree(Verifier *v, const Kernel *k) {
+static void plan_beside_roles(Verifier *v, const Kernel *k) {
     const Plan *p = &k->plan;
-    const Roles *r = k->roles;
     if (p->lowering != LOWER_OPEN && p->lowering != LOWER_ROLES)
         violation(v, k->loc, "it has roles, and its plan another lowering");
-    if (!regs_agree(p, r)) violation(v, k->loc, "its roles have other registers than its plan");
-    if (!cluster_agrees(p, r)) violation(v, k->loc, "its roles have another cluster than its plan");
-    if (!order_agrees(p, r)) violation(v, k->loc, "its roles have another order of tasks than its plan");
-    for (int i = 0; i < r->ring.n; i++)
-        for (int t = 0; t < r->ring.p[i].tile.n; t++)
-            if (!copy_agrees(p, &r->ring.p[i].tile.p[t]))
-                violation(v, r->ring.p[i].tile.p[t].loc, "its plan copies this otherwise");
+    if (plan_has_roles(p)) violation(v, k->loc, "its plan says what its roles say");
 }
 
 void plan_verify(Verifier *v, const Kernel *k) {
@@ -109,5 +78,5 @@ void plan_verify(Verifier *v, const Kernel *k) {
     regs_verify(v, k);
     cluster_verify(v, k);
     copies_verify(v, k);
-    if (k->roles) roles_agree(v, k);
+    if (k->roles) plan_beside_roles(v, k);
 }

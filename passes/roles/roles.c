@@ -38,6 +38,7 @@ static void roles_kernel(PassContext *c, Kernel *k) {
     if (k->plan.lowering != LOWER_ROLES || k->roles) return;
     if (is_move(k)) {
         slice_move(c, k);
+        if (k->roles) plan_drop_roles(&k->plan);
         return;
     }
     bool good = slice_begin(&s, c, k, slice_is_swapped(k)) && slice_planned(&s);
@@ -48,6 +49,7 @@ static void roles_kernel(PassContext *c, Kernel *k) {
         diag_error(c->m->diags, k->loc, "unsupported", "not supported yet: roles of '%s', as planned%s%s", k->name,
                    s.why.words ? ": " : "", s.why.words ? s.why.words : "");
     arena_free(s.scratch);
+    if (k->roles) plan_drop_roles(&k->plan);
 }
 
 static bool roles_run(PassContext *c) {
