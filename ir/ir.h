@@ -208,6 +208,8 @@ struct Op {
     VEC(Turn) turn;  /* FOR in a role: pieces of its body, in the order in which a turn runs them; none: one piece */
     int16_t ends;    /* FOR with .turn: a group begins its last so many iterations when the group before has begun all of
                         its own; a loop of fewer has no such order; 0: none has */
+    int16_t runs;    /* FOR with .turn: so many iterations are written out, and turns overlap within them alone; what is
+                        left over runs one by one; 0: all iterations are one run */
 };
 
 typedef struct Roles Roles; /* ir/roles.h */

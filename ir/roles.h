@@ -81,7 +81,8 @@ struct Roles {
    convert of a slot's tile: its values, in registers
    store   also of a slot's tile (a get's result): .by says how: `box`, `rows`, `pairs`
    for     .down: tiles from the last to the first; .unrolled; .turn: pieces of the body in the order in which a turn runs
-           them; operations of the body carry .piece; .ends: groups end the loop one after the other
+           them; operations of the body carry .piece; .ends: groups end the loop one after the other; .runs: turns
+           overlap so many iterations, and then begin anew
 
    A loop over a range q with part_of = 1 + j runs from begin(j) to end(j). Several loops may run over one range, one after
    the other: in the body, in a role and in different roles. A loop over tiles that lie in slots has the range of their

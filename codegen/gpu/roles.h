@@ -45,7 +45,8 @@ const SlotTile *hip_slot(const Kernel *, const Value *, int *ring, int *tile); /
 enum { NO_WAIT = -1 };
 typedef struct {
     const Op *op;  /* READY, FREE */
-    int but, last; /* NO_WAIT: none has to be waited for. last: behind the loop, of a piece that turns run later */
+    int but, last; /* NO_WAIT: none has to be waited for. last: behind the loop or at the end of a run, of a piece that
+                      turns run later */
 } Wait;
 typedef struct {
     VEC(Wait) wait;
@@ -79,6 +80,7 @@ typedef struct RoleText {
     const Program *program;
     const Op *ahead;   /* the put whose constant tensors come before the wait; NULL: there is none */
     bool before;       /* this is the function that brings them */
+    bool drains;       /* the last turn of a run is being written */
     const Op *filling; /* the put whose slot is being filled, */
     const char *slot;  /* and the slot's name */
 } RoleText;
@@ -134,7 +136,11 @@ bool hip_role_loop(Fn *, const Op *); /* over the parts of a tile; false: it is 
 void hip_role_before_loop(Fn *, const Op *loop);
 void hip_role_after_loop(Fn *, const Op *loop);
 
-/* roles_turn.c: loops that groups end in turn. */
+/* roles_run.c: a loop whose turns begin anew after so many iterations. */
+void hip_role_runs(Fn *, const Op *loop);
+
+/* roles_turn.c: turns that the text can have; loops that groups end in turn. */
+void hip_role_turns_check(Fn *, const Op *loop);
 bool hip_role_in_turn(const Role *);       /* it has such a loop */
 void hip_role_last(Fn *, const Op *loop);  /* before the loop */
 void hip_role_follow(Fn *, const Op *get); /* in front of a get of the loop's body */

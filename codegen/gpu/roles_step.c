@@ -288,6 +288,11 @@ static const Wait *wait_of(const Fn *f, const Op *op) {
     return NULL;
 }
 
+static int groups_but(const Fn *f, const Op *op) {
+    const Wait *w = wait_of(f, op);
+    return f->hip->role->drains && op_shift(op) ? w->last : w->but;
+}
+
 static void wait_line(Fn *f, int but) {
     if (but != NO_WAIT) fn_line(f, "tile_mma_wait(%d);", but < 1 ? 0 : 1);
 }
@@ -326,22 +331,11 @@ static void role_free(Fn *f, const Op *op) {
         lane_free(f, op);
         return;
     }
-    wait_line(f, wait_of(f, op)->but);
-    free_line(f, op, op_shift(op) ? second_turn(f, op->in->parent) : NULL);
+    wait_line(f, groups_but(f, op));
+    free_line(f, op, op_shift(op) && !op->in->parent->runs ? second_turn(f, op->in->parent) : NULL);
 }
 
 /* ---- loops ---- */
-
-/* Turns that the text can have: pieces as they stand, and those that only give back slots one turn later. */
-static void turns_check(Fn *f, const Op *loop) {
-    for (int i = 0; i < loop->turn.n; i++) {
-        if (loop->turn.p[i].alone) fn_unsupported(f, loop->loc, "pieces that groups run one after the other");
-        if (loop->turn.p[i].shift > 1) fn_unsupported(f, loop->loc, "a piece that is more than one turn late");
-    }
-    for (const Op *op = loop->region[0]->first; op; op = op->next)
-        if (op_shift(op) && op->kind != OP_FREE && op->kind != OP_YIELD)
-            fn_unsupported(f, op->loc, fn_text(f, "%s in a piece that is a turn late", op_phrase(op->kind)));
-}
 
 static bool writes_ring(const Region *r, OpKind kind) {
     for (const Op *op = walk(r); op; op = walk_next(op, r))
@@ -351,8 +345,7 @@ static bool writes_ring(const Region *r, OpKind kind) {
 
 /* Unrolled, the loops of lanes that copy spill; those of products wait for each other. */
 void hip_role_before_loop(Fn *f, const Op *loop) {
-    turns_check(f, loop);
-    if (loop->down) fn_unsupported(f, loop->loc, "a loop from the last tile to the first");
+    hip_role_turns_check(f, loop);
     hip_role_last(f, loop);
     if (role_now(f)->lanes > 1) hip_role_keep_rows(f, loop);
     if (loop->unrolled)
@@ -466,7 +459,7 @@ static void groups_loop(Fn *f, const Op *loop, int role) {
 
 bool hip_role_loop(Fn *f, const Op *loop) {
     if (f->hip->role->before && !op_has(loop, f->hip->role->ahead)) return true;
-    if (!f->k->range.p[loop->range].part_of) return false;
+    if (!f->k->range.p[loop->range].part_of) return loop->runs ? hip_role_runs(f, loop), true : false;
     const int role = served_by(f, loop);
     if (role >= 0)
         groups_loop(f, loop, role);
@@ -513,7 +506,7 @@ void hip_role_step(Fn *f, const Op *op) {
     case OP_GET: role_get(f, op); break;
     case OP_FREE: role_free(f, op); break;
     case OP_MMA: hip_role_mma(f, op); break;
-    case OP_READY: hip_role_ready(f, op, wait_of(f, op)->but); break;
+    case OP_READY: hip_role_ready(f, op, groups_but(f, op)); break;
     case OP_PART: hip_role_part(f, op); break;
     case OP_CONVERT: role_convert(f, op); break;
     case OP_STORE:

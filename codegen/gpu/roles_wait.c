@@ -67,19 +67,19 @@ static void least(int *n, int x) {
     if (x < *n) *n = x;
 }
 
-static void sums_need(const Walk *w, const State *s, const Op *op, const Value *v, int depth, int *n) {
+static void sums_need(const Walk *w, const State *s, const Op *op, const Value *v, bool late, int depth, int *n) {
     enum { DEPTH = 8 /* loops around each other */ };
     const Op *d = v->def, *loop = d ? d : v->arg_of->parent;
     if (depth > DEPTH) return;
     if (d && d->kind == OP_MMA) {
         int g = group_of(w, d);
-        least(n, s->since[g][back_of(op, w->group[g])]);
+        least(n, s->since[g][late ? 0 : back_of(op, w->group[g])]);
     } else if (loop->kind == OP_FOR) {
-        sums_need(w, s, op, loop->region[0]->last->arg.p[v->index], depth + 1, n);
-        sums_need(w, s, op, loop->arg.p[v->index + 2], depth + 1, n);
+        sums_need(w, s, op, loop->region[0]->last->arg.p[v->index], late, depth + 1, n);
+        sums_need(w, s, op, loop->arg.p[v->index + 2], late, depth + 1, n);
     } else if (loop->kind == OP_IF) {
         for (int i = 0; i < 2 && loop->region[i]; i++)
-            sums_need(w, s, op, loop->region[i]->last->arg.p[v->index], depth + 1, n);
+            sums_need(w, s, op, loop->region[i]->last->arg.p[v->index], late, depth + 1, n);
     }
 }
 
@@ -89,7 +89,7 @@ static bool reads_ring(const Op *mma, int ring) {
     return false;
 }
 
-/* late: behind the loop, where no group of the turn has come before. */
+/* late: behind the loop, or at the end of a run, where no group of the turn has come before. */
 static void slot_needs(const Walk *w, const State *s, const Op *op, bool late, int *n) {
     for (const Op *x = walk(w->role->body); x; x = walk_next(x, w->role->body)) {
         if (x->kind != OP_MMA || !reads_ring(x, op->ring)) continue;
@@ -130,6 +130,19 @@ static bool join(State *to, const State *from) {
     return memcmp(&was, to, sizeof was) != 0;
 }
 
+static void ready_needs(const Walk *w, const State *s, const Op *op, bool late, int *n) {
+    for (int i = 0; i < op->arg.n; i++) sums_need(w, s, op, op->arg.p[i], late, 0, n);
+}
+
+/* Where the last iterations of the loop, or of a run, are finished. */
+static void walk_late(Walk *w, State *s, const Op *op) {
+    const bool ready = op->kind == OP_READY && op->in->parent->runs;
+    int n = NEVER;
+    if (ready) ready_needs(w, s, op, true, &n);
+    if (op->kind == OP_FREE) slot_needs(w, s, op, true, &n);
+    if (ready || op->kind == OP_FREE) wait_note(w, op, s, n, true);
+}
+
 static void walk_region(Walk *, State *, const Region *);
 
 static void walk_loop(Walk *w, State *s, const Op *loop) {
@@ -138,12 +151,8 @@ static void walk_loop(Walk *w, State *s, const Op *loop) {
         walk_region(w, &turn, loop->region[0]);
         moves = join(s, &turn);
     }
-    for (const Op *op = loop->region[0]->first; op; op = op->next) {
-        int n = NEVER;
-        if (op->kind != OP_FREE || !op_shift(op)) continue;
-        slot_needs(w, s, op, true, &n);
-        wait_note(w, op, s, n, true);
-    }
+    for (const Op *op = loop->region[0]->first; op; op = op->next)
+        if (op_shift(op)) walk_late(w, s, op);
 }
 
 static void walk_if(Walk *w, State *s, const Op *op) {
@@ -160,7 +169,7 @@ static void walk_op(Walk *w, State *s, const Op *op) {
         if (mma_ends_group(op)) commit(w, s, op);
         break;
     case OP_READY:
-        for (int i = 0; i < op->arg.n; i++) sums_need(w, s, op, op->arg.p[i], 0, &n);
+        ready_needs(w, s, op, false, &n);
         wait_note(w, op, s, n, false);
         break;
     case OP_FREE:

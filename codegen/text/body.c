@@ -151,15 +151,17 @@ static void settle(Fn *f) {
     if (f->back->settle) f->back->settle(f);
 }
 
-static void emit_for(Fn *f, const Op *op) {
+void emit_for_head(Fn *f, const Op *op, const CExpr **lo, const CExpr **hi) {
     const char *range = f->k->range.p[op->range].name;
-    const CExpr *lo = bound_text(f, op->arg.p[0], fn_text(f, "%s_begin", range));
-    const CExpr *hi = bound_text(f, op->arg.p[1], fn_text(f, "%s_end", range));
+    *lo = bound_text(f, op->arg.p[0], fn_text(f, "%s_begin", range));
+    *hi = bound_text(f, op->arg.p[1], fn_text(f, "%s_end", range));
     for (int i = 0; i < op->res.n; i++) carry(f, op, i);
     offer_places(f, op);
-    range_text_for(f, op, lo, hi);
+    range_text_for(f, op, *lo, *hi);
     settle(f);
-    if (f->back->before_loop) f->back->before_loop(f, op);
+}
+
+void emit_for_steps(Fn *f, const Op *op, const CExpr *lo, const CExpr *hi) {
     loop_open(f, op, lo, hi);
     const CExpr *count = count_line(f, op->range);
     Text before = f->body;
@@ -177,6 +179,13 @@ static void emit_for(Fn *f, const Op *op) {
     f->indent--;
     fn_line(f, "}");
     f->scratch = mark;
+}
+
+static void emit_for(Fn *f, const Op *op) {
+    const CExpr *lo, *hi;
+    emit_for_head(f, op, &lo, &hi);
+    if (f->back->before_loop) f->back->before_loop(f, op);
+    emit_for_steps(f, op, lo, hi);
     if (f->back->after_loop) f->back->after_loop(f, op);
 }
 
@@ -247,11 +256,16 @@ void emit_ahead(Fn *f, const Op *op) {
     fn_held(f, op->res.p[0])->ahead = true;
 }
 
-void emit_region(Fn *f, const Region *r) {
+static void emit_ops(Fn *f, const Region *r, int piece) {
     for (const Op *op = r->first; op && !f->failed; op = op->next) {
+        if (piece >= 0 && op->piece != piece) continue;
         if (f->back->before) f->back->before(f, op);
         if (!is_step(f, op)) continue;
         if (op->kind != OP_YIELD) fn_source_line(f, op->loc);
         emit_op(f, op);
     }
 }
+
+void emit_region(Fn *f, const Region *r) { emit_ops(f, r, -1); }
+
+void emit_piece(Fn *f, const Region *r, int piece) { emit_ops(f, r, piece); }

@@ -16,6 +16,10 @@ void tile_place(Fn *, Tile *, const char *name); /* declares it */
 /* ---- steps ---- */
 
 void emit_region(Fn *, const Region *);
+void emit_piece(Fn *, const Region *, int piece); /* of a loop's body: those operations of it */
+/* A loop in two parts: its bounds and what it carries; its steps, between any bounds. */
+void emit_for_head(Fn *, const Op *, const CExpr **lo, const CExpr **hi);
+void emit_for_steps(Fn *, const Op *, const CExpr *lo, const CExpr *hi);
 void emit_ahead(Fn *, const Op *); /* a step, now, and not again in its region */
 bool is_step(Fn *, const Op *); /* inline and unused values have no step of their own; loops and conditions always have */
 void emit_compute(Fn *, const Value *);            /* an expression, into its variable or tile */

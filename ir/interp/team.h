@@ -68,6 +68,7 @@ typedef struct {
 typedef struct {
     const Op *loop;
     int64_t n, turn;     /* iterations; the turn's number */
+    int64_t first, end;  /* iterations of the run */
     int at;              /* in the line of the turn */
     int64_t now, newest; /* iteration whose values are at hand; the last that has begun */
     VEC(const Value *) value;

@@ -1,6 +1,6 @@
-/* turns.c: loops in turns. Turn j runs the pieces of the body in the order of the line, a piece of shift s for iteration
-   j - s. Pieces of iterations that do not exist are left out. Each iteration has a bank with its values, so that a read of
-   an overwritten value is found. */
+/* turns.c: loops in turns. Turn j runs the pieces of the body in the order of the line, a piece of shift s for
+   iteration j - s. Pieces of iterations that do not exist are left out, and those of other runs, which have turns of
+   their own. Each iteration has a bank with its values, so that a read of an overwritten value is found. */
 #include "ir/interp/team.h"
 
 static const Op *end_of(const Op *loop) { return loop->region[0]->last; }
@@ -110,7 +110,7 @@ static void iteration_go(Member *m, Turning *t, int64_t iteration) {
 
 bool turns_overwritten(const Member *m, const Value *v) {
     const Turning *t = turning_around(m, v);
-    return t && v->def && v->def->kind != OP_GET && t->made[t->index[v->id]] > t->now;
+    return t && !t->loop->runs && v->def && v->def->kind != OP_GET && t->made[t->index[v->id]] > t->now;
 }
 
 const Tile *turns_value(Member *m, const Value *v) {
@@ -124,7 +124,8 @@ const Tile *turns_made(const Member *m, const Value *v) {
     int at = t->index[v->id];
     int64_t before = t->made[at];
     if (t->now > before) t->made[at] = t->now;
-    return before < 0 || before == t->now ? tile_of(m->worker.task, v) : &t->bank[before % t->banks][at];
+    return before < 0 || before == t->now || t->loop->runs ? tile_of(m->worker.task, v)
+                                                           : &t->bank[before % t->banks][at];
 }
 
 /* ---- turns ---- */
@@ -137,7 +138,7 @@ static const Op *piece_from(const Op *op, int piece) {
 
 static bool entry_runs(const Turning *t, const Turn *entry) {
     int64_t iteration = t->turn - entry->shift;
-    return iteration >= 0 && iteration < t->n && piece_from(t->loop->region[0]->first, entry->piece);
+    return iteration >= t->first && iteration < t->end && piece_from(t->loop->region[0]->first, entry->piece);
 }
 
 static void bracket_leave(Member *m) {
@@ -193,10 +194,24 @@ static void loop_leave(Member *m, Turning *t) {
     task_advance(task, loop);
 }
 
+/* From the iteration `first` on: all of them where the loop has no runs; what fills no run is done one by one. */
+static void run_begin(Turning *t, int64_t first) {
+    const int64_t left = t->n - first, runs = t->loop->runs ? t->loop->runs : left;
+    t->first = t->turn = first;
+    t->end = left < runs ? first + 1 : first + runs;
+}
+
+/* The turn behind the one that is over. */
+static void turn_next(Member *m, Turning *t) {
+    turn_end(m, t);
+    t->at = 0;
+    if (++t->turn == t->end + last_shift(t->loop) && t->end < t->n) run_begin(t, t->end);
+}
+
 /* To the next piece that runs, from the line's place on. */
 static void turns_seek(Member *m, Turning *t) {
     const Op *loop = t->loop;
-    for (int64_t turns = t->n ? t->n + last_shift(loop) : 0; t->turn < turns; turn_end(m, t), t->turn++, t->at = 0) {
+    for (; t->n && t->turn < t->end + last_shift(loop); turn_next(m, t)) {
         if (t->at == 0) turn_begin(m, t);
         for (; t->at < loop->turn.n; t->at++) {
             const Turn *entry = &loop->turn.p[t->at];
@@ -216,7 +231,8 @@ void turns_begin(Task *task, const Op *loop) {
     Turning *t = turning_of(m, loop);
     if (!t) t = turning_make(m, loop);
     t->n = loop_steps(task, loop);
-    t->turn = t->at = 0;
+    t->at = 0;
+    run_begin(t, 0);
     t->now = t->newest = 0;
     for (int i = 0; i < t->value.n; i++) t->made[i] = -1;
     values_forget(task, t, loop->region[0]->arg.n);

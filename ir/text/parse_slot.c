@@ -79,11 +79,22 @@ static void parse_ends(Parser *p, Op *op) {
     op->ends = (int16_t)ends;
 }
 
-/* turns := (turn | '[' turn* ']')* ['ends' INT] */
+static void parse_runs(Parser *p, Op *op) {
+    Loc loc = p->tok.loc;
+    int64_t runs = need_int(p, "a number of iterations");
+    if (runs < 2 || runs > INT16_MAX) parse_fail(p, loc, "a run has 2 to %d iterations", INT16_MAX);
+    op->runs = (int16_t)runs;
+}
+
+/* turns := (turn | '[' turn* ']')* ['ends' INT | 'runs' INT] */
 void parse_turns(Parser *p, Op *op) {
     while (!p->failed && !at_punct(p, '{')) {
         if (take_word(p, "ends")) {
             parse_ends(p, op);
+            return;
+        }
+        if (take_word(p, "runs")) {
+            parse_runs(p, op);
             return;
         }
         bool alone = take_punct(p, '[');

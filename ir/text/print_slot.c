@@ -27,7 +27,8 @@ void print_part(Printer *p, const Op *op) {
 
 static void print_piece(Printer *p, int piece) { text_printf(&p->out, "%c", 'A' + piece); }
 
-/* [A E@1] B F@1 ends 3: the pieces in brackets, and the last 3 iterations, are run by one group after the other. */
+/* [A E@1] B F@1 ends 3: the pieces in brackets, and the last 3 iterations, are run by one group after the other.
+   A B@1 runs 4: turns begin anew after 4 iterations. */
 void print_turns(Printer *p, const Op *op) {
     text_add(&p->out, " turns");
     for (int i = 0; i < op->turn.n; i++) {
@@ -39,6 +40,7 @@ void print_turns(Printer *p, const Op *op) {
         if (closes) text_add(&p->out, "]");
     }
     if (op->ends) text_printf(&p->out, " ends %d", op->ends);
+    if (op->runs) text_printf(&p->out, " runs %d", op->runs);
 }
 
 /* The piece that begins with the operation, on a line of its own. */

@@ -66,6 +66,14 @@ static int64_t carried_regs(const Kernel *k, const Role *r, const Op *loop) {
     return n;
 }
 
+/* In a run sums of as many iterations live at once as there are turns between a piece and the last one. */
+static int iterations_at_once(const Op *loop) {
+    int late = 0;
+    for (int i = 0; i < loop->turn.n && loop->runs; i++)
+        if (loop->turn.p[i].shift > late) late = loop->turn.p[i].shift;
+    return 1 + late;
+}
+
 /* What the loop and those around it carry lives all along; beside it the largest sums that one iteration makes. */
 static int64_t loop_regs(const Kernel *k, const Role *r, const Op *loop) {
     int64_t carried = 0, own = 0;
@@ -77,7 +85,7 @@ static int64_t loop_regs(const Kernel *k, const Role *r, const Op *loop) {
                         : 0;
         if (n > own) own = n;
     }
-    return carried + own;
+    return carried + own * iterations_at_once(loop);
 }
 
 static void live_verify(Verifier *v, const Roles *roles, const Role *r) {

@@ -62,6 +62,8 @@ RoleCourse role_course(const Kernel *k, Arena *a) {
     for (int i = 0; i < r->ring.n; i++) trips_about(&c, r->ring.p[i].slots);
     for (int i = 0; i < c.choice.n; i++)
         if (c.choice.p[i].op->ends) trips_about(&c, c.choice.p[i].op->ends);
+    for (int i = 0; i < c.choice.n; i++)
+        if (c.choice.p[i].op->runs) trips_about(&c, c.choice.p[i].op->runs);
     return c;
 }
 
@@ -165,15 +167,15 @@ static void expand_iteration(Expand *e, const Op *loop, int piece, int64_t itera
     e->path = path;
 }
 
-/* The pieces of a turn, those in one pair of brackets between ENTER and LEAVE. */
-static void expand_turn(Expand *e, const Op *loop, int64_t turn, int64_t trips) {
+/* The pieces of a turn for iterations first .. end, those in one pair of brackets between ENTER and LEAVE. */
+static void expand_turn(Expand *e, const Op *loop, int64_t turn, int64_t first, int64_t end) {
     bool inside = false;
     for (int i = 0; i < loop->turn.n; i++) {
         const Turn *t = &loop->turn.p[i];
         int64_t iteration = turn - t->shift;
         if (inside && !t->alone) emit(e, EVENT_LEAVE, -1, 0, loop);
         inside = inside && t->alone;
-        if (iteration < 0 || iteration >= trips) continue;
+        if (iteration < first || iteration >= end) continue;
         if (t->alone && !inside) emit(e, EVENT_ENTER, -1, 0, loop);
         inside = t->alone;
         expand_iteration(e, loop, t->piece, iteration);
@@ -181,15 +183,32 @@ static void expand_turn(Expand *e, const Op *loop, int64_t turn, int64_t trips) 
     if (inside) emit(e, EVENT_LEAVE, -1, 0, loop);
 }
 
-static void expand_loop(Expand *e, const Op *loop) {
-    int64_t trips = trips_of(e, loop), late = 0;
+static int last_shift(const Op *loop) {
+    int late = 0;
     for (int i = 0; i < loop->turn.n; i++)
         if (loop->turn.p[i].shift > late) late = loop->turn.p[i].shift;
+    return late;
+}
+
+/* Turns begin anew with each run; iterations that fill none are runs of one. */
+static void expand_runs(Expand *e, const Op *loop, int64_t trips) {
+    for (int64_t first = 0, end; first < trips; first = end) {
+        end = first + (trips - first < loop->runs ? 1 : loop->runs);
+        for (int64_t t = first; t < end + last_shift(loop); t++) expand_turn(e, loop, t, first, end);
+    }
+}
+
+static void expand_loop(Expand *e, const Op *loop) {
+    int64_t trips = trips_of(e, loop), late = last_shift(loop);
+    if (loop->runs) {
+        expand_runs(e, loop, trips);
+        return;
+    }
     for (int64_t t = 0; t < (trips ? trips + late : 0); t++) {
         bool in_order = loop->ends && trips >= loop->ends;
         if (in_order && t == trips - loop->ends) emit(e, EVENT_FOLLOW, -1, 0, loop);
         if (loop->turn.n)
-            expand_turn(e, loop, t, trips);
+            expand_turn(e, loop, t, 0, trips);
         else
             expand_iteration(e, loop, -1, t);
         if (in_order && t == trips - 1) emit(e, EVENT_PASS, -1, 0, loop);

@@ -48,6 +48,14 @@ static void ends_verify(Verifier *v, const Role *r, const Op *loop) {
     if (is_in_loop(loop)) violation(v, loop->loc, "groups end a loop in turn that stands in another");
 }
 
+/* Iterations of a run are written out. */
+static void runs_verify(Verifier *v, const Op *loop) {
+    if (!loop->runs) return;
+    if (loop->runs < 2 || loop->runs > ROLE_MOST)
+        violation(v, loop->loc, "a run has %d iterations; 2 to %d at most", loop->runs, ROLE_MOST);
+    if (loop->ends) violation(v, loop->loc, "groups end a loop in turn whose turns begin anew after each run");
+}
+
 static void placed_verify(Verifier *v, const Op *loop, const Region *body) {
     for (const Op *op = body->first; op; op = op->next) {
         bool turns = loop && loop->turn.n;
@@ -89,6 +97,9 @@ static When first_use(const Region *body, const Value *carried, When first) {
     return first;
 }
 
+/* Each iteration of a run has registers of its own, but for what the loop carries. */
+static bool is_renamed(const Region *body, int later) { return body->parent && body->parent->runs && !later; }
+
 /* What the loop carries is copied when its last use is over, and before the first one of the next iteration. */
 static bool is_past(const Region *body, const Value *x, int later, When made, When until) {
     bool past = when_compare(until, when_later(made, 1)) > 0;
@@ -105,7 +116,7 @@ static void use_verify(Verifier *v, const Op *use, int operand, const Value *x, 
         violation(v, use->loc, "%s reads a value that is made later in its turns", op_info[use->kind].text);
     else if (!stays(maker) && !read_until(use, operand, body, &until))
         violation(v, use->loc, "the registers that mma reads are made anew before it is ready");
-    else if (!stays(maker) && is_past(body, x, later, made, until))
+    else if (!stays(maker) && !is_renamed(body, later) && is_past(body, x, later, made, until))
         violation(v, use->loc, "%s reads a value that has been made anew", op_info[use->kind].text);
 }
 
@@ -182,7 +193,7 @@ static void region_turns_verify(Verifier *v, const Role *r, const Region *body) 
     const Op *loop =
         body->parent && body->parent->kind == OP_FOR && body == body->parent->region[0] ? body->parent : NULL;
     int before = v->violations;
-    if (loop) pieces_verify(v, r, loop), ends_verify(v, r, loop);
+    if (loop) pieces_verify(v, r, loop), ends_verify(v, r, loop), runs_verify(v, loop);
     placed_verify(v, loop, body);
     if (v->violations != before) return;
     if (loop) uses_verify(v, body);

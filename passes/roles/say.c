@@ -27,6 +27,14 @@ static void say_rings(const Slice *s) {
     remark(s->c, "roles", s->k->loc, "'%s': rings%s", s->k->name, text);
 }
 
+static void say_runs(const Slice *s, const Role *r) {
+    for (const Op *op = walk(r->body); op; op = walk_next(op, r->body))
+        if (op->runs)
+            remark(s->c, "roles", op->loc,
+                   "'%s': %d steps are written out; products of one run while the one before is finished", s->k->name,
+                   op->runs);
+}
+
 typedef struct {
     const char *what;
     double seconds;
@@ -57,5 +65,6 @@ static void say_bounds(const Slice *s) {
 void slice_say(const Slice *s) {
     say_copies(s);
     say_rings(s);
+    for (int i = 0; i < s->k->roles->role.n; i++) say_runs(s, &s->k->roles->role.p[i]);
     say_bounds(s);
 }

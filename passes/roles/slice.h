@@ -164,6 +164,7 @@ void near_free(Cut *);
 
 void slice_rings(Slice *);                       /* .. rings that the copy role fills */
 void slice_copy(Slice *);                        /* copy.c: the roles that copy */
+void take_runs(const Slice *, Op *loop);         /* runs.c: of groups that multiply: turns of a loop that waits */
 int slice_multiply(Slice *);                     /* multiply.c: the groups that multiply; the role's number */
 void slice_results(Cut *, int multiply);         /* result.c: what they store */
 void slice_say(const Slice *);                   /* say.c: what `explain` prints of them */

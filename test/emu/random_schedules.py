@@ -66,11 +66,12 @@ ELEMENTS = [("bf16", "bf16", "f32"), ("f16", "f16", "f32"), ("f8e4m3", "f8e4m3",
 def sized(r):
     """Products of one or many matrices, any of whose sizes may be known when they run, and what is made of them."""
     b = r.choice([0, 0, r.randint(1, 5)])
-    at = {"M": size(r, 400), "N": eights(r, 600), "K": r.choice([eights(r, 600), size(r, 300), r.choice([1, 8, 63, 64, 65, 128, 256])])}
-    free = {n: r.random() < 0.6 for n in at}
-    lines = [f"dim {n} {'<=' if free[n] else '='} {size + r.choice([0, 0, 200]) * free[n]};" for n, size in at.items()]
     left, right, sums = r.choice(ELEMENTS)
     narrow, scaled = "8" in left, sums == "f32" and r.random() < 0.3
+    at = {"M": size(r, 400), "N": eights(r, 600), "K": r.choice([eights(r, 600), size(r, 300), r.choice([1, 8, 63, 64, 65, 128, 256])])}
+    at["K"] *= r.choice([1, 3]) if narrow else 1 # runs of several steps
+    free = {n: r.random() < 0.6 for n in at}
+    lines = [f"dim {n} {'<=' if free[n] else '='} {size + r.choice([0, 0, 200]) * free[n]};" for n, size in at.items()]
     a, w, x = r.choice(["m, k", "m, k" if narrow else "k, m"]), r.choice(["n, k", "n, k" if narrow else "k, n"]), "x, " if b else ""
     load = lambda name, of: f"{name}[{x}{', '.join('ijp'['mnk'.index(c)] for c in of.split(', '))}]"
     elem, out, value = "bf16" if narrow else left, r.choice(["bf16", "f16", "f32"]), r.choice(EPILOGUES).format(x=x)

@@ -61,6 +61,7 @@ def program(r):
     m, n, k, l = extent(r, 400), extent(r, 600), extent(r, 300), extent(r, 200)
     (left, right), out = elements(r), r.choice(["bf16", "f16", "f32"])
     narrow, whole = left[1:2] == "8", left[:1] in "iu"
+    k *= r.choice([1, 4]) # runs of several steps
     k, l = (16 * (k // 16 + 1), 16 * (l // 16 + 1)) if narrow else (k, l)
     across = {name: not narrow and r.random() < 0.3 for name in "awvxy"}
     z = "z, " if b else ""

@@ -12,7 +12,7 @@
 #define ROLE_MOVES(M)                                                                                                    \
     M(LATER, "after the next operation") M(EARLIER, "before the last operation") M(LAST, "at the end of its region")       \
     M(FIRST, "at the begin of its region") M(PIECE_MORE, "in the next piece") M(PIECE_LESS, "in the piece before")        \
-    M(ENDS, "one iteration more in turn") M(SHIFT_MORE, "a turn later") M(SHIFT_LESS, "a turn earlier") M(LINE, "two pieces of a line swapped")                  \
+    M(ENDS, "one iteration more in turn") M(RUNS, "turns over all runs") M(SHIFT_MORE, "a turn later") M(SHIFT_LESS, "a turn earlier") M(LINE, "two pieces of a line swapped")                  \
     M(ALONE, "a piece in or out of the bracket") M(DOWN, "a loop the other way") M(SLOTS_LESS, "one slot fewer")           \
     M(SLOTS_ONE, "one slot") M(PER, "one ring for all groups") M(WHOLE, "a role whose groups do not share")                \
     M(ELSEWHERE, "a copy from one place on") M(OTHER_TILE, "into another tile of the slot")
@@ -50,6 +50,7 @@ static bool is_place(RoleMutation m, const Op *op) {
     case ROLE_OUT: return (op->kind == OP_FREE || op->kind == OP_PUT) && op->in->parent;
     case ROLE_SKIP:
     case ROLE_DOWN: return op->kind == OP_FOR;
+    case ROLE_RUNS: return op->runs > 0;
     case ROLE_ENDS:
     case ROLE_SHIFT_MORE:
     case ROLE_SHIFT_LESS:
@@ -241,6 +242,7 @@ static bool role_mutate(Module *m, Kernel *k, RoleMutation kind, int at) {
     case ROLE_PIECE_MORE: return piece_edit(op, 1);
     case ROLE_PIECE_LESS: return piece_edit(op, -1);
     case ROLE_ENDS: op->ends++; return true;
+    case ROLE_RUNS: op->runs = 0; return true;
     case ROLE_SHIFT_MORE: return shift_edit(op, entry, 1);
     case ROLE_SHIFT_LESS: return shift_edit(op, entry, -1);
     case ROLE_LINE: return line_swap(op, entry);

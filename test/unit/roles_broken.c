@@ -27,6 +27,8 @@ static void no_tile(Module *m, Kernel *k) { (void)m, op_of(k, OP_COPY, 0)->slot 
 static void other_type(Module *m, Kernel *k) { (void)m, op_of(k, OP_GET, 0)->res.p[0]->type.elem = ELEM_F16; }
 static void region(Module *m, Kernel *k) { op_of(k, OP_FREE, 0)->region[0] = region_new(m, op_of(k, OP_FREE, 0)); }
 static void ends(Module *m, Kernel *k) { (void)m, op_of(k, OP_FOR, 0)->ends = 2; }
+static void runs(Module *m, Kernel *k) { (void)m, op_of(k, OP_FOR, 0)->runs = 2; }
+static void ends_and_runs(Module *m, Kernel *k) { (void)m, op_of(k, OP_FOR, 1)->ends = op_of(k, OP_FOR, 1)->runs = 2; }
 static void early(Module *m, Kernel *k) { (void)m, op_of(k, OP_FOR, 1)->turn.p[0].shift = -1; }
 static void piece(Module *m, Kernel *k) { (void)m, op_of(k, OP_PUT, 0)->piece = 1; }
 static void ranges(Module *m, Kernel *k) { (void)m, k->roles->ring.p[0].tile.p[0].type.range[0] = 99; }
@@ -48,6 +50,8 @@ static const struct {
     {other_type, "get gives bf16<i, p>, not f16<i, p>"},
     {region, "free has a region"},
     {ends, "groups end a loop in turn that has no turns"},
+    {runs, "a loop in runs has no turns"},
+    {ends_and_runs, "groups end a loop in turn whose turns begin anew after each run"},
     {early, "piece A runs before its iteration begins"},
     {piece, "put is of a piece, and its loop has no turns"},
     {ranges, "tile 'x' has a type that no tile has"},
