@@ -93,18 +93,28 @@ static const char *one_group(Text *to, Writer *w) {
                           arena_format(w->arena, "%s_one_group", prefix(w->arena, w->g)));
 }
 
+/* Rows of the tile's tensor are multiples of lines in all runs, or do not come by boxes. */
+static bool is_near(const Kernel *k, const SlotTile *t) {
+    const Param *p = &k->param.p[t->param];
+    const Size row = p->dim[p->ndim - 1];
+    return t->fill != FILL_BOX || (size_is_number(row) && row.c % (LINE * 8 / elem_bits(p->elem)) == 0);
+}
+
 /* No rows of what comes by boxes are multiples of lines; NULL: some are in all runs. */
 static const char *rows_apart(Fn *f, const Kernel *k) {
     const char *all = "";
-    for (int i = 0; i < k->plan.copy.n; i++) {
-        const Param *p = &k->param.p[k->plan.copy.p[i].param];
-        const int line = LINE * 8 / elem_bits(p->elem);
-        Size row = p->dim[p->ndim - 1];
-        if (k->plan.copy.p[i].fill != FILL_BOX || (size_is_number(row) && row.c % line == 0)) return NULL;
-        if (size_is_number(row)) continue;
-        const char *own = fn_text(f, "%s %% %d", cexpr_operand(f, size_text(f, row))->text, line);
-        if (!strstr(all, own)) all = fn_text(f, "%s%s%s", all, *all ? " && " : "", own);
-    }
+    for (int i = 0; i < k->roles->ring.n; i++)
+        for (int n = 0; n < k->roles->ring.p[i].tile.n; n++) {
+            const SlotTile *t = &k->roles->ring.p[i].tile.p[n];
+            if (t->param < 0) continue;
+            if (is_near(k, t)) return NULL;
+            const Param *p = &k->param.p[t->param];
+            const Size row = p->dim[p->ndim - 1];
+            if (size_is_number(row)) continue;
+            const char *own =
+                fn_text(f, "%s %% %d", cexpr_operand(f, size_text(f, row))->text, LINE * 8 / elem_bits(p->elem));
+            if (!strstr(all, own)) all = fn_text(f, "%s%s%s", all, *all ? " && " : "", own);
+        }
     return *all ? all : NULL;
 }
 
@@ -123,12 +133,13 @@ static int shared_range(const Kernel *k) {
    tile has no position. */
 static const char *copies_outside(Fn *f, const Kernel *k) {
     const int shared = shared_range(k), size = shared < 0 ? 0 : (int)k->range.p[shared].size;
-    const char *odd = fn_text(f, "(%s %% %d != 0)", cexpr_operand(f, range_tasks(f, k, k->plan.cluster_range))->text,
-                              k->plan.cluster);
+    const Roles *r = k->roles;
+    const char *odd =
+        fn_text(f, "(%s %% %d != 0)", cexpr_operand(f, range_tasks(f, k, r->cluster_range))->text, r->cluster);
     if (shared < 0) return odd;
     const char *last =
         fn_text(f, "(%s + %d) %% %d", cexpr_operand(f, size_text(f, k->range.p[shared].of))->text, size - 1, size);
-    return fn_text(f, "%s + (%s < %d)", odd, last, size / k->plan.cluster);
+    return fn_text(f, "%s + (%s < %d)", odd, last, size / r->cluster);
 }
 
 /* Of all rounds: a cluster, or a workgroup, takes a task in each. */
