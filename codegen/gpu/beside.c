@@ -1,5 +1,5 @@
-/* beside.c: launches that run beside the one before them: a kernel in roles that waits for each tile of what the kernel
-   before it sends to all ranks. Takes: nodes with flags. Gives: whether nothing but flags has to order the two. */
+/* beside.c: launches that run beside the one before them: a kernel that waits for each tile of what the kernel before it
+   sends to other ranks. Takes: nodes with flags. Gives: whether nothing but flags has to order the two. */
 #include "codegen/gpu/hip.h"
 
 static bool has_op(const Kernel *k, OpKind kind) {
@@ -30,10 +30,24 @@ static bool tensors_have_flags(const Node *a, const Node *b) {
     return true;
 }
 
+static bool sizes_are_numbers(const Kernel *k) {
+    for (int i = 0; i < k->ngrid; i++)
+        if (!size_is_number(k->range.p[i].of)) return false;
+    return true;
+}
+
+/* All workgroups of the one that sends have begun when those of the other may: few that copy leave room for a product,
+   and behind a product each processor that is free begins with sums. */
+static bool leaves_room(const Program *p, const Kernel *a, const Kernel *b) {
+    if (a->plan.workgroups) return b->roles != NULL;
+    return a->roles && has_op(a, OP_SIGNAL) && b->form == KERNEL_LAYOUT && !b->roles && sizes_are_numbers(b) &&
+           !gpu_looks_at_values(p);
+}
+
 bool hip_runs_beside(const GpuText *g, const Program *p, int node) {
     const Node *a = node > 0 ? p->node.p[node - 1] : NULL, *b = node < p->node.n ? p->node.p[node] : NULL;
     if (!a || !b || a->kind != NODE_CALL || b->kind != NODE_CALL || a->otherwise.n || b->otherwise.n) return false;
     if (!matrix_target(g->target)->dependent || gpu_is_dependent(g)) return false;
-    if (!a->kernel->plan.workgroups || !b->kernel->roles) return false;
+    if (!leaves_room(p, a->kernel, b->kernel)) return false;
     return has_op(b->kernel, OP_WAIT) && !has_op(b->kernel, OP_SIGNAL) && tensors_have_flags(a, b);
 }

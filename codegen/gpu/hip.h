@@ -90,6 +90,14 @@ GpuMap hip_map(Fn *, int param, int last, int64_t planes);
 /* beside.c: the node's launch may run beside that of the node before it. */
 bool hip_runs_beside(const GpuText *, const Program *, int node);
 
+/* forward.c: a symmetric tensor whose rows of this rank readers take from the caller's tensor, which no node copies. */
+typedef struct {
+    int tensor;   /* the caller's; -1: there is none */
+    int64_t rows; /* of a rank */
+    int sender;   /* the node that sends it to the other ranks */
+} OwnRows;
+OwnRows hip_own_rows(const Program *, int tensor);
+
 /* run.c: what begins and ends a run. */
 void hip_run_begin(GpuText *, Arena *, const Program *, const Memory *);
 void hip_run_end(GpuText *, Arena *, const Program *, const Memory *);

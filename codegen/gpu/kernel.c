@@ -199,10 +199,11 @@ bool hip_kernel(GpuText *g, Arena *a, const Program *p, const Memory *memory, co
     lds_unless_used(&f, &head);
     kernel_head(&f, to, launch->function);
     if (launch->dependent && tasked) text_add(to, "    tile_follow();\n");
+    if (launch->beside) text_add(to, "    tile_beside();\n");
     text_add(to, text_str(&head));
     text_add(to, text_str(&f.body));
     text_free(&head);
-    text_add(to, "}\n\n");
+    text_add(to, launch->beside ? "    tile_end_behind();\n}\n\n" : "}\n\n");
     text_free(&f.body);
     launch->threads = hip.threads;
     launch->lds = hip.lds;

@@ -41,25 +41,25 @@ static void write_places(RolesWriter *w) {
 
 /* ---- the order of tasks ---- */
 
-/* This rank's rows come first, then those of the ranks behind it; or rows of all ranks in turn, this one's last; or what
-   is for this rank, then what is for the ranks behind it, where a range of the grid counts ranks. */
-typedef enum { OWN_AS_THEY_LIE, OWN_FIRST, OWN_IN_TURN, OWN_RANK, OWN_UNKNOWN } OwnRows;
+/* This rank's rows come first, then those of the ranks behind it; or those last; or rows of all ranks in turn, this one's
+   last; or what is for this rank, then what is for the ranks behind it, where a range of the grid counts ranks. */
+typedef enum { OWN_AS_THEY_LIE, OWN_FIRST, OWN_LAST, OWN_IN_TURN, OWN_RANK, OWN_UNKNOWN } OwnOrder;
 
 /* What follows the number of rows. */
-static OwnRows order_own(const char *order) {
-    static const char *const text[] = {"", "_own_first", "_ranks_in_turn", "_own_rank"};
+static OwnOrder order_own(const char *order) {
+    static const char *const text[] = {"", "_own_first", "_own_last", "_ranks_in_turn", "_own_rank"};
     size_t n = strcspn(order, "_"), i = 0;
     while (i < OWN_UNKNOWN && strcmp(order + n, text[i]) != 0) i++;
-    return (OwnRows)i;
+    return (OwnOrder)i;
 }
 
-static OwnRows own_rows(const Roles *r) { return r->order ? order_own(r->order) : OWN_AS_THEY_LIE; }
+static OwnOrder own_order(const Roles *r) { return r->order ? order_own(r->order) : OWN_AS_THEY_LIE; }
 
 /* Rows of tiles that tasks go through together; 0: the order is unknown. */
 static int order_band(const Roles *r) {
     static const char raster[] = "raster";
     if (!r->order) return 1;
-    if (strncmp(r->order, raster, sizeof raster - 1) != 0 || own_rows(r) == OWN_UNKNOWN) return 0;
+    if (strncmp(r->order, raster, sizeof raster - 1) != 0 || own_order(r) == OWN_UNKNOWN) return 0;
     return atoi(r->order + sizeof raster - 1);
 }
 
@@ -68,6 +68,13 @@ static int peers_axis(const Kernel *k) {
     for (int i = 0; i < k->param.n; i++)
         if (k->param.p[i].ranks >= 0) return k->param.p[i].ranks;
     return -1;
+}
+
+/* It sends rows to other ranks, whose readers have their own. */
+static bool leaves_own(const RolesWriter *w) {
+    for (int a = 0; a < w->node->arg.n; a++)
+        if (hip_own_rows(w->p, w->node->arg.p[a].tensor).sender == w->node->id) return true;
+    return false;
 }
 
 /* The ranges that tasks count: the last two are rows and columns, those before count whole rasters. */
@@ -94,7 +101,7 @@ static void write_struct(RolesWriter *w) {
     text_add(to, "typedef struct {\n    int rank, cluster, clusters");
     for (int i = 0; i < w->k->ngrid; i++)
         if (hip_role_counts(w, i)) text_printf(to, ", %s", w->tiles[i]);
-    text_add(to, own_rows(w->roles) ? ", tasks, first; /* first: row of the first task */\n" : ", tasks;\n");
+    text_add(to, own_order(w->roles) ? ", tasks, first; /* first: rank of the first task */\n" : ", tasks;\n");
     for (int i = 0; i < w->roles->ring.n; i++) text_printf(to, "%s%s", i ? ", " : "    tile_ring ", ring_name(w, i));
     if (w->roles->ring.n) text_add(to, ";\n");
     for (int i = 0; i < w->roles->role.n; i++)
@@ -118,23 +125,21 @@ static void count_tiles(RolesWriter *w, Fn *f) {
         if (i == w->roles->cluster_range && w->roles->cluster > 1) n = cexpr_ceil_div(f, n, w->roles->cluster);
         int64_t number;
         fn_line(f, "all.%s = %s%s;", w->tiles[i], cexpr_const(n, &number) ? "" : "(int)", cexpr_operand(f, n)->text);
-        tasks = tasks ? fn_text(f, "%s * all.%s", tasks, w->tiles[i]) : fn_text(f, "all.%s", w->tiles[i]);
+        const char *tiles = fn_text(f, !tasks && leaves_own(w) ? "(all.%s - 1)" : "all.%s", w->tiles[i]);
+        tasks = tasks ? fn_text(f, "%s * %s", tasks, tiles) : tiles;
     }
     fn_line(f, "all.tasks = %s;", tasks ? tasks : "1");
 }
 
 /* Ranks have rows in the order of their numbers. */
-static void first_row(RolesWriter *w, Fn *f) {
+static void first_rank(RolesWriter *w, Fn *f) {
     const Raster r = raster_of(w);
-    const OwnRows own = own_rows(w->roles);
+    const OwnOrder own = own_order(w->roles);
     const int axis = peers_axis(w->k);
     if (!own || !r.n) return;
-    const char *rank = axis < 0 ? "0" : fn_text(f, "call.task->coord[%d]", axis), *rows = w->tiles[r.range[r.row]];
-    const int ranks = axis < 0 ? 1 : (int)w->g->m->axis.p[axis].ranks;
-    if (own == OWN_FIRST)
-        fn_line(f, "all.first = all.%s * %s / %d;", rows, rank, ranks);
-    else
-        fn_line(f, "all.first = (int)%s%s;", rank, own == OWN_IN_TURN ? " + 1" : "");
+    const char *rank = axis < 0 ? "0" : fn_text(f, "call.task->coord[%d]", axis);
+    const bool next = own == OWN_LAST || own == OWN_IN_TURN || leaves_own(w);
+    fn_line(f, "all.first = (int)%s%s;", rank, next ? " + 1" : "");
 }
 
 static void write_begin(RolesWriter *w) {
@@ -147,7 +152,7 @@ static void write_begin(RolesWriter *w) {
     fn_line(&f, cluster > 1 ? "all.clusters = (int)tile_groups() / %d;" : "all.clusters = (int)tile_groups();",
             cluster);
     count_tiles(w, &f);
-    first_row(w, &f);
+    first_rank(w, &f);
     for (int i = 0; i < w->roles->ring.n; i++) {
         const RingFacts *r = &w->facts.ring[i];
         const char *full = r->full < 0 ? "0" : fn_text(&f, "at + %s", r->full_name);
@@ -182,7 +187,7 @@ static void outer_lines(RolesWriter *w, const Raster *r, const char *raster) {
         text_printf(to, "    task.%s = outer %% all->%s, outer /= all->%s;\n", w->task[r->range[i]],
                     w->tiles[r->range[i]], w->tiles[r->range[i]]);
     if (r->row > 1) text_printf(to, "    task.%s = outer;\n", w->task[r->range[0]]);
-    if (r->row == 1 && own_rows(w->roles) == OWN_RANK)
+    if (r->row == 1 && own_order(w->roles) == OWN_RANK)
         text_printf(to, "    task.%s = (number / (%s) + all->first) %% all->%s;\n", w->task[r->range[0]], raster,
                     w->tiles[r->range[0]]);
     else if (r->row == 1)
@@ -193,23 +198,27 @@ static void outer_lines(RolesWriter *w, const Raster *r, const char *raster) {
                         w->task[r->range[i]]);
 }
 
+static int ranks_of(const RolesWriter *w) {
+    const int axis = peers_axis(w->k);
+    return axis < 0 ? 1 : (int)w->g->m->axis.p[axis].ranks;
+}
+
 static const char *row_text(const RolesWriter *w, const char *rows) {
-    if (own_rows(w->roles) == OWN_RANK) return "at.i";
-    const int axis = peers_axis(w->k), ranks = axis < 0 ? 1 : (int)w->g->m->axis.p[axis].ranks;
-    if (own_rows(w->roles) == OWN_FIRST) return arena_format(w->arena, "((at.i + all->first) %% all->%s)", rows);
-    return arena_format(w->arena, "tile_order_in_turn(at.i, all->%s, %d, all->first)", rows, ranks);
+    if (own_order(w->roles) != OWN_IN_TURN) return "at.i";
+    return arena_format(w->arena, "tile_order_in_turn(at.i, all->%s, %d, all->first)", rows, ranks_of(w));
 }
 
 /* Workgroups of a cluster have tiles side by side. */
 static void raster_lines(RolesWriter *w, const Raster *r, const char *raster, int band) {
     Text *to = &w->g->text;
     const char *in = r->row == 0 ? "number" : arena_format(w->arena, "number %% (%s)", raster);
-    text_printf(to, "    const tile_place at = tile_order_raster(%s, all->%s, %s, %d);\n", in,
-                w->tiles[r->range[r->row]], r->columns, band);
+    const bool by_rank = own_order(w->roles) == OWN_FIRST || own_order(w->roles) == OWN_LAST;
+    text_printf(to, "    const tile_place at = tile_order_%s(%s, all->%s, %s, %d%s);\n", by_rank ? "by_rank" : "raster", in,
+                w->tiles[r->range[r->row]], r->columns, band,
+                by_rank ? arena_format(w->arena, ", %d, all->first", ranks_of(w)) : "");
     for (int i = r->row; i < r->n; i++) {
         const char *place = i == r->row ? "at.i" : "at.j", *name = w->task[r->range[i]];
-        if (i == r->row && own_rows(w->roles))
-            place = row_text(w, w->tiles[r->range[i]]);
+        if (i == r->row && own_order(w->roles)) place = row_text(w, w->tiles[r->range[i]]);
         if (w->roles->cluster > 1 && r->range[i] == w->roles->cluster_range)
             text_printf(to, "    task.%s = %d * %s + all->rank;\n", name, w->roles->cluster, place);
         else

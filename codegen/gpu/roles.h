@@ -76,6 +76,7 @@ typedef struct RoleText {
     const char *unit;   /* the name of the number of a lane's line; NULL: not used */
     const char *turn;   /* the name of its end of the token; NULL: not used */
     VEC(KeptRows) rows;
+    const char **own;   /* by parameter: the name of whether the task's rows are this rank's, and lie elsewhere; NULL: not used */
     Waits waits;
     const Program *program;
     const Op *ahead;   /* the put whose constant tensors come before the wait; NULL: there is none */
@@ -152,6 +153,7 @@ void hip_role_constants(Fn *);
 void hip_role_synchronise(Fn *, const Op *); /* a wait or a signal */
 const char *hip_role_exists(const Fn *);     /* the workgroup has a tile, of those of its cluster; NULL: it has */
 const CExpr *hip_role_row(Fn *, const Op *copy, const CExpr *row); /* outside, where what it waited for did not come */
+void hip_role_own(Fn *, const Role *); /* lines at a task's begin: which copies read this rank's rows where they are */
 const char *hip_role_map(Fn *, const Op *, GpuMap *); /* number of the access's map, which the launch gets */
 
 /* roles_box.c: between tensors and slots. */

@@ -113,6 +113,7 @@ static void role_body(RolesWriter *w, Fn *f, const Role *r) {
     role_plan(f, r);
     skip_missing_tasks(f);
     emit_region(f, f->k->roles->scalars);
+    hip_role_own(f, r);
     emit_region(f, r->body);
     const Constants own = f->head;
     Text inside = f->body, head = {0};
@@ -229,6 +230,7 @@ static void write_function(RolesWriter *w, int number, bool before) {
     if (w->ahead && hip_role_of(w->roles, w->ahead) == number) text.ahead = w->ahead;
     text.end = ARENA_ARRAY(w->arena, const char *, w->roles->ring.n + 1);
     text.ring = ARENA_ARRAY(w->arena, const char *, w->roles->ring.n + 1);
+    text.own = ARENA_ARRAY(w->arena, const char *, w->k->param.n + 1);
     text.last = ARENA_ARRAY(w->arena, const CExpr *, w->k->range.n + 1);
     text.part_at = ARENA_ARRAY(w->arena, const CExpr *, w->k->range.n + 1);
     hip.role = &text;

@@ -26,10 +26,18 @@ static const char *each(Fn *f, const char *name, const CExpr *from, const CExpr 
 
 static void begin(Fn *f, const Op *op) { (void)f, (void)op; }
 
+/* It is of rows that nobody sends to their own rank. */
+static bool waits_for_others(const Fn *f, const Flag *flag) {
+    for (int a = 0; a < f->node->arg.n; a++)
+        if (hip_own_rows(f->p, f->node->arg.p[a].tensor).sender == flag->producer) return true;
+    return false;
+}
+
 static void poll(Fn *f, const Poll *p) {
     const Flag *flag = &f->p->flag.p[p->op->flag];
-    fn_line(f, "lost = lost || tile_poll(t, &%s, %s, %s, %s, %s, number);", p->word, p->want, scope_text(flag->scope),
-            p->flag, p->from);
+    const char *when = waits_for_others(f, flag) ? fn_text(f, "if (%s != t->rank) ", p->from) : "";
+    fn_line(f, "%slost = lost || tile_poll(t, &%s, %s, %s, %s, %s, number);", when, p->word, p->want,
+            scope_text(flag->scope), p->flag, p->from);
 }
 
 static bool is_of(const Op *op, OpKind kind) { return op && op->kind == kind; }
@@ -98,8 +106,31 @@ static bool waits_in(const Role *r) {
 
 /* A row of a copy of what the role has waited for. */
 const CExpr *hip_role_row(Fn *f, const Op *copy, const CExpr *row) {
-    if (f->k->param.p[copy->param].ranks < 0 || !waits_in(role_now(f))) return row;
-    return cexpr_open(f, "lost ? TILE_OUTSIDE : %s", cexpr_operand(f, row)->text);
+    const char *own = f->hip->role->own[copy->param], *name = cexpr_operand(f, row)->text;
+    if (f->k->param.p[copy->param].ranks < 0) return row;
+    if (waits_in(role_now(f))) row = cexpr_open(f, "lost ? TILE_OUTSIDE : %s", name);
+    if (!own) return row;
+    const OwnRows rows = hip_own_rows(f->p, f->node->arg.p[copy->param].tensor);
+    return cexpr_open(f, "%s ? %s %% %" PRId64 " : %s", own, name, rows.rows, row->text);
+}
+
+/* ---- rows of this rank, which lie in the caller's memory ---- */
+
+static void own_line(Fn *f, const Op *copy) {
+    const Param *p = &f->k->param.p[copy->param];
+    const OwnRows rows = hip_own_rows(f->p, f->node->arg.p[copy->param].tensor);
+    if (rows.tensor < 0 || rows.sender == f->node->id || f->hip->role->own[copy->param]) return;
+    const int i = affine_position(&copy->sub.p[1].lo);
+    const int64_t tiles = rows.rows / f->k->range.p[i].size;
+    const char *index = f->range[i].index->text, *name = c_name(&f->names, fn_text(f, "own_%s", f->param[copy->param]));
+    f->hip->role->own[copy->param] = name;
+    fn_line(f, "const bool %s = %s == t->coord[%d]; /* of this rank's rows */", name,
+            tiles == 1 ? index : fn_text(f, "%s / %" PRId64, index, tiles), p->ranks);
+}
+
+void hip_role_own(Fn *f, const Role *r) {
+    for (const Op *op = walk(r->body); op; op = walk_next(op, r->body))
+        if (op->kind == OP_COPY && f->k->param.p[op->param].ranks >= 0) own_line(f, op);
 }
 
 void hip_role_constants(Fn *f) {
@@ -153,12 +184,22 @@ static int mesh_size(const Module *m) {
     return n;
 }
 
+/* The number of the map of the caller's tensor. */
+static int own_map(Fn *f, const Op *copy, const GpuMap *like) {
+    const OwnRows rows = hip_own_rows(f->p, f->node->arg.p[copy->param].tensor);
+    GpuMap m = *like;
+    m.arg = f->memory->arg[rows.tensor], m.symmetric = 0, m.first = 0;
+    m.dim[m.ndim - 2] = size_number(rows.rows);
+    return map_number(f, copy, &m);
+}
+
 const char *hip_role_map(Fn *f, const Op *op, GpuMap *m) {
     const Param *p = &f->k->param.p[op->param];
     const Tensor *t = &f->p->tensor.p[f->node->arg.p[op->param].tensor];
     const bool own = p->ranks >= 0 && is_own_rank(p, &op->sub.p[0].lo);
     const int peers = own ? 1 : mesh_size(f->m);
     if (p->ranks < 0) return fn_text(f, "%d", map_number(f, op, m));
+    const GpuMap like = *m;
     m->symmetric = own ? MAP_OWN : 1;
     const int64_t first = m->first;
     const int number = map_number(f, op, m);
@@ -168,6 +209,8 @@ const char *hip_role_map(Fn *f, const Op *op, GpuMap *m) {
         map_number(f, op, m);
     }
     const char *slot = t->slots > 1 ? fn_text(f, " + (int)(generation %% %d)", t->slots) : "";
+    if (own && f->hip->role->own[op->param])
+        return fn_text(f, "%s ? %d : %d%s", f->hip->role->own[op->param], own_map(f, op, &like), number, slot);
     if (own) return fn_text(f, "%d%s", number, slot);
     return fn_text(f, "%d + %d * (int)(%s)%s", number, t->slots, rank_text(f, op), slot);
 }

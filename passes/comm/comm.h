@@ -95,10 +95,17 @@ void comm_store_to_owner(Comm *, Node *producer, int from, const Tensor *to, int
 
 /* ---- kernels in roles address memory of peers, as schedules do not: roles.c ---- */
 
-/* Some later kernel reads the own copy of a symmetric tensor in place of this one in roles, and others that have plans
-   keep them: its tasks; 0: else. */
-int64_t comm_plans_read(Comm *, int tensor, int axis);
-bool comm_is_worth_few(const Comm *, int64_t tasks); /* copies run beside so many tasks, by few workgroups */
+/* Tasks of a kernel in roles: clusters of workgroups take them. */
+typedef struct {
+    int64_t tasks; /* 0: it is not in roles */
+    int cluster;
+    double seconds; /* of a task */
+} RolesTasks;
+/* The most of the kernels that read the own copy of a symmetric tensor in place of this one in roles, where others that
+   have plans keep them. */
+RolesTasks comm_plans_read(Comm *, int tensor, int axis);
+/* Beside these tasks few workgroups send so many bytes in no more time than all send them before. */
+bool comm_is_worth_few(const Comm *, const RolesTasks *, int workgroups, double bytes);
 /* The kernel copies by so many workgroups, where roles do that. */
 void comm_by_few(Comm *, Kernel *, int workgroups);
 /* Of its one producer, which stores to the owners in place of it. */

@@ -9,9 +9,9 @@
 /* Bytes of a block: packets double what is moved, which pays for short ones (docs/passes/comm.md). */
 enum { PACKET_BYTES = 64 * 1024 };
 
-/* Workgroups that push beside a product: half of them bring own rows, while the others keep the link of an H200 busy
-   (350 GB/s by 8). */
-enum { PUSH_WORKGROUPS = 16 };
+/* Workgroups that push beside a product, which keep the link of an H200 busy (345 GB/s); as many again where the own
+   rows are copied, too: those that are no argument of the program. */
+enum { PUSH_WORKGROUPS = 8 };
 
 typedef struct {
     Comm *c;
@@ -64,7 +64,7 @@ static CommForm choose(const Gather *g) {
                       again[] = "a reader is computed by roles, which would fetch each tile many times";
     double b = g->block, all = b * (double)g->ranks, publish = g->from_caller ? 2 * b : 0, kept = is_kept(g) ? 2 * all : 0;
     bool scheduled = comm_is_scheduled(g->c, g->n->dst);
-    bool roles = scheduled && comm_plans_read(g->c, g->n->dst, g->axis) > 0;
+    bool roles = scheduled && comm_plans_read(g->c, g->n->dst, g->axis).tasks > 0;
     bool inbox = (!scheduled || roles) && !comm_updates(g->c, g->n->dst) && comm_alone(g->c, g->n->dst); /* readers see the inbox itself */
     bool packet = inbox && !roles && fits_packets(g);
     CommCost pull = {.copied = publish, .flags = 1, .tasks = 1};
@@ -102,7 +102,9 @@ static void fetch(const Gather *g, int sym, CommForm form) {
 static void push_kernel(const Gather *g, int to, CommForm form) {
     Comm *c = g->c;
     const Tensor *s = &c->p->tensor.p[g->n->src];
-    bool beside = form == COMM_PUSH && comm_is_worth_few(c, comm_plans_read(c, g->n->dst, g->axis));
+    const RolesTasks reads = comm_plans_read(c, g->n->dst, g->axis);
+    const int few = g->early ? PUSH_WORKGROUPS : 2 * PUSH_WORKGROUPS;
+    bool beside = form == COMM_PUSH && comm_is_worth_few(c, &reads, few, g->block * (double)(g->ranks - 1));
     Move mv = move_begin(c, "push", g->n->src, to, g->axis, true, s->dim, s->ndim, -1);
     move_from_own(&mv);
     move_to(&mv, move_peer(&mv));
@@ -113,7 +115,7 @@ static void push_kernel(const Gather *g, int to, CommForm form) {
         move_to(&mv, whole ? move_in_mine(&mv, d, g->split) : move_pos(&mv, d));
     }
     move_end_copy(&mv, g->early ? &c->first : &c->out, form);
-    if (beside) comm_by_few(c, mv.k, PUSH_WORKGROUPS);
+    if (beside) comm_by_few(c, mv.k, few);
 }
 
 static void keep_private(const Gather *g, int sym) {

@@ -2,6 +2,9 @@
    memory of peers. Takes: nodes as they are. Gives: the answer of `plan_of`, for copies that are edited. */
 #include "passes/comm/comm.h"
 #include "passes/plan/plan.h"
+#include "target/rates.h"
+
+#include <math.h>
 
 static Node node_copy(const Comm *c, const Node *n) {
     Node copy = *n;
@@ -10,21 +13,24 @@ static Node node_copy(const Comm *c, const Node *n) {
     return copy;
 }
 
-/* Tasks of the plan, with sizes at most; 0: it is none of roles. */
-static int64_t tasks_by_roles(const Comm *c, const Node *n) {
+/* Those of the plan, with sizes at most. */
+static RolesTasks tasks_by_roles(const Comm *c, const Node *n) {
     const Planned p = plan_of(c->pass, n->kernel);
-    int64_t tasks = 1;
-    if (p.why.words || p.plan.lowering != LOWER_ROLES) return 0;
+    const int cluster = p.plan.cluster > 1 ? p.plan.cluster : 1;
+    RolesTasks of = {.tasks = 1, .cluster = cluster};
+    if (p.why.words || p.plan.lowering != LOWER_ROLES) return (RolesTasks){.tasks = 0};
+    of.seconds = p.cost / gpu_facts(c->pass->options->target)->clock;
     for (int i = 0; i < n->kernel->ngrid; i++) {
-        int64_t size = n->kernel->range.p[i].size;
+        int64_t size = n->kernel->range.p[i].size, tiles;
         for (int t = 0; t < p.tiles; t++)
             if (p.tile[t].range == i) size = p.tile[t].size;
-        tasks *= size > 0 ? ceil_div(size_most(c->m, n->kernel->range.p[i].of), size) : 1;
+        tiles = size > 0 ? ceil_div(size_most(c->m, n->kernel->range.p[i].of), size) : 1;
+        of.tasks *= cluster > 1 && i == p.plan.cluster_range ? ceil_div(tiles, cluster) : tiles;
     }
-    return tasks;
+    return of;
 }
 
-static int64_t tasks_that_read(Comm *c, const Node *n, int tensor, int axis) {
+static RolesTasks tasks_that_read(Comm *c, const Node *n, int tensor, int axis) {
     Node copy = node_copy(c, n);
     for (int a = 0; a < copy.arg.n; a++)
         if (copy.arg.p[a].tensor == tensor && !copy.kernel->param.p[a].out)
@@ -38,23 +44,41 @@ static bool touches(const Node *n, int tensor) {
     return false;
 }
 
-int64_t comm_plans_read(Comm *c, int tensor, int axis) {
-    int64_t most = 0;
+RolesTasks comm_plans_read(Comm *c, int tensor, int axis) {
+    RolesTasks most = {.tasks = 0};
     for (int i = c->at + 1; i < c->p->node.n; i++) {
         const Node *n = c->p->node.p[i];
         if (!touches(n, tensor)) continue;
-        int64_t tasks = tasks_that_read(c, n, tensor, axis);
-        if (!tasks && plan_takes(c->pass, n->kernel)) return 0;
-        if (tasks > most) most = tasks;
+        RolesTasks of = tasks_that_read(c, n, tensor, axis);
+        if (!of.tasks && plan_takes(c->pass, n->kernel)) return of;
+        if ((double)of.tasks * of.seconds * of.cluster > (double)most.tasks * most.seconds * most.cluster) most = of;
     }
     return most;
 }
 
-/* Workgroups that copy keep others from beginning: a product of few rounds of tasks would take one round more. */
-bool comm_is_worth_few(const Comm *c, int64_t tasks) {
-    enum { ROUNDS = 4 /* of tasks; measured on two H200s: 1.9 rounds lose, 6.8 gain */ };
+/* Tasks that clusters have done after so many seconds, of which some begin late. */
+static double tasks_done(const RolesTasks *of, double seconds, double clusters, double late, double begin) {
+    double rounds = floor(seconds / of->seconds), others = floor((seconds - begin) / of->seconds);
+    return rounds * (clusters - late) + fmax(others, 0) * late;
+}
+
+/* The end of all tasks: a whole number of tasks behind one of the begins. */
+static double end_of(const RolesTasks *of, double clusters, double late, double begin) {
+    const double slack = 1e-6 * of->seconds;
+    for (double n = 1;; n++) {
+        if (tasks_done(of, n * of->seconds + slack, clusters, late, begin) >= (double)of->tasks)
+            return n * of->seconds;
+        if (tasks_done(of, begin + n * of->seconds + slack, clusters, late, begin) >= (double)of->tasks)
+            return begin + n * of->seconds;
+    }
+}
+
+bool comm_is_worth_few(const Comm *c, const RolesTasks *of, int workgroups, double bytes) {
     const MatrixTarget *t = matrix_target(c->pass->options->target);
-    return t && tasks >= ROUNDS * t->processors;
+    if (!t || !of->tasks || of->seconds <= 0) return false;
+    const double clusters = t->processors / of->cluster, late = ceil_div(workgroups, of->cluster),
+                 seconds = bytes / c->facts->link;
+    return end_of(of, clusters, late, seconds) <= seconds + end_of(of, clusters, 0, 0);
 }
 
 void comm_by_few(Comm *c, Kernel *k, int workgroups) {
@@ -67,5 +91,5 @@ bool comm_plans_store(Comm *c, int tensor, const Tensor *inbox, int axis, int di
     if (!n || !comm_can_store_to_owner(c, n, tensor, dim, split)) return false;
     Node copy = node_copy(c, n);
     comm_store_to_owner(c, &copy, tensor, inbox, axis, dim, split);
-    return tasks_by_roles(c, &copy) > 0;
+    return tasks_by_roles(c, &copy).tasks > 0;
 }

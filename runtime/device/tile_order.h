@@ -14,6 +14,18 @@ TILE_FN tile_place tile_order_raster(int task, int rows, int columns, int band) 
     return {first + in % height, in / height};
 }
 
+/* The same within the rows of each rank, which have them in the order of their numbers: those of rank `first` come first,
+   then those of the ranks behind it; last what is left over. */
+TILE_FN tile_place tile_order_by_rank(int task, int rows, int columns, int band, int ranks, int first) {
+    const int each = rows / ranks, block = each * columns, turn = block ? task / block : ranks;
+    if (turn >= ranks) {
+        const tile_place left = tile_order_raster(task - ranks * block, rows - ranks * each, columns, band);
+        return {ranks * each + left.i, left.j};
+    }
+    const tile_place at = tile_order_raster(task % block, each, columns, band);
+    return {(turn + first) % ranks * each + at.i, at.j};
+}
+
 /* The row in place of `row`: those of the ranks in turn, from the rank `first` on; what is left over stays. */
 TILE_FN int tile_order_in_turn(int row, int rows, int ranks, int first) {
     const int each = rows / ranks;

@@ -160,7 +160,7 @@ def ranks(r):
     """Products on several ranks: of what is gathered, or summed over ranks and scattered, or both; blocks of rows that tiles divide or not."""
     n, elem = r.randint(2, 4), r.choice(["bf16", "f16"])
     m = n * r.choice([64 * r.randint(1, 4), 128 * r.randint(1, 2), r.randint(1, 200)])
-    k, cols = n * 8 * r.randint(1, 20), n * 8 * r.randint(1, 30)
+    k, cols = n * r.choice([8 * r.randint(1, 20), 64 * r.randint(1, 3)]), n * 8 * r.randint(1, 30)
     gathered = f"program p(A: {elem}[{m} @ tp, {k}], B: {elem}[{k}, {cols} @ tp]) -> (C: {elem}[{m}, {cols} @ tp]) {{\n  C = products(all_gather(A), B);\n}}\n"
     scattered = f"program p(A: {elem}[{m}, {k} @ tp], B: {elem}[{k} @ tp, {cols}]) -> (C: {elem}[{m} @ tp, {cols}]) {{\n  C = reduce_scatter(products(A, B), 0);\n}}\n"
     both = f"""program p(A: {elem}[{m} @ tp, {k}], B: {elem}[{k}, {cols} @ tp], D: {elem}[{cols} @ tp, {k}]) -> (C: {elem}[{m} @ tp, {k}]) {{
