@@ -61,13 +61,13 @@ static bool is_generic(const Call *k, int i) {
     return !elem_parse(k->d->results.p[i].type.elem, &e);
 }
 
-/* Shares of a sum are carried in f32 where the result's type is the caller's to choose. */
+/* Shares of a sum are carried in f32 where the result's type is the caller's to choose, and no statement says one. */
 static bool carry_shares(Call *k, ExpectedResult *expected, Elem *whole) {
     bool again = false;
     for (int i = 0; i < k->n; i++) {
         const Param *p = &k->k->param.p[result_param(k, i)];
         if (!k->want[i].reduced) whole[i] = p->elem;
-        if (!is_generic(k, i) || !places_have_partial(k->c->m, k->place[result_param(k, i)]) || elem_arith(p->elem) == p->elem) continue;
+        if (k->want[i].stated || !is_generic(k, i) || !places_have_partial(k->c->m, k->place[result_param(k, i)]) || elem_arith(p->elem) == p->elem) continue;
         expected[i] = (ExpectedResult){elem_arith(p->elem), true};
         again = true;
     }

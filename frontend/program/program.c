@@ -44,6 +44,7 @@ static bool target_expected(Prog *c, const Stmt *s, const Expr *t, Tensor *typed
     if (s->has_type && (typed->name = t->name, !type_lower(c->scope, &s->type, typed, name))) return false;
     want->has_elem = declared || s->has_type;
     want->elem = typed->elem;
+    want->stated = s->has_type;
     if (declared || (s->has_type && s->type.has_shape)) want->like = arena_copy(c->arena, typed, sizeof *typed);
     return true;
 }

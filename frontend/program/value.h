@@ -31,6 +31,7 @@ typedef struct {
     bool has_elem;
     Elem elem;
     bool reduced;       /* goes into a reduction over ranks: shares are carried in f32 */
+    bool stated;        /* a statement says the type: shares have it, too */
     const Tensor *like; /* declared extents and placement, or NULL */
     int into;           /* the output that it may be written to at once, or -1 */
     Name name;          /* for a new tensor, or NULL */
