@@ -6,10 +6,8 @@
 #include "codegen/text/share.h"
 #include "codegen/text/size.h"
 #include "ir/poly/relation.h"
-#include "ir/roles.h"
 #include "runtime/include/tile_program.h" /* TILE_FIELD_LOCAL */
 #include "target/matrix.h"
-#include "target/rates.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -93,79 +91,11 @@ static const char *one_group(Text *to, Writer *w) {
                           arena_format(w->arena, "%s_one_group", prefix(w->arena, w->g)));
 }
 
-/* Rows of the tile's tensor are multiples of lines in all runs, or do not come by boxes. */
-static bool is_near(const Kernel *k, const SlotTile *t) {
-    const Param *p = &k->param.p[t->param];
-    const Size row = p->dim[p->ndim - 1];
-    return t->fill != FILL_BOX || (size_is_number(row) && row.c % (LINE * 8 / elem_bits(p->elem)) == 0);
-}
-
-/* No rows of what comes by boxes are multiples of lines; NULL: some are in all runs. */
-static const char *rows_apart(Fn *f, const Kernel *k) {
-    const char *all = "";
-    for (int i = 0; i < k->roles->ring.n; i++)
-        for (int n = 0; n < k->roles->ring.p[i].tile.n; n++) {
-            const SlotTile *t = &k->roles->ring.p[i].tile.p[n];
-            if (t->param < 0) continue;
-            if (is_near(k, t)) return NULL;
-            const Param *p = &k->param.p[t->param];
-            const Size row = p->dim[p->ndim - 1];
-            if (size_is_number(row)) continue;
-            const char *own =
-                fn_text(f, "%s %% %d", cexpr_operand(f, size_text(f, row))->text, LINE * 8 / elem_bits(p->elem));
-            if (!strstr(all, own)) all = fn_text(f, "%s%s%s", all, *all ? " && " : "", own);
-        }
-    return *all ? all : NULL;
-}
-
-/* The range of the grid of which a cluster's workgroups copy tiles for each other. */
-static int shared_range(const Kernel *k) {
-    for (int i = 0; i < k->roles->ring.n; i++)
-        for (int t = 0; t < k->roles->ring.p[i].tile.n; t++) {
-            const SlotTile *tile = &k->roles->ring.p[i].tile.p[t];
-            for (int d = 0; tile->share >= 0 && d < tile->type.nrange; d++)
-                if (k->range.p[tile->type.range[d]].grid) return tile->type.range[d];
-        }
-    return -1;
-}
-
-/* How often copies lie outside: where a cluster has a workgroup without a tile, and where one's part of the last shared
-   tile has no position. */
-static const char *copies_outside(Fn *f, const Kernel *k) {
-    const int shared = shared_range(k), size = shared < 0 ? 0 : (int)k->range.p[shared].size;
-    const Roles *r = k->roles;
-    const char *odd =
-        fn_text(f, "(%s %% %d != 0)", cexpr_operand(f, range_tasks(f, k, r->cluster_range))->text, r->cluster);
-    if (shared < 0) return odd;
-    const char *last =
-        fn_text(f, "(%s + %d) %% %d", cexpr_operand(f, size_text(f, k->range.p[shared].of))->text, size - 1, size);
-    return fn_text(f, "%s + (%s < %d)", odd, last, size / r->cluster);
-}
-
-/* Of all rounds: a cluster, or a workgroup, takes a task in each. */
 static const char *clocks_write(Text *to, Writer *w, const GpuLaunch *l) {
     const Kernel *k = l->kernel;
-    if (!k || !k->plan.cost) return NULL;
-    const int cluster = k->roles ? k->roles->cluster : 1,
-              at_once = matrix_target(w->g->target)->processors / cluster;
+    if (!k || !k->plan.cost || !k->roles) return NULL;
     Fn f = writer_fn(w);
-    const CExpr *n = cexpr_number(&f, 1);
-    for (int i = 0; i < k->ngrid; i++) {
-        const CExpr *own = range_tasks(&f, k, i);
-        if (range_cluster(k, i) > 1) own = cexpr_ceil_div(&f, own, cluster);
-        n = cexpr_mul(&f, n, cexpr_operand(&f, own));
-    }
-    const char *apart = k->plan.apart ? rows_apart(&f, k) : NULL;
-    fn_line(&f, "const int64_t rounds = %s;", cexpr_ceil_div(&f, n, at_once)->text);
-    fn_line(&f, "%sint64_t task = %d;", apart ? "" : "const ", k->plan.cost);
-    if (apart) fn_line(&f, "if (%s) task += %d;", apart, k->plan.apart);
-    if (cluster == 1) {
-        fn_line(&f, "return task * rounds;");
-    } else {
-        fn_line(&f, "const int64_t outside = %d * (%s);", k->plan.outside, copies_outside(&f, k));
-        fn_line(&f, "return %d + task * (rounds - 1) + tile_most(task, outside);",
-                (int)gpu_facts(w->g->target)->cluster);
-    }
+    clocks_lines(&f, k, w->g->target);
     return function_write(to, w, &f, arena_format(w->arena, "Clocks of %s, predicted", c_string(w->arena, k->name)),
                           arena_format(w->arena, "%s_clocks_%d", prefix(w->arena, w->g), k->id));
 }

@@ -14,6 +14,7 @@ enum {
     GROUP = 128,           /* threads of a group, which a wgmma computes with (PTX ISA) */
     GROUP_ROWS = 64,       /* of a wgmma */
     LEAST_STAGES = 2,      /* one is read, one is copied */
+    MOST_STAGES = 16,      /* more bring nothing [measured: bench/gpu/log.md] */
     MOST_OUTS = 2,         /* one is stored while the next is written */
     OUT_ROW = 128,         /* bytes of a row of a slot of results: those of a swizzled box */
     BARRIERS = 1024,       /* bytes of the rings' barriers, at most */
@@ -23,10 +24,12 @@ enum {
     ALL_REGISTERS = 512,   /* of four threads, one of each of four groups: 65,536 in all */
     MOST_REGISTERS = 232,  /* of a thread that multiplies: three groups have 504 of 512 so */
     MOST_SUMS = 3,         /* tiles: a cell of four gates spills, and ptxas serialises its products (C7514) */
-    SUM_REGISTERS = 128,   /* of a thread, for sums; the epilogue has the others [guess] */
+    SUM_REGISTERS = 128,   /* of a thread, for sums; the epilogue has the others [guess], .. */
+    OWN_REGISTERS = 56,    /* .. and at least so many (compiled: tiles of 192 x 192 spill nothing) */
     SLOW = 4,              /* times as long results take that threads store from registers [guess] */
     LATENCY = 900,         /* clocks from a copy's begin to its end, beside its bytes [guess] */
-    MOST_ROWS = 128,       /* of a tile, by GROUP_ROWS */
+    USUAL_ROWS = 128,      /* of a tile, by GROUP_ROWS */
+    MOST_ROWS = 192,       /* likewise, with three groups that do not end in turn: where they gain */
     SHARED = 16,           /* rows of a tile that two copy half of: a swizzle repeats after 8 (PTX ISA) */
     MOST_COLUMNS = 256,    /* of a tile, .. */
     COLUMNS_STEP = 8,
@@ -60,7 +63,8 @@ static int near_panels(const TileQuestion *q, const TilePlan *p) {
 }
 
 static bool sums_fit(const TileQuestion *q, const TilePlan *p) {
-    return q->sums <= MOST_SUMS && q->sums * p->columns * (p->rows / p->groups) / GROUP <= SUM_REGISTERS;
+    const int most = p->registers - OWN_REGISTERS < SUM_REGISTERS ? p->registers - OWN_REGISTERS : SUM_REGISTERS;
+    return q->sums <= MOST_SUMS && q->sums * p->columns * (p->rows / p->groups) / GROUP <= most;
 }
 
 static bool is_allowed(const TileQuestion *q, const TilePlan *p) {
@@ -150,11 +154,13 @@ void tiles_rings(const MatrixTarget *t, const TileQuestion *q, TilePlan *p) {
     p->outs = 0;
 }
 
-/* As many as keep products going, and have room. */
+/* As many as keep products going, and have room. In a single round of narrow tiles the first copies come late: measured
+   on an H200, 100 rows by 4096 x 4096 in tiles of 104 x 64 16.6 us with 6 stages, 12.8 with 9. */
 static int stages_of(const MatrixTarget *t, const TileQuestion *q, const TilePlan *p, double slot, double step) {
     int64_t room = room_of(t, q, p);
     double wanted = ceil(slot / step) + 1, fit = room > 0 ? (double)(room / stage_bytes(q, p)) : 0;
-    return (int)fmin(wanted, fit);
+    bool few = p->groups == 1 && p->cluster == 1 && task_rounds(t, q, p) == 1;
+    return (int)fmin(few ? MOST_STAGES : wanted, fit);
 }
 
 /* Clocks for which panels that come beside results, and did not fit from the first on, are waited for. Measured on an
@@ -242,10 +248,13 @@ static void plans_try(const MatrixTarget *t, const MatrixOp *op, const TileQuest
 /* Of tiles that take as long the first one: clusters fetch less, and alone a group of 64 rows was the faster one. */
 bool tiles_plan(const MatrixTarget *t, const MatrixOp *op, const TileQuestion *q, TilePlan *best) {
     *best = (TilePlan){0};
-    for (int rows = MOST_ROWS; rows > 0; rows -= GROUP_ROWS)
+    for (int rows = USUAL_ROWS; rows > 0; rows -= GROUP_ROWS)
         for (int beside = 0; beside < 2; beside++)
             plans_try(t, op, q, (TilePlan){.rows = rows, .cluster = 2, .beside = beside}, best);
-    for (int rows = GROUP_ROWS; rows <= MOST_ROWS; rows += GROUP_ROWS)
+    for (int rows = GROUP_ROWS; rows <= USUAL_ROWS; rows += GROUP_ROWS)
         plans_try(t, op, q, (TilePlan){.rows = rows, .cluster = 1}, best);
+    for (int beside = 0; beside < 2; beside++)
+        plans_try(t, op, q, (TilePlan){.rows = MOST_ROWS, .cluster = 2, .beside = beside}, best);
+    plans_try(t, op, q, (TilePlan){.rows = MOST_ROWS, .cluster = 1}, best);
     return best->rows > 0;
 }
