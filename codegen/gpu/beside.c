@@ -36,18 +36,32 @@ static bool sizes_are_numbers(const Kernel *k) {
     return true;
 }
 
-/* All workgroups of the one that sends have begun when those of the other may: few that copy leave room for a product,
-   and behind a product each processor that is free begins with sums. */
-static bool leaves_room(const Program *p, const Kernel *a, const Kernel *b) {
-    if (a->plan.workgroups) return b->roles != NULL;
-    return a->roles && has_op(a, OP_SIGNAL) && b->form == KERNEL_LAYOUT && !b->roles && sizes_are_numbers(b) &&
+/* Workgroups of a plain kernel go through their only task to its end. */
+static bool is_plain(const Program *p, const Kernel *k) {
+    return k->form == KERNEL_LAYOUT && !k->roles && k->plan.lowering != LOWER_SCHEDULE && sizes_are_numbers(k) &&
            !gpu_looks_at_values(p);
 }
 
-bool hip_runs_beside(const GpuText *g, const Program *p, int node) {
-    const Node *a = node > 0 ? p->node.p[node - 1] : NULL, *b = node < p->node.n ? p->node.p[node] : NULL;
-    if (!a || !b || a->kind != NODE_CALL || b->kind != NODE_CALL || a->otherwise.n || b->otherwise.n) return false;
+/* All workgroups of the one that sends have begun, or ended, when those of the other may: few that copy leave room for a
+   product, and behind others each processor that is free begins with what follows. */
+static bool leaves_room(const Program *p, const Kernel *a, const Kernel *b) {
+    if (a->plan.workgroups) return b->roles && !has_op(b, OP_SIGNAL);
+    return (a->roles || is_plain(p, a)) && has_op(a, OP_SIGNAL) && is_plain(p, b);
+}
+
+static bool pair_runs_beside(const GpuText *g, const Program *p, int node) {
+    if (node < 1 || node >= p->node.n) return false;
+    const Node *a = p->node.p[node - 1], *b = p->node.p[node];
+    if (a->kind != NODE_CALL || b->kind != NODE_CALL || a->otherwise.n || b->otherwise.n) return false;
     if (!matrix_target(g->target)->dependent || gpu_is_dependent(g)) return false;
-    if (!leaves_room(p, a->kernel, b->kernel)) return false;
-    return has_op(b->kernel, OP_WAIT) && !has_op(b->kernel, OP_SIGNAL) && tensors_have_flags(a, b);
+    return leaves_room(p, a->kernel, b->kernel) && has_op(b->kernel, OP_WAIT) && tensors_have_flags(a, b);
+}
+
+/* It may begin with any of the launches that those before it run beside. */
+bool hip_runs_beside(const GpuText *g, const Program *p, int node) {
+    enum { MOST = 8 /* launches of a run that begin together; chosen: no measurement is recorded */ };
+    if (!pair_runs_beside(g, p, node)) return false;
+    for (int i = node - 1; pair_runs_beside(g, p, i); i--)
+        if (node - i >= MOST || !tensors_have_flags(p->node.p[i - 1], p->node.p[node])) return false;
+    return true;
 }

@@ -200,6 +200,7 @@ bool hip_kernel(GpuText *g, Arena *a, const Program *p, const Memory *memory, co
     kernel_head(&f, to, launch->function);
     if (launch->dependent && tasked) text_add(to, "    tile_follow();\n");
     if (launch->beside) text_add(to, "    tile_beside();\n");
+    if (launch->lets_go) text_add(to, "    tile_let_go();\n");
     text_add(to, text_str(&head));
     text_add(to, text_str(&f.body));
     text_free(&head);

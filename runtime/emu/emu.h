@@ -286,6 +286,7 @@ struct Launch {
     int resident;                /* workgroups at a time; 0: it has not begun */
     Clock begin, end;            /* what its workgroups know; what is known when they have ended */
     Clock before;                /* what they know before they have followed the launch before */
+    bool beside;                 /* it has run beside that one */
 };
 
 void engine_enter(void); /* around everything that touches the emulator's state */

@@ -88,7 +88,7 @@ void tile_emu_follow(void) {
 /* Nothing that the launch before does is known: flags say. */
 void tile_emu_beside(void) {
     if (!emu->beside) emu->known = emu->launch->before;
-    emu->beside = true;
+    emu->beside = emu->launch->beside = true;
 }
 
 void tile_emu_check(const void *p, size_t bytes, int how, const void *value) {

@@ -102,6 +102,7 @@ static bool command_works(Command *c, Stream *s) {
     if (c->event) return event_record(c->event, s), false;
     if (!c->launch.resident) launch_start(&c->launch, c, s);
     if (c->launch.ended < c->launch.ngroups) return true;
+    if (c->launch.beside) s->before = c->launch.before; /* it, and who runs beside it, may begin with what it ran beside */
     s->clock = c->launch.end;
     return false;
 }
