@@ -42,12 +42,17 @@ def spread(array, have, axes):
     return array.reshape([array.shape[where.index(a)] if a in where else 1 for a in axes])
 
 
-def settled(elem, val, err):
-    """A float result that one operation rounds to `elem`: exact if its operands are and it is representable."""
+def settled(elem, val, err, finer):
+    """A float result that one operation rounds to `elem`: exact if its operands are and it is representable. A product
+    that is not exact may be fused with the addition behind it. finer: the result in a wider type than f64."""
     err, near = np.where(np.isnan(err), np.inf, err), el.rounded(elem, val)
-    exact = (err == 0) & (near == val)
+    exact = (err == 0) & (near == finer)
     with_rounding = err + np.abs(val) * el.epsilon(elem) * 2 + (0 if elem == "f64" else TINY)
     return unknown(elem, val, np.where(exact, 0, with_rounding))
+
+
+def finer(x):
+    return np.asarray(x, np.longdouble)
 
 
 def unknown(elem, val, err):
@@ -105,7 +110,7 @@ def add_like(a, b, sign):
     val, err = x + sign * y, ex + ey
     if not el.is_float(elem):
         return Tile(axes, elem, el.wrapped(elem, val), err)
-    return Tile(axes, elem, val, settled(elem, val, err))
+    return Tile(axes, elem, val, settled(elem, val, err, finer(x) + sign * finer(y)))
 
 
 def multiply(a, b):
@@ -115,7 +120,7 @@ def multiply(a, b):
     if not el.is_float(elem):
         return Tile(axes, elem, el.wrapped(elem, val), ex + ey)
     err = np.where((ex == 0) & (ey == 0), 0, np.abs(x) * ey + np.abs(y) * ex + ex * ey)
-    return Tile(axes, elem, val, settled(elem, val, err))
+    return Tile(axes, elem, val, settled(elem, val, err, finer(x) * finer(y)))
 
 
 def divide(a, b):
@@ -127,7 +132,7 @@ def divide(a, b):
     val = x / y
     err = np.where((ex == 0) & (ey == 0), 0, (ex + np.abs(val) * ey) / (np.abs(y) - ey))
     err = np.where((np.abs(y) > ey) & ~np.isnan(err), err, np.inf)
-    soft = settled(elem, val, err)
+    soft = settled(elem, val, err, val)
     return Tile(axes, elem, val, np.where((soft == 0) & (el.rounded(elem, val) * y != x), np.abs(val) * 4 * el.epsilon(elem), soft))
 
 
