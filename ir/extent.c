@@ -95,6 +95,28 @@ bool value_is_multiple(const Value *v, int64_t of) {
     return keeps && value_is_multiple(d->arg.p[0], of) && value_is_multiple(d->arg.p[1], of);
 }
 
+/* Tiles of the grid begin at multiples of their size, and end there if their range does. */
+static bool edge_is_multiple(const Kernel *k, const Op *edge, int64_t of) {
+    const Range *r = &k->range.p[edge->range];
+    bool tile = r->grid && r->kind == RANGE_TILE && !r->starts && r->owner < 0 && r->size % of == 0;
+    return tile && (edge->kind == OP_BEGIN || (size_is_number(r->of) && r->of.c % of == 0));
+}
+
+static bool bound_is_multiple(const Kernel *k, const Value *v, int64_t of) {
+    const Op *d = v->def;
+    if (!d) return false;
+    if (d->kind == OP_BEGIN || d->kind == OP_END) return edge_is_multiple(k, d, of);
+    bool keeps = d->kind == OP_ADD || d->kind == OP_SUB || d->kind == OP_MIN || d->kind == OP_MAX;
+    if (keeps) return bound_is_multiple(k, d->arg.p[0], of) && bound_is_multiple(k, d->arg.p[1], of);
+    return value_is_multiple(v, of);
+}
+
+bool range_has_whole_steps(const Kernel *k, int range) {
+    const int64_t size = k->range.p[range].size;
+    const Op *loop = kernel_loop(k, range);
+    return loop && bound_is_multiple(k, loop->arg.p[0], size) && bound_is_multiple(k, loop->arg.p[1], size);
+}
+
 /* lo + n, with a number n above 0. */
 static bool is_behind(const Value *hi, const Value *lo, int64_t *n) {
     const Op *d = hi->def;

@@ -9,13 +9,34 @@ const PanelInfo panel_info[PANEL_COUNT] = {
     [PANEL_MN32] = {"mn32", 32, true},
 };
 
-int64_t panel_room(Panel p, int64_t bytes) {
-    enum {
-        ALIGN = 1024, /* bytes: a swizzled box begins at such an address (CUDA programming guide, tensor maps) */
-        DEPTH = 64    /* rows of a panel that runs across what is contracted */
-    };
-    int64_t panel = panel_info[p].across ? (int64_t)DEPTH * panel_info[p].bytes : ALIGN;
-    return (bytes + panel - 1) / panel * panel;
+static int64_t round_up(int64_t n, int64_t to) { return (n + to - 1) / to * to; }
+
+int64_t panel_room(Panel p, int64_t row, int64_t rows) {
+    enum { ALIGN = 1024 /* bytes: a swizzled box begins at such an address (CUDA programming guide, tensor maps) */ };
+    const int bytes = panel_info[p].bytes;
+    return round_up((bytes ? round_up(row, bytes) : row) * rows, ALIGN);
+}
+
+/* The range whose positions the last subscript follows; -1: none of the tile's. */
+static int range_along(const Op *copy, Type t) {
+    const Affine *last = &copy->sub.p[copy->sub.n - 1].lo;
+    for (int i = 0; i < last->nterm; i++)
+        if (last->term[i].kind == TERM_POS && type_has(t, last->term[i].id)) return last->term[i].id;
+    return -1;
+}
+
+static const Op *copy_of(const Roles *r, int ring, int tile) {
+    for (int i = 0; i < r->role.n; i++)
+        for (const Op *op = walk(r->role.p[i].body); op; op = walk_next(op, r->role.p[i].body))
+            if (op->kind == OP_COPY && op->in->parent->ring == ring && op->slot == tile && op->sub.n) return op;
+    return NULL;
+}
+
+int slot_row(const Kernel *k, int ring, int tile) {
+    const Type t = k->roles->ring.p[ring].tile.p[tile].type;
+    const Op *copy = copy_of(k->roles, ring, tile);
+    int along = copy ? range_along(copy, t) : -1;
+    return along >= 0 ? along : t.nrange ? t.range[t.nrange - 1] : -1;
 }
 
 Roles *roles_new(Module *m, Kernel *k) {

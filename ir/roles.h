@@ -19,8 +19,8 @@ typedef struct {
 } PanelInfo;
 extern const PanelInfo panel_info[PANEL_COUNT];
 
-/* What a tile of so many bytes takes in a slot: panels as a whole. */
-int64_t panel_room(Panel, int64_t bytes);
+/* Bytes that a tile of so many rows takes in a slot: panels as a whole. row: bytes of a row of the tile. */
+int64_t panel_room(Panel, int64_t row, int64_t rows);
 
 typedef struct {
     Name name;
@@ -65,6 +65,9 @@ struct Roles {
     VEC(Role) role;
     Region *scalars;       /* what bounds loops: every role computes it, at the begin of a task */
 };
+
+/* The range along a row of a tile in its slot: of the last subscript of its copy, or of the type. -1: it has none. */
+int slot_row(const Kernel *, int ring, int tile);
 
 /* ---- operations of role bodies; beside these, those of the value form ----
 

@@ -46,6 +46,8 @@ bool load_may_cover(const Kernel *, const Op *load, int range); /* by vectors ar
 /* Tiles that the workgroups of a cluster take side by side along a range of the grid: in the last cluster some may lie
    beyond the range's end. 1: there are no clusters along it. */
 int range_cluster(const Kernel *, int range);
+/* The loop over it begins and ends at multiples of its tiles: none is cut short. */
+bool range_has_whole_steps(const Kernel *, int range);
 bool range_is_full(const Kernel *, int range); /* every tile certainly has range_most positions */
 
 int64_t int_floor_div(int64_t, int64_t); /* the divisor is neither 0 nor -1 */

@@ -45,10 +45,16 @@ static void write_places(RolesWriter *w) {
    last; or what is for this rank, then what is for the ranks behind it, where a range of the grid counts ranks. */
 typedef enum { OWN_AS_THEY_LIE, OWN_FIRST, OWN_LAST, OWN_IN_TURN, OWN_RANK, OWN_UNKNOWN } OwnOrder;
 
+/* The last columns come first, as where they are the longer tasks. */
+static const char down[] = "_down";
+
+static bool order_down(const Roles *r) { return r->order && strcmp(r->order + strcspn(r->order, "_"), down) == 0; }
+
 /* What follows the number of rows. */
 static OwnOrder order_own(const char *order) {
     static const char *const text[] = {"", "_own_first", "_own_last", "_ranks_in_turn", "_own_rank"};
     size_t n = strcspn(order, "_"), i = 0;
+    if (strcmp(order + n, down) == 0) return OWN_AS_THEY_LIE;
     while (i < OWN_UNKNOWN && strcmp(order + n, text[i]) != 0) i++;
     return (OwnOrder)i;
 }
@@ -218,6 +224,8 @@ static void raster_lines(RolesWriter *w, const Raster *r, const char *raster, in
                 by_rank ? arena_format(w->arena, ", %d, all->first", ranks_of(w)) : "");
     for (int i = r->row; i < r->n; i++) {
         const char *place = i == r->row ? "at.i" : "at.j", *name = w->task[r->range[i]];
+        if (i == r->n - 1 && order_down(w->roles))
+            place = arena_format(w->arena, "all->%s - 1 - %s", w->tiles[r->range[i]], place);
         if (i == r->row && own_order(w->roles)) place = row_text(w, w->tiles[r->range[i]]);
         if (w->roles->cluster > 1 && r->range[i] == w->roles->cluster_range)
             text_printf(to, "    task.%s = %d * %s + all->rank;\n", name, w->roles->cluster, place);

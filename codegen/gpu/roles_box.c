@@ -8,7 +8,13 @@
 
 /* Of the device library (tile_box.h, tile_sums.h): bits of a row of a panel; positions of the contracted range in a
    panel that runs across it; rows of a group's sums. */
-enum { PANEL_BITS = 8 * 128, DEPTH = 64, SUM_ROWS = 64, EIGHT = 8 /* rows after which a panel's swizzle repeats */ };
+enum {
+    PANEL_BITS = 8 * 128,
+    DEPTH = 64,
+    SUM_ROWS = 64,
+    EIGHT = 8, /* rows after which a panel's swizzle repeats */
+    CHUNK = 16 /* columns of sums that are written to a slot at a time */
+};
 
 /* The range whose positions the subscript counts along; -1: a scalar. */
 static int range_along(const Type *tile, const Affine *a) {
@@ -47,23 +53,36 @@ typedef struct {
     const CExpr *at_row, *at_column;
 } Boxes;
 
+/* Dimensions in front of the last two, as one. */
+static bool planes_of(Fn *f, const Op *op, const Type *tile, const Span *sub, const char **plane, int64_t *planes) {
+    const Param *p = &f->k->param.p[op->param];
+    *planes = 0;
+    for (int d = 0; d < p->ndim - 2; d++) {
+        if (range_along(tile, &sub[d].lo) >= 0 || (p->ndim > 3 && !size_is_number(p->dim[d]))) return false;
+        const char *at = fn_text(f, "(int)%s", cexpr_operand(f, coordinate(f, &sub[d].lo, -1))->text);
+        *plane = d ? fn_text(f, "(%s) * %" PRId64 " + %s", *plane, p->dim[d].c, at) : at;
+        if (p->ndim > 3) *planes = (d ? *planes : 1) * p->dim[d].c;
+    }
+    return true;
+}
+
 static bool boxes_of(Fn *f, const Op *op, const Type *tile, int rows, int columns, Boxes *b) {
     const Param *p = &f->k->param.p[op->param];
-    if (p->ndim < 2 || p->ndim > 3) return false;
+    const char *plane = "0";
+    int64_t planes;
+    if (p->ndim < 2) return false;
     const Span *sub = &op->sub.p[p->ranks >= 0]; /* behind the rank */
     const Affine *at_row = &sub[p->ndim - 2].lo, *at_column = &sub[p->ndim - 1].lo;
-    b->dims = p->ndim;
+    b->dims = p->ndim > 2 ? 3 : 2;
     b->row = range_along(tile, at_row), b->column = range_along(tile, at_column);
-    if (b->row < 0 || b->column < 0 || (p->ndim == 3 && range_along(tile, &sub[0].lo) >= 0)) return false;
+    if (b->row < 0 || b->column < 0 || !planes_of(f, op, tile, sub, &plane, &planes)) return false;
     b->at_row = coordinate(f, at_row, b->row);
     b->at_column = coordinate(f, at_column, b->column);
-    GpuMap m = hip_map(f, op->param, p->ndim, 0);
+    GpuMap m = hip_map(f, op->param, planes ? 2 : p->ndim, planes);
     m.swizzle = PANEL_BITS / 8;
     m.box[m.ndim - 1] = columns;
     m.box[m.ndim - 2] = rows;
-    const char *plane =
-        p->ndim == 3 ? fn_text(f, "(int)%s", cexpr_operand(f, coordinate(f, &sub[0].lo, -1))->text) : "0";
-    b->map = fn_text(f, "{&maps->map[%s], %d, %s}", hip_role_map(f, op, &m), p->ndim, plane);
+    b->map = fn_text(f, "{&maps->map[%s], %d, %s}", hip_role_map(f, op, &m), b->dims, plane);
     return true;
 }
 
@@ -90,6 +109,21 @@ static bool copy_box(Fn *f, const Op *op, const Ring *ring, const SlotTile *t, i
     return true;
 }
 
+/* A tile of other than one panel of 128 bytes, by one workgroup alone. */
+static bool copy_panels(Fn *f, const Op *op, const Ring *ring, const SlotTile *t, int sharers) {
+    enum { MOST = 256 /* rows of a box (PTX ISA, tensor maps) */ };
+    const int columns = PANEL_BITS / elem_bits(t->type.elem), number = f->hip->role->filling->ring;
+    const int row = range_along(&t->type, &op->sub.p[op->sub.n - 2].lo),
+              column = range_along(&t->type, &op->sub.p[op->sub.n - 1].lo);
+    Boxes b;
+    if (row < 0 || column < 0 || sharers > 1 || hip_role_is_ahead(f->hip->role, op)) return false;
+    const int64_t m = hip_role_extent(f->m, f->k, ring->per, row), n = hip_role_extent(f->m, f->k, ring->per, column);
+    if (m > MOST || m % EIGHT || !boxes_of(f, op, &t->type, (int)m, columns, &b)) return false;
+    fn_line(f, "tile_box_panels(%s, %s, %s, %s, %s, %" PRId64 ", %" PRId64 ");", f->hip->role->slot,
+            f->hip->role->facts->ring[number].tile_name[op->slot], b.map, b.at_column->text, b.at_row->text, n, m);
+    return true;
+}
+
 /* Where the tile of the slot begins that threads fill. */
 static const char *slot_tile(Fn *f, const Op *op) {
     const RingFacts *r = &f->hip->role->facts->ring[f->hip->role->filling->ring];
@@ -103,7 +137,8 @@ void hip_role_copy(Fn *f, const Op *op) {
     const SlotTile *t = &ring->tile.p[op->slot];
     const int sharers = t->share >= 0 ? f->k->roles->cluster : 1;
     const bool panels = (t->panel == PANEL_K128 || t->panel == PANEL_MN128) && op->sub.n >= 2;
-    bool good = panels && t->fill == FILL_BOX && copy_box(f, op, ring, t, sharers);
+    bool good =
+        panels && t->fill == FILL_BOX && (copy_box(f, op, ring, t, sharers) || copy_panels(f, op, ring, t, sharers));
     if (panels && t->fill == FILL_ROWS) good = hip_role_rows(f, op, t, slot_tile(f, op));
     if (!good)
         fn_unsupported(f, op->loc,
@@ -155,7 +190,7 @@ static bool store_boxes(Fn *f, const Op *op, const SlotTile *t, const char *from
     if (op->sub.n < 2 || !boxes_of(f, op, &t->type, SUM_ROWS, PANEL_BITS / elem_bits(t->type.elem), &b)) return false;
     const int64_t rows = hip_role_extent(f->m, f->k, f->hip->role->of, b.row),
                   n = hip_role_extent(f->m, f->k, f->hip->role->of, b.column);
-    if (rows != SUM_ROWS || n % DEPTH || elem_bits(t->type.elem) != 16 || op->mode != STORE_SET) return false;
+    if (rows != SUM_ROWS || n % CHUNK || elem_bits(t->type.elem) != 16 || op->mode != STORE_SET) return false;
     const char *box = fn_text(f, "%stile_box_store(%s, %s, %s, %" PRId64 ", %s);", store_when(f, op), b.map,
                               cexpr_add(f, b.at_row, share_begin(f, b.row))->text, b.at_column->text, n, from);
     if (range_is_ragged(f->k, b.row)) return store_ragged(f, op, t, from, &b, box);

@@ -32,10 +32,14 @@ const SlotTile *hip_slot(const Kernel *k, const Value *v, int *ring, int *tile) 
 }
 
 /* A ring of each group has the group's share of a tile. */
-static int64_t tile_bytes(const Module *m, const Kernel *k, const Ring *r, const SlotTile *t) {
-    int64_t bits = elem_bits(t->type.elem);
-    for (int i = 0; i < t->type.nrange; i++) bits *= hip_role_extent(m, k, r->per, t->type.range[i]);
-    return panel_room(t->panel, (bits + 7) / 8);
+static int64_t tile_bytes(const Module *m, const Kernel *k, int ring, int tile) {
+    const Ring *r = &k->roles->ring.p[ring];
+    const SlotTile *t = &r->tile.p[tile];
+    const int along = slot_row(k, ring, tile);
+    int64_t rows = 1, row = elem_bits(t->type.elem);
+    for (int i = 0; i < t->type.nrange; i++)
+        *(t->type.range[i] == along ? &row : &rows) *= hip_role_extent(m, k, r->per, t->type.range[i]);
+    return panel_room(t->panel, (row + 7) / 8, rows);
 }
 
 static bool has_op(const Role *r, OpKind kind, int ring) {
@@ -86,8 +90,8 @@ static RingFacts ring_facts(Arena *a, const Module *m, const Kernel *k, int ring
         const SlotTile *t = &r->tile.p[i];
         bool boxed = t->fill == FILL_BOX || t->fill == FILL_PIXELS || t->fill == FILL_BULK;
         f.tile[i] = f.bytes;
-        f.bytes += tile_bytes(m, k, r, t);
-        if (boxed) f.boxed += tile_bytes(m, k, r, t);
+        f.bytes += tile_bytes(m, k, ring, i);
+        if (boxed) f.boxed += tile_bytes(m, k, ring, i);
         if (t->share >= 0) f.sharers = k->roles->cluster;
         boxes |= boxed, threads |= !boxed;
     }

@@ -128,7 +128,7 @@ static void rename_tile(Fn *f, const Value *to, const Tile *from) {
 
 /* Sums that are carried or under way stay in their registers, which nothing reads under the old name any more: a copy
    would read them too early. */
-static const Tile *sums_place(Fn *f, const Op *mma) {
+const Tile *hip_role_sums(Fn *f, const Op *mma) {
     const Value *sums = mma->res.p[0], *acc = mma->arg.n == 3 ? mma->arg.p[2] : NULL;
     if (acc && fn_held(f, acc)->hold == HOLD_TILE && (!acc->def || acc->def->kind == OP_MMA)) {
         rename_tile(f, sums, &fn_held(f, acc)->tile);
@@ -140,7 +140,7 @@ static const Tile *sums_place(Fn *f, const Op *mma) {
 }
 
 static void product_lines(Fn *f, const Op *op, const Operand *a, const Operand *b, const char *type) {
-    const Tile *to = sums_place(f, op), *other = are_pair(f, op, op->next) ? sums_place(f, op->next) : NULL;
+    const Tile *to = hip_role_sums(f, op), *other = are_pair(f, op, op->next) ? hip_role_sums(f, op->next) : NULL;
     const char *add = add_text(f, op),
                *kind = elem_bits(op->arg.p[0]->type.elem) == 8 ? "" : fn_text(f, "_%d%d", a->across, b->across);
     const int64_t blocks = a->extent / GROUP_ROWS, n = to->count / blocks;

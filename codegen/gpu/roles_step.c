@@ -297,8 +297,22 @@ static void wait_line(Fn *f, int but) {
     if (but != NO_WAIT) fn_line(f, "tile_mma_wait(%d);", but < 1 ? 0 : 1);
 }
 
+static bool is_read_within(const Region *r, const Op *free) {
+    for (const Op *op = walk(r); op; op = walk_next(op, r))
+        for (int i = 0; i < 2 && op->kind == OP_MMA; i++) {
+            const Op *get = op->arg.p[i]->def;
+            if (get && get->kind == OP_GET && get->ring == free->ring && op->in != free->in) return true;
+        }
+    return false;
+}
+
+/* Products of a loop that may have no step do not keep a group's threads together between get and free. */
+static bool may_be_unread(Fn *f, const Op *free) {
+    return role_now(f)->first >= 0 && ring_of(f, free->ring)->tile.n && is_read_within(role_now(f)->body, free);
+}
+
 static void free_line(Fn *f, const Op *op, const char *when) {
-    const bool meets = takes_slots(role_now(f)->body, op->ring) && !have_met(f, op);
+    const bool meets = (takes_slots(role_now(f)->body, op->ring) && !have_met(f, op)) || may_be_unread(f, op);
     const char *bar = meets ? fn_text(f, "%s, ", group_barrier(f)) : "";
     const char *free = fn_text(f, "tile_ring_free%s(%s, &%s, %d, %s%s);", meets ? "_read" : "",
                                ring_text(f, op->ring), role_end(f, op->ring), facts_of(f, op->ring)->sharers, bar,
@@ -505,7 +519,7 @@ void hip_role_step(Fn *f, const Op *op) {
     case OP_WRITE: role_write(f, op); break;
     case OP_GET: role_get(f, op); break;
     case OP_FREE: role_free(f, op); break;
-    case OP_MMA: hip_role_mma(f, op); break;
+    case OP_MMA: (hip_role_chains(f, op) ? hip_role_chain : hip_role_mma)(f, op); break;
     case OP_READY: hip_role_ready(f, op, groups_but(f, op)); break;
     case OP_PART: hip_role_part(f, op); break;
     case OP_CONVERT: role_convert(f, op); break;

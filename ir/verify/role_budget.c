@@ -33,13 +33,15 @@ static void regs_verify(Verifier *v, const Roles *r) {
 }
 
 /* Of a tile of the task: elements of one position where the extent is not known. */
+static int64_t positions_of(const Kernel *k, int range) {
+    const Range *r = &k->range.p[range];
+    bool known = r->kind == RANGE_WHOLE && r->grid && size_is_number(r->of);
+    return r->kind == RANGE_TILE ? r->size : known ? r->of.c : 1;
+}
+
 static int64_t tile_elements(const Kernel *k, Type t) {
     int64_t n = 1;
-    for (int i = 0; i < t.nrange; i++) {
-        const Range *r = &k->range.p[t.range[i]];
-        bool known = r->kind == RANGE_WHOLE && r->grid && size_is_number(r->of);
-        n *= r->kind == RANGE_TILE ? r->size : known ? r->of.c : 1;
-    }
+    for (int i = 0; i < t.nrange; i++) n *= positions_of(k, t.range[i]);
     return n;
 }
 
@@ -102,20 +104,26 @@ static void live_verify(Verifier *v, const Roles *roles, const Role *r) {
 
 /* ---- memory and barriers ---- */
 
-static int64_t slot_bytes(const Kernel *k, const Ring *r) {
+static int64_t slot_tile_bytes(const Kernel *k, int ring, int tile) {
+    const SlotTile *t = &k->roles->ring.p[ring].tile.p[tile];
+    const int along = slot_row(k, ring, tile);
+    int64_t row = elem_bits(t->type.elem) * (along < 0 ? 1 : positions_of(k, along));
+    return panel_room(t->panel, (row + 7) / 8, tile_elements(k, along < 0 ? t->type : type_without(t->type, along)));
+}
+
+static int64_t slot_bytes(const Kernel *k, int ring) {
     int64_t bytes = 0, groups = 1;
+    const Ring *r = &k->roles->ring.p[ring];
     const Role *per = r->per >= 0 ? &k->roles->role.p[r->per] : NULL;
     for (int i = 0; i < r->tile.n; i++) {
-        Type t = r->tile.p[i].type;
-        bool apart = per && per->split >= 0 && type_has(t, per->split);
+        bool apart = per && per->split >= 0 && type_has(r->tile.p[i].type, per->split);
         if (per && !apart) groups = role_groups(per);
-        int64_t own = (tile_elements(k, t) * elem_bits(t.elem) + 7) / 8;
-        bytes += panel_room(r->tile.p[i].panel, own);
+        bytes += slot_tile_bytes(k, ring, i);
     }
     return (bytes + BARRIER_BYTES) * groups;
 }
 
-static int64_t ring_bytes(const Kernel *k, const Ring *r) { return r->slots * slot_bytes(k, r); }
+static int64_t ring_bytes(const Kernel *k, int ring) { return k->roles->ring.p[ring].slots * slot_bytes(k, ring); }
 
 /* Between groups that end loops in turn lies a token. */
 static int64_t token_bytes(const Role *r) {
@@ -129,12 +137,13 @@ static void memory_verify(Verifier *v, const Roles *r) {
     for (int i = 0; i < r->role.n; i++) bytes += token_bytes(&r->role.p[i]);
     if (r->tasks == TASKS_TICKET) bytes += TAKEN * (BARRIER_BYTES + TASK_BYTES);
     for (int i = 0; i < r->ring.n; i++) {
-        const Ring *x = &r->ring.p[i], *under = x->over >= 0 ? &r->ring.p[x->over] : NULL;
-        if (under && ring_bytes(v->k, x) > ring_bytes(v->k, under))
-            violation(v, x->loc, "ring '%s' takes more bytes than ring '%s', over which it lies", x->name, under->name);
+        const Ring *x = &r->ring.p[i];
+        if (x->over >= 0 && ring_bytes(v->k, i) > ring_bytes(v->k, x->over))
+            violation(v, x->loc, "ring '%s' takes more bytes than ring '%s', over which it lies", x->name,
+                      r->ring.p[x->over].name);
     }
     for (int i = 0; i < r->ring.n; i++)
-        if (r->ring.p[i].over < 0) bytes += ring_bytes(v->k, &r->ring.p[i]);
+        if (r->ring.p[i].over < 0) bytes += ring_bytes(v->k, i);
     if (bytes > MEMORY)
         violation(v, v->k->loc, "its rings take %lld bytes; a workgroup has %d", (long long)bytes, MEMORY);
 }

@@ -77,6 +77,7 @@ bool lay_adds_atomically(Elem);                      /* a GPU has an instruction
 int lay_words(Elem);                                 /* registers of an element */
 int lay_registers_of_tile(const MatrixTarget *, int threads); /* a tile leaves a quarter of a thread's for all else */
 Value *lay_ignored_by(Builder *, OpKind reduction, Elem);     /* the element that changes no result */
+Value *lay_masked(Builder *, OpKind reduction, Value *, int range); /* such elements past the range's end */
 void lay_refuse(Lay *, Loc, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
 void lay_unpack(Lay *);   /* mask.c: packed elements become bytes */

@@ -39,7 +39,7 @@ static Value *masked(Builder *b, OpKind kind, Value *v, int range) {
 }
 
 /* Narrow floats are masked before they are rounded. */
-static Value *masked_in(Builder *b, OpKind kind, Value *v, int range) {
+Value *lay_masked(Builder *b, OpKind kind, Value *v, int range) {
     Elem e = v->type.elem, wide = elem_arith(e);
     if (e == wide) return masked(b, kind, v, range);
     bool rounded =
@@ -54,7 +54,7 @@ static void mask_operand(Lay *l, Op *op, int operand) {
     Value *v = op->arg.p[operand];
     bool sum = op->kind == OP_DOT || op->kind == OP_SUM;
     for (int i = 0; i < op->nover; i++)
-        if (is_padded(l, op->over[i]) && !(sum && ends_in_zero(v))) v = masked_in(&b, op->kind, v, op->over[i]);
+        if (is_padded(l, op->over[i]) && !(sum && ends_in_zero(v))) v = lay_masked(&b, op->kind, v, op->over[i]);
     region_splice_before(op, aside);
     op->arg.p[operand] = v;
 }

@@ -43,8 +43,9 @@ static int64_t ceil_of(int64_t n, int64_t d) { return (n + d - 1) / d; }
 
 /* Of tiles of so many positions, of which some lie in panels that run across what is contracted. */
 static int64_t side_bytes(const TileQuestion *q, int tiles, int across, int positions) {
-    int64_t bytes = (int64_t)q->depth * q->width * positions;
-    return across * panel_room(PANEL_MN128, bytes) + (tiles - across) * panel_room(PANEL_K128, bytes);
+    int64_t width = q->width;
+    return across * panel_room(PANEL_MN128, width * positions, q->depth) +
+           (tiles - across) * panel_room(PANEL_K128, width * q->depth, positions);
 }
 
 static int64_t stage_bytes(const TileQuestion *q, const TilePlan *p) {

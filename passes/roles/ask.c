@@ -238,6 +238,12 @@ bool slice_operation(Slice *s) {
     return true;
 }
 
+Name slice_instruction(const Slice *s, const Op *dot) {
+    const MatrixShape *shape = s->op_matrix->ad;
+    const int columns = (int)slice_extent(s, dot_column(s, dot));
+    return name_of(s->m->names, slice_text(s, "wgmma.m%dn%dk%d", shape->m, columns, shape->k));
+}
+
 bool slice_tiles(Slice *s, TilePlan *to) {
     for (int i = 0; i < s->dot.n; i++)
         if (!loop_size_fits(s, s->dot.p[i])) return false;
@@ -255,6 +261,7 @@ bool slice_tiles(Slice *s, TilePlan *to) {
 /* What follows from the plan. */
 bool slice_planned(Slice *s) {
     const Plan *p = &s->k->plan;
+    if (s->chained) return chain_planned(s);
     TileQuestion q = question_of(s, s->op_matrix);
     TilePlan t = {.rows = (int)s->k->range.p[s->row].size,
                   .columns = (int)s->k->range.p[s->column].size,
@@ -266,7 +273,5 @@ bool slice_planned(Slice *s) {
     s->times = tiles_times(s->target, s->op_matrix, &q, &t);
     s->outs = t.outs, s->nears = t.nears;
     s->sum_words = q.sums * t.columns / 2;
-    s->instruction =
-        name_of(s->m->names, slice_text(s, "wgmma.m%dn%dk%d", s->op_matrix->ad->m, t.columns, s->op_matrix->ad->k));
     return s->outs > 0 && matrix_n(s->op_matrix, t.columns) && t.groups * s->op_matrix->ad->m == t.rows;
 }

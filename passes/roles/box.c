@@ -54,11 +54,40 @@ static Reason why_strides(const Slice *s, const Op *access, bool operand) {
     if (!operand && s->k->plan.unaligned && has_rows_of_its_own(s, access))
         return (Reason){.fix = "a number: dim N = 4096, or -D N=4096",
                         .words = slice_text(s, "rows of '%s' have a run-time length", p->name)};
+    if (!size_is_number(last) && s->chained)
+        return (Reason){.fix = "a number: dim D = 128, or -D D=128",
+                        .words = slice_text(s, "rows of '%s' have a run-time length", p->name)};
     if (!size_is_number(last)) return (Reason){0}; /* otherwise.c */
     if (last.c * elem_bits(p->elem) / 8 % ROW_ALIGN)
         return (Reason){.fix = "pad the rows: to multiples of 8 elements of 16 bits",
                         .words = slice_text(s, "rows of '%s' are no multiples of %d bytes", p->name, ROW_ALIGN)};
     return (Reason){0};
+}
+
+/* The largest value of a subscript over positions of the grid; -1: it may be negative, or is something else. */
+static int64_t subscript_most(const Slice *s, const Affine *a) {
+    int64_t most = a->c;
+    for (int i = 0; i < a->nterm; i++) {
+        const Term *t = &a->term[i];
+        const Range *r = &s->k->range.p[t->kind == TERM_POS ? t->id : 0];
+        if (t->kind != TERM_POS || t->mul < 0 || !r->grid || r->kind != RANGE_POSITION || !size_is_number(r->of))
+            return -1;
+        most += t->mul * ((r->of.c - 1) / t->div);
+    }
+    return a->c < 0 ? -1 : most;
+}
+
+/* Dimensions in front of the last two count planes, one behind the other: none is left through an end of its own. */
+static bool planes_fit(const Slice *s, const Op *access) {
+    const Param *p = &s->k->param.p[access->param];
+    int64_t planes = 1;
+    for (int d = 0; d < p->ndim - 2; d++) {
+        const int64_t most = subscript_most(s, &places(s, access)[d].lo);
+        if (!size_is_number(p->dim[d]) || most < 0 || most >= p->dim[d].c) return false;
+        planes *= p->dim[d].c;
+        if (planes > INT32_MAX) return false;
+    }
+    return true;
 }
 
 /* The last two dimensions have the two ranges, in any order; those in front have one place for the whole tile. */
@@ -73,7 +102,7 @@ static Reason why_shape(const Slice *s, const Op *access, int a, int b) {
             return (Reason){
                 .fix = "gather by a kernel of its own, and multiply what that has stored",
                 .words = slice_text(s, "a place in '%s' is computed for each element", name_of_param(s, access))};
-    if (n > MOST_BOX_DIMS)
+    if (n > MOST_BOX_DIMS && !(s->chained && planes_fit(s, access)))
         return (Reason){.fix = "view(x, [n, m]) puts dimensions together",
                         .words =
                             slice_text(s, "'%s' has more than %d dimensions", name_of_param(s, access), MOST_BOX_DIMS)};
@@ -114,7 +143,7 @@ static bool is_whole(const Slice *s, int over) {
 }
 
 /* Positions behind the end of the loop add nothing: there are none in a whole number of steps, or the tensor ends, too.
- */
+   (Of products in a chain, whole rows of a slot are zeroed there, and the width of a tensor is summed exactly.) */
 static Reason why_tail(const Slice *s, const Op *load, int over) {
     const Param *p = &s->k->param.p[load->param];
     if (is_whole(s, over)) return (Reason){0};
@@ -127,11 +156,38 @@ static Reason why_tail(const Slice *s, const Op *load, int over) {
                     .words = slice_text(s, "'%s' goes on behind the end of the loop", p->name)};
 }
 
+static bool is_at_most(const Value *v, Size n) {
+    const Op *d = v->def;
+    if (d && d->kind == OP_MIN) return is_at_most(d->arg.p[0], n) || is_at_most(d->arg.p[1], n);
+    if (d && d->kind == OP_MAX) return is_at_most(d->arg.p[0], n) && is_at_most(d->arg.p[1], n);
+    return d && d->kind == OP_SIZE && size_equal(d->size, n);
+}
+
+/* The tensor has an element there where a task or a step has one. */
+static bool is_there(const Slice *s, const Affine *at, Size dim) {
+    const int range = affine_position(at);
+    if (size_is_number(dim) || range < 0) return size_is_number(dim) && dim.c > 0;
+    const Op *loop = kernel_loop(s->k, range);
+    return loop ? is_at_most(loop->arg.p[1], dim) : size_equal(s->k->range.p[range].of, dim);
+}
+
+/* Boxes of tensors without elements cannot be described to the machine. */
+static Reason why_empty(const Slice *s, const Op *load) {
+    const Param *p = &s->k->param.p[load->param];
+    for (int d = 0; d < p->ndim; d++)
+        if (!is_there(s, &places(s, load)[d].lo, p->dim[d]))
+            return (Reason){.fix = "a loop that ends with the tensor: in 0 .. min(t, ..)",
+                            .words = slice_text(s, "'%s' may be empty where a loop over it is not", p->name)};
+    return (Reason){0};
+}
+
 Reason box_why(Slice *s, const Op *load, int kept, int over, Panel *panel) {
     Reason why = why_shape(s, load, kept, over);
     if (!why.words) why = why_strides(s, load, true);
-    if (!why.words) why = why_tail(s, load, over);
-    if (!why.words) *panel = subscript_range(s, &load->sub.p[load->sub.n - 1].lo) == over ? PANEL_K128 : PANEL_MN128;
+    if (!why.words && s->chained) why = why_empty(s, load);
+    const bool along = subscript_range(s, &load->sub.p[load->sub.n - 1].lo) == over;
+    if (!why.words && !(s->chained && (!along || !is_key(s, over)))) why = why_tail(s, load, over);
+    if (!why.words) *panel = along ? PANEL_K128 : PANEL_MN128;
     return why;
 }
 
@@ -157,7 +213,8 @@ static const char *why_end(const Slice *s, const Op *store) {
     for (int d = 0; d < p->ndim; d++) {
         const Affine *at = &places(s, store)[d].lo;
         int r = subscript_range(s, at);
-        if (r < 0 || tiles_are_full(s, store, r)) continue;
+        const bool panels = !s->chained || r != s->column || slice_extent(s, r) % PANEL_COLUMNS == 0;
+        if (r < 0 || (panels && tiles_are_full(s, store, r))) continue;
         if (affine_position(at) != r || !size_equal(p->dim[d], s->k->range.p[r].of))
             return slice_text(s, "'%s' goes on behind the last tile", p->name);
     }

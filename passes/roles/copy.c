@@ -22,6 +22,12 @@ static void copy_load(Cut *c, const Op *load) {
     if (n >= 0 && c->s->stream.p[n].put == load) copy_put(c, &c->s->stream.p[n]);
 }
 
+/* Tiles that no step of the loop changes. */
+static void copy_before(Cut *c, const Op *loop) {
+    for (int i = 0; i < c->s->stream.n; i++)
+        if (c->s->stream.p[i].put == loop) copy_put(c, &c->s->stream.p[i]);
+}
+
 static void copy_condition(Cut *c, const Op *op) {
     Op *fresh = cut_condition(c, op, 0);
     for (int i = 0; i < 2; i++)
@@ -35,6 +41,7 @@ static void copy_op(Cut *c, const Op *op) {
     if (address && !c->value[id]) cut_op(c, op);
     if (!slice_fills(c->s, op, c->fill)) return;
     if (op->kind == OP_LOAD) copy_load(c, op);
+    if (op->kind == OP_FOR) copy_before(c, op);
     if (op->kind == OP_FOR) cut_within(c, copy_region, op->region[0], cut_loop(c, op, 0)->region[0]);
     if (op->kind == OP_IF) copy_condition(c, op);
 }

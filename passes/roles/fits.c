@@ -41,7 +41,7 @@ void slice_list(Slice *s) {
     }
 }
 
-static bool access_fits(Slice *s, const Op *op) {
+bool slice_access_fits(Slice *s, const Op *op) {
     const Param *p = &s->k->param.p[op->param];
     if (p->packet) return slice_refuse(s, op, NULL, "'%s' carries packets", p->name);
     if (p->inout || (p->out && op->kind == OP_LOAD))
@@ -57,7 +57,7 @@ static bool op_fits(Slice *s, const Op *op) {
     case CLASS_PREFIX:
         return slice_refuse(s, op, "end the kernel with the sums, and go on in another one", "%s goes along a tile",
                             op_phrase(op->kind));
-    case CLASS_MEMORY: return access_fits(s, op);
+    case CLASS_MEMORY: return slice_access_fits(s, op);
     default: return true;
     }
 }
@@ -80,7 +80,7 @@ bool slice_has_peers(const Slice *s) {
 
 /* ---- results ---- */
 
-static bool grid_fits(Slice *s) {
+bool slice_grid_fits(Slice *s) {
     for (int i = 0; i < s->k->ngrid; i++) {
         const Range *r = &s->k->range.p[i];
         if (r->of.axis >= 0)
@@ -197,11 +197,10 @@ static bool dot_fits(Slice *s, const Op *dot) {
 }
 
 bool slice_fits(Slice *s) {
-    slice_list(s);
     if (!s->dot.n || !s->store.n || s->k->level != LEVEL_GROUP) return false;
     for (int i = 0; i < s->op.n; i++)
         if (!op_fits(s, s->op.p[i])) return false;
-    if (!grid_fits(s) || !find_ranges(s)) return false;
+    if (!slice_grid_fits(s) || !find_ranges(s)) return false;
     for (int i = 0; i < s->dot.n; i++)
         if (!dot_fits(s, s->dot.p[i])) return false;
     for (int i = 0; i < s->store.n; i++)

@@ -23,7 +23,9 @@ static Layout sums_layout(const Slice *s, int range, int columns) {
 }
 
 static bool has_columns(const Slice *s, int range) {
-    return range == s->column || s->k->range.p[range].part_of == 1 + s->column;
+    bool chained = false;
+    for (int i = 0; i < s->dot.n && s->chained; i++) chained = chained || dot_column(s, s->dot.p[i]) == range;
+    return chained || range == s->column || s->k->range.p[range].part_of == 1 + s->column;
 }
 
 /* The range of the type that has columns; of rows alone the whole tile's. */
@@ -49,7 +51,7 @@ void slice_lay(Slice *s, int multiply) {
     Tiles t = {.s = s, .lay = {.c = s->c, .m = s->m, .k = k}, .base = ARENA_ARRAY(s->scratch, Layout, k->range.n)};
     lay_names(&t.lay);
     for (int r = 0; r < k->range.n; r++)
-        if (has_columns(s, r)) t.base[r] = sums_layout(s, r, (int)k->range.p[r].size);
+        if (has_columns(s, r)) t.base[r] = sums_layout(s, r, (int)slice_extent(s, r));
     const Region *body = k->roles->role.p[multiply].body;
     for (const Op *op = walk(body); op; op = walk_next(op, body)) op_lay(&t, op);
 }

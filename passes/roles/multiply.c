@@ -9,11 +9,18 @@ static void take_region(Cut *c, const Region *r);
 
 static void take_get(Cut *c, const Stream *t) {
     Op *get = build_get(&c->b, t->ring);
-    for (const Op *load = t->get; load; load = load == t->put ? NULL : load->next) {
+    for (int i = 0; i < c->s->op.n; i++) {
+        const Op *load = c->s->op.p[i];
         int id = load->res.n ? load->res.p[0]->id : 0;
         if (load->res.n && c->s->stream_of[id] && &c->s->stream.p[c->s->stream_of[id] - 1] == t)
             c->value[id] = get->res.p[c->s->slot_of[id]];
     }
+}
+
+/* Tiles that no step of the loop changes. */
+static void take_before(Cut *c, const Op *loop) {
+    for (int i = 0; i < c->s->stream.n; i++)
+        if (c->s->stream.p[i].get == loop) take_get(c, &c->s->stream.p[i]);
 }
 
 static void take_operand(Cut *c, const Op *load) {
@@ -57,8 +64,11 @@ static void take_ready(Cut *c, const Op *op) {
 /* The instruction's first operand has the rows. */
 static Value *product(Cut *c, const Op *dot, Value *acc) {
     bool swapped = !type_has(dot->arg.p[0]->type, c->s->row);
-    Value *x = cut_value(c, product_operand(dot, swapped)), *y = cut_value(c, product_operand(dot, !swapped));
-    return build_mma(&c->b, x, y, acc, dot->over, dot->nover, c->s->instruction);
+    const Value *rows = product_operand(dot, swapped);
+    bool made = c->s->chained && operand_is_made(dot, swapped);
+    Value *x = made ? chain_operand(c, dot, rows) : cut_value(c, rows),
+          *y = cut_value(c, product_operand(dot, !swapped));
+    return build_mma(&c->b, x, y, acc, dot->over, dot->nover, slice_instruction(c->s, dot));
 }
 
 static void take_product(Cut *c, const Op *dot) {
@@ -168,7 +178,7 @@ static bool is_known(const Cut *c, const Op *op) { return op->res.n == 1 && c->v
 
 static void take_op(Cut *c, const Op *op) {
     bool operand = op->kind == OP_LOAD && c->s->stream_of[op->res.p[0]->id];
-    if (op->kind == OP_FOR && op->in == c->s->k->body) take_vectors(c, op);
+    if (op->kind == OP_FOR && op->in == c->s->k->body) take_vectors(c, op), take_before(c, op);
     c->b.loc = op->loc;
     if (operand)
         take_operand(c, op);
@@ -178,6 +188,8 @@ static void take_op(Cut *c, const Op *op) {
         take_loop(c, op);
     else if (op->kind == OP_IF)
         take_condition(c, op);
+    else if (c->s->chained && op_info[op->kind].class == CLASS_REDUCE)
+        chain_reduce(c, op);
     else if (op->kind != OP_STORE && op_info[op->kind].class != CLASS_SYNC && !is_known(c, op) && !is_widened(c->s, op))
         take_plain(c, op);
     c->b.loc = op->loc;
@@ -194,7 +206,8 @@ int slice_multiply(Slice *s) {
     int role = roles_groups(s->m, s->to, name_of(s->m->names, "multiply"), 1, s->k->plan.regs.n - 1, s->row, s->k->loc);
     Cut c = cut_begin(s, s->k->roles->role.p[role].body);
     c.flying = ARENA_ARRAY(s->scratch, bool, s->values + 1);
+    c.zeroed = ARENA_ARRAY(s->scratch, bool, s->values + 1);
     take_region(&c, s->k->body);
-    slice_results(&c, role);
+    (s->chained ? chain_results : slice_results)(&c, role);
     return role;
 }

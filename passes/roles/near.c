@@ -36,7 +36,7 @@ static bool is_near(Slice *s, const Op *op) {
 }
 
 void slice_near(Slice *s) {
-    for (int i = 0; i < s->op.n && s->near.n < MOST_NEAR; i++)
+    for (int i = 0; i < s->op.n && s->near.n < MOST_NEAR && !s->chained; i++)
         if (is_near(s, s->op.p[i])) vec_push(s->scratch, &s->near, s->op.p[i]);
 }
 

@@ -24,7 +24,11 @@ bool slice_begin(Slice *s, PassContext *c, const Kernel *k, bool swapped) {
     s->values = k->nvalue;
     s->token = -1;
     s->scalar = ARENA_ARRAY(s->scratch, Value *, s->values + 1);
-    if (!multiplies_aside(s->target) || !slice_fits(s) || !slice_operation(s) || !slice_streams(s)) return false;
+    slice_list(s);
+    s->chained = slice_chains(s);
+    if (!multiplies_aside(s->target) || !(s->chained ? chain_fits : slice_fits)(s) || !slice_operation(s) ||
+        !slice_streams(s))
+        return false;
     slice_near(s);
     return slice_addresses(s) && slice_peers(s);
 }
@@ -107,10 +111,12 @@ static Planned slice_try(PassContext *c, const Kernel *k, bool swapped, double *
     Slice s;
     TilePlan tiles;
     Planned p = plan_refused("");
-    if (slice_begin(&s, c, k, swapped) && slice_tiles(&s, &tiles))
+    const bool good = slice_begin(&s, c, k, swapped);
+    if (good && s.chained && chain_plan(&s, &p))
+        plan_copies(&s, &p.plan);
+    else if (good && !s.chained && slice_tiles(&s, &tiles))
         p = planned_by(&s, &tiles), *seconds = tiles.seconds;
-    else if (s.why.words)
-        p.why = s.why;
+    if (p.why.words && s.why.words) p.why = s.why;
     arena_free(s.scratch);
     return p;
 }

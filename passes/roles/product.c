@@ -17,3 +17,26 @@ bool dot_promotes(const Op *dot) {
     Elem x = product_operand(dot, 0)->type.elem;
     return dot->arg.n > 2 && elem_is_float(x) && elem_bits(x) == 8;
 }
+
+bool operand_is_made(const Op *dot, int i) {
+    const Value *v = product_operand(dot, i);
+    return !v->def || v->def->kind != OP_LOAD;
+}
+
+int dot_column(const Slice *s, const Op *dot) {
+    const Type t = dot->res.p[0]->type;
+    return t.range[t.range[0] == s->row];
+}
+
+int64_t slice_extent(const Slice *s, int range) {
+    const Range *r = &s->k->range.p[range];
+    return r->kind == RANGE_TILE ? r->size : r->of.c;
+}
+
+bool is_column(const Slice *s, int range) {
+    for (int i = 0; i < s->dot.n; i++)
+        if (dot_column(s, s->dot.p[i]) == range) return true;
+    return false;
+}
+
+bool is_key(const Slice *s, int range) { return !s->k->range.p[range].grid && is_column(s, range); }

@@ -68,7 +68,7 @@ int panel_range(const Slice *s) {
 
 /* Tiles that are copied once a task need no second slot. */
 void slice_rings(Slice *s) {
-    s->panel = panel_range(s);
+    if (!s->chained) s->panel = panel_range(s);
     for (int i = 0; i < s->stream.n; i++) {
         Stream *t = &s->stream.p[i];
         t->ring = ring_new(s, ring_name(s, t), t->at->parent ? s->k->plan.stages : 1, t->get->loc);

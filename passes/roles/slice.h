@@ -44,15 +44,15 @@ typedef struct {
     int panel;             /* range of the columns of a panel */
     VEC(const Op *) vector; /* loads of a number for each column, which come before the sums are done */
     int row, column;       /* ranges of the results: groups share the first, and have all positions of the second; .. */
+    bool chained;          /* products take what is made of other products (chain.c) */
     bool swapped;          /* .. which runs along rows in memory, unless these two are exchanged */
     VEC(Stream) stream;
     int *uses;          /* by value: as an operand */
     int *stream_of, *slot_of;  /* by value: 1 + the stream whose tile it is, and which tile; 0: it is none */
     bool *addresses;           /* by value: scalars that bound loops, or of which places of copies are made */
     bool *gathers;             /* by value: likewise tiles, of which threads make the places of rows */
-    const MatrixOp *op_matrix; /* the instruction of products, .. */
+    const MatrixOp *op_matrix; /* the instruction of products */
     TileTimes times;           /* of its tiles */
-    Name instruction;          /* .. and its name with the columns of a tile */
     int sum_words;             /* of a thread, of all sums that a task holds at once */
     int outs;                  /* slots of a ring of results */
     bool *front;               /* by value: of both those that do not depend on a loop */
@@ -72,6 +72,19 @@ const Value *product_operand(const Op *dot, int i); /* as an instruction takes i
 bool is_widened(const Slice *, const Op *);         /* it widens one, which the instruction takes as it was before */
 bool dot_promotes(const Op *dot);                   /* instructions sum a step alone, and f32 the steps */
 
+/* chain.c: products that take what is made of others */
+bool slice_chains(const Slice *);
+bool chain_fits(Slice *);
+/* chain_plan.c */
+bool chain_plan(Slice *, Planned *);
+bool chain_planned(Slice *); /* the kernel's plan is one of those */
+
+bool operand_is_made(const Op *dot, int i);     /* in registers; else it is loaded */
+int dot_column(const Slice *, const Op *dot);   /* the range of its columns */
+int64_t slice_extent(const Slice *, int range); /* positions of a tile */
+bool is_column(const Slice *, int range);       /* of some product */
+bool is_key(const Slice *, int range);          /* likewise, and it is that of a loop */
+
 /* ---- copies without products, moves.c ---- */
 
 bool is_move(const Kernel *);
@@ -83,6 +96,8 @@ void slice_move(PassContext *, Kernel *);
 void slice_list(Slice *);      /* fits.c: its operations */
 bool multiplies_aside(const MatrixTarget *); /* plan.c: it has what roles are made of */
 bool slice_fits(Slice *);      /* fits.c: products, stores and their ranges */
+bool slice_access_fits(Slice *, const Op *);
+bool slice_grid_fits(Slice *);
 bool slice_operation(Slice *); /* ask.c: the instruction of its products */
 bool slice_streams(Slice *);   /* stream.c: which operands come by one ring */
 bool slice_addresses(Slice *); /* address.c: what the copy role computes */
@@ -90,6 +105,7 @@ void slice_near(Slice *);      /* near.c: which loads of the epilogue come by bo
 bool slice_peers(Slice *);     /* sync.c: memory of peers */
 /* plan.c: all of these; the scratch memory is the caller's to free */
 bool slice_begin(Slice *, PassContext *, const Kernel *, bool swapped);
+Name slice_instruction(const Slice *, const Op *dot); /* its name with the columns of a tile */
 bool slice_is_swapped(const Kernel *);             /* by its plan */
 bool slice_tiles(Slice *, TilePlan *);             /* ask.c: tiles that are fast */
 TaskOrder slice_tasks(const Slice *);              /* tasks.c: who gives tasks to workgroups */
@@ -123,6 +139,7 @@ typedef struct {
     Value **value; /* by value of the kernel's body: its copy here; NULL: there is none */
     SlotFill fill; /* of a role that copies: what it copies */
     bool *flying;  /* of groups that multiply, by value of the body: products that make its copy may be under way */
+    bool *zeroed;  /* likewise: its copy is 0 past the end of the loop's range */
 } Cut;
 
 /* cut.c */
@@ -166,7 +183,10 @@ void slice_rings(Slice *);                       /* .. rings that the copy role 
 void slice_copy(Slice *);                        /* copy.c: the roles that copy */
 void take_runs(const Slice *, Op *loop);         /* runs.c: of groups that multiply: turns of a loop that waits */
 int slice_multiply(Slice *);                     /* multiply.c: the groups that multiply; the role's number */
-void slice_results(Cut *, int multiply);         /* result.c: what they store */
+void slice_results(Cut *, int multiply);         /* result.c: what they store, .. */
+void chain_results(Cut *, int multiply);         /* chain_result.c: .. in whole tiles, of products in a chain */
+void chain_reduce(Cut *, const Op *);            /* chain_step.c: a reduction in a step that may be cut short, .. */
+Value *chain_operand(Cut *, const Op *dot, const Value *); /* .. and an operand of a product */
 void slice_say(const Slice *);                   /* say.c: what `explain` prints of them */
 void slice_lay(Slice *, int multiply);           /* lay.c: layouts of their tiles */
 

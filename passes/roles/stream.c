@@ -51,9 +51,31 @@ static int stream_new(Slice *s, const Region *at, SlotFill fill) {
 }
 
 /* The stream of the product's other operand, if the same block loads it in the same way. */
-static int stream_beside(const Slice *s, const Op *load, const Value *other, SlotFill fill) {
+static int stream_beside(const Slice *s, const Region *at, const Value *other, SlotFill fill) {
     int n = s->stream_of[other->id] - 1;
-    return n >= 0 && s->stream.p[n].at == load->in && s->stream.p[n].fill == fill ? n : -1;
+    return n >= 0 && s->stream.p[n].at == at && s->stream.p[n].fill == fill ? n : -1;
+}
+
+static bool is_inside(const Op *op, const Op *loop) {
+    while (op && op != loop) op = op->in->parent;
+    return op != NULL;
+}
+
+static bool place_changes(const Affine *a, const Op *loop) {
+    for (int i = 0; i < a->nterm; i++) {
+        const Term *t = &a->term[i];
+        if (t->kind == TERM_VALUE && (!t->value->def || is_inside(t->value->def, loop))) return true;
+    }
+    return affine_follows(a, loop->range);
+}
+
+/* The operation in front of which it is loaded: of products in a chain, a tile that no step changes comes once. */
+static const Op *load_home(const Slice *s, const Op *load) {
+    const Op *loop = load->in->parent;
+    if (!s->chained || !loop || loop->kind != OP_FOR) return load;
+    for (int d = 0; d < load->sub.n; d++)
+        if (place_changes(&load->sub.p[d].lo, loop)) return load;
+    return loop;
 }
 
 /* An instruction reads 8-bit elements along the summed range alone. */
@@ -67,7 +89,7 @@ static bool refuse_across(Slice *s, const Op *load, int kept, int over) {
 static bool find_way(Slice *s, const Op *load, int kept, int over, Way *way) {
     const Reason why = box_why(s, load, kept, over, &way->panel);
     way->why = why.words;
-    bool copied = !way->why || !rows_why(s, load, kept, over, &way->panel);
+    bool copied = !way->why || (!s->chained && !rows_why(s, load, kept, over, &way->panel));
     if (!copied) return slice_refuse(s, load, why.fix, "%s", way->why);
     return way->panel == PANEL_K128 || elem_bits(load->res.p[0]->type.elem) == 16 || refuse_across(s, load, kept, over);
 }
@@ -84,8 +106,9 @@ static bool multiplies_always(Slice *s, const Op *dot, const Op *load) {
 static bool take_operand(Slice *s, const Op *dot, int i) {
     const Value *v = product_operand(dot, i), *other = product_operand(dot, !i);
     const Op *load = v->def;
-    int kept = type_has(v->type, s->row) ? s->row : s->column;
+    int kept = type_has(v->type, s->row) ? s->row : dot_column(s, dot);
     Way way;
+    if (s->chained && operand_is_made(dot, i)) return true;
     if (!load || load->kind != OP_LOAD)
         return slice_refuse(s, load ? load : dot, "store what is multiplied first, by a kernel of its own",
                             "an operand of the product is computed");
@@ -93,8 +116,9 @@ static bool take_operand(Slice *s, const Op *dot, int i) {
     if (s->stream_of[v->id] || tile_again(s, load)) return true;
     if (!find_way(s, load, kept, dot->over[0], &way)) return false;
     SlotFill fill = way.why ? FILL_ROWS : FILL_BOX;
-    int stream = stream_beside(s, load, other, fill);
-    tile_add(s, load, stream < 0 ? stream_new(s, load->in, fill) : stream, way);
+    const Region *at = load_home(s, load)->in;
+    int stream = stream_beside(s, at, other, fill);
+    tile_add(s, load, stream < 0 ? stream_new(s, at, fill) : stream, way);
     return true;
 }
 
@@ -119,8 +143,9 @@ static void find_frees(Slice *s) {
     check_uses(s);
     for (int i = 0; i < s->dot.n; i++)
         for (int n = 0; n < 2; n++) {
-            Stream *t = &s->stream.p[s->stream_of[product_operand(s->dot.p[i], n)->id] - 1];
-            t->free = later(t->free, op_in_block(s->dot.p[i], t->at));
+            const int stream = s->stream_of[product_operand(s->dot.p[i], n)->id] - 1;
+            Stream *t = stream < 0 ? NULL : &s->stream.p[stream]; /* none of what is made */
+            if (t) t->free = later(t->free, op_in_block(s->dot.p[i], t->at));
         }
 }
 
@@ -129,8 +154,8 @@ static void find_puts(Slice *s) {
         const Op *op = s->op.p[i];
         int n = op->res.n ? s->stream_of[op->res.p[0]->id] - 1 : -1;
         if (n < 0) continue;
-        s->stream.p[n].put = op;
-        if (!s->stream.p[n].get) s->stream.p[n].get = op;
+        s->stream.p[n].put = load_home(s, op);
+        if (!s->stream.p[n].get) s->stream.p[n].get = s->stream.p[n].put;
     }
 }
 

@@ -57,10 +57,10 @@ TILE_FN void tile_box_mn(tile_slot slot, int to, tile_boxes x, int k, int column
 
 /* ---- stores: by one thread, behind the fence and the barrier of those that wrote the slot ---- */
 
-/* `columns` columns, in panels of 64 and 64 rows, from [row, column] on. */
+/* `columns` columns, in panels of 64 and 64 rows, from [row, column] on; the last panel may have fewer. */
 TILE_FN void tile_box_store(tile_boxes x, int row, int column, int columns, uint32_t from) {
 #pragma unroll
-    for (int u = 0; u < columns / 64; u++) {
+    for (int u = 0; u < (columns + 63) / 64; u++) {
         if (x.dims == 3) tile_tma_store3(x.map, column + 64 * u, row, x.plane, from + 8192 * u);
         if (x.dims == 2) tile_tma_store2(x.map, column + 64 * u, row, from + 8192 * u);
     }

@@ -175,6 +175,11 @@ TILE_FN uint32_t tile_shared_load4(uint32_t at) {
 }
 TILE_FN void tile_shared_load16(uint32_t at, uint32_t x[4]) { tile_lds_load16(tile_emu_shared_at(at, 16), x); }
 
+TILE_FN void tile_shared_zero16(uint32_t at) {
+    const uint32_t x[4] = {};
+    tile_lds_store16(tile_emu_shared_at(at, 16), x);
+}
+
 #define TILE_EMU_BLOCKS(n, across, store, at, x)                                                                       \
     static const tile_emu_blocks op = {n, across, store};                                                              \
     tile_emu_blocks_move(&op, at, x)

@@ -226,6 +226,9 @@ TILE_FN void tile_shared_load16(uint32_t at, uint32_t x[4]) {
                  : "r"(at)
                  : "memory");
 }
+TILE_FN void tile_shared_zero16(uint32_t at) {
+    asm volatile("st.shared.v4.b32 [%0], {%1, %1, %1, %1};" ::"r"(at), "r"(0) : "memory");
+}
 TILE_FN uint32_t tile_bf16x2(float low, float high) {
     uint32_t r;
     asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(r) : "f"(high), "f"(low));

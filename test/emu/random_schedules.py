@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """usage: random_schedules.py TILEC FOLDER TARGET [--programs=N] [--first=SEED] [--kinds=KIND,..]: random products, attention and
 decoding of tokens, one kind behind the other, at random sizes, which the machine's schedules or roles take, in the emulator of TARGET against the
-interpreter; kinds: product, sized, gathered, ragged, ranks, attention, decode. Prints what differs or fails, how many took a schedule, and which."""
+interpreter; kinds: product, sized, gathered, ragged, ranks, attention, chained, decode. Prints what differs or fails, how many took a schedule, and which."""
+import os
 import random
 import re
 import subprocess
@@ -9,7 +10,10 @@ import sys
 
 import numpy
 
-PASSED = re.compile(r"pipe: '\w+': the schedule '(\w+)'|'\w+': (roles), tiles")
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "gen"))
+from random_chains import chained
+
+PASSED = re.compile(r"pipe: '\w+': the schedule '(\w+)'|'\w+': (roles), ")
 
 
 def size(r, most):
@@ -205,7 +209,7 @@ def tiles(r):
     return f"kernel products on sm_90a {{ {sizes}clusters = {r.randint(1, 2)}; }}\n"
 
 
-KINDS = {"product": product, "sized": sized, "gathered": gathered, "ragged": ragged, "ranks": ranks, "attention": attention, "decode": decode}
+KINDS = {"product": product, "sized": sized, "gathered": gathered, "ragged": ragged, "ranks": ranks, "attention": attention, "chained": chained, "decode": decode}
 
 
 def run(tilec, folder, target, seed, kinds):
@@ -233,7 +237,7 @@ def main():
     tilec, folder, target = sys.argv[1:4]
     options = dict(a[2:].split("=") for a in sys.argv[4:])
     first, n = int(options.get("first", 1)), int(options.get("programs", 20))
-    kinds = options.get("kinds", "product,product,product,sized,sized,gathered,ragged,attention,decode").split(",")
+    kinds = options.get("kinds", "product,product,product,sized,sized,gathered,ragged,attention,chained,decode").split(",")
     wrong, took, names = 0, 0, set()
     for seed in range(first, first + n):
         schedules, message = run(tilec, folder, target, seed, kinds)

@@ -1,0 +1,101 @@
+/* roles_chain.c: products in a chain: operands of several panels of 128 bytes, or in registers, as a product before
+   left them. */
+#include "codegen/gpu/roles.h"
+#include "codegen/text/step.h"
+#include "ir/size.h"
+
+#include <inttypes.h>
+
+/* Of the device library (tile_chain.h): bytes of a row of a panel; rows of a product; columns of products, and their
+   depth, in steps. */
+enum { PANEL_BYTES = 128, GROUP_ROWS = 64, LEAST_COLUMNS = 64, MOST_COLUMNS = 128, STEP = 16 };
+
+/* A slot's tile in panels of 128 bytes a row. */
+typedef struct {
+    const char *at;   /* where the group's share begins */
+    int64_t step;     /* bytes between panels */
+    int64_t extent;   /* positions that are not summed, of the share */
+    int panels, rows; /* rows: range */
+    bool across;
+} Panels;
+
+static int64_t own_extent(Fn *f, int range) { return hip_role_extent(f->m, f->k, f->hip->role->number, range); }
+
+static int other_range(Type t, int range) { return t.range[t.range[0] == range]; }
+
+static bool panels_of(Fn *f, const Op *mma, const Value *v, Panels *p) {
+    int ring, tile;
+    const SlotTile *t = hip_slot(f->k, v, &ring, &tile);
+    if (!t || v->type.nrange != 2 || (t->panel != PANEL_K128 && t->panel != PANEL_MN128)) return false;
+    const int along = slot_row(f->k, ring, tile), kept = other_range(v->type, mma->over[0]);
+    const int64_t row = own_extent(f, along) * elem_bits(t->type.elem) / 8;
+    p->across = along != mma->over[0];
+    p->rows = other_range(v->type, along);
+    p->step = PANEL_BYTES * hip_role_extent(f->m, f->k, f->k->roles->ring.p[ring].per, p->rows);
+    p->panels = (int)((row + PANEL_BYTES - 1) / PANEL_BYTES);
+    p->extent = own_extent(f, kept);
+    p->at = fn_held(f, v)->tile.name;
+    if (f->hip->split - 1 != kept) return f->hip->split - 1 != mma->over[0];
+    p->at = fn_text(f, "%s + %" PRId64 " * group", p->at, p->extent * PANEL_BYTES);
+    return !p->across;
+}
+
+bool hip_role_chains(Fn *f, const Op *mma) {
+    int ring, tile;
+    const Value *a = mma->arg.p[0];
+    const int64_t depth = mma->nover == 1 ? hip_role_extent(f->m, f->k, -1, mma->over[0]) : 0;
+    return !hip_slot(f->k, a, &ring, &tile) || depth * elem_bits(a->type.elem) / 8 != PANEL_BYTES;
+}
+
+/* The first operand as words: of sums that are only rounded for it, or of a tile of 16 bits. */
+static const char *words_of(Fn *f, const Value *v, int64_t depth) {
+    const Value *from = v->def && v->def->kind == OP_CAST && fn_held(f, v)->hold == HOLD_INLINE ? v->def->arg.p[0] : v;
+    const bool sums = from->type.elem == ELEM_F32;
+    const Tile *tile = made_tile(f, sums ? from : v);
+    const char *words = c_name(&f->names, fn_text(f, "%s_words", fn_value_name(f, v)));
+    fn_line(f, "uint32_t %s[%" PRId64 "];", words, depth / 4);
+    if (sums)
+        fn_line(f, "tile_sums_words_%s(%s, %s, %" PRId64 ");", elem_text(v->type.elem), words, tile->name, depth);
+    else
+        fn_line(f, "tile_chain_words(%s, %s, %" PRId64 ");", words, tile->name, depth);
+    return words;
+}
+
+/* Rows of the slot behind the end of the loop's range are no part of the sum, whatever lies there. */
+static void clear_tail(Fn *f, const Op *mma, const Panels *b) {
+    const Range *r = &f->k->range.p[mma->over[0]];
+    if (r->grid || !b->across || range_is_full(f->k, mma->over[0]) || range_has_whole_steps(f->k, mma->over[0])) return;
+    const char *count = cexpr_operand(f, f->range[mma->over[0]].count)->text;
+    const int groups = f->hip->groups, bar = 1 + f->k->roles->role.p[f->hip->role->number].first + groups;
+    fn_line(f, "if (%s < %" PRId64 ")", count, r->size);
+    fn_line(f, "    tile_chain_clear(%s, %d, (int)%s, %" PRId64 ", %d, %d, %sthread);", b->at, b->panels, count,
+            r->size, bar, 128 * groups, groups > 1 ? "128 * group + " : "");
+}
+
+static bool chain_fits(Fn *f, const Op *mma, const Panels *b, int64_t depth) {
+    const Value *x = mma->arg.p[0];
+    bool type = x->type.elem == mma->arg.p[1]->type.elem && (x->type.elem == ELEM_BF16 || x->type.elem == ELEM_F16);
+    const int rows = x->type.nrange == 2 ? other_range(x->type, mma->over[0]) : -1;
+    return type && rows >= 0 && own_extent(f, rows) == GROUP_ROWS && mma->res.p[0]->type.elem == ELEM_F32 &&
+           depth % STEP == 0 && b->extent >= LEAST_COLUMNS && b->extent <= MOST_COLUMNS && b->extent % STEP == 0;
+}
+
+void hip_role_chain(Fn *f, const Op *mma) {
+    Panels a, b;
+    const Value *x = mma->arg.p[0];
+    const int64_t depth = mma->nover == 1 ? own_extent(f, mma->over[0]) : 0;
+    int ring, tile;
+    const bool slot = hip_slot(f->k, x, &ring, &tile) != NULL;
+    if (!depth || !panels_of(f, mma, mma->arg.p[1], &b) || !chain_fits(f, mma, &b, depth) ||
+        (slot && (!panels_of(f, mma, x, &a) || a.across))) {
+        fn_unsupported(f, mma->loc,
+                       "a product in a chain, other than of 64 rows along what is summed and 64 to 128 columns");
+        return;
+    }
+    const char *first = slot ? fn_text(f, "%s, %" PRId64, a.at, a.step) : words_of(f, x, depth);
+    clear_tail(f, mma, &b);
+    const Tile *to = hip_role_sums(f, mma);
+    fn_line(f, "tile_chain_%s_%s_%d(%s, %" PRId64 ", %" PRId64 ", %s, %s, %" PRId64 ", %d);", slot ? "ss" : "rs",
+            elem_text(x->type.elem), b.across, to->name, b.extent, depth, first, b.at, b.step, mma->arg.n == 3);
+    if (mma_ends_group(mma)) fn_line(f, "tile_wgmma_commit();");
+}

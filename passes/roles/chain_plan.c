@@ -1,0 +1,222 @@
+/* chain_plan.c: the tiles of products in a chain: rows of a task, keys of a step, slots of rings.
+   Takes: a kernel that fits, with its streams. Gives: the largest tiles that registers and memory hold; or why there
+   are none. */
+#include "passes/roles/slice.h"
+
+#include <math.h>
+
+enum {
+    GROUP = 128,     /* threads of a group */
+    GROUP_ROWS = 64, /* that it multiplies */
+    MOST_GROUPS = 2,
+    LEAST_KEYS = 64, /* of a step, .. */
+    MOST_KEYS = 128,
+    KEYS_STEP = 16,      /* .. in steps of so many (tile_chain.h) */
+    LEAST_STAGES = 2,    /* one is read, one is copied */
+    MOST_STAGES = 4,     /* more gained nothing: copies are a tenth of the time [guess] */
+    BARRIERS = 2048,     /* bytes of the rings' barriers, and up to a multiple of 1024 */
+    COPY_REGISTERS = 40, /* of a thread: 30 values spill with 24 (compiled) */
+    REGISTERS = 232,     /* of a thread that multiplies: two groups have 464 of 504 so */
+    OWN_WORDS = 40       /* of a thread: addresses, counters, what rows have one of [guess] */
+};
+
+static int64_t positions(const Slice *s, int range, const TilePlan *t) {
+    if (range == s->row) return t->rows;
+    return is_key(s, range) ? t->columns : slice_extent(s, range);
+}
+
+/* ---- registers: results of two ranges that loops carry, those of a step, and what a product takes of them ---- */
+
+static int words_of(const Slice *s, Type type, const TilePlan *t) {
+    int64_t n = elem_bits(type.elem);
+    for (int i = 0; i < type.nrange; i++) n *= type.range[i] == s->row ? GROUP_ROWS : positions(s, type.range[i], t);
+    return (int)(n / 32 / GROUP);
+}
+
+static int words_carried(const Slice *s, const Op *loop, const TilePlan *t) {
+    int words = 0;
+    for (int i = 0; i < loop->res.n; i++)
+        if (loop->res.p[i]->type.nrange == 2) words += words_of(s, loop->res.p[i]->type, t);
+    return words;
+}
+
+static int words_of_step(const Slice *s, const Op *loop, const TilePlan *t) {
+    int words = 0, made = 0;
+    for (int i = 0; i < s->dot.n; i++) {
+        const Op *dot = s->dot.p[i];
+        if (dot->in->parent != loop) continue;
+        if (is_key(s, dot_column(s, dot))) words += words_of(s, dot->res.p[0]->type, t);
+        for (int n = 0; n < 2; n++)
+            if (operand_is_made(dot, n)) made = (int)fmax(made, words_of(s, dot->arg.p[n]->type, t));
+    }
+    return words + made;
+}
+
+static int words_most(const Slice *s, const TilePlan *t) {
+    int most = 0;
+    for (int i = 0; i < s->op.n; i++) {
+        const Op *op = s->op.p[i];
+        if (op->kind == OP_FOR) most = (int)fmax(most, words_carried(s, op, t) + words_of_step(s, op, t));
+    }
+    return most + OWN_WORDS;
+}
+
+/* ---- memory ---- */
+
+static int64_t tile_bytes(const Slice *s, Type type, int row, const TilePlan *t) {
+    int64_t rows = 1;
+    for (int i = 0; i < type.nrange; i++)
+        if (type.range[i] != row) rows *= positions(s, type.range[i], t);
+    return panel_room(PANEL_K128, elem_bits(type.elem) / 8 * positions(s, row, t), rows);
+}
+
+static int64_t stream_bytes(const Slice *s, const Stream *x, const TilePlan *t) {
+    int64_t bytes = 0;
+    for (int i = 0; i < x->load.n; i++) {
+        const Op *load = x->load.p[i];
+        const Affine *last = &load->sub.p[load->sub.n - 1].lo;
+        const Type type = load->res.p[0]->type;
+        bytes += tile_bytes(s, type, type.range[!affine_follows(last, type.range[0])], t);
+    }
+    return bytes;
+}
+
+static int64_t results_bytes(const Slice *s, const TilePlan *t) {
+    int64_t bytes = 0;
+    for (int i = 0; i < s->store.n; i++) {
+        const Type type = s->store.p[i]->arg.p[0]->type;
+        if (type.nrange != 2 || !type_has(type, s->column)) continue;
+        bytes += panel_room(PANEL_K128, 2 * slice_extent(s, s->column), t->rows);
+    }
+    return bytes;
+}
+
+static int stages_of(const Slice *s, const TilePlan *t) {
+    int64_t room = s->target->lds_bytes - BARRIERS - results_bytes(s, t), step = 0;
+    for (int i = 0; i < s->stream.n; i++)
+        *(s->stream.p[i].at->parent ? &step : &room) +=
+            (s->stream.p[i].at->parent ? 1 : -1) * stream_bytes(s, &s->stream.p[i], t);
+    return room < step || !step ? 0 : (int)fmin(MOST_STAGES, (double)(room / step));
+}
+
+/* ---- the choice ---- */
+
+static bool size_fits(const Slice *s, int range, int64_t size) {
+    bool fixed = s->k->plan.sized || range_needs_size(s->k, range);
+    return !fixed || s->k->range.p[range].size == size;
+}
+
+static bool sizes_fit(const Slice *s, const TilePlan *t) {
+    if (!size_fits(s, s->row, t->rows)) return false;
+    for (int i = 0; i < s->op.n; i++)
+        if (s->op.p[i]->kind == OP_FOR && !size_fits(s, s->op.p[i]->range, t->columns)) return false;
+    return true;
+}
+
+static bool plan_try(const Slice *s, TilePlan *t) {
+    if (!sizes_fit(s, t) || words_most(s, t) > REGISTERS) return false;
+    t->stages = stages_of(s, t);
+    return t->stages >= LEAST_STAGES;
+}
+
+static bool find_tiles(const Slice *s, TilePlan *t) {
+    for (t->groups = MOST_GROUPS; t->groups > 0; t->groups--) {
+        t->rows = GROUP_ROWS * t->groups;
+        for (t->columns = MOST_KEYS; t->columns >= LEAST_KEYS; t->columns -= KEYS_STEP)
+            if (plan_try(s, t)) return true;
+    }
+    return false;
+}
+
+/* ---- tasks: those that are longer first, where bounds of loops tell them apart ---- */
+
+static bool follows_task(const Value *v, int depth) {
+    enum { DEEP = 16 /* operations */ };
+    const Op *d = v->def;
+    if (!d || depth > DEEP) return true;
+    if (d->kind == OP_BEGIN || d->kind == OP_END || d->kind == OP_LOAD || d->kind == OP_POS) return true;
+    for (int i = 0; i < d->arg.n; i++)
+        if (follows_task(d->arg.p[i], depth + 1)) return true;
+    return false;
+}
+
+static bool tasks_differ(const Slice *s) {
+    for (int i = 0; i < s->op.n; i++) {
+        const Op *op = s->op.p[i];
+        if (op->kind == OP_FOR && (follows_task(op->arg.p[0], 0) || follows_task(op->arg.p[1], 0))) return true;
+    }
+    return false;
+}
+
+/* ---- the record ---- */
+
+static double clocks_of(const Slice *s, const TilePlan *t) {
+    double clocks = 0;
+    for (int i = 0; i < s->dot.n; i++) {
+        const Op *dot = s->dot.p[i], *loop = dot->in->parent;
+        const int64_t columns = positions(s, dot_column(s, dot), t), depth = positions(s, dot->over[0], t);
+        const int64_t most = loop && loop->kind == OP_FOR ? value_most(s->m, s->k, loop->arg.p[1]) : t->columns;
+        clocks += (double)ceil_div(most, t->columns) * (double)ceil_div(depth, s->op_matrix->ad->k) * t->groups *
+                  matrix_cycles(s->op_matrix, (int)columns);
+    }
+    return clocks;
+}
+
+static void plan_record(Slice *s, const TilePlan *t, Planned *p) {
+    const bool differ = tasks_differ(s);
+    p->plan = (Plan){.lowering = LOWER_ROLES, .stages = t->stages, .tasks = differ ? TASKS_TICKET : TASKS_STATIC};
+    p->plan.order = name_of(s->m->names, differ ? "raster8_down" : "raster8");
+    p->plan.cut = s->k->plan.cut;
+    p->plan.unaligned = s->k->plan.unaligned;
+    p->cost = (int)fmin(1 + clocks_of(s, t), INT32_MAX);
+    vec_push(s->m->arena, &p->plan.regs, COPY_REGISTERS);
+    for (int i = 0; i < t->groups; i++) vec_push(s->m->arena, &p->plan.regs, REGISTERS);
+    planned_tile(p, s->row, t->rows);
+    for (int i = 0; i < s->op.n; i++)
+        if (s->op.p[i]->kind == OP_FOR) planned_tile(p, s->op.p[i]->range, t->columns);
+    p->how = slice_text(s, "roles, %d rows and steps of %d, %d stages, %d group%s%s", t->rows, t->columns, t->stages,
+                        t->groups, t->groups > 1 ? "s that multiply" : " that multiplies",
+                        differ ? ", tasks by a counter" : "");
+}
+
+/* Fewer tasks leave most of the machine idle: `split` may cut their loop. */
+static bool is_better_cut(const Slice *s, const TilePlan *t) {
+    double tasks = 1;
+    bool merges = false;
+    for (int i = 0; i < s->k->ngrid; i++) {
+        const Range *r = &s->k->range.p[i];
+        if (!size_is_number(r->of)) return false;
+        if (r->kind != RANGE_WHOLE) tasks *= (double)ceil_div(r->of.c, i == s->row ? t->rows : r->size);
+    }
+    for (int i = 0; i < s->op.n; i++) merges = merges || (s->op.p[i]->kind == OP_FOR && s->op.p[i]->region[1]);
+    return merges && 2 * tasks < s->target->processors;
+}
+
+static int count_loops(const Slice *s) {
+    int n = 0;
+    for (int i = 0; i < s->op.n; i++) n += s->op.p[i]->kind == OP_FOR;
+    return n;
+}
+
+bool chain_plan(Slice *s, Planned *p) {
+    TilePlan t = {.cluster = 1};
+    if (count_loops(s) >= PLANNED_TILES) return slice_refuse(s, NULL, NULL, "it has many loops");
+    if (!find_tiles(s, &t))
+        return slice_refuse(
+            s, NULL, "tiles of 128 rows and 128 keys, or fewer results in one kernel",
+            "no tile fits: what its loops carry and a step makes takes too many registers, or too much memory");
+    if (is_better_cut(s, &t)) return slice_refuse(s, NULL, NULL, "the result is small");
+    *p = (Planned){0};
+    plan_record(s, &t, p);
+    return true;
+}
+
+bool chain_planned(Slice *s) {
+    const int groups = s->k->plan.regs.n - 1;
+    TilePlan t = {.rows = (int)s->k->range.p[s->row].size, .groups = groups, .columns = MOST_KEYS};
+    for (int i = 0; i < s->op.n; i++)
+        if (s->op.p[i]->kind == OP_FOR) t.columns = (int)s->k->range.p[s->op.p[i]->range].size;
+    bool good = t.rows == GROUP_ROWS * groups && t.columns >= LEAST_KEYS && t.columns <= MOST_KEYS &&
+                t.columns % KEYS_STEP == 0;
+    return good && s->k->plan.stages >= LEAST_STAGES && s->k->plan.stages <= stages_of(s, &t);
+}

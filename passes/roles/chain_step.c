@@ -1,0 +1,56 @@
+/* chain_step.c: steps of products in a chain that end before their tile does: positions past the end of the loop change
+   no reduction and no product.
+   Takes: the groups' role, as far as it is built. Gives: masks, in steps that are cut short alone; full steps have
+   none. */
+#include "passes/layout/layout.h"
+#include "passes/roles/slice.h"
+
+/* Some step may be cut short. */
+static bool has_tail(const Slice *s, int range) {
+    return is_key(s, range) && !range_has_whole_steps(s->k, range) && !range_is_full(s->k, range);
+}
+
+static Value *is_short(Builder *b, int range) {
+    Value *n = build_binary(b, OP_SUB, build_index(b, OP_END, range), build_index(b, OP_BEGIN, range));
+    return build_binary(b, OP_LT, n, build_const_i(b, ELEM_I64, b->k->range.p[range].size));
+}
+
+/* The same, but for positions past the end. */
+static Value *masked(Builder *b, OpKind kind, Value *v, int range) {
+    Op *tail = build_if(b, is_short(b, range), &v->type, 1);
+    Region *at = b->at;
+    b->at = tail->region[0];
+    Value *inside = lay_masked(b, kind, v, range);
+    build_yield(b, &inside, 1);
+    b->at = tail->region[1];
+    build_yield(b, &v, 1);
+    b->at = at;
+    tail->res.p[0]->name = v->name;
+    return tail->res.p[0];
+}
+
+/* What stands behind takes the masked tile, too: so one of both is held. */
+void chain_reduce(Cut *c, const Op *op) {
+    const Value *v = op->arg.p[0];
+    Value *whole = cut_value(c, v);
+    c->b.loc = op->loc;
+    if (has_tail(c->s, op->over[0])) {
+        cut_name(c, v, masked(&c->b, op->kind, whole, op->over[0]));
+        c->zeroed[v->id] = op->kind == OP_SUM;
+    }
+    cut_op(c, op);
+    if (!v->def || v->def->in != op->in) c->value[v->id] = whole;
+}
+
+/* By a sum in front of it. */
+static bool is_zeroed(const Cut *c, const Value *v, const Value *copy) {
+    if (c->zeroed[v->id] && c->value[v->id] == copy) return true;
+    bool casts = v->def && v->def->kind == OP_CAST && copy->def && copy->def->kind == OP_CAST;
+    return casts && is_zeroed(c, v->def->arg.p[0], copy->def->arg.p[0]);
+}
+
+Value *chain_operand(Cut *c, const Op *dot, const Value *v) {
+    Value *copy = cut_value(c, v);
+    if (!has_tail(c->s, dot->over[0]) || is_zeroed(c, v, copy)) return copy;
+    return masked(&c->b, OP_DOT, copy, dot->over[0]);
+}

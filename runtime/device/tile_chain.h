@@ -1,0 +1,79 @@
+/* tile_chain.h: `mma` of the form roles on sm_90a of products in a chain: operands lie in several panels of a slot
+   (tile_box.h), 64 positions of a row each, or the first one in registers. Included behind tile_piece.h.
+
+   tile_chain_ss_TYPE_B(d, n, k, a, a_step, b, b_step, add): d = a b over k positions, a multiple of 16; plus d where
+   `add` is not 0. a: the address of 64 rows along k, whose panels lie a_step bytes apart. b: likewise of n rows, where B
+   is 0; of k rows along n, where B is 1. tile_chain_rs_TYPE_B(d, n, k, a, b, b_step, add): a is k / 4 words a lane
+   (tile_sums_words_TYPE). Sums, operands and groups of products: as in tile_piece.h. */
+#ifndef TILE_DEVICE_TILE_CHAIN_H
+#define TILE_DEVICE_TILE_CHAIN_H
+
+#define TILE_CHAIN_RS(n)                                                                                               \
+    TILE_WGMMA_RS(n, 16, bf16, 0)                                                                                      \
+    TILE_WGMMA_RS(n, 16, f16, 0)
+TILE_CHAIN_RS(64)
+TILE_CHAIN_RS(80)
+TILE_CHAIN_RS(96)
+TILE_CHAIN_RS(112)
+TILE_CHAIN_RS(128)
+
+/* 16 positions of k from 16 u on. */
+TILE_FN uint64_t tile_chain_part(uint32_t at, int across, int step, int u) {
+    return across ? tile_wgmma_panel(at + 2048 * u, step) : tile_wgmma_panel(at + (u >> 2) * step + 32 * (u & 3), 0);
+}
+
+#define TILE_CHAIN_SS_CASE(n, op)                                                                                      \
+    case n:                                                                                                            \
+        tile_wgmma_ss_n##n##_##op(d, x, y, add | u);                                                                   \
+        break;
+#define TILE_CHAIN_RS_CASE(n, op)                                                                                      \
+    case n:                                                                                                            \
+        tile_wgmma_rs_n##n##_##op(d, a + 4 * u, y, add | u);                                                           \
+        break;
+#define TILE_CHAIN(type, across)                                                                                       \
+    TILE_FN void tile_chain_ss_##type##_##across(float *d, int n, int k, uint32_t a, int a_step, uint32_t b,           \
+                                                 int b_step, int add) {                                                \
+        tile_wgmma_fence();                                                                                            \
+        _Pragma("unroll") for (int u = 0; u < k / 16; u++) {                                                           \
+            const uint64_t x = tile_chain_part(a, 0, a_step, u), y = tile_chain_part(b, across, b_step, u);            \
+            switch (n) { TILE_WIDTHS_RS(TILE_CHAIN_SS_CASE, type##_0##across) }                                        \
+        }                                                                                                              \
+    }                                                                                                                  \
+    TILE_FN void tile_chain_rs_##type##_##across(float *d, int n, int k, const uint32_t *a, uint32_t b, int b_step,    \
+                                                 int add) {                                                            \
+        tile_wgmma_fence();                                                                                            \
+        _Pragma("unroll") for (int u = 0; u < k / 16; u++) {                                                           \
+            const uint64_t y = tile_chain_part(b, across, b_step, u);                                                  \
+            switch (n) { TILE_WIDTHS_RS(TILE_CHAIN_RS_CASE, type##_##across) }                                         \
+        }                                                                                                              \
+    }
+TILE_CHAIN(bf16, 0)
+TILE_CHAIN(bf16, 1)
+TILE_CHAIN(f16, 0)
+TILE_CHAIN(f16, 1)
+
+/* Elements of 16 bits, as sums lie in registers, as words of the first operand. */
+TILE_FN void tile_chain_words(uint32_t *w, const uint16_t *x, int n) {
+#pragma unroll
+    for (int i = 0; i < n / 4; i++) w[i] = x[2 * i] | (uint32_t)x[2 * i + 1] << 16;
+}
+
+/* A tile of `columns` columns from `column` on and `rows` rows from `row` on to byte `to` of the slot: a panel for 64
+   columns, of all rows. The map's box is {64, rows}. */
+TILE_FN void tile_box_panels(tile_slot slot, int to, tile_boxes x, int column, int row, int columns, int rows) {
+#pragma unroll
+    for (int u = 0; u < (columns + 63) / 64; u++)
+        tile_box_load(slot, to + 128 * rows * u, x, column + 64 * u, row, 1);
+}
+
+/* Rows from `first` on of such a tile become zeros: they lie behind the end of what is summed. By all threads of the
+   groups that read the slot, before their products; they meet at the barrier `bar`. */
+TILE_FN void tile_chain_clear(uint32_t at, int panels, int first, int rows, int bar, int threads, int thread) {
+    const int chunks = 8 * (rows - first); /* of 16 bytes, in a panel */
+    for (int i = thread; i < panels * chunks; i += threads)
+        tile_shared_zero16(at + i / chunks * rows * 128 + first * 128 + i % chunks * 16);
+    tile_async_fence();
+    tile_bar_sync(bar, threads);
+}
+
+#endif

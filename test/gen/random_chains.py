@@ -1,0 +1,67 @@
+"""Attention as users write it: any score, mask and bounds, of one head to many, with keys that end where they like, or none."""
+import re
+
+import numpy
+
+SCORES = ["x * 0.1", "20.0 * tanh(x * 0.01)", "x * 0.1 - slope[{h}] * f32(pos(i) - pos(j))", "x * 0.1 + f32(bias[i, j])", "x * 0.1 + f32(near[j])",
+          "where(own[i] == own[j], x * 0.1, -inf)", "where(x > 0, x * 0.1, x * 0.02)"]
+SEEN = {"": ("0", "t"), "pos(j) <= pos(i)": ("0", "min(t, end(i))"), "pos(j) <= pos(i) + 3": ("0", "t"), "pos(j) <= pos(i) && pos(j) > pos(i) - w": ("max(0, begin(i) - w + 1)", "min(t, end(i))"),
+        "pos(j) < 5 || pos(j) <= pos(i)": ("0", "max(5, end(i))")}
+STEP = """      {x}
+      mx = max(m, max(x, j));
+      f = exp(x - mx);
+      y = exp(m - mx);
+      l = l * y + sum(f, j);
+      acc = acc * y + T(f) @ {v};
+      m = mx;
+"""
+
+
+def size(r, most):
+    """Those around multiples of tiles, and any."""
+    return r.choice([r.choice([64, 128, 192, 256, 384]) + r.randint(-2, 2), r.randint(1, most)])
+
+
+def chained(r):
+    """The program; values of some inputs, by their names; sizes that a run gives."""
+    heads = r.choice(["", "hi of h", "bi of b, hi of h"])
+    at, of = "".join(x.split()[0] + ", " for x in heads.split(", ") if x), "".join(x.split()[2] + ", " for x in heads.split(", ") if x)
+    sizes = {"b": r.randint(1, 2), "h": r.randint(1, 3), "s": r.choice([size(r, 300), 32 + r.randint(0, 200)]), "t": r.choice([size(r, 400), r.choice([0, 1, 2, 63, 129, 256])])}
+    d, e, elem = r.choice([64, 64, 80, 96, 112, 128, 128]), r.choice([0, 64, 80, 96, 128]), r.choice(["bf16", "f16"])
+    seen, score, out = r.choice([*SEEN]), r.choice(SCORES).format(h="hi" if heads else "0"), r.choice([elem, elem, "f32"])
+    begin, end = SEEN[seen]
+    counted = "b" in of and r.random() < 0.3
+    begin, end = (begin, end) if not counted else ("0", f"min(t, len[bi]{r.choice([' + 1', ' * 2'])})")
+    free = {n: sizes[n] > 0 and r.random() < 0.4 for n in "st"}
+    free["t"] |= sizes["t"] == 0
+    lines = [f"dim {n.upper()} {'<=' if free.get(n) else '='} {max(1, x + r.choice([0, 99]) * free.get(n, 0))};" for n, x in sizes.items()] + [f"dim W = {r.randint(1, 200)};"]
+    shared = not e and r.random() < 0.3
+    wide = e or d
+    column, v = (("e" if e else "c"), f"{'k' if shared else 'v'}[{at}j, {'e' if e else 'c'}]")
+    shapes = {"q": f"T[{of}s, d]", "k": f"T[{of}t, d]", "v": f"T[{of}t, {'n' if e else 'd'}]", "slope": "f32[g]", "bias": "T[s, t]", "near": "T[t]", "own": "i32[u]", "len": "i32[b]"}
+    given = ["q", "k"] + ["v"] * (not shared) + [n for n in ("slope", "bias", "near", "own") if n + "[" in score] + ["len"] * counted
+    steps, lse = r.choice([64, 64, 80, 96, 128, 128]), r.random() < 0.4
+    x = f"x = q[{at}i, c] @ k[{at}j, c];\n      x = {score};" + f"\n      x = where({seen}, x, -inf);" * (seen != "")
+    rows = f"{'fixed ' * ('begin' in begin or r.random() < 0.5)}{r.choice([64, 128])}"
+    text = f"""
+kernel chain({', '.join(f'{n}: {shapes[n]}' for n in given)}, const w: i64) -> (o: {out if out == 'f32' else 'T'}[{of}s, {'n' if e else 'd'}]{f', z: f32[{of}s]' * lse}) {{
+  each {heads + ', ' * (heads != '')}i: {rows} of s, c: * of d{', e: * of n' * (e > 0)} {{
+    m: f32[i] = -3e38;
+    l: f32[i] = 0;
+    acc: f32[i, {column}] = 0;
+    for j: fixed {steps} in {begin} .. {end} {{
+{STEP.format(x=x, v=v)}    }}
+    o[{at}i, {column}] = acc / max(l, 0.001);
+{f'    z[{at}i] = m + log(l + 1.0);' * lse}
+  }}
+}}
+"""
+    fill = {"T": elem, "[g]": "[8]", "[u]": "[999]", "d]": f"{d}]", "n]": f"{wide}]"}
+    def outer(shape):
+        for a, b in fill.items():
+            shape = shape.replace(a, b) if a != "T" else shape.replace("T[", b + "[")
+        return re.sub(r"\b[bhst]\b", lambda x: x[0].upper(), shape)
+    heads_out = f"O: {outer(f'{out}[{of}s, d]').replace(f'{d}]', f'{wide}]')}" + f", Z: {outer(f'f32[{of}s]')}" * lse
+    text += f"program p({', '.join(f'{n}_: {outer(shapes[n])}' for n in given)}) -> ({heads_out}) {{\n  O{', Z' * lse} = chain({', '.join(n + '_' for n in given)}, W);\n}}\n"
+    values = {"own_": numpy.int32([i // 50 for i in range(999)]), "len_": numpy.int32([r.randint(0, sizes["t"]) for _ in range(sizes["b"])])}
+    return "\n".join(lines) + text, {n: values[n] for n in values if n[:-1] in given}, [f"--size={n.upper()}={sizes[n]}" for n in free if free[n]]
