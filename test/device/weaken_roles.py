@@ -39,7 +39,7 @@ def main():
     known = [a.removeprefix("--not-missed=") for a in sys.argv if a.startswith("--not-missed=")]
     work, runtime, emulator, driver, kernels, compiler, *arguments = [a for a in sys.argv[1:] if not a.startswith("--not-missed=")]
     text = text_of(kernels.split(","), runtime)
-    link = ["cc", "-I", runtime, "-I", os.path.join(runtime, "include"), *shlex.split(driver), f"{work}.o", emulator, "-lm"]
+    link = ["cc", "-O1", "-I", runtime, "-I", os.path.join(runtime, "include"), *shlex.split(driver), f"{work}.o", emulator, "-lm"]
     missed, wrong = 0, 0
     if fails(work, text, shlex.split(compiler), link, arguments):
         sys.exit("the kernel itself fails")
