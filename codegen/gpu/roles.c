@@ -1,5 +1,5 @@
-/* roles.c: a kernel in the form roles as text: a struct of what roles share, the order of tasks, and the kernel, which
-   hands threads to roles. roles_role.c has the functions of roles. */
+/* roles.c: a kernel in the form roles as text: a struct of what roles share, and the kernel, which hands threads to
+   roles. roles_role.c has the functions of roles, roles_place.c the order of tasks. */
 #include "codegen/abi/abi.h"
 #include "codegen/gpu/roles.h"
 #include "codegen/text/program.h"
@@ -7,7 +7,6 @@
 #include "codegen/text/step.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 static const char *ring_name(const RolesWriter *w, int ring) { return w->facts.ring[ring].member; }
@@ -39,64 +38,6 @@ static void write_places(RolesWriter *w) {
     text_add(to, "};\n\n");
 }
 
-/* ---- the order of tasks ---- */
-
-/* This rank's rows come first, then those of the ranks behind it; or those last; or rows of all ranks in turn, this one's
-   last; or what is for this rank, then what is for the ranks behind it, where a range of the grid counts ranks. */
-typedef enum { OWN_AS_THEY_LIE, OWN_FIRST, OWN_LAST, OWN_IN_TURN, OWN_RANK, OWN_UNKNOWN } OwnOrder;
-
-/* The last columns come first, as where they are the longer tasks. */
-static const char down[] = "_down";
-
-static bool order_down(const Roles *r) { return r->order && strcmp(r->order + strcspn(r->order, "_"), down) == 0; }
-
-/* What follows the number of rows. */
-static OwnOrder order_own(const char *order) {
-    static const char *const text[] = {"", "_own_first", "_own_last", "_ranks_in_turn", "_own_rank"};
-    size_t n = strcspn(order, "_"), i = 0;
-    if (strcmp(order + n, down) == 0) return OWN_AS_THEY_LIE;
-    while (i < OWN_UNKNOWN && strcmp(order + n, text[i]) != 0) i++;
-    return (OwnOrder)i;
-}
-
-static OwnOrder own_order(const Roles *r) { return r->order ? order_own(r->order) : OWN_AS_THEY_LIE; }
-
-/* Rows of tiles that tasks go through together; 0: the order is unknown. */
-static int order_band(const Roles *r) {
-    static const char raster[] = "raster";
-    if (!r->order) return 1;
-    if (strncmp(r->order, raster, sizeof raster - 1) != 0 || own_order(r) == OWN_UNKNOWN) return 0;
-    return atoi(r->order + sizeof raster - 1);
-}
-
-/* The mesh axis along which the kernel addresses memory of peers; -1: none. */
-static int peers_axis(const Kernel *k) {
-    for (int i = 0; i < k->param.n; i++)
-        if (k->param.p[i].ranks >= 0) return k->param.p[i].ranks;
-    return -1;
-}
-
-/* It sends rows to other ranks, whose readers have their own. */
-static bool leaves_own(const RolesWriter *w) {
-    for (int a = 0; a < w->node->arg.n; a++)
-        if (hip_own_rows(w->p, w->node->arg.p[a].tensor).sender == w->node->id) return true;
-    return false;
-}
-
-/* The ranges that tasks count: the last two are rows and columns, those before count whole rasters. */
-typedef struct {
-    int range[MAX_RANGES], n, row;
-    const char *columns; /* text of their number */
-} Raster;
-
-static Raster raster_of(const RolesWriter *w) {
-    Raster r = {.columns = "1"};
-    for (int i = 0; i < w->k->ngrid; i++)
-        if (hip_role_counts(w, i)) r.range[r.n++] = i;
-    if (r.n > 1) r.row = r.n - 2, r.columns = arena_format(w->arena, "all->%s", w->tiles[r.range[r.n - 1]]);
-    return r;
-}
-
 /* ---- what roles share ---- */
 
 static void write_struct(RolesWriter *w) {
@@ -107,7 +48,7 @@ static void write_struct(RolesWriter *w) {
     text_add(to, "typedef struct {\n    int rank, cluster, clusters");
     for (int i = 0; i < w->k->ngrid; i++)
         if (hip_role_counts(w, i)) text_printf(to, ", %s", w->tiles[i]);
-    text_add(to, own_order(w->roles) ? ", tasks, first; /* first: rank of the first task */\n" : ", tasks;\n");
+    text_add(to, hip_role_has_first(w->roles) ? ", tasks, first; /* first: rank of the first task */\n" : ", tasks;\n");
     for (int i = 0; i < w->roles->ring.n; i++) text_printf(to, "%s%s", i ? ", " : "    tile_ring ", ring_name(w, i));
     if (w->roles->ring.n) text_add(to, ";\n");
     for (int i = 0; i < w->roles->role.n; i++)
@@ -131,21 +72,10 @@ static void count_tiles(RolesWriter *w, Fn *f) {
         if (i == w->roles->cluster_range && w->roles->cluster > 1) n = cexpr_ceil_div(f, n, w->roles->cluster);
         int64_t number;
         fn_line(f, "all.%s = %s%s;", w->tiles[i], cexpr_const(n, &number) ? "" : "(int)", cexpr_operand(f, n)->text);
-        const char *tiles = fn_text(f, !tasks && leaves_own(w) ? "(all.%s - 1)" : "all.%s", w->tiles[i]);
+        const char *tiles = fn_text(f, !tasks && hip_role_leaves_own(w) ? "(all.%s - 1)" : "all.%s", w->tiles[i]);
         tasks = tasks ? fn_text(f, "%s * %s", tasks, tiles) : tiles;
     }
     fn_line(f, "all.tasks = %s;", tasks ? tasks : "1");
-}
-
-/* Ranks have rows in the order of their numbers. */
-static void first_rank(RolesWriter *w, Fn *f) {
-    const Raster r = raster_of(w);
-    const OwnOrder own = own_order(w->roles);
-    const int axis = peers_axis(w->k);
-    if (!own || !r.n) return;
-    const char *rank = axis < 0 ? "0" : fn_text(f, "call.task->coord[%d]", axis);
-    const bool next = own == OWN_LAST || own == OWN_IN_TURN || leaves_own(w);
-    fn_line(f, "all.first = (int)%s%s;", rank, next ? " + 1" : "");
 }
 
 static void write_begin(RolesWriter *w) {
@@ -158,7 +88,7 @@ static void write_begin(RolesWriter *w) {
     fn_line(&f, cluster > 1 ? "all.clusters = (int)tile_groups() / %d;" : "all.clusters = (int)tile_groups();",
             cluster);
     count_tiles(w, &f);
-    first_rank(w, &f);
+    hip_role_first(w, &f);
     for (int i = 0; i < w->roles->ring.n; i++) {
         const RingFacts *r = &w->facts.ring[i];
         const char *full = r->full < 0 ? "0" : fn_text(&f, "at + %s", r->full_name);
@@ -182,73 +112,6 @@ static void write_begin(RolesWriter *w) {
     text_printf(&w->g->text, "%s}\n\n", text_str(&f.body));
     text_free(&head), text_free(&f.body);
     w->failed |= f.failed;
-}
-
-/* ---- from a task's number to its tiles ---- */
-
-static void outer_lines(RolesWriter *w, const Raster *r, const char *raster) {
-    Text *to = &w->g->text;
-    if (r->row > 1) text_printf(to, "    int outer = number / (%s);\n", raster);
-    for (int i = r->row - 1; i > 0; i--)
-        text_printf(to, "    task.%s = outer %% all->%s, outer /= all->%s;\n", w->task[r->range[i]],
-                    w->tiles[r->range[i]], w->tiles[r->range[i]]);
-    if (r->row > 1) text_printf(to, "    task.%s = outer;\n", w->task[r->range[0]]);
-    if (r->row == 1 && own_order(w->roles) == OWN_RANK)
-        text_printf(to, "    task.%s = (number / (%s) + all->first) %% all->%s;\n", w->task[r->range[0]], raster,
-                    w->tiles[r->range[0]]);
-    else if (r->row == 1)
-        text_printf(to, "    task.%s = number / (%s);\n", w->task[r->range[0]], raster);
-    for (int i = 0; i < r->row; i++)
-        if (w->roles->cluster > 1 && r->range[i] == w->roles->cluster_range)
-            text_printf(to, "    task.%s = %d * task.%s + all->rank;\n", w->task[r->range[i]], w->roles->cluster,
-                        w->task[r->range[i]]);
-}
-
-static int ranks_of(const RolesWriter *w) {
-    const int axis = peers_axis(w->k);
-    return axis < 0 ? 1 : (int)w->g->m->axis.p[axis].ranks;
-}
-
-static const char *row_text(const RolesWriter *w, const char *rows) {
-    if (own_order(w->roles) != OWN_IN_TURN) return "at.i";
-    return arena_format(w->arena, "tile_order_in_turn(at.i, all->%s, %d, all->first)", rows, ranks_of(w));
-}
-
-/* Workgroups of a cluster have tiles side by side. */
-static void raster_lines(RolesWriter *w, const Raster *r, const char *raster, int band) {
-    Text *to = &w->g->text;
-    const char *in = r->row == 0 ? "number" : arena_format(w->arena, "number %% (%s)", raster);
-    const bool by_rank = own_order(w->roles) == OWN_FIRST || own_order(w->roles) == OWN_LAST;
-    text_printf(to, "    const tile_place at = tile_order_%s(%s, all->%s, %s, %d%s);\n", by_rank ? "by_rank" : "raster", in,
-                w->tiles[r->range[r->row]], r->columns, band,
-                by_rank ? arena_format(w->arena, ", %d, all->first", ranks_of(w)) : "");
-    for (int i = r->row; i < r->n; i++) {
-        const char *place = i == r->row ? "at.i" : "at.j", *name = w->task[r->range[i]];
-        if (i == r->n - 1 && order_down(w->roles))
-            place = arena_format(w->arena, "all->%s - 1 - %s", w->tiles[r->range[i]], place);
-        if (i == r->row && own_order(w->roles)) place = row_text(w, w->tiles[r->range[i]]);
-        if (w->roles->cluster > 1 && r->range[i] == w->roles->cluster_range)
-            text_printf(to, "    task.%s = %d * %s + all->rank;\n", name, w->roles->cluster, place);
-        else
-            text_printf(to, "    task.%s = %s;\n", name, place);
-    }
-}
-
-static void write_task(RolesWriter *w) {
-    Text *to = &w->g->text;
-    const Raster r = raster_of(w);
-    const int band = order_band(w->roles);
-    const char *raster = arena_format(w->arena, "all->%s * %s", r.n ? w->tiles[r.range[r.row]] : "", r.columns);
-    text_printf(to, "TILE_FN %s %s(const %s *all, int number) {\n", hip_role_name(w, "task"), hip_role_name(w, "place"),
-                hip_role_name(w, "all"));
-    text_printf(to, "    %s task = {};\n    task.number = number;\n", hip_role_name(w, "task"));
-    outer_lines(w, &r, raster);
-    if (r.n) raster_lines(w, &r, raster, band);
-    text_add(to, "    return task;\n}\n\n");
-    if (band > 0) return;
-    w->failed = true;
-    diag_error(w->g->m->diags, w->k->loc, "unsupported", "not supported yet by %s: the order '%s' of tasks",
-               w->back.who, w->roles->order);
 }
 
 /* ---- the kernel ---- */
@@ -313,16 +176,19 @@ static const char *counter_text(RolesWriter *w) {
                         ceil_div(w->memory->local, EACH) * EACH, number);
 }
 
-/* A lane of the cluster's first workgroup takes the numbers of tasks, for all roles of all. */
+/* A lane of the cluster's first workgroup takes the numbers of tasks, for all roles of all; or a warp, where it searches
+   for tiles. */
 static void call_take(RolesWriter *w, int warp) {
     const char *rank = w->roles->cluster > 1 ? " && all.rank == 0" : "";
-    text_printf(&w->g->text, "        if (thread == %d%s)\n", 32 * (warp % 4), rank);
-    if (kernel_is_ragged(w->k)) {
-        text_printf(&w->g->text, "            %s(call, &all, %s);\n", hip_role_name(w, "take_some"), counter_text(w));
-        return;
-    }
-    text_printf(&w->g->text, "            tile_ticket_take(&all.%s, %s, all.tasks, all.clusters, %d);\n",
-                w->facts.take.member, counter_text(w), w->roles->cluster);
+    const int first = 32 * (warp % 4);
+    if (kernel_is_ragged(w->k))
+        text_printf(&w->g->text, "        if (thread >= %d && thread < %d%s)\n            %s(call, &all, %s);\n", first,
+                    first + 32, rank, hip_role_name(w, "take_some"), counter_text(w));
+    else
+        text_printf(&w->g->text,
+                    "        if (thread == %d%s)\n            tile_ticket_take(&all.%s, %s, all.tasks, all.clusters, "
+                    "%d);\n",
+                    first, rank, w->facts.take.member, counter_text(w), w->roles->cluster);
 }
 
 /* Groups that do the same: those of a role, or one. */
@@ -420,7 +286,7 @@ bool hip_roles(GpuText *g, Arena *a, const Program *p, const Memory *memory, CNa
     write_places(&w);
     write_struct(&w);
     write_begin(&w);
-    write_task(&w);
+    hip_role_place(&w);
     hip_role_ragged(&w);
     text_add(&g->text, text_str(&w.functions));
     text_free(&w.functions);

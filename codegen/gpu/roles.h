@@ -117,9 +117,16 @@ Fn hip_role_fn(RolesWriter *, Hip *);
 const char *hip_role_name(const RolesWriter *, const char *what); /* behind the kernel's name */
 bool hip_role_counts(const RolesWriter *, int range);             /* it has tiles, which tasks count */
 
+/* roles_place.c: the order of tasks. */
+bool hip_role_leaves_own(const RolesWriter *); /* it sends rows to other ranks, whose readers have their own */
+bool hip_role_has_first(const Roles *);   /* it hangs on a rank, `first`, .. */
+void hip_role_first(RolesWriter *, Fn *); /* .. which this line finds */
+void hip_role_place(RolesWriter *);       /* functions: from a task's number to its tiles; .. */
+void hip_role_number(RolesWriter *);      /* .. from its tiles to the number */
+
 /* roles_ragged.c: ranges whose tiles groups bound. */
 void hip_role_starts(Fn *, const Op *, const char *groups, const char *n, const char *number); /* seen at first */
-void hip_role_ragged(RolesWriter *);  /* functions: starts that are wrong; tasks that have positions */
+void hip_role_ragged(RolesWriter *); /* functions: starts that are wrong; which tasks have positions */
 void hip_role_refusal(RolesWriter *, const char *counter); /* in the kernel, before roles begin */
 
 /* roles_role.c: adds the function of a role. */

@@ -167,7 +167,8 @@ static void loads_once(Nest *n, const Op *access) {
         }
 }
 
-/* A row that does not exist begins nowhere, and nothing is looked at for it. */
+/* A row that does not exist begins nowhere. The last one is looked at in its place: loads under conditions would wait
+   for each other. */
 static void rows_keep(Fn *f, const Op *copy, Lines128 *l) {
     const Op rows = with_subscripts(f, copy, 0, copy->sub.n - 2);
     const char *param = f->param[copy->param], *name = c_name(&f->names, fn_text(f, "%s_rows", param));
@@ -176,15 +177,21 @@ static void rows_keep(Fn *f, const Op *copy, Lines128 *l) {
             name, l->units, param);
     l->line = c_name(&f->names, "line");
     f->range[l->row].pos = cexpr_name(f, l->line);
+    const char *there = row_exists(f, l, hip_role_extent(f->m, f->k, -1, l->row));
     Nest n = lines_nest(f, l, true);
     line_of_unit(&n, l);
-    const char *exists = row_exists(f, l, hip_role_extent(f->m, f->k, -1, l->row)), *inside = NULL;
-    nest_line(&n, 1, "%s[%s] = -1;", name, l->unit);
-    if (exists) nest_line(&n, 1, "if (!(%s)) continue;", exists);
+    if (there) {
+        f->range[l->row].pos = cexpr_name(f, c_name(&f->names, "near"));
+        nest_line(&n, 1, "const int64_t %s = tile_least(%s, %s - 1);", f->range[l->row].pos->text, l->line,
+                  cexpr_operand(f, row.count)->text);
+    }
     loads_once(&n, &rows);
-    for (int d = 0; d + 1 < rows.sub.n; d++) inside = conjoin(f, inside, nest_inside(&n, &rows, d));
-    nest_line(&n, 1, "%s%s[%s] = (%s)(%s);", inside ? fn_text(f, "if (%s) ", inside) : "", name, l->unit,
-              number_type(f, copy), cexpr_bare(nest_number(&n, &rows))->text);
+    for (int d = 0; d + 1 < rows.sub.n; d++) there = conjoin(f, there, nest_inside(&n, &rows, d));
+    const char *number = cexpr_bare(nest_number(&n, &rows))->text, *type = number_type(f, copy);
+    if (there)
+        nest_line(&n, 1, "%s[%s] = %s ? (%s)(%s) : -1;", name, l->unit, there, type, number);
+    else
+        nest_line(&n, 1, "%s[%s] = (%s)(%s);", name, l->unit, type, number);
     nest_print(&n);
     f->range[l->row] = row;
     vec_push(f->arena, &f->hip->role->rows, ((KeptRows){copy, name}));
@@ -198,7 +205,7 @@ void hip_role_keep_rows(Fn *f, const Op *loop) {
             Lines128 l;
             const bool rows = op->kind == OP_COPY && hip_ring_has_rows(&f->k->roles->ring.p[put->ring]);
             if (!rows || f->k->param.p[op->param].ranks >= 0 || !rows_stand_still(op, loop)) continue;
-            if (!lines_of_copy(f, op, &l) || kept + l.units > MOST) continue;
+            if (!lines_of_copy(f, op, &l) || kept + l.units > MOST || f->range[l.row].missing) continue;
             kept += l.units;
             unit_name(f, &l);
             rows_keep(f, op, &l);

@@ -63,8 +63,10 @@ static void step(Fn *f, const Op *op) {
 
 static const char *starts_seen_by(const Fn *f) { return mesh_ranks(f->m) > 1 ? "TILE_ONE" : "TILE_ALL"; }
 
-/* Each thread looks at its share of the starts. */
-static void refuse_starts(Fn *f, const Op *op, const char *groups, const char *n, const char *number) {
+/* Each thread looks at its share of the starts; in place of the first task all of those that wait for each other, as
+   one that has refused tells no other. */
+static void refuse_starts(Fn *f, const Op *op, const char *groups, const char *n, const char *task) {
+    const char *number = takes_tickets(f->p, f->node) ? "0" : task;
     const char *start = f->param[op->param], *elem = elem_text(f->k->param.p[op->param].elem);
     const char *wrong = c_name(&f->names, fn_text(f, "%s_wrong", start));
     int arg = f->memory->arg[f->node->arg.p[op->param].tensor];

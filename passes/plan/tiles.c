@@ -20,7 +20,7 @@ enum {
     BARRIERS = 1024,       /* bytes of the rings' barriers, at most */
     SLOT_ALIGN = 1024,     /* bytes; swizzled boxes begin at multiples of so many (PTX ISA, tensors in shared memory) */
     COPY_REGISTERS = 40,   /* of a thread of the group that copies: 30 values spill with 24 (compiled) */
-    GATHER_REGISTERS = 56, /* likewise of who copies row by row, 16 rows a lane: 40 spill (compiled) */
+    GATHER_REGISTERS = 64, /* likewise of who copies row by row, 16 rows a lane: 56 spill (compiled) */
     ALL_REGISTERS = 512,   /* of four threads, one of each of four groups: 65,536 in all */
     MOST_REGISTERS = 232,  /* of a thread that multiplies: three groups have 504 of 512 so */
     MOST_SUMS = 3,         /* tiles: a cell of four gates spills, and ptxas serialises its products (C7514) */

@@ -50,10 +50,19 @@ static int stream_new(Slice *s, const Region *at, SlotFill fill) {
     return s->stream.n - 1;
 }
 
-/* The stream of the product's other operand, if the same block loads it in the same way. */
+static bool joins(const Slice *s, const Region *at, int stream, SlotFill fill) {
+    return stream >= 0 && s->stream.p[stream].at == at && s->stream.p[stream].fill == fill;
+}
+
+/* The stream of the product's other operand, if the same block loads it in the same way; else that of an operand which
+   another product has in the place of this one: two products of one operand. */
 static int stream_beside(const Slice *s, const Region *at, const Value *other, SlotFill fill) {
-    int n = s->stream_of[other->id] - 1;
-    return n >= 0 && s->stream.p[n].at == at && s->stream.p[n].fill == fill ? n : -1;
+    if (joins(s, at, s->stream_of[other->id] - 1, fill)) return s->stream_of[other->id] - 1;
+    for (int i = 0; i < 2 * s->dot.n; i++) {
+        int n = s->stream_of[product_operand(s->dot.p[i / 2], i % 2)->id] - 1;
+        if (product_operand(s->dot.p[i / 2], !(i % 2)) == other && joins(s, at, n, fill)) return n;
+    }
+    return -1;
 }
 
 static bool is_inside(const Op *op, const Op *loop) {

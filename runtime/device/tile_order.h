@@ -14,7 +14,13 @@ TILE_FN tile_place tile_order_raster(int task, int rows, int columns, int band) 
     return {first + in % height, in / height};
 }
 
-/* The same within the rows of each rank, which have them in the order of their numbers: those of rank `first` come first,
+/* The number of the task at a place. */
+TILE_FN int tile_order_raster_task(tile_place at, int rows, int columns, int band) {
+    const int first = at.i / band * band;
+    return first * columns + at.j * tile_min_i32(band, rows - first) + at.i - first;
+}
+
+/* Of `tile_order_raster` within the rows of each rank, which have them in the order of their numbers: those of rank `first` come first,
    then those of the ranks behind it; last what is left over. */
 TILE_FN tile_place tile_order_by_rank(int task, int rows, int columns, int band, int ranks, int first) {
     const int each = rows / ranks, block = each * columns, turn = block ? task / block : ranks;

@@ -8,6 +8,7 @@
 #include "device/tile_gather.h"
 #include "device/tile_order.h"
 #include "device/tile_piece.h"
+#include "device/tile_ragged_warp.h"
 #include "device/tile_chain.h"
 #include "device/tile_sums.h"
 #include "device/tile_task.h"

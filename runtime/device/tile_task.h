@@ -21,9 +21,19 @@ TILE_FN void tile_ticket_pass(const tile_ring *r, tile_ring_end *e, int task, in
     tile_ring_step(r, e);
 }
 
-/* By a lane of a cluster that does nothing: takes what the others leave, and its own number behind the last. */
+/* Both by a warp; all lanes get the number. */
+TILE_FN int tile_ticket_number_all(uint64_t *counter, int tasks, int clusters) {
+    return (int)tile_shuffle(tile_lane() == 0 ? (uint32_t)tile_ticket_number(counter, tasks, clusters) : 0, 0);
+}
+TILE_FN void tile_ticket_pass_all(const tile_ring *r, tile_ring_end *e, int task, int sharers) {
+    tile_ring_end first = *e;
+    if (tile_lane() == 0) tile_ticket_pass(r, &first, task, sharers);
+    tile_ring_step(r, e);
+}
+
+/* By a warp of a cluster that does nothing: takes what the others leave, and its own number behind the last. */
 TILE_FN void tile_ticket_leave(uint64_t *counter, int tasks, int clusters) {
-    while (tile_ticket_number(counter, tasks, clusters) >= 0) continue;
+    while (tile_ticket_number_all(counter, tasks, clusters) >= 0) continue;
 }
 
 /* All numbers, and behind the last task -1. */
