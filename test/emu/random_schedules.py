@@ -118,16 +118,20 @@ def gathered(r):
     at = {"AT": numpy.int32([r.randint(-2, t + 1) for _ in range(m)]), "BT": numpy.int32([r.randint(-2, k + 1) for _ in range(k)])}
     elem, out = r.choice(["bf16", "f16"]), r.choice(["bf16", "f16", "f32"])
     value = r.choice(["acc", "acc * 0.5", "acc + f32(at[i])", "acc * f32(d[i, j])"])
+    two = r.random() < 0.4 # of one operand
+    gate = f" g += v @ u[{'bt[p]' if spread else 'p'}, j];" if two else ""
     text = f"""dim M <= {m + r.choice([0, 3000])};
-kernel products(x: {elem}[t, k], w: {elem}[k, n], at: i32[m], bt: i32[k], d: {elem}[m, n]) -> (c: {out}[m, n]) {{
+kernel products(x: {elem}[t, k], w: {elem}[k, n], u: {elem}[k, n], at: i32[m], bt: i32[k], d: {elem}[m, n]) -> (c: {out}[m, n]) {{
   each i: 128 of m, j: 256 of n {{
     acc: f32[i, j] = 0;
-    for p: 64 of k {{ acc += x[{row}, p] @ w[{'bt[p]' if spread else 'p'}, j]; }}
+    {'g: f32[i, j] = 0;' if two else ''}
+    for p: 64 of k {{ v = x[{row}, p]; acc += v @ w[{'bt[p]' if spread else 'p'}, j];{gate} }}
+    {'acc = acc * tanh(g);' if two else ''}
     c[i, j] = {out}({value});
   }}
 }}
-program p(X: {elem}[{t}, {k}], W: {elem}[{k}, {n}], AT: i32[M], BT: i32[{k}], D: {elem}[M, {n}]) -> (C: {out}[M, {n}]) {{
-  C = products(X, W, AT, BT, D);
+program p(X: {elem}[{t}, {k}], W: {elem}[{k}, {n}], U: {elem}[{k}, {n}], AT: i32[M], BT: i32[{k}], D: {elem}[M, {n}]) -> (C: {out}[M, {n}]) {{
+  C = products(X, W, U, AT, BT, D);
 }}
 """
     return text, at, [f"--size=M={m}"]
@@ -140,21 +144,23 @@ def ragged(r):
     m, along, gathers = ends[-1], r.random() < 0.5, r.random() < 0.4
     elem, out = r.choice(["bf16", "f16"]), r.choice(["bf16", "f16", "f32"])
     load, w = "x[at[i], p]" if gathers else "x[i, p]", "w[g, j, p]" if along else "w[g, p, j]"
-    value = r.choice(["acc", "silu(acc) * f32(s[i])", "acc + f32(b[g, j])", "acc * f32(d[i, j])"])
+    value, two = r.choice(["acc", "silu(acc) * f32(s[i])", "acc + f32(b[g, j])", "acc * f32(d[i, j])"]), r.random() < 0.3
     given = {"START": numpy.int32([0] + ends), "AT": numpy.int32([r.randint(-1, t) for _ in range(m)])}
     rows = f"{t}" if gathers else "M"
     text = f"""dim M <= {max(m, 1) + r.choice([0, 3000])};
-kernel products(x: {elem}[{'t' if gathers else 'm'}, k], at: i32[m], w: {elem}[e, {'n, k' if along else 'k, n'}], s: {elem}[m], b: {elem}[e, n],
-    d: {elem}[m, n], ascending start: i32[e + 1]) -> (c: {out}[m, n]) {{
+kernel products(x: {elem}[{'t' if gathers else 'm'}, k], at: i32[m], w: {elem}[e, {'n, k' if along else 'k, n'}], u: {elem}[e, {'n, k' if along else 'k, n'}],
+    s: {elem}[m], b: {elem}[e, n], d: {elem}[m, n], ascending start: i32[e + 1]) -> (c: {out}[m, n]) {{
   each g of e, i: 128 of m in start[g] .. start[g + 1], j: 256 of n {{
     acc: f32[i, j] = 0;
-    for p: 64 of k {{ acc += {load} @ {w}; }}
+    {'gate: f32[i, j] = 0;' if two else ''}
+    for p: 64 of k {{ v = {load}; acc += v @ {w};{f" gate += v @ u{w[1:]};" if two else ''} }}
+    {'acc = acc * tanh(gate);' if two else ''}
     c[i, j] = {out}({value});
   }}
 }}
-program p(X: {elem}[{rows}, {k}], AT: i32[M], W: {elem}[{e}, {f'{n}, {k}' if along else f'{k}, {n}'}], S: {elem}[M], B: {elem}[{e}, {n}],
-    D: {elem}[M, {n}], START: i32[{e + 1}]) -> (C: {out}[M, {n}]) {{
-  C = products(X, AT, W, S, B, D, START);
+program p(X: {elem}[{rows}, {k}], AT: i32[M], W: {elem}[{e}, {f'{n}, {k}' if along else f'{k}, {n}'}], U: {elem}[{e}, {f'{n}, {k}' if along else f'{k}, {n}'}],
+    S: {elem}[M], B: {elem}[{e}, {n}], D: {elem}[M, {n}], START: i32[{e + 1}]) -> (C: {out}[M, {n}]) {{
+  C = products(X, AT, W, U, S, B, D, START);
 }}
 """
     return text, given, [f"--size=M={m}"]

@@ -25,7 +25,7 @@ def steps_of(r, load, batched, depth, whole):
     dot = f"{load('a', 'ip')} @ {load('w', 'pj')}"
     step = f"for p: {depth} of k {{ acc += {dot}; }}"
     taps = ("taps", f"for h of 3 {{ for p: {depth} of k {{ acc += {load('a', 'ip', 'i + h - 1')} @ {load('w', 'pj')}; }} }}", "")
-    block = f"begin(p) / {r.choice([32, 128, 256])}"
+    block, at = f"begin(p) / {r.choice([32, 128, 256])}", r.choice(["i", "i", "h[i]", "h[i] % 50 + i"])
     tile = r.choice([depth, depth, depth, depth // 2, 2 * depth])
     scaled = r.choice(SCALES).format(dot, f"sa[i, {block}]", f"sb[{r.choice(['j / 128', 'j / 64', 'j / 48', 'j'])}, {block}]")
     if batched and not whole and r.random() < 0.3:
@@ -38,10 +38,10 @@ def steps_of(r, load, batched, depth, whole):
         ("blocks", f"for p: fixed {tile} of k {{ acc += {scaled}; }}", [x for x in ("sa", "sb") if f"{x}[" in scaled]),
         ("gated", f"""g: f32[i, j] = 0;
     for p: {depth} of k {{
-      acc += {dot};
-      g += {load('a', 'ip')} @ {load('v', 'pj')};
+      acc += {load('a', 'ip', at)} @ {load('w', 'pj')};
+      g += {load('a', 'ip', at)} @ {load('v', 'pj')};
     }}
-    acc = acc * tanh(g);""", "v"),
+    acc = acc * tanh(g);""", "vh" if "h[" in at else "v"),
         ("chained", f"""{step}
     acc = acc * 0.5;
     for q: {depth} of l {{ acc += {load('x', 'iq')} @ {load('y', 'qj')}; }}""", "xy"),
