@@ -2,6 +2,7 @@
 
 FOLDER has config.json, model.safetensors and vocab.txt, as sentence-transformers keeps them. embed.tile is the model."""
 import json
+import math
 import os
 import sys
 
@@ -12,21 +13,37 @@ import wordpiece
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 MOST_SENTENCES, MOST_TOKENS = 64, 256  # of a call: B of embed.tile; of a sentence, as the model was trained
-LAYER = {"q": "attention.self.query", "k": "attention.self.key", "v": "attention.self.value",
-         "out": "attention.output.dense", "norm1": "attention.output.LayerNorm", "up": "intermediate.dense",
-         "down": "output.dense", "norm2": "output.LayerNorm"}
+ATTENTION = "attention.self."
+LAYER = {"qkv": (ATTENTION + "query", ATTENTION + "key", ATTENTION + "value"), "out": ("attention.output.dense",),
+         "up": ("intermediate.dense",), "down": ("output.dense",), "norm1": ("attention.output.LayerNorm",),
+         "norm2": ("output.LayerNorm",)}
 
 
-def weights_of(folder, layers):
-    """The record `weights` of embed.tile: matrices and vectors of all layers behind each other."""
+def aligned(x):
+    """A copy that begins with a line of the cache, which vectors should not straddle."""
+    room = np.empty(x.size + 16, "f4")
+    first = -room.ctypes.data % 64 // 4
+    y = room[first:first + x.size].reshape(x.shape)
+    y[...] = x
+    return y
+
+
+def weights_of(folder, layers, columns):
+    """The record `weights` of embed.tile: matrices and vectors of all layers behind each other, matrices in panels."""
     stored = tensors.load(os.path.join(folder, "model.safetensors"))
     w = {"words": stored["embeddings.word_embeddings.weight"], "positions": stored["embeddings.position_embeddings.weight"],
          "types": stored["embeddings.token_type_embeddings.weight"][0], "norm": stored["embeddings.LayerNorm.weight"],
          "norm_bias": stored["embeddings.LayerNorm.bias"]}
-    for name, part in LAYER.items():
+    for name, parts in LAYER.items():
         for field, kind in ((name, "weight"), (name + "_bias", "bias")):
-            w[field] = np.stack([stored[f"encoder.layer.{i}.{part}.{kind}"] for i in range(layers)])
-    return {name: np.require(x, "f4", ["C", "A"]) for name, x in w.items()}  # a file may hold them at odd bytes
+            x = np.stack([np.concatenate([stored[f"encoder.layer.{i}.{part}.{kind}"] for part in parts])
+                          for i in range(layers)])
+            if x.ndim == 3:  # rows of inputs become columns of panels
+                x = x.reshape(layers, -1, columns, x.shape[2]).swapaxes(2, 3)
+            elif "norm" not in name:
+                x = x.reshape(layers, -1, columns)
+            w[field] = x
+    return {name: aligned(x) for name, x in w.items()}
 
 
 class Embedder:
@@ -37,10 +54,11 @@ class Embedder:
             c = json.load(f)
         d, heads = c["hidden_size"], c["num_attention_heads"]
         self.tokens = wordpiece.WordPiece(os.path.join(folder, "vocab.txt"))
-        self.weights = weights_of(folder, c["num_hidden_layers"])
+        columns = math.gcd(64, d, c["intermediate_size"])
+        self.weights = weights_of(folder, c["num_hidden_layers"], columns)
         self.most = min(MOST_TOKENS, c["max_position_embeddings"])
         self.program = tilec.load(os.path.join(HERE, "embed.tile"), workers=workers, L=c["num_hidden_layers"], D=d,
-                                  F=c["intermediate_size"], H=heads, E=d // heads, V=c["vocab_size"],
+                                  F=c["intermediate_size"], H=heads, E=d // heads, C=columns, V=c["vocab_size"],
                                   P=c["max_position_embeddings"])
 
     def arguments(self, sentences):

@@ -4,6 +4,11 @@
 #ifndef TILE_DEVICE_TILE_HOST_H
 #define TILE_DEVICE_TILE_HOST_H
 
+/* gcc leaves half of a vector register of AVX-512 unused, for the sake of the first processors that had it. */
+#if defined __AVX512F__ && !defined __clang__
+#pragma GCC target("prefer-vector-width=512")
+#endif
+
 #include "device/host.h"
 
 #include <math.h>
@@ -65,7 +70,7 @@ TILE_ATOMIC_ADD(i64, int64_t, tile_add_i64(seen, x))
 
 #include "device/tile_math.h"
 
-#include "device/tile_dot.h"
+#include "device/tile_dot_memory.h"
 
 #include "device/tile_row.h"
 

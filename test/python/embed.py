@@ -45,7 +45,7 @@ def model(folder, layers=2, d=24, f=40, heads=3, vocabulary=None):
               "embeddings.token_type_embeddings.weight": (2, d)}
     vectors = {"embeddings.LayerNorm": d}
     for i in range(layers):
-        for part in embed.LAYER.values():
+        for part in (part for parts in embed.LAYER.values() for part in parts):
             n, k = (f if part == "intermediate.dense" else d), (f if part == "output.dense" else d)
             vectors[f"encoder.layer.{i}.{part}"] = n
             if "LayerNorm" not in part:

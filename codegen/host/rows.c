@@ -1,0 +1,105 @@
+/* rows.c: where a value lies in memory in rows, and how many of them are inside its tensor. */
+#include "codegen/host/rows.h"
+
+#include "codegen/text/access.h"
+#include "codegen/text/size.h"
+#include "codegen/text/step.h"
+
+/* The one subscript that a range moves along, without a gather; -1: none, or not so. */
+static int subscript_of(const Op *load, int16_t range) {
+    int found = -1;
+    for (int d = 0; d < load->sub.n; d++)
+        for (int i = 0; i < load->sub.p[d].lo.nterm; i++) {
+            const Term *t = &load->sub.p[d].lo.term[i];
+            bool opaque = t->kind == TERM_VALUE && type_has(t->value->type, range);
+            if (opaque || (t->kind == TERM_POS && t->id == range && (found >= 0 || t->div != 1 || t->mul < 1)))
+                return -1;
+            if (t->kind == TERM_POS && t->id == range) found = d;
+        }
+    return found;
+}
+
+static int64_t step_of(const Op *load, int d, int16_t range) {
+    const Affine *a = &load->sub.p[d].lo;
+    for (int i = 0; i < a->nterm; i++)
+        if (a->term[i].kind == TERM_POS && a->term[i].id == range) return a->term[i].mul;
+    return 0;
+}
+
+/* Positions of a range, starting where the loops around are, that lie inside dimension d. NULL: not to be seen. */
+static const CExpr *rows_inside(Nest *n, const Op *load, int d, int16_t range) {
+    Fn *f = n->f;
+    const Affine *a = &load->sub.p[d].lo;
+    const CExpr *count = cexpr_bare(f->range[range].count);
+    if (access_within(f, load, d)) return count;
+    if (!affine_is_natural(f, a) || step_of(load, d, range) != 1) return NULL;
+    return cexpr_open(f, "%s - %s", size_text(f, f->k->param.p[load->param].dim[d])->text,
+                      cexpr_operand(f, nest_affine(n, a))->text);
+}
+
+static const CExpr *row_stride(Fn *f, const Op *load, int d, int16_t range) {
+    const CExpr *stride = cexpr_number(f, step_of(load, d, range));
+    for (int e = d + 1; e < load->sub.n; e++)
+        stride = cexpr_mul(f, stride, cexpr_operand(f, param_extent(f, load->param, e)));
+    return stride;
+}
+
+/* A load whose elements along `line` are neighbours in memory. */
+static bool load_rows(Nest *n, const Op *load, int16_t row, int16_t line, Rows *m) {
+    Fn *f = n->f;
+    const Param *p = &f->k->param.p[load->param];
+    int r = row >= 0 ? subscript_of(load, row) : -1, l = subscript_of(load, line), last = load->sub.n - 1;
+    if (p->packet || p->ranks >= 0 || l != last || step_of(load, l, line) != 1 || r == l || (row >= 0 && r < 0))
+        return false;
+    for (int d = 0; d <= last; d++)
+        if (d != r && !access_within(f, load, d)) return false;
+    m->inside = row >= 0 ? rows_inside(n, load, r, row) : NULL;
+    m->stride = row >= 0 ? row_stride(f, load, r, row) : cexpr_number(f, 0);
+    m->whole = row < 0 || access_within(f, load, r);
+    m->at = nest_element(n, load);
+    return row < 0 || m->inside;
+}
+
+static bool tile_rows(Nest *n, const Tile *t, int16_t row, int16_t line, Rows *m) {
+    if (!t->n || t->range[t->n - 1] != line) return false;
+    m->inside = row >= 0 ? cexpr_bare(n->f->range[row].count) : NULL;
+    m->stride = cexpr_number(n->f, 0);
+    for (int i = 0; i < t->n; i++)
+        if (t->range[i] == row) m->stride = cexpr_number(n->f, t->stride[i]);
+    m->whole = true;
+    m->at = nest_tile(n, t);
+    return true;
+}
+
+static bool value_rows(Nest *n, const Value *v, int16_t row, int16_t line, Rows *m) {
+    const Held *h = fn_held(n->f, v);
+    if (v->type.elem != ELEM_F32) return false;
+    if (h->hold == HOLD_TILE) return tile_rows(n, &h->tile, row, line, m);
+    return h->hold == HOLD_INLINE && v->def->kind == OP_LOAD && n->f->k->param.p[v->def->param].elem == ELEM_F32 &&
+           load_rows(n, v->def, row, line, m);
+}
+
+/* Puts the first position in place of a range's, or back. */
+static const CExpr *position_swap(Fn *f, int16_t range, const CExpr *to) {
+    const CExpr *was = range >= 0 ? f->range[range].pos : NULL;
+    if (range >= 0) f->range[range].pos = to;
+    return was;
+}
+
+bool rows_of_value(Nest *n, const Value *v, int16_t row, int16_t line, Rows *m) {
+    const CExpr *zero = cexpr_number(n->f, 0);
+    const CExpr *row_was = position_swap(n->f, row, zero), *line_was = position_swap(n->f, line, zero);
+    bool found = value_rows(n, v, row, line, m);
+    position_swap(n->f, line, line_was);
+    position_swap(n->f, row, row_was);
+    return found;
+}
+
+bool rows_of_tile(Nest *n, const Tile *t, int16_t row, int16_t line, Rows *m) {
+    const CExpr *zero = cexpr_number(n->f, 0);
+    const CExpr *row_was = position_swap(n->f, row, zero), *line_was = position_swap(n->f, line, zero);
+    bool found = tile_rows(n, t, row, line, m);
+    position_swap(n->f, line, line_was);
+    position_swap(n->f, row, row_was);
+    return found;
+}
