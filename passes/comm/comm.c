@@ -2,6 +2,7 @@
    Takes: value form without flags. Gives: the same results, no collective left; symmetric tensors carry what crosses.
    Forms: pull, staged, push, packets, unfused (docs/passes/comm.md); chosen by the model or by --comm. */
 #include "passes/comm/comm.h"
+#include "passes/fuse/fuse.h"
 
 #include <string.h>
 
@@ -41,6 +42,7 @@ static void comm_program(PassContext *pass, Program *p, const TargetFacts *facts
         else vec_push(c.m->arena, &c.out, *n);
     }
     number_nodes(&c);
+    if (!c.off && !pass_is_off(pass->options, &pass_fuse)) fuse_behind(pass, p, c.sum.p, c.sum.n);
 }
 
 static bool comm_module(PassContext *pass) {

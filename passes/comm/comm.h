@@ -14,6 +14,7 @@ typedef struct {
     const TargetFacts *facts;
     Nodes first; /* nodes that read only inputs: they go before everything else */
     Nodes out;   /* the program's nodes so far, rewritten */
+    VEC(int) sum; /* tensors that are made of partials */
     int at;      /* index in p->node of the collective being replaced */
     int when;    /* its condition */
     bool off;    /* the pass is switched off: every collective is unfused */

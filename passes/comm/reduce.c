@@ -112,6 +112,7 @@ static void reduce_push(const Reduce *r, bool by_roles) {
 }
 
 static void reduce(const Reduce *r) {
+    vec_push(r->c->m->arena, &r->c->sum, r->n->dst);
     bool by_roles = roles_push(r);
     CommForm form = choose(r, by_roles);
     if (form == COMM_PUSH) reduce_push(r, by_roles);

@@ -186,6 +186,22 @@ static void fuse_program(PassContext *c, Program *p) {
     }
 }
 
+static bool reads_one(const Node *n, const int *tensor, int tensors) {
+    for (int i = 0; i < tensors; i++)
+        if (fuse_uses(n, tensor[i])) return true;
+    return false;
+}
+
+void fuse_behind(PassContext *c, Program *p, const int *tensor, int tensors) {
+    Use *use = ARENA_ARRAY(c->m->arena, Use, p->tensor.n + 1);
+    fuse_count_uses(p, use);
+    for (int n = 0; n < p->node.n; n++)
+        if (reads_one(p->node.p[n], tensor, tensors) && fuse_into_producer(c, p, p->node.p[n], use)) {
+            fuse_count_uses(p, use);
+            n -= 2; /* both stand one place before, and may read another one */
+        }
+}
+
 static bool fuse_module(PassContext *c) {
     for (int i = 0; i < c->m->program.n; i++) fuse_program(c, c->m->program.p[i]);
     module_prune(c->m);

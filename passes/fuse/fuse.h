@@ -25,6 +25,9 @@ typedef struct {
     bool updated;   /* in place */
 } Use;
 
+/* fuse.c: what reads these tensors becomes an epilogue of who makes them. */
+void fuse_behind(PassContext *, Program *, const int *tensor, int tensors);
+
 /* pair.c */
 Op *fuse_access(const Kernel *, int param, int *count); /* the last one; NULL when not all are of one place */
 /* The producer stores every element once, the consumer loads what it stores, both by positions of grid ranges of their
