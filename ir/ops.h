@@ -94,6 +94,7 @@ typedef struct {
        $type: the C type. */
     const char *c, *c_operator, *c_float, *c_f32, *c_f64, *c_integer, *c_bool;
     const char *gpu_f32, *gpu_bool; /* on GPUs instead; gpu_f32: where the second operand is no constant */
+    const char *gpu_near;           /* likewise, of f32 whose own error is larger than this one's (Backend.is_near) */
 
     UnaryValue unary;
     BinaryValue binary;

@@ -174,7 +174,9 @@ void hip_role_keep_rows(Fn *, const Op *loop); /* before the loop: where rows be
 /* roles_mma.c */
 void hip_role_mma(Fn *, const Op *);
 const Tile *hip_role_sums(Fn *, const Op *mma); /* where it adds up */
-/* roles_chain.c: products of several panels, or whose first operand lies in registers. */
+/* roles_chain.c: it takes what is made of a step's sums, which are rounded again before the next product; .. */
+bool hip_role_is_near(Fn *, const Op *);
+/* .. products of several panels, or whose first operand lies in registers. */
 bool hip_role_chains(Fn *, const Op *mma);
 void hip_role_chain(Fn *, const Op *mma);
 void hip_role_ready(Fn *, const Op *, int but);

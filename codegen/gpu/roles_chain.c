@@ -40,6 +40,27 @@ static bool panels_of(Fn *f, const Op *mma, const Value *v, Panels *p) {
     return !p->across;
 }
 
+static bool is_of_sums(const Value *v, int depth) {
+    enum { DEEP = 24 /* operations; those further back are not looked at */ };
+    const Op *op = v->def;
+    if (!op || depth > DEEP) return false;
+    if (op->kind == OP_READY) return op->in->parent && op->in->parent->kind == OP_FOR;
+    if (op->kind == OP_IF) return is_of_sums(op->region[0]->last->arg.p[v->index], depth + 1);
+    bool some = false, passes = op_is_elementwise(op) || op_info[op->kind].class == CLASS_REDUCE;
+    for (int i = 0; i < op->arg.n && passes && !some; i++) some = is_of_sums(op->arg.p[i], depth + 1);
+    return some;
+}
+
+bool hip_role_is_near(Fn *f, const Op *op) {
+    bool made = false; /* an operand of a product in registers */
+    const Region *body = f->k->roles->role.p[f->hip->role->number].body;
+    for (const Op *mma = walk(body); mma && !made; mma = walk_next(mma, body)) {
+        int ring, tile;
+        made = mma->kind == OP_MMA && !hip_slot(f->k, mma->arg.p[0], &ring, &tile);
+    }
+    return made && is_of_sums(op->arg.p[0], 0);
+}
+
 bool hip_role_chains(Fn *f, const Op *mma) {
     int ring, tile;
     const Value *a = mma->arg.p[0];

@@ -25,7 +25,9 @@ static const char *typed_format(const OpInfo *o, Elem e) {
 /* NULL: the operation is not defined for the type. */
 static const char *format_of(Fn *f, const Op *op, Elem e) {
     const OpInfo *o = &op_info[op->kind];
-    const char *gpu = f->hip ? gpu_format(o, op, e) : NULL, *typed = gpu ? gpu : typed_format(o, e);
+    const char *gpu = f->hip ? gpu_format(o, op, e) : NULL;
+    if (o->gpu_near && e == ELEM_F32 && f->back->is_near && f->back->is_near(f, op)) gpu = o->gpu_near;
+    const char *typed = gpu ? gpu : typed_format(o, e);
     if (typed) return typed;
     return o->c_operator ? fn_text(f, "($x %s $y)", o->c_operator) : o->c;
 }

@@ -52,6 +52,14 @@ TILE_CHAIN(bf16, 1)
 TILE_CHAIN(f16, 0)
 TILE_CHAIN(f16, 1)
 
+/* e^x, 2^x and tanh(x) of scores, whose own error is larger: within 2^-22 of the result, (1 + |x|) 2^-22 of e^x, and
+   2^-21 of tanh(x). What is below the normal range becomes 0. */
+TILE_FN float tile_exp2_near(float x) { return tile_exp2_fast(x); }
+TILE_FN float tile_exp_near(float x) { return tile_exp2_fast(x * 1.44269504f); }
+TILE_FN float tile_tanh_near(float x) {
+    return fmaf(-2.0f, tile_rcp_fast(tile_exp2_fast(x * 2.88539008f) + 1.0f), 1.0f);
+}
+
 /* Elements of 16 bits, as sums lie in registers, as words of the first operand. */
 TILE_FN void tile_chain_words(uint32_t *w, const uint16_t *x, int n) {
 #pragma unroll
