@@ -109,6 +109,7 @@ RolesTasks comm_plans_read(Comm *, int tensor, int axis);
 bool comm_is_worth_few(const Comm *, const RolesTasks *, int workgroups, double bytes);
 /* The kernel copies by so many workgroups, where roles do that. */
 void comm_by_few(Comm *, Kernel *, int workgroups);
+bool comm_in_roles(Comm *, int tensor); /* its one producer is, as it is */
 /* Of its one producer, which stores to the owners in place of it. */
 bool comm_plans_store(Comm *, int tensor, const Tensor *inbox, int axis, int dim, Size split);
 

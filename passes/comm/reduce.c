@@ -111,10 +111,21 @@ static void reduce_push(const Reduce *r, bool by_roles) {
     sum_inbox(r, inbox);
 }
 
+/* Products in roles send tiles of 16 bits. */
+static void warn_wide(const Reduce *r) {
+    const Tensor *src = &r->c->p->tensor.p[r->n->src], *dst = &r->c->p->tensor.p[r->n->dst];
+    Diags *d = r->c->m->diags;
+    if (src->elem != ELEM_F32 || elem_bits(dst->elem) != 16 || !comm_in_roles(r->c, r->n->src)) return;
+    diag_perf(d, r->n->loc, "wide-partials", "partial sums of '%s' travel in f32, by kernels of their own", src->name);
+    diag_note(d, src->loc, "as p: %s[..] they are half as long, and the product sends each tile when it is done",
+              elem_text(dst->elem));
+}
+
 static void reduce(const Reduce *r) {
     vec_push(r->c->m->arena, &r->c->sum, r->n->dst);
     bool by_roles = roles_push(r);
     CommForm form = choose(r, by_roles);
+    if (!by_roles && !r->c->off) warn_wide(r);
     if (form == COMM_PUSH) reduce_push(r, by_roles);
     else sum_partials(r, comm_published(r->c, r->n->src, r->axis, form), form);
 }

@@ -86,6 +86,11 @@ void comm_by_few(Comm *c, Kernel *k, int workgroups) {
     if (!plan_takes(c->pass, k)) k->plan.workgroups = 0;
 }
 
+bool comm_in_roles(Comm *c, int tensor) {
+    const Node *n = comm_only_producer(c, tensor);
+    return n && tasks_by_roles(c, n).tasks > 0;
+}
+
 bool comm_plans_store(Comm *c, int tensor, const Tensor *inbox, int axis, int dim, Size split) {
     const Node *n = comm_only_producer(c, tensor);
     if (!n || !comm_can_store_to_owner(c, n, tensor, dim, split)) return false;
