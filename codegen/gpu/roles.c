@@ -274,7 +274,7 @@ bool hip_roles(GpuText *g, Arena *a, const Program *p, const Memory *memory, CNa
     w.back.before_loop = hip_role_before_loop;
     w.back.loop = hip_role_loop;
     w.back.after_loop = hip_role_after_loop;
-    w.back.refuse_starts = hip_role_starts;
+    w.back.refuse_starts = NULL; /* looked at before roles begin */
     w.target = matrix_target(g->target);
     w.member = public_members(a, g->m, p);
     if (!can_be_written(&w)) return false;

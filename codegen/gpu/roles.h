@@ -34,6 +34,7 @@ enum { ROLE_TAKEN = 1, ROLE_TASK_BYTES = 8 }; /* slots of that ring, and bytes o
 enum { ROLE_SLACK = 1024 /* bytes of workgroup memory in front of rings, to a multiple */ };
 
 /* roles_facts.c */
+const Role *hip_role_now(const Fn *); /* which is being written */
 RolesFacts hip_role_facts(Arena *, const Module *, const Kernel *);
 int hip_role_groups(const Kernel *, int role); /* of 128 threads; 0: lanes of a warp */
 int64_t hip_role_extent(const Module *, const Kernel *, int role,
@@ -125,7 +126,6 @@ void hip_role_place(RolesWriter *);       /* functions: from a task's number to 
 void hip_role_number(RolesWriter *);      /* .. from its tiles to the number */
 
 /* roles_ragged.c: ranges whose tiles groups bound. */
-void hip_role_starts(Fn *, const Op *, const char *groups, const char *n, const char *number); /* seen at first */
 void hip_role_ragged(RolesWriter *); /* functions: starts that are wrong; which tasks have positions */
 void hip_role_refusal(RolesWriter *, const char *counter); /* in the kernel, before roles begin */
 
@@ -140,6 +140,12 @@ bool op_has(const Op *, const Op *inner);                 /* in its regions, or 
 
 /* roles_step.c: operations of roles. */
 void hip_role_step(Fn *, const Op *);
+/* The role whose groups have a ring each, where the role that is written serves them from beside; -1: it does not. */
+int hip_role_served(const Fn *, int ring);
+void hip_role_wait_last(Fn *, const Op *free); /* for the products that the last iteration has under way */
+void hip_role_free_line(Fn *, const Op *free, const char *when);
+
+/* roles_loop.c */
 bool hip_role_loop(Fn *, const Op *); /* over the parts of a tile; false: it is another one */
 void hip_role_before_loop(Fn *, const Op *loop);
 void hip_role_after_loop(Fn *, const Op *loop);

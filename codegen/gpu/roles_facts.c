@@ -141,3 +141,5 @@ RolesFacts hip_role_facts(Arena *a, const Module *m, const Kernel *k) {
     if (f.take.full >= 0) f.bytes += ROLE_TAKEN * (BARRIERS + ROLE_TASK_BYTES); /* a multiple of 8 */
     return f;
 }
+
+const Role *hip_role_now(const Fn *f) { return &f->k->roles->role.p[f->hip->role->number]; }

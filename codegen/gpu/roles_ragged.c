@@ -12,10 +12,6 @@ static int ragged_range(const Kernel *k) {
     return -1;
 }
 
-void hip_role_starts(Fn *f, const Op *op, const char *groups, const char *n, const char *number) {
-    (void)f, (void)op, (void)groups, (void)n, (void)number;
-}
-
 static Fn function_new(RolesWriter *w, Hip *hip) {
     static const char *const taken[] = {"call", "all", "lds", "number", "counter", "end", "wrong"};
     Fn f = hip_role_fn(w, hip);

@@ -116,9 +116,10 @@ static void role_body(RolesWriter *w, Fn *f, const Role *r) {
     hip_role_own(f, r);
     emit_region(f, r->body);
     const Constants own = f->head;
-    Text inside = f->body, head = {0};
+    Text head = {0};
     f->head = of_task;
     fn_head_print(f, &head);
+    Text inside = f->body;
     f->head = own;
     f->body = (Text){0};
     f->indent = 1;

@@ -1,4 +1,4 @@
-/* roles_step.c: operations of roles as text: the ends of rings, and loops. */
+/* roles_step.c: operations of roles as text: the ends of rings. */
 #include "codegen/gpu/roles.h"
 #include "codegen/text/step.h"
 
@@ -8,14 +8,11 @@
 /* Rows of a group's sums; bytes of a row of a panel. */
 enum { GROUP_ROWS = 64, PANEL_ROW_BYTES = 128 };
 
-static const Role *role_now(const Fn *f) { return &f->k->roles->role.p[f->hip->role->number]; }
-
 static const Ring *ring_of(const Fn *f, int ring) { return &f->k->roles->ring.p[ring]; }
 
 static const RingFacts *facts_of(const Fn *f, int ring) { return &f->hip->role->facts->ring[ring]; }
 
-/* The role whose groups have a ring each, where the role that is written serves them from beside; -1: it does not. */
-static int served(const Fn *f, int ring) {
+int hip_role_served(const Fn *f, int ring) {
     const int per = ring_of(f, ring)->per;
     return per >= 0 && f->hip->role->number != per ? per : -1;
 }
@@ -23,20 +20,20 @@ static int served(const Fn *f, int ring) {
 static const char *role_end(Fn *f, int ring) {
     RoleText *r = f->hip->role;
     if (!r->end[ring]) r->end[ring] = c_name(&f->names, fn_text(f, "%s_end", ring_of(f, ring)->name));
-    return served(f, ring) < 0 ? r->end[ring] : fn_text(f, "%s[group]", r->end[ring]);
+    return hip_role_served(f, ring) < 0 ? r->end[ring] : fn_text(f, "%s[group]", r->end[ring]);
 }
 
 static const char *ring_text(Fn *f, int ring) {
     RoleText *r = f->hip->role;
     const char *name = facts_of(f, ring)->member;
     if (r->ring[ring]) return r->ring[ring];
-    if (served(f, ring) >= 0) return r->ring[ring] = fn_text(f, "&%s[group]", c_name(&f->names, name));
+    if (hip_role_served(f, ring) >= 0) return r->ring[ring] = fn_text(f, "&%s[group]", c_name(&f->names, name));
     if (facts_of(f, ring)->copies == 1) return r->ring[ring] = fn_text(f, "&all->%s", name);
     return r->ring[ring] = fn_text(f, "&%s", c_name(&f->names, fn_text(f, "own_%s", name)));
 }
 
 /* A barrier of a group's threads, other than that of the whole workgroup. */
-static const char *group_barrier(Fn *f) { return fn_text(f, "%d + group", 1 + role_now(f)->first); }
+static const char *group_barrier(Fn *f) { return fn_text(f, "%d + group", 1 + hip_role_now(f)->first); }
 
 /* ---- put ---- */
 
@@ -98,7 +95,7 @@ static void same_ranges(Fn *f, const Op *from, const Op *to) {
 /* What a role on the same threads does between get and free. */
 static void read_at_once(Fn *f, const Op *put, const char *slot) {
     const Roles *roles = f->k->roles;
-    int by = f->hip->role->number, number = put_number(role_now(f)->body, put);
+    int by = f->hip->role->number, number = put_number(hip_role_now(f)->body, put);
     for (int i = 0; i < roles->role.n; i++) {
         const Op *get = roles->role.p[i].in == by ? get_at(roles->role.p[i].body, put->ring, number) : NULL;
         if (!get) continue;
@@ -119,7 +116,7 @@ static bool is_own_put(const Fn *f, const Op *op) {
 
 static bool stores_box(const Fn *f, const Op *put) {
     const Roles *roles = f->k->roles;
-    int by = f->hip->role->number, number = put_number(role_now(f)->body, put);
+    int by = f->hip->role->number, number = put_number(hip_role_now(f)->body, put);
     for (int i = 0; i < roles->role.n; i++) {
         const Op *get = roles->role.p[i].in == by ? get_at(roles->role.p[i].body, put->ring, number) : NULL;
         for (const Op *op = get; op && op->kind != OP_FREE; op = op->next)
@@ -131,7 +128,7 @@ static bool stores_box(const Fn *f, const Op *put) {
 /* Stores by boxes, in groups of one each, that are begun between two puts to the slot: those of the ring's other slots,
    and of rings that the same region puts to in turn. A ring that other regions put to, too, counts its own alone. */
 static int groups_between(const Fn *f, const Op *put) {
-    const Region *body = role_now(f)->body;
+    const Region *body = hip_role_now(f)->body;
     int rings = 0, all = 0;
     for (const Op *op = walk(body); op; op = walk_next(op, body)) {
         if (!is_own_put(f, op) || !stores_box(f, op)) continue;
@@ -273,7 +270,7 @@ static void role_get(Fn *f, const Op *op) {
         get_token(f, op);
         return;
     }
-    if (served(f, op->ring) >= 0 && f->hip->role->of == f->hip->role->number)
+    if (hip_role_served(f, op->ring) >= 0 && f->hip->role->of == f->hip->role->number)
         fn_unsupported(f, op->loc, "a slot of a ring of each group, got outside of a loop over parts");
     const char *slot = c_name(&f->names, ring_of(f, op->ring)->name);
     fn_line(f, "const uint32_t %s = tile_ring_get%s(%s, &%s);", slot,
@@ -297,6 +294,8 @@ static void wait_line(Fn *f, int but) {
     if (but != NO_WAIT) fn_line(f, "tile_mma_wait(%d);", but < 1 ? 0 : 1);
 }
 
+void hip_role_wait_last(Fn *f, const Op *free) { wait_line(f, wait_of(f, free)->last); }
+
 static bool is_read_within(const Region *r, const Op *free) {
     for (const Op *op = walk(r); op; op = walk_next(op, r))
         for (int i = 0; i < 2 && op->kind == OP_MMA; i++) {
@@ -308,15 +307,15 @@ static bool is_read_within(const Region *r, const Op *free) {
 
 /* Products of a loop that may have no step do not keep a group's threads together between get and free. */
 static bool may_be_unread(Fn *f, const Op *free) {
-    return role_now(f)->first >= 0 && ring_of(f, free->ring)->tile.n && is_read_within(role_now(f)->body, free);
+    return hip_role_now(f)->first >= 0 && ring_of(f, free->ring)->tile.n && is_read_within(hip_role_now(f)->body, free);
 }
 
-static void free_line(Fn *f, const Op *op, const char *when) {
-    const bool meets = (takes_slots(role_now(f)->body, op->ring) && !have_met(f, op)) || may_be_unread(f, op);
+void hip_role_free_line(Fn *f, const Op *op, const char *when) {
+    const bool meets = (takes_slots(hip_role_now(f)->body, op->ring) && !have_met(f, op)) || may_be_unread(f, op);
     const char *bar = meets ? fn_text(f, "%s, ", group_barrier(f)) : "";
     const char *free = fn_text(f, "tile_ring_free%s(%s, &%s, %d, %s%s);", meets ? "_read" : "",
                                ring_text(f, op->ring), role_end(f, op->ring), facts_of(f, op->ring)->sharers, bar,
-                               role_now(f)->lanes == 1 ? "0" : "thread");
+                               hip_role_now(f)->lanes == 1 ? "0" : "thread");
     if (when)
         fn_line(f, "if (%s) %s", when, free);
     else
@@ -329,7 +328,7 @@ static const char *second_turn(Fn *f, const Op *loop) {
     return fn_text(f, "%s > %s", r->begin->text, cexpr_operand(f, r->first)->text);
 }
 
-static bool is_lane(const Fn *f) { return role_now(f)->lanes == 1; }
+static bool is_lane(const Fn *f) { return hip_role_now(f)->lanes == 1; }
 
 /* A lane's stores by boxes have read the slot, those of so many iterations before. */
 static void lane_free(Fn *f, const Op *op) {
@@ -337,7 +336,7 @@ static void lane_free(Fn *f, const Op *op) {
     const Range *q = shift ? &f->k->range.p[op->in->parent->range] : NULL;
     if (!shift) fn_line(f, "tile_tma_wait_read();");
     if (shift) fn_line(f, "tile_tma_wait_read_but(%d);", shift);
-    free_line(f, op, shift ? fn_text(f, "%s0 >= %" PRId64, q->name, shift * q->size) : NULL);
+    hip_role_free_line(f, op, shift ? fn_text(f, "%s0 >= %" PRId64, q->name, shift * q->size) : NULL);
 }
 
 static void role_free(Fn *f, const Op *op) {
@@ -346,158 +345,10 @@ static void role_free(Fn *f, const Op *op) {
         return;
     }
     wait_line(f, groups_but(f, op));
-    free_line(f, op, op_shift(op) && !op->in->parent->runs ? second_turn(f, op->in->parent) : NULL);
+    hip_role_free_line(f, op, op_shift(op) && !op->in->parent->runs ? second_turn(f, op->in->parent) : NULL);
 }
 
-/* ---- loops ---- */
-
-static bool writes_ring(const Region *r, OpKind kind) {
-    for (const Op *op = walk(r); op; op = walk_next(op, r))
-        if (op->kind == kind) return true;
-    return false;
-}
-
-/* Unrolled, the loops of lanes that copy spill; those of products wait for each other. */
-void hip_role_before_loop(Fn *f, const Op *loop) {
-    hip_role_turns_check(f, loop);
-    hip_role_last(f, loop);
-    if (role_now(f)->lanes > 1) hip_role_keep_rows(f, loop);
-    if (loop->unrolled)
-        fn_line(f, "#pragma unroll");
-    else if (writes_ring(loop->region[0], OP_PUT) || writes_ring(loop->region[0], OP_GET))
-        fn_line(f, "#pragma unroll 1");
-}
-
-/* Positions of a part of a tile, in the share of the role's group. */
-static void part_range(Fn *f, int range, const CExpr *at) {
-    const int whole = f->k->range.p[range].part_of - 1;
-    const int64_t size = f->k->range.p[range].size;
-    const RangeText *of = &f->range[whole];
-    int64_t n;
-    const CExpr *share =
-        f->hip->split - 1 == whole ? cexpr_open(f, "%" PRId64 " * group", f->hip->share) : cexpr_number(f, 0);
-    const CExpr *from = cexpr_add(f, share, at);
-    const bool full = cexpr_const(of->count, &n) && n == hip_role_extent(f->m, f->k, -1, whole);
-    f->range[range] = (RangeText){.begin = cexpr_add(f, of->begin, from),
-                                  .most = size,
-                                  .natural = true,
-                                  .pos = cexpr_name(f, c_name(&f->names, f->k->range.p[range].name)),
-                                  .index = cexpr_group(f, cexpr_open(f, "%s / %" PRId64, at->text, size)),
-                                  .count = full ? cexpr_number(f, size)
-                                                : cexpr_call(f, "tile_least(%" PRId64 ", %s - %s)", size,
-                                                             of->count->text, cexpr_operand(f, from)->text)};
-}
-
-/* The number of the part's positions that exist is a constant where the body asks for it. */
-static void part_body(Fn *f, const Op *loop) {
-    RangeText *t = &f->range[loop->range];
-    const CExpr *count = t->count;
-    int64_t n;
-    if (!cexpr_const(count, &n))
-        t->count = cexpr_name(f, c_name(&f->names, fn_text(f, "n%s", f->k->range.p[loop->range].name)));
-    Text before = f->body;
-    f->body = (Text){0};
-    f->indent++;
-    emit_region(f, loop->region[0]);
-    Text inside = f->body;
-    f->body = before;
-    if (t->count != count && text_has_word(text_str(&inside), t->count->text))
-        fn_line(f, "const int64_t %s = %s;", t->count->text, count->text);
-    text_add(&f->body, text_str(&inside));
-    text_free(&inside);
-    f->indent--;
-}
-
-/* The last part of a tile of other than whole parts begins earlier: what it has in common with the one before is made,
-   and stored, twice. Its name is that of a variable of the loop. */
-static const CExpr *last_part(Fn *f, int range, int64_t n, const CExpr *at) {
-    const Range *q = &f->k->range.p[range];
-    if (n % q->size == 0) return f->hip->role->part_at[range] = NULL, at;
-    return f->hip->role->part_at[range] = cexpr_name(f, c_name(&f->names, fn_text(f, "%s_at", q->name)));
-}
-
-/* Slots that a lane gives back so many iterations later. */
-static void lane_frees(Fn *f, const Op *loop, int64_t trips) {
-    for (const Op *op = loop->region[0]->first; op; op = op->next) {
-        const int64_t left = op->kind == OP_FREE ? op_shift(op) : 0;
-        if (!left) continue;
-        fn_line(f, "tile_tma_wait_read();");
-        fn_line(f, "for (int left = 0; left < %" PRId64 "; left++)", left < trips ? left : trips);
-        f->indent++;
-        free_line(f, op, NULL);
-        f->indent--;
-    }
-}
-
-/* All parts of the tile, also those that lie beyond an edge: they are masked. */
-static void parts_loop(Fn *f, const Op *loop) {
-    const Range *q = &f->k->range.p[loop->range];
-    const int64_t n = hip_role_extent(f->m, f->k, f->hip->role->of, q->part_of - 1);
-    const CExpr *step = cexpr_name(f, c_name(&f->names, fn_text(f, "%s0", q->name))),
-                *at = last_part(f, loop->range, n, step);
-    if (loop->res.n || n < q->size)
-        fn_unsupported(f, loop->loc, "a loop over parts of a tile that carries values, or parts larger than the tile");
-    part_range(f, loop->range, at);
-    fn_line(f, loop->unrolled ? "#pragma unroll" : "#pragma unroll 1");
-    fn_line(f, "for (int %s = 0; %s < %" PRId64 "; %s += %" PRId64 ") {", step->text, step->text, n, step->text,
-            q->size);
-    if (at != step) fn_line(f, "    const int %s = tile_min_i32(%s, %" PRId64 ");", at->text, step->text, n - q->size);
-    part_body(f, loop);
-    fn_line(f, "}");
-    lane_frees(f, loop, ceil_div(n, q->size));
-}
-
-/* The role whose groups fill what the loop gets from beside; -1: there is none. */
-static int served_by(const Fn *f, const Op *loop) {
-    for (const Op *op = walk(loop->region[0]); op; op = walk_next(op, loop->region[0]))
-        if (op->kind == OP_GET && served(f, op->ring) >= 0) return served(f, op->ring);
-    return -1;
-}
-
-/* All parts that a group has, then those of the next one. */
-static void groups_loop(Fn *f, const Op *loop, int role) {
-    Hip *h = f->hip;
-    const Hip before = *h;
-    h->role->of = role;
-    h->split = f->k->roles->role.p[role].split + 1;
-    if (h->split) h->share = hip_role_extent(f->m, f->k, role, h->split - 1);
-    fn_line(f, "#pragma unroll");
-    fn_line(f, "for (int group = 0; group < %d; group++) {", hip_role_groups(f->k, role));
-    f->indent++;
-    parts_loop(f, loop);
-    f->indent--;
-    fn_line(f, "}");
-    h->split = before.split, h->share = before.share;
-    h->role->of = h->role->number;
-}
-
-bool hip_role_loop(Fn *f, const Op *loop) {
-    if (f->hip->role->before && !op_has(loop, f->hip->role->ahead)) return true;
-    if (!f->k->range.p[loop->range].part_of) return loop->runs ? hip_role_runs(f, loop), true : false;
-    const int role = served_by(f, loop);
-    if (role >= 0)
-        groups_loop(f, loop, role);
-    else
-        parts_loop(f, loop);
-    return true;
-}
-
-static bool has_steps(const RangeText *r) {
-    int64_t first, end;
-    return cexpr_const(r->first, &first) && cexpr_const(r->end, &end) && first < end;
-}
-
-void hip_role_after_loop(Fn *f, const Op *loop) {
-    const RangeText *r = &f->range[loop->range];
-    hip_role_pass(f, loop);
-    for (const Op *op = loop->region[0]->first; op; op = op->next) {
-        if (op->kind != OP_FREE || !op_shift(op)) continue;
-        wait_line(f, wait_of(f, op)->last);
-        free_line(f, op, has_steps(r) ? NULL : fn_text(f, "%s < %s", r->first->text, cexpr_operand(f, r->end)->text));
-    }
-}
-
-/* ---- */
+/* ---- steps ---- */
 
 static bool is_of_slot(const Fn *f, const Value *v) {
     int ring, tile;
@@ -531,6 +382,6 @@ void hip_role_step(Fn *f, const Op *op) {
         break;
     default:
         /* Of a lane's tiles only elements are made, where a copy has them. */
-        if (role_now(f)->warp < 0 || op->res.n != 1 || !op->res.p[0]->type.nrange) hip_backend.step(f, op);
+        if (hip_role_now(f)->warp < 0 || op->res.n != 1 || !op->res.p[0]->type.nrange) hip_backend.step(f, op);
     }
 }

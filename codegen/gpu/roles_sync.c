@@ -7,8 +7,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-static const Role *role_now(const Fn *f) { return &f->k->roles->role.p[f->hip->role->number]; }
-
 static const char *scope_text(SyncScope s) { return s == SCOPE_SYSTEM ? "TILE_SYSTEM" : "TILE_DEVICE"; }
 
 const char *hip_role_exists(const Fn *f) {
@@ -76,7 +74,7 @@ const SyncBackend hip_role_sync = {
 /* ---- steps ---- */
 
 static bool can_synchronise(Fn *f, const Op *op) {
-    if (role_now(f)->lanes == 1) return true;
+    if (hip_role_now(f)->lanes == 1) return true;
     fn_unsupported(f, op->loc, fn_text(f, "%s in a role of several threads", op_phrase(op->kind)));
     return false;
 }
@@ -108,7 +106,7 @@ static bool waits_in(const Role *r) {
 const CExpr *hip_role_row(Fn *f, const Op *copy, const CExpr *row) {
     const char *own = f->hip->role->own[copy->param], *name = cexpr_operand(f, row)->text;
     if (f->k->param.p[copy->param].ranks < 0) return row;
-    if (waits_in(role_now(f))) row = cexpr_open(f, "lost ? TILE_OUTSIDE : %s", name);
+    if (waits_in(hip_role_now(f))) row = cexpr_open(f, "lost ? TILE_OUTSIDE : %s", name);
     if (!own) return row;
     const OwnRows rows = hip_own_rows(f->p, f->node->arg.p[copy->param].tensor);
     return cexpr_open(f, "%s ? %s %% %" PRId64 " : %s", own, name, rows.rows, row->text);

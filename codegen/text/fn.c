@@ -97,7 +97,34 @@ void fn_constant_of(Fn *f, const char *type, const char *name, const char *value
 
 void fn_constant(Fn *f, const char *name, const char *value) { fn_constant_of(f, "int64_t", name, value); }
 
+static const char *local_line(Fn *f, const char *name, const char *value) {
+    return fn_text(f, "const int64_t %s = %s;", name, value);
+}
+
+void fn_local(Fn *f, const char *name, const char *value) {
+    vec_push(f->arena, &f->local, ((Constant){"int64_t", name, value}));
+    fn_line(f, "%s", local_line(f, name, value));
+}
+
+/* Leaves the line out if nothing else names it. */
+static void local_settle(Fn *f, const Constant *c) {
+    const char *line = local_line(f, c->name, c->value), *body = text_str(&f->body), *at = strstr(body, line);
+    if (!at) return;
+    const char *begin = at;
+    while (begin > body && begin[-1] == ' ') begin--;
+    Text rest = {0};
+    text_add_n(&rest, body, (size_t)(begin - body));
+    text_add(&rest, at + strlen(line) + 1);
+    if (text_has_word(text_str(&rest), c->name)) {
+        text_free(&rest);
+        return;
+    }
+    text_free(&f->body);
+    f->body = rest;
+}
+
 void fn_head_print(Fn *f, Text *to) {
+    for (int i = f->local.n - 1; i >= 0; i--) local_settle(f, &f->local.p[i]);
     bool *used = ARENA_ARRAY(f->arena, bool, f->head.n + 1);
     for (int i = f->head.n - 1; i >= 0; i--) {
         const Constant *c = &f->head.p[i];

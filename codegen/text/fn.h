@@ -138,7 +138,7 @@ typedef struct {
     void (*place)(Fn *, Tile *, const char *name);
     const SyncBackend *sync;
     /* Ends the task, with the run's error, where starts are wrong: the kernel's parameter, number of groups, positions, number
-       of the task's tile. */
+       of the task's tile. NULL: they are looked at before tasks begin. */
     void (*refuse_starts)(Fn *, const Op *group, const char *groups, const char *n, const char *number);
     bool (*is_near)(Fn *,
                     const Op *); /* what it takes has an error larger than the machine's own function; NULL: none */
@@ -164,6 +164,7 @@ struct Fn {
     Fields *fields;   /* what other nodes of the text have otherwise; NULL: the text is of this node */
     CNames names;
     Constants head; /* sizes, and where tiles begin */
+    Constants local; /* of fn_local */
     Text body;
     int indent;
     RangeText *range;
@@ -185,6 +186,8 @@ const char *fn_value_name(Fn *, const Value *); /* from the source, or from what
 
 void fn_constant(Fn *, const char *name, const char *value);
 void fn_constant_of(Fn *, const char *type, const char *name, const char *value);
+/* Here, in the body: left out by fn_head_print where the body does not use it. */
+void fn_local(Fn *, const char *name, const char *value);
 void fn_head_print(Fn *, Text *to); /* those that the body uses */
 bool text_has_word(const char *text, const char *word); /* outside of comments */
 Fn fn_new(const Backend *, Arena *, const Module *, const Program *, const Memory *);

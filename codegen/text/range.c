@@ -99,11 +99,12 @@ void range_text_group(Fn *f, const Op *group) {
     const RangeText *t = &f->range[group->range];
     const Held *held = fn_held(f, group->res.p[0]);
     const char *of = size_text(f, r->of)->text, *groups = size_text(f, range_groups(f->k, group->range))->text;
-    f->back->refuse_starts(f, group, groups, of, t->index->text);
+    if (f->back->refuse_starts) f->back->refuse_starts(f, group, groups, of, t->index->text);
     const char *at = c_name(&f->names, fn_text(f, "%s_at", r->name));
     fn_line(f, "const tile_ragged %s = tile_ragged_%s(%s, %s, %s, %" PRId64 ", %s);", at,
             elem_text(f->k->param.p[group->param].elem), f->param[group->param], groups, of, r->size, t->index->text);
-    fn_line(f, "const int64_t %s = %s.begin, %s = %s.count;", t->begin->text, at, t->count->text, at);
+    fn_local(f, t->begin->text, fn_text(f, "%s.begin", at));
+    fn_local(f, t->count->text, fn_text(f, "%s.count", at));
     if (held->reader.op) {
         fn_held(f, group->res.p[0])->name = c_name(&f->names, fn_value_name(f, group->res.p[0]));
         fn_line(f, "const int64_t %s = %s.group;", held->name, at);

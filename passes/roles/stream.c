@@ -3,6 +3,8 @@
 #include "passes/roles/slice.h"
 #include "base/require.h"
 
+#include <string.h>
+
 static bool loads_equal(const Op *a, const Op *b) {
     return a->in == b->in && a->param == b->param && access_equal(a, b);
 }
@@ -98,8 +100,11 @@ static bool refuse_across(Slice *s, const Op *load, int kept, int over) {
 static bool find_way(Slice *s, const Op *load, int kept, int over, Way *way) {
     const Reason why = box_why(s, load, kept, over, &way->panel);
     way->why = why.words;
-    bool copied = !way->why || (!s->chained && !rows_why(s, load, kept, over, &way->panel));
-    if (!copied) return slice_refuse(s, load, why.fix, "%s", way->why);
+    const char *no_rows = NULL;
+    if (way->why && s->chained) return slice_refuse(s, load, why.fix, "%s", way->why);
+    if (way->why) no_rows = rows_why(s, load, kept, over, &way->panel);
+    if (no_rows && strcmp(no_rows, way->why) == 0) return slice_refuse(s, load, why.fix, "%s", way->why);
+    if (no_rows) return slice_refuse(s, load, why.fix, "%s; and row by row, %s", way->why, no_rows);
     return way->panel == PANEL_K128 || elem_bits(load->res.p[0]->type.elem) == 16 || refuse_across(s, load, kept, over);
 }
 
