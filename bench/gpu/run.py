@@ -194,12 +194,12 @@ def gemm8_blocks(run, m, n, k):
     sets, one = 1 + int(4 * L2 / (m * k + n * k)), torch.ones((), device="cuda")
     given = [(*blocks(normal(m, k), 1), *blocks(normal(n, k), 128)) for _ in range(sets)]
     c = torch.full((m, n), float("nan"), device="cuda", dtype=torch.bfloat16)
-    ours = lambda i: run(*(given[i % sets][j] for j in (0, 2, 1, 3)), c)
+    tall = [sa.t().contiguous().t() for _, sa, _, _ in given] # scales of a column lie together: so cuBLASLt wants them
+    ours = lambda i: run(given[i % sets][0], given[i % sets][2], tall[i % sets], given[i % sets][3], c)
     ours(0)
     a, sa, b, sb = given[0]
     want = widened(a, sa, 1) @ widened(b, sb, 128).t()
     error = error_of(c, want)
-    tall = [sa.t().contiguous().t() for _, sa, _, _ in given]
     peer = lambda turn: lambda i: torch._scaled_mm(given[i % sets][0], given[i % sets][2].t(), tall[i % sets], turn(given[i % sets][3]), out_dtype=torch.bfloat16)
     plain = lambda i: torch._scaled_mm(given[i % sets][0], given[i % sets][2].t(), one, one, out_dtype=torch.bfloat16, use_fast_accum=False)
     peers = {"cublaslt": plain, "cublaslt blocks": one_of([peer(lambda s: s.t()), peer(lambda s: s.t().contiguous()), peer(lambda s: s.contiguous())], want)}

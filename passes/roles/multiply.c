@@ -162,8 +162,10 @@ static void take_loop(Cut *c, const Op *op) {
     }
     for (int i = 0; i < op->res.n; i++) set_flying(c, op->region[0]->arg.p[i], c->flying[op->arg.p[2 + i]->id]);
     cut_within(c, take_region, op->region[0], loop->region[0]);
-    if (!loop->turn.n) take_runs(c->s, loop);
-    if (loop->turn.n) loop->region[0]->last->piece = 1; /* the yield: the text ends with the last piece */
+    if (loop->turn.n)
+        loop->region[0]->last->piece = 1; /* the yield: the text ends with the last piece */
+    else
+        take_runs(c->s, loop);
     for (int i = 0; i < op->res.n; i++)
         set_flying(c, op->res.p[i], c->flying[op->arg.p[2 + i]->id] || c->flying[end_of(op->region[0])->arg.p[i]->id]);
 }

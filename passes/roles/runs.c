@@ -1,14 +1,17 @@
-/* runs.c: loops in whose steps sums of products are looked at, as those with scales: the products of a step are begun
-   before the sums of the one before are looked at, within runs of a few steps.
+/* runs.c: loops in whose steps sums of products are looked at, as those with scales. Within runs of a few steps the
+   products of a step begin, and what scales them is loaded, before the step in front of it is finished.
    Takes: such a loop of the groups that multiply. Gives: its turns. */
 #include "passes/roles/slice.h"
 
 enum {
-    RUN = 4,             /* steps: measured on an H200, bench/gpu/log.md */
-    LEAST_SLOTS = 3,     /* of a ring: two steps are read, one is copied */
-    SUM_REGISTERS = 192, /* of a thread's 232, for tiles */
+    RUN = 4,         /* steps: measured on an H200, bench/gpu/log.md */
+    LEAST_SLOTS = 3, /* of a ring: two steps are read, one is copied */
+    OTHERS = 40,     /* registers of a thread beside sums: none spills [compiled] */
     GROUP_THREADS = 128
 };
+
+/* Pieces of a step, in the order of the text. */
+enum { BEGINS, FINISHES };
 
 /* Of a thread: its share of such a tile. */
 static int64_t registers_of(const Slice *s, Type t) {
@@ -16,64 +19,86 @@ static int64_t registers_of(const Slice *s, Type t) {
     return t.nrange == 2 ? rows * s->k->range.p[s->column].size / GROUP_THREADS : 0;
 }
 
-/* Made, or passed on, where a step is finished. */
-static bool comes_late(const Value *v, const Region *body) {
-    return v->arg_of == body || (v->def && v->def->in == body && v->def->piece);
-}
+/* ---- pieces ---- */
 
-static bool reads_late(const Op *op) {
+/* Some value that the operation reads is so. */
+static bool reads(const Op *op, bool (*is)(const Value *, const Region *body)) {
     for (int i = 0; i < op->arg.n; i++)
-        if (comes_late(op->arg.p[i], op->in)) return true;
+        if (is(op->arg.p[i], op->in)) return true;
     for (int d = 0; d < op->sub.n; d++)
         for (int i = 0; i < op->sub.p[d].lo.nterm; i++)
-            if (op->sub.p[d].lo.term[i].kind == TERM_VALUE && comes_late(op->sub.p[d].lo.term[i].value, op->in))
-                return true;
+            if (op->sub.p[d].lo.term[i].kind == TERM_VALUE && is(op->sub.p[d].lo.term[i].value, op->in)) return true;
     return false;
 }
 
-static bool finishes(const Op *op) {
-    return op->kind == OP_READY || op->kind == OP_FREE || op->kind == OP_YIELD || reads_late(op);
+static bool is_made(const Value *v, const Region *body) { return v->def && v->def->in == body; }
+
+/* Passed on, or made where a step is finished. */
+static bool is_finished(const Value *v, const Region *body) {
+    return v->arg_of == body || (is_made(v, body) && v->def->piece == FINISHES);
 }
 
-/* What waits for products, and what follows from that, finishes a step. False: a step begins with some of it. */
+/* Other than a place that is known as the step begins. */
+static bool is_no_place(const Value *v, const Region *body) {
+    return is_finished(v, body) || (is_made(v, body) && (v->def->kind == OP_LOAD || v->def->kind == OP_MMA));
+}
+
+/* What is small is loaded as the step begins, and looked at when it is finished. */
+static int piece_of(const Op *op) {
+    if (op->kind == OP_GET || op->kind == OP_MMA) return BEGINS;
+    bool small = op->res.n == 1 && op->res.p[0]->type.nrange < 2 && op->kind != OP_READY;
+    return small && !reads(op, is_no_place) ? BEGINS : FINISHES;
+}
+
+/* False: a step begins with some of what finishes one. */
 static bool cut_step(const Slice *s, const Op *loop) {
     bool cut = true, waits = false;
     for (Op *op = loop->region[0]->first; op; op = op->next) {
-        op->piece = finishes(op);
+        op->piece = (int8_t)piece_of(op);
         waits |= op->kind == OP_READY;
-        bool begins = op->kind == OP_GET || op->kind == OP_MMA;
         bool few = op->kind == OP_GET && s->k->roles->ring.p[op->ring].slots < LEAST_SLOTS;
-        cut &= !op->region[0] && !few && !(begins && op->piece) && op_info[op->kind].class != CLASS_SYNC;
+        cut &= !op->region[0] && !few && !(op->piece == BEGINS && reads(op, is_finished)) &&
+               op_info[op->kind].class != CLASS_SYNC;
     }
     return cut && waits;
 }
 
-/* Of what the loop carries, and of two steps' sums and what lies beside them. */
+enum { LOADED, MULTIPLIED, READY, LOOKED_AT, PLACES };
+
+/* Loads are under way while a slot is waited for, and nothing looks at them until the sums are ready. */
+static int place_of(const Op *op) {
+    if (op->piece == BEGINS) return op->kind == OP_GET || op->kind == OP_MMA ? MULTIPLIED : LOADED;
+    return op->kind == OP_READY ? READY : LOOKED_AT;
+}
+
+static void sort_pieces(const Op *loop) {
+    Op *at = loop->region[0]->first, *next;
+    for (int place = 0; place < PLACES; place++)
+        for (Op *op = at; op; op = next) {
+            next = op->next;
+            if (place_of(op) != place) continue;
+            if (op == at) {
+                at = next;
+                continue;
+            }
+            op_remove(op);
+            op_insert_before(at, op);
+        }
+}
+
+/* Of what the loop carries, and of two steps' sums. */
 static bool has_room(const Slice *s, const Op *loop) {
     int64_t n = 0;
     for (int i = 0; i < loop->res.n; i++) n += registers_of(s, loop->res.p[i]->type);
     for (const Op *op = loop->region[0]->first; op; op = op->next)
-        for (int i = 0; i < op->res.n && !op->piece && op->kind != OP_GET; i++)
-            n += 2 * registers_of(s, op->res.p[i]->type);
-    return n <= SUM_REGISTERS;
+        for (int i = 0; i < op->res.n && op->kind == OP_MMA; i++) n += 2 * registers_of(s, op->res.p[i]->type);
+    return n + OTHERS <= s->k->plan.regs.p[s->k->plan.regs.n - 1];
 }
 
 static bool is_short(const Slice *s, const Op *loop) {
     int64_t first, end;
     return value_const(loop->arg.p[0], &first) && value_const(loop->arg.p[1], &end) &&
            end - first < RUN * s->k->range.p[loop->range].size;
-}
-
-/* What begins a step stands in front. */
-static void sort_pieces(const Op *loop) {
-    Op *late = loop->region[0]->first, *next;
-    while (!late->piece) late = late->next;
-    for (Op *op = late; op; op = next) {
-        next = op->next;
-        if (op->piece) continue;
-        op_remove(op);
-        op_insert_before(late, op);
-    }
 }
 
 void take_runs(const Slice *s, Op *loop) {
@@ -83,7 +108,7 @@ void take_runs(const Slice *s, Op *loop) {
         return;
     }
     sort_pieces(loop);
-    vec_push(s->m->arena, &loop->turn, (Turn){.piece = 0});
-    vec_push(s->m->arena, &loop->turn, ((Turn){.piece = 1, .shift = 1}));
+    vec_push(s->m->arena, &loop->turn, (Turn){.piece = BEGINS});
+    vec_push(s->m->arena, &loop->turn, ((Turn){.piece = FINISHES, .shift = 1}));
     loop->runs = RUN;
 }

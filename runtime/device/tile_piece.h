@@ -78,9 +78,11 @@ TILE_WIDTHS_WHOLE(TILE_WGMMA_U8, u8)
 TILE_WIDTHS_WHOLE(TILE_WGMMA_S8_U8, s8_u8)
 TILE_WIDTHS_WHOLE(TILE_WGMMA_U8_S8, u8_s8)
 
-/* 16-byte steps within panels: 32 bytes of k along a row of a panel K, 16 rows of a panel MN. */
+/* Step u within panels: 32 bytes of k along a row of a panel K, 16 rows of a panel MN. The address of a descriptor counts
+   16 bytes, and is the end of a word that has room for it: the steps of a product differ by one addition. */
 TILE_FN uint64_t tile_piece_part(uint32_t panel, int mn, int u) {
-    return mn ? tile_wgmma_panel(panel + 2048 * u, TILE_PANEL_MN) : tile_wgmma_panel(panel + 32 * u, 0);
+    const uint64_t first = mn ? tile_wgmma_panel(panel, TILE_PANEL_MN) : tile_wgmma_panel(panel, 0);
+    return first >> 32 << 32 | (uint32_t)((uint32_t)first + (mn ? 2048 : 32) / 16 * u);
 }
 
 #define TILE_PIECE_CASE(n, op)                                                                                         \
