@@ -1,5 +1,5 @@
-/* runs.c: loops in whose steps sums of products are looked at, as those with scales. Within runs of a few steps the
-   products of a step begin, and what scales them is loaded, before the step in front of it is finished.
+/* runs.c: loops in whose steps sums of products are looked at, as those with scales. Before a step is finished, the
+   products of the next one begin, and what scales them is loaded: within runs of a few steps.
    Takes: such a loop of the groups that multiply. Gives: its turns. */
 #include "passes/roles/slice.h"
 
