@@ -88,6 +88,24 @@ static bool boxes_of(Fn *f, const Op *op, const Type *tile, int rows, int column
 
 /* ---- copies ---- */
 
+/* Rows of a box that is left out where it lies behind a tensor's end: a part of those that one copies. */
+static int64_t piece_rows(int64_t rows) {
+    enum { MOST = 64, LEAST = 32 };
+    for (int64_t n = MOST; n >= LEAST; n -= EIGHT)
+        if (rows % n == 0) return n;
+    return rows;
+}
+
+/* Boxes of so many positions are left out where they lie behind the end of the dimension: what is made of them is stored
+   nowhere, as the results end there, too. None does where tiles end with the tensor in all runs, or have a single box. */
+static bool leaves_out(const Fn *f, const Op *op, int dim, const Affine *a, int range, int64_t box) {
+    const Size n = f->k->param.p[op->param].dim[dim];
+    const Range *r = &f->k->range.p[range];
+    if (!r->grid || a->nterm != 1 || a->c || !size_equal(r->of, n)) return false;
+    if (box >= r->size && f->k->roles->cluster == 1) return false;
+    return !size_is_number(n) || n.c % (r->size * range_cluster(f->k, range));
+}
+
 static bool copy_box(Fn *f, const Op *op, const Ring *ring, const SlotTile *t, int sharers) {
     const bool across = t->panel == PANEL_MN128;
     const int columns = PANEL_BITS / elem_bits(t->type.elem), number = f->hip->role->filling->ring;
@@ -100,12 +118,19 @@ static bool copy_box(Fn *f, const Op *op, const Ring *ring, const SlotTile *t, i
     const bool fits = across ? m == DEPTH && columns == DEPTH : n == columns && m <= 256 * sharers;
     const int parts = across && panels % sharers == 0 ? 1 : sharers;
     if (!fits || m % (parts * (across ? 1 : EIGHT))) return false;
-    if (!boxes_of(f, op, &t->type, (int)m / parts, columns, &b)) return false;
+    const int dim = f->k->param.p[op->param].ndim - (across ? 1 : 2), kept = across ? column : row;
+    const int64_t rows = m / parts, piece_of = across ? columns : piece_rows(rows);
+    const bool to = leaves_out(f, op, dim, &op->sub.p[op->sub.n - (across ? 1 : 2)].lo, kept, piece_of);
+    const int64_t box = across || !to ? rows : piece_of;
+    if (!boxes_of(f, op, &t->type, (int)box, columns, &b)) return false;
     b.at_row = hip_role_row(f, op, b.at_row);
-    const char *when = hip_role_is_ahead(f->hip->role, op) && !f->hip->role->before ? "if (ahead == 0) " : "";
-    fn_line(f, "%stile_box_%s(%s, %s, %s, %s, %s, %" PRId64 ", all->rank, %d);", when, across ? "mn" : "k",
-            f->hip->role->slot, f->hip->role->facts->ring[number].tile_name[op->slot], b.map,
-            (across ? b.at_row : b.at_column)->text, (across ? b.at_column : b.at_row)->text, across ? n : m, sharers);
+    const char *when = hip_role_is_ahead(f->hip->role, op) && !f->hip->role->before ? "if (ahead == 0) " : "",
+               *piece = across || !to ? "" : fn_text(f, ", %" PRId64, box),
+               *end = !to ? "" : fn_text(f, ", %s", param_extent(f, op->param, dim)->text);
+    fn_line(f, "%stile_box_%s%s(%s, %s, %s, %s, %s, %" PRId64 "%s%s, all->rank, %d);", when, across ? "mn" : "k",
+            to ? "_to" : "", f->hip->role->slot, f->hip->role->facts->ring[number].tile_name[op->slot], b.map,
+            (across ? b.at_row : b.at_column)->text, (across ? b.at_column : b.at_row)->text, across ? n : m, piece, end,
+            sharers);
     return true;
 }
 

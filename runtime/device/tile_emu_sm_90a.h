@@ -37,6 +37,7 @@ void tile_emu_mbar_init(uint32_t, int count);
 void tile_emu_mbar_init_done(void);
 void tile_emu_mbar_arrive(uint32_t, int rank); /* rank -1: this workgroup's */
 void tile_emu_mbar_expect(uint32_t, int bytes);
+void tile_emu_mbar_complete(uint32_t, int rank, int bytes);
 void tile_emu_mbar_wait(uint32_t, int parity);
 void tile_emu_tma_load(uint32_t to, const void *map, const int *at, int n, uint32_t bar, int mask); /* mask 0: here */
 void tile_emu_tma_store(const void *map, const int *at, int n, uint32_t from);
@@ -115,6 +116,7 @@ TILE_FN void tile_mbar_init_done(void) { tile_emu_mbar_init_done(); }
 TILE_FN void tile_mbar_arrive(uint32_t bar) { tile_emu_mbar_arrive(bar, -1); }
 TILE_FN void tile_mbar_arrive_at(uint32_t bar, int rank) { tile_emu_mbar_arrive(bar, rank); }
 TILE_FN void tile_mbar_expect(uint32_t bar, int bytes) { tile_emu_mbar_expect(bar, bytes); }
+TILE_FN void tile_mbar_complete(uint32_t bar, int rank, int bytes) { tile_emu_mbar_complete(bar, rank, bytes); }
 TILE_FN void tile_mbar_wait(uint32_t bar, int parity) { tile_emu_mbar_wait(bar, parity); }
 
 TILE_FN void tile_tma_load2(uint32_t to, const tile_tensor_map *map, int c0, int c1, uint32_t bar) {

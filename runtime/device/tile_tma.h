@@ -66,6 +66,13 @@ TILE_FN void tile_cluster_pass(uint32_t at, uint32_t bar, int rank, int32_t x) {
 TILE_FN void tile_mbar_expect(uint32_t bar, int bytes) {
     asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(bar), "r"(bytes) : "memory");
 }
+/* As if so many announced bytes had come to the barrier at the same place of a workgroup of the cluster. */
+TILE_FN void tile_mbar_complete(uint32_t bar, int rank, int bytes) {
+    asm volatile("{.reg .b32 r; mapa.shared::cluster.u32 r, %0, %1;\n"
+                 "mbarrier.complete_tx.relaxed.cluster.shared::cluster.b64 [r], %2;}" ::"r"(bar),
+                 "r"(rank), "r"(bytes)
+                 : "memory");
+}
 /* Until the phase of this parity has ended: 0 the first, 1 the second, ..; parity 1 passes at a new barrier. */
 TILE_FN void tile_mbar_wait(uint32_t bar, int parity) {
     asm volatile("{.reg .pred p;\nAGAIN: mbarrier.try_wait.parity.shared::cta.b64 p, [%0], %1;\n@p bra DONE;\nbra "

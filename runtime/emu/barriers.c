@@ -73,6 +73,11 @@ void tile_emu_mbar_arrive(uint32_t at, int rank) {
 
 void tile_emu_mbar_expect(uint32_t at, int bytes) { arrive(mbar_at(emu, at, TOUCH_LDS_READ), bytes); }
 
+void tile_emu_mbar_complete(uint32_t at, int rank, int bytes) {
+    Group *g = cluster_group(rank);
+    mbar_come(mbar_at(g, at, g == emu ? TOUCH_LDS_READ : TOUCH_ASYNC_READ), 0, bytes);
+}
+
 /* The number counts as stored when the barrier's phase ends: who has not waited for that does not know it. */
 void tile_emu_cluster_pass(uint32_t at, uint32_t bar, int rank, int32_t x) {
     Group *g = cluster_group(rank);
