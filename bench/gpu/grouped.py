@@ -13,7 +13,7 @@ import torch.nn.functional as F
 import run as R
 from shapes import DEALT, GROUPED
 
-TOKENS = 1024
+TOKENS, EXPERTS = 1024, 8  # that rows are gathered of; of a token, where its rows are summed
 
 
 def dealt(e, m, how):
@@ -61,17 +61,19 @@ def fused(run, e, m, n, k, ends):
 
 
 def scattered(run, e, m, n, k, ends):
-    """Each row of a result is the sum of the weighted rows that go there."""
-    x, w, weight = R.normal(m, k), R.normal(e, n, k), torch.rand(m, device="cuda")
+    """Each token's sum of the weighted rows at its eight places, in the order of its experts; the peer adds in any order."""
+    x, w, weight, tokens = R.normal(m, k), R.normal(e, n, k), torch.rand(m // EXPERTS, EXPERTS, device="cuda"), m // EXPERTS
     start = torch.cat([torch.zeros(1, dtype=torch.int32, device="cuda"), ends])
-    at = torch.randint(TOKENS, (m,), device="cuda", dtype=torch.int32)
-    y, z = torch.full((TOKENS, n), float("nan"), device="cuda"), torch.zeros(TOKENS, n, device="cuda")
-    run(x, w, at, weight, start, y)
-    peer = lambda i: z.zero_().index_add_(0, at, torch._grouped_mm(x, w.transpose(-2, -1), offs=ends).float() * weight[:, None])
-    want = torch.zeros(TOKENS, n, device="cuda")
+    at = torch.randperm(m, device="cuda") % tokens # the token of each row
+    place = at.argsort(stable=True).int().view(tokens, EXPERTS)
+    flat = torch.empty(m, device="cuda").scatter_(0, place.view(-1).long(), weight.view(-1))
+    y, z = torch.full((tokens, n), float("nan"), device="cuda"), torch.zeros(tokens, n, device="cuda")
+    run(x, w, place, weight, start, y)
+    peer = lambda i: z.zero_().index_add_(0, at, torch._grouped_mm(x, w.transpose(-2, -1), offs=ends).float() * flat[:, None])
+    want = torch.zeros(tokens, n, device="cuda")
     for g, rows in enumerate(torch.arange(m, device="cuda").tensor_split(ends[:-1].cpu().long())):
-        want.index_add_(0, at[rows], (x[rows].float() @ w[g].float().t()) * weight[rows, None])
-    ours, peers = R.side_by_side(lambda i: run(x, w, at, weight, start, y), {"torch, 4 calls": peer}, 4)
+        want.index_add_(0, at[rows], (x[rows].float() @ w[g].float().t()) * flat[rows, None])
+    ours, peers = R.side_by_side(lambda i: run(x, w, place, weight, start, y), {"torch, 4 calls": peer}, 4)
     return ours, peers, R.error_of(y, want)
 
 

@@ -44,6 +44,9 @@ void slice_list(Slice *s) {
 bool slice_access_fits(Slice *s, const Op *op) {
     const Param *p = &s->k->param.p[op->param];
     if (p->packet) return slice_refuse(s, op, NULL, "'%s' carries packets", p->name);
+    if (op->kind == OP_STORE && (op->mode == STORE_ADD || op->mode == STORE_SUM))
+        return slice_refuse(s, op, "store what each position adds, and sum it by a kernel behind, as experts_combine does",
+                            "tasks add to the same places of '%s'", p->name);
     if (p->inout || (p->out && op->kind == OP_LOAD))
         return slice_refuse(s, op, "write to another parameter", "'%s' is read and written", p->name);
     if (elem_is_packed(p->elem))
