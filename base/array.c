@@ -112,3 +112,12 @@ void array_set(Array *a, int64_t i, double x) {
     else
         ((uint8_t *)a->data)[i] = (uint8_t)float_encode(a->elem, x);
 }
+
+int64_t array_wrong(const Array *a) {
+    const int most = a->elem == ELEM_BOOL ? 1 : a->elem == ELEM_I4 ? 7 : a->elem == ELEM_T2 ? 1 : 127;
+    const int least = a->elem == ELEM_BOOL ? 0 : a->elem == ELEM_I4 ? -8 : -1;
+    const signed char *v = a->data;
+    for (int64_t i = 0, n = most == 127 ? 0 : array_count(a); i < n; i++)
+        if (v[i] > most || v[i] < least) return i;
+    return -1;
+}

@@ -22,6 +22,7 @@ size_t elem_bytes(Elem); /* of an element of an array */
 bool array_bytes(Elem, int ndim, const int64_t *dim, int64_t *count, size_t *bytes);
 bool array_new(Arena *, Elem, int ndim, const int64_t *dim, Array *out); /* zeros */
 int64_t array_count(const Array *);
+int64_t array_wrong(const Array *); /* the first element that is no value of its type (bool, i4, t2); -1: none */
 double array_get(const Array *, int64_t i); /* i64 beyond 2^53 rounds */
 int64_t array_get_int(const Array *, int64_t i);
 /* How far two elements are apart, and the bound of one: 0 where both are NaN, infinite where one is, or integers differ. */

@@ -248,16 +248,12 @@ static bool host_is_big(void) {
     return first == 0;
 }
 
-/* Values that the element type does not have would be undefined later: bool, i4 and t2 have few. */
+/* Values that the element type does not have would be undefined later. */
 static bool check_values(Cursor *c, const Array *a) {
-    int limit = a->elem == ELEM_BOOL ? 1 : a->elem == ELEM_I4 ? 7 : a->elem == ELEM_T2 ? 1 : 127;
-    int least = a->elem == ELEM_BOOL ? 0 : a->elem == ELEM_I4 ? -8 : a->elem == ELEM_T2 ? -1 : -128;
-    if (limit == 127) return true;
-    const signed char *v = a->data;
-    for (int64_t i = 0, n = array_count(a); i < n; i++)
-        if (v[i] > limit || v[i] < least)
-            return c->at += (size_t)i, fail(c, "%d is not a %s", v[i], elem_text(a->elem));
-    return true;
+    const int64_t wrong = array_wrong(a);
+    if (wrong < 0) return true;
+    c->at += (size_t)wrong;
+    return fail(c, "%d is not a %s", ((const signed char *)a->data)[wrong], elem_text(a->elem));
 }
 
 static bool read_data(Cursor *c, const Header *h, Elem want, Array *out) {

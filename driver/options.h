@@ -8,7 +8,7 @@
 #include "passes/pass.h"
 
 typedef struct {
-    const char *name, *path; /* --in NAME=FILE.npy */
+    const char *name, *path; /* --in NAME=FILE.npy, or other files */
 } Binding;
 
 typedef struct {

@@ -3,6 +3,7 @@
 #include "driver/draw.h"
 #include "driver/run.h"
 #include "driver/scalar.h"
+#include "driver/stored.h"
 #include "base/npy.h"
 
 #include <inttypes.h>
@@ -13,14 +14,23 @@ const Tensor *run_tensor(const Run *r, int i) { return &r->p->tensor.p[r->p->io.
 
 static bool run_reads(const Tensor *t) { return t->role == ROLE_INPUT || t->role == ROLE_STATE; }
 
-static const char *binding_of(const Run *r, const char *name, bool output) {
+/* The field of a record's input that a file of tensors is for; NULL: of another, or no field. */
+static const char *field_of(const Binding *b, const char *name) {
+    size_t n = strlen(b->name);
+    return !strncmp(name, b->name, n) && name[n] == '.' && stored_is_path(b->path) ? name + n + 1 : NULL;
+}
+
+/* What names the argument itself, else what names a record that it is a field of. */
+static const Binding *binding_of(const Run *r, const char *name, bool output) {
     const Options *o = r->s.o;
+    const Binding *whole = NULL;
     int n = output ? o->out.n : o->in.n;
     for (int i = 0; i < n; i++) {
         const Binding *b = output ? &o->out.p[i] : &o->in.p[i];
-        if (strcmp(b->name, name) == 0) return b->path;
+        if (strcmp(b->name, name) == 0) return b;
+        if (!output && field_of(b, name)) whole = b;
     }
-    return NULL;
+    return whole;
 }
 
 static bool is_bound(const Tensor *t, bool output) { return output ? t->role != ROLE_INPUT : run_reads(t); }
@@ -39,7 +49,9 @@ static void binding_unknown(const Run *r, const char *name, bool output) {
 
 static bool known_binding(const Run *r, const Binding *b, bool output) {
     for (int i = 0; i < r->p->io.n; i++)
-        if (strcmp(run_tensor(r, i)->name, b->name) == 0 && is_bound(run_tensor(r, i), output)) return true;
+        if ((strcmp(run_tensor(r, i)->name, b->name) == 0 || (!output && field_of(b, run_tensor(r, i)->name))) &&
+            is_bound(run_tensor(r, i), output))
+            return true;
     binding_unknown(r, b->name, output);
     return false;
 }
@@ -147,9 +159,14 @@ static size_t bytes_most(const Run *r, const Tensor *t) {
     return (size_t)(bytes < machine_bytes() ? bytes : machine_bytes());
 }
 
-static bool load_file(Run *r, int i, const char *path) {
+static bool load_file(Run *r, int i, const Binding *b) {
     const Tensor *t = run_tensor(r, i);
-    const char *failed = npy_load(r->s.arena, path, t->elem, bytes_most(r, t), &r->io[i]);
+    const char *path = b->path, *failed;
+    if (stored_is_path(b->path))
+        failed = stored_load(r->s.arena, b->path, t->name, field_of(b, t->name), t->elem, bytes_most(r, t), &r->io[i],
+                             &path);
+    else
+        failed = npy_load(r->s.arena, path, t->elem, bytes_most(r, t), &r->io[i]);
     bool shape_alone = failed && r->io[i].ndim > 0;
     if (shape_alone || (!failed && (r->io[i].elem != t->elem || r->io[i].ndim != t->ndim)))
         return file_report(r, i, path);
@@ -159,19 +176,19 @@ static bool load_file(Run *r, int i, const char *path) {
     return !failed;
 }
 
-static bool load_input(Run *r, int i, const char *given) {
+static bool load_input(Run *r, int i, const Binding *given) {
     const Tensor *t = run_tensor(r, i);
-    ScalarText scalar = scalar_parse(r->s.arena, t, given, &r->io[i]);
+    ScalarText scalar = scalar_parse(r->s.arena, t, given->path, &r->io[i]);
     if (scalar == SCALAR_NO_NUMBER) return load_file(r, i, given);
     if (scalar == SCALAR_READ) return true;
-    fprintf(stderr, "tilec: error: '%s' is %s, which has no value %s\n", t->name, elem_text(t->elem), given);
+    fprintf(stderr, "tilec: error: '%s' is %s, which has no value %s\n", t->name, elem_text(t->elem), given->path);
     return false;
 }
 
 static bool load_inputs(Run *r) {
     for (int i = 0; i < r->p->io.n; i++) {
         const Tensor *t = run_tensor(r, i);
-        const char *given = run_reads(t) ? binding_of(r, t->name, false) : NULL;
+        const Binding *given = run_reads(t) ? binding_of(r, t->name, false) : NULL;
         if (given && !load_input(r, i, given)) return false;
     }
     return true;
@@ -223,7 +240,7 @@ static bool make_arrays(Run *r) {
             fprintf(stderr, "tilec: error: '%s' is %s: too large for this machine\n", t->name, declared_text(r, t));
             return false;
         }
-        if (r->io[i].data && !same_shape(&r->io[i], &whole)) return file_report(r, i, binding_of(r, t->name, false));
+        if (r->io[i].data && !same_shape(&r->io[i], &whole)) return file_report(r, i, binding_of(r, t->name, false)->path);
         bool drawn = !r->io[i].data && run_reads(t);
         if (!r->io[i].data) r->io[i] = whole;
         if (drawn) array_draw(&r->io[i], r->s.m, r->p, t, r->sym, r->s.o->seed, i);
@@ -249,9 +266,9 @@ Array *inputs_copy(const Run *r, const Array *io) {
 bool run_write(const Run *r) {
     for (int i = 0; i < r->p->io.n; i++) {
         const Tensor *t = run_tensor(r, i);
-        const char *path = t->role == ROLE_INPUT ? NULL : binding_of(r, t->name, true);
-        const char *failed = path ? npy_save(path, &r->io[i]) : NULL;
-        if (failed) return fprintf(stderr, "tilec: error: %s: %s\n", path, failed), false;
+        const Binding *to = t->role == ROLE_INPUT ? NULL : binding_of(r, t->name, true);
+        const char *failed = to ? npy_save(to->path, &r->io[i]) : NULL;
+        if (failed) return fprintf(stderr, "tilec: error: %s: %s\n", to->path, failed), false;
     }
     return true;
 }

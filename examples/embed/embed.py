@@ -7,11 +7,13 @@ import os
 import sys
 
 import numpy as np
-import tensors
 import tilec
-import wordpiece
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path += [HERE, os.path.join(HERE, "..", "common")]
+import tensors
+import wordpiece
+
 MOST_SENTENCES, MOST_TOKENS = 64, 256  # of a call: B of embed.tile; of a sentence, as the model was trained
 ATTENTION = "attention.self."
 LAYER = {"qkv": (ATTENTION + "query", ATTENTION + "key", ATTENTION + "value"), "out": ("attention.output.dense",),

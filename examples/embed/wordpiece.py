@@ -22,7 +22,7 @@ def clean(text):
         elif c not in "\0\ufffd" and not unicodedata.category(c).startswith("C"):
             kept.append(f" {c} " if any(a <= ord(c) <= b for a, b in IDEOGRAPHS) else c)
     plain = unicodedata.normalize("NFD", "".join(kept))
-    return "".join(c for c in plain if unicodedata.category(c) != "Mn").lower()
+    return "".join(c.lower() for c in plain if unicodedata.category(c) != "Mn")
 
 
 def words_of(text):

