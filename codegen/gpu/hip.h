@@ -100,6 +100,8 @@ OwnRows hip_own_rows(const Program *, int tensor);
 
 /* run.c: what begins and ends a run. */
 void hip_run_begin(GpuText *, Arena *, const Program *, const Memory *);
+/* Which ranks see a wrong value of an input: all, or the one that has it. NULL: of what the run computes, which one rank may. */
+const char *hip_seen_by(const Module *, const Tensor *input);
 void hip_run_end(GpuText *, Arena *, const Program *, const Memory *);
 /* Lines at the head of a kernel that has a workgroup even where a run has no task, or was refused: it does nothing. It
    waits for the launches before, as the launch behind waits for this one alone. */

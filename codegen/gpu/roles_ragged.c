@@ -41,7 +41,7 @@ static void write_refused(RolesWriter *w, int range) {
             ragged_is_whole(w->k, range) ? "true" : "false", w->facts.threads);
     fn_line(&f, "return tile_refuse_starts(lds, call.task, %s, %s, wrong, wrong < 0 ? 0 : tile_load_%s(&%s[wrong]));",
             field_number(&f, "starts", f.memory->arg[f.node->arg.p[param].tensor])->text,
-            mesh_ranks(w->g->m) > 1 ? "TILE_ONE" : "TILE_ALL", elem, start);
+            hip_seen_by(w->g->m, NULL), elem, start);
     function_print(w, &f,
                    arena_format(w->arena, "TILE_FN bool %s(const %s call, char *lds, int number)",
                                 hip_role_name(w, "refused"), w->launch->call));

@@ -52,23 +52,16 @@ static const CExpr *elements_text(Fn *f, const Tensor *t) {
     return n;
 }
 
-/* Who sees that a value is outside. */
-static const char *seen_by(const Fn *f, const Tensor *t) {
-    for (int d = 0; d < t->ndim && mesh_ranks(f->m) > 1; d++)
-        if (t->dim[d].axis >= 0) return "TILE_ONE";
-    return "TILE_ALL";
-}
-
 static void look_at(Fn *f, const Tensor *t, int arg) {
     const char *name = f->hip->member[arg];
     const CExpr *least = cexpr_bare(size_text(f, t->least)), *past = cexpr_bare(size_text(f, t->past));
     if (t->ndim == 0) {
-        fn_line(f, "tile_look_at(t, %d, %s, 0, call.args.%s, %s, %s);", arg, seen_by(f, t), name, least->text,
+        fn_line(f, "tile_look_at(t, %d, %s, 0, call.args.%s, %s, %s);", arg, hip_seen_by(f->m, t), name, least->text,
                 past->text);
         return;
     }
     fn_line(f, "for (int64_t at = tile_thread(); at < %s; at += %d) {", elements_text(f, t)->text, LOOK_THREADS);
-    fn_line(f, "    tile_look_at(t, %d, %s, at, tile_load_%s(&call.args.%s[at]), %s, %s);", arg, seen_by(f, t),
+    fn_line(f, "    tile_look_at(t, %d, %s, at, tile_load_%s(&call.args.%s[at]), %s, %s);", arg, hip_seen_by(f->m, t),
             elem_text(t->elem), name, least->text, past->text);
     fn_line(f, "}");
 }

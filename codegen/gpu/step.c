@@ -61,8 +61,6 @@ static void step(Fn *f, const Op *op) {
     }
 }
 
-static const char *starts_seen_by(const Fn *f) { return mesh_ranks(f->m) > 1 ? "TILE_ONE" : "TILE_ALL"; }
-
 /* Each thread looks at its share of the starts; in place of the first task all of those that wait for each other, as
    one that has refused tells no other. */
 static void refuse_starts(Fn *f, const Op *op, const char *groups, const char *n, const char *task) {
@@ -74,7 +72,7 @@ static void refuse_starts(Fn *f, const Op *op, const char *groups, const char *n
     fn_line(f, "const int64_t %s = tile_starts_wrong_%s(%s, %s, %s, %s, %s, thread, %d);", wrong, elem, start, groups, n, number,
             ragged_is_whole(f->k, op->range) ? "true" : "false", f->hip->threads);
     fn_line(f, "if (tile_refuse_starts(lds, t, %s, %s, %s, %s < 0 ? 0 : tile_load_%s(&%s[%s]))) return;",
-            field_number(f, "starts", arg)->text, starts_seen_by(f), wrong, wrong, elem, start, wrong);
+            field_number(f, "starts", arg)->text, hip_seen_by(f->m, NULL), wrong, wrong, elem, start, wrong);
 }
 
 static void before_loop(Fn *f, const Op *loop) {

@@ -101,3 +101,11 @@ bool takes_tickets(const Program *p, const Node *n) {
         if (p->flag.p[i].producer == n->id && p->flag.p[i].consumer == n->id) return true;
     return false;
 }
+
+/* ---- refusals ---- */
+
+const char *hip_seen_by(const Module *m, const Tensor *input) {
+    bool one = !input;
+    for (int d = 0; input && d < input->ndim; d++) one |= input->dim[d].axis >= 0;
+    return one && mesh_ranks(m) > 1 ? "TILE_ONE" : "TILE_ALL";
+}

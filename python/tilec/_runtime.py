@@ -12,7 +12,7 @@ from typing import Any, Callable
 from tilec._errors import Error, RunError
 
 ALLGATHER = ctypes.CFUNCTYPE(c_int, c_void_p, c_void_p, c_void_p, c_size_t)
-TIMEOUT, POISONED, RANGE = -4, -5, -9  # runtime/include/tile.h
+TIMEOUT, POISONED = -4, -5  # runtime/include/tile.h
 ENDED = "the interpreter ends: programs run no more"
 
 
@@ -74,11 +74,11 @@ class Mesh:
         demand(library, library.tile_mesh_open(ctypes.byref(config), ctypes.byref(self.handle)))
 
     def fail(self, code: int) -> None:
-        """Raises what the runtime says. A mesh of one rank goes on after a fault, which wrong starts of groups are, too."""
+        """Raises what the runtime says. A mesh of one rank goes on after a fault."""
         try:
             demand(self.library, code)
         finally:
-            if code in (TIMEOUT, POISONED, RANGE) and self.config.nranks == 1:
+            if code in (TIMEOUT, POISONED) and self.config.nranks == 1:
                 self.library.tile_mesh_recover(self.handle)
 
     def sync(self, stream: int | None = None) -> None:

@@ -181,27 +181,25 @@ TILE_FN void tile_run_begin(const tile_gpu_task *t) {
 enum { TILE_REFUSED = 2 }; /* of the busy word: until the run ends, its kernels do nothing */
 enum { TILE_ALL, TILE_ONE }; /* ranks that see a value: where all do, none has to be told */
 
-TILE_FN void tile_look_at(const tile_gpu_task *t, int arg, int ranks, int64_t at, int64_t value, int64_t least,
-                          int64_t past) {
-    if (value >= least && value < past) return;
-    const tile_reason why = {TILE_E_RANGE, -1, arg, 0, (uint64_t)value, at};
-    tile_word_store(t->busy, TILE_REFUSED, TILE_DEVICE);
+/* Where this rank alone sees it, the mesh is poisoned; else each rank tells its own host. */
+TILE_FN void tile_refuse(const tile_gpu_task *t, int ranks, tile_reason why) {
     if (ranks == TILE_ONE)
         tile_give_up(t, why);
     else if (tile_record_write(t, &t->fault[t->rank]->refusal, why))
         tile_word_store(&t->notice->refusal, 1, TILE_SYSTEM);
 }
 
+TILE_FN void tile_look_at(const tile_gpu_task *t, int arg, int ranks, int64_t at, int64_t value, int64_t least,
+                          int64_t past) {
+    if (value >= least && value < past) return;
+    tile_word_store(t->busy, TILE_REFUSED, TILE_DEVICE);
+    tile_refuse(t, ranks, tile_reason{TILE_E_RANGE, -1, arg, 0, (uint64_t)value, at});
+}
+
 /* Collective. True, and the task ends, where a thread sees a start of groups that is wrong: element `wrong` of argument `arg`
    (-1: of a temporary), which is -1 where it sees none. */
 TILE_FN bool tile_refuse_starts(char *lds, const tile_gpu_task *t, int arg, int ranks, int64_t wrong, int64_t seen) {
-    if (wrong >= 0) {
-        const tile_reason why = {TILE_E_RANGE, -1, arg, 1, (uint64_t)seen, wrong};
-        if (ranks == TILE_ONE)
-            tile_give_up(t, why);
-        else if (tile_record_write(t, &t->fault[t->rank]->refusal, why))
-            tile_word_store(&t->notice->refusal, 1, TILE_SYSTEM);
-    }
+    if (wrong >= 0) tile_refuse(t, ranks, tile_reason{TILE_E_RANGE, -1, arg, 1, (uint64_t)seen, wrong});
     return tile_any(lds, wrong >= 0);
 }
 

@@ -102,6 +102,21 @@ int fault_tell(const tile_record *why, int code) {
         (long long)why->task);
 }
 
+void fault_clear(tile_mesh *m) {
+    tile_fault_cell *own = m->fault.cell[m->rank];
+    memset(&own->record, 0, sizeof own->record);
+    atomic_store_explicit(&own->claim, 0, memory_order_relaxed);
+    atomic_store_explicit(&own->poison, 0, memory_order_relaxed);
+}
+
+bool fault_take_refusal(tile_mesh *m) {
+    tile_record why;
+    if (!tile_fault_read(&m->fault, m->rank, m->nranks, &why) || why.code != TILE_E_RANGE) return false;
+    fault_tell(&why, TILE_E_RANGE);
+    fault_clear(m);
+    return true;
+}
+
 int fault_report(tile_mesh *m) {
     tile_record why;
     bool known = tile_fault_read(&m->fault, m->rank, m->nranks, &why);

@@ -121,9 +121,7 @@ static void mesh_clear(void *arg) {
     Control *own = control_of(m, m->rank);
     for (tile_instance *p = m->instances; p; p = p->next) m->broken |= instance_clear(p) != TILE_OK;
     if (m->gpu) m->broken |= gpu_fault_clear(m) != TILE_OK;
-    memset(&own->fault.record, 0, sizeof own->fault.record);
-    atomic_store_explicit(&own->fault.claim, 0, memory_order_relaxed);
-    atomic_store_explicit(&own->fault.poison, 0, memory_order_relaxed);
+    fault_clear(m);
     atomic_store_explicit(&own->barrier.value, 0, memory_order_relaxed);
 }
 

@@ -3,6 +3,7 @@
    the next. */
 #include "runtime.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 /* Before a worker or a waiting caller sleeps. With more threads than cores the clock ends it. */
@@ -115,11 +116,21 @@ static void task_execute(Worker *w, Frame *f, tile_task *t, int64_t ticket) {
     if (error) task_failed(f, t, error);
 }
 
+/* With the queue's lock. Nobody waits for what a refused run of one rank did not send: the next run finds a healthy
+   mesh, as behind a refused run of one GPU. */
+static void refusal_end(tile_mesh *m, Frame *f) {
+    if (m->nranks > 1 || !atomic_load_explicit(&f->error, memory_order_relaxed) || !fault_take_refusal(m)) return;
+    if (!m->queue.error) snprintf(m->queue.why, WHY_BYTES, "%s", tile_last_error());
+    instance_clear(f->instance);
+    atomic_store_explicit(&f->error, TILE_E_RANGE, memory_order_relaxed);
+}
+
 static void run_finish(tile_mesh *m, Frame *f) {
     int none = TILE_OK;
     if (!sizes_agree(f->instance, f->generation)) atomic_compare_exchange_strong(&f->error, &none, TILE_E_TIMEOUT);
     if (atomic_load_explicit(&f->error, memory_order_relaxed)) fault_fill(f);
     pthread_mutex_lock(&m->queue.lock);
+    refusal_end(m, f);
     run_end(&m->queue, f);
     runs_start(m);
     pthread_mutex_unlock(&m->queue.lock);

@@ -148,6 +148,8 @@ struct tile_mesh {
 bool fault_poisoned(const tile_mesh *);
 int fault_tell(const tile_record *, int code); /* sets the sentence; gives the code */
 int fault_report(tile_mesh *);  /* TILE_E_TIMEOUT the first time, then TILE_E_POISONED; with the sentence */
+void fault_clear(tile_mesh *);           /* this rank's record and poison */
+bool fault_take_refusal(tile_mesh *);    /* of one rank: wrong starts poisoned it; now the last error, and no poison */
 void fault_fill(const Frame *); /* NaN into the floating-point results of a failed run */
 int64_t tile_extent(const tile_instance *, int64_t c, int sym, int split,
                     const int64_t *dim);                                           /* of the rank's own part */

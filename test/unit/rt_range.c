@@ -2,6 +2,8 @@
  */
 #include "rt_program.h"
 
+#include "device/tile_host.h"
+
 #include <pthread.h>
 
 static const tile_arg checked_args[] = {
@@ -85,6 +87,31 @@ static void check_split(Fixture *f) {
     run_good(f, 2);
 }
 
+/* ---- starts of groups: each task looks at them ---- */
+
+enum { WRONG = 99 }; /* a value of `at` that the tasks refuse */
+
+static int (*plain_task)(const tile_task *, int64_t);
+
+static int starts_task(const tile_task *t, int64_t ticket) {
+    const int32_t *at = t->arg[3];
+    return at[1] == WRONG ? tile_refuse_starts(t, "start", 1, at[1]) : plain_task(t, ticket);
+}
+
+/* One rank goes on; several are poisoned, as one may wait for what another would have sent. */
+static void check_starts(Fixture *f) {
+    const bool alone = tile_mesh_size(f->mesh) == 1;
+    for (int step = 0; step < 20; step++) {
+        f->at[1] = WRONG;
+        int error = fixture_run(f, step);
+        CHECK(error == TILE_E_RANGE || (!alone && error == TILE_E_TIMEOUT));
+        CHECK(strstr(tile_last_error(), "element 1 of 'start' is 99 on rank") != NULL);
+        f->at[1] = 0;
+        if (!alone) CHECK(fixture_run(f, step) == TILE_E_POISONED && tile_mesh_recover(f->mesh) == TILE_OK);
+        run_good(f, step);
+    }
+}
+
 typedef struct {
     int rank, nranks;
 } Case;
@@ -99,18 +126,22 @@ static void *case_main(void *arg) {
         .size = sizeof config, .rank = c->rank, .nranks = c->nranks, .workers = 2, .group = "range"};
     g.nargs = 5;
     g.arg = checked_args;
+    g.task = starts_task;
     CHECK(tile_mesh_open(&config, &f.mesh) == TILE_OK);
     CHECK(tile_instance_open(f.mesh, &g, &f.instance) == TILE_OK);
     check_replicated(&f);
     pthread_barrier_wait(&between); /* of no mesh: the first fault may come while others still leave it */
     if (c->nranks > 1) check_split(&f);
     CHECK(tile_mesh_barrier(f.mesh) == TILE_OK);
+    pthread_barrier_wait(&between);
+    check_starts(&f);
     tile_instance_close(f.instance);
     tile_mesh_close(f.mesh);
     return NULL;
 }
 
 int main(void) {
+    plain_task = rt_program(1).task;
     static const int sizes[] = {1, 2, 4};
     for (int s = 0; s < 3; s++) {
         pthread_t thread[4];
