@@ -56,13 +56,23 @@ static bool joins(const Slice *s, const Region *at, int stream, SlotFill fill) {
     return stream >= 0 && s->stream.p[stream].at == at && s->stream.p[stream].fill == fill;
 }
 
+/* Neither a loop nor a condition lies between: those may copy, too. */
+static bool follows_straight(const Op *from, const Op *to) {
+    for (const Op *op = from; op && op->kind != OP_FOR && op->kind != OP_IF; op = op->next)
+        if (op == to) return true;
+    return false;
+}
+
 /* The stream of the product's other operand, if the same block loads it in the same way; else that of an operand which
    another product has in the place of this one: two products of one operand. */
-static int stream_beside(const Slice *s, const Region *at, const Value *other, SlotFill fill) {
+static int stream_beside(const Slice *s, const Op *load, const Region *at, const Value *other, SlotFill fill) {
     if (joins(s, at, s->stream_of[other->id] - 1, fill)) return s->stream_of[other->id] - 1;
-    for (int i = 0; i < 2 * s->dot.n; i++) {
-        int n = s->stream_of[product_operand(s->dot.p[i / 2], i % 2)->id] - 1;
-        if (product_operand(s->dot.p[i / 2], !(i % 2)) == other && joins(s, at, n, fill)) return n;
+    for (int i = 0; i < 2 * s->dot.n && !s->chained; i++) {
+        const Op *dot = s->dot.p[i / 2];
+        int n = s->stream_of[product_operand(dot, i % 2)->id] - 1;
+        if (product_operand(dot, !(i % 2)) == other && joins(s, at, n, fill) &&
+            follows_straight(s->stream.p[n].load.p[0], load))
+            return n;
     }
     return -1;
 }
@@ -131,7 +141,7 @@ static bool take_operand(Slice *s, const Op *dot, int i) {
     if (!find_way(s, load, kept, dot->over[0], &way)) return false;
     SlotFill fill = way.why ? FILL_ROWS : FILL_BOX;
     const Region *at = load_home(s, load)->in;
-    int stream = stream_beside(s, at, other, fill);
+    int stream = stream_beside(s, load, at, other, fill);
     tile_add(s, load, stream < 0 ? stream_new(s, at, fill) : stream, way);
     return true;
 }
