@@ -269,6 +269,7 @@ bool hip_roles(GpuText *g, Arena *a, const Program *p, const Memory *memory, CNa
     w.back.step = hip_role_step;
     w.back.sync = &hip_role_sync;
     w.back.is_near = hip_role_is_near;
+    w.back.make = hip_role_make;
     w.back.settle = NULL;
     w.back.before = NULL;
     w.back.before_loop = hip_role_before_loop;

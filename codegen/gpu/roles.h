@@ -62,6 +62,9 @@ typedef struct {
     const char *name;
 } KeptRows;
 
+/* Which pieces of a turn are being written: all, as in other loops; those that are not late; whole turns; late ones. */
+typedef enum { TURN_ALL, TURN_FIRST, TURN_WHOLE, TURN_LAST } TurnPart;
+
 /* The role that is being written: Hip.role. */
 typedef struct RoleText {
     const RolesFacts *facts;
@@ -83,6 +86,8 @@ typedef struct RoleText {
     const Op *ahead;   /* the put whose constant tensors come before the wait; NULL: there is none */
     bool before;       /* this is the function that brings them */
     bool drains;       /* the last turn of a run is being written */
+    TurnPart turn_part;
+    const char **words; /* by value: the name of the words that an operand of products in registers is; NULL: it is none */
     const Op *filling; /* the put whose slot is being filled, */
     const char *slot;  /* and the slot's name */
 } RoleText;
@@ -153,6 +158,7 @@ void hip_role_after_loop(Fn *, const Op *loop);
 /* roles_run.c: a loop whose turns begin anew after so many iterations. */
 void hip_role_runs(Fn *, const Op *loop);
 
+bool hip_role_is_late(const Op *loop); /* roles_turn.c: pieces of it with products run a turn late */
 /* roles_turn.c: turns that the text can have; loops that groups end in turn. */
 void hip_role_turns_check(Fn *, const Op *loop);
 bool hip_role_in_turn(const Role *);       /* it has such a loop */
@@ -185,6 +191,13 @@ bool hip_role_is_near(Fn *, const Op *);
 /* .. products of several panels, or whose first operand lies in registers. */
 bool hip_role_chains(Fn *, const Op *mma);
 void hip_role_chain(Fn *, const Op *mma);
+bool hip_role_packs(const Op *);            /* a conversion that makes such an operand, .. */
+/* .. of words. Also leaves out the end of a loop that roles_late.c writes. false: it is neither. */
+bool hip_role_make(Fn *, const Op *);
+int64_t hip_role_words(Fn *, const Value *); /* how many */
+/* roles_late.c: loops of which pieces with products run a turn late. */
+void hip_role_late(Fn *, const Op *loop);
+int hip_role_late_but(const Fn *, const Op *); /* groups that may be under way where a piece of it goes on */
 void hip_role_ready(Fn *, const Op *, int but);
 void hip_role_part(Fn *, const Op *);
 

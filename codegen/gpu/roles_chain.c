@@ -8,7 +8,7 @@
 
 /* Of the device library (tile_chain.h): bytes of a row of a panel; rows of a product; columns of products, and their
    depth, in steps. */
-enum { PANEL_BYTES = 128, GROUP_ROWS = 64, LEAST_COLUMNS = 64, MOST_COLUMNS = 128, STEP = 16 };
+enum { PANEL_BYTES = 128, GROUP_ROWS = 64, GROUP_THREADS = 128, LEAST_COLUMNS = 64, MOST_COLUMNS = 128, STEP = 16 };
 
 /* A slot's tile in panels of 128 bytes a row. */
 typedef struct {
@@ -68,17 +68,43 @@ bool hip_role_chains(Fn *f, const Op *mma) {
     return !hip_slot(f->k, a, &ring, &tile) || depth * elem_bits(a->type.elem) / 8 != PANEL_BYTES;
 }
 
-/* The first operand as words: of sums that are only rounded for it, or of a tile of 16 bits. */
-static const char *words_of(Fn *f, const Value *v, int64_t depth) {
-    const Value *from = v->def && v->def->kind == OP_CAST && fn_held(f, v)->hold == HOLD_INLINE ? v->def->arg.p[0] : v;
-    const bool sums = from->type.elem == ELEM_F32;
-    const Tile *tile = made_tile(f, sums ? from : v);
+int64_t hip_role_words(Fn *f, const Value *v) {
+    int64_t n = 1;
+    for (int i = 0; i < v->type.nrange; i++) n *= own_extent(f, v->type.range[i]);
+    return n / GROUP_THREADS / 2;
+}
+
+/* It rounds sums, and a product alone takes it, as what lies in registers. */
+bool hip_role_packs(const Op *op) {
+    return op->kind == OP_CAST && op->arg.p[0]->type.elem == ELEM_F32 && op->res.p[0]->type.nrange == 2 &&
+           (op->res.p[0]->type.elem == ELEM_BF16 || op->res.p[0]->type.elem == ELEM_F16);
+}
+
+static const char *words_new(Fn *f, const Value *v) {
     const char *words = c_name(&f->names, fn_text(f, "%s_words", fn_value_name(f, v)));
-    fn_line(f, "uint32_t %s[%" PRId64 "];", words, depth / 4);
-    if (sums)
-        fn_line(f, "tile_sums_words_%s(%s, %s, %" PRId64 ");", elem_text(v->type.elem), words, tile->name, depth);
-    else
-        fn_line(f, "tile_chain_words(%s, %s, %" PRId64 ");", words, tile->name, depth);
+    fn_line(f, "uint32_t %s[%" PRId64 "];", words, hip_role_words(f, v));
+    return words;
+}
+
+bool hip_role_make(Fn *f, const Op *op) {
+    if (op->kind == OP_YIELD && op->in->parent->kind == OP_FOR) return hip_role_is_late(op->in->parent);
+    if (!hip_role_packs(op)) return false;
+    const Value *v = op->res.p[0];
+    const Held *h = fn_held(f, v);
+    if (h->shared || !h->reader.op || h->reader.op->kind != OP_MMA) return false;
+    const Tile *from = made_tile(f, op->arg.p[0]);
+    const char *words = f->hip->role->words[v->id] = words_new(f, v);
+    fn_line(f, "tile_sums_words_%s(%s, %s, %" PRId64 ");", elem_text(v->type.elem), words, from->name,
+            2 * (int64_t)from->count);
+    return true;
+}
+
+/* The first operand as words: they are made, or of a tile of 16 bits. */
+static const char *words_of(Fn *f, const Value *v) {
+    if (f->hip->role->words[v->id]) return f->hip->role->words[v->id];
+    const Tile *tile = made_tile(f, v);
+    const char *words = words_new(f, v);
+    fn_line(f, "tile_chain_words(%s, %s, %" PRId64 ");", words, tile->name, 2 * (int64_t)tile->count);
     return words;
 }
 
@@ -86,6 +112,8 @@ static const char *words_of(Fn *f, const Value *v, int64_t depth) {
 static void clear_tail(Fn *f, const Op *mma, const Panels *b) {
     const Range *r = &f->k->range.p[mma->over[0]];
     if (r->grid || !b->across || range_is_full(f->k, mma->over[0]) || range_has_whole_steps(f->k, mma->over[0])) return;
+    int64_t n;
+    if (cexpr_const(f->range[mma->over[0]].count, &n) && n >= r->size) return;
     const char *count = cexpr_operand(f, f->range[mma->over[0]].count)->text;
     const int groups = f->hip->groups, bar = 1 + f->k->roles->role.p[f->hip->role->number].first + groups;
     fn_line(f, "if (%s < %" PRId64 ")", count, r->size);
@@ -113,7 +141,7 @@ void hip_role_chain(Fn *f, const Op *mma) {
                        "a product in a chain, other than of 64 rows along what is summed and 64 to 128 columns");
         return;
     }
-    const char *first = slot ? fn_text(f, "%s, %" PRId64, a.at, a.step) : words_of(f, x, depth);
+    const char *first = slot ? fn_text(f, "%s, %" PRId64, a.at, a.step) : words_of(f, x);
     clear_tail(f, mma, &b);
     const Tile *to = hip_role_sums(f, mma);
     fn_line(f, "tile_chain_%s_%s_%d(%s, %" PRId64 ", %" PRId64 ", %s, %s, %" PRId64 ", %d);", slot ? "ss" : "rs",

@@ -126,7 +126,11 @@ static void groups_loop(Fn *f, const Op *loop, int role) {
 
 bool hip_role_loop(Fn *f, const Op *loop) {
     if (f->hip->role->before && !op_has(loop, f->hip->role->ahead)) return true;
-    if (!f->k->range.p[loop->range].part_of) return loop->runs ? hip_role_runs(f, loop), true : false;
+    if (!f->k->range.p[loop->range].part_of) {
+        if (loop->runs) hip_role_runs(f, loop);
+        if (hip_role_is_late(loop)) hip_role_late(f, loop);
+        return loop->runs || hip_role_is_late(loop);
+    }
     const int role = served_by(f, loop);
     if (role >= 0)
         groups_loop(f, loop, role);

@@ -28,11 +28,25 @@ static Constants task_constants(RolesWriter *w, Fn *f) {
 
 /* A scalar of the task that all roles compute alike is a variable also where it costs nothing: expressions count in a
    group's share. A conversion that only a slot reads is done as the slot is written. */
+/* What another piece of a loop reads is made where it stands; so is an operand of products in registers. */
+static void hold_apart(Fn *f, const Op *op) {
+    const Op *loop = op->in->parent;
+    for (int i = 0; i < op->arg.n; i++) {
+        const Op *def = op->arg.p[i]->def;
+        if (!def || !op->arg.p[i]->type.nrange || def->in != op->in || fn_held(f, op->arg.p[i])->hold != HOLD_INLINE)
+            continue;
+        const bool free = def->kind == OP_CONST || def->kind == OP_POS || def->kind == OP_BROADCAST;
+        const bool apart = loop && loop->kind == OP_FOR && loop->turn.n && def->piece != op->piece && !free;
+        if (apart || (op->kind == OP_MMA && i == 0 && hip_role_packs(def))) fn_held(f, op->arg.p[i])->hold = HOLD_TILE;
+    }
+}
+
 static void role_plan(Fn *f, const Role *r) {
     hold_values_of(f, (const Region *const[]){f->k->roles->scalars, r->body}, 2);
     for (const Op *op = walk(r->body); op; op = walk_next(op, r->body)) {
         for (int i = 0; i < op->res.n && r->warp >= 0; i++)
             if (op->res.p[i]->type.nrange) fn_held(f, op->res.p[i])->hold = HOLD_INLINE;
+        hold_apart(f, op);
         if (op->kind != OP_WRITE || !op->arg.p[0]->def || op->arg.p[0]->def->kind != OP_CAST) continue;
         Held *h = fn_held(f, op->arg.p[0]);
         if (h->reader.op == op && !h->shared) h->hold = HOLD_INLINE;
@@ -231,6 +245,7 @@ static void write_function(RolesWriter *w, int number, bool before) {
     if (w->ahead && hip_role_of(w->roles, w->ahead) == number) text.ahead = w->ahead;
     text.end = ARENA_ARRAY(w->arena, const char *, w->roles->ring.n + 1);
     text.ring = ARENA_ARRAY(w->arena, const char *, w->roles->ring.n + 1);
+    text.words = ARENA_ARRAY(w->arena, const char *, w->k->nvalue + 1);
     text.own = ARENA_ARRAY(w->arena, const char *, w->k->param.n + 1);
     text.last = ARENA_ARRAY(w->arena, const CExpr *, w->k->range.n + 1);
     text.part_at = ARENA_ARRAY(w->arena, const CExpr *, w->k->range.n + 1);

@@ -285,7 +285,13 @@ static const Wait *wait_of(const Fn *f, const Op *op) {
     return NULL;
 }
 
+static bool is_late(const Op *op) {
+    const Op *loop = op->in->parent;
+    return loop && loop->kind == OP_FOR && hip_role_is_late(loop);
+}
+
 static int groups_but(const Fn *f, const Op *op) {
+    if (is_late(op)) return hip_role_late_but(f, op);
     const Wait *w = wait_of(f, op);
     return f->hip->role->drains && op_shift(op) ? w->last : w->but;
 }
@@ -345,7 +351,8 @@ static void role_free(Fn *f, const Op *op) {
         return;
     }
     wait_line(f, groups_but(f, op));
-    hip_role_free_line(f, op, op_shift(op) && !op->in->parent->runs ? second_turn(f, op->in->parent) : NULL);
+    const bool waits = op_shift(op) && !op->in->parent->runs && !is_late(op);
+    hip_role_free_line(f, op, waits ? second_turn(f, op->in->parent) : NULL);
 }
 
 /* ---- steps ---- */

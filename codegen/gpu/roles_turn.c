@@ -5,16 +5,19 @@
 
 #include <inttypes.h>
 
-/* Pieces as they stand, those that only give back slots one turn later, and in runs any that are one turn late. */
+/* Pieces as they stand, and those that are one turn late. */
 void hip_role_turns_check(Fn *f, const Op *loop) {
     for (int i = 0; i < loop->turn.n; i++) {
         if (loop->turn.p[i].alone) fn_unsupported(f, loop->loc, "pieces that groups run one after the other");
         if (loop->turn.p[i].shift > 1) fn_unsupported(f, loop->loc, "a piece that is more than one turn late");
     }
-    for (const Op *op = loop->region[0]->first; op; op = op->next)
-        if (op_shift(op) && op->kind != OP_FREE && op->kind != OP_YIELD && !loop->runs)
-            fn_unsupported(f, op->loc, fn_text(f, "%s in a piece that is a turn late", op_phrase(op->kind)));
     if (loop->down) fn_unsupported(f, loop->loc, "a loop from the last tile to the first");
+}
+
+bool hip_role_is_late(const Op *loop) {
+    for (const Op *op = loop->region[0]->first; op && !loop->runs; op = op->next)
+        if (op_shift(op) && op->kind != OP_FREE && op->kind != OP_YIELD) return true;
+    return false;
 }
 
 bool hip_role_in_turn(const Role *r) {

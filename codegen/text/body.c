@@ -227,6 +227,7 @@ static void emit_if(Fn *f, const Op *op) {
 
 static void emit_op(Fn *f, const Op *op) {
     bool tile = op->res.n && op->res.p[0]->type.nrange;
+    if (f->back->make && f->back->make(f, op)) return;
     switch (op->kind) {
     case OP_FOR:
         if (!f->back->loop || !f->back->loop(f, op)) emit_for(f, op);

@@ -165,7 +165,7 @@ static void take_loop(Cut *c, const Op *op) {
     if (loop->turn.n)
         loop->region[0]->last->piece = 1; /* the yield: the text ends with the last piece */
     else
-        take_runs(c->s, loop);
+        (c->s->chained ? chain_turns : take_runs)(c->s, loop);
     for (int i = 0; i < op->res.n; i++)
         set_flying(c, op->res.p[i], c->flying[op->arg.p[2 + i]->id] || c->flying[end_of(op->region[0])->arg.p[i]->id]);
 }

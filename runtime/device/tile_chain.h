@@ -52,8 +52,9 @@ TILE_CHAIN(bf16, 1)
 TILE_CHAIN(f16, 0)
 TILE_CHAIN(f16, 1)
 
-/* e^x, 2^x and tanh(x) of scores, whose own error is larger: within 2^-22 of the result, (1 + |x|) 2^-22 of e^x, and
+/* x / y, 2^x, e^x, tanh(x) of scores, whose own error is larger: within 2^-22 of the result, (1 + |x|) 2^-22 of e^x, and
    2^-21 of tanh(x). What is below the normal range becomes 0. */
+TILE_FN float tile_div_near(float x, float y) { return x * tile_rcp_fast(y); }
 TILE_FN float tile_exp2_near(float x) { return tile_exp2_fast(x); }
 TILE_FN float tile_exp_near(float x) { return tile_exp2_fast(x * 1.44269504f); }
 TILE_FN float tile_tanh_near(float x) {
@@ -75,9 +76,10 @@ TILE_FN void tile_box_panels(tile_slot slot, int to, tile_boxes x, int column, i
 }
 
 /* Rows from `first` on of such a tile become zeros: they lie behind the end of what is summed. By all threads of the
-   groups that read the slot, before their products; they meet at the barrier `bar`. */
+   groups that read the slot, before these products and behind others that read it; they meet at the barrier `bar`. */
 TILE_FN void tile_chain_clear(uint32_t at, int panels, int first, int rows, int bar, int threads, int thread) {
     const int chunks = 8 * (rows - first); /* of 16 bytes, in a panel */
+    tile_bar_sync(bar, threads);
     for (int i = thread; i < panels * chunks; i += threads)
         tile_shared_zero16(at + i / chunks * rows * 128 + first * 128 + i % chunks * 16);
     tile_async_fence();

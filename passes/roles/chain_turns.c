@@ -1,0 +1,146 @@
+/* chain_turns.c: steps of products in a chain overlap: the first products of a step run beside the last ones of the
+   step before (software pipelining, FlashAttention-3: arXiv 2407.08608). Takes: a loop of the groups that multiply, as
+   its body stands. Gives: its pieces in turns; or the loop as it was. */
+#include "passes/roles/slice.h"
+
+/* In the order of the data: first products; what is made of them; operands of the last products; these; their sums. */
+enum { HEAD, MIDDLE, PACK, TAIL, END, PIECES };
+
+typedef struct {
+    const Region *body;
+} Step;
+
+static bool is_slot(const Value *v) { return v->def && v->def->kind == OP_GET; }
+
+static bool is_last_product(const Op *op) { return op->kind == OP_MMA && !is_slot(op->arg.p[0]); }
+
+/* Products of the body that read the ring: the first ones, or the last ones alone. */
+static bool ring_is_of(const Step *s, int ring, bool last) {
+    for (const Op *op = s->body->first; op; op = op->next)
+        for (int i = 0; i < 2 && op->kind == OP_MMA; i++)
+            if (is_slot(op->arg.p[i]) && op->arg.p[i]->def->ring == ring && is_last_product(op) != last) return false;
+    return true;
+}
+
+static bool packs(const Step *s, const Op *op) {
+    if (op->kind != OP_CAST) return false;
+    for (const Op *use = s->body->first; use; use = use->next)
+        if (is_last_product(use) && use->arg.p[0] == op->res.p[0]) return true;
+    return false;
+}
+
+static bool is_made_at(const Step *s, const Value *v, int piece) {
+    return v->def && v->def->in == s->body && v->def->kind != OP_CONST && v->def->piece == piece;
+}
+
+/* What the loop carries, and the last piece makes. */
+static bool is_carried_late(const Step *s, const Value *v) {
+    return v->arg_of == s->body && is_made_at(s, s->body->last->arg.p[v->index], END);
+}
+
+/* A sum of the last products that is scaled for them, right in front. */
+static bool scales_sum(const Step *s, const Op *op) {
+    for (const Op *use = s->body->first; use; use = use->next)
+        if (is_last_product(use) && use->arg.n == 3 && use->arg.p[2] == op->res.p[0]) return op->res.n == 1;
+    return false;
+}
+
+static bool follows_end(const Step *s, const Op *op) {
+    for (int i = 0; i < op->arg.n; i++)
+        if (is_made_at(s, op->arg.p[i], END) || (op->kind == OP_READY && is_made_at(s, op->arg.p[i], TAIL)))
+            return true;
+    return op->kind == OP_YIELD;
+}
+
+static int piece_of(const Step *s, const Op *op) {
+    if (op->kind == OP_MMA) return is_last_product(op) ? TAIL : HEAD;
+    if (op->kind == OP_GET) return ring_is_of(s, op->ring, true) ? TAIL : HEAD;
+    if (op->kind == OP_FREE) return ring_is_of(s, op->ring, false) ? MIDDLE : END;
+    if (follows_end(s, op)) return END;
+    if (packs(s, op)) return PACK;
+    return op_is_elementwise(op) && scales_sum(s, op) ? TAIL : MIDDLE;
+}
+
+/* ---- whether the values allow it ---- */
+
+/* In which turn, and where in it, a piece runs: HEAD TAIL@1 MIDDLE END@1 PACK. */
+static bool may_read(int maker, int reader) {
+    static const bool may[PIECES][PIECES] = {
+        [HEAD] = {[HEAD] = true, [MIDDLE] = true},
+        [MIDDLE] = {[MIDDLE] = true, [PACK] = true, [TAIL] = true},
+        [PACK] = {[PACK] = true, [TAIL] = true, [END] = true},
+        [TAIL] = {[TAIL] = true, [END] = true},
+        [END] = {[END] = true},
+    };
+    return may[maker][reader];
+}
+
+static bool operand_fits(const Step *s, const Op *op, const Value *v) {
+    const Op *def = v->def;
+    if (v->arg_of == s->body) {
+        const bool late = is_carried_late(s, v);
+        return late ? op->piece == TAIL : op->piece == MIDDLE;
+    }
+    if (!def || def->in != s->body || def->kind == OP_CONST) return true;
+    if (def->kind == OP_GET) return def->piece == op->piece; /* else it would be named from turn to turn */
+    const bool crosses = (def->piece < TAIL) != (op->piece < TAIL);
+    return may_read(def->piece, op->piece) && !(crosses && v->type.nrange == 0);
+}
+
+static bool yields_fit(const Step *s) {
+    const Op *yield = s->body->last;
+    for (int i = 0; i < yield->arg.n; i++) {
+        const Value *v = yield->arg.p[i];
+        if (v->arg_of == s->body || !v->def || v->def->in != s->body || v->type.nrange == 0) return false;
+        if (v->def->piece != MIDDLE && v->def->piece != END) return false;
+    }
+    return true;
+}
+
+static bool region_fits(const Step *s, const Op *outer) {
+    for (int r = 0; r < 2; r++)
+        for (const Op *op = walk(outer->region[r]); op; op = walk_next(op, outer->region[r])) {
+            Op as = {.piece = outer->piece};
+            for (int i = 0; i < op->arg.n; i++)
+                if (!operand_fits(s, &as, op->arg.p[i])) return false;
+        }
+    return true;
+}
+
+static bool turns_fit(const Step *s) {
+    int first = 0, last = 0;
+    for (const Op *op = s->body->first; op && op->kind != OP_YIELD; op = op->next) {
+        first += op->kind == OP_MMA && op->piece == HEAD, last += op->kind == OP_MMA && op->piece == TAIL;
+        for (int i = 0; i < op->arg.n; i++)
+            if (!operand_fits(s, op, op->arg.p[i])) return false;
+        if (is_last_product(op) && !packs(s, op->arg.p[0]->def ? op->arg.p[0]->def : op)) return false;
+        if (!region_fits(s, op)) return false;
+    }
+    return first && last && yields_fit(s);
+}
+
+/* ---- building ---- */
+
+static void sort_pieces(const Slice *s, Region *body) {
+    VEC(Op *) op = {0};
+    for (Op *x = body->first; x != body->last; x = x->next) vec_push(s->scratch, &op, x);
+    for (int piece = 0; piece < PIECES; piece++)
+        for (int i = 0; i < op.n; i++) {
+            if (op.p[i]->piece != piece) continue;
+            op_remove(op.p[i]);
+            op_insert_before(body->last, op.p[i]);
+        }
+}
+
+void chain_turns(const Slice *s, Op *loop) {
+    static const Turn line[] = {
+        {.piece = HEAD}, {.piece = TAIL, .shift = 1}, {.piece = MIDDLE}, {.piece = END, .shift = 1}, {.piece = PACK}};
+    const Step step = {loop->region[0]};
+    for (Op *op = step.body->first; op; op = op->next) op->piece = (int16_t)piece_of(&step, op);
+    if (!turns_fit(&step)) {
+        for (Op *op = step.body->first; op; op = op->next) op->piece = 0;
+        return;
+    }
+    sort_pieces(s, loop->region[0]);
+    for (size_t i = 0; i < sizeof line / sizeof *line; i++) vec_push(s->m->arena, &loop->turn, line[i]);
+}
