@@ -90,7 +90,7 @@ static bool boxes_of(Fn *f, const Op *op, const Type *tile, int rows, int column
 
 /* Rows of a box that is left out where it lies behind a tensor's end: a part of those that one copies. */
 static int64_t piece_rows(int64_t rows) {
-    enum { MOST = 64, LEAST = 32 };
+    enum { MOST = 64, LEAST = 32 /* rows: of a group's product; fewer make many boxes [guess] */ };
     for (int64_t n = MOST; n >= LEAST; n -= EIGHT)
         if (rows % n == 0) return n;
     return rows;

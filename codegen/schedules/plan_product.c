@@ -93,16 +93,30 @@ static Reason refused(const Kernel *k, const Product *f, const MatrixSchedule *s
     return (Reason){.words = k->range.p[1].of.c < s->columns ? "the result is small" : NULL};
 }
 
-/* Roles take no longer [bench/gpu/log.md, epilogues in roles]: whole tiles of all columns that sums have room for, and
-   nothing that other warps finish. */
-static bool roles_equal(PassContext *c, const Kernel *k, const Product *f, const MatrixSchedule *s) {
-    enum { WIDE = 256, STEP = 64, LEAST_DEPTH = 512 };
+static bool results_align(const Kernel *k, const Product *f, int bytes) {
+    for (int i = 0; i < f->stores; i++)
+        if (!rows_align(&k->param.p[f->c[i]], bytes)) return false;
+    return true;
+}
+
+/* Whole tiles of all columns that sums have room for: measured, with all epilogues. */
+static bool has_whole_tiles(const Kernel *k, const Product *f, const MatrixSchedule *s) {
+    enum { WIDE = 256, STEP = 64 };
+    return f->row == 0 && k->range.p[0].of.c % ((int64_t)s->rows * s->cluster) == 0 &&
+           k->range.p[1].of.c % s->columns == 0 && f->depth % STEP == 0 && s->columns * f->sums == WIDE;
+}
+
+/* By roles it takes no longer, as both count. Measured on an H200 [bench/gpu/log.md]: short sums, and results whose
+   rows boxes cannot store, take longer; so does what other warps would finish. */
+static bool roles_equal(PassContext *c, const Kernel *k, const Product *f, const MatrixSchedule *s,
+                        const Planned *roles) {
+    enum { LEAST_DEPTH = 512 };
+    const double unit = 40e-9, begin = 1.6e-6 /* seconds: of MatrixSchedule.cost; beside its steps */, gain = 0.985;
     MatrixSchedule facts = *s;
     facts.columns *= f->sums;
-    bool whole = f->row == 0 && f->depth >= LEAST_DEPTH && k->range.p[0].of.c % ((int64_t)s->rows * s->cluster) == 0 &&
-                 k->range.p[1].of.c % s->columns == 0 && f->depth % STEP == 0;
-    return whole && !strcmp(s->name, "product") && facts.columns == WIDE && !is_f8(k, f) && !k->plan.columns &&
-           !product_defers(k, f, &facts, c->m->arena);
+    bool taken = !strcmp(s->name, "product") && !is_f8(k, f) && !k->plan.columns && f->depth >= LEAST_DEPTH;
+    if (!taken || !results_align(k, f, s->align) || product_defers(k, f, &facts, c->m->arena)) return false;
+    return has_whole_tiles(k, f, s) || begin + unit * product_time(k, f, &facts) >= gain * roles->seconds;
 }
 
 Planned product_plan(PassContext *c, const Kernel *k, const MatrixTarget *t) {
@@ -113,7 +127,7 @@ Planned product_plan(PassContext *c, const Kernel *k, const MatrixTarget *t) {
     if (!any->cluster) return product_plan_cdna(c, k, t, &f);
     MatrixSchedule s = chosen(k, &f, t, is_f8(k, &f));
     why = refused(k, &f, &s);
-    Planned roles = !why.words && roles_equal(c, k, &f, &s) ? roles_plan(c, k, t) : plan_refused("");
-    if (!roles.why.words) return roles;
+    Planned roles = why.words ? plan_refused("") : roles_plan(c, k, t);
+    if (!roles.why.words && roles_equal(c, k, &f, &s, &roles)) return roles;
     return why.words ? arm_refused(k, &f, any->align, why) : arm_planned(c, k, &s, 0, 1);
 }

@@ -115,7 +115,7 @@ static Planned slice_try(PassContext *c, const Kernel *k, bool swapped, double *
     if (good && s.chained && chain_plan(&s, &p))
         plan_copies(&s, &p.plan);
     else if (good && !s.chained && slice_tiles(&s, &tiles))
-        p = planned_by(&s, &tiles), *seconds = tiles.seconds;
+        p = planned_by(&s, &tiles), p.seconds = *seconds = tiles.seconds;
     if (p.why.words && s.why.words) p.why = s.why;
     arena_free(s.scratch);
     return p;
