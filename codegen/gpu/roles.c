@@ -222,11 +222,18 @@ static void write_refusals(RolesWriter *w) {
     text_free(&f.body);
 }
 
+/* Workgroups that the machine starts beside each other. Few that copy do so in pairs: single ones, one in each part of the
+   machine, would leave places there in which no cluster of a product beside them finds room. */
+static int started_together(const RolesWriter *w) {
+    enum { PAIR = 2 /* workgroups, as many as a product's cluster has */ };
+    return w->k->plan.workgroups && w->roles->cluster == 1 ? PAIR : w->roles->cluster;
+}
+
 static void write_kernel(RolesWriter *w) {
     Text *to = &w->g->text;
     const char *kind = w->launch->nmap ? "TILE_KERNEL_MAPS" : "TILE_KERNEL_CLUSTER";
     text_printf(to, "%s(%s, %s, %d, %d) {\n    TILE_LDS(lds, 0);\n", kind, w->launch->function, w->launch->call,
-                w->facts.threads, w->roles->cluster);
+                w->facts.threads, started_together(w));
     if (w->launch->beside) text_add(to, "    tile_beside();\n");
     if (w->launch->lets_go) text_add(to, "    tile_let_go();\n");
     write_refusals(w);
@@ -295,6 +302,6 @@ bool hip_roles(GpuText *g, Arena *a, const Program *p, const Memory *memory, CNa
     write_kernel(&w);
     launch->threads = w.facts.threads;
     launch->lds = w.facts.bytes + ROLE_SLACK + (kernel_is_ragged(w.k) ? SYNC_LDS : 0);
-    launch->cluster = w.roles->cluster;
+    launch->cluster = started_together(&w);
     return !w.failed;
 }

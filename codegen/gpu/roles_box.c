@@ -211,11 +211,15 @@ static bool store_ragged(Fn *f, const Op *op, const SlotTile *t, const char *fro
 }
 
 static bool store_boxes(Fn *f, const Op *op, const SlotTile *t, const char *from) {
+    enum { MOST_ROWS = 256 /* of a box (PTX ISA) */ };
+    const Param *p = &f->k->param.p[op->param];
+    const int at = op->sub.n - p->ndim, row = range_along(&t->type, &op->sub.p[at + p->ndim - 2].lo);
+    const int64_t rows = row < 0 ? 0 : hip_role_extent(f->m, f->k, f->hip->role->of, row);
     Boxes b;
-    if (op->sub.n < 2 || !boxes_of(f, op, &t->type, SUM_ROWS, PANEL_BITS / elem_bits(t->type.elem), &b)) return false;
-    const int64_t rows = hip_role_extent(f->m, f->k, f->hip->role->of, b.row),
-                  n = hip_role_extent(f->m, f->k, f->hip->role->of, b.column);
-    if (rows != SUM_ROWS || n % CHUNK || elem_bits(t->type.elem) != 16 || op->mode != STORE_SET) return false;
+    if (op->sub.n < 2 || !boxes_of(f, op, &t->type, (int)rows, PANEL_BITS / elem_bits(t->type.elem), &b)) return false;
+    const int64_t n = hip_role_extent(f->m, f->k, f->hip->role->of, b.column);
+    const bool fits = rows == SUM_ROWS || (n == DEPTH && rows <= MOST_ROWS); /* panels of more rows lie elsewhere */
+    if (!fits || n % CHUNK || elem_bits(t->type.elem) != 16 || op->mode != STORE_SET) return false;
     const char *box = fn_text(f, "%stile_box_store(%s, %s, %s, %" PRId64 ", %s);", store_when(f, op), b.map,
                               cexpr_add(f, b.at_row, share_begin(f, b.row))->text, b.at_column->text, n, from);
     if (range_is_ragged(f->k, b.row)) return store_ragged(f, op, t, from, &b, box);

@@ -4,12 +4,16 @@
 #include "passes/roles/slice.h"
 
 enum {
-    ROWS = 64,           /* of a tile: those of a box that is stored (tile_box.h) */
-    COLUMNS = 64,        /* of a panel: 128 bytes of 16-bit elements */
-    SLOTS = 24,          /* of a workgroup: 192 KB */
-    UNDER_WAY = 12,      /* stores that have not read their slots: a TMA unit keeps so many busy (LINKS) */
+    ROWS = 64,           /* of a tile at least: those of a box that is stored (tile_box.h) */
+    MORE_ROWS = 128,     /* where blocks have them: 4096 and 8192 rows of AG+GEMM took 753 and 1415 us, by 64 rows 757, 1475 */
+    COLUMNS = 64,        /* of a panel .. */
+    PANEL = 128,         /* .. of so many bytes a row */
+    SLOTS = 192 * 1024,  /* bytes of a workgroup */
+    UNDER_WAY = 2,       /* parts of three of the slots, whose stores have not read them: more gained nothing */
     COPY_REGISTERS = 128 /* of a thread: there is one group, of which two lanes work */
 };
+
+static int slots_of(int64_t rows) { return SLOTS / (PANEL * (int)rows); }
 
 typedef struct {
     const Op *load, *store;
@@ -68,10 +72,12 @@ Planned moves_plan(PassContext *c, const Kernel *k) {
     if (k->form != KERNEL_VALUE) return p;
     Slice s = slice_of(c, k);
     if (multiplies_aside(s.target) && move_fits(&s, &m)) {
-        p = (Planned){
-            .plan = {.lowering = LOWER_ROLES, .stages = SLOTS, .order = name_of(c->m->names, "raster1_own_rank")}};
+        const int rows = k->range.p[s.row].of.c % MORE_ROWS ? ROWS : MORE_ROWS;
+        p = (Planned){.plan = {.lowering = LOWER_ROLES,
+                               .stages = slots_of(rows),
+                               .order = name_of(c->m->names, "raster1_own_rank")}};
         p.plan.workgroups = k->plan.workgroups;
-        planned_tile(&p, s.row, ROWS);
+        planned_tile(&p, s.row, rows);
         planned_tile(&p, s.column, k->range.p[s.column].of.c);
         vec_push(c->m->arena, &p.plan.regs, COPY_REGISTERS);
         PlanCopy copy = {m.load->param, FILL_BOX};
@@ -98,34 +104,44 @@ static int move_ring(Slice *s, const Transfer *m) {
     return ring;
 }
 
-static Builder role_begin(Slice *s, const char *name, int warp, Cut *c, Op **loop) {
+static Cut role_begin(Slice *s, const char *name, int warp) {
     int role = roles_warp(s->m, s->to, name_of(s->m->names, name), warp, 1, s->k->loc);
-    *c = cut_begin(s, s->k->roles->role.p[role].body);
+    return cut_begin(s, s->k->roles->role.p[role].body);
+}
+
+static Builder columns_begin(Cut *c, Op **loop) {
     Builder b = c->b;
-    panel_loop(&b, s);
+    panel_loop(&b, c->s);
     *loop = b.at->parent;
     (*loop)->unrolled = false;
     return b;
 }
 
 static void move_copy(Slice *s, const Transfer *m, int ring) {
-    Cut c;
     Op *loop;
-    Builder b = role_begin(s, "copy", 1, &c, &loop);
+    Cut c = role_begin(s, "copy", 1);
+    Builder b = columns_begin(&c, &loop);
     b.at = build_put(&b, ring)->region[0];
     build_copy(&b, m->load->param, panel_place(s, m->load), m->load->sub.n, 0);
 }
 
+/* What it stores over, others may still read. */
+static void wait_all(Cut *c) {
+    for (const Op *op = c->s->k->body->first; op; op = op->next)
+        if (op->kind == OP_WAIT) cut_op(c, op);
+}
+
 static void move_store(Slice *s, const Transfer *m, int ring) {
-    Cut c;
     Op *loop;
-    Builder b = role_begin(s, "store", 0, &c, &loop);
+    Cut c = role_begin(s, "store", 0);
+    wait_all(&c);
+    Builder b = columns_begin(&c, &loop);
     Value *v = build_get(&b, ring)->res.p[0];
     Op *store = build_store(&b, m->store->param, panel_place(s, m->store), m->store->sub.n, v, STORE_SET);
     store->by = name_of(s->m->names, "box");
     build_free(&b, ring)->piece = 1;
     vec_push(s->m->arena, &loop->turn, (Turn){.piece = 0});
-    vec_push(s->m->arena, &loop->turn, ((Turn){.piece = 1, .shift = UNDER_WAY}));
+    vec_push(s->m->arena, &loop->turn, ((Turn){.piece = 1, .shift = UNDER_WAY * s->k->plan.stages / 3}));
     slice_store_signals(s, &c);
 }
 

@@ -8,7 +8,7 @@
    Results that go to other ranks keep the links busy all the time. */
 static const char *order_of(const Slice *s) {
     if (slice_reads_peers(s)) return "raster8_own_first";
-    return slice_has_peers(s) ? "raster8_own_last" : "raster8";
+    return slice_has_peers(s) ? "raster8_own_late" : "raster8";
 }
 
 /* Its products take operands from shared memory, and go on while threads do something else. */

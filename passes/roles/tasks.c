@@ -20,10 +20,11 @@ static bool reads_data(const Value *v) {
     return found;
 }
 
-/* Tasks wait for rows that come, and workgroups begin late where others still push. */
+/* Tasks wait for rows that come, and workgroups begin late where others still push; or some tasks send tiles, which takes
+   as long as links need. */
 TaskOrder slice_tasks(const Slice *s) {
     if (kernel_is_ragged(s->k)) return TASKS_TICKET; /* some numbers have no positions */
-    if (slice_reads_peers(s)) return TASKS_TICKET;
+    if (slice_has_peers(s)) return TASKS_TICKET;
     for (int i = 0; i < s->op.n; i++) {
         const Op *op = s->op.p[i];
         int bounds = op->kind == OP_FOR ? 2 : op->kind == OP_IF ? 1 : 0;

@@ -22,7 +22,7 @@ TILE_FN int tile_order_raster_task(tile_place at, int rows, int columns, int ban
 
 /* Of `tile_order_raster` within the rows of each rank, which have them in the order of their numbers: those of rank `first` come first,
    then those of the ranks behind it; last what is left over. */
-TILE_FN tile_place tile_order_by_rank(int task, int rows, int columns, int band, int ranks, int first) {
+TILE_FN tile_place tile_order_own_first(int task, int rows, int columns, int band, int ranks, int first) {
     const int each = rows / ranks, block = each * columns, turn = block ? task / block : ranks;
     if (turn >= ranks) {
         const tile_place left = tile_order_raster(task - ranks * block, rows - ranks * each, columns, band);
@@ -32,10 +32,23 @@ TILE_FN tile_place tile_order_by_rank(int task, int rows, int columns, int band,
     return {(turn + first) % ranks * each + at.i, at.j};
 }
 
-/* The row in place of `row`: those of the ranks in turn, from the rank `first` on; what is left over stays. */
-TILE_FN int tile_order_in_turn(int row, int rows, int ranks, int first) {
-    const int each = rows / ranks;
-    return row < each * ranks ? (row + first) % ranks * each + row / ranks : row;
+/* Rows of rank `first` between those of the other ranks, which take turns, and alone at the end: links are at work most
+   of the time, and done before the last tasks are. */
+TILE_FN tile_place tile_order_own_late(int task, int rows, int columns, int band, int ranks, int first) {
+    const int each = rows / ranks, all = ranks * each * columns, away = all - each * columns;
+    if (task >= all) {
+        const tile_place left = tile_order_raster(task - all, rows - ranks * each, columns, band);
+        return {ranks * each + left.i, left.j};
+    }
+    /* `away` of the first (away + all) / 2 tasks are of other ranks, at equal distances */
+    const int before = tile_min_i32(away, (int)((int64_t)task * 2 * away / (away + all))),
+              behind = tile_min_i32(away, (int)((int64_t)(task + 1) * 2 * away / (away + all)));
+    if (behind == before) {
+        const tile_place at = tile_order_raster(task - before, each, columns, band);
+        return {first * each + at.i, at.j};
+    }
+    const tile_place at = tile_order_raster(before, (ranks - 1) * each, columns, band);
+    return {(first + 1 + at.i % (ranks - 1)) % ranks * each + at.i / (ranks - 1), at.j};
 }
 
 /* Whole tiles as above, then those over the edge: the last column, if it is one of them, then the last row. They are the
