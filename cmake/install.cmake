@@ -30,7 +30,7 @@ install(FILES ${completions}/bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-comp
 install(FILES ${completions}/zsh DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions RENAME _tilec)
 install(FILES ${completions}/fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d RENAME tilec.fish)
 file(RELATIVE_PATH examples_from_docs /${CMAKE_INSTALL_DOCDIR} /${CMAKE_INSTALL_DATADIR}/tilec/examples)
-foreach(page README.md CONTRIBUTING.md) # their links, as seen from the pages beside them in the prefix
+foreach(page README.md CONTRIBUTING.md CHANGELOG.md) # their links, as seen from the pages beside them in the prefix
   file(READ ${page} text)
   string(REPLACE "](docs/" "](" text "${text}")
   string(REPLACE "](examples/" "](${examples_from_docs}/" text "${text}")

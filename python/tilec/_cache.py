@@ -13,6 +13,7 @@ import tempfile
 from typing import Iterator, NamedTuple
 
 from tilec._errors import Error
+from tilec._signature import MANIFEST, check_version
 from tilec._source import Source, read
 from tilec._tool import demand
 
@@ -58,6 +59,8 @@ def look_up(key: str) -> Entry | None:
         library = note["library"] and os.path.join(folder(), note["library"])
         if any(hash_of(path) != digest for path, digest in note["files"]) or (library and not os.path.exists(library)):
             return None
+        if note["manifest"].get("version") != MANIFEST:
+            return None
         return Entry(note["manifest"], library)
     except (OSError, ValueError, KeyError, TypeError):
         return None
@@ -79,6 +82,7 @@ def install(key: str, made: str) -> None:
         raise Error(f"the source has {len(manifests)} programs: name one of {', '.join(n[:-5] for n in manifests)}")
     with open(os.path.join(made, manifests[0]), encoding="utf-8") as f:
         manifest = json.load(f)
+    check_version(manifest)
     files = [(path, hash_of(path)) for path in files_read(os.path.join(made, "files.d"))]
     own = hashlib.sha256(json.dumps([key, files]).encode()).hexdigest()[:32]
     library = next((n for n in names if n.endswith(".so")), None)

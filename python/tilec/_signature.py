@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Sequence
 
-from tilec._errors import ArgumentError
+from tilec._errors import ArgumentError, Error
 from tilec._tensor import ELEMENTS, Facts
 
 PACKED = {"i4": 4, "t2": 2}  # bits of elements that lie packed in bytes
@@ -91,10 +91,21 @@ def number_of(a: Argument, value: Any) -> Any:
         raise ArgumentError(f"expected a number ({a.elem}), not {repr(value)[:40]}") from None
 
 
+MANIFEST = 1  # the version that this package reads
+
+
+def check_version(manifest: dict) -> None:
+    version = manifest.get("version")
+    if version != MANIFEST:
+        raise Error(f"program '{manifest.get('program')}': a manifest of version {version}, this package reads {MANIFEST}: "
+                    "use the package and the command of one release")
+
+
 class Signature:
     """Of one program."""
 
     def __init__(self, manifest: dict):
+        check_version(manifest)
         self.program: str = manifest["program"]
         self.axes = {axis["axis"]: axis["ranks"] for axis in manifest["mesh"]}
         self.dims = [Dim(d["name"], d["bound"]) for d in manifest["dims"]]

@@ -37,6 +37,8 @@ rm "$work"/cache/*/libdoubled.so
 count "library lost" go
 for note in "$work"/cache/*.json; do echo '{"files": 1' >"$note"; done
 count "notes cut" go
+sed -i 's/"version": 1/"version": 0/' "$work"/cache/*.json
+count "notes of another release" go
 : >"$work/calls"
 rm -rf "$work/cache"
 for i in 1 2 3 4; do "$python" run.py >"$work/$i.out" & done
@@ -46,4 +48,14 @@ ls -A "$work/cache" | grep '^tmp' || echo "nothing else is left"
 "$python" -c 'import tilec; tilec.clear_cache()' && test ! -e "$work/cache" && echo cleared
 echo 'program wrong(x: f32[2]) -> (y: f32[2]) { y = z; }' >wrong.tile
 "$python" -c 'import tilec; tilec.load("wrong.tile")' 2>&1 | grep -c "undefined" || true
+# A command of another release: its manifest has another version.
+cat >"$work/bin/other" <<END
+#!/bin/sh
+"$tilec" "\$@" && for a in "\$@"; do sed -i 's/"version": 1/"version": 2/' "\$a"/*.json 2>/dev/null; done; true
+END
+chmod +x "$work/bin/other"
+TILEC="$work/bin/other" "$python" run.py 2>&1 | grep -o "program 'doubled'.*" || true
+rm -f "$work"/cache/*.json
+"$python" -c 'import json, sys; from tilec._signature import Signature; print("kept manifest:", Signature(json.load(open(sys.argv[1]))).roots)' \
+    "$(dirname "$0")/Inputs/manifest-1.json"
 ls "$work/cache" | grep -v lock || echo "an error leaves nothing"
