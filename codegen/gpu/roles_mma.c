@@ -105,12 +105,14 @@ static bool lies_behind(Fn *f, const Op *mma, const Op *other) {
 }
 
 static bool are_pair(Fn *f, const Op *mma, const Op *other) {
-    enum { LEAST = 64, MOST = 128, STEP = 16 /* columns of each, which the device library has pairs of */ };
+    enum { LEAST = 64, MOST = 128, MOST8 = 96, STEP = 16 /* columns of each, which the device library has pairs of */ };
     if (!mma || !other || mma->kind != OP_MMA || other->kind != OP_MMA || mma->piece != other->piece) return false;
     if (mma->arg.p[0] != other->arg.p[0] || mma->over[0] != other->over[0] || mma->arg.n != other->arg.n) return false;
     const int64_t n = columns_of(f, mma);
-    bool fits = elem_bits(mma->arg.p[0]->type.elem) == 16 && n == columns_of(f, other) && n >= LEAST && n <= MOST &&
-                n % STEP == 0 && f->hip->split - 1 != other_range(mma, mma->arg.p[1]);
+    const Elem e = mma->arg.p[0]->type.elem;
+    bool eight = elem_bits(e) == 8, one = e == mma->arg.p[1]->type.elem && e == other->arg.p[1]->type.elem;
+    bool fits = one && (!eight || elem_is_float(e)) && n == columns_of(f, other) && n >= LEAST &&
+                n <= (eight ? MOST8 : MOST) && n % STEP == 0 && f->hip->split - 1 != other_range(mma, mma->arg.p[1]);
     return fits && lies_behind(f, mma, other) && strcmp(add_text(f, mma), add_text(f, other)) == 0;
 }
 

@@ -25,6 +25,7 @@ enum {
     MOST_REGISTERS = 232,  /* of a thread that multiplies: three groups have 504 of 512 so */
     MOST_SUMS = 3,         /* tiles: a cell of four gates spills, and ptxas serialises its products (C7514) */
     SUM_REGISTERS = 128,   /* of a thread, for sums; the epilogue has the others [guess], .. */
+    RUN_REGISTERS = 40,    /* .. but so many where sums of two steps are held (compiled), .. */
     OWN_REGISTERS = 56,    /* .. and at least so many (compiled: tiles of 192 x 192 spill nothing) */
     SLOW = 4,              /* times as long results take that threads store from registers [guess] */
     LATENCY = 900,         /* clocks from a copy's begin to its end, beside its bytes [guess] */
@@ -65,7 +66,9 @@ static int near_panels(const TileQuestion *q, const TilePlan *p) {
 
 static bool sums_fit(const TileQuestion *q, const TilePlan *p) {
     const int most = p->registers - OWN_REGISTERS < SUM_REGISTERS ? p->registers - OWN_REGISTERS : SUM_REGISTERS;
-    return q->sums <= MOST_SUMS && q->sums * p->columns * (p->rows / p->groups) / GROUP <= most;
+    const int each = p->columns * (p->rows / p->groups) / GROUP;
+    if (q->parts && (q->sums - 1 + 2 * q->parts) * each > p->registers - RUN_REGISTERS) return false;
+    return q->sums <= MOST_SUMS && q->sums * each <= most;
 }
 
 static bool is_allowed(const TileQuestion *q, const TilePlan *p) {

@@ -23,6 +23,7 @@ typedef struct {
         column_tiles;   /* tiles in the slots of all rings: those with the rows of results, with their columns */
     int row_across, column_across; /* of these: in panels that run across what is contracted */
     int sums;           /* tiles of sums that a task holds at once */
+    int parts;          /* products of a step whose sums are added up elsewhere, while those of the next step are made */
     int products;       /* of a step of each ring */
     bool gathers;       /* threads copy row by row */
     bool apart;         /* rows of operands are no multiples of LINE bytes: a box of a row reads two lines */

@@ -80,6 +80,14 @@ static int count_sums(const Slice *s) {
     return n + promoted;
 }
 
+/* Products whose sums are added up elsewhere; 0: with two steps' sums of each no tile has room for all. */
+static int count_parts(const Slice *s) {
+    enum { MOST = 6 /* tiles of PANEL_COLUMNS that threads have registers for */ };
+    int parts = 0;
+    for (int i = 0; i < s->dot.n; i++) parts += dot_promotes(s->dot.p[i]);
+    return count_sums(s) - 1 + 2 * parts <= MOST ? parts : 0;
+}
+
 /* Results that go to memory through slots. */
 static int count_slots(const Slice *s) {
     int n = 0;
@@ -177,6 +185,7 @@ static TileQuestion question_of(const Slice *s, const MatrixOp *op) {
                       .depth = slice_depth(s),
                       .width = matrix_width(op->a) / 8,
                       .sums = count_sums(s),
+                      .parts = count_parts(s),
                       .products = s->dot.n,
                       .gathers = slice_has_fill(s, FILL_ROWS),
                       .apart = rows_apart(s),
@@ -221,6 +230,11 @@ static bool tasks_suffice(Slice *s, const TileQuestion *q, const TilePlan *t) {
     return 2 * tasks >= s->target->processors || slice_refuse(s, NULL, NULL, "the result is small");
 }
 
+/* A square tile does not tell whether operands are exchanged (slice_is_swapped). */
+static bool tells_exchange(Slice *s, const TilePlan *t) {
+    return !s->swapped || t->columns != t->rows || slice_refuse(s, NULL, NULL, "the result has many rows");
+}
+
 /* Operands of one size, and sums of one type: a step has as many positions for all products. */
 bool slice_operation(Slice *s) {
     for (int i = 0; i < s->dot.n; i++) {
@@ -253,7 +267,7 @@ bool slice_tiles(Slice *s, TilePlan *to) {
     if (!maps_fit(s)) return false;
     bool found = tiles_plan(s->target, s->op_matrix, &q, to);
     q.only_cluster = 0; /* where none fits as it is asked for */
-    if (found || tiles_plan(s->target, s->op_matrix, &q, to)) return tasks_suffice(s, &q, to);
+    if (found || tiles_plan(s->target, s->op_matrix, &q, to)) return tells_exchange(s, to) && tasks_suffice(s, &q, to);
     return slice_refuse(s, NULL, "fewer sums in one kernel", "no tile fits: %d tiles of operands, %d of sums",
                         q.row_tiles + q.column_tiles, q.sums);
 }

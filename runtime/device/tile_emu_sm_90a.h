@@ -229,6 +229,12 @@ TILE_FN uint32_t tile_f16x2(float low, float high) {
         tile_emu_wgmma_begin(&op, d, 0, a, b, add);                                                                    \
         tile_emu_wgmma_begin(&op, e, 0, a, b + half * 128 / 16, add);                                                  \
     }
+#define TILE_WGMMA_PAIR8(half, n, type)                                                                                \
+    TILE_FN void tile_wgmma_pair_n##half##_##type(float *d, float *e, uint64_t a, uint64_t b, int add) {               \
+        static const tile_emu_wgmma op = {TILE_EMU_##type, TILE_EMU_##type, half, 32, false, false, false, false};     \
+        tile_emu_wgmma_begin(&op, d, 0, a, b, add);                                                                    \
+        tile_emu_wgmma_begin(&op, e, 0, a, b + half * 128 / 16, add);                                                  \
+    }
 #define TILE_WGMMA_SS8(n, name, a_type, b_type)                                                                        \
     TILE_FN void tile_wgmma_ss_n##n##_##name(float *d, uint64_t a, uint64_t b, int add) {                              \
         static const tile_emu_wgmma op = {TILE_EMU_##a_type, TILE_EMU_##b_type, n, 32, false, false, false, false};    \

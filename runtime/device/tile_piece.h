@@ -139,6 +139,17 @@ TILE_PIECE(u8_s8, int32_t, 0, 0, TILE_WIDTHS_WHOLE)
     }
 #define TILE_WIDTHS_PAIR(each, op) each(64, op) each(80, op) each(96, op) each(112, op) each(128, op)
 
+#define TILE_PAIR8(type)                                                                                               \
+    TILE_WGMMA_PAIR8(64, 128, type)                                                                                    \
+    TILE_WGMMA_PAIR8(80, 160, type)                                                                                    \
+    TILE_WGMMA_PAIR8(96, 192, type)                                                                                    \
+    TILE_FN void tile_mma_pair_##type(float *d, float *e, int n, uint32_t a, uint32_t b, int add) {                    \
+        tile_wgmma_fence();                                                                                            \
+        _Pragma("unroll") for (int u = 0; u < 4; u++) {                                                                \
+            const uint64_t x = tile_piece_part(a, 0, u), y = tile_piece_part(b, 0, u);                                 \
+            switch (n) { TILE_PAIR_CASE(64, type) TILE_PAIR_CASE(80, type) TILE_PAIR_CASE(96, type) }                  \
+        }                                                                                                              \
+    }
 TILE_PAIR(bf16, 0, 0)
 TILE_PAIR(bf16, 0, 1)
 TILE_PAIR(bf16, 1, 0)
@@ -147,6 +158,8 @@ TILE_PAIR(f16, 0, 0)
 TILE_PAIR(f16, 0, 1)
 TILE_PAIR(f16, 1, 0)
 TILE_PAIR(f16, 1, 1)
+TILE_PAIR8(e4m3)
+TILE_PAIR8(e5m2)
 
 /* tile_mma_rs_TYPE_B(d, n, a, b, add): the same with the 64 rows of the first operand in registers
    (tile_sums_words_TYPE), 16 words a lane, which nothing may touch until the wait either. */

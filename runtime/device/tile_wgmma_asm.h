@@ -158,6 +158,14 @@
                      : "l"(a), "l"(b), "r"(add));                                                                      \
     }
 
+#define TILE_WGMMA_PAIR8(half, n, type)                                                                                \
+    TILE_FN void tile_wgmma_pair_n##half##_##type(float d[half / 2], float e[half / 2], uint64_t a, uint64_t b,        \
+                                                  int add) {                                                           \
+        asm volatile(TILE_WGMMA_ASM(n, 32, "f32." #type "." #type, TILE_SS_##n, ", 1, 1")                              \
+                     : TILE_SUMS_##half("+f", d), TILE_SUMS_##half("+f", e)                                            \
+                     : "l"(a), "l"(b), "r"(add));                                                                      \
+    }
+
 #define TILE_WGMMA_SS8(n, op, a_type, b_type)                                                                          \
     TILE_FN void tile_wgmma_ss_n##n##_##op(float d[n / 2], uint64_t a, uint64_t b, int add) {                          \
         asm volatile(TILE_WGMMA_ASM(n, 32, "f32." #a_type "." #b_type, TILE_SS_##n, ", 1, 1")                          \
