@@ -44,9 +44,8 @@ static bool ring_equal(const Op *a, const Op *b) { return a->ring == b->ring; }
 static bool slot_equal(const Op *a, const Op *b) { return a->slot == b->slot; }
 
 static bool turns_equal(const Op *a, const Op *b) {
-    if (a->turn.n != b->turn.n || a->ends != b->ends || a->runs != b->runs || a->down != b->down ||
-        a->unrolled != b->unrolled)
-        return false;
+    if (a->turn.n != b->turn.n || a->ends != b->ends || a->runs != b->runs || a->late != b->late) return false;
+    if (a->down != b->down || a->unrolled != b->unrolled) return false;
     for (int i = 0; i < a->turn.n; i++) {
         const Turn *s = &a->turn.p[i], *t = &b->turn.p[i];
         if (s->piece != t->piece || s->shift != t->shift || s->alone != t->alone) return false;

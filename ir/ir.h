@@ -210,6 +210,8 @@ struct Op {
                         its own; a loop of fewer has no such order; 0: none has */
     int16_t runs;    /* FOR with .turn: so many iterations are written out, and turns overlap within them alone; what is
                         left over runs one by one; 0: all iterations are one run */
+    int16_t late;    /* FOR over parts of a tile in a role of groups: each iteration runs in so many turns of the loop
+                        with .turn of the next task; 0: at its own place */
 };
 
 typedef struct Roles Roles; /* ir/roles.h */

@@ -28,7 +28,7 @@ enum {
     HAS_MODE = 1 << 7, HAS_PIPELINED = 1 << 8, HAS_DEFERRED = 1 << 9, HAS_BY = 1 << 10,
     HAS_FLAG = 1 << 11, /* also .dest, .order, .scope, .lag and .equal */
     HAS_RING = 1 << 12, HAS_SLOT = 1 << 13,
-    HAS_TURNS = 1 << 14, /* also .ends, .down and .unrolled */
+    HAS_TURNS = 1 << 14, /* also .ends, .late, .down and .unrolled */
 };
 
 /* Element types of operands. FLOAT: f32 and f64; INT: integers of 8 bits and more. */

@@ -115,6 +115,20 @@ int roles_free_warp(const Roles *r) {
     return -1;
 }
 
+/* ---- loops that run a task later ---- */
+
+const Op *role_late(const Role *r) {
+    for (const Op *op = walk(r->body); op; op = walk_next(op, r->body))
+        if (op->late) return op;
+    return NULL;
+}
+
+const Op *role_beside(const Role *r) {
+    const Op *op = r->body->first;
+    while (op && !(op->kind == OP_FOR && op->turn.n && !op->runs)) op = op->next;
+    return op;
+}
+
 /* ---- regions of a kernel ---- */
 
 int kernel_regions(const Kernel *k) { return k->roles ? 2 + k->roles->role.n : 1; }

@@ -85,7 +85,8 @@ int slot_row(const Kernel *, int ring, int tile);
    store   also of a slot's tile (a get's result): .by says how: `box`, `rows`, `pairs`
    for     .down: tiles from the last to the first; .unrolled; .turn: pieces of the body in the order in which a turn runs
            them; operations of the body carry .piece; .ends: groups end the loop one after the other; .runs: turns
-           overlap so many iterations, and then begin anew
+           overlap so many iterations, and then begin anew; .late: it runs beside the first loop with turns of the next
+           task (role_beside)
 
    A loop over a range q with part_of = 1 + j runs from begin(j) to end(j). Several loops may run over one range, one after
    the other: in the body, in a role and in different roles. A loop over tiles that lie in slots has the range of their
@@ -102,6 +103,8 @@ int roles_warp(Module *, Kernel *, Name, int warp, int lanes, Loc);
 int roles_within(Module *, Kernel *, Name, int role, Loc); /* on the threads of that role */
 int role_warps(const Role *);                              /* how many have lanes of it */
 int roles_free_warp(const Roles *); /* the workgroup's first without a role, which takes tickets; -1: there is none */
+const Op *role_late(const Role *);  /* its loop that runs while the next task's products do; NULL: none */
+const Op *role_beside(const Role *); /* the loop beside which that one runs, of the next task; NULL: none */
 Roles *roles_clone(Module *, const Roles *, Region *(*region)(void *state, const Region *), void *state);
 
 Op *build_put(Builder *, int ring); /* its region is to be filled */

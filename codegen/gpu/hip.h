@@ -20,6 +20,7 @@ typedef struct Hip {
     int lanes, waves, threads;
     int split, groups;      /* in a role: 1 + the range whose positions its groups share, 0: none; how many groups */
     int64_t share;          /* positions of a group */
+    int cut; /* a loop over registers has one of so many cuts, from the variable `first` on; 0, 1: all of them */
     struct RoleText *role;  /* the role that is written; NULL: a task is the whole workgroup's */
     int64_t lds; /* bytes of the workgroup's memory that the kernel takes */
     int ticket;       /* number of the counter that its tasks take; -1: none */

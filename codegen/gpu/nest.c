@@ -136,6 +136,11 @@ static void set_positions(Fn *f, const Layout *l, const CExpr *r, int skip) {
             f->range[i].pos = cexpr_operand(f, place_text(f, l, i, r, skip));
 }
 
+static const char *cut_loop(Fn *f, int registers, int step) {
+    if (registers % f->hip->cut || step > 1) fn_unsupported(f, f->k->loc, "a cut of a tile of few registers");
+    return fn_text(f, "for (int reg = first; reg < first + %d; reg++) {", registers / f->hip->cut);
+}
+
 Nest nest_over(Fn *f, const Layout *l, int skip) {
     Nest n = nest_new(f, NULL, 0);
     int registers = layout_registers(l), step = 1 << skip;
@@ -143,8 +148,9 @@ Nest nest_over(Fn *f, const Layout *l, int skip) {
     n.pragma = "#pragma unroll";
     if (registers > step) {
         n.n = 1;
-        n.loop = step == 1 ? fn_text(f, "for (int reg = 0; reg < %d; reg++) {", registers)
-                           : fn_text(f, "for (int reg = 0; reg < %d; reg += %d) {", registers, step);
+        n.loop = f->hip->cut > 1 ? cut_loop(f, registers, step)
+                 : step == 1     ? fn_text(f, "for (int reg = 0; reg < %d; reg++) {", registers)
+                                 : fn_text(f, "for (int reg = 0; reg < %d; reg += %d) {", registers, step);
     }
     set_positions(f, l, nest_register(&n), skip);
     return n;
@@ -189,6 +195,7 @@ const CExpr *register_of(Nest *n, const Layout *inner) {
 }
 
 const CExpr *tile_at(Fn *f, const Tile *t, const CExpr *index) {
+    if (t->halves) return cexpr_call(f, "tile_half(%s, %s)", t->name, index->text);
     return t->count == 1 ? cexpr_name(f, t->name) : cexpr_call(f, "%s[%s]", t->name, index->text);
 }
 

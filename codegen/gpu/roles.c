@@ -290,7 +290,7 @@ bool hip_roles(GpuText *g, Arena *a, const Program *p, const Memory *memory, CNa
     hip_role_names(&w);
     hip_role_ahead(&w);
     for (int i = 0; i < w.roles->role.n; i++)
-        if (w.roles->role.p[i].in < 0) hip_role_function(&w, i);
+        if (w.roles->role.p[i].in < 0) hip_role_late_function(&w, i), hip_role_function(&w, i);
     write_maps(&w);
     write_places(&w);
     write_struct(&w);

@@ -65,6 +65,14 @@ typedef struct {
 /* Which pieces of a turn are being written: all, as in other loops; those that are not late; whole turns; late ones. */
 typedef enum { TURN_ALL, TURN_FIRST, TURN_WHOLE, TURN_LAST } TurnPart;
 
+/* How a loop over parts of a tile is cut that runs beside the next task's products (roles_beside.c). */
+typedef struct {
+    const Op *loop;
+    int parts, cuts, every;    /* iterations; cuts of one; turns from one cut to the next */
+    const char *begins, *ends; /* conditions: the first and the last cut of an iteration; NULL: it is not cut */
+    const char *name;          /* of the struct of what is kept; and, with more behind, of the function that finishes */
+} LateText;
+
 /* The role that is being written: Hip.role. */
 typedef struct RoleText {
     const RolesFacts *facts;
@@ -88,6 +96,8 @@ typedef struct RoleText {
     bool drains;       /* the last turn of a run is being written */
     TurnPart turn_part;
     const char **words; /* by value: the name of the words that an operand of products in registers is; NULL: it is none */
+    const LateText *beside; /* its loop that runs beside the next task's products; NULL: it has none */
+    const LateText *late;   /* the same, as the function that finishes is being written; NULL: it is another one */
     const Op *filling; /* the put whose slot is being filled, */
     const char *slot;  /* and the slot's name */
 } RoleText;
@@ -114,6 +124,7 @@ typedef struct {
     const char **task;  /* and those that say which tile a task has */
     Text functions;
     const Op *ahead; /* RoleText.ahead */
+    bool late_stores; /* results that are finished late go by boxes */
     bool failed;
 } RolesWriter;
 
@@ -136,6 +147,24 @@ void hip_role_refusal(RolesWriter *, const char *counter); /* in the kernel, bef
 
 /* roles_role.c: adds the function of a role. */
 void hip_role_function(RolesWriter *, int number);
+Fn hip_role_function_new(RolesWriter *, int number, Hip *, RoleText *); /* that text is one of the role's */
+Constants hip_role_task(RolesWriter *, Fn *); /* where a task's tiles begin */
+void hip_role_plan(Fn *, const Role *);       /* where values of the role are held */
+
+/* roles_finish.c: adds the function of its late loop, if it has one. */
+void hip_role_late_function(RolesWriter *, int number);
+
+/* roles_beside.c */
+const LateText *hip_role_late_text(RolesWriter *, int role); /* NULL: the role has no such loop */
+void hip_role_kept(Fn *, const LateText *, bool inside); /* where it is held what is kept; inside: of what finishes */
+const Value *hip_kept_value(const Op *loop, int number); /* tiles, in the order of the text; NULL: no more */
+const char *hip_kept_name(Fn *, int number);
+int64_t hip_kept_words(Fn *, const Value *); /* of a thread */
+bool hip_late_uses(const Op *loop, int ring);
+void hip_role_late_begin(RolesWriter *, const RoleText *, Text *to);
+void hip_role_beside(Fn *, const Op *loop); /* the loop of products, with what is left of the task before */
+void hip_role_keep_sums(Fn *);              /* in place of the loop */
+void hip_role_finish(Fn *, const LateText *);
 
 /* roles_ahead.c */
 void hip_role_ahead(RolesWriter *);                       /* fills in .ahead */
@@ -152,6 +181,7 @@ void hip_role_free_line(Fn *, const Op *free, const char *when);
 
 /* roles_loop.c */
 bool hip_role_loop(Fn *, const Op *); /* over the parts of a tile; false: it is another one */
+void hip_role_part_of(Fn *, const Op *loop, const CExpr *at); /* an iteration of it, of the part that begins there */
 void hip_role_before_loop(Fn *, const Op *loop);
 void hip_role_after_loop(Fn *, const Op *loop);
 

@@ -82,6 +82,13 @@ static void lane_frees(Fn *f, const Op *loop, int64_t trips) {
     }
 }
 
+void hip_role_part_of(Fn *f, const Op *loop, const CExpr *at) {
+    f->indent--;
+    part_range(f, loop->range, at);
+    part_body(f, loop);
+    f->indent++;
+}
+
 /* All parts of the tile, also those that lie beyond an edge: they are masked. */
 static void parts_loop(Fn *f, const Op *loop) {
     const Range *q = &f->k->range.p[loop->range];
@@ -126,6 +133,9 @@ static void groups_loop(Fn *f, const Op *loop, int role) {
 
 bool hip_role_loop(Fn *f, const Op *loop) {
     if (f->hip->role->before && !op_has(loop, f->hip->role->ahead)) return true;
+    if (f->hip->role->beside && loop->late) return hip_role_keep_sums(f), true;
+    if (f->hip->role->beside && loop == role_beside(hip_role_now(f)))
+        return hip_role_beside(f, loop), hip_role_after_loop(f, loop), true;
     if (!f->k->range.p[loop->range].part_of) {
         if (loop->runs) hip_role_runs(f, loop);
         if (hip_role_is_late(loop)) hip_role_late(f, loop);

@@ -231,6 +231,11 @@ void hip_role_part(Fn *f, const Op *op) {
     }
     const Tile *from = made_tile(f, v);
     const int count = layout_registers(of);
+    if (from->halves) { /* the first part is the one in hand */
+        fn_held(f, part)->tile =
+            (Tile){.layout = of, .elem = from->elem, .count = count, .name = from->name, .halves = true};
+        return;
+    }
     const char *name = c_name(&f->names, fn_value_name(f, part));
     fn_line(f, "%s *const %s = %s + %s;", elem_c(from->elem), name, from->name,
             part_register(f, op->range, count)->text);

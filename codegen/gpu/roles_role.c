@@ -14,7 +14,7 @@ static void names_take(Fn *f) {
 }
 
 /* Where a task's tiles begin. */
-static Constants task_constants(RolesWriter *w, Fn *f) {
+Constants hip_role_task(RolesWriter *w, Fn *f) {
     range_text_grid(f);
     const Constants begins = f->head;
     f->head = (Constants){0};
@@ -41,7 +41,7 @@ static void hold_apart(Fn *f, const Op *op) {
     }
 }
 
-static void role_plan(Fn *f, const Role *r) {
+void hip_role_plan(Fn *f, const Role *r) {
     hold_values_of(f, (const Region *const[]){f->k->roles->scalars, r->body}, 2);
     for (const Op *op = walk(r->body); op; op = walk_next(op, r->body)) {
         for (int i = 0; i < op->res.n && r->warp >= 0; i++)
@@ -121,10 +121,11 @@ static void sizes_leave(Fn *f, int first) {
 
 static void role_body(RolesWriter *w, Fn *f, const Role *r) {
     const bool before = f->hip->role->before;
-    const Constants of_task = task_constants(w, f);
+    const Constants of_task = hip_role_task(w, f);
     const int sizes = f->size.n;
     f->indent = before ? 1 : 2;
-    role_plan(f, r);
+    hip_role_plan(f, r);
+    if (f->hip->role->beside) hip_role_kept(f, f->hip->role->beside, false);
     skip_missing_tasks(f);
     emit_region(f, f->k->roles->scalars);
     hip_role_own(f, r);
@@ -196,7 +197,8 @@ static void role_end_lines(RolesWriter *w, Fn *f) {
         if (x->writer != f->hip->role->number) continue;
         if (x->full >= 0 && ((w->roles->cluster > 1 && x->boxed) || hip_ring_has_rows(&w->roles->ring.p[i])))
             fn_line(f, "tile_ring_drain(%s, &%s);", f->hip->role->ring[i], f->hip->role->end[i]);
-        if (x->full < 0 && strstr(text_str(&f->body), "tile_box_store"))
+        const bool late = f->hip->role->beside && w->late_stores;
+        if (x->full < 0 && (late || strstr(text_str(&f->body), "tile_box_store")))
             fn_line(f, "if (thread == 0) tile_tma_wait();");
     }
 }
@@ -231,33 +233,49 @@ static void role_waits(RolesWriter *w, const RoleText *r, Text *to) {
     text_add(to, "    tile_follow();\n");
 }
 
+/* Names that a late loop takes, in the role and in the function that finishes. */
+static void late_names(Fn *f, const LateText *t) {
+    static const char *const taken[] = {"late", "turn", "first"};
+    for (size_t i = 0; i < sizeof taken / sizeof *taken && t; i++) c_name(&f->names, taken[i]);
+}
+
+Fn hip_role_function_new(RolesWriter *w, int number, Hip *hip, RoleText *text) {
+    const Role *r = &w->roles->role.p[number];
+    Fn f = hip_role_fn(w, hip);
+    *text = (RoleText){.facts = &w->facts,
+                       .launch = w->launch,
+                       .number = number,
+                       .of = number,
+                       .map = w->map,
+                       .program = w->p,
+                       .beside = hip_role_late_text(w, number)};
+    text->end = ARENA_ARRAY(w->arena, const char *, w->roles->ring.n + 1);
+    text->ring = ARENA_ARRAY(w->arena, const char *, w->roles->ring.n + 1);
+    text->words = ARENA_ARRAY(w->arena, const char *, w->k->nvalue + 1);
+    text->own = ARENA_ARRAY(w->arena, const char *, w->k->param.n + 1);
+    text->last = ARENA_ARRAY(w->arena, const CExpr *, w->k->range.n + 1);
+    text->part_at = ARENA_ARRAY(w->arena, const CExpr *, w->k->range.n + 1);
+    hip->role = text;
+    hip->groups = hip_role_groups(w->k, number);
+    if (!hip->groups) hip->threads = r->lanes;
+    hip->split = r->split + 1;
+    if (hip->split) hip->share = hip_role_extent(w->g->m, w->k, number, r->split);
+    hip_role_waits(w->arena, r, &text->waits);
+    names_take(&f);
+    late_names(&f, text->beside);
+    return f;
+}
+
 static void write_function(RolesWriter *w, int number, bool before) {
     const Role *r = &w->roles->role.p[number];
     Hip hip;
-    Fn f = hip_role_fn(w, &hip);
-    RoleText text = {.facts = &w->facts,
-                     .launch = w->launch,
-                     .number = number,
-                     .of = number,
-                     .map = w->map,
-                     .program = w->p,
-                     .before = before};
+    RoleText text;
+    Fn f = hip_role_function_new(w, number, &hip, &text);
+    text.before = before;
     if (w->ahead && hip_role_of(w->roles, w->ahead) == number) text.ahead = w->ahead;
-    text.end = ARENA_ARRAY(w->arena, const char *, w->roles->ring.n + 1);
-    text.ring = ARENA_ARRAY(w->arena, const char *, w->roles->ring.n + 1);
-    text.words = ARENA_ARRAY(w->arena, const char *, w->k->nvalue + 1);
-    text.own = ARENA_ARRAY(w->arena, const char *, w->k->param.n + 1);
-    text.last = ARENA_ARRAY(w->arena, const CExpr *, w->k->range.n + 1);
-    text.part_at = ARENA_ARRAY(w->arena, const CExpr *, w->k->range.n + 1);
-    hip.role = &text;
-    hip.groups = hip_role_groups(w->k, number);
-    if (!hip.groups) hip.threads = r->lanes;
-    hip.split = r->split + 1;
-    if (hip.split) hip.share = hip_role_extent(w->g->m, w->k, number, r->split);
-    hip_role_waits(w->arena, r, &text.waits);
-    names_take(&f);
     w->back.leave = before ? "return 0;" : "continue;";
     role_body(w, &f, r);
+    if (text.beside) hip_role_finish(&f, text.beside);
     if (!before) hip_role_constants(&f);
     if (!before) role_end_lines(w, &f);
     check_alone(&f);
@@ -267,6 +285,7 @@ static void write_function(RolesWriter *w, int number, bool before) {
     text_printf(to, "/* role %s%s */\n", c_string(w->arena, r->name), before ? ", while the launch before ends" : "");
     role_head(w, &f, r, to);
     role_ends(w, &f, to);
+    if (text.beside) hip_role_late_begin(w, &text, to);
     role_waits(w, &text, to);
     lost_line(&f, to);
     text_add(to, text_str(&head));

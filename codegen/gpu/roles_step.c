@@ -35,6 +35,44 @@ static const char *ring_text(Fn *f, int ring) {
 /* A barrier of a group's threads, other than that of the whole workgroup. */
 static const char *group_barrier(Fn *f) { return fn_text(f, "%d + group", 1 + hip_role_now(f)->first); }
 
+/* ---- a slot in hand ---- */
+
+static const char *slot_new(Fn *f, int ring) {
+    const LateText *t = f->hip->role->late;
+    return t && t->begins ? fn_text(f, "late->%s", facts_of(f, ring)->member)
+                          : c_name(&f->names, ring_of(f, ring)->name);
+}
+
+/* In cuts of an iteration the first one finds it. */
+static void slot_line(Fn *f, const char *slot, const char *found) {
+    const LateText *t = f->hip->role->late;
+    if (t && t->begins)
+        fn_line(f, "if (%s) %s = %s;", t->begins, slot, found);
+    else
+        fn_line(f, "const uint32_t %s = %s;", slot, found);
+}
+
+/* What the last cut of an iteration does. */
+static void end_open(Fn *f) {
+    const LateText *t = f->hip->role->late;
+    if (!t || !t->ends) return;
+    fn_line(f, "if (%s) {", t->ends);
+    f->indent++;
+}
+
+static void end_close(Fn *f) {
+    const LateText *t = f->hip->role->late;
+    if (!t || !t->ends) return;
+    f->indent--;
+    fn_line(f, "}");
+}
+
+/* Columns that a cut has of so many: the first one, and how many; NULL: all. */
+static const char *cut_columns(Fn *f, int64_t columns) {
+    const LateText *t = f->hip->role->late;
+    return t && t->cuts > 1 ? fn_text(f, "%" PRId64 " * turn, %" PRId64, columns / t->cuts, columns / t->cuts) : NULL;
+}
+
 /* ---- put ---- */
 
 static void writes(Fn *f, const Op *put) {
@@ -140,24 +178,26 @@ static int groups_between(const Fn *f, const Op *put) {
 }
 
 static void put_own(Fn *f, const Op *put) {
-    const char *slot = c_name(&f->names, ring_of(f, put->ring)->name), *ring = ring_text(f, put->ring),
-               *end = role_end(f, put->ring), *bar = group_barrier(f);
+    const char *slot = slot_new(f, put->ring), *ring = ring_text(f, put->ring), *end = role_end(f, put->ring),
+               *bar = group_barrier(f);
     f->hip->role->slot = slot;
-    fn_line(f, "const uint32_t %s = tile_own_open(%s, &%s, %d, %s, thread);", slot, ring, end, groups_between(f, put),
-            bar);
+    slot_line(f, slot, fn_text(f, "tile_own_open(%s, &%s, %d, %s, thread)", ring, end, groups_between(f, put), bar));
     writes(f, put);
+    end_open(f);
     fn_line(f, "tile_own_filled(%s, &%s, %s);", ring, end, bar);
     read_at_once(f, put, slot);
+    end_close(f);
 }
 
 /* done: "filled" by stores, or "copied" by what the threads have begun. */
 static void put_threads(Fn *f, const Op *put, const char *done) {
-    const char *slot = c_name(&f->names, ring_of(f, put->ring)->name), *ring = ring_text(f, put->ring),
-               *end = role_end(f, put->ring);
+    const char *slot = slot_new(f, put->ring), *ring = ring_text(f, put->ring), *end = role_end(f, put->ring);
     f->hip->role->slot = slot;
-    fn_line(f, "const uint32_t %s = tile_ring_open(%s, &%s);", slot, ring, end);
+    slot_line(f, slot, fn_text(f, "tile_ring_open(%s, &%s)", ring, end));
     writes(f, put);
+    end_open(f);
     fn_line(f, "tile_ring_%s(%s, &%s);", done, ring, end);
+    end_close(f);
 }
 
 /* Of a ring without tiles: what the threads have done is known to who gets it. */
@@ -205,8 +245,9 @@ static void role_write(Fn *f, const Op *op) {
         return;
     }
     const Tile *from = made_tile(f, x);
-    fn_line(f, "tile_sums_write_%s(%s, %s, %" PRId64 ", thread);", elem_text(t->type.elem), r->slot, from->name,
-            columns);
+    const char *cut = cut_columns(f, columns);
+    fn_line(f, "tile_sums_write%s_%s(%s, %s, %s, thread);", cut ? "_part" : "", elem_text(t->type.elem), r->slot,
+            from->name, cut ? cut : fn_text(f, "%" PRId64, columns));
 }
 
 /* ---- tiles of slots in registers, as sums lie there ---- */
@@ -245,8 +286,10 @@ static void slot_take(Fn *f, const Op *op, const SlotTile *t, const Ring *ring) 
     }
     const char *name = fn_held(f, op->arg.p[0])->tile.name, *share = "";
     if (whole != rows) share = fn_text(f, " + %d * group", GROUP_ROWS * PANEL_ROW_BYTES);
-    fn_line(f, "tile_sums_take((uint16_t *)%s, %s%s, %" PRId64 ", %" PRId64 ", thread);",
-            held_tile(f, op->res.p[0])->name, name, share, whole * PANEL_ROW_BYTES, columns);
+    const char *cut = cut_columns(f, columns);
+    fn_line(f, "tile_sums_take%s((uint16_t *)%s, %s%s, %" PRId64 ", %s, thread);", cut ? "_part" : "",
+            held_tile(f, op->res.p[0])->name, name, share, whole * PANEL_ROW_BYTES,
+            cut ? cut : fn_text(f, "%" PRId64, columns));
 }
 
 static void role_convert(Fn *f, const Op *op) {
@@ -272,9 +315,9 @@ static void role_get(Fn *f, const Op *op) {
     }
     if (hip_role_served(f, op->ring) >= 0 && f->hip->role->of == f->hip->role->number)
         fn_unsupported(f, op->loc, "a slot of a ring of each group, got outside of a loop over parts");
-    const char *slot = c_name(&f->names, ring_of(f, op->ring)->name);
-    fn_line(f, "const uint32_t %s = tile_ring_get%s(%s, &%s);", slot,
-            hip_ring_has_rows(ring_of(f, op->ring)) ? "_copied" : "", ring_text(f, op->ring), role_end(f, op->ring));
+    const char *slot = slot_new(f, op->ring), *copied = hip_ring_has_rows(ring_of(f, op->ring)) ? "_copied" : "";
+    const char *ring = ring_text(f, op->ring), *end = role_end(f, op->ring);
+    slot_line(f, slot, fn_text(f, "tile_ring_get%s(%s, &%s)", copied, ring, end));
     slot_name(f, op, slot);
 }
 
@@ -350,9 +393,10 @@ static void role_free(Fn *f, const Op *op) {
         lane_free(f, op);
         return;
     }
+    const LateText *late = f->hip->role->late;
+    const bool behind = op_shift(op) && !op->in->parent->runs && !is_late(op);
     wait_line(f, groups_but(f, op));
-    const bool waits = op_shift(op) && !op->in->parent->runs && !is_late(op);
-    hip_role_free_line(f, op, waits ? second_turn(f, op->in->parent) : NULL);
+    hip_role_free_line(f, op, behind ? second_turn(f, op->in->parent) : late ? late->ends : NULL);
 }
 
 /* ---- steps ---- */

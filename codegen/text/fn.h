@@ -19,6 +19,7 @@ typedef struct {
     int16_t range[MAX_RANGES];
     int64_t stride[MAX_RANGES];
     int64_t count; /* elements, padding included; registers */
+    bool halves;   /* on a GPU: of 16 bits, two in a register */
     const char *name;
 } Tile;
 

@@ -98,8 +98,15 @@ int parse_range(Parser *p) {
     return range_again(p, &r);
 }
 
-/* for := range form 'in' value '..' value ['down'] ['unrolled'] ['with' '(' carried (',' carried)* ')'] ['turns' turns]
-          region [merge] */
+static void parse_late(Parser *p, Op *op) {
+    Loc loc = p->tok.loc;
+    int64_t late = need_int(p, "a number of turns");
+    if (late < 1 || late > INT16_MAX) parse_fail(p, loc, "an iteration runs in 1 to %d turns", INT16_MAX);
+    op->late = (int16_t)late;
+}
+
+/* for := range form 'in' value '..' value ['down'] ['unrolled'] ['late' INT] ['with' '(' carried (',' carried)* ')']
+          ['turns' turns] region [merge] */
 void parse_for(Parser *p, Op *op) {
     op->range = (int16_t)parse_range(p);
     need_word(p, "in");
@@ -111,6 +118,7 @@ void parse_for(Parser *p, Op *op) {
     vec_push(p->m->arena, &op->arg, hi);
     op->down = take_word(p, "down");
     op->unrolled = take_word(p, "unrolled");
+    if (take_word(p, "late")) parse_late(p, op);
     if (take_word(p, "with")) {
         need_punct(p, '(');
         do parse_carried(p, op);

@@ -125,6 +125,7 @@ static void print_for(Printer *p, const Op *op) {
     print_value(p, op->arg.n > 1 ? op->arg.p[1] : NULL);
     text_add(&p->out, op->down ? " down" : "");
     text_add(&p->out, op->unrolled ? " unrolled" : "");
+    if (op->late) text_printf(&p->out, " late %d", op->late);
     print_carried(p, op);
     if (op->turn.n) print_turns(p, op);
     print_region(p, op->region[0]);

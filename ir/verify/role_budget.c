@@ -90,9 +90,28 @@ static int64_t loop_regs(const Kernel *k, const Role *r, const Op *loop) {
     return carried + own * iterations_at_once(loop);
 }
 
+/* Tiles that a late loop takes from its task live while the next task's products run; packed. */
+static int64_t kept_regs(Verifier *v, const Role *r) {
+    const Op *late = role_late(r);
+    VEC(const Value *) kept = {0};
+    int64_t n = 0;
+    if (!late) return 0;
+    for (const Op *op = walk(late->region[0]); op; op = walk_next(op, late->region[0]))
+        for (int i = 0; i < op->arg.n; i++) {
+            const Value *x = op->arg.p[i];
+            bool known = !x->type.nrange || (x->def && op_within(x->def, late->region[0]));
+            for (int j = 0; j < kept.n; j++) known |= kept.p[j] == x;
+            if (known) continue;
+            vec_push(v->scratch, &kept, x);
+            n += regs_of(v->k, r, x->type);
+        }
+    return n;
+}
+
 static void live_verify(Verifier *v, const Roles *roles, const Role *r) {
+    const int64_t kept = kept_regs(v, r);
     for (const Op *op = walk(r->body); op && r->first >= 0; op = walk_next(op, r->body)) {
-        int64_t n = op->kind == OP_FOR   ? loop_regs(v->k, r, op)
+        int64_t n = op->kind == OP_FOR   ? loop_regs(v->k, r, op) + kept
                     : op->kind == OP_MMA ? regs_of(v->k, r, op->res.p[0]->type)
                                          : 0;
         if (n + OWN_REGS <= roles->regs.p[r->first]) continue;

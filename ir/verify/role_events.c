@@ -52,6 +52,18 @@ static void trips_about(RoleCourse *c, int n) {
     if (n > c->most) c->most = n;
 }
 
+/* Of parts of a tile, or between constants; -1: not known. */
+static int64_t trips_known(const Kernel *k, const Op *loop) {
+    const Range *r = &k->range.p[loop->range], *whole = r->part_of ? &k->range.p[r->part_of - 1] : NULL;
+    int64_t lo, hi;
+    if (whole)
+        return whole->kind == RANGE_TILE                  ? ceil_div(whole->size, r->size)
+               : whole->grid && size_is_number(whole->of) ? ceil_div(whole->of.c, r->size)
+                                                          : -1;
+    if (!value_const(loop->arg.p[0], &lo) || !value_const(loop->arg.p[1], &hi)) return -1;
+    return hi <= lo ? 0 : r->kind == RANGE_WHOLE ? 1 : ceil_div(hi - lo, r->size);
+}
+
 RoleCourse role_course(const Kernel *k, Arena *a) {
     RoleCourse c = {.k = k, .arena = a};
     const Roles *r = k->roles;
@@ -60,10 +72,12 @@ RoleCourse role_course(const Kernel *k, Arena *a) {
             if ((op->kind == OP_FOR || op->kind == OP_IF) && has_events(op)) choice_add(&c, op);
     for (int n = 0; n < 3; n++) trips_add(&c, n);
     for (int i = 0; i < r->ring.n; i++) trips_about(&c, r->ring.p[i].slots);
-    for (int i = 0; i < c.choice.n; i++)
-        if (c.choice.p[i].op->ends) trips_about(&c, c.choice.p[i].op->ends);
-    for (int i = 0; i < c.choice.n; i++)
-        if (c.choice.p[i].op->runs) trips_about(&c, c.choice.p[i].op->runs);
+    for (int i = 0; i < c.choice.n; i++) {
+        const Op *op = c.choice.p[i].op;
+        if (op->ends) trips_about(&c, op->ends);
+        if (op->runs) trips_about(&c, op->runs);
+        if (op->late && trips_known(k, op) > 0) trips_about(&c, op->late * (int)trips_known(k, op));
+    }
     return c;
 }
 
@@ -73,6 +87,7 @@ typedef struct {
     const RoleCourse *course;
     const Role *role;
     int group, task, depth;
+    int part, last;      /* the parts of a late loop that the iteration is, from the first to the last; AT_ONCE */
     unsigned draw, path; /* path: of the iterations around */
     Events *out;
 } Expand;
@@ -92,18 +107,6 @@ static unsigned drawn(const Expand *e, const Op *op) {
     for (int i = 0; i < c->choice.n; i++)
         if (c->choice.p[i].op == op) same = c->choice.p[i].same;
     return mix(mix(mix(e->draw, (unsigned)same), (unsigned)e->task), task ? 0 : e->path);
-}
-
-/* Of parts of a tile, or between constants; -1: not known. */
-static int64_t trips_known(const Kernel *k, const Op *loop) {
-    const Range *r = &k->range.p[loop->range], *whole = r->part_of ? &k->range.p[r->part_of - 1] : NULL;
-    int64_t lo, hi;
-    if (whole)
-        return whole->kind == RANGE_TILE                  ? ceil_div(whole->size, r->size)
-               : whole->grid && size_is_number(whole->of) ? ceil_div(whole->of.c, r->size)
-                                                          : -1;
-    if (!value_const(loop->arg.p[0], &lo) || !value_const(loop->arg.p[1], &hi)) return -1;
-    return hi <= lo ? 0 : r->kind == RANGE_WHOLE ? 1 : ceil_div(hi - lo, r->size);
 }
 
 static bool has_loop(const Op *loop) {
@@ -142,9 +145,17 @@ static int64_t trips_of(const Expand *e, const Op *loop) {
 
 /* ---- events ---- */
 
+/* A slot is got in the first part of an iteration, and full or given back in the last one. */
 static void emit(const Expand *e, EventKind kind, int ring, int copy, const Op *op) {
-    Event fresh = {kind, ring, copy, e->task, op};
+    const bool begins = kind == EVENT_GET || kind == EVENT_ROOM;
+    Event fresh = {kind, ring, copy, e->task, begins ? e->part : e->last, op};
     vec_push(e->course->arena, e->out, fresh);
+}
+
+/* What the task before has left: all in front of a loop that has fewer turns, else a part in each turn. */
+static void emit_late(const Expand *e, const Op *loop, int part) {
+    if (role_late(e->role) && loop == role_beside(e->role))
+        vec_push(e->course->arena, e->out, ((Event){EVENT_LATE, -1, 0, e->task, part, loop}));
 }
 
 /* A role whose groups have rings of their own uses its group's; another role uses all of them in turn. */
@@ -184,10 +195,10 @@ static void expand_turn(Expand *e, const Op *loop, int64_t turn, int64_t first, 
 }
 
 static int last_shift(const Op *loop) {
-    int late = 0;
+    int shift = 0;
     for (int i = 0; i < loop->turn.n; i++)
-        if (loop->turn.p[i].shift > late) late = loop->turn.p[i].shift;
-    return late;
+        if (loop->turn.p[i].shift > shift) shift = loop->turn.p[i].shift;
+    return shift;
 }
 
 /* Turns begin anew with each run; iterations that fill none are runs of one. */
@@ -198,19 +209,36 @@ static void expand_runs(Expand *e, const Op *loop, int64_t trips) {
     }
 }
 
+/* Of an iteration of a late loop. */
+static void expand_parts(Expand *e, const Op *loop, int64_t iteration) {
+    e->part = (int)iteration * loop->late;
+    e->last = e->part + loop->late - 1;
+    expand_iteration(e, loop, -1, iteration);
+    e->part = e->last = AT_ONCE;
+}
+
+static int late_parts(const Expand *e) {
+    const Op *late = role_late(e->role);
+    return late ? late->late * (int)trips_of(e, late) : 0;
+}
+
 static void expand_loop(Expand *e, const Op *loop) {
-    int64_t trips = trips_of(e, loop), late = last_shift(loop);
+    int64_t trips = trips_of(e, loop), shift = last_shift(loop);
     if (loop->runs) {
         expand_runs(e, loop, trips);
         return;
     }
-    for (int64_t t = 0; t < (trips ? trips + late : 0); t++) {
+    if (trips < late_parts(e)) emit_late(e, loop, ALL_PARTS);
+    for (int64_t t = 0; t < (trips ? trips + shift : 0); t++) {
         bool in_order = loop->ends && trips >= loop->ends;
         if (in_order && t == trips - loop->ends) emit(e, EVENT_FOLLOW, -1, 0, loop);
         if (loop->turn.n)
             expand_turn(e, loop, t, 0, trips);
+        else if (loop->late)
+            expand_parts(e, loop, t);
         else
             expand_iteration(e, loop, -1, t);
+        emit_late(e, loop, (int)t);
         if (in_order && t == trips - 1) emit(e, EVENT_PASS, -1, 0, loop);
     }
 }
@@ -218,6 +246,7 @@ static void expand_loop(Expand *e, const Op *loop) {
 static void expand_put(const Expand *e, const Op *put) {
     for (const Op *op = put->region[0]->first; op; op = op->next)
         if (op->kind == OP_WAIT) emit(e, EVENT_WAIT, -1, 0, op);
+    if (e->part != e->last) emit_ring(e, EVENT_ROOM, put);
     emit_ring(e, EVENT_PUT, put);
 }
 
@@ -245,16 +274,19 @@ static void expand(Expand *e, const Region *r, int piece) {
 static Events events_of_task(const RoleCourse *c, const Role *r, int group, unsigned draw, int task) {
     Events out = {0};
     Expand e = {.course = c, .role = r, .group = group, .task = task, .draw = draw, .out = &out};
+    e.part = e.last = AT_ONCE;
     expand(&e, r->body, -1);
     return out;
 }
 
 /* ---- roles on the threads of another ---- */
 
-/* From `at` to the next get; all, where none follows. */
-static int copy_until_get(const RoleCourse *c, Events *to, const Events *from, int at) {
-    do vec_push(c->arena, to, from->p[at]);
-    while (++at < from->n && from->p[at].kind != EVENT_GET);
+/* From `at` to the next get; all, where none follows. They are of that part. */
+static int copy_until_get(const RoleCourse *c, Events *to, const Events *from, int at, int part) {
+    do {
+        vec_push(c->arena, to, from->p[at]);
+        vec_last(to).part = part;
+    } while (++at < from->n && from->p[at].kind != EVENT_GET);
     return at;
 }
 
@@ -274,15 +306,41 @@ static Events merged(const RoleCourse *c, const Events *around, const Events *in
         bool fits =
             e->kind == EVENT_PUT && get < inside->n && inside->p[get].ring == e->ring && inside->p[get].copy == e->copy;
         while (fits && at < get) vec_push(c->arena, &out, inside->p[at++]);
-        if (fits) at = copy_until_get(c, &out, inside, at);
+        if (fits) at = copy_until_get(c, &out, inside, at, e->part);
     }
     while (at < inside->n) vec_push(c->arena, &out, inside->p[at++]);
     return out;
 }
 
+/* ---- parts that run a task later ---- */
+
+typedef struct {
+    Events all, left; /* left: parts of the task before, from the place `at` on, that have not run yet */
+    int at;
+} Course;
+
+static void run_left(const RoleCourse *c, Course *to, int part) {
+    for (; to->at < to->left.n && to->left.p[to->at].part <= part; to->at++)
+        vec_push(c->arena, &to->all, to->left.p[to->at]);
+}
+
+/* What the next task would find in the same registers runs first. */
+static void task_join(const RoleCourse *c, Course *to, const Events *own) {
+    Events left = {0};
+    for (int i = 0; i < own->n; i++) {
+        const Event *e = &own->p[i];
+        if (e->kind == EVENT_LATE)
+            run_left(c, to, e->part);
+        else
+            vec_push(c->arena, e->part == AT_ONCE ? &to->all : &left, *e);
+    }
+    run_left(c, to, ALL_PARTS);
+    to->left = left, to->at = 0;
+}
+
 Events role_events(const RoleCourse *c, const Role *r, int group, unsigned draw) {
     const Roles *roles = c->k->roles;
-    Events all = {0};
+    Course to = {0};
     for (int task = 0; task < ROLE_TASKS; task++) {
         Events own = events_of_task(c, r, group, draw, task);
         for (int i = 0; i < roles->role.n; i++) {
@@ -290,7 +348,8 @@ Events role_events(const RoleCourse *c, const Role *r, int group, unsigned draw)
             const Events inside = events_of_task(c, &roles->role.p[i], group, draw, task);
             own = merged(c, &own, &inside);
         }
-        for (int i = 0; i < own.n; i++) vec_push(c->arena, &all, own.p[i]);
+        task_join(c, &to, &own);
     }
-    return all;
+    run_left(c, &to, ALL_PARTS);
+    return to.all;
 }

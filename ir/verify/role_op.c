@@ -203,8 +203,8 @@ static void down_verify(Verifier *v, const Op *op) {
 
 void role_loop_verify(Verifier *v, const Op *op) {
     const Range *r = &v->k->range.p[op->range];
-    if (!v->role && (op->down || op->unrolled || op->turn.n || op->ends || op->runs))
-        violation(v, op->loc, "turns, `down` and `unrolled` are of loops in roles");
+    if (!v->role && (op->down || op->unrolled || op->turn.n || op->ends || op->runs || op->late))
+        violation(v, op->loc, "turns, `down`, `unrolled` and `late` are of loops in roles");
     if (op->ends && !op->turn.n) violation(v, op->loc, "groups end a loop in turn that has no turns");
     if (op->runs && !op->turn.n) violation(v, op->loc, "a loop in runs has no turns");
     if (op->down) down_verify(v, op);

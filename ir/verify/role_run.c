@@ -131,7 +131,8 @@ static bool pass_try(const Run *r, Agent *a) {
 
 static bool event_try(const Run *r, Agent *a, const Event *e) {
     switch (e->kind) {
-    case EVENT_PUT: return put_try(r, a, e);
+    case EVENT_PUT:
+    case EVENT_ROOM: return put_try(r, a, e);
     case EVENT_GET: return get_try(r, a, e);
     case EVENT_ENTER: return enter_try(r, a);
     case EVENT_FOLLOW: return follow_try(r, a);
@@ -173,7 +174,7 @@ static bool agent_go(const Run *r, Agent *a) {
 }
 
 static const char *waits_for(EventKind kind) {
-    return kind == EVENT_PUT ? "a free slot" : kind == EVENT_GET ? "a full slot" : "its turn";
+    return kind == EVENT_PUT || kind == EVENT_ROOM ? "a free slot" : kind == EVENT_GET ? "a full slot" : "its turn";
 }
 
 static bool is_named(const Run *r, int agent) {

@@ -5,7 +5,8 @@
 #include "ir/verify/roles.h"
 
 /* ENTER, LEAVE: pieces of a turn that the groups of the role run one after the other. FOLLOW, PASS: the begin of the
-   last iterations of a loop that groups end in turn, and their end. */
+   last iterations of a loop that groups end in turn, and their end. ROOM: a slot is free. LATE: here parts of what the
+   task before left run, up to the number .part. */
 typedef enum {
     EVENT_PUT,
     EVENT_GET,
@@ -16,12 +17,16 @@ typedef enum {
     EVENT_PASS,
     EVENT_WAIT,
     EVENT_SIGNAL,
+    EVENT_ROOM,
+    EVENT_LATE,
 } EventKind;
+
+enum { AT_ONCE = -1, ALL_PARTS = 1 << 30 };
 
 typedef struct {
     EventKind kind;
     int ring, copy; /* copy: which of a ring that each group has; else 0 */
-    int task;
+    int task, part; /* part: of a late loop; AT_ONCE elsewhere */
     const Op *op;
 } Event;
 

@@ -177,6 +177,7 @@ void roles_verify(Verifier *v, const Kernel *k) {
     if (v->violations == before) ring_skeletons_verify(v, k);
     for (int i = 0; i < r->role.n && v->violations == before; i++) {
         role_turns_verify(v, &r->role.p[i]);
+        role_late_verify(v, &r->role.p[i]);
         role_sums_verify(v, &r->role.p[i]);
     }
     if (v->violations == before) role_budget_verify(v, k);

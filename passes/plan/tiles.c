@@ -23,6 +23,9 @@ enum {
     GATHER_REGISTERS = 64, /* likewise of who copies row by row, 16 rows a lane: 56 spill (compiled) */
     ALL_REGISTERS = 512,   /* of four threads, one of each of four groups: 65,536 in all */
     MOST_REGISTERS = 232,  /* of a thread that multiplies: three groups have 504 of 512 so */
+    KEPT_CUTS = 4,         /* of a panel: a warp writes 16 columns at once (tile_sums.h) */
+    KEPT_APART = 4,        /* turns from one to the next, at most; measured on an H200, bench/gpu/log.md */
+    KEPT_REGISTERS = 40,   /* of a thread, beside sums and what is kept (compiled: 128 and 64 spill nothing) */
     MOST_SUMS = 3,         /* tiles: a cell of four gates spills, and ptxas serialises its products (C7514) */
     SUM_REGISTERS = 128,   /* of a thread, for sums; the epilogue has the others [guess], .. */
     RUN_REGISTERS = 40,    /* .. but so many where sums of two steps are held (compiled), .. */
@@ -169,17 +172,35 @@ static int stages_of(const MatrixTarget *t, const TileQuestion *q, const TilePla
     return (int)fmin(all ? MOST_STAGES : wanted, fit);
 }
 
+/* Of a thread. */
+static bool kept_fits(const TileQuestion *q, const TilePlan *p) {
+    const int words = p->columns * (p->rows / p->groups) / GROUP;
+    return q->sums * words + q->kept * words / 2 + KEPT_REGISTERS <= p->registers && p->columns % PANEL_COLUMNS == 0;
+}
+
+/* With one task a workgroup there is no next one. */
+int tiles_late(const MatrixTarget *t, const TileQuestion *q, const TilePlan *p) {
+    const int panels = p->columns / PANEL_COLUMNS;
+    if (!q->kept || !kept_fits(q, p) || task_rounds(t, q, p) < 2) return 0;
+    for (int cuts = KEPT_CUTS; cuts; cuts /= 2)
+        if (q->steps >= panels * cuts) return cuts * (int)fmin((double)(q->steps / (panels * cuts)), KEPT_APART);
+    return 0;
+}
+
+/* Panels that come beside results are wanted one by one, with so many turns between that one slot does for all. */
+static bool is_apart(const TilePlan *p) { return p->late >= KEPT_CUTS * KEPT_APART; }
+
 /* Clocks for which panels that come beside results, and did not fit from the first on, are waited for. Measured on an
    H200: 6000 for three panels of four. */
 static double near_clocks(const TileQuestion *q, const TilePlan *p) {
-    return q->nears ? 2.0 * LATENCY * (near_panels(q, p) - p->nears) / p->nears : 0;
+    return q->nears && !is_apart(p) ? 2.0 * LATENCY * (near_panels(q, p) - p->nears) / p->nears : 0;
 }
 
 /* Results go by whole panels. With one slot of results a group waits for its store. */
 static double task_clocks(const GpuFacts *g, const TileQuestion *q, const TilePlan *p, double step) {
     int64_t columns = ceil_of(p->columns, PANEL_COLUMNS) * PANEL_COLUMNS;
     double ways = q->slots * (MOST_OUTS + 1 - p->outs) + (q->results - q->slots) * SLOW;
-    double storing = ways * p->rows * (double)(q->slots ? columns : p->columns) * q->width / g->boxes;
+    double storing = p->late ? 0 : ways * p->rows * (double)(q->slots ? columns : p->columns) * q->width / g->boxes;
     return (double)q->steps * step + storing + near_clocks(q, p);
 }
 
@@ -188,7 +209,7 @@ static double task_clocks(const GpuFacts *g, const TileQuestion *q, const TilePl
 /* Steps for which a slot is away. Measured on an H200: tiles of 128 x 256 with all that comes beside results in slots
    take 1.01 of the time with 3 stages that they take with 4. */
 static int steps_away(const TileQuestion *q, const TilePlan *p) {
-    return p->stages - 1 + (q->nears > 0 && p->nears == near_panels(q, p));
+    return p->stages - 1 + (q->nears > 0 && p->nears == near_panels(q, p) && !is_apart(p));
 }
 
 /* Of one of many: a slot has to come back before its turn. */
@@ -210,6 +231,7 @@ static bool plan_try(const MatrixTarget *t, const MatrixOp *op, const TileQuesti
     int begin = ALL_REGISTERS / (p->groups + 1) / 8 * 8; /* of a thread, before groups give some to others */
     p->registers = (int)fmin(MOST_REGISTERS, (begin * (p->groups + 1) - p->copy_registers) / p->groups / 8 * 8);
     if (!matrix_n(op, p->columns) || !is_allowed(q, p) || !sums_fit(q, p)) return false;
+    p->late = tiles_late(t, q, p);
     double step = step_clocks(op, g, q, p), slot = slot_clocks(g, q, p, step);
     p->stages = stages_of(t, q, p, slot, step);
     if (p->stages < LEAST_STAGES) return false;

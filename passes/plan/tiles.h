@@ -29,6 +29,8 @@ typedef struct {
     bool apart;         /* rows of operands are no multiples of LINE bytes: a box of a row reads two lines */
     int results, slots; /* stores; those that go through a slot */
     int nears;          /* matrices of 16 bits beside the results that come by boxes, a panel of columns at a time */
+    int kept;           /* tiles of sums, rounded to 16 bits, of which results may be made in the next task; 0: they are
+                           made at once */
     int least_columns;  /* of a tile, which are multiples of it up to 64, and of 8 */
     int64_t only_rows, only_columns; /* the sizes that tiles have to have; 0: any */
     int64_t even_rows, even_columns; /* tiles have to have divisors of these; 0: any */
@@ -42,6 +44,7 @@ typedef struct {
     int stages;                    /* slots of a ring that a loop fills */
     int outs;                      /* slots of a ring of results, a group */
     int nears;                     /* slots of the ring of what comes beside results; 0: there is none */
+    int late;                      /* tiles_late */
     int groups;                    /* of 128 threads, that multiply; each has an equal part of the rows */
     int copy_registers, registers; /* of a thread: of the group with the copying warp, of those that multiply */
     int cluster;
@@ -68,6 +71,10 @@ TileTimes tiles_times(const MatrixTarget *, const MatrixOp *op, const TileQuesti
 
 /* Of n positions in so many groups, taken for equally long; no tile has positions of two. */
 int64_t tiles_of(int64_t n, int64_t groups, int64_t size);
+
+/* Turns of the next task's products that a panel of results takes, a part of it in each, or in each of some; 0: results
+   are made at once. */
+int tiles_late(const MatrixTarget *, const TileQuestion *, const TilePlan *);
 
 /* Slots that a group's ring of results has room for; 0: nothing fits. */
 void tiles_rings(const MatrixTarget *, const TileQuestion *, TilePlan *);

@@ -193,6 +193,7 @@ static TileQuestion question_of(const Slice *s, const MatrixOp *op) {
                       .least_columns = s->swapped ? LEAST_COLUMNS : PANEL_COLUMNS,
                       .slots = count_slots(s),
                       .nears = s->near.n,
+                      .kept = s->kept.n,
                       .only_rows = only_size(s, s->row),
                       .only_columns = only_size(s, s->column),
                       .even_rows = even_size(s, s->row),
@@ -286,6 +287,8 @@ bool slice_planned(Slice *s) {
     tiles_rings(s->target, &q, &t);
     s->times = tiles_times(s->target, s->op_matrix, &q, &t);
     s->outs = t.outs, s->nears = t.nears;
+    t.registers = p->regs.n ? p->regs.p[p->regs.n - 1] : 0;
+    s->late = tiles_late(s->target, &q, &t);
     s->sum_words = q.sums * t.columns / 2;
     return s->outs > 0 && matrix_n(s->op_matrix, t.columns) && t.groups * s->op_matrix->ad->m == t.rows;
 }

@@ -142,7 +142,7 @@ static int take_ends(const Slice *s, const Op *loop) {
         GROUPS = 2 /* that multiply: code generation has a token for two */,
         NARROW = 128 /* columns of all sums */
     };
-    bool wide = s->k->plan.regs.n - 1 == GROUPS && 2 * s->sum_words > NARROW;
+    bool wide = !s->late && s->k->plan.regs.n - 1 == GROUPS && 2 * s->sum_words > NARROW;
     return wide && is_last_loop(s, loop) && fills_stages(s, loop) ? s->k->plan.stages - 1 : 0;
 }
 

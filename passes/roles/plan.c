@@ -30,7 +30,10 @@ bool slice_begin(Slice *s, PassContext *c, const Kernel *k, bool swapped) {
         !slice_streams(s))
         return false;
     slice_near(s);
-    return slice_addresses(s) && slice_peers(s);
+    if (!slice_addresses(s) || !slice_peers(s)) return false;
+    slice_sums(s);
+    slice_late(s);
+    return true;
 }
 
 /* ---- the record ---- */

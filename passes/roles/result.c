@@ -22,7 +22,8 @@ static bool is_made_in_parts(const Slice *s, const Value *v) {
     if (!op || op->in != s->k->body) return false;
     for (int i = 0; i < s->vector.n; i++)
         if (s->vector.p[i] == op) return false;
-    return op_is_elementwise(op) || op->kind == OP_POS || (op->kind == OP_LOAD && !s->stream_of[v->id]);
+    return op_is_elementwise(op) || op->kind == OP_POS || (s->late && op->kind == OP_CONST) ||
+           (op->kind == OP_LOAD && !s->stream_of[v->id]);
 }
 
 static Value *part_value(Parts *p, const Value *v);
@@ -49,11 +50,19 @@ static Value *part_make(Parts *p, const Op *op) {
     return v;
 }
 
+/* In turns of the next task no value of this one is left but what is kept. */
+static bool is_kept(const Slice *s, const Value *v) {
+    for (int i = 0; i < s->kept.n && s->late; i++)
+        if (v->def == s->kept.p[i]) return true;
+    return false;
+}
+
 static Value *part_value(Parts *p, const Value *v) {
-    if (!type_has(v->type, p->c->s->column)) return cut_value(p->c, v);
     Value **part = &p->part[v->id];
+    if (!p->c->s->late && !type_has(v->type, p->c->s->column)) return cut_value(p->c, v);
     if (!*part)
-        *part = is_made_in_parts(p->c->s, v) ? part_make(p, v->def) : build_part(&p->c->b, cut_value(p->c, v), p->q);
+        *part = is_made_in_parts(p->c->s, v) && !is_kept(p->c->s, v) ? part_make(p, v->def)
+                                                                     : build_part(&p->c->b, cut_value(p->c, v), p->q);
     return *part;
 }
 
@@ -138,6 +147,7 @@ void slice_results(Cut *c, int multiply) {
         panel_loop(&p.store, s);
     }
     panel_loop(&c->b, s);
+    c->b.at->parent->late = (int16_t)s->late;
     near_get(c, p.part);
     for (int i = 0; i < s->store.n; i++) result_take(&p, i);
     near_free(c);

@@ -5,7 +5,6 @@
 
 static void slice_build(Slice *s) {
     slice_stores(s);
-    slice_sums(s);
     slice_vectors(s);
     roles_begin(s);
     slice_scalars(s);

@@ -1,6 +1,6 @@
 /* slice.h: what the steps of `roles` share: a kernel in value form, its products, and which values each role computes.
-   The steps, in their order, each in a file: fits, stream, box and rows, near, address, ask, tasks, plan; box, sums,
-   ring, copy, multiply, result, lay. */
+   The steps, in their order, each in a file: fits, stream, box and rows, near, address, sums, late, ask, tasks, plan;
+   box, ring, copy, multiply, result, lay. */
 #ifndef TILEC_PASSES_ROLES_SLICE_H
 #define TILEC_PASSES_ROLES_SLICE_H
 
@@ -42,6 +42,8 @@ typedef struct {
     VEC(const Op *) near;  /* loads at the results' place that come by boxes */
     int near_ring, nears;  /* their ring, and its slots */
     int panel;             /* range of the columns of a panel */
+    VEC(const Op *) kept;  /* rounded sums of which results are made while the next task's products run; none: at once */
+    int late;              /* turns of these products that a panel then takes; 0: it is made at once */
     VEC(const Op *) vector; /* loads of a number for each column, which come before the sums are done */
     int row, column;       /* ranges of the results: groups share the first, and have all positions of the second; .. */
     bool chained;          /* products take what is made of other products (chain.c) */
@@ -102,6 +104,7 @@ bool slice_operation(Slice *); /* ask.c: the instruction of its products */
 bool slice_streams(Slice *);   /* stream.c: which operands come by one ring */
 bool slice_addresses(Slice *); /* address.c: what the copy role computes */
 void slice_near(Slice *);      /* near.c: which loads of the epilogue come by boxes */
+void slice_late(Slice *);      /* late.c: what is kept for the next task */
 bool slice_peers(Slice *);     /* sync.c: memory of peers */
 /* plan.c: all of these; the scratch memory is the caller's to free */
 bool slice_begin(Slice *, PassContext *, const Kernel *, bool swapped);

@@ -5,17 +5,20 @@
 #define TILE_DEVICE_TILE_SUMS_H
 
 /* tile_sums_write_TYPE(to, x, n, thread): n columns, 16 or more, of n / 2 sums a lane, as 16-bit elements to panels of
-   64 columns, 8192 bytes apart. */
+   64 columns, 8192 bytes apart. tile_sums_write_part_TYPE(to, x, at, n, thread): of those the columns from `at` on. */
 #define TILE_SUMS_WRITE(type)                                                                                          \
-    TILE_FN void tile_sums_write_##type(uint32_t to, const float *x, int n, int thread) {                              \
+    TILE_FN void tile_sums_write_part_##type(uint32_t to, const float *x, int at, int n, int thread) {                 \
         const int lane = thread & 31, row = 16 * (thread >> 5) + (lane & 15);                                          \
-        _Pragma("unroll") for (int q = 0; q < n / 16; q++) {                                                           \
+        _Pragma("unroll") for (int q = at / 16; q < (at + n) / 16; q++) {                                              \
             const int chunk = 2 * q + (lane >> 4);                                                                     \
             const float *y = x + 8 * q;                                                                                \
             tile_stmatrix4(to + (chunk >> 3) * 8192 + row * 128 + (((chunk ^ row) & 7) << 4),                          \
                            tile_##type##x2(y[0], y[1]), tile_##type##x2(y[2], y[3]), tile_##type##x2(y[4], y[5]),      \
                            tile_##type##x2(y[6], y[7]));                                                               \
         }                                                                                                              \
+    }                                                                                                                  \
+    TILE_FN void tile_sums_write_##type(uint32_t to, const float *x, int n, int thread) {                              \
+        tile_sums_write_part_##type(to, x, 0, n, thread);                                                              \
     }
 TILE_SUMS_WRITE(bf16)
 TILE_SUMS_WRITE(f16)
@@ -45,17 +48,27 @@ TILE_SUMS_WORDS(f16)
 TILE_SUMS_READ(bf16)
 TILE_SUMS_READ(f16)
 
-/* tile_sums_take: the same, as they are. */
-TILE_FN void tile_sums_take(uint16_t *x, uint32_t from, int step, int n, int thread) {
+/* Two halves of a word that tile_sums_words has packed; the words behind the first `by` come first. */
+TILE_FN uint16_t tile_half(const uint32_t *w, int i) { return (uint16_t)(w[i >> 1] >> 16 * (i & 1)); }
+TILE_FN void tile_words_up(uint32_t *w, int n, int by) {
+#pragma unroll
+    for (int i = 0; i < n - by; i++) w[i] = w[i + by];
+}
+
+/* tile_sums_take: as tile_sums_read, as they are. tile_sums_take_part: of those the columns from `at` on. */
+TILE_FN void tile_sums_take_part(uint16_t *x, uint32_t from, int step, int at, int n, int thread) {
     const int lane = thread & 31, row = 16 * (thread >> 5) + (lane & 15);
 #pragma unroll
-    for (int q = 0; q < n / 16; q++) {
+    for (int q = at / 16; q < (at + n) / 16; q++) {
         const int chunk = 2 * q + (lane >> 4);
         uint32_t y[4];
         tile_ldmatrix4(y, from + (chunk >> 3) * step + row * 128 + (((chunk ^ row) & 7) << 4));
 #pragma unroll
         for (int r = 0; r < 8; r++) x[8 * q + r] = (uint16_t)(y[r >> 1] >> 16 * (r & 1));
     }
+}
+TILE_FN void tile_sums_take(uint16_t *x, uint32_t from, int step, int n, int thread) {
+    tile_sums_take_part(x, from, step, 0, n, thread);
 }
 
 /* 16-bit elements of 64 rows and `columns` columns in panels at `from`, to rows of a tensor from `to` on, `stride`

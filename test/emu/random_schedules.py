@@ -60,7 +60,8 @@ def product(r):
     return f"program p({parameters}) -> (C: {out}[{m}, {n}]) {{\n{body}}}\n", {}, []
 
 
-EPILOGUES = ["acc", "acc * 0.5", "acc + f32(r[{x}i, j])", "acc * f32(r[{x}i, j]) - f32(d[{x}i - 1, j + 3])", "max(acc, 0.0) * f32(s[j])", "silu(acc + f32(s[j])) * f32(t[i])"]
+EPILOGUES = ["acc", "acc * 0.5", "acc + f32(r[{x}i, j])", "acc * f32(r[{x}i, j]) - f32(d[{x}i - 1, j + 3])", "max(acc, 0.0) * f32(s[j])", "silu(acc + f32(s[j])) * f32(t[i])",
+             "silu(f32({h}(acc))) + f32(r[{x}i, j])", "f32({h}(acc * 0.5)) * f32(r[{x}i, j]) + f32({h}(acc))"]
 
 
 ELEMENTS = [("bf16", "bf16", "f32"), ("f16", "f16", "f32"), ("f8e4m3", "f8e4m3", "f32"), ("f8e4m3", "f8e5m2", "f32"), ("f8e5m2", "f8e4m3", "f32"),
@@ -75,10 +76,10 @@ def sized(r):
     at = {"M": size(r, 400), "N": eights(r, 600), "K": r.choice([eights(r, 600), size(r, 300), r.choice([1, 8, 63, 64, 65, 128, 256])])}
     at["K"] *= r.choice([1, 3]) if narrow else 1 # runs of several steps
     free = {n: r.random() < 0.6 for n in at}
-    lines = [f"dim {n} {'<=' if free[n] else '='} {size + r.choice([0, 0, 200]) * free[n]};" for n, size in at.items()]
+    lines = [f"dim {n} {'<=' if free[n] else '='} {size + r.choice([0, 0, 200, 8000]) * free[n]};" for n, size in at.items()]
     a, w, x = r.choice(["m, k", "m, k" if narrow else "k, m"]), r.choice(["n, k", "n, k" if narrow else "k, n"]), "x, " if b else ""
     load = lambda name, of: f"{name}[{x}{', '.join('ijp'['mnk'.index(c)] for c in of.split(', '))}]"
-    elem, out, value = "bf16" if narrow else left, r.choice(["bf16", "f16", "f32"]), r.choice(EPILOGUES).format(x=x)
+    elem, out, value = "bf16" if narrow else left, r.choice(["bf16", "f16", "f32"]), r.choice(EPILOGUES).format(x=x, h="bf16" if narrow else left)
     value = value.replace("acc", "f32(acc)")
     again = not scaled and r.random() < 0.2 # two products, one sum
     step = f"acc += {load('a', a)} @ {load('w', w)};" + f" acc {r.choice(['+=', '-='])} {load('y', a)} @ {load('z', w)};" * again

@@ -11,6 +11,9 @@ PASSES = "comm,predicate,static_block,stream_order,roles"
 EPILOGUES = ["acc", "acc * 0.5", "acc + f32(r[{z}i, j])", "acc * f32(r[{z}i, j]) - f32(d[{z}i - 1, j + 3])", "max(acc, 0.0) * s[j]", "tanh(acc + s[j]) * t[i]",
              "where(pos(i) >= pos(j), acc, 0) + t[i]"]
 
+# behind the first rounding: finished a task later
+LATE = ["tanh(f32({h}(acc)))", "f32({h}(acc * 0.5)) * 0.5 + f32(r[{z}i, j])", "f32({h}(acc)) * f32({h}(max(acc, 0.0))) - f32(r[{z}i, j])"]
+
 
 def extent(r, most):
     """Around multiples of tiles, or any."""
@@ -70,7 +73,11 @@ def program(r):
     turned = lambda name, dims: dims[::-1] if across[name] or (narrow and name in "wvy") else dims
     load = lambda name, dims, i="i": f"{name}[{z}{', '.join(i if d == 'i' else d for d in turned(name, dims))}]"
     _, body, more = steps_of(r, load, b, 128 if narrow else 64, whole)
-    value = r.choice(EPILOGUES).format(z=z)
+    late = not whole and r.random() < 0.25
+    if late:
+        body, more, out = f"for p: {128 if narrow else 64} of k {{ acc += {load('a', 'ip')} @ {load('w', 'pj')}; }}", "", r.choice(["bf16", "f16"])
+        n, k = r.choice([n, 64 * (n // 64 + 1)]), k * r.choice([1, 3])
+    value = r.choice(LATE if late else EPILOGUES).format(z=z, h="bf16" if narrow else left)
     value = value.replace("acc", "f32(acc)") if whole else value
     dims = {"a": "mk", "w": "kn", "v": "kn", "x": "ml", "y": "ln"}
     shapes = {name: ("b" if b else "") + turned(name, d) for name, d in dims.items()}
@@ -81,7 +88,7 @@ def program(r):
     inner = lambda name: f"{types[name]}[{', '.join(shapes[name])}]"
     outer = lambda name: f"{types[name]}[{', '.join(d.upper() for d in shapes[name])}]"
     sizes = {"B": b, "M": m, "N": n, "K": k, "L": l, "F": (k + 127) // 128, "H": r.choice([n, (n + 47) // 48])}
-    text = "".join(f"dim {d} {'<= 8192' if d == 'M' else f'= {size}'};\n" for d, size in sizes.items() if size)
+    text = "".join(f"dim {d} {f'<= {65536 if late else 8192}' if d == 'M' else f'= {size}'};\n" for d, size in sizes.items() if size)
     text += f"""
 kernel products({', '.join(f'{x}: {inner(x)}' for x in given)}) -> (c: {inner('c')}) {{
   each {'z of b, ' if b else ''}i: {r.choice([64, 128, 256])} of m, j: {r.choice([64, 128, 256])} of n {{
