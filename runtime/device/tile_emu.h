@@ -66,6 +66,7 @@ int tile_emu_thread(void);
 int64_t tile_emu_group(void);
 void tile_emu_sync(void);
 void tile_emu_follow(void);
+void tile_emu_end_behind(void);
 void tile_emu_beside(void);
 uint32_t tile_emu_shuffle(uint32_t x, int lane);
 void tile_emu_multiply(const tile_emu_matrix *, void *d, const void *a, const void *b);

@@ -82,7 +82,7 @@ typedef struct {
 
 TILE_FN void tile_behind(void) { tile_emu_follow(); }
 TILE_FN void tile_beside(void) { tile_emu_beside(); }
-TILE_FN void tile_end_behind(void) {} /* launches of a stream run in order */
+TILE_FN void tile_end_behind(void) { tile_emu_end_behind(); } /* launches of a stream run in order */
 TILE_FN void tile_let_go(void) {}
 TILE_FN void tile_prefetch_line(const void *from) { (void)from; }
 TILE_FN int32_t tile_look_i32(const int32_t *from) {

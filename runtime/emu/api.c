@@ -316,17 +316,24 @@ static int launch_put(const tile_emu_symbol *s, Launch l, void **arguments, void
     return E_NOMEM;
 }
 
-int tile_emu_launch(void *function, unsigned gx, unsigned gy, unsigned gz, unsigned x, unsigned y, unsigned z,
-                    unsigned lds, void *stream, void **arguments, void **extra) {
+int tile_emu_launch_ex(const GpuLaunchConfig *c, void *function, void **arguments, void **extra) {
     const tile_emu_symbol *s = function;
     Launch l = {.kernel = s->name,
                 .run = s->run,
-                .ngroups = (int64_t)gx * gy * gz,
-                .threads = (int)(x * y * z),
-                .lds_bytes = lds};
+                .ngroups = (int64_t)c->groups[0] * c->groups[1] * c->groups[2],
+                .threads = (int)(c->threads[0] * c->threads[1] * c->threads[2]),
+                .lds_bytes = c->lds};
+    for (unsigned i = 0; i < c->nattributes; i++)
+        if (c->attribute[i].id == GPU_LAUNCH_DEPENDENT) l.dependent = c->attribute[i].value;
     if (extra || l.threads < 1 || l.threads > EMU_THREADS) return E_INVALID;
     engine_enter();
-    return leave_with(launch_put(s, l, arguments, stream));
+    return leave_with(launch_put(s, l, arguments, c->stream));
+}
+
+int tile_emu_launch(void *function, unsigned gx, unsigned gy, unsigned gz, unsigned x, unsigned y, unsigned z,
+                    unsigned lds, void *stream, void **arguments, void **extra) {
+    const GpuLaunchConfig c = {.groups = {gx, gy, gz}, .threads = {x, y, z}, .lds = lds, .stream = stream};
+    return tile_emu_launch_ex(&c, function, arguments, extra);
 }
 
 int tile_emu_error_text(int error, const char **text) {

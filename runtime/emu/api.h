@@ -3,6 +3,7 @@
 #define TILE_EMU_API_H
 
 #include "device/tile_image.h"
+#include "src/gpu_launch.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -38,6 +39,7 @@ int tile_emu_map_encode(void *map, int type, unsigned rank, void *base, const ui
                         int fill);
 int tile_emu_launch(void *, unsigned gx, unsigned gy, unsigned gz, unsigned x, unsigned y, unsigned z, unsigned lds,
                     void *stream, void **arguments, void **extra);
+int tile_emu_launch_ex(const GpuLaunchConfig *, void *, void **arguments, void **extra);
 int tile_emu_stream_create(void **, unsigned flags);
 int tile_emu_stream_destroy(void *);
 int tile_emu_stream_sync(void *);

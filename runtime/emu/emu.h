@@ -234,6 +234,7 @@ typedef struct Group {
     int waiting;      /* at the barrier */
     int left;         /* threads that have not ended */
     bool follows;     /* some thread has followed the launches before */
+    bool ends_behind; /* some thread has waited for them in the end */
     bool beside;      /* it runs beside the launch before it */
     bool polling;     /* it waits for others, as far as is known */
     bool yields;      /* its turn ends here */
@@ -287,6 +288,7 @@ struct Launch {
     Clock begin, end;            /* what its workgroups know; what is known when they have ended */
     Clock before;                /* what they know before they have followed the launch before */
     bool beside;                 /* it has run beside that one */
+    bool dependent;              /* it may begin before that one has ended: its workgroups have to follow it */
 };
 
 void engine_enter(void); /* around everything that touches the emulator's state */

@@ -85,6 +85,9 @@ void tile_emu_follow(void) {
     l->followed = emu->follows = true;
 }
 
+/* Behind all that the workgroup does: it ends when the launches before have. */
+void tile_emu_end_behind(void) { emu->ends_behind = true; }
+
 /* Nothing that the launch before does is known: flags say. */
 void tile_emu_beside(void) {
     if (!emu->beside) emu->known = emu->launch->before;
@@ -219,6 +222,8 @@ static void lane_main(void) {
     emu->launch->run(emu->launch->call);
     if (lane_now()->stores) emu_fail("ends, and has not waited for its stores by tiles");
     if (emu->left == 1) cluster_end_check();
+    if (emu->left == 1 && emu->launch->dependent && !emu->follows && !emu->ends_behind)
+        emu_fail("ends, and has not followed the launches before");
     lane_now()->state = LANE_DONE;
     emu->left--;
     for (;;) lane_leave();
@@ -249,7 +254,7 @@ bool group_begin(Group *g, Launch *l, int64_t number, Cluster *c, int rank) {
     g->cluster = c;
     g->rank = rank;
     g->waiting = g->nready = 0;
-    g->polling = g->follows = g->beside = false;
+    g->polling = g->follows = g->ends_behind = g->beside = false;
     g->left = l->threads;
     g->start = g->tick += 2;
     g->synced = g->start - 1;

@@ -6,6 +6,7 @@
 #include "runtime.h"
 
 #include "device/tile_gpu_task.h"
+#include "src/gpu_launch.h"
 
 #pragma GCC visibility push(hidden)
 
@@ -13,22 +14,6 @@
 typedef struct {
     char bytes[64];
 } GpuHandle;
-
-/* CUlaunchAttribute and CUlaunchConfig. */
-typedef struct {
-    int id, unused;
-    union {
-        int value;
-        uint64_t bytes[8];
-    };
-} GpuLaunchAttribute;
-
-typedef struct {
-    unsigned groups[3], threads[3], lds;
-    void *stream;
-    GpuLaunchAttribute *attribute;
-    unsigned nattributes;
-} GpuLaunchConfig;
 
 /* Stands where CUDA or HIP has nothing like it; the emulator need not have it either. */
 #define GPU_NONE ""
@@ -103,7 +88,6 @@ enum {
     GPU_STREAM_OF_THREAD = 2, /* a handle: another stream in each thread */
     GPU_EVENT_NO_TIMING = 2,
     GPU_POINTER_DEVICE = 9,   /* attribute of memory: the device's number */
-    GPU_LAUNCH_DEPENDENT = 6, /* attribute of a launch, CUDA: it may begin before the one before it has ended */
     GPU_MAX_DYNAMIC_LDS = 8,  /* attribute of a function, CUDA */
     GPU_MULTIPROCESSORS = 16, /* attribute of a device, CUDA */
     GPU_MAP_UINT8 = 0,        /* of tensor maps, CUDA: elements, */

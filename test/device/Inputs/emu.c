@@ -17,7 +17,7 @@ typedef struct {
 
 #define KERNELS(X)                                                                                                     \
     X(rotate)                                                                                                          \
-    X(rotate_without_barrier) X(reuse_without_barrier) X(followed) X(followed_late) X(followed_too_late) X(stored_before_it_follows) X(followed_by_one) X(store_outside) X(load_outside) X(load_misaligned)             \
+    X(rotate_without_barrier) X(reuse_without_barrier) X(followed) X(followed_late) X(followed_too_late) X(stored_before_it_follows) X(followed_by_one) X(empty) X(empty_but_follows) X(store_outside) X(load_outside) X(load_misaligned)             \
         X(load_unwritten) X(groups_collide) X(groups_add) X(groups_add_and_read) X(barrier_divergent) X(shuffle_divergent) X(lds_outside) X(shuffles)
 #define DECLARE(name) void name(const void *);
 #define ROW(name) {#name, name},
@@ -26,6 +26,19 @@ static const tile_emu_symbol symbols[] = {KERNELS(ROW){NULL, NULL}};
 
 static int failures;
 static float *in, *out;
+
+/* May begin before the launch before it has ended. */
+static int launch_dependent(const char *name) {
+    void *f = NULL;
+    Call call = {in, out, N};
+    void *arguments[] = {&call};
+    GpuLaunchAttribute early = {.id = GPU_LAUNCH_DEPENDENT, .value = 1};
+    GpuLaunchConfig config = {
+        .groups = {2, 1, 1}, .threads = {128, 1, 1}, .attribute = &early, .nattributes = 1};
+    if (tile_emu_function_get(&f, (void *)symbols, name)) exit(1);
+    int error = tile_emu_launch_ex(&config, f, arguments, NULL);
+    return error ? error : tile_emu_stream_sync(NULL);
+}
 
 static int enqueue(const char *name, int groups, int threads, size_t lds) {
     void *f = NULL;
@@ -109,6 +122,9 @@ static void check_mistakes(void) {
     expect_behind("followed", "followed_too_late", "has touched memory before it follows");
     expect("stored_before_it_follows", 1, 128, 0, "has touched memory before it follows");
     expect("followed_by_one", 1, 128, 0, "and has not followed the launches before");
+    judge("empty", launch_dependent("empty"), "ends, and has not followed the launches before");
+    judge("empty_but_follows", launch_dependent("empty_but_follows"), NULL);
+    expect("empty", 1, 128, 0, NULL);
     memory_renew(128);
     expect("store_outside", 1, 128, 0, "writes 4 bytes at byte 512 of a block of 512 bytes");
     memory_renew(N);

@@ -63,6 +63,15 @@ TILE_KERNEL(followed_by_one, emu_call, 128) {
     tile_store_f32(&call.out[tile_thread()], 1);
 }
 
+/* Its second workgroup has nothing to do. */
+TILE_KERNEL(empty, emu_call, 128) {
+    if (tile_group() == 0 && call.n) tile_follow();
+}
+
+TILE_KERNEL(empty_but_follows, emu_call, 128) {
+    if (call.n) tile_follow();
+}
+
 TILE_KERNEL(store_outside, emu_call, 128) { tile_store_f32(&call.out[tile_thread() + 1], 1); }
 TILE_KERNEL(load_outside, emu_call, 128) { tile_store_f32(&call.out[tile_thread()], tile_load_f32(&call.in[tile_thread() - 1])); }
 
