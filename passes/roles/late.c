@@ -26,6 +26,14 @@ static bool keep(Slice *s, const Op *op) {
     return s->kept.n <= MOST_KEPT;
 }
 
+/* Panels of matrices come when results are finished: too late for what is rounded. */
+static bool reads_near(const Slice *s, const Value *v) {
+    if (!v->def || v->def->in != s->k->body) return false;
+    bool reads = is_near(s, v->def);
+    for (int i = 0; i < v->def->arg.n && !reads && v->def->kind != OP_FOR; i++) reads = reads_near(s, v->def->arg.p[i]);
+    return reads;
+}
+
 /* Made of what is rounded first of all, of scalars that every turn has, and of matrices that come by boxes. *work:
    there is something behind the roundings. */
 static bool follows_roundings(Slice *s, const Value *v, bool *work) {
@@ -39,7 +47,7 @@ static bool follows_roundings(Slice *s, const Value *v, bool *work) {
     *work |= good && op->kind != OP_CAST && op->arg.n;
     if (good || !is_rounding(s, op)) return good;
     s->kept.n = kept, *work = worked;
-    return keep(s, op);
+    return !reads_near(s, op->res.p[0]) && keep(s, op);
 }
 
 /* Its number of steps is known, none waits for sums, and the task begins with it. */
@@ -49,17 +57,8 @@ static bool loop_fits(const Slice *s, const Op *loop) {
            value_const(loop->arg.p[0], &first) && value_const(loop->arg.p[1], &end);
 }
 
-/* Numbers of rows and columns would take registers, too. */
-static bool has_vectors(const Slice *s) {
-    for (int i = 0; i < s->op.n; i++) {
-        const Op *op = s->op.p[i];
-        if (op->kind == OP_LOAD && op->in == s->k->body && op->res.p[0]->type.nrange == 1) return true;
-    }
-    return false;
-}
-
 static bool kernel_fits(const Slice *s) {
-    if (s->swapped || slice_signals(s) || kernel_is_ragged(s->k) || has_vectors(s)) return false;
+    if (s->swapped || slice_signals(s) || kernel_is_ragged(s->k)) return false;
     for (int i = 0; i < s->dot.n; i++)
         if (s->dot.p[i]->in != s->stream.p[0].at) return false;
     return s->stream.n == 1 && loop_fits(s, s->stream.p[0].at->parent);
