@@ -24,28 +24,30 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 
 # ---- building ----
 
-def compile_one(tilec, p, to):
-    options = ["--off=roles"] if p.before else []
+def compiled(tilec, p, kind, to):
     sizes = [w for name, value in p.sizes for w in ("-D", f"{name}={value}")]
-    emit = lambda kind: subprocess.run([tilec, "compile", os.path.join(HERE, p.source), f"--program={p.name}", "--target=sm_90a", f"--emit={kind}", "-W", "no-performance",
-                                        "-o", p.folder(to), *sizes, *options], capture_output=True, text=True)
-    done = emit("lib")
+    return subprocess.run([tilec, "compile", os.path.join(HERE, p.source), f"--program={p.name}", "--target=sm_90a", f"--emit={kind}", "-W", "no-performance", "-o", p.folder(to), *sizes,
+                           *(["--off=roles"] if p.before else [])], capture_output=True, text=True)
+
+
+def compile_one(tilec, p, to):
+    done = compiled(tilec, p, "lib", to)
     if not done.returncode:
         subprocess.run(["strip", p.library(to)], check=True)
     return f"{p.folder(to)}: {done.stderr.strip()}" if done.returncode or "spill" in done.stderr else ""
 
 
-def code_of(p, to):
-    at = os.path.join(p.folder(to), f"{p.name}_sm_90a.co")
-    if not os.path.exists(at):
+def text_of(tilec, p, to):
+    if compiled(tilec, p, "src", to).returncode:
         return None
-    with open(at, "rb") as file:
+    with open(os.path.join(p.folder(to), f"{p.name}_sm_90a.hip"), encoding="utf-8") as file:
         return file.read()
 
 
-def same_code(line, to):
-    """Of a row that compares two compilers: both gave the same."""
-    return line.peer == "before" and code_of(line.programs[0], to) is not None and code_of(line.programs[0], to) == code_of(line.programs[1], to)
+def same_text(tilec, line, to):
+    """Of a row that compares roles with texts: one compiler writes the same with both."""
+    texts = [text_of(tilec, p, to) for p in line.programs] if line.peer == "before" else [None]
+    return texts[0] is not None and texts[0] == texts[-1]
 
 
 def leave_libraries(to):
@@ -73,15 +75,16 @@ def build(o):
     lines = T.lines(o.part)
     os.makedirs(o.to, exist_ok=True)
     nvcc = {line.shape: seconds_of_nvcc(now, line.programs[0]) for line in lines if not line.measure}
-    programs = sorted({p for line in lines for p in line.programs}, key=lambda p: p.folder(""))
     with concurrent.futures.ThreadPoolExecutor(o.jobs) as pool:
+        alike = list(pool.map(lambda line: not o.before and same_text(now, line, o.to), lines))
+        programs = sorted({p for line, same in zip(lines, alike) for p in line.programs if not same}, key=lambda p: p.folder(""))
         for said in pool.map(lambda p: compile_one(before if p.before else now, p, o.to), programs):
             if said:
                 print(said, flush=True)
     subprocess.run(["cp", os.path.join(o.folder, "libtile.so"), o.to], check=True)
     commit = subprocess.run(["git", "-C", HERE, "rev-parse", "--short", "HEAD"], capture_output=True, text=True, check=True).stdout.strip()
     with open(os.path.join(o.to, "built.json"), "w", encoding="utf-8") as to:
-        json.dump(dict(commit=commit, nvcc=nvcc, same=[[line.work, line.shape] for line in lines if same_code(line, o.to)]), to)
+        json.dump(dict(commit=commit, nvcc=nvcc, same=[[line.work, line.shape] for line, same in zip(lines, alike) if same]), to)
     leave_libraries(o.to)
     print(f"{len(programs)} programs of {len(lines)} rows in {o.to}")
 
@@ -106,7 +109,7 @@ def measured(line, o, built, meshes):
     if not line.measure:
         return record(line, built["nvcc"][line.shape], {}, 0)
     if [line.work, line.shape] in built["same"] and line.peer == "before":
-        return dict(record(line, 1, {"before": 1}, 0), same_code=True)
+        return dict(record(line, 1, {"before": 1}, 0), same_text=True)
     programs = [mesh.program(p.library(o.folder), p.name) for mesh, p in zip(meshes, line.programs)]
     return record(line, *getattr(table_measure, line.measure)(*programs, *line.given))
 
@@ -209,7 +212,7 @@ def said(row):
     if "failed" in row:
         return f"{head} {'':34} {must:14} {verdict}: {row['failed']}"
     peers = ", ".join(f"{p} {t:.1f}" for p, t in sorted(row["peers"].items(), key=lambda p: p[0] not in row["peer"].split(" or ")))
-    what = "the same code" if row.get("same_code") else f"{row['ours']:.{1 if row['unit'] == 'us' else 2}f} {row['unit']}; {peers}" if peers else f"{row['ours']:.2f} {row['unit']}"
+    what = "the same text" if row.get("same_text") else f"{row['ours']:.{1 if row['unit'] == 'us' else 2}f} {row['unit']}; {peers}" if peers else f"{row['ours']:.2f} {row['unit']}"
     return f"{head} {row['value']:6.3f} {must:14} {verdict:8} {what}; error {row['error']:.0e}"
 
 
