@@ -163,9 +163,13 @@ static int64_t room_of(const MatrixTarget *t, const TileQuestion *q, const TileP
     return t->lds_bytes - BARRIERS - SLOT_ALIGN - out_bytes(q, p);
 }
 
+static int most_outs(const TileQuestion *q, const TilePlan *p) {
+    return q->sends ? (int)ceil_of(p->columns, PANEL_COLUMNS) : MOST_OUTS;
+}
+
 void tiles_rings(const MatrixTarget *t, const TileQuestion *q, TilePlan *p) {
     for (p->nears = near_panels(q, p); p->nears >= (q->nears > 0); p->nears--)
-        for (p->outs = MOST_OUTS; p->outs; p->outs--)
+        for (p->outs = most_outs(q, p); p->outs; p->outs--)
             if (p->stages * stage_bytes(q, p) <= room_of(t, q, p)) return;
     p->outs = 0;
 }
@@ -209,7 +213,7 @@ static double near_clocks(const TileQuestion *q, const TilePlan *p) {
 /* Results go by whole panels. With one slot of results a group waits for its store. */
 static double task_clocks(const GpuFacts *g, const TileQuestion *q, const TilePlan *p, double step) {
     int64_t columns = ceil_of(p->columns, PANEL_COLUMNS) * PANEL_COLUMNS;
-    double ways = q->slots * (MOST_OUTS + 1 - p->outs) + (q->results - q->slots) * SLOW;
+    double ways = q->slots * fmax(MOST_OUTS + 1 - p->outs, 1) + (q->results - q->slots) * SLOW;
     double storing = p->late ? 0 : ways * p->rows * (double)(q->slots ? columns : p->columns) * q->width / g->boxes;
     return (double)q->steps * step + storing + near_clocks(q, p);
 }
@@ -217,9 +221,10 @@ static double task_clocks(const GpuFacts *g, const TileQuestion *q, const TilePl
 /* ---- the choice ---- */
 
 /* Steps for which a slot is away. Measured on an H200: tiles of 128 x 256 with all that comes beside results in slots
-   take 1.01 of the time with 3 stages that they take with 4. */
+   take 1.01 of the time with 3 stages that they take with 4; with all results in slots, for other ranks, 0.99. */
 static int steps_away(const TileQuestion *q, const TilePlan *p) {
-    return p->stages - 1 + (q->nears > 0 && p->nears == near_panels(q, p) && !is_apart(p));
+    const bool near = q->nears > 0 && p->nears == near_panels(q, p) && !is_apart(p);
+    return p->stages - 1 + (q->sends ? p->outs == most_outs(q, p) : near);
 }
 
 /* Of one of many: a slot has to come back before its turn. */
@@ -258,7 +263,7 @@ static void plan_better(const MatrixTarget *t, const MatrixOp *op, const TileQue
                         TilePlan *best) {
     TilePlan own = {0};
     for (try.nears = near_panels(q, &try); try.nears >= (q->nears > 0); try.nears--)
-        for (try.outs = MOST_OUTS; try.outs >= 1; try.outs--)
+        for (try.outs = most_outs(q, &try); try.outs >= 1; try.outs--)
             if (plan_try(t, op, q, &try) && (!own.rows || try.seconds < own.seconds)) own = try;
     if (own.rows && (!best->rows || own.seconds < TILES_GAIN * best->seconds)) *best = own;
 }

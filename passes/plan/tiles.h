@@ -28,6 +28,7 @@ typedef struct {
     bool gathers;       /* threads copy row by row */
     bool apart;         /* rows of operands are no multiples of LINE bytes: a box of a row reads two lines */
     int results, slots; /* stores; those that go through a slot */
+    bool sends;         /* results go to other ranks, at the pace of links: a group leaves a tile in slots, and goes on */
     int nears;          /* matrices of 16 bits beside the results that come by boxes, a panel of columns at a time */
     int kept;           /* tiles of sums, rounded to 16 bits, of which results may be made in the next task; 0: they are
                            made at once */

@@ -203,6 +203,7 @@ static TileQuestion question_of(const Slice *s, const MatrixOp *op) {
                       .results = s->store.n,
                       .least_columns = s->swapped ? least_rows(s) : PANEL_COLUMNS,
                       .slots = count_slots(s),
+                      .sends = slice_sends(s),
                       .nears = s->near.n,
                       .kept = s->kept.n,
                       .only_rows = only_size(s, s->row),

@@ -81,6 +81,12 @@ bool slice_has_peers(const Slice *s) {
     return false;
 }
 
+bool slice_sends(const Slice *s) {
+    for (int i = 0; i < s->store.n; i++)
+        if (slice_is_symmetric(s, s->store.p[i])) return true;
+    return false;
+}
+
 /* ---- results ---- */
 
 bool slice_grid_fits(Slice *s) {

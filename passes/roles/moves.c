@@ -56,6 +56,13 @@ static bool move_fits(Slice *s, Transfer *m) {
     return slice_is_symmetric(s, m->store) && box_is_panels(s, m->load) && box_is_panels(s, m->store);
 }
 
+/* All workgroups have a part of few rows. */
+static int64_t columns_of(const Slice *s, int rows) {
+    const int64_t columns = s->k->range.p[s->column].of.c, tiles = s->k->range.p[s->row].of.c / rows;
+    const int64_t parts = ceil_div(s->k->plan.workgroups, tiles);
+    return ceil_div(ceil_div(columns, parts), COLUMNS) * COLUMNS;
+}
+
 static Slice slice_of(PassContext *c, const Kernel *k) {
     Slice s = {.c = c, .m = c->m, .k = k, .target = matrix_target(c->options->target), .scratch = arena_new()};
     s.values = k->nvalue;
@@ -78,7 +85,7 @@ Planned moves_plan(PassContext *c, const Kernel *k) {
                                .order = name_of(c->m->names, "raster1_own_rank")}};
         p.plan.workgroups = k->plan.workgroups;
         planned_tile(&p, s.row, rows);
-        planned_tile(&p, s.column, k->range.p[s.column].of.c);
+        planned_tile(&p, s.column, columns_of(&s, rows));
         vec_push(c->m->arena, &p.plan.regs, COPY_REGISTERS);
         PlanCopy copy = {m.load->param, FILL_BOX};
         vec_push(c->m->arena, &p.plan.copy, copy);

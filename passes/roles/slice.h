@@ -119,6 +119,7 @@ bool slice_has_peers(const Slice *); /* some tensor of it is memory of peers */
 bool slice_reads_peers(const Slice *);
 bool slice_is_symmetric(const Slice *, const Op *access);
 bool slice_signals(const Slice *);
+bool slice_sends(const Slice *); /* it stores to memory of peers */
 const char *store_why_no_box(Slice *, const Op *store); /* box.c; NULL: it is one */
 bool load_is_placed(const Op *);              /* near.c: no scalar of the body is part of its place */
 bool slice_copies(const Slice *, const Op *); /* a load of a stream, or what has one in its regions */

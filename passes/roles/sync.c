@@ -59,12 +59,6 @@ static bool waits(const Slice *s) {
     return false;
 }
 
-static bool stores_to_peers(const Slice *s) {
-    for (int i = 0; i < s->store.n; i++)
-        if (slice_is_symmetric(s, s->store.p[i])) return true;
-    return false;
-}
-
 /* ---- building ---- */
 
 /* The role that copies has waited, in tasks without a step, too. */
@@ -76,7 +70,7 @@ void slice_waited(Slice *s, Cut *c) {
 
 /* A store, too, follows what the body waits for before it. */
 void slice_store_waits(const Slice *s, Cut *c) {
-    for (const Op *op = s->k->body->first; op && stores_to_peers(s); op = op->next)
+    for (const Op *op = s->k->body->first; op && slice_sends(s); op = op->next)
         if (op->kind == OP_WAIT) cut_op(c, op);
 }
 
