@@ -260,6 +260,8 @@ static bool can_be_written(RolesWriter *w) {
     return !what;
 }
 
+static bool role_make(Fn *f, const Op *op) { return hip_role_make(f, op) || hip_role_exp(f, op); }
+
 bool hip_roles(GpuText *g, Arena *a, const Program *p, const Memory *memory, CNames *names, const Node *n,
                GpuLaunch *launch) {
     RolesWriter w = {.g = g,
@@ -276,7 +278,7 @@ bool hip_roles(GpuText *g, Arena *a, const Program *p, const Memory *memory, CNa
     w.back.step = hip_role_step;
     w.back.sync = &hip_role_sync;
     w.back.is_near = hip_role_is_near;
-    w.back.make = hip_role_make;
+    w.back.make = role_make;
     w.back.settle = NULL;
     w.back.before = NULL;
     w.back.before_loop = hip_role_before_loop;

@@ -225,7 +225,10 @@ bool hip_role_packs(const Op *);            /* a conversion that makes such an o
 /* .. of words. Also leaves out the end of a loop that roles_late.c writes. false: it is neither. */
 bool hip_role_make(Fn *, const Op *);
 int64_t hip_role_words(Fn *, const Value *); /* how many */
+bool hip_role_exp(Fn *, const Op *); /* roles_exp.c: an exponential of scores; false: it is none */
 /* roles_late.c: loops of which pieces with products run a turn late. */
+int hip_role_turn_barrier(const Kernel *, int role); /* where the first of two groups waits for its turn */
+bool hip_role_has_brackets(const Role *);            /* its groups take turns */
 void hip_role_late(Fn *, const Op *loop);
 int hip_role_late_but(const Fn *, const Op *); /* groups that may be under way where a piece of it goes on */
 void hip_role_ready(Fn *, const Op *, int but);

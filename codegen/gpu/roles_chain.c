@@ -58,6 +58,8 @@ bool hip_role_is_near(Fn *f, const Op *op) {
         int ring, tile;
         made = mma->kind == OP_MMA && !hip_slot(f->k, mma->arg.p[0], &ring, &tile);
     }
+    const Op *reader = fn_held(f, op->res.p[0])->reader.op;
+    if (op->kind == OP_SUB && !(reader && reader->kind == OP_EXP)) return false; /* else it may be fused */
     return made && is_of_sums(op->arg.p[0], 0);
 }
 

@@ -15,6 +15,20 @@ typedef struct {
     VEC(const char *) words; /* likewise of operands of products */
 } Late;
 
+/* ---- groups in turn ---- */
+
+/* Of the first group; behind those of each group, and that at which all of them clear a slot (roles_chain.c). */
+int hip_role_turn_barrier(const Kernel *k, int role) {
+    return k->roles->role.p[role].first + hip_role_groups(k, role) + 2;
+}
+
+bool hip_role_has_brackets(const Role *r) {
+    for (const Op *op = walk(r->body); op; op = walk_next(op, r->body))
+        for (int i = 0; i < op->turn.n; i++)
+            if (op->turn.p[i].alone) return true;
+    return false;
+}
+
 /* ---- groups of products that may be under way ---- */
 
 static int place_of(const Op *loop, int piece) {
@@ -131,12 +145,24 @@ static void late_lines(Fn *f, const Late *l, const Turn *t) {
     kept_take(f, &now);
 }
 
-static void turn_lines(Fn *f, const Late *l) {
+/* Pieces in brackets: one group after the other, but for the last products, which nothing of the other waits for. */
+static bool is_alone(const Fn *f, const Late *l, int i) {
+    return i >= 0 && i < l->loop->turn.n && l->loop->turn.p[i].alone && f->hip->role->turn_part != TURN_LAST;
+}
+
+static bool is_written(const Fn *f, const Turn *t) {
     const TurnPart part = f->hip->role->turn_part;
+    return part == TURN_FIRST ? !t->shift : part == TURN_LAST ? t->shift : true;
+}
+
+static void turn_lines(Fn *f, const Late *l) {
+    const int bar = hip_role_turn_barrier(f->k, f->hip->role->number), threads = 128 * f->hip->groups;
     for (int i = 0; i < l->loop->turn.n; i++) {
         const Turn *t = &l->loop->turn.p[i];
-        if (part == TURN_FIRST ? t->shift : part == TURN_LAST && !t->shift) continue;
-        (t->shift ? late_lines : piece_lines)(f, l, t);
+        if (is_alone(f, l, i) && !is_alone(f, l, i - 1)) fn_line(f, "tile_bar_sync(%d + group, %d);", bar, threads);
+        if (is_written(f, t)) (t->shift ? late_lines : piece_lines)(f, l, t);
+        if (is_alone(f, l, i) && !is_alone(f, l, i + 1))
+            fn_line(f, "tile_bar_arrive(%d - group, %d);", bar + 1, threads);
     }
 }
 

@@ -175,6 +175,9 @@ static void role_ends(RolesWriter *w, Fn *f, Text *to) {
             text_printf(to, "    tile_ring_end %s = tile_ring_%s();\n", r->end[i],
                         x->writer == r->number ? "writer" : "reader");
     }
+    if (hip_role_has_brackets(&w->roles->role.p[f->hip->role->number]))
+        text_printf(to, "    if (group == 1) tile_bar_arrive(%d, 256); /* group 0 begins */\n",
+                    hip_role_turn_barrier(w->k, f->hip->role->number));
     if (f->hip->role->turn)
         text_printf(to, "    tile_ring_end %s = group ? tile_ring_reader() : tile_ring_writer();\n",
                     f->hip->role->turn);

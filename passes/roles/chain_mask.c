@@ -3,6 +3,8 @@
    each. */
 #include "passes/roles/slice.h"
 
+#include <math.h>
+
 typedef struct {
     Value *least, *most; /* of an integer tile, scalars; NULL: not known */
 } Bounds;
@@ -74,12 +76,20 @@ static bool is_of_positions(const Value *v) {
     return all;
 }
 
+static bool is_least(const Value *v) {
+    while (v->def && v->def->kind == OP_BROADCAST) v = v->def->arg.p[0];
+    return v->def && v->def->kind == OP_CONST && elem_is_float(v->type.elem) && v->def->fimm == -INFINITY;
+}
+
 bool chain_select(Cut *c, const Op *op) {
     const Value *seen = op->arg.p[0], *made = op->res.p[0];
+    Value *factor = NULL;
     if (made->type.nrange != 2 || seen->type.nrange != 2 || !is_of_positions(seen)) return false;
     c->b.loc = op->loc;
     Value *all = holds_all(c, seen), *x = cut_value(c, op->arg.p[1]), *other = cut_value(c, op->arg.p[2]);
     if (!all || !type_equal(x->type, made->type)) return false;
+    Value *bare = is_least(other) ? chain_unscaled(x, &factor) : NULL; /* -inf stays so */
+    if (bare) x = bare;
     Op *whole = build_if(&c->b, all, &made->type, 1);
     Region *at = c->b.at;
     c->b.at = whole->region[0];
@@ -88,6 +98,6 @@ bool chain_select(Cut *c, const Op *op) {
     Value *masked = build_select(&c->b, made_here(c, seen), x, other);
     build_yield(&c->b, &masked, 1);
     c->b.at = at;
-    cut_name(c, made, whole->res.p[0]);
+    cut_name(c, made, bare ? build_binary(&c->b, OP_MUL, whole->res.p[0], factor) : whole->res.p[0]);
     return true;
 }

@@ -5,6 +5,8 @@
 #include "passes/layout/layout.h"
 #include "passes/roles/slice.h"
 
+#include <math.h>
+
 /* Some step may be cut short. */
 static bool has_tail(const Slice *s, int range) {
     return is_key(s, range) && !range_has_whole_steps(s->k, range) && !range_is_full(s->k, range);
@@ -29,11 +31,42 @@ static Value *masked(Builder *b, OpKind kind, Value *v, int range) {
     return tail->res.p[0];
 }
 
+/* ---- positive factors: a largest value is found without them, and what comes behind is multiplied and subtracted at
+   once ---- */
+
+static bool is_factor(const Value *v) {
+    while (v->def && v->def->kind == OP_BROADCAST) v = v->def->arg.p[0];
+    return v->def && v->def->kind == OP_CONST && elem_is_float(v->type.elem) && v->def->fimm > 0 &&
+           isfinite(v->def->fimm);
+}
+
+Value *chain_unscaled(const Value *v, Value **factor) {
+    const Op *d = v->def;
+    if (!d || d->kind != OP_MUL || v->type.nrange != 2) return NULL;
+    for (int i = 0; i < 2; i++) {
+        *factor = d->arg.p[!i];
+        if (is_factor(*factor) && type_equal(d->arg.p[i]->type, v->type)) return d->arg.p[i];
+    }
+    return NULL;
+}
+
+/* The same bits: rounding keeps the order. */
+static bool reduce_unscaled(Cut *c, const Op *op) {
+    Value *factor, *x = op->kind == OP_RMAX ? chain_unscaled(cut_value(c, op->arg.p[0]), &factor) : NULL;
+    if (!x) return false;
+    if (has_tail(c->s, op->over[0])) x = masked(&c->b, op->kind, x, op->over[0]);
+    cut_name(c, op->arg.p[0], build_binary(&c->b, OP_MUL, x, factor));
+    Value *most = build_reduce(&c->b, op->kind, x, op->over, op->nover);
+    cut_name(c, op->res.p[0], build_binary(&c->b, OP_MUL, most, factor));
+    return true;
+}
+
 /* What stands behind takes the masked tile, too: so one of both is held. */
 void chain_reduce(Cut *c, const Op *op) {
     const Value *v = op->arg.p[0];
     Value *whole = cut_value(c, v);
     c->b.loc = op->loc;
+    if (v->def && v->def->in == op->in && reduce_unscaled(c, op)) return;
     if (has_tail(c->s, op->over[0])) {
         cut_name(c, v, masked(&c->b, op->kind, whole, op->over[0]));
         c->zeroed[v->id] = op->kind == OP_SUM;

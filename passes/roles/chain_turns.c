@@ -133,8 +133,13 @@ static void sort_pieces(const Slice *s, Region *body) {
 }
 
 void chain_turns(const Slice *s, Op *loop) {
-    static const Turn line[] = {
-        {.piece = HEAD}, {.piece = TAIL, .shift = 1}, {.piece = MIDDLE}, {.piece = END, .shift = 1}, {.piece = PACK}};
+    enum { PAIR = 2 /* groups: the products of one run beside the arithmetic of the other */ };
+    const bool alone = s->k->plan.regs.n - 1 == PAIR;
+    const Turn line[] = {{.piece = HEAD, .alone = alone},
+                         {.piece = TAIL, .shift = 1, .alone = alone},
+                         {.piece = MIDDLE},
+                         {.piece = END, .shift = 1},
+                         {.piece = PACK}};
     const Step step = {loop->region[0]};
     for (Op *op = step.body->first; op; op = op->next) op->piece = (int16_t)piece_of(&step, op);
     if (!turns_fit(&step)) {

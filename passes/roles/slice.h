@@ -191,6 +191,7 @@ void slice_results(Cut *, int multiply);         /* result.c: what they store, .
 void chain_results(Cut *, int multiply);         /* chain_result.c: .. in whole tiles, of products in a chain */
 void chain_reduce(Cut *, const Op *);            /* chain_step.c: a reduction in a step that may be cut short, .. */
 Value *chain_operand(Cut *, const Op *dot, const Value *); /* .. and an operand of a product */
+Value *chain_unscaled(const Value *, Value **factor); /* without its factor, a positive number; NULL: it has none */
 void chain_turns(const Slice *, Op *loop);       /* chain_turns.c: of the role's loop */
 bool chain_select(Cut *, const Op *);                      /* chain_mask.c: a mask by positions; false: it is none */
 void slice_say(const Slice *);                   /* say.c: what `explain` prints of them */

@@ -202,6 +202,7 @@ TILE_FN uint32_t tile_movmatrix(uint32_t x) {
 }
 
 TILE_FN float tile_exp2_fast(float x) { return exp2f(x); }
+TILE_FN float tile_sub_apart(float x, float y) { return x - y; }
 TILE_FN float tile_rcp_fast(float x) { return 1.0f / x; }
 TILE_FN uint32_t tile_bf16x2(float low, float high) {
     return tile_bf16_of_f32(low) | (uint32_t)tile_bf16_of_f32(high) << 16;

@@ -206,6 +206,9 @@ TILE_FN float tile_exp2_fast(float x) {
     return y;
 }
 
+/* x - y, which is not fused with what makes them. */
+TILE_FN float tile_sub_apart(float x, float y) { return __fsub_rn(x, y); }
+
 /* 1 / x by the machine's instruction: 1 ulp. */
 TILE_FN float tile_rcp_fast(float x) {
     float y;
