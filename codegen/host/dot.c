@@ -25,10 +25,12 @@ static Nest nest_around(Fn *f, const Op *op, const DotRanges *d) {
     return n;
 }
 
-enum { PANEL = 64 }; /* columns of the widest block of a product: TILE_PANEL_f32 of tile_dot_memory.h, at most */
+/* Columns and rows of a panel at most: TILE_PANEL_f32 and TILE_STEP of tile_dot_memory.h. */
+enum { PANEL = 64, STEP = 256 };
 
 static const char *place_panel(Fn *f, int16_t k) {
-    Tile panel = {.elem = ELEM_F32, .count = PANEL * f->range[k].most};
+    const int64_t most = f->range[k].most;
+    Tile panel = {.elem = ELEM_F32, .count = PANEL * (most >= 0 && most < STEP ? most : STEP)};
     tile_place(f, &panel, "panel");
     return panel.name;
 }

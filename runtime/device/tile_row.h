@@ -4,7 +4,7 @@
 #ifndef TILE_DEVICE_TILE_ROW_H
 #define TILE_DEVICE_TILE_ROW_H
 
-#include "device/tile_dot.h"
+#include "device/tile_transpose.h"
 
 typedef tile_vector_f32 tile_row_vector;
 /* Elements of a vector; sums side by side, which hide the latency of one. */

@@ -5,9 +5,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { MOST = 150, ROOM = MOST * (MOST + 16), TRIES = 300 };
+enum { MOST = 150, DEEP = 600, ROOM = MOST * (DEEP + 16), TRIES = 60 };
 
-static _Alignas(64) float a[ROOM], b[ROOM], c[ROOM], want[ROOM], panel[TILE_PANEL_f32 * MOST];
+static _Alignas(64) float a[ROOM], b[ROOM], c[ROOM], want[ROOM], panel[TILE_PANEL_f32 * TILE_STEP];
 static double a64[ROOM], b64[ROOM], c64[ROOM];
 static int32_t a32[ROOM], b32[ROOM], c32[ROOM];
 
@@ -23,7 +23,7 @@ static void fill(float *x) {
 }
 
 static Case draw(void) {
-    Case s = {.m = some(40), .n = some(MOST), .k = some(MOST), .turned = rand() % 2};
+    Case s = {.m = some(40), .n = some(MOST), .k = some(rand() % 4 ? 100 : DEEP), .turned = rand() % 2};
     s.lda = s.k + rand() % 16, s.ldb = (s.turned ? s.k : s.n) + rand() % 16, s.ldc = s.n + rand() % 16;
     fill(a), fill(b), fill(c);
     memcpy(want, c, sizeof want);
