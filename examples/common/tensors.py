@@ -26,9 +26,15 @@ def load(path):
     header.pop("__metadata__", None)
     data = np.memmap(path, dtype="u1", mode="r", offset=8 + length) if size > 8 + length else np.zeros(0, "u1")
     ends = sorted(check(path, name, entry, data.size) for name, entry in header.items())
-    for (_, end, name), (begin, _, other) in zip(ends, ends[1:]):
-        if begin < end:
-            raise ValueError(f"{path}: '{name}' and '{other}' overlap")
+    last, before = 0, None
+    for begin, end, name in ends:
+        if begin < last:
+            raise ValueError(f"{path}: '{before}' and '{name}' overlap")
+        if begin > last:
+            raise ValueError(f"{path}: '{name}' begins at {begin}; the bytes from {last} on are no tensor's")
+        last, before = end, name
+    if last < data.size:
+        raise ValueError(f"{path}: {data.size - last} bytes behind the last tensor")
     return {name: array_of(data, entry) for name, entry in header.items()}
 
 

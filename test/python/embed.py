@@ -120,7 +120,7 @@ def files_wrong():
 
     def entry(shape, begin, end, kind="F32"):
         return {"dtype": kind, "shape": shape, "data_offsets": [begin, end]}
-    for what, change in (("overlap", entry([4], 8, 24)), ("behind the end", entry([4], 28, 44)), ("length", entry([3], 24, 40)),
+    for what, change in (("overlap", entry([4], 8, 24)), ("gap", entry([3], 28, 40)), ("trailing", entry([3], 24, 36)), ("behind the end", entry([4], 28, 44)), ("length", entry([3], 24, 40)),
                          ("negative", entry([-4], 24, 8)), ("type", entry([4], 24, 40, "F3")), ("no list", 5)):
         wrong(what, lambda: tensors.load(write(path, {"x": x, "y": y}, y=change)))
     whole = open(write(path, {"x": x}), "rb").read()
