@@ -9,9 +9,11 @@ enum {
     COLUMNS = 64,        /* of a panel .. */
     PANEL = 128,         /* .. of so many bytes a row */
     SLOTS = 192 * 1024,  /* bytes of a workgroup */
-    UNDER_WAY = 2,       /* parts of three of the slots, whose stores have not read them: more gained nothing */
+    UNDER_WAY = 12,      /* stores at most that have not read their slots, of two slots of three: 20 gained nothing */
     COPY_REGISTERS = 128 /* of a thread: there is one group, of which two lanes work */
 };
+
+static int under_way(int slots) { return 2 * slots / 3 < UNDER_WAY ? 2 * slots / 3 : UNDER_WAY; }
 
 static int slots_of(int64_t rows) { return SLOTS / (PANEL * (int)rows); }
 
@@ -148,7 +150,7 @@ static void move_store(Slice *s, const Transfer *m, int ring) {
     store->by = name_of(s->m->names, "box");
     build_free(&b, ring)->piece = 1;
     vec_push(s->m->arena, &loop->turn, (Turn){.piece = 0});
-    vec_push(s->m->arena, &loop->turn, ((Turn){.piece = 1, .shift = UNDER_WAY * s->k->plan.stages / 3}));
+    vec_push(s->m->arena, &loop->turn, ((Turn){.piece = 1, .shift = under_way(s->k->plan.stages)}));
     slice_store_signals(s, &c);
 }
 
