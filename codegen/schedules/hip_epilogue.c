@@ -8,7 +8,7 @@
 typedef struct {
     Fn *f;
     EpilogueGiven of;
-    const char *name[2], *near; /* of the sums, or of what they are rounded to; of the element that was loaded */
+    const char *name[2], *near; /* of the sums; of the element that was loaded */
     bool read[2];
     const CExpr **text; /* by value id */
     int *uses;
@@ -46,14 +46,14 @@ static const CExpr *operation_text(Epilogue *e, const Op *op) {
 enum { LONG_TEXT = 72 };
 
 static const CExpr *sum_text(Epilogue *e, const Value *v) {
-    int n = v->def == e->of.rounded[1] || (!e->of.rounded[0] && v != e->of.sums->res.p[0]);
+    int n = v != e->of.sums->res.p[0];
     e->read[n] = true;
     return cexpr_name(e->f, e->name[n]);
 }
 
 static const CExpr *value_text(Epilogue *e, const Value *v) {
     const Op *op = v->def;
-    if (op == e->of.sums || op == e->of.rounded[0] || op == e->of.rounded[1]) return sum_text(e, v);
+    if (op == e->of.sums) return sum_text(e, v);
     if (op->kind == OP_CONST) return literal_text(e->f, v->type.elem, op);
     if (op->kind == OP_BROADCAST) return value_text(e, op->arg.p[0]);
     if (e->text[v->id]) return e->text[v->id];
@@ -70,8 +70,7 @@ static const CExpr *value_text(Epilogue *e, const Value *v) {
 static const char *sums_text(const Epilogue *e) {
     const char *text = "";
     for (int i = 0; i < e->of.sums->res.n; i++) {
-        const Op *rounded = e->of.rounded[i];
-        Elem elem = rounded ? rounded->res.p[0]->type.elem : e->of.sums->res.p[i]->type.elem;
+        Elem elem = e->of.sums->res.p[i]->type.elem;
         text = fn_text(e->f, "%s%s%s%s, ", text, elem_c(elem), e->read[i] ? " " : "", e->read[i] ? e->name[i] : "");
     }
     if (!e->of.residual) return text;

@@ -6,10 +6,9 @@
 #include <inttypes.h>
 
 enum {
-    STAGE_BYTES = 196608,                   /* of workgroup memory, for all stages */
-    LATE_STAGE_BYTES = STAGE_BYTES - 32768, /* where whole tiles of sums lie beside them */
-    RUN_STEPS = 8,                          /* of 8-bit types, that are written out one behind the other */
-    NARROW = 64                             /* columns, for which there are instructions of their own */
+    STAGE_BYTES = 196608, /* of workgroup memory, for all stages */
+    RUN_STEPS = 8,        /* of 8-bit types, that are written out one behind the other */
+    NARROW = 64           /* columns, for which there are instructions of their own */
 };
 
 /* Results of 16 bits go through workgroup memory, in tiles where their rows are multiples of 16 bytes, others straight
@@ -107,8 +106,7 @@ static void fill_stores(Schedule *s, const Product *p, int wide) {
     Fn *f = &s->f;
     const Param *c = &f->k->param.p[p->c[0]];
     bool tiled = product_stores_tiles(c), bare = tiled && p->plain, fringe = product_has_fringe(s, p);
-    EpilogueGiven late;
-    if (!product_deferred(s, p, &late)) fill_ways(s, p, c, tiled);
+    fill_ways(s, p, c, tiled);
     schedule_hole(s, "take", bare ? "" : fn_text(f, "%s call, ", f->hip->call));
     schedule_hole(s, "give", bare ? "" : "call, ");
     schedule_hole(s, "take_all", bare && !fringe ? "" : fn_text(f, "%s call, ", f->hip->call));
@@ -208,14 +206,12 @@ static void fill_maps(Schedule *s, const Product *p) {
     ProductMaps maps = {.n = 0};
     product_maps_add(&maps, s, &p->a, 1, beside ? 64 : 128);
     product_maps_add(&maps, s, p->b, p->sums, rows);
-    EpilogueGiven of;
-    bool late = product_deferred(s, p, &of);
-    if (product_stores_tiles(&s->f.k->param.p[p->c[0]]) && !late) product_maps_add(&maps, s, p->c, p->stores, 64);
+    if (product_stores_tiles(&s->f.k->param.p[p->c[0]])) product_maps_add(&maps, s, p->c, p->stores, 64);
     product_fill_residual(s, p, &maps);
     int more = product_fill_fringe(s, p, &maps);
     schedule_number(s, "HALF", halves ? 64 : columns);
     schedule_number(s, "LINES", lines);
-    schedule_number(s, "STAGES", (late ? LATE_STAGE_BYTES : STAGE_BYTES) / ((128 + lines) * 128 + more));
+    schedule_number(s, "STAGES", STAGE_BYTES / ((128 + lines) * 128 + more));
     schedule_maps(s, maps.map, maps.param, maps.n);
 }
 
@@ -290,9 +286,7 @@ bool product_prepare(Schedule *s) {
     schedule_begin(s, facts);
     fill_maps(s, &p);
     product_fill_sizes(s, &p);
-    EpilogueGiven of;
-    if (!product_fill_deferred(s, &p, &of)) of = (EpilogueGiven){.sums = p.loop, .residual = product_residual(s, &p)};
-    product_fill_result(s, &p, of);
+    product_fill_result(s, &p, (EpilogueGiven){.sums = p.loop, .residual = product_residual(s, &p)});
     fill_stores(s, &p, wide);
     fill_passes(s, &p, wide);
     fill_targets(s, &p, wide);

@@ -20,7 +20,7 @@ static const Op *only_near(const Kernel *k) {
 }
 
 /* In vectors of 16 bytes, and by boxes. Where only a plan is asked for, tensors begin where they should. */
-bool product_loads_residual(Schedule *s, const Op *load) {
+static bool product_loads_residual(Schedule *s, const Op *load) {
     enum { VECTOR = 8 /* elements */ };
     const Param *p = &s->f.k->param.p[load->param];
     if (!is_near(load) || elem_bits(p->elem) != 16) return false;
@@ -31,8 +31,7 @@ bool product_loads_residual(Schedule *s, const Op *load) {
 const Op *product_residual(Schedule *s, const Product *p) {
     const Kernel *k = s->f.k;
     bool tiles = p->stores == 1 && product_stores_tiles(&k->param.p[p->c[0]]) && !product_has_fringe(s, p);
-    EpilogueGiven late;
-    const Op *near = tiles && !product_deferred(s, p, &late) ? only_near(k) : NULL;
+    const Op *near = tiles ? only_near(k) : NULL;
     return near && product_loads_residual(s, near) ? near : NULL;
 }
 

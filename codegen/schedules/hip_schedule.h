@@ -30,10 +30,9 @@ void schedule_maps(Schedule *, const GpuMap *, const int *param, int n); /* the 
 
 /* Of both kinds of attention: the type, and the scale as of powers of 2. */
 void schedule_softmax(Schedule *, const Attention *);
-/* What is computed from: sums x, y of a loop, or what each is `rounded` to, and the element of the load `residual`; NULL:
-   that is computed too. */
+/* What is computed from: sums x, y of a loop, and the element of the load `residual`; NULL: that is loaded, too. */
 typedef struct {
-    const Op *sums, *rounded[MOST_SUMS], *residual;
+    const Op *sums, *residual;
 } EpilogueGiven;
 /* A function `NAME(..)` of one of these at [i, j] that gives a value as a `to`; its text. */
 const char *epilogue_text(Schedule *, const Value *, Elem to, EpilogueGiven, const char *name);
@@ -53,10 +52,6 @@ void product_fill_clamp(Schedule *, char range, int64_t extent, int64_t tile);
 void product_fill_result(Schedule *, const Product *, EpilogueGiven);
 bool product_has_fringe(const Schedule *, const Product *);
 const Op *product_residual(Schedule *, const Product *); /* the load that is copied by boxes; NULL: none */
-bool product_loads_residual(Schedule *, const Op *load); /* a matrix of 16-bit elements at the sums' place, by vectors */
-/* What comes behind the sums' first rounding is done while others multiply. */
-bool product_deferred(Schedule *, const Product *, EpilogueGiven *);
-bool product_fill_deferred(Schedule *, const Product *, EpilogueGiven *);
 void product_fill_residual(Schedule *, const Product *, ProductMaps *);
 bool product_beside(const Schedule *, const Product *);              /* how the workgroups of a cluster lie */
 int product_fill_cluster(Schedule *, const SkinnyPlan *); /* for few rows; workgroups of a cluster */

@@ -26,9 +26,6 @@ typedef struct {
 
 /* NULL: it is that. Else what keeps it from it; "": it is no product of two whole matrices. */
 Reason product_match(const Kernel *, Product *);                 /* no words: it is one */
-/* What comes behind the sums' first rounding would be done while others multiply (hip_product_deferred.c). facts: with
-   the columns of all sums. */
-bool product_defers(const Kernel *, const Product *, const MatrixSchedule *facts, Arena *);
 int product_operands(const Product *, int param[MOST_OPERANDS]); /* a, then each b; how many */
 /* Rows below the last tiles of a cluster and columns to their right, so few that the tiles beside them make them too:
    as many as a product instruction takes; 0: there are none. Both are 0 where tiles lie over an edge. */

@@ -107,15 +107,14 @@ static bool has_whole_tiles(const Kernel *k, const Product *f, const MatrixSched
 }
 
 /* By roles it takes no longer, as both count. Measured on an H200 [bench/gpu/log.md]: short sums, and results whose
-   rows boxes cannot store, take longer; so does what other warps would finish. */
-static bool roles_equal(PassContext *c, const Kernel *k, const Product *f, const MatrixSchedule *s,
-                        const Planned *roles) {
+   rows boxes cannot store, take longer. */
+static bool roles_equal(const Kernel *k, const Product *f, const MatrixSchedule *s, const Planned *roles) {
     enum { LEAST_DEPTH = 512 };
     const double unit = 40e-9, begin = 1.6e-6 /* seconds: of MatrixSchedule.cost; beside its steps */, gain = 0.985;
     MatrixSchedule facts = *s;
     facts.columns *= f->sums;
     bool taken = !strcmp(s->name, "product") && !is_f8(k, f) && !k->plan.columns && f->depth >= LEAST_DEPTH;
-    if (!taken || !results_align(k, f, s->align) || product_defers(k, f, &facts, c->m->arena)) return false;
+    if (!taken || !results_align(k, f, s->align)) return false;
     return has_whole_tiles(k, f, s) || begin + unit * product_time(k, f, &facts) >= gain * roles->seconds;
 }
 
@@ -128,6 +127,6 @@ Planned product_plan(PassContext *c, const Kernel *k, const MatrixTarget *t) {
     MatrixSchedule s = chosen(k, &f, t, is_f8(k, &f));
     why = refused(k, &f, &s);
     Planned roles = why.words ? plan_refused("") : roles_plan(c, k, t);
-    if (!roles.why.words && roles_equal(c, k, &f, &s, &roles)) return roles;
+    if (!roles.why.words && roles_equal(k, &f, &s, &roles)) return roles;
     return why.words ? arm_refused(k, &f, any->align, why) : arm_planned(c, k, &s, 0, 1);
 }

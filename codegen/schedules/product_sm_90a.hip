@@ -24,10 +24,7 @@ enum {
 ?fringe     $kernel_STAGE = $kernel_TILE$fringe_bytes,
 ?inside     $kernel_STAGE = (128 + $LINES) * 64 * 2,
     $kernel_OUT = $STAGES * $kernel_STAGE,
-?late_near     $kernel_RING = $kernel_OUT + 128 * $COLUMNS * 2, /* what results are made with besides, four rows for each warp */
-    $kernel_FULL = $kernel_OUT + $room, /* barriers */
-?late     $kernel_LEFT = $kernel_FULL + 16 * $STAGES, /* the sums of a warpgroup are in workgroup memory, */
-?late     $kernel_DONE = $kernel_LEFT + 16, /* and finished */
+    $kernel_FULL = $kernel_OUT + 2 * 64 * 128 * 2, /* barriers */
     $kernel_EMPTY = $kernel_FULL + 8 * $STAGES
 };
 
@@ -258,7 +255,6 @@ TILE_FN void $kernel_skip($kernel_place at, int *s, int *phase, int thread) {
 
 ?result /* What is stored for $sum at [i, j]. */
 ?result $epilogue
-?late $include late
 ?staged /* What the warpgroup has put into workgroup memory, 64 rows from i0 and `columns` columns from j0, to rows of c that begin anywhere:
 ?staged    16 bytes a thread from the first multiple of 16 bytes on, before and behind them single elements. */
 ?staged TILE_FN void $kernel_store_rows($call call, $pickuint32_t lds, int i0, int j0, int columns, int thread) {
@@ -357,7 +353,6 @@ TILE_FN void $kernel_skip($kernel_place at, int *s, int *phase, int thread) {
 TILE_FN void $kernel_multiply($take_allconst $kernel_maps *maps, $kernel_place at) {
     int group = tile_shuffle(tile_thread() / 128 - 1, 0), thread = tile_thread() & 127, s = 0, phase = 0;
     float acc[$COLUMNS / 2];
-?late     int done = 1;
 ?fringe     $kernel_fringe f;
     for (int pair = $kernel_first(at); pair < $kernel_PAIRS; pair = $kernel_next(at, pair)) {
         int i0, j0;
@@ -383,8 +378,6 @@ TILE_FN void $kernel_multiply($take_allconst $kernel_maps *maps, $kernel_place a
 ?parts         tile_bar_sync(1 + group, 128); /* keeps what follows out of the products, which would run one by one */
 ?result_whole         tile_bar_sync(1 + group, 128); /* keeps what follows out of the products, which would run one by one */
 ?tiled         $kernel_store($give$near_give&maps->map[$OUT], at.lds + $kernel_OUT + group * 16384, acc, i0, j0, 1 + group, thread);
-?late         $kernel_pass_on(call, at, acc, i0, j0, $kernel_next(at, pair) >= $kernel_PAIRS, done, group, thread);
-?late         done ^= 1;
 ?staged         $kernel_store(call, at.lds + $kernel_OUT + group * 16384, acc, i0, j0, 1 + group, thread);
 ?straight         $kernel_store(call, acc, i0, j0, thread);
 ?below         if (below && group < $BLOCKS) $kernel_store_beyond(call, f.below, $BELOW, $INNER_M, j0 + 64 * $kernel_block(at, group), true, thread);
@@ -402,20 +395,15 @@ TILE_KERNEL_MAPS($kernel, $call, $threads, $cluster) {
             tile_mbar_init(at.lds + $kernel_FULL + 8 * s, 1);
             tile_mbar_init(at.lds + $kernel_EMPTY + 8 * s, 4);
         }
-?late         for (int group = 0; group < 2; group++) {
-?late             tile_mbar_init(at.lds + $kernel_LEFT + 8 * group, 4);
-?late             tile_mbar_init(at.lds + $kernel_DONE + 8 * group, 3);
-?late         }
         tile_mbar_init_done();
     }
     tile_cluster_sync();
 ?dependent     tile_follow();
     if (tile_thread() < 128) {
-        tile_regs_give($copying);
+        tile_regs_give(40);
         if (tile_thread() == 0) $kernel_copy(&maps, at);
-?late         if (tile_thread() >= 32) $kernel_finish_all(call, at);
     } else {
-        tile_regs_take($multiplying);
+        tile_regs_take(232);
         $kernel_multiply($give_all&maps, at);
     }
     tile_wave_sync();
