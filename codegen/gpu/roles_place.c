@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* This rank's rows come first, then those of the ranks behind it; or those last; or between those of other ranks, and
-   alone at the end; or what is for this rank, then what is for the ranks behind it, where a range of the grid counts ranks. */
-typedef enum { OWN_AS_THEY_LIE, OWN_FIRST, OWN_LAST, OWN_LATE, OWN_RANK, OWN_UNKNOWN } OwnOrder;
+/* This rank's rows come first, then those of the ranks behind it; or between those of other ranks, and alone at the end;
+   or what is for this rank, then what is for the ranks behind it, where a range of the grid counts ranks. */
+typedef enum { OWN_AS_THEY_LIE, OWN_FIRST, OWN_LATE, OWN_RANK, OWN_UNKNOWN } OwnOrder;
 
 /* The last columns come first, as where they are the longer tasks. */
 static const char down[] = "_down";
@@ -16,7 +16,7 @@ static bool order_down(const Roles *r) { return r->order && strcmp(r->order + st
 
 /* What follows the number of rows. */
 static OwnOrder order_own(const char *order) {
-    static const char *const text[] = {"", "_own_first", "_own_last", "_own_late", "_own_rank"};
+    static const char *const text[] = {"", "_own_first", "_own_late", "_own_rank"};
     size_t n = strcspn(order, "_"), i = 0;
     if (strcmp(order + n, down) == 0) return OWN_AS_THEY_LIE;
     while (i < OWN_UNKNOWN && strcmp(order + n, text[i]) != 0) i++;
@@ -69,7 +69,7 @@ void hip_role_first(RolesWriter *w, Fn *f) {
     const int axis = peers_axis(w->k);
     if (!own || !r.n) return;
     const char *rank = axis < 0 ? "0" : fn_text(f, "call.task->coord[%d]", axis);
-    fn_line(f, "all.first = (int)%s%s;", rank, own == OWN_LAST || hip_role_leaves_own(w) ? " + 1" : "");
+    fn_line(f, "all.first = (int)%s%s;", rank, hip_role_leaves_own(w) ? " + 1" : "");
 }
 
 /* ---- from a task's number to its tiles, and back ---- */
@@ -102,8 +102,7 @@ static void raster_lines(RolesWriter *w, const Raster *r, const char *raster, in
     Text *to = &w->g->text;
     const char *in = r->row == 0 ? "number" : arena_format(w->arena, "number %% (%s)", raster);
     const OwnOrder own = own_order(w->roles);
-    const bool first = own == OWN_FIRST || own == OWN_LAST;
-    const char *how = first ? "own_first" : own == OWN_LATE ? "own_late" : "raster";
+    const char *how = own == OWN_FIRST ? "own_first" : own == OWN_LATE ? "own_late" : "raster";
     text_printf(to, "    const tile_place at = tile_order_%s(%s, all->%s, %s, %d%s);\n", how, in,
                 w->tiles[r->range[r->row]], r->columns, band,
                 strcmp(how, "raster") ? arena_format(w->arena, ", %d, all->first", ranks_of(w)) : "");

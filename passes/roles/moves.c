@@ -6,6 +6,7 @@
 enum {
     ROWS = 64,           /* of a tile at least: those of a box that is stored (tile_box.h) */
     MORE_ROWS = 128,     /* where blocks have them: 4096 and 8192 rows of AG+GEMM took 753 and 1415 us, by 64 rows 757, 1475 */
+    LEAST_TILES = 4,     /* workgroups: 128 rows of 256 in one tile took 117 us of AG+GEMM, and the product alone 49 */
     COLUMNS = 64,        /* of a panel .. */
     PANEL = 128,         /* .. of so many bytes a row */
     SLOTS = 192 * 1024,  /* bytes of a workgroup */
@@ -49,20 +50,13 @@ static bool find_tile(Slice *s, const Transfer *m) {
     s->row = t.range[t.range[0] == s->column];
     const Range *i = &s->k->range.p[s->row], *j = &s->k->range.p[s->column];
     if (!i->grid || !j->grid || i->kind != RANGE_TILE || j->kind != RANGE_TILE || i->owner >= 0) return false;
-    return i->of.c % ROWS == 0 && j->of.c % COLUMNS == 0;
+    return i->of.c % ROWS == 0 && i->of.c / ROWS >= LEAST_TILES && j->of.c % COLUMNS == 0;
 }
 
 static bool move_fits(Slice *s, Transfer *m) {
     slice_list(s);
     if (!find(s, m) || m->store->mode != STORE_SET || !find_tile(s, m)) return false;
     return slice_is_symmetric(s, m->store) && box_is_panels(s, m->load) && box_is_panels(s, m->store);
-}
-
-/* All workgroups have a part of few rows. */
-static int64_t columns_of(const Slice *s, int rows) {
-    const int64_t columns = s->k->range.p[s->column].of.c, tiles = s->k->range.p[s->row].of.c / rows;
-    const int64_t parts = ceil_div(s->k->plan.workgroups, tiles);
-    return ceil_div(ceil_div(columns, parts), COLUMNS) * COLUMNS;
 }
 
 static Slice slice_of(PassContext *c, const Kernel *k) {
@@ -81,13 +75,14 @@ Planned moves_plan(PassContext *c, const Kernel *k) {
     if (k->form != KERNEL_VALUE) return p;
     Slice s = slice_of(c, k);
     if (multiplies_aside(s.target) && move_fits(&s, &m)) {
-        const int rows = k->range.p[s.row].of.c % MORE_ROWS ? ROWS : MORE_ROWS;
+        const int64_t all = k->range.p[s.row].of.c;
+        const int rows = all % MORE_ROWS || all / MORE_ROWS < LEAST_TILES ? ROWS : MORE_ROWS;
         p = (Planned){.plan = {.lowering = LOWER_ROLES,
                                .stages = slots_of(rows),
                                .order = name_of(c->m->names, "raster1_own_rank")}};
         p.plan.workgroups = k->plan.workgroups;
         planned_tile(&p, s.row, rows);
-        planned_tile(&p, s.column, columns_of(&s, rows));
+        planned_tile(&p, s.column, k->range.p[s.column].of.c);
         vec_push(c->m->arena, &p.plan.regs, COPY_REGISTERS);
         PlanCopy copy = {m.load->param, FILL_BOX};
         vec_push(c->m->arena, &p.plan.copy, copy);

@@ -4,20 +4,11 @@
 
 #include <math.h>
 
-/* Tasks that processors have one after the other. */
-static double rounds_of(const Slice *s, const TilePlan *t) {
-    const Range *i = &s->k->range.p[s->row], *j = &s->k->range.p[s->column];
-    return (double)ceil_div(size_most(s->m, i->of), t->rows) * (double)ceil_div(size_most(s->m, j->of), t->columns) /
-           s->target->processors;
-}
-
 /* The order of tasks: 8 rows of tiles share their columns in the L2. Other ranks' rows come later than the own ones.
-   Results that go to other ranks keep the links busy, and not to the end: of few rounds the last has own rows alone. */
-static const char *order_of(const Slice *s, const TilePlan *t) {
-    enum { FEW = 3 /* rounds [guess] */ };
+   Results that go to other ranks keep the links busy, and not to the end. */
+static const char *order_of(const Slice *s) {
     if (slice_reads_peers(s)) return "raster8_own_first";
-    if (!slice_has_peers(s)) return "raster8";
-    return rounds_of(s, t) < FEW ? "raster8_own_last" : "raster8_own_late";
+    return slice_has_peers(s) ? "raster8_own_late" : "raster8";
 }
 
 /* Its products take operands from shared memory, and go on while threads do something else. */
@@ -86,7 +77,7 @@ static void plan_groups(const Slice *s, const TilePlan *t, Plan *p) {
 }
 
 static Planned planned_by(Slice *s, const TilePlan *t) {
-    Planned p = {.plan = {.lowering = LOWER_ROLES, .stages = t->stages, .order = name_of(s->m->names, order_of(s, t))}};
+    Planned p = {.plan = {.lowering = LOWER_ROLES, .stages = t->stages, .order = name_of(s->m->names, order_of(s))}};
     p.plan.cut = s->k->plan.cut;
     p.plan.unaligned = s->k->plan.unaligned;
     p.loose = slice_is_loose(s);
