@@ -108,6 +108,18 @@ bool affine_equal(const Affine *a, const Affine *b) {
     return a->c == b->c && a->nterm == b->nterm;
 }
 
+bool affine_runs_along(const Affine *a, int range, int64_t of) {
+    bool found = false;
+    for (int i = 0; i < a->nterm; i++) {
+        const Term *t = &a->term[i];
+        const bool here = t->kind == TERM_POS && t->id == range;
+        if (here && (t->mul != 1 || t->div != 1 || found)) return false;
+        if (!here && (t->kind == TERM_VALUE || t->kind == TERM_SIZE || t->div != 1 || t->mul % of)) return false;
+        found |= here;
+    }
+    return found && a->c % of == 0;
+}
+
 bool affine_follows(const Affine *a, int range) {
     for (int i = 0; i < a->nterm; i++) {
         const Term *t = &a->term[i];

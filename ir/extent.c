@@ -117,6 +117,21 @@ bool range_has_whole_steps(const Kernel *k, int range) {
     return loop && bound_is_multiple(k, loop->arg.p[0], size) && bound_is_multiple(k, loop->arg.p[1], size);
 }
 
+/* Each role has loops of its own. */
+static const Op *loop_around(const Kernel *k, const Op *op, int range) {
+    for (const Op *loop = op->in->parent; loop; loop = loop->in->parent)
+        if (loop->kind == OP_FOR && loop->range == range) return loop;
+    return kernel_loop(k, range);
+}
+
+bool range_begins_at(const Kernel *k, const Op *op, int range, int64_t of) {
+    const Range *r = &k->range.p[range];
+    if (r->part_of) return r->size % of == 0 && range_begins_at(k, op, r->part_of - 1, of);
+    if (r->starts) return of == 1; /* groups begin anywhere */
+    const Op *loop = loop_around(k, op, range);
+    return !(r->kind == RANGE_TILE && r->size % of) && (!loop || value_is_multiple(loop->arg.p[0], of));
+}
+
 /* lo + n, with a number n above 0. */
 static bool is_behind(const Value *hi, const Value *lo, int64_t *n) {
     const Op *d = hi->def;

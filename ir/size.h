@@ -48,6 +48,8 @@ bool load_may_cover(const Kernel *, const Op *load, int range); /* by vectors ar
 int range_cluster(const Kernel *, int range);
 /* The loop over it begins and ends at multiples of its tiles: none is cut short. */
 bool range_has_whole_steps(const Kernel *, int range);
+/* Its tiles begin at multiples, as `op`, which may stand in a role's own loop over it, sees them. */
+bool range_begins_at(const Kernel *, const Op *, int range, int64_t of);
 bool range_is_full(const Kernel *, int range); /* every tile certainly has range_most positions */
 
 int64_t int_floor_div(int64_t, int64_t); /* the divisor is neither 0 nor -1 */
@@ -63,6 +65,7 @@ bool affine_equal(const Affine *, const Affine *);
 int affine_position(const Affine *); /* the range of which it is the position and nothing else; -1: another */
 bool access_equal(const Op *, const Op *); /* the same subscripts */
 bool affine_follows(const Affine *, int range); /* differs along its positions, or its tiles */
+bool affine_runs_along(const Affine *, int range, int64_t of); /* its position, plus what are multiples */
 bool affine_is_const(const Affine *);
 Span span_of(Affine); /* lo = hi */
 

@@ -20,22 +20,6 @@ static int run_of_registers(Fn *f, const Layout *l, int *bits) {
     return -1;
 }
 
-/* Each role has loops of its own. */
-static const Op *loop_around(Fn *f, const Op *op, int range) {
-    for (const Op *loop = op->in->parent; loop; loop = loop->in->parent)
-        if (loop->kind == OP_FOR && loop->range == range) return loop;
-    return kernel_loop(f->k, range);
-}
-
-/* Tiles begin at multiples. */
-static bool range_begins_at(Fn *f, const Op *op, int range, int64_t of) {
-    const Range *r = &f->k->range.p[range];
-    if (r->part_of) return r->size % of == 0 && range_begins_at(f, op, r->part_of - 1, of);
-    if (r->starts) return of == 1; /* groups begin anywhere */
-    const Op *loop = loop_around(f, op, range);
-    return !(r->kind == RANGE_TILE && r->size % of) && (!loop || value_is_multiple(loop->arg.p[0], of));
-}
-
 /* They end there as well: all positions of a run exist or none. */
 static bool range_ends_at(Fn *f, int range, int64_t of) {
     const Range *r = &f->k->range.p[range];
@@ -49,18 +33,9 @@ static bool range_ends_at(Fn *f, int range, int64_t of) {
 
 /* The last subscript is the range's position plus a multiple, and no other depends on it. */
 static bool runs_along(const Op *op, int range, int64_t of) {
-    bool found = false;
     for (int d = 0; d < op->sub.n - 1; d++)
         if (affine_follows(&op->sub.p[d].lo, range)) return false;
-    const Affine *last = &op->sub.p[op->sub.n - 1].lo;
-    for (int i = 0; i < last->nterm; i++) {
-        const Term *t = &last->term[i];
-        bool here = t->kind == TERM_POS && t->id == range;
-        if (here && (t->mul != 1 || t->div != 1 || found)) return false;
-        if (!here && (t->kind == TERM_VALUE || t->kind == TERM_SIZE || t->div != 1 || t->mul % of)) return false;
-        found |= here;
-    }
-    return found && last->c % of == 0;
+    return affine_runs_along(&op->sub.p[op->sub.n - 1].lo, range, of);
 }
 
 bool hip_rows_are_multiple(Fn *f, const Op *op, int64_t of) {
@@ -71,7 +46,7 @@ bool hip_rows_are_multiple(Fn *f, const Op *op, int64_t of) {
 }
 
 bool hip_run_is_multiple(Fn *f, const Op *op, int range, int64_t of) {
-    return range_begins_at(f, op, range, of) && runs_along(op, range, of) && hip_rows_are_multiple(f, op, of);
+    return range_begins_at(f->k, op, range, of) && runs_along(op, range, of) && hip_rows_are_multiple(f, op, of);
 }
 
 /* Registers whose low `bits` bits count neighbours in memory. `last`: the range that may end among them, the last run

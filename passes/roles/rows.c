@@ -9,22 +9,12 @@ enum { LEAST_BYTES = 4, MOST_BYTES = 16 };
 
 /* Positions of the range one after the other from a place on that is the same for the whole tile, a multiple. */
 static bool runs_along(const Slice *s, const Affine *a, int range, int multiple) {
-    bool found = false;
     for (int i = 0; i < a->nterm; i++) {
         const Term *t = &a->term[i];
-        bool here = t->kind == TERM_POS && t->id == range;
-        if (here && (found || t->mul != 1 || t->div != 1)) return false;
-        bool steps = (t->kind == TERM_POS || t->kind == TERM_INDEX) && t->div == 1 && t->mul % multiple == 0;
-        if (!here && (term_type(s->k, t).nrange || !steps)) return false;
-        found |= here;
+        if (t->kind == TERM_POS && t->id == range) continue;
+        if (term_type(s->k, t).nrange || (t->kind != TERM_POS && t->kind != TERM_INDEX)) return false;
     }
-    return found && a->c % multiple == 0;
-}
-
-/* Tiles of the grid begin at multiples; groups, and loops, anywhere. */
-static bool begins_at(const Slice *s, int range, int multiple) {
-    const Op *loop = kernel_loop(s->k, range);
-    return !range_is_ragged(s->k, range) && (!loop || value_is_multiple(loop->arg.p[0], multiple));
+    return affine_runs_along(a, range, multiple);
 }
 
 /* Other subscripts have the same place along a row. */
@@ -54,7 +44,7 @@ const char *rows_why(Slice *s, const Op *load, int kept, int over, Panel *panel)
         return slice_text(s, "rows of '%s' are no known multiples of %d bytes", p->name,
                           least * elem_bits(p->elem) / 8);
     const int column = runs_along(s, along, over, least) ? over : kept;
-    if (!begins_at(s, column, least) || !runs_along(s, along, column, least) || !is_row(s, load, column))
+    if (!range_begins_at(s->k, load, column, least) || !runs_along(s, along, column, least) || !is_row(s, load, column))
         return slice_text(s, "a place in '%s' is computed for each element", p->name);
     *panel = column == over ? PANEL_K128 : PANEL_MN128;
     return NULL;
