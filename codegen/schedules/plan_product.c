@@ -109,11 +109,12 @@ static bool has_whole_tiles(const Kernel *k, const Product *f, const MatrixSched
 /* By roles it takes no longer, as both count. Measured on an H200 [bench/gpu/log.md]: short sums, and results whose
    rows boxes cannot store, take longer. */
 static bool roles_equal(const Kernel *k, const Product *f, const MatrixSchedule *s, const Planned *roles) {
-    enum { LEAST_DEPTH = 512 };
+    enum { LEAST_DEPTH = 512, FEW_ROWS = 128 /* 8-bit floats: 1.15 to 2.1 of the schedule's speed */ };
     const double unit = 40e-9, begin = 1.6e-6 /* seconds: of MatrixSchedule.cost; beside its steps */, gain = 0.985;
     MatrixSchedule facts = *s;
     facts.columns *= f->sums;
-    bool taken = !strcmp(s->name, "product") && !is_f8(k, f) && !k->plan.columns && f->depth >= LEAST_DEPTH;
+    if (is_f8(k, f)) return k->range.p[0].of.c <= FEW_ROWS && !k->plan.columns;
+    bool taken = !strcmp(s->name, "product") && !k->plan.columns && f->depth >= LEAST_DEPTH;
     if (!taken || !results_align(k, f, s->align)) return false;
     return has_whole_tiles(k, f, s) || begin + unit * product_time(k, f, &facts) >= gain * roles->seconds;
 }

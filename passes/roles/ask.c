@@ -232,6 +232,12 @@ static bool maps_fit(Slice *s) {
                         "more than %d tensors come and go by boxes", MOST_MAPS);
 }
 
+/* Sums of many 8-bit floats: as parts, or for one row, threads would convert them one by one. */
+static bool is_long_eight(const Slice *s, const TileQuestion *q) {
+    enum { STEPS = 16 };
+    return q->width == 1 && q->steps >= STEPS && elem_is_float(product_operand(s->dot.p[0], 0)->type.elem);
+}
+
 /* Fewer tasks leave most of the machine idle: `split` may cut their loop, if it knows how many they are. It has no flags
    for what the parts read of other ranks. */
 static bool tasks_suffice(Slice *s, const TileQuestion *q, const TilePlan *t) {
@@ -240,7 +246,8 @@ static bool tasks_suffice(Slice *s, const TileQuestion *q, const TilePlan *t) {
     int columns = t->columns < PANEL_COLUMNS ? PANEL_COLUMNS : t->columns;
     int64_t tasks =
         q->tasks * tiles_of(q->rows, q->row_groups, t->rows) * tiles_of(q->columns, q->column_groups, columns);
-    return 2 * tasks >= s->target->processors || slice_refuse(s, NULL, NULL, "the result is small");
+    return (is_long_eight(s, q) ? 4 : 2) * tasks >= s->target->processors ||
+           slice_refuse(s, NULL, NULL, "the result is small");
 }
 
 /* A square tile does not tell whether operands are exchanged (slice_is_swapped). */
@@ -275,7 +282,8 @@ bool slice_tiles(Slice *s, TilePlan *to) {
     for (int i = 0; i < s->dot.n; i++)
         if (!loop_size_fits(s, s->dot.p[i])) return false;
     TileQuestion q = question_of(s, s->op_matrix);
-    if (q.rows < FEWEST || q.columns < FEWEST) return slice_refuse(s, NULL, NULL, "the result has few rows");
+    if ((q.rows < FEWEST || q.columns < FEWEST) && !is_long_eight(s, &q))
+        return slice_refuse(s, NULL, NULL, "the result has few rows");
     if (s->swapped && q.columns > FEW) return slice_refuse(s, NULL, NULL, "the result has many rows");
     if (!maps_fit(s)) return false;
     bool found = tiles_plan(s->target, s->op_matrix, &q, to);
