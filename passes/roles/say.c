@@ -35,6 +35,13 @@ static void say_runs(const Slice *s, const Role *r) {
                    op->runs);
 }
 
+static void say_late(const Slice *s) {
+    if (s->late)
+        remark(s->c, "roles", s->store.p[0]->loc,
+               "'%s': results are finished beside the next task's products, %d columns in %d steps", s->k->name,
+               PANEL_COLUMNS, s->late);
+}
+
 typedef struct {
     const char *what;
     double seconds;
@@ -66,5 +73,6 @@ void slice_say(const Slice *s) {
     say_copies(s);
     say_rings(s);
     for (int i = 0; i < s->k->roles->role.n; i++) say_runs(s, &s->k->roles->role.p[i]);
+    say_late(s);
     if (!s->chained) say_bounds(s); /* of those the exponentials count as much, which no plan of tiles knows */
 }
