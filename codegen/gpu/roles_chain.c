@@ -110,7 +110,8 @@ static const char *words_of(Fn *f, const Value *v) {
     return words;
 }
 
-/* Rows of the slot behind the end of the loop's range are no part of the sum, whatever lies there. */
+/* Rows of the slot behind the end of the loop's range are no part of the sum, whatever lies there. (Where both operands
+   lie in slots, their tensors end there.) */
 static void clear_tail(Fn *f, const Op *mma, const Panels *b) {
     const Range *r = &f->k->range.p[mma->over[0]];
     if (r->grid || !b->across || range_is_full(f->k, mma->over[0]) || range_has_whole_steps(f->k, mma->over[0])) return;
@@ -144,7 +145,7 @@ void hip_role_chain(Fn *f, const Op *mma) {
         return;
     }
     const char *first = slot ? fn_text(f, "%s, %" PRId64, a.at, a.step) : words_of(f, x);
-    clear_tail(f, mma, &b);
+    if (!slot) clear_tail(f, mma, &b);
     const Tile *to = hip_role_sums(f, mma);
     fn_line(f, "tile_chain_%s_%s_%d(%s, %" PRId64 ", %" PRId64 ", %s, %s, %" PRId64 ", %d);", slot ? "ss" : "rs",
             elem_text(x->type.elem), b.across, to->name, b.extent, depth, first, b.at, b.step, mma->arg.n == 3);

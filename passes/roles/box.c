@@ -142,18 +142,24 @@ static bool is_whole(const Slice *s, int over) {
     return is_full(s, over, depth);
 }
 
-/* Positions behind the end of the loop add nothing: there are none in a whole number of steps, or the tensor ends, too.
-   (Of products in a chain, whole rows of a slot are zeroed there, and the width of a tensor is summed exactly.) */
-static Reason why_tail(const Slice *s, const Op *load, int over) {
+static bool ends_with_loop(const Slice *s, const Op *load, int over) {
     const Param *p = &s->k->param.p[load->param];
-    if (is_whole(s, over)) return (Reason){0};
     const Value *end = kernel_loop(s->k, over)->arg.p[1];
     for (int d = 0; d < p->ndim; d++)
         if (affine_position(&places(s, load)[d].lo) == over &&
-            (ends_at(end, p->dim[d]) || ends_with_tile(s, end, p->dim[d])))
-            return (Reason){0};
-    return (Reason){.fix = "a loop over all of its positions, or over whole steps of 128 bytes",
-                    .words = slice_text(s, "'%s' goes on behind the end of the loop", p->name)};
+            (ends_at(end, p->dim[d]) || (!s->chained && ends_with_tile(s, end, p->dim[d]))))
+            return true;
+    return false;
+}
+
+/* Positions behind the end of the loop add nothing: there are none in a whole number of steps, or the tensor ends, too.
+   (Products in a chain have steps of several lengths, and sum the width of a tensor exactly.) */
+Reason box_tail(const Slice *s, const Op *load, int over) {
+    const bool whole = s->chained ? s->k->range.p[over].grid : is_whole(s, over);
+    if (whole || ends_with_loop(s, load, over)) return (Reason){0};
+    return (Reason){.fix = s->chained ? "a loop over all of its positions"
+                                      : "a loop over all of its positions, or over whole steps of 128 bytes",
+                    .words = slice_text(s, "'%s' goes on behind the end of the loop", s->k->param.p[load->param].name)};
 }
 
 static bool is_at_most(const Value *v, Size n) {
@@ -186,7 +192,7 @@ Reason box_why(Slice *s, const Op *load, int kept, int over, Panel *panel) {
     if (!why.words) why = why_strides(s, load, true);
     if (!why.words && s->chained) why = why_empty(s, load);
     const bool along = subscript_range(s, &load->sub.p[load->sub.n - 1].lo) == over;
-    if (!why.words && !(s->chained && (!along || !is_key(s, over)))) why = why_tail(s, load, over);
+    if (!why.words && !s->chained) why = box_tail(s, load, over);
     if (!why.words) *panel = along ? PANEL_K128 : PANEL_MN128;
     return why;
 }

@@ -129,6 +129,7 @@ bool slice_has_fill(const Slice *, SlotFill);          /* there are such */
 /* Why a load, whose tile has the ranges `kept` and `over`, is no box (box.c); why threads cannot copy it row by row
    (rows.c). NULL: it is one, they can. */
 Reason box_why(Slice *, const Op *load, int kept, int over, Panel *);
+Reason box_tail(const Slice *, const Op *load, int over); /* why positions behind the loop's end count */
 const char *rows_why(Slice *, const Op *load, int kept, int over, Panel *);
 bool box_is_near(Slice *, const Op *load); /* a box, at the place of the results */
 bool slice_is_loose(Slice *);              /* boxes beside operands want rows that not every run has */

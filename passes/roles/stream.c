@@ -127,6 +127,14 @@ static bool multiplies_always(Slice *s, const Op *dot, const Op *load) {
     return true;
 }
 
+/* Of products in a chain: where the other operand is computed, rows of the slot behind the loop's end are zeroed. */
+static bool tail_fits(Slice *s, const Op *dot, int i) {
+    if (!s->chained || operand_is_made(dot, !i)) return true;
+    const Op *load = product_operand(dot, i)->def;
+    const Reason why = box_tail(s, load, dot->over[0]);
+    return !why.words || slice_refuse(s, load, why.fix, "%s", why.words);
+}
+
 static bool take_operand(Slice *s, const Op *dot, int i) {
     const Value *v = product_operand(dot, i), *other = product_operand(dot, !i);
     const Op *load = v->def;
@@ -136,7 +144,7 @@ static bool take_operand(Slice *s, const Op *dot, int i) {
     if (!load || load->kind != OP_LOAD)
         return slice_refuse(s, load ? load : dot, "store what is multiplied first, by a kernel of its own",
                             "an operand of the product is computed");
-    if (!multiplies_always(s, dot, load)) return false;
+    if (!multiplies_always(s, dot, load) || !tail_fits(s, dot, i)) return false;
     if (s->stream_of[v->id] || tile_again(s, load)) return true;
     if (!find_way(s, load, kept, dot->over[0], &way)) return false;
     SlotFill fill = way.why ? FILL_ROWS : FILL_BOX;

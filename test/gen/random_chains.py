@@ -30,6 +30,7 @@ def chained(r):
     d, e, elem = r.choice([64, 64, 80, 96, 112, 128, 128]), r.choice([0, 64, 80, 96, 128]), r.choice(["bf16", "f16"])
     seen, score, out = r.choice([*SEEN]), r.choice(SCORES).format(h="hi" if heads else "0"), r.choice([elem, elem, "f32"])
     begin, end = SEEN[seen]
+    also = r.random() < 0.15 and "bias" not in score # a product with no part in the chain
     counted = "b" in of and r.random() < 0.3
     begin, end = (begin, end) if not counted else ("0", f"min(t, len[bi]{r.choice([' + 1', ' * 2'])})")
     free = {n: sizes[n] > 0 and r.random() < 0.4 for n in "st"}
@@ -39,7 +40,7 @@ def chained(r):
     wide = e or d
     column, v = (("e" if e else "c"), f"{'k' if shared else 'v'}[{at}j, {'e' if e else 'c'}]")
     shapes = {"q": f"T[{of}s, d]", "k": f"T[{of}t, d]", "v": f"T[{of}t, {'n' if e else 'd'}]", "slope": "f32[g]", "bias": "T[s, t]", "near": "T[t]", "own": "i32[u]", "len": "i32[b]"}
-    given = ["q", "k"] + ["v"] * (not shared) + [n for n in ("slope", "bias", "near", "own") if n + "[" in score] + ["len"] * counted
+    given = ["q", "k"] + ["v"] * (not shared) + [n for n in ("slope", "bias", "near", "own") if n + "[" in score or (also and n == "bias")] + ["len"] * counted
     steps, lse = r.choice([64, 64, 80, 96, 128, 128]), r.random() < 0.4
     x = f"x = q[{at}i, c] @ k[{at}j, c];\n      x = {score};" + f"\n      x = where({seen}, x, -inf);" * (seen != "")
     rows = f"{'fixed ' * ('begin' in begin or r.random() < 0.5)}{r.choice([64, 128])}"
@@ -50,7 +51,7 @@ kernel chain({', '.join(f'{n}: {shapes[n]}' for n in given)}, const w: i64) -> (
     l: f32[i] = 0;
     acc: f32[i, {column}] = 0;
     for j: fixed {steps} in {begin} .. {end} {{
-{STEP.format(x=x, v=v)}    }}
+{STEP.format(x=x, v=v + f" + bias[i, j] @ {v}" * also)}    }}
     o[{at}i, {column}] = acc / max(l, 0.001);
 {f'    z[{at}i] = m + log(l + 1.0);' * lse}
   }}
