@@ -107,6 +107,8 @@ void hip_run_end(GpuText *, Arena *, const Program *, const Memory *);
 /* Lines at the head of a kernel that has a workgroup even where a run has no task, or was refused: it does nothing. It
    waits for the launches before, as the launch behind waits for this one alone. */
 const char *hip_refusals(Fn *, const GpuLaunch *);
+/* The statement that ends a workgroup early: also where it gives up, a launch beside others ends behind them. */
+const char *hip_leave(const GpuLaunch *);
 
 /* Emits a kernel in the form roles: roles.c. */
 bool hip_roles(GpuText *, Arena *, const Program *, const Memory *, CNames *, const Node *, GpuLaunch *);

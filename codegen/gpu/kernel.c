@@ -178,7 +178,9 @@ static void body_join(Fn *f, Text *early, bool waits) {
 bool hip_kernel(GpuText *g, Arena *a, const Program *p, const Memory *memory, const Node *n, const MatrixTarget *target,
                 GpuLaunch *launch) {
     Text *to = &g->text;
-    Fn f = fn_new(&hip_backend, a, g->m, p, memory);
+    Backend back = hip_backend;
+    back.leave = hip_leave(launch);
+    Fn f = fn_new(&back, a, g->m, p, memory);
     Hip hip = {.target = target,
                .lanes = target->wave,
                .waves = n->kernel->plan.waves,

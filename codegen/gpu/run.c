@@ -30,11 +30,13 @@ static void run_print(GpuText *g, Fn *f, const GpuLaunch *launch) {
 
 /* ---- kernels with nothing to do ---- */
 
+const char *hip_leave(const GpuLaunch *launch) { return launch->beside ? "{ tile_end_behind(); return; }" : "return;"; }
+
 const char *hip_refusals(Fn *f, const GpuLaunch *launch) {
     const bool looks = gpu_looks_at_values(f->p);
     const char *follow = launch->dependent ? "\n    tile_follow();" : "";
-    const char *text = looks ? fn_text(f, "%s\n    if (tile_refused(call.task)) return;", follow) : "";
-    const char *leave = launch->dependent && !looks ? "{ tile_follow(); return; }" : "return;";
+    const char *text = looks ? fn_text(f, "%s\n    if (tile_refused(call.task)) %s", follow, hip_leave(launch)) : "";
+    const char *leave = launch->dependent && !looks ? "{ tile_follow(); return; }" : hip_leave(launch);
     for (int i = 0; i < f->k->ngrid; i++) {
         const Size of = f->k->range.p[i].of;
         if (of.sym >= 0 && !range_is_ragged(f->k, i))

@@ -71,8 +71,9 @@ static void refuse_starts(Fn *f, const Op *op, const char *groups, const char *n
     lds_take(f, op->loc, SYNC_LDS);
     fn_line(f, "const int64_t %s = tile_starts_wrong_%s(%s, %s, %s, %s, %s, thread, %d);", wrong, elem, start, groups, n, number,
             ragged_is_whole(f->k, op->range) ? "true" : "false", f->hip->threads);
-    fn_line(f, "if (tile_refuse_starts(lds, t, %s, %s, %s, %s < 0 ? 0 : tile_load_%s(&%s[%s]))) return;",
-            field_number(f, "starts", arg)->text, hip_seen_by(f->m, NULL), wrong, wrong, elem, start, wrong);
+    fn_line(f, "if (tile_refuse_starts(lds, t, %s, %s, %s, %s < 0 ? 0 : tile_load_%s(&%s[%s]))) %s",
+            field_number(f, "starts", arg)->text, hip_seen_by(f->m, NULL), wrong, wrong, elem, start, wrong,
+            f->back->leave);
 }
 
 static void before_loop(Fn *f, const Op *loop) {

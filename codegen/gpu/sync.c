@@ -33,7 +33,7 @@ static void poll(Fn *f, const Poll *p) {
 
 static void end(Fn *f, const Op *op) {
     lds_take(f, op->loc, SYNC_LDS);
-    if (!is_wait(op) || !is_wait(op->next)) fn_line(f, "if (tile_any(lds, %s)) return;", f->hip->timed_out);
+    if (!is_wait(op) || !is_wait(op->next)) fn_line(f, "if (tile_any(lds, %s)) %s", f->hip->timed_out, f->back->leave);
 }
 
 /* ---- signals ---- */
