@@ -112,7 +112,7 @@ static size_t character(Json *j, char *to) {
     return n;
 }
 
-bool json_string(Json *j, char *to) {
+bool json_text(Json *j, char *to) {
     if (!json_expect(j, '"')) return false;
     while (j->at < j->n && j->text[j->at] != '"') {
         const bool escaped = j->text[j->at] == '\\';

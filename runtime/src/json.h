@@ -20,7 +20,7 @@ bool json_expect(Json *, char);
 bool json_more(Json *, char close, bool *first);
 /* A string as UTF-8 into `to`, which has room for n bytes where the text has n; ends with a zero that is not counted. A
    zero inside is a failure. */
-bool json_string(Json *, char *to);
+bool json_text(Json *, char *to);
 bool json_natural(Json *, int64_t *);          /* 0 .. 2^63 - 1, without sign, fraction or exponent */
 bool json_skip(Json *);                        /* a value of any kind, at most 64 deep */
 bool json_end(Json *);                         /* nothing but white space follows */

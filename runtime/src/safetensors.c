@@ -50,7 +50,7 @@ static int malformed(const tile_safetensors *f, const Json *j) {
 
 /* room: for the strings of the entry, which are shorter than its text */
 static bool read_type(Json *j, Entry *e, char *room) {
-    if (!json_string(j, room)) return false;
+    if (!json_text(j, room)) return false;
     for (e->type = 0; e->type < TYPES && strcmp(type[e->type].name, room) != 0;) e->type++;
     return e->type < TYPES || json_fail(j, "unknown type");
 }
@@ -72,7 +72,7 @@ static bool read_place(Json *j, Entry *e) {
 
 static bool read_field(Json *j, tile_stored *t, Entry *e, char *room) {
     static const char *const key[] = {"dtype", "shape", "data_offsets"};
-    if (!json_string(j, room) || !json_expect(j, ':')) return false;
+    if (!json_text(j, room) || !json_expect(j, ':')) return false;
     int i = 0;
     while (i < 3 && strcmp(key[i], room) != 0) i++;
     if (i == 3) return json_fail(j, "expected dtype, shape or data_offsets");
@@ -144,7 +144,7 @@ static int read_header(tile_safetensors *f, Json *j) {
     if (!json_expect(j, '{')) return malformed(f, j);
     while (!error && json_more(j, '}', &first)) {
         char *name = f->names + f->used;
-        if (!json_string(j, name) || !json_expect(j, ':')) break;
+        if (!json_text(j, name) || !json_expect(j, ':')) break;
         if (strcmp(name, "__metadata__") != 0)
             error = read_tensor(f, j, name);
         else
