@@ -69,11 +69,17 @@ static Reason refused(const Module *m, const Kernel *k, const MatrixTarget *t, A
     return (Reason){.words = size_most(m, a->rows) < (*s)->rows / 2 ? "it has few rows" : NULL};
 }
 
+/* Roles want tiles of rows. */
+static bool has_row_tile(const Kernel *k) { return k->ngrid < 2 || k->range.p[k->ngrid - 2].kind == RANGE_TILE; }
+
 Planned attention_plan(PassContext *c, const Kernel *k, const MatrixTarget *t) {
     const MatrixSchedule *s;
     Attention a;
     Planned few = decode_plan(c, k, t);
-    if (!few.why.words || *few.why.words) return few;
+    few.why.exact = few.why.words && *few.why.words;
+    if (!few.why.words || few.why.exact) return few;
     Reason why = refused(c->m, k, t, &a, &s);
-    return why.words ? plan_refused_by(why) : arm_planned(c, k, s, a.row, a.key);
+    if (!why.words) return arm_planned(c, k, s, a.row, a.key);
+    why.exact = !has_row_tile(k);
+    return plan_refused_by(why);
 }

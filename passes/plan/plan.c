@@ -57,7 +57,9 @@ static void passes_try(PassContext *t, const Coming *p, Kernel *k) {
 /* ---- the question ---- */
 
 /* Where roles cannot be cut either, what is in their way counts: they take more than the text for attention. */
-static bool says_more(PlanArm *arm, PlanArm *than) { return arm == roles_plan && than == attention_plan; }
+static bool says_more(const Planned *p, PlanArm *arm, const Planned *best, PlanArm *than) {
+    return *p->why.words && !best->why.exact && arm == roles_plan && than == attention_plan;
+}
 
 /* Schedules know rectangular grids. */
 static Planned arms_ask(PassContext *c, const Kernel *k, const MatrixTarget *t) {
@@ -67,7 +69,7 @@ static Planned arms_ask(PassContext *c, const Kernel *k, const MatrixTarget *t) 
         bool can = arms[i] == roles_plan || !kernel_is_ragged(k);
         Planned p = can ? arms[i](c, k, t) : plan_refused("");
         if (!p.why.words) return p;
-        if (!*best.why.words || (*p.why.words && says_more(arms[i], by))) best = p, by = arms[i];
+        if (!*best.why.words || says_more(&p, arms[i], &best, by)) best = p, by = arms[i];
     }
     return best;
 }

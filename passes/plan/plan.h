@@ -13,6 +13,7 @@ typedef struct {
     const char *words; /* NULL: nothing does; "": no lowering is for such kernels */
     const char *fix;   /* what helps, for a note; NULL: nothing that is known */
     Loc loc;           /* of the operand, loop or store that is in the way; without a file: of the product */
+    bool exact;        /* the lowering is for just such kernels: no other one's reason says more */
 } Reason;
 
 /* A plan, with the sizes of the ranges that are its tiles; or why there is none. */
