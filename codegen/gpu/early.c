@@ -1,5 +1,6 @@
 /* early.c: loads of constant tensors, such as weights of a norm, before the launch before has ended: those at the
-   body's top whose places are known without a load. */
+   body's top whose places are known without a load. What is read behind a loop of products is loaded there: registers
+   that are taken during the loop make the compiler spill. */
 #include "codegen/gpu/hip.h"
 
 enum { MOST_EARLY = 32 /* registers of a thread for such tiles; chosen: no measurement is recorded */ };
@@ -16,10 +17,12 @@ static bool is_early(Fn *f, const GpuLaunch *l, const Op *op) {
     return is_known_place(op) && gpu_reads_early(l, f->p, op->param);
 }
 
+static bool has_products(const Op *op) { return op->kind == OP_FOR && region_has_dot(op->region[0]); }
+
 bool hip_early(Fn *f, const GpuLaunch *l) {
     int left = MOST_EARLY;
     bool any = false;
-    for (const Op *op = f->k->body->first; op; op = op->next) {
+    for (const Op *op = f->k->body->first; op && !has_products(op); op = op->next) {
         if (!is_early(f, l, op) || !is_step(f, op)) continue;
         const Layout *at = held_layout(f, op->res.p[0]);
         left -= at ? layout_registers(at) : 1;
