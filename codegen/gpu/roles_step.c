@@ -37,10 +37,11 @@ static const char *group_barrier(Fn *f) { return fn_text(f, "%d + group", 1 + hi
 
 /* ---- a slot in hand ---- */
 
+/* Each iteration of a late loop runs in several turns. */
+static bool is_cut(const Fn *f) { return f->hip->role->late && f->hip->role->late->cuts > 1; }
+
 static const char *slot_new(Fn *f, int ring) {
-    const LateText *t = f->hip->role->late;
-    return t && t->begins ? fn_text(f, "late->%s", facts_of(f, ring)->member)
-                          : c_name(&f->names, ring_of(f, ring)->name);
+    return is_cut(f) ? fn_text(f, "late->%s", facts_of(f, ring)->member) : c_name(&f->names, ring_of(f, ring)->name);
 }
 
 /* In cuts of an iteration the first one finds it. */
@@ -69,8 +70,8 @@ static void end_close(Fn *f) {
 
 /* Columns that a cut has of so many: the first one, and how many; NULL: all. */
 static const char *cut_columns(Fn *f, int64_t columns) {
-    const LateText *t = f->hip->role->late;
-    return t && t->cuts > 1 ? fn_text(f, "%" PRId64 " * turn, %" PRId64, columns / t->cuts, columns / t->cuts) : NULL;
+    const int64_t cut = is_cut(f) ? columns / f->hip->role->late->cuts : 0;
+    return cut ? fn_text(f, "%" PRId64 " * turn, %" PRId64, cut, cut) : NULL;
 }
 
 /* ---- put ---- */
@@ -164,17 +165,19 @@ static bool stores_box(const Fn *f, const Op *put) {
 }
 
 /* Stores by boxes, in groups of one each, that are begun between two puts to the slot: those of the ring's other slots,
-   and of rings that the same region puts to in turn. A ring that other regions put to, too, counts its own alone. */
+   and of rings that the same region puts to in turn. A ring that other regions put to, too, counts its own alone. The
+   last cut of an iteration begins all of its stores, behind all puts of the first one. */
 static int groups_between(const Fn *f, const Op *put) {
     const Region *body = hip_role_now(f)->body;
-    int rings = 0, all = 0;
+    int rings = 0, all = 0, before = 0;
     for (const Op *op = walk(body); op; op = walk_next(op, body)) {
+        if (op == put && is_cut(f)) before = rings;
         if (!is_own_put(f, op) || !stores_box(f, op)) continue;
         all++;
         rings += op->in == put->in && (op == put || op->ring != put->ring);
     }
     int slots = ring_of(f, put->ring)->slots;
-    return rings == all ? slots * rings - 1 : slots - 1;
+    return rings == all ? slots * rings - 1 - before : slots - 1;
 }
 
 static void put_own(Fn *f, const Op *put) {

@@ -96,10 +96,11 @@ static void store_by(Parts *p, Builder *b, const Op *store, Value *v, const char
     if (way) fresh->by = name_of(b->m->names, way);
 }
 
-/* Through a slot of the group's own. */
+/* Through a slot of the group's own: written as sums are, which f32 has. */
 static void result_slot(Parts *p, const Op *store, Value *v, const char *way) {
     Builder *b = &p->c->b;
     Region *at = b->at;
+    if (v->def->kind == OP_PART) v = build_cast(b, ELEM_F32, v);
     v = build_cast(b, b->k->param.p[store->param].elem, v);
     int ring = result_ring(p, store, v->type);
     b->at = build_put(b, ring)->region[0];

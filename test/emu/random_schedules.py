@@ -81,6 +81,8 @@ def sized(r):
     load = lambda name, of: f"{name}[{x}{', '.join('ijp'['mnk'.index(c)] for c in of.split(', '))}]"
     elem, out, value = "bf16" if narrow else left, r.choice(["bf16", "f16", "f32"]), r.choice(EPILOGUES).format(x=x, h="bf16" if narrow else left)
     value = value.replace("acc", "f32(acc)")
+    pair, half = r.random() < 0.25, "bf16" if narrow else left # two results
+    other = r.choice([f"{half}(acc)", f"{half}(f32({half}(acc)) * 0.25)", f"{half}(silu(f32({half}(acc))))"])
     again = not scaled and r.random() < 0.2 # two products, one sum
     step = f"acc += {load('a', a)} @ {load('w', w)};" + f" acc {r.choice(['+=', '-='])} {load('y', a)} @ {load('z', w)};" * again
     if scaled:
@@ -94,19 +96,21 @@ def sized(r):
     counted = b and r.random() < 0.3 # tasks of several lengths, by a counter
     loop = f"in 0 .. {r.choice(['64 * (e[x] % 7)', 'e[x] % 400'])}" if counted else "of k"
     front = not b and r.random() < 0.5 # a launch before: then w may be copied before that has ended
+    shape["o"], types["o"] = shape["c"], half
     shape["g"] = (False, a.split(", ")[1])
     given = ["a", "w"] + ["y", "z"] * again + ["u", "v"] * scaled + [n for n in "rdst" if f"{n}[" in value] + ["e"] * counted
     depth = f"fixed {128 if narrow else 64}" if scaled else "64"
     text = "\n".join(lines) + f"""
-kernel products({', '.join(f'{n}: {inner(n)}' for n in given)}) -> (c: {inner('c')}) {{
+kernel products({', '.join(f'{n}: {inner(n)}' for n in given)}) -> (c: {inner('c')}{f", o: {inner('o')}" * pair}) {{
   each {'x of b, ' if b else ''}i: 128 of m, j: 256 of n {{
     acc: f32[i, j] = 0;
     for p: {depth} {loop} {{ {step} }}
     c[{x}i, j] = {out}({value});
+{f"    o[{x}i, j] = {other};" * pair}
   }}
 }}
-program p({', '.join(f'{n}_: {outer(n)}' for n in given + ['g'] * front)}) -> (C: {outer('c')}) {{
-  C = products({', '.join('rmsnorm(a_, g_)' if front and n == 'a' else f'{n}_' for n in given)});
+program p({', '.join(f'{n}_: {outer(n)}' for n in given + ['g'] * front)}) -> (C: {outer('c')}{f", O: {outer('o')}" * pair}) {{
+  C{', O' * pair} = products({', '.join('rmsnorm(a_, g_)' if front and n == 'a' else f'{n}_' for n in given)});
 }}
 """
     return text, {}, [f"--size={n}={at[n]}" for n in at if free[n]]
