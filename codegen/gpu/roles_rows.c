@@ -167,7 +167,14 @@ static void loads_once(Nest *n, const Op *access) {
         }
 }
 
-/* A row that does not exist begins nowhere. The last one is looked at in its place: loads under conditions would wait
+/* The last row that there is; of a workgroup without a tile, which a cluster may have, the tensor's first one. */
+static const char *last_row(Fn *f, const RangeText *row, int range) {
+    const char *count = cexpr_operand(f, row->count)->text;
+    if (f->k->roles->cluster == 1 || f->k->roles->cluster_range != range) return fn_text(f, "%s - 1", count);
+    return fn_text(f, "%s > 0 ? %s - 1 : -%s", count, count, cexpr_operand(f, row->begin)->text);
+}
+
+/* A row that does not exist begins nowhere. Another one is looked at in its place: loads under conditions would wait
    for each other. */
 static void rows_keep(Fn *f, const Op *copy, Lines128 *l) {
     const Op rows = with_subscripts(f, copy, 0, copy->sub.n - 2);
@@ -182,8 +189,8 @@ static void rows_keep(Fn *f, const Op *copy, Lines128 *l) {
     line_of_unit(&n, l);
     if (there) {
         f->range[l->row].pos = cexpr_name(f, c_name(&f->names, "near"));
-        nest_line(&n, 1, "const int64_t %s = tile_least(%s, %s - 1);", f->range[l->row].pos->text, l->line,
-                  cexpr_operand(f, row.count)->text);
+        nest_line(&n, 1, "const int64_t %s = tile_least(%s, %s);", f->range[l->row].pos->text, l->line,
+                  last_row(f, &row, l->row));
     }
     loads_once(&n, &rows);
     for (int d = 0; d + 1 < rows.sub.n; d++) there = conjoin(f, there, nest_inside(&n, &rows, d));
