@@ -99,8 +99,12 @@ static void divide_waves(Lay *l, int first, int first_bits, int second, int seco
     for (int b = l->wave_bits - 1; b >= 0; b--) {
         int which = wave_alternative(l, b, first, second);
         if (which < 0) continue;
-        int range = next_divided(l, first, first_bits - taken_bits(l, first), second, second_bits - taken_bits(l, second));
+        int16_t *whole = &l->wave[b].whole;
+        int first_left = which && first == *whole ? 0 : first_bits - taken_bits(l, first);
+        int second_left = which && second == *whole ? 0 : second_bits - taken_bits(l, second);
+        int range = next_divided(l, first, first_left, second, second_left);
         if (range < 0) return;
+        if (!which) *whole = (int16_t)(range == first ? second : first);
         l->wave[b].bit[which] = bits_of(l, range) - 1 - taken_bits(l, range);
         l->wave[b].range[which] = (int16_t)range;
     }

@@ -44,6 +44,7 @@ typedef struct {
     int wave_bits;
     struct {
         int16_t range[2];       /* the range that waves divide by this bit, and another one for products that lack it; -1: none yet */
+        int16_t whole;          /* the other range of the product that range[0] is of: its results need all of it */
         int bit[2];
     } wave[LAY_WAVE_BITS];
     struct {
