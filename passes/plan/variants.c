@@ -111,7 +111,7 @@ static void plan_note(Choice *x, const Planned *p) {
     x->plan[x->plans++] = *p;
 }
 
-/* ---- times, as the host predicts them at each run (codegen/abi/launch.c) ---- */
+/* ---- times, as the host predicts them at each run (codegen/abi/clocks.c) ---- */
 
 static int64_t tile_of(const Choice *x, const Planned *p, int range) {
     for (int i = 0; i < p->tiles; i++)
