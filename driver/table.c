@@ -43,7 +43,7 @@ const Option options[] = {
     {"--relaxed", NULL, "sums into shared places in any order: not the same run to run", SOURCE, FLAG, AT(relaxed)},
     {"--verify-each", NULL, "verify the IR after every pass", SOURCE | OPT, FLAG, AT(verify_each)},
     {"--time-passes", NULL, "print how long each pass took", SOURCE | OPT, FLAG, AT(time_passes)},
-    {"--in", "NAME=FILE.npy", "an input, .safetensors too; a scalar also by its number (default: drawn from the seed)", RUN | TUNE, BINDING, AT(in)},
+    {"--in", "NAME=FILE.npy", "an input, .safetensors too; a scalar by its number (default: by the seed)", RUN | TUNE, BINDING, AT(in)},
     {"--out", "NAME=FILE.npy", "write an output", RUN, BINDING, AT(out)},
     {"--expect", "NAME=FILE.npy", "compare an output with this file", RUN, BINDING, AT(expect)},
     {"--tolerance", "T", "a float of --expect may differ by T (1 + |x|) (default: by its type)", RUN, REAL, AT(tolerance)},
