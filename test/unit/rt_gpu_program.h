@@ -42,7 +42,9 @@ static void scale_kernel(const void *argument) {
 
 static void add_kernel(const void *argument) {
     const Call *c = argument;
-    if (!begin(argument) || position() >= c->args.n) return;
+    if (!begin(argument)) return;
+    tile_emu_follow();
+    if (position() >= c->args.n) return;
     int64_t i = position();
     float y = c->local[i] + 1;
     tile_emu_check(&c->local[i], sizeof(float), TILE_LOADS, NULL);
