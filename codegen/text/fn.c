@@ -73,11 +73,21 @@ Held *fn_held(Fn *f, const Value *v) { return &f->held[v->id]; }
 static bool is_word_char(char c) { return isalnum((unsigned char)c) || c == '_'; }
 
 /* Words of comments are the source's: names of files and values. */
-static bool in_comment(const char *text, const char *p) {
+static bool in_line_comment(const char *text, const char *p) {
     for (; p > text && p[-1] != '\n'; p--)
         if (p[0] == '/' && p[-1] == '/') return true;
     return false;
 }
+
+static bool in_block_comment(const char *text, const char *p) {
+    for (; p > text; p--) {
+        if (p[0] == '/' && p[-1] == '*') return false;
+        if (p[0] == '*' && p[-1] == '/') return true;
+    }
+    return false;
+}
+
+static bool in_comment(const char *text, const char *p) { return in_line_comment(text, p) || in_block_comment(text, p); }
 
 /* Of a struct: a name of its own. */
 static bool is_member(const char *text, const char *p) {

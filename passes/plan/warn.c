@@ -22,17 +22,6 @@ static bool is_product_of_tiles(const Op *op) {
     return own[0] && own[1];
 }
 
-static const Op *product_in(const Region *r, bool in_loop) {
-    for (const Op *op = r ? r->first : NULL; op; op = op->next) {
-        if (in_loop && is_product_of_tiles(op)) return op;
-        for (int i = 0; i < 2; i++) {
-            const Op *found = product_in(op->region[i], in_loop || op->kind == OP_FOR);
-            if (found) return found;
-        }
-    }
-    return NULL;
-}
-
 /* Positions of a range, at most. */
 static double length_of(const Module *m, const Kernel *k, int range) {
     const Op *loop = kernel_loop(k, range);
@@ -48,6 +37,23 @@ static double products_of(const Module *m, const Kernel *k, const Op *dot) {
     for (int i = 0; i < t.nrange; i++)
         if (t.range[i] >= k->ngrid) n *= length_of(m, k, t.range[i]);
     return n;
+}
+
+/* Those of a kernel: the longest product, and how many multiplications all of them do. */
+typedef struct {
+    const Op *longest;
+    double most, all;
+} Products;
+
+static void count_products(const Module *m, const Kernel *k, const Region *r, bool in_loop, Products *p) {
+    for (const Op *op = r ? r->first : NULL; op; op = op->next) {
+        if (in_loop && is_product_of_tiles(op)) {
+            const double n = products_of(m, k, op);
+            p->all += n;
+            if (n > p->most) p->longest = op, p->most = n;
+        }
+        for (int i = 0; i < 2; i++) count_products(m, k, op->region[i], in_loop || op->kind == OP_FOR, p);
+    }
 }
 
 /* ---- what keeps it from a schedule, and the fix, where no way to compute it says so ---- */
@@ -81,11 +87,17 @@ static Reason types_reason(PassContext *c, const Op *dot, Elem a, Elem b) {
         .loc = load ? load->loc : dot->loc};
 }
 
+/* Roles multiply them; no other schedule does. */
+static bool are_small_integers(Elem a, Elem b) {
+    return elem_bits(a) == 8 && elem_bits(b) == 8 && !elem_is_float(a) && !elem_is_float(b);
+}
+
 static Reason reason_of(PassContext *c, const Kernel *k, const Op *dot, Reason why) {
     Elem a = operand_elem(k, dot->arg.p[0]), b = operand_elem(k, dot->arg.p[1]);
-    bool floats = elem_is_float(a) && elem_is_float(b);
+    bool floats = elem_is_float(a) && elem_is_float(b), said = why.words && *why.words;
+    if (said && are_small_integers(a, b)) return why;
     if (elem_bits(a) > 16 || elem_bits(b) > 16 || a != b || !floats) return types_reason(c, dot, a, b);
-    if (why.words && *why.words) return why;
+    if (said) return why;
     if (has_runtime_size(k))
         return (Reason){.words = "its sizes are known at run time only",
                         .fix = "make them numbers: dim N = 4096, or -D N=4096"};
@@ -113,10 +125,11 @@ static Loc place_of(const Module *m, const Kernel *k, Loc loc) {
 }
 
 void pipe_warn(PassContext *c, const Kernel *k, Reason why) {
-    const Op *dot = k->plan.lowering == LOWER_OPEN ? product_in(k->body, false) : NULL;
-    if (!dot || products_of(c->m, k, dot) < LEAST_PRODUCTS) return;
-    Reason r = reason_of(c, k, dot, why);
-    Loc loc = place_of(c->m, k, r.loc.file ? r.loc : dot->loc);
+    Products p = {0};
+    if (k->plan.lowering == LOWER_OPEN) count_products(c->m, k, k->body, false, &p);
+    if (p.all < LEAST_PRODUCTS) return;
+    Reason r = reason_of(c, k, p.longest, why);
+    Loc loc = place_of(c->m, k, r.loc.file ? r.loc : p.longest->loc);
     diag_perf(c->m->diags, loc, "plain-products", "'%s' multiplies without a schedule of %s: %s", k->name,
               c->options->target, r.words);
     if (r.fix) diag_note(c->m->diags, loc, "%s", r.fix);

@@ -59,7 +59,8 @@ static Reason why_strides(const Slice *s, const Op *access, bool operand) {
                         .words = slice_text(s, "rows of '%s' have a run-time length", p->name)};
     if (!size_is_number(last)) return (Reason){0}; /* otherwise.c */
     if (last.c * elem_bits(p->elem) / 8 % ROW_ALIGN)
-        return (Reason){.fix = "pad the rows: to multiples of 8 elements of 16 bits",
+        return (Reason){.fix = slice_text(s, "pad the rows: to multiples of %d elements of %d bits",
+                                          8 * ROW_ALIGN / elem_bits(p->elem), elem_bits(p->elem)),
                         .words = slice_text(s, "rows of '%s' are no multiples of %d bytes", p->name, ROW_ALIGN)};
     return (Reason){0};
 }

@@ -106,24 +106,27 @@ static bool size_fits(const Slice *s, int range, int64_t size) {
     return !fixed || s->k->range.p[range].size == size;
 }
 
-static bool sizes_fit(const Slice *s, const TilePlan *t) {
-    if (!size_fits(s, s->row, t->rows)) return false;
-    for (int i = 0; i < s->op.n; i++)
+/* Which sizes the kernel's own text decides: none where only advice is wanted. */
+typedef enum { FIXED_NONE, FIXED_ROWS, FIXED_ALL } Fixed;
+
+static bool sizes_fit(const Slice *s, const TilePlan *t, Fixed fixed) {
+    if (fixed >= FIXED_ROWS && !size_fits(s, s->row, t->rows)) return false;
+    for (int i = 0; i < s->op.n && fixed == FIXED_ALL; i++)
         if (s->op.p[i]->kind == OP_FOR && !size_fits(s, s->op.p[i]->range, t->columns)) return false;
     return true;
 }
 
-static bool plan_try(const Slice *s, TilePlan *t) {
-    if (!sizes_fit(s, t) || words_most(s, t) > REGISTERS) return false;
+static bool plan_try(const Slice *s, TilePlan *t, Fixed fixed) {
+    if (!sizes_fit(s, t, fixed) || words_most(s, t) > REGISTERS) return false;
     t->stages = stages_of(s, t);
     return t->stages >= LEAST_STAGES;
 }
 
-static bool find_tiles(const Slice *s, TilePlan *t) {
+static bool find_tiles(const Slice *s, TilePlan *t, Fixed fixed) {
     for (t->groups = MOST_GROUPS; t->groups > 0; t->groups--) {
         t->rows = GROUP_ROWS * t->groups;
         for (t->columns = MOST_KEYS; t->columns >= LEAST_KEYS; t->columns -= KEYS_STEP)
-            if (plan_try(s, t)) return true;
+            if (plan_try(s, t, fixed)) return true;
     }
     return false;
 }
@@ -198,13 +201,18 @@ static int count_loops(const Slice *s) {
     return n;
 }
 
+static bool refuse_tiles(Slice *s) {
+    TilePlan t = {.cluster = 1};
+    const bool other = find_tiles(s, &t, FIXED_ROWS) || find_tiles(s, &t, FIXED_NONE);
+    return slice_refuse(
+        s, NULL, other ? slice_text(s, "tiles of %d rows, and steps of %d", t.rows, t.columns) : "fewer results in one kernel",
+        "no tile fits: what its loops carry and a step makes takes too many registers, or too much memory");
+}
+
 bool chain_plan(Slice *s, Planned *p) {
     TilePlan t = {.cluster = 1};
     if (count_loops(s) >= PLANNED_TILES) return slice_refuse(s, NULL, NULL, "it has many loops");
-    if (!find_tiles(s, &t))
-        return slice_refuse(
-            s, NULL, "tiles of 128 rows and 128 keys, or fewer results in one kernel",
-            "no tile fits: what its loops carry and a step makes takes too many registers, or too much memory");
+    if (!find_tiles(s, &t, FIXED_ALL)) return refuse_tiles(s);
     if (is_better_cut(s, &t)) return slice_refuse(s, NULL, NULL, "the result is small");
     *p = (Planned){0};
     plan_record(s, &t, p);

@@ -205,17 +205,15 @@ def positions():
 
 
 def topk(x, k):
-    """The k largest of each row; beyond the end of a row -inf and place 0."""
+    """The k largest of each row, and their places."""
     order = np.argsort(-x, axis=1, kind="stable")[:, :k]
-    values = np.take_along_axis(x, order, axis=1)
-    more = max(k - x.shape[1], 0)
-    return (np.pad(values, ((0, 0), (0, more)), constant_values=-np.inf), np.pad(order, ((0, 0), (0, more))).astype(np.int32))
+    return np.take_along_axis(x, order, axis=1), order.astype(np.int32)
 
 
 def largest():
     x = normal(4, 6)
-    pairs = [part for k in (1, 2, 5, 6, 8) for part in topk(x, k)]
-    body = "".join(f"  r{2 * i}, r{2 * i + 1} = topk_rows(x, {k});\n" for i, k in enumerate((1, 2, 5, 6, 8)))
+    pairs = [part for k in (1, 2, 5, 6) for part in topk(x, k)]
+    body = "".join(f"  r{2 * i}, r{2 * i + 1} = topk_rows(x, {k});\n" for i, k in enumerate((1, 2, 5, 6)))
     results = ", ".join(f"r{i}: {type_of(want)}" for i, want in enumerate(pairs))
     group("largest", {"x": x}, [("topk_rows()", want) for want in pairs],
           results=f"program largest(x: f32[4, 6]) -> ({results}) {{\n{body}}}\n")
