@@ -6,6 +6,10 @@ import math
 import os
 import sys
 
+if __name__ == "__main__" and (len(sys.argv) < 3 or sys.argv[1] in ("-h", "--help")):  # needs no package
+    print(__doc__)
+    sys.exit("--help" not in sys.argv and "-h" not in sys.argv)
+
 import numpy as np
 import tilec
 
@@ -15,6 +19,7 @@ import tensors
 import wordpiece
 
 MOST_SENTENCES, MOST_TOKENS = 64, 256  # of a call: B of embed.tile; of a sentence, as the model was trained
+SIZES = ("hidden_size", "num_attention_heads", "num_hidden_layers", "intermediate_size", "vocab_size", "max_position_embeddings")
 ATTENTION = "attention.self."
 LAYER = {"qkv": (ATTENTION + "query", ATTENTION + "key", ATTENTION + "value"), "out": ("attention.output.dense",),
          "up": ("intermediate.dense",), "down": ("output.dense",), "norm1": ("attention.output.LayerNorm",),
@@ -48,12 +53,23 @@ def weights_of(folder, layers, columns):
     return {name: aligned(x) for name, x in w.items()}
 
 
+def config_of(path):
+    with open(path, encoding="utf-8") as f:
+        try:
+            c = json.load(f)
+        except ValueError as e:
+            raise ValueError(f"{path}: {e}") from None
+    missing = [key for key in SIZES if not isinstance(c, dict) or key not in c]
+    if missing:
+        raise ValueError(f"{path}: no {missing[0]}")
+    return c
+
+
 class Embedder:
     """A model in a folder. `workers` are threads, 0 for all cores."""
 
     def __init__(self, folder, workers=0):
-        with open(os.path.join(folder, "config.json"), encoding="utf-8") as f:
-            c = json.load(f)
+        c = config_of(os.path.join(folder, "config.json"))
         d, heads = c["hidden_size"], c["num_attention_heads"]
         self.tokens = wordpiece.WordPiece(os.path.join(folder, "vocab.txt"))
         columns = math.gcd(64, d, c["intermediate_size"])
@@ -77,10 +93,11 @@ class Embedder:
 
 
 def main(words):
-    if len(words) < 2:
-        sys.exit(__doc__)
     folder, *sentences = words
-    y = Embedder(folder).embed(sentences)
+    try:
+        y = Embedder(folder).embed(sentences)
+    except (OSError, ValueError) as e:
+        sys.exit(f"embed.py: {e}")
     for sentence, row in zip(sentences, y @ y.T):
         print(" ".join(f"{x:6.3f}" for x in row), " " + sentence)
 

@@ -10,6 +10,7 @@ sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "
 import tensors
 
 TYPES = ("qwen3", "qwen2", "llama", "mistral")
+NEEDED = ("hidden_size", "num_attention_heads", "num_hidden_layers", "intermediate_size", "vocab_size")
 KINDS = {"<f4": "f32", "<f2": "f16", "|V2": "bf16"}
 PLAIN = {"out": "self_attn.o_proj", "gate": "mlp.gate_proj", "up": "mlp.up_proj", "down": "mlp.down_proj",
          "norm1": "input_layernorm", "norm2": "post_attention_layernorm"}
@@ -18,7 +19,13 @@ PLAIN = {"out": "self_attn.o_proj", "gate": "mlp.gate_proj", "up": "mlp.up_proj"
 def read_config(folder):
     path = os.path.join(folder, "config.json")
     with open(path, encoding="utf-8") as f:
-        c = json.load(f)
+        try:
+            c = json.load(f)
+        except ValueError as e:
+            raise ValueError(f"{path}: {e}") from None
+    missing = [key for key in NEEDED if not isinstance(c, dict) or key not in c]
+    if missing:
+        raise ValueError(f"{path}: no {missing[0]}")
     for key, known in (("model_type", TYPES), ("hidden_act", ("silu",)), ("use_sliding_window", (None, False))):
         if c.get(key) not in known:
             raise ValueError(f"{path}: {key} is {c.get(key)!r}; known are {', '.join(map(str, known))}")

@@ -138,6 +138,9 @@ small = compare(model(os.path.join(WORK, "small")), ["abc", "", "Ab\u00e4c! g, c
 print([small.tokens.encode(s, 9) for s in ("Abccd", "\u00c4b.\u5317a", "[SEP] z", "a" * 101)])
 print(small.embed([]).shape)
 files_wrong()
+for flags, words in (["-I", "-S"], ["--help"]), ([], [os.path.join(WORK, "none"), "x"]):  # help without any package
+    done = subprocess.run([sys.executable, *flags, os.path.join(sys.path[0], "embed.py"), *words], capture_output=True, text=True)
+    print("command:", done.returncode, done.stderr.strip().replace(WORK, "."))
 os.truncate(os.path.join(WORK, "small", "vocab.txt"), 6)
 wrong("vocabulary", lambda: wordpiece.WordPiece(os.path.join(WORK, "small", "vocab.txt")))
 if "real" in sys.argv:

@@ -2,6 +2,7 @@
 import importlib.util
 import json
 import os
+import subprocess
 import sys
 
 import numpy as np
@@ -135,6 +136,13 @@ for what, change in (("another model", {"model_type": "gpt2"}), ("a window", {"u
     wrong(what, lambda: model.Model(random_model.make(os.path.join(WORK, "bad"), norms=True, **{"model_type": "qwen3", **change})))
 extra = random_model.make(os.path.join(WORK, "extra"), model_type="llama", more={"model.layers.0.mlp.gate_proj.bias": 96})
 wrong("a tensor more", lambda: model.Model(extra))
+for what, text in ("no JSON", "{"), ("no sizes", "{}"):
+    with open(os.path.join(WORK, "bad", "config.json"), "w") as f:
+        f.write(text)
+    wrong(what, lambda: weights.read_config(os.path.join(WORK, "bad")))
+for flags, words in (["-I", "-S"], ["--help"]), ([], [os.path.join(WORK, "none"), "x"]):  # help without any package
+    done = subprocess.run([sys.executable, *flags, os.path.join(sys.path[0], "qwen.py"), *words], capture_output=True, text=True)
+    print("command:", done.returncode, done.stderr.strip().replace(WORK, "."))
 wrong("no files", lambda: weights.load(WORK, weights.read_config(qwen)))
 with open(os.path.join(WORK, "t.json"), "w") as f:
     json.dump({"model": {"type": "Unigram"}}, f)
