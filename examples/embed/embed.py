@@ -1,7 +1,6 @@
 """usage: embed.py FOLDER SENTENCE..: how alike sentences are, by a BERT encoder such as all-MiniLM-L6-v2.
 
 FOLDER has config.json, model.safetensors and vocab.txt, as sentence-transformers keeps them. embed.tile is the model."""
-import json
 import math
 import os
 import sys
@@ -15,6 +14,7 @@ import tilec
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path += [HERE, os.path.join(HERE, "..", "common")]
+import config
 import tensors
 import wordpiece
 
@@ -53,23 +53,11 @@ def weights_of(folder, layers, columns):
     return {name: aligned(x) for name, x in w.items()}
 
 
-def config_of(path):
-    with open(path, encoding="utf-8") as f:
-        try:
-            c = json.load(f)
-        except ValueError as e:
-            raise ValueError(f"{path}: {e}") from None
-    missing = [key for key in SIZES if not isinstance(c, dict) or key not in c]
-    if missing:
-        raise ValueError(f"{path}: no {missing[0]}")
-    return c
-
-
 class Embedder:
     """A model in a folder. `workers` are threads, 0 for all cores."""
 
     def __init__(self, folder, workers=0):
-        c = config_of(os.path.join(folder, "config.json"))
+        c = config.read(os.path.join(folder, "config.json"), SIZES)
         d, heads = c["hidden_size"], c["num_attention_heads"]
         self.tokens = wordpiece.WordPiece(os.path.join(folder, "vocab.txt"))
         columns = math.gcd(64, d, c["intermediate_size"])

@@ -1,5 +1,4 @@
 """Models of Qwen3's and Llama's shape, from config.json and safetensors, as the record `weights` of qwen.tile."""
-import json
 import math
 import os
 import sys
@@ -7,6 +6,7 @@ import sys
 import numpy as np
 
 sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "common"))
+import config
 import tensors
 
 TYPES = ("qwen3", "qwen2", "llama", "mistral")
@@ -18,14 +18,7 @@ PLAIN = {"out": "self_attn.o_proj", "gate": "mlp.gate_proj", "up": "mlp.up_proj"
 
 def read_config(folder):
     path = os.path.join(folder, "config.json")
-    with open(path, encoding="utf-8") as f:
-        try:
-            c = json.load(f)
-        except ValueError as e:
-            raise ValueError(f"{path}: {e}") from None
-    missing = [key for key in NEEDED if not isinstance(c, dict) or key not in c]
-    if missing:
-        raise ValueError(f"{path}: no {missing[0]}")
+    c = config.read(path, NEEDED)
     for key, known in (("model_type", TYPES), ("hidden_act", ("silu",)), ("use_sliding_window", (None, False))):
         if c.get(key) not in known:
             raise ValueError(f"{path}: {key} is {c.get(key)!r}; known are {', '.join(map(str, known))}")
