@@ -10,7 +10,7 @@ static bool has_op(const Kernel *k, OpKind kind) {
 
 static bool is_written(const Kernel *k, int param) { return k->param.p[param].out || k->param.p[param].inout; }
 
-/* What stays on its rank has no flags: launches order it. */
+/* Launches order what stays on its rank: it has no flags. */
 static bool stores_everywhere(const Kernel *k, int param) {
     const Affine own = affine_term(TERM_RANK, k->param.p[param].ranks, 1, 1);
     for (const Op *op = walk(k->body); op; op = walk_next(op, k->body))

@@ -50,7 +50,7 @@ static void call_add(Writer *w, const Node *n, const Kernel *k, bool otherwise) 
     vec_push(w->arena, &w->g->launch, l);
 }
 
-/* Of the kernels that may compute the node those with costs, or those without. */
+/* The kernels that may compute the node: those with costs, or those without. */
 static int others_add(Writer *w, const Node *n, bool costs, int left) {
     for (int i = 0; i < n->otherwise.n; i++)
         if ((n->otherwise.p[i]->plan.cost != 0) == costs) call_add(w, n, n->otherwise.p[i], --left > 0);
@@ -89,7 +89,7 @@ static bool kernel_write(const Writer *w, const Node *n, CNames *file, GpuLaunch
     return hip_kernel(g, w->arena, w->p, w->memory, n, matrix_target(g->target), l);
 }
 
-/* Of launches that stand for each other none follows the others. */
+/* Launches that stand for each other do not follow one another. */
 static bool follows_another(const GpuText *g, int launch) {
     while (launch > 0 && g->launch.p[launch - 1].otherwise) launch--;
     return launch > 0;

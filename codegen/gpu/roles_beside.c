@@ -48,7 +48,7 @@ static int64_t parts_of(const RolesWriter *w, int role, const Op *loop) {
     return hip_role_extent(w->g->m, w->k, role, q->part_of - 1) / q->size;
 }
 
-/* So many cuts, one in each `every` turns. */
+/* The number of cuts, one in each `every` turns. */
 static LateText late_text(RolesWriter *w, int role) {
     LateText t = {.loop = role_late(&w->roles->role.p[role])};
     const Range *q = &w->k->range.p[t.loop->range];
@@ -137,7 +137,7 @@ static void parts_close(Fn *f, const LateText *t) {
     close(f);
 }
 
-/* What is left of the task before, at once. */
+/* Emits what is left of the task before, at once. */
 void hip_role_finish(Fn *f, const LateText *t) {
     fn_line(f, "if (late.kept) {");
     f->indent++;

@@ -6,8 +6,8 @@
 
 #include <inttypes.h>
 
-/* Of the device library (tile_chain.h): bytes of a row of a panel; rows of a product; columns of products, and their
-   depth, in steps. */
+/* What the device library has (tile_chain.h): bytes of a row of a panel; rows of a product; columns of products, and
+   their depth, in steps. */
 enum { PANEL_BYTES = 128, GROUP_ROWS = 64, GROUP_THREADS = 128, LEAST_COLUMNS = 64, MOST_COLUMNS = 128, STEP = 16 };
 
 /* A slot's tile in panels of 128 bytes a row. */

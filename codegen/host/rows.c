@@ -86,20 +86,20 @@ static const CExpr *position_swap(Fn *f, int16_t range, const CExpr *to) {
     return was;
 }
 
-bool rows_of_value(Nest *n, const Value *v, int16_t row, int16_t line, Rows *m) {
+/* The rows of a value, or else of a tile, seen from the first position of both ranges. */
+static bool rows_from_first(Nest *n, const Value *v, const Tile *t, int16_t row, int16_t line, Rows *m) {
     const CExpr *zero = cexpr_number(n->f, 0);
     const CExpr *row_was = position_swap(n->f, row, zero), *line_was = position_swap(n->f, line, zero);
-    bool found = value_rows(n, v, row, line, m);
+    bool found = v ? value_rows(n, v, row, line, m) : tile_rows(n, t, row, line, m);
     position_swap(n->f, line, line_was);
     position_swap(n->f, row, row_was);
     return found;
 }
 
+bool rows_of_value(Nest *n, const Value *v, int16_t row, int16_t line, Rows *m) {
+    return rows_from_first(n, v, NULL, row, line, m);
+}
+
 bool rows_of_tile(Nest *n, const Tile *t, int16_t row, int16_t line, Rows *m) {
-    const CExpr *zero = cexpr_number(n->f, 0);
-    const CExpr *row_was = position_swap(n->f, row, zero), *line_was = position_swap(n->f, line, zero);
-    bool found = tile_rows(n, t, row, line, m);
-    position_swap(n->f, line, line_was);
-    position_swap(n->f, row, row_was);
-    return found;
+    return rows_from_first(n, NULL, t, row, line, m);
 }

@@ -54,7 +54,7 @@ static int piece_of(const Op *op) {
 static bool cut_step(const Slice *s, const Op *loop) {
     bool cut = true, waits = false;
     for (Op *op = loop->region[0]->first; op; op = op->next) {
-        op->piece = (int8_t)piece_of(op);
+        op->piece = (int16_t)piece_of(op);
         waits |= op->kind == OP_READY;
         bool few = op->kind == OP_GET && s->k->roles->ring.p[op->ring].slots < LEAST_SLOTS;
         cut &= !op->region[0] && !few && !(op->piece == BEGINS && reads(op, is_finished)) &&
