@@ -85,6 +85,7 @@ typedef struct RoleText {
     const CExpr **last; /* by range: where the iterations of a loop begin that groups run in turn; NULL: there are none */
     const CExpr *
         *part_at;       /* by range: where a part of a tile begins, if the last one reaches back into the one before */
+    const CExpr **part_from; /* likewise of any part in hand; NULL: the range has none */
     const char *unit;   /* the name of the number of a lane's line; NULL: not used */
     const char *turn;   /* the name of its end of the token; NULL: not used */
     VEC(KeptRows) rows;
@@ -133,6 +134,12 @@ void hip_role_names(RolesWriter *); /* fills in those of rings, tiles and roles 
 Fn hip_role_fn(RolesWriter *, Hip *);
 const char *hip_role_name(const RolesWriter *, const char *what); /* behind the kernel's name */
 bool hip_role_counts(const RolesWriter *, int range);             /* it has tiles, which tasks count */
+/* Of the role that is being written. The role whose groups have a ring each, where this one serves them from beside;
+   -1: it does not. */
+int hip_role_served(const Fn *, int ring);
+const char *hip_role_end(Fn *, int ring);         /* its end of the ring */
+const char *hip_role_ring(Fn *, int ring);        /* the ring's tile_ring */
+const char *hip_role_slot_before(Fn *, int ring); /* the slot that the group has written before the one in hand */
 
 /* roles_place.c: the order of tasks. */
 bool hip_role_leaves_own(const RolesWriter *); /* it sends rows to other ranks, whose readers have their own */
@@ -174,8 +181,6 @@ bool op_has(const Op *, const Op *inner);                 /* in its regions, or 
 
 /* roles_step.c: operations of roles. */
 void hip_role_step(Fn *, const Op *);
-/* The role whose groups have a ring each, where the role that is written serves them from beside; -1: it does not. */
-int hip_role_served(const Fn *, int ring);
 void hip_role_wait_last(Fn *, const Op *free); /* for the products that the last iteration has under way */
 void hip_role_free_line(Fn *, const Op *free, const char *when);
 

@@ -193,24 +193,25 @@ static const char *rows_left(Fn *f, int range) {
     return fn_text(f, "%s - %" PRId64 " * group", count->text, f->hip->share);
 }
 
-static bool store_rows(Fn *, const Op *, const SlotTile *, const char *from);
+static bool store_rows(Fn *, const Op *, const SlotTile *, int ring, const char *from);
 
 /* Behind the last row of a group of a ragged range begins the next one: there by rows. */
-static bool store_ragged(Fn *f, const Op *op, const SlotTile *t, const char *from, const Boxes *b, const char *box) {
+static bool store_ragged(Fn *f, const Op *op, const SlotTile *t, int ring, const char *from, const Boxes *b,
+                         const char *box) {
     fn_line(f, "if (%s >= %" PRId64 ") {", cexpr_operand(f, f->range[b->row].count)->text, f->k->range.p[b->row].size);
     f->indent++;
     fn_line(f, "%s", box);
     f->indent--;
     fn_line(f, "} else {");
     f->indent++;
-    bool good = store_rows(f, op, t, from);
+    bool good = store_rows(f, op, t, ring, from);
     fn_line(f, "%stile_tma_commit(); /* slots are counted by groups of stores */", store_when(f, op));
     f->indent--;
     fn_line(f, "}");
     return good;
 }
 
-static bool store_boxes(Fn *f, const Op *op, const SlotTile *t, const char *from) {
+static bool store_boxes(Fn *f, const Op *op, const SlotTile *t, int ring, const char *from) {
     enum { MOST_ROWS = 256 /* of a box (PTX ISA) */ };
     const Param *p = &f->k->param.p[op->param];
     const int at = op->sub.n - p->ndim, row = range_along(&t->type, &op->sub.p[at + p->ndim - 2].lo);
@@ -222,28 +223,46 @@ static bool store_boxes(Fn *f, const Op *op, const SlotTile *t, const char *from
     if (!fits || n % CHUNK || elem_bits(t->type.elem) != 16 || op->mode != STORE_SET) return false;
     const char *box = fn_text(f, "%stile_box_store(%s, %s, %s, %" PRId64 ", %s);", store_when(f, op), b.map,
                               cexpr_add(f, b.at_row, share_begin(f, b.row))->text, b.at_column->text, n, from);
-    if (range_is_ragged(f->k, b.row)) return store_ragged(f, op, t, from, &b, box);
+    if (range_is_ragged(f->k, b.row)) return store_ragged(f, op, t, ring, from, &b, box);
     fn_line(f, "%s", box);
     return true;
 }
 
+/* Columns of the tile that are left from the part in hand on; the slot of the part before, which has the beginning of a
+   vector that both have in common. */
+typedef struct {
+    const char *left, *before;
+} PartsLeft;
+
+static PartsLeft parts_left(Fn *f, int column, int ring) {
+    const Range *q = &f->k->range.p[column];
+    const CExpr *at = q->part_of ? f->hip->role->part_from[column] : NULL;
+    PartsLeft p = {cexpr_operand(f, f->range[column].count)->text, "0"};
+    if (!at || f->k->roles->ring.p[ring].slots < 2) return p;
+    const char *reaches =
+        f->hip->role->part_at[column] ? fn_text(f, " && %s %% %" PRId64 " == 0", at->text, q->size) : "";
+    p.left = fn_text(f, "%s - %s", cexpr_operand(f, f->range[q->part_of - 1].count)->text, cexpr_operand(f, at)->text);
+    p.before = fn_text(f, "%s > 0%s ? %s : 0", at->text, reaches, hip_role_slot_before(f, ring));
+    return p;
+}
+
 /* By all threads of the group, 16 bytes of a row each. */
-static bool store_rows(Fn *f, const Op *op, const SlotTile *t, const char *from) {
+static bool store_rows(Fn *f, const Op *op, const SlotTile *t, int ring, const char *from) {
     const Param *p = &f->k->param.p[op->param];
     if (op->sub.n < 2 || p->ranks >= 0 || elem_bits(p->elem) != 16 || op->mode != STORE_SET) return false;
     const int row = range_along(&t->type, &op->sub.p[p->ndim - 2].lo),
               column = range_along(&t->type, &op->sub.p[p->ndim - 1].lo);
     if (row < 0 || column < 0 || hip_role_extent(f->m, f->k, f->hip->role->number, row) != SUM_ROWS) return false;
+    if (hip_role_extent(f->m, f->k, f->hip->role->number, column) > DEPTH) return false;
     Nest n = nest_new(f, NULL, 0);
     const CExpr *i = f->range[row].pos, *j = f->range[column].pos;
     f->range[row].pos = share_begin(f, row), f->range[column].pos = cexpr_number(f, 0);
     const char *to = nest_element(&n, op)->text;
     f->range[row].pos = i, f->range[column].pos = j;
     nest_print(&n);
-    const char *left = cexpr_operand(f, f->range[column].count)->text;
-    fn_line(f, "if (%s > 0)", left);
-    fn_line(f, "    tile_sums_rows((uint16_t *)&%s, %s, %s, (int)(%s), (int)%s, thread);", to,
-            param_extent(f, op->param, p->ndim - 1)->text, from, rows_left(f, row), left);
+    const PartsLeft left = parts_left(f, column, ring);
+    fn_line(f, "tile_sums_rows((uint16_t *)&%s, %s, %s, %s, (int)(%s), (int)(%s), thread);", to,
+            param_extent(f, op->param, p->ndim - 1)->text, from, left.before, rows_left(f, row), left.left);
     return true;
 }
 
@@ -253,8 +272,8 @@ void hip_role_store(Fn *f, const Op *op) {
     const char *from = fn_held(f, op->arg.p[0])->tile.name, *by = op->by ? op->by : "";
     bool own = f->hip->role->facts->ring[ring].full < 0, beside = f->k->roles->role.p[f->hip->role->number].lanes == 1;
     bool good = (own || beside) && t->panel == PANEL_K128;
-    good = good && ((strcmp(by, "box") == 0 && store_boxes(f, op, t, from)) ||
-                    (own && strcmp(by, "rows") == 0 && store_rows(f, op, t, from)));
+    good = good && ((strcmp(by, "box") == 0 && store_boxes(f, op, t, ring, from)) ||
+                    (own && strcmp(by, "rows") == 0 && store_rows(f, op, t, ring, from)));
     if (!good)
         fn_unsupported(f, op->loc,
                        fn_text(f,

@@ -27,6 +27,7 @@ static void part_range(Fn *f, int range, const CExpr *at) {
     const int64_t size = f->k->range.p[range].size;
     const RangeText *of = &f->range[whole];
     int64_t n;
+    f->hip->role->part_from[range] = at;
     const CExpr *share =
         f->hip->split - 1 == whole ? cexpr_open(f, "%" PRId64 " * group", f->hip->share) : cexpr_number(f, 0);
     const CExpr *from = cexpr_add(f, share, at);

@@ -62,3 +62,29 @@ void hip_role_names(RolesWriter *w) {
     w->maps = ARENA_ARRAY(w->arena, bool, w->roles->role.n + 1);
     for (int i = 0; i < w->roles->role.n; i++) w->role[i] = file_name(w, w->roles->role.p[i].name);
 }
+
+/* ---- rings, in the role that is being written ---- */
+
+int hip_role_served(const Fn *f, int ring) {
+    const int per = f->k->roles->ring.p[ring].per;
+    return per >= 0 && f->hip->role->number != per ? per : -1;
+}
+
+const char *hip_role_end(Fn *f, int ring) {
+    RoleText *r = f->hip->role;
+    if (!r->end[ring]) r->end[ring] = c_name(&f->names, fn_text(f, "%s_end", f->k->roles->ring.p[ring].name));
+    return hip_role_served(f, ring) < 0 ? r->end[ring] : fn_text(f, "%s[group]", r->end[ring]);
+}
+
+const char *hip_role_ring(Fn *f, int ring) {
+    RoleText *r = f->hip->role;
+    const char *name = f->hip->role->facts->ring[ring].member;
+    if (r->ring[ring]) return r->ring[ring];
+    if (hip_role_served(f, ring) >= 0) return r->ring[ring] = fn_text(f, "&%s[group]", c_name(&f->names, name));
+    if (f->hip->role->facts->ring[ring].copies == 1) return r->ring[ring] = fn_text(f, "&all->%s", name);
+    return r->ring[ring] = fn_text(f, "&%s", c_name(&f->names, fn_text(f, "own_%s", name)));
+}
+
+const char *hip_role_slot_before(Fn *f, int ring) {
+    return fn_text(f, "tile_own_before(%s, &%s)", hip_role_ring(f, ring), hip_role_end(f, ring));
+}

@@ -258,6 +258,7 @@ Fn hip_role_function_new(RolesWriter *w, int number, Hip *hip, RoleText *text) {
     text->own = ARENA_ARRAY(w->arena, const char *, w->k->param.n + 1);
     text->last = ARENA_ARRAY(w->arena, const CExpr *, w->k->range.n + 1);
     text->part_at = ARENA_ARRAY(w->arena, const CExpr *, w->k->range.n + 1);
+    text->part_from = ARENA_ARRAY(w->arena, const CExpr *, w->k->range.n + 1);
     hip->role = text;
     hip->groups = hip_role_groups(w->k, number);
     if (!hip->groups) hip->threads = r->lanes;

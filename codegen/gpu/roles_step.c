@@ -12,26 +12,6 @@ static const Ring *ring_of(const Fn *f, int ring) { return &f->k->roles->ring.p[
 
 static const RingFacts *facts_of(const Fn *f, int ring) { return &f->hip->role->facts->ring[ring]; }
 
-int hip_role_served(const Fn *f, int ring) {
-    const int per = ring_of(f, ring)->per;
-    return per >= 0 && f->hip->role->number != per ? per : -1;
-}
-
-static const char *role_end(Fn *f, int ring) {
-    RoleText *r = f->hip->role;
-    if (!r->end[ring]) r->end[ring] = c_name(&f->names, fn_text(f, "%s_end", ring_of(f, ring)->name));
-    return hip_role_served(f, ring) < 0 ? r->end[ring] : fn_text(f, "%s[group]", r->end[ring]);
-}
-
-static const char *ring_text(Fn *f, int ring) {
-    RoleText *r = f->hip->role;
-    const char *name = facts_of(f, ring)->member;
-    if (r->ring[ring]) return r->ring[ring];
-    if (hip_role_served(f, ring) >= 0) return r->ring[ring] = fn_text(f, "&%s[group]", c_name(&f->names, name));
-    if (facts_of(f, ring)->copies == 1) return r->ring[ring] = fn_text(f, "&all->%s", name);
-    return r->ring[ring] = fn_text(f, "&%s", c_name(&f->names, fn_text(f, "own_%s", name)));
-}
-
 /* A barrier of a group's threads, other than that of the whole workgroup. */
 static const char *group_barrier(Fn *f) { return fn_text(f, "%d + group", 1 + hip_role_now(f)->first); }
 
@@ -87,7 +67,8 @@ static void put_boxes(Fn *f, const Op *put) {
     const bool behind = put == f->hip->role->ahead;
     f->hip->role->slot = slot;
     fn_line(f, "const tile_slot %s = tile_ring_put%s(%s, &%s, %" PRId64 "%s);", slot, behind ? "_behind" : "",
-            ring_text(f, put->ring), role_end(f, put->ring), facts_of(f, put->ring)->boxed, behind ? ", ahead" : "");
+            hip_role_ring(f, put->ring), hip_role_end(f, put->ring), facts_of(f, put->ring)->boxed,
+            behind ? ", ahead" : "");
     writes(f, put);
     if (behind) fn_line(f, "ahead -= ahead > 0;");
 }
@@ -97,7 +78,7 @@ static void put_before(Fn *f, const Op *put) {
     const char *slot = c_name(&f->names, ring_of(f, put->ring)->name);
     f->hip->role->slot = slot;
     fn_line(f, "if (ahead == %d) return ahead;", ring_of(f, put->ring)->slots);
-    fn_line(f, "const tile_slot %s = tile_ring_first(%s, ahead++, %" PRId64 ");", slot, ring_text(f, put->ring),
+    fn_line(f, "const tile_slot %s = tile_ring_first(%s, ahead++, %" PRId64 ");", slot, hip_role_ring(f, put->ring),
             facts_of(f, put->ring)->boxed);
     writes(f, put);
 }
@@ -181,7 +162,7 @@ static int groups_between(const Fn *f, const Op *put) {
 }
 
 static void put_own(Fn *f, const Op *put) {
-    const char *slot = slot_new(f, put->ring), *ring = ring_text(f, put->ring), *end = role_end(f, put->ring),
+    const char *slot = slot_new(f, put->ring), *ring = hip_role_ring(f, put->ring), *end = hip_role_end(f, put->ring),
                *bar = group_barrier(f);
     f->hip->role->slot = slot;
     slot_line(f, slot, fn_text(f, "tile_own_open(%s, &%s, %d, %s, thread)", ring, end, groups_between(f, put), bar));
@@ -194,7 +175,7 @@ static void put_own(Fn *f, const Op *put) {
 
 /* done: "filled" by stores, or "copied" by what the threads have begun. */
 static void put_threads(Fn *f, const Op *put, const char *done) {
-    const char *slot = slot_new(f, put->ring), *ring = ring_text(f, put->ring), *end = role_end(f, put->ring);
+    const char *slot = slot_new(f, put->ring), *ring = hip_role_ring(f, put->ring), *end = hip_role_end(f, put->ring);
     f->hip->role->slot = slot;
     slot_line(f, slot, fn_text(f, "tile_ring_open(%s, &%s)", ring, end));
     writes(f, put);
@@ -205,7 +186,7 @@ static void put_threads(Fn *f, const Op *put, const char *done) {
 
 /* Of a ring without tiles: what the threads have done is known to who gets it. */
 static void put_token(Fn *f, const Op *put) {
-    const char *ring = ring_text(f, put->ring), *end = role_end(f, put->ring);
+    const char *ring = hip_role_ring(f, put->ring), *end = hip_role_end(f, put->ring);
     fn_line(f, "tile_ring_open(%s, &%s);", ring, end);
     fn_line(f, "tile_ring_filled(%s, &%s);", ring, end);
 }
@@ -307,7 +288,7 @@ static void role_convert(Fn *f, const Op *op) {
 /* ---- get and free ---- */
 
 static void get_token(Fn *f, const Op *op) {
-    fn_line(f, "tile_ring_get(%s, &%s);", ring_text(f, op->ring), role_end(f, op->ring));
+    fn_line(f, "tile_ring_get(%s, &%s);", hip_role_ring(f, op->ring), hip_role_end(f, op->ring));
 }
 
 static void role_get(Fn *f, const Op *op) {
@@ -319,7 +300,7 @@ static void role_get(Fn *f, const Op *op) {
     if (hip_role_served(f, op->ring) >= 0 && f->hip->role->of == f->hip->role->number)
         fn_unsupported(f, op->loc, "a slot of a ring of each group, got outside of a loop over parts");
     const char *slot = slot_new(f, op->ring), *copied = hip_ring_has_rows(ring_of(f, op->ring)) ? "_copied" : "";
-    const char *ring = ring_text(f, op->ring), *end = role_end(f, op->ring);
+    const char *ring = hip_role_ring(f, op->ring), *end = hip_role_end(f, op->ring);
     slot_line(f, slot, fn_text(f, "tile_ring_get%s(%s, &%s)", copied, ring, end));
     slot_name(f, op, slot);
 }
@@ -366,8 +347,8 @@ void hip_role_free_line(Fn *f, const Op *op, const char *when) {
     const bool meets = (takes_slots(hip_role_now(f)->body, op->ring) && !have_met(f, op)) || may_be_unread(f, op);
     const char *bar = meets ? fn_text(f, "%s, ", group_barrier(f)) : "";
     const char *free = fn_text(f, "tile_ring_free%s(%s, &%s, %d, %s%s);", meets ? "_read" : "",
-                               ring_text(f, op->ring), role_end(f, op->ring), facts_of(f, op->ring)->sharers, bar,
-                               hip_role_now(f)->lanes == 1 ? "0" : "thread");
+                               hip_role_ring(f, op->ring), hip_role_end(f, op->ring), facts_of(f, op->ring)->sharers,
+                               bar, hip_role_now(f)->lanes == 1 ? "0" : "thread");
     if (when)
         fn_line(f, "if (%s) %s", when, free);
     else

@@ -15,18 +15,22 @@ TILE_FN uint32_t tile_panel_at(uint32_t at, int row, int j) {
 TILE_FN uint16_t tile_panel_load(uint32_t at, int row, int j) {
     return tile_shared_load2(tile_panel_at(at, row, j) + (j & 7) * 2);
 }
-/* Eight neighbours from column j on, out of the two vectors that they lie in. */
-TILE_FN void tile_panel_load8(uint32_t y[4], uint32_t at, int row, int j) {
-    uint32_t x[8];
-    int past = j & 7;
-#pragma unroll
-    for (int i = 0; i < 2; i++) tile_shared_load16(tile_panel_at(at, row, i && past ? j + 8 : j), x + 4 * i);
+/* Of two vectors the eight neighbours behind the first `past`; x is used up. */
+TILE_FN void tile_panel_shift(uint32_t y[4], uint32_t x[8], int past) {
 #pragma unroll
     for (int bit = 4; bit > 1; bit /= 2) /* of 8 words, then 6, then 5, those from past / 2 on */
 #pragma unroll
         for (int i = 0; i + bit / 2 < 8; i++) x[i] = past & bit ? x[i + bit / 2] : x[i];
 #pragma unroll
     for (int i = 0; i < 4; i++) y[i] = past & 1 ? x[i] >> 16 | x[i + 1] << 16 : x[i];
+}
+/* Eight neighbours from column j on, out of the two vectors that they lie in. */
+TILE_FN void tile_panel_load8(uint32_t y[4], uint32_t at, int row, int j) {
+    uint32_t x[8];
+    int past = j & 7;
+#pragma unroll
+    for (int i = 0; i < 2; i++) tile_shared_load16(tile_panel_at(at, row, i && past ? j + 8 : j), x + 4 * i);
+    tile_panel_shift(y, x, past);
 }
 
 #endif

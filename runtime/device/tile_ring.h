@@ -178,5 +178,9 @@ TILE_FN void tile_own_filled(const tile_ring *r, tile_ring_end *e, int bar) {
     tile_bar_sync(bar, 128);
     tile_ring_step(r, e);
 }
+/* The slot that was written before the last one, of two or more. It is as it was until the next tile_own_open. */
+TILE_FN uint32_t tile_own_before(const tile_ring *r, const tile_ring_end *e) {
+    return r->slot + (uint32_t)((e->s + r->slots - 2) % r->slots * r->bytes);
+}
 
 #endif

@@ -71,24 +71,46 @@ TILE_FN void tile_sums_take(uint16_t *x, uint32_t from, int step, int n, int thr
     tile_sums_take_part(x, from, step, 0, n, thread);
 }
 
-/* 16-bit elements of 64 rows and `columns` columns in panels at `from`, to rows of a tensor from `to` on, `stride`
-   elements apart, of which `rows` exist: 16 bytes a lane from the first multiple of 16 bytes on, in front of them and
-   behind them single elements. columns: at most 128. */
-TILE_FN void tile_sums_rows(uint16_t *to, int64_t stride, uint32_t from, int rows, int columns, int thread) {
-    const int lane = thread & 31;
-    for (int row = thread >> 5; row < 64 && row < rows; row += 4) {
-        uint16_t *at = to + row * stride;
-        const int before = tile_min_i32((int)(-((uintptr_t)at >> 1) & 7), columns), chunks = (columns - before) / 8;
-        const int behind = before + 8 * chunks;
-        const uint32_t line = from + row * 128;
-        if (lane < chunks) {
+/* Element j of a row of a panel at `from`; below 0: of the panel `before`, which has 64 columns. */
+TILE_FN uint32_t tile_sums_line(uint32_t from, uint32_t before, int row, int j) {
+    return (j < 0 ? before : from) + row * 128;
+}
+TILE_FN uint16_t tile_sums_element(uint32_t from, uint32_t before, int row, int j) {
+    return tile_panel_load(tile_sums_line(from, before, row, j), row, j & 63);
+}
+/* Eight from there on. */
+TILE_FN void tile_sums_eight(uint32_t y[4], uint32_t from, uint32_t before, int row, int j) {
+    const int past = j & 7, next = past ? j + 8 : j;
+    uint32_t x[8];
+    tile_shared_load16(tile_panel_at(tile_sums_line(from, before, row, j), row, j & 63), x);
+    tile_shared_load16(tile_panel_at(tile_sums_line(from, before, row, next), row, next & 63), x + 4);
+    tile_panel_shift(y, x, past);
+}
+
+/* 16-bit elements of 64 rows in a panel of 64 columns at `from`, to rows of a tensor from `to` on, `stride` elements
+   apart. `rows` of them exist, and `columns`, also of panels behind this one. Elements go as vectors of 16 bytes that
+   lie in the tensor as such, 8 lanes a row; those in front of a row's first one and behind its last one go one by one.
+   A vector that two panels have in common is stored with the second one: `before` is the first one then; 0: there is
+   none. */
+TILE_FN void tile_sums_rows(uint16_t *to, int64_t stride, uint32_t from, uint32_t before, int rows, int columns,
+                            int thread) {
+    const int lane = thread & 31, part = lane & 7, end = tile_min_i32(columns, 64);
+#pragma unroll 2
+    for (int t = 0; t < 4; t++) {
+        const int row = 16 * (thread >> 5) + 4 * t + (lane >> 3);
+        uint16_t *const at = to + row * stride;
+        const int first = (int)(-((uintptr_t)at >> 1) & 7), j = first + 8 * part - (first ? 8 : 0);
+        if (row >= rows || columns <= 0) continue;
+        if (j + 8 <= end && (j >= 0 || before)) {
             uint32_t x[4];
-            tile_panel_load8(x, line, row, 8 * lane + before);
-            tile_store16(at + 8 * lane + before, x);
-        } else if (lane >= 16) {
-            const int j = lane < 24 ? lane - 16 : lane - 24 + behind;
-            if (j < (lane < 24 ? before : columns)) tile_store_bf16(at + j, tile_panel_load(line, row, j));
+            tile_sums_eight(x, from, before, row, j);
+            tile_store16(at + j, x);
         }
+        if (!before && part < tile_min_i32(first, columns))
+            tile_store_bf16(at + part, tile_sums_element(from, before, row, part));
+        const int rest = (columns - first) & 7, i = columns - rest + part; /* behind the last vector */
+        if (columns <= 64 && part < rest && (columns >= first || before))
+            tile_store_bf16(at + i, tile_sums_element(from, before, row, i));
     }
 }
 

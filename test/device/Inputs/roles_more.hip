@@ -298,7 +298,9 @@ TILE_FN void edges_multiply(const edges_all *all, roles_call call, const edges_m
         if (rows >= 64 && columns == 128 && call.N % 8 == 0) {
             if (thread == 0) tile_box_store({&maps->map[2], 2, 0}, i, at.j, 128, slot);
         } else if (columns > 0)
-            tile_sums_rows((uint16_t *)call.c + i * call.N + at.j, call.N, slot, rows, columns, thread);
+            for (int j = 0; j < 128; j += 64)
+                tile_sums_rows((uint16_t *)call.c + i * call.N + at.j + j, call.N, slot + 128 * j, j ? slot : 0, rows,
+                               columns - j, thread);
     }
     if (thread == 0) tile_tma_wait();
 }
