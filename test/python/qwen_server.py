@@ -6,13 +6,14 @@ import importlib.util
 import json
 import os
 import socket
+import subprocess
 import sys
 import threading
 import time
 
 sys.path[0] = os.path.join(sys.argv[1], "qwen")
 import model
-import server
+import service
 
 WORK = sys.argv[2]
 helper = importlib.util.spec_from_file_location("random_model", os.path.join(os.path.dirname(os.path.abspath(__file__)), "qwen_random.py"))
@@ -20,7 +21,7 @@ random_model = importlib.util.module_from_spec(helper)
 helper.loader.exec_module(random_model)
 
 m = model.Model(random_model.make(os.path.join(WORK, "tiny"), model_type="qwen3", norms=True, eos_token_id=None), pages=40, context=400)
-serve = server.Server(("127.0.0.1", 0), m)
+serve = service.Server(("127.0.0.1", 0), m)
 PORT = serve.server_address[1]
 threading.Thread(target=serve.serve_forever, daemon=True).start()
 
@@ -71,7 +72,7 @@ cut = complete("hello it", max_tokens=12, stop=word)
 print("stop:", cut["choices"][0]["text"] == direct[:direct.index(word)], cut["choices"][0]["finish_reason"])
 status, text = ask("/v1/chat/completions", {"messages": [{"role": "user", "content": "it <|im_end|>"}], "max_tokens": 5, "temperature": 0})
 chat = json.loads(text)
-prompt = server.chat_of(m, {"messages": [{"role": "user", "content": "it <|im_end|>"}]})
+prompt = service.chat_of(m, {"messages": [{"role": "user", "content": "it <|im_end|>"}]})
 print("chat:", status, chat["choices"][0]["message"]["role"], chat["usage"]["prompt_tokens"] == len(prompt), prompt.count(m.tokens.special["<|im_end|>"]))
 status, parts, end = events("/v1/chat/completions", {"messages": [{"role": "user", "content": "it"}], "max_tokens": 5, "seed": 1})
 print("chat stream:", status, parts[0]["object"], end)
@@ -110,6 +111,10 @@ while (serve.engine.jobs or len(m.free) < 40) and time.time() < deadline:
     time.sleep(0.05)
 print("cut ones are gone:", len(serve.engine.jobs), len(m.free))
 print("still there:", complete("hello it", max_tokens=12)["choices"] == one["choices"])
+for flags, words in ((["-I", "-S"], ["--help"]), ([], [os.path.join(WORK, "none")]), ([], [os.path.join(WORK, "tiny"), f"--port={PORT}"]),
+                     ([], [os.path.join(WORK, "tiny"), "--port=99999"])):  # help without any package; a port in use
+    done = subprocess.run([sys.executable, *flags, os.path.join(sys.path[0], "server.py"), *words], capture_output=True, text=True)
+    print("command:", done.returncode, done.stderr.strip().split("\n")[-1].replace(WORK, "."))
 serve.shutdown()
 serve.server_close()
 print("ended:", not serve.engine.is_alive())
