@@ -212,8 +212,9 @@ static bool rank_match(Bind *c, const ParamDecl *p, const ActualArg *a) {
 }
 
 static void const_type_report(Bind *c, const ParamDecl *p, const ActualArg *a) {
-    const char *is = a->is_size ? arena_format(c->lw->m->arena, "%s is an integer that a run gives", size_text(c, a->size))
-                                : arena_format(c->lw->m->arena, "%g is none", a->number);
+    const char *is = a->is_size
+                         ? arena_format(c->lw->m->arena, "%s is an integer that a run gives", size_text(c, a->size))
+                         : arena_format(c->lw->m->arena, "%s is none", number_text(c->lw->m->arena, a->number));
     diag_error(diags_of(c), a->loc, "type-mismatch", "'%s' takes %s, and %s", p->name, p->type.elem, is);
     diag_note(diags_of(c), p->loc, "declared here");
     c->good = false;
@@ -224,14 +225,15 @@ static void const_set(Bind *c, BoundParam *p, const ActualArg *a) {
     bool known = elem_parse(p->decl->type.elem, &e);
     if (!known) {
         BoundElem *generic = elem_find(c, p->decl->type.elem);
-        e = generic ? generic->elem : a->is_integer ? ELEM_I64 : ELEM_F32;
+        e = generic ? generic->elem : a->number.is_integer ? ELEM_I64 : ELEM_F32;
     }
     p->elem = e;
-    p->f = a->number;
-    p->i = a->is_integer ? (int64_t)a->number : 0;
+    p->f = number_real(a->number);
+    p->i = a->number.i;
     p->size = a->size;
     p->constant = a->is_size ? BOUND_SIZE : elem_is_float(e) ? BOUND_FLOAT : e == ELEM_BOOL ? BOUND_BOOL : BOUND_INT;
-    bool fits = a->is_size ? elem_is_int(e) : elem_is_float(e) || (a->is_integer && (e != ELEM_BOOL || p->i == 0 || p->i == 1));
+    bool fits = a->is_size ? elem_is_int(e)
+                           : elem_is_float(e) || (a->number.is_integer && (e != ELEM_BOOL || p->i == 0 || p->i == 1));
     if (!fits) const_type_report(c, p->decl, a);
 }
 

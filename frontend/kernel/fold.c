@@ -2,6 +2,7 @@
    Integers are exact in 64 bits (division is floor); floats are doubles until they meet a type. */
 #include "frontend/kernel/kernel.h"
 #include "frontend/sema/function.h"
+#include "frontend/sema/number.h"
 
 static bool fold_compare(AstOp op, int order, Val *r) {
     const OpInfo *o = &op_info[operator_op(op)];
@@ -10,32 +11,18 @@ static bool fold_compare(AstOp op, int order, Val *r) {
     return true;
 }
 
-static bool fold_divide(Kern *c, AstOp op, int64_t a, int64_t b, Loc loc, int64_t *r) {
-    if (b == 0 && !c->checking) diag_error(c->diags, loc, "division-by-zero", "division by zero");
-    if (b == 0) return false;
-    if (b == -1) {
-        *r = op == AST_DIV ? (int64_t)(0 - (uint64_t)a) : 0;
-        return true;
-    }
-    *r = op == AST_DIV ? int_floor_div(a, b) : a - int_floor_div(a, b) * b;
-    return true;
-}
-
 static bool fold_int(Kern *c, AstOp op, int64_t a, int64_t b, Loc loc, Val *r) {
-    uint64_t x = (uint64_t)a, y = (uint64_t)b;
     *r = val_int(0);
+    if (integer_binary(op, a, b, &r->i)) return true;
     switch (op) {
-    case AST_ADD: r->i = (int64_t)(x + y); return true;
-    case AST_SUB: r->i = (int64_t)(x - y); return true;
-    case AST_MUL: r->i = (int64_t)(x * y); return true;
     case AST_DIV:
     case AST_MOD:
-        if (!fold_divide(c, op, a, b, loc, &r->i)) *r = val_error;
-        return true;
+        if (!c->checking) diag_error(c->diags, loc, "division-by-zero", "division by zero");
+        return *r = val_error, true;
     case AST_BAND: r->i = a & b; return true;
     case AST_BOR: r->i = a | b; return true;
     case AST_BXOR: r->i = a ^ b; return true;
-    case AST_SHL: r->i = b < 0 || b > 63 ? 0 : (int64_t)(x << b); return true;
+    case AST_SHL: r->i = b < 0 || b > 63 ? 0 : (int64_t)((uint64_t)a << b); return true;
     case AST_SHR: r->i = b < 0 || b > 63 ? -(a < 0) : a >> b; return true;
     default: return fold_compare(op, (a > b) - (a < b), r);
     }

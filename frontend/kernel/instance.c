@@ -165,7 +165,7 @@ static void guess_unknown(const Resolver *r, const Expr *e) {
 static ActualArg guess_arg(Guess *g, const ParamDecl *p, bool truth) {
     bool number = strcmp(p->type.elem, "bool") != 0;
     ActualArg a = {
-        .is_const = p->is_const, .number = number || truth, .is_integer = true, .ndim = p->type.shape.n, .loc = p->loc};
+        .is_const = p->is_const, .number = number_integer(number || truth), .ndim = p->type.shape.n, .loc = p->loc};
     Resolver r = {.lw = g->lw, .context = g, .find = guess_resolve, .unknown = guess_unknown};
     if (!elem_parse(p->type.elem, &a.elem)) a.elem = ELEM_F32;
     for (int d = 0; d < a.ndim && d < MAX_DIMS; d++)

@@ -17,7 +17,7 @@ ProgValue argument_lower(Prog *c, const Expr *e, const ParamDecl *p) {
     want.has_elem = elem_parse(p->type.elem, &want.elem);
     if (!p->type.has_shape && number_of_expr(c->scope, e, &v)) return v;
     if (p->is_const && is_extent(c, e)) {
-        v = (ProgValue){.kind = PROG_SIZE, .loc = e->loc, .is_integer = true};
+        v = (ProgValue){.kind = PROG_SIZE, .loc = e->loc, .number.is_integer = true};
         return extent_of(c->scope, e, &v.size) ? v : prog_error(e->loc);
     }
     return tensor_lower(c, e, &want);

@@ -21,12 +21,8 @@ typedef struct {
 /* ---- the instance ---- */
 
 ActualArg actual_constant(const ProgValue *v) {
-    return (ActualArg){.is_const = true,
-                       .is_size = v->kind == PROG_SIZE,
-                       .size = v->size,
-                       .number = v->number,
-                       .is_integer = v->is_integer,
-                       .loc = v->loc};
+    return (ActualArg){
+        .is_const = true, .is_size = v->kind == PROG_SIZE, .size = v->size, .number = v->number, .loc = v->loc};
 }
 
 static ActualArg actual_of(const Call *k, int i) {

@@ -22,7 +22,7 @@ typedef enum { FEATURE_NUMBER, FEATURE_DIM, FEATURE_SCALAR, FEATURE_NONE } Featu
 
 static FeatureKind feature_named(Prog *c, const Expr *e, double *x, Size *s, int *tensor) {
     ProgValue v;
-    if (number_of_expr(c->scope, e, &v)) return *x = v.number, FEATURE_NUMBER;
+    if (number_of_expr(c->scope, e, &v)) return *x = number_real(v.number), FEATURE_NUMBER;
     const Variable *held = variable_find(c->scope, e->name);
     if (held && held->value.kind == PROG_TENSOR && c->graph->p->tensor.p[held->value.tensor].ndim == 0)
         return *tensor = held->value.tensor, FEATURE_SCALAR;

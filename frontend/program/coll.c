@@ -75,14 +75,15 @@ static bool option_name(CollCall *k, const Expr *e) {
 
 static bool option_number(CollCall *k, const Expr *e) {
     ProgValue v;
-    if (!number_of_expr(k->c->scope, e, &v) || !v.is_integer)
+    if (!number_of_expr(k->c->scope, e, &v) || !v.number.is_integer)
         return refuse(k, e->loc, "wrong-arguments", SAY(k, "%s does not take this", k->info->name),
                       "it takes a mesh axis, a dimension or a number");
-    if (k->info->argument) return k->number = (int64_t)v.number, k->has_number = true;
-    if (v.number >= 0 && v.number < source_of(k)->ndim) return k->dim = (int)v.number, true;
-    return refuse(k, e->loc, "wrong-arguments",
-                  SAY(k, "'%s' has no dimension %d", tensor_text(k->c->graph, &k->x), (int)v.number),
-                  "dimensions count from 0");
+    if (k->info->argument) return k->number = v.number.i, k->has_number = true;
+    if (v.number.i >= 0 && v.number.i < source_of(k)->ndim) return k->dim = (int)v.number.i, true;
+    return refuse(
+        k, e->loc, "wrong-arguments",
+        SAY(k, "'%s' has no dimension %s", tensor_text(k->c->graph, &k->x), number_text(k->c->arena, v.number)),
+        "dimensions count from 0");
 }
 
 static bool options_read(CollCall *k) {

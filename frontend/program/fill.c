@@ -17,8 +17,8 @@ static int fill_range(const Graph *g, Kernel *k, const Tensor *t, int d) {
     return kernel_range(g->m, k, r);
 }
 
-static Kernel *fill_kernel(Graph *g, const Tensor *t, double x) {
-    Kernel *k = kernel_new(g->m, name_of(g->m->names, x == 0 ? "zero" : "fill"), t->loc);
+static Kernel *fill_kernel(Graph *g, const Tensor *t, Number x) {
+    Kernel *k = kernel_new(g->m, name_of(g->m->names, number_holds(x) ? "fill" : "zero"), t->loc);
     Builder b = {.m = g->m, .k = k, .at = k->body, .loc = t->loc};
     Param p = {
         .name = name_of(g->m->names, "y"), .elem = t->elem, .ndim = t->ndim, .out = true, .ranks = -1, .loc = t->loc};
@@ -27,25 +27,26 @@ static Kernel *fill_kernel(Graph *g, const Tensor *t, double x) {
     Span sub[MAX_DIMS];
     for (int d = 0; d < t->ndim; d++) sub[d] = span_of(affine_term(TERM_POS, fill_range(g, k, t, d), 1, 1));
     Elem e = elem_arith(t->elem);
-    Value *v = elem_is_float(e) ? build_const_f(&b, e, x) : build_const_i(&b, e, (int64_t)x);
+    Value *v = elem_is_float(e) ? build_const_f(&b, e, number_real(x)) : build_const_i(&b, e, x.i);
     build_store(&b, 0, sub, t->ndim, v, STORE_SET);
     return k;
 }
 
-static void fill_add(Graph *g, const ProgValue *to, double x, Loc loc) {
+static void fill_add(Graph *g, const ProgValue *to, Number x, Loc loc) {
     Tensor t = value_tensor(g, to);
     Node n = {.kind = NODE_CALL, .loc = loc, .kernel = fill_kernel(g, &t, x)};
     vec_push(g->arena, &n.arg, value_arg(to));
     node_new(g, n);
 }
 
-void zero_add(Graph *g, const ProgValue *result, Loc loc) { fill_add(g, result, 0, loc); }
+void zero_add(Graph *g, const ProgValue *result, Loc loc) { fill_add(g, result, number_integer(0), loc); }
 
 static bool number_fits(Graph *g, const ProgValue *n, Elem e) {
-    bool good = elem_is_float(e) || (n->is_integer && (e != ELEM_BOOL || n->number == 0 || n->number == 1));
+    const bool held = e == ELEM_BOOL ? n->number.i == 0 || n->number.i == 1 : elem_holds(e, n->number.i);
+    const bool good = elem_is_float(e) || (n->number.is_integer && held);
     if (!good)
-        diag_error(g->diags, n->loc, "type-mismatch", "this is assigned to %s, and %g is none", elem_text(e),
-                   n->number);
+        diag_error(g->diags, n->loc, "type-mismatch", "this is assigned to %s, and %s is none", elem_text(e),
+                   number_text(g->arena, n->number));
     return good;
 }
 

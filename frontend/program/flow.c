@@ -16,11 +16,11 @@ static bool repeat_count(Prog *c, const Stmt *s, int64_t *n) {
         diag_note(c->diags, r->loc, "write: repeat %s of N { .. }", r->name);
         return false;
     }
-    if (!number_of_expr(c->scope, r->of, &v) || !v.is_integer || v.number < 0) {
+    if (!number_of_expr(c->scope, r->of, &v) || !v.number.is_integer || v.number.i < 0) {
         diag_error(c->diags, r->of->loc, "not-constant", "how often repeat runs must be known at compile time");
         return false;
     }
-    *n = (int64_t)v.number;
+    *n = v.number.i;
     return true;
 }
 
@@ -32,7 +32,7 @@ static void repeat_lower(Prog *c, const Stmt *s) {
     if (!repeat_count(c, s, &n) || name_taken(c->scope, r->name, r->loc)) return;
     for (int64_t i = 0; i < n && c->diags->errors == before; i++) {
         int mark = block_begin(c->scope);
-        ProgValue number = {.kind = PROG_NUMBER, .loc = r->loc, .number = (double)i, .is_integer = true};
+        ProgValue number = {.kind = PROG_NUMBER, .loc = r->loc, .number = number_integer(i)};
         variable_new(c->scope,
                      (Variable){.name = r->name, .loc = r->loc, .value = number, .read = true, .fixed = true});
         flow_lower(c, &s->body);
@@ -46,7 +46,7 @@ static void repeat_lower(Prog *c, const Stmt *s) {
 static const char *value_text(void *ctx, const Expr *name) {
     Prog *c = ctx;
     ProgValue v;
-    return number_of_expr(c->scope, name, &v) ? arena_format(c->arena, "%g", v.number) : NULL;
+    return number_of_expr(c->scope, name, &v) ? number_text(c->arena, v.number) : NULL;
 }
 
 static void name_check(void *ctx, const Expr *e) {
@@ -94,7 +94,7 @@ static void division_check(Prog *c, const Expr *e) {
     if (!e) return;
     bool quotient = e->kind == EXPR_BINARY && (e->op == AST_DIV || e->op == AST_MOD);
     bool known = quotient && number_of_expr(c->scope, e->lhs, &a) && number_of_expr(c->scope, e->rhs, &b);
-    if (known && a.is_integer && b.is_integer && b.number == 0)
+    if (known && a.number.is_integer && b.number.is_integer && b.number.i == 0)
         diag_error(c->diags, e->loc, "division-by-zero", "division by zero");
     if (number_of_expr(c->scope, e, &a)) return;
     division_check(c, e->base);
@@ -137,7 +137,7 @@ static void assert_lower(Prog *c, const Stmt *s) {
     if (!number_of_expr(c->scope, s->value, &v) && !only_run_knows(c, s->value)) return;
     if (!number_of_expr(c->scope, s->value, &v))
         assertion_unknown(c->diags, s, of, body_call(c->scope, s->loc));
-    else if (v.number == 0)
+    else if (!number_holds(v.number))
         assertion_failed(c->diags, s, of, s->loc, value_text, c);
 }
 

@@ -18,11 +18,12 @@ static bool floats_range(Prog *c, const ParamDecl *p, Tensor *t) {
     const char *what = t->role == ROLE_OUTPUT ? "is a result"
                        : !number_of_expr(c->scope, p->lo, &above) || !number_of_expr(c->scope, p->hi, &below)
                            ? "has bounds that are not known at compile time"
-                       : !isfinite(above.number) || !isfinite(below.number) ? "has no finite bounds"
-                       : above.number >= below.number                       ? "has no value between its bounds"
-                                                                            : NULL;
+                       : !isfinite(number_real(above.number)) || !isfinite(number_real(below.number))
+                           ? "has no finite bounds"
+                       : number_real(above.number) >= number_real(below.number) ? "has no value between its bounds"
+                                                                                : NULL;
     if (what) return diag_error(c->diags, p->loc, "value-range", "'%s' %s", p->name, what), false;
-    t->above = above.number, t->below = below.number;
+    t->above = number_real(above.number), t->below = number_real(below.number);
     return true;
 }
 

@@ -73,7 +73,7 @@ static void if_run(Prog *c, const Stmt *s) {
 void branches_lower(Prog *c, const Stmt *s) {
     ProgValue test;
     if (number_of_expr(c->scope, s->value, &test))
-        if_known(c, s, test.number != 0);
+        if_known(c, s, number_holds(test.number));
     else
         if_run(c, s);
 }

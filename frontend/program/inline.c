@@ -138,7 +138,7 @@ static void result_declare(const Inline *x, const BoundParam *p, const Expected 
 
 static ProgValue bound_value(const Inline *x, int i) {
     ProgValue v = x->arg.p[i];
-    v.is_integer = v.is_integer && x->bound.param.p[i].constant != BOUND_FLOAT;
+    if (x->bound.param.p[i].constant == BOUND_FLOAT) v.number = number_float(number_real(v.number));
     return v;
 }
 

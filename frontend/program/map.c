@@ -15,9 +15,9 @@ static bool gives_condition(AstOp op) { return (op >= AST_EQ && op <= AST_GE) ||
 
 static Expr *number_made(const Map *m, const Expr *of, const ProgValue *v) {
     bool condition = of->kind == EXPR_BINARY && gives_condition(of->op);
-    Expr *e = expr_made(&m->made, condition ? EXPR_BOOL : v->is_integer ? EXPR_INT : EXPR_FLOAT, NULL);
-    e->i = v->is_integer ? (int64_t)v->number : 0;
-    e->f = v->number;
+    Expr *e = expr_made(&m->made, condition ? EXPR_BOOL : v->number.is_integer ? EXPR_INT : EXPR_FLOAT, NULL);
+    e->i = v->number.i;
+    e->f = v->number.f;
     return e;
 }
 
@@ -60,8 +60,8 @@ static Expr *dim_made(const Map *m, const Expr *e) {
 const Expr *branch_known(Prog *c, const Expr *e) {
     ProgValue test;
     if (e->kind != EXPR_COND || !number_of_expr(c->scope, e->cond, &test)) return NULL;
-    names_touch(c->scope, test.number != 0 ? e->rhs : e->lhs);
-    return test.number != 0 ? e->lhs : e->rhs;
+    names_touch(c->scope, number_holds(test.number) ? e->rhs : e->lhs);
+    return number_holds(test.number) ? e->lhs : e->rhs;
 }
 
 /* The one conversion that numbers known at compile time may have in them. */

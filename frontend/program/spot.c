@@ -42,8 +42,8 @@ static bool spot_binary(Prog *c, const Expr *e, Affine *out) {
 bool spot_lower(Prog *c, const Expr *e, Affine *out) {
     ProgValue n;
     if (number_of_expr(c->scope, e, &n)) {
-        *out = affine_const((int64_t)n.number);
-        return n.is_integer || diag_refuse(c->diags, e->loc, "subscript-type", "a place is an integer");
+        *out = affine_const(n.number.i);
+        return n.number.is_integer || diag_refuse(c->diags, e->loc, "subscript-type", "a place is an integer");
     }
     if (e->kind == EXPR_BINARY) return spot_binary(c, e, out);
     return source_add(c, tensor_lower(c, e, &expected_nothing), out);

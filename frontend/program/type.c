@@ -33,9 +33,9 @@ static Found hidden_report(const Front *f, const Variable *v, Loc loc) {
 static Found extent_find(const Resolver *r, Name name, Loc loc, Size *s) {
     const Scope *scope = r->context;
     const Variable *v = variable_find(scope, name);
-    bool number = v && v->value.kind == PROG_NUMBER && v->value.is_integer;
+    bool number = v && v->value.kind == PROG_NUMBER && v->value.number.is_integer;
     bool runtime = v && v->value.kind == PROG_SIZE;
-    if (number) *s = size_number((int64_t)v->value.number);
+    if (number) *s = size_number(v->value.number.i);
     if (runtime) *s = v->value.size;
     if (number || runtime || dim_of_head(scope, name, s)) return FOUND;
     Found found = global_find(r->lw, name, loc, s);

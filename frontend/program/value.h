@@ -13,8 +13,7 @@ typedef enum { PROG_ERROR, PROG_NUMBER, PROG_SIZE, PROG_TENSOR } ProgKind;
 typedef struct {
     ProgKind kind;
     Loc loc;
-    double number;
-    bool is_integer;
+    Number number;
     Size size;
     int tensor, lead, nspot;
     const Tensor *view; /* a TENSOR that is reshaped: its extents, or NULL */

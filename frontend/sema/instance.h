@@ -4,14 +4,14 @@
 #define TILEC_FRONTEND_SEMA_INSTANCE_H
 
 #include "frontend/sema/lower.h"
+#include "frontend/sema/number.h"
 
 /* What a call passes for one parameter. */
 typedef struct {
     bool is_const;      /* a compile-time scalar: .number; folded (no Param) also where the parameter is not const */
     bool is_size;       /* a constant that stands for a run-time extent, .size, and is a dimension of the instance */
     Size size;
-    double number;      /* integers up to 2^53 and bools too */
-    bool is_integer;
+    Number number;
     Elem elem;          /* tensors and run-time scalars */
     int ndim;           /* 0: a scalar */
     Size dim[MAX_DIMS]; /* local extents */

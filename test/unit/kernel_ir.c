@@ -45,8 +45,11 @@ static ActualArg argument_of(Call *c, char *word) {
     if (word[0] == '=') {
         bool truth = strcmp(word, "=true") == 0, falsehood = strcmp(word, "=false") == 0;
         a.is_const = true;
-        a.number = truth ? 1 : falsehood ? 0 : strtod(word + 1, NULL);
-        a.is_integer = truth || falsehood || !strchr(word, '.');
+        const bool whole = truth || falsehood || !strchr(word, '.');
+        a.number = whole ? number_integer(truth       ? 1
+                                          : falsehood ? 0
+                                                      : strtoll(word + 1, NULL, 10))
+                         : number_float(strtod(word + 1, NULL));
         return a;
     }
     char *open = strchr(word, '[');
