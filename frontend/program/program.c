@@ -49,6 +49,12 @@ static bool target_expected(Prog *c, const Stmt *s, const Expr *t, Tensor *typed
     return true;
 }
 
+static const char *placement_advice(Size have, Size want) {
+    if (want.axis < 0) return "a declaration moves nothing: gather it first, all_gather(..)";
+    if (have.axis < 0) return "a declaration moves nothing: reduce_scatter(..) of a partial sum gives a split tensor";
+    return "a declaration moves nothing: all_to_all(..) moves a split to another dimension";
+}
+
 /* An annotation says what is so; it does not move or round anything. In a called program only what it splits is said. */
 static bool annotation_fits(Prog *c, const ProgValue *v, const Expected *want, Loc loc) {
     const Tensor seen = value_tensor(c->graph, v), *t = &seen;
@@ -57,6 +63,7 @@ static bool annotation_fits(Prog *c, const ProgValue *v, const Expected *want, L
         if (!size_equal(t->dim[d], want->like->dim[d]) && !(body_is_called(c->scope) && want->like->dim[d].axis < 0)) {
             diag_error(c->diags, v->loc, "placement-mismatch", "dimension %d of this is %s, and '%s' is declared as %s",
                        d, extent_text(c->f, t->dim[d]), want->name, extent_text(c->f, want->like->dim[d]));
+            diag_note(c->diags, loc, "%s", placement_advice(t->dim[d], want->like->dim[d]));
             return false;
         }
     if (places_have_partial(c->m, v->place) || t->elem == want->elem) return true;

@@ -79,7 +79,40 @@ static Elem operand_elem(const Kernel *k, const Value *v) {
 
 static const Op *load_of(const Value *v) { return match_op(v, OP_LOAD); }
 
-static Reason types_reason(PassContext *c, const Op *dot, Elem a, Elem b) {
+/* The type of at most 16 bits of a tensor that an expression in f32 is computed from; ELEM_COUNT: there is none. */
+static Elem computed_from(const Kernel *k, const Value *v) {
+    const Op *op = v->def;
+    if (op && op->kind == OP_LOAD) {
+        const Elem e = k->param.p[op->param].elem;
+        return elem_is_float(e) && elem_bits(e) <= 16 ? e : ELEM_COUNT;
+    }
+    for (int i = 0; op && op_is_elementwise(op) && i < op->arg.n; i++) {
+        const Elem e = computed_from(k, op->arg.p[i]);
+        if (e != ELEM_COUNT) return e;
+    }
+    return ELEM_COUNT;
+}
+
+/* An operand whose computation made f32 of narrower elements; the other one follows. */
+static bool widened_reason(PassContext *c, const Kernel *k, const Op *dot, Reason *r) {
+    for (int i = 0; i < 2; i++) {
+        const Op *made = dot->arg.p[i]->def;
+        const bool computed = made && op_is_elementwise(made) && made->kind != OP_CAST && made->kind != OP_BROADCAST;
+        const Elem e = computed ? computed_from(k, dot->arg.p[i]) : ELEM_COUNT;
+        if (e == ELEM_COUNT || dot->arg.p[i]->type.elem != ELEM_F32) continue;
+        *r = (Reason){.words = arena_format(c->m->arena, "an operand is computed from %s, in f32", elem_text(e)),
+                      .fix = arena_format(c->m->arena,
+                                          "round it, %s(..), by a kernel of its own: what is computed of %s is f32",
+                                          elem_text(e), elem_text(e)),
+                      .loc = made->loc};
+        return true;
+    }
+    return false;
+}
+
+static Reason types_reason(PassContext *c, const Kernel *k, const Op *dot, Elem a, Elem b) {
+    Reason widened;
+    if (widened_reason(c, k, dot, &widened)) return widened;
     const Op *load = load_of(dot->arg.p[elem_bits(a) <= 16 && elem_is_float(a)]);
     return (Reason){
         .words = arena_format(c->m->arena, "its operands are %s and %s", elem_text(a), elem_text(b)),
@@ -96,7 +129,7 @@ static Reason reason_of(PassContext *c, const Kernel *k, const Op *dot, Reason w
     Elem a = operand_elem(k, dot->arg.p[0]), b = operand_elem(k, dot->arg.p[1]);
     bool floats = elem_is_float(a) && elem_is_float(b), said = why.words && *why.words;
     if (said && are_small_integers(a, b)) return why;
-    if (elem_bits(a) > 16 || elem_bits(b) > 16 || a != b || !floats) return types_reason(c, dot, a, b);
+    if (elem_bits(a) > 16 || elem_bits(b) > 16 || a != b || !floats) return types_reason(c, k, dot, a, b);
     if (said) return why;
     if (has_runtime_size(k))
         return (Reason){.words = "its sizes are known at run time only",

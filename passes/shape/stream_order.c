@@ -4,11 +4,13 @@
 #include "passes/pass.h"
 #include "target/matrix.h"
 
-/* On a machine whose launches begin while the one before ends. */
+/* On a machine whose launches begin while the one before ends. Of several ranks only launches do that wait for each
+   tile of the one before (codegen/gpu/beside.c). */
 static void overlap_warn(const PassContext *c, const Program *p) {
     if (p->node.n < 2 || mesh_ranks(c->m) == 1) return;
-    diag_perf(c->m->diags, p->loc, "apart-launches", "the %d launches of '%s' do not overlap: it has several ranks",
-              p->node.n, p->name);
+    diag_perf(c->m->diags, p->loc, "apart-launches",
+              "'%s' has several ranks: its %d launches do not overlap, but those that wait for tiles of the one before",
+              p->name, p->node.n);
 }
 
 static bool stream_order_run(PassContext *c) {
