@@ -1,6 +1,6 @@
 """Samples in RUN lines, filled in before lit's own substitutions (docs/guides/testing.md):
 `%{20 of 500 mutants}` is 20 or 500; lines that begin with `%{1 in 4}` run in part; `%{from 100}` is the first of random programs.
-CC of a sample is a compiler that optimises less."""
+The compilers of a sample optimise less."""
 import os
 import random
 import re
@@ -15,7 +15,9 @@ AMOUNT = re.compile(r"%\{(\d+) of (\d+) ([^}]+)\}")
 PART = re.compile(r"^(%dbg\(.*?\) +)%\{1 in (\d+)\} *")  # lit's note of the line stands before it
 FIRST = re.compile(r"%\{from (\d+)\}")
 APART = 10000  # distance of the random programs that two seeds begin with
-OPTIMISED = 4  # one test in so many compiles programs for the host as users do
+# For whom programs are compiled: the variable that names the compiler, what it is for users and in a sample (a file beside this one), and
+# one test in so many that compiles as users do.
+COMPILERS = ("host", "CC", "cc", "cc", 4), ("emulator", "TILEC_CLANGXX", "", "cxx", 12)
 
 
 def choose_lines(script, name):
@@ -34,11 +36,14 @@ def expand(line):
     return line.replace("%{seed}", str(sample.seed()))
 
 
-def compiler(name):
-    """What the test's programs for the host are compiled with: "cc", or cc without most optimisations. Pages show what users see."""
-    drawn = sample.everything() or name.startswith("docs/") or random.Random(f"{sample.seed()} -O3 {name}").randrange(OPTIMISED) == 0
-    sample.record("tests whose programs for the host are compiled with -O3", int(drawn), 1)
-    return "cc" if drawn else os.path.join(os.path.dirname(os.path.abspath(__file__)), "cc")
+def compilers(name):
+    """Variables of the environment that say what the test's programs are compiled with. Pages show what users see."""
+    env = {}
+    for kind, variable, users, samples, every in COMPILERS:
+        drawn = sample.everything() or name.startswith("docs/") or random.Random(f"{sample.seed()} -O3 {kind} {name}").randrange(every) == 0
+        sample.record(f"tests whose programs for the {kind} are compiled as for users", int(drawn), 1)
+        env[variable] = users if drawn else os.path.join(os.path.dirname(os.path.abspath(__file__)), samples)
+    return env
 
 
 class Format(lit.formats.ShTest):
@@ -53,7 +58,7 @@ class Format(lit.formats.ShTest):
             return lit.Test.Result(lit.Test.PASS)
         name = "/".join(test.path_in_suite)
         script = [expand(line) for line in choose_lines(script, name)]
-        test.config.environment["CC"] = compiler(name)
+        test.config.environment.update(compilers(name))
         folder, base = runner.getTempPaths(test)
         substitutions = runner.getDefaultSubstitutions(test, folder, base)
         script = runner.applySubstitutions(script, substitutions, recursion_limit=test.config.recursiveExpansionLimit)
