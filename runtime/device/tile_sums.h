@@ -95,7 +95,7 @@ TILE_FN void tile_sums_eight(uint32_t y[4], uint32_t from, uint32_t before, int 
 TILE_FN void tile_sums_rows(uint16_t *to, int64_t stride, uint32_t from, uint32_t before, int rows, int columns,
                             int thread) {
     const int lane = thread & 31, part = lane & 7, end = tile_min_i32(columns, 64);
-#pragma unroll 2
+#pragma unroll 1 /* else the loop over a tile's panels may stay one, and sums lie in memory (compiled) */
     for (int t = 0; t < 4; t++) {
         const int row = 16 * (thread >> 5) + 4 * t + (lane >> 3);
         uint16_t *const at = to + row * stride;
