@@ -23,7 +23,7 @@ bool gpu_has_ends(const Module *m, const Program *p) {
     return has;
 }
 
-bool gpu_is_dependent(const GpuText *g) { return matrix_target(g->target)->dependent && mesh_ranks(g->m) == 1; }
+bool gpu_is_dependent(const GpuText *g) { return matrix_target(g->target)->dependent; }
 
 bool gpu_reads_early(const GpuLaunch *l, const Program *p, int param) {
     const Param *of = &l->node->kernel->param.p[param];

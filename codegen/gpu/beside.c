@@ -53,7 +53,7 @@ static bool pair_runs_beside(const GpuText *g, const Program *p, int node) {
     if (node < 1 || node >= p->node.n) return false;
     const Node *a = p->node.p[node - 1], *b = p->node.p[node];
     if (a->kind != NODE_CALL || b->kind != NODE_CALL || a->otherwise.n || b->otherwise.n) return false;
-    if (!matrix_target(g->target)->dependent || gpu_is_dependent(g)) return false;
+    if (!gpu_is_dependent(g) || mesh_ranks(g->m) == 1) return false;
     return leaves_room(p, a->kernel, b->kernel) && has_op(b->kernel, OP_WAIT) && tensors_have_flags(a, b);
 }
 

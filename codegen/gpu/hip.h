@@ -101,6 +101,7 @@ OwnRows hip_own_rows(const Program *, int tensor);
 
 /* run.c: what begins and ends a run. */
 void hip_run_begin(GpuText *, Arena *, const Program *, const Memory *);
+bool hip_begins_run(const GpuText *, const Program *, const Node *); /* its launch begins the run, too */
 /* Which ranks see a wrong value of an input: all, or the one that has it. NULL: of what the run computes, which one rank may. */
 const char *hip_seen_by(const Module *, const Tensor *input);
 void hip_run_end(GpuText *, Arena *, const Program *, const Memory *);

@@ -203,6 +203,8 @@ bool hip_kernel(GpuText *g, Arena *a, const Program *p, const Memory *memory, co
     if (launch->dependent && tasked) text_add(to, "    tile_follow();\n");
     if (launch->beside) text_add(to, "    tile_beside();\n");
     if (launch->lets_go) text_add(to, "    tile_let_go();\n");
+    if (hip_begins_run(g, p, n))
+        text_add(to, "    if (tile_group() == 0 && tile_thread() == 0) tile_run_begin(call.task);\n");
     text_add(to, text_str(&head));
     text_add(to, text_str(&f.body));
     text_free(&head);

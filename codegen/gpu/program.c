@@ -105,7 +105,7 @@ static bool write_call(void *of, int call, const char *function, CNames *file, F
     const char *program = w->p->name;
     *l = (GpuLaunch){.kernel = n->kernel,
                      .node = n,
-                     .dependent = gpu_is_dependent(g),
+                     .dependent = gpu_is_dependent(g) && !hip_runs_beside(g, w->p, n->id),
                      .follows = follows_another(g, w->first + call),
                      .beside = hip_runs_beside(g, w->p, n->id),
                      .lets_go = hip_runs_beside(g, w->p, n->id + 1),

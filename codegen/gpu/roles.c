@@ -204,6 +204,8 @@ static void write_groups(RolesWriter *w) {
         const bool last = g + n >= w->roles->regs.n;
         text_printf(&w->g->text, last ? "    %s{\n" : "    %sif (group < %d) {\n", g ? "} else " : "", g + n);
         set_registers(w, g);
+        if (g == 0 && hip_begins_run(w->g, w->p, w->node))
+            text_add(&w->g->text, "        if (tile_group() == 0 && thread == 96) tile_run_begin(call.task);\n");
         for (int i = 0; i < w->roles->role.n; i++) {
             const Role *r = &w->roles->role.p[i];
             if (r->in < 0 && (r->first >= 0 ? r->first == g : r->warp / 4 == g)) call_role(w, i);
@@ -235,7 +237,7 @@ static void write_kernel(RolesWriter *w) {
     text_printf(to, "%s(%s, %s, %d, %d) {\n    TILE_LDS(lds, 0);\n", kind, w->launch->function, w->launch->call,
                 w->facts.threads, started_together(w));
     if (w->launch->beside) text_add(to, "    tile_beside();\n");
-    if (w->launch->lets_go) text_add(to, "    tile_let_go();\n");
+    if (w->launch->lets_go && !w->launch->dependent) text_add(to, "    tile_let_go();\n");
     write_refusals(w);
     text_printf(to, "    const %s all = %s(call, lds);\n", hip_role_name(w, "all"), hip_role_name(w, "begin"));
     text_printf(to, "    const int %sthread = tile_thread() & 127;\n",

@@ -3,6 +3,7 @@
    results of a run that failed NaN. */
 #include "codegen/abi/abi.h"
 #include "codegen/gpu/hip.h"
+#include "ir/size.h"
 
 #include <inttypes.h>
 
@@ -73,12 +74,23 @@ static void look(GpuText *g, Arena *a, const Program *p, const Memory *memory, G
     Fn f = run_fn(g, a, p, memory, &hip);
     launch->threads = LOOK_THREADS;
     fn_constant_of(&f, "tile_gpu_task *const", "t", "call.task");
-    fn_line(&f, "tile_run_begin(t);");
+    fn_line(&f, "if (tile_thread() == 0) tile_run_begin(t);");
     fn_line(&f, "tile_sync();");
     for (int i = 0; i < p->io.n; i++)
         if (p->tensor.p[p->io.p[i]].checked) look_at(&f, &p->tensor.p[p->io.p[i]], i);
     text_add(&g->text, "/* The values of inputs with a declared range. */\n");
     run_print(g, &f, launch);
+}
+
+/* Its first launch is there in every run, and its text is ours. */
+static bool begins_inside(const Program *p) {
+    const Node *n = p->node.n ? p->node.p[0] : NULL;
+    if (!n || n->kind != NODE_CALL || n->otherwise.n || n->kernel->plan.lowering == LOWER_SCHEDULE) return false;
+    for (const Op *op = n->kernel->body->first; op; op = op->next)
+        if (op->kind == OP_IF) return false; /* the host may leave it out */
+    for (int i = 0; i < n->kernel->ngrid; i++)
+        if (!size_is_number(n->kernel->range.p[i].of) || n->kernel->range.p[i].of.c < 1) return false;
+    return true;
 }
 
 void hip_run_begin(GpuText *g, Arena *a, const Program *p, const Memory *memory) {
@@ -89,9 +101,14 @@ void hip_run_begin(GpuText *g, Arena *a, const Program *p, const Memory *memory)
         look(g, a, p, memory, &launch);
         return;
     }
-    text_printf(&g->text, "TILE_KERNEL(%s, %s_call, %d) { %stile_run_begin(call.task); }\n\n", launch.function, p->name,
-                launch.threads, launch.dependent ? "tile_follow(); " : "");
+    if (begins_inside(p)) return;
+    text_printf(&g->text, "TILE_KERNEL(%s, %s_call, %d) { %sif (tile_thread() == 0) tile_run_begin(call.task); }\n\n",
+                launch.function, p->name, launch.threads, launch.dependent ? "tile_follow(); " : "");
     vec_push(a, &g->launch, launch);
+}
+
+bool hip_begins_run(const GpuText *g, const Program *p, const Node *n) {
+    return n->id == 0 && gpu_has_ends(g->m, p) && !gpu_looks_at_values(p) && begins_inside(p);
 }
 
 /* ---- results ---- */
@@ -122,10 +139,11 @@ void hip_run_end(GpuText *g, Arena *a, const Program *p, const Memory *memory) {
     Hip hip;
     Fn f = run_fn(g, a, p, memory, &hip);
     fn_constant_of(&f, "tile_gpu_task *const", "t", "call.task");
-    fn_line(&f, has_floats(p) ? "if (tile_run_failed(lds, t)) {" : "tile_run_failed(lds, t);");
+    fn_line(&f, "const tile_ending ending = tile_run_ending(t);");
+    fn_line(&f, has_floats(p) ? "if (tile_run_failed(lds, t, &ending)) {" : "tile_run_failed(lds, t, &ending);");
     for (int i = 0; i < p->io.n; i++)
         if (can_spoil(p, i)) spoil(&f, &p->tensor.p[p->io.p[i]], i);
     if (has_floats(p)) fn_line(&f, "}");
-    fn_line(&f, "tile_run_end(t);");
+    fn_line(&f, "tile_run_end(t, &ending);");
     run_print(g, &f, &launch);
 }

@@ -24,9 +24,13 @@ TILE_FN void tile_poison(const tile_gpu_task *t) {
     }
 }
 
+TILE_FN uint64_t tile_poison_seen(const tile_gpu_task *t) {
+    return tile_word_load(&t->fault[t->rank]->poison, TILE_SYSTEM);
+}
+
 /* What this rank's poison word says, which the host is told; 0: healthy. */
 TILE_FN uint64_t tile_poisoned(const tile_gpu_task *t) {
-    uint64_t why = tile_word_load(&t->fault[t->rank]->poison, TILE_SYSTEM);
+    uint64_t why = tile_poison_seen(t);
     if (why) tile_word_store(&t->notice->fault, why, TILE_SYSTEM);
     return why;
 }
@@ -169,10 +173,11 @@ TILE_FN int64_t tile_take(char *lds, uint64_t *ticket) {
     return tile_broadcast(lds, mine);
 }
 
-/* ---- runs: launches of one workgroup before and after all others ---- */
+/* ---- runs: one thread begins a run, in a launch before all others or in the first one; the last launch, of one
+   workgroup, ends it ---- */
 
 TILE_FN void tile_run_begin(const tile_gpu_task *t) {
-    if (tile_thread() == 0 && tile_word_swap(t->busy, 0, 1, TILE_DEVICE))
+    if (tile_word_swap(t->busy, 0, 1, TILE_DEVICE))
         tile_give_up(t, tile_reason{TILE_E_BUSY, -1, -1, tile_generation(t), 0, 0});
 }
 
@@ -207,10 +212,21 @@ TILE_FN bool tile_refused(const tile_gpu_task *t) { return tile_word_load(t->bus
 
 /* ---- the end of a run ---- */
 
+/* What is read at the end of a run, all at once. */
+typedef struct {
+    uint64_t runs, busy, poison;
+} tile_ending;
+
+TILE_FN tile_ending tile_run_ending(const tile_gpu_task *t) {
+    return tile_ending{tile_word_load(t->generation, TILE_DEVICE), tile_word_load(t->busy, TILE_DEVICE),
+                       tile_poison_seen(t)};
+}
+
 /* Collective. A run that ends in a poisoned mesh may have read data that a failed task, here or on a peer, made up or
    did not send: the poison comes before all that is sent after a fault. A run that was refused has written nothing. */
-TILE_FN bool tile_run_failed(char *lds, const tile_gpu_task *t) {
-    return tile_any(lds, tile_thread() == 0 && tile_poisoned(t) && !tile_refused(t));
+TILE_FN bool tile_run_failed(char *lds, const tile_gpu_task *t, const tile_ending *e) {
+    if (tile_thread() == 0 && e->poison) tile_poisoned(t);
+    return tile_any(lds, tile_thread() == 0 && e->poison && e->busy != TILE_REFUSED);
 }
 
 /* Collective, of one wave: all bytes of a result become `byte`. */
@@ -223,10 +239,9 @@ TILE_FN void tile_spoil(void *result, int64_t bytes, int byte) {
 }
 
 /* A run that was refused does not count: what is run next finds slots and flags as they were. */
-TILE_FN void tile_run_end(const tile_gpu_task *t) {
+TILE_FN void tile_run_end(const tile_gpu_task *t, const tile_ending *e) {
     if (tile_thread() != 0) return;
-    const uint64_t runs = tile_word_load(t->generation, TILE_DEVICE), busy = tile_word_load(t->busy, TILE_DEVICE);
-    tile_word_store(t->generation, runs + (busy != TILE_REFUSED), TILE_DEVICE);
+    tile_word_store(t->generation, e->runs + (e->busy != TILE_REFUSED), TILE_DEVICE);
     tile_word_store(t->busy, 0, TILE_DEVICE);
 }
 

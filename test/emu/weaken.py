@@ -25,6 +25,7 @@ SITES = [
     (re.compile(r"tile_(mbar_(wait|expect|arrive|arrive_at|init_done)|bar_(sync|arrive))\([^;]*\);"), ";"),
     (re.compile(r"tile_(cluster_(sync|arrive|wait|pass)|async_fence(_all)?|wgmma_(fence|commit|wait\d)|tma_(commit|wait|wait_reads?))\([^;]*\);"), ";"),
     (re.compile(r"tile_(copy_wait|copy_commit|wave_sync|behind)\([^;]*\);"), ";"),
+    (re.compile(r"tile_follow\(\);"), ";"),
     (re.compile(r"tile_end_behind\(\);\n"), ";\n"),  # not where a workgroup gives up: no run here does
     (re.compile(r"phase = 1\b"), "phase = 0"),
     (re.compile(r"return \{0, 1, 0\};"), "return {0, 0, 0};"),

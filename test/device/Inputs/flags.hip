@@ -23,5 +23,8 @@ TILE_KERNEL(waits, waits_call, 256) {
     }
 }
 
-TILE_KERNEL(waits_begin, waits_call, 64) { tile_run_begin(call.task); }
-TILE_KERNEL(waits_end, waits_call, 64) { tile_run_end(call.task); }
+TILE_KERNEL(waits_begin, waits_call, 64) { if (tile_thread() == 0) tile_run_begin(call.task); }
+TILE_KERNEL(waits_end, waits_call, 64) {
+    const tile_ending ending = tile_run_ending(call.task);
+    tile_run_end(call.task, &ending);
+}

@@ -52,8 +52,11 @@ static bool await(const protocol_call &call, char *lds, int word, int n, uint64_
     return !tile_any(lds, late);
 }
 
-TILE_KERNEL(begin, protocol_call, 64) { tile_run_begin(call.task); }
-TILE_KERNEL(end, protocol_call, 64) { tile_run_end(call.task); }
+TILE_KERNEL(begin, protocol_call, 64) { if (tile_thread() == 0) tile_run_begin(call.task); }
+TILE_KERNEL(end, protocol_call, 64) {
+    const tile_ending ending = tile_run_ending(call.task);
+    tile_run_end(call.task, &ending);
+}
 
 /* Results of all runs are summed. */
 static void result(const protocol_call &call, int64_t tile, float x) {

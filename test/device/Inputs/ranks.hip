@@ -24,10 +24,10 @@ TILE_FN float *slot_of(const tile_gpu_task *t, int rank, uint64_t g) {
     return (float *)t->symmetric[rank] + (g % 2) * MOST;
 }
 
-TILE_KERNEL(ranks_begin, ranks_call, 64) { tile_run_begin(call.task); }
+TILE_KERNEL(ranks_begin, ranks_call, 64) { if (tile_thread() == 0) tile_run_begin(call.task); }
 
 TILE_KERNEL(ranks_look, ranks_call, 64) {
-    tile_run_begin(call.task);
+    if (tile_thread() == 0) tile_run_begin(call.task);
     tile_sync();
     for (int64_t i = tile_thread(); i < call.args.n; i += THREADS)
         tile_look_at(call.task, 0, i ? TILE_ALL : TILE_ONE, i, (int64_t)tile_load_f32(&call.args.x[i]), 0, 1000);
@@ -35,11 +35,12 @@ TILE_KERNEL(ranks_look, ranks_call, 64) {
 
 TILE_KERNEL(ranks_end, ranks_call, 64) {
     TILE_LDS(lds, 8);
-    if (tile_run_failed(lds, call.task)) {
+    const tile_ending ending = tile_run_ending(call.task);
+    if (tile_run_failed(lds, call.task, &ending)) {
         tile_spoil(call.args.y, 4 * call.args.n, 0xff);
         tile_spoil(call.args.z, 4 * call.args.n, 0xff);
     }
-    tile_run_end(call.task);
+    tile_run_end(call.task, &ending);
 }
 
 TILE_KERNEL(give, ranks_call, 64) {
