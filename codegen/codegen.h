@@ -22,6 +22,7 @@ typedef struct {
     int ndim;
     Size dim[MAP_DIMS];
     int box[MAP_DIMS], swizzle;
+    int pixels, begin[MAP_DIMS], step[MAP_DIMS], count[MAP_DIMS]; /* 0: it is none of pixels */
 } GpuMap;
 
 /* A node's launch; or what begins or ends a run, in one workgroup. */

@@ -14,7 +14,7 @@
 /* How a tile comes into the slot of a ring. */
 typedef enum {
     FILL_BOX,     /* a box of the parameter's tensor, by one lane (TMA) */
-    FILL_PIXELS,  /* likewise, gathered from an image (im2col TMA) */
+    FILL_PIXELS,  /* likewise, pixels of images (ir/pixels.h) */
     FILL_ROWS,    /* 16 bytes a lane, also gathered (cp.async) */
     FILL_BULK,    /* one run of bytes, by one lane */
     FILL_THREADS, /* stores of the role's threads */

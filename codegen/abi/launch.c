@@ -130,7 +130,7 @@ static const char *groups_write(Text *to, Writer *w, int launch) {
 
 /* ---- tables ---- */
 
-enum { MAP_EXTENT, MAP_SYMBOL, MAP_SPLIT, MAP_BOX };
+enum { MAP_EXTENT, MAP_SYMBOL, MAP_SPLIT, MAP_BOX, MAP_BEGIN, MAP_STEP, MAP_COUNT };
 
 /* A number of each dimension of a map. */
 static void write_each(Text *to, const char *field, const Program *p, const GpuMap *m, int which) {
@@ -140,10 +140,20 @@ static void write_each(Text *to, const char *field, const Program *p, const GpuM
         int64_t v = which == MAP_EXTENT   ? n.c
                     : which == MAP_SYMBOL ? program_dim_of(p, n.sym)
                     : which == MAP_SPLIT  ? n.axis
+                    : which == MAP_BEGIN  ? m->begin[d]
+                    : which == MAP_STEP   ? m->step[d]
+                    : which == MAP_COUNT  ? m->count[d]
                                           : m->box[d];
         text_printf(to, "%s%" PRId64, d ? ", " : "", v);
     }
     text_add(to, "}, ");
+}
+
+static void write_pixels(Text *to, const Program *p, const GpuMap *m) {
+    text_printf(to, ".pixels = %d, ", m->pixels);
+    write_each(to, "begin", p, m, MAP_BEGIN);
+    write_each(to, "step", p, m, MAP_STEP);
+    write_each(to, "count", p, m, MAP_COUNT);
 }
 
 static void write_map(Text *to, const Program *p, const GpuMap *m) {
@@ -155,6 +165,7 @@ static void write_map(Text *to, const Program *p, const GpuMap *m) {
     write_each(to, "sym", p, m, MAP_SYMBOL);
     write_each(to, "split", p, m, MAP_SPLIT);
     write_each(to, "box", p, m, MAP_BOX);
+    if (m->pixels) write_pixels(to, p, m);
     text_printf(to, ".swizzle = %d},\n", m->swizzle);
 }
 

@@ -214,6 +214,9 @@ const char *hip_role_map(Fn *, const Op *, GpuMap *); /* number of the access's 
 void hip_role_copy(Fn *, const Op *);
 void hip_role_store(Fn *, const Op *); /* of a slot's tile */
 
+/* roles_pixels.c: a tile of pixels of images; false: none that it knows. */
+bool hip_role_pixels(Fn *, const Op *, const Ring *, const SlotTile *, int sharers);
+
 /* roles_rows.c: a tile that threads copy row by row, to where `tile` says; false: none that it knows. */
 bool hip_role_rows(Fn *, const Op *, const SlotTile *, const char *tile);
 void hip_role_keep_rows(Fn *, const Op *loop); /* before the loop: where rows begin that its copies take */

@@ -164,6 +164,7 @@ void hip_role_copy(Fn *f, const Op *op) {
     const bool panels = (t->panel == PANEL_K128 || t->panel == PANEL_MN128) && op->sub.n >= 2;
     bool good =
         panels && t->fill == FILL_BOX && (copy_box(f, op, ring, t, sharers) || copy_panels(f, op, ring, t, sharers));
+    if (panels && t->fill == FILL_PIXELS) good = hip_role_pixels(f, op, ring, t, sharers);
     if (panels && t->fill == FILL_ROWS) good = hip_role_rows(f, op, t, slot_tile(f, op));
     if (!good)
         fn_unsupported(f, op->loc,

@@ -143,7 +143,8 @@ void hip_role_constants(Fn *f) {
 
 static bool same_map(const GpuMap *a, const GpuMap *b) {
     return memcmp(a->box, b->box, sizeof a->box) == 0 && a->swizzle == b->swizzle && a->symmetric == b->symmetric &&
-           a->first == b->first;
+           a->first == b->first && a->pixels == b->pixels && memcmp(a->begin, b->begin, sizeof a->begin) == 0 &&
+           memcmp(a->step, b->step, sizeof a->step) == 0 && memcmp(a->count, b->count, sizeof a->count) == 0;
 }
 
 static int map_number(Fn *f, const Op *op, const GpuMap *m) {

@@ -36,6 +36,31 @@ static bool subscript_count(Kern *c, const Expr *e, const Entry *tensor) {
     return false;
 }
 
+/* i % 1, which is kept for its range (arith.c). */
+static bool is_zero(const Term *t) {
+    const Op *def = t->kind == TERM_VALUE ? t->value->def : NULL;
+    int64_t by;
+    return def && def->kind == OP_MOD && value_const(def->arg.p[1], &by) && by == 1;
+}
+
+static Type subscripts_type(const Kern *c, const Span *sub, int n) {
+    Type t = type_scalar(ELEM_I64);
+    for (int i = 0; i < n; i++) t = type_union(t, affine_type(c->b.k, &sub[i].lo));
+    return t;
+}
+
+/* Where another subscript has the range. */
+static void subscript_drop_zeros(const Kern *c, Span *sub, int n, int i) {
+    const Span before = sub[i];
+    Affine *a = &sub[i].lo;
+    const Type t = subscripts_type(c, sub, n);
+    int left = 0;
+    for (int k = 0; k < a->nterm; k++)
+        if (!is_zero(&a->term[k])) a->term[left++] = a->term[k];
+    a->nterm = left;
+    sub[i] = type_equal(subscripts_type(c, sub, n), t) ? span_of(*a) : before;
+}
+
 bool subscripts_lower(Kern *c, const Expr *e, const Entry *tensor, Span *sub) {
     bool good = subscript_count(c, e, tensor);
     Type t = type_scalar(ELEM_I64);
@@ -47,6 +72,7 @@ bool subscripts_lower(Kern *c, const Expr *e, const Entry *tensor, Span *sub) {
         if (!types_fit(c, t, more, e->loc)) return false;
         t = type_union(t, more);
     }
+    for (int i = 0; good && i < e->args.n; i++) subscript_drop_zeros(c, sub, e->args.n, i);
     return good;
 }
 

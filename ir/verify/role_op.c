@@ -1,4 +1,5 @@
 /* role_op.c: operations of roles: their operands and results, and where they stand. */
+#include "ir/pixels.h"
 #include "ir/verify/roles.h"
 
 #include <string.h>
@@ -55,6 +56,16 @@ static void fill_type_verify(Verifier *v, const Op *op, const SlotTile *t, Type 
                   type_text(v, x));
 }
 
+/* Of the tile's two ranges one counts pixels. */
+static bool copies_pixels(const Kernel *k, const Op *op, const SlotTile *t) {
+    Pixels p;
+    for (int i = 0; i < t->type.nrange && t->type.nrange == 2; i++) {
+        const int channel = t->type.range[i];
+        if (access_pixels(k, op, t->type.range[!i], channel, k->range.p[channel].size, &p)) return true;
+    }
+    return false;
+}
+
 /* A box has one place. Threads copy rows from places of their own, and say together that they have come. */
 static void way_verify(Verifier *v, const Op *op, const SlotTile *t) {
     enum { WARP = 32 };
@@ -66,6 +77,8 @@ static void way_verify(Verifier *v, const Op *op, const SlotTile *t) {
         }
     if (made && t->fill != FILL_ROWS)
         violation(v, op->loc, "tile '%s' comes by %s, and its places are computed", t->name, fill_text[t->fill]);
+    if (t->fill == FILL_PIXELS && !copies_pixels(v->k, op, t))
+        violation(v, op->loc, "tile '%s' comes by pixels, and its places are no pixels of an image", t->name);
     if (t->fill == FILL_ROWS && v->role->warp >= 0 && v->role->lanes % WARP)
         violation(v, op->loc, "rows of tile '%s' are copied by a part of a warp", t->name);
 }

@@ -1,5 +1,6 @@
 /* box.c: which tiles of a tensor are boxes, which one lane copies (TMA), and how a box lies in its slot; how results
    go to memory otherwise. Takes: loads and stores. Gives: panels and ways; or why a tile is no box. */
+#include "ir/pixels.h"
 #include "passes/roles/slice.h"
 
 enum {
@@ -196,6 +197,15 @@ Reason box_why(Slice *s, const Op *load, int kept, int over, Panel *panel) {
     if (!why.words && !s->chained) why = box_tail(s, load, over);
     if (!why.words) *panel = along ? PANEL_K128 : PANEL_MN128;
     return why;
+}
+
+/* An image in whole chunks of memory, whose channels end with the loop. */
+bool box_is_pixels(const Slice *s, const Op *load, int kept, int over) {
+    const Param *p = &s->k->param.p[load->param];
+    Pixels pixels;
+    if (s->chained || p->ranks >= 0 || p->ndim != PIXEL_DIMS || !size_is_number(p->dim[p->ndim - 1])) return false;
+    return !why_strides(s, load, true).words && !box_tail(s, load, over).words &&
+           access_pixels(s->k, load, kept, over, slice_depth(s), &pixels);
 }
 
 bool box_is_near(Slice *s, const Op *load) {

@@ -60,7 +60,7 @@ static bool is_copied(const Plan *p, int param) {
 static void plan_copies(const Slice *s, Plan *p) {
     for (int i = 0; i < s->stream.n; i++)
         for (int n = 0; n < s->stream.p[i].load.n; n++) {
-            PlanCopy copy = {s->stream.p[i].load.p[n]->param, s->stream.p[i].fill};
+            PlanCopy copy = {s->stream.p[i].load.p[n]->param, stream_fill(&s->stream.p[i], n)};
             if (!is_copied(p, copy.param)) vec_push(s->m->arena, &p->copy, copy);
         }
     for (int i = 0; i < s->near.n; i++)

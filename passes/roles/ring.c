@@ -39,7 +39,7 @@ static void tile_declare(Slice *s, const Stream *t, int n) {
               (SlotTile){.name = p->name,
                          .type = type,
                          .panel = t->panel.p[n],
-                         .fill = t->fill,
+                         .fill = stream_fill(t, n),
                          .param = load->param,
                          .share = t->fill == FILL_BOX ? range_shared(s, type) : -1,
                          .loc = load->loc});

@@ -13,9 +13,9 @@ static void say_copies(const Slice *s) {
     for (int i = 0; i < s->stream.n; i++)
         for (int n = 0; n < s->stream.p[i].load.n; n++) {
             const SlotTile *t = &s->k->roles->ring.p[s->stream.p[i].ring].tile.p[n];
-            if (t->fill != FILL_BOX) continue;
-            remark(s->c, "roles", t->loc, "'%s': one lane copies '%s' by boxes%s", s->k->name,
-                   s->k->param.p[t->param].name, share_text(s, t));
+            if (t->fill == FILL_ROWS) continue;
+            remark(s->c, "roles", t->loc, "'%s': one lane copies '%s' by boxes%s%s", s->k->name,
+                   s->k->param.p[t->param].name, t->fill == FILL_PIXELS ? " of pixels" : "", share_text(s, t));
         }
 }
 

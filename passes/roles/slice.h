@@ -19,6 +19,7 @@ typedef struct {
     VEC(const Op *) load; /* the first one of each tile */
     VEC(Panel) panel;
     VEC(const char *) why; /* why it is no box; NULL: it is one */
+    VEC(bool) pixels;      /* a box of pixels */
     SlotFill fill;
     const Region *at;
     const Op *get;  /* the first load: groups that multiply wait here */
@@ -73,6 +74,9 @@ bool slice_refuse(Slice *, const Op *at, const char *fix, const char *format, ..
 const Value *product_operand(const Op *dot, int i); /* as an instruction takes it */
 bool is_widened(const Slice *, const Op *);         /* it widens one, which the instruction takes as it was before */
 bool dot_promotes(const Op *dot);                   /* instructions sum a step alone, and f32 the steps */
+
+/* stream.c: how one of its tiles is copied; .fill says who does. */
+SlotFill stream_fill(const Stream *, int n);
 
 /* chain.c: products that take what is made of others */
 bool slice_chains(const Slice *);
@@ -130,6 +134,7 @@ bool slice_has_fill(const Slice *, SlotFill);          /* there are such */
    (rows.c). NULL: it is one, they can. */
 Reason box_why(Slice *, const Op *load, int kept, int over, Panel *);
 Reason box_tail(const Slice *, const Op *load, int over); /* why positions behind the loop's end count */
+bool box_is_pixels(const Slice *, const Op *load, int kept, int over);
 const char *rows_why(Slice *, const Op *load, int kept, int over, Panel *);
 bool box_is_near(Slice *, const Op *load); /* a box, at the place of the results */
 bool slice_is_loose(Slice *);              /* boxes beside operands want rows that not every run has */

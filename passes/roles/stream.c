@@ -26,6 +26,7 @@ static void tile_name(Slice *s, const Op *load, int stream, int slot) {
 typedef struct {
     const char *why; /* why it is no box */
     Panel panel;
+    bool pixels;
 } Way;
 
 static void tile_add(Slice *s, const Op *load, int stream, Way way) {
@@ -34,6 +35,7 @@ static void tile_add(Slice *s, const Op *load, int stream, Way way) {
     vec_push(s->scratch, &t->load, load);
     vec_push(s->scratch, &t->panel, way.panel);
     vec_push(s->scratch, &t->why, way.why);
+    vec_push(s->scratch, &t->pixels, way.pixels);
 }
 
 /* The tile of an equal load, which is already one; false: there is none. */
@@ -46,6 +48,8 @@ static bool tile_again(Slice *s, const Op *load) {
             }
     return false;
 }
+
+SlotFill stream_fill(const Stream *t, int n) { return t->pixels.p[n] ? FILL_PIXELS : t->fill; }
 
 static int stream_new(Slice *s, const Region *at, SlotFill fill) {
     vec_push(s->scratch, &s->stream, ((Stream){.at = at, .fill = fill}));
@@ -109,7 +113,8 @@ static bool refuse_across(Slice *s, const Op *load, int kept, int over) {
 
 static bool find_way(Slice *s, const Op *load, int kept, int over, Way *way) {
     const Reason why = box_why(s, load, kept, over, &way->panel);
-    way->why = why.words;
+    *way = (Way){.why = why.words, .panel = way->panel, .pixels = why.words && box_is_pixels(s, load, kept, over)};
+    if (way->pixels) *way = (Way){.panel = PANEL_K128, .pixels = true};
     const char *no_rows = NULL;
     if (way->why && s->chained) return slice_refuse(s, load, why.fix, "%s", way->why);
     if (way->why) no_rows = rows_why(s, load, kept, over, &way->panel);

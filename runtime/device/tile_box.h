@@ -86,6 +86,25 @@ TILE_FN void tile_box_mn_to(tile_slot slot, int to, tile_boxes x, int k, int col
             tile_box_leave(slot, 128 * rows, rank, sharers);
 }
 
+/* ---- pixels ---- */
+
+/* Where a tile begins: a channel, and a pixel of those that the map counts; how far from there all are read. */
+typedef struct {
+    const tile_tensor_map *map;
+    int channel, image, y, x, down, right;
+} tile_pixels;
+
+/* A tile of so many pixels, 128 bytes of channels; of a shared tile the part that is this workgroup's to copy, which
+   begins at that pixel. */
+TILE_FN void tile_box_pixels(tile_slot slot, int to, tile_pixels p, int pixels, int rank, int sharers) {
+    const uint32_t at = slot.at + (uint32_t)(to + (sharers > 1 ? 128 * rank * (pixels / sharers) : 0));
+    if (sharers > 1)
+        tile_tma_load_pixels_all(at, p.map, p.channel, p.x, p.y, p.image, p.right, p.down, slot.full,
+                                 (uint16_t)((1 << sharers) - 1));
+    else
+        tile_tma_load_pixels(at, p.map, p.channel, p.x, p.y, p.image, p.right, p.down, slot.full);
+}
+
 /* ---- stores: by one thread, behind the fence and the barrier of those that wrote the slot ---- */
 
 /* `columns` columns, in panels of 64 and 64 rows, from [row, column] on; the last panel may have fewer. */

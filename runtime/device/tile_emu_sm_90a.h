@@ -40,6 +40,7 @@ void tile_emu_mbar_expect(uint32_t, int bytes);
 void tile_emu_mbar_complete(uint32_t, int rank, int bytes);
 void tile_emu_mbar_wait(uint32_t, int parity);
 void tile_emu_tma_load(uint32_t to, const void *map, const int *at, int n, uint32_t bar, int mask); /* mask 0: here */
+void tile_emu_tma_load_pixels(uint32_t to, const void *map, const int *at, const int *away, uint32_t bar, int mask);
 void tile_emu_tma_store(const void *map, const int *at, int n, uint32_t from);
 void tile_emu_tma_commit(void);
 void tile_emu_tma_wait(int but); /* groups; stores have read LDS */
@@ -138,6 +139,16 @@ TILE_FN void tile_tma_load3_all(uint32_t to, const tile_tensor_map *map, int c0,
                                 uint16_t mask) {
     const int at[] = {c0, c1, c2};
     tile_emu_tma_load(to, map, at, 3, bar, mask);
+}
+TILE_FN void tile_tma_load_pixels(uint32_t to, const tile_tensor_map *map, int c, int x, int y, int n, int right,
+                                  int down, uint32_t bar) {
+    const int at[] = {c, x, y, n}, away[] = {right, down};
+    tile_emu_tma_load_pixels(to, map, at, away, bar, 0);
+}
+TILE_FN void tile_tma_load_pixels_all(uint32_t to, const tile_tensor_map *map, int c, int x, int y, int n, int right,
+                                      int down, uint32_t bar, uint16_t mask) {
+    const int at[] = {c, x, y, n}, away[] = {right, down};
+    tile_emu_tma_load_pixels(to, map, at, away, bar, mask);
 }
 TILE_FN void tile_tma_store2(const tile_tensor_map *map, int c0, int c1, uint32_t from) {
     const int at[] = {c0, c1};

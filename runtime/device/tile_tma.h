@@ -124,6 +124,24 @@ TILE_FN void tile_tma_load3_all(uint32_t to, const tile_tensor_map *map, int c0,
                  "l"(map), "r"(c0), "r"(c1), "r"(c2), "r"(bar), "h"(mask)
                  : "memory");
 }
+/* Pixels of images [n, y, x, c], by a map of such: from the one at x, y on, each read so many places to the right and
+   further down. PTX ISA, "im2col mode". */
+TILE_FN void tile_tma_load_pixels(uint32_t to, const tile_tensor_map *map, int c, int x, int y, int n, int right,
+                                  int down, uint32_t bar) {
+    asm volatile(
+        "cp.async.bulk.tensor.4d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes [%0], [%1, {%2, %3, "
+        "%4, %5}], [%6], {%7, %8};" ::"r"(to),
+        "l"(map), "r"(c), "r"(x), "r"(y), "r"(n), "r"(bar), "h"((uint16_t)right), "h"((uint16_t)down)
+        : "memory");
+}
+TILE_FN void tile_tma_load_pixels_all(uint32_t to, const tile_tensor_map *map, int c, int x, int y, int n, int right,
+                                      int down, uint32_t bar, uint16_t mask) {
+    asm volatile(
+        "cp.async.bulk.tensor.4d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes.multicast::cluster "
+        "[%0], [%1, {%2, %3, %4, %5}], [%6], {%7, %8}, %9;" ::"r"(to),
+        "l"(map), "r"(c), "r"(x), "r"(y), "r"(n), "r"(bar), "h"((uint16_t)right), "h"((uint16_t)down), "h"(mask)
+        : "memory");
+}
 TILE_FN void tile_tma_store2(const tile_tensor_map *map, int c0, int c1, uint32_t from) {
     asm volatile("cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group [%0, {%1, %2}], [%3];" ::"l"(map), "r"(c0),
                  "r"(c1), "r"(from)

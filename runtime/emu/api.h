@@ -34,9 +34,14 @@ int tile_emu_module_load(void **, const void *image);
 int tile_emu_module_unload(void *);
 int tile_emu_function_get(void **, void *module, const char *);
 int tile_emu_function_set(void *, int attribute, int value);
+int tile_emu_driver_version(int *);
 int tile_emu_map_encode(void *map, int type, unsigned rank, void *base, const uint64_t *dim, const uint64_t *stride,
                         const unsigned *box, const unsigned *step, int interleave, int swizzle, int promotion,
                         int fill);
+int tile_emu_map_encode_pixels(void *map, int type, unsigned rank, void *base, const uint64_t *dim,
+                               const uint64_t *stride, const int *lower, const int *upper, unsigned channels,
+                               unsigned pixels, const unsigned *step, int interleave, int swizzle, int promotion,
+                               int fill);
 int tile_emu_launch(void *, unsigned gx, unsigned gy, unsigned gz, unsigned x, unsigned y, unsigned z, unsigned lds,
                     void *stream, void **arguments, void **extra);
 int tile_emu_launch_ex(const GpuLaunchConfig *, void *, void **arguments, void **extra);

@@ -94,7 +94,7 @@ typedef struct Copy {
     struct EmuMap *map; /* of boxes; NULL: what a thread copies */
     struct ThreadCopy *bytes;
     int nbytes;
-    int at[TMA_DIMS];
+    int at[TMA_DIMS], away[TMA_DIMS]; /* away: of pixels, from there */
     bool store;
     Group *from; /* a store's workgroup and thread, and how many of the thread's came before */
     int thread, number;

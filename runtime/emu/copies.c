@@ -12,7 +12,9 @@
 enum {
     POISON = 0xff, /* bytes of what is not there yet: NaN in each type */
     ALIGNED = 128 /* bytes: a box begins at a multiple */,
-    CHUNK = 16 /* bytes that swizzles move */
+    CHUNK = 16 /* bytes that swizzles move */,
+    IMAGE = 4,     /* dimensions of images: channels, width, height, images */
+    PIXEL_DIMS = 2 /* of them that pixels are counted along: width, height */
 };
 
 /* What a tensor map holds here. */
@@ -21,6 +23,9 @@ typedef struct EmuMap {
     uint64_t dim[TMA_DIMS];
     int64_t stride[TMA_DIMS]; /* fastest first, bytes from one to the next; [0]: of an element */
     uint32_t box[TMA_DIMS];
+    uint32_t count[PIXEL_DIMS]; /* of pixels in the box that they are counted in; 0: a box of the tensor */
+    int16_t lower[PIXEL_DIMS];  /* where that begins */
+    uint8_t step[PIXEL_DIMS];
     uint8_t rank, swizzle; /* bits of a chunk's number that change */
 } EmuMap;
 _Static_assert(sizeof(EmuMap) <= 128, "a map is of the driver's size");
@@ -52,6 +57,32 @@ int tile_emu_map_encode(void *map, int type, unsigned rank, void *base, const ui
     return 0;
 }
 
+int tile_emu_map_encode_pixels(void *map, int type, unsigned rank, void *base, const uint64_t *dim,
+                               const uint64_t *stride, const int *lower, const int *upper, unsigned channels,
+                               unsigned pixels, const unsigned *step, int interleave, int swizzle, int promotion,
+                               int fill) {
+    /* CUDA driver API, cuTensorMapEncodeIm2col, of 4 dimensions. */
+    enum { INVALID = 1, MOST = 256, MOST_PIXELS = 1024, MOST_STEP = 8, LEAST_CORNER = -128, MOST_CORNER = 127 };
+    const unsigned box[TMA_DIMS] = {channels, 1, 1, 1}, one[TMA_DIMS] = {1, 1, 1, 1};
+    EmuMap m;
+    if (rank != IMAGE || channels > MOST || !pixels || pixels > MOST_PIXELS || step[0] != 1 || step[IMAGE - 1] != 1)
+        return INVALID;
+    if (tile_emu_map_encode(map, type, rank, base, dim, stride, box, one, interleave, swizzle, promotion, fill))
+        return INVALID;
+    memcpy(&m, map, sizeof m);
+    m.box[1] = pixels;
+    for (int i = 0; i < PIXEL_DIMS; i++) {
+        const int64_t size = (int64_t)dim[1 + i] - 1 + upper[i] - lower[i];
+        if (lower[i] < LEAST_CORNER || lower[i] > MOST_CORNER || upper[i] < LEAST_CORNER || upper[i] > MOST_CORNER)
+            return INVALID;
+        if (size < 0 || !step[1 + i] || step[1 + i] > MOST_STEP) return INVALID;
+        m.lower[i] = (int16_t)lower[i], m.step[i] = (uint8_t)step[1 + i];
+        m.count[i] = (uint32_t)(size / step[1 + i]) + 1;
+    }
+    memcpy(map, &m, sizeof m);
+    return 0;
+}
+
 /* ---- boxes ---- */
 
 static uint32_t box_rows(const EmuMap *m) {
@@ -70,11 +101,27 @@ typedef struct {
     size_t bytes, in;
 } BoxRow;
 
+/* Where row r of the box is along a dimension; *r: what is left of it for the next ones. */
+static int64_t row_place(const Copy *c, int i, int64_t *r) {
+    const EmuMap *m = c->map;
+    const int d = i - 1;
+    const int64_t n = *r;
+    if (!m->count[0]) {
+        *r /= m->box[i];
+        return c->at[i] + n % m->box[i];
+    }
+    if (d == PIXEL_DIMS) return c->at[i] + n;
+    const int64_t number = (c->at[i] - m->lower[d]) / m->step[d] + n;
+    *r = number / m->count[d];
+    return m->lower[d] + number % m->count[d] * m->step[d] + c->away[i];
+}
+
 static BoxRow box_row(const Copy *c, uint32_t r) {
     const EmuMap *m = c->map;
     char *row = m->base;
-    for (int i = 1; i < m->rank; r /= m->box[i++]) {
-        int64_t at = c->at[i] + (int64_t)(r % m->box[i]);
+    int64_t left = r;
+    for (int i = 1; i < m->rank; i++) {
+        const int64_t at = row_place(c, i, &left);
         if (at < 0 || at >= (int64_t)m->dim[i]) return (BoxRow){0};
         row += at * m->stride[i];
     }
@@ -195,7 +242,9 @@ static void copy_begin(const Copy *given) {
     emu->cluster->copies = c;
 }
 
-static void box_check(const EmuMap *m, int n, uint32_t lds) {
+static void box_check(const EmuMap *m, int n, uint32_t lds, bool pixels) {
+    if (pixels != (m->count[0] > 0))
+        emu_fail("copies a box %s by a map %s", pixels ? "of pixels" : "of a tensor", pixels ? "of none" : "of pixels");
     if (m->rank != n) emu_fail("copies by %d coordinates of %d", n, m->rank);
     if (lds % ALIGNED) emu_fail("copies to or from address %u of LDS: no multiple of %d", lds, ALIGNED);
 }
@@ -207,12 +256,8 @@ static void load_begin(Copy c, Group *to, uint32_t bar, TouchKind uses) {
     copy_begin(&c);
 }
 
-void tile_emu_tma_load(uint32_t to, const void *map, const int *at, int n, uint32_t bar, int mask) {
-    EmuMap m;
-    memcpy(&m, map, sizeof m);
-    Copy c = {.map = &m, .lds = to};
-    box_check(&m, n, to);
-    memcpy(c.at, at, sizeof *at * (size_t)n);
+static void load_all(const Copy *given, uint32_t bar, int mask) {
+    Copy c = *given;
     if (talk_now()->unfenced) emu_fail("copies a box behind an acquire, with no fence between (tile_async_fence_all)");
     box_touch(&c, TOUCH_READ);
     if (!mask) load_begin(c, emu, bar, TOUCH_ASYNC_READ);
@@ -220,12 +265,43 @@ void tile_emu_tma_load(uint32_t to, const void *map, const int *at, int n, uint3
         if (mask >> r & 1) load_begin(c, cluster_group(r), bar, TOUCH_ASYNC_READ);
 }
 
+void tile_emu_tma_load(uint32_t to, const void *map, const int *at, int n, uint32_t bar, int mask) {
+    EmuMap m;
+    memcpy(&m, map, sizeof m);
+    Copy c = {.map = &m, .lds = to};
+    box_check(&m, n, to, false);
+    memcpy(c.at, at, sizeof *at * (size_t)n);
+    load_all(&c, bar, mask);
+}
+
+/* From one of the pixels that the map counts on. */
+static void pixels_check(const EmuMap *m, const int *at, const int *away) {
+    enum { MOST_AWAY = 255 /* PTX ISA, im2col offsets of 4 dimensions */ };
+    for (int d = 0; d < PIXEL_DIMS; d++) {
+        const int64_t from = (int64_t)at[1 + d] - m->lower[d];
+        if (from < 0 || from % m->step[d] || from / m->step[d] >= m->count[d])
+            emu_fail("copies pixels from %d on, which is none that the map counts", at[1 + d]);
+        if (away[d] < 0 || away[d] > MOST_AWAY) emu_fail("copies pixels %d away: no more than %d", away[d], MOST_AWAY);
+    }
+}
+
+void tile_emu_tma_load_pixels(uint32_t to, const void *map, const int *at, const int *away, uint32_t bar, int mask) {
+    EmuMap m;
+    memcpy(&m, map, sizeof m);
+    Copy c = {.map = &m, .lds = to};
+    box_check(&m, IMAGE, to, true);
+    pixels_check(&m, at, away);
+    memcpy(c.at, at, sizeof *at * IMAGE);
+    memcpy(c.away + 1, away, sizeof *away * PIXEL_DIMS);
+    load_all(&c, bar, mask);
+}
+
 void tile_emu_tma_store(const void *map, const int *at, int n, uint32_t from) {
     EmuMap m;
     WaveView *w = order_wave();
     memcpy(&m, map, sizeof m);
     Copy c = {.map = &m, .lds = from, .store = true, .from = emu, .thread = emu->thread};
-    box_check(&m, n, from);
+    box_check(&m, n, from, false);
     memcpy(c.at, at, sizeof *at * (size_t)n);
     if (!w->stores) w->stores = order_actor(ACTOR_STORES);
     c.number = ++lane_now()->stores;

@@ -55,6 +55,10 @@ typedef struct {
     int sym[TILE_MAP_DIMS], split[TILE_MAP_DIMS];
     int box[TILE_MAP_DIMS]; /* of a box, in elements: at most 256 each */
     int swizzle;            /* bytes of a row of a box, and over which it is swizzled: 128, 64 or 32; 0: it is not */
+    /* 0; or the tensor is images [n, height, width, channels], and a box has so many pixels, one behind the other as
+       height and width count them: from `begin` on, `count` of them, with `step` from one to the next. */
+    int pixels;
+    int begin[TILE_MAP_DIMS], step[TILE_MAP_DIMS], count[TILE_MAP_DIMS];
 } tile_map;
 
 /* What launches of one kernel differ in: a place in memory, or a number. */

@@ -24,6 +24,7 @@ typedef struct {
     GPU(init, "cuInit", "hipInit", (unsigned flags))                                                                   \
     GPU(device_count, "cuDeviceGetCount", "hipGetDeviceCount", (int *))                                                \
     GPU(device_name, "cuDeviceGetName", "hipDeviceGetName", (char *, int bytes, int device))                           \
+    GPU(driver_version, "cuDriverGetVersion", "hipDriverGetVersion", (int *))                                          \
     GPU(device_attribute, "cuDeviceGetAttribute", GPU_NONE, (int *, int attribute, int device))                        \
     GPU(device_bus, "cuDeviceGetPCIBusId", "hipDeviceGetPCIBusId", (char *, int bytes, int device))                    \
     GPU(device_by_bus, "cuDeviceGetByPCIBusId", "hipDeviceGetByPCIBusId", (int *, const char *))                       \
@@ -54,11 +55,14 @@ typedef struct {
     GPU(map_encode, "cuTensorMapEncodeTiled", GPU_NONE,                                                                \
         (void *map, int type, unsigned rank, void *base, const uint64_t *dim, const uint64_t *stride,                  \
          const unsigned *box, const unsigned *step, int interleave, int swizzle, int promotion, int fill))             \
+    GPU(map_encode_pixels, "cuTensorMapEncodeIm2col", GPU_NONE,                                                        \
+        (void *map, int type, unsigned rank, void *base, const uint64_t *dim, const uint64_t *stride,                  \
+         const int *lower, const int *upper, unsigned channels, unsigned pixels, const unsigned *step, int interleave, \
+         int swizzle, int promotion, int fill))                                                                        \
     GPU(launch, "cuLaunchKernel", "hipModuleLaunchKernel",                                                             \
         (void *, unsigned gx, unsigned gy, unsigned gz, unsigned x, unsigned y, unsigned z, unsigned lds,              \
          void *stream, void **arguments, void **extra))                                                                \
-    GPU(launch_ex, "cuLaunchKernelEx", GPU_NONE,                                                                       \
-        (const GpuLaunchConfig *, void *, void **arguments, void **extra))                                             \
+    GPU(launch_ex, "cuLaunchKernelEx", GPU_NONE, (const GpuLaunchConfig *, void *, void **arguments, void **extra))    \
     GPU(stream_create, "cuStreamCreate", "hipStreamCreateWithFlags", (void **, unsigned flags))                        \
     GPU(stream_destroy, "cuStreamDestroy_v2", "hipStreamDestroy", (void *))                                            \
     GPU(stream_sync, "cuStreamSynchronize", "hipStreamSynchronize", (void *))                                          \

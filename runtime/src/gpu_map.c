@@ -1,6 +1,6 @@
-/* gpu_map.c: descriptions of the tensors that a program's kernels copy by boxes, for CUDA's cuTensorMapEncodeTiled. A
-   map is made anew where its tensor's address or extents are others than in the run before. CUDA driver API, "Tensor
-   Map Object Management", has the limits. */
+/* gpu_map.c: descriptions of the tensors that a program's kernels copy by boxes, for CUDA's cuTensorMapEncodeTiled and
+   cuTensorMapEncodeIm2col. A map is made anew where its tensor's address or extents are others than in the run before.
+   CUDA driver API, "Tensor Map Object Management", has the limits. */
 #include "gpu.h"
 
 enum { STEP = 16 /* bytes: addresses, and where rows begin, are multiples */ };
@@ -68,6 +68,52 @@ static int map_encode(const Gpu *gpu, const tile_map *m, const GpuMapped *at, co
                                map_swizzle(m->swizzle), GPU_MAP_PROMOTE_128B, 0);
 }
 
+static uint64_t map_bytes(const tile_map *m, const GpuMapped *at) {
+    uint64_t bytes = (uint64_t)m->bytes;
+    for (int d = 0; d < m->ndim; d++) bytes *= (uint64_t)at->dim[d];
+    return bytes;
+}
+
+/* Drivers up to 13.1 set a bit of such maps of small tensors that does not belong there (CUTLASS,
+   copy_traits_sm90_im2col.hpp). */
+static void map_mend(const Gpu *gpu, uint64_t bytes, GpuMap *to) {
+    enum {
+        LAST = 13010,   /* version of the driver that does so */
+        SMALL = 131072, /* bytes of a tensor, or more: the bit is right */
+        WORD = 1,       /* of the map, of 64 bits */
+        BIT = 21        /* of the word: that source has all four numbers */
+    };
+    int version = 0;
+    uint64_t word;
+    if (bytes >= SMALL || gpu->api.driver_version(&version) || version > LAST) return;
+    memcpy(&word, to->bytes + WORD * sizeof word, sizeof word);
+    word &= ~((uint64_t)1 << BIT);
+    memcpy(to->bytes + WORD * sizeof word, &word, sizeof word);
+}
+
+/* Pixels are counted in a box whose corners count from those of the image. */
+static int map_encode_pixels(const Gpu *gpu, const tile_map *m, const GpuMapped *at, const uint64_t *strides,
+                             GpuMap *to) {
+    enum { IMAGE = 4 /* dimensions */, CHANNELS = IMAGE - 1 };
+    uint64_t dim[IMAGE], stride[IMAGE];
+    int lower[IMAGE] = {0}, upper[IMAGE] = {0};
+    unsigned step[IMAGE];
+    for (int d = 0; d < IMAGE; d++) {
+        int from = IMAGE - 1 - d;
+        dim[d] = (uint64_t)at->dim[from], step[d] = 1;
+        if (d) stride[d - 1] = strides[from];
+        if (from == 0 || from == CHANNELS) continue;
+        step[d] = (unsigned)m->step[from];
+        lower[d - 1] = m->begin[from];
+        upper[d - 1] = m->begin[from] + m->step[from] * (m->count[from] - 1) - (int)(at->dim[from] - 1);
+    }
+    int error = gpu->api.map_encode_pixels(to, map_type(m->bytes), IMAGE, (void *)at->base, dim, stride, lower, upper,
+                                           (unsigned)m->box[CHANNELS], (unsigned)m->pixels, step, 0,
+                                           map_swizzle(m->swizzle), GPU_MAP_PROMOTE_128B, 0);
+    if (!error) map_mend(gpu, map_bytes(m, at), to);
+    return error;
+}
+
 /* Nothing is copied to or from a tensor without elements: its map is all zero. */
 static int map_fill(const tile_instance *p, const tile_map *m, GpuMapped *at, GpuMap *to) {
     const Gpu *gpu = p->mesh->gpu;
@@ -75,7 +121,7 @@ static int map_fill(const tile_instance *p, const tile_map *m, GpuMapped *at, Gp
     memset(to, 0, sizeof *to);
     if (is_empty(m, at)) return TILE_OK;
     at->refused = !map_strides(m, at, stride);
-    int error = at->refused ? 0 : map_encode(gpu, m, at, stride, to);
+    int error = at->refused ? 0 : (m->pixels ? map_encode_pixels : map_encode)(gpu, m, at, stride, to);
     at->made = !error;
     return error ? gpu_fail(gpu, error, m->arg < 0 ? "describing the workspace" : p->program->arg[m->arg].name)
                  : TILE_OK;

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """usage: random_schedules.py TILEC FOLDER TARGET [--programs=N] [--first=SEED] [--kinds=KIND,..]: random products, attention and
 decoding of tokens, one kind behind the other, at random sizes, which the machine's schedules or roles take, in the emulator of TARGET against the
-interpreter; kinds: product, sized, gathered, ragged, ranks, attention, chained, decode. Prints what differs or fails, how many took a schedule, and which."""
+interpreter; kinds: product, sized, gathered, pixels, ragged, ranks, attention, chained, decode. Prints what differs or fails, how many took a schedule, and which."""
 import os
 import random
 import re
@@ -12,6 +12,7 @@ import numpy
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "gen"))
 from random_chains import chained
+from random_pixels import filtered, wide
 
 PASSED = re.compile(r"pipe: '\w+': the schedule '(\w+)'|'\w+': (roles), ")
 
@@ -220,7 +221,12 @@ def tiles(r):
     return f"kernel products on sm_90a {{ {sizes}clusters = {r.randint(1, 2)}; }}\n"
 
 
-KINDS = {"product": product, "sized": sized, "gathered": gathered, "ragged": ragged, "ranks": ranks, "attention": attention, "chained": chained, "decode": decode}
+def pixels(r):
+    text, sizes = filtered(r)
+    return text, {}, [f"--size={x[:2]}{r.choice(x[2:].split(','))}" for x in sizes]
+
+
+KINDS = {"pixels": pixels, "product": product, "sized": sized, "gathered": gathered, "ragged": ragged, "ranks": ranks, "attention": attention, "chained": chained, "decode": decode}
 
 
 def run(tilec, folder, target, seed, kinds):
@@ -235,7 +241,7 @@ def run(tilec, folder, target, seed, kinds):
         inputs.append(f"--in={name}={folder}/{seed}_{name}.npy")
     inputs.append(f"--tuned={folder}/{seed}.sizes")
     with open(inputs[-1].split("=")[1], "w", encoding="utf-8") as to:
-        to.write(tiles(r) if "kernel products" in text else "")
+        to.write(tiles(r) if "kernel products" in text else wide(r) if "kernel filters" in text else "")
     asked = [i for i in inputs if i.startswith("--tuned") or i.startswith("--comm")]
     told = subprocess.run([tilec, "explain", f"--target={target}", file, *asked], capture_output=True, text=True, check=False).stdout
     command = [tilec, "run", f"--target=emu:{target}", file, "--check", *inputs]
@@ -248,7 +254,7 @@ def main():
     tilec, folder, target = sys.argv[1:4]
     options = dict(a[2:].split("=") for a in sys.argv[4:])
     first, n = int(options.get("first", 1)), int(options.get("programs", 20))
-    kinds = options.get("kinds", "product,product,product,sized,sized,gathered,ragged,attention,chained,decode").split(",")
+    kinds = options.get("kinds", "product,product,product,sized,sized,gathered,ragged,attention,chained,decode,pixels").split(",")
     wrong, took, names = 0, 0, set()
     for seed in range(first, first + n):
         schedules, message = run(tilec, folder, target, seed, kinds)

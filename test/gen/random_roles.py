@@ -1,11 +1,12 @@
-"""usage: random_roles.py TILEC ROLES_RUN FOLDER [--programs=N] [--first=SEED] [--schedules=N]: random products, and attention (random_chains.py), that the pass
-`roles` may take, by their bodies and by their roles in the interpreter. Prints what differs or fails, and how many the pass took."""
+"""usage: random_roles.py TILEC ROLES_RUN FOLDER [--programs=N] [--first=SEED] [--schedules=N]: random products, attention (random_chains.py) and convolutions
+(random_pixels.py) that the pass `roles` may take, by their bodies and by their roles in the interpreter. Prints what differs or fails, and how many the pass took."""
 import random
 import re
 import subprocess
 import sys
 
 from random_chains import chained
+from random_pixels import filtered, wide
 
 PASSES = "comm,predicate,static_block,stream_order,roles"
 EPILOGUES = ["acc", "acc * 0.5", "acc + f32(r[{z}i, j])", "acc * f32(r[{z}i, j]) - f32(d[{z}i - 1, j + 3])", "max(acc, 0.0) * s[j]", "tanh(acc + s[j]) * t[i]",
@@ -119,12 +120,12 @@ def run(tilec, roles_run, folder, seed, schedules):
         text, _, sizes = chained(r)
         sizes = [x[len("--size="):] for x in sizes]
     else:
-        text, sizes = program(r)
+        text, sizes = (filtered if seed % 6 == 1 else program)(r)
     file = f"{folder}/{seed}.tile"
     with open(file, "w", encoding="utf-8") as to:
         to.write(text)
     with open(f"{folder}/{seed}.sizes", "w", encoding="utf-8") as to:
-        to.write(tiles(r) if "kernel products" in text else "")
+        to.write(tiles(r) if "kernel products" in text else wide(r) if "kernel filters" in text else "")
     command = [tilec, "compile", file, "--target=sm_90a", f"--tuned={folder}/{seed}.sizes", f"--passes={PASSES}", "--verify-each", "--emit=ir", "-o", folder]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:

@@ -40,6 +40,10 @@ static int failure(const char *name) {
 
 FAKE(init, cuInit, hipInit, (unsigned a), (a))
 FAKE(device_count, cuDeviceGetCount, hipGetDeviceCount, (int *a), (a))
+extern int fake_version;
+int fake_version = INT_MAX;
+#define tile_emu_driver_version(to) (*(to) = fake_version, 0)
+FAKE(driver_version, cuDriverGetVersion, hipDriverGetVersion, (int *a), (a))
 FAKE(device_name, cuDeviceGetName, hipDeviceGetName, (char *a, int b, int c), (a, b, c))
 FAKE(device_bus, cuDeviceGetPCIBusId, hipDeviceGetPCIBusId, (char *a, int b, int c), (a, b, c))
 FAKE(device_by_bus, cuDeviceGetByPCIBusId, hipDeviceGetByPCIBusId, (int *a, const char *b), (a, b))
@@ -187,7 +191,8 @@ typedef struct {
     const void *base;
     uint64_t dim[5], stride[4];
     unsigned rank, box[5];
-    int type, swizzle;
+    int type, swizzle, lower[2], upper[2];
+    unsigned step[2];
 } FakeMap;
 extern FakeMap fake_map;
 FakeMap fake_map;
@@ -211,6 +216,29 @@ int cuTensorMapEncodeTiled(void *map, int type, unsigned rank, void *base, const
     if (!error)
         error =
             tile_emu_map_encode(map, type, rank, base, dim, stride, box, step, interleave, swizzle, promotion, fill);
+    return map_made(error, &m);
+}
+
+int cuTensorMapEncodeIm2col(void *, int, unsigned, void *, const uint64_t *, const uint64_t *, const int *, const int *,
+                            unsigned, unsigned, const unsigned *, int, int, int, int);
+int cuTensorMapEncodeIm2col(void *map, int type, unsigned rank, void *base, const uint64_t *dim, const uint64_t *stride,
+                            const int *lower, const int *upper, unsigned channels, unsigned pixels,
+                            const unsigned *step, int interleave, int swizzle, int promotion, int fill) {
+    FakeMap m = {.base = base,
+                 .rank = rank,
+                 .type = type,
+                 .swizzle = swizzle,
+                 .box = {channels, pixels},
+                 .lower = {lower[0], lower[1]},
+                 .upper = {upper[0], upper[1]},
+                 .step = {step[1], step[2]}};
+    int error = failure("map_encode");
+    memcpy(m.dim, dim, sizeof *dim * rank);
+    memcpy(m.stride, stride, sizeof *stride * (rank - 1));
+    if (!error)
+        error = tile_emu_map_encode_pixels(map, type, rank, base, dim, stride, lower, upper, channels, pixels, step,
+                                           interleave, swizzle, promotion, fill);
+    if (!error && fake_version <= 13010) ((uint64_t *)map)[1] |= 1 << 21; /* as these do */
     return map_made(error, &m);
 }
 
