@@ -231,6 +231,12 @@ static int started_together(const RolesWriter *w) {
     return w->k->plan.workgroups && w->roles->cluster == 1 ? PAIR : w->roles->cluster;
 }
 
+/* A thread's group. With a shuffle it is known to be that of all lanes, and what follows from it lies in uniform
+   registers. Wide products in a chain leave none for it: it would spill [compiled]. */
+static const char *group_text(const RolesWriter *w) {
+    return hip_roles_are_wide(w) ? "tile_thread() / 128" : "tile_shuffle(tile_thread() / 128, 0)";
+}
+
 static void write_kernel(RolesWriter *w) {
     Text *to = &w->g->text;
     const char *kind = w->launch->nmap ? "TILE_KERNEL_MAPS" : "TILE_KERNEL_CLUSTER";
@@ -240,8 +246,9 @@ static void write_kernel(RolesWriter *w) {
     if (w->launch->lets_go && !w->launch->dependent) text_add(to, "    tile_let_go();\n");
     write_refusals(w);
     text_printf(to, "    const %s all = %s(call, lds);\n", hip_role_name(w, "all"), hip_role_name(w, "begin"));
-    text_printf(to, "    const int %sthread = tile_thread() & 127;\n",
-                w->roles->regs.n > 1 ? "group = tile_shuffle(tile_thread() / 128, 0), " : "");
+    text_add(to, "    const int ");
+    if (w->roles->regs.n > 1) text_printf(to, "group = %s, ", group_text(w));
+    text_add(to, "thread = tile_thread() & 127;\n");
     write_rings(w);
     text_add(to, w->roles->cluster > 1 ? "    tile_cluster_sync();\n" : "    tile_sync();\n");
     if (w->launch->dependent && !w->ahead && !gpu_looks_at_values(w->p)) text_add(to, "    tile_follow();\n");

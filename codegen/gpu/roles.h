@@ -228,6 +228,7 @@ const Tile *hip_role_sums(Fn *, const Op *mma); /* where it adds up */
 bool hip_role_is_near(Fn *, const Op *);
 /* .. products of several panels, or whose first operand lies in registers. */
 bool hip_role_chains(Fn *, const Op *mma);
+bool hip_roles_are_wide(const RolesWriter *); /* some such product has more than 128 columns */
 void hip_role_chain(Fn *, const Op *mma);
 bool hip_role_packs(const Op *);            /* a conversion that makes such an operand, .. */
 /* .. of words. Also leaves out the end of a loop that roles_late.c writes. false: it is neither. */

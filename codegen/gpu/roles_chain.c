@@ -8,7 +8,7 @@
 
 /* What the device library has (tile_chain.h): bytes of a row of a panel; rows of a product; columns of products, and
    their depth, in steps. */
-enum { PANEL_BYTES = 128, GROUP_ROWS = 64, GROUP_THREADS = 128, LEAST_COLUMNS = 64, MOST_COLUMNS = 128, STEP = 16 };
+enum { PANEL_BYTES = 128, GROUP_ROWS = 64, GROUP_THREADS = 128, LEAST_COLUMNS = 48, MOST_COLUMNS = 256, STEP = 16 };
 
 /* A slot's tile in panels of 128 bytes a row. */
 typedef struct {
@@ -68,6 +68,19 @@ bool hip_role_chains(Fn *f, const Op *mma) {
     const Value *a = mma->arg.p[0];
     const int64_t depth = mma->nover == 1 ? hip_role_extent(f->m, f->k, -1, mma->over[0]) : 0;
     return !hip_slot(f->k, a, &ring, &tile) || depth * elem_bits(a->type.elem) / 8 != PANEL_BYTES;
+}
+
+bool hip_roles_are_wide(const RolesWriter *w) {
+    enum { WIDE = 128 /* columns, up to which nothing spills [compiled, nvcc 13.0] */ };
+    int ring, tile;
+    for (int i = 0; i < w->roles->role.n; i++)
+        for (const Op *op = walk(w->roles->role.p[i].body); op; op = walk_next(op, w->roles->role.p[i].body)) {
+            if (op->kind != OP_MMA || hip_slot(w->k, op->arg.p[0], &ring, &tile)) continue;
+            const Type t = op->res.p[0]->type;
+            for (int n = 0; n < t.nrange; n++)
+                if (hip_role_extent(w->g->m, w->k, i, t.range[n]) > WIDE) return true;
+        }
+    return false;
 }
 
 int64_t hip_role_words(Fn *f, const Value *v) {
@@ -141,7 +154,7 @@ void hip_role_chain(Fn *f, const Op *mma) {
     if (!depth || !panels_of(f, mma, mma->arg.p[1], &b) || !chain_fits(f, mma, &b, depth) ||
         (slot && (!panels_of(f, mma, x, &a) || a.across))) {
         fn_unsupported(f, mma->loc,
-                       "a product in a chain, other than of 64 rows along what is summed and 64 to 128 columns");
+                       "a product in a chain, other than of 64 rows along what is summed and 48 to 256 columns");
         return;
     }
     const char *first = slot ? fn_text(f, "%s, %" PRId64, a.at, a.step) : words_of(f, x);

@@ -195,6 +195,11 @@ static bool is_edge(const Value *x, OpKind edge, int range) {
     return x->def && x->def->kind == edge && x->def->range == range;
 }
 
+/* Its tiles have so many positions, or may have. */
+static bool has_positions(const Range *r, int64_t n) {
+    return r->kind == RANGE_WHOLE ? size_is_number(r->of) && r->of.c >= n : r->size >= n;
+}
+
 /* Positions of one tile of the whole; the last part may be smaller. */
 static void part_loop_verify(Verifier *v, const Op *op, const Range *r) {
     int whole = r->part_of - 1;
@@ -202,7 +207,7 @@ static void part_loop_verify(Verifier *v, const Op *op, const Range *r) {
         violation(v, op->loc, "'%s' is a part of no range that is in scope", r->name);
     else if (!is_edge(op->arg.p[0], OP_BEGIN, whole) || !is_edge(op->arg.p[1], OP_END, whole))
         violation(v, op->loc, "a loop over parts does not run from begin to end of '%s'", v->k->range.p[whole].name);
-    else if (r->kind != RANGE_TILE || v->k->range.p[whole].size < r->size)
+    else if (r->kind != RANGE_TILE || !has_positions(&v->k->range.p[whole], r->size))
         violation(v, op->loc, "the tiles of '%s' are larger than those of '%s'", r->name, v->k->range.p[whole].name);
 }
 

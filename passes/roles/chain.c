@@ -5,7 +5,7 @@
 
 enum {
     LEAST_COLUMNS = 64, /* of a product, in steps of 16: products with an operand in registers (tile_chain.h) */
-    MOST_COLUMNS = 128,
+    MOST_COLUMNS = 256,
     COLUMNS_STEP = 16,
     DEPTH_STEP = 16, /* positions that an instruction sums */
     MOST_DEPTH = 256,
@@ -51,7 +51,7 @@ static bool columns_fit(Slice *s, const Op *dot) {
     const int64_t n = slice_extent(s, dot_column(s, dot));
     if (!is_width(s, dot_column(s, dot)) || (n >= LEAST_COLUMNS && n <= MOST_COLUMNS && n % COLUMNS_STEP == 0))
         return true;
-    return slice_refuse(s, dot, NULL, "a result has %lld columns: products in a chain have 64 to 128, in steps of 16",
+    return slice_refuse(s, dot, NULL, "a result has %lld columns: products in a chain have 64 to 256, in steps of 16",
                         (long long)n);
 }
 

@@ -9,15 +9,18 @@ enum {
     GROUP = 128,     /* threads of a group */
     GROUP_ROWS = 64, /* that it multiplies */
     MOST_GROUPS = 2,
-    LEAST_KEYS = 64, /* of a step, .. */
+    LEAST_KEYS = 48, /* of a step, .. */
     MOST_KEYS = 128,
+    MOST_WHOLE = 128,    /* columns of a result whose slot has all of them: wider ones leave no room for keys */
     KEYS_STEP = 16,      /* .. in steps of so many (tile_chain.h) */
     LEAST_STAGES = 2,    /* one is read, one is copied */
     MOST_STAGES = 4,     /* more gained nothing: copies are a tenth of the time [guess] */
     BARRIERS = 2048,     /* bytes of the rings' barriers, and up to a multiple of 1024 */
     COPY_REGISTERS = 40, /* of a thread: 30 values spill with 24 (compiled) */
     REGISTERS = 232,     /* of a thread that multiplies: two groups have 464 of 504 so */
-    OWN_WORDS = 40       /* of a thread: addresses, counters, what rows have one of [guess] */
+    OWN_WORDS = 40,      /* of a thread: addresses, counters, what rows have one of [guess] */
+    SPARE_WORDS = 16,    /* with so many more nothing spills [compiled: widths 64 to 256], .. */
+    TAIL_WORDS = 25      /* .. likewise where a step may be cut short */
 };
 
 static int64_t positions(const Slice *s, int range, const TilePlan *t) {
@@ -81,12 +84,15 @@ static int64_t stream_bytes(const Slice *s, const Stream *x, const TilePlan *t) 
     return bytes;
 }
 
+bool chain_has_parts(const Slice *s) { return s->chained && slice_extent(s, s->column) > MOST_WHOLE; }
+
 static int64_t results_bytes(const Slice *s, const TilePlan *t) {
     int64_t bytes = 0;
     for (int i = 0; i < s->store.n; i++) {
         const Type type = s->store.p[i]->arg.p[0]->type;
         if (type.nrange != 2 || !type_has(type, s->column)) continue;
-        bytes += panel_room(PANEL_K128, 2 * slice_extent(s, s->column), t->rows);
+        bytes += chain_has_parts(s) ? CHAIN_PARTS * panel_room(PANEL_K128, 2 * PANEL_COLUMNS, t->rows)
+                                    : panel_room(PANEL_K128, 2 * slice_extent(s, s->column), t->rows);
     }
     return bytes;
 }
@@ -116,8 +122,22 @@ static bool sizes_fit(const Slice *s, const TilePlan *t, Fixed fixed) {
     return true;
 }
 
-static bool plan_try(const Slice *s, TilePlan *t, Fixed fixed) {
-    if (!sizes_fit(s, t, fixed) || words_most(s, t) > REGISTERS) return false;
+/* Some step of so many keys may be cut short. */
+static bool has_tail(const Slice *s, const TilePlan *t) {
+    Kernel k = *s->k;
+    k.range.p = arena_copy(s->scratch, k.range.p, sizeof *k.range.p * (size_t)k.range.n);
+    k.range.p[s->row].size = t->rows;
+    for (int i = 0; i < s->op.n; i++)
+        if (s->op.p[i]->kind == OP_FOR) k.range.p[s->op.p[i]->range].size = t->columns;
+    for (int i = 0; i < s->op.n; i++)
+        if (s->op.p[i]->kind == OP_FOR && chain_has_tail(s, &k, s->op.p[i]->range)) return true;
+    return false;
+}
+
+/* spare: registers are left over, so that nothing spills. */
+static bool plan_try(const Slice *s, TilePlan *t, Fixed fixed, bool spare) {
+    const int left = spare ? (has_tail(s, t) ? TAIL_WORDS : SPARE_WORDS) : 0;
+    if (!sizes_fit(s, t, fixed) || words_most(s, t) + left > REGISTERS) return false;
     t->stages = stages_of(s, t);
     return t->stages >= LEAST_STAGES;
 }
@@ -125,8 +145,9 @@ static bool plan_try(const Slice *s, TilePlan *t, Fixed fixed) {
 static bool find_tiles(const Slice *s, TilePlan *t, Fixed fixed) {
     for (t->groups = MOST_GROUPS; t->groups > 0; t->groups--) {
         t->rows = GROUP_ROWS * t->groups;
-        for (t->columns = MOST_KEYS; t->columns >= LEAST_KEYS; t->columns -= KEYS_STEP)
-            if (plan_try(s, t, fixed)) return true;
+        for (int spare = 1; spare >= 0; spare--)
+            for (t->columns = MOST_KEYS; t->columns >= LEAST_KEYS; t->columns -= KEYS_STEP)
+                if (plan_try(s, t, fixed, spare)) return true;
     }
     return false;
 }

@@ -33,13 +33,17 @@ static void store_slot(Cut *c, Cut *by, int i, int multiply) {
     build_free(&by->b, v->def->ring);
 }
 
+static void store_registers(Cut *c, const Op *store) {
+    build_store(&c->b, store->param, cut_place(c, store), store->sub.n, cut_value(c, store->arg.p[0]), STORE_SET);
+}
+
 static bool has_slots(const Slice *s) {
     for (int i = 0; i < s->way.n; i++)
         if (s->way.p[i]) return true;
     return false;
 }
 
-void chain_results(Cut *c, int multiply) {
+static void store_whole(Cut *c, int multiply) {
     Slice *s = c->s;
     Cut by = {0};
     if (has_slots(s)) {
@@ -47,12 +51,27 @@ void chain_results(Cut *c, int multiply) {
         by = cut_begin(s, s->k->roles->role.p[role].body);
     }
     for (int i = 0; i < s->store.n; i++) {
-        const Op *store = s->store.p[i];
-        c->b.loc = by.b.loc = store->loc;
+        c->b.loc = by.b.loc = s->store.p[i]->loc;
         if (s->way.p[i])
             store_slot(c, &by, i, multiply);
         else
-            build_store(&c->b, store->param, cut_place(c, store), store->sub.n, cut_value(c, store->arg.p[0]),
-                        STORE_SET);
+            store_registers(c, s->store.p[i]);
     }
+}
+
+/* A panel of columns at a time; the rest behind them. */
+static void store_parts(Cut *c, int multiply) {
+    Slice *s = c->s;
+    Region *at = c->b.at;
+    s->outs = CHAIN_PARTS;
+    slice_results(c, multiply);
+    c->b.at = at;
+    for (int i = 0; i < s->store.n; i++) {
+        c->b.loc = s->store.p[i]->loc;
+        if (!s->way.p[i]) store_registers(c, s->store.p[i]);
+    }
+}
+
+void chain_results(Cut *c, int multiply) {
+    (has_slots(c->s) && chain_has_parts(c->s) ? store_parts : store_whole)(c, multiply);
 }

@@ -7,10 +7,11 @@
 
 #include <math.h>
 
-/* Some step may be cut short. */
-static bool has_tail(const Slice *s, int range) {
-    return is_key(s, range) && !range_has_whole_steps(s->k, range) && !range_is_full(s->k, range);
+bool chain_has_tail(const Slice *s, const Kernel *k, int range) {
+    return is_key(s, range) && !range_has_whole_steps(k, range) && !range_is_full(k, range);
 }
+
+static bool has_tail(const Slice *s, int range) { return chain_has_tail(s, s->k, range); }
 
 static Value *is_short(Builder *b, int range) {
     Value *n = build_binary(b, OP_SUB, build_index(b, OP_END, range), build_index(b, OP_BEGIN, range));

@@ -150,7 +150,8 @@ void slice_results(Cut *c, int multiply) {
     panel_loop(&c->b, s);
     c->b.at->parent->late = (int16_t)s->late;
     near_get(c, p.part);
-    for (int i = 0; i < s->store.n; i++) result_take(&p, i);
+    for (int i = 0; i < s->store.n; i++)
+        if (s->way.p[i] || !s->chained) result_take(&p, i);
     near_free(c);
     if (has_slots(s)) slice_store_signals(s, &store);
 }

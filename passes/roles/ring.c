@@ -56,7 +56,7 @@ static Name ring_name(const Slice *s, const Stream *t) {
 }
 
 int panel_range(const Slice *s) {
-    int64_t columns = s->k->range.p[s->column].size;
+    int64_t columns = slice_extent(s, s->column);
     Range r = {.name = name_of(s->m->names, "q"),
                .kind = RANGE_TILE,
                .size = columns < PANEL_COLUMNS ? columns : PANEL_COLUMNS,
@@ -68,7 +68,7 @@ int panel_range(const Slice *s) {
 
 /* Tiles that are copied once a task need no second slot. */
 void slice_rings(Slice *s) {
-    if (!s->chained) s->panel = panel_range(s);
+    if (!s->chained || chain_has_parts(s)) s->panel = panel_range(s);
     for (int i = 0; i < s->stream.n; i++) {
         Stream *t = &s->stream.p[i];
         t->ring = ring_new(s, ring_name(s, t), t->at->parent ? s->k->plan.stages : 1, t->get->loc);

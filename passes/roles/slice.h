@@ -82,8 +82,12 @@ SlotFill stream_fill(const Stream *, int n);
 bool slice_chains(const Slice *);
 bool chain_fits(Slice *);
 /* chain_plan.c */
+enum { CHAIN_PARTS = 2 /* slots of a group, where a result is stored a panel of columns at a time */ };
+bool chain_has_parts(const Slice *); /* its results are stored so */
 bool chain_plan(Slice *, Planned *);
 bool chain_planned(Slice *); /* the kernel's plan is one of those */
+/* chain_step.c: some step of the loop, with the kernel's sizes, may be cut short. */
+bool chain_has_tail(const Slice *, const Kernel *, int range);
 
 bool operand_is_made(const Op *dot, int i);     /* in registers; else it is loaded */
 int dot_column(const Slice *, const Op *dot);   /* the range of its columns */
@@ -194,7 +198,7 @@ void slice_copy(Slice *);                        /* copy.c: the roles that copy 
 void take_runs(const Slice *, Op *loop);         /* runs.c: of groups that multiply: turns of a loop that waits */
 int slice_multiply(Slice *);                     /* multiply.c: the groups that multiply; the role's number */
 void slice_results(Cut *, int multiply);         /* result.c: what they store, .. */
-void chain_results(Cut *, int multiply);         /* chain_result.c: .. in whole tiles, of products in a chain */
+void chain_results(Cut *, int multiply);         /* chain_result.c: .. of products in a chain */
 void chain_reduce(Cut *, const Op *);            /* chain_step.c: a reduction in a step that may be cut short, .. */
 Value *chain_operand(Cut *, const Op *dot, const Value *); /* .. and an operand of a product */
 Value *chain_unscaled(const Value *, Value **factor); /* without its factor, a positive number; NULL: it has none */

@@ -16,10 +16,28 @@ TILE_CHAIN_RS(80)
 TILE_CHAIN_RS(96)
 TILE_CHAIN_RS(112)
 TILE_CHAIN_RS(128)
+/* Of widths that tile_wgmma.h has not with an operand in registers. */
+#define TILE_CHAIN_WIDE(n)                                                                                             \
+    TILE_CHAIN_RS(n)                                                                                                   \
+    TILE_WGMMA_RS(n, 16, bf16, 1)                                                                                      \
+    TILE_WGMMA_RS(n, 16, f16, 1)
+TILE_CHAIN_WIDE(48)
+TILE_CHAIN_WIDE(144)
+TILE_CHAIN_WIDE(160)
+TILE_CHAIN_WIDE(176)
+TILE_CHAIN_WIDE(192)
+TILE_CHAIN_WIDE(208)
+TILE_CHAIN_WIDE(224)
+TILE_CHAIN_WIDE(240)
+TILE_CHAIN_WIDE(256)
+#define TILE_WIDTHS_CHAIN(each, op)                                                                                    \
+    each(48, op) TILE_WIDTHS_RS(each, op) each(144, op) each(160, op) each(176, op) each(192, op) each(208, op)        \
+        each(224, op) each(240, op) each(256, op)
 
-/* 16 positions of k from 16 u on. */
-TILE_FN uint64_t tile_chain_part(uint32_t at, int across, int step, int u) {
-    return across ? tile_wgmma_panel(at + 2048 * u, step) : tile_wgmma_panel(at + (u >> 2) * step + 32 * (u & 3), 0);
+/* Of an operand's descriptor that of 16 positions of k from 16 u on: the low word counts 16 bytes. */
+TILE_FN uint64_t tile_chain_part(uint64_t first, int across, int step, int u) {
+    const int bytes = across ? 2048 * u : (u >> 2) * step + 32 * (u & 3);
+    return (first >> 32 << 32) | (uint32_t)((uint32_t)first + (uint32_t)(bytes / 16));
 }
 
 #define TILE_CHAIN_SS_CASE(n, op)                                                                                      \
@@ -33,18 +51,20 @@ TILE_FN uint64_t tile_chain_part(uint32_t at, int across, int step, int u) {
 #define TILE_CHAIN(type, across)                                                                                       \
     TILE_FN void tile_chain_ss_##type##_##across(float *d, int n, int k, uint32_t a, int a_step, uint32_t b,           \
                                                  int b_step, int add) {                                                \
+        const uint64_t of_a = tile_wgmma_panel(a, 0), of_b = tile_wgmma_panel(b, across ? b_step : 0);                 \
         tile_wgmma_fence();                                                                                            \
         _Pragma("unroll") for (int u = 0; u < k / 16; u++) {                                                           \
-            const uint64_t x = tile_chain_part(a, 0, a_step, u), y = tile_chain_part(b, across, b_step, u);            \
-            switch (n) { TILE_WIDTHS_RS(TILE_CHAIN_SS_CASE, type##_0##across) }                                        \
+            const uint64_t x = tile_chain_part(of_a, 0, a_step, u), y = tile_chain_part(of_b, across, b_step, u);      \
+            switch (n) { TILE_WIDTHS_CHAIN(TILE_CHAIN_SS_CASE, type##_0##across) }                                     \
         }                                                                                                              \
     }                                                                                                                  \
     TILE_FN void tile_chain_rs_##type##_##across(float *d, int n, int k, const uint32_t *a, uint32_t b, int b_step,    \
                                                  int add) {                                                            \
+        const uint64_t of_b = tile_wgmma_panel(b, across ? b_step : 0);                                                \
         tile_wgmma_fence();                                                                                            \
         _Pragma("unroll") for (int u = 0; u < k / 16; u++) {                                                           \
-            const uint64_t y = tile_chain_part(b, across, b_step, u);                                                  \
-            switch (n) { TILE_WIDTHS_RS(TILE_CHAIN_RS_CASE, type##_##across) }                                         \
+            const uint64_t y = tile_chain_part(of_b, across, b_step, u);                                               \
+            switch (n) { TILE_WIDTHS_CHAIN(TILE_CHAIN_RS_CASE, type##_##across) }                                      \
         }                                                                                                              \
     }
 TILE_CHAIN(bf16, 0)

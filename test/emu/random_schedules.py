@@ -196,7 +196,7 @@ kernel products(a: {elem}[m, k], b: {elem}[k, n]) -> (c: {elem}[m, n]) {{
 
 
 def attention(r):
-    b, g, share, d, s = r.randint(1, 2), r.randint(1, 2), r.randint(1, 3), r.choice([64, 80, 96, 128]), size(r, 700)
+    b, g, share, d, s = r.randint(1, 2), r.randint(1, 2), r.randint(1, 3), r.choice([64, 80, 96, 128, 192, 256]), size(r, 700)
     t = s if r.random() < 0.6 else size(r, 700)
     elem = r.choice(["bf16", "f16"])
     call = "attention(Q, K, V, 0.1, false)" if t != s else r.choice(["attention(Q, K, V, 0.1, true)", f"attention_window(Q, K, V, 0.1, {r.randint(1, 300)})"])

@@ -27,7 +27,7 @@ def chained(r):
     heads = r.choice(["", "hi of h", "bi of b, hi of h"])
     at, of = "".join(x.split()[0] + ", " for x in heads.split(", ") if x), "".join(x.split()[2] + ", " for x in heads.split(", ") if x)
     sizes = {"b": r.randint(1, 2), "h": r.randint(1, 3), "s": r.choice([size(r, 300), 32 + r.randint(0, 200)]), "t": r.choice([size(r, 400), r.choice([0, 1, 2, 63, 129, 256])])}
-    d, e, elem = r.choice([64, 64, 80, 96, 112, 128, 128]), r.choice([0, 64, 80, 96, 128]), r.choice(["bf16", "f16"])
+    d, e, elem = r.choice([64, 64, 80, 96, 112, 128, 128, 192, 256]), r.choice([0, 64, 80, 96, 128, 176, 256]), r.choice(["bf16", "f16"])
     seen, score, out = r.choice([*SEEN]), r.choice(SCORES).format(h="hi" if heads else "0"), r.choice([elem, elem, "f32"])
     begin, end = SEEN[seen]
     also = r.random() < 0.15 and "bias" not in score # a product with no part in the chain
@@ -41,7 +41,7 @@ def chained(r):
     column, v = (("e" if e else "c"), f"{'k' if shared else 'v'}[{at}j, {'e' if e else 'c'}]")
     shapes = {"q": f"T[{of}s, d]", "k": f"T[{of}t, d]", "v": f"T[{of}t, {'n' if e else 'd'}]", "slope": "f32[g]", "bias": "T[s, t]", "near": "T[t]", "own": "i32[u]", "len": "i32[b]"}
     given = ["q", "k"] + ["v"] * (not shared) + [n for n in ("slope", "bias", "near", "own") if n + "[" in score or (also and n == "bias")] + ["len"] * counted
-    steps, lse = r.choice([64, 64, 80, 96, 128, 128]), r.random() < 0.4
+    steps, lse = r.choice([64, 64, 80, 96, 128, 128]) if wide <= 128 else r.choice([48, 64, 64, 80, 96]), r.random() < 0.4
     x = f"x = q[{at}i, c] @ k[{at}j, c];\n      x = {score};" + f"\n      x = where({seen}, x, -inf);" * (seen != "")
     rows = f"{'fixed ' * ('begin' in begin or r.random() < 0.5)}{r.choice([64, 128])}"
     text = f"""
