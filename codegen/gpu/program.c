@@ -4,6 +4,7 @@
 #include "codegen/abi/abi.h"
 #include "codegen/codegen.h"
 #include "codegen/gpu/hip.h"
+#include "codegen/gpu/roles.h"
 #include "codegen/text/share.h"
 #include "ir/roles.h"
 
@@ -17,12 +18,19 @@ static bool has_roles(const Program *p) {
     return false;
 }
 
+static bool makes_operands(const Program *p) {
+    for (int i = 0; i < p->node.n; i++)
+        if (p->node.p[i]->kind == NODE_CALL && hip_role_makes(p->node.p[i]->kernel)) return true;
+    return false;
+}
+
 static void file_head(Text *to, const Module *m, const Program *p, const char *target) {
     const char *name = p->name;
     text_printf(to, "/* %s_%s.hip: the program %s for %s, made by tilec. */\n", name, target, name, target);
     text_printf(to, "#include \"device/tile_%s.h\"\n", target);
     if (gpu_has_task(m, p)) text_add(to, "#include \"device/tile_flags.h\"\n");
     if (has_roles(p)) text_add(to, "#include \"device/tile_roles.h\"\n");
+    if (makes_operands(p)) text_add(to, "#include \"device/tile_made.h\"\n");
     text_printf(to, "\n#include \"%s.h\"\n\n", name);
     gpu_call_type(to, m, p);
 }

@@ -269,7 +269,9 @@ static bool can_be_written(RolesWriter *w) {
     return !what;
 }
 
-static bool role_make(Fn *f, const Op *op) { return hip_role_make(f, op) || hip_role_exp(f, op); }
+static bool role_make(Fn *f, const Op *op) {
+    return hip_role_widen(f, op) || hip_role_make(f, op) || hip_role_exp(f, op);
+}
 
 bool hip_roles(GpuText *g, Arena *a, const Program *p, const Memory *memory, CNames *names, const Node *n,
                GpuLaunch *launch) {

@@ -234,6 +234,12 @@ bool hip_role_packs(const Op *);            /* a conversion that makes such an o
 /* .. of words. Also leaves out the end of a loop that roles_late.c writes. false: it is neither. */
 bool hip_role_make(Fn *, const Op *);
 int64_t hip_role_words(Fn *, const Value *); /* how many */
+const char *hip_role_words_new(Fn *, const Value *); /* declares them */
+/* roles_made.c: operands that are made of slots. */
+bool hip_role_makes(const Kernel *);         /* it has such */
+bool hip_role_widens(Fn *, const Op *cast);  /* a cast that a call of the library does, with the conversion in front */
+bool hip_role_widen(Fn *, const Op *cast);   /* false: it is another one */
+bool hip_role_take(Fn *, const Op *convert); /* a byte an element; false: no such tile */
 bool hip_role_exp(Fn *, const Op *); /* roles_exp.c: an exponential of scores; false: it is none */
 /* roles_late.c: loops of which pieces with products run a turn late. */
 int hip_role_turn_barrier(const Kernel *, int role); /* where the first of two groups waits for its turn */

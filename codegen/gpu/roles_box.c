@@ -12,8 +12,10 @@ enum {
     PANEL_BITS = 8 * 128,
     DEPTH = 64,
     SUM_ROWS = 64,
-    EIGHT = 8, /* rows after which a panel's swizzle repeats */
-    CHUNK = 16 /* columns of sums that are written to a slot at a time */
+    GROUP_ROWS = 64,
+    EIGHT = 8,       /* rows after which a panel's swizzle repeats */
+    CHUNK = 16,      /* columns of sums that are written to a slot at a time */
+    LEAST_BYTES = 16 /* of a row of a box, which has no swizzle then */
 };
 
 /* The range whose positions the subscript counts along; -1: a scalar. */
@@ -79,9 +81,16 @@ static bool boxes_of(Fn *f, const Op *op, const Type *tile, int rows, int column
     b->at_row = coordinate(f, at_row, b->row);
     b->at_column = coordinate(f, at_column, b->column);
     GpuMap m = hip_map(f, op->param, planes ? 2 : p->ndim, planes);
-    m.swizzle = PANEL_BITS / 8;
+    const int bits = elem_bits(p->elem), bytes = columns * bits / 8;
+    m.swizzle = bytes > LEAST_BYTES ? bytes : 0;
     m.box[m.ndim - 1] = columns;
     m.box[m.ndim - 2] = rows;
+    if (bits < 8) {
+        m.elem = ELEM_U8;
+        m.dim[m.ndim - 1].c = m.dim[m.ndim - 1].c * bits / 8;
+        m.box[m.ndim - 1] = bytes;
+        b->at_column = cexpr_open(f, "%s / %d", cexpr_operand(f, b->at_column)->text, 8 / bits);
+    }
     b->map = fn_text(f, "{&maps->map[%s], %d, %s}", hip_role_map(f, op, &m), b->dims, plane);
     return true;
 }
@@ -106,6 +115,12 @@ static bool leaves_out(const Fn *f, const Op *op, int dim, const Affine *a, int 
     return !size_is_number(n) || n.c % (r->size * range_cluster(f->k, range));
 }
 
+/* What the launch before makes comes to all slots behind the wait, others to those that are left
+   (roles_ahead.c). */
+static const char *copy_when(Fn *f, const Op *op) {
+    return hip_role_is_ahead(f->hip->role, op) && !f->hip->role->before ? "if (ahead == 0) " : "";
+}
+
 static bool copy_box(Fn *f, const Op *op, const Ring *ring, const SlotTile *t, int sharers) {
     const bool across = t->panel == PANEL_MN128;
     const int columns = PANEL_BITS / elem_bits(t->type.elem), number = f->hip->role->filling->ring;
@@ -124,8 +139,7 @@ static bool copy_box(Fn *f, const Op *op, const Ring *ring, const SlotTile *t, i
     const int64_t box = across || !to ? rows : piece_of;
     if (!boxes_of(f, op, &t->type, (int)box, columns, &b)) return false;
     b.at_row = hip_role_row(f, op, b.at_row);
-    const char *when = hip_role_is_ahead(f->hip->role, op) && !f->hip->role->before ? "if (ahead == 0) " : "",
-               *piece = across || !to ? "" : fn_text(f, ", %" PRId64, box),
+    const char *when = copy_when(f, op), *piece = across || !to ? "" : fn_text(f, ", %" PRId64, box),
                *end = !to ? "" : fn_text(f, ", %s", param_extent(f, op->param, dim)->text);
     fn_line(f, "%stile_box_%s%s(%s, %s, %s, %s, %s, %" PRId64 "%s%s, all->rank, %d);", when, across ? "mn" : "k",
             to ? "_to" : "", f->hip->role->slot, f->hip->role->facts->ring[number].tile_name[op->slot], b.map,
@@ -141,11 +155,28 @@ static bool copy_panels(Fn *f, const Op *op, const Ring *ring, const SlotTile *t
     const int row = range_along(&t->type, &op->sub.p[op->sub.n - 2].lo),
               column = range_along(&t->type, &op->sub.p[op->sub.n - 1].lo);
     Boxes b;
-    if (row < 0 || column < 0 || sharers > 1 || hip_role_is_ahead(f->hip->role, op)) return false;
+    if (row < 0 || column < 0 || sharers > 1) return false;
     const int64_t m = hip_role_extent(f->m, f->k, ring->per, row), n = hip_role_extent(f->m, f->k, ring->per, column);
     if (m > MOST || m % EIGHT || !boxes_of(f, op, &t->type, (int)m, columns, &b)) return false;
-    fn_line(f, "tile_box_panels(%s, %s, %s, %s, %s, %" PRId64 ", %" PRId64 ");", f->hip->role->slot,
+    fn_line(f, "%stile_box_panels(%s, %s, %s, %s, %s, %" PRId64 ", %" PRId64 ");", copy_when(f, op), f->hip->role->slot,
             f->hip->role->facts->ring[number].tile_name[op->slot], b.map, b.at_column->text, b.at_row->text, n, m);
+    return true;
+}
+
+/* A tile of one panel whose rows may have fewer bytes, which threads read. */
+static bool copy_narrow(Fn *f, const Op *op, const Ring *ring, const SlotTile *t, int sharers) {
+    enum { MOST = 256 /* rows of a box (PTX ISA, tensor maps) */ };
+    const int number = f->hip->role->filling->ring;
+    const int row = range_along(&t->type, &op->sub.p[op->sub.n - 2].lo),
+              column = range_along(&t->type, &op->sub.p[op->sub.n - 1].lo);
+    Boxes b;
+    if (row < 0 || column < 0 || sharers > 1) return false;
+    const int64_t m = hip_role_extent(f->m, f->k, ring->per, row), n = hip_role_extent(f->m, f->k, ring->per, column);
+    const int64_t bytes = n * elem_bits(t->type.elem) / 8;
+    const bool whole = panel_info[t->panel].bytes ? bytes == panel_info[t->panel].bytes : bytes == LEAST_BYTES;
+    if (!whole || m > MOST || m % GROUP_ROWS || !boxes_of(f, op, &t->type, (int)m, (int)n, &b)) return false;
+    fn_line(f, "%stile_box_load(%s, %s, %s, %s, %s, 1);", copy_when(f, op), f->hip->role->slot,
+            f->hip->role->facts->ring[number].tile_name[op->slot], b.map, b.at_column->text, b.at_row->text);
     return true;
 }
 
@@ -162,8 +193,10 @@ void hip_role_copy(Fn *f, const Op *op) {
     const SlotTile *t = &ring->tile.p[op->slot];
     const int sharers = t->share >= 0 ? f->k->roles->cluster : 1;
     const bool panels = (t->panel == PANEL_K128 || t->panel == PANEL_MN128) && op->sub.n >= 2;
-    bool good =
-        panels && t->fill == FILL_BOX && (copy_box(f, op, ring, t, sharers) || copy_panels(f, op, ring, t, sharers));
+    bool good = panels && t->fill == FILL_BOX && elem_bits(t->type.elem) >= 8 &&
+                (copy_box(f, op, ring, t, sharers) || copy_panels(f, op, ring, t, sharers));
+    if (!good && op->sub.n >= 2 && t->fill == FILL_BOX && !panel_info[t->panel].across)
+        good = copy_narrow(f, op, ring, t, sharers);
     if (panels && t->fill == FILL_PIXELS) good = hip_role_pixels(f, op, ring, t, sharers);
     if (panels && t->fill == FILL_ROWS) good = hip_role_rows(f, op, t, slot_tile(f, op));
     if (!good)

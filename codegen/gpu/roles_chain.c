@@ -8,7 +8,7 @@
 
 /* What the device library has (tile_chain.h): bytes of a row of a panel; rows of a product; columns of products, and
    their depth, in steps. */
-enum { PANEL_BYTES = 128, GROUP_ROWS = 64, GROUP_THREADS = 128, LEAST_COLUMNS = 48, MOST_COLUMNS = 256, STEP = 16 };
+enum { PANEL_BYTES = 128, GROUP_ROWS = 64, LEAST_COLUMNS = 48, NARROW = 128, MOST_COLUMNS = 256, STEP = 16 };
 
 /* A slot's tile in panels of 128 bytes a row. */
 typedef struct {
@@ -83,22 +83,10 @@ bool hip_roles_are_wide(const RolesWriter *w) {
     return false;
 }
 
-int64_t hip_role_words(Fn *f, const Value *v) {
-    int64_t n = 1;
-    for (int i = 0; i < v->type.nrange; i++) n *= own_extent(f, v->type.range[i]);
-    return n / GROUP_THREADS / 2;
-}
-
 /* It rounds sums, and a product alone takes it, as what lies in registers. */
 bool hip_role_packs(const Op *op) {
     return op->kind == OP_CAST && op->arg.p[0]->type.elem == ELEM_F32 && op->res.p[0]->type.nrange == 2 &&
            (op->res.p[0]->type.elem == ELEM_BF16 || op->res.p[0]->type.elem == ELEM_F16);
-}
-
-static const char *words_new(Fn *f, const Value *v) {
-    const char *words = c_name(&f->names, fn_text(f, "%s_words", fn_value_name(f, v)));
-    fn_line(f, "uint32_t %s[%" PRId64 "];", words, hip_role_words(f, v));
-    return words;
 }
 
 bool hip_role_make(Fn *f, const Op *op) {
@@ -108,7 +96,7 @@ bool hip_role_make(Fn *f, const Op *op) {
     const Held *h = fn_held(f, v);
     if (h->shared || !h->reader.op || h->reader.op->kind != OP_MMA) return false;
     const Tile *from = made_tile(f, op->arg.p[0]);
-    const char *words = f->hip->role->words[v->id] = words_new(f, v);
+    const char *words = hip_role_words_new(f, v);
     fn_line(f, "tile_sums_words_%s(%s, %s, %" PRId64 ");", elem_text(v->type.elem), words, from->name,
             2 * (int64_t)from->count);
     return true;
@@ -118,8 +106,9 @@ bool hip_role_make(Fn *f, const Op *op) {
 static const char *words_of(Fn *f, const Value *v) {
     if (f->hip->role->words[v->id]) return f->hip->role->words[v->id];
     const Tile *tile = made_tile(f, v);
-    const char *words = words_new(f, v);
+    const char *words = hip_role_words_new(f, v);
     fn_line(f, "tile_chain_words(%s, %s, %" PRId64 ");", words, tile->name, 2 * (int64_t)tile->count);
+    f->hip->role->words[v->id] = NULL; /* of this place alone */
     return words;
 }
 
@@ -137,12 +126,18 @@ static void clear_tail(Fn *f, const Op *mma, const Panels *b) {
             r->size, bar, 128 * groups, groups > 1 ? "128 * group + " : "");
 }
 
-static bool chain_fits(Fn *f, const Op *mma, const Panels *b, int64_t depth) {
+/* made: of operands that are made of slots, any width. */
+static bool width_fits(int64_t n, bool made) {
+    if (!made) return n >= LEAST_COLUMNS && n <= MOST_COLUMNS && n % STEP == 0;
+    return n <= MOST_COLUMNS && n % (n <= NARROW ? STEP / 2 : STEP) == 0;
+}
+
+static bool chain_fits(Fn *f, const Op *mma, const Panels *b, int64_t depth, bool made) {
     const Value *x = mma->arg.p[0];
     bool type = x->type.elem == mma->arg.p[1]->type.elem && (x->type.elem == ELEM_BF16 || x->type.elem == ELEM_F16);
     const int rows = x->type.nrange == 2 ? other_range(x->type, mma->over[0]) : -1;
     return type && rows >= 0 && own_extent(f, rows) == GROUP_ROWS && mma->res.p[0]->type.elem == ELEM_F32 &&
-           depth % STEP == 0 && b->extent >= LEAST_COLUMNS && b->extent <= MOST_COLUMNS && b->extent % STEP == 0;
+           depth % STEP == 0 && width_fits(b->extent, made);
 }
 
 void hip_role_chain(Fn *f, const Op *mma) {
@@ -150,17 +145,20 @@ void hip_role_chain(Fn *f, const Op *mma) {
     const Value *x = mma->arg.p[0];
     const int64_t depth = mma->nover == 1 ? own_extent(f, mma->over[0]) : 0;
     int ring, tile;
-    const bool slot = hip_slot(f->k, x, &ring, &tile) != NULL;
-    if (!depth || !panels_of(f, mma, mma->arg.p[1], &b) || !chain_fits(f, mma, &b, depth) ||
+    const bool slot = hip_slot(f->k, x, &ring, &tile) != NULL, made = !slot && hip_role_makes(f->k);
+    if (!depth || !panels_of(f, mma, mma->arg.p[1], &b) || !chain_fits(f, mma, &b, depth, made) ||
         (slot && (!panels_of(f, mma, x, &a) || a.across))) {
         fn_unsupported(f, mma->loc,
                        "a product in a chain, other than of 64 rows along what is summed and 48 to 256 columns");
         return;
     }
     const char *first = slot ? fn_text(f, "%s, %" PRId64, a.at, a.step) : words_of(f, x);
-    if (!slot) clear_tail(f, mma, &b);
+    if (!slot && !made) clear_tail(f, mma, &b);
     const Tile *to = hip_role_sums(f, mma);
-    fn_line(f, "tile_chain_%s_%s_%d(%s, %" PRId64 ", %" PRId64 ", %s, %s, %" PRId64 ", %d);", slot ? "ss" : "rs",
+    fn_line(f, "tile_%s_%s_%d(%s, %" PRId64 ", %" PRId64 ", %s, %s, %" PRId64 ", %d);",
+            slot   ? "chain_ss"
+            : made ? "made_mma"
+                   : "chain_rs",
             elem_text(x->type.elem), b.across, to->name, b.extent, depth, first, b.at, b.step, mma->arg.n == 3);
     if (mma_ends_group(mma)) fn_line(f, "tile_wgmma_commit();");
 }

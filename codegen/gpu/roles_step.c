@@ -279,6 +279,7 @@ static void slot_take(Fn *f, const Op *op, const SlotTile *t, const Ring *ring) 
 static void role_convert(Fn *f, const Op *op) {
     int ring, tile;
     const SlotTile *t = hip_slot(f->k, op->arg.p[0], &ring, &tile);
+    if (t && elem_bits(t->type.elem) <= 8 && hip_role_take(f, op)) return;
     if (t)
         slot_take(f, op, t, ring_of(f, ring));
     else

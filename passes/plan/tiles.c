@@ -46,15 +46,20 @@ static int64_t ceil_of(int64_t n, int64_t d) { return (n + d - 1) / d; }
 /* ---- what fits ---- */
 
 /* Of tiles of so many positions, of which some lie in panels that run across what is contracted. */
-static int64_t side_bytes(const TileQuestion *q, int tiles, int across, int positions) {
+static int64_t column_bytes(const TileQuestion *q, int positions) {
     int64_t width = q->width;
-    return across * panel_room(PANEL_MN128, width * positions, q->depth) +
-           (tiles - across) * panel_room(PANEL_K128, width * q->depth, positions);
+    return q->column_across * panel_room(PANEL_MN128, width * positions, q->depth) +
+           (q->column_tiles - q->column_across) * panel_room(PANEL_K128, width * q->depth, positions);
+}
+
+static int64_t row_bytes(const TileQuestion *q, int positions) {
+    const Panel panel = q->made_words ? PANEL_ROWS : PANEL_K128; /* of any length, in which rows come to be made of */
+    return q->row_across * panel_room(PANEL_MN128, (int64_t)q->width * positions, q->depth) +
+           (q->row_tiles - q->row_across) * panel_room(panel, (int64_t)q->row_bits * q->depth / 8, positions);
 }
 
 static int64_t stage_bytes(const TileQuestion *q, const TilePlan *p) {
-    return side_bytes(q, q->row_tiles, q->row_across, p->rows) +
-           side_bytes(q, q->column_tiles, q->column_across, p->columns);
+    return row_bytes(q, p->rows) + column_bytes(q, p->columns);
 }
 
 /* Of the rings of results, and of what comes beside them: slots of a panel of columns. */
@@ -68,7 +73,7 @@ static int near_panels(const TileQuestion *q, const TilePlan *p) {
 }
 
 static bool sums_fit(const TileQuestion *q, const TilePlan *p) {
-    const int most = p->registers - OWN_REGISTERS < SUM_REGISTERS ? p->registers - OWN_REGISTERS : SUM_REGISTERS;
+    const int room = p->registers - OWN_REGISTERS - q->made_words, most = room < SUM_REGISTERS ? room : SUM_REGISTERS;
     const int each = p->columns * (p->rows / p->groups) / GROUP;
     if (q->parts && (q->sums - 1 + 2 * q->parts) * each > p->registers - RUN_REGISTERS) return false;
     return q->sums <= MOST_SUMS && q->sums * each <= most;
@@ -98,8 +103,7 @@ static double bytes_read(const TileQuestion *q, const TilePlan *p) {
 
 /* Bytes of a stage that a workgroup asks for: its own tile, and its part of the shared one. */
 static double bytes_asked(const TileQuestion *q, const TilePlan *p) {
-    double rows = (double)side_bytes(q, q->row_tiles, q->row_across, p->rows),
-           columns = (double)side_bytes(q, q->column_tiles, q->column_across, p->columns);
+    double rows = (double)row_bytes(q, p->rows), columns = (double)column_bytes(q, p->columns);
     return rows / (p->beside ? p->cluster : 1) + columns / (p->beside ? 1 : p->cluster);
 }
 
@@ -149,8 +153,7 @@ static int copies_outside(const TileQuestion *q, const TilePlan *p) {
 
 /* Of a stage: a workgroup's own tile, or its part of the shared one. */
 static double outside_bytes(const TileQuestion *q, const TilePlan *p) {
-    double rows = (double)side_bytes(q, q->row_tiles, q->row_across, p->rows),
-           columns = (double)side_bytes(q, q->column_tiles, q->column_across, p->columns);
+    double rows = (double)row_bytes(q, p->rows), columns = (double)column_bytes(q, p->columns);
     return fmax(rows / (p->beside ? p->cluster : 1), columns / (p->beside ? 1 : p->cluster)) / q->rings;
 }
 

@@ -18,7 +18,9 @@ typedef struct {
     int64_t steps;         /* of a task, of `depth` positions each, its loops together */
     int rings;             /* of which each step fills a slot of one */
     int depth;
-    int width; /* bytes of an element of the operands */
+    int width;      /* bytes of an element of the operands, .. */
+    int row_bits;   /* .. and bits of one with the rows, in a slot */
+    int made_words; /* of a thread, of an operand that it makes of these; 0: they are operands as they are */
     int row_tiles,
         column_tiles;   /* tiles in the slots of all rings: those with the rows of results, with their columns */
     int row_across, column_across; /* of these: in panels that run across what is contracted */

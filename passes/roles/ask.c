@@ -6,10 +6,11 @@
 #include <string.h>
 
 enum {
-    ROW_BYTES = 128,   /* of a step of a loop: those of a row of a swizzled box */
     FEWEST = 2,        /* rows and columns of a result: a single one is read once, and summed by threads */
     FEW = 128,         /* rows of a result for which operands are exchanged: more are stored faster by boxes */
     LEAST_COLUMNS = 8, /* of a tile then: of a product instruction */
+    MADE_A_WORD = 4, /* positions of a step for which a thread has a word of a first operand in registers: two elements,
+                        of 64 rows by 128 threads */
     MOST_MAPS = 8 /* tensors that come and go by boxes; a launch has maps for twice as many boxes (codegen/codegen.h) */
 };
 
@@ -23,8 +24,6 @@ static const MatrixOp *product_op(const Slice *s, const Op *dot) {
             return op;
     return NULL;
 }
-
-int slice_depth(const Slice *s) { return ROW_BYTES * 8 / elem_bits(product_operand(s->dot.p[0], 0)->type.elem); }
 
 /* ---- loops ---- */
 
@@ -137,7 +136,7 @@ static bool shares_boxes(const Slice *s, int along) {
 /* Few rows gain nothing, and of groups whose rows are counted at run time each may end with few. */
 static bool may_pair(const Slice *s) {
     bool numbers = size_is_number(s->k->range.p[s->row].of) && size_is_number(s->k->range.p[s->column].of);
-    return !s->swapped && (!kernel_is_ragged(s->k) || numbers || s->k->plan.clusters > 1);
+    return !s->swapped && !s->makes && (!kernel_is_ragged(s->k) || numbers || s->k->plan.clusters > 1);
 }
 
 /* Boxes of rows that do not begin with lines of memory read two for each of their own; of all operands. */
@@ -195,6 +194,8 @@ static TileQuestion question_of(const Slice *s, const MatrixOp *op) {
                       .rings = s->stream.n,
                       .depth = slice_depth(s),
                       .width = matrix_width(op->a) / 8,
+                      .row_bits = s->makes ? made_bits(s) : matrix_width(op->a),
+                      .made_words = s->makes ? slice_depth(s) / MADE_A_WORD : 0,
                       .sums = count_sums(s),
                       .parts = count_parts(s),
                       .products = s->dot.n,
@@ -246,13 +247,17 @@ static bool tasks_suffice(Slice *s, const TileQuestion *q, const TilePlan *t) {
     int columns = t->columns < PANEL_COLUMNS ? PANEL_COLUMNS : t->columns;
     int64_t tasks =
         q->tasks * tiles_of(q->rows, q->row_groups, t->rows) * tiles_of(q->columns, q->column_groups, columns);
-    return (is_long_eight(s, q) ? 4 : 2) * tasks >= s->target->processors ||
+    return (s->makes              ? 8
+            : is_long_eight(s, q) ? 4
+                                  : 2) *
+                   tasks >=
+               s->target->processors ||
            slice_refuse(s, NULL, NULL, "the result is small");
 }
 
 /* A square tile does not tell whether operands are exchanged (slice_is_swapped). */
 static bool tells_exchange(Slice *s, const TilePlan *t) {
-    return !s->swapped || t->columns != t->rows || slice_refuse(s, NULL, NULL, "the result has many rows");
+    return !s->swapped || s->makes || t->columns != t->rows || slice_refuse(s, NULL, NULL, "the result has many rows");
 }
 
 /* Operands of one size, and sums of one type: a step has as many positions for all products. */
@@ -282,9 +287,9 @@ bool slice_tiles(Slice *s, TilePlan *to) {
     for (int i = 0; i < s->dot.n; i++)
         if (!loop_size_fits(s, s->dot.p[i])) return false;
     TileQuestion q = question_of(s, s->op_matrix);
-    if ((q.rows < FEWEST || q.columns < FEWEST) && !is_long_eight(s, &q))
+    if ((q.rows < FEWEST || q.columns < FEWEST) && !is_long_eight(s, &q) && !s->makes)
         return slice_refuse(s, NULL, NULL, "the result has few rows");
-    if (s->swapped && q.columns > FEW) return slice_refuse(s, NULL, NULL, "the result has many rows");
+    if (s->swapped && !s->makes && q.columns > FEW) return slice_refuse(s, NULL, NULL, "the result has many rows");
     if (!maps_fit(s)) return false;
     bool found = tiles_plan(s->target, s->op_matrix, &q, to);
     q.only_cluster = 0; /* where none fits as it is asked for */

@@ -10,18 +10,6 @@ enum {
 
 static const char *name_of_param(const Slice *s, const Op *access) { return s->k->param.p[access->param].name; }
 
-/* The range of tiles whose positions the subscript follows, one by one; -1: none, -2: it follows otherwise. */
-static int subscript_range(const Slice *s, const Affine *a) {
-    int found = -1;
-    for (int i = 0; i < a->nterm; i++) {
-        const Term *t = &a->term[i];
-        if (term_type(s->k, t).nrange == 0) continue;
-        if (found != -1 || t->kind != TERM_POS || t->mul != 1 || t->div != 1) return -2;
-        found = t->id;
-    }
-    return found;
-}
-
 /* Some operand has rows of that length: then what no box takes is another kernel's work anyway (otherwise.c). */
 static bool operand_has_rows(const Slice *s, const Param *result) {
     for (int i = 0; i < s->stream.n; i++)

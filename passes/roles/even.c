@@ -21,7 +21,7 @@ int64_t load_even(const Op *load, int range) {
 static bool is_even(const Slice *s, const Op *load, int range) {
     const Range *r = &s->k->range.p[range];
     int64_t size = load_even(load, range);
-    return r->grid && r->kind == RANGE_TILE && size && size % r->size == 0 && range_begins_at(s->k, load, range, r->size);
+    return r->kind == RANGE_TILE && size && size % r->size == 0 && range_begins_at(s->k, load, range, r->size);
 }
 
 /* Its place, which is that of the tile's first position. */

@@ -49,8 +49,6 @@ bool slice_access_fits(Slice *s, const Op *op) {
                             "tasks add to the same places of '%s'", p->name);
     if (p->inout || (p->out && op->kind == OP_LOAD))
         return slice_refuse(s, op, "write to another parameter", "'%s' is read and written", p->name);
-    if (elem_is_packed(p->elem))
-        return slice_refuse(s, op, "unpack them first, by a kernel of its own", "elements of '%s' are packed", p->name);
     return true;
 }
 

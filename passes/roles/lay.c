@@ -25,6 +25,7 @@ static Layout sums_layout(const Slice *s, int range, int columns) {
 static bool has_columns(const Slice *s, int range) {
     bool chained = false;
     for (int i = 0; i < s->dot.n && s->chained; i++) chained = chained || dot_column(s, s->dot.p[i]) == range;
+    for (int i = 0; i < s->dot.n && s->makes; i++) chained = chained || s->dot.p[i]->over[0] == range;
     return chained || range == s->column || s->k->range.p[range].part_of == 1 + s->column;
 }
 

@@ -39,6 +39,16 @@ static void take_frees(Cut *c, const Op *op) {
     }
 }
 
+/* What is made of slots is made of their values. */
+static void take_values(Cut *c, const Op *op) {
+    for (int i = 0; i < op->arg.n; i++) {
+        const Value *v = op->arg.p[i];
+        if (!c->s->makes || !c->s->stream_of[v->id] || cut_value(c, v)->def->kind != OP_GET) continue;
+        c->value[v->id] = build_convert(&c->b, cut_value(c, v));
+        c->value[v->id]->name = v->name;
+    }
+}
+
 /* ---- sums ---- */
 
 static void set_flying(Cut *c, const Value *v, bool flying) { c->flying[v->id] = flying; }
@@ -104,6 +114,7 @@ static bool is_small(const Slice *s, const Op *op) {
 
 static void take_plain(Cut *c, const Op *op) {
     c->b.loc = op->loc;
+    take_values(c, op);
     if (op->kind == OP_LOAD)
         cut_name(c, op->res.p[0], cut_load(c, op));
     else

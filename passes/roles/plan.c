@@ -18,6 +18,19 @@ bool multiplies_aside(const MatrixTarget *t) {
     return false;
 }
 
+/* Elements of a part of a byte come by rings alone. */
+static bool packed_fits(Slice *s) {
+    for (int i = 0; i < s->op.n; i++) {
+        const Op *op = s->op.p[i];
+        const bool memory = op_info[op->kind].class == CLASS_MEMORY;
+        if (!memory || !elem_is_packed(s->k->param.p[op->param].elem)) continue;
+        if (op->kind != OP_LOAD || !s->stream_of[op->res.p[0]->id])
+            return slice_refuse(s, op, "unpack them first, by a kernel of its own", "elements of '%s' are packed",
+                                s->k->param.p[op->param].name);
+    }
+    return true;
+}
+
 bool slice_begin(Slice *s, PassContext *c, const Kernel *k, bool swapped) {
     const MatrixTarget *target = matrix_target(c->options->target);
     *s = (Slice){.c = c, .m = c->m, .k = k, .target = target, .scratch = arena_new(), .swapped = swapped};
@@ -26,8 +39,9 @@ bool slice_begin(Slice *s, PassContext *c, const Kernel *k, bool swapped) {
     s->scalar = ARENA_ARRAY(s->scratch, Value *, s->values + 1);
     slice_list(s);
     s->chained = slice_chains(s);
+    s->makes = slice_makes(s);
     if (!multiplies_aside(s->target) || !(s->chained ? chain_fits : slice_fits)(s) || !slice_operation(s) ||
-        !slice_streams(s))
+        !slice_streams(s) || !made_beside_fits(s) || !packed_fits(s))
         return false;
     slice_near(s);
     if (!slice_addresses(s) || !slice_peers(s)) return false;
@@ -99,14 +113,26 @@ static Planned planned_by(Slice *s, const TilePlan *t) {
 
 /* ---- which of the two operands has the rows of an instruction ---- */
 
-/* A group has a product instruction's rows of its tile's positions along the range that groups share. */
+/* An operand that is made on the way has the rows of an instruction; -1: there is none. */
+static int range_made(const Kernel *k) {
+    for (const Op *op = walk(k->body); op; op = walk_next(op, k->body))
+        for (int i = 0; i < 2 && op->kind == OP_DOT && op->nover == 1; i++) {
+            const Type t = op->arg.p[i]->type;
+            if (t.nrange == 2 && operand_is_computed(op, i)) return t.range[t.range[0] == op->over[0]];
+        }
+    return -1;
+}
+
+/* Else a group has a product instruction's rows of its tile's positions along the range that groups share. */
 bool slice_is_swapped(const Kernel *k) {
     enum { GROUP_ROWS = 64 /* of a wgmma (PTX ISA) */ };
+    const int made = range_made(k);
     int rows = -1;
     for (const Op *op = walk(k->body); op && rows < 0; op = walk_next(op, k->body)) {
         Type t = op->kind == OP_STORE ? op->arg.p[0]->type : (Type){0};
         if (t.nrange == 2) rows = t.range[t.range[0] == affine_position(&op->sub.p[op->sub.n - 1].lo)];
     }
+    if (made >= 0) return made != rows;
     return rows >= 0 && k->plan.regs.n && k->range.p[rows].size != GROUP_ROWS * (k->plan.regs.n - 1);
 }
 
@@ -128,5 +154,6 @@ Planned slice_plan(PassContext *c, const Kernel *k) {
     double seconds = 0, other_seconds = 0;
     if (k->form != KERNEL_VALUE) return plan_refused("");
     Planned p = slice_try(c, k, false, &seconds), other = slice_try(c, k, true, &other_seconds);
+    if (p.why.words && !*p.why.words) return other;
     return !other.why.words && (p.why.words || other_seconds < TILES_GAIN * seconds) ? other : p;
 }

@@ -9,7 +9,15 @@ const Value *product_operand(const Op *dot, int i) {
     return is_load && v->type.elem == elem_accum(from->type.elem) ? from : v;
 }
 
-bool is_widened(const Slice *s, const Op *op) { return op->kind == OP_CAST && s->stream_of[op->arg.p[0]->id]; }
+bool is_widened(const Slice *s, const Op *op) {
+    if (op->kind != OP_CAST || !s->stream_of[op->arg.p[0]->id]) return false;
+    if (!s->makes) return true;
+    int products = 0;
+    for (int i = 0; i < 2 * s->dot.n; i++)
+        products +=
+            s->dot.p[i / 2]->arg.p[i % 2] == op->res.p[0] && product_operand(s->dot.p[i / 2], i % 2) == op->arg.p[0];
+    return products > 0 && products == s->uses[op->res.p[0]->id];
+}
 
 /* wgmma keeps 14 bits of sums of 8-bit floats (DeepSeek-V3 technical report, 3.3.2): a step's are added to others in
    f32. */
@@ -40,3 +48,15 @@ bool is_column(const Slice *s, int range) {
 }
 
 bool is_key(const Slice *s, int range) { return !s->k->range.p[range].grid && is_column(s, range); }
+
+/* The range of tiles whose positions the subscript follows, one by one; -1: none, -2: it follows otherwise. */
+int subscript_range(const Slice *s, const Affine *a) {
+    int found = -1;
+    for (int i = 0; i < a->nterm; i++) {
+        const Term *t = &a->term[i];
+        if (term_type(s->k, t).nrange == 0) continue;
+        if (found != -1 || t->kind != TERM_POS || t->mul != 1 || t->div != 1) return -2;
+        found = t->id;
+    }
+    return found;
+}

@@ -1,6 +1,6 @@
 /* slice.h: what the steps of `roles` share: a kernel in value form, its products, and which values each role computes.
-   The steps, in their order, each in a file: fits, stream, box and rows, near, address, sums, late, ask, tasks, plan;
-   box, ring, copy, multiply, result, lay. */
+   The steps, in their order, each in a file: fits, made, stream, box and rows, near, address, sums, late, ask, tasks,
+   plan; box, ring, copy, multiply, result, lay. */
 #ifndef TILEC_PASSES_ROLES_SLICE_H
 #define TILEC_PASSES_ROLES_SLICE_H
 
@@ -11,7 +11,8 @@
 #include "passes/plan/tiles.h"
 
 enum {
-    MOST_NEAR = 2 /* matrices beside results that come by boxes */
+    MOST_NEAR = 2,   /* matrices beside results that come by boxes */
+    MOST_MADE_OF = 4 /* tiles of rings that an operand is made of; more are loaded by the groups */
 };
 
 /* Operands of the same products that are loaded in one block: the tiles of a ring. Equal loads are one tile. */
@@ -49,6 +50,7 @@ typedef struct {
     int row, column;       /* ranges of the results: groups share the first, and have all positions of the second; .. */
     bool chained;          /* products take what is made of other products (chain.c) */
     bool swapped;          /* .. which runs along rows in memory, unless these two are exchanged */
+    bool makes;            /* operands of products are made on the way (made.c) */
     VEC(Stream) stream;
     int *uses;          /* by value: as an operand */
     int *stream_of, *slot_of;  /* by value: 1 + the stream whose tile it is, and which tile; 0: it is none */
@@ -70,6 +72,21 @@ const char *slice_text(const Slice *, const char *format, ...) __attribute__((fo
 bool slice_refuse(Slice *, const Op *at, const char *fix, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
+/* made.c: operands that are made on the way, of tiles that come by rings */
+typedef struct {
+    const Op *load[MOST_MADE_OF];
+    int n;
+} Loads;
+
+bool slice_makes(const Slice *);
+bool operand_is_computed(const Op *dot, int i);           /* of loads alone */
+Loads operand_loads(const Slice *, const Op *dot, int i); /* the tiles of rings that it is, or is made of */
+bool operand_is_widened(const Op *dot, int i);            /* likewise, by conversions alone */
+bool made_fits(Slice *, const Op *dot, int i);            /* made_fit.c */
+bool made_beside_fits(Slice *); /* with the streams of all operands */
+int made_bits(const Slice *);                             /* of the largest elements that operands are made of */
+Panel made_panel(const Slice *, const Op *load);
+
 /* product.c */
 const Value *product_operand(const Op *dot, int i); /* as an instruction takes it */
 bool is_widened(const Slice *, const Op *);         /* it widens one, which the instruction takes as it was before */
@@ -90,6 +107,7 @@ bool chain_planned(Slice *); /* the kernel's plan is one of those */
 bool chain_has_tail(const Slice *, const Kernel *, int range);
 
 bool operand_is_made(const Op *dot, int i);     /* in registers; else it is loaded */
+int subscript_range(const Slice *, const Affine *);
 int dot_column(const Slice *, const Op *dot);   /* the range of its columns */
 int64_t slice_extent(const Slice *, int range); /* positions of a tile */
 bool is_column(const Slice *, int range);       /* of some product */
@@ -131,7 +149,7 @@ bool slice_sends(const Slice *); /* it stores to memory of peers */
 const char *store_why_no_box(Slice *, const Op *store); /* box.c; NULL: it is one */
 bool load_is_placed(const Op *);              /* near.c: no scalar of the body is part of its place */
 bool slice_copies(const Slice *, const Op *); /* a load of a stream, or what has one in its regions */
-int slice_depth(const Slice *);               /* positions of a step */
+int slice_depth(const Slice *);               /* made.c: positions of a step */
 bool slice_fills(const Slice *, const Op *, SlotFill); /* the same, of streams that come so */
 bool slice_has_fill(const Slice *, SlotFill);          /* there are such */
 /* Why a load, whose tile has the ranges `kept` and `over`, is no box (box.c); why threads cannot copy it row by row

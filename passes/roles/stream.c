@@ -69,12 +69,18 @@ static bool follows_straight(const Op *from, const Op *to) {
 
 /* The stream of the product's other operand, if the same block loads it in the same way; else that of an operand which
    another product has in the place of this one: two products of one operand. */
-static int stream_beside(const Slice *s, const Op *load, const Region *at, const Value *other, SlotFill fill) {
-    if (joins(s, at, s->stream_of[other->id] - 1, fill)) return s->stream_of[other->id] - 1;
-    for (int i = 0; i < 2 * s->dot.n && !s->chained; i++) {
-        const Op *dot = s->dot.p[i / 2];
-        int n = s->stream_of[product_operand(dot, i % 2)->id] - 1;
-        if (product_operand(dot, !(i % 2)) == other && joins(s, at, n, fill) &&
+static int stream_beside(const Slice *s, const Op *load, const Region *at, const Op *dot, int i, SlotFill fill) {
+    const Value *other = product_operand(dot, !i);
+    for (int side = 0; side < 2; side++) {
+        const Loads l = operand_loads(s, dot, side ? i : !i);
+        for (int n = 0; n < l.n; n++)
+            if (joins(s, at, s->stream_of[l.load[n]->res.p[0]->id] - 1, fill))
+                return s->stream_of[l.load[n]->res.p[0]->id] - 1;
+    }
+    for (int u = 0; u < 2 * s->dot.n && !s->chained; u++) {
+        const Op *another = s->dot.p[u / 2];
+        int n = s->stream_of[product_operand(another, u % 2)->id] - 1;
+        if (product_operand(another, !(u % 2)) == other && joins(s, at, n, fill) &&
             follows_straight(s->stream.p[n].load.p[0], load))
             return n;
     }
@@ -140,22 +146,26 @@ static bool tail_fits(Slice *s, const Op *dot, int i) {
     return !why.words || slice_refuse(s, load, why.fix, "%s", why.words);
 }
 
-static bool take_operand(Slice *s, const Op *dot, int i) {
-    const Value *v = product_operand(dot, i), *other = product_operand(dot, !i);
-    const Op *load = v->def;
-    int kept = type_has(v->type, s->row) ? s->row : dot_column(s, dot);
+static bool take_load(Slice *s, const Op *dot, int i, const Op *load) {
+    int kept = type_has(load->res.p[0]->type, s->row) ? s->row : dot_column(s, dot);
     Way way;
-    if (s->chained && operand_is_made(dot, i)) return true;
-    if (!load || load->kind != OP_LOAD)
-        return slice_refuse(s, load ? load : dot, "store what is multiplied first, by a kernel of its own",
-                            "an operand of the product is computed");
     if (!multiplies_always(s, dot, load) || !tail_fits(s, dot, i)) return false;
-    if (s->stream_of[v->id] || tile_again(s, load)) return true;
+    if (s->stream_of[load->res.p[0]->id] || tile_again(s, load)) return true;
     if (!find_way(s, load, kept, dot->over[0], &way)) return false;
+    if (operand_is_made(dot, i)) way.panel = made_panel(s, load);
     SlotFill fill = way.why ? FILL_ROWS : FILL_BOX;
     const Region *at = load_home(s, load)->in;
-    int stream = stream_beside(s, load, at, other, fill);
+    int stream = stream_beside(s, load, at, dot, i, fill);
     tile_add(s, load, stream < 0 ? stream_new(s, at, fill) : stream, way);
+    return true;
+}
+
+static bool take_operand(Slice *s, const Op *dot, int i) {
+    if (s->chained && operand_is_made(dot, i)) return true;
+    if (operand_is_made(dot, i) && !made_fits(s, dot, i)) return false;
+    const Loads l = operand_loads(s, dot, i);
+    for (int n = 0; n < l.n; n++)
+        if (!take_load(s, dot, i, l.load[n])) return false;
     return true;
 }
 
@@ -167,12 +177,13 @@ static const Op *later(const Op *a, const Op *b) {
     return a ? a : b;
 }
 
-/* Nothing else takes an operand: no tile that is summed or stored is made of it (fits.c). */
+/* Nothing but operands is made of it: no tile that is summed or stored (fits.c). */
 static void check_uses(const Slice *s) {
     for (int i = 0; i < s->op.n; i++)
         for (int n = 0; n < s->op.p[i]->arg.n; n++) {
-            OpKind by = s->op.p[i]->kind;
-            REQUIRE(!s->stream_of[s->op.p[i]->arg.p[n]->id] || by == OP_DOT || by == OP_CAST);
+            const Op *by = s->op.p[i];
+            REQUIRE(!s->stream_of[by->arg.p[n]->id] || by->kind == OP_DOT || by->kind == OP_CAST ||
+                    (s->makes && op_is_elementwise(by)));
         }
 }
 
@@ -180,9 +191,11 @@ static void find_frees(Slice *s) {
     check_uses(s);
     for (int i = 0; i < s->dot.n; i++)
         for (int n = 0; n < 2; n++) {
-            const int stream = s->stream_of[product_operand(s->dot.p[i], n)->id] - 1;
-            Stream *t = stream < 0 ? NULL : &s->stream.p[stream]; /* none of what is made */
-            if (t) t->free = later(t->free, op_in_block(s->dot.p[i], t->at));
+            const Loads l = operand_loads(s, s->dot.p[i], n);
+            for (int u = 0; u < l.n; u++) {
+                Stream *t = &s->stream.p[s->stream_of[l.load[u]->res.p[0]->id] - 1];
+                t->free = later(t->free, op_in_block(s->dot.p[i], t->at));
+            }
         }
 }
 

@@ -221,6 +221,20 @@ TILE_FN uint32_t tile_bf16x2(float low, float high) {
 TILE_FN uint32_t tile_f16x2(float low, float high) {
     return tile_f16_of_f32(low) | (uint32_t)tile_f16_of_f32(high) << 16;
 }
+TILE_FN uint32_t tile_bytes(uint32_t x, uint32_t y, uint32_t which) {
+    const uint64_t all = (uint64_t)y << 32 | x;
+    uint32_t r = 0;
+    for (int i = 0; i < 4; i++) r |= (uint32_t)(all >> 8 * (which >> 4 * i & 7) & 0xff) << 8 * i;
+    return r;
+}
+TILE_FN uint32_t tile_sub2_bf16(uint32_t x, uint32_t y) {
+    return tile_bf16x2(tile_f32_of_bf16((tile_bf16)x) - tile_f32_of_bf16((tile_bf16)y),
+                       tile_f32_of_bf16((tile_bf16)(x >> 16)) - tile_f32_of_bf16((tile_bf16)(y >> 16)));
+}
+TILE_FN uint32_t tile_sub2_f16(uint32_t x, uint32_t y) {
+    return tile_f16x2(tile_f32_of_f16((tile_f16)x) - tile_f32_of_f16((tile_f16)y),
+                      tile_f32_of_f16((tile_f16)(x >> 16)) - tile_f32_of_f16((tile_f16)(y >> 16)));
+}
 
 /* ---- products of a warpgroup ---- */
 

@@ -264,6 +264,18 @@ TILE_FN void tile_shared_load16(uint32_t at, uint32_t x[4]) {
 TILE_FN void tile_shared_zero16(uint32_t at) {
     asm volatile("st.shared.v4.b32 [%0], {%1, %1, %1, %1};" ::"r"(at), "r"(0) : "memory");
 }
+/* Bytes of y x, by a number of four bits each; x - y of two floats each, in words. */
+TILE_FN uint32_t tile_bytes(uint32_t x, uint32_t y, uint32_t which) { return __byte_perm(x, y, which); }
+TILE_FN uint32_t tile_sub2_bf16(uint32_t x, uint32_t y) {
+    uint32_t r;
+    asm("sub.rn.bf16x2 %0, %1, %2;" : "=r"(r) : "r"(x), "r"(y));
+    return r;
+}
+TILE_FN uint32_t tile_sub2_f16(uint32_t x, uint32_t y) {
+    uint32_t r;
+    asm("sub.rn.f16x2 %0, %1, %2;" : "=r"(r) : "r"(x), "r"(y));
+    return r;
+}
 TILE_FN uint32_t tile_bf16x2(float low, float high) {
     uint32_t r;
     asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(r) : "f"(high), "f"(low));

@@ -24,6 +24,19 @@ def extent(r, most):
 SCALES = ["({0}) * ({1} * {2})", "({0}) * {1} * {2}", "{2} * ({0})", "abs({0}) * {1}", "({0}) * {1} + {2}"]
 
 
+# operands that are made on the way, of a tile q and numbers of its rows and of blocks
+MADE = ["{q}", "f32({q})", "(f32({q}) - 3.0) * u2[j]", "f32({q}) * sq[j, p / 128]", "i32({q}) * 2 - 1", "f32({q}) * f32({v})"]
+
+
+def made(r, load, left):
+    """Loops with such an operand, and what it is made of."""
+    value = r.choice(MADE).format(q=load("q", "jp"), v=load("q", "jp", "j") if r.random() < 0.3 else load("o", "jp"))
+    names = [x for x in ("q", "o", "u2", "sq") if f"{x}[" in value]
+    if r.random() < 0.3:
+        return "groups", f"for h of (k + 127) / 128 {{ own: f32[i, j] = 0; for p: auto in 128 * h .. min(k, 128 * (h + 1)) {{ own += {load('a', 'ip')} @ {left}({value}); }} acc += own * sq[j, h]; }}", [*dict.fromkeys([*names, "sq"])]
+    return "made", f"for p: auto of k {{ acc += {load('a', 'ip')} @ {left}({value}); }}", names
+
+
 def steps_of(r, load, batched, depth, whole):
     """The loops that make `acc` of tiles, what they are called, and the operands that they take beside a and w; whole: acc is an integer."""
     dot = f"{load('a', 'ip')} @ {load('w', 'pj')}"
@@ -69,23 +82,27 @@ def program(r):
     narrow, whole = left[1:2] == "8", left[:1] in "iu"
     k *= r.choice([1, 4]) # runs of several steps
     k, l = (16 * (k // 16 + 1), 16 * (l // 16 + 1)) if narrow else (k, l)
-    across = {name: not narrow and r.random() < 0.3 for name in "awvxy"}
+    across = {name: not narrow and r.random() < 0.3 for name in "awvxy"} | {"q": False, "o": False}
     z = "z, " if b else ""
     turned = lambda name, dims: dims[::-1] if across[name] or (narrow and name in "wvy") else dims
     load = lambda name, dims, i="i": f"{name}[{z}{', '.join(i if d == 'i' else d for d in turned(name, dims))}]"
     _, body, more = steps_of(r, load, b, 128 if narrow else 64, whole)
-    late = not whole and r.random() < 0.25
+    makes = not narrow and r.random() < 0.2
+    if makes:
+        k = 64 * (k // 64 + 1) if r.random() < 0.8 else k
+        _, body, more = made(r, load, left)
+    late = not whole and not makes and r.random() < 0.25
     if late:
         body, more, out = f"for p: {128 if narrow else 64} of k {{ acc += {load('a', 'ip')} @ {load('w', 'pj')}; }}", "", r.choice(["bf16", "f16"])
         n, k = r.choice([n, 64 * (n // 64 + 1)]), k * r.choice([1, 3])
     value = r.choice(LATE if late else EPILOGUES).format(z=z, h="bf16" if narrow else left)
     value = value.replace("acc", "f32(acc)") if whole else value
-    dims = {"a": "mk", "w": "kn", "v": "kn", "x": "ml", "y": "ln"}
+    dims = {"a": "mk", "w": "kn", "v": "kn", "x": "ml", "y": "ln", "q": "nk", "o": "nk"}
     shapes = {name: ("b" if b else "") + turned(name, d) for name, d in dims.items()}
-    shapes |= {"r": ("b" if b else "") + "mn", "d": ("b" if b else "") + "mn", "s": "n", "t": "m", "u": "m", "e": "b", "h": "m", "c": ("b" if b else "") + "mn", "sa": "mf", "sb": "hf"}
-    types = dict.fromkeys(("s", "t", "u", "sa", "sb"), "f32") | dict.fromkeys("ax", left) | dict.fromkeys("wvy", right)
+    shapes |= {"r": ("b" if b else "") + "mn", "d": ("b" if b else "") + "mn", "s": "n", "t": "m", "u": "m", "e": "b", "h": "m", "c": ("b" if b else "") + "mn", "sa": "mf", "sb": "hf", "u2": "n", "sq": "nf"}
+    types = dict.fromkeys(("s", "t", "u", "sa", "sb", "u2", "sq"), "f32") | dict.fromkeys("qo", r.choice(["i8", "i8", "u8", "i4", "t2", left])) | dict.fromkeys("ax", left) | dict.fromkeys("wvy", right)
     types |= {"e": "i32", "h": "i32", "c": out} | dict.fromkeys("rd", "bf16" if narrow else left)
-    given = ["a", "w", *more] + [name for name in "rdst" if f"{name}[" in value]
+    given = ["a", *(["w"] if not makes else []), *more] + [name for name in "rdst" if f"{name}[" in value]
     inner = lambda name: f"{types[name]}[{', '.join(shapes[name])}]"
     outer = lambda name: f"{types[name]}[{', '.join(d.upper() for d in shapes[name])}]"
     sizes = {"B": b, "M": m, "N": n, "K": k, "L": l, "F": (k + 127) // 128, "H": r.choice([n, (n + 47) // 48])}

@@ -1,0 +1,117 @@
+/* roles_made.c: operands of products that groups make on the way, of tiles of slots whose elements have few bits: these
+   tiles as words of the product's type, as f32, or a byte an element.
+   Takes: conversions of slots. Gives: calls of tile_made.h. */
+#include "codegen/gpu/roles.h"
+#include "codegen/text/step.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/* Of the device library: rows of a group's product, threads of a group, bytes of a row. */
+enum { GROUP_ROWS = 64, GROUP_THREADS = 128, LEAST_BYTES = 16, MOST_BYTES = 128 };
+
+static const char *elements_of(Elem e) {
+    switch (e) {
+    case ELEM_T2: return "t2";
+    case ELEM_I4: return "i4";
+    case ELEM_I8: return "i8";
+    default: return elem_bits(e) == 8 ? "u8" : NULL;
+    }
+}
+
+static int64_t own_extent(Fn *f, int range) { return hip_role_extent(f->m, f->k, f->hip->role->number, range); }
+
+/* ---- operands in registers: two elements a word ---- */
+
+int64_t hip_role_words(Fn *f, const Value *v) {
+    int64_t n = 1;
+    for (int i = 0; i < v->type.nrange; i++) n *= own_extent(f, v->type.range[i]);
+    return n / (2 * GROUP_THREADS);
+}
+
+const char *hip_role_words_new(Fn *f, const Value *v) {
+    const char *words = c_name(&f->names, fn_text(f, "%s_words", fn_value_name(f, v)));
+    fn_line(f, "uint32_t %s[%" PRId64 "];", words, hip_role_words(f, v));
+    return f->hip->role->words[v->id] = words;
+}
+
+/* ---- tiles of slots ---- */
+
+/* The arguments of such a call behind the first one; NULL: it is no such tile. */
+static const char *source_of(Fn *f, const Op *convert) {
+    int ring, tile;
+    const SlotTile *t = hip_slot(f->k, convert->arg.p[0], &ring, &tile);
+    if (!t || t->type.nrange != 2 || t->fill != FILL_BOX || !elements_of(t->type.elem)) return NULL;
+    const int along = slot_row(f->k, ring, tile), rows = t->type.range[t->type.range[0] == along];
+    const int64_t depth = own_extent(f, along), bytes = depth * elem_bits(t->type.elem) / 8;
+    const int panel = panel_info[t->panel].across ? -1 : panel_info[t->panel].bytes;
+    const bool fits = panel ? panel == bytes : bytes == LEAST_BYTES;
+    if (own_extent(f, rows) != GROUP_ROWS || !fits || bytes > MOST_BYTES) return NULL;
+    const char *at = fn_held(f, convert->arg.p[0])->tile.name;
+    if (f->hip->split - 1 == rows && at) at = fn_text(f, "%s + %" PRId64 " * group", at, GROUP_ROWS * bytes);
+    return fn_text(f, "%s, %" PRId64 ", thread", at, depth);
+}
+
+/* ---- conversions of slots whose values nothing takes but a cast ---- */
+
+static int uses_of_value(const Fn *f, const Value *v) {
+    const Region *body = hip_role_now(f)->body;
+    int n = 0;
+    for (const Op *op = walk(body); op; op = walk_next(op, body))
+        for (int i = 0; i < op->arg.n; i++) n += op->arg.p[i] == v;
+    return n;
+}
+
+/* The slot is not given back in between. */
+static bool is_held_until(const Op *convert, const Op *cast) {
+    const Op *op = convert;
+    while (op && op != cast && op->kind != OP_FREE && !op->region[0]) op = op->next;
+    return op == cast && convert->piece == cast->piece;
+}
+
+static bool is_whole_number(Elem e) { return e == ELEM_T2 || e == ELEM_I4 || e == ELEM_I8 || e == ELEM_U8; }
+
+bool hip_role_widens(Fn *f, const Op *cast) {
+    const Op *convert = cast->kind == OP_CAST ? cast->arg.p[0]->def : NULL;
+    int ring, tile;
+    if (!convert || convert->kind != OP_CONVERT || !hip_slot(f->k, convert->arg.p[0], &ring, &tile)) return false;
+    const Elem to = cast->res.p[0]->type.elem;
+    const Held *h = fn_held(f, cast->res.p[0]);
+    const bool half = to == ELEM_BF16 || to == ELEM_F16;
+    if (!is_whole_number(convert->res.p[0]->type.elem) || !(half || to == ELEM_F32)) return false;
+    if (half && (h->shared || !h->reader.op || h->reader.op->kind != OP_MMA)) return false;
+    return uses_of_value(f, convert->res.p[0]) == 1 && is_held_until(convert, cast) && source_of(f, convert);
+}
+
+bool hip_role_widen(Fn *f, const Op *cast) {
+    if (hip_role_now(f)->first < 0 || !hip_role_widens(f, cast)) return false;
+    const Op *convert = cast->arg.p[0]->def;
+    const Value *v = cast->res.p[0];
+    const char *from = elements_of(convert->res.p[0]->type.elem), *source = source_of(f, convert);
+    if (v->type.elem == ELEM_F32)
+        fn_line(f, "tile_made_f32_%s(%s, %s);", from, held_tile(f, v)->name, source);
+    else
+        fn_line(f, "tile_made_words_%s_%s(%s, %s);", from, elem_text(v->type.elem), hip_role_words_new(f, v), source);
+    return true;
+}
+
+bool hip_role_take(Fn *f, const Op *convert) {
+    const char *source = source_of(f, convert);
+    if (!source) return false;
+    fn_line(f, "tile_made_bytes_%s(%s, %s);", elements_of(convert->res.p[0]->type.elem),
+            held_tile(f, convert->res.p[0])->name, source);
+    return true;
+}
+
+/* Its first operand is made of a slot, not of another product's sums. */
+bool hip_role_makes(const Kernel *k) {
+    for (int i = 0; k->roles && i < k->roles->role.n; i++) {
+        const Region *body = k->roles->role.p[i].body;
+        for (const Op *op = walk(body); op; op = walk_next(op, body)) {
+            int ring, tile;
+            const SlotTile *t = op->kind == OP_CONVERT ? hip_slot(k, op->arg.p[0], &ring, &tile) : NULL;
+            if (t && t->fill == FILL_BOX && elements_of(t->type.elem)) return true;
+        }
+    }
+    return false;
+}

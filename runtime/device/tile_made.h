@@ -1,0 +1,148 @@
+/* tile_made.h: first operands of products that the form roles makes on the way, on sm_90a: elements of few bits in a
+   slot (tile_ring.h), as boxes wrote them, become words of bf16 or f16 in registers, or numbers to compute with.
+   Included behind tile_roles.h where a kernel makes such operands.
+
+   A tile has 64 rows of k elements along what is summed: 16 to 128 bytes a row, whose chunks of 16 bytes are swizzled
+   as boxes of such rows are. `at`: where it begins. `thread`: 0 to 127 of the group. Element 2 (4 b + 2 h + r) + e of
+   lane l of warp w has row 16 w + l / 4 + 8 r, position 16 b + 8 h + 2 (l % 4) + e. So do sums in registers
+   (tile_sums.h) and, two in a word, the first operand of a product (PTX ISA, wgmma, register fragments).
+
+   tile_made_words_FROM_TYPE(w, at, k, thread): k / 4 words of elements of TYPE, bf16 or f16: FROM's, exactly.
+   tile_made_f32_FROM(x, at, k, thread), tile_made_bytes_FROM(x, at, k, thread): k / 2 numbers. */
+#ifndef TILE_DEVICE_TILE_MADE_H
+#define TILE_DEVICE_TILE_MADE_H
+
+TILE_FN uint32_t tile_made_chunk(uint32_t at, int bytes, int row, int chunk) {
+    return at + row * bytes + ((chunk ^ (row * bytes / 128 & (bytes / 16 - 1))) << 4);
+}
+
+/* ---- two neighbours out of a chunk: in the lowest bits of each half of a word, with others above them ---- */
+
+/* Of block b of 16 positions, 8 positions on where h is 1. q: lane % 4. */
+TILE_FN uint32_t tile_made_pair_8(const uint32_t x[4], int b, int h, int q) {
+    return tile_bytes(x[2 * h + b], x[2 * h + b + 1], 0x1100 + 0x2222 * q); /* a chunk has one block */
+}
+TILE_FN uint32_t tile_made_pair_4(const uint32_t x[4], int b, int h, int q) {
+    return tile_bytes(x[2 * b + h], x[2 * b + h] >> 4, 0x4400 + 0x1111 * q);
+}
+TILE_FN uint32_t tile_made_pair_2(const uint32_t x[4], int b, int h, int q) {
+    const uint32_t y = x[b] >> 4 * (q & 1);
+    return tile_bytes(y, y >> 2, 0x4400 + 0x1111 * (2 * h + q / 2));
+}
+
+/* ---- such pairs as two floats: the number's bits, with the sign bit turned over, are the lowest ones of the
+   significand of a power of 2 ---- */
+
+#define TILE_MADE_BOTH(x) ((x) | (uint32_t)(x) << 16)
+
+/* 128 and 1024 are powers of which a significand's last bit is 1. */
+#define TILE_MADE_SMALL(bits)                                                                                          \
+    TILE_FN uint32_t tile_made_bf16_i##bits(uint32_t x) {                                                              \
+        const uint32_t zero = TILE_MADE_BOTH(0x4300 + (1 << (bits - 1)));                                              \
+        return tile_sub2_bf16((x & TILE_MADE_BOTH((1 << bits) - 1)) ^ zero, zero);                                     \
+    }
+TILE_MADE_SMALL(4)
+TILE_MADE_SMALL(2)
+#define TILE_MADE_F16(name, bits, sign)                                                                                \
+    TILE_FN uint32_t tile_made_f16_##name(uint32_t x) {                                                                \
+        const uint32_t zero = TILE_MADE_BOTH(0x6400 + sign);                                                           \
+        return tile_sub2_f16((x & TILE_MADE_BOTH((1 << bits) - 1)) ^ zero, zero);                                      \
+    }
+TILE_MADE_F16(i2, 2, 2)
+TILE_MADE_F16(i4, 4, 8)
+TILE_MADE_F16(i8, 8, 128)
+TILE_MADE_F16(u8, 8, 0)
+
+/* The eighth bit doubles the power: 128 + the others less 128, or 256. */
+TILE_FN uint32_t tile_made_bf16_i8(uint32_t x) {
+    const uint32_t power = TILE_MADE_BOTH(0x4300);
+    return tile_sub2_bf16((x & TILE_MADE_BOTH(0x7f)) | power, (x & TILE_MADE_BOTH(0x80)) | power);
+}
+TILE_FN uint32_t tile_made_bf16_u8(uint32_t x) {
+    const uint32_t signs = tile_made_bf16_i8(x ^ TILE_MADE_BOTH(0x80));
+    return tile_sub2_bf16(signs, TILE_MADE_BOTH(0xc300)); /* less -128 */
+}
+
+/* ---- element e of a pair as a number ---- */
+
+#define TILE_MADE_NUMBER(name, bits, sign, number)                                                                     \
+    TILE_FN float tile_made_f32_of_##name(uint32_t x, int e) {                                                         \
+        const uint32_t zero = 0x4b000000u + sign; /* 2^23 */                                                           \
+        return tile_f32_of_bits((x >> 16 * e & ((1u << bits) - 1)) ^ zero) - tile_f32_of_bits(zero);                   \
+    }                                                                                                                  \
+    TILE_FN number tile_made_byte_of_##name(uint32_t x, int e) {                                                       \
+        return (number)((int)((x >> 16 * e & ((1u << bits) - 1)) ^ sign) - sign);                                      \
+    }
+TILE_MADE_NUMBER(i2, 2, 2, int8_t)
+TILE_MADE_NUMBER(i4, 4, 8, int8_t)
+TILE_MADE_NUMBER(i8, 8, 128, int8_t)
+TILE_MADE_NUMBER(u8, 8, 0, uint8_t)
+
+/* ---- tiles ---- */
+
+/* `each` of word i, from the pair x. */
+#define TILE_MADE_TILE(bits, each)                                                                                     \
+    const int lane = thread & 31, row = 16 * (thread >> 5) + lane / 4, bytes = k * bits / 8;                           \
+    _Pragma("unroll") for (int c = 0; c < bytes / 16; c++) _Pragma("unroll") for (int r = 0; r < 2; r++) {             \
+        uint32_t chunk[4];                                                                                             \
+        tile_shared_load16(tile_made_chunk(at, bytes, row + 8 * r, c), chunk);                                         \
+        _Pragma("unroll") for (int b = 0; b < 8 / bits; b++) _Pragma("unroll") for (int h = 0; h < 2; h++) {           \
+            const uint32_t x = tile_made_pair_##bits(chunk, b, h, lane & 3);                                           \
+            const int i = 4 * (8 / bits * c + b) + 2 * h + r;                                                          \
+            each;                                                                                                      \
+        }                                                                                                              \
+    }
+#define TILE_MADE(from, name, bits, number)                                                                            \
+    TILE_FN void tile_made_words_##from##_bf16(uint32_t *w, uint32_t at, int k, int thread){TILE_MADE_TILE(            \
+        bits, w[i] = tile_made_bf16_##name(x))} TILE_FN void tile_made_words_##from##_f16(uint32_t *w, uint32_t at,    \
+                                                                                          int k,                       \
+                                                                                          int thread){TILE_MADE_TILE(  \
+        bits, w[i] = tile_made_f16_##name(x))} TILE_FN void tile_made_f32_##from(float *y, uint32_t at, int k,         \
+                                                                                 int thread){TILE_MADE_TILE(           \
+        bits, (y[2 * i] = tile_made_f32_of_##name(x, 0),                                                               \
+               y[2 * i + 1] = tile_made_f32_of_##name(x, 1)))} TILE_FN void tile_made_bytes_##from(number *y,          \
+                                                                                                   uint32_t at, int k, \
+                                                                                                   int thread) {       \
+        TILE_MADE_TILE(bits,                                                                                           \
+                       (y[2 * i] = tile_made_byte_of_##name(x, 0), y[2 * i + 1] = tile_made_byte_of_##name(x, 1)))     \
+    }
+TILE_MADE(t2, i2, 2, int8_t)
+TILE_MADE(i4, i4, 4, int8_t)
+TILE_MADE(i8, i8, 8, int8_t)
+TILE_MADE(u8, u8, 8, uint8_t)
+
+/* ---- products, beside those of tile_chain.h ---- */
+
+#define TILE_MADE_RS(n)                                                                                                \
+    TILE_WGMMA_RS(n, 16, bf16, 0)                                                                                      \
+    TILE_WGMMA_RS(n, 16, bf16, 1)                                                                                      \
+    TILE_WGMMA_RS(n, 16, f16, 0)                                                                                       \
+    TILE_WGMMA_RS(n, 16, f16, 1)
+TILE_MADE_RS(8)
+TILE_MADE_RS(16)
+TILE_MADE_RS(24)
+TILE_MADE_RS(32)
+TILE_MADE_RS(40)
+TILE_MADE_RS(56)
+TILE_MADE_RS(72)
+TILE_MADE_RS(88)
+TILE_MADE_RS(104)
+TILE_MADE_RS(120)
+
+/* tile_made_mma_TYPE_B(d, n, k, a, b, b_step, add): as tile_chain_rs_TYPE_B, of any width. */
+#define TILE_MADE_MMA(type, across)                                                                                    \
+    TILE_FN void tile_made_mma_##type##_##across(float *d, int n, int k, const uint32_t *a, uint32_t b, int b_step,    \
+                                                 int add) {                                                            \
+        const uint64_t of_b = tile_wgmma_panel(b, across ? b_step : 0);                                                \
+        tile_wgmma_fence();                                                                                            \
+        _Pragma("unroll") for (int u = 0; u < k / 16; u++) {                                                           \
+            const uint64_t y = tile_chain_part(of_b, across, b_step, u);                                               \
+            switch (n) { TILE_WIDTHS(TILE_CHAIN_RS_CASE, type##_##across) }                                            \
+        }                                                                                                              \
+    }
+TILE_MADE_MMA(bf16, 0)
+TILE_MADE_MMA(bf16, 1)
+TILE_MADE_MMA(f16, 0)
+TILE_MADE_MMA(f16, 1)
+
+#endif
