@@ -31,7 +31,7 @@ typedef struct {
     const char *function; /* its name in the text */
     int threads;
     int64_t lds;
-    int cluster, parts, nmap; /* 0, but of a schedule's */
+    int cluster, parts, nmap; /* 0, but of a schedule's, and of roles */
     int64_t groups;           /* 0: one a task */
     bool dependent;           /* it waits for the launch before it by itself, .. */
     bool follows;             /* .. which is one of the same run, .. */

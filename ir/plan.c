@@ -9,6 +9,7 @@ const PlanNumber plan_numbers[] = {
     {"parts", offsetof(Plan, parts), 1, INT32_MAX, false},
     {"columns", offsetof(Plan, columns), 1, 1024, false},
     {"clusters", offsetof(Plan, clusters), 1, 2, false},
+    {"slices", offsetof(Plan, slices), 1, 8, false},
     {"waves", offsetof(Plan, waves), 1, 64, false},
     {"workgroups", offsetof(Plan, workgroups), 1, 65536, false},
     {"stages", offsetof(Plan, stages), 1, 32, true},
@@ -36,7 +37,7 @@ void plan_drop_roles(Plan *p) {
 }
 
 void plan_drop_asked(Plan *p) {
-    p->parts = p->columns = p->clusters = p->pipelined = 0;
+    p->parts = p->columns = p->clusters = p->slices = p->pipelined = 0;
     p->cut = p->sized = false;
     if (p->lowering == LOWER_PLAIN) p->lowering = LOWER_OPEN;
 }

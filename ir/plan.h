@@ -43,6 +43,7 @@ typedef struct {
     bool cut;      /* a kernel that `split` has made */
     int columns;   /* of a schedule's tile: none of others is taken */
     int clusters;  /* workgroups of a cluster, in roles: other tiles are not taken */
+    int slices;    /* likewise, which share tiles; 1: none do */
     bool sized;    /* the file of sizes gives a range its size: `layout` keeps them */
     int pipelined; /* loads of a loop, fetched a step before they are read: 1: all that can be; -1: none */
     int waves;     /* of a workgroup, in the form `layout` */
@@ -55,7 +56,8 @@ typedef struct {
     int apart, outside; /* clocks that a task takes longer where rows of operands are no multiples of 128 bytes, and
                            that copies of a cluster take which lie outside of a tensor */
     VEC(int) regs; /* of a thread, for each group of 128 threads */
-    int cluster;   /* workgroups that have tiles beside each other along .cluster_range, of the grid */
+    int cluster;   /* workgroups that have tiles beside each other along .cluster_range, of the grid; -1: they share
+                      tiles, and each has a slice of the loops */
     int16_t cluster_range;
     Name order; /* of the tasks: a function of the device library; NULL: row-major */
     TaskOrder tasks;

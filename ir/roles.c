@@ -25,6 +25,13 @@ static int range_along(const Op *copy, Type t) {
     return -1;
 }
 
+bool roles_slice(const Kernel *k) {
+    const int range = k->roles->cluster_range;
+    return range >= 0 && range < k->range.n && k->range.p[range].part_of;
+}
+
+bool ring_sums(const Ring *r) { return r->tile.n && r->tile.p[0].sum; }
+
 static const Op *copy_of(const Roles *r, int ring, int tile) {
     for (int i = 0; i < r->role.n; i++)
         for (const Op *op = walk(r->role.p[i].body); op; op = walk_next(op, r->role.p[i].body))

@@ -29,6 +29,7 @@ typedef struct {
     SlotFill fill;
     int16_t param; /* BOX, PIXELS, ROWS, BULK: what is copied from; THREADS: -1 */
     int16_t share; /* range of the grid along which the cluster's workgroups copy it once, for all of them; -1 */
+    bool sum;      /* THREADS: the sum of what all workgroups of the cluster write; each reads its share */
     Loc loc;
 } SlotTile;
 
@@ -57,7 +58,8 @@ typedef struct Role {
 
 struct Roles {
     int cluster;           /* workgroups; 1: none */
-    int16_t cluster_range; /* of the grid: the cluster's workgroups have tiles beside each other along it; -1 */
+    int16_t cluster_range; /* of the grid: the cluster's workgroups have tiles beside each other along it; or a part of
+                              such a range: they share a tile, and each has one of the parts; -1 */
     Name order;            /* of the tasks (target-independent name: `raster8`, `longest`, ..); NULL: row-major */
     TaskOrder tasks;
     VEC(int) regs;         /* of a thread, a group each; their number is the workgroup's groups of 128 threads */
@@ -65,6 +67,9 @@ struct Roles {
     VEC(Role) role;
     Region *scalars;       /* what bounds loops: every role computes it, at the begin of a task */
 };
+
+bool roles_slice(const Kernel *); /* the workgroups of a cluster share a tile: each has a slice of its loops */
+bool ring_sums(const Ring *);     /* its tiles are sums of all workgroups of the cluster */
 
 /* The range along a row of a tile in its slot: of the last subscript of its copy, or of the type. -1: it has none. */
 int slot_row(const Kernel *, int ring, int tile);

@@ -36,6 +36,9 @@ typedef struct {
     double apart;     /* times of what these copies take where rows of tensors are no multiples of 128 bytes */
     double outside;   /* bytes that boxes outside of their tensor fill with zeros */
     double cluster;   /* clocks that a launch of clusters takes longer */
+    int at_once[9];   /* clusters of so many workgroups, a processor each, that run at once; 0: not measured */
+    double sum;       /* clocks for which workgroups that share a tile meet before and behind they exchange sums, .. */
+    double summed;    /* .. and bytes of these a clock */
     double lanes;     /* operations */
     double special;   /* those of the special function unit */
     double issue;     /* of a thread alone */

@@ -64,7 +64,7 @@ static const CExpr *rounds_text(Fn *f, const Kernel *k, const char *target) {
         if (range_cluster(k, i) > 1) own = cexpr_ceil_div(f, own, range_cluster(k, i));
         n = cexpr_mul(f, n, cexpr_operand(f, own));
     }
-    return cexpr_ceil_div(f, n, matrix_target(target)->processors / k->roles->cluster);
+    return cexpr_ceil_div(f, n, gpu_facts(target)->at_once[k->roles->cluster]);
 }
 
 void clocks_lines(Fn *f, const Kernel *k, const char *target) {
@@ -74,6 +74,10 @@ void clocks_lines(Fn *f, const Kernel *k, const char *target) {
     if (apart) fn_line(f, "if (%s) task += %d;", apart, k->plan.apart);
     if (k->roles->cluster == 1) {
         fn_line(f, "return task * rounds;");
+        return;
+    }
+    if (roles_slice(k)) {
+        fn_line(f, "return %d + task * rounds;", (int)gpu_facts(target)->cluster);
         return;
     }
     fn_line(f, "const int64_t outside = %d * (%s);", k->plan.outside, copies_outside(f, k));

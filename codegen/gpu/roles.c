@@ -316,5 +316,6 @@ bool hip_roles(GpuText *g, Arena *a, const Program *p, const Memory *memory, CNa
     launch->threads = w.facts.threads;
     launch->lds = w.facts.bytes + ROLE_SLACK + (kernel_is_ragged(w.k) ? SYNC_LDS : 0);
     launch->cluster = started_together(&w);
+    launch->parts = roles_slice(w.k) ? w.roles->cluster : 0;
     return !w.failed;
 }

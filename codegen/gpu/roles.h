@@ -221,6 +221,11 @@ bool hip_role_pixels(Fn *, const Op *, const Ring *, const SlotTile *, int share
 bool hip_role_rows(Fn *, const Op *, const SlotTile *, const char *tile);
 void hip_role_keep_rows(Fn *, const Op *loop); /* before the loop: where rows begin that its copies take */
 
+/* roles_share.c: sums that the workgroups of a cluster add up, each its share of the columns. */
+void hip_share_range(Fn *); /* where a task's share lies */
+void hip_share_put(Fn *, const Op *, const char *ring, const char *end);
+void hip_share_part(Fn *, const Op *);
+
 /* roles_mma.c */
 void hip_role_mma(Fn *, const Op *);
 const Tile *hip_role_sums(Fn *, const Op *mma); /* where it adds up */

@@ -2,7 +2,7 @@
    and empty a slot. Nothing of this is in the IR. */
 #include "codegen/gpu/roles.h"
 
-enum { BARRIERS = 16 /* bytes of a slot's full and empty */ };
+enum { BARRIERS = 16 /* bytes of a slot's full and empty */, WARPS = 4 /* of a group */ };
 
 int hip_role_groups(const Kernel *k, int role) {
     const Role *r = &k->roles->role.p[role];
@@ -97,6 +97,9 @@ static RingFacts ring_facts(Arena *a, const Module *m, const Kernel *k, int ring
     }
     f.puts = boxes + (threads && f.writer >= 0 ? writing_threads(k, r, f.writer) : 0);
     f.frees = readers(k, ring) * f.sharers;
+    if (!ring_sums(r)) return f;
+    f.puts = WARPS * k->roles->cluster; /* each of a group in each workgroup: its part has come; .. */
+    f.frees = f.puts * f.copies;        /* .. and of all groups: what lay there before has been read */
     return f;
 }
 

@@ -21,6 +21,7 @@ Constants hip_role_task(RolesWriter *w, Fn *f) {
     for (int i = 0; i < f->k->ngrid; i++)
         if (hip_role_counts(w, i)) fn_constant(f, f->range[i].index->text, fn_text(f, "task.%s", w->task[i]));
     for (int i = 0; i < begins.n; i++) vec_push(f->arena, &f->head, begins.p[i]);
+    if (roles_slice(f->k)) hip_share_range(f);
     const Constants all = f->head;
     f->head = (Constants){0};
     return all;
@@ -175,7 +176,7 @@ static void role_ends(RolesWriter *w, Fn *f, Text *to) {
         }
         if (r->end[i])
             text_printf(to, "    tile_ring_end %s = tile_ring_%s();\n", r->end[i],
-                        x->writer == r->number ? "writer" : "reader");
+                        x->writer == r->number && !ring_sums(&w->roles->ring.p[i]) ? "writer" : "reader");
     }
     if (hip_role_has_brackets(&w->roles->role.p[f->hip->role->number]))
         text_printf(to, "    if (group == 1) tile_bar_arrive(%d, 256); /* group 0 begins */\n",

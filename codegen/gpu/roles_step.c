@@ -193,7 +193,9 @@ static void put_token(Fn *f, const Op *put) {
 
 static void role_put(Fn *f, const Op *put) {
     const RingFacts *r = facts_of(f, put->ring);
-    if (f->hip->role->before)
+    if (ring_sums(ring_of(f, put->ring)))
+        hip_share_put(f, put, hip_role_ring(f, put->ring), hip_role_end(f, put->ring));
+    else if (f->hip->role->before)
         put == f->hip->role->ahead ? put_before(f, put) : (void)0;
     else if (ring_of(f, put->ring)->tile.n == 0)
         put_token(f, put);
@@ -302,7 +304,8 @@ static void role_get(Fn *f, const Op *op) {
         fn_unsupported(f, op->loc, "a slot of a ring of each group, got outside of a loop over parts");
     const char *slot = slot_new(f, op->ring), *copied = hip_ring_has_rows(ring_of(f, op->ring)) ? "_copied" : "";
     const char *ring = hip_role_ring(f, op->ring), *end = hip_role_end(f, op->ring);
-    slot_line(f, slot, fn_text(f, "tile_ring_get%s(%s, &%s)", copied, ring, end));
+    const char *what = ring_sums(ring_of(f, op->ring)) ? "share" : "ring";
+    slot_line(f, slot, fn_text(f, "tile_%s_get%s(%s, &%s)", what, copied, ring, end));
     slot_name(f, op, slot);
 }
 
@@ -374,6 +377,10 @@ static void lane_free(Fn *f, const Op *op) {
 }
 
 static void role_free(Fn *f, const Op *op) {
+    if (ring_sums(ring_of(f, op->ring))) {
+        fn_line(f, "tile_ring_step(%s, &%s);", hip_role_ring(f, op->ring), hip_role_end(f, op->ring));
+        return;
+    }
     if (is_lane(f) && ring_of(f, op->ring)->tile.n) {
         lane_free(f, op);
         return;
@@ -408,7 +415,7 @@ void hip_role_step(Fn *f, const Op *op) {
     case OP_FREE: role_free(f, op); break;
     case OP_MMA: (hip_role_chains(f, op) ? hip_role_chain : hip_role_mma)(f, op); break;
     case OP_READY: hip_role_ready(f, op, groups_but(f, op)); break;
-    case OP_PART: hip_role_part(f, op); break;
+    case OP_PART: (is_of_slot(f, op->arg.p[0]) ? hip_share_part : hip_role_part)(f, op); break;
     case OP_CONVERT: role_convert(f, op); break;
     case OP_STORE:
         if (is_of_slot(f, op->arg.p[0]))

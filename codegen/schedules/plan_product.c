@@ -116,7 +116,8 @@ static bool roles_equal(const Kernel *k, const Product *f, const MatrixSchedule 
     if (is_f8(k, f)) return k->range.p[0].of.c <= FEW_ROWS && !k->plan.columns;
     bool taken = !strcmp(s->name, "product") && !k->plan.columns && f->depth >= LEAST_DEPTH;
     if (!taken || !results_align(k, f, s->align)) return false;
-    return has_whole_tiles(k, f, s) || begin + unit * product_time(k, f, &facts) >= gain * roles->seconds;
+    return k->plan.slices > 1 || has_whole_tiles(k, f, s) ||
+           begin + unit * product_time(k, f, &facts) >= gain * roles->seconds;
 }
 
 Planned product_plan(PassContext *c, const Kernel *k, const MatrixTarget *t) {

@@ -3,6 +3,16 @@
  */
 #include "ir/interp/team.h"
 
+/* The workgroup's part of the tile that its cluster shares: it begins where it would if the tile were whole. */
+static void part_go(Task *t, int range, int number) {
+    const RangeState *of = &t->range[t->k->range.p[range].part_of - 1];
+    const int64_t size = t->k->range.p[range].size, begin = of->begin + number * size, past = begin + size;
+    RangeState *r = &t->range[range];
+    r->index = number;
+    r->begin = begin;
+    r->end = past < of->end ? past : of->end < begin ? begin : of->end;
+}
+
 /* A unit is a tile of each range of the grid, and beside each other of the cluster's. A task beyond the grid has no
  * elements. */
 static void member_place(Member *m, int64_t unit) {
@@ -20,6 +30,7 @@ static void member_place(Member *m, int64_t unit) {
         unit /= n;
     }
     grid_go(t);
+    if (roles_slice(t->k)) part_go(t, team->roles->cluster_range, m->workgroup % team->roles->cluster);
 }
 
 /* ---- tasks ---- */
@@ -32,7 +43,7 @@ void member_begin(Member *m) {
     m->brackets = 0;
     m->passed = 0;
     m->gate.seen = m->handing.seen = m->follow.seen = NULL;
-    for (int i = 0; i < team->roles->ring.n; i++) m->end[i].puts = m->end[i].gets = m->end[i].frees = 0;
+    for (int i = 0; i < team->roles->ring.n; i++) m->end[i].puts = m->end[i].gets = m->end[i].frees = m->end[i].met = 0;
     t->node = team->node;
     t->rank = team->rank;
     t->coord = t->w->coord[team->rank];

@@ -60,7 +60,7 @@ Slot *queue_slot(const Queue *q, uint64_t number) { return &q->slot[number % (ui
 
 bool queue_is_shared(const Queue *q) {
     for (int i = 0; i < q->ring->tile.n; i++)
-        if (q->ring->tile.p[i].share >= 0) return q->team->roles->cluster > 1;
+        if (q->ring->tile.p[i].share >= 0 || q->ring->tile.p[i].sum) return q->team->roles->cluster > 1;
     return false;
 }
 
@@ -102,8 +102,37 @@ static void part_share(Queue *q, uint64_t number, int tile, int from, int to) {
     share_give(q->team->w, l, &s, &q->task.temp[0], y);
 }
 
+static void element_add(const World *w, Lane l, Tile *to, const Tile *x, int64_t i) {
+    const double eps = l == LANE_DOUBLE ? 0x1p-52 : 0x1p-23;
+    if (l == LANE_INT)
+        ((int64_t *)to->data)[i] = (int32_t)(uint32_t)(((int64_t *)to->data)[i] + ((const int64_t *)x->data)[i]);
+    else if (l == LANE_DOUBLE)
+        ((double *)to->data)[i] += ((const double *)x->data)[i];
+    else
+        ((float *)to->data)[i] += ((const float *)x->data)[i];
+    if (!to->bound || l == LANE_INT) return;
+    const double own = bound_own(w, 1, eps * fabs(lane_get(l, to->data, i)));
+    to->bound[i] = bound_join(w, bound_join(w, to->bound[i], x->bound[i]), own);
+}
+
+/* What the workgroups have written is added up in their order; then all have the sum. */
+static void slot_sum(Queue *q, uint64_t number, int tile) {
+    const World *w = q->team->w;
+    const Lane l = lane_of(q->ring->tile.p[tile].type.elem);
+    Tile *sum = &q->task.temp[0], *first = &queue_slot(queue_peer(q, 0), number)->tile[tile];
+    const Share whole = {.outer = 1, .whole = first->n, .count = first->n, .inner = 1};
+    share_take(w, l, &whole, first, sum);
+    for (int from = 1; from < q->team->roles->cluster; from++)
+        for (int64_t i = 0; i < first->n; i++)
+            element_add(w, l, sum, &queue_slot(queue_peer(q, from), number)->tile[tile], i);
+    for (int to = 0; to < q->team->roles->cluster; to++)
+        share_give(w, l, &whole, sum, &queue_slot(queue_peer(q, to), number)->tile[tile]);
+}
+
 static void slot_share(Queue *q, uint64_t number) {
     int cluster = q->team->roles->cluster;
+    for (int i = 0; i < q->ring->tile.n; i++)
+        if (q->ring->tile.p[i].sum) slot_sum(q, number, i);
     for (int i = 0; i < q->ring->tile.n; i++)
         for (int from = 0; q->ring->tile.p[i].share >= 0 && from < cluster; from++)
             for (int to = 0; to < cluster; to++)

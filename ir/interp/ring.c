@@ -105,10 +105,30 @@ static void put_into(Member *m, Queue *q, uint64_t number) {
         member_fault(m, format_ring(m, "the groups of a role fill a slot of ring '%s' at different places", q->number));
 }
 
+/* A group of the cluster that has not come to the put, and may still read bytes that others would write; NULL: none. */
+static const Member *group_behind(const Member *m, int ring, uint64_t number) {
+    const Team *t = m->team;
+    const int cluster = t->roles->cluster, first = m->workgroup / cluster * cluster;
+    for (int w = first; w < first + cluster; w++)
+        for (int g = 0; g < ring_groups(t, &t->roles->ring.p[ring]); g++) {
+            const Member *x = team_queue(t, w, ring, g)->writer.p[0];
+            if (x->end[ring].met <= number) return x;
+        }
+    return NULL;
+}
+
+static Step meet(Member *m, int ring, uint64_t number) {
+    if (!ring_sums(&m->team->roles->ring.p[ring])) return STEP_DONE;
+    m->end[ring].met = number + 1;
+    const Member *behind = group_behind(m, ring, number);
+    return behind ? block(m, &behind->end[ring].met, number + 1, "the other groups of its cluster", ring) : STEP_DONE;
+}
+
 Step ring_put(Task *t, const Op *op) {
     Member *m = t->member;
     uint64_t number = m->end[op->ring].puts;
     Groups g = groups_of(m, op->ring);
+    if (meet(m, op->ring, number) == STEP_BLOCKED) return STEP_BLOCKED;
     for (int i = g.first; i <= g.last; i++) {
         const Queue *q = queue_of(m, op->ring, i);
         const Member *holder = cluster_holder(q, number);

@@ -61,6 +61,7 @@ struct Queue {
 /* A member's end of a ring. */
 typedef struct {
     uint64_t puts, gets, frees;
+    uint64_t met;  /* puts that the member has come to, of what its cluster sums */
     int64_t *read; /* of each slot: the last product that reads it */
 } End;
 

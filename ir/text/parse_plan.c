@@ -47,7 +47,7 @@ static bool parse_schedule_item(Parser *p, Plan *a) {
 }
 
 /* item := 'plain' | 'roles' | 'schedule' NAME | number INT | 'cut' | 'sized' | 'pipelined' ('on' | 'off') | 'regs' INT+
-   | 'cluster' range INT | 'order' NAME | 'tasks' word | fill '%' name */
+   | 'cluster' [range] INT | 'order' NAME | 'tasks' word | fill '%' name */
 static void parse_item(Parser *p, Plan *a) {
     static const char *const on_off[] = {"on", "off"};
     if (parse_schedule_item(p, a) || parse_number_item(p, a) || parse_copy(p, a)) return;
@@ -60,7 +60,7 @@ static void parse_item(Parser *p, Plan *a) {
     else if (take_word(p, "regs"))
         parse_regs(p, a);
     else if (take_word(p, "cluster"))
-        a->cluster_range = (int16_t)need_known(p, &p->ranges, "range"),
+        a->cluster_range = (int16_t)(p->tok.kind == TOK_INT ? -1 : need_known(p, &p->ranges, "range")),
         a->cluster = parse_int(p, "a number of workgroups");
     else if (take_word(p, "order"))
         a->order = need_name(p, "a function's name");

@@ -34,7 +34,7 @@ static Panel need_panel(Parser *p) {
     return PANEL_ROWS;
 }
 
-/* tile := '%' name ':' type '#' panel fill ['%' parameter] ['share' range] */
+/* tile := '%' name ':' type '#' panel fill ['%' parameter] ['sum'] ['share' range] */
 static void parse_slot_tile(Parser *p, int ring) {
     SlotTile t = {.param = -1, .share = -1, .loc = p->tok.loc};
     need_punct(p, '%');
@@ -46,6 +46,7 @@ static void parse_slot_tile(Parser *p, int ring) {
     t.panel = need_panel(p);
     t.fill = (SlotFill)need_choice(p, fill_text, FILL_COUNT, "how the tile comes into its slot");
     if (take_punct(p, '%')) t.param = (int16_t)need_known(p, &p->params, "parameter");
+    t.sum = take_word(p, "sum");
     if (take_word(p, "share")) t.share = (int16_t)need_known(p, &p->ranges, "range");
     if (!p->failed) ring_tile(p->m, p->k, ring, t);
 }
@@ -149,7 +150,18 @@ static void parse_regs(Parser *p) {
     }
 }
 
-/* roles := 'roles' ['cluster' range INT] ['order' name] 'regs' INT* '{' ('range' range)* ring* tasks '}' 'spec' */
+/* 'range' range ['each' 'of' INT]: of parts of which each workgroup of a cluster has one */
+static void parse_role_range(Parser *p) {
+    Roles *r = p->k->roles;
+    const int range = parse_range(p);
+    if (!take_word(p, "each")) return;
+    need_word(p, "of");
+    r->cluster_range = (int16_t)range;
+    r->cluster = need_small(p, "a number of workgroups", 1);
+}
+
+/* roles := 'roles' ['cluster' range INT] ['order' name] 'regs' INT* '{' ('range' range ['each' 'of' INT])* ring* tasks
+   '}' 'spec' */
 void parse_roles(Parser *p) {
     Roles *r = roles_new(p->m, p->k);
     if (take_word(p, "cluster")) {
@@ -159,7 +171,7 @@ void parse_roles(Parser *p) {
     if (take_word(p, "order")) r->order = need_name(p, "an order's name");
     parse_regs(p);
     need_punct(p, '{');
-    while (take_word(p, "range")) parse_range(p);
+    while (take_word(p, "range")) parse_role_range(p);
     Pers pers = {0};
     while (take_word(p, "ring")) parse_ring(p, &pers);
     parse_tasks(p);

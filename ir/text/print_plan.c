@@ -32,8 +32,11 @@ static void print_numbers(Printer *p, const Plan *a, bool *first) {
 static void print_cluster(Printer *p, const Plan *a, bool *first) {
     if (!a->cluster) return;
     word(p, first, "cluster ");
-    print_range_name(p, a->cluster_range);
-    text_printf(&p->out, " %d", a->cluster);
+    if (a->cluster_range >= 0) {
+        print_range_name(p, a->cluster_range);
+        text_add(&p->out, " ");
+    }
+    text_printf(&p->out, "%d", a->cluster);
 }
 
 static void print_order(Printer *p, const Plan *a, bool *first) {

@@ -22,6 +22,7 @@ static void print_tile(Printer *p, const SlotTile *t) {
         text_add(&p->out, " ");
         print_param_name(p, t->param);
     }
+    if (t->sum) text_add(&p->out, " sum");
     if (t->share < 0) return;
     text_add(&p->out, " share ");
     print_range_name(p, t->share);
@@ -56,6 +57,7 @@ static void use_type(bool *used, const Kernel *k, Type t) {
 }
 
 static void use_ranges(bool *used, const Kernel *k) {
+    if (k->roles->cluster_range >= 0) used[k->roles->cluster_range] = true;
     for (int i = 0; i < k->roles->ring.n; i++)
         for (int t = 0; t < k->roles->ring.p[i].tile.n; t++) use_type(used, k, k->roles->ring.p[i].tile.p[t].type);
     for (int i = 1; i < kernel_regions(k); i++)
@@ -73,6 +75,7 @@ static void print_role_ranges(Printer *p) {
         text_add(&p->out, "range ");
         print_range_name(p, i);
         print_range_form(p, &p->k->range.p[i]);
+        if (i == p->k->roles->cluster_range) text_printf(&p->out, " each of %d", p->k->roles->cluster);
     }
 }
 
@@ -129,7 +132,7 @@ static void print_roles_head(Printer *p, const Roles *r) {
     print_line(p);
     p->depth--;
     text_add(&p->out, "roles");
-    if (r->cluster_range >= 0) {
+    if (r->cluster_range >= 0 && !roles_slice(p->k)) {
         text_add(&p->out, " cluster ");
         print_range_name(p, r->cluster_range);
         text_printf(&p->out, " %d", r->cluster);

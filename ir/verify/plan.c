@@ -34,7 +34,7 @@ static void cluster_verify(Verifier *v, const Kernel *k) {
     if (!p->cluster) return;
     if (p->cluster < 1 || p->cluster > MOST_CLUSTER)
         violation(v, k->loc, "its plan has clusters of %d workgroups", p->cluster);
-    if (p->cluster_range < 0 || p->cluster_range >= k->ngrid)
+    if (p->cluster_range < -1 || p->cluster_range >= k->ngrid)
         violation(v, k->loc, "the cluster of its plan is along no range of the grid");
 }
 

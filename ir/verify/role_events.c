@@ -246,6 +246,7 @@ static void expand_loop(Expand *e, const Op *loop) {
 static void expand_put(const Expand *e, const Op *put) {
     for (const Op *op = put->region[0]->first; op; op = op->next)
         if (op->kind == OP_WAIT) emit(e, EVENT_WAIT, -1, 0, op);
+    if (ring_sums(&e->course->k->roles->ring.p[put->ring])) emit_ring(e, EVENT_MEET, put);
     if (e->part != e->last) emit_ring(e, EVENT_ROOM, put);
     emit_ring(e, EVENT_PUT, put);
 }

@@ -129,6 +129,15 @@ static void ready_verify(Verifier *v, const Op *op) {
                       type_text(v, op->res.p[i]->type));
 }
 
+/* Of a sum of the cluster's workgroups a workgroup has its own part alone. */
+static void sum_part_verify(Verifier *v, const Op *op) {
+    const Value *x = op->arg.n ? op->arg.p[0] : NULL;
+    bool got = x && x->def && x->def->kind == OP_GET && x->def->ring < v->k->roles->ring.n;
+    bool sum = got && ring_sums(&v->k->roles->ring.p[x->def->ring]);
+    if (sum && (op->kind != OP_PART || op->range != v->k->roles->cluster_range))
+        violation(v, op->loc, "%s reads more than the workgroup's part of what its cluster sums", text_of(op));
+}
+
 static void part_verify(Verifier *v, const Op *op) {
     if (!range_verify(v, op->loc, op->range)) return;
     int whole = v->k->range.p[op->range].part_of - 1;
@@ -178,6 +187,7 @@ static void store_by_verify(Verifier *v, const Op *op) {
 }
 
 void role_attributes_verify(Verifier *v, const Op *op) {
+    if (v->role) sum_part_verify(v, op);
     if (op->kind == OP_STORE) store_by_verify(v, op);
     if (op->kind == OP_MMA && !v->role) violation(v, op->loc, "mma outside of roles");
     if (op->kind == OP_MMA && !op->by) violation(v, op->loc, "mma names no matrix instruction");

@@ -11,7 +11,7 @@ enum { RUNS = 12 }; /* draws: two for each of the least trip counts */
 
 /* What an agent has done with one copy of a ring: the clock of each put or free. */
 typedef struct {
-    VEC(const int *) put, back;
+    VEC(const int *) put, back, met; /* met: of each MEET */
     int got;
 } End;
 
@@ -52,7 +52,7 @@ static int turnstile(const Run *r, const Agent *a) { return a->workgroup * r->k-
 static bool is_shared(const Run *r, int ring) {
     const Ring *x = &r->k->roles->ring.p[ring];
     for (int i = 0; i < x->tile.n; i++)
-        if (x->tile.p[i].share >= 0) return true;
+        if (x->tile.p[i].share >= 0 || x->tile.p[i].sum) return true;
     return false;
 }
 
@@ -88,9 +88,23 @@ static const int *clock_tick(const Run *r, Agent *a) {
 
 /* ---- events ---- */
 
+/* All groups of the cluster have come to the put of number n: what they write lies over bytes that any of them read. */
+static bool have_met(const Run *r, Agent *a, int ring, int n) {
+    for (int pass = 0; pass < 2; pass++)
+        for (int i = 0; i < r->agents; i++)
+            for (int c = 0; c < ring_copies(r->k, ring); c++) {
+                const End *e = end_of(r, i, ring, c);
+                if (!does(r, &r->agent[i], EVENT_PUT, ring, c)) continue;
+                if (e->met.n <= n) return false;
+                if (pass) clock_join(r, a, e->met.p[n]);
+            }
+    return true;
+}
+
 static bool put_try(const Run *r, Agent *a, const Event *e) {
     End *own = end_of(r, (int)(a - r->agent), e->ring, e->copy);
     int need = own->put.n - r->k->roles->ring.p[e->ring].slots + 1;
+    if (ring_sums(&r->k->roles->ring.p[e->ring]) && !have_met(r, a, e->ring, own->put.n)) return false;
     for (int i = 0; i < r->agents; i++)
         if (meets(r, a, i, EVENT_GET, e) && end_of(r, i, e->ring, e->copy)->back.n < need) return false;
     for (int i = 0; i < r->agents && need > 0; i++)
@@ -146,6 +160,7 @@ static void event_end(const Run *r, Agent *a, const Event *e, const int *now) {
     vec_push(r->arena, &a->when, now);
     if (e->kind == EVENT_PUT) vec_push(r->arena, &own->put, now);
     if (e->kind == EVENT_FREE) vec_push(r->arena, &own->back, now);
+    if (e->kind == EVENT_MEET) vec_push(r->arena, &own->met, now);
     if (e->kind == EVENT_PASS) vec_push(r->arena, &a->passed, now);
     if (e->kind != EVENT_LEAVE) return;
     a->brackets++;
@@ -223,13 +238,15 @@ static bool all_back(const Run *r, int workgroup, int ring, int copy, int n, con
     return true;
 }
 
-/* Of two rings of the same bytes, a slot of one is back before any of the other is filled. */
+/* Of two rings of the same bytes, a slot of one is back before any of the other is filled. What a cluster sums is
+   filled in all of its workgroups. */
 static bool fill_apart(const Run *r, int agent, int ring, int copy, int other, int other_copy) {
     const End *e = end_of(r, agent, ring, copy);
-    int workgroup = r->agent[agent].workgroup;
+    const bool all = ring_sums(&r->k->roles->ring.p[ring]);
     for (int b = 0; b < r->agents; b++) {
         const End *f = end_of(r, b, other, other_copy);
-        if (r->agent[b].workgroup != workgroup) continue;
+        const int workgroup = r->agent[b].workgroup;
+        if (workgroup != r->agent[agent].workgroup && !all) continue;
         for (int n = 0; n < e->put.n; n++)
             for (int m = 0; m < f->put.n; m++)
                 if (!all_back(r, workgroup, other, other_copy, m, e->put.p[n]) &&

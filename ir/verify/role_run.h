@@ -6,7 +6,7 @@
 
 /* ENTER, LEAVE: pieces of a turn that the groups of the role run one after the other. FOLLOW, PASS: the begin of the
    last iterations of a loop that groups end in turn, and their end. ROOM: a slot is free. LATE: here parts of what the
-   task before left run, up to the number .part. */
+   task before left run, up to the number .part. MEET: the group comes to a put of what its cluster sums. */
 typedef enum {
     EVENT_PUT,
     EVENT_GET,
@@ -19,6 +19,7 @@ typedef enum {
     EVENT_SIGNAL,
     EVENT_ROOM,
     EVENT_LATE,
+    EVENT_MEET,
 } EventKind;
 
 enum { AT_ONCE = -1, ALL_PARTS = 1 << 30 };

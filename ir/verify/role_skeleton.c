@@ -47,7 +47,7 @@ static void settled_verify(Verifier *v, const Role *r, const Ring *ring, const O
 
 static void shared_verify(Verifier *v, const Ring *ring, const Op *op, const Value *x) {
     for (int t = 0; t < ring->tile.n; t++) {
-        int share = ring->tile.p[t].share;
+        int share = ring->tile.p[t].sum ? v->k->roles->cluster_range : ring->tile.p[t].share;
         if (share < 0 || !scalar_follows(x, share)) continue;
         violation(v, op->loc, "ring '%s' is shared along '%s', and %s differs along it", ring->name,
                   v->k->range.p[share].name,

@@ -57,9 +57,23 @@ static void threads_verify(Verifier *v, const Roles *r) {
 
 /* ---- the cluster, and rings ---- */
 
+/* Equal parts of a tile of the grid, one for each workgroup. */
+static void parts_verify(Verifier *v, const Roles *r) {
+    const Range *own = &v->k->range.p[r->cluster_range];
+    const int whole = own->part_of - 1;
+    bool tile = whole < v->k->ngrid && v->k->range.p[whole].kind == RANGE_TILE && own->kind == RANGE_TILE;
+    if (!tile || own->size * r->cluster != v->k->range.p[whole].size || v->k->range.p[whole].starts)
+        violation(v, own->loc, "'%s' does not share a tile of the grid out to the %d workgroups of a cluster",
+                  own->name, r->cluster);
+}
+
 static void cluster_verify(Verifier *v, const Roles *r) {
     enum { CLUSTER = 8 }; /* workgroups of the largest portable one (CUDA programming guide, thread block clusters) */
     bool none = r->cluster == 1 && r->cluster_range == -1;
+    if (roles_slice(v->k) && r->cluster > 1 && r->cluster <= CLUSTER) {
+        parts_verify(v, r);
+        return;
+    }
     bool some = r->cluster > 1 && r->cluster <= CLUSTER && r->cluster_range >= 0 && r->cluster_range < v->k->ngrid &&
                 v->k->range.p[r->cluster_range].kind == RANGE_TILE;
     if (!none && !some)
@@ -90,6 +104,18 @@ static void share_verify(Verifier *v, const Roles *r, const SlotTile *t) {
                   v->k->range.p[t->share].name);
 }
 
+/* Each workgroup of the cluster writes the whole tile, and reads its part of the sum. */
+static void sum_verify(Verifier *v, const Roles *r, const Ring *x, const SlotTile *t) {
+    if (t->sum != x->tile.p[0].sum)
+        violation(v, t->loc, "ring '%s' has tiles that a cluster sums, and others", x->name);
+    if (!t->sum) return;
+    if (!roles_slice(v->k) || !type_has(t->type, v->k->range.p[r->cluster_range].part_of - 1))
+        violation(v, t->loc, "tile '%s' is summed by a cluster whose workgroups have no parts of it", t->name);
+    else if (t->fill != FILL_THREADS || x->per < 0 || x->slots != 1 || elem_bits(t->type.elem) != 32)
+        violation(v, t->loc, "tile '%s' is summed by a cluster, and no tile of 32 bits in one slot of each group",
+                  t->name);
+}
+
 static void slot_tile_verify(Verifier *v, const Roles *r, const SlotTile *t) {
     if ((unsigned)t->panel >= PANEL_COUNT || (unsigned)t->fill >= FILL_COUNT || !slot_type_verify(v, t)) return;
     bool copied = t->fill != FILL_THREADS;
@@ -110,7 +136,7 @@ static void ring_verify(Verifier *v, const Roles *r, int i) {
         violation(v, x->loc, "ring '%s' is one for each group of a role that has none", x->name);
     if (x->over < -1 || x->over >= i)
         violation(v, x->loc, "ring '%s' lies over one that does not stand before it", x->name);
-    for (int t = 0; t < x->tile.n; t++) slot_tile_verify(v, r, &x->tile.p[t]);
+    for (int t = 0; t < x->tile.n; t++) slot_tile_verify(v, r, &x->tile.p[t]), sum_verify(v, r, x, &x->tile.p[t]);
 }
 
 static void names_verify(Verifier *v, const Roles *r) {
@@ -151,6 +177,8 @@ static void ragged_open(Verifier *v, bool yes) {
 
 static void bodies_verify(Verifier *v, const Roles *r) {
     int before = v->violations;
+    const int part = roles_slice(v->k) ? r->cluster_range : -1;
+    if (part >= 0) v->range_open[part] = true; /* the workgroup's own one, in all tasks */
     ragged_open(v, false);
     scalars_verify(v, r->scalars);
     ragged_open(v, true);
@@ -162,6 +190,7 @@ static void bodies_verify(Verifier *v, const Roles *r) {
     }
     v->role = NULL;
     scalars_show(v, r->scalars, false);
+    if (part >= 0) v->range_open[part] = false;
 }
 
 void roles_verify(Verifier *v, const Kernel *k) {
@@ -179,6 +208,7 @@ void roles_verify(Verifier *v, const Kernel *k) {
         role_turns_verify(v, &r->role.p[i]);
         role_late_verify(v, &r->role.p[i]);
         role_sums_verify(v, &r->role.p[i]);
+        role_slices_verify(v, &r->role.p[i]);
     }
     if (v->violations == before) role_budget_verify(v, k);
     if (v->violations == before) role_runs_verify(v, k);

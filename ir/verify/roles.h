@@ -41,6 +41,7 @@ void ring_skeletons_verify(Verifier *, const Kernel *);
 void role_turns_verify(Verifier *, const Role *);
 void role_late_verify(Verifier *, const Role *);
 void role_sums_verify(Verifier *, const Role *);
+void role_slices_verify(Verifier *, const Role *);
 void role_budget_verify(Verifier *, const Kernel *);
 void role_runs_verify(Verifier *, const Kernel *);
 

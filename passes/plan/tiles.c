@@ -37,6 +37,8 @@ enum {
     SHARED = 16,           /* rows of a tile that two copy half of: a swizzle repeats after 8 (PTX ISA) */
     MOST_COLUMNS = 256,    /* of a tile, .. */
     COLUMNS_STEP = 8,
+    SHARE_STEP = 16,
+    MOST_SLICES = 8, /* workgroups of the largest portable cluster (CUDA programming guide) */
     WIDE = 128,
     WIDE_STEP = 16 /* .. in steps of 8, beyond 128 of 16 (tile_piece.h) */
 };
@@ -69,7 +71,7 @@ static int64_t out_bytes(const TileQuestion *q, const TilePlan *p) {
 
 /* What comes beside results in a task, in slots of its ring. */
 static int near_panels(const TileQuestion *q, const TilePlan *p) {
-    return q->nears ? (int)ceil_of(p->columns, PANEL_COLUMNS) : 0;
+    return q->nears ? (int)ceil_of(p->columns / p->slices, PANEL_COLUMNS) : 0;
 }
 
 static bool sums_fit(const TileQuestion *q, const TilePlan *p) {
@@ -87,11 +89,20 @@ static bool has_small_groups(const TileQuestion *q) {
     return q->row_groups > 1 && 4 * q->rows <= GROUP_ROWS * q->row_groups;
 }
 
+/* A workgroup finishes a share of the columns. */
+static bool share_fits(const MatrixOp *op, const TileQuestion *q, const TilePlan *p) {
+    const int share = p->columns / p->slices, step = q->slots ? SHARE_STEP : COLUMNS_STEP;
+    if (p->slices == 1) return true;
+    return p->columns % p->slices == 0 && share % step == 0 && matrix_n(op, share) &&
+           !(q->nears && share % PANEL_COLUMNS);
+}
+
 static bool is_allowed(const TileQuestion *q, const TilePlan *p) {
+    if (q->only_slices && q->only_slices != p->slices) return false;
     if (has_small_groups(q) && !q->only_columns && (p->columns > WIDE || p->cluster > 1)) return false;
     if (q->even_rows % p->rows || q->even_columns % p->columns) return false;
     return (!q->only_rows || q->only_rows == p->rows) && (!q->only_columns || q->only_columns == p->columns) &&
-           (!q->only_cluster || q->only_cluster == p->cluster);
+           (!q->only_cluster || q->only_cluster == p->cluster || p->slices > 1);
 }
 
 /* ---- time ---- */
@@ -126,17 +137,21 @@ int64_t tiles_of(int64_t n, int64_t groups, int64_t size) {
     return groups > 1 ? groups * ceil_of(ceil_of(n, groups), size) : ceil_of(n, size);
 }
 
+static int64_t clusters_at_once(const MatrixTarget *t, const TilePlan *p) {
+    return p->slices > 1 ? gpu_facts(t->name)->at_once[p->slices] : t->processors / p->cluster;
+}
+
 /* A cluster has tiles beside each other, or above; one of a pair may lie outside. */
 static double task_rounds(const MatrixTarget *t, const TileQuestion *q, const TilePlan *p) {
     int64_t down = tiles_of(q->rows, q->row_groups, p->rows),
             across = tiles_of(q->columns, q->column_groups, p->columns);
     *(p->beside ? &across : &down) = ceil_of(p->beside ? across : down, p->cluster);
-    return (double)ceil_of(q->tasks * down * across, t->processors / p->cluster);
+    return (double)ceil_of(q->tasks * down * across, clusters_at_once(t, p));
 }
 
 TileTimes tiles_times(const MatrixTarget *t, const MatrixOp *op, const TileQuestion *q, const TilePlan *p) {
     const GpuFacts *g = gpu_facts(t->name);
-    const double steps = task_rounds(t, q, p) * (double)q->steps / g->clock;
+    const double steps = task_rounds(t, q, p) * (double)ceil_of(q->steps, p->slices) / g->clock;
     return (TileTimes){.products = steps * product_clocks(op, g, q, p),
                        .shared = steps * bytes_read(q, p) / g->lds / q->rings,
                        .copies = steps * copy_clocks(g, q, p)};
@@ -185,7 +200,7 @@ static int stages_of(const MatrixTarget *t, const TileQuestion *q, const TilePla
     int64_t room = room_of(t, q, p);
     double wanted = ceil(slot / step) + 1, fit = room > 0 ? (double)(room / stage_bytes(q, p)) : 0;
     bool few = p->groups == 1 && p->cluster == 1 && task_rounds(t, q, p) == 1;
-    bool all = few || q->width == 1 || q->row_groups > 1 || q->column_groups > 1;
+    bool all = few || p->slices > 1 || q->width == 1 || q->row_groups > 1 || q->column_groups > 1;
     return (int)fmin(all ? MOST_STAGES : wanted, fit);
 }
 
@@ -198,7 +213,7 @@ static bool kept_fits(const TileQuestion *q, const TilePlan *p) {
 /* With one task a workgroup there is no next one. */
 int tiles_late(const MatrixTarget *t, const TileQuestion *q, const TilePlan *p) {
     const int panels = p->columns / PANEL_COLUMNS;
-    if (!q->kept || !kept_fits(q, p) || task_rounds(t, q, p) < 2) return 0;
+    if (!q->kept || p->slices > 1 || !kept_fits(q, p) || task_rounds(t, q, p) < 2) return 0;
     for (int cuts = KEPT_CUTS; cuts; cuts /= 2)
         if (q->steps >= panels * cuts) return cuts * (int)fmin((double)(q->steps / (panels * cuts)), KEPT_APART);
     return 0;
@@ -213,12 +228,22 @@ static double near_clocks(const TileQuestion *q, const TilePlan *p) {
     return q->nears && !is_apart(p) ? 2.0 * LATENCY * (near_panels(q, p) - p->nears) / p->nears : 0;
 }
 
+static int64_t sum_bytes(const TileQuestion *q, const TilePlan *p) {
+    return (int64_t)q->sums * p->rows * p->columns * (int64_t)sizeof(float);
+}
+
+/* Clocks for which workgroups that share a tile add up its sums. */
+static double share_clocks(const GpuFacts *g, const TileQuestion *q, const TilePlan *p) {
+    return p->slices > 1 ? g->sum + (double)sum_bytes(q, p) / g->summed : 0;
+}
+
 /* Results go by whole panels. With one slot of results a group waits for its store. */
 static double task_clocks(const GpuFacts *g, const TileQuestion *q, const TilePlan *p, double step) {
     int64_t columns = ceil_of(p->columns, PANEL_COLUMNS) * PANEL_COLUMNS;
     double ways = q->slots * fmax(MOST_OUTS + 1 - p->outs, 1) + (q->results - q->slots) * SLOW;
     double storing = p->late ? 0 : ways * p->rows * (double)(q->slots ? columns : p->columns) * q->width / g->boxes;
-    return (double)q->steps * step + storing + near_clocks(q, p);
+    return (double)ceil_of(q->steps, p->slices) * step + storing / p->slices + near_clocks(q, p) +
+           share_clocks(g, q, p);
 }
 
 /* ---- the choice ---- */
@@ -248,16 +273,18 @@ static bool plan_try(const MatrixTarget *t, const MatrixOp *op, const TileQuesti
     p->copy_registers = q->gathers ? GATHER_REGISTERS : COPY_REGISTERS;
     int begin = ALL_REGISTERS / (p->groups + 1) / 8 * 8; /* of a thread, before groups give some to others */
     p->registers = (int)fmin(MOST_REGISTERS, (begin * (p->groups + 1) - p->copy_registers) / p->groups / 8 * 8);
-    if (!matrix_n(op, p->columns) || !is_allowed(q, p) || !sums_fit(q, p)) return false;
+    if (!matrix_n(op, p->columns) || !share_fits(op, q, p) || !is_allowed(q, p) || !sums_fit(q, p)) return false;
     p->late = tiles_late(t, q, p);
     double step = step_clocks(op, g, q, p), slot = slot_clocks(g, q, p, step);
     p->stages = stages_of(t, q, p, slot, step);
     if (p->stages < LEAST_STAGES) return false;
+    if (p->slices > 1 && p->stages * stage_bytes(q, p) < sum_bytes(q, p)) return false; /* sums lie over operands */
     step = step_in_turn(op, g, q, p);
     p->clocks = task_clocks(g, q, p, step);
     p->outside = p->cluster > 1 ? (double)q->steps * outside_bytes(q, p) / g->outside : 0;
     p->apart = apart_clocks(op, g, q, p);
-    double last = fmax(p->clocks, copies_outside(q, p) * p->outside), meet = p->cluster > 1 ? g->cluster : 0;
+    double last = fmax(p->clocks, copies_outside(q, p) * p->outside),
+           meet = p->cluster * p->slices > 1 ? g->cluster : 0;
     p->seconds = g->fill + (meet + (task_rounds(t, q, p) - 1) * p->clocks + last) / g->clock;
     return true;
 }
@@ -291,16 +318,25 @@ static void plans_try(const MatrixTarget *t, const MatrixOp *op, const TileQuest
         if (p.cluster == 1 || pair_fits(q, &p)) plan_better(t, op, q, p, best);
 }
 
+/* Each workgroup of a cluster with a slice of a tile's steps. */
+static void slices_try(const MatrixTarget *t, const MatrixOp *op, const TileQuestion *q, TilePlan *best) {
+    for (int slices = 2; slices <= MOST_SLICES && q->sliced && q->only_slices > 1; slices++)
+        for (int rows = GROUP_ROWS; rows <= MOST_ROWS; rows += GROUP_ROWS)
+            if (gpu_facts(t->name)->at_once[slices])
+                plans_try(t, op, q, (TilePlan){.rows = rows, .cluster = 1, .slices = slices}, best);
+}
+
 /* Of tiles that take as long the first one: clusters fetch less, and alone a group of 64 rows was the faster one. */
 bool tiles_plan(const MatrixTarget *t, const MatrixOp *op, const TileQuestion *q, TilePlan *best) {
     *best = (TilePlan){0};
     for (int rows = USUAL_ROWS; rows > 0; rows -= GROUP_ROWS)
         for (int beside = 0; beside < 2; beside++)
-            plans_try(t, op, q, (TilePlan){.rows = rows, .cluster = 2, .beside = beside}, best);
+            plans_try(t, op, q, (TilePlan){.rows = rows, .cluster = 2, .slices = 1, .beside = beside}, best);
     for (int rows = GROUP_ROWS; rows <= USUAL_ROWS; rows += GROUP_ROWS)
-        plans_try(t, op, q, (TilePlan){.rows = rows, .cluster = 1}, best);
+        plans_try(t, op, q, (TilePlan){.rows = rows, .cluster = 1, .slices = 1}, best);
     for (int beside = 0; beside < 2; beside++)
-        plans_try(t, op, q, (TilePlan){.rows = MOST_ROWS, .cluster = 2, .beside = beside}, best);
-    plans_try(t, op, q, (TilePlan){.rows = MOST_ROWS, .cluster = 1}, best);
+        plans_try(t, op, q, (TilePlan){.rows = MOST_ROWS, .cluster = 2, .slices = 1, .beside = beside}, best);
+    plans_try(t, op, q, (TilePlan){.rows = MOST_ROWS, .cluster = 1, .slices = 1}, best);
+    slices_try(t, op, q, best);
     return best->rows > 0;
 }

@@ -38,6 +38,8 @@ typedef struct {
     int64_t only_rows, only_columns; /* the sizes that tiles have to have; 0: any */
     int64_t even_rows, even_columns; /* tiles have to have divisors of these; 0: any */
     int only_cluster;                /* workgroups; 0: any number */
+    int only_slices;                 /* likewise, that share a tile; 0: any number */
+    bool sliced;                     /* sums of slices of the steps add up to a task's */
     bool clusters_rows,
         clusters_columns; /* workgroups of other rows (columns) may copy the columns' (rows') tiles together */
 } TileQuestion;
@@ -51,6 +53,7 @@ typedef struct {
     int groups;                    /* of 128 threads, that multiply; each has an equal part of the rows */
     int copy_registers, registers; /* of a thread: of the group with the copying warp, of those that multiply */
     int cluster;
+    int slices;  /* workgroups of a cluster that share a tile, each with a slice of the steps; 1: none do */
     bool beside; /* the cluster's tiles lie along a row of tiles, and have the rows in common; else above each other */
     double clocks; /* of a task */
     double apart,

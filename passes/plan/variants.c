@@ -122,6 +122,7 @@ static int64_t tile_of(const Choice *x, const Planned *p, int range) {
 /* How often copies lie outside: where a cluster has a workgroup without a tile, and where one's part of the last shared
    tile has no position. */
 static int copies_outside(const Choice *x, const Planned *p, const int64_t *at) {
+    if (p->plan.cluster_range < 0) return 0;
     const int along = p->plan.cluster_range, shared = p->tile[p->tile[0].range == along].range;
     int64_t n = size_eval(x->c->m, x->k->range.p[along].of, at, NULL), tile = tile_of(x, p, shared),
             last = (size_eval(x->c->m, x->k->range.p[shared].of, at, NULL) + tile - 1) % tile;
@@ -139,7 +140,7 @@ static double clocks_at(const Choice *x, const Planned *p, const int64_t *at, bo
     const char *target = x->c->options->target;
     double begin = cluster > 1 ? gpu_facts(target)->cluster : 0, task = p->cost + (apart ? p->apart : 0);
     double last = cluster > 1 ? fmax(task, p->outside * copies_outside(x, p, at)) : task;
-    return begin + task * (double)(ceil_div(tasks, matrix_target(target)->processors / cluster) - 1) + last;
+    return begin + task * (double)(ceil_div(tasks, gpu_facts(target)->at_once[cluster]) - 1) + last;
 }
 
 static double least_at(const Choice *x, const int64_t *at, bool apart) {

@@ -212,6 +212,8 @@ static TileQuestion question_of(const Slice *s, const MatrixOp *op) {
                       .even_rows = even_size(s, s->row),
                       .even_columns = even_size(s, s->column),
                       .only_cluster = s->k->plan.clusters,
+                      .only_slices = s->k->plan.slices,
+                      .sliced = slices_fit(s),
                       .clusters_rows = may_pair(s) && may_share(s, s->row) && shares_boxes(s, s->row),
                       .clusters_columns = may_pair(s) && may_share(s, s->column) && shares_boxes(s, s->column)};
     count_tiles(s, &q);
@@ -247,11 +249,9 @@ static bool tasks_suffice(Slice *s, const TileQuestion *q, const TilePlan *t) {
     int columns = t->columns < PANEL_COLUMNS ? PANEL_COLUMNS : t->columns;
     int64_t tasks =
         q->tasks * tiles_of(q->rows, q->row_groups, t->rows) * tiles_of(q->columns, q->column_groups, columns);
-    return (s->makes              ? 8
-            : is_long_eight(s, q) ? 4
-                                  : 2) *
-                   tasks >=
-               s->target->processors ||
+    const int least = s->makes ? 8 : is_long_eight(s, q) ? 4 : 2;
+    if (s->k->plan.slices > 1) return true;
+    return least * tasks * t->slices >= s->target->processors ||
            slice_refuse(s, NULL, NULL, "the result is small");
 }
 
@@ -292,7 +292,7 @@ bool slice_tiles(Slice *s, TilePlan *to) {
     if (s->swapped && !s->makes && q.columns > FEW) return slice_refuse(s, NULL, NULL, "the result has many rows");
     if (!maps_fit(s)) return false;
     bool found = tiles_plan(s->target, s->op_matrix, &q, to);
-    q.only_cluster = 0; /* where none fits as it is asked for */
+    q.only_cluster = q.only_slices = 0; /* where none fits as it is asked for */
     if (found || tiles_plan(s->target, s->op_matrix, &q, to)) return tells_exchange(s, to) && tasks_suffice(s, &q, to);
     return slice_refuse(s, NULL, "fewer sums in one kernel", "no tile fits: %d tiles of operands, %d of sums",
                         q.row_tiles + q.column_tiles, q.sums);
@@ -307,7 +307,9 @@ bool slice_planned(Slice *s) {
                   .columns = (int)s->k->range.p[s->column].size,
                   .stages = p->stages,
                   .groups = p->regs.n - 1};
-    t.cluster = p->cluster ? p->cluster : 1;
+    t.slices = p->cluster && p->cluster_range < 0 ? p->cluster : 1;
+    s->slices = t.slices;
+    t.cluster = p->cluster && t.slices == 1 ? p->cluster : 1;
     t.beside = p->cluster && p->cluster_range == s->column;
     tiles_rings(s->target, &q, &t);
     s->times = tiles_times(s->target, s->op_matrix, &q, &t);

@@ -243,9 +243,18 @@ static const char *why_no_slot(const Slice *s, const Op *store) {
     return narrow ? "it is not rounded from f32" : "its elements have not 16 bits";
 }
 
+/* Of a tile that a cluster shares, by the kernel's plan. */
+static const char *why_share(const Slice *s) {
+    const Plan *p = &s->k->plan;
+    const bool shared = p->cluster > 1 && p->cluster_range < 0;
+    if (!shared || slice_extent(s, s->column) / p->cluster >= PANEL_COLUMNS) return NULL;
+    return "each workgroup of a cluster finishes fewer columns than a box has";
+}
+
 const char *store_why_no_box(Slice *s, const Op *store) {
     const char *why = why_no_slot(s, store);
     if (!why) why = why_strides(s, store, false).words;
+    if (!why) why = why_share(s);
     return why ? why : why_end(s, store);
 }
 

@@ -66,6 +66,7 @@ static void gather_role(Slice *s) {
     c.fill = FILL_ROWS;
     copy_front(&c);
     copy_region(&c, s->k->body);
+    slices_wait(s, &c);
 }
 
 static void copy_role(Slice *s) {
@@ -76,6 +77,7 @@ static void copy_role(Slice *s) {
     copy_region(&c, s->k->body);
     if (!near_is_apart(s)) near_put(&c.b, s);
     slice_waited(s, &c);
+    slices_wait(s, &c);
 }
 
 void slice_copy(Slice *s) {

@@ -57,11 +57,21 @@ Op *cut_op(Cut *c, const Op *op) {
     return fresh;
 }
 
+/* NULL: all workgroups run the whole loop. */
+static const Stream *sliced_stream(const Slice *s, const Op *loop) {
+    for (int i = 0; i < s->stream.n && s->slices > 1; i++)
+        if (s->stream.p[i].first && s->stream.p[i].at == loop->region[0]) return &s->stream.p[i];
+    return NULL;
+}
+
 Op *cut_loop(Cut *c, const Op *op, int carried) {
     Value **init = ARENA_ARRAY(c->s->scratch, Value *, carried + 1);
     for (int i = 0; i < carried; i++) init[i] = cut_value(c, op->arg.p[2 + i]);
     c->b.loc = op->loc;
-    Op *loop = build_for(&c->b, op->range, cut_value(c, op->arg.p[0]), cut_value(c, op->arg.p[1]), init, carried);
+    const Stream *slice = sliced_stream(c->s, op);
+    Value *first = slice ? slice->first : cut_value(c, op->arg.p[0]),
+          *past = slice ? slice->past : cut_value(c, op->arg.p[1]);
+    Op *loop = build_for(&c->b, op->range, first, past, init, carried);
     for (int i = 0; i < carried; i++) {
         cut_name(c, op->region[0]->arg.p[i], loop->region[0]->arg.p[i]);
         cut_name(c, op->res.p[i], loop->res.p[i]);
@@ -92,7 +102,7 @@ int ring_new(Slice *s, Name name, int slots, Loc loc) {
 }
 
 void panel_loop(Builder *b, const Slice *s) {
-    Value *lo = build_index(b, OP_BEGIN, s->column), *hi = build_index(b, OP_END, s->column);
+    Value *lo = build_index(b, OP_BEGIN, s->share), *hi = build_index(b, OP_END, s->share);
     Op *loop = build_for(b, s->panel, lo, hi, NULL, 0);
     loop->unrolled = true;
     b->at = loop->region[0];

@@ -26,7 +26,8 @@ static bool has_columns(const Slice *s, int range) {
     bool chained = false;
     for (int i = 0; i < s->dot.n && s->chained; i++) chained = chained || dot_column(s, s->dot.p[i]) == range;
     for (int i = 0; i < s->dot.n && s->makes; i++) chained = chained || s->dot.p[i]->over[0] == range;
-    return chained || range == s->column || s->k->range.p[range].part_of == 1 + s->column;
+    const int of = s->k->range.p[range].part_of - 1;
+    return chained || range == s->column || of == s->column || (of >= 0 && of == s->share);
 }
 
 /* The range of the type that has columns; of rows alone the whole tile's. */

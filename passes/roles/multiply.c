@@ -153,7 +153,7 @@ static int take_ends(const Slice *s, const Op *loop) {
         GROUPS = 2 /* that multiply: code generation has a token for two */,
         NARROW = 128 /* columns of all sums */
     };
-    bool wide = !s->late && s->k->plan.regs.n - 1 == GROUPS && 2 * s->sum_words > NARROW;
+    bool wide = !s->late && s->slices <= 1 && s->k->plan.regs.n - 1 == GROUPS && 2 * s->sum_words > NARROW;
     return wide && is_last_loop(s, loop) && fills_stages(s, loop) ? s->k->plan.stages - 1 : 0;
 }
 
@@ -222,7 +222,9 @@ int slice_multiply(Slice *s) {
     Cut c = cut_begin(s, s->k->roles->role.p[role].body);
     c.flying = ARENA_ARRAY(s->scratch, bool, s->values + 1);
     c.zeroed = ARENA_ARRAY(s->scratch, bool, s->values + 1);
+    slices_rings(s, role);
     take_region(&c, s->k->body);
+    slices_sum(&c);
     (s->chained ? chain_results : slice_results)(&c, role);
     return role;
 }

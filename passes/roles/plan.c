@@ -35,7 +35,8 @@ bool slice_begin(Slice *s, PassContext *c, const Kernel *k, bool swapped) {
     const MatrixTarget *target = matrix_target(c->options->target);
     *s = (Slice){.c = c, .m = c->m, .k = k, .target = target, .scratch = arena_new(), .swapped = swapped};
     s->values = k->nvalue;
-    s->token = -1;
+    s->token = s->room = -1;
+    s->slices = 1;
     s->scalar = ARENA_ARRAY(s->scratch, Value *, s->values + 1);
     slice_list(s);
     s->chained = slice_chains(s);
@@ -85,6 +86,7 @@ static void plan_copies(const Slice *s, Plan *p) {
 static void plan_groups(const Slice *s, const TilePlan *t, Plan *p) {
     vec_push(s->m->arena, &p->regs, t->copy_registers);
     for (int i = 0; i < t->groups; i++) vec_push(s->m->arena, &p->regs, t->registers);
+    if (t->slices > 1) p->cluster = t->slices, p->cluster_range = -1;
     if (t->cluster == 1) return;
     p->cluster = t->cluster;
     p->cluster_range = (int16_t)(t->beside ? s->column : s->row);
@@ -106,7 +108,10 @@ static Planned planned_by(Slice *s, const TilePlan *t) {
                          s->swapped ? t->rows : t->columns, t->stages,
                          t->groups == 1 ? "1 group that multiplies"
                                         : arena_format(s->m->arena, "%d groups that multiply", t->groups),
-                         t->cluster > 1 ? ", clusters of 2" : "", s->swapped ? ", operands exchanged" : "");
+                         t->cluster > 1  ? ", clusters of 2"
+                         : t->slices > 1 ? slice_text(s, ", a tile for a cluster of %d", t->slices)
+                                         : "",
+                         s->swapped ? ", operands exchanged" : "");
     if (p.plan.tasks == TASKS_TICKET) p.how = slice_text(s, "%s, tasks by a counter", p.how);
     return p;
 }

@@ -22,7 +22,8 @@ static bool is_made_in_parts(const Slice *s, const Value *v) {
     if (!op || op->in != s->k->body) return false;
     for (int i = 0; i < s->vector.n; i++)
         if (s->vector.p[i] == op) return false;
-    return op_is_elementwise(op) || op->kind == OP_POS || (s->late && op->kind == OP_CONST) ||
+    const bool again = s->late || s->slices > 1;
+    return op_is_elementwise(op) || op->kind == OP_POS || (again && op->kind == OP_CONST) ||
            (op->kind == OP_LOAD && !s->stream_of[v->id]);
 }
 

@@ -12,6 +12,7 @@ void roles_begin(Slice *s) {
     r->tasks = p->tasks;
     for (int i = 0; i < p->regs.n; i++) vec_push(s->m->arena, &r->regs, p->regs.p[i]);
     if (p->cluster) r->cluster = p->cluster, r->cluster_range = p->cluster_range;
+    slices_begin(s);
 }
 
 void slice_scalars(Slice *s) {
@@ -22,11 +23,12 @@ void slice_scalars(Slice *s) {
         cut_op(&c, s->op.p[i]);
         s->scalar[v->id] = cut_value(&c, v);
     }
+    slices_scalars(s, &c);
 }
 
 static int16_t range_shared(const Slice *s, Type t) {
     int16_t along = s->k->roles->cluster_range;
-    return along < 0 || type_has(t, along) ? -1 : along;
+    return along < 0 || s->slices > 1 || type_has(t, along) ? -1 : along;
 }
 
 static void tile_declare(Slice *s, const Stream *t, int n) {
@@ -56,12 +58,12 @@ static Name ring_name(const Slice *s, const Stream *t) {
 }
 
 int panel_range(const Slice *s) {
-    int64_t columns = slice_extent(s, s->column);
+    int64_t columns = slice_extent(s, s->share);
     Range r = {.name = name_of(s->m->names, "q"),
                .kind = RANGE_TILE,
                .size = columns < PANEL_COLUMNS ? columns : PANEL_COLUMNS,
                .owner = -1,
-               .part_of = (int16_t)(1 + s->column),
+               .part_of = (int16_t)(1 + s->share),
                .loc = s->k->loc};
     return kernel_range(s->m, s->to, r);
 }

@@ -47,6 +47,14 @@ typedef struct {
     double seconds;
 } Bound;
 
+static void say_slices(const Slice *s) {
+    if (s->slices > 1)
+        remark(s->c, "roles", s->k->loc,
+               "'%s': its cluster runs %d slices of the steps, adds up their sums, and each workgroup finishes %lld "
+               "columns",
+               s->k->name, s->slices, (long long)s->k->range.p[s->share].size);
+}
+
 /* At the largest sizes, each as if nothing else were at work. */
 static void say_bounds(const Slice *s) {
     const TargetFacts *facts = target_facts(s->target->name);
@@ -74,5 +82,6 @@ void slice_say(const Slice *s) {
     say_rings(s);
     for (int i = 0; i < s->k->roles->role.n; i++) say_runs(s, &s->k->roles->role.p[i]);
     say_late(s);
+    say_slices(s);
     if (!s->chained) say_bounds(s); /* of those the exponentials count as much, which no plan of tiles knows */
 }

@@ -27,6 +27,8 @@ typedef struct {
     const Op *put;  /* the last one: the copy role fills a slot here */
     const Op *free; /* the last operation of the block that reads the slot, or has one that does in its regions */
     int ring;
+    Value *first,
+        *past; /* where a slice of the loop begins and ends, among the scalars of the roles; NULL: there is none */
 } Stream;
 
 typedef struct {
@@ -62,6 +64,9 @@ typedef struct {
     int outs;                  /* slots of a ring of results */
     bool *front;               /* by value: of both those that do not depend on a loop */
     bool *waited;              /* by value: a sum that is looked at while no product adds to it */
+    int slices;                /* workgroups of a cluster that share a tile; 1: none do */
+    int share;                 /* range of the columns that the workgroup finishes: .column, or a part of it .. */
+    int room;                  /* .. and the ring by which groups say that they have read what the cluster sums */
     int token;                 /* the ring by which the role that copies says that it has waited; -1: there is none */
     Value **scalar;            /* by value: its copy among the scalars of the roles; NULL: there is none */
 } Slice;
@@ -210,6 +215,13 @@ void slice_near_copy(Slice *);
 void near_put(Builder *, const Slice *); /* .. the role that copies operands */
 void near_get(Cut *, Value **part);
 void near_free(Cut *);
+/* slices.c: workgroups that share a tile. */
+bool slices_fit(const Slice *);                             /* sums of slices add up to what the kernel sums */
+void slices_begin(Slice *);                                 /* as the plan says */
+void slices_scalars(Slice *, Cut *);                        /* where the workgroup's slices begin and end */
+void slices_rings(Slice *, int multiply);                   /* of sums, over those of operands */
+void slices_sum(Cut *);           /* of groups that multiply: now values are those of their share */
+void slices_wait(Slice *, Cut *); /* of the role that copies, at the end of a task */
 
 void slice_rings(Slice *);                       /* .. rings that the copy role fills */
 void slice_copy(Slice *);                        /* copy.c: the roles that copy */

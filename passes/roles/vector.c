@@ -21,7 +21,7 @@ static bool is_vector(const Slice *s, const Op *op) {
 }
 
 void slice_vectors(Slice *s) {
-    if (s->late) return; /* registers have the tile before */
+    if (s->late || s->slices > 1) return; /* registers have the tile before; a workgroup has a share of the columns */
     int room = s->k->plan.regs.p[s->k->plan.regs.n - 1] - s->sum_words - OWN_WORDS;
     for (int i = 0; i < s->op.n; i++) {
         if (!is_vector(s, s->op.p[i]) || words_of(s, s->op.p[i]->res.p[0]->type) > room) continue;

@@ -98,6 +98,9 @@ TILE_FN void tile_cluster_store2(uint32_t at, int rank, float x, float y) {
     tile_emu_cluster_store(at, rank, both, 8);
 }
 TILE_FN void tile_cluster_store4(uint32_t at, int rank, const float x[4]) { tile_emu_cluster_store(at, rank, x, 16); }
+TILE_FN void tile_cluster_store16(uint32_t at, int rank, const uint32_t x[4]) {
+    tile_emu_cluster_store(at, rank, x, 16);
+}
 TILE_FN void tile_cluster_pass(uint32_t at, uint32_t bar, int rank, int32_t x) {
     tile_emu_cluster_pass(at, bar, rank, x);
 }
@@ -116,9 +119,11 @@ TILE_FN void tile_mbar_init(uint32_t bar, int count) { tile_emu_mbar_init(bar, c
 TILE_FN void tile_mbar_init_done(void) { tile_emu_mbar_init_done(); }
 TILE_FN void tile_mbar_arrive(uint32_t bar) { tile_emu_mbar_arrive(bar, -1); }
 TILE_FN void tile_mbar_arrive_at(uint32_t bar, int rank) { tile_emu_mbar_arrive(bar, rank); }
+TILE_FN void tile_mbar_arrive_after(uint32_t bar, int rank) { tile_emu_mbar_arrive(bar, rank); }
 TILE_FN void tile_mbar_expect(uint32_t bar, int bytes) { tile_emu_mbar_expect(bar, bytes); }
 TILE_FN void tile_mbar_complete(uint32_t bar, int rank, int bytes) { tile_emu_mbar_complete(bar, rank, bytes); }
 TILE_FN void tile_mbar_wait(uint32_t bar, int parity) { tile_emu_mbar_wait(bar, parity); }
+TILE_FN void tile_mbar_wait_after(uint32_t bar, int parity) { tile_emu_mbar_wait(bar, parity); }
 
 TILE_FN void tile_tma_load2(uint32_t to, const tile_tensor_map *map, int c0, int c1, uint32_t bar) {
     const int at[] = {c0, c1};

@@ -9,6 +9,7 @@
 #include "device/tile_order.h"
 #include "device/tile_piece.h"
 #include "device/tile_ragged_warp.h"
+#include "device/tile_share.h"
 #include "device/tile_chain.h"
 #include "device/tile_sums.h"
 #include "device/tile_task.h"

@@ -34,6 +34,13 @@ TILE_FN void tile_mbar_arrive_at(uint32_t bar, int rank) {
         "r"(rank)
         : "memory");
 }
+/* The same, behind all that the thread's warp has done before. */
+TILE_FN void tile_mbar_arrive_after(uint32_t bar, int rank) {
+    asm volatile("{.reg .b32 r; mapa.shared::cluster.u32 r, %0, %1;\n"
+                 "mbarrier.arrive.release.cluster.shared::cluster.b64 _, [r];}" ::"r"(bar),
+                 "r"(rank)
+                 : "memory");
+}
 /* To shared memory at the same place of another workgroup of the cluster. */
 TILE_FN void tile_cluster_store(uint32_t at, int rank, float x) {
     asm volatile("{.reg .b32 r; mapa.shared::cluster.u32 r, %0, %1; st.shared::cluster.f32 [r], %2;}" ::"r"(at),
@@ -51,6 +58,12 @@ TILE_FN void tile_cluster_store4(uint32_t at, int rank, const float x[4]) {
     asm volatile("{.reg .b32 r; mapa.shared::cluster.u32 r, %0, %1; st.shared::cluster.v4.f32 [r], {%2, %3, %4, "
                  "%5};}" ::"r"(at),
                  "r"(rank), "f"(x[0]), "f"(x[1]), "f"(x[2]), "f"(x[3])
+                 : "memory");
+}
+TILE_FN void tile_cluster_store16(uint32_t at, int rank, const uint32_t x[4]) {
+    asm volatile("{.reg .b32 r; mapa.shared::cluster.u32 r, %0, %1; st.shared::cluster.v4.b32 [r], {%2, %3, %4, "
+                 "%5};}" ::"r"(at),
+                 "r"(rank), "r"(x[0]), "r"(x[1]), "r"(x[2]), "r"(x[3])
                  : "memory");
 }
 /* A number to a multiple of 4 there, and the barrier `bar` there is told: an arrival that announces 4 bytes, and then that
@@ -77,6 +90,14 @@ TILE_FN void tile_mbar_complete(uint32_t bar, int rank, int bytes) {
 TILE_FN void tile_mbar_wait(uint32_t bar, int parity) {
     asm volatile("{.reg .pred p;\nAGAIN: mbarrier.try_wait.parity.shared::cta.b64 p, [%0], %1;\n@p bra DONE;\nbra "
                  "AGAIN;\nDONE: }" ::"r"(bar),
+                 "r"(parity)
+                 : "memory");
+}
+
+/* The same, in front of what workgroups of the cluster did before they arrived. */
+TILE_FN void tile_mbar_wait_after(uint32_t bar, int parity) {
+    asm volatile("{.reg .pred p;\nAGAIN: mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 p, [%0], %1;\n"
+                 "@p bra DONE;\nbra AGAIN;\nDONE: }" ::"r"(bar),
                  "r"(parity)
                  : "memory");
 }

@@ -218,7 +218,8 @@ def tiles(r):
     wide, few = (r.choice([64, 128]), 16 * r.randint(4, 16)), (8 * r.randint(1, 16), r.choice([64, 128]))
     i, j = r.choice([wide, few])
     sizes = f"i = {i}; j = {j}; " if r.random() < 0.6 else ""
-    return f"kernel products on sm_90a {{ {sizes}clusters = {r.randint(1, 2)}; }}\n"
+    slices = f"slices = {r.choice([2, 2, 3, 4, 8])}; " if r.random() < 0.4 else ""
+    return f"kernel products on sm_90a {{ {sizes}{slices}clusters = {r.randint(1, 2)}; }}\n"
 
 
 def pixels(r):

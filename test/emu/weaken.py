@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""usage: weaken.py COMPILER NOTE TILEC TARGET RUN-ARGUMENTS.. [--not-missed=TEXT].. [--own-text]: takes the waits, releases and scopes out of a
+"""usage: weaken.py COMPILER NOTE TILEC TARGET RUN-ARGUMENTS.. [--not-missed=TEXT].. [--own-text] [--library=NAME]: takes the waits, releases and scopes out of a
 program's GPU text, one by one; some of them, unless everything runs.
 
 `tilec run --target=emu:TARGET RUN-ARGUMENTS --check` must fail with each, but for one site a TEXT, whose line has it. Prints what is
-wrong of that, and how many are missed. --own-text: the library of the form roles stays as it is.
+wrong of that, and how many are missed. --own-text: the library of the form roles stays as it is; --library: all of it but the
+header of that name does.
 It is called again as the emulator's compiler (WEAKEN_SITE is set), compiles a copy of the text without that site, and
 writes what it has taken to NOTE."""
 import os
@@ -22,7 +23,7 @@ SITES = [
     (re.compile(r"tile_fence_release\(TILE_\w+\);"), ";"),
     (re.compile(r"tile_atomic_add_shared_"), "tile_atomic_add_"),
     # of schedules: waits, arrivals, fences, phases
-    (re.compile(r"tile_(mbar_(wait|expect|arrive|arrive_at|init_done)|bar_(sync|arrive))\([^;]*\);"), ";"),
+    (re.compile(r"tile_(mbar_(wait|wait_after|expect|arrive|arrive_at|arrive_after|init_done)|bar_(sync|arrive))\([^;]*\);"), ";"),
     (re.compile(r"tile_(cluster_(sync|arrive|wait|pass)|async_fence(_all)?|wgmma_(fence|commit|wait\d)|tma_(commit|wait|wait_reads?))\([^;]*\);"), ";"),
     (re.compile(r"tile_(copy_wait|copy_commit|wave_sync|behind)\([^;]*\);"), ";"),
     (re.compile(r"tile_follow\(\);"), ";"),
@@ -35,16 +36,18 @@ SITES = [
 
 
 # The library of the form roles: its text is weakened as a part of the kernels that include it.
-LIBRARY = re.compile(r'^#include "(device/tile_(?:roles|ring|box|piece|sums|order|task)\.h)"$', re.M)
+LIBRARY = re.compile(r'^#include "(device/tile_(?:roles|ring|box|piece|share|sums|order|task)\.h)"$', re.M)
 
 
-def with_library(text, folders):
-    """The text with each header of the library where it is included first."""
+def with_library(text, folders, only):
+    """The text with each header of the library where it is included first; only: those of these names."""
     seen = set()
 
     def inside(match):
         if match[1] in seen:
             return ""
+        if only and not any(f"tile_{name}.h" in match[1] for name in only):
+            return match[0]
         seen.add(match[1])
         path = next(os.path.join(f, match[1]) for f in folders if os.path.exists(os.path.join(f, match[1])))
         with open(path, encoding="utf-8") as file:
@@ -71,7 +74,8 @@ def compile_weakened(arguments):
     with open(arguments[at], encoding="utf-8") as source:
         text = source.read()
     if not os.environ["WEAKEN_OWN"]:
-        text = with_library(text, [a.removeprefix("-I") for a in arguments if a.startswith("-I")])
+        only = ["roles", os.environ["WEAKEN_LIBRARY"]] if os.environ["WEAKEN_LIBRARY"] else []
+        text = with_library(text, [a.removeprefix("-I") for a in arguments if a.startswith("-I")], only)
     text, note = weaken(text, int(site)) if site else ("", str(len(sites_of(text))))
     with open(os.environ["WEAKEN_NOTE"], "w", encoding="utf-8") as to:
         to.write(note)
@@ -85,12 +89,13 @@ def main():
     compiler, note, tilec, target, *arguments = sys.argv[1:]
     known = [a.removeprefix("--not-missed=") for a in arguments if a.startswith("--not-missed=")]
     own_text = "1" if "--own-text" in arguments else ""
-    arguments = [a for a in arguments if not a.startswith("--not-missed=") and a != "--own-text"]
+    library = next((a.removeprefix("--library=") for a in arguments if a.startswith("--library=")), "")
+    arguments = [a for a in arguments if not a.startswith(("--not-missed=", "--library=")) and a != "--own-text"]
     command = [tilec, "run", f"--target=emu:{target}", *arguments, "--check"]
 
     def run(site):
         """Whether the site is missed, and the note."""
-        own = {"TILEC_CLANGXX": os.path.abspath(__file__), "WEAKEN_SITE": site, "WEAKEN_NOTE": note, "WEAKEN_OWN": own_text, "WEAKEN_COMPILER": compiler}
+        own = {"TILEC_CLANGXX": os.path.abspath(__file__), "WEAKEN_SITE": site, "WEAKEN_NOTE": note, "WEAKEN_OWN": own_text, "WEAKEN_LIBRARY": library, "WEAKEN_COMPILER": compiler}
         done = subprocess.run(command, capture_output=True, check=False, env=os.environ | own)
         with open(note, encoding="utf-8") as file:
             return done.returncode != 0, file.read()

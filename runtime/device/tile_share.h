@@ -1,0 +1,53 @@
+/* tile_share.h: sums that the workgroups of a cluster add up, on sm_90a: each workgroup has sums of a whole tile
+   (tile_piece.h) and gets those of its share of the columns. Part r of a slot has what workgroup r sends: 16 bytes of
+   each of the group's 128 threads, then the next 16.
+
+   A ring of one slot for each group (tile_ring.h). `empty`: warps of all groups of the cluster have read what lay in the
+   slots' bytes before. `full`: warps of the same group of all workgroups have sent their parts. */
+#ifndef TILE_DEVICE_TILE_SHARE_H
+#define TILE_DEVICE_TILE_SHARE_H
+
+/* By each warp, behind the wait for its products. all: the rings of all groups; of: workgroups of the cluster. */
+TILE_FN void tile_share_meet(const tile_ring *all, const tile_ring *own, const tile_ring_end *e, int groups, int of,
+                             int thread) {
+    tile_wave_sync();
+    for (int i = thread & 31; i < groups * of; i += 32)
+        tile_mbar_arrive_after(all->full + TILE_RING_BARRIERS(1) * (i / of) + 8, i % of);
+    tile_mbar_wait_after(tile_ring_empty(own, e->s), e->phase);
+}
+
+/* By each warp, when it has sent its part of all tiles. */
+TILE_FN void tile_share_sent(const tile_ring *own, const tile_ring_end *e, int of, int thread) {
+    tile_wave_sync();
+    if ((thread & 31) < of) tile_mbar_arrive_after(tile_ring_full(own, e->s), thread & 31);
+}
+
+TILE_FN uint32_t tile_share_get(const tile_ring *own, const tile_ring_end *e) {
+    tile_mbar_wait_after(tile_ring_full(own, e->s), e->phase);
+    return own->slot;
+}
+
+/* tile_share_send_TYPE: n sums a thread for each of `of` workgroups, a multiple of 4, from x on. tile_share_add_TYPE: the
+   sum of the parts, in the order of the workgroups. */
+#define TILE_SHARE(name, type, bits_of, of_bits)                                                                       \
+    TILE_FN void tile_share_send_##name(uint32_t to, const type *x, int n, int rank, int of, int thread) {             \
+        const uint32_t at = to + (uint32_t)(rank * n * 512 + thread * 16);                                             \
+        _Pragma("unroll") for (int u = 0; u < of; u++) _Pragma("unroll") for (int i = 0; i < n; i += 4) {              \
+            const type *y = x + u * n + i;                                                                             \
+            const uint32_t z[4] = {bits_of(y[0]), bits_of(y[1]), bits_of(y[2]), bits_of(y[3])};                        \
+            tile_cluster_store16(at + 512 * i, u, z);                                                                  \
+        }                                                                                                              \
+    }                                                                                                                  \
+    TILE_FN void tile_share_add_##name(type *x, uint32_t from, int n, int of, int thread) {                            \
+        _Pragma("unroll") for (int i = 0; i < n; i += 4) _Pragma("unroll") for (int u = 0; u < of; u++) {              \
+            uint32_t y[4];                                                                                             \
+            tile_shared_load16(from + (uint32_t)(512 * (u * n + i) + thread * 16), y);                                 \
+            _Pragma("unroll") for (int k = 0; k < 4; k++) x[i + k] = u ? x[i + k] + of_bits(y[k]) : of_bits(y[k]);     \
+        }                                                                                                              \
+    }
+#define TILE_SHARE_BITS(x) ((uint32_t)(x))
+#define TILE_SHARE_WHOLE(x) ((int32_t)(x))
+TILE_SHARE(f32, float, tile_bits_of_f32, tile_f32_of_bits)
+TILE_SHARE(i32, int32_t, TILE_SHARE_BITS, TILE_SHARE_WHOLE)
+
+#endif
