@@ -3,6 +3,7 @@
    Takes: value form of one rank without collectives. Gives: the same results. */
 #include "passes/fuse/inline.h"
 #include "passes/pass.h"
+#include "passes/shape/merge.h"
 
 /* Bits that a thread loads at most; positions of a tile; chosen: no measurement is recorded. */
 enum { VECTOR_BITS = 128, MOST_POSITIONS = 8192 };
@@ -162,7 +163,10 @@ static void linearize_kernel(PassContext *c, Kernel *k) {
 
 static bool linearize_run(PassContext *c) {
     for (int i = 0; i < c->m->kernel.n && mesh_ranks(c->m) == 1; i++)
-        if (is_flat(c->m, c->m->kernel.p[i])) linearize_kernel(c, c->m->kernel.p[i]);
+        if (is_flat(c->m, c->m->kernel.p[i]))
+            linearize_kernel(c, c->m->kernel.p[i]);
+        else
+            merge_dimensions(c, c->m->kernel.p[i]);
     return true;
 }
 

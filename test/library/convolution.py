@@ -7,9 +7,10 @@ B, C, H, W, O, KH, KW = 2, 5, 13, 70, 35, 3, 5
 x, k, a = normal(B, C, H, W), normal(O, C, KH, KW), normal(H, W)
 
 
-def convolution(stride, pad):
+def convolution(stride, pad, dilation=1):
     padded = np.pad(x.astype(np.float64), ((0, 0), (0, 0), (pad, pad), (pad, pad)))
-    windows = np.lib.stride_tricks.sliding_window_view(padded, (KH, KW), axis=(2, 3))[:, :, ::stride, ::stride]
+    reach = tuple(dilation * (n - 1) + 1 for n in (KH, KW))
+    windows = np.lib.stride_tricks.sliding_window_view(padded, reach, axis=(2, 3))[:, :, ::stride, ::stride, ::dilation, ::dilation]
     return np.einsum("bcijrs,ocrs->boij", windows, k.astype(np.float64))
 
 
@@ -18,6 +19,11 @@ for stride, pad in ((1, 0), (2, 2), (3, 1)):
     want = convolution(stride, pad)
     run("direct", {"x": x, "k": k}, {"y": want}, options=options)
     run("product", {"x": x, "k": k.reshape(O, -1)}, {"y": want.transpose(0, 2, 3, 1).reshape(-1, O)}, options=options)
+
+for stride, pad, dilation in ((1, 0, 1), (2, 1, 2), (3, 4, 3)):
+    options = ["-D", f"STRIDE={stride}", "-D", f"PAD={pad}", "-D", f"DILATION={dilation}"]
+    given = {"x": x.transpose(0, 2, 3, 1).copy(), "k": k.transpose(0, 2, 3, 1).copy()}
+    run("last", given, {"y": convolution(stride, pad, dilation).transpose(0, 2, 3, 1)}, options=options)
 
 A = np.pad(a.astype(np.float64), 1)
 run("five", {"a": a}, {"b": 0.2 * (A[1:-1, 1:-1] + A[:-2, 1:-1] + A[2:, 1:-1] + A[1:-1, :-2] + A[1:-1, 2:])})
