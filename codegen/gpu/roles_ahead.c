@@ -57,6 +57,11 @@ bool hip_role_is_ahead(const RoleText *r, const Op *copy) {
     return r->ahead && r->filling == r->ahead && gpu_reads_early(r->launch, r->program, copy->param);
 }
 
+/* What the launch before makes comes to all slots behind the wait, others to those that are left. */
+const char *hip_role_copy_when(Fn *f, const Op *op) {
+    return hip_role_is_ahead(f->hip->role, op) && !f->hip->role->before ? "if (ahead == 0) " : "";
+}
+
 bool op_has(const Op *op, const Op *inner) {
     for (; inner; inner = inner->in->parent)
         if (inner == op) return true;

@@ -105,20 +105,22 @@ static int64_t piece_rows(int64_t rows) {
     return rows;
 }
 
-/* Boxes of so many positions are left out where they lie behind the end of the dimension: what is made of them is stored
-   nowhere, as the results end there, too. None does where tiles end with the tensor in all runs, or have a single box. */
+/* Boxes of so many positions are left out where they lie behind the end of the dimension, or of a group: what is made
+   of them is stored nowhere, as the results end there, too. None does where tiles end with the tensor in all runs, or
+   have a single box. */
 static bool leaves_out(const Fn *f, const Op *op, int dim, const Affine *a, int range, int64_t box) {
     const Size n = f->k->param.p[op->param].dim[dim];
     const Range *r = &f->k->range.p[range];
     if (!r->grid || a->nterm != 1 || a->c || !size_equal(r->of, n)) return false;
     if (box >= r->size && f->k->roles->cluster == 1) return false;
+    if (r->starts) return box < r->size;
     return !size_is_number(n) || n.c % (r->size * range_cluster(f->k, range));
 }
 
-/* What the launch before makes comes to all slots behind the wait, others to those that are left
-   (roles_ahead.c). */
-static const char *copy_when(Fn *f, const Op *op) {
-    return hip_role_is_ahead(f->hip->role, op) && !f->hip->role->before ? "if (ahead == 0) " : "";
+/* Where what a task needs of the dimension ends: rows behind a group's last are of the next one. */
+static const char *end_text(Fn *f, const Op *op, int dim, int range) {
+    if (!range_is_ragged(f->k, range)) return param_extent(f, op->param, dim)->text;
+    return cexpr_add(f, f->range[range].begin, f->range[range].count)->text;
 }
 
 static bool copy_box(Fn *f, const Op *op, const Ring *ring, const SlotTile *t, int sharers) {
@@ -139,8 +141,8 @@ static bool copy_box(Fn *f, const Op *op, const Ring *ring, const SlotTile *t, i
     const int64_t box = across || !to ? rows : piece_of;
     if (!boxes_of(f, op, &t->type, (int)box, columns, &b)) return false;
     b.at_row = hip_role_row(f, op, b.at_row);
-    const char *when = copy_when(f, op), *piece = across || !to ? "" : fn_text(f, ", %" PRId64, box),
-               *end = !to ? "" : fn_text(f, ", %s", param_extent(f, op->param, dim)->text);
+    const char *when = hip_role_copy_when(f, op), *piece = across || !to ? "" : fn_text(f, ", %" PRId64, box),
+               *end = !to ? "" : fn_text(f, ", %s", end_text(f, op, dim, kept));
     fn_line(f, "%stile_box_%s%s(%s, %s, %s, %s, %s, %" PRId64 "%s%s, all->rank, %d);", when, across ? "mn" : "k",
             to ? "_to" : "", f->hip->role->slot, f->hip->role->facts->ring[number].tile_name[op->slot], b.map,
             (across ? b.at_row : b.at_column)->text, (across ? b.at_column : b.at_row)->text, across ? n : m, piece, end,
@@ -158,8 +160,9 @@ static bool copy_panels(Fn *f, const Op *op, const Ring *ring, const SlotTile *t
     if (row < 0 || column < 0 || sharers > 1) return false;
     const int64_t m = hip_role_extent(f->m, f->k, ring->per, row), n = hip_role_extent(f->m, f->k, ring->per, column);
     if (m > MOST || m % EIGHT || !boxes_of(f, op, &t->type, (int)m, columns, &b)) return false;
-    fn_line(f, "%stile_box_panels(%s, %s, %s, %s, %s, %" PRId64 ", %" PRId64 ");", copy_when(f, op), f->hip->role->slot,
-            f->hip->role->facts->ring[number].tile_name[op->slot], b.map, b.at_column->text, b.at_row->text, n, m);
+    fn_line(f, "%stile_box_panels(%s, %s, %s, %s, %s, %" PRId64 ", %" PRId64 ");", hip_role_copy_when(f, op),
+            f->hip->role->slot, f->hip->role->facts->ring[number].tile_name[op->slot], b.map, b.at_column->text,
+            b.at_row->text, n, m);
     return true;
 }
 
@@ -175,7 +178,7 @@ static bool copy_narrow(Fn *f, const Op *op, const Ring *ring, const SlotTile *t
     const int64_t bytes = n * elem_bits(t->type.elem) / 8;
     const bool whole = panel_info[t->panel].bytes ? bytes == panel_info[t->panel].bytes : bytes == LEAST_BYTES;
     if (!whole || m > MOST || m % GROUP_ROWS || !boxes_of(f, op, &t->type, (int)m, (int)n, &b)) return false;
-    fn_line(f, "%stile_box_load(%s, %s, %s, %s, %s, 1);", copy_when(f, op), f->hip->role->slot,
+    fn_line(f, "%stile_box_load(%s, %s, %s, %s, %s, 1);", hip_role_copy_when(f, op), f->hip->role->slot,
             f->hip->role->facts->ring[number].tile_name[op->slot], b.map, b.at_column->text, b.at_row->text);
     return true;
 }

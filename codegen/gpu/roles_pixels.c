@@ -49,8 +49,7 @@ bool hip_role_pixels(Fn *f, const Op *op, const Ring *ring, const SlotTile *t, i
     if (rows % (sharers * EIGHT) || part > MOST_PIXELS) return false;
     GpuMap m = map_of(f, op, &p, channels, part);
     const CExpr *zero = cexpr_number(f, 0), *from = sharers > 1 ? cexpr_open(f, "%" PRId64 " * all->rank", part) : zero;
-    const char *when = hip_role_is_ahead(f->hip->role, op) && !f->hip->role->before ? "if (ahead == 0) " : "";
-    fn_line(f, "%stile_box_pixels(%s, %s,", when, f->hip->role->slot,
+    fn_line(f, "%stile_box_pixels(%s, %s,", hip_role_copy_when(f, op), f->hip->role->slot,
             f->hip->role->facts->ring[number].tile_name[op->slot]);
     fn_line(f, "    (tile_pixels){&maps->map[%s], %s, %s, %s, %s,", hip_role_map(f, op, &m),
             place_text(f, &p.at[PIXEL_DIMS - 1], p.channel, zero), place_text(f, &p.at[0], p.row, from),

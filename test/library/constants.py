@@ -114,6 +114,9 @@ def convolutions():
         group(f"grouped{cg}_{o}", {"x": x, "g": g},
               [(f"conv2d_grouped(x, g, {s}, {p}, {d})", single(convolution(x, g, s, p, d, 6 // cg)))
                for s, p, d in ((1, 0, 1), (1, 3, 2), (2, 0, 3), (3, 3, 1), (2, 1, 2))])
+    group("last", {"x": x.transpose(0, 2, 3, 1).copy(), "k": k.transpose(0, 2, 3, 1).copy()},
+          [(f"conv2d_last(x, k, {s}, {p}, {d})", single(convolution(x, k, s, p, d, 1).transpose(0, 2, 3, 1)))
+           for s, p, d in ((1, 0, 1), (1, 3, 2), (2, 0, 3), (3, 3, 1), (2, 1, 2))])
     z = normal(2 * 5 * 3, 4)
     group("images", {"z": z}, [(f"rows_to_images(z, {b}, {h}, {v})", z.reshape(b, h, v, 4).transpose(0, 3, 1, 2))
                                for b, h, v in ((2, 5, 3), (1, 1, 30), (30, 1, 1), (3, 2, 5))])
@@ -129,6 +132,8 @@ def convolutions():
     refused("conv2d_grouped(x, g, 1, 0, 0)", "f32[2, 4, 9, 7]", "x: f32[2, 6, 9, 7], g: f32[4, 3, 3, 3]")
     refused("conv2d_grouped(x, g, 1, 0, 1)", "f32[2, 4, 7, 5]", "x: f32[2, 6, 9, 7], g: f32[4, 4, 3, 3]")
     refused("conv2d_grouped(x, g, 1, 0, 1)", "f32[2, 5, 7, 5]", "x: f32[2, 6, 9, 7], g: f32[5, 3, 3, 3]")
+    refused("conv2d_last(x, k, 1, 0, 0)", "f32[2, 9, 7, 4]", "x: f32[2, 9, 7, 6], k: f32[4, 3, 3, 6]")
+    refused("conv2d_last(x, k, 1, 0, 5)", "f32[2, 1, 1, 4]", "x: f32[2, 9, 7, 6], k: f32[4, 3, 3, 6]")
     refused("rows_to_images(z, 2, 5, 4)", "f32[2, 4, 5, 4]", "z: f32[30, 4]")
 
 
