@@ -15,7 +15,8 @@ Uses uses_of(const Kernel *, Arena *);
 /* The operation that takes the value, once; NULL: none does, or others do too. */
 const Op *uses_only(const Uses *, const Value *);
 
-int sum_of_loop(const Uses *, const Op *sum); /* the value that its loop carries and that it is added to, and nothing else
-                                                 looks at, which begins at 0; -1: there is none (verify/layout.c) */
+/* The value that its loop carries and that it is added to, and nothing else looks at, which begins at 0; -1: there is
+   none (verify/layout.c). scaled: a factor of at most 1 may be in front of it. */
+int sum_of_loop(const Uses *, const Op *sum, bool scaled);
 
 #endif

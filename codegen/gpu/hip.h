@@ -146,6 +146,9 @@ bool hip_rows_are_multiple(Fn *, const Op *, int64_t of); /* rows and the tensor
 bool hip_run_is_multiple(Fn *, const Op *, int range, int64_t of); /* likewise where its tiles begin */
 void hip_reduce(Fn *, const Op *);
 void hip_deferred_sums(Fn *, const Op *loop);
+/* roles_exp.c: in a step of products in a chain; whether exponentials may be made at once, as each lane knows it. */
+bool hip_role_is_step(Fn *, const Op *);
+void hip_role_guard(Fn *, const Op *most);
 void hip_arg(Fn *, const Op *);
 void hip_prefix(Fn *, const Op *);
 void hip_convert(Fn *, const Op *);

@@ -227,9 +227,42 @@ static const CExpr *result_register(Nest *n, const Run *run) {
     return run->tile.layout ? register_of(n, run->tile.layout) : NULL;
 }
 
+/* Of scores, two chains for each row: one of 32 operations waits longer for each than the products beside it allow. */
+static bool has_halves(Fn *f, const Op *op, const Run *run, const Layout *l) {
+    enum { LEAST = 16 /* registers of a row [guess] */ };
+    int n;
+    const uint64_t *reg = layout_columns(l, "reg", &n);
+    const bool over = n && (reg[0] & layout_range_bits(l, f->k->range.p[op->over[0]].name));
+    return hip_role_is_step(f, op) && over && run->tile.count > 1 && layout_registers(l) >= LEAST * run->tile.count;
+}
+
+static void over_halves(Fn *f, const Run *run, const Layout *l) {
+    const char *half = c_name(&f->names, fn_text(f, "%s_half", run->tile.name));
+    Nest n = nest_over(f, l, 0);
+    const CExpr *x = nest_value(&n, run->op->arg.p[0]);
+    const CExpr *row = register_of(&n, run->tile.layout),
+                *at = cexpr_open(f, "2 * %s + (reg & 1)", cexpr_operand(f, cexpr_group(f, row))->text);
+    fn_line(f, "%s %s[%" PRId64 "];", elem_c(run->elem), half, 2 * run->tile.count);
+    fn_line(f, "#pragma unroll");
+    fn_line(f, "for (int reg = 0; reg < %" PRId64 "; reg++) %s[reg] = %s;", 2 * run->tile.count, half,
+            reduce_start(f, run->kind, run->elem)->text);
+    nest_line(&n, n.n, "%s", reduce_combine(f, run->kind, run->elem, fn_text(f, "%s[%s]", half, at->text), x));
+    nest_print(&n);
+    registers_open(f, run->tile.count);
+    for (int i = 0; i < 2; i++)
+        take(f, run, run_register(f, run), cexpr_name(f, fn_text(f, "%s[2 * reg + %d]", half, i)), NULL);
+    registers_close(f, run->tile.count);
+}
+
 void hip_reduce(Fn *f, const Op *op) {
     Run run = run_begin(f, op);
     const Layout *l = held_layout(f, op->arg.p[0]);
+    if (has_halves(f, op, &run, l)) {
+        over_halves(f, &run, l);
+        hip_role_guard(f, op);
+        if (!op->deferred) over_threads(f, &run, l);
+        return;
+    }
     Nest n = nest_over(f, l, 0);
     const CExpr *x = nest_value(&n, op->arg.p[0]);
     nest_line(&n, n.n, "%s",
@@ -243,7 +276,7 @@ void hip_deferred_sums(Fn *f, const Op *loop) {
     for (const Op *op = loop->region[0]->first; op; op = op->next) {
         if (!op->deferred) continue;
         const Uses uses = uses_of(f->k, f->arena);
-        const Value *total = loop->res.p[sum_of_loop(&uses, op)];
+        const Value *total = loop->res.p[sum_of_loop(&uses, op, true)];
         Run run = {.op = op, .kind = op->kind, .elem = total->type.elem, .tile = fn_held(f, total)->tile};
         over_threads(f, &run, held_layout(f, op->arg.p[0]));
     }

@@ -96,6 +96,8 @@ typedef struct RoleText {
     bool before;       /* this is the function that brings them */
     bool drains;       /* the last turn of a run is being written */
     TurnPart turn_part;
+    const char *
+        *small; /* by value: the name of whether rows' numbers are known to be small; NULL: it is not asked yet */
     const char **words; /* by value: the name of the words that an operand of products in registers is; NULL: it is none */
     const LateText *beside; /* its loop that runs beside the next task's products; NULL: it has none */
     const LateText *late;   /* the same, as the function that finishes is being written; NULL: it is another one */

@@ -211,4 +211,5 @@ void hip_role_late(Fn *f, const Op *loop) {
     f->indent--;
     fn_line(f, "}");
     f->hip->role->turn_part = TURN_ALL;
+    hip_deferred_sums(f, loop);
 }

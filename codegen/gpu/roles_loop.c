@@ -157,6 +157,7 @@ static bool has_steps(const RangeText *r) {
 
 void hip_role_after_loop(Fn *f, const Op *loop) {
     const RangeText *r = &f->range[loop->range];
+    hip_deferred_sums(f, loop);
     hip_role_pass(f, loop);
     for (const Op *op = loop->region[0]->first; op; op = op->next) {
         if (op->kind != OP_FREE || !op_shift(op)) continue;

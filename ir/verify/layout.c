@@ -130,20 +130,39 @@ static const Op *only_user(const Uses *u, const Region *r, const Value *v) {
     return user && user->in == r ? user : NULL;
 }
 
-int sum_of_loop(const Uses *u, const Op *sum) {
+/* exp(x - max(x, ..)): it makes no share of a sum infinite. */
+static bool is_at_most_one(const Value *v) {
+    const Op *e = v->def, *less = e && (e->kind == OP_EXP || e->kind == OP_EXP2) ? e->arg.p[0]->def : NULL;
+    const Op *most = less && less->kind == OP_SUB ? less->arg.p[1]->def : NULL;
+    return most && most->kind == OP_MAX && (most->arg.p[0] == less->arg.p[0] || most->arg.p[1] == less->arg.p[0]);
+}
+
+/* The first operation that takes what the loop carries: the addition; or the multiplication in front of it. */
+static const Op *scale_of(const Uses *u, const Op *add, const Value *other, const Value *carried, bool scaled) {
+    const Op *by = other->def;
+    if (other == carried) return add;
+    if (!scaled || !by || by->kind != OP_MUL || only_user(u, add->in, other) != add) return NULL;
+    const int at = by->arg.p[1] == carried;
+    return by->arg.p[at] == carried && is_at_most_one(by->arg.p[!at]) ? by : NULL;
+}
+
+int sum_of_loop(const Uses *u, const Op *sum, bool scaled) {
     const Region *body = sum->in;
     const Op *loop = body->parent, *add = only_user(u, body, sum->res.p[0]);
     const Op *yield = add && add->kind == OP_ADD ? only_user(u, body, add->res.p[0]) : NULL;
     if (sum->kind != OP_SUM || !loop || loop->kind != OP_FOR || !yield || yield->kind != OP_YIELD) return -1;
     const Value *other = add->arg.p[add->arg.p[0] == sum->res.p[0]];
-    for (int i = 0; i < yield->arg.n; i++)
-        if (yield->arg.p[i] == add->res.p[0])
-            return body->arg.p[i] == other && only_user(u, body, other) == add && is_zero(loop->arg.p[2 + i]) ? i : -1;
+    for (int i = 0; i < yield->arg.n; i++) {
+        const Value *carried = body->arg.p[i];
+        if (yield->arg.p[i] != add->res.p[0]) continue;
+        const Op *first = scale_of(u, add, other, carried, scaled);
+        return first && only_user(u, body, carried) == first && is_zero(loop->arg.p[2 + i]) ? i : -1;
+    }
     return -1;
 }
 
 static void deferred_verify(Verifier *v, const Op *op) {
-    if (v->k->form != KERNEL_LAYOUT || sum_of_loop(&v->uses, op) < 0)
+    if (v->k->form != KERNEL_LAYOUT || sum_of_loop(&v->uses, op, false) < 0)
         violation(v, op->loc, "a sum that cannot be made behind its loop");
 }
 

@@ -179,6 +179,8 @@ void role_sums_verify(Verifier *v, const Role *r) {
     ends_verify(&s, r->body, &uses);
     for (const Op *op = walk(r->body); op; op = walk_next(op, r->body)) {
         if (op->kind == OP_IF && op->res.n) branches_verify(&s, op);
+        if (op->deferred && sum_of_loop(&uses, op, true) < 0)
+            violation(v, op->loc, "a sum that cannot be made behind its loop");
         if (op->kind != OP_FOR) continue;
         carried_verify(&s, op);
         taken_verify(&s, op);

@@ -6,5 +6,5 @@
 void lay_defer_sums(Lay *l) {
     const Uses uses = uses_of(l->k, l->scratch);
     for (Op *op = walk(l->k->body); op; op = walk_next(op, l->k->body))
-        if (op->kind == OP_SUM && op->res.p[0]->type.nrange) op->deferred = sum_of_loop(&uses, op) >= 0;
+        if (op->kind == OP_SUM && op->res.p[0]->type.nrange) op->deferred = sum_of_loop(&uses, op, false) >= 0;
 }

@@ -76,6 +76,13 @@ void chain_reduce(Cut *c, const Op *op) {
     if (!v->def || v->def->in != op->in) c->value[v->id] = whole;
 }
 
+/* Sums of rows that the loop adds up alone: each lane adds what it has; lanes put their shares together behind it. */
+void chain_defer(const Slice *s, const Op *loop) {
+    const Uses uses = uses_of(s->to, s->scratch);
+    for (Op *op = loop->region[0]->first; op; op = op->next)
+        if (op->kind == OP_SUM && op->res.p[0]->type.nrange) op->deferred = sum_of_loop(&uses, op, true) >= 0;
+}
+
 /* By a sum in front of it. */
 static bool is_zeroed(const Cut *c, const Value *v, const Value *copy) {
     if (c->zeroed[v->id] && c->value[v->id] == copy) return true;

@@ -3,8 +3,9 @@
    its body stands. Gives: its pieces in turns; or the loop as it was. */
 #include "passes/roles/slice.h"
 
-/* In the order of the data: first products; what is made of them; operands of the last products; these; their sums. */
-enum { HEAD, MIDDLE, PACK, TAIL, END, PIECES };
+/* In the order of the data: first products; what is made of them; sums of the steps before, scaled for this one;
+   operands of the last products; these; their sums. */
+enum { HEAD, MIDDLE, SCALE, PACK, TAIL, END, PIECES };
 
 typedef struct {
     const Region *body;
@@ -58,16 +59,17 @@ static int piece_of(const Step *s, const Op *op) {
     if (op->kind == OP_FREE) return ring_is_of(s, op->ring, false) ? MIDDLE : END;
     if (follows_end(s, op)) return END;
     if (packs(s, op)) return PACK;
-    return op_is_elementwise(op) && scales_sum(s, op) ? TAIL : MIDDLE;
+    return op_is_elementwise(op) && scales_sum(s, op) ? SCALE : MIDDLE;
 }
 
 /* ---- whether the values allow it ---- */
 
-/* In which turn, and where in it, a piece runs: HEAD TAIL@1 MIDDLE END@1 PACK. */
+/* In which turn, and where in it, a piece runs: HEAD TAIL@1 MIDDLE END@1 SCALE PACK. */
 static bool may_read(int maker, int reader) {
     static const bool may[PIECES][PIECES] = {
         [HEAD] = {[HEAD] = true, [MIDDLE] = true},
-        [MIDDLE] = {[MIDDLE] = true, [PACK] = true, [TAIL] = true},
+        [MIDDLE] = {[MIDDLE] = true, [SCALE] = true, [PACK] = true, [TAIL] = true},
+        [SCALE] = {[SCALE] = true, [TAIL] = true},
         [PACK] = {[PACK] = true, [TAIL] = true, [END] = true},
         [TAIL] = {[TAIL] = true, [END] = true},
         [END] = {[END] = true},
@@ -79,7 +81,7 @@ static bool operand_fits(const Step *s, const Op *op, const Value *v) {
     const Op *def = v->def;
     if (v->arg_of == s->body) {
         const bool late = is_carried_late(s, v);
-        return late ? op->piece == TAIL : op->piece == MIDDLE;
+        return late ? op->piece == TAIL || op->piece == SCALE : op->piece == MIDDLE;
     }
     if (!def || def->in != s->body || def->kind == OP_CONST) return true;
     if (def->kind == OP_GET) return def->piece == op->piece; /* else it would be named from turn to turn */
@@ -132,6 +134,12 @@ static void sort_pieces(const Slice *s, Region *body) {
         }
 }
 
+static bool has_piece(const Step *s, int piece) {
+    for (const Op *op = s->body->first; op; op = op->next)
+        if (op->piece == piece) return true;
+    return false;
+}
+
 void chain_turns(const Slice *s, Op *loop) {
     enum { PAIR = 2 /* groups: the products of one run beside the arithmetic of the other */ };
     const bool alone = s->k->plan.regs.n - 1 == PAIR;
@@ -139,6 +147,7 @@ void chain_turns(const Slice *s, Op *loop) {
                          {.piece = TAIL, .shift = 1, .alone = alone},
                          {.piece = MIDDLE},
                          {.piece = END, .shift = 1},
+                         {.piece = SCALE},
                          {.piece = PACK}};
     const Step step = {loop->region[0]};
     for (Op *op = step.body->first; op; op = op->next) op->piece = (int16_t)piece_of(&step, op);
@@ -147,5 +156,6 @@ void chain_turns(const Slice *s, Op *loop) {
         return;
     }
     sort_pieces(s, loop->region[0]);
-    for (size_t i = 0; i < sizeof line / sizeof *line; i++) vec_push(s->m->arena, &loop->turn, line[i]);
+    for (size_t i = 0; i < sizeof line / sizeof *line; i++)
+        if (has_piece(&step, line[i].piece)) vec_push(s->m->arena, &loop->turn, line[i]);
 }

@@ -177,6 +177,7 @@ static void take_loop(Cut *c, const Op *op) {
         loop->region[0]->last->piece = 1; /* the yield: the text ends with the last piece */
     else
         (c->s->chained ? chain_turns : take_runs)(c->s, loop);
+    if (c->s->chained) chain_defer(c->s, loop);
     for (int i = 0; i < op->res.n; i++)
         set_flying(c, op->res.p[i], c->flying[op->arg.p[2 + i]->id] || c->flying[end_of(op->region[0])->arg.p[i]->id]);
 }

@@ -232,7 +232,9 @@ void chain_results(Cut *, int multiply);         /* chain_result.c: .. of produc
 void chain_reduce(Cut *, const Op *);            /* chain_step.c: a reduction in a step that may be cut short, .. */
 Value *chain_operand(Cut *, const Op *dot, const Value *); /* .. and an operand of a product */
 Value *chain_unscaled(const Value *, Value **factor); /* without its factor, a positive number; NULL: it has none */
-void chain_turns(const Slice *, Op *loop);       /* chain_turns.c: of the role's loop */
+void chain_defer(const Slice *,
+                 const Op *loop);          /* .. of the role's loop: which sums its lanes put together behind it */
+void chain_turns(const Slice *, Op *loop); /* chain_turns.c: likewise */
 bool chain_select(Cut *, const Op *);                      /* chain_mask.c: a mask by positions; false: it is none */
 void slice_say(const Slice *);                   /* say.c: what `explain` prints of them */
 void slice_lay(Slice *, int multiply);           /* lay.c: layouts of their tiles */

@@ -4,7 +4,8 @@ import re
 import numpy
 
 SCORES = ["x * 0.1", "20.0 * tanh(x * 0.01)", "x * 0.1 - slope[{h}] * f32(pos(i) - pos(j))", "x * 0.1 + f32(bias[i, j])", "x * 0.1 + f32(near[j])",
-          "where(own[i] == own[j], x * 0.1, -inf)", "where(x > 0, x * 0.1, x * 0.02)"]
+          "where(own[i] == own[j], x * 0.1, -inf)", "where(x > 0, x * 0.1, x * 0.02)", "x * 0.1", "x * 700.0", "where(own[i] == own[j], x * 0.1, -1e9)",
+          "where(own[i] == own[j], x * 0.1, -3e38)"]
 SEEN = {"": ("0", "t"), "pos(j) <= pos(i)": ("0", "min(t, end(i))"), "pos(j) <= pos(i) + 3": ("0", "t"), "pos(j) <= pos(i) && pos(j) > pos(i) - w": ("max(0, begin(i) - w + 1)", "min(t, end(i))"),
         "pos(j) < 5 || pos(j) <= pos(i)": ("0", "max(5, end(i))")}
 STEP = """      {x}
@@ -43,7 +44,7 @@ def chained(r):
     given = ["q", "k"] + ["v"] * (not shared) + [n for n in ("slope", "bias", "near", "own") if n + "[" in score or (also and n == "bias")] + ["len"] * counted
     steps, lse = r.choice([64, 64, 80, 96, 128, 128]) if wide <= 128 else r.choice([48, 64, 64, 80, 96]), r.random() < 0.4
     x = f"x = q[{at}i, c] @ k[{at}j, c];\n      x = {score};" + f"\n      x = where({seen}, x, -inf);" * (seen != "")
-    rows = f"{'fixed ' * ('begin' in begin or r.random() < 0.5)}{r.choice([64, 128])}"
+    rows = f"{'fixed ' * ('begin' in begin or also or r.random() < 0.5)}{r.choice([64, 128])}"
     text = f"""
 kernel chain({', '.join(f'{n}: {shapes[n]}' for n in given)}, const w: i64) -> (o: {out if out == 'f32' else 'T'}[{of}s, {'n' if e else 'd'}]{f', z: f32[{of}s]' * lse}) {{
   each {heads + ', ' * (heads != '')}i: {rows} of s, c: * of d{', e: * of n' * (e > 0)} {{
