@@ -152,7 +152,7 @@ static void call_role(RolesWriter *w, int number) {
     if (r->first >= 0)
         text_printf(to, "        %s(call, %s&all, group - %d, thread);\n", name, maps, r->first);
     else if (r->lanes == 1)
-        text_printf(to, "        if (thread == %d) %s(call, %s&all);\n", 32 * (r->warp % 4), name, maps);
+        text_printf(to, "        if (thread / 32 == %d && tile_elect()) %s(call, %s&all);\n", r->warp % 4, name, maps);
     else
         text_printf(to, "        if (thread >= %d && thread < %d) %s(call, %s&all, thread - %d);\n", 32 * (r->warp % 4),
                     32 * (r->warp % 4) + r->lanes, name, maps, 32 * (r->warp % 4));

@@ -139,7 +139,7 @@ TILE_KERNEL_MAPS(matmul, gemm_nn_call, 384, 2) {
     tile_follow();
     if (group < 1) {
         tile_regs_give(40);
-        if (thread == 0) matmul_copy(call, &maps, &all);
+        if (thread / 32 == 0 && tile_elect()) matmul_copy(call, &maps, &all);
     } else {
         tile_regs_take(232);
         matmul_multiply(call, &maps, &all, group - 1, thread);

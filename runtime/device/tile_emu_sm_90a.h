@@ -108,6 +108,7 @@ TILE_FN void tile_cluster_arrive(void) { tile_emu_cluster_arrive(); }
 TILE_FN void tile_cluster_wait(void) { tile_emu_cluster_wait(); }
 TILE_FN void tile_wave_sync(void) { tile_emu_wave_sync(); }
 TILE_FN bool tile_wave_any(bool x) { return tile_emu_wave_any(x); }
+TILE_FN bool tile_elect(void) { return tile_emu_wave_any(true) && tile_lane() == TILE_LANES - 1; } /* any lane may be it */
 TILE_FN void tile_bar_sync(int bar, int threads) { tile_emu_bar(bar, threads, true); }
 TILE_FN void tile_bar_arrive(int bar, int threads) { tile_emu_bar(bar, threads, false); }
 #define tile_regs_give(n) ((void)0)

@@ -226,6 +226,13 @@ TILE_FN void tile_async_fence_all(void) { asm volatile("fence.proxy.async;" ::: 
 TILE_FN void tile_cluster_arrive(void) { asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory"); }
 TILE_FN void tile_cluster_wait(void) { asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory"); }
 TILE_FN void tile_wave_sync(void) { __syncwarp(); }
+/* True in one lane of the warp, the same one each time, whose threads all ask: the compiler knows that what follows is done
+   by one thread. (Behind a comparison of thread numbers it repeats each copy for every thread that might be there.) */
+TILE_FN bool tile_elect(void) {
+    uint32_t is;
+    asm volatile("{.reg .pred p;\nelect.sync _|p, 0xffffffff;\nselp.u32 %0, 1, 0, p;}" : "=r"(is));
+    return is;
+}
 TILE_FN bool tile_wave_any(bool x) { return __any_sync(0xffffffffu, x); }
 TILE_FN void tile_bar_sync(int bar, int threads) {
     asm volatile("bar.sync %0, %1;" ::"r"(bar), "r"(threads) : "memory");

@@ -123,7 +123,7 @@ TILE_KERNEL_MAPS(matmul, roles_call, 384, matmul_CLUSTER) {
     tile_follow();
     if (group == 0) {
         tile_regs_give(40);
-        if (thread == 0) matmul_copy(&all, &maps);
+        if (thread / 32 == 0 && tile_elect()) matmul_copy(&all, &maps);
     } else {
         tile_regs_take(232);
         matmul_multiply(&all, &maps, group - 1, thread);
