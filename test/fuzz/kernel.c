@@ -11,7 +11,8 @@ enum { MOST_PARAMS = 16 };
 
 /* Every name of an extent is 32; name + 1 is 33. */
 static ActualArg argument_of(const ParamDecl *p) {
-    ActualArg a = {.is_const = p->is_const, .number = 1, .is_integer = true, .ndim = p->type.shape.n, .loc = p->loc};
+    ActualArg a = {
+        .is_const = p->is_const, .number = {.is_integer = true, .i = 1}, .ndim = p->type.shape.n, .loc = p->loc};
     if (!elem_parse(p->type.elem, &a.elem)) a.elem = ELEM_BF16;
     for (int d = 0; d < a.ndim && d < MAX_DIMS; d++) {
         const Expr *e = p->type.shape.p[d];
