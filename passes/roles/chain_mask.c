@@ -23,7 +23,41 @@ static Bounds bounds_of_positions(Cut *c, int range) {
     return (Bounds){edge(c, OP_BEGIN, range), build_binary(&c->b, OP_SUB, past, build_const_i(&c->b, ELEM_I64, 1))};
 }
 
+static double reach_of(const Kernel *k, const Value *v);
+
+static double reach_of_positions(const Kernel *k, int range) {
+    const Op *loop = kernel_loop(k, range);
+    return loop ? fmax(reach_of(k, loop->arg.p[0]), reach_of(k, loop->arg.p[1])) : (double)MAX_EXTENT;
+}
+
+/* How far from 0 an integer can be; INFINITY: it is not known, or sums wrap. */
+static double reach_of(const Kernel *k, const Value *v) {
+    const Op *op = v->def;
+    if (elem_bits(v->type.elem) <= 32) return (double)UINT32_MAX;
+    double reach = INFINITY;
+    switch (op ? op->kind : OP_COUNT) {
+    case OP_CONST: reach = fabs((double)op->imm); break;
+    case OP_SIZE:
+    case OP_ORIGIN: reach = (double)MAX_EXTENT; break;
+    case OP_BEGIN:
+    case OP_END:
+    case OP_POS: reach = reach_of_positions(k, op->range); break;
+    case OP_CAST:
+        if (elem_is_float(op->arg.p[0]->type.elem)) break; /* fall through */
+    case OP_BROADCAST: reach = reach_of(k, op->arg.p[0]); break;
+    case OP_ADD:
+    case OP_SUB: reach = reach_of(k, op->arg.p[0]) + reach_of(k, op->arg.p[1]); break;
+    case OP_MUL: reach = reach_of(k, op->arg.p[0]) * reach_of(k, op->arg.p[1]); break;
+    case OP_MIN:
+    case OP_MAX: reach = fmax(reach_of(k, op->arg.p[0]), reach_of(k, op->arg.p[1])); break;
+    default: break;
+    }
+    return reach < 0x1p62 ? reach : INFINITY;
+}
+
+/* Bounds of a sum are sums of bounds where nothing wraps. */
 static Bounds bounds_of_sum(Cut *c, const Op *op) {
+    if (reach_of(c->s->k, op->res.p[0]) == INFINITY) return (Bounds){0};
     Bounds x = bounds_of(c, op->arg.p[0]), y = bounds_of(c, op->arg.p[1]);
     if (!x.least || !y.least) return (Bounds){0};
     const bool less = op->kind == OP_SUB;
