@@ -6,11 +6,16 @@
 typedef struct {
     const char *text, *c;
     int bits;
-    char class;
 } ElemInfo;
 
 static const ElemInfo elem_info[ELEM_COUNT] = {
-#define ELEM(name, text, bits, class, c) {text, c, bits, #class[0]},
+#define ELEM(name, text, bits, class, c) {text, c, bits},
+#include "base/elem.def"
+#undef ELEM
+};
+
+const char elem_class[ELEM_COUNT] = {
+#define ELEM(name, text, bits, class, c) #class[0],
 #include "base/elem.def"
 #undef ELEM
 };
@@ -19,9 +24,7 @@ const char *elem_text(Elem e) { return elem_info[e].text; }
 
 int elem_bits(Elem e) { return elem_info[e].bits; }
 
-bool elem_is_float(Elem e) { return elem_info[e].class == 'F'; }
-
-bool elem_is_int(Elem e) { return elem_info[e].class == 'I' || elem_info[e].class == 'U'; }
+bool elem_is_int(Elem e) { return elem_class[e] == 'I' || elem_class[e] == 'U'; }
 
 bool elem_is_packed(Elem e) { return elem_bits(e) < 8; }
 

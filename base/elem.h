@@ -16,7 +16,8 @@ typedef enum {
 
 const char *elem_text(Elem);
 int elem_bits(Elem);
-bool elem_is_float(Elem);
+extern const char elem_class[ELEM_COUNT]; /* of elem.def: I, U, F, B */
+static inline bool elem_is_float(Elem e) { return elem_class[e] == 'F'; }
 bool elem_is_int(Elem); /* bool is not an integer */
 int elem_value_bits(Elem); /* of a value outside of tensors: packed elements take a byte */
 bool elem_is_packed(Elem); /* several elements a byte: the first in the lowest bits; rows follow without gaps */

@@ -58,12 +58,13 @@ static uint32_t magnitude_encode(const Format *f, double a) {
     if (a == 0) return 0;
     int e = exponent_of(a);
     if (e < f->emin) e = f->emin;
-    double r = nearbyint(a * power_of_two(f->man - e));
+    double r = a * power_of_two(f->man - e) + 0x1p52 - 0x1p52; /* to the nearest integer */
     uint64_t code = ((uint64_t)(e - f->emin) << f->man) + (uint64_t)r;
     return code > f->max ? f->inf : (uint32_t)code;
 }
 
 uint16_t float_encode(Elem e, double x) {
+    if (e == ELEM_BF16 && (float)x == x) return bf16_encode((float)x);
     const Format *f = format_of(e);
     if (isnan(x)) return f->nan;
     uint32_t code = isinf(x) ? f->inf : magnitude_encode(f, fabs(x));
@@ -82,6 +83,8 @@ static bool code_is_infinite(const Format *f, uint16_t bits) {
 }
 
 double float_decode(Elem e, uint16_t bits) {
+    if (e == ELEM_BF16) return bf16_decode(bits);
+    if (e == ELEM_F16) return f16_decode(bits);
     const Format *f = format_of(e);
     if (code_is_nan(f, bits)) return NAN;
     double sign = bits & f->sign ? -1 : 1;
