@@ -1,11 +1,13 @@
 # The runtime: a library of its own, which includes nothing of the compiler.
 file(GLOB runtime_sources CONFIGURE_DEPENDS runtime/src/*.c)
+add_library(tile_objects OBJECT ${runtime_sources}) # compiled once for both libraries
+target_include_directories(tile_objects PRIVATE runtime/include runtime)
+target_compile_definitions(tile_objects PRIVATE _GNU_SOURCE)
 foreach(kind STATIC SHARED)
   string(TOLOWER tile_${kind} name)
-  add_library(${name} ${kind} ${runtime_sources})
+  add_library(${name} ${kind} $<TARGET_OBJECTS:tile_objects>)
   set_target_properties(${name} PROPERTIES OUTPUT_NAME tile)
   target_include_directories(${name} PUBLIC runtime/include runtime)
-  target_compile_definitions(${name} PRIVATE _GNU_SOURCE)
   target_link_libraries(${name} PUBLIC Threads::Threads ${CMAKE_DL_LIBS})
 endforeach()
 
