@@ -1,12 +1,15 @@
 # Every example with a mesh, in every form of communication, under random schedules: the results must be the same bits.
-# usage: schedules.sh TILEC SOURCE FOLDER RUNS "FORMS" [SANITIZER]
+# usage: schedules.sh TILEC SOURCE BUILD FOLDER RUNS "FORMS" [SANITIZER]
 set -e
-tilec=$1 source=$2 out=$3 runs=$4 forms=$5 sanitize=${6:+-fsanitize=$6 -fno-sanitize-recover=all} level=-O2
-runner=$(dirname "$tilec")/../unit/rt_schedules
-[ -z "$sanitize" ] || level=-O1 runner=$out/rt_schedules # -O1 takes half of the time to compile
+tilec=$1 source=$2 build=$3 out=$4 runs=$5 forms=$6 sanitize=${7:+-fsanitize=$7 -fno-sanitize-recover=all} level=-O2
+runner=$build/unit/rt_schedules
 mkdir -p "$out"
 build() { cc -std=gnu11 -g $sanitize -D_GNU_SOURCE -I"$source/runtime/include" -I"$source/runtime" "$@" -lpthread -ldl -lm; }
-[ -f "$runner" ] || build -O1 -rdynamic "$source"/test/unit/rt_schedules.c "$source"/runtime/src/*.c -o "$runner"
+if [ -n "$sanitize" ]; then
+    level=-O1 runner=$out/rt_schedules # -O1 takes half of the time to compile
+    # shellcheck disable=SC2046
+    [ -f "$runner" ] || build -O1 -rdynamic "$source"/test/unit/rt_schedules.c $(sh "$source/test/runtime/sanitized.sh" "$build" "$source" "$7") -o "$runner"
+fi
 for example in ag_gemm gemm_rs gemm_ar flash_decode mlp_tp; do
     case $example in
         mlp_tp) defines="" ;;
