@@ -20,6 +20,9 @@ APART = 10000  # distance of the random programs that two seeds begin with
 COMPILERS = ("host", "CC", "cc", "cc", 4), ("emulator", "TILEC_CLANGXX", "", "cxx", 12)
 
 
+PAGES = ("docs/tutorials.test", "docs/readme.test", "docs/quickstart.test")  # what users see is compared
+
+
 def choose_lines(script, name):
     """Without the lines marked `%{1 in N}` that are not drawn; at least one of each mark stays."""
     marks = [PART.match(line) for line in script]
@@ -37,10 +40,10 @@ def expand(line):
 
 
 def compilers(name):
-    """Variables of the environment that say what the test's programs are compiled with. Pages show what users see."""
+    """Variables of the environment that say what the test's programs are compiled with."""
     env = {}
     for kind, variable, users, samples, every in COMPILERS:
-        drawn = sample.everything() or name.startswith("docs/") or random.Random(f"{sample.seed()} -O3 {kind} {name}").randrange(every) == 0
+        drawn = sample.everything() or name in PAGES or random.Random(f"{sample.seed()} -O3 {kind} {name}").randrange(every) == 0
         sample.record(f"tests whose programs for the {kind} are compiled as for users", int(drawn), 1)
         env[variable] = users if drawn else os.path.join(os.path.dirname(os.path.abspath(__file__)), samples)
     return env
@@ -58,7 +61,7 @@ class Format(lit.formats.ShTest):
             return lit.Test.Result(lit.Test.PASS)
         name = "/".join(test.path_in_suite)
         script = [expand(line) for line in choose_lines(script, name)]
-        test.config.environment.update(compilers(name))
+        test.config.environment.update(compilers(name), TILEC_TEST_HEADERS=os.path.join(test.config.test_exec_root, "headers"))
         folder, base = runner.getTempPaths(test)
         substitutions = runner.getDefaultSubstitutions(test, folder, base)
         script = runner.applySubstitutions(script, substitutions, recursion_limit=test.config.recursiveExpansionLimit)

@@ -85,6 +85,7 @@ typedef struct {
     int64_t planes, rows, columns, stride;
     Elem elem;
     void *data;
+    float *value; /* of each element, as it was drawn; NULL: of what a kernel writes */
 } Tensor;
 
 static void must(int error) {
@@ -111,18 +112,18 @@ static const uint16_t code[ELEMS][5] = {
     [U8] = {255, 128, 0, 1, 2},
 };
 
-static float number(const Tensor *t, int64_t plane, int64_t i, int64_t j) {
+/* The element of c. */
+static float result(const Tensor *t, int64_t plane, int64_t i, int64_t j) {
     const int64_t at = (plane * t->rows + i) * t->stride + j;
-    float y;
     if (t->elem == F32) return ((float *)t->data)[at];
-    const uint16_t x = bytes_of[t->elem] == 1 ? ((uint8_t *)t->data)[at] : ((uint16_t *)t->data)[at];
-    const uint32_t u = (uint32_t)x << 16;
-    if (t->elem == U8) return x;
-    if (t->elem != BF16)
-        for (int k = 0; k < 5; k++)
-            if (code[t->elem][k] == x) return (float)(k - 2);
+    const uint32_t u = (uint32_t)((uint16_t *)t->data)[at] << 16;
+    float y;
     memcpy(&y, &u, 4);
     return y;
+}
+
+static const float *values(const Tensor *t, int64_t plane, int64_t i, int64_t j) {
+    return t->value + (plane * t->rows + i) * t->stride + j;
 }
 
 static size_t tensor_bytes(const Tensor *t) {
@@ -133,7 +134,7 @@ static size_t tensor_bytes(const Tensor *t) {
 /* Rows that begin at multiples of 16 bytes, unless `tight`. */
 static Tensor tensor_make(int64_t planes, int64_t rows, int64_t columns, Elem elem, bool tight) {
     const int64_t line = 16 / bytes_of[elem];
-    Tensor t = {planes, rows, columns, tight ? columns : (columns + line - 1) / line * line, elem, NULL};
+    Tensor t = {planes, rows, columns, tight ? columns : (columns + line - 1) / line * line, elem, NULL, NULL};
     must(tile_emu_alloc(&t.data, tensor_bytes(&t)));
     return t;
 }
@@ -141,7 +142,12 @@ static Tensor tensor_make(int64_t planes, int64_t rows, int64_t columns, Elem el
 static Tensor tensor_drawn(Tensor t) {
     const size_t bytes = tensor_bytes(&t), each = (size_t)bytes_of[t.elem];
     uint8_t *y = malloc(bytes);
-    for (size_t i = 0; i < bytes; i += each) memcpy(y + i, &code[t.elem][rand() % 5], each);
+    t.value = malloc(bytes / each * sizeof *t.value);
+    for (size_t i = 0; i < bytes / each; i++) {
+        const int drawn = rand() % 5;
+        memcpy(y + i * each, &code[t.elem][drawn], each);
+        t.value[i] = t.elem == U8 ? code[U8][drawn] : (float)(drawn - 2);
+    }
     must(tile_emu_copy_in(t.data, y, bytes, NULL));
     free(y);
     return t;
@@ -167,23 +173,24 @@ typedef struct {
 /* Of row i of a and row or column j of b. */
 static float product(const Kernel *k, const Problem *p, int64_t plane, int64_t row, int64_t j) {
     const int64_t i = k->upside_down ? p->a.rows - 1 - row : row;
+    const float *a = k->turned ? values(&p->a, plane, 0, i) : values(&p->a, plane, i, 0);
+    const float *b = k->across ? values(&p->b, plane, 0, j) : values(&p->b, plane, j, 0);
+    const int64_t step_a = k->turned ? p->a.stride : 1, step_b = k->across ? p->b.stride : 1;
     float sum = 0;
-    for (int64_t q = 0; q < (k->turned ? p->a.rows : p->a.columns); q++)
-        sum += (k->turned ? number(&p->a, plane, q, i) : number(&p->a, plane, i, q)) *
-               (k->across ? number(&p->b, plane, q, j) : number(&p->b, plane, j, q));
+    for (int64_t q = 0; q < (k->turned ? p->a.rows : p->a.columns); q++) sum += a[q * step_a] * b[q * step_b];
     return sum;
 }
 
 static void compare(const Kernel *k, const Problem *p, int64_t plane, int64_t i, const float *scores) {
     for (int64_t j = 0; j < p->c.columns; j++) {
         float sum = k->chained ? 0 : product(k, p, plane, i, j);
-        for (int64_t q = 0; q < (k->chained ? p->near.rows : 0); q++) sum += scores[q] * number(&p->near, plane, q, j);
-        if (k->near && !k->chained) sum += number(&p->near, plane, i, j);
+        for (int64_t q = 0; q < (k->chained ? p->near.rows : 0); q++) sum += scores[q] * *values(&p->near, plane, q, j);
+        if (k->near && !k->chained) sum += *values(&p->near, plane, i, j);
         if (p->c.elem == BF16) { /* rounded as c is */
             const uint32_t u = (uint32_t)bf16(sum) << 16;
             memcpy(&sum, &u, 4);
         }
-        const float got = number(&p->c, plane, i, j);
+        const float got = result(&p->c, plane, i, j);
         if (got == sum) continue;
         printf("%s: c[%d, %d, %d] is %g instead of %g\n", k->name, (int)plane, (int)i, (int)j, (double)got,
                (double)sum);
@@ -237,10 +244,11 @@ static void run(const Kernel *k, int64_t m, int64_t n, int64_t depth, unsigned g
             compare(k, &p, b, i, scores);
         }
     free(scores);
-    must(tile_emu_release(p.a.data));
-    must(tile_emu_release(p.b.data));
-    must(tile_emu_release(p.c.data));
-    must(tile_emu_release(p.near.data));
+    const Tensor *all[] = {&p.a, &p.b, &p.c, &p.near};
+    for (int i = 0; i < 4; i++) {
+        must(tile_emu_release(all[i]->data));
+        free(all[i]->value);
+    }
 }
 
 /* KERNEL:MxNxK or MxNxK. */
