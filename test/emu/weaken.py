@@ -39,7 +39,7 @@ SITES = [
 LIBRARY = re.compile(r'^#include "(device/tile_(?:roles|ring|box|piece|share|sums|order|task)\.h)"$', re.M)
 
 
-def with_library(text, folders, only):
+def with_library(text, folders, only=()):
     """The text with each header of the library where it is included first; only: those of these names."""
     seen = set()
 

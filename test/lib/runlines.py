@@ -61,7 +61,7 @@ class Format(lit.formats.ShTest):
             return lit.Test.Result(lit.Test.PASS)
         name = "/".join(test.path_in_suite)
         script = [expand(line) for line in choose_lines(script, name)]
-        test.config.environment.update(compilers(name), TILEC_TEST_HEADERS=os.path.join(test.config.test_exec_root, "headers"))
+        test.config.environment.update(compilers(name))
         folder, base = runner.getTempPaths(test)
         substitutions = runner.getDefaultSubstitutions(test, folder, base)
         script = runner.applySubstitutions(script, substitutions, recursion_limit=test.config.recursiveExpansionLimit)
