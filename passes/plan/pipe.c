@@ -8,7 +8,7 @@ static void pipe_kernel(PassContext *c, Kernel *k) {
     if (!p.why.words) {
         plan_variants(c, k, &p);
         Planned last = plan_unaligned(c, k, &p);
-        if (last.loose || plan_needs_another(k, &last.plan)) plan_stand_by(c->m, k, plan_plain(c, k));
+        if (last.loose || plan_needs_another(k, &last.plan)) plan_stand_by(c->m, k, plan_plain(c, k, &last.plan));
         plan_apply(k, &p);
         remark(c, "pipe", k->loc, "'%s': %s, predicted %.3g us", k->name, p.how, 1e6 * p.seconds);
     } else if (*p.why.words)

@@ -50,7 +50,7 @@ void plan_apply(Kernel *, const Planned *);
 /* In runs whose results have rows of other lengths than multiples of 16 bytes; the plan of what stands by last. */
 Planned plan_unaligned(PassContext *, const Kernel *, const Planned *);
 bool plan_needs_another(const Kernel *, const Plan *); /* in runs whose rows are no multiples of 16 bytes */
-Kernel *plan_plain(PassContext *, const Kernel *);     /* as it stands, by the plain plan */
+Kernel *plan_plain(PassContext *, const Kernel *, const Plan *instead_of); /* as it stands, by the plain plan */
 void plan_stand_by(Module *, const Kernel *, Kernel *plain); /* of all nodes that call the first one */
 
 /* The kernel is to have this plan, for its largest sizes; where smaller ones want another, calls name kernels with

@@ -177,7 +177,19 @@ static Reason why_empty(const Slice *s, const Op *load) {
     return (Reason){0};
 }
 
+/* Pixels of an image, but for the positions of a step: they are channels of several places of the weights. */
+static bool mixes_channels(const Slice *s, const Op *load, int kept, int over) {
+    Pixels pixels;
+    return s->k->param.p[load->param].ndim == PIXEL_DIMS && access_pixels(s->k, load, kept, over, 1, &pixels) &&
+           !access_pixels(s->k, load, kept, over, slice_depth(s), &pixels);
+}
+
 Reason box_why(Slice *s, const Op *load, int kept, int over, Panel *panel) {
+    if (mixes_channels(s, load, kept, over))
+        return (Reason){.fix =
+                            "multiples of so many channels; or loops over the weights' places around one over channels",
+                        .words = slice_text(s, "a step of %d has channels of several places in '%s'", slice_depth(s),
+                                            name_of_param(s, load))};
     Reason why = why_shape(s, load, kept, over);
     if (!why.words) why = why_strides(s, load, true);
     if (!why.words && s->chained) why = why_empty(s, load);

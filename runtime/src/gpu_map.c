@@ -114,11 +114,13 @@ static int map_encode_pixels(const Gpu *gpu, const tile_map *m, const GpuMapped 
     return error;
 }
 
-/* Nothing is copied to or from a tensor without elements: its map is all zero. */
+/* Nothing is copied to or from a tensor without elements: its map is all zero. But pixels are of other ranges than
+   those that count images: what is copied then is zero, which no map can say. */
 static int map_fill(const tile_instance *p, const tile_map *m, GpuMapped *at, GpuMap *to) {
     const Gpu *gpu = p->mesh->gpu;
     uint64_t stride[TILE_MAP_DIMS];
     memset(to, 0, sizeof *to);
+    at->refused = is_empty(m, at) && m->pixels;
     if (is_empty(m, at)) return TILE_OK;
     at->refused = !map_strides(m, at, stride);
     int error = at->refused ? 0 : (m->pixels ? map_encode_pixels : map_encode)(gpu, m, at, stride, to);

@@ -36,7 +36,7 @@ program p(X: {elem}[{'N' if given else images}, {h}, {w}, {c}], K: {elem}{weight
   Y = filters(X, K, L{', S' if more else ''});
 }}
 """
-    return text, [f"M={images * oh * ow - r.choice([0, 0, 1, 5])},{r.randint(0, images * oh * ow)}", f"N={images},{images}"] if given else []
+    return text, [f"M={images * oh * ow - r.choice([0, 0, 1, 5])},{r.randint(0, images * oh * ow)}", f"N={images},{r.choice([0, 1, images])}"] if given else []
 
 
 def wide(r):
