@@ -39,10 +39,20 @@ static const Op *copy_of(const Roles *r, int ring, int tile) {
     return NULL;
 }
 
+/* Of a slot's tile. */
+static const Op *store_of(const Roles *r, int ring, int tile) {
+    for (int i = 0; i < r->role.n; i++)
+        for (const Op *op = walk(r->role.p[i].body); op; op = walk_next(op, r->role.p[i].body)) {
+            const Op *get = op->kind == OP_STORE ? op->arg.p[0]->def : NULL;
+            if (get && get->kind == OP_GET && get->ring == ring && op->arg.p[0]->index == tile && op->sub.n) return op;
+        }
+    return NULL;
+}
+
 int slot_row(const Kernel *k, int ring, int tile) {
     const Type t = k->roles->ring.p[ring].tile.p[tile].type;
-    const Op *copy = copy_of(k->roles, ring, tile);
-    int along = copy ? range_along(copy, t) : -1;
+    const Op *copy = copy_of(k->roles, ring, tile), *access = copy ? copy : store_of(k->roles, ring, tile);
+    int along = access ? range_along(access, t) : -1;
     return along >= 0 ? along : t.nrange ? t.range[t.nrange - 1] : -1;
 }
 

@@ -73,6 +73,8 @@ typedef struct {
     const char *name;          /* of the struct of what is kept; and, with more behind, of the function that finishes */
 } LateText;
 
+enum { ROLE_NOTHING = -1 };
+
 /* The role that is being written: Hip.role. */
 typedef struct RoleText {
     const RolesFacts *facts;
@@ -101,6 +103,7 @@ typedef struct RoleText {
     const char **words; /* by value: the name of the words that an operand of products in registers is; NULL: it is none */
     const LateText *beside; /* its loop that runs beside the next task's products; NULL: it has none */
     const LateText *late;   /* the same, as the function that finishes is being written; NULL: it is another one */
+    int64_t narrow;         /* columns that products of an edge tile have; 0: all; ROLE_NOTHING: a group has no rows */
     const Op *filling; /* the put whose slot is being filled, */
     const char *slot;  /* and the slot's name */
 } RoleText;
@@ -144,6 +147,7 @@ const char *hip_role_ring(Fn *, int ring);        /* the ring's tile_ring */
 const char *hip_role_slot_before(Fn *, int ring); /* the slot that the group has written before the one in hand */
 
 /* roles_place.c: the order of tasks. */
+bool hip_role_edges_last(const Roles *);       /* tiles over an edge come last */
 bool hip_role_leaves_own(const RolesWriter *); /* it sends rows to other ranks, whose readers have their own */
 bool hip_role_has_first(const Roles *);   /* it hangs on a rank, `first`, .. */
 void hip_role_first(RolesWriter *, Fn *); /* .. which this line finds */
@@ -187,6 +191,8 @@ void hip_role_step(Fn *, const Op *);
 void hip_role_wait_last(Fn *, const Op *free); /* for the products that the last iteration has under way */
 void hip_role_free_line(Fn *, const Op *free, const char *when);
 
+bool hip_role_edges(Fn *, const Op *loop); /* roles_edge.c: products, of edge tiles fewer; false: it is another one */
+
 /* roles_loop.c */
 bool hip_role_loop(Fn *, const Op *); /* over the parts of a tile; false: it is another one */
 void hip_role_part_of(Fn *, const Op *loop, const CExpr *at); /* an iteration of it, of the part that begins there */
@@ -216,6 +222,9 @@ const char *hip_role_map(Fn *, const Op *, GpuMap *); /* number of the access's 
 /* roles_box.c: between tensors and slots. */
 void hip_role_copy(Fn *, const Op *);
 void hip_role_store(Fn *, const Op *); /* of a slot's tile */
+bool hip_role_store_odd(Fn *, const Op *); /* of sums in f32, to rows that begin anywhere; false: it is another one */
+/* roles_mma.c: where along the range the element of the register lies, as thread 0 sees it. */
+int64_t hip_register_at(const Layout *, const char *range, int reg);
 
 /* roles_pixels.c: a tile of pixels of images; false: none that it knows. */
 bool hip_role_pixels(Fn *, const Op *, const Ring *, const SlotTile *, int sharers);

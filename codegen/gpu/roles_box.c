@@ -259,7 +259,8 @@ static bool store_boxes(Fn *f, const Op *op, const SlotTile *t, int ring, const 
     const bool fits = rows == SUM_ROWS || (n == DEPTH && rows <= MOST_ROWS); /* panels of more rows lie elsewhere */
     if (!fits || n % CHUNK || elem_bits(t->type.elem) != 16 || op->mode != STORE_SET) return false;
     const char *box = fn_text(f, "%stile_box_store(%s, %s, %s, %" PRId64 ", %s);", store_when(f, op), b.map,
-                              cexpr_add(f, b.at_row, share_begin(f, b.row))->text, b.at_column->text, n, from);
+                              cexpr_add(f, b.at_row, share_begin(f, b.row))->text,
+                              cexpr_add(f, b.at_column, share_begin(f, b.column))->text, n, from);
     if (range_is_ragged(f->k, b.row)) return store_ragged(f, op, t, ring, from, &b, box);
     fn_line(f, "%s", box);
     return true;
@@ -283,6 +284,17 @@ static PartsLeft parts_left(Fn *f, int column, int ring) {
     return p;
 }
 
+/* Of the group's part of the tile. */
+static const char *first_element(Fn *f, const Op *op, int row, int column) {
+    Nest n = nest_new(f, NULL, 0);
+    const CExpr *i = f->range[row].pos, *j = f->range[column].pos;
+    f->range[row].pos = share_begin(f, row), f->range[column].pos = cexpr_number(f, 0);
+    const char *text = nest_element(&n, op)->text;
+    f->range[row].pos = i, f->range[column].pos = j;
+    nest_print(&n);
+    return text;
+}
+
 /* By all threads of the group, 16 bytes of a row each. */
 static bool store_rows(Fn *f, const Op *op, const SlotTile *t, int ring, const char *from) {
     const Param *p = &f->k->param.p[op->param];
@@ -291,12 +303,7 @@ static bool store_rows(Fn *f, const Op *op, const SlotTile *t, int ring, const c
               column = range_along(&t->type, &op->sub.p[p->ndim - 1].lo);
     if (row < 0 || column < 0 || hip_role_extent(f->m, f->k, f->hip->role->number, row) != SUM_ROWS) return false;
     if (hip_role_extent(f->m, f->k, f->hip->role->number, column) > DEPTH) return false;
-    Nest n = nest_new(f, NULL, 0);
-    const CExpr *i = f->range[row].pos, *j = f->range[column].pos;
-    f->range[row].pos = share_begin(f, row), f->range[column].pos = cexpr_number(f, 0);
-    const char *to = nest_element(&n, op)->text;
-    f->range[row].pos = i, f->range[column].pos = j;
-    nest_print(&n);
+    const char *to = first_element(f, op, row, column);
     const PartsLeft left = parts_left(f, column, ring);
     fn_line(f, "tile_sums_rows((uint16_t *)&%s, %s, %s, %s, (int)(%s), (int)(%s), thread);", to,
             param_extent(f, op->param, p->ndim - 1)->text, from, left.before, rows_left(f, row), left.left);
@@ -317,4 +324,37 @@ void hip_role_store(Fn *f, const Op *op) {
                                "a store to '%s' from a slot, other than by boxes, or by rows on the threads that "
                                "filled it, of 16-bit elements",
                                f->k->param.p[op->param].name));
+}
+
+/* Registers of the tile lie as sums do, rows along the one range. */
+static bool lies_as_sums(const Fn *f, const Layout *l, int row, int column) {
+    enum {
+        SECOND = 1, /* register of the next column */
+        BELOW = 2,  /* likewise 8 rows below */
+        BEHIND = 4, /* likewise 8 columns behind */
+        STEP = 8    /* rows, and columns */
+    };
+    const char *i = f->k->range.p[row].name, *j = f->k->range.p[column].name;
+    return l && layout_index(l, i, NULL) >= 0 && layout_index(l, j, NULL) >= 0 && hip_register_at(l, j, SECOND) == 1 &&
+           hip_register_at(l, i, BELOW) == STEP && hip_register_at(l, j, BEHIND) == STEP;
+}
+
+/* Rows of 32 bits that begin at no multiple of 8 bytes, or may. */
+bool hip_role_store_odd(Fn *f, const Op *op) {
+    const Param *p = &f->k->param.p[op->param];
+    const Value *v = op->arg.p[0];
+    if (p->elem != ELEM_F32 || v->type.elem != ELEM_F32 || v->type.nrange != 2 || op->mode != STORE_SET) return false;
+    if (p->ranks >= 0 || op->sub.n < 2 || hip_role_groups(f->k, f->hip->role->number) == 0) return false;
+    const Size last = p->dim[p->ndim - 1];
+    const int row = range_along(&v->type, &op->sub.p[p->ndim - 2].lo),
+              column = range_along(&v->type, &op->sub.p[p->ndim - 1].lo);
+    if ((size_is_number(last) && last.c % 2 == 0) || row < 0 || column < 0) return false;
+    const int64_t rows = hip_role_extent(f->m, f->k, f->hip->role->number, row),
+                  columns = hip_role_extent(f->m, f->k, f->hip->role->number, column);
+    if (rows != SUM_ROWS || columns % EIGHT || !lies_as_sums(f, held_layout(f, v), row, column)) return false;
+    const char *from = made_tile(f, v)->name, *to = first_element(f, op, row, column);
+    fn_line(f, "tile_sums_odd(&%s, %s, %s, %" PRId64 ", (int)(%s), (int)%s, thread);", to,
+            param_extent(f, op->param, p->ndim - 1)->text, from, columns, rows_left(f, row),
+            cexpr_operand(f, f->range[column].count)->text);
+    return true;
 }

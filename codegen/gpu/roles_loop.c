@@ -137,6 +137,7 @@ bool hip_role_loop(Fn *f, const Op *loop) {
     if (f->hip->role->beside && loop->late) return hip_role_keep_sums(f), true;
     if (f->hip->role->beside && loop == role_beside(hip_role_now(f)))
         return hip_role_beside(f, loop), hip_role_after_loop(f, loop), true;
+    if (hip_role_edges(f, loop)) return true;
     if (!f->k->range.p[loop->range].part_of) {
         if (loop->runs) hip_role_runs(f, loop);
         if (hip_role_is_late(loop)) hip_role_late(f, loop);

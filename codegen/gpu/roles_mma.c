@@ -107,6 +107,7 @@ static bool lies_behind(Fn *f, const Op *mma, const Op *other) {
 static bool are_pair(Fn *f, const Op *mma, const Op *other) {
     enum { LEAST = 64, MOST = 128, MOST8 = 96, STEP = 16 /* columns of each, which the device library has pairs of */ };
     if (!mma || !other || mma->kind != OP_MMA || other->kind != OP_MMA || mma->piece != other->piece) return false;
+    if (f->hip->role->narrow) return false;
     if (mma->arg.p[0] != other->arg.p[0] || mma->over[0] != other->over[0] || mma->arg.n != other->arg.n) return false;
     const int64_t n = columns_of(f, mma);
     const Elem e = mma->arg.p[0]->type.elem;
@@ -145,12 +146,13 @@ static void product_lines(Fn *f, const Op *op, const Operand *a, const Operand *
     const Tile *to = hip_role_sums(f, op), *other = are_pair(f, op, op->next) ? hip_role_sums(f, op->next) : NULL;
     const char *add = add_text(f, op),
                *kind = elem_bits(op->arg.p[0]->type.elem) == 8 ? "" : fn_text(f, "_%d%d", a->across, b->across);
-    const int64_t blocks = a->extent / GROUP_ROWS, n = to->count / blocks;
+    const int64_t blocks = a->extent / GROUP_ROWS, n = to->count / blocks, narrow = f->hip->role->narrow;
+    if (narrow == ROLE_NOTHING) return; /* the sums stay as they are */
     for (int64_t m = 0; m < blocks; m++) {
         const char *sums = behind(f, to->name, m * n), *rows = behind(f, a->at, m * PANEL);
         if (other) sums = fn_text(f, "%s, %s", sums, behind(f, other->name, m * n));
-        fn_line(f, "tile_mma_%s%s%s(%s, %" PRId64 ", %s, %s, %s);", other ? "pair_" : "", type, kind, sums, b->extent,
-                rows, b->at, add);
+        fn_line(f, "tile_mma_%s%s%s(%s, %" PRId64 ", %s, %s, %s);", other ? "pair_" : "", type, kind, sums,
+                narrow ? narrow : b->extent, rows, b->at, add);
     }
 }
 
@@ -164,7 +166,11 @@ void hip_role_mma(Fn *f, const Op *op) {
         return;
     }
     if (!is_second(f, op)) product_lines(f, op, &a, &b, type);
-    if (mma_ends_group(op)) fn_line(f, "tile_wgmma_commit();");
+    if (!mma_ends_group(op)) return;
+    if (f->hip->role->narrow == ROLE_NOTHING) /* threads that get a slot meet before it is given back */
+        fn_line(f, "tile_bar_sync(%d + group, 128);", 1 + hip_role_now(f)->first);
+    else
+        fn_line(f, "tile_wgmma_commit();");
 }
 
 void hip_role_ready(Fn *f, const Op *op, int but) {
@@ -178,8 +184,7 @@ void hip_role_ready(Fn *f, const Op *op, int but) {
     }
 }
 
-/* Where along the range the element of the register lies, as thread 0 sees it. */
-static int64_t register_at(const Layout *l, const char *range, int reg) {
+int64_t hip_register_at(const Layout *l, const char *range, int reg) {
     int n, first, d = layout_index(l, range, &first);
     const uint64_t *column = layout_columns(l, "reg", &n);
     uint64_t bits = 0;
@@ -192,7 +197,8 @@ static bool registers_agree(const Layout *whole, int w, const Layout *part, int 
     for (int i = 0; i < whole->nindex; i++) {
         const char *name = whole->index[i].name, *own = layout_index(part, name, NULL) < 0 ? range : name;
         if (layout_index(part, own, NULL) < 0) return false;
-        if (register_at(whole, name, w) != register_at(part, own, p) + (own == range ? before : 0)) return false;
+        if (hip_register_at(whole, name, w) != hip_register_at(part, own, p) + (own == range ? before : 0))
+            return false;
     }
     return true;
 }

@@ -12,13 +12,18 @@ typedef enum { OWN_AS_THEY_LIE, OWN_FIRST, OWN_LATE, OWN_RANK, OWN_UNKNOWN } Own
 /* The last columns come first, as where they are the longer tasks. */
 static const char down[] = "_down";
 
+/* Tiles over an edge come last: they are the shorter ones. */
+static const char edges[] = "_edges";
+
+bool hip_role_edges_last(const Roles *r) { return r->order && strcmp(r->order + strcspn(r->order, "_"), edges) == 0; }
+
 static bool order_down(const Roles *r) { return r->order && strcmp(r->order + strcspn(r->order, "_"), down) == 0; }
 
 /* What follows the number of rows. */
 static OwnOrder order_own(const char *order) {
     static const char *const text[] = {"", "_own_first", "_own_late", "_own_rank"};
     size_t n = strcspn(order, "_"), i = 0;
-    if (strcmp(order + n, down) == 0) return OWN_AS_THEY_LIE;
+    if (strcmp(order + n, down) == 0 || strcmp(order + n, edges) == 0) return OWN_AS_THEY_LIE;
     while (i < OWN_UNKNOWN && strcmp(order + n, text[i]) != 0) i++;
     return (OwnOrder)i;
 }
@@ -97,15 +102,30 @@ static int ranks_of(const RolesWriter *w) {
     return axis < 0 ? 1 : (int)w->g->m->axis.p[axis].ranks;
 }
 
+/* Whole tiles along a range, those of a cluster side by side as one; -1: a run knows. */
+static int64_t whole_tiles(const RolesWriter *w, int range) {
+    const Range *r = &w->k->range.p[range];
+    const bool pair = w->roles->cluster > 1 && range == w->roles->cluster_range;
+    return size_is_number(r->of) ? r->of.c / (r->size * (pair ? w->roles->cluster : 1)) : -1;
+}
+
+/* What an order is told beside the numbers of tiles. */
+static const char *order_more(const RolesWriter *w, const Raster *r, const char *how, int band) {
+    if (strcmp(how, "raster") == 0) return arena_format(w->arena, "%d", band);
+    if (strcmp(how, "edges_last") != 0) return arena_format(w->arena, "%d, %d, all->first", band, ranks_of(w));
+    return arena_format(w->arena, "%d, %d, %d", (int)whole_tiles(w, r->range[0]), (int)whole_tiles(w, r->range[1]),
+                        band);
+}
+
 /* Workgroups of a cluster have tiles side by side. */
 static void raster_lines(RolesWriter *w, const Raster *r, const char *raster, int band) {
     Text *to = &w->g->text;
     const char *in = r->row == 0 ? "number" : arena_format(w->arena, "number %% (%s)", raster);
     const OwnOrder own = own_order(w->roles);
-    const char *how = own == OWN_FIRST ? "own_first" : own == OWN_LATE ? "own_late" : "raster";
-    text_printf(to, "    const tile_place at = tile_order_%s(%s, all->%s, %s, %d%s);\n", how, in,
-                w->tiles[r->range[r->row]], r->columns, band,
-                strcmp(how, "raster") ? arena_format(w->arena, ", %d, all->first", ranks_of(w)) : "");
+    const bool last = hip_role_edges_last(w->roles);
+    const char *how = last ? "edges_last" : own == OWN_FIRST ? "own_first" : own == OWN_LATE ? "own_late" : "raster";
+    text_printf(to, "    const tile_place at = tile_order_%s(%s, all->%s, %s, %s);\n", how, in,
+                w->tiles[r->range[r->row]], r->columns, order_more(w, r, how, band));
     for (int i = r->row; i < r->n; i++) {
         const char *place = i == r->row ? "at.i" : "at.j", *name = w->task[r->range[i]];
         if (i == r->n - 1 && order_down(w->roles))
@@ -117,10 +137,16 @@ static void raster_lines(RolesWriter *w, const Raster *r, const char *raster, in
     }
 }
 
+/* Orders that put edges last know two ranges, of lengths that are numbers. */
+static bool order_fits(const RolesWriter *w, const Raster *r) {
+    if (!hip_role_edges_last(w->roles)) return true;
+    return r->n == 2 && whole_tiles(w, r->range[0]) >= 0 && whole_tiles(w, r->range[1]) >= 0;
+}
+
 void hip_role_place(RolesWriter *w) {
     Text *to = &w->g->text;
     const Raster r = raster_of(w);
-    const int band = order_band(w->roles);
+    const int band = order_fits(w, &r) ? order_band(w->roles) : 0;
     const char *raster = arena_format(w->arena, "all->%s * %s", r.n ? w->tiles[r.range[r.row]] : "", r.columns);
     text_printf(to, "TILE_FN %s %s(const %s *all, int number) {\n", hip_role_name(w, "task"), hip_role_name(w, "place"),
                 hip_role_name(w, "all"));

@@ -224,6 +224,7 @@ static void role_write(Fn *f, const Op *op) {
         else
             columns = n;
     }
+    const bool turned = slot_row(f->k, r->filling->ring, op->slot) != x->type.range[x->type.nrange - 1];
     bool half = t->type.elem == ELEM_BF16 || t->type.elem == ELEM_F16;
     if (!half || x->type.elem != ELEM_F32 || rows != 64 || columns % 16 || t->panel != PANEL_K128 ||
         t->fill != FILL_THREADS) {
@@ -232,8 +233,11 @@ static void role_write(Fn *f, const Op *op) {
     }
     const Tile *from = made_tile(f, x);
     const char *cut = cut_columns(f, columns);
-    fn_line(f, "tile_sums_write%s_%s(%s, %s, %s, thread);", cut ? "_part" : "", elem_text(t->type.elem), r->slot,
-            from->name, cut ? cut : fn_text(f, "%" PRId64, columns));
+    fn_line(f, "tile_sums_write%s_%s(%s, %s, %s, thread);",
+            turned ? "_turned"
+            : cut  ? "_part"
+                   : "",
+            elem_text(t->type.elem), r->slot, from->name, cut ? cut : fn_text(f, "%" PRId64, columns));
 }
 
 /* ---- tiles of slots in registers, as sums lie there ---- */
@@ -305,7 +309,11 @@ static void role_get(Fn *f, const Op *op) {
     const char *slot = slot_new(f, op->ring), *copied = hip_ring_has_rows(ring_of(f, op->ring)) ? "_copied" : "";
     const char *ring = hip_role_ring(f, op->ring), *end = hip_role_end(f, op->ring);
     const char *what = ring_sums(ring_of(f, op->ring)) ? "share" : "ring";
-    slot_line(f, slot, fn_text(f, "tile_%s_get%s(%s, &%s)", what, copied, ring, end));
+    const char *found = fn_text(f, "tile_%s_get%s(%s, &%s)", what, copied, ring, end);
+    if (f->hip->role->narrow == ROLE_NOTHING)
+        fn_line(f, "%s;", found);
+    else
+        slot_line(f, slot, found);
     slot_name(f, op, slot);
 }
 
@@ -420,7 +428,7 @@ void hip_role_step(Fn *f, const Op *op) {
     case OP_STORE:
         if (is_of_slot(f, op->arg.p[0]))
             hip_role_store(f, op);
-        else
+        else if (!hip_role_store_odd(f, op))
             hip_backend.step(f, op);
         break;
     default:

@@ -109,6 +109,7 @@ static bool is_allowed(const TileQuestion *q, const TilePlan *p) {
     if (q->only_slices && q->only_slices != p->slices) return false;
     if (has_half_groups(q) && (p->rows != USUAL_ROWS || p->columns > WIDE || p->cluster > 1)) return false;
     if (has_small_groups(q) && !q->only_columns && (p->columns > WIDE || p->cluster > 1)) return false;
+    if (q->oblong && p->rows == p->columns) return false;
     if (q->even_rows % p->rows || q->even_columns % p->columns) return false;
     return (!q->only_rows || q->only_rows == p->rows) && (!q->only_columns || q->only_columns == p->columns) &&
            (!q->only_cluster || q->only_cluster == p->cluster || p->slices > 1);
@@ -128,7 +129,7 @@ static double bytes_asked(const TileQuestion *q, const TilePlan *p) {
 }
 
 static double copy_clocks(const GpuFacts *g, const TileQuestion *q, const TilePlan *p) {
-    double asked = q->apart ? g->apart * bytes_asked(q, p) : 0;
+    double asked = q->apart ? (1 + (g->apart - 1) * p->share) * bytes_asked(q, p) : 0;
     return fmax((double)stage_bytes(q, p), asked) / g->boxes / q->rings;
 }
 
@@ -158,8 +159,18 @@ static double task_rounds(const MatrixTarget *t, const TileQuestion *q, const Ti
     return (double)ceil_of(q->tasks * down * across, clusters_at_once(t, p));
 }
 
-TileTimes tiles_times(const MatrixTarget *t, const MatrixOp *op, const TileQuestion *q, const TilePlan *p) {
+/* Of processors that copy at once: where all do, the L2 gives no more. */
+static double share_of(const MatrixTarget *t, const TileQuestion *q, const TilePlan *p) {
+    const int64_t tasks =
+        q->tasks * tiles_of(q->rows, q->row_groups, p->rows) * tiles_of(q->columns, q->column_groups, p->columns);
+    return fmin(1, (double)(tasks * p->slices) / t->processors);
+}
+
+TileTimes tiles_times(const MatrixTarget *t, const MatrixOp *op, const TileQuestion *q, const TilePlan *planned) {
     const GpuFacts *g = gpu_facts(t->name);
+    TilePlan shared = *planned;
+    const TilePlan *p = &shared;
+    shared.share = share_of(t, q, planned);
     const double steps = task_rounds(t, q, p) * (double)ceil_of(q->steps, p->slices) / g->clock;
     return (TileTimes){.products = steps * product_clocks(op, g, q, p),
                        .shared = steps * bytes_read(q, p) / g->lds / q->rings,
@@ -272,8 +283,52 @@ static double step_in_turn(const MatrixOp *op, const GpuFacts *g, const TileQues
 
 static double apart_clocks(const MatrixOp *op, const GpuFacts *g, const TileQuestion *q, const TilePlan *p) {
     TileQuestion apart = *q;
+    TilePlan all = *p;
     apart.apart = true;
-    return task_clocks(g, q, p, step_in_turn(op, g, &apart, p)) - p->clocks;
+    all.share = 1; /* a run may have more tasks */
+    return task_clocks(g, q, p, step_in_turn(op, g, &apart, &all)) - p->clocks;
+}
+
+/* Clocks of a task over an edge, of so many rows or columns; where a cluster's tiles lie along the edge, of the first.
+ */
+static double edge_clocks(const MatrixOp *op, const GpuFacts *g, const TileQuestion *q, const TilePlan *p, int64_t rows,
+                          int64_t columns) {
+    TilePlan edge = *p, copied = *p;
+    edge.rows = copied.rows = (int)fmin(p->rows, (double)(ceil_of(rows, GROUP_ROWS) * GROUP_ROWS));
+    edge.columns = (int)fmin(p->columns, (double)(ceil_of(columns, WIDE_STEP) * WIDE_STEP));
+    copied.columns = (int)fmin(p->columns, (double)(ceil_of(columns, PANEL_COLUMNS) * PANEL_COLUMNS));
+    double read = bytes_read(q, &edge) / g->lds / q->rings,
+           step = fmax(fmax(product_clocks(op, g, q, &edge), read), copy_clocks(g, q, &copied));
+    return task_clocks(g, q, &copied, fmax(step, slot_clocks(g, q, &copied, step) / steps_away(q, p)));
+}
+
+/* Tasks of equal length that are done before `time`, by workers that begin at another one. */
+static double done_before(double workers, double time, double begin, double each) {
+    return time > begin ? workers * floor((time - begin) / each) : 0;
+}
+
+/* Clocks of all tasks where those over an edge come last: to clusters that have fewer whole tiles first. */
+static double edges_clocks(const MatrixTarget *t, const MatrixOp *op, const TileQuestion *q, const TilePlan *p) {
+    const GpuFacts *g = gpu_facts(t->name);
+    const int64_t tall = (int64_t)p->rows * (p->beside ? 1 : p->cluster),
+                  wide = (int64_t)p->columns * (p->beside ? p->cluster : 1), once = t->processors / p->cluster,
+                  down = q->rows / tall, across = q->columns / wide, below = q->rows % tall, right = q->columns % wide,
+                  beside = right ? down : 0, under = below ? across + (right != 0) : 0;
+    const double sum = (beside ? (double)beside * edge_clocks(op, g, q, p, tall, right) : 0) +
+                       (under ? (double)under * edge_clocks(op, g, q, p, below, wide) : 0);
+    const int64_t rounds = down * across / once, busy = down * across % once;
+    const double edges = (double)(beside + under), each = sum / edges, early = (double)rounds * p->clocks,
+                 late = early + (busy ? p->clocks : 0);
+    double end = late;
+    while (done_before((double)(once - busy), end, early, each) + done_before((double)busy, end, late, each) < edges)
+        end += each / 8;
+    return end;
+}
+
+/* Some tiles lie over one, and more are whole. */
+static bool has_edges(const TileQuestion *q, const TilePlan *p) {
+    const int tall = p->rows * (p->beside ? 1 : p->cluster), wide = p->columns * (p->beside ? p->cluster : 1);
+    return (q->rows % p->rows || q->columns % p->columns) && q->rows >= tall && q->columns >= wide;
 }
 
 static bool plan_try(const MatrixTarget *t, const MatrixOp *op, const TileQuestion *q, TilePlan *p) {
@@ -284,6 +339,7 @@ static bool plan_try(const MatrixTarget *t, const MatrixOp *op, const TileQuesti
     p->registers = (int)fmin(MOST_REGISTERS, (begin * (p->groups + 1) - p->copy_registers) / p->groups / 8 * 8);
     if (!matrix_n(op, p->columns) || !share_fits(op, q, p) || !is_allowed(q, p) || !sums_fit(q, p)) return false;
     p->late = tiles_late(t, q, p);
+    p->share = share_of(t, q, p);
     double step = step_clocks(op, g, q, p), slot = slot_clocks(g, q, p, step);
     p->stages = stages_of(t, q, p, slot, step);
     if (p->stages < LEAST_STAGES) return false;
@@ -295,6 +351,7 @@ static bool plan_try(const MatrixTarget *t, const MatrixOp *op, const TileQuesti
     double last = fmax(p->clocks, copies_outside(q, p) * p->outside),
            meet = p->cluster * p->slices > 1 ? g->cluster : 0;
     p->seconds = g->fill + (meet + (task_rounds(t, q, p) - 1) * p->clocks + last) / g->clock;
+    if (p->edges) p->seconds = g->fill + (meet + edges_clocks(t, op, q, p)) / g->clock;
     return true;
 }
 
@@ -323,8 +380,13 @@ static int columns_step(const TileQuestion *q, int columns) {
 
 /* In clusters above each other, beside each other, or alone. */
 static void plans_try(const MatrixTarget *t, const MatrixOp *op, const TileQuestion *q, TilePlan p, TilePlan *best) {
-    for (p.columns = MOST_COLUMNS; p.columns >= q->least_columns; p.columns -= columns_step(q, p.columns))
-        if (p.cluster == 1 || pair_fits(q, &p)) plan_better(t, op, q, p, best);
+    for (p.columns = MOST_COLUMNS; p.columns >= q->least_columns; p.columns -= columns_step(q, p.columns)) {
+        if (p.cluster > 1 && !pair_fits(q, &p)) continue;
+        p.edges = false;
+        plan_better(t, op, q, p, best);
+        p.edges = q->edges && p.slices == 1 && has_edges(q, &p);
+        if (p.edges) plan_better(t, op, q, p, best);
+    }
 }
 
 /* Each workgroup of a cluster with a slice of a tile's steps. */

@@ -34,9 +34,11 @@ typedef struct {
     int nears;          /* matrices of 16 bits beside the results that come by boxes, a panel of columns at a time */
     int kept;           /* tiles of sums, rounded to 16 bits, of which results may be made in the next task; 0: they are
                            made at once */
+    bool oblong;        /* tiles are no squares */
     int least_columns;  /* of a tile, which are multiples of it up to 64, and of 8 */
     int64_t only_rows, only_columns; /* the sizes that tiles have to have; 0: any */
     int64_t even_rows, even_columns; /* tiles have to have divisors of these; 0: any */
+    bool edges;                      /* tiles over an edge may come last, and be narrow */
     int only_cluster;                /* workgroups; 0: any number */
     int only_slices;                 /* likewise, that share a tile; 0: any number */
     bool sliced;                     /* sums of slices of the steps add up to a task's */
@@ -54,7 +56,9 @@ typedef struct {
     int copy_registers, registers; /* of a thread: of the group with the copying warp, of those that multiply */
     int cluster;
     int slices;  /* workgroups of a cluster that share a tile, each with a slice of the steps; 1: none do */
+    bool edges;  /* tiles over an edge come last, to who is done first, and have products of what exists alone */
     bool beside; /* the cluster's tiles lie along a row of tiles, and have the rows in common; else above each other */
+    double share;  /* of the processors that copy at once */
     double clocks; /* of a task */
     double apart,
         outside; /* clocks that it takes longer where rows are apart; that it takes where copies lie outside */

@@ -90,7 +90,8 @@ static int count_parts(const Slice *s) {
 /* Results that go to memory through slots. */
 static int count_slots(const Slice *s) {
     int n = 0;
-    for (int i = 0; i < s->store.n && !s->swapped; i++) n += elem_bits(s->k->param.p[s->store.p[i]->param].elem) == 16;
+    for (int i = 0; i < s->store.n && (!s->swapped || s->turned); i++)
+        n += elem_bits(s->k->param.p[s->store.p[i]->param].elem) == 16;
     return n;
 }
 
@@ -184,6 +185,16 @@ static int least_rows(const Slice *s) {
     return room < PANEL_COLUMNS ? (int)(room < STEP ? STEP : room) : PANEL_COLUMNS;
 }
 
+/* Tiles over an edge may come last where their number is known, and steps are products alone. */
+static bool may_split_edges(const Slice *s) {
+    const Kernel *k = s->k;
+    if (s->swapped || s->kept.n || kernel_is_ragged(k) || slice_has_peers(s) || s->stream.n != 1) return false;
+    if (s->stream.p[0].fill != FILL_BOX || slice_tasks(s) != TASKS_STATIC || tasks_beside(s) != 1) return false;
+    for (int i = 0; i < s->dot.n; i++)
+        if (dot_promotes(s->dot.p[i])) return false;
+    return size_is_number(k->range.p[s->row].of) && size_is_number(k->range.p[s->column].of);
+}
+
 static TileQuestion question_of(const Slice *s, const MatrixOp *op) {
     TileQuestion q = {.row_groups = groups_of(s, s->row),
                       .column_groups = groups_of(s, s->column),
@@ -202,18 +213,20 @@ static TileQuestion question_of(const Slice *s, const MatrixOp *op) {
                       .gathers = slice_has_fill(s, FILL_ROWS),
                       .apart = rows_apart(s),
                       .results = s->store.n,
+                      .oblong = s->turned,
                       .least_columns = s->swapped ? least_rows(s) : PANEL_COLUMNS,
                       .slots = count_slots(s),
                       .sends = slice_sends(s),
                       .nears = s->near.n,
                       .kept = s->kept.n,
+                      .edges = may_split_edges(s),
                       .only_rows = only_size(s, s->row),
                       .only_columns = only_size(s, s->column),
                       .even_rows = even_size(s, s->row),
                       .even_columns = even_size(s, s->column),
                       .only_cluster = s->k->plan.clusters,
                       .only_slices = s->k->plan.slices,
-                      .sliced = slices_fit(s),
+                      .sliced = slices_fit(s) && !s->turned,
                       .clusters_rows = may_pair(s) && may_share(s, s->row) && shares_boxes(s, s->row),
                       .clusters_columns = may_pair(s) && may_share(s, s->column) && shares_boxes(s, s->column)};
     count_tiles(s, &q);
@@ -289,7 +302,8 @@ bool slice_tiles(Slice *s, TilePlan *to) {
     TileQuestion q = question_of(s, s->op_matrix);
     if ((q.rows < FEWEST || q.columns < FEWEST) && !is_long_eight(s, &q) && !s->makes)
         return slice_refuse(s, NULL, NULL, "the result has few rows");
-    if (s->swapped && !s->makes && q.columns > FEW) return slice_refuse(s, NULL, NULL, "the result has many rows");
+    if (s->swapped && !s->makes && !s->turned && q.columns > FEW)
+        return slice_refuse(s, NULL, NULL, "the result has many rows");
     if (!maps_fit(s)) return false;
     bool found = tiles_plan(s->target, s->op_matrix, &q, to);
     q.only_cluster = q.only_slices = 0; /* where none fits as it is asked for */

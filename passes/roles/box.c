@@ -111,9 +111,10 @@ static bool is_full(const Slice *s, int range, int64_t size) {
     return range_is_full(&k, range);
 }
 
+/* Or before: nothing of the tensor lies behind the end. */
 static bool ends_at(const Value *end, Size dim) {
     int64_t n;
-    if (value_const(end, &n)) return size_is_number(dim) && dim.c == n;
+    if (value_const(end, &n)) return size_is_number(dim) && dim.c <= n;
     return end->def && end->def->kind == OP_SIZE && size_equal(end->def->size, dim);
 }
 
@@ -249,7 +250,7 @@ static bool is_rounded(const Slice *s, const Op *store) {
 
 /* NULL: it goes through a slot. */
 static const char *why_no_slot(const Slice *s, const Op *store) {
-    if (s->swapped) return "rows and columns are exchanged";
+    if (s->swapped && !s->turned) return "rows and columns are exchanged";
     if (is_rounded(s, store)) return why_shape(s, store, s->row, s->column).words;
     bool narrow = elem_bits(s->k->param.p[store->param].elem) == 16;
     return narrow ? "it is not rounded from f32" : "its elements have not 16 bits";
@@ -284,9 +285,25 @@ bool box_is_panels(Slice *s, const Op *access) {
            subscript_range(s, last) == s->column;
 }
 
+/* Exchanged operands, and results that are written to slots across, for boxes. */
+bool slice_turns(Slice *s) {
+    enum {
+        FEW = 128, /* rows, for which stores from registers take no longer [guess] */
+        MANY = 512 /* rows; of more, tiles fit either way [guess] */
+    };
+    const Size rows = s->k->range.p[s->column].of;
+    if (!s->swapped || s->makes || s->chained || kernel_is_ragged(s->k) || slice_has_peers(s)) return false;
+    s->turned = size_is_number(rows) && rows.c > FEW && rows.c <= MANY;
+    for (int i = 0; i < s->store.n && s->turned; i++) {
+        const Param *p = &s->k->param.p[s->store.p[i]->param];
+        s->turned = size_is_number(p->dim[p->ndim - 1]) && !store_why_no_box(s, s->store.p[i]);
+    }
+    return s->turned;
+}
+
 /* They go through a slot: to a box, or row by row. Others go to memory from registers. */
 static const char *store_way(Slice *s, const Op *store) {
-    const char *why = store_why_no_box(s, store), *way = why_no_slot(s, store) ? NULL : "rows";
+    const char *why = store_why_no_box(s, store), *way = s->swapped || why_no_slot(s, store) ? NULL : "rows";
     if (!why) return "box";
     remark(s->c, "roles", store->loc, "'%s': '%s' is stored %s: %s", s->k->name, name_of_param(s, store),
            way ? "by rows" : "from registers", why);

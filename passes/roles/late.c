@@ -64,11 +64,32 @@ static bool kernel_fits(const Slice *s) {
     return s->stream.n == 1 && loop_fits(s, s->stream.p[0].at->parent);
 }
 
+/* Sums as they are, which the store itself rounds. */
+static bool is_plain(const Slice *s, const Op *store) {
+    const Value *v = store->arg.p[0];
+    return is_tile(s, v->type) && v->type.elem == ELEM_F32 && v->def && v->def->kind == OP_FOR;
+}
+
+/* So few steps that storing takes as long, and enough of them for a panel each. Measured on an H200, 4096 x 4096 x 256:
+   NN 17.4 us, TN 17.3; at once 18.0 and 17.9; of 128 positions, in tiles of 128 columns, 13.0, at once 11.5. */
+static bool is_short(const Slice *s) {
+    enum { FROM = 4, TO = 8 /* steps */ };
+    int64_t first, end;
+    const Op *loop = s->stream.p[0].at->parent;
+    if (!value_const(loop->arg.p[0], &first) || !value_const(loop->arg.p[1], &end)) return false;
+    const int64_t steps = ceil_div(end - first, slice_depth(s));
+    return steps >= FROM && steps < TO;
+}
+
 void slice_late(Slice *s) {
     bool good = kernel_fits(s), work = false;
     for (int i = 0; i < s->store.n && good; i++) {
         const Op *store = s->store.p[i];
-        good = elem_bits(s->k->param.p[store->param].elem) == 16 && follows_roundings(s, store->arg.p[0], &work);
+        good = elem_bits(s->k->param.p[store->param].elem) == 16;
+        if (good && is_plain(s, store))
+            good = work = s->store.n == 1 && is_short(s) && keep(s, store);
+        else if (good)
+            good = follows_roundings(s, store->arg.p[0], &work);
     }
     if (!good || !work) s->kept.n = 0;
 }

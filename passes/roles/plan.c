@@ -6,7 +6,8 @@
 
 /* The order of tasks: 8 rows of tiles share their columns in the L2. Other ranks' rows come later than the own ones.
    Results that go to other ranks keep the links busy, and not to the end. */
-static const char *order_of(const Slice *s) {
+static const char *order_of(const Slice *s, const TilePlan *t) {
+    if (t->edges) return "raster8_edges";
     if (slice_reads_peers(s)) return "raster8_own_first";
     return slice_has_peers(s) ? "raster8_own_late" : "raster8";
 }
@@ -46,6 +47,7 @@ bool slice_begin(Slice *s, PassContext *c, const Kernel *k, bool swapped) {
         return false;
     slice_near(s);
     if (!slice_addresses(s) || !slice_peers(s)) return false;
+    slice_turns(s);
     slice_sums(s);
     slice_late(s);
     return true;
@@ -93,11 +95,11 @@ static void plan_groups(const Slice *s, const TilePlan *t, Plan *p) {
 }
 
 static Planned planned_by(Slice *s, const TilePlan *t) {
-    Planned p = {.plan = {.lowering = LOWER_ROLES, .stages = t->stages, .order = name_of(s->m->names, order_of(s))}};
+    Planned p = {.plan = {.lowering = LOWER_ROLES, .stages = t->stages, .order = name_of(s->m->names, order_of(s, t))}};
     p.plan.cut = s->k->plan.cut;
     p.plan.unaligned = s->k->plan.unaligned;
     p.loose = slice_is_loose(s);
-    p.plan.tasks = slice_tasks(s);
+    p.plan.tasks = t->edges ? TASKS_TICKET : slice_tasks(s);
     p.cost = (int)fmin(t->clocks, INT32_MAX);
     p.apart = (int)fmin(t->apart, INT32_MAX);
     p.outside = (int)fmin(t->outside, INT32_MAX);

@@ -9,6 +9,7 @@ typedef struct {
     int multiply;  /* number of the role */
     int q;         /* range of the panel */
     Value **part;  /* by value of the body: its copy for a panel; NULL: there is none yet */
+    Value **rounded; /* by store: the whole tile, rounded, which is kept; NULL: it is none */
 } Parts;
 
 /* ---- values of a panel ---- */
@@ -111,11 +112,27 @@ static void result_slot(Parts *p, const Op *store, Value *v, const char *way) {
     build_free(&p->store, ring);
 }
 
+/* A tile of sums that is rounded as it is stored, and kept. */
+static bool is_kept_plain(const Slice *s, const Op *store) {
+    for (int i = 0; i < s->kept.n && s->late; i++)
+        if (s->kept.p[i] == store) return true;
+    return false;
+}
+
+/* In front of the loop over panels. */
+static void round_plain(Parts *p) {
+    const Slice *s = p->c->s;
+    for (int i = 0; i < s->store.n; i++)
+        if (is_kept_plain(s, s->store.p[i]))
+            p->rounded[i] = build_cast(&p->c->b, s->k->param.p[s->store.p[i]->param].elem,
+                                       cut_value(p->c, s->store.p[i]->arg.p[0]));
+}
+
 static void result_take(Parts *p, int i) {
     const Op *store = p->c->s->store.p[i];
     const char *way = p->c->s->way.p[i];
     p->c->b.loc = p->store.loc = store->loc;
-    Value *v = part_value(p, store->arg.p[0]);
+    Value *v = p->rounded[i] ? build_part(&p->c->b, p->rounded[i], p->q) : part_value(p, store->arg.p[0]);
     if (way)
         result_slot(p, store, v, way);
     else
@@ -141,6 +158,7 @@ static int store_role(const Slice *s, int multiply) {
 void slice_results(Cut *c, int multiply) {
     Slice *s = c->s;
     Parts p = {.c = c, .multiply = multiply, .q = s->panel, .part = ARENA_ARRAY(s->scratch, Value *, s->values + 1)};
+    p.rounded = ARENA_ARRAY(s->scratch, Value *, s->store.n + 1);
     Cut store = {0};
     if (has_slots(s)) {
         store = cut_begin(s, s->k->roles->role.p[store_role(s, multiply)].body);
@@ -148,6 +166,7 @@ void slice_results(Cut *c, int multiply) {
         p.store = store.b;
         panel_loop(&p.store, s);
     }
+    round_plain(&p);
     panel_loop(&c->b, s);
     c->b.at->parent->late = (int16_t)s->late;
     near_get(c, p.part);

@@ -208,6 +208,10 @@ TILE_FN void tile_stmatrix4(uint32_t at, uint32_t a, uint32_t b, uint32_t c, uin
     uint32_t x[] = {a, b, c, d};
     TILE_EMU_BLOCKS(4, false, true, at, x);
 }
+TILE_FN void tile_stmatrix4_across(uint32_t at, uint32_t a, uint32_t b, uint32_t c, uint32_t d) {
+    uint32_t x[] = {a, b, c, d};
+    TILE_EMU_BLOCKS(4, true, true, at, x);
+}
 TILE_FN void tile_stmatrix2_across(uint32_t at, uint32_t a, uint32_t b) {
     uint32_t x[] = {a, b};
     TILE_EMU_BLOCKS(2, true, true, at, x);

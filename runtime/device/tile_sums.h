@@ -23,6 +23,21 @@
 TILE_SUMS_WRITE(bf16)
 TILE_SUMS_WRITE(f16)
 
+/* tile_sums_write_turned_TYPE(to, x, n, thread): each of n columns, 16 to 64, as a row of a panel, which the group's 64
+   rows are the columns of. */
+#define TILE_SUMS_TURNED(type)                                                                                         \
+    TILE_FN void tile_sums_write_turned_##type(uint32_t to, const float *x, int n, int thread) {                       \
+        const int lane = thread & 31, chunk = 2 * (thread >> 5) + (lane >> 3 & 1), row = (lane & 7) + (lane >> 4) * 8; \
+        _Pragma("unroll") for (int q = 0; q < n / 16; q++) {                                                           \
+            const float *y = x + 8 * q;                                                                                \
+            tile_stmatrix4_across(to + (16 * q + row) * 128 + (((chunk ^ row) & 7) << 4), tile_##type##x2(y[0], y[1]), \
+                                  tile_##type##x2(y[2], y[3]), tile_##type##x2(y[4], y[5]),                            \
+                                  tile_##type##x2(y[6], y[7]));                                                        \
+        }                                                                                                              \
+    }
+TILE_SUMS_TURNED(bf16)
+TILE_SUMS_TURNED(f16)
+
 /* tile_sums_words_TYPE(w, x, n): n columns as the first operand of products over them (tile_mma_rs_TYPE_B), n / 4 words
    a lane, in which they lie as sums do. */
 #define TILE_SUMS_WORDS(type)                                                                                          \
@@ -126,6 +141,29 @@ TILE_FN void tile_sums_pairs(float *to, int64_t stride, const float *x, int n, i
             y, 2); /* else the sums are taken for the words that are stored, and products wait for each other */
         if (i < rows && j + 1 < columns) tile_store8(to + i * stride + j, y);
         if (i < rows && j + 1 == columns) tile_store_f32(to + i * stride + j, y[0]);
+    }
+}
+
+/* The same where rows begin anywhere: pairs from the first multiple of 8 bytes on. An element more is needed of the
+   next lane then, or of the first lane's next columns. */
+TILE_FN void tile_sums_odd(float *to, int64_t stride, const float *x, int n, int rows, int columns, int thread) {
+    const int lane = thread & 31, above = 16 * (thread >> 5) + lane / 4, from = (lane & ~3) | ((lane + 1) & 3);
+    float *const row[2] = {to + above * stride, to + (above + 8) * stride};
+    const int odd[2] = {(int)((uintptr_t)row[0] >> 2 & 1), (int)((uintptr_t)row[1] >> 2 & 1)};
+    const int end[2] = {above < rows ? columns : 0, above + 8 < rows ? columns : 0};
+    float first[2] = {x[0], x[2]};
+    tile_wgmma_keep(first, 2); /* as above */
+    if (odd[0] && (lane & 3) == 0 && end[0] > 0) tile_store_f32(row[0], first[0]);
+    if (odd[1] && (lane & 3) == 0 && end[1] > 0) tile_store_f32(row[1], first[1]);
+#pragma unroll
+    for (int r = 0; r < n / 2; r += 2) {
+        const int h = (r >> 1) & 1, j = 8 * (r >> 2) + 2 * (lane & 3) + odd[h];
+        float own[3] = {x[r], x[r + 1], r + 4 < n / 2 ? x[r + 4] : 0};
+        tile_wgmma_keep(own, 3);
+        const float next = tile_shuffle_f32(lane & 3 ? own[0] : own[2], from);
+        const float y[2] = {odd[h] ? own[1] : own[0], odd[h] ? next : own[1]};
+        if (j + 1 < end[h]) tile_store8(row[h] + j, y);
+        if (j + 1 == end[h]) tile_store_f32(row[h] + j, y[0]);
     }
 }
 

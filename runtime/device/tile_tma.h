@@ -269,7 +269,12 @@ TILE_FN void tile_stmatrix4(uint32_t at, uint32_t a, uint32_t b, uint32_t c, uin
                  "r"(d)
                  : "memory");
 }
-/* Two of them, each with its columns where rows would go. */
+/* Four of them, or two, each with its columns where rows would go. */
+TILE_FN void tile_stmatrix4_across(uint32_t at, uint32_t a, uint32_t b, uint32_t c, uint32_t d) {
+    asm volatile("stmatrix.sync.aligned.m8n8.x4.trans.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(at), "r"(a), "r"(b),
+                 "r"(c), "r"(d)
+                 : "memory");
+}
 TILE_FN void tile_stmatrix2_across(uint32_t at, uint32_t a, uint32_t b) {
     asm volatile("stmatrix.sync.aligned.m8n8.x2.trans.shared.b16 [%0], {%1, %2};" ::"r"(at), "r"(a), "r"(b) : "memory");
 }

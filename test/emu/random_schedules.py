@@ -215,8 +215,8 @@ def decode(r):
 
 def tiles(r):
     """Sizes of tiles that no model would choose for so few rows: widths between powers of two, few rows."""
-    wide, few = (r.choice([64, 128]), 16 * r.randint(4, 16)), (8 * r.randint(1, 16), r.choice([64, 128]))
-    i, j = r.choice([wide, few])
+    wide, few, across = (r.choice([64, 128]), 16 * r.randint(4, 16)), (8 * r.randint(1, 16), r.choice([64, 128])), (16 * r.randint(1, 16), r.choice([64, 128, 192]))
+    i, j = r.choice([wide, few, across])
     sizes = f"i = {i}; j = {j}; " if r.random() < 0.6 else ""
     slices = f"slices = {r.choice([2, 2, 3, 4, 8])}; " if r.random() < 0.4 else ""
     return f"kernel products on sm_90a {{ {sizes}{slices}clusters = {r.randint(1, 2)}; }}\n"
