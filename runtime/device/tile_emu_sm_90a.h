@@ -222,9 +222,11 @@ TILE_FN uint32_t tile_movmatrix(uint32_t x) {
     return (low & 0xffff) | high << 16;
 }
 
-TILE_FN float tile_exp2_fast(float x) { return exp2f(x); }
+/* What instructions with .ftz take and give: 0 in place of numbers below the normal range (PTX ISA). */
+TILE_FN float tile_emu_normal(float x) { return fabsf(x) < 0x1p-126f ? 0.0f * x : x; }
+TILE_FN float tile_exp2_fast(float x) { return tile_emu_normal(exp2f(x)); }
 TILE_FN float tile_sub_apart(float x, float y) { return x - y; }
-TILE_FN float tile_rcp_fast(float x) { return 1.0f / x; }
+TILE_FN float tile_rcp_fast(float x) { return tile_emu_normal(1.0f / tile_emu_normal(x)); }
 TILE_FN uint32_t tile_bf16x2(float low, float high) {
     return tile_bf16_of_f32(low) | (uint32_t)tile_bf16_of_f32(high) << 16;
 }

@@ -1,0 +1,27 @@
+/* near.cpp: quotients of scores, of all exponents, within 2^-22 of the quotient where that is a normal number. */
+#include "device/tile_sm_90a.h"
+
+#include "device/tile_roles.h"
+
+#include <stdio.h>
+
+static bool is_near(float x, float y) {
+    const double exact = (double)x / (double)y, got = tile_div_near(x, y);
+    if (fabs(exact) < 0x1p-126) return fabs(got) <= 0x1p-126;
+    if (fabs(exact) > 0x1.fffffdp127) return got == exact || isinf(got);
+    return fabs(got - exact) <= 0x1p-22 * fabs(exact);
+}
+
+int main() {
+    const float digits[] = {1, 1.25f, -1.5f, 1.9999999f};
+    int wrong = 0, quotients = 0;
+    for (int a = -126; a < 128; a++)
+        for (int b = -126; b < 128; b++)
+            for (int i = 0; i < 16; i++) {
+                const float x = ldexpf(digits[i / 4], a), y = ldexpf(digits[i % 4], b);
+                quotients++;
+                if (is_near(x, y)) continue;
+                if (!wrong++) printf("%a / %a = %a\n", (double)x, (double)y, (double)tile_div_near(x, y));
+            }
+    printf("%d quotients, %d wrong, %g\n", quotients, wrong, (double)tile_div_near(1, INFINITY));
+}
