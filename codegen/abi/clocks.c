@@ -21,16 +21,20 @@ static const char *row_apart(Fn *f, const Kernel *k, const SlotTile *t) {
 
 /* In which runs all rows of what comes by boxes begin between lines; NULL: that is no question of a run. */
 static const char *rows_apart(Fn *f, const Kernel *k) {
-    const char *all = "";
+    VEC(const char *) all = {0};
     for (int i = 0; i < k->roles->ring.n; i++)
         for (int n = 0; n < k->roles->ring.p[i].tile.n; n++) {
             const SlotTile *t = &k->roles->ring.p[i].tile.p[n];
             if (t->param < 0) continue;
             const char *own = t->fill == FILL_BOX ? row_apart(f, k, t) : NULL;
             if (!own) return NULL;
-            if (!strstr(all, own)) all = fn_text(f, "%s%s%s", all, *all ? " && " : "", own);
+            bool held = !*own;
+            for (int at = 0; at < all.n && !held; at++) held = strcmp(all.p[at], own) == 0;
+            if (!held) vec_push(f->arena, &all, own);
         }
-    return *all ? all : NULL;
+    const char *both = all.n ? all.p[0] : NULL;
+    for (int at = 1; at < all.n; at++) both = fn_text(f, "%s && %s", both, all.p[at]);
+    return both;
 }
 
 /* The range of the grid of which a cluster's workgroups copy tiles for each other. */
