@@ -30,12 +30,24 @@ static bool loop_fits(const Kernel *k, const Op *loop) {
            !region_counts_tiles(loop->region[0], loop->range);
 }
 
-/* The only loop of the body, others only inside it. */
+/* A loop over ranks, to which it stores a result. */
+static bool sends(const Kernel *k, const Op *loop) {
+    const Op *store = loop->region[0]->first;
+    return store && store->kind == OP_STORE && k->param.p[store->param].ranks >= 0 && !loop->res.n &&
+           loops_in(loop->region[0]) == 0;
+}
+
+/* The only loop of the body; others only inside it, or behind it where results go to ranks. */
 static Op *loop_of(const Kernel *k) {
     Op *loop = NULL;
-    for (Op *op = k->body->first; op; op = op->next)
-        if (op->kind == OP_FOR && !loop) loop = op;
-    return loop && loops_in(k->body) == 1 + loops_in(loop->region[0]) + loops_in(loop->region[1]) ? loop : NULL;
+    int others = 0;
+    for (Op *op = k->body->first; op; op = op->next) {
+        if (op->kind != OP_FOR) continue;
+        others += loop && sends(k, op);
+        if (!loop) loop = op;
+    }
+    const int inside = loop ? loops_in(loop->region[0]) + loops_in(loop->region[1]) : 0;
+    return loop && loops_in(k->body) == 1 + inside + others ? loop : NULL;
 }
 
 static bool reads_result(const Kernel *k, const Region *r) {
@@ -44,10 +56,17 @@ static bool reads_result(const Kernel *k, const Region *r) {
     return false;
 }
 
+/* Sums of products would be put together in registers beside those that are sent: gemm_rs spilled on gfx942. */
+static bool kernel_sends(const Kernel *k) {
+    for (int i = 0; i < k->param.n; i++)
+        if (k->param.p[i].ranks >= 0) return true;
+    return false;
+}
+
 static bool kernel_fits(const Kernel *k) {
     if (k->plan.cut || k->level != LEVEL_GROUP || k->ngrid == MAX_RANGES || reads_result(k, k->body)) return false;
     for (int i = 0; i < k->param.n; i++)
-        if (k->param.p[i].inout || k->param.p[i].ranks >= 0 || k->param.p[i].packet) return false;
+        if (k->param.p[i].inout || (k->param.p[i].ranks >= 0 && !k->param.p[i].out)) return false;
     for (int i = 0; i < k->ngrid; i++)
         if (k->range.p[i].owner >= 0 || k->range.p[i].starts) return false;
     return true;
@@ -61,7 +80,8 @@ static int64_t parts_wanted(PassContext *c, const Kernel *k, const Op *loop) {
 
 static Op *loop_to_cut(const Module *m, const Kernel *k) {
     Op *loop = kernel_fits(k) ? loop_of(k) : NULL;
-    return loop && loop_fits(k, loop) && (loop->region[1] || split_is_plain(m, k, loop)) ? loop : NULL;
+    const bool plain = loop && !kernel_sends(k) && split_is_plain(m, k, loop);
+    return loop && loop_fits(k, loop) && (loop->region[1] || plain) ? loop : NULL;
 }
 
 bool split_fits(const Module *m, const Kernel *k) { return loop_to_cut(m, k) != NULL; }
