@@ -42,8 +42,22 @@ static void part_range(Fn *f, int range, const CExpr *at) {
                                                              of->count->text, cexpr_operand(f, from)->text)};
 }
 
+/* Of each of so many groups; 0: of the role's own. */
+static void part_region(Fn *f, const Op *loop, int groups) {
+    if (groups) {
+        fn_line(f, "#pragma unroll");
+        fn_line(f, "for (int group = 0; group < %d; group++) {", groups);
+        f->indent++;
+    }
+    emit_region(f, loop->region[0]);
+    if (groups) {
+        f->indent--;
+        fn_line(f, "}");
+    }
+}
+
 /* The number of the part's positions that exist is a constant where the body asks for it. */
-static void part_body(Fn *f, const Op *loop) {
+static void part_body(Fn *f, const Op *loop, int groups) {
     RangeText *t = &f->range[loop->range];
     const CExpr *count = t->count;
     int64_t n;
@@ -52,7 +66,7 @@ static void part_body(Fn *f, const Op *loop) {
     Text before = f->body;
     f->body = (Text){0};
     f->indent++;
-    emit_region(f, loop->region[0]);
+    part_region(f, loop, groups);
     Text inside = f->body;
     f->body = before;
     if (t->count != count && text_has_word(text_str(&inside), t->count->text))
@@ -71,27 +85,29 @@ static const CExpr *last_part(Fn *f, int range, int64_t n, const CExpr *at) {
 }
 
 /* Slots that a lane gives back so many iterations later. */
-static void lane_frees(Fn *f, const Op *loop, int64_t trips) {
+static void lane_frees(Fn *f, const Op *loop, int64_t trips, int groups) {
     for (const Op *op = loop->region[0]->first; op; op = op->next) {
         const int64_t left = op->kind == OP_FREE ? op_shift(op) : 0;
         if (!left) continue;
         fn_line(f, "tile_tma_wait_read();");
+        if (groups) fn_line(f, "for (int group = 0; group < %d; group++)", groups);
+        f->indent += groups > 0;
         fn_line(f, "for (int left = 0; left < %" PRId64 "; left++)", left < trips ? left : trips);
         f->indent++;
         hip_role_free_line(f, op, NULL);
-        f->indent--;
+        f->indent -= 1 + (groups > 0);
     }
 }
 
 void hip_role_part_of(Fn *f, const Op *loop, const CExpr *at) {
     f->indent--;
     part_range(f, loop->range, at);
-    part_body(f, loop);
+    part_body(f, loop, 0);
     f->indent++;
 }
 
 /* All parts of the tile, also those that lie beyond an edge: they are masked. */
-static void parts_loop(Fn *f, const Op *loop) {
+static void parts_loop(Fn *f, const Op *loop, int groups) {
     const Range *q = &f->k->range.p[loop->range];
     const int64_t n = hip_role_extent(f->m, f->k, f->hip->role->of, q->part_of - 1);
     const CExpr *step = cexpr_name(f, c_name(&f->names, fn_text(f, "%s0", q->name))),
@@ -103,9 +119,9 @@ static void parts_loop(Fn *f, const Op *loop) {
     fn_line(f, "for (int %s = 0; %s < %" PRId64 "; %s += %" PRId64 ") {", step->text, step->text, n, step->text,
             q->size);
     if (at != step) fn_line(f, "    const int %s = tile_min_i32(%s, %" PRId64 ");", at->text, step->text, n - q->size);
-    part_body(f, loop);
+    part_body(f, loop, groups);
     fn_line(f, "}");
-    lane_frees(f, loop, ceil_div(n, q->size));
+    lane_frees(f, loop, ceil_div(n, q->size), groups);
 }
 
 /* The role whose groups fill what the loop gets from beside; -1: there is none. */
@@ -115,19 +131,14 @@ static int served_by(const Fn *f, const Op *loop) {
     return -1;
 }
 
-/* All parts that a group has, then those of the next one. */
+/* Each part of all groups, as they come. */
 static void groups_loop(Fn *f, const Op *loop, int role) {
     Hip *h = f->hip;
     const Hip before = *h;
     h->role->of = role;
     h->split = f->k->roles->role.p[role].split + 1;
     if (h->split) h->share = hip_role_extent(f->m, f->k, role, h->split - 1);
-    fn_line(f, "#pragma unroll");
-    fn_line(f, "for (int group = 0; group < %d; group++) {", hip_role_groups(f->k, role));
-    f->indent++;
-    parts_loop(f, loop);
-    f->indent--;
-    fn_line(f, "}");
+    parts_loop(f, loop, hip_role_groups(f->k, role));
     h->split = before.split, h->share = before.share;
     h->role->of = h->role->number;
 }
@@ -147,7 +158,7 @@ bool hip_role_loop(Fn *f, const Op *loop) {
     if (role >= 0)
         groups_loop(f, loop, role);
     else
-        parts_loop(f, loop);
+        parts_loop(f, loop, 0);
     return true;
 }
 

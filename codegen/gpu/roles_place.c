@@ -5,9 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* This rank's rows come first, then those of the ranks behind it; or between those of other ranks, and alone at the end;
-   or what is for this rank, then what is for the ranks behind it, where a range of the grid counts ranks. */
-typedef enum { OWN_AS_THEY_LIE, OWN_FIRST, OWN_LATE, OWN_RANK, OWN_UNKNOWN } OwnOrder;
+/* This rank's rows come first, then those of the ranks behind it; or between those of other ranks, and alone at the
+   end; or behind those of other ranks; or what is for this rank, then what is for the ranks behind it, where a range of
+   the grid counts ranks. */
+typedef enum { OWN_AS_THEY_LIE, OWN_FIRST, OWN_LATE, OWN_BEHIND, OWN_RANK, OWN_UNKNOWN } OwnOrder;
 
 /* The last columns come first, as where they are the longer tasks. */
 static const char down[] = "_down";
@@ -21,7 +22,7 @@ static bool order_down(const Roles *r) { return r->order && strcmp(r->order + st
 
 /* What follows the number of rows. */
 static OwnOrder order_own(const char *order) {
-    static const char *const text[] = {"", "_own_first", "_own_late", "_own_rank"};
+    static const char *const text[] = {"", "_own_first", "_own_late", "_own_behind", "_own_rank"};
     size_t n = strcspn(order, "_"), i = 0;
     if (strcmp(order + n, down) == 0 || strcmp(order + n, edges) == 0) return OWN_AS_THEY_LIE;
     while (i < OWN_UNKNOWN && strcmp(order + n, text[i]) != 0) i++;
@@ -112,7 +113,9 @@ static int64_t whole_tiles(const RolesWriter *w, int range) {
 /* What an order is told beside the numbers of tiles. */
 static const char *order_more(const RolesWriter *w, const Raster *r, const char *how, int band) {
     if (strcmp(how, "raster") == 0) return arena_format(w->arena, "%d", band);
-    if (strcmp(how, "edges_last") != 0) return arena_format(w->arena, "%d, %d, all->first", band, ranks_of(w));
+    if (strcmp(how, "edges_last") != 0)
+        return arena_format(w->arena, "%d, %d, all->first%s", band, ranks_of(w),
+                            strcmp(how, "own_behind") ? "" : ", all->clusters");
     return arena_format(w->arena, "%d, %d, %d", (int)whole_tiles(w, r->range[0]), (int)whole_tiles(w, r->range[1]),
                         band);
 }
@@ -122,8 +125,10 @@ static void raster_lines(RolesWriter *w, const Raster *r, const char *raster, in
     Text *to = &w->g->text;
     const char *in = r->row == 0 ? "number" : arena_format(w->arena, "number %% (%s)", raster);
     const OwnOrder own = own_order(w->roles);
-    const bool last = hip_role_edges_last(w->roles);
-    const char *how = last ? "edges_last" : own == OWN_FIRST ? "own_first" : own == OWN_LATE ? "own_late" : "raster";
+    static const char *const text[] = {
+        [OWN_AS_THEY_LIE] = "raster", [OWN_FIRST] = "own_first", [OWN_LATE] = "own_late",
+        [OWN_BEHIND] = "own_behind",  [OWN_RANK] = "raster",     [OWN_UNKNOWN] = "raster"};
+    const char *how = hip_role_edges_last(w->roles) ? "edges_last" : text[own];
     text_printf(to, "    const tile_place at = tile_order_%s(%s, all->%s, %s, %s);\n", how, in,
                 w->tiles[r->range[r->row]], r->columns, order_more(w, r, how, band));
     for (int i = r->row; i < r->n; i++) {

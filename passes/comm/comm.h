@@ -94,6 +94,36 @@ bool comm_can_store_to_owner(const Comm *, const Node *producer, int tensor, int
 /* The producer stores to to[owner][rank, .. position in the owner's block ..]. */
 void comm_store_to_owner(Comm *, Node *producer, int from, const Tensor *to, int axis, int dim, Size split);
 
+/* The places of what a store has for the owner of its tile: to[owner][rank, .. position in the owner's block ..]. */
+int comm_owner_places(const Kernel *, const Op *store, int dim, int64_t block, int axis, Span *sub);
+/* The parameter is now that tensor. */
+void param_symmetric(Kernel *, int param, const Tensor *);
+
+/* ---- own.c: a product that sends its tiles to their owners, and adds up its own ---- */
+
+typedef struct {
+    int partial;          /* what it makes */
+    Tensor inbox, result; /* perhaps no tensors of the program yet */
+    int axis, dim;
+    Size split;
+    PartOp op;
+} OwnSum;
+
+bool comm_can_sum_own(const Comm *, const Node *producer, const OwnSum *);
+void comm_sum_own(Comm *, Node *producer, const OwnSum *);
+
+/* What a rank has of a tensor that is gathered: into the copies of all. */
+typedef struct {
+    int from;
+    Tensor inbox; /* perhaps no tensor of the program yet */
+    int axis, dim;
+    Size split;
+    bool keep; /* where it was, too */
+} ToAll;
+
+bool comm_can_store_to_all(const Comm *, const Node *producer, const ToAll *);
+void comm_store_to_all(Comm *, Node *producer, const ToAll *);
+
 /* ---- kernels in roles address memory of peers, as schedules do not: roles.c ---- */
 
 /* Tasks of a kernel in roles: clusters of workgroups take them. */
@@ -112,6 +142,9 @@ void comm_by_few(Comm *, Kernel *, int workgroups);
 bool comm_in_roles(Comm *, int tensor); /* its one producer is, as it is */
 /* Of its one producer, which stores to the owners in place of it. */
 bool comm_plans_store(Comm *, int tensor, const Tensor *inbox, int axis, int dim, Size split);
+/* The same, and it adds up its own tiles; and they go to all ranks (NULL: to none). */
+RolesTasks comm_plans_sum(Comm *, const OwnSum *, const ToAll *);
+bool comm_plans_all(Comm *, const ToAll *); /* what it stores goes to all ranks */
 
 /* ---- forms, choose.c ---- */
 
@@ -127,6 +160,7 @@ CommForm comm_choose(Comm *, const Node *, Choice *, int n);
 double comm_bytes(const Comm *, int tensor);
 
 void comm_gather(Comm *, const Node *);       /* all_gather and stack */
+ToAll comm_gather_to_all(Comm *, const Node *); /* of a gather that is to come */
 void comm_reduce_scatter(Comm *, const Node *);
 void comm_all_reduce(Comm *, const Node *);
 void comm_exchange(Comm *, const Node *);     /* all_to_all, permute, broadcast */

@@ -161,7 +161,7 @@ int comm_symmetric(Comm *c, int like, const char *what, int axis, const Size *di
     return program_tensor(c->m, c->p, comm_symmetric_like(c, like, what, axis, dim, ndim, elem));
 }
 
-static void param_symmetric(Kernel *k, int param, const Tensor *t) {
+void param_symmetric(Kernel *k, int param, const Tensor *t) {
     Param *p = &k->param.p[param];
     p->ranks = t->symmetric;
     p->packet = t->packet;
@@ -383,15 +383,20 @@ bool comm_can_store_to_owner(const Comm *c, const Node *n, int tensor, int dim, 
     return e.legal;
 }
 
+int comm_owner_places(const Kernel *k, const Op *store, int dim, int64_t block, int axis, Span *sub) {
+    Affine owner, local;
+    owner_split(k, &store->sub.p[dim], block, &owner, &local);
+    int n = 0;
+    sub[n++] = span_of(owner);
+    sub[n++] = span_of(affine_rank(axis));
+    for (int d = 0; d < store->sub.n; d++) sub[n++] = d == dim ? span_of(local) : store->sub.p[d];
+    return n;
+}
+
 static void store_to_owner(void *arg, Kernel *k, Op *op) {
     OwnerEdit *e = arg;
     Span sub[MAX_DIMS + 2];
-    Affine owner, local;
-    owner_split(k, &op->sub.p[e->dim], e->block, &owner, &local);
-    int n = 0;
-    sub[n++] = span_of(owner);
-    sub[n++] = span_of(affine_rank(e->axis));
-    for (int d = 0; d < op->sub.n; d++) sub[n++] = d == e->dim ? span_of(local) : op->sub.p[d];
+    const int n = comm_owner_places(k, op, e->dim, e->block, e->axis, sub);
     sub_set(e->c->m, op, sub, n);
 }
 

@@ -5,6 +5,7 @@
      packet  push, each word carrying its generation: no flags
      unfused staged, with barriers of the whole mesh around it */
 #include "passes/comm/comm.h"
+#include "target/matrix.h"
 
 #include <math.h>
 
@@ -77,14 +78,34 @@ static double bytes_meanwhile(const Gather *g, double linked) {
     return fmin(bytes, linked / g->c->facts->link * g->c->facts->memory);
 }
 
+ToAll comm_gather_to_all(Comm *c, const Node *n) {
+    const Gather g = gather_of(c, n);
+    const Tensor *dst = &c->p->tensor.p[n->dst];
+    return (ToAll){.from = n->src,
+                   .inbox = comm_symmetric_like(c, n->dst, "inbox", g.axis, dst->dim, dst->ndim, dst->elem),
+                   .axis = g.axis,
+                   .dim = g.dim,
+                   .split = g.split,
+                   .keep = comm_readers(c, n->src) > 0};
+}
+
+/* A product in roles sends its tiles to all ranks as they are done. */
+static bool roles_push(const Gather *g) {
+    const Tensor *src = &g->c->p->tensor.p[g->n->src];
+    const ToAll to = comm_gather_to_all(g->c, g->n);
+    return !g->stacked && src->role == ROLE_TEMP && src->symmetric < 0 && src->elem == to.inbox.elem &&
+           comm_is_scheduled(g->c, g->n->src) && comm_plans_all(g->c, &to);
+}
+
 static CommForm choose(const Gather *g) {
     static const char schedule[] = "a reader is computed by the machine's schedule, from private memory",
                       again[] = "a reader is computed by roles, which would fetch each tile many times";
-    double b = g->block, all = b * (double)g->ranks, publish = g->from_caller ? 2 * b : 0, kept = is_kept(g) ? 2 * all : 0;
+    double b = g->block, all = b * (double)g->ranks, publish = g->from_caller ? 2 * b : 0, kept = 0;
     bool scheduled = comm_is_scheduled(g->c, g->n->dst);
     bool roles = scheduled && comm_plans_read(g->c, g->n->dst, g->axis).tasks > 0;
-    bool inbox = (!scheduled || roles) && !comm_updates(g->c, g->n->dst) && comm_alone(g->c, g->n->dst); /* readers see the inbox itself */
-    bool packet = inbox && !roles && fits_packets(g);
+    if (is_kept(g) || (scheduled && !roles)) kept = 2 * all;
+    bool inbox = !comm_updates(g->c, g->n->dst) && comm_alone(g->c, g->n->dst); /* readers see the inbox itself, or a copy */
+    bool packet = inbox && fits_packets(g);
     CommCost pull = {.copied = publish, .flags = 1, .tasks = 1};
     CommCost staged = {.copied = publish + all, .moved = all, .flags = 1, .tasks = (int)g->ranks};
     const double held = fused_producer(g) ? 0 : b; /* else it is copied once more */
@@ -92,13 +113,14 @@ static CommForm choose(const Gather *g) {
                      .moved = all,
                      .flags = 1,
                      .tasks = (int)g->ranks};
+    if (roles_push(g)) push.copied = kept, push.moved = 0; /* beside the product */
     CommCost packets = {.copied = b + kept, .moved = 2 * all, .tasks = (int)g->ranks};
     CommCost unfused = {.copied = publish + all, .moved = all, .barriers = 2, .tasks = (int)g->ranks};
     Choice choice[] = {
-        {COMM_PULL, inbox && !roles && can_pull(g), roles ? again : scheduled ? schedule : "a reader's tile straddles two owners, or it is not read by a kernel alone", 0},
+        {COMM_PULL, inbox && !scheduled && can_pull(g), roles ? again : scheduled ? schedule : "a reader's tile straddles two owners, or it is not read by a kernel alone", 0},
         {COMM_STAGED, true, NULL, model_comm(g->c->facts, &staged)},
-        {COMM_PUSH, inbox, scheduled && !roles ? schedule : "what is gathered is updated in place, or made by several nodes", model_comm(g->c->facts, &push)},
-        {COMM_PACKET, packet, scheduled ? schedule : "packets carry up to 64 KB of elements of at most 32 bits, of sizes known at compile time, in every run", model_comm(g->c->facts, &packets)},
+        {COMM_PUSH, inbox, "what is gathered is updated in place, or made by several nodes", model_comm(g->c->facts, &push)},
+        {COMM_PACKET, packet, "packets carry up to 64 KB of elements of at most 32 bits, of sizes known at compile time, in every run", model_comm(g->c->facts, &packets)},
         {COMM_UNFUSED, true, NULL, model_comm(g->c->facts, &unfused)},
     };
     choice[0].seconds = model_comm(g->c->facts, &pull);
@@ -120,8 +142,8 @@ static void fetch(const Gather *g, int sym, CommForm form) {
     move_end_copy(&mv, &c->out, form);
 }
 
-/* to@peer[own place] = src */
-static void push_kernel(const Gather *g, int to, CommForm form) {
+/* to@peer[own place] = src. By few workgroups beside the product that reads it? */
+static bool push_kernel(const Gather *g, int to, CommForm form) {
     Comm *c = g->c;
     const Tensor *s = &c->p->tensor.p[g->n->src];
     const RolesTasks reads = comm_plans_read(c, g->n->dst, g->axis);
@@ -138,35 +160,61 @@ static void push_kernel(const Gather *g, int to, CommForm form) {
     }
     move_end_copy(&mv, g->early ? &c->first : &c->out, form);
     if (beside) comm_by_few(c, mv.k, few);
+    return mv.k->plan.workgroups > 0;
 }
 
 static void keep_private(const Gather *g, int sym) {
     Comm *c = g->c;
     const Tensor *dst = &c->p->tensor.p[g->n->dst];
-    if (!is_kept(g)) return;
     Move mv = move_begin(c, "take", sym, g->n->dst, g->axis, false, dst->dim, dst->ndim, -1);
     move_from(&mv, affine_rank(g->axis));
     move_plain(&mv);
     move_end_copy(&mv, &c->out, COMM_PUSH);
 }
 
+static void push_by_roles(const Gather *g) {
+    Comm *c = g->c;
+    ToAll to = comm_gather_to_all(c, g->n);
+    Node *producer = comm_only_producer(c, g->n->src);
+    producer->kernel = kernel_clone(c->m, producer->kernel);
+    to.inbox.id = program_tensor(c->m, c->p, to.inbox);
+    comm_store_to_all(c, producer, &to);
+    producer->form = COMM_PUSH;
+    if (is_kept(g)) keep_private(g, to.inbox.id);
+    comm_read_own(c, g->n->dst, to.inbox.id, g->axis);
+}
+
+/* Tasks that push have whole rows, where there are enough for all processors; else a reader would wait for parts of rows,
+   step by step: 16 rows by 8192 columns of AG+GEMM took 411 us so, 36 with a copy of them. */
+static bool has_whole_rows(const Gather *g) {
+    const MatrixTarget *t = matrix_target(g->c->pass->options->target);
+    return t && size_bound(g->c->m, g->split) * g->ranks >= t->processors;
+}
+
 static void gather_push(const Gather *g, CommForm form) {
     Comm *c = g->c;
     const Tensor *dst = &c->p->tensor.p[g->n->dst];
+    if (form == COMM_PUSH && roles_push(g)) {
+        push_by_roles(g);
+        return;
+    }
     int to = comm_symmetric(c, g->n->dst, "inbox", g->axis, dst->dim, dst->ndim, dst->elem);
     c->p->tensor.p[to].packet = form == COMM_PACKET;
     const Tensor *src = &c->p->tensor.p[g->n->src];
     bool fits = src->role == ROLE_TEMP && src->symmetric < 0 && src->elem == c->p->tensor.p[to].elem;
     Node *producer = fits ? comm_producer(c, g->n->src) : NULL;
+    const bool scheduled = comm_is_scheduled(c, g->n->dst);
+    bool by_roles = scheduled && form == COMM_PUSH && comm_plans_read(c, g->n->dst, g->axis).tasks > 0;
     if (producer) {
         bool keep = comm_readers(c, g->n->src) > 0;
         comm_store_to_peers(c, producer, g->n->src, to, g->axis, g->dim, g->split, g->stacked, keep);
         producer->form = form;
     } else {
-        push_kernel(g, to, form);
+        by_roles &= push_kernel(g, to, form) || has_whole_rows(g);
     }
-    keep_private(g, to);
-    comm_read_own(c, g->n->dst, to, g->axis);
+    const bool private = scheduled && !by_roles;
+    if (private || is_kept(g)) keep_private(g, to);
+    if (!private) comm_read_own(c, g->n->dst, to, g->axis);
 }
 
 void comm_gather(Comm *c, const Node *n) {

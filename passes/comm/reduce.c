@@ -4,6 +4,7 @@
      staged  like pull: there is nothing to stage; unfused: pull with barriers of the whole mesh
    all_reduce of large tensors is a reduce_scatter and an all_gather. */
 #include "passes/comm/comm.h"
+#include "target/matrix.h"
 
 typedef struct {
     Comm *c;
@@ -11,6 +12,7 @@ typedef struct {
     int axis, dim; /* dim: scattered; -1: all_reduce */
     int64_t ranks;
     double bytes;  /* of a whole partial */
+    const Node *gather; /* of the sum, behind this one; NULL: none */
 } Reduce;
 
 static PartOp part_op(const Reduce *r) { return r->c->p->tensor.p[r->n->src].place[r->axis].op; }
@@ -59,6 +61,7 @@ static CommForm choose(const Reduce *r, bool by_roles) {
 /* dst[i] = sum over s of partial@s[i, in the whole] */
 static void sum_partials(const Reduce *r, int sym, CommForm form) {
     Comm *c = r->c;
+    vec_push(c->m->arena, &c->sum, r->n->dst);
     const Tensor *dst = &c->p->tensor.p[r->n->dst];
     Move mv = move_begin(c, part_op(r) == PART_SUM ? "sum" : "max", sym, r->n->dst, r->axis, false, dst->dim, dst->ndim, -1);
     int s = move_sum_range(&mv, r->axis);
@@ -97,8 +100,45 @@ static void push_partial(const Reduce *r, int inbox) {
     move_end_copy(&mv, &c->out, COMM_PUSH);
 }
 
+static OwnSum own_sum_of(const Reduce *r) {
+    return (OwnSum){.partial = r->n->src,
+                    .inbox = inbox_of(r),
+                    .result = r->c->p->tensor.p[r->n->dst],
+                    .axis = r->axis,
+                    .dim = r->dim,
+                    .split = split_of(r),
+                    .op = part_op(r)};
+}
+
+/* Tasks of two rounds wait for the link twice where they add own tiles: 1024 rows of GEMM+RS took 84 us on two H200s, 71
+   with a launch that sums; 256, 4096 and 8192 rows 31.5, 224, 431 and 33.0, 236, 462. One round has nothing to send
+   results beside: 256 rows of GEMM+AR 43.0 and 41.7; 1024 and 4096 rows 103, 289 and 107, 343. */
+static bool is_worth_own(const Reduce *r, const RolesTasks *of) {
+    const MatrixTarget *t = matrix_target(r->c->pass->options->target);
+    const double rounds = t ? (double)of->tasks * of->cluster / t->processors : 0;
+    return of->tasks && (r->gather ? rounds > 1 : rounds <= 1 || rounds > 2);
+}
+
+/* The product finishes its own tiles itself. What element by element follows a sum is an epilogue of the kernel that
+   sums, and of no product yet. */
+static bool sum_in_product(const Reduce *r) {
+    Comm *c = r->c;
+    OwnSum o = own_sum_of(r);
+    ToAll to = r->gather ? comm_gather_to_all(c, r->gather) : (ToAll){0};
+    if (!r->gather && comm_readers(c, r->n->dst)) return false;
+    const RolesTasks of = comm_plans_sum(c, &o, r->gather ? &to : NULL);
+    if (!is_worth_own(r, &of)) return false;
+    Node *producer = comm_only_producer(c, r->n->src);
+    producer->kernel = kernel_clone(c->m, producer->kernel);
+    o.inbox.id = program_tensor(c->m, c->p, o.inbox);
+    comm_sum_own(c, producer, &o);
+    return true;
+}
+
 static void reduce_push(const Reduce *r, bool by_roles) {
     Comm *c = r->c;
+    if (by_roles && sum_in_product(r)) return;
+    vec_push(c->m->arena, &c->sum, r->n->dst);
     int inbox = program_tensor(c->m, c->p, inbox_of(r));
     Node *producer = by_roles ? comm_only_producer(c, r->n->src) : fusable_producer(r);
     bool alone = producer && comm_readers(c, r->n->src) == 0;
@@ -122,7 +162,6 @@ static void warn_wide(const Reduce *r) {
 }
 
 static void reduce(const Reduce *r) {
-    vec_push(r->c->m->arena, &r->c->sum, r->n->dst);
     bool by_roles = roles_push(r);
     CommForm form = choose(r, by_roles);
     if (!by_roles && !r->c->off) warn_wide(r);
@@ -131,7 +170,7 @@ static void reduce(const Reduce *r) {
 }
 
 void comm_reduce_scatter(Comm *c, const Node *n) {
-    Reduce r = {c, n, n->axis, n->dim, c->m->axis.p[n->axis].ranks, comm_bytes(c, n->src)};
+    Reduce r = {c, n, n->axis, n->dim, c->m->axis.p[n->axis].ranks, comm_bytes(c, n->src), NULL};
     reduce(&r);
 }
 
@@ -155,12 +194,12 @@ static void two_shot(Comm *c, const Node *n, int dim) {
     Node scatter = *n, gather = *n;
     scatter.coll = COLL_REDUCE_SCATTER, scatter.dst = id, scatter.dim = dim;
     gather.coll = COLL_ALL_GATHER, gather.src = id, gather.dim = dim;
-    comm_reduce_scatter(c, &scatter);
+    reduce(&(Reduce){c, &scatter, n->axis, dim, c->m->axis.p[n->axis].ranks, comm_bytes(c, n->src), &gather});
     comm_gather(c, &gather);
 }
 
 void comm_all_reduce(Comm *c, const Node *n) {
-    Reduce r = {c, n, n->axis, -1, c->m->axis.p[n->axis].ranks, comm_bytes(c, n->src)};
+    Reduce r = {c, n, n->axis, -1, c->m->axis.p[n->axis].ranks, comm_bytes(c, n->src), NULL};
     int dim = shared_dim(c, &c->p->tensor.p[n->dst], r.ranks);
     if (r.bytes > ONE_SHOT_BYTES && dim >= 0) two_shot(c, n, dim);
     else reduce(&r);

@@ -98,3 +98,22 @@ bool comm_plans_store(Comm *c, int tensor, const Tensor *inbox, int axis, int di
     comm_store_to_owner(c, &copy, tensor, inbox, axis, dim, split);
     return tasks_by_roles(c, &copy).tasks > 0;
 }
+
+RolesTasks comm_plans_sum(Comm *c, const OwnSum *o, const ToAll *to) {
+    const RolesTasks none = {.tasks = 0};
+    const Node *n = comm_only_producer(c, o->partial);
+    if (!n || !comm_can_sum_own(c, n, o)) return none;
+    Node copy = node_copy(c, n);
+    comm_sum_own(c, &copy, o);
+    if (to && !comm_can_store_to_all(c, &copy, to)) return none;
+    if (to) comm_store_to_all(c, &copy, to);
+    return tasks_by_roles(c, &copy);
+}
+
+bool comm_plans_all(Comm *c, const ToAll *to) {
+    const Node *n = comm_only_producer(c, to->from);
+    if (!n || !comm_can_store_to_all(c, n, to)) return false;
+    Node copy = node_copy(c, n);
+    comm_store_to_all(c, &copy, to);
+    return tasks_by_roles(c, &copy).tasks > 0;
+}

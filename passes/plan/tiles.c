@@ -205,11 +205,20 @@ static int most_outs(const TileQuestion *q, const TilePlan *p) {
     return q->sends ? (int)ceil_of(p->columns, PANEL_COLUMNS) : MOST_OUTS;
 }
 
-void tiles_rings(const MatrixTarget *t, const TileQuestion *q, TilePlan *p) {
+/* Those for other ranks leave a panel to what comes beside own ones. */
+static int outs_wanted(const TileQuestion *q, const TilePlan *p) {
+    return q->sends ? most_outs(q, p) - (q->nears > 0) : 1;
+}
+
+static bool rings_try(const MatrixTarget *t, const TileQuestion *q, TilePlan *p, int least) {
     for (p->nears = near_panels(q, p); p->nears >= (q->nears > 0); p->nears--)
-        for (p->outs = most_outs(q, p); p->outs; p->outs--)
-            if (p->stages * stage_bytes(q, p) <= room_of(t, q, p)) return;
-    p->outs = 0;
+        for (p->outs = most_outs(q, p); p->outs >= least; p->outs--)
+            if (p->stages * stage_bytes(q, p) <= room_of(t, q, p)) return true;
+    return false;
+}
+
+void tiles_rings(const MatrixTarget *t, const TileQuestion *q, TilePlan *p) {
+    if (!rings_try(t, q, p, outs_wanted(q, p)) && !rings_try(t, q, p, 1)) p->outs = 0;
 }
 
 /* As many as keep products going, and have room. In a single round of narrow tiles the first copies come late: measured
@@ -245,7 +254,8 @@ static bool is_apart(const TilePlan *p) { return p->late >= KEPT_CUTS * KEPT_APA
 /* Clocks for which panels that come beside results, and did not fit from the first on, are waited for. Measured on an
    H200: 6000 for three panels of four. */
 static double near_clocks(const TileQuestion *q, const TilePlan *p) {
-    return q->nears && !is_apart(p) ? 2.0 * LATENCY * (near_panels(q, p) - p->nears) / p->nears : 0;
+    const double share = q->sends ? 0.5 : 1; /* of tasks that have such panels: those of one of two ranks */
+    return q->nears && !is_apart(p) ? share * 2.0 * LATENCY * (near_panels(q, p) - p->nears) / p->nears : 0;
 }
 
 static int64_t sum_bytes(const TileQuestion *q, const TilePlan *p) {
@@ -272,7 +282,7 @@ static double task_clocks(const GpuFacts *g, const TileQuestion *q, const TilePl
    take 1.01 of the time with 3 stages that they take with 4; with all results in slots, for other ranks, 0.99. */
 static int steps_away(const TileQuestion *q, const TilePlan *p) {
     const bool near = q->nears > 0 && p->nears == near_panels(q, p) && !is_apart(p);
-    return p->stages - 1 + (q->sends ? p->outs == most_outs(q, p) : near);
+    return p->stages - 1 + (q->sends ? p->outs >= outs_wanted(q, p) : near);
 }
 
 /* Of one of many: a slot has to come back before its turn. */

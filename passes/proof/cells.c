@@ -114,12 +114,19 @@ static bool siblings_compared(const Run *r, const Event *a, const Event *b) {
     return event_reads_result(r, a) || event_reads_result(r, b) || sums(a) || sums(b) || (certain(a) && certain(b));
 }
 
+/* What a task stores for another rank's task of the node, which may come first in the list. */
+static bool is_taken_by(const Run *r, const Event *write, const Event *read) {
+    return write->kind == EVENT_WRITE && event_reads_result(r, read) &&
+           r->task.p[write->task].rank != r->task.p[read->task].rank;
+}
+
 static bool siblings_ordered(Cells *c, int32_t head, const Event *e) {
     for (int32_t i = head; i >= 0; i = c->link.p[i].next) {
         const Event *a = &c->run->event.p[c->link.p[i].event];
         if (!siblings_compared(c->run, a, e)) continue;
         c->run->proof->pairs++;
-        if (!order_holds(c->run, a, e)) return run_fail_siblings(c->run, a, e);
+        if (is_taken_by(c->run, e, a) ? !order_holds(c->run, e, a) : !order_holds(c->run, a, e))
+            return run_fail_siblings(c->run, a, e);
     }
     return true;
 }

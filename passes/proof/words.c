@@ -89,14 +89,36 @@ static void sort_signals(Run *r) {
 
 /* ---- waits ---- */
 
-/* A word of the waiting task's own node: tickets of all that complete it are lower. */
+/* Tasks of one number on several ranks: those that wait for none of their node are done first. So the lowest number that
+   is not done, on all ranks, has a task that can go on. */
+static bool waits_for_siblings(const Run *r, const Task *t) {
+    for (int i = t->first; i < t->first + t->n; i++) {
+        const Event *e = &r->event.p[i];
+        if (e->kind == EVENT_WAIT && e->op->lag == 0 && flag_at(r, e->ref)->producer == t->node) return true;
+    }
+    return false;
+}
+
+static bool is_earlier(const Run *r, const Task *t, const Task *than) {
+    if (t->number != than->number) return t->number < than->number;
+    return t->rank != than->rank && !waits_for_siblings(r, t);
+}
+
+static bool goes_to(const Run *r, const Event *signal, const Task *t) {
+    const int axis = flag_at(r, signal->ref)->axis;
+    return axis < 0 || (r->coord[t->rank][axis] >= signal->rank_lo && r->coord[t->rank][axis] <= signal->rank_hi);
+}
+
+/* A word of the waiting task's own node: tickets of all that complete it are lower, or it is of another rank's. */
 static bool check_earlier(Run *r, const Event *e, int source, int64_t word) {
     const Words *w = &r->words[e->ref];
     const Task *t = &r->task.p[e->task];
     int64_t at = source * w->words + word;
-    for (int i = w->first[at]; i < w->first[at + 1]; i++)
-        if (r->task.p[r->event.p[w->signal[i]].task].number >= t->number)
+    for (int i = w->first[at]; i < w->first[at + 1]; i++) {
+        const Event *s = &r->event.p[w->signal[i]];
+        if (goes_to(r, s, t) && !is_earlier(r, &r->task.p[s->task], t))
             return run_fail_flag(r, e->ref, e->op, "%s waits for a task that is not earlier", task_text(r, t));
+    }
     return true;
 }
 

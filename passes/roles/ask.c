@@ -87,13 +87,21 @@ static int count_parts(const Slice *s) {
     return count_sums(s) - 1 + 2 * parts <= MOST ? parts : 0;
 }
 
-/* Results that go to memory through slots. */
-static int count_slots(const Slice *s) {
-    int n = 0;
-    for (int i = 0; i < s->store.n && (!s->swapped || s->turned); i++)
-        n += elem_bits(s->k->param.p[s->store.p[i]->param].elem) == 16;
-    return n;
+/* Results of the arm that has the most; what goes to several places counts once. */
+static int count_results(const Slice *s, bool in_slots) {
+    int n = 0, most = 0;
+    for (int i = 0; i < s->store.n; i++) {
+        const Op *store = s->store.p[i], *before = i ? s->store.p[i - 1] : NULL;
+        if (before && store->in != before->in) n = 0;
+        if (before && store->in == before->in && store->arg.p[0] == before->arg.p[0]) continue;
+        n += !in_slots || elem_bits(s->k->param.p[store->param].elem) == 16;
+        if (n > most) most = n;
+    }
+    return most;
 }
+
+/* Results that go to memory through slots. */
+static int count_slots(const Slice *s) { return s->swapped && !s->turned ? 0 : count_results(s, true); }
 
 /* Tasks with the same tile of the result. */
 static int64_t tasks_beside(const Slice *s) {
@@ -212,7 +220,7 @@ static TileQuestion question_of(const Slice *s, const MatrixOp *op) {
                       .products = s->dot.n,
                       .gathers = slice_has_fill(s, FILL_ROWS),
                       .apart = rows_apart(s),
-                      .results = s->store.n,
+                      .results = count_results(s, false),
                       .oblong = s->turned,
                       .least_columns = s->swapped ? least_rows(s) : PANEL_COLUMNS,
                       .slots = count_slots(s),

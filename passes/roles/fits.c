@@ -1,6 +1,7 @@
 /* fits.c: which kernels are cut into roles: products of tiles, whose sums or what is made of them, element by element,
    is stored once. Takes: a kernel in value form. Gives: its operations, products and stores, and the ranges of the
    results; or why it stays as it is. */
+#include "ir/poly/relation.h"
 #include "passes/roles/slice.h"
 
 #include <stdarg.h>
@@ -47,7 +48,7 @@ bool slice_access_fits(Slice *s, const Op *op) {
     if (op->kind == OP_STORE && (op->mode == STORE_ADD || op->mode == STORE_SUM))
         return slice_refuse(s, op, "store what each position adds, and sum it by a kernel behind, as experts_combine does",
                             "tasks add to the same places of '%s'", p->name);
-    if (p->inout || (p->out && op->kind == OP_LOAD))
+    if (p->inout || (p->out && op->kind == OP_LOAD && !slice_takes_sent(s, op)))
         return slice_refuse(s, op, "write to another parameter", "'%s' is read and written", p->name);
     return true;
 }
@@ -83,6 +84,38 @@ bool slice_sends(const Slice *s) {
     for (int i = 0; i < s->store.n; i++)
         if (slice_is_symmetric(s, s->store.p[i])) return true;
     return false;
+}
+
+bool slice_takes_sent(const Slice *s, const Op *load) {
+    return load->kind == OP_LOAD && slice_is_symmetric(s, load) && s->k->param.p[load->param].out && op_arms(s, load);
+}
+
+bool slice_waits_for_itself(const Slice *s) {
+    for (int i = 0; i < s->op.n; i++)
+        if (slice_takes_sent(s, s->op.p[i])) return true;
+    return false;
+}
+
+/* ---- arms: results under a condition of the task, in which nothing but results is made ---- */
+
+static bool arm_fits(const Region *r) {
+    for (const Op *op = r ? r->first : NULL; op; op = op->next) {
+        const Type t = op->res.n ? op->res.p[0]->type : (Type){.nrange = 2};
+        const bool plain = op_is_elementwise(op) || op->kind == OP_LOAD || op->kind == OP_STORE ||
+                           op->kind == OP_WAIT || (op->kind == OP_YIELD && !op->arg.n);
+        if (!plain || op->res.n > 1 || t.nrange != 2 || op->region[0]) return false;
+    }
+    return true;
+}
+
+bool op_has_arms(const Slice *s, const Op *op) {
+    return op->kind == OP_IF && op->in == s->k->body && !op->res.n && condition_is_known(op) &&
+           arm_fits(op->region[0]) && arm_fits(op->region[1]);
+}
+
+const Op *op_arms(const Slice *s, const Op *op) {
+    const Op *branch = op->in->parent;
+    return branch && op_has_arms(s, branch) ? branch : NULL;
 }
 
 /* ---- results ---- */
@@ -126,7 +159,7 @@ static bool store_fits(Slice *s, const Op *store) {
     if (store->mode != STORE_SET)
         return slice_refuse(s, store, "store the result, and add it up in a kernel of its own",
                             "it adds or scatters to memory");
-    if (store->in != s->k->body)
+    if (store->in != s->k->body && !op_arms(s, store))
         return slice_refuse(s, store, "store behind the loop, for all tiles",
                             "it stores in a loop or under a condition");
     if (t.nrange != 2 || !type_has(t, s->row) || !type_has(t, s->column))

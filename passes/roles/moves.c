@@ -7,6 +7,7 @@ enum {
     ROWS = 64,           /* of a tile at least: those of a box that is stored (tile_box.h) */
     MORE_ROWS = 128,     /* where blocks have them: 4096 and 8192 rows of AG+GEMM took 753 and 1415 us, by 64 rows 757, 1475 */
     LEAST_TILES = 4,     /* workgroups: 128 rows of 256 in one tile took 117 us of AG+GEMM, and the product alone 49 */
+    TILES = 8,           /* where fewer tiles of whole rows are there, parts of rows are tiles: of so many workgroups */
     COLUMNS = 64,        /* of a panel .. */
     PANEL = 128,         /* .. of so many bytes a row */
     SLOTS = 192 * 1024,  /* bytes of a workgroup */
@@ -50,7 +51,13 @@ static bool find_tile(Slice *s, const Transfer *m) {
     s->row = t.range[t.range[0] == s->column];
     const Range *i = &s->k->range.p[s->row], *j = &s->k->range.p[s->column];
     if (!i->grid || !j->grid || i->kind != RANGE_TILE || j->kind != RANGE_TILE || i->owner >= 0) return false;
-    return i->of.c % ROWS == 0 && i->of.c / ROWS >= LEAST_TILES && j->of.c % COLUMNS == 0;
+    return i->of.c % ROWS == 0 && j->of.c % COLUMNS == 0 && i->of.c / ROWS * (j->of.c / COLUMNS) >= LEAST_TILES;
+}
+
+/* Of a tile: whole rows, if there are enough of them. */
+static int64_t columns_of(int64_t row_tiles, int64_t columns) {
+    if (row_tiles >= LEAST_TILES) return columns;
+    return ceil_div(ceil_div(columns, ceil_div(TILES, row_tiles)), COLUMNS) * COLUMNS;
 }
 
 static bool move_fits(Slice *s, Transfer *m) {
@@ -82,7 +89,7 @@ Planned moves_plan(PassContext *c, const Kernel *k) {
                                .order = name_of(c->m->names, "raster1_own_rank")}};
         p.plan.workgroups = k->plan.workgroups;
         planned_tile(&p, s.row, rows);
-        planned_tile(&p, s.column, k->range.p[s.column].of.c);
+        planned_tile(&p, s.column, columns_of(all / rows, k->range.p[s.column].of.c));
         vec_push(c->m->arena, &p.plan.regs, COPY_REGISTERS);
         PlanCopy copy = {m.load->param, FILL_BOX};
         vec_push(c->m->arena, &p.plan.copy, copy);

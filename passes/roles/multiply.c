@@ -200,6 +200,8 @@ static void take_op(Cut *c, const Op *op) {
         take_product(c, op), take_ahead(c, op);
     else if (op->kind == OP_FOR)
         take_loop(c, op);
+    else if (op_has_arms(c->s, op))
+        ; /* slice_results */
     else if (op->kind == OP_IF)
         take_condition(c, op);
     else if (c->s->chained && op_info[op->kind].class == CLASS_REDUCE)

@@ -20,7 +20,7 @@ bool load_is_placed(const Op *load) {
 static bool is_used_in_parts(const Slice *s, const Value *v) {
     for (int i = 0; i < s->op.n; i++) {
         const Op *op = s->op.p[i];
-        if (op->in != s->k->body || !(op_is_elementwise(op) || op->kind == OP_STORE)) continue;
+        if (op->in != v->def->in || !(op_is_elementwise(op) || op->kind == OP_STORE)) continue;
         for (int n = 0; n < op->arg.n; n++)
             if (op->arg.p[n] == v) return true;
     }
@@ -28,16 +28,25 @@ static bool is_used_in_parts(const Slice *s, const Value *v) {
 }
 
 static bool is_near(Slice *s, const Op *op) {
-    if (s->swapped || op->kind != OP_LOAD || op->in != s->k->body || s->stream_of[op->res.p[0]->id]) return false;
+    if (s->swapped || op->kind != OP_LOAD || s->stream_of[op->res.p[0]->id]) return false;
+    if (op->in != s->k->body && !op_arms(s, op)) return false;
     Type t = op->res.p[0]->type;
     bool tile = t.nrange == 2 && type_has(t, s->row) && type_has(t, s->column) && elem_bits(t.elem) == 16;
-    return tile && !is_written(s, op->param) && load_is_placed(op) && is_used_in_parts(s, op->res.p[0]) &&
+    return tile && (!is_written(s, op->param) || slice_takes_sent(s, op)) && load_is_placed(op) && is_used_in_parts(s, op->res.p[0]) &&
            box_is_near(s, op);
 }
 
+/* All of one region: the role that copies them goes through it alone. */
 void slice_near(Slice *s) {
     for (int i = 0; i < s->op.n && s->near.n < MOST_NEAR && !s->chained; i++)
-        if (is_near(s, s->op.p[i])) vec_push(s->scratch, &s->near, s->op.p[i]);
+        if ((!s->near.n || s->near.p[0]->in == s->op.p[i]->in) && is_near(s, s->op.p[i]))
+            vec_push(s->scratch, &s->near, s->op.p[i]);
+}
+
+bool slice_is_near(const Slice *s, const Op *load) {
+    for (int i = 0; i < s->near.n; i++)
+        if (s->near.p[i] == load) return true;
+    return false;
 }
 
 /* ---- building ---- */
@@ -86,15 +95,31 @@ void near_put(Builder *b, const Slice *s) {
     b->at = at;
 }
 
-/* What is waited for, the role that copies waits for. Beside threads that copy rows no warp is left. */
-bool near_is_apart(const Slice *s) { return !region_synchronises(s->k->body) && !slice_has_fill(s, FILL_ROWS); }
+/* What is waited for, the role that copies waits for, but where other ranks send it while it copies operands of later
+   tasks. Beside threads that copy rows no warp is left. */
+bool near_is_apart(const Slice *s) {
+    if (s->near.n && slice_takes_sent(s, s->near.p[0])) return true;
+    return !region_synchronises(s->k->body) && !slice_has_fill(s, FILL_ROWS);
+}
+
+/* In the arm that has them, behind what it waits for. */
+static void near_arm(Slice *s, Cut *c) {
+    const Op *branch = op_arms(s, s->near.p[0]);
+    if (!branch) return;
+    const int arm = branch->region[1] == s->near.p[0]->in;
+    c->b.at = cut_condition(c, branch, 0)->region[arm];
+    for (const Op *op = branch->region[arm]->first; op; op = op->next)
+        if (op->kind == OP_WAIT) cut_op(c, op);
+}
 
 void slice_near_copy(Slice *s) {
     enum { WARP = 2 /* behind those of the roles `copy` and `store` */ };
     if (!s->near.n || !near_is_apart(s)) return;
     int role = roles_warp(s->m, s->to, name_of(s->m->names, "near"), WARP, 1, s->near.p[0]->loc);
-    Builder b = {.m = s->m, .k = s->to, .at = s->k->roles->role.p[role].body, .loc = s->near.p[0]->loc};
-    near_put(&b, s);
+    Cut c = cut_begin(s, s->k->roles->role.p[role].body);
+    c.b.loc = s->near.p[0]->loc;
+    near_arm(s, &c);
+    near_put(&c.b, s);
 }
 
 void near_get(Cut *c, Value **part) {

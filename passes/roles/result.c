@@ -3,6 +3,8 @@
    the threads of each group. Tiles with columns that are made element by element are made of a panel alone. */
 #include "passes/roles/slice.h"
 
+#include <string.h>
+
 typedef struct {
     Cut *c;        /* of the groups that multiply */
     Builder store; /* of the role that stores */
@@ -10,6 +12,8 @@ typedef struct {
     int q;         /* range of the panel */
     Value **part;  /* by value of the body: its copy for a panel; NULL: there is none yet */
     Value **rounded; /* by store: the whole tile, rounded, which is kept; NULL: it is none */
+    VEC(int) ring; /* by number of a result with a slot in its region: arms have the same slots */
+    int slots;     /* of the region so far */
 } Parts;
 
 /* ---- values of a panel ---- */
@@ -20,7 +24,7 @@ static Type part_type(const Parts *p, Type t) {
 
 static bool is_made_in_parts(const Slice *s, const Value *v) {
     const Op *op = v->def;
-    if (!op || op->in != s->k->body) return false;
+    if (!op || (op->in != s->k->body && !op_arms(s, op))) return false;
     for (int i = 0; i < s->vector.n; i++)
         if (s->vector.p[i] == op) return false;
     const bool again = s->late || s->slices > 1;
@@ -70,9 +74,16 @@ static Value *part_value(Parts *p, const Value *v) {
 
 /* ---- a result ---- */
 
-static int result_ring(const Parts *p, const Op *store, Type t) {
+static bool has_slot_of(const Roles *r, int ring, Type t) {
+    const Type have = r->ring.p[ring].tile.p[0].type;
+    return have.elem == t.elem;
+}
+
+static int result_ring(Parts *p, const Op *store, Type t) {
     const Slice *s = p->c->s;
     const Param *to = &s->k->param.p[store->param];
+    const int number = p->slots++;
+    if (number < p->ring.n && has_slot_of(s->k->roles, p->ring.p[number], t)) return p->ring.p[number];
     int ring = ring_new(p->c->s, to->name, s->outs, store->loc);
     s->k->roles->ring.p[ring].per = (int16_t)p->multiply;
     ring_tile(s->m, s->to, ring,
@@ -83,6 +94,7 @@ static int result_ring(const Parts *p, const Op *store, Type t) {
                          .param = -1,
                          .share = -1,
                          .loc = store->loc});
+    vec_push(s->scratch, &p->ring, ring);
     return ring;
 }
 
@@ -98,8 +110,25 @@ static void store_by(Parts *p, Builder *b, const Op *store, Value *v, const char
     if (way) fresh->by = name_of(b->m->names, way);
 }
 
+/* What goes to several places, as to each rank, lies in one slot. */
+static bool shares_slot(const Parts *p, int i, int first) {
+    const Slice *s = p->c->s;
+    const Op *a = s->store.p[i], *b = s->store.p[first];
+    const Param *param = s->k->param.p;
+    return a->in == b->in && a->arg.p[0] == b->arg.p[0] && param[a->param].elem == param[b->param].elem &&
+           s->way.p[i] && s->way.p[first] && !strcmp(s->way.p[i], s->way.p[first]);
+}
+
+static bool is_stored(const Parts *p, int i) {
+    for (int n = 0; n < i; n++)
+        if (shares_slot(p, i, n)) return true;
+    return false;
+}
+
 /* Through a slot of the group's own: written as sums are, which f32 has. */
-static void result_slot(Parts *p, const Op *store, Value *v, const char *way) {
+static void result_slot(Parts *p, int number, Value *v) {
+    const Slice *s = p->c->s;
+    const Op *store = s->store.p[number];
     Builder *b = &p->c->b;
     Region *at = b->at;
     if (v->def->kind == OP_PART) v = build_cast(b, ELEM_F32, v);
@@ -108,7 +137,9 @@ static void result_slot(Parts *p, const Op *store, Value *v, const char *way) {
     b->at = build_put(b, ring)->region[0];
     build_write(b, v, 0);
     b->at = at;
-    store_by(p, &p->store, store, build_get(&p->store, ring)->res.p[0], way);
+    Value *slot = build_get(&p->store, ring)->res.p[0];
+    for (int i = number; i < s->store.n; i++)
+        if (shares_slot(p, i, number)) store_by(p, &p->store, s->store.p[i], slot, s->way.p[i]);
     build_free(&p->store, ring);
 }
 
@@ -130,11 +161,11 @@ static void round_plain(Parts *p) {
 
 static void result_take(Parts *p, int i) {
     const Op *store = p->c->s->store.p[i];
-    const char *way = p->c->s->way.p[i];
+    if (is_stored(p, i)) return;
     p->c->b.loc = p->store.loc = store->loc;
     Value *v = p->rounded[i] ? build_part(&p->c->b, p->rounded[i], p->q) : part_value(p, store->arg.p[0]);
-    if (way)
-        result_slot(p, store, v, way);
+    if (p->c->s->way.p[i])
+        result_slot(p, i, v);
     else
         store_by(p, &p->c->b, store, v, NULL);
 }
@@ -155,23 +186,54 @@ static int store_role(const Slice *s, int multiply) {
     return slice_signals(s) ? roles_warp(s->m, s->to, name, 0, 1, loc) : roles_within(s->m, s->to, name, multiply, loc);
 }
 
+/* The results of a region, a panel at a time in both roles. */
+static void region_results(Parts *p, const Region *from) {
+    Cut *c = p->c;
+    const Slice *s = c->s;
+    Region *at = c->b.at, *stores = p->store.at;
+    bool any = false;
+    for (int i = 0; i < s->store.n; i++) any = any || s->store.p[i]->in == from;
+    if (!any) return;
+    const bool near = s->near.n && s->near.p[0]->in == from;
+    p->part = ARENA_ARRAY(s->scratch, Value *, s->values + 1);
+    p->slots = 0;
+    if (has_slots(s)) panel_loop(&p->store, s);
+    panel_loop(&c->b, s);
+    c->b.at->parent->late = (int16_t)s->late;
+    if (near) near_get(c, p->part);
+    for (int i = 0; i < s->store.n; i++)
+        if (s->store.p[i]->in == from && (s->way.p[i] || !s->chained)) result_take(p, i);
+    if (near) near_free(c);
+    c->b.at = at, p->store.at = stores;
+}
+
+static void arms_results(Parts *p, Cut *store, const Op *branch) {
+    Region *at = p->c->b.at, *stores = p->store.at;
+    const bool slots = has_slots(p->c->s);
+    store->b.at = stores;
+    Op *make = cut_condition(p->c, branch, 0), *take = slots ? cut_condition(store, branch, 0) : NULL;
+    for (int r = 0; r < 2; r++) {
+        if (!branch->region[r]) continue;
+        p->c->b.at = make->region[r];
+        if (slots) p->store.at = take->region[r];
+        region_results(p, branch->region[r]);
+    }
+    p->c->b.at = at, p->store.at = store->b.at = stores;
+}
+
 void slice_results(Cut *c, int multiply) {
     Slice *s = c->s;
-    Parts p = {.c = c, .multiply = multiply, .q = s->panel, .part = ARENA_ARRAY(s->scratch, Value *, s->values + 1)};
+    Parts p = {.c = c, .multiply = multiply, .q = s->panel};
     p.rounded = ARENA_ARRAY(s->scratch, Value *, s->store.n + 1);
     Cut store = {0};
     if (has_slots(s)) {
         store = cut_begin(s, s->k->roles->role.p[store_role(s, multiply)].body);
         slice_store_waits(s, &store);
         p.store = store.b;
-        panel_loop(&p.store, s);
     }
     round_plain(&p);
-    panel_loop(&c->b, s);
-    c->b.at->parent->late = (int16_t)s->late;
-    near_get(c, p.part);
-    for (int i = 0; i < s->store.n; i++)
-        if (s->way.p[i] || !s->chained) result_take(&p, i);
-    near_free(c);
+    region_results(&p, s->k->body);
+    for (const Op *op = s->k->body->first; op; op = op->next)
+        if (op_has_arms(s, op)) arms_results(&p, &store, op);
     if (has_slots(s)) slice_store_signals(s, &store);
 }

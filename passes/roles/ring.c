@@ -15,6 +15,14 @@ void roles_begin(Slice *s) {
     slices_begin(s);
 }
 
+/* With all that it is made of. */
+static void scalar_cut(Slice *s, Cut *c, const Value *v) {
+    if (c->value[v->id]) return;
+    for (int i = 0; i < v->def->arg.n; i++) scalar_cut(s, c, v->def->arg.p[i]);
+    cut_op(c, v->def);
+    s->scalar[v->id] = cut_value(c, v);
+}
+
 void slice_scalars(Slice *s) {
     Cut c = cut_begin(s, s->k->roles->scalars);
     for (int i = 0; i < s->op.n; i++) {
@@ -24,6 +32,8 @@ void slice_scalars(Slice *s) {
         s->scalar[v->id] = cut_value(&c, v);
     }
     slices_scalars(s, &c);
+    for (int i = 0; i < s->op.n; i++)
+        if (op_has_arms(s, s->op.p[i])) scalar_cut(s, &c, s->op.p[i]->arg.p[0]);
 }
 
 static int16_t range_shared(const Slice *s, Type t) {

@@ -147,6 +147,12 @@ TaskOrder slice_tasks(const Slice *);              /* tasks.c: who gives tasks t
 Planned slice_plan(PassContext *, const Kernel *); /* plan.c: the plan of the kernel, or why it has none */
 bool slice_planned(Slice *);                       /* ask.c: what follows from the kernel's plan */
 
+/* fits.c: the operation is a condition of the task under which nothing but results is made; that around an operation,
+   or NULL. */
+bool op_has_arms(const Slice *, const Op *);
+const Op *op_arms(const Slice *, const Op *);
+bool slice_takes_sent(const Slice *, const Op *load); /* of what other ranks' tasks of this kernel send; .. */
+bool slice_waits_for_itself(const Slice *);           /* .. there is such a load */
 bool slice_has_peers(const Slice *); /* some tensor of it is memory of peers */
 bool slice_reads_peers(const Slice *);
 bool slice_is_symmetric(const Slice *, const Op *access);
@@ -212,6 +218,7 @@ void slice_scalars(Slice *);                     /* ring.c: scalars of all roles
 /* near.c: its ring; the role that fills it; what groups get and free in a panel's loop.
    part: by value of the body, its copy for a panel. */
 void near_ring(Slice *);
+bool slice_is_near(const Slice *, const Op *load);
 bool near_is_apart(const Slice *); /* a role of its own copies, or .. */
 void slice_near_copy(Slice *);
 void near_put(Builder *, const Slice *); /* .. the role that copies operands */

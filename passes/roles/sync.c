@@ -20,7 +20,8 @@ static const char *why_size(const Slice *s) {
 static const char *why_loads(const Slice *s) {
     for (int i = 0; i < s->op.n; i++) {
         const Op *op = s->op.p[i];
-        if (op->kind == OP_LOAD && slice_is_symmetric(s, op) && !s->stream_of[op->res.p[0]->id])
+        if (op->kind != OP_LOAD || !slice_is_symmetric(s, op) || s->stream_of[op->res.p[0]->id]) continue;
+        if (!(slice_takes_sent(s, op) && slice_is_near(s, op)))
             return slice_text(s, "'%s' is memory of peers, and no operand of a product", s->k->param.p[op->param].name);
     }
     return NULL;
@@ -53,9 +54,10 @@ bool slice_signals(const Slice *s) {
     return false;
 }
 
+/* Results follow the waits of an arm by what comes for them. */
 static bool waits(const Slice *s) {
     for (int i = 0; i < s->op.n; i++)
-        if (s->op.p[i]->kind == OP_WAIT) return true;
+        if (s->op.p[i]->kind == OP_WAIT && !op_arms(s, s->op.p[i])) return true;
     return false;
 }
 

@@ -34,7 +34,9 @@ static Span need_span(const Need *n, int64_t group) {
 static FlagDim dim_of(const Flags *f, const Edge *e, int d, Span *wait) {
     const Range *r = &f->p->node.p[e->from->node]->kernel->range.p[d];
     FlagDim fd = flag_dim(f->p->node.p[e->from->node]->kernel, d, GROUP_DROP);
+    const Kernel *from = f->p->node.p[e->from->node]->kernel;
     *wait = (Span){.lo = zero, .hi = zero};
+    if (from->plan.workgroups && d == from->ngrid - 1) return fd; /* few copy: no word for each part of their rows */
     if (e->dest_known && d == e->dest_dim) fd.group = GROUP_DEST;
     else if (e->dest_known && d == e->owner_dim && !e->dim[d].known) {
         fd.group = e->owner_group;

@@ -70,12 +70,19 @@ static void order_nodes(Flags *f, int from, int to, bool whole) {
         }
 }
 
+/* Tasks of a rank, or those that send to others and those that take what is sent. */
+static void order_siblings(Flags *f, const Access *from, const Access *to) {
+    Edge e = edge_of(f->p, from, to);
+    if (e.axis >= 0 && e.source.known) flags_insert(f, &e, 0, false);
+    else flags_insert_self(f, from, to);
+}
+
 static void order_tasks(Flags *f, int node) {
     const AccessList *list = &f->access[node];
     for (int i = 0; i < list->n; i++)
         for (int j = 0; j < list->n; j++)
             if (siblings_need_order(f->p->node.p[node]->kernel, &list->p[j], &list->p[i]))
-                flags_insert_self(f, &list->p[j], &list->p[i]);
+                order_siblings(f, &list->p[j], &list->p[i]);
 }
 
 /* Which earlier nodes wrote a tensor that this one reads, or touched one that it writes: no other pair is looked at. What came

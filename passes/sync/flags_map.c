@@ -67,7 +67,8 @@ static void solve_ranks(const Kernel *k, Edge *e) {
     e->dest = from->start;
     e->dest_dim = dest_dim_of(k, &from->start);
     const Term *t = &from->start.term[0];
-    if (from->start.nterm == 1 && from->start.c == 0 && t->kind == TERM_INDEX && t->mul == 1 && t->div > 1)
+    if (from->start.nterm == 1 && from->start.c == 0 && t->kind == TERM_INDEX && t->mul == 1 &&
+        (t->div > 1 || e->from->node == e->to->node))
         e->owner_dim = t->id, e->owner_group = t->div;
     if (e->dest_dim < 0 && e->owner_dim < 0 && !e->source.known) e->dest_known = false; /* nobody would know whom to wait for */
 }
@@ -151,10 +152,28 @@ static void solve_dim(const Kernel *k, Edge *e, const Box *from, const Box *to) 
     need_div(&at, s.tile - from->extent, to->extent - 1, s.tile, &e->dim[s.dim]);
 }
 
+/* It takes place under the condition that the consumer's tile is its rank's own: floor(begin(d) / block) = rank. */
+static bool is_of_owner(const Kernel *k, const Edge *e) {
+    const int64_t block = e->owner_group * k->range.p[e->owner_dim].size;
+    for (const Region *r = e->to->op->in; r->parent; r = r->parent->in) {
+        const Op *test = r->parent->kind == OP_IF && r == r->parent->region[0] ? r->parent->arg.p[0]->def : NULL;
+        if (!test || test->kind != OP_EQ || !test->arg.p[0]->def || !test->arg.p[1]->def) continue;
+        const Op *owner = test->arg.p[0]->def, *rank = test->arg.p[1]->def;
+        if (owner->kind != OP_DIV || !value_is(owner->arg.p[1], block) || rank->kind != OP_RANK) continue;
+        const Op *begin = owner->arg.p[0]->def;
+        if (rank->axis == e->axis && begin && begin->kind == OP_BEGIN && begin->range == e->owner_dim) return true;
+    }
+    return false;
+}
+
 /* A consumer's tile must not reach into words of the next owner, which are never completed here. */
-static void settle_owner(Edge *e) {
+static void settle_owner(const Kernel *k, Edge *e) {
     if (e->owner_dim < 0) return;
     Need *n = &e->dim[e->owner_dim];
+    const Affine own = affine_term(TERM_INDEX, e->owner_dim, 1, 1);
+    if (e->from->node == e->to->node && n->known && affine_equal(&n->lo, &own) && affine_equal(&n->hi, &own) &&
+        is_of_owner(k, e))
+        return;
     Affine rank = affine_term(TERM_RANK, e->axis, e->owner_group, 1), first = n->lo, last = n->hi;
     if (n->known && affine_add(&first, &rank, -1) && affine_add(&last, &rank, -1)) {
         bool fits = affine_is_const(&first) ? first.c >= 0 && last.c < e->owner_group : false;
@@ -170,6 +189,6 @@ Edge edge_of(const Program *p, const Access *from, const Access *to) {
     Edge e = edge_new(p, from, to);
     if (e.axis >= 0) solve_ranks(k, &e);
     for (int d = 0; d < from->ndim; d++) solve_dim(k, &e, &from->dim[d], &to->dim[d]);
-    settle_owner(&e);
+    settle_owner(k, &e);
     return e;
 }

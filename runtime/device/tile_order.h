@@ -51,6 +51,28 @@ TILE_FN tile_place tile_order_own_late(int task, int rows, int columns, int band
     return {(first + 1 + at.i % (ranks - 1)) % ranks * each + at.i / (ranks - 1), at.j};
 }
 
+/* Rows of rank `first` that wait for what the other ranks send for them: on every rank each comes behind the tiles of
+   other ranks that have the same number in their blocks. `lag` tiles of other ranks come before all own ones, as many as
+   run at once; then 2 (ranks - 1) of every 2 ranks - 1, until none is left. */
+TILE_FN tile_place tile_order_own_behind(int task, int rows, int columns, int band, int ranks, int first, int lag) {
+    const int each = rows / ranks, away = each * columns * (ranks - 1), all = each * columns * ranks;
+    if (task >= all) {
+        const tile_place left = tile_order_raster(task - all, rows - ranks * each, columns, band);
+        return {ranks * each + left.i, left.j};
+    }
+    const int least = lag < 2 * ranks ? 2 * ranks : lag, head = least < away ? least : away, others = 2 * (ranks - 1);
+    const int behind = task < head ? 0 : task - head;
+    const int before = task < head ? task : tile_min_i32(away, head + (int)((int64_t)behind * others / (others + 1))),
+              after = task < head ? task + 1
+                                  : tile_min_i32(away, head + (int)((int64_t)(behind + 1) * others / (others + 1)));
+    if (after == before) {
+        const tile_place at = tile_order_raster(task - before, each, columns, band);
+        return {first * each + at.i, at.j};
+    }
+    const tile_place at = tile_order_raster(before / (ranks - 1), each, columns, band);
+    return {(first + 1 + before % (ranks - 1)) % ranks * each + at.i, at.j};
+}
+
 /* Whole tiles as above, then those over the edge: the last column, if it is one of them, then the last row. They are the
    shorter ones, so that workgroups without a whole tile in the last round take them. */
 TILE_FN tile_place tile_order_edges_last(int task, int rows, int columns, int whole_rows, int whole_columns, int band) {

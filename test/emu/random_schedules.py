@@ -173,8 +173,8 @@ program p(X: {elem}[{rows}, {k}], AT: i32[M], W: {elem}[{e}, {f'{n}, {k}' if alo
 
 
 def ranks(r):
-    """Products on several ranks: of what is gathered, or summed over ranks and scattered, or both; blocks of rows that tiles divide or not."""
-    n, elem = r.randint(2, 4), r.choice(["bf16", "f16"])
+    """Products on several ranks: of what is gathered, or summed over ranks, and scattered or not, or both; blocks of rows that tiles divide or not."""
+    n, elem = r.choice([2, 2, 3, 4]), r.choice(["bf16", "f16"])
     m = n * r.choice([64 * r.randint(1, 4), 128 * r.randint(1, 2), r.randint(1, 200)])
     k, cols = n * r.choice([8 * r.randint(1, 20), 64 * r.randint(1, 3)]), n * 8 * r.randint(1, 30)
     gathered = f"program p(A: {elem}[{m} @ tp, {k}], B: {elem}[{k}, {cols} @ tp]) -> (C: {elem}[{m}, {cols} @ tp]) {{\n  C = products(all_gather(A), B);\n}}\n"
@@ -183,6 +183,7 @@ def ranks(r):
   C = reduce_scatter(products(products(all_gather(A), B), D), 0);
 }}
 """
+    reduced = f"program p(A: {elem}[{m}, {k} @ tp], B: {elem}[{k} @ tp, {cols}]) -> (C: {elem}[{m}, {cols}]) {{\n  C = all_reduce(products(A, B));\n}}\n"
     text = f"""mesh tp = {n};
 kernel products(a: {elem}[m, k], b: {elem}[k, n]) -> (c: {elem}[m, n]) {{
   each i: {r.choice([64, 128])} of m, j: {r.choice([64, 128, 256])} of n {{
@@ -191,7 +192,7 @@ kernel products(a: {elem}[m, k], b: {elem}[k, n]) -> (c: {elem}[m, n]) {{
     c[i, j] = {r.choice(["acc", "acc * 0.5"])};
   }}
 }}
-{r.choice([gathered, scattered, both])}"""
+{r.choice([gathered, scattered, both, reduced])}"""
     return text, {}, ["--comm=push"]
 
 
