@@ -138,6 +138,7 @@ static void ready_needs(const Walk *w, const State *s, const Op *op, bool late, 
 static void walk_late(Walk *w, State *s, const Op *op) {
     const bool ready = op->kind == OP_READY && op->in->parent->runs;
     int n = NEVER;
+    if (op->kind == OP_MMA && op->in->parent->runs && mma_ends_group(op)) commit(w, s, op);
     if (ready) ready_needs(w, s, op, true, &n);
     if (op->kind == OP_FREE) slot_needs(w, s, op, true, &n);
     if (ready || op->kind == OP_FREE) wait_note(w, op, s, n, true);

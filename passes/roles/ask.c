@@ -40,9 +40,11 @@ static bool loop_size_fits(Slice *s, const Op *dot) {
 static int64_t steps_of(const Slice *s) {
     int64_t steps = 0;
     for (int i = 0; i < s->stream.n; i++) {
-        int64_t most = 1;
+        int64_t most = 1, end;
+        const Op *inner = NULL;
         for (const Op *loop = s->stream.p[i].at->parent; loop; loop = loop->in->parent) {
-            if (loop->kind != OP_FOR) continue;
+            if (loop->kind != OP_FOR || (inner && loop_flat(s, loop, &end) == inner)) continue;
+            inner = loop;
             int64_t n = value_most(s->m, s->k, loop->arg.p[1]);
             bool tiles = s->k->range.p[loop->range].kind == RANGE_TILE;
             if (n > 0) most *= tiles ? ceil_div(n, slice_depth(s)) : n;

@@ -34,6 +34,13 @@ static void copy_condition(Cut *c, const Op *op) {
         if (op->region[i]) cut_within(c, copy_region, op->region[i], fresh->region[i]);
 }
 
+static void copy_loop(Cut *c, const Op *op) {
+    int64_t end;
+    const Op *inner = loop_flat(c->s, op, &end);
+    Op *loop = inner ? flat_begin(c, op, inner, end, 0) : cut_loop(c, op, 0);
+    cut_within(c, copy_region, (inner ? inner : op)->region[0], loop->region[0]);
+}
+
 static void copy_op(Cut *c, const Op *op) {
     const int id = op->res.n == 1 ? op->res.p[0]->id : 0;
     bool address = op->res.n == 1 && (c->s->addresses[id] || (c->fill == FILL_ROWS && c->s->gathers[id]));
@@ -41,8 +48,7 @@ static void copy_op(Cut *c, const Op *op) {
     if (address && !c->value[id]) cut_op(c, op);
     if (!slice_fills(c->s, op, c->fill)) return;
     if (op->kind == OP_LOAD) copy_load(c, op);
-    if (op->kind == OP_FOR) copy_before(c, op);
-    if (op->kind == OP_FOR) cut_within(c, copy_region, op->region[0], cut_loop(c, op, 0)->region[0]);
+    if (op->kind == OP_FOR) copy_before(c, op), copy_loop(c, op);
     if (op->kind == OP_IF) copy_condition(c, op);
 }
 

@@ -28,8 +28,11 @@ void cut_name(Cut *c, const Value *from, Value *to) {
 }
 
 static Affine affine_cut(const Cut *c, Affine a) {
-    for (int i = 0; i < a.nterm; i++)
-        if (a.term[i].kind == TERM_VALUE) a.term[i].value = cut_value(c, a.term[i].value);
+    for (int i = 0; i < a.nterm; i++) {
+        Term *t = &a.term[i];
+        if (t->kind == TERM_VALUE) t->value = cut_value(c, t->value);
+        if (t->kind == TERM_POS && t->id == c->counted - 1) t->kind = TERM_VALUE, t->id = -1, t->value = c->count;
+    }
     return a;
 }
 

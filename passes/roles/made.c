@@ -76,7 +76,11 @@ bool operand_is_widened(const Op *dot, int i) {
 
 static int loop_depth(const Slice *s, const Op *dot, int most) {
     const Op *loop = kernel_loop(s->k, dot->over[0]);
+    const Range *r = &s->k->range.p[dot->over[0]];
     if (!loop) return most;
+    if (s->k->plan.lowering == LOWER_ROLES) return (int)r->size; /* it is planned */
+    if (s->k->plan.sized || range_needs_size(s->k, dot->over[0]))
+        while (most > r->size && most > LEAST_DEPTH) most /= 2;
     for (int n = most; n >= LEAST_DEPTH; n /= 2)
         if (value_is_multiple(loop->arg.p[0], n) && value_is_multiple(loop->arg.p[1], n)) return n;
     return most;

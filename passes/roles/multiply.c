@@ -4,6 +4,7 @@
 #include "passes/roles/slice.h"
 
 static void take_region(Cut *c, const Region *r);
+static void take_op(Cut *c, const Op *op);
 
 /* ---- operands ---- */
 
@@ -81,8 +82,14 @@ static Value *product(Cut *c, const Op *dot, Value *acc) {
     return build_mma(&c->b, x, y, acc, dot->over, dot->nover, slice_instruction(c->s, dot));
 }
 
+static bool is_zero(const Value *v) {
+    while (v->def && v->def->kind == OP_BROADCAST) v = v->def->arg.p[0];
+    return v->def && v->def->kind == OP_CONST && v->def->fimm == 0 && v->def->imm == 0;
+}
+
 static void take_product(Cut *c, const Op *dot) {
     Value *acc = dot->arg.n > 2 && !dot_promotes(dot) ? cut_value(c, dot->arg.p[2]) : NULL;
+    if (c->counted && acc && is_zero(acc)) acc = NULL; /* of a step alone */
     cut_name(c, dot->res.p[0], product(c, dot, acc));
     set_flying(c, dot->res.p[0], true);
 }
@@ -164,7 +171,39 @@ static void take_vectors(Cut *c, const Op *loop) {
     for (int i = 0; i < c->s->vector.n && is_last_loop(c->s, loop); i++) cut_op(c, c->s->vector.p[i]);
 }
 
+/* Of steps that are blocks: what the loop around it does with each, too. */
+static void take_step(Cut *c, const Op *inner) {
+    const Region *body = inner->region[0];
+    for (int i = 0; i < inner->res.n; i++) c->value[body->arg.p[i]->id] = cut_value(c, inner->arg.p[2 + i]);
+    for (const Op *op = body->first; op; op = op->next)
+        if (op->kind != OP_YIELD) take_op(c, op);
+    for (int i = 0; i < inner->res.n; i++) c->value[inner->res.p[i]->id] = cut_value(c, end_of(body)->arg.p[i]);
+}
+
+static void take_flat(Cut *c, const Op *op, const Op *inner, int64_t end) {
+    Op *loop = flat_begin(c, op, inner, end, op->res.n);
+    Region *at = c->b.at;
+    c->b.at = loop->region[0];
+    flat_count(c, op, inner);
+    for (const Op *in = op->region[0]->first; in; in = in->next)
+        if (in == inner)
+            take_step(c, in);
+        else if (in->kind == OP_POS && in->range == op->range)
+            c->value[in->res.p[0]->id] = c->count;
+        else
+            take_op(c, in);
+    c->counted = 0;
+    c->b.at = at;
+    make_ahead(c->s, loop);
+}
+
 static void take_loop(Cut *c, const Op *op) {
+    int64_t end;
+    const Op *inner = loop_flat(c->s, op, &end);
+    if (inner) {
+        take_flat(c, op, inner, end);
+        return;
+    }
     Op *loop = cut_loop(c, op, op->res.n);
     if (loop_defers(c->s, op)) {
         vec_push(c->b.m->arena, &loop->turn, (Turn){.piece = 0});
@@ -176,7 +215,7 @@ static void take_loop(Cut *c, const Op *op) {
     if (loop->turn.n)
         loop->region[0]->last->piece = 1; /* the yield: the text ends with the last piece */
     else
-        (c->s->chained ? chain_turns : take_runs)(c->s, loop);
+        (c->s->chained ? chain_turns : c->s->makes ? make_ahead : take_runs)(c->s, loop);
     if (c->s->chained) chain_defer(c->s, loop);
     for (int i = 0; i < op->res.n; i++)
         set_flying(c, op->res.p[i], c->flying[op->arg.p[2 + i]->id] || c->flying[end_of(op->region[0])->arg.p[i]->id]);

@@ -185,7 +185,14 @@ typedef struct {
     SlotFill fill; /* of a role that copies: what it copies */
     bool *flying;  /* of groups that multiply, by value of the body: products that make its copy may be under way */
     bool *zeroed;  /* likewise: its copy is 0 past the end of the loop's range */
+    int counted;   /* 1 + range of blocks of which one loop runs all steps (flat.c), .. */
+    Value *count;  /* .. and the number of the block; 0: there is none */
 } Cut;
+
+/* flat.c: the loop whose steps are those of both; NULL: it is none of blocks. Its end. */
+const Op *loop_flat(const Slice *, const Op *loop, int64_t *end);
+Op *flat_begin(Cut *, const Op *loop, const Op *inner, int64_t end, int carried);
+void flat_count(Cut *, const Op *loop, const Op *inner);
 
 /* cut.c */
 Cut cut_begin(Slice *, Region *at);
@@ -234,6 +241,7 @@ void slices_wait(Slice *, Cut *); /* of the role that copies, at the end of a ta
 
 void slice_rings(Slice *);                       /* .. rings that the copy role fills */
 void slice_copy(Slice *);                        /* copy.c: the roles that copy */
+void make_ahead(const Slice *, Op *loop);        /* ahead.c: the same where operands are made on the way */
 void take_runs(const Slice *, Op *loop);         /* runs.c: of groups that multiply: turns of a loop that waits */
 int slice_multiply(Slice *);                     /* multiply.c: the groups that multiply; the role's number */
 void slice_results(Cut *, int multiply);         /* result.c: what they store, .. */
