@@ -81,8 +81,10 @@ Op *flat_begin(Cut *c, const Op *loop, const Op *inner, int64_t end, int carried
     Value **init = ARENA_ARRAY(c->s->scratch, Value *, carried + 1);
     for (int i = 0; i < carried; i++) init[i] = cut_value(c, loop->arg.p[2 + i]);
     c->b.loc = loop->loc;
-    Op *flat = build_for(&c->b, inner->range, cut_value(c, loop->arg.p[0]), build_const_i(&c->b, ELEM_I64, end), init,
-                         carried);
+    const Stream *t = c->s->slices > 1 ? &c->s->stream.p[0] : NULL;
+    Op *flat = t ? build_for(&c->b, inner->range, t->first, t->past, init, carried)
+                 : build_for(&c->b, inner->range, cut_value(c, loop->arg.p[0]), build_const_i(&c->b, ELEM_I64, end),
+                             init, carried);
     for (int i = 0; i < carried; i++) {
         cut_name(c, loop->region[0]->arg.p[i], flat->region[0]->arg.p[i]);
         cut_name(c, loop->res.p[i], flat->res.p[i]);

@@ -232,6 +232,7 @@ void near_put(Builder *, const Slice *); /* .. the role that copies operands */
 void near_get(Cut *, Value **part);
 void near_free(Cut *);
 /* slices.c: workgroups that share a tile. */
+const Op *slices_loop(const Slice *); /* slices_fit.c: the loop that is cut into slices */
 bool slices_fit(const Slice *);                             /* sums of slices add up to what the kernel sums */
 void slices_begin(Slice *);                                 /* as the plan says */
 void slices_scalars(Slice *, Cut *);                        /* where the workgroup's slices begin and end */

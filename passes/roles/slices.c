@@ -36,8 +36,10 @@ static Value *slice_length(const Slice *s, Builder *b, Value *lo, Value *hi) {
 /* Steps are dealt out in equal numbers, and the last workgroups get fewer, or none. */
 static void stream_slice(const Slice *s, Cut *c, Stream *t, Value *rank) {
     Builder *b = &c->b;
-    const Op *loop = t->at->parent;
-    Value *lo = cut_value(c, loop->arg.p[0]), *hi = cut_value(c, loop->arg.p[1]), *each = slice_length(s, b, lo, hi);
+    const Op *loop = slices_loop(s), *inner = t->at->parent;
+    int64_t end = 0;
+    const bool flat = loop != inner && loop_flat(s, loop, &end);
+    Value *lo = cut_value(c, loop->arg.p[0]), *hi = flat ? number(b, end) : cut_value(c, loop->arg.p[1]), *each = slice_length(s, b, lo, hi);
     Value *first = build_binary(b, OP_ADD, lo, build_binary(b, OP_MUL, each, rank));
     t->first = build_binary(b, OP_MIN, first, hi);
     t->past = build_binary(b, OP_MIN, build_binary(b, OP_ADD, first, each), hi);
@@ -68,7 +70,7 @@ static int sums_ring(const Slice *s) {
 /* The sums lie over the operands, which all have been read. */
 void slices_rings(Slice *s, int multiply) {
     if (s->slices <= 1) return;
-    const Op *loop = s->stream.p[0].at->parent;
+    const Op *loop = slices_loop(s);
     const int ring = ring_new(s, name_of(s->m->names, "sums"), 1, loop->loc);
     Ring *r = &s->k->roles->ring.p[ring];
     r->per = (int16_t)multiply;
@@ -91,7 +93,7 @@ void slices_rings(Slice *s, int multiply) {
 void slices_sum(Cut *c) {
     Slice *s = c->s;
     if (s->slices <= 1) return;
-    const Op *loop = s->stream.p[0].at->parent;
+    const Op *loop = slices_loop(s);
     const int ring = sums_ring(s);
     Region *at = c->b.at;
     c->b.loc = loop->loc;

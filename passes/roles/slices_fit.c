@@ -19,7 +19,30 @@ static bool op_is_linear(const Slice *s, const Op *op) {
     return v && (!v->type.nrange || s->stream_of[v->id] || s->gathers[v->id] || is_widened(s, op));
 }
 
+/* Behind sums and products of its own, what a loop passes on is what it got: each step adds something that does not
+   depend on it. */
+static bool adds_to(const Slice *s, const Value *v, const Region *body, int index) {
+    enum { MOST = 16 /* products and sums of a step */ };
+    for (int n = 0; n < MOST; n++) {
+        const Op *op = v->def;
+        if (s->uses[v->id] != 1) return false;
+        if (!op) return v->arg_of == body && v->index == index;
+        if (op->in != body || (op->kind != OP_ADD && !(op->kind == OP_DOT && op->arg.n == 3))) return false;
+        const bool left = op->kind == OP_ADD && adds_to(s, op->arg.p[0], body, index);
+        v = op->arg.p[op->kind == OP_DOT ? 2 : !left];
+    }
+    return false;
+}
+
+static bool loop_adds(const Slice *s, const Op *loop) {
+    const Region *body = loop->region[0];
+    for (int i = 0; i < loop->res.n; i++)
+        if (!is_zero(loop->arg.p[2 + i]) || !adds_to(s, body->last->arg.p[i], body, i)) return false;
+    return body->last->kind == OP_YIELD;
+}
+
 static bool loop_is_linear(const Slice *s, const Op *loop) {
+    if (s->makes) return loop_adds(s, loop);
     if (s->k->range.p[loop->range].kind != RANGE_TILE) return false;
     for (int i = 0; i < loop->res.n; i++) {
         const Value *first = loop->arg.p[2 + i];
@@ -36,14 +59,21 @@ static bool op_is_of_panels(const Slice *s, const Op *op) {
     return !tile || op_is_elementwise(op) || op->kind == OP_CONST || op->kind == OP_LOAD || op->kind == OP_POS;
 }
 
+const Op *slices_loop(const Slice *s) {
+    const Op *inner = s->stream.p[0].at->parent, *around = inner ? inner->in->parent : NULL;
+    int64_t end;
+    return around && loop_flat(s, around, &end) == inner ? around : inner;
+}
+
 bool slices_fit(const Slice *s) {
-    if (s->chained || s->makes || s->stream.n != 1 || slice_has_peers(s) || kernel_is_ragged(s->k)) return false;
+    if (s->chained || s->stream.n != 1 || slice_has_peers(s) || kernel_is_ragged(s->k)) return false;
     if (region_synchronises(s->k->body) || s->stream.p[0].at->parent == NULL) return false;
     for (int i = 0; i < s->dot.n; i++)
         if (s->dot.p[i]->in != s->stream.p[0].at) return false;
+    const Op *whole = slices_loop(s);
     for (const Op *op = s->k->body->first; op; op = op->next) {
-        const bool loop = op->kind == OP_FOR && op->region[0] == s->stream.p[0].at;
+        const bool loop = op == whole;
         if (loop ? !loop_is_linear(s, op) : op->region[0] || !op_is_of_panels(s, op)) return false;
     }
-    return s->stream.p[0].at->parent->in == s->k->body;
+    return whole->in == s->k->body;
 }
