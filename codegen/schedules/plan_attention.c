@@ -69,6 +69,12 @@ static Reason refused(const Module *m, const Kernel *k, const MatrixTarget *t, A
     return (Reason){.words = size_most(m, a->rows) < (*s)->rows / 2 ? "it has few rows" : NULL};
 }
 
+/* Its bounds leave out what the mask hides. Else the schedule finds these bounds, which roles do not. */
+static bool loop_is_bound(const Attention *a) {
+    const Op *from = a->loop->arg.p[0]->def, *to = a->loop->arg.p[1]->def;
+    return (!a->from || (from && from->kind == OP_MAX)) && (!a->to || (to && to->kind == OP_MIN));
+}
+
 /* Roles want tiles of rows. */
 static bool has_row_tile(const Kernel *k) { return k->ngrid < 2 || k->range.p[k->ngrid - 2].kind == RANGE_TILE; }
 
@@ -79,7 +85,11 @@ Planned attention_plan(PassContext *c, const Kernel *k, const MatrixTarget *t) {
     few.why.exact = few.why.words && *few.why.words;
     if (!few.why.words || few.why.exact) return few;
     Reason why = refused(c->m, k, t, &a, &s);
-    if (!why.words) return arm_planned(c, k, s, a.row, a.key);
+    if (!why.words) {
+        Planned p = arm_planned(c, k, s, a.row, a.key);
+        p.yields = loop_is_bound(&a);
+        return p;
+    }
     why.exact = !has_row_tile(k);
     return plan_refused_by(why);
 }

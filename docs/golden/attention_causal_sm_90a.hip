@@ -1,5 +1,6 @@
 /* attention_causal_sm_90a.hip: the program attention_causal for sm_90a, made by tilec. */
 #include "device/tile_sm_90a.h"
+#include "device/tile_roles.h"
 
 #include "attention_causal.h"
 
@@ -8,268 +9,474 @@ typedef struct {
     char *local; /* workspace */
 } attention_causal_call;
 
-/* kernel attention, by the schedule 'attention' */
+/* kernel attention, attention.tile:5, in roles */
 typedef struct {
     tile_tensor_map map[4]; /* q, k, v, o */
 } attention_maps;
 
-/* attention: two warpgroups of 64 query rows each take turns: while one multiplies, the other takes exponentials (FlashAttention-3,
-   arXiv 2407.08608). One warp copies keys and values, 128 rows at a time, into rings of 2 stages. Workgroups stay and take one tile
-   after the other: those with most keys first, matrices in sections whose keys and values fit in L2. */
-enum {
-    attention_PANELS = 2, /* of 64 columns */
-    attention_HEADS = 32, /* matrices of queries */
-    attention_SHARE = 1, /* of them for one of keys */
-    /* workgroup memory, from a multiple of 1024 on */
-    attention_ROWS_BYTES = 2 * 128 * 128,
-    attention_KEYS_BYTES = 2 * 128 * 128,
-    attention_OUT = attention_ROWS_BYTES,
-    attention_K = 2 * attention_ROWS_BYTES,
-    attention_V = attention_K + 2 * attention_KEYS_BYTES,
-    attention_Q_FULL = attention_V + 2 * attention_KEYS_BYTES, /* barriers */
-    attention_Q_EMPTY = attention_Q_FULL + 8,
-    attention_K_FULL = attention_Q_EMPTY + 8,
-    attention_K_EMPTY = attention_K_FULL + 16,
-    attention_V_FULL = attention_K_EMPTY + 16,
-    attention_V_EMPTY = attention_V_FULL + 16
+enum { /* bytes of workgroup memory, from a multiple of 1024 on */
+    attention_q = 0, attention_q_bytes = 32768, /* 1 slots, and a slot's bytes */
+    attention_q_q = 0,
+    attention_q_full = 196608,
+    attention_k = 32768, attention_k_bytes = 32768, /* 2 slots, and a slot's bytes */
+    attention_k_k = 0,
+    attention_k_full = 196624,
+    attention_v = 98304, attention_v_bytes = 32768, /* 2 slots, and a slot's bytes */
+    attention_v_v = 0,
+    attention_v_full = 196656,
+    attention_o = 163840, attention_o_bytes = 16384, /* 1 slots for each of 2 groups, and a slot's bytes */
+    attention_take_full = 196688, attention_take = 196704, /* numbers of tasks */
 };
 
+/* What the roles of a workgroup share: its place in the cluster, tiles along each range, tasks, rings. */
 typedef struct {
-    uint32_t lds;
-    int S, T, tiles; /* rows, keys */
-    int section;     /* matrices of queries */
-} attention_place;
+    int rank, cluster, clusters, bi_tiles, hi_tiles, i_tiles, tasks;
+    tile_ring q, k, v, o;
+    tile_ring take;
+} attention_all;
 
-TILE_FN attention_place attention_here(const char *lds, int rows, int keys) {
-    attention_place at = {(tile_shared(lds) + 1023) & ~1023u, rows, keys, (rows + 127) / 128 * attention_HEADS, 0};
-    at.section = tile_max_i32(1, 32000000 / 4 / 128 / tile_max_i32(keys, 1)) * attention_SHARE;
-    return at;
-}
-
-/* 128 rows of a matrix, and their keys in steps of 128: first .. last - 1. */
+/* The task's number, and that of its tile along each range. */
 typedef struct {
-    int row, head, first, last;
-} attention_tile;
+    int number, bi, hi, i;
+} attention_task;
 
-TILE_FN int attention_from(int row) { return 0; }
-TILE_FN int attention_to(attention_place at, int row) { return tile_min_i32(at.T, row + 1); }
-
-/* The n-th tile of this workgroup, the shorter ones of one round beside the longer ones of the next. False: there is none. */
-TILE_FN bool attention_take(attention_place at, int n, attention_tile *t) {
-    int groups = (int)tile_groups(), me = (int)tile_group(), p = n * groups + (n & 1 ? groups - 1 - me : me);
-    int rows = (at.S + 127) / 128, first = p / (at.section * rows) * at.section, in = p % (at.section * rows);
-    int heads = tile_min_i32(at.section, attention_HEADS - first);
-    if (p >= at.tiles) return false;
-    t->row = (rows - 1 - in / heads) * 128;
-    t->head = first + in % heads;
-    t->last = tile_max_i32(1, (attention_to(at, t->row + 127) + 128 - 1) / 128);
-    t->first = tile_min_i32(attention_from(t->row) / 128, t->last - 1);
-    return true;
+TILE_FN attention_all attention_begin(const attention_causal_call call, const char *lds) {
+    const uint32_t at = (tile_shared(lds) + 1023) & ~1023u;
+    attention_all all = {};
+    all.cluster = (int)tile_group();
+    all.clusters = (int)tile_groups();
+    all.bi_tiles = 1;
+    all.hi_tiles = 32;
+    all.i_tiles = 32;
+    all.tasks = all.bi_tiles * all.hi_tiles * all.i_tiles;
+    all.q = {at + attention_q, at + attention_q_full, 1, attention_q_bytes};
+    all.k = {at + attention_k, at + attention_k_full, 2, attention_k_bytes};
+    all.v = {at + attention_v, at + attention_v_full, 2, attention_v_bytes};
+    all.o = {at + attention_o, 0, 1, attention_o_bytes};
+    all.take = {at + attention_take, at + attention_take_full, 1, 8};
+    return all;
 }
 
-/* ---- the copying warp ---- */
-
-TILE_FN void attention_copy_keys(uint32_t to, const tile_tensor_map *map, int key, int matrix, uint32_t full, uint32_t empty, int phase) {
-    tile_mbar_wait(empty, phase);
-    tile_mbar_expect(full, attention_KEYS_BYTES);
-    for (int u = 0; u < attention_PANELS; u++) tile_tma_load3(to + u * 128 * 128, map, 64 * u, key, matrix, full);
+TILE_FN attention_task attention_place(const attention_all *all, int number) {
+    attention_task task = {};
+    task.number = number;
+    task.bi = number / (all->hi_tiles * all->i_tiles);
+    const tile_place at = tile_order_raster(number % (all->hi_tiles * all->i_tiles), all->hi_tiles, all->i_tiles, 8);
+    task.hi = at.i;
+    task.i = all->i_tiles - 1 - at.j;
+    return task;
 }
 
-TILE_FN void attention_copy_rows(const attention_maps *maps, attention_place at, attention_tile t) {
-    tile_mbar_expect(at.lds + attention_Q_FULL, attention_ROWS_BYTES);
-    for (int u = 0; u < 2 * attention_PANELS; u++)
-        tile_tma_load3(at.lds + u * 8192, &maps->map[0], 64 * (u % attention_PANELS), t.row + 64 * (u / attention_PANELS), t.head,
-                       at.lds + attention_Q_FULL);
-}
-
-TILE_FN int attention_matrix(int head) { return head; }
-
-TILE_FN void attention_copy(const attention_maps *maps, attention_place at) {
-    attention_tile t;
-    int s = 0, phase = 1;
-    for (int n = 0; attention_take(at, n, &t); n++) {
-        int matrix = attention_matrix(t.head);
-        tile_mbar_wait(at.lds + attention_Q_EMPTY, (n & 1) ^ 1);
-        attention_copy_rows(maps, at, t);
-        for (int j = t.last - 1; j >= t.first; j--) {
-            attention_copy_keys(at.lds + attention_K + s * attention_KEYS_BYTES, &maps->map[1], j * 128, matrix, at.lds + attention_K_FULL + 8 * s,
-                              at.lds + attention_K_EMPTY + 8 * s, phase);
-            attention_copy_keys(at.lds + attention_V + s * attention_KEYS_BYTES, &maps->map[2], j * 128, matrix, at.lds + attention_V_FULL + 8 * s,
-                              at.lds + attention_V_EMPTY + 8 * s, phase);
-            if (++s == 2) s = 0, phase ^= 1;
+/* role copy */
+TILE_FN void attention_copy(const attention_causal_call call, const attention_maps *maps, const attention_all *all) {
+    tile_ring_end q_end = tile_ring_writer();
+    tile_ring_end k_end = tile_ring_writer();
+    tile_ring_end v_end = tile_ring_writer();
+    tile_ring_end take_end = tile_ring_reader();
+    for (int number; (number = tile_ticket_look(&all->take, &take_end, false)) >= 0; tile_ticket_done(&all->take, &take_end, false)) {
+        const attention_task task = attention_place(all, number);
+        const int64_t bi = task.bi;
+        const int64_t hi = task.hi;
+        const int64_t i_tile = task.i;
+        const int64_t i0 = 128 * i_tile;
+        // attention.tile:13
+        const int64_t min = tile_min_i64(4096, i0 + 128);
+        // attention.tile:5
+        const tile_slot q_2 = tile_ring_put(&all->q, &q_end, 32768);
+        // attention.tile:14
+        tile_box_panels(q_2, attention_q_q, {&maps->map[0], 3, ((int)bi) * 32 + (int)hi}, 0, i0, 128, 128);
+        // attention.tile:13
+        #pragma unroll 1
+        for (int64_t j0 = 0; j0 < min; j0 += 128) {
+            // attention.tile:14
+            const tile_slot k_2 = tile_ring_put(&all->k, &k_end, 32768);
+            tile_box_panels(k_2, attention_k_k, {&maps->map[1], 3, ((int)bi) * 32 + (int)hi}, 0, j0, 128, 128);
+            // attention.tile:20
+            const tile_slot v_2 = tile_ring_put(&all->v, &v_end, 32768);
+            tile_box_panels(v_2, attention_v_v, {&maps->map[2], 3, ((int)bi) * 32 + (int)hi}, 0, j0, 128, 128);
         }
     }
+    tile_let_go();
 }
 
-/* ---- the multiplying warpgroups: a thread has columns of the rows lane / 4 and, in registers 2 and 3 of four, 8 on ---- */
-
-TILE_FN void attention_mask(float x[128 / 2], int key, int row, attention_place at) {
-    int from[2] = {attention_from(row), attention_from(row + 8)}, to[2] = {attention_to(at, row), attention_to(at, row + 8)};
-#pragma unroll
-    for (int i = 0; i < 128 / 2; i++) {
-        int j = key + 8 * (i >> 2) + 2 * (tile_thread() & 3) + (i & 1), h = (i >> 1) & 1;
-        if (j < from[h] || j >= to[h]) x[i] = -INFINITY;
-    }
-}
-
-/* x to exp(x - m), m the largest so far; their sums into l; keep: by what earlier sums shrink. Powers of 2, whose factor is in the
-   scale. */
-TILE_FN void attention_softmax(float x[128 / 2], float m[2], float l[2], float keep[2]) {
-    const float scale = 0.127517431f;
-    float top[2] = {m[0], m[1]}, sum[2] = {0, 0}, base[2];
-#pragma unroll
-    for (int i = 0; i < 128 / 2; i++) top[(i >> 1) & 1] = fmaxf(top[(i >> 1) & 1], x[i]);
-#pragma unroll
-    for (int h = 0; h < 2; h++) {
-        top[h] = fmaxf(top[h], tile_shuffle_xor_f32(top[h], 1));
-        top[h] = fmaxf(top[h], tile_shuffle_xor_f32(top[h], 2));
-        base[h] = top[h] == -INFINITY ? 0 : top[h] * scale;
-        keep[h] = tile_exp2_fast(m[h] * scale - base[h]);
-        m[h] = top[h];
-    }
-#pragma unroll
-    for (int i = 0; i < 128 / 2; i++) {
-        x[i] = tile_exp2_fast(x[i] * scale - base[(i >> 1) & 1]);
-        sum[(i >> 1) & 1] += x[i];
-    }
-    l[0] = l[0] * keep[0] + sum[0];
-    l[1] = l[1] * keep[1] + sum[1];
-}
-
-/* Sums of 64 rows are, two by two, the registers of the left operand of a product over the keys. */
-TILE_FN void attention_pack(uint32_t p[128 / 16][4], const float x[128 / 2]) {
-#pragma unroll
-    for (int i = 0; i < 128 / 4; i++) p[i >> 2][i & 3] = tile_bf16x2(x[2 * i], x[2 * i + 1]);
-}
-
-TILE_FN void attention_issue_scores(float x[128 / 2], uint32_t q, uint32_t k) {
-#pragma unroll
-    for (int u = 0; u < 128 / 16; u++)
-        tile_wgmma_ss_n128_bf16_00(x, tile_wgmma_panel(q + u / 4 * 8192 + u % 4 * 32, 0),
-                                   tile_wgmma_panel(k + u / 4 * 128 * 128 + u % 4 * 32, 0), u);
-    tile_wgmma_commit();
-}
-
-TILE_FN void attention_issue_values(float o[128 / 2], const uint32_t p[128 / 16][4], uint32_t v) {
-#pragma unroll
-    for (int u = 0; u < 128 / 16; u++) tile_wgmma_rs_n128_bf16_1(o, p[u], tile_wgmma_panel(v + 2048 * u, 128 * 128), 1);
-    tile_wgmma_commit();
-}
-
-TILE_FN void attention_store(const tile_tensor_map *map, uint32_t lds, const float o[128 / 2], const float l[2], attention_tile t, int group,
-                           int thread) {
-    int lane = thread & 31, row = 16 * (thread >> 5) + (lane & 15);
-    float by[2];
-#pragma unroll
-    for (int h = 0; h < 2; h++) {
-        float sum = l[h] + tile_shuffle_xor_f32(l[h], 1);
-        by[h] = 1 / (sum + tile_shuffle_xor_f32(sum, 2));
-    }
-    if (thread == 0) tile_tma_wait_read();
-    tile_bar_sync(4 + group, 128);
-#pragma unroll
-    for (int u = 0; u < 128 / 16; u++) {
-        int chunk = 2 * u + (lane >> 4);
-        const float *y = o + 8 * u;
-        tile_stmatrix4(lds + (chunk >> 3) * 8192 + row * 128 + (((chunk ^ row) & 7) << 4), tile_bf16x2(y[0] * by[0], y[1] * by[0]),
-                       tile_bf16x2(y[2] * by[1], y[3] * by[1]), tile_bf16x2(y[4] * by[0], y[5] * by[0]),
-                       tile_bf16x2(y[6] * by[1], y[7] * by[1]));
-    }
-    tile_async_fence();
-    tile_bar_sync(4 + group, 128);
-    if (thread == 0) {
-        for (int u = 0; u < attention_PANELS; u++) tile_tma_store3(map, 64 * u, t.row + 64 * group, t.head, lds + u * 8192);
-        tile_tma_commit();
-    }
-}
-
-/* Stages of a ring, as the reader goes through them. */
-typedef struct {
-    int s, phase;
-} attention_stage;
-
-TILE_FN void attention_give_back(uint32_t empty, attention_stage *at, int thread) {
-    if (thread == 0) tile_mbar_arrive(empty + 8 * at->s);
-    at->phase ^= at->s;
-    at->s ^= 1;
-}
-
-TILE_FN void attention_attend(const attention_maps *maps, attention_place at) {
-    int group = tile_thread() / 128 - 1, thread = tile_thread() & 127, in = 16 * (thread >> 5) + (thread & 31) / 4;
-    float o[128 / 2], x[128 / 2], m[2], l[2], keep[2];
-    uint32_t p[128 / 16][4], q = at.lds + group * attention_PANELS * 8192;
-    attention_stage k = {0, 0}, v = {0, 0};
-    attention_tile t;
-    if (group == 1) tile_bar_arrive(1, 256); /* group 0 begins */
-    for (int n = 0; attention_take(at, n, &t); n++) {
-        int row = t.row + 64 * group, from = attention_from(row + 63), to = attention_to(at, row); /* keys that all rows see */
-        m[0] = m[1] = -INFINITY;
-        l[0] = l[1] = 0;
-#pragma unroll
-        for (int i = 0; i < 128 / 2; i++) o[i] = 0;
-        int j = t.last - 1; /* from the last keys to the first: those that need a mask first */
-        tile_mbar_wait(at.lds + attention_Q_FULL, n & 1);
-        tile_mbar_wait(at.lds + attention_K_FULL + 8 * k.s, k.phase);
-        tile_bar_sync(1 + group, 256);
-        tile_wgmma_fence();
-        attention_issue_scores(x, q, at.lds + attention_K + k.s * attention_KEYS_BYTES);
-        tile_bar_arrive(2 - group, 256);
-        tile_wgmma_wait0(x, 128 / 2);
-        attention_give_back(at.lds + attention_K_EMPTY, &k, thread);
-        if ((j + 1) * 128 > to || j * 128 < from) attention_mask(x, j * 128, row + in, at);
-        attention_softmax(x, m, l, keep);
-        attention_pack(p, x);
-        while (--j >= t.first) { /* scores of these keys; values of those before; exponentials while the values are multiplied */
-            tile_mbar_wait(at.lds + attention_K_FULL + 8 * k.s, k.phase);
-            tile_bar_sync(1 + group, 256);
-            tile_wgmma_fence();
-            attention_issue_scores(x, q, at.lds + attention_K + k.s * attention_KEYS_BYTES);
-            tile_mbar_wait(at.lds + attention_V_FULL + 8 * v.s, v.phase);
-            tile_wgmma_fence();
-            attention_issue_values(o, p, at.lds + attention_V + v.s * attention_KEYS_BYTES);
-            tile_bar_arrive(2 - group, 256);
-            tile_wgmma_wait1(x, 128 / 2);
-            attention_give_back(at.lds + attention_K_EMPTY, &k, thread);
-            if ((j + 1) * 128 > to || j * 128 < from) attention_mask(x, j * 128, row + in, at);
-            attention_softmax(x, m, l, keep);
-            tile_wgmma_wait0(o, 128 / 2);
-            attention_give_back(at.lds + attention_V_EMPTY, &v, thread);
-#pragma unroll
-            for (int i = 0; i < 128 / 2; i++) o[i] *= keep[(i >> 1) & 1];
-            attention_pack(p, x);
+/* role multiply */
+TILE_FN void attention_multiply(const attention_causal_call call, const attention_maps *maps, const attention_all *all, int group, int thread) {
+    tile_ring_end q_end = tile_ring_reader();
+    tile_ring_end k_end = tile_ring_reader();
+    tile_ring_end v_end = tile_ring_reader();
+    tile_ring own_o = all->o; /* of this group */
+    own_o.slot += 1 * attention_o_bytes * group;
+    tile_ring_end o_end = tile_ring_writer();
+    if (group == 1) tile_bar_arrive(5, 256); /* group 0 begins */
+    const int i_t = (thread >> 2 & 7) + (thread >> 5) * 16;
+    const int j_t = (thread & 3) * 2;
+    tile_ring_end take_end = tile_ring_reader();
+    for (int number; (number = tile_ticket_next(&all->take, &take_end, true)) >= 0;) {
+        const attention_task task = attention_place(all, number);
+        const int64_t bi = task.bi;
+        const int64_t hi = task.hi;
+        const int64_t i_tile = task.i;
+        const int64_t i0 = 128 * i_tile;
+        // attention.tile:13
+        const int64_t min = tile_min_i64(4096, i0 + 128);
+        const uint32_t q_2 = tile_ring_get(&all->q, &q_end);
+        float m[2];
+        #pragma unroll
+        for (int reg = 0; reg < 2; reg++) {
+            m[reg] = -3e+38f;
         }
-        if (thread == 0) tile_mbar_arrive(at.lds + attention_Q_EMPTY);
-        tile_mbar_wait(at.lds + attention_V_FULL + 8 * v.s, v.phase);
-        tile_wgmma_fence();
-        attention_issue_values(o, p, at.lds + attention_V + v.s * attention_KEYS_BYTES);
-        tile_wgmma_wait0(o, 128 / 2);
-        attention_give_back(at.lds + attention_V_EMPTY, &v, thread);
-        attention_store(&maps->map[3], at.lds + attention_OUT + group * attention_PANELS * 8192, o, l, t, group, thread);
+        float l[2];
+        #pragma unroll
+        for (int reg = 0; reg < 2; reg++) {
+            l[reg] = 0.0f;
+        }
+        float acc[64];
+        #pragma unroll
+        for (int reg = 0; reg < 64; reg++) {
+            acc[reg] = 0.0f;
+        }
+        int64_t j0 = 0;
+        if (j0 < min) {
+            const int64_t nj = tile_least(128, min - j0);
+            tile_bar_sync(5 + group, 256);
+            // attention.tile:14
+            const uint32_t k_2 = tile_ring_get(&all->k, &k_end);
+            float mma[64];
+            tile_chain_ss_bf16_0(mma, 128, 128, q_2 + 8192 * group, 16384, k_2, 16384, 0);
+            tile_wgmma_commit();
+            tile_bar_arrive(6 - group, 256);
+            tile_wgmma_wait0(mma, 64);
+            tile_ring_free(&all->k, &k_end, 1, thread);
+            // attention.tile:15
+            const int64_t sub = tile_sub_i64(j0 + nj, 1);
+            const uint8_t le = sub <= i0;
+            float chosen[64];
+            if (le) {
+                #pragma unroll
+                for (int reg = 0; reg < 64; reg++) {
+                    chosen[reg] = mma[reg];
+                }
+            } else {
+                float select[64];
+                #pragma unroll
+                for (int reg = 0; reg < 64; reg++) {
+                    const uint8_t le_2 = (j0 + (j_t + (reg & 1) + (reg >> 2) * 8)) <= (i0 + (64 * group + i_t + (reg >> 1 & 1) * 8));
+                    select[reg] = le_2 ? mma[reg] : (-INFINITY);
+                }
+                #pragma unroll
+                for (int reg = 0; reg < 64; reg++) {
+                    chosen[reg] = select[reg];
+                }
+            }
+            // attention.tile:16
+            float rmax[2];
+            #pragma unroll
+            for (int reg = 0; reg < 2; reg++) {
+                rmax[reg] = -INFINITY;
+            }
+            float rmax_half[4];
+            #pragma unroll
+            for (int reg = 0; reg < 4; reg++) rmax_half[reg] = -INFINITY;
+            #pragma unroll
+            for (int reg = 0; reg < 64; reg++) {
+                rmax_half[2 * (reg >> 1 & 1) + (reg & 1)] = tile_max_f32(rmax_half[2 * (reg >> 1 & 1) + (reg & 1)], chosen[reg]);
+            }
+            #pragma unroll
+            for (int reg = 0; reg < 2; reg++) {
+                rmax[reg] = tile_max_f32(rmax[reg], rmax_half[2 * reg + 0]);
+                rmax[reg] = tile_max_f32(rmax[reg], rmax_half[2 * reg + 1]);
+            }
+            bool small = true;
+            #pragma unroll
+            for (int reg = 0; reg < 2; reg++) {
+                small = small && fabsf(tile_max_f32(m[reg], rmax[reg] * 8.838834765e-02f)) < 1024.0f; /* its rounding is 2^-13 of the result */
+            }
+            small = !tile_wave_any(!small);
+            #pragma unroll
+            for (int apart = 1; apart < 4; apart *= 2) {
+                #pragma unroll
+                for (int reg = 0; reg < 2; reg++) {
+                    rmax[reg] = tile_max_f32(rmax[reg], tile_shuffle_xor_f32(rmax[reg], apart));
+                }
+            }
+            float mx[2];
+            #pragma unroll
+            for (int reg = 0; reg < 2; reg++) {
+                mx[reg] = tile_max_f32(m[reg], rmax[reg] * 0.088388348f);
+            }
+            // attention.tile:17
+            float p[64];
+            const float p_slope = small ? 1.275174308e-01f : 1.442695041e+00f;
+            float p_base[2];
+            #pragma unroll
+            for (int reg = 0; reg < 2; reg++) {
+                p_base[reg] = small ? mx[reg] * 1.442695041e+00f : 0.0f;
+            }
+            #pragma unroll
+            for (int reg = 0; reg < 64; reg++) {
+                p[reg] = chosen[reg];
+            }
+            if (!small) {
+                #pragma unroll
+                for (int reg = 0; reg < 64; reg++) {
+                    p[reg] = tile_sub_apart(p[reg] * 8.838834765e-02f, mx[reg >> 1 & 1]);
+                }
+            }
+            #pragma unroll
+            for (int reg = 0; reg < 64; reg++) {
+                p[reg] = tile_exp2_fast(fmaf(p[reg], p_slope, -p_base[reg >> 1 & 1]));
+            }
+            // attention.tile:18
+            float r[2];
+            #pragma unroll
+            for (int reg = 0; reg < 2; reg++) {
+                r[reg] = tile_exp_near(m[reg] - mx[reg]);
+            }
+            // attention.tile:19
+            float sum[2];
+            #pragma unroll
+            for (int reg = 0; reg < 2; reg++) {
+                sum[reg] = 0;
+            }
+            float sum_half[4];
+            #pragma unroll
+            for (int reg = 0; reg < 4; reg++) sum_half[reg] = 0;
+            #pragma unroll
+            for (int reg = 0; reg < 64; reg++) {
+                sum_half[2 * (reg >> 1 & 1) + (reg & 1)] += p[reg];
+            }
+            #pragma unroll
+            for (int reg = 0; reg < 2; reg++) {
+                sum[reg] += sum_half[2 * reg + 0];
+                sum[reg] += sum_half[2 * reg + 1];
+            }
+            #pragma unroll
+            for (int reg = 0; reg < 2; reg++) {
+                l[reg] = (l[reg] * r[reg]) + sum[reg];
+            }
+            // attention.tile:20
+            float mul[64];
+            #pragma unroll
+            for (int reg = 0; reg < 64; reg++) {
+                mul[reg] = acc[reg] * r[reg >> 1 & 1];
+            }
+            uint32_t exp_words[32];
+            tile_sums_words_bf16(exp_words, p, 128);
+            #pragma unroll
+            for (int reg = 0; reg < 2; reg++) {
+                m[reg] = mx[reg];
+            }
+            #pragma unroll 1
+            for (j0 += 128; j0 < min; j0 += 128) {
+                const int64_t nj_2 = tile_least(128, min - j0);
+                tile_bar_sync(5 + group, 256);
+                // attention.tile:14
+                const uint32_t k_3 = tile_ring_get(&all->k, &k_end);
+                float mma_2[64];
+                tile_chain_ss_bf16_0(mma_2, 128, 128, q_2 + 8192 * group, 16384, k_3, 16384, 0);
+                tile_wgmma_commit();
+                // attention.tile:20
+                const uint32_t v_2 = tile_ring_get(&all->v, &v_end);
+                float acc_2[64];
+                #pragma unroll
+                for (int reg = 0; reg < 64; reg++) {
+                    acc_2[reg] = mul[reg];
+                }
+                tile_chain_rs_bf16_1(acc_2, 128, 128, exp_words, v_2, 16384, 1);
+                tile_wgmma_commit();
+                tile_bar_arrive(6 - group, 256);
+                // attention.tile:14
+                tile_wgmma_wait1(mma_2, 64);
+                tile_ring_free(&all->k, &k_end, 1, thread);
+                // attention.tile:15
+                const int64_t sub_2 = tile_sub_i64(j0 + nj_2, 1);
+                const uint8_t le_3 = sub_2 <= i0;
+                float chosen_2[64];
+                if (le_3) {
+                    #pragma unroll
+                    for (int reg = 0; reg < 64; reg++) {
+                        chosen_2[reg] = mma_2[reg];
+                    }
+                } else {
+                    float select_2[64];
+                    #pragma unroll
+                    for (int reg = 0; reg < 64; reg++) {
+                        const uint8_t le_2 = (j0 + (j_t + (reg & 1) + (reg >> 2) * 8)) <= (i0 + (64 * group + i_t + (reg >> 1 & 1) * 8));
+                        select_2[reg] = le_2 ? mma_2[reg] : (-INFINITY);
+                    }
+                    #pragma unroll
+                    for (int reg = 0; reg < 64; reg++) {
+                        chosen_2[reg] = select_2[reg];
+                    }
+                }
+                // attention.tile:16
+                float rmax_2[2];
+                #pragma unroll
+                for (int reg = 0; reg < 2; reg++) {
+                    rmax_2[reg] = -INFINITY;
+                }
+                float rmax_2_half[4];
+                #pragma unroll
+                for (int reg = 0; reg < 4; reg++) rmax_2_half[reg] = -INFINITY;
+                #pragma unroll
+                for (int reg = 0; reg < 64; reg++) {
+                    rmax_2_half[2 * (reg >> 1 & 1) + (reg & 1)] = tile_max_f32(rmax_2_half[2 * (reg >> 1 & 1) + (reg & 1)], chosen_2[reg]);
+                }
+                #pragma unroll
+                for (int reg = 0; reg < 2; reg++) {
+                    rmax_2[reg] = tile_max_f32(rmax_2[reg], rmax_2_half[2 * reg + 0]);
+                    rmax_2[reg] = tile_max_f32(rmax_2[reg], rmax_2_half[2 * reg + 1]);
+                }
+                bool small_2 = true;
+                #pragma unroll
+                for (int reg = 0; reg < 2; reg++) {
+                    small_2 = small_2 && fabsf(tile_max_f32(m[reg], rmax_2[reg] * 8.838834765e-02f)) < 1024.0f; /* its rounding is 2^-13 of the result */
+                }
+                small_2 = !tile_wave_any(!small_2);
+                #pragma unroll
+                for (int apart = 1; apart < 4; apart *= 2) {
+                    #pragma unroll
+                    for (int reg = 0; reg < 2; reg++) {
+                        rmax_2[reg] = tile_max_f32(rmax_2[reg], tile_shuffle_xor_f32(rmax_2[reg], apart));
+                    }
+                }
+                float mx_2[2];
+                #pragma unroll
+                for (int reg = 0; reg < 2; reg++) {
+                    mx_2[reg] = tile_max_f32(m[reg], rmax_2[reg] * 0.088388348f);
+                }
+                // attention.tile:17
+                float p_2[64];
+                const float p_2_slope = small_2 ? 1.275174308e-01f : 1.442695041e+00f;
+                float p_2_base[2];
+                #pragma unroll
+                for (int reg = 0; reg < 2; reg++) {
+                    p_2_base[reg] = small_2 ? mx_2[reg] * 1.442695041e+00f : 0.0f;
+                }
+                #pragma unroll
+                for (int reg = 0; reg < 64; reg++) {
+                    p_2[reg] = chosen_2[reg];
+                }
+                if (!small_2) {
+                    #pragma unroll
+                    for (int reg = 0; reg < 64; reg++) {
+                        p_2[reg] = tile_sub_apart(p_2[reg] * 8.838834765e-02f, mx_2[reg >> 1 & 1]);
+                    }
+                }
+                #pragma unroll
+                for (int reg = 0; reg < 64; reg++) {
+                    p_2[reg] = tile_exp2_fast(fmaf(p_2[reg], p_2_slope, -p_2_base[reg >> 1 & 1]));
+                }
+                // attention.tile:18
+                float r_2[2];
+                #pragma unroll
+                for (int reg = 0; reg < 2; reg++) {
+                    r_2[reg] = tile_exp_near(m[reg] - mx_2[reg]);
+                }
+                // attention.tile:19
+                float sum_2[2];
+                #pragma unroll
+                for (int reg = 0; reg < 2; reg++) {
+                    sum_2[reg] = 0;
+                }
+                float sum_2_half[4];
+                #pragma unroll
+                for (int reg = 0; reg < 4; reg++) sum_2_half[reg] = 0;
+                #pragma unroll
+                for (int reg = 0; reg < 64; reg++) {
+                    sum_2_half[2 * (reg >> 1 & 1) + (reg & 1)] += p_2[reg];
+                }
+                #pragma unroll
+                for (int reg = 0; reg < 2; reg++) {
+                    sum_2[reg] += sum_2_half[2 * reg + 0];
+                    sum_2[reg] += sum_2_half[2 * reg + 1];
+                }
+                #pragma unroll
+                for (int reg = 0; reg < 2; reg++) {
+                    l[reg] = (l[reg] * r_2[reg]) + sum_2[reg];
+                }
+                // attention.tile:20
+                tile_wgmma_wait0(acc_2, 64);
+                tile_ring_free(&all->v, &v_end, 1, thread);
+                #pragma unroll
+                for (int reg = 0; reg < 64; reg++) {
+                    acc[reg] = acc_2[reg];
+                }
+                float mul_2[64];
+                #pragma unroll
+                for (int reg = 0; reg < 64; reg++) {
+                    mul_2[reg] = acc[reg] * r_2[reg >> 1 & 1];
+                }
+                uint32_t exp_words_2[32];
+                tile_sums_words_bf16(exp_words_2, p_2, 128);
+                #pragma unroll
+                for (int reg = 0; reg < 2; reg++) {
+                    m[reg] = mx_2[reg];
+                }
+                #pragma unroll
+                for (int reg = 0; reg < 64; reg++) mul[reg] = mul_2[reg];
+                #pragma unroll
+                for (int reg = 0; reg < 32; reg++) exp_words[reg] = exp_words_2[reg];
+            }
+            const uint32_t v_3 = tile_ring_get(&all->v, &v_end);
+            float acc_3[64];
+            #pragma unroll
+            for (int reg = 0; reg < 64; reg++) {
+                acc_3[reg] = mul[reg];
+            }
+            tile_chain_rs_bf16_1(acc_3, 128, 128, exp_words, v_3, 16384, 1);
+            tile_wgmma_commit();
+            tile_wgmma_wait0(acc_3, 64);
+            tile_ring_free(&all->v, &v_end, 1, thread);
+            #pragma unroll
+            for (int reg = 0; reg < 64; reg++) {
+                acc[reg] = acc_3[reg];
+            }
+        }
+        #pragma unroll
+        for (int apart = 1; apart < 4; apart *= 2) {
+            #pragma unroll
+            for (int reg = 0; reg < 2; reg++) {
+                l[reg] += tile_shuffle_xor_f32(l[reg], apart);
+            }
+        }
+        // attention.tile:13
+        tile_ring_free_read(&all->q, &q_end, 1, 2 + group, thread);
+        // attention.tile:30
+        const uint32_t o_2 = tile_own_open(&own_o, &o_end, 0, 2 + group, thread);
+        float div[64];
+        #pragma unroll
+        for (int reg = 0; reg < 64; reg++) {
+            div[reg] = tile_div_f32(acc[reg], l[reg >> 1 & 1]);
+        }
+        tile_sums_write_bf16(o_2, div, 128, thread);
+        tile_own_filled(&own_o, &o_end, 2 + group);
+        if (thread == 0) tile_box_store({&maps->map[3], 3, ((int)bi) * 32 + (int)hi}, i0 + 64 * group, 0, 128, o_2);
     }
     if (thread == 0) tile_tma_wait();
 }
 
 TILE_KERNEL_MAPS(attention, attention_causal_call, 384, 1) {
     TILE_LDS(lds, 0);
-    attention_place at = attention_here(lds, 4096, 4096);
+    const attention_all all = attention_begin(call, lds);
+    const int group = tile_shuffle(tile_thread() / 128, 0), thread = tile_thread() & 127;
     if (tile_thread() == 0) {
-        tile_mbar_init(at.lds + attention_Q_FULL, 1);
-        tile_mbar_init(at.lds + attention_Q_EMPTY, 2);
-        for (int s = 0; s < 2; s++) {
-            tile_mbar_init(at.lds + attention_K_FULL + 8 * s, 1);
-            tile_mbar_init(at.lds + attention_V_FULL + 8 * s, 1);
-            tile_mbar_init(at.lds + attention_K_EMPTY + 8 * s, 2);
-            tile_mbar_init(at.lds + attention_V_EMPTY + 8 * s, 2);
-        }
+        tile_ring_make(&all.q, 1, 2);
+        tile_ring_make(&all.k, 1, 2);
+        tile_ring_make(&all.v, 1, 2);
+        tile_ring_make(&all.take, 1, 9);
         tile_mbar_init_done();
     }
     tile_sync();
     tile_follow();
-    if (tile_thread() < 128) {
+    if (group < 1) {
         tile_regs_give(40);
-        if (tile_thread() == 0) attention_copy(&maps, at);
+        if (thread == 0) attention_copy(call, &maps, &all);
+        if (thread == 32)
+            tile_ticket_take(&all.take, (uint64_t *)(call.local + 0) + 0, all.tasks, all.clusters, 1);
     } else {
         tile_regs_take(232);
-        attention_attend(&maps, at);
+        attention_multiply(call, &maps, &all, group - 1, thread);
     }
 }
+
