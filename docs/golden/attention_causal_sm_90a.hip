@@ -160,7 +160,7 @@ TILE_FN void attention_multiply(const attention_causal_call call, const attentio
                 float select[64];
                 #pragma unroll
                 for (int reg = 0; reg < 64; reg++) {
-                    const uint8_t le_2 = (j0 + (j_t + (reg & 1) + (reg >> 2) * 8)) <= (i0 + (64 * group + i_t + (reg >> 1 & 1) * 8));
+                    const uint8_t le_2 = ((int32_t)(j0 + (j_t + (reg & 1) + (reg >> 2) * 8))) <= ((int32_t)(i0 + (64 * group + i_t + (reg >> 1 & 1) * 8)));
                     select[reg] = le_2 ? mma[reg] : (-INFINITY);
                 }
                 #pragma unroll
@@ -301,7 +301,7 @@ TILE_FN void attention_multiply(const attention_causal_call call, const attentio
                     float select_2[64];
                     #pragma unroll
                     for (int reg = 0; reg < 64; reg++) {
-                        const uint8_t le_2 = (j0 + (j_t + (reg & 1) + (reg >> 2) * 8)) <= (i0 + (64 * group + i_t + (reg >> 1 & 1) * 8));
+                        const uint8_t le_2 = ((int32_t)(j0 + (j_t + (reg & 1) + (reg >> 2) * 8))) <= ((int32_t)(i0 + (64 * group + i_t + (reg >> 1 & 1) * 8)));
                         select_2[reg] = le_2 ? mma_2[reg] : (-INFINITY);
                     }
                     #pragma unroll
@@ -471,7 +471,7 @@ TILE_KERNEL_MAPS(attention, attention_causal_call, 384, 1) {
     tile_follow();
     if (group < 1) {
         tile_regs_give(40);
-        if (thread == 0) attention_copy(call, &maps, &all);
+        if (thread / 32 == 0 && tile_elect()) attention_copy(call, &maps, &all);
         if (thread == 32)
             tile_ticket_take(&all.take, (uint64_t *)(call.local + 0) + 0, all.tasks, all.clusters, 1);
     } else {

@@ -94,6 +94,8 @@ static Value *holds_all(Cut *c, const Value *v) {
 /* The condition anew, where it is needed: elsewhere nothing is left of it. */
 static Value *made_here(Cut *c, const Value *v) {
     const Op *op = v->def;
+    Value *narrow = op ? chain_narrow(c, op) : NULL;
+    if (narrow) return narrow;
     if (v->type.nrange == 0 || !op || !(op_is_elementwise(op) || op->kind == OP_POS)) return cut_value(c, v);
     Op *fresh = op_like(c->b.m, op);
     for (int i = 0; i < op->arg.n; i++) vec_push(c->b.m->arena, &fresh->arg, made_here(c, op->arg.p[i]));

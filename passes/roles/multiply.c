@@ -227,6 +227,13 @@ static void take_condition(Cut *c, const Op *op) {
         if (op->region[i]) cut_within(c, take_region, op->region[i], fresh->region[i]);
 }
 
+/* A tile of whole numbers that 32 bits hold. */
+static bool take_narrow(Cut *c, const Op *op) {
+    Value *narrow = c->s->chained ? chain_narrow(c, op) : NULL;
+    if (narrow) cut_name(c, op->res.p[0], narrow);
+    return narrow != NULL;
+}
+
 static bool is_known(const Cut *c, const Op *op) { return op->res.n == 1 && c->value[op->res.p[0]->id]; }
 
 static void take_op(Cut *c, const Op *op) {
@@ -245,7 +252,7 @@ static void take_op(Cut *c, const Op *op) {
         take_condition(c, op);
     else if (c->s->chained && op_info[op->kind].class == CLASS_REDUCE)
         chain_reduce(c, op);
-    else if (c->s->chained && op->kind == OP_SELECT && chain_select(c, op))
+    else if ((c->s->chained && op->kind == OP_SELECT && chain_select(c, op)) || take_narrow(c, op))
         ; /* it is made */
     else if (op->kind != OP_STORE && op_info[op->kind].class != CLASS_SYNC && !is_known(c, op) && !is_widened(c->s, op))
         take_plain(c, op);

@@ -249,6 +249,7 @@ void slice_results(Cut *, int multiply);         /* result.c: what they store, .
 void chain_results(Cut *, int multiply);         /* chain_result.c: .. of products in a chain */
 void chain_reduce(Cut *, const Op *);            /* chain_step.c: a reduction in a step that may be cut short, .. */
 Value *chain_operand(Cut *, const Op *dot, const Value *); /* .. and an operand of a product */
+Value *chain_narrow(Cut *, const Op *); /* chain_narrow.c: its result, made of 32 bits; NULL: they do not hold it */
 Value *chain_unscaled(const Value *, Value **factor); /* without its factor, a positive number; NULL: it has none */
 void chain_defer(const Slice *,
                  const Op *loop);          /* .. of the role's loop: which sums its lanes put together behind it */
