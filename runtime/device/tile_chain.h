@@ -75,7 +75,7 @@ TILE_CHAIN(f16, 1)
 /* x / y, 2^x, e^x, tanh(x) of scores, whose own error is larger: within 2^-22 of the result, (1 + |x|) 2^-22 of e^x, and
    2^-21 of tanh(x). What is below the normal range becomes 0. */
 TILE_FN float tile_div_near(float x, float y) {
-    const float down = fabsf(y) > 0x1p126f ? 0.25f : 1.0f; /* 1 / y stays in the normal range */
+    const float down = fabsf(y) > 8.50705917e37f ? 0.25f : 1.0f; /* 2^126: 1 / y stays in the normal range */
     return x * tile_rcp_fast(y * down) * down;
 }
 TILE_FN float tile_exp2_near(float x) { return tile_exp2_fast(x); }

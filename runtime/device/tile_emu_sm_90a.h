@@ -223,7 +223,7 @@ TILE_FN uint32_t tile_movmatrix(uint32_t x) {
 }
 
 /* What instructions with .ftz take and give: 0 in place of numbers below the normal range (PTX ISA). */
-TILE_FN float tile_emu_normal(float x) { return fabsf(x) < 0x1p-126f ? 0.0f * x : x; }
+TILE_FN float tile_emu_normal(float x) { return fabsf(x) < 1.17549435e-38f ? 0.0f * x : x; }
 TILE_FN float tile_exp2_fast(float x) { return tile_emu_normal(exp2f(x)); }
 TILE_FN float tile_sub_apart(float x, float y) { return x - y; }
 TILE_FN float tile_rcp_fast(float x) { return tile_emu_normal(1.0f / tile_emu_normal(x)); }
