@@ -55,18 +55,8 @@ static void say_slices(const Slice *s) {
                s->k->name, s->slices, (long long)s->k->range.p[s->share].size);
 }
 
-/* At the largest sizes, each as if nothing else were at work. */
-static void say_bounds(const Slice *s) {
-    const TargetFacts *facts = target_facts(s->target->name);
-    const GpuFacts *gpu = gpu_facts(s->target->name);
-    const NodeCost cost = model_most_cost(s->m, &(Node){.kind = NODE_CALL, .kernel = s->to}, s->target->name);
-    const double special = cost.gpu.special / s->target->processors / gpu->special / gpu->clock;
-    const Bound bound[] = {{"tensor cores", s->times.products},
-                           {"operands read from shared memory", s->times.shared},
-                           {"copies from the L2", s->times.copies},
-                           {"memory", cost.bytes / facts->memory},
-                           {"exp and the like", special}};
-    const int n = sizeof bound / sizeof *bound;
+/* The longest one, and the others. */
+static void say_longest(const Slice *s, const Bound *bound, int n) {
     int most = 0;
     const char *text = "";
     for (int i = 1; i < n; i++)
@@ -77,11 +67,38 @@ static void say_bounds(const Slice *s) {
            1e6 * bound[most].seconds, text + 1);
 }
 
+/* Products in a chain: at the instruction's peak rate. */
+static double product_seconds(const Slice *s, const GpuFacts *gpu, const NodeCost *cost) {
+    enum { ROWS = 64, COLUMNS = 128 /* of an instruction (PTX ISA, wgmma) */ };
+    const double flop = 2.0 * ROWS * COLUMNS * s->op_matrix->ad->k / matrix_cycles(s->op_matrix, COLUMNS);
+    return cost->gpu.dot / flop / s->target->processors / gpu->clock;
+}
+
+/* At the largest sizes, each as if nothing else were at work. */
+static void say_bounds(const Slice *s) {
+    const TargetFacts *facts = target_facts(s->target->name);
+    const GpuFacts *gpu = gpu_facts(s->target->name);
+    const NodeCost cost = model_most_cost(s->m, &(Node){.kind = NODE_CALL, .kernel = s->to}, s->target->name);
+    const double clocks = s->target->processors * gpu->clock, special = cost.gpu.special / gpu->special / clocks;
+    const Bound bound[] = {{"tensor cores", s->times.products},
+                           {"operands read from shared memory", s->times.shared},
+                           {"copies from the L2", s->times.copies},
+                           {"memory", cost.bytes / facts->memory},
+                           {"exp and the like", special}};
+    const Bound of_chain[] = {{"tensor cores", product_seconds(s, gpu, &cost)},
+                              {"exp and the like", special},
+                              {"memory", cost.bytes / facts->memory}};
+    if (s->chained)
+        say_longest(s, of_chain, sizeof of_chain / sizeof *of_chain);
+    else
+        say_longest(s, bound, sizeof bound / sizeof *bound);
+}
+
 void slice_say(const Slice *s) {
     say_copies(s);
     say_rings(s);
     for (int i = 0; i < s->k->roles->role.n; i++) say_runs(s, &s->k->roles->role.p[i]);
     say_late(s);
     say_slices(s);
-    if (!s->chained) say_bounds(s); /* of those the exponentials count as much, which no plan of tiles knows */
+    say_bounds(s);
 }
