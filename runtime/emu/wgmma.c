@@ -126,17 +126,22 @@ static void sums_give(Sums *s) {
 
 /* ---- products ---- */
 
+typedef double Columns __attribute__((vector_size(64), aligned(8), may_alias));
+enum { COLUMNS = sizeof(Columns) / sizeof(double) }; /* the width of every instruction is a multiple of them */
+
 /* Sums are rounded once for all of the product's depth; of integers they are exact. */
-static void product_row(const tile_emu_wgmma *op, double *x, const float *a, const float b[][WIDEST], bool add) {
-    double sum[WIDEST];
-    for (int j = 0; j < op->n; j++) sum[j] = add ? x[j] : 0;
-    for (int k = 0; k < op->k; k++)
-        for (int j = 0; j < op->n; j++) sum[j] += (double)a[k] * (double)b[k][j];
-    for (int j = 0; j < op->n; j++) x[j] = op->whole ? sum[j] : (double)(float)sum[j];
+static void product_row(const tile_emu_wgmma *op, double *x, const float *a, const double b[][WIDEST], bool add) {
+    for (int j = 0; j < op->n; j += COLUMNS) {
+        Columns sum = {0};
+        if (add) sum = *(const Columns *)(x + j);
+        for (int k = 0; k < op->k; k++) sum += (double)a[k] * *(const Columns *)(b[k] + j);
+        for (int c = 0; c < COLUMNS; c++) x[j + c] = op->whole ? sum[c] : (double)(float)sum[c];
+    }
 }
 
 static void product_end(const Product *p) {
-    static float a[ROWS][DEEPEST], columns[WIDEST][DEEPEST], b[DEEPEST][WIDEST];
+    static float a[ROWS][DEEPEST], columns[WIDEST][DEEPEST];
+    static double b[DEEPEST][WIDEST];
     if (p->op->in_registers)
         registers_read(p, a);
     else
