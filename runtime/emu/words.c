@@ -12,35 +12,57 @@ typedef struct Word {
     Snapshot *near, *far; /* for its device, for others */
 } Word;
 
-enum { BUCKETS = 1024 }; /* of a table of words, a few hundred in most programs; chosen: no measurement is recorded */
-static Word *words[BUCKETS];
+/* Each packet is a word: there may be hundreds of thousands. The table has as many buckets as words, at least. */
+enum { FEWEST = 1024 /* buckets: words of most programs; chosen: no measurement is recorded */ };
+static Word **words;
+static size_t nbuckets, nwords;
 
 static Word **word_link(const uint64_t *p) {
-    Word **link = &words[(uintptr_t)p / 8 * 2654435761u % BUCKETS];
+    Word **link = &words[((uintptr_t)p / 8 * UINT64_C(0x9E3779B97F4A7C15) >> 32) % nbuckets];
     while (*link && (*link)->at != p) link = &(*link)->next;
     return link;
 }
 
+static Word *word_find(const uint64_t *p) { return nbuckets ? *word_link(p) : NULL; }
+
+static void words_grow(void) {
+    Word **old = words;
+    const size_t n = nbuckets;
+    nbuckets = n ? 2 * n : FEWEST;
+    words = calloc(nbuckets, sizeof *words);
+    if (!words) emu_fail("finds no memory in the emulator");
+    for (size_t i = 0; i < n; i++)
+        for (Word *w = old[i], *next; w; w = next) {
+            next = w->next;
+            w->next = NULL;
+            *word_link(w->at) = w;
+        }
+    free(old);
+}
+
 static Word *word_make(const uint64_t *p) {
-    Word **link = word_link(p);
-    if (*link) return *link;
+    Word *found = word_find(p);
+    if (found) return found;
+    if (nwords == nbuckets) words_grow();
     Word *w = calloc(1, sizeof *w);
     if (!w) emu_fail("finds no memory in the emulator");
     w->at = p;
     w->device = -1;
-    return *link = w;
+    nwords++;
+    return *word_link(p) = w;
 }
 
 static void word_drop(Word **link) {
     Word *w = *link;
     *link = w->next;
+    nwords--;
     snapshot_drop(w->near);
     snapshot_drop(w->far);
     free(w);
 }
 
 void words_forget(const char *base, size_t bytes) {
-    for (int i = 0; i < BUCKETS; i++)
+    for (size_t i = 0; i < nbuckets; i++)
         for (Word **link = &words[i]; *link;) {
             const char *p = (const char *)(*link)->at;
             if (!base || (p >= base && p < base + bytes))
@@ -53,7 +75,7 @@ void words_forget(const char *base, size_t bytes) {
 /* ---- stores on their way ---- */
 
 static void store_arrive(const WordStore *s) {
-    Word *w = *word_link(s->at);
+    Word *w = word_find(s->at);
     snapshot_drop(w->near);
     snapshot_drop(w->far);
     w->near = s->near;
@@ -106,7 +128,7 @@ static void reads_seen(Talk *t, const Clock *c) {
 
 /* What the last store released comes with the next acquire. */
 static void word_seen(const uint64_t *p, int scope) {
-    Word *w = *word_link(p);
+    Word *w = word_find(p);
     Talk *t = talk_now();
     if (!w || w->device < 0) return;
     bool here = w->device == emu->launch->device;
