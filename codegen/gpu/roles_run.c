@@ -49,6 +49,18 @@ static void keep_lines(Fn *f, const Op *loop) {
     }
 }
 
+/* Iterations that are finished leave their registers to the next ones: with arrays of their own for each, ptxas lets sums
+   that are carried wander through all of them, and spills (C7512). */
+static void leave_sums(Fn *f, const Run *r, int iteration, int next) {
+    if (next >= r->loop->runs) return;
+    for (const Op *op = r->loop->region[0]->first; op; op = op->next)
+        for (int i = 0; i < op->res.n && op->kind == OP_MMA; i++) {
+            Tile *same = ARENA_NEW(f->arena, Tile);
+            *same = r->held[iteration][op->res.p[i]->id].tile;
+            r->held[next][op->res.p[i]->id].into = same;
+        }
+}
+
 static void piece_lines(Fn *f, const Run *r, const Turn *t, int iteration) {
     const Op *loop = r->loop;
     range_text_tile(f, loop->range, cexpr_add(f, r->at, cexpr_number(f, iteration * r->size)));
@@ -68,10 +80,12 @@ static int last_shift(const Op *loop) {
 
 static void turns_lines(Fn *f, const Run *r) {
     for (int turn = 0; turn < r->loop->runs + last_shift(r->loop); turn++)
-        for (int i = 0; i < r->loop->turn.n; i++) {
+        for (int i = 0, late = last_shift(r->loop); i < r->loop->turn.n; i++) {
             const Turn *t = &r->loop->turn.p[i];
             f->hip->role->drains = turn >= r->loop->runs;
-            if (turn >= t->shift && turn - t->shift < r->loop->runs) piece_lines(f, r, t, turn - t->shift);
+            if (turn < t->shift || turn - t->shift >= r->loop->runs) continue;
+            piece_lines(f, r, t, turn - t->shift);
+            if (t->shift == late) leave_sums(f, r, turn - late, turn + 1);
         }
 }
 

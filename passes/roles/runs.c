@@ -4,7 +4,12 @@
 #include "passes/roles/slice.h"
 
 enum {
-    RUN = 4,         /* steps: measured on an H200, bench/gpu/log.md */
+    MOST = 16,       /* steps of a run: measured on an H200, as are ANY and LOADING, bench/gpu/log.md */
+    MOST_ALONE = 12, /* of one group: 16 spill (compiled) */
+    LONG = 8,        /* fewest, where other lengths leave more steps to no run */
+    ANY = 8,         /* where their number is not known */
+    LOADING = 4,     /* where each loads something */
+    FEWEST = 4,      /* in all [chosen] */
     LEAST_SLOTS = 3, /* of a ring: two steps are read, one is copied */
     OTHERS = 40,     /* registers of a thread beside sums: none spills [compiled] */
     GROUP_THREADS = 128
@@ -63,12 +68,13 @@ static bool cut_step(const Slice *s, const Op *loop) {
     return cut && waits;
 }
 
-enum { LOADED, MULTIPLIED, READY, LOOKED_AT, PLACES };
+enum { LOADED, MULTIPLIED, READY, FREED, LOOKED_AT, PLACES };
 
-/* Loads are under way while a slot is waited for, and nothing looks at them until the sums are ready. */
+/* Loads are under way while a slot is waited for, and nothing looks at them until the sums are ready. Slots go back before
+   sums are looked at. */
 static int place_of(const Op *op) {
     if (op->piece == BEGINS) return op->kind == OP_GET || op->kind == OP_MMA ? MULTIPLIED : LOADED;
-    return op->kind == OP_READY ? READY : LOOKED_AT;
+    return op->kind == OP_READY ? READY : op->kind == OP_FREE ? FREED : LOOKED_AT;
 }
 
 static void sort_pieces(const Op *loop) {
@@ -95,20 +101,42 @@ static bool has_room(const Slice *s, const Op *loop) {
     return n + OTHERS <= s->k->plan.regs.p[s->k->plan.regs.n - 1];
 }
 
-static bool is_short(const Slice *s, const Op *loop) {
+static bool loads(const Op *loop) {
+    bool any = false;
+    for (const Op *op = loop->region[0]->first; op; op = op->next) any |= op->kind == OP_LOAD;
+    return any;
+}
+
+/* Whole ones; -1: not known. */
+static int64_t steps_of(const Slice *s, const Op *loop) {
     int64_t first, end;
-    return value_const(loop->arg.p[0], &first) && value_const(loop->arg.p[1], &end) &&
-           end - first < RUN * s->k->range.p[loop->range].size;
+    if (!value_const(loop->arg.p[0], &first) || !value_const(loop->arg.p[1], &end)) return -1;
+    return end > first ? (end - first) / s->k->range.p[loop->range].size : 0;
+}
+
+/* Steps that fill no run wait for their own products. 0: there are too few. */
+static int run_length(const Slice *s, const Op *loop) {
+    const int64_t steps = steps_of(s, loop);
+    if (steps >= 0 && steps < FEWEST) return 0;
+    if (loads(loop)) return LOADING;
+    if (steps < 0) return ANY;
+    const int most = s->k->plan.regs.n > 2 ? MOST : MOST_ALONE;
+    if (steps <= most) return (int)steps;
+    int best = most;
+    for (int n = most - 1; n >= LONG; n--)
+        if (steps % n < steps % best) best = n;
+    return best;
 }
 
 void take_runs(const Slice *s, Op *loop) {
     bool tiles = s->k->range.p[loop->range].kind == RANGE_TILE;
-    if (!tiles || is_short(s, loop) || !cut_step(s, loop) || !has_room(s, loop)) {
+    const int run = tiles ? run_length(s, loop) : 0;
+    if (!run || !cut_step(s, loop) || !has_room(s, loop)) {
         for (Op *op = loop->region[0]->first; op; op = op->next) op->piece = 0;
         return;
     }
     sort_pieces(loop);
     vec_push(s->m->arena, &loop->turn, (Turn){.piece = BEGINS});
     vec_push(s->m->arena, &loop->turn, ((Turn){.piece = FINISHES, .shift = 1}));
-    loop->runs = RUN;
+    loop->runs = (int16_t)run;
 }
