@@ -43,6 +43,7 @@ typedef struct {
     Hold hold;
     Step reader;     /* the only step that reads it; .op NULL: none */
     bool shared;     /* more than one step does */
+    bool again;      /* that step reads it more than once */
     bool ahead;      /* its text stands in front of its region's */
     int at, last;    /* position of its operation; of the last step that reads it */
     int16_t fastest; /* range that should have stride 1: a dot asks for it; -1: any */

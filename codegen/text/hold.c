@@ -19,6 +19,8 @@ static void note_read(Holding *p, const Value *v, Step s, int16_t fastest) {
         h->reader = s;
     else if (h->reader.op != s.op || h->reader.operand != s.operand)
         h->shared = true;
+    else
+        h->again = true;
     if (s.at > h->last) h->last = s.at;
     if (fastest >= 0 && h->fastest < 0 && type_has(v->type, fastest)) h->fastest = fastest;
 }
@@ -28,6 +30,7 @@ static void note_through(Holding *p, const Value *v, const Held *by) {
     note_read(p, v, by->reader, by->fastest);
     Held *h = fn_held(p->f, v);
     h->shared |= by->shared;
+    h->again |= by->again;
     if (by->last > h->last) h->last = by->last;
 }
 

@@ -206,6 +206,12 @@ static const CExpr *keep_in_variable(Nest *n, const Value *v, const CExpr *e) {
     return cexpr_name(n->f, h->name);
 }
 
+/* Compilers make it once more where it is written once more: it has branches. */
+static bool is_eight(Elem e) { return elem_is_float(e) && elem_bits(e) == 8; }
+static bool is_long(const Op *op) {
+    return op->kind == OP_CAST && (is_eight(op->arg.p[0]->type.elem) || is_eight(op->res.p[0]->type.elem));
+}
+
 const CExpr *nest_value(Nest *n, const Value *v) {
     Held *h = fn_held(n->f, v);
     if (h->hold == HOLD_SCALAR) return cexpr_name(n->f, h->name);
@@ -213,7 +219,8 @@ const CExpr *nest_value(Nest *n, const Value *v) {
     if (h->nest == n->id) return h->text;
     const CExpr *e = inline_text(n, v->def);
     bool varies_less = v->type.nrange && nest_depth(n, &v->type) < n->n && v->def->kind != OP_LOAD;
-    if (!is_simple(v) && (v->name || varies_less || strlen(e->text) > LONG_TEXT)) e = keep_in_variable(n, v, e);
+    const bool twice = h->again && is_long(v->def);
+    if (!is_simple(v) && (v->name || varies_less || twice || strlen(e->text) > LONG_TEXT)) e = keep_in_variable(n, v, e);
     h->nest = n->id;
     h->text = e;
     return e;
