@@ -80,10 +80,12 @@ class Config(ctypes.Structure):
 
 
 class Mesh:
-    def __init__(self, folder, ranks=1, group=None):
-        """Of one rank; of several: a process each, by the launcher's variables."""
+    def __init__(self, folder, ranks=1, group=None, older=False):
+        """Of one rank; of several: a process each, by the launcher's variables. `older`: by the runtime of another version, which is opened before that of today:
+        the loader gives programs the first library of a name, and then their own names before everybody's."""
         torch.empty(1, device="cuda")
-        self.tile = ctypes.CDLL(os.path.join(folder, "libtile.so"), mode=ctypes.RTLD_GLOBAL)
+        self.mode = ctypes.RTLD_LOCAL | os.RTLD_DEEPBIND if older else ctypes.DEFAULT_MODE
+        self.tile = ctypes.CDLL(os.path.join(folder, "libtile.so"), mode=self.mode if older else ctypes.RTLD_GLOBAL)
         self.tile.tile_last_error.restype = ctypes.c_char_p
         self.mesh = ctypes.c_void_p()
         config = Config(size=ctypes.sizeof(Config), nranks=1 if ranks == 1 else 0, device=torch.cuda.current_device(), timeout_ms=3000 if ranks > 1 else 0, group=group, target=b"gpu")
@@ -95,7 +97,7 @@ class Mesh:
 
     def program(self, path, name):
         """A function that enqueues a run on the current stream."""
-        library, instance = ctypes.CDLL(path), ctypes.c_void_p()
+        library, instance = ctypes.CDLL(path, mode=self.mode), ctypes.c_void_p()
         self.check(getattr(library, name + "_open")(self.mesh, None, ctypes.byref(instance)))
         run = getattr(library, name + "_run")
         words = lambda given: (ctypes.c_void_p * len(given))(*(x if isinstance(x, int) else x.data_ptr() for x in given))

@@ -4,8 +4,8 @@
        table.py show FILE ..
 
 The table of products by pipelines: what each row takes, what its peer takes in the same run, and what it has to reach. `build` compiles the
-programs into FOLDER: libraries that need no compiler. `--before` is a tilec that has the texts of products, by default that of BUILD, which is
-told to leave out roles. The second form measures on this GPU, checks values, and appends a JSON line a row to FILE (FOLDER/table.jsonl); the part
+programs into FOLDER: libraries that need no compiler. `--before` is a tilec that has the texts of products, in the folder bin of its build, whose
+runtime its programs run on; by default that of BUILD, which is told to leave out roles. The second form measures on this GPU, checks values, and appends a JSON line a row to FILE (FOLDER/table.jsonl); the part
 `ranks` needs two GPUs and is left out without. `show`, and the end of each run, prints the table: of a row measured several times the worst."""
 import argparse
 import concurrent.futures
@@ -82,6 +82,8 @@ def build(o):
             if said:
                 print(said, flush=True)
     subprocess.run(["cp", os.path.join(o.folder, "libtile.so"), o.to], check=True)
+    if o.before and any(p.before for p in programs):
+        subprocess.run(["cp", os.path.join(os.path.dirname(o.before), "..", "libtile.so"), os.path.join(o.to, "before")], check=True)
     commit = subprocess.run(["git", "-C", HERE, "rev-parse", "--short", "HEAD"], capture_output=True, text=True, check=True).stdout.strip()
     with open(os.path.join(o.to, "built.json"), "w", encoding="utf-8") as to:
         json.dump(dict(commit=commit, nvcc=nvcc, same=[[line.work, line.shape] for line, same in zip(lines, alike) if same]), to)
@@ -110,12 +112,12 @@ def measured(line, o, built, meshes):
         return record(line, built["nvcc"][line.shape], {}, 0)
     if [line.work, line.shape] in built["same"] and line.peer == "before":
         return dict(record(line, 1, {"before": 1}, 0), same_text=True)
-    programs = [mesh.program(p.library(o.folder), p.name) for mesh, p in zip(meshes, line.programs)]
+    programs = [(meshes["before"] if p.before else mesh).program(p.library(o.folder), p.name) for mesh, p in zip(meshes["now"], line.programs)]
     return record(line, *getattr(table_measure, line.measure)(*programs, *line.given))
 
 
 def open_meshes(o):
-    """Those of a row's programs: both of this GPU, or the first of two ranks, each of them a process."""
+    """Those of a row's programs now: both of this GPU, or the first of two ranks, each of them a process. And that of programs by the compiler before."""
     import run as R
     import torch.distributed as dist
     rank = int(os.environ.get("RANK", -1))
@@ -123,9 +125,12 @@ def open_meshes(o):
     R.torch.manual_seed(0)
     R.torch.cuda.set_stream(R.torch.cuda.Stream())
     if rank < 0:
-        return [R.Mesh(o.folder)] * 2
+        older = os.path.join(o.folder, "before")
+        before = R.Mesh(older, older=True) if os.path.exists(os.path.join(older, "libtile.so")) else None
+        now = R.Mesh(o.folder)
+        return {"now": [now] * 2, "before": before or now}
     dist.init_process_group("nccl", device_id=R.torch.device("cuda", rank))
-    return [R.Mesh(o.folder, 2, b"table"), R.Mesh(o.folder, 1, b"table%d" % rank)]
+    return {"now": [R.Mesh(o.folder, 2, b"table"), R.Mesh(o.folder, 1, b"table%d" % rank)]}
 
 
 def measure(o):
