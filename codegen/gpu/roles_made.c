@@ -103,15 +103,28 @@ bool hip_role_take(Fn *f, const Op *convert) {
     return true;
 }
 
-/* Its first operand is made of a slot, not of another product's sums. */
+/* ---- products of operands that are made of slots, not of other products' sums ---- */
+
+static bool is_of_slots(const Value *v, int depth) {
+    enum { DEEP = 64 /* operations */ };
+    const Op *op = v->def;
+    if (!op || depth > DEEP || op->kind == OP_READY || op->kind == OP_FOR || op->kind == OP_IF) return !v->type.nrange;
+    for (int i = 0; i < op->arg.n; i++)
+        if (!is_of_slots(op->arg.p[i], depth + 1)) return false;
+    return true;
+}
+
+/* Some, and no others. */
 bool hip_role_makes(const Kernel *k) {
+    bool makes = false;
+    int ring, tile;
     for (int i = 0; k->roles && i < k->roles->role.n; i++) {
         const Region *body = k->roles->role.p[i].body;
         for (const Op *op = walk(body); op; op = walk_next(op, body)) {
-            int ring, tile;
-            const SlotTile *t = op->kind == OP_CONVERT ? hip_slot(k, op->arg.p[0], &ring, &tile) : NULL;
-            if (t && t->fill == FILL_BOX && elements_of(t->type.elem)) return true;
+            if (op->kind != OP_MMA || hip_slot(k, op->arg.p[0], &ring, &tile)) continue;
+            if (!is_of_slots(op->arg.p[0], 0)) return false;
+            makes = true;
         }
     }
-    return false;
+    return makes;
 }

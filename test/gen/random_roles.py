@@ -144,6 +144,9 @@ def run(tilec, roles_run, folder, seed, schedules):
         to.write(text)
     with open(f"{folder}/{seed}.sizes", "w", encoding="utf-8") as to:
         to.write(tiles(r) if "kernel products" in text else wide(r) if "kernel filters" in text else "")
+    done = subprocess.run([tilec, "compile", file, "--target=sm_90a", "-o", f"{folder}/text"], capture_output=True, text=True, check=False)
+    if done.returncode: # what is planned can be written
+        return False, f"{text}{done.stderr}"
     command = [tilec, "compile", file, "--target=sm_90a", f"--tuned={folder}/{seed}.sizes", f"--passes={PASSES}", "--verify-each", "--emit=ir", "-o", folder]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
