@@ -136,11 +136,18 @@ static bool channels_fit(const Kernel *k, const Op *op, int64_t depth, Pixels *p
     return found && others_are_scalars(k, a, p->channel);
 }
 
+/* It may have pixels: no map describes a tensor without elements. */
+static bool may_be_filled(const Param *x) {
+    for (int d = 0; d < x->ndim; d++)
+        if (size_is_number(x->dim[d]) && x->dim[d].c <= 0) return false;
+    return true;
+}
+
 bool access_pixels(const Kernel *k, const Op *op, int row, int channel, int64_t depth, Pixels *p) {
     const Param *x = &k->param.p[op->param];
     int64_t div = 1;
     *p = (Pixels){.row = row, .channel = channel};
-    if (x->ndim != PIXEL_DIMS || op->sub.n != PIXEL_DIMS || row == channel) return false;
+    if (x->ndim != PIXEL_DIMS || op->sub.n != PIXEL_DIMS || row == channel || !may_be_filled(x)) return false;
     if (!range_begins_at(k, op, channel, depth) || !channels_fit(k, op, depth, p)) return false;
     for (int d = 2; d > 0; d--)
         if (!dimension_fits(k, op, d, depth, &div, p)) return false;
