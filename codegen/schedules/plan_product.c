@@ -93,31 +93,14 @@ static Reason refused(const Kernel *k, const Product *f, const MatrixSchedule *s
     return (Reason){.words = k->range.p[1].of.c < s->columns ? "the result is small" : NULL};
 }
 
-static bool results_align(const Kernel *k, const Product *f, int bytes) {
-    for (int i = 0; i < f->stores; i++)
-        if (!rows_align(&k->param.p[f->c[i]], bytes)) return false;
-    return true;
-}
-
-/* Whole tiles of all columns that sums have room for: measured, with all epilogues. */
-static bool has_whole_tiles(const Kernel *k, const Product *f, const MatrixSchedule *s) {
-    enum { WIDE = 256, STEP = 64 };
-    return f->row == 0 && k->range.p[0].of.c % ((int64_t)s->rows * s->cluster) == 0 &&
-           k->range.p[1].of.c % s->columns == 0 && f->depth % STEP == 0 && s->columns * f->sums == WIDE;
-}
-
-/* By roles it takes no longer, as both count. Measured on an H200 [bench/gpu/log.md]: short sums, and results whose
-   rows boxes cannot store, take longer. */
-static bool roles_equal(const Kernel *k, const Product *f, const MatrixSchedule *s, const Planned *roles) {
-    enum { LEAST_DEPTH = 512, FEW_ROWS = 128 /* 8-bit floats: 1.15 to 2.1 of the schedule's speed */ };
-    const double unit = 40e-9, begin = 1.6e-6 /* seconds: of MatrixSchedule.cost; beside its steps */, gain = 0.985;
-    MatrixSchedule facts = *s;
-    facts.columns *= f->sums;
+/* By roles it takes no longer. Measured on an H200 [bench/gpu/log.md]. Bytes of odd rows go one by one: ptxas
+   serialises such products in roles (C7514). */
+static bool roles_equal(const Kernel *k, const Product *f, const MatrixSchedule *s) {
+    enum { FEW_ROWS = 128 /* 8-bit floats: 1.15 to 2.1 of the schedule's speed */ };
+    const Param *c = &k->param.p[f->c[0]];
     if (is_f8(k, f)) return k->range.p[0].of.c <= FEW_ROWS && !k->plan.columns;
-    bool taken = !strcmp(s->name, "product") && !k->plan.columns && f->depth >= LEAST_DEPTH;
-    if (!taken || !results_align(k, f, s->align)) return false;
-    return k->plan.slices > 1 || has_whole_tiles(k, f, s) ||
-           begin + unit * product_time(k, f, &facts) >= gain * roles->seconds;
+    if (elem_bits(c->elem) == 8 && c->dim[1].c % 2) return false;
+    return !strcmp(s->name, "product") && !k->plan.columns;
 }
 
 Planned product_plan(PassContext *c, const Kernel *k, const MatrixTarget *t) {
@@ -129,6 +112,6 @@ Planned product_plan(PassContext *c, const Kernel *k, const MatrixTarget *t) {
     MatrixSchedule s = chosen(k, &f, t, is_f8(k, &f));
     why = refused(k, &f, &s);
     Planned roles = why.words ? plan_refused("") : roles_plan(c, k, t);
-    if (!roles.why.words && roles_equal(k, &f, &s, &roles)) return roles;
+    if (!roles.why.words && roles_equal(k, &f, &s)) return roles;
     return why.words ? arm_refused(k, &f, any->align, why) : arm_planned(c, k, &s, 0, 1);
 }

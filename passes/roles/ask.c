@@ -144,10 +144,11 @@ static bool shares_boxes(const Slice *s, int along) {
     return true;
 }
 
-/* Few rows gain nothing, and of groups whose rows are counted at run time each may end with few. */
+/* Few rows gain nothing, but for results that are turned, and of groups whose rows are counted at run time each may end
+ * with few. */
 static bool may_pair(const Slice *s) {
     bool numbers = size_is_number(s->k->range.p[s->row].of) && size_is_number(s->k->range.p[s->column].of);
-    return !s->swapped && !s->makes && (!kernel_is_ragged(s->k) || numbers || s->k->plan.clusters > 1);
+    return (!s->swapped || s->turned) && !s->makes && (!kernel_is_ragged(s->k) || numbers || s->k->plan.clusters > 1);
 }
 
 /* Boxes of rows that do not begin with lines of memory read two for each of their own; of all operands. */
