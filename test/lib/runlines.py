@@ -18,8 +18,6 @@ APART = 10000  # distance of the random programs that two seeds begin with
 # For whom programs are compiled: the variable that names the compiler, what it is for users and in a sample (a file beside this one), and
 # one test in so many that compiles as users do.
 COMPILERS = ("host", "CC", "cc", "cc", 4), ("emulator", "TILEC_CLANGXX", "", "cxx", 12)
-
-
 PAGES = ("docs/tutorials.test", "docs/readme.test", "docs/quickstart.test")  # what users see is compared
 
 
