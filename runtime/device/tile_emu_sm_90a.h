@@ -186,6 +186,7 @@ TILE_FN void tile_copy_wait(int but) { tile_emu_copy_wait(but); }
 
 /* ---- shared memory by its address ---- */
 
+TILE_FN uint32_t tile_shared_load1(uint32_t at) { return tile_lds_load_u8(tile_emu_shared_at(at, 1)); }
 TILE_FN uint16_t tile_shared_load2(uint32_t at) { return tile_lds_load_bf16(tile_emu_shared_at(at, 2)); }
 TILE_FN uint32_t tile_shared_load4(uint32_t at) {
     uint32_t x;

@@ -278,6 +278,11 @@ TILE_FN void tile_stmatrix4_across(uint32_t at, uint32_t a, uint32_t b, uint32_t
 TILE_FN void tile_stmatrix2_across(uint32_t at, uint32_t a, uint32_t b) {
     asm volatile("stmatrix.sync.aligned.m8n8.x2.trans.shared.b16 [%0], {%1, %2};" ::"r"(at), "r"(a), "r"(b) : "memory");
 }
+TILE_FN uint32_t tile_shared_load1(uint32_t at) {
+    uint32_t x;
+    asm volatile("ld.shared.u8 %0, [%1];" : "=r"(x) : "r"(at) : "memory");
+    return x;
+}
 TILE_FN uint16_t tile_shared_load2(uint32_t at) {
     uint16_t x;
     asm volatile("ld.shared.u16 %0, [%1];" : "=h"(x) : "r"(at) : "memory");
