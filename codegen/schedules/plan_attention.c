@@ -69,11 +69,13 @@ static Reason refused(const Module *m, const Kernel *k, const MatrixTarget *t, A
     return (Reason){.words = size_most(m, a->rows) < (*s)->rows / 2 ? "it has few rows" : NULL};
 }
 
-/* Its end leaves out what the mask hides: else the schedule finds that end, which roles do not. Windows are shorter
-   loops, in which roles take 1.07 times the time [measured: bench/gpu/log.md]. */
+/* Its end leaves out what the mask hides: else the schedule finds that end, which roles do not. In windows, whose loops
+   are short, roles take 1.0 to 1.1 times the time; narrow rows without a mask 1.02 [measured: bench/gpu/log.md]. */
 static bool roles_are_faster(const Attention *a) {
+    enum { NARROW = 64 /* elements of a row [measured, as above] */ };
     const Op *to = a->loop->arg.p[1]->def;
-    return !a->from && (!a->to || (to && to->kind == OP_MIN));
+    if (a->from) return false;
+    return a->to ? to && to->kind == OP_MIN : a->width.c > NARROW;
 }
 
 /* Roles want tiles of rows. */
