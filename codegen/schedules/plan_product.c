@@ -96,9 +96,7 @@ static Reason refused(const Kernel *k, const Product *f, const MatrixSchedule *s
 /* By roles it takes no longer. Measured on an H200 [bench/gpu/log.md]. Bytes of odd rows go one by one: ptxas
    serialises such products in roles (C7514). */
 static bool roles_equal(const Kernel *k, const Product *f, const MatrixSchedule *s) {
-    enum { FEW_ROWS = 128 /* 8-bit floats: 1.15 to 2.1 of the schedule's speed */ };
     const Param *c = &k->param.p[f->c[0]];
-    if (is_f8(k, f)) return k->range.p[0].of.c <= FEW_ROWS && !k->plan.columns;
     if (elem_bits(c->elem) == 8 && c->dim[1].c % 2) return false;
     return !strcmp(s->name, "product") && !k->plan.columns;
 }
