@@ -31,14 +31,15 @@ typedef struct {
     double cached;    /* bytes/s of the whole machine from and to the L2, each element once */
     double l2;        /* bytes that a processor loads from the L2 or stores */
     double lds;       /* bytes to and from workgroups' memory */
-    double boxes;     /* bytes that copies of boxes bring there */
+    double boxes;     /* bytes that copies of boxes bring there, .. */
+    double boxes_few; /* .. where most of them are of few rows, and two tiles at most have the others */
     double busy;      /* share of the peak rate that products of boxes reach, of many processors together */
     double apart;     /* times of what these copies take where rows of tensors are no multiples of 128 bytes */
     double outside;   /* bytes that boxes outside of their tensor fill with zeros */
     double cluster;   /* clocks that a launch of clusters takes longer */
     int at_once[9];   /* clusters of so many workgroups, a processor each, that run at once; 0: not measured */
-    double sum;       /* clocks for which workgroups that share a tile meet before and behind they exchange sums, .. */
-    double summed;    /* .. and bytes of these a clock */
+    double sum;       /* clocks for which a group of each of the workgroups that share a tile meets before they add up .. */
+    double summed;    /* .. so many bytes of sums */
     double lanes;     /* operations */
     double special;   /* those of the special function unit */
     double issue;     /* of a thread alone */

@@ -128,9 +128,15 @@ static double bytes_asked(const TileQuestion *q, const TilePlan *p) {
     return rows / (p->beside ? p->cluster : 1) + columns / (p->beside ? 1 : p->cluster);
 }
 
+/* All workgroups read the few rows of exchanged operands. */
+static double boxes_rate(const GpuFacts *g, const TileQuestion *q, const TilePlan *p) {
+    enum { READERS = 2 /* tiles that have one of the other operand; four bring the usual rate (bench/gpu/log.md) */ };
+    return q->exchanged && !q->made_words && ceil_of(q->columns, p->columns) <= READERS ? g->boxes_few : g->boxes;
+}
+
 static double copy_clocks(const GpuFacts *g, const TileQuestion *q, const TilePlan *p) {
     double asked = q->apart ? (1 + (g->apart - 1) * p->share) * bytes_asked(q, p) : 0;
-    return fmax((double)stage_bytes(q, p), asked) / g->boxes / q->rings;
+    return fmax((double)stage_bytes(q, p), asked) / boxes_rate(g, q, p) / q->rings;
 }
 
 static double product_clocks(const MatrixOp *op, const GpuFacts *g, const TileQuestion *q, const TilePlan *p) {
@@ -273,7 +279,10 @@ static int64_t sum_bytes(const TileQuestion *q, const TilePlan *p) {
 
 /* Clocks for which workgroups that share a tile add up its sums. */
 static double share_clocks(const GpuFacts *g, const TileQuestion *q, const TilePlan *p) {
-    return p->slices > 1 ? g->sum + (double)sum_bytes(q, p) / g->summed : 0;
+    enum { MADE = 1500, MADE_BYTES = 24 /* clocks, bytes a clock: where operands are made, with which tiles were measured */ };
+    if (p->slices == 1) return 0;
+    if (q->made_words) return MADE + (double)sum_bytes(q, p) / MADE_BYTES;
+    return g->sum * p->groups + (double)sum_bytes(q, p) / g->summed;
 }
 
 /* Results go by whole panels. With one slot of results a group waits for its store. */
@@ -306,6 +315,15 @@ static double apart_clocks(const MatrixOp *op, const GpuFacts *g, const TileQues
     apart.apart = true;
     all.share = 1; /* a run may have more tasks */
     return task_clocks(g, q, p, step_in_turn(op, g, &apart, &all)) - p->clocks;
+}
+
+/* Of a round: all operands come from memory once, and slices bring them no faster. Groups may have no rows, gathered rows
+   are few of many. */
+static double memory_clocks(const MatrixTarget *t, const TileQuestion *q, const TilePlan *p) {
+    if (q->row_groups > 1 || q->column_groups > 1 || q->gathers) return 0;
+    double sums = (double)q->tasks * (double)q->steps * q->depth / q->rings,
+           bits = sums * (double)(q->row_tiles * q->rows * q->row_bits + q->column_tiles * q->columns * 8 * q->width);
+    return bits / 8 / target_facts(t->name)->memory * gpu_facts(t->name)->clock / task_rounds(t, q, p);
 }
 
 /* Clocks of a task over an edge, of so many rows or columns; where a cluster's tiles lie along the edge, of the first.
@@ -365,6 +383,7 @@ static bool plan_try(const MatrixTarget *t, const MatrixOp *op, const TileQuesti
     if (p->slices > 1 && p->stages * stage_bytes(q, p) < sum_bytes(q, p)) return false; /* sums lie over operands */
     step = step_in_turn(op, g, q, p);
     p->clocks = task_clocks(g, q, p, step);
+    if (p->slices > 1 && !q->made_words) p->clocks = fmax(p->clocks, memory_clocks(t, q, p));
     p->outside = p->cluster > 1 ? (double)q->steps * outside_bytes(q, p) / g->outside : 0;
     p->apart = apart_clocks(op, g, q, p);
     double last = fmax(p->clocks, copies_outside(q, p) * p->outside),
@@ -410,8 +429,7 @@ static void plans_try(const MatrixTarget *t, const MatrixOp *op, const TileQuest
 
 /* Each workgroup of a cluster with a slice of a tile's steps. */
 static void slices_try(const MatrixTarget *t, const MatrixOp *op, const TileQuestion *q, TilePlan *best) {
-    const bool asked = q->only_slices > 1 || (q->made_words && !q->only_slices);
-    for (int slices = 2; slices <= MOST_SLICES && q->sliced && asked; slices++)
+    for (int slices = 2; slices <= MOST_SLICES && q->sliced; slices++)
         for (int rows = GROUP_ROWS; rows <= MOST_ROWS; rows += GROUP_ROWS)
             if (gpu_facts(t->name)->at_once[slices])
                 plans_try(t, op, q, (TilePlan){.rows = rows, .cluster = 1, .slices = slices}, best);

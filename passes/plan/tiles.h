@@ -35,6 +35,7 @@ typedef struct {
     int kept;           /* tiles of sums, rounded to 16 bits, of which results may be made in the next task; 0: they are
                            made at once */
     bool oblong;        /* tiles are no squares */
+    bool exchanged;     /* rows of tiles are columns of results */
     int least_columns;  /* of a tile, which are multiples of it up to 64, and of 8 */
     int64_t only_rows, only_columns; /* the sizes that tiles have to have; 0: any */
     int64_t even_rows, even_columns; /* tiles have to have divisors of these; 0: any */

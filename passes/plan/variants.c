@@ -12,7 +12,7 @@
 
 enum {
     MOST_SYMBOLS = 3,   /* run-time sizes of a grid that are looked at */
-    MOST_VARIANTS = 8,  /* kernels of a call: each is code of its own */
+    MOST_VARIANTS = 10, /* kernels of a call: each is code of its own */
     MOST_POINTS = 1500, /* sizes that plans are made for, and compared at */
     LEAST = 16,         /* smallest size of these, .. */
     LEAST_OF_MANY = 64, /* .. where several sizes vary: most of them small would have most kernels */
@@ -23,7 +23,7 @@ enum {
     LAUNCH = 5000 /* clocks that a launch takes beside its rounds: about 3 us */
 };
 static const double WORTH =
-    0.0005; /* what a kernel more has to save, on the average of all points: squares of shares */
+    0.0003; /* what a kernel more has to save, on the average of all points: squares of shares */
 
 typedef struct {
     PassContext *c;

@@ -7,7 +7,8 @@
 
 enum {
     FEWEST = 2,        /* rows and columns of a result: a single one is read once, and summed by threads */
-    FEW = 128,         /* rows of a result for which operands are exchanged: more are stored faster by boxes */
+    FEW = 128,         /* rows of a result for which operands are exchanged, .. */
+    SOME = 512,        /* .. and where boxes store it; of more, tiles fit either way [guess] */
     LEAST_COLUMNS = 8, /* of a tile then: of a product instruction */
     MADE_A_WORD = 4, /* positions of a step for which a thread has a word of a first operand in registers: two elements,
                         of 64 rows by 128 threads */
@@ -225,6 +226,7 @@ static TileQuestion question_of(const Slice *s, const MatrixOp *op) {
                       .apart = rows_apart(s),
                       .results = count_results(s, false),
                       .oblong = s->turned,
+                      .exchanged = s->swapped,
                       .least_columns = s->swapped ? least_rows(s) : PANEL_COLUMNS,
                       .slots = count_slots(s),
                       .sends = slice_sends(s),
@@ -237,7 +239,7 @@ static TileQuestion question_of(const Slice *s, const MatrixOp *op) {
                       .even_columns = even_size(s, s->column),
                       .only_cluster = s->k->plan.clusters,
                       .only_slices = s->k->plan.slices,
-                      .sliced = slices_fit(s) && !s->turned,
+                      .sliced = slices_fit(s),
                       .clusters_rows = may_pair(s) && may_share(s, s->row) && shares_boxes(s, s->row),
                       .clusters_columns = may_pair(s) && may_share(s, s->column) && shares_boxes(s, s->column)};
     count_tiles(s, &q);
@@ -307,13 +309,22 @@ Name slice_instruction(const Slice *s, const Op *dot) {
     return name_of(s->m->names, slice_text(s, "wgmma.m%dn%dk%d", shape->m, columns, shape->k));
 }
 
+/* Results are made of whole tiles, which come by boxes where operands are not exchanged. */
+static bool reads_tiles(const Slice *s) {
+    for (int i = 0; i < s->op.n; i++)
+        if (s->op.p[i]->kind == OP_LOAD && s->op.p[i]->in == s->k->body && s->op.p[i]->res.p[0]->type.nrange == 2)
+            return true;
+    return false;
+}
+
 bool slice_tiles(Slice *s, TilePlan *to) {
     for (int i = 0; i < s->dot.n; i++)
         if (!loop_size_fits(s, s->dot.p[i])) return false;
     TileQuestion q = question_of(s, s->op_matrix);
     if ((q.rows < FEWEST || q.columns < FEWEST) && !is_long_eight(s, &q) && !s->makes)
         return slice_refuse(s, NULL, NULL, "the result has few rows");
-    if (s->swapped && !s->makes && !s->turned && q.columns > FEW)
+    const int most = s->turned && !reads_tiles(s) ? SOME : FEW;
+    if (s->swapped && !s->makes && q.columns > most)
         return slice_refuse(s, NULL, NULL, "the result has many rows");
     if (!maps_fit(s)) return false;
     bool found = tiles_plan(s->target, s->op_matrix, &q, to);

@@ -259,7 +259,7 @@ static const char *why_no_slot(const Slice *s, const Op *store) {
 /* Of a tile that a cluster shares, by the kernel's plan. */
 static const char *why_share(const Slice *s) {
     const Plan *p = &s->k->plan;
-    const bool shared = p->cluster > 1 && p->cluster_range < 0;
+    const bool shared = p->cluster > 1 && p->cluster_range < 0 && !s->swapped;
     if (!shared || slice_extent(s, s->column) / p->cluster >= PANEL_COLUMNS) return NULL;
     return "each workgroup of a cluster finishes fewer columns than a box has";
 }
@@ -287,13 +287,11 @@ bool box_is_panels(Slice *s, const Op *access) {
 
 /* Exchanged operands, and results that are written to slots across, for boxes. */
 bool slice_turns(Slice *s) {
-    enum {
-        FEW = 128, /* rows, for which stores from registers take no longer [guess] */
-        MANY = 512 /* rows; of more, tiles fit either way [guess] */
-    };
-    const Size rows = s->k->range.p[s->column].of;
+    enum { FEW = 128 /* rows, for which stores from registers take no longer [guess] */ };
+    const Range *r = &s->k->range.p[s->column];
+    const int64_t rows = s->k->plan.regs.n ? r->size : size_most(s->m, r->of);
     if (!s->swapped || s->makes || s->chained || kernel_is_ragged(s->k) || slice_has_peers(s)) return false;
-    s->turned = size_is_number(rows) && rows.c > FEW && rows.c <= MANY;
+    s->turned = rows > FEW;
     for (int i = 0; i < s->store.n && s->turned; i++) {
         const Param *p = &s->k->param.p[s->store.p[i]->param];
         s->turned = size_is_number(p->dim[p->ndim - 1]) && !store_why_no_box(s, s->store.p[i]);

@@ -48,11 +48,10 @@ typedef struct {
 } Bound;
 
 static void say_slices(const Slice *s) {
+    const char *what = s->swapped ? "rows" : "columns";
     if (s->slices > 1)
-        remark(s->c, "roles", s->k->loc,
-               "'%s': its cluster runs %d slices of the steps, adds up their sums, and each workgroup finishes %lld "
-               "columns",
-               s->k->name, s->slices, (long long)s->k->range.p[s->share].size);
+        remark(s->c, "roles", s->k->loc, "'%s': a cluster runs %d slices of a tile's steps; each workgroup finishes %lld %s",
+               s->k->name, s->slices, (long long)s->k->range.p[s->share].size, what);
 }
 
 /* The longest one, and the others. */

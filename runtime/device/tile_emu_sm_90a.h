@@ -195,6 +195,9 @@ TILE_FN uint32_t tile_shared_load4(uint32_t at) {
 }
 TILE_FN void tile_shared_load16(uint32_t at, uint32_t x[4]) { tile_lds_load16(tile_emu_shared_at(at, 16), x); }
 
+TILE_FN void tile_shared_store16(uint32_t at, const uint32_t x[4]) {
+    tile_lds_store16(tile_emu_shared_at(at, 16), x);
+}
 TILE_FN void tile_shared_zero16(uint32_t at) {
     const uint32_t x[4] = {};
     tile_lds_store16(tile_emu_shared_at(at, 16), x);

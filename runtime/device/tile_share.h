@@ -32,10 +32,13 @@ TILE_FN uint32_t tile_share_get(const tile_ring *own, const tile_ring_end *e) {
 #define TILE_SHARE(name, type, bits_of, of_bits)                                                                       \
     TILE_FN void tile_share_send_##name(uint32_t to, const type *x, int n, int rank, int of, int thread) {             \
         const uint32_t at = to + (uint32_t)(rank * n * 512 + thread * 16);                                             \
-        _Pragma("unroll") for (int u = 0; u < of; u++) _Pragma("unroll") for (int i = 0; i < n; i += 4) {              \
+        _Pragma("unroll") for (int i = 0; i < n; i += 4) _Pragma("unroll") for (int u = 0; u < of; u++) {              \
             const type *y = x + u * n + i;                                                                             \
             const uint32_t z[4] = {bits_of(y[0]), bits_of(y[1]), bits_of(y[2]), bits_of(y[3])};                        \
-            tile_cluster_store16(at + 512 * i, u, z);                                                                  \
+            if (u == rank)                                                                                             \
+                tile_shared_store16(at + 512 * i, z);                                                                  \
+            else                                                                                                       \
+                tile_cluster_store16(at + 512 * i, u, z);                                                              \
         }                                                                                                              \
     }                                                                                                                  \
     TILE_FN void tile_share_add_##name(type *x, uint32_t from, int n, int of, int thread) {                            \

@@ -124,7 +124,7 @@ program p({', '.join(f'{x.upper()}: {outer(x)}' for x in given)}) -> (C: {outer(
 
 def tiles(r):
     """Sizes of tiles between powers of two, and of few rows, which the pass keeps."""
-    wide, few = (r.choice([64, 128]), 16 * r.randint(4, 16)), (8 * r.randint(1, 16), r.choice([64, 128]))
+    wide, few = (r.choice([64, 128]), 16 * r.randint(4, 16)), (8 * r.choice([r.randint(1, 16), 2 * r.randint(4, 16)]), r.choice([64, 128]))
     i, j = r.choice([wide, few])
     sizes = f"i = {i}; j = {j}; " if r.random() < 0.6 else ""
     slices = f"slices = {r.choice([2, 2, 3, 4, 8])}; " if r.random() < 0.4 else ""
