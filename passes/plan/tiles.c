@@ -403,11 +403,11 @@ static void plan_better(const MatrixTarget *t, const MatrixOp *op, const TileQue
 }
 
 /* A workgroup of a cluster copies a tile of its own and a part of one that is shared: both lie in the tensors, but at
-   their ends. */
+   their ends. Columns that are shared may be all there are. */
 static bool pair_fits(const TileQuestion *q, const TilePlan *p) {
     int64_t along = p->beside ? q->columns : q->rows, across = p->beside ? q->rows : q->columns;
     int tile = p->beside ? p->columns : p->rows, shared = p->beside ? p->rows : p->columns;
-    return (p->beside ? q->clusters_columns : q->clusters_rows) && along > tile && across > shared &&
+    return (p->beside ? q->clusters_columns : q->clusters_rows) && along > tile && across >= shared + p->beside &&
            shared % SHARED == 0;
 }
 
