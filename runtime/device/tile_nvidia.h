@@ -35,6 +35,7 @@
 /* ---- what the machine has instructions for, in place of the common text ---- */
 
 #define TILE_OWN_BF16
+#define TILE_OWN_F8
 #define TILE_OWN_MAX
 #define TILE_OWN_EXP
 #define TILE_OWN_DIV
@@ -44,6 +45,25 @@ TILE_FN uint16_t tile_bf16_of_f32(float x) {
     asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(y) : "f"(x));
     return y;
 }
+
+/* To 8 bits, near and to the largest finite value; NaN has the bits of tile_scalar.h. From 8 bits by way of f16, which
+   has all of their values. PTX ISA, "cvt". */
+#define TILE_F8_OF(name, type, nan)                                                                                    \
+    TILE_FN uint8_t tile_##name##_of_f32(float x) {                                                                    \
+        uint16_t y;                                                                                                    \
+        asm("cvt.rn.satfinite." #type "x2.f32 %0, %1, %2;" : "=h"(y) : "f"(0.0f), "f"(x));                             \
+        return x != x ? (uint8_t)(__float_as_uint(x) >> 24 & 0x80u | nan) : (uint8_t)y;                                \
+    }                                                                                                                  \
+    TILE_FN float tile_f32_of_##name(uint8_t x) {                                                                      \
+        float y;                                                                                                       \
+        asm("{.reg .b32 both;\n.reg .b16 low, high;\ncvt.rn.f16x2." #type "x2 both, %1;\nmov.b32 {low, high}, both;\n"  \
+            "cvt.f32.f16 %0, low;}"                                                                                    \
+            : "=f"(y)                                                                                                  \
+            : "h"((uint16_t)x));                                                                                       \
+        return y;                                                                                                      \
+    }
+TILE_F8_OF(f8e4m3, e4m3, 0x7f)
+TILE_F8_OF(f8e5m2, e5m2, 0x7e)
 
 TILE_FN float tile_min_f32(float a, float b) {
     float y;

@@ -155,11 +155,13 @@ TILE_FN uint32_t tile_small_of_f32(float x, int mantissa, int bias) {
     return (u >> cut) - ((uint32_t)(127 - bias) << mantissa);
 }
 
+#ifndef TILE_OWN_F8 /* the machine has instructions */
 TILE_FN float tile_f32_of_f8e4m3(tile_f8e4m3 x) { return (x & 0x7f) == 0x7f ? NAN : tile_f32_of_f8(x, 3, 7); }
 TILE_FN float tile_f32_of_f8e5m2(tile_f8e5m2 x) {
     if ((x & 0x7f) > 0x7c) return NAN;
     return (x & 0x7f) == 0x7c ? (x & 0x80 ? -INFINITY : INFINITY) : tile_f32_of_f8(x, 2, 15);
 }
+#endif
 TILE_FN float tile_f32_of_f8e4m3fnuz(tile_f8e4m3fnuz x) { return x == 0x80 ? NAN : tile_f32_of_f8(x, 3, 8); }
 
 /* The magnitude of x, at most `most`: what is too large becomes the largest finite value. */
@@ -169,12 +171,14 @@ TILE_FN float tile_f8_range(float x, float most) {
 }
 TILE_FN uint8_t tile_f8_sign(float x) { return (uint8_t)(tile_bits_of_f32(x) >> 24 & 0x80u); }
 
+#ifndef TILE_OWN_F8
 TILE_FN tile_f8e4m3 tile_f8e4m3_of_f32(float x) {
     return (uint8_t)(tile_f8_sign(x) | (x != x ? 0x7f : tile_small_of_f32(tile_f8_range(x, 448), 3, 7)));
 }
 TILE_FN tile_f8e5m2 tile_f8e5m2_of_f32(float x) {
     return (uint8_t)(tile_f8_sign(x) | (x != x ? 0x7e : tile_small_of_f32(tile_f8_range(x, 57344), 2, 15)));
 }
+#endif
 TILE_FN tile_f8e4m3fnuz tile_f8e4m3fnuz_of_f32(float x) {
     uint8_t code = (uint8_t)(x != x ? 0x80 : tile_small_of_f32(tile_f8_range(x, 240), 3, 8));
     return code && code != 0x80 ? code | tile_f8_sign(x) : code;
