@@ -197,11 +197,14 @@ static int least_rows(const Slice *s) {
     return room < PANEL_COLUMNS ? (int)(room < STEP ? STEP : room) : PANEL_COLUMNS;
 }
 
-/* Tiles over an edge may come last where their number is known, and steps are products alone. */
+/* Tiles over an edge may come last where their number is known, and steps are products alone. Not of pixels: measured
+   on an H200, 32 images of 28 x 28 x 256, 3 x 3, 49.7 us so in tiles of 192 x 144, 39.8 in those of 192 x 128. */
 static bool may_split_edges(const Slice *s) {
     const Kernel *k = s->k;
     if (s->swapped || s->kept.n || kernel_is_ragged(k) || slice_has_peers(s) || s->stream.n != 1) return false;
     if (s->stream.p[0].fill != FILL_BOX || slice_tasks(s) != TASKS_STATIC || tasks_beside(s) != 1) return false;
+    for (int n = 0; n < s->stream.p[0].load.n; n++)
+        if (stream_fill(&s->stream.p[0], n) == FILL_PIXELS) return false;
     for (int i = 0; i < s->dot.n; i++)
         if (dot_promotes(s->dot.p[i])) return false;
     return size_is_number(k->range.p[s->row].of) && size_is_number(k->range.p[s->column].of);
