@@ -109,7 +109,8 @@ static bool is_allowed(const TileQuestion *q, const TilePlan *p) {
     if (q->only_slices && q->only_slices != p->slices) return false;
     if (has_half_groups(q) && (p->rows != USUAL_ROWS || p->columns > WIDE || p->cluster > 1)) return false;
     if (has_small_groups(q) && !q->only_columns && (p->columns > WIDE || p->cluster > 1)) return false;
-    if (q->oblong && p->rows == p->columns) return false;
+    /* Wider tiles of exchanged operands have results in slots: those that are turned (slice_turns). */
+    if (q->oblong ? p->rows == p->columns : q->exchanged && !q->made_words && p->columns > WIDE) return false;
     if (q->even_rows % p->rows || q->even_columns % p->columns) return false;
     return (!q->only_rows || q->only_rows == p->rows) && (!q->only_columns || q->only_columns == p->columns) &&
            (!q->only_cluster || q->only_cluster == p->cluster || p->slices > 1);

@@ -47,7 +47,7 @@ static Reason why_strides(const Slice *s, const Op *access, bool operand) {
         return (Reason){.fix = "a number: dim D = 128, or -D D=128",
                         .words = slice_text(s, "rows of '%s' have a run-time length", p->name)};
     if (!size_is_number(last)) return (Reason){0}; /* otherwise.c */
-    if (last.c * elem_bits(p->elem) / 8 % ROW_ALIGN)
+    if (last.c * elem_bits(p->elem) % (8 * ROW_ALIGN))
         return (Reason){.fix = slice_text(s, "pad the rows: to multiples of %d elements of %d bits",
                                           8 * ROW_ALIGN / elem_bits(p->elem), elem_bits(p->elem)),
                         .words = slice_text(s, "rows of '%s' are no multiples of %d bytes", p->name, ROW_ALIGN)};
@@ -185,6 +185,24 @@ static bool mixes_channels(const Slice *s, const Op *load, int kept, int over) {
            !access_pixels(s->k, load, kept, over, slice_depth(s), &pixels);
 }
 
+/* Of elements that share a byte: boxes are of bytes, and a map has no extents that are parts of a run-time length. */
+static Reason why_packed(const Slice *s, const Op *load, int over) {
+    const Param *p = &s->k->param.p[load->param];
+    const Affine *at = &places(s, load)[p->ndim - 1].lo;
+    const Op *loop = kernel_loop(s->k, over);
+    if (elem_bits(p->elem) >= 8) return (Reason){0};
+    if (!size_is_number(p->dim[p->ndim - 1]))
+        return (Reason){.fix = "a number: dim K = 4096, or -D K=4096",
+                        .words = slice_text(s, "rows of packed '%s' have a run-time length", p->name)};
+    const int each = 8 / elem_bits(p->elem);
+    bool whole = at->c % each == 0 && loop && value_is_multiple(loop->arg.p[0], each);
+    for (int i = 0; i < at->nterm; i++)
+        whole = whole && (at->term[i].mul % each == 0 || (at->term[i].kind == TERM_POS && at->term[i].id == over));
+    if (whole) return (Reason){0};
+    return (Reason){.fix = "places that are multiples of a byte's elements",
+                    .words = slice_text(s, "tiles of packed '%s' may begin within a byte", p->name)};
+}
+
 Reason box_why(Slice *s, const Op *load, int kept, int over, Panel *panel) {
     if (mixes_channels(s, load, kept, over))
         return (Reason){.fix =
@@ -193,6 +211,7 @@ Reason box_why(Slice *s, const Op *load, int kept, int over, Panel *panel) {
                                             name_of_param(s, load))};
     Reason why = why_shape(s, load, kept, over);
     if (!why.words) why = why_strides(s, load, true);
+    if (!why.words) why = why_packed(s, load, over);
     if (!why.words && s->chained) why = why_empty(s, load);
     const bool along = subscript_range(s, &load->sub.p[load->sub.n - 1].lo) == over;
     if (!why.words && !s->chained) why = box_tail(s, load, over);
