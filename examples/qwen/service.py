@@ -319,6 +319,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
 class Server(http.server.ThreadingHTTPServer):
     daemon_threads = True
+    request_queue_size = 128  # connections not yet accepted; of five, the default, the system resets some of two dozen at once
 
     def __init__(self, address, m):
         self.engine = Engine(m)
