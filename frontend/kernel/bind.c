@@ -232,8 +232,7 @@ static void const_set(Bind *c, BoundParam *p, const ActualArg *a) {
     p->i = a->number.i;
     p->size = a->size;
     p->constant = a->is_size ? BOUND_SIZE : elem_is_float(e) ? BOUND_FLOAT : e == ELEM_BOOL ? BOUND_BOOL : BOUND_INT;
-    bool fits = a->is_size ? elem_is_int(e)
-                           : elem_is_float(e) || (a->number.is_integer && (e != ELEM_BOOL || p->i == 0 || p->i == 1));
+    const bool fits = a->is_size ? elem_is_int(e) : number_is_of(a->number, e);
     if (!fits) const_type_report(c, p->decl, a);
 }
 

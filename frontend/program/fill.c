@@ -42,8 +42,7 @@ static void fill_add(Graph *g, const ProgValue *to, Number x, Loc loc) {
 void zero_add(Graph *g, const ProgValue *result, Loc loc) { fill_add(g, result, number_integer(0), loc); }
 
 static bool number_fits(Graph *g, const ProgValue *n, Elem e) {
-    const bool held = e == ELEM_BOOL ? n->number.i == 0 || n->number.i == 1 : elem_holds(e, n->number.i);
-    const bool good = elem_is_float(e) || (n->number.is_integer && held);
+    const bool good = number_is_of(n->number, e);
     if (!good)
         diag_error(g->diags, n->loc, "type-mismatch", "this is assigned to %s, and %s is none", elem_text(e),
                    number_text(g->arena, n->number));

@@ -13,6 +13,11 @@ double number_real(Number n) { return n.is_integer ? (double)n.i : n.f; }
 
 bool number_holds(Number n) { return n.is_integer ? n.i != 0 : n.f != 0; }
 
+bool number_is_of(Number n, Elem e) {
+    if (elem_is_float(e)) return true;
+    return n.is_integer && (e == ELEM_BOOL ? n.i == 0 || n.i == 1 : elem_holds(e, n.i));
+}
+
 const char *number_text(Arena *a, Number n) {
     return n.is_integer ? arena_format(a, "%" PRId64, n.i) : arena_format(a, "%g", n.f);
 }

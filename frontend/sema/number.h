@@ -3,6 +3,7 @@
 #define TILEC_FRONTEND_SEMA_NUMBER_H
 
 #include "base/arena.h"
+#include "base/elem.h"
 #include "frontend/syntax/ast.h"
 
 #include <stdbool.h>
@@ -19,6 +20,7 @@ Number number_integer(int64_t);
 Number number_float(double);
 double number_real(Number); /* an integer beyond 2^53 is rounded */
 bool number_holds(Number);  /* it is not 0 */
+bool number_is_of(Number, Elem); /* the type has it; floats round any */
 const char *number_text(Arena *, Number);
 
 /* + - * / %, which wrap in 64 bits; quotients are floor. false: another operator, or a divisor that is 0. */
