@@ -17,6 +17,7 @@ const PlanNumber plan_numbers[] = {
     {"cost", offsetof(Plan, cost), 1, INT32_MAX, true},
     {"apart", offsetof(Plan, apart), 1, INT32_MAX, true},
     {"outside", offsetof(Plan, outside), 1, INT32_MAX, true},
+    {"again", offsetof(Plan, again), 1, INT32_MAX, true},
 };
 const int plan_number_count = sizeof plan_numbers / sizeof *plan_numbers;
 

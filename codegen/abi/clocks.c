@@ -74,8 +74,9 @@ static const CExpr *rounds_text(Fn *f, const Kernel *k, const char *target) {
 void clocks_lines(Fn *f, const Kernel *k, const char *target) {
     const char *apart = k->plan.apart ? rows_apart(f, k) : NULL;
     fn_line(f, "const int64_t rounds = %s;", rounds_text(f, k, target)->text);
-    fn_line(f, "%sint64_t task = %d;", apart ? "" : "const ", k->plan.cost);
+    fn_line(f, "%sint64_t task = %d;", apart || k->plan.again ? "" : "const ", k->plan.cost);
     if (apart) fn_line(f, "if (%s) task += %d;", apart, k->plan.apart);
+    if (k->plan.again) fn_line(f, "if (rounds > 1) task += %d;", k->plan.again);
     if (k->roles->cluster == 1) {
         fn_line(f, "return task * rounds;");
         return;

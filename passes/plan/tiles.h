@@ -63,6 +63,7 @@ typedef struct {
     double clocks; /* of a task */
     double apart,
         outside; /* clocks that it takes longer where rows are apart; that it takes where copies lie outside */
+    double again; /* clocks that it takes longer in one of several rounds */
     double seconds;
 } TilePlan;
 

@@ -22,18 +22,19 @@ enum {
         2048,     /* positions of a run-time sum: what a task takes beside its steps counts in sums of this length */
     LAUNCH = 5000 /* clocks that a launch takes beside its rounds: about 3 us */
 };
-static const double WORTH =
-    0.0003; /* what a kernel more has to save, on the average of all points: squares of shares */
+static const double WORTH = 1e-6; /* what a kernel more has to save: fourth powers, 3 % of one size's time */
 
 typedef struct {
     PassContext *c;
     const Kernel *k;
     int symbol[MOST_SYMBOLS], symbols;
     int64_t *at[MOST_POINTS]; /* by point: values of all of the module's symbols */
-    int points;
+    int points, ways; /* 2: rows of operands may be multiples of lines, and others, as a run says; 1: it says no such */
     Planned plan[MOST_POINTS + 1]; /* different ones, the first for the largest sizes */
     int plans;
     bool taken[MOST_POINTS + 1];
+    double *clocks[MOST_POINTS + 1], *least; /* of a plan at each point, each way; the least of all plans */
+    double *scratch;                         /* for each of these */
 } Choice;
 
 /* ---- sizes ---- */
@@ -46,10 +47,21 @@ static void symbols_find(Choice *x) {
     }
 }
 
-/* More of them where fewer sizes vary. */
+/* The next of 1, 2, 4, 10, 20, .. */
+static int64_t round_behind(int64_t n) {
+    int64_t ten = 1;
+    while (10 * ten <= n) ten *= 10;
+    return n < 2 * ten ? 2 * ten : n < 4 * ten ? 4 * ten : 10 * ten;
+}
+
+/* Powers of two and what lies in their middle: most runs have such sizes. More of them where fewer vary: round numbers,
+   too. */
 static int64_t size_behind(const Choice *x, int64_t n) {
-    bool power = (n & (n - 1)) == 0;
-    return x->symbols == MOST_SYMBOLS ? 4 * n : power ? n / 2 * 3 : n / 3 * 4;
+    if (x->symbols == MOST_SYMBOLS) return 4 * n;
+    int64_t two = 1;
+    while (2 * two <= n) two *= 2;
+    int64_t even = n < two + two / 2 ? two + two / 2 : 2 * two, other = round_behind(n);
+    return x->symbols == 1 && other < even ? other : even;
 }
 
 static void points_add(Choice *x, int symbol, int64_t *at) {
@@ -139,40 +151,87 @@ static double clocks_at(const Choice *x, const Planned *p, const int64_t *at, bo
     }
     const char *target = x->c->options->target;
     double begin = cluster > 1 ? gpu_facts(target)->cluster : 0, task = p->cost + (apart ? p->apart : 0);
+    const int64_t rounds = ceil_div(tasks, gpu_facts(target)->at_once[cluster]);
+    if (rounds > 1) task += p->again;
     double last = cluster > 1 ? fmax(task, p->outside * copies_outside(x, p, at)) : task;
-    return begin + task * (double)(ceil_div(tasks, gpu_facts(target)->at_once[cluster]) - 1) + last;
+    return begin + task * (double)(rounds - 1) + last;
 }
 
-static double least_at(const Choice *x, const int64_t *at, bool apart) {
-    double least = INFINITY;
-    for (int i = 0; i < x->plans; i++)
-        if (x->taken[i]) least = fmin(least, clocks_at(x, &x->plan[i], at, apart));
-    return least;
+static bool rows_may_lie_apart(const Kernel *k) {
+    for (int i = 0; i < k->param.n; i++)
+        if (k->param.p[i].ndim && !size_is_number(k->param.p[i].dim[k->param.p[i].ndim - 1])) return true;
+    return false;
+}
+
+static void clocks_count(Choice *x) {
+    x->ways = 1 + rows_may_lie_apart(x->k);
+    x->least = ARENA_ARRAY(x->c->m->arena, double, x->ways * x->points);
+    x->scratch = ARENA_ARRAY(x->c->m->arena, double, x->ways * x->points);
+    for (int i = 0; i < x->ways * x->points; i++) x->least[i] = INFINITY;
+    for (int p = 0; p < x->plans; p++) {
+        x->clocks[p] = ARENA_ARRAY(x->c->m->arena, double, x->ways * x->points);
+        for (int i = 0; i < x->ways * x->points; i++) {
+            x->clocks[p][i] = LAUNCH + clocks_at(x, &x->plan[p], x->at[i / x->ways], i % x->ways);
+            x->least[i] = fmin(x->least[i], x->clocks[p][i]);
+        }
+    }
 }
 
 /* ---- the choice ---- */
 
-/* Shares of the time that the plan saves beside those that are taken: their squares, so that no point loses much, added
-   up over all points, once with rows that are multiples of lines and once without. */
-static double saves(const Choice *x, int plan) {
-    double sum = 0;
-    for (int i = 0; i < 2 * x->points; i++) {
-        const bool apart = i % 2;
-        double now = least_at(x, x->at[i / 2], apart), own = clocks_at(x, &x->plan[plan], x->at[i / 2], apart);
-        if (own < now) sum += pow((now - own) / (now + LAUNCH), 2);
+static double *least_of_taken(const Choice *x, double *least) {
+    for (int i = 0; i < x->ways * x->points; i++) {
+        least[i] = INFINITY;
+        for (int p = 0; p < x->plans; p++)
+            if (x->taken[p]) least[i] = fmin(least[i], x->clocks[p][i]);
     }
-    return sum / 2;
+    return least;
 }
 
-/* The one that saves most; 0: none is worth it. */
-static int next_best(const Choice *x) {
-    int best = 0;
-    double most = WORTH * x->points;
+/* With this plan beside: by how much points take longer than by the fastest plan of all; the worst ones count most. */
+static double regret(const Choice *x, const double *least, int plan) {
+    double sum = 0;
+    for (int i = 0; i < x->ways * x->points; i++) {
+        double more = fmin(least[i], x->clocks[plan][i]) / x->least[i] - 1;
+        sum += more * more * more * more;
+    }
+    return sum;
+}
+
+/* The plan beside those taken that leaves least regret; `best` where none leaves less. */
+static int best_beside(Choice *x, int best) {
+    const double *least = least_of_taken(x, x->scratch);
+    double sum = regret(x, least, best);
     for (int i = 1; i < x->plans; i++) {
-        double own = x->taken[i] ? 0 : saves(x, i);
-        if (own > most) most = own, best = i;
+        double own = x->taken[i] ? INFINITY : regret(x, least, i);
+        if (own < sum) sum = own, best = i;
     }
     return best;
+}
+
+/* One after the other, as long as one is worth it; .. */
+static void plans_take(Choice *x) {
+    x->taken[0] = true;
+    for (int n = 1, best = 1; n < MOST_VARIANTS && best; n++) {
+        best = best_beside(x, 0);
+        const double *least = least_of_taken(x, x->scratch);
+        if (regret(x, least, 0) - regret(x, least, best) < WORTH) best = 0;
+        x->taken[best] = true;
+    }
+}
+
+/* .. then others in their places. */
+static void plans_exchange(Choice *x) {
+    for (bool better = true; better;) {
+        better = false;
+        for (int i = 1; i < x->plans; i++)
+            if (x->taken[i]) {
+                x->taken[i] = false;
+                int best = best_beside(x, i);
+                x->taken[best] = true;
+                better |= best != i;
+            }
+    }
 }
 
 static void variant_keep(const Choice *x, const Planned *p, int number) {
@@ -189,15 +248,18 @@ static void plan_count(Planned *p) {
     p->plan.cost = p->cost;
     p->plan.apart = p->apart;
     p->plan.outside = p->outside;
+    p->plan.again = p->again;
 }
 
 static void choice_make(Choice *x) {
-    int number = 1;
-    for (int best = 1; number < MOST_VARIANTS && (best = next_best(x)) > 0;) {
-        x->taken[best] = true;
-        plan_count(&x->plan[best]);
-        variant_keep(x, &x->plan[best], ++number);
-    }
+    clocks_count(x);
+    plans_take(x);
+    plans_exchange(x);
+    for (int i = 1, number = 1; i < x->plans; i++)
+        if (x->taken[i]) {
+            plan_count(&x->plan[i]);
+            variant_keep(x, &x->plan[i], ++number);
+        }
 }
 
 void plan_variants(PassContext *c, const Kernel *k, Planned *largest) {
@@ -208,7 +270,6 @@ void plan_variants(PassContext *c, const Kernel *k, Planned *largest) {
     Planned all = plan_at(&x, x.at[x.points - 1]);
     if (!all.why.words && all.plan.lowering == LOWER_ROLES) all.seconds = largest->seconds, *largest = all;
     plan_note(&x, largest);
-    x.taken[0] = true;
     for (int i = 0; i < x.points; i++) {
         Planned p = plan_at(&x, x.at[i]);
         plan_note(&x, &p);
