@@ -212,6 +212,12 @@ static bool may_split_edges(const Slice *s) {
     return size_is_number(k->range.p[s->row].of) && size_is_number(k->range.p[s->column].of);
 }
 
+/* Workgroups that share a tile are no cluster of tiles: who asks for clusters alone asks for no slices. */
+static int only_slices(const Slice *s) {
+    const Plan *p = &s->k->plan;
+    return p->slices || p->clusters < 2 ? p->slices : 1;
+}
+
 static TileQuestion question_of(const Slice *s, const MatrixOp *op) {
     TileQuestion q = {.row_groups = groups_of(s, s->row),
                       .column_groups = groups_of(s, s->column),
@@ -243,7 +249,7 @@ static TileQuestion question_of(const Slice *s, const MatrixOp *op) {
                       .even_rows = even_size(s, s->row),
                       .even_columns = even_size(s, s->column),
                       .only_cluster = s->k->plan.clusters,
-                      .only_slices = s->k->plan.slices,
+                      .only_slices = only_slices(s),
                       .sliced = slices_fit(s),
                       .clusters_rows = may_pair(s) && may_share(s, s->row) && shares_boxes(s, s->row),
                       .clusters_columns = may_pair(s) && may_share(s, s->column) && shares_boxes(s, s->column)};
