@@ -25,6 +25,8 @@ int plan_number(const Plan *p, const PlanNumber *n) { return *(const int *)(cons
 
 void plan_set_number(Plan *p, const PlanNumber *n, int to) { *(int *)(void *)((char *)p + n->at) = to; }
 
+int plan_slices(const Plan *p) { return p->cluster && p->cluster_range < 0 ? p->cluster : 1; }
+
 bool plan_is_whole(const Plan *p) { return p->lowering == LOWER_SCHEDULE || p->lowering == LOWER_ROLES; }
 
 bool plan_has_roles(const Plan *p) {

@@ -81,6 +81,7 @@ void plan_set_number(Plan *, const PlanNumber *, int);
 bool plan_has_roles(const Plan *); /* any of what stands behind `of ROLES` and is not a number */
 void plan_drop_roles(Plan *);      /* of a kernel that now has roles: these say it */
 void plan_drop_asked(Plan *); /* leaves what code generation reads, when the passes have done what is asked of them */
+int plan_slices(const Plan *);    /* workgroups of a cluster that share a tile, each with a slice of its steps; or 1 */
 bool plan_is_whole(const Plan *); /* SCHEDULE, ROLES: passes behind leave the body as it is */
 
 #endif

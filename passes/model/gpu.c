@@ -165,9 +165,11 @@ static int64_t tile_columns(const Kernel *k) {
     return k->range.p[1].size * sums;
 }
 
-/* Times of all processors' work, where the last round of tasks leaves some of them idle. */
+/* Times of all processors' work, where the last round of tasks leaves some of them idle. The workgroups of a cluster may
+   share a task. */
 static double idle_factor(const MatrixTarget *t, const NodeCost *n) {
-    return ceil(n->tasks / t->processors) * t->processors / n->tasks;
+    const double shares = n->tasks * plan_slices(&n->kernel->plan);
+    return ceil(shares / t->processors) * t->processors / shares;
 }
 
 /* Tiles of a schedule: steps of 64 positions whose time its row has; others and those of roles at the rate of the largest

@@ -365,7 +365,7 @@ bool slice_planned(Slice *s) {
                   .columns = (int)s->k->range.p[s->column].size,
                   .stages = p->stages,
                   .groups = p->regs.n - 1};
-    t.slices = p->cluster && p->cluster_range < 0 ? p->cluster : 1;
+    t.slices = plan_slices(p);
     s->slices = t.slices;
     t.cluster = p->cluster && t.slices == 1 ? p->cluster : 1;
     t.beside = p->cluster && p->cluster_range == s->column;
