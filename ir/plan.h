@@ -41,7 +41,7 @@ typedef struct {
     Name schedule; /* SCHEDULE: its name */
     int parts;     /* into which `split` cuts the loop; 1, or open with SCHEDULE and ROLES: it stays whole */
     bool cut;      /* a kernel that `split` has made */
-    int columns;   /* of a schedule's tile: none of others is taken */
+    int columns;   /* of a tile of a schedule or of roles: none of others is taken */
     int clusters;  /* workgroups of a cluster, in roles: other tiles are not taken */
     int slices;    /* likewise, which share tiles; 1: none do */
     bool sized;    /* the file of sizes gives a range its size: `layout` keeps them */

@@ -38,7 +38,8 @@ static bool runs_along(const Op *op, int range, int64_t of) {
     return affine_runs_along(&op->sub.p[op->sub.n - 1].lo, range, of);
 }
 
-bool hip_rows_are_multiple(Fn *f, const Op *op, int64_t of) {
+/* Rows and the tensor's first element lie at multiples. */
+static bool rows_are_multiple(Fn *f, const Op *op, int64_t of) {
     const Param *p = &f->k->param.p[op->param];
     const Arg *a = &f->node->arg.p[op->param];
     return cexpr_is_multiple(part_text(f, &f->p->tensor.p[a->tensor], a), of) &&
@@ -46,7 +47,7 @@ bool hip_rows_are_multiple(Fn *f, const Op *op, int64_t of) {
 }
 
 bool hip_run_is_multiple(Fn *f, const Op *op, int range, int64_t of) {
-    return range_begins_at(f->k, op, range, of) && runs_along(op, range, of) && hip_rows_are_multiple(f, op, of);
+    return range_begins_at(f->k, op, range, of) && runs_along(op, range, of) && rows_are_multiple(f, op, of);
 }
 
 /* Registers whose low `bits` bits count neighbours in memory. `last`: the range that may end among them, the last run

@@ -7,8 +7,8 @@
 
 typedef struct {
     Fn *f;
-    EpilogueGiven of;
-    const char *name[2], *near; /* of the sums; of the element that was loaded */
+    const Op *sums;
+    const char *name[2]; /* of the sums */
     bool read[2];
     const CExpr **text; /* by value id */
     int *uses;
@@ -37,7 +37,6 @@ static const CExpr *value_text(Epilogue *e, const Value *v);
 
 static const CExpr *operation_text(Epilogue *e, const Op *op) {
     const CExpr *arg[3];
-    if (op == e->of.residual) return cexpr_name(e->f, e->near);
     if (op->kind == OP_LOAD) return load_text(e->f, op);
     for (int i = 0; i < op->arg.n; i++) arg[i] = value_text(e, op->arg.p[i]);
     return op_text(e->f, op, arg);
@@ -46,14 +45,14 @@ static const CExpr *operation_text(Epilogue *e, const Op *op) {
 enum { LONG_TEXT = 72 };
 
 static const CExpr *sum_text(Epilogue *e, const Value *v) {
-    int n = v != e->of.sums->res.p[0];
+    int n = v != e->sums->res.p[0];
     e->read[n] = true;
     return cexpr_name(e->f, e->name[n]);
 }
 
 static const CExpr *value_text(Epilogue *e, const Value *v) {
     const Op *op = v->def;
-    if (op == e->of.sums) return sum_text(e, v);
+    if (op == e->sums) return sum_text(e, v);
     if (op->kind == OP_CONST) return literal_text(e->f, v->type.elem, op);
     if (op->kind == OP_BROADCAST) return value_text(e, op->arg.p[0]);
     if (e->text[v->id]) return e->text[v->id];
@@ -66,15 +65,14 @@ static const CExpr *value_text(Epilogue *e, const Value *v) {
     return e->text[v->id] = text;
 }
 
-/* One that is not read has no name; behind them the element that was loaded. */
+/* One that is not read has no name. */
 static const char *sums_text(const Epilogue *e) {
     const char *text = "";
-    for (int i = 0; i < e->of.sums->res.n; i++) {
-        Elem elem = e->of.sums->res.p[i]->type.elem;
+    for (int i = 0; i < e->sums->res.n; i++) {
+        Elem elem = e->sums->res.p[i]->type.elem;
         text = fn_text(e->f, "%s%s%s%s, ", text, elem_c(elem), e->read[i] ? " " : "", e->read[i] ? e->name[i] : "");
     }
-    if (!e->of.residual) return text;
-    return fn_text(e->f, "%s%s %s, ", text, elem_c(e->of.residual->res.p[0]->type.elem), e->near);
+    return text;
 }
 
 /* A parameter's name where the body reads it. */
@@ -82,12 +80,11 @@ static const char *read_as(Fn *f, const char *body, const char *name) {
     return text_has_word(body, name) ? fn_text(f, " %s", name) : "";
 }
 
-const char *epilogue_text(Schedule *s, const Value *v, Elem to, EpilogueGiven of, const char *name) {
+const char *epilogue_text(Schedule *s, const Value *v, Elem to, const Op *sums, const char *name) {
     Fn *f = &s->f;
     Epilogue e = {.f = f,
-                  .of = of,
-                  .near = of.residual ? c_name(&f->names, "near") : NULL,
-                  .name = {"x", of.sums->res.n > 1 ? c_name(&f->names, "y") : NULL},
+                  .sums = sums,
+                  .name = {"x", sums->res.n > 1 ? c_name(&f->names, "y") : NULL},
                   .text = ARENA_ARRAY(f->arena, const CExpr *, f->k->nvalue + 1),
                   .uses = ARENA_ARRAY(f->arena, int, f->k->nvalue + 1)};
     count_uses(&e, f->k->body);

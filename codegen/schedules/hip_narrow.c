@@ -72,7 +72,7 @@ bool narrow_prepare(Schedule *s) {
     schedule_maps(s, maps.map, maps.param, maps.n);
     product_fill_sizes(s, &p);
     product_fill_early(s, product_is_early(s, p.b, 1));
-    product_fill_result(s, &p, (EpilogueGiven){.sums = p.loop});
+    product_fill_result(s, &p);
     fill_results(s, &p, &plan, product_stores_tiles(&k->param.p[p.c[0]]));
     fill_ring(s, &plan, held, rows);
     schedule_hole(s, "once", held == plan.columns ? "_once" : "");

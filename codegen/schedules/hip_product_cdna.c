@@ -126,7 +126,7 @@ static void fill_types(Schedule *s, const Product *p, const MatrixOp *op) {
     schedule_hole(s, "end_j", wide ? "" : fn_text(&s->f, ", %s_N - 1)", s->launch->function));
 }
 
-bool product_prepare_cdna(Schedule *s, const Product *p, const MatrixSchedule *facts) {
+static bool fill_all(Schedule *s, const Product *p, const MatrixSchedule *facts) {
     const MatrixOp *op = product_op(s->f.hip->target, facts, s->f.k, p);
     if (!op) return false;
     MatrixSchedule own = *facts;
@@ -137,10 +137,18 @@ bool product_prepare_cdna(Schedule *s, const Product *p, const MatrixSchedule *f
     product_fill_sizes(s, p);
     fill_tiles(s, p);
     fill_way(s, p, direct);
-    product_fill_result(s, p, (EpilogueGiven){.sums = p->loop});
+    product_fill_result(s, p);
     fill_operands(s, p);
     fill_second(s, p);
     fill_types(s, p, op);
     fill_results(s, p);
     return true;
+}
+
+bool product_prepare(Schedule *s) {
+    Product p;
+    const Kernel *k = s->f.k;
+    if (product_match(k, &p).words) return false;
+    const MatrixSchedule *facts = matrix_schedule(s->f.hip->target, "product", k->range.p[1].size * p.sums);
+    return facts && fill_all(s, &p, facts);
 }

@@ -30,12 +30,8 @@ void schedule_maps(Schedule *, const GpuMap *, const int *param, int n); /* the 
 
 /* Of both kinds of attention: the type, and the scale as of powers of 2. */
 void schedule_softmax(Schedule *, const Attention *);
-/* What is computed from: sums x, y of a loop, and the element of the load `residual`; NULL: that is loaded, too. */
-typedef struct {
-    const Op *sums, *residual;
-} EpilogueGiven;
-/* A function `NAME(..)` of one of these at [i, j] that gives a value as a `to`; its text. */
-const char *epilogue_text(Schedule *, const Value *, Elem to, EpilogueGiven, const char *name);
+/* A function `NAME(..)` of the sums x, y of a loop at [i, j] that gives a value as a `to`; its text. */
+const char *epilogue_text(Schedule *, const Value *, Elem to, const Op *sums, const char *name);
 
 /* The matrices that a product's kernel copies by boxes, and which parameters they are. */
 typedef struct {
@@ -49,19 +45,12 @@ void product_fill_sizes(Schedule *, const Product *);
 bool product_is_early(const Schedule *, const int *b, int n); /* b, or several, are copied before the wait */
 void product_fill_early(Schedule *, bool early);
 void product_fill_clamp(Schedule *, char range, int64_t extent, int64_t tile);
-void product_fill_result(Schedule *, const Product *, EpilogueGiven);
-bool product_has_fringe(const Schedule *, const Product *);
-const Op *product_residual(Schedule *, const Product *); /* the load that is copied by boxes; NULL: none */
-void product_fill_residual(Schedule *, const Product *, ProductMaps *);
-bool product_beside(const Schedule *, const Product *);              /* how the workgroups of a cluster lie */
+void product_fill_result(Schedule *, const Product *);
 int product_fill_cluster(Schedule *, const SkinnyPlan *); /* for few rows; workgroups of a cluster */
-int product_fill_fringe(Schedule *, const Product *, ProductMaps *); /* bytes that a stage has more for it */
 
 /* Fill in facts, maps, and the schedule's own holes; false: the kernel is none that the schedule computes. */
-bool product_prepare_cdna(Schedule *, const Product *,
-                             const MatrixSchedule *); /* of a machine whose threads load the operands */
 bool skinny_prepare_cdna(Schedule *, const Product *);
-bool product_prepare(Schedule *);
+bool product_prepare(Schedule *); /* of a machine whose threads load the operands */
 bool skinny_prepare(Schedule *);
 bool narrow_prepare(Schedule *);
 bool attention_prepare(Schedule *);

@@ -149,7 +149,7 @@ bool skinny_prepare(Schedule *s) {
     schedule_maps(s, maps.map, maps.param, maps.n);
     product_fill_sizes(s, &p);
     product_fill_early(s, early);
-    product_fill_result(s, &p, (EpilogueGiven){.sums = p.loop});
+    product_fill_result(s, &p);
     fill_sums(s, &p, tall);
     fill_blocks(s, &p, &plan, blocks);
     schedule_hole(s, "once", k->range.p[0].of.c <= plan.rows ? "_once" : "");

@@ -79,7 +79,7 @@ bool skinny_prepare_cdna(Schedule *s, const Product *p) {
     if (!shape.facts) return false;
     schedule_begin(s, facts);
     product_fill_sizes(s, p);
-    product_fill_result(s, p, (EpilogueGiven){.sums = p->loop});
+    product_fill_result(s, p);
     fill_shape(s, p, &shape);
     fill_parts(s, p);
     fill_operands(s, p, op, shape.columns);

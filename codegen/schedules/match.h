@@ -27,18 +27,6 @@ typedef struct {
 /* NULL: it is that. Else what keeps it from it; "": it is no product of two whole matrices. */
 Reason product_match(const Kernel *, Product *);                 /* no words: it is one */
 int product_operands(const Product *, int param[MOST_OPERANDS]); /* a, then each b; how many */
-/* Rows below the last tiles of a cluster and columns to their right, so few that the tiles beside them make them too:
-   as many as a product instruction takes; 0: there are none. Both are 0 where tiles lie over an edge. */
-typedef struct {
-    int below, right;
-} ProductFringe;
-ProductFringe product_fringe(const Kernel *, const Product *, const MatrixSchedule *);
-/* The workgroups of a cluster have tiles beside each other, of the same rows, and no fringe; else one above the other.
- */
-int64_t product_columns(const MatrixSchedule *, const Product *); /* of a result, in a tile: sums share it */
-bool product_lies_beside(const Kernel *, const Product *, const MatrixSchedule *);
-double product_time(const Kernel *, const Product *, const MatrixSchedule *); /* in the unit of MatrixSchedule.cost */
-
 /* The instruction for a schedule of four waves beside each other and 64 bytes of a row a step. NULL: none. Its operands
    may be f8e4m3fnuz where the product's are f8e4m3: with the same bits, but for -0 and NaN, half of each. */
 const MatrixOp *product_op(const MatrixTarget *, const MatrixSchedule *, const Kernel *, const Product *);

@@ -207,23 +207,3 @@ const MatrixOp *product_op_few(const MatrixTarget *t, const Kernel *k, const Pro
     Elem e = k->param.p[f->a].elem, sum = f->loop->res.p[0]->type.elem;
     return types_multiply(k, f) ? matrix_deepest(t, 16, elem_text(e), elem_text(sum)) : NULL;
 }
-
-/* ---- what lies beyond the last tiles ---- */
-
-enum { MOST_FRINGE = 32, FEWEST_COLUMNS = 128 };
-
-/* As many as a product instruction takes, 0: nothing is left, -1: too much is. */
-static int beyond(int64_t extent, int64_t tile) {
-    int64_t rest = extent % tile;
-    if (!rest) return 0;
-    if (extent < tile || rest > MOST_FRINGE) return -1;
-    return rest <= 8 ? 8 : rest <= 16 ? 16 : MOST_FRINGE;
-}
-
-ProductFringe product_fringe(const Kernel *k, const Product *p, const MatrixSchedule *s) {
-    bool fits = p->sums == 1 && p->stores == 1 && elem_bits(k->param.p[p->a].elem) == 16;
-    if (!fits || !s->cluster || s->columns % FEWEST_COLUMNS) return (ProductFringe){0};
-    int below = beyond(k->range.p[0].of.c, (int64_t)s->rows * s->cluster),
-        right = beyond(k->range.p[1].of.c, s->columns);
-    return below < 0 || right < 0 ? (ProductFringe){0} : (ProductFringe){below, right};
-}

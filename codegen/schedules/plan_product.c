@@ -1,15 +1,7 @@
-/* plan_product.c: products of two matrices by a schedule: which sizes and types it takes, and in which tiles. */
+/* plan_product.c: products of two matrices: of few rows by a schedule, others by roles where the machine has them. */
 #include "codegen/schedules/arms.h"
 #include "codegen/schedules/skinny.h"
-
-#include <math.h>
-#include <string.h>
-
-/* Sums of 8-bit types are f32 only from 128 to 128 positions, to 14 bits between: from so many positions on that is no
-   more than what f32 sums in another order differ by where signs vary (docs/design/schedules.md). */
-enum { LEAST_DEPTH_8 = 2048 };
-
-enum { FEWEST_COLUMNS = 64 }; /* of a result, in a tile */
+#include "target/rates.h"
 
 static bool is_f8(const Kernel *k, const Product *f) {
     Elem a = k->param.p[f->a].elem;
@@ -23,9 +15,7 @@ static bool types_fit(const Kernel *k, const Product *f) {
     for (int i = 1; i < f->stores; i++)
         if (k->param.p[f->c[i]].elem != c) return false;
     bool quantised = c == ELEM_I8 || (elem_bits(c) == 8 && elem_is_float(c));
-    if (is_f8(k, f))
-        return !f->b_is_kn && f->depth >= LEAST_DEPTH_8 &&
-               (c == ELEM_F32 || c == ELEM_BF16 || c == ELEM_F16 || quantised);
+    if (is_f8(k, f)) return !f->b_is_kn && (c == ELEM_F32 || c == ELEM_BF16 || c == ELEM_F16 || quantised);
     return (a == ELEM_BF16 || a == ELEM_F16) && (c == a || c == ELEM_F32 || quantised);
 }
 
@@ -36,80 +26,49 @@ static bool operands_align(const Kernel *k, const Product *f, int bytes) {
     return true;
 }
 
-/* Two sums, and sums of 8-bit types, which take twice the registers, have instructions of some widths alone. */
-static bool tiles_fit(const Kernel *k, const Product *f, const MatrixSchedule *s, bool f8) {
-    int64_t wide = product_columns(s, f);
-    bool any = f->sums == 1 && f->stores == 1 && !f8, some = s->columns == 64 || s->columns % 128 == 0;
-    return wide >= FEWEST_COLUMNS && (any || some) && (!f8 || s->columns <= 128) &&
-           (!k->plan.columns || wide == k->plan.columns);
+/* No words: the machine has a kernel for such. */
+static Reason refused(const Kernel *k, const Product *f, int align) {
+    if (!types_fit(k, f)) return reason_types;
+    return operands_align(k, f, align) ? (Reason){0} : reason_rows;
 }
 
-/* The widest tiles but where others gain more than the model knows. */
-static const MatrixSchedule *fastest(const Kernel *k, const Product *f, const MatrixTarget *t, bool f8) {
-    const double gain = 0.99;
-    const MatrixSchedule *best = NULL;
-    for (const MatrixSchedule *s = t->schedule; s->name; s++) {
-        if (strcmp(s->name, "product") || !tiles_fit(k, f, s, f8)) continue;
-        if (!best || product_time(k, f, s) < gain * product_time(k, f, best)) best = s;
-    }
-    return best;
-}
-
-/* Few rows always go there. Others where it is faster and few tiles share their sums, or where tiles of the other
-   schedule, two above each other, would be half empty. */
-static bool is_skinny(const Kernel *k, const SkinnyPlan *few, const MatrixSchedule *other, double time) {
+/* Few rows always go by the schedule. Others where it is faster and few tiles share their sums. roles: their plan. */
+static bool is_skinny(const Kernel *k, const SkinnyPlan *few, const MatrixTarget *t, const Planned *roles) {
+    enum { MANY = 128 }; /* rows */
+    const double unit = 40e-9;
     int64_t m = k->range.p[0].of.c;
     if (!few->facts) return false;
-    return m <= few->facts->rows || ((few->parts > 1 || !other || m <= other->rows) && few->time < time);
+    if (m <= few->facts->rows || roles->why.words) return true;
+    return (few->parts > 1 || m <= MANY) && few->time * unit + gpu_facts(t->name)->fill < roles->seconds;
 }
 
-static MatrixSchedule of_plan(const SkinnyPlan *p, int sums) {
-    MatrixSchedule s = *p->facts;
-    s.columns = p->columns / sums;
-    return s;
+static Planned planned_few(PassContext *c, const Kernel *k, const SkinnyPlan *few, int sums) {
+    MatrixSchedule s = *few->facts;
+    s.columns = few->columns / sums;
+    return k->range.p[1].of.c < s.columns ? plan_refused("the result is small") : arm_planned(c, k, &s, 0, 1);
 }
 
-/* With the columns of a result in a tile. name: NULL: none. */
-static MatrixSchedule chosen(const Kernel *k, const Product *f, const MatrixTarget *t, bool f8) {
-    const MatrixSchedule *s = fastest(k, f, t, f8);
+/* By the schedules of few rows. */
+static Planned few_plan(PassContext *c, const Kernel *k, const MatrixTarget *t, const Product *f,
+                        const Planned *roles) {
     int64_t m = k->range.p[0].of.c, n = k->range.p[1].of.c;
-    SkinnyPlan few = {0}, narrow = {0};
-    if (!f8) few = skinny_plan(t, m, n, f->depth, f->sums, 0);
-    if (!f8 && f->sums == 1 && f->stores == 1)
+    if (is_f8(k, f)) return plan_refused("");
+    SkinnyPlan few = skinny_plan(t, m, n, f->depth, f->sums, 0), narrow = {0};
+    if (f->sums == 1 && f->stores == 1)
         narrow = narrow_plan(t, &few, m, n, f->depth, f->b_is_kn, k->plan.columns);
-    if (narrow.facts) return of_plan(&narrow, 1);
-    if (!f8 && k->plan.columns) few = skinny_plan(t, m, n, f->depth, f->sums, k->plan.columns);
-    if (is_skinny(k, &few, s, s ? product_time(k, f, s) : INFINITY)) return of_plan(&few, f->sums);
-    MatrixSchedule other = s ? *s : (MatrixSchedule){0};
-    other.columns /= f->sums;
-    return other;
-}
-
-/* No words: the schedule takes it. */
-static Reason refused(const Kernel *k, const Product *f, const MatrixSchedule *s) {
-    if (!s->name) return reason_tile;
-    if (!types_fit(k, f)) return reason_types;
-    if (!operands_align(k, f, s->align)) return reason_rows;
-    return (Reason){.words = k->range.p[1].of.c < s->columns ? "the result is small" : NULL};
-}
-
-/* By roles it takes no longer. Measured on an H200 [bench/gpu/log.md]. Bytes of odd rows go one by one: ptxas
-   serialises such products in roles (C7514). */
-static bool roles_equal(const Kernel *k, const Product *f, const MatrixSchedule *s) {
-    const Param *c = &k->param.p[f->c[0]];
-    if (elem_bits(c->elem) == 8 && c->dim[1].c % 2) return false;
-    return !strcmp(s->name, "product") && !k->plan.columns;
+    if (narrow.facts) return planned_few(c, k, &narrow, 1);
+    if (k->plan.columns) few = skinny_plan(t, m, n, f->depth, f->sums, k->plan.columns);
+    return is_skinny(k, &few, t, roles) ? planned_few(c, k, &few, f->sums) : plan_refused("");
 }
 
 Planned product_plan(PassContext *c, const Kernel *k, const MatrixTarget *t) {
     Product f;
-    const MatrixSchedule *any = matrix_schedule(t, "product", 0);
+    const MatrixSchedule *any = matrix_schedule(t, "skinny", 0);
     Reason why = any ? product_match(k, &f) : (Reason){.words = ""};
     if (why.words) return plan_refused_by(why);
     if (!any->cluster) return product_plan_cdna(c, k, t, &f);
-    MatrixSchedule s = chosen(k, &f, t, is_f8(k, &f));
-    why = refused(k, &f, &s);
-    Planned roles = why.words ? plan_refused("") : roles_plan(c, k, t);
-    if (!roles.why.words && roles_equal(k, &f, &s)) return roles;
-    return why.words ? arm_refused(k, &f, any->align, why) : arm_planned(c, k, &s, 0, 1);
+    why = refused(k, &f, any->align);
+    if (why.words) return arm_refused(k, &f, any->align, why);
+    const Planned roles = roles_plan(c, k, t), few = few_plan(c, k, t, &f, &roles);
+    return few.why.words ? roles : few;
 }

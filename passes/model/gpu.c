@@ -173,13 +173,13 @@ static double idle_factor(const MatrixTarget *t, const NodeCost *n) {
 }
 
 /* Tiles of a schedule: steps of 64 positions whose time its row has; others and those of roles at the rate of the largest
-   tile's, and exp beside them, of which half is hidden. */
+   tile's or the machine's, and exp beside them, of which half is hidden. */
 static double scheduled(const GpuFacts *f, const MatrixTarget *t, const NodeCost *n) {
     const double tick = 40e-9;
     const Kernel *k = n->kernel;
     const MatrixSchedule *best = matrix_schedule(t, "product", 0),
                          *s = k->plan.schedule ? matrix_schedule(t, k->plan.schedule, tile_columns(k)) : NULL;
-    double rate = best ? 2.0 * best->rows * best->columns * 64 / (best->cost * tick) : 1;
+    double rate = best ? 2.0 * best->rows * best->columns * 64 / (best->cost * tick) : f->products;
     if (s && !strcmp(s->name, "product")) {
         double tile = n->gpu.dot / n->tasks;
         return ceil(n->tasks / s->resident_groups) * tile / (2.0 * s->rows * s->columns * 64 / (s->cost * tick));

@@ -26,6 +26,7 @@ enum {
     KEPT_CUTS = 4,         /* of a panel: a warp writes 16 columns at once (tile_sums.h) */
     KEPT_APART = 4,        /* turns from one to the next, at most; measured on an H200, bench/gpu/log.md */
     KEPT_REGISTERS = 40,   /* of a thread, beside sums and what is kept (compiled: 128 and 64 spill nothing) */
+    MOST_SINGLES = 240,    /* columns, where bytes leave one by one: 256 are serialised (compiled: C7514) */
     MOST_SUMS = 3,         /* tiles: a cell of four gates spills, and ptxas serialises its products (C7514) */
     SUM_REGISTERS = 128,   /* of a thread, for sums; the epilogue has the others [guess], .. */
     RUN_REGISTERS = 40,    /* .. but so many where sums of two steps are held (compiled), .. */
@@ -111,6 +112,7 @@ static bool is_allowed(const TileQuestion *q, const TilePlan *p) {
     if (has_small_groups(q) && !q->only_columns && (p->columns > WIDE || p->cluster > 1)) return false;
     /* Wider tiles of exchanged operands have results in slots: those that are turned (slice_turns). */
     if (q->oblong ? p->rows == p->columns : q->exchanged && !q->made_words && p->columns > WIDE) return false;
+    if (q->singles && p->columns > MOST_SINGLES) return false;
     if (q->even_rows % p->rows || q->even_columns % p->columns) return false;
     return (!q->only_rows || q->only_rows == p->rows) && (!q->only_columns || q->only_columns == p->columns) &&
            (!q->only_cluster || q->only_cluster == p->cluster || p->slices > 1);

@@ -40,6 +40,7 @@ typedef struct {
     int64_t only_rows, only_columns; /* the sizes that tiles have to have; 0: any */
     int64_t even_rows, even_columns; /* tiles have to have divisors of these; 0: any */
     bool edges;                      /* tiles over an edge may come last, and be narrow */
+    bool singles;                    /* bytes of results leave one by one */
     int only_cluster;                /* workgroups; 0: any number */
     int only_slices;                 /* likewise, that share a tile; 0: any number */
     bool sliced;                     /* sums of slices of the steps add up to a task's */

@@ -166,8 +166,9 @@ static bool rows_apart(const Slice *s) {
     return true;
 }
 
-/* A file of sizes may ask for it, too. */
+/* A file of sizes may ask for it, too, or for a result's columns in a tile. */
 static int64_t only_size(const Slice *s, int range) {
+    if (s->k->plan.columns && range == (s->swapped ? s->row : s->column)) return s->k->plan.columns;
     return s->k->plan.sized || kernel_needs_size(s->k, range) ? s->k->range.p[range].size : 0;
 }
 
@@ -218,6 +219,16 @@ static int only_slices(const Slice *s) {
     return p->slices || p->clusters < 2 ? p->slices : 1;
 }
 
+/* To rows of an odd length. */
+static bool stores_bytes(const Slice *s) {
+    for (int i = 0; i < s->store.n; i++) {
+        const Param *to = &s->k->param.p[s->store.p[i]->param];
+        const Size row = to->ndim ? to->dim[to->ndim - 1] : size_number(0);
+        if (elem_bits(to->elem) == 8 && size_is_number(row) && row.c % 2) return true;
+    }
+    return false;
+}
+
 static TileQuestion question_of(const Slice *s, const MatrixOp *op) {
     TileQuestion q = {.row_groups = groups_of(s, s->row),
                       .column_groups = groups_of(s, s->column),
@@ -244,6 +255,7 @@ static TileQuestion question_of(const Slice *s, const MatrixOp *op) {
                       .nears = s->near.n,
                       .kept = s->kept.n,
                       .edges = may_split_edges(s),
+                      .singles = stores_bytes(s),
                       .only_rows = only_size(s, s->row),
                       .only_columns = only_size(s, s->column),
                       .even_rows = even_size(s, s->row),
