@@ -69,7 +69,7 @@ static void print_machine(Arena *a, const MatrixTarget *t) {
     for (const MatrixSchedule *s = t->schedule; s->name && n < 32; s++)
         if (!listed(names, n, s->name)) names[n++] = s->name;
     print_words("schedules", names, n);
-    printf("  %-24s %s\n", "launches overlap", t->dependent ? "yes, of programs of one rank" : "no");
+    printf("  %-24s %s\n", "launches overlap", t->dependent ? "yes" : "no");
 }
 
 static void print_known(Arena *a, const char *name) {
