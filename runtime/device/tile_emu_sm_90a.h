@@ -54,7 +54,6 @@ void tile_emu_copy_wait(int but);
 void tile_emu_blocks_move(const tile_emu_blocks *, uint32_t at, uint32_t *x);
 void tile_emu_wgmma_begin(const tile_emu_wgmma *, void *d, const uint32_t *a_registers, uint64_t a, uint64_t b,
                           int add);
-void tile_emu_wgmma_rows(int);
 void tile_emu_wgmma_fence(void);
 void tile_emu_wgmma_commit(void);
 void tile_emu_wgmma_wait(int pending);
@@ -293,7 +292,6 @@ TILE_FN uint32_t tile_sub2_f16(uint32_t x, uint32_t y) {
         tile_emu_wgmma_begin(&op, d, a, 0, b, add);                                                                    \
     }
 
-TILE_FN void tile_wgmma_rows(int n) { tile_emu_wgmma_rows(n); }
 TILE_FN void tile_wgmma_fence(void) { tile_emu_wgmma_fence(); }
 TILE_FN void tile_wgmma_commit(void) { tile_emu_wgmma_commit(); }
 TILE_FN void tile_wgmma_keep(const void *d, int n) { (void)d, (void)n; }

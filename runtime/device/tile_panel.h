@@ -24,13 +24,5 @@ TILE_FN void tile_panel_shift(uint32_t y[4], uint32_t x[8], int past) {
 #pragma unroll
     for (int i = 0; i < 4; i++) y[i] = past & 1 ? x[i] >> 16 | x[i + 1] << 16 : x[i];
 }
-/* Eight neighbours from column j on, out of the two vectors that they lie in. */
-TILE_FN void tile_panel_load8(uint32_t y[4], uint32_t at, int row, int j) {
-    uint32_t x[8];
-    int past = j & 7;
-#pragma unroll
-    for (int i = 0; i < 2; i++) tile_shared_load16(tile_panel_at(at, row, i && past ? j + 8 : j), x + 4 * i);
-    tile_panel_shift(y, x, past);
-}
 
 #endif

@@ -193,9 +193,6 @@
 TILE_FN void tile_wgmma_fence(void) { asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }
 TILE_FN void tile_wgmma_commit(void) { asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory"); }
 
-/* The next product's rows of A from n on count for nothing: others may be writing there. */
-TILE_FN void tile_wgmma_rows(int) {}
-
 /* What was computed into `d` so far stays before what follows. */
 TILE_FN void tile_wgmma_keep(float *d, int n) {
     _Pragma("unroll") for (int i = 0; i < n; i++) asm volatile("" : "+f"(d[i])::"memory");

@@ -123,7 +123,6 @@ typedef struct {
     uint64_t a, b;
     const uint32_t *regs[TEAM];
     bool add;
-    int rows; /* of A that count */
     Sums *sums;
     uint32_t number;
 } Product;

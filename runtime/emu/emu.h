@@ -204,7 +204,6 @@ typedef struct {
     struct LaneCopies *copies; /* copies.c */
     uint64_t met;              /* phases of the cluster's barrier when it arrived there, and one */
     bool fenced;               /* what it wrote to registers is for products */
-    int rows;                  /* of its next product that count; 0: all */
     uint32_t fence;            /* what its wave knew at this time, it has fenced and told nobody; 0: nothing */
     int stores;                /* by tiles, that it has not waited for */
     bool unwritten;            /* it has waited at most until stores by tiles had read LDS */

@@ -42,12 +42,9 @@ static void operand_touch(uint64_t descriptor, bool across, int bytes, int rows,
             lds_touch(&emu->lds, shared_at(emu, element_at(p, across, bytes, i, k), 16, false), 16, by, NULL);
 }
 
-/* The first `rows` of so many; of the others nothing is known. */
-static void operand_read(uint64_t descriptor, bool across, tile_emu_elem elem, int depth, int rows, int all,
+static void operand_read(uint64_t descriptor, bool across, tile_emu_elem elem, int depth, int rows,
                          float to[][DEEPEST]) {
     Panel p = panel_of(descriptor);
-    for (int i = rows; i < all; i++)
-        for (int k = 0; k < depth; k++) to[i][k] = NAN;
     for (int i = 0; i < rows; i++)
         for (int k = 0; k < depth; k++) {
             size_t at = shared_at(emu, element_at(p, across, elem_bytes(elem), i, k), (size_t)elem_bytes(elem), false);
@@ -64,8 +61,7 @@ static int column_of(int thread, int r) { return 8 * (r >> 2) + 2 * (thread % 4)
 static void registers_read(const Product *p, float to[][DEEPEST]) {
     for (int t = 0; t < TEAM; t++)
         for (int e = 0; e < 8; e++)
-            to[row_of(t, e & 3)][2 * (t % 4) + (e & 1) + 8 * (e >> 2)] =
-                (float)matrix_value(p->op->a, p->regs[t], e);
+            to[row_of(t, e & 3)][2 * (t % 4) + (e & 1) + 8 * (e >> 2)] = (float)matrix_value(p->op->a, p->regs[t], e);
 }
 
 /* ---- sums, which are the team's own while products add to them ---- */
@@ -87,7 +83,8 @@ static double sum_take(const Sums *s, int t, int r) {
 static void sum_give(const Sums *s, int t, int r, double x) {
     float *d = s->d[t];
     int32_t *whole = s->d[t];
-    if (s->whole ? whole[r] != POISON : d[r] == d[r]) emu_fail("has written sums of a product that it had not waited for");
+    if (s->whole ? whole[r] != POISON : d[r] == d[r])
+        emu_fail("has written sums of a product that it had not waited for");
     if (s->whole)
         whole[r] = (int32_t)(uint32_t)(int64_t)x;
     else
@@ -145,8 +142,8 @@ static void product_end(const Product *p) {
     if (p->op->in_registers)
         registers_read(p, a);
     else
-        operand_read(p->a, p->op->a_across, p->op->a, p->op->k, p->rows, ROWS, a);
-    operand_read(p->b, p->op->b_across, p->op->b, p->op->k, p->op->n, p->op->n, columns);
+        operand_read(p->a, p->op->a_across, p->op->a, p->op->k, ROWS, a);
+    operand_read(p->b, p->op->b_across, p->op->b, p->op->k, p->op->n, columns);
     for (int k = 0; k < p->op->k; k++)
         for (int j = 0; j < p->op->n; j++) b[k][j] = columns[j][k];
     for (int i = 0; i < ROWS; i++) product_row(p->op, p->sums->x[i], a[i], b, p->add);
@@ -172,20 +169,15 @@ static void product_begin(int first, int size) {
     if (team->n == TEAM_PRODUCTS) emu_fail("has more than %d products under way", TEAM_PRODUCTS);
     if (!team->actor) team->actor = order_actor(ACTOR_PRODUCTS);
     Product *p = &team->product[team->n++];
-    *p = (Product){.op = op,
-                   .a = arg->operand[0],
-                   .b = arg->operand[1],
-                   .add = arg->value,
-                   .rows = ROWS,
-                   .number = team->committed + 1};
-    if (lane_now()->rows) p->rows = lane_now()->rows;
+    *p = (Product){
+        .op = op, .a = arg->operand[0], .b = arg->operand[1], .add = arg->value, .number = team->committed + 1};
     for (int t = 0; t < TEAM; t++) p->regs[t] = emu->lane[first + t].arg.a;
     for (int t = 0; t < TEAM && op->in_registers; t++)
         if (!emu->lane[first + t].fenced) emu_fail("multiplies registers with no fence since it last waited");
     Touch by = order_touch_by(team->actor, p->number, TOUCH_ASYNC_READ);
     View kept;
     order_least(first / group_lanes(), TEAM / group_lanes(), &kept);
-    if (!op->in_registers) operand_touch(p->a, op->a_across, elem_bytes(op->a), p->rows, op->k, &by);
+    if (!op->in_registers) operand_touch(p->a, op->a_across, elem_bytes(op->a), ROWS, op->k, &by);
     operand_touch(p->b, op->b_across, elem_bytes(op->b), op->n, op->k, &by);
     order_wave()->view = kept;
     p->sums = sums_take(team, first, op);
@@ -195,10 +187,7 @@ static void product_begin(int first, int size) {
 void tile_emu_wgmma_begin(const tile_emu_wgmma *op, void *d, const uint32_t *a, uint64_t from, uint64_t b, int add) {
     lanes_meet((MeetArg){
         .work = product_begin, .size = TEAM, .op = op, .d = d, .a = a, .operand = {from, b}, .value = add != 0});
-    lane_now()->rows = 0;
 }
-
-void tile_emu_wgmma_rows(int n) { lane_now()->rows = n; }
 
 void tile_emu_wgmma_fence(void) { lane_now()->fenced = true; }
 
