@@ -3,8 +3,6 @@
 beside cuDNN on this GPU, channels last: alone, in a loop for each dimension of the weights, and in a residual block, which cuDNN has as one kernel; values
 against f32 of some images. Microseconds of a call in a CUDA graph, medians, in turns (run.py). One JSON line a row."""
 import argparse
-import datetime
-import json
 import os
 
 import torch
@@ -60,11 +58,7 @@ def main():
             except Exception as x: # the other rows go on
                 print(f"{name} {text}: {repr(x)[:150]}", flush=True)
                 continue
-            line = dict(date=str(datetime.date.today()), gpu=torch.cuda.get_device_name(), commit=a.commit, work=name, shape=text,
-                        us=round(ours, 2), peers={q: round(t, 2) for q, t in peers.items()}, error=error)
-            if a.o:
-                with open(a.o, "a", encoding="utf-8") as to:
-                    to.write(json.dumps(line) + "\n")
+            R.append(a.o, R.about(a.commit, name, text, ours, peers, error))
             peer = next(iter(peers.values()))
             print(f"{name:11} {text:30} {ours:8.1f} us {operations / ours:6.0f} TF, peer {peer:8.1f} ({peer / ours:.2f}), error {error:.0e}", flush=True)
 

@@ -3,8 +3,6 @@
 torch._grouped_mm on this GPU: rows dealt out evenly, unevenly, and to a few groups alone; values against f32 on sampled rows.
 Microseconds of a call in a CUDA graph, medians, in turns (run.py). One JSON line a row."""
 import argparse
-import datetime
-import json
 import os
 
 import torch
@@ -96,11 +94,7 @@ def main():
                 except Exception as x: # the other rows go on
                     print(f"{name} {e}x{m}x{n}x{k} {how}: {repr(x)[:150]}", flush=True)
                     continue
-                line = dict(date=str(datetime.date.today()), gpu=torch.cuda.get_device_name(), commit=o.commit, work=f"{name} {how}", shape=f"{e}x{m}x{n}x{k}",
-                            us=round(ours, 2), peers={a: round(b, 2) for a, b in peers.items()}, error=error)
-                if o.o:
-                    with open(o.o, "a", encoding="utf-8") as to:
-                        to.write(json.dumps(line) + "\n")
+                R.append(o.o, R.about(o.commit, f"{name} {how}", f"{e}x{m}x{n}x{k}", ours, peers, error))
                 peer = next(iter(peers.values()))
                 print(f"{name:9} {e:4}x{m}x{n}x{k} {how:7} {ours:8.1f} us {2e-6 * products * m * n * k / ours:6.0f} TF, peer {peer:8.1f} ({peer / ours:.2f}), error {error:.0e}", flush=True)
 

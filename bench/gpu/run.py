@@ -72,6 +72,18 @@ def error_of(got, want):
     return ((got.float() - want).norm() / want.norm()).item()
 
 
+def append(path, row):
+    """A JSON line; no path: nothing."""
+    if path:
+        with open(path, "a", encoding="utf-8") as to:
+            to.write(json.dumps(row) + "\n")
+
+
+def about(commit, work, shape, ours, peers, error):
+    return dict(date=str(datetime.date.today()), gpu=torch.cuda.get_device_name(), commit=commit, work=work, shape=shape, us=round(ours, 2),
+                peers={name: round(us, 2) for name, us in peers.items()}, error=error)
+
+
 class Config(ctypes.Structure):
     """tile_mesh_config of runtime/include/tile.h"""
     _fields_ = [("size", ctypes.c_size_t), ("rank", ctypes.c_int), ("nranks", ctypes.c_int), ("device", ctypes.c_int), 

@@ -4,7 +4,6 @@
 take. Microseconds of a call in a CUDA graph, medians, in turns, over weights larger than the L2 (run.py). One JSON line a row."""
 import argparse
 import datetime
-import json
 import os
 
 import torch
@@ -76,9 +75,7 @@ def main():
             us, peer, error, goal = measure(mesh.program(path, name), name, m, n, k)
             line = dict(date=str(datetime.date.today()), gpu=torch.cuda.get_device_name(), commit=o.commit, command="bench/gpu/weights.py FOLDER", work=name, shape=shape,
                         dtype="bf16", ours_us=round(us, 2), peers_us={"cublas bf16": round(peer, 2)}, rel_err=float(f"{error:.2g}"))
-            if o.o:
-                with open(o.o, "a", encoding="utf-8") as to:
-                    to.write(json.dumps(line) + "\n")
+            R.append(o.o, line)
             print(f"{name:4} {shape:24} {us:8.2f} us, cuBLAS bf16 {peer:8.2f} ({peer / us:.2f}), goal {goal:6.2f}, {2e-6 * m * n * k / us:5.0f} TF, error {error:.0e}", flush=True)
 
 

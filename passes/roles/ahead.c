@@ -47,20 +47,7 @@ static bool cut_step(const Slice *s, const Op *loop) {
     return cut && made;
 }
 
-static void sort_pieces(const Op *loop) {
-    Op *at = loop->region[0]->first, *next;
-    for (int piece = 0; piece < PIECES; piece++)
-        for (Op *op = at; op; op = next) {
-            next = op->next;
-            if (op->piece != piece) continue;
-            if (op == at) {
-                at = next;
-                continue;
-            }
-            op_remove(op);
-            op_insert_before(at, op);
-        }
-}
+static int piece_again(const Op *op) { return op->piece; }
 
 static int64_t elements_of(const Slice *s, Type t) {
     const int64_t rows = s->k->range.p[s->row].size / (s->k->plan.regs.n - 1);
@@ -95,7 +82,7 @@ void make_ahead(const Slice *s, Op *loop) {
         for (Op *op = loop->region[0]->first; op; op = op->next) op->piece = 0;
         return;
     }
-    sort_pieces(loop);
+    loop_sort(loop, PIECES, piece_again);
     vec_push(s->m->arena, &loop->turn, ((Turn){.piece = MULTIPLIES, .shift = 1}));
     vec_push(s->m->arena, &loop->turn, (Turn){.piece = MAKES});
     vec_push(s->m->arena, &loop->turn, ((Turn){.piece = FINISHES, .shift = 1}));

@@ -77,12 +77,12 @@ static int place_of(const Op *op) {
     return op->kind == OP_READY ? READY : op->kind == OP_FREE ? FREED : LOOKED_AT;
 }
 
-static void sort_pieces(const Op *loop) {
+void loop_sort(const Op *loop, int places, int (*of)(const Op *)) {
     Op *at = loop->region[0]->first, *next;
-    for (int place = 0; place < PLACES; place++)
+    for (int place = 0; place < places; place++)
         for (Op *op = at; op; op = next) {
             next = op->next;
-            if (place_of(op) != place) continue;
+            if (of(op) != place) continue;
             if (op == at) {
                 at = next;
                 continue;
@@ -135,7 +135,7 @@ void take_runs(const Slice *s, Op *loop) {
         for (Op *op = loop->region[0]->first; op; op = op->next) op->piece = 0;
         return;
     }
-    sort_pieces(loop);
+    loop_sort(loop, PLACES, place_of);
     vec_push(s->m->arena, &loop->turn, (Turn){.piece = BEGINS});
     vec_push(s->m->arena, &loop->turn, ((Turn){.piece = FINISHES, .shift = 1}));
     loop->runs = (int16_t)run;

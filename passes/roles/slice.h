@@ -243,6 +243,8 @@ void slices_wait(Slice *, Cut *); /* of the role that copies, at the end of a ta
 void slice_rings(Slice *);                       /* .. rings that the copy role fills */
 void slice_copy(Slice *);                        /* copy.c: the roles that copy */
 void make_ahead(const Slice *, Op *loop);        /* ahead.c: the same where operands are made on the way */
+/* runs.c: operations of a loop by their place, 0 .. places - 1; those of one place stay in order. */
+void loop_sort(const Op *loop, int places, int (*of)(const Op *));
 void take_runs(const Slice *, Op *loop);         /* runs.c: of groups that multiply: turns of a loop that waits */
 int slice_multiply(Slice *);                     /* multiply.c: the groups that multiply; the role's number */
 void slice_results(Cut *, int multiply);         /* result.c: what they store, .. */

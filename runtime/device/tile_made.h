@@ -121,21 +121,16 @@ TILE_MADE(u8, u8, 8, uint8_t)
 
 /* ---- products, beside those of tile_chain.h ---- */
 
-#define TILE_MADE_RS(n)                                                                                                \
-    TILE_WGMMA_RS(n, 16, bf16, 0)                                                                                      \
-    TILE_WGMMA_RS(n, 16, bf16, 1)                                                                                      \
-    TILE_WGMMA_RS(n, 16, f16, 0)                                                                                       \
-    TILE_WGMMA_RS(n, 16, f16, 1)
-TILE_MADE_RS(8)
-TILE_MADE_RS(16)
-TILE_MADE_RS(24)
-TILE_MADE_RS(32)
-TILE_MADE_RS(40)
-TILE_MADE_RS(56)
-TILE_MADE_RS(72)
-TILE_MADE_RS(88)
-TILE_MADE_RS(104)
-TILE_MADE_RS(120)
+TILE_CHAIN_WIDE(8)
+TILE_CHAIN_WIDE(16)
+TILE_CHAIN_WIDE(24)
+TILE_CHAIN_WIDE(32)
+TILE_CHAIN_WIDE(40)
+TILE_CHAIN_WIDE(56)
+TILE_CHAIN_WIDE(72)
+TILE_CHAIN_WIDE(88)
+TILE_CHAIN_WIDE(104)
+TILE_CHAIN_WIDE(120)
 
 /* tile_made_mma_TYPE_B(d, n, k, a, b, b_step, add): as tile_chain_rs_TYPE_B, of any width. */
 #define TILE_MADE_MMA(type, across)                                                                                    \
