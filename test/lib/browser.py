@@ -1,0 +1,58 @@
+"""A page in headless Chromium, driven by its debugging protocol (https://chromedevtools.github.io/devtools-protocol/)."""
+import json
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+import urllib.request
+
+from tornado import ioloop, websocket  # MkDocs depends on it
+
+FLAGS = ("--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--remote-debugging-port=0",
+         "--remote-allow-origins=*", "about:blank")
+
+
+class Browser:
+    """with Browser(width, height) as page: page.open(url); page.value("expression of JavaScript, or a promise of it")"""
+
+    def __init__(self, width, height):
+        self.home, self.loop, self.count = tempfile.mkdtemp(), ioloop.IOLoop(make_current=False), 0
+        self.process = subprocess.Popen([shutil.which("chromium"), *FLAGS[:-1], f"--window-size={width},{height}",
+                                         f"--user-data-dir={self.home}", FLAGS[-1]], stderr=subprocess.PIPE, text=True)
+        port = next(found[1] for line in self.process.stderr for found in [re.search(r"ws://127\.0\.0\.1:(\d+)/", line)] if found)
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/json/list", timeout=30) as f:
+            target = next(t for t in json.load(f) if t["type"] == "page")
+        self.socket = self.loop.run_sync(lambda: websocket.websocket_connect(target["webSocketDebuggerUrl"]))
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.socket.close()
+        self.process.terminate()
+        self.process.communicate()
+        shutil.rmtree(self.home, ignore_errors=True)
+
+    def call(self, method, **parameters):
+        self.count += 1
+        self.socket.write_message(json.dumps({"id": self.count, "method": method, "params": parameters}))
+        while True:
+            said = json.loads(self.loop.run_sync(self.socket.read_message, timeout=60))
+            if said.get("id") == self.count:
+                return said["result"]
+
+    def open(self, url):
+        self.call("Page.navigate", url=url)
+        self.value("new Promise(done => document.readyState == 'complete' ? done() : addEventListener('load', done))")
+
+    def value(self, expression):
+        result = self.call("Runtime.evaluate", expression=expression, awaitPromise=True, returnByValue=True)
+        if "exceptionDetails" in result:
+            raise RuntimeError(expression + ": " + json.dumps(result["exceptionDetails"]))
+        return result["result"].get("value")
+
+    def wait(self, expression):
+        """The expression's value once it is no longer empty, at most half a minute later."""
+        return self.value("new Promise((done, failed) => { let n = 0; const look = () => { const found = " + expression
+                          + "; if (found && found.length !== 0) done(found); else if (++n < 300) setTimeout(look, 100); else failed('nothing found') }; look() })")
