@@ -138,6 +138,38 @@ static Op *wait_place(const Op *wait, Op *access, bool own) {
     return at;
 }
 
+/* It only loads, and computes element by element. */
+static bool is_light(const Region *r) {
+    for (const Op *op = r->first; op; op = op->next) {
+        const OpClass class = op_info[op->kind].class;
+        if (class == CLASS_CONST || class == CLASS_INDEX || op_is_elementwise(op)) continue;
+        if (op->kind != OP_LOAD && op->kind != OP_WAIT && op->kind != OP_YIELD) return false;
+    }
+    return true;
+}
+
+static bool goes_through_ranks(const Module *m, const Kernel *k, const Op *loop, int axis) {
+    const Range *r = &k->range.p[loop->range];
+    return r->kind == RANGE_POSITION && value_is(loop->arg.p[0], 0) && value_is(loop->arg.p[1], m->axis.p[axis].ranks);
+}
+
+static bool is_turn(const Affine *a, int range) {
+    const Affine pos = affine_term(TERM_POS, range, 1, 1), index = affine_term(TERM_INDEX, range, 1, 1);
+    return affine_equal(a, &pos) || affine_equal(a, &index);
+}
+
+/* A loop that sums what each rank has sent would wait and load in turns. One wait in front of it is for all ranks: threads
+   poll at once, and the loads are under way together. */
+static void wait_for_all(const Flags *f, const Edge *e, Op *wait) {
+    const Op *loop = e->to->op->in->parent;
+    const Kernel *k = f->p->node.p[e->to->node]->kernel;
+    if (!(f->m->form & FORM_LAUNCHES) || e->axis < 0 || !loop || loop->kind != OP_FOR) return;
+    if (!is_turn(&wait->dest.lo, loop->range) || !is_turn(&wait->dest.hi, loop->range)) return;
+    for (int i = 0; i < wait->sub.n; i++)
+        if (span_needs(&wait->sub.p[i], loop)) return;
+    if (goes_through_ranks(f->m, k, loop, e->axis) && is_light(loop->region[0])) wait->dest = span_ranks(f->m, e->axis);
+}
+
 static bool wait_exists(const Op *wait, const Op *at) {
     for (; at; at = at->in->parent)
         for (const Op *op = at->prev; op; op = op->prev)
@@ -152,6 +184,7 @@ void flags_wait(Flags *f, const Edge *e, int flag, const Span *sub, int64_t lag,
     op->scope = f->p->flag.p[flag].scope;
     for (int d = 0; d < f->p->flag.p[flag].dim.n; d++) vec_push(f->m->arena, &op->sub, sub[d]);
     op->dest = e->source.known ? (Span){.lo = e->source.lo, .hi = e->source.hi} : span_ranks(f->m, e->axis);
+    wait_for_all(f, e, op);
     Op *at = first ? f->p->node.p[e->to->node]->kernel->body->first : wait_place(op, e->to->op, e->from->node == e->to->node);
     if (wait_exists(op, at) || (first && op_same_attributes(op, at))) return;
     op_insert_before(at, op);
