@@ -22,6 +22,7 @@ typedef struct {
     int ndim;
     Size dim[MAP_DIMS];
     int box[MAP_DIMS], swizzle;
+    bool few; /* a box has no more rows than the tensor: positions of the dimension before the last */
     int pixels, begin[MAP_DIMS], step[MAP_DIMS], count[MAP_DIMS]; /* 0: it is none of pixels */
 } GpuMap;
 

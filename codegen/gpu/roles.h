@@ -42,6 +42,12 @@ int64_t hip_role_extent(const Module *, const Kernel *, int role,
 bool hip_ring_has_rows(const Ring *); /* threads copy row by row to all tiles of a slot */
 const SlotTile *hip_slot(const Kernel *, const Value *, int *ring, int *tile); /* of a get's result; NULL: none */
 
+/* roles_few.c: rows of a tensor that ends within the first tile, which alone are copied; ROLE_ROWS_OF_RUN: as many as
+   the tensor has, but no more than a tile; 0: whole tiles are. */
+enum { ROLE_ROWS_OF_RUN = -1 };
+int64_t hip_copied_rows(const Kernel *, int ring, int tile);
+const char *hip_copied_bytes(Fn *, int ring); /* that boxes bring into a slot */
+
 /* roles_wait.c: how many groups of products may still be under way where the role goes on. */
 enum { NO_WAIT = -1 };
 typedef struct {

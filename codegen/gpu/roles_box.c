@@ -68,7 +68,8 @@ static bool planes_of(Fn *f, const Op *op, const Type *tile, const Span *sub, co
     return true;
 }
 
-static bool boxes_of(Fn *f, const Op *op, const Type *tile, int rows, int columns, Boxes *b) {
+/* rows: of a box; few: or of the tensor, where a run says that it has fewer. */
+static bool boxes_of(Fn *f, const Op *op, const Type *tile, int rows, bool few, int columns, Boxes *b) {
     const Param *p = &f->k->param.p[op->param];
     const char *plane = "0";
     int64_t planes;
@@ -85,6 +86,7 @@ static bool boxes_of(Fn *f, const Op *op, const Type *tile, int rows, int column
     m.swizzle = bytes > LEAST_BYTES ? bytes : 0;
     m.box[m.ndim - 1] = columns;
     m.box[m.ndim - 2] = rows;
+    m.few = few;
     if (bits < 8) {
         m.elem = ELEM_U8;
         m.dim[m.ndim - 1].c = m.dim[m.ndim - 1].c * bits / 8;
@@ -137,9 +139,10 @@ static bool copy_box(Fn *f, const Op *op, const Ring *ring, const SlotTile *t, i
     if (!fits || m % (parts * (across ? 1 : EIGHT))) return false;
     const int dim = f->k->param.p[op->param].ndim - (across ? 1 : 2), kept = across ? column : row;
     const int64_t rows = m / parts, piece_of = across ? columns : piece_rows(rows);
-    const bool to = leaves_out(f, op, dim, &op->sub.p[op->sub.n - (across ? 1 : 2)].lo, kept, piece_of);
-    const int64_t box = across || !to ? rows : piece_of;
-    if (!boxes_of(f, op, &t->type, (int)box, columns, &b)) return false;
+    const int64_t few = hip_copied_rows(f->k, number, op->slot);
+    const bool to = !few && leaves_out(f, op, dim, &op->sub.p[op->sub.n - (across ? 1 : 2)].lo, kept, piece_of);
+    const int64_t box = few > 0 ? few : across || !to ? rows : piece_of;
+    if (!boxes_of(f, op, &t->type, (int)box, few < 0, columns, &b)) return false;
     b.at_row = hip_role_row(f, op, b.at_row);
     const char *when = hip_role_copy_when(f, op), *piece = across || !to ? "" : fn_text(f, ", %" PRId64, box),
                *end = !to ? "" : fn_text(f, ", %s", end_text(f, op, dim, kept));
@@ -159,7 +162,9 @@ static bool copy_panels(Fn *f, const Op *op, const Ring *ring, const SlotTile *t
     Boxes b;
     if (row < 0 || column < 0 || sharers > 1) return false;
     const int64_t m = hip_role_extent(f->m, f->k, ring->per, row), n = hip_role_extent(f->m, f->k, ring->per, column);
-    if (m > MOST || m % EIGHT || !boxes_of(f, op, &t->type, (int)m, columns, &b)) return false;
+    const int64_t few = hip_copied_rows(f->k, number, op->slot);
+    if (m > MOST || m % EIGHT || !boxes_of(f, op, &t->type, (int)(few > 0 ? few : m), few < 0, columns, &b))
+        return false;
     fn_line(f, "%stile_box_panels(%s, %s, %s, %s, %s, %" PRId64 ", %" PRId64 ");", hip_role_copy_when(f, op),
             f->hip->role->slot, f->hip->role->facts->ring[number].tile_name[op->slot], b.map, b.at_column->text,
             b.at_row->text, n, m);
@@ -177,7 +182,7 @@ static bool copy_narrow(Fn *f, const Op *op, const Ring *ring, const SlotTile *t
     const int64_t m = hip_role_extent(f->m, f->k, ring->per, row), n = hip_role_extent(f->m, f->k, ring->per, column);
     const int64_t bytes = n * elem_bits(t->type.elem) / 8;
     const bool whole = panel_info[t->panel].bytes ? bytes == panel_info[t->panel].bytes : bytes == LEAST_BYTES;
-    if (!whole || m > MOST || m % GROUP_ROWS || !boxes_of(f, op, &t->type, (int)m, (int)n, &b)) return false;
+    if (!whole || m > MOST || m % GROUP_ROWS || !boxes_of(f, op, &t->type, (int)m, false, (int)n, &b)) return false;
     fn_line(f, "%stile_box_load(%s, %s, %s, %s, %s, 1);", hip_role_copy_when(f, op), f->hip->role->slot,
             f->hip->role->facts->ring[number].tile_name[op->slot], b.map, b.at_column->text, b.at_row->text);
     return true;
@@ -254,7 +259,8 @@ static bool store_boxes(Fn *f, const Op *op, const SlotTile *t, int ring, const 
     const int at = op->sub.n - p->ndim, row = range_along(&t->type, &op->sub.p[at + p->ndim - 2].lo);
     const int64_t rows = row < 0 ? 0 : hip_role_extent(f->m, f->k, f->hip->role->of, row);
     Boxes b;
-    if (op->sub.n < 2 || !boxes_of(f, op, &t->type, (int)rows, PANEL_BITS / elem_bits(t->type.elem), &b)) return false;
+    if (op->sub.n < 2 || !boxes_of(f, op, &t->type, (int)rows, false, PANEL_BITS / elem_bits(t->type.elem), &b))
+        return false;
     const int64_t n = hip_role_extent(f->m, f->k, f->hip->role->of, b.column);
     const bool fits = rows == SUM_ROWS || (n == DEPTH && rows <= MOST_ROWS); /* panels of more rows lie elsewhere */
     if (!fits || n % CHUNK || elem_bits(t->type.elem) != 16 || op->mode != STORE_SET) return false;

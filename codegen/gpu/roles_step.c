@@ -66,8 +66,8 @@ static void put_boxes(Fn *f, const Op *put) {
     const char *slot = c_name(&f->names, ring_of(f, put->ring)->name);
     const bool behind = put == f->hip->role->ahead;
     f->hip->role->slot = slot;
-    fn_line(f, "const tile_slot %s = tile_ring_put%s(%s, &%s, %" PRId64 "%s);", slot, behind ? "_behind" : "",
-            hip_role_ring(f, put->ring), hip_role_end(f, put->ring), facts_of(f, put->ring)->boxed,
+    fn_line(f, "const tile_slot %s = tile_ring_put%s(%s, &%s, %s%s);", slot, behind ? "_behind" : "",
+            hip_role_ring(f, put->ring), hip_role_end(f, put->ring), hip_copied_bytes(f, put->ring),
             behind ? ", ahead" : "");
     writes(f, put);
     if (behind) fn_line(f, "ahead -= ahead > 0;");
@@ -78,8 +78,8 @@ static void put_before(Fn *f, const Op *put) {
     const char *slot = c_name(&f->names, ring_of(f, put->ring)->name);
     f->hip->role->slot = slot;
     fn_line(f, "if (ahead == %d) return ahead;", ring_of(f, put->ring)->slots);
-    fn_line(f, "const tile_slot %s = tile_ring_first(%s, ahead++, %" PRId64 ");", slot, hip_role_ring(f, put->ring),
-            facts_of(f, put->ring)->boxed);
+    fn_line(f, "const tile_slot %s = tile_ring_first(%s, ahead++, %s);", slot, hip_role_ring(f, put->ring),
+            hip_copied_bytes(f, put->ring));
     writes(f, put);
 }
 

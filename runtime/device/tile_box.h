@@ -1,6 +1,7 @@
 /* tile_box.h: `copy` and `store` of the form roles by boxes (tile_tma.h): between a tensor and a ring's slot
    (tile_ring.h). A row of a box has 128 bytes, whose chunks of 16 bytes are swizzled. Positions outside of the tensor
-   arrive as zeros and are not stored, but count among the bytes that a slot expects.
+   arrive as zeros and are not stored, but count among the bytes that a slot expects. A tensor of fewer rows than a box
+   has boxes of its rows (tile_map.few, or a box so small), which bring fewer bytes.
 
    | panel | row of 128 bytes along        | box of the map                         | a tile is                 |
    |-------|-------------------------------|----------------------------------------|---------------------------|

@@ -55,13 +55,17 @@ static bool map_strides(const tile_map *m, const GpuMapped *at, uint64_t stride[
     return fits;
 }
 
+static unsigned map_box(const tile_map *m, const GpuMapped *at, int d) {
+    return m->few && d == m->ndim - 2 && at->dim[d] < m->box[d] ? (unsigned)at->dim[d] : (unsigned)m->box[d];
+}
+
 /* The driver counts from the fastest dimension. */
 static int map_encode(const Gpu *gpu, const tile_map *m, const GpuMapped *at, const uint64_t *strides, GpuMap *to) {
     uint64_t dim[TILE_MAP_DIMS], stride[TILE_MAP_DIMS];
     unsigned box[TILE_MAP_DIMS], step[TILE_MAP_DIMS];
     for (int d = 0; d < m->ndim; d++) {
         int from = m->ndim - 1 - d;
-        dim[d] = (uint64_t)at->dim[from], box[d] = (unsigned)m->box[from], step[d] = 1;
+        dim[d] = (uint64_t)at->dim[from], box[d] = map_box(m, at, from), step[d] = 1;
         if (d) stride[d - 1] = strides[from];
     }
     return gpu->api.map_encode(to, map_type(m->bytes), (unsigned)m->ndim, (void *)at->base, dim, stride, box, step, 0,
