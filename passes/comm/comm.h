@@ -37,6 +37,7 @@ typedef struct {
 
 /* dim: extents the ranges run over; owned: the dimension that is the peer's block, or -1. */
 Move move_begin(Comm *, const char *what, int in, int out, int axis, bool peer, const Size *dim, int ndim, int owned);
+void move_tiles(Move *, const int64_t *size); /* the tiles' extents, in place of those that make them worth a task */
 void move_from(Move *, Affine);
 void move_to(Move *, Affine);
 Affine move_pos(const Move *, int dim);
@@ -139,6 +140,8 @@ RolesTasks comm_plans_read(Comm *, int tensor, int axis);
 bool comm_is_worth_few(const Comm *, const RolesTasks *, int workgroups, double bytes);
 /* The kernel copies by so many workgroups, where roles do that. */
 void comm_by_few(Comm *, Kernel *, int workgroups);
+/* Extents of the tiles that the node, in roles, stores of the tensor; false: they follow no ranges. */
+bool comm_tiles(Comm *, const Node *, int tensor, int64_t *size);
 bool comm_in_roles(Comm *, int tensor); /* its one producer is, as it is */
 /* Of its one producer, which stores to the owners in place of it. */
 bool comm_plans_store(Comm *, int tensor, const Tensor *inbox, int axis, int dim, Size split);

@@ -57,6 +57,10 @@ Move move_begin(Comm *c, const char *what, int in, int out, int axis, bool peer,
     return mv;
 }
 
+void move_tiles(Move *mv, const int64_t *size) {
+    for (int d = 0; d < mv->ndim; d++) mv->k->range.p[mv->range[d]].size = size[d];
+}
+
 void move_from(Move *mv, Affine a) { mv->from[mv->nfrom++] = span_of(a); }
 void move_from_own(Move *mv) {
     int axis = mv->c->p->tensor.p[mv->in].symmetric;

@@ -73,11 +73,12 @@ static void sum_partials(const Reduce *r, int sym, CommForm form) {
     move_end_sum(&mv, part_op(r), &c->out, form);
 }
 
-/* dst[i] = sum over s of inbox@me[s, i] */
-static void sum_inbox(const Reduce *r, int inbox) {
+/* dst[i] = sum over s of inbox@me[s, i], in these tiles; NULL: in such as are worth a task */
+static void sum_inbox(const Reduce *r, int inbox, const int64_t *tile) {
     Comm *c = r->c;
     const Tensor *dst = &c->p->tensor.p[r->n->dst];
     Move mv = move_begin(c, part_op(r) == PART_SUM ? "sum" : "max", inbox, r->n->dst, r->axis, false, dst->dim, dst->ndim, -1);
+    if (tile) move_tiles(&mv, tile);
     int s = move_sum_range(&mv, r->axis);
     move_from(&mv, affine_rank(r->axis));
     move_from(&mv, affine_term(TERM_POS, s, 1, 1));
@@ -143,12 +144,15 @@ static void reduce_push(const Reduce *r, bool by_roles) {
     Node *producer = by_roles ? comm_only_producer(c, r->n->src) : fusable_producer(r);
     bool alone = producer && comm_readers(c, r->n->src) == 0;
     Size split = split_of(r);
+    int64_t tile[MAX_DIMS];
+    /* a tile of the sum then waits for one tile of each rank, which no other task has to complete */
+    const bool same = by_roles && comm_tiles(c, producer, r->n->src, tile);
     if (by_roles) producer->kernel = kernel_clone(c->m, producer->kernel);
     if (alone && r->dim < 0) comm_store_to_peers(c, producer, r->n->src, inbox, r->axis, -1, split, true, false);
     else if (alone && comm_can_store_to_owner(c, producer, r->n->src, r->dim, split))
         comm_store_to_owner(c, producer, r->n->src, &c->p->tensor.p[inbox], r->axis, r->dim, split);
     else push_partial(r, inbox);
-    sum_inbox(r, inbox);
+    sum_inbox(r, inbox, same ? tile : NULL);
 }
 
 /* Products in roles send tiles of 16 bits. */

@@ -91,6 +91,25 @@ bool comm_in_roles(Comm *c, int tensor) {
     return n && tasks_by_roles(c, n).tasks > 0;
 }
 
+static const Op *store_of(const Node *n, int tensor) {
+    for (const Op *op = walk(n->kernel->body); op; op = walk_next(op, n->kernel->body))
+        if (op->kind == OP_STORE && n->arg.p[op->param].tensor == tensor) return op;
+    return NULL;
+}
+
+bool comm_tiles(Comm *c, const Node *n, int tensor, int64_t *size) {
+    const Planned p = plan_of(c->pass, n->kernel);
+    const Op *store = store_of(n, tensor);
+    for (int d = 0; store && d < store->sub.n; d++) {
+        const int range = affine_position(&store->sub.p[d].lo);
+        if (range < 0 || n->kernel->range.p[range].size < 1) return false;
+        size[d] = n->kernel->range.p[range].size;
+        for (int t = 0; t < p.tiles; t++)
+            if (p.tile[t].range == range) size[d] = p.tile[t].size;
+    }
+    return store != NULL;
+}
+
 bool comm_plans_store(Comm *c, int tensor, const Tensor *inbox, int axis, int dim, Size split) {
     const Node *n = comm_only_producer(c, tensor);
     if (!n || !comm_can_store_to_owner(c, n, tensor, dim, split)) return false;

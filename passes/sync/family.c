@@ -158,8 +158,8 @@ static bool is_turn(const Affine *a, int range) {
     return affine_equal(a, &pos) || affine_equal(a, &index);
 }
 
-/* A loop that sums what each rank has sent would wait and load in turns. One wait in front of it is for all ranks: threads
-   poll at once, and the loads are under way together. */
+/* A loop that sums what each rank has sent would wait and load in turns. One wait in front of it is for all ranks:
+   threads poll at once, and the loads are under way together. */
 static void wait_for_all(const Flags *f, const Edge *e, Op *wait) {
     const Op *loop = e->to->op->in->parent;
     const Kernel *k = f->p->node.p[e->to->node]->kernel;

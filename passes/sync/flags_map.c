@@ -67,8 +67,7 @@ static void solve_ranks(const Kernel *k, Edge *e) {
     e->dest = from->start;
     e->dest_dim = dest_dim_of(k, &from->start);
     const Term *t = &from->start.term[0];
-    if (from->start.nterm == 1 && from->start.c == 0 && t->kind == TERM_INDEX && t->mul == 1 &&
-        (t->div > 1 || e->from->node == e->to->node))
+    if (from->start.nterm == 1 && from->start.c == 0 && t->kind == TERM_INDEX && t->mul == 1 && e->dest_dim < 0)
         e->owner_dim = t->id, e->owner_group = t->div;
     if (e->dest_dim < 0 && e->owner_dim < 0 && !e->source.known) e->dest_known = false; /* nobody would know whom to wait for */
 }
