@@ -1,9 +1,9 @@
 /* diag_json.c: diagnostics as a JSON array, and as a SARIF 2.1.0 log.
    Columns count bytes from 1 in JSON and UTF-16 units, SARIF's default, in SARIF. */
 #include "base/diag_print.h"
+#include "base/json.h"
 #include "base/text.h"
 
-#include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,19 +11,6 @@ static const char *const kind_name[] = {"error", "warning", "performance", "note
 static const char *const sarif_level[] = {"error", "warning", "warning", "note"};
 
 static void *json_memory(size_t n) { return mem_realloc(NULL, n); }
-
-/* jansson refuses text that is not UTF-8: its bytes become '?'. */
-static json_t *json_of(const char *s) {
-    Text t = {0};
-    for (size_t n = strlen(s), i = 0; i < n;) {
-        int len = utf8_length(s + i, n - i);
-        text_add_n(&t, len ? s + i : "?", len ? (size_t)len : 1);
-        i += len ? (size_t)len : 1;
-    }
-    json_t *j = json_string(text_str(&t));
-    text_free(&t);
-    return j;
-}
 
 static bool is_placed(const Diags *d, const Diag *g) { return g->loc.file > 0 && g->loc.file <= d->file.n; }
 
@@ -42,7 +29,7 @@ static void json_place(const Diags *d, json_t *o, Loc loc) {
 static json_t *json_fix(const Diags *d, const Diag *g) {
     json_t *o = json_object();
     json_place(d, o, g->fix_at);
-    json_object_set_new(o, "text", json_of(g->fix));
+    json_object_set_new(o, "text", json_utf8(g->fix));
     return o;
 }
 
@@ -50,9 +37,9 @@ static json_t *json_diag(const Diags *d, const Diag *g) {
     json_t *o = json_object();
     json_object_set_new(o, "kind", json_string(kind_name[g->kind]));
     if (g->id) json_object_set_new(o, "id", json_string(g->id));
-    json_object_set_new(o, "message", json_of(g->message));
+    json_object_set_new(o, "message", json_utf8(g->message));
     if (!is_placed(d, g)) return o;
-    json_object_set_new(o, "file", json_of(loc_path(d, g->loc)));
+    json_object_set_new(o, "file", json_utf8(loc_path(d, g->loc)));
     json_place(d, o, g->loc);
     if (g->fix) json_object_set_new(o, "fix", json_fix(d, g));
     return o;
@@ -92,7 +79,7 @@ static int utf16_column(const Diags *d, Loc loc) {
 
 static json_t *sarif_message(const char *text) {
     json_t *o = json_object();
-    json_object_set_new(o, "text", json_of(text));
+    json_object_set_new(o, "text", json_utf8(text));
     return o;
 }
 
@@ -107,7 +94,7 @@ static json_t *sarif_region(const Diags *d, Loc loc) {
 
 static json_t *sarif_artifact(const Diags *d, Loc loc) {
     json_t *artifact = json_object();
-    json_object_set_new(artifact, "uri", json_of(loc_path(d, loc)));
+    json_object_set_new(artifact, "uri", json_utf8(loc_path(d, loc)));
     return artifact;
 }
 
@@ -120,7 +107,7 @@ static json_t *array_of(json_t *only) {
 /* SARIF 2.1.0, 3.55: one change of one artifact. */
 static json_t *sarif_fix(const Diags *d, const Diag *g) {
     json_t *inserted = json_object(), *replacement = json_object(), *change = json_object(), *fix = json_object();
-    json_object_set_new(inserted, "text", json_of(g->fix));
+    json_object_set_new(inserted, "text", json_utf8(g->fix));
     json_object_set_new(replacement, "deletedRegion", sarif_region(d, g->fix_at));
     json_object_set_new(replacement, "insertedContent", inserted);
     json_object_set_new(change, "artifactLocation", sarif_artifact(d, g->fix_at));
@@ -161,7 +148,7 @@ static void sarif_note(const Diags *d, json_t *result, const Diag *note) {
     json_t *message = json_object_get(result, "message");
     Text t = {0};
     text_printf(&t, "%s; %s", json_string_value(json_object_get(message, "text")), note->message);
-    json_object_set_new(message, "text", json_of(text_str(&t)));
+    json_object_set_new(message, "text", json_utf8(text_str(&t)));
     text_free(&t);
 }
 

@@ -1,13 +1,9 @@
 # The command itself. The build tree has the shape of an installed prefix: bin/tilec beside include/tilec.
 file(GLOB driver_sources CONFIGURE_DEPENDS driver/*.c)
-set(page_source ${CMAKE_BINARY_DIR}/generated/driver/pages.c)
-set(page_file ${CMAKE_SOURCE_DIR}/docs/reference/diagnostics.md)
-file(MAKE_DIRECTORY ${CMAKE_BINARY_DIR}/generated/driver)
-add_custom_command(OUTPUT ${page_source}
-  COMMAND ${CMAKE_COMMAND} -DOUT=${page_source} -DFILES=${page_file} -DHEADER=driver/pages.h -DTYPE=Page -DLIST=pages
-    -DCOUNT=page_count -P ${CMAKE_SOURCE_DIR}/cmake/embed.cmake
-  DEPENDS ${page_file} ${CMAKE_SOURCE_DIR}/cmake/embed.cmake VERBATIM)
-add_executable(tilec ${driver_sources} ${page_source})
+add_executable(tilec ${driver_sources})
+# Texts that it prints from: diagnostics, and the parts of the page of explain --html.
+file(GLOB page_files CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/driver/page/*)
+tilec_embed(tilec driver/pages.h Page pages page_count "" ${CMAKE_SOURCE_DIR}/docs/reference/diagnostics.md ${page_files})
 file(RELATIVE_PATH runtime_from_bin /prefix/${CMAKE_INSTALL_BINDIR} /prefix/${CMAKE_INSTALL_INCLUDEDIR}/tilec)
 file(RELATIVE_PATH library_from_bin /prefix/${CMAKE_INSTALL_BINDIR} /prefix/${CMAKE_INSTALL_LIBDIR})
 target_compile_definitions(tilec PRIVATE TILEC_VERSION="${PROJECT_VERSION}" TILEC_RUNTIME_FROM_BIN="${runtime_from_bin}"

@@ -1,7 +1,6 @@
 /* explain.c: tilec explain: what each pass decided, in order, with its reason and prediction. */
 #include "driver/explain.h"
 #include "passes/model/model.h"
-#include "passes/model/taxes.h"
 
 #include <stdio.h>
 
@@ -70,20 +69,37 @@ static void print_model(const Session *s) {
     }
 }
 
+static void print_remarks(const Session *s) {
+    for (int i = 0; i < s->context.remark.n; i++) {
+        const Remark *r = &s->context.remark.p[i];
+        if (r->loc.file) printf("%s:%d:%d: ", loc_path(s->diags, r->loc), loc_line(s->diags, r->loc), loc_column(s->diags, r->loc));
+        printf("%s: %s\n", r->pass, r->text);
+    }
+}
+
+static void print_all(const Session *s, const Taxes *before) {
+    if (!s->target.gpu) print_taxes(s, "as written", before), print_taxes(s, "as compiled", count_taxes(s));
+    print_model(s);
+    for (int i = 0; i < s->m->program.n; i++) explain_sizes(s, s->m->program.p[i], sizes_at_bounds(s));
+    print_programs(s);
+}
+
+static int write_page(const Session *s, const Taxes *before) {
+    json_t *data = explain_data(s, before, count_taxes(s), sizes_at_bounds(s));
+    bool good = explain_page(data, s->o->html, s->o->trace);
+    json_decref(data);
+    return good ? EXIT_OK : EXIT_USAGE;
+}
+
 int command_explain(Options *o) {
     Session s;
     if (!session_open(&s, o)) return EXIT_USAGE;
+    if (o->trace && !o->html) return fputs("tilec: error: explain shows a --trace in the page of --html\n", stderr), EXIT_USAGE;
     bool good = session_lower(&s);
     const Taxes *before = good ? count_taxes(&s) : NULL;
     good = good && session_passes(&s);
-    for (int i = 0; i < s.context.remark.n; i++) {
-        const Remark *r = &s.context.remark.p[i];
-        if (r->loc.file) printf("%s:%d:%d: ", loc_path(s.diags, r->loc), loc_line(s.diags, r->loc), loc_column(s.diags, r->loc));
-        printf("%s: %s\n", r->pass, r->text);
-    }
-    if (good && !s.target.gpu) print_taxes(&s, "as written", before), print_taxes(&s, "as compiled", count_taxes(&s));
-    if (good) print_model(&s);
-    for (int i = 0; good && i < s.m->program.n; i++) explain_sizes(&s, s.m->program.p[i], sizes_at_bounds(&s));
-    if (good) print_programs(&s);
-    return session_close(&s, good ? EXIT_OK : EXIT_WRONG);
+    if (!o->html || !good) print_remarks(&s);
+    if (good && !o->html) print_all(&s, before);
+    int code = good && o->html ? write_page(&s, before) : EXIT_OK;
+    return session_close(&s, good ? code : EXIT_WRONG);
 }

@@ -1,0 +1,66 @@
+/* explain_page.c: tilec explain --html: one file that needs nothing beside it: the page of driver/page with its style,
+   its script and the data that it shows. */
+#include "base/text.h"
+#include "driver/explain.h"
+#include "driver/pages.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Bytes of a trace; chosen: no measurement is recorded. */
+enum { TRACE_LIMIT = 256 * 1024 * 1024 };
+
+/* In a script element nothing may look like the end of it. */
+static void add_json(Text *to, const json_t *data) {
+    char *text = json_dumps(data, JSON_COMPACT | JSON_REAL_PRECISION(9));
+    for (const char *p = text; p && *p;) {
+        size_t n = strcspn(p, "<");
+        text_add_n(to, p, n);
+        if (p[n]) text_add(to, "\\u003c");
+        p += n + (p[n] != 0);
+    }
+    free(text);
+}
+
+/* What stands for the mark <!-- NAME --> of the page. */
+static void add_part(Text *to, const char *name, size_t n, const json_t *data) {
+    if (n == 4 && memcmp(name, "data", 4) == 0)
+        add_json(to, data);
+    else
+        text_add(to, page_text(name, n));
+}
+
+static Text page_of(const json_t *data) {
+    Text page = {0};
+    const char *rest = page_text("explain.html", strlen("explain.html"));
+    for (const char *mark; (mark = strstr(rest, "<!-- ")); rest = strstr(mark, " -->") + strlen(" -->")) {
+        text_add_n(&page, rest, (size_t)(mark - rest));
+        add_part(&page, mark + strlen("<!-- "), strcspn(mark + strlen("<!-- "), " "), data);
+    }
+    text_add(&page, rest);
+    return page;
+}
+
+/* The events of a trace of `tilec run --trace`; false after a message. */
+static bool add_trace(json_t *data, const char *path) {
+    Text text = {0};
+    const char *failed = path ? text_read(&text, path, TRACE_LIMIT) : NULL;
+    json_t *trace = path && !failed ? json_loadb(text.p ? text.p : "", text.n, 0, NULL) : NULL;
+    json_t *events = json_object_get(trace, "traceEvents");
+    if (path && !failed && !json_is_array(events)) failed = "no trace of tilec run --trace";
+    if (failed) fprintf(stderr, "tilec: error: cannot read %s: %s\n", path, failed);
+    if (path && !failed) json_object_set(data, "trace", events);
+    json_decref(trace);
+    text_free(&text);
+    return !failed;
+}
+
+bool explain_page(json_t *data, const char *path, const char *trace) {
+    if (!add_trace(data, trace)) return false;
+    Text page = page_of(data);
+    const char *failed = text_write(&page, path);
+    if (failed) fprintf(stderr, "tilec: error: cannot write %s: %s\n", path, failed);
+    text_free(&page);
+    return !failed;
+}
