@@ -24,6 +24,7 @@ typedef struct {
     int box[MAP_DIMS], swizzle;
     bool few; /* a box has no more rows than the tensor: positions of the dimension before the last */
     int pixels, begin[MAP_DIMS], step[MAP_DIMS], count[MAP_DIMS]; /* 0: it is none of pixels */
+    bool stores;
 } GpuMap;
 
 /* A node's launch; or what begins or ends a run, in one workgroup. */

@@ -167,7 +167,7 @@ static void write_map(Text *to, const Program *p, const GpuMap *m) {
     write_each(to, "box", p, m, MAP_BOX);
     if (m->few) text_add(to, ".few = 1, ");
     if (m->pixels) write_pixels(to, p, m);
-    text_printf(to, ".swizzle = %d},\n", m->swizzle);
+    text_printf(to, ".swizzle = %d%s},\n", m->swizzle, m->stores ? ", .stores = 1" : "");
 }
 
 static void write_maps(Text *to, Arena *a, const GpuText *g, int launch) {

@@ -143,8 +143,9 @@ void hip_role_constants(Fn *f) {
 
 static bool same_map(const GpuMap *a, const GpuMap *b) {
     return memcmp(a->box, b->box, sizeof a->box) == 0 && a->swizzle == b->swizzle && a->symmetric == b->symmetric &&
-           a->first == b->first && a->pixels == b->pixels && memcmp(a->begin, b->begin, sizeof a->begin) == 0 &&
-           memcmp(a->step, b->step, sizeof a->step) == 0 && memcmp(a->count, b->count, sizeof a->count) == 0;
+           a->first == b->first && a->stores == b->stores && a->pixels == b->pixels &&
+           memcmp(a->begin, b->begin, sizeof a->begin) == 0 && memcmp(a->step, b->step, sizeof a->step) == 0 &&
+           memcmp(a->count, b->count, sizeof a->count) == 0;
 }
 
 static int map_number(Fn *f, const Op *op, const GpuMap *m) {
@@ -197,6 +198,7 @@ const char *hip_role_map(Fn *f, const Op *op, GpuMap *m) {
     const Tensor *t = &f->p->tensor.p[f->node->arg.p[op->param].tensor];
     const bool own = p->ranks >= 0 && is_own_rank(p, &op->sub.p[0].lo);
     const int peers = own ? 1 : mesh_size(f->m);
+    m->stores = op->kind == OP_STORE;
     if (p->ranks < 0) return fn_text(f, "%d", map_number(f, op, m));
     const GpuMap like = *m;
     m->symmetric = own ? MAP_OWN : 1;

@@ -43,7 +43,8 @@ typedef struct {
     const char *producer, *consumer;
 } tile_flag_info;
 
-/* A tensor, dense and row-major, that a kernel copies in boxes, by as many coordinates as it has dimensions. */
+/* A tensor, dense and row-major, that a kernel copies in boxes, by as many coordinates as it has dimensions. A
+   tensor without elements gives zeros. */
 typedef struct {
     int arg;                    /* the program's argument that it is in; -1: the workspace */
     int symmetric;              /* 0, or the workspace is that which all ranks address: -1: this rank's, 1 + r: rank r's */
@@ -60,6 +61,7 @@ typedef struct {
        height and width count them: from `begin` on, `count` of them, with `step` from one to the next. */
     int pixels;
     int begin[TILE_MAP_DIMS], step[TILE_MAP_DIMS], count[TILE_MAP_DIMS];
+    int stores; /* 1: boxes go to the tensor, none comes from there */
 } tile_map;
 
 /* What launches of one kernel differ in: a place in memory, or a number. */

@@ -206,6 +206,8 @@ int gpu_map_refused(const tile_program *, const tile_launch *, const tile_map *)
 
 /* ---- gpu_instance.c: a program on a GPU ---- */
 
+enum { GPU_NONE_BYTES = 128 /* or more: those of an element */ };
+
 typedef struct GpuInstance {
     const tile_image *image;
     int number;      /* on the mesh: the same on all ranks */
@@ -214,6 +216,7 @@ typedef struct GpuInstance {
     size_t task_bytes;
     void *module, **function; /* function of each launch */
     void *local;              /* workspace */
+    char *none;               /* GPU_NONE_BYTES zeros, and as many to write to, in place of tensors without elements */
     char *call, *checked;     /* the kernels' argument; the last one whose tensors were looked at */
     char *with_fields; /* arguments of launches that have fields: `checked`, then the fields, one behind the other */
     uint64_t *field;   /* of all launches */

@@ -65,6 +65,14 @@ static int workspace_open(GpuInstance *x, const Gpu *gpu, const tile_program *g)
     return error;
 }
 
+static int none_open(GpuInstance *x, const Gpu *gpu) {
+    void *none = NULL;
+    if (!gpu_maps_count(x->image)) return 0;
+    int error = gpu->api.alloc(&none, 2 * GPU_NONE_BYTES);
+    x->none = none;
+    return error ? error : gpu->api.fill(none, 0, 2 * GPU_NONE_BYTES, gpu->stream);
+}
+
 static int memory_open(GpuInstance *x, const Gpu *gpu, const tile_program *g) {
     x->call = calloc(2, g->call_bytes);
     if (!x->call) return tile_fail(TILE_E_NOMEM, "out of memory");
@@ -81,6 +89,7 @@ static int memory_open(GpuInstance *x, const Gpu *gpu, const tile_program *g) {
     int error = gpu->api.event_create(&x->event, GPU_EVENT_NO_TIMING);
     if (error) return gpu_fail(gpu, error, "making an event");
     if (!error) error = workspace_open(x, gpu, g);
+    if (!error) error = none_open(x, gpu);
     return error ? gpu_fail(gpu, error, "taking the program's workspace") : TILE_OK;
 }
 
@@ -132,6 +141,7 @@ void gpu_instance_close(tile_instance *p) {
     if (p->mesh->gpu->last == x) p->mesh->gpu->last = NULL;
     gpu_task_close(p);
     if (x->local) api->release(x->local);
+    if (x->none) api->release(x->none);
     if (x->event) api->event_destroy(x->event);
     if (x->module) api->module_unload(x->module);
     free(x->function);

@@ -118,14 +118,26 @@ static int map_encode_pixels(const Gpu *gpu, const tile_map *m, const GpuMapped 
     return error;
 }
 
-/* Nothing is copied to or from a tensor without elements: its map is all zero. But pixels are of other ranges than
-   those that count images: what is copied then is zero, which no map can say. */
+/* In place of a tensor without elements: one of a single element. What is copied from there is zero, what is stored
+   there nobody reads. */
+static int map_encode_none(const tile_instance *p, const tile_map *m, GpuMap *to) {
+    GpuMapped none = {.base = p->gpu->none + (m->stores ? GPU_NONE_BYTES : 0)};
+    uint64_t stride[TILE_MAP_DIMS];
+    for (int d = 0; d < m->ndim; d++) none.dim[d] = 1, stride[d] = STEP;
+    return map_encode(p->mesh->gpu, m, &none, stride, to);
+}
+
+/* Pixels of images that are not there are zero, which no map says. */
 static int map_fill(const tile_instance *p, const tile_map *m, GpuMapped *at, GpuMap *to) {
     const Gpu *gpu = p->mesh->gpu;
     uint64_t stride[TILE_MAP_DIMS];
     memset(to, 0, sizeof *to);
-    at->refused = is_empty(m, at) && m->pixels;
-    if (is_empty(m, at)) return TILE_OK;
+    if (is_empty(m, at)) {
+        at->refused = m->pixels != 0;
+        const int code = at->refused ? 0 : map_encode_none(p, m, to);
+        at->made = !code;
+        return code ? gpu_fail(gpu, code, "describing a tensor without elements") : TILE_OK;
+    }
     at->refused = !map_strides(m, at, stride);
     int error = at->refused ? 0 : (m->pixels ? map_encode_pixels : map_encode)(gpu, m, at, stride, to);
     at->made = !error;
