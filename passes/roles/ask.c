@@ -7,7 +7,7 @@
 
 enum {
     FEWEST = 2,        /* rows and columns of a result: a single one is read once, and summed by threads */
-    FEW = 128,         /* rows of a result for which operands are exchanged, .. */
+    FEW = 128,         /* rows of a result for which operands are exchanged, and that threads store from registers; .. */
     SOME = 512,        /* .. and where boxes store it; of more, tiles fit either way [guess] */
     SCALED = 64,       /* .. and where steps scale sums, by a number for each column. Measured on an H200, 8-bit floats, blocks
                           of 128, 128 x 7168 x 16384: 66 us exchanged, 47 not */
@@ -195,6 +195,7 @@ static int64_t groups_of(const Slice *s, int range) {
 static int least_rows(const Slice *s) {
     enum { STEP = 16 /* rows */ };
     const int64_t groups = groups_of(s, s->column), rows = size_most(s->m, s->k->range.p[s->column].of);
+    if (s->turned) return FEW + STEP;
     if (groups == 1 || only_size(s, s->column)) return LEAST_COLUMNS;
     const int64_t room = STEP * ceil_div(2 * rows, STEP * groups);
     return room < PANEL_COLUMNS ? (int)(room < STEP ? STEP : room) : PANEL_COLUMNS;
@@ -347,9 +348,25 @@ static bool scales_sums(const Slice *s) {
     return false;
 }
 
-/* Rows of results for which operands are exchanged. */
-static int most_rows(const Slice *s) {
-    return scales_sums(s) ? SCALED : s->turned && !reads_tiles(s) ? SOME : FEW;
+/* Threads write results to slots across, and boxes store them. */
+static bool boxes_turn(Slice *s) {
+    if (!s->swapped || s->makes || s->chained || kernel_is_ragged(s->k) || slice_has_peers(s)) return false;
+    s->turned = true;
+    for (int i = 0; i < s->store.n; i++) {
+        const Param *p = &s->k->param.p[s->store.p[i]->param];
+        if (!size_is_number(p->dim[p->ndim - 1]) || store_why_no_box(s, s->store.p[i])) return false;
+    }
+    return true;
+}
+
+/* Results of more than FEW rows are turned, and their tiles have more rows, too: so the tile of a plan tells. Only a file
+   of sizes, or a kernel, may ask for narrower ones of such results: these are not turned. */
+void slice_turns(Slice *s) {
+    const bool turns = boxes_turn(s);
+    const int64_t only = s->k->plan.regs.n ? s->k->range.p[s->column].size : only_size(s, s->column),
+                  rows = only ? only : size_most(s->m, s->k->range.p[s->column].of);
+    s->turned = turns && rows > FEW;
+    s->most_rows = scales_sums(s) ? SCALED : turns && !reads_tiles(s) ? SOME : FEW;
 }
 
 bool slice_tiles(Slice *s, TilePlan *to) {
@@ -358,7 +375,7 @@ bool slice_tiles(Slice *s, TilePlan *to) {
     TileQuestion q = question_of(s, s->op_matrix);
     if ((q.rows < FEWEST || q.columns < FEWEST) && !is_long_eight(s, &q) && !s->makes)
         return slice_refuse(s, NULL, NULL, "the result has few rows");
-    if (s->swapped && !s->makes && q.columns > most_rows(s))
+    if (s->swapped && !s->makes && q.columns > s->most_rows)
         return slice_refuse(s, NULL, NULL, "the result has many rows");
     if (!maps_fit(s)) return false;
     bool found = tiles_plan(s->target, s->op_matrix, &q, to);

@@ -304,20 +304,6 @@ bool box_is_panels(Slice *s, const Op *access) {
            subscript_range(s, last) == s->column;
 }
 
-/* Exchanged operands, and results that are written to slots across, for boxes. */
-bool slice_turns(Slice *s) {
-    enum { FEW = 128 /* rows, for which stores from registers take no longer [guess] */ };
-    const Range *r = &s->k->range.p[s->column];
-    const int64_t rows = s->k->plan.regs.n ? r->size : size_most(s->m, r->of);
-    if (!s->swapped || s->makes || s->chained || kernel_is_ragged(s->k) || slice_has_peers(s)) return false;
-    s->turned = rows > FEW;
-    for (int i = 0; i < s->store.n && s->turned; i++) {
-        const Param *p = &s->k->param.p[s->store.p[i]->param];
-        s->turned = size_is_number(p->dim[p->ndim - 1]) && !store_why_no_box(s, s->store.p[i]);
-    }
-    return s->turned;
-}
-
 /* They go through a slot: to a box, or row by row. Others go to memory from registers. */
 static const char *store_way(Slice *s, const Op *store) {
     const char *why = store_why_no_box(s, store), *way = s->swapped || why_no_slot(s, store) ? NULL : "rows";

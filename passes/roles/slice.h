@@ -54,6 +54,7 @@ typedef struct {
     bool swapped;          /* .. which runs along rows in memory, unless these two are exchanged */
     bool makes;            /* operands of products are made on the way (made.c) */
     bool turned;           /* they are, and results are written to slots across: they go by boxes all the same */
+    int most_rows;         /* of results, for which operands are exchanged */
     VEC(Stream) stream;
     int *uses;          /* by value: as an operand */
     int *stream_of, *slot_of;  /* by value: 1 + the stream whose tile it is, and which tile; 0: it is none */
@@ -159,7 +160,7 @@ bool slice_is_symmetric(const Slice *, const Op *access);
 bool slice_signals(const Slice *);
 bool slice_sends(const Slice *); /* it stores to memory of peers */
 const char *store_why_no_box(Slice *, const Op *store); /* box.c; NULL: it is one */
-bool slice_turns(Slice *);                              /* box.c: whether results are turned */
+void slice_turns(Slice *);                              /* ask.c: whether results are turned */
 bool load_is_placed(const Op *);              /* near.c: no scalar of the body is part of its place */
 bool slice_copies(const Slice *, const Op *); /* a load of a stream, or what has one in its regions */
 int slice_depth(const Slice *);               /* made.c: positions of a step */
