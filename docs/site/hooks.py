@@ -9,7 +9,8 @@ from mkdocs.structure.files import File
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
-import highlight  # noqa: E402 (beside this file)
+import gallery  # noqa: E402 (beside this file)
+import highlight  # noqa: E402
 
 SOURCE = os.path.dirname(os.path.dirname(HERE))
 LINK = re.compile(r"\]\(([^)#\s]*)(#[^)\s]*)?\)")
@@ -128,8 +129,14 @@ def on_page_markdown(markdown, page, config, files):
     if page.file.src_path.startswith("source/"):
         return markdown
     moved = LINK.sub(lambda found: moved_link(found, page.file.src_path), markdown)
-    return highlight.name_languages(moved)
+    named = highlight.name_languages(moved)
+    return gallery.expand_all(named, SOURCE) if page.file.src_path == "gallery.md" else named
+
+
+def on_page_content(html, page, config, files):
+    return gallery.expand_texts(html, SOURCE)
 
 
 def on_post_build(config):
     shutil.rmtree(folder_of(config), ignore_errors=True)
+    gallery.write_pages(SOURCE, config["site_dir"])

@@ -1,5 +1,6 @@
-"""usage: site.py SITE [browser]: what the pages of a site promise: every link leads to a page and a heading that are there,
-nothing is fetched from another host. With `browser` the pages are opened: search finds, code has colours, two widths fit."""
+"""usage: site.py SITE [browser | gallery]: what the pages of a site promise: every link leads to a page and a heading that are there,
+nothing is fetched from another host. With `browser` the pages are opened: search finds, code has colours, two widths fit. With
+`gallery` the parts of its page are counted."""
 import functools
 import html.parser
 import http.server
@@ -72,6 +73,16 @@ def check_browser(site):
         server.shutdown()
 
 
+def check_gallery(site):
+    with open(os.path.join(site, "gallery.html"), encoding="utf-8") as f:
+        text = f.read()
+    parts = (("kernels", "<h2"), ("pictures of tiles", 'aria-label="tiles of a task"'), ("plots", 'aria-label="measured"'),
+             ("texts", "<summary>The text for"), ("pages", 'href="explained/'))
+    print("gallery: " + ", ".join(f"{len(text.split(mark)) - 1} {name}" for name, mark in parts))
+
+
 check_links(sys.argv[1])
 if "browser" in sys.argv[2:]:
     check_browser(sys.argv[1])
+if "gallery" in sys.argv[2:]:
+    check_gallery(sys.argv[1])
