@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """usage: random_schedules.py TILEC FOLDER TARGET [--programs=N] [--first=SEED] [--kinds=KIND,..]: random products, attention and
 decoding of tokens, one kind behind the other, at random sizes, which the machine's schedules or roles take, in the emulator of TARGET against the
-interpreter; kinds: product, sized, gathered, pixels, ragged, ranks, attention, chained, decode. Prints what differs or fails, how many took a schedule, and which."""
+interpreter; kinds: product, sized, made, gathered, pixels, ragged, ranks, attention, chained, decode. Prints what differs or fails, how many took a schedule, and which."""
 import os
 import random
 import re
@@ -12,6 +12,7 @@ import numpy
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "gen"))
 from random_chains import chained
+from random_made import steps, widened
 from random_pixels import filtered, wide
 
 PASSED = re.compile(r"pipe: '\w+': the schedule '(\w+)'|'\w+': (roles), ")
@@ -80,7 +81,7 @@ def sized(r):
     lines = [f"dim {n} {'<=' if free[n] else '='} {size + r.choice([0, 0, 200, 8000]) * free[n]};" for n, size in at.items()]
     a, w, x = r.choice(["m, k", "m, k" if narrow else "k, m"]), r.choice(["n, k", "n, k" if narrow else "k, n"]), "x, " if b else ""
     load = lambda name, of: f"{name}[{x}{', '.join('ijp'['mnk'.index(c)] for c in of.split(', '))}]"
-    elem, out, value = "bf16" if narrow else left, r.choice(["bf16", "f16", "f32"]), r.choice(EPILOGUES).format(x=x, h="bf16" if narrow else left)
+    elem, out, value = "bf16" if narrow else left, r.choice(["bf16", "f16", "f32", "f8e4m3"]), r.choice(EPILOGUES).format(x=x, h="bf16" if narrow else left)
     value = value.replace("acc", "f32(acc)")
     pair, half = r.random() < 0.25, "bf16" if narrow else left # two results
     other = r.choice([f"{half}(acc)", f"{half}(f32({half}(acc)) * 0.25)", f"{half}(silu(f32({half}(acc))))"])
@@ -220,6 +221,7 @@ def tiles(r):
     i, j = r.choice([wide, few, across])
     sizes = f"i = {i}; j = {j}; " if r.random() < 0.6 else ""
     slices = f"slices = {r.choice([2, 2, 3, 4, 8])}; " if r.random() < 0.4 else ""
+    slices += f"columns = {8 * r.choice([r.randint(1, 16), 2 * r.randint(4, 16)])}; " if r.random() < 0.1 else ""
     return f"kernel products on sm_90a {{ {sizes}{slices}clusters = {r.randint(1, 2)}; }}\n"
 
 
@@ -228,13 +230,14 @@ def pixels(r):
     return text, {}, [f"--size={x[:2]}{r.choice(x[2:].split(','))}" for x in sizes]
 
 
-KINDS = {"pixels": pixels, "product": product, "sized": sized, "gathered": gathered, "ragged": ragged, "ranks": ranks, "attention": attention, "chained": chained, "decode": decode}
+KINDS = {"pixels": pixels, "made": widened, "product": product, "sized": sized, "gathered": gathered, "ragged": ragged, "ranks": ranks, "attention": attention, "chained": chained, "decode": decode}
 
 
 def run(tilec, folder, target, seed, kinds):
     """What the schedules were, and what went wrong."""
     r = random.Random(seed)
-    text, given, inputs = KINDS[kinds[seed % len(kinds)]](r)
+    kind = kinds[seed % len(kinds)]
+    text, given, inputs = KINDS[kind](r)
     file = f"{folder}/{seed}.tile"
     with open(file, "w", encoding="utf-8") as to:
         to.write('import "std/decode.tile";\nimport "std/rows.tile";\n' + text)
@@ -243,7 +246,7 @@ def run(tilec, folder, target, seed, kinds):
         inputs.append(f"--in={name}={folder}/{seed}_{name}.npy")
     inputs.append(f"--tuned={folder}/{seed}.sizes")
     with open(inputs[-1].split("=")[1], "w", encoding="utf-8") as to:
-        to.write(tiles(r) if "kernel products" in text else wide(r) if "kernel filters" in text else "")
+        to.write(steps(r) if kind == "made" else tiles(r) if "kernel products" in text else wide(r) if "kernel filters" in text else "")
     asked = [i for i in inputs if i.startswith("--tuned") or i.startswith("--comm")]
     told = subprocess.run([tilec, "explain", f"--target={target}", file, *asked], capture_output=True, text=True, check=False).stdout
     command = [tilec, "run", f"--target=emu:{target}", file, "--check", *inputs]

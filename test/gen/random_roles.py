@@ -1,11 +1,12 @@
-"""usage: random_roles.py TILEC ROLES_RUN FOLDER [--programs=N] [--first=SEED] [--schedules=N]: random products, attention (random_chains.py) and convolutions
-(random_pixels.py) that the pass `roles` may take, by their bodies and by their roles in the interpreter. Prints what differs or fails, and how many the pass took."""
+"""usage: random_roles.py TILEC ROLES_RUN FOLDER [--programs=N] [--first=SEED] [--schedules=N]: random products, attention (random_chains.py), convolutions
+(random_pixels.py), and operands that are made on the way (random_made.py) that the pass `roles` may take, by their bodies and by their roles in the interpreter. Prints what differs or fails, and how many the pass took."""
 import random
 import re
 import subprocess
 import sys
 
 from random_chains import chained
+from random_made import made
 from random_pixels import filtered, wide
 
 PASSES = "comm,predicate,static_block,stream_order,roles"
@@ -22,19 +23,6 @@ def extent(r, most):
 
 
 SCALES = ["({0}) * ({1} * {2})", "({0}) * {1} * {2}", "{2} * ({0})", "abs({0}) * {1}", "({0}) * {1} + {2}"]
-
-
-# operands that are made on the way, of a tile q and numbers of its rows and of blocks
-MADE = ["{q}", "f32({q})", "(f32({q}) - 3.0) * u2[j]", "f32({q}) * sq[j, p / 128]", "i32({q}) * 2 - 1", "f32({q}) * f32({v})"]
-
-
-def made(r, load, left):
-    """Loops with such an operand, and what it is made of."""
-    value = r.choice(MADE).format(q=load("q", "jp"), v=load("q", "jp", "j") if r.random() < 0.3 else load("o", "jp"))
-    names = [x for x in ("q", "o", "u2", "sq") if f"{x}[" in value]
-    if r.random() < 0.3:
-        return "groups", f"for h of (k + 127) / 128 {{ own: f32[i, j] = 0; for p: auto in 128 * h .. min(k, 128 * (h + 1)) {{ own += {load('a', 'ip')} @ {left}({value}); }} acc += own * sq[j, h]; }}", [*dict.fromkeys([*names, "sq"])]
-    return "made", f"for p: auto of k {{ acc += {load('a', 'ip')} @ {left}({value}); }}", names
 
 
 def steps_of(r, load, batched, depth, whole):
@@ -80,6 +68,8 @@ def program(r):
     m, n, k, l = extent(r, 400), extent(r, 600), extent(r, 300), extent(r, 200)
     (left, right), out = elements(r), r.choice(["bf16", "f16", "f32"])
     narrow, whole = left[1:2] == "8", left[:1] in "iu"
+    if r.random() < 0.15: # bytes, in rows of any length
+        out, n = "i8" if whole else "f8e4m3", n + r.choice([0, 1, 2, 7])
     k *= r.choice([1, 4]) # runs of several steps
     k, l = (16 * (k // 16 + 1), 16 * (l // 16 + 1)) if narrow else (k, l)
     across = {name: not narrow and r.random() < 0.3 for name in "awvxy"} | {"q": False, "o": False}
@@ -91,7 +81,7 @@ def program(r):
     if makes:
         k = 64 * (k // 64 + 1) if r.random() < 0.8 else k
         _, body, more = made(r, load, left)
-    late = not whole and not makes and r.random() < 0.25
+    late = not whole and not makes and out[1:2] != "8" and r.random() < 0.25
     if late:
         body, more, out = f"for p: {128 if narrow else 64} of k {{ acc += {load('a', 'ip')} @ {load('w', 'pj')}; }}", "", r.choice(["bf16", "f16"])
         n, k = r.choice([n, 64 * (n // 64 + 1)]), k * r.choice([1, 3])
@@ -128,7 +118,8 @@ def tiles(r):
     i, j = r.choice([wide, few])
     sizes = f"i = {i}; j = {j}; " if r.random() < 0.6 else ""
     slices = f"slices = {r.choice([2, 2, 3, 4, 8])}; " if r.random() < 0.4 else ""
-    return f"kernel products on sm_90a {{ {sizes}{slices}clusters = {r.randint(1, 2)}; }}\n"
+    columns = f"columns = {8 * r.choice([r.randint(1, 16), 2 * r.randint(4, 16)])}; " if r.random() < 0.1 else ""
+    return f"kernel products on sm_90a {{ {sizes}{slices}{columns}clusters = {r.randint(1, 2)}; }}\n"
 
 
 def run(tilec, roles_run, folder, seed, schedules):
