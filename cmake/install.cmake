@@ -40,3 +40,4 @@ endforeach()
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(DIRECTORY docs/ DESTINATION ${CMAKE_INSTALL_DOCDIR} FILES_MATCHING PATTERN *.md PATTERN *.svg PATTERN *.hip)
 install(DIRECTORY frontend/std editors examples DESTINATION ${CMAKE_INSTALL_DATADIR}/tilec)
+install(FILES docs/reference/language-index.md DESTINATION ${CMAKE_INSTALL_DATADIR}/tilec) # words for editors

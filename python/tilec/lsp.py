@@ -1,5 +1,6 @@
 """`tilec lsp`: a language server on standard input and output: messages of `tilec check` while one types, its fixes, the layout
-of `tilec fmt`, and declarations of names. Language Server Protocol 3.17; positions count UTF-16 units."""
+of `tilec fmt`; names: where they are made and used, their types, renaming, completion. Language Server Protocol 3.17; positions
+count UTF-16 units."""
 from __future__ import annotations
 
 import json
@@ -10,14 +11,21 @@ import sys
 from typing import Any, Callable
 from urllib.parse import quote, unquote, urlsplit
 
-from tilec import _tool
-from tilec._declared import Declaration, declaration_of
+from tilec import _names, _shown, _tool
+from tilec._declared import declaration_of, files_of, Declaration
+from tilec._facts import Facts, facts_of
 
 SEVERITY = {"error": 1, "warning": 2, "note": 3}
 NO_METHOD, FAILED = -32601, -32803  # of JSON-RPC, of the protocol
 FULL = 1  # changes come as the whole text
 CAPABILITIES = {"textDocumentSync": FULL, "documentFormattingProvider": True, "definitionProvider": True, "hoverProvider": True,
-                "codeActionProvider": {"codeActionKinds": ["quickfix"]}}
+                "codeActionProvider": {"codeActionKinds": ["quickfix"]}, "referencesProvider": True, "inlayHintProvider": True,
+                "renameProvider": {"prepareProvider": True}, "completionProvider": {"triggerCharacters": ["."]}}
+REQUESTS = ("initialize", "shutdown", "didOpen", "didChange", "didClose", "formatting", "codeAction", "definition", "hover",
+            "references", "prepareRename", "rename", "completion", "inlayHint")
+KEYWORD, FUNCTION, FIELD, VARIABLE, STRUCT, CONSTANT = 14, 3, 5, 6, 22, 21  # kinds of completions
+KINDS = {"kernel": FUNCTION, "program": FUNCTION, "record": STRUCT, "format": STRUCT, "dim": CONSTANT, "mesh": CONSTANT}
+TYPE_HINT = 1
 
 
 class Refused(Exception):
@@ -77,10 +85,21 @@ def position(lines: list[str], line: int, column: int) -> dict:
     return {"line": max(line - 1, 0), "character": len(before.decode("utf-8", "ignore").encode("utf-16-le")) // 2}
 
 
-def word_at(line: str, character: int) -> str:
-    """The name at a place that counts UTF-16 units."""
-    at = len(line.encode("utf-16-le")[:2 * character].decode("utf-16-le", "ignore"))
-    return next((m[0] for m in re.finditer(r"[A-Za-z_]\w*", line) if m.start() <= at <= m.end()), "")
+def offset_of(text: str, at: dict) -> int:
+    """Of a position in UTF-16 units."""
+    lines = text.split("\n")
+    line = lines[at["line"]]
+    before = line.encode("utf-16-le")[:2 * at["character"]].decode("utf-16-le", "ignore")
+    return sum(len(other) + 1 for other in lines[:at["line"]]) + len(before)
+
+
+def place_of(text: str, offset: int) -> dict:
+    begin = text.rfind("\n", 0, offset) + 1
+    return {"line": text.count("\n", 0, offset), "character": len(text[begin:offset].encode("utf-16-le")) // 2}
+
+
+def span(text: str, token: _names.Token) -> dict:
+    return {"start": place_of(text, token.at), "end": place_of(text, token.at + len(token.text))}
 
 
 def range_of(lines: list[str], m: dict) -> dict:
@@ -96,6 +115,8 @@ class Server:
         self.text: dict[str, str] = {}
         self.found: dict[str, list[dict]] = {}  # messages of the command, by document
         self.dirty: set[str] = set()
+        self.known: dict[str, tuple[str, Facts]] = {}  # of a text without errors
+        self.target = "host"
         self.stopped = False
 
     # The command.
@@ -122,7 +143,8 @@ class Server:
 
     # Requests and notifications: the last part of the method's name.
 
-    def initialize(self, _: dict) -> dict:
+    def initialize(self, p: dict) -> dict:
+        self.target = (p.get("initializationOptions") or {}).get("target", "host")
         return {"capabilities": CAPABILITIES, "serverInfo": {"name": "tilec", "version": _tool.version()}}
 
     def shutdown(self, _: dict) -> None:
@@ -140,7 +162,7 @@ class Server:
 
     def didClose(self, p: dict) -> None:
         uri = p["textDocument"]["uri"]
-        for kept in (self.text, self.found):
+        for kept in (self.text, self.found, self.known):
             kept.pop(uri, None)
         self.dirty.discard(uri)
         self.notify("textDocument/publishDiagnostics", {"uri": uri, "diagnostics": []})
@@ -168,21 +190,99 @@ class Server:
                                     "diagnostics": [self.diagnostic(uri, lines, m)], "edit": {"changes": {uri: [edit]}}})
         return actions
 
-    def declared(self, p: dict) -> Declaration | None:
+    # Names.
+
+    def place(self, p: dict) -> tuple[str, str, int]:
+        """The document, its text, and the offset of a position in it."""
         uri, at = p["textDocument"]["uri"], p["position"]
-        name = word_at(self.text[uri].split("\n")[at["line"]], at["character"])
+        return uri, self.text[uri], offset_of(self.text[uri], at)
+
+    def facts(self, uri: str) -> Facts:
+        """Of the document as it was when it last had no errors."""
+        if not any(m["kind"] == "error" for m in self.found.get(uri, [])) and self.known.get(uri, ("",))[0] != self.text[uri]:
+            self.known[uri] = (self.text[uri], facts_of(path_of(uri), self.text[uri], self.target))
+        return self.known[uri][1] if uri in self.known else Facts({}, {})
+
+    def declared(self, uri: str, name: str) -> Declaration | None:
         return declaration_of(name, path_of(uri), self.text[uri]) if name else None
 
     def definition(self, p: dict) -> dict | None:
-        d = self.declared(p)
+        uri, text, offset = self.place(p)
+        meaning = _names.meaning_at(text, offset)
+        if meaning and meaning.part:
+            token = meaning.part.tokens[_names.made_in(meaning.part)[meaning.name]]
+            return {"uri": uri, "range": span(text, token)}
+        d = self.declared(uri, meaning.name if meaning else "")
         place = d and {"line": d.line, "character": d.column}
         return d and {"uri": "file://" + quote(d.path), "range": {"start": place, "end": place}}
 
     def hover(self, p: dict) -> dict | None:
-        """The head of a declaration and the comment above it."""
-        d = self.declared(p)
-        text = d and f"```tile\n{d.text}\n```" + (f"\n\n{d.comment}" if d.comment else "")
-        return d and {"contents": {"kind": "markdown", "value": text}}
+        """A name's type; the head of a declaration, the comment above it, and how its kernels are computed."""
+        uri, text, offset = self.place(p)
+        meaning = _names.meaning_at(text, offset)
+        if meaning is None:
+            return None
+        if meaning.part:
+            shown = _shown.about_local(text, meaning, self.facts(uri))
+        else:
+            shown = _shown.about_global(self.declared(uri, meaning.name), self.facts(uri), meaning.name)
+        return shown and {"contents": {"kind": "markdown", "value": shown}}
+
+    def references(self, p: dict) -> list[dict]:
+        uri, text, offset = self.place(p)
+        meaning = _names.meaning_at(text, offset)
+        if meaning is None:
+            return []
+        found = [{"uri": uri, "range": span(text, t)} for t in _names.uses_of(text, meaning)]
+        if meaning.part is None:
+            for path, other in files_of(path_of(uri), text):
+                if path != path_of(uri):
+                    found += [{"uri": "file://" + quote(path), "range": span(other, t)} for t in _names.uses_of(other, meaning)]
+        return found
+
+    def prepareRename(self, p: dict) -> dict | None:
+        uri, text, offset = self.place(p)
+        meaning = _names.meaning_at(text, offset)
+        if meaning is None or (meaning.part is None and meaning.name not in _names.globals_of(text)):
+            return None
+        return next((span(text, t) for t in _names.uses_of(text, meaning) if t.at <= offset <= t.at + len(t.text)), None)
+
+    def rename(self, p: dict) -> dict:
+        """Everywhere in the document. A name that another file declares keeps its name."""
+        uri, text, offset = self.place(p)
+        meaning, new = _names.meaning_at(text, offset), p["newName"]
+        if self.prepareRename(p) is None or meaning is None:
+            raise Refused(FAILED, "this name is not declared in this file")
+        taken = _names.made_in(meaning.part) if meaning.part else _names.globals_of(text)
+        if not _names.WORD.match(new) or new in _names.words() or new in taken:
+            raise Refused(FAILED, f"'{new}' is no free name")
+        return {"changes": {uri: [{"range": span(text, t), "newText": new} for t in _names.uses_of(text, meaning)]}}
+
+    def completion(self, p: dict) -> list[dict]:
+        """Names of the declaration around, of the file and of what it imports, the library's, and words of the language."""
+        uri, text, offset = self.place(p)
+        part, facts = _names.part_at(text, offset), self.facts(uri)
+        if re.search(r"\.\w*\Z", text[:offset]):
+            return [{"label": name, "kind": FIELD} for name in sorted(_shown.fields_of(path_of(uri), text))]
+        local = [name for name in _names.made_in(part) if not _names.is_outside(text, part, name)] if part else []
+        items = [{"label": name, "kind": VARIABLE, "detail": part and facts.type_of(part.kind, part.name, name)} for name in local]
+        others = _shown.declared_names(path_of(uri), text)
+        items += [{"label": name, "kind": KINDS[kind], "detail": kind} for name, kind in others.items() if name not in local]
+        return items + [{"label": word, "kind": KEYWORD, "detail": section} for word, section in _names.words().items() if word not in local]
+
+    def inlayHint(self, p: dict) -> list[dict]:
+        """Types of values that are written without one."""
+        uri = p["textDocument"]["uri"]
+        text, facts, hints = self.text[uri], self.facts(uri), []
+        first, last = p["range"]["start"]["line"], p["range"]["end"]["line"]
+        for part in _names.parts_of(text):
+            for name, n in _names.made_in(part).items():
+                found = facts.type_of(part.kind, part.name, name)
+                token = part.tokens[n]
+                end = place_of(text, token.at + len(token.text))
+                if found and " or " not in found and part.tokens[n + 1].text in ("=", ",") and first <= end["line"] <= last:
+                    hints.append({"position": end, "label": ": " + found, "kind": TYPE_HINT})
+        return hints
 
     # The protocol.
 
@@ -191,9 +291,7 @@ class Server:
 
     def answer(self, message: dict) -> None:
         name = message.get("method", "").split("/")[-1]
-        known = name in ("initialize", "shutdown", "didOpen", "didChange", "didClose", "formatting", "codeAction", "definition",
-                         "hover")
-        method: Callable | None = getattr(self, name) if known else None
+        method: Callable | None = getattr(self, name) if name in REQUESTS else None
         try:
             if method is None:
                 raise Refused(NO_METHOD, f"{message.get('method')} is not supported")
@@ -209,7 +307,10 @@ class Server:
         """Until `exit` or the end of the input. Documents are checked when nothing more has come."""
         while True:
             while self.dirty and self.wire.is_idle():
-                self.check(self.dirty.pop())
+                uri = self.dirty.pop()
+                self.check(uri)
+                if self.wire.is_idle():
+                    self.facts(uri)
             message = self.wire.take()
             if message is None or message.get("method") == "exit":
                 return 0 if self.stopped else 1

@@ -31,3 +31,12 @@ async def test_messages_fixes_and_layout(client: LanguageClient):
     assert not laid
     hover = await client.text_document_hover_async(t.HoverParams(document, t.Position(1, 9)))
     assert hover.contents.value.startswith("```tile\nprogram f(x: f32[N, N])")
+    place = t.Position(1, 44)
+    uses = await client.text_document_references_async(t.ReferenceParams(t.ReferenceContext(True), document, place))
+    assert [u.range.start.character for u in uses] == [28, 44]
+    renamed = await client.text_document_rename_async(t.RenameParams(document, place, "z"))
+    assert [e.range.start.character for e in renamed.changes[URI]] == [28, 44]
+    items = await client.text_document_completion_async(t.CompletionParams(document, place))
+    assert {"x", "softmax", "N"} <= {i.label for i in items}
+    hints = await client.text_document_inlay_hint_async(t.InlayHintParams(document, t.Range(t.Position(0, 0), t.Position(9, 0))))
+    assert not hints
