@@ -42,6 +42,8 @@ typedef struct {
     bool lets_go;             /* .. as the next one does */
     bool otherwise;           /* the next launch takes its place where it cannot copy by boxes, or has no workgroups */
     int ticket;               /* number of the counter that its tasks take; -1: none */
+    int finish; /* that of the workgroups that are done, of which the last one ends the run; -1: none does */
+    bool idle;  /* what ends a run: only after a launch that failed */
     const char *call;         /* type of the kernel's argument */
     const Node *node;
     struct Fields *fields; /* what the node gives a text that it shares (codegen/text/share.h); NULL: nothing */

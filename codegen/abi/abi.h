@@ -15,6 +15,7 @@ int packets_flag(const Program *, int tensor); /* of packets; of the number of t
 /* taken.c: a condition over dims and scalars without which no task of the kernel stores or signals; NULL: none is known.
    Adds lines that compute it. */
 const CExpr *taken_text(Fn *, const Kernel *);
+bool taken_may_be_left(const Kernel *); /* such a condition may leave out its launch */
 /* clocks.c: lines of a function that predicts the clocks of a kernel in roles with a cost. */
 void clocks_lines(Fn *, const Kernel *, const char *target);
 /* launch.c. The type of a kernel's argument where the kernel reads fields (codegen/text/share.h). */

@@ -84,11 +84,11 @@ static void writer_begin(Writer *w) {
 
 static Fn writer_fn(const Writer *w) { return fn_new(w->host, w->arena, w->m, w->p, w->memory); }
 
-static const char *one_group(Text *to, Writer *w) {
+static const char *one_group(Text *to, Writer *w, bool idle) {
     Fn f = writer_fn(w);
-    fn_line(&f, "return 1;");
-    return function_write(to, w, &f, "Of what begins and ends a run",
-                          arena_format(w->arena, "%s_one_group", prefix(w->arena, w->g)));
+    fn_line(&f, "return %d;", !idle);
+    return function_write(to, w, &f, idle ? "Of what ends a run whose launches fail" : "Of what begins and ends a run",
+                          arena_format(w->arena, "%s_%s_group", prefix(w->arena, w->g), idle ? "no" : "one"));
 }
 
 static const char *clocks_write(Text *to, Writer *w, const GpuLaunch *l) {
@@ -114,7 +114,7 @@ static void choice_write(Fn *f, const Writer *w, int launch) {
 /* Number of workgroups. */
 static const char *groups_write(Text *to, Writer *w, int launch) {
     const GpuLaunch *l = &w->g->launch.p[launch];
-    if (!l->kernel) return one_group(to, w);
+    if (!l->kernel) return one_group(to, w, l->idle);
     Fn f = writer_fn(w);
     const CExpr *n = l->groups ? cexpr_number(&f, l->groups) : node_tasks(&f, l->kernel),
                 *taken = taken_text(&f, l->kernel);

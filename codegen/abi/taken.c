@@ -42,6 +42,8 @@ static const Op *guard_of(const Kernel *k) {
     return guard;
 }
 
+bool taken_may_be_left(const Kernel *k) { return guard_of(k) != NULL; }
+
 /* Arguments of a kernel are those of one node. NULL: several nodes call it. */
 static const Node *only_node(const Program *p, const Kernel *k) {
     const Node *only = NULL;

@@ -8,6 +8,17 @@ static bool has_op(const Kernel *k, OpKind kind) {
     return false;
 }
 
+/* Packets: they arrive with the number of the run. */
+static bool has_packets(const Kernel *k, bool written) {
+    for (int i = 0; i < k->param.n; i++)
+        if (k->param.p[i].packet && k->param.p[i].out == written) return true;
+    return false;
+}
+
+static bool sends(const Kernel *k) { return has_op(k, OP_SIGNAL) || has_packets(k, true); }
+
+static bool waits(const Kernel *k) { return has_op(k, OP_WAIT) || has_packets(k, false); }
+
 static bool is_written(const Kernel *k, int param) { return k->param.p[param].out || k->param.p[param].inout; }
 
 /* Launches order what stays on its rank: it has no flags. */
@@ -46,7 +57,7 @@ static bool is_plain(const Program *p, const Kernel *k) {
    product, and behind others each processor that is free begins with what follows. */
 static bool leaves_room(const Program *p, const Kernel *a, const Kernel *b) {
     if (a->plan.workgroups) return b->roles && !has_op(b, OP_SIGNAL);
-    return (a->roles || is_plain(p, a)) && has_op(a, OP_SIGNAL) && is_plain(p, b);
+    return (a->roles || is_plain(p, a)) && sends(a) && is_plain(p, b);
 }
 
 static bool pair_runs_beside(const GpuText *g, const Program *p, int node) {
@@ -54,7 +65,7 @@ static bool pair_runs_beside(const GpuText *g, const Program *p, int node) {
     const Node *a = p->node.p[node - 1], *b = p->node.p[node];
     if (a->kind != NODE_CALL || b->kind != NODE_CALL || a->otherwise.n || b->otherwise.n) return false;
     if (!gpu_is_dependent(g) || mesh_ranks(g->m) == 1) return false;
-    return leaves_room(p, a->kernel, b->kernel) && has_op(b->kernel, OP_WAIT) && tensors_have_flags(a, b);
+    return leaves_room(p, a->kernel, b->kernel) && waits(b->kernel) && tensors_have_flags(a, b);
 }
 
 /* It may begin with any of the launches that those before it run beside. */

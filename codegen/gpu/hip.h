@@ -102,14 +102,20 @@ OwnRows hip_own_rows(const Program *, int tensor);
 /* run.c: what begins and ends a run. */
 void hip_run_begin(GpuText *, Arena *, const Program *, const Memory *);
 bool hip_begins_run(const GpuText *, const Program *, const Node *); /* its launch begins the run, too */
-/* Which ranks see a wrong value of an input: all, or the one that has it. NULL: of what the run computes, which one rank may. */
+bool hip_ends_run(const GpuText *, const Program *, const Node *);   /* .. ends it */
+/* Which ranks see a wrong value of an input: all, or the one that has it. NULL: of what the run computes, which one
+ * rank may. */
 const char *hip_seen_by(const Module *, const Tensor *input);
+void hip_run_finish(GpuText *, Arena *, const Program *, const Memory *); /* the function that the last launch calls */
 void hip_run_end(GpuText *, Arena *, const Program *, const Memory *);
 /* Lines at the head of a kernel that has a workgroup even where a run has no task, or was refused: it does nothing. It
    waits for the launches before, as the launch behind waits for this one alone. */
 const char *hip_refusals(Fn *, const GpuLaunch *);
-/* The statement that ends a workgroup early: also where it gives up, a launch beside others ends behind them. */
-const char *hip_leave(const GpuLaunch *);
+/* What a workgroup does last: a launch beside others ends behind them, the last one of a run ends the run. NULL:
+ * nothing. */
+const char *hip_last(Arena *, const Program *, const GpuLaunch *);
+/* The statement that ends a workgroup early: also where it gives up. */
+const char *hip_leave(Arena *, const Program *, const GpuLaunch *);
 
 /* Emits a kernel in the form roles: roles.c. */
 bool hip_roles(GpuText *, Arena *, const Program *, const Memory *, CNames *, const Node *, GpuLaunch *);

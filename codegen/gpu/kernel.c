@@ -179,7 +179,7 @@ bool hip_kernel(GpuText *g, Arena *a, const Program *p, const Memory *memory, co
                 GpuLaunch *launch) {
     Text *to = &g->text;
     Backend back = hip_backend;
-    back.leave = hip_leave(launch);
+    back.leave = hip_leave(a, p, launch);
     Fn f = fn_new(&back, a, g->m, p, memory);
     Hip hip = {.target = target,
                .lanes = target->wave,
@@ -193,22 +193,25 @@ bool hip_kernel(GpuText *g, Arena *a, const Program *p, const Memory *memory, co
     f.node = n;
     f.fields = launch->fields;
     Text head = {0}, early = {0};
+    const char *last = hip_last(a, p, launch);
     const bool tasked = gpu_has_task(g->m, p); /* constants are read from memory that launches before write */
+    if (launch->finish >= 0) lds_take(&f, f.k->loc, SYNC_LDS);
     make_body(&f, launch, &early);
     arguments_behind(&f, text_str(&early));
     body_join(&f, &early, launch->dependent && !tasked);
     fn_head_print(&f, &head);
-    lds_unless_used(&f, &head);
+    if (launch->finish < 0) lds_unless_used(&f, &head);
     kernel_head(&f, to, launch->function);
     if (launch->dependent && tasked) text_add(to, "    tile_follow();\n");
     if (launch->beside) text_add(to, "    tile_beside();\n");
-    if (launch->lets_go) text_add(to, "    tile_let_go();\n");
+    if (launch->lets_go || launch->beside) text_add(to, "    tile_let_go();\n");
     if (hip_begins_run(g, p, n))
         text_add(to, "    if (tile_group() == 0 && tile_thread() == 0) tile_run_begin(call.task);\n");
     text_add(to, text_str(&head));
     text_add(to, text_str(&f.body));
     text_free(&head);
-    text_add(to, launch->beside ? "    tile_end_behind();\n}\n\n" : "}\n\n");
+    if (last) text_printf(to, "    %s\n", last);
+    text_add(to, "}\n\n");
     text_free(&f.body);
     launch->threads = hip.threads;
     launch->lds = hip.lds;

@@ -10,7 +10,8 @@
 
 #include <string.h>
 
-static const char *const suffix[] = {"_call", "_config", "_args", "_program", "_workspace", "_open", "_run", "_close", "_begin", "_end"};
+static const char *const suffix[] = {"_call", "_config", "_args",  "_program", "_workspace", "_open",
+                                     "_run",  "_close",  "_begin", "_end",     "_finish"};
 
 static bool has_roles(const Program *p) {
     for (int i = 0; i < p->node.n; i++)
@@ -54,6 +55,7 @@ static void call_add(Writer *w, const Node *n, const Kernel *k, bool otherwise) 
     GpuLaunch l = {.kernel = k, .node = call, .dependent = gpu_is_dependent(w->g), .otherwise = otherwise};
     bool ticket = k->roles ? k->roles->tasks == TASKS_TICKET : takes_tickets(w->p, n);
     l.ticket = ticket ? w->g->tickets++ : -1;
+    l.finish = hip_ends_run(w->g, w->p, n) ? w->g->tickets++ : -1;
     vec_push(w->arena, &w->call, call);
     vec_push(w->arena, &w->g->launch, l);
 }
@@ -118,7 +120,8 @@ static bool write_call(void *of, int call, const char *function, CNames *file, F
                      .beside = hip_runs_beside(g, w->p, n->id),
                      .lets_go = hip_runs_beside(g, w->p, n->id + 1),
                      .otherwise = l->otherwise,
-                     .ticket = l->ticket};
+                     .ticket = l->ticket,
+                     .finish = l->finish};
     l->function = function;
     l->fields = fields;
     l->call = fields ? c_name(file, arena_format(w->arena, "%s_%s_call", program, function))
@@ -174,6 +177,7 @@ bool gpu_emit(Arena *a, GpuText *g) {
     for (size_t i = 0; i < sizeof suffix / sizeof *suffix; i++) c_name(&names, arena_format(a, "%s%s", p->name, suffix[i]));
     file_head(&g->text, g->m, p, g->target);
     if (gpu_has_ends(g->m, p)) hip_run_begin(g, a, p, memory);
+    if (gpu_has_ends(g->m, p)) hip_run_finish(g, a, p, memory);
     bool good = emit_nodes(&w, &names);
     if (gpu_has_ends(g->m, p)) hip_run_end(g, a, p, memory);
     return good;

@@ -129,5 +129,5 @@ void hip_role_refusal(RolesWriter *w, const char *counter) {
                     "        if (tile_thread() < TILE_LANES%s) tile_ticket_leave(%s, %s(call, &all).tasks, "
                     "all.clusters);\n",
                     w->roles->cluster > 1 ? " && all.rank == 0" : "", counter, hip_role_name(w, "some"));
-    text_printf(&w->g->text, "        %s\n    }\n", hip_leave(w->launch));
+    text_printf(&w->g->text, "        %s\n    }\n", hip_leave(w->arena, w->p, w->launch));
 }

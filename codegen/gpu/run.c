@@ -31,13 +31,31 @@ static void run_print(GpuText *g, Fn *f, const GpuLaunch *launch) {
 
 /* ---- kernels with nothing to do ---- */
 
-const char *hip_leave(const GpuLaunch *launch) { return launch->beside ? "{ tile_end_behind(); return; }" : "return;"; }
+static const char *finish_text(Arena *a, const Program *p, const GpuLaunch *l) {
+    const char *call = l->fields ? arena_format(a, "{call.args, call.local, call.task}") : "call";
+    return l->finish < 0 ? ""
+                         : arena_format(a, "if (tile_is_last(lds, &call.task->ticket[%d])) %s_finish(%s, lds);",
+                                        l->finish, p->name, call);
+}
+
+const char *hip_last(Arena *a, const Program *p, const GpuLaunch *l) {
+    const char *finish = finish_text(a, p, l);
+    if (!l->beside) return *finish ? finish : NULL;
+    return *finish ? arena_format(a, "tile_end_behind();\n    %s", finish) : "tile_end_behind();";
+}
+
+const char *hip_leave(Arena *a, const Program *p, const GpuLaunch *l) {
+    const char *finish = finish_text(a, p, l);
+    if (!l->beside && !*finish) return "return;";
+    return arena_format(a, "{ %s%s%sreturn; }", l->beside ? "tile_end_behind(); " : "", finish, *finish ? " " : "");
+}
 
 const char *hip_refusals(Fn *f, const GpuLaunch *launch) {
     const bool looks = gpu_looks_at_values(f->p);
     const char *follow = launch->dependent ? "\n    tile_follow();" : "";
-    const char *text = looks ? fn_text(f, "%s\n    if (tile_refused(call.task)) %s", follow, hip_leave(launch)) : "";
-    const char *leave = launch->dependent && !looks ? "{ tile_follow(); return; }" : hip_leave(launch);
+    const char *text =
+        looks ? fn_text(f, "%s\n    if (tile_refused(call.task)) %s", follow, hip_leave(f->arena, f->p, launch)) : "";
+    const char *leave = launch->dependent && !looks ? "{ tile_follow(); return; }" : hip_leave(f->arena, f->p, launch);
     for (int i = 0; i < f->k->ngrid; i++) {
         const Size of = f->k->range.p[i].of;
         if (of.sym >= 0 && !range_is_ragged(f->k, i))
@@ -82,12 +100,10 @@ static void look(GpuText *g, Arena *a, const Program *p, const Memory *memory, G
     run_print(g, &f, launch);
 }
 
-/* Its first launch is there in every run, and its text is ours. */
-static bool begins_inside(const Program *p) {
-    const Node *n = p->node.n ? p->node.p[0] : NULL;
-    if (!n || n->kind != NODE_CALL || n->otherwise.n || n->kernel->plan.lowering == LOWER_SCHEDULE) return false;
-    for (const Op *op = n->kernel->body->first; op; op = op->next)
-        if (op->kind == OP_IF) return false; /* the host may leave it out */
+/* Its launch is there in every run, and its text is ours. */
+static bool is_always_there(const Node *n) {
+    if (n->kind != NODE_CALL || n->otherwise.n || n->kernel->plan.lowering == LOWER_SCHEDULE) return false;
+    if (taken_may_be_left(n->kernel)) return false;
     for (int i = 0; i < n->kernel->ngrid; i++)
         if (!size_is_number(n->kernel->range.p[i].of) || n->kernel->range.p[i].of.c < 1) return false;
     return true;
@@ -101,14 +117,19 @@ void hip_run_begin(GpuText *g, Arena *a, const Program *p, const Memory *memory)
         look(g, a, p, memory, &launch);
         return;
     }
-    if (begins_inside(p)) return;
+    if (p->node.n && is_always_there(p->node.p[0])) return;
     text_printf(&g->text, "TILE_KERNEL(%s, %s_call, %d) { %sif (tile_thread() == 0) tile_run_begin(call.task); }\n\n",
                 launch.function, p->name, launch.threads, launch.dependent ? "tile_follow(); " : "");
     vec_push(a, &g->launch, launch);
 }
 
 bool hip_begins_run(const GpuText *g, const Program *p, const Node *n) {
-    return n->id == 0 && gpu_has_ends(g->m, p) && !gpu_looks_at_values(p) && begins_inside(p);
+    return n->id == 0 && gpu_has_ends(g->m, p) && !gpu_looks_at_values(p) && is_always_there(n);
+}
+
+bool hip_ends_run(const GpuText *g, const Program *p, const Node *n) {
+    return n->id == p->node.n - 1 && gpu_has_ends(g->m, p) && !gpu_looks_at_values(p) && !n->kernel->roles &&
+           is_always_there(n);
 }
 
 /* ---- results ---- */
@@ -131,19 +152,49 @@ static bool has_floats(const Program *p) {
     return false;
 }
 
+static void end_lines(Fn *f, bool one_wave) {
+    const Program *p = f->p;
+    fn_constant_of(f, "tile_gpu_task *const", "t", "call.task");
+    fn_line(f, "const tile_ending ending = tile_run_ending(t);");
+    if (!has_floats(p))
+        fn_line(f, "tile_run_failed(lds, t, &ending);");
+    else
+        fn_line(f, "if (tile_run_failed(lds, t, &ending)%s) {", one_wave ? "" : " && tile_thread() < TILE_LANES");
+    for (int i = 0; i < p->io.n; i++)
+        if (can_spoil(p, i)) spoil(f, &p->tensor.p[p->io.p[i]], i);
+    if (has_floats(p)) fn_line(f, "}");
+    fn_line(f, "tile_run_end(t, &ending);");
+}
+
+static bool finishes_inside(const GpuText *g, const Program *p) {
+    return p->node.n && hip_ends_run(g, p, p->node.p[p->node.n - 1]);
+}
+
+void hip_run_finish(GpuText *g, Arena *a, const Program *p, const Memory *memory) {
+    Hip hip;
+    if (!finishes_inside(g, p)) return;
+    Fn f = run_fn(g, a, p, memory, &hip);
+    end_lines(&f, false);
+    text_printf(&g->text,
+                "/* Collective: the end of a run. */\nTILE_FN void %s_finish(const %s_call call, char *lds) {\n",
+                p->name, p->name);
+    fn_head_print(&f, &g->text);
+    text_printf(&g->text, "%s}\n\n", text_str(&f.body));
+    text_free(&f.body);
+}
+
 void hip_run_end(GpuText *g, Arena *a, const Program *p, const Memory *memory) {
     GpuLaunch launch = {.function = arena_format(a, "%s_end", p->name),
                         .threads = matrix_target(g->target)->wave,
                         .lds = SYNC_LDS,
-                        .dependent = gpu_is_dependent(g)};
+                        .dependent = gpu_is_dependent(g),
+                        .idle = finishes_inside(g, p)};
     Hip hip;
     Fn f = run_fn(g, a, p, memory, &hip);
-    fn_constant_of(&f, "tile_gpu_task *const", "t", "call.task");
-    fn_line(&f, "const tile_ending ending = tile_run_ending(t);");
-    fn_line(&f, has_floats(p) ? "if (tile_run_failed(lds, t, &ending)) {" : "tile_run_failed(lds, t, &ending);");
-    for (int i = 0; i < p->io.n; i++)
-        if (can_spoil(p, i)) spoil(&f, &p->tensor.p[p->io.p[i]], i);
-    if (has_floats(p)) fn_line(&f, "}");
-    fn_line(&f, "tile_run_end(t, &ending);");
+    if (launch.idle) text_add(&g->text, "/* Ends a run whose launches fail. */\n");
+    if (launch.idle)
+        fn_line(&f, "%s_finish(call, lds);", p->name);
+    else
+        end_lines(&f, true);
     run_print(g, &f, &launch);
 }

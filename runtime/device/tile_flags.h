@@ -143,6 +143,14 @@ TILE_FN bool tile_arrive(char *lds, uint64_t *count, uint64_t arrivals, int scop
     return tile_any(lds, tile_thread() == 0 && tile_arrive_alone(count, arrivals, scope));
 }
 
+/* Collective. All workgroups of the launch have come here, which leave the counter as it was: true for the last one,
+   which has everything that the others did before. */
+TILE_FN bool tile_is_last(char *lds, uint64_t *count) {
+    if (tile_groups() > 1) return tile_arrive(lds, count, (uint64_t)tile_groups(), TILE_DEVICE);
+    tile_sync();
+    return true;
+}
+
 /* ---- packets: data and generation in one word; every slot is written in every generation that uses it ---- */
 
 typedef uint64_t tile_packet;
@@ -173,8 +181,8 @@ TILE_FN int64_t tile_take(char *lds, uint64_t *ticket) {
     return tile_broadcast(lds, mine);
 }
 
-/* ---- runs: one thread begins a run, in a launch before all others or in the first one; the last launch, of one
-   workgroup, ends it ---- */
+/* ---- runs: one thread begins a run, in a launch before all others or in the first one; a launch of one workgroup, or
+   the last workgroup of the last launch, ends it ---- */
 
 TILE_FN void tile_run_begin(const tile_gpu_task *t) {
     if (tile_word_swap(t->busy, 0, 1, TILE_DEVICE))
@@ -229,7 +237,7 @@ TILE_FN bool tile_run_failed(char *lds, const tile_gpu_task *t, const tile_endin
     return tile_any(lds, tile_thread() == 0 && e->poison && e->busy != TILE_REFUSED);
 }
 
-/* Collective, of one wave: all bytes of a result become `byte`. */
+/* Of one wave: all bytes of a result become `byte`. */
 TILE_FN void tile_spoil(void *result, int64_t bytes, int byte) {
     const int64_t whole = bytes / 16;
     char *const to = (char *)result, pattern[16];

@@ -373,10 +373,14 @@ static int launch_one(Run *r, int i) {
 /* A run that has begun must end: its other launches do nothing any more, and the ranks that wait for it are told. */
 static void run_abandon(Run *r) {
     tile_mesh *m = r->p->mesh;
+    GpuInstance *x = r->p->gpu;
+    const int last = x->image->nlaunches - 1;
     if (!r->launched) r->p->generation--;
-    if (!r->launched || !r->p->gpu->image->ends || r->capturing) return;
+    if (!r->launched || !x->image->ends || r->capturing) return;
     gpu_fault_give_up(m, "a launch failed");
-    launch_one(r, r->p->gpu->image->nlaunches - 1); /* has neither maps nor fields */
+    x->groups[last] = 1; /* none where the launch before ends runs, too */
+    x->ready = false;
+    launch_one(r, last); /* has neither maps nor fields */
 }
 
 static int launch_all(Run *r) {

@@ -61,12 +61,15 @@ class Unit:
             self.text = text
             return
         head, *kernels = re.split(r"^(?=/\* kernel )", text, flags=re.M)
-        self.text += head
+        kept = ""
         for kernel in kernels:
             body = kernel[kernel.index("{") :]
             if body not in seen:
                 seen.add(body)
-                self.text += re.sub(r"(TILE_KERNEL(_ALONE)?\()", rf"\1{program}_", kernel)
+                kept += re.sub(r"(TILE_KERNEL(_ALONE)?\()", rf"\1{program}_", kernel)
+        if "_finish(" not in kept:  # the kernels that end a run are in a unit before
+            head = re.sub(r"^/\* Collective: the end of a run\. \*/\nTILE_FN.*?^}\n\n", "", head, flags=re.M | re.S)
+        self.text += head + kept
 
     def compile(self, path):
         """What the compiler says, and bytes or registers that each kernel spills."""

@@ -19,7 +19,7 @@
 static int failures;
 static bool processes, emulated, faked;
 static int nranks, runs = 100;
-static tile_program program, passing;
+static tile_program program, passing, ending;
 static pthread_barrier_t between; /* ranks that are threads */
 
 typedef struct {
@@ -39,6 +39,10 @@ static const tile_launch sums[] = {{.kernel = "ranks_look", .threads = 64, .grou
 static const tile_launch passes[] = {{.kernel = "ranks_begin", .threads = 64, .groups = one_group},
                                      {.kernel = "pass", .threads = 64, .lds_bytes = 8, .groups = one_group},
                                      {.kernel = "ranks_end", .threads = 64, .lds_bytes = 8, .groups = one_group}};
+
+static const tile_launch ends[] = {{.kernel = "ranks_begin", .threads = 64, .groups = one_group},
+                                   {.kernel = "pass_last", .threads = 64, .lds_bytes = 8, .groups = all_groups},
+                                   {.kernel = "ranks_end", .threads = 64, .lds_bytes = 8, .groups = no_group}};
 
 static void expect(const Rank *r, int code, int want, const char *words, int line) {
     if (code == want && strstr(tile_last_error(), words)) return;
@@ -244,18 +248,22 @@ static void check_refused(Rank *r) {
     check_values(r);
 }
 
+static void check_passed(Rank *r, Rank *other) {
+    put(r, 4);
+    MUST(run(other, 100, NULL));
+    MUST(tile_copy_out(r->mesh, r->host, r->y, sizeof *r->host, NULL));
+    MUST(tile_stream_sync(r->mesh, NULL));
+    CHECK(r->host[0] == value_of((r->rank + nranks - 1) % nranks, 0, 4));
+}
+
 /* A packet that does not come is named. */
-static void check_packet(Rank *r) {
+static void check_packet(Rank *r, const tile_program *p) {
     static const char words[] =
         "rank 0 gave up: a packet of 'parcel' has not come: generation 2 expected, 0 seen (task 0)";
     Rank other = *r;
     tile_fault f;
-    MUST(tile_instance_open(r->mesh, &passing, &other.instance));
-    put(r, 4);
-    MUST(run(&other, 100, NULL));
-    MUST(tile_copy_out(r->mesh, r->host, r->y, sizeof *r->host, NULL));
-    MUST(tile_stream_sync(r->mesh, NULL));
-    CHECK(r->host[0] == value_of((r->rank + nranks - 1) % nranks, 0, 4));
+    MUST(tile_instance_open(r->mesh, p, &other.instance));
+    check_passed(r, &other);
     together(r);
     if (r->rank == 0) MUST(run(&other, 100, NULL));
     while (r->rank != 0 && tile_mesh_status(r->mesh, &f) == TILE_OK) usleep(1000);
@@ -298,22 +306,33 @@ static void check_recovery(int rank, void *(*stream_make)(void)) {
 }
 
 /* On rank 0 the driver refuses the launch in the middle of a run; the others wait, and are told. */
-static void check_launch(Rank *r) {
-    static const char *const words[] = {"give: ", "a launch failed"};
+static void check_launch_of(Rank *r, Rank *other, const char *kernel) {
     together(r);
-    if (r->rank != 0) MUST(run(r, 100, NULL));
+    if (r->rank != 0) MUST(run(other, 100, NULL));
     pthread_barrier_wait(&between);
     if (r->rank == 0) {
         setenv("FAKE_FAIL", "launch:701:1:1", 1);
-        int code = run(r, 100, NULL);
+        int code = run(other, 100, NULL);
         setenv("FAKE_FAIL", "", 1);
-        expect(r, code, TILE_E_SYS, words[0], __LINE__);
+        expect(r, code, TILE_E_SYS, kernel, __LINE__);
     }
     pthread_barrier_wait(&between);
-    EXPECT(tile_stream_sync(r->mesh, NULL), TILE_E_TIMEOUT, words[1]);
-    check_spoilt(r);
+    EXPECT(tile_stream_sync(r->mesh, NULL), TILE_E_TIMEOUT, "a launch failed");
+    if (r == other || r->rank < 2) check_spoilt(r); /* the others of a ring have got their packets */
     pthread_barrier_wait(&between);
     recover(r, __LINE__);
+}
+
+/* Also where that launch would have ended the run: the next run then does so once. */
+static void check_launch(Rank *r) {
+    Rank other = *r;
+    check_launch_of(r, r, "give: ");
+    MUST(tile_instance_open(r->mesh, &ending, &other.instance));
+    for (int i = 0; i < 2; i++) {
+        check_launch_of(r, &other, "pass_last: ");
+        for (int k = 0; k < 3; k++) check_passed(r, &other);
+    }
+    tile_instance_close(other.instance);
 }
 
 /* ---- with CUDA ---- */
@@ -371,7 +390,7 @@ static void rank_main(Rank *r) {
     check_refused(r);
     check_missing(r);
     check_refused_alone(r);
-    if (nranks == 2) check_packet(r);
+    if (nranks == 2) check_packet(r, &passing), check_packet(r, &ending);
     check_sizes(r);
     check_many(r);
     check_streams(r, emulated ? stream_of_emulator : stream_of_cuda);
@@ -431,6 +450,10 @@ int main(int argc, char **argv) {
     passing_image.launch = passes;
     passing_image.nlaunches = 3;
     passing.image = &passing_image;
+    ending = passing;
+    tile_image ending_image = passing_image;
+    ending_image.launch = ends;
+    ending.image = &ending_image;
     for (int r = 0; r < nranks; r++) rank[r].rank = r;
     (processes ? run_processes : run_threads)(rank);
     printf("%d failures\n", failures);

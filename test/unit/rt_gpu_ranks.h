@@ -21,6 +21,7 @@ typedef struct {
 
 /* Whatever n is: the reuse of a slot rests on the words of the run between. */
 static inline int64_t all_groups(const tile_task *t) { return t ? RANKS_GROUPS : 0; }
+static inline int64_t no_group(const tile_task *t) { return t == NULL; }
 static inline int64_t one_group(const tile_task *t) { return t != NULL; }
 
 static inline const void *ranks_code(const char *path) {

@@ -33,14 +33,18 @@ TILE_KERNEL(ranks_look, ranks_call, 64) {
         tile_look_at(call.task, 0, i ? TILE_ALL : TILE_ONE, i, (int64_t)tile_load_f32(&call.args.x[i]), 0, 1000);
 }
 
-TILE_KERNEL(ranks_end, ranks_call, 64) {
-    TILE_LDS(lds, 8);
+TILE_FN void finish(const ranks_call call, char *lds) {
     const tile_ending ending = tile_run_ending(call.task);
-    if (tile_run_failed(lds, call.task, &ending)) {
+    if (tile_run_failed(lds, call.task, &ending) && tile_thread() < TILE_LANES) {
         tile_spoil(call.args.y, 4 * call.args.n, 0xff);
         tile_spoil(call.args.z, 4 * call.args.n, 0xff);
     }
     tile_run_end(call.task, &ending);
+}
+
+TILE_KERNEL(ranks_end, ranks_call, 64) {
+    TILE_LDS(lds, 8);
+    finish(call, lds);
 }
 
 TILE_KERNEL(give, ranks_call, 64) {
@@ -88,8 +92,7 @@ TILE_KERNEL(chain, ranks_call, 64) {
 }
 
 /* y[0] = x[0] of the rank before, as a packet. */
-TILE_KERNEL(pass, ranks_call, 64) {
-    TILE_LDS(lds, 8);
+TILE_FN void pass_on(const ranks_call call, char *lds) {
     const tile_gpu_task *const t = call.task;
     const uint64_t g = tile_generation(t);
     const int next = (t->rank + 1) % t->nranks;
@@ -103,6 +106,18 @@ TILE_KERNEL(pass, ranks_call, 64) {
     }
     if (tile_any(lds, late)) return;
     if (tile_thread() == 0) tile_store_f32(call.args.y, tile_f32_of_bits(bits));
+}
+
+TILE_KERNEL(pass, ranks_call, 64) {
+    TILE_LDS(lds, 8);
+    pass_on(call, lds);
+}
+
+/* The same, by the first of several workgroups, of which the last one ends the run. */
+TILE_KERNEL(pass_last, ranks_call, 64) {
+    TILE_LDS(lds, 8);
+    if (tile_group() == 0) pass_on(call, lds);
+    if (tile_is_last(lds, call.task->ticket)) finish(call, lds);
 }
 
 /* Ranks 0 and 1 answer each other n times; y[0] = nanoseconds of an answer and the question. */
@@ -122,6 +137,6 @@ TILE_KERNEL(turns, ranks_call, 64) {
 
 #ifdef TILE_EMU
 extern "C" __attribute__((visibility("default"))) const tile_emu_symbol ranks_code[] = {
-    {"ranks_begin", ranks_begin}, {"ranks_look", ranks_look}, {"give", give}, {"sum", sum}, {"chain", chain}, {"pass", pass}, {"turns", turns},
+    {"ranks_begin", ranks_begin}, {"ranks_look", ranks_look}, {"give", give}, {"sum", sum}, {"chain", chain}, {"pass", pass}, {"pass_last", pass_last}, {"turns", turns},
     {"ranks_end", ranks_end}, {NULL, NULL}};
 #endif
