@@ -34,6 +34,7 @@ typedef struct {
     int threads;
     int64_t lds;
     int cluster, parts, nmap; /* 0, but of a schedule's, and of roles */
+    int resident;             /* workgroups that a processor holds at once, of roles; 0: one */
     int64_t groups;           /* 0: one a task */
     bool dependent;           /* it waits for the launch before it by itself, .. */
     bool follows;             /* .. which is one of the same run, .. */

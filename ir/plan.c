@@ -10,6 +10,7 @@ const PlanNumber plan_numbers[] = {
     {"columns", offsetof(Plan, columns), 1, 1024, false},
     {"clusters", offsetof(Plan, clusters), 1, 2, false},
     {"slices", offsetof(Plan, slices), 1, 8, false},
+    {"resident", offsetof(Plan, resident), 1, 4, false},
     {"waves", offsetof(Plan, waves), 1, 64, false},
     {"workgroups", offsetof(Plan, workgroups), 1, 65536, false},
     {"stages", offsetof(Plan, stages), 1, 32, true},
@@ -27,6 +28,8 @@ void plan_set_number(Plan *p, const PlanNumber *n, int to) { *(int *)(void *)((c
 
 int plan_slices(const Plan *p) { return p->cluster && p->cluster_range < 0 ? p->cluster : 1; }
 
+bool plan_asks_roles(const Plan *p) { return p->clusters || p->slices || p->resident; }
+
 bool plan_is_whole(const Plan *p) { return p->lowering == LOWER_SCHEDULE || p->lowering == LOWER_ROLES; }
 
 bool plan_has_roles(const Plan *p) {
@@ -40,7 +43,7 @@ void plan_drop_roles(Plan *p) {
 }
 
 void plan_drop_asked(Plan *p) {
-    p->parts = p->columns = p->clusters = p->slices = p->pipelined = 0;
+    p->parts = p->columns = p->clusters = p->slices = p->resident = p->pipelined = 0;
     p->cut = p->sized = false;
     if (p->lowering == LOWER_PLAIN) p->lowering = LOWER_OPEN;
 }

@@ -44,6 +44,7 @@ typedef struct {
     int columns;   /* of a tile of a schedule or of roles: none of others is taken */
     int clusters;  /* workgroups of a cluster, in roles: other tiles are not taken */
     int slices;    /* likewise, which share tiles; 1: none do */
+    int resident;  /* workgroups of roles that a processor holds at once; 0: one */
     bool sized;    /* the file of sizes gives a range its size: `layout` keeps them */
     int pipelined; /* loads of a loop, fetched a step before they are read: 1: all that can be; -1: none */
     int waves;     /* of a workgroup, in the form `layout` */
@@ -81,6 +82,7 @@ void plan_set_number(Plan *, const PlanNumber *, int);
 bool plan_has_roles(const Plan *); /* any of what stands behind `of ROLES` and is not a number */
 void plan_drop_roles(Plan *);      /* of a kernel that now has roles: these say it */
 void plan_drop_asked(Plan *); /* leaves what code generation reads, when the passes have done what is asked of them */
+bool plan_asks_roles(const Plan *); /* for what only roles have */
 int plan_slices(const Plan *);    /* workgroups of a cluster that share a tile, each with a slice of its steps; or 1 */
 bool plan_is_whole(const Plan *); /* SCHEDULE, ROLES: passes behind leave the body as it is */
 

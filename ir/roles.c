@@ -58,7 +58,7 @@ int slot_row(const Kernel *k, int ring, int tile) {
 
 Roles *roles_new(Module *m, Kernel *k) {
     Roles *r = ARENA_NEW(m->arena, Roles);
-    r->cluster = 1;
+    r->cluster = r->resident = 1;
     r->cluster_range = -1;
     r->scalars = region_new(m, NULL);
     return k->roles = r;

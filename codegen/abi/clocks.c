@@ -68,7 +68,7 @@ static const CExpr *rounds_text(Fn *f, const Kernel *k, const char *target) {
         if (range_cluster(k, i) > 1) own = cexpr_ceil_div(f, own, range_cluster(k, i));
         n = cexpr_mul(f, n, cexpr_operand(f, own));
     }
-    return cexpr_ceil_div(f, n, gpu_facts(target)->at_once[k->roles->cluster]);
+    return cexpr_ceil_div(f, n, (int64_t)gpu_facts(target)->at_once[k->roles->cluster] * k->roles->resident);
 }
 
 void clocks_lines(Fn *f, const Kernel *k, const char *target) {

@@ -239,9 +239,12 @@ static const char *group_text(const RolesWriter *w) {
 
 static void write_kernel(RolesWriter *w) {
     Text *to = &w->g->text;
-    const char *kind = w->launch->nmap ? "TILE_KERNEL_MAPS" : "TILE_KERNEL_CLUSTER";
-    text_printf(to, "%s(%s, %s, %d, %d) {\n    TILE_LDS(lds, 0);\n", kind, w->launch->function, w->launch->call,
-                w->facts.threads, started_together(w));
+    const int resident = w->launch->nmap ? w->roles->resident : 1;
+    const char *kind = resident > 1      ? "TILE_KERNEL_RESIDENT"
+                       : w->launch->nmap ? "TILE_KERNEL_MAPS"
+                                         : "TILE_KERNEL_CLUSTER";
+    text_printf(to, "%s(%s, %s, %d, %d%s) {\n    TILE_LDS(lds, 0);\n", kind, w->launch->function, w->launch->call,
+                w->facts.threads, started_together(w), resident > 1 ? arena_format(w->arena, ", %d", resident) : "");
     if (w->launch->beside) text_add(to, "    tile_beside();\n");
     if (w->launch->lets_go && !w->launch->dependent) text_add(to, "    tile_let_go();\n");
     write_refusals(w);
@@ -317,5 +320,6 @@ bool hip_roles(GpuText *g, Arena *a, const Program *p, const Memory *memory, CNa
     launch->lds = w.facts.bytes + ROLE_SLACK + (kernel_is_ragged(w.k) ? SYNC_LDS : 0);
     launch->cluster = started_together(&w);
     launch->parts = roles_slice(w.k) ? w.roles->cluster : 0;
+    launch->resident = w.roles->resident;
     return !w.failed;
 }

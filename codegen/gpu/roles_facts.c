@@ -126,7 +126,7 @@ RolesFacts hip_role_facts(Arena *a, const Module *m, const Kernel *k) {
     RolesFacts f = {.ring = ARENA_ARRAY(a, RingFacts, r->ring.n + 1),
                     .turn = ARENA_ARRAY(a, RingFacts, r->role.n + 1),
                     .threads = 128 * r->regs.n};
-    f.entry_regs = REGISTERS / f.threads / REGS_STEP * REGS_STEP;
+    f.entry_regs = REGISTERS / r->resident / f.threads / REGS_STEP * REGS_STEP;
     for (int i = 0; i < r->ring.n; i++) {
         f.ring[i] = ring_facts(a, m, k, i);
         f.ring[i].at = r->ring.p[i].over >= 0 ? f.ring[r->ring.p[i].over].at : f.bytes;

@@ -69,6 +69,8 @@ Planned product_plan(PassContext *c, const Kernel *k, const MatrixTarget *t) {
     if (!any->cluster) return product_plan_cdna(c, k, t, &f);
     why = refused(k, &f, any->align);
     if (why.words) return arm_refused(k, &f, any->align, why);
-    const Planned roles = roles_plan(c, k, t), few = few_plan(c, k, t, &f, &roles);
+    const Planned roles = roles_plan(c, k, t);
+    if (plan_asks_roles(&k->plan) && !roles.why.words) return roles;
+    const Planned few = few_plan(c, k, t, &f, &roles);
     return few.why.words ? roles : few;
 }

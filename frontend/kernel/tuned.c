@@ -108,6 +108,7 @@ static bool waves_set(Plan *c, int64_t n) { return c->waves = (int)n, n >= 1 && 
 static bool columns_set(Plan *c, int64_t n) { return c->columns = (int)n, n >= 1; }
 static bool clusters_set(Plan *c, int64_t n) { return c->clusters = (int)n, n >= 1; }
 static bool slices_set(Plan *c, int64_t n) { return c->slices = (int)n, n >= 1; }
+static bool resident_set(Plan *c, int64_t n) { return c->resident = (int)n, n >= 1; }
 static bool schedule_set(Plan *c, int64_t word) { return c->lowering = word == 0 ? LOWER_PLAIN : LOWER_OPEN, true; }
 static bool pipelined_set(Plan *c, int64_t word) { return c->pipelined = word == 0 ? -1 : 1, true; }
 
@@ -122,6 +123,7 @@ static const struct {
     {"columns", "a schedule's tile has 1 to 1024 columns", {0}, 1024, columns_set},
     {"clusters", "a cluster has 1 or 2 workgroups", {0}, 2, clusters_set},
     {"slices", "a cluster shares a tile in 1 to 8 slices", {0}, 8, slices_set},
+    {"resident", "a processor holds 1 to 4 workgroups of roles", {0}, 4, resident_set},
     {"schedule", "schedule can be off", {"off"}, 0, schedule_set},
     {"ahead", "ahead can be on or off", {"off", "on"}, 0, pipelined_set},
 };
@@ -157,7 +159,7 @@ static void report_unknown(const Kern *c, const TunedPair *p) {
         diag_note(c->diags, p->loc, "did you mean '%s'?", near);
     else
         diag_note(c->diags, p->loc,
-                  "beside ranges there are split, waves, columns, clusters, slices, schedule and ahead");
+                  "beside ranges there are split, waves, columns, clusters, slices, resident, schedule and ahead");
 }
 
 static void check_source(const Kern *c) {

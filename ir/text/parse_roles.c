@@ -160,8 +160,8 @@ static void parse_role_range(Parser *p) {
     r->cluster = need_small(p, "a number of workgroups", 1);
 }
 
-/* roles := 'roles' ['cluster' range INT] ['order' name] 'regs' INT* '{' ('range' range ['each' 'of' INT])* ring* tasks
-   '}' 'spec' */
+/* roles := 'roles' ['cluster' range INT] ['order' name] ['resident' INT] 'regs' INT* '{' ('range' range ['each' 'of'
+   INT])* ring* tasks '}' 'spec' */
 void parse_roles(Parser *p) {
     Roles *r = roles_new(p->m, p->k);
     if (take_word(p, "cluster")) {
@@ -169,6 +169,7 @@ void parse_roles(Parser *p) {
         r->cluster = need_small(p, "a number of workgroups", 1);
     }
     if (take_word(p, "order")) r->order = need_name(p, "an order's name");
+    if (take_word(p, "resident")) r->resident = need_small(p, "a number of workgroups", 1);
     parse_regs(p);
     need_punct(p, '{');
     while (take_word(p, "range")) parse_role_range(p);

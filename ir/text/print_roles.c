@@ -141,6 +141,7 @@ static void print_roles_head(Printer *p, const Roles *r) {
         text_add(&p->out, " order ");
         print_name(p, r->order);
     }
+    if (r->resident > 1) text_printf(&p->out, " resident %d", r->resident);
     text_add(&p->out, " regs");
     for (int i = 0; i < r->regs.n; i++) text_printf(&p->out, " %d", r->regs.p[i]);
 }

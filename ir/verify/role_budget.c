@@ -9,7 +9,9 @@ enum {
     MOST_REGS = 256,     /* likewise */
     OWN_REGS = 24,       /* of a thread beside its sums: addresses, counters */
     BARRIER_BYTES = 16,  /* of a slot: full and empty (mbarrier, PTX ISA) */
-    MEMORY = 227 << 10,  /* bytes of a workgroup, the largest of a machine (sm_90a) */
+    MEMORY = 228 << 10,  /* bytes of a processor (sm_90a) .. */
+    KEPT = 1 << 10,      /* .. of which each workgroup keeps so many (CUDA programming guide, compute capability 9.0) */
+    MOST_RESIDENT = 32,  /* workgroups of a processor (likewise) */
     TAKEN = 2,           /* numbers of tasks on their way from the warp that takes tickets */
     TASK_BYTES = 4,      /* of such a number */
     NAMED_BARRIERS = 15, /* beside that of the whole workgroup (PTX ISA, bar.sync) */
@@ -26,7 +28,8 @@ static void regs_verify(Verifier *v, const Roles *r) {
                       MOST_REGS);
         sum += n;
     }
-    const int threads = GROUP_LANES * r->regs.n, given = r->regs.n ? MACHINE_REGS / threads / 8 * 8 * threads : 0;
+    const int threads = GROUP_LANES * r->regs.n, own = MACHINE_REGS / r->resident,
+              given = r->regs.n ? own / threads / 8 * 8 * threads : 0;
     if (sum * GROUP_LANES > given)
         violation(v, v->k->loc, "its groups take %d registers of the %d that %d threads begin with", sum * GROUP_LANES, given,
                   threads);
@@ -163,8 +166,8 @@ static void memory_verify(Verifier *v, const Roles *r) {
     }
     for (int i = 0; i < r->ring.n; i++)
         if (r->ring.p[i].over < 0) bytes += ring_bytes(v->k, i);
-    if (bytes > MEMORY)
-        violation(v, v->k->loc, "its rings take %lld bytes; a workgroup has %d", (long long)bytes, MEMORY);
+    const int most = MEMORY / r->resident - KEPT;
+    if (bytes > most) violation(v, v->k->loc, "its rings take %lld bytes; a workgroup has %d", (long long)bytes, most);
 }
 
 static bool takes_turns(const Role *r) {
@@ -191,6 +194,10 @@ static void barriers_verify(Verifier *v, const Roles *r) {
 
 void role_budget_verify(Verifier *v, const Kernel *k) {
     int before = v->violations;
+    if (k->roles->resident < 1 || k->roles->resident > MOST_RESIDENT) {
+        violation(v, k->loc, "a processor holds 1 to %d workgroups, not %d", MOST_RESIDENT, k->roles->resident);
+        return;
+    }
     regs_verify(v, k->roles);
     for (int i = 0; i < k->roles->role.n && v->violations == before; i++)
         live_verify(v, k->roles, &k->roles->role.p[i]);

@@ -10,6 +10,7 @@ enum {
     MOST_STAGES = 16,   /* more bring nothing [measured: bench/gpu/log.md] */
     OUT_ROW = 128,      /* bytes of a row of a slot of results: those of a swizzled box */
     BARRIERS = 1024,    /* bytes of the rings' barriers, at most */
+    KEPT_BYTES = 1024,  /* of a processor's memory, by each workgroup (CUDA programming guide) */
     SLOT_ALIGN = 1024,  /* bytes; swizzled boxes begin at multiples of so many (PTX ISA, tensors in shared memory) */
     KEPT_CUTS = 4,      /* of a panel: a warp writes 16 columns at once (tile_sums.h) */
     KEPT_APART = 4,     /* turns from one to the next, at most; measured on an H200, bench/gpu/log.md */
@@ -44,7 +45,8 @@ int tile_near_panels(const TileQuestion *q, const TilePlan *p) {
 }
 
 static int64_t room_of(const MatrixTarget *t, const TileQuestion *q, const TilePlan *p) {
-    return t->lds_bytes - BARRIERS - SLOT_ALIGN - out_bytes(q, p);
+    const int64_t own = (t->lds_bytes + KEPT_BYTES) / p->resident - KEPT_BYTES; /* of a workgroup */
+    return own - BARRIERS - SLOT_ALIGN - out_bytes(q, p);
 }
 
 int tile_most_outs(const TileQuestion *q, const TilePlan *p) {

@@ -80,12 +80,19 @@ static void seconds_count(const MatrixTarget *t, const MatrixOp *op, const TileQ
     if (p->edges) p->seconds = g->fill + (meet + tile_edges_clocks(t, op, q, p)) / g->clock;
 }
 
+/* Where a processor holds several workgroups, groups give none to others: sums are few. */
+static void registers_share(const TileQuestion *q, TilePlan *p) {
+    const int begin = ALL_REGISTERS / p->resident / (p->groups + 1) / 8 * 8; /* of a thread */
+    p->copy_registers = q->gathers ? GATHER_REGISTERS : COPY_REGISTERS;
+    p->registers = (int)fmin(MOST_REGISTERS, (begin * (p->groups + 1) - p->copy_registers) / p->groups / 8 * 8);
+    if (p->resident > 1) p->copy_registers = p->registers = begin;
+}
+
 static bool plan_try(const MatrixTarget *t, const MatrixOp *op, const TileQuestion *q, TilePlan *p) {
     const GpuFacts *g = gpu_facts(t->name);
     p->groups = p->rows / GROUP_ROWS;
-    p->copy_registers = q->gathers ? GATHER_REGISTERS : COPY_REGISTERS;
-    int begin = ALL_REGISTERS / (p->groups + 1) / 8 * 8; /* of a thread, before groups give some to others */
-    p->registers = (int)fmin(MOST_REGISTERS, (begin * (p->groups + 1) - p->copy_registers) / p->groups / 8 * 8);
+    p->resident = q->only_resident ? q->only_resident : 1;
+    registers_share(q, p);
     if (!matrix_n(op, p->columns) || !share_fits(op, q, p) || !is_allowed(q, p) || !sums_fit(q, p)) return false;
     p->late = tiles_late(t, q, p);
     p->share = tile_share(t, q, p);

@@ -43,6 +43,7 @@ typedef struct {
     bool singles;                    /* bytes of results leave one by one */
     int only_cluster;                /* workgroups; 0: any number */
     int only_slices;                 /* likewise, that share a tile; 0: any number */
+    int only_resident;               /* workgroups that a processor holds at once; 0: one */
     bool sliced;                     /* sums of slices of the steps add up to a task's */
     bool clusters_rows,
         clusters_columns; /* workgroups of other rows (columns) may copy the columns' (rows') tiles together */
@@ -56,6 +57,7 @@ typedef struct {
     int late;                      /* tiles_late */
     int groups;                    /* of 128 threads, that multiply; each has an equal part of the rows */
     int copy_registers, registers; /* of a thread: of the group with the copying warp, of those that multiply */
+    int resident;                  /* workgroups that a processor holds at once */
     int cluster;
     int slices;  /* workgroups of a cluster that share a tile, each with a slice of the steps; 1: none do */
     bool edges;  /* tiles over an edge come last, to who is done first, and have products of what exists alone */

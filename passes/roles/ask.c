@@ -220,6 +220,9 @@ static int only_slices(const Slice *s) {
     return p->slices || p->clusters < 2 ? p->slices : 1;
 }
 
+/* Boxes alone are copied by a lane: threads that copy rows want registers. */
+static int only_resident(const Slice *s) { return slice_has_fill(s, FILL_ROWS) ? 0 : s->k->plan.resident; }
+
 /* To rows of an odd length. */
 static bool stores_bytes(const Slice *s) {
     for (int i = 0; i < s->store.n; i++) {
@@ -263,6 +266,7 @@ static TileQuestion question_of(const Slice *s, const MatrixOp *op) {
                       .even_columns = even_size(s, s->column),
                       .only_cluster = s->k->plan.clusters,
                       .only_slices = only_slices(s),
+                      .only_resident = only_resident(s),
                       .sliced = slices_fit(s),
                       .clusters_rows = may_pair(s) && may_share(s, s->row) && shares_boxes(s, s->row),
                       .clusters_columns = may_pair(s) && may_share(s, s->column) && shares_boxes(s, s->column)};
@@ -300,7 +304,7 @@ static bool tasks_suffice(Slice *s, const TileQuestion *q, const TilePlan *t) {
     int64_t tasks =
         q->tasks * tiles_of(q->rows, q->row_groups, t->rows) * tiles_of(q->columns, q->column_groups, columns);
     const int least = s->makes ? 8 : is_long_eight(s, q) ? 4 : 2;
-    if (s->k->plan.slices > 1) return true;
+    if (s->k->plan.slices > 1 || s->k->plan.resident) return true;
     return least * tasks * t->slices >= s->target->processors ||
            slice_refuse(s, NULL, NULL, "the result is small");
 }
@@ -373,13 +377,13 @@ bool slice_tiles(Slice *s, TilePlan *to) {
     for (int i = 0; i < s->dot.n; i++)
         if (!loop_size_fits(s, s->dot.p[i])) return false;
     TileQuestion q = question_of(s, s->op_matrix);
-    if ((q.rows < FEWEST || q.columns < FEWEST) && !is_long_eight(s, &q) && !s->makes)
-        return slice_refuse(s, NULL, NULL, "the result has few rows");
+    const bool single = (q.rows < FEWEST || q.columns < FEWEST) && !plan_asks_roles(&s->k->plan);
+    if (single && !is_long_eight(s, &q) && !s->makes) return slice_refuse(s, NULL, NULL, "the result has few rows");
     if (s->swapped && !s->makes && q.columns > s->most_rows)
         return slice_refuse(s, NULL, NULL, "the result has many rows");
     if (!maps_fit(s)) return false;
     bool found = tiles_plan(s->target, s->op_matrix, &q, to);
-    q.only_cluster = q.only_slices = 0; /* where none fits as it is asked for */
+    q.only_cluster = q.only_slices = q.only_resident = 0; /* where none fits as it is asked for */
     if (found || tiles_plan(s->target, s->op_matrix, &q, to)) return tells_exchange(s, to) && tasks_suffice(s, &q, to);
     return slice_refuse(s, NULL, "fewer sums in one kernel", "no tile fits: %d tiles of operands, %d of sums",
                         q.row_tiles + q.column_tiles, q.sums);
@@ -395,6 +399,7 @@ bool slice_planned(Slice *s) {
                   .stages = p->stages,
                   .groups = p->regs.n - 1};
     t.slices = plan_slices(p);
+    t.resident = p->resident ? p->resident : 1;
     s->slices = t.slices;
     t.cluster = p->cluster && t.slices == 1 ? p->cluster : 1;
     t.beside = p->cluster && p->cluster_range == s->column;

@@ -99,6 +99,7 @@ static void plan_groups(const Slice *s, const TilePlan *t, Plan *p) {
 static Planned planned_by(Slice *s, const TilePlan *t) {
     Planned p = {.plan = {.lowering = LOWER_ROLES, .stages = t->stages, .order = name_of(s->m->names, order_of(s, t))}};
     p.plan.cut = s->k->plan.cut;
+    p.plan.resident = t->resident > 1 ? t->resident : 0;
     p.plan.unaligned = s->k->plan.unaligned;
     p.loose = slice_is_loose(s);
     p.plan.tasks = t->edges ? TASKS_TICKET : slice_tasks(s);
@@ -117,6 +118,7 @@ static Planned planned_by(Slice *s, const TilePlan *t) {
                          : t->slices > 1 ? slice_text(s, ", a tile for a cluster of %d", t->slices)
                                          : "",
                          s->swapped ? ", operands exchanged" : "");
+    if (t->resident > 1) p.how = slice_text(s, "%s, %d workgroups a processor", p.how, t->resident);
     if (p.plan.tasks == TASKS_TICKET) p.how = slice_text(s, "%s, tasks by a counter", p.how);
     return p;
 }

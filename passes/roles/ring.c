@@ -11,6 +11,7 @@ void roles_begin(Slice *s) {
     r->order = p->order;
     r->tasks = p->tasks;
     for (int i = 0; i < p->regs.n; i++) vec_push(s->m->arena, &r->regs, p->regs.p[i]);
+    if (p->resident) r->resident = p->resident;
     if (p->cluster) r->cluster = p->cluster, r->cluster_range = p->cluster_range;
     slices_begin(s);
 }

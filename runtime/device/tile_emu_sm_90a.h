@@ -73,6 +73,7 @@ void tile_emu_wgmma_wait(int pending);
     TILE_EMU_KERNEL(name, type, sizeof(name##_maps), threads, cluster, *(const type *)argument,                        \
                     *(const name##_maps *)((const char *)argument + sizeof(type)))                                     \
     static void name##_body(const type call, const name##_maps &maps)
+#define TILE_KERNEL_RESIDENT(name, type, threads, cluster, resident) TILE_KERNEL_MAPS(name, type, threads, cluster)
 
 typedef struct {
     uint64_t word[16];

@@ -24,6 +24,10 @@
 #define TILE_KERNEL_MAPS(name, type, threads, cluster)                                                                 \
     extern "C" __global__ __cluster_dims__(cluster, 1, 1) __launch_bounds__(threads, 1) void name(                     \
         const __grid_constant__ type call, const __grid_constant__ name##_maps maps)
+/* The same with registers for so many workgroups of a multiprocessor. */
+#define TILE_KERNEL_RESIDENT(name, type, threads, cluster, resident)                                                   \
+    extern "C" __global__ __cluster_dims__(cluster, 1, 1) __launch_bounds__(threads, resident) void name(              \
+        const __grid_constant__ type call, const __grid_constant__ name##_maps maps)
 /* Memory of the workgroup, 128-byte aligned: `char *name`. At most one a kernel; the launch gives its size. */
 #define TILE_LDS(name, bytes)                                                                                          \
     extern __shared__ __align__(128) char tile_lds_memory[];                                                           \

@@ -15,7 +15,7 @@ extern "C" {
 #endif
 
 /* Version of the description that compiled programs hand over (tile_program.h). */
-#define TILE_ABI 10
+#define TILE_ABI 11
 
 enum {
     TILE_OK = 0,

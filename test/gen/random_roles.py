@@ -119,7 +119,8 @@ def tiles(r):
     sizes = f"i = {i}; j = {j}; " if r.random() < 0.6 else ""
     slices = f"slices = {r.choice([2, 2, 3, 4, 8])}; " if r.random() < 0.4 else ""
     columns = f"columns = {8 * r.choice([r.randint(1, 16), 2 * r.randint(4, 16)])}; " if r.random() < 0.1 else ""
-    return f"kernel products on sm_90a {{ {sizes}{slices}{columns}clusters = {r.randint(1, 2)}; }}\n"
+    resident = f"resident = {r.choice([1, 2, 2, 3])}; " if r.random() < 0.3 else ""
+    return f"kernel products on sm_90a {{ {sizes}{slices}{resident}clusters = {r.randint(1, 2)}; }}\n"
 
 
 def run(tilec, roles_run, folder, seed, schedules):

@@ -1,0 +1,119 @@
+#!/usr/bin/env python3
+"""usage: few.py build BUILD FOLDER
+       few.py FOLDER [-o FILE] [--commit=NAME] [--only=WORD]
+
+Products of 1 to 64 rows (gemm.tile) by the compiler's own choice and by roles in tiles that files of sizes ask for: rows and columns of a tile, slices,
+workgroups a processor. `build` compiles them into FOLDER, libraries that need no compiler; variants that come out alike are left out. Then each shape's
+variants and cuBLAS are measured in turns, as in run.py, with values checked. A line a shape; one JSON line a shape to FILE."""
+import argparse
+import os
+import subprocess
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROWS = (1, 2, 4, 8, 16, 32, 48, 64)
+SHAPES = ((4096, 4096), (7168, 8192), (14336, 4096), (5120, 5120), (4096, 14336))  # columns, K
+KERNEL = {"tn": "linear", "nn": "matmul"}
+
+
+def variants(m):
+    """Names, and what is asked for: operands exchanged, or few rows on the left; slices; workgroups a processor."""
+    yield "own", ""
+    for slices in (1, 2, 4, 8):
+        few = max(8 * slices, (m + 7) // 8 * 8)
+        for resident in (1, 2, 3):
+            if few < 64:
+                yield f"{few}x64 s{slices} r{resident}", f"i = {few}; j = 64; slices = {slices}; resident = {resident};"
+            if few < 128 and slices <= 2:
+                yield f"{few}x128 s{slices} r{resident}", f"i = {few}; j = 128; slices = {slices}; resident = {resident};"
+        for columns in (64, 128, 256):
+            if m > 16:
+                yield f"64x{columns} s{slices}", f"i = 64; j = {columns}; slices = {slices}; resident = 1;"
+
+
+def compile_one(tilec, to, m, n, k, way, asked):
+    program = f"gemm_{way}"
+    os.makedirs(to, exist_ok=True)
+    with open(f"{to}/asked", "w", encoding="utf-8") as file:
+        file.write(f"kernel {KERNEL[way]} on sm_90a {{ {asked} }}\n")
+    command = [tilec, "compile", f"{HERE}/gemm.tile", f"--program={program}", "--target=sm_90a", f"--tuned={to}/asked", "-W", "no-performance",
+               "-D", f"M={m}", "-D", f"N={n}", "-D", f"K={k}", "-o", to]
+    subprocess.run(command, check=True)
+    with open(f"{to}/{program}_sm_90a.hip", encoding="utf-8") as file:
+        text = file.read()
+    return text, command + ["--emit=lib"]
+
+
+def build(args):
+    tilec = os.path.join(args.build, "bin/tilec")
+    os.makedirs(args.folder, exist_ok=True)
+    for way in KERNEL:
+        for n, k in SHAPES:
+            for m in ROWS:
+                texts = set()
+                for name, asked in variants(m):
+                    to = f"{args.folder}/{way}_{m}x{n}x{k}/{name.replace(' ', '_')}"
+                    text, library = compile_one(tilec, to, m, n, k, way, asked)
+                    alike = text in texts or (asked and "in roles" not in text)
+                    if not alike:
+                        subprocess.run(library, check=True)
+                        subprocess.run(["strip", f"{to}/libgemm_{way}.so"], check=True)
+                    for file in os.listdir(to):
+                        if not file.endswith(".so"):
+                            os.remove(f"{to}/{file}")
+                    if alike:
+                        os.rmdir(to)
+                    texts.add(text)
+    subprocess.run(["cp", os.path.join(args.build, "libtile.so"), args.folder], check=True)
+
+
+def shape(R, mesh, folder, work):
+    way, sizes = work.split("_")
+    m, n, k = map(int, sizes.split("x"))
+    nn = way == "nn"
+    sets = 1 + int(4 * R.L2 / (2 * (m * k + n * k)))
+    a, b = [R.normal(m, k) for _ in range(sets)], [R.normal(k, n) if nn else R.normal(n, k) for _ in range(sets)]
+    want = a[0].float() @ (b[0].float() if nn else b[0].float().t())
+    calls, error = {}, 0
+    for name in sorted(os.listdir(f"{folder}/{work}"), key=lambda name: (name != "own", name)):
+        run = mesh.program(f"{folder}/{work}/{name}/libgemm_{way}.so", f"gemm_{way}")
+        c = R.torch.full((m, n), float("nan"), device="cuda", dtype=R.torch.bfloat16)
+        run(a[0], b[0], c)
+        error = max(error, R.error_of(c, want))
+        calls[name] = lambda i, run=run, c=c: run(a[i % sets], b[i % sets], c)
+    own, d = calls.pop("own"), R.torch.empty(m, n, device="cuda", dtype=R.torch.bfloat16)
+    calls["cublas"] = lambda i: R.torch.mm(a[i % sets], b[i % sets] if nn else b[i % sets].t(), out=d)
+    us, peers = R.side_by_side(own, calls, sets * max(1, round(200 / sets)))
+    return us, peers, error
+
+
+def measure(args):
+    import run as R
+    R.torch.manual_seed(0)
+    R.torch.cuda.set_stream(R.torch.cuda.Stream())
+    mesh = R.Mesh(args.folder)
+    for work in sorted(os.listdir(args.folder)):
+        if not os.path.isdir(f"{args.folder}/{work}") or args.only not in work:
+            continue
+        us, peers, error = shape(R, mesh, args.folder, work)
+        best = sorted(peers, key=peers.get)
+        print(f"{work:20s} own {us:6.2f}  " + "  ".join(f"{name} {peers[name]:.2f} ({us / peers[name]:.3f})" for name in best[:6]) + f"  error {error:.1e}", flush=True)
+        assert error < 1e-2, "a variant computes something else"
+        R.append(args.o, R.about(args.commit, "few rows, " + work.split("_")[0], work.split("_")[1], us, peers, error))
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("words", nargs="+")
+    parser.add_argument("-o")
+    parser.add_argument("--commit", default="")
+    parser.add_argument("--only", default="")
+    args = parser.parse_args()
+    if args.words[0] == "build":
+        args.build, args.folder = args.words[1:]
+        build(args)
+    else:
+        args.folder, = args.words
+        measure(args)
+
+
+main()
