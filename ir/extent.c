@@ -34,6 +34,9 @@ bool value_is_natural(const Kernel *k, const Value *v) {
     }
 }
 
+/* Of two bounds, both known; -1: one is not. */
+static int64_t larger(int64_t a, int64_t b) { return a < 0 || b < 0 ? -1 : a > b ? a : b; }
+
 /* Of a sum or a product of what is never negative. */
 static int64_t most_of_two(const Module *m, const Kernel *k, const Op *op) {
     int64_t a = value_most(m, k, op->arg.p[0]), b = value_most(m, k, op->arg.p[1]);
@@ -59,6 +62,7 @@ int64_t value_most(const Module *m, const Kernel *k, const Value *v) {
     case OP_MUL: return most_of_two(m, k, d);
     case OP_MIN: return smaller(value_most(m, k, d->arg.p[0]), value_most(m, k, d->arg.p[1]));
     case OP_CAST: return value_most(m, k, d->arg.p[0]);
+    case OP_SELECT: return larger(value_most(m, k, d->arg.p[1]), value_most(m, k, d->arg.p[2]));
     default: return -1;
     }
 }

@@ -87,7 +87,9 @@ void emit_dot(Fn *f, const Op *op) {
     DotRanges d;
     Value *v = op->res.p[0];
     Held *h = fn_held(f, v);
-    if (!dot_ranges(f, op, &d)) {
+    const bool blocks = dot_ranges(f, op, &d);
+    if (emit_few_product(f, op, &d)) return;
+    if (!blocks) {
         if (!emit_row_product(f, op, &d)) emit_contract(f, op);
         return;
     }

@@ -57,5 +57,6 @@ const Backend c_backend = {
     .nontemporal_close = nontemporal_close,
     .sync = &c_sync,
     .refuse_starts = refuse_starts,
+    .before_loop = lengthen_steps,
     .step = step,
 };

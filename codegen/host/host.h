@@ -30,8 +30,11 @@ void emit_dot(Fn *, const Op *);
 bool rows_end_with(const Tile *, int16_t range);
 Tile dot_operand(Fn *, const Value *, Elem, int16_t row); /* its tile whose rows run along `row`, made where there is none */
 void dot_start(Fn *, const Op *, const Tile *to);         /* to = what the products are added to */
-/* One side has a single row. false: nothing was printed. */
+/* One side has a single row, few rows. false: nothing was printed. */
 bool emit_row_product(Fn *, const Op *, const DotRanges *);
+bool emit_few_product(Fn *, const Op *, const DotRanges *);
+bool few_reads_in_place(Fn *, const Op *dot); /* it is such a product of few rows, but for what `held_tile` decides */
+void lengthen_steps(Fn *, const Op *loop);    /* before its head is printed: steps as long as products in memory like them */
 /* result = initial value plus the products, by loops; reduce.c */
 void emit_contract(Fn *, const Op *);
 void packed_store_check(Fn *, const Op *); /* which tasks may store packed elements */

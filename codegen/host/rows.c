@@ -71,6 +71,35 @@ static bool tile_rows(Nest *n, const Tile *t, int16_t row, int16_t line, Rows *m
     return true;
 }
 
+/* The integers of few bits, and floats of 16 bits: those that tile_codes.h reads. */
+static bool is_small_integer(Elem e) { return e == ELEM_I4 || e == ELEM_T2 || e == ELEM_I8; }
+static bool is_code(Elem e) { return is_small_integer(e) || e == ELEM_F32 || e == ELEM_BF16 || e == ELEM_F16; }
+
+/* Every value of `from` is one of `to`. */
+static bool converts_exactly(Elem from, Elem to) {
+    const bool wide = to == ELEM_F32 || from == to;
+    return is_small_integer(from) ? wide || to == ELEM_BF16 || to == ELEM_F16 : is_code(from) && wide;
+}
+
+/* The load behind conversions that round nothing; NULL: there is none, or they have a place of their own. */
+static const Op *load_of_codes(Fn *f, const Value *v) {
+    while (v->def && v->def->kind == OP_CAST && fn_held(f, v)->hold == HOLD_INLINE &&
+           converts_exactly(v->def->arg.p[0]->type.elem, v->type.elem))
+        v = v->def->arg.p[0];
+    const bool load = v->def && v->def->kind == OP_LOAD && fn_held(f, v)->hold == HOLD_INLINE;
+    return load && is_code(f->k->param.p[v->def->param].elem) ? v->def : NULL;
+}
+
+static bool code_rows(Nest *n, const Value *v, int16_t row, int16_t line, Rows *m) {
+    Fn *f = n->f;
+    const Op *load = load_of_codes(f, v);
+    if (!load || !load_rows(n, load, row, line, m)) return false;
+    m->elem = f->k->param.p[load->param].elem;
+    m->from = elem_is_packed(m->elem) ? fn_text(f, "%s, %s", f->param[load->param], cexpr_bare(nest_number(n, load))->text)
+                                      : fn_text(f, "&%s", m->at->text);
+    return true;
+}
+
 static bool value_rows(Nest *n, const Value *v, int16_t row, int16_t line, Rows *m) {
     const Held *h = fn_held(n->f, v);
     if (v->type.elem != ELEM_F32) return false;
@@ -86,20 +115,36 @@ static const CExpr *position_swap(Fn *f, int16_t range, const CExpr *to) {
     return was;
 }
 
-/* The rows of a value, or else of a tile, seen from the first position of both ranges. */
-static bool rows_from_first(Nest *n, const Value *v, const Tile *t, int16_t row, int16_t line, Rows *m) {
+/* Where rows are looked for. */
+typedef struct {
+    const Value *value; /* NULL: in a tile */
+    bool codes;         /* of a type that becomes f32 */
+    const Tile *tile;
+} Source;
+
+static bool source_rows(Nest *n, Source from, int16_t row, int16_t line, Rows *m) {
+    if (!from.value) return tile_rows(n, from.tile, row, line, m);
+    return from.codes ? code_rows(n, from.value, row, line, m) : value_rows(n, from.value, row, line, m);
+}
+
+/* Seen from the first position of both ranges. */
+static bool rows_from_first(Nest *n, Source from, int16_t row, int16_t line, Rows *m) {
     const CExpr *zero = cexpr_number(n->f, 0);
     const CExpr *row_was = position_swap(n->f, row, zero), *line_was = position_swap(n->f, line, zero);
-    bool found = v ? value_rows(n, v, row, line, m) : tile_rows(n, t, row, line, m);
+    bool found = source_rows(n, from, row, line, m);
     position_swap(n->f, line, line_was);
     position_swap(n->f, row, row_was);
     return found;
 }
 
 bool rows_of_value(Nest *n, const Value *v, int16_t row, int16_t line, Rows *m) {
-    return rows_from_first(n, v, NULL, row, line, m);
+    return rows_from_first(n, (Source){.value = v}, row, line, m);
+}
+
+bool rows_of_codes(Nest *n, const Value *v, int16_t row, int16_t line, Rows *m) {
+    return rows_from_first(n, (Source){.value = v, .codes = true}, row, line, m);
 }
 
 bool rows_of_tile(Nest *n, const Tile *t, int16_t row, int16_t line, Rows *m) {
-    return rows_from_first(n, NULL, t, row, line, m);
+    return rows_from_first(n, (Source){.tile = t}, row, line, m);
 }

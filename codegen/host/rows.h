@@ -2,17 +2,21 @@
 #ifndef TILEC_CODEGEN_HOST_ROWS_H
 #define TILEC_CODEGEN_HOST_ROWS_H
 
-#include "codegen/text/nest.h"
+#include "codegen/host/host.h"
 
 /* The first element, how far rows are apart, and how many of them are inside the tensor; whole: all of them. */
 typedef struct {
     const CExpr *at, *stride, *inside;
     bool whole;
+    Elem elem;        /* in memory */
+    const char *from; /* of codes: the operands that say where the first element is */
 } Rows;
 
 /* Of an f32 value whose elements along `line` are neighbours, from the first position of both ranges; row -1: a single
    row. false: it is computed, or lies otherwise. */
 bool rows_of_value(Nest *, const Value *, int16_t row, int16_t line, Rows *);
+/* Of a value in memory of a type of runtime/device/tile_codes.h that becomes f32 without rounding. */
+bool rows_of_codes(Nest *, const Value *, int16_t row, int16_t line, Rows *);
 bool rows_of_tile(Nest *, const Tile *, int16_t row, int16_t line, Rows *);
 
 #endif

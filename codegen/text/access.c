@@ -12,11 +12,12 @@ static bool value_within(Fn *f, const Value *hi, Size s) {
     const Op *d = hi->def;
     if (!d) return false;
     switch (d->kind) {
-    case OP_CONST: return size_is_number(s) && d->imm <= s.c;
+    case OP_CONST: return d->imm <= 0 || (size_is_number(s) && d->imm <= s.c);
     case OP_SIZE: return size_equal(d->size, s) || (size_is_number(d->size) && size_is_number(s) && d->size.c <= s.c);
     case OP_END: return f->k->range.p[d->range].grid && size_equal(f->k->range.p[d->range].of, s);
     case OP_MIN: return value_within(f, d->arg.p[0], s) || value_within(f, d->arg.p[1], s);
     case OP_CAST: return value_within(f, d->arg.p[0], s);
+    case OP_SELECT: return value_within(f, d->arg.p[1], s) && value_within(f, d->arg.p[2], s);
     default: return size_is_number(s) && value_most(f->m, f->k, hi) >= 0 && value_most(f->m, f->k, hi) <= s.c;
     }
 }

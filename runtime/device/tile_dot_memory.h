@@ -4,7 +4,7 @@
 #ifndef TILE_DEVICE_TILE_DOT_MEMORY_H
 #define TILE_DEVICE_TILE_DOT_MEMORY_H
 
-#include "device/tile_row.h"
+#include "device/tile_few.h"
 
 /* Columns of a panel, and its rows at most: 64 KB, of which the second-level cache has many. */
 enum { TILE_PANEL_f32 = TILE_ACROSS * TILE_LANES_f32, TILE_STEP = 256 };
@@ -38,18 +38,13 @@ TILE_INLINE void tile_dot_panels_f32(bool turned, int64_t m, int64_t n, int64_t 
 }
 
 /* So few rows of a that copying b, or transposing it, would take longer than the products (bench/cpu/log.md). */
-enum { TILE_FEW_ROWS = 4 };
+enum { TILE_FEW_ROWS = 4, TILE_FEW_TURNED = 16 };
 
-TILE_INLINE void tile_dot_few_f32(bool turned, int64_t m, int64_t n, int64_t k, const float *a, int64_t lda,
-                                  const float *b, int64_t ldb, float *c, int64_t ldc) {
-    const tile_fetch next =
-        turned ? tile_fetch_of(b + k, n, 4 * k, 4 * ldb, 1) : tile_fetch_of(b + k * ldb, k, 4 * n, 4 * ldb, 1);
+TILE_INLINE void tile_dot_few_f32(int64_t m, int64_t n, int64_t k, const float *a, int64_t lda, const float *b,
+                                  int64_t ldb, float *c, int64_t ldc) {
+    const tile_fetch next = tile_fetch_of(b + k * ldb, k, 4 * n, 4 * ldb, 1);
     tile_fetch_all(&next);
-    for (int64_t i = 0; i < m; i++)
-        if (turned)
-            tile_row_dots(n, n, k, a + i * lda, b, ldb, c + i * ldc);
-        else
-            tile_row_sums(n, k, k, a + i * lda, b, ldb, c + i * ldc);
+    for (int64_t i = 0; i < m; i++) tile_row_sums(n, k, k, a + i * lda, b, ldb, c + i * ldc);
 }
 
 /* In steps along k, so that a panel stays in the cache. */
@@ -58,8 +53,8 @@ TILE_INLINE void tile_dot_steps_f32(bool turned, int64_t m, int64_t n, int64_t k
     for (int64_t p = 0; p < k; p += TILE_STEP) {
         const int64_t step = k - p < TILE_STEP ? k - p : TILE_STEP;
         const float *at = turned ? b + p : b + p * ldb;
-        if (m <= TILE_FEW_ROWS)
-            tile_dot_few_f32(turned, m, n, step, a + p, lda, at, ldb, c, ldc);
+        if (!turned && m <= TILE_FEW_ROWS)
+            tile_dot_few_f32(m, n, step, a + p, lda, at, ldb, c, ldc);
         else
             tile_dot_panels_f32(turned, m, n, step, a + p, lda, at, ldb, c, ldc, panel);
     }
@@ -76,7 +71,10 @@ static __attribute__((noinline, unused)) void tile_dot_rows_f32(int64_t m, int64
 static __attribute__((noinline, unused)) void tile_dot_turned_f32(int64_t m, int64_t n, int64_t k, const float *a,
                                                                   int64_t lda, const float *b, int64_t ldb, float *c,
                                                                   int64_t ldc, float *panel) {
-    tile_dot_steps_f32(true, m, n, k, a, lda, b, ldb, c, ldc, panel);
+    if (m <= TILE_FEW_TURNED)
+        tile_few_f32(m, n, n, k, a, lda, b, ldb, c, ldc);
+    else
+        tile_dot_steps_f32(true, m, n, k, a, lda, b, ldb, c, ldc, panel);
 }
 
 #endif

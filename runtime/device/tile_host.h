@@ -72,7 +72,7 @@ TILE_ATOMIC_ADD(i64, int64_t, tile_add_i64(seen, x))
 
 #include "device/tile_dot_memory.h"
 
-#include "device/tile_row.h"
+#include "device/tile_few.h"
 
 #include "device/tile_nontemporal.h"
 
