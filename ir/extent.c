@@ -133,7 +133,7 @@ bool range_begins_at(const Kernel *k, const Op *op, int range, int64_t of) {
     if (r->part_of) return r->size % of == 0 && range_begins_at(k, op, r->part_of - 1, of);
     if (r->starts) return of == 1; /* groups begin anywhere */
     const Op *loop = loop_around(k, op, range);
-    return !(r->kind == RANGE_TILE && r->size % of) && (!loop || value_is_multiple(loop->arg.p[0], of));
+    return !(r->kind == RANGE_TILE && r->size % of) && (!loop || bound_is_multiple(k, loop->arg.p[0], of));
 }
 
 /* lo + n, with a number n above 0. */

@@ -112,6 +112,14 @@ static const char *words_of(Fn *f, const Value *v) {
     return words;
 }
 
+/* Another product of the step reads the slot: it may be under way. */
+static bool has_other_reader(const Op *mma) {
+    for (const Op *op = mma->in->first; op; op = op->next)
+        for (int i = 0; i < 2 && op->kind == OP_MMA && op != mma; i++)
+            if (op->arg.p[i] == mma->arg.p[1]) return true;
+    return false;
+}
+
 /* Rows of the slot behind the end of the loop's range are no part of the sum, whatever lies there. (Where both operands
    lie in slots, their tensors end there.) */
 static void clear_tail(Fn *f, const Op *mma, const Panels *b) {
@@ -121,9 +129,12 @@ static void clear_tail(Fn *f, const Op *mma, const Panels *b) {
     if (cexpr_const(f->range[mma->over[0]].count, &n) && n >= r->size) return;
     const char *count = cexpr_operand(f, f->range[mma->over[0]].count)->text;
     const int groups = f->hip->groups, bar = 1 + f->k->roles->role.p[f->hip->role->number].first + groups;
-    fn_line(f, "if (%s < %" PRId64 ")", count, r->size);
+    const bool waits = has_other_reader(mma);
+    fn_line(f, "if (%s < %" PRId64 ")%s", count, r->size, waits ? " {" : "");
+    if (waits) fn_line(f, "    tile_mma_wait(0);");
     fn_line(f, "    tile_chain_clear(%s, %d, (int)%s, %" PRId64 ", %d, %d, %sthread);", b->at, b->panels, count,
             r->size, bar, 128 * groups, groups > 1 ? "128 * group + " : "");
+    if (waits) fn_line(f, "}");
 }
 
 /* made: of operands that are made of slots, any width. */

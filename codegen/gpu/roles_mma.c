@@ -62,7 +62,8 @@ static bool operand_of(Fn *f, const Op *mma, int i, Operand *o) {
     o->slot = hip_slot(f->k, v, &ring, &tile);
     if (!o->slot || v->type.nrange != 2 || range < 0) return false;
     if (o->slot->panel != PANEL_K128 && o->slot->panel != PANEL_MN128) return false;
-    o->across = o->slot->panel == PANEL_MN128;
+    const int along = slot_row(f->k, ring, tile); /* of two products that read the slot one may run across its rows */
+    o->across = along < 0 ? o->slot->panel == PANEL_MN128 : along != mma->over[0];
     o->extent = hip_role_extent(f->m, f->k, f->hip->role->number, range);
     o->at = fn_held(f, v)->tile.name;
     if (f->hip->split - 1 == range) o->at = fn_text(f, "%s + %" PRId64 " * group", o->at, o->extent * PANEL_BYTES);

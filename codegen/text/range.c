@@ -180,7 +180,8 @@ void range_text_tile(Fn *f, int range, const CExpr *begin) {
     const CExpr *left =
         cexpr_is(begin, 0) ? t->end : cexpr_open(f, "%s - %s", t->end->text, cexpr_operand(f, begin)->text);
     t->begin = begin;
-    if (range_is_full(f->k, range) && !f->k->range.p[range].grid)
+    if (!f->k->range.p[range].grid &&
+        (range_is_full(f->k, range) || (f->k->roles && range_has_whole_steps(f->k, range))))
         t->count = cexpr_number(f, size);
     else
         t->count = cexpr_is(t->first, 0) ? count_text(f, size, begin, t->end)

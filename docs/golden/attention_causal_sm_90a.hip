@@ -137,7 +137,6 @@ TILE_FN void attention_multiply(const attention_causal_call call, const attentio
         }
         int64_t j0 = 0;
         if (j0 < min) {
-            const int64_t nj = tile_least(128, min - j0);
             tile_bar_sync(5 + group, 256);
             // attention.tile:14
             const uint32_t k_2 = tile_ring_get(&all->k, &k_end);
@@ -148,7 +147,7 @@ TILE_FN void attention_multiply(const attention_causal_call call, const attentio
             tile_wgmma_wait0(mma, 64);
             tile_ring_free(&all->k, &k_end, 1, thread);
             // attention.tile:15
-            const int64_t sub = tile_sub_i64(j0 + nj, 1);
+            const int64_t sub = tile_sub_i64(j0 + 128, 1);
             const uint8_t le = sub <= i0;
             float chosen[64];
             if (le) {
@@ -268,7 +267,6 @@ TILE_FN void attention_multiply(const attention_causal_call call, const attentio
             }
             #pragma unroll 1
             for (j0 += 128; j0 < min; j0 += 128) {
-                const int64_t nj_2 = tile_least(128, min - j0);
                 tile_bar_sync(5 + group, 256);
                 // attention.tile:14
                 const uint32_t k_3 = tile_ring_get(&all->k, &k_end);
@@ -289,7 +287,7 @@ TILE_FN void attention_multiply(const attention_causal_call call, const attentio
                 tile_wgmma_wait1(mma_2, 64);
                 tile_ring_free(&all->k, &k_end, 1, thread);
                 // attention.tile:15
-                const int64_t sub_2 = tile_sub_i64(j0 + nj_2, 1);
+                const int64_t sub_2 = tile_sub_i64(j0 + 128, 1);
                 const uint8_t le_3 = sub_2 <= i0;
                 float chosen_2[64];
                 if (le_3) {

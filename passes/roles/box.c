@@ -54,15 +54,26 @@ static Reason why_strides(const Slice *s, const Op *access, bool operand) {
     return (Reason){0};
 }
 
-/* The largest value of a subscript over positions of the grid; -1: it may be negative, or is something else. */
+/* The last position of a range of single positions, which are numbers; -1: another range. */
+static int64_t position_most(const Slice *s, int range) {
+    const Range *r = &s->k->range.p[range];
+    const Op *loop = r->grid ? NULL : kernel_loop(s->k, range);
+    int64_t first, past;
+    if (r->kind != RANGE_POSITION) return -1;
+    if (r->grid) return size_is_number(r->of) ? r->of.c - 1 : -1;
+    const bool known = loop && value_const(loop->arg.p[0], &first) && value_const(loop->arg.p[1], &past);
+    return known && first >= 0 ? past - 1 : -1;
+}
+
+/* The largest value of a subscript over positions of the grid and of loops; -1: it may be negative, or is something
+   else. */
 static int64_t subscript_most(const Slice *s, const Affine *a) {
     int64_t most = a->c;
     for (int i = 0; i < a->nterm; i++) {
         const Term *t = &a->term[i];
-        const Range *r = &s->k->range.p[t->kind == TERM_POS ? t->id : 0];
-        if (t->kind != TERM_POS || t->mul < 0 || !r->grid || r->kind != RANGE_POSITION || !size_is_number(r->of))
-            return -1;
-        most += t->mul * ((r->of.c - 1) / t->div);
+        const int64_t last = t->kind == TERM_POS ? position_most(s, t->id) : -1;
+        if (last < 0 || t->mul < 0) return -1;
+        most += t->mul * (last / t->div);
     }
     return a->c < 0 ? -1 : most;
 }

@@ -81,10 +81,20 @@ static bool depth_fits(Slice *s, const Op *dot) {
 
 /* ---- operations ---- */
 
+bool loop_multiplies(const Op *loop) {
+    for (const Op *op = loop->region[0]->first; op; op = op->next)
+        if (op->kind == OP_DOT) return true;
+    return false;
+}
+
+/* Loops around that of the products only count, as over heads that share keys. */
 static bool loop_fits(Slice *s, const Op *loop) {
-    if (loop->in == s->k->body && s->k->range.p[loop->range].kind == RANGE_TILE) return true;
-    return slice_refuse(s, loop, "for j: 128 in .. at the top of the kernel",
-                        "a loop stands in another one, or is not over tiles");
+    const Op *around = loop->in->parent;
+    const bool inner = loop_multiplies(loop);
+    if (inner && s->k->range.p[loop->range].kind != RANGE_TILE)
+        return slice_refuse(s, loop, "for j: 128 in ..", "the loop of the products is not over tiles");
+    if (!around || (around->kind == OP_FOR && !loop_multiplies(around) && inner)) return true;
+    return slice_refuse(s, loop, "one loop of products, in others that have none", "a loop stands in another one");
 }
 
 static bool condition_fits(Slice *s, const Op *op) {

@@ -18,7 +18,8 @@ enum {
     BARRIERS = 2048,     /* bytes of the rings' barriers, and up to a multiple of 1024 */
     COPY_REGISTERS = 40, /* of a thread: 30 values spill with 24 (compiled) */
     REGISTERS = 232,     /* of a thread that multiplies: two groups have 464 of 504 so */
-    OWN_WORDS = 40,      /* of a thread: addresses, counters, what rows have one of [guess] */
+    OWN_WORDS = 40,      /* of a thread: addresses, counters, what rows have one of [guess]; .. */
+    FEW_WORDS = 24,      /* .. where several products begin a step, and rows have none [compiled: widths 64, 128] */
     SPARE_WORDS = 16,    /* with so many more nothing spills [compiled: widths 64 to 256], .. */
     TAIL_WORDS = 25      /* .. likewise where a step may be cut short */
 };
@@ -55,13 +56,30 @@ static int words_of_step(const Slice *s, const Op *loop, const TilePlan *t) {
     return words + made;
 }
 
+/* Products of what is loaded, whose sums are not added up: as scores and the gradients of weights. */
+static bool has_several(const Slice *s) {
+    int n = 0;
+    for (int i = 0; i < s->dot.n; i++) {
+        const Op *dot = s->dot.p[i], *before = dot->arg.n > 2 ? dot->arg.p[2]->def : NULL;
+        n += !operand_is_made(dot, 0) && !operand_is_made(dot, 1) && !(before && before->kind == OP_DOT);
+    }
+    return n > 1;
+}
+
+static bool carries_rows(const Slice *s) {
+    for (int i = 0; i < s->op.n; i++)
+        for (int n = 0; n < s->op.p[i]->res.n && s->op.p[i]->kind == OP_FOR; n++)
+            if (s->op.p[i]->res.p[n]->type.nrange == 1) return true;
+    return false;
+}
+
 static int words_most(const Slice *s, const TilePlan *t) {
     int most = 0;
     for (int i = 0; i < s->op.n; i++) {
         const Op *op = s->op.p[i];
         if (op->kind == OP_FOR) most = (int)fmax(most, words_carried(s, op, t) + words_of_step(s, op, t));
     }
-    return most + OWN_WORDS;
+    return most + (has_several(s) && !carries_rows(s) ? FEW_WORDS : OWN_WORDS);
 }
 
 /* ---- memory ---- */
@@ -107,6 +125,8 @@ static int stages_of(const Slice *s, const TilePlan *t) {
 
 /* ---- the choice ---- */
 
+static bool is_step(const Op *op) { return op->kind == OP_FOR && loop_multiplies(op); }
+
 static bool size_fits(const Slice *s, int range, int64_t size) {
     bool fixed = s->k->plan.sized || range_needs_size(s->k, range);
     return !fixed || s->k->range.p[range].size == size;
@@ -118,7 +138,7 @@ typedef enum { FIXED_NONE, FIXED_ROWS, FIXED_ALL } Fixed;
 static bool sizes_fit(const Slice *s, const TilePlan *t, Fixed fixed) {
     if (fixed >= FIXED_ROWS && !size_fits(s, s->row, t->rows)) return false;
     for (int i = 0; i < s->op.n && fixed == FIXED_ALL; i++)
-        if (s->op.p[i]->kind == OP_FOR && !size_fits(s, s->op.p[i]->range, t->columns)) return false;
+        if (is_step(s->op.p[i]) && !size_fits(s, s->op.p[i]->range, t->columns)) return false;
     return true;
 }
 
@@ -128,26 +148,43 @@ static bool has_tail(const Slice *s, const TilePlan *t) {
     k.range.p = arena_copy(s->scratch, k.range.p, sizeof *k.range.p * (size_t)k.range.n);
     k.range.p[s->row].size = t->rows;
     for (int i = 0; i < s->op.n; i++)
-        if (s->op.p[i]->kind == OP_FOR) k.range.p[s->op.p[i]->range].size = t->columns;
+        if (is_step(s->op.p[i])) k.range.p[s->op.p[i]->range].size = t->columns;
     for (int i = 0; i < s->op.n; i++)
-        if (s->op.p[i]->kind == OP_FOR && chain_has_tail(s, &k, s->op.p[i]->range)) return true;
+        if (is_step(s->op.p[i]) && chain_has_tail(s, &k, s->op.p[i]->range)) return true;
     return false;
 }
 
-/* spare: registers are left over, so that nothing spills. */
-static bool plan_try(const Slice *s, TilePlan *t, Fixed fixed, bool spare) {
-    const int left = spare ? (has_tail(s, t) ? TAIL_WORDS : SPARE_WORDS) : 0;
-    if (!sizes_fit(s, t, fixed) || words_most(s, t) + left > REGISTERS) return false;
+/* Numbers of a step's keys: in steps that may be cut short each is loaded under a condition. */
+static bool loads_keys(const Slice *s) {
+    for (int i = 0; i < s->op.n; i++) {
+        const Op *op = s->op.p[i];
+        if (op->kind == OP_LOAD && op->res.p[0]->type.nrange == 1 && is_key(s, op->res.p[0]->type.range[0]))
+            return true;
+    }
+    return false;
+}
+
+/* spare: registers are left over, so that nothing spills. whole: no step is cut short. */
+typedef struct {
+    bool spare, whole;
+} Wish;
+
+static bool plan_try(const Slice *s, TilePlan *t, Fixed fixed, Wish wish) {
+    const bool tail = (wish.spare || wish.whole) && has_tail(s, t);
+    const int left = !wish.spare ? 0 : tail ? TAIL_WORDS : SPARE_WORDS;
+    if (!sizes_fit(s, t, fixed) || words_most(s, t) + left > REGISTERS || (wish.whole && tail)) return false;
     t->stages = stages_of(s, t);
     return t->stages >= LEAST_STAGES;
 }
 
 static bool find_tiles(const Slice *s, TilePlan *t, Fixed fixed) {
+    static const Wish wishes[] = {{true, true}, {false, true}, {true, false}, {false, false}};
+    const int first = loads_keys(s) && has_several(s) ? 0 : 2;
     for (t->groups = MOST_GROUPS; t->groups > 0; t->groups--) {
         t->rows = GROUP_ROWS * t->groups;
-        for (int spare = 1; spare >= 0; spare--)
+        for (int i = first; i < (int)(sizeof wishes / sizeof *wishes); i++)
             for (t->columns = MOST_KEYS; t->columns >= LEAST_KEYS; t->columns -= KEYS_STEP)
-                if (plan_try(s, t, fixed, spare)) return true;
+                if (plan_try(s, t, fixed, wishes[i])) return true;
     }
     return false;
 }
@@ -164,32 +201,37 @@ static bool follows_task(const Value *v, int depth) {
     return false;
 }
 
-static bool tasks_differ(const Slice *s) {
-    for (int i = 0; i < s->op.n; i++) {
-        const Op *op = s->op.p[i];
-        if (op->kind == OP_FOR && (follows_task(op->arg.p[0], 0) || follows_task(op->arg.p[1], 0))) return true;
-    }
+/* Where a loop begins, 0, or where it ends, 1. */
+static bool tasks_differ(const Slice *s, int bound) {
+    for (int i = 0; i < s->op.n; i++)
+        if (s->op.p[i]->kind == OP_FOR && follows_task(s->op.p[i]->arg.p[bound], 0)) return true;
     return false;
 }
 
 /* ---- the record ---- */
+
+static double steps_of(const Slice *s, const Op *loop, const TilePlan *t) {
+    double steps = 1;
+    for (; loop && loop->kind == OP_FOR; loop = loop->in->parent)
+        steps *= (double)ceil_div(value_most(s->m, s->k, loop->arg.p[1]), is_step(loop) ? t->columns : 1);
+    return steps;
+}
 
 static double clocks_of(const Slice *s, const TilePlan *t) {
     double clocks = 0;
     for (int i = 0; i < s->dot.n; i++) {
         const Op *dot = s->dot.p[i], *loop = dot->in->parent;
         const int64_t columns = positions(s, dot_column(s, dot), t), depth = positions(s, dot->over[0], t);
-        const int64_t most = loop && loop->kind == OP_FOR ? value_most(s->m, s->k, loop->arg.p[1]) : t->columns;
-        clocks += (double)ceil_div(most, t->columns) * (double)ceil_div(depth, s->op_matrix->ad->k) * t->groups *
+        clocks += steps_of(s, loop, t) * (double)ceil_div(depth, s->op_matrix->ad->k) * t->groups *
                   matrix_cycles(s->op_matrix, (int)columns);
     }
     return clocks;
 }
 
 static void plan_record(Slice *s, const TilePlan *t, Planned *p) {
-    const bool differ = tasks_differ(s);
+    const bool later = tasks_differ(s, 1), differ = later || tasks_differ(s, 0); /* later tasks are the longer ones */
     p->plan = (Plan){.lowering = LOWER_ROLES, .stages = t->stages, .tasks = differ ? TASKS_TICKET : TASKS_STATIC};
-    p->plan.order = name_of(s->m->names, differ ? "raster8_down" : "raster8");
+    p->plan.order = name_of(s->m->names, later ? "raster8_down" : "raster8");
     p->plan.cut = s->k->plan.cut;
     p->plan.unaligned = s->k->plan.unaligned;
     p->cost = (int)fmin(1 + clocks_of(s, t), INT32_MAX);
@@ -197,7 +239,7 @@ static void plan_record(Slice *s, const TilePlan *t, Planned *p) {
     for (int i = 0; i < t->groups; i++) vec_push(s->m->arena, &p->plan.regs, REGISTERS);
     planned_tile(p, s->row, t->rows);
     for (int i = 0; i < s->op.n; i++)
-        if (s->op.p[i]->kind == OP_FOR) planned_tile(p, s->op.p[i]->range, t->columns);
+        if (is_step(s->op.p[i])) planned_tile(p, s->op.p[i]->range, t->columns);
     p->how = slice_text(s, "roles, %d rows and steps of %d, %d stages, %d group%s%s", t->rows, t->columns, t->stages,
                         t->groups, t->groups > 1 ? "s that multiply" : " that multiplies",
                         differ ? ", tasks by a counter" : "");
@@ -244,7 +286,7 @@ bool chain_planned(Slice *s) {
     const int groups = s->k->plan.regs.n - 1;
     TilePlan t = {.rows = (int)s->k->range.p[s->row].size, .groups = groups, .columns = MOST_KEYS};
     for (int i = 0; i < s->op.n; i++)
-        if (s->op.p[i]->kind == OP_FOR) t.columns = (int)s->k->range.p[s->op.p[i]->range].size;
+        if (is_step(s->op.p[i])) t.columns = (int)s->k->range.p[s->op.p[i]->range].size;
     bool good = t.rows == GROUP_ROWS * groups && t.columns >= LEAST_KEYS && t.columns <= MOST_KEYS &&
                 t.columns % KEYS_STEP == 0;
     return good && s->k->plan.stages >= LEAST_STAGES && s->k->plan.stages <= stages_of(s, &t);

@@ -216,7 +216,7 @@ static void take_loop(Cut *c, const Op *op) {
         loop->region[0]->last->piece = 1; /* the yield: the text ends with the last piece */
     else
         (c->s->chained ? chain_turns : c->s->makes ? make_ahead : take_runs)(c->s, loop);
-    if (c->s->chained) chain_defer(c->s, loop);
+    if (c->s->chained) chain_early(c->s, loop), chain_defer(c->s, loop);
     for (int i = 0; i < op->res.n; i++)
         set_flying(c, op->res.p[i], c->flying[op->arg.p[2 + i]->id] || c->flying[end_of(op->region[0])->arg.p[i]->id]);
 }
@@ -238,7 +238,8 @@ static bool is_known(const Cut *c, const Op *op) { return op->res.n == 1 && c->v
 
 static void take_op(Cut *c, const Op *op) {
     bool operand = op->kind == OP_LOAD && c->s->stream_of[op->res.p[0]->id];
-    if (op->kind == OP_FOR && op->in == c->s->k->body) take_vectors(c, op), take_before(c, op);
+    if (op->kind == OP_FOR && op->in == c->s->k->body) take_vectors(c, op);
+    if (op->kind == OP_FOR) take_before(c, op);
     c->b.loc = op->loc;
     if (operand)
         take_operand(c, op);

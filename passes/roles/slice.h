@@ -105,6 +105,7 @@ SlotFill stream_fill(const Stream *, int n);
 /* chain.c: products that take what is made of others */
 bool slice_chains(const Slice *);
 bool chain_fits(Slice *);
+bool loop_multiplies(const Op *loop); /* products stand in its body, not in a loop of it */
 /* chain_plan.c */
 enum { CHAIN_PARTS = 2 /* slots of a group, where a result is stored a panel of columns at a time */ };
 bool chain_has_parts(const Slice *); /* its results are stored so */
@@ -257,6 +258,7 @@ Value *chain_unscaled(const Value *, Value **factor); /* without its factor, a p
 void chain_defer(const Slice *,
                  const Op *loop);          /* .. of the role's loop: which sums its lanes put together behind it */
 void chain_turns(const Slice *, Op *loop); /* chain_turns.c: likewise */
+void chain_early(const Slice *, Op *loop); /* chain_early.c: likewise, where it has no turns */
 bool chain_select(Cut *, const Op *);                      /* chain_mask.c: a mask by positions; false: it is none */
 void slice_say(const Slice *);                   /* say.c: what `explain` prints of them */
 void slice_lay(Slice *, int multiply);           /* lay.c: layouts of their tiles */

@@ -102,11 +102,13 @@ static bool place_changes(const Affine *a, const Op *loop) {
 
 /* The operation in front of which it is loaded: of products in a chain, a tile that no step changes comes once. */
 static const Op *load_home(const Slice *s, const Op *load) {
-    const Op *loop = load->in->parent;
-    if (!s->chained || !loop || loop->kind != OP_FOR) return load;
-    for (int d = 0; d < load->sub.n; d++)
-        if (place_changes(&load->sub.p[d].lo, loop)) return load;
-    return loop;
+    const Op *home = load;
+    for (const Op *loop = load->in->parent; s->chained && loop && loop->kind == OP_FOR; loop = loop->in->parent) {
+        for (int d = 0; d < load->sub.n; d++)
+            if (place_changes(&load->sub.p[d].lo, loop)) return home;
+        home = loop;
+    }
+    return home;
 }
 
 /* An instruction reads 8-bit elements along the summed range alone. */

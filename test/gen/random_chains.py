@@ -67,3 +67,56 @@ kernel chain({', '.join(f'{n}: {shapes[n]}' for n in given)}, const w: i64) -> (
     text += f"program p({', '.join(f'{n}_: {outer(shapes[n])}' for n in given)}) -> ({heads_out}) {{\n  O{', Z' * lse} = chain({', '.join(n + '_' for n in given)}, W);\n}}\n"
     values = {"own_": numpy.int32([i // 50 for i in range(999)]), "len_": numpy.int32([r.randint(0, sizes["t"]) for _ in range(sizes["b"])])}
     return "\n".join(lines) + text, {n: values[n] for n in values if n[:-1] in given}, [f"--size={n.upper()}={sizes[n]}" for n in free if free[n]]
+
+
+WEIGHTS = ["exp(x * 0.1 - u[{near}])", "x * 0.1", "tanh(x * 0.02) + u[{near}]", "exp(x * 0.1 - u[{near}]) * n[{far}]", "max(x, 0.0) * 0.1"]
+CHANGES = ["w * (y - z[{near}])", "w * y * 0.1", "y * 0.1 - w", "w * (y - z[{near}]) + n[{far}]"]
+SHOWN = {"": ("0", "t"), "pos(j) <= pos(i)": ("0", "min(t, end(i))"), "pos(j) >= pos(i)": ("begin(i)", "t"), "pos(j) + 5 >= pos(i)": ("0", "t")}
+
+
+def gradients(r):
+    """Steps that begin with two products and end with one sum or two, as attention's backward pass: rows are keys or queries, numbers of rows or of columns stand
+    beside, and other loops may be around. Returns the same as `chained`."""
+    sizes = {"b": r.randint(1, 2), "s": r.choice([size(r, 300), 32 + r.randint(0, 200)]), "t": r.choice([size(r, 400), r.choice([0, 1, 2, 63, 129, 256])])}
+    d, elem, n = r.choice([64, 64, 80, 96, 128, 128]), r.choice(["bf16", "f16"]), r.choice([0, 0, 1, 2, 3])
+    near, far = r.choice(["ji", "ij"])
+    shown, two = r.choice([*SHOWN]), r.random() < 0.6
+    of = lambda x: f"bi * {n} + r, {x}" if n else f"bi, {x}"
+    at = lambda x: of("j") if x == "j" else "bi, i"
+    w, g = (r.choice(x).format(near=at(near), far=at(far)) for x in (WEIGHTS, CHANGES))
+    begin, end = SHOWN[shown]
+    free = {x: sizes[x] > 0 and r.random() < 0.3 for x in "st"} | {"t": sizes["t"] == 0 or r.random() < 0.3}
+    lines = [f"dim {x.upper()} {'<=' if free.get(x) else '='} {max(1, v + r.choice([0, 99]) * free.get(x, 0))};" for x, v in sizes.items()]
+    many = lambda x: "m, t" if x == "j" else "b, s"
+    shapes = {"a": "T[b, s, d]", "e": "T[b, s, d]", "k": "T[m, t, d]", "v": "T[m, t, d]", "u": f"f32[{many(near)}]", "z": f"f32[{many(near)}]", "n": f"f32[{many(far)}]"}
+    given = ["a", "e", "k", "v"] + [x for x in "uzn" if re.search(rf"\b{x}\[", w + g)]
+    mask = f"w = where({shown}, w, 0);" if shown else ""
+    step = f"""x = a[bi, i, c] @ k[{of('j')}, c];
+      w = {w};
+      {mask}
+      {('sv += T(w) @ v[' + of('j') + ', c];') * two}
+      y = e[bi, i, c] @ v[{of('j')}, c];
+      sk += T({g}) @ k[{of('j')}, c];"""
+    loop = f"for j: {r.choice(['fixed ', ''])}{r.choice([48, 64, 64, 80, 96])} in {begin} .. {end} {{\n      {step}\n    }}"
+    out = r.choice(["T", "T", "f32"])
+    text = f"""
+kernel gradients({', '.join(f'{x}: {shapes[x]}' for x in given)}) -> (o: {out}[b, s, d]{', q: T[b, s, d]' * two}) {{
+  each bi of b, i: fixed {r.choice([64, 128, 128])} of s, c: * of d {{
+    sk: f32[i, c] = 0;
+    {'sv: f32[i, c] = 0;' * two}
+    {f'for r of {n} {{ {loop} }}' if n else loop}
+    o[bi, i, c] = sk * 0.5;
+    {'q[bi, i, c] = sv;' * two}
+  }}
+}}
+"""
+    fill = {"T[": f"{elem}[", "m,": f"{sizes['b'] * max(1, n)},", "b,": "B,", "s,": "S,", "t,": "T,", "s]": "S]", "t]": "T]", "d]": f"{d}]"}
+    def outer(shape):
+        for x, y in fill.items():
+            shape = re.sub(rf"(?<![a-zA-Z0-9]){re.escape(x)}", y, shape)
+        return shape
+    text += f"""program p({', '.join(f'{x}_: {outer(shapes[x])}' for x in given)}) -> (O: {outer(f'{out}[b, s, d]')}{f", Q: {outer('T[b, s, d]')}" * two}) {{
+  O{', Q' * two} = gradients({', '.join(x + '_' for x in given)});
+}}
+"""
+    return "\n".join(lines) + text, {}, [f"--size={x.upper()}={sizes[x]}" for x in "st" if free[x]]

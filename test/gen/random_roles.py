@@ -1,11 +1,11 @@
-"""usage: random_roles.py TILEC ROLES_RUN FOLDER [--programs=N] [--first=SEED] [--schedules=N]: random products, attention (random_chains.py), convolutions
+"""usage: random_roles.py TILEC ROLES_RUN FOLDER [--programs=N] [--first=SEED] [--schedules=N]: random products, attention and its gradients (random_chains.py), convolutions
 (random_pixels.py), and operands that are made on the way (random_made.py) that the pass `roles` may take, by their bodies and by their roles in the interpreter. Prints what differs or fails, and how many the pass took."""
 import random
 import re
 import subprocess
 import sys
 
-from random_chains import chained
+from random_chains import chained, gradients
 from random_made import made
 from random_pixels import filtered, wide
 
@@ -127,7 +127,7 @@ def run(tilec, roles_run, folder, seed, schedules):
     """Whether the pass took the kernel, and what went wrong."""
     r = random.Random(seed)
     if seed % 6 == 0:
-        text, _, sizes = chained(r)
+        text, _, sizes = r.choice([chained, chained, gradients])(r)
         sizes = [x[len("--size="):] for x in sizes]
     else:
         text, sizes = (filtered if seed % 6 == 1 else program)(r)

@@ -167,6 +167,32 @@ def attentions():
     refused("attention_window(q, q, q, 0.3, 0)", "f32[1, 6, 37, 12]", args)
 
 
+def weights(q, k, scale, causal):
+    scores = q @ k.swapaxes(2, 3) * scale
+    if causal:
+        scores[..., np.arange(q.shape[2])[:, None] < np.arange(k.shape[2])] = -np.inf
+    e = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    return e / e.sum(axis=-1, keepdims=True)
+
+
+def gradients():
+    q, k, v, y = (normal(1, 6, 37, 12) for _ in range(4))
+    calls, lines = [], []
+    for i, causal in enumerate(("false", "true")):
+        a, b, c, d = (t.astype(np.float64) for t in (q, k, v, y))
+        p = weights(a, b, 0.3, causal == "true")
+        g = p * (d @ c.swapaxes(2, 3) - (d * (p @ c)).sum(-1, keepdims=True)) * 0.3
+        want = [single(t) for t in (g @ b, g.swapaxes(2, 3) @ a, p.swapaxes(2, 3) @ d)]
+        calls += [(f"attention_lse(), {name}(), {causal}", t) for name, t in zip(("attention_backward",) * 3 + ("attention_grad_kv",) * 2 + ("attention_grad_q",), want + want[1:] + want[:1])]
+        n = [f"r{6 * i + x}" for x in range(6)]
+        lines += [f"o{i}, l{i} = attention_lse(q, k, v, 0.3, {causal});", f"{', '.join(n[:3])} = attention_backward(q, k, v, o{i}, l{i}, y, 0.3, {causal});",
+                  f"e{i} = attention_dots(y, o{i});", f"{', '.join(n[3:5])} = attention_grad_kv(q, k, v, y, l{i}, e{i}, 0.3, {causal});",
+                  f"{n[5]} = attention_grad_q(q, k, v, y, l{i}, e{i}, 0.3, {causal});"]
+    inputs = {"q": q, "k": k, "v": v, "y": y}
+    head, body = (", ".join(f"{x}: {type_of(q)}" for x in names) for names in ("qkvy", [f"r{x}" for x in range(12)]))
+    group("gradients", inputs, calls, results=f"program gradients({head}) -> ({body}) {{ {' '.join(lines)} }}\n")
+
+
 def rows():
     x, w, b = normal(5, 13) * 0.01, normal(13), normal(13)
     z = x.astype(np.float64)
@@ -309,7 +335,7 @@ def constants_of(folder):
 
 def main():
     os.makedirs(FOLDER, exist_ok=True)
-    for part in convolutions, attentions, rows, positions, largest, experts, sparse, alignments:
+    for part in convolutions, attentions, gradients, rows, positions, largest, experts, sparse, alignments:
         part()
     missing = constants_of(LIBRARY) - covered
     assert not missing, f"constants that nothing here tries: {sorted(missing)}"
