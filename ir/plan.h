@@ -6,6 +6,7 @@
 
 #include "base/names.h"
 #include "base/vec.h"
+#include "ir/order.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -49,6 +50,7 @@ typedef struct {
     int pipelined; /* loads of a loop, fetched a step before they are read: 1: all that can be; -1: none */
     int waves;     /* of a workgroup, in the form `layout` */
     int workgroups; /* of a kernel that copies, at most; 0: open */
+    const Order *tasks_in; /* not of ROLES: which tiles the number of a workgroup means; NULL: row-major */
     /* of ROLES; from .regs on, until the kernel has roles: */
     int unaligned; /* 1: results and residuals whose rows only a run knows go without boxes, unless operands have such
                       rows */

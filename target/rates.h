@@ -48,6 +48,11 @@ typedef struct {
     double barrier;   /* clocks of a barrier, and of what is exchanged before and behind it */
     double threads;   /* that a processor holds */
     double registers; /* of a thread beside its tiles */
+    /* Caches that chiplets do not share; .chiplets 0: the order of tasks is that of the kernel's own text */
+    int chiplets;         /* workgroup g runs on chiplet g mod .chiplets */
+    double chiplet_cache; /* bytes of a chiplet's L2 */
+    double last_level;    /* bytes of the cache before memory; 0: there is none */
+    double last_rate;     /* bytes/s of the whole machine from there */
 } GpuFacts;
 
 const TargetFacts *target_facts(const char *target); /* NULL: unknown */

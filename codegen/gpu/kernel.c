@@ -67,7 +67,21 @@ void hip_arguments(Fn *f) { arguments_behind(f, ""); }
 
 /* ---- what the body begins with ---- */
 
+/* Ranges that are a whole have no tiles to count. */
+static void grid_in_order(Fn *f, const Order *o) {
+    OrderTiles t = {.n = f->k->ngrid};
+    for (int i = 0; i < f->k->ngrid; i++) {
+        t.tiles[i] = range_tasks(f, f->k, i);
+        if (f->k->range.p[i].kind != RANGE_WHOLE) t.name[i] = f->range[i].index->text;
+    }
+    order_write(f, o, &t, "group");
+}
+
 static void grid_constants(Fn *f) {
+    if (f->k->plan.tasks_in) {
+        grid_in_order(f, f->k->plan.tasks_in);
+        return;
+    }
     for (int i = 0; i < f->k->ngrid; i++)
         if (f->k->range.p[i].kind != RANGE_WHOLE)
             fn_constant(f, f->range[i].index->text, grid_index(f, f->k, i, "group")->text);
@@ -83,6 +97,7 @@ static bool reads_peers(const Kernel *k) {
 static const char *group_number(Fn *f) {
     if (f->hip->ticket >= 0)
         return fn_text(f, "tile_take(lds, &t->ticket[%s])", field_number(f, "ticket", f->hip->ticket)->text);
+    if (f->k->plan.tasks_in) return order_deal_text(f, f->k->plan.tasks_in, "tile_group()", node_tasks(f, f->k));
     return reads_peers(f->k) ? "(tile_group() + t->rank * tile_groups() / t->nranks) % tile_groups()" : "tile_group()";
 }
 

@@ -3,10 +3,8 @@
    numbers of the lane. Weights then are, register by register, the right operand of the product with the values, transposed too. Keys and
    values of the next step are fetched while a step is computed. Steps that masks or the last key cut come last. */
 enum {
-    $kernel_HEADS = $heads, /* matrices of queries */
     $kernel_WIDTH = $width, /* of their rows, in $D columns */
     $kernel_ROW = $width * 2, /* bytes */
-    $kernel_CHIPLETS = $kernel_HEADS % TILE_CHIPLETS ? 1 : TILE_CHIPLETS,
     /* workgroup memory: rows of keys, and columns of values */
     $kernel_K_ROW = $D * 2,
     $kernel_V_ROW = $KEYS * 2,
@@ -30,12 +28,11 @@ TILE_FN int $kernel_to($kernel_tile at, int row) {
     return $to;
 }
 
-/* Rows of most keys first; a chiplet has matrices of its own, whose keys and values stay in its L2. */
+/* The task of a workgroup, in the order of the plan. */
 TILE_FN $kernel_tile $kernel_here(int rows, int keys) {
     $kernel_tile at = {rows, keys, 0, 0, 0, 0, 0, 0};
-    int group = (int)tile_group(), in = group % $kernel_HEADS;
-    at.row = ((rows + 127) / 128 - 1 - group / $kernel_HEADS) * 128;
-    at.head = in % $kernel_CHIPLETS * ($kernel_HEADS / $kernel_CHIPLETS) + in / $kernel_CHIPLETS;
+$order    at.row = (int)$row_tile * 128;
+    at.head = (int)($head_tile);
     at.last = tile_max_i32(1, ($kernel_to(at, tile_min_i32(at.row + 127, rows - 1)) + $KEYS - 1) / $KEYS);
     at.first = tile_min_i32($kernel_from(at.row) / $KEYS, at.last - 1);
     at.begin = tile_min_i32(($kernel_from(at.row + 127) + $KEYS - 1) / $KEYS, at.last - 1);

@@ -110,6 +110,26 @@ static int64_t waves_of(const Schedule *s) {
     return groups < 3 ? groups : 3;
 }
 
+/* Heads and matrices of a batch are numbers; of rows only the function knows how many there are. */
+static void fill_order(Schedule *s) {
+    Fn *f = &s->f;
+    const int row = f->k->ngrid - 2;
+    OrderTiles t = schedule_tiles(s);
+    const CExpr *head = cexpr_number(f, 0);
+    for (int r = 0; r < row; r++) {
+        const CExpr *outer = cexpr_mul(f, cexpr_operand(f, head), t.tiles[r]);
+        head = cexpr_add(f, outer, cexpr_is(t.tiles[r], 1) ? cexpr_number(f, 0) : cexpr_name(f, t.name[r]));
+    }
+    int64_t n;
+    if (!cexpr_const(t.tiles[row], &n)) {
+        t.tiles[row] = cexpr_name(f, "blocks");
+        fn_constant(f, "blocks", "(rows + 127) / 128");
+    }
+    schedule_hole(s, "row_tile", t.name[row]);
+    schedule_hole(s, "head_tile", head->text);
+    schedule_order(s, &t);
+}
+
 /* Tensors loaded by threads; the stages of keys and values that workgroup memory has room for. */
 static void prepare_threads(Schedule *s, const Attention *a) {
     Fn *f = &s->f;
@@ -127,6 +147,7 @@ static void prepare_threads(Schedule *s, const Attention *a) {
     schedule_kind(s, width > 64 ? "wide" : "narrow");
     schedule_kind(s, a->width.c == width ? "whole" : "padded");
     fill_arguments(s, a);
+    fill_order(s);
 }
 
 bool attention_prepare(Schedule *s) {

@@ -126,6 +126,13 @@ static void fill_types(Schedule *s, const Product *p, const MatrixOp *op) {
     schedule_hole(s, "end_j", wide ? "" : fn_text(&s->f, ", %s_N - 1)", s->launch->function));
 }
 
+static void fill_order(Schedule *s, const Product *p) {
+    const OrderTiles t = schedule_tiles(s);
+    schedule_hole(s, "i_tile", t.name[p->row]);
+    schedule_hole(s, "j_tile", t.name[p->row + 1]);
+    schedule_order(s, &t);
+}
+
 static bool fill_all(Schedule *s, const Product *p, const MatrixSchedule *facts) {
     const MatrixOp *op = product_op(s->f.hip->target, facts, s->f.k, p);
     if (!op) return false;
@@ -142,6 +149,7 @@ static bool fill_all(Schedule *s, const Product *p, const MatrixSchedule *facts)
     fill_second(s, p);
     fill_types(s, p, op);
     fill_results(s, p);
+    fill_order(s, p);
     return true;
 }
 

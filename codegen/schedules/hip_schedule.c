@@ -106,6 +106,43 @@ void schedule_maps(Schedule *s, const GpuMap *map, const int *param, int n) {
     s->launch->nmap = n;
 }
 
+/* ---- the order of tasks ---- */
+
+OrderTiles schedule_tiles(Schedule *s) {
+    Fn *f = &s->f;
+    OrderTiles t = {.n = f->k->ngrid};
+    for (int r = 0; r < t.n; r++) {
+        t.tiles[r] = range_tasks(f, f->k, r);
+        if (f->k->range.p[r].kind != RANGE_WHOLE)
+            t.name[r] = c_name(&f->names, fn_text(f, "%s_tile", f->k->range.p[r].name));
+    }
+    return t;
+}
+
+static Order row_major(const OrderTiles *t) {
+    int16_t range[MAX_RANGES];
+    int n = 0;
+    for (int r = 0; r < t->n; r++)
+        if (t->name[r]) range[n++] = (int16_t)r;
+    return order_of_ranges(range, n);
+}
+
+void schedule_order(Schedule *s, const OrderTiles *t) {
+    Fn *f = &s->f;
+    const Order plain = row_major(t), *o = f->k->plan.tasks_in ? f->k->plan.tasks_in : &plain;
+    const CExpr *tasks = cexpr_number(f, 1);
+    Text lines = {0};
+    for (int r = 0; r < t->n; r++) tasks = cexpr_mul(f, tasks, cexpr_operand(f, t->tiles[r]));
+    fn_constant(f, "group", order_deal_text(f, o, "tile_group()", tasks));
+    order_write(f, o, t, "group");
+    for (int r = 0; r < t->n; r++)
+        if (t->name[r]) text_printf(&f->body, "%s\n", t->name[r]);
+    fn_head_print(f, &lines);
+    schedule_hole(s, "order", fn_text(f, "%s", text_str(&lines)));
+    text_free(&f->body);
+    text_free(&lines);
+}
+
 bool schedule_follows(const Schedule *s) { return s->launch->dependent && !gpu_looks_at_values(s->f.p); }
 
 /* Before what is a schedule's own. */

@@ -5,6 +5,7 @@
 #include "codegen/gpu/hip.h"
 #include "codegen/schedules/match.h"
 #include "codegen/schedules/skinny.h"
+#include "codegen/text/program.h"
 
 typedef struct {
     const char *name, *text;
@@ -27,6 +28,11 @@ void schedule_kind(Schedule *, const char *);
 void schedule_number(Schedule *, const char *name, int64_t);
 GpuMap schedule_map(Schedule *, int param, int64_t planes, int box);     /* planes: 0, or matrices of the parameter */
 void schedule_maps(Schedule *, const GpuMap *, const int *param, int n); /* the kernel's second argument */
+
+/* Of the grid's ranges; NAME_tile is the constant of each. */
+OrderTiles schedule_tiles(Schedule *);
+/* The hole `order`: lines from the workgroup's number to these constants, by the order of the kernel's plan. */
+void schedule_order(Schedule *, const OrderTiles *);
 
 /* Of both kinds of attention: the type, and the scale as of powers of 2. */
 void schedule_softmax(Schedule *, const Attention *);

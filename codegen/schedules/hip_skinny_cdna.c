@@ -69,6 +69,14 @@ static void fill_stores(Schedule *s, const Product *p) {
     schedule_hole(s, "give_left", wide ? "" : fn_text(&s->f, ", %s_N - j", s->launch->function));
 }
 
+static void fill_order(Schedule *s, const Product *p) {
+    const OrderTiles t = schedule_tiles(s);
+    schedule_hole(s, "i_tile", t.name[p->row]);
+    schedule_hole(s, "j_tile", t.name[p->row + 1]);
+    schedule_hole(s, "part_tile", p->row ? t.name[0] : "0");
+    schedule_order(s, &t);
+}
+
 bool skinny_prepare_cdna(Schedule *s, const Product *p) {
     const MatrixTarget *t = s->f.hip->target;
     const Range *row = &s->f.k->range.p[p->row];
@@ -84,5 +92,6 @@ bool skinny_prepare_cdna(Schedule *s, const Product *p) {
     fill_parts(s, p);
     fill_operands(s, p, op, shape.columns);
     fill_stores(s, p);
+    fill_order(s, p);
     return true;
 }

@@ -7,21 +7,16 @@ enum {
     $kernel_ROW = $a_row, /* bytes of a row of a */
 ?columns     $kernel_ACROSS = $b_row, /* of b, which has $deep rows */
     $kernel_PAIRS = ($kernel_ROW + 127) / 128, /* of steps */
-    $kernel_DOWN = ($M + $ROWS - 1) / $ROWS, /* tiles */
-    $kernel_TILES = $kernel_DOWN * (($N + $SPAN - 1) / $SPAN),
     /* workgroup memory: rows of 64 bytes, of a, then of $each_b */
     $kernel_B = $ROWS * 64,
 ?direct     $kernel_STAGES = $STAGES,
     $kernel_STAGE = ($ROWS + $COLUMNS) * 64
 };
 
-/* A chiplet has tiles that lie together, eight rows of them down the columns, so that those at work share rows and columns in its L2. */
+/* The tile of a workgroup, in the order of the plan. */
 TILE_FN void $kernel_tile(int *i0, int *j0) {
-    const int group = (int)tile_group(), chiplet = group % TILE_CHIPLETS;
-    const int tile = chiplet * ($kernel_TILES / TILE_CHIPLETS) + tile_min_i32(chiplet, $kernel_TILES % TILE_CHIPLETS) + group / TILE_CHIPLETS;
-    const int band = 8 * ($kernel_TILES / $kernel_DOWN), first = tile / band * 8, rows = tile_min_i32(8, $kernel_DOWN - first);
-    *i0 = (first + tile % band % rows) * $ROWS;
-    *j0 = tile % band / rows * $SPAN;
+$order    *i0 = (int)$i_tile * $ROWS;
+    *j0 = (int)$j_tile * $SPAN;
 }
 
 /* ---- memory: what a thread loads of a pair of steps, and where it puts it ---- */

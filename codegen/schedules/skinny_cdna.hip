@@ -7,9 +7,6 @@ enum {
     $kernel_ROW = $a_row, /* bytes of a row of a */
 ?columns     $kernel_ACROSS = $b_row, /* of b, which has $deep rows */
 ?parts     $kernel_SHARE = $SHARE * $BYTES, /* of a row, in a part of the sums */
-    $kernel_DOWN = ($M + $ROWS - 1) / $ROWS, /* tiles */
-    $kernel_TILES = $kernel_DOWN * (($N + $WIDE - 1) / $WIDE),
-    $kernel_TASKS = $kernel_TILES * $PARTS,
     /* workgroup memory: of 16 rows the sums of each wave */
     $kernel_LEFT = 16 * $WIDE * $SIZE,
     $kernel_MATRIX = $WAVES * $kernel_LEFT
@@ -21,11 +18,9 @@ typedef struct {
     int part, i0, j0, first, last;
 } $kernel_work;
 
-/* A chiplet has tiles that lie together: those above each other share b, those of a part of the sums the rows of a. */
+/* The task of a workgroup, in the order of the plan. */
 TILE_FN $kernel_work $kernel_find($call call) {
-    const int group = (int)tile_group(), chiplet = group % TILE_CHIPLETS;
-    const int task = chiplet * ($kernel_TASKS / TILE_CHIPLETS) + tile_min_i32(chiplet, $kernel_TASKS % TILE_CHIPLETS) + group / TILE_CHIPLETS;
-    const int tile = task % $kernel_TILES, i0 = tile % $kernel_DOWN * $ROWS, j0 = tile / $kernel_DOWN * $WIDE, part = task / $kernel_TILES;
+$order    const int i0 = (int)$i_tile * $ROWS, j0 = (int)$j_tile * $WIDE, part = (int)$part_tile;
     const char *const a = (const char *)($a_at) + (int64_t)i0 * $kernel_ROW;
 ?rows     const char *const b = (const char *)($b_at) + (int64_t)j0 * $kernel_ROW;
 ?rows_two     const char *const b2 = (const char *)($b2_at) + (int64_t)j0 * $kernel_ROW;

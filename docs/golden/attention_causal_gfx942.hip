@@ -14,10 +14,8 @@ typedef struct {
    numbers of the lane. Weights then are, register by register, the right operand of the product with the values, transposed too. Keys and
    values of the next step are fetched while a step is computed. Steps that masks or the last key cut come last. */
 enum {
-    attention_HEADS = 32, /* matrices of queries */
     attention_WIDTH = 128, /* of their rows, in 128 columns */
     attention_ROW = 128 * 2, /* bytes */
-    attention_CHIPLETS = attention_HEADS % TILE_CHIPLETS ? 1 : TILE_CHIPLETS,
     /* workgroup memory: rows of keys, and columns of values */
     attention_K_ROW = 128 * 2,
     attention_V_ROW = 64 * 2,
@@ -40,12 +38,20 @@ TILE_FN int attention_to(attention_tile at, int row) {
     return tile_min_i32(at.T, row + 1);
 }
 
-/* Rows of most keys first; a chiplet has matrices of its own, whose keys and values stay in its L2. */
+/* The task of a workgroup, in the order of the plan. */
 TILE_FN attention_tile attention_here(int rows, int keys) {
     attention_tile at = {rows, keys, 0, 0, 0, 0, 0, 0};
-    int group = (int)tile_group(), in = group % attention_HEADS;
-    at.row = ((rows + 127) / 128 - 1 - group / attention_HEADS) * 128;
-    at.head = in % attention_CHIPLETS * (attention_HEADS / attention_CHIPLETS) + in / attention_CHIPLETS;
+    const int64_t group = tile_deal_all(tile_group(), 1024, 8);
+    const int64_t bi_tile = 0;
+    const int64_t hi_tile_band = group / 64;
+    const int64_t hi_tile_first = hi_tile_band * 2;
+    const int64_t task = group % 64;
+    const int64_t i_tile_digit = task / 2;
+    const int64_t i_tile = 32 - 1 - i_tile_digit;
+    const int64_t hi_tile_digit = task % 2;
+    const int64_t hi_tile = hi_tile_first + hi_tile_digit;
+    at.row = (int)i_tile * 128;
+    at.head = (int)(hi_tile);
     at.last = tile_max_i32(1, (attention_to(at, tile_min_i32(at.row + 127, rows - 1)) + 64 - 1) / 64);
     at.first = tile_min_i32(attention_from(at.row) / 64, at.last - 1);
     at.begin = tile_min_i32((attention_from(at.row + 127) + 64 - 1) / 64, at.last - 1);

@@ -19,20 +19,18 @@ enum {
     matmul_ROW = 8192, /* bytes of a row of a */
     matmul_ACROSS = 8192, /* of b, which has 4096 rows */
     matmul_PAIRS = (matmul_ROW + 127) / 128, /* of steps */
-    matmul_DOWN = (4096 + 256 - 1) / 256, /* tiles */
-    matmul_TILES = matmul_DOWN * ((4096 + 256 - 1) / 256),
     /* workgroup memory: rows of 64 bytes, of a, then of b */
     matmul_B = 256 * 64,
     matmul_STAGE = (256 + 256) * 64
 };
 
-/* A chiplet has tiles that lie together, eight rows of them down the columns, so that those at work share rows and columns in its L2. */
+/* The tile of a workgroup, in the order of the plan. */
 TILE_FN void matmul_tile(int *i0, int *j0) {
-    const int group = (int)tile_group(), chiplet = group % TILE_CHIPLETS;
-    const int tile = chiplet * (matmul_TILES / TILE_CHIPLETS) + tile_min_i32(chiplet, matmul_TILES % TILE_CHIPLETS) + group / TILE_CHIPLETS;
-    const int band = 8 * (matmul_TILES / matmul_DOWN), first = tile / band * 8, rows = tile_min_i32(8, matmul_DOWN - first);
-    *i0 = (first + tile % band % rows) * 256;
-    *j0 = tile % band / rows * 256;
+    const int64_t group = tile_deal_even(tile_group(), 8, 64);
+    const int64_t i_tile = group / 16;
+    const int64_t j_tile = group % 16;
+    *i0 = (int)i_tile * 256;
+    *j0 = (int)j_tile * 256;
 }
 
 /* ---- memory: what a thread loads of a pair of steps, and where it puts it ---- */

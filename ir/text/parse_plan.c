@@ -46,8 +46,39 @@ static bool parse_schedule_item(Parser *p, Plan *a) {
     return true;
 }
 
+static DigitWay parse_way(Parser *p) {
+    for (int w = DIGIT_DOWN; w < DIGIT_WAYS; w++)
+        if (take_word(p, digit_way_text[w])) return (DigitWay)w;
+    return DIGIT_UP;
+}
+
+/* digits := '(' range ['/' INT] ['down' | 'turn' | 'pair'] (',' ..)* ')' */
+static void parse_digits(Parser *p, Order *o) {
+    need_punct(p, '(');
+    do {
+        if (o->n == MAX_DIGITS) parse_fail(p, p->tok.loc, "more than %d digits", MAX_DIGITS);
+        if (p->failed) return;
+        OrderDigit *d = &o->digit[o->n++];
+        d->range = (int16_t)need_known(p, &p->ranges, "range");
+        if (take_punct(p, '/')) d->band = parse_int(p, "tiles of a band");
+        d->way = parse_way(p);
+    } while (take_punct(p, ','));
+    need_punct(p, ')');
+}
+
+/* order := ['chiplets' INT] ['block' INT] digits, of a grid; NAME, of roles */
+static void parse_order(Parser *p, Plan *a) {
+    Order *o = ARENA_ARRAY(p->m->arena, Order, 1);
+    if (take_word(p, "chiplets")) o->chiplets = parse_int(p, "a number of chiplets");
+    if (take_word(p, "block")) o->block = parse_int(p, "a number of tasks");
+    if (o->chiplets || at_punct(p, '('))
+        parse_digits(p, o), a->tasks_in = o;
+    else
+        a->order = need_name(p, "a function's name");
+}
+
 /* item := 'plain' | 'roles' | 'schedule' NAME | number INT | 'cut' | 'sized' | 'pipelined' ('on' | 'off') | 'regs' INT+
-   | 'cluster' [range] INT | 'order' NAME | 'tasks' word | fill '%' name */
+   | 'cluster' [range] INT | 'order' order | 'tasks' word | fill '%' name */
 static void parse_item(Parser *p, Plan *a) {
     static const char *const on_off[] = {"on", "off"};
     if (parse_schedule_item(p, a) || parse_number_item(p, a) || parse_copy(p, a)) return;
@@ -63,7 +94,7 @@ static void parse_item(Parser *p, Plan *a) {
         a->cluster_range = (int16_t)(p->tok.kind == TOK_INT ? -1 : need_known(p, &p->ranges, "range")),
         a->cluster = parse_int(p, "a number of workgroups");
     else if (take_word(p, "order"))
-        a->order = need_name(p, "a function's name");
+        parse_order(p, a);
     else if (take_word(p, "tasks"))
         a->tasks = (TaskOrder)need_choice(p, text_tasks, TEXT_TASKS, "'static', 'ticket' or 'list'");
     else

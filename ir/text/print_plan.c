@@ -50,6 +50,21 @@ static void print_order(Printer *p, const Plan *a, bool *first) {
     }
 }
 
+static void range_add(Text *to, const void *state, int range) {
+    Printer p = *(const Printer *)state;
+    p.out = *to;
+    print_range_name(&p, range);
+    *to = p.out;
+}
+
+static void print_tasks_in(Printer *p, const Order *o, bool *first) {
+    Text text = {0};
+    word(p, first, "order ");
+    order_text(&text, o, range_add, p);
+    text_add(&p->out, text_str(&text));
+    text_free(&text);
+}
+
 static void print_copies(Printer *p, const Plan *a, bool *first) {
     for (int i = 0; i < a->copy.n; i++) {
         word(p, first, fill_text[a->copy.p[i].fill]);
@@ -69,6 +84,7 @@ void print_plan(Printer *p, const Plan *a) {
     for (int i = 0; i < a->regs.n; i++) text_printf(&p->out, " %d", a->regs.p[i]);
     print_cluster(p, a, &first);
     print_order(p, a, &first);
+    if (a->tasks_in) print_tasks_in(p, a->tasks_in, &first);
     print_copies(p, a, &first);
     if (!first) text_add(&p->out, ")");
 }

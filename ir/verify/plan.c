@@ -72,11 +72,23 @@ static void plan_beside_roles(Verifier *v, const Kernel *k) {
     if (plan_has_roles(p)) violation(v, k->loc, "its plan says what its roles say");
 }
 
+/* Whatever the numbers of tiles are: each range that may have several is counted once. */
+static void tasks_in_verify(Verifier *v, const Kernel *k) {
+    const Order *o = k->plan.tasks_in;
+    int64_t tiles[MAX_RANGES];
+    if (!o) return;
+    for (int i = 0; i < k->ngrid; i++) tiles[i] = k->range.p[i].kind == RANGE_WHOLE ? 1 : 2;
+    if (!order_is_bijective(o, k->ngrid, tiles)) violation(v, k->loc, "the order of its tasks does not count each tile once");
+    if (k->roles || k->plan.lowering == LOWER_ROLES) violation(v, k->loc, "its plan has the order of a grid, and is of roles");
+    if (region_synchronises(k->body)) violation(v, k->loc, "it waits or signals, and its tasks have another order");
+}
+
 void plan_verify(Verifier *v, const Kernel *k) {
     lowering_verify(v, k);
     numbers_verify(v, k);
     regs_verify(v, k);
     cluster_verify(v, k);
     copies_verify(v, k);
+    tasks_in_verify(v, k);
     if (k->roles) plan_beside_roles(v, k);
 }

@@ -113,6 +113,8 @@ TILE_TYPES(TILE_TYPED)
 #define TILE_START(elem, p) tile_load_##elem(p)
 #include "device/tile_ragged.h"
 
+#include "device/tile_deal.h"
+
 /* Packed elements: one, by its number, or as many as so many bytes hold, into one register each. */
 #define TILE_PACKED_RUN(bytes, name, each)                                                                             \
     TILE_FN void tile_load##bytes##_##name(const tile_packed *from, int64_t i, int8_t *regs) {                         \

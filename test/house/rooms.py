@@ -15,7 +15,7 @@ import sys
 ORDER = """base ir/layout ir ir/poly ir/text ir/verify ir/interp target
            frontend/syntax frontend/sema frontend/kernel frontend/program
            passes passes/model passes/plan passes/fuse passes/proof passes/shape passes/split passes/comm passes/sync passes/layout
-           passes/roles
+           passes/roles passes/remap
            codegen codegen/text codegen/abi codegen/host codegen/gpu codegen/schedules driver""".split()
 EXCEPTIONS = set()
 # Room: circles of two files and more, files of the largest. Each is a recursion over a tree, but for those that Pipelines deletes

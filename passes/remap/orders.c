@@ -1,0 +1,87 @@
+/* orders.c: members of the family of orders (ir/order.h) that are tried for a kernel. */
+#include "passes/remap/reuse.h"
+
+/* Tiles of a band; workgroups of a chiplet that are dealt at once beside those that run at once. Chosen: orders of
+   others use 4 to 16 rows (AMD's Triton kernels, arXiv 2511.08083). */
+static const int bands[] = {0, 2, 4, 8, 16, 32};
+
+typedef struct {
+    const Reuse *u;
+    const RemapMachine *m;
+    Arena *arena;
+    OrderList list;
+} Tried;
+
+static int counted(const Kernel *k, int16_t *range) {
+    int n = 0;
+    for (int i = 0; i < k->ngrid; i++)
+        if (k->range.p[i].kind != RANGE_WHOLE) range[n++] = (int16_t)i;
+    return n;
+}
+
+Order order_row_major(const Kernel *k) {
+    int16_t range[MAX_RANGES] = {0};
+    return order_of_ranges(range, counted(k, range));
+}
+
+/* Tasks that take long come first, or beside short ones. */
+static void way_set(const Tried *t, Order *o, bool pair) {
+    const double *weight = t->u->weight;
+    if (!weight) return;
+    const bool later = weight[t->u->tiles[t->u->heavy] - 1] > weight[0];
+    for (int i = 0; i < o->n; i++)
+        if (o->digit[i].range == t->u->heavy && !o->digit[i].band)
+            o->digit[i].way = pair ? DIGIT_PAIR : later ? DIGIT_DOWN : DIGIT_UP;
+}
+
+/* Dealt to chiplets, or not. */
+static void deals_add(Tried *t, Order o) {
+    const int64_t slots = t->m->slots, chiplets = t->m->chiplets;
+    const int64_t block[] = {0, chiplets * slots, chiplets * 8};
+    vec_push(t->arena, &t->list, o);
+    o.chiplets = (int)chiplets;
+    for (size_t i = 0; i < sizeof block / sizeof *block && chiplets > 1; i++) {
+        if (block[i] >= t->u->tasks || (i && block[i] == block[i - 1])) continue;
+        o.block = block[i];
+        vec_push(t->arena, &t->list, o);
+    }
+}
+
+static void ways_add(Tried *t, Order o) {
+    for (int pair = 0; pair < (t->u->weight ? 2 : 1); pair++) {
+        way_set(t, &o, pair);
+        deals_add(t, o);
+    }
+}
+
+/* Bands of the last range but one; then that range is the fastest. */
+static void bands_add(Tried *t, const int16_t *range, int n) {
+    for (size_t b = 0; b < sizeof bands / sizeof *bands; b++) {
+        Order o = order_of_ranges(range, n);
+        if (bands[b] && (n < 2 || bands[b] >= t->u->tiles[range[n - 2]])) continue;
+        if (bands[b]) {
+            const int16_t slow = range[n - 2], fast = range[n - 1];
+            o.digit[n - 2] = (OrderDigit){.range = slow, .band = bands[b]};
+            o.digit[n - 1] = (OrderDigit){.range = fast};
+            o.digit[o.n++] = (OrderDigit){.range = slow};
+        }
+        ways_add(t, o);
+    }
+}
+
+OrderList orders_to_try(const Reuse *u, const RemapMachine *m, Arena *arena) {
+    Tried t = {.u = u, .m = m, .arena = arena};
+    int16_t range[MAX_RANGES] = {0};
+    const int n = counted(u->k, range);
+    bands_add(&t, range, n);
+    for (int last = n - 2; last >= 0; last--) { /* another range is the fastest */
+        int16_t other[MAX_RANGES];
+        int to = 0;
+        if (u->tiles[range[last]] < 2) continue;
+        for (int i = 0; i < n; i++)
+            if (i != last) other[to++] = range[i];
+        other[to] = range[last];
+        bands_add(&t, other, n);
+    }
+    return t.list;
+}
