@@ -53,17 +53,6 @@ double tile_step_clocks(const MatrixOp *op, const GpuFacts *g, const TileQuestio
     return fmax(fmax(products, read), tile_copy_clocks(g, q, p));
 }
 
-TileTimes tiles_times(const MatrixTarget *t, const MatrixOp *op, const TileQuestion *q, const TilePlan *planned) {
-    const GpuFacts *g = gpu_facts(t->name);
-    TilePlan shared = *planned;
-    const TilePlan *p = &shared;
-    shared.share = tile_share(t, q, planned);
-    const double steps = tile_rounds(t, q, p) * (double)ceil_div(q->steps, p->slices) / g->clock;
-    return (TileTimes){.products = steps * tile_product_clocks(op, g, q, p),
-                       .shared = steps * tile_bytes_read(q, p) / g->lds / q->rings,
-                       .copies = steps * tile_copy_clocks(g, q, p)};
-}
-
 double tile_slot_clocks(const GpuFacts *g, const TileQuestion *q, const TilePlan *p, double step) {
     return LATENCY + tile_copy_clocks(g, q, p) + step;
 }

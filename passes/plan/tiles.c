@@ -88,6 +88,20 @@ static void registers_share(const TileQuestion *q, TilePlan *p) {
     if (p->resident > 1) p->copy_registers = p->registers = begin;
 }
 
+TileTimes tiles_times(const MatrixTarget *t, const MatrixOp *op, const TileQuestion *q, const TilePlan *planned) {
+    const GpuFacts *g = gpu_facts(t->name);
+    TilePlan counted = *planned;
+    const TilePlan *p = &counted;
+    counted.share = tile_share(t, q, planned);
+    tile_count(t, op, q, &counted);
+    seconds_count(t, op, q, &counted);
+    const double steps = tile_rounds(t, q, p) * (double)ceil_div(q->steps, p->slices) / g->clock;
+    return (TileTimes){.products = steps * tile_product_clocks(op, g, q, p),
+                       .shared = steps * tile_bytes_read(q, p) / g->lds / q->rings,
+                       .copies = steps * tile_copy_clocks(g, q, p),
+                       .counted = p->seconds};
+}
+
 static bool plan_try(const MatrixTarget *t, const MatrixOp *op, const TileQuestion *q, TilePlan *p) {
     const GpuFacts *g = gpu_facts(t->name);
     p->groups = p->rows / GROUP_ROWS;

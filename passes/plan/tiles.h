@@ -77,9 +77,9 @@ typedef struct {
 bool tiles_plan(const MatrixTarget *, const MatrixOp *op, const TileQuestion *, TilePlan *);
 
 /* Seconds of all rounds of tasks, if nothing but this were at work: tensor cores; operands read from shared memory;
-   copies from the L2. */
+   copies from the L2. counted: with all of these, as the choice compares plans. */
 typedef struct {
-    double products, shared, copies;
+    double products, shared, copies, counted;
 } TileTimes;
 
 TileTimes tiles_times(const MatrixTarget *, const MatrixOp *op, const TileQuestion *, const TilePlan *);

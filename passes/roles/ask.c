@@ -397,17 +397,18 @@ bool slice_planned(Slice *s) {
     TilePlan t = {.rows = (int)s->k->range.p[s->row].size,
                   .columns = (int)s->k->range.p[s->column].size,
                   .stages = p->stages,
-                  .groups = p->regs.n - 1};
+                  .groups = p->regs.n - 1,
+                  .edges = p->order && strcmp(p->order, ORDER_EDGES) == 0};
     t.slices = plan_slices(p);
     t.resident = p->resident ? p->resident : 1;
     s->slices = t.slices;
     t.cluster = p->cluster && t.slices == 1 ? p->cluster : 1;
     t.beside = p->cluster && p->cluster_range == s->column;
     tiles_rings(s->target, &q, &t);
-    s->times = tiles_times(s->target, s->op_matrix, &q, &t);
     s->outs = t.outs, s->nears = t.nears;
     t.registers = p->regs.n ? p->regs.p[p->regs.n - 1] : 0;
-    s->late = tiles_late(s->target, &q, &t);
+    t.late = s->late = tiles_late(s->target, &q, &t);
+    s->times = tiles_times(s->target, s->op_matrix, &q, &t);
     s->sum_words = q.sums * t.columns / 2;
     return s->outs > 0 && matrix_n(s->op_matrix, t.columns) && t.groups * s->op_matrix->ad->m == t.rows;
 }

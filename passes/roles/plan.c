@@ -9,7 +9,7 @@
    ranks come behind them. */
 static const char *order_of(const Slice *s, const TilePlan *t) {
     if (slice_waits_for_itself(s)) return "raster8_own_behind";
-    if (t->edges) return "raster8_edges";
+    if (t->edges) return ORDER_EDGES;
     if (slice_reads_peers(s)) return "raster8_own_first";
     return slice_has_peers(s) ? "raster8_own_late" : "raster8";
 }

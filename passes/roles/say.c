@@ -91,6 +91,9 @@ static void say_bounds(const Slice *s) {
         say_longest(s, of_chain, sizeof of_chain / sizeof *of_chain);
     else
         say_longest(s, bound, sizeof bound / sizeof *bound);
+    if (!s->chained)
+        remark(s->c, "roles", s->k->loc, "'%s': %.4g us by the clocks that tiles are compared by", s->k->name,
+               1e6 * s->times.counted);
 }
 
 void slice_say(const Slice *s) {
