@@ -23,6 +23,9 @@ typedef struct {
     int64_t lw;
 } tile_few;
 
+/* Chunks of a row, fewer than which the machine does not fetch ahead by itself; the next call goes on behind them. */
+enum { TILE_FEW_SHORT = 4 };
+
 TILE_INLINE void tile_few_chunk(tile_codes c, int m, int n, const tile_few *f, const float *x, const tile_words *v,
                                 const char *const *at, tile_row_vector (*s)[8]) {
     _Pragma("GCC unroll 16") for (int u = 0; u < tile_codes_vectors(c); u++) {
@@ -49,11 +52,14 @@ TILE_INLINE void tile_few_block(tile_codes c, int m, int n, const tile_few *f, i
     const char *w = f->w + j * f->lw, *at[8];
     tile_words v[8];
     const float *x = f->x;
+    const bool ahead = m * tile_codes_vectors(c) >= 4; /* (with less to do, fetches would take the loads' places) */
     for (int64_t q = 0; q < f->chunks; q++, w += TILE_VECTOR, x += tile_codes_chunk(c)) {
         _Pragma("GCC unroll 8") for (int r = 0; r < n; r++) at[r] = w + r * f->lw, v[r] = *(const tile_words *)at[r];
-        _Pragma("GCC unroll 8") for (int r = 0; m > 1 && r < n; r++) __builtin_prefetch(at[r] + n * f->lw, 0, 2);
+        _Pragma("GCC unroll 8") for (int r = 0; ahead && r < n; r++) __builtin_prefetch(at[r] + n * f->lw, 0, 2);
         tile_few_chunk(c, m, n, f, x, v, at, s);
     }
+    if (f->chunks < TILE_FEW_SHORT)
+        _Pragma("GCC unroll 8") for (int r = 0; r < n; r++) __builtin_prefetch(w + r * f->lw);
     if (f->rest) {
         _Pragma("GCC unroll 8") for (int r = 0; r < n; r++) v[r] = tile_words_part(w + r * f->lw, f->rest);
         _Pragma("GCC unroll 8") for (int r = 0; r < n; r++) at[r] = (const char *)&v[r];
