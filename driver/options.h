@@ -17,7 +17,7 @@ typedef struct {
     VEC(Define) define, size;
     VEC(const char *) root, off, pass, warn;
     VEC(Binding) in, out, expect;
-    const char *outdir, *target, *emit, *program, *print_after, *depfile, *comm, *diagnostics, *explain, *trace, *tuned, *name, *completion, *html;
+    const char *outdir, *target, *emit, *program, *print_after, *depfile, *comm, *diagnostics, *explain, *trace, *tuned, *name, *completion, *html, *stop_at;
     bool depfiles, verify_each, time_passes, relaxed, check, allow_nan, laws, write, processes, flags, help, manual, version;
     const double *tolerance; /* NULL: the element type's */
     const Tuned *sizes; /* instead of a file's: of commands that try some */

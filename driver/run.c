@@ -35,7 +35,10 @@ static int run_compiled(Run *r) {
 
 static int run_program(Run *r) {
     if (!run_options_known(r)) return EXIT_USAGE;
+    if (r->s.o->outdir && !r->s.o->stop_at)
+        return fputs("tilec: error: run takes -o for the tiles of --stop-at; --out NAME=FILE.npy writes a result\n", stderr), EXIT_USAGE;
     if (!run_inputs(r)) return EXIT_RUN;
+    if (r->s.o->stop_at) return run_stop(r);
     Array *before = inputs_copy(r, r->io);
     int code = r->s.target.interp ? run_interp(r, NO_BOUNDS) : run_compiled(r);
     if (code == EXIT_OK && !run_write(r)) code = EXIT_RUN;

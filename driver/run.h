@@ -36,6 +36,12 @@ double machine_bytes(void); /* of memory */
 typedef enum { NO_BOUNDS, WORST_BOUNDS, EXPECTED_BOUNDS } RunBounds;
 int run_interp(Run *, RunBounds); /* run_check.c: before any pass; an exit code */
 
+/* run_reference.c: the source again, before any pass and with its own sizes, for so many ranks; 0: as it was run */
+bool reference_open(const Run *, int64_t ranks, Run *reference);
+bool same_extents(const Run *, const Run *reference); /* the arguments are what the reference takes: no extent counts ranks */
+
+int run_stop(Run *); /* run_stop.c: of a program before the passes, as --stop-at says; an exit code */
+
 /* run_check.c: the results against the interpreter's on the same arguments, which are given as they were; an exit code */
 int run_check(const Run *, const Array *before);
 

@@ -4,6 +4,7 @@
 #include "driver/progress.h"
 #include "driver/run.h"
 #include "driver/run_compare.h"
+#include "driver/run_odd.h"
 
 #include <math.h>
 
@@ -44,28 +45,6 @@ static bool program_rounds_parts(const Program *p) {
         }
     }
     return false;
-}
-
-/* The source again, before any pass and with its own sizes, for so many ranks; 0: as it was run. */
-static bool reference_open(const Run *r, int64_t ranks, Run *reference) {
-    Options *o = arena_copy(r->s.arena, r->s.o, sizeof *o);
-    if (ranks) o->ranks = ranks;
-    o->target = "interp";
-    o->tuned = NULL;
-    *reference = (Run){.sym = r->sym};
-    if (!session_open(&reference->s, o) || !session_lower(&reference->s)) return false;
-    reference->p = reference->s.m->program.p[0];
-    return true;
-}
-
-/* The arguments are what the reference takes: no extent counts ranks. */
-static bool same_extents(const Run *r, const Run *reference) {
-    for (int i = 0; i < r->p->io.n; i++) {
-        const Tensor *t = run_tensor(reference, i);
-        for (int d = 0; d < t->ndim; d++)
-            if (size_eval(reference->s.m, size_whole(t->dim[d]), r->sym, NULL) != r->io[i].dim[d]) return false;
-    }
-    return true;
 }
 
 static bool region_has_short_floats(const Region *r) {
@@ -151,7 +130,7 @@ static Comparison comparison_of(const Run *r, int i, const Run *reference, const
                         .allow_nan = r->s.o->allow_nan};
 }
 
-static int outputs_compare(const Run *r, const Run *reference, const Run *more, bool on_ranks) {
+static int outputs_compare(const Run *r, const Array *before, const Run *reference, const Run *more, bool on_ranks) {
     int code = EXIT_OK;
     bool odd = false;
     for (int i = 0; i < r->p->io.n; i++) {
@@ -162,10 +141,12 @@ static int outputs_compare(const Run *r, const Run *reference, const Run *more, 
         if (!compare_agrees(&c, &d)) code = EXIT_DIFFERS;
         odd = odd || (d.odd && !c.allow_nan);
     }
-    if (odd)
+    if (odd) {
         fputs("tilec: note: floats are drawn from [-1, 1): 'x: f32[N] in 0 .. 1' declares others, --in gives them, and "
               "--allow-nan lets NaN and infinities agree\n",
               stderr);
+        run_locate_odd(r, before);
+    }
     return code;
 }
 
@@ -186,8 +167,8 @@ static int ranks_check(const Run *r, const Array *before, Run *ranks) {
     int code = varies || rounds ? reference_run(r, before, ranks) : EXIT_OK;
     if (!code && has_one) code = reference_run(r, before, &one);
     if (code) return code;
-    if (varies && !(has_one && one_agrees(r, &one))) return outputs_compare(r, ranks, NULL, true);
-    return outputs_compare(r, &one, rounds ? ranks : NULL, false);
+    if (varies && !(has_one && one_agrees(r, &one))) return outputs_compare(r, before, ranks, NULL, true);
+    return outputs_compare(r, before, &one, rounds ? ranks : NULL, false);
 }
 
 int run_check(const Run *r, const Array *before) {
@@ -195,5 +176,5 @@ int run_check(const Run *r, const Array *before) {
     if (!reference_open(r, 0, &reference)) return session_close(&reference.s, EXIT_WRONG);
     if (r->nranks > 1) return ranks_check(r, before, &reference);
     int code = reference_run(r, before, &reference);
-    return code ? code : outputs_compare(r, &reference, NULL, false);
+    return code ? code : outputs_compare(r, before, &reference, NULL, false);
 }

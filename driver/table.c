@@ -23,7 +23,7 @@ const int ncommand = (int)(sizeof commands / sizeof *commands);
 #define AT(field) offsetof(Options, field)
 
 const Option options[] = {
-    {"-o", "DIR", "write outputs to DIR (default: .)", COMPILE, TEXT, AT(outdir)},
+    {"-o", "DIR", "write outputs, or tiles of --stop-at, to DIR (default: .)", COMPILE | RUN, TEXT, AT(outdir)},
     {"-D", "NAME=N", "give dimension NAME the value N", SOURCE, DEFINE, AT(define)},
     {"--size", "NAME=N", "value of a run-time dimension (default: from the inputs, else its bound)", RUN | CHECK | TUNE, DEFINE, AT(size)},
     {"--tuned", "FILE", "sizes measured by tilec tune, which writes them there, or by hand", SOURCE, TEXT, AT(tuned)},
@@ -50,6 +50,7 @@ const Option options[] = {
     {"--seed", "N", "seed of inputs that are not given, and of interp's schedule", RUN | CHECK | TUNE, NUMBER, AT(seed)},
     {"--check", NULL, "run: compare outputs with the interpreter; fmt: only compare", RUN | FMT, FLAG, AT(check)},
     {"--allow-nan", NULL, "NaN and infinities that both sides have agree", RUN, FLAG, AT(allow_nan)},
+    {"--stop-at", "KERNEL[:TASK]", "interpret up to the end of a task (default: 0), and write its tiles", RUN, TEXT, AT(stop_at)},
     {"--laws", NULL, "test every merge on random inputs: the loop whole and in parts", CHECK, FLAG, AT(laws)},
     {"--write", NULL, "rewrite the file instead of printing", FMT, FLAG, AT(write)},
     {"--time", "N", "run N times more and print the median time; tune: runs of each turn", RUN | TUNE, COUNT, AT(time)},

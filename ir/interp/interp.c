@@ -16,7 +16,7 @@ static void tasks_run(World *w, const Node *node, int rank, int64_t generation) 
     if (w->once) once_begin(w, node, world_view(w, rank, node));
     bool team = team_of(w, rank, node) != NULL;
     if (team) team_run(w, rank, node, generation);
-    for (int64_t i = 0, n = team ? 0 : world_tasks(w, node); i < n; i++) {
+    for (int64_t i = 0, n = team ? 0 : world_tasks(w, node); i < n && !w->stopped; i++) {
         Task *t = task_begin(w, node, rank, generation, i);
         while (task_step(t) == STEP_DONE) continue;
         task_end(t);
@@ -84,7 +84,7 @@ static void world_run(World *w, const InterpOptions *o, Array *io) {
 
 bool interp_run(Arena *arena, const Module *m, const Program *p, const InterpOptions *o, Array *io,
                 InterpReport *report) {
-    World w = {.arena = arena_new(), .report_arena = arena, .m = m, .p = p, .bounds = o->bounds, .expected = o->expected, .roles = o->roles, .seed = o->seed, .report = report};
+    World w = {.arena = arena_new(), .report_arena = arena, .m = m, .p = p, .bounds = o->bounds, .expected = o->expected, .roles = o->roles, .seed = o->seed, .report = report, .watch = o->watch};
     *report = (InterpReport){0};
     world_run(&w, o, io);
     arena_free(w.arena);

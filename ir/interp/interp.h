@@ -13,7 +13,17 @@ bool tensor_has_unique_places(const Program *, int tensor);
 
 /* ---- runs ---- */
 
+/* Who sees the tiles of one task of rank 0 when it ends: of each value with a name the last tile, in the order of the body,
+   and what is stored by the name of the result. The run then stops. Not concurrent, and not of teams. */
 typedef struct {
+    int node;
+    int64_t task;
+    void (*value)(void *context, const Kernel *, Name, const Value *, const Array *);
+    void *context;
+} InterpWatch;
+
+typedef struct {
+    const InterpWatch *watch; /* NULL: nobody */
     const int64_t *sym; /* a value for each of the module's run-time dimensions; NULL: their bounds */
     int generations;    /* executions one after the other on the same inputs; 0: one */
     bool bounds;        /* fill .bound of the results, from .bound of the inputs where given */

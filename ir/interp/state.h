@@ -127,6 +127,7 @@ struct World {
     Team **team; /* team[rank * nodes + node], made when first needed */
     Once *once;     /* of the running node's parameters; NULL: results are not looked at */
     InterpReport *report;
+    const InterpWatch *watch; /* NULL: nobody sees tiles */
 };
 
 /* world.c */
@@ -156,6 +157,10 @@ void task_advance(Task *, const Op *done); /* to what follows */
 Task *task_begin(World *, const Node *, int rank, int64_t generation, int64_t linear);
 Step task_step(Task *); /* executes one operation, or is blocked at it */
 void task_end(Task *);
+
+/* watch.c */
+bool watch_wants(const World *, const Node *, int rank, int64_t task); /* which then begins without tiles of another */
+void task_show(const Task *); /* its tiles; the run stops */
 
 /* tile.c */
 Lane lane_of(Elem);

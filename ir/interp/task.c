@@ -66,7 +66,8 @@ Task *task_new(World *w, const Kernel *k) {
 
 Task *task_begin(World *w, const Node *node, int rank, int64_t generation, int64_t linear) {
     const Kernel *k = node->kernel;
-    Task *t = w->idle[k->id];
+    bool watched = watch_wants(w, node, rank, linear);
+    Task *t = watched ? NULL : w->idle[k->id];
     if (t)
         w->idle[k->id] = t->next;
     else
@@ -85,6 +86,7 @@ Task *task_begin(World *w, const Node *node, int rank, int64_t generation, int64
 }
 
 void task_end(Task *t) {
+    if (watch_wants(t->w, t->node, t->rank, t->linear)) task_show(t);
     t->next = t->w->idle[t->k->id];
     t->w->idle[t->k->id] = t;
 }

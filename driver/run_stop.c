@@ -1,0 +1,85 @@
+/* run_stop.c: tilec run --stop-at=KERNEL[:TASK]: the interpreter runs the program as it is written up to the end of a task, and
+   the task's tiles become .npy files. */
+#include "base/npy.h"
+#include "driver/run.h"
+#include "driver/run_odd.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct {
+    const Run *r;
+    int64_t task;
+    VEC(Name) shown; /* a name comes as often as the source assigns to it */
+    bool failed, any;
+} Stop;
+
+/* KERNEL.TASK.NAME.npy, from its second value on NAME.1, NAME.2, .. */
+static const char *tile_path(Stop *s, const Kernel *k, Name name) {
+    Arena *a = s->r->s.arena;
+    const char *folder = s->r->s.o->outdir ? s->r->s.o->outdir : ".";
+    int before = 0;
+    for (int i = 0; i < s->shown.n; i++) before += s->shown.p[i] == name;
+    vec_push(a, &s->shown, name);
+    const char *number = before ? arena_format(a, ".%d", before) : "";
+    return arena_format(a, "%s/%s.%" PRId64 ".%s%s.npy", folder, k->name, s->task, name, number);
+}
+
+static const char *ranges_text(Arena *a, const Kernel *k, const Value *v, const Array *tile) {
+    const char *text = "";
+    for (int i = 0; i < v->type.nrange; i++)
+        text = arena_format(a, "%s%s%s: %" PRId64, text, i ? ", " : "", k->range.p[v->type.range[i]].name, tile->dim[i]);
+    return v->type.nrange ? arena_format(a, "[%s]", text) : text;
+}
+
+static void tile_show(void *context, const Kernel *k, Name name, const Value *v, const Array *tile) {
+    Stop *s = context;
+    const char *path = tile_path(s, k, name), *failed = npy_save(path, tile);
+    s->any = true;
+    if (failed) {
+        fprintf(stderr, "tilec: error: cannot write %s: %s\n", path, failed);
+        s->failed = true;
+        return;
+    }
+    printf("%s: %s: %s%s, ", k->name, name, elem_text(v->type.elem), ranges_text(s->r->s.arena, k, v, tile));
+    print_values(tile);
+    printf(": %s\n", path);
+}
+
+/* The first node of a kernel; NULL after a message. */
+static const Node *node_of_kernel(const Run *r, const char *name, size_t n) {
+    const char **known = ARENA_ARRAY(r->s.arena, const char *, r->p->node.n + 1);
+    int count = 0;
+    for (int i = 0; i < r->p->node.n; i++) {
+        const Node *node = r->p->node.p[i];
+        if (node->kind != NODE_CALL) continue;
+        if (strlen(node->kernel->name) == n && memcmp(node->kernel->name, name, n) == 0) return node;
+        known[count++] = node->kernel->name;
+    }
+    const char *near = spelling_nearest(arena_text(r->s.arena, name, n), known, count);
+    fprintf(stderr, "tilec: error: '%s' calls no kernel '%.*s'", r->p->name, (int)n, name);
+    fprintf(stderr, near ? "; did you mean '%s'?\n" : "\n", near);
+    if (!near) fputs("tilec: note: its kernels are", stderr);
+    for (int i = 0; !near && i < count; i++) fprintf(stderr, "%s '%s'", i ? "," : "", known[i]);
+    if (!near) fputs("\n", stderr);
+    return NULL;
+}
+
+int run_stop(Run *r) {
+    const char *at = r->s.o->stop_at, *colon = strchr(at, ':');
+    char *end = "";
+    Stop s = {.r = r, .task = colon ? strtoll(colon + 1, &end, 10) : 0};
+    if (*end || s.task < 0 || (colon && !colon[1])) return fprintf(stderr, "tilec: error: --stop-at wants KERNEL or KERNEL:TASK, not '%s'\n", at), EXIT_USAGE;
+    const Node *node = node_of_kernel(r, at, colon ? (size_t)(colon - at) : strlen(at));
+    if (!node) return EXIT_USAGE;
+    InterpWatch watch = {.node = node->id, .task = s.task, .value = tile_show, .context = &s};
+    InterpReport report = {0};
+    if (!interp_run(r->s.arena, r->s.m, r->p, &(InterpOptions){.sym = r->sym, .watch = &watch}, r->io, &report)) {
+        interp_report_print(r->p, &report, stderr);
+        return EXIT_RUN;
+    }
+    if (!s.any) fprintf(stderr, "tilec: error: no task %" PRId64 " of '%s' ran\n", s.task, node->kernel->name);
+    return s.any && !s.failed ? EXIT_OK : EXIT_RUN;
+}
