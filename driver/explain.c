@@ -2,6 +2,7 @@
 #include "driver/explain.h"
 #include "passes/model/model.h"
 
+#include <math.h>
 #include <stdio.h>
 
 static void print_programs(const Session *s) {
@@ -50,6 +51,27 @@ static void print_taxes(const Session *s, const char *when, const Taxes *list) {
     }
 }
 
+static const char *bound_by(const Bounds *b) {
+    const double most = fmax(fmax(b->link, b->products), fmax(b->memory, b->latency));
+    return most == b->link ? "the link" : most == b->products ? "products" : most == b->memory ? "memory" : "latency";
+}
+
+/* Of programs of several ranks: in microseconds, before and after. */
+static void print_times(const Session *s, const Taxes *before, const Taxes *after) {
+    const TargetFacts *f = target_facts(s->target.machine);
+    for (int i = 0; f && i < s->m->program.n; i++) {
+        const Program *p = s->m->program.p[i];
+        const TaxTimes x = taxes_times(f, &before[i]), y = taxes_times(f, &after[i]);
+        const Bounds b = bounds_of(f, s->m, p, sizes_at_bounds(s), &after[i]);
+        printf("taxes: program %s, as written and as compiled, in us: launches %.3g, %.3g; ranks that meet %.3g, %.3g; "
+               "intermediates %.3g, %.3g\n",
+               p->name, x.launches * 1e6, y.launches * 1e6, x.meetings * 1e6, y.meetings * 1e6, x.memory * 1e6,
+               y.memory * 1e6);
+        printf("bounds: program %s, in us: link %.3g, products %.3g, memory %.3g, latency %.3g: bound by %s\n", p->name,
+               b.link * 1e6, b.products * 1e6, b.memory * 1e6, b.latency * 1e6, bound_by(&b));
+    }
+}
+
 static void print_program(const Session *s, const TargetFacts *f, const Program *p, const int64_t *bound) {
     double alone = model_program(f, s->m, p, bound, 1) * 1e6;
     if (s->target.gpu)
@@ -78,7 +100,10 @@ static void print_remarks(const Session *s) {
 }
 
 static void print_all(const Session *s, const Taxes *before) {
-    if (!s->target.gpu) print_taxes(s, "as written", before), print_taxes(s, "as compiled", count_taxes(s));
+    const Taxes *after = count_taxes(s);
+    const bool several = mesh_ranks(s->m) > 1;
+    if (!s->target.gpu || several) print_taxes(s, "as written", before), print_taxes(s, "as compiled", after);
+    if (several) print_times(s, before, after);
     print_model(s);
     for (int i = 0; i < s->m->program.n; i++) explain_sizes(s, s->m->program.p[i], sizes_at_bounds(s));
     print_programs(s);

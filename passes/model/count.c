@@ -106,6 +106,37 @@ static void count_loop(Count *c, const Op *loop) {
     c->open.n--;
 }
 
+static double ranks_of(const Count *c, const Param *p) { return (double)c->m->axis.p[p->ranks].ranks; }
+
+static bool is_own(const Param *p, const Op *access) {
+    const Affine own = affine_term(TERM_RANK, p->ranks, 1, 1);
+    return affine_equal(&access->sub.p[0].lo, &own);
+}
+
+/* Ranks that are not known to be the own one are each of them equally often. */
+static void count_touched(Count *c, const Op *op, double n) {
+    const Param *p = &c->k->param.p[op->param];
+    c->touched[op->param] += n;
+    if (p->ranks >= 0 && !is_own(p, op)) c->far[op->param] += n * (1 - 1 / ranks_of(c, p));
+}
+
+/* floor(begin / block) = rank: of the tasks, those whose tile is the rank's own. 0: another condition. */
+static double share_of_own(const Count *c, const Op *branch) {
+    const Op *eq = branch->arg.p[0]->def, *owner = eq && eq->kind == OP_EQ ? eq->arg.p[0]->def : NULL,
+             *rank = owner ? eq->arg.p[1]->def : NULL;
+    const bool own = rank && rank->kind == OP_RANK && owner->kind == OP_DIV;
+    return own ? 1 / (double)c->m->axis.p[rank->axis].ranks : 0;
+}
+
+static void count_branch(Count *c, const Op *op) {
+    const double part = c->part, own = share_of_own(c, op);
+    if (own > 0) c->part = part * own;
+    count_region(c, op->region[0]);
+    if (own > 0) c->part = part * (1 - own);
+    count_region(c, op->region[1]);
+    c->part = part;
+}
+
 static void count_op(Count *c, const Op *op) {
     if (c->machine) count_on_gpu(c, op);
     if (op->kind == OP_FOR) {
@@ -113,13 +144,12 @@ static void count_op(Count *c, const Op *op) {
     } else if (op->kind == OP_DOT) {
         count_dot(c, op);
     } else if (op->kind == OP_IF) {
-        count_region(c, op->region[0]);
-        count_region(c, op->region[1]);
+        count_branch(c, op);
     } else if (op->arg.n || op->kind == OP_LOAD) {
         const Value *v = op->arg.n ? op->arg.p[0] : op->res.p[0];
         Type t = op->res.n ? type_union(op->res.p[0]->type, v->type) : v->type;
         if (t.nrange) c->cost.ops += op_weight(op) * count_elements(c, t);
-        if (op->kind == OP_LOAD || op->kind == OP_STORE) c->touched[op->param] += count_elements(c, t);
+        if (op->kind == OP_LOAD || op->kind == OP_STORE) count_touched(c, op, count_elements(c, t));
     }
 }
 
@@ -135,12 +165,16 @@ static double param_elements(const Count *c, const Param *p) {
     return n;
 }
 
+enum { PACKET = 8 /* bytes of an element beside the number of its run */ };
+
 /* Each element once: what tasks share comes from a cache. */
 static void count_bytes(Count *c) {
     for (int i = 0; i < c->k->param.n; i++) {
         const Param *p = &c->k->param.p[i];
-        double bytes = fmin(param_elements(c, p), c->touched[i]) * elem_bits(p->elem) / 8;
-        *(p->ranks >= 0 ? &c->cost.linked : &c->cost.bytes) += bytes;
+        double bytes = fmin(param_elements(c, p), c->touched[i]) * (p->packet ? PACKET : elem_bits(p->elem) / 8.0);
+        double far = c->touched[i] > 0 ? bytes * c->far[i] / c->touched[i] : 0;
+        c->cost.linked += far;
+        c->cost.bytes += bytes - far;
         if (!p->out) c->cost.gpu.read += bytes;
     }
 }
@@ -161,6 +195,8 @@ NodeCost model_node(Arena *a, const TargetFacts *f, const Module *m, const Node 
     c.trips = ARENA_ARRAY(a, double, k->range.n + 1);
     c.length = ARENA_ARRAY(a, double, k->range.n + 1);
     c.touched = ARENA_ARRAY(a, double, k->param.n + 1);
+    c.far = ARENA_ARRAY(a, double, k->param.n + 1);
+    c.part = 1;
     c.once = ARENA_ARRAY(a, double, k->param.n + 1);
     c.cost.tasks = c.cost.whole = c.cost.share = 1;
     for (int i = 0; i < k->ngrid; i++) count_tasks(&c, i);

@@ -12,6 +12,8 @@ typedef struct {
     const MatrixTarget *machine; /* NULL: the host */
     double *trips, *length;      /* by range: iterations or tasks, and positions, along it */
     double *touched;             /* by parameter: elements that are loaded or stored */
+    double *far;                 /* .. on other ranks */
+    double part; /* of the tasks, those that come here: 1, but in the arms of what is a rank's own tile */
     double *once;                /* the same of its largest access */
     double loaded;               /* what integers from memory are taken for; NAN: not known */
     VEC(int) open;               /* ranges of the loops around */

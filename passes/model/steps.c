@@ -7,7 +7,7 @@ static double range_steps(const Count *c, int range, bool positions) {
 }
 
 double count_elements(const Count *c, Type t) {
-    double n = 1;
+    double n = c->part;
     for (int i = 0; i < c->k->ngrid; i++) n *= range_steps(c, i, type_has(t, i));
     for (int i = 0; i < c->open.n; i++) n *= range_steps(c, c->open.p[i], type_has(t, c->open.p[i]));
     return n;

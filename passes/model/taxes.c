@@ -1,6 +1,7 @@
 /* taxes.c: counts what `tilec explain` shows before and after the passes.
    Takes: a module in any form; sizes at their bounds. */
 #include "passes/model/taxes.h"
+#include "target/matrix.h"
 
 static double tensor_bytes(const Module *m, const Tensor *t, const int64_t *sym) {
     double n = elem_bits(t->elem) / 8.0;
@@ -31,6 +32,42 @@ static void node_taxes(const Module *m, const Program *p, const Node *n, const i
 Taxes taxes_of(const Module *m, const Program *p, const int64_t *sym) {
     Taxes x = {0};
     for (int i = 0; i < p->node.n; i++) node_taxes(m, p, p->node.p[i], sym, &x);
-    for (int i = 0; i < p->flag.n; i++) x.barriers += flag_is_barrier(&p->flag.p[i]);
+    for (int i = 0; i < p->flag.n; i++) {
+        const Flag *f = &p->flag.p[i];
+        const bool barrier = flag_is_barrier(f);
+        x.barriers += barrier;
+        x.flags += !barrier && f->axis >= 0 && f->producer <= f->consumer;
+    }
     return x;
+}
+
+/* A word that a task waits for costs its way over the link, a barrier that of all ranks. */
+TaxTimes taxes_times(const TargetFacts *f, const Taxes *x) {
+    const GpuFacts *gpu = gpu_facts(f->name);
+    return (TaxTimes){.launches = x->nodes * (gpu ? gpu->launch : f->task),
+                      .meetings = x->barriers * f->barrier + x->flags * f->flag,
+                      .memory = x->bytes / f->memory};
+}
+
+static double product_seconds(const TargetFacts *f, const NodeCost *c) {
+    const GpuFacts *gpu = gpu_facts(f->name);
+    const MatrixTarget *t = matrix_target(f->name);
+    const double cores = t ? t->processors : 1;
+    if (!gpu || gpu->products <= 0) return (c->dot / f->dot + c->row / f->row) / cores;
+    return c->gpu.dot / (gpu->products * cores);
+}
+
+Bounds bounds_of(const TargetFacts *f, const Module *m, const Program *p, const int64_t *sym, const Taxes *x) {
+    const TaxTimes t = taxes_times(f, x);
+    Bounds b = {.latency = f->start + t.launches + t.meetings};
+    Arena *a = arena_new();
+    for (int i = 0; i < p->node.n; i++) {
+        if (p->node.p[i]->kind != NODE_CALL) continue;
+        const NodeCost c = model_node(a, f, m, p->node.p[i], sym);
+        b.link += c.linked / f->link;
+        b.products += product_seconds(f, &c);
+        b.memory += c.bytes / f->memory;
+    }
+    arena_free(a);
+    return b;
 }
