@@ -87,25 +87,49 @@ static void edges_mark(const Region *r, int range, bool *marked) {
 }
 
 /* Compares what is marked in one way with what is marked in the other. */
-static bool region_compares(const Region *r, const bool *one, const bool *other) {
-    for (const Op *op = walk(r); op; op = walk_next(op, r)) {
-        bool compares = op_info[op->kind].class == CLASS_COMPARE && op->arg.n == 2;
-        const int a = compares ? op->arg.p[0]->id : 0, b = compares ? op->arg.p[1]->id : 0;
-        if (compares && ((one[a] && other[b]) || (one[b] && other[a]))) return true;
-    }
-    return false;
+static bool op_compares(const Op *op, const bool *one, const bool *other) {
+    if (op_info[op->kind].class != CLASS_COMPARE || op->arg.n != 2) return false;
+    const int a = op->arg.p[0]->id, b = op->arg.p[1]->id;
+    return (one[a] && other[b]) || (one[b] && other[a]);
 }
 
-/* A loop that carries values and ends with a tile of another range, and compares no positions of both. */
+/* Marks such comparisons in the loop, and tiles along its range that are made of them; false: there are none. */
+static bool comparisons_mark(const Op *loop, const bool *one, const bool *other, bool *marked) {
+    bool any = false;
+    for (const Op *op = walk(loop->region[0]); op; op = walk_next(op, loop->region[0])) {
+        const bool compares = op_compares(op, one, other);
+        const Op *to = op->kind == OP_YIELD ? op->in->parent : op;
+        bool from = compares;
+        for (int i = 0; i < op->arg.n; i++) from |= marked[op->arg.p[i]->id];
+        for (int i = 0; i < to->res.n && from; i++)
+            if (type_has(to->res.p[i]->type, loop->range)) marked[to->res.p[i]->id] = true;
+        any |= compares;
+    }
+    return any;
+}
+
+/* What a step reduces along the loop's range is made of such comparisons. */
+static bool reductions_are_marked(const Op *loop, const bool *marked) {
+    for (const Op *op = walk(loop->region[0]); op; op = walk_next(op, loop->region[0])) {
+        bool masked = !op_reduces(op, loop->range);
+        for (int i = 0; i < op->arg.n; i++) masked |= marked[op->arg.p[i]->id];
+        if (!masked) return false;
+    }
+    return true;
+}
+
+/* A loop that carries values and ends with a tile of another range, and takes in what no comparison of positions of
+   both leaves out. */
 static bool loop_ends_unmasked(const Kernel *k, const Op *op, int range) {
     if (op->kind != OP_FOR || op->arg.n <= 2) return false;
     Arena *a = arena_new();
     bool *edge = ARENA_ARRAY(a, bool, k->nvalue + 1), *own = ARENA_ARRAY(a, bool, k->nvalue + 1),
-         *tile = ARENA_ARRAY(a, bool, k->nvalue + 1);
+         *tile = ARENA_ARRAY(a, bool, k->nvalue + 1), *masked = ARENA_ARRAY(a, bool, k->nvalue + 1);
     edges_mark(k->body, range, edge);
     positions_mark(k->body, op->range, own);
     positions_mark(k->body, range, tile);
-    bool unmasked = edge[op->arg.p[1]->id] && !region_compares(op->region[0], own, tile);
+    const bool masks = comparisons_mark(op, own, tile, masked) && reductions_are_marked(op, masked);
+    const bool unmasked = edge[op->arg.p[1]->id] && !masks;
     arena_free(a);
     return unmasked;
 }
