@@ -61,6 +61,10 @@ Nest nest_over(Fn *, const Layout *, int skip);       /* registers whose low `sk
 const CExpr *nest_register(Nest *);                   /* of the loop: "reg", or "0" */
 const CExpr *register_of(Nest *,
                          const Layout *inner); /* text of the register that belongs to the loop's; NULL: there is one */
+/* Positions in a tile along a range that no group has a share of: of a thread's first element; of the register's
+   element, behind that. */
+const CExpr *nest_first(Nest *, int range);
+const CExpr *nest_behind_first(Nest *, int range);
 const CExpr *tile_at(Fn *, const Tile *, const CExpr *index); /* a register of a tile; NULL: it has one */
 const CExpr *tile_address(Fn *, const Tile *, const CExpr *index);
 const Tile *made_tile(Fn *, const Value *); /* of an operand: its own, or one made of its expression */

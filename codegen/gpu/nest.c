@@ -108,18 +108,36 @@ static const CExpr *share_text(Fn *f, const char *range) {
     return cexpr_open(f, "%" PRId64 " * group", f->hip->share);
 }
 
+/* What the thread, and what the register, adds to the position in a tile. */
+static const CExpr *of_thread_text(Fn *f, const Layout *l, const char *range) {
+    uint64_t thread[64];
+    const int n = thread_columns(f->hip, l, thread);
+    columns_of_range(l, range, thread, n, thread);
+    return thread_part(f, fn_text(f, "%s_t", range), thread, n);
+}
+
+static const CExpr *of_register_text(Fn *f, const Layout *l, const char *range, const CExpr *r, int skip) {
+    uint64_t reg[64];
+    int n;
+    const uint64_t *column = layout_columns(l, "reg", &n);
+    columns_of_range(l, range, column, n, reg);
+    for (int b = 0; b < skip; b++) reg[b] = 0;
+    return cexpr_add(f, bits_text(f, in_block(f, l, r), reg, n), block_begin(f, l, range, r));
+}
+
 /* The position in its tile of the element in the register `r` of this thread. */
 static const CExpr *position_text(Fn *f, const Layout *l, const char *range, const CExpr *r, int skip) {
-    uint64_t thread[64], reg[64];
-    int nt = thread_columns(f->hip, l, thread), nr;
-    const uint64_t *column = layout_columns(l, "reg", &nr);
-    columns_of_range(l, range, thread, nt, thread);
-    columns_of_range(l, range, column, nr, reg);
-    for (int b = 0; b < skip; b++) reg[b] = 0;
-    const CExpr *of_thread = thread_part(f, fn_text(f, "%s_t", range), thread, nt),
-                *of_register = bits_text(f, in_block(f, l, r), reg, nr), *share = share_text(f, range);
-    const CExpr *in_share = cexpr_add(f, of_thread, cexpr_add(f, of_register, block_begin(f, l, range, r)));
+    const CExpr *of_thread = of_thread_text(f, l, range), *share = share_text(f, range);
+    const CExpr *in_share = cexpr_add(f, of_thread, of_register_text(f, l, range, r, skip));
     return share ? cexpr_add(f, share, in_share) : in_share;
+}
+
+const CExpr *nest_first(Nest *n, int range) {
+    return cexpr_operand(n->f, of_thread_text(n->f, n->layout, n->f->k->range.p[range].name));
+}
+
+const CExpr *nest_behind_first(Nest *n, int range) {
+    return of_register_text(n->f, n->layout, n->f->k->range.p[range].name, nest_register(n), 0);
 }
 
 static const CExpr *place_text(Fn *f, const Layout *l, int range, const CExpr *r, int skip) {

@@ -273,7 +273,7 @@ static bool can_be_written(RolesWriter *w) {
 }
 
 static bool role_make(Fn *f, const Op *op) {
-    return hip_role_widen(f, op) || hip_role_make(f, op) || hip_role_exp(f, op);
+    return hip_role_widen(f, op) || hip_role_make(f, op) || hip_role_exp(f, op) || hip_role_tanh(f, op);
 }
 
 bool hip_roles(GpuText *g, Arena *a, const Program *p, const Memory *memory, CNames *names, const Node *n,
@@ -292,6 +292,7 @@ bool hip_roles(GpuText *g, Arena *a, const Program *p, const Memory *memory, CNa
     w.back.step = hip_role_step;
     w.back.sync = &hip_role_sync;
     w.back.is_near = hip_role_is_near;
+    w.back.own = hip_role_distance;
     w.back.make = role_make;
     w.back.settle = NULL;
     w.back.before = NULL;

@@ -263,7 +263,9 @@ bool hip_role_makes(const Kernel *);         /* it has such */
 bool hip_role_widens(Fn *, const Op *cast);  /* a cast that a call of the library does, with the conversion in front */
 bool hip_role_widen(Fn *, const Op *cast);   /* false: it is another one */
 bool hip_role_take(Fn *, const Op *convert); /* a byte an element; false: no such tile */
-bool hip_role_exp(Fn *, const Op *); /* roles_exp.c: an exponential of scores; false: it is none */
+bool hip_role_exp(Fn *, const Op *);  /* roles_exp.c: an exponential of scores; false: it is none */
+const CExpr *hip_role_distance(Nest *, const Op *); /* roles_distance.c: positions' distances as floats; NULL: none */
+bool hip_role_tanh(Fn *, const Op *); /* roles_tanh.c: the same, a hyperbolic tangent */
 /* roles_late.c: loops of which pieces with products run a turn late. */
 int hip_role_turn_barrier(const Kernel *, int role); /* where the first of two groups waits for its turn */
 bool hip_role_has_brackets(const Role *);            /* its groups take turns */

@@ -8,7 +8,7 @@
 
 /* What the device library has (tile_chain.h): bytes of a row of a panel; rows of a product; columns of products, and
    their depth, in steps. */
-enum { PANEL_BYTES = 128, GROUP_ROWS = 64, LEAST_COLUMNS = 48, NARROW = 128, MOST_COLUMNS = 256, STEP = 16 };
+enum { PANEL_BYTES = 128, GROUP_ROWS = 64, NARROW = 128, MOST_COLUMNS = 256, STEP = 16 };
 
 /* A slot's tile in panels of 128 bytes a row. */
 typedef struct {
@@ -59,7 +59,8 @@ bool hip_role_is_near(Fn *f, const Op *op) {
         made = mma->kind == OP_MMA && !hip_slot(f->k, mma->arg.p[0], &ring, &tile);
     }
     const Op *reader = fn_held(f, op->res.p[0])->reader.op;
-    if (op->kind == OP_SUB && !(reader && reader->kind == OP_EXP)) return false; /* else it may be fused */
+    const bool exponent = reader && reader->kind == OP_EXP && reader->arg.p[0] == op->res.p[0];
+    if (op->kind == OP_SUB && !exponent) return false; /* else it may be fused */
     return made && is_of_sums(op->arg.p[0], 0);
 }
 
@@ -137,39 +138,33 @@ static void clear_tail(Fn *f, const Op *mma, const Panels *b) {
     if (waits) fn_line(f, "}");
 }
 
-/* made: of operands that are made of slots, any width. */
-static bool width_fits(int64_t n, bool made) {
-    if (!made) return n >= LEAST_COLUMNS && n <= MOST_COLUMNS && n % STEP == 0;
-    return n <= MOST_COLUMNS && n % (n <= NARROW ? STEP / 2 : STEP) == 0;
-}
+static bool width_fits(int64_t n) { return n <= MOST_COLUMNS && n % (n <= NARROW ? STEP / 2 : STEP) == 0; }
 
-static bool chain_fits(Fn *f, const Op *mma, const Panels *b, int64_t depth, bool made) {
+static bool chain_fits(Fn *f, const Op *mma, const Panels *b, int64_t depth) {
     const Value *x = mma->arg.p[0];
     bool type = x->type.elem == mma->arg.p[1]->type.elem && (x->type.elem == ELEM_BF16 || x->type.elem == ELEM_F16);
     const int rows = x->type.nrange == 2 ? other_range(x->type, mma->over[0]) : -1;
     return type && rows >= 0 && own_extent(f, rows) == GROUP_ROWS && mma->res.p[0]->type.elem == ELEM_F32 &&
-           depth % STEP == 0 && width_fits(b->extent, made);
+           depth % STEP == 0 && width_fits(b->extent);
 }
 
 void hip_role_chain(Fn *f, const Op *mma) {
     Panels a, b;
     const Value *x = mma->arg.p[0];
-    const int64_t depth = mma->nover == 1 ? own_extent(f, mma->over[0]) : 0;
+    const Tile *to = hip_role_sums(f, mma);
+    const int64_t depth = mma->nover == 1 ? (own_extent(f, mma->over[0]) + STEP - 1) / STEP * STEP : 0;
     int ring, tile;
     const bool slot = hip_slot(f->k, x, &ring, &tile) != NULL, made = !slot && hip_role_makes(f->k);
-    if (!depth || !panels_of(f, mma, mma->arg.p[1], &b) || !chain_fits(f, mma, &b, depth, made) ||
+    if (!depth || !panels_of(f, mma, mma->arg.p[1], &b) || !chain_fits(f, mma, &b, depth) ||
         (slot && (!panels_of(f, mma, x, &a) || a.across))) {
         fn_unsupported(f, mma->loc,
-                       "a product in a chain, other than of 64 rows along what is summed and 48 to 256 columns");
+                       "a product in a chain, other than of 64 rows along what is summed and 8 to 256 columns");
         return;
     }
     const char *first = slot ? fn_text(f, "%s, %" PRId64, a.at, a.step) : words_of(f, x);
     if (!slot && !made) clear_tail(f, mma, &b);
-    const Tile *to = hip_role_sums(f, mma);
     fn_line(f, "tile_%s_%s_%d(%s, %" PRId64 ", %" PRId64 ", %s, %s, %" PRId64 ", %d);",
-            slot   ? "chain_ss"
-            : made ? "made_mma"
-                   : "chain_rs",
+            slot ? "chain_ss" : "chain_rs",
             elem_text(x->type.elem), b.across, to->name, b.extent, depth, first, b.at, b.step, mma->arg.n == 3);
     if (mma_ends_group(mma)) fn_line(f, "tile_wgmma_commit();");
 }

@@ -43,9 +43,8 @@ static bool range_within(Fn *f, int part, int64_t c, Size dim) {
     return loop && c == 0 && value_within(f, loop->arg.p[1], dim);
 }
 
-/* Largest value of a term that is never negative; -1: not known. */
+/* Largest value of what a term, which is never negative, is a multiple of; -1: not known. */
 static int64_t term_most(Fn *f, const Term *t) {
-    if (t->mul < 0) return -1;
     int64_t most = -1;
     const int id = t->kind == TERM_POS || t->kind == TERM_INDEX ? whole_range(f->k, t->id) : -1;
     const Range *r = id >= 0 ? &f->k->range.p[id] : NULL;
@@ -57,7 +56,7 @@ static int64_t term_most(Fn *f, const Term *t) {
     }
     if (t->kind == TERM_INDEX && r->grid && r->size && !r->starts) most = (size_most(f->m, r->of) - 1) / r->size;
     if (t->kind == TERM_RANK) most = f->m->axis.p[t->id].ranks - 1;
-    return most < 0 ? -1 : most / t->div * t->mul;
+    return most < 0 ? -1 : most / t->div;
 }
 
 bool affine_is_natural(Fn *f, const Affine *a) {
@@ -71,14 +70,13 @@ bool affine_is_natural(Fn *f, const Affine *a) {
 }
 
 bool affine_within(Fn *f, const Affine *a, int64_t end) {
-    if (a->c < 0) return false;
-    int64_t most = a->c;
+    int64_t least = a->c, most = a->c;
     for (int i = 0; i < a->nterm; i++) {
-        int64_t term = term_most(f, &a->term[i]);
+        const int64_t term = term_most(f, &a->term[i]), mul = a->term[i].mul;
         if (term < 0) return false;
-        most += term;
+        *(mul < 0 ? &least : &most) += term * mul;
     }
-    return most < end;
+    return least >= 0 && most < end;
 }
 
 /* The multiple of a block that starts the block in which a range's positions count, in what the axes before it leave.

@@ -144,6 +144,7 @@ typedef struct {
     void (*refuse_starts)(Fn *, const Op *group, const char *groups, const char *n, const char *number);
     bool (*is_near)(Fn *,
                     const Op *); /* what it takes has an error larger than the machine's own function; NULL: none */
+    const CExpr *(*own)(Nest *, const Op *); /* an expression its own way; NULL as a result, or here: as others */
     bool (*make)(Fn *, const Op *);          /* writes an operation its own way; false, NULL: it does not */
     void (*settle)(Fn *);                    /* before control flow parts or meets; NULL: nothing */
     void (*before_loop)(Fn *, const Op *);   /* NULL: nothing */

@@ -181,7 +181,8 @@ static const CExpr *inline_text(Nest *n, const Op *op) {
     if (op->kind == OP_LOAD) return load_text(n, op);
     if (op->kind == OP_BROADCAST) return nest_value(n, op->arg.p[0]);
     if (op_info[op->kind].class == CLASS_INDEX) return index_text(n, op);
-    const CExpr *arg[3];
+    const CExpr *arg[3], *own = n->f->back->own ? n->f->back->own(n, op) : NULL;
+    if (own) return own;
     for (int i = 0; i < op->arg.n; i++) {
         bool chosen = op->kind == OP_SELECT && i > 0;
         n->chosen += chosen;

@@ -4,8 +4,10 @@
 #include "passes/roles/slice.h"
 
 enum {
-    LEAST_COLUMNS = 64, /* of a product, in steps of 16: products with an operand in registers (tile_chain.h) */
+    LEAST_COLUMNS = 8, /* of a product, in steps of 8: products with an operand in registers (tile_chain.h) */
     MOST_COLUMNS = 256,
+    NARROW = 128, /* columns, up to which steps are smaller */
+    NARROW_STEP = 8,
     COLUMNS_STEP = 16,
     DEPTH_STEP = 16, /* positions that an instruction sums */
     MOST_DEPTH = 256,
@@ -22,11 +24,18 @@ bool slice_chains(const Slice *s) {
     bool *made = ARENA_ARRAY(s->scratch, bool, s->values + 1), found = false; /* by value: of results of products */
     for (int i = 0; i < s->op.n; i++) {
         const Op *op = s->op.p[i];
-        const bool of_products = is_made_of(made, op);
-        for (int n = 0; n < op->res.n; n++) made[op->res.p[n]->id] = of_products || op->kind == OP_DOT;
+        const Op *to = op->kind == OP_YIELD ? op->in->parent : op;
+        const bool of_products = is_made_of(made, op) || op->kind == OP_DOT;
+        for (int n = 0; n < to->res.n; n++) made[to->res.p[n]->id] |= of_products;
         found = found || (op->kind == OP_DOT && (made[op->arg.p[0]->id] || made[op->arg.p[1]->id]));
     }
     return found;
+}
+
+bool loop_multiplies(const Op *loop) {
+    for (const Op *op = loop->region[0]->first; op; op = op->next)
+        if (op->kind == OP_DOT) return true;
+    return false;
 }
 
 /* ---- ranges ---- */
@@ -47,11 +56,13 @@ static bool find_rows(Slice *s) {
            slice_refuse(s, s->dot.p[0], "each i: 128 of m", "rows of the products are no tile of the grid");
 }
 
+static int columns_step(int64_t n) { return n <= NARROW ? NARROW_STEP : COLUMNS_STEP; }
+
 static bool columns_fit(Slice *s, const Op *dot) {
     const int64_t n = slice_extent(s, dot_column(s, dot));
-    if (!is_width(s, dot_column(s, dot)) || (n >= LEAST_COLUMNS && n <= MOST_COLUMNS && n % COLUMNS_STEP == 0))
+    if (!is_width(s, dot_column(s, dot)) || (n >= LEAST_COLUMNS && n <= MOST_COLUMNS && n % columns_step(n) == 0))
         return true;
-    return slice_refuse(s, dot, NULL, "a result has %lld columns: products in a chain have 64 to 256, in steps of 16",
+    return slice_refuse(s, dot, NULL, "a result has %lld columns: products in a chain have 8 to 256, in steps of 8, above 128 of 16",
                         (long long)n);
 }
 
@@ -69,23 +80,30 @@ static bool result_fits(Slice *s, const Op *dot) {
     return columns_fit(s, dot);
 }
 
+/* Tiles whose rows end with those of their tensors: boxes bring zeros from there on. */
+static bool ends_with_zeros(const Slice *s, const Op *dot) {
+    for (int i = 0; i < 2; i++) {
+        const Op *load = dot->arg.p[i]->def;
+        if (!load || load->kind != OP_LOAD) return false;
+        const Affine *last = &load->sub.p[load->sub.n - 1].lo;
+        const Param *p = &s->k->param.p[load->param];
+        if (affine_position(last) != dot->over[0] || !size_equal(p->dim[p->ndim - 1], s->k->range.p[dot->over[0]].of))
+            return false;
+    }
+    return true;
+}
+
 static bool depth_fits(Slice *s, const Op *dot) {
     const Op *loop = dot->in->parent;
     const int over = dot->nover == 1 ? dot->over[0] : -1;
     const int64_t n = over < 0 ? 0 : slice_extent(s, over);
-    if (over >= 0 && is_width(s, over) && n % DEPTH_STEP == 0 && n <= MOST_DEPTH) return true;
+    if (over >= 0 && is_width(s, over) && n <= MOST_DEPTH && (n % DEPTH_STEP == 0 || ends_with_zeros(s, dot))) return true;
     if (over >= 0 && loop && loop->kind == OP_FOR && loop->range == over) return true;
     return slice_refuse(s, dot, "a width of a multiple of 16, at most 256, or the loop's own range",
                         "a product is summed over what is neither a whole width nor the range of the loop");
 }
 
 /* ---- operations ---- */
-
-bool loop_multiplies(const Op *loop) {
-    for (const Op *op = loop->region[0]->first; op; op = op->next)
-        if (op->kind == OP_DOT) return true;
-    return false;
-}
 
 /* Loops around that of the products only count, as over heads that share keys. */
 static bool loop_fits(Slice *s, const Op *loop) {
@@ -145,7 +163,15 @@ static bool op_fits(Slice *s, const Op *op) {
     return op->kind != OP_IF || condition_fits(s, op);
 }
 
+static bool loops_fit(Slice *s, const Op *dot) {
+    const Op *loop = dot->in->parent, *around = loop ? loop->in->parent : NULL;
+    return !around || around->kind != OP_FOR || !loop_multiplies(around) ||
+           slice_refuse(s, dot, "sum over a whole width: c: * of d in 'each', then q[i, c] @ k[j, c]",
+                        "a product in a chain stands in a loop within that of others");
+}
+
 static bool dot_fits(Slice *s, const Op *dot) {
+    if (!loops_fit(s, dot)) return false;
     if (!result_fits(s, dot) || !depth_fits(s, dot)) return false;
     for (int i = 0; i < 2; i++) {
         const Value *v = dot->arg.p[i];

@@ -48,7 +48,7 @@ static Extent extent_of_two(const Slice *s, const Op *op, int depth) {
     }
 }
 
-static Extent extent_of(const Slice *s, const Value *v, int depth) {
+static Extent extent_unwrapped(const Slice *s, const Value *v, int depth) {
     const Op *op = v->def;
     if (!op || depth > DEEP) return anything;
     switch (op->kind) {
@@ -58,7 +58,7 @@ static Extent extent_of(const Slice *s, const Value *v, int depth) {
     case OP_BEGIN:
     case OP_END: return extent_of_positions(s, op->range, depth + 1);
     case OP_BROADCAST: return extent_of(s, op->arg.p[0], depth + 1);
-    case OP_CAST: return op->arg.p[0]->type.elem == ELEM_I32 ? (Extent){INT32_MIN, INT32_MAX} : anything;
+    case OP_CAST: return op->arg.p[0]->type.elem == ELEM_I32 ? extent_of(s, op->arg.p[0], depth + 1) : anything;
     case OP_ADD:
     case OP_SUB:
     case OP_MUL:
@@ -68,8 +68,19 @@ static Extent extent_of(const Slice *s, const Value *v, int depth) {
     }
 }
 
+/* Numbers of 32 bits wrap. */
+static Extent extent_of(const Slice *s, const Value *v, int depth) {
+    static const Extent word = {INT32_MIN, INT32_MAX};
+    const Extent x = extent_unwrapped(s, v, depth);
+    return v->type.elem == ELEM_I32 && (x.least < word.least || x.most > word.most) ? word : x;
+}
+
 static bool is_step(const Op *op) {
     return op->kind == OP_ADD || op->kind == OP_SUB || op->kind == OP_MUL || op->kind == OP_MIN || op->kind == OP_MAX;
+}
+
+static bool is_widened_i32(const Value *v) {
+    return v->def && v->def->kind == OP_CAST && v->def->arg.p[0]->type.elem == ELEM_I32;
 }
 
 /* So are all tiles that it is made of. */
@@ -78,6 +89,8 @@ static bool fits(const Slice *s, const Value *v, int depth) {
     const Op *op = v->def;
     const Extent x = extent_of(s, v, 0);
     const int64_t spare = v->type.nrange ? BEHIND : 0;
+    if (is_widened_i32(v) && v->type.elem == ELEM_I64) return true;
+    if (op && op->kind == OP_BROADCAST) return depth < DEEP && fits(s, op->arg.p[0], depth + 1);
     if (v->type.elem != ELEM_I64 || depth > DEEP || x.least < INT32_MIN + spare || x.most > INT32_MAX - spare)
         return false;
     for (int i = 0; op && i < op->arg.n && v->type.nrange && is_step(op); i++)
@@ -91,6 +104,7 @@ static Value *narrow_two(Cut *c, const Op *op);
 static Value *narrow(Cut *c, const Value *v) {
     Builder *b = &c->b;
     const Op *op = v->def;
+    if (v->type.nrange && is_widened_i32(v)) return cut_value(c, op->arg.p[0]);
     if (v->type.nrange && op->kind == OP_POS) return build_cast(b, ELEM_I32, build_index(b, OP_POS, op->range));
     if (v->type.nrange && op->kind == OP_BROADCAST) {
         Type t = v->type;

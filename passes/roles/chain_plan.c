@@ -24,9 +24,28 @@ enum {
     TAIL_WORDS = 25      /* .. likewise where a step may be cut short */
 };
 
+/* ---- steps of loops: those of short loops hold all that there is, such as the first keys, which all rows see ---- */
+
+static bool is_step(const Op *op) { return op->kind == OP_FOR && loop_multiplies(op); }
+
+static int64_t positions_most(const Slice *s, const Op *loop) {
+    int64_t first;
+    const int64_t end = value_most(s->m, s->k, loop->arg.p[1]);
+    return value_const(loop->arg.p[0], &first) && end > first ? end - first : INT64_MAX;
+}
+
+static bool is_fixed(const Slice *s, int range) { return s->k->plan.sized || range_needs_size(s->k, range); }
+
+/* As the plan or the kernel says, or as t does. */
+static int64_t step_of(const Slice *s, const Op *loop, const TilePlan *t) {
+    if (s->k->plan.regs.n || (!s->any_steps && is_fixed(s, loop->range))) return s->k->range.p[loop->range].size;
+    const int64_t most = positions_most(s, loop);
+    return most < t->columns ? ceil_div(most, KEYS_STEP) * KEYS_STEP : t->columns;
+}
+
 static int64_t positions(const Slice *s, int range, const TilePlan *t) {
     if (range == s->row) return t->rows;
-    return is_key(s, range) ? t->columns : slice_extent(s, range);
+    return is_key(s, range) ? step_of(s, kernel_loop(s->k, range), t) : slice_extent(s, range);
 }
 
 /* ---- registers: results of two ranges that loops carry, those of a step, and what a product takes of them ---- */
@@ -115,31 +134,54 @@ static int64_t results_bytes(const Slice *s, const TilePlan *t) {
     return bytes;
 }
 
+static bool has_one_step(const Slice *s, const Op *loop, const TilePlan *t) {
+    return positions_most(s, loop) <= step_of(s, loop, t);
+}
+
+static bool has_long_loop(const Slice *s, const TilePlan *t) {
+    for (int i = 0; i < s->op.n; i++)
+        if (is_step(s->op.p[i]) && !has_one_step(s, s->op.p[i], t)) return true;
+    return false;
+}
+
+/* Tiles that are copied once a task need no second slot beside a long loop. */
+static bool is_single(const Slice *s, const Stream *x, const TilePlan *t) {
+    const Op *loop = x->at->parent;
+    return !loop || (is_step(loop) && loop->in == s->k->body && has_one_step(s, loop, t) && has_long_loop(s, t));
+}
+
 static int stages_of(const Slice *s, const TilePlan *t) {
     int64_t room = s->target->lds_bytes - BARRIERS - results_bytes(s, t), step = 0;
-    for (int i = 0; i < s->stream.n; i++)
-        *(s->stream.p[i].at->parent ? &step : &room) +=
-            (s->stream.p[i].at->parent ? 1 : -1) * stream_bytes(s, &s->stream.p[i], t);
+    for (int i = 0; i < s->stream.n; i++) {
+        const int64_t bytes = stream_bytes(s, &s->stream.p[i], t);
+        if (is_single(s, &s->stream.p[i], t))
+            room -= bytes;
+        else
+            step += bytes;
+    }
     return room < step || !step ? 0 : (int)fmin(MOST_STAGES, (double)(room / step));
 }
 
 /* ---- the choice ---- */
 
-static bool is_step(const Op *op) { return op->kind == OP_FOR && loop_multiplies(op); }
-
-static bool size_fits(const Slice *s, int range, int64_t size) {
-    bool fixed = s->k->plan.sized || range_needs_size(s->k, range);
-    return !fixed || s->k->range.p[range].size == size;
-}
-
 /* Which sizes the kernel's own text decides: none where only advice is wanted. */
 typedef enum { FIXED_NONE, FIXED_ROWS, FIXED_ALL } Fixed;
 
+/* The longest steps have t's size. */
+static bool steps_fit(const Slice *s, const TilePlan *t) {
+    int64_t longest = 0;
+    for (int i = 0; i < s->op.n; i++) {
+        if (!is_step(s->op.p[i])) continue;
+        const int64_t size = step_of(s, s->op.p[i], t);
+        if (size % KEYS_STEP || size < KEYS_STEP) return false;
+        if (size > longest) longest = size;
+    }
+    return longest == t->columns;
+}
+
 static bool sizes_fit(const Slice *s, const TilePlan *t, Fixed fixed) {
-    if (fixed >= FIXED_ROWS && !size_fits(s, s->row, t->rows)) return false;
-    for (int i = 0; i < s->op.n && fixed == FIXED_ALL; i++)
-        if (is_step(s->op.p[i]) && !size_fits(s, s->op.p[i]->range, t->columns)) return false;
-    return true;
+    if (fixed >= FIXED_ROWS && is_fixed(s, s->row) && s->k->range.p[s->row].size != t->rows) return false;
+    return steps_fit(s, t);
 }
 
 /* Some step of so many keys may be cut short. */
@@ -148,7 +190,7 @@ static bool has_tail(const Slice *s, const TilePlan *t) {
     k.range.p = arena_copy(s->scratch, k.range.p, sizeof *k.range.p * (size_t)k.range.n);
     k.range.p[s->row].size = t->rows;
     for (int i = 0; i < s->op.n; i++)
-        if (is_step(s->op.p[i])) k.range.p[s->op.p[i]->range].size = t->columns;
+        if (is_step(s->op.p[i])) k.range.p[s->op.p[i]->range].size = step_of(s, s->op.p[i], t);
     for (int i = 0; i < s->op.n; i++)
         if (is_step(s->op.p[i]) && chain_has_tail(s, &k, s->op.p[i]->range)) return true;
     return false;
@@ -177,9 +219,10 @@ static bool plan_try(const Slice *s, TilePlan *t, Fixed fixed, Wish wish) {
     return t->stages >= LEAST_STAGES;
 }
 
-static bool find_tiles(const Slice *s, TilePlan *t, Fixed fixed) {
+static bool find_tiles(Slice *s, TilePlan *t, Fixed fixed) {
     static const Wish wishes[] = {{true, true}, {false, true}, {true, false}, {false, false}};
     const int first = loads_keys(s) && has_several(s) ? 0 : 2;
+    s->any_steps = fixed < FIXED_ALL;
     for (t->groups = MOST_GROUPS; t->groups > 0; t->groups--) {
         t->rows = GROUP_ROWS * t->groups;
         for (int i = first; i < (int)(sizeof wishes / sizeof *wishes); i++)
@@ -213,7 +256,7 @@ static bool tasks_differ(const Slice *s, int bound) {
 static double steps_of(const Slice *s, const Op *loop, const TilePlan *t) {
     double steps = 1;
     for (; loop && loop->kind == OP_FOR; loop = loop->in->parent)
-        steps *= (double)ceil_div(value_most(s->m, s->k, loop->arg.p[1]), is_step(loop) ? t->columns : 1);
+        steps *= (double)ceil_div(value_most(s->m, s->k, loop->arg.p[1]), is_step(loop) ? step_of(s, loop, t) : 1);
     return steps;
 }
 
@@ -239,7 +282,7 @@ static void plan_record(Slice *s, const TilePlan *t, Planned *p) {
     for (int i = 0; i < t->groups; i++) vec_push(s->m->arena, &p->plan.regs, REGISTERS);
     planned_tile(p, s->row, t->rows);
     for (int i = 0; i < s->op.n; i++)
-        if (is_step(s->op.p[i])) planned_tile(p, s->op.p[i]->range, t->columns);
+        if (is_step(s->op.p[i])) planned_tile(p, s->op.p[i]->range, step_of(s, s->op.p[i], t));
     p->how = slice_text(s, "roles, %d rows and steps of %d, %d stages, %d group%s%s", t->rows, t->columns, t->stages,
                         t->groups, t->groups > 1 ? "s that multiply" : " that multiplies",
                         differ ? ", tasks by a counter" : "");
@@ -282,12 +325,15 @@ bool chain_plan(Slice *s, Planned *p) {
     return true;
 }
 
+int chain_slots(const Slice *s, const Stream *x) {
+    return s->chained && is_single(s, x, NULL) ? 1 : s->k->plan.stages;
+}
+
 bool chain_planned(Slice *s) {
     const int groups = s->k->plan.regs.n - 1;
-    TilePlan t = {.rows = (int)s->k->range.p[s->row].size, .groups = groups, .columns = MOST_KEYS};
+    TilePlan t = {.rows = (int)s->k->range.p[s->row].size, .groups = groups};
     for (int i = 0; i < s->op.n; i++)
-        if (is_step(s->op.p[i])) t.columns = (int)s->k->range.p[s->op.p[i]->range].size;
-    bool good = t.rows == GROUP_ROWS * groups && t.columns >= LEAST_KEYS && t.columns <= MOST_KEYS &&
-                t.columns % KEYS_STEP == 0;
+        if (is_step(s->op.p[i])) t.columns = (int)fmax(t.columns, step_of(s, s->op.p[i], &t));
+    const bool good = t.rows == GROUP_ROWS * groups && t.columns <= MOST_KEYS && steps_fit(s, &t);
     return good && s->k->plan.stages >= LEAST_STAGES && s->k->plan.stages <= stages_of(s, &t);
 }

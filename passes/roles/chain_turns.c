@@ -3,9 +3,9 @@
    its body stands. Gives: its pieces in turns; or the loop as it was. */
 #include "passes/roles/slice.h"
 
-/* In the order of the data: first products; what is made of them; sums of the steps before, scaled for this one;
-   operands of the last products; these; their sums. */
-enum { HEAD, MIDDLE, SCALE, PACK, TAIL, END, PIECES };
+/* In the order of the data: what first products add to, as a bias; these; what is made of them; sums of the steps
+   before, scaled for this one; operands of the last products; these; their sums. */
+enum { FRONT, HEAD, MIDDLE, SCALE, PACK, TAIL, END, PIECES };
 
 typedef struct {
     const Region *body;
@@ -21,6 +21,18 @@ static bool ring_is_of(const Step *s, int ring, bool last) {
         for (int i = 0; i < 2 && op->kind == OP_MMA; i++)
             if (is_slot(op->arg.p[i]) && op->arg.p[i]->def->ring == ring && is_last_product(op) != last) return false;
     return true;
+}
+
+/* First products add to what is made of it. */
+static bool feeds_first(const Step *s, const Op *op, int depth) {
+    enum { DEEP = 8 /* operations */ };
+    for (const Op *use = s->body->first; use && depth < DEEP && op->res.n == 1; use = use->next)
+        for (int i = 0; i < use->arg.n; i++) {
+            if (use->arg.p[i] != op->res.p[0]) continue;
+            const bool product = use->kind == OP_MMA;
+            if (product ? !is_last_product(use) && i == 2 : feeds_first(s, use, depth + 1)) return true;
+        }
+    return false;
 }
 
 static bool packs(const Step *s, const Op *op) {
@@ -58,15 +70,17 @@ static int piece_of(const Step *s, const Op *op) {
     if (op->kind == OP_GET) return ring_is_of(s, op->ring, true) ? TAIL : HEAD;
     if (op->kind == OP_FREE) return ring_is_of(s, op->ring, false) ? MIDDLE : END;
     if (follows_end(s, op)) return END;
+    if (feeds_first(s, op, 0)) return FRONT;
     if (packs(s, op)) return PACK;
     return op_is_elementwise(op) && scales_sum(s, op) ? SCALE : MIDDLE;
 }
 
 /* ---- whether the values allow it ---- */
 
-/* In which turn, and where in it, a piece runs: HEAD TAIL@1 MIDDLE END@1 SCALE PACK. */
+/* In which turn, and where in it, a piece runs: FRONT HEAD TAIL@1 MIDDLE END@1 SCALE PACK. */
 static bool may_read(int maker, int reader) {
     static const bool may[PIECES][PIECES] = {
+        [FRONT] = {[FRONT] = true, [HEAD] = true, [MIDDLE] = true},
         [HEAD] = {[HEAD] = true, [MIDDLE] = true},
         [MIDDLE] = {[MIDDLE] = true, [SCALE] = true, [PACK] = true, [TAIL] = true},
         [SCALE] = {[SCALE] = true, [TAIL] = true},
@@ -140,10 +154,17 @@ static bool has_piece(const Step *s, int piece) {
     return false;
 }
 
+/* Pieces are numbered from the first one that there is. */
+static void number_from_head(Op *loop) {
+    for (Op *op = loop->region[0]->first; op; op = op->next) op->piece -= HEAD;
+    for (int i = 0; i < loop->turn.n; i++) loop->turn.p[i].piece -= HEAD;
+}
+
 void chain_turns(const Slice *s, Op *loop) {
     enum { PAIR = 2 /* groups: the products of one run beside the arithmetic of the other */ };
     const bool alone = s->k->plan.regs.n - 1 == PAIR;
-    const Turn line[] = {{.piece = HEAD, .alone = alone},
+    const Turn line[] = {{.piece = FRONT},
+                         {.piece = HEAD, .alone = alone},
                          {.piece = TAIL, .shift = 1, .alone = alone},
                          {.piece = MIDDLE},
                          {.piece = END, .shift = 1},
@@ -158,4 +179,5 @@ void chain_turns(const Slice *s, Op *loop) {
     sort_pieces(s, loop->region[0]);
     for (size_t i = 0; i < sizeof line / sizeof *line; i++)
         if (has_piece(&step, line[i].piece)) vec_push(s->m->arena, &loop->turn, line[i]);
+    if (!has_piece(&step, FRONT)) number_from_head(loop);
 }

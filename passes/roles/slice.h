@@ -52,6 +52,7 @@ typedef struct {
     int late;              /* turns of these products that a panel then takes; 0: it is made at once */
     VEC(const Op *) vector; /* loads of a number for each column, which come before the sums are done */
     int row, column;       /* ranges of the results: groups share the first, and have all positions of the second; .. */
+    bool any_steps;        /* steps of loops may have other sizes than the kernel says: for advice */
     bool chained;          /* products take what is made of other products (chain.c) */
     bool swapped;          /* .. which runs along rows in memory, unless these two are exchanged */
     bool makes;            /* operands of products are made on the way (made.c) */
@@ -112,6 +113,7 @@ bool loop_multiplies(const Op *loop); /* products stand in its body, not in a lo
 enum { CHAIN_PARTS = 2 /* slots of a group, where a result is stored a panel of columns at a time */ };
 bool chain_has_parts(const Slice *); /* its results are stored so */
 bool chain_plan(Slice *, Planned *);
+int chain_slots(const Slice *, const Stream *); /* of its ring */
 bool chain_planned(Slice *); /* the kernel's plan is one of those */
 /* chain_step.c: some step of the loop, with the kernel's sizes, may be cut short. */
 bool chain_has_tail(const Slice *, const Kernel *, int range);

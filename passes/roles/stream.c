@@ -5,10 +5,6 @@
 
 #include <string.h>
 
-static bool loads_equal(const Op *a, const Op *b) {
-    return a->in == b->in && a->param == b->param && access_equal(a, b);
-}
-
 /* The operation of the block that is op, or has it in its regions. */
 static const Op *op_in_block(const Op *op, const Region *block) {
     while (op->in != block) op = op->in->parent;
@@ -38,11 +34,42 @@ static void tile_add(Slice *s, const Op *load, int stream, Way way) {
     vec_push(s->scratch, &t->pixels, way.pixels);
 }
 
+static bool is_inside(const Op *op, const Op *loop) {
+    while (op && op != loop) op = op->in->parent;
+    return op != NULL;
+}
+
+static bool place_changes(const Affine *a, const Op *loop) {
+    for (int i = 0; i < a->nterm; i++) {
+        const Term *t = &a->term[i];
+        if (t->kind == TERM_VALUE && (!t->value->def || is_inside(t->value->def, loop))) return true;
+    }
+    return affine_follows(a, loop->range);
+}
+
+/* The operation in front of which it is loaded: of products in a chain, a tile that no step changes comes once. */
+static const Op *load_home(const Slice *s, const Op *load) {
+    const Op *home = load;
+    for (const Op *loop = load->in->parent; s->chained && loop && loop->kind == OP_FOR; loop = loop->in->parent) {
+        for (int d = 0; d < load->sub.n; d++)
+            if (place_changes(&load->sub.p[d].lo, loop)) return home;
+        home = loop;
+    }
+    return home;
+}
+
+/* One block brings both. */
+static bool loads_equal(const Slice *s, const Op *a, const Op *b) {
+    const Op *at = load_home(s, a), *other = load_home(s, b);
+    const bool together = a->in == b->in || (at != a && other != b && at->in == other->in);
+    return together && a->param == b->param && access_equal(a, b);
+}
+
 /* The tile of an equal load, which is already one; false: there is none. */
 static bool tile_again(Slice *s, const Op *load) {
     for (int i = 0; i < s->stream.n; i++)
         for (int n = 0; n < s->stream.p[i].load.n; n++)
-            if (loads_equal(s->stream.p[i].load.p[n], load)) {
+            if (loads_equal(s, s->stream.p[i].load.p[n], load)) {
                 tile_name(s, load, i, n);
                 return true;
             }
@@ -85,30 +112,6 @@ static int stream_beside(const Slice *s, const Op *load, const Region *at, const
             return n;
     }
     return -1;
-}
-
-static bool is_inside(const Op *op, const Op *loop) {
-    while (op && op != loop) op = op->in->parent;
-    return op != NULL;
-}
-
-static bool place_changes(const Affine *a, const Op *loop) {
-    for (int i = 0; i < a->nterm; i++) {
-        const Term *t = &a->term[i];
-        if (t->kind == TERM_VALUE && (!t->value->def || is_inside(t->value->def, loop))) return true;
-    }
-    return affine_follows(a, loop->range);
-}
-
-/* The operation in front of which it is loaded: of products in a chain, a tile that no step changes comes once. */
-static const Op *load_home(const Slice *s, const Op *load) {
-    const Op *home = load;
-    for (const Op *loop = load->in->parent; s->chained && loop && loop->kind == OP_FOR; loop = loop->in->parent) {
-        for (int d = 0; d < load->sub.n; d++)
-            if (place_changes(&load->sub.p[d].lo, loop)) return home;
-        home = loop;
-    }
-    return home;
 }
 
 /* An instruction reads 8-bit elements along the summed range alone. */
@@ -201,11 +204,18 @@ static void find_frees(Slice *s) {
         }
 }
 
+/* Of equal loads of a tile the one that brings it. */
+static bool is_first(const Stream *t, const Op *load) {
+    for (int i = 0; i < t->load.n; i++)
+        if (t->load.p[i] == load) return true;
+    return false;
+}
+
 static void find_puts(Slice *s) {
     for (int i = 0; i < s->op.n; i++) {
         const Op *op = s->op.p[i];
         int n = op->res.n ? s->stream_of[op->res.p[0]->id] - 1 : -1;
-        if (n < 0) continue;
+        if (n < 0 || (s->chained && s->stream.p[n].put && !is_first(&s->stream.p[n], op))) continue;
         s->stream.p[n].put = load_home(s, op);
         if (!s->stream.p[n].get) s->stream.p[n].get = s->stream.p[n].put;
     }

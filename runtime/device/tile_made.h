@@ -119,33 +119,4 @@ TILE_MADE(i4, i4, 4, int8_t)
 TILE_MADE(i8, i8, 8, int8_t)
 TILE_MADE(u8, u8, 8, uint8_t)
 
-/* ---- products, beside those of tile_chain.h ---- */
-
-TILE_CHAIN_WIDE(8)
-TILE_CHAIN_WIDE(16)
-TILE_CHAIN_WIDE(24)
-TILE_CHAIN_WIDE(32)
-TILE_CHAIN_WIDE(40)
-TILE_CHAIN_WIDE(56)
-TILE_CHAIN_WIDE(72)
-TILE_CHAIN_WIDE(88)
-TILE_CHAIN_WIDE(104)
-TILE_CHAIN_WIDE(120)
-
-/* tile_made_mma_TYPE_B(d, n, k, a, b, b_step, add): as tile_chain_rs_TYPE_B, of any width. */
-#define TILE_MADE_MMA(type, across)                                                                                    \
-    TILE_FN void tile_made_mma_##type##_##across(float *d, int n, int k, const uint32_t *a, uint32_t b, int b_step,    \
-                                                 int add) {                                                            \
-        const uint64_t of_b = tile_wgmma_panel(b, across ? b_step : 0);                                                \
-        tile_wgmma_fence();                                                                                            \
-        _Pragma("unroll") for (int u = 0; u < k / 16; u++) {                                                           \
-            const uint64_t y = tile_chain_part(of_b, across, b_step, u);                                               \
-            switch (n) { TILE_WIDTHS(TILE_CHAIN_RS_CASE, type##_##across) }                                            \
-        }                                                                                                              \
-    }
-TILE_MADE_MMA(bf16, 0)
-TILE_MADE_MMA(bf16, 1)
-TILE_MADE_MMA(f16, 0)
-TILE_MADE_MMA(f16, 1)
-
 #endif

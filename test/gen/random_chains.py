@@ -3,7 +3,7 @@ import re
 
 import numpy
 
-SCORES = ["x * 0.1", "20.0 * tanh(x * 0.01)", "x * 0.1 - slope[{h}] * f32(pos(i) - pos(j))", "x * 0.1 + f32(bias[i, j])", "x * 0.1 + f32(near[j])",
+SCORES = ["x * 0.1", "20.0 * tanh(x * 0.01)", "4.0 * tanh(x * 0.2)", "x * 0.1 - slope[{h}] * f32(pos(i) - pos(j))", "x * 0.1 + f32(bias[i, j])", "x * 0.1 + f32(near[j])",
           "where(own[i] == own[j], x * 0.1, -inf)", "where(x > 0, x * 0.1, x * 0.02)", "x * 0.1", "x * 700.0", "where(own[i] == own[j], x * 0.1, -1e9)",
           "where(own[i] == own[j], x * 0.1, -3e38)"]
 SEEN = {"": ("0", "t"), "pos(j) <= pos(i)": ("0", "min(t, end(i))"), "pos(j) <= pos(i) + 3": ("0", "t"), "pos(j) <= pos(i) && pos(j) > pos(i) - w": ("max(0, begin(i) - w + 1)", "min(t, end(i))"),
@@ -28,7 +28,7 @@ def chained(r):
     heads = r.choice(["", "hi of h", "bi of b, hi of h"])
     at, of = "".join(x.split()[0] + ", " for x in heads.split(", ") if x), "".join(x.split()[2] + ", " for x in heads.split(", ") if x)
     sizes = {"b": r.randint(1, 2), "h": r.randint(1, 3), "s": r.choice([size(r, 300), 32 + r.randint(0, 200)]), "t": r.choice([size(r, 400), r.choice([0, 1, 2, 63, 129, 256])])}
-    d, e, elem = r.choice([64, 64, 80, 96, 112, 128, 128, 192, 256]), r.choice([0, 64, 80, 96, 128, 176, 256]), r.choice(["bf16", "f16"])
+    d, e, elem = r.choice([64, 64, 80, 96, 112, 128, 128, 192, 256, 8 * r.randint(1, 16)]), r.choice([0, 64, 80, 96, 128, 176, 256, 8 * r.randint(1, 16)]), r.choice(["bf16", "f16"])
     seen, score, out = r.choice([*SEEN]), r.choice(SCORES).format(h="hi" if heads else "0"), r.choice([elem, elem, "f32"])
     begin, end = SEEN[seen]
     also = r.random() < 0.15 and "bias" not in score # a product with no part in the chain
