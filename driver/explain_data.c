@@ -153,6 +153,21 @@ static json_t *taxes_json(const Taxes *x) {
     return json_pack("{s:i, s:i, s:f}", "nodes", x->nodes, "barriers", x->barriers, "bytes", x->bytes);
 }
 
+static json_t *times_json(const TargetFacts *f, const Taxes *x) {
+    const TaxTimes t = taxes_times(f, x);
+    return json_pack("{s:f, s:f, s:f}", "launches", t.launches * 1e6, "ranks that meet", t.meetings * 1e6, "intermediates", t.memory * 1e6);
+}
+
+/* Of several ranks: what the taxes take before and after, and what the program would take if one thing alone bounded it. */
+static void put_times(const Session *s, json_t *o, const Program *p, const Taxes *before, const Taxes *after, const int64_t *sizes) {
+    const TargetFacts *f = target_facts(s->target.machine);
+    if (!f || mesh_ranks(s->m) == 1) return;
+    const Bounds b = bounds_of(f, s->m, p, sizes, after);
+    put(o, "taxes", json_pack("[o, o]", times_json(f, before), times_json(f, after)));
+    put(o, "bounds", json_pack("{s:f, s:f, s:f, s:f}", "link", b.link * 1e6, "products", b.products * 1e6, "memory", b.memory * 1e6,
+                               "latency", b.latency * 1e6));
+}
+
 json_t *explain_data(const Session *s, const Taxes *before, const Taxes *after, const int64_t *sizes) {
     const TargetFacts *f = target_facts(s->target.machine);
     json_t *programs = json_array();
@@ -162,6 +177,7 @@ json_t *explain_data(const Session *s, const Taxes *before, const Taxes *after, 
                               taxes_json(&after[i]), "tensors", tensors_of(s, p, sizes), "nodes", nodes_of(s, p, sizes), "emitted",
                               emitted_of(s, p));
         if (f) put(o, "us", json_real(model_program(f, s->m, p, sizes, 1) * 1e6));
+        put_times(s, o, p, &before[i], &after[i], sizes);
         json_array_append_new(programs, o);
     }
     return json_pack("{s:o, s:s, s:s, s:o, s:o, s:o, s:o}", "file", json_utf8(s->o->file), "target", s->target.machine, "version",

@@ -125,6 +125,31 @@ function timeline(program) {
   return data.trace && data.trace.some(e => e.ph === 'X') ? [...made, ...traced()] : made;
 }
 
+// ---- taxes of several ranks ----
+
+// Rows of [words, [time, kind] ..]: a bar each.
+function rowsOfBars(rows) {
+  const most = Math.max(...rows.flatMap(([, ...list]) => list.map(([us]) => us)), 1e-9), svg = picture(760, rows.reduce((sum, row) => sum + 18 * (row.length - 1) + 10, 0), 'times');
+  let y = 4;
+  for (const [words, ...list] of rows) {
+    svg.append(label(130, y + 12, words, {'text-anchor': 'end'}));
+    for (const [us, kind] of list) {
+      svg.append(shape('rect', {class: kind, x: 140, y, width: Math.max(480 * us / most, 1), height: 14, rx: 2}), label(148 + 480 * us / most, y + 11, time(us), {class: 'soft'}));
+      y += 18;
+    }
+    y += 10;
+  }
+  return element('div', {class: 'scroll'}, svg);
+}
+
+function taxes(program) {
+  if (!program.taxes) return [];
+  const [before, after] = program.taxes;
+  return [element('p', {}, 'What being cut into nodes costs, predicted: grey as written, blue as compiled.'),
+    rowsOfBars(Object.keys(before).map(name => [name, [before[name], 'plain'], [after[name], 'roles']])),
+    element('p', {}, 'What the program would take if one thing alone bounded it:'), rowsOfBars(Object.entries(program.bounds).map(([name, us]) => [name, [us, 'roles']]))];
+}
+
 // ---- roofline ----
 
 function roofline(program) {
@@ -246,7 +271,7 @@ function remarks() {
 
 // ---- the page ----
 
-const sections = [['Dataflow', dataflow], ['Kernels', kernels], ['Time', timeline], ['Roofline', roofline], ['Source and text', texts], ['Remarks', remarks]];
+const sections = [['Dataflow', dataflow], ['Kernels', kernels], ['Time', timeline], ['Taxes', taxes], ['Roofline', roofline], ['Source and text', texts], ['Remarks', remarks]];
 
 function about(program, i) {
   const node = program.nodes[i], list = remarksOf(node).map(r => element('li', {}, `${r.pass}: ${r.text}`));
@@ -255,7 +280,11 @@ function about(program, i) {
 
 function show(program) {
   main.replaceChildren(numbers(program));
-  for (const [name, make] of sections) main.append(element('section', {id: name.split(' ')[0].toLowerCase()}, element('h2', {}, name), ...make(program)));
+  for (const [name, make] of sections) {
+    const parts = make(program), id = name.split(' ')[0].toLowerCase();
+    if (parts.length) main.append(element('section', {id}, element('h2', {}, name), ...parts));
+    document.querySelector(`nav a[href="#${id}"]`).hidden = !parts.length;
+  }
   chosen = i => {
     main.querySelectorAll('[data-node]').forEach(e => e.classList.toggle('chosen', Number(e.dataset.node) === i));
     main.querySelectorAll('.arc').forEach(e => e.classList.toggle('chosen', e.dataset.nodes.split(' ').includes(String(i))));
