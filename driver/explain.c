@@ -107,6 +107,7 @@ static void print_all(const Session *s, const Taxes *before) {
     print_model(s);
     for (int i = 0; i < s->m->program.n; i++) explain_sizes(s, s->m->program.p[i], sizes_at_bounds(s));
     print_programs(s);
+    if (s->o->cache_sim) explain_caches(s);
 }
 
 static int write_page(const Session *s, const Taxes *before) {

@@ -56,6 +56,7 @@ const Option options[] = {
     {"--time", "N", "run N times more and print the median time; tune: runs of each turn", RUN | TUNE, COUNT, AT(time)},
     {"--variants", "N", "how many of a kernel's variants are measured (default: 8)", TUNE, SOME, AT(variants)},
     {"--html", "FILE", "write what is explained as a page with pictures, whole in one file", EXPLAIN, TEXT, AT(html)},
+    {"--cache-sim", NULL, "simulate the caches of a GPU's chiplets", EXPLAIN, FLAG, AT(cache_sim)},
     {"--trace", "FILE", "write a Chrome trace of the run; explain: show this one in the page", RUN | EXPLAIN, TEXT, AT(trace)},
     {"--processes", NULL, "ranks are processes instead of threads", RUN | TUNE, FLAG, AT(processes)},
     {"--workers", "N", "worker threads of each rank (default: cores / ranks)", RUN | TUNE, SOME, AT(workers)},

@@ -40,8 +40,7 @@ static int64_t groups_at_once(const MatrixTarget *t, const GpuFacts *gpu, const 
     return room < 1 ? 1 : room < most ? room : most;
 }
 
-/* false: orders are not its matter. */
-static bool machine_of(const char *target, const Kernel *k, RemapMachine *to) {
+bool remap_machine(const char *target, const Kernel *k, RemapMachine *to) {
     const MatrixTarget *t = matrix_target(target);
     const GpuFacts *gpu = t ? gpu_facts(target) : NULL;
     const TargetFacts *facts = t ? target_facts(target) : NULL;
@@ -117,7 +116,7 @@ static void remap_kernel(PassContext *c, Kernel *k) {
     Arena *arena = arena_new();
     RemapMachine m;
     if (!k->roles && !k->plan.tasks_in && k->plan.lowering != LOWER_ROLES && !order_is_taken(k) &&
-        machine_of(c->options->target, k, &m)) {
+        remap_machine(c->options->target, k, &m)) {
         const Reuse u = reuse_of(c->m, k, arena);
         if (u.tasks > 1 && reuse_shares(&u)) {
             const Order plain = order_row_major(k);

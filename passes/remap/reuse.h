@@ -76,4 +76,7 @@ Order order_row_major(const Kernel *);
 typedef VEC(Order) OrderList;
 OrderList orders_to_try(const Reuse *, const RemapMachine *, Arena *);
 
+/* false: the machine's order is its own, or not known. */
+bool remap_machine(const char *target, const Kernel *, RemapMachine *);
+
 #endif
