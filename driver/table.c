@@ -5,8 +5,8 @@
 #include <string.h>
 
 /* A bit for each command, by its place in the table below. */
-enum { COMPILE = 1, RUN = 2, CHECK = 4, EXPLAIN = 8, OPT = 16, TARGETS = 32, FMT = 64, TUNE = 128,
-       SOURCE = COMPILE | RUN | CHECK | EXPLAIN | TUNE, ANY = 255 };
+enum { COMPILE = 1, RUN = 2, CHECK = 4, EXPLAIN = 8, OPT = 16, TARGETS = 32, FMT = 64, TUNE = 128, COMPRESS = 256,
+       SOURCE = COMPILE | RUN | CHECK | EXPLAIN | TUNE, ANY = 511 };
 
 const Command commands[] = {
     {"compile", "FILE.tile", "write C, a header and a manifest for every program of a file", command_compile},
@@ -17,13 +17,15 @@ const Command commands[] = {
     {"targets", "[NAME]", "list the targets, or tell about one", command_targets},
     {"fmt", "FILE.tile", "print a file in its canonical layout", command_fmt},
     {"tune", "FILE.tile", "measure the sizes that are predicted fastest, and write down the best", command_tune},
+    {"compress", "FILE.npy", "write the tensors of a weight format that are nearest to a matrix", command_compress},
 };
 const int ncommand = (int)(sizeof commands / sizeof *commands);
 
 #define AT(field) offsetof(Options, field)
 
 const Option options[] = {
-    {"-o", "DIR", "write outputs, or tiles of --stop-at, to DIR (default: .)", COMPILE | RUN, TEXT, AT(outdir)},
+    {"-o", "DIR", "write outputs, or tiles of --stop-at, to DIR (default: .)", COMPILE | RUN | COMPRESS, TEXT, AT(outdir)},
+    {"--as", "FORMAT", "weights' format and its tensors' shapes, as behind a program's \"as\"", COMPRESS, TEXT, AT(as)},
     {"-D", "NAME=N", "give dimension NAME the value N", SOURCE, DEFINE, AT(define)},
     {"--size", "NAME=N", "value of a run-time dimension (default: from the inputs, else its bound)", RUN | CHECK | TUNE, DEFINE, AT(size)},
     {"--tuned", "FILE", "sizes measured by tilec tune, which writes them there, or by hand", SOURCE, TEXT, AT(tuned)},

@@ -1,4 +1,5 @@
 # Which files are tests, and what their RUN lines may name. See docs/guides/testing.md.
+import ctypes.util
 import importlib.util
 import os
 import platform
@@ -55,6 +56,8 @@ if os.path.exists("/dev/nvidia1"):
     config.available_features.add("nvidia-gpus")
 if any(shutil.which(name) for name in ("clang-22", "clang-14", "clang")):
     config.available_features.add("clang")
+if ctypes.util.find_library("lapacke"):
+    config.available_features.add("lapacke")
 for module in ("torch", "jax", "pytest_lsp"):
     if importlib.util.find_spec(module):
         config.available_features.add(module)
