@@ -1,14 +1,25 @@
 #!/usr/bin/env python3
-"""usage: backward.py FOLDER [-o FILE] [--commit=NAME]: programs of backward.tile, compiled into FOLDER/B1_H16_16_S4096_D128 (--emit=lib), beside cuDNN's backward
-pass on this GPU, as it is and where PyTorch is told to be deterministic; values of some heads against f32. Microseconds of a call in a CUDA graph, medians, in
-turns (run.py). One JSON line a row."""
+"""usage: backward.py build BUILD FOLDER: compiles programs of backward.tile by BUILD/bin/tilec; backward.py FOLDER [-o FILE] [--commit=NAME]: measures them beside
+cuDNN's backward pass on this GPU, as it is and where PyTorch is told to be deterministic; values of some heads against f32. Microseconds of a call in a CUDA graph,
+medians, in turns (run.py). One JSON line a row."""
 import argparse
 import os
+import sys
 
-import torch
-
-import run as R
+from libraries import compile_all, folder_of
 from shapes import BACKWARD
+
+if sys.argv[1:2] != ["build"]:
+    import torch
+
+    import run as R
+
+NAMES = ("B", "H", "_", "S", "D")
+
+
+def program_of(shape):
+    """Its name, its folder, its dims."""
+    return "backward_causal" if shape[5] else "backward_full", folder_of(NAMES, shape), dict(zip("BHGSD", shape))
 
 
 def wanted(q, k, v, do, causal):
@@ -66,6 +77,9 @@ def measure(run, b, h, g, s, d, causal):
 
 
 def main():
+    if sys.argv[1:2] == ["build"]:
+        compile_all(sys.argv[2], "backward.tile", sys.argv[3], map(program_of, BACKWARD))
+        return
     p = argparse.ArgumentParser()
     p.add_argument("folder"), p.add_argument("-o"), p.add_argument("--commit", default="")
     a = p.parse_args()
@@ -73,9 +87,7 @@ def main():
     torch.cuda.set_stream(torch.cuda.Stream())
     mesh = R.Mesh(a.folder)
     for shape in BACKWARD:
-        b, h, g, s, d, causal = shape
-        name = "backward_causal" if causal else "backward_full"
-        text = f"B{b}_H{h}_{g}_S{s}_D{d}"
+        name, text, _ = program_of(shape)
         path = f"{a.folder}/{text}/lib{name}.so"
         if not os.path.exists(path):
             continue

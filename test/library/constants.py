@@ -193,6 +193,32 @@ def gradients():
     group("gradients", inputs, calls, results=f"program gradients({head}) -> ({body}) {{ {' '.join(lines)} }}\n")
 
 
+def decays(a, chunk):
+    """exp of the sums of a from place j on, up to place i behind it, [.., i, j]."""
+    sums = np.cumsum(a.reshape(1, -1, chunk, 6).astype(np.float64), axis=2).transpose(0, 1, 3, 2)
+    return np.where(np.tri(chunk, dtype=bool), np.exp(np.minimum(sums[..., None] - sums[..., None, :], 0)), 0), sums
+
+
+def scans():
+    x, a, k, q = normal(1, 40, 6, 5), -np.abs(normal(1, 40, 6)), normal(1, 40, 2, 7), normal(1, 40, 2, 7)
+    wide, many = (np.repeat(t.astype(np.float64), 3, axis=2) for t in (k, q))
+    left, _ = decays(a, 40)
+    y = single(np.einsum("bhij,bihm,bjhm,bjhp->bihp", left[:, 0], many, wide, x))
+    calls = [(f"state_scan(x, a, k, q, {n})", y) for n in (1, 8, 40)]
+    for n in (4, 10):
+        u, part = 40 // n, lambda t: t.reshape(40 // n, n, *t.shape[2:])
+        left, sums = decays(a, n)
+        s = np.einsum("ujhp,ujhm->uhpm", part(x), part(wide))
+        calls.append((f"scan_states(view(x, [{u}, {n}, 30]), view(k, [{u}, {n}, 14]), 6, 2)", single(s)))
+        z = np.einsum("uhij,uihm,ujhm,ujhp->uihp", left[0], part(many), part(wide), part(x))
+        z += np.einsum("uhpm,uihm,uhi->uihp", single(s), part(many), np.exp(sums[0]))
+        calls.append((f"scan_output(view(q, [{u}, {n}, 14]), view(k, [{u}, {n}, 14]), view(x, [{u}, {n}, 30]), {calls[-1][0]}, scan_decay(view(a, [{u}, {n}, 6])), 2)", single(z.reshape(u, n, 30))))
+    group("scans", {"x": x, "a": a, "k": k, "q": q}, calls)
+    args = "x: f32[1, 40, 6, 5], a: f32[1, 40, 6], k: f32[1, 40, 4, 7], n: f32[1, 40, 2, 7]"
+    refused("state_scan(x, a, n, n, 16)", "f32[1, 40, 6, 5]", args)
+    refused("state_scan(x, a, k, k, 8)", "f32[1, 40, 6, 5]", args)
+
+
 def rows():
     x, w, b = normal(5, 13) * 0.01, normal(13), normal(13)
     z = x.astype(np.float64)
@@ -335,7 +361,7 @@ def constants_of(folder):
 
 def main():
     os.makedirs(FOLDER, exist_ok=True)
-    for part in convolutions, attentions, gradients, rows, positions, largest, experts, sparse, alignments:
+    for part in convolutions, attentions, gradients, scans, rows, positions, largest, experts, sparse, alignments:
         part()
     missing = constants_of(LIBRARY) - covered
     assert not missing, f"constants that nothing here tries: {sorted(missing)}"
