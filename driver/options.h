@@ -18,7 +18,7 @@ typedef struct {
     VEC(const char *) root, off, pass, warn;
     VEC(Binding) in, out, expect;
     const char *outdir, *target, *emit, *program, *print_after, *depfile, *comm, *diagnostics, *explain, *trace, *tuned, *name, *completion, *html, *stop_at, *as;
-    bool depfiles, verify_each, time_passes, relaxed, check, allow_nan, laws, write, processes, flags, cache_sim, help, manual, version, *as;
+    bool depfiles, verify_each, time_passes, relaxed, check, allow_nan, laws, write, processes, flags, cache_sim, help, manual, version;
     const double *tolerance; /* NULL: the element type's */
     const Tuned *sizes; /* instead of a file's: of commands that try some */
     int64_t ranks, seed, time, timeout_ms, workers, split, variants;
