@@ -67,8 +67,9 @@ def check_browser(site):
     http.server.SimpleHTTPRequestHandler.log_message = lambda *_: None  # quiet
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
-        for width in (1300, 500):
-            with Browser(width, 900) as page:
+        with Browser() as page:
+            for width in (1300, 500):
+                page.size(width, 900)
                 look(page, f"http://127.0.0.1:{server.server_port}/", width)
         server.shutdown()
 

@@ -14,12 +14,11 @@ FLAGS = ("--headless", "--no-sandbox", "--disable-gpu", "--disable-background-ne
 
 
 class Browser:
-    """with Browser(width, height) as page: page.open(url); page.value("expression of JavaScript, or a promise of it")"""
+    """with Browser() as page: page.size(width, height); page.open(url); page.value("JavaScript, or a promise of it")"""
 
-    def __init__(self, width, height):
+    def __init__(self):
         self.home, self.loop, self.count = tempfile.mkdtemp(), ioloop.IOLoop(make_current=False), 0
-        self.process = subprocess.Popen([shutil.which("chromium"), *FLAGS[:-1], f"--window-size={width},{height}",
-                                         f"--user-data-dir={self.home}", FLAGS[-1]], stderr=subprocess.PIPE, text=True)
+        self.process = subprocess.Popen([shutil.which("chromium"), *FLAGS[:-1], f"--user-data-dir={self.home}", FLAGS[-1]], stderr=subprocess.PIPE, text=True)
         port = next(found[1] for line in self.process.stderr for found in [re.search(r"ws://127\.0\.0\.1:(\d+)/", line)] if found)
         with urllib.request.urlopen(f"http://127.0.0.1:{port}/json/list", timeout=30) as f:
             target = next(t for t in json.load(f) if t["type"] == "page")
@@ -41,6 +40,9 @@ class Browser:
             said = json.loads(self.loop.run_sync(self.socket.read_message, timeout=60))
             if said.get("id") == self.count:
                 return said["result"]
+
+    def size(self, width, height):
+        self.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False)
 
     def open(self, url):
         self.call("Page.navigate", url=url)
