@@ -33,13 +33,21 @@ void slice_sums(Slice *s) {
     }
 }
 
-/* In a step products are issued and no sum is waited for: slots are given back a turn later. With few sums the
-   assembler would let each product wait for the one before [compiled: C7514 up to 32 columns, from registers to
-   memory]. */
-bool loop_defers(const Slice *s, const Op *loop) {
+/* Sums go from registers to memory. With few of them, or where nothing that a run or a task decides stands in front of
+   the stores, the assembler would let each product wait for the one before [compiled: C7514 up to 32 columns; and of
+   known numbers of rows and whole tiles, 40 to 112 columns]. */
+static bool stores_hinder(const Slice *s) {
     enum { FEW = 32 /* columns */ };
+    const Range *row = &s->k->range.p[s->row], *column = &s->k->range.p[s->column];
+    if (!s->swapped || column->size <= FEW) return s->swapped;
+    const bool known = size_is_number(row->of) && row->of.c % row->size == 0 && size_is_number(column->of);
+    return known && !s->turned && s->slices <= 1;
+}
+
+/* In a step products are issued and no sum is waited for: slots are given back a turn later. */
+bool loop_defers(const Slice *s, const Op *loop) {
     bool products = false;
-    if (s->swapped && s->k->range.p[s->column].size <= FEW) return false;
+    if (stores_hinder(s)) return false;
     for (const Op *op = loop->region[0]->first; op; op = op->next) {
         if (op->kind == OP_DOT && (dot_promotes(op) || s->waited[op->res.p[0]->id])) return false;
         bool operand = (op->kind == OP_LOAD && s->stream_of[op->res.p[0]->id]) || is_widened(s, op);
