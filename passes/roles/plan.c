@@ -162,10 +162,17 @@ static Planned slice_try(PassContext *c, const Kernel *k, bool swapped, double *
     return p;
 }
 
+/* A file of sizes asks for clusters of tiles, and the plan has them. */
+static bool has_clusters(const Kernel *k, const Planned *p) {
+    return k->plan.clusters > 1 && p->plan.cluster == k->plan.clusters && p->plan.cluster_range >= 0;
+}
+
 Planned slice_plan(PassContext *c, const Kernel *k) {
     double seconds = 0, other_seconds = 0;
     if (k->form != KERNEL_VALUE) return plan_refused("");
     Planned p = slice_try(c, k, false, &seconds), other = slice_try(c, k, true, &other_seconds);
     if (p.why.words && !*p.why.words) return other;
+    if (!p.why.words && !other.why.words && has_clusters(k, &p) != has_clusters(k, &other))
+        return has_clusters(k, &p) ? p : other;
     return !other.why.words && (p.why.words || other_seconds < TILES_GAIN * seconds) ? other : p;
 }
