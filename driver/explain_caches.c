@@ -11,13 +11,13 @@ static double percent(double part, double all) { return all > 0 ? 100 * part / a
 static void print_sim(const Session *s, const Kernel *k, const RemapMachine *m, const Order *o) {
     Arena *arena = arena_new();
     const CacheSim c = cache_simulate(s->m, k, m, o, arena);
-    const double fetched = c.fetched / m->last_rate, memory = c.memory / m->rate;
+    const double seconds = c.fetched / m->last_rate + c.memory / m->rate;
     Text order = {0};
     if (o) order_text(&order, o, name_add, k);
     printf("cache-sim: '%s', %s%s: L2 hits %.1f %%, last level %.1f %%; %.3g bytes to the L2, %.3g of memory, %.3g us to move"
-           "; %.0f of %.0f tasks\n",
+           "; %.0f of %.0f tasks%s\n",
            k->name, o ? "order " : "row-major", text_str(&order), percent(c.hits, c.requests), percent(c.last_hits, c.fetched),
-           c.fetched, c.memory, (fetched > memory ? fetched : memory) * 1e6, c.tasks, c.all);
+           c.fetched, c.memory, seconds * 1e6, c.tasks, c.all, c.unknown ? "; without what data decide" : "");
     text_free(&order);
     arena_free(arena);
 }

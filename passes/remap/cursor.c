@@ -34,6 +34,7 @@ static void loop_enter(Cursor *c, const Op *loop) {
     const Interval lo = scalar(c, loop->arg.p[0]), hi = scalar(c, loop->arg.p[1]);
     const int r = loop->range;
     c->op = loop->next;
+    c->unknown |= !interval_exact(lo) || !interval_exact(hi);
     if (!interval_exact(lo) || !interval_exact(hi) || hi.lo <= lo.lo) return;
     c->lo[r] = lo.lo, c->hi[r] = hi.lo, c->index[r] = 0;
     iterate(c, loop);
@@ -58,6 +59,7 @@ const Op *cursor_next(Cursor *c) {
         } else if (op->kind == OP_IF) {
             const Interval when = scalar(c, op->arg.p[0]);
             c->op = op->next;
+            c->unknown |= !interval_exact(when);
             if (op->region[when.hi ? 0 : 1]) enter(c, op->region[when.hi ? 0 : 1]);
         } else {
             c->op = op->next;

@@ -10,6 +10,7 @@ typedef struct {
     const Region *in; /* where it stands; NULL: at the end */
     const Op *op;     /* the next one; NULL: at the region's end */
     int64_t *index, *lo, *hi; /* of the loops that are open, by range */
+    bool unknown;             /* it has met a loop or condition over data */
 } Cursor;
 
 /* Room for ranges of the kernel; sizes and rank are those of the environment. */

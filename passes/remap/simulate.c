@@ -104,7 +104,7 @@ static bool box_of(Sim *s, Slot *slot, const Op *op, const int64_t *dim, int64_t
     for (int d = 0; d < s->k->param.p[op->param].ndim; d++) {
         slot->at.env.budget = 512;
         const Interval at = env_affine(&slot->at.env, &op->sub.p[d].lo);
-        if (at.lo <= -UNBOUNDED || at.hi >= UNBOUNDED) return false;
+        if (at.lo <= -UNBOUNDED || at.hi >= UNBOUNDED) return s->sum.unknown = true, false;
         lo[d] = at.lo < 0 ? 0 : at.lo, hi[d] = at.hi < dim[d] ? at.hi : dim[d] - 1;
         if (hi[d] < lo[d]) return false;
     }
@@ -161,6 +161,7 @@ static Seen *seen_of(Sim *s, Slot *slot, const Op *op) {
 
 static void slot_turn(Sim *s, Slot *slot, int chiplet) {
     const Op *op = cursor_next(&slot->at);
+    s->sum.unknown |= slot->at.unknown;
     if (op) box_ask(s, slot, chiplet, op, seen_of(s, slot, op));
     else slot_begin(s, slot, chiplet);
 }

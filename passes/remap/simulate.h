@@ -9,6 +9,7 @@ typedef struct {
     double requests, hits;       /* of the L2: reads of a line, writes of half a line */
     double fetched, last_hits;   /* bytes from beyond the L2, and the share of them that the last level had */
     double memory;               /* bytes from and to memory */
+    bool unknown;                /* places, loops or conditions follow from data: they are left out */
 } CacheSim;
 
 /* Of the order, or row-major where it is NULL. Run-time sizes at their bounds; the same result each time. */
