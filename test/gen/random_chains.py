@@ -5,7 +5,7 @@ import numpy
 
 SCORES = ["x * 0.1", "20.0 * tanh(x * 0.01)", "4.0 * tanh(x * 0.2)", "x * 0.1 - slope[{h}] * f32(pos(i) - pos(j))", "x * 0.1 + f32(bias[i, j])", "x * 0.1 + f32(near[j])",
           "where(own[i] == own[j], x * 0.1, -inf)", "where(x > 0, x * 0.1, x * 0.02)", "x * 0.1", "x * 700.0", "where(own[i] == own[j], x * 0.1, -1e9)",
-          "where(own[i] == own[j], x * 0.1, -3e38)"]
+          "where(own[i] == own[j], x * 0.1, -3e38)", "(x + far[i - j + 500]) * 0.1", "x * 0.1 + far[j - i + 450]"]
 SEEN = {"": ("0", "t"), "pos(j) <= pos(i)": ("0", "min(t, end(i))"), "pos(j) <= pos(i) + 3": ("0", "t"), "pos(j) <= pos(i) && pos(j) > pos(i) - w": ("max(0, begin(i) - w + 1)", "min(t, end(i))"),
         "pos(j) < 5 || pos(j) <= pos(i)": ("0", "max(5, end(i))")}
 STEP = """      {x}
@@ -21,6 +21,11 @@ STEP = """      {x}
 def size(r, most):
     """Those around multiples of tiles, and any."""
     return r.choice([r.choice([64, 128, 192, 256, 384]) + r.randint(-2, 2), r.randint(1, most)])
+
+
+def own_range(step):
+    """The same step along a range of its own."""
+    return re.sub(r"\bj\b", "first", step)
 
 
 def chained(r):
@@ -40,19 +45,21 @@ def chained(r):
     shared = not e and r.random() < 0.3
     wide = e or d
     column, v = (("e" if e else "c"), f"{'k' if shared else 'v'}[{at}j, {'e' if e else 'c'}]")
-    shapes = {"q": f"T[{of}s, d]", "k": f"T[{of}t, d]", "v": f"T[{of}t, {'n' if e else 'd'}]", "slope": "f32[g]", "bias": "T[s, t]", "near": "T[t]", "own": "i32[u]", "len": "i32[b]"}
-    given = ["q", "k"] + ["v"] * (not shared) + [n for n in ("slope", "bias", "near", "own") if n + "[" in score or (also and n == "bias")] + ["len"] * counted
+    shapes = {"q": f"T[{of}s, d]", "k": f"T[{of}t, d]", "v": f"T[{of}t, {'n' if e else 'd'}]", "slope": "f32[g]", "bias": "T[s, t]", "near": "T[t]", "own": "i32[u]", "far": "f32[u]", "len": "i32[b]"}
+    given = ["q", "k"] + ["v"] * (not shared) + [n for n in ("slope", "bias", "near", "own", "far") if n + "[" in score or (also and n == "bias")] + ["len"] * counted
     steps, lse = r.choice([64, 64, 80, 96, 128, 128]) if wide <= 128 else r.choice([48, 64, 64, 80, 96]), r.random() < 0.4
     x = f"x = q[{at}i, c] @ k[{at}j, c];\n      x = {score};" + f"\n      x = where({seen}, x, -inf);" * (seen != "")
     rows = f"{'fixed ' * ('begin' in begin or also or r.random() < 0.5)}{r.choice([64, 128])}"
+    step = STEP.format(x=x, v=v + f" + bias[i, j] @ {v}" * also)
+    ahead = f"    for first: fixed {r.choice([16, 16, 32, steps])} in 0 .. min(t, {r.randint(1, 40)}) {{\n{own_range(step)}    }}\n" if r.random() < 0.25 else ""
     text = f"""
 kernel chain({', '.join(f'{n}: {shapes[n]}' for n in given)}, const w: i64) -> (o: {out if out == 'f32' else 'T'}[{of}s, {'n' if e else 'd'}]{f', z: f32[{of}s]' * lse}) {{
   each {heads + ', ' * (heads != '')}i: {rows} of s, c: * of d{', e: * of n' * (e > 0)} {{
     m: f32[i] = -3e38;
     l: f32[i] = 0;
     acc: f32[i, {column}] = 0;
-    for j: fixed {steps} in {begin} .. {end} {{
-{STEP.format(x=x, v=v + f" + bias[i, j] @ {v}" * also)}    }}
+{ahead}    for j: fixed {steps} in {begin} .. {end} {{
+{step}    }}
     o[{at}i, {column}] = acc / max(l, 0.001);
 {f'    z[{at}i] = m + log(l + 1.0);' * lse}
   }}
