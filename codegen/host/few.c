@@ -5,13 +5,7 @@
 
 enum { FEW_ROWS = 16 }; /* at most: from there on copying the matrix in the order of its products pays */
 
-/* x: rows of k, m of them, or one (m -1). w: n rows of k. */
-typedef struct {
-    const Value *x, *w;
-    int16_t m, n, k;
-} FewProduct;
-
-static Nest nest_around(Fn *f, const FewProduct *p) {
+Nest few_nest(Fn *f, const FewProduct *p) {
     Type all = type_union(p->x->type, p->w->type);
     Nest nest = nest_new(f, NULL, 0);
     for (int i = 0; i < all.nrange; i++)
@@ -41,21 +35,25 @@ static bool few_product(Fn *f, const Op *op, const DotRanges *d, FewProduct *p, 
         *p = product_of(op, d, swapped);
         const int16_t along = result_along(f, v);
         if (p->n < 0 || !is_few(f, p->m) || (along >= 0 && along != p->n)) continue;
-        Nest n = nest_around(f, p);
+        Nest n = few_nest(f, p);
         if (rows_of_codes(&n, p->w, p->n, p->k, w)) return true;
     }
     return false;
 }
 
-bool few_reads_in_place(Fn *f, const Op *op) {
+bool few_of(Fn *f, const Op *op, FewProduct *p, Rows *w) {
     DotRanges d;
-    FewProduct p;
-    Rows w;
     dot_ranges(f, op, &d);
-    return few_product(f, op, &d, &p, &w);
+    return few_product(f, op, &d, p, w);
 }
 
-static void take_rows(Nest *n, const FewProduct *p, Rows *x) {
+bool few_reads_in_place(Fn *f, const Op *op) {
+    FewProduct p;
+    Rows w;
+    return few_of(f, op, &p, &w);
+}
+
+void few_left(Nest *n, const FewProduct *p, Rows *x) {
     if (rows_of_value(n, p->x, p->m, p->k, x) && x->whole) return;
     Tile made = dot_operand(n->f, p->x, ELEM_F32, p->k);
     rows_of_tile(n, &made, p->m, p->k, x);
@@ -64,7 +62,7 @@ static void take_rows(Nest *n, const FewProduct *p, Rows *x) {
 static void emit_call(Nest *n, const FewProduct *p, const Rows *w, const Tile *to) {
     Fn *f = n->f;
     Rows x, y;
-    take_rows(n, p, &x);
+    few_left(n, p, &x);
     rows_of_tile(n, to, p->m, p->n, &y);
     const char *rows = cexpr_bare(f->range[p->n].count)->text, *sum = cexpr_bare(f->range[p->k].count)->text;
     if (p->m < 0 && w->elem == ELEM_F32)
@@ -87,7 +85,7 @@ bool emit_few_product(Fn *f, const Op *op, const DotRanges *d) {
     const Tile *to = held_tile(f, v);
     int64_t mark = f->scratch;
     dot_start(f, op, to);
-    Nest n = nest_around(f, &p);
+    Nest n = few_nest(f, &p);
     rows_of_codes(&n, p.w, p.n, p.k, &w);
     emit_call(&n, &p, &w, to);
     f->scratch = mark;

@@ -58,5 +58,6 @@ const Backend c_backend = {
     .sync = &c_sync,
     .refuse_starts = refuse_starts,
     .before_loop = lengthen_steps,
+    .loop = emit_grouped,
     .step = step,
 };

@@ -19,4 +19,14 @@ bool rows_of_value(Nest *, const Value *, int16_t row, int16_t line, Rows *);
 bool rows_of_codes(Nest *, const Value *, int16_t row, int16_t line, Rows *);
 bool rows_of_tile(Nest *, const Tile *, int16_t row, int16_t line, Rows *);
 
+/* A product of few rows. x: rows of k, m of them, or one (m -1). w: n rows of k. */
+typedef struct {
+    const Value *x, *w;
+    int16_t m, n, k;
+} FewProduct;
+
+bool few_of(Fn *, const Op *dot, FewProduct *, Rows *w); /* false: it is none that reads w in place */
+Nest few_nest(Fn *, const FewProduct *);                 /* loops over all ranges but the product's own */
+void few_left(Nest *, const FewProduct *, Rows *x);      /* x in memory, or made */
+
 #endif

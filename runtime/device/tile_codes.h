@@ -116,22 +116,16 @@ TILE_INLINE tile_words tile_words_part(const char *at, int64_t bytes) {
 #endif
 }
 
-/* Of 2 n vectors those with even numbers of lanes, then those with odd ones. */
-TILE_INLINE void tile_codes_split(int n, const tile_row_vector *from, tile_row_vector *even, tile_row_vector *odd) {
-    _Pragma("GCC unroll 8") for (int i = 0; i < n; i++) {
-        even[i] = TILE_EVEN(from[2 * i], from[2 * i + 1]);
-        odd[i] = TILE_ODD(from[2 * i], from[2 * i + 1]);
-    }
-}
-
-/* A chunk of what is multiplied by such elements, in their order; `vectors` of a chunk are a power of two. */
+/* A chunk of what is multiplied by such elements, in their order; `vectors` of a chunk are a power of two. Each step
+   puts lanes of even numbers in the first half, as if all vectors were one. */
 TILE_INLINE void tile_codes_order(int vectors, const float *from, float *to) {
     tile_row_vector a[TILE_MOST_VECTORS], b[TILE_MOST_VECTORS];
     _Pragma("GCC unroll 16") for (int i = 0; i < vectors; i++) a[i] = tile_row_load(from + i * TILE_ROW_LANES);
-    /* Parts of `n` vectors whose elements lie vectors / n apart. */
-    _Pragma("GCC unroll 4") for (int n = vectors; n > 1; n /= 2) {
-        _Pragma("GCC unroll 16") for (int p = 0; p < vectors / n; p++)
-            tile_codes_split(n / 2, a + p * n, b + p * (n / 2), b + vectors / 2 + p * (n / 2));
+    _Pragma("GCC unroll 4") for (int step = 1; step < vectors; step *= 2) {
+        _Pragma("GCC unroll 8") for (int i = 0; i < vectors / 2; i++) {
+            b[i] = TILE_EVEN(a[2 * i], a[2 * i + 1]);
+            b[vectors / 2 + i] = TILE_ODD(a[2 * i], a[2 * i + 1]);
+        }
         _Pragma("GCC unroll 16") for (int i = 0; i < vectors; i++) a[i] = b[i];
     }
     _Pragma("GCC unroll 16") for (int i = 0; i < vectors; i++) * (tile_row_vector *)(to + i * TILE_ROW_LANES) = a[i];

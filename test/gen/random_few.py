@@ -38,6 +38,18 @@ def body(draw, x, w, p):
     return f"acc: f32[i, j] = 0; for {p} {{ acc += sum(f32({x}) * f32({w}), p); }} y[i, j] = acc;"
 
 
+def grouped(draw, x, w, k):
+    """Groups of the sum, each scaled by a number for its column; also such whose factors know the group."""
+    width = draw.choice([32, 64, 128, 256, 512, draw.randint(1, 200)])
+    if x == "x[i, p]" and draw.random() < 0.2:
+        x = "(x[i, p] * f32(pos(e)))"
+    scale = draw.choice(["s[j, e]", "s[j, e]", "s[j, e]", "(s[j, e] * 2)", "(s[j, e] + s[j, 0])"])
+    p = f"p: {draw.choice([16, 64])} in {width} * e .. min(k, {width} * (e + 1))"
+    text = (f"acc: f32[i, j] = {draw.choice([0, 1])}; for e of {-(-k // width)} {{ part: f32[i, j] = 0; for {p} {{ part += {x} @ {w}; }} "
+            f"acc += {draw.choice([f'part * {scale}', f'{scale} * part'])}; }} y[i, j] = acc;")
+    return text, -(-k // width)
+
+
 def kernel(draw, number):
     runtime, elem = draw.random() < 0.3, draw.choice(TYPES)
     m, n, k = extent(draw, 20), extent(draw, 150), extent(draw, 500)
@@ -46,11 +58,16 @@ def kernel(draw, number):
     rows = "M" if runtime else m
     ranges = f"i: {draw.choice([1, 4, 8, 16, 64])} of m, j: {draw.choice([16, 64, 128])} of n"
     p = f"p: {draw.choice([8, 64, 256])} {bounds(draw, k)}"
+    text, groups = body(draw, x, w, p), 1
+    if draw.random() < 0.35 and k and wide == "f32":
+        text, groups = grouped(draw, x, w, k)
     # What lies beyond the matrix: rows that are missing in it, places behind its rows.
     stored = (max(0, n + shift[0] - draw.choice([0, 0, draw.randint(0, 40)])), max(0, k + shift[1] - draw.choice([0, 0, 0, draw.randint(0, 3)])))
-    text = (f"kernel k{number}(x: {wide}[m, k], w: {elem}[r, c], const n: i64) -> (y: f32[m, n]) {{\n"
-            f"  each {ranges} {{ {body(draw, x, w, p)} }}\n}}\n")
-    return text, f"x{number}: {wide}[{rows}, {k}], w{number}: {elem}[{stored[0]}, {stored[1]}]", f"y{number}: f32[{rows}, {n}]", f"y{number} = k{number}(x{number}, w{number}, {n});"
+    if draw.random() < 0.5:
+        stored = (n + shift[0], k + shift[1])
+    text = f"kernel k{number}(x: {wide}[m, k], w: {elem}[r, c], s: f32[n, g]) -> (y: f32[m, n]) {{\n  each {ranges} {{ {text} }}\n}}\n"
+    return (text, f"x{number}: {wide}[{rows}, {k}], w{number}: {elem}[{stored[0]}, {stored[1]}], s{number}: f32[{n}, {groups}]",
+            f"y{number}: f32[{rows}, {n}]", f"y{number} = k{number}(x{number}, w{number}, s{number});")
 
 
 def program(draw):

@@ -61,8 +61,10 @@ static union {
 } codes;
 
 typedef struct {
-    int64_t m, n, inside, k, lda, first, ldw, ldc;
+    int64_t m, n, inside, k, lda, first, ldw, ldc, width, lds;
 } Few;
+
+static float scale[WIDE * (LONG + 8)];
 
 static double code_at(tile_codes type, int64_t i) {
     switch (type) {
@@ -98,6 +100,23 @@ static void few_call(tile_codes type, const Few *s) {
     }
 }
 
+static void few_call_scaled(tile_codes type, const Few *s) {
+#define SCALED(NAME)                                                                                                   \
+    tile_few_scaled_##NAME(s->m, s->n, s->k, s->width, a, s->lda, codes.NAME + s->first, s->ldw, scale, s->lds, c,     \
+                           s->ldc)
+#define SCALED_PACKED(NAME)                                                                                            \
+    tile_few_scaled_##NAME(s->m, s->n, s->k, s->width, a, s->lda, codes.NAME, s->first, s->ldw, scale, s->lds, c,      \
+                           s->ldc)
+    switch (type) {
+    case TILE_CODES_f32: SCALED(f32); break;
+    case TILE_CODES_bf16: SCALED(bf16); break;
+    case TILE_CODES_f16: SCALED(f16); break;
+    case TILE_CODES_i8: SCALED(i8); break;
+    case TILE_CODES_i4: SCALED_PACKED(i4); break;
+    case TILE_CODES_t2: SCALED_PACKED(t2); break;
+    }
+}
+
 /* The largest difference by the sum of the terms' sizes; what is not of the result must stay. */
 static double few_difference(tile_codes type, const Few *s) {
     double worst = 0;
@@ -105,7 +124,8 @@ static double few_difference(tile_codes type, const Few *s) {
         for (int64_t j = 0; j < s->ldc; j++) {
             double sum = (double)start_of_c[i * s->ldc + j], size = fabs(sum) + 1e-30;
             for (int64_t p = 0; i < s->m && j < clamp(s->inside, s->n) && p < s->k; p++) {
-                const double term = (double)a[i * s->lda + p] * code_at(type, s->first + j * s->ldw + p);
+                const double factor = s->width ? (double)scale[j * s->lds + p / s->width] : 1;
+                const double term = (double)a[i * s->lda + p] * code_at(type, s->first + j * s->ldw + p) * factor;
                 sum += term, size += fabs(term);
             }
             worst = fmax(worst, fabs((double)c[i * s->ldc + j] - sum) / size);
@@ -118,6 +138,9 @@ static Few few_draw(int turn) {
     s.inside = rand() % 3 ? s.n : rand() % (WIDE + 10) - 5;
     s.lda = s.k + rand() % 8, s.ldc = s.n + rand() % 8, s.ldw = s.k + rand() % 16, s.first = rand() % 16;
     if (rand() % 2) s.ldw = (s.ldw + 3) / 4 * 4, s.first = s.first / 4 * 4;
+    if (rand() % 2) return s;
+    s.inside = s.n, s.width = rand() % 3 ? 64 << rand() % 5 : 1 + rand() % 300;
+    s.lds = (s.k + s.width - 1) / s.width + rand() % 3;
     return s;
 }
 
@@ -125,12 +148,13 @@ static double few(void) {
     double worst = 0;
     for (size_t i = 0; i < sizeof a / sizeof *a; i++) a[i] = (float)number();
     for (size_t i = 0; i < sizeof c / sizeof *c; i++) start_of_c[i] = (float)number();
+    for (size_t i = 0; i < sizeof scale / sizeof *scale; i++) scale[i] = (float)number();
     for (int type = TILE_CODES_f32; type <= TILE_CODES_t2; type++) {
         codes_draw((tile_codes)type);
         for (int turn = 0; turn < 120; turn++) {
             const Few s = few_draw(turn);
             memcpy(c, start_of_c, sizeof c);
-            few_call((tile_codes)type, &s);
+            (s.width ? few_call_scaled : few_call)((tile_codes)type, &s);
             worst = fmax(worst, few_difference((tile_codes)type, &s));
         }
     }
