@@ -7,7 +7,9 @@
 enum {
     LEAST_STAGES = 2,      /* one is read, one is copied */
     COPY_REGISTERS = 40,   /* of a thread of the group that copies: 30 values spill with 24 (compiled) */
-    GATHER_REGISTERS = 64, /* likewise of who copies row by row, 16 rows a lane: 56 spill (compiled) */
+    GATHER_REGISTERS = 64, /* likewise of who copies row by row, 16 rows a lane: 56 spill (compiled), .. */
+    ROOMY_REGISTERS = 96,  /* .. and 80 where groups of rows are searched (compiled); two groups leave so many .. */
+    ROOMY_SUMS = 96,       /* .. beside sums in so many registers */
     ALL_REGISTERS = 512,   /* of four threads, one of each of four groups: 65,536 in all */
     MOST_REGISTERS = 232,  /* of a thread that multiplies: three groups have 504 of 512 so */
     MOST_SINGLES = 240,    /* columns, where bytes leave one by one: 256 are serialised (compiled: C7514) */
@@ -80,11 +82,15 @@ static void seconds_count(const MatrixTarget *t, const MatrixOp *op, const TileQ
     if (p->edges) p->seconds = g->fill + (meet + tile_edges_clocks(t, op, q, p)) / g->clock;
 }
 
-/* Where a processor holds several workgroups, groups give none to others: sums are few. */
+/* Where a processor holds several workgroups, groups give none to others: sums are few. Threads that copy rows have
+   what the others leave. */
 static void registers_share(const TileQuestion *q, TilePlan *p) {
     const int begin = ALL_REGISTERS / p->resident / (p->groups + 1) / 8 * 8; /* of a thread */
-    p->copy_registers = q->gathers ? GATHER_REGISTERS : COPY_REGISTERS;
+    const bool roomy = p->groups <= 2 && q->sums * p->columns * (p->rows / p->groups) / GROUP <= ROOMY_SUMS;
+    p->copy_registers = !q->gathers ? COPY_REGISTERS : roomy ? ROOMY_REGISTERS : GATHER_REGISTERS;
     p->registers = (int)fmin(MOST_REGISTERS, (begin * (p->groups + 1) - p->copy_registers) / p->groups / 8 * 8);
+    const int left = (begin * (p->groups + 1) - p->registers * p->groups) / 8 * 8;
+    if (q->gathers) p->copy_registers = (int)fmin(MOST_REGISTERS, left);
     if (p->resident > 1) p->copy_registers = p->registers = begin;
 }
 
