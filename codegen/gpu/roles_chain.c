@@ -51,6 +51,32 @@ static bool is_of_sums(const Value *v, int depth) {
     return some;
 }
 
+static bool is_rounded(const Region *body, const Value *v, int depth);
+
+/* What the use makes of it has its relative error, up to rounding to 16 bits: factors and choices, not sums. */
+static bool rounds(const Region *body, const Op *use, int i, int depth) {
+    const Op *in = use->in->parent;
+    switch (use->kind) {
+    case OP_CAST: return hip_role_packs(use);
+    case OP_SELECT: return i > 0 && is_rounded(body, use->res.p[0], depth + 1);
+    case OP_MUL: return is_rounded(body, use->res.p[0], depth + 1);
+    case OP_YIELD: return in && in->kind == OP_IF && is_rounded(body, in->res.p[i], depth + 1);
+    default: return false;
+    }
+}
+
+static bool is_rounded(const Region *body, const Value *v, int depth) {
+    enum { DEEP = 8 /* operations */ };
+    bool some = false;
+    for (const Op *use = walk(body); use && depth < DEEP; use = walk_next(use, body))
+        for (int i = 0; i < use->arg.n; i++) {
+            if (use->arg.p[i] != v) continue;
+            if (!rounds(body, use, i, depth)) return false;
+            some = true;
+        }
+    return some;
+}
+
 bool hip_role_is_near(Fn *f, const Op *op) {
     bool made = false; /* an operand of a product in registers */
     const Region *body = f->k->roles->role.p[f->hip->role->number].body;
@@ -61,7 +87,8 @@ bool hip_role_is_near(Fn *f, const Op *op) {
     const Op *reader = fn_held(f, op->res.p[0])->reader.op;
     const bool exponent = reader && reader->kind == OP_EXP && reader->arg.p[0] == op->res.p[0];
     if (op->kind == OP_SUB && !exponent) return false; /* else it may be fused */
-    return made && is_of_sums(op->arg.p[0], 0);
+    const bool factor = (op->kind == OP_EXP || op->kind == OP_EXP2) && op->res.p[0]->type.nrange == 2;
+    return made && (is_of_sums(op->arg.p[0], 0) || (factor && is_rounded(body, op->res.p[0], 0)));
 }
 
 bool hip_role_chains(Fn *f, const Op *mma) {

@@ -60,8 +60,7 @@ static const Op *load_home(const Slice *s, const Op *load) {
 
 /* One block brings both. */
 static bool loads_equal(const Slice *s, const Op *a, const Op *b) {
-    const Op *at = load_home(s, a), *other = load_home(s, b);
-    const bool together = a->in == b->in || (at != a && other != b && at->in == other->in);
+    const bool together = a->in == b->in || load_home(s, a)->in == load_home(s, b)->in;
     return together && a->param == b->param && access_equal(a, b);
 }
 

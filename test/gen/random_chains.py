@@ -76,7 +76,7 @@ kernel chain({', '.join(f'{n}: {shapes[n]}' for n in given)}, const w: i64) -> (
     return "\n".join(lines) + text, {n: values[n] for n in values if n[:-1] in given}, [f"--size={n.upper()}={sizes[n]}" for n in free if free[n]]
 
 
-WEIGHTS = ["exp(x * 0.1 - u[{near}])", "x * 0.1", "tanh(x * 0.02) + u[{near}]", "exp(x * 0.1 - u[{near}]) * n[{far}]", "max(x, 0.0) * 0.1"]
+WEIGHTS = ["exp(x * 0.1 - u[{near}])", "x * 0.1", "tanh(x * 0.02) + u[{near}]", "exp(x * 0.1 - u[{near}]) * n[{far}]", "max(x, 0.0) * 0.1", "x * exp(n[{far}] - u[{near}])"]
 CHANGES = ["w * (y - z[{near}])", "w * y * 0.1", "y * 0.1 - w", "w * (y - z[{near}]) + n[{far}]"]
 SHOWN = {"": ("0", "t"), "pos(j) <= pos(i)": ("0", "min(t, end(i))"), "pos(j) >= pos(i)": ("begin(i)", "t"), "pos(j) + 5 >= pos(i)": ("0", "t")}
 
@@ -94,22 +94,25 @@ def gradients(r):
     begin, end = SHOWN[shown]
     free = {x: sizes[x] > 0 and r.random() < 0.3 for x in "st"} | {"t": sizes["t"] == 0 or r.random() < 0.3}
     lines = [f"dim {x.upper()} {'<=' if free.get(x) else '='} {max(1, v + r.choice([0, 99]) * free.get(x, 0))};" for x, v in sizes.items()]
+    front = r.random() < 0.3  # a product begins the sum, as of a state
+    p = "l" if front else "c"
     many = lambda x: "m, t" if x == "j" else "b, s"
     shapes = {"a": "T[b, s, d]", "e": "T[b, s, d]", "k": "T[m, t, d]", "v": "T[m, t, d]", "u": f"f32[{many(near)}]", "z": f"f32[{many(near)}]", "n": f"f32[{many(far)}]"}
-    given = ["a", "e", "k", "v"] + [x for x in "uzn" if re.search(rf"\b{x}\[", w + g)]
+    shapes["h"] = "T[b, d, d]"
+    given = ["a", "e", "k", "v"] + ["h"] * front + [x for x in "uzn" if re.search(rf"\b{x}\[", w + g)]
     mask = f"w = where({shown}, w, 0);" if shown else ""
-    step = f"""x = a[bi, i, c] @ k[{of('j')}, c];
+    step = f"""x = a[bi, i, {p}] @ k[{of('j')}, {p}];
       w = {w};
       {mask}
       {('sv += T(w) @ v[' + of('j') + ', c];') * two}
-      y = e[bi, i, c] @ v[{of('j')}, c];
+      y = e[bi, i, {p}] @ v[{of('j')}, {p}];
       sk += T({g}) @ k[{of('j')}, c];"""
     loop = f"for j: {r.choice(['fixed ', ''])}{r.choice([48, 64, 64, 80, 96])} in {begin} .. {end} {{\n      {step}\n    }}"
     out = r.choice(["T", "T", "f32"])
     text = f"""
 kernel gradients({', '.join(f'{x}: {shapes[x]}' for x in given)}) -> (o: {out}[b, s, d]{', q: T[b, s, d]' * two}) {{
-  each bi of b, i: fixed {r.choice([64, 128, 128])} of s, c: * of d {{
-    sk: f32[i, c] = 0;
+  each bi of b, i: fixed {r.choice([64, 128, 128])} of s, c: * of d{', l: * of d' * front} {{
+    sk: f32[i, c] = {'(a[bi, i, l] @ h[bi, c, l]) * 0.5' if front else '0'};
     {'sv: f32[i, c] = 0;' * two}
     {f'for r of {n} {{ {loop} }}' if n else loop}
     o[bi, i, c] = sk * 0.5;
@@ -117,7 +120,7 @@ kernel gradients({', '.join(f'{x}: {shapes[x]}' for x in given)}) -> (o: {out}[b
   }}
 }}
 """
-    fill = {"T[": f"{elem}[", "m,": f"{sizes['b'] * max(1, n)},", "b,": "B,", "s,": "S,", "t,": "T,", "s]": "S]", "t]": "T]", "d]": f"{d}]"}
+    fill = {"T[": f"{elem}[", "m,": f"{sizes['b'] * max(1, n)},", "b,": "B,", "s,": "S,", "t,": "T,", "s]": "S]", "t]": "T]", "d,": f"{d},", "d]": f"{d}]"}
     def outer(shape):
         for x, y in fill.items():
             shape = re.sub(rf"(?<![a-zA-Z0-9]){re.escape(x)}", y, shape)
