@@ -101,6 +101,9 @@ void explain_sizes(const Session *s, const Program *p, int64_t *sizes) {
     Options *o = ARENA_NEW(s->arena, Options);
     *o = *s->o;
     o->program = p->name;
+    /* Orders of tasks change no prediction. */
+    vec_copy(s->arena, &o->off);
+    vec_push(s->arena, &o->off, "remap");
     Tune t = {.o = o,
               .arena = s->arena,
               .lowered = LOWERED,

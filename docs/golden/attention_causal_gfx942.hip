@@ -41,14 +41,14 @@ TILE_FN int attention_to(attention_tile at, int row) {
 /* The task of a workgroup, in the order of the plan. */
 TILE_FN attention_tile attention_here(int rows, int keys) {
     attention_tile at = {rows, keys, 0, 0, 0, 0, 0, 0};
-    const int64_t group = tile_deal_all(tile_group(), 1024, 8);
+    const int64_t group = tile_group();
     const int64_t bi_tile = 0;
-    const int64_t hi_tile_band = group / 64;
-    const int64_t hi_tile_first = hi_tile_band * 2;
-    const int64_t task = group % 64;
-    const int64_t i_tile_digit = task / 2;
+    const int64_t hi_tile_band = group / 512;
+    const int64_t hi_tile_first = hi_tile_band * 16;
+    const int64_t task = group % 512;
+    const int64_t i_tile_digit = task / 16;
     const int64_t i_tile = 32 - 1 - i_tile_digit;
-    const int64_t hi_tile_digit = task % 2;
+    const int64_t hi_tile_digit = task % 16;
     const int64_t hi_tile = hi_tile_first + hi_tile_digit;
     at.row = (int)i_tile * 128;
     at.head = (int)(hi_tile);

@@ -26,9 +26,13 @@ enum {
 
 /* The tile of a workgroup, in the order of the plan. */
 TILE_FN void matmul_tile(int *i0, int *j0) {
-    const int64_t group = tile_deal_even(tile_group(), 8, 64);
-    const int64_t i_tile = group / 16;
-    const int64_t j_tile = group % 16;
+    const int64_t group = tile_group();
+    const int64_t i_tile_band = group / 64;
+    const int64_t i_tile_first = i_tile_band * 4;
+    const int64_t task = group % 64;
+    const int64_t j_tile = task / 4;
+    const int64_t i_tile_digit = task % 4;
+    const int64_t i_tile = i_tile_first + i_tile_digit;
     *i0 = (int)i_tile * 256;
     *j0 = (int)j_tile * 256;
 }

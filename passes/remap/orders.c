@@ -1,9 +1,8 @@
 /* orders.c: members of the family of orders (ir/order.h) that are tried for a kernel. */
 #include "passes/remap/reuse.h"
 
-/* Tiles of a band; workgroups of a chiplet that are dealt at once beside those that run at once. Chosen: orders of
-   others use 4 to 16 rows (AMD's Triton kernels, arXiv 2511.08083). */
-static const int bands[] = {0, 2, 4, 8, 16, 32};
+/* Tiles of a band; chosen: orders of others use 4 to 16 rows (arXiv 2511.08083). */
+static const int bands[] = {0, 4, 8, 16};
 
 typedef struct {
     const Reuse *u;
@@ -34,17 +33,15 @@ static void way_set(const Tried *t, Order *o, bool pair) {
             o->digit[i].way = pair ? DIGIT_PAIR : later ? DIGIT_DOWN : DIGIT_UP;
 }
 
-/* Dealt to chiplets, or not. */
+/* Not dealt; all at once; as many at once as run at once. */
 static void deals_add(Tried *t, Order o) {
-    const int64_t slots = t->m->slots, chiplets = t->m->chiplets;
-    const int64_t block[] = {0, chiplets * slots, chiplets * 8};
+    const int64_t at_once = t->m->slots * t->m->chiplets;
     vec_push(t->arena, &t->list, o);
-    o.chiplets = (int)chiplets;
-    for (size_t i = 0; i < sizeof block / sizeof *block && chiplets > 1; i++) {
-        if (block[i] >= t->u->tasks || (i && block[i] == block[i - 1])) continue;
-        o.block = block[i];
-        vec_push(t->arena, &t->list, o);
-    }
+    if (t->m->chiplets < 2) return;
+    o.chiplets = t->m->chiplets;
+    vec_push(t->arena, &t->list, o);
+    o.block = at_once;
+    if (at_once < t->u->tasks) vec_push(t->arena, &t->list, o);
 }
 
 static void ways_add(Tried *t, Order o) {

@@ -178,6 +178,43 @@ static void dim_cut(Walk *w, int group, int d) {
     }
 }
 
+/* ---- accesses that touch nearly the same ---- */
+
+/* They follow the same tiles, and where the first task reads, one reads at most a piece more than the other. */
+static bool is_near(const ReuseAccess *a, const ReuseAccess *b) {
+    if (a->group != b->group || a->write != b->write) return false;
+    for (int d = 0; d < a->ndim; d++) {
+        const ReuseDim *x = &a->dim[d], *y = &b->dim[d];
+        if (x->n != y->n || memcmp(x->step, y->step, sizeof x->step) != 0) return false;
+        const int64_t middle = x->n / 2;
+        if (x->lo[middle] > y->hi[middle] || y->lo[middle] > x->hi[middle]) return false;
+    }
+    return true;
+}
+
+/* Both as one: for a stencil the tile and what is around it. */
+static void accesses_join(ReuseAccess *to, const ReuseAccess *from) {
+    for (int d = 0; d < to->ndim; d++)
+        for (int64_t e = 0; e < to->dim[d].n; e++) {
+            ReuseDim *x = &to->dim[d];
+            const ReuseDim *y = &from->dim[d];
+            x->lo[e] = y->lo[e] < x->lo[e] ? y->lo[e] : x->lo[e];
+            x->hi[e] = y->hi[e] > x->hi[e] ? y->hi[e] : x->hi[e];
+        }
+}
+
+static void near_join(Walk *w) {
+    int n = 0;
+    for (int i = 0; i < w->reuse.access.n; i++) {
+        const ReuseAccess a = w->reuse.access.p[i];
+        int at = 0;
+        while (at < n && !is_near(&w->reuse.access.p[at], &a)) at++;
+        if (at < n) accesses_join(&w->reuse.access.p[at], &a);
+        else w->reuse.access.p[n++] = a;
+    }
+    w->reuse.access.n = n;
+}
+
 /* ---- tasks that take longer than others ---- */
 
 /* Steps that the loop of the body takes where the range is at a tile. */
@@ -244,6 +281,7 @@ Reuse reuse_of(const Module *m, const Kernel *k, Arena *arena) {
         if (op->kind == OP_LOAD || op->kind == OP_STORE) access_add(&w, op);
     for (int i = 0; i < k->param.n; i++)
         for (int d = 0; d < k->param.p[i].ndim; d++) dim_cut(&w, i, d);
+    near_join(&w);
     for (int g = 0; g < w.reuse.group.n; g++) w.reuse.group.p[g].shared = group_is_shared(&w.reuse, g);
     weights_find(&w);
     return w.reuse;

@@ -5,8 +5,9 @@
 
 #include <string.h>
 
-/* Tasks that are looked at; the rest is taken to be like them. Chosen for the time: no measurement is recorded. */
-enum { MOST_TASKS = 4096, GROUPS = 64 };
+/* Tasks that are looked at, fewer where each touches much, but two waves; the rest is taken to be like them. Chosen for
+   the time: no measurement is recorded. */
+enum { MOST_TASKS = 4096, MOST_TOUCHES = 12288, GROUPS = 64 };
 
 struct Cell {
     uint64_t key; /* 1 + the cell's number; 0: free */
@@ -141,9 +142,26 @@ static void tasks_count(Count *n, const Order *o, int64_t tasks) {
     n->t.balance = n->u->weight ? balance_of(free_at, at_once) : 1;
 }
 
+/* Pieces that a task touches of places that others touch too. */
+static int64_t touches_of(const Reuse *u) {
+    int64_t n = 1;
+    for (int i = 0; i < u->access.n; i++) {
+        const ReuseAccess *a = &u->access.p[i];
+        int64_t pieces = u->group.p[a->group].shared;
+        for (int d = 0; d < a->ndim; d++) pieces *= a->dim[d].hi[a->dim[d].n / 2] - a->dim[d].lo[a->dim[d].n / 2];
+        n += pieces;
+    }
+    return n;
+}
+
+static int64_t tasks_to_count(const Reuse *u, int64_t at_once) {
+    const int64_t few = MOST_TOUCHES / touches_of(u), waves = (few < MOST_TASKS ? few : MOST_TASKS) / at_once;
+    const int64_t most = (waves > 2 ? waves : 2) * at_once;
+    return u->tasks < most ? u->tasks : most;
+}
+
 Traffic traffic_of(const Reuse *u, const RemapMachine *m, const Order *o, TrafficRoom *room) {
-    const int64_t at_once = m->slots * m->chiplets, rounds = MOST_TASKS / at_once;
-    const int64_t most = (rounds ? rounds : 1) * at_once, tasks = u->tasks < most ? u->tasks : most;
+    const int64_t tasks = tasks_to_count(u, m->slots * m->chiplets);
     Count n = {.u = u, .m = m, .room = room, .arena = room->near.arena};
     uint64_t first = 0;
     n.come = ARENA_ARRAY(n.arena, double, (size_t)m->chiplets);
