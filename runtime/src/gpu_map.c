@@ -118,13 +118,18 @@ static int map_encode_pixels(const Gpu *gpu, const tile_map *m, const GpuMapped 
     return error;
 }
 
-/* In place of a tensor without elements: one of a single element. What is copied from there is zero, what is stored
-   there nobody reads. */
-static int map_encode_none(const tile_instance *p, const tile_map *m, GpuMap *to) {
+/* In place of a tensor without elements: one of a single element, with boxes as large as that tensor's. What is copied
+   from there is zero, what is stored there nobody reads. */
+static int map_encode_none(const tile_instance *p, const tile_map *m, const GpuMapped *at, GpuMap *to) {
     GpuMapped none = {.base = p->gpu->none + (m->stores ? GPU_NONE_BYTES : 0)};
     uint64_t stride[TILE_MAP_DIMS];
-    for (int d = 0; d < m->ndim; d++) none.dim[d] = 1, stride[d] = STEP;
-    return map_encode(p->mesh->gpu, m, &none, stride, to);
+    tile_map like = *m;
+    for (int d = 0; d < m->ndim; d++) {
+        none.dim[d] = 1, stride[d] = STEP;
+        if (at->dim[d] > 0) like.box[d] = (int)map_box(m, at, d);
+    }
+    like.few = 0;
+    return map_encode(p->mesh->gpu, &like, &none, stride, to);
 }
 
 /* Pixels of images that are not there are zero, which no map says. */
@@ -134,7 +139,7 @@ static int map_fill(const tile_instance *p, const tile_map *m, GpuMapped *at, Gp
     memset(to, 0, sizeof *to);
     if (is_empty(m, at)) {
         at->refused = m->pixels != 0;
-        const int code = at->refused ? 0 : map_encode_none(p, m, to);
+        const int code = at->refused ? 0 : map_encode_none(p, m, at, to);
         at->made = !code;
         return code ? gpu_fail(gpu, code, "describing a tensor without elements") : TILE_OK;
     }
