@@ -267,7 +267,8 @@ bool hip_role_exp(Fn *, const Op *);  /* roles_exp.c: an exponential of scores; 
 const CExpr *hip_role_distance(Nest *, const Op *); /* roles_distance.c: positions' distances as floats; NULL: none */
 bool hip_role_tanh(Fn *, const Op *); /* roles_tanh.c: the same, a hyperbolic tangent */
 /* roles_late.c: loops of which pieces with products run a turn late. */
-int hip_role_turn_barrier(const Kernel *, int role); /* where the first of two groups waits for its turn */
+enum { TURN_THREADS = 256 /* of a group that waits for its turn, and of the one before it */ };
+int hip_role_turn_barrier(const Kernel *, int role); /* where the first of several groups waits for its turn */
 bool hip_role_has_brackets(const Role *);            /* its groups take turns */
 void hip_role_late(Fn *, const Op *loop);
 int hip_role_late_but(const Fn *, const Op *); /* groups that may be under way where a piece of it goes on */

@@ -156,13 +156,14 @@ static bool is_written(const Fn *f, const Turn *t) {
 }
 
 static void turn_lines(Fn *f, const Late *l) {
-    const int bar = hip_role_turn_barrier(f->k, f->hip->role->number), threads = 128 * f->hip->groups;
+    const int bar = hip_role_turn_barrier(f->k, f->hip->role->number), groups = f->hip->groups;
+    const char *next = groups == 2 ? fn_text(f, "%d - group", bar + 1) : fn_text(f, "%d + (group + 1) %% %d", bar, groups);
     for (int i = 0; i < l->loop->turn.n; i++) {
         const Turn *t = &l->loop->turn.p[i];
-        if (is_alone(f, l, i) && !is_alone(f, l, i - 1)) fn_line(f, "tile_bar_sync(%d + group, %d);", bar, threads);
+        if (is_alone(f, l, i) && !is_alone(f, l, i - 1)) fn_line(f, "tile_bar_sync(%d + group, %d);", bar, TURN_THREADS);
         if (is_written(f, t)) (t->shift ? late_lines : piece_lines)(f, l, t);
         if (is_alone(f, l, i) && !is_alone(f, l, i + 1))
-            fn_line(f, "tile_bar_arrive(%d - group, %d);", bar + 1, threads);
+            fn_line(f, "tile_bar_arrive(%s, %d);", next, TURN_THREADS);
     }
 }
 

@@ -5,12 +5,10 @@
 
 #include <inttypes.h>
 
-enum { PAIR = 2 /* groups that can take turns: each has a barrier */ };
-
 /* Pieces as they stand, and those that are one turn late. */
 void hip_role_turns_check(Fn *f, const Op *loop) {
     for (int i = 0; i < loop->turn.n; i++) {
-        if (loop->turn.p[i].alone && !(hip_role_is_late(loop) && f->hip->groups == PAIR))
+        if (loop->turn.p[i].alone && !(hip_role_is_late(loop) && f->hip->groups > 1))
             fn_unsupported(f, loop->loc, "pieces that groups run one after the other");
         if (loop->turn.p[i].shift > 1) fn_unsupported(f, loop->loc, "a piece that is more than one turn late");
     }

@@ -8,7 +8,8 @@
 enum {
     GROUP = 128,     /* threads of a group */
     GROUP_ROWS = 64, /* that it multiplies */
-    MOST_GROUPS = 2,
+    PAIR = 2,  /* groups, .. */
+    MOST_GROUPS = 3, /* .. or so many where the kernel fixes its rows so */
     LEAST_KEYS = 48, /* of a step, .. */
     MOST_KEYS = 128,
     MOST_WHOLE = 128,    /* columns of a result whose slot has all of them: wider ones leave no room for keys */
@@ -16,10 +17,9 @@ enum {
     LEAST_STAGES = 2,    /* one is read, one is copied */
     MOST_STAGES = 4,     /* more gained nothing: copies are a tenth of the time [guess] */
     BARRIERS = 2048,     /* bytes of the rings' barriers, and up to a multiple of 1024 */
-    COPY_REGISTERS = 40, /* of a thread: 30 values spill with 24 (compiled) */
-    REGISTERS = 232,     /* of a thread that multiplies: two groups have 464 of 504 so */
     OWN_WORDS = 40,      /* of a thread: addresses, counters, what rows have one of [guess]; .. */
-    FEW_WORDS = 24,      /* .. where several products begin a step, and rows have none [compiled: widths 64, 128] */
+    FEW_WORDS = 24,      /* .. where several products begin a step, and rows have none [compiled: widths 64, 128], or
+                            three groups have narrow rows [compiled: width 64] */
     SPARE_WORDS = 16,    /* with so many more nothing spills [compiled: widths 64 to 256], .. */
     TAIL_WORDS = 25      /* .. likewise where a step may be cut short */
 };
@@ -42,6 +42,12 @@ static int64_t step_of(const Slice *s, const Op *loop, const TilePlan *t) {
     const int64_t most = positions_most(s, loop);
     return most < t->columns ? ceil_div(most, KEYS_STEP) * KEYS_STEP : t->columns;
 }
+
+/* Of a thread: of the group with the one that copies, for which 30 values spill with 24 (compiled); of those that
+   multiply. All groups together have 512 of each of 128 threads, or 504. */
+static const struct {
+    int copy, multiply;
+} registers[MOST_GROUPS + 1] = {[1] = {40, 232}, [PAIR] = {40, 232}, [MOST_GROUPS] = {32, 160}};
 
 static int64_t positions(const Slice *s, int range, const TilePlan *t) {
     if (range == s->row) return t->rows;
@@ -98,7 +104,7 @@ static int words_most(const Slice *s, const TilePlan *t) {
         const Op *op = s->op.p[i];
         if (op->kind == OP_FOR) most = (int)fmax(most, words_carried(s, op, t) + words_of_step(s, op, t));
     }
-    return most + (has_several(s) && !carries_rows(s) ? FEW_WORDS : OWN_WORDS);
+    return most + (t->groups > PAIR || (has_several(s) && !carries_rows(s)) ? FEW_WORDS : OWN_WORDS);
 }
 
 /* ---- memory ---- */
@@ -213,8 +219,8 @@ typedef struct {
 
 static bool plan_try(const Slice *s, TilePlan *t, Fixed fixed, Wish wish) {
     const bool tail = (wish.spare || wish.whole) && has_tail(s, t);
-    const int left = !wish.spare ? 0 : tail ? TAIL_WORDS : SPARE_WORDS;
-    if (!sizes_fit(s, t, fixed) || words_most(s, t) + left > REGISTERS || (wish.whole && tail)) return false;
+    const int left = !wish.spare ? 0 : tail ? TAIL_WORDS : t->groups > PAIR ? SPARE_WORDS / 2 : SPARE_WORDS;
+    if (!sizes_fit(s, t, fixed) || words_most(s, t) + left > registers[t->groups].multiply || (wish.whole && tail)) return false;
     t->stages = stages_of(s, t);
     return t->stages >= LEAST_STAGES;
 }
@@ -223,7 +229,9 @@ static bool find_tiles(Slice *s, TilePlan *t, Fixed fixed) {
     static const Wish wishes[] = {{true, true}, {false, true}, {true, false}, {false, false}};
     const int first = loads_keys(s) && has_several(s) ? 0 : 2;
     s->any_steps = fixed < FIXED_ALL;
-    for (t->groups = MOST_GROUPS; t->groups > 0; t->groups--) {
+    const Range *rows = &s->k->range.p[s->row];
+    const bool more = (!rows->tunable || s->k->plan.sized) && rows->size == GROUP_ROWS * MOST_GROUPS;
+    for (t->groups = more ? MOST_GROUPS : PAIR; t->groups > 0; t->groups--) {
         t->rows = GROUP_ROWS * t->groups;
         for (int i = first; i < (int)(sizeof wishes / sizeof *wishes); i++)
             for (t->columns = MOST_KEYS; t->columns >= LEAST_KEYS; t->columns -= KEYS_STEP)
@@ -278,8 +286,8 @@ static void plan_record(Slice *s, const TilePlan *t, Planned *p) {
     p->plan.cut = s->k->plan.cut;
     p->plan.unaligned = s->k->plan.unaligned;
     p->cost = (int)fmin(1 + clocks_of(s, t), INT32_MAX);
-    vec_push(s->m->arena, &p->plan.regs, COPY_REGISTERS);
-    for (int i = 0; i < t->groups; i++) vec_push(s->m->arena, &p->plan.regs, REGISTERS);
+    vec_push(s->m->arena, &p->plan.regs, registers[t->groups].copy);
+    for (int i = 0; i < t->groups; i++) vec_push(s->m->arena, &p->plan.regs, registers[t->groups].multiply);
     planned_tile(p, s->row, t->rows);
     for (int i = 0; i < s->op.n; i++)
         if (is_step(s->op.p[i])) planned_tile(p, s->op.p[i]->range, step_of(s, s->op.p[i], t));

@@ -161,8 +161,7 @@ static void number_from_head(Op *loop) {
 }
 
 void chain_turns(const Slice *s, Op *loop) {
-    enum { PAIR = 2 /* groups: the products of one run beside the arithmetic of the other */ };
-    const bool alone = s->k->plan.regs.n - 1 == PAIR;
+    const bool alone = s->k->plan.regs.n - 1 > 1; /* groups: the products of one run beside the arithmetic of others */
     const Turn line[] = {{.piece = FRONT},
                          {.piece = HEAD, .alone = alone},
                          {.piece = TAIL, .shift = 1, .alone = alone},

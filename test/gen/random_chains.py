@@ -49,7 +49,7 @@ def chained(r):
     given = ["q", "k"] + ["v"] * (not shared) + [n for n in ("slope", "bias", "near", "own", "far") if n + "[" in score or (also and n == "bias")] + ["len"] * counted
     steps, lse = r.choice([64, 64, 80, 96, 128, 128]) if wide <= 128 else r.choice([48, 64, 64, 80, 96]), r.random() < 0.4
     x = f"x = q[{at}i, c] @ k[{at}j, c];\n      x = {score};" + f"\n      x = where({seen}, x, -inf);" * (seen != "")
-    rows = f"{'fixed ' * ('begin' in begin or also or r.random() < 0.5)}{r.choice([64, 128])}"
+    rows = f"{'fixed ' * ('begin' in begin or also or r.random() < 0.5)}{r.choice([64, 128, 128, 192])}"
     step = STEP.format(x=x, v=v + f" + bias[i, j] @ {v}" * also)
     ahead = f"    for first: fixed {r.choice([16, 16, 32, steps])} in 0 .. min(t, {r.randint(1, 40)}) {{\n{own_range(step)}    }}\n" if r.random() < 0.25 else ""
     text = f"""
