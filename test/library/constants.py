@@ -12,6 +12,8 @@ import sys
 
 import numpy as np
 
+import philox
+
 TILEC, LIBRARY, FOLDER = sys.argv[1:4]
 random = np.random.default_rng(7)
 covered = set()
@@ -25,7 +27,7 @@ def integers(low, high, *shape, dtype=np.int32):
     return random.integers(low, high, shape).astype(dtype)
 
 
-NAMES = {np.dtype(np.float32): "f32", np.dtype(np.int32): "i32", np.dtype(np.int8): "i8"}
+NAMES = {np.dtype(np.float32): "f32", np.dtype(np.int64): "i64", np.dtype(np.int32): "i32", np.dtype(np.int8): "i8"}
 
 
 def type_of(value):
@@ -281,6 +283,15 @@ def largest():
     group("counted", {"ids": ids, "dy": dy}, calls)
 
 
+# ---- random numbers ----
+
+def numbers():
+    shapes = ((1, 1), (1, 70), (33, 1), (5, 7))
+    group("bits", {}, [(f"random_bits({s}, {n}, {d})", philox.bits_of(s, n, d)) for s in (0, -3) for n, d in shapes])
+    group("even", {}, [(f"random_uniform(5, {n}, {d})", single(philox.even_of(5, n, d)[0])) for n, d in shapes], 0)
+    group("bell", {}, [(f"random_normal(5, {n}, {d})", single(philox.normal_of(5, n, d))) for n, d in shapes], 2e-5)
+
+
 # ---- experts, sparse matrices, recurrences ----
 
 def experts():
@@ -361,7 +372,7 @@ def constants_of(folder):
 
 def main():
     os.makedirs(FOLDER, exist_ok=True)
-    for part in convolutions, attentions, gradients, scans, rows, positions, largest, experts, sparse, alignments:
+    for part in convolutions, attentions, gradients, scans, rows, positions, largest, numbers, experts, sparse, alignments:
         part()
     missing = constants_of(LIBRARY) - covered
     assert not missing, f"constants that nothing here tries: {sorted(missing)}"
