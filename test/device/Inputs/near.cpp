@@ -1,4 +1,5 @@
-/* near.cpp: quotients of scores, of all exponents, within 2^-22 of the quotient where that is a normal number. */
+/* near.cpp: quotients of scores, of all exponents, within 2^-22 of the quotient where that is a normal number; tanh near
+   0 within 2^-21. */
 #include "device/tile_sm_90a.h"
 
 #include "device/tile_roles.h"
@@ -10,6 +11,20 @@ static bool is_near(float x, float y) {
     if (fabs(exact) < 0x1p-126) return fabs(got) <= 0x1p-126;
     if (fabs(exact) > 0x1.fffffdp127) return got == exact || isinf(got);
     return fabs(got - exact) <= 0x1p-22 * fabs(exact);
+}
+
+static bool is_near_tanh(float x) {
+    const double exact = tanh((double)x);
+    return fabs(tile_tanh_small(x) - exact) <= 0x1p-21 * fabs(exact);
+}
+
+/* From nearly 0, in steps of 2^-17 of themselves, to the largest of these, and its opposite. */
+static void count_tanh(void) {
+    int wrong = 0, all = 0;
+    for (float x = 0x1p-100f; x <= TILE_TANH_SMALL; x += x * 0x1p-17f, all += 2)
+        wrong += !is_near_tanh(x) + !is_near_tanh(-x);
+    wrong += tile_tanh_small(0) != 0 || !is_near_tanh(TILE_TANH_SMALL);
+    printf("tanh: %d wrong, %s\n", wrong, all > 1000000 ? "many" : "few");
 }
 
 int main() {
@@ -24,4 +39,5 @@ int main() {
                 if (!wrong++) printf("%a / %a = %a\n", (double)x, (double)y, (double)tile_div_near(x, y));
             }
     printf("%d quotients, %d wrong, %g\n", quotients, wrong, (double)tile_div_near(1, INFINITY));
+    count_tanh();
 }
