@@ -1,5 +1,5 @@
-/* run_odd.c: where NaN and infinities come from: the interpreter runs the program as it is written, every tensor between kernels
-   kept, and the first node that stores one is named. */
+/* run_odd.c: where NaN and infinities come from: the interpreter runs the program as it is written, and the first kernel that
+   stores one is named. */
 #include "driver/run_odd.h"
 
 #include <inttypes.h>
@@ -31,59 +31,60 @@ void print_values(const Array *a) {
         double x = array_get(a, i);
         if (isfinite(x)) least = fmin(least, x), most = fmax(most, x);
     }
+    if (!array_count(a)) printf("no elements");
     if (least <= most) printf("%.6g .. %.6g", least, most);
     if (first < 0) return;
     printf("%s%" PRId64 " NaN or infinite, first ", least <= most ? "; " : "", count);
     print_place(stdout, a, first);
 }
 
-/* The program with its temporaries as results, and an array for each argument and result. */
-static Array *keep_all(Run *reference, const Array *before) {
-    Program *p = reference->s.m->program.p[0];
-    int given = p->io.n;
-    Array *own = inputs_copy(reference, before), *io = ARENA_ARRAY(reference->s.arena, Array, p->tensor.n + given);
-    for (int i = 0; i < given; i++) io[i] = own[i];
-    for (int i = 0; i < p->tensor.n; i++) {
-        Tensor *t = &p->tensor.p[i];
-        if (t->role != ROLE_TEMP) continue;
-        if (!array_for_tensor(reference->s.arena, reference->s.m, t, reference->sym, &io[p->io.n])) return NULL;
-        t->role = ROLE_OUTPUT;
-        vec_push(reference->s.m->arena, &p->io, i);
+/* What is not finite in the part of a tensor that a kernel sees: how often, and the first place in the tensor; -1: none. */
+typedef struct {
+    int64_t count, first;
+} Odd;
+
+static Odd odd_of(const InterpArg *a, int ndim) {
+    Odd odd = {.first = -1};
+    int64_t n = 1;
+    for (int d = 0; d < ndim; d++) n *= a->dim[d];
+    for (int64_t i = 0; i < n && elem_is_float(a->tensor.elem); i++) {
+        int64_t place = a->offset;
+        for (int64_t d = ndim - 1, rest = i; d >= 0; rest /= a->dim[d--]) place += rest % a->dim[d] * a->stride[d];
+        if (isfinite(array_get(&a->tensor, place))) continue;
+        if (!odd.count++) odd.first = place;
     }
-    return io;
+    return odd;
 }
 
-static const Array *array_of(const Program *p, const Array *io, int tensor) {
-    int i = 0;
-    while (p->io.p[i] != tensor) i++;
-    return &io[i];
-}
+typedef struct {
+    const Program *p;
+    bool *given; /* by tensor: it had some from the beginning */
+} Search;
 
-/* Of a node's arguments; out: of its results. NULL: none. */
-static const Array *odd_argument(const Program *p, const Node *n, const Array *io, bool out, int *tensor) {
-    int64_t count;
+static const char *tensor_name(const Search *s, const Node *n, int arg) { return s->p->tensor.p[n->arg.p[arg].tensor].name; }
+
+static void report(const Search *s, const Node *n, const InterpArg *arg, int to, Odd odd) {
+    double x = array_get(&arg[to].tensor, odd.first);
+    fprintf(stderr, "tilec: note: '%s' is the first that stores such values: %" PRId64 " to '%s', %g at ", n->kernel->name,
+            odd.count, tensor_name(s, n, to), isnan(x) ? (double)NAN : x); /* without a sign */
+    print_place(stderr, &arg[to].tensor, odd.first);
     for (int i = 0; i < n->arg.n; i++) {
-        const Param *param = &n->kernel->param.p[i];
-        *tensor = n->arg.p[i].tensor;
-        if (param->out == out && first_odd(array_of(p, io, *tensor), &count) >= 0) return array_of(p, io, *tensor);
+        const Param *p = &n->kernel->param.p[i];
+        if (p->out || p->inout || !odd_of(&arg[i], p->ndim).count) continue;
+        fprintf(stderr, "; its argument '%s' has some, too", tensor_name(s, n, i));
+        break;
     }
-    return NULL;
+    fprintf(stderr, "\ntilec: note: --stop-at=%s shows the tiles of its first task\n", n->kernel->name);
 }
 
-static bool report(const Run *reference, const Array *io, const Node *n) {
-    int to, from;
-    int64_t count;
-    const Program *p = reference->p;
-    const Array *stored = n->kind == NODE_CALL ? odd_argument(p, n, io, true, &to) : NULL;
-    if (!stored) return false;
-    const Array *taken = odd_argument(p, n, io, false, &from);
-    int64_t first = first_odd(stored, &count);
-    double x = array_get(stored, first);
-    fprintf(stderr, "tilec: note: '%s' is the first that stores such values: %" PRId64 " to '%s', %g at ", n->kernel->name, count,
-            p->tensor.p[to].name, isnan(x) ? (double)NAN : x); /* without a sign */
-    print_place(stderr, stored, first);
-    if (taken) fprintf(stderr, "; its argument '%s' has some, too", p->tensor.p[from].name);
-    fprintf(stderr, "\ntilec: note: --stop-at=%s shows the tiles of its first task\n", n->kernel->name);
+static bool node_look(void *context, const Node *n, const InterpArg *arg) {
+    const Search *s = context;
+    for (int i = 0; i < n->arg.n; i++) {
+        const Param *p = &n->kernel->param.p[i];
+        Odd odd = {0};
+        if (p->out || (p->inout && !s->given[n->arg.p[i].tensor])) odd = odd_of(&arg[i], p->ndim);
+        if (odd.count) return report(s, n, arg, i, odd), false;
+    }
     return true;
 }
 
@@ -91,7 +92,12 @@ void run_locate_odd(const Run *r, const Array *before) {
     Run reference;
     InterpReport told = {0};
     if (!reference_open(r, 1, &reference) || !same_extents(r, &reference)) return;
-    Array *io = keep_all(&reference, before);
-    if (!io || !interp_run(reference.s.arena, reference.s.m, reference.p, &(InterpOptions){.sym = r->sym}, io, &told)) return;
-    for (int i = 0; i < reference.p->node.n && !report(&reference, io, reference.p->node.p[i]); i++) continue;
+    const Program *p = reference.p;
+    Search s = {.p = p, .given = ARENA_ARRAY(reference.s.arena, bool, p->tensor.n)};
+    Array *io = inputs_copy(&reference, before);
+    int64_t count;
+    for (int i = 0; i < p->io.n; i++)
+        s.given[p->io.p[i]] = run_tensor(&reference, i)->role != ROLE_OUTPUT && first_odd(&io[i], &count) >= 0;
+    InterpWatch watch = {.ended = node_look, .context = &s};
+    interp_run(reference.s.arena, reference.s.m, p, &(InterpOptions){.sym = r->sym, .watch = &watch}, io, &told);
 }

@@ -48,22 +48,29 @@ static void tile_show(void *context, const Kernel *k, Name name, const Value *v,
     printf(": %s\n", path);
 }
 
-/* The first node of a kernel; NULL after a message. */
-static const Node *node_of_kernel(const Run *r, const char *name, size_t n) {
+static bool names_include(const char *const *known, int count, const char *name) {
+    int i = 0;
+    while (i < count && strcmp(known[i], name)) i++;
+    return i < count;
+}
+
+/* The name of a kernel that the program calls; NULL after a message. */
+static Name name_of_kernel(const Run *r, const char *name, size_t n) {
     const char **known = ARENA_ARRAY(r->s.arena, const char *, r->p->node.n + 1);
     int count = 0;
     for (int i = 0; i < r->p->node.n; i++) {
         const Node *node = r->p->node.p[i];
         if (node->kind != NODE_CALL) continue;
-        if (strlen(node->kernel->name) == n && memcmp(node->kernel->name, name, n) == 0) return node;
-        known[count++] = node->kernel->name;
+        if (strlen(node->kernel->name) == n && memcmp(node->kernel->name, name, n) == 0) return node->kernel->name;
+        if (!names_include(known, count, node->kernel->name)) known[count++] = node->kernel->name;
     }
     const char *near = spelling_nearest(arena_text(r->s.arena, name, n), known, count);
     fprintf(stderr, "tilec: error: '%s' calls no kernel '%.*s'", r->p->name, (int)n, name);
     fprintf(stderr, near ? "; did you mean '%s'?\n" : "\n", near);
-    if (!near) fputs("tilec: note: its kernels are", stderr);
-    for (int i = 0; !near && i < count; i++) fprintf(stderr, "%s '%s'", i ? "," : "", known[i]);
-    if (!near) fputs("\n", stderr);
+    if (near || !count) return NULL;
+    fputs("tilec: note: its kernels are", stderr);
+    for (int i = 0; i < count; i++) fprintf(stderr, "%s '%s'", i ? "," : "", known[i]);
+    fputs("\n", stderr);
     return NULL;
 }
 
@@ -72,14 +79,14 @@ int run_stop(Run *r) {
     char *end = "";
     Stop s = {.r = r, .task = colon ? strtoll(colon + 1, &end, 10) : 0};
     if (*end || s.task < 0 || (colon && !colon[1])) return fprintf(stderr, "tilec: error: --stop-at wants KERNEL or KERNEL:TASK, not '%s'\n", at), EXIT_USAGE;
-    const Node *node = node_of_kernel(r, at, colon ? (size_t)(colon - at) : strlen(at));
-    if (!node) return EXIT_USAGE;
-    InterpWatch watch = {.node = node->id, .task = s.task, .value = tile_show, .context = &s};
+    const Name kernel = name_of_kernel(r, at, colon ? (size_t)(colon - at) : strlen(at));
+    if (!kernel) return EXIT_USAGE;
+    InterpWatch watch = {.kernel = kernel, .task = s.task, .value = tile_show, .context = &s};
     InterpReport report = {0};
     if (!interp_run(r->s.arena, r->s.m, r->p, &(InterpOptions){.sym = r->sym, .watch = &watch}, r->io, &report)) {
         interp_report_print(r->p, &report, stderr);
         return EXIT_RUN;
     }
-    if (!s.any) fprintf(stderr, "tilec: error: no task %" PRId64 " of '%s' ran\n", s.task, node->kernel->name);
+    if (!s.any) fprintf(stderr, "tilec: error: no task %" PRId64 " of '%s' ran\n", s.task, kernel);
     return s.any && !s.failed ? EXIT_OK : EXIT_RUN;
 }

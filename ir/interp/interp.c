@@ -22,6 +22,7 @@ static void tasks_run(World *w, const Node *node, int rank, int64_t generation) 
         task_end(t);
     }
     if (w->once && !w->stopped) results_check(w, node, rank, generation);
+    if (!w->stopped) node_show(w, node, rank, generation);
 }
 
 static void node_run(World *w, const Node *node, int64_t generation) {
@@ -79,7 +80,7 @@ static void world_run(World *w, const InterpOptions *o, Array *io) {
         agents_run(w, generations);
     else
         run_sequential(w, generations);
-    world_gather(w, io);
+    if (!w->watch || !w->stopped) world_gather(w, io);
 }
 
 bool interp_run(Arena *arena, const Module *m, const Program *p, const InterpOptions *o, Array *io,

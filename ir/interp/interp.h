@@ -13,12 +13,21 @@ bool tensor_has_unique_places(const Program *, int tensor);
 
 /* ---- runs ---- */
 
-/* Who sees the tiles of one task of rank 0 when it ends: of each value with a name the last tile, in the order of the body,
-   and what is stored by the name of the result. The run then stops. Not concurrent, and not of teams. */
+/* A call's argument: the part of a tensor that the kernel sees, over the dimensions of the parameter. */
 typedef struct {
-    int node;
+    Array tensor; /* whole, of one rank */
+    int64_t offset, dim[MAX_DIMS], stride[MAX_DIMS];
+} InterpArg;
+
+/* Who sees what rank 0 computes. Not concurrent, and not of teams. */
+typedef struct {
+    /* The tiles of one task when it ends: of each value with a name the last tile, in the order of the body, and what is
+       stored by the name of the result. The run then stops. */
+    Name kernel; /* the first call of this kernel that runs and has the task; NULL: nobody sees tiles */
     int64_t task;
     void (*value)(void *context, const Kernel *, Name, const Value *, const Array *);
+    /* The arguments of each call when it ends; false: the run stops. NULL: nobody sees them. */
+    bool (*ended)(void *context, const Node *, const InterpArg *);
     void *context;
 } InterpWatch;
 

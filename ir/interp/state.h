@@ -127,7 +127,7 @@ struct World {
     Team **team; /* team[rank * nodes + node], made when first needed */
     Once *once;     /* of the running node's parameters; NULL: results are not looked at */
     InterpReport *report;
-    const InterpWatch *watch; /* NULL: nobody sees tiles */
+    const InterpWatch *watch; /* NULL: nobody */
 };
 
 /* world.c */
@@ -161,6 +161,7 @@ void task_end(Task *);
 /* watch.c */
 bool watch_wants(const World *, const Node *, int rank, int64_t task); /* which then begins without tiles of another */
 void task_show(const Task *); /* its tiles; the run stops */
+void node_show(World *, const Node *, int rank, int64_t generation); /* its arguments; the run may stop */
 
 /* tile.c */
 Lane lane_of(Elem);
