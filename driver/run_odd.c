@@ -1,5 +1,5 @@
-/* run_odd.c: where NaN and infinities come from: the interpreter runs the program as it is written, and the first kernel that
-   stores one is named. */
+/* run_odd.c: where NaN and infinities come from: the interpreter runs the program as it is written, and the first
+   kernel that stores one is named. */
 #include "driver/run_odd.h"
 
 #include <inttypes.h>
@@ -38,7 +38,8 @@ void print_values(const Array *a) {
     print_place(stdout, a, first);
 }
 
-/* What is not finite in the part of a tensor that a kernel sees: how often, and the first place in the tensor; -1: none. */
+/* What is not finite in the part of a tensor that a kernel sees: how often, and the first place in the tensor; -1:
+ * none. */
 typedef struct {
     int64_t count, first;
 } Odd;
@@ -61,12 +62,14 @@ typedef struct {
     bool *given; /* by tensor: it had some from the beginning */
 } Search;
 
-static const char *tensor_name(const Search *s, const Node *n, int arg) { return s->p->tensor.p[n->arg.p[arg].tensor].name; }
+static const char *tensor_name(const Search *s, const Node *n, int arg) {
+    return s->p->tensor.p[n->arg.p[arg].tensor].name;
+}
 
 static void report(const Search *s, const Node *n, const InterpArg *arg, int to, Odd odd) {
     double x = array_get(&arg[to].tensor, odd.first);
-    fprintf(stderr, "tilec: note: '%s' is the first that stores such values: %" PRId64 " to '%s', %g at ", n->kernel->name,
-            odd.count, tensor_name(s, n, to), isnan(x) ? (double)NAN : x); /* without a sign */
+    fprintf(stderr, "tilec: note: '%s' is the first that stores such values: %" PRId64 " to '%s', %g at ",
+            n->kernel->name, odd.count, tensor_name(s, n, to), isnan(x) ? (double)NAN : x); /* without a sign */
     print_place(stderr, &arg[to].tensor, odd.first);
     for (int i = 0; i < n->arg.n; i++) {
         const Param *p = &n->kernel->param.p[i];

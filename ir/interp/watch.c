@@ -36,7 +36,8 @@ void task_show(const Task *t) {
 
 static InterpArg arg_of_view(const View *v, int64_t generation) {
     const Tensor *t = v->part->t;
-    InterpArg a = {.tensor = {.elem = t->elem, .ndim = t->ndim, .data = v->part->copy[generation % t->slots].data}, .offset = v->offset};
+    InterpArg a = {.tensor = {.elem = t->elem, .ndim = t->ndim, .data = v->part->copy[generation % t->slots].data},
+                   .offset = v->offset};
     memcpy(a.tensor.dim, v->part->dim, sizeof a.tensor.dim);
     memcpy(a.dim, v->dim, sizeof a.dim);
     memcpy(a.stride, v->stride, sizeof a.stride);

@@ -9,7 +9,7 @@ from typing import Iterator, NamedTuple
 
 from tilec import _declared
 
-TOKEN = re.compile(r'//[^\n]*|/\*.*?(?:\*/|\Z)|"[^"\n]*"?|[A-Za-z_]\w*|\d[\w.]*|\.\.|[-+*/]=|[=<>!]=|\S', re.S)
+TOKEN = re.compile(r'//[^\n]*|/\*.*?(?:\*/|\Z)|"[^"\n]*"?|[A-Za-z_]\w*|\d\w*(?:\.(?!\.)\w*)?|\.\.|[-+*/]=|[=<>!]=|\S', re.S)
 BEGINS = ("kernel", "program", "record", "format", "dim", "mesh", "import")
 MAKES = ("=", "+=", "-=", "*=", "/=", ":")
 WORD = re.compile(r"[A-Za-z_]\w*\Z")
@@ -75,6 +75,11 @@ def part_at(text: str, offset: int) -> Part | None:
     return next((p for p in parts_of(text) if p.begin <= offset <= p.end), None)
 
 
+def after(part: Part, n: int) -> str:
+    """The token behind one of the part; '' behind the last."""
+    return part.tokens[n + 1].text if n + 1 < len(part.tokens) else ""
+
+
 def is_field(part: Part, n: int) -> bool:
     return n > 0 and part.tokens[n - 1].text == "."
 
@@ -94,9 +99,8 @@ def made_in(part: Part) -> dict[str, int]:
     if declares_many(part) or part.kind == "import":
         return made
     for n, t in enumerate(part.tokens[2:], 2):
-        after = part.tokens[n + 1].text if n + 1 < len(part.tokens) else ""
-        makes = after in MAKES or (after in (",", ")") and in_targets(part, n))
-        makes = makes or part.tokens[n - 1].text in ("each", "for", "repeat", "let") or (after == "of" and part.tokens[n - 1].text == ",")
+        makes = after(part, n) in MAKES or (after(part, n) in (",", ")") and in_targets(part, n))
+        makes = makes or part.tokens[n - 1].text in ("each", "for", "repeat", "let") or (after(part, n) == "of" and part.tokens[n - 1].text == ",")
         if t.is_word and makes and not is_field(part, n):
             made.setdefault(t.text, n)
     for n in head_generics(part, made):
@@ -106,14 +110,13 @@ def made_in(part: Part) -> dict[str, int]:
 
 def in_targets(part: Part, n: int) -> bool:
     """`a, b = ..` and `merge (a, b)`: a name of a list that ends in what makes names."""
-    while n + 2 < len(part.tokens) and part.tokens[n + 1].text == "," and part.tokens[n + 2].is_word:
+    while n + 2 < len(part.tokens) and after(part, n) == "," and part.tokens[n + 2].is_word:
         n += 2
-    after = part.tokens[n + 1].text if n + 1 < len(part.tokens) else ""
     first = n
     while first >= 2 and part.tokens[first - 1].text == "," and part.tokens[first - 2].is_word:
         first -= 2
     before = part.tokens[first - 1].text if first else ""
-    return (after == "=" and before in (";", "{", "}")) or (after == ")" and before == "(" and part.tokens[first - 2].text == "merge")
+    return (after(part, n) == "=" and before in (";", "{", "}")) or (after(part, n) == ")" and before == "(" and part.tokens[first - 2].text == "merge")
 
 
 def head_generics(part: Part, made: dict[str, int]) -> Iterator[int]:
@@ -146,9 +149,7 @@ def meaning_at(text: str, offset: int) -> Meaning | None:
 
 def is_outside(text: str, part: Part, name: str) -> bool:
     """A name of the part's head that the file declares: a dimension or a record, not what a call gives."""
-    n = made_in(part)[name]
-    after = part.tokens[n + 1].text if n + 1 < len(part.tokens) else ""
-    return name in globals_of(text) and after not in MAKES
+    return name in globals_of(text) and after(part, made_in(part)[name]) not in MAKES
 
 
 def globals_of(text: str) -> dict[str, Token]:
@@ -156,8 +157,8 @@ def globals_of(text: str) -> dict[str, Token]:
     found: dict[str, Token] = {}
     for part in parts_of(text):
         if declares_many(part):
-            for t, after in zip(part.tokens[1:], part.tokens[2:]):
-                if t.is_word and after.text in ("=", "<="):
+            for n, t in enumerate(part.tokens[1:], 1):
+                if t.is_word and after(part, n) in ("=", "<="):
                     found.setdefault(t.text, t)
         elif part.name and part.kind != "import":
             found.setdefault(part.name, part.tokens[1])
@@ -170,6 +171,12 @@ def uses_of(text: str, meaning: Meaning) -> list[Token]:
         return [t for n, t in enumerate(meaning.part.tokens) if t.text == meaning.name and not is_field(meaning.part, n) and n != 1]
     return [t for part in parts_of(text) for n, t in enumerate(part.tokens)
             if t.text == meaning.name and not is_field(part, n) and meaning_at(text, t.at) == meaning]
+
+
+def taken(text: str, meaning: Meaning) -> set[str]:
+    """Names that it cannot have instead: those of the file, and its own declaration's, or all declarations' if it is the file's."""
+    parts = [meaning.part] if meaning.part else parts_of(text)
+    return {*globals_of(text), *(name for part in parts for name in made_in(part))}
 
 
 # ---- words of the language ----

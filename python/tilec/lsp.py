@@ -76,7 +76,12 @@ class Wire:
 
 
 def path_of(uri: str) -> str:
-    return unquote(urlsplit(uri).path)
+    return unquote(urlsplit(uri).path).replace("\0", "")
+
+
+def without_halves(text: str) -> str:
+    """Halves of surrogate pairs, which UTF-8 has no bytes for, become U+FFFD."""
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
 def position(lines: list[str], line: int, column: int) -> dict:
@@ -88,8 +93,9 @@ def position(lines: list[str], line: int, column: int) -> dict:
 def offset_of(text: str, at: dict) -> int:
     """Of a position in UTF-16 units."""
     lines = text.split("\n")
-    line = lines[at["line"]]
-    before = line.encode("utf-16-le")[:2 * at["character"]].decode("utf-16-le", "ignore")
+    if at["line"] >= len(lines):  # behind the end is the end
+        return len(text)
+    before = lines[at["line"]].encode("utf-16-le")[:2 * at["character"]].decode("utf-16-le", "ignore")
     return sum(len(other) + 1 for other in lines[:at["line"]]) + len(before)
 
 
@@ -157,7 +163,8 @@ class Server:
         self.changed(p["textDocument"]["uri"], p["contentChanges"][-1]["text"])
 
     def changed(self, uri: str, text: str) -> None:
-        self.text[uri] = text
+        path_of(uri)  # refuses what is none
+        self.text[uri] = without_halves(text)
         self.dirty.add(uri)
 
     def didClose(self, p: dict) -> None:
@@ -245,16 +252,18 @@ class Server:
         meaning = _names.meaning_at(text, offset)
         if meaning is None or (meaning.part is None and meaning.name not in _names.globals_of(text)):
             return None
+        if meaning.part and meaning.part.kind in ("record", "format"):
+            return None
         return next((span(text, t) for t in _names.uses_of(text, meaning) if t.at <= offset <= t.at + len(t.text)), None)
 
     def rename(self, p: dict) -> dict:
-        """Everywhere in the document. A name that another file declares keeps its name."""
+        """Everywhere in the document. A name that another file declares keeps its name, and so do fields of records and formats,
+        whose uses need the types of what they stand behind."""
         uri, text, offset = self.place(p)
         meaning, new = _names.meaning_at(text, offset), p["newName"]
         if self.prepareRename(p) is None or meaning is None:
-            raise Refused(FAILED, "this name is not declared in this file")
-        taken = _names.made_in(meaning.part) if meaning.part else _names.globals_of(text)
-        if not _names.WORD.match(new) or new in _names.words() or new in taken:
+            raise Refused(FAILED, "this name is a field, or is not declared in this file")
+        if not _names.WORD.match(new) or new in _names.words() or new in _names.taken(text, meaning):
             raise Refused(FAILED, f"'{new}' is no free name")
         return {"changes": {uri: [{"range": span(text, t), "newText": new} for t in _names.uses_of(text, meaning)]}}
 
@@ -280,7 +289,7 @@ class Server:
                 found = facts.type_of(part.kind, part.name, name)
                 token = part.tokens[n]
                 end = place_of(text, token.at + len(token.text))
-                if found and " or " not in found and part.tokens[n + 1].text in ("=", ",") and first <= end["line"] <= last:
+                if found and " or " not in found and _names.after(part, n) in ("=", ",") and first <= end["line"] <= last:
                     hints.append({"position": end, "label": ": " + found, "kind": TYPE_HINT})
         return hints
 
@@ -290,7 +299,7 @@ class Server:
         self.wire.send({"method": method, "params": params})
 
     def answer(self, message: dict) -> None:
-        name = message.get("method", "").split("/")[-1]
+        name = str(message.get("method", "")).split("/")[-1]
         method: Callable | None = getattr(self, name) if name in REQUESTS else None
         try:
             if method is None:
@@ -298,7 +307,7 @@ class Server:
             reply = {"result": method(message.get("params") or {})}
         except Refused as e:
             reply = {"error": {"code": e.code, "message": str(e)}}
-        except (KeyError, IndexError, TypeError) as e:
+        except (AttributeError, LookupError, TypeError, ValueError) as e:  # parameters of another shape than the protocol's
             reply = {"error": {"code": FAILED, "message": f"{message.get('method')}: {e!r}"}}
         if "id" in message and "method" in message:
             self.wire.send({"id": message["id"], **reply})
@@ -312,9 +321,10 @@ class Server:
                 if self.wire.is_idle():
                     self.facts(uri)
             message = self.wire.take()
-            if message is None or message.get("method") == "exit":
+            if message is None or (isinstance(message, dict) and message.get("method") == "exit"):
                 return 0 if self.stopped else 1
-            self.answer(message)
+            if isinstance(message, dict):
+                self.answer(message)
 
 
 def serve() -> int:

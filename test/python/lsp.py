@@ -71,6 +71,8 @@ print(e.ask("textDocument/formatting", {"textDocument": {"uri": URI}, "options":
 show(e.change("kernel {"))
 print(e.ask("textDocument/formatting", {"textDocument": {"uri": URI}, "options": {}})["code"])
 print(e.ask("textDocument/moniker", {}))
+e.change(GOOD)
+e.ask("textDocument/hover", {"textDocument": {"uri": URI}, "position": {"line": 1, "character": 4}})  # what is known of a text without errors stays
 TEXT = GOOD.replace("twice(x)", "softmax(view(twice(x), [N, 1]))")
 e.change(TEXT)
 for word in ("twice", "softmax", "N])", "view"):
@@ -108,7 +110,8 @@ for line, word in ((6, "v, c"), (5, "x["), (10, "rows"), (4, "i:"), (10, "z ="),
 print(e.ask("textDocument/definition", at(7, "top")))
 edits = e.ask("textDocument/rename", {**at(6, "top"), "newName": "most"})["changes"][URI]
 print("rename", [(r["range"]["start"]["line"], r["range"]["start"]["character"], r["newText"]) for r in edits])
-for line, word, new in ((6, "top", "v"), (6, "top", "each"), (6, "top", "1a"), (6, "max", "most"), (5, "f32", "x")):
+for line, word, new in ((6, "top", "v"), (6, "top", "each"), (6, "top", "1a"), (6, "max", "most"), (5, "f32", "x"),
+                        (6, "top", "rows"), (3, "rows", "z"), (1, "a:", "c")):
     print("rename", word, new, e.ask("textDocument/rename", {**at(line, word), "newName": new})["message"])
 print(e.ask("textDocument/prepareRename", at(10, "rows")), e.ask("textDocument/prepareRename", at(6, "max")))
 items = {i["label"]: i for i in e.ask("textDocument/completion", at(6, "top"))}
@@ -117,6 +120,29 @@ print([i["label"] for i in e.ask("textDocument/completion", at(7, "b[c]"))])
 hints = e.ask("textDocument/inlayHint", {"textDocument": {"uri": URI}, "range": {"start": {"line": 0, "character": 0}, "end": {"line": 99, "character": 0}}})
 print([(h["position"]["line"], h["position"]["character"], h["label"]) for h in hints])
 print(e.ask("textDocument/formatting", {"textDocument": {"uri": "file:///none"}})["message"])
+LOOP = "kernel sums(x: f32[n, d]) -> (y: f32[n]) {\n  each i: 4 of n {\n    s: f32[i] = 0;\n    for p in 0..d { s = s + x[i, p]; }\n    y[i] = s;\n  }\n}\n"
+show(e.change(LOOP))
+print("d", places(e.ask("textDocument/references", {"textDocument": {"uri": URI}, "position": {"line": 0, "character": 22}})))
+NAMES, SPAN = ("hover", "definition", "references", "prepareRename", "completion"), ("inlayHint", "codeAction")
+
+
+def trouble():
+    """Answers that are errors, at places in the document and behind its end."""
+    document = {"textDocument": {"uri": URI}}
+    span = {"start": {"line": 0, "character": 0}, "end": {"line": 99, "character": 0}}
+    asked = [(name, {**document, "position": {"line": line, "character": column}}) for name in NAMES for line, column in ((0, 0), (3, 9), (3, 999), (99, 0))]
+    asked += [(name, {**document, "range": span}) for name in SPAN]
+    return [found["message"] for name, p in asked for found in [e.ask("textDocument/" + name, p)] if isinstance(found, dict) and "message" in found]
+
+
+odd = ["", "\0", "/* none", 'import "none', "kernel k(x: f32[n]) -> \ud83d", "}", "kernel sums(x", "dim", "record r {", "mesh ;", "kernel k(merge (a, b"]
+bad = [trouble() for text in [*odd, *(LOOP[:n] for n in range(3, len(LOOP), 13))] for _ in [e.change(text)]]
+print(len(bad), "texts", [found for found in bad if found])
+for uri in ("file:///a%00b.tile", "http://[", 7):
+    e.send("textDocument/didOpen", {"textDocument": {"uri": uri, "text": "dim"}})
+print(e.read()["params"]["uri"], e.ask("initialize", [1])["code"])
+e.server.stdin.write(b"Content-Length: 4\r\n\r\n[{}]")
+print(e.ask(7, None))
 for _ in range(20):  # typed faster than it is checked: the last text counts
     e.send("textDocument/didChange", {"textDocument": {"uri": URI}, "contentChanges": [{"text": "dim"}]})
 e.send("textDocument/didChange", {"textDocument": {"uri": URI}, "contentChanges": [{"text": GOOD}]})
