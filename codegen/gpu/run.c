@@ -127,9 +127,16 @@ bool hip_begins_run(const GpuText *g, const Program *p, const Node *n) {
     return n->id == 0 && gpu_has_ends(g->m, p) && !gpu_looks_at_values(p) && is_always_there(n);
 }
 
+/* Else ptxas spills for it: wide workgroups have few registers, and tasks of one rank that wait for each other are told
+   of none to spare (kernel.c). */
+static bool has_room(const GpuText *g, const Kernel *k) {
+    enum { MOST = 512 /* threads */ };
+    return mesh_ranks(g->m) > 1 && k->plan.waves * matrix_target(g->target)->wave <= MOST;
+}
+
 bool hip_ends_run(const GpuText *g, const Program *p, const Node *n) {
     return n->id == p->node.n - 1 && gpu_has_ends(g->m, p) && !gpu_looks_at_values(p) && !n->kernel->roles &&
-           is_always_there(n);
+           has_room(g, n->kernel) && is_always_there(n);
 }
 
 /* ---- results ---- */
