@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Bytes of a trace; chosen: no measurement is recorded. */
-enum { TRACE_LIMIT = 256 * 1024 * 1024 };
+/* Bytes of a trace, and its tasks that a page shows; chosen: no measurement is recorded. */
+enum { TRACE_LIMIT = 256 * 1024 * 1024, TRACE_TASKS = 20000 };
 
 /* In a script element nothing may look like the end of it. */
 static void add_json(Text *to, const json_t *data) {
@@ -42,6 +42,32 @@ static Text page_of(const json_t *data) {
     return page;
 }
 
+static bool has_text(const json_t *o, const char *key, const char *text) {
+    const char *value = json_string_value(json_object_get(o, key));
+    return value && (!text || strcmp(value, text) == 0);
+}
+
+static bool is_task(const json_t *e) {
+    return has_text(e, "ph", "X") && has_text(e, "name", NULL) && json_is_number(json_object_get(e, "ts")) &&
+           json_is_number(json_object_get(e, "dur"));
+}
+
+static bool names_process(const json_t *e) {
+    return has_text(e, "name", "process_name") && has_text(json_object_get(e, "args"), "name", NULL);
+}
+
+/* The events that the page shows; .tasks: how many tasks there are. */
+static void put_events(json_t *data, const json_t *events) {
+    json_t *shown = json_array();
+    int tasks = 0;
+    for (size_t i = 0; i < json_array_size(events); i++) {
+        json_t *e = json_array_get(events, i);
+        if (is_task(e) ? tasks++ < TRACE_TASKS : names_process(e)) json_array_append(shown, e);
+    }
+    json_object_set_new(data, "trace", shown);
+    json_object_set_new(data, "tasks", json_integer(tasks));
+}
+
 /* The events of a trace of `tilec run --trace`; false after a message. */
 static bool add_trace(json_t *data, const char *path) {
     Text text = {0};
@@ -50,7 +76,7 @@ static bool add_trace(json_t *data, const char *path) {
     json_t *events = json_object_get(trace, "traceEvents");
     if (path && !failed && !json_is_array(events)) failed = "no trace of tilec run --trace";
     if (failed) fprintf(stderr, "tilec: error: cannot read %s: %s\n", path, failed);
-    if (path && !failed) json_object_set(data, "trace", events);
+    if (path && !failed) put_events(data, events);
     json_decref(trace);
     text_free(&text);
     return !failed;

@@ -104,20 +104,18 @@ function predicted(program) {
   return bars([{name: 'one by one', bars: list}], Math.max(at, 1e-9), time);
 }
 
-const MOST_BARS = 20000;
-
 function traced() {
   const events = data.trace.filter(e => e.ph === 'X'), begin = Math.min(...events.map(e => e.ts));
   const lanes = new Map(), names = new Map(data.trace.filter(e => e.name === 'process_name').map(e => [e.pid, e.args.name]));
-  for (const e of events.slice(0, MOST_BARS)) {
-    const name = `${names.get(e.pid) || e.pid} · ${e.tid}`, from = e.ts - begin, waited = (e.args || {}).waited_us || 0;
+  for (const e of events) {
+    const name = `${names.get(e.pid) || e.pid} · ${e.tid}`, from = e.ts - begin, waited = Number((e.args || {}).waited_us) || 0;
     if (!lanes.has(name)) lanes.set(name, []);
     lanes.get(name).push({name: e.name, kind: 'roles', from, to: from + e.dur});
     if (waited > 0) lanes.get(name).push({name: `${e.name} waits`, kind: 'wait', from, to: from + waited});
   }
   const end = Math.max(...events.map(e => e.ts + e.dur));
-  const note = events.length > MOST_BARS ? `The first ${MOST_BARS} of ${events.length} tasks. ` : '';
-  return [element('p', {}, note + 'Measured: each bar is a task, red where it waited.'), bars([...lanes].map(([name, list]) => ({name, bars: list})), end - begin, time)];
+  const note = data.tasks > events.length ? `The first ${events.length} of ${data.tasks} tasks. ` : '';
+  return [element('p', {}, note + 'Measured: each bar is a task, red where it waited.'), bars([...lanes].map(([name, list]) => ({name, bars: list})), Math.max(end - begin, 1e-9), time)];
 }
 
 function timeline(program) {
