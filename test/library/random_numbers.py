@@ -15,4 +15,6 @@ for seed in (0, 1, -1, 0x123456789ABCDEF):
     x, rate = normal(N, D), np.float32(0.3)
     kept = np.where(even[0].astype(np.float32) < rate, 0, x / (1 - rate))
     run("dropped", {"x": x, **given, "rate": np.array(rate)}, {"y": kept}, tolerance=1e-6)
+doubles = np.random.default_rng(1).standard_normal((N, D))
+run("doubles", {"x": doubles, **given, "rate": np.array(0, np.float32)}, {"y": doubles}, tolerance=0)
 assert abs(np.mean(even[0]) - 0.5) < 0.02 and abs(np.mean(kept == 0) - 0.3) < 0.03
