@@ -183,7 +183,7 @@ void hip_run_finish(GpuText *g, Arena *a, const Program *p, const Memory *memory
     Fn f = run_fn(g, a, p, memory, &hip);
     end_lines(&f, false);
     text_printf(&g->text,
-                "/* Collective: the end of a run. */\nTILE_FN void %s_finish(const %s_call call, char *lds) {\n",
+                "/* Collective: the end of a run. */\nTILE_APART void %s_finish(const %s_call call, char *lds) {\n",
                 p->name, p->name);
     fn_head_print(&f, &g->text);
     text_printf(&g->text, "%s}\n\n", text_str(&f.body));

@@ -15,6 +15,7 @@
 #endif
 
 #define TILE_FN static __device__ inline __attribute__((always_inline))
+#define TILE_APART TILE_FN /* a call would want a stack */
 #define TILE_GLOBAL __attribute__((address_space(1)))
 
 /* Followed by the kernel's body, which reads its arguments from `call`. */

@@ -97,6 +97,7 @@ void tile_emu_pause(void);
 
 #define TILE_GPU 1
 #define TILE_FN static inline
+#define TILE_APART static inline
 #define TILE_GLOBAL
 
 /* NAME itself is what tables of kernels name: it copies the argument, as a launch does. */

@@ -7,6 +7,7 @@
 #define TILE_GPU 1
 
 #define TILE_FN static __device__ __forceinline__
+#define TILE_APART static __device__ __noinline__ /* called once in a while: its registers are not those of the kernel */
 #define TILE_GLOBAL
 
 /* Followed by the kernel's body, which reads its arguments from `call`. */
