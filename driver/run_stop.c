@@ -74,11 +74,20 @@ static Name name_of_kernel(const Run *r, const char *name, size_t n) {
     return NULL;
 }
 
+/* An option that wants results, which a run that stops has not; NULL: none. */
+static const char *wants_results(const Options *o) {
+    if (o->out.n) return "--out";
+    if (o->expect.n) return "--expect";
+    return o->check ? "--check" : o->time ? "--time" : o->trace ? "--trace" : NULL;
+}
+
 int run_stop(Run *r) {
     const char *at = r->s.o->stop_at, *colon = strchr(at, ':');
     char *end = "";
     Stop s = {.r = r, .task = colon ? strtoll(colon + 1, &end, 10) : 0};
     if (*end || s.task < 0 || (colon && !colon[1])) return fprintf(stderr, "tilec: error: --stop-at wants KERNEL or KERNEL:TASK, not '%s'\n", at), EXIT_USAGE;
+    const char *other = wants_results(r->s.o);
+    if (other) return fprintf(stderr, "tilec: error: %s is of results, which a run with --stop-at has not\n", other), EXIT_USAGE;
     const Name kernel = name_of_kernel(r, at, colon ? (size_t)(colon - at) : strlen(at));
     if (!kernel) return EXIT_USAGE;
     InterpWatch watch = {.kernel = kernel, .task = s.task, .value = tile_show, .context = &s};
