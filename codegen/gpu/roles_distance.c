@@ -8,10 +8,15 @@
 #include <inttypes.h>
 #include <string.h>
 
+/* Numbers below 2^24 are exact: smaller integers wrap. */
+static bool is_wide(const Value *v) {
+    return v->type.elem == ELEM_I64 || v->type.elem == ELEM_I32 || v->type.elem == ELEM_F32;
+}
+
 /* The range of which it is the position, in 32 bits; -1: it is something else, or may not be below 2^23. */
 static int position_of(Fn *f, const Value *v) {
     enum { MOST = 1 << 23 };
-    while (v->def && (v->def->kind == OP_BROADCAST || v->def->kind == OP_CAST)) v = v->def->arg.p[0];
+    while (v->def && (v->def->kind == OP_BROADCAST || v->def->kind == OP_CAST) && is_wide(v)) v = v->def->arg.p[0];
     if (!v->def || v->def->kind != OP_POS || v->type.elem != ELEM_I64) return -1;
     const Range *r = &f->k->range.p[v->def->range];
     const Op *loop = r->grid ? NULL : kernel_loop(f->k, v->def->range);
