@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import re
+import subprocess
+import tempfile
 from typing import NamedTuple
 
 from tilec import _tool
@@ -16,10 +18,43 @@ TILE = re.compile(r"(\w+)<([^>]*)>")
 PARAMS = re.compile(r"%([A-Za-z_]\w*): ([\w.]+\[[^\]]*\]|\w+)")
 
 
+PATIENCE = 1.0  # seconds; chosen: no measurement is recorded
+
+
+class Explained:
+    """What explain says of a text, by kernel as it was compiled. It takes up to half a minute for a model of many layers; an
+    editor waits for PATIENCE once, and sees nothing until it is there."""
+
+    def __init__(self, folder: str, text: str, target: str):
+        self.patience, self.out = PATIENCE, tempfile.TemporaryFile()
+        self.said: dict[str, list[str]] | None = None
+        with tempfile.TemporaryFile() as source:
+            source.write(text.encode())
+            source.seek(0)
+            self.process = subprocess.Popen([_tool.command(), "explain", "-", "-I", folder, "--target=" + target], stdin=source,
+                                            stdout=self.out, stderr=subprocess.DEVNULL, env={**os.environ, "NO_COLOR": "1"})
+
+    def lines(self) -> dict[str, list[str]]:
+        if self.said is None:
+            try:
+                code, self.patience = self.process.wait(self.patience), 0.0
+            except subprocess.TimeoutExpired:
+                self.patience = 0.0
+                return {}
+            self.out.seek(0)
+            self.said = read_said(self.out.read().decode(errors="replace")) if code == 0 else {}
+        return self.said
+
+    def stop(self) -> None:
+        self.process.kill()
+        self.process.wait()
+        self.out.close()
+
+
 class Facts(NamedTuple):
     """By (kind and name of the declaration, name in it): the types that it has, one for each instance of a kernel."""
     types: dict[tuple[str, str], dict[str, list[str]]]
-    said: dict[str, list[str]]  # by kernel as it was compiled: lines of explain
+    said: Explained | None
 
     def type_of(self, kind: str, decl: str, name: str) -> str:
         """As declared in the source, `f32[r, c]`; several where instances differ; or nothing."""
@@ -30,7 +65,8 @@ class Facts(NamedTuple):
         return " or ".join(found)
 
     def lines_of(self, kernel: str) -> list[str]:
-        return [line for name, lines in self.said.items() if is_instance(name, kernel) for line in lines]
+        said = self.said.lines() if self.said else {}
+        return [line for name, lines in said.items() if is_instance(name, kernel) for line in lines]
 
 
 def is_instance(name: str, decl: str) -> bool:
@@ -85,5 +121,6 @@ def facts_of(path: str, text: str, target: str) -> Facts:
     """Nothing where the document has errors."""
     folder = os.path.dirname(path) or "/"
     ir = _tool.call(["compile", "-", "-I", folder, "--emit=ir", "--passes=none", "-o", "-"], text)
-    said = _tool.call(["explain", "-", "-I", folder, "--target=" + target], text)
-    return Facts(read_ir(ir.stdout) if ir.returncode == 0 else {}, read_said(said.stdout) if said.returncode == 0 else {})
+    if ir.returncode:
+        return Facts({}, None)
+    return Facts(read_ir(ir.stdout), Explained(folder, text, target))

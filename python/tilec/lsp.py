@@ -169,7 +169,8 @@ class Server:
 
     def didClose(self, p: dict) -> None:
         uri = p["textDocument"]["uri"]
-        for kept in (self.text, self.found, self.known):
+        self.forget(uri)
+        for kept in (self.text, self.found):
             kept.pop(uri, None)
         self.dirty.discard(uri)
         self.notify("textDocument/publishDiagnostics", {"uri": uri, "diagnostics": []})
@@ -207,8 +208,14 @@ class Server:
     def facts(self, uri: str) -> Facts:
         """Of the document as it was when it last had no errors."""
         if not any(m["kind"] == "error" for m in self.found.get(uri, [])) and self.known.get(uri, ("",))[0] != self.text[uri]:
+            self.forget(uri)
             self.known[uri] = (self.text[uri], facts_of(path_of(uri), self.text[uri], self.target))
-        return self.known[uri][1] if uri in self.known else Facts({}, {})
+        return self.known[uri][1] if uri in self.known else Facts({}, None)
+
+    def forget(self, uri: str) -> None:
+        _, facts = self.known.pop(uri, ("", None))
+        if facts and facts.said:
+            facts.said.stop()
 
     def declared(self, uri: str, name: str) -> Declaration | None:
         return declaration_of(name, path_of(uri), self.text[uri]) if name else None
@@ -322,6 +329,8 @@ class Server:
                     self.facts(uri)
             message = self.wire.take()
             if message is None or (isinstance(message, dict) and message.get("method") == "exit"):
+                for uri in list(self.known):
+                    self.forget(uri)
                 return 0 if self.stopped else 1
             if isinstance(message, dict):
                 self.answer(message)

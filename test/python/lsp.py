@@ -1,4 +1,4 @@
-"""usage: lsp.py WORK: talks to `tilec lsp` as an editor does. Prints what it answers."""
+"""usage: lsp.py WORK MODEL: talks to `tilec lsp` as an editor does. Prints what it answers."""
 import json
 import os
 import subprocess
@@ -162,6 +162,11 @@ for ask in ("hover", "definition", "references", "completion"):
         took.append(time.monotonic() - begin)
     took = min(took)
     print(ask, "within 0.05 s" if took < 0.05 else f"{took:.3f} s")
+with open(sys.argv[2], encoding="utf-8") as model:  # of 36 layers, which explain takes half a minute for
+    e.change(model.read())
+begin = time.monotonic()
+told = e.ask("textDocument/hover", {"textDocument": {"uri": URI}, "position": {"line": 20, "character": 12}})
+print("model", told is not None, time.monotonic() - begin < 8)
 e.ask("shutdown", None)
 e.send("exit", None)
 print("ends", e.server.wait(10))
