@@ -20,7 +20,9 @@ SHOWN = 8  # bars at most
 
 def run(source, *words):
     command = os.environ.get("TILEC", os.path.join(source, "build/bin/tilec"))
-    subprocess.run([command, *words], cwd=source, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    done = subprocess.run([command, *words], cwd=source, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    if done.returncode:
+        raise RuntimeError(f"tilec {' '.join(words)}: {done.stderr.strip()}")
 
 
 def source_of_kernel(source, file, kernel):
