@@ -23,12 +23,24 @@ static bool ring_is_of(const Step *s, int ring, bool last) {
     return true;
 }
 
+/* The n-th value that the operation reads: its operands, then those of its subscripts; NULL: it reads fewer. */
+static const Value *value_read(const Op *op, int n) {
+    if (n < op->arg.n) return op->arg.p[n];
+    n -= op->arg.n;
+    for (int d = 0; d < op->sub.n; d++)
+        for (int i = 0; i < op->sub.p[d].lo.nterm; i++) {
+            const Term *t = &op->sub.p[d].lo.term[i];
+            if (t->kind == TERM_VALUE && n-- == 0) return t->value;
+        }
+    return NULL;
+}
+
 /* First products add to what is made of it. */
 static bool feeds_first(const Step *s, const Op *op, int depth) {
     enum { DEEP = 8 /* operations */ };
     for (const Op *use = s->body->first; use && depth < DEEP && op->res.n == 1; use = use->next)
-        for (int i = 0; i < use->arg.n; i++) {
-            if (use->arg.p[i] != op->res.p[0]) continue;
+        for (int i = 0; value_read(use, i); i++) {
+            if (value_read(use, i) != op->res.p[0]) continue;
             const bool product = use->kind == OP_MMA;
             if (product ? !is_last_product(use) && i == 2 : feeds_first(s, use, depth + 1)) return true;
         }
@@ -113,12 +125,18 @@ static bool yields_fit(const Step *s) {
     return true;
 }
 
+/* as: in the piece of this operation. */
+static bool operands_fit(const Step *s, const Op *as, const Op *op) {
+    for (int i = 0; value_read(op, i); i++)
+        if (!operand_fits(s, as, value_read(op, i))) return false;
+    return true;
+}
+
 static bool region_fits(const Step *s, const Op *outer) {
     for (int r = 0; r < 2; r++)
         for (const Op *op = walk(outer->region[r]); op; op = walk_next(op, outer->region[r])) {
             Op as = {.piece = outer->piece};
-            for (int i = 0; i < op->arg.n; i++)
-                if (!operand_fits(s, &as, op->arg.p[i])) return false;
+            if (!operands_fit(s, &as, op)) return false;
         }
     return true;
 }
@@ -127,8 +145,7 @@ static bool turns_fit(const Step *s) {
     int first = 0, last = 0;
     for (const Op *op = s->body->first; op && op->kind != OP_YIELD; op = op->next) {
         first += op->kind == OP_MMA && op->piece == HEAD, last += op->kind == OP_MMA && op->piece == TAIL;
-        for (int i = 0; i < op->arg.n; i++)
-            if (!operand_fits(s, op, op->arg.p[i])) return false;
+        if (!operands_fit(s, op, op)) return false;
         if (is_last_product(op) && !packs(s, op->arg.p[0]->def ? op->arg.p[0]->def : op)) return false;
         if (!region_fits(s, op)) return false;
     }
