@@ -103,12 +103,12 @@ static void over_bit(const Scan *s, uint64_t column) {
 void hip_prefix(Fn *f, const Op *op) {
     Scan s = {.f = f, .op = op, .l = held_layout(f, op->arg.p[0]), .elem = op->res.p[0]->type.elem};
     s.run = *held_tile(f, op->res.p[0]);
-    s.total = tile_like(f, s.l, s.elem, "total");
+    uint64_t bits = layout_range_bits(s.l, f->k->range.p[op->over[0]].name);
+    if (bits) s.total = tile_like(f, s.l, s.elem, "total");
     Nest n = nest_over(f, s.l, 0);
     const CExpr *x = nest_value(&n, op->arg.p[0]);
-    nest_line(&n, n.n, "%s = %s = %s;", nest_tile(&n, &s.total)->text, nest_tile(&n, &s.run)->text,
-              cexpr_bare(x)->text);
+    nest_line(&n, n.n, "%s%s = %s;", bits ? fn_text(f, "%s = ", nest_tile(&n, &s.total)->text) : "",
+              nest_tile(&n, &s.run)->text, cexpr_bare(x)->text);
     nest_print(&n);
-    uint64_t bits = layout_range_bits(s.l, f->k->range.p[op->over[0]].name);
     for (; bits; bits &= bits - 1) over_bit(&s, bits & -bits);
 }
