@@ -99,9 +99,20 @@ static void row_ask(Sim *s, int chiplet, const Op *op, int64_t row, int64_t lo, 
     lines_ask(s, chiplet, first > next ? first : next, past, write && hi - lo >= HALF ? LINE / HALF : 1, write);
 }
 
+enum { MOST_SUBS = MAX_DIMS + 1 };
+
+/* Extents that an access has subscripts for: those of memory that other ranks address begin with the ranks. */
+static int extents_of(const Sim *s, const Param *p, int64_t *extent) {
+    static const int origin[MAX_AXES];
+    int n = 0;
+    if (p->ranks >= 0) extent[n++] = s->m->axis.p[p->ranks].ranks;
+    for (int d = 0; d < p->ndim; d++) extent[n++] = size_eval(s->m, p->dim[d], s->sym, origin);
+    return n;
+}
+
 /* Where the access is; false: not known, or outside. */
 static bool box_of(Sim *s, Slot *slot, const Op *op, const int64_t *dim, int64_t *lo, int64_t *hi) {
-    for (int d = 0; d < s->k->param.p[op->param].ndim; d++) {
+    for (int d = 0; d < op->sub.n; d++) {
         slot->at.env.budget = 512;
         const Interval at = env_affine(&slot->at.env, &op->sub.p[d].lo);
         if (at.lo <= -UNBOUNDED || at.hi >= UNBOUNDED) return s->sum.unknown = true, false;
@@ -123,9 +134,8 @@ static int64_t seen_to(Seen *seen, const Op *op, const int64_t *lo, int last, in
 
 static void box_ask(Sim *s, Slot *slot, int chiplet, const Op *op, Seen *seen) {
     const Param *p = &s->k->param.p[op->param];
-    const int last = p->ndim - 1, bits = elem_bits(p->elem);
-    int64_t dim[MAX_DIMS], lo[MAX_DIMS], hi[MAX_DIMS], at[MAX_DIMS] = {0};
-    for (int d = 0; d <= last; d++) dim[d] = size_eval(s->m, p->dim[d], s->sym, slot->at.env.coord);
+    int64_t dim[MOST_SUBS], lo[MOST_SUBS], hi[MOST_SUBS], at[MOST_SUBS] = {0};
+    const int last = extents_of(s, p, dim) - 1, bits = elem_bits(p->elem);
     if (last < 0 || !box_of(s, slot, op, dim, lo, hi)) return;
     const int64_t from = lo[last] * bits / 8, to = ((hi[last] + 1) * bits + 7) / 8 - 1;
     const int64_t before = seen_to(seen, op, lo, last, from, to);
@@ -190,10 +200,9 @@ static void sim_room(Sim *s, Arena *arena) {
     int64_t line = 0;
     s->base = ARENA_ARRAY(arena, int64_t, s->k->param.n + 1);
     for (int i = 0; i < s->k->param.n; i++) {
-        const Param *p = &s->k->param.p[i];
-        int64_t n = 1;
-        for (int d = 0; d < p->ndim; d++) n *= size_eval(s->m, p->dim[d], s->sym, origin);
-        s->base[i] = line, line += n * elem_bits(p->elem) / 8 / LINE + 1;
+        int64_t n = elem_bits(s->k->param.p[i].elem), extent[MOST_SUBS];
+        for (int d = extents_of(s, &s->k->param.p[i], extent) - 1; d >= 0; d--) n *= extent[d];
+        s->base[i] = line, line += n / 8 / LINE + 1;
     }
     for (const Op *op = walk(s->k->body); op; op = walk_next(op, s->k->body))
         if (op->kind == OP_LOAD || op->kind == OP_STORE) vec_push(arena, &s->op, op);
