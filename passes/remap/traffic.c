@@ -7,7 +7,7 @@
 
 /* Tasks that are looked at, fewer where each touches much, but two waves; the rest is taken to be like them. Chosen for
    the time: no measurement is recorded. */
-enum { MOST_TASKS = 4096, MOST_TOUCHES = 12288, GROUPS = 64 };
+enum { MOST_TASKS = 4096, MOST_TOUCHES = 12288 };
 
 struct Cell {
     uint64_t key; /* 1 + the cell's number; 0: free */
@@ -21,7 +21,7 @@ typedef struct {
     Arena *arena;
     TrafficRoom *room;
     double *come, all; /* bytes so far, by chiplet; of all */
-    uint64_t first[GROUPS]; /* number of a group's first cell */
+    uint64_t *first;    /* number of a group's first cell */
     int32_t wave;
     double begun, waves; /* sum of what chiplets touch in a wave */
     Traffic t;
@@ -165,9 +165,10 @@ Traffic traffic_of(const Reuse *u, const RemapMachine *m, const Order *o, Traffi
     Count n = {.u = u, .m = m, .room = room, .arena = room->near.arena};
     uint64_t first = 0;
     n.come = ARENA_ARRAY(n.arena, double, (size_t)m->chiplets);
+    n.first = ARENA_ARRAY(n.arena, uint64_t, u->group.n + 1);
     cells_clear(&room->near);
     cells_clear(&room->far);
-    for (int g = 0; g < u->group.n && g < GROUPS; g++) {
+    for (int g = 0; g < u->group.n; g++) {
         uint64_t cells = 1;
         for (int d = 0; d < u->group.p[g].ndim; d++) cells *= (uint64_t)u->group.p[g].pieces[d];
         n.first[g] = first, first += cells;

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""usage: weaken.py COMPILER NOTE TILEC TARGET RUN-ARGUMENTS.. [--not-missed=TEXT].. [--own-text] [--library=NAME]: takes the waits, releases and scopes out of a
+"""usage: weaken.py COMPILER NOTE TILEC TARGET RUN-ARGUMENTS.. [--not-missed=TEXT].. [--own-text] [--library=NAME] [--ends]: takes the waits, releases and scopes out of a
 program's GPU text, one by one; some of them, unless everything runs.
 
 `tilec run --target=emu:TARGET RUN-ARGUMENTS --check` must fail with each, but for one site a TEXT, whose line has it. Prints what is
 wrong of that, and how many are missed. --own-text: the library of the form roles stays as it is; --library: all of it but the
-header of that name does.
+header of that name does. --ends: only the workgroup that ends a run is another one: the first, all, none.
 It is called again as the emulator's compiler (WEAKEN_SITE is set), compiles a copy of the text without that site, and
 writes what it has taken to NOTE."""
 import os
@@ -34,6 +34,7 @@ SITES = [
     (re.compile(r"& 1\) \^ 1\b"), "& 1)"),
 ]
 
+ENDS = [(re.compile(r"if \(tile_is_last\([^;]*?\)\) (?=\w+_finish\([^;]*;\n)"), to) for to in ("if (tile_group() == 0) ", "", "if (false) ")]
 
 # The library of the form roles: its text is weakened as a part of the kernels that include it.
 LIBRARY = re.compile(r'^#include "(device/tile_(?:roles|ring|box|piece|share|sums|order|task)\.h)"$', re.M)
@@ -57,7 +58,7 @@ def with_library(text, folders, only=()):
 
 
 def sites_of(text):
-    return sorted((m.start(), m.end(), to) for pattern, to in SITES for m in pattern.finditer(text))
+    return sorted((m.start(), m.end(), to) for pattern, to in (ENDS if os.environ["WEAKEN_ENDS"] else SITES) for m in pattern.finditer(text))
 
 
 def weaken(text, number):
@@ -91,12 +92,13 @@ def main():
     known = [a.removeprefix("--not-missed=") for a in arguments if a.startswith("--not-missed=")]
     own_text = "1" if "--own-text" in arguments else ""
     library = next((a.removeprefix("--library=") for a in arguments if a.startswith("--library=")), "")
-    arguments = [a for a in arguments if not a.startswith(("--not-missed=", "--library=")) and a != "--own-text"]
+    ends = "1" if "--ends" in arguments else ""
+    arguments = [a for a in arguments if not a.startswith(("--not-missed=", "--library=")) and a not in ("--own-text", "--ends")]
     command = [tilec, "run", f"--target=emu:{target}", *arguments, "--check"]
 
     def run(site):
         """Whether the site is missed, and the note."""
-        own = {"TILEC_CLANGXX": os.path.abspath(__file__), "WEAKEN_SITE": site, "WEAKEN_NOTE": note, "WEAKEN_OWN": own_text, "WEAKEN_LIBRARY": library, "WEAKEN_COMPILER": compiler}
+        own = {"TILEC_CLANGXX": os.path.abspath(__file__), "WEAKEN_SITE": site, "WEAKEN_NOTE": note, "WEAKEN_OWN": own_text, "WEAKEN_ENDS": ends, "WEAKEN_LIBRARY": library, "WEAKEN_COMPILER": compiler}
         done = subprocess.run(command, capture_output=True, check=False, env=os.environ | own)
         with open(note, encoding="utf-8") as file:
             return done.returncode != 0, file.read()
