@@ -315,11 +315,20 @@ static int count_loops(const Slice *s) {
     return n;
 }
 
+/* What would fit; a loop of few steps may have others than the rest. */
+static const char *tiles_text(const Slice *s, const TilePlan *t) {
+    const char *text = slice_text(s, "tiles of %d rows, and steps of %d", t->rows, t->columns);
+    for (int i = 0; i < s->op.n; i++)
+        if (is_step(s->op.p[i]) && step_of(s, s->op.p[i], t) != t->columns)
+            return slice_text(s, "%s, of %d in the loop of few steps", text, (int)step_of(s, s->op.p[i], t));
+    return text;
+}
+
 static bool refuse_tiles(Slice *s) {
     TilePlan t = {.cluster = 1};
     const bool other = find_tiles(s, &t, FIXED_ROWS) || find_tiles(s, &t, FIXED_NONE);
     return slice_refuse(
-        s, NULL, other ? slice_text(s, "tiles of %d rows, and steps of %d", t.rows, t.columns) : "fewer results in one kernel",
+        s, NULL, other ? tiles_text(s, &t) : "fewer results in one kernel",
         "no tile fits: what its loops carry and a step makes takes too many registers, or too much memory");
 }
 

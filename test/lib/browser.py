@@ -5,6 +5,7 @@ import re
 import shutil
 import subprocess
 import tempfile
+import time
 import urllib.request
 
 from tornado import ioloop, websocket  # MkDocs depends on it
@@ -18,20 +19,38 @@ class Browser:
 
     def __init__(self):
         self.home, self.loop, self.count = tempfile.mkdtemp(), ioloop.IOLoop(make_current=False), 0
-        self.process = subprocess.Popen([shutil.which("chromium"), *FLAGS[:-1], f"--user-data-dir={self.home}", FLAGS[-1]], stderr=subprocess.PIPE, text=True)
-        port = next(found[1] for line in self.process.stderr for found in [re.search(r"ws://127\.0\.0\.1:(\d+)/", line)] if found)
-        with urllib.request.urlopen(f"http://127.0.0.1:{port}/json/list", timeout=30) as f:
-            target = next(t for t in json.load(f) if t["type"] == "page")
-        self.socket = self.loop.run_sync(lambda: websocket.websocket_connect(target["webSocketDebuggerUrl"]))
+        with open(os.path.join(self.home, "log"), "w", encoding="utf-8") as log:
+            self.process = subprocess.Popen([shutil.which("chromium"), *FLAGS[:-1], f"--user-data-dir={self.home}", FLAGS[-1]],
+                                            stderr=log)
+        try:
+            with urllib.request.urlopen(f"http://127.0.0.1:{self.port()}/json/list", timeout=30) as f:
+                target = next(t for t in json.load(f) if t["type"] == "page")
+            self.socket = self.loop.run_sync(lambda: websocket.websocket_connect(target["webSocketDebuggerUrl"]))
+        except BaseException:
+            self.end()
+            raise
+
+    def port(self):
+        """Where it listens, which it says at most half a minute later."""
+        for _ in range(300):
+            with open(os.path.join(self.home, "log"), encoding="utf-8", errors="replace") as log:
+                found = re.search(r"ws://127\.0\.0\.1:(\d+)/", log.read())
+            if found:
+                return found[1]
+            time.sleep(0.1)
+        raise TimeoutError("Chromium does not listen")
+
+    def end(self):
+        self.process.kill()
+        self.process.wait()
+        shutil.rmtree(self.home, ignore_errors=True)
 
     def __enter__(self):
         return self
 
     def __exit__(self, *_):
         self.socket.close()
-        self.process.terminate()
-        self.process.communicate()
-        shutil.rmtree(self.home, ignore_errors=True)
+        self.end()
 
     def call(self, method, **parameters):
         self.count += 1
