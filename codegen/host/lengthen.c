@@ -45,11 +45,11 @@ static bool may_be_long(Fn *f, const Op *op, int range) {
     }
 }
 
-/* Products over the range, or sums, and nothing that its steps' length decides. */
+/* Products over the range, or sums, and nothing that its steps' length decides; a file of sizes decides itself. */
 static bool is_free(Fn *f, const Op *loop) {
     const Range *r = &f->k->range.p[loop->range];
     bool sums = false;
-    if (r->kind != RANGE_TILE || !r->tunable || r->size >= STEP || kernel_needs_size(f->k, loop->range)) return false;
+    if (f->k->plan.sized || r->kind != RANGE_TILE || !r->tunable || r->size >= STEP || kernel_needs_size(f->k, loop->range)) return false;
     for (const Op *op = loop->region[0]->first; op; op = op->next) {
         if (!may_be_long(f, op, loop->range)) return false;
         sums |= sums_over(op, loop->range);
