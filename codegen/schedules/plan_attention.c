@@ -91,7 +91,7 @@ Planned attention_plan(PassContext *c, const Kernel *k, const MatrixTarget *t) {
     Reason why = refused(c->m, k, t, &a, &s);
     if (!why.words) {
         Planned p = arm_planned(c, k, s, a.row, a.key);
-        p.yields = roles_are_faster(&a);
+        p.yields = roles_are_faster(&a) || plan_asks_roles(&k->plan);
         return p;
     }
     why.exact = !has_row_tile(k);
