@@ -8,8 +8,9 @@ N, D = 37, 70
 for seed in (0, 1, -1, 0x123456789ABCDEF):
     given, even = {"seed": np.array(seed, np.int64)}, even_of(seed, N, D)
     run("bits", given, {"y": bits_of(seed, N, D)})
-    if seed == 1:
-        run("split", given, {"y": bits_of(seed, N, D)})
+    if seed != 1:
+        continue
+    run("split", given, {"y": bits_of(seed, N, D)})
     run("uniform", given, {"y": even[0].astype(np.float32)}, tolerance=0)
     run("normal", given, {"y": normal_of(seed, N, D)}, tolerance=2e-5)
     x, rate = normal(N, D), np.float32(0.3)
