@@ -142,8 +142,8 @@ void hip_role_constants(Fn *f) {
 /* ---- maps of symmetric tensors: one for each copy of the tensor, of each rank that is named ---- */
 
 static bool same_map(const GpuMap *a, const GpuMap *b) {
-    return memcmp(a->box, b->box, sizeof a->box) == 0 && a->swizzle == b->swizzle && a->symmetric == b->symmetric &&
-           a->first == b->first && a->stores == b->stores && a->pixels == b->pixels &&
+    return memcmp(a->box, b->box, sizeof a->box) == 0 && a->few == b->few && a->swizzle == b->swizzle &&
+           a->symmetric == b->symmetric && a->first == b->first && a->stores == b->stores && a->pixels == b->pixels &&
            memcmp(a->begin, b->begin, sizeof a->begin) == 0 && memcmp(a->step, b->step, sizeof a->step) == 0 &&
            memcmp(a->count, b->count, sizeof a->count) == 0;
 }
