@@ -283,7 +283,7 @@ Reuse reuse_of(const Module *m, const Kernel *k, Arena *arena) {
         for (int d = 0; d < k->param.p[i].ndim; d++) dim_cut(&w, i, d);
     near_join(&w);
     for (int g = 0; g < w.reuse.group.n; g++) w.reuse.group.p[g].shared = group_is_shared(&w.reuse, g);
-    weights_find(&w);
+    if (reuse_shares(&w.reuse)) weights_find(&w);
     return w.reuse;
 }
 
