@@ -86,7 +86,7 @@ static const char *find_form(Scan *s, Form *out) {
 static const char *form_usage(Arena *arena, const FormKind *k) {
     const char *text = k->name;
     for (int i = 0; i < form_parts(k); i++)
-        text = arena_format(arena, "%s%s[%s]", text, i ? ", " : "(", k->part[i].ndim == 1 ? "n" : "m, n");
+        text = arena_format(arena, "%s%s[%s]", text, i ? ", " : "(", k->part[i].ndim == 1 ? "k" : "m, n");
     return arena_format(arena, "write it with numbers: %s)", text);
 }
 

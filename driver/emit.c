@@ -72,8 +72,7 @@ bool outputs_add_source(Outputs *out, const Program *p, const char *dir) {
     return good;
 }
 
-/* With the folders above it. NULL: it is there. */
-static const char *folder_make(Arena *a, const char *dir) {
+const char *folder_make(Arena *a, const char *dir) {
     char *path = arena_copy(a, dir, strlen(dir) + 1);
     for (char *slash = strchr(path + (*path == '/'), '/'); slash; slash = strchr(slash + 1, '/')) {
         *slash = 0;

@@ -17,6 +17,7 @@ typedef struct {
 Outputs outputs_of(const Session *, int n);
 /* Adds DIR/NAME.c, NAME.h, NAME.json and the GPUs' NAME_TARGET.hip; false after a message. p: of out->s. */
 bool outputs_add_source(Outputs *, const Program *, const char *dir);
+const char *folder_make(Arena *, const char *dir); /* with the folders above it; NULL, or a message */
 bool outputs_write(Outputs *, const char *dir); /* makes the folder; false after a message */
 void outputs_free(Outputs *);
 

@@ -90,6 +90,8 @@ int run_stop(Run *r) {
     if (other) return fprintf(stderr, "tilec: error: %s is of results, which a run with --stop-at has not\n", other), EXIT_USAGE;
     const Name kernel = name_of_kernel(r, at, colon ? (size_t)(colon - at) : strlen(at));
     if (!kernel) return EXIT_USAGE;
+    const char *folder = r->s.o->outdir, *failed = folder ? folder_make(r->s.arena, folder) : NULL;
+    if (failed) return fprintf(stderr, "tilec: error: cannot make %s: %s\n", folder, failed), EXIT_RUN;
     InterpWatch watch = {.kernel = kernel, .task = s.task, .value = tile_show, .context = &s};
     InterpReport report = {0};
     if (!interp_run(r->s.arena, r->s.m, r->p, &(InterpOptions){.sym = r->sym, .watch = &watch}, r->io, &report)) {

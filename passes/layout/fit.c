@@ -125,13 +125,25 @@ static int registers_of_thread(const MatrixTarget *t, int threads) {
 
 int lay_registers_of_tile(const MatrixTarget *t, int threads) { return registers_of_thread(t, threads) * 3 / 4; }
 
-static void check_registers(Lay *l, int64_t words, int threads) {
-    int most = registers_of_thread(l->target, threads);
-    if (words / threads <= lay_registers_of_tile(l->target, threads)) return;
+/* i: 16, j: all 4096 */
+static const char *extents_text(const Lay *l, Type t) {
+    const char *text = "";
+    for (int i = 0; i < t.nrange; i++) {
+        const Range *r = &l->k->range.p[t.range[i]];
+        text = arena_format(l->m->arena, "%s%s%s: %s%lld", text, i ? ", " : "", r->name, r->kind == RANGE_WHOLE ? "all " : "",
+                            (long long)l->extent[t.range[i]]);
+    }
+    return text;
+}
+
+static void check_registers(Lay *l, const Op *widest, int64_t words, int threads) {
+    int most = registers_of_thread(l->target, threads), free = lay_registers_of_tile(l->target, threads);
+    if (words / threads <= free) return;
     l->failed = true;
-    diag_error(l->m->diags, l->k->loc, "register-budget", "a tile of '%s' takes %lld registers of each of %d threads, of %d on %s",
-               l->k->name, (long long)(words / threads), threads, most, l->target->name);
-    diag_note(l->m->diags, l->k->loc, "smaller tiles take less");
+    diag_error(l->m->diags, l->k->loc, "register-budget",
+               "a tile of '%s' takes %lld registers of each of %d threads, and may take %d of the %d on %s", l->k->name,
+               (long long)(words / threads), threads, free, most, l->target->name);
+    diag_note(l->m->diags, l->k->loc, "the largest has %s: smaller ones take less", widest ? extents_text(l, widest->res.p[0]->type) : "one element");
 }
 
 /* Registers that the largest operand of a product takes: of few rows, more than the result. */
@@ -160,7 +172,7 @@ void lay_choose_waves(Lay *l) {
     while (!alone && words > plenty * lanes * waves && lanes * waves < MOST_THREADS) waves *= 2;
     if (!alone && l->k->plan.waves) waves = l->k->plan.waves;
     while (lanes * waves > MOST_THREADS) waves /= 2;
-    check_registers(l, words, lanes * waves);
+    check_registers(l, widest, words, lanes * waves);
     l->k->plan.waves = waves;
     l->wave_bits = __builtin_ctz((unsigned)waves);
     for (int b = 0; b < LAY_WAVE_BITS; b++) l->wave[b].range[0] = l->wave[b].range[1] = -1;
