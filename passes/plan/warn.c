@@ -125,6 +125,12 @@ static bool are_small_integers(Elem a, Elem b) {
     return elem_bits(a) == 8 && elem_bits(b) == 8 && !elem_is_float(a) && !elem_is_float(b);
 }
 
+static int count_dots(const Kernel *k) {
+    int n = 0;
+    for (const Op *op = walk(k->body); op; op = walk_next(op, k->body)) n += op->kind == OP_DOT;
+    return n;
+}
+
 static Reason reason_of(PassContext *c, const Kernel *k, const Op *dot, Reason why) {
     Elem a = operand_elem(k, dot->arg.p[0]), b = operand_elem(k, dot->arg.p[1]);
     bool floats = elem_is_float(a) && elem_is_float(b), said = why.words && *why.words;
@@ -139,6 +145,10 @@ static Reason reason_of(PassContext *c, const Kernel *k, const Op *dot, Reason w
             return (Reason){.words = "an operand is computed in the kernel",
                             .fix = "store what is multiplied first, by a kernel of its own",
                             .loc = dot->arg.p[i]->def ? dot->arg.p[i]->def->loc : dot->loc};
+    if (k->ngrid > 2 && count_dots(k) > 1)
+        return (Reason){.words = "its code around the products is none that the schedule of attention takes",
+                        .fix = "the schedule takes kernels such as 'attention' of std/attention.tile: put what is done behind the loop into a "
+                               "kernel of its own"};
     if (k->ngrid != 2)
         return (Reason){
             .words = arena_format(c->m->arena, "its grid has %d ranges", k->ngrid),
