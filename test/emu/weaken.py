@@ -58,7 +58,7 @@ def with_library(text, folders, only=()):
 
 
 def sites_of(text):
-    return sorted((m.start(), m.end(), to) for pattern, to in (ENDS if os.environ["WEAKEN_ENDS"] else SITES) for m in pattern.finditer(text))
+    return sorted((m.start(), m.end(), to) for pattern, to in (ENDS if os.environ.get("WEAKEN_ENDS") else SITES) for m in pattern.finditer(text))
 
 
 def weaken(text, number):
