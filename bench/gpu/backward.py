@@ -2,7 +2,6 @@
 """usage: backward.py build BUILD FOLDER: compiles programs of backward.tile by BUILD/bin/tilec; backward.py FOLDER [-o FILE] [--commit=NAME]: measures them beside
 cuDNN's backward pass on this GPU, as it is and where PyTorch is told to be deterministic; values of some heads against f32. Microseconds of a call in a CUDA graph,
 medians, in turns (run.py). One JSON line a row."""
-import argparse
 import os
 import sys
 
@@ -80,12 +79,7 @@ def main():
     if sys.argv[1:2] == ["build"]:
         compile_all(sys.argv[2], "backward.tile", sys.argv[3], map(program_of, BACKWARD))
         return
-    p = argparse.ArgumentParser()
-    p.add_argument("folder"), p.add_argument("-o"), p.add_argument("--commit", default="")
-    a = p.parse_args()
-    torch.manual_seed(0)
-    torch.cuda.set_stream(torch.cuda.Stream())
-    mesh = R.Mesh(a.folder)
+    a, mesh = R.begin()
     for shape in BACKWARD:
         name, text, _ = program_of(shape)
         path = f"{a.folder}/{text}/lib{name}.so"

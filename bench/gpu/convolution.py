@@ -2,7 +2,6 @@
 """usage: convolution.py FOLDER [-o FILE] [--commit=NAME]: programs of convolution.tile, compiled into FOLDER/NxHxWxCxOxRxSxSTRIDExPADxDILATION (--emit=lib),
 beside cuDNN on this GPU, channels last: alone, in a loop for each dimension of the weights, and in a residual block, which cuDNN has as one kernel; values
 against f32 of some images. Microseconds of a call in a CUDA graph, medians, in turns (run.py). One JSON line a row."""
-import argparse
 import os
 
 import torch
@@ -39,14 +38,9 @@ def measure(run, name, shape):
 
 
 def main():
-    p = argparse.ArgumentParser()
-    p.add_argument("folder"), p.add_argument("-o"), p.add_argument("--commit", default="")
-    a = p.parse_args()
-    torch.manual_seed(0)
     torch.backends.cudnn.benchmark = True
     torch.backends.cudnn.allow_tf32 = False
-    torch.cuda.set_stream(torch.cuda.Stream())
-    mesh = R.Mesh(a.folder)
+    a, mesh = R.begin()
     for shape in CONVOLUTIONS:
         for name in ("convolution", "loops", "block"):
             text = "x".join(map(str, shape))

@@ -2,7 +2,6 @@
 """usage: grouped.py FOLDER [-o FILE] [--commit=NAME]: programs of grouped.tile, compiled into FOLDER/ExMxNxK (--emit=lib), beside
 torch._grouped_mm on this GPU: rows dealt out evenly, unevenly, and to a few groups alone; values against f32 on sampled rows.
 Microseconds of a call in a CUDA graph, medians, in turns (run.py). One JSON line a row."""
-import argparse
 import os
 
 import torch
@@ -79,12 +78,7 @@ WORKS = {"grouped": (plain, 1), "gathered": (fused, 2), "scattered": (scattered,
 
 
 def main():
-    p = argparse.ArgumentParser()
-    p.add_argument("folder"), p.add_argument("-o"), p.add_argument("--commit", default="")
-    o = p.parse_args()
-    torch.manual_seed(0)
-    torch.cuda.set_stream(torch.cuda.Stream())
-    mesh = R.Mesh(o.folder)
+    o, mesh = R.begin()
     for e, m, n, k in GROUPED:
         for name, (measure, products) in WORKS.items():
             path = f"{o.folder}/{e}x{m}x{n}x{k}/lib{name}.so"

@@ -116,6 +116,16 @@ class Mesh:
         return lambda *given: self.check(run(instance, words(given), stream()))  # tensors, and behind them sizes
 
 
+def begin():
+    """Of a bench that is called with a FOLDER of libraries: its options (-o, --commit), and the mesh that runs them."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("folder"), parser.add_argument("-o"), parser.add_argument("--commit", default="")
+    options = parser.parse_args()
+    torch.manual_seed(0)
+    torch.cuda.set_stream(torch.cuda.Stream())
+    return options, Mesh(options.folder)
+
+
 def agree(peer, got, want):
     """A peer computes the same."""
     if peer:

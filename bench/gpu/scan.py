@@ -2,7 +2,6 @@
 """usage: scan.py build BUILD FOLDER: compiles programs of scan.tile by BUILD/bin/tilec; scan.py FOLDER [-o FILE] [--commit=NAME]: measures them beside Triton's
 kernels of mamba_ssm and causal_conv1d where they are installed, and PyTorch's compiler; values of some heads against f32. Microseconds of a call in a CUDA graph,
 medians, in turns (run.py). One JSON line a row."""
-import argparse
 import os
 import sys
 
@@ -68,13 +67,8 @@ def main():
     if sys.argv[1:2] == ["build"]:
         compile_all(sys.argv[2], "scan.tile", sys.argv[3], ((name, folder_of(NAMES, x), dict(zip("BTHGPM", x))) for x in SCANS for name in ("scan", "conv1d")))
         return
-    p = argparse.ArgumentParser()
-    p.add_argument("folder"), p.add_argument("-o"), p.add_argument("--commit", default="")
-    a = p.parse_args()
-    torch.manual_seed(0)
     torch.backends.cuda.matmul.allow_tf32 = False
-    torch.cuda.set_stream(torch.cuda.Stream())
-    mesh = R.Mesh(a.folder)
+    a, mesh = R.begin()
     for shape in SCANS:
         for name, measure in (("scan", scan), ("conv1d", conv1d)):
             text = folder_of(NAMES, shape)

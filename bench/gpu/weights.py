@@ -2,7 +2,6 @@
 """usage: weights.py FOLDER [-o FILE] [--commit=NAME]: programs of weights.tile, compiled into FOLDER/MxNxK (--emit=lib -D M=.. -D N=..
 -D K=..), beside cuBLAS on weights of bf16; values against f32. The goal is what LAUNCH microseconds and the bytes of the weights at RATE
 take. Microseconds of a call in a CUDA graph, medians, in turns, over weights larger than the L2 (run.py). One JSON line a row."""
-import argparse
 import datetime
 import os
 
@@ -60,12 +59,7 @@ def measure(run, name, m, n, k):
 
 
 def main():
-    p = argparse.ArgumentParser()
-    p.add_argument("folder"), p.add_argument("-o"), p.add_argument("--commit", default="")
-    o = p.parse_args()
-    torch.manual_seed(0)
-    torch.cuda.set_stream(torch.cuda.Stream())
-    mesh = R.Mesh(o.folder)
+    o, mesh = R.begin()
     for shape in sorted(x for x in os.listdir(o.folder) if x.count("x") == 2):
         m, n, k = map(int, shape.split("_")[-1].split("x"))  # words in front of it tell builds apart
         for name in BITS:
