@@ -31,6 +31,7 @@ bool run_write(const Run *);          /* the files of --out */
 Array *inputs_copy(const Run *, const Array *io); /* what a run reads: state, which it updates in place, once more; no results */
 const Tensor *run_tensor(const Run *, int i);
 const char *array_text(Arena *, const Array *); /* f32[8, 64] */
+void array_place_print(FILE *, const Array *, int64_t i); /* [3, 7]: of its element i */
 double machine_bytes(void); /* of memory */
 
 typedef enum { NO_BOUNDS, WORST_BOUNDS, EXPECTED_BOUNDS } RunBounds;

@@ -1,6 +1,7 @@
 /* run_compare.c: a result against what it should be, element by element, within bounds, and the line that says so.
    Takes two arrays of one shape. An element is compared where both values are finite, and equal or with a bound. */
 #include "driver/run_compare.h"
+#include "driver/run.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -65,17 +66,6 @@ bool compare_agrees(const Comparison *c, const Difference *d) {
 
 /* ---- the line ---- */
 
-static void element_print(const Comparison *c, int64_t i) {
-    const Array *a = c->result;
-    int64_t stride = array_count(a);
-    printf("%s", c->name);
-    for (int d = 0; d < a->ndim; d++) {
-        stride /= a->dim[d];
-        printf("%s%" PRId64, d ? ", " : "[", i / stride % a->dim[d]);
-    }
-    if (a->ndim) printf("]");
-}
-
 static void value_print(const Array *a, int64_t i) {
     int digits = a->elem == ELEM_F64 ? 17 : a->elem == ELEM_F32 ? 9 : 5;
     if (elem_is_float(a->elem))
@@ -86,7 +76,8 @@ static void value_print(const Array *a, int64_t i) {
 
 /* C[3, 7] = 4.25, reference 4.5 */
 static void values_print(const Comparison *c, int64_t i) {
-    element_print(c, i);
+    printf("%s", c->name);
+    array_place_print(stdout, c->result, i);
     printf(" = ");
     value_print(c->result, i);
     printf(", reference ");

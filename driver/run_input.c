@@ -118,6 +118,15 @@ static const char *declared_text(const Run *r, const Tensor *t) {
     return arena_format(r->s.arena, "%s]", s);
 }
 
+void array_place_print(FILE *to, const Array *a, int64_t i) {
+    int64_t stride = array_count(a);
+    for (int d = 0; d < a->ndim; d++) {
+        stride /= a->dim[d];
+        fprintf(to, "%s%" PRId64, d ? ", " : "[", i / stride % a->dim[d]);
+    }
+    if (a->ndim) fputs("]", to);
+}
+
 const char *array_text(Arena *arena, const Array *a) {
     const char *s = arena_format(arena, "%s[", elem_text(a->elem));
     for (int d = 0; d < a->ndim; d++) s = arena_format(arena, "%s%s%" PRId64, s, d ? ", " : "", a->dim[d]);

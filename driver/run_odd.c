@@ -17,13 +17,6 @@ static int64_t first_odd(const Array *a, int64_t *count) {
     return first;
 }
 
-static void print_place(FILE *to, const Array *a, int64_t i) {
-    int64_t at[MAX_DIMS];
-    for (int d = a->ndim - 1; d >= 0; d--) at[d] = i % a->dim[d], i /= a->dim[d];
-    for (int d = 0; d < a->ndim; d++) fprintf(to, "%s%" PRId64, d ? ", " : "[", at[d]);
-    if (a->ndim) fputs("]", to);
-}
-
 void print_values(const Array *a) {
     double least = INFINITY, most = -INFINITY;
     int64_t count, first = first_odd(a, &count);
@@ -35,7 +28,7 @@ void print_values(const Array *a) {
     if (least <= most) printf("%.6g .. %.6g", least, most);
     if (first < 0) return;
     printf("%s%" PRId64 " NaN or infinite, first ", least <= most ? "; " : "", count);
-    print_place(stdout, a, first);
+    array_place_print(stdout, a, first);
 }
 
 /* What is not finite in the part of a tensor that a kernel sees: how often, and the first place in the tensor; -1:
@@ -70,7 +63,7 @@ static void report(const Search *s, const Node *n, const InterpArg *arg, int to,
     double x = array_get(&arg[to].tensor, odd.first);
     fprintf(stderr, "tilec: note: '%s' is the first that stores such values: %" PRId64 " to '%s', %g at ",
             n->kernel->name, odd.count, tensor_name(s, n, to), isnan(x) ? (double)NAN : x); /* without a sign */
-    print_place(stderr, &arg[to].tensor, odd.first);
+    array_place_print(stderr, &arg[to].tensor, odd.first);
     for (int i = 0; i < n->arg.n; i++) {
         const Param *p = &n->kernel->param.p[i];
         if (p->out || p->inout || !odd_of(&arg[i], p->ndim).count) continue;
