@@ -115,7 +115,7 @@ void hip_run_end(GpuText *, Arena *, const Program *, const Memory *);
 /* Lines at the head of a kernel that has a workgroup even where a run has no task, or was refused: it does nothing. It
    waits for the launches before, as the launch behind waits for this one alone. */
 const char *hip_refusals(Fn *, const GpuLaunch *);
-/* What a workgroup does last: a launch beside others ends behind them, the last one of a run ends the run. NULL:
+/* The last that a workgroup does: a launch beside others ends behind them, the last one of a run ends the run. NULL:
  * nothing. */
 const char *hip_last(Arena *, const Program *, const GpuLaunch *);
 /* The statement that ends a workgroup early: also where it gives up. */

@@ -108,7 +108,7 @@ static const CExpr *share_text(Fn *f, const char *range) {
     return cexpr_open(f, "%" PRId64 " * group", f->hip->share);
 }
 
-/* What the thread, and what the register, adds to the position in a tile. */
+/* The part of a position in a tile that the thread adds, and the one that the register adds. */
 static const CExpr *of_thread_text(Fn *f, const Layout *l, const char *range) {
     uint64_t thread[64];
     const int n = thread_columns(f->hip, l, thread);

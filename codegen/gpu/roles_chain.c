@@ -53,7 +53,7 @@ static bool is_of_sums(const Value *v, int depth) {
 
 static bool is_rounded(const Region *body, const Value *v, int depth);
 
-/* What the use makes of it has its relative error, up to rounding to 16 bits: factors and choices, not sums. */
+/* The relative error of an operand stays what it is up to rounding to 16 bits: in factors and choices, not in sums. */
 static bool rounds(const Region *body, const Op *use, int i, int depth) {
     const Op *in = use->in->parent;
     switch (use->kind) {

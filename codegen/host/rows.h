@@ -15,7 +15,7 @@ typedef struct {
 /* Of an f32 value whose elements along `line` are neighbours, from the first position of both ranges; row -1: a single
    row. false: it is computed, or lies otherwise. */
 bool rows_of_value(Nest *, const Value *, int16_t row, int16_t line, Rows *);
-/* Of a value in memory of a type of runtime/device/tile_codes.h that becomes f32 without rounding. */
+/* The same of a value in memory, of a type of runtime/device/tile_codes.h that becomes f32 without rounding. */
 bool rows_of_codes(Nest *, const Value *, int16_t row, int16_t line, Rows *);
 bool rows_of_tile(Nest *, const Tile *, int16_t row, int16_t line, Rows *);
 

@@ -29,7 +29,7 @@ void schedule_number(Schedule *, const char *name, int64_t);
 GpuMap schedule_map(Schedule *, int param, int64_t planes, int box);     /* planes: 0, or matrices of the parameter */
 void schedule_maps(Schedule *, const GpuMap *, const int *param, int n); /* the kernel's second argument */
 
-/* Of the grid's ranges; NAME_tile is the constant of each. */
+/* The tiles along the grid's ranges; NAME_tile is the constant of each. */
 OrderTiles schedule_tiles(Schedule *);
 /* The hole `order`: lines from the workgroup's number to these constants, by the order of the kernel's plan. */
 void schedule_order(Schedule *, const OrderTiles *);

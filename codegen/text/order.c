@@ -23,7 +23,7 @@ static const char *constant(OrderWriter *w, const char *name, const char *value)
     return name;
 }
 
-/* Of all ranges but one; -1: of all. */
+/* The number of tasks along all ranges but one; -1: along all. */
 static const CExpr *tasks_beside(const OrderWriter *w, int range) {
     const CExpr *n = cexpr_number(w->f, 1);
     for (int r = 0; r < w->tiles->n; r++)
