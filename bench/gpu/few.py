@@ -10,24 +10,32 @@ import os
 import subprocess
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-ROWS = (1, 2, 4, 8, 16, 32, 48, 64)
-SHAPES = ((4096, 4096), (7168, 8192), (14336, 4096), (5120, 5120), (4096, 14336))  # columns, K
+ROWS = (1, 4, 16, 64)
+SHAPES = {"tn": ((4096, 4096), (7168, 8192), (14336, 4096)), "nn": ((4096, 4096), (7168, 8192))}  # columns, K
 KERNEL = {"tn": "linear", "nn": "matmul"}
+BLOCK, GROUP, PROCESSORS = 8, 64, 132  # rows that a product has at least; rows of a group; an H200
 
 
-def variants(m):
-    """Names, and what is asked for: operands exchanged, or few rows on the left; slices; workgroups a processor."""
+def exchanged(m):
+    """Few rows on the right: in how many slices, in tiles of how many columns, how many workgroups a processor."""
+    plans = {False: ((1, 64, 2), (1, 64, 3), (1, 128, 1), (1, 128, 2), (2, 64, 1), (2, 64, 2), (2, 128, 1), (4, 64, 2)),
+             True: ((1, 64, 1), (1, 64, 2), (1, 128, 1), (2, 64, 1), (2, 64, 2), (2, 128, 1), (4, 64, 1))}
+    for slices, columns, resident in plans[m > GROUP // 2]:
+        yield max(BLOCK * slices, -(-m // BLOCK) * BLOCK), columns, slices, resident
+
+
+def on_the_left(n):
+    """64 rows on the left: columns that give each processor a tile or its part of one."""
+    for slices in (1, 2):
+        yield GROUP, -(-n * slices // (PROCESSORS * BLOCK)) * BLOCK, slices, 1
+    yield from ((GROUP, 64, 1, 1), (GROUP, 128, 2, 1))
+
+
+def variants(m, n):
+    """Names, and what is asked for."""
     yield "own", ""
-    for slices in (1, 2, 4, 8):
-        few = max(8 * slices, (m + 7) // 8 * 8)
-        for resident in (1, 2, 3):
-            if few < 64:
-                yield f"{few}x64 s{slices} r{resident}", f"i = {few}; j = 64; slices = {slices}; resident = {resident};"
-            if few < 128 and slices <= 2:
-                yield f"{few}x128 s{slices} r{resident}", f"i = {few}; j = 128; slices = {slices}; resident = {resident};"
-        for columns in (64, 128, 256):
-            if m > 16:
-                yield f"64x{columns} s{slices}", f"i = 64; j = {columns}; slices = {slices}; resident = 1;"
+    for rows, columns, slices, resident in dict.fromkeys([*exchanged(m), *(on_the_left(n) if m == GROUP else ())]):
+        yield f"{rows}x{columns} s{slices} r{resident}", f"i = {rows}; j = {columns}; slices = {slices}; resident = {resident};"
 
 
 def compile_one(tilec, to, m, n, k, way, asked):
@@ -47,10 +55,10 @@ def build(args):
     tilec = os.path.join(args.build, "bin/tilec")
     os.makedirs(args.folder, exist_ok=True)
     for way in KERNEL:
-        for n, k in SHAPES:
+        for n, k in SHAPES[way]:
             for m in ROWS:
                 texts = set()
-                for name, asked in variants(m):
+                for name, asked in variants(m, n):
                     to = f"{args.folder}/{way}_{m}x{n}x{k}/{name.replace(' ', '_')}"
                     text, library = compile_one(tilec, to, m, n, k, way, asked)
                     alike = text in texts or (asked and "in roles" not in text)
