@@ -65,8 +65,11 @@ double array_get(const Array *a, int64_t i) {
     return float_decode(a->elem, ((const uint8_t *)a->data)[i]);
 }
 
+/* At least 1 where they are not equal: beyond 2^53 floats round. */
+static double ints_apart(int64_t x, int64_t y) { return x == y ? 0 : fmax(1, fabs((double)x - (double)y)); }
+
 double array_error(const Array *a, const Array *b, int64_t i) {
-    if (!elem_is_float(a->elem)) return array_get_int(a, i) == array_get_int(b, i) ? 0 : INFINITY;
+    if (!elem_is_float(a->elem)) return ints_apart(array_get_int(a, i), array_get_int(b, i));
     double x = array_get(a, i), y = array_get(b, i);
     if (x == y || (isnan(x) && isnan(y))) return 0;
     double e = fabs(x - y);

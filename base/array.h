@@ -25,7 +25,7 @@ int64_t array_count(const Array *);
 int64_t array_wrong(const Array *); /* the first element that is no value of its type (bool, i4, t2); -1: none */
 double array_get(const Array *, int64_t i); /* i64 beyond 2^53 rounds */
 int64_t array_get_int(const Array *, int64_t i);
-/* How far two elements are apart, and the bound of one: 0 where both are NaN, infinite where one is, or integers differ. */
+/* How far two elements are apart, and the bound of one: 0 where both are NaN, infinite where one is. */
 double array_error(const Array *, const Array *, int64_t i);
 double array_bound(const Array *, int64_t i);
 void array_set(Array *, int64_t i, double);

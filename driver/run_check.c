@@ -103,7 +103,7 @@ static int reference_run(const Run *r, const Array *before, Run *reference) {
 
 /* ---- the comparison ---- */
 
-/* By how much each element may differ from what these references have; NULL for integers. */
+/* By how much each element may differ from what these references have; NULL without bounds. */
 static const double *bounds_sum(const Run *r, const Array *one, const Array *more) {
     if (!one->bound || !more->bound) return NULL;
     double *sum = ARENA_ARRAY(r->s.arena, double, array_count(one));

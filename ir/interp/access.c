@@ -11,7 +11,7 @@ Copy *view_copy(const Task *t, const View *v) { return &v->part->copy[t->generat
 static void load_zeros(Task *t, const Op *op) {
     Tile *z = tile_make(t, op->res.p[0]);
     memset(z->data, 0, (size_t)z->n * lane_bytes(lane_of(op->res.p[0]->type.elem)));
-    if (z->bound) memset(z->bound, 0, (size_t)z->n * sizeof(double));
+    tile_exact(z);
 }
 
 static void load_bounds(const Copy *c, const int64_t *offset, Tile *z) {
@@ -39,15 +39,15 @@ Step eval_load(Task *t, const Op *op) {
 /* A sum may have been made in another order, by as much as its term and what it has come to are rounded. */
 static double sum_bound(const World *w, const Copy *c, Elem e, int64_t at, double term, double b) {
     Array a = {.elem = e, .data = c->data};
-    double z = array_get(&a, at), eps = e == ELEM_F64 ? 0x1p-52 : 0x1p-23;
-    double own = bound_own(w, 1, eps * (fabs(z) + fabs(term)));
+    double z = array_get(&a, at), own = bound_own(w, 1, lane_eps(lane_of(e)) * (fabs(z) + fabs(term)));
     return bound_round(w, e, z, bound_join(w, bound_join(w, c->bound[at], b), own));
 }
 
 /* Of partial sums each rank rounds its own, also where they cannot differ: one rank rounds none. */
 static double part_unit(const Task *t, const Tensor *to) {
     bool partial = places_have_partial(t->w->m, to->place);
-    return partial && t->w->ranks > 1 && elem_bits(to->elem) < 32 ? ldexp(1, -float_digits(to->elem)) : 0;
+    bool rounds = elem_is_float(to->elem) && elem_bits(to->elem) < 32;
+    return partial && rounds && t->w->ranks > 1 ? ldexp(1, -float_digits(to->elem)) : 0;
 }
 
 static void store_bounds(const World *w, const Copy *c, Elem e, Lane l, double unit, const int64_t *offset,
@@ -55,8 +55,7 @@ static void store_bounds(const World *w, const Copy *c, Elem e, Lane l, double u
     for (int64_t i = 0; i < x->n; i++) {
         if (offset[i] < 0) continue;
         double term = lane_get(l, x->data, i), own = bound_own(w, 1, unit * fabs(term));
-        double b = bound_join(w, own, l != LANE_INT ? x->bound[i] : 0);
-        b = bound_convert(w, l == LANE_DOUBLE ? ELEM_F64 : ELEM_F32, e, term, b);
+        double b = bound_convert(w, l, e, term, bound_join(w, own, x->bound[i]));
         c->bound[offset[i]] = add ? sum_bound(w, c, e, offset[i], term, b) : b;
     }
 }

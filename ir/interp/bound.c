@@ -1,11 +1,9 @@
-/* bound.c: beside each float, by how much two legal evaluations may differ. An operation passes on what its operands
+/* bound.c: beside each number, by how much two legal evaluations may differ. An operation passes on what its operands
    differ by (derivative or interval) and adds c eps |result|. Where operands cannot differ and the operation is
    exact, neither does the result. Rows of ops.def name the functions moved_.. */
 #include "ir/interp/state.h"
 
 #include <math.h>
-
-static double eps_of(Lane l) { return l == LANE_DOUBLE ? 0x1p-52 : 0x1p-23; }
 
 /* ---- z = f(x), |dx| <= b ---- */
 
@@ -55,7 +53,7 @@ static double least_error(const OpBound *f) { return f->absolute ? 1 : f->own > 
 
 void bound_unary(const World *w, OpKind op, Lane l, const Tile *x, Tile *z) {
     const OpBound *f = &op_info[op].bound;
-    double own = f->own * eps_of(l), least = least_error(f) * eps_of(l);
+    double own = f->own * lane_eps(l), least = least_error(f) * lane_eps(l);
     for (int64_t i = 0; i < z->n; i++) {
         Moved m = {.w = w, .f = op, .x = lane_get(l, x->data, i), .z = lane_get(l, z->data, i), .dx = x->bound[i]};
         double away = m.dx == 0 ? 0 : f->moved ? f->moved(&m) : m.dx;
@@ -106,14 +104,27 @@ static double away_least(double x, double y, double bx, double by) {
 double moved_min(const Moved *m) { return away_least(m->x, m->y, m->dx, m->dy); }
 double moved_max(const Moved *m) { return away_least(-m->x, -m->y, m->dx, m->dy); }
 
+/* A quotient of integers is rounded; of bits nothing is known once they may differ. */
+static double away_binary(Lane l, const OpBound *f, const Moved *m) {
+    if (l == LANE_INT && m->dx == 0 && m->dy == 0) return 0;
+    double away = f->moved ? f->moved(m) : INFINITY;
+    return l == LANE_INT && m->f == OP_DIV ? floor(away) + 1 : away;
+}
+
 void bound_binary(const World *w, OpKind op, int64_t times, Lane l, const Tile *x, const Tile *y, Tile *z) {
     const OpBound *f = &op_info[op].bound;
-    double own = f->own * eps_of(l);
+    double own = f->own * lane_eps(l);
     for (int64_t i = 0; i < z->n; i++) {
         Moved m = {.w = w, .f = op, .x = lane_get(l, x->data, i), .y = lane_get(l, y->data, i), .z = lane_get(l, z->data, i)};
         m.dx = x->bound[i], m.dy = y->bound[i];
-        double away = f->moved(&m);
+        double away = away_binary(l, f, &m);
         bool exact = away == 0 && f->exact_in_f64 && l == LANE_FLOAT && op_info[op].binary.f64(m.x, m.y) == m.z;
         z->bound[i] = exact ? 0 : bound_settle(m.z, bound_join(w, away, bound_own(w, (double)times, own * fabs(m.z))));
     }
+}
+
+void tile_wrap(Elem e, Tile *z) {
+    ints_wrap(e, z->n, z->data);
+    for (int64_t i = 0; z->bound && i < z->n; i++)
+        z->bound[i] = bound_wrap(e, ((const int64_t *)z->data)[i], z->bound[i]);
 }

@@ -119,7 +119,7 @@ static void element_combine(const Collective *c, const int64_t *at, int64_t to) 
         array_set_int(&b, to, int_wrap(b.elem, s.i));
     else
         array_set(&b, to, b.elem == ELEM_F64 ? s.d : s.f);
-    double eps = op == PART_SUM && c->ranks > 1 ? b.elem == ELEM_F64 ? 0x1p-52 : 0x1p-23 : 0;
+    double eps = op == PART_SUM && c->ranks > 1 ? lane_eps(lane_of(b.elem)) : 0;
     double own = bound_own(c->w, (double)c->ranks, eps * s.magnitude);
     if (d->bound) d->bound[to] = bound_round(c->w, b.elem, array_get(&b, to), bound_join(c->w, s.bound, own));
 }

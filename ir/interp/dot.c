@@ -82,13 +82,16 @@ static bool has_bounds(const Tile *v) {
     return false;
 }
 
+/* Of integers in f64. */
+static Lane bound_lane(Lane l) { return l == LANE_INT ? LANE_DOUBLE : l; }
+
 /* As a tile of its own, in parts of the scale; squared where errors add as their squares do. */
 static void operand_make(Task *t, Lane l, const Tile *v, Part2 part, bool squared, double scale, int temp) {
     Tile *out = &t->temp[temp];
     tile_reserve(t->w, out, v->n);
     for (int64_t i = 0; i < v->n; i++) {
         double x = operand_at(l, v, part, i) / scale;
-        lane_set(l, out->data, i, squared ? x * x : x);
+        lane_set(bound_lane(l), out->data, i, squared ? x * x : x);
     }
 }
 
@@ -101,10 +104,10 @@ static void bound_product(Task *t, Lane l, const Product *s, const Tile *x, Part
     operand_make(t, l, x, of_x, squared, scale_x, 3);
     operand_make(t, l, y, of_y, squared, scale_y, 4);
     tile_reserve(t->w, sum, z->n);
-    memset(sum->data, 0, (size_t)z->n * lane_bytes(l));
-    product_add(l, s, t->temp[3].data, t->temp[4].data, sum->data);
+    memset(sum->data, 0, (size_t)z->n * lane_bytes(bound_lane(l)));
+    product_add(bound_lane(l), s, t->temp[3].data, t->temp[4].data, sum->data);
     for (int64_t i = 0; i < z->n; i++) {
-        double own = lane_get(l, sum->data, i), b = squared ? scale_x * scale_y * sqrt(own) : own;
+        double own = lane_get(bound_lane(l), sum->data, i), b = squared ? scale_x * scale_y * sqrt(own) : own;
         b = bound_join(t->w, z->bound[i], 1.01 * factor * b);
         z->bound[i] = isnan(b) ? INFINITY : b;
     }
@@ -113,10 +116,10 @@ static void bound_product(Task *t, Lane l, const Product *s, const Tile *x, Part
 /* To the bound of acc: n eps (|acc| + sum |x||y|) + sum |x| by + sum bx (|y| + by); expected, sqrt(n) for n and roots
    of sums of squares. */
 static void bound_dot(Task *t, Lane l, const Product *s, const Tile *x, const Tile *y, Tile *z) {
-    double eps = bound_own(t->w, (double)(s->k + 1), l == LANE_DOUBLE ? 0x1p-52 : 0x1p-23);
+    double eps = bound_own(t->w, (double)(s->k + 1), lane_eps(l));
     bool squared = t->w->expected;
     for (int64_t i = 0; i < z->n; i++) z->bound[i] = bound_join(t->w, z->bound[i], eps * fabs(lane_get(l, z->data, i)));
-    bound_product(t, l, s, x, OF_VALUES, y, OF_VALUES, false, eps, z);
+    if (l != LANE_INT) bound_product(t, l, s, x, OF_VALUES, y, OF_VALUES, false, eps, z);
     if (has_bounds(y)) bound_product(t, l, s, x, OF_VALUES, y, OF_BOUNDS, squared, 1, z);
     if (has_bounds(x)) bound_product(t, l, s, x, OF_BOUNDS, y, OF_BOTH, squared, 1, z);
 }
@@ -138,8 +141,8 @@ void eval_dot(Task *t, const Op *op) {
     else
         tile_reorder(t, l, tile_of(t, op->arg.p[2]), op->arg.p[2]->type.range, op->arg.p[2]->type.nrange, sum, s.z,
                      s.nz);
-    if (sum->bound && l != LANE_INT) bound_dot(t, l, &s.size, x, y, sum);
+    if (sum->bound) bound_dot(t, l, &s.size, x, y, sum);
     product_add(l, &s.size, x->data, y->data, sum->data);
     tile_reorder(t, l, sum, s.z, s.nz, tile_make(t, r), r->type.range, r->type.nrange);
-    if (l == LANE_INT) ints_wrap(r->type.elem, sum->n, tile_of(t, r)->data);
+    if (l == LANE_INT) tile_wrap(r->type.elem, tile_of(t, r));
 }

@@ -53,6 +53,8 @@ Step eval_group(Task *t, const Op *op) {
     t->range[op->range].begin = found.begin;
     t->range[op->range].end = found.end;
     if (t->calls) t->calls->share(t, op->range, r->size);
-    *(int64_t *)tile_make(t, op->res.p[0])->data = found.group;
+    Tile *z = tile_make(t, op->res.p[0]);
+    *(int64_t *)z->data = found.group;
+    tile_exact(z);
     return STEP_DONE;
 }

@@ -35,6 +35,11 @@ static bool part_share(Part *p, const Array *given) {
     return true;
 }
 
+/* Integers of the caller's are what they are; bools are decided. */
+static bool has_bounds(const World *w, const Tensor *t) {
+    return w->bounds && (elem_is_float(t->elem) || (t->role != ROLE_INPUT && t->elem != ELEM_BOOL));
+}
+
 static void part_make(World *w, Part *p, const Tensor *t, int rank, const Array *given) {
     *p = (Part){.t = t, .rank = rank, .copy = ARENA_ARRAY(w->arena, Copy, t->slots)};
     part_shape(w, p);
@@ -42,7 +47,7 @@ static void part_make(World *w, Part *p, const Tensor *t, int rank, const Array 
     for (int s = 0; s < t->slots; s++) {
         Copy *c = &p->copy[s];
         c->data = arena_alloc(w->arena, (size_t)p->count * elem_bytes(t->elem));
-        if (w->bounds && elem_is_float(t->elem)) c->bound = ARENA_ARRAY(w->arena, double, p->count);
+        if (has_bounds(w, t)) c->bound = ARENA_ARRAY(w->arena, double, p->count);
         if (t->role == ROLE_TEMP || t->role == ROLE_OUTPUT) fill_poison(p, c);
         if (w->agents) agents_make_shadow(w, p, c);
     }
@@ -210,7 +215,7 @@ static void part_take(World *w, const Part *p, Array *a, uint8_t *taken) {
 }
 
 static void tensor_gather(World *w, const Tensor *t, Array *a) {
-    if (!w->bounds || !elem_is_float(t->elem))
+    if (!has_bounds(w, t))
         a->bound = NULL;
     else if (!a->bound)
         a->bound = ARENA_ARRAY(w->report_arena, double, array_count(a));

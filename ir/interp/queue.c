@@ -103,15 +103,14 @@ static void part_share(Queue *q, uint64_t number, int tile, int from, int to) {
 }
 
 static void element_add(const World *w, Lane l, Tile *to, const Tile *x, int64_t i) {
-    const double eps = l == LANE_DOUBLE ? 0x1p-52 : 0x1p-23;
     if (l == LANE_INT)
         ((int64_t *)to->data)[i] = (int32_t)(uint32_t)(((int64_t *)to->data)[i] + ((const int64_t *)x->data)[i]);
     else if (l == LANE_DOUBLE)
         ((double *)to->data)[i] += ((const double *)x->data)[i];
     else
         ((float *)to->data)[i] += ((const float *)x->data)[i];
-    if (!to->bound || l == LANE_INT) return;
-    const double own = bound_own(w, 1, eps * fabs(lane_get(l, to->data, i)));
+    if (!to->bound) return;
+    const double own = bound_own(w, 1, lane_eps(l) * fabs(lane_get(l, to->data, i)));
     to->bound[i] = bound_join(w, bound_join(w, to->bound[i], x->bound[i]), own);
 }
 

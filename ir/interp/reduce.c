@@ -133,16 +133,17 @@ static bool may_be_longer(const Task *t, const Op *op) {
     return false;
 }
 
-/* n eps sum |x| for a sum in any order; extremes by interval. */
+/* n eps sum |x| for a sum in any order; extremes by interval; what is decided is as it falls. */
 static double row_bound(const Task *t, const Op *op, Lane l, const Tile *x, int64_t begin, int64_t n) {
     const World *w = t->w;
+    if (op->kind != OP_SUM && op->kind != OP_RMIN && op->kind != OP_RMAX) return 0;
     double sum = 0, bounds = 0, count = n > 1 || may_be_longer(t, op) ? (double)n : 0;
     if (op->kind != OP_SUM) return extreme_bound(op->kind == OP_RMIN ? -1 : 1, l, x, begin, n);
     for (int64_t i = begin; i < begin + n; i++) {
         sum += fabs(lane_get(l, x->data, i));
         bounds = bound_join(w, bounds, x->bound[i]);
     }
-    double b = bound_join(w, bounds, bound_own(w, count, (l == LANE_DOUBLE ? 0x1p-52 : 0x1p-23) * sum));
+    double b = bound_join(w, bounds, bound_own(w, count, lane_eps(l) * sum));
     return isnan(b) ? INFINITY : b;
 }
 
@@ -154,8 +155,9 @@ void eval_reduce(Task *t, const Op *op) {
     Lane l = lane_of(op->arg.p[0]->type.elem);
     for (int64_t r = 0; r < rows; r++) {
         reduce_row(t, op, (const char *)x->data + (size_t)(r * each) * lane_bytes(l), each, z->data, r);
-        if (z->bound && l != LANE_INT) z->bound[r] = row_bound(t, op, l, x, r * each, each);
+        if (z->bound) z->bound[r] = row_bound(t, op, l, x, r * each, each);
     }
+    if (lane_of(op->res.p[0]->type.elem) == LANE_INT) tile_wrap(op->res.p[0]->type.elem, z);
 }
 
 #define PREFIX(name, T, U)                                                                                             \
@@ -173,7 +175,7 @@ PREFIX(prefix_double, double, double)
 PREFIX(prefix_int, int64_t, uint64_t)
 
 static void prefix_bounds(const World *w, const Op *op, Lane l, Tile *x, int64_t begin, int64_t n) {
-    double sum = 0, bounds = 0, eps = l == LANE_DOUBLE ? 0x1p-52 : 0x1p-23;
+    double sum = 0, bounds = 0, eps = lane_eps(l);
     Largest most = largest_of_none;
     for (int64_t i = begin; i < begin + n; i++) {
         sum += fabs(lane_get(l, x->data, i));
@@ -195,7 +197,7 @@ void eval_prefix(Task *t, const Op *op) {
     tile_copy(t->w, l, x, row);
     for (int64_t i = 0; i < rows; i++) {
         void *at = (char *)row->data + (size_t)(i * each) * lane_bytes(l);
-        if (row->bound && l != LANE_INT) prefix_bounds(t->w, op, l, row, i * each, each);
+        if (row->bound) prefix_bounds(t->w, op, l, row, i * each, each);
         if (l == LANE_FLOAT)
             prefix_float(op->kind, at, each);
         else if (l == LANE_DOUBLE)
@@ -204,5 +206,5 @@ void eval_prefix(Task *t, const Op *op) {
             prefix_int(op->kind, at, each);
     }
     tile_reorder(t, l, row, order, r->type.nrange, tile_make(t, r), r->type.range, r->type.nrange);
-    if (l == LANE_INT) ints_wrap(r->type.elem, row->n, tile_of(t, r)->data);
+    if (l == LANE_INT) tile_wrap(r->type.elem, tile_of(t, r));
 }

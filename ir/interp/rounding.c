@@ -27,11 +27,32 @@ double bound_settle(double z, double b) {
 
 double bound_round(const World *w, Elem e, double x, double b) {
     if (b == 0 || !isfinite(x)) return b == 0 ? 0 : bound_settle(x, b);
-    if (e == ELEM_F32 || e == ELEM_F64) return b;
+    if (!elem_is_float(e) || e == ELEM_F32 || e == ELEM_F64) return b;
     return bound_join(w, b, bound_own(w, 1, ldexp(fabs(x), -float_digits(e)) + (elem_bits(e) == 8 ? 0x1p-9 : 0x1p-24)));
 }
 
-double bound_convert(const World *w, Elem from, Elem to, double x, double b) {
-    bool narrows = from == ELEM_F64 && to == ELEM_F32 && b != 0;
+/* The largest integer of a type, as floats tell it. */
+static double most_of(Elem e) { return e == ELEM_U8 ? 255 : ldexp(1, elem_bits(e) - 1) - 1; }
+
+static double whole(Elem to, double x) {
+    const double most = most_of(to), least = to == ELEM_U8 ? 0 : -most - 1;
+    return isnan(x) ? 0 : fmin(fmax(trunc(x), least), most);
+}
+
+/* Of the integer that x becomes. */
+static double bound_whole(Elem to, double x, double b) {
+    if (b == 0 || to == ELEM_BOOL) return 0;
+    return fmax(whole(to, x + b) - whole(to, x), whole(to, x) - whole(to, x - b));
+}
+
+double bound_wrap(Elem e, int64_t z, double b) {
+    if (b == 0 || e == ELEM_BOOL) return 0;
+    return whole(e, (double)z + b) - whole(e, (double)z - b) < 2 * floor(b) ? INFINITY : b;
+}
+
+double bound_convert(const World *w, Lane from, Elem to, double x, double b) {
+    if (lane_of(to) == LANE_INT && from != LANE_INT) return bound_whole(to, x, b);
+    if (lane_of(to) == LANE_INT) return b == 0 || fabs(x) > 0x1p62 ? b : bound_wrap(to, int_wrap(to, (int64_t)x), b);
+    bool narrows = from == LANE_DOUBLE && to == ELEM_F32 && b != 0;
     return bound_round(w, to, x, narrows ? bound_join(w, b, bound_own(w, 1, ldexp(fabs(x), -23))) : b);
 }

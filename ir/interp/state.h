@@ -21,7 +21,7 @@ typedef struct Team Team;
 /* One slot of a rank's part of a tensor. */
 typedef struct {
     char *data;
-    double *bound;  /* NULL without bounds, and for tensors that are not floats */
+    double *bound;  /* NULL without bounds, for integers of the caller's, and for bools */
     Cell *cell;     /* who wrote and read each element; NULL where no race is possible */
     Packet *packet; /* of a packet tensor, concurrent */
     Mark *mark;     /* of what is written to places declared unique */
@@ -59,7 +59,7 @@ typedef struct {
 typedef struct {
     int64_t n, cap;
     void *data;
-    double *bound; /* NULL without bounds; nothing in LANE_INT */
+    double *bound; /* NULL without bounds */
     Held held;
 } Tile;
 
@@ -167,9 +167,11 @@ void node_show(World *, const Node *, int rank, int64_t generation); /* its argu
 Lane lane_of(Elem);
 size_t lane_bytes(Lane);
 double lane_get(Lane, const void *, int64_t i);
+double lane_eps(Lane); /* of two neighbours of 1; integers: 0 */
 int64_t range_extent(const Task *, int range);
 int64_t ranges_count(const Task *, const int16_t *range, int n);
 Tile *tile_make(Task *, const Value *);
+void tile_exact(Tile *);                             /* no element may differ */
 void tile_reserve(const World *, Tile *, int64_t n); /* for any lane */
 Tile *tile_of(const Task *, const Value *);
 int64_t tile_int(const Task *, const Value *); /* an integer scalar */
@@ -198,11 +200,13 @@ void elems_store(Elem, void *memory, const int64_t *offset, int64_t n, Lane, con
 double bound_join(const World *, double a, double b);           /* of two errors that add up */
 double bound_own(const World *, double n, double b);            /* of n roundings of at most b each */
 double bound_round(const World *, Elem, double x, double b);    /* after rounding x, which is no more precise than f32, to the type */
-double bound_convert(const World *, Elem from, Elem to, double x, double b); /* after rounding x */
+double bound_convert(const World *, Lane from, Elem to, double x, double b); /* after conversion of x */
 bool bound_is_linear(const World *, double x, double b);        /* f(x) then differs by |f'(x)| b: expected errors, well below |x| */
+double bound_wrap(Elem, int64_t z, double b);                   /* of an integer that has been wrapped to its type */
 double bound_settle(double z, double b); /* of a result z: what is no number is infinite; 0 where z has no neighbours */
 
 /* bound.c */
+void tile_wrap(Elem, Tile *); /* integers to their type */
 void bound_unary(const World *, OpKind, Lane, const Tile *x, Tile *z);
 void bound_binary(const World *, OpKind, int64_t times, Lane, const Tile *x, const Tile *y, Tile *z); /* times: roundings */
 

@@ -123,6 +123,7 @@ static void eval_index(Task *t, const Op *op) {
     Tile *z = tile_make(t, op->res.p[0]);
     int64_t *x = z->data, base = op->kind == OP_POS ? t->range[op->range].begin : index_value(t, op);
     for (int64_t i = 0; i < z->n; i++) x[i] = base + i;
+    tile_exact(z);
 }
 
 static void eval_unary(Task *t, const Op *op) {
@@ -131,10 +132,8 @@ static void eval_unary(Task *t, const Op *op) {
     Tile *z = tile_make(t, r);
     Lane l = lane_of(r->type.elem);
     math_unary(op->kind, l, z->n, x->data, z->data);
-    if (l == LANE_INT)
-        ints_wrap(r->type.elem, z->n, z->data);
-    else if (z->bound)
-        bound_unary(t->w, op->kind, l, x, z);
+    if (z->bound) bound_unary(t->w, op->kind, l, x, z);
+    if (l == LANE_INT) tile_wrap(r->type.elem, z);
 }
 
 /* Tiles of another size would be as right: an addition to a carried value may be one for each position of the tile. */
@@ -156,10 +155,8 @@ static void eval_binary(Task *t, const Op *op) {
     const Tile *x = tile_as(t, op->arg.p[0], r->type, 0), *y = tile_as(t, op->arg.p[1], r->type, 1);
     Tile *z = tile_make(t, r);
     math_binary(op->kind, l, z->n, x->data, y->data, z->data);
-    if (l == LANE_INT)
-        ints_wrap(r->type.elem, z->n, z->data);
-    else if (z->bound)
-        bound_binary(t->w, op->kind, roundings(t, op), l, x, y, z);
+    if (z->bound) bound_binary(t->w, op->kind, roundings(t, op), l, x, y, z);
+    if (l == LANE_INT) tile_wrap(r->type.elem, z);
 }
 
 static void eval_compare(Task *t, const Op *op) {
@@ -167,6 +164,7 @@ static void eval_compare(Task *t, const Op *op) {
     const Tile *x = tile_as(t, op->arg.p[0], r->type, 0), *y = tile_as(t, op->arg.p[1], r->type, 1);
     Tile *z = tile_make(t, r);
     math_compare(op->kind, lane_of(op->arg.p[0]->type.elem), z->n, x->data, y->data, z->data);
+    tile_exact(z);
 }
 
 static void eval_select(Task *t, const Op *op) {
@@ -188,11 +186,11 @@ static void eval_cast(Task *t, const Op *op) {
     const Tile *x = tile_of(t, v);
     Tile *z = tile_make(t, r);
     tile_convert(v->type.elem, r->type.elem, z->n, x->data, z->data);
-    Lane l = lane_of(r->type.elem);
-    bool from_float = lane_of(v->type.elem) != LANE_INT;
-    for (int64_t i = 0; z->bound && l != LANE_INT && i < z->n; i++)
-        z->bound[i] =
-            bound_convert(t->w, v->type.elem, r->type.elem, lane_get(l, z->data, i), from_float ? x->bound[i] : 0);
+    Lane from = lane_of(v->type.elem), to = lane_of(r->type.elem);
+    for (int64_t i = 0; z->bound && i < z->n; i++) {
+        double at = to == LANE_INT ? lane_get(from, x->data, i) : lane_get(to, z->data, i);
+        z->bound[i] = bound_convert(t->w, from, r->type.elem, at, x->bound[i]);
+    }
 }
 
 static void eval_broadcast(Task *t, const Op *op) {

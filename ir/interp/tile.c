@@ -8,6 +8,8 @@ Lane lane_of(Elem e) { return !elem_is_float(e) ? LANE_INT : e == ELEM_F64 ? LAN
 
 size_t lane_bytes(Lane l) { return l == LANE_FLOAT ? 4 : 8; }
 
+double lane_eps(Lane l) { return l == LANE_DOUBLE ? 0x1p-52 : l == LANE_FLOAT ? 0x1p-23 : 0; }
+
 double lane_get(Lane l, const void *p, int64_t i) {
     if (l == LANE_FLOAT) return ((const float *)p)[i];
     if (l == LANE_DOUBLE) return ((const double *)p)[i];
@@ -39,6 +41,10 @@ Tile *tile_make(Task *t, const Value *v) {
     tile->held = (Held){.holds = HOLDS_DATA};
     tile_reserve(t->w, tile, ranges_count(t, v->type.range, v->type.nrange));
     return tile;
+}
+
+void tile_exact(Tile *z) {
+    if (z->bound) memset(z->bound, 0, (size_t)z->n * sizeof(double));
 }
 
 Tile *tile_of(const Task *t, const Value *v) { return &t->tile[v->id]; }
@@ -114,7 +120,7 @@ void tile_reorder(const Task *t, Lane l, const Tile *from, const int16_t *fr, in
     Walk w = walk_of(t, fr, nf, tr, nt);
     tile_reserve(t->w, to, ranges_count(t, tr, nt));
     walk_copy(&w, lane_bytes(l), from->data, to->data);
-    if (to->bound && l != LANE_INT) walk_copy(&w, sizeof(double), from->bound, to->bound);
+    if (to->bound && from->bound) walk_copy(&w, sizeof(double), from->bound, to->bound);
 }
 
 const Tile *tile_over(Task *t, const Value *v, const int16_t *range, int n, int temp) {
