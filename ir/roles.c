@@ -11,11 +11,22 @@ const PanelInfo panel_info[PANEL_COUNT] = {
 
 static int64_t round_up(int64_t n, int64_t to) { return (n + to - 1) / to * to; }
 
+enum {
+    ALIGN = 1024,  /* bytes: a swizzled box begins at such an address (CUDA programming guide, tensor maps) */
+    FEW_ALIGN = 16 /* likewise of fewer bytes, which no box brings */
+};
+
+static int64_t align_of(int64_t bytes) { return bytes < ALIGN ? FEW_ALIGN : ALIGN; }
+
 int64_t panel_room(Panel p, int64_t row, int64_t rows) {
-    enum { ALIGN = 1024 /* bytes: a swizzled box begins at such an address (CUDA programming guide, tensor maps) */ };
     const int bytes = panel_info[p].bytes;
-    return round_up((bytes ? round_up(row, bytes) : row) * rows, ALIGN);
+    const int64_t all = (bytes ? round_up(row, bytes) : row) * rows;
+    return round_up(all, bytes ? ALIGN : align_of(all));
 }
+
+int64_t slot_place(int64_t bytes, int64_t room) { return round_up(bytes, align_of(room)); }
+
+int64_t slot_room(int64_t bytes) { return round_up(bytes, align_of(bytes)); }
 
 /* The range whose positions the last subscript follows; -1: none of the tile's. */
 static int range_along(const Op *copy, Type t) {

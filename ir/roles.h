@@ -21,6 +21,9 @@ extern const PanelInfo panel_info[PANEL_COUNT];
 
 /* Bytes that a tile of so many rows takes in a slot: panels as a whole. row: bytes of a row of the tile. */
 int64_t panel_room(Panel, int64_t row, int64_t rows);
+/* Where the next tile begins, of such room, behind so many bytes of a slot; what a slot of so many bytes takes. */
+int64_t slot_place(int64_t bytes, int64_t room);
+int64_t slot_room(int64_t bytes);
 
 typedef struct {
     Name name;

@@ -116,3 +116,61 @@ def attention(q, k, v, o, causal):
         return lambda i: attention_kernel[(s // bm, b * h)](*operands, s, h // g, scale, bool(causal), bm, bn, d, num_warps=warps, num_stages=stages)
 
     return fastest(ATTENTIONS, made)
+
+
+@triton.jit
+def latent_kernel(q, c, parts, ends, o, s, h, scale, BH: tl.constexpr, BN: tl.constexpr, V: tl.constexpr, E: tl.constexpr, PARTS: tl.constexpr):
+    heads, b, part = tl.program_id(0) * BH + tl.arange(0, BH), tl.program_id(1).to(tl.int64), tl.program_id(2)
+    x, y, keys = tl.arange(0, V), tl.arange(0, E), tl.arange(0, BN)
+    row = (b * h + heads[:, None]) * (V + E)
+    here = heads[:, None] < h
+    low, high = tl.load(q + row + x[None, :], mask=here, other=0.0), tl.load(q + row + V + y[None, :], mask=here, other=0.0)
+    most, total, acc = tl.full((BH,), -1.0e30, tl.float32), tl.zeros((BH,), tl.float32), tl.zeros((BH, V), tl.float32)
+    share = tl.cdiv(tl.cdiv(s, PARTS), BN) * BN
+    for j in range(part * share, min(s, part * share + share), BN):
+        at = (b * s + j + keys[:, None]) * (V + E)
+        k = tl.load(c + at + x[None, :])
+        p = (tl.dot(low, k.T) + tl.dot(high, tl.load(c + at + V + y[None, :]).T)) * scale
+        higher = tl.maximum(most, tl.max(p, 1))
+        p = tl.exp2(p - higher[:, None])
+        shrink = tl.exp2(most - higher)
+        total = total * shrink + tl.sum(p, 1)
+        acc = tl.dot(p.to(tl.bfloat16), k, acc * shrink[:, None])
+        most = higher
+    if PARTS == 1:
+        tl.store(o + (b * h + heads[:, None]) * V + x[None, :], (acc / total[:, None]).to(tl.bfloat16), mask=here)
+    else:
+        to = (b * h + heads) * PARTS + part
+        tl.store(parts + to[:, None] * V + x[None, :], acc / total[:, None], mask=here)
+        tl.store(ends + to, most + tl.log2(total), mask=heads < h)
+
+
+@triton.jit
+def latent_merge(parts, ends, o, V: tl.constexpr, PARTS: tl.constexpr):
+    row, x, n = tl.program_id(0).to(tl.int64), tl.arange(0, V), tl.arange(0, PARTS)
+    e = tl.load(ends + row * PARTS + n)
+    w = tl.exp2(e - tl.max(e, 0))
+    acc = tl.sum(tl.load(parts + (row * PARTS + n[:, None]) * V + x[None, :]) * (w / tl.sum(w, 0))[:, None], 0)
+    tl.store(o + row * V + x, acc.to(tl.bfloat16))
+
+
+LATENTS = [(64, 64, 8, 1), (64, 64, 8, 2), (32, 64, 8, 2), (64, 32, 8, 2), (16, 64, 4, 2), (16, 32, 4, 2)]  # heads, keys, warps, stages
+
+
+def latent(q, sets, o, scale, values):
+    """Attention whose keys are rows of `sets`, of which the first elements are the values; parts of the keys where tasks are few."""
+    (b, h, d), s = q.shape, sets[0].shape[1]
+
+    def made(bh, bn, warps, stages):
+        tasks = b * triton.cdiv(h, bh)
+        parts = next((p for p in (1, 2, 4, 8) if tasks * p >= 132), 8)
+        some = torch.empty(b * h * parts, values, device="cuda"), torch.empty(b * h, parts, device="cuda")
+
+        def call(i):
+            latent_kernel[(triton.cdiv(h, bh), b, parts)](q, sets[i % len(sets)], *some, o, s, h, scale * 1.4426950408889634, bh, bn, values, d - values, parts, num_warps=warps, num_stages=stages)
+            if parts > 1:
+                latent_merge[(b * h,)](*some, o, values, parts)
+
+        return call
+
+    return fastest(LATENTS, made)

@@ -232,6 +232,10 @@ bool hip_role_store_odd(Fn *, const Op *); /* of sums in f32, to rows that begin
 /* roles_mma.c: where along the range the element of the register lies, as thread 0 sees it. */
 int64_t hip_register_at(const Layout *, const char *range, int reg);
 
+/* roles_numbers.c: a number of each row to the slot, or from it; false: the slot has other tiles. */
+bool hip_role_numbers(Fn *, const SlotTile *, const Value *);
+bool hip_role_take_numbers(Fn *, const SlotTile *, const Op *convert);
+
 /* roles_pixels.c: a tile of pixels of images; false: none that it knows. */
 bool hip_role_pixels(Fn *, const Op *, const Ring *, const SlotTile *, int sharers);
 

@@ -8,7 +8,7 @@
 
 /* What the device library has (tile_chain.h): bytes of a row of a panel; rows of a product; columns of products, and
    their depth, in steps. */
-enum { PANEL_BYTES = 128, GROUP_ROWS = 64, NARROW = 128, MOST_COLUMNS = 256, STEP = 16 };
+enum { PANEL_BYTES = 128, ELEM_BYTES = 2, GROUP_ROWS = 64, NARROW = 128, MOST_COLUMNS = 256, STEP = 16 };
 
 /* A slot's tile in panels of 128 bytes a row. */
 typedef struct {
@@ -36,8 +36,9 @@ static bool panels_of(Fn *f, const Op *mma, const Value *v, Panels *p) {
     p->extent = own_extent(f, kept);
     p->at = fn_held(f, v)->tile.name;
     if (f->hip->split - 1 != kept) return f->hip->split - 1 != mma->over[0];
-    p->at = fn_text(f, "%s + %" PRId64 " * group", p->at, p->extent * PANEL_BYTES);
-    return !p->across;
+    const int64_t share = p->across ? p->extent * ELEM_BYTES / PANEL_BYTES * p->step : p->extent * PANEL_BYTES;
+    p->at = fn_text(f, "%s + %" PRId64 " * group", p->at, share);
+    return !p->across || p->extent * ELEM_BYTES % PANEL_BYTES == 0;
 }
 
 static bool is_of_sums(const Value *v, int depth) {
@@ -77,12 +78,25 @@ static bool is_rounded(const Region *body, const Value *v, int depth) {
     return some;
 }
 
+/* Products of another role take what it writes. */
+static bool writes_operand(Fn *f, const Op *write) {
+    const int ring = write->kind == OP_WRITE ? write->in->parent->ring : -1;
+    for (int i = 0; ring >= 0 && i < f->k->roles->role.n; i++) {
+        const Region *body = f->k->roles->role.p[i].body;
+        for (const Op *mma = walk(body); mma; mma = walk_next(mma, body)) {
+            const Op *get = mma->kind == OP_MMA ? mma->arg.p[0]->def : NULL;
+            if (get && get->kind == OP_GET && get->ring == ring) return true;
+        }
+    }
+    return false;
+}
+
 bool hip_role_is_near(Fn *f, const Op *op) {
     bool made = false; /* an operand of a product in registers */
     const Region *body = f->k->roles->role.p[f->hip->role->number].body;
     for (const Op *mma = walk(body); mma && !made; mma = walk_next(mma, body)) {
         int ring, tile;
-        made = mma->kind == OP_MMA && !hip_slot(f->k, mma->arg.p[0], &ring, &tile);
+        made = (mma->kind == OP_MMA && !hip_slot(f->k, mma->arg.p[0], &ring, &tile)) || writes_operand(f, mma);
     }
     const Op *reader = fn_held(f, op->res.p[0])->reader.op;
     const bool exponent = reader && reader->kind == OP_EXP && reader->arg.p[0] == op->res.p[0];
@@ -91,11 +105,18 @@ bool hip_role_is_near(Fn *f, const Op *op) {
     return made && (is_of_sums(op->arg.p[0], 0) || (factor && is_rounded(body, op->res.p[0], 0)));
 }
 
+/* By groups, to a slot. */
+static bool is_written(Fn *f, const Value *v) {
+    int ring, tile;
+    const SlotTile *t = hip_slot(f->k, v, &ring, &tile);
+    return t && t->fill == FILL_THREADS;
+}
+
 bool hip_role_chains(Fn *f, const Op *mma) {
     int ring, tile;
     const Value *a = mma->arg.p[0];
     const int64_t depth = mma->nover == 1 ? hip_role_extent(f->m, f->k, -1, mma->over[0]) : 0;
-    return !hip_slot(f->k, a, &ring, &tile) || depth * elem_bits(a->type.elem) / 8 != PANEL_BYTES;
+    return !hip_slot(f->k, a, &ring, &tile) || is_written(f, a) || depth * elem_bits(a->type.elem) / 8 != PANEL_BYTES;
 }
 
 bool hip_roles_are_wide(const RolesWriter *w) {
@@ -156,11 +177,13 @@ static void clear_tail(Fn *f, const Op *mma, const Panels *b) {
     int64_t n;
     if (cexpr_const(f->range[mma->over[0]].count, &n) && n >= r->size) return;
     const char *count = cexpr_operand(f, f->range[mma->over[0]].count)->text;
-    const int groups = f->hip->groups, bar = 1 + f->k->roles->role.p[f->hip->role->number].first + groups;
+    const bool own = f->hip->split - 1 == other_range(mma->arg.p[1]->type, mma->over[0]); /* columns of the group */
+    const int groups = own ? 1 : f->hip->groups, first = 1 + hip_role_now(f)->first;
+    const char *bar = own ? fn_text(f, "%d + group", first) : fn_text(f, "%d", first + groups);
     const bool waits = has_other_reader(mma);
     fn_line(f, "if (%s < %" PRId64 ")%s", count, r->size, waits ? " {" : "");
     if (waits) fn_line(f, "    tile_mma_wait(0);");
-    fn_line(f, "    tile_chain_clear(%s, %d, (int)%s, %" PRId64 ", %d, %d, %sthread);", b->at, b->panels, count,
+    fn_line(f, "    tile_chain_clear(%s, %d, (int)%s, %" PRId64 ", %s, %d, %sthread);", b->at, b->panels, count,
             r->size, bar, 128 * groups, groups > 1 ? "128 * group + " : "");
     if (waits) fn_line(f, "}");
 }
@@ -174,6 +197,16 @@ static bool chain_fits(Fn *f, const Op *mma, const Panels *b, int64_t depth) {
     return type && rows >= 0 && own_extent(f, rows) == GROUP_ROWS && mma->res.p[0]->type.elem == ELEM_F32 &&
            depth % STEP == 0 && width_fits(b->extent);
 }
+
+/* An instruction wants registers for its sums when the kernel begins (ptxas: C7602). */
+static int64_t columns_at_once(Fn *f, int64_t n) {
+    enum { OTHERS = 26 /* registers of a thread beside 128 sums [compiled: nvcc 13.0] */, PANEL = 64 /* columns */ };
+    int64_t parts = 1;
+    while (n / parts / 2 + OTHERS > f->hip->role->facts->entry_regs && n % (2 * parts * PANEL) == 0) parts *= 2;
+    return n / parts;
+}
+
+static const char *behind(Fn *f, const char *at, int64_t n) { return n ? fn_text(f, "%s + %" PRId64, at, n) : at; }
 
 void hip_role_chain(Fn *f, const Op *mma) {
     Panels a, b;
@@ -189,9 +222,12 @@ void hip_role_chain(Fn *f, const Op *mma) {
         return;
     }
     const char *first = slot ? fn_text(f, "%s, %" PRId64, a.at, a.step) : words_of(f, x);
-    if (!slot && !made) clear_tail(f, mma, &b);
-    fn_line(f, "tile_%s_%s_%d(%s, %" PRId64 ", %" PRId64 ", %s, %s, %" PRId64 ", %d);",
-            slot ? "chain_ss" : "chain_rs",
-            elem_text(x->type.elem), b.across, to->name, b.extent, depth, first, b.at, b.step, mma->arg.n == 3);
+    if ((!slot || is_written(f, x)) && !made) clear_tail(f, mma, &b);
+    const int64_t columns = columns_at_once(f, b.extent);
+    for (int64_t n = 0; n < b.extent; n += columns)
+        fn_line(f, "tile_%s_%s_%d(%s, %" PRId64 ", %" PRId64 ", %s, %s, %" PRId64 ", %d);",
+                slot ? "chain_ss" : "chain_rs", elem_text(x->type.elem), b.across, behind(f, to->name, n / 2), columns,
+                depth, first, behind(f, b.at, b.across ? n * ELEM_BYTES / PANEL_BYTES * b.step : n * PANEL_BYTES),
+                b.step, mma->arg.n == 3);
     if (mma_ends_group(mma)) fn_line(f, "tile_wgmma_commit();");
 }

@@ -2,7 +2,11 @@
    and empty a slot. Nothing of this is in the IR. */
 #include "codegen/gpu/roles.h"
 
-enum { BARRIERS = 16 /* bytes of a slot's full and empty */, WARPS = 4 /* of a group */ };
+enum {
+    PANELS = 1024 /* bytes, of which slots with panels are multiples */,
+    BARRIERS = 16 /* bytes of a slot's full and empty */,
+    WARPS = 4 /* of a group */
+};
 
 int hip_role_groups(const Kernel *k, int role) {
     const Role *r = &k->roles->role.p[role];
@@ -89,12 +93,13 @@ static RingFacts ring_facts(Arena *a, const Module *m, const Kernel *k, int ring
     for (int i = 0; i < r->tile.n; i++) {
         const SlotTile *t = &r->tile.p[i];
         bool boxed = t->fill == FILL_BOX || t->fill == FILL_PIXELS || t->fill == FILL_BULK;
-        f.tile[i] = f.bytes;
-        f.bytes += tile_bytes(m, k, ring, i);
+        f.tile[i] = slot_place(f.bytes, tile_bytes(m, k, ring, i));
+        f.bytes = f.tile[i] + tile_bytes(m, k, ring, i);
         if (boxed) f.boxed += tile_bytes(m, k, ring, i);
         if (t->share >= 0) f.sharers = k->roles->cluster;
         boxes |= boxed, threads |= !boxed;
     }
+    f.bytes = slot_room(f.bytes);
     f.puts = boxes + (threads && f.writer >= 0 ? writing_threads(k, r, f.writer) : 0);
     f.frees = readers(k, ring) * f.sharers;
     if (!ring_sums(r)) return f;
@@ -127,11 +132,15 @@ RolesFacts hip_role_facts(Arena *a, const Module *m, const Kernel *k) {
                     .turn = ARENA_ARRAY(a, RingFacts, r->role.n + 1),
                     .threads = 128 * r->regs.n};
     f.entry_regs = REGISTERS / r->resident / f.threads / REGS_STEP * REGS_STEP;
-    for (int i = 0; i < r->ring.n; i++) {
-        f.ring[i] = ring_facts(a, m, k, i);
-        f.ring[i].at = r->ring.p[i].over >= 0 ? f.ring[r->ring.p[i].over].at : f.bytes;
-        if (r->ring.p[i].over < 0) f.bytes += f.ring[i].bytes * r->ring.p[i].slots * f.ring[i].copies;
-    }
+    for (int i = 0; i < r->ring.n; i++) f.ring[i] = ring_facts(a, m, k, i);
+    for (int few = 0; few < 2; few++) /* panels begin at multiples of their own room */
+        for (int i = 0; i < r->ring.n; i++) {
+            if (r->ring.p[i].over >= 0 || few != (f.ring[i].bytes % PANELS != 0)) continue;
+            f.ring[i].at = f.bytes;
+            f.bytes += f.ring[i].bytes * r->ring.p[i].slots * f.ring[i].copies;
+        }
+    for (int i = 0; i < r->ring.n; i++)
+        if (r->ring.p[i].over >= 0) f.ring[i].at = f.ring[r->ring.p[i].over].at;
     for (int i = 0; i < r->ring.n; i++) {
         f.ring[i].full = reads_at_once(k, i, f.ring[i].writer) ? -1 : f.bytes;
         if (f.ring[i].full >= 0) f.bytes += BARRIERS * r->ring.p[i].slots * f.ring[i].copies;

@@ -215,6 +215,7 @@ static void role_write(Fn *f, const Op *op) {
     const RoleText *r = f->hip->role;
     const SlotTile *t = &ring_of(f, r->filling->ring)->tile.p[op->slot];
     const Value *x = op->arg.p[0];
+    if (hip_role_numbers(f, t, x)) return;
     if (x->def && x->def->kind == OP_CAST && x->type.elem == t->type.elem) x = x->def->arg.p[0];
     int64_t rows = 1, columns = 0;
     for (int i = 0; i < x->type.nrange; i++) {
@@ -286,6 +287,7 @@ static void role_convert(Fn *f, const Op *op) {
     int ring, tile;
     const SlotTile *t = hip_slot(f->k, op->arg.p[0], &ring, &tile);
     if (t && elem_bits(t->type.elem) <= 8 && hip_role_take(f, op)) return;
+    if (t && hip_role_take_numbers(f, t, op)) return;
     if (t)
         slot_take(f, op, t, ring_of(f, ring));
     else

@@ -140,9 +140,10 @@ static int64_t slot_bytes(const Kernel *k, int ring) {
     for (int i = 0; i < r->tile.n; i++) {
         bool apart = per && per->split >= 0 && type_has(r->tile.p[i].type, per->split);
         if (per && !apart) groups = role_groups(per);
-        bytes += slot_tile_bytes(k, ring, i);
+        const int64_t room = slot_tile_bytes(k, ring, i);
+        bytes = slot_place(bytes, room) + room;
     }
-    return (bytes + BARRIER_BYTES) * groups;
+    return (slot_room(bytes) + BARRIER_BYTES) * groups;
 }
 
 static int64_t ring_bytes(const Kernel *k, int ring) { return k->roles->ring.p[ring].slots * slot_bytes(k, ring); }

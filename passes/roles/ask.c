@@ -333,7 +333,7 @@ bool slice_operation(Slice *s) {
 
 Name slice_instruction(const Slice *s, const Op *dot) {
     const MatrixShape *shape = s->op_matrix->ad;
-    const int columns = (int)slice_extent(s, dot_column(s, dot));
+    const int columns = (int)slice_share(s, dot_column(s, dot));
     return name_of(s->m->names, slice_text(s, "wgmma.m%dn%dk%d", shape->m, columns, shape->k));
 }
 

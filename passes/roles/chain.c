@@ -6,12 +6,13 @@
 enum {
     LEAST_COLUMNS = 8, /* of a product, in steps of 8: products with an operand in registers (tile_chain.h) */
     MOST_COLUMNS = 256,
-    NARROW = 128, /* columns, up to which steps are smaller */
+    WIDE_STEP = WIDE_GROUPS * PANEL_COLUMNS, /* of columns that groups share: each has whole panels */
+    NARROW = 128,                            /* columns, up to which steps are smaller */
     NARROW_STEP = 8,
     COLUMNS_STEP = 16,
     DEPTH_STEP = 16, /* positions that an instruction sums */
-    MOST_DEPTH = 256,
-    FEW_ROWS = 32 /* a group has 64 */
+    MOST_DEPTH = 576,
+    FEW_ROWS = 4 /* a group has 64; of 4 rows a plain kernel takes twice as long [measured on an H200: bench/gpu/log.md] */
 };
 
 static bool is_made_of(const bool *made, const Op *op) {
@@ -56,13 +57,26 @@ static bool find_rows(Slice *s) {
            slice_refuse(s, s->dot.p[0], "each i: 128 of m", "rows of the products are no tile of the grid");
 }
 
+int kernel_wide(const Kernel *k) {
+    for (const Op *op = walk(k->body); op; op = walk_next(op, k->body))
+        for (int i = 0; op->kind == OP_DOT && i < op->res.p[0]->type.nrange; i++) {
+            const Range *r = &k->range.p[op->res.p[0]->type.range[i]];
+            if (r->grid && r->kind == RANGE_WHOLE && size_is_number(r->of) && r->of.c > MOST_COLUMNS)
+                return op->res.p[0]->type.range[i];
+        }
+    return -1;
+}
+
 static int columns_step(int64_t n) { return n <= NARROW ? NARROW_STEP : COLUMNS_STEP; }
 
 static bool columns_fit(Slice *s, const Op *dot) {
     const int64_t n = slice_extent(s, dot_column(s, dot));
+    if (dot_column(s, dot) == s->wide && n <= WIDE_GROUPS * MOST_COLUMNS && n % WIDE_STEP == 0) return true;
     if (!is_width(s, dot_column(s, dot)) || (n >= LEAST_COLUMNS && n <= MOST_COLUMNS && n % columns_step(n) == 0))
         return true;
-    return slice_refuse(s, dot, NULL, "a result has %lld columns: products in a chain have 8 to 256, in steps of 8, above 128 of 16",
+    return slice_refuse(s, dot, NULL,
+                        "a result has %lld columns: products in a chain have 8 to 256, in steps of 8, above 128 of 16, "
+                        "above 256 up to 512 of 128",
                         (long long)n);
 }
 

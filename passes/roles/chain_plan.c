@@ -49,6 +49,9 @@ static const struct {
     int copy, multiply;
 } registers[MOST_GROUPS + 1] = {[1] = {40, 232}, [PAIR] = {40, 232}, [MOST_GROUPS] = {32, 160}};
 
+/* Of a group that has rows and keys, and of those that share columns: 128 sums and what is sent [guess]. */
+static const struct { int copy, multiply, weigh; } wide_registers = {32, 120, 176};
+
 static int64_t positions(const Slice *s, int range, const TilePlan *t) {
     if (range == s->row) return t->rows;
     return is_key(s, range) ? step_of(s, kernel_loop(s->k, range), t) : slice_extent(s, range);
@@ -65,7 +68,8 @@ static int words_of(const Slice *s, Type type, const TilePlan *t) {
 static int words_carried(const Slice *s, const Op *loop, const TilePlan *t) {
     int words = 0;
     for (int i = 0; i < loop->res.n; i++)
-        if (loop->res.p[i]->type.nrange == 2) words += words_of(s, loop->res.p[i]->type, t);
+        if (loop->res.p[i]->type.nrange == 2 && !(s->wide >= 0 && type_has(loop->res.p[i]->type, s->wide)))
+            words += words_of(s, loop->res.p[i]->type, t);
     return words;
 }
 
@@ -127,11 +131,11 @@ static int64_t stream_bytes(const Slice *s, const Stream *x, const TilePlan *t) 
     return bytes;
 }
 
-bool chain_has_parts(const Slice *s) { return s->chained && slice_extent(s, s->column) > MOST_WHOLE; }
+bool chain_has_parts(const Slice *s) { return s->chained && s->wide < 0 && slice_extent(s, s->column) > MOST_WHOLE; }
 
 static int64_t results_bytes(const Slice *s, const TilePlan *t) {
     int64_t bytes = 0;
-    for (int i = 0; i < s->store.n; i++) {
+    for (int i = 0; i < s->store.n && s->wide < 0; i++) {
         const Type type = s->store.p[i]->arg.p[0]->type;
         if (type.nrange != 2 || !type_has(type, s->column)) continue;
         bytes += chain_has_parts(s) ? CHAIN_PARTS * panel_room(PANEL_K128, 2 * PANEL_COLUMNS, t->rows)
@@ -156,8 +160,11 @@ static bool is_single(const Slice *s, const Stream *x, const TilePlan *t) {
     return !loop || (is_step(loop) && loop->in == s->k->body && has_one_step(s, loop, t) && has_long_loop(s, t));
 }
 
+static int64_t sent_extent(const Slice *s, int range, const void *t) { return positions(s, range, t); }
+
 static int stages_of(const Slice *s, const TilePlan *t) {
-    int64_t room = s->target->lds_bytes - BARRIERS - results_bytes(s, t), step = 0;
+    int64_t room = s->target->lds_bytes - BARRIERS - results_bytes(s, t) - wide_bytes(s, t->rows, sent_extent, t),
+            step = 0;
     for (int i = 0; i < s->stream.n; i++) {
         const int64_t bytes = stream_bytes(s, &s->stream.p[i], t);
         if (is_single(s, &s->stream.p[i], t))
@@ -217,10 +224,14 @@ typedef struct {
     bool spare, whole;
 } Wish;
 
+static int rows_registers(const Slice *s, const TilePlan *t) {
+    return s->wide >= 0 ? wide_registers.multiply : registers[t->groups].multiply;
+}
+
 static bool plan_try(const Slice *s, TilePlan *t, Fixed fixed, Wish wish) {
     const bool tail = (wish.spare || wish.whole) && has_tail(s, t);
     const int left = !wish.spare ? 0 : tail ? TAIL_WORDS : t->groups > PAIR ? SPARE_WORDS / 2 : SPARE_WORDS;
-    if (!sizes_fit(s, t, fixed) || words_most(s, t) + left > registers[t->groups].multiply || (wish.whole && tail)) return false;
+    if (!sizes_fit(s, t, fixed) || words_most(s, t) + left > rows_registers(s, t) || (wish.whole && tail)) return false;
     t->stages = stages_of(s, t);
     return t->stages >= LEAST_STAGES;
 }
@@ -231,7 +242,7 @@ static bool find_tiles(Slice *s, TilePlan *t, Fixed fixed) {
     s->any_steps = fixed < FIXED_ALL;
     const Range *rows = &s->k->range.p[s->row];
     const bool more = (!rows->tunable || s->k->plan.sized) && rows->size == GROUP_ROWS * MOST_GROUPS;
-    for (t->groups = more ? MOST_GROUPS : PAIR; t->groups > 0; t->groups--) {
+    for (t->groups = s->wide >= 0 ? 1 : more ? MOST_GROUPS : PAIR; t->groups > 0; t->groups--) {
         t->rows = GROUP_ROWS * t->groups;
         for (int i = first; i < (int)(sizeof wishes / sizeof *wishes); i++)
             for (t->columns = MOST_KEYS; t->columns >= LEAST_KEYS; t->columns -= KEYS_STEP)
@@ -286,20 +297,22 @@ static void plan_record(Slice *s, const TilePlan *t, Planned *p) {
     p->plan.cut = s->k->plan.cut;
     p->plan.unaligned = s->k->plan.unaligned;
     p->cost = (int)fmin(1 + clocks_of(s, t), INT32_MAX);
-    vec_push(s->m->arena, &p->plan.regs, registers[t->groups].copy);
-    for (int i = 0; i < t->groups; i++) vec_push(s->m->arena, &p->plan.regs, registers[t->groups].multiply);
+    vec_push(s->m->arena, &p->plan.regs, s->wide >= 0 ? wide_registers.copy : registers[t->groups].copy);
+    for (int i = 0; i < t->groups; i++) vec_push(s->m->arena, &p->plan.regs, rows_registers(s, t));
+    for (int i = 0; i < WIDE_GROUPS && s->wide >= 0; i++) vec_push(s->m->arena, &p->plan.regs, wide_registers.weigh);
     planned_tile(p, s->row, t->rows);
     for (int i = 0; i < s->op.n; i++)
         if (is_step(s->op.p[i])) planned_tile(p, s->op.p[i]->range, step_of(s, s->op.p[i], t));
-    p->how = slice_text(s, "roles, %d rows and steps of %d, %d stages, %d group%s%s", t->rows, t->columns, t->stages,
+    p->how = slice_text(s, "roles, %d rows and steps of %d, %d stages, %d group%s%s%s", t->rows, t->columns, t->stages,
                         t->groups, t->groups > 1 ? "s that multiply" : " that multiplies",
-                        differ ? ", tasks by a counter" : "");
+                        s->wide >= 0 ? ", 2 share columns" : "", differ ? ", tasks by a counter" : "");
 }
 
 /* Fewer tasks leave most of the machine idle: `split` may cut their loop. */
 static bool is_better_cut(const Slice *s, const TilePlan *t) {
     double tasks = 1;
     bool merges = false;
+    if (s->c->options->split == 1) return false; /* loops stay whole */
     for (int i = 0; i < s->k->ngrid; i++) {
         const Range *r = &s->k->range.p[i];
         if (!size_is_number(r->of)) return false;
@@ -347,7 +360,7 @@ int chain_slots(const Slice *s, const Stream *x) {
 }
 
 bool chain_planned(Slice *s) {
-    const int groups = s->k->plan.regs.n - 1;
+    const int groups = plan_row_groups(&s->k->plan);
     TilePlan t = {.rows = (int)s->k->range.p[s->row].size, .groups = groups};
     for (int i = 0; i < s->op.n; i++)
         if (is_step(s->op.p[i])) t.columns = (int)fmax(t.columns, step_of(s, s->op.p[i], &t));

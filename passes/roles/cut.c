@@ -44,12 +44,19 @@ Span *cut_place(const Cut *c, const Op *op) {
     return sub;
 }
 
+/* The end of a loop passes on what the role's loop carries. */
+static bool is_left(const Cut *c, const Op *op, int i) {
+    const Op *loop = op->kind == OP_YIELD ? op->in->parent : NULL;
+    return loop && loop->kind == OP_FOR && !wide_carries(c, loop->res.p[i]);
+}
+
 /* Its operands are taken, as they are. */
 static Op *op_begin(Cut *c, const Op *op) {
     Op *fresh = op_like(c->b.m, op);
     fresh->sub.p = cut_place(c, op);
     fresh->dest = span_cut(c, &op->dest);
-    for (int i = 0; i < op->arg.n; i++) vec_push(c->b.m->arena, &fresh->arg, cut_value(c, op->arg.p[i]));
+    for (int i = 0; i < op->arg.n; i++)
+        if (!is_left(c, op, i)) vec_push(c->b.m->arena, &fresh->arg, cut_value(c, op->arg.p[i]));
     op_append_to(c->b.at, fresh);
     return fresh;
 }
@@ -69,15 +76,18 @@ static const Stream *sliced_stream(const Slice *s, const Op *loop) {
 
 Op *cut_loop(Cut *c, const Op *op, int carried) {
     Value **init = ARENA_ARRAY(c->s->scratch, Value *, carried + 1);
-    for (int i = 0; i < carried; i++) init[i] = cut_value(c, op->arg.p[2 + i]);
+    int n = 0;
+    for (int i = 0; i < carried; i++)
+        if (wide_carries(c, op->res.p[i])) init[n++] = cut_value(c, op->arg.p[2 + i]);
     c->b.loc = op->loc;
     const Stream *slice = sliced_stream(c->s, op);
     Value *first = slice ? slice->first : cut_value(c, op->arg.p[0]),
           *past = slice ? slice->past : cut_value(c, op->arg.p[1]);
-    Op *loop = build_for(&c->b, op->range, first, past, init, carried);
-    for (int i = 0; i < carried; i++) {
-        cut_name(c, op->region[0]->arg.p[i], loop->region[0]->arg.p[i]);
-        cut_name(c, op->res.p[i], loop->res.p[i]);
+    Op *loop = build_for(&c->b, op->range, first, past, init, n);
+    for (int i = 0, at = 0; i < carried; i++) {
+        if (!wide_carries(c, op->res.p[i])) continue;
+        cut_name(c, op->region[0]->arg.p[i], loop->region[0]->arg.p[at]);
+        cut_name(c, op->res.p[i], loop->res.p[at++]);
     }
     return loop;
 }

@@ -53,7 +53,9 @@ void slice_lay(Slice *s, int multiply) {
     Tiles t = {.s = s, .lay = {.c = s->c, .m = s->m, .k = k}, .base = ARENA_ARRAY(s->scratch, Layout, k->range.n)};
     lay_names(&t.lay);
     for (int r = 0; r < k->range.n; r++)
-        if (has_columns(s, r)) t.base[r] = sums_layout(s, r, (int)slice_extent(s, r));
-    const Region *body = k->roles->role.p[multiply].body;
-    for (const Op *op = walk(body); op; op = walk_next(op, body)) op_lay(&t, op);
+        if (has_columns(s, r)) t.base[r] = sums_layout(s, r, (int)slice_share(s, r));
+    for (int i = multiply; i <= multiply + (s->wide >= 0); i++) {
+        const Region *body = k->roles->role.p[i].body;
+        for (const Op *op = walk(body); op; op = walk_next(op, body)) op_lay(&t, op);
+    }
 }

@@ -9,6 +9,7 @@ static void take_op(Cut *c, const Op *op);
 /* ---- operands ---- */
 
 static void take_get(Cut *c, const Stream *t) {
+    if (!wide_last(c, t)) return;
     Op *get = build_get(&c->b, t->ring);
     for (int i = 0; i < c->s->op.n; i++) {
         const Op *load = c->s->op.p[i];
@@ -34,7 +35,7 @@ static void take_operand(Cut *c, const Op *load) {
 static void take_frees(Cut *c, const Op *op) {
     for (int i = 0; i < c->s->stream.n; i++) {
         const Stream *t = &c->s->stream.p[i];
-        if (t->free != op) continue;
+        if (wide_last(c, t) != op) continue;
         Op *release = build_free(&c->b, t->ring);
         release->piece = t->at->parent && t->at->parent->kind == OP_FOR && loop_defers(c->s, t->at->parent);
     }
@@ -76,7 +77,7 @@ static void take_ready(Cut *c, const Op *op) {
 static Value *product(Cut *c, const Op *dot, Value *acc) {
     bool swapped = !type_has(dot->arg.p[0]->type, c->s->row);
     const Value *rows = product_operand(dot, swapped);
-    bool made = c->s->chained && operand_is_made(dot, swapped);
+    bool made = c->s->chained && c->half != HALF_WIDE && operand_is_made(dot, swapped);
     Value *x = made ? chain_operand(c, dot, rows) : cut_value(c, rows),
           *y = cut_value(c, product_operand(dot, !swapped));
     return build_mma(&c->b, x, y, acc, dot->over, dot->nover, slice_instruction(c->s, dot));
@@ -240,6 +241,10 @@ static void take_op(Cut *c, const Op *op) {
     bool operand = op->kind == OP_LOAD && c->s->stream_of[op->res.p[0]->id];
     if (op->kind == OP_FOR && op->in == c->s->k->body) take_vectors(c, op);
     if (op->kind == OP_FOR) take_before(c, op);
+    if (!wide_takes(c, op)) {
+        if (c->half == HALF_WIDE) wide_exchange(c, op);
+        return;
+    }
     c->b.loc = op->loc;
     if (operand)
         take_operand(c, op);
@@ -260,6 +265,8 @@ static void take_op(Cut *c, const Op *op) {
     c->b.loc = op->loc;
     take_ready(c, op);
     take_frees(c, op);
+    wide_frees(c, op);
+    wide_exchange(c, op);
     if (op->kind == OP_DOT && dot_promotes(op)) take_promotion(c, op);
 }
 
@@ -267,11 +274,34 @@ static void take_region(Cut *c, const Region *r) {
     for (const Op *op = r->first; op; op = op->next) take_op(c, op);
 }
 
-int slice_multiply(Slice *s) {
-    int role = roles_groups(s->m, s->to, name_of(s->m->names, "multiply"), 1, s->k->plan.regs.n - 1, s->row, s->k->loc);
+static Cut groups_begin(Slice *s, int role, Half half) {
     Cut c = cut_begin(s, s->k->roles->role.p[role].body);
     c.flying = ARENA_ARRAY(s->scratch, bool, s->values + 1);
     c.zeroed = ARENA_ARRAY(s->scratch, bool, s->values + 1);
+    c.half = half;
+    return c;
+}
+
+/* One role has rows and keys, the other shares the columns. */
+static int multiply_wide(Slice *s) {
+    static const Half halves[] = {HALF_ROWS, HALF_WIDE};
+    int role = -1;
+    for (int i = 0, first = 1; i < 2; i++) {
+        const int groups = i ? WIDE_GROUPS : plan_row_groups(&s->k->plan);
+        role = roles_groups(s->m, s->to, name_of(s->m->names, i ? "weigh" : "multiply"), first, first + groups - 1,
+                            i ? s->wide : s->row, s->k->loc);
+        Cut c = groups_begin(s, role, halves[i]);
+        take_region(&c, s->k->body);
+        wide_results(&c);
+        first += groups;
+    }
+    return role - 1;
+}
+
+int slice_multiply(Slice *s) {
+    if (s->wide >= 0) return multiply_wide(s);
+    int role = roles_groups(s->m, s->to, name_of(s->m->names, "multiply"), 1, s->k->plan.regs.n - 1, s->row, s->k->loc);
+    Cut c = groups_begin(s, role, HALF_ALL);
     slices_rings(s, role);
     take_region(&c, s->k->body);
     slices_sum(&c);

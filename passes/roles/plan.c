@@ -43,9 +43,10 @@ bool slice_begin(Slice *s, PassContext *c, const Kernel *k, bool swapped) {
     s->scalar = ARENA_ARRAY(s->scratch, Value *, s->values + 1);
     slice_list(s);
     s->chained = slice_chains(s);
+    s->wide = s->chained ? kernel_wide(k) : -1;
     s->makes = slice_makes(s);
     if (!multiplies_aside(s->target) || !(s->chained ? chain_fits : slice_fits)(s) || !slice_operation(s) ||
-        !slice_streams(s) || !made_beside_fits(s) || !packed_fits(s))
+        !slice_streams(s) || !wide_fits(s) || !made_beside_fits(s) || !packed_fits(s))
         return false;
     slice_near(s);
     if (!slice_addresses(s) || !slice_peers(s)) return false;
@@ -145,7 +146,7 @@ bool slice_is_swapped(const Kernel *k) {
         if (t.nrange == 2) rows = t.range[t.range[0] == affine_position(&op->sub.p[op->sub.n - 1].lo)];
     }
     if (made >= 0) return made != rows;
-    return rows >= 0 && k->plan.regs.n && k->range.p[rows].size != GROUP_ROWS * (k->plan.regs.n - 1);
+    return rows >= 0 && k->plan.regs.n && k->range.p[rows].size != GROUP_ROWS * plan_row_groups(&k->plan);
 }
 
 static Planned slice_try(PassContext *c, const Kernel *k, bool swapped, double *seconds) {

@@ -41,6 +41,22 @@ int64_t slice_extent(const Slice *s, int range) {
     return r->kind == RANGE_TILE ? r->size : r->of.c;
 }
 
+int64_t slice_share(const Slice *s, int range) {
+    const int64_t n = slice_extent(s, range);
+    return range == s->wide ? n / WIDE_GROUPS : n;
+}
+
+/* Groups of one kind have as many registers. */
+int plan_row_groups(const Plan *p) {
+    int n = 1;
+    while (n + 1 < p->regs.n && p->regs.p[n + 1] == p->regs.p[1]) n++;
+    return p->regs.n > 1 ? n : 0;
+}
+
+bool wide_carries(const Cut *c, const Value *v) {
+    return !c->half || type_has(v->type, c->s->wide) == (c->half == HALF_WIDE);
+}
+
 bool is_column(const Slice *s, int range) {
     for (int i = 0; i < s->dot.n; i++)
         if (dot_column(s, s->dot.p[i]) == range) return true;

@@ -87,4 +87,5 @@ void slice_rings(Slice *s) {
         for (int n = 0; n < t->load.n; n++) tile_declare(s, t, n);
     }
     near_ring(s);
+    wide_rings(s);
 }

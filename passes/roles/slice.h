@@ -54,6 +54,8 @@ typedef struct {
     int row, column;       /* ranges of the results: groups share the first, and have all positions of the second; .. */
     bool any_steps;        /* steps of loops may have other sizes than the kernel says: for advice */
     bool chained;          /* products take what is made of other products (chain.c) */
+    int wide;              /* then range of the columns of results that take more registers than a group has: groups of
+                              a role of their own share them (chain_wide.c); -1: none do */
     bool swapped;          /* .. which runs along rows in memory, unless these two are exchanged */
     bool makes;            /* operands of products are made on the way (made.c) */
     bool turned;           /* they are, and results are written to slots across: they go by boxes all the same */
@@ -62,6 +64,8 @@ typedef struct {
     int *uses;          /* by value: as an operand */
     int *stream_of, *slot_of;  /* by value: 1 + the stream whose tile it is, and which tile; 0: it is none */
     bool *addresses;           /* by value: scalars that bound loops, or of which places of copies are made */
+    bool *sent, *again;        /* by value, of wide results: it goes from one role to the other; both make it */
+    int *sent_ring;            /* by value that is sent: its ring */
     bool *gathers;             /* by value: likewise tiles, of which threads make the places of rows */
     const MatrixOp *op_matrix; /* the instruction of products */
     TileTimes times;           /* of its tiles */
@@ -183,12 +187,16 @@ bool box_is_panels(Slice *, const Op *access); /* panels of columns of the acces
 
 /* ---- building ---- */
 
+/* Of a chain with wide results one role has what rows and keys have, another what has their columns. */
+typedef enum { HALF_ALL, HALF_ROWS, HALF_WIDE } Half;
+
 /* A role's body, as far as it is built. */
 typedef struct {
     Slice *s;
     Builder b;
     Value **value; /* by value of the kernel's body: its copy here; NULL: there is none */
     SlotFill fill; /* of a role that copies: what it copies */
+    Half half;     /* of groups that multiply */
     bool *flying;  /* of groups that multiply, by value of the body: products that make its copy may be under way */
     bool *zeroed;  /* likewise: its copy is 0 past the end of the loop's range */
     int counted;   /* 1 + range of blocks of which one loop runs all steps (flat.c), .. */
@@ -264,6 +272,23 @@ void chain_defer(const Slice *,
 void chain_turns(const Slice *, Op *loop); /* chain_turns.c: likewise */
 void chain_early(const Slice *, Op *loop); /* chain_early.c: likewise, where it has no turns */
 bool chain_select(Cut *, const Op *);                      /* chain_mask.c: a mask by positions; false: it is none */
+/* chain_wide.c: results that groups of a role of their own share the columns of; slots of a number of each row */
+enum { WIDE_GROUPS = 2, WIDE_SLOTS = 2 };
+int kernel_wide(const Kernel *);   /* chain.c: the range of such columns; -1: there is none */
+int plan_row_groups(const Plan *); /* product.c: groups that share rows; those behind them share columns */
+int64_t slice_share(const Slice *,
+                    int range); /* product.c: positions that a group has of columns that groups share, or all */
+bool wide_fits(Slice *);        /* what is sent is of rows, or weights */
+int64_t wide_bytes(const Slice *, int64_t rows, int64_t (*extent)(const Slice *, int range, const void *),
+                   const void *of);
+void wide_rings(Slice *);
+bool wide_carries(const Cut *, const Value *); /* product.c: the role's loop carries it */
+const Op *wide_last(const Cut *,
+                    const Stream *);      /* the last operation of the role that reads the slot; NULL: none does */
+bool wide_takes(const Cut *, const Op *); /* the role has the operation */
+void wide_exchange(Cut *, const Op *);    /* what of its results is sent */
+void wide_frees(Cut *, const Op *);
+void wide_results(Cut *);
 void slice_say(const Slice *);                   /* say.c: what `explain` prints of them */
 void slice_lay(Slice *, int multiply);           /* lay.c: layouts of their tiles */
 

@@ -28,7 +28,7 @@ static bool wait_more(Slice *s) {
 void slice_sums(Slice *s) {
     s->waited = ARENA_ARRAY(s->scratch, bool, s->values + 1);
     for (int i = 0; i < s->dot.n; i++)
-        s->waited[s->dot.p[i]->res.p[0]->id] = s->chained || s->makes || dot_promotes(s->dot.p[i]);
+        s->waited[s->dot.p[i]->res.p[0]->id] = (s->chained && s->wide < 0) || s->makes || dot_promotes(s->dot.p[i]);
     while (wait_more(s)) {
     }
 }

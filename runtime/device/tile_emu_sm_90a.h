@@ -195,6 +195,8 @@ TILE_FN uint32_t tile_shared_load4(uint32_t at) {
 }
 TILE_FN void tile_shared_load16(uint32_t at, uint32_t x[4]) { tile_lds_load16(tile_emu_shared_at(at, 16), x); }
 
+TILE_FN void tile_shared_store_f32(uint32_t at, float x) { tile_lds_store_f32((float *)tile_emu_shared_at(at, 4), x); }
+TILE_FN float tile_shared_load_f32(uint32_t at) { return tile_lds_load_f32((const float *)tile_emu_shared_at(at, 4)); }
 TILE_FN void tile_shared_store16(uint32_t at, const uint32_t x[4]) {
     tile_lds_store16(tile_emu_shared_at(at, 16), x);
 }

@@ -86,6 +86,19 @@ TILE_FN void tile_sums_take(uint16_t *x, uint32_t from, int step, int n, int thr
     tile_sums_take_part(x, from, step, 0, n, thread);
 }
 
+/* A number of each row of sums: two a lane, which four lanes have; 4 bytes a row in a slot. */
+TILE_FN void tile_rows_write(uint32_t to, const float *x, int thread) {
+    const uint32_t at = to + 64 * (thread >> 5) + (thread & 28);
+    if (thread & 3) return;
+    tile_shared_store_f32(at, x[0]);
+    tile_shared_store_f32(at + 32, x[1]);
+}
+TILE_FN void tile_rows_take(float *x, uint32_t from, int thread) {
+    const uint32_t at = from + 64 * (thread >> 5) + (thread & 28);
+    x[0] = tile_shared_load_f32(at);
+    x[1] = tile_shared_load_f32(at + 32);
+}
+
 /* Element j of a row of a panel at `from`; below 0: of the panel `before`, which has 64 columns. */
 TILE_FN uint32_t tile_sums_line(uint32_t from, uint32_t before, int row, int j) {
     return (j < 0 ? before : from) + row * 128;

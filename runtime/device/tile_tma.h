@@ -299,6 +299,14 @@ TILE_FN void tile_shared_load16(uint32_t at, uint32_t x[4]) {
                  : "r"(at)
                  : "memory");
 }
+TILE_FN void tile_shared_store_f32(uint32_t at, float x) {
+    asm volatile("st.shared.f32 [%0], %1;" ::"r"(at), "f"(x) : "memory");
+}
+TILE_FN float tile_shared_load_f32(uint32_t at) {
+    float x;
+    asm volatile("ld.shared.f32 %0, [%1];" : "=f"(x) : "r"(at) : "memory");
+    return x;
+}
 TILE_FN void tile_shared_store16(uint32_t at, const uint32_t x[4]) {
     asm volatile("st.shared.v4.b32 [%0], {%1, %2, %3, %4};" ::"r"(at), "r"(x[0]), "r"(x[1]), "r"(x[2]), "r"(x[3])
                  : "memory");

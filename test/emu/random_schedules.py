@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """usage: random_schedules.py TILEC FOLDER TARGET [--programs=N] [--first=SEED] [--kinds=KIND,..]: random products, attention and
 decoding of tokens, one kind behind the other, at random sizes, which the machine's schedules or roles take, in the emulator of TARGET against the
-interpreter; kinds: product, sized, made, gathered, pixels, ragged, ranks, attention, chained, gradients, decode. Prints what differs or fails, how many took a schedule, and which."""
+interpreter; kinds: product, sized, made, gathered, pixels, ragged, ranks, attention, chained, gradients, latent, decode. Prints what differs or fails, how many took a schedule, and which."""
 import os
 import random
 import re
@@ -11,7 +11,7 @@ import sys
 import numpy
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "gen"))
-from random_chains import chained, gradients
+from random_chains import chained, gradients, latent
 from random_made import steps, widened
 from random_pixels import filtered, wide
 
@@ -231,7 +231,7 @@ def pixels(r):
     return text, {}, [f"--size={x[:2]}{r.choice(x[2:].split(','))}" for x in sizes]
 
 
-KINDS = {"pixels": pixels, "made": widened, "product": product, "sized": sized, "gathered": gathered, "ragged": ragged, "ranks": ranks, "attention": attention, "chained": chained, "gradients": gradients, "decode": decode}
+KINDS = {"pixels": pixels, "made": widened, "product": product, "sized": sized, "gathered": gathered, "ragged": ragged, "ranks": ranks, "attention": attention, "chained": chained, "gradients": gradients, "latent": latent, "decode": decode}
 
 
 def run(tilec, folder, target, seed, kinds):
@@ -260,7 +260,7 @@ def main():
     tilec, folder, target = sys.argv[1:4]
     options = dict(a[2:].split("=") for a in sys.argv[4:])
     first, n = int(options.get("first", 1)), int(options.get("programs", 20))
-    kinds = options.get("kinds", "product,product,product,sized,sized,gathered,ragged,attention,chained,gradients,decode").split(",")
+    kinds = options.get("kinds", "product,product,product,sized,sized,gathered,ragged,attention,chained,gradients,latent,decode").split(",")
     wrong, took, names = 0, 0, set()
     for seed in range(first, first + n):
         schedules, message = run(tilec, folder, target, seed, kinds)

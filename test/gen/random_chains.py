@@ -76,6 +76,44 @@ kernel chain({', '.join(f'{n}: {shapes[n]}' for n in given)}, const w: i64) -> (
     return "\n".join(lines) + text, {n: values[n] for n in values if n[:-1] in given}, [f"--size={n.upper()}={sizes[n]}" for n in free if free[n]]
 
 
+def latent(r):
+    """Attention with results of 264 to 512 columns, and values that are keys, or beside them. Returns the same as `chained`."""
+    elem, n, rest = r.choice(["bf16", "f16"]), r.choice([384, 512, 512]), r.choice([0, 16, 64, 64])
+    own = r.random() < 0.3  # values of their own, keys of few numbers
+    heads = r.choice(["", "bi of b"])
+    at, of = ("bi, ", "b, ") if heads else ("", "")
+    s, t = r.choice([64, 128, size(r, 150), r.randint(1, 40)]), r.choice([size(r, 200), r.choice([0, 1, 63, 64, 65])])
+    seen, score = r.choice([*SEEN]), r.choice(["x * 0.1", "4.0 * tanh(x * 0.1)", "x * 0.1 + near[j]", "x * 0.1 + slope[0] * f32(pos(j))"])
+    begin, end = SEEN[seen]
+    counted = heads and r.random() < 0.5
+    begin, end = ("0", "min(t, len[bi])") if counted else (begin, end)
+    k = rest or 64
+    first = f"q[{at}i, e] @ k[{at}j, e]" + f" + q[{at}i, n + c] @ k[{at}j, n + c]" * (rest > 0)
+    x = f"x = {f'q[{at}i, c] @ k[{at}j, c]' if own else first};\n      x = {score};" + f"\n      x = where({seen}, x, -inf);" * (seen != "")
+    step = STEP.format(x=x, v=f"{'v' if own else 'k'}[{at}j, e]")
+    width, lse, free = k if own else n + rest, r.random() < 0.4, t == 0 or r.random() < 0.3
+    more = {"v": f"T[{of}t, {n}]"} if own else {}
+    shapes = {"q": f"T[{of}s, {width}]", "k": f"T[{of}t, {width}]", **more, **{x: y for x, y in {"near": "f32[t]", "slope": "f32[u]"}.items() if x + "[" in score}, **({"len": "i32[b]"} if counted else {})}
+    text = f"""dim B = 2, S = {s}, T {'<=' if free else '='} {max(1, t + 99 * free)};
+
+kernel chain({', '.join(f'{x}: {y}' for x, y in shapes.items())}, const n: i64, const w: i64) -> (o: T[{of}s, n]{f', z: f32[{of}s]' * lse}) {{
+  each {heads + ', ' * (heads != '')}i: {r.choice(['', 'fixed '] if 'begin' not in begin and 'end' not in end else ['fixed '])}64 of s, e: * of n{f', c: * of {k}' * (own or rest > 0)} {{
+    m: f32[i] = -3e38;
+    l: f32[i] = 0;
+    acc: f32[i, e] = 0;
+    for j: fixed {r.choice([16, 32, 48, 64, 64])} in {begin} .. {end} {{
+{step}    }}
+    o[{at}i, e] = acc / max(l, 0.001);
+{f'    z[{at}i] = m + log(l + 1.0);' * lse}
+  }}
+}}
+"""
+    outer = lambda y: re.sub(r"\b[bst]\b", lambda a: a[0].upper(), y.replace("T[", elem + "[").replace("[u]", "[3]"))
+    text += f"program p({', '.join(f'{x}_: {outer(y)}' for x, y in shapes.items())}) -> (O: {outer(f'T[{of}s, {n}]')}{', Z: ' + outer(f'f32[{of}s]') if lse else ''}) {{\n  O{', Z' * lse} = chain({', '.join(x + '_' for x in shapes)}, {n}, 40);\n}}\n"
+    values = {"len_": numpy.int32([r.randint(0, max(t, 1)) for _ in range(2)])} if counted else {}
+    return text, values, [f"--size=T={t}"] * free
+
+
 WEIGHTS = ["exp(x * 0.1 - u[{near}])", "x * 0.1", "tanh(x * 0.02) + u[{near}]", "exp(x * 0.1 - u[{near}]) * n[{far}]", "max(x, 0.0) * 0.1", "x * exp(n[{far}] - u[{near}])"]
 CHANGES = ["w * (y - z[{near}])", "w * y * 0.1", "y * 0.1 - w", "w * (y - z[{near}]) + n[{far}]"]
 SHOWN = {"": ("0", "t"), "pos(j) <= pos(i)": ("0", "min(t, end(i))"), "pos(j) >= pos(i)": ("begin(i)", "t"), "pos(j) + 5 >= pos(i)": ("0", "t")}

@@ -5,7 +5,7 @@ import re
 import subprocess
 import sys
 
-from random_chains import chained, gradients
+from random_chains import chained, gradients, latent
 from random_made import made
 from random_pixels import filtered, wide
 
@@ -127,7 +127,7 @@ def run(tilec, roles_run, folder, seed, schedules):
     """Whether the pass took the kernel, and what went wrong."""
     r = random.Random(seed)
     if seed % 6 == 0:
-        text, _, sizes = r.choice([chained, chained, gradients])(r)
+        text, _, sizes = r.choice([chained, chained, gradients, latent])(r)
         sizes = [x[len("--size="):] for x in sizes]
     else:
         text, sizes = (filtered if seed % 6 == 1 else program)(r)
