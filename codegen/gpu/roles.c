@@ -237,6 +237,13 @@ static const char *group_text(const RolesWriter *w) {
     return hip_roles_are_wide(w) ? "tile_thread() / 128" : "tile_shuffle(tile_thread() / 128, 0)";
 }
 
+/* Others of the cluster may copy to a workgroup, or arrive there, when its roles are done. Where they only send it sums,
+   its groups have waited for all of these. */
+static bool ends_together(const RolesWriter *w) {
+    const bool alone = w->roles->cluster == 1 || (roles_slice(w->k) && w->facts.take.full < 0);
+    return !alone;
+}
+
 static void write_kernel(RolesWriter *w) {
     Text *to = &w->g->text;
     const int resident = w->launch->nmap ? w->roles->resident : 1;
@@ -257,7 +264,7 @@ static void write_kernel(RolesWriter *w) {
     if (w->launch->dependent && !w->ahead && !gpu_looks_at_values(w->p)) text_add(to, "    tile_follow();\n");
     hip_role_refusal(w, w->facts.take.full >= 0 ? counter_text(w) : NULL);
     write_groups(w);
-    if (w->roles->cluster > 1) text_add(to, "    tile_wave_sync();\n    tile_cluster_sync();\n");
+    if (ends_together(w)) text_add(to, "    tile_wave_sync();\n    tile_cluster_sync();\n");
     if (w->launch->beside) text_add(to, "    tile_end_behind();\n");
     text_add(to, "}\n\n");
 }

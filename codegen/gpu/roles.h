@@ -247,6 +247,7 @@ void hip_role_keep_rows(Fn *, const Op *loop); /* before the loop: where rows be
 void hip_share_range(Fn *); /* where a task's share lies */
 void hip_share_put(Fn *, const Op *, const char *ring, const char *end);
 void hip_share_part(Fn *, const Op *);
+void hip_share_free(Fn *, int ring, const char *name, const char *end); /* name, end: as arguments */
 
 /* roles_mma.c */
 void hip_role_mma(Fn *, const Op *);

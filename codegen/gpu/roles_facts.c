@@ -104,7 +104,7 @@ static RingFacts ring_facts(Arena *a, const Module *m, const Kernel *k, int ring
     f.frees = readers(k, ring) * f.sharers;
     if (!ring_sums(r)) return f;
     f.puts = WARPS * k->roles->cluster; /* each of a group in each workgroup: its part has come; .. */
-    f.frees = f.puts * f.copies;        /* .. and of all groups: what lay there before has been read */
+    f.frees = f.puts * (r->over < 0 ? 1 : f.copies); /* .. over other bytes of all groups: what lay there has been read */
     return f;
 }
 

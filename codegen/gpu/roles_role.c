@@ -201,7 +201,7 @@ static void role_end_lines(RolesWriter *w, Fn *f) {
     for (int i = 0; i < w->roles->ring.n; i++) {
         const RingFacts *x = &w->facts.ring[i];
         if (x->writer != f->hip->role->number) continue;
-        if (x->full >= 0 && ((w->roles->cluster > 1 && x->boxed) || hip_ring_has_rows(&w->roles->ring.p[i])))
+        if (x->full >= 0 && ((x->sharers > 1 && x->boxed) || hip_ring_has_rows(&w->roles->ring.p[i])))
             fn_line(f, "tile_ring_drain(%s, &%s);", f->hip->role->ring[i], f->hip->role->end[i]);
         const bool late = f->hip->role->beside && w->late_stores;
         if (x->full < 0 && (late || strstr(text_str(&f->body), "tile_box_store")))

@@ -50,7 +50,10 @@ void hip_share_put(Fn *f, const Op *put, const char *ring, const char *end) {
     const RingFacts *r = &f->hip->role->facts->ring[put->ring];
     const int of = f->k->roles->cluster;
     const char *slot = fn_text(f, "(%s)->slot", ring);
-    fn_line(f, "tile_share_meet(&all->%s, %s, &%s, %d, %d, thread);", r->member, ring, end, r->copies, of);
+    if (f->k->roles->ring.p[put->ring].over < 0)
+        fn_line(f, "tile_share_open(%s, &%s);", ring, end);
+    else
+        fn_line(f, "tile_share_meet(&all->%s, %s, &%s, %d, %d, thread);", r->member, ring, end, r->copies, of);
     for (const Op *op = put->region[0]->first; op; op = op->next) {
         const Tile *t = made_tile(f, op->arg.p[0]);
         if (op->kind != OP_WRITE || !share_fits(f, op, t)) continue;
@@ -58,6 +61,16 @@ void hip_share_put(Fn *f, const Op *put, const char *ring, const char *end) {
                 slot_tile(f, put->ring, op->slot, slot), t->name, t->count / of, of);
     }
     fn_line(f, "tile_share_sent(%s, &%s, %d, thread);", ring, end, of);
+}
+
+/* A workgroup whose parts others have read for the last time may have ended. */
+void hip_share_free(Fn *f, int ring, const char *name, const char *end) {
+    if (f->k->roles->ring.p[ring].over >= 0) {
+        fn_line(f, "tile_ring_step(%s, &%s);", name, end);
+        return;
+    }
+    const char *more = f->hip->role->facts->take.full < 0 ? "number + all->clusters < all->tasks" : "true";
+    fn_line(f, "tile_share_free(%s, &%s, %d, %s, thread);", name, end, f->k->roles->cluster, more);
 }
 
 void hip_share_part(Fn *f, const Op *op) {

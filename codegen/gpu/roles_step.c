@@ -388,7 +388,7 @@ static void lane_free(Fn *f, const Op *op) {
 
 static void role_free(Fn *f, const Op *op) {
     if (ring_sums(ring_of(f, op->ring))) {
-        fn_line(f, "tile_ring_step(%s, &%s);", hip_role_ring(f, op->ring), hip_role_end(f, op->ring));
+        hip_share_free(f, op->ring, hip_role_ring(f, op->ring), hip_role_end(f, op->ring));
         return;
     }
     if (is_lane(f) && ring_of(f, op->ring)->tile.n) {

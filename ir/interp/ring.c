@@ -118,7 +118,8 @@ static const Member *group_behind(const Member *m, int ring, uint64_t number) {
 }
 
 static Step meet(Member *m, int ring, uint64_t number) {
-    if (!ring_sums(&m->team->roles->ring.p[ring])) return STEP_DONE;
+    const Ring *r = &m->team->roles->ring.p[ring];
+    if (!ring_sums(r) || r->over < 0) return STEP_DONE;
     m->end[ring].met = number + 1;
     const Member *behind = group_behind(m, ring, number);
     return behind ? block(m, &behind->end[ring].met, number + 1, "the other groups of its cluster", ring) : STEP_DONE;

@@ -88,7 +88,8 @@ static const int *clock_tick(const Run *r, Agent *a) {
 
 /* ---- events ---- */
 
-/* All groups of the cluster have come to the put of number n: what they write lies over bytes that any of them read. */
+/* All groups of the cluster have come to the put of number n: what they write may lie over bytes that any of them
+   read. */
 static bool have_met(const Run *r, Agent *a, int ring, int n) {
     for (int pass = 0; pass < 2; pass++)
         for (int i = 0; i < r->agents; i++)
@@ -104,7 +105,8 @@ static bool have_met(const Run *r, Agent *a, int ring, int n) {
 static bool put_try(const Run *r, Agent *a, const Event *e) {
     End *own = end_of(r, (int)(a - r->agent), e->ring, e->copy);
     int need = own->put.n - r->k->roles->ring.p[e->ring].slots + 1;
-    if (ring_sums(&r->k->roles->ring.p[e->ring]) && !have_met(r, a, e->ring, own->put.n)) return false;
+    const Ring *x = &r->k->roles->ring.p[e->ring];
+    if (ring_sums(x) && x->over >= 0 && !have_met(r, a, e->ring, own->put.n)) return false;
     for (int i = 0; i < r->agents; i++)
         if (meets(r, a, i, EVENT_GET, e) && end_of(r, i, e->ring, e->copy)->back.n < need) return false;
     for (int i = 0; i < r->agents && need > 0; i++)

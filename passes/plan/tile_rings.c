@@ -44,9 +44,19 @@ int tile_near_panels(const TileQuestion *q, const TilePlan *p) {
     return q->nears ? (int)ceil_div(p->columns / p->slices, PANEL_COLUMNS) : 0;
 }
 
+static int64_t own_bytes(const MatrixTarget *t, const TilePlan *p) {
+    return (t->lds_bytes + KEPT_BYTES) / p->resident - KEPT_BYTES;
+}
+
+/* Where they cost few stages: workgroups that write to each other need not wait until all have read their operands. */
+bool tiles_sums_apart(const MatrixTarget *t, const TileQuestion *q, const TilePlan *p) {
+    enum { PART = 8 /* of a workgroup's memory, that they take at most [guess] */ };
+    return p->slices > 1 && PART * tile_sum_bytes(q, p) <= own_bytes(t, p);
+}
+
 static int64_t room_of(const MatrixTarget *t, const TileQuestion *q, const TilePlan *p) {
-    const int64_t own = (t->lds_bytes + KEPT_BYTES) / p->resident - KEPT_BYTES; /* of a workgroup */
-    return own - BARRIERS - SLOT_ALIGN - out_bytes(q, p);
+    const int64_t sums = tiles_sums_apart(t, q, p) ? tile_sum_bytes(q, p) : 0;
+    return own_bytes(t, p) - BARRIERS - SLOT_ALIGN - out_bytes(q, p) - sums;
 }
 
 int tile_most_outs(const TileQuestion *q, const TilePlan *p) {

@@ -119,8 +119,8 @@ static bool plan_try(const MatrixTarget *t, const MatrixOp *op, const TileQuesti
     double step = tile_step_clocks(op, g, q, p), slot = tile_slot_clocks(g, q, p, step);
     p->stages = tile_stages(t, q, p, slot, step);
     if (p->stages < LEAST_STAGES) return false;
-    if (p->slices > 1 && p->stages * tile_stage_bytes(q, p) < tile_sum_bytes(q, p))
-        return false; /* sums lie over operands */
+    const bool over = p->slices > 1 && !tiles_sums_apart(t, q, p); /* sums lie over operands */
+    if (over && p->stages * tile_stage_bytes(q, p) < tile_sum_bytes(q, p)) return false;
     tile_count(t, op, q, p);
     seconds_count(t, op, q, p);
     return true;

@@ -91,6 +91,9 @@ int64_t tiles_of(int64_t n, int64_t groups, int64_t size);
    are made at once. */
 int tiles_late(const MatrixTarget *, const TileQuestion *, const TilePlan *);
 
+/* Sums that a cluster adds up have bytes of their own: they do not lie over the operands. */
+bool tiles_sums_apart(const MatrixTarget *, const TileQuestion *, const TilePlan *);
+
 /* Slots that a group's ring of results has room for; 0: nothing fits. */
 void tiles_rings(const MatrixTarget *, const TileQuestion *, TilePlan *);
 

@@ -404,6 +404,7 @@ bool slice_planned(Slice *s) {
     s->slices = t.slices;
     t.cluster = p->cluster && t.slices == 1 ? p->cluster : 1;
     t.beside = p->cluster && p->cluster_range == s->column;
+    s->sums_apart = tiles_sums_apart(s->target, &q, &t);
     tiles_rings(s->target, &q, &t);
     s->outs = t.outs, s->nears = t.nears;
     t.registers = p->regs.n ? p->regs.p[p->regs.n - 1] : 0;

@@ -74,8 +74,9 @@ typedef struct {
     bool *front;               /* by value: of both those that do not depend on a loop */
     bool *waited;              /* by value: a sum that is looked at while no product adds to it */
     int slices;                /* workgroups of a cluster that share a tile; 1: none do */
+    bool sums_apart;           /* what they add up does not lie over their operands */
     int share;                 /* range of the columns that the workgroup finishes: .column, or a part of it .. */
-    int room;                  /* .. and the ring by which groups say that they have read what the cluster sums */
+    int room;                  /* .. and the ring by which groups say that they have read what the cluster sums; -1: there is none */
     int token;                 /* the ring by which the role that copies says that it has waited; -1: there is none */
     Value **scalar;            /* by value: its copy among the scalars of the roles; NULL: there is none */
 } Slice;

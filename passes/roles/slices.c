@@ -67,14 +67,14 @@ static int sums_ring(const Slice *s) {
     return -1;
 }
 
-/* The sums lie over the operands, which all have been read. */
+/* The sums lie over the operands, which all have been read, or beside them. */
 void slices_rings(Slice *s, int multiply) {
     if (s->slices <= 1) return;
     const Op *loop = slices_loop(s);
     const int ring = ring_new(s, name_of(s->m->names, "sums"), 1, loop->loc);
     Ring *r = &s->k->roles->ring.p[ring];
     r->per = (int16_t)multiply;
-    r->over = (int16_t)s->stream.p[0].ring;
+    if (!s->sums_apart) r->over = (int16_t)s->stream.p[0].ring;
     for (int i = 0; i < loop->res.n; i++) {
         const Value *v = loop->res.p[i];
         const char *name = v->name ? slice_text(s, "%s_%d", v->name, i) : slice_text(s, "sum_%d", i);
@@ -103,12 +103,12 @@ void slices_sum(Cut *c) {
     const Op *get = build_get(&c->b, ring);
     for (int i = 0; i < loop->res.n; i++) cut_name(c, loop->res.p[i], build_part(&c->b, get->res.p[i], s->share));
     build_free(&c->b, ring);
-    build_put(&c->b, s->room);
+    if (!s->sums_apart) build_put(&c->b, s->room);
 }
 
 /* Copies of the next task follow what the cluster writes over this one's operands. */
 void slices_wait(Slice *s, Cut *c) {
-    if (s->slices <= 1) return;
+    if (s->slices <= 1 || s->sums_apart) return;
     if (s->room < 0) s->room = roles_ring(s->m, s->to, name_of(s->m->names, "room"), 1, s->k->loc);
     build_get(&c->b, s->room);
     build_free(&c->b, s->room);

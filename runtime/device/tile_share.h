@@ -3,7 +3,8 @@
    each of the group's 128 threads, then the next 16.
 
    A ring of one slot for each group (tile_ring.h). `empty`: warps of all groups of the cluster have read what lay in the
-   slots' bytes before. `full`: warps of the same group of all workgroups have sent their parts. */
+   slots' bytes before. Slots with bytes of their own wait for warps of the same group alone. `full`: warps of the same
+   group of all workgroups have sent their parts. */
 #ifndef TILE_DEVICE_TILE_SHARE_H
 #define TILE_DEVICE_TILE_SHARE_H
 
@@ -16,6 +17,11 @@ TILE_FN void tile_share_meet(const tile_ring *all, const tile_ring *own, const t
     tile_mbar_wait_after(tile_ring_empty(own, e->s), e->phase);
 }
 
+/* The same of slots with bytes of their own, which all workgroups have read (tile_share_free). */
+TILE_FN void tile_share_open(const tile_ring *own, const tile_ring_end *e) {
+    tile_mbar_wait_after(tile_ring_empty(own, e->s), e->phase ^ 1);
+}
+
 /* By each warp, when it has sent its part of all tiles. */
 TILE_FN void tile_share_sent(const tile_ring *own, const tile_ring_end *e, int of, int thread) {
     tile_wave_sync();
@@ -25,6 +31,14 @@ TILE_FN void tile_share_sent(const tile_ring *own, const tile_ring_end *e, int o
 TILE_FN uint32_t tile_share_get(const tile_ring *own, const tile_ring_end *e) {
     tile_mbar_wait_after(tile_ring_full(own, e->s), e->phase);
     return own->slot;
+}
+
+/* By each warp, when it has read its slot, which has bytes of its own. more: tasks follow; else nobody waits, and
+   workgroups may have ended. */
+TILE_FN void tile_share_free(const tile_ring *own, tile_ring_end *e, int of, bool more, int thread) {
+    tile_wave_sync();
+    if (more && (thread & 31) < of) tile_mbar_arrive_after(tile_ring_empty(own, e->s), thread & 31);
+    tile_ring_step(own, e);
 }
 
 /* tile_share_send_TYPE: n sums a thread for each of `of` workgroups, a multiple of 4, from x on. tile_share_add_TYPE: the
