@@ -4,6 +4,7 @@
 #include "driver/explain.h"
 #include "driver/pages.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -82,10 +83,17 @@ static bool add_trace(json_t *data, const char *path) {
     return !failed;
 }
 
+/* As everywhere, - is standard output. */
+static const char *page_write(const Text *page, const char *path) {
+    if (strcmp(path, "-")) return text_write(page, path);
+    bool good = fwrite(page->p, 1, page->n, stdout) == page->n && fflush(stdout) == 0;
+    return good ? NULL : strerror(errno);
+}
+
 bool explain_page(json_t *data, const char *path, const char *trace) {
     if (!add_trace(data, trace)) return false;
     Text page = page_of(data);
-    const char *failed = text_write(&page, path);
+    const char *failed = page_write(&page, path);
     if (failed) fprintf(stderr, "tilec: error: cannot write %s: %s\n", path, failed);
     text_free(&page);
     return !failed;

@@ -75,6 +75,11 @@ bool format_check(Front *f, const Decl *d) {
 const Decl *format_named(Front *f, const TypeExpr *t) {
     const Decl *d = front_find(f, t->format);
     if (d && d->kind == DECL_FORMAT) return d;
+    if (d) {
+        diag_error(f->diags, t->loc, "undefined", "'%s' is a %s here, not a format", t->format, decl_kind_text(d));
+        diag_note(f->diags, d->loc, "declared here; give it another name where the format of the library is meant");
+        return NULL;
+    }
     diag_error(f->diags, t->loc, "undefined", "there is no format '%s'", t->format);
     const char *near = front_near(f, t->format);
     if (near) diag_suggest(f->diags, t->loc, t->format, near);
