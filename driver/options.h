@@ -15,9 +15,9 @@ typedef struct {
     Arena *arena;
     const char *command, *file;
     VEC(Define) define, size;
-    VEC(const char *) root, off, pass, warn;
+    VEC(const char *) root, off, pass, warn, comm;
     VEC(Binding) in, out, expect;
-    const char *outdir, *target, *emit, *program, *print_after, *depfile, *comm, *diagnostics, *explain, *trace, *tuned, *name, *completion, *html, *stop_at, *as;
+    const char *outdir, *target, *emit, *program, *print_after, *depfile, *diagnostics, *explain, *trace, *tuned, *name, *completion, *html, *stop_at, *as;
     bool depfiles, verify_each, time_passes, relaxed, check, allow_nan, laws, write, processes, flags, cache_sim, help, manual, version;
     const double *tolerance; /* NULL: the element type's */
     const Tuned *sizes; /* instead of a file's: of commands that try some */

@@ -90,19 +90,30 @@ static bool known_warnings(Session *s) {
     return true;
 }
 
+/* --comm=FORM, --comm=NAME=FORM */
+static bool known_forms(Session *s) {
+    for (int i = 0; i < s->o->comm.n; i++) {
+        const char *word = s->o->comm.p[i], *is = strchr(word, '=');
+        int form = word_index("--comm", is ? is + 1 : word, text_form, TEXT_FORMS);
+        if (form < 0) return false;
+        if (is) vec_push(s->arena, &s->asked, ((CommAsked){arena_format(s->arena, "%.*s", (int)(is - word), word), (CommForm)form}));
+        else s->pass.comm = (CommForm)form;
+    }
+    s->pass.asked = s->asked.p, s->pass.nasked = s->asked.n;
+    return true;
+}
+
 bool session_open_for(Session *s, const Options *o, const Target *target) {
     *s = (Session){.o = o, .arena = o->arena, .target = *target};
     s->names = names_new(s->arena);
     s->diags = diags_new(s->arena);
-    int comm = word_index("--comm", o->comm, text_form, TEXT_FORMS);
-    if (comm < 0 || word_index("--diagnostics", o->diagnostics, style_text, 3) < 0) return false;
-    if (!known_passes(o) || !known_warnings(s)) return false;
+    if (word_index("--diagnostics", o->diagnostics, style_text, 3) < 0 || !known_passes(o) || !known_warnings(s)) return false;
     bool all = o->print_after && strcmp(o->print_after, "all") == 0;
     s->pass = (PassOptions){.target = target->machine,
-                            .comm = (CommForm)comm, .split = o->split, .off = o->off.p, .noff = o->off.n,
+                            .split = o->split, .off = o->off.p, .noff = o->off.n,
                             .verify_each = o->verify_each, .print_after_all = all, .time_passes = o->time_passes,
                             .print_after = all ? NULL : o->print_after, .out = stderr};
-    return true;
+    return known_forms(s);
 }
 
 /* A file that passes never see: its number in diags; 0 after a message. */

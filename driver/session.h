@@ -12,6 +12,7 @@ typedef struct {
     Diags *diags;
     Module *m;
     PassOptions pass;
+    VEC(CommAsked) asked; /* of --comm=NAME=FORM */
     PassContext context;
     const Tuned *tuned; /* of --tuned; NULL: none */
     TunedSites sites;   /* what could be tuned, from lowering on */

@@ -37,7 +37,7 @@ const Option options[] = {
     {"--program", "NAME", "only this program", SOURCE, TEXT, AT(program)},
     {"--name", "NAME", "another name for the program, its files and its symbols", COMPILE, TEXT, AT(name)},
     {"--ranks", "N", "ranks of the mesh", SOURCE, SOME, AT(ranks)},
-    {"--comm", "FORM", "auto (default), unfused, pull, staged, push or packet", SOURCE | OPT, TEXT, AT(comm)},
+    {"--comm", "[NAME=]FORM", "of all or of NAME: auto (default), unfused, pull, staged, push, packet", SOURCE | OPT, LIST, AT(comm)},
     {"--split", "N", "cut long loops into N parts (default: as a GPU needs it; 1: never)", SOURCE | OPT, SOME, AT(split)},
     {"--off", "PASS", "leave out a pass", SOURCE | OPT, LIST, AT(off)},
     {"--passes", "A,B,..", "run these passes instead of the target's; none: no passes", COMPILE | RUN | EXPLAIN | OPT, LIST, AT(pass)},

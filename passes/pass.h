@@ -4,9 +4,17 @@
 
 #include "ir/ir.h"
 
+/* --comm=NAME=FORM: of collectives whose operand or result has this name. */
+typedef struct {
+    const char *name;
+    CommForm form;
+} CommAsked;
+
 typedef struct {
     const char *target;     /* "host" */
-    CommForm comm;          /* --comm=..: COMM_AUTO lets the model choose */
+    CommForm comm;          /* --comm=FORM: COMM_AUTO lets the model choose */
+    const CommAsked *asked; /* of some collectives another */
+    int nasked;
     int64_t split;          /* --split=..: parts of every loop that can be cut; 0: as the machine wants it */
     const char *const *off; /* --off=PASS */
     int noff;

@@ -2,6 +2,8 @@
 #include "passes/comm/comm.h"
 #include "ir/text/print.h"
 
+#include <string.h>
+
 double comm_bytes(const Comm *c, int tensor) {
     const Tensor *t = &c->p->tensor.p[tensor];
     double n = elem_bits(t->elem) / 8.0;
@@ -9,10 +11,16 @@ double comm_bytes(const Comm *c, int tensor) {
     return n;
 }
 
+bool comm_is_named(const Program *p, const Node *node, const char *name) {
+    return strcmp(p->tensor.p[node->src].name, name) == 0 || strcmp(p->tensor.p[node->dst].name, name) == 0;
+}
+
 /* By the command line, or by the IR. */
 static CommForm form_asked(const Comm *c, const Node *node) {
     const PassOptions *o = c->pass->options;
     if (c->off) return COMM_UNFUSED;
+    for (int i = o->nasked - 1; i >= 0; i--)
+        if (comm_is_named(c->p, node, o->asked[i].name)) return o->asked[i].form;
     return o->comm != COMM_AUTO ? o->comm : node->form;
 }
 

@@ -2,6 +2,7 @@
    Takes: value form without flags. Gives: the same results, no collective left; symmetric tensors carry what crosses.
    Forms: pull, staged, push, packets, unfused (docs/passes/comm.md); chosen by the model or by --comm. */
 #include "passes/comm/comm.h"
+#include "ir/text/print.h"
 #include "passes/fuse/fuse.h"
 
 #include <string.h>
@@ -45,8 +46,27 @@ static void comm_program(PassContext *pass, Program *p, const TargetFacts *facts
     if (!c.off && !pass_is_off(pass->options, &pass_fuse)) fuse_behind(pass, p, c.sum.p, c.sum.n);
 }
 
+static bool is_name_of_one(const Module *m, const char *name) {
+    for (int i = 0; i < m->program.n; i++) {
+        const Program *p = m->program.p[i];
+        for (int k = 0; k < p->node.n; k++)
+            if (p->node.p[k]->kind == NODE_COLLECTIVE && comm_is_named(p, p->node.p[k], name)) return true;
+    }
+    return false;
+}
+
+static void check_asked(const PassContext *pass) {
+    for (int i = 0; i < pass->options->nasked; i++) {
+        const CommAsked *a = &pass->options->asked[i];
+        if (!is_name_of_one(pass->m, a->name))
+            diag_warning(pass->m->diags, (Loc){0}, "comm-form", "--comm=%s=%s: no collective takes or gives '%s'", a->name,
+                         text_form[a->form], a->name);
+    }
+}
+
 static bool comm_module(PassContext *pass) {
     const TargetFacts *facts = target_facts(pass->options->target);
+    check_asked(pass);
     for (int i = 0; i < pass->m->program.n; i++) comm_program(pass, pass->m->program.p[i], facts);
     module_prune(pass->m);
     return pass->m->diags->errors == 0;

@@ -158,6 +158,7 @@ typedef struct {
     double seconds;
 } Choice;
 
+bool comm_is_named(const Program *, const Node *collective, const char *name); /* its operand or its result */
 /* Picks the fastest legal form, or the one that --comm forces where it is legal, and says why in a remark. */
 CommForm comm_choose(Comm *, const Node *, Choice *, int n);
 double comm_bytes(const Comm *, int tensor);
