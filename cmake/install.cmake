@@ -12,7 +12,10 @@ add_custom_command(OUTPUT ${manual} COMMAND tilec --manual > ${manual} DEPENDS t
 add_custom_target(manual ALL DEPENDS ${manual})
 
 install(TARGETS tilec tile_static tile_shared tile_emu)
-install(DIRECTORY runtime/include/ runtime/device DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/tilec FILES_MATCHING PATTERN *.h)
+if(TARGET tilec_clang) # not in packages, which would depend on Clang: cmake --install build --component remap
+  install(TARGETS tilec_clang LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT remap EXCLUDE_FROM_ALL)
+endif()
+install(DIRECTORY runtime/include/ runtime/device runtime/hip DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/tilec FILES_MATCHING PATTERN *.h)
 install(FILES ${CMAKE_BINARY_DIR}/package/tilecConfig.cmake ${CMAKE_BINARY_DIR}/package/tilecConfigVersion.cmake
   cmake/tilec_add_library.cmake DESTINATION ${package_dir})
 install(FILES ${CMAKE_BINARY_DIR}/package/tilec.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

@@ -34,12 +34,24 @@ const char *runtime_folder(Arena *a) {
     return NULL;
 }
 
-const char *libtile_folder(Arena *a) {
+/* In the prefix, or in the build tree. */
+static const char *library_folder(Arena *a, const char *file) {
     static const char *const way[] = {TILEC_LIBRARY_FROM_BIN, ".."};
     for (int i = 0; i < 2; i++) {
         const char *folder = beside_command(a, way[i]);
-        if (folder && access(arena_format(a, "%s/libtile.so", folder), R_OK) == 0) return folder;
+        if (folder && access(arena_format(a, "%s/%s", folder, file), R_OK) == 0) return folder;
     }
+    return NULL;
+}
+
+const char *library_find(Arena *a, const char *file) {
+    const char *folder = library_folder(a, file);
+    return folder ? arena_format(a, "%s/%s", folder, file) : NULL;
+}
+
+const char *libtile_folder(Arena *a) {
+    const char *folder = library_folder(a, "libtile.so");
+    if (folder) return folder;
     fputs("tilec: error: libtile.so, which a library needs, is not beside the command; link what --emit=obj makes yourself\n",
           stderr);
     return NULL;

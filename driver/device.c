@@ -31,7 +31,7 @@ static const Compiler compilers[] = {
     {"sm_", "TILEC_NVCC", {"nvcc", "/usr/local/cuda/bin/nvcc"}, "-arch=", {"-x", "cu", "-cubin", "-O3", "-Xptxas=-warn-spills"}},
 };
 
-static bool is_installed(Arena *a, const char *name) {
+bool command_installed(Arena *a, const char *name) {
     if (strchr(name, '/')) return access(name, X_OK) == 0;
     for (const char *p = getenv("PATH"); p && *p; p += *p == ':') {
         size_t n = strcspn(p, ":");
@@ -51,7 +51,7 @@ static const char *compiler_command(Arena *a, const Compiler *c) {
     const char *given = getenv(c->variable);
     if (given && *given) return given;
     for (int i = 0; i < NAMES && c->command[i]; i++)
-        if (is_installed(a, c->command[i])) return c->command[i];
+        if (command_installed(a, c->command[i])) return c->command[i];
     fprintf(stderr, "tilec: error: %s is not installed, which compiles for %s..; %s may name another compiler\n", c->command[0],
             c->prefix, c->variable);
     return NULL;

@@ -10,4 +10,6 @@ const char *device_code_path(const Session *, const Program *, const Target *, c
 /* Compiles one to the other; false after a message. */
 bool device_compile(const Session *, const Program *, const Target *, const char *dir);
 
+bool command_installed(Arena *, const char *name); /* some program of that name */
+
 #endif

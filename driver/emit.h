@@ -36,5 +36,6 @@ bool run_command(const char *const *argv); /* false: it failed */
 const char *runtime_folder(Arena *);
 /* Where libtile.so lies: of the prefix, or of the build tree; NULL after a message. */
 const char *libtile_folder(Arena *);
+const char *library_find(Arena *, const char *file); /* the path of a library beside the command; NULL: it is not there */
 
 #endif

@@ -4,6 +4,7 @@
 
 #include "driver/session.h"
 #include "passes/model/taxes.h"
+#include "passes/remap/reuse.h"
 
 #include <jansson.h>
 
@@ -11,6 +12,7 @@ void explain_sizes(const Session *, const Program *,
                    int64_t *sizes); /* prints the choice of tile sizes; values of run-time dims */
 
 void explain_caches(const Session *); /* --cache-sim: prints simulated hits and bytes of each kernel */
+void explain_cache(const Module *, const Kernel *, const RemapMachine *, const Order *); /* of one; NULL: row-major */
 
 /* explain_data.c. before, after: of each program, as written and as compiled. */
 json_t *explain_data(const Session *, const Taxes *before, const Taxes *after, const int64_t *sizes);

@@ -8,9 +8,9 @@ static void name_add(Text *to, const void *kernel, int range) { text_add(to, ((c
 
 static double percent(double part, double all) { return all > 0 ? 100 * part / all : 0; }
 
-static void print_sim(const Session *s, const Kernel *k, const RemapMachine *m, const Order *o) {
+void explain_cache(const Module *module, const Kernel *k, const RemapMachine *m, const Order *o) {
     Arena *arena = arena_new();
-    const CacheSim c = cache_simulate(s->m, k, m, o, arena);
+    const CacheSim c = cache_simulate(module, k, m, o, arena);
     const double seconds = c.fetched / m->last_rate + c.memory / m->rate;
     Text order = {0};
     if (o) order_text(&order, o, name_add, k);
@@ -30,7 +30,7 @@ void explain_caches(const Session *s) {
             printf("cache-sim: '%s': the caches of '%s' are not modelled\n", k->name, s->target.machine);
             continue;
         }
-        print_sim(s, k, &m, NULL);
-        if (k->plan.tasks_in) print_sim(s, k, &m, k->plan.tasks_in);
+        explain_cache(s->m, k, &m, NULL);
+        if (k->plan.tasks_in) explain_cache(s->m, k, &m, k->plan.tasks_in);
     }
 }

@@ -17,11 +17,11 @@ typedef struct {
     VEC(Define) define, size;
     VEC(const char *) root, off, pass, warn, comm;
     VEC(Binding) in, out, expect;
-    const char *outdir, *target, *emit, *program, *print_after, *depfile, *diagnostics, *explain, *trace, *tuned, *name, *completion, *html, *stop_at, *as;
-    bool depfiles, verify_each, time_passes, relaxed, check, allow_nan, laws, write, processes, flags, cache_sim, help, manual, version;
+    const char *outdir, *target, *emit, *program, *print_after, *depfile, *diagnostics, *explain, *trace, *tuned, *name, *completion, *html, *stop_at, *as, *arch, *grid, *block, *cflags;
+    bool depfiles, verify_each, time_passes, relaxed, check, allow_nan, laws, write, processes, flags, cache_sim, report, verify, help, manual, version;
     const double *tolerance; /* NULL: the element type's */
     const Tuned *sizes; /* instead of a file's: of commands that try some */
-    int64_t ranks, seed, time, timeout_ms, workers, split, variants;
+    int64_t ranks, seed, time, timeout_ms, workers, split, variants, chiplets;
 } Options;
 
 /* Exit codes: docs/reference/command-line.md. */
@@ -69,5 +69,6 @@ int command_targets(Options *);
 int command_fmt(Options *);
 int command_tune(Options *);
 int command_compress(Options *);
+int command_remap(Options *);
 
 #endif

@@ -6,7 +6,7 @@
 
 /* A bit for each command, by its place in the table below. */
 enum { COMPILE = 1, RUN = 2, CHECK = 4, EXPLAIN = 8, OPT = 16, TARGETS = 32, FMT = 64, TUNE = 128, COMPRESS = 256,
-       SOURCE = COMPILE | RUN | CHECK | EXPLAIN | TUNE, ANY = 511 };
+       REMAP = 512, SOURCE = COMPILE | RUN | CHECK | EXPLAIN | TUNE, ANY = 1023 };
 
 const Command commands[] = {
     {"compile", "FILE.tile", "write C, a header and a manifest for every program of a file", command_compile},
@@ -18,18 +18,19 @@ const Command commands[] = {
     {"fmt", "FILE.tile", "print a file in its canonical layout", command_fmt},
     {"tune", "FILE.tile", "measure the sizes that are predicted fastest, and write down the best", command_tune},
     {"compress", "FILE.npy", "write the tensors of a weight format that are nearest to a matrix", command_compress},
+    {"remap", "FILE.hip", "order the workgroups of HIP kernels for the caches of chiplets", command_remap},
 };
 const int ncommand = (int)(sizeof commands / sizeof *commands);
 
 #define AT(field) offsetof(Options, field)
 
 const Option options[] = {
-    {"-o", "DIR", "write outputs, or tiles of --stop-at, to DIR (default: .)", COMPILE | RUN | COMPRESS, TEXT, AT(outdir)},
+    {"-o", "DIR", "write outputs, or tiles of --stop-at, to DIR (default: .); remap: the file to write", COMPILE | RUN | COMPRESS | REMAP, TEXT, AT(outdir)},
     {"--as", "FORMAT", "weights' format and its tensors' shapes, as behind a program's \"as\"", COMPRESS, TEXT, AT(as)},
-    {"-D", "NAME=N", "give dimension NAME the value N", SOURCE, DEFINE, AT(define)},
+    {"-D", "NAME=N", "give dimension NAME the value N; remap: a kernel's parameter", SOURCE | REMAP, DEFINE, AT(define)},
     {"--size", "NAME=N", "value of a run-time dimension (default: from the inputs, else its bound)", RUN | CHECK | TUNE, DEFINE, AT(size)},
     {"--tuned", "FILE", "sizes measured by tilec tune, which writes them there, or by hand", SOURCE, TEXT, AT(tuned)},
-    {"-I", "DIR", "search DIR for imports", SOURCE, LIST, AT(root)},
+    {"-I", "DIR", "search DIR for imports, or headers", SOURCE | REMAP, LIST, AT(root)},
     {"-MD", NULL, "write a Make dependency file beside each output", COMPILE, FLAG, AT(depfiles)},
     {"-MF", "FILE", "name of the dependency file", COMPILE, TEXT, AT(depfile)},
     {"--target", "NAME,..", "host (default), a GPU; for run also interp, emu:GPU; see tilec targets", SOURCE | OPT, TEXT, AT(target)},
@@ -54,11 +55,18 @@ const Option options[] = {
     {"--allow-nan", NULL, "NaN and infinities that both sides have agree", RUN, FLAG, AT(allow_nan)},
     {"--stop-at", "KERNEL[:TASK]", "interpret up to the end of a task (default: 0), and write its tiles", RUN, TEXT, AT(stop_at)},
     {"--laws", NULL, "test every merge on random inputs: the loop whole and in parts", CHECK, FLAG, AT(laws)},
-    {"--write", NULL, "rewrite the file instead of printing", FMT, FLAG, AT(write)},
+    {"--write", NULL, "rewrite the file instead of printing", FMT | REMAP, FLAG, AT(write)},
     {"--time", "N", "run N times more and print the median time; tune: runs of each turn", RUN | TUNE, COUNT, AT(time)},
     {"--variants", "N", "how many of a kernel's variants are measured (default: 8)", TUNE, SOME, AT(variants)},
     {"--html", "FILE", "write what is explained as a page with pictures, whole in one file", EXPLAIN, TEXT, AT(html)},
-    {"--cache-sim", NULL, "simulate the caches of a GPU's chiplets", EXPLAIN, FLAG, AT(cache_sim)},
+    {"--cache-sim", NULL, "simulate the caches of a GPU's chiplets", EXPLAIN | REMAP, FLAG, AT(cache_sim)},
+    {"--arch", "NAME", "the machine: gfx942 (default), gfx950 or gfx90a", REMAP, TEXT, AT(arch)},
+    {"--chiplets", "N", "chiplets (default: the machine's)", REMAP, SOME, AT(chiplets)},
+    {"--grid", "X,Y,Z", "workgroups (default: of a launch in the file)", REMAP, TEXT, AT(grid)},
+    {"--block", "X,Y,Z", "threads of a workgroup (default: of a launch in the file)", REMAP, TEXT, AT(block)},
+    {"--cflags", "FLAGS", "flags of the compiler, with spaces between", REMAP, TEXT, AT(cflags)},
+    {"--report", NULL, "print what is known of each kernel's accesses", REMAP, FLAG, AT(report)},
+    {"--verify", NULL, "run the kernels before and after in the emulator, and compare", REMAP, FLAG, AT(verify)},
     {"--trace", "FILE", "write a Chrome trace of the run; explain: show this one in the page", RUN | EXPLAIN, TEXT, AT(trace)},
     {"--processes", NULL, "ranks are processes instead of threads", RUN | TUNE, FLAG, AT(processes)},
     {"--workers", "N", "worker threads of each rank (default: cores / ranks)", RUN | TUNE, SOME, AT(workers)},

@@ -56,6 +56,8 @@ if os.path.exists("/dev/nvidia1"):
     config.available_features.add("nvidia-gpus")
 if any(shutil.which(name) for name in ("clang-22", "clang-14", "clang")):
     config.available_features.add("clang")
+if os.path.exists(os.path.join(config.tilec_build, "libtilec_clang.so")):
+    config.available_features.add("libclang")
 if ctypes.util.find_library("lapacke"):
     config.available_features.add("lapacke")
 for module in ("torch", "jax", "pytest_lsp"):

@@ -82,8 +82,10 @@ static const CExpr *band_height(OrderWriter *w, const OrderDigit *d, const char 
         return cexpr_name(f, constant(w, fn_text(f, "%s_height", name),
                                       fn_text(f, "%s ? %d : %" PRId64, w->is_whole, d->band, w->rest)));
     }
+    const char *rest = fn_text(f, "%s - %s * %d", cexpr_operand(f, left)->text, band, d->band);
     return cexpr_name(f, constant(w, fn_text(f, "%s_height", name),
-                                  fn_text(f, "tile_least(%d, %s - %s * %d)", d->band, cexpr_operand(f, left)->text, band, d->band)));
+                                  w->tiles->alone ? fn_text(f, "%s < %d ? %s : %d", rest, d->band, rest, d->band)
+                                                  : fn_text(f, "tile_least(%d, %s)", d->band, rest)));
 }
 
 static void band_write(OrderWriter *w, const OrderDigit *d) {

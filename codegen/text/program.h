@@ -12,6 +12,7 @@ typedef struct {
     int n;
     const CExpr *tiles[MAX_RANGES]; /* along each range */
     const char *name[MAX_RANGES];   /* of the constant that becomes the number of a tile; NULL: of a range with one tile */
+    bool alone;                     /* the text knows no function of the device library */
 } OrderTiles;
 void order_write(Fn *, const Order *, const OrderTiles *, const char *task);
 /* The number of the task of workgroup `group`, of so many. */

@@ -101,14 +101,25 @@ static bool order_is_row_major(const Order *o, const Kernel *k) {
 
 static void name_add(Text *to, const void *kernel, int range) { text_add(to, ((const Kernel *)kernel)->range.p[range].name); }
 
-static void say(PassContext *c, const Kernel *k, const Choice *now, const Choice *best) {
+RemapChoice remap_choose(const Module *m, const Kernel *k, const RemapMachine *machine, Arena *arena) {
+    const Reuse u = reuse_of(m, k, arena);
+    RemapChoice to = {.order = order_row_major(k), .shares = u.tasks > 1 && reuse_shares(&u)};
+    if (!to.shares) return to;
+    TrafficRoom room = {.near.arena = arena, .far.arena = arena};
+    const Choice now = choice_of(&u, machine, &to.order, &room), best = choose(&u, machine, &room);
+    to.order = best.order, to.row_major = now.traffic, to.traffic = best.traffic;
+    to.other = !order_is_row_major(&best.order, k);
+    return to;
+}
+
+static void say(PassContext *c, const Kernel *k, const RemapChoice *to) {
     Text order = {0};
-    order_text(&order, &best->order, name_add, k);
+    order_text(&order, &to->order, name_add, k);
     remark(c, "remap", k->loc,
            "'%s': order %s: %.3g bytes to the caches of chiplets, row-major %.3g; %.3g bytes of memory, row-major %.3g; "
            "%.2g bytes held by a chiplet",
-           k->name, text_str(&order), best->traffic.fetched, now->traffic.fetched, best->traffic.memory,
-           now->traffic.memory, best->traffic.held);
+           k->name, text_str(&order), to->traffic.fetched, to->row_major.fetched, to->traffic.memory, to->row_major.memory,
+           to->traffic.held);
     text_free(&order);
 }
 
@@ -117,17 +128,12 @@ static void remap_kernel(PassContext *c, Kernel *k) {
     RemapMachine m;
     if (!k->roles && !k->plan.tasks_in && k->plan.lowering != LOWER_ROLES && !order_is_taken(k) &&
         remap_machine(c->options->target, k, &m)) {
-        const Reuse u = reuse_of(c->m, k, arena);
-        if (u.tasks > 1 && reuse_shares(&u)) {
-            const Order plain = order_row_major(k);
-            TrafficRoom room = {.near.arena = arena, .far.arena = arena};
-            const Choice now = choice_of(&u, &m, &plain, &room), best = choose(&u, &m, &room);
-            if (!order_is_row_major(&best.order, k)) {
-                Order *o = ARENA_ARRAY(c->m->arena, Order, 1);
-                *o = best.order;
-                k->plan.tasks_in = o;
-                say(c, k, &now, &best);
-            }
+        const RemapChoice to = remap_choose(c->m, k, &m, arena);
+        if (to.other) {
+            Order *o = ARENA_ARRAY(c->m->arena, Order, 1);
+            *o = to.order;
+            k->plan.tasks_in = o;
+            say(c, k, &to);
         }
     }
     arena_free(arena);

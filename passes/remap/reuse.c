@@ -244,19 +244,23 @@ static void weights_find(Walk *w) {
     }
 }
 
-/* The place of one access at a tile along the range, and of another at the next tile: do they meet, others alike? */
-static bool dim_meets(const ReuseDim *x, const ReuseDim *y, int range, int64_t tile) {
-    const int64_t at = x->step[range] * tile, next = y->step[range] * (tile + 1);
+/* The place of one access at a tile along the range, and of another at a later tile: do they meet, others alike? */
+static bool dim_meets(const ReuseDim *x, const ReuseDim *y, int range, int64_t tile, int64_t later) {
+    const int64_t at = x->step[range] * tile, next = y->step[range] * later;
     return x->lo[at] < y->hi[next] && y->lo[next] < x->hi[at];
 }
 
+static bool tiles_meet(const ReuseAccess *a, const ReuseAccess *b, int range, int64_t tile, int64_t later) {
+    for (int d = 0; d < a->ndim; d++)
+        if (!dim_meets(&a->dim[d], &b->dim[d], range, tile, later)) return false;
+    return true;
+}
+
+/* Tiles beside each other, or the first one and a later one: remainders of positions repeat. */
 static bool accesses_meet(const Reuse *u, const ReuseAccess *a, const ReuseAccess *b, int range) {
     enum { FEW = 8 }; /* tiles that are looked at: quotients of positions repeat */
-    for (int64_t tile = 0; tile < FEW && tile + 1 < u->tiles[range]; tile++) {
-        bool meets = true;
-        for (int d = 0; d < a->ndim && meets; d++) meets = dim_meets(&a->dim[d], &b->dim[d], range, tile);
-        if (meets) return true;
-    }
+    for (int64_t tile = 0; tile < FEW && tile + 1 < u->tiles[range]; tile++)
+        if (tiles_meet(a, b, range, tile, tile + 1) || tiles_meet(a, b, range, 0, tile + 1)) return true;
     return false;
 }
 

@@ -79,4 +79,13 @@ OrderList orders_to_try(const Reuse *, const RemapMachine *, Arena *);
 /* false: the machine's order is its own, or not known. */
 bool remap_machine(const char *target, const Kernel *, RemapMachine *);
 
+/* The order that takes least time by the estimate. */
+typedef struct {
+    bool shares; /* two tasks touch one place; else nothing was counted, and the order is row-major */
+    bool other;  /* than row-major */
+    Order order;
+    Traffic row_major, traffic;
+} RemapChoice;
+RemapChoice remap_choose(const Module *, const Kernel *, const RemapMachine *, Arena *);
+
 #endif

@@ -13,7 +13,7 @@ import subprocess
 import sys
 
 ORDER = """base ir/layout ir ir/poly ir/text ir/verify ir/interp target
-           frontend/syntax frontend/sema frontend/kernel frontend/program
+           frontend/hip frontend/clang frontend/syntax frontend/sema frontend/kernel frontend/program
            passes passes/model passes/plan passes/fuse passes/proof passes/shape passes/split passes/comm passes/sync passes/layout
            passes/roles passes/remap
            codegen codegen/text codegen/abi codegen/host codegen/gpu codegen/schedules driver""".split()
@@ -38,7 +38,7 @@ CALLS_UP = {
 def sources_of(source):
     tops = {room.split("/")[0] for room in ORDER}
     names = [path for top in tops for path in glob.glob(f"{source}/{top}/**/*.*", recursive=True)]
-    return sorted(os.path.relpath(path, source) for path in names if path.endswith((".c", ".h", ".l", ".y", ".def")))
+    return sorted(os.path.relpath(path, source) for path in names if path.endswith((".c", ".cpp", ".h", ".l", ".y", ".def")))
 
 
 def arrows_of(source):

@@ -1,6 +1,7 @@
 /* order.c: orders of tasks are bijections. `order grids FIRST LAST`: enumerates grids of FIRST to LAST tasks for each
    number of chiplets, with every kind of digit. `order text SEED`: a C program that compares emitted text with
-   order_place. */
+   order_place. `order alone SEED`: a C++ program that does so with functions for grids of HIP. */
+#include "codegen/text/order_alone.h"
 #include "codegen/text/program.h"
 #include "test/unit/check.h"
 
@@ -159,6 +160,63 @@ static void texts_print(void) {
     arena_free(a);
 }
 
+/* ---- functions for HIP ---- */
+
+/* What the function's places are in a grid of rows of columns: the same as those of the order, and what is no whole row stays. */
+static void alone_call(Text *calls, int k, const Order *o, const OrderAxes *axes, const int64_t *tiles) {
+    int64_t grid[RANGES] = {1, 1, 1};
+    for (int i = 0; i < axes->n; i++) grid[axes->axis[i]] = tiles[i];
+    if (axes->columns) grid[0] = tiles[axes->n] * tiles[axes->n + 1] + (axes->n ? 0 : draw(axes->columns));
+    text_printf(calls, "    check(order%d_order, {%" PRId64 ", %" PRId64 ", %" PRId64 "}, {", k, grid[0], grid[1], grid[2]);
+    const int64_t n = count_tasks(tiles);
+    for (int64_t g = 0; g < n; g++) {
+        int64_t at[RANGES], place[RANGES] = {0};
+        order_place(o, tiles, RANGES, order_deal(o, g, n), at);
+        for (int i = 0; i < axes->n; i++) place[axes->axis[i]] = at[i];
+        if (axes->columns) place[0] = at[axes->n] * tiles[axes->n + 1] + at[axes->n + 1];
+        text_printf(calls, "%" PRId64 ", ", (place[2] * grid[1] + place[1]) * grid[0] + place[0]);
+    }
+    text_add(calls, "});\n");
+}
+
+static OrderAxes axes_draw(void) {
+    static const OrderAxes all[] = {{.n = 3, .axis = {2, 1, 0}}, {.n = 1, .axis = {1}, .columns = 5}, {.n = 0, .columns = 5}, {.n = 2, .axis = {2, 1}}};
+    return all[draw(4)];
+}
+
+static void alone_print(void) {
+    enum { MANY = 40, LARGEST = 12 };
+    Arena *a = arena_new();
+    Text calls = {0}, functions = {0};
+    printf("#include <cstdio>\n#include <vector>\n#define __device__\nstruct dims {\n    unsigned x, y, z;\n} blockIdx, gridDim;\n");
+    for (int k = 0; k < MANY; k++) {
+        const Order o = order_draw(chiplets[k % 7]);
+        const OrderAxes axes = axes_draw();
+        const int ranges = axes.n + (axes.columns ? 2 : 0);
+        int64_t tiles[RANGES] = {1 + draw(LARGEST), 1 + draw(LARGEST), 1 + draw(LARGEST)};
+        Order fits = o;
+        if (axes.columns) tiles[ranges - 1] = axes.columns;
+        if (ranges < RANGES) {
+            tiles[2] = 1, fits.n = 3;
+            fits.digit[0] = (OrderDigit){.range = 1, .band = 3};
+            fits.digit[1] = (OrderDigit){.range = 0, .way = (DigitWay)draw(DIGIT_WAYS)};
+            fits.digit[2] = (OrderDigit){.range = 1};
+        }
+        order_alone_write(&functions, arena_format(a, "order%d", k), "", &fits, &axes);
+        alone_call(&calls, k, &fits, &axes, tiles);
+    }
+    printf("%s", text_str(&functions));
+    printf("static int wrong;\ntemplate <class Block> void check(Block (*order)(), dims grid, std::vector<unsigned> want) {\n"
+           "    gridDim = grid;\n    const unsigned n = grid.x * grid.y * grid.z;\n    for (unsigned g = 0; g < n; g++) {\n"
+           "        blockIdx = {g %% grid.x, g / grid.x %% grid.y, g / grid.x / grid.y};\n        const Block b = order();\n"
+           "        wrong += (b.z * grid.y + b.y) * grid.x + b.x != (g < want.size() ? want[g] : g);\n    }\n}\n\n"
+           "int main() {\n%s    printf(\"%d functions, %%d wrong\\n\", wrong);\n    return wrong != 0;\n}\n",
+           text_str(&calls), MANY);
+    text_free(&functions);
+    text_free(&calls);
+    arena_free(a);
+}
+
 int main(int argc, char **argv) {
     if (argc == 4 && strcmp(argv[1], "grids") == 0) {
         state = (uint64_t)atoi(argv[2]);
@@ -167,6 +225,9 @@ int main(int argc, char **argv) {
     } else if (argc == 3 && strcmp(argv[1], "text") == 0) {
         state = (uint64_t)atoi(argv[2]);
         texts_print();
+    } else if (argc == 3 && strcmp(argv[1], "alone") == 0) {
+        state = (uint64_t)atoi(argv[2]);
+        alone_print();
     } else {
         return 2;
     }

@@ -1,0 +1,156 @@
+// reach.cpp: goes through everything that a kernel can call. Whoever replaces blockIdx has to know each place that
+// reads the number of a workgroup, so that what cannot be looked into ends the analysis.
+#include "frontend/clang/reach.h"
+
+#include <clang/AST/RecursiveASTVisitor.h>
+#include <clang/Basic/SourceManager.h>
+#include <set>
+
+using namespace clang;
+
+namespace {
+class Reach : public RecursiveASTVisitor<Reach> {
+  public:
+    Reach(ASTContext &ast, Reached &to) : ast(ast), to(to) {}
+    bool shouldVisitImplicitCode() const { return true; }
+    bool shouldVisitTemplateInstantiations() const { return true; }
+
+    void from(const FunctionDecl *kernel) {
+        add(kernel);
+        while (!open.empty()) {
+            now = open.back();
+            open.pop_back();
+            for (const ParmVarDecl *p : now->parameters())
+                if (p->getName() == "blockIdx") refuse("'blockIdx' is a parameter", p->getSourceRange());
+            TraverseStmt(now->getBody());
+            if (const auto *c = dyn_cast<CXXConstructorDecl>(now))
+                for (const CXXCtorInitializer *i : c->inits()) TraverseStmt(i->getInit());
+        }
+    }
+
+    // ---- blockIdx ----
+
+    bool VisitDeclRefExpr(DeclRefExpr *e) {
+        const auto *var = dyn_cast<VarDecl>(e->getDecl());
+        if (!var || var->getName() != "blockIdx") return true;
+        if (var->isLocalVarDeclOrParm()) return refuse("'blockIdx' is a variable of its own", e->getSourceRange());
+        if (!members.count(e)) return refuse("blockIdx is taken as a whole, or through a pointer", e->getSourceRange());
+        use(e->getLocation());
+        return true;
+    }
+    bool VisitMemberExpr(MemberExpr *e) { return member(e->getBase()); }
+    bool VisitCXXDependentScopeMemberExpr(CXXDependentScopeMemberExpr *e) {
+        return e->isImplicitAccess() || member(e->getBase());
+    }
+    bool VisitMSPropertyRefExpr(MSPropertyRefExpr *e) { return member(e->getBaseExpr()); }
+    bool VisitUnaryOperator(UnaryOperator *e) {
+        const auto *m = dyn_cast<MemberExpr>(e->getSubExpr()->IgnoreParens());
+        const auto *base = m ? dyn_cast<DeclRefExpr>(m->getBase()->IgnoreParenImpCasts()) : nullptr;
+        if (e->getOpcode() == UO_AddrOf && base && base->getDecl()->getName() == "blockIdx")
+            return refuse("blockIdx is taken as a whole, or through a pointer", e->getSourceRange());
+        return true;
+    }
+
+    // ---- what else reads the number ----
+
+    bool VisitGCCAsmStmt(GCCAsmStmt *s) {
+        const std::string text = s->getAsmString();
+        static const char *const harmless[] = {"s_waitcnt", "s_barrier", "s_setprio", "s_nop", "s_sleep"};
+        bool good = text.empty();
+        for (const char *word : harmless)
+            good |= s->getNumInputs() + s->getNumOutputs() == 0 && text.rfind(word, 0) == 0;
+        return good || refuse("assembly may read the number of the workgroup", s->getSourceRange());
+    }
+    bool VisitMSAsmStmt(MSAsmStmt *s) {
+        return refuse("assembly may read the number of the workgroup", s->getSourceRange());
+    }
+
+    bool VisitCallExpr(CallExpr *e) {
+        const FunctionDecl *f = e->getDirectCallee();
+        if (!f && isa<CXXPseudoDestructorExpr>(e->getCallee())) return true;
+        if (!f && e->isTypeDependent())
+            return refuse("a template that no launch makes: what it calls is not known", e->getSourceRange());
+        if (!f) return refuse("it calls through a pointer", e->getSourceRange());
+        if (const auto *m = dyn_cast<CXXMethodDecl>(f); m && m->isVirtual())
+            return refuse("it calls a virtual function", e->getSourceRange());
+        const StringRef name = f->getIdentifier() ? f->getName() : StringRef();
+        if (name.starts_with("__builtin_amdgcn_workgroup_id"))
+            return refuse("a builtin reads the number of the workgroup", e->getSourceRange());
+        call(f, e->getSourceRange());
+        return true;
+    }
+    bool VisitCXXConstructExpr(CXXConstructExpr *e) { return call(e->getConstructor(), e->getSourceRange()), true; }
+    bool VisitWhileStmt(WhileStmt *s) { return waits(s->getCond(), s->getSourceRange()); }
+    bool VisitDoStmt(DoStmt *s) { return waits(s->getCond(), s->getSourceRange()); }
+    bool VisitForStmt(ForStmt *s) { return waits(s->getCond(), s->getSourceRange()); }
+
+  private:
+    ASTContext &ast;
+    Reached &to;
+    std::set<const FunctionDecl *> seen, users;
+    std::set<const Expr *> members;
+    std::vector<const FunctionDecl *> open;
+    const FunctionDecl *now = nullptr;
+
+    bool refuse(const char *why, SourceRange at) {
+        if (to.refused.empty()) to.refused = why, to.refused_at = at;
+        return true;
+    }
+
+    void add(const FunctionDecl *f) {
+        if (seen.insert(f).second) open.push_back(f);
+    }
+
+    bool member(const Expr *base) {
+        if (const auto *ref = dyn_cast_or_null<DeclRefExpr>(base ? base->IgnoreParenImpCasts() : nullptr))
+            members.insert(ref);
+        return true;
+    }
+
+    void use(SourceLocation at) {
+        const FunctionDecl *f = now->getTemplateInstantiationPattern() ? now->getTemplateInstantiationPattern() : now;
+        const SourceManager &sm = ast.getSourceManager();
+        if (!users.insert(f).second) return;
+        const Stmt *body = f->getBody();
+        if (!body || !sm.isWrittenInMainFile(body->getBeginLoc()) || body->getBeginLoc().isMacroID())
+            refuse("blockIdx is named in another file, or by a macro that makes a function", SourceRange(at));
+        else if (isa<CXXMethodDecl>(f) && !cast<CXXMethodDecl>(f)->isStatic() &&
+                 !cast<CXXMethodDecl>(f)->getParent()->isLambda())
+            refuse("blockIdx is named in a method", SourceRange(at));
+        else if (!isa<CXXMethodDecl>(f))
+            to.users.push_back(f);
+    }
+
+    // Of the machine's and the language's own functions no body is known, nor needed.
+    void call(const FunctionDecl *f, SourceRange at) {
+        const FunctionDecl *body = nullptr;
+        if (f->hasBody(body)) return add(body);
+        const SourceManager &sm = ast.getSourceManager();
+        const bool own = f->getBuiltinID() || f->isDefaulted() || f->isImplicit() ||
+                         !sm.isWrittenInMainFile(sm.getExpansionLoc(f->getLocation()));
+        if (!own) refuse("a function is called that the file does not have", at);
+    }
+
+    // Spinning on memory that another workgroup writes: then the order of workgroups decides.
+    bool waits(const Expr *condition, SourceRange at) {
+        struct Look : RecursiveASTVisitor<Look> {
+            bool found = false;
+            bool VisitExpr(Expr *e) {
+                const auto *c = dyn_cast<CallExpr>(e);
+                const FunctionDecl *f = c ? c->getDirectCallee() : nullptr;
+                const StringRef name = f && f->getIdentifier() ? f->getName() : StringRef();
+                found |= isa<AtomicExpr>(e) || name.contains("atomic") || e->getType().isVolatileQualified();
+                return true;
+            }
+        } look;
+        if (condition) look.TraverseStmt(const_cast<Expr *>(condition));
+        return !look.found || refuse("workgroups wait for each other", at);
+    }
+};
+} // namespace
+
+Reached reached_by(ASTContext &ast, const FunctionDecl *kernel) {
+    Reached to;
+    Reach(ast, to).from(kernel);
+    return to;
+}
