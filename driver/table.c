@@ -25,7 +25,7 @@ const int ncommand = (int)(sizeof commands / sizeof *commands);
 #define AT(field) offsetof(Options, field)
 
 const Option options[] = {
-    {"-o", "DIR", "write outputs, or tiles of --stop-at, to DIR (default: .); remap: the file to write", COMPILE | RUN | COMPRESS | REMAP, TEXT, AT(outdir)},
+    {"-o", "DIR", "write outputs or tiles to DIR (default: .); remap: the file to write", COMPILE | RUN | COMPRESS | REMAP, TEXT, AT(outdir)},
     {"--as", "FORMAT", "weights' format and its tensors' shapes, as behind a program's \"as\"", COMPRESS, TEXT, AT(as)},
     {"-D", "NAME=N", "give dimension NAME the value N; remap: a kernel's parameter", SOURCE | REMAP, DEFINE, AT(define)},
     {"--size", "NAME=N", "value of a run-time dimension (default: from the inputs, else its bound)", RUN | CHECK | TUNE, DEFINE, AT(size)},
