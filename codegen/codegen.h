@@ -35,7 +35,8 @@ typedef struct {
     int64_t lds;
     int cluster, parts, nmap; /* 0, but of a schedule's, and of roles */
     int resident;             /* workgroups that a processor holds at once, of roles; 0: one */
-    int64_t groups;           /* 0: one a task */
+    int64_t groups;           /* 0: one a task, or as many as `packed` says */
+    int packed;               /* tasks of a workgroup; 0: one */
     bool dependent;           /* it waits for the launch before it by itself, .. */
     bool follows;             /* .. which is one of the same run, .. */
     bool early;               /* .. and its text reads constant tensors before it waits */

@@ -121,9 +121,12 @@ static const char *groups_write(Text *to, Writer *w, int launch) {
     if (taken) fn_line(&f, "if (!%s) return 0;", cexpr_operand(&f, taken)->text);
     choice_write(&f, w, launch);
     if (l->kernel->plan.workgroups) n = cexpr_least(&f, cexpr_number(&f, l->kernel->plan.workgroups), n);
+    if (l->packed) n = cexpr_call(&f, "tile_ceil_div(%s, %d)", cexpr_bare(n)->text, l->packed);
     fn_line(&f, "return %s;", cexpr_bare(n)->text);
-    const char *comment = arena_format(w->arena, "Workgroups of %s%s%s", c_string(w->arena, l->kernel->name),
-                                       l->groups || l->kernel->plan.workgroups ? "" : ": one a task", taken ? ", none where it is not taken" : "");
+    const char *each = l->packed ? arena_format(w->arena, ": one for %d tasks", l->packed) : ": one a task";
+    const char *comment =
+        arena_format(w->arena, "Workgroups of %s%s%s", c_string(w->arena, l->kernel->name),
+                     l->groups || l->kernel->plan.workgroups ? "" : each, taken ? ", none where it is not taken" : "");
     return function_write(to, w, &f, comment,
                           arena_format(w->arena, "%s_groups_%d", prefix(w->arena, w->g), l->kernel->id));
 }

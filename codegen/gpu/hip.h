@@ -18,6 +18,7 @@ typedef struct {
 typedef struct Hip {
     const MatrixTarget *target;
     int lanes, waves, threads;
+    int packed;             /* tasks of a workgroup, a wave each; 0, 1: one */
     int split, groups;      /* in a role: 1 + the range whose positions its groups share, 0: none; how many groups */
     int64_t share;          /* positions of a group */
     int cut; /* a loop over registers has one of so many cuts, from the variable `first` on; 0, 1: all of them */

@@ -4,6 +4,7 @@
 #include "codegen/text/share.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 /* ---- arguments ---- */
@@ -93,11 +94,39 @@ static bool reads_peers(const Kernel *k) {
     return false;
 }
 
+/* ---- tasks on waves, several in a workgroup ---- */
+
+/* Tasks of a workgroup, and the fewest rounds of workgroups of one wave for which it is worth it: an H200 starts 0.8
+   workgroups a nanosecond, however small they are (bench/gpu/log.md). */
+enum { PACKED = 4, PACKED_ROUNDS = 32 };
+
+/* Of the largest sizes. */
+static double tasks_most(const Fn *f) {
+    double n = 1;
+    for (int i = 0; i < f->k->ngrid; i++) {
+        const Range *r = &f->k->range.p[i];
+        if (r->kind != RANGE_WHOLE)
+            n *= ceil((double)size_most(f->m, r->of) / (double)(r->kind == RANGE_TILE ? r->size : 1));
+    }
+    return n;
+}
+
+/* Tasks that meet nobody, in the order of the grid. Those that turn out to take LDS are written again, one a workgroup.
+ */
+static bool packs_tasks(const Fn *f, const GpuLaunch *l) {
+    const Kernel *k = f->k;
+    bool packs = k->level == LEVEL_WAVE && k->plan.waves == 1 && !k->plan.tasks_in && !k->plan.workgroups && !l->groups;
+    for (int i = 0; i < k->ngrid; i++) packs &= !range_is_ragged(k, i);
+    return packs && mesh_ranks(f->m) == 1 && !region_synchronises(k->body) && l->ticket < 0 && l->finish < 0 &&
+           !l->beside && tasks_most(f) >= (double)PACKED_ROUNDS * f->hip->target->processors;
+}
+
 /* Ranks that read each other's memory begin with their own, and go round: else all ask the first one at a time. */
 static const char *group_number(Fn *f) {
     if (f->hip->ticket >= 0)
         return fn_text(f, "tile_take(lds, &t->ticket[%s])", field_number(f, "ticket", f->hip->ticket)->text);
     if (f->k->plan.tasks_in) return order_deal_text(f, f->k->plan.tasks_in, "tile_group()", node_tasks(f, f->k));
+    if (f->hip->packed > 1) return fn_text(f, "tile_group() * %d + tile_wave()", f->hip->packed);
     return reads_peers(f->k) ? "(tile_group() + t->rank * tile_groups() / t->nranks) % tile_groups()" : "tile_group()";
 }
 
@@ -106,7 +135,8 @@ static void body_constants(Fn *f) {
                                         "better", "low", "high", "other", "run", "elem"};
     for (size_t i = 0; i < sizeof taken / sizeof *taken; i++) c_name(&f->names, taken[i]);
     if (f->hip->ticket >= 0) lds_take(f, f->k->loc, SYNC_LDS);
-    fn_constant_of(f, "int", "thread", fn_text(f, "tile_thread_of(%d)", f->hip->threads));
+    fn_constant_of(f, "int", "thread",
+                   f->hip->packed > 1 ? "tile_lane()" : fn_text(f, "tile_thread_of(%d)", f->hip->threads));
     fn_constant_of(f, "tile_gpu_task *const", "t", "call.task");
     fn_constant(f, "group", group_number(f));
     fn_constant_of(f, "uint64_t", "generation", "tile_generation(t)");
@@ -141,6 +171,8 @@ static void make_body(Fn *f, GpuLaunch *launch, Text *early) {
     grid_constants(f);
     order_constants(f, first, f->head.n - before);
     if (gpu_looks_at_values(f->p)) fn_line(f, "if (tile_refused(call.task)) return;");
+    if (f->hip->packed > 1)
+        fn_line(f, "if (group >= %s) %s", cexpr_operand(f, node_tasks(f, f->k))->text, f->back->leave);
     skip_missing_tasks(f);
     hold_values(f);
     make_early(f, launch, early);
@@ -176,9 +208,11 @@ static bool wants_registers(const Fn *f) {
     return sums_aside(f->k->body, false) || (waits_for_ranks(f) && !region_has_dot(f->k->body));
 }
 
+static int threads_of(const Hip *h) { return h->threads * (h->packed > 1 ? h->packed : 1); }
+
 static void kernel_head(Fn *f, Text *to, const char *name) {
     const char *kind = wants_registers(f) ? "TILE_KERNEL_ALONE" : "TILE_KERNEL";
-    text_printf(to, "%s(%s, %s, %d) {\n", kind, name, f->hip->call, f->hip->threads);
+    text_printf(to, "%s(%s, %s, %d) {\n", kind, name, f->hip->call, threads_of(f->hip));
     if (f->hip->lds) text_printf(to, "    TILE_LDS(lds, %" PRId64 ");\n", f->hip->lds);
 }
 
@@ -190,8 +224,11 @@ static void body_join(Fn *f, Text *early, bool waits) {
     f->body = *early;
 }
 
-bool hip_kernel(GpuText *g, Arena *a, const Program *p, const Memory *memory, const Node *n, const MatrixTarget *target,
-                GpuLaunch *launch) {
+/* Threads of different tasks do not meet, and have no memory in common. */
+static bool is_packable(Fn *f) { return !f->hip->lds && !strstr(text_str(&f->body), "tile_sync"); }
+
+static bool kernel_write(GpuText *g, Arena *a, const Program *p, const Memory *memory, const Node *n,
+                         const MatrixTarget *target, GpuLaunch *launch, bool pack, bool *good) {
     Text *to = &g->text;
     Backend back = hip_backend;
     back.leave = hip_leave(a, p, launch);
@@ -207,6 +244,7 @@ bool hip_kernel(GpuText *g, Arena *a, const Program *p, const Memory *memory, co
     f.k = n->kernel;
     f.node = n;
     f.fields = launch->fields;
+    hip.packed = pack && packs_tasks(&f, launch) ? PACKED : 0;
     Text head = {0}, early = {0};
     const char *last = hip_last(a, p, launch);
     const bool tasked = gpu_has_task(g->m, p); /* constants are read from memory that launches before write */
@@ -216,6 +254,11 @@ bool hip_kernel(GpuText *g, Arena *a, const Program *p, const Memory *memory, co
     body_join(&f, &early, launch->dependent && !tasked);
     fn_head_print(&f, &head);
     if (launch->finish < 0) lds_unless_used(&f, &head);
+    if (hip.packed && !is_packable(&f)) {
+        text_free(&head);
+        text_free(&f.body);
+        return false;
+    }
     kernel_head(&f, to, launch->function);
     if (launch->dependent && tasked) text_add(to, "    tile_follow();\n");
     if (launch->beside) text_add(to, "    tile_beside();\n");
@@ -228,7 +271,17 @@ bool hip_kernel(GpuText *g, Arena *a, const Program *p, const Memory *memory, co
     if (last) text_printf(to, "    %s\n", last);
     text_add(to, "}\n\n");
     text_free(&f.body);
-    launch->threads = hip.threads;
+    launch->packed = hip.packed;
+    launch->threads = threads_of(&hip);
     launch->lds = hip.lds;
-    return !f.failed;
+    *good = !f.failed;
+    return true;
+}
+
+bool hip_kernel(GpuText *g, Arena *a, const Program *p, const Memory *memory, const Node *n, const MatrixTarget *target,
+                GpuLaunch *launch) {
+    bool good = true;
+    if (!kernel_write(g, a, p, memory, n, target, launch, true, &good))
+        kernel_write(g, a, p, memory, n, target, launch, false, &good);
+    return good;
 }

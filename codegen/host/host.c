@@ -31,6 +31,8 @@ static void step(Fn *f, const Op *op) {
     }
 }
 
+static bool loop(Fn *f, const Op *op) { return emit_grouped(f, op) || emit_gathered_loop(f, op); }
+
 static void refuse_starts(Fn *f, const Op *op, const char *groups, const char *n, const char *number) {
     const char *start = f->param[op->param];
     const char *wrong = c_name(&f->names, fn_text(f, "%s_wrong", start));
@@ -58,6 +60,6 @@ const Backend c_backend = {
     .sync = &c_sync,
     .refuse_starts = refuse_starts,
     .before_loop = lengthen_steps,
-    .loop = emit_grouped,
+    .loop = loop,
     .step = step,
 };

@@ -6,6 +6,7 @@
 #include "codegen/text/size.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 /* hi <= size, where that can be seen. */
 static bool value_within(Fn *f, const Value *hi, Size s) {
@@ -171,6 +172,9 @@ static bool term_follows(const Term *t, int range) {
     return t->kind != TERM_SIZE && t->kind != TERM_RANK && t->id == range;
 }
 
+/* Within one tile: its number stays. */
+static bool term_moves(const Term *t, int range) { return t->kind != TERM_INDEX && term_follows(t, range); }
+
 static bool follows(const Op *access, int range) {
     for (int d = 0; d < access->sub.n; d++)
         for (int i = 0; i < access->sub.p[d].lo.nterm; i++)
@@ -201,6 +205,15 @@ static const char *load_base(Nest *n, const Op *access, const char *base, const 
 
 static const char *check_text(Fn *f, const CExpr *sub, const CExpr *extent) {
     return fn_text(f, "tile_inside(%s, %s)", sub->text, extent->text);
+}
+
+/* An integer of 32 bits as a subscript of a dimension that is not longer than such: compared as it is, in vectors of
+   twice as many. NULL: it is something else. */
+static const char *check_narrow(Nest *n, const Affine *a, Size dim, const CExpr *extent) {
+    const Term *t = &a->term[0];
+    const bool alone = a->nterm == 1 && a->c == 0 && t->kind == TERM_VALUE && t->mul == 1 && t->div == 1;
+    if (!alone || t->value->type.elem != ELEM_I32 || size_most(n->f->m, dim) > INT32_MAX) return NULL;
+    return fn_text(n->f, "tile_inside_i32(%s, %s)", cexpr_bare(nest_value(n, t->value))->text, extent->text);
 }
 
 const CExpr *nest_number(Nest *n, const Op *access) {
@@ -235,7 +248,56 @@ const char *nest_inside(Nest *n, const Op *access, int d) {
     if (access_within(f, access, d)) return NULL;
     const Affine *owner = owner_of(f, access, d);
     const CExpr *extent = size_text_at(f, p->dim[d], owner ? cexpr_operand(f, nest_affine(n, owner)) : NULL);
-    return check_text(f, nest_affine(n, &access->sub.p[(p->ranks >= 0) + d].lo), extent);
+    const Affine *a = &access->sub.p[(p->ranks >= 0) + d].lo;
+    const char *narrow = check_narrow(n, a, p->dim[d], extent);
+    return narrow ? narrow : check_text(f, nest_affine(n, a), extent);
+}
+
+/* Where the loops begin, or end: the subscript is least or largest there. */
+static const CExpr *affine_corner(Nest *n, const Affine *a, bool last) {
+    Fn *f = n->f;
+    const CExpr *was[MAX_RANGES];
+    for (int i = 0; i < n->n; i++) {
+        RangeText *r = &f->range[n->range[i]];
+        bool down = false;
+        for (int j = 0; j < a->nterm; j++) down |= term_moves(&a->term[j], n->range[i]) && a->term[j].mul < 0;
+        was[i] = r->pos;
+        r->pos = last != down ? cexpr_open(f, "%s - 1", cexpr_operand(f, r->count)->text) : cexpr_number(f, 0);
+    }
+    const CExpr *corner = nest_affine(n, a);
+    for (int i = 0; i < n->n; i++) f->range[n->range[i]].pos = was[i];
+    return corner;
+}
+
+/* Each range of the loops moves the subscript one way. */
+static bool has_corners(const Nest *n, const Affine *a) {
+    for (int i = 0; i < n->n; i++) {
+        int terms = 0;
+        for (int j = 0; j < a->nterm; j++) {
+            const Term *t = &a->term[j];
+            if (!term_moves(t, n->range[i])) continue;
+            if (t->kind != TERM_POS || n->f->range[n->range[i]].begin == n->f->range[n->range[i]].pos) return false;
+            terms++;
+        }
+        if (terms > 1) return false;
+    }
+    return true;
+}
+
+/* The check, or that it holds for all elements of the loops, which is found out once before them: compilers make loops
+   of each. */
+static const char *check_ahead(Nest *n, const Op *load, int d, const char *check) {
+    Fn *f = n->f;
+    const Param *p = &f->k->param.p[load->param];
+    const Affine *a = &load->sub.p[(p->ranks >= 0) + d].lo;
+    if (!f->back->anew || n->layout || owner_of(f, load, d) || !has_corners(n, a)) return check;
+    for (int i = 0; i < n->whole.n; i++)
+        if (strcmp(n->whole.p[i].check, check) == 0) return fn_text(f, "(%s || %s)", n->whole.p[i].name, check);
+    const char *extent = size_text(f, p->dim[d])->text, *name = c_name(&f->names, "whole");
+    nest_line(n, 0, "const bool %s = tile_inside(%s, %s) && tile_inside(%s, %s);", name,
+              affine_corner(n, a, false)->text, extent, affine_corner(n, a, true)->text, extent);
+    vec_push(f->arena, &n->whole, ((Whole){check, name}));
+    return fn_text(f, "(%s || %s)", name, check);
 }
 
 /* Of so many of its subscripts it is checked that they are inside. */
@@ -257,7 +319,8 @@ static const CExpr *place_checked(Nest *n, const Op *access, int subscripts, con
         else if (access->kind == OP_STORE && depth < n->n)
             nest_line(n, depth, "if (!%s) continue;", check);
         else
-            *inside = conjoin(f, *inside, check);
+            *inside =
+                conjoin(f, *inside, access->kind == OP_LOAD && depth > 0 ? check_ahead(n, access, d, check) : check);
     }
     return element_text(n, access, *inside);
 }

@@ -14,6 +14,11 @@ typedef struct {
 
 typedef VEC(const char *) Lines;
 
+/* A check of elements, and the variable that says that none of the loops' elements fails it. */
+typedef struct {
+    const char *check, *name;
+} Whole;
+
 struct Nest {
     Fn *f;
     int n, id;
@@ -22,6 +27,7 @@ struct Nest {
     Lines after[MAX_RANGES + 1]; /* after the next loop */
     const char *pragma;         /* before the innermost loop, or NULL */
     const char *guard;          /* condition of all loops, or NULL */
+    VEC(Whole) whole;
     int chosen;                 /* how many conditions choose the value whose text is made */
     Nontemporal *nontemporal;                 /* of a result that goes past the caches, or NULL */
     const Layout *layout;       /* on a GPU: one loop over a thread's registers, .loop its head; ranges are not loops */

@@ -74,6 +74,8 @@ TILE_ATOMIC_ADD(i64, int64_t, tile_add_i64(seen, x))
 
 #include "device/tile_few.h"
 
+#include "device/tile_gathered.h"
+
 #include "device/tile_nontemporal.h"
 
 #endif

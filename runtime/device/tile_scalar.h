@@ -48,6 +48,7 @@ TILE_FN int64_t tile_least(int64_t a, int64_t b) { return a < b ? a : b; }
 TILE_FN int64_t tile_most(int64_t a, int64_t b) { return a > b ? a : b; }
 TILE_FN int64_t tile_ceil_div(int64_t n, int64_t d) { return n <= 0 ? 0 : (n - 1) / d + 1; }
 TILE_FN bool tile_inside(int64_t i, int64_t n) { return (uint64_t)i < (uint64_t)n; }
+TILE_FN bool tile_inside_i32(int32_t i, int64_t n) { return (uint32_t)i < (uint32_t)n; } /* n < 2^31 */
 
 /* Elements of n in the block that the rank at a coordinate owns: [coord B, min(n, (coord + 1) B)). */
 TILE_FN int64_t tile_part(int64_t n, int64_t block, int64_t coord) {

@@ -9,15 +9,32 @@
 /* Before a worker or a waiting caller sleeps. With more threads than cores the clock ends it. */
 enum { IDLE_SPINS = 500, IDLE_NS = 1000000 };
 
-/* Takes the lowest ticket that nobody took; NULL: there is none. */
-static Frame *ticket_take(Queue *q, int64_t *ticket) {
+/* Of a program of one rank: tickets taken at once, at most, and the part of what is left that a worker takes, counted
+   in workers: small enough that workers end together. A worker goes through them in order, so the lowest ticket that is
+   not done is always at work, and waits for none that is not done. */
+enum { MOST_AT_ONCE = 32, SHARES = 8 };
+
+/* From `ticket` on, in order. */
+typedef struct {
+    int64_t ticket, n;
+} Taken;
+
+static uint64_t share_of(const Queue *q, uint64_t left) {
+    const int64_t shares = atomic_load_explicit(&q->shares, memory_order_relaxed);
+    const uint64_t n = shares ? left / (uint64_t)shares : 1;
+    return n < 1 ? 1 : n > MOST_AT_ONCE ? MOST_AT_ONCE : n;
+}
+
+/* Takes the lowest tickets that nobody took; NULL: there is none. */
+static Frame *ticket_take(Queue *q, Taken *taken) {
     uint64_t seen = atomic_load_explicit(&q->tickets, memory_order_acquire);
     while ((uint32_t)seen) {
-        if (!atomic_compare_exchange_weak_explicit(&q->tickets, &seen, seen - 1, memory_order_acq_rel,
+        const uint64_t n = share_of(q, (uint32_t)seen);
+        if (!atomic_compare_exchange_weak_explicit(&q->tickets, &seen, seen - n, memory_order_acq_rel,
                                                    memory_order_acquire))
             continue;
         Frame *f = q->frame[(seen >> 32) % QUEUE_DEPTH];
-        *ticket = f->tickets - (int64_t)(uint32_t)seen;
+        *taken = (Taken){f->tickets - (int64_t)(uint32_t)seen, (int64_t)n};
         return f;
     }
     return NULL;
@@ -60,6 +77,7 @@ static void run_start(tile_mesh *m, Frame *f) {
     if (f->tickets && !f->error) {
         atomic_store_explicit(&f->left, f->tickets, memory_order_relaxed);
         atomic_store(&q->spare, m->nworkers - workers);
+        atomic_store_explicit(&q->shares, m->nranks > 1 ? 0 : (int64_t)SHARES * workers, memory_order_relaxed);
         atomic_store(&q->tickets, q->started << 32 | (uint64_t)f->tickets);
         workers_wake(q, f->tickets < workers ? f->tickets : workers);
         return;
@@ -137,7 +155,7 @@ static void run_finish(tile_mesh *m, Frame *f) {
 }
 
 /* All tickets of a run that this worker can get. */
-static void worker_execute(Worker *w, Frame *f, int64_t ticket) {
+static void worker_execute(Worker *w, Frame *f, Taken taken) {
     const tile_instance *p = f->instance;
     int64_t done = 0;
     tile_task t;
@@ -145,9 +163,9 @@ static void worker_execute(Worker *w, Frame *f, int64_t ticket) {
     t.scratch = p->scratch + p->scratch_stride * (size_t)w->id;
     t.waited = w->event ? &w->waited : NULL;
     do {
-        task_execute(w, f, &t, ticket);
-        done++;
-    } while (ticket_take(&w->mesh->queue, &ticket));
+        for (int64_t i = 0; i < taken.n; i++) task_execute(w, f, &t, taken.ticket + i);
+        done += taken.n;
+    } while (ticket_take(&w->mesh->queue, &taken));
     if (atomic_fetch_sub_explicit(&f->left, done, memory_order_acq_rel) == done) run_finish(w->mesh, f);
 }
 
@@ -171,10 +189,10 @@ static void permit_give(Queue *q) {
 /* True if there was something to do. */
 static bool worker_try(Worker *w) {
     Queue *q = &w->mesh->queue;
-    int64_t ticket;
+    Taken taken;
     if (!permit_take(q)) return false;
-    Frame *f = ticket_take(q, &ticket);
-    if (f) worker_execute(w, f, ticket);
+    Frame *f = ticket_take(q, &taken);
+    if (f) worker_execute(w, f, taken);
     permit_give(q);
     return f != NULL;
 }

@@ -102,6 +102,7 @@ typedef struct {
     uint64_t started;          /* under lock */
     _Atomic uint64_t finished;
     _Atomic uint64_t tickets; /* low half of the run's number, then tickets that nobody took */
+    _Atomic int64_t shares;   /* a worker takes this part of what is left at once; 0: one ticket */
     _Atomic bool stop;
     int sleepers, waiters; /* under lock */
     _Atomic int permits;   /* threads that may still begin to work */

@@ -341,9 +341,16 @@ def sparse():
     calls = [(f"spmv_coo(row, col, val, x, {k})", product(k)) for k in (1, 5, r, r + 4)]
     calls += [(f"coo_rows(row, {k})", np.array([(row < i).sum() for i in range(k + 1)], np.int32)) for k in (0, 1, r, r + 4)]
     inputs = {"row": row, "col": col, "val": val, "x": x, "ptr": starts}
-    calls += [(f"spmv_join(ptr, col, val, x, spmv_carry(ptr, col, val, x, {parts}))", product(r)) for parts in (1, 2, 7, 50, 64)]
+    for parts, least in ((1, 4096), (2, 1), (7, 3), (50, 1), (64, 1)):
+        carry = f"spmv_carry(ptr, col, val, x, {parts}, {least})"
+        calls += [(f"spmv_join(ptr, col, val, x, {carry}, {least}, 4, 8, {min(least, 16)})", product(r))]
+        calls += [(f"spmv_join_rows(ptr, col, val, x, {carry}, {least})", product(r))]
+    calls += [(f"spmv_adaptive(ptr, col, val, x, {rows}, {lanes}, {long})", product(r)) for rows, lanes, long in ((1, 1, 0), (2, 64, 3), (32, 4, 100))]
     group("sparse", inputs, calls)
-    refused("spmv_carry(ptr, col, val, x, 0)", "f32[0]", "ptr: i32[12], col: i32[50], val: f32[50], x: f32[9]")
+    tensors = "ptr: i32[12], col: i32[50], val: f32[50], x: f32[9]"
+    refused("spmv_carry(ptr, col, val, x, 0)", "f32[0]", tensors)
+    refused("spmv_carry(ptr, col, val, x, 5, 0)", "f32[5]", tensors)
+    refused("spmv_join(ptr, col, val, x, spmv_carry(ptr, col, val, x, 5, 8), 8)", "f32[11]", tensors)
 
 
 def alignment(s, t, same, other, gap):

@@ -19,12 +19,47 @@ def product(row, col, val, x, rows):
 def compressed(rows, columns, row, col, val):
     x = normal(columns)
     ptr = np.concatenate(([0], np.cumsum(np.bincount(row, minlength=rows)))).astype(np.int32)
-    for kernel in ("lane", "wave", "merge_parts"):
-        run(kernel, {"ptr": ptr, "col": col, "val": val, "x": x}, {"y": product(row, col, val, x, rows)})
+    want = product(row, col, val, x, rows)
+    for kernel in ("lane", "wave", "rows", "adaptive", "merge_parts", "merge_rows", "joined", "joined_rows"):
+        run(kernel, {"ptr": ptr, "col": col, "val": val, "x": x}, {"y": want})
+    inputs = sliced(ptr, col, val, 5) | {"x": x, "y": np.zeros(rows, np.float32)}
+    run("sliced", inputs, {"y": want})
+
+
+def sliced(ptr, col, val, longest):
+    """Slices of 32 rows, the longer ones first; rows of more than `longest` entries are in pieces of 7."""
+    lengths = np.diff(ptr)
+    order = np.argsort(-lengths, kind="stable").astype(np.int32)
+    row, far = order[lengths[order] <= longest], order[lengths[order] > longest]
+    widths = [lengths[row[b:b + 32]].max() for b in range(0, row.size, 32)]
+    start = 32 * np.concatenate(([0], np.cumsum(widths, dtype=np.int32))).astype(np.int32)
+    scol, sval = np.full(start[-1], -1, np.int32), np.zeros(start[-1], np.float32)
+    for i, r in enumerate(row):
+        places = start[i // 32] + 32 * np.arange(lengths[r]) + i % 32
+        scol[places], sval[places] = col[ptr[r]:ptr[r + 1]], val[ptr[r]:ptr[r + 1]]
+    pieces = [range(at, min(at + 7, ptr[r + 1])) for r in far for at in range(ptr[r], ptr[r + 1], 7)]
+    entries = np.array([e for piece in pieces for e in piece], np.int64)
+    first = np.concatenate(([0], np.cumsum((lengths[far] + 6) // 7))).astype(np.int32)
+    far_ptr = np.concatenate(([0], np.cumsum([len(piece) for piece in pieces]))).astype(np.int32)
+    return {"start": start, "row": row, "scol": scol, "sval": sval, "first": first, "long_row": far, "ptr": far_ptr,
+            "col": col[entries], "val": val[entries]}
+
+
+def outside():
+    """Rows that begin before the entries, or end behind them; columns outside x."""
+    ptr = np.array([-3, 2, 2, 14, 25, 31, 40], np.int32)
+    col, val, x = random.integers(-2, 12, 31).astype(np.int32), normal(31), normal(10)
+    terms = np.where((col >= 0) & (col < 10), val.astype(np.float64) * x[np.clip(col, 0, 9)], 0)
+    want = np.array([terms[max(a, 0):max(b, 0)].sum() for a, b in zip(ptr, ptr[1:])])
+    for kernel in ("lane", "wave", "rows", "adaptive"):
+        run(kernel, {"ptr": ptr, "col": col, "val": val, "x": x}, {"y": want})
+    x[0] = np.inf  # what lies outside of the entries has column 0: 0 times infinity is NaN, in compiled text as well
+    run("rows", {"ptr": ptr, "col": np.abs(col), "val": val, "x": x}, {}, options=["--allow-nan"])
 
 
 for rows, columns in ((1, 3), (64, 200), (131, 77)):
     compressed(rows, columns, *matrix(rows, columns))
+outside()
 nothing = np.zeros(0, np.int32)
 compressed(5, 4, nothing, nothing, normal(0))
 
