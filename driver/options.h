@@ -17,10 +17,12 @@ typedef struct {
     VEC(Define) define, size;
     VEC(const char *) root, off, pass, warn, comm;
     VEC(Binding) in, out, expect;
-    const char *outdir, *target, *emit, *program, *print_after, *depfile, *diagnostics, *explain, *trace, *tuned, *name, *completion, *html, *stop_at, *as, *arch, *grid, *block, *cflags;
+    const char *outdir, *target, *emit, *program, *print_after, *depfile, *diagnostics, *explain, *trace, *tuned, *name,
+        *completion, *html, *stop_at, *as, *train, *arch, *grid, *block, *cflags;
     bool depfiles, verify_each, time_passes, relaxed, check, allow_nan, laws, write, processes, flags, cache_sim, report, verify, help, manual, version;
     const double *tolerance; /* NULL: the element type's */
     const Tuned *sizes; /* instead of a file's: of commands that try some */
+    const char *arm;    /* of choices by trees, likewise; NULL: as the trees say */
     int64_t ranks, seed, time, timeout_ms, workers, split, variants, chiplets;
 } Options;
 

@@ -156,8 +156,18 @@ bool session_lower(Session *s) {
     const Options *o = s->o;
     if (is_ir(o->file)) return session_read_ir(s) && program_rename(s);
     if (!read_tuned(s)) return false;
-    LowerOptions lo = {.define = o->define.p, .ndefine = o->define.n, .root = o->root.p, .nroot = o->root.n, .program = o->program,
-                       .ranks = o->ranks, .relaxed = o->relaxed, .tuned = s->tuned, .target = s->target.machine, .sites = &s->sites};
+    LowerOptions lo = {.define = o->define.p,
+                       .ndefine = o->define.n,
+                       .root = o->root.p,
+                       .nroot = o->root.n,
+                       .program = o->program,
+                       .ranks = o->ranks,
+                       .relaxed = o->relaxed,
+                       .tuned = s->tuned,
+                       .target = s->target.machine,
+                       .sites = &s->sites,
+                       .arm = o->arm,
+                       .arms = &s->arms};
     s->m = lower_file(s->arena, s->names, s->diags, o->file, &lo, &s->files);
     return s->m && s->diags->errors == 0 && program_rename(s);
 }

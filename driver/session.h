@@ -15,6 +15,7 @@ typedef struct {
     VEC(CommAsked) asked; /* of --comm=NAME=FORM */
     PassContext context;
     const Tuned *tuned; /* of --tuned; NULL: none */
+    ArmNames arms;      /* of choices by trees, from lowering on */
     TunedSites sites;   /* what could be tuned, from lowering on */
     Paths files; /* read while lowering, for dependency files */
 } Session;

@@ -205,6 +205,7 @@ static int tune_open(Tune *t, const char *path, Tuned *kept) {
 }
 
 int command_tune(Options *o) {
+    if (o->train) return train(o);
     Options own = *o;
     Tune t = {.o = &own, .arena = o->arena, .lowered = LOWERED};
     const char *path = o->tuned ? o->tuned : default_path(&t);

@@ -44,6 +44,12 @@ int tune_choices(void);
 /* tune.c: `before`, then "i = 64, j = 128", without the facts; nothing of an empty list */
 void tune_print_pairs(const TunedPairs *, const char *before);
 
+/* train.c: of tilec tune --train; an exit code */
+int train(Options *);
+
+/* tune_measure.c: floats within what other orders of sums may differ by; integers are equal */
+bool tune_agrees(const Array *, const Array *);
+
 /* tune_measure.c: false after a message */
 Run *tune_lower(const Tune *, Arena *, const TunedEntry *); /* with that entry, through the passes; NULL: refused */
 const char *tune_text(const Run *, Arena *);                /* what is compiled */

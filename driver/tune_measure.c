@@ -37,6 +37,8 @@ static bool array_agrees(const Array *a, const Array *b, double near) {
     return others <= few;
 }
 
+bool tune_agrees(const Array *a, const Array *b) { return array_agrees(a, b, tolerance(a->elem)); }
+
 static Array *arrays_copy(const Tune *t) {
     const Run *r = &t->base;
     Array *copy = ARENA_ARRAY(t->arena, Array, r->p->io.n + 1);

@@ -227,11 +227,22 @@ static bool arms_lower(Choose *k, const Tree *t) {
     return true;
 }
 
+/* Another tree than the source's: a leaf, where LowerOptions say an arm. */
+static const Expr *arm_forced(const Choose *k) {
+    const LowerOptions *o = k->c->f->lower.options;
+    for (int i = 0; i < k->e->arms.n && o->arms; i++) vec_push(k->c->arena, o->arms, k->e->arms.p[i].name);
+    if (!o->arm) return NULL;
+    const ChooseArm *arm = arm_named(k->e, name_of(k->c->m->names, o->arm));
+    return arm ? arm->value : k->e->arms.p[0].value;
+}
+
 bool choose_values(Prog *c, const Expr *e, const Expected *want, int n, ProgValue *out) {
     Choose k = {.c = c, .e = e, .want = want, .n = n, .out = out};
     names_touch(c->scope, e);
     if (!arms_check(&k)) return false;
     if (!e->name) return values_lower(c, e->arms.p[0].value, want, n, out);
+    const Expr *forced = arm_forced(&k);
+    if (forced) return values_lower(c, forced, want, n, out);
     int file = front_open(c->f, e->name, e->loc);
     k.tree = file ? tree_parse(c->arena, c->m->names, c->diags, file) : NULL;
     return k.tree && tree_check(&k, k.tree) && arms_lower(&k, tree_fold(c, k.tree));

@@ -10,6 +10,8 @@ typedef struct {
     int64_t value;
 } Define;
 
+typedef VEC(const char *) ArmNames;
+
 typedef struct {
     const Define *define;
     int ndefine;
@@ -20,6 +22,8 @@ typedef struct {
     const Tuned *tuned;      /* sizes that take the place of written ones, or NULL */
     const char *target;      /* whose entries of it count */
     TunedSites *sites;       /* not NULL: gets what could be tuned */
+    const char *arm; /* in place of what trees say: choices take the arm of that name, or their first; NULL: not so */
+    ArmNames *arms;  /* not NULL: gets the names of the arms of choices by trees */
     bool relaxed;            /* sums into places that tasks share follow the order in which tasks arrive */
 } LowerOptions;
 
