@@ -180,7 +180,8 @@ static void fuse_program(PassContext *c, Program *p) {
     fuse_count_uses(p, use);
     fuse_products(c, p, use);
     for (int n = 0; n < p->node.n;) {
-        bool fused = fuse_into_producer(c, p, p->node.p[n], use) || fuse_prologue(c, p, p->node.p[n], use);
+        Node *const node = p->node.p[n];
+        bool fused = fuse_into_producer(c, p, node, use) || fuse_prologue(c, p, node, use) || fuse_view(c, p, node, use);
         if (fused) fuse_count_uses(p, use);
         n += fused ? -1 : 1;
     }

@@ -66,6 +66,9 @@ bool fuse_find_producer(Pair *, const Use *);
 /* prologue.c: an elementwise producer moves to where the consumer loads its result; false: nothing to do */
 bool fuse_prologue(PassContext *, Program *, Node *consumer, const Use *);
 
+/* view.c: the node copies a result in other extents, and its producer stores these; false: nothing to do */
+bool fuse_view(PassContext *, Program *, Node *copy, const Use *);
+
 /* siblings.c: the node runs beside an earlier one that reads what it reads, in one loop; false: with none. Schedules
    take few at once: those whose results meet come first. */
 bool fuse_met_siblings(PassContext *, Program *, Node *, const Use *);
