@@ -4,16 +4,17 @@
 #include "base/require.h"
 
 const PanelInfo panel_info[PANEL_COUNT] = {
-    [PANEL_ROWS] = {.text = "rows"},   [PANEL_K128] = {"k128", 128, false}, [PANEL_MN128] = {"mn128", 128, true},
-    [PANEL_K64] = {"k64", 64, false},  [PANEL_MN64] = {"mn64", 64, true},   [PANEL_K32] = {"k32", 32, false},
-    [PANEL_MN32] = {"mn32", 32, true},
+    [PANEL_ROWS] = {.text = "rows"},      [PANEL_LINE] = {.text = "line"},   [PANEL_K128] = {"k128", 128, false},
+    [PANEL_MN128] = {"mn128", 128, true}, [PANEL_K64] = {"k64", 64, false},  [PANEL_MN64] = {"mn64", 64, true},
+    [PANEL_K32] = {"k32", 32, false},     [PANEL_MN32] = {"mn32", 32, true},
 };
 
 static int64_t round_up(int64_t n, int64_t to) { return (n + to - 1) / to * to; }
 
 enum {
-    ALIGN = 1024,  /* bytes: a swizzled box begins at such an address (CUDA programming guide, tensor maps) */
-    FEW_ALIGN = 16 /* likewise of fewer bytes, which no box brings */
+    ALIGN = 1024,     /* bytes: a swizzled box begins at such an address (CUDA programming guide, tensor maps) */
+    LINE_ALIGN = 128, /* likewise a box that is not swizzled */
+    FEW_ALIGN = 16    /* fewer bytes, which no box brings */
 };
 
 static int64_t align_of(int64_t bytes) { return bytes < ALIGN ? FEW_ALIGN : ALIGN; }
@@ -21,7 +22,7 @@ static int64_t align_of(int64_t bytes) { return bytes < ALIGN ? FEW_ALIGN : ALIG
 int64_t panel_room(Panel p, int64_t row, int64_t rows) {
     const int bytes = panel_info[p].bytes;
     const int64_t all = (bytes ? round_up(row, bytes) : row) * rows;
-    return round_up(all, bytes ? ALIGN : align_of(all));
+    return round_up(all, bytes ? ALIGN : p == PANEL_LINE ? LINE_ALIGN : align_of(all));
 }
 
 int64_t slot_place(int64_t bytes, int64_t room) { return round_up(bytes, align_of(room)); }

@@ -8,9 +8,20 @@
 
 /* ---- rings: bounded queues of slots, with one role that writes and others that read ---- */
 
-/* How a tile lies in its slot: row-major, or in panels of so many bytes a row whose 16-byte chunks are swizzled
-   (layout_memory). k, mn: which operand's range runs along a row of a panel: the contracted one, or the other. */
-typedef enum { PANEL_ROWS, PANEL_K128, PANEL_MN128, PANEL_K64, PANEL_MN64, PANEL_K32, PANEL_MN32, PANEL_COUNT } Panel;
+/* How a tile lies in its slot: row-major; as one row, that of a tile of one range; or in panels of so many bytes a row
+   whose 16-byte chunks are swizzled (layout_memory). k, mn: which operand's range runs along a row of a panel: the
+   contracted one, or the other. */
+typedef enum {
+    PANEL_ROWS,
+    PANEL_LINE,
+    PANEL_K128,
+    PANEL_MN128,
+    PANEL_K64,
+    PANEL_MN64,
+    PANEL_K32,
+    PANEL_MN32,
+    PANEL_COUNT
+} Panel;
 
 typedef struct {
     const char *text; /* "k128" */

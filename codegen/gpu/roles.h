@@ -106,6 +106,7 @@ typedef struct RoleText {
     TurnPart turn_part;
     const char *
         *small; /* by value: the name of whether rows' numbers are known to be small; NULL: it is not asked yet */
+    const char **got;   /* by ring: the variable of the slot that was got last */
     const char **words; /* by value: the name of the words that an operand of products in registers is; NULL: it is none */
     const LateText *beside; /* its loop that runs beside the next task's products; NULL: it has none */
     const LateText *late;   /* the same, as the function that finishes is being written; NULL: it is another one */
@@ -208,6 +209,9 @@ void hip_role_after_loop(Fn *, const Op *loop);
 /* roles_run.c: a loop whose turns begin anew after so many iterations. */
 void hip_role_runs(Fn *, const Op *loop);
 
+void hip_role_line_small(Fn *, const Op *convert, const char *from, int64_t n); /* roles_exp.c */
+bool hip_role_is_kept(const Op *get);                           /* roles_late.c: its slot is read a turn later */
+void hip_role_name_slot(Fn *, const Op *get, const char *slot); /* roles_step.c: tiles of it by that variable */
 bool hip_role_is_late(const Op *loop); /* roles_turn.c: pieces of it with products run a turn late */
 /* roles_turn.c: turns that the text can have; loops that groups end in turn. */
 void hip_role_turns_check(Fn *, const Op *loop);

@@ -188,6 +188,28 @@ static bool copy_narrow(Fn *f, const Op *op, const Ring *ring, const SlotTile *t
     return true;
 }
 
+/* A tile of one range, part of a row. */
+static bool copy_line(Fn *f, const Op *op, const SlotTile *t, int sharers) {
+    const Param *p = &f->k->param.p[op->param];
+    const int number = f->hip->role->filling->ring, column = t->type.range[0];
+    const int64_t n = hip_role_extent(f->m, f->k, -1, column), bytes = n * elem_bits(t->type.elem) / 8;
+    const char *plane = "0";
+    int64_t planes;
+    if (t->panel != PANEL_LINE || sharers > 1 || p->ranks >= 0 || p->ndim < 2 || bytes % LEAST_BYTES) return false;
+    if (range_along(&t->type, &op->sub.p[p->ndim - 1].lo) != column ||
+        !planes_of(f, op, &t->type, op->sub.p, &plane, &planes))
+        return false;
+    const CExpr *row = coordinate(f, &op->sub.p[p->ndim - 2].lo, -1),
+                *at = coordinate(f, &op->sub.p[p->ndim - 1].lo, column);
+    GpuMap m = hip_map(f, op->param, planes ? 2 : p->ndim, planes);
+    m.box[m.ndim - 1] = (int)n;
+    m.box[m.ndim - 2] = 1;
+    fn_line(f, "%stile_box_load(%s, %s, {&maps->map[%s], %d, %s}, %s, %s, 1);", hip_role_copy_when(f, op),
+            f->hip->role->slot, f->hip->role->facts->ring[number].tile_name[op->slot], hip_role_map(f, op, &m),
+            p->ndim > 2 ? 3 : 2, plane, at->text, row->text);
+    return true;
+}
+
 /* Where the tile of the slot begins that threads fill. */
 static const char *slot_tile(Fn *f, const Op *op) {
     const RingFacts *r = &f->hip->role->facts->ring[f->hip->role->filling->ring];
@@ -203,7 +225,8 @@ void hip_role_copy(Fn *f, const Op *op) {
     const bool panels = (t->panel == PANEL_K128 || t->panel == PANEL_MN128) && op->sub.n >= 2;
     bool good = panels && t->fill == FILL_BOX && elem_bits(t->type.elem) >= 8 &&
                 (copy_box(f, op, ring, t, sharers) || copy_panels(f, op, ring, t, sharers));
-    if (!good && op->sub.n >= 2 && t->fill == FILL_BOX && !panel_info[t->panel].across)
+    if (t->type.nrange == 1 && t->fill == FILL_BOX) good = copy_line(f, op, t, sharers);
+    if (!good && op->sub.n >= 2 && t->type.nrange == 2 && t->fill == FILL_BOX && !panel_info[t->panel].across)
         good = copy_narrow(f, op, ring, t, sharers);
     if (panels && t->fill == FILL_PIXELS) good = hip_role_pixels(f, op, ring, t, sharers);
     if (panels && t->fill == FILL_ROWS) good = hip_role_rows(f, op, t, slot_tile(f, op));

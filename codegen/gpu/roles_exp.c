@@ -100,7 +100,43 @@ void hip_role_guard(Fn *f, const Op *most) {
     f->hip->role->small[row->res.p[0]->id] = small;
 }
 
+/* Of a line that all lanes of a warp have, each looks at two numbers. */
+void hip_role_line_small(Fn *f, const Op *convert, const char *from, int64_t n) {
+    const Value *row = convert->res.p[0];
+    if (row->type.elem != ELEM_F32 || !has_exponent(f, convert->in, row)) return;
+    const char *small = c_name(&f->names, "small");
+    fn_line(f, "const bool %s = tile_sums_line_below(%s, %" PRId64 ", %d.0f, thread); %s", small, from, n, SMALL,
+            small_note);
+    f->hip->role->small[row->id] = small;
+}
+
 /* ---- exponentials ---- */
+
+/* All lanes of a warp go one way: each has its own text. */
+static void exp_ways(Fn *f, const Exponent *e, const Tile *to, const char *small, double log2_e) {
+    const Tile *row = &fn_held(f, e->row)->tile;
+    const char *base = c_name(&f->names, fn_text(f, "%s_base", to->name));
+    fn_line(f, "if (%s) {", small);
+    f->indent++;
+    fn_line(f, "float %s[%" PRId64 "];", base, row->count);
+    Nest n = f->back->nest(f, row);
+    nest_line(&n, n.n, "%s[reg] = %s * %.9ef;", base, nest_value(&n, e->row)->text, log2_e);
+    nest_print(&n);
+    n = f->back->nest(f, to);
+    nest_line(&n, n.n, "%s = tile_exp2_fast(fmaf(%s, %.9ef, -%s[%s]));", nest_tile(&n, to)->text,
+              nest_value(&n, e->x)->text, e->factor * log2_e, base, register_of(&n, row->layout)->text);
+    nest_print(&n);
+    f->indent--;
+    fn_line(f, "} else {");
+    f->indent++;
+    n = f->back->nest(f, to);
+    const char *x = nest_value(&n, e->x)->text, *value = e->factor == 1 ? x : fn_text(f, "%s * %.9ef", x, e->factor);
+    nest_line(&n, n.n, "%s = tile_exp2_fast(tile_sub_apart(%s, %s) * %.9ef);", nest_tile(&n, to)->text, value,
+              nest_value(&n, e->row)->text, log2_e);
+    nest_print(&n);
+    f->indent--;
+    fn_line(f, "}");
+}
 
 /* Where the row's number is large, x becomes x less that number, which then is none. */
 bool hip_role_exp(Fn *f, const Op *op) {
@@ -108,6 +144,10 @@ bool hip_role_exp(Fn *f, const Op *op) {
     Exponent e;
     if (!exponent_of(f, op, &e)) return false;
     const Tile *to = held_tile(f, op->res.p[0]);
+    if (e.row->def && e.row->def->kind == OP_CONVERT && f->hip->role->small[e.row->id]) {
+        exp_ways(f, &e, to, f->hip->role->small[e.row->id], log2_e);
+        return true;
+    }
     const char *small = small_line(f, e.row), *base = c_name(&f->names, fn_text(f, "%s_base", to->name));
     const char *slope = fn_text(f, "%.9ef", log2_e);
     if (e.factor != 1) {

@@ -46,6 +46,11 @@ static int64_t tile_bytes(const Module *m, const Kernel *k, int ring, int tile) 
     return panel_room(t->panel, (row + 7) / 8, rows);
 }
 
+/* Without what lies up to the next one. */
+static int64_t line_bytes(const Module *m, const Kernel *k, const SlotTile *t) {
+    return hip_role_extent(m, k, -1, t->type.range[0]) * elem_bits(t->type.elem) / 8;
+}
+
 static bool has_op(const Role *r, OpKind kind, int ring) {
     for (const Op *op = walk(r->body); op; op = walk_next(op, r->body))
         if (op->kind == kind && op->ring == ring) return true;
@@ -95,7 +100,7 @@ static RingFacts ring_facts(Arena *a, const Module *m, const Kernel *k, int ring
         bool boxed = t->fill == FILL_BOX || t->fill == FILL_PIXELS || t->fill == FILL_BULK;
         f.tile[i] = slot_place(f.bytes, tile_bytes(m, k, ring, i));
         f.bytes = f.tile[i] + tile_bytes(m, k, ring, i);
-        if (boxed) f.boxed += tile_bytes(m, k, ring, i);
+        if (boxed) f.boxed += t->panel == PANEL_LINE ? line_bytes(m, k, t) : tile_bytes(m, k, ring, i);
         if (t->share >= 0) f.sharers = k->roles->cluster;
         boxes |= boxed, threads |= !boxed;
     }
@@ -125,6 +130,13 @@ static RingFacts take_facts(const Roles *r, int64_t at) {
     return (RingFacts){.at = at + BARRIERS * ROLE_TAKEN, .full = takes ? at : -1, .puts = 1, .frees = task_readers(r)};
 }
 
+/* Panels begin at multiples of their own room, then lines at multiples of theirs. */
+enum { RING_PANELS, RING_LINES, RING_FEW, RING_KINDS };
+static int ring_kind(const Ring *r, const RingFacts *f) {
+    if (f->bytes % PANELS == 0) return RING_PANELS;
+    return r->tile.p[0].panel == PANEL_LINE ? RING_LINES : RING_FEW;
+}
+
 RolesFacts hip_role_facts(Arena *a, const Module *m, const Kernel *k) {
     enum { REGISTERS = 65536 /* of 32 bits, of a workgroup */, REGS_STEP = 8 };
     const Roles *r = k->roles;
@@ -133,9 +145,9 @@ RolesFacts hip_role_facts(Arena *a, const Module *m, const Kernel *k) {
                     .threads = 128 * r->regs.n};
     f.entry_regs = REGISTERS / r->resident / f.threads / REGS_STEP * REGS_STEP;
     for (int i = 0; i < r->ring.n; i++) f.ring[i] = ring_facts(a, m, k, i);
-    for (int few = 0; few < 2; few++) /* panels begin at multiples of their own room */
+    for (int kind = 0; kind < RING_KINDS; kind++)
         for (int i = 0; i < r->ring.n; i++) {
-            if (r->ring.p[i].over >= 0 || few != (f.ring[i].bytes % PANELS != 0)) continue;
+            if (r->ring.p[i].over >= 0 || kind != ring_kind(&r->ring.p[i], &f.ring[i])) continue;
             f.ring[i].at = f.bytes;
             f.bytes += f.ring[i].bytes * r->ring.p[i].slots * f.ring[i].copies;
         }

@@ -13,6 +13,8 @@ typedef struct {
     VEC(const Value *) kept; /* made in a turn, read in the next one */
     VEC(Held) held;          /* where these lie */
     VEC(const char *) words; /* likewise of operands of products */
+    VEC(const Op *) got;     /* slots that are read in the next turn as well, .. */
+    VEC(const char *) slot;  /* .. by their variables */
 } Late;
 
 /* ---- groups in turn ---- */
@@ -70,12 +72,22 @@ static bool is_read_late(const Op *loop, const Value *v) {
     return false;
 }
 
+bool hip_role_is_kept(const Op *get) {
+    const Op *loop = get->in->parent;
+    bool late = false;
+    if (!loop || loop->kind != OP_FOR || !hip_role_is_late(loop)) return false;
+    for (int i = 0; i < get->res.n; i++) late = late || is_read_late(loop, get->res.p[i]);
+    return late;
+}
+
 static void kept_find(Fn *f, Late *l) {
-    for (const Op *op = l->loop->region[0]->first; op; op = op->next)
+    for (const Op *op = l->loop->region[0]->first; op; op = op->next) {
+        if (op->kind == OP_GET && hip_role_is_kept(op)) vec_push(f->arena, &l->got, op);
         for (int i = 0; i < op->res.n; i++)
             if (op->kind != OP_GET && fn_held(f, op->res.p[i])->hold == HOLD_TILE &&
                 is_read_late(l->loop, op->res.p[i]))
                 vec_push(f->arena, &l->kept, op->res.p[i]);
+    }
 }
 
 static void kept_note(Fn *f, Late *l) {
@@ -83,6 +95,7 @@ static void kept_note(Fn *f, Late *l) {
         vec_push(f->arena, &l->held, *fn_held(f, l->kept.p[i]));
         vec_push(f->arena, &l->words, f->hip->role->words[l->kept.p[i]->id]);
     }
+    for (int i = 0; i < l->got.n; i++) vec_push(f->arena, &l->slot, f->hip->role->got[l->got.p[i]->ring]);
 }
 
 /* Late pieces read what the turn before has left. */
@@ -91,6 +104,7 @@ static void kept_take(Fn *f, const Late *l) {
         *fn_held(f, l->kept.p[i]) = l->held.p[i];
         f->hip->role->words[l->kept.p[i]->id] = l->words.p[i];
     }
+    for (int i = 0; i < l->got.n; i++) hip_role_name_slot(f, l->got.p[i], l->slot.p[i]);
 }
 
 static void copy_lines(Fn *f, const char *to, const char *from, int64_t count) {
@@ -109,6 +123,7 @@ static void kept_leave(Fn *f, const Late *l) {
         else
             copy_lines(f, to->name, from->name, to->count);
     }
+    for (int i = 0; i < l->got.n; i++) fn_line(f, "%s = %s;", l->slot.p[i], f->hip->role->got[l->got.p[i]->ring]);
 }
 
 /* ---- what the loop carries ---- */
@@ -138,7 +153,7 @@ static void piece_lines(Fn *f, const Late *l, const Turn *t) {
 }
 
 static void late_lines(Fn *f, const Late *l, const Turn *t) {
-    Late now = {.kept = l->kept};
+    Late now = {.kept = l->kept, .got = l->got};
     kept_note(f, &now);
     kept_take(f, l);
     piece_lines(f, l, t);

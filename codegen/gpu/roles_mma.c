@@ -175,12 +175,13 @@ void hip_role_mma(Fn *f, const Op *op) {
 }
 
 void hip_role_ready(Fn *f, const Op *op, int but) {
+    enum { MOST_GROUPS = 2 /* of products that may be under way (tile_wgmma.h) */ };
     for (int i = 0; i < op->arg.n; i++) {
         const Tile *t = &fn_held(f, op->arg.p[i])->tile;
         if (but == NO_WAIT || i)
             fn_line(f, "tile_wgmma_keep(%s, %" PRId64 ");", t->name, t->count);
         else
-            fn_line(f, "tile_wgmma_wait%d(%s, %" PRId64 ");", but > 0, t->name, t->count);
+            fn_line(f, "tile_wgmma_wait%d(%s, %" PRId64 ");", but < MOST_GROUPS ? but : MOST_GROUPS, t->name, t->count);
         rename_tile(f, op->res.p[i], t);
     }
 }

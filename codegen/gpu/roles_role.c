@@ -257,6 +257,7 @@ Fn hip_role_function_new(RolesWriter *w, int number, Hip *hip, RoleText *text) {
                        .beside = hip_role_late_text(w, number)};
     text->end = ARENA_ARRAY(w->arena, const char *, w->roles->ring.n + 1);
     text->ring = ARENA_ARRAY(w->arena, const char *, w->roles->ring.n + 1);
+    text->got = ARENA_ARRAY(w->arena, const char *, w->roles->ring.n + 1);
     text->words = ARENA_ARRAY(w->arena, const char *, w->k->nvalue + 1);
     text->small = ARENA_ARRAY(w->arena, const char *, w->k->nvalue + 1);
     text->own = ARENA_ARRAY(w->arena, const char *, w->k->param.n + 1);

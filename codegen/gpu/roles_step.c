@@ -24,13 +24,13 @@ static const char *slot_new(Fn *f, int ring) {
     return is_cut(f) ? fn_text(f, "late->%s", facts_of(f, ring)->member) : c_name(&f->names, ring_of(f, ring)->name);
 }
 
-/* In cuts of an iteration the first one finds it. */
-static void slot_line(Fn *f, const char *slot, const char *found) {
+/* In cuts of an iteration the first one finds it. kept: the next turn's takes its place. */
+static void slot_line(Fn *f, const char *slot, const char *found, bool kept) {
     const LateText *t = f->hip->role->late;
     if (t && t->begins)
         fn_line(f, "if (%s) %s = %s;", t->begins, slot, found);
     else
-        fn_line(f, "const uint32_t %s = %s;", slot, found);
+        fn_line(f, "%suint32_t %s = %s;", kept ? "" : "const ", slot, found);
 }
 
 /* What the last cut of an iteration does. */
@@ -97,7 +97,8 @@ static const Op *get_at(const Region *body, int ring, int number) {
     return NULL;
 }
 
-static void slot_name(Fn *f, const Op *get, const char *slot) {
+void hip_role_name_slot(Fn *f, const Op *get, const char *slot) {
+    f->hip->role->got[get->ring] = slot;
     for (int i = 0; i < get->res.n; i++) {
         const char *tile =
             facts_of(f, get->ring)->tile[i] ? fn_text(f, "%s + %s", slot, facts_of(f, get->ring)->tile_name[i]) : slot;
@@ -120,7 +121,7 @@ static void read_at_once(Fn *f, const Op *put, const char *slot) {
         const Op *get = roles->role.p[i].in == by ? get_at(roles->role.p[i].body, put->ring, number) : NULL;
         if (!get) continue;
         same_ranges(f, put, get);
-        slot_name(f, get, slot);
+        hip_role_name_slot(f, get, slot);
         for (const Op *op = get->next; op && !(op->kind == OP_FREE && op->ring == put->ring); op = op->next)
             if (op->kind == OP_STORE)
                 hip_role_store(f, op);
@@ -165,7 +166,8 @@ static void put_own(Fn *f, const Op *put) {
     const char *slot = slot_new(f, put->ring), *ring = hip_role_ring(f, put->ring), *end = hip_role_end(f, put->ring),
                *bar = group_barrier(f);
     f->hip->role->slot = slot;
-    slot_line(f, slot, fn_text(f, "tile_own_open(%s, &%s, %d, %s, thread)", ring, end, groups_between(f, put), bar));
+    slot_line(f, slot, fn_text(f, "tile_own_open(%s, &%s, %d, %s, thread)", ring, end, groups_between(f, put), bar),
+              false);
     writes(f, put);
     end_open(f);
     fn_line(f, "tile_own_filled(%s, &%s, %s);", ring, end, bar);
@@ -177,7 +179,7 @@ static void put_own(Fn *f, const Op *put) {
 static void put_threads(Fn *f, const Op *put, const char *done) {
     const char *slot = slot_new(f, put->ring), *ring = hip_role_ring(f, put->ring), *end = hip_role_end(f, put->ring);
     f->hip->role->slot = slot;
-    slot_line(f, slot, fn_text(f, "tile_ring_open(%s, &%s)", ring, end));
+    slot_line(f, slot, fn_text(f, "tile_ring_open(%s, &%s)", ring, end), false);
     writes(f, put);
     end_open(f);
     fn_line(f, "tile_ring_%s(%s, &%s);", done, ring, end);
@@ -283,10 +285,22 @@ static void slot_take(Fn *f, const Op *op, const SlotTile *t, const Ring *ring) 
             cut ? cut : fn_text(f, "%" PRId64, columns));
 }
 
+/* Of a row, the columns that a thread has of sums. */
+static bool line_take(Fn *f, const Op *op, const SlotTile *t) {
+    const Tile *to = held_tile(f, op->res.p[0]);
+    const int64_t n = hip_role_extent(f->m, f->k, -1, t->type.range[0]);
+    if (f->hip->split - 1 == t->type.range[0] || elem_bits(t->type.elem) != 32 || n != 4 * to->count) return false;
+    const char *from = fn_held(f, op->arg.p[0])->tile.name;
+    fn_line(f, "tile_sums_take_line(%s, %s, %" PRId64 ", thread);", to->name, from, n);
+    hip_role_line_small(f, op, from, n);
+    return true;
+}
+
 static void role_convert(Fn *f, const Op *op) {
     int ring, tile;
     const SlotTile *t = hip_slot(f->k, op->arg.p[0], &ring, &tile);
     if (t && elem_bits(t->type.elem) <= 8 && hip_role_take(f, op)) return;
+    if (t && t->panel == PANEL_LINE && line_take(f, op, t)) return;
     if (t && hip_role_take_numbers(f, t, op)) return;
     if (t)
         slot_take(f, op, t, ring_of(f, ring));
@@ -315,8 +329,8 @@ static void role_get(Fn *f, const Op *op) {
     if (f->hip->role->narrow == ROLE_NOTHING)
         fn_line(f, "%s;", found);
     else
-        slot_line(f, slot, found);
-    slot_name(f, op, slot);
+        slot_line(f, slot, found, f->hip->role->turn_part == TURN_FIRST && hip_role_is_kept(op));
+    hip_role_name_slot(f, op, slot);
 }
 
 static const Wait *wait_of(const Fn *f, const Op *op) {

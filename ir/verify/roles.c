@@ -126,6 +126,8 @@ static void slot_tile_verify(Verifier *v, const Roles *r, const SlotTile *t) {
     else if (copied && v->k->param.p[t->param].elem != t->type.elem)
         violation(v, t->loc, "tile '%s' is %s, copied from %s", t->name, elem_text(t->type.elem),
                   elem_text(v->k->param.p[t->param].elem));
+    if (t->panel == PANEL_LINE && (t->type.nrange != 1 || t->fill != FILL_BOX || t->share != -1))
+        violation(v, t->loc, "tile '%s' is a line, and no box of one range for a workgroup alone", t->name);
     share_verify(v, r, t);
 }
 

@@ -239,6 +239,15 @@ bool box_is_pixels(const Slice *s, const Op *load, int kept, int over) {
            access_pixels(s->k, load, kept, over, slice_depth(s), &pixels);
 }
 
+bool box_is_line(Slice *s, const Op *load) {
+    const int n = s->k->param.p[load->param].ndim, range = load->res.p[0]->type.range[0];
+    if (n < 2 || slice_is_symmetric(s, load) || subscript_range(s, &load->sub.p[n - 1].lo) != range) return false;
+    for (int d = 0; d < n - 1; d++)
+        if (subscript_range(s, &load->sub.p[d].lo) != -1) return false;
+    return !why_strides(s, load, true).words && !why_empty(s, load).words &&
+           (n <= MOST_BOX_DIMS || planes_fit(s, load));
+}
+
 bool box_is_near(Slice *s, const Op *load) {
     const Affine *last = &load->sub.p[load->sub.n - 1].lo;
     return !why_shape(s, load, s->row, s->column).words && !why_strides(s, load, false).words &&

@@ -77,7 +77,7 @@ static void put_if(Early *e, bool (*is)(const Op *)) {
         if (is(e->op.p[i])) put_op(e, i);
 }
 
-static bool is_load(const Op *op) { return op->kind == OP_LOAD; }
+static bool is_load(const Op *op) { return op->kind == OP_LOAD || op->kind == OP_CONVERT; }
 static bool is_wait(const Op *op) { return op->kind == OP_READY; }
 static bool is_free(const Op *op) { return op->kind == OP_FREE; }
 static bool is_plain(const Op *op) { return !is_wait(op) && !is_free(op); }

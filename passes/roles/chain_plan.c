@@ -8,20 +8,21 @@
 enum {
     GROUP = 128,     /* threads of a group */
     GROUP_ROWS = 64, /* that it multiplies */
-    PAIR = 2,  /* groups, .. */
+    PAIR = 2,        /* groups, .. */
     MOST_GROUPS = 3, /* .. or so many where the kernel fixes its rows so */
     LEAST_KEYS = 48, /* of a step, .. */
     MOST_KEYS = 128,
-    MOST_WHOLE = 128,    /* columns of a result whose slot has all of them: wider ones leave no room for keys */
-    KEYS_STEP = 16,      /* .. in steps of so many (tile_chain.h) */
-    LEAST_STAGES = 2,    /* one is read, one is copied */
-    MOST_STAGES = 4,     /* more gained nothing: copies are a tenth of the time [guess] */
-    BARRIERS = 2048,     /* bytes of the rings' barriers, and up to a multiple of 1024 */
-    OWN_WORDS = 40,      /* of a thread: addresses, counters, what rows have one of [guess]; .. */
-    FEW_WORDS = 24,      /* .. where several products begin a step, and rows have none [compiled: widths 64, 128], or
-                            three groups have narrow rows [compiled: width 64] */
-    SPARE_WORDS = 16,    /* with so many more nothing spills [compiled: widths 64 to 256], .. */
-    TAIL_WORDS = 25      /* .. likewise where a step may be cut short */
+    MOST_WHOLE = 128,     /* columns of a result whose slot has all of them: wider ones leave no room for keys */
+    KEYS_STEP = 16,       /* .. in steps of so many (tile_chain.h) */
+    LEAST_STAGES = 2,     /* one is read, one is copied */
+    MOST_STAGES = 4,      /* more gained nothing: copies are a tenth of the time [guess] */
+    BARRIERS = 2048,      /* bytes of the rings' barriers, and up to a multiple of 1024, .. */
+    LEAST_BARRIERS = 512, /* .. of which lines leave so many (lines.c) */
+    OWN_WORDS = 40,       /* of a thread: addresses, counters, what rows have one of [guess]; .. */
+    FEW_WORDS = 24,       /* .. where several products begin a step, and rows have none [compiled: widths 64, 128], or
+                             three groups have narrow rows [compiled: width 64] */
+    SPARE_WORDS = 16,     /* with so many more nothing spills [compiled: widths 64 to 256], .. */
+    TAIL_WORDS = 25       /* .. likewise where a step may be cut short */
 };
 
 /* ---- steps of loops: those of short loops hold all that there is, such as the first keys, which all rows see ---- */
@@ -86,7 +87,7 @@ static int words_of_step(const Slice *s, const Op *loop, const TilePlan *t) {
 }
 
 /* Products of what is loaded, whose sums are not added up: as scores and the gradients of weights. */
-static bool has_several(const Slice *s) {
+bool chain_has_several(const Slice *s) {
     int n = 0;
     for (int i = 0; i < s->dot.n; i++) {
         const Op *dot = s->dot.p[i], *before = dot->arg.n > 2 ? dot->arg.p[2]->def : NULL;
@@ -108,7 +109,21 @@ static int words_most(const Slice *s, const TilePlan *t) {
         const Op *op = s->op.p[i];
         if (op->kind == OP_FOR) most = (int)fmax(most, words_carried(s, op, t) + words_of_step(s, op, t));
     }
-    return most + (t->groups > PAIR || (has_several(s) && !carries_rows(s)) ? FEW_WORDS : OWN_WORDS);
+    return most + (t->groups > PAIR || (chain_has_several(s) && !carries_rows(s)) ? FEW_WORDS : OWN_WORDS);
+}
+
+/* Operands in registers of all products of a step, while those of the next one are made: of the loop that has most. */
+bool chain_holds_steps(const Slice *s) {
+    const int groups = s->k->plan.regs.n - 1;
+    const TilePlan t = {.rows = (int)s->k->range.p[s->row].size, .groups = groups};
+    int all = 0, most = 0;
+    for (int i = 0; i < s->dot.n; i++)
+        for (int n = 0; n < 2; n++) {
+            const Op *dot = s->dot.p[i];
+            const int words = operand_is_made(dot, n) ? words_of(s, dot->arg.p[n]->type, &t) : 0;
+            all += words, most = words > most ? words : most;
+        }
+    return !chain_has_several(s) || words_most(s, &t) + all - most <= registers[groups].multiply;
 }
 
 /* ---- memory ---- */
@@ -126,8 +141,21 @@ static int64_t stream_bytes(const Slice *s, const Stream *x, const TilePlan *t) 
         const Op *load = x->load.p[i];
         const Affine *last = &load->sub.p[load->sub.n - 1].lo;
         const Type type = load->res.p[0]->type;
+        if (x->panel.p[i] == PANEL_LINE) continue;
         bytes += tile_bytes(s, type, type.range[!affine_follows(last, type.range[0])], t);
     }
+    return bytes;
+}
+
+/* Of a step. */
+static int64_t lines_bytes(const Slice *s, const TilePlan *t) {
+    int64_t bytes = 0;
+    for (int i = 0; i < s->stream.n; i++)
+        for (int n = 0; n < s->stream.p[i].load.n; n++) {
+            const Type type = s->stream.p[i].load.p[n]->res.p[0]->type;
+            if (s->stream.p[i].panel.p[n] != PANEL_LINE) continue;
+            bytes += panel_room(PANEL_LINE, elem_bits(type.elem) / 8 * positions(s, type.range[0], t), 1);
+        }
     return bytes;
 }
 
@@ -172,7 +200,9 @@ static int stages_of(const Slice *s, const TilePlan *t) {
         else
             step += bytes;
     }
-    return room < step || !step ? 0 : (int)fmin(MOST_STAGES, (double)(room / step));
+    int64_t n = room < step || !step ? 0 : (int64_t)fmin(MOST_STAGES, (double)(room / step));
+    while (n * (step + lines_bytes(s, t)) > room + BARRIERS - LEAST_BARRIERS) n--;
+    return (int)n;
 }
 
 /* ---- the choice ---- */
@@ -209,16 +239,6 @@ static bool has_tail(const Slice *s, const TilePlan *t) {
     return false;
 }
 
-/* Numbers of a step's keys: in steps that may be cut short each is loaded under a condition. */
-static bool loads_keys(const Slice *s) {
-    for (int i = 0; i < s->op.n; i++) {
-        const Op *op = s->op.p[i];
-        if (op->kind == OP_LOAD && op->res.p[0]->type.nrange == 1 && is_key(s, op->res.p[0]->type.range[0]))
-            return true;
-    }
-    return false;
-}
-
 /* spare: registers are left over, so that nothing spills. whole: no step is cut short. */
 typedef struct {
     bool spare, whole;
@@ -238,7 +258,7 @@ static bool plan_try(const Slice *s, TilePlan *t, Fixed fixed, Wish wish) {
 
 static bool find_tiles(Slice *s, TilePlan *t, Fixed fixed) {
     static const Wish wishes[] = {{true, true}, {false, true}, {true, false}, {false, false}};
-    const int first = loads_keys(s) && has_several(s) ? 0 : 2;
+    const int first = chain_has_several(s) ? 0 : 2;
     s->any_steps = fixed < FIXED_ALL;
     const Range *rows = &s->k->range.p[s->row];
     const bool more = (!rows->tunable || s->k->plan.sized) && rows->size == GROUP_ROWS * MOST_GROUPS;

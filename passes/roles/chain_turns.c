@@ -3,9 +3,9 @@
    its body stands. Gives: its pieces in turns; or the loop as it was. */
 #include "passes/roles/slice.h"
 
-/* In the order of the data: what first products add to, as a bias; these; what is made of them; sums of the steps
-   before, scaled for this one; operands of the last products; these; their sums. */
-enum { FRONT, HEAD, MIDDLE, SCALE, PACK, TAIL, END, PIECES };
+/* In the order of the data: what first products add to, as a bias; these, those of the first sum, then others; what is
+   made of them; sums of the steps before, scaled for this one; operands of the last products; these; their sums. */
+enum { FRONT, HEAD, SECOND, MIDDLE, SCALE, PACK, TAIL, END, PIECES };
 
 typedef struct {
     const Region *body;
@@ -15,12 +15,33 @@ static bool is_slot(const Value *v) { return v->def && v->def->kind == OP_GET; }
 
 static bool is_last_product(const Op *op) { return op->kind == OP_MMA && !is_slot(op->arg.p[0]); }
 
-/* Products of the body that read the ring: the first ones, or the last ones alone. */
-static bool ring_is_of(const Step *s, int ring, bool last) {
-    for (const Op *op = s->body->first; op; op = op->next)
-        for (int i = 0; i < 2 && op->kind == OP_MMA; i++)
-            if (is_slot(op->arg.p[i]) && op->arg.p[i]->def->ring == ring && is_last_product(op) != last) return false;
-    return true;
+static bool reads_ring(const Op *mma, int ring) {
+    for (int i = 0; i < 2 && mma->kind == OP_MMA; i++)
+        if (is_slot(mma->arg.p[i]) && mma->arg.p[i]->def->ring == ring) return true;
+    return false;
+}
+
+/* Products that only slots are operands of, and whose sums are not added to those of the first such ones. */
+static bool is_second(const Step *s, const Op *mma) {
+    const Op *before = NULL;
+    for (const Op *op = s->body->first; op && op != mma; op = op->next)
+        if (op->kind == OP_MMA && !is_last_product(op)) before = op;
+    const Value *sum = mma->arg.n > 2 ? mma->arg.p[2] : NULL;
+    return before && !(sum && sum->def && sum->def->kind == OP_MMA && !is_second(s, sum->def));
+}
+
+static int product_piece(const Step *s, const Op *mma) {
+    return is_last_product(mma) ? TAIL : is_second(s, mma) ? SECOND : HEAD;
+}
+
+/* The first piece whose products read the ring, or the last one. MIDDLE: threads read it. */
+static int ring_piece(const Step *s, int ring, bool last) {
+    int found = -1;
+    for (const Op *op = s->body->first; op; op = op->next) {
+        const int piece = reads_ring(op, ring) ? product_piece(s, op) : -1;
+        if (piece >= 0 && (found < 0 || (piece > found) == last)) found = piece;
+    }
+    return found < 0 ? MIDDLE : found;
 }
 
 /* The n-th value that the operation reads: its operands, then those of its subscripts; NULL: it reads fewer. */
@@ -78,9 +99,9 @@ static bool follows_end(const Step *s, const Op *op) {
 }
 
 static int piece_of(const Step *s, const Op *op) {
-    if (op->kind == OP_MMA) return is_last_product(op) ? TAIL : HEAD;
-    if (op->kind == OP_GET) return ring_is_of(s, op->ring, true) ? TAIL : HEAD;
-    if (op->kind == OP_FREE) return ring_is_of(s, op->ring, false) ? MIDDLE : END;
+    if (op->kind == OP_MMA) return product_piece(s, op);
+    if (op->kind == OP_GET) return ring_piece(s, op->ring, false);
+    if (op->kind == OP_FREE) return ring_piece(s, op->ring, true) == TAIL ? END : MIDDLE;
     if (follows_end(s, op)) return END;
     if (feeds_first(s, op, 0)) return FRONT;
     if (packs(s, op)) return PACK;
@@ -89,11 +110,12 @@ static int piece_of(const Step *s, const Op *op) {
 
 /* ---- whether the values allow it ---- */
 
-/* In which turn, and where in it, a piece runs: FRONT HEAD TAIL@1 MIDDLE END@1 SCALE PACK. */
+/* In which turn, and where in it, a piece runs: FRONT HEAD SECOND TAIL@1 MIDDLE END@1 SCALE PACK. */
 static bool may_read(int maker, int reader) {
     static const bool may[PIECES][PIECES] = {
-        [FRONT] = {[FRONT] = true, [HEAD] = true, [MIDDLE] = true},
-        [HEAD] = {[HEAD] = true, [MIDDLE] = true},
+        [FRONT] = {[FRONT] = true, [HEAD] = true, [SECOND] = true, [MIDDLE] = true},
+        [HEAD] = {[HEAD] = true, [SECOND] = true, [MIDDLE] = true},
+        [SECOND] = {[SECOND] = true, [MIDDLE] = true},
         [MIDDLE] = {[MIDDLE] = true, [SCALE] = true, [PACK] = true, [TAIL] = true},
         [SCALE] = {[SCALE] = true, [TAIL] = true},
         [PACK] = {[PACK] = true, [TAIL] = true, [END] = true},
@@ -110,7 +132,7 @@ static bool operand_fits(const Step *s, const Op *op, const Value *v) {
         return late ? op->piece == TAIL || op->piece == SCALE : op->piece == MIDDLE;
     }
     if (!def || def->in != s->body || def->kind == OP_CONST) return true;
-    if (def->kind == OP_GET) return def->piece == op->piece; /* else it would be named from turn to turn */
+    if (def->kind == OP_GET) return def->piece <= op->piece; /* a slot keeps its name up to the free */
     const bool crosses = (def->piece < TAIL) != (op->piece < TAIL);
     return may_read(def->piece, op->piece) && !(crosses && v->type.nrange == 0);
 }
@@ -144,7 +166,8 @@ static bool region_fits(const Step *s, const Op *outer) {
 static bool turns_fit(const Step *s) {
     int first = 0, last = 0;
     for (const Op *op = s->body->first; op && op->kind != OP_YIELD; op = op->next) {
-        first += op->kind == OP_MMA && op->piece == HEAD, last += op->kind == OP_MMA && op->piece == TAIL;
+        first += op->kind == OP_MMA && (op->piece == HEAD || op->piece == SECOND),
+            last += op->kind == OP_MMA && op->piece == TAIL;
         if (!operands_fit(s, op, op)) return false;
         if (is_last_product(op) && !packs(s, op->arg.p[0]->def ? op->arg.p[0]->def : op)) return false;
         if (!region_fits(s, op)) return false;
@@ -181,6 +204,7 @@ void chain_turns(const Slice *s, Op *loop) {
     const bool alone = s->k->plan.regs.n - 1 > 1; /* groups: the products of one run beside the arithmetic of others */
     const Turn line[] = {{.piece = FRONT},
                          {.piece = HEAD, .alone = alone},
+                         {.piece = SECOND, .alone = alone},
                          {.piece = TAIL, .shift = 1, .alone = alone},
                          {.piece = MIDDLE},
                          {.piece = END, .shift = 1},
@@ -188,7 +212,7 @@ void chain_turns(const Slice *s, Op *loop) {
                          {.piece = PACK}};
     const Step step = {loop->region[0]};
     for (Op *op = step.body->first; op; op = op->next) op->piece = (int16_t)piece_of(&step, op);
-    if (!turns_fit(&step)) {
+    if (!turns_fit(&step) || !chain_holds_steps(s)) {
         for (Op *op = step.body->first; op; op = op->next) op->piece = 0;
         return;
     }

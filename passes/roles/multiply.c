@@ -29,6 +29,10 @@ static void take_operand(Cut *c, const Op *load) {
     const Stream *t = &c->s->stream.p[c->s->stream_of[load->res.p[0]->id] - 1];
     c->b.loc = load->loc;
     if (t->get == load) take_get(c, t);
+    if (!slice_is_line(c->s, load)) return;
+    Value *line = build_convert(&c->b, cut_value(c, load->res.p[0]));
+    line->name = load->res.p[0]->name ? load->res.p[0]->name : c->s->k->param.p[load->param].name;
+    cut_name(c, load->res.p[0], line);
 }
 
 /* Slots that the operation was the last one to read. */

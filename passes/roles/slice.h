@@ -107,6 +107,13 @@ const Value *product_operand(const Op *dot, int i); /* as an instruction takes i
 bool is_widened(const Slice *, const Op *);         /* it widens one, which the instruction takes as it was before */
 bool dot_promotes(const Op *dot);                   /* instructions sum a step alone, and f32 the steps */
 
+/* lines.c: numbers of a step's keys, of products in a chain */
+void slice_lines(Slice *);
+bool slice_is_line(const Slice *, const Op *load);
+bool box_is_line(Slice *, const Op *load); /* box.c: it is a box of one row */
+void stream_line(Slice *, const Op *load); /* stream.c */
+bool chain_has_several(const Slice *);     /* chain_plan.c: products of loads, whose sums are not added up */
+
 /* stream.c: how one of its tiles is copied; .fill says who does. */
 SlotFill stream_fill(const Stream *, int n);
 
@@ -270,6 +277,7 @@ Value *chain_narrow(Cut *, const Op *); /* chain_narrow.c: its result, made of 3
 Value *chain_unscaled(const Value *, Value **factor); /* without its factor, a positive number; NULL: it has none */
 void chain_defer(const Slice *,
                  const Op *loop);          /* .. of the role's loop: which sums its lanes put together behind it */
+bool chain_holds_steps(const Slice *);     /* chain_plan.c: registers have room for steps that overlap */
 void chain_turns(const Slice *, Op *loop); /* chain_turns.c: likewise */
 void chain_early(const Slice *, Op *loop); /* chain_early.c: likewise, where it has no turns */
 bool chain_select(Cut *, const Op *);                      /* chain_mask.c: a mask by positions; false: it is none */

@@ -164,6 +164,15 @@ static bool take_load(Slice *s, const Op *dot, int i, const Op *load) {
     return true;
 }
 
+/* With those of the same block. */
+void stream_line(Slice *s, const Op *load) {
+    int stream = s->stream.n - 1;
+    if (tile_again(s, load)) return;
+    while (stream >= 0 && (s->stream.p[stream].panel.p[0] != PANEL_LINE || s->stream.p[stream].at != load->in))
+        stream--;
+    tile_add(s, load, stream < 0 ? stream_new(s, load->in, FILL_BOX) : stream, (Way){.panel = PANEL_LINE});
+}
+
 static bool take_operand(Slice *s, const Op *dot, int i) {
     if (s->chained && operand_is_made(dot, i)) return true;
     if (operand_is_made(dot, i) && !made_fits(s, dot, i)) return false;
@@ -181,13 +190,14 @@ static const Op *later(const Op *a, const Op *b) {
     return a ? a : b;
 }
 
-/* Nothing but operands is made of it: no tile that is summed or stored (fits.c). */
+/* Nothing but operands is made of it: no tile that is summed or stored (fits.c). What is no operand is read at once. */
 static void check_uses(const Slice *s) {
     for (int i = 0; i < s->op.n; i++)
         for (int n = 0; n < s->op.p[i]->arg.n; n++) {
             const Op *by = s->op.p[i];
-            REQUIRE(!s->stream_of[by->arg.p[n]->id] || by->kind == OP_DOT || by->kind == OP_CAST ||
-                    (s->makes && op_is_elementwise(by)));
+            const Op *def = by->arg.p[n]->def;
+            REQUIRE(!s->stream_of[by->arg.p[n]->id] || (def && slice_is_line(s, def)) || by->kind == OP_DOT ||
+                    by->kind == OP_CAST || (s->makes && op_is_elementwise(by)));
         }
 }
 
@@ -201,6 +211,8 @@ static void find_frees(Slice *s) {
                 t->free = later(t->free, op_in_block(s->dot.p[i], t->at));
             }
         }
+    for (int i = 0; i < s->op.n; i++)
+        if (slice_is_line(s, s->op.p[i])) s->stream.p[s->stream_of[s->op.p[i]->res.p[0]->id] - 1].free = s->op.p[i];
 }
 
 /* Of equal loads of a tile the one that brings it. */
@@ -236,6 +248,7 @@ bool slice_streams(Slice *s) {
     for (int i = 0; i < s->dot.n; i++)
         for (int n = 0; n < 2; n++)
             if (!take_operand(s, s->dot.p[i], n)) return false;
+    slice_lines(s);
     find_puts(s);
     find_frees(s);
     for (int i = 0; i < s->stream.n; i++)

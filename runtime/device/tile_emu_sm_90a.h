@@ -193,6 +193,7 @@ TILE_FN uint32_t tile_shared_load4(uint32_t at) {
     tile_lds_load4(tile_emu_shared_at(at, 4), &x);
     return x;
 }
+TILE_FN void tile_shared_load8(uint32_t at, uint32_t x[2]) { tile_lds_load8(tile_emu_shared_at(at, 8), x); }
 TILE_FN void tile_shared_load16(uint32_t at, uint32_t x[4]) { tile_lds_load16(tile_emu_shared_at(at, 16), x); }
 
 TILE_FN void tile_shared_store_f32(uint32_t at, float x) { tile_lds_store_f32((float *)tile_emu_shared_at(at, 4), x); }

@@ -99,6 +99,30 @@ TILE_FN void tile_rows_take(float *x, uint32_t from, int thread) {
     x[1] = tile_shared_load_f32(at + 32);
 }
 
+/* Of a row of n elements of 32 bits at `from` those of the lane's columns. */
+TILE_FN void tile_sums_take_line(void *x, uint32_t from, int n, int thread) {
+    uint32_t y[2];
+#pragma unroll
+    for (int q = 0; q < n / 8; q++) {
+        tile_shared_load8(from + 32 * q + 8 * (thread & 3), y);
+        __builtin_memcpy((char *)x + 8 * q, y, 8);
+    }
+}
+
+/* All numbers of such a row are. By whole warps. */
+TILE_FN bool tile_sums_line_below(uint32_t from, int n, float most, int thread) {
+    bool below = true;
+#pragma unroll
+    for (int at = 2 * (thread & 31); at < n; at += 64) {
+        uint32_t y[2];
+        float x[2];
+        tile_shared_load8(from + 4 * at, y);
+        __builtin_memcpy(x, y, 8);
+        below = below && fabsf(x[0]) < most && fabsf(x[1]) < most;
+    }
+    return !tile_wave_any(!below);
+}
+
 /* Element j of a row of a panel at `from`; below 0: of the panel `before`, which has 64 columns. */
 TILE_FN uint32_t tile_sums_line(uint32_t from, uint32_t before, int row, int j) {
     return (j < 0 ? before : from) + row * 128;

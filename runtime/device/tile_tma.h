@@ -293,6 +293,9 @@ TILE_FN uint32_t tile_shared_load4(uint32_t at) {
     asm volatile("ld.shared.b32 %0, [%1];" : "=r"(x) : "r"(at) : "memory");
     return x;
 }
+TILE_FN void tile_shared_load8(uint32_t at, uint32_t x[2]) {
+    asm volatile("ld.shared.v2.b32 {%0, %1}, [%2];" : "=r"(x[0]), "=r"(x[1]) : "r"(at) : "memory");
+}
 TILE_FN void tile_shared_load16(uint32_t at, uint32_t x[4]) {
     asm volatile("ld.shared.v4.b32 {%0, %1, %2, %3}, [%4];"
                  : "=r"(x[0]), "=r"(x[1]), "=r"(x[2]), "=r"(x[3])

@@ -93,6 +93,7 @@ TILE_WGMMA_FEW(120)
 
 TILE_WGMMA_WAIT(0)
 TILE_WGMMA_WAIT(1)
+TILE_WGMMA_WAIT(2)
 
 /* Descriptor of an operand in 128-byte-swizzled shared memory at `at`. Rows along k: `step` unused. Rows along m or n:
    `step` bytes from one panel of 64 to the next. Within a panel of rows along k, 16 positions on are 32 bytes on; of
